@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Distributions as runs: which bytes of a range of the file belong to which
+ * process, and where.  Pure: no clock, no I/O, no state beyond the map.
+ *
+ * A map is built once for a collective and then asked, by the I/O processor
+ * for each of its blocks and by the compute process for each message.  Both
+ * ends compute the same answers, so that messages carry no per-piece headers.
+ *
+ * Two orders of a process's bytes are told apart:
+ *   share offset  position in the process's packed share, in the order of
+ *                 its description (row-major for arrays);
+ *   message       for a range of the file, the process's bytes in it in
+ *                 *file order*, nothing between them.
+ * For a monotone map (every array, every description sorted by file offset)
+ * a message is one contiguous piece of the share.
+ */
+#ifndef DDIO_MAP_H
+#define DDIO_MAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <ddio/dist.h>
+
+struct ddio_map;
+
+/**
+ * struct ddio_run - nested-strided bytes of one process in a range of a file
+ * @proc: rank
+ * @nlevels: levels in use; 0 is one contiguous piece
+ * @file_off: absolute offset in the file of the first piece
+ * @share_off: offset of the first piece in the process's packed share
+ * @msg_off: offset of the first piece in the range's message for @proc
+ * @len: bytes of each piece
+ * @level: outermost first.  A level advances share and message alike by
+ *	@share_stride and the file by @file_stride.
+ */
+struct ddio_run {
+	uint32_t proc;
+	uint32_t nlevels;
+	uint64_t file_off;
+	uint64_t share_off;
+	uint64_t msg_off;
+	uint64_t len;
+	struct ddio_run_level {
+		uint64_t count;
+		uint64_t file_stride;
+		uint64_t share_stride;
+	} level[DDIO_MAX_DIMS + 1];
+};
+
+/* Return 0 to go on; anything else ends the walk and is its result. */
+typedef int (*ddio_run_fn)(void *arg, const struct ddio_run *run);
+
+/**
+ * ddio_map_new_array - the map of a distributed array
+ * @array: checked here; copied
+ * @nprocs: members of the group; at least the product of the grid's extents
+ * @map: result; to be freed with ddio_map_free()
+ * @why: if not NULL, on error a constant text that names the member at fault
+ *
+ * Return: 0, -EINVAL, -EOVERFLOW (the array does not fit in 2^63 bytes), -ENOMEM.
+ */
+int ddio_map_new_array(const struct ddio_array *array, uint32_t nprocs, struct ddio_map **map,
+		       const char **why);
+
+/**
+ * ddio_map_new_parts - the map of per-process descriptions
+ * @part: @nprocs descriptions, all STRIDED or all LIST (an empty one may be either); copied
+ * @nprocs: members of the group
+ * @map, @why: as above
+ *
+ * A process may name its bytes in any order.  Naming one byte twice in one
+ * process's description is -EINVAL.  A description that is not in file order
+ * is flattened to a sorted list (time and memory proportional to its pieces);
+ * one in file order stays nested.
+ */
+int ddio_map_new_parts(const struct ddio_part *part, uint32_t nprocs, struct ddio_map **map,
+		       const char **why);
+void ddio_map_free(struct ddio_map *map);
+
+uint32_t ddio_map_nprocs(const struct ddio_map *map);
+/* True if messages are contiguous pieces of every share. */
+bool ddio_map_monotone(const struct ddio_map *map);
+/* Bytes of the whole share of @proc. */
+uint64_t ddio_map_share_size(const struct ddio_map *map, uint32_t proc);
+/* First byte wanted by anybody, and one past the last; both 0 if none is. */
+void ddio_map_bounds(const struct ddio_map *map, uint64_t *lo, uint64_t *hi);
+
+/**
+ * ddio_map_next - first range at or after @from in which every byte is wanted by somebody
+ *
+ * Adjacent wanted ranges may or may not be reported as one.  Lets an I/O
+ * processor skip the blocks that nobody wants.
+ * Return: false if nothing is wanted at or after @from.
+ */
+bool ddio_map_next(const struct ddio_map *map, uint64_t from, uint64_t *start, uint64_t *end);
+
+/* Number of distinct bytes of [lo, hi) that are wanted by at least one process. */
+uint64_t ddio_map_covered(const struct ddio_map *map, uint64_t lo, uint64_t hi);
+
+/* Bytes of @proc in [lo, hi): the length of its message for that range. */
+uint64_t ddio_map_msg_size(const struct ddio_map *map, uint32_t proc, uint64_t lo, uint64_t hi);
+
+/**
+ * ddio_map_runs - walk the runs of every process in [lo, hi)
+ *
+ * Runs of one process come such that msg_off is right for each, whatever
+ * their order.  Time is proportional to the runs (and, for arrays, to the
+ * grid coordinates that own something there).
+ * With @writing, a byte that several processes hold (ALL) is reported once,
+ * for the lowest rank among them.
+ */
+int ddio_map_runs(const struct ddio_map *map, uint64_t lo, uint64_t hi, bool writing,
+		  ddio_run_fn fn, void *arg);
+
+/* The same for one process only, in time proportional to that process's runs. */
+int ddio_map_runs_of(const struct ddio_map *map, uint32_t proc, uint64_t lo, uint64_t hi,
+		     bool writing, ddio_run_fn fn, void *arg);
+
+/* As ddio_map_msg_size(), but with @writing false as above, or counting only what
+ * @proc has to deliver for a write. */
+uint64_t ddio_map_put_size(const struct ddio_map *map, uint32_t proc, uint64_t lo, uint64_t hi);
+
+/**
+ * ddio_map_check_overlap - do two processes name the same byte?
+ * @at: one such byte of the file; @first, @second: two processes that name it
+ *
+ * Arrays never do (ALL is no overlap: see ddio_map_runs()).
+ * Return: true if so: a collective write must be refused.
+ */
+bool ddio_map_check_overlap(const struct ddio_map *map, uint64_t *at, uint32_t *first,
+			    uint32_t *second);
+
+/* Copy the bytes of @run from the block at @block, whose first byte is byte
+ * @block_off of the file, to the message, and back. */
+void ddio_run_pack(const struct ddio_run *run, const void *block, uint64_t block_off, void *msg);
+void ddio_run_unpack(const struct ddio_run *run, void *block, uint64_t block_off, const void *msg);
+
+/*
+ * The memory side, at the compute process.
+ */
+struct ddio_place;
+
+/**
+ * ddio_place_new - where the share of @proc lies in memory
+ * @map: must outlive the place
+ * @memory: NULL for packed; checked against the share; copied
+ * @span: result: bytes of memory from the buffer's address that may be touched
+ */
+int ddio_place_new(const struct ddio_map *map, uint32_t proc, const struct ddio_memory *memory,
+		   struct ddio_place **place, uint64_t *span, const char **why);
+void ddio_place_free(struct ddio_place *place);
+
+/**
+ * struct ddio_piece - nested-strided bytes of a message and their place in memory
+ * @msg_off: offset in the message; @mem_off: offset from the buffer's address
+ * @len: bytes of each contiguous piece
+ */
+struct ddio_piece {
+	uint64_t msg_off;
+	uint64_t mem_off;
+	uint64_t len;
+	uint32_t nlevels;
+	uint32_t reserved;
+	struct ddio_piece_level {
+		uint64_t count;
+		uint64_t msg_stride;
+		int64_t mem_stride;
+	} level[2 * DDIO_MAX_DIMS + 2];
+};
+
+typedef int (*ddio_piece_fn)(void *arg, const struct ddio_piece *piece);
+
+/* Walk the pieces of the message for [lo, hi), in order of msg_off where nlevels is 0. */
+int ddio_place_pieces(const struct ddio_place *place, uint64_t lo, uint64_t hi, bool writing,
+		      ddio_piece_fn fn, void *arg);
+
+/**
+ * ddio_place_contiguous - is the message for [lo, hi) one contiguous piece of memory?
+ * @mem_off, @len: result if so.  Then data are received straight into place.
+ */
+bool ddio_place_contiguous(const struct ddio_place *place, uint64_t lo, uint64_t hi, bool writing,
+			   uint64_t *mem_off, uint64_t *len);
+
+void ddio_piece_unpack(const struct ddio_piece *piece, const void *msg, void *mem);
+void ddio_piece_pack(const struct ddio_piece *piece, void *msg, const void *mem);
+
+/* The whole message at once: walks and copies. */
+void ddio_place_unpack(const struct ddio_place *place, uint64_t lo, uint64_t hi, const void *msg,
+		       void *mem);
+void ddio_place_pack(const struct ddio_place *place, uint64_t lo, uint64_t hi, bool writing,
+		     void *msg, const void *mem);
+
+#endif /* DDIO_MAP_H */
