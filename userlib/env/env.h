@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The outside world, as cp/ and iop/ see it: one struct ddio_env is one
+ * reactor: a clock, timers, byte streams, disks, and a place to say what CPU
+ * work was done.  Two worlds stand behind it: the real one (epoll, TCP, disk
+ * engines) and simulated ones (virtual time).
+ *
+ * Rules of a reactor
+ * - Everything that belongs to an env is called from its reactor only, except
+ *   ddio_env_post() and the gate functions, which any thread may call.
+ * - No callback is ever made from inside the call that asked for it: callbacks
+ *   come from the reactor's loop.  A caller may therefore free or change its
+ *   own state right after a call without fearing to be re-entered.
+ * - After ddio_stream_close(), ddio_timer_cancel(), ddio_listener_close() no
+ *   further callback of that object arrives.  A disk request cannot be
+ *   cancelled: its buffer stays in use until its callback.
+ */
+#ifndef DDIO_ENV_H
+#define DDIO_ENV_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+#include "base/list.h"
+
+struct ddio_env;
+struct ddio_stream;
+struct ddio_listener;
+struct ddio_disk;
+
+/*
+ * Time: nanoseconds, monotonic, origin unspecified but never 0.
+ */
+uint64_t ddio_env_now(struct ddio_env *env);
+/* Wall-clock time, nanoseconds since 1970, for time stamps of files only. */
+uint64_t ddio_env_wall(struct ddio_env *env);
+
+/**
+ * struct ddio_timer - a one-shot timer; the caller owns the memory
+ * @fn: called once, at or after the time given
+ * @arg: for @fn
+ * Zero-initialise, set @fn and @arg, then arm.  The rest belongs to the env.
+ */
+struct ddio_timer {
+	void (*fn)(void *arg);
+	void *arg;
+	uint64_t when;
+	uint64_t seq;
+	size_t slot; /* 0: not armed, else index in the env's heap */
+};
+
+/* Arming an armed timer moves it.  Cannot fail except -ENOMEM. */
+int ddio_timer_arm(struct ddio_env *env, struct ddio_timer *timer, uint64_t when_ns);
+void ddio_timer_cancel(struct ddio_env *env, struct ddio_timer *timer);
+bool ddio_timer_armed(const struct ddio_timer *timer);
+
+/**
+ * struct ddio_post - a function to be run on a reactor; the caller owns the memory
+ * Between ddio_env_post() and the call of @fn the node must not be touched.
+ */
+struct ddio_post {
+	void (*fn)(void *arg);
+	void *arg;
+	struct ddio_post *next;
+};
+
+/* Any thread.  Posts from one thread run in order.  Also how a reactor defers work to itself. */
+void ddio_env_post(struct ddio_env *env, struct ddio_post *post);
+
+/**
+ * struct ddio_offload - blocking work done outside the reactor
+ * @work: runs elsewhere; touches only what @arg lends it
+ * @done: runs on the reactor afterwards
+ * Offloads of one env run one at a time and in order.  In a simulated world
+ * @work runs at once and @done after the time that was charged for it.
+ */
+struct ddio_offload {
+	void (*work)(void *arg);
+	void (*done)(void *arg);
+	void *arg;
+	struct ddio_offload *next;
+};
+
+void ddio_env_offload(struct ddio_env *env, struct ddio_offload *offload);
+
+/**
+ * struct ddio_gate - how an application's call waits for a reactor
+ * In the real world the caller is another thread, which sleeps; in a
+ * simulated one it is a coroutine, which yields.  Opened once, for ever
+ * (until ddio_gate_init()).  ddio_gate_open() is the last access that the
+ * opener makes; the waiter may free the gate as soon as wait returns.
+ */
+struct ddio_gate {
+	uint32_t open;
+	uint32_t waiters;
+	void *priv;
+};
+
+void ddio_gate_init(struct ddio_gate *gate);
+void ddio_gate_open(struct ddio_env *env, struct ddio_gate *gate);
+/* Never called on the reactor.  @deadline_ns: 0 for none.  Return: 0 or -ETIMEDOUT. */
+int ddio_gate_wait(struct ddio_env *env, struct ddio_gate *gate, uint64_t deadline_ns);
+bool ddio_gate_is_open(const struct ddio_gate *gate);
+
+/* Unpredictable bytes (nonces, identifiers); from the seed in a simulated world. */
+void ddio_env_random(struct ddio_env *env, void *buf, size_t len);
+
+/*
+ * Log lines: for the operator, one event a line, no newline at the end.
+ */
+enum ddio_log_level { DDIO_LOG_ERR, DDIO_LOG_WARN, DDIO_LOG_INFO, DDIO_LOG_DEBUG };
+
+void ddio_env_log(struct ddio_env *env, enum ddio_log_level level, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/*
+ * CPU work, told to the world as it is done: nothing in the real world, time
+ * in a simulated one with the costs of a named machine.
+ */
+enum ddio_work {
+	DDIO_WORK_MSG_SEND, /* n messages */
+	DDIO_WORK_MSG_RECV, /* n messages */
+	DDIO_WORK_MEMPUT,   /* n bytes put by an IOP into a CP's memory; one call a message */
+	DDIO_WORK_MEMGET,   /* n bytes fetched by an IOP from a CP's memory; one call a message */
+	DDIO_WORK_CACHE,    /* n cache look-ups */
+	DDIO_WORK_SWITCH,   /* n hand-overs between request handlers (thread switches of 1994) */
+	DDIO_WORK_COPY,     /* n bytes copied from memory to memory */
+	DDIO_WORK_SORT,     /* n keys sorted, one call a sort */
+	DDIO_WORK_RUNS,     /* n runs computed from a distribution */
+	DDIO_WORK_DISK,     /* n disk requests started */
+	DDIO_WORK_CALL,     /* n application calls into the library */
+};
+
+void ddio_env_charge(struct ddio_env *env, enum ddio_work work, uint64_t n);
+
+/*
+ * Byte streams.  Addresses are text: "host:port", "[v6]:port"; port 0 listens
+ * on any.  All calls are non-blocking.
+ */
+
+/**
+ * struct ddio_stream_ops - what a stream tells its user
+ * @readable: bytes (or the end, or an error) can be read.  Level-triggered:
+ *	comes again and again until read, unless ddio_stream_want_read(false).
+ * @writable: asked for by ddio_stream_want_write(true), level-triggered; also
+ *	reports a completed connect if asked for
+ * @failed: the connect failed or the stream broke; @err is a negative errno.
+ *	Nothing else will come; the user still has to close.  An orderly end of
+ *	the peer is not a failure: ddio_stream_readv() returns 0.
+ */
+struct ddio_stream_ops {
+	void (*readable)(void *ctx);
+	void (*writable)(void *ctx);
+	void (*failed)(void *ctx, int err);
+};
+
+int ddio_stream_connect(struct ddio_env *env, const char *addr, const struct ddio_stream_ops *ops,
+			void *ctx, struct ddio_stream **stream);
+/* For a stream that a listener has just accepted, or that another reactor let go. */
+void ddio_stream_set_ops(struct ddio_stream *stream, const struct ddio_stream_ops *ops, void *ctx);
+/* Bytes moved (may be fewer than asked), 0 at the end (read only), -EAGAIN, or another -errno. */
+ssize_t ddio_stream_readv(struct ddio_stream *stream, const struct iovec *iov, int n);
+ssize_t ddio_stream_writev(struct ddio_stream *stream, const struct iovec *iov, int n);
+void ddio_stream_want_read(struct ddio_stream *stream, bool want);  /* initially true */
+void ddio_stream_want_write(struct ddio_stream *stream, bool want); /* initially false */
+/* Text of the peer's address; valid until close. */
+const char *ddio_stream_peer(const struct ddio_stream *stream);
+/* True if the peer is this machine by a loopback address. */
+bool ddio_stream_is_loopback(const struct ddio_stream *stream);
+/* Data written are delivered unless the process dies; then the peer reads the end. */
+void ddio_stream_close(struct ddio_stream *stream);
+
+/**
+ * ddio_stream_detach - take a stream from its reactor; ddio_stream_attach() - give it to another
+ * To hand a connection from the accepting reactor to the one that owns the
+ * disks it asked for.  Between the two calls the stream belongs to nobody's
+ * loop.  After attach the ops are to be set, then events come.
+ */
+void ddio_stream_detach(struct ddio_stream *stream);
+int ddio_stream_attach(struct ddio_env *env, struct ddio_stream *stream);
+
+typedef void (*ddio_accept_fn)(void *ctx, struct ddio_stream *stream);
+int ddio_listen(struct ddio_env *env, const char *addr, ddio_accept_fn accept, void *ctx,
+		struct ddio_listener **listener);
+/* The address really bound, with its port. */
+const char *ddio_listener_addr(const struct ddio_listener *listener);
+void ddio_listener_close(struct ddio_listener *listener);
+/* Is this text an address of this machine only (127.0.0.0/8, ::1, localhost)? */
+bool ddio_addr_is_loopback(const char *addr);
+
+/*
+ * Disks.
+ */
+enum ddio_disk_op { DDIO_DISK_READ, DDIO_DISK_WRITE, DDIO_DISK_FLUSH };
+
+/**
+ * struct ddio_disk_req - one request; the caller owns the memory until @done
+ * @op: what
+ * @offset: byte on the disk, a multiple of the sector size
+ * @len: bytes, a multiple of the sector size; 0 for a flush
+ * @buf: aligned to info.align
+ * @done: called from the loop, exactly once, never inside ddio_disk_submit()
+ * @arg: the caller's
+ * @status: at @done: 0 or a negative errno
+ * @submit_ns, @done_ns: set by the env, real or virtual time
+ * @link, @priv: the engine's while the request is in its hands
+ */
+struct ddio_disk_req {
+	enum ddio_disk_op op;
+	uint64_t offset;
+	uint64_t len;
+	void *buf;
+	void (*done)(struct ddio_disk_req *req);
+	void *arg;
+	int status;
+	uint64_t submit_ns;
+	uint64_t done_ns;
+	struct ddio_list link;
+	uint64_t priv[4];
+};
+
+/**
+ * struct ddio_disk_spec - what to open
+ * @name: the disk's name in the configuration, for messages
+ * @engine: "mem", "aio", "hp97560"; NULL chooses by @path
+ * @path: block device or file; for the engines that need one, or that can keep their
+ *	data in one (mem, hp97560)
+ * @size: bytes, for engines that make their disk; 0 for the device's, the file's or the model's
+ * @options: more options of the engine, "name=value" separated by commas, or NULL
+ * @bus: disks of one env with the same non-NULL text share one emulated bus
+ * @create: make or grow the file if it is too small
+ */
+struct ddio_disk_spec {
+	const char *name;
+	const char *engine;
+	const char *path;
+	uint64_t size;
+	const char *options;
+	const char *bus;
+	bool create;
+};
+
+/**
+ * struct ddio_disk_info - what was opened
+ * @sector: bytes; offsets and lengths are multiples of it
+ * @align: required alignment of buffers
+ * @peak: sustained bytes a second of the medium if known, else 0
+ * @time_scale: real seconds for one second of the disk's own time; 1.0 unless emulated
+ * @max_len: longest request, bytes
+ */
+struct ddio_disk_info {
+	const char *engine;
+	uint64_t size;
+	uint32_t sector;
+	uint32_t align;
+	uint64_t peak;
+	double time_scale;
+	uint64_t max_len;
+};
+
+/**
+ * struct ddio_disk_stats - counted by the wrapper for every engine, the last ones by emulated disks
+ */
+struct ddio_disk_stats {
+	uint64_t reads, writes, flushes;
+	uint64_t read_bytes, write_bytes;
+	uint64_t errors;
+	uint64_t in_flight, max_in_flight;
+	uint64_t busy_ns; /* time with at least one request in flight */
+	uint64_t seeks, seek_ns, rotation_ns, buffer_hits, bus_wait_ns;
+};
+
+/* @err: on failure one line saying what was wrong, naming the disk. */
+int ddio_disk_open(struct ddio_env *env, const struct ddio_disk_spec *spec, struct ddio_disk **disk,
+		   char *err, size_t err_len);
+/* No request may be in flight. */
+void ddio_disk_close(struct ddio_disk *disk);
+const struct ddio_disk_info *ddio_disk_info(const struct ddio_disk *disk);
+void ddio_disk_stats(const struct ddio_disk *disk, struct ddio_disk_stats *stats);
+const char *ddio_disk_name(const struct ddio_disk *disk);
+/* A bad range or alignment ends in @done with -EINVAL, like every other error. */
+void ddio_disk_submit(struct ddio_disk *disk, struct ddio_disk_req *req);
+/* Make everything submitted since the last commit start now (a batch for engines that batch). */
+void ddio_disk_commit(struct ddio_disk *disk);
+/* Next @n requests of @op (-1: any) fail with @status after their normal time: fault injection. */
+void ddio_disk_inject(struct ddio_disk *disk, int op, uint64_t n, int status);
+
+/* Buffers fit for every engine (page-aligned, huge pages where they help), zeroed. */
+void *ddio_env_alloc(struct ddio_env *env, size_t len);
+void ddio_env_free(struct ddio_env *env, void *buf, size_t len);
+
+#endif /* DDIO_ENV_H */

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The real world: epoll, TCP, timers, threads, disk engines. */
+#ifndef DDIO_ENV_REAL_H
+#define DDIO_ENV_REAL_H
+
+#include "env/env.h"
+
+/**
+ * struct ddio_real_opts - how a real env behaves
+ * @log: where log lines go; NULL for standard error with a time stamp
+ * @log_arg: for @log
+ * @log_level: the least important level that is passed on
+ * @name: shown in log lines (the node's name)
+ */
+struct ddio_real_opts {
+	void (*log)(void *arg, enum ddio_log_level level, const char *line);
+	void *log_arg;
+	enum ddio_log_level log_level;
+	const char *name;
+};
+
+int ddio_real_new(const struct ddio_real_opts *opts, struct ddio_env **env);
+/* Everything opened through it must be closed; its loop must not be running. */
+void ddio_real_free(struct ddio_env *env);
+/* Runs the loop on the calling thread until ddio_real_stop(). Return: 0 or -errno. */
+int ddio_real_run(struct ddio_env *env);
+/* Any thread, and signal handlers. */
+void ddio_real_stop(struct ddio_env *env);
+/* Runs the loop on a thread of its own; join ends it with ddio_real_stop(). */
+int ddio_real_start_thread(struct ddio_env *env);
+void ddio_real_join_thread(struct ddio_env *env);
+
+#endif /* DDIO_ENV_REAL_H */
