@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Messages over a stream: the opening exchange with mutual proof of the
+ * cluster's key, framing, an output queue that gathers many messages into one
+ * write, and bulk data received straight into place.  Belongs to one reactor.
+ */
+#ifndef DDIO_CONN_H
+#define DDIO_CONN_H
+
+#include "env/env.h"
+#include "proto/proto.h"
+
+struct ddio_conn;
+
+/**
+ * struct ddio_key - the cluster's shared secret
+ * @len: 0 means none: allowed on loopback only
+ */
+struct ddio_key {
+	size_t len;
+	uint8_t bytes[64];
+};
+
+/**
+ * ddio_key_load - read a key file
+ * Refuses a file that others may read (mode & 077), an empty or too short one (< 16 bytes).
+ * @err: what was wrong, naming the file.
+ * Return: 0, -EACCES (mode or owner), -EINVAL, or what open and read said.
+ */
+int ddio_key_load(const char *path, struct ddio_key *key, char *err, size_t err_len);
+
+/**
+ * struct ddio_sink - where the bulk of a message goes
+ * @iov, @n: total length must be the bulk's length; the array is the user's and stays until
+ *	message(); n 0 discards the bulk
+ */
+struct ddio_sink {
+	struct iovec *iov;
+	int n;
+};
+
+/**
+ * struct ddio_conn_ops - what a connection tells its user; all from the loop
+ * @ready: connector: WELCOME has come (@welcome is valid during the call)
+ * @hello: acceptor: the peer proved its key.  The user answers by ddio_conn_welcome() or
+ *	ddio_conn_refuse(), at once or later, on this reactor or another one.
+ * @bulk: the fixed record (@prefix, @prefix_len bytes) of a bulk message came: name the sink.
+ *	A negative errno closes the connection with it.
+ * @message: a whole message.  Without bulk @payload is its payload (msg->length bytes); with
+ *	bulk it is the fixed record, and the bulk is in the sink.  Valid during the call.
+ *	A negative errno closes the connection with it (after one log line).
+ * @drained: the output queue has fallen below DDIO_CONN_LOW after it was above DDIO_CONN_HIGH
+ * @closed: the connection is over (failure, refusal, end, or a bad message); @err is a negative
+ *	errno, 0 for an orderly end; @why one line naming the peer.  All pending sends have been
+ *	ended with that error before.  The user still has to call ddio_conn_close().
+ */
+struct ddio_conn_ops {
+	void (*ready)(void *ctx, const struct ddio_msg_welcome *welcome);
+	void (*hello)(void *ctx, const struct ddio_msg_hello *hello);
+	int (*bulk)(void *ctx, const struct ddio_msg *msg, const void *prefix, size_t prefix_len,
+		    struct ddio_sink *sink);
+	int (*message)(void *ctx, const struct ddio_msg *msg, const void *payload);
+	void (*drained)(void *ctx);
+	void (*closed)(void *ctx, int err, const char *why);
+};
+
+#define DDIO_CONN_HIGH (1u << 20)
+#define DDIO_CONN_LOW (256u << 10)
+
+/**
+ * struct ddio_conn_opts - for both ends
+ * @key: copied; NULL or empty for none
+ * @cluster: the cluster's name, checked against the peer's if both are given; copied
+ * @handshake_ns: bound on the opening exchange, 0 for 10 s
+ */
+struct ddio_conn_opts {
+	const struct ddio_key *key;
+	const char *cluster;
+	uint64_t handshake_ns;
+};
+
+/* @hello: role, reactor, rank, group are the user's; the rest is filled in. */
+int ddio_conn_connect(struct ddio_env *env, const char *addr, const struct ddio_msg_hello *hello,
+		      const struct ddio_conn_opts *opts, const struct ddio_conn_ops *ops, void *ctx,
+		      struct ddio_conn **conn);
+/* Takes over @stream. */
+int ddio_conn_accept(struct ddio_env *env, struct ddio_stream *stream,
+		     const struct ddio_conn_opts *opts, const struct ddio_conn_ops *ops, void *ctx,
+		     struct ddio_conn **conn);
+int ddio_conn_welcome(struct ddio_conn *conn, const struct ddio_msg_welcome *welcome);
+/* Sends REFUSE, then ends in closed(). */
+void ddio_conn_refuse(struct ddio_conn *conn, uint32_t status, const char *text);
+
+/* Hand a connection over between hello() and ddio_conn_welcome(). */
+void ddio_conn_detach(struct ddio_conn *conn);
+int ddio_conn_attach(struct ddio_env *env, struct ddio_conn *conn, const struct ddio_conn_ops *ops,
+		     void *ctx);
+
+/**
+ * struct ddio_send - one message's bulk on its way out; the caller owns the memory
+ * @done: the bulk may be used again (0: handed to the stream, else -errno); called from the loop;
+ *	may be NULL
+ */
+struct ddio_send {
+	void (*done)(struct ddio_send *send, int err);
+	void *arg;
+};
+
+/**
+ * ddio_conn_send - queue a message
+ * @msg: opcode, flags, status, tag; version and length are filled in
+ * @fixed, @fixed_len: the payload, or the fixed record in front of bulk; copied
+ * @iov, @n: the bulk (or a tail), not copied; the array itself is copied
+ * @send: told when the bulk may be used again; may be NULL if @n is 0, or if the memory outlives
+ *	the connection
+ *
+ * Messages go out in order, many in one write, at the end of the reactor's turn or when enough
+ * have gathered.  Return: 0, -ENOMEM, -ENOTCONN (then @send is not called).
+ */
+int ddio_conn_send(struct ddio_conn *conn, const struct ddio_msg *msg, const void *fixed,
+		   size_t fixed_len, const struct iovec *iov, int n, struct ddio_send *send);
+
+/* A reply without bulk: status, and the text as its payload where it is an error. */
+int ddio_conn_reply(struct ddio_conn *conn, const struct ddio_msg *request, uint32_t status,
+		    const void *fixed, size_t fixed_len);
+
+/* Stop and go on calling bulk() and message(): back-pressure through TCP. */
+void ddio_conn_pause(struct ddio_conn *conn, bool pause);
+size_t ddio_conn_queued(const struct ddio_conn *conn); /* bytes waiting to go out */
+/* Time of the last byte received, and sent. */
+uint64_t ddio_conn_last_rx(const struct ddio_conn *conn);
+uint64_t ddio_conn_last_tx(const struct ddio_conn *conn);
+const char *ddio_conn_peer(const struct ddio_conn *conn);
+uint64_t ddio_conn_messages(const struct ddio_conn *conn); /* sent and received */
+struct ddio_env *ddio_conn_env(const struct ddio_conn *conn);
+
+/**
+ * ddio_conn_close - end it and free it
+ * Pending sends end with -ECANCELED inside this call.  With @flush what is queued is written
+ * first, for at most a second, out of the user's sight (bulk memory must then stay: so only for
+ * connections whose queue holds no caller's memory).
+ */
+void ddio_conn_close(struct ddio_conn *conn, bool flush);
+
+#endif /* DDIO_CONN_H */

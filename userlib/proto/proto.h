@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Messages as structures of the host, and the functions that turn them into
+ * the bytes of wire.h and back.  Pure.
+ *
+ * Encoding: ddio_put_X(buf, cap, x) returns the length written, or -EMSGSIZE if
+ * @cap is too small; with @buf NULL the length it needs.
+ * Decoding: ddio_get_X(buf, len, x) checks every length, count and value and
+ * returns 0 or -EPROTO (malformed), -EMSGSIZE (beyond a limit), -EINVAL (a value makes no
+ * sense).  Pointers in @x point into @buf unless said otherwise; nothing is
+ * allocated except where a _free function is named.
+ */
+#ifndef DDIO_PROTO_H
+#define DDIO_PROTO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <ddio/dist.h>
+#include "proto/wire.h"
+
+struct ddio_msg {
+	uint16_t version;
+	uint16_t opcode;
+	uint32_t flags;
+	uint32_t status;
+	uint64_t tag;
+	uint64_t length;
+};
+
+void ddio_put_header(uint8_t buf[DDIO_WIRE_HEADER_LEN], const struct ddio_msg *msg);
+/* Magic, version, opcode known, flags known, length within the opcode's limit. */
+int ddio_get_header(const uint8_t buf[DDIO_WIRE_HEADER_LEN], struct ddio_msg *msg);
+
+/* Constant strings; "unknown" for what is not listed. */
+const char *ddio_opcode_name(uint32_t opcode);
+const char *ddio_status_name(uint32_t status);
+/* One line for people. */
+const char *ddio_status_text(uint32_t status);
+/* status.c: the one place where the two number spaces meet. */
+int ddio_status_to_errno(uint32_t status);   /* 0 or negative errno */
+uint32_t ddio_status_from_errno(int err);    /* takes 0 or negative errno */
+/* Largest payload of an opcode in one direction; 0 if it is not known. */
+uint64_t ddio_opcode_limit(uint32_t opcode, bool reply);
+/* True if the payload is a fixed record plus file data. */
+bool ddio_opcode_is_bulk(uint32_t opcode, bool reply);
+/* Length of the fixed record in front of bulk. */
+size_t ddio_opcode_bulk_prefix(uint32_t opcode, bool reply);
+
+enum ddio_role { DDIO_ROLE_CLIENT = 1, DDIO_ROLE_PEER = 2, DDIO_ROLE_ADMIN = 3 };
+
+struct ddio_msg_hello {
+	uint16_t min_version, max_version;
+	uint32_t role;
+	uint64_t features;
+	uint32_t reactor; /* which reactor of the node the connector wants */
+	uint32_t rank;	  /* role PEER: the connector's rank */
+	uint8_t nonce[DDIO_NONCE_LEN];
+	uint8_t group[DDIO_GROUP_ID_LEN]; /* role PEER: the group */
+	char cluster[DDIO_MAX_NAME + 1];  /* may be empty */
+};
+
+struct ddio_msg_challenge {
+	uint16_t version;
+	uint16_t keyed; /* 1: proofs are required */
+	uint64_t features;
+	uint8_t nonce[DDIO_NONCE_LEN];
+	uint8_t proof[DDIO_PROOF_LEN];
+};
+
+struct ddio_msg_proof {
+	uint8_t proof[DDIO_PROOF_LEN];
+};
+
+struct ddio_msg_welcome {
+	uint32_t node;	    /* number of the node in the configuration */
+	uint32_t nreactors; /* reactors of the node; disk d of the node lives on one of them */
+	uint32_t reactor;   /* the one this connection ended on */
+	uint32_t ndisks;    /* disks of the node */
+	uint64_t boot;	    /* differs after every start of the daemon */
+	struct ddio_welcome_disk {
+		uint32_t disk; /* number in the cluster */
+		uint32_t reactor;
+		uint32_t sector;
+		uint32_t reserved;
+		uint64_t size;
+		uint64_t peak;	     /* bytes a second of the disk's own time, 0 unknown */
+		uint64_t scale_ppm;  /* time scale in millionths, 1000000 = life size */
+	} *disks; /* allocated by ddio_get_welcome(): ddio_welcome_free() */
+	char name[DDIO_MAX_NAME + 1];
+};
+
+struct ddio_msg_refuse {
+	uint32_t status;
+	char text[DDIO_MAX_TEXT];
+};
+
+enum ddio_layout {
+	DDIO_LAYOUT_CONTIGUOUS_W = 0,
+	DDIO_LAYOUT_RANDOM_BLOCKS_W = 1,
+	DDIO_LAYOUT_RANDOM_TRACKS_W = 2,
+	DDIO_LAYOUT_MAX_W = 3,
+};
+
+/**
+ * struct ddio_file_ref - what an I/O processor must know of a file to serve it
+ * @id: never used twice
+ * @seed: of the random layouts
+ * @block: bytes of a file block, a power of two times 512 up to DDIO_MAX_BLOCK
+ * @layout: enum ddio_layout
+ * File block b lies on the stripe's disk b mod ndisks, as block b / ndisks of the object there.
+ */
+struct ddio_file_ref {
+	uint64_t id;
+	uint64_t seed;
+	uint32_t block;
+	uint32_t layout;
+};
+
+struct ddio_file_record {
+	struct ddio_file_ref ref;
+	uint64_t size;
+	uint64_t ctime_ns, mtime_ns;
+	uint32_t dying; /* 1: removal under way */
+	uint32_t ndisks;
+	uint32_t *disks; /* numbers in the cluster, stripe order; allocated by the decoder */
+	char name[DDIO_MAX_NAME + 1];
+};
+
+void ddio_file_record_free(struct ddio_file_record *rec);
+
+struct ddio_msg_ns_create {
+	uint32_t flags; /* DDIO_NS_EXCL */
+	struct ddio_file_record rec; /* id 0, times 0; seed 0 lets the server choose */
+};
+#define DDIO_NS_EXCL 0x1u
+
+struct ddio_msg_ns_name { /* LOOKUP (name, or id if the name is empty), REMOVE */
+	uint64_t id;
+	char name[DDIO_MAX_NAME + 1];
+};
+
+struct ddio_msg_ns_size { /* EXTEND, SET_SIZE, REMOVE_DONE (size unused) */
+	uint64_t id;
+	uint64_t size;
+};
+
+struct ddio_msg_ns_list { /* request: names after this one, at most max */
+	uint32_t max;
+	char after[DDIO_MAX_NAME + 1];
+};
+
+struct ddio_msg_ns_listing { /* reply */
+	uint32_t n, more;
+	struct ddio_file_record *recs; /* allocated: ddio_ns_listing_free() */
+};
+
+/* The fixed record of OBJ_READ, OBJ_WRITE (prefix of bulk), OBJ_TRUNCATE, OBJ_RESERVE, ... */
+struct ddio_msg_obj {
+	struct ddio_file_ref file;
+	uint32_t disk;	 /* number in the cluster */
+	uint32_t flags;	 /* DDIO_OBJ_* */
+	uint64_t offset; /* byte in the object (EXTENTS, LIST: cursor) */
+	uint64_t len;	 /* bytes (RESERVE: blocks; EXTENTS, LIST: most entries) */
+};
+#define DDIO_OBJ_NO_PREFETCH 0x1u
+#define DDIO_OBJ_ALL 0x2u /* SYNC, DROP_CACHE: every file, every disk of the reactor */
+
+struct ddio_msg_obj_data { /* fixed record of the OBJ_READ reply */
+	uint64_t len;	    /* bytes of data that follow; holes are sent as zeros */
+	uint32_t hit;	    /* 1: came from the cache */
+	uint32_t disk_reqs; /* disk requests it caused */
+};
+
+struct ddio_wire_extent { /* EXTENTS reply: array */
+	uint64_t block; /* first block in the object */
+	uint64_t start; /* byte on the disk */
+	uint64_t count; /* blocks */
+};
+struct ddio_msg_extents {
+	uint32_t n, more;
+	struct ddio_wire_extent *ext; /* allocated: free() */
+};
+struct ddio_msg_obj_list { /* LIST reply */
+	uint32_t n, more;
+	uint64_t *ids; /* allocated: free() */
+};
+
+struct ddio_msg_fsck { /* FSCK reply */
+	uint64_t objects, extents, blocks, free_bytes, problems, repaired;
+	char text[DDIO_MAX_TEXT]; /* the first problem */
+};
+
+struct ddio_msg_attach {
+	uint8_t group[DDIO_GROUP_ID_LEN];
+	uint32_t rank, size;
+	uint32_t handle; /* the member's own number for the group, echoed in DATA, WANT, DONE */
+	uint32_t reserved;
+};
+
+/* One member's part as sent: PART_ARRAY once, else one for every member. */
+struct ddio_msg_coll_start {
+	uint8_t group[DDIO_GROUP_ID_LEN];
+	uint64_t op; /* number of the collective in its group, from 1 */
+	uint32_t flags;
+	uint32_t nprocs;
+	uint32_t buffers;   /* per disk; 0: the daemon's default */
+	uint32_t reserved;
+	uint64_t timeout_ns;
+	uint64_t file_size; /* at the start: for a read nothing beyond it is asked */
+	struct ddio_file_record file;
+	uint32_t nparts; /* 1 for an array, else nprocs */
+	struct ddio_part *parts;     /* allocated with what they name: ddio_coll_start_free() */
+	struct ddio_array array;     /* parts[0].array points here */
+};
+#define DDIO_COLL_WRITE 0x1u
+#define DDIO_COLL_SORT 0x2u   /* presort by place on the disk (DDs) */
+#define DDIO_COLL_ROTATE 0x4u /* start each disk's list at another place in file order */
+#define DDIO_COLL_SYNC 0x8u   /* durable before DONE */
+#define DDIO_COLL_NO_BATCH 0x10u /* one message flushed at a time, as in TR94-226 */
+void ddio_coll_start_free(struct ddio_msg_coll_start *start);
+
+struct ddio_msg_coll_data { /* prefix of COLL_DATA and COLL_PIECE */
+	uint64_t op;
+	uint64_t block; /* file block; the bytes are those of the member in it, clipped to bounds */
+	uint32_t handle; /* COLL_DATA: the member's; COLL_PIECE: its rank */
+	uint32_t disk;
+	uint8_t group[DDIO_GROUP_ID_LEN];
+};
+
+struct ddio_msg_coll_want {
+	uint64_t op;
+	uint32_t handle;
+	uint32_t n; /* 1 to DDIO_MAX_BATCH */
+	struct ddio_want {
+		uint64_t block;
+		uint32_t disk;
+		uint32_t reserved;
+	} *want; /* allocated: free() */
+};
+
+struct ddio_msg_coll_done {
+	uint64_t op;
+	uint32_t handle;
+	uint32_t status;
+	uint32_t reactor;
+	uint32_t lost_rank; /* MEMBER_LOST: whose; else ~0 */
+	uint64_t bytes_needed;	/* by this reactor, distinct bytes */
+	uint64_t disk_read, disk_written; /* bytes of disk traffic */
+	uint64_t disk_requests;
+	uint64_t messages; /* to and from members */
+	uint64_t cache_blocks; /* blocks taken from the cache because they were dirty */
+	uint64_t wait_disk_ns, wait_members_ns;
+	uint64_t elapsed_ns;
+	uint64_t buffers; /* block buffers used */
+	char text[DDIO_MAX_TEXT];
+};
+
+struct ddio_msg_coll_abort {
+	uint8_t group[DDIO_GROUP_ID_LEN];
+	uint64_t op;
+	uint32_t status;
+	uint32_t rank;
+};
+
+/* STATUS reply: node, then disks. */
+struct ddio_disk_status {
+	uint32_t disk, reactor;
+	char name[DDIO_MAX_NAME + 1];
+	char engine[32];
+	uint64_t size, free;
+	uint64_t reads, writes, read_bytes, write_bytes, errors;
+	uint64_t cache_hits, cache_misses, prefetches, prefetch_used, prefetch_wasted;
+	uint64_t cache_blocks, cache_dirty, cache_bytes;
+	uint64_t queue, max_queue;
+	uint64_t seeks, seek_ns, rotation_ns, buffer_hits, bus_wait_ns, busy_ns;
+	uint64_t buffers, max_buffers; /* collective block buffers in use, most ever per collective */
+	uint64_t objects;
+};
+struct ddio_msg_status {
+	uint32_t node, nreactors;
+	uint64_t boot, uptime_ns;
+	uint64_t collectives, requests, connections, refused;
+	uint64_t memory_bytes; /* buffers and caches that the daemon accounts for */
+	char name[DDIO_MAX_NAME + 1];
+	uint32_t ndisks;
+	struct ddio_disk_status *disks; /* allocated: ddio_status_free() */
+};
+void ddio_status_free(struct ddio_msg_status *st);
+void ddio_welcome_free(struct ddio_msg_welcome *w);
+void ddio_ns_listing_free(struct ddio_msg_ns_listing *l);
+
+struct ddio_msg_group_join {
+	uint8_t group[DDIO_GROUP_ID_LEN]; /* all zero: the rendezvous decides */
+	uint32_t rank, size;
+	char addr[DDIO_MAX_ADDR];
+};
+struct ddio_msg_group_table {
+	uint8_t group[DDIO_GROUP_ID_LEN];
+	uint32_t n;
+	char (*addr)[DDIO_MAX_ADDR]; /* allocated: free() */
+};
+
+/* FAN_IN and FAN_OUT: a step of a barrier-like operation in a group. */
+struct ddio_msg_fan {
+	uint8_t group[DDIO_GROUP_ID_LEN];
+	uint64_t seq;  /* number of the step in the group */
+	uint32_t kind; /* the compute side's enum */
+	uint32_t rank; /* sender */
+	uint32_t status; /* agreed or proposed verdict */
+	uint32_t blame;	 /* rank or node that the verdict is about, ~0 none */
+	uint64_t len;	 /* of data */
+	const void *data; /* points into the payload */
+	char text[DDIO_MAX_TEXT];
+};
+
+struct ddio_msg_exchange { /* prefix of EXCHANGE */
+	uint8_t group[DDIO_GROUP_ID_LEN];
+	uint64_t op;
+	uint64_t lo, hi; /* range of the file whose message follows */
+	uint32_t rank;	 /* sender */
+	uint32_t reserved;
+};
+
+/* A member's part as bytes of its own, for fan-in. */
+ssize_t ddio_put_part(void *buf, size_t cap, const struct ddio_part *part);
+/* Allocates what the part names: ddio_part_free(). @used: bytes consumed. */
+int ddio_get_part(const void *buf, size_t len, struct ddio_part *part, size_t *used);
+void ddio_part_free(struct ddio_part *part);
+ssize_t ddio_put_record(void *buf, size_t cap, const struct ddio_file_record *rec);
+int ddio_get_record(const void *buf, size_t len, struct ddio_file_record *rec, size_t *used);
+
+#define DDIO_PROTO_CODEC(name, type)                                                               \
+	ssize_t ddio_put_##name(void *buf, size_t cap, const struct type *x);                      \
+	int ddio_get_##name(const void *buf, size_t len, struct type *x)
+
+DDIO_PROTO_CODEC(hello, ddio_msg_hello);
+DDIO_PROTO_CODEC(challenge, ddio_msg_challenge);
+DDIO_PROTO_CODEC(proof, ddio_msg_proof);
+DDIO_PROTO_CODEC(welcome, ddio_msg_welcome);
+DDIO_PROTO_CODEC(refuse, ddio_msg_refuse);
+DDIO_PROTO_CODEC(ns_create, ddio_msg_ns_create);
+DDIO_PROTO_CODEC(ns_name, ddio_msg_ns_name);
+DDIO_PROTO_CODEC(ns_size, ddio_msg_ns_size);
+DDIO_PROTO_CODEC(ns_list, ddio_msg_ns_list);
+DDIO_PROTO_CODEC(ns_listing, ddio_msg_ns_listing);
+DDIO_PROTO_CODEC(obj, ddio_msg_obj);
+DDIO_PROTO_CODEC(obj_data, ddio_msg_obj_data);
+DDIO_PROTO_CODEC(extents, ddio_msg_extents);
+DDIO_PROTO_CODEC(obj_list, ddio_msg_obj_list);
+DDIO_PROTO_CODEC(fsck, ddio_msg_fsck);
+DDIO_PROTO_CODEC(attach, ddio_msg_attach);
+DDIO_PROTO_CODEC(coll_start, ddio_msg_coll_start);
+DDIO_PROTO_CODEC(coll_data, ddio_msg_coll_data);
+DDIO_PROTO_CODEC(coll_want, ddio_msg_coll_want);
+DDIO_PROTO_CODEC(coll_done, ddio_msg_coll_done);
+DDIO_PROTO_CODEC(coll_abort, ddio_msg_coll_abort);
+DDIO_PROTO_CODEC(status, ddio_msg_status);
+DDIO_PROTO_CODEC(group_join, ddio_msg_group_join);
+DDIO_PROTO_CODEC(group_table, ddio_msg_group_table);
+DDIO_PROTO_CODEC(fan, ddio_msg_fan);
+DDIO_PROTO_CODEC(exchange, ddio_msg_exchange);
+
+#endif /* DDIO_PROTO_H */
