@@ -22,6 +22,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 #include "base/list.h"
@@ -287,6 +288,9 @@ void ddio_disk_submit(struct ddio_disk *disk, struct ddio_disk_req *req);
 void ddio_disk_commit(struct ddio_disk *disk);
 /* Next @n requests of @op (-1: any) fail with @status after their normal time: fault injection. */
 void ddio_disk_inject(struct ddio_disk *disk, int op, uint64_t n, int status);
+
+/* Every engine of the real world and every option with its limits, as text for a person. */
+void ddio_disk_engines_print(FILE *out);
 
 /* Buffers fit for every engine (page-aligned, huge pages where they help), zeroed. */
 void *ddio_env_alloc(struct ddio_env *env, size_t len);

@@ -72,8 +72,10 @@ struct ddio_listener {
  * @close: frees
  * @submit: takes a request that the wrapper has checked; ends in ddio_disk_complete()
  * @commit: optional
+ * @kick: optional: what ddio_disk_kick() asked for
  * @stats: optional: fills in what only the engine knows
- * @options: table ended by a NULL name; parsed by the wrapper into the engine's own struct
+ * @options: table ended by a NULL name; @open has ddio_disk_options_parse() read them into
+ *	the engine's own struct
  */
 struct ddio_disk_engine {
 	const char *name;
@@ -83,6 +85,7 @@ struct ddio_disk_engine {
 	void (*close)(struct ddio_disk *disk);
 	void (*submit)(struct ddio_disk *disk, struct ddio_disk_req *req);
 	void (*commit)(struct ddio_disk *disk);
+	void (*kick)(struct ddio_disk *disk);
 	void (*stats)(const struct ddio_disk *disk, struct ddio_disk_stats *stats);
 	const struct ddio_engine_option *options;
 };
@@ -98,7 +101,25 @@ struct ddio_engine_option {
 	const char *help;
 };
 
-/* Embedded first in every engine's own struct. */
+/**
+ * struct ddio_disk_common - options that every engine has, read by the wrapper
+ * @fail_after: requests that work before all of them fail with -EIO; fault injection
+ */
+struct ddio_disk_common {
+	uint64_t fail_after;
+};
+
+/* Lives on its own, since its post may still be under way when the disk is closed. */
+struct ddio_disk_kick {
+	struct ddio_post post;
+	struct ddio_disk *disk; /* NULL once closed */
+	bool posted;
+};
+
+/*
+ * Embedded first in every engine's own struct.  Of a request's priv the last
+ * one is the wrapper's, the others are the engine's.
+ */
 struct ddio_disk {
 	const struct ddio_disk_engine *engine;
 	struct ddio_env *env;
@@ -108,9 +129,38 @@ struct ddio_disk {
 	uint64_t busy_since;
 	uint64_t inject_n;
 	int inject_op, inject_status;
+	struct ddio_disk_common common;
+	uint64_t accepted;	   /* requests given to the engine so far */
+	struct ddio_list rejected; /* wait for the loop to fail them */
+	struct ddio_disk_kick *kick;
 };
 
-/* Called by an engine, from the loop: ends the request, does the counting, calls done. */
+/*
+ * Called by an engine, from the loop: ends the request, does the counting, calls
+ * done.  The disk may be closed by done: after the last request in flight the
+ * engine must not touch it.
+ */
 void ddio_disk_complete(struct ddio_disk *disk, struct ddio_disk_req *req, int status);
+/* Has the engine's @kick called once from the loop, soon. */
+void ddio_disk_kick(struct ddio_disk *disk);
+
+/**
+ * ddio_disk_options_parse - read spec->options into an engine's own struct
+ * @options: the engine's table
+ * @spec: names the disk, for the message
+ * @opts: filled with the defaults by the caller; members that are named are overwritten.
+ *	A DDIO_OPT_TEXT member is a char * that the caller frees, also on failure.
+ * Return: 0, or -EINVAL for an unknown name or a value that will not do, with one line in @err.
+ */
+int ddio_disk_options_parse(const struct ddio_engine_option *options,
+			    const struct ddio_disk_spec *spec, void *opts, char *err,
+			    size_t err_len);
+/* The options that every engine has; the wrapper reads them. */
+extern const struct ddio_engine_option ddio_disk_common_options[];
+
+/* The engines of the real world, NULL-terminated. */
+extern const struct ddio_disk_engine *const ddio_disk_engines[];
+/* Those that need nothing but an env, for simulated worlds. */
+extern const struct ddio_disk_engine ddio_disk_mem, ddio_disk_hp97560;
 
 #endif /* DDIO_ENV_OPS_H */

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The cluster's configuration: one file, the same on every node and client.
+ *
+ *   # comment
+ *   [cluster]
+ *   name = demo
+ *   key_file = /etc/ddio/key
+ *   namespace = io0
+ *   [node io0]
+ *   address = 127.0.0.1:7400
+ *   meta = /var/lib/ddio/io0
+ *   [disk d0]
+ *   node = io0
+ *   engine = hp97560
+ *   options = time_scale=1
+ *
+ * Nodes and disks are numbered in the order of their sections.  Disk numbers
+ * are written on the disks: append new disks, do not reorder.
+ */
+#ifndef DDIO_CONF_H
+#define DDIO_CONF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define DDIO_CONF_CACHE_PAPER UINT64_MAX
+
+struct ddio_conf_node {
+	char *name;
+	char *address; /* "host:port" */
+	char *meta;    /* directory of the records */
+	uint32_t reactors; /* 0: as many as disks, at most as many as cores */
+	uint64_t cache;	   /* bytes per disk, or DDIO_CONF_CACHE_PAPER: 8 blocks a CP and disk */
+	uint32_t buffers;  /* block buffers a disk in a collective, default 2 */
+	bool sync_io;	   /* false skips fsync of records: for tests of speed only; default true */
+	int line;
+};
+
+struct ddio_conf_disk {
+	char *name;
+	uint32_t node;
+	char *engine;  /* NULL: chosen by path */
+	char *path;
+	uint64_t size; /* 0: the device's */
+	char *options;
+	char *bus;
+	int line;
+};
+
+struct ddio_conf {
+	char *path;
+	char *cluster;
+	char *key_file;	     /* NULL: none */
+	uint32_t ns_node;    /* default: the first */
+	uint32_t block;	     /* default block size of new files, 262144 if not given */
+	uint64_t timeout_ns; /* bound on any lack of progress, default 30 s */
+	uint32_t nnodes, ndisks;
+	struct ddio_conf_node *nodes;
+	struct ddio_conf_disk *disks;
+};
+
+/**
+ * ddio_conf_load - read and check a configuration
+ * @err: on failure one line, "FILE:LINE: what was wrong", naming section and value
+ *
+ * Checked: unknown sections and names, values, duplicates, a disk's node exists, every node has a
+ * disk, no two disks name the same file or device (by path, by real path, by device and inode where
+ * they exist on this machine), addresses, sizes with K M G T suffixes, times with ms s m.
+ * Return: 0, -EINVAL, -ENOMEM, or what open and read said.
+ */
+int ddio_conf_load(const char *path, struct ddio_conf **conf, char *err, size_t err_len);
+/* The same from memory, named @name in messages. */
+int ddio_conf_parse(const char *name, const char *text, size_t len, struct ddio_conf **conf,
+		    char *err, size_t err_len);
+void ddio_conf_free(struct ddio_conf *conf);
+/* Number of the node, or -ENOENT. */
+int ddio_conf_find_node(const struct ddio_conf *conf, const char *name);
+int ddio_conf_find_disk(const struct ddio_conf *conf, const char *name);
+/* "64K", "1.5M", "10MB" (powers of two). Return 0 or -EINVAL. */
+int ddio_conf_parse_size(const char *text, uint64_t *bytes);
+
+#endif /* DDIO_CONF_H */

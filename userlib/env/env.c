@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* What every world has in common: dispatch, and memory for disk buffers. */
+#include <sys/mman.h>
+#include <unistd.h>
+#include "env/env_ops.h"
+
+uint64_t ddio_env_now(struct ddio_env *env)
+{
+	return env->ops->now(env);
+}
+
+uint64_t ddio_env_wall(struct ddio_env *env)
+{
+	return env->ops->wall(env);
+}
+
+int ddio_timer_arm(struct ddio_env *env, struct ddio_timer *timer, uint64_t when_ns)
+{
+	return env->ops->timer_arm(env, timer, when_ns);
+}
+
+void ddio_timer_cancel(struct ddio_env *env, struct ddio_timer *timer)
+{
+	env->ops->timer_cancel(env, timer);
+}
+
+bool ddio_timer_armed(const struct ddio_timer *timer)
+{
+	return timer->slot != 0;
+}
+
+void ddio_env_post(struct ddio_env *env, struct ddio_post *post)
+{
+	env->ops->post(env, post);
+}
+
+void ddio_env_offload(struct ddio_env *env, struct ddio_offload *offload)
+{
+	env->ops->offload(env, offload);
+}
+
+void ddio_gate_init(struct ddio_gate *gate)
+{
+	gate->waiters = 0;
+	gate->priv = NULL;
+	__atomic_store_n(&gate->open, 0, __ATOMIC_RELEASE);
+}
+
+void ddio_gate_open(struct ddio_env *env, struct ddio_gate *gate)
+{
+	env->ops->gate_open(env, gate);
+}
+
+int ddio_gate_wait(struct ddio_env *env, struct ddio_gate *gate, uint64_t deadline_ns)
+{
+	return env->ops->gate_wait(env, gate, deadline_ns);
+}
+
+bool ddio_gate_is_open(const struct ddio_gate *gate)
+{
+	return __atomic_load_n(&gate->open, __ATOMIC_ACQUIRE) == 1;
+}
+
+void ddio_env_random(struct ddio_env *env, void *buf, size_t len)
+{
+	env->ops->random(env, buf, len);
+}
+
+void ddio_env_log(struct ddio_env *env, enum ddio_log_level level, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	env->ops->log(env, level, fmt, ap);
+	va_end(ap);
+}
+
+void ddio_env_charge(struct ddio_env *env, enum ddio_work work, uint64_t n)
+{
+	if (env->ops->charge)
+		env->ops->charge(env, work, n);
+}
+
+int ddio_stream_connect(struct ddio_env *env, const char *addr, const struct ddio_stream_ops *ops,
+			void *ctx, struct ddio_stream **stream)
+{
+	return env->ops->stream_connect(env, addr, ops, ctx, stream);
+}
+
+void ddio_stream_set_ops(struct ddio_stream *stream, const struct ddio_stream_ops *ops, void *ctx)
+{
+	stream->vt->set_ops(stream, ops, ctx);
+}
+
+ssize_t ddio_stream_readv(struct ddio_stream *stream, const struct iovec *iov, int n)
+{
+	return stream->vt->readv(stream, iov, n);
+}
+
+ssize_t ddio_stream_writev(struct ddio_stream *stream, const struct iovec *iov, int n)
+{
+	return stream->vt->writev(stream, iov, n);
+}
+
+void ddio_stream_want_read(struct ddio_stream *stream, bool want)
+{
+	stream->vt->want_read(stream, want);
+}
+
+void ddio_stream_want_write(struct ddio_stream *stream, bool want)
+{
+	stream->vt->want_write(stream, want);
+}
+
+const char *ddio_stream_peer(const struct ddio_stream *stream)
+{
+	return stream->vt->peer(stream);
+}
+
+bool ddio_stream_is_loopback(const struct ddio_stream *stream)
+{
+	return stream->vt->is_loopback(stream);
+}
+
+void ddio_stream_close(struct ddio_stream *stream)
+{
+	if (stream)
+		stream->vt->close(stream);
+}
+
+void ddio_stream_detach(struct ddio_stream *stream)
+{
+	stream->vt->detach(stream);
+	stream->env = NULL;
+}
+
+int ddio_stream_attach(struct ddio_env *env, struct ddio_stream *stream)
+{
+	return env->ops->stream_attach(env, stream);
+}
+
+int ddio_listen(struct ddio_env *env, const char *addr, ddio_accept_fn accept, void *ctx,
+		struct ddio_listener **listener)
+{
+	return env->ops->listen(env, addr, accept, ctx, listener);
+}
+
+const char *ddio_listener_addr(const struct ddio_listener *listener)
+{
+	return listener->vt->addr(listener);
+}
+
+void ddio_listener_close(struct ddio_listener *listener)
+{
+	if (listener)
+		listener->vt->close(listener);
+}
+
+#define HUGE_PAGE (2UL << 20)
+
+static size_t alloc_round(size_t len)
+{
+	size_t unit = len >= HUGE_PAGE ? HUGE_PAGE : (size_t)sysconf(_SC_PAGESIZE);
+
+	if (!len)
+		len = 1;
+	return len > SIZE_MAX - 2 * unit ? 0 : (len + unit - 1) / unit * unit;
+}
+
+/**
+ * ddio_env_alloc - memory for disk requests
+ * @env: the reactor that will use it
+ * @len: bytes
+ *
+ * From 2 MB on the buffer begins on a huge page, and the kernel is asked for huge ones.
+ *
+ * Return: zeroed memory, or NULL.
+ */
+void *ddio_env_alloc(struct ddio_env *env, size_t len)
+{
+	size_t size = alloc_round(len);
+	size_t extra = size >= HUGE_PAGE ? HUGE_PAGE : 0;
+	uintptr_t at, start;
+	void *map;
+
+	(void)env;
+	if (!size)
+		return NULL;
+	map = mmap(NULL, size + extra, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (map == MAP_FAILED)
+		return NULL;
+	if (!extra)
+		return map;
+	at = (uintptr_t)map;
+	start = (at + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1);
+	if (start > at)
+		munmap(map, start - at);
+	if (at + extra > start)
+		munmap((void *)(start + size), at + extra - start);
+	/* Only advice: without huge pages the buffer is as good, if slower. */
+	madvise((void *)start, size, MADV_HUGEPAGE);
+	return (void *)start;
+}
+
+void ddio_env_free(struct ddio_env *env, void *buf, size_t len)
+{
+	(void)env;
+	if (buf)
+		munmap(buf, alloc_round(len));
+}
