@@ -30,12 +30,14 @@
  * @first_head: head of the first track
  * @last_cyl: cylinder of the last track
  * @last_head: head of the last track, which belongs to the region
+ * @skew_cyl: cylinder from which the region's cylinder skew counts
  */
 struct hp97560_region {
 	u32 first_cyl;
 	u32 first_head;
 	u32 last_cyl;
 	u32 last_head;
+	u32 skew_cyl;
 };
 
 /**
@@ -58,13 +60,15 @@ struct hp97560_region {
  * @write_settle_ns: added to the movement before a write
  * @overhead_ns: controller's time for a command, before anything moves
  * @bus_sector_ns: one sector over the bus
- * @buffer_sectors: size of the drive's buffer; also how far read-ahead runs
- * @dirty_sectors: part of the buffer that may hold unwritten data
+ * @buffer_sectors: size of the drive's buffer; also how far read-ahead runs.  A
+ *	read of more than half of it crosses the bus half a buffer at a time.
+ * @dirty_sectors: part of the buffer that may hold unwritten data.  A write of
+ *	more than a quarter of it crosses the bus a quarter at a time.
  * @read_ahead: go on reading after a read
  * @immediate_report: a write is done when its data are in the buffer
  * @bus_overlap: data cross the bus while the media turn, so that only the last
  *	sector's bus time shows; otherwise a read's data cross once complete, and
- *	a write starts on the media when its data are complete
+ *	a write starts on the media once its data are complete
  */
 struct hp97560_params {
 	u32 cylinders;
@@ -119,7 +123,9 @@ struct hp97560_chs {
  *
  * A drive's transfer may lie far ahead of now, when its sectors have come round;
  * other drives use the time before it.  Requests are served in the order of
- * their submission, and what was granted is never moved.
+ * their submission, and what was granted is never moved.  The drives of a bus are
+ * to be given their commands in the order of time; spans that ended before the
+ * latest command was issued are forgotten.
  */
 struct hp97560_bus {
 	u64 free_at_ns;
@@ -142,8 +148,8 @@ struct hp97560_bus {
  * @flushes: flush commands
  * @read_sectors: sectors asked for by reads
  * @write_sectors: sectors asked for by writes
- * @seeks: movements between cylinders made to reach a command's first sector
- * @seek_ns: time of these, of head switches and settling
+ * @seeks: movements of the arm or changes of the head to a command's first sector
+ * @seek_ns: time of these, settling included
  * @rotations: waits for the first sector to come round
  * @rotation_ns: time of these
  * @media_ns: time from the first to the last sector of commands, on the media
@@ -185,9 +191,9 @@ enum hp97560_op {
 	HP97560_FLUSH = 2,
 };
 
-/* What the media do on their own account, after the command or during it. */
+/* What passes under the heads, during a command and after it. */
 enum hp97560_activity {
-	HP97560_IDLE = 0,
+	HP97560_IDLE = 0, /* nothing yet: the arm is over cylinder 0, head 0 */
 	HP97560_READING = 1,
 	HP97560_WRITING = 2,
 };
@@ -215,8 +221,6 @@ struct hp97560_stream {
  * @activity: what @stream is doing
  * @stream: the sequential access that goes on (or has run out)
  * @buffered: first sector of the read buffer, which ends at @stream.next
- * @arm_cyl: where the arm stood before @stream began
- * @arm_head: the head that was selected then
  */
 struct hp97560_disk {
 	struct hp97560_params params;
@@ -228,8 +232,6 @@ struct hp97560_disk {
 	enum hp97560_activity activity;
 	struct hp97560_stream stream;
 	u64 buffered;
-	u32 arm_cyl;
-	u32 arm_head;
 };
 
 /* Flags of a result */
@@ -248,8 +250,8 @@ struct hp97560_disk {
  *	will be on the media
  * @arrival_ns: when the drive took the command
  * @seek_ns: movement of the arm and the heads to the first sector
- * @rot_ns: wait for the first sector, whatever the cause
- * @xfer_ns: first to last sector on the media, with the crossings in between
+ * @rot_ns: from there to the first sector not in the buffer, whatever the cause
+ * @xfer_ns: from then to the end of the last one, with the crossings in between
  * @bus_wait_ns: wait for other drives on the bus
  * @flags: HP97560_HIT and the like
  */

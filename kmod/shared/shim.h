@@ -11,6 +11,7 @@
 #ifdef __KERNEL__
 
 #include <linux/errno.h>
+#include <linux/limits.h>
 #include <linux/math64.h>
 #include <linux/string.h>
 #include <linux/types.h>
@@ -29,6 +30,10 @@ typedef uint16_t u16;
 typedef uint8_t u8;
 typedef int64_t s64;
 typedef int32_t s32;
+
+#ifndef U64_MAX
+#define U64_MAX UINT64_MAX
+#endif
 
 static inline u64 div64_u64(u64 dividend, u64 divisor)
 {

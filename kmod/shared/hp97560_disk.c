@@ -1,0 +1,414 @@
+// SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
+/*
+ * What an HP 97560 does with a command.
+ *
+ * The drive's state is one stream of sectors.  While READING, [buffered, next)
+ * is the read buffer and the stream goes on to its limit by itself.  While
+ * WRITING, [next, limit) is what has not reached the media; when it gets there
+ * is settled as soon as the data are in the buffer, because whatever comes next
+ * has to wait for it.
+ */
+#include "hp97560_priv.h"
+
+/* A command on its way through the drive. */
+struct command {
+	struct hp97560_disk *d;
+	struct hp97560_result *r;
+	u64 lba;
+	u64 end;	/* behind its last sector */
+	u64 decoded_ns; /* when the controller has understood it */
+	u64 bus_end_ns; /* end of its last transfer over the bus */
+};
+
+static u64 later(u64 a, u64 b)
+{
+	return a > b ? a : b;
+}
+
+static u64 earlier(u64 a, u64 b)
+{
+	return a < b ? a : b;
+}
+
+void hp97560_init(struct hp97560_disk *d, const struct hp97560_params *p, struct hp97560_bus *bus)
+{
+	memset(d, 0, sizeof(*d));
+	d->params = *p;
+	d->capacity = hp97560_capacity(p);
+	d->bus = bus ? bus : &d->own_bus;
+}
+
+/*
+ * Over which track the arm is at a time to which the stream has advanced: until
+ * the first sector of a new track passes, it counts as over the one before.
+ */
+static void arm_place(const struct hp97560_disk *d, const struct hp97560_stream *s, u64 ns,
+		      struct hp97560_chs *chs)
+{
+	bool waits = s->next == s->limit || hp97560_slot_ns(&d->params, s->slot) > ns;
+
+	*chs = (struct hp97560_chs){ 0 };
+	if (d->activity != HP97560_IDLE)
+		hp97560_chs_of(&d->params, waits ? s->next - 1 : s->next, chs);
+}
+
+static u64 arm_move_ns(const struct hp97560_disk *d, const struct hp97560_stream *s, u64 ns,
+		       u64 lba)
+{
+	struct hp97560_chs from, to;
+
+	arm_place(d, s, ns, &from);
+	if (hp97560_chs_of(&d->params, lba, &to))
+		return 0;
+	return hp97560_move_ns(&d->params, &from, &to);
+}
+
+/* When what was written so far is on the media. */
+static u64 clean_ns(const struct hp97560_disk *d)
+{
+	if (d->activity != HP97560_WRITING)
+		return 0;
+	return hp97560_stream_ns(&d->params, &d->stream, d->stream.limit);
+}
+
+/* When the arm is free for a command, which may have to wait for dirty data. */
+static u64 arm_free_ns(struct command *c)
+{
+	u64 clean = clean_ns(c->d);
+
+	if (clean <= c->decoded_ns)
+		return c->decoded_ns;
+	c->r->flags |= HP97560_DIRTY_WAIT;
+	c->d->stats.dirty_waits++;
+	c->d->stats.dirty_wait_ns += clean - c->decoded_ns;
+	hp97560_stream_advance(&c->d->params, &c->d->stream, clean);
+	return clean;
+}
+
+/* The read buffer's first sector: it holds the latest ones. */
+static u64 buffer_first(const struct hp97560_disk *d, const struct hp97560_stream *s)
+{
+	u64 room = d->params.buffer_sectors;
+
+	return s->next > room ? later(d->buffered, s->next - room) : d->buffered;
+}
+
+static bool buffer_holds(const struct hp97560_disk *d, const struct hp97560_stream *s, u64 lba)
+{
+	return d->activity == HP97560_READING && lba >= buffer_first(d, s) && lba <= s->next;
+}
+
+/* Begin a stream with a command's first sector, once the arm is there. */
+static void stream_begin(struct command *c, u64 start_ns, u64 move_ns, u64 data_ns)
+{
+	struct hp97560_disk *d = c->d;
+	u64 there = start_ns + move_ns;
+	u64 slot = hp97560_slot_of(&d->params, c->lba, later(there, data_ns));
+	u64 rotation = hp97560_slot_ns(&d->params, slot) - there;
+
+	d->stream = (struct hp97560_stream){ .next = c->lba, .limit = c->end, .slot = slot };
+	c->r->seek_ns = move_ns;
+	c->r->rot_ns = rotation;
+	d->stats.seeks += move_ns > 0;
+	d->stats.seek_ns += move_ns;
+	d->stats.rotations += rotation > 0;
+	d->stats.rotation_ns += rotation;
+}
+
+/* Move sectors over the bus, from a time on. */
+static u64 bus_move(struct command *c, u64 from_ns, u64 sectors)
+{
+	struct hp97560_disk *d = c->d;
+	u64 length = sectors * d->params.bus_sector_ns;
+	u64 from = later(from_ns, c->bus_end_ns);
+	u64 start = hp97560_bus_grant(d->bus, from, length);
+
+	if (start > from) {
+		c->r->flags |= HP97560_BUS_WAIT;
+		c->r->bus_wait_ns += start - from;
+		d->stats.bus_waits++;
+		d->stats.bus_wait_ns += start - from;
+	}
+	c->bus_end_ns = start + length;
+	return start;
+}
+
+/* Find the first sector: in the buffer, under the heads, or elsewhere. */
+static void read_locate(struct command *c)
+{
+	struct hp97560_disk *d = c->d;
+	const struct hp97560_params *p = &d->params;
+	struct hp97560_stream *s = &d->stream;
+	u64 ahead = p->read_ahead ? p->buffer_sectors : 0;
+
+	if (buffer_holds(d, s, c->lba)) {
+		c->r->flags |= HP97560_HIT;
+		d->stats.hits++;
+		d->buffered = buffer_first(d, s);
+		if (c->end <= s->next) {
+			c->r->flags |= HP97560_FULL_HIT;
+			d->stats.full_hits++;
+		}
+	} else {
+		u64 start = arm_free_ns(c);
+
+		stream_begin(c, start, arm_move_ns(d, s, start, c->lba), 0);
+		d->activity = HP97560_READING;
+		d->buffered = c->lba;
+	}
+	hp97560_stream_extend(p, s, earlier(c->end + ahead, d->capacity), c->decoded_ns);
+}
+
+/*
+ * Read sectors up to b off the media, unless they are in the buffer; not
+ * before there is room for them.  Return: when they are all there.
+ */
+static u64 read_media(struct command *c, u64 b, u64 room_ns)
+{
+	const struct hp97560_params *p = &c->d->params;
+	struct hp97560_stream *s = &c->d->stream;
+	u64 end_ns;
+
+	if (b <= s->next)
+		return c->decoded_ns;
+	if (hp97560_slot_ns(p, s->slot) < room_ns)
+		s->slot = hp97560_slot_of(p, s->next, room_ns);
+	end_ns = hp97560_stream_ns(p, s, b);
+	hp97560_stream_reach(p, s, b);
+	return end_ns;
+}
+
+/* When n sectors may start over the bus, the last of which is there at a time. */
+static u64 read_bus_from(const struct command *c, u64 there_ns, u64 n)
+{
+	const struct hp97560_params *p = &c->d->params;
+	u64 shown = p->bus_overlap && there_ns > c->decoded_ns ? n - 1 : 0;
+	u64 hidden_ns = shown * p->bus_sector_ns;
+
+	if (there_ns < c->decoded_ns + hidden_ns)
+		return c->decoded_ns;
+	return there_ns - hidden_ns;
+}
+
+static void do_read(struct command *c)
+{
+	struct hp97560_disk *d = c->d;
+	u64 piece = d->params.buffer_sectors / 2;
+	u64 begin_ns, end_ns, lba, next, room_ns = 0;
+
+	read_locate(c);
+	begin_ns = later(hp97560_slot_ns(&d->params, d->stream.slot), c->decoded_ns);
+	end_ns = c->decoded_ns;
+	for (lba = c->lba; lba < c->end; lba = next) {
+		u64 previous_ns = c->bus_end_ns;
+
+		next = earlier(lba + piece, c->end);
+		end_ns = read_media(c, next, room_ns);
+		bus_move(c, read_bus_from(c, end_ns, next - lba), next - lba);
+		room_ns = previous_ns;
+	}
+	if (!(c->r->flags & HP97560_FULL_HIT)) {
+		if (c->r->flags & HP97560_HIT)
+			c->r->rot_ns = begin_ns - c->decoded_ns;
+		c->r->xfer_ns = end_ns - begin_ns;
+	}
+	c->r->media_done_ns = end_ns;
+	c->r->done_ns = c->bus_end_ns;
+	d->stats.reads++;
+	d->stats.read_sectors += c->end - c->lba;
+}
+
+/* When the buffer has room for sectors up to b that continue unwritten data. */
+static u64 write_room_ns(const struct hp97560_disk *d, u64 b)
+{
+	u64 room = d->params.dirty_sectors;
+
+	if (b <= d->stream.next + room)
+		return 0;
+	return hp97560_stream_ns(&d->params, &d->stream, b - room);
+}
+
+/* Append sectors up to b, in the buffer at a time, to what is being written. */
+static u64 write_append(struct command *c, u64 b, u64 data_ns)
+{
+	const struct hp97560_params *p = &c->d->params;
+	struct hp97560_stream *s = &c->d->stream;
+	struct hp97560_stream copy = *s;
+	u64 lba = s->limit;
+
+	hp97560_stream_extend(p, &copy, b, 0);
+	hp97560_stream_reach(p, &copy, lba);
+	if (hp97560_slot_ns(p, copy.slot) < data_ns)
+		copy.slot = hp97560_slot_of(p, lba, data_ns);
+	else
+		hp97560_stream_extend(p, s, b, 0);
+	if (s->limit < b)
+		*s = copy;
+	return hp97560_slot_ns(p, copy.slot);
+}
+
+/* Move sectors [a, b) into the buffer, from a time on.  Return: when they can be written. */
+static u64 write_bus(struct command *c, u64 a, u64 b, u64 from_ns)
+{
+	const struct hp97560_params *p = &c->d->params;
+	u64 start_ns = bus_move(c, later(from_ns, c->decoded_ns), b - a);
+
+	return p->bus_overlap ? start_ns + p->bus_sector_ns : c->bus_end_ns;
+}
+
+static void write_wait_count(struct command *c, u64 room_ns)
+{
+	u64 else_ns = later(c->decoded_ns, c->bus_end_ns);
+
+	if (room_ns <= else_ns)
+		return;
+	c->r->flags |= HP97560_DIRTY_WAIT;
+	c->d->stats.dirty_waits++;
+	c->d->stats.dirty_wait_ns += room_ns - else_ns;
+}
+
+/* The first piece of a write that continues nothing.  Return: when it passes the heads. */
+static u64 write_begin(struct command *c, u64 b)
+{
+	struct hp97560_disk *d = c->d;
+	u64 start_ns = arm_free_ns(c);
+	u64 move_ns = arm_move_ns(d, &d->stream, start_ns, c->lba) + d->params.write_settle_ns;
+	u64 data_ns = write_bus(c, c->lba, b, start_ns);
+
+	stream_begin(c, start_ns, move_ns, data_ns);
+	d->stream.limit = b;
+	d->activity = HP97560_WRITING;
+	return hp97560_slot_ns(&d->params, d->stream.slot);
+}
+
+static u64 write_continue(struct command *c, u64 a, u64 b)
+{
+	u64 room_ns = write_room_ns(c->d, b);
+
+	write_wait_count(c, room_ns);
+	return write_append(c, b, write_bus(c, a, b, room_ns));
+}
+
+static void do_write(struct command *c)
+{
+	struct hp97560_disk *d = c->d;
+	u64 piece = d->params.dirty_sectors / 4;
+	u64 clean = clean_ns(d);
+	u64 lba = c->lba, next, begin_ns = 0;
+
+	if (clean > c->decoded_ns && lba == d->stream.limit) {
+		c->r->flags |= HP97560_JOIN;
+		d->stats.joins++;
+	}
+	for (; lba < c->end; lba = next) {
+		u64 at_ns;
+
+		next = earlier(lba + piece, c->end);
+		if (lba > c->lba || c->r->flags & HP97560_JOIN)
+			at_ns = write_continue(c, lba, next);
+		else
+			at_ns = write_begin(c, next);
+		if (lba == c->lba)
+			begin_ns = at_ns;
+		hp97560_stream_advance(&d->params, &d->stream, c->bus_end_ns);
+	}
+	c->r->media_done_ns = clean_ns(d);
+	c->r->xfer_ns = c->r->media_done_ns - begin_ns;
+	c->r->done_ns = d->params.immediate_report ? c->bus_end_ns : c->r->media_done_ns;
+	d->stats.writes++;
+	d->stats.write_sectors += c->end - c->lba;
+}
+
+static void do_flush(struct command *c)
+{
+	c->r->done_ns = later(c->decoded_ns, clean_ns(c->d));
+	c->r->media_done_ns = c->r->done_ns;
+	c->d->stats.flushes++;
+}
+
+/* The stream as far as it has come when a command is understood. */
+static void stream_until_decoded(struct command *c, bool stays)
+{
+	struct hp97560_disk *d = c->d;
+
+	hp97560_stream_advance(&d->params, &d->stream, c->decoded_ns);
+	if (d->activity != HP97560_READING || stays || d->stream.next == d->stream.limit)
+		return;
+	c->r->flags |= HP97560_ABORT;
+	d->stats.read_ahead_aborts++;
+}
+
+static void command_do(struct command *c, enum hp97560_op op)
+{
+	struct hp97560_disk *d = c->d;
+
+	hp97560_stream_advance(&d->params, &d->stream, c->decoded_ns);
+	if (op == HP97560_FLUSH) {
+		do_flush(c);
+	} else if (op == HP97560_READ) {
+		stream_until_decoded(c, buffer_holds(d, &d->stream, c->lba));
+		do_read(c);
+	} else {
+		stream_until_decoded(c, false);
+		do_write(c);
+	}
+	d->stats.media_ns += c->r->xfer_ns;
+	d->idle_ns = c->r->done_ns;
+}
+
+static int command_check(const struct hp97560_disk *d, enum hp97560_op op, u64 lba, u32 sectors,
+			 u64 now_ns)
+{
+	if (now_ns > HP97560_TIME_MAX || d->idle_ns > HP97560_TIME_MAX)
+		return -EOVERFLOW;
+	if (op == HP97560_FLUSH)
+		return 0;
+	if ((op != HP97560_READ && op != HP97560_WRITE) || !sectors)
+		return -EINVAL;
+	if (lba >= d->capacity || sectors > d->capacity - lba)
+		return -ERANGE;
+	return 0;
+}
+
+int hp97560_submit(struct hp97560_disk *d, enum hp97560_op op, u64 lba, u32 sectors, u64 now_ns,
+		   struct hp97560_result *r)
+{
+	struct command c = { .d = d, .r = r, .lba = lba, .end = lba + sectors };
+	int err = command_check(d, op, lba, sectors, now_ns);
+
+	if (err)
+		return err;
+	memset(r, 0, sizeof(*r));
+	r->arrival_ns = later(now_ns, d->idle_ns);
+	if (r->arrival_ns > now_ns) {
+		r->flags |= HP97560_QUEUED;
+		d->stats.queue_waits++;
+	}
+	c.decoded_ns = r->arrival_ns + d->params.overhead_ns;
+	hp97560_bus_forget(d->bus, now_ns);
+	command_do(&c, op);
+	return 0;
+}
+
+u64 hp97560_position_ns(const struct hp97560_disk *d, u64 lba, u64 now_ns)
+{
+	u64 start_ns = later(now_ns, d->idle_ns) + d->params.overhead_ns;
+	struct hp97560_stream s = d->stream;
+	u64 slot;
+
+	if (lba >= d->capacity || now_ns > HP97560_TIME_MAX || d->idle_ns > HP97560_TIME_MAX)
+		return U64_MAX;
+	hp97560_stream_advance(&d->params, &s, start_ns);
+	if (buffer_holds(d, &s, lba)) {
+		if (lba == s.next)
+			hp97560_stream_extend(&d->params, &s, lba + 1, start_ns);
+		if (lba < s.next || hp97560_slot_ns(&d->params, s.slot) < start_ns)
+			return start_ns - now_ns;
+		return hp97560_slot_ns(&d->params, s.slot) - now_ns;
+	}
+	start_ns = later(start_ns, clean_ns(d));
+	if (d->activity == HP97560_WRITING)
+		hp97560_stream_reach(&d->params, &s, s.limit);
+	slot = hp97560_slot_of(&d->params, lba, start_ns + arm_move_ns(d, &s, start_ns, lba));
+	return hp97560_slot_ns(&d->params, slot) - now_ns;
+}
