@@ -124,6 +124,9 @@ int ddio_conn_send(struct ddio_conn *conn, const struct ddio_msg *msg, const voi
 int ddio_conn_reply(struct ddio_conn *conn, const struct ddio_msg *request, uint32_t status,
 		    const void *fixed, size_t fixed_len);
 
+/* Receive the rest of the bulk that is under way into nothing: its sink is gone.  message() still
+ * comes for it.  Without effect if none is under way. */
+void ddio_conn_discard(struct ddio_conn *conn);
 /* Stop and go on calling bulk() and message(): back-pressure through TCP. */
 void ddio_conn_pause(struct ddio_conn *conn, bool pause);
 size_t ddio_conn_queued(const struct ddio_conn *conn); /* bytes waiting to go out */

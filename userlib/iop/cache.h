@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The block cache of one disk (LRU over blocks, one-block-ahead prefetch on
+ * the same disk, WriteFull write-back: TOCS 1997, section 4) and the disk queue
+ * behind it (CSCAN).  Belongs to one reactor.
+ */
+#ifndef DDIO_CACHE_H
+#define DDIO_CACHE_H
+
+#include "env/env.h"
+#include "iop/store.h"
+
+struct ddio_cache;
+
+struct ddio_cache_stats {
+	uint64_t hits, misses;
+	uint64_t prefetches, prefetch_used, prefetch_wasted;
+	uint64_t blocks, dirty, bytes;
+	uint64_t queue, max_queue;
+};
+
+/**
+ * struct ddio_cache_opts
+ * @bytes: most memory of blocks; a block of a file larger than that is still cached alone
+ * @paper: the papers' size instead: 8 blocks for every client connected and disk (at least 16
+ *	blocks), see ddio_cache_set_clients()
+ * @depth: most requests at the disk at once (CSCAN decides among the waiting ones); default 1, so
+ *	that the order is ours, more for disks that take many
+ */
+struct ddio_cache_opts {
+	uint64_t bytes;
+	bool paper;
+	uint32_t depth;
+};
+
+int ddio_cache_new(struct ddio_env *env, struct ddio_store *store,
+		   const struct ddio_cache_opts *opts, struct ddio_cache **cache);
+/* Dirty blocks must have been written back (ddio_cache_flush()); nothing in flight. */
+void ddio_cache_free(struct ddio_cache *cache);
+void ddio_cache_set_clients(struct ddio_cache *cache, uint32_t clients);
+void ddio_cache_stats(const struct ddio_cache *cache, struct ddio_cache_stats *stats);
+
+/**
+ * struct ddio_cache_io - one request of the traditional path; caller-owned until @done
+ * @obj: the caller holds a reference
+ * @offset, @len: bytes of the object; within one block or over several
+ * @buf: data; a write's data must stay until @done
+ * @done: from the loop or from inside ddio_cache_read/write (a hit): status 0 or -errno
+ * @hit, @disk_reqs: results
+ * Reads of holes and of what was never written give zeros.
+ */
+struct ddio_cache_io {
+	struct ddio_object *obj;
+	uint64_t offset;
+	uint64_t len;
+	void *buf;
+	bool prefetch; /* read one block ahead on this disk afterwards */
+	void (*done)(struct ddio_cache_io *io, int status);
+	void *arg;
+	uint32_t hit;
+	uint32_t disk_reqs;
+	struct ddio_list link;
+	uint64_t priv[6];
+};
+
+void ddio_cache_read(struct ddio_cache *cache, struct ddio_cache_io *io);
+void ddio_cache_write(struct ddio_cache *cache, struct ddio_cache_io *io);
+
+/**
+ * struct ddio_cache_flush - write back; caller-owned until @done
+ * @obj: NULL for everything
+ * @drop: forget the blocks too
+ * An error of the disk is reported once here; the blocks stay dirty unless @drop.
+ */
+struct ddio_cache_flush {
+	struct ddio_object *obj;
+	bool drop;
+	void (*done)(struct ddio_cache_flush *flush, int status);
+	void *arg;
+	struct ddio_list link;
+	uint64_t pending;
+	int status;
+};
+
+void ddio_cache_flush(struct ddio_cache *cache, struct ddio_cache_flush *flush);
+/* Forget the blocks of an object from @first on without writing them (remove, truncate).
+ * Those with I/O under way are forgotten when it ends. */
+void ddio_cache_discard(struct ddio_cache *cache, struct ddio_object *obj, uint64_t first);
+
+/**
+ * struct ddio_block_lock - a collective's hold on one block; caller-owned
+ * While it is held, traditional requests for the block wait, and no I/O of the cache touches it.
+ * @granted: from the loop, if ddio_cache_lock() returned false
+ * @dirty: at the grant: the cached bytes of the whole block if they are newer than the disk, else NULL;
+ *	valid while the lock is held
+ */
+struct ddio_block_lock {
+	struct ddio_object *obj;
+	uint64_t block;
+	void (*granted)(struct ddio_block_lock *lock);
+	void *arg;
+	const void *dirty;
+	struct ddio_list link;
+	void *entry;
+};
+
+/* True: granted at once. */
+bool ddio_cache_lock(struct ddio_cache *cache, struct ddio_block_lock *lock);
+/* @stale: the disk now holds something newer: forget the cached block, dirty or not. */
+void ddio_cache_unlock(struct ddio_cache *cache, struct ddio_block_lock *lock, bool stale);
+/* Withdraw a lock that was not granted yet. */
+void ddio_cache_lock_cancel(struct ddio_cache *cache, struct ddio_block_lock *lock);
+
+#endif /* DDIO_CACHE_H */
