@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# ddio: disk-directed I/O for Linux
+#
+#   make            library, daemon and tools, in build/
+#   make demo       the main job on a local cluster of emulated disks
+#                     FILE=path   store this file; default: a matrix of doubles
+#                     QUICK=1     a small form, under a minute
+#   make check      every test; ends with "N passed, N failed, N skipped"
+#                     T='unit/* cluster/*'  only the tests whose names match
+#   make deps       install what building and testing need (apt-get; root or sudo)
+#   make install    PREFIX=/usr/local, DESTDIR=
+#   make fmt        clang-format over the sources that changed
+#   make clean
+#
+# Switches: V=1 shows commands; D=asan or D=tsan builds with that sanitizer in
+# build-of-its-own; W=1 more warnings; CC=clang another compiler.
+
+PREFIX ?= /usr/local
+VERSION := 0.1.0
+D ?=
+O := build$(if $(D),/$(D))
+
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+CSTD := -std=gnu11 -D_GNU_SOURCE
+WARN := -Wall -Wextra -Werror $(if $(W),-Wshadow -Wconversion)
+OPT ?= -O2 -g
+INC := -Iinclude -Iuserlib -Ikmod/shared -I.
+SAN_asan := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+SAN_tsan := -fsanitize=thread -fno-omit-frame-pointer
+SAN := $(SAN_$(D))
+COMMIT := $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
+CFLAGS ?=
+ALL_CFLAGS = $(CSTD) $(WARN) $(OPT) -fPIC -fvisibility=hidden $(SAN) $(INC) $(CFLAGS)
+LIBS := -llmdb -linih -laio -lcrypto -lpthread -lm
+
+Q := $(if $(V),,@)
+say = $(if $(V),@:,@printf '  %-7s %s\n' $(1) $(2))
+
+.DEFAULT_GOAL := all
+.DELETE_ON_ERROR:
+.SUFFIXES:
+
+include userlib/build.mk
+include tools/build.mk
+include tests/build.mk
+
+.PHONY: all deps demo install clean fmt
+
+all: $(LIB_TARGETS) $(TOOL_TARGETS)
+
+deps:
+	$(Q)tools/install-deps.sh all
+
+# The packages come first, in a make of their own, so that what follows finds them.
+demo:
+	$(Q)tools/install-deps.sh build
+	$(Q)$(MAKE) --no-print-directory -j$$(nproc) all
+	$(Q)BUILD=$(abspath $(O)) tools/demo.sh
+
+$(O)/%.o: %.c
+	$(call say,CC,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+clean:
+	rm -rf build demo
+
+fmt:
+	$(Q)git ls-files '*.c' '*.h' | xargs clang-format -i
+
+install: all
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/sbin $(DESTDIR)$(PREFIX)/lib/pkgconfig
+	install -d $(DESTDIR)$(PREFIX)/include/ddio
+	install -m 755 $(O)/ddio $(DESTDIR)$(PREFIX)/bin/
+	install -m 755 $(O)/ddiod $(DESTDIR)$(PREFIX)/sbin/
+	install -m 755 $(O)/libddio.so.$(VERSION) $(DESTDIR)$(PREFIX)/lib/
+	ln -sf libddio.so.$(VERSION) $(DESTDIR)$(PREFIX)/lib/$(LIB_SONAME)
+	ln -sf $(LIB_SONAME) $(DESTDIR)$(PREFIX)/lib/libddio.so
+	install -m 644 $(O)/libddio.a $(DESTDIR)$(PREFIX)/lib/
+	install -m 644 include/ddio/*.h $(DESTDIR)$(PREFIX)/include/ddio/
+	sed -e 's|@PREFIX@|$(PREFIX)|;s|@VERSION@|$(VERSION)|' userlib/cp/libddio.pc.in \
+		> $(DESTDIR)$(PREFIX)/lib/pkgconfig/libddio.pc
+	for m in Documentation/man/*.[1-8]; do \
+		s=$${m##*.}; install -d $(DESTDIR)$(PREFIX)/share/man/man$$s; \
+		install -m 644 $$m $(DESTDIR)$(PREFIX)/share/man/man$$s/; done
+	install -d $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+	$(O)/ddio completion bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/ddio
+
+-include $(shell find $(O) -name '*.d' 2>/dev/null)

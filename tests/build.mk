@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# make check: three builds (plain, with sanitizers, for fuzzing), then every
+# test under tests/run.sh, which counts.
+
+UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
+PERF_SRC := $(sort $(wildcard tests/perf/*.c))
+EXAMPLE_SRC := $(sort $(wildcard tests/examples/*.c))
+HELPER_SRC := $(sort $(wildcard tests/helpers/*.c))
+FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
+DOUBLE_SRC := $(sort $(wildcard tests/double/*.c))
+DOUBLE_OBJ := $(DOUBLE_SRC:%.c=$(O)/%.o)
+
+UNIT_BIN := $(UNIT_SRC:%.c=$(O)/%)
+PERF_BIN := $(PERF_SRC:%.c=$(O)/%)
+EXAMPLE_BIN := $(EXAMPLE_SRC:%.c=$(O)/%)
+HELPER_BIN := $(HELPER_SRC:%.c=$(O)/%)
+
+.PHONY: check check-build unit-bins perf-bins helper-bins example-bins fuzz-bins
+
+unit-bins: $(UNIT_BIN)
+perf-bins: $(PERF_BIN)
+helper-bins: $(HELPER_BIN)
+example-bins: $(EXAMPLE_BIN)
+
+$(UNIT_BIN): $(O)/%: $(O)/%.o $(DOUBLE_OBJ) $(O)/libddio-all.a
+	$(call say,LD,$@)
+	$(Q)$(CC) $(SAN) -o $@ $^ -lcunit $(LIBS)
+
+$(PERF_BIN) $(HELPER_BIN): $(O)/%: $(O)/%.o $(O)/libddio-all.a
+	$(call say,LD,$@)
+	$(Q)$(CC) $(SAN) -o $@ $^ $(LIBS)
+
+# Examples see what a user sees: the public headers and the shared library.
+$(EXAMPLE_BIN): $(O)/%: %.c $(O)/libddio.so.$(VERSION)
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 $(WARN) $(SAN) -Iinclude -o $@ $< -L$(O) -lddio -Wl,-rpath,$(abspath $(O))
+
+# Fuzzers: all of the library again, with clang's coverage.
+FO := build/fuzz
+FUZZ_CC ?= clang
+FUZZ_SAN := -fsanitize=address,undefined -fno-sanitize-recover=undefined
+FUZZ_FLAGS = $(CSTD) $(WARN) -O1 -g $(FUZZ_SAN) -fsanitize=fuzzer-no-link $(INC)
+FUZZ_OBJ := $(patsubst %.c,$(FO)/%.o,$(CORE_SRC) $(CP_SRC) $(IOP_SRC) $(DOUBLE_SRC))
+FUZZ_BIN := $(FUZZ_SRC:%.c=$(FO)/%)
+
+fuzz-bins: $(FUZZ_BIN) $(FO)/tests/fuzz/make_corpus
+
+$(FO)/%.o: %.c
+	$(call say,FUZZCC,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(FUZZ_CC) $(FUZZ_FLAGS) -MMD -MP -c -o $@ $<
+
+$(FO)/libddio-fuzz.a: $(FUZZ_OBJ)
+	$(Q)rm -f $@; ar rcs $@ $^
+
+$(FUZZ_BIN): $(FO)/%: $(FO)/%.o $(FO)/libddio-fuzz.a
+	$(call say,FUZZLD,$@)
+	$(Q)$(FUZZ_CC) $(FUZZ_SAN) -fsanitize=fuzzer -o $@ $^ $(LIBS)
+
+$(FO)/tests/fuzz/make_corpus: $(FO)/tests/fuzz/make_corpus.o $(FO)/libddio-fuzz.a
+	$(Q)$(FUZZ_CC) $(FUZZ_SAN) -fsanitize=fuzzer-no-link -o $@ $^ $(LIBS)
+
+-include $(shell find build/fuzz -name '*.d' 2>/dev/null)
+
+check-build:
+	$(Q)$(MAKE) --no-print-directory -j$$(nproc) all perf-bins helper-bins example-bins
+	$(Q)$(MAKE) --no-print-directory -j$$(nproc) D=asan all unit-bins helper-bins
+	$(Q)$(MAKE) --no-print-directory -j$$(nproc) D=tsan all unit-bins
+	$(Q)$(MAKE) --no-print-directory -j$$(nproc) fuzz-bins
+
+check:
+	$(Q)tools/install-deps.sh all
+	$(Q)$(MAKE) --no-print-directory check-build
+	$(Q)tests/run.sh $(if $(T),--only '$(T)')

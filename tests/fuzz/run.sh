@@ -1,0 +1,28 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# timeout: 600
+# A short run of one fuzzer: the seed corpus, every input that ever failed, then
+# a fixed number of mutations.  FUZZ_RUNS makes it longer.
+set -u
+cd "$(dirname "$0")/../.." || exit 2
+name=$1
+bin=build/fuzz/tests/fuzz/$name
+dir=$(mktemp -d "build/fuzz/$name.XXXXXX") || exit 2
+trap 'rm -rf "$dir"' EXIT
+mkdir -p "$dir/corpus"
+if [ -x build/fuzz/tests/fuzz/make_corpus ]; then
+	build/fuzz/tests/fuzz/make_corpus "$name" "$dir/corpus" || exit 1
+fi
+[ -d "tests/fuzz/seeds/$name" ] && cp "tests/fuzz/seeds/$name"/* "$dir/corpus/"
+if [ -d "tests/fuzz/regress/$name" ]; then
+	"$bin" "tests/fuzz/regress/$name"/* || exit 1
+fi
+seed=${DDIO_SEED:-1}
+echo "$name: seed $seed"
+"$bin" -seed="$seed" -runs="${FUZZ_RUNS:-60000}" -max_len=8192 -timeout=20 -rss_limit_mb=2048 \
+	-artifact_prefix="$dir/" -print_final_stats=1 "$dir/corpus" || {
+	for f in "$dir"/crash-* "$dir"/leak-* "$dir"/oom-* "$dir"/timeout-*; do
+		[ -e "$f" ] && { echo "$f:"; base64 "$f"; }
+	done
+	exit 1
+}

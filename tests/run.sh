@@ -1,0 +1,130 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Runs every test and counts.  A test is a program or a script; what it prints
+# goes to build/log/.  The last line "N passed, N failed[, N skipped]" of its
+# output is its count; a test without one counts as one.  Exit 77 is a skip
+# whose reason is the last line.  A failed test's log is shown.
+#
+#   tests/run.sh [--only 'GLOB ...'] [--list]
+#
+# "# timeout: SECONDS" in a script's head replaces the bound of 300 s.
+# "# serial" there: nothing else may run at the same time.
+set -u
+cd "$(dirname "$0")/.." || exit 2
+top=$PWD
+only='*'
+list=
+while [ $# -gt 0 ]; do
+	case $1 in
+	--only) only=$2; shift 2 ;;
+	--list) list=1; shift ;;
+	*) echo "run.sh: unknown argument $1" >&2; exit 2 ;;
+	esac
+done
+log=$top/build/log
+rm -rf "$log"
+mkdir -p "$log"
+
+# name, then command, a line each
+all_tests() {
+	local t
+	for t in tests/tree/*.sh; do
+		[ -e "$t" ] && echo "tree/$(basename "$t" .sh)|$t"
+	done
+	for t in tests/unit/test_*.c; do
+		t=$(basename "$t" .c)
+		echo "unit/${t#test_}|build/asan/tests/unit/$t"
+	done
+	# Where threads meet: the same programs under ThreadSanitizer.
+	for t in tests/unit/test_*.c; do
+		grep -q '^/\* tsan' "$t" || continue
+		t=$(basename "$t" .c)
+		echo "tsan/${t#test_}|build/tsan/tests/unit/$t"
+	done
+	for t in tests/fuzz/fuzz_*.c; do
+		t=$(basename "$t" .c)
+		echo "fuzz/${t#fuzz_}|tests/fuzz/run.sh $t"
+	done
+	for t in tests/cluster/*.sh; do
+		case $t in */lib.sh) continue ;; esac
+		[ -e "$t" ] && echo "cluster/$(basename "$t" .sh)|$t"
+	done
+}
+
+chosen() {
+	local n=${1%%|*} g
+	for g in $only; do
+		# shellcheck disable=SC2254
+		case $n in $g) return 0 ;; esac
+	done
+	return 1
+}
+
+run_one() {
+	local name=${1%%|*} cmd=${1#*|} file=$log/${1%%|*}.log bound=300 start rc line n
+	mkdir -p "$(dirname "$file")"
+	n=$(sed -n '1,12s/^# timeout: *\([0-9]*\).*/\1/p' "${cmd%% *}" 2>/dev/null | head -1)
+	[ -n "$n" ] && bound=$n
+	start=$(date +%s)
+	# shellcheck disable=SC2086
+	timeout -k 10 "$bound" setsid --wait $cmd >"$file" 2>&1 </dev/null
+	rc=$?
+	line=$(grep -aoE '[0-9]+ passed, [0-9]+ failed(, [0-9]+ skipped)?$' "$file" | tail -1)
+	local p=0 f=0 s=0
+	if [ -n "$line" ]; then
+		# shellcheck disable=SC2086
+		set -- $line
+		p=$1 f=$3 s=${5:-0}
+		[ $rc -ne 0 ] && [ $rc -ne 77 ] && [ "$f" = 0 ] && f=1
+	elif [ $rc -eq 77 ]; then
+		s=1
+	elif [ $rc -eq 0 ]; then
+		p=1
+	else
+		f=1
+	fi
+	echo "$p $f $s" >"$file.count"
+	local state=ok
+	[ "$s" != 0 ] && state="ok, skipped: $(grep -a -iE 'skip' "$file" | tail -1)"
+	[ "$f" != 0 ] && state="FAILED (exit $rc)"
+	[ $rc -eq 124 ] && state="FAILED (still running after $bound s)"
+	printf '%-34s %4d passed %3d failed %3d skipped %4ds  %s\n' "$name" "$p" "$f" "$s" \
+		$(($(date +%s) - start)) "$state"
+	if [ "$f" != 0 ]; then
+		sed 's/^/    | /' "$file" | tail -40
+	fi
+}
+
+serial() {
+	local c=${1#*|}
+	sed -n '1,12p' "${c%% *}" 2>/dev/null | grep -aq '^# serial'
+}
+
+export -f run_one
+export log top
+par=() ser=()
+while read -r t; do
+	chosen "$t" || continue
+	if serial "$t"; then ser+=("$t"); else par+=("$t"); fi
+done < <(all_tests)
+if [ -n "$list" ]; then
+	printf '%s\n' "${par[@]%%|*}" "${ser[@]%%|*}"
+	exit 0
+fi
+[ ${#par[@]} -eq 0 ] || printf '%s\0' "${par[@]}" |
+	xargs -0 -n1 -P"$(nproc)" bash -c 'run_one "$1"' _
+for t in ${ser[@]+"${ser[@]}"}; do
+	run_one "$t"
+done
+
+passed=0 failed=0 skipped=0
+while read -r p f s; do
+	passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+done < <(find "$log" -name '*.count' -exec cat {} +)
+if [ $((passed + failed)) -eq 0 ]; then
+	echo "run.sh: no test ran" >&2
+	failed=1
+fi
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" -eq 0 ]

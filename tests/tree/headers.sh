@@ -1,0 +1,23 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Every header compiles alone; the public ones also as C++ and as strict C99.
+set -u
+cd "$(dirname "$0")/../.." || exit 2
+passed=0 failed=0
+try() {
+	if "$@"; then passed=$((passed + 1)); else
+		echo "headers: failed: $*"
+		failed=$((failed + 1))
+	fi
+}
+inc="-Iinclude -Iuserlib -Ikmod/shared -I."
+for h in include/ddio/*.h; do
+	try gcc -std=c99 -pedantic -Wall -Wextra -Werror $inc -fsyntax-only -x c "$h"
+	try g++ -Wall -Wextra -Werror $inc -fsyntax-only -x c++ "$h"
+done
+for h in userlib/*/*.h kmod/shared/*.h tools/*.h; do
+	[ -e "$h" ] || continue
+	try gcc -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Werror $inc -fsyntax-only -x c "$h"
+done
+echo "$passed passed, $failed failed"
+[ $failed -eq 0 ]

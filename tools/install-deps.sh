@@ -1,0 +1,56 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# Installs the Debian packages that ddio needs, as root or by sudo, and says which.
+#   install-deps.sh build   what the programs and the demo need
+#   install-deps.sh all     and what the tests need
+set -eu
+
+build='gcc libc6-dev make pkg-config libaio-dev liblmdb-dev libinih-dev libssl-dev gnuplot-nox'
+check='git libcunit1-dev clang clang-format iproute2 mandoc g++ procps util-linux'
+
+want=$build
+[ "${1:-build}" = all ] && want="$build $check"
+
+missing=
+for p in $want; do
+	s=$(dpkg-query -W -f '${db:Status-Status}' "$p" 2>/dev/null || true)
+	[ "$s" = installed ] || missing="$missing $p"
+done
+
+# The sanitizers' and the fuzzer's run-time library is named after clang's version.
+clang_rt() {
+	v=$(clang -dumpversion 2>/dev/null | cut -d. -f1)
+	[ -n "$v" ] || return 0
+	p=libclang-rt-$v-dev
+	s=$(dpkg-query -W -f '${db:Status-Status}' "$p" 2>/dev/null || true)
+	[ "$s" = installed ] || echo "$p"
+}
+
+install() {
+	if [ "$(id -u)" = 0 ]; then
+		sudo=
+	elif command -v sudo >/dev/null 2>&1; then
+		sudo=sudo
+	else
+		echo "ddio: these packages are missing:$1" >&2
+		echo "ddio: install them as root: apt-get install --no-install-recommends$1" >&2
+		exit 1
+	fi
+	echo "ddio: installing$1"
+	export DEBIAN_FRONTEND=noninteractive
+	$sudo apt-get update -qq
+	# shellcheck disable=SC2086
+	$sudo apt-get install -y -qq --no-install-recommends $1 >/dev/null
+}
+
+if [ -n "$missing" ]; then
+	command -v apt-get >/dev/null 2>&1 || {
+		echo "ddio: no apt-get here; needed, by their Debian names:$missing" >&2
+		exit 1
+	}
+	install "$missing"
+fi
+if [ "${1:-build}" = all ]; then
+	rt=$(clang_rt)
+	[ -z "$rt" ] || install " $rt"
+fi

@@ -1,0 +1,462 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The real world's reactor: an epoll loop with timers and posts.
+ *
+ * A turn of the loop: run what was posted, the timers that are due, the reports
+ * of broken streams; sleep unless there is more of these; dispatch the events of
+ * descriptors.  Timers wait in a heap, and a timerfd rings for the first of them:
+ * unlike epoll's own timeout it is exact to the nanosecond as set, and is not
+ * delayed by the thread's timer slack.  An emulated disk depends on that.
+ *
+ * An object may be closed while the batch of events in hand still has one for it:
+ * ddio_watch_del() strikes that out, so that the object can be freed at once.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/random.h>
+#include <sys/syscall.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+#include "env/real_priv.h"
+
+#define NSEC_PER_SEC 1000000000ULL
+
+static uint64_t clock_ns(clockid_t id)
+{
+	struct timespec ts;
+
+	clock_gettime(id, &ts);
+	return (uint64_t)ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
+}
+
+static uint64_t real_now(struct ddio_env *env)
+{
+	(void)env;
+	return clock_ns(CLOCK_MONOTONIC);
+}
+
+static uint64_t real_wall(struct ddio_env *env)
+{
+	(void)env;
+	return clock_ns(CLOCK_REALTIME);
+}
+
+/*
+ * Descriptors
+ */
+int ddio_watch_set(struct ddio_real *real, struct ddio_watch *watch, uint32_t events)
+{
+	struct epoll_event ev = { .events = events, .data.ptr = watch };
+
+	if (watch->on && watch->events == events)
+		return 0;
+	if (epoll_ctl(real->epfd, watch->on ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, watch->fd, &ev))
+		return -errno;
+	watch->on = true;
+	watch->events = events;
+	return 0;
+}
+
+void ddio_watch_del(struct ddio_real *real, struct ddio_watch *watch)
+{
+	int i;
+
+	if (!watch->on)
+		return;
+	epoll_ctl(real->epfd, EPOLL_CTL_DEL, watch->fd, NULL);
+	watch->on = false;
+	for (i = real->batch_at; i < real->batch_n; i++)
+		if (real->batch[i].data.ptr == watch)
+			real->batch[i].data.ptr = NULL;
+}
+
+/*
+ * Timers
+ */
+static int real_timer_arm(struct ddio_env *env, struct ddio_timer *timer, uint64_t when_ns)
+{
+	return ddio_heap_put(&ddio_real_of(env)->timers, timer, when_ns);
+}
+
+static void real_timer_cancel(struct ddio_env *env, struct ddio_timer *timer)
+{
+	ddio_heap_remove(&ddio_real_of(env)->timers, timer);
+}
+
+/* Timers armed meanwhile wait for the next turn, lest one that re-arms itself starve the rest. */
+static void real_run_timers(struct ddio_real *real)
+{
+	uint64_t now, last = real->timers.seq;
+	struct ddio_timer *timer;
+
+	if (!real->timers.n)
+		return;
+	now = clock_ns(CLOCK_MONOTONIC);
+	while ((timer = ddio_heap_first(&real->timers)) && timer->when <= now &&
+	       timer->seq <= last) {
+		ddio_heap_remove(&real->timers, timer);
+		timer->fn(timer->arg);
+	}
+}
+
+static void real_clock_ring(struct ddio_watch *watch, uint32_t events)
+{
+	struct ddio_real *real = ddio_container_of(watch, struct ddio_real, clock);
+	uint64_t count;
+
+	(void)events;
+	real->clock_at = 0;
+	if (read(watch->fd, &count, sizeof(count)) < 0)
+		return; /* set anew since epoll reported it */
+}
+
+/* Return: true if the loop may sleep. */
+static bool real_clock_set(struct ddio_real *real)
+{
+	struct ddio_timer *timer = ddio_heap_first(&real->timers);
+	struct itimerspec spec = { 0 };
+
+	if (!timer)
+		return true;
+	if (timer->when <= clock_ns(CLOCK_MONOTONIC))
+		return false;
+	if (timer->when == real->clock_at)
+		return true;
+	spec.it_value.tv_sec = timer->when / NSEC_PER_SEC;
+	spec.it_value.tv_nsec = timer->when % NSEC_PER_SEC;
+	if (timerfd_settime(real->clock.fd, TFD_TIMER_ABSTIME, &spec, NULL))
+		return false;
+	real->clock_at = timer->when;
+	return true;
+}
+
+/*
+ * Posts
+ */
+void ddio_real_wake(struct ddio_real *real)
+{
+	uint64_t one = 1;
+
+	if (__atomic_exchange_n(&real->sleeping, 0, __ATOMIC_SEQ_CST) &&
+	    write(real->wake.fd, &one, sizeof(one)) < 0)
+		return; /* the counter is full: it is awake already */
+}
+
+static void real_post(struct ddio_env *env, struct ddio_post *post)
+{
+	struct ddio_real *real = ddio_real_of(env);
+	struct ddio_post *head = __atomic_load_n(&real->posts, __ATOMIC_RELAXED);
+
+	do {
+		post->next = head;
+	} while (!__atomic_compare_exchange_n(&real->posts, &head, post, false, __ATOMIC_SEQ_CST,
+					      __ATOMIC_RELAXED));
+	ddio_real_wake(real);
+}
+
+/* Return: true if there was anything. */
+static bool real_run_posts(struct ddio_real *real)
+{
+	struct ddio_post *post, *next, *list = NULL;
+
+	post = __atomic_exchange_n(&real->posts, NULL, __ATOMIC_SEQ_CST);
+	for (; post; post = next) {
+		next = post->next;
+		post->next = list;
+		list = post;
+	}
+	if (!list)
+		return false;
+	for (post = list; post; post = next) {
+		next = post->next;
+		post->fn(post->arg);
+	}
+	return true;
+}
+
+static void real_woken(struct ddio_watch *watch, uint32_t events)
+{
+	uint64_t count;
+
+	(void)events;
+	if (read(watch->fd, &count, sizeof(count)) < 0)
+		return; /* nothing in it: then there is nothing to take out */
+}
+
+/*
+ * The loop
+ */
+static int real_poll(struct ddio_real *real)
+{
+	int n, timeout = -1;
+
+	if (!real_clock_set(real) || !ddio_list_empty(&real->broken))
+		timeout = 0;
+	__atomic_store_n(&real->sleeping, 1, __ATOMIC_SEQ_CST);
+	if (__atomic_load_n(&real->posts, __ATOMIC_SEQ_CST) ||
+	    __atomic_load_n(&real->stop, __ATOMIC_SEQ_CST))
+		timeout = 0;
+	n = epoll_wait(real->epfd, real->batch, REAL_BATCH, timeout);
+	if (n < 0)
+		n = -errno;
+	__atomic_store_n(&real->sleeping, 0, __ATOMIC_SEQ_CST);
+	return n == -EINTR ? 0 : n;
+}
+
+static void real_dispatch(struct ddio_real *real)
+{
+	struct epoll_event *ev;
+	struct ddio_watch *watch;
+
+	while (real->batch_at < real->batch_n) {
+		ev = &real->batch[real->batch_at++];
+		watch = ev->data.ptr;
+		if (watch)
+			watch->fn(watch, ev->events);
+	}
+}
+
+/**
+ * ddio_real_run - run the loop on this thread
+ * @env: of ddio_real_new()
+ * Everything posted before ddio_real_stop() is still run.
+ * Return: 0 after ddio_real_stop(), -EBUSY if it runs already, or another -errno.
+ */
+int ddio_real_run(struct ddio_env *env)
+{
+	struct ddio_real *real = ddio_real_of(env);
+	int n = 0, nobody = 0;
+	bool stop;
+
+	if (!__atomic_compare_exchange_n(&real->loop_tid, &nobody, (int)syscall(SYS_gettid), false,
+					 __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+		return -EBUSY;
+	for (;;) {
+		stop = __atomic_load_n(&real->stop, __ATOMIC_SEQ_CST);
+		real_run_posts(real);
+		real_run_timers(real);
+		ddio_real_streams_report(real);
+		if (stop)
+			break;
+		n = real_poll(real);
+		if (n < 0)
+			break;
+		real->batch_at = 0;
+		real->batch_n = n;
+		real_dispatch(real);
+	}
+	__atomic_store_n(&real->stop, 0, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&real->loop_tid, 0, __ATOMIC_SEQ_CST);
+	return n < 0 ? n : 0;
+}
+
+void ddio_real_stop(struct ddio_env *env)
+{
+	struct ddio_real *real = ddio_real_of(env);
+
+	__atomic_store_n(&real->stop, 1, __ATOMIC_SEQ_CST);
+	ddio_real_wake(real);
+}
+
+int ddio_thread_create(pthread_t *thread, void *(*fn)(void *arg), void *arg)
+{
+	sigset_t all, old;
+	int ret;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	ret = pthread_create(thread, NULL, fn, arg);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return -ret;
+}
+
+static void *real_thread(void *arg)
+{
+	struct ddio_env *env = arg;
+	int ret = ddio_real_run(env);
+
+	if (ret)
+		ddio_env_log(env, DDIO_LOG_ERR, "the loop has failed: %s", strerror(-ret));
+	return NULL;
+}
+
+int ddio_real_start_thread(struct ddio_env *env)
+{
+	struct ddio_real *real = ddio_real_of(env);
+	int ret;
+
+	if (real->thread_on)
+		return -EBUSY;
+	ret = ddio_thread_create(&real->thread, real_thread, env);
+	real->thread_on = !ret;
+	return ret;
+}
+
+void ddio_real_join_thread(struct ddio_env *env)
+{
+	struct ddio_real *real = ddio_real_of(env);
+
+	if (!real->thread_on)
+		return;
+	ddio_real_stop(env);
+	pthread_join(real->thread, NULL);
+	real->thread_on = false;
+}
+
+/*
+ * Making one
+ */
+static void real_random(struct ddio_env *env, void *buf, size_t len)
+{
+	uint8_t *at = buf;
+	ssize_t n;
+
+	while (len) {
+		n = getrandom(at, len, 0);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0) {
+			/* Guessable nonces would be worse than no service. */
+			ddio_env_log(env, DDIO_LOG_ERR, "no random numbers: %s", strerror(errno));
+			abort();
+		}
+		at += n;
+		len -= n;
+	}
+}
+
+static void real_log_stderr(struct ddio_real *real, enum ddio_log_level level, const char *line)
+{
+	static const char *const words[] = { "error", "warning", "info", "debug" };
+	time_t now = time(NULL);
+	char stamp[32];
+	struct tm tm;
+
+	localtime_r(&now, &tm);
+	strftime(stamp, sizeof(stamp), "%Y-%m-%dT%H:%M:%S%z", &tm);
+	fprintf(stderr, "%s %s%s%s: %s\n", stamp, real->name ? real->name : "",
+		real->name ? " " : "", words[level], line);
+}
+
+static void real_log(struct ddio_env *env, enum ddio_log_level level, const char *fmt, va_list ap)
+{
+	struct ddio_real *real = ddio_real_of(env);
+	char line[1024];
+
+	if (level > real->opts.log_level)
+		return;
+	vsnprintf(line, sizeof(line), fmt, ap);
+	if (real->opts.log)
+		real->opts.log(real->opts.log_arg, level, line);
+	else
+		real_log_stderr(real, level, line);
+}
+
+static const struct ddio_env_ops real_ops = {
+	.name = "real",
+	.now = real_now,
+	.wall = real_wall,
+	.timer_arm = real_timer_arm,
+	.timer_cancel = real_timer_cancel,
+	.post = real_post,
+	.offload = ddio_real_offload,
+	.gate_open = ddio_real_gate_open,
+	.gate_wait = ddio_real_gate_wait,
+	.random = real_random,
+	.log = real_log,
+	.stream_connect = ddio_real_stream_connect,
+	.stream_attach = ddio_real_stream_attach,
+	.listen = ddio_real_listen,
+	.engines = ddio_disk_engines,
+};
+
+static int real_open_fds(struct ddio_real *real)
+{
+	int ret;
+
+	real->epfd = epoll_create1(EPOLL_CLOEXEC);
+	real->wake.fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	real->clock.fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (real->epfd < 0 || real->wake.fd < 0 || real->clock.fd < 0)
+		return -errno;
+	real->wake.fn = real_woken;
+	real->clock.fn = real_clock_ring;
+	ret = ddio_watch_set(real, &real->wake, EPOLLIN);
+	return ret ? ret : ddio_watch_set(real, &real->clock, EPOLLIN);
+}
+
+static void real_close_fds(struct ddio_real *real)
+{
+	if (real->epfd >= 0)
+		close(real->epfd);
+	if (real->wake.fd >= 0)
+		close(real->wake.fd);
+	if (real->clock.fd >= 0)
+		close(real->clock.fd);
+}
+
+/**
+ * ddio_real_new - a reactor of the real world
+ * @opts: NULL for defaults
+ * @env: filled in
+ * Return: 0 or -errno.
+ */
+int ddio_real_new(const struct ddio_real_opts *opts, struct ddio_env **env)
+{
+	struct ddio_real *real = calloc(1, sizeof(*real));
+	int ret = -ENOMEM;
+
+	if (!real)
+		return ret;
+	real->env.ops = &real_ops;
+	ddio_list_init(&real->env.buses);
+	ddio_list_init(&real->broken);
+	ddio_list_init(&real->lingering);
+	real->epfd = real->wake.fd = real->clock.fd = -1;
+	real->opts.log_level = DDIO_LOG_INFO;
+	if (opts)
+		real->opts = *opts;
+	if (real->opts.name) {
+		real->name = strdup(real->opts.name);
+		if (!real->name)
+			goto free_real;
+	}
+	ret = real_open_fds(real);
+	if (ret)
+		goto close_fds;
+	ret = ddio_worker_init(real);
+	if (ret)
+		goto close_fds;
+	*env = &real->env;
+	return 0;
+
+close_fds:
+	real_close_fds(real);
+	free(real->name);
+free_real:
+	free(real);
+	return ret;
+}
+
+void ddio_real_free(struct ddio_env *env)
+{
+	struct ddio_real *real;
+
+	if (!env)
+		return;
+	real = ddio_real_of(env);
+	ddio_real_join_thread(env);
+	/* What was posted or offloaded owns memory that only its functions free. */
+	do {
+		ddio_worker_fini(real);
+	} while (real_run_posts(real));
+	ddio_real_streams_fini(real);
+	ddio_heap_fini(&real->timers);
+	real_close_fds(real);
+	free(real->name);
+	free(real);
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Blocking work of a reactor: one thread, begun when the first work comes. */
+#include <string.h>
+#include "env/real_priv.h"
+
+/* On the reactor. */
+static void worker_ended(void *arg)
+{
+	struct ddio_worker *worker = arg;
+	struct ddio_offload *job, *next;
+
+	pthread_mutex_lock(&worker->lock);
+	job = worker->ended;
+	worker->ended = NULL;
+	worker->ended_end = &worker->ended;
+	worker->posted = false;
+	pthread_mutex_unlock(&worker->lock);
+	for (; job; job = next) {
+		next = job->next;
+		job->done(job->arg);
+	}
+}
+
+/* With the lock held. */
+static void worker_hand_back(struct ddio_real *real, struct ddio_offload *job)
+{
+	struct ddio_worker *worker = &real->worker;
+
+	job->next = NULL;
+	*worker->ended_end = job;
+	worker->ended_end = &job->next;
+	if (!worker->posted) {
+		worker->posted = true;
+		ddio_env_post(&real->env, &worker->post);
+	}
+}
+
+static void *worker_main(void *arg)
+{
+	struct ddio_real *real = arg;
+	struct ddio_worker *worker = &real->worker;
+	struct ddio_offload *job;
+
+	pthread_mutex_lock(&worker->lock);
+	for (;;) {
+		job = worker->todo;
+		if (!job && worker->stop)
+			break;
+		if (!job) {
+			pthread_cond_wait(&worker->wake, &worker->lock);
+			continue;
+		}
+		worker->todo = job->next;
+		if (!worker->todo)
+			worker->todo_end = &worker->todo;
+		pthread_mutex_unlock(&worker->lock);
+		job->work(job->arg);
+		pthread_mutex_lock(&worker->lock);
+		worker_hand_back(real, job);
+	}
+	pthread_mutex_unlock(&worker->lock);
+	return NULL;
+}
+
+void ddio_real_offload(struct ddio_env *env, struct ddio_offload *offload)
+{
+	struct ddio_real *real = ddio_real_of(env);
+	struct ddio_worker *worker = &real->worker;
+	int ret = 0;
+
+	if (!worker->started) {
+		worker->stop = false;
+		ret = ddio_thread_create(&worker->thread, worker_main, real);
+		worker->started = !ret;
+	}
+	if (!worker->started) {
+		ddio_env_log(env, DDIO_LOG_WARN,
+			     "no thread for blocking work (%s); the loop has to wait for it",
+			     strerror(-ret));
+		offload->work(offload->arg);
+	}
+	pthread_mutex_lock(&worker->lock);
+	if (worker->started) {
+		offload->next = NULL;
+		*worker->todo_end = offload;
+		worker->todo_end = &offload->next;
+		pthread_cond_signal(&worker->wake);
+	} else {
+		worker_hand_back(real, offload);
+	}
+	pthread_mutex_unlock(&worker->lock);
+}
+
+int ddio_worker_init(struct ddio_real *real)
+{
+	struct ddio_worker *worker = &real->worker;
+	int ret;
+
+	worker->todo_end = &worker->todo;
+	worker->ended_end = &worker->ended;
+	worker->post.fn = worker_ended;
+	worker->post.arg = worker;
+	ret = pthread_mutex_init(&worker->lock, NULL);
+	return -(ret ? ret : pthread_cond_init(&worker->wake, NULL));
+}
+
+void ddio_worker_fini(struct ddio_real *real)
+{
+	struct ddio_worker *worker = &real->worker;
+
+	if (!worker->started)
+		return;
+	pthread_mutex_lock(&worker->lock);
+	worker->stop = true;
+	pthread_cond_signal(&worker->wake);
+	pthread_mutex_unlock(&worker->lock);
+	pthread_join(worker->thread, NULL);
+	worker->started = false;
+}

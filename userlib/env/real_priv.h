@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Shared by the files of the real world: the reactor and what hangs from its loop. */
+#ifndef DDIO_REAL_PRIV_H
+#define DDIO_REAL_PRIV_H
+
+#include <pthread.h>
+#include <sys/epoll.h>
+#include "env/env_ops.h"
+#include "env/heap.h"
+#include "env/real.h"
+
+#define REAL_BATCH 64
+
+/**
+ * struct ddio_watch - a descriptor in the loop, embedded in what owns the descriptor
+ * @fn: called with the epoll events; may free the watch after ddio_watch_del()
+ * @fd: the descriptor
+ * @events: what epoll was told
+ * @on: registered with epoll
+ */
+struct ddio_watch {
+	void (*fn)(struct ddio_watch *watch, uint32_t events);
+	int fd;
+	uint32_t events;
+	bool on;
+};
+
+/**
+ * struct ddio_worker - the thread that does a reactor's blocking work
+ * @lock: guards all but @thread
+ * @wake: work has come, or @stop
+ * @todo: first job, linked by their next
+ * @todo_end: where the next job is to be linked
+ * @ended: jobs whose done() is due, in order
+ * @ended_end: where the next of these is to be linked
+ * @post: brings the reactor to @ended
+ * @posted: @post is under way
+ * @started: @thread runs
+ * @stop: the thread is to end once @todo is empty
+ */
+struct ddio_worker {
+	pthread_mutex_t lock;
+	pthread_cond_t wake;
+	struct ddio_offload *todo, **todo_end;
+	struct ddio_offload *ended, **ended_end;
+	struct ddio_post post;
+	pthread_t thread;
+	bool posted;
+	bool started;
+	bool stop;
+};
+
+/**
+ * struct ddio_real - one reactor of the real world
+ * @env: what the users see
+ * @opts: as given, @name copied
+ * @epfd: the epoll descriptor
+ * @wake: an eventfd; written to end a sleep of the loop
+ * @clock: a timerfd, armed for the first timer while the loop sleeps
+ * @clock_at: what @clock is armed for, 0 if not
+ * @timers: all armed timers
+ * @posts: newest first; atomic, pushed by any thread
+ * @sleeping: the loop sleeps, or is about to; atomic
+ * @stop: the loop is to return; atomic
+ * @loop_tid: the thread that runs the loop, 0 if none; atomic
+ * @batch: events of this turn that are not dispatched yet begin at @batch_at
+ * @batch_n: events in @batch
+ * @broken: streams whose user is yet to hear of it
+ * @lingering: streams closed by their user that still deliver
+ * @worker: for offloads
+ * @thread: of ddio_real_start_thread()
+ */
+struct ddio_real {
+	struct ddio_env env;
+	struct ddio_real_opts opts;
+	char *name;
+	int epfd;
+	struct ddio_watch wake;
+	struct ddio_watch clock;
+	uint64_t clock_at;
+	struct ddio_heap timers;
+	struct ddio_post *posts;
+	int sleeping;
+	int stop;
+	int loop_tid;
+	struct epoll_event batch[REAL_BATCH];
+	int batch_at, batch_n;
+	struct ddio_list broken;
+	struct ddio_list lingering;
+	struct ddio_worker worker;
+	pthread_t thread;
+	bool thread_on;
+};
+
+static inline struct ddio_real *ddio_real_of(struct ddio_env *env)
+{
+	return ddio_container_of(env, struct ddio_real, env);
+}
+
+/* Register, or change, what the watch waits for.  Return: 0 or -errno. */
+int ddio_watch_set(struct ddio_real *real, struct ddio_watch *watch, uint32_t events);
+/* No event of it comes any more, not even one that epoll has already reported. */
+void ddio_watch_del(struct ddio_real *real, struct ddio_watch *watch);
+
+/* A thread that takes no signals. */
+int ddio_thread_create(pthread_t *thread, void *(*fn)(void *arg), void *arg);
+/* Ends the loop's sleep. */
+void ddio_real_wake(struct ddio_real *real);
+
+int ddio_worker_init(struct ddio_real *real);
+/* Does what is queued, then ends the thread. */
+void ddio_worker_fini(struct ddio_real *real);
+void ddio_real_offload(struct ddio_env *env, struct ddio_offload *offload);
+
+void ddio_real_gate_open(struct ddio_env *env, struct ddio_gate *gate);
+int ddio_real_gate_wait(struct ddio_env *env, struct ddio_gate *gate, uint64_t deadline_ns);
+
+int ddio_real_stream_connect(struct ddio_env *env, const char *addr,
+			     const struct ddio_stream_ops *ops, void *ctx,
+			     struct ddio_stream **stream);
+int ddio_real_stream_attach(struct ddio_env *env, struct ddio_stream *stream);
+/* Tell the users of broken streams. */
+void ddio_real_streams_report(struct ddio_real *real);
+/* End the deliveries that are still going on. */
+void ddio_real_streams_fini(struct ddio_real *real);
+int ddio_real_listen(struct ddio_env *env, const char *addr, ddio_accept_fn accept, void *ctx,
+		     struct ddio_listener **listener);
+
+#endif /* DDIO_REAL_PRIV_H */

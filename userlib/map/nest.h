@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A nest: bytes that lie in nested strides, addressed in closed form.
+ *
+ * The last dimension counts bytes one by one and has stride 1; the others are
+ * repetitions, outermost first.  The bytes have a linear order, that of the
+ * indices (the last varies fastest): it is the order of a share.  In a file a
+ * nest is *monotone*: a later byte has a higher address, so that an address
+ * can be turned into an index.  In memory it need not be; strides then are
+ * two's complement.
+ */
+#ifndef DDIO_MAP_NEST_H
+#define DDIO_MAP_NEST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <ddio/dist.h>
+
+#define DDIO_NEST_DIMS (DDIO_MAX_DIMS + 1)
+
+/**
+ * struct ddio_nest_dim - one dimension
+ * @count: indices
+ * @stride: address distance of two neighbours
+ * @weight: linear distance of two neighbours: bytes in all inner dimensions
+ */
+struct ddio_nest_dim {
+	uint64_t count;
+	uint64_t stride;
+	uint64_t weight;
+};
+
+struct ddio_nest {
+	uint64_t off;
+	uint32_t ndims;
+	struct ddio_nest_dim dim[DDIO_NEST_DIMS];
+};
+
+/* Drops and merges dimensions where that changes nothing; sets the weights. */
+void ddio_nest_simplify(struct ddio_nest *nest);
+
+bool ddio_nest_monotone(const struct ddio_nest *nest);
+
+static inline uint64_t ddio_nest_size(const struct ddio_nest *nest)
+{
+	return nest->dim[0].count * nest->dim[0].weight;
+}
+
+/* One past the last byte of a monotone nest with at least one. */
+uint64_t ddio_nest_end(const struct ddio_nest *nest);
+
+/*
+ * Index of the first byte at or after address @x of a monotone nest.  Each
+ * index is below its count, but for the end, which is (count, 0, ..., 0).
+ */
+void ddio_nest_locate(const struct ddio_nest *nest, uint64_t x, uint64_t *idx);
+
+/* Index of the byte at linear position @pos; the end as above. */
+void ddio_nest_seek(const struct ddio_nest *nest, uint64_t pos, uint64_t *idx);
+
+static inline uint64_t ddio_nest_rank(const struct ddio_nest *nest, const uint64_t *idx)
+{
+	uint64_t sum = 0;
+	uint32_t d;
+
+	for (d = 0; d < nest->ndims; d++)
+		sum += idx[d] * nest->dim[d].weight;
+	return sum;
+}
+
+static inline uint64_t ddio_nest_addr(const struct ddio_nest *nest, const uint64_t *idx)
+{
+	uint64_t sum = nest->off;
+	uint32_t d;
+
+	for (d = 0; d < nest->ndims; d++)
+		sum += idx[d] * nest->dim[d].stride;
+	return sum;
+}
+
+/* Bytes of a monotone nest below address @x. */
+uint64_t ddio_nest_below(const struct ddio_nest *nest, uint64_t x);
+
+/*
+ * The first contiguous range at or after @from; false if there is none.
+ */
+bool ddio_nest_next(const struct ddio_nest *nest, uint64_t from, uint64_t *start, uint64_t *end);
+
+/**
+ * struct ddio_boxes - the bytes from one index to another as boxes
+ *
+ * An interval of the linear order of N dimensions is at most 2N - 1 boxes:
+ * what is left of the first row, of the first plane and so on, then whole
+ * outermost indices, then the beginning of the last ones.
+ */
+struct ddio_boxes {
+	const struct ddio_nest *nest;
+	const uint64_t *from;
+	const uint64_t *to;
+	uint32_t split;
+	uint32_t level;
+	uint32_t first;
+	int phase;
+};
+
+/* @from and @to: as ddio_nest_locate() makes them; they must outlive the walk */
+void ddio_boxes_init(struct ddio_boxes *boxes, const struct ddio_nest *nest, const uint64_t *from,
+		     const uint64_t *to);
+
+/* The next box [lo, hi) in linear order; false after the last. */
+bool ddio_boxes_next(struct ddio_boxes *boxes, uint64_t *lo, uint64_t *hi);
+
+/**
+ * struct ddio_stack - levels of a run under construction, innermost first
+ *
+ * Two addresses run side by side, @a and @b: file and share, or message and
+ * memory.  Levels are pushed from the inside out and merge where they can, so
+ * that runs are few and pieces long.
+ */
+struct ddio_stack {
+	uint64_t len;
+	uint32_t n;
+	struct ddio_stack_level {
+		uint64_t count;
+		uint64_t a;
+		uint64_t b;
+	} level[2 * DDIO_MAX_DIMS + 2];
+};
+
+static inline void ddio_stack_push(struct ddio_stack *st, uint64_t count, uint64_t a, uint64_t b)
+{
+	struct ddio_stack_level *top = &st->level[st->n];
+
+	if (count == 1)
+		return;
+	if (!st->n && a == st->len && b == st->len) {
+		st->len *= count;
+		return;
+	}
+	if (st->n && a == top[-1].count * top[-1].a && b == top[-1].count * top[-1].b) {
+		top[-1].count *= count;
+		return;
+	}
+	top->count = count;
+	top->a = a;
+	top->b = b;
+	st->n++;
+}
+
+/* The levels of one box of a nest: @a advances by the nest's strides, @b by its weights. */
+void ddio_stack_box(struct ddio_stack *st, const struct ddio_nest *nest, const uint64_t *lo,
+		    const uint64_t *hi);
+
+#endif /* DDIO_MAP_NEST_H */
