@@ -30,7 +30,7 @@ struct ddio_msg {
 };
 
 void ddio_put_header(uint8_t buf[DDIO_WIRE_HEADER_LEN], const struct ddio_msg *msg);
-/* Magic, version, opcode known, flags known, length within the opcode's limit. */
+/* Magic (-EPROTO), version (-EPROTONOSUPPORT), then ddio_msg_check(). */
 int ddio_get_header(const uint8_t buf[DDIO_WIRE_HEADER_LEN], struct ddio_msg *msg);
 
 /* Constant strings; "unknown" for what is not listed. */
@@ -47,6 +47,14 @@ uint64_t ddio_opcode_limit(uint32_t opcode, bool reply);
 bool ddio_opcode_is_bulk(uint32_t opcode, bool reply);
 /* Length of the fixed record in front of bulk. */
 size_t ddio_opcode_bulk_prefix(uint32_t opcode, bool reply);
+/* The same for one message: the reply that reports an error carries a text instead of bulk. */
+bool ddio_msg_is_bulk(const struct ddio_msg *msg);
+/* What ddio_get_header() checks of a header's values, but for magic and version: -EPROTO (no such
+ * message, status in a request, bulk shorter than its fixed record), -EOPNOTSUPP (opcode or flag
+ * not known), -EMSGSIZE.  For senders too. */
+int ddio_msg_check(const struct ddio_msg *msg);
+/* The payload of a reply whose status is an error: at most DDIO_MAX_TEXT - 1 bytes, no NUL. */
+int ddio_get_text(const void *buf, size_t len, char text[DDIO_MAX_TEXT]);
 
 enum ddio_role { DDIO_ROLE_CLIENT = 1, DDIO_ROLE_PEER = 2, DDIO_ROLE_ADMIN = 3 };
 

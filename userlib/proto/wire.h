@@ -116,7 +116,7 @@ enum ddio_status {
 #define DDIO_MAX_TEXT 512		   /* error texts */
 #define DDIO_MAX_ADDR 128		   /* "host:port" */
 #define DDIO_MAX_BULK (32u << 20)	   /* data of one message */
-#define DDIO_MAX_PAYLOAD (256u << 20)	   /* of the largest message: an irregular COLL_START */
+#define DDIO_MAX_PAYLOAD (256u << 20)	   /* COLL_START, FAN_IN, FAN_OUT, GROUP_TABLE */
 #define DDIO_MAX_SMALL (1u << 20)	   /* of every other one without bulk */
 #define DDIO_MAX_BATCH 4096u		   /* entries of a list in one message */
 #define DDIO_MAX_FILE (1ull << 62)

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The header of every message, and the table of what each opcode may carry. */
+#include "proto/cursor.h"
+#include "proto/proto.h"
+
+struct op_info {
+	const char *name;
+	uint64_t limit[2];  /* largest payload: request, reply; 0: there is no such message */
+	uint32_t prefix[2]; /* fixed record in front of bulk; 0: no bulk */
+};
+
+enum {
+	OPENING = 1024,
+	OBJ = 48,
+	OBJ_DATA = 16,
+	COLL_DATA = 40,
+	EXCHANGE = 48,
+};
+
+/* A reply without contents may still be an error with its text. */
+#define TEXT DDIO_MAX_TEXT
+#define SMALL DDIO_MAX_SMALL
+#define LARGE DDIO_MAX_PAYLOAD
+
+#define OP(op, request, reply) [DDIO_OP_##op] = { .name = #op, .limit = { request, reply } }
+#define BULK_OUT(op, fixed, reply)                                    \
+	[DDIO_OP_##op] = { .name = #op,                               \
+			   .limit = { fixed + DDIO_MAX_BULK, reply }, \
+			   .prefix = { fixed, 0 } }
+#define BULK_IN(op, request, fixed)                                     \
+	[DDIO_OP_##op] = { .name = #op,                                 \
+			   .limit = { request, fixed + DDIO_MAX_BULK }, \
+			   .prefix = { 0, fixed } }
+
+static const struct op_info ops[] = {
+	OP(HELLO, OPENING, 0),
+	OP(CHALLENGE, OPENING, 0),
+	OP(PROOF, OPENING, 0),
+	OP(WELCOME, SMALL, 0),
+	OP(REFUSE, OPENING, 0),
+
+	OP(PING, SMALL, SMALL),
+	OP(STATUS, SMALL, SMALL),
+
+	OP(NS_CREATE, SMALL, SMALL),
+	OP(NS_LOOKUP, SMALL, SMALL),
+	OP(NS_REMOVE, SMALL, SMALL),
+	OP(NS_REMOVE_DONE, SMALL, SMALL),
+	OP(NS_EXTEND, SMALL, SMALL),
+	OP(NS_SET_SIZE, SMALL, SMALL),
+	OP(NS_LIST, SMALL, SMALL),
+
+	BULK_IN(OBJ_READ, SMALL, OBJ_DATA),
+	BULK_OUT(OBJ_WRITE, OBJ, TEXT),
+	OP(OBJ_SYNC, SMALL, SMALL),
+	OP(OBJ_REMOVE, SMALL, SMALL),
+	OP(OBJ_TRUNCATE, SMALL, SMALL),
+	OP(OBJ_EXTENTS, SMALL, SMALL),
+	OP(OBJ_LIST, SMALL, SMALL),
+	OP(OBJ_RESERVE, SMALL, SMALL),
+	OP(DROP_CACHE, SMALL, SMALL),
+	OP(FSCK, SMALL, SMALL),
+
+	OP(ATTACH, SMALL, SMALL),
+	OP(DETACH, SMALL, SMALL),
+	OP(COLL_START, LARGE, 0),
+	BULK_OUT(COLL_DATA, COLL_DATA, 0),
+	OP(COLL_WANT, SMALL, 0),
+	BULK_OUT(COLL_PIECE, COLL_DATA, 0),
+	OP(COLL_DONE, SMALL, 0),
+	OP(COLL_ABORT, SMALL, 0),
+
+	OP(GROUP_JOIN, SMALL, SMALL),
+	OP(GROUP_TABLE, LARGE, 0),
+	OP(FAN_IN, LARGE, 0),
+	OP(FAN_OUT, LARGE, 0),
+	OP(GROUP_ABORT, SMALL, 0),
+	BULK_OUT(EXCHANGE, EXCHANGE, 0),
+};
+
+static const struct op_info *op_find(uint32_t opcode)
+{
+	if (opcode >= sizeof(ops) / sizeof(ops[0]) || !ops[opcode].name)
+		return NULL;
+	return &ops[opcode];
+}
+
+const char *ddio_opcode_name(uint32_t opcode)
+{
+	const struct op_info *op = op_find(opcode);
+
+	return op ? op->name : "unknown";
+}
+
+uint64_t ddio_opcode_limit(uint32_t opcode, bool reply)
+{
+	const struct op_info *op = op_find(opcode);
+
+	return op ? op->limit[reply] : 0;
+}
+
+bool ddio_opcode_is_bulk(uint32_t opcode, bool reply)
+{
+	return ddio_opcode_bulk_prefix(opcode, reply) != 0;
+}
+
+size_t ddio_opcode_bulk_prefix(uint32_t opcode, bool reply)
+{
+	const struct op_info *op = op_find(opcode);
+
+	return op ? op->prefix[reply] : 0;
+}
+
+bool ddio_msg_is_bulk(const struct ddio_msg *msg)
+{
+	bool reply = msg->flags & DDIO_WIRE_REPLY;
+
+	return !(reply && msg->status) && ddio_opcode_is_bulk(msg->opcode, reply);
+}
+
+void ddio_put_header(uint8_t buf[DDIO_WIRE_HEADER_LEN], const struct ddio_msg *msg)
+{
+	struct ddio_wr w = ddio_wr_begin(buf, DDIO_WIRE_HEADER_LEN);
+
+	ddio_wr_u32(&w, DDIO_WIRE_MAGIC);
+	ddio_wr_u16(&w, msg->version);
+	ddio_wr_u16(&w, msg->opcode);
+	ddio_wr_u32(&w, msg->flags);
+	ddio_wr_u32(&w, msg->status);
+	ddio_wr_u64(&w, msg->tag);
+	ddio_wr_u64(&w, msg->length);
+}
+
+/* What the two ends say before they have agreed on a version carries the sender's. */
+static bool version_ok(const struct ddio_msg *msg)
+{
+	if (msg->opcode == DDIO_OP_HELLO || msg->opcode == DDIO_OP_REFUSE)
+		return msg->version != 0;
+	return msg->version >= DDIO_WIRE_MIN_VERSION && msg->version <= DDIO_WIRE_VERSION;
+}
+
+int ddio_msg_check(const struct ddio_msg *msg)
+{
+	bool reply = msg->flags & DDIO_WIRE_REPLY;
+	uint64_t limit;
+
+	if (!op_find(msg->opcode) || msg->flags & ~DDIO_WIRE_FLAGS)
+		return -EOPNOTSUPP;
+	limit = ddio_opcode_limit(msg->opcode, reply);
+	if (!limit || (!reply && msg->status))
+		return -EPROTO;
+	if (reply && msg->status)
+		limit = DDIO_MAX_TEXT - 1;
+	if (msg->length > limit)
+		return -EMSGSIZE;
+	if (ddio_msg_is_bulk(msg) && msg->length < ddio_opcode_bulk_prefix(msg->opcode, reply))
+		return -EPROTO;
+	return 0;
+}
+
+int ddio_get_header(const uint8_t buf[DDIO_WIRE_HEADER_LEN], struct ddio_msg *msg)
+{
+	struct ddio_rd r = ddio_rd_begin(buf, DDIO_WIRE_HEADER_LEN);
+	uint32_t magic = ddio_rd_u32(&r);
+
+	msg->version = ddio_rd_u16(&r);
+	msg->opcode = ddio_rd_u16(&r);
+	msg->flags = ddio_rd_u32(&r);
+	msg->status = ddio_rd_u32(&r);
+	msg->tag = ddio_rd_u64(&r);
+	msg->length = ddio_rd_u64(&r);
+	if (magic != DDIO_WIRE_MAGIC)
+		return -EPROTO;
+	if (!version_ok(msg))
+		return -EPROTONOSUPPORT;
+	return ddio_msg_check(msg);
+}
+
+int ddio_get_text(const void *buf, size_t len, char text[DDIO_MAX_TEXT])
+{
+	text[0] = '\0';
+	if (len >= DDIO_MAX_TEXT)
+		return -EMSGSIZE;
+	if (!len)
+		return 0;
+	if (memchr(buf, 0, len))
+		return -EPROTO;
+	memcpy(text, buf, len);
+	text[len] = '\0';
+	return 0;
+}
