@@ -24,6 +24,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #define DDIO_CONF_CACHE_PAPER UINT64_MAX
 
@@ -80,5 +81,7 @@ int ddio_conf_find_node(const struct ddio_conf *conf, const char *name);
 int ddio_conf_find_disk(const struct ddio_conf *conf, const char *name);
 /* "64K", "1.5M", "10MB" (powers of two). Return 0 or -EINVAL. */
 int ddio_conf_parse_size(const char *text, uint64_t *bytes);
+/* Every option of every section with limits, default and meaning, as text for a person. */
+void ddio_conf_print_options(FILE *out);
 
 #endif /* DDIO_CONF_H */

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Do the parts fit together?  Two nodes on one machine must not share an
+ * address or a directory, two disks of one machine not a file or device.
+ * Nodes with the same host in their address, or both with a loopback one, are
+ * taken to be on one machine; of other pairs nothing can be said from here.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include "conf/conf_priv.h"
+
+static bool host_is_loopback(const char *host, size_t len)
+{
+	return (len >= 4 && !strncmp(host, "127.", 4)) ||
+	       (len == 5 && !strncmp(host, "[::1]", 5)) ||
+	       (len == 9 && !strncasecmp(host, "localhost", 9));
+}
+
+static bool same_machine(const struct ddio_conf_node *a, const struct ddio_conf_node *b)
+{
+	size_t alen = (size_t)(strrchr(a->address, ':') - a->address);
+	size_t blen = (size_t)(strrchr(b->address, ':') - b->address);
+
+	if (alen == blen && !strncasecmp(a->address, b->address, alen))
+		return true;
+	return host_is_loopback(a->address, alen) && host_is_loopback(b->address, blen);
+}
+
+static bool port_is_any(const char *address)
+{
+	return strtoul(strrchr(address, ':') + 1, NULL, 10) == 0;
+}
+
+/**
+ * struct place - one file or directory that must not be named twice
+ * @real: without links, dots and double slashes, as far as that can be found here
+ * @dev, @ino: of a file; of a block device the device's number and 0
+ */
+struct place {
+	const char *text;
+	char *real;
+	bool known;
+	dev_t dev;
+	ino_t ino;
+};
+
+/* A file that is not there yet is known by its directory. */
+static char *real_path(const char *path)
+{
+	char *real = realpath(path, NULL), *dir, *joined = NULL;
+	const char *slash = strrchr(path, '/');
+	size_t len;
+
+	if (real)
+		return real;
+	dir = slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
+	if (!dir)
+		return NULL;
+	real = realpath(dir, NULL);
+	free(dir);
+	if (!real)
+		return strdup(path);
+	len = strlen(real) + strlen(path) + 2;
+	joined = malloc(len);
+	if (joined)
+		snprintf(joined, len, "%s/%s", strcmp(real, "/") ? real : "",
+			 slash ? slash + 1 : path);
+	free(real);
+	return joined;
+}
+
+static int place_init(struct place *place, const char *path)
+{
+	struct stat st;
+
+	place->text = path;
+	place->real = real_path(path);
+	if (!place->real)
+		return -ENOMEM;
+	place->known = !stat(path, &st) && !S_ISCHR(st.st_mode);
+	if (place->known) {
+		place->dev = S_ISBLK(st.st_mode) ? st.st_rdev : st.st_dev;
+		place->ino = S_ISBLK(st.st_mode) ? 0 : st.st_ino;
+	}
+	return 0;
+}
+
+static bool place_same(const struct place *a, const struct place *b)
+{
+	return !strcmp(a->text, b->text) || !strcmp(a->real, b->real) ||
+	       (a->known && b->known && a->dev == b->dev && a->ino == b->ino);
+}
+
+static void places_free(struct place *places, uint32_t n)
+{
+	uint32_t i;
+
+	for (i = 0; i < n; i++)
+		free(places[i].real);
+	free(places);
+}
+
+static int clash_of_disks(struct ddio_conf_parser *parser, const struct ddio_conf *conf,
+			  const struct place *places, uint32_t i)
+{
+	const struct ddio_conf_disk *disk = &conf->disks[i], *other;
+	uint32_t j;
+
+	for (j = 0; places[i].text && j < i; j++) {
+		other = &conf->disks[j];
+		if (!places[j].text ||
+		    !same_machine(&conf->nodes[disk->node], &conf->nodes[other->node]))
+			continue;
+		if (place_same(&places[i], &places[j]))
+			return ddio_conf_fail(parser, -EINVAL, disk->line,
+					      "[disk %s] and [disk %s] of line %d are the same "
+					      "file or device: %s, %s",
+					      disk->name, other->name, other->line, disk->path,
+					      other->path);
+	}
+	return 0;
+}
+
+static int check_disk_paths(struct ddio_conf_parser *parser, const struct ddio_conf *conf)
+{
+	struct place *places = calloc(conf->ndisks, sizeof(*places));
+	uint32_t i;
+	int ret = places ? 0 : -ENOMEM;
+
+	for (i = 0; i < conf->ndisks && !ret; i++)
+		if (conf->disks[i].path)
+			ret = place_init(&places[i], conf->disks[i].path);
+	if (ret)
+		ddio_conf_fail(parser, ret, 1, "out of memory");
+	for (i = 0; i < conf->ndisks && !ret; i++)
+		ret = clash_of_disks(parser, conf, places, i);
+	if (places)
+		places_free(places, conf->ndisks);
+	return ret;
+}
+
+static int clash_of_nodes(struct ddio_conf_parser *parser, const struct ddio_conf *conf,
+			  const struct place *places, uint32_t i)
+{
+	const struct ddio_conf_node *node = &conf->nodes[i], *other;
+	uint32_t j;
+
+	for (j = 0; j < i; j++) {
+		other = &conf->nodes[j];
+		if (!port_is_any(node->address) && !strcasecmp(node->address, other->address))
+			return ddio_conf_fail(parser, -EINVAL, node->line,
+					      "[node %s] and [node %s] of line %d have the same "
+					      "address %s",
+					      node->name, other->name, other->line, node->address);
+		if (same_machine(node, other) && place_same(&places[i], &places[j]))
+			return ddio_conf_fail(parser, -EINVAL, node->line,
+					      "[node %s] and [node %s] of line %d have the same "
+					      "meta directory: %s, %s",
+					      node->name, other->name, other->line, node->meta,
+					      other->meta);
+	}
+	return 0;
+}
+
+static int check_nodes(struct ddio_conf_parser *parser, const struct ddio_conf *conf)
+{
+	struct place *places = calloc(conf->nnodes, sizeof(*places));
+	uint32_t i;
+	int ret = places ? 0 : -ENOMEM;
+
+	for (i = 0; i < conf->nnodes && !ret; i++)
+		ret = place_init(&places[i], conf->nodes[i].meta);
+	if (ret)
+		ddio_conf_fail(parser, ret, 1, "out of memory");
+	for (i = 0; i < conf->nnodes && !ret; i++)
+		ret = clash_of_nodes(parser, conf, places, i);
+	if (places)
+		places_free(places, conf->nnodes);
+	return ret;
+}
+
+static int check_nodes_have_disks(struct ddio_conf_parser *parser, const struct ddio_conf *conf)
+{
+	bool *has = calloc(conf->nnodes, sizeof(*has));
+	uint32_t i;
+	int ret = 0;
+
+	if (!has)
+		return ddio_conf_fail(parser, -ENOMEM, 1, "out of memory");
+	for (i = 0; i < conf->ndisks; i++)
+		has[conf->disks[i].node] = true;
+	for (i = 0; i < conf->nnodes && !ret; i++)
+		if (!has[i])
+			ret = ddio_conf_fail(parser, -EINVAL, conf->nodes[i].line,
+					     "[node %s] has no disk: no [disk NAME] says node = %s",
+					     conf->nodes[i].name, conf->nodes[i].name);
+	free(has);
+	return ret;
+}
+
+int ddio_conf_check(struct ddio_conf_parser *parser, const struct ddio_conf *conf)
+{
+	int ret = check_nodes_have_disks(parser, conf);
+
+	if (!ret)
+		ret = check_nodes(parser, conf);
+	return ret ? ret : check_disk_paths(parser, conf);
+}

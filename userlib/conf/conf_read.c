@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Lines to sections and values, by inih.  Its reader function is ours, since
+ * inih neither tells its handler the line, nor that a section began, nor takes
+ * long lines: the reader counts lines, hands in a marker behind each section
+ * heading, and stands in for a value that inih's line buffer cannot hold.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <ini.h>
+#include <stdlib.h>
+#include <string.h>
+#include "conf/conf_priv.h"
+
+#define MARKER "\x01"
+
+struct reader {
+	struct ddio_conf_parser *parser;
+	const char *at, *end;
+	int line;	  /* of the file, from 1 */
+	int calls;	  /* lines handed to inih */
+	bool heading;	  /* the marker is due */
+	char *long_value; /* what the stand-in stands for */
+	int failed;
+};
+
+static int reader_fail(struct reader *reader, const char *what)
+{
+	reader->failed = -EINVAL;
+	if (reader->parser)
+		ddio_conf_fail(reader->parser, -EINVAL, reader->line, "%s", what);
+	return -EINVAL;
+}
+
+static bool line_is_clean(const char *at, size_t len)
+{
+	size_t i;
+
+	for (i = 0; i < len; i++)
+		if ((unsigned char)at[i] < ' ' && at[i] != '\t' && at[i] != '\r')
+			return false;
+	return true;
+}
+
+/* A heading that inih would not take must not be followed by the marker. */
+static bool heading_ok(const char *at, size_t len)
+{
+	size_t i;
+
+	for (i = 1; i < len && at[i] != ']'; i++)
+		if (at[i] == ';')
+			return false;
+	for (i++; i < len && isspace((unsigned char)at[i]); i++)
+		;
+	return i == len || (i < len && (at[i] == ';' || at[i] == '#'));
+}
+
+/* A value as inih would make it: without blanks around and without " ;comment". */
+static char *value_of(const char *at, size_t len)
+{
+	size_t i;
+
+	while (len && isspace((unsigned char)*at)) {
+		at++;
+		len--;
+	}
+	for (i = 1; i < len; i++)
+		if (at[i] == ';' && isspace((unsigned char)at[i - 1]))
+			len = i;
+	while (len && isspace((unsigned char)at[len - 1]))
+		len--;
+	return strndup(at, len);
+}
+
+/* The line does not fit: "name = marker" goes in, and the value waits in long_value. */
+static int reader_stand_in(struct reader *reader, char *buf, size_t cap, const char *at, size_t len)
+{
+	size_t name = 0;
+
+	if (*at == '#' || *at == ';') {
+		buf[0] = '\0';
+		return 0;
+	}
+	while (name < len && at[name] != '=' && at[name] != ':')
+		name++;
+	if (name == len || name + sizeof(MARKER) + 1 > cap || *at == '[')
+		return reader_fail(reader, "the line is too long for a name or a section");
+	memcpy(buf, at, name + 1);
+	strcpy(buf + name + 1, MARKER);
+	free(reader->long_value);
+	reader->long_value = value_of(at + name + 1, len - name - 1);
+	if (!reader->long_value)
+		reader->failed = -ENOMEM;
+	return reader->failed;
+}
+
+/* An ini_reader: like fgets(). */
+static char *reader_line(char *buf, int num, void *arg)
+{
+	struct reader *reader = arg;
+	const char *at = reader->at, *eol;
+	size_t len;
+
+	reader->calls++;
+	if (reader->heading) {
+		reader->heading = false;
+		snprintf(buf, (size_t)num, MARKER "=" MARKER "\n");
+		return buf;
+	}
+	if (reader->failed || at == reader->end)
+		return NULL;
+	reader->line++;
+	eol = memchr(at, '\n', (size_t)(reader->end - at));
+	reader->at = eol ? eol + 1 : reader->end;
+	len = (size_t)((eol ? eol : reader->end) - at);
+	if (reader->line == 1 && len >= 3 && !memcmp(at, "\xef\xbb\xbf", 3)) {
+		at += 3;
+		len -= 3;
+	}
+	if (!line_is_clean(at, len)) {
+		reader_fail(reader, "the line holds a control character");
+		return NULL;
+	}
+	/* An indented line would be a continuation to inih. */
+	while (len && isspace((unsigned char)*at)) {
+		at++;
+		len--;
+	}
+	reader->heading = len && *at == '[';
+	if (reader->heading && !heading_ok(at, len)) {
+		reader_fail(reader, "a section is [cluster], [node NAME] or [disk NAME]");
+		return NULL;
+	}
+	if (len + 2 <= (size_t)num) {
+		memcpy(buf, at, len);
+		buf[len] = '\0';
+		return buf;
+	}
+	return reader_stand_in(reader, buf, (size_t)num, at, len) ? NULL : buf;
+}
+
+static int kind_of(const char *word, size_t len)
+{
+	int kind;
+
+	for (kind = 0; kind < DDIO_CONF_KINDS; kind++)
+		if (strlen(ddio_conf_kind_names[kind]) == len &&
+		    !memcmp(word, ddio_conf_kind_names[kind], len))
+			return kind;
+	return -1;
+}
+
+static struct ddio_conf_section *section_find(const struct ddio_conf_parser *parser, int kind,
+					      const char *name)
+{
+	struct ddio_conf_section *section;
+	size_t i;
+
+	for (i = 0; i < parser->nsections; i++) {
+		section = parser->sections[i];
+		if ((int)section->kind == kind && !strcmp(section->name, name))
+			return section;
+	}
+	return NULL;
+}
+
+static void section_defaults(struct ddio_conf_section *section)
+{
+	if (section->kind == DDIO_CONF_CLUSTER) {
+		section->cluster.conf.block = 256u << 10;
+		section->cluster.conf.timeout_ns = 30000000000ull;
+	} else if (section->kind == DDIO_CONF_NODE) {
+		section->node.cache = DDIO_CONF_CACHE_PAPER;
+		section->node.buffers = 2;
+		section->node.sync_io = true;
+	}
+}
+
+static int section_add(struct ddio_conf_parser *parser, int line, int kind, const char *name)
+{
+	struct ddio_conf_section **grown, *section = NULL;
+
+	if (parser->nsections > 2 * DDIO_CONF_MAX_SECTIONS)
+		return ddio_conf_fail(parser, -EINVAL, line, "more than %u nodes or disks",
+				      DDIO_CONF_MAX_SECTIONS);
+	grown = realloc(parser->sections, (parser->nsections + 1) * sizeof(*grown));
+	if (!grown)
+		goto nomem;
+	parser->sections = grown;
+	section = calloc(1, sizeof(*section));
+	if (!section)
+		goto nomem;
+	section->name = strdup(name);
+	if (!section->name)
+		goto nomem;
+	section->kind = (enum ddio_conf_kind)kind;
+	section->line = line;
+	section_defaults(section);
+	parser->sections[parser->nsections++] = section;
+	parser->current = section;
+	return 0;
+nomem:
+	free(section);
+	return ddio_conf_fail(parser, -ENOMEM, line, "out of memory");
+}
+
+/* @text: what stood between the brackets. */
+static int section_begin(struct ddio_conf_parser *parser, int line, const char *text)
+{
+	const struct ddio_conf_section *before;
+	size_t len = strcspn(text, " \t");
+	const char *name = text + len + strspn(text + len, " \t");
+	int kind = kind_of(text, len);
+	char clean[64];
+
+	/* inih cuts headings off at 49 bytes, more than any that will do. */
+	snprintf(clean, sizeof(clean), "%s", name);
+	for (len = strlen(clean); len && isspace((unsigned char)clean[len - 1]); len--)
+		clean[len - 1] = '\0';
+	if (kind < 0)
+		return ddio_conf_fail(parser, -EINVAL, line,
+				      "unknown section [%s]; sections are [cluster], "
+				      "[node NAME] and [disk NAME]",
+				      text);
+	if (kind == DDIO_CONF_CLUSTER && *clean)
+		return ddio_conf_fail(parser, -EINVAL, line,
+				      "[cluster] takes no name here, but '%s' "
+				      "stands there",
+				      clean);
+	if (kind != DDIO_CONF_CLUSTER && !ddio_conf_name_ok(clean))
+		return ddio_conf_fail(parser, -EINVAL, line,
+				      "[%s] needs a name of 1 to %d letters, digits, '.', '_' "
+				      "and '-'",
+				      text, DDIO_CONF_MAX_NAME);
+	before = section_find(parser, kind, clean);
+	if (before)
+		return ddio_conf_fail(parser, -EINVAL, line, "[%s] stands already in line %d", text,
+				      before->line);
+	return section_add(parser, line, kind, clean);
+}
+
+static void list_names(const struct ddio_conf_option *option, char *text, size_t len)
+{
+	size_t at = 0;
+
+	text[0] = '\0';
+	for (; option->name && at < len; option++)
+		at += (size_t)snprintf(text + at, len - at, "%s%s", at ? ", " : "", option->name);
+}
+
+static int value_add(struct ddio_conf_parser *parser, int line, const char *name, const char *value)
+{
+	struct ddio_conf_section *section = parser->current;
+	const struct ddio_conf_option *options = ddio_conf_options[section->kind];
+	const char *kind = ddio_conf_kind_names[section->kind];
+	const char *gap = *section->name ? " " : "";
+	char text[256];
+	int i, ret;
+
+	for (i = 0; options[i].name && strcmp(options[i].name, name); i++)
+		;
+	if (!options[i].name) {
+		list_names(options, text, sizeof(text));
+		return ddio_conf_fail(parser, -EINVAL, line,
+				      "unknown name '%s' in [%s%s%s]; allowed are %s", name, kind,
+				      gap, section->name, text);
+	}
+	if (section->lines[i])
+		return ddio_conf_fail(parser, -EINVAL, line,
+				      "'%s' was given already in line %d of [%s%s%s]", name,
+				      section->lines[i], kind, gap, section->name);
+	if (!*value)
+		return ddio_conf_fail(parser, -EINVAL, line, "'%s' in [%s%s%s] has no value", name,
+				      kind, gap, section->name);
+	if (strstr(value, " #") || strstr(value, "\t#"))
+		return ddio_conf_fail(parser, -EINVAL, line,
+				      "value of '%s' in [%s%s%s] has a '#' in it; a comment with "
+				      "'#' needs a line of its own",
+				      name, kind, gap, section->name);
+	section->lines[i] = line;
+	ret = ddio_conf_value_set(&options[i], value, section, text, sizeof(text));
+	return ret ? ddio_conf_fail(parser, ret, line, "bad value '%s' of '%s' in [%s%s%s]: %s",
+				    value, name, kind, gap, section->name, text)
+		   : 0;
+}
+
+/* An ini_handler: nonzero if all is well. */
+static int handle(void *user, const char *heading, const char *name, const char *value)
+{
+	struct reader *reader = user;
+	struct ddio_conf_parser *parser = reader->parser;
+	int ret;
+
+	if (parser->ret)
+		return 0;
+	if (!strcmp(name, MARKER))
+		ret = section_begin(parser, reader->line, heading);
+	else if (!parser->current)
+		ret = ddio_conf_fail(parser, -EINVAL, reader->line,
+				     "'%s' stands before the first section", name);
+	else
+		ret = value_add(parser, reader->line, name,
+				!strcmp(value, MARKER) && reader->long_value ? reader->long_value
+									     : value);
+	if (ret)
+		reader->failed = ret;
+	return !ret;
+}
+
+/* inih counts what it was handed; which line of the file was the nth? */
+static int line_of_call(const char *text, size_t len, int n)
+{
+	struct reader reader = { .at = text, .end = text + len };
+	char buf[200];
+
+	while (reader.calls < n && reader_line(buf, sizeof(buf), &reader))
+		;
+	free(reader.long_value);
+	return reader.line;
+}
+
+int ddio_conf_read(struct ddio_conf_parser *parser, const char *text, size_t len)
+{
+	struct reader reader = { .parser = parser, .at = text, .end = text + len };
+	int ret;
+
+	if (len > DDIO_CONF_MAX_TEXT)
+		return ddio_conf_fail(parser, -EINVAL, 1, "the file is larger than %u bytes",
+				      DDIO_CONF_MAX_TEXT);
+	ret = ini_parse_stream(reader_line, &reader, handle, &reader);
+	free(reader.long_value);
+	if (parser->ret)
+		return parser->ret;
+	if (ret < 0 || reader.failed)
+		return ddio_conf_fail(parser, -ENOMEM, reader.line, "out of memory");
+	if (ret > 0)
+		return ddio_conf_fail(parser, -EINVAL, line_of_call(text, len, ret),
+				      "neither a [section], nor name = value, nor a # comment");
+	return 0;
+}
