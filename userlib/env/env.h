@@ -128,11 +128,11 @@ enum ddio_work {
 	DDIO_WORK_MEMGET,   /* n bytes fetched by an IOP from a CP's memory; one call a message */
 	DDIO_WORK_CACHE,    /* n cache look-ups */
 	DDIO_WORK_SWITCH,   /* n hand-overs between request handlers (thread switches of 1994) */
-	DDIO_WORK_COPY,     /* n bytes copied from memory to memory */
-	DDIO_WORK_SORT,     /* n keys sorted, one call a sort */
-	DDIO_WORK_RUNS,     /* n runs computed from a distribution */
-	DDIO_WORK_DISK,     /* n disk requests started */
-	DDIO_WORK_CALL,     /* n application calls into the library */
+	DDIO_WORK_COPY,	    /* n bytes copied from memory to memory */
+	DDIO_WORK_SORT,	    /* n keys sorted, one call a sort */
+	DDIO_WORK_RUNS,	    /* n runs computed from a distribution */
+	DDIO_WORK_DISK,	    /* n disk requests started */
+	DDIO_WORK_CALL,	    /* n application calls into the library */
 };
 
 void ddio_env_charge(struct ddio_env *env, enum ddio_work work, uint64_t n);

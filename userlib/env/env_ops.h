@@ -132,6 +132,7 @@ struct ddio_disk {
 	struct ddio_disk_common common;
 	uint64_t accepted;	   /* requests given to the engine so far */
 	struct ddio_list rejected; /* wait for the loop to fail them */
+	uint64_t n_rejected;
 	struct ddio_disk_kick *kick;
 };
 

@@ -65,6 +65,7 @@ struct ddio_worker {
  * @loop_tid: the thread that runs the loop, 0 if none; atomic
  * @batch: events of this turn that are not dispatched yet begin at @batch_at
  * @batch_n: events in @batch
+ * @current: the object whose user is being called, NULL once that is closed or detached
  * @broken: streams whose user is yet to hear of it
  * @lingering: streams closed by their user that still deliver
  * @worker: for offloads
@@ -85,6 +86,7 @@ struct ddio_real {
 	int loop_tid;
 	struct epoll_event batch[REAL_BATCH];
 	int batch_at, batch_n;
+	const void *current;
 	struct ddio_list broken;
 	struct ddio_list lingering;
 	struct ddio_worker worker;
@@ -101,6 +103,13 @@ static inline struct ddio_real *ddio_real_of(struct ddio_env *env)
 int ddio_watch_set(struct ddio_real *real, struct ddio_watch *watch, uint32_t events);
 /* No event of it comes any more, not even one that epoll has already reported. */
 void ddio_watch_del(struct ddio_real *real, struct ddio_watch *watch);
+
+/* Called by what is closed or leaves, so that the loop does not touch it again. */
+static inline void ddio_real_gone(struct ddio_real *real, const void *object)
+{
+	if (real->current == object)
+		real->current = NULL;
+}
 
 /* A thread that takes no signals. */
 int ddio_thread_create(pthread_t *thread, void *(*fn)(void *arg), void *arg);

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The wrapper around every disk engine: it checks what users ask for, counts,
+ * and injects faults, so that engines can stay plain.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "env/disk_priv.h"
+
+/* Of a request's priv the wrapper's: the negative errno that it is to end with, 0 for its own. */
+#define PRIV_INJECTED 3
+
+void ddio_disk_err(char *err, size_t err_len, const struct ddio_disk_spec *spec, const char *fmt,
+		   ...)
+{
+	va_list ap;
+	int n;
+
+	n = snprintf(err, err_len, "disk %s: ", spec->name ? spec->name : "(no name)");
+	if (n < 0 || (size_t)n >= err_len)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(err + n, err_len - n, fmt, ap);
+	va_end(ap);
+}
+
+static const struct ddio_disk_engine *
+engine_find(struct ddio_env *env, const struct ddio_disk_spec *spec, char *err, size_t err_len)
+{
+	const char *name = spec->engine ? spec->engine : spec->path ? "aio" : "mem";
+	const struct ddio_disk_engine *const *e;
+	char known[128] = "";
+
+	for (e = env->ops->engines; *e; e++) {
+		if (!strcmp((*e)->name, name))
+			return *e;
+		strncat(known, " ", sizeof(known) - strlen(known) - 1);
+		strncat(known, (*e)->name, sizeof(known) - strlen(known) - 1);
+	}
+	ddio_disk_err(err, err_len, spec, "unknown engine \"%s\"; known are:%s", name, known);
+	return NULL;
+}
+
+/* From the loop, some time after ddio_disk_kick(). */
+static void disk_kicked(void *arg)
+{
+	struct ddio_disk_kick *kick = arg;
+	struct ddio_disk *disk = kick->disk;
+	struct ddio_list rejected;
+	struct ddio_disk_req *req;
+
+	kick->posted = false;
+	if (!disk) {
+		free(kick);
+		return;
+	}
+	ddio_list_init(&rejected);
+	ddio_list_splice(&disk->rejected, &rejected);
+	/* With anything rejected nobody may close the disk before the last of these is done. */
+	if (disk->engine->kick)
+		disk->engine->kick(disk);
+	while (!ddio_list_empty(&rejected)) {
+		req = ddio_list_first(&rejected, struct ddio_disk_req, link);
+		ddio_list_del(&req->link);
+		disk->stats.errors++;
+		disk->n_rejected--;
+		req->done_ns = ddio_env_now(disk->env);
+		req->status = -EINVAL;
+		req->done(req);
+	}
+}
+
+void ddio_disk_kick(struct ddio_disk *disk)
+{
+	struct ddio_disk_kick *kick = disk->kick;
+
+	if (kick->posted)
+		return;
+	kick->posted = true;
+	ddio_env_post(disk->env, &kick->post);
+}
+
+static int disk_prepare(struct ddio_disk *disk, const struct ddio_disk_engine *engine,
+			struct ddio_env *env, const struct ddio_disk_spec *spec)
+{
+	disk->name = strdup(spec->name ? spec->name : "");
+	disk->kick = calloc(1, sizeof(*disk->kick));
+	if (!disk->name || !disk->kick) {
+		free(disk->name);
+		free(disk->kick);
+		return -ENOMEM;
+	}
+	disk->kick->disk = disk;
+	disk->kick->post.fn = disk_kicked;
+	disk->kick->post.arg = disk->kick;
+	disk->engine = engine;
+	disk->env = env;
+	disk->info.engine = engine->name;
+	ddio_list_init(&disk->rejected);
+	return 0;
+}
+
+/**
+ * ddio_disk_open - open a disk
+ * @env: the reactor that will use it
+ * @spec: what to open; nothing of it is kept
+ * @disk: filled in
+ * @err: on failure one line that names the disk
+ * @err_len: size of @err
+ * Return: 0 or -errno.
+ */
+int ddio_disk_open(struct ddio_env *env, const struct ddio_disk_spec *spec, struct ddio_disk **disk,
+		   char *err, size_t err_len)
+{
+	const struct ddio_disk_engine *engine = engine_find(env, spec, err, err_len);
+	struct ddio_disk_common common = { .fail_after = UINT64_MAX };
+	int ret;
+
+	if (!engine)
+		return -EINVAL;
+	ret = ddio_disk_options_parse_common(engine->options, spec, &common, err, err_len);
+	if (ret)
+		return ret;
+	ret = engine->open(env, spec, disk, err, err_len);
+	if (ret)
+		return ret;
+	ret = disk_prepare(*disk, engine, env, spec);
+	if (ret) {
+		ddio_disk_err(err, err_len, spec, "out of memory");
+		engine->close(*disk);
+		return ret;
+	}
+	(*disk)->common = common;
+	return 0;
+}
+
+void ddio_disk_close(struct ddio_disk *disk)
+{
+	struct ddio_disk_kick *kick;
+
+	if (!disk)
+		return;
+	if (disk->stats.in_flight || disk->n_rejected) {
+		/* Its buffers may be written at any time: rather lose the memory. */
+		ddio_env_log(disk->env, DDIO_LOG_ERR,
+			     "disk %s: closed with %llu requests in flight", disk->name,
+			     (unsigned long long)disk->stats.in_flight);
+		return;
+	}
+	kick = disk->kick;
+	kick->disk = NULL;
+	if (!kick->posted)
+		free(kick);
+	free(disk->name);
+	disk->engine->close(disk);
+}
+
+const struct ddio_disk_info *ddio_disk_info(const struct ddio_disk *disk)
+{
+	return &disk->info;
+}
+
+const char *ddio_disk_name(const struct ddio_disk *disk)
+{
+	return disk->name;
+}
+
+void ddio_disk_stats(const struct ddio_disk *disk, struct ddio_disk_stats *stats)
+{
+	*stats = disk->stats;
+	if (stats->in_flight)
+		stats->busy_ns += ddio_env_now(disk->env) - disk->busy_since;
+	if (disk->engine->stats)
+		disk->engine->stats(disk, stats);
+}
+
+static bool req_is_valid(const struct ddio_disk *disk, const struct ddio_disk_req *req)
+{
+	const struct ddio_disk_info *info = &disk->info;
+
+	if (req->op == DDIO_DISK_FLUSH)
+		return !req->len;
+	if (req->op != DDIO_DISK_READ && req->op != DDIO_DISK_WRITE)
+		return false;
+	if (!req->len || req->len > info->max_len || !req->buf)
+		return false;
+	if (req->len % info->sector || req->offset % info->sector)
+		return false;
+	if ((uintptr_t)req->buf % info->align)
+		return false;
+	return req->offset <= info->size && req->len <= info->size - req->offset;
+}
+
+/* Return: the status that the request is to end with, 0 for its own. */
+static int req_injected(struct ddio_disk *disk, const struct ddio_disk_req *req)
+{
+	if (disk->accepted > disk->common.fail_after)
+		return -EIO;
+	if (!disk->inject_n || (disk->inject_op != -1 && disk->inject_op != (int)req->op))
+		return 0;
+	disk->inject_n--;
+	return disk->inject_status;
+}
+
+/**
+ * ddio_disk_submit - hand a request to a disk
+ * @disk: an open disk
+ * @req: the caller's until now, and again from its @done on
+ */
+void ddio_disk_submit(struct ddio_disk *disk, struct ddio_disk_req *req)
+{
+	struct ddio_disk_stats *stats = &disk->stats;
+
+	req->submit_ns = ddio_env_now(disk->env);
+	req->status = 0;
+	ddio_list_init(&req->link);
+	if (!req_is_valid(disk, req)) {
+		disk->n_rejected++;
+		ddio_list_add(&req->link, &disk->rejected);
+		ddio_disk_kick(disk);
+		return;
+	}
+	disk->accepted++;
+	req->priv[PRIV_INJECTED] = req_injected(disk, req);
+	if (!stats->in_flight++)
+		disk->busy_since = req->submit_ns;
+	if (stats->in_flight > stats->max_in_flight)
+		stats->max_in_flight = stats->in_flight;
+	disk->engine->submit(disk, req);
+}
+
+void ddio_disk_commit(struct ddio_disk *disk)
+{
+	if (disk->engine->commit)
+		disk->engine->commit(disk);
+}
+
+void ddio_disk_inject(struct ddio_disk *disk, int op, uint64_t n, int status)
+{
+	disk->inject_op = op;
+	disk->inject_n = n;
+	disk->inject_status = status;
+}
+
+static void stats_count(struct ddio_disk_stats *stats, const struct ddio_disk_req *req)
+{
+	uint64_t moved = req->status ? 0 : req->len;
+
+	switch (req->op) {
+	case DDIO_DISK_READ:
+		stats->reads++;
+		stats->read_bytes += moved;
+		break;
+	case DDIO_DISK_WRITE:
+		stats->writes++;
+		stats->write_bytes += moved;
+		break;
+	case DDIO_DISK_FLUSH:
+		stats->flushes++;
+		break;
+	}
+	if (req->status)
+		stats->errors++;
+}
+
+void ddio_disk_complete(struct ddio_disk *disk, struct ddio_disk_req *req, int status)
+{
+	int injected = (int)(int64_t)req->priv[PRIV_INJECTED];
+
+	req->status = injected ? injected : status;
+	req->done_ns = ddio_env_now(disk->env);
+	stats_count(&disk->stats, req);
+	if (!--disk->stats.in_flight)
+		disk->stats.busy_ns += req->done_ns - disk->busy_since;
+	req->done(req);
+}
+
+static void engine_print(FILE *out, const struct ddio_disk_engine *engine)
+{
+	const struct ddio_engine_option *option;
+
+	fprintf(out, "%s: %s\n", engine->name, engine->help);
+	for (option = engine->options; option && option->name; option++)
+		ddio_disk_option_print(out, option);
+}
+
+/**
+ * ddio_disk_engines_print - what can stand in a disk's "engine" and "options"
+ * @out: where to
+ */
+void ddio_disk_engines_print(FILE *out)
+{
+	const struct ddio_disk_engine *const *e;
+	const struct ddio_engine_option *option;
+
+	for (e = ddio_disk_engines; *e; e++)
+		engine_print(out, *e);
+	fprintf(out, "any: options of every engine\n");
+	for (option = ddio_disk_common_options; option->name; option++)
+		ddio_disk_option_print(out, option);
+}

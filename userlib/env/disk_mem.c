@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Memory as a disk: the reference for the other engines, and what is left when the disk costs nothing. */
+#include <errno.h>
+#include <stdlib.h>
+#include "env/disk_priv.h"
+
+#define MEM_SECTOR 512
+
+struct mem_options {
+	uint64_t delay_us;
+	bool huge;
+};
+
+/**
+ * struct mem_disk - one disk
+ * @base: what the wrapper knows
+ * @store: the data
+ * @opts: as given
+ * @queue: requests in the order of their submission, which is that of their ends
+ * @timer: for the first of @queue, if there is a delay
+ */
+struct mem_disk {
+	struct ddio_disk base;
+	struct ddio_store store;
+	struct mem_options opts;
+	struct ddio_list queue;
+	struct ddio_timer timer;
+};
+
+static const struct ddio_engine_option mem_options[] = {
+	{
+		.name = "delay_us",
+		.type = DDIO_OPT_U64,
+		.offset = offsetof(struct mem_options, delay_us),
+		.min = 0,
+		.max = 1e9,
+		.help = "microseconds from the submission of a request to its end",
+	},
+	{
+		.name = "huge",
+		.type = DDIO_OPT_BOOL,
+		.offset = offsetof(struct mem_options, huge),
+		.help = "use huge pages: faster, but more memory where the use is sparse",
+	},
+	{ .name = NULL },
+};
+
+static struct mem_disk *mem_of(const struct ddio_disk *disk)
+{
+	return ddio_container_of(disk, struct mem_disk, base);
+}
+
+static uint64_t mem_due(const struct mem_disk *m, const struct ddio_disk_req *req)
+{
+	return req->submit_ns + m->opts.delay_us * 1000;
+}
+
+/* Ends the requests whose time has come. */
+static void mem_end(struct mem_disk *m)
+{
+	uint64_t now = ddio_env_now(m->base.env);
+	struct ddio_disk_req *req;
+	struct ddio_list due;
+
+	ddio_list_init(&due);
+	while (!ddio_list_empty(&m->queue)) {
+		req = ddio_list_first(&m->queue, struct ddio_disk_req, link);
+		if (mem_due(m, req) > now) {
+			/* No memory for a timer: then by looking again and again. */
+			if (ddio_timer_arm(m->base.env, &m->timer, mem_due(m, req)))
+				ddio_disk_kick(&m->base);
+			break;
+		}
+		ddio_list_del(&req->link);
+		ddio_list_add(&req->link, &due);
+	}
+	while (!ddio_list_empty(&due)) {
+		req = ddio_list_first(&due, struct ddio_disk_req, link);
+		ddio_list_del(&req->link);
+		ddio_disk_complete(&m->base, req, ddio_store_transfer(&m->store, req));
+	}
+}
+
+static void mem_timer(void *arg)
+{
+	mem_end(arg);
+}
+
+static void mem_kick(struct ddio_disk *disk)
+{
+	struct mem_disk *m = mem_of(disk);
+
+	if (!ddio_timer_armed(&m->timer))
+		mem_end(m);
+}
+
+static void mem_submit(struct ddio_disk *disk, struct ddio_disk_req *req)
+{
+	struct mem_disk *m = mem_of(disk);
+
+	ddio_list_add(&req->link, &m->queue);
+	if (!ddio_timer_armed(&m->timer))
+		ddio_disk_kick(disk);
+}
+
+static void mem_close(struct ddio_disk *disk)
+{
+	struct mem_disk *m = mem_of(disk);
+
+	ddio_timer_cancel(disk->env, &m->timer);
+	ddio_store_close(&m->store);
+	free(m);
+}
+
+static int mem_open(struct ddio_env *env, const struct ddio_disk_spec *spec,
+		    struct ddio_disk **disk, char *err, size_t err_len)
+{
+	struct mem_disk *m = calloc(1, sizeof(*m));
+	int ret;
+
+	(void)env;
+	if (!m) {
+		ddio_disk_err(err, err_len, spec, "out of memory");
+		return -ENOMEM;
+	}
+	m->opts.huge = true;
+	ret = ddio_disk_options_parse(mem_options, spec, &m->opts, err, err_len);
+	if (ret)
+		goto free_disk;
+	ret = ddio_store_open(&m->store, spec, spec->size / MEM_SECTOR * MEM_SECTOR, err, err_len);
+	if (ret)
+		goto free_disk;
+	if (m->opts.huge)
+		ddio_store_huge(&m->store);
+	ddio_list_init(&m->queue);
+	m->timer.fn = mem_timer;
+	m->timer.arg = m;
+	m->base.info.size = m->store.size / MEM_SECTOR * MEM_SECTOR;
+	m->base.info.sector = MEM_SECTOR;
+	m->base.info.align = 1;
+	m->base.info.time_scale = 1.0;
+	m->base.info.max_len = DDIO_DISK_MAX_LEN;
+	*disk = &m->base;
+	return 0;
+
+free_disk:
+	free(m);
+	return ret;
+}
+
+const struct ddio_disk_engine ddio_disk_mem = {
+	.name = "mem",
+	.help = "memory, or a file in the page cache that outlives the process",
+	.open = mem_open,
+	.close = mem_close,
+	.submit = mem_submit,
+	.kick = mem_kick,
+	.options = mem_options,
+};

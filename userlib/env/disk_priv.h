@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What the disk engines share. */
+#ifndef DDIO_DISK_PRIV_H
+#define DDIO_DISK_PRIV_H
+
+#include "env/env_ops.h"
+
+/* Longest request of any engine; the kernel's own limit is a little below 2 GB. */
+#define DDIO_DISK_MAX_LEN (1ULL << 30)
+
+/* Puts "disk NAME: " and a message into @err. */
+void ddio_disk_err(char *err, size_t err_len, const struct ddio_disk_spec *spec, const char *fmt,
+		   ...) __attribute__((format(printf, 4, 5)));
+
+/* The wrapper's half of spec->options; the names in the engine's @options are left to it. */
+int ddio_disk_options_parse_common(const struct ddio_engine_option *options,
+				   const struct ddio_disk_spec *spec,
+				   struct ddio_disk_common *common, char *err, size_t err_len);
+
+/* One line of the manual: name, type, limits, help. */
+void ddio_disk_option_print(FILE *out, const struct ddio_engine_option *option);
+
+/**
+ * struct ddio_store - sparse memory, or a file of the page cache, behind a disk
+ * @map: the memory, NULL for a file
+ * @fd: the file, -1 for memory
+ * @size: bytes
+ */
+struct ddio_store {
+	uint8_t *map;
+	int fd;
+	uint64_t size;
+};
+
+/*
+ * Memory, or spec->path if given, which nobody else may have open as a disk.
+ * @size: bytes; 0 for the file's.  Return: 0 or -errno with one line in @err.
+ */
+int ddio_store_open(struct ddio_store *store, const struct ddio_disk_spec *spec, uint64_t size,
+		    char *err, size_t err_len);
+/* Ask for huge pages: faster, but a page of them is all there as soon as one byte is written. */
+void ddio_store_huge(struct ddio_store *store);
+void ddio_store_close(struct ddio_store *store);
+/* Moves the data of a read or write, does nothing for a flush.  Return: 0 or -errno. */
+int ddio_store_transfer(struct ddio_store *store, const struct ddio_disk_req *req);
+
+/*
+ * Opens spec->path for reading and writing, grown to @size or created if
+ * spec->create, and makes sure that no other process or env uses it as a disk.
+ * @flags: more flags for open(2).  @size: in: wanted, or 0; out: the real one.
+ * Return: a descriptor, or -errno with one line in @err.
+ */
+int ddio_disk_file_open(const struct ddio_disk_spec *spec, int flags, uint64_t *size, char *err,
+			size_t err_len);
+
+#endif /* DDIO_DISK_PRIV_H */

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Where the disks that are made by software keep their data: sparse memory,
+ * or a file, whose pages are the kernel's and so outlive the process.  A file is
+ * read and written by system calls, not mapped: a full file system then is an
+ * error of one request instead of a signal that ends the process.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "env/disk_priv.h"
+
+static int file_size(int fd, const struct stat *st, uint64_t *size)
+{
+	if (S_ISBLK(st->st_mode))
+		return ioctl(fd, BLKGETSIZE64, size) ? -errno : 0;
+	if (!S_ISREG(st->st_mode))
+		return -ENOTBLK;
+	*size = st->st_size;
+	return 0;
+}
+
+/* Return: 0 or -errno, with a line in @err; @size is the real one afterwards. */
+static int file_fit(int fd, const struct ddio_disk_spec *spec, uint64_t *size, char *err,
+		    size_t err_len)
+{
+	uint64_t have = 0;
+	struct stat st;
+	int ret;
+
+	ret = fstat(fd, &st) ? -errno : file_size(fd, &st, &have);
+	if (ret) {
+		ddio_disk_err(err, err_len, spec, "%s: %s", spec->path,
+			      ret == -ENOTBLK ? "neither a block device nor a regular file"
+					      : strerror(-ret));
+		return ret;
+	}
+	if (have < *size && spec->create && S_ISREG(st.st_mode)) {
+		if (ftruncate(fd, *size)) {
+			ret = -errno;
+			ddio_disk_err(err, err_len, spec, "%s: cannot grow to %llu bytes: %s",
+				      spec->path, (unsigned long long)*size, strerror(-ret));
+			return ret;
+		}
+		have = *size;
+	}
+	if (have < *size || !have) {
+		ddio_disk_err(err, err_len, spec, "%s: has %llu bytes, too few for %llu",
+			      spec->path, (unsigned long long)have, (unsigned long long)*size);
+		return -ENOSPC;
+	}
+	if (!*size)
+		*size = have;
+	return 0;
+}
+
+int ddio_disk_file_open(const struct ddio_disk_spec *spec, int flags, uint64_t *size, char *err,
+			size_t err_len)
+{
+	struct stat st;
+	int fd, ret;
+	bool block;
+
+	flags |= O_RDWR | O_CLOEXEC;
+	if (spec->create)
+		flags |= O_CREAT;
+	/* On a block device this asks for it to be nobody else's; no O_CREAT with it. */
+	block = !stat(spec->path, &st) && S_ISBLK(st.st_mode);
+	if (block)
+		flags = (flags | O_EXCL) & ~O_CREAT;
+	fd = open(spec->path, flags, 0600);
+	if (fd < 0) {
+		ret = -errno;
+		if (ret != -EINVAL || !(flags & O_DIRECT))
+			ddio_disk_err(err, err_len, spec, "%s: %s", spec->path,
+				      ret == -EBUSY ? "already in use" : strerror(-ret));
+		return ret;
+	}
+	if (!block && flock(fd, LOCK_EX | LOCK_NB)) {
+		ret = errno == EWOULDBLOCK ? -EBUSY : -errno;
+		ddio_disk_err(err, err_len, spec, "%s: %s", spec->path,
+			      ret == -EBUSY ? "already in use" : strerror(-ret));
+		goto close_fd;
+	}
+	ret = file_fit(fd, spec, size, err, err_len);
+	if (ret)
+		goto close_fd;
+	return fd;
+
+close_fd:
+	close(fd);
+	return ret;
+}
+
+int ddio_store_open(struct ddio_store *store, const struct ddio_disk_spec *spec, uint64_t size,
+		    char *err, size_t err_len)
+{
+	store->map = NULL;
+	store->fd = -1;
+	store->size = size;
+	if (spec->path) {
+		store->fd = ddio_disk_file_open(spec, 0, &store->size, err, err_len);
+		return store->fd < 0 ? store->fd : 0;
+	}
+	if (!size || size > SIZE_MAX / 2) {
+		ddio_disk_err(err, err_len, spec, "a disk in memory needs a size%s",
+			      size ? " that can be addressed" : "");
+		return -EINVAL;
+	}
+	store->map = mmap(NULL, size, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (store->map == MAP_FAILED) {
+		store->map = NULL;
+		ddio_disk_err(err, err_len, spec, "no address space for %llu bytes: %s",
+			      (unsigned long long)size, strerror(errno));
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+void ddio_store_huge(struct ddio_store *store)
+{
+	if (store->map)
+		madvise(store->map, store->size, MADV_HUGEPAGE);
+}
+
+void ddio_store_close(struct ddio_store *store)
+{
+	if (store->map)
+		munmap(store->map, store->size);
+	if (store->fd >= 0)
+		close(store->fd);
+}
+
+static int store_file_transfer(int fd, bool write, uint8_t *buf, uint64_t len, uint64_t offset)
+{
+	ssize_t n;
+
+	while (len) {
+		n = write ? pwrite(fd, buf, len, offset) : pread(fd, buf, len, offset);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n ? -errno : -EIO; /* somebody has cut the file short */
+		buf += n;
+		offset += n;
+		len -= n;
+	}
+	return 0;
+}
+
+int ddio_store_transfer(struct ddio_store *store, const struct ddio_disk_req *req)
+{
+	if (req->op == DDIO_DISK_FLUSH)
+		return 0;
+	if (store->fd >= 0)
+		return store_file_transfer(store->fd, req->op == DDIO_DISK_WRITE, req->buf,
+					   req->len, req->offset);
+	if (req->op == DDIO_DISK_WRITE)
+		memcpy(store->map + req->offset, req->buf, req->len);
+	else
+		memcpy(req->buf, store->map + req->offset, req->len);
+	return 0;
+}

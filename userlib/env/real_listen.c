@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Listening for TCP connections. */
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "env/real_stream.h"
+
+#define LISTEN_BACKLOG 1024
+#define ACCEPTS_A_TURN 64
+/* Out of descriptors or memory: look again after this. */
+#define ACCEPT_PAUSE_NS 100000000ULL
+
+/**
+ * struct real_listener - one listening socket
+ * @base: what the user sees
+ * @watch: the socket
+ * @accept: the user's
+ * @ctx: for @accept
+ * @pause: ends a pause
+ * @pausing: the operator has been told; no second line until a connection comes through
+ * @addr: text of the address
+ */
+struct real_listener {
+	struct ddio_listener base;
+	struct ddio_watch watch;
+	ddio_accept_fn accept;
+	void *ctx;
+	struct ddio_timer pause;
+	bool pausing;
+	char addr[DDIO_ADDR_TEXT_MAX];
+};
+
+static struct real_listener *listener_of(const struct ddio_listener *listener)
+{
+	return ddio_container_of(listener, struct real_listener, base);
+}
+
+static void listener_resume(void *arg)
+{
+	struct real_listener *l = arg;
+	struct ddio_real *real = ddio_real_of(l->base.env);
+
+	if (ddio_watch_set(real, &l->watch, EPOLLIN))
+		ddio_timer_arm(l->base.env, &l->pause, ddio_env_now(l->base.env) + ACCEPT_PAUSE_NS);
+}
+
+static void listener_pause(struct real_listener *l, int err)
+{
+	struct ddio_env *env = l->base.env;
+
+	if (!l->pausing)
+		ddio_env_log(env, DDIO_LOG_WARN, "%s: cannot accept connections: %s; will retry",
+			     l->addr, strerror(err));
+	l->pausing = true;
+	if (!ddio_timer_arm(env, &l->pause, ddio_env_now(env) + ACCEPT_PAUSE_NS))
+		ddio_watch_del(ddio_real_of(env), &l->watch);
+}
+
+static bool accept_error_is_lack(int err)
+{
+	return err == EMFILE || err == ENFILE || err == ENOBUFS || err == ENOMEM;
+}
+
+/* Return: false if there is none to be had now. */
+static bool listener_accept_one(struct real_listener *l)
+{
+	struct sockaddr_storage peer;
+	socklen_t len = sizeof(peer);
+	struct ddio_stream *stream;
+	int fd, ret;
+
+	fd = accept4(l->watch.fd, (struct sockaddr *)&peer, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	if (fd < 0) {
+		if (accept_error_is_lack(errno))
+			listener_pause(l, errno);
+		/* Anything else is the trouble of the connection that was to come. */
+		return errno == EINTR || errno == ECONNABORTED;
+	}
+	l->pausing = false;
+	ret = ddio_real_stream_new(ddio_real_of(l->base.env), fd, (struct sockaddr *)&peer, len,
+				   &stream);
+	if (ret) {
+		close(fd);
+		return true;
+	}
+	l->accept(l->ctx, stream);
+	return true;
+}
+
+static void listener_event(struct ddio_watch *watch, uint32_t events)
+{
+	struct real_listener *l = ddio_container_of(watch, struct real_listener, watch);
+	struct ddio_real *real = ddio_real_of(l->base.env);
+	int i;
+
+	(void)events;
+	real->current = l;
+	for (i = 0; i < ACCEPTS_A_TURN && real->current; i++)
+		if (!listener_accept_one(l))
+			break;
+	real->current = NULL;
+}
+
+static const char *listener_addr(const struct ddio_listener *listener)
+{
+	return listener_of(listener)->addr;
+}
+
+static void listener_close(struct ddio_listener *listener)
+{
+	struct real_listener *l = listener_of(listener);
+
+	ddio_real_gone(ddio_real_of(l->base.env), l);
+	ddio_timer_cancel(l->base.env, &l->pause);
+	ddio_watch_del(ddio_real_of(l->base.env), &l->watch);
+	close(l->watch.fd);
+	free(l);
+}
+
+static const struct ddio_listener_vtable real_listener_vt = {
+	.addr = listener_addr,
+	.close = listener_close,
+};
+
+/* Return: a listening socket or -errno. */
+static int listen_on(const struct addrinfo *ai)
+{
+	int fd, err, one = 1, zero = 0;
+
+	fd = socket(ai->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return -errno;
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+	if (ai->ai_family == AF_INET6)
+		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &zero, sizeof(zero));
+	if (!bind(fd, ai->ai_addr, ai->ai_addrlen) && !listen(fd, LISTEN_BACKLOG))
+		return fd;
+	err = -errno;
+	close(fd);
+	return err;
+}
+
+/* Return: a listening socket on the first address that will have it, or -errno. */
+static int listen_on_any(const struct addrinfo *list, bool any)
+{
+	const struct addrinfo *ai;
+	int fd = -EADDRNOTAVAIL;
+
+	/* For "*" the list has IPv4 first, but an IPv6 socket takes both. */
+	for (ai = any ? list : NULL; ai; ai = ai->ai_next) {
+		if (ai->ai_family != AF_INET6)
+			continue;
+		fd = listen_on(ai);
+		if (fd >= 0)
+			return fd;
+	}
+	for (ai = list; ai; ai = ai->ai_next) {
+		fd = listen_on(ai);
+		if (fd >= 0)
+			return fd;
+	}
+	return fd;
+}
+
+int ddio_real_listen(struct ddio_env *env, const char *addr, ddio_accept_fn accept, void *ctx,
+		     struct ddio_listener **listener)
+{
+	struct sockaddr_storage bound;
+	socklen_t len = sizeof(bound);
+	char host[DDIO_ADDR_HOST_MAX];
+	struct addrinfo *list;
+	struct real_listener *l;
+	unsigned int port;
+	int ret;
+
+	ret = ddio_addr_split(addr, host, &port);
+	if (ret)
+		return ret;
+	/* A name may block: nobody listens in the middle of the work. */
+	ret = ddio_addr_resolve(host, port, true, &list);
+	if (ret)
+		return ret;
+	l = calloc(1, sizeof(*l));
+	ret = l ? listen_on_any(list, !strcmp(host, "*")) : -ENOMEM;
+	freeaddrinfo(list);
+	if (ret < 0)
+		goto free_listener;
+	l->base.vt = &real_listener_vt;
+	l->base.env = env;
+	l->watch.fn = listener_event;
+	l->watch.fd = ret;
+	l->accept = accept;
+	l->ctx = ctx;
+	l->pause.fn = listener_resume;
+	l->pause.arg = l;
+	getsockname(l->watch.fd, (struct sockaddr *)&bound, &len);
+	ddio_addr_format((struct sockaddr *)&bound, len, l->addr);
+	ret = ddio_watch_set(ddio_real_of(env), &l->watch, EPOLLIN);
+	if (ret)
+		goto close_socket;
+	*listener = &l->base;
+	return 0;
+
+close_socket:
+	close(l->watch.fd);
+free_listener:
+	free(l);
+	return ret;
+}

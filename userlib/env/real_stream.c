@@ -1,0 +1,551 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * TCP streams.  The life of one: resolving (only if the host is a name), then
+ * connecting (each address in turn), then open, and broken once an error was
+ * seen.  A stream whose user closed it may linger: it has told the peer the end
+ * and waits for the peer's, reading what still comes, since to close a socket
+ * with unread bytes would make the kernel drop what the peer has not got yet.
+ */
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "env/real_stream.h"
+
+#define LINGER_NS 5000000000ULL
+
+/* A silent peer is given up after this, in ms; the probes below come sooner. */
+#define PEER_TIMEOUT_MS 60000
+#define KEEPALIVE_IDLE_S 15
+#define KEEPALIVE_INTERVAL_S 5
+#define KEEPALIVE_PROBES 4
+#define CONNECT_RETRIES 4
+
+struct real_resolve {
+	struct ddio_offload job;
+	struct real_stream *stream; /* NULL once closed */
+	char host[DDIO_ADDR_HOST_MAX];
+	unsigned int port;
+	struct addrinfo *list;
+	int status;
+};
+
+/**
+ * struct real_stream - one TCP connection
+ * @base: what the user sees
+ * @watch: the socket, -1 while resolving
+ * @ops: NULL until set; no events before
+ * @ctx: for @ops
+ * @want_read: the user wants readable()
+ * @want_write: the user wants writable()
+ * @connecting: not yet connected
+ * @loopback: see ddio_stream_is_loopback()
+ * @err: broken, and why; negative errno
+ * @write_err: writing has failed; what can be read comes first
+ * @link: in the reactor's list of broken or of lingering streams
+ * @resolve: the look-up under way
+ * @addrs: all addresses of the host, freed when connected
+ * @addr: the one that is being tried
+ * @linger: gives up lingering
+ * @peer: text of the address
+ */
+struct real_stream {
+	struct ddio_stream base;
+	struct ddio_watch watch;
+	const struct ddio_stream_ops *ops;
+	void *ctx;
+	bool want_read;
+	bool want_write;
+	bool connecting;
+	bool loopback;
+	int err;
+	int write_err;
+	struct ddio_list link;
+	struct real_resolve *resolve;
+	struct addrinfo *addrs, *addr;
+	struct ddio_timer linger;
+	char peer[DDIO_ADDR_TEXT_MAX];
+};
+
+static const struct ddio_stream_vtable real_stream_vt;
+
+static struct real_stream *stream_of(const struct ddio_stream *stream)
+{
+	return ddio_container_of(stream, struct real_stream, base);
+}
+
+static struct ddio_real *stream_real(const struct real_stream *s)
+{
+	return ddio_real_of(s->base.env);
+}
+
+/* From now on nothing comes but one failed(). */
+static void stream_break(struct real_stream *s, int err)
+{
+	if (s->err)
+		return;
+	s->err = err;
+	if (!s->base.env)
+		return;
+	ddio_watch_del(stream_real(s), &s->watch);
+	if (s->ops)
+		ddio_list_add(&s->link, &stream_real(s)->broken);
+}
+
+/* Brings epoll in line with what the user wants. */
+static void stream_update(struct real_stream *s)
+{
+	uint32_t events = s->connecting ? EPOLLOUT : 0;
+	int ret;
+
+	if (s->err || !s->ops || s->watch.fd < 0 || !s->base.env)
+		return;
+	if (!s->connecting)
+		events = (s->want_read ? EPOLLIN : 0) | (s->want_write ? EPOLLOUT : 0);
+	ret = ddio_watch_set(stream_real(s), &s->watch, events);
+	if (ret)
+		stream_break(s, ret);
+}
+
+static void stream_options_set(int fd)
+{
+	static const struct {
+		int level, name, value;
+	} options[] = {
+		{ IPPROTO_TCP, TCP_NODELAY, 1 },
+		{ SOL_SOCKET, SO_KEEPALIVE, 1 },
+		{ IPPROTO_TCP, TCP_KEEPIDLE, KEEPALIVE_IDLE_S },
+		{ IPPROTO_TCP, TCP_KEEPINTVL, KEEPALIVE_INTERVAL_S },
+		{ IPPROTO_TCP, TCP_KEEPCNT, KEEPALIVE_PROBES },
+		{ IPPROTO_TCP, TCP_USER_TIMEOUT, PEER_TIMEOUT_MS },
+		{ IPPROTO_TCP, TCP_SYNCNT, CONNECT_RETRIES },
+	};
+	size_t i;
+
+	/* A stream without one of these works as well, only less well. */
+	for (i = 0; i < sizeof(options) / sizeof(options[0]); i++)
+		setsockopt(fd, options[i].level, options[i].name, &options[i].value, sizeof(int));
+}
+
+/*
+ * Connecting
+ */
+
+/* Starts on s->addr, or one of those after it. */
+static void stream_try(struct real_stream *s, int err)
+{
+	int fd;
+
+	for (; s->addr; s->addr = s->addr->ai_next) {
+		fd = socket(s->addr->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+		if (fd < 0) {
+			err = -errno;
+			continue;
+		}
+		stream_options_set(fd);
+		if (!connect(fd, s->addr->ai_addr, s->addr->ai_addrlen) || errno == EINPROGRESS) {
+			s->watch.fd = fd;
+			s->loopback = ddio_sockaddr_is_loopback(s->addr->ai_addr);
+			stream_update(s);
+			return;
+		}
+		err = -errno;
+		close(fd);
+	}
+	stream_break(s, err);
+}
+
+static void stream_connect_event(struct real_stream *s)
+{
+	socklen_t len = sizeof(int);
+	int err = 0;
+
+	if (getsockopt(s->watch.fd, SOL_SOCKET, SO_ERROR, &err, &len))
+		err = errno;
+	if (!err) {
+		s->connecting = false;
+		freeaddrinfo(s->addrs);
+		s->addrs = s->addr = NULL;
+		stream_update(s);
+		return;
+	}
+	ddio_watch_del(stream_real(s), &s->watch);
+	close(s->watch.fd);
+	s->watch.fd = -1;
+	s->addr = s->addr->ai_next;
+	stream_try(s, -err);
+}
+
+static void resolve_work(void *arg)
+{
+	struct real_resolve *resolve = arg;
+
+	resolve->status = ddio_addr_resolve(resolve->host, resolve->port, true, &resolve->list);
+}
+
+static void resolve_done(void *arg)
+{
+	struct real_resolve *resolve = arg;
+	struct real_stream *s = resolve->stream;
+
+	if (s) {
+		if (resolve->status)
+			ddio_env_log(s->base.env, DDIO_LOG_WARN, "%s: cannot resolve the name: %s",
+				     s->peer, strerror(-resolve->status));
+		s->resolve = NULL;
+		s->addrs = s->addr = resolve->list;
+		if (resolve->status)
+			stream_break(s, resolve->status);
+		else
+			stream_try(s, -EHOSTUNREACH);
+	} else if (!resolve->status) {
+		freeaddrinfo(resolve->list);
+	}
+	free(resolve);
+}
+
+static int stream_resolve(struct real_stream *s, const char *host, unsigned int port)
+{
+	struct real_resolve *resolve = calloc(1, sizeof(*resolve));
+
+	if (!resolve)
+		return -ENOMEM;
+	resolve->job.work = resolve_work;
+	resolve->job.done = resolve_done;
+	resolve->job.arg = resolve;
+	resolve->stream = s;
+	resolve->port = port;
+	strcpy(resolve->host, host);
+	s->resolve = resolve;
+	ddio_env_offload(s->base.env, &resolve->job);
+	return 0;
+}
+
+/*
+ * Events
+ */
+static int stream_socket_error(struct real_stream *s)
+{
+	socklen_t len = sizeof(int);
+	int err = 0;
+
+	if (s->write_err)
+		return s->write_err;
+	if (getsockopt(s->watch.fd, SOL_SOCKET, SO_ERROR, &err, &len))
+		err = errno;
+	return err ? -err : -ECONNRESET;
+}
+
+static void stream_event(struct ddio_watch *watch, uint32_t events)
+{
+	struct real_stream *s = ddio_container_of(watch, struct real_stream, watch);
+	struct ddio_real *real = stream_real(s);
+
+	if (s->connecting) {
+		stream_connect_event(s);
+		return;
+	}
+	/* A reader is not told before it has read all, and then learns it from readv. */
+	if ((events & (EPOLLERR | EPOLLHUP)) && !(s->want_read && (events & EPOLLIN))) {
+		stream_break(s, stream_socket_error(s));
+		return;
+	}
+	real->current = s;
+	if ((events & EPOLLIN) && s->want_read)
+		s->ops->readable(s->ctx);
+	if (real->current && !s->err && (events & EPOLLOUT) && s->want_write)
+		s->ops->writable(s->ctx);
+	real->current = NULL;
+}
+
+void ddio_real_streams_report(struct ddio_real *real)
+{
+	struct ddio_list todo;
+	struct real_stream *s;
+
+	ddio_list_init(&todo);
+	ddio_list_splice(&real->broken, &todo);
+	while (!ddio_list_empty(&todo)) {
+		s = ddio_list_first(&todo, struct real_stream, link);
+		ddio_list_del(&s->link);
+		s->ops->failed(s->ctx, s->err);
+	}
+}
+
+/*
+ * What the user calls
+ */
+static void stream_set_ops(struct ddio_stream *stream, const struct ddio_stream_ops *ops, void *ctx)
+{
+	struct real_stream *s = stream_of(stream);
+	bool first = !s->ops;
+
+	s->ops = ops;
+	s->ctx = ctx;
+	if (first && s->err)
+		ddio_list_add(&s->link, &stream_real(s)->broken);
+	stream_update(s);
+}
+
+static ssize_t stream_readv(struct ddio_stream *stream, const struct iovec *iov, int n)
+{
+	struct real_stream *s = stream_of(stream);
+	struct msghdr msg = { .msg_iov = (struct iovec *)iov, .msg_iovlen = n };
+	ssize_t got;
+
+	if (s->err)
+		return s->err;
+	if (s->connecting)
+		return -EAGAIN;
+	do {
+		got = recvmsg(s->watch.fd, &msg, 0);
+	} while (got < 0 && errno == EINTR);
+	if (got > 0 || (!got && !s->write_err))
+		return got;
+	if (got < 0 && errno == EAGAIN)
+		return -EAGAIN;
+	stream_break(s, got < 0 ? -errno : s->write_err);
+	return s->err;
+}
+
+static ssize_t stream_writev(struct ddio_stream *stream, const struct iovec *iov, int n)
+{
+	struct real_stream *s = stream_of(stream);
+	struct msghdr msg = { .msg_iov = (struct iovec *)iov, .msg_iovlen = n };
+	ssize_t put;
+
+	if (s->err || s->write_err)
+		return s->err ? s->err : s->write_err;
+	if (s->connecting)
+		return -EAGAIN;
+	do {
+		put = sendmsg(s->watch.fd, &msg, MSG_NOSIGNAL);
+	} while (put < 0 && errno == EINTR);
+	if (put >= 0)
+		return put;
+	if (errno == EAGAIN)
+		return -EAGAIN;
+	/* epoll reports it too, so that a user who only reads on hears of it after the last byte */
+	s->write_err = -errno;
+	return s->write_err;
+}
+
+static void stream_want_read(struct ddio_stream *stream, bool want)
+{
+	struct real_stream *s = stream_of(stream);
+
+	s->want_read = want;
+	stream_update(s);
+}
+
+static void stream_want_write(struct ddio_stream *stream, bool want)
+{
+	struct real_stream *s = stream_of(stream);
+
+	s->want_write = want;
+	stream_update(s);
+}
+
+static const char *stream_peer(const struct ddio_stream *stream)
+{
+	return stream_of(stream)->peer;
+}
+
+static bool stream_is_loopback(const struct ddio_stream *stream)
+{
+	return stream_of(stream)->loopback;
+}
+
+/* A stream that is still resolving has work under way here and cannot leave: it breaks. */
+static void stream_detach(struct ddio_stream *stream)
+{
+	struct real_stream *s = stream_of(stream);
+
+	if (s->resolve) {
+		s->resolve->stream = NULL;
+		s->resolve = NULL;
+		s->err = -ECANCELED;
+	}
+	ddio_real_gone(stream_real(s), s);
+	ddio_watch_del(stream_real(s), &s->watch);
+	ddio_list_del(&s->link);
+	s->ops = NULL;
+}
+
+int ddio_real_stream_attach(struct ddio_env *env, struct ddio_stream *stream)
+{
+	if (stream->vt != &real_stream_vt)
+		return -EINVAL;
+	stream->env = env;
+	return 0;
+}
+
+static void stream_free(struct real_stream *s)
+{
+	if (s->watch.fd >= 0)
+		close(s->watch.fd);
+	if (s->addrs)
+		freeaddrinfo(s->addrs);
+	free(s);
+}
+
+/* Return: true if the peer has ended, or broken, its side. */
+static bool linger_drain(struct real_stream *s)
+{
+	char scratch[16384];
+	ssize_t got;
+	int i;
+
+	for (i = 0; i < 64; i++) {
+		got = recv(s->watch.fd, scratch, sizeof(scratch), 0);
+		if (!got || (got < 0 && errno != EAGAIN && errno != EINTR))
+			return true;
+		if (got < 0)
+			return false;
+	}
+	return false;
+}
+
+static void linger_end(void *arg)
+{
+	struct real_stream *s = arg;
+
+	ddio_timer_cancel(s->base.env, &s->linger);
+	ddio_watch_del(stream_real(s), &s->watch);
+	ddio_list_del(&s->link);
+	stream_free(s);
+}
+
+static void linger_event(struct ddio_watch *watch, uint32_t events)
+{
+	struct real_stream *s = ddio_container_of(watch, struct real_stream, watch);
+
+	(void)events;
+	if (linger_drain(s))
+		linger_end(s);
+}
+
+/* Return: false if there is nothing to wait for, or no means to. */
+static bool linger_begin(struct real_stream *s)
+{
+	struct ddio_real *real = stream_real(s);
+
+	shutdown(s->watch.fd, SHUT_WR);
+	if (linger_drain(s))
+		return false;
+	s->watch.fn = linger_event;
+	s->linger.fn = linger_end;
+	s->linger.arg = s;
+	if (ddio_watch_set(real, &s->watch, EPOLLIN))
+		return false;
+	if (ddio_timer_arm(s->base.env, &s->linger, ddio_env_now(s->base.env) + LINGER_NS)) {
+		ddio_watch_del(real, &s->watch);
+		return false;
+	}
+	ddio_list_add(&s->link, &real->lingering);
+	return true;
+}
+
+static void stream_close(struct ddio_stream *stream)
+{
+	struct real_stream *s = stream_of(stream);
+	bool live = s->base.env && s->watch.fd >= 0 && !s->connecting && !s->err && !s->write_err;
+
+	if (s->resolve)
+		s->resolve->stream = NULL;
+	if (s->base.env) {
+		ddio_real_gone(stream_real(s), s);
+		ddio_watch_del(stream_real(s), &s->watch);
+	}
+	ddio_list_del(&s->link);
+	if (!live || !linger_begin(s))
+		stream_free(s);
+}
+
+void ddio_real_streams_fini(struct ddio_real *real)
+{
+	struct real_stream *s;
+
+	while (!ddio_list_empty(&real->lingering)) {
+		s = ddio_list_first(&real->lingering, struct real_stream, link);
+		linger_drain(s);
+		linger_end(s);
+	}
+}
+
+static const struct ddio_stream_vtable real_stream_vt = {
+	.set_ops = stream_set_ops,
+	.readv = stream_readv,
+	.writev = stream_writev,
+	.want_read = stream_want_read,
+	.want_write = stream_want_write,
+	.peer = stream_peer,
+	.is_loopback = stream_is_loopback,
+	.detach = stream_detach,
+	.close = stream_close,
+};
+
+static struct real_stream *stream_alloc(struct ddio_env *env, int fd)
+{
+	struct real_stream *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->base.vt = &real_stream_vt;
+	s->base.env = env;
+	s->watch.fn = stream_event;
+	s->watch.fd = fd;
+	s->want_read = true;
+	ddio_list_init(&s->link);
+	return s;
+}
+
+int ddio_real_stream_new(struct ddio_real *real, int fd, const struct sockaddr *peer,
+			 socklen_t peer_len, struct ddio_stream **stream)
+{
+	struct real_stream *s = stream_alloc(&real->env, fd);
+
+	if (!s)
+		return -ENOMEM;
+	stream_options_set(fd);
+	ddio_addr_format(peer, peer_len, s->peer);
+	s->loopback = ddio_sockaddr_is_loopback(peer);
+	*stream = &s->base;
+	return 0;
+}
+
+int ddio_real_stream_connect(struct ddio_env *env, const char *addr,
+			     const struct ddio_stream_ops *ops, void *ctx,
+			     struct ddio_stream **stream)
+{
+	char host[DDIO_ADDR_HOST_MAX];
+	struct real_stream *s;
+	unsigned int port;
+	int ret;
+
+	ret = ddio_addr_split(addr, host, &port);
+	if (ret || !port || !strcmp(host, "*"))
+		return -EINVAL;
+	s = stream_alloc(env, -1);
+	if (!s)
+		return -ENOMEM;
+	s->ops = ops;
+	s->ctx = ctx;
+	s->connecting = true;
+	snprintf(s->peer, sizeof(s->peer), "%s", addr);
+	ret = ddio_addr_resolve(host, port, false, &s->addrs);
+	if (!ret) {
+		s->addr = s->addrs;
+		stream_try(s, -EHOSTUNREACH);
+	} else if (ret == -ENOENT) {
+		ret = stream_resolve(s, host, port);
+	}
+	if (ret) {
+		stream_free(s);
+		return ret;
+	}
+	*stream = &s->base;
+	return 0;
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* TCP streams of the real world, for the listener that makes them. */
+#ifndef DDIO_REAL_STREAM_H
+#define DDIO_REAL_STREAM_H
+
+#include "env/addr.h"
+#include "env/real_priv.h"
+
+/* Wraps a connected, non-blocking socket, which belongs to the stream on success. */
+int ddio_real_stream_new(struct ddio_real *real, int fd, const struct sockaddr *peer,
+			 socklen_t peer_len, struct ddio_stream **stream);
+
+#endif /* DDIO_REAL_STREAM_H */
