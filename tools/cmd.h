@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The sub-commands of ddio and what they share. */
+#ifndef DDIO_CMD_H
+#define DDIO_CMD_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include "opt.h"
+
+struct ddio_session;
+
+/* Each returns an exit code. argv[0] is the command's name. */
+int ddio_cmd_start(int argc, char **argv);
+int ddio_cmd_stop(int argc, char **argv);
+int ddio_cmd_status(int argc, char **argv);
+int ddio_cmd_import(int argc, char **argv);
+int ddio_cmd_export(int argc, char **argv);
+int ddio_cmd_ls(int argc, char **argv);
+int ddio_cmd_stat(int argc, char **argv);
+int ddio_cmd_layout(int argc, char **argv);
+int ddio_cmd_rm(int argc, char **argv);
+int ddio_cmd_fsck(int argc, char **argv);
+int ddio_cmd_bench(int argc, char **argv);
+int ddio_cmd_matrix(int argc, char **argv);
+int ddio_cmd_disk_model(int argc, char **argv);
+
+/* Their tables, for help and completion. */
+extern const struct opt_cmd ddio_opts_start, ddio_opts_stop, ddio_opts_status, ddio_opts_import,
+	ddio_opts_export, ddio_opts_ls, ddio_opts_stat, ddio_opts_layout, ddio_opts_rm,
+	ddio_opts_fsck, ddio_opts_bench, ddio_opts_matrix, ddio_opts_disk_model;
+
+/* "ddio bench: text: strerror(-err)" on standard error; returns EXIT_FAILED. */
+int cmd_fail(const char *command, int err, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+/* The same with the session's last error. */
+int cmd_fail_session(const char *command, struct ddio_session *session, int err, const char *what);
+/* Connects with --conf's value or the default; prints what went wrong. NULL if so. */
+struct ddio_session *cmd_connect(const char *command, const char *conf);
+/* "10.0M": three digits and a unit; static per call site by @buf. */
+const char *cmd_human(uint64_t bytes, char buf[16]);
+
+/*
+ * Progress on a terminal; nothing in a pipe.
+ */
+struct progress {
+	const char *what;
+	uint64_t total;
+	uint64_t last;
+	bool on;
+};
+void progress_begin(struct progress *p, const char *what, uint64_t total, bool wanted);
+void progress_step(struct progress *p, uint64_t now, const char *note);
+void progress_end(struct progress *p);
+
+#endif /* DDIO_CMD_H */

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Writes the configuration of a local cluster. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "cmd.h"
+#include "local.h"
+
+/* Ports that are free now: held together while they are chosen, so that all differ. */
+static int local_ports(uint16_t *port, uint32_t n)
+{
+	struct sockaddr_in a;
+	socklen_t len;
+	uint32_t i, made = 0;
+	int *fd = calloc(n, sizeof(*fd));
+	int err = fd ? 0 : -ENOMEM;
+
+	for (i = 0; i < n && !err; i++) {
+		a = (struct sockaddr_in){ .sin_family = AF_INET,
+					  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+		len = sizeof(a);
+		fd[i] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+		if (fd[i] < 0) {
+			err = -errno;
+			break;
+		}
+		made++;
+		if (bind(fd[i], (struct sockaddr *)&a, len) ||
+		    getsockname(fd[i], (struct sockaddr *)&a, &len))
+			err = -errno;
+		port[i] = ntohs(a.sin_port);
+	}
+	for (i = 0; i < made; i++)
+		close(fd[i]);
+	free(fd);
+	return err;
+}
+
+static int local_write_key(const char *dir)
+{
+	uint8_t key[32];
+	char path[4096], hex[2 * sizeof(key) + 2];
+	size_t i;
+	int fd, err = 0;
+
+	if (getrandom(key, sizeof(key), 0) != sizeof(key))
+		return -EIO;
+	for (i = 0; i < sizeof(key); i++)
+		snprintf(hex + 2 * i, 3, "%02x", key[i]);
+	hex[2 * sizeof(key)] = '\n';
+	snprintf(path, sizeof(path), "%s/key", dir);
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return -errno;
+	if (write(fd, hex, sizeof(hex) - 1) != sizeof(hex) - 1)
+		err = -EIO;
+	close(fd);
+	return err;
+}
+
+static void local_write_cluster(FILE *f, const struct local_spec *s)
+{
+	fprintf(f,
+		"# A cluster on one machine: %u I/O processors with %u disk%s each.\n"
+		"[cluster]\nname = local\nnamespace = io0\n",
+		s->iops, s->disks, s->disks == 1 ? "" : "s");
+	if (s->key)
+		fprintf(f, "key_file = %s/key\n", s->dir);
+	if (s->block)
+		fprintf(f, "block_size = %llu\n", (unsigned long long)s->block);
+	if (s->timeout_ms)
+		fprintf(f, "timeout = %ums\n", s->timeout_ms);
+}
+
+static void local_write_disk(FILE *f, const struct local_spec *s, uint32_t node, uint32_t number)
+{
+	fprintf(f, "\n[disk d%u]\nnode = io%u\nengine = %s\n", number, node, s->engine);
+	if (s->files)
+		fprintf(f, "path = %s/d%u.img\n", s->dir, number);
+	if (s->disk_size)
+		fprintf(f, "size = %llu\n", (unsigned long long)s->disk_size);
+	if (s->options && *s->options)
+		fprintf(f, "options = %s\n", s->options);
+	if (s->shared_bus)
+		fprintf(f, "bus = io%u\n", node);
+}
+
+static void local_write_node(FILE *f, const struct local_spec *s, uint32_t node, uint16_t port)
+{
+	uint32_t d;
+
+	fprintf(f, "\n[node io%u]\naddress = 127.0.0.1:%u\nmeta = %s/io%u\n", node, port, s->dir,
+		node);
+	if (s->cache)
+		fprintf(f, "cache = %llu\n", (unsigned long long)s->cache);
+	if (s->buffers)
+		fprintf(f, "buffers = %u\n", s->buffers);
+	if (s->reactors)
+		fprintf(f, "reactors = %u\n", s->reactors);
+	for (d = 0; d < s->disks; d++)
+		local_write_disk(f, s, node, node * s->disks + d);
+}
+
+static int local_write_conf(const struct local_spec *s, const uint16_t *port)
+{
+	char path[4096];
+	uint32_t i;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/ddio.conf", s->dir);
+	f = fopen(path, "wx");
+	if (!f)
+		return -errno;
+	local_write_cluster(f, s);
+	for (i = 0; i < s->iops; i++)
+		local_write_node(f, s, i, port[i]);
+	return fclose(f) ? -errno : 0;
+}
+
+int local_configure(const char *command, const struct local_spec *given)
+{
+	struct local_spec s = *given;
+	uint16_t *port = calloc(s.iops ? s.iops : 1, sizeof(*port));
+	char *real = NULL;
+	int err = port ? 0 : -ENOMEM;
+
+	if (!err && mkdir(s.dir, 0700) && errno != EEXIST)
+		err = -errno;
+	if (!err) {
+		real = realpath(s.dir, NULL);
+		if (!real)
+			err = -errno;
+	}
+	if (err) {
+		cmd_fail(command, err, "%s", s.dir);
+		goto out;
+	}
+	s.dir = real;
+	err = local_ports(port, s.iops);
+	if (!err && s.key)
+		err = local_write_key(s.dir);
+	if (!err)
+		err = local_write_conf(&s, port);
+	if (err == -EEXIST)
+		cmd_fail(command, 0, "%s already holds a cluster: 'ddio stop --clean --dir %s'",
+			 s.dir, s.dir);
+	else if (err)
+		cmd_fail(command, err, "cannot configure a cluster in %s", s.dir);
+out:
+	free(real);
+	free(port);
+	return err;
+}
