@@ -5,6 +5,8 @@
 
 enum { EXTENT_LEN = 24, ID_LEN = 8 };
 
+#define OBJ_FLAGS (DDIO_OBJ_NO_PREFETCH | DDIO_OBJ_ALL | DDIO_OBJ_REPAIR)
+
 ssize_t ddio_put_obj(void *buf, size_t cap, const struct ddio_msg_obj *x)
 {
 	struct ddio_wr w = ddio_wr_begin(buf, cap);
@@ -32,7 +34,7 @@ int ddio_get_obj(const void *buf, size_t len, struct ddio_msg_obj *x)
 	x->flags = ddio_rd_u32(&r);
 	x->offset = ddio_rd_u64(&r);
 	x->len = ddio_rd_u64(&r);
-	ddio_rd_check(&r, !(x->flags & ~(DDIO_OBJ_NO_PREFETCH | DDIO_OBJ_ALL)), -EPROTO);
+	ddio_rd_check(&r, !(x->flags & ~OBJ_FLAGS), -EPROTO);
 	ddio_rd_check(&r, no_file(&x->file) || ddio_file_ref_ok(&x->file), -EINVAL);
 	ddio_rd_check(&r, x->offset <= DDIO_MAX_FILE && x->len <= DDIO_MAX_FILE - x->offset,
 		      -EMSGSIZE);

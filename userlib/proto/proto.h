@@ -174,6 +174,9 @@ struct ddio_msg_obj {
 };
 #define DDIO_OBJ_NO_PREFETCH 0x1u
 #define DDIO_OBJ_ALL 0x2u /* SYNC, DROP_CACHE: every file, every disk of the reactor */
+#define DDIO_OBJ_REPAIR 0x4u /* FSCK: mend what can be mended */
+/* FSCK with this as disk: the records of the name space, on the node that serves it. */
+#define DDIO_FSCK_NAMES UINT32_MAX
 
 struct ddio_msg_obj_data { /* fixed record of the OBJ_READ reply */
 	uint64_t len;	    /* bytes of data that follow; holes are sent as zeros */

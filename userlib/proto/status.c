@@ -36,6 +36,7 @@ static const struct status_info infos[DDIO_ST_MAX] = {
 	ST(SHUTDOWN, ESHUTDOWN, "the I/O processor is stopping"),
 	ST(RANGE, EFBIG, "beyond the largest file or number"),
 	ST(OVERLAP, EBADSLT, "two members write the same byte"),
+	ST(NO_DATA, ENODATA, "beyond the end of the file"),
 };
 
 const char *ddio_status_name(uint32_t status)

@@ -104,7 +104,8 @@ enum ddio_status {
 	DDIO_ST_SHUTDOWN = 21,	    /* the I/O processor is stopping */
 	DDIO_ST_RANGE = 22,	    /* beyond the largest file or number */
 	DDIO_ST_OVERLAP = 23,	    /* two members write the same byte */
-	DDIO_ST_MAX = 24
+	DDIO_ST_NO_DATA = 24,	    /* beyond the end of the file */
+	DDIO_ST_MAX = 25
 };
 
 /* Limits, checked before anything is allocated. */
