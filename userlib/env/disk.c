@@ -243,6 +243,18 @@ void ddio_disk_inject(struct ddio_disk *disk, int op, uint64_t n, int status)
 	disk->inject_status = status;
 }
 
+int ddio_disk_rw_sync(struct ddio_disk *disk, enum ddio_disk_op op, uint64_t offset, void *buf,
+		      uint64_t len)
+{
+	struct ddio_disk_req req = { .op = op, .offset = offset, .len = len, .buf = buf };
+
+	if (!disk->engine->rw_sync)
+		return -EOPNOTSUPP;
+	if (!req_is_valid(disk, &req))
+		return -EINVAL;
+	return disk->stats.in_flight ? -EBUSY : disk->engine->rw_sync(disk, &req);
+}
+
 static void stats_count(struct ddio_disk_stats *stats, const struct ddio_disk_req *req)
 {
 	uint64_t moved = req->status ? 0 : req->len;

@@ -394,6 +394,16 @@ fail:
 	return ret;
 }
 
+static int aio_rw_sync(struct ddio_disk *disk, const struct ddio_disk_req *req)
+{
+	struct aio_disk *a = aio_of(disk);
+
+	if (req->op == DDIO_DISK_FLUSH)
+		return fdatasync(a->fd) ? -errno : 0;
+	return ddio_disk_file_rw(a->fd, req->op == DDIO_DISK_WRITE, req->buf, req->len,
+				 req->offset);
+}
+
 static void aio_close(struct ddio_disk *disk)
 {
 	struct aio_disk *a = aio_of(disk);
@@ -457,5 +467,6 @@ const struct ddio_disk_engine ddio_disk_aio = {
 	.submit = aio_submit,
 	.commit = aio_commit,
 	.kick = aio_kick,
+	.rw_sync = aio_rw_sync,
 	.options = aio_options,
 };

@@ -64,7 +64,7 @@ struct hp_bus {
  */
 struct hp_disk {
 	struct ddio_disk base;
-	struct ddio_store store;
+	struct ddio_backing store;
 	struct hp_options opts;
 	struct hp_bus *bus;
 	struct hp97560_disk model;
@@ -220,7 +220,7 @@ static int hp_transfer(struct hp_disk *h, const struct ddio_disk_req *req)
 {
 	int status = (int)(int64_t)req->priv[PRIV_STATUS];
 
-	return status ? status : ddio_store_transfer(&h->store, req);
+	return status ? status : ddio_backing_transfer(&h->store, req);
 }
 
 /* Ends the requests whose time has come. */
@@ -396,13 +396,18 @@ static int hp_size(const struct hp97560_params *params, const struct ddio_disk_s
 	return 0;
 }
 
+static int hp_rw_sync(struct ddio_disk *disk, const struct ddio_disk_req *req)
+{
+	return ddio_backing_transfer(&hp_of(disk)->store, req);
+}
+
 static void hp_close(struct ddio_disk *disk)
 {
 	struct hp_disk *h = hp_of(disk);
 
 	ddio_timer_cancel(disk->env, &h->timer);
 	hp_bus_put(h->bus);
-	ddio_store_close(&h->store);
+	ddio_backing_close(&h->store);
 	free(h);
 }
 
@@ -435,7 +440,7 @@ static int hp_open(struct ddio_env *env, const struct ddio_disk_spec *spec, stru
 		ret = hp_size(&params, spec, &size, err, err_len);
 	if (ret)
 		goto free_disk;
-	ret = ddio_store_open(&h->store, spec, size, err, err_len);
+	ret = ddio_backing_open(&h->store, spec, size, err, err_len);
 	if (ret)
 		goto free_disk;
 	ret = hp_bus_get(h, env, spec, err, err_len);
@@ -446,11 +451,12 @@ static int hp_open(struct ddio_env *env, const struct ddio_disk_spec *spec, stru
 	h->timer.fn = hp_timer;
 	h->timer.arg = h;
 	hp_describe(h, size, &params);
+	h->base.info.forgets = !spec->path;
 	*disk = &h->base;
 	return 0;
 
 close_store:
-	ddio_store_close(&h->store);
+	ddio_backing_close(&h->store);
 free_disk:
 	free(h);
 	return ret;
@@ -464,5 +470,6 @@ const struct ddio_disk_engine ddio_disk_hp97560 = {
 	.submit = hp_submit,
 	.kick = hp_kick,
 	.stats = hp_stats,
+	.rw_sync = hp_rw_sync,
 	.options = hp_options,
 };

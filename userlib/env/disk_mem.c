@@ -21,7 +21,7 @@ struct mem_options {
  */
 struct mem_disk {
 	struct ddio_disk base;
-	struct ddio_store store;
+	struct ddio_backing store;
 	struct mem_options opts;
 	struct ddio_list queue;
 	struct ddio_timer timer;
@@ -77,7 +77,7 @@ static void mem_end(struct mem_disk *m)
 	while (!ddio_list_empty(&due)) {
 		req = ddio_list_first(&due, struct ddio_disk_req, link);
 		ddio_list_del(&req->link);
-		ddio_disk_complete(&m->base, req, ddio_store_transfer(&m->store, req));
+		ddio_disk_complete(&m->base, req, ddio_backing_transfer(&m->store, req));
 	}
 }
 
@@ -103,12 +103,17 @@ static void mem_submit(struct ddio_disk *disk, struct ddio_disk_req *req)
 		ddio_disk_kick(disk);
 }
 
+static int mem_rw_sync(struct ddio_disk *disk, const struct ddio_disk_req *req)
+{
+	return ddio_backing_transfer(&mem_of(disk)->store, req);
+}
+
 static void mem_close(struct ddio_disk *disk)
 {
 	struct mem_disk *m = mem_of(disk);
 
 	ddio_timer_cancel(disk->env, &m->timer);
-	ddio_store_close(&m->store);
+	ddio_backing_close(&m->store);
 	free(m);
 }
 
@@ -127,11 +132,11 @@ static int mem_open(struct ddio_env *env, const struct ddio_disk_spec *spec,
 	ret = ddio_disk_options_parse(mem_options, spec, &m->opts, err, err_len);
 	if (ret)
 		goto free_disk;
-	ret = ddio_store_open(&m->store, spec, spec->size / MEM_SECTOR * MEM_SECTOR, err, err_len);
+	ret = ddio_backing_open(&m->store, spec, spec->size / MEM_SECTOR * MEM_SECTOR, err, err_len);
 	if (ret)
 		goto free_disk;
 	if (m->opts.huge)
-		ddio_store_huge(&m->store);
+		ddio_backing_huge(&m->store);
 	ddio_list_init(&m->queue);
 	m->timer.fn = mem_timer;
 	m->timer.arg = m;
@@ -140,6 +145,7 @@ static int mem_open(struct ddio_env *env, const struct ddio_disk_spec *spec,
 	m->base.info.align = 1;
 	m->base.info.time_scale = 1.0;
 	m->base.info.max_len = DDIO_DISK_MAX_LEN;
+	m->base.info.forgets = !spec->path;
 	*disk = &m->base;
 	return 0;
 
@@ -155,5 +161,6 @@ const struct ddio_disk_engine ddio_disk_mem = {
 	.close = mem_close,
 	.submit = mem_submit,
 	.kick = mem_kick,
+	.rw_sync = mem_rw_sync,
 	.options = mem_options,
 };

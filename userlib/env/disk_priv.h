@@ -21,12 +21,12 @@ int ddio_disk_options_parse_common(const struct ddio_engine_option *options,
 void ddio_disk_option_print(FILE *out, const struct ddio_engine_option *option);
 
 /**
- * struct ddio_store - sparse memory, or a file of the page cache, behind a disk
+ * struct ddio_backing - sparse memory, or a file of the page cache, behind a disk
  * @map: the memory, NULL for a file
  * @fd: the file, -1 for memory
  * @size: bytes
  */
-struct ddio_store {
+struct ddio_backing {
 	uint8_t *map;
 	int fd;
 	uint64_t size;
@@ -36,13 +36,15 @@ struct ddio_store {
  * Memory, or spec->path if given, which nobody else may have open as a disk.
  * @size: bytes; 0 for the file's.  Return: 0 or -errno with one line in @err.
  */
-int ddio_store_open(struct ddio_store *store, const struct ddio_disk_spec *spec, uint64_t size,
+int ddio_backing_open(struct ddio_backing *store, const struct ddio_disk_spec *spec, uint64_t size,
 		    char *err, size_t err_len);
 /* Ask for huge pages: faster, but a page of them is all there as soon as one byte is written. */
-void ddio_store_huge(struct ddio_store *store);
-void ddio_store_close(struct ddio_store *store);
+void ddio_backing_huge(struct ddio_backing *store);
+void ddio_backing_close(struct ddio_backing *store);
 /* Moves the data of a read or write, does nothing for a flush.  Return: 0 or -errno. */
-int ddio_store_transfer(struct ddio_store *store, const struct ddio_disk_req *req);
+int ddio_backing_transfer(struct ddio_backing *store, const struct ddio_disk_req *req);
+/* Waits.  Return: 0 or -errno, -EIO at the end of the file. */
+int ddio_disk_file_rw(int fd, bool write, void *buf, uint64_t len, uint64_t offset);
 
 /*
  * Opens spec->path for reading and writing, grown to @size or created if

@@ -98,7 +98,7 @@ close_fd:
 	return ret;
 }
 
-int ddio_store_open(struct ddio_store *store, const struct ddio_disk_spec *spec, uint64_t size,
+int ddio_backing_open(struct ddio_backing *store, const struct ddio_disk_spec *spec, uint64_t size,
 		    char *err, size_t err_len)
 {
 	store->map = NULL;
@@ -124,13 +124,13 @@ int ddio_store_open(struct ddio_store *store, const struct ddio_disk_spec *spec,
 	return 0;
 }
 
-void ddio_store_huge(struct ddio_store *store)
+void ddio_backing_huge(struct ddio_backing *store)
 {
 	if (store->map)
 		madvise(store->map, store->size, MADV_HUGEPAGE);
 }
 
-void ddio_store_close(struct ddio_store *store)
+void ddio_backing_close(struct ddio_backing *store)
 {
 	if (store->map)
 		munmap(store->map, store->size);
@@ -138,8 +138,9 @@ void ddio_store_close(struct ddio_store *store)
 		close(store->fd);
 }
 
-static int store_file_transfer(int fd, bool write, uint8_t *buf, uint64_t len, uint64_t offset)
+int ddio_disk_file_rw(int fd, bool write, void *data, uint64_t len, uint64_t offset)
 {
+	uint8_t *buf = data;
 	ssize_t n;
 
 	while (len) {
@@ -155,13 +156,13 @@ static int store_file_transfer(int fd, bool write, uint8_t *buf, uint64_t len, u
 	return 0;
 }
 
-int ddio_store_transfer(struct ddio_store *store, const struct ddio_disk_req *req)
+int ddio_backing_transfer(struct ddio_backing *store, const struct ddio_disk_req *req)
 {
 	if (req->op == DDIO_DISK_FLUSH)
 		return 0;
 	if (store->fd >= 0)
-		return store_file_transfer(store->fd, req->op == DDIO_DISK_WRITE, req->buf,
-					   req->len, req->offset);
+		return ddio_disk_file_rw(store->fd, req->op == DDIO_DISK_WRITE, req->buf,
+					 req->len, req->offset);
 	if (req->op == DDIO_DISK_WRITE)
 		memcpy(store->map + req->offset, req->buf, req->len);
 	else

@@ -251,6 +251,7 @@ struct ddio_disk_spec {
  * @peak: sustained bytes a second of the medium if known, else 0
  * @time_scale: real seconds for one second of the disk's own time; 1.0 unless emulated
  * @max_len: longest request, bytes
+ * @forgets: what it holds is lost when it is closed
  */
 struct ddio_disk_info {
 	const char *engine;
@@ -260,6 +261,7 @@ struct ddio_disk_info {
 	uint64_t peak;
 	double time_scale;
 	uint64_t max_len;
+	bool forgets;
 };
 
 /**
@@ -288,6 +290,13 @@ void ddio_disk_submit(struct ddio_disk *disk, struct ddio_disk_req *req);
 void ddio_disk_commit(struct ddio_disk *disk);
 /* Next @n requests of @op (-1: any) fail with @status after their normal time: fault injection. */
 void ddio_disk_inject(struct ddio_disk *disk, int op, uint64_t n, int status);
+
+/*
+ * A request that waits: for the start, before the loop runs and with nothing in flight.  Takes no
+ * emulated time and is not counted.  Return: 0, -EINVAL as for a request, or another -errno.
+ */
+int ddio_disk_rw_sync(struct ddio_disk *disk, enum ddio_disk_op op, uint64_t offset, void *buf,
+		      uint64_t len);
 
 /* Every engine of the real world and every option with its limits, as text for a person. */
 void ddio_disk_engines_print(FILE *out);

@@ -74,6 +74,7 @@ struct ddio_listener {
  * @commit: optional
  * @kick: optional: what ddio_disk_kick() asked for
  * @stats: optional: fills in what only the engine knows
+ * @rw_sync: does at once and waits what a checked request asks for; nothing is in flight
  * @options: table ended by a NULL name; @open has ddio_disk_options_parse() read them into
  *	the engine's own struct
  */
@@ -87,6 +88,7 @@ struct ddio_disk_engine {
 	void (*commit)(struct ddio_disk *disk);
 	void (*kick)(struct ddio_disk *disk);
 	void (*stats)(const struct ddio_disk *disk, struct ddio_disk_stats *stats);
+	int (*rw_sync)(struct ddio_disk *disk, const struct ddio_disk_req *req);
 	const struct ddio_engine_option *options;
 };
 
