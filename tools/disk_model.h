@@ -122,8 +122,8 @@ void ddio_comparison_release(struct ddio_comparison *c);
  * @names: their names, for the key
  * @n: how many
  * @path: PNG file to be written
- * Return: 0; -ENOENT where there is no gnuplot; -EIO where it failed; or what pipe()
- * and fork() returned.
+ * Return: 0; -ENOPKG where there is no gnuplot; -EIO where it failed; or what opening
+ * the file and starting a process returned.
  */
 int ddio_comparison_plot(const struct ddio_comparison *c, const char *const *names, size_t n,
 			 const char *path);

@@ -193,8 +193,8 @@ static void blocks_choose(uint64_t *lba, enum order order, uint32_t sectors, uin
 	int i;
 
 	for (i = 0; i < DISK_BLOCKS; i++)
-		lba[i] = sectors *
-			 (order == CONTIGUOUS ? first + (uint64_t)i : ddio_trace_random(seed, blocks));
+		lba[i] = sectors * (order == CONTIGUOUS ? first + (uint64_t)i
+							: ddio_trace_random(seed, blocks));
 	if (order == SORTED)
 		qsort(lba, DISK_BLOCKS, sizeof(lba[0]), ascending);
 }

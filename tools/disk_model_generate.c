@@ -34,8 +34,16 @@ static const struct pattern patterns[] = {
 };
 
 const char *const ddio_trace_patterns[] = {
-	"random-read",	"random-write", "sorted-read",	 "sorted-write",  "sequential-read",
-	"sequential-write", "stride-read",  "stride-write", "backward-read", "mixed",
+	"random-read",
+	"random-write",
+	"sorted-read",
+	"sorted-write",
+	"sequential-read",
+	"sequential-write",
+	"stride-read",
+	"stride-write",
+	"backward-read",
+	"mixed",
 	NULL,
 };
 

@@ -33,20 +33,24 @@ static void curve_write(FILE *out, const double *ms, size_t n)
 	fprintf(out, "e\n");
 }
 
+/* Each trace is a broad band of its own colour; the model's line runs on top of it. */
 static void script_write(FILE *out, const struct ddio_comparison *c, const char *const *names,
-			 size_t n, const char *path)
+			 size_t n)
 {
 	size_t i;
 
-	fprintf(out, "set terminal pngcairo size 1000,640 noenhanced\nset output ");
-	quote(out, path);
-	fprintf(out, "\nset title 'HP 97560: service times, traces and model'\n"
-		     "set xlabel 'service time (ms)'\nset ylabel 'share of the requests'\n"
-		     "set yrange [0:1]\nset xrange [0:*]\nset grid\nset key bottom right\nplot ");
+	fprintf(out,
+		"set terminal pngcairo size 1000,%zu noenhanced\n"
+		"set title 'HP 97560: cumulative distribution of service times'\n"
+		"set xlabel 'service time (ms)'\nset ylabel 'share of the requests'\n"
+		"set yrange [0:1.02]\nset xrange [0:*]\nset grid\n"
+		"set key below Left reverse maxcols 2\nplot ",
+		640 + 10 * n);
 	for (i = 0; i < n; i++) {
-		fprintf(out, "%s'-' with steps lw 3 lc %zu dt 2 title ", i ? ", " : "", i + 1);
+		fprintf(out, "%s'-' with steps lw 7 lc %zu title ", i ? ", " : "", i + 1);
 		quote(out, names[i]);
-		fprintf(out, ", '-' with steps lw 1 lc %zu title 'model'", i + 1);
+		fprintf(out, ", '-' with steps lw 1.5 lc 'black' %s",
+			i + 1 < n ? "notitle" : "title 'model'");
 	}
 	fprintf(out, "\n");
 	for (i = 0; i < n; i++) {
@@ -55,32 +59,40 @@ static void script_write(FILE *out, const struct ddio_comparison *c, const char 
 	}
 }
 
-/* The child's side; an exec that fails tells the parent why by the status pipe. */
-static void gnuplot_exec(const int script[2], const int status[2])
+/* The ends of the pipes, and the picture. */
+struct plot {
+	int script[2]; /* from us to gnuplot */
+	int status[2]; /* the child's errno, if it cannot become gnuplot */
+	int png;
+	pid_t pid;
+};
+
+static void gnuplot_exec(const struct plot *p)
 {
 	int err;
 
-	if (dup2(script[0], STDIN_FILENO) >= 0) {
-		close(script[0]);
-		close(script[1]);
+	if (dup2(p->script[0], STDIN_FILENO) >= 0 && dup2(p->png, STDOUT_FILENO) >= 0)
 		execlp("gnuplot", "gnuplot", (char *)NULL);
-	}
 	err = errno;
-	if (write(status[1], &err, sizeof(err)) < 0)
+	if (write(p->status[1], &err, sizeof(err)) < 0)
 		_exit(126);
 	_exit(127);
 }
 
 /* Send the script without dying of a reader that went away. */
-static int script_send(FILE *out, const struct ddio_comparison *c, const char *const *names,
-		       size_t n, const char *path)
+static int script_send(int fd, const struct ddio_comparison *c, const char *const *names, size_t n)
 {
 	struct sigaction ignore = { .sa_handler = SIG_IGN };
 	struct sigaction before;
+	FILE *out = fdopen(fd, "w");
 	int failed;
 
+	if (!out) {
+		close(fd);
+		return -ENOMEM;
+	}
 	sigaction(SIGPIPE, &ignore, &before);
-	script_write(out, c, names, n, path);
+	script_write(out, c, names, n);
 	failed = ferror(out);
 	if (fclose(out))
 		failed = 1;
@@ -110,55 +122,59 @@ static int child_reap(pid_t pid)
 	return WIFEXITED(status) && !WEXITSTATUS(status) ? 0 : -EIO;
 }
 
-static int plot_run(const int script[2], const int status[2], FILE **out)
+static int gnuplot_start(struct plot *p, const char *path)
 {
-	pid_t pid = fork();
+	int err;
 
-	if (pid < 0)
+	p->png = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (p->png < 0)
 		return -errno;
-	if (!pid)
-		gnuplot_exec(script, status);
-	close(script[0]);
-	close(status[1]);
-	*out = fdopen(script[1], "w");
-	return pid;
+	if (pipe2(p->script, O_CLOEXEC))
+		goto close_png;
+	if (pipe2(p->status, O_CLOEXEC))
+		goto close_script;
+	p->pid = fork();
+	if (p->pid < 0)
+		goto close_status;
+	if (!p->pid)
+		gnuplot_exec(p);
+	close(p->png);
+	close(p->script[0]);
+	close(p->status[1]);
+	return 0;
+
+close_status:
+	err = errno;
+	close(p->status[0]);
+	close(p->status[1]);
+	errno = err;
+close_script:
+	err = errno;
+	close(p->script[0]);
+	close(p->script[1]);
+	errno = err;
+close_png:
+	err = errno;
+	close(p->png);
+	return -err;
 }
 
 int ddio_comparison_plot(const struct ddio_comparison *c, const char *const *names, size_t n,
 			 const char *path)
 {
-	int script[2], status[2];
-	int pid, err, sent;
-	FILE *out = NULL;
+	struct plot p;
+	int err, sent, ended;
 
-	if (pipe2(script, O_CLOEXEC))
-		return -errno;
-	if (pipe2(status, O_CLOEXEC)) {
-		err = -errno;
-		goto close_script;
-	}
-	pid = plot_run(script, status, &out);
-	if (pid < 0) {
-		err = pid;
-		goto close_status;
-	}
-	err = exec_error(status[0]);
-	close(status[0]);
-	sent = -EIO;
-	if (out)
-		sent = script_send(out, c, names, n, path);
-	else
-		close(script[1]);
+	err = gnuplot_start(&p, path);
+	if (err)
+		return err;
+	err = exec_error(p.status[0]);
+	close(p.status[0]);
+	sent = script_send(p.script[1], c, names, n);
+	ended = child_reap(p.pid);
 	if (!err)
-		err = sent;
-	sent = child_reap(pid);
-	return err ? err : sent;
-
-close_status:
-	close(status[0]);
-	close(status[1]);
-close_script:
-	close(script[0]);
-	close(script[1]);
-	return err;
+		err = sent ? sent : ended;
+	if (err)
+		unlink(path);
+	return err == -ENOENT ? -ENOPKG : err;
 }

@@ -133,6 +133,17 @@ static u64 bus_move(struct command *c, u64 from_ns, u64 sectors)
 	return start;
 }
 
+/* A command that reads elsewhere, or writes, ends reading ahead. */
+static void read_ahead_abort(struct command *c)
+{
+	struct hp97560_disk *d = c->d;
+
+	if (d->activity != HP97560_READING || d->stream.next == d->stream.limit)
+		return;
+	c->r->flags |= HP97560_ABORT;
+	d->stats.read_ahead_aborts++;
+}
+
 /* Find the first sector: in the buffer, under the heads, or elsewhere. */
 static void read_locate(struct command *c)
 {
@@ -152,6 +163,7 @@ static void read_locate(struct command *c)
 	} else {
 		u64 start = arm_free_ns(c);
 
+		read_ahead_abort(c);
 		stream_begin(c, start, arm_move_ns(d, s, start, c->lba), 0);
 		d->activity = HP97560_READING;
 		d->buffered = c->lba;
@@ -238,12 +250,12 @@ static u64 write_append(struct command *c, u64 b, u64 data_ns)
 
 	hp97560_stream_extend(p, &copy, b, 0);
 	hp97560_stream_reach(p, &copy, lba);
-	if (hp97560_slot_ns(p, copy.slot) < data_ns)
-		copy.slot = hp97560_slot_of(p, lba, data_ns);
-	else
+	if (hp97560_slot_ns(p, copy.slot) >= data_ns) {
 		hp97560_stream_extend(p, s, b, 0);
-	if (s->limit < b)
+	} else { /* too late: all before it is written, and a turn is lost */
+		copy.slot = hp97560_slot_of(p, lba, data_ns);
 		*s = copy;
+	}
 	return hp97560_slot_ns(p, copy.slot);
 }
 
@@ -326,18 +338,6 @@ static void do_flush(struct command *c)
 	c->d->stats.flushes++;
 }
 
-/* The stream as far as it has come when a command is understood. */
-static void stream_until_decoded(struct command *c, bool stays)
-{
-	struct hp97560_disk *d = c->d;
-
-	hp97560_stream_advance(&d->params, &d->stream, c->decoded_ns);
-	if (d->activity != HP97560_READING || stays || d->stream.next == d->stream.limit)
-		return;
-	c->r->flags |= HP97560_ABORT;
-	d->stats.read_ahead_aborts++;
-}
-
 static void command_do(struct command *c, enum hp97560_op op)
 {
 	struct hp97560_disk *d = c->d;
@@ -346,10 +346,9 @@ static void command_do(struct command *c, enum hp97560_op op)
 	if (op == HP97560_FLUSH) {
 		do_flush(c);
 	} else if (op == HP97560_READ) {
-		stream_until_decoded(c, buffer_holds(d, &d->stream, c->lba));
 		do_read(c);
 	} else {
-		stream_until_decoded(c, false);
+		read_ahead_abort(c);
 		do_write(c);
 	}
 	d->stats.media_ns += c->r->xfer_ns;
