@@ -85,13 +85,20 @@ int ddio_coll_piece_bulk(struct ddio_client *client, const struct ddio_msg *msg,
 			 size_t prefix_len, struct ddio_sink *sink);
 int ddio_coll_piece(struct ddio_client *client, const struct ddio_msg *msg, const void *prefix);
 int ddio_coll_abort(struct ddio_client *client, const struct ddio_msg *msg, const void *payload);
-/* The connection is over: its members are lost, their collectives end with MEMBER_LOST. */
+/* The connection is over: its members are lost, their collectives end with MEMBER_LOST.  To be
+ * called before ddio_conn_close(), whoever began the end. */
 void ddio_coll_client_lost(struct ddio_client *client);
 /* The connection's output queue has drained. */
 void ddio_coll_client_drained(struct ddio_client *client);
 /* Ends every collective of the reactor with @status; returns at once, see ddio_coll_idle(). */
 void ddio_coll_stop(struct ddio_reactor *reactor, uint32_t status);
 bool ddio_coll_idle(const struct ddio_reactor *reactor);
+/* Does a collective of the reactor use the file?  Then its blocks must not be freed. */
+bool ddio_coll_uses(const struct ddio_reactor *reactor, uint64_t file);
+/* server.c, called by the executor: sets @closing, and from the loop, never inside this call, ends
+ * the connection like one that broke: ddio_coll_client_lost(), then ddio_conn_close().  @why: one
+ * line for the log.  Harmless if @closing is set already. */
+void ddio_client_end(struct ddio_client *client, const char *why);
 void ddio_coll_init(struct ddio_reactor *reactor);
 void ddio_coll_exit(struct ddio_reactor *reactor);
 
