@@ -115,12 +115,14 @@ struct ddio_send {
  *	the connection
  *
  * Messages go out in order, many in one write, at the end of the reactor's turn or when enough
- * have gathered.  Return: 0, -ENOMEM, -ENOTCONN (then @send is not called).
+ * have gathered.  Return: 0, -ENOMEM, -ENOTCONN, or what ddio_msg_check() says of a message
+ * that the peer would refuse (then @send is not called).
  */
 int ddio_conn_send(struct ddio_conn *conn, const struct ddio_msg *msg, const void *fixed,
 		   size_t fixed_len, const struct iovec *iov, int n, struct ddio_send *send);
 
-/* A reply without bulk: status, and the text as its payload where it is an error. */
+/* A reply without bulk: status, and the text as its payload where it is an error (read it with
+ * ddio_get_text(); such a reply has no bulk even where the opcode's reply is bulk otherwise). */
 int ddio_conn_reply(struct ddio_conn *conn, const struct ddio_msg *request, uint32_t status,
 		    const void *fixed, size_t fixed_len);
 

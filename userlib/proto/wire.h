@@ -12,6 +12,7 @@
 #define DDIO_WIRE_MAGIC 0x4f494444u /* "DDIO" */
 #define DDIO_WIRE_VERSION 1
 #define DDIO_WIRE_MIN_VERSION 1
+#define DDIO_WIRE_FEATURES 0ull /* optional features that this version knows */
 
 /* Header: magic u32 @0, version u16 @4, opcode u16 @6, flags u32 @8, status u32 @12,
  * tag u64 @16, length u64 @24. */

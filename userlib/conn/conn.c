@@ -1,0 +1,531 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The life of a connection, and what its user calls. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "conn/conn_priv.h"
+
+/*
+ * Entry and exit.  Not inlined, because gcc 12 then takes c->frame, which a frame that is gone
+ * does not touch any more, for a pointer left dangling.
+ */
+__attribute__((noinline)) void conn_enter(struct ddio_conn *c, struct conn_frame *f)
+{
+	f->gone = false;
+	f->up = c->frame;
+	c->frame = f;
+}
+
+static void conn_free(struct ddio_conn *c)
+{
+	conn_in_free(c);
+	conn_out_free(c);
+	conn_opening_free(c);
+	free(c);
+}
+
+/* The memory goes when nobody is inside and no post will come. */
+static void conn_bury(struct ddio_conn *c)
+{
+	if (c->zombie && !c->frame && !c->posted)
+		conn_free(c);
+}
+
+void conn_leave(struct ddio_conn *c, struct conn_frame *f)
+{
+	if (f->gone)
+		return;
+	c->frame = f->up;
+	conn_bury(c);
+}
+
+void conn_stop_timer(struct ddio_conn *c)
+{
+	if (ddio_timer_armed(&c->timer))
+		ddio_timer_cancel(c->env, &c->timer);
+}
+
+static int conn_start_timer(struct ddio_conn *c, uint64_t ns)
+{
+	return ddio_timer_arm(c->env, &c->timer, ddio_env_now(c->env) + ns);
+}
+
+static void conn_drop_stream(struct ddio_conn *c)
+{
+	if (c->stream)
+		ddio_stream_close(c->stream);
+	c->stream = NULL;
+}
+
+void conn_clean_text(char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text < ' ' || *text == 0x7f)
+			*text = '?';
+}
+
+/*
+ * Ends
+ */
+
+/* @c->why is set. */
+static void conn_end(struct ddio_conn *c, struct conn_frame *f, int err)
+{
+	c->state = CONN_CLOSED;
+	conn_stop_timer(c);
+	conn_drop_stream(c);
+	conn_out_cancel(c, err ? err : -ECONNRESET);
+	if (!f->gone && !c->zombie)
+		c->ops->closed(c->ctx, err, c->why);
+}
+
+void conn_fail(struct ddio_conn *c, struct conn_frame *f, int err, const char *fmt, ...)
+{
+	va_list ap;
+	int n;
+
+	if (conn_dead(c, f))
+		return;
+	n = snprintf(c->why, sizeof(c->why), "%s: ", c->peer);
+	va_start(ap, fmt);
+	vsnprintf(c->why + n, sizeof(c->why) - n, fmt, ap);
+	va_end(ap);
+	conn_end(c, f, err);
+}
+
+/* The last words, and what the peer is told in them. */
+static void conn_say_refuse(struct ddio_conn *c, uint32_t status, const char *text)
+{
+	struct ddio_msg msg = { .version = c->version, .opcode = DDIO_OP_REFUSE };
+	struct ddio_msg_refuse refuse = { .status = status };
+	uint8_t raw[sizeof(refuse) + 8];
+
+	snprintf(refuse.text, sizeof(refuse.text), "%s", text);
+	msg.length = ddio_put_refuse(raw, sizeof(raw), &refuse);
+	conn_out_push(c, &msg, raw, msg.length, NULL, 0, NULL);
+}
+
+static void conn_begin_end(struct ddio_conn *c, uint32_t status, const char *text)
+{
+	snprintf(c->why, sizeof(c->why), "%s: %s", c->peer, text);
+	c->end_err = ddio_status_to_errno(status);
+	c->state = CONN_ENDING;
+	if (!c->out.err)
+		conn_say_refuse(c, status, text);
+	ddio_stream_want_read(c->stream, false);
+	if (!ddio_timer_armed(&c->timer))
+		conn_start_timer(c, CONN_LAST_WORDS_NS);
+}
+
+void conn_try_end(struct ddio_conn *c, struct conn_frame *f)
+{
+	if (!c->out.err)
+		conn_out_flush(c);
+	if (c->out.err || !c->out.queued)
+		conn_end(c, f, c->end_err);
+}
+
+void conn_reject(struct ddio_conn *c, struct conn_frame *f, uint32_t status, const char *fmt, ...)
+{
+	char text[DDIO_MAX_TEXT];
+	va_list ap;
+
+	if (conn_dead(c, f))
+		return;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	conn_clean_text(text);
+	ddio_env_log(c->env, DDIO_LOG_WARN, "refused %s: %s", c->peer, text);
+	if (c->out.queued) {
+		/* Whatever waits there waits because the peer does not read. */
+		conn_fail(c, f, ddio_status_to_errno(status), "%s", text);
+		return;
+	}
+	conn_out_tell(c, f);
+	if (conn_dead(c, f))
+		return;
+	conn_begin_end(c, status, text);
+	conn_try_end(c, f);
+}
+
+/*
+ * Calls from the loop
+ */
+
+/* What the peer said before it went is still to be read; but not for ever. */
+static void conn_write_failed(struct ddio_conn *c, struct conn_frame *f)
+{
+	if (c->state == CONN_OPEN &&
+	    (ddio_timer_armed(&c->timer) || !conn_start_timer(c, CONN_LAST_WORDS_NS)))
+		return;
+	conn_fail(c, f, c->out.err, "%s", strerror(-c->out.err));
+}
+
+static void conn_output(struct ddio_conn *c, struct conn_frame *f)
+{
+	if (c->state == CONN_ENDING) {
+		conn_try_end(c, f);
+		return;
+	}
+	conn_out_flush(c);
+	if (c->state == CONN_FLUSHING) {
+		if (c->out.err || !c->out.queued)
+			ddio_conn_close(c, false);
+		return;
+	}
+	if (c->out.err)
+		conn_write_failed(c, f);
+	if (!conn_dead(c, f))
+		conn_out_tell(c, f);
+}
+
+static void on_readable(void *ctx)
+{
+	struct ddio_conn *c = ctx;
+	struct conn_frame f;
+
+	conn_enter(c, &f);
+	if (c->state == CONN_CONNECTING)
+		conn_opening_connected(c, &f);
+	conn_in_readable(c, &f);
+	conn_leave(c, &f);
+}
+
+static void on_writable(void *ctx)
+{
+	struct ddio_conn *c = ctx;
+	struct conn_frame f;
+
+	conn_enter(c, &f);
+	if (c->state == CONN_CONNECTING)
+		conn_opening_connected(c, &f);
+	else
+		conn_output(c, &f);
+	conn_leave(c, &f);
+}
+
+static void on_failed(void *ctx, int err)
+{
+	struct ddio_conn *c = ctx;
+	struct conn_frame f;
+
+	conn_enter(c, &f);
+	if (c->state == CONN_FLUSHING)
+		ddio_conn_close(c, false);
+	else if (c->state == CONN_ENDING)
+		conn_end(c, &f, c->end_err);
+	else
+		conn_fail(c, &f, err, "%s%s", c->state == CONN_CONNECTING ? "cannot connect: " : "",
+			  strerror(-err));
+	conn_leave(c, &f);
+}
+
+static const struct ddio_stream_ops stream_ops = {
+	.readable = on_readable,
+	.writable = on_writable,
+	.failed = on_failed,
+};
+
+static void on_timer(void *arg)
+{
+	struct ddio_conn *c = arg;
+	struct conn_frame f;
+
+	conn_enter(c, &f);
+	if (c->state == CONN_FLUSHING) {
+		ddio_conn_close(c, false);
+	} else if (c->state == CONN_ENDING) {
+		conn_end(c, &f, c->end_err);
+	} else if (c->state == CONN_OPEN) {
+		conn_fail(c, &f, c->out.err, "%s", strerror(-c->out.err));
+	} else {
+		ddio_env_log(c->env, DDIO_LOG_WARN, "%s: the opening exchange took too long",
+			     c->peer);
+		conn_fail(c, &f, -ETIMEDOUT, "the opening exchange took too long");
+	}
+	conn_leave(c, &f);
+}
+
+static void on_post(void *arg)
+{
+	struct ddio_conn *c = arg;
+	struct conn_frame f;
+
+	c->posted = false;
+	conn_enter(c, &f);
+	if (!c->zombie && c->state != CONN_CLOSED)
+		conn_output(c, &f);
+	if (!conn_dead(c, &f) && !c->paused && conn_in_pending(c))
+		conn_in_resume(c, &f);
+	conn_leave(c, &f);
+}
+
+/* Run on_post() at the end of the reactor's turn. */
+void conn_post(struct ddio_conn *c)
+{
+	if (c->posted)
+		return;
+	c->posted = true;
+	ddio_env_post(c->env, &c->post);
+}
+
+/*
+ * Making one
+ */
+static struct ddio_conn *conn_new(struct ddio_env *env, const struct ddio_conn_opts *opts,
+				  const struct ddio_conn_ops *ops, void *ctx)
+{
+	struct ddio_conn *c = calloc(1, sizeof(*c));
+	struct conn_opening *o = calloc(1, sizeof(*o));
+
+	if (!c || !o) {
+		free(c);
+		free(o);
+		return NULL;
+	}
+	c->env = env;
+	c->ops = ops;
+	c->ctx = ctx;
+	c->version = DDIO_WIRE_VERSION;
+	c->opening = o;
+	c->timer.fn = on_timer;
+	c->timer.arg = c;
+	c->post.fn = on_post;
+	c->post.arg = c;
+	o->bound_ns = opts && opts->handshake_ns ? opts->handshake_ns : CONN_OPENING_NS;
+	if (opts && opts->key)
+		o->key = *opts->key;
+	if (opts && opts->cluster)
+		snprintf(o->cluster, sizeof(o->cluster), "%s", opts->cluster);
+	return c;
+}
+
+static void conn_fill_hello(struct ddio_conn *c, const struct ddio_msg_hello *hello)
+{
+	struct conn_opening *o = c->opening;
+
+	o->hello = *hello;
+	o->hello.min_version = DDIO_WIRE_MIN_VERSION;
+	o->hello.max_version = DDIO_WIRE_VERSION;
+	o->hello.features = DDIO_WIRE_FEATURES;
+	ddio_env_random(c->env, o->hello.nonce, sizeof(o->hello.nonce));
+	memcpy(o->hello.cluster, o->cluster, sizeof(o->cluster));
+	o->hello_len = ddio_put_hello(o->hello_raw, sizeof(o->hello_raw), &o->hello);
+}
+
+int ddio_conn_connect(struct ddio_env *env, const char *addr, const struct ddio_msg_hello *hello,
+		      const struct ddio_conn_opts *opts, const struct ddio_conn_ops *ops, void *ctx,
+		      struct ddio_conn **conn)
+{
+	struct ddio_conn *c = conn_new(env, opts, ops, ctx);
+	int err;
+
+	if (!c)
+		return -ENOMEM;
+	snprintf(c->peer, sizeof(c->peer), "%s", addr);
+	conn_fill_hello(c, hello);
+	c->state = CONN_CONNECTING;
+	err = conn_start_timer(c, c->opening->bound_ns);
+	if (err)
+		goto free_conn;
+	err = ddio_stream_connect(env, addr, &stream_ops, c, &c->stream);
+	if (err)
+		goto stop_timer;
+	c->out.blocked = true;
+	ddio_stream_want_write(c->stream, true);
+	*conn = c;
+	return 0;
+
+stop_timer:
+	conn_stop_timer(c);
+free_conn:
+	conn_free(c);
+	return err;
+}
+
+int ddio_conn_accept(struct ddio_env *env, struct ddio_stream *stream,
+		     const struct ddio_conn_opts *opts, const struct ddio_conn_ops *ops, void *ctx,
+		     struct ddio_conn **conn)
+{
+	struct ddio_conn *c = conn_new(env, opts, ops, ctx);
+	int err = -ENOMEM;
+
+	if (!c)
+		goto close_stream;
+	snprintf(c->peer, sizeof(c->peer), "%s", ddio_stream_peer(stream));
+	c->state = CONN_WAIT_HELLO;
+	err = conn_start_timer(c, c->opening->bound_ns);
+	if (err)
+		goto free_conn;
+	c->stream = stream;
+	ddio_stream_set_ops(stream, &stream_ops, c);
+	*conn = c;
+	return 0;
+
+free_conn:
+	conn_free(c);
+close_stream:
+	ddio_stream_close(stream);
+	return err;
+}
+
+void ddio_conn_refuse(struct ddio_conn *c, uint32_t status, const char *text)
+{
+	char clean[DDIO_MAX_TEXT];
+
+	if (c->state >= CONN_ENDING)
+		return;
+	snprintf(clean, sizeof(clean), "%s", text);
+	conn_clean_text(clean);
+	ddio_env_log(c->env, DDIO_LOG_WARN, "refused %s: %s", c->peer, clean);
+	conn_begin_end(c, status, clean);
+	conn_post(c);
+}
+
+void ddio_conn_detach(struct ddio_conn *c)
+{
+	struct conn_frame *f;
+
+	conn_stop_timer(c);
+	ddio_stream_detach(c->stream);
+	for (f = c->frame; f; f = f->up)
+		f->gone = true;
+	c->frame = NULL;
+	c->env = NULL;
+}
+
+int ddio_conn_attach(struct ddio_env *env, struct ddio_conn *c, const struct ddio_conn_ops *ops,
+		     void *ctx)
+{
+	int err = ddio_stream_attach(env, c->stream);
+
+	if (err)
+		return err;
+	c->env = env;
+	c->ops = ops;
+	c->ctx = ctx;
+	err = c->opening ? conn_start_timer(c, c->opening->bound_ns) : 0;
+	ddio_stream_set_ops(c->stream, &stream_ops, c);
+	return err;
+}
+
+/*
+ * Using one
+ */
+int ddio_conn_send(struct ddio_conn *c, const struct ddio_msg *msg, const void *fixed,
+		   size_t fixed_len, const struct iovec *iov, int n, struct ddio_send *send)
+{
+	struct ddio_msg full = *msg;
+	int i, err;
+
+	if (c->state != CONN_OPEN || c->out.err)
+		return -ENOTCONN;
+	full.version = c->version;
+	full.length = fixed_len;
+	for (i = 0; i < n; i++)
+		full.length += iov[i].iov_len;
+	err = ddio_msg_check(&full);
+	if (!err && full.opcode <= DDIO_OP_REFUSE)
+		err = -EPROTO;
+	if (!err)
+		err = conn_out_push(c, &full, fixed, fixed_len, iov, n, send);
+	if (err)
+		return err;
+	if (!conn_charged_elsewhere(full.opcode))
+		ddio_env_charge(c->env, DDIO_WORK_MSG_SEND, 1);
+	if (c->out.blocked)
+		return 0; /* writable() will come */
+	if (c->out.queued >= CONN_TX_NOW)
+		conn_out_flush(c);
+	conn_post(c);
+	return 0;
+}
+
+int ddio_conn_reply(struct ddio_conn *c, const struct ddio_msg *request, uint32_t status,
+		    const void *fixed, size_t fixed_len)
+{
+	struct ddio_msg msg = {
+		.opcode = request->opcode,
+		.flags = DDIO_WIRE_REPLY,
+		.status = status,
+		.tag = request->tag,
+	};
+
+	if (status != DDIO_ST_OK && fixed_len >= DDIO_MAX_TEXT)
+		fixed_len = DDIO_MAX_TEXT - 1;
+	return ddio_conn_send(c, &msg, fixed, fixed_len, NULL, 0, NULL);
+}
+
+void ddio_conn_pause(struct ddio_conn *c, bool pause)
+{
+	if (c->paused == pause || c->state >= CONN_ENDING)
+		return;
+	c->paused = pause;
+	ddio_stream_want_read(c->stream, !pause);
+	/* Inside a callback the loop over the buffer goes on by itself, but it may have ended. */
+	if (!pause && c->state == CONN_OPEN && conn_in_pending(c))
+		conn_post(c);
+}
+
+size_t ddio_conn_queued(const struct ddio_conn *c)
+{
+	return c->out.queued;
+}
+
+uint64_t ddio_conn_last_rx(const struct ddio_conn *c)
+{
+	return c->last_rx;
+}
+
+uint64_t ddio_conn_last_tx(const struct ddio_conn *c)
+{
+	return c->last_tx;
+}
+
+const char *ddio_conn_peer(const struct ddio_conn *c)
+{
+	return c->peer;
+}
+
+uint64_t ddio_conn_messages(const struct ddio_conn *c)
+{
+	return c->messages;
+}
+
+struct ddio_env *ddio_conn_env(const struct ddio_conn *c)
+{
+	return c->env;
+}
+
+/* Return: true if the rest of the queue goes out behind the user's back. */
+static bool conn_flush_on(struct ddio_conn *c)
+{
+	if (c->state != CONN_OPEN && c->state != CONN_ENDING)
+		return false;
+	c->state = CONN_FLUSHING;
+	conn_out_disown(c);
+	conn_out_flush(c);
+	if (!c->out.queued || c->out.err)
+		return false;
+	conn_stop_timer(c);
+	if (conn_start_timer(c, CONN_LAST_WORDS_NS))
+		return false;
+	ddio_stream_want_read(c->stream, false);
+	return true;
+}
+
+void ddio_conn_close(struct ddio_conn *c, bool flush)
+{
+	if (c->zombie || (flush && conn_flush_on(c)))
+		return;
+	c->state = CONN_CLOSED;
+	c->zombie = true;
+	if (c->env)
+		conn_stop_timer(c);
+	conn_drop_stream(c);
+	conn_out_cancel(c, -ECANCELED);
+	conn_bury(c);
+}

@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * What comes in.  One read fills what is left of the current bulk's sink and
+ * then the receive buffer, from which as many messages are taken as it holds.
+ * Bulk that is in the buffer already is copied to its sink; the rest of it is
+ * read there.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "conn/conn_priv.h"
+
+/*
+ * The body: the part of a message that does not stay in the buffer
+ */
+
+/* A payload larger than the buffer: the peer's word alone is not worth memory, so it grows with
+ * what has come. */
+static int big_grow(struct conn_in *in)
+{
+	size_t old = in->big_cap, cap = old ? old * 2 : 2 * CONN_RX_CAP;
+	uint8_t *big;
+
+	if (cap > in->msg.length)
+		cap = in->msg.length;
+	big = realloc(in->big, cap);
+	if (!big)
+		return -ENOMEM;
+	in->big = big;
+	in->big_cap = cap;
+	in->big_iov.iov_base = big + old;
+	in->big_iov.iov_len = cap - old;
+	in->iov = &in->big_iov;
+	in->niov = 1;
+	in->iov_off = 0;
+	return 0;
+}
+
+static int body_spans(const struct conn_in *in, struct iovec *v, int max, size_t *total)
+{
+	size_t off = in->iov_off;
+	int i, n = 0;
+
+	*total = 0;
+	for (i = 0; i < in->niov && n < max; i++, off = 0) {
+		if (in->iov[i].iov_len == off)
+			continue;
+		v[n].iov_base = (uint8_t *)in->iov[i].iov_base + off;
+		v[n].iov_len = in->iov[i].iov_len - off;
+		*total += v[n++].iov_len;
+	}
+	return n;
+}
+
+/* @n bytes of the body have arrived. */
+static int body_advance(struct conn_in *in, size_t n)
+{
+	size_t part;
+
+	in->left -= n;
+	while (in->niov) {
+		part = in->iov->iov_len - in->iov_off;
+		if (n < part) {
+			in->iov_off += n;
+			return 0;
+		}
+		n -= part;
+		in->iov++;
+		in->niov--;
+		in->iov_off = 0;
+	}
+	return in->left && in->big ? big_grow(in) : 0;
+}
+
+/* From the buffer to the sink. */
+static int body_copy(struct conn_in *in)
+{
+	size_t have = in->tail - in->head, n, off;
+	const uint8_t *src;
+	int err = 0;
+
+	while (have && in->left && !err) {
+		src = in->buf + in->head;
+		n = have < in->left ? have : in->left;
+		if (in->niov) {
+			off = in->iov->iov_len - in->iov_off;
+			n = n < off ? n : off;
+			memcpy((uint8_t *)in->iov->iov_base + in->iov_off, src, n);
+		}
+		in->head += n;
+		have -= n;
+		err = body_advance(in, n);
+	}
+	return err;
+}
+
+/*
+ * Messages
+ */
+static void deliver(struct ddio_conn *c, struct conn_frame *f, const void *payload)
+{
+	const struct ddio_msg msg = c->in.msg;
+	uint32_t status;
+	int err;
+
+	c->in.have = false;
+	c->messages++;
+	if (c->state != CONN_OPEN || msg.opcode == DDIO_OP_REFUSE) {
+		conn_opening_message(c, f, &msg, payload);
+		return;
+	}
+	if (!conn_charged_elsewhere(msg.opcode))
+		ddio_env_charge(c->env, DDIO_WORK_MSG_RECV, 1);
+	err = c->ops->message(c->ctx, &msg, payload);
+	if (err >= 0 || conn_dead(c, f))
+		return;
+	status = ddio_status_from_errno(err);
+	conn_reject(c, f, status, "%s: %s", ddio_opcode_name(msg.opcode), ddio_status_text(status));
+}
+
+static const char *header_fault(int err)
+{
+	switch (err) {
+	case -EPROTONOSUPPORT:
+		return "a message of another version of the protocol";
+	case -EOPNOTSUPP:
+		return "unknown opcode or flag";
+	case -EMSGSIZE:
+		return "length beyond the limit";
+	default:
+		return "not a message of this protocol";
+	}
+}
+
+/* The header at the front of the buffer: take it, or reject it. */
+static bool header_take(struct ddio_conn *c, struct conn_frame *f)
+{
+	struct conn_in *in = &c->in;
+	struct ddio_msg *msg = &in->msg;
+	int err = ddio_get_header(in->buf + in->head, msg);
+	bool opening = c->state != CONN_OPEN, allowed;
+
+	if (!err && !opening && msg->version != c->version && msg->opcode != DDIO_OP_REFUSE)
+		err = -EPROTONOSUPPORT;
+	if (err) {
+		conn_reject(c, f, ddio_status_from_errno(err), "%s", header_fault(err));
+		return false;
+	}
+	if (msg->opcode == DDIO_OP_REFUSE)
+		allowed = true;
+	else if (opening)
+		allowed = msg->opcode == conn_opening_expected(c);
+	else
+		allowed = msg->opcode > DDIO_OP_REFUSE;
+	if (!allowed) {
+		conn_reject(c, f, DDIO_ST_PROTOCOL, "%s out of turn",
+			    ddio_opcode_name(msg->opcode));
+		return false;
+	}
+	in->head += DDIO_WIRE_HEADER_LEN;
+	in->have = true;
+	return true;
+}
+
+static bool sink_fits(const struct ddio_sink *sink, uint64_t len)
+{
+	int i;
+
+	for (i = 0; i < sink->n; i++) {
+		if (sink->iov[i].iov_len > len)
+			return false;
+		len -= sink->iov[i].iov_len;
+	}
+	return !sink->n || !len;
+}
+
+static void bulk_begin(struct ddio_conn *c, struct conn_frame *f, size_t prefix_len)
+{
+	struct conn_in *in = &c->in;
+	struct ddio_sink sink = { 0 };
+	uint32_t status;
+	int err;
+
+	memcpy(in->prefix, in->buf + in->head, prefix_len);
+	in->head += prefix_len;
+	in->left = in->msg.length - prefix_len;
+	in->narrow = in->left >= CONN_RX_LARGE;
+	err = c->ops->bulk ? c->ops->bulk(c->ctx, &in->msg, in->prefix, prefix_len, &sink)
+			   : -EOPNOTSUPP;
+	if (conn_dead(c, f))
+		return;
+	if (!err && !sink_fits(&sink, in->left))
+		err = -EINVAL;
+	if (err < 0) {
+		status = ddio_status_from_errno(err);
+		conn_reject(c, f, status, "%s of %llu bytes: %s", ddio_opcode_name(in->msg.opcode),
+			    (unsigned long long)in->left, ddio_status_text(status));
+		return;
+	}
+	in->body = true;
+	in->iov = sink.iov;
+	in->niov = sink.n;
+	in->iov_off = 0;
+}
+
+static void body_end(struct ddio_conn *c, struct conn_frame *f)
+{
+	struct conn_in *in = &c->in;
+
+	in->body = false;
+	deliver(c, f, in->big ? in->big : in->prefix);
+	if (f->gone || !in->big)
+		return;
+	free(in->big);
+	in->big = NULL;
+	in->big_cap = 0;
+}
+
+static bool no_memory(struct ddio_conn *c, struct conn_frame *f)
+{
+	conn_reject(c, f, DDIO_ST_NO_MEMORY, "no memory for a message of %llu bytes",
+		    (unsigned long long)c->in.msg.length);
+	return false;
+}
+
+/* Take one step with what is in the buffer.  Return: false if it takes more. */
+static bool step(struct ddio_conn *c, struct conn_frame *f)
+{
+	struct conn_in *in = &c->in;
+	const uint8_t *payload;
+	size_t need;
+
+	if (in->body) {
+		if (body_copy(in))
+			return no_memory(c, f);
+		if (!in->left)
+			body_end(c, f);
+		return f->gone || !in->body;
+	}
+	if (!in->have && (in->tail - in->head < DDIO_WIRE_HEADER_LEN || !header_take(c, f)))
+		return false;
+	if (ddio_msg_is_bulk(&in->msg)) {
+		need = ddio_opcode_bulk_prefix(in->msg.opcode, in->msg.flags & DDIO_WIRE_REPLY);
+		if (in->tail - in->head < need)
+			return false;
+		bulk_begin(c, f, need);
+		return true;
+	}
+	in->narrow = false;
+	if (in->msg.length > CONN_RX_CAP) {
+		in->body = true;
+		in->left = in->msg.length;
+		return big_grow(in) ? no_memory(c, f) : true;
+	}
+	if (in->tail - in->head < in->msg.length)
+		return false;
+	payload = in->buf + in->head;
+	in->head += in->msg.length;
+	deliver(c, f, payload);
+	return true;
+}
+
+static void parse(struct ddio_conn *c, struct conn_frame *f)
+{
+	while (!conn_dead(c, f) && !c->paused && step(c, f))
+		;
+}
+
+/*
+ * Reading
+ */
+static bool buffer_ready(struct conn_in *in)
+{
+	if (!in->buf) {
+		in->buf = malloc(CONN_RX_CAP);
+		in->touched = 0;
+	} else if (in->head) {
+		memmove(in->buf, in->buf + in->head, in->tail - in->head);
+	}
+	in->tail -= in->head;
+	in->head = 0;
+	return in->buf != NULL;
+}
+
+/* A buffer that was full once holds on to its memory; while traffic is quiet it need not. */
+static void buffer_relax(struct conn_in *in)
+{
+	if (in->tail > in->touched)
+		in->touched = in->tail;
+	if (in->head != in->tail)
+		return;
+	in->head = in->tail = 0;
+	if (in->turn < CONN_RX_QUIET && in->touched > CONN_RX_QUIET) {
+		free(in->buf);
+		in->buf = NULL;
+	}
+}
+
+/* The body's place first, then the buffer, unless the body's end is not in sight yet. */
+static int read_places(struct conn_in *in, struct iovec *v, size_t *body, size_t *all)
+{
+	size_t room = CONN_RX_CAP - in->tail;
+	int n = 0;
+
+	*body = 0;
+	if (in->body)
+		n = body_spans(in, v, CONN_RX_IOV, body);
+	*all = *body;
+	if (n && *body < in->left)
+		return n;
+	if (in->narrow && (in->body || !in->have) && room > CONN_RX_NARROW)
+		room = CONN_RX_NARROW;
+	v[n].iov_base = in->buf + in->tail;
+	v[n].iov_len = room;
+	*all += room;
+	return n + 1;
+}
+
+static void read_ended(struct ddio_conn *c, struct conn_frame *f, ssize_t n)
+{
+	struct conn_in *in = &c->in;
+
+	if (n < 0)
+		conn_fail(c, f, (int)n, "%s", strerror((int)-n));
+	else if (c->state != CONN_OPEN)
+		conn_fail(c, f, -ECONNRESET, "closed by the peer in the opening exchange");
+	else if (in->have || in->head != in->tail)
+		conn_fail(c, f, -ECONNRESET, "closed by the peer in the middle of a message");
+	else
+		conn_fail(c, f, c->out.err, "closed by the peer");
+}
+
+/* Return: true if there may be more to read. */
+static bool read_some(struct ddio_conn *c, struct conn_frame *f)
+{
+	struct iovec v[CONN_RX_IOV + 1];
+	struct conn_in *in = &c->in;
+	size_t body, all, part;
+	ssize_t n;
+	int nv;
+
+	if (!buffer_ready(in)) {
+		conn_fail(c, f, -ENOMEM, "no memory to receive");
+		return false;
+	}
+	nv = read_places(in, v, &body, &all);
+	n = ddio_stream_readv(c->stream, v, nv);
+	if (n == -EAGAIN)
+		return false;
+	if (n <= 0) {
+		read_ended(c, f, n);
+		return false;
+	}
+	c->last_rx = ddio_env_now(c->env);
+	in->turn += n;
+	part = (size_t)n < body ? (size_t)n : body;
+	in->tail += n - part;
+	if (part && body_advance(in, part))
+		return no_memory(c, f);
+	parse(c, f);
+	return (size_t)n == all;
+}
+
+void conn_in_readable(struct ddio_conn *c, struct conn_frame *f)
+{
+	bool more = true;
+
+	c->in.turn = 0;
+	while (more && !conn_dead(c, f) && !c->paused && c->in.turn < CONN_RX_BUDGET)
+		more = read_some(c, f);
+	if (!f->gone)
+		buffer_relax(&c->in);
+}
+
+void conn_in_resume(struct ddio_conn *c, struct conn_frame *f)
+{
+	parse(c, f);
+}
+
+bool conn_in_pending(const struct ddio_conn *c)
+{
+	return c->in.head != c->in.tail || (c->in.body && !c->in.left);
+}
+
+void conn_in_free(struct ddio_conn *c)
+{
+	free(c->in.buf);
+	free(c->in.big);
+	memset(&c->in, 0, sizeof(c->in));
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The cluster's key: reading it, and proving that one knows it. */
+#include <errno.h>
+#include <fcntl.h>
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "conn/conn_priv.h"
+
+enum { KEY_MIN = 16 };
+
+static int key_check_file(int fd, const char *path, char *err, size_t err_len)
+{
+	struct stat st;
+
+	if (fstat(fd, &st)) {
+		int ret = -errno;
+
+		snprintf(err, err_len, "key file %s: %s", path, strerror(-ret));
+		return ret;
+	}
+	if (!S_ISREG(st.st_mode)) {
+		snprintf(err, err_len, "key file %s: not a regular file", path);
+		return -EINVAL;
+	}
+	if (st.st_mode & 077) {
+		snprintf(err, err_len, "key file %s: mode %03o lets others read it; chmod 600 it",
+			 path, (unsigned int)st.st_mode & 0777);
+		return -EACCES;
+	}
+	if (st.st_uid && st.st_uid != geteuid()) {
+		snprintf(err, err_len, "key file %s: belongs to user %u, not to this one", path,
+			 (unsigned int)st.st_uid);
+		return -EACCES;
+	}
+	return 0;
+}
+
+/* Return: bytes read, at most @cap, or -errno. */
+static ssize_t key_read(int fd, uint8_t *buf, size_t cap)
+{
+	size_t got = 0;
+	ssize_t n;
+
+	while (got < cap) {
+		n = read(fd, buf + got, cap - got);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (!n)
+			break;
+		got += n;
+	}
+	return got;
+}
+
+/* One line end is the editor's, not the key's. */
+static ssize_t key_trim(const uint8_t *buf, ssize_t len)
+{
+	if (len > 0 && buf[len - 1] == '\n')
+		len--;
+	if (len > 0 && buf[len - 1] == '\r')
+		len--;
+	return len;
+}
+
+static int key_take(const uint8_t *buf, ssize_t len, const char *path, struct ddio_key *key,
+		    char *err, size_t err_len)
+{
+	if (len < KEY_MIN) {
+		snprintf(err, err_len, "key file %s: %zd bytes, at least %d are needed", path, len,
+			 KEY_MIN);
+		return -EINVAL;
+	}
+	if (len > (ssize_t)sizeof(key->bytes)) {
+		snprintf(err, err_len, "key file %s: longer than %zu bytes", path,
+			 sizeof(key->bytes));
+		return -EINVAL;
+	}
+	memcpy(key->bytes, buf, len);
+	key->len = len;
+	return 0;
+}
+
+int ddio_key_load(const char *path, struct ddio_key *key, char *err, size_t err_len)
+{
+	uint8_t buf[sizeof(key->bytes) + 3];
+	ssize_t len;
+	int fd, ret;
+
+	memset(key, 0, sizeof(*key));
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0) {
+		ret = -errno;
+		snprintf(err, err_len, "key file %s: %s", path, strerror(-ret));
+		return ret;
+	}
+	ret = key_check_file(fd, path, err, err_len);
+	if (ret)
+		goto close_fd;
+	len = key_read(fd, buf, sizeof(buf));
+	if (len < 0) {
+		ret = (int)len;
+		snprintf(err, err_len, "key file %s: %s", path, strerror(-ret));
+		goto close_fd;
+	}
+	ret = key_take(buf, key_trim(buf, len), path, key, err, err_len);
+	OPENSSL_cleanse(buf, sizeof(buf));
+close_fd:
+	close(fd);
+	return ret;
+}
+
+/*
+ * What is signed: a label that differs between the two sides, so that neither
+ * proof can be played back as the other; then all that both have said so far,
+ * their nonces included.
+ */
+int conn_proof_make(const struct conn_opening *o, enum conn_side side,
+		    uint8_t proof[DDIO_PROOF_LEN])
+{
+	static const char *const labels[] = { "ddio acceptor  1", "ddio connector 1" };
+	uint8_t text[16 + CONN_HELLO_MAX + CONN_CHALLENGE_SIGNED];
+	unsigned int len = 0;
+	size_t n = 16;
+
+	memcpy(text, labels[side], 16);
+	memcpy(text + n, o->challenge_raw, sizeof(o->challenge_raw));
+	n += sizeof(o->challenge_raw);
+	memcpy(text + n, o->hello_raw, o->hello_len);
+	n += o->hello_len;
+	if (!HMAC(EVP_sha256(), o->key.bytes, (int)o->key.len, text, n, proof, &len) ||
+	    len != DDIO_PROOF_LEN)
+		return -ENOMEM;
+	return 0;
+}
+
+bool conn_proof_ok(const struct conn_opening *o, enum conn_side side,
+		   const uint8_t proof[DDIO_PROOF_LEN])
+{
+	uint8_t right[DDIO_PROOF_LEN];
+
+	return !conn_proof_make(o, side, right) && !CRYPTO_memcmp(right, proof, sizeof(right));
+}

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The opening exchange: HELLO, CHALLENGE, PROOF, WELCOME, or REFUSE at any
+ * point.  Its messages are written at once, not posted, so that nothing of a
+ * connection hangs in a reactor's queue when it is handed to another one.
+ */
+#include <errno.h>
+#include <openssl/crypto.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "conn/conn_priv.h"
+
+uint16_t conn_opening_expected(const struct ddio_conn *c)
+{
+	switch (c->state) {
+	case CONN_WAIT_HELLO:
+		return DDIO_OP_HELLO;
+	case CONN_WAIT_CHALLENGE:
+		return DDIO_OP_CHALLENGE;
+	case CONN_WAIT_PROOF:
+		return DDIO_OP_PROOF;
+	case CONN_WAIT_WELCOME:
+		return DDIO_OP_WELCOME;
+	default:
+		return 0;
+	}
+}
+
+void conn_opening_free(struct ddio_conn *c)
+{
+	if (!c->opening)
+		return;
+	OPENSSL_cleanse(c->opening, sizeof(*c->opening));
+	free(c->opening);
+	c->opening = NULL;
+}
+
+static bool keyed(const struct ddio_conn *c)
+{
+	return c->opening->key.len != 0;
+}
+
+/* Queue a message of the exchange and write what goes. */
+static void say(struct ddio_conn *c, struct conn_frame *f, uint16_t opcode, const void *payload,
+		size_t len)
+{
+	struct ddio_msg msg = { .version = c->version, .opcode = opcode, .length = len };
+
+	if (conn_out_push(c, &msg, payload, len, NULL, 0, NULL)) {
+		conn_fail(c, f, -ENOMEM, "no memory in the opening exchange");
+		return;
+	}
+	conn_out_flush(c);
+	if (c->out.err)
+		conn_fail(c, f, c->out.err, "%s", strerror(-c->out.err));
+}
+
+/*
+ * Connector
+ */
+void conn_opening_connected(struct ddio_conn *c, struct conn_frame *f)
+{
+	struct conn_opening *o = c->opening;
+
+	if (!keyed(c) && !ddio_stream_is_loopback(c->stream)) {
+		conn_reject(c, f, DDIO_ST_AUTH,
+			    "no key is configured here, so only nodes on this machine are trusted");
+		return;
+	}
+	c->state = CONN_WAIT_CHALLENGE;
+	say(c, f, DDIO_OP_HELLO, o->hello_raw, o->hello_len);
+}
+
+static bool challenge_ok(struct ddio_conn *c, struct conn_frame *f,
+			 const struct ddio_msg_challenge *x)
+{
+	if (x->version < DDIO_WIRE_MIN_VERSION || x->version > DDIO_WIRE_VERSION ||
+	    x->features & ~DDIO_WIRE_FEATURES)
+		conn_reject(c, f, DDIO_ST_VERSION,
+			    "the node chose version %u, features %#llx, which were not offered",
+			    x->version, (unsigned long long)x->features);
+	else if (x->keyed && !keyed(c))
+		conn_reject(c, f, DDIO_ST_AUTH,
+			    "the node requires the cluster's key, and the connector has none");
+	else if (!x->keyed && keyed(c))
+		conn_reject(c, f, DDIO_ST_AUTH,
+			    "the connector requires the cluster's key, and the node has none");
+	else if (x->keyed && !conn_proof_ok(c->opening, CONN_ACCEPTOR, x->proof))
+		conn_reject(c, f, DDIO_ST_AUTH,
+			    "the node's proof is wrong: its key is not the connector's");
+	else
+		return true;
+	return false;
+}
+
+static void got_challenge(struct ddio_conn *c, struct conn_frame *f, const void *payload,
+			  size_t len)
+{
+	struct ddio_msg_challenge x;
+	uint8_t proof[DDIO_PROOF_LEN] = { 0 };
+
+	if (ddio_get_challenge(payload, len, &x)) {
+		conn_reject(c, f, DDIO_ST_PROTOCOL, "malformed CHALLENGE");
+		return;
+	}
+	memcpy(c->opening->challenge_raw, payload, CONN_CHALLENGE_SIGNED);
+	if (!challenge_ok(c, f, &x))
+		return;
+	if (keyed(c) && conn_proof_make(c->opening, CONN_CONNECTOR, proof)) {
+		conn_fail(c, f, -ENOMEM, "cannot compute the proof of the key");
+		return;
+	}
+	c->version = x.version;
+	c->state = CONN_WAIT_WELCOME;
+	say(c, f, DDIO_OP_PROOF, proof, sizeof(proof));
+}
+
+static void got_welcome(struct ddio_conn *c, struct conn_frame *f, const void *payload, size_t len)
+{
+	struct ddio_msg_welcome welcome;
+	int err = ddio_get_welcome(payload, len, &welcome);
+
+	if (err) {
+		conn_reject(c, f, err == -ENOMEM ? DDIO_ST_NO_MEMORY : DDIO_ST_PROTOCOL,
+			    "malformed WELCOME");
+		return;
+	}
+	conn_stop_timer(c);
+	conn_opening_free(c);
+	c->state = CONN_OPEN;
+	if (c->ops->ready)
+		c->ops->ready(c->ctx, &welcome);
+	ddio_welcome_free(&welcome);
+}
+
+/*
+ * Acceptor
+ */
+
+/* The name of another cluster is not told to a stranger, but logged. */
+static bool hello_ok(struct ddio_conn *c, struct conn_frame *f, const struct ddio_msg_hello *x)
+{
+	const char *mine = c->opening->cluster;
+
+	if (x->min_version > DDIO_WIRE_VERSION || x->max_version < DDIO_WIRE_MIN_VERSION)
+		conn_reject(
+			c, f, DDIO_ST_VERSION,
+			"the connector speaks versions %u to %u of the protocol, the node %u to %u",
+			x->min_version, x->max_version, DDIO_WIRE_MIN_VERSION, DDIO_WIRE_VERSION);
+	else if (!keyed(c) && !ddio_stream_is_loopback(c->stream))
+		conn_reject(c, f, DDIO_ST_AUTH, "the node has no key and serves only this machine");
+	else if (mine[0] && x->cluster[0] && strcmp(mine, x->cluster))
+		conn_reject(c, f, DDIO_ST_INVALID, "the node is not of cluster \"%s\"", x->cluster);
+	else
+		return true;
+	return false;
+}
+
+static void got_hello(struct ddio_conn *c, struct conn_frame *f, const void *payload, size_t len)
+{
+	struct conn_opening *o = c->opening;
+	struct ddio_msg_challenge *x = &o->challenge;
+	uint8_t raw[CONN_CHALLENGE_SIGNED + DDIO_PROOF_LEN];
+
+	if (len > sizeof(o->hello_raw) || ddio_get_hello(payload, len, &o->hello)) {
+		conn_reject(c, f, DDIO_ST_PROTOCOL, "malformed HELLO");
+		return;
+	}
+	memcpy(o->hello_raw, payload, len);
+	o->hello_len = len;
+	if (!hello_ok(c, f, &o->hello))
+		return;
+	c->version = o->hello.max_version < DDIO_WIRE_VERSION ? o->hello.max_version
+							      : DDIO_WIRE_VERSION;
+	x->version = c->version;
+	x->keyed = keyed(c);
+	x->features = o->hello.features & DDIO_WIRE_FEATURES;
+	ddio_env_random(c->env, x->nonce, sizeof(x->nonce));
+	ddio_put_challenge(raw, sizeof(raw), x);
+	memcpy(o->challenge_raw, raw, sizeof(o->challenge_raw));
+	if (keyed(c) && conn_proof_make(o, CONN_ACCEPTOR, raw + CONN_CHALLENGE_SIGNED)) {
+		conn_fail(c, f, -ENOMEM, "cannot compute the proof of the key");
+		return;
+	}
+	c->state = CONN_WAIT_PROOF;
+	say(c, f, DDIO_OP_CHALLENGE, raw, sizeof(raw));
+}
+
+static void got_proof(struct ddio_conn *c, struct conn_frame *f, const void *payload, size_t len)
+{
+	struct ddio_msg_hello hello;
+	struct ddio_msg_proof x;
+
+	if (ddio_get_proof(payload, len, &x)) {
+		conn_reject(c, f, DDIO_ST_PROTOCOL, "malformed PROOF");
+		return;
+	}
+	if (keyed(c) && !conn_proof_ok(c->opening, CONN_CONNECTOR, x.proof)) {
+		conn_reject(c, f, DDIO_ST_AUTH,
+			    "the connector's proof is wrong: its key is not the node's");
+		return;
+	}
+	if (conn_in_pending(c)) {
+		conn_reject(c, f, DDIO_ST_PROTOCOL, "message before WELCOME");
+		return;
+	}
+	c->state = CONN_WAIT_USER;
+	/* The user may answer, and end the exchange, or give the connection away, inside. */
+	hello = c->opening->hello;
+	c->ops->hello(c->ctx, &hello);
+}
+
+int ddio_conn_welcome(struct ddio_conn *c, const struct ddio_msg_welcome *welcome)
+{
+	struct ddio_msg msg = { .version = c->version, .opcode = DDIO_OP_WELCOME };
+	ssize_t len = ddio_put_welcome(NULL, 0, welcome);
+	uint8_t *raw;
+	int err;
+
+	if (c->state != CONN_WAIT_USER)
+		return -ENOTCONN;
+	if (len > (ssize_t)ddio_opcode_limit(DDIO_OP_WELCOME, false))
+		return -E2BIG;
+	raw = malloc(len);
+	if (!raw)
+		return -ENOMEM;
+	msg.length = ddio_put_welcome(raw, len, welcome);
+	err = conn_out_push(c, &msg, raw, len, NULL, 0, NULL);
+	free(raw);
+	if (err)
+		return err;
+	conn_stop_timer(c);
+	conn_opening_free(c);
+	c->state = CONN_OPEN;
+	conn_post(c);
+	return 0;
+}
+
+/*
+ * Both
+ */
+static void got_refuse(struct ddio_conn *c, struct conn_frame *f, const void *payload, size_t len)
+{
+	struct ddio_msg_refuse x;
+
+	if (ddio_get_refuse(payload, len, &x)) {
+		conn_fail(c, f, -EPROTO, "malformed REFUSE");
+		return;
+	}
+	conn_clean_text(x.text);
+	/* A connector tells its user; an acceptor has none yet. */
+	if (c->state == CONN_WAIT_HELLO || c->state == CONN_WAIT_PROOF)
+		ddio_env_log(c->env, DDIO_LOG_WARN, "refused by %s: %s", c->peer, x.text);
+	conn_fail(c, f, ddio_status_to_errno(x.status), "refused: %s",
+		  x.text[0] ? x.text : ddio_status_text(x.status));
+}
+
+void conn_opening_message(struct ddio_conn *c, struct conn_frame *f, const struct ddio_msg *msg,
+			  const void *payload)
+{
+	switch (msg->opcode) {
+	case DDIO_OP_HELLO:
+		got_hello(c, f, payload, msg->length);
+		break;
+	case DDIO_OP_CHALLENGE:
+		got_challenge(c, f, payload, msg->length);
+		break;
+	case DDIO_OP_PROOF:
+		got_proof(c, f, payload, msg->length);
+		break;
+	case DDIO_OP_WELCOME:
+		got_welcome(c, f, payload, msg->length);
+		break;
+	default:
+		got_refuse(c, f, payload, msg->length);
+		break;
+	}
+}

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The output queue.  Headers and fixed records are copied one after another
+ * into chunks, so that many small messages are one piece of a write; bulk is
+ * only referred to.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "conn/conn_priv.h"
+
+static struct conn_seg *seg_at(const struct conn_out *o, uint32_t i)
+{
+	return &o->ring[i & (o->cap - 1)];
+}
+
+static int ring_reserve(struct conn_out *o, uint32_t n)
+{
+	uint32_t used = o->tail - o->head, cap = o->cap ? o->cap : 16, i;
+	struct conn_seg *ring;
+
+	if (n <= o->cap - used)
+		return 0;
+	if (n > (UINT32_MAX >> 2) - used)
+		return -ENOMEM;
+	while (cap < used + n)
+		cap *= 2;
+	ring = malloc(cap * sizeof(*ring));
+	if (!ring)
+		return -ENOMEM;
+	for (i = o->head; i != o->tail; i++)
+		ring[i & (cap - 1)] = *seg_at(o, i);
+	free(o->ring);
+	o->ring = ring;
+	o->cap = cap;
+	return 0;
+}
+
+static void chunk_recycle(struct conn_out *o, struct conn_chunk *chunk)
+{
+	if (chunk->cap == CONN_TX_CHUNK && !o->spare) {
+		chunk->used = 0;
+		o->spare = chunk;
+	} else {
+		free(chunk);
+	}
+}
+
+static struct conn_chunk *chunk_new(size_t cap)
+{
+	struct conn_chunk *chunk = malloc(sizeof(*chunk) + cap);
+
+	if (chunk) {
+		chunk->cap = cap;
+		chunk->used = 0;
+		chunk->refs = 0;
+	}
+	return chunk;
+}
+
+/* A chunk with room for @len bytes: the current one, a new current one, or one for itself. */
+static struct conn_chunk *chunk_for(struct conn_out *o, size_t len)
+{
+	struct conn_chunk *chunk = o->cur;
+
+	if (len > CONN_TX_CHUNK)
+		return chunk_new(len);
+	if (chunk && chunk->cap - chunk->used >= len)
+		return chunk;
+	chunk = o->spare ? o->spare : chunk_new(CONN_TX_CHUNK);
+	if (!chunk)
+		return NULL;
+	o->spare = NULL;
+	if (o->cur && !o->cur->refs)
+		chunk_recycle(o, o->cur);
+	o->cur = chunk;
+	return chunk;
+}
+
+static void chunk_put(struct conn_out *o, struct conn_chunk *chunk)
+{
+	if (--chunk->refs)
+		return;
+	if (chunk == o->cur)
+		chunk->used = 0;
+	else
+		chunk_recycle(o, chunk);
+}
+
+static void seg_push(struct conn_out *o, void *base, size_t len, struct conn_chunk *chunk)
+{
+	struct conn_seg *seg = seg_at(o, o->tail++);
+
+	seg->base = base;
+	seg->len = len;
+	seg->chunk = chunk;
+	seg->send = NULL;
+	if (chunk)
+		chunk->refs++;
+	o->queued += len;
+}
+
+/* Copied bytes that continue the last segment make it longer. */
+static void seg_push_copied(struct conn_out *o, struct conn_chunk *chunk, size_t len)
+{
+	uint8_t *at = chunk->data + chunk->used;
+	struct conn_seg *last = o->tail == o->sent ? NULL : seg_at(o, o->tail - 1);
+
+	chunk->used += len;
+	if (last && last->chunk == chunk && !last->send && last->base + last->len == at) {
+		last->len += len;
+		o->queued += len;
+	} else {
+		seg_push(o, at, len, chunk);
+	}
+}
+
+int conn_out_push(struct ddio_conn *c, const struct ddio_msg *msg, const void *fixed,
+		  size_t fixed_len, const struct iovec *iov, int n, struct ddio_send *send)
+{
+	struct conn_out *o = &c->out;
+	struct conn_chunk *chunk;
+	uint8_t *at;
+	int i;
+
+	if (ring_reserve(o, (uint32_t)n + 2))
+		return -ENOMEM;
+	chunk = chunk_for(o, DDIO_WIRE_HEADER_LEN + fixed_len);
+	if (!chunk)
+		return -ENOMEM;
+	at = chunk->data + chunk->used;
+	ddio_put_header(at, msg);
+	if (fixed_len)
+		memcpy(at + DDIO_WIRE_HEADER_LEN, fixed, fixed_len);
+	seg_push_copied(o, chunk, DDIO_WIRE_HEADER_LEN + fixed_len);
+	for (i = 0; i < n; i++)
+		if (iov[i].iov_len)
+			seg_push(o, iov[i].iov_base, iov[i].iov_len, NULL);
+	/* The message may have no bulk: then its own bytes are the last. */
+	if (send)
+		seg_at(o, o->tail - 1)->send = send;
+	if (o->queued > DDIO_CONN_HIGH)
+		o->high = true;
+	c->messages++;
+	return 0;
+}
+
+static int gather(const struct conn_out *o, struct iovec *iov, size_t *total)
+{
+	uint32_t i;
+	int n = 0;
+
+	*total = 0;
+	for (i = o->sent; i != o->tail && n < CONN_TX_IOV && *total < CONN_TX_BYTES; i++) {
+		iov[n].iov_base = seg_at(o, i)->base;
+		iov[n].iov_len = seg_at(o, i)->len;
+		*total += iov[n++].iov_len;
+	}
+	return n;
+}
+
+static void advance(struct conn_out *o, size_t n)
+{
+	struct conn_seg *seg;
+
+	o->queued -= n;
+	while (n) {
+		seg = seg_at(o, o->sent);
+		if (n < seg->len) {
+			seg->base += n;
+			seg->len -= n;
+			return;
+		}
+		n -= seg->len;
+		if (seg->chunk)
+			chunk_put(o, seg->chunk);
+		seg->chunk = NULL;
+		o->sent++;
+	}
+}
+
+static void set_blocked(struct ddio_conn *c, bool blocked)
+{
+	if (c->out.blocked == blocked)
+		return;
+	c->out.blocked = blocked;
+	ddio_stream_want_write(c->stream, blocked);
+}
+
+void conn_out_flush(struct ddio_conn *c)
+{
+	struct conn_out *o = &c->out;
+	struct iovec iov[CONN_TX_IOV];
+	size_t total;
+	ssize_t n;
+
+	while (o->sent != o->tail && !o->err) {
+		n = gather(o, iov, &total);
+		n = ddio_stream_writev(c->stream, iov, (int)n);
+		if (n < 0 && n != -EAGAIN) {
+			o->err = (int)n;
+			break;
+		}
+		if (n > 0) {
+			c->last_tx = ddio_env_now(c->env);
+			advance(o, n);
+		}
+		if (n < 0 || (size_t)n < total) {
+			set_blocked(c, true);
+			return;
+		}
+	}
+	set_blocked(c, false);
+}
+
+void conn_out_tell(struct ddio_conn *c, struct conn_frame *f)
+{
+	struct conn_out *o = &c->out;
+	struct ddio_send *send;
+
+	while (o->head != o->sent) {
+		send = seg_at(o, o->head++)->send;
+		if (!send)
+			continue;
+		if (send->done)
+			send->done(send, 0);
+		if (conn_dead(c, f))
+			return;
+	}
+	if (o->high && o->queued < DDIO_CONN_LOW) {
+		o->high = false;
+		if (c->ops->drained)
+			c->ops->drained(c->ctx);
+	}
+}
+
+void conn_out_disown(struct ddio_conn *c)
+{
+	struct conn_out *o = &c->out;
+	struct ddio_send *send;
+	uint32_t i;
+
+	for (i = o->head; i != o->tail; i++) {
+		send = seg_at(o, i)->send;
+		seg_at(o, i)->send = NULL;
+		if (send && send->done)
+			send->done(send, -ECANCELED);
+	}
+	o->head = o->sent;
+}
+
+/* A sender that is told may not send again: the state says that already. */
+void conn_out_cancel(struct ddio_conn *c, int err)
+{
+	struct conn_out *o = &c->out;
+	struct conn_seg *seg;
+
+	while (o->head != o->tail) {
+		seg = seg_at(o, o->head);
+		if (seg->chunk)
+			chunk_put(o, seg->chunk);
+		o->head++;
+		if (!seg->send)
+			continue;
+		if (seg->send->done)
+			seg->send->done(seg->send, err);
+	}
+	o->sent = o->tail;
+	o->queued = 0;
+}
+
+void conn_out_free(struct ddio_conn *c)
+{
+	struct conn_out *o = &c->out;
+
+	free(o->ring);
+	free(o->cur);
+	free(o->spare);
+	memset(o, 0, sizeof(*o));
+}
