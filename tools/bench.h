@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* ddio bench: pattern x record size x layout x method, measured. */
+#ifndef DDIO_BENCH_H
+#define DDIO_BENCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
+#include <ddio/ddio.h>
+
+#define BENCH_MAX_RECORDS 8
+#define BENCH_MAX_RUNS 65536
+
+/**
+ * struct bench_pattern - one access pattern of TR94-226, Table 2
+ * @name: letters after the r or w
+ * @dims: 1 or 2; @dist: enum ddio_dist of each
+ */
+struct bench_pattern {
+	const char *name;
+	uint32_t dims;
+	uint32_t dist[2];
+};
+
+extern const struct bench_pattern bench_patterns[];
+extern const uint32_t bench_npatterns;
+/* Number of the pattern "rbb", "wc", ...; @write from its first letter.  -ENOENT. */
+int bench_pattern_find(const char *name, size_t len, bool *write);
+
+/**
+ * bench_array - a pattern as an array
+ * @bytes: of data in the file from @offset on, see bench_cover()
+ * Rows and columns as in the papers: 1024 columns of 8-byte records, 32 of 8192-byte ones.
+ * Return: bytes that the array covers.
+ */
+uint64_t bench_array(const struct bench_pattern *p, uint32_t record, uint64_t offset,
+		     uint64_t bytes, uint32_t cps, struct ddio_array *array);
+
+/* The largest part of @bytes that whole rows of every record size fill. */
+uint64_t bench_cover(const uint32_t *records, uint32_t n, uint64_t bytes);
+
+/**
+ * bench_share - walk a process's share element by element
+ * A twin of the library's map that shares nothing with it.  Calls @fn with runs of elements
+ * that are contiguous in the file, in the order of the share.
+ */
+typedef void (*bench_share_fn)(void *arg, uint64_t file_off, uint64_t share_off, uint64_t len);
+void bench_share(const struct ddio_array *array, uint32_t rank, bench_share_fn fn, void *arg);
+
+/**
+ * struct bench_spec - the experiment, read-only once it runs
+ * @reference: what the file holds at first, shared memory; @size its length; the arrays are the
+ *	@cover bytes from @offset on
+ */
+struct bench_spec {
+	const char *conf;
+	const char *file;
+	uint32_t cps, iops, disks;
+	uint32_t nrecords, records[BENCH_MAX_RECORDS];
+	uint32_t npatterns, patterns[64]; /* number * 2 + write */
+	uint32_t nmethods, methods[4];
+	uint32_t nlayouts, layouts[3];
+	uint32_t trials;
+	uint32_t xfer_flags;
+	uint64_t block;
+	uint64_t size, offset, cover;
+	uint64_t seed;
+	bool verify, paper, progress;
+	const uint8_t *reference;
+	const char *engine, *engine_options;
+	const char *cache_text;
+};
+
+/* One measured transfer, written by rank 0 into shared memory. */
+struct bench_run {
+	uint32_t pattern, record, method, layout, trial; /* pattern: number * 2 + write */
+	uint32_t verified;
+	uint64_t bytes;
+	uint64_t elapsed_ns; /* of the disks' time: real time over the time scale */
+	struct ddio_report report;
+};
+
+/**
+ * struct bench_shared - what the processes share
+ * @done: runs finished; @total: runs planned
+ * @failed: first failure's text wins, 1 then
+ */
+struct bench_shared {
+	volatile uint64_t done;
+	uint64_t total;
+	volatile uint32_t failed;
+	char what[80];
+	char error[1024];
+	double scale;
+	char kernel[160], engine[32];
+	uint32_t nruns;
+	struct bench_run runs[];
+};
+
+/* A compute process: returns its exit code.  @bcast_fd: pipes for ddio_group_create_bcast(). */
+int bench_cp(const struct bench_spec *spec, struct bench_shared *sh, uint32_t rank,
+	     ddio_bcast_fn bcast, void *arg);
+
+enum bench_format { BENCH_TEXT, BENCH_CSV, BENCH_JSON };
+void bench_print(FILE *out, enum bench_format format, const struct bench_spec *spec,
+		 const struct bench_shared *sh);
+/* Bars by gnuplot. */
+int bench_plot(const char *path, const struct bench_spec *spec, const struct bench_shared *sh);
+
+/* One line of results: the trials of one configuration. */
+struct bench_cell {
+	uint32_t n;
+	double median, min, max; /* MB/s */
+	const struct bench_run *first;
+};
+bool bench_cell(const struct bench_spec *spec, const struct bench_shared *sh, uint32_t pattern,
+		uint32_t record, uint32_t layout, uint32_t method, struct bench_cell *cell);
+const char *bench_method_name(uint32_t method);
+const char *bench_layout_name(uint32_t layout);
+void bench_pattern_name(uint32_t pattern, char name[8]);
+
+/* The figure of TR94-226 Table 3 or 4, normalised for ra; 0 if there is none. */
+double bench_paper(uint32_t pattern, uint32_t record, uint32_t layout, uint32_t method);
+
+/* This machine's memcpy and loopback TCP, bytes a second. */
+int bench_limits(double *memcpy_rate, double *tcp_rate);
+
+#endif /* DDIO_BENCH_H */

@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A compute process of the benchmark.  All run the same loops in step; rank 0
+ * keeps the time.  What the file holds is the reference, every byte XORed
+ * with a key that changes with each write, so that a stale byte shows.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include "bench.h"
+
+struct cp {
+	const struct bench_spec *spec;
+	struct bench_shared *sh;
+	uint32_t rank;
+	struct ddio_session *session;
+	struct ddio_group *group;
+	struct ddio_file *file;
+	uint8_t *buf;
+	uint64_t buf_len;
+	uint8_t key;
+	uint64_t bad_at; /* file offset of the first wrong byte, or UINT64_MAX */
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+static int cp_fail(struct cp *cp, int err, const char *what)
+{
+	const char *text = cp->session ? ddio_last_error(cp->session) : ddio_last_error(NULL);
+
+	if (!__sync_lock_test_and_set(&cp->sh->failed, 1))
+		snprintf(cp->sh->error, sizeof(cp->sh->error), "process %u: %s: %s", cp->rank, what,
+			 text && *text ? text : strerror(-err));
+	return err;
+}
+
+static void xor_copy(uint8_t *to, const uint8_t *from, uint64_t len, uint8_t key)
+{
+	uint64_t i;
+
+	for (i = 0; i < len; i++)
+		to[i] = from[i] ^ key;
+}
+
+static void fill_run(void *arg, uint64_t file_off, uint64_t share_off, uint64_t len)
+{
+	struct cp *cp = arg;
+
+	xor_copy(cp->buf + share_off, cp->spec->reference + file_off, len, cp->key);
+}
+
+static void check_run(void *arg, uint64_t file_off, uint64_t share_off, uint64_t len)
+{
+	struct cp *cp = arg;
+	const uint8_t *want = cp->spec->reference + file_off, *got = cp->buf + share_off;
+	uint64_t i;
+
+	if (!cp->key && !memcmp(want, got, len))
+		return;
+	for (i = 0; i < len; i++)
+		if ((uint8_t)(want[i] ^ cp->key) != got[i] && cp->bad_at == UINT64_MAX)
+			cp->bad_at = file_off + i;
+}
+
+static int check_share(struct cp *cp, const struct ddio_array *a, const char *what)
+{
+	char text[160];
+
+	cp->bad_at = UINT64_MAX;
+	bench_share(a, cp->rank, check_run, cp);
+	if (cp->bad_at == UINT64_MAX)
+		return 0;
+	snprintf(text, sizeof(text), "WRONG BYTE at offset %llu of the file after %s",
+		 (unsigned long long)cp->bad_at, what);
+	if (!__sync_lock_test_and_set(&cp->sh->failed, 1))
+		snprintf(cp->sh->error, sizeof(cp->sh->error), "process %u: %s", cp->rank, text);
+	return -EILSEQ;
+}
+
+static int room(struct cp *cp, uint64_t bytes)
+{
+	void *p;
+
+	if (bytes <= cp->buf_len)
+		return 0;
+	free(cp->buf);
+	cp->buf = NULL;
+	cp->buf_len = 0;
+	if (posix_memalign(&p, 4096, bytes))
+		return -ENOMEM;
+	memset(p, 0, bytes);
+	cp->buf = p;
+	cp->buf_len = bytes;
+	return 0;
+}
+
+static int move(struct cp *cp, const struct ddio_array *a, bool write, uint32_t method,
+		struct ddio_report *report)
+{
+	struct ddio_part part = { .kind = DDIO_PART_ARRAY, .n = 1, .array = a };
+	struct ddio_transfer t = { .struct_size = sizeof(t),
+				   .part = &part,
+				   .buf = cp->buf,
+				   .method = method,
+				   .flags = cp->spec->xfer_flags,
+				   .report = report };
+
+	return write ? ddio_write_all(cp->file, cp->group, &t)
+		     : ddio_read_all(cp->file, cp->group, &t);
+}
+
+/* Cold caches, outside the time that counts. */
+static int settle(struct cp *cp)
+{
+	int err = cp->rank ? 0 : ddio_drop_cache(cp->file);
+
+	if (err)
+		return cp_fail(cp, err, "drop cache");
+	err = ddio_group_barrier(cp->group);
+	return err ? cp_fail(cp, err, "barrier") : 0;
+}
+
+/* The time of a traditional transfer includes outstanding write-behind and prefetches
+ * (TOCS 1997, section 5). */
+static int timed(struct cp *cp, const struct ddio_array *a, bool write, uint32_t method,
+		 struct bench_run *run)
+{
+	uint64_t t0 = now_ns();
+	int err;
+
+	run->report.struct_size = sizeof(run->report);
+	err = move(cp, a, write, method, &run->report);
+	if (err)
+		return err;
+	if (!cp->rank && (method == DDIO_METHOD_TC || method == DDIO_METHOD_2P))
+		err = ddio_drop_cache(cp->file);
+	run->elapsed_ns = (uint64_t)((double)(now_ns() - t0) / cp->sh->scale);
+	return err;
+}
+
+/* Reads all of it again, another way, and compares. */
+static int verify_write(struct cp *cp, uint32_t record, const char *what)
+{
+	const struct bench_spec *s = cp->spec;
+	bool w;
+	int rb = bench_pattern_find("rb", 2, &w), err;
+	struct ddio_array a;
+	uint64_t bytes;
+
+	bench_array(&bench_patterns[rb], record, s->offset, s->cover, s->cps, &a);
+	err = ddio_array_share(&a, s->cps, cp->rank, &bytes, NULL);
+	if (!err)
+		err = room(cp, bytes);
+	if (err)
+		return cp_fail(cp, err, "verify");
+	memset(cp->buf, 0xa5, bytes);
+	err = move(cp, &a, false, DDIO_METHOD_DDS, NULL);
+	return err ? cp_fail(cp, err, "read back") : check_share(cp, &a, what);
+}
+
+static int one_run(struct cp *cp, uint32_t pattern, uint32_t record, uint32_t method,
+		   struct bench_run *run)
+{
+	const struct bench_spec *s = cp->spec;
+	bool write = pattern & 1;
+	struct ddio_array a;
+	uint64_t bytes;
+	char what[48], name[8];
+	int err;
+
+	bench_pattern_name(pattern, name);
+	snprintf(what, sizeof(what), "%s %u %s", name, record, bench_method_name(method));
+	if (!cp->rank)
+		snprintf(cp->sh->what, sizeof(cp->sh->what), "%s %s",
+			 bench_layout_name(run->layout), what);
+	run->bytes =
+		bench_array(&bench_patterns[pattern / 2], record, s->offset, s->cover, s->cps, &a);
+	err = ddio_array_share(&a, s->cps, cp->rank, &bytes, NULL);
+	if (!err)
+		err = room(cp, bytes);
+	if (err)
+		return cp_fail(cp, err, what);
+	if (write) {
+		cp->key = (uint8_t)(cp->key + 0x3d);
+		bench_share(&a, cp->rank, fill_run, cp);
+	} else if (s->verify) {
+		memset(cp->buf, 0x5a, bytes);
+	}
+	err = settle(cp);
+	if (err)
+		return err;
+	err = timed(cp, &a, write, method, run);
+	if (err)
+		return cp_fail(cp, err, what);
+	if (!s->verify)
+		return 0;
+	run->verified = 1;
+	return write ? verify_write(cp, record, what) : check_share(cp, &a, what);
+}
+
+/* Bytes before and behind the arrays are in nobody's share: rank 0 keeps them. */
+static int write_edges(struct cp *cp)
+{
+	const struct bench_spec *s = cp->spec;
+	uint64_t at = s->offset + s->cover;
+	ssize_t n = ddio_pwrite(cp->file, s->reference, s->offset, 0);
+
+	if (n >= 0 && at < s->size)
+		n = ddio_pwrite(cp->file, s->reference + at, s->size - at, at);
+	return n < 0 ? cp_fail(cp, (int)n, "write") : 0;
+}
+
+/* Puts the reference into the file: with @key 0 as it is. */
+static int store(struct cp *cp)
+{
+	const struct bench_spec *s = cp->spec;
+	struct ddio_array a;
+	uint64_t bytes;
+	bool w;
+	int err;
+
+	cp->key = 0;
+	if (!cp->rank) {
+		err = write_edges(cp);
+		if (err)
+			return err;
+	}
+	bench_array(&bench_patterns[bench_pattern_find("rb", 2, &w)], 1, s->offset, s->cover,
+		    s->cps, &a);
+	err = ddio_array_share(&a, s->cps, cp->rank, &bytes, NULL);
+	if (!err)
+		err = room(cp, bytes);
+	if (err)
+		return cp_fail(cp, err, "store");
+	bench_share(&a, cp->rank, fill_run, cp);
+	err = move(cp, &a, true, DDIO_METHOD_DDS, NULL);
+	return err ? cp_fail(cp, err, "store") : settle(cp);
+}
+
+static int open_file(struct cp *cp, uint32_t layout, uint32_t trial)
+{
+	const struct bench_spec *s = cp->spec;
+	struct ddio_striping st = { .struct_size = sizeof(st),
+				    .block_size = (uint32_t)s->block,
+				    .layout = layout,
+				    .seed = s->seed + trial * 7919 + 1,
+				    .reserve = s->size };
+	char name[64];
+	int err;
+
+	if (s->file) {
+		err = ddio_open_all(cp->group, s->file, 0, NULL, &cp->file);
+		return err ? cp_fail(cp, err, s->file) : 0;
+	}
+	snprintf(name, sizeof(name), "bench.%s.%u", bench_layout_name(layout), trial);
+	err = ddio_open_all(cp->group, name, DDIO_CREATE | DDIO_EXCL, &st, &cp->file);
+	return err ? cp_fail(cp, err, name) : store(cp);
+}
+
+static int close_file(struct cp *cp, uint32_t layout, uint32_t trial)
+{
+	char name[64];
+	int err = 0;
+
+	if (cp->spec->file && cp->key)
+		err = store(cp);
+	ddio_close(cp->file);
+	cp->file = NULL;
+	if (err || cp->spec->file || cp->rank)
+		return err;
+	snprintf(name, sizeof(name), "bench.%s.%u", bench_layout_name(layout), trial);
+	err = ddio_remove(cp->session, name);
+	return err ? cp_fail(cp, err, name) : 0;
+}
+
+static int file_runs(struct cp *cp, uint32_t layout, uint32_t trial)
+{
+	const struct bench_spec *s = cp->spec;
+	uint32_t r, p, m;
+	int err = 0;
+
+	for (r = 0; r < s->nrecords && !err; r++)
+		for (p = 0; p < s->npatterns && !err; p++)
+			for (m = 0; m < s->nmethods && !err; m++) {
+				struct bench_run run = { .pattern = s->patterns[p],
+							 .record = s->records[r],
+							 .method = s->methods[m],
+							 .layout = layout,
+							 .trial = trial };
+
+				err = one_run(cp, run.pattern, run.record, run.method, &run);
+				if (!err && !cp->rank) {
+					cp->sh->runs[cp->sh->nruns++] = run;
+					cp->sh->done++;
+				}
+			}
+	return err;
+}
+
+static int all_runs(struct cp *cp)
+{
+	const struct bench_spec *s = cp->spec;
+	uint32_t l, t;
+	int err = 0;
+
+	for (l = 0; l < s->nlayouts && !err; l++)
+		for (t = 0; t < s->trials && !err; t++) {
+			err = open_file(cp, s->layouts[l], t);
+			if (!err)
+				err = file_runs(cp, s->layouts[l], t);
+			if (!err)
+				err = close_file(cp, s->layouts[l], t);
+		}
+	return err;
+}
+
+static int first_disk(void *arg, const struct ddio_disk_state *d)
+{
+	struct cp *cp = arg;
+
+	snprintf(cp->sh->engine, sizeof(cp->sh->engine), "%s", d->engine);
+	if (d->scale_ppm)
+		cp->sh->scale = (double)d->scale_ppm / 1e6;
+	return 1;
+}
+
+int bench_cp(const struct bench_spec *spec, struct bench_shared *sh, uint32_t rank,
+	     ddio_bcast_fn bcast, void *arg)
+{
+	struct ddio_connect_opts opts = { .struct_size = sizeof(opts), .conf = spec->conf };
+	struct cp cp = { .spec = spec, .sh = sh, .rank = rank };
+	int err = ddio_connect(&opts, &cp.session);
+
+	if (err) {
+		cp_fail(&cp, err, "connect");
+		return 1;
+	}
+	err = ddio_group_create_bcast(cp.session, rank, spec->cps, bcast, arg, NULL, &cp.group);
+	if (err) {
+		cp_fail(&cp, err, "group");
+		goto out;
+	}
+	if (!rank) {
+		err = ddio_disks(cp.session, first_disk, &cp);
+		if (err < 0)
+			cp_fail(&cp, err, "disks");
+	}
+	err = ddio_group_barrier(cp.group);
+	if (err)
+		cp_fail(&cp, err, "barrier");
+	else
+		err = all_runs(&cp);
+out:
+	ddio_disconnect(cp.session);
+	free(cp.buf);
+	return err ? 1 : 0;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The options of ddio bench, and the experiment that they describe. */
+#ifndef DDIO_BENCH_SPEC_H
+#define DDIO_BENCH_SPEC_H
+
+#include "bench.h"
+
+struct bench_values {
+	const char *conf, *file, *reference;
+	const char *patterns, *records, *methods, *layouts;
+	const char *engine, *disk_options;
+	const char *output, *csv_file, *plot;
+	uint32_t cps, iops, disks, trials, buffers, reactors;
+	uint64_t size, block, disk_size, cache, seed, offset;
+	bool no_verify, paper, csv, json, quiet, limits, shared_bus, rotate, no_batch;
+};
+
+void bench_defaults(struct bench_values *v);
+/* Prints what is wrong. Return: 0, -EINVAL, or what opening the reference said. */
+int bench_spec_make(struct bench_values *v, struct bench_spec *spec);
+void bench_spec_free(struct bench_spec *spec);
+/* Measures this machine's limits and prints them in the format of the results. */
+int bench_print_limits(FILE *out, enum bench_format format);
+
+#endif /* DDIO_BENCH_SPEC_H */

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Pictures by gnuplot, a child at the other end of a pipe. */
+#ifndef DDIO_GNUPLOT_H
+#define DDIO_GNUPLOT_H
+
+#include <stdio.h>
+#include <sys/types.h>
+
+struct gnuplot {
+	FILE *in;
+	pid_t pid;
+};
+
+/* Starts gnuplot with its output to the PNG @path.  Return: 0, or -errno after a message. */
+int gnuplot_open(struct gnuplot *g, const char *command, const char *path, int width, int height);
+/* Ends it.  Return: 0, or -EIO after a message if it failed. */
+int gnuplot_close(struct gnuplot *g, const char *command);
+
+#endif /* DDIO_GNUPLOT_H */
