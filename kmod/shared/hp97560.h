@@ -68,7 +68,8 @@ struct hp97560_region {
  * @immediate_report: a write is done when its data are in the buffer
  * @bus_overlap: data cross the bus while the media turn, so that only the last
  *	sector's bus time shows; otherwise a read's data cross once complete, and
- *	a write starts on the media once its data are complete
+ *	a write starts on the media once its data are complete.  It needs a bus that
+ *	is no slower than the media.
  */
 struct hp97560_params {
 	u32 cylinders;

@@ -10,6 +10,7 @@
 #define MAX_TRACK_SECTORS 65535
 #define MAX_DELAY_NS 1000000000U
 #define MAX_SQRT_NS 10000000U
+#define MAX_BUFFER_SECTORS 65536
 #define MAX_PERIOD_NS 1000000000000ULL
 
 /* 4002 rpm: 667 revolutions in 10 s. */
@@ -103,6 +104,14 @@ static bool delays_valid(const struct hp97560_params *p)
 	       p->overhead_ns <= MAX_DELAY_NS && p->bus_sector_ns <= MAX_DELAY_NS;
 }
 
+/* Where data cross the bus while the media turn, it must not be the slower of the two. */
+static bool bus_valid(const struct hp97560_params *p)
+{
+	u64 slots = (u64)p->revolutions * p->track_sectors;
+
+	return !p->bus_overlap || p->bus_sector_ns <= div64_u64(p->period_ns, slots);
+}
+
 int hp97560_params_check(const struct hp97560_params *p)
 {
 	if (!p->cylinders || p->cylinders > MAX_CYLINDERS)
@@ -113,7 +122,9 @@ int hp97560_params_check(const struct hp97560_params *p)
 		return -EINVAL;
 	if (p->track_skew > MAX_TRACK_SECTORS || p->cyl_skew > MAX_TRACK_SECTORS)
 		return -EINVAL;
-	if (!regions_valid(p) || !rotation_valid(p) || !delays_valid(p))
+	if (!regions_valid(p) || !rotation_valid(p) || !delays_valid(p) || !bus_valid(p))
+		return -EINVAL;
+	if (p->buffer_sectors > MAX_BUFFER_SECTORS)
 		return -EINVAL;
 	if (p->dirty_sectors < 4 || p->dirty_sectors > p->buffer_sectors)
 		return -EINVAL;
