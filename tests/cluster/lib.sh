@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# What the cluster tests share.  Sourced; sets -u, changes to the top, makes a
+# directory that goes away with every process that was started in it.
+set -u
+cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 2
+top=$PWD
+# Daemons and tools under AddressSanitizer unless a test measures.
+build=${BUILD:-$top/build/asan}
+ddio=$build/ddio
+helpers=$build/tests/helpers
+export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0:exitcode=99
+export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
+dir=$(mktemp -d "${TMPDIR:-/tmp}/ddio-test.XXXXXX") || exit 2
+passed=0 failed=0 skipped=0
+
+finish() {
+	local rc=$?
+	trap - EXIT
+	for c in "$dir"/*/ddio.conf; do
+		[ -e "$c" ] && "$ddio" stop --dir "$(dirname "$c")" >/dev/null 2>&1
+	done
+	if grep -aqE 'ERROR: (Address|Leak|Thread)Sanitizer|runtime error:' "$dir"/*/*.log "$dir"/*.log 2>/dev/null; then
+		grep -aE -A12 'ERROR: (Address|Leak|Thread)Sanitizer|runtime error:' "$dir"/*/*.log "$dir"/*.log | head -60
+		not_ok "a sanitizer reported"
+	fi
+	[ -n "${KEEP:-}" ] || rm -rf "$dir"
+	echo "$passed passed, $failed failed, $skipped skipped"
+	[ "$rc" -eq 0 ] && [ "$failed" -eq 0 ] && [ "$((passed + skipped))" -gt 0 ]
+	exit
+}
+trap finish EXIT
+trap 'exit 143' TERM INT
+
+ok() {
+	passed=$((passed + 1))
+	echo "ok: $*"
+}
+not_ok() {
+	failed=$((failed + 1))
+	echo "FAILED: $*"
+}
+# check "what" command...: passes if the command succeeds
+check() {
+	local what=$1
+	shift
+	if "$@"; then ok "$what"; else not_ok "$what: $*"; fi
+}
+# fails "what" "text expected on stderr" command...: passes if it fails and says so
+fails() {
+	local what=$1 text=$2 out rc
+	shift 2
+	out=$("$@" 2>&1)
+	rc=$?
+	if [ $rc -ne 0 ] && [ $rc -lt 99 ] && grep -qi -- "$text" <<<"$out"; then
+		ok "$what"
+	else
+		not_ok "$what: exit $rc, said: $out"
+	fi
+}
+# start_cluster NAME [options of ddio start]: sets DDIO_CONF
+start_cluster() {
+	local name=$1
+	shift
+	"$ddio" start --dir "$dir/$name" "$@" >/dev/null || return 1
+	export DDIO_CONF=$dir/$name/ddio.conf
+}
+stop_cluster() {
+	"$ddio" stop --dir "$dir/$1" >/dev/null
+}
