@@ -132,7 +132,8 @@ static int mem_open(struct ddio_env *env, const struct ddio_disk_spec *spec,
 	ret = ddio_disk_options_parse(mem_options, spec, &m->opts, err, err_len);
 	if (ret)
 		goto free_disk;
-	ret = ddio_backing_open(&m->store, spec, spec->size / MEM_SECTOR * MEM_SECTOR, err, err_len);
+	ret = ddio_backing_open(&m->store, spec, spec->size / MEM_SECTOR * MEM_SECTOR, err,
+				err_len);
 	if (ret)
 		goto free_disk;
 	if (m->opts.huge)

@@ -37,7 +37,7 @@ struct ddio_backing {
  * @size: bytes; 0 for the file's.  Return: 0 or -errno with one line in @err.
  */
 int ddio_backing_open(struct ddio_backing *store, const struct ddio_disk_spec *spec, uint64_t size,
-		    char *err, size_t err_len);
+		      char *err, size_t err_len);
 /* Ask for huge pages: faster, but a page of them is all there as soon as one byte is written. */
 void ddio_backing_huge(struct ddio_backing *store);
 void ddio_backing_close(struct ddio_backing *store);

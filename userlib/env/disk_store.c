@@ -99,7 +99,7 @@ close_fd:
 }
 
 int ddio_backing_open(struct ddio_backing *store, const struct ddio_disk_spec *spec, uint64_t size,
-		    char *err, size_t err_len)
+		      char *err, size_t err_len)
 {
 	store->map = NULL;
 	store->fd = -1;
@@ -161,8 +161,8 @@ int ddio_backing_transfer(struct ddio_backing *store, const struct ddio_disk_req
 	if (req->op == DDIO_DISK_FLUSH)
 		return 0;
 	if (store->fd >= 0)
-		return ddio_disk_file_rw(store->fd, req->op == DDIO_DISK_WRITE, req->buf,
-					 req->len, req->offset);
+		return ddio_disk_file_rw(store->fd, req->op == DDIO_DISK_WRITE, req->buf, req->len,
+					 req->offset);
 	if (req->op == DDIO_DISK_WRITE)
 		memcpy(store->map + req->offset, req->buf, req->len);
 	else

@@ -79,7 +79,10 @@ void ddio_watch_del(struct ddio_real *real, struct ddio_watch *watch)
  */
 static int real_timer_arm(struct ddio_env *env, struct ddio_timer *timer, uint64_t when_ns)
 {
-	return ddio_heap_put(&ddio_real_of(env)->timers, timer, when_ns);
+	struct ddio_real *real = ddio_real_of(env);
+
+	/* One that arms itself for long ago must not stay ahead of all others. */
+	return ddio_heap_put(&real->timers, timer, when_ns < real->due ? real->due : when_ns);
 }
 
 static void real_timer_cancel(struct ddio_env *env, struct ddio_timer *timer)
@@ -90,13 +93,13 @@ static void real_timer_cancel(struct ddio_env *env, struct ddio_timer *timer)
 /* Timers armed meanwhile wait for the next turn, lest one that re-arms itself starve the rest. */
 static void real_run_timers(struct ddio_real *real)
 {
-	uint64_t now, last = real->timers.seq;
+	uint64_t last = real->timers.seq;
 	struct ddio_timer *timer;
 
 	if (!real->timers.n)
 		return;
-	now = clock_ns(CLOCK_MONOTONIC);
-	while ((timer = ddio_heap_first(&real->timers)) && timer->when <= now &&
+	real->due = clock_ns(CLOCK_MONOTONIC);
+	while ((timer = ddio_heap_first(&real->timers)) && timer->when <= real->due &&
 	       timer->seq <= last) {
 		ddio_heap_remove(&real->timers, timer);
 		timer->fn(timer->arg);

@@ -59,6 +59,7 @@ struct ddio_worker {
  * @clock: a timerfd, armed for the first timer while the loop sleeps
  * @clock_at: what @clock is armed for, 0 if not
  * @timers: all armed timers
+ * @due: the time by which timers were due in the last turn that ran any
  * @posts: newest first; atomic, pushed by any thread
  * @sleeping: the loop sleeps, or is about to; atomic
  * @stop: the loop is to return; atomic
@@ -80,6 +81,7 @@ struct ddio_real {
 	struct ddio_watch clock;
 	uint64_t clock_at;
 	struct ddio_heap timers;
+	uint64_t due;
 	struct ddio_post *posts;
 	int sleeping;
 	int stop;
