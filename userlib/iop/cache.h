@@ -12,6 +12,8 @@
 
 struct ddio_cache;
 
+#define DDIO_CACHE_PAPER_MAX (1ull << 30)
+
 struct ddio_cache_stats {
 	uint64_t hits, misses;
 	uint64_t prefetches, prefetch_used, prefetch_wasted;
@@ -23,7 +25,7 @@ struct ddio_cache_stats {
  * struct ddio_cache_opts
  * @bytes: most memory of blocks; a block of a file larger than that is still cached alone
  * @paper: the papers' size instead: 8 blocks for every client connected and disk (at least 16
- *	blocks), see ddio_cache_set_clients()
+ *	blocks, at most DDIO_CACHE_PAPER_MAX bytes), see ddio_cache_set_clients()
  * @depth: most requests at the disk at once (CSCAN decides among the waiting ones); default 1, so
  *	that the order is ours, more for disks that take many
  */
@@ -35,7 +37,8 @@ struct ddio_cache_opts {
 
 int ddio_cache_new(struct ddio_env *env, struct ddio_store *store,
 		   const struct ddio_cache_opts *opts, struct ddio_cache **cache);
-/* Dirty blocks must have been written back (ddio_cache_flush()); nothing in flight. */
+/* Dirty blocks must have been written back (ddio_cache_flush()); nothing in flight, and the reactor
+ * has run what was posted.  Not from inside a callback of the cache. */
 void ddio_cache_free(struct ddio_cache *cache);
 void ddio_cache_set_clients(struct ddio_cache *cache, uint32_t clients);
 void ddio_cache_stats(const struct ddio_cache *cache, struct ddio_cache_stats *stats);
@@ -71,6 +74,7 @@ void ddio_cache_write(struct ddio_cache *cache, struct ddio_cache_io *io);
  * @obj: NULL for everything
  * @drop: forget the blocks too
  * An error of the disk is reported once here; the blocks stay dirty unless @drop.
+ * Also waits for the I/O that is under way on blocks that were discarded before.
  */
 struct ddio_cache_flush {
 	struct ddio_object *obj;
@@ -79,6 +83,7 @@ struct ddio_cache_flush {
 	void *arg;
 	struct ddio_list link;
 	uint64_t pending;
+	uint64_t seq;
 	int status;
 };
 
@@ -86,6 +91,8 @@ void ddio_cache_flush(struct ddio_cache *cache, struct ddio_cache_flush *flush);
 /* Forget the blocks of an object from @first on without writing them (remove, truncate).
  * Those with I/O under way are forgotten when it ends. */
 void ddio_cache_discard(struct ddio_cache *cache, struct ddio_object *obj, uint64_t first);
+/* Is I/O of the cache under way, or a lock held, on a block of the object from @first on? */
+bool ddio_cache_busy(const struct ddio_cache *cache, const struct ddio_object *obj, uint64_t first);
 
 /**
  * struct ddio_block_lock - a collective's hold on one block; caller-owned
@@ -93,6 +100,8 @@ void ddio_cache_discard(struct ddio_cache *cache, struct ddio_object *obj, uint6
  * @granted: from the loop, if ddio_cache_lock() returned false
  * @dirty: at the grant: the cached bytes of the whole block if they are newer than the disk, else NULL;
  *	valid while the lock is held
+ * @status: at the grant: 0, or -errno: the cache holds newer bytes of a part of the block and could
+ *	not read the rest, so neither the disk nor @dirty is right; to be unlocked all the same
  */
 struct ddio_block_lock {
 	struct ddio_object *obj;
@@ -100,7 +109,9 @@ struct ddio_block_lock {
 	void (*granted)(struct ddio_block_lock *lock);
 	void *arg;
 	const void *dirty;
+	int status;
 	struct ddio_list link;
+	uint64_t seq;
 	void *entry;
 };
 
