@@ -1,0 +1,73 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# timeout: 240
+# The tools, end to end: start, import, ls, stat, layout, export, rm, fsck, stop.
+. "$(dirname "$0")/lib.sh"
+
+check "start a cluster" start_cluster a --iops 3 --disks 2 --engine mem --disk-size 32M
+fails "start twice in one directory" "already holds a cluster" "$ddio" start --dir "$dir/a"
+
+# Sizes around block and stripe ends, an empty file among them.
+for size in 0 1 511 512 8191 8192 8193 65537 1000003; do
+	head -c "$size" /dev/urandom >"$dir/in"
+	"$ddio" import --block-size 8K "$dir/in" "f.$size" &&
+		"$ddio" export "f.$size" "$dir/out.$size" && cmp "$dir/in" "$dir/out.$size"
+	check "import and export $size bytes" [ $? -eq 0 ]
+done
+check "ls lists them in order" [ "$("$ddio" ls | tr '\n' ' ')" = \
+	"f.0 f.1 f.1000003 f.511 f.512 f.65537 f.8191 f.8192 f.8193 " ]
+check "ls --long tells the size" grep -q '^ *1000003 .*f.1000003$' <("$ddio" ls -l)
+check "stat tells the striping" grep -q 'block size: 8192' <("$ddio" stat f.1)
+"$ddio" layout f.1000003 >"$dir/layout"
+blocks=$(awk 'NR > 1 { n += $3 } END { print n }' "$dir/layout")
+check "layout accounts for every block" [ "$blocks" = 123 ]
+check "standard input and output" cmp <(head -c 70000 /dev/zero) \
+	<(head -c 70000 /dev/zero | "$ddio" import - piped && "$ddio" export piped -)
+fails "import of an existing name" "exists" "$ddio" import "$dir/in" f.1
+check "import --force replaces" "$ddio" import --force "$dir/in" f.1
+check "... wholly" cmp "$dir/in" <("$ddio" export f.1 -)
+fails "export of no such file" "f.none" "$ddio" export f.none "$dir/none"
+fails "rm of no such file" "f.none" "$ddio" rm f.none
+check "rm --force of no such file" "$ddio" rm --force f.none
+free0=$("$ddio" status --csv | awk -F, 'NR > 1 { n += $6 } END { print n }')
+check "rm" "$ddio" rm f.0 f.1 f.511 f.512 f.8191 f.8192 f.8193 f.65537 f.1000003 piped
+check "ls after rm" [ -z "$("$ddio" ls)" ]
+free1=$("$ddio" status --csv | awk -F, 'NR > 1 { n += $6 } END { print n }')
+check "rm gives space back" [ "$free1" -gt "$free0" ]
+check "fsck" "$ddio" fsck
+
+# Striping over some disks, in any order; layouts.
+head -c 300000 /dev/urandom >"$dir/in"
+check "stripe over disks 4 and 1" "$ddio" import --block-size 512 --disks 4,1 "$dir/in" two
+check "... keeps the order" grep -q '^disks: *4 1$' <("$ddio" stat two)
+check "... and the bytes" cmp "$dir/in" <("$ddio" export two -)
+for l in random-blocks random-tracks; do
+	check "layout $l" "$ddio" import --block-size 4K --layout $l --seed 7 "$dir/in" "$l"
+	check "... its bytes" cmp "$dir/in" <("$ddio" export "$l" -)
+done
+fails "no such disk" "disk" "$ddio" import --disks 17 "$dir/in" bad
+fails "a block size that is no power of two" "block" "$ddio" import --block-size 3000 "$dir/in" bad
+fails "no such layout" "layout" "$ddio" import --layout spiral "$dir/in" bad
+
+check "progress bars stay out of pipes" [ -z "$("$ddio" import --force "$dir/in" two 2>&1)" ]
+check "usage errors exit with 2" bash -c "'$ddio' ls --nonsense 2>/dev/null; [ \$? = 2 ]"
+check "unknown commands exit with 2" bash -c "'$ddio' frobnicate 2>/dev/null; [ \$? = 2 ]"
+check "status" "$ddio" status
+check "status names every node" [ "$("$ddio" status --nodes | grep -c ' up ')" = 3 ]
+
+check "stop" stop_cluster a
+fails "status of a stopped cluster" "down\|refused\|lost\|reach" "$ddio" ls
+
+# Data in files survive a restart; those in memory do not, and say so.
+check "start with files" start_cluster b --iops 2 --disks 1 --engine aio --files --disk-size 16M
+check "import" "$ddio" import --block-size 16K "$dir/in" kept
+check "stop" stop_cluster b
+for n in 0 1; do
+	"$build/ddiod" --conf "$DDIO_CONF" --node io$n --pid-file "$dir/b/io$n.pid" \
+		--log-file "$dir/b/io$n.log"
+	check "restart io$n" [ $? -eq 0 ]
+done
+check "the file survives an orderly restart" cmp "$dir/in" <("$ddio" export kept -)
+check "fsck" "$ddio" fsck
+check "stop --clean" "$ddio" stop --clean --dir "$dir/b"
+check "... leaves nothing" [ ! -e "$dir/b" ]
