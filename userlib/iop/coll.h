@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Inside of the collective executor: groups (coll_group.c), the request that a
+ * node's reactors share (coll_start.c), a collective running on one reactor
+ * (coll.c, coll_watch.c), block lists (coll_plan.c), and the buffers that a
+ * disk's blocks stream through (coll_disk.c, coll_read.c, coll_write.c).
+ *
+ * Who owns what
+ *   reactor -> groups, collectives; group -> members; client -> members too
+ *   collective -> its disks; disk -> slots; slot -> two buffers, parts
+ *   The request and its map are read only, shared by the node's reactors, and
+ *   counted.  Nothing else is seen by more than one reactor.
+ *
+ * Nothing is freed from inside a call: a collective is only ever freed by its
+ * own turn, ddio_coll_kick() posts it, with no disk request, lock, commit or
+ * send under way and no sink of a connection in its buffers.
+ */
+#ifndef DDIO_IOP_COLL_H
+#define DDIO_IOP_COLL_H
+
+#include <stdatomic.h>
+#include "iop/iop.h"
+#include "map/map.h"
+
+#define DDIO_COLL_MAX_BUFFERS 64u   /* a disk */
+#define DDIO_COLL_MAX_RUNNING 64u   /* collectives of one group on one reactor */
+#define DDIO_COLL_NOBODY UINT32_MAX /* no rank */
+#define DDIO_COLL_EARLY 8u	    /* operations given up before they began, remembered */
+#define DDIO_COLL_CHUNK 1024u	    /* members a chunk of a group's table */
+
+/**
+ * struct ddio_verdict - how a collective ended
+ * @status: enum ddio_status
+ * @lost: rank that went away or does not answer, or DDIO_COLL_NOBODY
+ */
+struct ddio_verdict {
+	uint32_t status;
+	uint32_t lost;
+	char text[DDIO_MAX_TEXT];
+};
+
+void ddio_verdict_set(struct ddio_verdict *v, uint32_t status, uint32_t lost, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/*
+ * Groups
+ */
+
+/**
+ * struct ddio_member - one rank of a group, on one connection of the reactor
+ * @handle: the member's own number for the group
+ * @tx_seen, @tx_since: the connection's last progress in sending as the watch saw it, and when
+ * @piece_ns: when its last COLL_PIECE was complete
+ */
+struct ddio_member {
+	struct ddio_client *client;
+	struct ddio_coll_group *group;
+	struct ddio_list client_link;
+	uint32_t rank;
+	uint32_t handle;
+	uint64_t tx_seen, tx_since;
+	uint64_t piece_ns;
+};
+
+/**
+ * struct ddio_coll_group - a group as one reactor knows it
+ * @size: ranks; @n: of them attached
+ * @lost: a rank that was attached and whose connection ended, or DDIO_COLL_NOBODY
+ * @running: collectives on @colls
+ * @last_start: highest number of an operation that was asked of this reactor, if it is reactor 0
+ * @last_op: highest number of an operation that began here
+ * @early: operations that were given up before they were started; a ring
+ * @chunk: members by rank; a chunk is allocated with its first member
+ */
+struct ddio_coll_group {
+	struct ddio_list link; /* reactor->groups */
+	struct ddio_reactor *reactor;
+	uint8_t id[DDIO_GROUP_ID_LEN];
+	uint32_t size, n;
+	uint32_t lost;
+	uint32_t running;
+	uint64_t last_start, last_op;
+	struct ddio_list colls; /* struct ddio_coll.group_link */
+	struct ddio_early {
+		uint64_t op;
+		uint32_t status, rank;
+	} early[DDIO_COLL_EARLY];
+	uint32_t nearly;
+	struct ddio_member **chunk[];
+};
+
+struct ddio_coll_group *ddio_coll_group_find(struct ddio_reactor *reactor, const uint8_t *id);
+/* The client's membership in a group, or NULL. */
+struct ddio_member *ddio_coll_client_member(const struct ddio_client *client, const uint8_t *id);
+/* The attached member of a rank, or NULL. */
+struct ddio_member *ddio_coll_group_member(const struct ddio_coll_group *group, uint32_t rank);
+/* Frees the group if it has no member and runs nothing. */
+void ddio_coll_group_release(struct ddio_coll_group *group);
+/* Was the operation given up before it began? */
+const struct ddio_early *ddio_coll_group_early(const struct ddio_coll_group *group, uint64_t op);
+/* Missing ranks: the verdict says who. */
+bool ddio_coll_group_complete(const struct ddio_coll_group *group, struct ddio_verdict *v);
+
+/*
+ * The request
+ */
+struct ddio_coll_req;
+
+/**
+ * struct ddio_coll_to - the request on its way to one reactor
+ * @takes_part: the reactor owns disks of the file
+ * @start, @notice: posts: begin; another reactor's part failed
+ */
+struct ddio_coll_to {
+	struct ddio_coll_req *req;
+	struct ddio_reactor *reactor;
+	bool takes_part;
+	struct ddio_post start, notice;
+};
+
+enum ddio_req_failed { DDIO_REQ_FINE, DDIO_REQ_FAILING, DDIO_REQ_FAILED };
+
+/**
+ * struct ddio_coll_req - one collective request at one node
+ * @refs: one a reactor that runs it and one a post under way
+ * @failed: enum ddio_req_failed; the reactor that moves it from FINE writes @verdict
+ * @lo, @hi: bounds of the map
+ */
+struct ddio_coll_req {
+	atomic_uint refs;
+	atomic_uint failed;
+	struct ddio_verdict verdict;
+	struct ddio_msg_coll_start start;
+	struct ddio_map *map;
+	uint64_t lo, hi;
+	uint32_t nto;
+	struct ddio_coll_to to[];
+};
+
+void ddio_coll_req_put(struct ddio_coll_req *req);
+/* Tells the node's other reactors, unless one of them was first. */
+void ddio_coll_req_fail(struct ddio_coll_req *req, const struct ddio_reactor *from,
+			const struct ddio_verdict *v);
+/* True, and the verdict in @req->verdict, if another reactor's part has failed. */
+static inline bool ddio_coll_req_failed(struct ddio_coll_req *req)
+{
+	return atomic_load_explicit(&req->failed, memory_order_acquire) == DDIO_REQ_FAILED;
+}
+
+static inline bool ddio_coll_req_flag(const struct ddio_coll_req *req, uint32_t flag)
+{
+	return req->start.flags & flag;
+}
+
+/*
+ * Block lists
+ */
+
+/**
+ * struct ddio_span - blocks of an object at a constant distance, within one extent
+ * @block: the first, a number in the object
+ * @count: blocks, at least 1
+ * @sector: where the first lies on the disk, in units of 512 bytes; DDIO_SPAN_HOLE: nowhere
+ * @stride: distance in blocks; 1 where there is only one
+ */
+struct ddio_span {
+	uint64_t block : 54;
+	uint64_t count : 10;
+	uint64_t sector : 54;
+	uint64_t stride : 10;
+};
+_Static_assert(sizeof(struct ddio_span) == 16, "a block list may hold millions of these");
+
+#define DDIO_SPAN_HOLE ((1ull << 54) - 1)
+#define DDIO_SPAN_MAX 1023u /* count and stride */
+
+/**
+ * struct ddio_placed - neighbouring blocks of an object that lie one behind the other
+ * @block: the first; above all that were added before
+ * @sector: its place, or DDIO_SPAN_HOLE
+ * @same: in the same extent as what was added before
+ */
+struct ddio_placed {
+	uint64_t block;
+	uint64_t count;
+	uint64_t sector;
+	bool same;
+};
+
+/**
+ * struct ddio_plan - the block list of one disk
+ * @sectors: of a block
+ * @blocks: in all spans
+ * @at, @in: the next block to be handed out: index of a span, and of a block in it
+ * @left: blocks not handed out yet
+ */
+struct ddio_plan {
+	uint32_t sectors;
+	struct ddio_span *span;
+	uint64_t n, cap;
+	uint64_t blocks;
+	uint64_t at, left;
+	uint32_t in;
+};
+
+int ddio_plan_add(struct ddio_plan *plan, const struct ddio_placed *placed);
+void ddio_plan_sort(struct ddio_plan *plan);
+/* Begin @skip blocks further on; what was skipped comes last. */
+void ddio_plan_rotate(struct ddio_plan *plan, uint64_t skip);
+/* The next block; @hole: it had no place on the disk when the list was made. */
+bool ddio_plan_next(struct ddio_plan *plan, uint64_t *block, bool *hole);
+void ddio_plan_free(struct ddio_plan *plan);
+
+/*
+ * A running collective
+ */
+enum ddio_coll_state {
+	DDIO_COLL_PLANNING,   /* the block lists are being made */
+	DDIO_COLL_RUNNING,    /* blocks stream through the slots */
+	DDIO_COLL_COMMITTING, /* all is written; the stores commit */
+	DDIO_COLL_STOPPING,   /* failed; disk requests and commits are under way */
+	DDIO_COLL_RELEASING,  /* failed and told; connections still hold buffers */
+	DDIO_COLL_OVER,	      /* to be freed */
+};
+
+enum ddio_slot_state {
+	DDIO_SLOT_IDLE,
+	DDIO_SLOT_ASKING,  /* write: members owe pieces */
+	DDIO_SLOT_READY,   /* write: all pieces are here; it is not yet this block's turn */
+	DDIO_SLOT_LOCKING, /* waits for the cache to let go of the block */
+	DDIO_SLOT_READING, /* the disk reads; when writing: the old bytes */
+	DDIO_SLOT_WRITING,
+	DDIO_SLOT_SENDING, /* read: connections hold the buffers */
+};
+
+enum ddio_owed {
+	DDIO_OWED_ASKED,  /* by the member */
+	DDIO_OWED_COMING, /* a connection writes to the buffer */
+	DDIO_OWED_HERE,
+};
+
+/**
+ * struct ddio_coll_part - one member's bytes of a block
+ * @len: of its message
+ * @first, @end: the smallest range within the block that has them all
+ * @pieces: contiguous ones, for the account
+ * @where: of a write: offset in the block buffer (@direct), else in the message buffer
+ * @direct: received straight into place
+ */
+struct ddio_coll_part {
+	uint32_t rank;
+	uint32_t len;
+	uint32_t first, end;
+	uint32_t pieces;
+	uint32_t where;
+	enum ddio_owed owed;
+	bool direct;
+	struct iovec iov;
+};
+
+/**
+ * struct ddio_slot - one buffer of a disk, and what happens to the block in it
+ * @block: the number in the object; @file_block: in the file
+ * @turn: its place in the order of the disk's list
+ * @lo: file offset of the block's first byte
+ * @covered: bytes of the block that somebody wants
+ * @hole: the list said that the block has no place
+ * @merge: write: the block keeps bytes that nobody sends
+ * @offset: write: byte on the disk
+ * @buf: the block
+ * @part: by rank; @sent: parts given to connections so far; @owed: parts not here
+ * @sends: connections that have not let go yet
+ */
+struct ddio_slot {
+	struct ddio_coll_disk *disk;
+	enum ddio_slot_state state;
+	uint64_t since; /* begin of the state */
+	uint64_t block, file_block, turn, lo, offset;
+	uint32_t covered;
+	bool hole, merge, held;
+	uint8_t *buf;
+	struct ddio_coll_part *part;
+	uint32_t nparts, cap, sent, owed;
+	uint32_t sends;
+	struct ddio_send send;
+	struct ddio_disk_req req;
+	struct ddio_block_lock lock;
+	struct ddio_list asking; /* coll->asking: not yet in a WANT message */
+};
+
+/**
+ * struct ddio_coll_disk - one disk's part of a collective
+ * @stripe: its place in the file's stripe
+ * @scan: file offset from which the list is still to be made
+ * @extent_end: block up to which the last extent met reaches
+ * @short_blocks: write: blocks that have no place yet
+ * @turn_next: the turn that the next block taken gets; @turn_go: the turn that may go to the disk
+ */
+struct ddio_coll_disk {
+	struct ddio_coll *coll;
+	struct ddio_iop_disk *disk;
+	uint32_t stripe;
+	struct ddio_object *obj; /* NULL: nothing was ever written */
+	struct ddio_plan plan;
+	uint64_t scan, extent_end, short_blocks;
+	enum { DDIO_PLAN_COUNT, DDIO_PLAN_PLACE, DDIO_PLAN_MADE } pass;
+	bool opened;
+	struct ddio_slot *slot;
+	uint32_t nslots, used;
+	uint64_t turn_next, turn_go;
+	size_t stride; /* of buffers */
+	uint8_t *bufs; /* of blocks */
+	uint8_t *msgs; /* of packed messages, allocated when first needed */
+	struct ddio_commit commit;
+	uint64_t progress_ns; /* when a request or a lock's wait ended last */
+};
+
+/**
+ * struct ddio_coll - a collective on one reactor
+ * @turn: a turn of its own, see ddio_coll_kick()
+ * @io: disk requests, granted locks and commits under way; @sends: messages that refer to buffers
+ * @asking: slots whose members have to be asked
+ * @told: COLL_DONE was sent
+ * @index, @msgs: scratch by rank: part of the block at hand, its message
+ */
+struct ddio_coll {
+	struct ddio_reactor *reactor;
+	struct ddio_coll_req *req;
+	struct ddio_coll_group *group;
+	struct ddio_list link, group_link;
+	enum ddio_coll_state state;
+	struct ddio_verdict verdict;
+	struct ddio_post turn;
+	bool turning, told;
+	struct ddio_timer timer;
+	uint64_t timeout_ns, begin_ns;
+	uint64_t io, sends;
+	struct ddio_list asking;
+	uint32_t block_size;
+	uint32_t ndisks;
+	struct ddio_coll_disk *disk;
+	uint32_t *index;
+	void **msgs;
+	struct ddio_msg_coll_done done;
+};
+
+static inline bool ddio_coll_writes(const struct ddio_coll *coll)
+{
+	return ddio_coll_req_flag(coll->req, DDIO_COLL_WRITE);
+}
+
+/* coll.c */
+void ddio_coll_begin(struct ddio_coll_to *to);
+/* The one place where the state changes. */
+void ddio_coll_enter(struct ddio_coll *coll, enum ddio_coll_state state);
+/* Ends it; the first failure counts.  Tells the sibling reactors. */
+void ddio_coll_fail(struct ddio_coll *coll, const struct ddio_verdict *v);
+void ddio_coll_fail_here(struct ddio_coll *coll, uint32_t status, uint32_t lost, const char *fmt,
+			 ...) __attribute__((format(printf, 4, 5)));
+/* A failure of memory. */
+void ddio_coll_fail_memory(struct ddio_coll *coll);
+/* A failure of a disk at a block of the file. */
+void ddio_coll_fail_disk(struct ddio_coll_disk *cd, const struct ddio_slot *slot, int err,
+			 const char *what);
+/* The block was freed by somebody else. */
+void ddio_coll_fail_gone(struct ddio_slot *slot);
+void ddio_coll_kick(struct ddio_coll *coll);
+/* COLL_DONE to every member, once. */
+void ddio_coll_tell(struct ddio_coll *coll);
+void ddio_coll_done_send(struct ddio_coll_group *group, const struct ddio_msg_coll_done *done,
+			 const struct ddio_verdict *v);
+void ddio_coll_done_send_one(const struct ddio_member *m, struct ddio_msg_coll_done *done,
+			     const struct ddio_verdict *v);
+struct ddio_coll *ddio_coll_find(const struct ddio_coll_group *group, uint64_t op);
+
+/* coll_plan.c: one piece of the work; true when the list of every disk is made, or it failed. */
+bool ddio_coll_plan(struct ddio_coll *coll);
+
+/* coll_watch.c */
+void ddio_coll_watch_begin(struct ddio_coll *coll);
+void ddio_coll_watch_end(struct ddio_coll *coll);
+
+/* coll_disk.c */
+int ddio_coll_disk_buffers(struct ddio_coll_disk *cd);
+void ddio_coll_disk_free(struct ddio_coll_disk *cd);
+void ddio_coll_disk_run(struct ddio_coll_disk *cd);
+void ddio_coll_disk_stop(struct ddio_coll_disk *cd);
+bool ddio_coll_disk_idle(const struct ddio_coll_disk *cd);
+void ddio_slot_enter(struct ddio_slot *slot, enum ddio_slot_state state);
+/* Fills in the parts of the slot's block. */
+int ddio_slot_divide(struct ddio_slot *slot);
+/* The message buffer, or NULL: no memory. */
+uint8_t *ddio_slot_msg(struct ddio_slot *slot);
+void ddio_slot_lock(struct ddio_slot *slot);
+void ddio_slot_unlock(struct ddio_slot *slot, bool stale);
+void ddio_slot_submit(struct ddio_slot *slot, enum ddio_disk_op op, uint64_t offset);
+/* The block is done with; the next one. */
+void ddio_slot_next(struct ddio_slot *slot);
+
+/* coll_read.c and coll_write.c: what follows when a slot has got ... */
+void ddio_slot_read_locked(struct ddio_slot *slot);
+void ddio_slot_read_done(struct ddio_slot *slot);
+void ddio_slot_read_sent(struct ddio_slot *slot);
+int ddio_slot_write_ask(struct ddio_slot *slot);    /* ... a block */
+void ddio_coll_write_flush(struct ddio_coll *coll); /* ... its turn: sends WANT messages */
+void ddio_slot_write_locked(struct ddio_slot *slot);
+void ddio_slot_write_done(struct ddio_slot *slot);
+/* What a member's connection is receiving goes nowhere. */
+void ddio_coll_discard(struct ddio_coll *coll, uint32_t rank);
+/* Accounts for one member's part of a block as Memputs or Memgets. */
+void ddio_coll_charge_part(struct ddio_coll *coll, enum ddio_work work,
+			   const struct ddio_coll_part *part);
+
+#endif /* DDIO_IOP_COLL_H */
