@@ -152,28 +152,60 @@ static int generate(const struct values *v, const struct hp97560_params *p)
 	return EXIT_OK;
 }
 
-static void comparison_print(const struct ddio_comparison *c, const char *name, bool csv)
+/* A name as a field of comma-separated values. */
+static void csv_name_print(const char *name)
 {
-	const char *format =
-		csv ? "%s,%zu,%.6f,%.6f,%.6f,%.6f,%.6f,%.6f,%.6f\n"
-		    : "%-40s %8zu %9.4f %9.4f %+9.4f %+8.2f %% %9.4f %7.2f %% %7.2f %%\n";
-	double scale = csv ? 1 : 100;
+	const char *quote = strpbrk(name, ",\"\r\n") ? "\"" : "";
 
-	printf(format, name, c->n, c->trace_mean_ms, c->model_mean_ms, c->error_mean_ms,
-	       scale * c->error_mean_ms / c->trace_mean_ms, c->error_median_ms, scale * c->demerit,
-	       scale * c->close);
+	fputs(quote, stdout);
+	for (; *name; name++) {
+		if (*name == '"')
+			putchar('"');
+		putchar(*name);
+	}
+	fputs(quote, stdout);
 }
 
-static void comparison_title(bool csv)
+static void comparison_csv(const struct ddio_comparison *c, const char *name)
 {
-	if (csv)
-		printf("trace,requests,trace_mean_ms,model_mean_ms,mean_error_ms,mean_error_share,"
-		       "median_absolute_error_ms,demerit,share_within_0.02_ms\n");
-	else
-		printf("%-40s %8s %9s %9s %20s %9s %9s %9s\n%-40s %8s %9s %9s %20s %9s %9s %9s\n",
-		       "", "", "trace", "model", "mean", "median", "demerit", "within", "trace",
-		       "requests", "mean, ms", "mean, ms", "error, ms", "|e|, ms", "figure",
-		       "0.02 ms");
+	csv_name_print(name);
+	printf(",%zu,%.6f,%.6f,%.6f,%.6f,%.6f,%.6f,%.6f\n", c->n, c->trace_mean_ms,
+	       c->model_mean_ms, c->error_mean_ms, c->error_mean_ms / c->trace_mean_ms,
+	       c->error_median_ms, c->demerit, c->close);
+}
+
+static void comparisons_csv(const struct ddio_comparison *c, char **names, size_t n)
+{
+	size_t i;
+
+	printf("trace,requests,trace_mean_ms,model_mean_ms,mean_error_ms,mean_error_share,"
+	       "median_absolute_error_ms,demerit,share_within_0.02_ms\n");
+	for (i = 0; i < n; i++)
+		comparison_csv(&c[i], names[i]);
+}
+
+static void comparison_print(const struct ddio_comparison *c, const char *name, int width)
+{
+	printf("%-*s %8zu %9.4f %9.4f %+9.4f %+8.2f %% %9.4f %7.2f %% %7.2f %%\n", width, name,
+	       c->n, c->trace_mean_ms, c->model_mean_ms, c->error_mean_ms,
+	       100 * c->error_mean_ms / c->trace_mean_ms, c->error_median_ms, 100 * c->demerit,
+	       100 * c->close);
+}
+
+static void comparisons_print(const struct ddio_comparison *c, char **names, size_t n)
+{
+	static const char line[] = "%-*s %8s %9s %9s %20s %9s %9s %9s\n";
+	int width = 5;
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (strlen(names[i]) > (size_t)width && strlen(names[i]) < 200)
+			width = (int)strlen(names[i]);
+	printf(line, width, "", "", "trace", "model", "mean", "median", "demerit", "within");
+	printf(line, width, "trace", "requests", "mean, ms", "mean, ms", "error, ms", "|e|, ms",
+	       "figure", "0.02 ms");
+	for (i = 0; i < n; i++)
+		comparison_print(&c[i], names[i], width);
 }
 
 static int compare_one(struct ddio_comparison *c, const char *path, const struct hp97560_params *p)
@@ -218,10 +250,10 @@ static int compare(const struct values *v, const struct hp97560_params *p, char 
 			break;
 	if (done < n)
 		ret = EXIT_FAILED;
-	if (done)
-		comparison_title(v->csv);
-	for (i = 0; i < done; i++)
-		comparison_print(&c[i], names[i], v->csv);
+	if (done && v->csv)
+		comparisons_csv(c, names, done);
+	else if (done)
+		comparisons_print(c, names, done);
 	if (ret == EXIT_OK && v->plot)
 		ret = plot(c, names, n, v->plot);
 	for (i = 0; i < done; i++)
