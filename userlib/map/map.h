@@ -48,7 +48,7 @@ struct ddio_run {
 		uint64_t count;
 		uint64_t file_stride;
 		uint64_t share_stride;
-	} level[DDIO_MAX_DIMS + 1];
+	} level[2 * DDIO_MAX_DIMS];
 };
 
 /* Return 0 to go on; anything else ends the walk and is its result. */
@@ -138,6 +138,28 @@ bool ddio_map_check_overlap(const struct ddio_map *map, uint64_t *at, uint32_t *
  * @block_off of the file, to the message, and back. */
 void ddio_run_pack(const struct ddio_run *run, const void *block, uint64_t block_off, void *msg);
 void ddio_run_unpack(const struct ddio_run *run, void *block, uint64_t block_off, const void *msg);
+
+/**
+ * ddio_map_pack - the messages of all processes for a range, in one pass over it
+ * @block: the bytes of the file from @lo to before @hi
+ * @msg: a buffer for the message of each process, as long as ddio_map_msg_size()
+ *	says; NULL skips the process
+ *
+ * The same bytes as ddio_run_pack() of every run, in the order that suits the
+ * caches.
+ * Return: 0.
+ */
+int ddio_map_pack(const struct ddio_map *map, uint64_t lo, uint64_t hi, const void *block,
+		  void *const *msg);
+
+/**
+ * ddio_map_unpack - the way back, for a write
+ * @msg: each as long as ddio_map_put_size() says; NULL skips the process.
+ *	Bytes of the block that nobody delivers are left alone.
+ * Return: 0.
+ */
+int ddio_map_unpack(const struct ddio_map *map, uint64_t lo, uint64_t hi, void *block,
+		    const void *const *msg);
 
 /*
  * The memory side, at the compute process.

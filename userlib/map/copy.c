@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Strided copies, with loops of their own for the common sizes of elements. */
+#include <string.h>
+#include "map/copy.h"
+
+/* An inner level of fewer pieces changes places with a longer one outside it. */
+#define SHORT_ROW 8
+
+/*
+ * A loop for pieces of one constant length: the copy becomes one or two moves.
+ * Four at a time, because the moves of neighbours do not depend on each other.
+ */
+#define DEFINE_ROW(size)                                                                         \
+	static void row_##size(char *dst, uint64_t ds, const char *src, uint64_t ss, uint64_t n) \
+	{                                                                                        \
+		for (; n >= 4; n -= 4) {                                                         \
+			memcpy(dst, src, size);                                                  \
+			memcpy(dst + ds, src + ss, size);                                        \
+			memcpy(dst + 2 * ds, src + 2 * ss, size);                                \
+			memcpy(dst + 3 * ds, src + 3 * ss, size);                                \
+			dst += 4 * ds;                                                           \
+			src += 4 * ss;                                                           \
+		}                                                                                \
+		for (; n; n--) {                                                                 \
+			memcpy(dst, src, size);                                                  \
+			dst += ds;                                                               \
+			src += ss;                                                               \
+		}                                                                                \
+	}
+
+DEFINE_ROW(1)
+DEFINE_ROW(2)
+DEFINE_ROW(4)
+DEFINE_ROW(8)
+DEFINE_ROW(12)
+DEFINE_ROW(16)
+DEFINE_ROW(24)
+DEFINE_ROW(32)
+
+static void row_any(char *dst, uint64_t ds, const char *src, uint64_t ss, uint64_t len, uint64_t n)
+{
+	for (; n; n--) {
+		memcpy(dst, src, len);
+		dst += ds;
+		src += ss;
+	}
+}
+
+void ddio_copy_row(char *dst, uint64_t ds, const char *src, uint64_t ss, uint64_t len,
+		   uint64_t count)
+{
+	switch (len) {
+	case 1:
+		row_1(dst, ds, src, ss, count);
+		break;
+	case 2:
+		row_2(dst, ds, src, ss, count);
+		break;
+	case 4:
+		row_4(dst, ds, src, ss, count);
+		break;
+	case 8:
+		row_8(dst, ds, src, ss, count);
+		break;
+	case 12:
+		row_12(dst, ds, src, ss, count);
+		break;
+	case 16:
+		row_16(dst, ds, src, ss, count);
+		break;
+	case 24:
+		row_24(dst, ds, src, ss, count);
+		break;
+	case 32:
+		row_32(dst, ds, src, ss, count);
+		break;
+	default:
+		row_any(dst, ds, src, ss, len, count);
+	}
+}
+
+static void copy_levels(const struct ddio_copy *copy, const struct ddio_copy_level *level,
+			uint32_t n, char *dst, const char *src)
+{
+	uint64_t i;
+
+	if (n == 1) {
+		ddio_copy_row(dst, level->dst, src, level->src, copy->len, level->count);
+		return;
+	}
+	for (i = 0; i < level->count; i++) {
+		copy_levels(copy, level + 1, n - 1, dst, src);
+		dst += level->dst;
+		src += level->src;
+	}
+}
+
+void ddio_copy_run(const struct ddio_copy *copy, void *dst, const void *src)
+{
+	uint32_t n = copy->nlevels;
+	struct ddio_copy turned;
+
+	if (!n) {
+		memcpy(dst, src, copy->len);
+		return;
+	}
+	if (n >= 2 && copy->level[n - 1].count < SHORT_ROW &&
+	    copy->level[n - 2].count > copy->level[n - 1].count) {
+		turned = *copy;
+		turned.level[n - 1] = copy->level[n - 2];
+		turned.level[n - 2] = copy->level[n - 1];
+		copy = &turned;
+	}
+	copy_levels(copy, copy->level, n, dst, src);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Copies bytes that lie in nested strides on either side. */
+#ifndef DDIO_MAP_COPY_H
+#define DDIO_MAP_COPY_H
+
+#include <stdint.h>
+#include <ddio/dist.h>
+
+#define DDIO_COPY_LEVELS (2 * DDIO_MAX_DIMS + 2)
+
+/**
+ * struct ddio_copy - what is to be copied
+ * @len: bytes of each piece
+ * @nlevels: levels in use
+ * @level: outermost first; distances are two's complement
+ */
+struct ddio_copy {
+	uint64_t len;
+	uint32_t nlevels;
+	struct ddio_copy_level {
+		uint64_t count;
+		uint64_t dst;
+		uint64_t src;
+	} level[DDIO_COPY_LEVELS];
+};
+
+void ddio_copy_run(const struct ddio_copy *copy, void *dst, const void *src);
+
+/* @count pieces of @len bytes: the innermost level of the above. */
+void ddio_copy_row(char *dst, uint64_t dst_stride, const char *src, uint64_t src_stride,
+		   uint64_t len, uint64_t count);
+
+#endif /* DDIO_MAP_COPY_H */

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Pieces of a file, sorted and compressed. */
+#include <errno.h>
+#include <stdlib.h>
+#include "map/items.h"
+
+/* Shorter rows of pieces at one distance stay single pieces. */
+#define ROW_MIN 3
+
+static int array_reserve(void **array, uint64_t *room, uint64_t n, size_t size)
+{
+	uint64_t want = n < 16 ? 16 : n + n / 2;
+	void *p;
+
+	if (n < *room)
+		return 0;
+	if (want > SIZE_MAX / size)
+		return -ENOMEM;
+	p = realloc(*array, want * size);
+	if (!p)
+		return -ENOMEM;
+	*array = p;
+	*room = want;
+	return 0;
+}
+
+int ddio_items_add(struct ddio_items *items, const struct ddio_item *item)
+{
+	void *array = items->item;
+	int rc = array_reserve(&array, &items->room, items->n, sizeof(*item));
+
+	if (rc)
+		return rc;
+	items->item = array;
+	items->item[items->n++] = *item;
+	return 0;
+}
+
+int ddio_scraps_add(struct ddio_scraps *scraps, const struct ddio_scrap *scrap)
+{
+	void *array = scraps->scrap;
+	int rc = array_reserve(&array, &scraps->room, scraps->n, sizeof(*scrap));
+
+	if (rc)
+		return rc;
+	scraps->scrap = array;
+	scraps->scrap[scraps->n++] = *scrap;
+	return 0;
+}
+
+const struct ddio_nest *ddio_item_nest(const struct ddio_item *item, struct ddio_nest *tmp)
+{
+	if (!item->len)
+		return item->nest;
+	tmp->off = item->lo;
+	tmp->ndims = 2;
+	tmp->dim[0].count = ddio_item_pieces(item);
+	tmp->dim[0].stride = tmp->dim[0].count > 1 ? item->stride : item->len;
+	tmp->dim[0].weight = item->len;
+	tmp->dim[1] = (struct ddio_nest_dim){ item->len, 1, 1 };
+	return tmp;
+}
+
+uint64_t ddio_item_pieces(const struct ddio_item *item)
+{
+	uint64_t span = item->hi - item->lo;
+
+	if (!item->len)
+		return ddio_nest_size(item->nest) / item->nest->dim[item->nest->ndims - 1].count;
+	return span == item->len ? 1 : (span - item->len) / item->stride + 1;
+}
+
+uint64_t ddio_item_size(const struct ddio_item *item)
+{
+	return item->len ? item->len * ddio_item_pieces(item) : ddio_nest_size(item->nest);
+}
+
+uint64_t ddio_item_below(const struct ddio_item *item, uint64_t x)
+{
+	uint64_t whole, part;
+
+	if (x <= item->lo)
+		return 0;
+	if (x >= item->hi)
+		return ddio_item_size(item);
+	if (!item->len)
+		return ddio_nest_below(item->nest, x);
+	if (item->hi - item->lo == item->len)
+		return x - item->lo;
+	whole = (x - item->lo) / item->stride;
+	part = x - item->lo - whole * item->stride;
+	return whole * item->len + (part < item->len ? part : item->len);
+}
+
+bool ddio_item_next(const struct ddio_item *item, uint64_t from, uint64_t *start, uint64_t *end)
+{
+	struct ddio_nest tmp;
+
+	if (from >= item->hi)
+		return false;
+	if (item->hi - item->lo == item->len) {
+		*start = from > item->lo ? from : item->lo;
+		*end = item->hi;
+		return true;
+	}
+	return ddio_nest_next(ddio_item_nest(item, &tmp), from, start, end);
+}
+
+int ddio_scraps_add_nest(struct ddio_scraps *scraps, const struct ddio_nest *nest, uint64_t share,
+			 uint32_t proc)
+{
+	uint64_t len = nest->dim[nest->ndims - 1].count;
+	uint64_t size = ddio_nest_size(nest);
+	uint64_t idx[DDIO_NEST_DIMS];
+	uint64_t pos;
+	int rc;
+
+	for (pos = 0; pos < size; pos += len) {
+		ddio_nest_seek(nest, pos, idx);
+		rc = ddio_scraps_add(scraps, &(struct ddio_scrap){ ddio_nest_addr(nest, idx), len,
+								   share + pos, proc });
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+static int scrap_compare(const void *a, const void *b)
+{
+	const struct ddio_scrap *x = a;
+	const struct ddio_scrap *y = b;
+
+	if (x->off != y->off)
+		return x->off < y->off ? -1 : 1;
+	if (x->proc != y->proc)
+		return x->proc < y->proc ? -1 : 1;
+	return 0;
+}
+
+void ddio_scraps_sort(struct ddio_scraps *scraps)
+{
+	if (scraps->n)
+		qsort(scraps->scrap, scraps->n, sizeof(*scraps->scrap), scrap_compare);
+}
+
+/* The piece that begins at scrap @*i, with all that touch it; @*i is moved on. */
+static struct ddio_scrap scrap_join(const struct ddio_scrap *scrap, uint64_t n, uint64_t *i)
+{
+	struct ddio_scrap piece = scrap[(*i)++];
+
+	while (*i < n && scrap[*i].off == piece.off + piece.len &&
+	       scrap[*i].share == piece.share + piece.len)
+		piece.len += scrap[(*i)++].len;
+	return piece;
+}
+
+/* The number of scraps from @i on that lie at one distance, as pieces of one length. */
+static uint64_t scrap_row(const struct ddio_scrap *scrap, uint64_t n, uint64_t i)
+{
+	uint64_t len = scrap[i].len;
+	uint64_t j = i + 1;
+	uint64_t stride;
+
+	if (j >= n)
+		return 1;
+	stride = scrap[j].off - scrap[i].off;
+	if (stride <= len)
+		return 1;
+	while (j < n && scrap[j].len == len && scrap[j].off == scrap[j - 1].off + stride &&
+	       scrap[j].share == scrap[j - 1].share + len)
+		j++;
+	/* The last may go on beyond its length. */
+	if (j < n && scrap[j].off == scrap[j - 1].off + len)
+		j--;
+	return j - i;
+}
+
+int ddio_items_add_scraps(struct ddio_items *items, const struct ddio_scrap *scrap, uint64_t n)
+{
+	uint64_t before = 0;
+	uint64_t i = 0;
+
+	if (items->n) {
+		const struct ddio_item *last = &items->item[items->n - 1];
+
+		before = last->before + ddio_item_size(last);
+	}
+	while (i < n) {
+		uint64_t row = scrap_row(scrap, n, i);
+		struct ddio_item item = { .lo = scrap[i].off, .share = scrap[i].share };
+		int rc;
+
+		if (row >= ROW_MIN) {
+			item.len = scrap[i].len;
+			item.stride = scrap[i + 1].off - scrap[i].off;
+			item.hi = scrap[i + row - 1].off + item.len;
+			i += row;
+		} else {
+			struct ddio_scrap piece = scrap_join(scrap, n, &i);
+
+			item.len = piece.len;
+			item.hi = piece.off + piece.len;
+		}
+		item.before = before;
+		before += ddio_item_size(&item);
+		rc = ddio_items_add(items, &item);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Parts of a file that no closed form describes, as items sorted by file
+ * offset.  An item is one piece, or pieces at one distance, or a monotone
+ * nest; in each the share advances as the file does, with nothing between.
+ */
+#ifndef DDIO_MAP_ITEMS_H
+#define DDIO_MAP_ITEMS_H
+
+#include "map/map.h"
+#include "map/nest.h"
+
+/**
+ * struct ddio_item - bytes of one process, or of the union of all
+ * @lo, @hi: first byte in the file, one past the last
+ * @share: offset in the share of the first
+ * @before: bytes of all items before this one
+ * @len: bytes of each piece; 0 if @nest counts
+ * @stride: distance of two pieces, if there are several
+ * @nest: owned by whoever owns the item
+ */
+struct ddio_item {
+	uint64_t lo;
+	uint64_t hi;
+	uint64_t share;
+	uint64_t before;
+	uint64_t len;
+	union {
+		uint64_t stride;
+		const struct ddio_nest *nest;
+	};
+};
+
+/* One contiguous piece, before items are made of it. */
+struct ddio_scrap {
+	uint64_t off;
+	uint64_t len;
+	uint64_t share;
+	uint32_t proc;
+};
+
+/* Arrays that grow.  A zeroed one is empty; the caller frees the pointer. */
+struct ddio_items {
+	struct ddio_item *item;
+	uint64_t n;
+	uint64_t room;
+};
+
+struct ddio_scraps {
+	struct ddio_scrap *scrap;
+	uint64_t n;
+	uint64_t room;
+};
+
+int ddio_items_add(struct ddio_items *items, const struct ddio_item *item);
+int ddio_scraps_add(struct ddio_scraps *scraps, const struct ddio_scrap *scrap);
+
+/* The item as a nest: its own, or @tmp filled in. */
+const struct ddio_nest *ddio_item_nest(const struct ddio_item *item, struct ddio_nest *tmp);
+
+/* Bytes of the item, pieces of it, and its bytes below file offset @x. */
+uint64_t ddio_item_size(const struct ddio_item *item);
+uint64_t ddio_item_pieces(const struct ddio_item *item);
+uint64_t ddio_item_below(const struct ddio_item *item, uint64_t x);
+
+bool ddio_item_next(const struct ddio_item *item, uint64_t from, uint64_t *start, uint64_t *end);
+
+/* Every piece of a nest, monotone or not, becomes a scrap, in share order. */
+int ddio_scraps_add_nest(struct ddio_scraps *scraps, const struct ddio_nest *nest, uint64_t share,
+			 uint32_t proc);
+
+/* Sorts by file offset. */
+void ddio_scraps_sort(struct ddio_scraps *scraps);
+
+/*
+ * Sorted scraps that do not overlap become items, few where they can: those
+ * that touch in file and share are merged, those at one distance are one item.
+ */
+int ddio_items_add_scraps(struct ddio_items *items, const struct ddio_scrap *scrap, uint64_t n);
+
+#endif /* DDIO_MAP_ITEMS_H */

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The map: one interface over distributed arrays and irregular parts. */
+#include <errno.h>
+#include <stdlib.h>
+#include "map/map_priv.h"
+
+static struct ddio_map *map_alloc(uint32_t nprocs, bool is_array)
+{
+	struct ddio_map *map = calloc(1, sizeof(*map));
+
+	if (map) {
+		map->nprocs = nprocs;
+		map->is_array = is_array;
+	}
+	return map;
+}
+
+static int map_finish(struct ddio_map *map, int rc, struct ddio_map **out, const char **why,
+		      const char *text)
+{
+	if (rc) {
+		free(map);
+		if (why)
+			*why = rc == -ENOMEM ? "out of memory" : text;
+		return rc;
+	}
+	*out = map;
+	return 0;
+}
+
+int ddio_map_new_array(const struct ddio_array *array, uint32_t nprocs, struct ddio_map **map,
+		       const char **why)
+{
+	struct ddio_map *m = map_alloc(nprocs, true);
+	const char *text = "";
+	int rc = m ? ddio_layout_init(&m->layout, array, nprocs, &text) : -ENOMEM;
+
+	return map_finish(m, rc, map, why, text);
+}
+
+int ddio_map_new_parts(const struct ddio_part *part, uint32_t nprocs, struct ddio_map **map,
+		       const char **why)
+{
+	struct ddio_map *m = map_alloc(nprocs, false);
+	const char *text = "";
+	int rc = m ? ddio_parts_init(&m->parts, part, nprocs, &text) : -ENOMEM;
+
+	return map_finish(m, rc, map, why, text);
+}
+
+void ddio_map_free(struct ddio_map *map)
+{
+	if (map && !map->is_array)
+		ddio_parts_destroy(&map->parts);
+	free(map);
+}
+
+uint32_t ddio_map_nprocs(const struct ddio_map *map)
+{
+	return map->nprocs;
+}
+
+bool ddio_map_monotone(const struct ddio_map *map)
+{
+	return map->is_array || map->parts.monotone;
+}
+
+uint64_t ddio_map_share_size(const struct ddio_map *map, uint32_t proc)
+{
+	uint64_t coord[DDIO_NEST_DIMS];
+
+	if (proc >= map->nprocs)
+		return 0;
+	if (!map->is_array)
+		return map->parts.share[proc].size;
+	if (!ddio_layout_coords(&map->layout, proc, coord))
+		return 0;
+	return ddio_layout_share(&map->layout, coord);
+}
+
+void ddio_map_bounds(const struct ddio_map *map, uint64_t *lo, uint64_t *hi)
+{
+	*lo = 0;
+	*hi = 0;
+	if (!map->is_array) {
+		const struct ddio_union *all = &map->parts.all;
+
+		if (all->nclusters) {
+			*lo = all->items.item[0].lo;
+			*hi = all->cluster[all->nclusters - 1].hi;
+		}
+	} else if (!map->layout.empty) {
+		*lo = map->layout.section.off;
+		*hi = ddio_nest_end(&map->layout.section);
+	}
+}
+
+bool ddio_map_next(const struct ddio_map *map, uint64_t from, uint64_t *start, uint64_t *end)
+{
+	if (!map->is_array)
+		return ddio_union_next(&map->parts.all, from, start, end);
+	return !map->layout.empty && ddio_nest_next(&map->layout.section, from, start, end);
+}
+
+uint64_t ddio_map_covered(const struct ddio_map *map, uint64_t lo, uint64_t hi)
+{
+	if (lo >= hi)
+		return 0;
+	if (!map->is_array)
+		return ddio_union_below(&map->parts.all, hi) -
+		       ddio_union_below(&map->parts.all, lo);
+	if (map->layout.empty)
+		return 0;
+	return ddio_nest_below(&map->layout.section, hi) -
+	       ddio_nest_below(&map->layout.section, lo);
+}
+
+uint64_t ddio_map_below(const struct ddio_map *map, uint32_t proc, uint64_t x)
+{
+	uint64_t coord[DDIO_NEST_DIMS];
+	struct ddio_mark mark;
+
+	if (!map->is_array)
+		return ddio_share_below(&map->parts.share[proc], x);
+	if (!ddio_layout_coords(&map->layout, proc, coord))
+		return 0;
+	ddio_layout_mark(&map->layout, x, &mark);
+	return ddio_layout_below(&map->layout, coord, &mark);
+}
+
+uint64_t ddio_map_msg_size(const struct ddio_map *map, uint32_t proc, uint64_t lo, uint64_t hi)
+{
+	if (proc >= map->nprocs || lo >= hi)
+		return 0;
+	return ddio_map_below(map, proc, hi) - ddio_map_below(map, proc, lo);
+}
+
+bool ddio_map_delivers(const struct ddio_map *map, uint32_t proc)
+{
+	return !map->is_array || ddio_layout_delivers(&map->layout, proc);
+}
+
+uint64_t ddio_map_put_size(const struct ddio_map *map, uint32_t proc, uint64_t lo, uint64_t hi)
+{
+	return ddio_map_delivers(map, proc) ? ddio_map_msg_size(map, proc, lo, hi) : 0;
+}
+
+int ddio_map_walk(const struct ddio_map *map, const struct ddio_range *range, ddio_run_fn fn,
+		  void *arg)
+{
+	if (map->is_array)
+		return ddio_layout_runs(&map->layout, range, fn, arg);
+	return ddio_parts_runs(&map->parts, range, fn, arg);
+}
+
+int ddio_map_runs(const struct ddio_map *map, uint64_t lo, uint64_t hi, bool writing,
+		  ddio_run_fn fn, void *arg)
+{
+	struct ddio_range range = { lo, lo, hi, writing };
+
+	return ddio_map_walk(map, &range, fn, arg);
+}
+
+int ddio_map_runs_of(const struct ddio_map *map, uint32_t proc, uint64_t lo, uint64_t hi,
+		     bool writing, ddio_run_fn fn, void *arg)
+{
+	struct ddio_range range = { lo, lo, hi, writing };
+
+	if (proc >= map->nprocs || lo >= hi)
+		return 0;
+	if (map->is_array)
+		return ddio_layout_runs_of(&map->layout, proc, &range, fn, arg);
+	return ddio_parts_runs_of(&map->parts, proc, &range, fn, arg);
+}
+
+bool ddio_map_check_overlap(const struct ddio_map *map, uint64_t *at, uint32_t *first,
+			    uint32_t *second)
+{
+	if (map->is_array || !map->parts.all.overlap)
+		return false;
+	*at = map->parts.all.at;
+	*first = map->parts.all.first;
+	*second = map->parts.all.second;
+	return true;
+}

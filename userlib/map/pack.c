@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Between a block and the messages of all processes.
+ *
+ * Where pieces are shorter than a cache line, every process touches every
+ * line of the block.  Such blocks are served in tiles that fit in the first
+ * cache, all processes of a tile before the next tile.
+ */
+#include "map/copy.h"
+#include "map/deal.h"
+#include "map/map_priv.h"
+
+#define TILE_BYTES 16384
+#define CACHE_LINE 64
+
+void ddio_run_pack(const struct ddio_run *run, const void *block, uint64_t block_off, void *msg)
+{
+	const char *src = (const char *)block + (run->file_off - block_off);
+	struct ddio_copy copy;
+	uint32_t i;
+
+	copy.len = run->len;
+	copy.nlevels = run->nlevels;
+	for (i = 0; i < run->nlevels; i++) {
+		copy.level[i].count = run->level[i].count;
+		copy.level[i].dst = run->level[i].share_stride;
+		copy.level[i].src = run->level[i].file_stride;
+	}
+	ddio_copy_run(&copy, (char *)msg + run->msg_off, src);
+}
+
+void ddio_run_unpack(const struct ddio_run *run, void *block, uint64_t block_off, const void *msg)
+{
+	char *dst = (char *)block + (run->file_off - block_off);
+	struct ddio_copy copy;
+	uint32_t i;
+
+	copy.len = run->len;
+	copy.nlevels = run->nlevels;
+	for (i = 0; i < run->nlevels; i++) {
+		copy.level[i].count = run->level[i].count;
+		copy.level[i].dst = run->level[i].file_stride;
+		copy.level[i].src = run->level[i].share_stride;
+	}
+	ddio_copy_run(&copy, dst, (const char *)msg + run->msg_off);
+}
+
+struct pack {
+	const void *from;
+	void *to;
+	uint64_t block_off;
+	void *const *out;
+	const void *const *in;
+};
+
+static int pack_run(void *arg, const struct ddio_run *run)
+{
+	const struct pack *p = arg;
+
+	if (p->out[run->proc])
+		ddio_run_pack(run, p->from, p->block_off, p->out[run->proc]);
+	return 0;
+}
+
+static int unpack_run(void *arg, const struct ddio_run *run)
+{
+	const struct pack *p = arg;
+
+	if (p->in[run->proc])
+		ddio_run_unpack(run, p->to, p->block_off, p->in[run->proc]);
+	return 0;
+}
+
+static bool map_is_small(const struct ddio_map *map)
+{
+	const struct ddio_layout *layout = &map->layout;
+
+	if (!map->is_array)
+		return map->parts.small;
+	return !layout->empty && layout->axis[layout->naxes - 1].k < CACHE_LINE;
+}
+
+static int map_copy(const struct ddio_map *map, struct ddio_range *range, ddio_run_fn fn, void *arg)
+{
+	uint64_t hi = range->hi;
+	int rc = 0;
+
+	if (!map_is_small(map))
+		return ddio_map_walk(map, range, fn, arg);
+	while (range->lo < hi && !rc) {
+		range->hi = hi - range->lo > TILE_BYTES ? range->lo + TILE_BYTES : hi;
+		rc = ddio_map_walk(map, range, fn, arg);
+		range->lo = range->hi;
+	}
+	return rc;
+}
+
+static bool map_deals(const struct ddio_map *map, uint64_t lo, uint64_t hi)
+{
+	return map->is_array && !map->layout.empty && lo < hi && ddio_deal_suits(&map->layout);
+}
+
+/* What will be dealt next: the whole of it is touched by the first process already. */
+static void deal_prefetch(const struct ddio_deal *deal, uint64_t lo, uint64_t hi)
+{
+	const char *block = deal->block - deal->block_off;
+
+	for (; lo < hi; lo += CACHE_LINE) {
+		if (deal->gather)
+			__builtin_prefetch(block + lo, 0);
+		else
+			__builtin_prefetch(block + lo, 1);
+	}
+}
+
+static int map_deal(const struct ddio_map *map, uint64_t lo, uint64_t hi, struct ddio_deal *deal)
+{
+	uint64_t tile = ddio_deal_tile_size(&map->layout);
+
+	deal->layout = &map->layout;
+	deal->block_off = lo;
+	ddio_layout_mark(&map->layout, lo, &deal->origin);
+	for (; hi - lo > tile; lo += tile) {
+		deal_prefetch(deal, lo + tile, hi - lo > 2 * tile ? lo + 2 * tile : hi);
+		ddio_deal_tile(deal, lo, lo + tile);
+	}
+	ddio_deal_tile(deal, lo, hi);
+	return 0;
+}
+
+int ddio_map_pack(const struct ddio_map *map, uint64_t lo, uint64_t hi, const void *block,
+		  void *const *msg)
+{
+	struct ddio_deal deal;
+	struct ddio_range range = { lo, lo, hi, false };
+	struct pack p = { .from = block, .block_off = lo, .out = msg };
+
+	if (map_deals(map, lo, hi)) {
+		deal.block = (char *)block; /* only read: see gather */
+		deal.msg = (char *const *)msg;
+		deal.gather = true;
+		return map_deal(map, lo, hi, &deal);
+	}
+	return map_copy(map, &range, pack_run, &p);
+}
+
+int ddio_map_unpack(const struct ddio_map *map, uint64_t lo, uint64_t hi, void *block,
+		    const void *const *msg)
+{
+	struct ddio_deal deal;
+	struct ddio_range range = { lo, lo, hi, true };
+	struct pack p = { .to = block, .block_off = lo, .in = msg };
+
+	if (map_deals(map, lo, hi)) {
+		deal.block = block;
+		deal.msg = (char *const *)msg; /* only read: see gather */
+		deal.gather = false;
+		return map_deal(map, lo, hi, &deal);
+	}
+	return map_copy(map, &range, unpack_run, &p);
+}

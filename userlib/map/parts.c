@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* From the description of irregular parts to sorted items; every check of it. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "map/parts.h"
+
+#define CACHE_LINE 64
+
+/**
+ * struct build - one share under construction
+ * @scraps: single pieces that wait for the next nest, or for the end
+ * @share: bytes described so far
+ * @end: one past the last byte so far; items must begin at or after it
+ * @sorted: they do
+ * @flat: pieces flattened by the map so far
+ */
+struct build {
+	struct ddio_items items;
+	struct ddio_scraps scraps;
+	uint64_t share;
+	uint64_t end;
+	bool sorted;
+	uint64_t *flat;
+	const char **why;
+};
+
+static int fail(const char **why, const char *text, int err)
+{
+	*why = text;
+	return err;
+}
+
+/* Entry @i of a description, of either kind, as a nest; -ENODATA if it is empty. */
+static int part_read(const struct ddio_part *part, uint64_t i, struct ddio_nest *nest,
+		     const char **why)
+{
+	struct ddio_strided plain = { 0 };
+	uint64_t span;
+	int rc;
+
+	if (part->kind == DDIO_PART_STRIDED)
+		return ddio_nest_read(nest, &part->strided[i], false, &span, why);
+	plain.offset = part->list[i].offset;
+	plain.len = part->list[i].len;
+	rc = ddio_nest_read(nest, &plain, false, &span, why);
+	if (rc == -EOVERFLOW)
+		*why = "list: its last byte is beyond 2^63";
+	return rc;
+}
+
+static int build_flush(struct build *b)
+{
+	int rc = ddio_items_add_scraps(&b->items, b->scraps.scrap, b->scraps.n);
+
+	b->scraps.n = 0;
+	return rc;
+}
+
+/* A nest of more than one piece that begins behind all before it. */
+static int build_add_nest(struct build *b, const struct ddio_nest *nest)
+{
+	struct ddio_item item = { .lo = nest->off, .hi = ddio_nest_end(nest), .share = b->share };
+	struct ddio_nest *copy = NULL;
+	int rc = build_flush(b);
+
+	if (rc)
+		return rc;
+	item.before = b->share;
+	if (nest->ndims == 2) {
+		item.len = nest->dim[1].count;
+		item.stride = nest->dim[0].stride;
+	} else {
+		copy = malloc(sizeof(*copy));
+		if (!copy)
+			return -ENOMEM;
+		*copy = *nest;
+		item.nest = copy;
+	}
+	rc = ddio_items_add(&b->items, &item);
+	if (rc)
+		free(copy);
+	return rc;
+}
+
+/* The description is in file order so far. */
+static int build_add(struct build *b, const struct ddio_nest *nest)
+{
+	struct ddio_scrap scrap = { nest->off, nest->dim[0].count, b->share, 0 };
+
+	if (nest->ndims > 1)
+		return build_add_nest(b, nest);
+	return ddio_scraps_add(&b->scraps, &scrap);
+}
+
+static void items_free(struct ddio_items *items)
+{
+	uint64_t i;
+
+	for (i = 0; i < items->n; i++)
+		if (!items->item[i].len)
+			free((void *)items->item[i].nest);
+	free(items->item);
+	memset(items, 0, sizeof(*items));
+}
+
+/* One pass: sums up the share and keeps the nests as long as they are in order. */
+static int build_read(struct build *b, const struct ddio_part *part)
+{
+	struct ddio_nest nest;
+	uint64_t i;
+	int rc;
+
+	for (i = 0; i < part->n; i++) {
+		rc = part_read(part, i, &nest, b->why);
+		if (rc == -ENODATA)
+			continue;
+		if (rc)
+			return rc;
+		if (b->sorted && nest.off >= b->end && ddio_nest_monotone(&nest)) {
+			rc = build_add(b, &nest);
+			if (rc)
+				return rc;
+			b->end = ddio_nest_end(&nest);
+		} else {
+			b->sorted = false;
+		}
+		b->share += ddio_nest_size(&nest);
+		if (b->share > INT64_MAX)
+			return fail(b->why, "part: it has more than 2^63 bytes", -EOVERFLOW);
+	}
+	return b->sorted ? build_flush(b) : 0;
+}
+
+static int build_flatten(struct build *b, const struct ddio_part *part)
+{
+	struct ddio_nest nest;
+	uint64_t pieces;
+	uint64_t share = 0;
+	uint64_t i;
+	int rc;
+
+	b->scraps.n = 0;
+	for (i = 0; i < part->n; i++) {
+		if (part_read(part, i, &nest, b->why))
+			continue;
+		pieces = ddio_nest_size(&nest) / nest.dim[nest.ndims - 1].count;
+		if (pieces > DDIO_FLAT_MAX - *b->flat)
+			return fail(b->why, "part: out of file order in more than 2^24 pieces",
+				    -EOVERFLOW);
+		*b->flat += pieces;
+		rc = ddio_scraps_add_nest(&b->scraps, &nest, share, 0);
+		if (rc)
+			return rc;
+		share += ddio_nest_size(&nest);
+	}
+	ddio_scraps_sort(&b->scraps);
+	for (i = 1; i < b->scraps.n; i++) {
+		const struct ddio_scrap *scrap = &b->scraps.scrap[i];
+
+		if (scrap[-1].off + scrap[-1].len > scrap->off)
+			return fail(b->why, "part: it names a byte twice", -EINVAL);
+	}
+	return build_flush(b);
+}
+
+static int part_check(const struct ddio_part *part, const char **why)
+{
+	if (part->reserved)
+		return fail(why, "part.reserved is not 0", -EINVAL);
+	if (part->kind != DDIO_PART_STRIDED && part->kind != DDIO_PART_LIST)
+		return fail(why, "part.kind is not STRIDED or LIST", -EINVAL);
+	if (!part->n)
+		return 0;
+	if (part->kind == DDIO_PART_STRIDED && !part->strided)
+		return fail(why, "part.strided is missing", -EINVAL);
+	if (part->kind == DDIO_PART_LIST && !part->list)
+		return fail(why, "part.list is missing", -EINVAL);
+	return 0;
+}
+
+static int share_init(struct ddio_share *share, const struct ddio_part *part, uint64_t *flat,
+		      const char **why)
+{
+	struct build b = { .sorted = true, .flat = flat, .why = why };
+	uint64_t i;
+	int rc = part_check(part, why);
+
+	if (!rc)
+		rc = build_read(&b, part);
+	if (!rc && !b.sorted) {
+		items_free(&b.items);
+		rc = build_flatten(&b, part);
+	}
+	free(b.scraps.scrap);
+	if (rc) {
+		items_free(&b.items);
+		return rc;
+	}
+	share->items = b.items;
+	share->size = b.share;
+	share->monotone = true;
+	for (i = 0; i < share->items.n; i++)
+		if (share->items.item[i].share != share->items.item[i].before)
+			share->monotone = false;
+	return 0;
+}
+
+static uint64_t item_piece_len(const struct ddio_item *item)
+{
+	return item->len ? item->len : item->nest->dim[item->nest->ndims - 1].count;
+}
+
+static int parts_unite(struct ddio_parts *parts, uint64_t flat, const char **why)
+{
+	struct ddio_owned *owned;
+	uint64_t n = 0;
+	uint64_t i;
+	uint32_t p;
+	int rc;
+
+	for (p = 0; p < parts->nprocs; p++)
+		n += parts->share[p].items.n;
+	owned = calloc(n ? n : 1, sizeof(*owned));
+	if (!owned)
+		return -ENOMEM;
+	n = 0;
+	for (p = 0; p < parts->nprocs; p++) {
+		const struct ddio_share *share = &parts->share[p];
+
+		parts->monotone &= share->monotone;
+		for (i = 0; i < share->items.n; i++) {
+			parts->small |= item_piece_len(&share->items.item[i]) < CACHE_LINE;
+			owned[n++] = (struct ddio_owned){ share->items.item[i], p };
+		}
+	}
+	rc = ddio_union_init(&parts->all, owned, n, flat);
+	if (rc == -EOVERFLOW)
+		*why = "part: parts interleave irregularly in more than 2^24 pieces";
+	free(owned);
+	return rc;
+}
+
+int ddio_parts_init(struct ddio_parts *parts, const struct ddio_part *part, uint32_t nprocs,
+		    const char **why)
+{
+	uint32_t kind = 0;
+	uint64_t flat = 0;
+	uint32_t p;
+	int rc;
+
+	memset(parts, 0, sizeof(*parts));
+	if (!part || !nprocs)
+		return fail(why, "part is missing", -EINVAL);
+	parts->monotone = true;
+	parts->share = calloc(nprocs, sizeof(*parts->share));
+	if (!parts->share)
+		return -ENOMEM;
+	parts->nprocs = nprocs;
+	for (p = 0; p < nprocs; p++) {
+		rc = share_init(&parts->share[p], &part[p], &flat, why);
+		if (!rc && part[p].n && kind && part[p].kind != kind)
+			rc = fail(why, "part.kind differs between processes", -EINVAL);
+		if (rc)
+			goto err_destroy;
+		if (part[p].n)
+			kind = part[p].kind;
+	}
+	rc = parts_unite(parts, flat, why);
+	if (rc)
+		goto err_destroy;
+	return 0;
+err_destroy:
+	ddio_parts_destroy(parts);
+	return rc;
+}
+
+void ddio_parts_destroy(struct ddio_parts *parts)
+{
+	uint32_t p;
+
+	ddio_union_destroy(&parts->all);
+	for (p = 0; p < parts->nprocs; p++)
+		items_free(&parts->share[p].items);
+	free(parts->share);
+	memset(parts, 0, sizeof(*parts));
+}

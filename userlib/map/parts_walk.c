@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The runs of irregular parts in a range of the file. */
+#include "map/parts.h"
+
+/* The first item that ends behind @x. */
+static uint64_t share_find(const struct ddio_share *share, uint64_t x)
+{
+	const struct ddio_item *item = share->items.item;
+	uint64_t lo = 0;
+	uint64_t hi = share->items.n;
+
+	while (lo < hi) {
+		uint64_t mid = lo + (hi - lo) / 2;
+
+		if (item[mid].hi > x)
+			hi = mid;
+		else
+			lo = mid + 1;
+	}
+	return lo;
+}
+
+uint64_t ddio_share_below(const struct ddio_share *share, uint64_t x)
+{
+	uint64_t i = share_find(share, x);
+
+	if (i == share->items.n)
+		return share->size;
+	return share->items.item[i].before + ddio_item_below(&share->items.item[i], x);
+}
+
+static void run_from_stack(struct ddio_run *run, const struct ddio_stack *st)
+{
+	uint32_t i;
+
+	run->len = st->len;
+	run->nlevels = st->n;
+	for (i = 0; i < st->n; i++) {
+		const struct ddio_stack_level *level = &st->level[st->n - 1 - i];
+
+		run->level[i].count = level->count;
+		run->level[i].file_stride = level->a;
+		run->level[i].share_stride = level->b;
+	}
+}
+
+/* @run->msg_off: of the item's first byte, modulo 2^64 where that lies before the message */
+static int nest_runs(const struct ddio_nest *nest, const struct ddio_range *range,
+		     const struct ddio_run *first, ddio_run_fn fn, void *arg)
+{
+	uint64_t from[DDIO_NEST_DIMS], to[DDIO_NEST_DIMS];
+	uint64_t lo[DDIO_NEST_DIMS], hi[DDIO_NEST_DIMS];
+	struct ddio_boxes boxes;
+	struct ddio_stack st;
+	struct ddio_run run;
+	int rc = 0;
+
+	ddio_nest_locate(nest, range->lo, from);
+	ddio_nest_locate(nest, range->hi, to);
+	ddio_boxes_init(&boxes, nest, from, to);
+	while (!rc && ddio_boxes_next(&boxes, lo, hi)) {
+		uint64_t rank = ddio_nest_rank(nest, lo);
+
+		ddio_stack_box(&st, nest, lo, hi);
+		run.proc = first->proc;
+		run.file_off = ddio_nest_addr(nest, lo);
+		run.share_off = first->share_off + rank;
+		run.msg_off = first->msg_off + rank;
+		run_from_stack(&run, &st);
+		rc = fn(arg, &run);
+	}
+	return rc;
+}
+
+static int item_runs(const struct ddio_item *item, const struct ddio_range *range,
+		     struct ddio_run *run, ddio_run_fn fn, void *arg)
+{
+	struct ddio_nest tmp;
+	uint64_t lo, hi;
+
+	if (item->hi - item->lo != item->len)
+		return nest_runs(ddio_item_nest(item, &tmp), range, run, fn, arg);
+	lo = range->lo > item->lo ? range->lo : item->lo;
+	hi = range->hi < item->hi ? range->hi : item->hi;
+	run->file_off = lo;
+	run->share_off += lo - item->lo;
+	run->msg_off += lo - item->lo;
+	run->len = hi - lo;
+	run->nlevels = 0;
+	return fn(arg, run);
+}
+
+int ddio_parts_runs_of(const struct ddio_parts *parts, uint32_t proc,
+		       const struct ddio_range *range, ddio_run_fn fn, void *arg)
+{
+	const struct ddio_share *share = &parts->share[proc];
+	const struct ddio_item *item = share->items.item;
+	struct ddio_run run;
+	uint64_t i, below;
+	int rc = 0;
+
+	i = share_find(share, range->lo);
+	if (i == share->items.n || item[i].lo >= range->hi)
+		return 0;
+	below = ddio_share_below(share, range->origin);
+	for (; !rc && i < share->items.n && item[i].lo < range->hi; i++) {
+		run.proc = proc;
+		run.share_off = item[i].share;
+		run.msg_off = item[i].before - below;
+		rc = item_runs(&item[i], range, &run, fn, arg);
+	}
+	return rc;
+}
+
+int ddio_parts_runs(const struct ddio_parts *parts, const struct ddio_range *range, ddio_run_fn fn,
+		    void *arg)
+{
+	uint32_t p;
+	int rc = 0;
+
+	if (range->lo >= range->hi)
+		return 0;
+	for (p = 0; p < parts->nprocs && !rc; p++)
+		rc = ddio_parts_runs_of(parts, p, range, fn, arg);
+	return rc;
+}

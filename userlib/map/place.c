@@ -1,0 +1,426 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The memory side: where the bytes of a share lie.
+ *
+ * A place is a row of nests that follow one another in the share: one for a
+ * packed share or a local array with ghost cells, several for a list.  An
+ * interval of the share is cut into boxes of them, whatever the file side
+ * looks like; a message of a monotone map is one such interval.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "map/copy.h"
+#include "map/map_priv.h"
+
+/**
+ * struct ddio_place - see map.h
+ * @delivers: false if a lower rank delivers the same bytes in a write
+ * @slot: @size bytes of the share from @share on, ascending; they lie at @off
+ *	in one piece, or, if @nest is set, as that says
+ */
+struct ddio_place {
+	const struct ddio_map *map;
+	uint32_t proc;
+	bool delivers;
+	uint64_t size;
+	uint64_t nslots;
+	struct place_slot {
+		uint64_t share;
+		uint64_t size;
+		uint64_t off;
+		struct ddio_nest *nest;
+	} slot[];
+};
+
+static int fail(const char **why, const char *text, int err)
+{
+	*why = text;
+	return err;
+}
+
+static int place_add(struct ddio_place *place, const struct ddio_nest *nest)
+{
+	struct place_slot *slot = &place->slot[place->nslots];
+
+	slot->share = place->size;
+	slot->size = ddio_nest_size(nest);
+	slot->off = nest->off;
+	if (nest->ndims > 1) {
+		slot->nest = malloc(sizeof(*nest));
+		if (!slot->nest)
+			return -ENOMEM;
+		*slot->nest = *nest;
+	}
+	place->size += slot->size;
+	place->nslots++;
+	return 0;
+}
+
+static int place_packed(struct ddio_place *place, uint64_t size, uint64_t *span)
+{
+	struct ddio_nest nest = { .ndims = 1, .dim[0] = { size, 1, 1 } };
+
+	*span = size;
+	return size ? place_add(place, &nest) : 0;
+}
+
+/* The local array: its own extents around those of the share. */
+static int place_ghosts(struct ddio_place *place, const struct ddio_memory *memory, uint64_t *span,
+			const char **why)
+{
+	const struct ddio_layout *layout = &place->map->layout;
+	uint64_t inner = layout->elem_size;
+	struct ddio_nest nest = { .ndims = layout->ndims + 1 };
+	bool empty = !ddio_map_share_size(place->map, place->proc);
+	bool over = false;
+	uint32_t d = layout->ndims;
+
+	nest.dim[d] = (struct ddio_nest_dim){ inner, 1, 1 };
+	while (d-- > 0) {
+		const struct ddio_axis *axis = &layout->dim[d];
+		uint64_t own = 0;
+
+		if (!empty)
+			own = ddio_axis_local(axis, place->proc / axis->rank_stride % axis->procs);
+		if (memory->start[d] > memory->size[d] || own > memory->size[d] - memory->start[d])
+			return fail(why, "memory.size: the local share does not fit from start on",
+				    -EINVAL);
+		nest.dim[d].count = own;
+		nest.dim[d].stride = inner;
+		nest.off += inner * memory->start[d];
+		over |= __builtin_mul_overflow(inner, memory->size[d], &inner);
+	}
+	if (over || inner > INT64_MAX)
+		return fail(why, "memory.size: the local array is larger than 2^63 bytes",
+			    -EOVERFLOW);
+	*span = 0;
+	if (empty)
+		return 0;
+	*span = ddio_nest_end(&nest);
+	ddio_nest_simplify(&nest);
+	return place_add(place, &nest);
+}
+
+static int place_strided(struct ddio_place *place, const struct ddio_memory *memory, uint64_t size,
+			 uint64_t *span, const char **why)
+{
+	struct ddio_nest nest;
+	uint64_t end, i;
+	int rc;
+
+	*span = 0;
+	for (i = 0; i < memory->nstrided; i++) {
+		rc = ddio_nest_read(&nest, &memory->strided[i], true, &end, why);
+		if (rc == -ENODATA)
+			continue;
+		if (rc)
+			return rc;
+		if (ddio_nest_size(&nest) > size - place->size)
+			return fail(why, "memory.strided has more bytes than the share", -EINVAL);
+		rc = place_add(place, &nest);
+		if (rc)
+			return rc;
+		if (end > *span)
+			*span = end;
+	}
+	if (place->size != size)
+		return fail(why, "memory.strided has fewer bytes than the share", -EINVAL);
+	return 0;
+}
+
+static int memory_check(const struct ddio_map *map, const struct ddio_memory *memory,
+			const char **why)
+{
+	if (memory->reserved)
+		return fail(why, "memory.reserved is not 0", -EINVAL);
+	if (!memory->ndims) {
+		if (memory->nstrided && !memory->strided)
+			return fail(why, "memory.strided is missing", -EINVAL);
+		if (memory->nstrided > SIZE_MAX / sizeof(struct place_slot) - 2)
+			return fail(why, "memory.nstrided is too large", -EINVAL);
+		return 0;
+	}
+	if (!map->is_array)
+		return fail(why, "memory.ndims is set, but the file's part is no array", -EINVAL);
+	if (memory->ndims != map->layout.ndims)
+		return fail(why, "memory.ndims is not that of the array", -EINVAL);
+	if (memory->nstrided)
+		return fail(why, "memory.nstrided is set beside memory.ndims", -EINVAL);
+	return 0;
+}
+
+static int place_fill(struct ddio_place *place, const struct ddio_memory *memory, uint64_t *span,
+		      const char **why)
+{
+	uint64_t size = ddio_map_share_size(place->map, place->proc);
+
+	if (!memory)
+		return place_packed(place, size, span);
+	if (memory->ndims)
+		return place_ghosts(place, memory, span, why);
+	return place_strided(place, memory, size, span, why);
+}
+
+int ddio_place_new(const struct ddio_map *map, uint32_t proc, const struct ddio_memory *memory,
+		   struct ddio_place **place, uint64_t *span, const char **why)
+{
+	uint64_t room = memory && !memory->ndims ? memory->nstrided : 1;
+	struct ddio_place *p;
+	const char *text = "";
+	int rc;
+
+	if (!why)
+		why = &text;
+	if (proc >= map->nprocs)
+		return fail(why, "proc is not below the number of processes", -EINVAL);
+	rc = memory ? memory_check(map, memory, why) : 0;
+	if (rc)
+		return rc;
+	p = calloc(1, sizeof(*p) + room * sizeof(p->slot[0]));
+	if (!p)
+		goto err_memory;
+	p->map = map;
+	p->proc = proc;
+	p->delivers = ddio_map_delivers(map, proc);
+	rc = place_fill(p, memory, span, why);
+	if (rc)
+		goto err_free;
+	*place = p;
+	return 0;
+err_free:
+	ddio_place_free(p);
+	if (rc != -ENOMEM)
+		return rc;
+err_memory:
+	return fail(why, "out of memory", -ENOMEM);
+}
+
+void ddio_place_free(struct ddio_place *place)
+{
+	uint64_t i;
+
+	if (!place)
+		return;
+	for (i = 0; i < place->nslots; i++)
+		free(place->slot[i].nest);
+	free(place);
+}
+
+/* The slot that holds share offset @share, which is below the share's size. */
+static const struct place_slot *place_find(const struct ddio_place *place, uint64_t share)
+{
+	uint64_t lo = 0;
+	uint64_t hi = place->nslots - 1;
+
+	while (lo < hi) {
+		uint64_t mid = lo + (hi - lo + 1) / 2;
+
+		if (place->slot[mid].share > share)
+			hi = mid - 1;
+		else
+			lo = mid;
+	}
+	return &place->slot[lo];
+}
+
+static void piece_from_stack(struct ddio_piece *piece, const struct ddio_stack *st)
+{
+	uint32_t i;
+
+	piece->len = st->len;
+	piece->nlevels = st->n;
+	piece->reserved = 0;
+	for (i = 0; i < st->n; i++) {
+		const struct ddio_stack_level *level = &st->level[st->n - 1 - i];
+
+		piece->level[i].count = level->count;
+		piece->level[i].msg_stride = level->b;
+		piece->level[i].mem_stride = (int64_t)level->a;
+	}
+}
+
+/* Bytes [lo, hi) of a slot; @msg_off is that of byte @lo. */
+static int slot_pieces(const struct place_slot *slot, uint64_t lo, uint64_t hi, uint64_t msg_off,
+		       ddio_piece_fn fn, void *arg)
+{
+	const struct ddio_nest *nest = slot->nest;
+	uint64_t from[DDIO_NEST_DIMS], to[DDIO_NEST_DIMS];
+	uint64_t box_lo[DDIO_NEST_DIMS], box_hi[DDIO_NEST_DIMS];
+	struct ddio_boxes boxes;
+	struct ddio_stack st;
+	struct ddio_piece piece;
+	int rc = 0;
+
+	if (!nest) {
+		piece.msg_off = msg_off;
+		piece.mem_off = slot->off + lo;
+		piece.len = hi - lo;
+		piece.nlevels = 0;
+		piece.reserved = 0;
+		return fn(arg, &piece);
+	}
+	ddio_nest_seek(nest, lo, from);
+	ddio_nest_seek(nest, hi, to);
+	ddio_boxes_init(&boxes, nest, from, to);
+	while (!rc && ddio_boxes_next(&boxes, box_lo, box_hi)) {
+		ddio_stack_box(&st, nest, box_lo, box_hi);
+		piece.msg_off = msg_off + ddio_nest_rank(nest, box_lo) - lo;
+		piece.mem_off = ddio_nest_addr(nest, box_lo);
+		piece_from_stack(&piece, &st);
+		rc = fn(arg, &piece);
+	}
+	return rc;
+}
+
+struct place_walk {
+	const struct ddio_place *place;
+	ddio_piece_fn fn;
+	void *arg;
+};
+
+/* @len bytes of the share from @share on, at @msg_off in the message */
+static int place_interval(const struct place_walk *w, uint64_t share, uint64_t len,
+			  uint64_t msg_off)
+{
+	const struct place_slot *slot;
+	int rc = 0;
+
+	if (!len)
+		return 0;
+	for (slot = place_find(w->place, share); len && !rc; slot++) {
+		uint64_t lo = share - slot->share;
+		uint64_t n = slot->size - lo;
+
+		if (n > len)
+			n = len;
+		rc = slot_pieces(slot, lo, lo + n, msg_off, w->fn, w->arg);
+		share += n;
+		msg_off += n;
+		len -= n;
+	}
+	return rc;
+}
+
+/* In a map that is not monotone a run is one interval of the share. */
+static int place_run(void *arg, const struct ddio_run *run)
+{
+	const struct place_walk *w = arg;
+	uint64_t len = run->len;
+	uint32_t i;
+
+	for (i = 0; i < run->nlevels; i++)
+		len *= run->level[i].count;
+	return place_interval(w, run->share_off, len, run->msg_off);
+}
+
+int ddio_place_pieces(const struct ddio_place *place, uint64_t lo, uint64_t hi, bool writing,
+		      ddio_piece_fn fn, void *arg)
+{
+	const struct ddio_map *map = place->map;
+	struct place_walk w = { place, fn, arg };
+	uint64_t from;
+
+	if (lo >= hi || !place->size || (writing && !place->delivers))
+		return 0;
+	if (!map->is_array && !map->parts.share[place->proc].monotone)
+		return ddio_map_runs_of(map, place->proc, lo, hi, writing, place_run, &w);
+	from = ddio_map_below(map, place->proc, lo);
+	return place_interval(&w, from, ddio_map_below(map, place->proc, hi) - from, 0);
+}
+
+struct contiguous {
+	uint64_t mem_off;
+	uint64_t len;
+};
+
+static int contiguous_piece(void *arg, const struct ddio_piece *piece)
+{
+	struct contiguous *c = arg;
+
+	if (piece->nlevels || (c->len && piece->mem_off != c->mem_off + c->len))
+		return 1;
+	if (!c->len)
+		c->mem_off = piece->mem_off;
+	c->len += piece->len;
+	return 0;
+}
+
+bool ddio_place_contiguous(const struct ddio_place *place, uint64_t lo, uint64_t hi, bool writing,
+			   uint64_t *mem_off, uint64_t *len)
+{
+	struct contiguous c = { 0, 0 };
+
+	if (ddio_place_pieces(place, lo, hi, writing, contiguous_piece, &c))
+		return false;
+	*mem_off = c.mem_off;
+	*len = c.len;
+	return true;
+}
+
+void ddio_piece_unpack(const struct ddio_piece *piece, const void *msg, void *mem)
+{
+	struct ddio_copy copy;
+	uint32_t i;
+
+	copy.len = piece->len;
+	copy.nlevels = piece->nlevels;
+	for (i = 0; i < piece->nlevels; i++) {
+		copy.level[i].count = piece->level[i].count;
+		copy.level[i].dst = (uint64_t)piece->level[i].mem_stride;
+		copy.level[i].src = piece->level[i].msg_stride;
+	}
+	ddio_copy_run(&copy, (char *)mem + piece->mem_off, (const char *)msg + piece->msg_off);
+}
+
+void ddio_piece_pack(const struct ddio_piece *piece, void *msg, const void *mem)
+{
+	struct ddio_copy copy;
+	uint32_t i;
+
+	copy.len = piece->len;
+	copy.nlevels = piece->nlevels;
+	for (i = 0; i < piece->nlevels; i++) {
+		copy.level[i].count = piece->level[i].count;
+		copy.level[i].dst = piece->level[i].msg_stride;
+		copy.level[i].src = (uint64_t)piece->level[i].mem_stride;
+	}
+	ddio_copy_run(&copy, (char *)msg + piece->msg_off, (const char *)mem + piece->mem_off);
+}
+
+struct place_copy {
+	const void *from;
+	void *to;
+};
+
+static int unpack_piece(void *arg, const struct ddio_piece *piece)
+{
+	const struct place_copy *copy = arg;
+
+	ddio_piece_unpack(piece, copy->from, copy->to);
+	return 0;
+}
+
+static int pack_piece(void *arg, const struct ddio_piece *piece)
+{
+	const struct place_copy *copy = arg;
+
+	ddio_piece_pack(piece, copy->to, copy->from);
+	return 0;
+}
+
+void ddio_place_unpack(const struct ddio_place *place, uint64_t lo, uint64_t hi, const void *msg,
+		       void *mem)
+{
+	struct place_copy copy = { msg, mem };
+
+	ddio_place_pieces(place, lo, hi, false, unpack_piece, &copy);
+}
+
+void ddio_place_pack(const struct ddio_place *place, uint64_t lo, uint64_t hi, bool writing,
+		     void *msg, const void *mem)
+{
+	struct place_copy copy = { mem, msg };
+
+	ddio_place_pieces(place, lo, hi, writing, pack_piece, &copy);
+}

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The union of irregular parts, and the first byte that two processes name. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "map/union.h"
+
+/* Items of one cluster that are kept as they are: a query visits each of them. */
+#define CLUSTER_MAX(procs) (64 + 2 * (uint64_t)(procs))
+
+static int item_compare_shape(const struct ddio_item *x, const struct ddio_item *y)
+{
+	uint32_t d;
+
+	if (x->hi != y->hi)
+		return x->hi < y->hi ? -1 : 1;
+	if (x->len != y->len)
+		return x->len < y->len ? -1 : 1;
+	if (x->len) {
+		if (x->hi - x->lo == x->len || x->stride == y->stride)
+			return 0;
+		return x->stride < y->stride ? -1 : 1;
+	}
+	if (x->nest->ndims != y->nest->ndims)
+		return x->nest->ndims < y->nest->ndims ? -1 : 1;
+	for (d = 0; d < x->nest->ndims; d++) {
+		int rc = memcmp(&x->nest->dim[d], &y->nest->dim[d], sizeof(x->nest->dim[d]));
+
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+static int owned_compare(const void *a, const void *b)
+{
+	const struct ddio_owned *x = a;
+	const struct ddio_owned *y = b;
+	int rc;
+
+	if (x->item.lo != y->item.lo)
+		return x->item.lo < y->item.lo ? -1 : 1;
+	rc = item_compare_shape(&x->item, &y->item);
+	if (rc)
+		return rc;
+	return x->proc < y->proc ? -1 : x->proc > y->proc;
+}
+
+static void union_note(struct ddio_union *all, uint64_t at, uint32_t first, uint32_t second)
+{
+	if (all->overlap)
+		return;
+	all->overlap = true;
+	all->at = at;
+	all->first = first < second ? first : second;
+	all->second = first < second ? second : first;
+}
+
+/* Keeps one of those that are the same; returns how many are left. */
+static uint64_t owned_dedupe(struct ddio_union *all, struct ddio_owned *owned, uint64_t n)
+{
+	uint64_t i, kept = 0;
+
+	for (i = 0; i < n; i++) {
+		if (kept && owned[kept - 1].item.lo == owned[i].item.lo &&
+		    !item_compare_shape(&owned[kept - 1].item, &owned[i].item))
+			union_note(all, owned[i].item.lo, owned[kept - 1].proc, owned[i].proc);
+		else
+			owned[kept++] = owned[i];
+	}
+	return kept;
+}
+
+static int union_add_cluster(struct ddio_union *all, uint64_t first, uint64_t hi)
+{
+	struct ddio_cluster *p = all->cluster;
+
+	if (all->nclusters == all->room) {
+		all->room = all->room ? all->room * 2 : 16;
+		p = reallocarray(p, all->room, sizeof(*p));
+		if (!p)
+			return -ENOMEM;
+		all->cluster = p;
+	}
+	p[all->nclusters++] = (struct ddio_cluster){ first, hi };
+	return 0;
+}
+
+/* Items that interleave but are disjoint: they stay as they are. */
+static int union_keep(struct ddio_union *all, const struct ddio_owned *owned, uint64_t n)
+{
+	uint64_t first = all->items.n;
+	uint64_t hi = 0;
+	uint64_t i;
+
+	for (i = 0; i < n; i++) {
+		struct ddio_item item = owned[i].item;
+		int rc;
+
+		item.share = 0;
+		item.before = all->size;
+		all->size += ddio_item_size(&item);
+		if (item.hi > hi)
+			hi = item.hi;
+		rc = ddio_items_add(&all->items, &item);
+		if (rc)
+			return rc;
+	}
+	return union_add_cluster(all, first, hi);
+}
+
+/* Sorted scraps, some on one another, become pieces that lie apart. */
+static void union_merge(struct ddio_union *all, struct ddio_scraps *scraps)
+{
+	struct ddio_scrap *out = scraps->scrap;
+	uint64_t i;
+
+	out->share = 0;
+	for (i = 1; i < scraps->n; i++) {
+		const struct ddio_scrap *next = &scraps->scrap[i];
+		uint64_t end = out->off + out->len;
+		uint64_t next_end = next->off + next->len;
+
+		if (next->off > end) {
+			uint64_t share = out->share + out->len;
+
+			*++out = *next;
+			out->share = share;
+			continue;
+		}
+		if (next->off < end && next->proc != out->proc)
+			union_note(all, next->off, out->proc, next->proc);
+		/* The owner is the one that reaches farthest. */
+		if (next_end > end) {
+			out->len = next_end - out->off;
+			out->proc = next->proc;
+		}
+	}
+	scraps->n = out - scraps->scrap + 1;
+}
+
+static int union_flatten(struct ddio_union *all, const struct ddio_owned *owned, uint64_t n,
+			 uint64_t *flat)
+{
+	struct ddio_scraps scraps = { 0 };
+	uint64_t first = all->items.n;
+	struct ddio_nest tmp;
+	uint64_t i;
+	int rc = 0;
+
+	for (i = 0; i < n && !rc; i++) {
+		const struct ddio_item *item = &owned[i].item;
+		uint64_t pieces = ddio_item_pieces(item);
+
+		if (pieces > DDIO_FLAT_MAX - *flat)
+			rc = -EOVERFLOW;
+		else
+			rc = ddio_scraps_add_nest(&scraps, ddio_item_nest(item, &tmp), 0,
+						  owned[i].proc);
+		*flat += pieces;
+	}
+	if (rc)
+		goto out_free;
+	ddio_scraps_sort(&scraps);
+	union_merge(all, &scraps);
+	rc = ddio_items_add_scraps(&all->items, scraps.scrap, scraps.n);
+	for (i = first; i < all->items.n && !rc; i++) {
+		all->items.item[i].share = 0;
+		all->items.item[i].before = all->size;
+		all->size += ddio_item_size(&all->items.item[i]);
+		rc = union_add_cluster(all, i, all->items.item[i].hi);
+	}
+out_free:
+	free(scraps.scrap);
+	return rc;
+}
+
+static int union_add(struct ddio_union *all, const struct ddio_owned *owned, uint64_t n,
+		     uint64_t limit, uint64_t *flat)
+{
+	int rc = n == 1;
+
+	if (n > 1 && n <= limit)
+		rc = ddio_items_disjoint(owned, n);
+	if (rc < 0)
+		return rc;
+	return rc ? union_keep(all, owned, n) : union_flatten(all, owned, n, flat);
+}
+
+int ddio_union_init(struct ddio_union *all, struct ddio_owned *owned, uint64_t n, uint64_t flat)
+{
+	uint64_t first = 0;
+	uint32_t procs = 0;
+	uint64_t hi, i;
+	int rc;
+
+	memset(all, 0, sizeof(*all));
+	if (!n)
+		return 0;
+	for (i = 0; i < n; i++)
+		if (owned[i].proc > procs)
+			procs = owned[i].proc;
+	qsort(owned, n, sizeof(*owned), owned_compare);
+	n = owned_dedupe(all, owned, n);
+	hi = owned[0].item.hi;
+	for (i = 1; i <= n; i++) {
+		if (i == n || owned[i].item.lo >= hi) {
+			rc = union_add(all, owned + first, i - first, CLUSTER_MAX(procs), &flat);
+			if (rc)
+				goto err_destroy;
+			first = i;
+		}
+		if (i < n && owned[i].item.hi > hi)
+			hi = owned[i].item.hi;
+	}
+	return 0;
+err_destroy:
+	ddio_union_destroy(all);
+	return rc;
+}
+
+void ddio_union_destroy(struct ddio_union *all)
+{
+	free(all->items.item);
+	free(all->cluster);
+	memset(all, 0, sizeof(*all));
+}
+
+/* The first cluster that ends behind @x. */
+static uint64_t union_find(const struct ddio_union *all, uint64_t x)
+{
+	uint64_t lo = 0;
+	uint64_t hi = all->nclusters;
+
+	while (lo < hi) {
+		uint64_t mid = lo + (hi - lo) / 2;
+
+		if (all->cluster[mid].hi > x)
+			hi = mid;
+		else
+			lo = mid + 1;
+	}
+	return lo;
+}
+
+static uint64_t union_cluster_end(const struct ddio_union *all, uint64_t c)
+{
+	return c + 1 < all->nclusters ? all->cluster[c + 1].first : all->items.n;
+}
+
+bool ddio_union_next(const struct ddio_union *all, uint64_t from, uint64_t *start, uint64_t *end)
+{
+	uint64_t c = union_find(all, from);
+	uint64_t i, s, e;
+	bool found = false;
+
+	if (c == all->nclusters)
+		return false;
+	for (i = all->cluster[c].first; i < union_cluster_end(all, c); i++) {
+		if (!ddio_item_next(&all->items.item[i], from, &s, &e) || (found && s >= *start))
+			continue;
+		*start = s;
+		*end = e;
+		found = true;
+	}
+	return found;
+}
+
+uint64_t ddio_union_below(const struct ddio_union *all, uint64_t x)
+{
+	uint64_t c = union_find(all, x);
+	uint64_t i, sum;
+
+	if (c == all->nclusters)
+		return all->size;
+	i = all->cluster[c].first;
+	sum = all->items.item[i].before;
+	for (; i < union_cluster_end(all, c); i++)
+		sum += ddio_item_below(&all->items.item[i], x);
+	return sum;
+}
