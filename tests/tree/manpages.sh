@@ -1,0 +1,45 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Options in the tables and in the manual pages agree, both ways; pages are well formed.
+set -u
+cd "$(dirname "$0")/../.." || exit 2
+ddio=build/ddio
+passed=0 failed=0
+bad() {
+	echo "manpages: $*"
+	failed=$((failed + 1))
+}
+# compare PAGE PROGRAM-TEXT-WITH-OPTIONS
+compare() {
+	local page=$1 have want
+	if [ ! -e "$page" ]; then
+		bad "$page: missing"
+		return
+	fi
+	have=$(grep -oE 'Fl -[a-z0-9][a-z0-9-]*' "$page" | sed 's/Fl -/--/' | sort -u)
+	want=$(grep -E '^--' <<<"$2" | grep -v '^--help$' | sort -u)
+	have=$(grep -v '^--help$' <<<"$have")
+	if [ "$have" = "$want" ]; then passed=$((passed + 1)); else
+		bad "$page: differs from the option table:"
+		diff <(echo "$want") <(echo "$have") | sed 's/^</  table only:/;s/^>/  page only:/' | grep only
+	fi
+}
+for c in $($ddio completion options); do
+	compare Documentation/man/ddio-$c.1 "$($ddio completion options "$c")"
+	grep -q "ddio-$c" Documentation/man/ddio.1 || bad "ddio.1 does not name ddio-$c"
+done
+compare Documentation/man/ddiod.8 "$(build/ddiod --help | grep -oE -- '--[a-z][a-z-]*')"
+for page in Documentation/man/*.[1-8]; do
+	out=$(mandoc -T lint -W warning "$page" 2>&1 | grep -vE 'unusual Xr|referenced manual not found|STYLE')
+	if [ -z "$out" ]; then passed=$((passed + 1)); else bad "$out"; fi
+done
+# Every option of the configuration and of the disk engines stands in its page.
+for what in conf:ddio.conf.5 engines:ddio-disk-engines.7; do
+	page=Documentation/man/${what#*:}
+	for o in $(build/ddiod --list-"${what%%:*}"); do
+		if grep -qE "^\.It (Cm|Ic|Va|Ar|Sy|Li)? ?$o( |$)" "$page"; then passed=$((passed + 1)); else bad "$page: $o is missing"; fi
+	done
+done
+if $ddio completion bash | bash -n; then passed=$((passed + 1)); else bad "the completion script"; fi
+echo "$passed passed, $failed failed"
+[ $failed -eq 0 ]
