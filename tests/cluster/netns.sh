@@ -1,0 +1,86 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# timeout: 240
+# Across network namespaces: two storage nodes and a compute node, joined by
+# veth pairs and a bridge; then one node's link goes down in mid-transfer.
+if [ "$(id -u)" != 0 ] || ! ip netns add ddio-probe-$$ 2>/dev/null; then
+	echo "skipped: network namespaces need root and a kernel that has them"
+	exit 77
+fi
+ip netns del ddio-probe-$$
+. "$(dirname "$0")/lib.sh"
+t=ddt$$
+net() { ip netns exec "$t-$1" "${@:2}"; }
+tidy() {
+	local n
+	for n in cp io0 io1; do
+		ip netns pids "$t-$n" 2>/dev/null | xargs -r kill -9 2>/dev/null
+		ip netns del "$t-$n" 2>/dev/null
+	done
+	ip netns del "$t-sw" 2>/dev/null
+	finish
+}
+trap tidy EXIT
+
+ip netns add "$t-sw"
+net sw ip link add br0 type bridge
+net sw ip link set br0 up
+i=1
+for n in cp io0 io1; do
+	ip netns add "$t-$n"
+	ip link add eth0 netns "$t-$n" type veth peer name "p$i" netns "$t-sw"
+	net sw ip link set "p$i" master br0 up
+	net "$n" ip addr add "10.99.0.$i/24" dev eth0
+	net "$n" ip link set eth0 up
+	net "$n" ip link set lo up
+	i=$((i + 1))
+done
+
+mkdir "$dir/n"
+head -c 32 /dev/urandom | od -An -tx1 | tr -d ' \n' >"$dir/n/key"
+chmod 600 "$dir/n/key"
+{
+	printf '[cluster]\nname = net\nkey_file = %s/n/key\nblock_size = 8K\ntimeout = 4s\n' "$dir"
+	for n in 0 1; do
+		printf '[node io%s]\naddress = 10.99.0.%s:7400\nmeta = %s/n/io%s\n' $n $((n + 2)) "$dir" $n
+		printf '[disk d%s]\nnode = io%s\nengine = mem\nsize = 32M\n' $n $n
+	done
+} >"$dir/n/ddio.conf"
+export DDIO_CONF=$dir/n/ddio.conf
+for n in 0 1; do
+	net io$n "$build/ddiod" --conf "$DDIO_CONF" --node io$n --pid-file "$dir/n/io$n.pid" \
+		--log-file "$dir/n/io$n.log"
+	check "io$n starts" [ $? -eq 0 ]
+done
+head -c 1000000 /dev/urandom >"$dir/in"
+check "import over the network" net cp "$ddio" import "$dir/in" f
+check "the same bytes" cmp "$dir/in" <(net cp "$ddio" export f -)
+for m in tc 2p dd dds; do
+	net cp "$helpers/crowd" -n 4 -m $m -s 1048576 -w -f x >"$dir/out" 2>&1
+	net cp "$helpers/crowd" -n 4 -m $m -s 1048576 -f x >>"$dir/out" 2>&1
+	check "4 processes by $m" [ "$(grep -c ' ok 1' "$dir/out")" = 8 ]
+done
+# A slow network: still the same bytes.
+if net sw tc qdisc add dev p1 root tbf rate 100mbit burst 64kb latency 50ms 2>/dev/null; then
+	net cp "$helpers/crowd" -n 4 -s 4194304 -f x -w >"$dir/out" 2>&1
+	net cp "$helpers/crowd" -n 4 -s 4194304 -f x >>"$dir/out" 2>&1
+	check "at 100 Mbit/s" [ "$(grep -c ' ok 1' "$dir/out")" = 8 ]
+	net sw tc qdisc del dev p1 root
+else
+	skipped=$((skipped + 1))
+	echo "skipped: no tbf queueing discipline here"
+fi
+# A node falls silent: no reset, no end of stream.
+net cp "$helpers/crowd" -n 4 -c 3000 -s 1048576 -f x >"$dir/out" 2>&1 &
+sleep 1
+net sw ip link set p3 down
+start=$SECONDS
+wait $!
+check "a silent node is noticed by all" [ "$(grep -c ' err -' "$dir/out")" = 4 ]
+check "... with one error" [ "$(grep -o ' err -[0-9]*' "$dir/out" | sort -u | wc -l)" = 1 ]
+check "... that names it" grep -q io1 "$dir/out"
+check "... in bounded time" [ $((SECONDS - start)) -lt 30 ]
+net sw ip link set p3 up
+sleep 1
+net cp "$helpers/crowd" -n 4 -s 1048576 -f x >"$dir/out" 2>&1
+check "the link is up again: so is the cluster" [ "$(grep -c ' ok 1' "$dir/out")" = 4 ]
