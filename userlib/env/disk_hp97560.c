@@ -175,8 +175,14 @@ static int hp_model_submit(struct hp_disk *h, const struct ddio_disk_req *req,
 	};
 	uint64_t now = hp_model_now(h, req->submit_ns);
 
-	return hp97560_submit(&h->model, ops[req->op], req->offset / SECTOR, req->len / SECTOR,
-			      now < h->free_at ? h->free_at : now, result);
+	/*
+	 * That the drive is busy the model knows, but not that it is slow.  It is told no
+	 * later a time than it must: the bus forgets what lies before it.
+	 */
+	if (h->opts.slow > 1 && now < h->free_at)
+		now = h->free_at;
+	return hp97560_submit(&h->model, ops[req->op], req->offset / SECTOR, req->len / SECTOR, now,
+			      result);
 }
 
 static bool hp_is_bad(const struct hp_disk *h, const struct ddio_disk_req *req)

@@ -1,0 +1,868 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Every disk engine against a plain file, and the wrapper around all of them. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "env/real.h"
+#include "hp97560.h"
+#include "tests/double/double.h"
+#include "tests/unit/ut.h"
+
+#define MS 1000000ULL
+#define SIZE (4ULL << 20)
+#define BATCH 24
+#define SLOT 65536 /* bytes of buffer that a request of a batch has */
+
+/*
+ * The C library's open(), in front of it: as a file system that has no direct I/O.
+ */
+static bool refuse_direct;
+
+int open(const char *path, int flags, ...)
+{
+	mode_t mode = 0;
+	va_list ap;
+
+	va_start(ap, flags);
+	if (flags & O_CREAT)
+		mode = va_arg(ap, mode_t);
+	va_end(ap);
+	if (refuse_direct && (flags & O_DIRECT)) {
+		errno = EINVAL;
+		return -1;
+	}
+	return syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+}
+
+static char dir[256];
+static char file_path[300];
+
+static uint64_t rnd(uint64_t *state)
+{
+	uint64_t z = *state += 0x9e3779b97f4a7c15ULL;
+
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+	return z ^ (z >> 31);
+}
+
+/*
+ * A disk and the reactor that it is on; the test's thread runs the loop.
+ */
+struct rig {
+	struct ddio_env *env;
+	struct ddio_disk *disk;
+	unsigned int left;
+	unsigned int calls_in_submit;
+	bool in_call;
+	struct ddio_disk_req *order[256]; /* as they ended */
+	unsigned int n_order;
+	char err[300];
+	char log[300];
+};
+
+static void rig_log(void *arg, enum ddio_log_level level, const char *line)
+{
+	struct rig *rig = arg;
+
+	(void)level;
+	snprintf(rig->log, sizeof(rig->log), "%s", line);
+}
+
+static void rig_begin(struct rig *rig)
+{
+	struct ddio_real_opts opts = { .log = rig_log, .log_arg = rig, .log_level = DDIO_LOG_WARN };
+
+	memset(rig, 0, sizeof(*rig));
+	CU_ASSERT_EQUAL_FATAL(ddio_real_new(&opts, &rig->env), 0);
+}
+
+static void rig_open(struct rig *rig, const struct ddio_disk_spec *spec)
+{
+	int ret = ddio_disk_open(rig->env, spec, &rig->disk, rig->err, sizeof(rig->err));
+
+	if (ret)
+		printf("\n%s: %s\n", rig->err, strerror(-ret));
+	CU_ASSERT_EQUAL_FATAL(ret, 0);
+}
+
+static void rig_end(struct rig *rig)
+{
+	ddio_disk_close(rig->disk);
+	ddio_real_free(rig->env);
+}
+
+static void rig_done(struct ddio_disk_req *req)
+{
+	struct rig *rig = req->arg;
+
+	rig->calls_in_submit += rig->in_call;
+	if (rig->n_order < 256)
+		rig->order[rig->n_order++] = req;
+	if (!--rig->left)
+		ddio_real_stop(rig->env);
+}
+
+static void rig_submit(struct rig *rig, struct ddio_disk_req *req)
+{
+	req->done = rig_done;
+	req->arg = rig;
+	req->status = 1;
+	rig->left++;
+	rig->in_call = true;
+	ddio_disk_submit(rig->disk, req);
+	rig->in_call = false;
+}
+
+static void rig_wait(struct rig *rig, bool commit)
+{
+	rig->in_call = true;
+	if (commit)
+		ddio_disk_commit(rig->disk);
+	rig->in_call = false;
+	CU_ASSERT_EQUAL(ddio_real_run(rig->env), 0);
+	CU_ASSERT_EQUAL(rig->left, 0);
+}
+
+static int rig_do(struct rig *rig, enum ddio_disk_op op, uint64_t offset, uint64_t len, void *buf)
+{
+	struct ddio_disk_req req = { .op = op, .offset = offset, .len = len, .buf = buf };
+
+	rig_submit(rig, &req);
+	rig_wait(rig, true);
+	return req.status;
+}
+
+/*
+ * Against the twin
+ */
+struct twin {
+	struct rig rig;
+	int fd;
+	uint64_t seed, moved[2];
+	uint8_t *bufs;
+	struct ddio_disk_req reqs[BATCH];
+};
+
+static bool twin_overlaps(const struct twin *t, unsigned int n, uint64_t offset, uint64_t len)
+{
+	unsigned int i;
+
+	for (i = 0; i < n; i++)
+		if (t->reqs[i].len && offset < t->reqs[i].offset + t->reqs[i].len &&
+		    t->reqs[i].offset < offset + len)
+			return true;
+	return false;
+}
+
+/* Requests of a batch do not overlap, since their order would not be defined. */
+static void twin_choose(struct twin *t, unsigned int n)
+{
+	struct ddio_disk_req *req = &t->reqs[n];
+	uint32_t sector = ddio_disk_info(t->rig.disk)->sector;
+	uint64_t i;
+
+	memset(req, 0, sizeof(*req));
+	req->buf = t->bufs + n * SLOT;
+	if (rnd(&t->seed) % 16 == 0) {
+		req->op = DDIO_DISK_FLUSH;
+		return;
+	}
+	req->op = rnd(&t->seed) % 2 ? DDIO_DISK_READ : DDIO_DISK_WRITE;
+	do {
+		req->len = (1 + rnd(&t->seed) % (SLOT / sector)) * sector;
+		req->offset = rnd(&t->seed) % ((SIZE - req->len) / sector + 1) * sector;
+	} while (twin_overlaps(t, n, req->offset, req->len));
+	for (i = 0; i < req->len; i += 8)
+		*(uint64_t *)((uint8_t *)req->buf + i) = rnd(&t->seed);
+	if (req->op == DDIO_DISK_WRITE)
+		CU_ASSERT_EQUAL(pwrite(t->fd, req->buf, req->len, req->offset), (ssize_t)req->len);
+}
+
+static void twin_check(struct twin *t, const struct ddio_disk_req *req)
+{
+	static uint8_t expect[SLOT];
+
+	CU_ASSERT_EQUAL(req->status, 0);
+	CU_ASSERT(req->done_ns >= req->submit_ns && req->submit_ns);
+	t->moved[req->op == DDIO_DISK_WRITE] += req->len;
+	if (req->op != DDIO_DISK_READ)
+		return;
+	CU_ASSERT_EQUAL(pread(t->fd, expect, req->len, req->offset), (ssize_t)req->len);
+	CU_ASSERT_EQUAL(memcmp(expect, req->buf, req->len), 0);
+}
+
+static void twin_compare_all(struct twin *t)
+{
+	static uint8_t expect[SLOT];
+	uint64_t at;
+
+	for (at = 0; at < SIZE; at += SLOT) {
+		CU_ASSERT_EQUAL(rig_do(&t->rig, DDIO_DISK_READ, at, SLOT, t->bufs), 0);
+		CU_ASSERT_EQUAL(pread(t->fd, expect, SLOT, at), SLOT);
+		CU_ASSERT_EQUAL(memcmp(expect, t->bufs, SLOT), 0);
+	}
+}
+
+static void twin_check_stats(struct twin *t)
+{
+	struct ddio_disk_stats stats;
+
+	ddio_disk_stats(t->rig.disk, &stats);
+	CU_ASSERT_EQUAL(stats.read_bytes, t->moved[0]);
+	CU_ASSERT_EQUAL(stats.write_bytes, t->moved[1]);
+	CU_ASSERT_EQUAL(stats.errors, 0);
+	CU_ASSERT_EQUAL(stats.in_flight, 0);
+	CU_ASSERT(stats.max_in_flight > 1 && stats.max_in_flight <= BATCH);
+	CU_ASSERT(stats.busy_ns > 0);
+	CU_ASSERT(stats.flushes > 0);
+}
+
+static void twin_rounds(struct twin *t, unsigned int rounds)
+{
+	unsigned int i, n;
+
+	while (rounds--) {
+		n = 1 + rnd(&t->seed) % BATCH;
+		for (i = 0; i < n; i++)
+			twin_choose(t, i);
+		for (i = 0; i < n; i++) {
+			rig_submit(&t->rig, &t->reqs[i]);
+			if (rnd(&t->seed) % 8 == 0)
+				ddio_disk_commit(t->rig.disk);
+		}
+		/* Without a commit it starts too, a little later. */
+		rig_wait(&t->rig, rounds % 8);
+		for (i = 0; i < n; i++)
+			twin_check(t, &t->reqs[i]);
+	}
+}
+
+/* A new disk is all zeros. */
+static void twin_run(const struct ddio_disk_spec *spec, uint64_t seed, unsigned int rounds)
+{
+	FILE *file = tmpfile();
+	struct twin t = { .seed = seed };
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+	t.fd = fileno(file);
+	CU_ASSERT_EQUAL(ftruncate(t.fd, SIZE), 0);
+	rig_begin(&t.rig);
+	rig_open(&t.rig, spec);
+	CU_ASSERT_EQUAL(ddio_disk_info(t.rig.disk)->size, SIZE);
+	CU_ASSERT_STRING_EQUAL(ddio_disk_info(t.rig.disk)->engine, spec->engine);
+	CU_ASSERT_STRING_EQUAL(ddio_disk_name(t.rig.disk), spec->name);
+	t.bufs = ddio_env_alloc(t.rig.env, BATCH * SLOT);
+	twin_rounds(&t, rounds);
+	twin_check_stats(&t);
+	twin_compare_all(&t);
+	CU_ASSERT_EQUAL(t.rig.calls_in_submit, 0);
+	if (spec->path) {
+		/* What was written stays when the disk is opened again. */
+		ddio_disk_close(t.rig.disk);
+		rig_open(&t.rig, spec);
+		twin_compare_all(&t);
+	}
+	ddio_env_free(t.rig.env, t.bufs, BATCH * SLOT);
+	rig_end(&t.rig);
+	fclose(file);
+	if (spec->path)
+		unlink(spec->path);
+}
+
+static void test_twin_mem(void)
+{
+	struct ddio_disk_spec spec = { .name = "m", .engine = "mem", .size = SIZE };
+
+	twin_run(&spec, 1, 200);
+	spec.options = "delay_us=50,huge=no";
+	twin_run(&spec, 2, 50);
+	spec.options = NULL;
+	spec.path = file_path;
+	spec.create = true;
+	twin_run(&spec, 3, 100);
+}
+
+static void test_twin_aio(void)
+{
+	struct ddio_disk_spec spec = {
+		.name = "a", .engine = "aio", .size = SIZE, .path = file_path, .create = true
+	};
+
+	twin_run(&spec, 4, 100);
+	spec.options = "depth=1";
+	twin_run(&spec, 5, 30);
+	spec.options = "depth=3, direct=no";
+	twin_run(&spec, 6, 50);
+}
+
+static void test_twin_hp97560(void)
+{
+	struct ddio_disk_spec spec = {
+		.name = "h", .engine = "hp97560", .size = SIZE, .options = "time_scale=0"
+	};
+
+	twin_run(&spec, 7, 100);
+	spec.options = "time_scale=0.0001,immediate_report=no,read_ahead=no,bus_overlap=yes";
+	twin_run(&spec, 8, 50);
+	spec.path = file_path;
+	spec.create = true;
+	twin_run(&spec, 9, 20);
+}
+
+/* Where O_DIRECT is refused the page cache serves, and the operator is told. */
+static void test_aio_without_direct(void)
+{
+	struct ddio_disk_spec spec = {
+		.name = "a", .engine = "aio", .size = SIZE, .path = file_path, .create = true
+	};
+	struct rig rig;
+
+	refuse_direct = true;
+	twin_run(&spec, 10, 50);
+	rig_begin(&rig);
+	rig_open(&rig, &spec);
+	CU_ASSERT_PTR_NOT_NULL(strstr(rig.log, "disk a: "));
+	CU_ASSERT_PTR_NOT_NULL(strstr(rig.log, "no direct I/O there"));
+	CU_ASSERT_EQUAL(ddio_disk_info(rig.disk)->align, 1);
+	refuse_direct = false;
+	rig_end(&rig);
+	unlink(file_path);
+}
+
+/*
+ * The wrapper
+ */
+static const struct ddio_disk_spec mem_spec = { .name = "m", .engine = "mem", .size = SIZE };
+
+static void test_bad_requests(void)
+{
+	static uint8_t buf[4096] __attribute__((aligned(4096)));
+	const struct ddio_disk_req bad[] = {
+		{ .op = DDIO_DISK_READ, .offset = 0, .len = 0, .buf = buf },
+		{ .op = DDIO_DISK_READ, .offset = 1, .len = 512, .buf = buf },
+		{ .op = DDIO_DISK_READ, .offset = 0, .len = 511, .buf = buf },
+		{ .op = DDIO_DISK_READ, .offset = SIZE, .len = 512, .buf = buf },
+		{ .op = DDIO_DISK_WRITE, .offset = SIZE - 512, .len = 1024, .buf = buf },
+		{ .op = DDIO_DISK_WRITE, .offset = UINT64_MAX - 511, .len = 512, .buf = buf },
+		{ .op = DDIO_DISK_WRITE, .offset = 512, .len = UINT64_MAX - 511, .buf = buf },
+		{ .op = DDIO_DISK_READ, .offset = 0, .len = 2ULL << 30, .buf = buf },
+		{ .op = DDIO_DISK_READ, .offset = 0, .len = 512, .buf = NULL },
+		{ .op = DDIO_DISK_FLUSH, .offset = 0, .len = 512, .buf = buf },
+		{ .op = 77, .offset = 0, .len = 512, .buf = buf },
+	};
+	struct ddio_disk_req reqs[sizeof(bad) / sizeof(bad[0])];
+	size_t i, n = sizeof(bad) / sizeof(bad[0]);
+	struct ddio_disk_stats stats;
+	struct rig rig;
+
+	rig_begin(&rig);
+	rig_open(&rig, &mem_spec);
+	memcpy(reqs, bad, sizeof(bad));
+	for (i = 0; i < n; i++)
+		rig_submit(&rig, &reqs[i]);
+	rig_wait(&rig, true);
+	for (i = 0; i < n; i++)
+		CU_ASSERT_EQUAL(reqs[i].status, -EINVAL);
+	CU_ASSERT_EQUAL(rig.calls_in_submit, 0);
+	ddio_disk_stats(rig.disk, &stats);
+	CU_ASSERT_EQUAL(stats.errors, n);
+	CU_ASSERT_EQUAL(stats.reads + stats.writes + stats.flushes, 0);
+	CU_ASSERT_EQUAL(rig_do(&rig, DDIO_DISK_READ, SIZE - 512, 512, buf), 0);
+	rig_end(&rig);
+}
+
+static void test_bad_alignment(void)
+{
+	struct ddio_disk_spec spec = {
+		.name = "a", .engine = "aio", .size = SIZE, .path = file_path, .create = true
+	};
+	uint8_t *buf;
+	struct rig rig;
+
+	rig_begin(&rig);
+	rig_open(&rig, &spec);
+	buf = ddio_env_alloc(rig.env, 8192);
+	if (ddio_disk_info(rig.disk)->align > 1)
+		CU_ASSERT_EQUAL(rig_do(&rig, DDIO_DISK_READ, 0, 4096, buf + 1), -EINVAL);
+	CU_ASSERT_EQUAL(rig_do(&rig, DDIO_DISK_READ, 0, 4096, buf), 0);
+	ddio_env_free(rig.env, buf, 8192);
+	rig_end(&rig);
+	unlink(file_path);
+}
+
+static void test_injection(void)
+{
+	static uint8_t buf[512];
+	struct ddio_disk_stats stats;
+	struct rig rig;
+	int i;
+
+	rig_begin(&rig);
+	rig_open(&rig, &mem_spec);
+	ddio_disk_inject(rig.disk, DDIO_DISK_READ, 2, -EIO);
+	CU_ASSERT_EQUAL(rig_do(&rig, DDIO_DISK_WRITE, 0, 512, buf), 0);
+	CU_ASSERT_EQUAL(rig_do(&rig, DDIO_DISK_READ, 0, 512, buf), -EIO);
+	CU_ASSERT_EQUAL(rig_do(&rig, DDIO_DISK_FLUSH, 0, 0, NULL), 0);
+	CU_ASSERT_EQUAL(rig_do(&rig, DDIO_DISK_READ, 0, 512, buf), -EIO);
+	CU_ASSERT_EQUAL(rig_do(&rig, DDIO_DISK_READ, 0, 512, buf), 0);
+	ddio_disk_inject(rig.disk, -1, 1, -ENOSPC);
+	CU_ASSERT_EQUAL(rig_do(&rig, DDIO_DISK_FLUSH, 0, 0, NULL), -ENOSPC);
+	CU_ASSERT_EQUAL(rig_do(&rig, DDIO_DISK_FLUSH, 0, 0, NULL), 0);
+	ddio_disk_stats(rig.disk, &stats);
+	CU_ASSERT_EQUAL(stats.errors, 3);
+	CU_ASSERT_EQUAL(stats.read_bytes, 512);
+	rig_end(&rig);
+
+	rig_begin(&rig);
+	rig_open(&rig,
+		 &(struct ddio_disk_spec){
+			 .name = "m", .engine = "mem", .size = SIZE, .options = "fail_after=5" });
+	for (i = 0; i < 10; i++)
+		CU_ASSERT_EQUAL(rig_do(&rig, DDIO_DISK_READ, 0, 512, buf), i < 5 ? 0 : -EIO);
+	rig_end(&rig);
+
+	rig_begin(&rig);
+	rig_open(&rig, &(struct ddio_disk_spec){ .name = "h",
+						 .engine = "hp97560",
+						 .options = "time_scale=0,bad_sector=1000" });
+	CU_ASSERT_EQUAL(rig_do(&rig, DDIO_DISK_READ, 999 * 512, 512, buf), 0);
+	CU_ASSERT_EQUAL(rig_do(&rig, DDIO_DISK_READ, 1000 * 512, 512, buf), -EIO);
+	CU_ASSERT_EQUAL(rig_do(&rig, DDIO_DISK_READ, 1001 * 512, 512, buf), 0);
+	CU_ASSERT_EQUAL(rig_do(&rig, DDIO_DISK_FLUSH, 0, 0, NULL), 0);
+	rig_end(&rig);
+}
+
+/* Closed in the last request's callback, with the engine's own work still under way. */
+static void closing_done(struct ddio_disk_req *req)
+{
+	struct rig *rig = req->arg;
+
+	ddio_disk_close(rig->disk);
+	rig->disk = NULL;
+	ddio_real_stop(rig->env);
+}
+
+static void test_close_in_done(void)
+{
+	static uint8_t buf[4096] __attribute__((aligned(4096)));
+	static const char *const engines[] = { "mem", "aio", "hp97560" };
+	struct ddio_disk_spec spec = { .name = "x", .path = file_path, .create = true };
+	struct ddio_disk_req req;
+	struct rig rig;
+	size_t i;
+
+	for (i = 0; i < 4; i++) {
+		spec.engine = engines[i % 3];
+		spec.size = SIZE;
+		rig_begin(&rig);
+		rig_open(&rig, &spec);
+		req = (struct ddio_disk_req){ .len = i < 3 ? 4096 : 1, .buf = buf };
+		req.done = closing_done;
+		req.arg = &rig;
+		ddio_disk_submit(rig.disk, &req);
+		ddio_disk_commit(rig.disk);
+		CU_ASSERT_EQUAL(ddio_real_run(rig.env), 0);
+		CU_ASSERT_EQUAL(req.status, i < 3 ? 0 : -EINVAL);
+		rig_end(&rig);
+		unlink(file_path);
+	}
+}
+
+/* An error must say the disk and what was wrong. */
+static void expect_refusal(struct rig *rig, const struct ddio_disk_spec *spec, int status,
+			   const char *what)
+{
+	struct ddio_disk *disk;
+	int ret = ddio_disk_open(rig->env, spec, &disk, rig->err, sizeof(rig->err));
+
+	CU_ASSERT_EQUAL(ret, status);
+	CU_ASSERT_PTR_NOT_NULL(strstr(rig->err, what));
+	CU_ASSERT_PTR_NOT_NULL(strstr(rig->err, "disk bad-one: "));
+	if (ret != status || !strstr(rig->err, what))
+		printf("\nexpected %d \"%s\", got %d \"%s\"\n", status, what, ret, rig->err);
+	if (!ret)
+		ddio_disk_close(disk);
+}
+
+static void test_bad_specs(void)
+{
+	static const struct {
+		const char *engine, *options;
+		uint64_t size;
+		const char *what;
+	} bad[] = {
+		{ "memory", NULL, SIZE, "unknown engine \"memory\"; known are: mem aio hp97560" },
+		{ "mem", NULL, 0, "needs a size" },
+		{ "mem", "speed=3", SIZE, "unknown option \"speed\"" },
+		{ "mem", "delay_us", SIZE, "\"delay_us\" is not name=value" },
+		{ "mem", "delay_us=", SIZE, "option delay_us: \"\" is not a whole number" },
+		{ "mem", "delay_us=-1", SIZE, "option delay_us: \"-1\" is not a whole number" },
+		{ "mem", "delay_us=10us", SIZE, "is not a whole number" },
+		{ "mem", "delay_us=99999999999", SIZE, "is out of range, 0 to 1e+09" },
+		{ "mem", "huge=maybe", SIZE, "option huge: \"maybe\" is not yes or no" },
+		{ "mem", "delay_us=1,,huge=no", SIZE, "is not name=value" },
+		{ "mem", "fail_after=x", SIZE, "option fail_after" },
+		{ "mem", "fail_after=99999999999999999999", SIZE, "option fail_after" },
+		{ "aio", NULL, SIZE, "needs a path" },
+		{ "hp97560", "time_scale=nan", 0, "option time_scale: \"nan\" is not a number" },
+		{ "hp97560", "time_scale=-1", 0, "out of range" },
+		{ "hp97560", "time_scale=0.00001", 0, "option time_scale" },
+		{ "hp97560", "slow=0.5", 0, "option slow" },
+		{ "hp97560", "buffer_sectors=10,dirty_sectors=20", 0, "make no drive" },
+		{ "hp97560", NULL, 4ULL << 30, "an HP 97560 has" },
+	};
+	struct ddio_disk_spec spec = { .name = "bad-one" };
+	struct rig rig;
+	size_t i;
+
+	rig_begin(&rig);
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		spec.engine = bad[i].engine;
+		spec.options = bad[i].options;
+		spec.size = bad[i].size;
+		expect_refusal(&rig, &spec, -EINVAL, bad[i].what);
+	}
+	rig_end(&rig);
+}
+
+static void test_bad_paths(void)
+{
+	struct ddio_disk_spec spec = { .name = "bad-one", .path = file_path };
+	struct rig rig;
+	int fd;
+
+	rig_begin(&rig);
+	expect_refusal(&rig, &spec, -ENOENT, file_path);
+	spec.path = dir;
+	expect_refusal(&rig, &spec, -EISDIR, "directory");
+	spec.path = "/dev/null";
+	expect_refusal(&rig, &spec, -ENOTBLK, "neither a block device nor a regular file");
+	spec.path = file_path;
+	fd = open(file_path, O_RDWR | O_CREAT, 0600);
+	expect_refusal(&rig, &spec, -ENOSPC, "has 0 bytes");
+	CU_ASSERT_EQUAL(ftruncate(fd, 8192), 0);
+	spec.size = SIZE;
+	expect_refusal(&rig, &spec, -ENOSPC, "has 8192 bytes, too few");
+	close(fd);
+	/* With a path and no engine: aio, of the file's own size. */
+	spec.size = 0;
+	rig_open(&rig, &spec);
+	CU_ASSERT_STRING_EQUAL(ddio_disk_info(rig.disk)->engine, "aio");
+	CU_ASSERT_EQUAL(ddio_disk_info(rig.disk)->size, 8192);
+	rig_end(&rig);
+	unlink(file_path);
+}
+
+static void test_in_use(void)
+{
+	static const char *const engines[] = { "mem", "aio", "hp97560" };
+	struct ddio_disk_spec spec = {
+		.name = "first", .path = file_path, .size = SIZE, .create = true
+	};
+	struct rig rig;
+	size_t i, j;
+
+	for (i = 0; i < 3; i++) {
+		rig_begin(&rig);
+		spec.name = "first";
+		spec.engine = engines[i];
+		rig_open(&rig, &spec);
+		spec.name = "bad-one";
+		for (j = 0; j < 3; j++) {
+			spec.engine = engines[j];
+			expect_refusal(&rig, &spec, -EBUSY, "already in use");
+		}
+		ddio_disk_close(rig.disk);
+		rig_open(&rig, &spec);
+		rig_end(&rig);
+		unlink(file_path);
+	}
+}
+
+/*
+ * The emulated disk's time
+ */
+
+/* A file cut short under an open disk: an error, not the end of the process. */
+static void test_truncated_file(void)
+{
+	static const char *const engines[] = { "mem", "aio", "hp97560" };
+	static uint8_t buf[4096] __attribute__((aligned(4096)));
+	struct ddio_disk_spec spec = {
+		.name = "cut", .path = file_path, .size = SIZE, .create = true
+	};
+	struct rig rig;
+	size_t i;
+
+	for (i = 0; i < 3; i++) {
+		spec.engine = engines[i];
+		rig_begin(&rig);
+		rig_open(&rig, &spec);
+		CU_ASSERT_EQUAL(truncate(file_path, 8192), 0);
+		CU_ASSERT_EQUAL(rig_do(&rig, DDIO_DISK_READ, 4096, 4096, buf), 0);
+		CU_ASSERT_EQUAL(rig_do(&rig, DDIO_DISK_READ, 65536, 4096, buf), -EIO);
+		rig_end(&rig);
+		unlink(file_path);
+	}
+}
+
+/* Disks of a world in virtual time, and the model beside them. */
+#define HP_REQS 200
+#define HP_DISKS 3
+
+struct hp_twin {
+	struct ddio_env *env;
+	struct ddio_disk_req reqs[HP_REQS];
+	unsigned int n, disordered;
+	uint64_t last;
+};
+
+static void hp_twin_done(struct ddio_disk_req *req)
+{
+	struct hp_twin *t = req->arg;
+
+	t->disordered += req->done_ns < t->last;
+	t->last = req->done_ns;
+	t->n++;
+}
+
+/* Bursts with pauses; the engine must tell the very nanosecond that the model does. */
+static void hp_twin_check(const char *bus, const char *options, double scale)
+{
+	struct ddio_world *world = ddio_double_new(3);
+	struct hp_twin t[HP_DISKS] = { 0 };
+	struct ddio_env *env = ddio_double_env(world, "one");
+	struct ddio_disk *disks[HP_DISKS];
+	struct hp97560_disk models[HP_DISKS];
+	struct ddio_disk_spec spec = { .engine = "hp97560", .bus = bus, .options = options };
+	struct hp97560_params params;
+	struct hp97560_bus model_bus;
+	struct hp97560_result result;
+	struct ddio_disk_req *req;
+	uint64_t seed = 11, origin = ddio_env_now(env), expect, wrong = 0;
+	static uint8_t buf[65536];
+	char err[200], name[16];
+	int i, d;
+
+	hp97560_params_default(&params);
+	hp97560_bus_init(&model_bus);
+	for (d = 0; d < HP_DISKS; d++) {
+		snprintf(name, sizeof(name), "d%d", d);
+		spec.name = name;
+		CU_ASSERT_EQUAL_FATAL(ddio_disk_open(env, &spec, &disks[d], err, sizeof(err)), 0);
+		hp97560_init(&models[d], &params, bus ? &model_bus : NULL);
+	}
+	for (i = 0; i < HP_REQS * HP_DISKS; i++) {
+		d = i % HP_DISKS;
+		req = &t[d].reqs[i / HP_DISKS];
+		req->op = rnd(&seed) % 2 ? DDIO_DISK_READ : DDIO_DISK_WRITE;
+		req->op = rnd(&seed) % 16 ? req->op : DDIO_DISK_FLUSH;
+		req->len = req->op == DDIO_DISK_FLUSH ? 0 : (1 + rnd(&seed) % 32) * 512;
+		req->offset = rnd(&seed) % 100000 * 512;
+		req->buf = buf;
+		req->done = hp_twin_done;
+		req->arg = &t[d];
+		ddio_disk_submit(disks[d], req);
+		hp97560_submit(&models[d], (enum hp97560_op)req->op, req->offset / 512,
+			       req->len / 512, (uint64_t)((ddio_env_now(env) - origin) / scale),
+			       &result);
+		req->priv[2] = result.done_ns; /* the engine leaves this one alone */
+		if (rnd(&seed) % 4 == 0)
+			ddio_double_run_for(world, rnd(&seed) % (100 * MS));
+	}
+	ddio_double_run_for(world, 1000000 * MS);
+	for (d = 0; d < HP_DISKS; d++) {
+		CU_ASSERT_EQUAL(t[d].n, HP_REQS);
+		CU_ASSERT_EQUAL(t[d].disordered, 0);
+		for (i = 0; i < HP_REQS; i++) {
+			expect = origin + (uint64_t)((long double)t[d].reqs[i].priv[2] * scale);
+			wrong += t[d].reqs[i].done_ns != expect || t[d].reqs[i].status;
+		}
+		ddio_disk_close(disks[d]);
+	}
+	CU_ASSERT_EQUAL(wrong, 0);
+	ddio_double_free(world);
+}
+
+static void test_hp97560_times(void)
+{
+	hp_twin_check(NULL, NULL, 1);
+	hp_twin_check("bus0", NULL, 1);
+	hp_twin_check("bus0", "time_scale=0.25", 0.25);
+}
+
+static void test_hp97560_bus(void)
+{
+	struct ddio_disk_spec spec = {
+		.name = "first", .engine = "hp97560", .bus = "b", .options = "time_scale=0.5"
+	};
+	struct rig rig;
+
+	rig_begin(&rig);
+	rig_open(&rig, &spec);
+	spec.name = "bad-one";
+	spec.options = "time_scale=1";
+	expect_refusal(&rig, &spec, -EINVAL,
+		       "time_scale is 1, but 0.5 on the other disks of bus b");
+	rig_end(&rig);
+}
+
+/* A slow drive's single command takes so many times as long. */
+static void test_hp97560_slow(void)
+{
+	struct ddio_world *world = ddio_double_new(3);
+	struct ddio_env *env = ddio_double_env(world, "one");
+	struct ddio_disk_spec spec = { .name = "h", .engine = "hp97560" };
+	struct hp_twin t[2] = { 0 };
+	struct ddio_disk *disks[2];
+	static uint8_t buf[8192];
+	char err[200];
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		spec.options = i ? "slow=5" : NULL;
+		CU_ASSERT_EQUAL_FATAL(ddio_disk_open(env, &spec, &disks[i], err, sizeof(err)), 0);
+		t[i].reqs[0] = (struct ddio_disk_req){ .offset = 512000,
+						       .len = 8192,
+						       .buf = buf,
+						       .done = hp_twin_done,
+						       .arg = &t[i] };
+		ddio_disk_submit(disks[i], &t[i].reqs[0]);
+	}
+	ddio_double_run_for(world, 1000 * MS);
+	CU_ASSERT_EQUAL(t[1].reqs[0].done_ns - t[1].reqs[0].submit_ns,
+			5 * (t[0].reqs[0].done_ns - t[0].reqs[0].submit_ns));
+	ddio_disk_close(disks[0]);
+	ddio_disk_close(disks[1]);
+	ddio_double_free(world);
+}
+
+static int compare_u64(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/*
+ * In real time a request never ends before the model says, and the lateness is
+ * what the machine's timers have: the median is held to be under 5 ms, which is
+ * far above any idle machine's, since this one may be busy.
+ */
+static void test_hp97560_real_time(void)
+{
+	struct ddio_disk_spec spec = { .name = "h",
+				       .engine = "hp97560",
+				       .options = "time_scale=0.1" };
+	struct ddio_disk_req reqs[100] = { 0 };
+	uint64_t late[100], seed = 5;
+	static uint8_t buf[8192];
+	struct rig rig;
+	int i;
+
+	rig_begin(&rig);
+	rig_open(&rig, &spec);
+	CU_ASSERT_EQUAL(ddio_disk_info(rig.disk)->time_scale, 0.1);
+	CU_ASSERT(ddio_disk_info(rig.disk)->peak > 2000000);
+	CU_ASSERT(ddio_disk_info(rig.disk)->peak < 2300000);
+	for (i = 0; i < 100; i++) {
+		reqs[i].offset = rnd(&seed) % 100000 * 8192;
+		reqs[i].len = 8192;
+		reqs[i].buf = buf;
+		rig_submit(&rig, &reqs[i]);
+	}
+	rig_wait(&rig, true);
+	for (i = 0; i < 100; i++) {
+		CU_ASSERT_PTR_EQUAL(rig.order[i], &reqs[i]);
+		CU_ASSERT(reqs[i].done_ns >= reqs[i].priv[0]); /* the engine's note of its end */
+		late[i] = reqs[i].done_ns - reqs[i].priv[0];
+	}
+	qsort(late, 100, sizeof(late[0]), compare_u64);
+	printf("(late by %.0f us in the median, %.0f at worst) ", late[50] / 1e3, late[99] / 1e3);
+	CU_ASSERT(late[50] < 5 * MS);
+	rig_end(&rig);
+}
+
+/*
+ * The manual
+ */
+static void test_manual(void)
+{
+	FILE *page = fopen("Documentation/man/ddio-disk-engines.7", "r");
+	char *list = NULL, *text, *line, *save;
+	size_t list_len = 0, n;
+	char word[64], in_page[80];
+	FILE *out;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(page);
+	text = calloc(1, 65536);
+	n = fread(text, 1, 65535, page);
+	CU_ASSERT(n > 0 && n < 65535);
+	fclose(page);
+	out = open_memstream(&list, &list_len);
+	ddio_disk_engines_print(out);
+	fclose(out);
+	n = 0;
+	for (line = strtok_r(list, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+		if (sscanf(line, " %63[a-z0-9_]", word) != 1 || !strcmp(word, "any"))
+			continue;
+		snprintf(in_page, sizeof(in_page), line[0] == ' ' ? "\n.BR %s =" : "\n.SS %s\n",
+			 word);
+		CU_ASSERT_PTR_NOT_NULL(strstr(text, in_page));
+		if (!strstr(text, in_page))
+			printf("\nnot in the manual: %s\n", word);
+		n++;
+	}
+	/* And nothing in the page that is not in the tables. */
+	for (line = text; (line = strstr(line, "\n.BR ")); line++)
+		n -= !!strstr(line, "=") && strcspn(line + 1, "\n") > strcspn(line + 1, "=");
+	for (line = text; (line = strstr(line, "\n.SS ")); line++)
+		n -= strncmp(line, "\n.SS every", 10) != 0;
+	CU_ASSERT_EQUAL(n, 0);
+	free(text);
+	free(list);
+}
+
+static const struct ut_case cases[] = {
+	{ "mem equals a file", test_twin_mem },
+	{ "aio equals a file", test_twin_aio },
+	{ "hp97560 equals a file", test_twin_hp97560 },
+	{ "aio where O_DIRECT is refused", test_aio_without_direct },
+	{ "bad requests end with EINVAL from the loop", test_bad_requests },
+	{ "a buffer that is not aligned", test_bad_alignment },
+	{ "fault injection", test_injection },
+	{ "a disk closed by its last request", test_close_in_done },
+	{ "bad engines, sizes and options", test_bad_specs },
+	{ "bad paths", test_bad_paths },
+	{ "a disk that is in use", test_in_use },
+	{ "a file that is cut short", test_truncated_file },
+	{ "hp97560 ends requests when the model does", test_hp97560_times },
+	{ "a bus has one time scale", test_hp97560_bus },
+	{ "a slow drive", test_hp97560_slow },
+	{ "hp97560 in real time", test_hp97560_real_time },
+	{ "the manual has every engine and option", test_manual },
+	{ NULL, NULL },
+};
+
+int main(void)
+{
+	static const struct ut_suite suites[] = { { "env_disk", cases } };
+	const char *tmp = getenv("TMPDIR");
+	int ret;
+
+	snprintf(dir, sizeof(dir), "%s/ddio-env-disk-XXXXXX", tmp ? tmp : "/var/tmp");
+	if (!mkdtemp(dir)) {
+		perror(dir);
+		return 1;
+	}
+	snprintf(file_path, sizeof(file_path), "%s/disk", dir);
+	ret = ut_run("env_disk", suites, 1);
+	unlink(file_path);
+	rmdir(dir);
+	return ret;
+}
