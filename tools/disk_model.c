@@ -226,17 +226,6 @@ static int compare_one(struct ddio_comparison *c, const char *path, const struct
 	return err;
 }
 
-static int plot(const struct ddio_comparison *c, char **names, size_t n, const char *path)
-{
-	int err = ddio_comparison_plot(c, (const char *const *)names, n, path);
-
-	if (err == -ENOPKG)
-		return cmd_fail("disk-model", 0, "--plot needs gnuplot, which is not installed");
-	if (err)
-		return cmd_fail("disk-model", err, "cannot draw '%s'", path);
-	return EXIT_OK;
-}
-
 static int compare(const struct values *v, const struct hp97560_params *p, char **names, size_t n)
 {
 	struct ddio_comparison *c = calloc(n, sizeof(*c));
@@ -254,8 +243,9 @@ static int compare(const struct values *v, const struct hp97560_params *p, char 
 		comparisons_csv(c, names, done);
 	else if (done)
 		comparisons_print(c, names, done);
-	if (ret == EXIT_OK && v->plot)
-		ret = plot(c, names, n, v->plot);
+	if (ret == EXIT_OK && v->plot &&
+	    ddio_comparison_plot(c, (const char *const *)names, n, v->plot))
+		ret = EXIT_FAILED;
 	for (i = 0; i < done; i++)
 		ddio_comparison_release(&c[i]);
 	free(c);

@@ -122,8 +122,7 @@ void ddio_comparison_release(struct ddio_comparison *c);
  * @names: their names, for the key
  * @n: how many
  * @path: PNG file to be written
- * Return: 0; -ENOPKG where there is no gnuplot; -EIO where it failed; or what opening
- * the file and starting a process returned.
+ * Return: 0, or a negative errno after a message on standard error.
  */
 int ddio_comparison_plot(const struct ddio_comparison *c, const char *const *names, size_t n,
 			 const char *path);
@@ -135,16 +134,6 @@ int ddio_comparison_plot(const struct ddio_comparison *c, const char *const *nam
  * Return: 0, or -EINVAL for an unknown name.
  */
 int ddio_disk_policy(struct hp97560_params *p, const char *name);
-
-/* The next number of a pseudo-random sequence (splitmix64), below a limit. */
-static inline uint64_t ddio_trace_random(uint64_t *state, uint64_t limit)
-{
-	uint64_t z = (*state += 0x9e3779b97f4a7c15ULL);
-
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-	return (z ^ (z >> 31)) % limit;
-}
 
 /**
  * struct ddio_trace_spec - a trace to be made up
