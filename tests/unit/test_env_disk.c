@@ -7,12 +7,8 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#include "env/real.h"
-#include "hp97560.h"
-#include "tests/double/double.h"
-#include "tests/unit/ut.h"
+#include "tests/unit/env_rig.h"
 
-#define MS 1000000ULL
 #define SIZE (4ULL << 20)
 #define BATCH 24
 #define SLOT 65536 /* bytes of buffer that a request of a batch has */
@@ -40,102 +36,6 @@ int open(const char *path, int flags, ...)
 
 static char dir[256];
 static char file_path[300];
-
-static uint64_t rnd(uint64_t *state)
-{
-	uint64_t z = *state += 0x9e3779b97f4a7c15ULL;
-
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-	return z ^ (z >> 31);
-}
-
-/*
- * A disk and the reactor that it is on; the test's thread runs the loop.
- */
-struct rig {
-	struct ddio_env *env;
-	struct ddio_disk *disk;
-	unsigned int left;
-	unsigned int calls_in_submit;
-	bool in_call;
-	struct ddio_disk_req *order[256]; /* as they ended */
-	unsigned int n_order;
-	char err[300];
-	char log[300];
-};
-
-static void rig_log(void *arg, enum ddio_log_level level, const char *line)
-{
-	struct rig *rig = arg;
-
-	(void)level;
-	snprintf(rig->log, sizeof(rig->log), "%s", line);
-}
-
-static void rig_begin(struct rig *rig)
-{
-	struct ddio_real_opts opts = { .log = rig_log, .log_arg = rig, .log_level = DDIO_LOG_WARN };
-
-	memset(rig, 0, sizeof(*rig));
-	CU_ASSERT_EQUAL_FATAL(ddio_real_new(&opts, &rig->env), 0);
-}
-
-static void rig_open(struct rig *rig, const struct ddio_disk_spec *spec)
-{
-	int ret = ddio_disk_open(rig->env, spec, &rig->disk, rig->err, sizeof(rig->err));
-
-	if (ret)
-		printf("\n%s: %s\n", rig->err, strerror(-ret));
-	CU_ASSERT_EQUAL_FATAL(ret, 0);
-}
-
-static void rig_end(struct rig *rig)
-{
-	ddio_disk_close(rig->disk);
-	ddio_real_free(rig->env);
-}
-
-static void rig_done(struct ddio_disk_req *req)
-{
-	struct rig *rig = req->arg;
-
-	rig->calls_in_submit += rig->in_call;
-	if (rig->n_order < 256)
-		rig->order[rig->n_order++] = req;
-	if (!--rig->left)
-		ddio_real_stop(rig->env);
-}
-
-static void rig_submit(struct rig *rig, struct ddio_disk_req *req)
-{
-	req->done = rig_done;
-	req->arg = rig;
-	req->status = 1;
-	rig->left++;
-	rig->in_call = true;
-	ddio_disk_submit(rig->disk, req);
-	rig->in_call = false;
-}
-
-static void rig_wait(struct rig *rig, bool commit)
-{
-	rig->in_call = true;
-	if (commit)
-		ddio_disk_commit(rig->disk);
-	rig->in_call = false;
-	CU_ASSERT_EQUAL(ddio_real_run(rig->env), 0);
-	CU_ASSERT_EQUAL(rig->left, 0);
-}
-
-static int rig_do(struct rig *rig, enum ddio_disk_op op, uint64_t offset, uint64_t len, void *buf)
-{
-	struct ddio_disk_req req = { .op = op, .offset = offset, .len = len, .buf = buf };
-
-	rig_submit(rig, &req);
-	rig_wait(rig, true);
-	return req.status;
-}
 
 /*
  * Against the twin
@@ -473,22 +373,6 @@ static void test_close_in_done(void)
 	}
 }
 
-/* An error must say the disk and what was wrong. */
-static void expect_refusal(struct rig *rig, const struct ddio_disk_spec *spec, int status,
-			   const char *what)
-{
-	struct ddio_disk *disk;
-	int ret = ddio_disk_open(rig->env, spec, &disk, rig->err, sizeof(rig->err));
-
-	CU_ASSERT_EQUAL(ret, status);
-	CU_ASSERT_PTR_NOT_NULL(strstr(rig->err, what));
-	CU_ASSERT_PTR_NOT_NULL(strstr(rig->err, "disk bad-one: "));
-	if (ret != status || !strstr(rig->err, what))
-		printf("\nexpected %d \"%s\", got %d \"%s\"\n", status, what, ret, rig->err);
-	if (!ret)
-		ddio_disk_close(disk);
-}
-
 static void test_bad_specs(void)
 {
 	static const struct {
@@ -584,10 +468,6 @@ static void test_in_use(void)
 	}
 }
 
-/*
- * The emulated disk's time
- */
-
 /* A file cut short under an open disk: an error, not the end of the process. */
 static void test_truncated_file(void)
 {
@@ -609,183 +489,6 @@ static void test_truncated_file(void)
 		rig_end(&rig);
 		unlink(file_path);
 	}
-}
-
-/* Disks of a world in virtual time, and the model beside them. */
-#define HP_REQS 200
-#define HP_DISKS 3
-
-struct hp_twin {
-	struct ddio_env *env;
-	struct ddio_disk_req reqs[HP_REQS];
-	unsigned int n, disordered;
-	uint64_t last;
-};
-
-static void hp_twin_done(struct ddio_disk_req *req)
-{
-	struct hp_twin *t = req->arg;
-
-	t->disordered += req->done_ns < t->last;
-	t->last = req->done_ns;
-	t->n++;
-}
-
-/* Bursts with pauses; the engine must tell the very nanosecond that the model does. */
-static void hp_twin_check(const char *bus, const char *options, double scale)
-{
-	struct ddio_world *world = ddio_double_new(3);
-	struct hp_twin t[HP_DISKS] = { 0 };
-	struct ddio_env *env = ddio_double_env(world, "one");
-	struct ddio_disk *disks[HP_DISKS];
-	struct hp97560_disk models[HP_DISKS];
-	struct ddio_disk_spec spec = { .engine = "hp97560", .bus = bus, .options = options };
-	struct hp97560_params params;
-	struct hp97560_bus model_bus;
-	struct hp97560_result result;
-	struct ddio_disk_req *req;
-	uint64_t seed = 11, origin = ddio_env_now(env), expect, wrong = 0;
-	static uint8_t buf[65536];
-	char err[200], name[16];
-	int i, d;
-
-	hp97560_params_default(&params);
-	hp97560_bus_init(&model_bus);
-	for (d = 0; d < HP_DISKS; d++) {
-		snprintf(name, sizeof(name), "d%d", d);
-		spec.name = name;
-		CU_ASSERT_EQUAL_FATAL(ddio_disk_open(env, &spec, &disks[d], err, sizeof(err)), 0);
-		hp97560_init(&models[d], &params, bus ? &model_bus : NULL);
-	}
-	for (i = 0; i < HP_REQS * HP_DISKS; i++) {
-		d = i % HP_DISKS;
-		req = &t[d].reqs[i / HP_DISKS];
-		req->op = rnd(&seed) % 2 ? DDIO_DISK_READ : DDIO_DISK_WRITE;
-		req->op = rnd(&seed) % 16 ? req->op : DDIO_DISK_FLUSH;
-		req->len = req->op == DDIO_DISK_FLUSH ? 0 : (1 + rnd(&seed) % 32) * 512;
-		req->offset = rnd(&seed) % 100000 * 512;
-		req->buf = buf;
-		req->done = hp_twin_done;
-		req->arg = &t[d];
-		ddio_disk_submit(disks[d], req);
-		hp97560_submit(&models[d], (enum hp97560_op)req->op, req->offset / 512,
-			       req->len / 512, (uint64_t)((ddio_env_now(env) - origin) / scale),
-			       &result);
-		req->priv[2] = result.done_ns; /* the engine leaves this one alone */
-		if (rnd(&seed) % 4 == 0)
-			ddio_double_run_for(world, rnd(&seed) % (100 * MS));
-	}
-	ddio_double_run_for(world, 1000000 * MS);
-	for (d = 0; d < HP_DISKS; d++) {
-		CU_ASSERT_EQUAL(t[d].n, HP_REQS);
-		CU_ASSERT_EQUAL(t[d].disordered, 0);
-		for (i = 0; i < HP_REQS; i++) {
-			expect = origin + (uint64_t)((long double)t[d].reqs[i].priv[2] * scale);
-			wrong += t[d].reqs[i].done_ns != expect || t[d].reqs[i].status;
-		}
-		ddio_disk_close(disks[d]);
-	}
-	CU_ASSERT_EQUAL(wrong, 0);
-	ddio_double_free(world);
-}
-
-static void test_hp97560_times(void)
-{
-	hp_twin_check(NULL, NULL, 1);
-	hp_twin_check("bus0", NULL, 1);
-	hp_twin_check("bus0", "time_scale=0.25", 0.25);
-}
-
-static void test_hp97560_bus(void)
-{
-	struct ddio_disk_spec spec = {
-		.name = "first", .engine = "hp97560", .bus = "b", .options = "time_scale=0.5"
-	};
-	struct rig rig;
-
-	rig_begin(&rig);
-	rig_open(&rig, &spec);
-	spec.name = "bad-one";
-	spec.options = "time_scale=1";
-	expect_refusal(&rig, &spec, -EINVAL,
-		       "time_scale is 1, but 0.5 on the other disks of bus b");
-	rig_end(&rig);
-}
-
-/* A slow drive's single command takes so many times as long. */
-static void test_hp97560_slow(void)
-{
-	struct ddio_world *world = ddio_double_new(3);
-	struct ddio_env *env = ddio_double_env(world, "one");
-	struct ddio_disk_spec spec = { .name = "h", .engine = "hp97560" };
-	struct hp_twin t[2] = { 0 };
-	struct ddio_disk *disks[2];
-	static uint8_t buf[8192];
-	char err[200];
-	int i;
-
-	for (i = 0; i < 2; i++) {
-		spec.options = i ? "slow=5" : NULL;
-		CU_ASSERT_EQUAL_FATAL(ddio_disk_open(env, &spec, &disks[i], err, sizeof(err)), 0);
-		t[i].reqs[0] = (struct ddio_disk_req){ .offset = 512000,
-						       .len = 8192,
-						       .buf = buf,
-						       .done = hp_twin_done,
-						       .arg = &t[i] };
-		ddio_disk_submit(disks[i], &t[i].reqs[0]);
-	}
-	ddio_double_run_for(world, 1000 * MS);
-	CU_ASSERT_EQUAL(t[1].reqs[0].done_ns - t[1].reqs[0].submit_ns,
-			5 * (t[0].reqs[0].done_ns - t[0].reqs[0].submit_ns));
-	ddio_disk_close(disks[0]);
-	ddio_disk_close(disks[1]);
-	ddio_double_free(world);
-}
-
-static int compare_u64(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
-/*
- * In real time a request never ends before the model says, and the lateness is
- * what the machine's timers have: the median is held to be under 5 ms, which is
- * far above any idle machine's, since this one may be busy.
- */
-static void test_hp97560_real_time(void)
-{
-	struct ddio_disk_spec spec = { .name = "h",
-				       .engine = "hp97560",
-				       .options = "time_scale=0.1" };
-	struct ddio_disk_req reqs[100] = { 0 };
-	uint64_t late[100], seed = 5;
-	static uint8_t buf[8192];
-	struct rig rig;
-	int i;
-
-	rig_begin(&rig);
-	rig_open(&rig, &spec);
-	CU_ASSERT_EQUAL(ddio_disk_info(rig.disk)->time_scale, 0.1);
-	CU_ASSERT(ddio_disk_info(rig.disk)->peak > 2000000);
-	CU_ASSERT(ddio_disk_info(rig.disk)->peak < 2300000);
-	for (i = 0; i < 100; i++) {
-		reqs[i].offset = rnd(&seed) % 100000 * 8192;
-		reqs[i].len = 8192;
-		reqs[i].buf = buf;
-		rig_submit(&rig, &reqs[i]);
-	}
-	rig_wait(&rig, true);
-	for (i = 0; i < 100; i++) {
-		CU_ASSERT_PTR_EQUAL(rig.order[i], &reqs[i]);
-		CU_ASSERT(reqs[i].done_ns >= reqs[i].priv[0]); /* the engine's note of its end */
-		late[i] = reqs[i].done_ns - reqs[i].priv[0];
-	}
-	qsort(late, 100, sizeof(late[0]), compare_u64);
-	printf("(late by %.0f us in the median, %.0f at worst) ", late[50] / 1e3, late[99] / 1e3);
-	CU_ASSERT(late[50] < 5 * MS);
-	rig_end(&rig);
 }
 
 /*
@@ -841,10 +544,6 @@ static const struct ut_case cases[] = {
 	{ "bad paths", test_bad_paths },
 	{ "a disk that is in use", test_in_use },
 	{ "a file that is cut short", test_truncated_file },
-	{ "hp97560 ends requests when the model does", test_hp97560_times },
-	{ "a bus has one time scale", test_hp97560_bus },
-	{ "a slow drive", test_hp97560_slow },
-	{ "hp97560 in real time", test_hp97560_real_time },
 	{ "the manual has every engine and option", test_manual },
 	{ NULL, NULL },
 };
