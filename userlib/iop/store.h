@@ -26,6 +26,7 @@ struct ddio_object;
  * @cluster, @disk_name, @disk: identity; written on the disk's label and in the records at first
  *	use, compared ever after
  * @sync: fsync commits
+ * @repair: if one of the two labels is damaged, write it again from the other
  */
 struct ddio_store_opts {
 	const char *dir;
@@ -33,11 +34,13 @@ struct ddio_store_opts {
 	const char *disk_name;
 	uint32_t disk;
 	bool sync;
+	bool repair;
 };
 
 /* Blocking: at start only.  @err: one line. */
-int ddio_store_open(struct ddio_env *env, struct ddio_disk *disk, const struct ddio_store_opts *opts,
-		    struct ddio_store **store, char *err, size_t err_len);
+int ddio_store_open(struct ddio_env *env, struct ddio_disk *disk,
+		    const struct ddio_store_opts *opts, struct ddio_store **store, char *err,
+		    size_t err_len);
 /* No commit may be pending; uncommitted changes are lost. */
 void ddio_store_close(struct ddio_store *store);
 struct ddio_disk *ddio_store_disk(const struct ddio_store *store);

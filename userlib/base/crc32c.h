@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* CRC-32C (Castagnoli), as in iSCSI: of records on disk. */
+#ifndef DDIO_CRC32C_H
+#define DDIO_CRC32C_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* @crc: 0 to begin, or the result for the bytes before. */
+uint32_t ddio_crc32c(uint32_t crc, const void *buf, size_t len);
+
+#endif /* DDIO_CRC32C_H */

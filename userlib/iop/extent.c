@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "iop/extent.h"
+
+void ddio_extent_map_fini(struct ddio_extent_map *map)
+{
+	free(map->v);
+	*map = (struct ddio_extent_map){ .v = NULL };
+}
+
+size_t ddio_extent_map_find(const struct ddio_extent_map *map, uint64_t block)
+{
+	size_t low = 0, high = map->n, mid;
+
+	while (low < high) {
+		mid = low + (high - low) / 2;
+		if (map->v[mid].block + map->v[mid].count > block)
+			high = mid;
+		else
+			low = mid + 1;
+	}
+	return low;
+}
+
+int ddio_extent_map_reserve(struct ddio_extent_map *map, size_t n)
+{
+	size_t want = map->n + n;
+	struct ddio_placed *v;
+
+	if (want <= map->cap)
+		return 0;
+	if (want < map->cap + map->cap / 2)
+		want = map->cap + map->cap / 2;
+	v = realloc(map->v, want * sizeof(*v));
+	if (!v)
+		return -ENOMEM;
+	map->v = v;
+	map->cap = want;
+	return 0;
+}
+
+static bool continues(const struct ddio_placed *a, const struct ddio_placed *b, uint32_t bs)
+{
+	return a->block + a->count == b->block && a->start + a->count * bs == b->start;
+}
+
+/* Joins what continues its predecessor, from index @from on. */
+static void map_join(struct ddio_extent_map *map, size_t from, uint32_t bs)
+{
+	size_t to = from, i;
+
+	for (i = from + 1; i < map->n; i++) {
+		if (continues(&map->v[to], &map->v[i], bs))
+			map->v[to].count += map->v[i].count;
+		else
+			map->v[++to] = map->v[i];
+	}
+	if (map->n > from)
+		map->n = to + 1;
+}
+
+/* One extent that only makes its predecessor longer: the common case of a growing file. */
+static bool add_to_end_of(struct ddio_extent_map *map, size_t at, const struct ddio_placed *ext,
+			  uint32_t bs)
+{
+	if (!at || !continues(&map->v[at - 1], ext, bs))
+		return false;
+	if (at < map->n && continues(ext, &map->v[at], bs))
+		return false;
+	map->v[at - 1].count += ext->count;
+	return true;
+}
+
+int ddio_extent_map_add(struct ddio_extent_map *map, const struct ddio_placed *ext, size_t n,
+			uint32_t bs)
+{
+	size_t at, old, new, to, i;
+
+	if (!n)
+		return 0;
+	if (ddio_extent_map_reserve(map, n))
+		return -ENOMEM;
+	for (i = 0; i < n; i++)
+		map->blocks += ext[i].count;
+	at = ddio_extent_map_find(map, ext[0].block);
+	if (n == 1 && add_to_end_of(map, at, ext, bs))
+		return 0;
+	/* Merge from the back, in place. */
+	old = map->n;
+	new = n;
+	to = map->n + n;
+	while (new) {
+		if (old > at && map->v[old - 1].block > ext[new - 1].block)
+			map->v[--to] = map->v[--old];
+		else
+			map->v[--to] = ext[--new];
+	}
+	map->n += n;
+	map_join(map, at ? at - 1 : 0, bs);
+	return 0;
+}
+
+void ddio_extent_map_cut(struct ddio_extent_map *map, uint64_t nblocks)
+{
+	struct ddio_placed *last;
+	uint64_t gone;
+
+	while (map->n) {
+		last = &map->v[map->n - 1];
+		if (last->block + last->count <= nblocks)
+			return;
+		gone = last->count;
+		if (last->block < nblocks)
+			gone = last->block + last->count - nblocks;
+		last->count -= gone;
+		map->blocks -= gone;
+		if (!last->count)
+			map->n--;
+	}
+}

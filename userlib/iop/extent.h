@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The extents of an object: a sorted array, since look-ups are many, additions
+ * mostly at the end, and an object of 100,000 extents should stay small.
+ * Neighbours that continue each other on the disk are one extent.
+ */
+#ifndef DDIO_EXTENT_H
+#define DDIO_EXTENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Blocks that lie one behind the other. */
+struct ddio_placed {
+	uint64_t block; /* first, of the object */
+	uint64_t start; /* byte on the disk */
+	uint64_t count; /* blocks */
+};
+
+struct ddio_extent_map {
+	struct ddio_placed *v;
+	size_t n, cap;
+	uint64_t blocks; /* of all extents */
+};
+
+void ddio_extent_map_fini(struct ddio_extent_map *map);
+/* Index of the extent that holds @block or else of the first one behind it (then maybe n). */
+size_t ddio_extent_map_find(const struct ddio_extent_map *map, uint64_t block);
+/* Makes room, so that the next ddio_extent_map_add() of @n cannot fail. */
+int ddio_extent_map_reserve(struct ddio_extent_map *map, size_t n);
+/**
+ * ddio_extent_map_add - add what was given a place
+ * @ext: ascending, none overlaps another or what is there
+ * @bs: bytes of a block
+ * Return: 0 or -ENOMEM.
+ */
+int ddio_extent_map_add(struct ddio_extent_map *map, const struct ddio_placed *ext, size_t n,
+			uint32_t bs);
+/* Forgets blocks from @nblocks on. */
+void ddio_extent_map_cut(struct ddio_extent_map *map, uint64_t nblocks);
+
+#endif /* DDIO_EXTENT_H */

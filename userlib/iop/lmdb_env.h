@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * One LMDB environment in a directory that no other process may use, and the
+ * few things that the store and the name space need of it.  Reads are made on
+ * the reactor, one short transaction at a time; writes where the caller is.
+ */
+#ifndef DDIO_LMDB_ENV_H
+#define DDIO_LMDB_ENV_H
+
+#include <lmdb.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define DDIO_LMDB_DBS 4
+
+/* The map is too small: ddio_lmdb_grow() and try again.  No errno has this value. */
+#define DDIO_LMDB_FULL (-100000)
+
+struct ddio_lmdb {
+	MDB_env *env;
+	MDB_dbi dbi[DDIO_LMDB_DBS];
+	char *dir;
+	int lock;      /* the directory, flocked */
+	MDB_txn *read; /* reset, renewed for every read */
+};
+
+/**
+ * struct ddio_lmdb_opts - how to open
+ * @dir: made if it does not exist, with what leads to it
+ * @dbs: names of the databases, ended by NULL
+ * @map: bytes of address space to begin with; it grows
+ * @sync: commits reach stable storage
+ */
+struct ddio_lmdb_opts {
+	const char *dir;
+	const char *dbs[DDIO_LMDB_DBS + 1];
+	size_t map;
+	bool sync;
+};
+
+/* What LMDB said as 0, a negative errno or DDIO_LMDB_FULL; a broken file is -EUCLEAN. */
+int ddio_lmdb_errno(int mdb_err);
+
+/* Blocking.  @err: one line that names the directory. */
+int ddio_lmdb_open(struct ddio_lmdb *db, const struct ddio_lmdb_opts *opts, char *err,
+		   size_t err_len);
+void ddio_lmdb_close(struct ddio_lmdb *db);
+/* No transaction may be under way. */
+int ddio_lmdb_grow(struct ddio_lmdb *db);
+
+/* On the reactor; between the two nothing else may begin to read. */
+int ddio_lmdb_read_begin(struct ddio_lmdb *db);
+void ddio_lmdb_read_end(struct ddio_lmdb *db);
+
+/* Runs @fn in a write transaction and commits it; grows as needed, so not while another thread
+ * uses the environment. */
+int ddio_lmdb_write(struct ddio_lmdb *db, int (*fn)(MDB_txn *txn, void *arg), void *arg);
+/* The same without growing: may return DDIO_LMDB_FULL. */
+int ddio_lmdb_write_once(struct ddio_lmdb *db, int (*fn)(MDB_txn *txn, void *arg), void *arg);
+
+static inline MDB_val ddio_lmdb_val(const void *data, size_t len)
+{
+	return (MDB_val){ .mv_size = len, .mv_data = (void *)data };
+}
+
+#endif /* DDIO_LMDB_ENV_H */
