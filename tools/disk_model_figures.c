@@ -4,6 +4,7 @@
  * measured on the model by driving it in virtual time.
  */
 #include <stdlib.h>
+#include "base/rand.h"
 #include "tools/disk_model.h"
 
 #define MS 1e6
@@ -189,12 +190,12 @@ static void blocks_choose(uint64_t *lba, enum order order, uint32_t sectors, uin
 			  uint64_t *seed)
 {
 	uint64_t blocks = capacity / sectors;
-	uint64_t first = ddio_trace_random(seed, blocks - DISK_BLOCKS);
+	uint64_t first = ddio_rand_below(seed, blocks - DISK_BLOCKS);
 	int i;
 
 	for (i = 0; i < DISK_BLOCKS; i++)
 		lba[i] = sectors * (order == CONTIGUOUS ? first + (uint64_t)i
-							: ddio_trace_random(seed, blocks));
+							: ddio_rand_below(seed, blocks));
 	if (order == SORTED)
 		qsort(lba, DISK_BLOCKS, sizeof(lba[0]), ascending);
 }
@@ -276,7 +277,7 @@ static uint64_t disk_park(struct hp97560_disk *d, uint64_t lba, uint64_t *seed)
 		return 0;
 	if (hp97560_submit(d, HP97560_FLUSH, 0, 0, r.done_ns, &r))
 		return 0;
-	return r.done_ns + ddio_trace_random(seed, START_SPAN_NS);
+	return r.done_ns + ddio_rand_below(seed, START_SPAN_NS);
 }
 
 /* The time of one disk for its share of the file. */

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/rand.h"
 #include "tools/disk_model.h"
 
 #define SORTED_BATCH 80
@@ -75,7 +76,7 @@ static void fill_random(struct ddio_trace *t, enum hp97560_op op, uint64_t block
 
 	for (i = 0; i < t->n; i++) {
 		t->requests[i].op = op;
-		t->requests[i].lba = ddio_trace_random(seed, blocks);
+		t->requests[i].lba = ddio_rand_below(seed, blocks);
 	}
 }
 
@@ -99,7 +100,7 @@ static int fill_steps(struct ddio_trace *t, const struct pattern *pattern, uint6
 
 	if (span > blocks)
 		return -ERANGE;
-	first = ddio_trace_random(seed, blocks - span + 1);
+	first = ddio_rand_below(seed, blocks - span + 1);
 	for (i = 0; i < t->n; i++) {
 		uint64_t place = pattern->order == BACKWARD ? t->n - 1 - i : i;
 
@@ -117,9 +118,9 @@ static int fill_mixed(struct ddio_trace *t, uint64_t blocks, uint64_t *seed)
 	if (blocks < MIXED_RUN_MAX)
 		return -ERANGE;
 	while (i < t->n) {
-		uint64_t run = 1 + ddio_trace_random(seed, MIXED_RUN_MAX);
-		uint64_t lba = ddio_trace_random(seed, blocks - MIXED_RUN_MAX + 1);
-		bool read = ddio_trace_random(seed, 100) < MIXED_READ_PERCENT;
+		uint64_t run = 1 + ddio_rand_below(seed, MIXED_RUN_MAX);
+		uint64_t lba = ddio_rand_below(seed, blocks - MIXED_RUN_MAX + 1);
+		bool read = ddio_rand_below(seed, 100) < MIXED_READ_PERCENT;
 
 		for (; run && i < t->n; run--, i++) {
 			t->requests[i].op = read ? HP97560_READ : HP97560_WRITE;

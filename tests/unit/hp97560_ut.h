@@ -3,6 +3,7 @@
 #ifndef DDIO_HP97560_UT_H
 #define DDIO_HP97560_UT_H
 
+#include "base/rand.h"
 #include "hp97560_priv.h"
 #include "tests/unit/ut.h"
 
@@ -22,15 +23,6 @@ static inline void policy_params(struct hp97560_params *p, int policy)
 	p->read_ahead = policy & 1;
 	p->immediate_report = policy & 2;
 	p->bus_overlap = policy & 4;
-}
-
-/* xorshift: the state must not be 0 */
-static inline uint64_t random_next(uint64_t *state, uint64_t limit)
-{
-	*state ^= *state << 13;
-	*state ^= *state >> 7;
-	*state ^= *state << 17;
-	return *state % limit;
 }
 
 static inline struct hp97560_result submit(struct hp97560_disk *d, enum hp97560_op op, u64 lba,

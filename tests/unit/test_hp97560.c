@@ -204,7 +204,7 @@ static void slots_agree_with_wide_arithmetic(void)
 
 	hp97560_params_default(&p);
 	for (i = 0; i < TIMES; i++) {
-		u64 ns = random_next(&seed, i % 2 ? HUGE_NS : 1000000000);
+		u64 ns = ddio_rand_below(&seed, i % 2 ? HUGE_NS : 1000000000);
 		unsigned __int128 x = (unsigned __int128)ns * 48024;
 		u64 slot = (u64)((x + 9999999999) / 10000000000);
 
@@ -242,11 +242,11 @@ static void streams_pass_sector_by_sector(void)
 	hp97560_params_default(&p);
 	for (i = 0; i < 2000; i++) {
 		/* near the regions' ends every other time */
-		u64 lba = i % 2 ? random_next(&seed, 2640000)
-				: 645 * 19 * 72 - random_next(&seed, 500);
-		u64 ns = random_next(&seed, HUGE_NS);
+		u64 lba = i % 2 ? ddio_rand_below(&seed, 2640000)
+				: 645 * 19 * 72 - ddio_rand_below(&seed, 500);
+		u64 ns = ddio_rand_below(&seed, HUGE_NS);
 		struct hp97560_stream s = { .next = lba,
-					    .limit = lba + 1 + random_next(&seed, 900) };
+					    .limit = lba + 1 + ddio_rand_below(&seed, 900) };
 		struct hp97560_stream twin;
 
 		s.slot = hp97560_slot_of(&p, lba, ns);
@@ -254,7 +254,7 @@ static void streams_pass_sector_by_sector(void)
 		for (j = 0; j < 6; j++) {
 			u64 end = s.limit;
 
-			ns += random_next(&seed, 100000000);
+			ns += ddio_rand_below(&seed, 100000000);
 			CU_ASSERT_EQUAL(hp97560_stream_ns(&p, &s, end),
 					hp97560_stream_ns(&p, &twin, end));
 			hp97560_stream_advance(&p, &s, ns);
@@ -273,8 +273,8 @@ static void a_sector_passes_only_at_its_angle(void)
 
 	hp97560_params_default(&p);
 	for (i = 0; i < 20000; i++) {
-		u64 lba = random_next(&seed, 2647080);
-		u64 ns = random_next(&seed, HUGE_NS);
+		u64 lba = ddio_rand_below(&seed, 2647080);
+		u64 ns = ddio_rand_below(&seed, HUGE_NS);
 		u64 slot = hp97560_slot_of(&p, lba, ns);
 
 		CU_ASSERT_EQUAL_FATAL(hp97560_chs_of(&p, lba, &chs), 0);
@@ -296,8 +296,8 @@ static void bus_grants_the_earliest_gap(void)
 	for (round = 0; round < 300; round++) {
 		hp97560_bus_init(&bus);
 		for (i = 0; i < N; i++) {
-			u64 from = random_next(&seed, 4000);
-			u64 length = 1 + random_next(&seed, 100);
+			u64 from = ddio_rand_below(&seed, 4000);
+			u64 length = 1 + ddio_rand_below(&seed, 100);
 			u64 best = from;
 			bool moved = true;
 
@@ -331,8 +331,8 @@ static void bus_that_is_full_never_overlaps(void)
 
 	hp97560_bus_init(&bus);
 	for (i = 0; i < N; i++) {
-		u64 from = random_next(&seed, 10000000);
-		u64 length = 1 + random_next(&seed, 1000);
+		u64 from = ddio_rand_below(&seed, 10000000);
+		u64 length = 1 + ddio_rand_below(&seed, 1000);
 
 		all[i].start_ns = hp97560_bus_grant(&bus, from, length);
 		all[i].end_ns = all[i].start_ns + length;

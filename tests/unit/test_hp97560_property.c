@@ -18,11 +18,12 @@ static void invariants(int policy, u64 base)
 	policy_params(&p, policy);
 	hp97560_init(&d, &p, NULL);
 	for (i = 0; i < 3000; i++) {
-		enum hp97560_op op = random_next(&seed, 20) ? random_next(&seed, 2) : HP97560_FLUSH;
-		u32 sectors = 1 + (u32)random_next(&seed, random_next(&seed, 5) ? 40 : 600);
+		enum hp97560_op op = ddio_rand_below(&seed, 20) ? ddio_rand_below(&seed, 2)
+								: HP97560_FLUSH;
+		u32 sectors = 1 + (u32)ddio_rand_below(&seed, ddio_rand_below(&seed, 5) ? 40 : 600);
 
-		if (random_next(&seed, 3) || lba + sectors > CAPACITY)
-			lba = random_next(&seed, CAPACITY - sectors + 1);
+		if (ddio_rand_below(&seed, 3) || lba + sectors > CAPACITY)
+			lba = ddio_rand_below(&seed, CAPACITY - sectors + 1);
 		r = submit(&d, op, lba, sectors, now);
 		CU_ASSERT(r.arrival_ns >= now && r.arrival_ns >= done);
 		CU_ASSERT(r.done_ns >= r.arrival_ns + OVERHEAD_NS);
@@ -38,7 +39,7 @@ static void invariants(int policy, u64 base)
 		CU_ASSERT(op != HP97560_WRITE || r.media_done_ns >= r.arrival_ns + OVERHEAD_NS);
 		CU_ASSERT_EQUAL(r.bus_wait_ns, 0);
 		done = r.done_ns;
-		now = random_next(&seed, 4) ? done + random_next(&seed, 30000000) : now;
+		now = ddio_rand_below(&seed, 4) ? done + ddio_rand_below(&seed, 30000000) : now;
 	}
 	CU_ASSERT_EQUAL(d.own_bus.busy_ns, sum);
 	CU_ASSERT_EQUAL(d.stats.reads + d.stats.writes + d.stats.flushes, 3000);
@@ -68,17 +69,18 @@ static void shifted(u64 shift)
 	hp97560_init(&a, &p, NULL);
 	hp97560_init(&b, &p, NULL);
 	for (i = 0; i < 2000; i++) {
-		enum hp97560_op op = random_next(&seed, 2);
-		u64 lba = random_next(&seed, 3000) * 800;
+		enum hp97560_op op = ddio_rand_below(&seed, 2);
+		u64 lba = ddio_rand_below(&seed, 3000) * 800;
 
 		x = submit(&a, op, lba, 16, now);
 		y = submit(&b, op, lba, 16, now + shift);
 		CU_ASSERT_EQUAL(y.done_ns - x.done_ns, shift);
 		CU_ASSERT_EQUAL(y.media_done_ns - x.media_done_ns, shift);
 		CU_ASSERT(y.seek_ns == x.seek_ns && y.rot_ns == x.rot_ns && y.flags == x.flags);
-		now = x.done_ns + random_next(&seed, 5000000);
+		now = x.done_ns + ddio_rand_below(&seed, 5000000);
 	}
 	CU_ASSERT_EQUAL(memcmp(&a.stats, &b.stats, sizeof(a.stats)), 0);
+	CU_ASSERT(a.own_bus.n <= 2);
 }
 
 static void a_replay_gives_the_same(void)
@@ -104,15 +106,15 @@ static void position_is_what_a_read_finds(void)
 	hp97560_params_default(&p);
 	hp97560_init(&disk, &p, NULL);
 	for (i = 0; i < 20000; i++) {
-		u64 lba = random_next(&seed, 3) ? random_next(&seed, CAPACITY - 16)
-						: disk.stream.next + random_next(&seed, 20);
-		u64 now = r.done_ns - random_next(&seed, 2) + random_next(&seed, 3000000);
+		u64 lba = ddio_rand_below(&seed, 3) ? ddio_rand_below(&seed, CAPACITY - 16)
+						    : disk.stream.next + ddio_rand_below(&seed, 20);
+		u64 now = r.done_ns - ddio_rand_below(&seed, 2) + ddio_rand_below(&seed, 3000000);
 		u64 at;
 
 		if (lba > CAPACITY - 16)
 			lba = 0;
 		at = hp97560_position_ns(&disk, lba, now);
-		if (!random_next(&seed, 3)) {
+		if (!ddio_rand_below(&seed, 3)) {
 			r = submit(&disk, HP97560_WRITE, lba, 16, now);
 			continue;
 		}

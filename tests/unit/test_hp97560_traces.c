@@ -125,13 +125,13 @@ static void parser_survives_damage(void)
 	char *copy;
 
 	for (i = 0; i < 20000; i++) {
-		size_t n = i < length ? i : 1 + ddio_trace_random(&seed, length);
+		size_t n = i < length ? i : 1 + ddio_rand_below(&seed, length);
 
 		copy = malloc(n + 1);
 		CU_ASSERT_PTR_NOT_NULL_FATAL(copy);
 		memcpy(copy, text, n);
 		if (i >= length)
-			copy[ddio_trace_random(&seed, n)] = (char)ddio_trace_random(&seed, 256);
+			copy[ddio_rand_below(&seed, n)] = (char)ddio_rand_below(&seed, 256);
 		if (ddio_trace_parse(&t, copy, n, &error))
 			CU_ASSERT(error.what[0] && error.line <= 4);
 		ddio_trace_release(&t);
