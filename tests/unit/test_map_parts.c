@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Lists and nested-strided parts against their twin, made byte by byte. */
+#include "map_gen.h"
+
+#define CASES 6000
+
+static uint64_t seed;
+
+static void print_parts(uint64_t n, const struct gen_parts *g)
+{
+	uint32_t p, d;
+	uint64_t i;
+
+	printf("case %" PRIu64 ": nprocs %u\n", n, g->nprocs);
+	for (p = 0; p < g->nprocs; p++)
+		for (i = 0; i < g->part[p].n; i++) {
+			const struct ddio_strided *s = &g->strided[p][i];
+
+			if (g->part[p].kind == DDIO_PART_LIST) {
+				printf("  %u: [%" PRIu64 " + %" PRIu64 ")\n", p,
+				       g->list[p][i].offset, g->list[p][i].len);
+				continue;
+			}
+			printf("  %u: at %" PRIu64 " len %" PRIu64, p, s->offset, s->len);
+			for (d = 0; d < s->nlevels; d++)
+				printf(" x%" PRIu64 "/%" PRId64, s->level[d].count,
+				       s->level[d].stride);
+			printf("\n");
+		}
+}
+
+/* Is the order of each share that of the file? */
+static bool twin_monotone(const struct twin *t)
+{
+	uint64_t f, share, next;
+	uint32_t p;
+
+	for (p = 0; p < t->nprocs; p++) {
+		next = 0;
+		for (f = 0; f < t->bytes; f++) {
+			share = twin_at(t, p, f);
+			if (share != TWIN_NONE && share != next++)
+				return false;
+		}
+	}
+	return true;
+}
+
+struct tally {
+	uint32_t good;
+	uint32_t bad;
+	uint32_t overlap;
+	uint32_t shuffled;
+};
+
+static uint64_t check_parts(struct twin_rng *rng, const struct gen_parts *g, const struct twin *t,
+			    struct tally *tally)
+{
+	struct ddio_map *map = NULL;
+	const char *why = NULL;
+	uint32_t first, second;
+	uint64_t faults, at;
+	bool overlap;
+
+	if (ddio_map_new_parts(g->part, g->nprocs, &map, &why))
+		return 1;
+	overlap = ddio_map_check_overlap(map, &at, &first, &second);
+	faults = twin_check_map(t, map, rng, overlap);
+	faults += ddio_map_monotone(map) != twin_monotone(t);
+	tally->good++;
+	tally->overlap += overlap;
+	tally->shuffled += !ddio_map_monotone(map);
+	ddio_map_free(map);
+	return faults;
+}
+
+static void test_random(void)
+{
+	struct tally tally = { 0 };
+	struct gen_parts *g = malloc(sizeof(*g));
+	uint64_t n;
+
+	for (n = 0; g && n < CASES; n++) {
+		struct twin_rng rng = { seed + n * 1000003 };
+		struct ddio_map *map;
+		const char *why = "";
+		struct twin t;
+		uint64_t faults;
+
+		memset(g, 0, sizeof(*g));
+		if (gen_parts(&rng, g, &t)) {
+			faults = check_parts(&rng, g, &t, &tally);
+		} else {
+			faults = ddio_map_new_parts(g->part, g->nprocs, &map, &why) != -EINVAL;
+			faults += strcmp(why, "part: it names a byte twice") != 0;
+			tally.bad++;
+		}
+		CU_ASSERT_EQUAL(faults, 0);
+		if (faults)
+			print_parts(n, g);
+		twin_destroy(&t);
+	}
+	free(g);
+	/* All kinds were met, whatever the seed. */
+	CU_ASSERT(tally.good > CASES / 2);
+	CU_ASSERT(tally.bad > CASES / 100);
+	CU_ASSERT(tally.overlap > CASES / 20);
+	CU_ASSERT(tally.shuffled > CASES / 20);
+}
+
+/* Nobody wants anything; that is no error, of either kind or both. */
+static void test_empty(void)
+{
+	struct ddio_part part[3] = { { .kind = DDIO_PART_LIST },
+				     { .kind = DDIO_PART_STRIDED },
+				     { .kind = DDIO_PART_LIST } };
+	struct ddio_map *map = NULL;
+	uint64_t lo = 1, hi = 1;
+
+	CU_ASSERT_EQUAL_FATAL(ddio_map_new_parts(part, 3, &map, NULL), 0);
+	ddio_map_bounds(map, &lo, &hi);
+	CU_ASSERT(!lo && !hi);
+	CU_ASSERT(!ddio_map_next(map, 0, &lo, &hi));
+	CU_ASSERT_EQUAL(ddio_map_covered(map, 0, UINT64_MAX), 0);
+	CU_ASSERT_EQUAL(ddio_map_msg_size(map, 1, 0, UINT64_MAX), 0);
+	CU_ASSERT(ddio_map_monotone(map));
+	ddio_map_free(map);
+}
+
+static int count_run(void *arg, const struct ddio_run *run)
+{
+	(void)run;
+	++*(uint64_t *)arg;
+	return 0;
+}
+
+/* 16 processes with every 16th record: 2^40 pieces, in order, take a handful of steps. */
+static void test_huge_nests(void)
+{
+	struct ddio_strided strided[16];
+	struct ddio_part part[16];
+	struct ddio_map *map = NULL;
+	uint64_t lo, hi, at, runs = 0;
+	uint64_t end = UINT64_C(1) << 46;
+	uint32_t p, q;
+
+	memset(strided, 0, sizeof(strided));
+	memset(part, 0, sizeof(part));
+	for (p = 0; p < 16; p++) {
+		strided[p].offset = 8 * p;
+		strided[p].len = 8;
+		strided[p].nlevels = 2;
+		strided[p].level[0] = (struct ddio_level){ 1 << 19, INT64_C(1) << 27 };
+		strided[p].level[1] = (struct ddio_level){ 1 << 20, 128 };
+		part[p].kind = DDIO_PART_STRIDED;
+		part[p].n = 1;
+		part[p].strided = &strided[p];
+	}
+	CU_ASSERT_EQUAL_FATAL(ddio_map_new_parts(part, 16, &map, NULL), 0);
+	CU_ASSERT(!ddio_map_check_overlap(map, &at, &p, &q));
+	ddio_map_bounds(map, &lo, &hi);
+	CU_ASSERT(lo == 0 && hi == end);
+	CU_ASSERT_EQUAL(ddio_map_share_size(map, 7), end / 16);
+	CU_ASSERT_EQUAL(ddio_map_covered(map, 3, end - 5), end - 8);
+	CU_ASSERT_EQUAL(ddio_map_msg_size(map, 3, end - 256 + 25, end), 15);
+	CU_ASSERT_EQUAL(ddio_map_runs(map, 5, end - 5, false, count_run, &runs), 0);
+	CU_ASSERT(runs >= 16 && runs <= 16 * 5);
+	CU_ASSERT(ddio_map_next(map, end - 3, &lo, &hi));
+	CU_ASSERT(lo == end - 3 && hi == end);
+	ddio_map_free(map);
+
+	/* The same, all processes one and the same part: overlap is told at once too. */
+	for (p = 0; p < 16; p++)
+		part[p].strided = &strided[3];
+	CU_ASSERT_EQUAL_FATAL(ddio_map_new_parts(part, 16, &map, NULL), 0);
+	CU_ASSERT(ddio_map_check_overlap(map, &at, &p, &q));
+	CU_ASSERT(at == 24 && p == 0 && q == 1);
+	CU_ASSERT_EQUAL(ddio_map_covered(map, 0, end), end / 16);
+	ddio_map_free(map);
+}
+
+/* What would have to be flattened into more pieces than there is memory for is refused. */
+static void test_too_many_pieces(void)
+{
+	struct ddio_strided s[2] = {
+		{ .len = 8, .nlevels = 2, .level = { { 1 << 20, 8 }, { 1 << 20, 1 << 23 } } },
+		{ .len = 8, .nlevels = 1, .level = { { UINT64_C(1) << 40, 24 } } },
+	};
+	struct ddio_part part[2] = { { .kind = DDIO_PART_STRIDED, .n = 1, .strided = s } };
+	struct ddio_map *map = NULL;
+	const char *why = "";
+
+	part[1] = part[0];
+	part[1].n = 0;
+	CU_ASSERT_EQUAL(ddio_map_new_parts(part, 2, &map, &why), -EOVERFLOW);
+	CU_ASSERT_STRING_EQUAL(why, "part: out of file order in more than 2^24 pieces");
+	s[0] = (struct ddio_strided){ .len = 9, .nlevels = 1, .level = { { 1 << 30, 17 } } };
+	part[1] = part[0];
+	part[1].strided = &s[1];
+	CU_ASSERT_EQUAL(ddio_map_new_parts(part, 2, &map, &why), -EOVERFLOW);
+	CU_ASSERT_STRING_EQUAL(why, "part: parts interleave irregularly in more than 2^24 pieces");
+}
+
+/* A long list at one distance is kept as one item, and its runs are strided. */
+static void test_list_rows(void)
+{
+	enum { N = 100000 };
+	struct ddio_extent *list = malloc(N * sizeof(*list));
+	struct ddio_part part = { .kind = DDIO_PART_LIST, .n = N, .list = list };
+	struct ddio_map *map = NULL;
+	uint64_t runs = 0;
+	uint64_t i;
+
+	CU_ASSERT_FATAL(list != NULL);
+	for (i = 0; i < N; i++)
+		list[i] = (struct ddio_extent){ 1000 + i * 48, 16 };
+	CU_ASSERT_EQUAL_FATAL(ddio_map_new_parts(&part, 1, &map, NULL), 0);
+	free(list);
+	CU_ASSERT_EQUAL(ddio_map_runs(map, 0, UINT64_MAX, false, count_run, &runs), 0);
+	CU_ASSERT_EQUAL(runs, 1);
+	CU_ASSERT_EQUAL(ddio_map_msg_size(map, 0, 1008, 1000 + 48 * 10 + 4), 16 * 10 - 8 + 4);
+	ddio_map_free(map);
+}
+
+int main(void)
+{
+	static const struct ut_case cases[] = {
+		{ "random parts agree with the twin", test_random },
+		{ "empty parts", test_empty },
+		{ "huge nests in few steps", test_huge_nests },
+		{ "too many pieces", test_too_many_pieces },
+		{ "lists at one distance", test_list_rows },
+		{ NULL, NULL },
+	};
+	static const struct ut_suite suites[] = { { "parts", cases } };
+
+	seed = twin_seed("test_map_parts");
+	return ut_run("test_map_parts", suites, 1);
+}
