@@ -227,3 +227,9 @@ bool ddio_cache_busy(const struct ddio_cache *c, const struct ddio_object *obj, 
 			return true;
 	return false;
 }
+
+bool ddio_cache_idle(const struct ddio_cache *c)
+{
+	return !c->inflight && !c->kicked && !c->working && ddio_list_empty(&c->fills) &&
+	       ddio_list_empty(&c->mem) && ddio_list_empty(&c->flushes);
+}

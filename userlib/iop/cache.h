@@ -93,6 +93,8 @@ void ddio_cache_flush(struct ddio_cache *cache, struct ddio_cache_flush *flush);
 void ddio_cache_discard(struct ddio_cache *cache, struct ddio_object *obj, uint64_t first);
 /* Is I/O of the cache under way, or a lock held, on a block of the object from @first on? */
 bool ddio_cache_busy(const struct ddio_cache *cache, const struct ddio_object *obj, uint64_t first);
+/* No I/O and no work of the cache is under way. */
+bool ddio_cache_idle(const struct ddio_cache *cache);
 
 /**
  * struct ddio_block_lock - a collective's hold on one block; caller-owned

@@ -42,7 +42,6 @@ struct ddio_client {
 	struct ddio_list members; /* struct ddio_member.client_link: groups it attached to */
 	uint32_t requests;	  /* object requests being served */
 	bool closing;
-	void *priv; /* server.c */
 };
 
 struct ddio_reactor {

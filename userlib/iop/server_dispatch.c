@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* What comes over a connection, and who deals with it. */
+#include <errno.h>
+#include "iop/server_priv.h"
+
+/**
+ * struct server_op - one opcode
+ * @role: who may ask: this role, or a higher one
+ * @names: only where the name space is served
+ * @stopping: answered even while the node is being stopped
+ * @serve: requests that get a reply
+ * @coll: messages of the executor
+ */
+struct server_op {
+	uint16_t opcode;
+	enum ddio_role role;
+	bool names;
+	bool stopping;
+	server_handler serve;
+	int (*coll)(struct ddio_client *client, const struct ddio_msg *msg, const void *payload);
+};
+
+#define OP(op, fn)                                                            \
+	{                                                                     \
+		.opcode = DDIO_OP_##op, .role = DDIO_ROLE_CLIENT, .serve = fn \
+	}
+#define OP_ALWAYS(op, fn)                                                                       \
+	{                                                                                       \
+		.opcode = DDIO_OP_##op, .role = DDIO_ROLE_CLIENT, .serve = fn, .stopping = true \
+	}
+#define OP_NAMES(op, fn)                                                                     \
+	{                                                                                    \
+		.opcode = DDIO_OP_##op, .role = DDIO_ROLE_CLIENT, .serve = fn, .names = true \
+	}
+#define OP_COLL(op, fn)                                                                        \
+	{                                                                                      \
+		.opcode = DDIO_OP_##op, .role = DDIO_ROLE_CLIENT, .coll = fn, .stopping = true \
+	}
+
+static const struct server_op server_ops[] = {
+	OP_ALWAYS(PING, server_op_ping),
+	OP_ALWAYS(STATUS, server_op_status),
+	OP_NAMES(NS_CREATE, server_op_ns_create),
+	OP_NAMES(NS_LOOKUP, server_op_ns_lookup),
+	OP_NAMES(NS_REMOVE, server_op_ns_remove),
+	OP_NAMES(NS_REMOVE_DONE, server_op_ns_remove_done),
+	OP_NAMES(NS_EXTEND, server_op_ns_size),
+	OP_NAMES(NS_SET_SIZE, server_op_ns_size),
+	OP_NAMES(NS_LIST, server_op_ns_list),
+	OP(OBJ_READ, server_op_obj_read),
+	OP(OBJ_WRITE, server_op_obj_write),
+	OP(OBJ_SYNC, server_op_obj_sync),
+	OP(OBJ_REMOVE, server_op_obj_remove),
+	OP(OBJ_TRUNCATE, server_op_obj_truncate),
+	OP(OBJ_EXTENTS, server_op_obj_extents),
+	OP(OBJ_LIST, server_op_obj_list),
+	OP(OBJ_RESERVE, server_op_obj_reserve),
+	OP(DROP_CACHE, server_op_drop_cache),
+	OP(FSCK, server_op_fsck),
+	OP_COLL(ATTACH, ddio_coll_attach),
+	OP_COLL(DETACH, ddio_coll_detach),
+	OP_COLL(COLL_START, ddio_coll_start),
+	OP_COLL(COLL_PIECE, ddio_coll_piece),
+	OP_COLL(COLL_ABORT, ddio_coll_abort),
+};
+
+static const struct server_op *op_find(uint16_t opcode)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(server_ops) / sizeof(server_ops[0]); i++)
+		if (server_ops[i].opcode == opcode)
+			return &server_ops[i];
+	return NULL;
+}
+
+/* False: the request is over. */
+static bool op_allowed(const struct server_op *op, struct server_request *req)
+{
+	const struct ddio_reactor *reactor = req->reactor;
+	const struct ddio_conf *conf = reactor->iop->conf;
+
+	if (reactor->stopping && !op->stopping) {
+		server_fail(req, DDIO_ST_SHUTDOWN, "it is being stopped");
+		return false;
+	}
+	if (req->client->role < op->role) {
+		server_fail(req, DDIO_ST_PERMISSION, "%s is not for connections of this role",
+			    ddio_opcode_name(op->opcode));
+		return false;
+	}
+	if (op->names && (!reactor->iop->ns || reactor->index)) {
+		server_fail(req, DDIO_ST_INVALID,
+			    "the name space is served by reactor 0 of node %s",
+			    conf->nodes[conf->ns_node].name);
+		return false;
+	}
+	return true;
+}
+
+static int request_serve(struct server_client *sc, const struct server_op *op,
+			 struct server_request *req, const void *payload)
+{
+	int ret;
+
+	req->reactor->requests++;
+	if (req->text) {
+		server_fail(req, req->status, "%s", req->text);
+		return 0;
+	}
+	if (!op_allowed(op, req))
+		return 0;
+	ret = op->serve(req, payload);
+	server_client_throttle(sc);
+	return ret;
+}
+
+int server_message(void *ctx, const struct ddio_msg *msg, const void *payload)
+{
+	struct server_client *sc = ctx;
+	const struct server_op *op = op_find(msg->opcode);
+	struct server_request *req = sc->incoming;
+
+	sc->incoming = NULL;
+	if (sc->c.closing)
+		return 0;
+	if (msg->flags & DDIO_WIRE_REPLY)
+		return -EPROTO;
+	if (op && op->coll)
+		return op->coll(&sc->c, msg, payload);
+	if (!req)
+		req = server_request_new(sc, msg);
+	if (!req)
+		return -ENOMEM;
+	if (op)
+		return request_serve(sc, op, req, payload);
+	server_fail(req, DDIO_ST_UNSUPPORTED, "an I/O processor does not answer %s",
+		    ddio_opcode_name(msg->opcode));
+	return 0;
+}
+
+int server_bulk(void *ctx, const struct ddio_msg *msg, const void *prefix, size_t prefix_len,
+		struct ddio_sink *sink)
+{
+	struct server_client *sc = ctx;
+
+	if (sc->c.closing)
+		return 0;
+	if (msg->flags & DDIO_WIRE_REPLY)
+		return -EPROTO;
+	if (msg->opcode == DDIO_OP_COLL_PIECE)
+		return ddio_coll_piece_bulk(&sc->c, msg, prefix, prefix_len, sink);
+	if (msg->opcode != DDIO_OP_OBJ_WRITE)
+		return -EPROTO;
+	sc->incoming = server_request_new(sc, msg);
+	if (!sc->incoming)
+		return -ENOMEM;
+	return server_obj_write_bulk(sc->incoming, prefix, prefix_len, sink);
+}
