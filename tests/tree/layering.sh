@@ -53,7 +53,7 @@ check_file() {
 	cp | iop | conn | map | proto)
 		while read -r inc; do
 			bad "$file ($layer) includes <$inc>: the outside world is env's"
-		done < <(sed -nE "s/^[ \t]*#[ \t]*include[ \t]*<($world)>.*/\1/p" "$file")
+		done < <(sed -nE "s@^[ \t]*#[ \t]*include[ \t]*<($world)>.*@\1@p" "$file")
 		if grep -nE '\b(clock_gettime|gettimeofday|usleep|nanosleep|pthread_create|epoll_wait|recv|socket)\(' "$file"; then
 			bad "$file ($layer) calls the outside world directly"
 		fi
