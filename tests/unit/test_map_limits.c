@@ -237,6 +237,64 @@ static void test_empty_shares(void)
 	ddio_map_free(map);
 }
 
+/* A range that ends before it begins is empty. */
+static void test_turned_range(void)
+{
+	struct ddio_extent list = { 0, 1000 };
+	struct ddio_part part = { .kind = DDIO_PART_LIST, .n = 1, .list = &list };
+	struct ddio_array array = { .elem_size = 1, .ndims = 1, .dim = { { .size = 1000 } } };
+	struct ddio_place *place = NULL;
+	struct ddio_map *map;
+	struct count c = { 0 };
+	uint64_t span;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		map = NULL;
+		if (i)
+			CU_ASSERT_EQUAL_FATAL(ddio_map_new_parts(&part, 1, &map, NULL), 0);
+		if (!i)
+			map = map_of(&array, 1);
+		CU_ASSERT_FATAL(map != NULL);
+		CU_ASSERT_EQUAL_FATAL(ddio_place_new(map, 0, NULL, &place, &span, NULL), 0);
+		CU_ASSERT_EQUAL(ddio_map_covered(map, 20, 10), 0);
+		CU_ASSERT_EQUAL(ddio_map_msg_size(map, 0, 20, 10), 0);
+		CU_ASSERT_EQUAL(ddio_map_put_size(map, 0, 20, 10), 0);
+		CU_ASSERT_EQUAL(ddio_map_runs(map, 20, 10, false, count_run, &c), 0);
+		CU_ASSERT_EQUAL(ddio_map_runs_of(map, 0, 20, 10, false, count_run, &c), 0);
+		CU_ASSERT_EQUAL(ddio_map_pack(map, 20, 10, NULL, (void *const[]){ NULL }), 0);
+		CU_ASSERT_EQUAL(ddio_place_pieces(place, 20, 10, false, keep_piece, NULL), 0);
+		CU_ASSERT_EQUAL(c.runs, 0);
+		ddio_place_free(place);
+		ddio_map_free(map);
+	}
+}
+
+/* As many levels as there may be, none of which merges with another. */
+static void test_all_levels(void)
+{
+	struct ddio_strided s = { .offset = 7, .len = 1, .nlevels = DDIO_MAX_DIMS };
+	struct ddio_part part = { .kind = DDIO_PART_STRIDED, .n = 1, .strided = &s };
+	struct ddio_memory memory = { .nstrided = 1, .strided = &s };
+	struct ddio_place *place = NULL;
+	struct ddio_map *map = NULL;
+	struct ddio_piece piece;
+	struct count c = { 0 };
+	uint64_t span;
+	uint32_t d;
+
+	for (d = 0; d < DDIO_MAX_DIMS; d++)
+		s.level[d] = (struct ddio_level){ 2, INT64_C(3) << (2 * (DDIO_MAX_DIMS - d)) };
+	CU_ASSERT_EQUAL_FATAL(ddio_map_new_parts(&part, 1, &map, NULL), 0);
+	CU_ASSERT_EQUAL(ddio_map_runs(map, 0, UINT64_MAX, false, count_run, &c), 0);
+	CU_ASSERT(c.runs == 1 && c.bytes == 256 && c.last.nlevels == DDIO_MAX_DIMS);
+	CU_ASSERT_EQUAL_FATAL(ddio_place_new(map, 0, &memory, &place, &span, NULL), 0);
+	CU_ASSERT_EQUAL(ddio_place_pieces(place, 0, UINT64_MAX, false, keep_piece, &piece), 0);
+	CU_ASSERT_EQUAL(piece.nlevels, DDIO_MAX_DIMS);
+	ddio_place_free(place);
+	ddio_map_free(map);
+}
+
 struct refusal {
 	const char *why;
 	int rc;
@@ -322,6 +380,7 @@ struct part_refusal {
 };
 
 static const struct ddio_extent far_extent = { TWO(62), TWO(62) };
+static const struct ddio_extent too_much[3] = { { 0, TWO(62) }, { 0, TWO(62) }, { 0, 1 } };
 static const struct ddio_extent same_twice[2] = { { 8, 4 }, { 4, 5 } };
 static const struct ddio_extent too_long[2] = { { TWO(62), 5 }, { 0, UINT64_MAX } };
 static const struct ddio_strided deep = { .len = 1, .nlevels = 9 };
@@ -357,6 +416,7 @@ static const struct part_refusal refused_parts[] = {
 	{ "part: it names a byte twice", -EINVAL, STRIDED(&over) },
 	{ "list: its last byte is beyond 2^63", -EOVERFLOW, LIST(&far_extent, 1) },
 	{ "list: its last byte is beyond 2^63", -EOVERFLOW, LIST(too_long, 2) },
+	{ "part: it has more than 2^63 bytes", -EOVERFLOW, LIST(too_much, 3) },
 	{ "strided.nlevels is above 8", -EINVAL, STRIDED(&deep) },
 	{ "strided.reserved is not 0", -EINVAL, STRIDED(&marked) },
 	{ "strided.level.count is 0", -EINVAL, STRIDED(&none) },
@@ -425,6 +485,8 @@ int main(void)
 		{ "a section of 2^43 bytes", test_far_section },
 		{ "memory beyond 4 GiB", test_far_memory },
 		{ "empty shares", test_empty_shares },
+		{ "ranges that end before they begin", test_turned_range },
+		{ "eight levels", test_all_levels },
 		{ "arrays refused, and why", test_refused_arrays },
 		{ "parts refused, and why", test_refused_parts },
 		{ "a walk can be stopped", test_stopped },

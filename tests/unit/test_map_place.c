@@ -118,6 +118,8 @@ static void gen_strided(struct twin_rng *rng, struct ddio_strided *s, uint64_t s
 	uint64_t i, j;
 
 	memory->strided = s;
+	if (twin_chance(rng, 20)) /* an empty one is no error */
+		s[memory->nstrided++] = (struct ddio_strided){ .offset = 1 };
 	while (left && memory->nstrided < MAX_STRIDED - 1)
 		left -= gen_memory_piece(rng, &s[memory->nstrided++], left, &next);
 	if (left)
@@ -132,7 +134,8 @@ static void gen_strided(struct twin_rng *rng, struct ddio_strided *s, uint64_t s
 		s[j] = swap;
 	}
 	for (i = 0; i < memory->nstrided; i++)
-		memory_expand(m, &s[i]);
+		if (s[i].len)
+			memory_expand(m, &s[i]);
 }
 
 struct piece_walk {
