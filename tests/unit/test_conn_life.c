@@ -1,0 +1,596 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* tsan */
+/*
+ * How connections pause, drain, fail, change hands and end, and that their
+ * users may end them anywhere.
+ */
+#include "env/real.h"
+#include "tests/unit/conn_pair.h"
+
+static uint8_t data[3u << 20], sink_data[3u << 20];
+static struct iovec sink_iov;
+
+static int sink_all(struct side *s, const struct ddio_msg *msg, struct ddio_sink *sink)
+{
+	(void)s;
+	sink_iov.iov_base = sink_data;
+	sink_iov.iov_len = msg->length - ddio_opcode_bulk_prefix(msg->opcode, false);
+	sink->iov = &sink_iov;
+	sink->n = 1;
+	return 0;
+}
+
+/*
+ * Closing inside callbacks
+ */
+static void busy(struct side *s, struct ddio_send *sends, int n)
+{
+	int i, err = 0;
+
+	for (i = 0; i < n && !s->gone && !err; i++) {
+		sends[i].done = side_done;
+		sends[i].arg = s;
+		err = send_ping(s, i);
+		if (!err)
+			err = send_bulk(s, i, data, 100000, &sends[i]);
+	}
+	CU_ASSERT_EQUAL(err, 0);
+}
+
+/* @who closes in @event; the other must see one clean end, and nobody anything late. */
+static void close_in(enum event event, bool who, const struct ddio_double_net *net)
+{
+	struct ddio_send cp_sends[30], iop_sends[30];
+	struct side *s, *peer;
+	struct pair p;
+
+	if (event == HELLO || event == READY)
+		pair_start(&p, net);
+	else
+		pair_open(&p, net);
+	s = who ? &p.cp : &p.iop;
+	peer = who ? &p.iop : &p.cp;
+	s->close_in = event;
+	p.cp.on_bulk = p.iop.on_bulk = sink_all;
+	if (event == HELLO || event == READY) {
+		ddio_double_run_for(p.world, SECOND);
+	} else if (event == CLOSED) {
+		side_close(peer);
+	} else {
+		busy(&p.cp, cp_sends, 30);
+		busy(&p.iop, iop_sends, 30);
+	}
+	ddio_double_run_for(p.world, 100 * SECOND);
+	CU_ASSERT_TRUE(s->gone);
+	if (event != CLOSED)
+		CU_ASSERT_EQUAL(peer->closes, 1);
+	if (event >= BULK && event != CLOSED)
+		CU_ASSERT_EQUAL(s->dones, 30);
+	CU_ASSERT_EQUAL(s->closes, event == CLOSED);
+	pair_end(&p);
+}
+
+static void test_close_anywhere(void)
+{
+	static const enum event events[] = { BULK, MESSAGE, DONE, DRAINED, CLOSED };
+	struct ddio_double_net net;
+	size_t i;
+
+	ddio_double_net_default(&net);
+	net.window = 70000;
+	close_in(HELLO, false, NULL);
+	close_in(READY, true, NULL);
+	for (i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
+		close_in(events[i], false, NULL);
+		close_in(events[i], true, NULL);
+		close_in(events[i], false, &net);
+		close_in(events[i], true, &net);
+	}
+}
+
+/* Whatever waits is told inside the call. */
+static void test_close_cancels(void)
+{
+	struct ddio_send sends[10];
+	struct ddio_double_net net;
+	struct pair p;
+
+	ddio_double_net_default(&net);
+	net.window = 1000;
+	pair_open(&p, &net);
+	busy(&p.cp, sends, 10);
+	CU_ASSERT_EQUAL(p.cp.dones, 0);
+	CU_ASSERT(ddio_conn_queued(p.cp.conn) > 990000);
+	ddio_conn_close(p.cp.conn, false);
+	CU_ASSERT_EQUAL(p.cp.dones, 10);
+	CU_ASSERT_EQUAL(p.cp.done_errs, 10);
+	CU_ASSERT_EQUAL(p.cp.done_err, -ECANCELED);
+	p.cp.gone = true;
+	pair_end(&p);
+}
+
+/*
+ * Pausing and draining
+ */
+static int pause_now(struct side *s, const struct ddio_msg *msg, const void *payload)
+{
+	(void)msg;
+	(void)payload;
+	ddio_conn_pause(s->conn, true);
+	return 0;
+}
+
+static int pause_at_bulk(struct side *s, const struct ddio_msg *msg, struct ddio_sink *sink)
+{
+	ddio_conn_pause(s->conn, true);
+	return sink_all(s, msg, sink);
+}
+
+/* One message each time, though all of them have long been received. */
+static void test_pause_messages(void)
+{
+	struct pair p;
+	int i;
+
+	pair_open(&p, NULL);
+	p.iop.on_message = pause_now;
+	for (i = 0; i < 20; i++)
+		CU_ASSERT_EQUAL(send_ping(&p.cp, i), 0);
+	for (i = 1; i <= 20; i++) {
+		ddio_double_run_for(p.world, SECOND);
+		CU_ASSERT_EQUAL(p.iop.messages, i);
+		ddio_conn_pause(p.iop.conn, false);
+		CU_ASSERT_EQUAL(p.iop.messages, i);
+	}
+	ddio_double_run_for(p.world, SECOND);
+	CU_ASSERT_EQUAL(p.iop.messages, 20);
+	pair_end(&p);
+}
+
+static void test_pause_bulk(void)
+{
+	static const size_t lens[] = { 0, 1, 5000, 1000000 };
+	struct pair p;
+	size_t i;
+
+	for (i = 0; i < sizeof(lens) / sizeof(lens[0]); i++) {
+		pair_open(&p, NULL);
+		p.iop.on_bulk = pause_at_bulk;
+		memset(data, (int)i + 1, sizeof(data));
+		memset(sink_data, 0, sizeof(sink_data));
+		CU_ASSERT_EQUAL(send_bulk(&p.cp, 1, data, lens[i], NULL), 0);
+		CU_ASSERT_EQUAL(send_ping(&p.cp, 2), 0);
+		ddio_double_run_for(p.world, SECOND);
+		CU_ASSERT_EQUAL(p.iop.bulks, 1);
+		CU_ASSERT_EQUAL(p.iop.messages, 0);
+		ddio_conn_pause(p.iop.conn, false);
+		ddio_double_run_for(p.world, SECOND);
+		CU_ASSERT_EQUAL(p.iop.messages, 2);
+		CU_ASSERT_EQUAL(memcmp(data, sink_data, lens[i]), 0);
+		pair_end(&p);
+	}
+}
+
+/* A peer that does not read fills our queue, not its memory; then all of it arrives. */
+static void test_back_pressure(void)
+{
+	struct pair p;
+	int i;
+
+	pair_open(&p, NULL);
+	p.iop.on_bulk = sink_all;
+	ddio_conn_pause(p.iop.conn, true);
+	for (i = 0; i < 10; i++)
+		CU_ASSERT_EQUAL(send_bulk(&p.cp, i, data, 1u << 20, NULL), 0);
+	ddio_double_run_for(p.world, 10 * SECOND);
+	CU_ASSERT_EQUAL(p.iop.bulks, 0);
+	CU_ASSERT(ddio_conn_queued(p.cp.conn) > DDIO_CONN_HIGH);
+	CU_ASSERT_EQUAL(p.cp.draineds, 0);
+	ddio_conn_pause(p.iop.conn, false);
+	ddio_double_run_for(p.world, 10 * SECOND);
+	CU_ASSERT_EQUAL(p.iop.messages, 10);
+	CU_ASSERT_EQUAL(p.cp.draineds, 1);
+	CU_ASSERT_EQUAL(ddio_conn_queued(p.cp.conn), 0);
+	pair_end(&p);
+}
+
+static void see_drained(struct side *s)
+{
+	CU_ASSERT(ddio_conn_queued(s->conn) < DDIO_CONN_LOW);
+	if (s->draineds < 3)
+		CU_ASSERT_EQUAL(send_bulk(s, 9, data, 3u << 20, NULL), 0);
+}
+
+/* Told once for each time above the high mark, never below it. */
+static void test_drained(void)
+{
+	struct pair p;
+	int i;
+
+	pair_open(&p, NULL);
+	p.iop.on_bulk = sink_all;
+	p.cp.on_drained = see_drained;
+	for (i = 0; i < 9; i++) {
+		CU_ASSERT_EQUAL(send_bulk(&p.cp, i, data, 100000, NULL), 0);
+		ddio_double_run_for(p.world, SECOND);
+	}
+	CU_ASSERT_EQUAL(p.cp.draineds, 0);
+	CU_ASSERT_EQUAL(send_bulk(&p.cp, 9, data, 3u << 20, NULL), 0);
+	CU_ASSERT_EQUAL(p.cp.draineds, 0);
+	ddio_double_run_for(p.world, 100 * SECOND);
+	CU_ASSERT_EQUAL(p.cp.draineds, 3);
+	CU_ASSERT_EQUAL(p.iop.messages, 12);
+	pair_end(&p);
+}
+
+/*
+ * Failing
+ */
+static int say_stale(struct side *s, const struct ddio_msg *msg, const void *payload)
+{
+	(void)s;
+	(void)payload;
+	return msg->tag == 5 ? -ESTALE : 0;
+}
+
+static int no_bulk(struct side *s, const struct ddio_msg *msg, struct ddio_sink *sink)
+{
+	(void)s;
+	(void)msg;
+	(void)sink;
+	return -ENOMEM;
+}
+
+static int short_sink(struct side *s, const struct ddio_msg *msg, struct ddio_sink *sink)
+{
+	int err = sink_all(s, msg, sink);
+
+	sink_iov.iov_len--;
+	return err;
+}
+
+static int long_sink(struct side *s, const struct ddio_msg *msg, struct ddio_sink *sink)
+{
+	int err = sink_all(s, msg, sink);
+
+	sink_iov.iov_len++;
+	return err;
+}
+
+/* Both ends learn of it, the log of one has one line. */
+static void check_rejected(struct pair *p, int err, const char *what)
+{
+	ddio_double_run_for(p->world, 10 * SECOND);
+	CU_ASSERT_EQUAL(p->iop.closes, 1);
+	CU_ASSERT_EQUAL(p->iop.err, err);
+	CU_ASSERT_EQUAL(p->cp.closes, 1);
+	CU_ASSERT_EQUAL(p->cp.err, err);
+	CU_ASSERT_PTR_NOT_NULL(strstr(p->iop.why, what));
+	CU_ASSERT_PTR_NOT_NULL(strstr(p->cp.why, what));
+	CU_ASSERT_EQUAL(ddio_double_logged(p->world, what), 1);
+	CU_ASSERT_EQUAL(send_ping(&p->cp, 1), -ENOTCONN);
+	CU_ASSERT_EQUAL(send_ping(&p->iop, 1), -ENOTCONN);
+	pair_end(p);
+}
+
+static void test_bad_messages(void)
+{
+	struct pair p;
+	int i;
+
+	pair_open(&p, NULL);
+	p.iop.on_message = say_stale;
+	for (i = 0; i < 10; i++)
+		CU_ASSERT_EQUAL(send_ping(&p.cp, i), 0);
+	check_rejected(&p, -ESTALE, "PING: the file was removed");
+	CU_ASSERT_EQUAL(p.iop.messages, 6);
+
+	pair_open(&p, NULL);
+	p.iop.on_bulk = no_bulk;
+	CU_ASSERT_EQUAL(send_bulk(&p.cp, 1, data, 1234, NULL), 0);
+	check_rejected(&p, -ENOMEM, "COLL_DATA of 1234 bytes");
+
+	pair_open(&p, NULL);
+	p.iop.on_bulk = short_sink;
+	CU_ASSERT_EQUAL(send_bulk(&p.cp, 1, data, 1234, NULL), 0);
+	check_rejected(&p, -EINVAL, "COLL_DATA of 1234 bytes");
+
+	pair_open(&p, NULL);
+	p.iop.on_bulk = long_sink;
+	CU_ASSERT_EQUAL(send_bulk(&p.cp, 1, data, 1234, NULL), 0);
+	check_rejected(&p, -EINVAL, "COLL_DATA of 1234 bytes");
+}
+
+/* A connection that is in use can be ended with a reason, too. */
+static void test_refuse_open(void)
+{
+	struct ddio_send sends[3];
+	struct pair p;
+
+	pair_open(&p, NULL);
+	busy(&p.iop, sends, 3);
+	ddio_conn_refuse(p.iop.conn, DDIO_ST_SHUTDOWN, "node iop is stopping");
+	CU_ASSERT_EQUAL(p.iop.closes, 0);
+	check_rejected(&p, -ESHUTDOWN, "node iop is stopping");
+	CU_ASSERT_EQUAL(p.iop.dones, 3);
+	CU_ASSERT_EQUAL(p.cp.messages, 6);
+}
+
+/* Senders are told before the user hears that it is over. */
+static void test_peer_dies(void)
+{
+	struct ddio_send sends[10];
+	struct ddio_double_net net;
+	struct pair p;
+	int cut;
+
+	ddio_double_net_default(&net);
+	net.window = 1000;
+	for (cut = 0; cut < 2; cut++) {
+		pair_open(&p, &net);
+		busy(&p.cp, sends, 10);
+		if (cut)
+			ddio_double_cut(p.iop.env);
+		else
+			ddio_double_kill(p.iop.env);
+		ddio_double_run_for(p.world, 10 * SECOND);
+		CU_ASSERT_EQUAL(p.cp.closes, 1);
+		CU_ASSERT_NOT_EQUAL(p.cp.err, 0);
+		CU_ASSERT_PTR_NOT_NULL(strstr(p.cp.why, "127.0.0.1:7000"));
+		CU_ASSERT_EQUAL(p.cp.dones_at_close, 10);
+		CU_ASSERT_EQUAL(p.cp.done_errs, 10);
+		pair_end(&p);
+	}
+}
+
+static void test_peer_ends(void)
+{
+	struct pair p;
+
+	pair_open(&p, NULL);
+	side_close(&p.iop);
+	ddio_double_run_for(p.world, SECOND);
+	CU_ASSERT_EQUAL(p.cp.closes, 1);
+	CU_ASSERT_EQUAL(p.cp.err, 0);
+	pair_end(&p);
+}
+
+static void test_nobody_listens(void)
+{
+	struct pair p;
+
+	pair_start(&p, NULL);
+	ddio_listener_close(p.listener);
+	ddio_double_run_for(p.world, SECOND);
+	CU_ASSERT_EQUAL(p.cp.closes, 1);
+	CU_ASSERT_EQUAL(p.cp.err, -ECONNREFUSED);
+	CU_ASSERT_PTR_NOT_NULL(strstr(p.cp.why, "cannot connect"));
+	CU_ASSERT_EQUAL_FATAL(
+		ddio_listen(p.iop.env, "127.0.0.1:7000", pair_accept, &p, &p.listener), 0);
+	pair_end(&p);
+}
+
+/*
+ * Closing with what is queued
+ */
+static void test_flush(void)
+{
+	struct ddio_double_net net;
+	struct pair p;
+	int i;
+
+	ddio_double_net_default(&net);
+	net.window = 3000;
+	pair_open(&p, &net);
+	p.iop.on_bulk = sink_all;
+	for (i = 0; i < 500; i++)
+		CU_ASSERT_EQUAL(send_ping(&p.cp, i), 0);
+	CU_ASSERT_EQUAL(send_bulk(&p.cp, i, data, 50000, NULL), 0);
+	ddio_conn_close(p.cp.conn, true);
+	p.cp.gone = true;
+	ddio_double_run_for(p.world, SECOND);
+	CU_ASSERT_EQUAL(p.iop.messages, 501);
+	CU_ASSERT_EQUAL(p.iop.closes, 1);
+	CU_ASSERT_EQUAL(p.iop.err, 0);
+	pair_end(&p);
+}
+
+/* Not for ever. */
+static void test_flush_bounded(void)
+{
+	struct pair p;
+
+	pair_open(&p, NULL);
+	ddio_conn_pause(p.iop.conn, true);
+	CU_ASSERT_EQUAL(send_bulk(&p.cp, 1, data, sizeof(data), NULL), 0);
+	ddio_conn_close(p.cp.conn, true);
+	p.cp.gone = true;
+	ddio_double_run_for(p.world, 2 * SECOND);
+	ddio_conn_pause(p.iop.conn, false);
+	ddio_double_run_for(p.world, SECOND);
+	CU_ASSERT_EQUAL(p.iop.closes, 1);
+	CU_ASSERT_EQUAL(p.iop.err, -ECONNRESET);
+	CU_ASSERT_EQUAL(p.iop.messages, 0);
+	pair_end(&p);
+}
+
+/*
+ * Changing hands
+ */
+struct handover {
+	struct ddio_post post;
+	struct side *side;
+	struct ddio_env *to;
+	int errs;
+};
+
+static void take_over(void *arg)
+{
+	static const struct ddio_msg_welcome welcome = { .nreactors = 2, .reactor = 1 };
+	struct handover *h = arg;
+	struct side *s = h->side;
+
+	h->errs += ddio_conn_attach(h->to, s->conn, &side_ops, s) != 0;
+	h->errs += ddio_conn_env(s->conn) != h->to;
+	h->errs += ddio_conn_welcome(s->conn, &welcome) != 0;
+}
+
+static bool give_away(struct side *s)
+{
+	struct handover *h = s->arg;
+
+	ddio_conn_detach(s->conn);
+	ddio_env_post(h->to, &h->post);
+	return false;
+}
+
+static void test_handover(void)
+{
+	struct handover h = { .post = { .fn = take_over, .arg = &h } };
+	struct pair p;
+	int i;
+
+	pair_start(&p, NULL);
+	h.side = &p.iop;
+	h.to = ddio_double_env(p.world, "iop reactor 1");
+	p.iop.arg = &h;
+	p.iop.on_hello = give_away;
+	ddio_double_run_for(p.world, SECOND);
+	CU_ASSERT_EQUAL(h.errs, 0);
+	CU_ASSERT_EQUAL_FATAL(p.cp.readies, 1);
+	for (i = 0; i < 10; i++) {
+		CU_ASSERT_EQUAL(send_ping(&p.cp, i), 0);
+		CU_ASSERT_EQUAL(send_ping(&p.iop, i), 0);
+	}
+	ddio_double_kill(p.iop.env); /* the reactor that accepted has nothing to do with it */
+	ddio_double_run_for(p.world, 20 * SECOND);
+	CU_ASSERT_EQUAL(p.cp.messages, 10);
+	CU_ASSERT_EQUAL(p.iop.messages, 10);
+	CU_ASSERT_EQUAL(p.cp.closes + p.iop.closes, 0);
+	pair_end(&p);
+}
+
+/* The same between threads: nothing of the connection is touched after it was given away. */
+struct threads {
+	struct ddio_env *env[3]; /* connector, acceptor, the one that takes over */
+	struct ddio_gate done;
+	struct side cp, iop;
+	struct handover h;
+	int errs;
+};
+
+static void threads_accept(void *ctx, struct ddio_stream *stream)
+{
+	struct threads *t = ctx;
+
+	t->errs += ddio_conn_accept(t->env[1], stream, NULL, &side_ops, &t->iop, &t->iop.conn) != 0;
+}
+
+static int threads_echo(struct side *s, const struct ddio_msg *msg, const void *payload)
+{
+	(void)payload;
+	return ddio_conn_reply(s->conn, msg, DDIO_ST_OK, NULL, 0);
+}
+
+static int threads_count(struct side *s, const struct ddio_msg *msg, const void *payload)
+{
+	struct threads *t = s->arg;
+
+	(void)msg;
+	(void)payload;
+	if (s->messages == 1000)
+		ddio_gate_open(s->env, &t->done);
+	else if (send_ping(s, s->messages))
+		t->errs++;
+	return 0;
+}
+
+static void threads_ready(void *ctx, const struct ddio_msg_welcome *welcome)
+{
+	struct threads *t = ((struct side *)ctx)->arg;
+
+	t->errs += welcome->reactor != 1;
+	t->errs += send_ping(&t->cp, 0) != 0;
+}
+
+static void test_handover_threads(void)
+{
+	const struct ddio_msg_hello hello = { .role = DDIO_ROLE_CLIENT, .reactor = 1 };
+	struct ddio_conn_ops cp_ops = side_ops;
+	struct ddio_listener *listener;
+	struct threads t = { 0 };
+	int i;
+
+	cp_ops.ready = threads_ready;
+	ddio_gate_init(&t.done);
+	for (i = 0; i < 3; i++)
+		CU_ASSERT_EQUAL_FATAL(ddio_real_new(NULL, &t.env[i]), 0);
+	t.h = (struct handover){ { take_over, &t.h, NULL }, &t.iop, t.env[2], 0 };
+	t.cp.env = t.env[0];
+	t.cp.arg = &t;
+	t.cp.on_message = threads_count;
+	t.iop.arg = &t.h;
+	t.iop.on_hello = give_away;
+	t.iop.on_message = threads_echo;
+	CU_ASSERT_EQUAL_FATAL(ddio_listen(t.env[1], "127.0.0.1:0", threads_accept, &t, &listener),
+			      0);
+	CU_ASSERT_EQUAL_FATAL(ddio_conn_connect(t.env[0], ddio_listener_addr(listener), &hello,
+						NULL, &cp_ops, &t.cp, &t.cp.conn),
+			      0);
+	for (i = 2; i >= 0; i--)
+		CU_ASSERT_EQUAL_FATAL(ddio_real_start_thread(t.env[i]), 0);
+	CU_ASSERT_EQUAL(ddio_gate_wait(t.env[0], &t.done, ddio_env_now(t.env[0]) + 100 * SECOND),
+			0);
+	for (i = 0; i < 3; i++)
+		ddio_real_join_thread(t.env[i]);
+	CU_ASSERT_EQUAL(t.errs + t.h.errs, 0);
+	CU_ASSERT_EQUAL(t.iop.messages, 1000);
+	ddio_conn_close(t.cp.conn, false);
+	ddio_conn_close(t.iop.conn, false);
+	ddio_listener_close(listener);
+	for (i = 0; i < 3; i++)
+		ddio_real_free(t.env[i]);
+}
+
+static const struct ut_case close_cases[] = {
+	{ "inside any callback", test_close_anywhere },
+	{ "cancels what waits", test_close_cancels },
+	{ "with what is queued", test_flush },
+	{ "with what is queued, bounded in time", test_flush_bounded },
+	{ NULL, NULL },
+};
+
+static const struct ut_case flow_cases[] = {
+	{ "pause between messages", test_pause_messages },
+	{ "pause at bulk", test_pause_bulk },
+	{ "back-pressure", test_back_pressure },
+	{ "drained", test_drained },
+	{ NULL, NULL },
+};
+
+static const struct ut_case fail_cases[] = {
+	{ "messages the user cannot take", test_bad_messages },
+	{ "refused while open", test_refuse_open },
+	{ "the peer dies", test_peer_dies },
+	{ "the peer ends", test_peer_ends },
+	{ "nobody listens", test_nobody_listens },
+	{ NULL, NULL },
+};
+
+static const struct ut_case handover_cases[] = {
+	{ "between reactors", test_handover },
+	{ "between threads", test_handover_threads },
+	{ NULL, NULL },
+};
+
+int main(void)
+{
+	static const struct ut_suite suites[] = {
+		{ "closing", close_cases },
+		{ "flow", flow_cases },
+		{ "failing", fail_cases },
+		{ "handover", handover_cases },
+	};
+
+	return ut_run("conn_life", suites, sizeof(suites) / sizeof(suites[0]));
+}
