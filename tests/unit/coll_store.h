@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A store in memory with the interface of iop/store.h, as far as the executor and the cache use
+ * it: what the executor's tests place blocks with, and make fail.
+ */
+#ifndef DDIO_TEST_COLL_STORE_H
+#define DDIO_TEST_COLL_STORE_H
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "iop/store.h"
+
+enum { STORE_UNIT = 512 };
+
+struct ddio_object {
+	struct ddio_store *store;
+	struct ddio_list link;
+	struct ddio_file_ref ref;
+	uint32_t refs;
+	uint64_t n; /* entries of @block */
+	struct store_block {
+		uint64_t start;
+		bool there, written;
+	} * block;
+};
+
+/**
+ * struct ddio_store - the store of one disk
+ * @taken: by units of a sector
+ * @limit: bytes that may be given out
+ * @rnd: of the random layout
+ * @commit_err: what the next commits end with
+ */
+struct ddio_store {
+	struct ddio_env *env;
+	struct ddio_disk *disk;
+	struct ddio_list objects;
+	bool *taken;
+	uint64_t units, used, limit;
+	uint64_t rnd;
+	uint64_t commits;
+	int commit_err;
+	struct ddio_list pending;
+	struct ddio_post post;
+	bool posted;
+};
+
+static void store_committed(void *arg)
+{
+	struct ddio_store *s = arg;
+
+	s->posted = false;
+	while (!ddio_list_empty(&s->pending)) {
+		struct ddio_commit *c = ddio_list_first(&s->pending, struct ddio_commit, link);
+
+		ddio_list_del(&c->link);
+		c->done(c, s->commit_err);
+	}
+}
+
+static inline struct ddio_store *store_make(struct ddio_env *env, struct ddio_disk *disk,
+					    uint64_t seed)
+{
+	struct ddio_store *s = calloc(1, sizeof(*s));
+
+	s->env = env;
+	s->disk = disk;
+	s->rnd = seed * 2654435761u + 1;
+	s->limit = ddio_disk_info(disk)->size;
+	s->units = s->limit / STORE_UNIT;
+	s->taken = calloc(s->units, sizeof(*s->taken));
+	s->post.fn = store_committed;
+	s->post.arg = s;
+	ddio_list_init(&s->objects);
+	ddio_list_init(&s->pending);
+	return s;
+}
+
+static inline void store_destroy(struct ddio_store *s)
+{
+	struct ddio_object *obj, *tmp;
+
+	ddio_list_for_each_entry_safe(obj, tmp, &s->objects, link) {
+		ddio_list_del(&obj->link);
+		free(obj->block);
+		free(obj);
+	}
+	free(s->taken);
+	free(s);
+}
+
+struct ddio_disk *ddio_store_disk(const struct ddio_store *s)
+{
+	return s->disk;
+}
+
+uint64_t ddio_store_free_bytes(const struct ddio_store *s)
+{
+	return s->limit - s->used;
+}
+
+int ddio_store_get(struct ddio_store *s, const struct ddio_file_ref *ref, bool create,
+		   struct ddio_object **out)
+{
+	struct ddio_object *obj;
+
+	ddio_list_for_each_entry(obj, &s->objects, link) {
+		if (obj->ref.id != ref->id)
+			continue;
+		if (obj->ref.block != ref->block || obj->ref.layout != ref->layout)
+			return -ESTALE;
+		obj->refs++;
+		*out = obj;
+		return 0;
+	}
+	if (!create)
+		return -ENOENT;
+	obj = calloc(1, sizeof(*obj));
+	if (!obj)
+		return -ENOMEM;
+	obj->store = s;
+	obj->ref = *ref;
+	obj->refs = 1;
+	ddio_list_add(&obj->link, &s->objects);
+	*out = obj;
+	return 0;
+}
+
+void ddio_object_ref(struct ddio_object *obj)
+{
+	obj->refs++;
+}
+
+void ddio_object_put(struct ddio_object *obj)
+{
+	obj->refs--;
+}
+
+const struct ddio_file_ref *ddio_object_file(const struct ddio_object *obj)
+{
+	return &obj->ref;
+}
+
+struct ddio_store *ddio_object_store(const struct ddio_object *obj)
+{
+	return obj->store;
+}
+
+uint64_t ddio_object_end(const struct ddio_object *obj)
+{
+	return obj->n;
+}
+
+bool ddio_object_lookup(const struct ddio_object *obj, uint64_t block, uint64_t *start,
+			uint64_t *run, bool *written)
+{
+	const struct store_block *b = obj->block, *x;
+	uint64_t i;
+
+	*start = 0;
+	*written = false;
+	*run = 1;
+	if (block >= obj->n || !b[block].there) {
+		for (i = block; i < obj->n && !b[i].there; i++)
+			continue;
+		*run = i < obj->n ? i - block : UINT64_MAX / 2 - block;
+		return false;
+	}
+	*start = b[block].start;
+	*written = b[block].written;
+	for (i = block + 1; i < obj->n; i++) {
+		x = &b[i];
+		if (!x->there || x->written != *written ||
+		    x->start != *start + (i - block) * obj->ref.block)
+			break;
+	}
+	*run = i - block;
+	return true;
+}
+
+static bool store_fits(const struct ddio_store *s, uint64_t unit, uint64_t n)
+{
+	uint64_t i;
+
+	for (i = 0; i < n; i++)
+		if (unit + i >= s->units || s->taken[unit + i])
+			return false;
+	return true;
+}
+
+static uint64_t store_random(struct ddio_store *s)
+{
+	s->rnd = s->rnd * 6364136223846793005ull + 1442695040888963407ull;
+	return s->rnd >> 33;
+}
+
+static uint64_t store_find(struct ddio_store *s, uint64_t n, bool random)
+{
+	uint64_t slots = s->units / n, at = random ? store_random(s) % slots : 0, i;
+
+	for (i = 0; i < slots; i++) {
+		uint64_t unit = (at + i) % slots * n;
+
+		if (store_fits(s, unit, n))
+			return unit;
+	}
+	return UINT64_MAX;
+}
+
+static void object_grow(struct ddio_object *obj, uint64_t n)
+{
+	if (n <= obj->n)
+		return;
+	obj->block = realloc(obj->block, n * sizeof(*obj->block));
+	memset(obj->block + obj->n, 0, (n - obj->n) * sizeof(*obj->block));
+	obj->n = n;
+}
+
+int ddio_object_alloc(struct ddio_object *obj, uint64_t first, uint64_t count)
+{
+	struct ddio_store *s = obj->store;
+	uint64_t units = obj->ref.block / STORE_UNIT, i, need = 0, unit;
+
+	for (i = first; i < first + count; i++)
+		need += i >= obj->n || !obj->block[i].there;
+	if (need > ddio_store_free_bytes(s) / obj->ref.block)
+		return -ENOSPC;
+	object_grow(obj, first + count);
+	for (i = first; i < first + count; i++) {
+		if (obj->block[i].there)
+			continue;
+		unit = store_find(s, units, obj->ref.layout != DDIO_LAYOUT_CONTIGUOUS_W);
+		obj->block[i].there = true;
+		obj->block[i].start = unit * STORE_UNIT;
+		memset(s->taken + unit, true, units);
+		s->used += obj->ref.block;
+	}
+	return 0;
+}
+
+void ddio_object_written(struct ddio_object *obj, uint64_t first, uint64_t count)
+{
+	uint64_t i;
+
+	for (i = first; i < first + count && i < obj->n; i++)
+		obj->block[i].written = obj->block[i].there;
+}
+
+int ddio_object_truncate(struct ddio_object *obj, uint64_t nblocks)
+{
+	uint64_t i;
+
+	for (i = nblocks; i < obj->n; i++) {
+		obj->block[i].there = false;
+		obj->block[i].written = false;
+	}
+	return 0;
+}
+
+void ddio_store_commit(struct ddio_store *s, struct ddio_commit *commit)
+{
+	s->commits++;
+	ddio_list_add(&commit->link, &s->pending);
+	if (s->posted)
+		return;
+	s->posted = true;
+	ddio_env_post(s->env, &s->post);
+}
+
+bool ddio_store_dirty(const struct ddio_store *s)
+{
+	(void)s;
+	return false;
+}
+
+#endif /* DDIO_TEST_COLL_STORE_H */

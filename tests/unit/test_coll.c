@@ -1,0 +1,442 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The collective executor: every pattern of the papers' table, reading and writing, with what it
+ * does to the disks counted.
+ */
+/* needs: everything */
+#include "tests/unit/coll_member.h"
+
+/*
+ * Patterns
+ */
+static uint32_t grid_rows(uint32_t n)
+{
+	uint32_t r = 1, i;
+
+	for (i = 1; i * i <= n; i++)
+		if (n % i == 0)
+			r = i;
+	return r;
+}
+
+static void dim_set(struct ddio_dim *dim, char dist, uint64_t size, uint64_t procs)
+{
+	memset(dim, 0, sizeof(*dim));
+	dim->size = size;
+	dim->procs = dist == 'n' ? 1 : procs;
+	dim->dist = dist == 'n'	  ? DDIO_NONE
+		    : dist == 'b' ? DDIO_BLOCK
+		    : dist == 'c' ? DDIO_CYCLIC
+				  : DDIO_ALL;
+}
+
+/* @name: a letter for each dimension, as in the papers, without the r or w in front. */
+static struct ddio_array pattern(const char *name, uint64_t rec, uint64_t rows, uint64_t cols,
+				 uint32_t nprocs)
+{
+	struct ddio_array a = { .elem_size = rec, .ndims = strlen(name) };
+	uint32_t pr = nprocs, pc = nprocs;
+
+	if (a.ndims == 1) {
+		dim_set(&a.dim[0], name[0], rows * cols, nprocs);
+		return a;
+	}
+	if (name[0] != 'n' && name[1] != 'n') {
+		pr = grid_rows(nprocs);
+		pc = nprocs / pr;
+	}
+	dim_set(&a.dim[0], name[0], rows, pr);
+	dim_set(&a.dim[1], name[1], cols, pc);
+	return a;
+}
+
+static const char *const patterns[] = { "a",  "n",  "b",  "c",	"nn", "nb", "nc",
+					"bn", "bb", "bc", "cn", "cb", "cc" };
+enum { NPATTERNS = sizeof(patterns) / sizeof(patterns[0]) };
+
+/* Blocks of which somebody wants a byte; @partial: of them not all. */
+static uint64_t blocks_wanted(const struct ddio_map *map, const struct w_file *f, uint64_t *partial)
+{
+	uint64_t size = f->rec.ref.block, b, n = 0, c;
+
+	*partial = 0;
+	for (b = 0; b * size < f->cap; b++) {
+		c = ddio_map_covered(map, b * size, (b + 1) * size);
+		n += c != 0;
+		*partial += c && c < size;
+	}
+	return n;
+}
+
+static uint64_t disks_read(const struct w_group *g, uint64_t op, uint64_t *requests,
+			   uint64_t *written)
+{
+	uint64_t bytes = 0;
+	uint32_t r;
+
+	*requests = 0;
+	*written = 0;
+	for (r = 0; r < g->w->p.nreactors; r++) {
+		const struct ddio_msg_coll_done *d = &m_op(&g->m[0], op)->done[r];
+
+		bytes += d->disk_read;
+		*written += d->disk_written;
+		*requests += d->disk_requests;
+	}
+	return bytes;
+}
+
+/* What the disks did is what was needed, and what the members were told. */
+static void check_traffic(const struct w_job *job, uint64_t op, struct w_totals before,
+			  uint64_t reads, uint64_t writes)
+{
+	struct w_totals now = w_totals(job->g->w);
+	uint64_t size = job->f->rec.ref.block, requests, written, read;
+
+	read = disks_read(job->g, op, &requests, &written);
+	CU_ASSERT_EQUAL(now.reads - before.reads, reads);
+	CU_ASSERT_EQUAL(now.writes - before.writes, writes);
+	CU_ASSERT_EQUAL(now.read_bytes - before.read_bytes, reads * size);
+	CU_ASSERT_EQUAL(now.write_bytes - before.write_bytes, writes * size);
+	CU_ASSERT_EQUAL(read, reads * size);
+	CU_ASSERT_EQUAL(written, writes * size);
+	CU_ASSERT_EQUAL(requests, reads + writes);
+}
+
+static void read_and_check(const struct w_job *job)
+{
+	struct w_totals before = w_totals(job->g->w);
+	uint64_t op = w_start(job), partial, blocks, needed = 0, lo, hi;
+	const struct ddio_map *map = job->g->map[op % W_OPS];
+	uint32_t r;
+
+	CU_ASSERT_EQUAL(w_wait(job->g, op, 60 * SEC), DDIO_ST_OK);
+	CU_ASSERT_EQUAL(w_read_wrong(job->g, op, job->f), 0);
+	blocks = blocks_wanted(map, job->f, &partial);
+	check_traffic(job, op, before, blocks, 0);
+	for (r = 0; r < job->g->w->p.nreactors; r++)
+		needed += m_op(&job->g->m[0], op)->done[r].bytes_needed;
+	ddio_map_bounds(map, &lo, &hi);
+	CU_ASSERT_EQUAL(needed, ddio_map_covered(map, lo, hi));
+}
+
+/* All blocks of the file are on the disks already. */
+static void write_and_check(const struct w_job *job)
+{
+	struct w_totals before = w_totals(job->g->w);
+	uint64_t op = w_start(job), partial, blocks;
+
+	CU_ASSERT_EQUAL(w_wait(job->g, op, 60 * SEC), DDIO_ST_OK);
+	blocks = blocks_wanted(job->g->map[op % W_OPS], job->f, &partial);
+	check_traffic(job, op, before, partial, blocks);
+	w_apply(job, job->g->map[op % W_OPS]);
+	CU_ASSERT_EQUAL(w_file_wrong(job->g->w, job->f, job->f->rec.size), 0);
+}
+
+struct shape {
+	uint64_t rec, rows, cols;
+	uint32_t block;
+};
+
+static const struct shape shapes[] = {
+	{ 8, 24, 64, 1024 },   /* 8-byte elements, several cycles a block */
+	{ 1024, 12, 10, 512 }, /* records larger than blocks */
+	{ 24, 17, 13, 2048 },  /* nothing divides anything */
+};
+
+static void pattern_all_flags(struct w_group *g, struct w_file *f, const struct ddio_array *a)
+{
+	static const uint32_t flags[] = { 0, DDIO_COLL_SORT, DDIO_COLL_ROTATE,
+					  DDIO_COLL_SORT | DDIO_COLL_ROTATE,
+					  DDIO_COLL_SORT | DDIO_COLL_NO_BATCH };
+	uint32_t i;
+
+	for (i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
+		struct w_job job = { .g = g, .f = f, .flags = flags[i], .array = a };
+
+		read_and_check(&job);
+		job.flags |= DDIO_COLL_WRITE;
+		job.seed = 100 + i;
+		write_and_check(&job);
+		read_and_check(&(struct w_job){ .g = g, .f = f, .flags = flags[i], .array = a });
+	}
+}
+
+static void patterns_with(uint32_t layout, uint32_t nreactors, uint32_t nprocs)
+{
+	struct w_params p = { .seed = 11 + layout, .ndisks = 4, .nreactors = nreactors };
+	struct world *w = w_new(&p);
+	struct w_group *g = w_group_new(w, nprocs);
+	uint32_t s, i;
+
+	printf("\n  seed %llu ", (unsigned long long)p.seed);
+	for (s = 0; s < sizeof(shapes) / sizeof(shapes[0]); s++) {
+		const struct shape *sh = &shapes[s];
+		struct w_file f;
+
+		w_file_init(w, &f, s + 1, sh->block, layout);
+		w_file_fill(w, &f, sh->rec * sh->rows * sh->cols, s);
+		for (i = 0; i < NPATTERNS; i++) {
+			struct ddio_array a =
+				pattern(patterns[i], sh->rec, sh->rows, sh->cols, nprocs);
+
+			pattern_all_flags(g, &f, &a);
+		}
+		w_file_free(&f);
+	}
+	CU_ASSERT(w->max_buffers <= 2);
+	w_free(w);
+}
+
+static void test_patterns_contiguous(void)
+{
+	patterns_with(DDIO_LAYOUT_CONTIGUOUS_W, 2, 4);
+}
+
+static void test_patterns_random(void)
+{
+	patterns_with(DDIO_LAYOUT_RANDOM_BLOCKS_W, 1, 16);
+}
+
+/*
+ * Order, buffers, messages
+ */
+static uint64_t place_of(struct world *w, const struct w_file *f, uint64_t b)
+{
+	struct ddio_object *obj;
+	uint64_t start, run;
+	bool written;
+
+	ddio_store_get(w_file_store(w, f, b), &f->rec.ref, false, &obj);
+	ddio_object_lookup(obj, b / f->rec.ndisks, &start, &run, &written);
+	ddio_object_put(obj);
+	return start;
+}
+
+/* Is the order of rank 0's blocks ascending, for each disk, by @place or by number? */
+static bool ascending(const struct w_job *job, const struct w_op *op, bool by_place)
+{
+	uint64_t last[W_DISKS] = { 0 }, key;
+	uint32_t i;
+
+	for (i = 0; i < op->norder; i++) {
+		uint64_t b = op->order[i], d = b % job->f->rec.ndisks;
+
+		key = (by_place ? place_of(job->g->w, job->f, b) : b) + 1;
+		if (key < last[d])
+			return false;
+		last[d] = key;
+	}
+	return true;
+}
+
+static struct w_op *read_with(struct w_job *job, uint32_t flags)
+{
+	uint64_t op;
+
+	job->flags = flags;
+	op = w_start(job);
+	CU_ASSERT_EQUAL(w_wait(job->g, op, 60 * SEC), DDIO_ST_OK);
+	return m_op(&job->g->m[0], op);
+}
+
+/* With one buffer the order of the messages is that of the list. */
+static void test_order(void)
+{
+	struct w_params p = { .seed = 3, .ndisks = 2 };
+	struct world *w = w_new(&p);
+	struct w_group *g = w_group_new(w, 4);
+	struct ddio_array a = pattern("c", 8, 1, 4096, 4);
+	struct w_file f;
+	struct w_job job = { .g = g, .f = &f, .array = &a, .buffers = 1 };
+	struct w_op *op;
+
+	w_file_init(w, &f, 1, 512, DDIO_LAYOUT_RANDOM_BLOCKS_W);
+	w_file_fill(w, &f, 8 * 4096, 1);
+	op = read_with(&job, DDIO_COLL_SORT);
+	CU_ASSERT_EQUAL(op->norder, 64);
+	CU_ASSERT(ascending(&job, op, true));
+	CU_ASSERT(!ascending(&job, op, false));
+	op = read_with(&job, 0);
+	CU_ASSERT(!ascending(&job, op, true));
+	CU_ASSERT(ascending(&job, op, false));
+	op = read_with(&job, DDIO_COLL_ROTATE);
+	/* The second disk of two begins in the middle of its 32 blocks: with the 17th. */
+	CU_ASSERT(!ascending(&job, op, false));
+	CU_ASSERT(op->order[0] == 0 || op->order[1] == 0);
+	CU_ASSERT(op->order[0] == 2 * 16 + 1 || op->order[1] == 2 * 16 + 1);
+	CU_ASSERT_EQUAL(op->norder, 64);
+	w_file_free(&f);
+	w_free(w);
+}
+
+static void test_buffers(void)
+{
+	static const uint32_t n[] = { 0, 1, 2, 5, 64 };
+	struct w_params p = { .seed = 4, .ndisks = 2, .options = "delay_us=500" };
+	struct world *w = w_new(&p);
+	struct w_group *g = w_group_new(w, 4);
+	struct ddio_array a = pattern("c", 8, 1, 4096, 4);
+	struct w_file f;
+	struct w_job job = { .g = g, .f = &f, .array = &a };
+	uint32_t i;
+
+	w_file_init(w, &f, 1, 512, DDIO_LAYOUT_CONTIGUOUS_W);
+	w_file_fill(w, &f, 8 * 4096, 1);
+	for (i = 0; i < sizeof(n) / sizeof(n[0]); i++) {
+		uint32_t most = n[i] == 64 ? 32 : n[i] ? n[i] : 2; /* no more than blocks */
+		struct w_op *op;
+
+		w->max_buffers = 0;
+		w->max_memory = 0;
+		job.buffers = n[i];
+		op = read_with(&job, 0);
+		CU_ASSERT_EQUAL(w->max_buffers, most);
+		CU_ASSERT_EQUAL(op->done[0].buffers, most);
+		/* A block and a message a buffer; with as many buffers as blocks it is over too soon. */
+		if (most < 32)
+			CU_ASSERT_EQUAL(w->max_memory, 2ull * 2 * most * 512);
+		CU_ASSERT_EQUAL(op->datas, 64);
+	}
+	CU_ASSERT_EQUAL(w->disk[0].coll_max_buffers, 32);
+	w_file_free(&f);
+	w_free(w);
+}
+
+static void test_memory_by_members(void)
+{
+	static const uint32_t n[] = { 4, 16, 64 };
+	uint64_t memory[3] = { 0 };
+	uint32_t i;
+
+	for (i = 0; i < 3; i++) {
+		struct w_params p = { .seed = 5, .ndisks = 4, .options = "delay_us=500" };
+		struct world *w = w_new(&p);
+		struct w_group *g = w_group_new(w, n[i]);
+		struct ddio_array a = pattern("c", 8, 1, 8192, n[i]);
+		struct w_file f;
+		struct w_job job = { .g = g, .f = &f, .array = &a, .flags = DDIO_COLL_SORT };
+
+		w_file_init(w, &f, 1, 1024, DDIO_LAYOUT_CONTIGUOUS_W);
+		w_file_fill(w, &f, 8 * 8192, 1);
+		read_and_check(&job);
+		job.flags |= DDIO_COLL_WRITE;
+		write_and_check(&job);
+		CU_ASSERT_EQUAL(w->max_buffers, 2);
+		memory[i] = w->max_memory;
+		w_file_free(&f);
+		w_free(w);
+	}
+	CU_ASSERT_EQUAL(memory[0], 4 * 2 * 2 * 1024);
+	CU_ASSERT_EQUAL(memory[1], memory[0]);
+	CU_ASSERT_EQUAL(memory[2], memory[0]);
+}
+
+/* Contiguous parts need no second buffer. */
+static void test_straight(void)
+{
+	struct w_params p = { .seed = 6, .ndisks = 2, .options = "delay_us=500" };
+	struct world *w = w_new(&p);
+	struct w_group *g = w_group_new(w, 4);
+	struct ddio_array a = pattern("b", 8, 1, 4096, 4);
+	struct w_file f;
+	struct w_job job = { .g = g, .f = &f, .array = &a };
+
+	w_file_init(w, &f, 1, 1024, DDIO_LAYOUT_CONTIGUOUS_W);
+	w_file_fill(w, &f, 8 * 4096, 1);
+	read_and_check(&job);
+	job.flags |= DDIO_COLL_WRITE;
+	write_and_check(&job);
+	CU_ASSERT_EQUAL(w->max_memory, 2 * 2 * 1024);
+	w_file_free(&f);
+	w_free(w);
+}
+
+static void test_batches(void)
+{
+	struct w_params p = { .seed = 7, .ndisks = 4 };
+	struct world *w = w_new(&p);
+	struct w_group *g = w_group_new(w, 4);
+	struct ddio_array a = pattern("c", 8, 1, 8192, 4);
+	uint64_t bytes = 8 * 8192, op, got, put;
+	struct w_file f;
+	struct w_job job = { .g = g, .f = &f, .array = &a, .flags = DDIO_COLL_WRITE };
+	struct w_op *one;
+
+	w_file_init(w, &f, 1, 1024, DDIO_LAYOUT_CONTIGUOUS_W);
+	w_file_fill(w, &f, bytes, 1);
+	op = w_start(&job);
+	CU_ASSERT_EQUAL(w_wait(g, op, 60 * SEC), DDIO_ST_OK);
+	one = m_op(&g->m[1], op);
+	/* The first question is for two blocks of each of four disks. */
+	CU_ASSERT_EQUAL(one->max_want, 8);
+	CU_ASSERT_EQUAL(one->wants, 64);
+	CU_ASSERT(one->want_msgs < 64);
+	got = ddio_double_charged(w->reactor[0].env, DDIO_WORK_MEMGET);
+	CU_ASSERT_EQUAL(got, bytes);
+	CU_ASSERT_EQUAL(one->done[0].messages,
+			64 * 4 + m_op(&g->m[0], op)->want_msgs + one->want_msgs +
+				m_op(&g->m[2], op)->want_msgs + m_op(&g->m[3], op)->want_msgs);
+	job.flags |= DDIO_COLL_NO_BATCH;
+	op = w_start(&job);
+	CU_ASSERT_EQUAL(w_wait(g, op, 60 * SEC), DDIO_ST_OK);
+	one = m_op(&g->m[1], op);
+	CU_ASSERT_EQUAL(one->max_want, 1);
+	CU_ASSERT_EQUAL(one->want_msgs, 64);
+	job.flags = DDIO_COLL_SORT;
+	op = w_start(&job);
+	CU_ASSERT_EQUAL(w_wait(g, op, 60 * SEC), DDIO_ST_OK);
+	put = ddio_double_charged(w->reactor[0].env, DDIO_WORK_MEMPUT);
+	CU_ASSERT_EQUAL(put, bytes);
+	CU_ASSERT_EQUAL(m_op(&g->m[0], op)->done[0].messages, 64 * 4);
+	CU_ASSERT(ddio_double_charged(w->reactor[0].env, DDIO_WORK_SORT) > 0);
+	CU_ASSERT_EQUAL(ddio_double_charged(w->reactor[0].env, DDIO_WORK_DISK), 3 * 64);
+	w_file_free(&f);
+	w_free(w);
+}
+
+static void test_nothing_wanted(void)
+{
+	struct w_params p = { .seed = 8 };
+	struct world *w = w_new(&p);
+	struct w_group *g = w_group_new(w, 3);
+	struct ddio_part none[3] = { { .kind = DDIO_PART_LIST },
+				     { .kind = DDIO_PART_LIST },
+				     { .kind = DDIO_PART_LIST } };
+	struct w_file f;
+	struct w_job job = { .g = g, .f = &f, .parts = none };
+
+	w_file_init(w, &f, 1, 1024, DDIO_LAYOUT_CONTIGUOUS_W);
+	read_and_check(&job);
+	job.flags = DDIO_COLL_WRITE | DDIO_COLL_SYNC;
+	write_and_check(&job);
+	CU_ASSERT_EQUAL(w->max_memory, 0);
+	w_file_free(&f);
+	w_free(w);
+}
+
+static const struct ut_case pattern_cases[] = {
+	{ "every pattern, contiguous layout, two reactors", test_patterns_contiguous },
+	{ "every pattern, random blocks, sixteen members", test_patterns_random },
+	{ NULL, NULL },
+};
+
+static const struct ut_case economy_cases[] = {
+	{ "blocks move in the order of the list", test_order },
+	{ "as many buffers as asked for, two if not", test_buffers },
+	{ "memory does not grow with the members", test_memory_by_members },
+	{ "contiguous parts go straight", test_straight },
+	{ "questions are batched, work is accounted for", test_batches },
+	{ "nothing is wanted of anybody", test_nothing_wanted },
+	{ NULL, NULL },
+};
+
+int main(void)
+{
+	static const struct ut_suite suites[] = {
+		{ "patterns", pattern_cases },
+		{ "economy", economy_cases },
+	};
+
+	return ut_run("test_coll", suites, sizeof(suites) / sizeof(suites[0]));
+}
