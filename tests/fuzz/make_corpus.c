@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * make_corpus FUZZER DIRECTORY: seeds for a fuzzer, one file per opcode and
+ * direction, with random valid contents.  Fuzzers it does not know get none.
+ */
+#include <stdio.h>
+#include "tests/fuzz/codecs.h"
+
+enum { ROOM = 1 << 20, BULK = 300 };
+
+static uint8_t buf[ROOM];
+
+static int write_seed(const char *dir, const char *name, int k, size_t len)
+{
+	char path[4096];
+	FILE *f;
+	int bad;
+
+	snprintf(path, sizeof(path), "%s/%s-%d", dir, name, k);
+	f = fopen(path, "w");
+	if (!f) {
+		perror(path);
+		return -1;
+	}
+	bad = fwrite(buf, 1, len, f) != len;
+	bad |= fclose(f) != 0;
+	if (bad)
+		perror(path);
+	return bad ? -1 : 0;
+}
+
+/* One message at @p.  Return: its length. */
+static size_t make_message(struct rnd *r, uint8_t *p, const struct carried *what, bool reply)
+{
+	const struct codec *c = codec_find(reply ? what->reply : what->request);
+	struct ddio_msg msg = { .version = 1,
+				.opcode = what->opcode,
+				.flags = reply ? DDIO_WIRE_REPLY : 0,
+				.tag = rnd_below(r, 64) };
+	uint8_t *payload = p + DDIO_WIRE_HEADER_LEN;
+	union any_message x;
+
+	if (c) {
+		memset(&x, 0, sizeof(x));
+		c->gen(r, &x);
+		msg.length = c->put(payload, ROOM / 4, &x);
+		c->free(&x);
+	}
+	if (ddio_msg_is_bulk(&msg)) {
+		rnd_bytes(r, payload + msg.length, BULK);
+		msg.length += BULK;
+	}
+	ddio_put_header(p, &msg);
+	return DDIO_WIRE_HEADER_LEN + msg.length;
+}
+
+static int proto_seeds(struct rnd *r, const char *dir)
+{
+	char name[64];
+	size_t i, len;
+	int reply, err = 0;
+
+	for (i = 0; i < NCARRIED; i++) {
+		for (reply = 0; reply < 2; reply++) {
+			if (reply && !carried[i].reply)
+				continue;
+			len = make_message(r, buf, &carried[i], reply);
+			snprintf(name, sizeof(name), "%s%s", ddio_opcode_name(carried[i].opcode),
+				 reply ? "-reply" : "");
+			err |= write_seed(dir, name, 0, len);
+		}
+	}
+	return err;
+}
+
+/* Conversations: the option byte, an opening exchange if it says so, some messages. */
+static int conn_seeds(struct rnd *r, const char *dir)
+{
+	size_t len, j, k;
+	int i, err = 0;
+
+	for (i = 0; i < 64; i++) {
+		buf[0] = (uint8_t)(i * 4 + (i & 3));
+		len = 1;
+		for (j = 0; j < 6; j++) {
+			k = buf[0] & 1 ? 5 + rnd_below(r, NCARRIED - 5) : j;
+			if (k >= NCARRIED || (!(buf[0] & 1) && k > 4))
+				break;
+			len += make_message(r, buf + len, &carried[k],
+					    carried[k].reply && rnd_below(r, 2));
+		}
+		err |= write_seed(dir, "talk", i, len);
+	}
+	return err;
+}
+
+int main(int argc, char **argv)
+{
+	struct rnd r = { 20260101 };
+
+	if (argc != 3) {
+		fprintf(stderr, "usage: make_corpus FUZZER DIRECTORY\n");
+		return 2;
+	}
+	if (!strcmp(argv[1], "fuzz_proto"))
+		return proto_seeds(&r, argv[2]) ? 1 : 0;
+	if (!strcmp(argv[1], "fuzz_conn"))
+		return conn_seeds(&r, argv[2]) ? 1 : 0;
+	return 0;
+}
