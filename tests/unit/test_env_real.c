@@ -337,6 +337,8 @@ static void test_small_things(void)
 	CU_ASSERT_STRING_EQUAL(line, "");
 	ddio_env_log(env, DDIO_LOG_WARN, "but %s", "this");
 	CU_ASSERT_STRING_EQUAL(line, "1 but this");
+	ddio_env_log(env, DDIO_LOG_ERR, "peer \"%s\"", "a\nforged \033line");
+	CU_ASSERT_STRING_EQUAL(line, "0 peer \"a?forged ?line\"");
 	ddio_env_random(env, a, sizeof(a));
 	ddio_env_random(env, b, sizeof(b));
 	CU_ASSERT_NOT_EQUAL(memcmp(a, b, sizeof(a)), 0);

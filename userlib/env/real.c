@@ -348,11 +348,15 @@ static void real_log_stderr(struct ddio_real *real, enum ddio_log_level level, c
 static void real_log(struct ddio_env *env, enum ddio_log_level level, const char *fmt, va_list ap)
 {
 	struct ddio_real *real = ddio_real_of(env);
-	char line[1024];
+	char line[1024], *at;
 
 	if (level > real->opts.log_level)
 		return;
 	vsnprintf(line, sizeof(line), fmt, ap);
+	/* What peers sent may be in it: it must not look like more than one line. */
+	for (at = line; *at; at++)
+		if ((unsigned char)*at < ' ' || *at == 0x7f)
+			*at = '?';
 	if (real->opts.log)
 		real->opts.log(real->opts.log_arg, level, line);
 	else
@@ -459,6 +463,8 @@ void ddio_real_free(struct ddio_env *env)
 	} while (real_run_posts(real));
 	ddio_real_streams_fini(real);
 	ddio_heap_fini(&real->timers);
+	pthread_cond_destroy(&real->worker.wake);
+	pthread_mutex_destroy(&real->worker.lock);
 	real_close_fds(real);
 	free(real->name);
 	free(real);
