@@ -119,9 +119,12 @@ static bool mem_make_room(struct ddio_cache *c, uint32_t size)
 			return true;
 		if (cache_entry_busy(e))
 			continue;
-		if (!e->dirty && !older_dirty)
-			mem_evict(c, e);
-		if (!e->dirty || e->failed)
+		if (!e->dirty) {
+			if (!older_dirty)
+				mem_evict(c, e);
+			continue;
+		}
+		if (e->failed)
 			continue;
 		older_dirty = true;
 		if (c->writing >= c->wanted)

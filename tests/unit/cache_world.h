@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A world for tests of the cache: a reactor whose disk does one request when the
+ * test says so, and objects that are a table.  It stands for the object store too.
+ */
+#ifndef DDIO_CACHE_WORLD_H
+#define DDIO_CACHE_WORLD_H
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "env/env_ops.h"
+#include "iop/cache.h"
+
+#define WORLD_DISK (8u << 20)
+#define WORLD_LOG 4096
+#define WORLD_BLOCKS 512
+
+/* What the disk was asked for, in order. */
+struct world_log {
+	enum ddio_disk_op op;
+	uint64_t offset, len;
+};
+
+/**
+ * struct world - one reactor, one disk, one cache
+ * @fail_op, @fail_n: so many requests of that kind end with -EIO
+ * @pick: which of the requests at the disk is done next: 0 the first
+ * @space: bytes that the store still has
+ */
+struct world {
+	struct ddio_env env;
+	struct ddio_store *store; /* only its address counts */
+	struct ddio_disk *disk;
+	struct ddio_cache *cache;
+	struct ddio_post *posts, **posts_end;
+	struct ddio_list at_disk;
+	uint32_t n_at_disk;
+	uint8_t *data;
+	struct world_log log[WORLD_LOG];
+	uint32_t nlog;
+	int fail_op;
+	uint32_t fail_n;
+	uint32_t (*pick)(uint32_t n);
+	uint64_t now, used, space;
+	uint64_t charged[DDIO_WORK_CALL + 1];
+	struct ddio_timer *timer;
+};
+
+static struct world *world_now; /* the fake engine and store are asked without a context */
+
+struct ddio_object {
+	struct ddio_file_ref ref;
+	uint32_t refs;
+	uint64_t start[WORLD_BLOCKS];
+	bool placed[WORLD_BLOCKS], written[WORLD_BLOCKS];
+	uint64_t end;
+};
+
+/*
+ * The store
+ */
+struct ddio_disk *ddio_store_disk(const struct ddio_store *store)
+{
+	(void)store;
+	return world_now->disk;
+}
+
+void ddio_object_ref(struct ddio_object *obj)
+{
+	obj->refs++;
+}
+
+void ddio_object_put(struct ddio_object *obj)
+{
+	obj->refs--;
+}
+
+const struct ddio_file_ref *ddio_object_file(const struct ddio_object *obj)
+{
+	return &obj->ref;
+}
+
+bool ddio_object_lookup(const struct ddio_object *obj, uint64_t block, uint64_t *start,
+			uint64_t *run, bool *written)
+{
+	*run = 1;
+	*written = block < WORLD_BLOCKS && obj->placed[block] && obj->written[block];
+	if (block >= WORLD_BLOCKS || !obj->placed[block])
+		return false;
+	*start = obj->start[block];
+	return true;
+}
+
+int ddio_object_alloc(struct ddio_object *obj, uint64_t first, uint64_t count)
+{
+	uint64_t i, size = obj->ref.block;
+
+	if (first + count > WORLD_BLOCKS || count * size > world_now->space)
+		return -ENOSPC;
+	for (i = first; i < first + count; i++) {
+		obj->start[i] = world_now->used;
+		obj->placed[i] = true;
+		obj->written[i] = false;
+		world_now->used += size;
+		world_now->space -= size;
+	}
+	if (obj->end < first + count)
+		obj->end = first + count;
+	return 0;
+}
+
+void ddio_object_written(struct ddio_object *obj, uint64_t first, uint64_t count)
+{
+	for (; count; count--)
+		obj->written[first++] = true;
+}
+
+uint64_t ddio_object_end(const struct ddio_object *obj)
+{
+	return obj->end;
+}
+
+/*
+ * The reactor
+ */
+static struct world *world_of(struct ddio_env *env)
+{
+	return ddio_container_of(env, struct world, env);
+}
+
+static uint64_t world_clock(struct ddio_env *env)
+{
+	return world_of(env)->now += 1;
+}
+
+static void world_post(struct ddio_env *env, struct ddio_post *post)
+{
+	struct world *w = world_of(env);
+
+	post->next = NULL;
+	*w->posts_end = post;
+	w->posts_end = &post->next;
+}
+
+/* One timer is all that the cache has. */
+static int world_timer_arm(struct ddio_env *env, struct ddio_timer *timer, uint64_t when)
+{
+	timer->when = when;
+	timer->slot = 1;
+	world_of(env)->timer = timer;
+	return 0;
+}
+
+static void world_timer_cancel(struct ddio_env *env, struct ddio_timer *timer)
+{
+	timer->slot = 0;
+	world_of(env)->timer = NULL;
+}
+
+static void world_env_log(struct ddio_env *env, enum ddio_log_level level, const char *fmt,
+			  va_list ap)
+{
+	(void)env;
+	(void)level;
+	(void)fmt;
+	(void)ap;
+}
+
+static void world_charge(struct ddio_env *env, enum ddio_work work, uint64_t n)
+{
+	world_of(env)->charged[work] += n;
+}
+
+/*
+ * The disk
+ */
+static int world_disk_open(struct ddio_env *env, const struct ddio_disk_spec *spec,
+			   struct ddio_disk **disk, char *err, size_t err_len)
+{
+	(void)spec;
+	(void)err;
+	(void)err_len;
+	*disk = calloc(1, sizeof(**disk));
+	(*disk)->info.size = WORLD_DISK;
+	(*disk)->info.sector = 512;
+	(*disk)->info.align = 512;
+	(*disk)->info.max_len = 1u << 20;
+	ddio_list_init(&world_of(env)->at_disk);
+	return *disk ? 0 : -ENOMEM;
+}
+
+static void world_disk_close(struct ddio_disk *disk)
+{
+	free(disk);
+}
+
+static void world_disk_submit(struct ddio_disk *disk, struct ddio_disk_req *req)
+{
+	struct world *w = world_of(disk->env);
+
+	ddio_list_add(&req->link, &w->at_disk);
+	w->n_at_disk++;
+	if (w->nlog < WORLD_LOG)
+		w->log[w->nlog++] = (struct world_log){ req->op, req->offset, req->len };
+}
+
+static const struct ddio_disk_engine world_engine = {
+	.name = "world",
+	.open = world_disk_open,
+	.close = world_disk_close,
+	.submit = world_disk_submit,
+};
+
+static const struct ddio_disk_engine *const world_engines[] = { &world_engine, NULL };
+
+static const struct ddio_env_ops world_ops = {
+	.name = "world",
+	.now = world_clock,
+	.timer_arm = world_timer_arm,
+	.timer_cancel = world_timer_cancel,
+	.post = world_post,
+	.log = world_env_log,
+	.charge = world_charge,
+	.engines = world_engines,
+};
+
+/* What was posted. */
+static inline void world_posts(struct world *w)
+{
+	while (w->posts) {
+		struct ddio_post *post = w->posts;
+
+		w->posts = post->next;
+		if (!w->posts)
+			w->posts_end = &w->posts;
+		post->fn(post->arg);
+	}
+}
+
+/* One request of those at the disk. */
+static inline bool world_disk_step(struct world *w)
+{
+	struct ddio_list *link = w->at_disk.next;
+	struct ddio_disk_req *req;
+	uint32_t i;
+	int status = 0;
+
+	if (ddio_list_empty(&w->at_disk))
+		return false;
+	for (i = w->pick ? w->pick(w->n_at_disk) : 0; i; i--)
+		link = link->next;
+	req = ddio_list_entry(link, struct ddio_disk_req, link);
+	ddio_list_del(&req->link);
+	w->n_at_disk--;
+	if (w->fail_n && (w->fail_op < 0 || w->fail_op == (int)req->op)) {
+		w->fail_n--;
+		status = -EIO;
+	} else if (req->op == DDIO_DISK_READ) {
+		memcpy(req->buf, w->data + req->offset, req->len);
+	} else if (req->op == DDIO_DISK_WRITE) {
+		memcpy(w->data + req->offset, req->buf, req->len);
+	}
+	ddio_disk_complete(w->disk, req, status);
+	return true;
+}
+
+/* Until nothing more happens by itself. */
+static inline void world_run(struct world *w)
+{
+	do
+		world_posts(w);
+	while (world_disk_step(w));
+}
+
+static inline struct world *world_new(const struct ddio_cache_opts *opts)
+{
+	struct world *w = calloc(1, sizeof(*w));
+	struct ddio_disk_spec spec = { .name = "d0", .engine = "world" };
+	char err[128];
+
+	w->env.ops = &world_ops;
+	ddio_list_init(&w->env.buses);
+	w->posts_end = &w->posts;
+	w->space = WORLD_DISK;
+	w->data = malloc(WORLD_DISK);
+	memset(w->data, 0xee, WORLD_DISK);
+	world_now = w;
+	if (ddio_disk_open(&w->env, &spec, &w->disk, err, sizeof(err)) ||
+	    ddio_cache_new(&w->env, w->store, opts, &w->cache))
+		abort();
+	return w;
+}
+
+static inline void world_free(struct world *w)
+{
+	world_run(w);
+	ddio_cache_free(w->cache);
+	ddio_disk_close(w->disk);
+	world_posts(w);
+	free(w->data);
+	free(w);
+	world_now = NULL;
+}
+
+static inline struct ddio_object *world_object(uint64_t id, uint32_t block)
+{
+	struct ddio_object *obj = calloc(1, sizeof(*obj));
+
+	obj->ref.id = id;
+	obj->ref.block = block;
+	obj->refs = 1;
+	return obj;
+}
+
+/* Blocks [0, n) as if written before: every byte of block b is b + 1. */
+static inline void world_fill(struct world *w, struct ddio_object *obj, uint32_t n)
+{
+	uint32_t i;
+
+	if (ddio_object_alloc(obj, 0, n))
+		abort();
+	for (i = 0; i < n; i++)
+		memset(w->data + obj->start[i], (int)i + 1, obj->ref.block);
+	ddio_object_written(obj, 0, n);
+}
+
+/* Disk requests of a kind so far. */
+static inline uint32_t world_count(const struct world *w, enum ddio_disk_op op)
+{
+	uint32_t i, n = 0;
+
+	for (i = 0; i < w->nlog; i++)
+		n += w->log[i].op == op;
+	return n;
+}
+
+/*
+ * Requests that remember how they ended
+ */
+struct world_io {
+	struct ddio_cache_io io;
+	int status; /* 1 until the end */
+};
+
+static void world_io_done(struct ddio_cache_io *io, int status)
+{
+	struct world_io *x = ddio_container_of(io, struct world_io, io);
+
+	x->status = x->status == 1 ? status : 2;
+}
+
+static inline void world_io_set(struct world_io *x, struct ddio_object *obj, uint64_t offset,
+				void *buf, uint64_t len)
+{
+	memset(x, 0, sizeof(*x));
+	x->io.obj = obj;
+	x->io.offset = offset;
+	x->io.len = len;
+	x->io.buf = buf;
+	x->io.done = world_io_done;
+	x->status = 1;
+}
+
+static inline void world_read_start(struct world *w, struct world_io *x, struct ddio_object *obj,
+				    uint64_t offset, void *buf, uint64_t len)
+{
+	world_io_set(x, obj, offset, buf, len);
+	ddio_cache_read(w->cache, &x->io);
+}
+
+static inline void world_write_start(struct world *w, struct world_io *x, struct ddio_object *obj,
+				     uint64_t offset, const void *buf, uint64_t len)
+{
+	world_io_set(x, obj, offset, (void *)buf, len);
+	ddio_cache_write(w->cache, &x->io);
+}
+
+/* To the end, with all that follows. */
+static inline int world_read(struct world *w, struct ddio_object *obj, uint64_t offset, void *buf,
+			     uint64_t len)
+{
+	struct world_io x;
+
+	world_read_start(w, &x, obj, offset, buf, len);
+	world_run(w);
+	return x.status;
+}
+
+static inline int world_write(struct world *w, struct ddio_object *obj, uint64_t offset,
+			      const void *buf, uint64_t len)
+{
+	struct world_io x;
+
+	world_write_start(w, &x, obj, offset, buf, len);
+	world_run(w);
+	return x.status;
+}
+
+struct world_flush {
+	struct ddio_cache_flush flush;
+	int status; /* 1 until the end */
+};
+
+static void world_flush_done(struct ddio_cache_flush *flush, int status)
+{
+	struct world_flush *x = ddio_container_of(flush, struct world_flush, flush);
+
+	x->status = x->status == 1 ? status : 2;
+}
+
+static inline void world_flush_start(struct world *w, struct world_flush *x,
+				     struct ddio_object *obj, bool drop)
+{
+	memset(x, 0, sizeof(*x));
+	x->flush.obj = obj;
+	x->flush.drop = drop;
+	x->flush.done = world_flush_done;
+	x->status = 1;
+	ddio_cache_flush(w->cache, &x->flush);
+}
+
+static inline int world_flush(struct world *w, struct ddio_object *obj, bool drop)
+{
+	struct world_flush x;
+
+	world_flush_start(w, &x, obj, drop);
+	world_run(w);
+	return x.status;
+}
+
+struct world_lock {
+	struct ddio_block_lock lock;
+	uint32_t granted;
+};
+
+static void world_lock_granted(struct ddio_block_lock *lock)
+{
+	ddio_container_of(lock, struct world_lock, lock)->granted++;
+}
+
+static inline bool world_lock(struct world *w, struct world_lock *x, struct ddio_object *obj,
+			      uint64_t block)
+{
+	memset(x, 0, sizeof(*x));
+	x->lock.obj = obj;
+	x->lock.block = block;
+	x->lock.granted = world_lock_granted;
+	return ddio_cache_lock(w->cache, &x->lock);
+}
+
+#endif /* DDIO_CACHE_WORLD_H */
