@@ -28,7 +28,7 @@ static const char *const state_name[] = { "planning", "running",   "committing",
 void ddio_coll_done_send_one(const struct ddio_member *m, struct ddio_msg_coll_done *done,
 			     const struct ddio_verdict *v)
 {
-	struct ddio_msg msg = { .opcode = DDIO_OP_COLL_DONE, .status = v->status, .tag = done->op };
+	struct ddio_msg msg = { .opcode = DDIO_OP_COLL_DONE, .tag = done->op };
 	uint8_t buf[sizeof(*done) + DDIO_MAX_TEXT];
 	ssize_t len;
 	int err;
