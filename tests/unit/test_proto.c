@@ -582,6 +582,7 @@ static void test_header_limits(void)
 	CU_ASSERT_EQUAL(header_err(DDIO_OP_PING, 2, 0, 0), -EOPNOTSUPP);
 	/* a request with a status; a reply to what has none; an error's text */
 	CU_ASSERT_EQUAL(header_err(DDIO_OP_PING, 0, 5, 0), -EPROTO);
+	CU_ASSERT_EQUAL(header_err(DDIO_OP_COLL_DONE, 0, 5, 0), 0);
 	CU_ASSERT_EQUAL(header_err(DDIO_OP_COLL_START, DDIO_WIRE_REPLY, 0, 0), -EPROTO);
 	CU_ASSERT_EQUAL(header_err(DDIO_OP_HELLO, DDIO_WIRE_REPLY, 0, 0), -EPROTO);
 	CU_ASSERT_EQUAL(header_err(DDIO_OP_OBJ_READ, DDIO_WIRE_REPLY, 5, 0), 0);

@@ -147,7 +147,7 @@ int ddio_msg_check(const struct ddio_msg *msg)
 	if (!op_find(msg->opcode) || msg->flags & ~DDIO_WIRE_FLAGS)
 		return -EOPNOTSUPP;
 	limit = ddio_opcode_limit(msg->opcode, reply);
-	if (!limit || (!reply && msg->status))
+	if (!limit || (msg->status && !reply && msg->opcode != DDIO_OP_COLL_DONE))
 		return -EPROTO;
 	if (reply && msg->status)
 		limit = DDIO_MAX_TEXT - 1;

@@ -15,7 +15,7 @@
 #define DDIO_WIRE_FEATURES 0ull /* optional features that this version knows */
 
 /* Header: magic u32 @0, version u16 @4, opcode u16 @6, flags u32 @8, status u32 @12,
- * tag u64 @16, length u64 @24. */
+ * tag u64 @16, length u64 @24.  Only replies and COLL_DONE have a status. */
 #define DDIO_WIRE_HEADER_LEN 32
 
 #define DDIO_WIRE_REPLY 0x1u /* flags: answers the request of the same tag on this connection */
