@@ -491,44 +491,41 @@ static void test_truncated_file(void)
 	}
 }
 
-/*
- * The manual
- */
-static void test_manual(void)
+/* Before a loop runs: what is written at once is there for requests, and the other way round. */
+static void test_sync(void)
 {
-	FILE *page = fopen("Documentation/man/ddio-disk-engines.7", "r");
-	char *list = NULL, *text, *line, *save;
-	size_t list_len = 0, n;
-	char word[64], in_page[80];
-	FILE *out;
+	static const char *const engines[] = { "mem", "aio", "hp97560" };
+	static uint8_t buf[4096] __attribute__((aligned(4096)));
+	struct ddio_disk_spec spec = { .name = "s", .size = SIZE };
+	struct rig rig;
+	size_t i;
 
-	CU_ASSERT_PTR_NOT_NULL_FATAL(page);
-	text = calloc(1, 65536);
-	n = fread(text, 1, 65535, page);
-	CU_ASSERT(n > 0 && n < 65535);
-	fclose(page);
-	out = open_memstream(&list, &list_len);
-	ddio_disk_engines_print(out);
-	fclose(out);
-	n = 0;
-	for (line = strtok_r(list, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
-		if (sscanf(line, " %63[a-z0-9_]", word) != 1 || !strcmp(word, "any"))
-			continue;
-		snprintf(in_page, sizeof(in_page), line[0] == ' ' ? "\n.BR %s =" : "\n.SS %s\n",
-			 word);
-		CU_ASSERT_PTR_NOT_NULL(strstr(text, in_page));
-		if (!strstr(text, in_page))
-			printf("\nnot in the manual: %s\n", word);
-		n++;
+	for (i = 0; i < 6; i++) {
+		spec.engine = engines[i % 3];
+		spec.path = i < 3 ? file_path : NULL;
+		spec.create = true;
+		if (i == 4)
+			continue; /* aio needs a path */
+		rig_begin(&rig);
+		rig_open(&rig, &spec);
+		CU_ASSERT_EQUAL(ddio_disk_info(rig.disk)->forgets, i >= 3);
+		memset(buf, 'a' + i, sizeof(buf));
+		CU_ASSERT_EQUAL(
+			ddio_disk_rw_sync(rig.disk, DDIO_DISK_WRITE, 8192, buf, sizeof(buf)), 0);
+		CU_ASSERT_EQUAL(ddio_disk_rw_sync(rig.disk, DDIO_DISK_FLUSH, 0, NULL, 0), 0);
+		memset(buf, 0, sizeof(buf));
+		CU_ASSERT_EQUAL(rig_do(&rig, DDIO_DISK_READ, 8192, sizeof(buf), buf), 0);
+		CU_ASSERT(buf[0] == 'a' + i && buf[4095] == 'a' + i);
+		CU_ASSERT_EQUAL(rig_do(&rig, DDIO_DISK_WRITE, 0, sizeof(buf), buf), 0);
+		memset(buf, 0, sizeof(buf));
+		CU_ASSERT_EQUAL(ddio_disk_rw_sync(rig.disk, DDIO_DISK_READ, 0, buf, sizeof(buf)),
+				0);
+		CU_ASSERT(buf[0] == 'a' + i && buf[4095] == 'a' + i);
+		CU_ASSERT_EQUAL(ddio_disk_rw_sync(rig.disk, DDIO_DISK_READ, SIZE, buf, sizeof(buf)),
+				-EINVAL);
+		rig_end(&rig);
+		unlink(file_path);
 	}
-	/* And nothing in the page that is not in the tables. */
-	for (line = text; (line = strstr(line, "\n.BR ")); line++)
-		n -= !!strstr(line, "=") && strcspn(line + 1, "\n") > strcspn(line + 1, "=");
-	for (line = text; (line = strstr(line, "\n.SS ")); line++)
-		n -= strncmp(line, "\n.SS every", 10) != 0;
-	CU_ASSERT_EQUAL(n, 0);
-	free(text);
-	free(list);
 }
 
 static const struct ut_case cases[] = {
@@ -543,8 +540,8 @@ static const struct ut_case cases[] = {
 	{ "bad engines, sizes and options", test_bad_specs },
 	{ "bad paths", test_bad_paths },
 	{ "a disk that is in use", test_in_use },
+	{ "synchronous access before the loop", test_sync },
 	{ "a file that is cut short", test_truncated_file },
-	{ "the manual has every engine and option", test_manual },
 	{ NULL, NULL },
 };
 
