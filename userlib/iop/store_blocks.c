@@ -12,13 +12,13 @@ bool ddio_object_lookup(const struct ddio_object *obj, uint64_t block, uint64_t 
 {
 	const struct ddio_extent_map *map = &obj->map;
 	size_t at = ddio_extent_map_find(map, block);
-	const struct ddio_placed *ext = &map->v[at];
+	const struct ddio_placed *ext = at < map->n ? &map->v[at] : NULL;
 	const struct ddio_range *raw;
 
 	*written = false;
 	*start = 0;
-	if (obj->removed || at == map->n || ext->block > block) {
-		*run = (obj->removed || at == map->n ? UINT64_MAX : ext->block) - block;
+	if (obj->removed || !ext || ext->block > block) {
+		*run = (obj->removed || !ext ? UINT64_MAX : ext->block) - block;
 		return false;
 	}
 	*start = ext->start + (block - ext->block) * obj->ref.block;

@@ -200,7 +200,8 @@ static int check_overlaps(struct check *check)
 	struct found *last = NULL, *ext, *loser;
 	size_t i;
 
-	qsort(check->found, check->nfound, sizeof(*check->found), found_compare);
+	if (check->nfound)
+		qsort(check->found, check->nfound, sizeof(*check->found), found_compare);
 	for (i = 0; i < check->nfound; i++) {
 		ext = &check->found[i];
 		if (!last || last->start + last->len <= ext->start) {

@@ -50,9 +50,9 @@ static bool change_continues(const struct ddio_change *a, const struct ddio_chan
 
 void ddio_batch_change(struct ddio_batch *batch, const struct ddio_change *change)
 {
-	struct ddio_change *last = batch->changes + batch->nchanges - 1;
+	struct ddio_change *last = batch->nchanges ? &batch->changes[batch->nchanges - 1] : NULL;
 
-	if (batch->nchanges && change_continues(last, change))
+	if (last && change_continues(last, change))
 		last->count += change->count;
 	else
 		batch->changes[batch->nchanges++] = *change;
@@ -95,16 +95,16 @@ static int store_apply(MDB_txn *txn, void *ctx)
 static void batch_restore(struct ddio_store *store)
 {
 	struct ddio_batch *sealed = &store->sealed, *open = &store->open;
+	size_t i;
 
 	if (ddio_batch_reserve(sealed, open->nchanges, open->nfreed)) {
 		store->lost = -ENOMEM;
 		return;
 	}
-	memcpy(sealed->changes + sealed->nchanges, open->changes,
-	       open->nchanges * sizeof(*open->changes));
-	memcpy(sealed->freed + sealed->nfreed, open->freed, open->nfreed * sizeof(*open->freed));
-	sealed->nchanges += open->nchanges;
-	sealed->nfreed += open->nfreed;
+	for (i = 0; i < open->nchanges; i++)
+		sealed->changes[sealed->nchanges++] = open->changes[i];
+	for (i = 0; i < open->nfreed; i++)
+		sealed->freed[sealed->nfreed++] = open->freed[i];
 	ddio_batch_fini(open);
 	store->open = *sealed;
 	memset(sealed, 0, sizeof(*sealed));

@@ -317,7 +317,10 @@ uint64_t ddio_object_blocks(const struct ddio_object *obj)
 
 uint64_t ddio_object_end(const struct ddio_object *obj)
 {
-	const struct ddio_placed *last = obj->map.v + obj->map.n - 1;
+	const struct ddio_placed *last;
 
-	return obj->map.n ? last->block + last->count : 0;
+	if (!obj->map.n)
+		return 0;
+	last = &obj->map.v[obj->map.n - 1];
+	return last->block + last->count;
 }

@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Records that were damaged in every way: a check finds it, a repair mends it, nothing else is lost. */
+#include <errno.h>
+#include "iop/store_priv.h"
+#include "ut_store.h"
+
+#define BS 8192u
+#define SIZE (16 * MIB)
+#define FULL (SIZE - 4096)
+
+/**
+ * struct hit - one damage
+ * @db, @key, @key_len: which record; @value: what it becomes, @len 0: it goes
+ */
+struct hit {
+	struct ddio_store *store;
+	int db;
+	uint8_t key[16];
+	size_t key_len;
+	uint8_t value[64];
+	size_t len;
+};
+
+static int strike(MDB_txn *txn, void *arg)
+{
+	struct hit *hit = arg;
+	MDB_val k = ddio_lmdb_val(hit->key, hit->key_len);
+	MDB_val v = ddio_lmdb_val(hit->value, hit->len);
+
+	if (hit->len)
+		return mdb_put(txn, hit->store->db.dbi[hit->db], &k, &v, 0);
+	return mdb_del(txn, hit->store->db.dbi[hit->db], &k, NULL);
+}
+
+static void apply(struct ut_store *t, struct hit *hit)
+{
+	hit->store = t->store;
+	CU_ASSERT_EQUAL(ddio_lmdb_write(&t->store->db, strike, hit), 0);
+}
+
+static struct hit hit_extent(uint64_t id, uint64_t block, uint64_t start, uint64_t count)
+{
+	const struct ddio_rec_extent rec = { id, block, start, count };
+	struct hit hit = { .db = DDIO_DB_EXTENTS, .key_len = 16, .len = DDIO_REC_EXTENT_LEN };
+
+	ddio_rec_extent_key(hit.key, id, block);
+	ddio_rec_extent_put(hit.value, &rec);
+	return hit;
+}
+
+static struct hit hit_object(uint64_t id, uint32_t block)
+{
+	const struct ddio_rec_object rec = { .id = id, .block = block };
+	struct hit hit = { .db = DDIO_DB_OBJECTS, .key_len = 8, .len = DDIO_REC_OBJECT_LEN };
+
+	ddio_rec_key(hit.key, id);
+	ddio_rec_object_put(hit.value, &rec);
+	return hit;
+}
+
+static struct hit hit_free(uint64_t start, uint64_t len)
+{
+	const struct ddio_rec_free rec = { start, len };
+	struct hit hit = { .db = DDIO_DB_FREE, .key_len = 8, .len = DDIO_REC_FREE_LEN };
+
+	ddio_rec_key(hit.key, start);
+	ddio_rec_free_put(hit.value, &rec);
+	return hit;
+}
+
+/* Objects 1 to 3 of ten blocks each, one behind the other from the label on, and free space. */
+static void begin(struct ut_store *t)
+{
+	struct ddio_object *obj;
+	uint64_t id;
+
+	ut_store_begin(t, SIZE);
+	for (id = 1; id <= 3; id++) {
+		obj = ut_object(t, id, BS, 0, true);
+		CU_ASSERT_EQUAL(ut_fill(obj, 0, 10), 0);
+		ddio_object_put(obj);
+	}
+	CU_ASSERT_EQUAL(ut_store_commit(t), 0);
+	CU_ASSERT_EQUAL(ut_store_clean(t), FULL - 30 * BS);
+}
+
+static uint64_t blocks_of(struct ut_store *t, uint64_t id)
+{
+	struct ddio_object *obj = ut_object(t, id, BS, 0, false);
+	uint64_t n = obj ? ddio_object_blocks(obj) : 0;
+
+	ddio_object_put(obj);
+	return n;
+}
+
+/* Found, mended, found no more, also after a restart; @left: blocks that objects 1 to 3 keep. */
+static void expect(struct ut_store *t, const char *text, uint64_t left)
+{
+	struct ddio_msg_fsck fsck;
+
+	CU_ASSERT_EQUAL(ddio_store_check(t->store, false, &fsck), 0);
+	CU_ASSERT(fsck.problems > 0);
+	CU_ASSERT_EQUAL(fsck.repaired, 0);
+	CU_ASSERT_PTR_NOT_NULL(strstr(fsck.text, text));
+	if (!strstr(fsck.text, text))
+		fprintf(stderr, "'%s' does not say '%s'\n", fsck.text, text);
+	CU_ASSERT_EQUAL(ddio_store_check(t->store, true, &fsck), 0);
+	CU_ASSERT_EQUAL(fsck.repaired, fsck.problems);
+	CU_ASSERT_EQUAL(ut_store_clean(t), FULL - left * BS);
+	CU_ASSERT_EQUAL(ddio_store_free_bytes(t->store), FULL - left * BS);
+	CU_ASSERT_EQUAL(blocks_of(t, 1) + blocks_of(t, 2) + blocks_of(t, 3), left);
+	CU_ASSERT_EQUAL(ut_store_reopen(t), 0);
+	CU_ASSERT_EQUAL(ut_store_clean(t), FULL - left * BS);
+	CU_ASSERT_EQUAL(blocks_of(t, 1) + blocks_of(t, 2) + blocks_of(t, 3), left);
+	ut_store_end(t);
+}
+
+static void test_overlap(void)
+{
+	struct ut_store t;
+	struct hit hit = hit_extent(2, 0, 4096 + 5 * BS, 10);
+
+	begin(&t);
+	apply(&t, &hit);
+	/* Object 2 overlaps 1 by half, and 1 is the older one. */
+	expect(&t, "lie at the same place", 20);
+}
+
+static void test_swallowed(void)
+{
+	struct ut_store t;
+	struct hit hit = hit_extent(3, 0, 4096, 30);
+
+	begin(&t);
+	apply(&t, &hit);
+	expect(&t, "lie at the same place", 20);
+}
+
+static void test_out_of_range(void)
+{
+	struct ut_store t;
+	struct hit end = hit_extent(3, 0, SIZE - 5 * BS, 10);
+	struct hit label = hit_extent(2, 0, 0, 10);
+	struct hit huge = hit_extent(1, 0, 4096, UINT64_MAX / 2);
+
+	begin(&t);
+	apply(&t, &end);
+	expect(&t, "outside the disk", 20);
+	begin(&t);
+	apply(&t, &label);
+	expect(&t, "outside the disk", 20);
+	begin(&t);
+	apply(&t, &huge);
+	expect(&t, "outside the disk", 20);
+}
+
+static void test_blocks_twice(void)
+{
+	struct ut_store t;
+	struct hit hit = hit_extent(3, 5, 4096 + 40 * BS, 10);
+
+	begin(&t);
+	apply(&t, &hit);
+	expect(&t, "overlaps the one before it", 30);
+}
+
+static void test_bad_crc(void)
+{
+	struct ut_store t;
+	struct hit extent = hit_extent(2, 0, 4096 + 10 * BS, 10);
+	struct hit object = hit_object(2, BS);
+	struct hit space = hit_free(4096 + 30 * BS, FULL - 30 * BS);
+
+	extent.value[9] ^= 0x10;
+	object.value[5] ^= 1;
+	space.value[6] ^= 1;
+	begin(&t);
+	apply(&t, &extent);
+	CU_ASSERT_EQUAL(ut_store_reopen(&t), 0);
+	CU_ASSERT_PTR_NULL(ut_object(&t, 2, BS, 0, false));
+	CU_ASSERT(ddio_double_logged(t.world, "records of object 2 are damaged") > 0);
+	expect(&t, "block 0 of object 2 is damaged", 20);
+	begin(&t);
+	apply(&t, &object);
+	expect(&t, "record of object 2 is damaged", 20);
+	begin(&t);
+	apply(&t, &space);
+	/* What cannot be read is not given out. */
+	CU_ASSERT_EQUAL(ut_store_reopen(&t), 0);
+	CU_ASSERT_EQUAL(ddio_store_free_bytes(t.store), 0);
+	expect(&t, "free space", 30);
+}
+
+static void test_bad_lengths(void)
+{
+	struct ut_store t;
+	struct hit extent = hit_extent(2, 0, 4096 + 10 * BS, 10);
+	struct hit object = hit_object(2, BS);
+	struct hit key = hit_object(9, BS);
+	struct hit space = hit_free(4096 + 30 * BS, FULL - 30 * BS);
+
+	extent.len = 3;
+	object.len = 60;
+	key.key_len = 5;
+	space.len--;
+	begin(&t);
+	apply(&t, &extent);
+	apply(&t, &key);
+	expect(&t, "damaged", 20);
+	begin(&t);
+	apply(&t, &object);
+	expect(&t, "damaged", 20);
+	begin(&t);
+	apply(&t, &space);
+	expect(&t, "damaged", 30);
+}
+
+static void test_orphan(void)
+{
+	struct ut_store t;
+	struct hit object = hit_object(2, BS);
+	struct hit orphan = hit_extent(77, 3, 4096 + 100 * BS, 4);
+
+	object.len = 0;
+	begin(&t);
+	apply(&t, &object);
+	expect(&t, "belongs to no object", 20);
+	begin(&t);
+	apply(&t, &orphan);
+	expect(&t, "belongs to no object", 30);
+}
+
+static void test_free_space_wrong(void)
+{
+	struct ut_store t;
+	struct hit lost = hit_free(4096 + 30 * BS, FULL - 30 * BS);
+	struct hit shorter = hit_free(4096 + 30 * BS, FULL - 31 * BS);
+	struct hit doubled = hit_free(4096 + 2 * BS, BS);
+	struct hit label = hit_free(0, 512);
+	struct hit beyond = hit_free(SIZE, 4096);
+
+	lost.len = 0;
+	begin(&t);
+	apply(&t, &lost);
+	expect(&t, "free, but not recorded so", 30);
+	begin(&t);
+	apply(&t, &shorter);
+	expect(&t, "free, but not recorded so", 30);
+	begin(&t);
+	apply(&t, &doubled);
+	expect(&t, "recorded as free, but are not", 30);
+	begin(&t);
+	apply(&t, &label);
+	expect(&t, "recorded as free, but are not", 30);
+	begin(&t);
+	apply(&t, &beyond);
+	expect(&t, "free", 30);
+}
+
+/* Space that the records do not call free is not given to a second owner: the commit fails. */
+static void test_commit_meets_damage(void)
+{
+	struct hit shorter = hit_free(4096 + 31 * BS, FULL - 31 * BS);
+	struct hit first = hit_free(4096 + 30 * BS, 1);
+	struct ddio_msg_fsck fsck;
+	struct ddio_object *obj;
+	struct ut_store t;
+
+	first.len = 0;
+	begin(&t);
+	apply(&t, &first);
+	apply(&t, &shorter);
+	obj = ut_object(&t, 1, BS, 0, false);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(obj);
+	CU_ASSERT_EQUAL(ut_fill(obj, 10, 1), 0);
+	CU_ASSERT_EQUAL(ut_store_commit(&t), -EUCLEAN);
+	CU_ASSERT_EQUAL(ddio_store_check(t.store, true, &fsck), -EBUSY);
+	ddio_object_put(obj);
+	CU_ASSERT_EQUAL(ut_store_reopen(&t), 0);
+	expect(&t, "free, but not recorded so", 30);
+}
+
+/* What is only in memory survives a repair: reserved blocks, and a removed object still in use. */
+static void test_repair_spares_memory(void)
+{
+	struct hit doubled = hit_free(4096 + 2 * BS, BS);
+	struct ddio_object *kept, *gone;
+	struct ddio_msg_fsck fsck;
+	struct ut_store t;
+
+	begin(&t);
+	kept = ut_object(&t, 1, BS, 0, false);
+	gone = ut_object(&t, 3, BS, 0, false);
+	CU_ASSERT_EQUAL(ddio_object_alloc(kept, 10, 7), 0);
+	CU_ASSERT_EQUAL(ddio_object_remove(gone), 0);
+	CU_ASSERT_EQUAL(ut_store_commit(&t), 0);
+	apply(&t, &doubled);
+	CU_ASSERT_EQUAL(ddio_store_check(t.store, true, &fsck), 0);
+	CU_ASSERT_EQUAL(fsck.repaired, 1);
+	CU_ASSERT_EQUAL(ddio_object_blocks(kept), 17);
+	CU_ASSERT_EQUAL(ddio_store_free_bytes(t.store), FULL - 37 * BS);
+	ddio_object_put(gone);
+	CU_ASSERT_EQUAL(ddio_store_free_bytes(t.store), FULL - 27 * BS);
+	ddio_object_written(kept, 10, 7);
+	ddio_object_put(kept);
+	CU_ASSERT_EQUAL(ut_store_commit(&t), 0);
+	CU_ASSERT_EQUAL(ut_store_clean(&t), FULL - 27 * BS);
+	ut_store_end(&t);
+}
+
+static void test_counts(void)
+{
+	struct ddio_msg_fsck fsck;
+	struct ut_store t;
+
+	begin(&t);
+	CU_ASSERT_EQUAL(ddio_store_check(t.store, true, &fsck), 0);
+	CU_ASSERT_EQUAL(fsck.objects, 3);
+	CU_ASSERT_EQUAL(fsck.extents, 3);
+	CU_ASSERT_EQUAL(fsck.blocks, 30);
+	CU_ASSERT_EQUAL(fsck.problems, 0);
+	CU_ASSERT_EQUAL(fsck.repaired, 0);
+	CU_ASSERT_STRING_EQUAL(fsck.text, "");
+	ut_store_end(&t);
+}
+
+static const struct ut_case cases[] = {
+	{ "overlapping extents", test_overlap },
+	{ "one extent within another", test_swallowed },
+	{ "extents outside the disk", test_out_of_range },
+	{ "blocks twice in an object", test_blocks_twice },
+	{ "bad CRC", test_bad_crc },
+	{ "bad lengths", test_bad_lengths },
+	{ "extents of no object", test_orphan },
+	{ "free space wrong", test_free_space_wrong },
+	{ "a commit meets damage", test_commit_meets_damage },
+	{ "a repair spares memory", test_repair_spares_memory },
+	{ "counts", test_counts },
+	{ .name = NULL },
+};
+
+int main(void)
+{
+	const struct ut_suite suites[] = { { "check", cases } };
+
+	return ut_run("store_check", suites, 1);
+}
