@@ -1,0 +1,418 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A crash at any moment.  Random operations run on a store and on a plain model
+ * of it; at random moments records and disk are copied, as a crash would leave
+ * them, and the copy is opened: it must hold what the last commit that had
+ * ended (or the one under way) covered, byte for byte, and pass the check.  And a
+ * process of the real world is killed at random moments.
+ *
+ * Every block is written once, with a stamp of its own, so that a place that was
+ * given out too early shows.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include "base/rand.h"
+#include "env/real.h"
+#include "ut_store.h"
+
+#define OBJECTS 6
+#define BLOCKS 48
+#define BS 4096u
+#define SIZE (4096 + 130 * BS)
+
+/* What a store holds: the stamp of every block, 0 for a hole. */
+struct model {
+	uint64_t stamp[OBJECTS][BLOCKS];
+};
+
+/**
+ * struct life - a store that lives through operations
+ * @now: what it holds; @pending: what the commit under way covers; @done: the last that ended
+ * @busy: a commit is under way
+ * @obj: held references, at times
+ */
+struct life {
+	struct ut_store t;
+	struct model now, pending, done;
+	struct ddio_object *obj[OBJECTS];
+	struct ut_commit commit;
+	bool busy;
+	uint64_t rand, stamp;
+	unsigned int crashes, full;
+};
+
+static uint32_t layout_of(uint64_t i)
+{
+	return (uint32_t)(i % DDIO_LAYOUT_MAX_W);
+}
+
+/* Past the disk's queue, into the file behind it: a flush may be under way. */
+static void stamp_write(const struct ut_store *t, uint64_t start, uint64_t stamp)
+{
+	int fd = open(t->file, O_WRONLY);
+
+	if (fd < 0 || pwrite(fd, &stamp, sizeof(stamp), (off_t)start) != sizeof(stamp))
+		abort();
+	close(fd);
+}
+
+static uint64_t stamp_read(const struct ut_store *t, uint64_t start)
+{
+	uint64_t stamp;
+	int fd = open(t->file, O_RDONLY);
+
+	if (fd < 0 || pread(fd, &stamp, sizeof(stamp), (off_t)start) != sizeof(stamp))
+		abort();
+	close(fd);
+	return stamp;
+}
+
+static struct ddio_object *hold(struct life *life, uint64_t i)
+{
+	if (!life->obj[i])
+		life->obj[i] = ut_object(&life->t, i + 1, BS, layout_of(i), true);
+	return life->obj[i];
+}
+
+static void drop(struct life *life, uint64_t i)
+{
+	ddio_object_put(life->obj[i]);
+	life->obj[i] = NULL;
+}
+
+/* Gives blocks a place; writes those that were holes, perhaps not all of them. */
+static void op_write(struct life *life, uint64_t i)
+{
+	struct ddio_object *obj = hold(life, i);
+	uint64_t first = ddio_rand_below(&life->rand, BLOCKS);
+	uint64_t count = 1 + ddio_rand_below(&life->rand, BLOCKS - first), b, start, run;
+	bool written;
+	int ret;
+
+	if (count > 8)
+		count = 8 + count % 3;
+	if (first + count > BLOCKS)
+		count = BLOCKS - first;
+	ret = ddio_object_alloc(obj, first, count);
+	if (ret) {
+		CU_ASSERT_EQUAL(ret, -ENOSPC);
+		life->full++;
+		return;
+	}
+	for (b = first; b < first + count; b++) {
+		CU_ASSERT_TRUE(ddio_object_lookup(obj, b, &start, &run, &written));
+		CU_ASSERT_EQUAL(written, life->now.stamp[i][b] != 0);
+		if (written || !ddio_rand_below(&life->rand, 8))
+			continue;
+		stamp_write(&life->t, start, ++life->stamp);
+		ddio_object_written(obj, b, 1);
+		life->now.stamp[i][b] = life->stamp;
+	}
+}
+
+static void op_truncate(struct life *life, uint64_t i)
+{
+	uint64_t n = ddio_rand_below(&life->rand, BLOCKS + 1), b;
+
+	CU_ASSERT_EQUAL(ddio_object_truncate(hold(life, i), n), 0);
+	for (b = n; b < BLOCKS; b++)
+		life->now.stamp[i][b] = 0;
+}
+
+static void op_remove(struct life *life, uint64_t i)
+{
+	CU_ASSERT_EQUAL(ddio_object_remove(hold(life, i)), 0);
+	memset(life->now.stamp[i], 0, sizeof(life->now.stamp[i]));
+	drop(life, i);
+}
+
+static void commit_end(struct life *life)
+{
+	if (!life->busy)
+		return;
+	CU_ASSERT_EQUAL(ut_commit_wait(&life->commit), 0);
+	life->busy = false;
+	life->done = life->pending;
+}
+
+static void commit_begin(struct life *life)
+{
+	commit_end(life);
+	life->pending = life->now;
+	life->busy = true;
+	ut_commit_init(&life->commit, life->t.env);
+	ddio_store_commit(life->t.store, &life->commit.commit);
+}
+
+/* Does the store hold exactly what the model says? */
+static bool holds(struct ut_store *t, const struct model *model, uint64_t *blocks)
+{
+	uint64_t i, b, start, run, n = 0;
+	struct ddio_object *obj;
+	bool written, there, same = true;
+
+	for (i = 0; i < OBJECTS; i++) {
+		obj = ut_object(t, i + 1, BS, layout_of(i), false);
+		for (b = 0; b < BLOCKS; b++) {
+			there = obj && ddio_object_lookup(obj, b, &start, &run, &written) &&
+				written;
+			if (there != (model->stamp[i][b] != 0) ||
+			    (there && stamp_read(t, start) != model->stamp[i][b]))
+				same = false;
+			n += there;
+		}
+		ddio_object_put(obj);
+	}
+	*blocks = n;
+	return same;
+}
+
+static void copy_file(const char *from, const char *to)
+{
+	char buf[65536];
+	FILE *in = fopen(from, "rb"), *out = fopen(to, "wb");
+	size_t n;
+
+	if (!in || !out)
+		abort();
+	while ((n = fread(buf, 1, sizeof(buf), in)) > 0)
+		if (fwrite(buf, 1, n, out) != n)
+			abort();
+	fclose(in);
+	fclose(out);
+}
+
+static void verify(struct ut_store *t, const struct model *one, const struct model *other)
+{
+	uint64_t blocks = 0;
+	bool same;
+
+	same = holds(t, one, &blocks) || holds(t, other, &blocks);
+	CU_ASSERT_TRUE(same);
+	CU_ASSERT_EQUAL(ut_store_clean(t), SIZE - 4096 - blocks * BS);
+	CU_ASSERT_EQUAL(ddio_store_free_bytes(t->store), SIZE - 4096 - blocks * BS);
+}
+
+static void crash(struct life *life)
+{
+	char from[300], to[300];
+	struct ut_store copy;
+
+	ut_store_prepare(&copy, SIZE);
+	snprintf(to, sizeof(to), "%.200s/recs", copy.top);
+	mkdir(to, 0700);
+	mkdir(copy.recs, 0700);
+	snprintf(from, sizeof(from), "%s/data.mdb", life->t.recs);
+	snprintf(to, sizeof(to), "%s/data.mdb", copy.recs);
+	copy_file(from, to);
+	copy_file(life->t.file, copy.file);
+	CU_ASSERT_EQUAL_FATAL(ut_store_open(&copy), 0);
+	verify(&copy, &life->done, life->busy ? &life->pending : &life->done);
+	ut_store_end(&copy);
+	life->crashes++;
+}
+
+static void step(struct life *life)
+{
+	uint64_t i = ddio_rand_below(&life->rand, OBJECTS);
+
+	switch (ddio_rand_below(&life->rand, 16)) {
+	case 0:
+		op_remove(life, i);
+		break;
+	case 1:
+	case 2:
+		op_truncate(life, i);
+		break;
+	case 3:
+	case 4:
+		commit_begin(life);
+		break;
+	case 5:
+		commit_end(life);
+		break;
+	case 6:
+	case 7:
+		drop(life, i);
+		break;
+	case 8:
+		ddio_double_run_for(life->t.world, 1 + ddio_rand_below(&life->rand, 1000));
+		break;
+	default:
+		op_write(life, i);
+	}
+	if (!ddio_rand_below(&life->rand, 25))
+		crash(life);
+}
+
+static void test_random_crashes(void)
+{
+	static struct life life;
+	uint64_t seed, i, blocks, full = 0;
+
+	for (seed = 1; seed <= 12; seed++) {
+		memset(&life, 0, sizeof(life));
+		life.rand = seed;
+		ut_store_begin(&life.t, SIZE);
+		for (i = 0; i < 400; i++)
+			step(&life);
+		commit_begin(&life);
+		commit_end(&life);
+		crash(&life);
+		for (i = 0; i < OBJECTS; i++)
+			drop(&life, i);
+		CU_ASSERT_EQUAL(ut_store_reopen(&life.t), 0);
+		CU_ASSERT_TRUE(holds(&life.t, &life.now, &blocks));
+		CU_ASSERT(life.crashes > 5);
+		full += life.full;
+		ut_store_end(&life.t);
+	}
+	CU_ASSERT(full > 0);
+}
+
+/**
+ * struct report - what the killed process tells, in shared memory
+ * @version: commits that have ended; @started: that have begun
+ * @models: of the last two commits, by number modulo 2
+ */
+struct report {
+	uint64_t started, version;
+	struct model models[2];
+};
+
+/* In a process that will be killed: commit after commit, each told before and after. */
+static void live(struct life *life)
+{
+	if (ddio_real_new(NULL, &life->t.env) || ut_store_open(&life->t) ||
+	    ddio_real_start_thread(life->t.env))
+		_exit(1);
+}
+
+struct worker {
+	struct life *life;
+	struct report *report;
+	struct ddio_post post;
+	struct ddio_commit commit;
+};
+
+static void worker_step(void *arg);
+
+static void worker_done(struct ddio_commit *commit, int err)
+{
+	struct worker *w = commit->arg;
+
+	if (err)
+		_exit(3);
+	__atomic_store_n(&w->report->version, w->report->started, __ATOMIC_SEQ_CST);
+	worker_step(w);
+}
+
+/* On the reactor: some operations, then a commit; its end goes on. */
+static void worker_step(void *arg)
+{
+	struct worker *w = arg;
+	struct life *life = w->life;
+	uint64_t i, n = w->report->started + 1;
+
+	for (i = 0; i < 6; i++) {
+		uint64_t which = ddio_rand_below(&life->rand, OBJECTS);
+
+		if (!ddio_rand_below(&life->rand, 6))
+			op_truncate(life, which);
+		else if (!ddio_rand_below(&life->rand, 10))
+			op_remove(life, which);
+		else
+			op_write(life, which);
+		drop(life, which);
+	}
+	w->report->models[n % 2] = life->now;
+	__atomic_store_n(&w->report->started, n, __ATOMIC_SEQ_CST);
+	ddio_store_commit(life->t.store, &w->commit);
+}
+
+static void child_run(struct life *life, struct report *report)
+{
+	static struct worker w;
+
+	live(life);
+	w.life = life;
+	w.report = report;
+	w.post = (struct ddio_post){ .fn = worker_step, .arg = &w };
+	w.commit = (struct ddio_commit){ .done = worker_done, .arg = &w };
+	ddio_env_post(life->t.env, &w.post);
+	for (;;)
+		pause();
+}
+
+static void kill_one(struct life *life, struct report *report)
+{
+	struct ut_store after = life->t;
+	uint64_t began = report->version, version, delay;
+	int status, spins;
+	pid_t pid = fork();
+
+	if (!pid)
+		child_run(life, report);
+	/* At least one commit of this life, or there is nothing to test; a bound, should it fail. */
+	for (spins = 0; spins < 10000; spins++) {
+		if (__atomic_load_n(&report->version, __ATOMIC_SEQ_CST) > began + 1)
+			break;
+		usleep(1000);
+	}
+	CU_ASSERT(spins < 10000);
+	delay = ddio_rand_below(&life->rand, 3000);
+	usleep((useconds_t)delay);
+	kill(pid, SIGKILL);
+	waitpid(pid, &status, 0);
+	CU_ASSERT_TRUE(WIFSIGNALED(status));
+	version = report->version;
+	CU_ASSERT(report->started == version || report->started == version + 1);
+	CU_ASSERT_EQUAL_FATAL(ut_store_open(&after), 0);
+	verify(&after, &report->models[version % 2], &report->models[report->started % 2]);
+	if (holds(&after, &report->models[report->started % 2], &delay))
+		version = report->started;
+	life->now = report->models[version % 2];
+	report->models[0] = life->now;
+	report->models[1] = life->now;
+	report->started = version;
+	report->version = version;
+	ut_store_close(&after);
+}
+
+static void test_kill(void)
+{
+	static struct life life;
+	struct report *report = mmap(NULL, sizeof(*report), PROT_READ | PROT_WRITE,
+				     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	int i;
+
+	CU_ASSERT_PTR_NOT_EQUAL_FATAL(report, MAP_FAILED);
+	memset(&life, 0, sizeof(life));
+	ut_store_prepare(&life.t, SIZE);
+	life.t.opts.sync = true;
+	CU_ASSERT_EQUAL_FATAL(ut_store_open(&life.t), 0);
+	ut_store_close(&life.t);
+	for (i = 0; i < 25; i++) {
+		life.rand = (uint64_t)i + 1;
+		life.stamp = (uint64_t)(i + 1) << 32;
+		kill_one(&life, report);
+	}
+	ut_store_end(&life.t);
+	munmap(report, sizeof(*report));
+}
+
+static const struct ut_case cases[] = {
+	{ "copies at random moments", test_random_crashes },
+	{ "killed at random moments", test_kill },
+	{ .name = NULL },
+};
+
+int main(void)
+{
+	const struct ut_suite suites[] = { { "crash", cases } };
+
+	return ut_run("store_crash", suites, 1);
+}
