@@ -382,6 +382,18 @@ bool conn_in_pending(const struct ddio_conn *c)
 	return c->in.head != c->in.tail || (c->in.body && !c->in.left);
 }
 
+/* A payload that grows in memory of its own has no sink. */
+void ddio_conn_discard(struct ddio_conn *c)
+{
+	struct conn_in *in = &c->in;
+
+	if (!in->body || in->big)
+		return;
+	in->iov = NULL;
+	in->niov = 0;
+	in->iov_off = 0;
+}
+
 void conn_in_free(struct ddio_conn *c)
 {
 	free(c->in.buf);
