@@ -202,6 +202,7 @@ static int m_done(struct w_lane *lane, const struct ddio_msg *msg, const void *p
 	CU_ASSERT_EQUAL(ddio_get_coll_done(payload, msg->length, &done), 0);
 	CU_ASSERT_EQUAL(done.handle, 1000 + lane->m->rank);
 	CU_ASSERT_EQUAL(done.reactor, lane->reactor);
+	CU_ASSERT_EQUAL(done.status, msg->status);
 	op = m_op(lane->m, done.op);
 	if (!op || op->ended)
 		return 0;

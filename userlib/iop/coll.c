@@ -28,7 +28,7 @@ static const char *const state_name[] = { "planning", "running",   "committing",
 void ddio_coll_done_send_one(const struct ddio_member *m, struct ddio_msg_coll_done *done,
 			     const struct ddio_verdict *v)
 {
-	struct ddio_msg msg = { .opcode = DDIO_OP_COLL_DONE, .tag = done->op };
+	struct ddio_msg msg = { .opcode = DDIO_OP_COLL_DONE, .status = v->status, .tag = done->op };
 	uint8_t buf[sizeof(*done) + DDIO_MAX_TEXT];
 	ssize_t len;
 	int err;
@@ -284,42 +284,35 @@ void ddio_coll_fail_here(struct ddio_coll *coll, uint32_t status, uint32_t lost,
 void ddio_coll_fail_memory(struct ddio_coll *coll)
 {
 	ddio_coll_fail_here(coll, DDIO_ST_NO_MEMORY, DDIO_COLL_NOBODY,
-			    "node %s has no memory for a collective",
-			    coll->reactor->iop->conf->nodes[coll->reactor->iop->node].name);
+			    "no memory for a collective");
 }
 
 void ddio_coll_fail_disk(struct ddio_coll_disk *cd, const struct ddio_slot *slot, int err,
 			 const char *what)
 {
-	const struct ddio_iop *iop = cd->coll->reactor->iop;
-	const char *node = iop->conf->nodes[iop->node].name;
 	const char *file = cd->coll->req->start.file.name;
 	char buf[128];
 	const char *text = strerror_r(-err, buf, sizeof(buf));
 
 	if (slot)
-		ddio_coll_fail_here(
-			cd->coll, DDIO_ST_IO, DDIO_COLL_NOBODY,
-			"node %s, disk %s: %s of block %llu of file \"%s\" (byte %llu): %s", node,
-			cd->disk->name, what, (unsigned long long)slot->file_block, file,
-			(unsigned long long)slot->lo, text);
+		ddio_coll_fail_here(cd->coll, DDIO_ST_IO, DDIO_COLL_NOBODY,
+				    "disk %s: %s block %llu of file \"%s\" (byte %llu): %s",
+				    cd->disk->name, what, (unsigned long long)slot->file_block,
+				    file, (unsigned long long)slot->lo, text);
 	else
 		ddio_coll_fail_here(cd->coll, DDIO_ST_IO, DDIO_COLL_NOBODY,
-				    "node %s, disk %s: %s for file \"%s\": %s", node,
-				    cd->disk->name, what, file, text);
+				    "disk %s: %s for file \"%s\": %s", cd->disk->name, what, file,
+				    text);
 }
 
 void ddio_coll_fail_gone(struct ddio_slot *slot)
 {
 	const struct ddio_coll_disk *cd = slot->disk;
-	const struct ddio_iop *iop = cd->coll->reactor->iop;
 
-	ddio_coll_fail_here(
-		cd->coll, DDIO_ST_STALE, DDIO_COLL_NOBODY,
-		"node %s, disk %s: block %llu of file \"%s\" (byte %llu) was freed meanwhile",
-		iop->conf->nodes[iop->node].name, cd->disk->name,
-		(unsigned long long)slot->file_block, cd->coll->req->start.file.name,
-		(unsigned long long)slot->lo);
+	ddio_coll_fail_here(cd->coll, DDIO_ST_STALE, DDIO_COLL_NOBODY,
+			    "disk %s: block %llu of file \"%s\" (byte %llu) was freed meanwhile",
+			    cd->disk->name, (unsigned long long)slot->file_block,
+			    cd->coll->req->start.file.name, (unsigned long long)slot->lo);
 }
 
 /*
@@ -494,9 +487,7 @@ void ddio_coll_stop(struct ddio_reactor *reactor, uint32_t status)
 	struct ddio_coll *coll, *tmp;
 
 	ddio_list_for_each_entry_safe(coll, tmp, &reactor->colls, link)
-		ddio_coll_fail_here(coll, status, DDIO_COLL_NOBODY, "node %s: %s",
-				    reactor->iop->conf->nodes[reactor->iop->node].name,
-				    ddio_status_text(status));
+		ddio_coll_fail_here(coll, status, DDIO_COLL_NOBODY, "%s", ddio_status_text(status));
 }
 
 bool ddio_coll_idle(const struct ddio_reactor *reactor)

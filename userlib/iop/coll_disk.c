@@ -289,7 +289,7 @@ static void slot_locked(struct ddio_slot *slot)
 
 		ddio_slot_unlock(slot, false);
 		ddio_slot_enter(slot, DDIO_SLOT_IDLE);
-		ddio_coll_fail_disk(slot->disk, slot, err, "reading the rest of the cached bytes");
+		ddio_coll_fail_disk(slot->disk, slot, err, "reading the rest of cached");
 	} else if (ddio_coll_writes(slot->disk->coll)) {
 		ddio_slot_write_locked(slot);
 	} else {

@@ -253,13 +253,11 @@ static void order(struct ddio_coll_disk *cd)
 
 static void fail_space(struct ddio_coll_disk *cd)
 {
-	const struct ddio_iop *iop = cd->coll->reactor->iop;
-
 	ddio_coll_fail_here(
 		cd->coll, DDIO_ST_NO_SPACE, DDIO_COLL_NOBODY,
-		"node %s, disk %s: no space for %llu more blocks of file \"%s\": %llu bytes are free",
-		iop->conf->nodes[iop->node].name, cd->disk->name,
-		(unsigned long long)cd->short_blocks, cd->coll->req->start.file.name,
+		"disk %s: no space for %llu more blocks of file \"%s\": %llu bytes are free",
+		cd->disk->name, (unsigned long long)cd->short_blocks,
+		cd->coll->req->start.file.name,
 		(unsigned long long)ddio_store_free_bytes(cd->disk->store));
 }
 
@@ -307,18 +305,16 @@ static int plan_step(struct ddio_coll_disk *cd)
 
 static void plan_failed(struct ddio_coll_disk *cd, int err)
 {
-	const struct ddio_iop *iop = cd->coll->reactor->iop;
-	const char *file = cd->coll->req->start.file.name;
+	uint32_t status = ddio_status_from_errno(err);
 
 	if (err == -ENOMEM)
 		ddio_coll_fail_memory(cd->coll);
 	else if (err == -ENOSPC)
 		fail_space(cd);
 	else
-		ddio_coll_fail_here(cd->coll, ddio_status_from_errno(err), DDIO_COLL_NOBODY,
-				    "node %s, disk %s: file \"%s\" cannot be used: %s",
-				    iop->conf->nodes[iop->node].name, cd->disk->name, file,
-				    ddio_status_text(ddio_status_from_errno(err)));
+		ddio_coll_fail_here(cd->coll, status, DDIO_COLL_NOBODY,
+				    "disk %s: file \"%s\" cannot be used: %s", cd->disk->name,
+				    cd->coll->req->start.file.name, ddio_status_text(status));
 }
 
 bool ddio_coll_plan(struct ddio_coll *coll)

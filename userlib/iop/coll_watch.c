@@ -108,17 +108,15 @@ static void check_disk(struct ddio_slot *slot, uint64_t now)
 {
 	struct ddio_coll_disk *cd = slot->disk;
 	struct ddio_coll *coll = cd->coll;
-	const struct ddio_iop *iop = coll->reactor->iop;
 	uint64_t since = later(slot->since, cd->progress_ns);
 
 	if (now - since < disk_limit(cd))
 		return;
-	ddio_coll_fail_here(
-		coll, DDIO_ST_IO, DDIO_COLL_NOBODY,
-		"node %s, disk %s: block %llu of file \"%s\" (byte %llu): no answer for %llu ms",
-		iop->conf->nodes[iop->node].name, cd->disk->name,
-		(unsigned long long)slot->file_block, coll->req->start.file.name,
-		(unsigned long long)slot->lo, (unsigned long long)((now - since) / 1000000));
+	ddio_coll_fail_here(coll, DDIO_ST_IO, DDIO_COLL_NOBODY,
+			    "disk %s: block %llu of file \"%s\" (byte %llu): no answer for %llu ms",
+			    cd->disk->name, (unsigned long long)slot->file_block,
+			    coll->req->start.file.name, (unsigned long long)slot->lo,
+			    (unsigned long long)((now - since) / 1000000));
 	ddio_coll_tell(coll);
 }
 

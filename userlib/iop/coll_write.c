@@ -378,7 +378,7 @@ void ddio_slot_write_done(struct ddio_slot *slot)
 		/* What the cache holds dirty is still worth more than what the disk has now. */
 		write_failed(slot, writing && !slot->lock.dirty);
 		ddio_coll_fail_disk(cd, slot, slot->req.status,
-				    writing ? "writing" : "reading the old bytes");
+				    writing ? "writing" : "reading the old bytes of");
 	} else if (writing) {
 		ddio_object_written(cd->obj, slot->block, 1);
 		ddio_slot_unlock(slot, true);
