@@ -201,6 +201,13 @@ static void world_disk_submit(struct ddio_disk *disk, struct ddio_disk_req *req)
 
 	ddio_list_add(&req->link, &w->at_disk);
 	w->n_at_disk++;
+	/* What is written is what was there at the beginning. */
+	if (req->op == DDIO_DISK_WRITE) {
+		void *copy = malloc(req->len);
+
+		memcpy(copy, req->buf, req->len);
+		req->priv[0] = (uintptr_t)copy;
+	}
 	if (w->nlog < WORLD_LOG)
 		w->log[w->nlog++] = (struct world_log){ req->op, req->offset, req->len };
 }
@@ -259,8 +266,10 @@ static inline bool world_disk_step(struct world *w)
 	} else if (req->op == DDIO_DISK_READ) {
 		memcpy(req->buf, w->data + req->offset, req->len);
 	} else if (req->op == DDIO_DISK_WRITE) {
-		memcpy(w->data + req->offset, req->buf, req->len);
+		memcpy(w->data + req->offset, (void *)(uintptr_t)req->priv[0], req->len);
 	}
+	if (req->op == DDIO_DISK_WRITE)
+		free((void *)(uintptr_t)req->priv[0]);
 	ddio_disk_complete(w->disk, req, status);
 	return true;
 }
