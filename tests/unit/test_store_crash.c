@@ -170,21 +170,6 @@ static bool holds(struct ut_store *t, const struct model *model, uint64_t *block
 	return same;
 }
 
-static void copy_file(const char *from, const char *to)
-{
-	char buf[65536];
-	FILE *in = fopen(from, "rb"), *out = fopen(to, "wb");
-	size_t n;
-
-	if (!in || !out)
-		abort();
-	while ((n = fread(buf, 1, sizeof(buf), in)) > 0)
-		if (fwrite(buf, 1, n, out) != n)
-			abort();
-	fclose(in);
-	fclose(out);
-}
-
 static void verify(struct ut_store *t, const struct model *one, const struct model *other)
 {
 	uint64_t blocks = 0;
@@ -207,8 +192,8 @@ static void crash(struct life *life)
 	mkdir(copy.recs, 0700);
 	snprintf(from, sizeof(from), "%s/data.mdb", life->t.recs);
 	snprintf(to, sizeof(to), "%s/data.mdb", copy.recs);
-	copy_file(from, to);
-	copy_file(life->t.file, copy.file);
+	ut_copy_file(from, to);
+	ut_copy_file(life->t.file, copy.file);
 	CU_ASSERT_EQUAL_FATAL(ut_store_open(&copy), 0);
 	verify(&copy, &life->done, life->busy ? &life->pending : &life->done);
 	ut_store_end(&copy);

@@ -54,6 +54,21 @@ static inline void ut_temp_dir(char *path, size_t len)
 		abort();
 }
 
+static inline void ut_copy_file(const char *from, const char *to)
+{
+	char buf[65536];
+	FILE *in = fopen(from, "rb"), *out = fopen(to, "wb");
+	size_t n;
+
+	if (!in || !out)
+		abort();
+	while ((n = fread(buf, 1, sizeof(buf), in)) > 0)
+		if (fwrite(buf, 1, n, out) != n)
+			abort();
+	fclose(in);
+	fclose(out);
+}
+
 static inline void ut_store_disk(struct ut_store *t)
 {
 	char err[300];
