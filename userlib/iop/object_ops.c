@@ -171,7 +171,7 @@ int server_obj_write_bulk(struct server_request *req, const void *prefix, size_t
 		return write_refuse(req, DDIO_ST_INVALID, text);
 	}
 	if (req->reactor->stopping)
-		return write_refuse(req, DDIO_ST_SHUTDOWN, "it is being stopped");
+		return write_refuse(req, DDIO_ST_SHUTDOWN, "the I/O processor is being stopped");
 	if (server_request_buf(req, bulk))
 		return write_refuse(req, DDIO_ST_NO_MEMORY, "OBJ_WRITE: no memory for its data");
 	req->iov.iov_base = req->buf;

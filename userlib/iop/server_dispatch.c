@@ -81,7 +81,7 @@ static bool op_allowed(const struct server_op *op, struct server_request *req)
 	const struct ddio_conf *conf = reactor->iop->conf;
 
 	if (reactor->stopping && !op->stopping) {
-		server_fail(req, DDIO_ST_SHUTDOWN, "it is being stopped");
+		server_fail(req, DDIO_ST_SHUTDOWN, "the I/O processor is being stopped");
 		return false;
 	}
 	if (req->client->role < op->role) {

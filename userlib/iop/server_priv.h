@@ -216,10 +216,11 @@ int server_request_buf(struct server_request *req, size_t len);
 /* The reply, and the end of the request. */
 void server_reply(struct server_request *req, const void *fixed, size_t len);
 void server_reply_data(struct server_request *req, const void *fixed, size_t len);
+/* The client knows whom it asked: texts do not name the node. */
 void server_fail(struct server_request *req, uint32_t status, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 void server_fail_errno(struct server_request *req, int err, const char *what);
-/* Names node, disk, file and offset of a request about an object. */
+/* Names disk, file and offset of a request about an object. */
 void server_fail_obj(struct server_request *req, int err, const char *what);
 /* A record that could not be decoded.  Return: what the message handler is to return. */
 int server_fail_decode(struct server_request *req, int err, const char *what);

@@ -119,13 +119,9 @@ void server_fail(struct server_request *req, uint32_t status, const char *fmt, .
 {
 	char text[DDIO_MAX_TEXT];
 	va_list ap;
-	int n;
 
-	n = snprintf(text, sizeof(text), "node %s: ", server_node_name(req->reactor->iop));
-	if (n > (int)sizeof(text) / 2)
-		n = 0;
 	va_start(ap, fmt);
-	vsnprintf(text + n, sizeof(text) - n, fmt, ap);
+	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
 	server_fail_text(req, status, text);
 }
