@@ -25,6 +25,7 @@ static int nomem_due(void)
 
 #include "../../userlib/map/items.c"
 #include "../../userlib/map/disjoint.c"
+#include "../../userlib/map/sweep.c"
 #include "../../userlib/map/union.c"
 #include "../../userlib/map/map.c"
 #define fail parts_fail
@@ -158,9 +159,32 @@ static void test_nests(void)
 	attempt_all(&a, 15);
 }
 
+/* Nests that overlap and are too large to be flattened. */
+static void test_large_nests(void)
+{
+	struct ddio_strided strided[4];
+	struct ddio_part part[4];
+	struct attempt a = { .part = part };
+	uint32_t p;
+
+	memset(part, 0, sizeof(part));
+	memset(strided, 0, sizeof(strided));
+	for (p = 0; p < 4; p++) {
+		strided[p].offset = p * 100;
+		strided[p].len = 101;
+		strided[p].nlevels = 1;
+		strided[p].level[0] = (struct ddio_level){ 100000, 400 };
+		part[p].kind = DDIO_PART_STRIDED;
+		part[p].n = 1;
+		part[p].strided = &strided[p];
+	}
+	attempt_all(&a, 8);
+}
+
 int main(void)
 {
 	static const struct ut_case cases[] = {
+		{ "large nests", test_large_nests },
 		{ "arrays", test_array },
 		{ "lists", test_lists },
 		{ "nests", test_nests },

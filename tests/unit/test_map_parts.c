@@ -179,12 +179,15 @@ static void test_huge_nests(void)
 	ddio_map_free(map);
 }
 
-/* What would have to be flattened into more pieces than there is memory for is refused. */
+/* What cannot be decided without looking at more pieces than is reasonable is refused. */
 static void test_too_many_pieces(void)
 {
 	struct ddio_strided s[2] = {
 		{ .len = 8, .nlevels = 2, .level = { { 1 << 20, 8 }, { 1 << 20, 1 << 23 } } },
-		{ .len = 8, .nlevels = 1, .level = { { UINT64_C(1) << 40, 24 } } },
+		{ .offset = 1 << 22,
+		  .len = 1,
+		  .nlevels = 1,
+		  .level = { { 1 << 30, (1 << 23) + 1 } } },
 	};
 	struct ddio_part part[2] = { { .kind = DDIO_PART_STRIDED, .n = 1, .strided = s } };
 	struct ddio_map *map = NULL;
@@ -194,11 +197,12 @@ static void test_too_many_pieces(void)
 	part[1].n = 0;
 	CU_ASSERT_EQUAL(ddio_map_new_parts(part, 2, &map, &why), -EOVERFLOW);
 	CU_ASSERT_STRING_EQUAL(why, "part: out of file order in more than 2^24 pieces");
-	s[0] = (struct ddio_strided){ .len = 9, .nlevels = 1, .level = { { 1 << 30, 17 } } };
+	/* They will meet, but only after millions of steps. */
+	s[0] = (struct ddio_strided){ .len = 1, .nlevels = 1, .level = { { 1 << 30, 1 << 23 } } };
 	part[1] = part[0];
 	part[1].strided = &s[1];
 	CU_ASSERT_EQUAL(ddio_map_new_parts(part, 2, &map, &why), -EOVERFLOW);
-	CU_ASSERT_STRING_EQUAL(why, "part: parts interleave irregularly in more than 2^24 pieces");
+	CU_ASSERT_STRING_EQUAL(why, "part: parts interleave irregularly in too many pieces");
 }
 
 /* A long list at one distance is kept as one item, and its runs are strided. */
@@ -222,6 +226,190 @@ static void test_list_rows(void)
 	ddio_map_free(map);
 }
 
+/* Entries that touch become one piece. */
+static void test_list_joins(void)
+{
+	struct ddio_extent list[5] = { { 0, 8 }, { 8, 0 }, { 8, 3 }, { 11, 50 }, { 61, 1 } };
+	struct ddio_part part = { .kind = DDIO_PART_LIST, .n = 5, .list = list };
+	struct ddio_map *map = NULL;
+	uint64_t runs = 0;
+
+	CU_ASSERT_EQUAL_FATAL(ddio_map_new_parts(&part, 1, &map, NULL), 0);
+	CU_ASSERT_EQUAL(ddio_map_runs(map, 0, UINT64_MAX, false, count_run, &runs), 0);
+	CU_ASSERT_EQUAL(runs, 1);
+	CU_ASSERT_EQUAL(ddio_map_msg_size(map, 0, 0, 100), 62);
+	ddio_map_free(map);
+}
+
+static void check_union(const struct ddio_strided *strided, uint32_t nprocs, uint64_t covered,
+			bool overlap)
+{
+	struct ddio_part part[8] = { { 0 } };
+	struct ddio_map *map = NULL;
+	uint32_t first, second, p;
+	uint64_t at;
+
+	for (p = 0; p < nprocs; p++) {
+		part[p].kind = DDIO_PART_STRIDED;
+		part[p].n = 1;
+		part[p].strided = &strided[p];
+	}
+	CU_ASSERT_EQUAL_FATAL(ddio_map_new_parts(part, nprocs, &map, NULL), 0);
+	CU_ASSERT_EQUAL(ddio_map_covered(map, 0, UINT64_MAX), covered);
+	CU_ASSERT_EQUAL(ddio_map_check_overlap(map, &at, &first, &second), overlap);
+	ddio_map_free(map);
+}
+
+/* Parts with the same first and last byte that differ inside. */
+static void test_alike(void)
+{
+	struct ddio_strided s[2] = {
+		{ .len = 4, .nlevels = 1, .level = { { 3, 50 } } },
+		{ .len = 4, .nlevels = 1, .level = { { 2, 100 } } },
+	};
+
+	check_union(s, 2, 12, true);
+	s[1].level[0] = (struct ddio_level){ 5, 25 };
+	check_union(s, 2, 20, true);
+	s[0] = (struct ddio_strided){ .len = 4, .nlevels = 2, .level = { { 3, 50 }, { 2, 10 } } };
+	s[1] = (struct ddio_strided){ .len = 4, .nlevels = 2, .level = { { 2, 100 }, { 2, 10 } } };
+	check_union(s, 2, 24, true);
+	s[1] = (struct ddio_strided){ .len = 14, .nlevels = 1, .level = { { 2, 100 } } };
+	check_union(s, 2, 36, true);
+	s[0] = (struct ddio_strided){ .len = 114 };
+	check_union(s, 2, 114, true);
+}
+
+/* Two rows of two tiles each: apart, until a fifth part lies over the last of them. */
+static void test_tiles(void)
+{
+	struct ddio_strided s[5];
+	uint32_t p;
+
+	memset(s, 0, sizeof(s));
+	for (p = 0; p < 5; p++) {
+		s[p].offset = p / 2 % 2 * 100 + p % 2 * 8;
+		s[p].len = 8;
+		s[p].nlevels = 2;
+		s[p].level[0] = (struct ddio_level){ 1000, 200 };
+		s[p].level[1] = (struct ddio_level){ 5, 16 };
+	}
+	check_union(s, 4, 4 * 1000 * 40, false);
+	s[4].offset = 100 + 80 + 12; /* to the right of the second row */
+	s[4].nlevels = 1;
+	check_union(s, 5, 4 * 1000 * 40 + 1000 * 8, false);
+	s[4].offset = 100 + 72 + 4; /* half on its last tile */
+	check_union(s, 5, 4 * 1000 * 40 + 1000 * 4, true);
+	s[4].offset = 72 + 4; /* half on the first row */
+	check_union(s, 5, 4 * 1000 * 40 + 1000 * 4, true);
+}
+
+/* Two nests that would meet at the 500th piece of the second, which has only 400. */
+static void test_near_miss(void)
+{
+	struct ddio_strided s[2] = {
+		{ .len = 1, .nlevels = 1, .level = { { 100000, 1000 } } },
+		{ .offset = 500, .len = 1, .nlevels = 1, .level = { { 400, 1001 } } },
+	};
+
+	check_union(s, 2, 100400, false);
+	s[1].level[0].count = 501;
+	check_union(s, 2, 100500, true);
+}
+
+#define LARGE_CASES 25
+#define LARGE_PROCS 4
+
+/* How many processes name each byte; true if a part fits in the file. */
+static bool large_expand(const struct ddio_strided *s, unsigned char *holders, uint64_t bytes)
+{
+	uint64_t i, j, b, at;
+
+	if (gen_nest_end(s) > bytes)
+		return false;
+	for (i = 0; i < s->level[0].count; i++)
+		for (j = 0; j < s->level[1].count; j++)
+			for (b = 0; b < s->len; b++) {
+				at = s->offset + i * (uint64_t)s->level[0].stride +
+				     j * (uint64_t)s->level[1].stride + b;
+				holders[at]++;
+			}
+	return true;
+}
+
+static uint64_t large_check(struct twin_rng *rng, const struct ddio_map *map,
+			    const unsigned char *holders, uint64_t bytes, bool overlap)
+{
+	uint32_t first, second;
+	uint64_t faults = 0;
+	uint64_t lo, hi, at, n, f;
+	int i;
+
+	faults += ddio_map_check_overlap(map, &at, &first, &second) != overlap;
+	if (overlap)
+		faults += holders[at] < 2 || first >= second ||
+			  !ddio_map_msg_size(map, first, at, at + 1) ||
+			  !ddio_map_msg_size(map, second, at, at + 1);
+	for (i = 0; i < 20; i++) {
+		lo = twin_pick(rng, 0, bytes);
+		hi = lo + twin_pick(rng, 0, i ? 3000 : bytes);
+		n = 0;
+		for (f = lo; f < hi && f < bytes; f++)
+			n += holders[f] > 0;
+		faults += n != ddio_map_covered(map, lo, hi);
+		if (!ddio_map_next(map, lo, &at, &n))
+			at = n = bytes;
+		for (f = lo; f < at; f++)
+			faults += holders[f] != 0;
+		for (; f < n; f++)
+			faults += !holders[f];
+	}
+	return faults;
+}
+
+/* Nests of many pieces, some of which overlap: they stay nests. */
+static void test_large_overlaps(void)
+{
+	enum { BYTES = 4 << 20 };
+	struct ddio_strided s[LARGE_PROCS];
+	struct ddio_part part[LARGE_PROCS];
+	unsigned char *holders = malloc(BYTES);
+	struct ddio_map *map = NULL;
+	uint32_t p, overlaps = 0, large = 0;
+	uint64_t n, f;
+
+	CU_ASSERT_FATAL(holders != NULL);
+	for (n = 0; n < LARGE_CASES; n++) {
+		struct twin_rng rng = { seed + n * 1000003 };
+		uint64_t stride = twin_pick(&rng, 6, 12);
+		uint64_t count = twin_pick(&rng, 300, 540);
+		bool overlap = false;
+
+		memset(s, 0, sizeof(s));
+		memset(part, 0, sizeof(part));
+		memset(holders, 0, BYTES);
+		for (p = 0; p < LARGE_PROCS; p++) {
+			s[p].offset = twin_pick(&rng, 0, 9) + (twin_chance(&rng, 20) ? 2000000 : 0);
+			s[p].len = twin_pick(&rng, 1, 3);
+			s[p].nlevels = 2;
+			s[p].level[0] = (struct ddio_level){ count - p, count * 14 + p % 2 };
+			s[p].level[1] = (struct ddio_level){ count, stride + p / 2 };
+			part[p].kind = DDIO_PART_STRIDED;
+			part[p].strided = &s[p];
+			part[p].n = large_expand(&s[p], holders, BYTES);
+			large += part[p].n && count * count > 65536;
+		}
+		for (f = 0; f < BYTES; f++)
+			overlap |= holders[f] > 1;
+		overlaps += overlap;
+		CU_ASSERT_EQUAL_FATAL(ddio_map_new_parts(part, LARGE_PROCS, &map, NULL), 0);
+		CU_ASSERT_EQUAL(large_check(&rng, map, holders, BYTES, overlap), 0);
+		ddio_map_free(map);
+	}
+	CU_ASSERT(overlaps > 2 && large > 2);
+	free(holders);
+}
+
 int main(void)
 {
 	static const struct ut_case cases[] = {
@@ -230,6 +418,11 @@ int main(void)
 		{ "huge nests in few steps", test_huge_nests },
 		{ "too many pieces", test_too_many_pieces },
 		{ "lists at one distance", test_list_rows },
+		{ "lists that touch", test_list_joins },
+		{ "parts that look alike", test_alike },
+		{ "tiles", test_tiles },
+		{ "nests that nearly meet", test_near_miss },
+		{ "large nests that overlap", test_large_overlaps },
 		{ NULL, NULL },
 	};
 	static const struct ut_suite suites[] = { { "parts", cases } };

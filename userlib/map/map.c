@@ -107,8 +107,7 @@ uint64_t ddio_map_covered(const struct ddio_map *map, uint64_t lo, uint64_t hi)
 	if (lo >= hi)
 		return 0;
 	if (!map->is_array)
-		return ddio_union_below(&map->parts.all, hi) -
-		       ddio_union_below(&map->parts.all, lo);
+		return ddio_union_covered(&map->parts.all, lo, hi);
 	if (map->layout.empty)
 		return 0;
 	return ddio_nest_below(&map->layout.section, hi) -

@@ -236,7 +236,7 @@ static int parts_unite(struct ddio_parts *parts, uint64_t flat, const char **why
 	}
 	rc = ddio_union_init(&parts->all, owned, n, flat);
 	if (rc == -EOVERFLOW)
-		*why = "part: parts interleave irregularly in more than 2^24 pieces";
+		*why = "part: parts interleave irregularly in too many pieces";
 	free(owned);
 	return rc;
 }

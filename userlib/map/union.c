@@ -8,6 +8,9 @@
 /* Items of one cluster that are kept as they are: a query visits each of them. */
 #define CLUSTER_MAX(procs) (64 + 2 * (uint64_t)(procs))
 
+/* Items that overlap are flattened up to that many pieces. */
+#define MIXED_MIN (UINT64_C(1) << 16)
+
 static int item_compare_shape(const struct ddio_item *x, const struct ddio_item *y)
 {
 	uint32_t d;
@@ -71,7 +74,7 @@ static uint64_t owned_dedupe(struct ddio_union *all, struct ddio_owned *owned, u
 	return kept;
 }
 
-static int union_add_cluster(struct ddio_union *all, uint64_t first, uint64_t hi)
+static int union_add_cluster(struct ddio_union *all, uint64_t first, uint64_t hi, bool mixed)
 {
 	struct ddio_cluster *p = all->cluster;
 
@@ -82,12 +85,14 @@ static int union_add_cluster(struct ddio_union *all, uint64_t first, uint64_t hi
 			return -ENOMEM;
 		all->cluster = p;
 	}
-	p[all->nclusters++] = (struct ddio_cluster){ first, hi };
+	p[all->nclusters++] = (struct ddio_cluster){ first, hi, mixed };
+	all->mixed |= mixed;
 	return 0;
 }
 
-/* Items that interleave but are disjoint: they stay as they are. */
-static int union_keep(struct ddio_union *all, const struct ddio_owned *owned, uint64_t n)
+/* Items that interleave stay as they are. */
+static int union_keep(struct ddio_union *all, const struct ddio_owned *owned, uint64_t n,
+		      bool mixed)
 {
 	uint64_t first = all->items.n;
 	uint64_t hi = 0;
@@ -99,14 +104,15 @@ static int union_keep(struct ddio_union *all, const struct ddio_owned *owned, ui
 
 		item.share = 0;
 		item.before = all->size;
-		all->size += ddio_item_size(&item);
+		if (!mixed)
+			all->size += ddio_item_size(&item);
 		if (item.hi > hi)
 			hi = item.hi;
 		rc = ddio_items_add(&all->items, &item);
 		if (rc)
 			return rc;
 	}
-	return union_add_cluster(all, first, hi);
+	return union_add_cluster(all, first, hi, mixed);
 }
 
 /* Sorted scraps, some on one another, become pieces that lie apart. */
@@ -168,23 +174,45 @@ static int union_flatten(struct ddio_union *all, const struct ddio_owned *owned,
 		all->items.item[i].share = 0;
 		all->items.item[i].before = all->size;
 		all->size += ddio_item_size(&all->items.item[i]);
-		rc = union_add_cluster(all, i, all->items.item[i].hi);
+		rc = union_add_cluster(all, i, all->items.item[i].hi, false);
 	}
 out_free:
 	free(scraps.scrap);
 	return rc;
 }
 
+/* Items too large to flatten, which overlap as far as their strides tell. */
+static int union_add_large(struct ddio_union *all, const struct ddio_owned *owned, uint64_t n)
+{
+	uint32_t first, second;
+	uint64_t at;
+	int rc = ddio_items_sweep(owned, n, &at, &first, &second);
+
+	if (rc < 0)
+		return rc;
+	if (rc)
+		union_note(all, at, first, second);
+	return union_keep(all, owned, n, rc);
+}
+
 static int union_add(struct ddio_union *all, const struct ddio_owned *owned, uint64_t n,
 		     uint64_t limit, uint64_t *flat)
 {
+	uint64_t pieces = 0;
+	uint64_t i;
 	int rc = n == 1;
 
 	if (n > 1 && n <= limit)
 		rc = ddio_items_disjoint(owned, n);
 	if (rc < 0)
 		return rc;
-	return rc ? union_keep(all, owned, n) : union_flatten(all, owned, n, flat);
+	if (rc)
+		return union_keep(all, owned, n, false);
+	for (i = 0; i < n && pieces <= MIXED_MIN; i++)
+		pieces += ddio_item_pieces(&owned[i].item);
+	if (n <= limit && pieces > MIXED_MIN)
+		return union_add_large(all, owned, n);
+	return union_flatten(all, owned, n, flat);
 }
 
 int ddio_union_init(struct ddio_union *all, struct ddio_owned *owned, uint64_t n, uint64_t flat)
@@ -248,14 +276,13 @@ static uint64_t union_cluster_end(const struct ddio_union *all, uint64_t c)
 	return c + 1 < all->nclusters ? all->cluster[c + 1].first : all->items.n;
 }
 
-bool ddio_union_next(const struct ddio_union *all, uint64_t from, uint64_t *start, uint64_t *end)
+/* The first piece at or after @from of any item of cluster @c. */
+static bool cluster_next(const struct ddio_union *all, uint64_t c, uint64_t from, uint64_t *start,
+			 uint64_t *end)
 {
-	uint64_t c = union_find(all, from);
 	uint64_t i, s, e;
 	bool found = false;
 
-	if (c == all->nclusters)
-		return false;
 	for (i = all->cluster[c].first; i < union_cluster_end(all, c); i++) {
 		if (!ddio_item_next(&all->items.item[i], from, &s, &e) || (found && s >= *start))
 			continue;
@@ -266,7 +293,15 @@ bool ddio_union_next(const struct ddio_union *all, uint64_t from, uint64_t *star
 	return found;
 }
 
-uint64_t ddio_union_below(const struct ddio_union *all, uint64_t x)
+bool ddio_union_next(const struct ddio_union *all, uint64_t from, uint64_t *start, uint64_t *end)
+{
+	uint64_t c = union_find(all, from);
+
+	return c < all->nclusters && cluster_next(all, c, from, start, end);
+}
+
+/* Distinct bytes below @x, without mixed clusters. */
+static uint64_t union_below(const struct ddio_union *all, uint64_t x)
 {
 	uint64_t c = union_find(all, x);
 	uint64_t i, sum;
@@ -275,7 +310,38 @@ uint64_t ddio_union_below(const struct ddio_union *all, uint64_t x)
 		return all->size;
 	i = all->cluster[c].first;
 	sum = all->items.item[i].before;
+	if (all->cluster[c].mixed)
+		return sum;
 	for (; i < union_cluster_end(all, c); i++)
 		sum += ddio_item_below(&all->items.item[i], x);
+	return sum;
+}
+
+/* Distinct bytes of mixed cluster @c in [lo, hi). */
+static uint64_t cluster_walk(const struct ddio_union *all, uint64_t c, uint64_t lo, uint64_t hi)
+{
+	uint64_t sum = 0;
+	uint64_t start, end;
+
+	while (lo < hi && cluster_next(all, c, lo, &start, &end) && start < hi) {
+		lo = end < hi ? end : hi;
+		sum += lo - start;
+	}
+	return sum;
+}
+
+uint64_t ddio_union_covered(const struct ddio_union *all, uint64_t lo, uint64_t hi)
+{
+	uint64_t sum = union_below(all, hi) - union_below(all, lo);
+	uint64_t c;
+
+	if (!all->mixed)
+		return sum;
+	for (c = union_find(all, lo); c < all->nclusters; c++) {
+		if (all->items.item[all->cluster[c].first].lo >= hi)
+			break;
+		if (all->cluster[c].mixed)
+			sum += cluster_walk(all, c, lo, hi);
+	}
 	return sum;
 }

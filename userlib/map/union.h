@@ -3,8 +3,10 @@
  * What all processes together want of a file, where parts are irregular.
  *
  * Items are kept in *clusters*, disjoint and in file order.  The items of a
- * cluster interleave but never share a byte: either that was proved from
- * their strides, or they were flattened to pieces and merged.
+ * cluster interleave but share no byte: that was proved from their strides,
+ * or they were flattened to pieces and merged.  Large nests that do overlap
+ * stay as they are, in a *mixed* cluster, whose bytes are counted by walking
+ * the range that is asked for.
  */
 #ifndef DDIO_MAP_UNION_H
 #define DDIO_MAP_UNION_H
@@ -14,9 +16,16 @@
 /* Pieces that one map may flatten; bounds what a short description can cost. */
 #define DDIO_FLAT_MAX (UINT64_C(1) << 24)
 
+/**
+ * struct ddio_cluster - items that interleave
+ * @first: index of the first; they go on to that of the next cluster
+ * @hi: one past their last byte
+ * @mixed: some of them overlap; their bytes do not count in ddio_item.before
+ */
 struct ddio_cluster {
-	uint64_t first; /* item */
+	uint64_t first;
 	uint64_t hi;
+	bool mixed;
 };
 
 struct ddio_union {
@@ -24,8 +33,9 @@ struct ddio_union {
 	struct ddio_cluster *cluster;
 	uint64_t nclusters;
 	uint64_t room;
-	uint64_t size;
-	bool overlap; /* two processes name byte @at */
+	uint64_t size; /* without mixed clusters */
+	bool mixed;    /* there are some */
+	bool overlap;  /* two processes name byte @at */
 	uint64_t at;
 	uint32_t first;
 	uint32_t second;
@@ -47,10 +57,21 @@ int ddio_union_init(struct ddio_union *all, struct ddio_owned *owned, uint64_t n
 void ddio_union_destroy(struct ddio_union *all);
 
 bool ddio_union_next(const struct ddio_union *all, uint64_t from, uint64_t *start, uint64_t *end);
-/* Distinct bytes below file offset @x. */
-uint64_t ddio_union_below(const struct ddio_union *all, uint64_t x);
+/* Distinct bytes in [lo, hi). */
+uint64_t ddio_union_covered(const struct ddio_union *all, uint64_t lo, uint64_t hi);
 
 /* Is it certain that no two of these items share a byte?  -ENOMEM, or 1 or 0. */
 int ddio_items_disjoint(const struct ddio_owned *owned, uint64_t n);
+
+/**
+ * ddio_items_sweep - look for two items that share a byte, from the front
+ * @owned: sorted by file offset
+ * @at, @first, @second: the first such byte, and who names it
+ *
+ * Return: 1 if found, 0 if there is none, -ENOMEM, -EOVERFLOW if it would take
+ * too many pieces to tell.
+ */
+int ddio_items_sweep(const struct ddio_owned *owned, uint64_t n, uint64_t *at, uint32_t *first,
+		     uint32_t *second);
 
 #endif /* DDIO_MAP_UNION_H */
