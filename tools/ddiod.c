@@ -39,6 +39,7 @@ struct ddiod_opts {
 	const char *log_level;
 	const char *log_file;
 	const char *ready_fd;
+	bool repair;
 	bool version;
 	bool list_conf;
 	bool list_engines;
@@ -59,6 +60,8 @@ static const struct opt_spec ddiod_specs[] = {
 	  "append log lines to it; SIGHUP opens it anew" },
 	{ "ready-fd", 0, OPT_TEXT, offsetof(struct ddiod_opts, ready_fd), "N",
 	  "write a byte to this descriptor when serving" },
+	{ "repair", 0, OPT_FLAG, offsetof(struct ddiod_opts, repair), NULL,
+	  "write labels of disks again that are damaged" },
 	{ "version", 0, OPT_FLAG, offsetof(struct ddiod_opts, version), NULL, "show the version" },
 	{ "list-conf", 0, OPT_FLAG, offsetof(struct ddiod_opts, list_conf), NULL,
 	  "list the options of the configuration" },
@@ -407,6 +410,7 @@ static int node_start(struct ddiod *d, const struct ddio_key *key)
 		.nreactors = d->nreactors,
 		.envs = d->envs,
 		.key = key,
+		.repair = d->opts.repair,
 		.on_stopped = node_stopped,
 		.arg = d,
 	};

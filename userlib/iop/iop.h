@@ -104,6 +104,7 @@ void ddio_coll_exit(struct ddio_reactor *reactor);
 /**
  * struct ddio_iop_opts - what server.c needs to bring a node up
  * @envs: one per reactor, made by the caller (real in ddiod, simulated elsewhere)
+ * @repair: labels of disks that are damaged are written again, see struct ddio_store_opts
  * @on_stopped: reactor 0's loop: everything is written back, committed and closed
  */
 struct ddio_iop_opts {
@@ -112,6 +113,7 @@ struct ddio_iop_opts {
 	uint32_t nreactors;
 	struct ddio_env **envs;
 	const struct ddio_key *key;
+	bool repair;
 	void (*on_stopped)(void *arg);
 	void *arg;
 };

@@ -175,6 +175,7 @@ static int store_open(struct ddio_iop_disk *disk, char *err, size_t err_len)
 		.disk_name = disk->name,
 		.disk = disk->number,
 		.sync = node->sync_io,
+		.repair = server_of(iop)->repair,
 	};
 	char dir[4096];
 

@@ -46,20 +46,26 @@ static int open_names(struct server *server, char *err, size_t err_len)
 			    &server->iop.ns, err, err_len);
 }
 
+/* Before anything is opened. */
+static int check_key(const struct server *server, char *err, size_t err_len)
+{
+	const char *addr = server->iop.conf->nodes[server->iop.node].address;
+
+	if (server->iop.key.len || ddio_addr_is_loopback(addr))
+		return 0;
+	snprintf(err, err_len,
+		 "node %s: will not listen on %s without a key, since others can reach it: "
+		 "give the cluster a key_file",
+		 server_node_name(&server->iop), addr);
+	return -EACCES;
+}
+
 static int start_listening(struct server *server, char *err, size_t err_len)
 {
 	const char *addr = server->iop.conf->nodes[server->iop.node].address;
-	int ret;
+	int ret = ddio_listen(server->iop.reactors[0].env, addr, server_accept, server,
+			      &server->listener);
 
-	if (!server->iop.key.len && !ddio_addr_is_loopback(addr)) {
-		snprintf(err, err_len,
-			 "node %s: will not listen on %s without a key, since others can reach it: "
-			 "give the cluster a key_file",
-			 server_node_name(&server->iop), addr);
-		return -EACCES;
-	}
-	ret = ddio_listen(server->iop.reactors[0].env, addr, server_accept, server,
-			  &server->listener);
 	if (ret)
 		snprintf(err, err_len, "node %s: cannot listen on %s: %s",
 			 server_node_name(&server->iop), addr, strerror(-ret));
@@ -77,7 +83,9 @@ static int server_start(struct server *server, const struct ddio_iop_opts *opts,
 	}
 	server->began_ns = ddio_env_now(opts->envs[0]);
 	ddio_env_random(opts->envs[0], &server->iop.boot, sizeof(server->iop.boot));
-	ret = check_meta(server, err, err_len);
+	ret = check_key(server, err, err_len);
+	if (!ret)
+		ret = check_meta(server, err, err_len);
 	if (!ret)
 		ret = server_disks_open(server, err, err_len);
 	if (!ret)
@@ -127,6 +135,7 @@ int ddio_iop_start(const struct ddio_iop_opts *opts, struct ddio_iop **iop, char
 	server->iop.node = opts->node;
 	if (opts->key)
 		server->iop.key = *opts->key;
+	server->repair = opts->repair;
 	server->on_stopped = opts->on_stopped;
 	server->arg = opts->arg;
 	ret = server_start(server, opts, err, err_len);
@@ -143,7 +152,9 @@ int ddio_iop_start(const struct ddio_iop_opts *opts, struct ddio_iop **iop, char
 
 const char *ddio_iop_addr(const struct ddio_iop *iop)
 {
-	return ddio_listener_addr(server_of(iop)->listener);
+	const struct ddio_listener *listener = server_of(iop)->listener;
+
+	return listener ? ddio_listener_addr(listener) : "";
 }
 
 void ddio_iop_free(struct ddio_iop *iop)

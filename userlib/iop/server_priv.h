@@ -162,6 +162,7 @@ struct server {
 	} * where;
 	uint32_t running;
 	uint64_t began_ns;
+	bool repair;
 	bool stopping;
 	void (*on_stopped)(void *arg);
 	void *arg;
