@@ -24,6 +24,10 @@
 extern "C" {
 #endif
 
+#if defined(__GNUC__)
+#pragma GCC visibility push(default)
+#endif
+
 struct ddio_session;
 struct ddio_group;
 struct ddio_file;
@@ -326,6 +330,10 @@ struct ddio_check_result {
 int ddio_check(struct ddio_session *session, int repair,
 	       void (*fn)(void *arg, const char *line), void *arg,
 	       struct ddio_check_result *result);
+
+#if defined(__GNUC__)
+#pragma GCC visibility pop
+#endif
 
 #ifdef __cplusplus
 }

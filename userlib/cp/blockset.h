@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A set of numbers of blocks: pages of bits in a hash table, so that neighbours are cheap. */
+#ifndef DDIO_CP_BLOCKSET_H
+#define DDIO_CP_BLOCKSET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define DDIO_BLOCKSET_WORDS 8
+
+struct ddio_blockset {
+	struct ddio_blockset_page {
+		uint64_t key; /* number of the page plus 1; 0 is free */
+		uint64_t bits[DDIO_BLOCKSET_WORDS];
+	} * page;
+	size_t cap, n;
+};
+
+/* Return: 0, -EEXIST if it was there already, -ENOMEM. */
+int ddio_blockset_add(struct ddio_blockset *set, uint64_t block);
+void ddio_blockset_free(struct ddio_blockset *set);
+
+#endif /* DDIO_CP_BLOCKSET_H */

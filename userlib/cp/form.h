@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* From a table of addresses to a group whose members are connected. */
+#ifndef DDIO_CP_FORM_H
+#define DDIO_CP_FORM_H
+
+#include "cp/group.h"
+
+/**
+ * struct ddio_form - connect a group, and have everybody confirm it
+ * @group: result; NULL if @error is set
+ * @done: called once, maybe inside
+ */
+struct ddio_form {
+	struct ddio_session *session;
+	struct ddio_group *group;
+	struct ddio_error error;
+	void (*done)(struct ddio_form *form);
+	void *arg;
+};
+
+/* @addr: taken over. */
+void ddio_form_begin(struct ddio_form *form, const uint8_t id[DDIO_GROUP_ID_LEN], uint32_t rank,
+		     uint32_t size, char (*addr)[DDIO_MAX_ADDR]);
+
+#endif /* DDIO_CP_FORM_H */

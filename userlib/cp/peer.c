@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Connections between members.  The child connects to the parent; any member
+ * connects to any other when it has data for it.  That a neighbour in the tree
+ * is gone breaks the group whatever it is doing: the verdict of a step goes
+ * out to all neighbours before anybody can leave.  That another one is gone
+ * matters only while data are exchanged with it.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cp/exchange.h"
+#include "cp/fan.h"
+#include "cp/group.h"
+
+static void link_drop(struct ddio_link *link)
+{
+	struct ddio_conn *conn = link->conn;
+
+	link->conn = NULL;
+	link->ready = false;
+	link->bulk_op = NULL;
+	free(link->scratch);
+	link->scratch = NULL;
+	link->scratch_cap = 0;
+	memset(&link->alive, 0, sizeof(link->alive));
+	if (!conn)
+		return;
+	link->peer->messages += ddio_conn_messages(conn);
+	ddio_conn_close(conn, false);
+}
+
+static void link_ready(void *ctx, const struct ddio_msg_welcome *welcome)
+{
+	struct ddio_link *link = ctx;
+
+	if (welcome->node != link->peer->rank) {
+		link_drop(link);
+		ddio_group_lost(link->peer->group, link->peer->rank,
+				"another process answers at its address");
+		return;
+	}
+	link->ready = true;
+	ddio_group_ready(link->peer->group);
+	ddio_exchange_ready(link);
+}
+
+static int link_abort(struct ddio_group *group, const void *payload, size_t len)
+{
+	struct ddio_msg_fan msg;
+	struct ddio_error error;
+	int err = ddio_get_fan(payload, len, &msg);
+
+	if (err || !msg.status || memcmp(msg.group, group->id, sizeof(msg.group)))
+		return -EPROTO;
+	ddio_error_status(&error, msg.status, "%s", msg.text);
+	ddio_group_break(group, &error, msg.blame, true);
+	return 0;
+}
+
+static int link_fan(struct ddio_group *group, uint16_t opcode, const void *payload, size_t len)
+{
+	struct ddio_msg_fan msg;
+	int err = ddio_get_fan(payload, len, &msg);
+
+	if (err)
+		return err;
+	if (memcmp(msg.group, group->id, sizeof(msg.group)))
+		return -EPROTO;
+	if (group->broken.status)
+		return 0;
+	return opcode == DDIO_OP_FAN_IN ? ddio_fan_up(group, &msg) : ddio_fan_down(group, &msg);
+}
+
+static int link_message(void *ctx, const struct ddio_msg *msg, const void *payload)
+{
+	struct ddio_link *link = ctx;
+	struct ddio_group *group = link->peer->group;
+
+	switch (msg->opcode) {
+	case DDIO_OP_PING:
+		return msg->flags & DDIO_WIRE_REPLY
+			       ? 0
+			       : ddio_conn_reply(link->conn, msg, DDIO_ST_OK, NULL, 0);
+	case DDIO_OP_FAN_IN:
+	case DDIO_OP_FAN_OUT:
+		return link_fan(group, msg->opcode, payload, msg->length);
+	case DDIO_OP_GROUP_ABORT:
+		return link_abort(group, payload, msg->length);
+	case DDIO_OP_EXCHANGE:
+		return ddio_exchange_message(link, payload);
+	default:
+		return -EPROTO;
+	}
+}
+
+static int link_bulk(void *ctx, const struct ddio_msg *msg, const void *prefix, size_t prefix_len,
+		     struct ddio_sink *sink)
+{
+	if (msg->opcode != DDIO_OP_EXCHANGE || msg->flags & DDIO_WIRE_REPLY)
+		return -EPROTO;
+	return ddio_exchange_bulk(ctx, prefix, prefix_len, msg->length - prefix_len, sink);
+}
+
+static void link_drained(void *ctx)
+{
+	ddio_exchange_ready(ctx);
+}
+
+static void link_closed(void *ctx, int err, const char *why)
+{
+	struct ddio_link *link = ctx;
+	struct ddio_group *group = link->peer->group;
+	uint32_t rank = link->peer->rank;
+	bool tree = ddio_tree_neighbours(group->rank, rank);
+
+	link_drop(link);
+	if (tree || ddio_exchange_needs(group, rank))
+		ddio_group_lost(group, rank, err ? why : "it closed the connection");
+}
+
+static const struct ddio_conn_ops link_ops = {
+	.ready = link_ready,
+	.bulk = link_bulk,
+	.message = link_message,
+	.drained = link_drained,
+	.closed = link_closed,
+};
+
+static int link_connect(struct ddio_group *group, uint32_t rank)
+{
+	struct ddio_link *link = &group->peers[rank].out;
+	struct ddio_msg_hello hello = { .role = DDIO_ROLE_PEER, .rank = group->rank };
+	struct ddio_conn_opts opts;
+
+	memcpy(hello.group, group->id, sizeof(hello.group));
+	ddio_session_conn_opts(group->session, &opts);
+	return ddio_conn_connect(group->session->env, group->addr[rank], &hello, &opts, &link_ops,
+				 link, &link->conn);
+}
+
+int ddio_peers_connect(struct ddio_group *group, struct ddio_error *error)
+{
+	uint32_t parent = ddio_tree_parent(group->rank);
+	int err;
+
+	if (!group->rank)
+		return 0;
+	err = link_connect(group, parent);
+	if (err)
+		ddio_error_set(error, err, "rank %u (%s): %s", parent, group->addr[parent],
+			       strerror(-err));
+	return err;
+}
+
+void ddio_peer_adopt(struct ddio_group *group, uint32_t rank, struct ddio_conn *conn)
+{
+	struct ddio_msg_welcome welcome = { .node = group->rank };
+	struct ddio_link *link;
+
+	if (rank >= group->size || rank == group->rank || group->broken.status ||
+	    group->peers[rank].in.conn) {
+		ddio_conn_refuse(conn, DDIO_ST_INVALID, "not a member of the group");
+		return;
+	}
+	link = &group->peers[rank].in;
+	/* Hands it over to this very reactor, in order to change its operations. */
+	ddio_conn_detach(conn);
+	if (ddio_conn_attach(group->session->env, conn, &link_ops, link)) {
+		ddio_conn_close(conn, false);
+		return;
+	}
+	link->conn = conn;
+	link->ready = true;
+	if (ddio_conn_welcome(conn, &welcome)) {
+		link_drop(link);
+		ddio_group_lost(group, rank, "out of memory");
+	}
+}
+
+void ddio_peers_close(struct ddio_group *group)
+{
+	uint32_t r;
+
+	for (r = 0; group->peers && r < group->size; r++) {
+		link_drop(&group->peers[r].out);
+		link_drop(&group->peers[r].in);
+	}
+}
+
+/* The link to talk to a member by, if there is one. */
+static struct ddio_link *link_best(struct ddio_peer *peer)
+{
+	if (peer->out.conn && peer->out.ready)
+		return &peer->out;
+	if (peer->in.conn)
+		return &peer->in;
+	return peer->out.conn ? &peer->out : NULL;
+}
+
+struct ddio_link *ddio_peer_link(struct ddio_group *group, uint32_t rank)
+{
+	struct ddio_link *link = link_best(&group->peers[rank]);
+	int err;
+
+	if (link)
+		return link;
+	err = link_connect(group, rank);
+	if (err) {
+		ddio_group_lost(group, rank, strerror(-err));
+		return NULL;
+	}
+	return &group->peers[rank].out;
+}
+
+int ddio_peer_send(struct ddio_group *group, uint32_t rank, uint16_t opcode, const void *payload,
+		   size_t len)
+{
+	struct ddio_msg msg = { .opcode = opcode };
+	/* In the tree always the child has connected. */
+	struct ddio_link *link = rank && ddio_tree_parent(rank) == group->rank
+					 ? &group->peers[rank].in
+					 : &group->peers[rank].out;
+
+	if (!link->conn || !link->ready)
+		return -ENOTCONN;
+	return ddio_conn_send(link->conn, &msg, payload, len, NULL, 0, NULL);
+}
+
+static bool link_check(struct ddio_link *link, bool owes)
+{
+	struct ddio_session *s = link->peer->group->session;
+
+	return link->conn && link->ready && ddio_alive_check(s, &link->alive, link->conn, owes);
+}
+
+bool ddio_peers_check(struct ddio_group *group, bool owes)
+{
+	uint32_t r;
+
+	for (r = 0; group->peers && r < group->size; r++) {
+		bool tree = ddio_tree_neighbours(group->rank, r);
+		bool any = owes && (tree || ddio_exchange_needs(group, r));
+
+		if (!link_check(&group->peers[r].out, any) && !link_check(&group->peers[r].in, any))
+			continue;
+		ddio_group_lost(group, r, "it does not answer");
+		return false;
+	}
+	return true;
+}
+
+size_t ddio_group_queued(const struct ddio_group *group)
+{
+	size_t queued = 0;
+	uint32_t r;
+
+	for (r = 0; group->peers && r < group->size; r++) {
+		if (group->peers[r].out.conn)
+			queued += ddio_conn_queued(group->peers[r].out.conn);
+		if (group->peers[r].in.conn)
+			queued += ddio_conn_queued(group->peers[r].in.conn);
+	}
+	return queued;
+}
+
+uint64_t ddio_peers_messages(const struct ddio_group *group)
+{
+	uint64_t n = 0;
+	uint32_t r;
+
+	for (r = 0; group->peers && r < group->size; r++) {
+		const struct ddio_peer *p = &group->peers[r];
+
+		n += p->messages;
+		n += p->out.conn ? ddio_conn_messages(p->out.conn) : 0;
+		n += p->in.conn ? ddio_conn_messages(p->in.conn) : 0;
+	}
+	return n;
+}
