@@ -203,11 +203,10 @@ static int set_number(const struct ddio_conf_option *option, const char *value, 
 		      char *why, size_t why_len)
 {
 	uint64_t number;
-	bool paper;
+	bool paper = option->type == DDIO_CONF_CACHE && !strcasecmp(value, "paper");
 
 	if (parse_number(option, value, &number))
 		goto bad;
-	paper = option->type == DDIO_CONF_CACHE && number == DDIO_CONF_CACHE_PAPER;
 	if (!paper && (number < option->min || number > option->max))
 		goto bad;
 	if (option->type == DDIO_CONF_BLOCK && (number & (number - 1)))
