@@ -75,7 +75,7 @@ static void local_write_cluster(FILE *f, const struct local_spec *s)
 	if (s->key)
 		fprintf(f, "key_file = %s/key\n", s->dir);
 	if (s->block)
-		fprintf(f, "block_size = %llu\n", (unsigned long long)s->block);
+		fprintf(f, "block = %llu\n", (unsigned long long)s->block);
 	if (s->timeout_ms)
 		fprintf(f, "timeout = %ums\n", s->timeout_ms);
 }

@@ -40,7 +40,7 @@ mkdir "$dir/n"
 head -c 32 /dev/urandom | od -An -tx1 | tr -d ' \n' >"$dir/n/key"
 chmod 600 "$dir/n/key"
 {
-	printf '[cluster]\nname = net\nkey_file = %s/n/key\nblock_size = 8K\ntimeout = 4s\n' "$dir"
+	printf '[cluster]\nname = net\nkey_file = %s/n/key\nblock = 8K\ntimeout = 4s\n' "$dir"
 	for n in 0 1; do
 		printf '[node io%s]\naddress = 10.99.0.%s:7400\nmeta = %s/n/io%s\n' $n $((n + 2)) "$dir" $n
 		printf '[disk d%s]\nnode = io%s\nengine = mem\nsize = 32M\n' $n $n
