@@ -468,6 +468,32 @@ static void test_open_write_fails(void)
 	finish(&s);
 }
 
+static void save_err(struct ddio_send *send, int err)
+{
+	*(int *)send->arg = err;
+}
+
+/* An orderly end of the peer is none for what was still to be sent. */
+static void test_open_end(void)
+{
+	const struct ddio_msg ping = { .opcode = DDIO_OP_PING };
+	int sent_err = 1;
+	struct ddio_send send = { save_err, &sent_err };
+	struct seen s;
+
+	open_it(&s);
+	s.m.out_room = 5;
+	CU_ASSERT_EQUAL(ddio_conn_send(s.conn, &ping, NULL, 0, NULL, 0, &send), 0);
+	mem_run(&s.m);
+	CU_ASSERT_EQUAL(sent_err, 1);
+	s.m.in_end = true;
+	mem_run(&s.m);
+	CU_ASSERT_EQUAL(s.closes, 1);
+	CU_ASSERT_EQUAL(s.err, 0);
+	CU_ASSERT_EQUAL(sent_err, -ECONNRESET);
+	finish(&s);
+}
+
 static const struct ut_case accept_cases[] = {
 	{ "an honest connector", test_accept },
 	{ "wrong key", test_accept_wrong_key },
@@ -491,6 +517,7 @@ static const struct ut_case open_cases[] = {
 	{ "garbage", test_open_garbage },
 	{ "announced, not sent", test_open_patient },
 	{ "writing fails", test_open_write_fails },
+	{ "the peer ends while we write", test_open_end },
 	{ NULL, NULL },
 };
 

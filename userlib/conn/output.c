@@ -100,14 +100,17 @@ static void seg_push(struct conn_out *o, void *base, size_t len, struct conn_chu
 	o->queued += len;
 }
 
-/* Copied bytes that continue the last segment make it longer. */
+/*
+ * Copied bytes that continue the last segment make it longer.  They do if that lies in the same
+ * chunk, which is filled from front to back while anything lies in it.
+ */
 static void seg_push_copied(struct conn_out *o, struct conn_chunk *chunk, size_t len)
 {
 	uint8_t *at = chunk->data + chunk->used;
 	struct conn_seg *last = o->tail == o->sent ? NULL : seg_at(o, o->tail - 1);
 
 	chunk->used += len;
-	if (last && last->chunk == chunk && !last->send && last->base + last->len == at) {
+	if (last && last->chunk == chunk && !last->send) {
 		last->len += len;
 		o->queued += len;
 	} else {

@@ -39,8 +39,8 @@ const char *ddio_status_name(uint32_t status);
 /* One line for people. */
 const char *ddio_status_text(uint32_t status);
 /* status.c: the one place where the two number spaces meet. */
-int ddio_status_to_errno(uint32_t status);   /* 0 or negative errno */
-uint32_t ddio_status_from_errno(int err);    /* takes 0 or negative errno */
+int ddio_status_to_errno(uint32_t status); /* 0 or negative errno */
+uint32_t ddio_status_from_errno(int err);  /* takes 0 or negative errno */
 /* Largest payload of an opcode in one direction; 0 if it is not known. */
 uint64_t ddio_opcode_limit(uint32_t opcode, bool reply);
 /* True if the payload is a fixed record plus file data. */
@@ -93,9 +93,9 @@ struct ddio_msg_welcome {
 		uint32_t sector;
 		uint32_t reserved;
 		uint64_t size;
-		uint64_t peak;	     /* bytes a second of the disk's own time, 0 unknown */
-		uint64_t scale_ppm;  /* time scale in millionths, 1000000 = life size */
-	} *disks; /* allocated by ddio_get_welcome(): ddio_welcome_free() */
+		uint64_t peak;	    /* bytes a second of the disk's own time, 0 unknown */
+		uint64_t scale_ppm; /* time scale in millionths, 1000000 = life size */
+	} * disks;		    /* allocated by ddio_get_welcome(): ddio_welcome_free() */
 	char name[DDIO_MAX_NAME + 1];
 };
 
@@ -139,7 +139,7 @@ struct ddio_file_record {
 void ddio_file_record_free(struct ddio_file_record *rec);
 
 struct ddio_msg_ns_create {
-	uint32_t flags; /* DDIO_NS_EXCL */
+	uint32_t flags;		     /* DDIO_NS_EXCL */
 	struct ddio_file_record rec; /* id 0, times 0; seed 0 lets the server choose */
 };
 #define DDIO_NS_EXCL 0x1u
@@ -173,21 +173,21 @@ struct ddio_msg_obj {
 	uint64_t len;	 /* bytes (RESERVE: blocks; EXTENTS, LIST: most entries) */
 };
 #define DDIO_OBJ_NO_PREFETCH 0x1u
-#define DDIO_OBJ_ALL 0x2u /* SYNC, DROP_CACHE: every file, every disk of the reactor */
+#define DDIO_OBJ_ALL 0x2u    /* SYNC, DROP_CACHE: every file, every disk of the reactor */
 #define DDIO_OBJ_REPAIR 0x4u /* FSCK: mend what can be mended */
 /* FSCK with this as disk: the records of the name space, on the node that serves it. */
 #define DDIO_FSCK_NAMES UINT32_MAX
 
-struct ddio_msg_obj_data { /* fixed record of the OBJ_READ reply */
+struct ddio_msg_obj_data {  /* fixed record of the OBJ_READ reply */
 	uint64_t len;	    /* bytes of data that follow; holes are sent as zeros */
 	uint32_t hit;	    /* 1: came from the cache */
 	uint32_t disk_reqs; /* disk requests it caused */
 };
 
 struct ddio_wire_extent { /* EXTENTS reply: array */
-	uint64_t block; /* first block in the object */
-	uint64_t start; /* byte on the disk */
-	uint64_t count; /* blocks */
+	uint64_t block;	  /* first block in the object */
+	uint64_t start;	  /* byte on the disk */
+	uint64_t count;	  /* blocks */
 };
 struct ddio_msg_extents {
 	uint32_t n, more;
@@ -216,19 +216,19 @@ struct ddio_msg_coll_start {
 	uint64_t op; /* number of the collective in its group, from 1 */
 	uint32_t flags;
 	uint32_t nprocs;
-	uint32_t buffers;   /* per disk; 0: the daemon's default */
+	uint32_t buffers; /* per disk; 0: the daemon's default */
 	uint32_t reserved;
 	uint64_t timeout_ns;
 	uint64_t file_size; /* at the start: for a read nothing beyond it is asked */
 	struct ddio_file_record file;
-	uint32_t nparts; /* 1 for an array, else nprocs */
-	struct ddio_part *parts;     /* allocated with what they name: ddio_coll_start_free() */
-	struct ddio_array array;     /* parts[0].array points here */
+	uint32_t nparts;	 /* 1 for an array, else nprocs */
+	struct ddio_part *parts; /* allocated with what they name: ddio_coll_start_free() */
+	struct ddio_array array; /* parts[0].array points here */
 };
 #define DDIO_COLL_WRITE 0x1u
-#define DDIO_COLL_SORT 0x2u   /* presort by place on the disk (DDs) */
-#define DDIO_COLL_ROTATE 0x4u /* start each disk's list at another place in file order */
-#define DDIO_COLL_SYNC 0x8u   /* durable before DONE */
+#define DDIO_COLL_SORT 0x2u	 /* presort by place on the disk (DDs) */
+#define DDIO_COLL_ROTATE 0x4u	 /* start each disk's list at another place in file order */
+#define DDIO_COLL_SYNC 0x8u	 /* durable before DONE */
 #define DDIO_COLL_NO_BATCH 0x10u /* one message flushed at a time, as in TR94-226 */
 void ddio_coll_start_free(struct ddio_msg_coll_start *start);
 
@@ -248,7 +248,7 @@ struct ddio_msg_coll_want {
 		uint64_t block;
 		uint32_t disk;
 		uint32_t reserved;
-	} *want; /* allocated: free() */
+	} * want; /* allocated: free() */
 };
 
 struct ddio_msg_coll_done {
@@ -256,11 +256,11 @@ struct ddio_msg_coll_done {
 	uint32_t handle;
 	uint32_t status;
 	uint32_t reactor;
-	uint32_t lost_rank; /* MEMBER_LOST: whose; else ~0 */
-	uint64_t bytes_needed;	/* by this reactor, distinct bytes */
+	uint32_t lost_rank;		  /* MEMBER_LOST: whose; else ~0 */
+	uint64_t bytes_needed;		  /* by this reactor, distinct bytes */
 	uint64_t disk_read, disk_written; /* bytes of disk traffic */
 	uint64_t disk_requests;
-	uint64_t messages; /* to and from members */
+	uint64_t messages;     /* to and from members */
 	uint64_t cache_blocks; /* blocks taken from the cache because they were dirty */
 	uint64_t wait_disk_ns, wait_members_ns;
 	uint64_t elapsed_ns;
@@ -286,7 +286,8 @@ struct ddio_disk_status {
 	uint64_t cache_blocks, cache_dirty, cache_bytes;
 	uint64_t queue, max_queue;
 	uint64_t seeks, seek_ns, rotation_ns, buffer_hits, bus_wait_ns, busy_ns;
-	uint64_t buffers, max_buffers; /* collective block buffers in use, most ever per collective */
+	uint64_t buffers,
+		max_buffers; /* collective block buffers in use, most ever per collective */
 	uint64_t objects;
 };
 struct ddio_msg_status {
@@ -316,12 +317,12 @@ struct ddio_msg_group_table {
 /* FAN_IN and FAN_OUT: a step of a barrier-like operation in a group. */
 struct ddio_msg_fan {
 	uint8_t group[DDIO_GROUP_ID_LEN];
-	uint64_t seq;  /* number of the step in the group */
-	uint32_t kind; /* the compute side's enum */
-	uint32_t rank; /* sender */
-	uint32_t status; /* agreed or proposed verdict */
-	uint32_t blame;	 /* rank or node that the verdict is about, ~0 none */
-	uint64_t len;	 /* of data */
+	uint64_t seq;	  /* number of the step in the group */
+	uint32_t kind;	  /* the compute side's enum */
+	uint32_t rank;	  /* sender */
+	uint32_t status;  /* agreed or proposed verdict */
+	uint32_t blame;	  /* rank or node that the verdict is about, ~0 none */
+	uint64_t len;	  /* of data */
 	const void *data; /* points into the payload */
 	char text[DDIO_MAX_TEXT];
 };
@@ -342,8 +343,8 @@ void ddio_part_free(struct ddio_part *part);
 ssize_t ddio_put_record(void *buf, size_t cap, const struct ddio_file_record *rec);
 int ddio_get_record(const void *buf, size_t len, struct ddio_file_record *rec, size_t *used);
 
-#define DDIO_PROTO_CODEC(name, type)                                                               \
-	ssize_t ddio_put_##name(void *buf, size_t cap, const struct type *x);                      \
+#define DDIO_PROTO_CODEC(name, type)                                          \
+	ssize_t ddio_put_##name(void *buf, size_t cap, const struct type *x); \
 	int ddio_get_##name(const void *buf, size_t len, struct type *x)
 
 DDIO_PROTO_CODEC(hello, ddio_msg_hello);

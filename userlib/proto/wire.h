@@ -82,45 +82,45 @@ enum ddio_opcode {
  */
 enum ddio_status {
 	DDIO_ST_OK = 0,
-	DDIO_ST_PROTOCOL = 1,	    /* malformed message */
-	DDIO_ST_VERSION = 2,	    /* no common version */
-	DDIO_ST_AUTH = 3,	    /* key missing or wrong */
-	DDIO_ST_UNSUPPORTED = 4,    /* unknown opcode or flag */
-	DDIO_ST_INVALID = 5,	    /* a value makes no sense */
-	DDIO_ST_TOO_BIG = 6,	    /* beyond a limit */
+	DDIO_ST_PROTOCOL = 1,	 /* malformed message */
+	DDIO_ST_VERSION = 2,	 /* no common version */
+	DDIO_ST_AUTH = 3,	 /* key missing or wrong */
+	DDIO_ST_UNSUPPORTED = 4, /* unknown opcode or flag */
+	DDIO_ST_INVALID = 5,	 /* a value makes no sense */
+	DDIO_ST_TOO_BIG = 6,	 /* beyond a limit */
 	DDIO_ST_NO_MEMORY = 7,
 	DDIO_ST_NOT_FOUND = 8,
 	DDIO_ST_EXISTS = 9,
 	DDIO_ST_NO_SPACE = 10,
-	DDIO_ST_IO = 11,	    /* a disk failed */
+	DDIO_ST_IO = 11, /* a disk failed */
 	DDIO_ST_BUSY = 12,
-	DDIO_ST_STALE = 13,	    /* the file is not what it was: removed, or striped otherwise */
-	DDIO_ST_MISMATCH = 14,	    /* members disagree about a collective */
-	DDIO_ST_MEMBER_LOST = 15,   /* a compute process went away */
-	DDIO_ST_NODE_LOST = 16,	    /* an I/O processor went away */
+	DDIO_ST_STALE = 13,	  /* the file is not what it was: removed, or striped otherwise */
+	DDIO_ST_MISMATCH = 14,	  /* members disagree about a collective */
+	DDIO_ST_MEMBER_LOST = 15, /* a compute process went away */
+	DDIO_ST_NODE_LOST = 16,	  /* an I/O processor went away */
 	DDIO_ST_TIMEOUT = 17,
 	DDIO_ST_CANCELLED = 18,
 	DDIO_ST_PERMISSION = 19,
-	DDIO_ST_CORRUPT = 20,	    /* records on disk contradict one another */
-	DDIO_ST_SHUTDOWN = 21,	    /* the I/O processor is stopping */
-	DDIO_ST_RANGE = 22,	    /* beyond the largest file or number */
-	DDIO_ST_OVERLAP = 23,	    /* two members write the same byte */
-	DDIO_ST_NO_DATA = 24,	    /* beyond the end of the file */
+	DDIO_ST_CORRUPT = 20,  /* records on disk contradict one another */
+	DDIO_ST_SHUTDOWN = 21, /* the I/O processor is stopping */
+	DDIO_ST_RANGE = 22,    /* beyond the largest file or number */
+	DDIO_ST_OVERLAP = 23,  /* two members write the same byte */
+	DDIO_ST_NO_DATA = 24,  /* beyond the end of the file */
 	DDIO_ST_MAX = 25
 };
 
 /* Limits, checked before anything is allocated. */
 #define DDIO_MAX_NAME 255
-#define DDIO_MAX_DISKS 65536u		   /* in a stripe */
-#define DDIO_MAX_MEMBERS (1u << 20)	   /* of a group */
+#define DDIO_MAX_DISKS 65536u	    /* in a stripe */
+#define DDIO_MAX_MEMBERS (1u << 20) /* of a group */
 #define DDIO_MIN_BLOCK 512u
 #define DDIO_MAX_BLOCK (16u << 20)
-#define DDIO_MAX_TEXT 512		   /* error texts */
-#define DDIO_MAX_ADDR 128		   /* "host:port" */
-#define DDIO_MAX_BULK (32u << 20)	   /* data of one message */
-#define DDIO_MAX_PAYLOAD (256u << 20)	   /* COLL_START, FAN_IN, FAN_OUT, GROUP_TABLE */
-#define DDIO_MAX_SMALL (1u << 20)	   /* of every other one without bulk */
-#define DDIO_MAX_BATCH 4096u		   /* entries of a list in one message */
+#define DDIO_MAX_TEXT 512	      /* error texts */
+#define DDIO_MAX_ADDR 128	      /* "host:port" */
+#define DDIO_MAX_BULK (32u << 20)     /* data of one message */
+#define DDIO_MAX_PAYLOAD (256u << 20) /* COLL_START, FAN_IN, FAN_OUT, GROUP_TABLE */
+#define DDIO_MAX_SMALL (1u << 20)     /* of every other one without bulk */
+#define DDIO_MAX_BATCH 4096u	      /* entries of a list in one message */
 #define DDIO_MAX_FILE (1ull << 62)
 #define DDIO_NONCE_LEN 32
 #define DDIO_PROOF_LEN 32
