@@ -16,7 +16,7 @@
 #define CP_SEC 1000000000ull
 #define CP_MS 1000000ull
 
-enum { CP_NODES = 4, CP_REACTORS = 2, CP_DISKS = 8, CP_PROCS = 16 };
+enum { CP_NODES = 4, CP_REACTORS = 2, CP_DISKS = 8, CP_PROCS = 26 };
 
 /* What a cluster is like; zeros are defaults. */
 struct cp_params {
@@ -161,7 +161,10 @@ static inline int cp_run(struct cp_world *w, void (*fn)(struct cp_proc *p), void
 		if (!p->killed)
 			ddio_double_spawn(w->dw, p->env, cp_proc_main, p);
 	}
-	return ddio_double_run(w->dw);
+	r = ddio_double_run(w->dw);
+	if (r)
+		fprintf(stderr, "world: %s\n", strerror(-(int)r));
+	return (int)r;
 }
 
 /* The call of a process whose result is to be looked at later. */

@@ -235,6 +235,8 @@ void ddio_exchange_ready(struct ddio_link *link)
 		exchange_pump(tp, link->peer->rank);
 		if (group->broken.status)
 			return;
+		/* What was left to send may have been nothing. */
+		exchange_check(tp);
 	}
 }
 
