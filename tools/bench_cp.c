@@ -11,6 +11,8 @@
 #include <time.h>
 #include "bench.h"
 
+#define COLD_NAME "bench.cold"
+
 struct cp {
 	const struct bench_spec *spec;
 	struct bench_shared *sh;
@@ -18,6 +20,9 @@ struct cp {
 	struct ddio_session *session;
 	struct ddio_group *group;
 	struct ddio_file *file;
+	struct ddio_file *cold; /* rank 0's: one block on each disk */
+	uint8_t *cold_buf;
+	uint64_t cold_len;
 	uint8_t *buf;
 	uint64_t buf_len;
 	uint8_t key;
@@ -117,11 +122,19 @@ static int move(struct cp *cp, const struct ddio_array *a, bool write, uint32_t 
 		     : ddio_read_all(cp->file, cp->group, &t);
 }
 
-/* Cold caches, outside the time that counts. */
+/*
+ * Cold caches, outside the time that counts: the I/O processors', and the disks' own buffers,
+ * by reading a block of another file from each.
+ */
 static int settle(struct cp *cp)
 {
 	int err = cp->rank ? 0 : ddio_drop_cache(cp->file);
+	ssize_t n = 0;
 
+	if (!err && !cp->rank) {
+		n = ddio_pread(cp->cold, cp->cold_buf, cp->cold_len, 0);
+		err = n < 0 ? (int)n : ddio_drop_cache(cp->cold);
+	}
 	if (err)
 		return cp_fail(cp, err, "drop cache");
 	err = ddio_group_barrier(cp->group);
@@ -245,6 +258,42 @@ static int store(struct cp *cp)
 	return err ? cp_fail(cp, err, "store") : settle(cp);
 }
 
+/* Made after the file, so that it lies behind it and reading ahead from it finds nothing of it. */
+static int open_cold(struct cp *cp)
+{
+	const struct bench_spec *s = cp->spec;
+	struct ddio_striping st = { .struct_size = sizeof(st), .block_size = (uint32_t)s->block };
+	struct ddio_file_stat fs;
+	ssize_t n;
+	int err;
+
+	if (cp->rank)
+		return 0;
+	err = ddio_open(cp->session, COLD_NAME, DDIO_CREATE | DDIO_TRUNCATE, &st, &cp->cold);
+	if (!err)
+		err = ddio_fstat(cp->cold, &fs);
+	if (err)
+		return cp_fail(cp, err, COLD_NAME);
+	cp->cold_len = (uint64_t)fs.block_size * fs.ndisks;
+	cp->cold_buf = calloc(1, cp->cold_len);
+	n = cp->cold_buf ? ddio_pwrite(cp->cold, cp->cold_buf, cp->cold_len, 0) : -ENOMEM;
+	return n < 0 ? cp_fail(cp, (int)n, COLD_NAME) : 0;
+}
+
+static int close_cold(struct cp *cp)
+{
+	int err;
+
+	if (cp->rank)
+		return 0;
+	ddio_close(cp->cold);
+	cp->cold = NULL;
+	free(cp->cold_buf);
+	cp->cold_buf = NULL;
+	err = ddio_remove(cp->session, COLD_NAME);
+	return err ? cp_fail(cp, err, COLD_NAME) : 0;
+}
+
 static int open_file(struct cp *cp, uint32_t layout, uint32_t trial)
 {
 	const struct bench_spec *s = cp->spec;
@@ -258,11 +307,14 @@ static int open_file(struct cp *cp, uint32_t layout, uint32_t trial)
 
 	if (s->file) {
 		err = ddio_open_all(cp->group, s->file, 0, NULL, &cp->file);
-		return err ? cp_fail(cp, err, s->file) : 0;
+		return err ? cp_fail(cp, err, s->file) : open_cold(cp);
 	}
 	snprintf(name, sizeof(name), "bench.%s.%u", bench_layout_name(layout), trial);
 	err = ddio_open_all(cp->group, name, DDIO_CREATE | DDIO_EXCL, &st, &cp->file);
-	return err ? cp_fail(cp, err, name) : store(cp);
+	if (err)
+		return cp_fail(cp, err, name);
+	err = open_cold(cp);
+	return err ? err : store(cp);
 }
 
 static int close_file(struct cp *cp, uint32_t layout, uint32_t trial)
@@ -274,6 +326,8 @@ static int close_file(struct cp *cp, uint32_t layout, uint32_t trial)
 		err = store(cp);
 	ddio_close(cp->file);
 	cp->file = NULL;
+	if (!err)
+		err = close_cold(cp);
 	if (err || cp->spec->file || cp->rank)
 		return err;
 	snprintf(name, sizeof(name), "bench.%s.%u", bench_layout_name(layout), trial);
