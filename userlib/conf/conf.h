@@ -30,8 +30,8 @@
 
 struct ddio_conf_node {
 	char *name;
-	char *address; /* "host:port" */
-	char *meta;    /* directory of the records */
+	char *address;	   /* "host:port" */
+	char *meta;	   /* directory of the records */
 	uint32_t reactors; /* 0: as many as disks, at most as many as cores */
 	uint64_t cache;	   /* bytes per disk, or DDIO_CONF_CACHE_PAPER: 8 blocks a CP and disk */
 	uint32_t buffers;  /* block buffers a disk in a collective, default 2 */
@@ -42,7 +42,7 @@ struct ddio_conf_node {
 struct ddio_conf_disk {
 	char *name;
 	uint32_t node;
-	char *engine;  /* NULL: chosen by path */
+	char *engine; /* NULL: chosen by path */
 	char *path;
 	uint64_t size; /* 0: the device's */
 	char *options;

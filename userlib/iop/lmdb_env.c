@@ -35,9 +35,12 @@ int ddio_lmdb_errno(int mdb_err)
 	case MDB_BAD_DBI:
 		return -EUCLEAN;
 	default:
-		/* Ours come through as they are, LMDB's others are positive errno values. */
-		return mdb_err > 0 ? -mdb_err : mdb_err <= MDB_KEYEXIST ? -EIO : mdb_err;
+		break;
 	}
+	if (mdb_err >= MDB_KEYEXIST && mdb_err <= MDB_LAST_ERRCODE)
+		return -EIO;
+	/* The system's are positive; ours come through as they are. */
+	return mdb_err > 0 ? -mdb_err : mdb_err;
 }
 
 static int make_dirs(const char *dir)

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* tsan */
+/*
+ * Store and name space in the real world, where a worker writes the records
+ * while the reactor goes on changing and reading; and the LMDB environment
+ * beneath: growing, locking, failing.
+ */
+#include <errno.h>
+#include "env/real.h"
+#include "iop/ns_priv.h"
+#include "iop/store_priv.h"
+#include "ut_store.h"
+
+#define BS 4096u
+#define ROUNDS 60
+#define SIZE (64 * MIB)
+
+/**
+ * struct busy - a reactor's program: rounds of changes, each with a commit that is not waited for
+ * @left: commits that have not ended; @errors: of them
+ */
+struct busy {
+	struct ut_store t;
+	struct ddio_ns *ns;
+	struct ddio_commit commits[2 * ROUNDS];
+	struct ddio_post post;
+	struct ddio_gate gate;
+	int round, left, errors;
+};
+
+static void busy_done(struct ddio_commit *commit, int err)
+{
+	struct busy *b = commit->arg;
+
+	b->errors += err != 0;
+	if (!--b->left && b->round == ROUNDS)
+		ddio_gate_open(b->t.env, &b->gate);
+}
+
+static void busy_commit(struct busy *b, struct ddio_commit *commit)
+{
+	commit->done = busy_done;
+	commit->arg = b;
+}
+
+/* A new object and a new file each time, and a look at an old one, which is loaded. */
+static void busy_change(struct busy *b)
+{
+	uint32_t disks[1] = { 0 };
+	struct ddio_file_record rec = { .ref.block = BS, .ndisks = 1, .disks = disks };
+	struct ddio_object *obj = ut_object(&b->t, (uint64_t)b->round + 1, BS, b->round % 3, true);
+
+	b->errors += ut_fill(obj, 0, 100) != 0;
+	if (b->round % 4 == 3)
+		b->errors += ddio_object_truncate(obj, 50) != 0;
+	ddio_object_put(obj);
+	snprintf(rec.name, sizeof(rec.name), "f%d", b->round);
+	b->errors += ddio_ns_create(b->ns, &rec) != 0;
+	obj = ut_object(&b->t, (uint64_t)b->round / 2 + 1, BS, b->round / 2 % 3, false);
+	b->errors += !obj || ddio_object_blocks(obj) == 0;
+	ddio_object_put(obj);
+	b->errors += ddio_ns_set_size(b->ns, 1, (uint64_t)b->round, true) != 0;
+}
+
+static void busy_round(void *arg)
+{
+	struct busy *b = arg;
+	struct ddio_commit *commit = &b->commits[2 * b->round];
+
+	busy_change(b);
+	busy_commit(b, &commit[0]);
+	busy_commit(b, &commit[1]);
+	b->left += 2;
+	b->round++;
+	ddio_store_commit(b->t.store, &commit[0]);
+	ddio_ns_commit(b->ns, &commit[1]);
+	if (b->round < ROUNDS)
+		ddio_env_post(b->t.env, &b->post);
+}
+
+static void quiet(void *arg, enum ddio_log_level level, const char *line)
+{
+	(void)level;
+	fprintf(arg, "%s\n", line);
+}
+
+/* The smallest maps that hold what is there: each has to grow, and again. */
+static void shrink(struct ddio_lmdb *db)
+{
+	CU_ASSERT_EQUAL(mdb_env_set_mapsize(db->env, 32 * 1024), 0);
+}
+
+static size_t map_of(const struct ddio_lmdb *db)
+{
+	MDB_envinfo info;
+
+	return mdb_env_info(db->env, &info) ? 0 : info.me_mapsize;
+}
+
+static void open_all(struct busy *b)
+{
+	struct ddio_real_opts opts = { .log = quiet, .log_arg = stderr, .name = "io0" };
+	char dir[300], err[500];
+
+	CU_ASSERT_EQUAL_FATAL(ddio_real_new(&opts, &b->t.env), 0);
+	CU_ASSERT_EQUAL_FATAL(ut_store_open(&b->t), 0);
+	snprintf(dir, sizeof(dir), "%s/ns", b->t.top);
+	CU_ASSERT_EQUAL_FATAL(ddio_ns_open(b->t.env, dir, "demo", true, &b->ns, err, sizeof(err)),
+			      0);
+}
+
+static void close_all(struct busy *b)
+{
+	ut_store_close(&b->t);
+	ddio_ns_close(b->ns);
+	ddio_real_free(b->t.env);
+}
+
+static void test_worker(void)
+{
+	static struct busy b;
+	struct ddio_msg_fsck fsck;
+	size_t before[2];
+
+	memset(&b, 0, sizeof(b));
+	ut_store_prepare(&b.t, SIZE);
+	ddio_double_free(b.t.world);
+	b.t.opts.sync = true;
+	open_all(&b);
+	shrink(&b.t.store->db);
+	shrink(&b.ns->db);
+	before[0] = map_of(&b.t.store->db);
+	before[1] = map_of(&b.ns->db);
+	b.post = (struct ddio_post){ .fn = busy_round, .arg = &b };
+	ddio_gate_init(&b.gate);
+	CU_ASSERT_EQUAL_FATAL(ddio_real_start_thread(b.t.env), 0);
+	ddio_env_post(b.t.env, &b.post);
+	CU_ASSERT_EQUAL(ddio_gate_wait(b.t.env, &b.gate, 0), 0);
+	ddio_real_join_thread(b.t.env);
+	CU_ASSERT_EQUAL(b.errors, 0);
+	CU_ASSERT_EQUAL(b.left, 0);
+	CU_ASSERT(map_of(&b.t.store->db) > before[0]);
+	CU_ASSERT(map_of(&b.ns->db) > before[1]);
+	close_all(&b);
+	open_all(&b);
+	CU_ASSERT_EQUAL(ddio_store_objects(b.t.store), ROUNDS);
+	CU_ASSERT_EQUAL(ut_store_clean(&b.t),
+			SIZE - 4096 - (ROUNDS / 4 * 3 * 100 + ROUNDS / 4 * 50) * BS);
+	CU_ASSERT_EQUAL(ddio_ns_check(b.ns, false, &fsck), 0);
+	CU_ASSERT_EQUAL(fsck.problems, 0);
+	CU_ASSERT_EQUAL(fsck.objects, ROUNDS);
+	close_all(&b);
+	ut_remove_tree(b.t.top);
+}
+
+static struct ddio_lmdb_opts lmdb_opts(const char *dir)
+{
+	return (struct ddio_lmdb_opts){ .dir = dir, .dbs = { "a", "b" }, .map = 32 * 1024 };
+}
+
+struct filling {
+	struct ddio_lmdb *db;
+	int n;
+};
+
+static int fill(MDB_txn *txn, void *arg)
+{
+	struct filling *f = arg;
+	char buf[3000] = "";
+	int i, ret = 0;
+
+	for (i = 0; i < f->n && !ret; i++) {
+		MDB_val k = ddio_lmdb_val(&i, sizeof(i)), v = ddio_lmdb_val(buf, sizeof(buf));
+
+		ret = mdb_put(txn, f->db->dbi[0], &k, &v, 0);
+	}
+	return ret;
+}
+
+static void test_lmdb_grows(void)
+{
+	struct ddio_lmdb db, second;
+	struct ddio_lmdb_opts opts;
+	struct filling f = { &db, 1000 };
+	char top[200], dir[300], err[300];
+	MDB_stat stat;
+
+	ut_temp_dir(top, sizeof(top));
+	snprintf(dir, sizeof(dir), "%s/x/y/z", top);
+	opts = lmdb_opts(dir);
+	CU_ASSERT_EQUAL_FATAL(ddio_lmdb_open(&db, &opts, err, sizeof(err)), 0);
+	CU_ASSERT_EQUAL(ddio_lmdb_open(&second, &opts, err, sizeof(err)), -EBUSY);
+	CU_ASSERT_PTR_NOT_NULL(strstr(err, dir));
+	CU_ASSERT_EQUAL(ddio_lmdb_write_once(&db, fill, &f), DDIO_LMDB_FULL);
+	CU_ASSERT_EQUAL(ddio_lmdb_write(&db, fill, &f), 0);
+	CU_ASSERT_EQUAL(ddio_lmdb_read_begin(&db), 0);
+	CU_ASSERT_EQUAL(mdb_stat(db.read, db.dbi[0], &stat), 0);
+	CU_ASSERT_EQUAL(stat.ms_entries, 1000);
+	ddio_lmdb_read_end(&db);
+	ddio_lmdb_close(&db);
+	/* The next time the map is as large as what is there, whatever was asked for. */
+	CU_ASSERT_EQUAL_FATAL(ddio_lmdb_open(&db, &opts, err, sizeof(err)), 0);
+	CU_ASSERT_EQUAL(ddio_lmdb_write(&db, fill, &f), 0);
+	ddio_lmdb_close(&db);
+	ddio_lmdb_close(&db);
+	ut_remove_tree(top);
+}
+
+static void test_lmdb_not_ours(void)
+{
+	struct ddio_lmdb db;
+	struct ddio_lmdb_opts opts;
+	char top[200], path[300], err[300];
+	FILE *f;
+
+	ut_temp_dir(top, sizeof(top));
+	opts = lmdb_opts(top);
+	snprintf(path, sizeof(path), "%s/data.mdb", top);
+	f = fopen(path, "w");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(f);
+	fprintf(f, "%09000d", 0);
+	fclose(f);
+	CU_ASSERT_EQUAL(ddio_lmdb_open(&db, &opts, err, sizeof(err)), -EUCLEAN);
+	CU_ASSERT_PTR_NOT_NULL(strstr(err, top));
+	ut_remove_tree(top);
+}
+
+static void test_lmdb_errors(void)
+{
+	CU_ASSERT_EQUAL(ddio_lmdb_errno(0), 0);
+	CU_ASSERT_EQUAL(ddio_lmdb_errno(MDB_NOTFOUND), -ENOENT);
+	CU_ASSERT_EQUAL(ddio_lmdb_errno(MDB_CORRUPTED), -EUCLEAN);
+	CU_ASSERT_EQUAL(ddio_lmdb_errno(MDB_MAP_FULL), DDIO_LMDB_FULL);
+	CU_ASSERT_EQUAL(ddio_lmdb_errno(ENOSPC), -ENOSPC);
+	CU_ASSERT_EQUAL(ddio_lmdb_errno(-EUCLEAN), -EUCLEAN);
+	CU_ASSERT_EQUAL(ddio_lmdb_errno(MDB_DBS_FULL), -EIO);
+}
+
+static const struct ut_case cases[] = {
+	{ "commits by a worker", test_worker },
+	{ "an environment grows", test_lmdb_grows },
+	{ "an environment that is none", test_lmdb_not_ours },
+	{ "errors", test_lmdb_errors },
+	{ .name = NULL },
+};
+
+int main(void)
+{
+	const struct ut_suite suites[] = { { "real", cases } };
+
+	return ut_run("store_real", suites, 1);
+}
