@@ -128,6 +128,9 @@ int server_message(void *ctx, const struct ddio_msg *msg, const void *payload)
 		return -EPROTO;
 	if (op && op->coll)
 		return op->coll(&sc->c, msg, payload);
+	/* Not for an I/O processor, and there is no such thing as a reply to it. */
+	if (!op && !ddio_opcode_limit(msg->opcode, true))
+		return -EOPNOTSUPP;
 	if (!req)
 		req = server_request_new(sc, msg);
 	if (!req)
