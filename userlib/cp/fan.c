@@ -119,13 +119,15 @@ static void fan_compare(struct ddio_fan *fan, uint32_t rank, uint32_t kind, cons
 			fan_blame(fan, DDIO_ST_NO_MEMORY, rank, "out of memory");
 			return;
 		}
-		memcpy(fan->compare, data, len);
+		if (len)
+			memcpy(fan->compare, data, len);
 		fan->compare_len = len;
 		fan->compare_rank = rank;
 		fan->kind = kind;
 		return;
 	}
-	if (kind == fan->kind && len == fan->compare_len && !memcmp(data, fan->compare, len))
+	if (kind == fan->kind && len == fan->compare_len &&
+	    (!len || !memcmp(data, fan->compare, len)))
 		return;
 	if (kind != fan->kind)
 		snprintf(text, sizeof(text), "rank %u calls %s, rank %u %s", fan->compare_rank,
@@ -308,20 +310,28 @@ void ddio_fan_release(struct ddio_fan *fan, const struct ddio_error *error, cons
 	}
 }
 
+static struct ddio_fan *fan_begin_get(struct ddio_group *group, uint64_t seq, uint32_t kind)
+{
+	struct ddio_error error;
+	struct ddio_fan *fan;
+
+	if (group->broken.status)
+		return NULL;
+	fan = fan_get(group, seq, kind);
+	if (!fan) {
+		ddio_error_set(&error, -ENOMEM, "out of memory");
+		ddio_group_break(group, &error, group->rank, true);
+	}
+	return fan;
+}
+
 void ddio_fan_begin(struct ddio_group *group, uint64_t number, unsigned int step,
 		    const struct ddio_fan_in *in)
 {
-	struct ddio_error none;
-	struct ddio_fan *fan;
+	struct ddio_fan *fan = fan_begin_get(group, number * DDIO_STEPS + step, in->kind);
+	struct ddio_error verdict;
 
-	if (!group->broken.status) {
-		fan = fan_get(group, number * DDIO_STEPS + step, in->kind);
-		if (!fan) {
-			ddio_error_set(&none, -ENOMEM, "out of memory");
-			ddio_group_break(group, &none, group->rank, true);
-		}
-	}
-	if (group->broken.status) {
+	if (!fan) {
 		in->done(in->arg, &group->broken, NULL, 0);
 		return;
 	}
@@ -330,8 +340,8 @@ void ddio_fan_begin(struct ddio_group *group, uint64_t number, unsigned int step
 	fan->done = in->done;
 	fan->arg = in->arg;
 	if (fan->state == FAN_OVER) {
-		none = fan->verdict;
-		fan_end(fan, &none, NULL, 0);
+		verdict = fan->verdict;
+		fan_end(fan, &verdict, NULL, 0);
 		return;
 	}
 	/* If the list of the missing is on its way up the verdict is as good as known. */
