@@ -227,22 +227,22 @@ static inline struct ddio_group *cp_group(struct cp_proc *p)
 {
 	struct ddio_group *g = NULL;
 
-	if (cp_note(p, ddio_group_create(p->session, p->rank, p->w->p.procs, "127.0.0.1:9000",
-					 &g))) {
+	if (cp_note(p,
+		    ddio_group_create(p->session, p->rank, p->w->p.procs, "127.0.0.1:9000", &g))) {
 		CU_FAIL("group");
 		fprintf(stderr, "rank %u: %s\n", p->rank, p->text);
 	}
 	return g;
 }
 
-#define CP_OK(p, call)                                                                        \
-	do {                                                                                  \
-		int ret_ = cp_note(p, call);                                                  \
-		if (ret_) {                                                                   \
-			CU_FAIL("" #call);                                                    \
+#define CP_OK(p, call)                                                                           \
+	do {                                                                                     \
+		int ret_ = cp_note(p, call);                                                     \
+		if (ret_) {                                                                      \
+			CU_FAIL("" #call);                                                       \
 			fprintf(stderr, "%s:%d rank %u: %d %s\n", __FILE__, __LINE__, (p)->rank, \
-				ret_, (p)->text);                                             \
-		}                                                                             \
+				ret_, (p)->text);                                                \
+		}                                                                                \
 	} while (0)
 
 #endif /* DDIO_TEST_CP_WORLD_H */

@@ -242,10 +242,9 @@ static void striping_as_asked(void)
 static void strided(struct cp_proc *p)
 {
 	enum { LEN = 50000 };
-	struct ddio_strided sd = { .offset = 10,
-				   .len = 7,
-				   .nlevels = 2,
-				   .level = { { 100, 300 }, { 4, 20 } } };
+	struct ddio_strided sd = {
+		.offset = 10, .len = 7, .nlevels = 2, .level = { { 100, 300 }, { 4, 20 } }
+	};
 	struct ddio_extent list[3] = { { 9000, 100 }, { 5, 10 }, { 3000, 4000 } };
 	struct ddio_part part = { .kind = DDIO_PART_STRIDED, .n = 1, .strided = &sd };
 	struct ddio_report report = { .struct_size = sizeof(report) };

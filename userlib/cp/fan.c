@@ -411,7 +411,8 @@ int ddio_fan_down(struct ddio_group *group, const struct ddio_msg_fan *msg)
 
 	if (!group->rank || msg->rank != ddio_tree_parent(group->rank))
 		return -EPROTO;
-	fan = fan_get(group, msg->seq, msg->kind);
+	/* Who is asked learns from it what for. */
+	fan = fan_get(group, msg->seq, msg->kind == DDIO_FAN_ASK ? msg->blame : msg->kind);
 	if (!fan)
 		return -EPROTO;
 	if (msg->kind == DDIO_FAN_ASK) {

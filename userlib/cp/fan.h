@@ -31,7 +31,7 @@ enum ddio_fan_kind {
 	DDIO_FAN_MIDDLE = 6, /* between the two phases of a two-phase transfer */
 	DDIO_FAN_END = 7,
 	DDIO_FAN_LATE = 100, /* up: data: ranks that are missing */
-	DDIO_FAN_ASK = 101,  /* down: who is missing? */
+	DDIO_FAN_ASK = 101,  /* down: who is missing?  "blame" is the kind of the step */
 };
 
 /* Steps of one turn. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Steps that expire: who is missing? */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include "cp/fan_priv.h"
 
@@ -35,6 +36,13 @@ static void late_send(struct ddio_fan *fan, uint32_t n)
 	fan_send(g, ddio_tree_parent(g->rank), DDIO_OP_FAN_IN, &msg);
 }
 
+static int rank_cmp(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
 void fan_late_report(struct ddio_fan *fan)
 {
 	struct ddio_group *g = fan->group;
@@ -48,6 +56,8 @@ void fan_late_report(struct ddio_fan *fan)
 		late_send(fan, fan->nmissing);
 		return;
 	}
+	qsort(fan->missing, fan->nmissing < FAN_NAMED ? fan->nmissing : FAN_NAMED,
+	      sizeof(fan->missing[0]), rank_cmp);
 	ddio_agree_missing(g, fan->kind, fan->missing, fan->nmissing, text);
 	ddio_error_status(&error, DDIO_ST_TIMEOUT, "%s", text);
 	ddio_fan_release(fan, &error, NULL, 0);
@@ -57,7 +67,7 @@ void fan_late_report(struct ddio_fan *fan)
 static unsigned int late_ask(struct ddio_fan *fan)
 {
 	struct ddio_group *g = fan->group;
-	struct ddio_msg_fan msg = { .seq = fan->seq, .kind = DDIO_FAN_ASK };
+	struct ddio_msg_fan msg = { .seq = fan->seq, .kind = DDIO_FAN_ASK, .blame = fan->kind };
 	unsigned int k;
 	uint32_t child;
 
