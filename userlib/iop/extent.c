@@ -46,19 +46,21 @@ static bool continues(const struct ddio_placed *a, const struct ddio_placed *b, 
 	return a->block + a->count == b->block && a->start + a->count * bs == b->start;
 }
 
-/* Joins what continues its predecessor, from index @from on. */
-static void map_join(struct ddio_extent_map *map, size_t from, uint32_t bs)
+/* Joins what continues its predecessor, from index @from to @last. */
+static void map_join(struct ddio_extent_map *map, size_t from, size_t last, uint32_t bs)
 {
 	size_t to = from, i;
 
-	for (i = from + 1; i < map->n; i++) {
+	for (i = from + 1; i <= last; i++) {
 		if (continues(&map->v[to], &map->v[i], bs))
 			map->v[to].count += map->v[i].count;
 		else
 			map->v[++to] = map->v[i];
 	}
-	if (map->n > from)
-		map->n = to + 1;
+	if (to == last)
+		return;
+	memmove(&map->v[to + 1], &map->v[last + 1], (map->n - last - 1) * sizeof(*map->v));
+	map->n -= last - to;
 }
 
 /* One extent that only makes its predecessor longer: the common case of a growing file. */
@@ -76,7 +78,7 @@ static bool add_to_end_of(struct ddio_extent_map *map, size_t at, const struct d
 int ddio_extent_map_add(struct ddio_extent_map *map, const struct ddio_placed *ext, size_t n,
 			uint32_t bs)
 {
-	size_t at, old, new, to, i;
+	size_t at, old, last, to, i;
 
 	if (!n)
 		return 0;
@@ -87,18 +89,18 @@ int ddio_extent_map_add(struct ddio_extent_map *map, const struct ddio_placed *e
 	at = ddio_extent_map_find(map, ext[0].block);
 	if (n == 1 && add_to_end_of(map, at, ext, bs))
 		return 0;
-	/* Merge from the back, in place. */
-	old = map->n;
-	new = n;
-	to = map->n + n;
-	while (new) {
-		if (old > at && map->v[old - 1].block > ext[new - 1].block)
+	/* Make room in front of what lies behind all of them, then merge from the back. */
+	old = ddio_extent_map_find(map, ext[n - 1].block);
+	last = old + n;
+	memmove(&map->v[last], &map->v[old], (map->n - old) * sizeof(*map->v));
+	map->n += n;
+	for (to = last; n;) {
+		if (old > at && map->v[old - 1].block > ext[n - 1].block)
 			map->v[--to] = map->v[--old];
 		else
-			map->v[--to] = ext[--new];
+			map->v[--to] = ext[--n];
 	}
-	map->n += n;
-	map_join(map, at ? at - 1 : 0, bs);
+	map_join(map, at ? at - 1 : 0, last < map->n ? last : map->n - 1, bs);
 	return 0;
 }
 
