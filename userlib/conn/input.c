@@ -285,8 +285,6 @@ static bool buffer_ready(struct conn_in *in)
 /* A buffer that was full once holds on to its memory; while traffic is quiet it need not. */
 static void buffer_relax(struct conn_in *in)
 {
-	if (in->tail > in->touched)
-		in->touched = in->tail;
 	if (in->head != in->tail)
 		return;
 	in->head = in->tail = 0;
@@ -355,6 +353,8 @@ static bool read_some(struct ddio_conn *c, struct conn_frame *f)
 	in->turn += n;
 	part = (size_t)n < body ? (size_t)n : body;
 	in->tail += n - part;
+	if (in->tail > in->touched)
+		in->touched = in->tail;
 	if (part && body_advance(in, part))
 		return no_memory(c, f);
 	parse(c, f);
