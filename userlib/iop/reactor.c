@@ -150,6 +150,15 @@ void server_reactors_free(struct server *server)
 	free(server->where);
 }
 
+/*
+ * May its file be made?  Where the size is given; and that of an emulated disk, which knows its size.
+ * The name of a real disk that is not there is a mistake.
+ */
+static bool disk_may_create(const struct ddio_conf_disk *conf)
+{
+	return conf->size || (conf->engine && strcmp(conf->engine, "aio"));
+}
+
 static int disk_open(struct ddio_iop_disk *disk, char *err, size_t err_len)
 {
 	const struct ddio_conf_disk *conf = &disk->reactor->iop->conf->disks[disk->number];
