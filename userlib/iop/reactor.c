@@ -169,8 +169,7 @@ static int disk_open(struct ddio_iop_disk *disk, char *err, size_t err_len)
 		.size = conf->size,
 		.options = conf->options,
 		.bus = conf->bus,
-		/* The file of an emulated disk is its memory: its size is known without one. */
-		.create = conf->size || (conf->engine && strcmp(conf->engine, "aio")),
+		.create = disk_may_create(conf),
 	};
 
 	return ddio_disk_open(disk->reactor->env, &spec, &disk->disk, err, err_len);
