@@ -42,7 +42,13 @@ n=$(grep -c ' err -' "$dir/out")
 check "a process that never comes: the others fail" [ "$n" -ge 3 ]
 usable "mismatch"
 
+whole() { # the file that reads read, whole
+	"$crowd" -n 4 -s "$1" -w >"$dir/out" 2>&1
+	check "a file of $1 bytes" [ "$(grep -c ' ok 1' "$dir/out")" = 4 ]
+}
+
 # A compute process killed, at several moments of reads and writes.
+whole 4194304
 for op in "" -w; do
 	for after in 100 300 700; do
 		"$crowd" -n 4 -c 200 -s 4194304 $op -k kill -v 2 -a $after >"$dir/out" 2>&1
@@ -52,6 +58,7 @@ done
 usable "CP killed"
 
 # A compute process that stops reading.
+whole 8388608
 "$crowd" -n 4 -c 200 -s 8388608 -k stop -v 2 -a 500 >"$dir/out" 2>&1
 n=$(grep -c ' err -' "$dir/out")
 check "a process that stops: the others fail in bounded time" [ "$n" -ge 3 ]
@@ -61,6 +68,7 @@ check "... in bounded time" awk -v b=$bound '{ for (i = 1; i < NF; i++)
 usable "a stopped CP"
 
 # An I/O processor killed.
+whole 4194304
 for op in "" -w; do
 	("$crowd" -n 4 -c 400 -s 4194304 $op >"$dir/out" 2>&1) &
 	sleep 1
@@ -68,6 +76,7 @@ for op in "" -w; do
 	wait $!
 	judge "IOP killed${op:+ (write)}" 112 "io2" 4 "$dir/out"
 	check "restart io2" restart c io2
+	whole 4194304
 done
 usable "IOP killed"
 check "fsck after it all" "$ddio" fsck --repair

@@ -105,11 +105,28 @@ static void ask_run(struct ddio_call *call)
 	}
 }
 
+enum { BUSY_TRIES = 100, BUSY_NS = 50 * 1000 * 1000 };
+
+/* A gate that nobody opens. */
+static void rest(struct ddio_env *env)
+{
+	struct ddio_gate gate;
+
+	ddio_gate_init(&gate);
+	ddio_gate_wait(env, &gate, ddio_env_now(env) + BUSY_NS);
+}
+
+/* A repair of records waits until no commit of theirs is under way. */
 static int ask(struct check *c, struct ask *a, uint16_t opcode)
 {
+	int err, tries = 0;
+
 	a->opcode = opcode;
 	a->obj.flags = c->repair ? DDIO_OBJ_REPAIR : 0;
-	return ddio_call_run(c->session, &a->call, ask_run);
+	while ((err = ddio_call_run(c->session, &a->call, ask_run)) == -EBUSY &&
+	       ++tries < BUSY_TRIES)
+		rest(c->session->env);
+	return err;
 }
 
 /*
