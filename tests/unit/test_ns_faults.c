@@ -250,10 +250,46 @@ static void test_crashes(void)
 	}
 }
 
+static int broken_apply(MDB_txn *txn, void *ctx)
+{
+	(void)txn;
+	(void)ctx;
+	return ENOSPC;
+}
+
+/* A commit that fails is told; what it was to write is written by the next one. */
+static void test_failed_commit(void)
+{
+	struct ddio_committer_ops broken = ddio_ns_committer_ops;
+	uint64_t id, gone;
+	struct nst t;
+
+	nst_begin(&t);
+	gone = create(&t, "gone");
+	CU_ASSERT_EQUAL(nst_commit(&t), 0);
+	id = create(&t, "a");
+	CU_ASSERT_EQUAL(mark(&t, "gone"), 0);
+	broken.apply = broken_apply;
+	t.ns->committer.ops = &broken;
+	CU_ASSERT_EQUAL(nst_commit(&t), -ENOSPC);
+	CU_ASSERT_EQUAL(lookup(&t, "a"), id);
+	CU_ASSERT_EQUAL(ddio_ns_remove_done(t.ns, gone), 0);
+	CU_ASSERT_EQUAL(nst_commit(&t), -ENOSPC);
+	clean(&t, 1);
+	t.ns->committer.ops = &ddio_ns_committer_ops;
+	CU_ASSERT_EQUAL(nst_commit(&t), 0);
+	clean(&t, 1);
+	CU_ASSERT_EQUAL(nst_reopen(&t), 0);
+	CU_ASSERT_EQUAL(lookup(&t, "a"), id);
+	CU_ASSERT_EQUAL(lookup(&t, "gone"), 0);
+	nst_end(&t);
+}
+
 static const struct ut_case faults[] = {
 	{ "check and repair", test_check },
 	{ "check of identifiers", test_check_identifiers },
 	{ "crashes", test_crashes },
+	{ "failed commit", test_failed_commit },
 	{ .name = NULL },
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The object store: objects, their blocks, commits. */
 #include <errno.h>
+#include "iop/store_priv.h"
 #include "ut_store.h"
 
 #define BS 8192u
@@ -458,6 +459,86 @@ static void test_failed_flush(void)
 	ut_store_end(&t);
 }
 
+static int broken_apply(MDB_txn *txn, void *ctx)
+{
+	int ret = ddio_store_committer_ops.apply(txn, ctx);
+
+	return ret ? ret : ENOSPC;
+}
+
+/* The same if the records cannot be written: no room for them, and all was in vain. */
+static void test_failed_transaction(void)
+{
+	struct ddio_committer_ops broken = ddio_store_committer_ops;
+	struct ddio_object *obj, *gone;
+	struct ut_store t;
+
+	ut_store_begin(&t, 16 * MIB);
+	obj = ut_object(&t, 1, BS, CONTIGUOUS, true);
+	gone = ut_object(&t, 2, BS, CONTIGUOUS, true);
+	CU_ASSERT_EQUAL(ut_fill(gone, 0, 5), 0);
+	CU_ASSERT_EQUAL(ut_store_commit(&t), 0);
+	broken.apply = broken_apply;
+	t.store->committer.ops = &broken;
+	CU_ASSERT_EQUAL(ut_fill(obj, 0, 10), 0);
+	CU_ASSERT_EQUAL(ddio_object_remove(gone), 0);
+	ddio_object_put(gone);
+	CU_ASSERT_EQUAL(ut_store_commit(&t), -ENOSPC);
+	CU_ASSERT_EQUAL(ut_fill(obj, 10, 10), 0);
+	CU_ASSERT_EQUAL(ddio_object_truncate(obj, 12), 0);
+	CU_ASSERT_EQUAL(ut_store_commit(&t), -ENOSPC);
+	CU_ASSERT_EQUAL(ddio_store_free_bytes(t.store), 16 * MIB - 4096 - 25 * BS);
+	CU_ASSERT_EQUAL(ut_store_clean(&t), 16 * MIB - 4096 - 5 * BS);
+	t.store->committer.ops = &ddio_store_committer_ops;
+	CU_ASSERT_EQUAL(ut_store_commit(&t), 0);
+	CU_ASSERT_EQUAL(ddio_store_free_bytes(t.store), 16 * MIB - 4096 - 12 * BS);
+	CU_ASSERT_EQUAL(ut_store_clean(&t), 16 * MIB - 4096 - 12 * BS);
+	ddio_object_put(obj);
+	ut_store_end(&t);
+}
+
+/* Blocks written in any order, each in a commit of its own, come to one record. */
+static void test_records_join(void)
+{
+	static const uint64_t order[] = { 5, 3, 4, 0, 7, 1, 2, 6 };
+	struct ddio_msg_fsck fsck;
+	struct ddio_object *obj;
+	struct ut_store t;
+	size_t i;
+
+	ut_store_begin(&t, 16 * MIB);
+	obj = ut_object(&t, 1, BS, CONTIGUOUS, true);
+	CU_ASSERT_EQUAL(ddio_object_alloc(obj, 0, 8), 0);
+	for (i = 0; i < 8; i++) {
+		ddio_object_written(obj, order[i], 1);
+		CU_ASSERT_EQUAL(ut_store_commit(&t), 0);
+	}
+	CU_ASSERT_EQUAL(ddio_store_check(t.store, false, &fsck), 0);
+	CU_ASSERT_EQUAL(fsck.extents, 1);
+	CU_ASSERT_EQUAL(fsck.blocks, 8);
+	ddio_object_put(obj);
+	ut_store_end(&t);
+}
+
+/* Closing in the middle of a commit is a fault of the caller, but not the end of the world. */
+static void test_closed_too_early(void)
+{
+	struct ddio_object *obj;
+	struct ut_commit c;
+	struct ut_store t;
+
+	ut_store_begin(&t, 16 * MIB);
+	obj = ut_object(&t, 1, BS, CONTIGUOUS, true);
+	CU_ASSERT_EQUAL(ut_fill(obj, 0, 1), 0);
+	ut_commit_init(&c, t.env);
+	ddio_store_commit(t.store, &c.commit);
+	ddio_store_close(t.store);
+	CU_ASSERT_EQUAL(ddio_double_logged(t.world, "closed during a commit"), 1);
+	CU_ASSERT_EQUAL(ut_commit_wait(&c), 0);
+	ddio_object_put(obj);
+	ut_store_end(&t);
+}
+
 static const struct ut_case objects[] = {
 	{ "identity is kept", test_identity_kept },
 	{ "get", test_get },
@@ -482,6 +563,9 @@ static const struct ut_case space[] = {
 static const struct ut_case commits[] = {
 	{ "group commit", test_group_commit },
 	{ "failed flush", test_failed_flush },
+	{ "failed transaction", test_failed_transaction },
+	{ "records join", test_records_join },
+	{ "closed too early", test_closed_too_early },
 	{ .name = NULL },
 };
 

@@ -95,6 +95,11 @@ void ddio_ns_close(struct ddio_ns *ns)
 {
 	if (!ns)
 		return;
+	if (ns->committer.active) {
+		/* The worker is at it: rather lose the memory. */
+		ddio_env_log(ns->env, DDIO_LOG_ERR, "name space: closed during a commit");
+		return;
+	}
 	ddio_ns_overlay_fini(ns);
 	ddio_lmdb_close(&ns->db);
 	free(ns);

@@ -150,6 +150,12 @@ void ddio_store_close(struct ddio_store *store)
 {
 	if (!store)
 		return;
+	if (store->committer.active) {
+		/* The worker is at it: rather lose the memory. */
+		ddio_env_log(store->env, DDIO_LOG_ERR, "disk %s: closed during a commit",
+			     store->label.name);
+		return;
+	}
 	ddio_store_objects_fini(store);
 	ddio_batch_fini(&store->open);
 	ddio_batch_fini(&store->sealed);

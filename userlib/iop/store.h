@@ -114,6 +114,7 @@ struct ddio_ns;
 
 int ddio_ns_open(struct ddio_env *env, const char *dir, const char *cluster, bool sync,
 		 struct ddio_ns **ns, char *err, size_t err_len);
+/* Commit last and wait for it: creating files may begin a commit on its own. */
 void ddio_ns_close(struct ddio_ns *ns);
 /* Fills id, seed (if 0) and times of @rec.  An identifier is never given out twice, crash or not.
  * Return: 0, -EEXIST (then *rec is not changed), -EINVAL (name), -ENOMEM. */
