@@ -47,7 +47,7 @@ pairs "aio on files" --engine aio --disk-size 16M --cps 4 --iops 2 --size 512K -
 
 # Sizes that fit nothing: tails, odd offsets.
 head -c 333333 /dev/urandom >"$dir/odd"
-check "start" start_cluster odd --iops 3 --engine mem --disk-size 32M
+check "start" start_cluster o --iops 3 --engine mem --disk-size 32M
 check "import" "$ddio" import --block-size 4K "$dir/odd" odd
 "$ddio" bench --quiet --conf "$DDIO_CONF" --file odd --reference "$dir/odd" --offset 1001 --cps 4 \
 	--records 8,1000 >"$dir/text" 2>"$dir/err"

@@ -122,10 +122,25 @@ static int ask(struct check *c, struct ask *a, uint16_t opcode)
 	int err, tries = 0;
 
 	a->opcode = opcode;
-	a->obj.flags = c->repair ? DDIO_OBJ_REPAIR : 0;
+	if (c->repair && opcode != DDIO_OP_OBJ_SYNC)
+		a->obj.flags = DDIO_OBJ_REPAIR;
 	while ((err = ddio_call_run(c->session, &a->call, ask_run)) == -EBUSY &&
 	       ++tries < BUSY_TRIES)
 		rest(c->session->env);
+	return err;
+}
+
+/* Records are repaired as they are on the disk: everything is to be there first. */
+static int commit_all(struct check *c)
+{
+	struct ask a = { .names = true, .obj.flags = DDIO_OBJ_ALL };
+	int err = ask(c, &a, DDIO_OP_OBJ_SYNC);
+	uint32_t i;
+
+	for (i = 0; i < c->session->conf->ndisks && !err; i++) {
+		a = (struct ask){ .obj = { .disk = i, .flags = DDIO_OBJ_ALL } };
+		err = ask(c, &a, DDIO_OP_OBJ_SYNC);
+	}
 	return err;
 }
 
@@ -382,8 +397,10 @@ static int check_all(struct check *c)
 {
 	uint32_t i, ndisks = c->session->conf->ndisks;
 	size_t k;
-	int err = check_names(c);
+	int err = c->repair ? commit_all(c) : 0;
 
+	if (!err)
+		err = check_names(c);
 	for (i = 0; i < ndisks && !err; i++)
 		err = check_disk(c, i);
 	for (i = 0; i < ndisks && !err; i++)
