@@ -350,8 +350,9 @@ static void cut_off_bytes_do_not_come_back(void)
 static void space_is_reserved_listed_and_runs_out(void)
 {
 	struct sw *sw = sw_new(NULL);
-	struct sc *c = sc_new(sw, sw_reactor(sw, 0));
+	struct sc *c = sc_new(sw, sw_reactor(sw, 0)), *sc0 = sc_new(sw, 0);
 	struct ddio_msg_obj obj = sc_obj(3, 0, 0, 100);
+	struct ddio_file_record rec;
 	struct ddio_msg_obj_list list;
 	struct ddio_msg_fsck check;
 	struct ddio_msg_extents x;
@@ -384,12 +385,25 @@ static void space_is_reserved_listed_and_runs_out(void)
 	CU_ASSERT_EQUAL(check.problems, 0);
 	/* What is only reserved is not on record. */
 	CU_ASSERT_EQUAL(check.blocks, 1);
+	/* To be mended it is recorded first. */
+	CU_ASSERT_EQUAL(sc_write(c, 6, 0, 0, pattern, 10), DDIO_ST_OK);
+	obj.flags = DDIO_OBJ_REPAIR;
+	CU_ASSERT_EQUAL(sc_object(c, DDIO_OP_FSCK, &obj), DDIO_ST_OK);
+	CU_ASSERT_EQUAL(ddio_get_fsck(c->data, c->len, &check), 0);
+	CU_ASSERT_EQUAL(check.problems, 0);
+	CU_ASSERT_EQUAL(check.blocks, 2);
+	CU_ASSERT_EQUAL(sc_read(c, 6, 0, 0, 10), DDIO_ST_OK);
+	CU_ASSERT_EQUAL(memcmp(c->bulk, pattern, 10), 0);
 	obj.disk = 3;
 	CU_ASSERT_EQUAL(sc_object(c, DDIO_OP_FSCK, &obj), DDIO_ST_INVALID);
 	CU_ASSERT_EQUAL(sc_object(c, DDIO_OP_OBJ_LIST, &obj), DDIO_ST_INVALID);
 	obj.disk = DDIO_FSCK_NAMES;
+	create(sc0, "f", 0, 0, &rec);
+	ddio_file_record_free(&rec);
+	CU_ASSERT_EQUAL(sc_object(sc0, DDIO_OP_FSCK, &obj), DDIO_ST_OK);
 	CU_ASSERT_EQUAL(sc_object(c, DDIO_OP_FSCK, &obj),
 			sw_reactor(sw, 0) ? DDIO_ST_INVALID : DDIO_ST_OK);
+	sc_free(sc0);
 	sc_free(c);
 	sw_free(sw);
 }

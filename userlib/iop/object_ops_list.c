@@ -141,35 +141,3 @@ int server_op_obj_reserve(struct server_request *req, const void *payload)
 		server_reply(req, NULL, 0);
 	return 0;
 }
-
-int server_op_fsck(struct server_request *req, const void *payload)
-{
-	struct ddio_iop *iop = req->reactor->iop;
-	struct ddio_msg_fsck x = { 0 };
-	bool names, repair;
-	int ret, err;
-
-	if (!server_obj_decode(req, payload, req->msg.length, true, &ret))
-		return ret;
-	names = req->obj.disk == DDIO_FSCK_NAMES;
-	repair = req->obj.flags & DDIO_OBJ_REPAIR;
-	if (names && (!iop->ns || req->reactor->index)) {
-		server_fail(req, DDIO_ST_INVALID,
-			    "the name space is served by reactor 0 of node %s",
-			    iop->conf->nodes[iop->conf->ns_node].name);
-		return 0;
-	}
-	if (!names && !req->disk) {
-		server_fail_disk(req);
-		return 0;
-	}
-	err = names ? ddio_ns_check(iop->ns, repair, &x)
-		    : ddio_store_check(req->disk->store, repair, &x);
-	if (err && names)
-		server_fail_errno(req, err, "checking the name space");
-	else if (err)
-		server_fail_obj(req, err, "checking its records");
-	else
-		SERVER_REPLY(req, fsck, &x);
-	return 0;
-}

@@ -77,6 +77,7 @@ struct server_client {
  * @text: why it is refused, found before all of it had come
  * @status: with @text
  * @pending, @err: of requests that wait for several things
+ * @tries: how often something was begun that others can undo
  * @data: the handler's, freed with the request
  */
 struct server_request {
@@ -93,7 +94,7 @@ struct server_request {
 	struct ddio_send send;
 	char *text;
 	uint32_t status;
-	uint32_t pending;
+	uint32_t pending, tries;
 	int err;
 	uint64_t deadline;
 	struct ddio_timer timer;
