@@ -31,6 +31,7 @@ struct ddio_object {
  * @limit: bytes that may be given out
  * @rnd: of the random layout
  * @commit_err: what the next commits end with
+ * @last: where the block lies that was written last; @back: how often it lay before the previous one
  */
 struct ddio_store {
 	struct ddio_env *env;
@@ -41,6 +42,7 @@ struct ddio_store {
 	uint64_t rnd;
 	uint64_t commits;
 	int commit_err;
+	uint64_t last, back;
 	struct ddio_list pending;
 	struct ddio_post post;
 	bool posted;
@@ -241,10 +243,14 @@ int ddio_object_alloc(struct ddio_object *obj, uint64_t first, uint64_t count)
 
 void ddio_object_written(struct ddio_object *obj, uint64_t first, uint64_t count)
 {
+	struct ddio_store *s = obj->store;
 	uint64_t i;
 
-	for (i = first; i < first + count && i < obj->n; i++)
+	for (i = first; i < first + count && i < obj->n; i++) {
 		obj->block[i].written = obj->block[i].there;
+		s->back += obj->block[i].start < s->last;
+		s->last = obj->block[i].start;
+	}
 }
 
 int ddio_object_truncate(struct ddio_object *obj, uint64_t nblocks)

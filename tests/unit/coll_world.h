@@ -226,7 +226,7 @@ static inline void w_sample(struct world *w)
 	uint32_t i;
 
 	for (i = 0; i < w->p.nreactors; i++)
-		memory += w->reactor[i].memory;
+		memory += w->reactor[i].memory - w->reactor[i].spare_bytes;
 	if (memory > w->max_memory)
 		w->max_memory = memory;
 	for (i = 0; i < w->p.ndisks; i++)

@@ -270,6 +270,42 @@ static void test_order(void)
 	w_free(w);
 }
 
+/* However the pieces come, the blocks go to the disk in the order of the list. */
+static void test_order_of_writes(void)
+{
+	struct w_params p = { .seed = 33, .ndisks = 2 };
+	struct world *w = w_new(&p);
+	struct w_group *g = w_group_new(w, 4);
+	struct ddio_array a = pattern("c", 8, 1, 4096, 4);
+	struct ddio_double_net net;
+	struct w_file f;
+	struct w_job job = { .g = g, .f = &f, .array = &a, .buffers = 6 };
+	uint32_t i;
+
+	w_file_init(w, &f, 1, 512, DDIO_LAYOUT_RANDOM_BLOCKS_W);
+	w_file_fill(w, &f, 8 * 4096, 1);
+	/* Not every member has bytes of every block, so that some blocks wait for slow ones. */
+	a = pattern("b", 1024, 1, 32, 4);
+	ddio_double_net_default(&net);
+	for (i = 0; i < 4; i++) {
+		net.latency_ns = 20000 + 400000 * i;
+		ddio_double_net(g->m[i].env, &net);
+	}
+	job.flags = DDIO_COLL_WRITE | DDIO_COLL_SORT;
+	for (i = 0; i < 2; i++) {
+		w->disk[i].store->back = 0;
+		w->disk[i].store->last = 0;
+	}
+	write_and_check(&job);
+	CU_ASSERT_EQUAL(w->disk[0].store->back, 0);
+	CU_ASSERT_EQUAL(w->disk[1].store->back, 0);
+	job.flags = DDIO_COLL_WRITE;
+	write_and_check(&job);
+	CU_ASSERT(w->disk[0].store->back > 4);
+	w_file_free(&f);
+	w_free(w);
+}
+
 static void test_buffers(void)
 {
 	static const uint32_t n[] = { 0, 1, 2, 5, 64 };
@@ -330,6 +366,39 @@ static void test_memory_by_members(void)
 	CU_ASSERT_EQUAL(memory[0], 4 * 2 * 2 * 1024);
 	CU_ASSERT_EQUAL(memory[1], memory[0]);
 	CU_ASSERT_EQUAL(memory[2], memory[0]);
+}
+
+/* Buffers are kept for the next collective, not for one of another shape. */
+static void test_kept(void)
+{
+	struct w_params p = { .seed = 9, .ndisks = 2 };
+	struct world *w = w_new(&p);
+	struct w_group *g = w_group_new(w, 4);
+	struct ddio_array a = pattern("c", 8, 1, 4096, 4);
+	struct w_file f;
+	struct w_job job = { .g = g, .f = &f, .array = &a };
+	struct ddio_reactor *r = &w->reactor[0];
+	uint32_t i;
+
+	w_file_init(w, &f, 1, 1024, DDIO_LAYOUT_CONTIGUOUS_W);
+	w_file_fill(w, &f, 8 * 4096, 1);
+	for (i = 0; i < 3; i++) {
+		read_and_check(&job);
+		w_run(w, MS);
+		CU_ASSERT_EQUAL(r->memory, 2 * 2 * 2 * 1024);
+		CU_ASSERT_EQUAL(r->spare_bytes, r->memory);
+	}
+	job.buffers = 1;
+	read_and_check(&job);
+	w_run(w, MS);
+	CU_ASSERT_EQUAL(r->memory, 2 * 2 * 1024);
+	for (i = 0; i < 4; i++)
+		m_leave(&g->m[i]);
+	w_run(w, MS);
+	CU_ASSERT_EQUAL(r->memory, 0);
+	CU_ASSERT_EQUAL(r->spare_bytes, 0);
+	w_file_free(&f);
+	w_free(w);
 }
 
 /* Contiguous parts need no second buffer. */
@@ -423,8 +492,10 @@ static const struct ut_case pattern_cases[] = {
 
 static const struct ut_case economy_cases[] = {
 	{ "blocks move in the order of the list", test_order },
+	{ "blocks are written in the order of the list", test_order_of_writes },
 	{ "as many buffers as asked for, two if not", test_buffers },
 	{ "memory does not grow with the members", test_memory_by_members },
+	{ "buffers are kept for the next of the same shape", test_kept },
 	{ "contiguous parts go straight", test_straight },
 	{ "questions are batched, work is accounted for", test_batches },
 	{ "nothing is wanted of anybody", test_nothing_wanted },

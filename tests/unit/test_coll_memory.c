@@ -38,6 +38,7 @@ static void *test_env_alloc(struct ddio_env *env, size_t size)
 #include "userlib/iop/coll_disk.c"
 #include "userlib/iop/coll_group.c"
 #include "userlib/iop/coll_plan.c"
+#include "userlib/iop/coll_pool.c"
 #include "userlib/iop/coll_read.c"
 #include "userlib/iop/coll_start.c"
 #include "userlib/iop/coll_watch.c"

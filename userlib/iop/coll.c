@@ -471,6 +471,7 @@ void ddio_coll_init(struct ddio_reactor *reactor)
 {
 	ddio_list_init(&reactor->groups);
 	ddio_list_init(&reactor->colls);
+	ddio_list_init(&reactor->spare);
 }
 
 /* All clients are gone and nothing runs: so there is no group either. */
@@ -480,6 +481,7 @@ void ddio_coll_exit(struct ddio_reactor *reactor)
 
 	ddio_list_for_each_entry_safe(group, tmp, &reactor->groups, link)
 		ddio_coll_group_release(group);
+	ddio_coll_buffers_drop(reactor);
 }
 
 void ddio_coll_stop(struct ddio_reactor *reactor, uint32_t status)

@@ -380,6 +380,11 @@ bool ddio_coll_plan(struct ddio_coll *coll);
 void ddio_coll_watch_begin(struct ddio_coll *coll);
 void ddio_coll_watch_end(struct ddio_coll *coll);
 
+/* coll_pool.c: buffers, kept from one collective to the next */
+void *ddio_coll_buffer_get(struct ddio_reactor *reactor, size_t size);
+void ddio_coll_buffer_put(struct ddio_reactor *reactor, void *buf, size_t size);
+void ddio_coll_buffers_drop(struct ddio_reactor *reactor);
+
 /* coll_disk.c */
 int ddio_coll_disk_buffers(struct ddio_coll_disk *cd);
 void ddio_coll_disk_free(struct ddio_coll_disk *cd);

@@ -172,24 +172,12 @@ static size_t buffer_stride(const struct ddio_coll_disk *cd)
 
 static void *buffers_new(struct ddio_coll_disk *cd)
 {
-	struct ddio_coll *coll = cd->coll;
-	size_t size = cd->stride * cd->nslots;
-	void *buf = ddio_env_alloc(coll->reactor->env, size);
-
-	if (buf)
-		coll->reactor->memory += size;
-	return buf;
+	return ddio_coll_buffer_get(cd->coll->reactor, cd->stride * cd->nslots);
 }
 
 static void buffers_free(struct ddio_coll_disk *cd, void *buf)
 {
-	struct ddio_coll *coll = cd->coll;
-	size_t size = cd->stride * cd->nslots;
-
-	if (!buf)
-		return;
-	ddio_env_free(coll->reactor->env, buf, size);
-	coll->reactor->memory -= size;
+	ddio_coll_buffer_put(cd->coll->reactor, buf, cd->stride * cd->nslots);
 }
 
 uint8_t *ddio_slot_msg(struct ddio_slot *slot)

@@ -64,11 +64,14 @@ static struct ddio_coll_group *group_new(struct ddio_reactor *reactor, const uin
 
 void ddio_coll_group_release(struct ddio_coll_group *group)
 {
+	struct ddio_reactor *reactor = group->reactor;
 	uint32_t i;
 
 	if (group->n || group->running)
 		return;
 	ddio_list_del(&group->link);
+	if (ddio_list_empty(&reactor->groups))
+		ddio_coll_buffers_drop(reactor);
 	for (i = 0; i < chunks(group->size); i++)
 		free(group->chunk[i]);
 	free(group);

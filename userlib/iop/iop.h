@@ -54,6 +54,8 @@ struct ddio_reactor {
 	uint32_t nclients;
 	struct ddio_list groups; /* coll_group.c */
 	struct ddio_list colls;	 /* coll.c: running collectives */
+	struct ddio_list spare;	 /* coll_pool.c: buffers kept for the next collective */
+	uint64_t spare_bytes;	 /* of them; part of @memory */
 	uint64_t collectives, requests, refused;
 	uint64_t memory; /* bytes of buffers the reactor holds, besides caches */
 	bool stopping;
