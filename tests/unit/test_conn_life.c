@@ -176,6 +176,44 @@ static void test_pause_bulk(void)
 	pause_bulk(1);
 }
 
+static int sink_own(struct side *s, const struct ddio_msg *msg, struct ddio_sink *sink)
+{
+	size_t len = msg->length - ddio_opcode_bulk_prefix(msg->opcode, false);
+
+	s->arg = malloc(len);
+	sink_iov.iov_base = s->arg;
+	sink_iov.iov_len = len;
+	sink->iov = &sink_iov;
+	sink->n = 1;
+	return s->arg ? 0 : -ENOMEM;
+}
+
+/* The sink may be freed while its bulk is half here; the message comes all the same. */
+static void test_discard(void)
+{
+	struct ddio_double_net net;
+	struct pair p;
+
+	ddio_double_net_default(&net);
+	net.window = 10000;
+	net.latency_ns = MS;
+	pair_open(&p, &net);
+	p.iop.on_bulk = sink_own;
+	CU_ASSERT_EQUAL(send_bulk(&p.cp, 1, data, 1000000, NULL), 0);
+	CU_ASSERT_EQUAL(send_ping(&p.cp, 2), 0);
+	ddio_double_run_for(p.world, 20 * MS);
+	CU_ASSERT_EQUAL(p.iop.bulks, 1);
+	CU_ASSERT_EQUAL(p.iop.messages, 0);
+	ddio_conn_discard(p.iop.conn);
+	free(p.iop.arg);
+	ddio_conn_discard(p.iop.conn);
+	ddio_double_run_for(p.world, 10 * SECOND);
+	CU_ASSERT_EQUAL(p.iop.messages, 2);
+	CU_ASSERT_EQUAL(p.iop.last_tag, 2);
+	ddio_conn_discard(p.iop.conn);
+	pair_end(&p);
+}
+
 /* A peer that does not read fills our queue, not its memory; then all of it arrives. */
 static void test_back_pressure(void)
 {
@@ -434,6 +472,7 @@ static const struct ut_case close_cases[] = {
 static const struct ut_case flow_cases[] = {
 	{ "pause between messages", test_pause_messages },
 	{ "pause at bulk", test_pause_bulk },
+	{ "discarded bulk", test_discard },
 	{ "back-pressure", test_back_pressure },
 	{ "drained", test_drained },
 	{ NULL, NULL },
