@@ -59,6 +59,7 @@ for m in tc 2p dd dds; do
 	net cp "$helpers/crowd" -n 4 -m $m -s 1048576 -w -f x >"$dir/out" 2>&1
 	net cp "$helpers/crowd" -n 4 -m $m -s 1048576 -f x >>"$dir/out" 2>&1
 	check "4 processes by $m" [ "$(grep -c ' ok 1' "$dir/out")" = 8 ]
+	grep -v " ok " "$dir/out" | head -4
 done
 # A slow network: still the same bytes.
 if net sw tc qdisc add dev p1 root tbf rate 100mbit burst 64kb latency 50ms 2>/dev/null; then

@@ -490,6 +490,11 @@ const char *ddio_conn_peer(const struct ddio_conn *c)
 	return c->peer;
 }
 
+const char *ddio_conn_local(const struct ddio_conn *c)
+{
+	return c->stream ? ddio_stream_local(c->stream) : "";
+}
+
 uint64_t ddio_conn_messages(const struct ddio_conn *c)
 {
 	return c->messages;

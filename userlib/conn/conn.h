@@ -136,6 +136,8 @@ size_t ddio_conn_queued(const struct ddio_conn *conn); /* bytes waiting to go ou
 uint64_t ddio_conn_last_rx(const struct ddio_conn *conn);
 uint64_t ddio_conn_last_tx(const struct ddio_conn *conn);
 const char *ddio_conn_peer(const struct ddio_conn *conn);
+/* This end's address, "" if it is not known; valid until the next call. */
+const char *ddio_conn_local(const struct ddio_conn *conn);
 uint64_t ddio_conn_messages(const struct ddio_conn *conn); /* sent and received */
 struct ddio_env *ddio_conn_env(const struct ddio_conn *conn);
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cp/form.h"
+#include "cp/lane.h"
 #include "cp/meet.h"
 
 #define RETRY_NS 20000000
@@ -19,6 +20,7 @@
  * @own: the one that it has
  * @conn: to rank 0, until it has sent the table
  * @retry: the next attempt; none begins after @until
+ * @ping: asks an I/O processor, to see by which address it is reached
  */
 struct create_call {
 	struct ddio_call call;
@@ -33,6 +35,7 @@ struct create_call {
 	struct ddio_timer retry;
 	uint64_t until;
 	struct ddio_error error;
+	struct ddio_request ping;
 	struct ddio_form form;
 };
 
@@ -286,19 +289,36 @@ struct invitation {
 	char text[DDIO_MAX_TEXT];
 };
 
+/* The address by which the I/O processors reach this process will do for its peers. */
+static void invite_seen(struct ddio_request *request, const struct ddio_reply *reply)
+{
+	struct create_call *cc = request->arg;
+	struct ddio_lane *lane = cc->call.session->nodes[0].lanes[0];
+
+	if (!reply->status && lane->conn)
+		ddio_addr_settle(cc->own, ddio_conn_local(lane->conn));
+	if (ddio_addr_is_any(cc->own)) {
+		ddio_meeting_free(cc->meeting);
+		cc->meeting = NULL;
+		ddio_error_set(&cc->error, -EADDRNOTAVAIL,
+			       "rank 0 cannot tell by which of its addresses it is reached (%s): "
+			       "name one",
+			       reply->status ? reply->text : "unknown");
+	}
+	ddio_call_end(&cc->call, &cc->error);
+}
+
 static void invite_run(struct ddio_call *call)
 {
 	struct create_call *cc = ddio_container_of(call, struct create_call, call);
 
 	ddio_error_clear(&cc->error);
-	if (!host_open(cc) && ddio_addr_is_any(cc->own)) {
-		ddio_meeting_free(cc->meeting);
-		cc->meeting = NULL;
-		ddio_error_set(&cc->error, -EADDRNOTAVAIL,
-			       "rank 0 cannot tell by which of its addresses it is reached: name "
-			       "one");
+	if (host_open(cc) || !ddio_addr_is_any(cc->own)) {
+		ddio_call_end(call, &cc->error);
+		return;
 	}
-	ddio_call_end(call, &cc->error);
+	ddio_request_init(&cc->ping, DDIO_OP_PING, invite_seen, cc);
+	ddio_request_node(&call->session->nodes[0], &cc->ping);
 }
 
 static void uninvite_run(struct ddio_call *call)

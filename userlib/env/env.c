@@ -112,6 +112,11 @@ void ddio_stream_want_write(struct ddio_stream *stream, bool want)
 	stream->vt->want_write(stream, want);
 }
 
+const char *ddio_stream_local(struct ddio_stream *stream)
+{
+	return stream->vt->local ? stream->vt->local(stream) : "";
+}
+
 const char *ddio_stream_peer(const struct ddio_stream *stream)
 {
 	return stream->vt->peer(stream);

@@ -169,6 +169,8 @@ void ddio_stream_want_read(struct ddio_stream *stream, bool want);  /* initially
 void ddio_stream_want_write(struct ddio_stream *stream, bool want); /* initially false */
 /* Text of the peer's address; valid until close. */
 const char *ddio_stream_peer(const struct ddio_stream *stream);
+/* Text of this end's address, once connected; "" if it is not known.  Valid until the next call. */
+const char *ddio_stream_local(struct ddio_stream *stream);
 /* True if the peer is this machine by a loopback address. */
 bool ddio_stream_is_loopback(const struct ddio_stream *stream);
 /* Data written are delivered unless the process dies; then the peer reads the end. */

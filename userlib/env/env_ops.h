@@ -44,6 +44,7 @@ struct ddio_stream_vtable {
 	void (*want_read)(struct ddio_stream *stream, bool want);
 	void (*want_write)(struct ddio_stream *stream, bool want);
 	const char *(*peer)(const struct ddio_stream *stream);
+	const char *(*local)(struct ddio_stream *stream); /* may be NULL: not known */
 	bool (*is_loopback)(const struct ddio_stream *stream);
 	void (*detach)(struct ddio_stream *stream);
 	void (*close)(struct ddio_stream *stream);

@@ -50,6 +50,7 @@ struct real_resolve {
  * @addr: the one that is being tried
  * @linger: gives up lingering
  * @peer: text of the address
+ * @local: text of this end's, once asked for
  */
 struct real_stream {
 	struct ddio_stream base;
@@ -67,6 +68,7 @@ struct real_stream {
 	struct addrinfo *addrs, *addr;
 	struct ddio_timer linger;
 	char peer[DDIO_ADDR_TEXT_MAX];
+	char local[DDIO_ADDR_TEXT_MAX];
 };
 
 static const struct ddio_stream_vtable real_stream_vt;
@@ -348,6 +350,18 @@ static void stream_want_write(struct ddio_stream *stream, bool want)
 	stream_update(s);
 }
 
+static const char *stream_local(struct ddio_stream *stream)
+{
+	struct real_stream *s = stream_of(stream);
+	struct sockaddr_storage a;
+	socklen_t len = sizeof(a);
+
+	if (getsockname(s->watch.fd, (struct sockaddr *)&a, &len))
+		return "";
+	ddio_addr_format((struct sockaddr *)&a, len, s->local);
+	return s->local;
+}
+
 static const char *stream_peer(const struct ddio_stream *stream)
 {
 	return stream_of(stream)->peer;
@@ -482,6 +496,7 @@ static const struct ddio_stream_vtable real_stream_vt = {
 	.want_read = stream_want_read,
 	.want_write = stream_want_write,
 	.peer = stream_peer,
+	.local = stream_local,
 	.is_loopback = stream_is_loopback,
 	.detach = stream_detach,
 	.close = stream_close,
