@@ -204,9 +204,12 @@ static int m_done(struct w_lane *lane, const struct ddio_msg *msg, const void *p
 	CU_ASSERT_EQUAL(done.reactor, lane->reactor);
 	CU_ASSERT_EQUAL(done.status, msg->status);
 	op = m_op(lane->m, done.op);
-	if (!op || op->ended)
+	if (!op)
 		return 0;
+	CU_ASSERT_EQUAL(op->done[lane->reactor].op, 0); /* each says it once */
 	op->done[lane->reactor] = done;
+	if (op->ended)
+		return 0;
 	if (done.status == DDIO_ST_OK) {
 		op->oks++;
 		m_check_end(op, lane->m->w);

@@ -270,6 +270,33 @@ static void test_order(void)
 	w_free(w);
 }
 
+/* 7 blocks a disk: the fourth of four disks begins with its sixth. */
+static void test_rotation(void)
+{
+	struct w_params p = { .seed = 34, .ndisks = 4 };
+	struct world *w = w_new(&p);
+	struct w_group *g = w_group_new(w, 4);
+	struct ddio_array a = pattern("c", 8, 1, 28 * 64, 4);
+	struct w_file f;
+	struct w_job job = { .g = g, .f = &f, .array = &a, .buffers = 1 };
+	bool first[28] = { 0 };
+	struct w_op *op;
+	uint32_t i;
+
+	w_file_init(w, &f, 1, 512, DDIO_LAYOUT_CONTIGUOUS_W);
+	w_file_fill(w, &f, 28 * 512, 1);
+	op = read_with(&job, DDIO_COLL_ROTATE);
+	CU_ASSERT_EQUAL_FATAL(op->norder, 28);
+	for (i = 0; i < 4; i++)
+		first[op->order[i]] = true;
+	CU_ASSERT(first[0]);
+	CU_ASSERT(first[1 * 4 + 1]);
+	CU_ASSERT(first[3 * 4 + 2]);
+	CU_ASSERT(first[5 * 4 + 3]);
+	w_file_free(&f);
+	w_free(w);
+}
+
 /* However the pieces come, the blocks go to the disk in the order of the list. */
 static void test_order_of_writes(void)
 {
@@ -492,6 +519,7 @@ static const struct ut_case pattern_cases[] = {
 
 static const struct ut_case economy_cases[] = {
 	{ "blocks move in the order of the list", test_order },
+	{ "the lists of the disks begin at different places", test_rotation },
 	{ "blocks are written in the order of the list", test_order_of_writes },
 	{ "as many buffers as asked for, two if not", test_buffers },
 	{ "memory does not grow with the members", test_memory_by_members },

@@ -284,6 +284,33 @@ static void test_slow_is_not_deaf(void)
 	fault_free(&x);
 }
 
+/* The question waits behind data for longer than the bound; the answer comes at once. */
+static void test_question_on_its_way(void)
+{
+	struct w_params p = { .seed = 24, .ndisks = 2, .timeout_ns = 240 * MS };
+	struct w_job write;
+	struct fault x;
+	uint64_t op, t;
+
+	fault_new(&x, &p, 0);
+	x.job.buffers = 12;
+	narrow(x.w, 700, 90 * MS);
+	x.op = w_start(&x.job);
+	w_run(x.w, 50 * MS);
+	write = x.job;
+	write.flags = DDIO_COLL_WRITE;
+	write.buffers = 1;
+	write.seed = 1;
+	t = ddio_double_elapsed(x.w->dw);
+	op = w_start(&write);
+	CU_ASSERT_EQUAL(w_wait(x.g, op, 600 * SEC), DDIO_ST_OK);
+	CU_ASSERT(ddio_double_elapsed(x.w->dw) - t > SEC);
+	CU_ASSERT_EQUAL(w_wait(x.g, x.op, 600 * SEC), DDIO_ST_OK);
+	CU_ASSERT_EQUAL(w_read_wrong(x.g, x.op, &x.f), 0);
+	narrow(x.w, 1 << 16, 50000);
+	fault_free(&x);
+}
+
 static void twisted(int twist)
 {
 	struct w_params p = { .seed = 5, .ndisks = 2, .options = "delay_us=50" };
@@ -412,6 +439,9 @@ static bool disk_fails_at(uint64_t k, uint32_t flags, uint32_t nreactors)
 		CU_ASSERT(says(&x, "file \"file1\" (byte "));
 	}
 	w_run(x.w, 5 * MS);
+	/* The other reactor too, without waiting for anybody. */
+	CU_ASSERT(ddio_coll_idle(&x.w->reactor[0]));
+	CU_ASSERT(nreactors < 2 || ddio_coll_idle(&x.w->reactor[1]));
 	x.op = w_start(&x.job);
 	CU_ASSERT_EQUAL(w_wait(x.g, x.op, 60 * SEC), DDIO_ST_OK);
 	if (flags & DDIO_COLL_WRITE) {
@@ -438,6 +468,41 @@ static void test_disk_errors(void)
 	for (n = 0, k = 0; k < 26; k++)
 		n += disk_fails_at(k, DDIO_COLL_WRITE, 1 + k / 2 % 2);
 	CU_ASSERT_EQUAL(n, 24);
+}
+
+/* A file on one disk of reactor 1: reactor 0 has no part in it but tells the members. */
+static void test_told_by_reactor_0(void)
+{
+	struct w_params p = { .seed = 21, .ndisks = 2, .nreactors = 2 };
+	struct fault x;
+	uint32_t i;
+
+	fault_new(&x, &p, 0);
+	x.f.rec.ndisks = 1;
+	x.f.rec.ref.id = 2;
+	CU_ASSERT_EQUAL(x.f.disks[0], 1);
+	w_file_fill(x.w, &x.f, BLOCKS * BLOCK, 1);
+	fail_after(x.w, 1, 5);
+	x.op = w_start(&x.job);
+	CU_ASSERT_EQUAL(w_wait(x.g, x.op, SEC), DDIO_ST_IO);
+	w_run(x.w, 5 * MS);
+	for (i = 0; i < 4; i++) {
+		const struct ddio_msg_coll_done *done = m_op(&x.g->m[i], x.op)->done;
+
+		CU_ASSERT_EQUAL(done[0].status, DDIO_ST_IO);
+		CU_ASSERT_EQUAL(done[1].status, DDIO_ST_IO);
+		CU_ASSERT_STRING_EQUAL(done[0].text, done[1].text);
+	}
+	fail_after(x.w, 1, NEVER);
+	/* When all is well reactor 0 has nothing to say, so nobody ends by its word. */
+	x.op = w_start(&x.job);
+	w_run(x.w, 20 * MS);
+	CU_ASSERT_EQUAL(m_op(&x.g->m[3], x.op)->oks, 1);
+	CU_ASSERT_EQUAL(m_op(&x.g->m[3], x.op)->done[0].op, 0);
+	CU_ASSERT_EQUAL(w_read_wrong(x.g, x.op, &x.f), 0);
+	x.f.rec.ndisks = 2;
+	x.f.rec.ref.id = 1;
+	fault_free(&x);
 }
 
 /* A disk that never answers: the members are told, the buffers stay. */
@@ -489,6 +554,36 @@ static void test_no_space(void)
 	CU_ASSERT_EQUAL(w_totals(x.w).reads, 0);
 	w_apply(&x.job, x.g->map[x.op % W_OPS]);
 	CU_ASSERT_EQUAL(w_file_wrong(x.w, &x.f, (BLOCKS + 6) * BLOCK), 0);
+	fault_free(&x);
+}
+
+/* Blocks here and there, so that places are given out one by one. */
+static void test_no_space_at_all(void)
+{
+	struct w_params p = { .seed = 22, .ndisks = 2 };
+	struct fault x;
+	uint64_t used[2];
+	uint32_t i;
+
+	fault_new(&x, &p, DDIO_COLL_WRITE);
+	x.f.rec.ref.id = 2;
+	x.a.elem_size = BLOCK;
+	x.a.dim[0] = (struct ddio_dim){
+		.size = 48, .stride = 4, .count = 12, .procs = 4, .dist = DDIO_CYCLIC
+	};
+	for (i = 0; i < 2; i++) {
+		used[i] = x.w->disk[i].store->used;
+		x.w->disk[i].store->limit = used[i] + 9 * BLOCK;
+	}
+	x.op = w_start(&x.job);
+	CU_ASSERT_EQUAL(w_wait(x.g, x.op, SEC), DDIO_ST_NO_SPACE);
+	CU_ASSERT(says(&x, "12 more blocks"));
+	CU_ASSERT_EQUAL(x.w->disk[0].store->used, used[0]);
+	CU_ASSERT_EQUAL(x.w->disk[1].store->used, used[1]);
+	x.f.rec.ref.id = 1;
+	x.a.elem_size = 8;
+	x.a.dim[0] =
+		(struct ddio_dim){ .size = BLOCKS * BLOCK / 8, .procs = 4, .dist = DDIO_CYCLIC };
 	fault_free(&x);
 }
 
@@ -809,6 +904,7 @@ static const struct ut_case member_cases[] = {
 	{ "a request's own bound", test_mute_own_bound },
 	{ "a member that does not read", test_deaf },
 	{ "a member that is only slow", test_slow_is_not_deaf },
+	{ "a question that is long on its way", test_question_on_its_way },
 	{ "pieces that were not asked for", test_wrong_pieces },
 	{ "a piece that is late", test_late_piece },
 	{ "a member gives up at any time", test_aborted },
@@ -817,8 +913,10 @@ static const struct ut_case member_cases[] = {
 
 static const struct ut_case disk_cases[] = {
 	{ "a disk fails at any request", test_disk_errors },
+	{ "reactor 0 tells what another one found", test_told_by_reactor_0 },
 	{ "a disk does not answer", test_disk_hangs },
 	{ "a disk is full", test_no_space },
+	{ "a disk is too full for scattered blocks", test_no_space_at_all },
 	{ "commits, and their errors", test_commits },
 	{ "blocks are freed under a collective", test_cut },
 	{ NULL, NULL },

@@ -50,6 +50,7 @@ void ddio_verdict_set(struct ddio_verdict *v, uint32_t status, uint32_t lost, co
  * struct ddio_member - one rank of a group, on one connection of the reactor
  * @handle: the member's own number for the group
  * @tx_seen, @tx_since: the connection's last progress in sending as the watch saw it, and when
+ * @tx_queued: when the watch saw output of the connection waiting last
  * @piece_ns: when its last COLL_PIECE was complete
  */
 struct ddio_member {
@@ -58,7 +59,7 @@ struct ddio_member {
 	struct ddio_list client_link;
 	uint32_t rank;
 	uint32_t handle;
-	uint64_t tx_seen, tx_since;
+	uint64_t tx_seen, tx_since, tx_queued;
 	uint64_t piece_ns;
 };
 

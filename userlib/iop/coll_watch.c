@@ -29,8 +29,11 @@ static void arm(struct ddio_coll *coll, uint64_t now)
 static bool output_stuck(struct ddio_coll *coll, struct ddio_member *m, uint64_t now)
 {
 	uint64_t tx = ddio_conn_last_tx(m->client->conn);
+	bool queued = ddio_conn_queued(m->client->conn);
 
-	if (!ddio_conn_queued(m->client->conn) || tx != m->tx_seen) {
+	if (queued)
+		m->tx_queued = now;
+	if (!queued || tx != m->tx_seen) {
 		m->tx_seen = tx;
 		m->tx_since = now;
 		return false;
@@ -38,10 +41,11 @@ static bool output_stuck(struct ddio_coll *coll, struct ddio_member *m, uint64_t
 	return now - m->tx_since >= coll->timeout_ns;
 }
 
+/* While the question may still be on its way it is the output that is watched. */
 static bool piece_late(const struct ddio_slot *slot, const struct ddio_coll_part *part,
 		       const struct ddio_member *m, uint64_t now)
 {
-	uint64_t since = later(slot->since, m->piece_ns);
+	uint64_t since = later(later(slot->since, m->tx_queued), m->piece_ns);
 
 	if (part->owed == DDIO_OWED_COMING)
 		since = later(since, ddio_conn_last_rx(m->client->conn));
@@ -85,10 +89,7 @@ static void check_owed(struct ddio_slot *slot, uint64_t now)
 		if (part->owed == DDIO_OWED_HERE)
 			continue;
 		m = ddio_coll_group_member(coll->group, part->rank);
-		/* While the question is on its way the output is what is watched. */
-		if (!m || ddio_conn_queued(m->client->conn))
-			continue;
-		if (piece_late(slot, part, m, now))
+		if (m && piece_late(slot, part, m, now))
 			member_late(coll, m, "sent what was asked of it");
 	}
 }
