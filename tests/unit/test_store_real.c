@@ -153,6 +153,36 @@ static void test_worker(void)
 	ut_remove_tree(b.t.top);
 }
 
+/* The label is read and written before the loop runs, by every engine. */
+static void test_engines(void)
+{
+	static const struct {
+		const char *name;
+		uint64_t size;
+	} engines[] = { { "mem", SIZE }, { "aio", SIZE }, { "hp97560", 0 } };
+	static struct busy b;
+	size_t i;
+
+	for (i = 0; i < 3; i++) {
+		memset(&b, 0, sizeof(b));
+		ut_store_prepare(&b.t, engines[i].size);
+		ddio_double_free(b.t.world);
+		b.t.spec.engine = engines[i].name;
+		open_all(&b);
+		close_all(&b);
+		open_all(&b);
+		CU_ASSERT(ut_store_clean(&b.t) > 0);
+		close_all(&b);
+		CU_ASSERT_EQUAL(truncate(b.t.file, 0), 0);
+		CU_ASSERT_EQUAL(truncate(b.t.file, SIZE * 64), 0);
+		CU_ASSERT_EQUAL_FATAL(ddio_real_new(NULL, &b.t.env), 0);
+		CU_ASSERT_EQUAL(ut_store_open(&b.t), -ENOMEDIUM);
+		ddio_disk_close(b.t.disk);
+		ddio_real_free(b.t.env);
+		ut_remove_tree(b.t.top);
+	}
+}
+
 static struct ddio_lmdb_opts lmdb_opts(const char *dir)
 {
 	return (struct ddio_lmdb_opts){ .dir = dir, .dbs = { "a", "b" }, .map = 32 * 1024 };
@@ -238,6 +268,7 @@ static void test_lmdb_errors(void)
 
 static const struct ut_case cases[] = {
 	{ "commits by a worker", test_worker },
+	{ "labels by every engine", test_engines },
 	{ "an environment grows", test_lmdb_grows },
 	{ "an environment that is none", test_lmdb_not_ours },
 	{ "errors", test_lmdb_errors },

@@ -51,7 +51,7 @@ uint64_t ddio_store_objects(const struct ddio_store *store);
  * ddio_store_get - a reference to an object
  * @create: make it if it does not exist (in memory until something is committed)
  * Return: 0, -ENOENT, -ESTALE (it exists with another block size, layout or seed), -EINVAL (the
- * block is smaller than the disk's sector), -ENOMEM.
+ * block is smaller than the disk's sector), -EUCLEAN (its records are damaged), -ENOMEM.
  */
 int ddio_store_get(struct ddio_store *store, const struct ddio_file_ref *ref, bool create,
 		   struct ddio_object **obj);
@@ -80,7 +80,8 @@ int ddio_object_alloc(struct ddio_object *obj, uint64_t first, uint64_t count);
 void ddio_object_written(struct ddio_object *obj, uint64_t first, uint64_t count);
 /* Frees blocks from @nblocks on. */
 int ddio_object_truncate(struct ddio_object *obj, uint64_t nblocks);
-/* Frees all; the object is gone for ddio_store_get() at once. */
+/* Frees all; the object is gone for ddio_store_get() at once.  Its space is given out again after
+ * the commit and the last ddio_object_put(): a user may still have a write under way. */
 int ddio_object_remove(struct ddio_object *obj);
 uint64_t ddio_object_blocks(const struct ddio_object *obj); /* allocated */
 uint64_t ddio_object_end(const struct ddio_object *obj);    /* one past the last allocated block */
@@ -104,6 +105,7 @@ uint32_t ddio_store_list(struct ddio_store *store, uint64_t after, uint64_t *ids
  * ddio_store_check - are the records consistent?
  * Every extent within the disk, no two overlap, objects well formed, free space the exact complement.
  * Only reads what is committed.  With @repair rebuilds free space and drops what is malformed.
+ * A repair is -EBUSY while changes wait to be committed.
  */
 int ddio_store_check(struct ddio_store *store, bool repair, struct ddio_msg_fsck *result);
 
@@ -117,7 +119,8 @@ int ddio_ns_open(struct ddio_env *env, const char *dir, const char *cluster, boo
 /* Commit last and wait for it: creating files may begin a commit on its own. */
 void ddio_ns_close(struct ddio_ns *ns);
 /* Fills id, seed (if 0) and times of @rec.  An identifier is never given out twice, crash or not.
- * Return: 0, -EEXIST (then *rec is not changed), -EINVAL (name), -ENOMEM. */
+ * Return: 0, -EEXIST (then *rec is not changed), -EINVAL (name), -EAGAIN (identifiers are just being
+ * reserved), -ENOMEM. */
 int ddio_ns_create(struct ddio_ns *ns, struct ddio_file_record *rec);
 /* Copies: ddio_file_record_free().  Dying files are -ENOENT. @name NULL: by @id. */
 int ddio_ns_lookup(struct ddio_ns *ns, const char *name, uint64_t id, struct ddio_file_record *rec);
