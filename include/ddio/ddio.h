@@ -134,9 +134,9 @@ struct ddio_striping {
 	uint64_t reserve;
 };
 
-#define DDIO_CREATE 0x1u    /* make it if it does not exist */
-#define DDIO_EXCL 0x2u	    /* with DDIO_CREATE: fail with -EEXIST if it does */
-#define DDIO_TRUNCATE 0x4u  /* set its size to 0 */
+#define DDIO_CREATE 0x1u   /* make it if it does not exist */
+#define DDIO_EXCL 0x2u	   /* with DDIO_CREATE: fail with -EEXIST if it does */
+#define DDIO_TRUNCATE 0x4u /* set its size to 0 */
 
 int ddio_open(struct ddio_session *session, const char *name, unsigned int flags,
 	      const struct ddio_striping *striping, struct ddio_file **file);
@@ -158,7 +158,8 @@ struct ddio_file_stat {
 };
 
 int ddio_stat(struct ddio_session *session, const char *name, struct ddio_file_stat *st);
-int ddio_fstat(struct ddio_file *file, struct ddio_file_stat *st); /* asks: the size may have grown */
+int ddio_fstat(struct ddio_file *file,
+	       struct ddio_file_stat *st); /* asks: the size may have grown */
 /* Disk number of stripe member @i, or -EINVAL. */
 int64_t ddio_file_disk(const struct ddio_file *file, uint32_t i);
 int ddio_set_size(struct ddio_file *file, uint64_t size);
@@ -179,8 +180,8 @@ struct ddio_placement {
 	uint64_t start; /* byte on the disk */
 	uint64_t count; /* blocks: file blocks block, block + ndisks, ... */
 };
-int ddio_layout(struct ddio_file *file,
-		int (*fn)(void *arg, const struct ddio_placement *p), void *arg);
+int ddio_layout(struct ddio_file *file, int (*fn)(void *arg, const struct ddio_placement *p),
+		void *arg);
 
 /*
  * Transfers.
@@ -315,10 +316,10 @@ struct ddio_node_state {
 	uint32_t nreactors, ndisks;
 	uint64_t uptime_ns, collectives, requests, connections, refused, memory_bytes;
 };
-int ddio_nodes(struct ddio_session *session,
-	       int (*fn)(void *arg, const struct ddio_node_state *st), void *arg);
-int ddio_disks(struct ddio_session *session,
-	       int (*fn)(void *arg, const struct ddio_disk_state *st), void *arg);
+int ddio_nodes(struct ddio_session *session, int (*fn)(void *arg, const struct ddio_node_state *st),
+	       void *arg);
+int ddio_disks(struct ddio_session *session, int (*fn)(void *arg, const struct ddio_disk_state *st),
+	       void *arg);
 
 struct ddio_check_result {
 	uint64_t files, objects, extents, blocks, free_bytes;
@@ -327,9 +328,8 @@ struct ddio_check_result {
 };
 /* Checks the name space, every disk's records, and each against the other; @fn gets a line for
  * every problem.  With @repair mends what can be mended. */
-int ddio_check(struct ddio_session *session, int repair,
-	       void (*fn)(void *arg, const char *line), void *arg,
-	       struct ddio_check_result *result);
+int ddio_check(struct ddio_session *session, int repair, void (*fn)(void *arg, const char *line),
+	       void *arg, struct ddio_check_result *result);
 
 #if defined(__GNUC__)
 #pragma GCC visibility pop

@@ -17,7 +17,7 @@ for f in $(list '*.c' '*.h' '*.sh' '*.mk' Makefile .ci/run); do
 	n=$failed
 	head -3 "$f" | grep -q SPDX-License-Identifier || bad "$f: no SPDX line"
 	w='TO''DO|FIX''ME|X''XX|not impl''emented|for n''ow'
-	if grep -nEi "\\b($w)\\b" "$f"; then bad "$f: unfinished"; fi
+	if grep -nE "\\b($w)\\b" "$f"; then bad "$f: unfinished"; fi
 	case $f in
 	*.c | *.h)
 		clang-format --dry-run --Werror "$f" >/dev/null 2>&1 || bad "$f: not as clang-format has it (make fmt)"
