@@ -166,7 +166,7 @@ struct ddio_link *ddio_peer_link(struct ddio_group *group, uint32_t rank);
 int ddio_peer_send(struct ddio_group *group, uint32_t rank, uint16_t opcode, const void *payload,
 		   size_t len);
 uint64_t ddio_peers_messages(const struct ddio_group *group);
-/* A member has connected: takes it, or refuses it. */
-void ddio_peer_adopt(struct ddio_group *group, uint32_t rank, struct ddio_conn *conn);
+/* A member has connected.  Return: false if it is not to be taken, and still the caller's. */
+bool ddio_peer_adopt(struct ddio_group *group, uint32_t rank, struct ddio_conn *conn);
 
 #endif /* DDIO_CP_GROUP_H */

@@ -90,11 +90,13 @@ static bool stranger_admit(struct ddio_stranger *st)
 	struct ddio_group *group = ddio_group_by_id(st->session, st->hello.group);
 	struct ddio_msg_welcome welcome = { 0 };
 	struct ddio_conn *conn = st->conn;
-	uint32_t rank = st->hello.rank;
 
-	if (group) {
+	if (group && ddio_peer_adopt(group, st->hello.rank, conn)) {
 		stranger_free(st);
-		ddio_peer_adopt(group, rank, conn);
+		return true;
+	}
+	if (group) {
+		ddio_conn_refuse(conn, DDIO_ST_INVALID, "not a member of the group");
 		return true;
 	}
 	if (!stranger_is_expected(st))

@@ -402,6 +402,16 @@ int ddio_dd_done(struct ddio_lane *lane, const void *payload, size_t len)
 	return 0;
 }
 
+static void lane_lost_fail(struct ddio_op *op, const struct ddio_error *why)
+{
+	struct ddio_error error;
+	char what[DDIO_MAX_TEXT];
+
+	ddio_op_describe(op, what);
+	ddio_error_status(&error, why->status, "%.200s: %.290s", what, why->text);
+	ddio_op_fail(op, &error);
+}
+
 /* The groups that the reactor knew it does not know any more. */
 void ddio_dd_lane_lost(struct ddio_lane *lane, const struct ddio_error *error)
 {
@@ -426,7 +436,7 @@ void ddio_dd_lane_lost(struct ddio_lane *lane, const struct ddio_error *error)
 					continue;
 				dd->lanes[i].done = true;
 				lane_unbusy(&dd->lanes[i]);
-				ddio_op_fail(op, error);
+				lane_lost_fail(op, error);
 				again = true;
 				break;
 			}

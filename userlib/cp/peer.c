@@ -154,22 +154,20 @@ int ddio_peers_connect(struct ddio_group *group, struct ddio_error *error)
 	return err;
 }
 
-void ddio_peer_adopt(struct ddio_group *group, uint32_t rank, struct ddio_conn *conn)
+bool ddio_peer_adopt(struct ddio_group *group, uint32_t rank, struct ddio_conn *conn)
 {
 	struct ddio_msg_welcome welcome = { .node = group->rank };
 	struct ddio_link *link;
 
 	if (rank >= group->size || rank == group->rank || group->broken.status ||
-	    group->peers[rank].in.conn) {
-		ddio_conn_refuse(conn, DDIO_ST_INVALID, "not a member of the group");
-		return;
-	}
+	    group->peers[rank].in.conn)
+		return false;
 	link = &group->peers[rank].in;
 	/* Hands it over to this very reactor, in order to change its operations. */
 	ddio_conn_detach(conn);
 	if (ddio_conn_attach(group->session->env, conn, &link_ops, link)) {
 		ddio_conn_close(conn, false);
-		return;
+		return true;
 	}
 	link->conn = conn;
 	link->ready = true;
@@ -177,6 +175,7 @@ void ddio_peer_adopt(struct ddio_group *group, uint32_t rank, struct ddio_conn *
 		link_drop(link);
 		ddio_group_lost(group, rank, "out of memory");
 	}
+	return true;
 }
 
 void ddio_peers_close(struct ddio_group *group)
