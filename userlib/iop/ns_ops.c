@@ -6,9 +6,16 @@
 #include <string.h>
 #include "iop/server_priv.h"
 
-/* The reply of a change: the record that it is about, or nothing. */
+#define CREATE_TRIES 50
+
+/**
+ * struct ns_change - a change until it is durable
+ * @record: the reply is @rec, else it is empty
+ * @flags: of NS_CREATE
+ */
 struct ns_change {
 	bool record;
+	uint32_t flags;
 	struct ddio_file_record rec;
 };
 
@@ -68,8 +75,7 @@ static bool create_check(struct server_request *req, const struct ddio_file_reco
 
 	for (i = 0; i < rec->ndisks; i++) {
 		uint32_t number = rec->disks[i];
-		int reactor = ddio_iop_disk_reactor(iop, number);
-		const struct ddio_iop_disk *disk;
+		const struct server_where *where;
 
 		if (number >= iop->conf->ndisks) {
 			server_fail(req, DDIO_ST_INVALID,
@@ -77,15 +83,13 @@ static bool create_check(struct server_request *req, const struct ddio_file_reco
 				    rec->name, number, iop->conf->ndisks);
 			return false;
 		}
+		where = &server_of(iop)->where[number];
 		/* What the sectors of other nodes' disks are is theirs to say. */
-		if (reactor < 0)
-			continue;
-		disk = ddio_reactor_disk(&iop->reactors[reactor], number);
-		if (rec->ref.block >= ddio_disk_info(disk->disk)->sector)
+		if (where->reactor < 0 || rec->ref.block >= where->info.sector)
 			continue;
 		server_fail(req, DDIO_ST_INVALID,
 			    "file \"%s\": blocks of %u bytes are less than the sectors of disk %s",
-			    rec->name, rec->ref.block, disk->name);
+			    rec->name, rec->ref.block, iop->conf->disks[number].name);
 		return false;
 	}
 	return true;
@@ -107,39 +111,62 @@ static void create_found(struct server_request *req, const char *name)
 	}
 }
 
-static void create(struct server_request *req, struct ddio_msg_ns_create *x)
-{
-	struct ns_change *ch;
-	int err;
+static void create_again(struct ddio_commit *commit, int err);
 
-	if (!create_check(req, &x->rec))
-		return;
-	ch = change_new(req);
-	if (!ch)
-		return;
-	err = ddio_ns_create(req->reactor->iop->ns, &x->rec);
-	if (err == -EEXIST && !(x->flags & DDIO_NS_EXCL)) {
-		create_found(req, x->rec.name);
-	} else if (err) {
-		fail_file(req, err, x->rec.name, 0);
-	} else {
-		ch->record = true;
-		ch->rec = x->rec;
-		x->rec.disks = NULL;
-		x->rec.ndisks = 0;
+static void create_try(struct server_request *req)
+{
+	struct ns_change *ch = req->data;
+	struct ddio_file_record rec;
+	int err = ddio_ns_create(req->reactor->iop->ns, &ch->rec);
+
+	if (!err) {
 		change_commit(req);
+		return;
 	}
+	/* Identifiers have run out, until the commit that is under way has brought new ones. */
+	if (err == -EAGAIN && req->tries++ < CREATE_TRIES) {
+		req->commit.done = create_again;
+		ddio_ns_commit(req->reactor->iop->ns, &req->commit);
+		return;
+	}
+	rec = ch->rec;
+	if (err == -EEXIST && !(ch->flags & DDIO_NS_EXCL))
+		create_found(req, rec.name);
+	else
+		fail_file(req, err, rec.name, 0);
+	ddio_file_record_free(&rec);
+}
+
+static void create_again(struct ddio_commit *commit, int err)
+{
+	struct server_request *req = commit->arg;
+	struct ns_change *ch = req->data;
+
+	if (!err) {
+		create_try(req);
+		return;
+	}
+	ddio_file_record_free(&ch->rec);
+	server_fail_errno(req, err, "committing the name space");
 }
 
 int server_op_ns_create(struct server_request *req, const void *payload)
 {
 	struct ddio_msg_ns_create x;
+	struct ns_change *ch;
 	int err = ddio_get_ns_create(payload, req->msg.length, &x);
 
 	if (err)
 		return server_fail_decode(req, err, "name, block size, layout, size or disks");
-	create(req, &x);
-	ddio_file_record_free(&x.rec);
+	ch = create_check(req, &x.rec) ? change_new(req) : NULL;
+	if (!ch) {
+		ddio_file_record_free(&x.rec);
+		return 0;
+	}
+	ch->record = true;
+	ch->flags = x.flags;
+	ch->rec = x.rec;
+	create_try(req);
 	return 0;
 }
 

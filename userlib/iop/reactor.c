@@ -172,7 +172,12 @@ static int disk_open(struct ddio_iop_disk *disk, char *err, size_t err_len)
 		.create = disk_may_create(conf),
 	};
 
-	return ddio_disk_open(disk->reactor->env, &spec, &disk->disk, err, err_len);
+	int ret = ddio_disk_open(disk->reactor->env, &spec, &disk->disk, err, err_len);
+
+	if (!ret)
+		server_of(disk->reactor->iop)->where[disk->number].info =
+			*ddio_disk_info(disk->disk);
+	return ret;
 }
 
 static int store_open(struct ddio_iop_disk *disk, char *err, size_t err_len)

@@ -124,23 +124,22 @@ void server_client_throttle(struct server_client *sc)
 	ddio_conn_pause(sc->c.conn, sc->paused);
 }
 
-static void welcome_disk(struct ddio_welcome_disk *to, const struct ddio_iop_disk *disk)
+static void welcome_disk(struct ddio_welcome_disk *to, const struct server_where *where,
+			 uint32_t number)
 {
-	const struct ddio_disk_info *info = ddio_disk_info(disk->disk);
-
-	to->disk = disk->number;
-	to->reactor = disk->reactor->index;
-	to->sector = info->sector;
-	to->size = info->size;
-	to->peak = info->peak;
-	to->scale_ppm = (uint64_t)(info->time_scale * 1e6 + 0.5);
+	to->disk = number;
+	to->reactor = (uint32_t)where->reactor;
+	to->sector = where->info.sector;
+	to->size = where->info.size;
+	to->peak = where->info.peak;
+	to->scale_ppm = (uint64_t)(where->info.time_scale * 1e6 + 0.5);
 }
 
-/* What a disk is was settled before the loops ran, so any reactor may tell. */
 static int welcome_make(const struct ddio_reactor *reactor, struct ddio_msg_welcome *w)
 {
 	const struct ddio_iop *iop = reactor->iop;
-	uint32_t i, k, n = 0;
+	const struct server_where *where = server_of(iop)->where;
+	uint32_t i, n = 0;
 
 	memset(w, 0, sizeof(*w));
 	w->node = iop->node;
@@ -153,9 +152,9 @@ static int welcome_make(const struct ddio_reactor *reactor, struct ddio_msg_welc
 	w->disks = calloc(w->ndisks + 1, sizeof(*w->disks));
 	if (!w->disks)
 		return -ENOMEM;
-	for (i = 0; i < iop->nreactors; i++)
-		for (k = 0; k < iop->reactors[i].ndisks; k++)
-			welcome_disk(&w->disks[n++], &iop->reactors[i].disks[k]);
+	for (i = 0; i < iop->conf->ndisks; i++)
+		if (where[i].reactor >= 0)
+			welcome_disk(&w->disks[n++], &where[i], i);
 	return 0;
 }
 

@@ -148,8 +148,19 @@ struct server_reactor {
 };
 
 /**
+ * struct server_where - a disk of the cluster, for all reactors to read
+ * @reactor: that owns it, or -1 if it is another node's; @index: there
+ * @info: settled before the loops ran
+ */
+struct server_where {
+	int32_t reactor;
+	uint32_t index;
+	struct ddio_disk_info info;
+};
+
+/**
  * struct server - a node
- * @where: by disk number: the reactor that owns it, or -1, and its index there
+ * @where: by disk number
  * @running: reactors that have not stopped
  * @began_ns: on reactor 0's clock
  */
@@ -157,10 +168,7 @@ struct server {
 	struct ddio_iop iop;
 	struct ddio_listener *listener;
 	struct server_reactor *per;
-	struct server_where {
-		int32_t reactor;
-		uint32_t index;
-	} * where;
+	struct server_where *where;
 	uint32_t running;
 	uint64_t began_ns;
 	bool repair;

@@ -208,6 +208,7 @@ void ddio_iop_stop(struct ddio_iop *iop)
 	if (server->stopping)
 		return;
 	server->stopping = true;
+	iop->reactors[0].stopping = true;
 	ddio_listener_close(server->listener);
 	server->listener = NULL;
 	for (i = 0; i < iop->nreactors; i++) {
