@@ -4,7 +4,7 @@
  * does to the disks counted.
  */
 /* needs: everything */
-#include "tests/unit/coll_member.h"
+#include "tests/unit/coll_op.h"
 
 /*
  * Patterns

@@ -47,7 +47,7 @@ static void *test_env_alloc(struct ddio_env *env, size_t size)
 #undef realloc
 #undef ddio_env_alloc
 
-#include "tests/unit/coll_member.h"
+#include "tests/unit/coll_op.h"
 
 /* Enough members and spans that every table grows. */
 enum { MEMBERS = 20, BLOCK = 512, BLOCKS = 200 };
