@@ -69,5 +69,18 @@ for n in 0 1; do
 done
 check "the file survives an orderly restart" cmp "$dir/in" <("$ddio" export kept -)
 check "fsck" "$ddio" fsck
+# Objects whose names are lost: fsck finds them, and gives their space back.
+check "stop" stop_cluster b
+rm -rf "$dir/b/io0/ns"
+for n in 0 1; do
+	"$build/ddiod" --conf "$DDIO_CONF" --node io$n --pid-file "$dir/b/io$n.pid" \
+		--log-file "$dir/b/io$n.log"
+	check "restart io$n without names" [ $? -eq 0 ]
+done
+"$ddio" fsck >"$dir/fsck"
+check "fsck counts the orphans" grep -q ' 2 orphans' "$dir/fsck"
+check "fsck --repair" "$ddio" fsck --repair
+check "... leaves none" grep -q '^0 problems, 0 repaired, 0 orphans' <("$ddio" fsck)
+check "... nor any object" grep -q '^0 files, 0 objects, 0 extents' <("$ddio" fsck)
 check "stop --clean" "$ddio" stop --clean --dir "$dir/b"
 check "... leaves nothing" [ ! -e "$dir/b" ]

@@ -104,11 +104,19 @@ static void cut_try(struct server_request *req)
 /* False: there is nothing to cut, and the reply has gone. */
 static bool cut_begin(struct server_request *req, const void *payload, int *ret)
 {
-	int err;
+	int err = 0;
 
 	if (!server_obj_decode(req, payload, req->msg.length, false, ret))
 		return false;
-	err = server_obj_get(req, false);
+	/* An object of no file: nobody can say any more what that was like. */
+	if (req->msg.opcode == DDIO_OP_OBJ_REMOVE && req->obj.flags & DDIO_OBJ_REPAIR)
+		err = ddio_store_ref(req->disk->store, req->obj.file.id, &req->obj.file);
+	if (err && err != -ENOENT) {
+		server_fail_obj(req, err, "finding the object");
+		return false;
+	}
+	if (!err)
+		err = server_obj_get(req, false);
 	if (err == -ENOENT)
 		server_reply(req, NULL, 0);
 	return !err;

@@ -55,6 +55,8 @@ uint64_t ddio_store_objects(const struct ddio_store *store);
  */
 int ddio_store_get(struct ddio_store *store, const struct ddio_file_ref *ref, bool create,
 		   struct ddio_object **obj);
+/* What an object's file is like, by the id alone.  Return: 0, -ENOENT, -EUCLEAN, -ENOMEM. */
+int ddio_store_ref(struct ddio_store *store, uint64_t id, struct ddio_file_ref *ref);
 void ddio_object_ref(struct ddio_object *obj);
 void ddio_object_put(struct ddio_object *obj);
 const struct ddio_file_ref *ddio_object_file(const struct ddio_object *obj);

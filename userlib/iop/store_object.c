@@ -176,6 +176,28 @@ static int object_create(struct ddio_store *store, const struct ddio_file_ref *r
 	return 0;
 }
 
+int ddio_store_ref(struct ddio_store *store, uint64_t id, struct ddio_file_ref *ref)
+{
+	const struct ddio_object *obj = object_find(store, id, false);
+	struct ddio_rec_object rec;
+	int ret;
+
+	if (obj) {
+		*ref = obj->ref;
+		return 0;
+	}
+	ret = ddio_lmdb_read_begin(&store->db);
+	if (ret)
+		return ret;
+	ret = ddio_store_load_header(store, id, &rec);
+	ddio_lmdb_read_end(&store->db);
+	if (!ret)
+		*ref = (struct ddio_file_ref){
+			.id = id, .seed = rec.seed, .block = rec.block, .layout = rec.layout
+		};
+	return ret;
+}
+
 static bool ref_valid(const struct ddio_store *store, const struct ddio_file_ref *ref)
 {
 	return ref->block >= store->sector && ref->block >= DDIO_MIN_BLOCK &&
