@@ -37,7 +37,7 @@ struct sw {
 
 /**
  * struct sc - a client
- * @replies: so far; the last of them is in @status, @tag, @text or @data
+ * @replies: so far, @failures of them errors; the last of them is in @status, @tag, @text or @data
  * @sink: bulk of the next reply
  */
 struct sc {
@@ -48,7 +48,7 @@ struct sc {
 	bool ready, closed;
 	int err;
 	char why[1024];
-	uint32_t replies;
+	uint32_t replies, failures;
 	uint64_t tag, tags;
 	uint32_t status;
 	uint16_t opcode;
@@ -210,8 +210,10 @@ static int sc_message(void *ctx, const struct ddio_msg *msg, const void *payload
 	c->status = msg->status;
 	c->opcode = msg->opcode;
 	c->text[0] = 0;
-	if (msg->status)
+	if (msg->status) {
 		ddio_get_text(payload, len, c->text);
+		c->failures++;
+	}
 	c->len = len < sizeof(c->data) ? len : sizeof(c->data);
 	memcpy(c->data, payload, c->len);
 	return 0;

@@ -193,6 +193,36 @@ static void a_durable_change_survives_a_restart(void)
 	sw_free(sw);
 }
 
+/* More than there are identifiers in reserve, before any commit can end. */
+static void many_files_at_once(void)
+{
+	enum { CLIENTS = 50, EACH = 100 };
+	struct sw *sw = sw_new("sync_io = no");
+	struct sc *c[CLIENTS];
+	struct ddio_msg_ns_create x = { .flags = DDIO_NS_EXCL,
+					.rec = { .ref = { .block = 512 }, .ndisks = 1 } };
+	uint32_t disk = 0;
+	uint8_t buf[512];
+	int i, k;
+
+	x.rec.disks = &disk;
+	for (i = 0; i < CLIENTS; i++)
+		c[i] = sc_new(sw, 0);
+	for (k = 0; k < EACH; k++) {
+		for (i = 0; i < CLIENTS; i++) {
+			snprintf(x.rec.name, sizeof(x.rec.name), "%d.%d", i, k);
+			sc_send(c[i], DDIO_OP_NS_CREATE, buf,
+				ddio_put_ns_create(buf, sizeof(buf), &x), NULL, 0);
+		}
+	}
+	for (i = 0; i < CLIENTS; i++) {
+		CU_ASSERT(sc_wait(c[i], EACH));
+		CU_ASSERT_EQUAL(c[i]->failures, 0);
+		sc_free(c[i]);
+	}
+	sw_free(sw);
+}
+
 static void names_that_cannot_be_served(void)
 {
 	struct sw *sw = sw_new(NULL);
@@ -468,6 +498,7 @@ static const struct ut_case names[] = {
 	{ "made, found, sized", files_are_made_found_and_sized },
 	{ "removed", files_are_removed_in_two_steps },
 	{ "durable", a_durable_change_survives_a_restart },
+	{ "many at once", many_files_at_once },
 	{ "what cannot be served", names_that_cannot_be_served },
 	{ NULL, NULL },
 };
