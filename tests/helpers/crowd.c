@@ -20,7 +20,7 @@
 
 struct crowd {
 	uint32_t cps, calls, after_ms, victim;
-	uint64_t size;
+	uint64_t size, offset;
 	uint32_t block, method, record, cyclic, timeout_ms;
 	int write, sync;
 	const char *name, *mismatch, *signal;
@@ -103,7 +103,7 @@ static void deviate(const struct crowd *c, uint32_t rank, struct ddio_array *a, 
 static int one_call(struct crowd *c, struct ddio_file *f, struct ddio_group *g, uint32_t rank,
 		    uint8_t *buf, uint64_t bytes, uint32_t call)
 {
-	struct ddio_array a = { .elem_size = c->record, .ndims = 1 };
+	struct ddio_array a = { .file_offset = c->offset, .elem_size = c->record, .ndims = 1 };
 	struct ddio_part part = { .kind = DDIO_PART_ARRAY, .n = 1, .array = &a };
 	struct ddio_transfer t = { .struct_size = sizeof(t),
 				   .part = &part,
@@ -250,6 +250,8 @@ static int option(struct crowd *c, int o)
 		c->calls = number();
 	else if (o == 's')
 		c->size = strtoull(optarg, NULL, 0);
+	else if (o == 'o')
+		c->offset = strtoull(optarg, NULL, 0);
 	else if (o == 'b')
 		c->block = number();
 	else if (o == 'r')
@@ -290,7 +292,7 @@ int main(int argc, char **argv)
 			   .victim = 1 };
 	int o;
 
-	while ((o = getopt(argc, argv, "n:c:s:b:r:m:f:wx:k:v:a:St:")) != -1)
+	while ((o = getopt(argc, argv, "n:c:s:o:b:r:m:f:wx:k:v:a:St:")) != -1)
 		if (option(&c, o))
 			return 2;
 	c.size = c.size / (c.record * c.cps) * (c.record * c.cps);
