@@ -167,6 +167,10 @@ static void check_storm(struct cp_world *w, struct storm *s)
 			;
 		if (p->ret && i == 3)
 			bad++;
+		/* While the group is whole its members agree, to the letter. */
+		if (s->what != MEMBER_CUT && s->what != MEMBER_STALL &&
+		    strcmp(p->text, w->proc[0].text))
+			bad++;
 		if (!p->ret != !w->proc[s->victim == 0 && PROCS > 1 ? 1 : 0].ret &&
 		    !is_victim(s, r))
 			bad++;
