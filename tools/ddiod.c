@@ -30,6 +30,7 @@
 #include "opt.h"
 
 #define PROGRAM "ddiod"
+#define NO_FD UINT32_MAX
 
 struct ddiod_opts {
 	const char *conf;
@@ -38,7 +39,7 @@ struct ddiod_opts {
 	const char *pid_file;
 	const char *log_level;
 	const char *log_file;
-	const char *ready_fd;
+	uint32_t ready_fd;
 	bool repair;
 	bool version;
 	bool list_conf;
@@ -58,7 +59,7 @@ static const struct opt_spec ddiod_specs[] = {
 	  "error, warning, info (default) or debug" },
 	{ "log-file", 0, OPT_TEXT, offsetof(struct ddiod_opts, log_file), "FILE",
 	  "append log lines to it; SIGHUP opens it anew" },
-	{ "ready-fd", 0, OPT_TEXT, offsetof(struct ddiod_opts, ready_fd), "N",
+	{ "ready-fd", 0, OPT_U32, offsetof(struct ddiod_opts, ready_fd), "N",
 	  "write a byte to this descriptor when serving" },
 	{ "repair", 0, OPT_FLAG, offsetof(struct ddiod_opts, repair), NULL,
 	  "write labels of disks again that are damaged" },
@@ -72,11 +73,8 @@ static const struct opt_spec ddiod_specs[] = {
 
 static const struct opt_cmd ddiod_cmd = {
 	.program = PROGRAM,
-	.args = NULL,
 	.summary = "Serve the disks of one node of a ddio cluster.",
 	.opts = ddiod_specs,
-	.min_args = 0,
-	.max_args = 0,
 };
 
 /**
@@ -131,10 +129,8 @@ static void log_line(void *arg, enum ddio_log_level level, const char *line)
 		d->opts.node ? d->opts.node : PROGRAM, level_names[level], line);
 }
 
-static void say(const struct ddiod *d, enum ddio_log_level level, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
-
-static void say(const struct ddiod *d, enum ddio_log_level level, const char *fmt, ...)
+__attribute__((format(printf, 3, 4))) static void
+say(const struct ddiod *d, enum ddio_log_level level, const char *fmt, ...)
 {
 	char line[1024];
 	va_list ap;
@@ -196,21 +192,14 @@ static int parse_level(struct ddiod *d)
 
 static int parse_ready(struct ddiod *d)
 {
-	char *end;
-	long fd;
-
-	d->ready = -1;
-	if (!d->opts.ready_fd)
+	if (d->opts.ready_fd == NO_FD)
 		return 0;
-	fd = strtol(d->opts.ready_fd, &end, 10);
-	if (end == d->opts.ready_fd || *end || fd < 0 || fd > INT32_MAX ||
-	    fcntl((int)fd, F_GETFD) < 0) {
-		fprintf(stderr, PROGRAM ": --ready-fd: \"%s\" is no open descriptor\n",
+	if (d->opts.ready_fd > INT32_MAX || fcntl((int)d->opts.ready_fd, F_SETFD, FD_CLOEXEC)) {
+		fprintf(stderr, PROGRAM ": --ready-fd: %u is no open descriptor\n",
 			d->opts.ready_fd);
 		return -EINVAL;
 	}
-	d->ready = (int)fd;
-	fcntl(d->ready, F_SETFD, FD_CLOEXEC);
+	d->ready = (int)d->opts.ready_fd;
 	return 0;
 }
 
@@ -332,16 +321,6 @@ static int write_pid(struct ddiod *d)
 	return err;
 }
 
-static void raise_limits(void)
-{
-	struct rlimit rl;
-
-	if (getrlimit(RLIMIT_NOFILE, &rl))
-		return;
-	rl.rlim_cur = rl.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &rl);
-}
-
 /* Before any thread is made, so that all of them have the signals blocked. */
 static int open_signals(struct ddiod *d)
 {
@@ -459,14 +438,12 @@ static void now_ready(struct ddiod *d)
 {
 	int null;
 
-	if (d->parent >= 0) {
-		null = open("/dev/null", O_RDWR | O_CLOEXEC);
-		if (null >= 0) {
-			dup2(null, STDIN_FILENO);
-			dup2(null, STDOUT_FILENO);
-			dup2(null, STDERR_FILENO);
-			close(null);
-		}
+	null = d->parent < 0 ? -1 : open("/dev/null", O_RDWR | O_CLOEXEC);
+	if (null >= 0) {
+		dup2(null, STDIN_FILENO);
+		dup2(null, STDOUT_FILENO);
+		dup2(null, STDERR_FILENO);
+		close(null);
 	}
 	d->started = true;
 	say(d, DDIO_LOG_INFO, "serving on %s with %u reactor%s, version %s", ddio_iop_addr(d->iop),
@@ -586,7 +563,10 @@ static int list_engines(void)
 
 int main(int argc, char **argv)
 {
-	struct ddiod d = { .log_fd = -1, .parent = -1, .ready = -1, .lock = -1 };
+	struct ddiod d = {
+		.log_fd = -1, .parent = -1, .ready = -1, .lock = -1, .opts.ready_fd = NO_FD
+	};
+	struct rlimit rl;
 	int err = opt_parse(&ddiod_cmd, &d.opts, &argc, &argv);
 
 	if (err)
@@ -608,7 +588,10 @@ int main(int argc, char **argv)
 		return EXIT_USAGE;
 	if (log_open(&d))
 		return EXIT_FAILED;
-	raise_limits();
+	if (!getrlimit(RLIMIT_NOFILE, &rl)) {
+		rl.rlim_cur = rl.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &rl);
+	}
 	openlog(PROGRAM, LOG_PID, LOG_DAEMON);
 	if (!d.opts.foreground && become_daemon(&d))
 		return EXIT_FAILED;
