@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The collective executor when disks fail, when requests make no sense, and when the node stops. */
+/* The collective executor when disks fail. */
 /* needs: everything */
 #include "env/env_ops.h"
 #include "tests/unit/coll_fault.h"
@@ -237,182 +237,6 @@ static void test_cut(void)
 	}
 }
 
-/*
- * Requests that are refused
- */
-static void refused(struct fault *x, uint32_t status, const char *text)
-{
-	uint64_t requests = x->w->reactor[0].refused;
-
-	CU_ASSERT_EQUAL(w_wait(x->g, x->op, SEC), status);
-	CU_ASSERT(says(x, text));
-	CU_ASSERT_EQUAL(x->w->reactor[0].refused, requests + 1);
-	CU_ASSERT_EQUAL(x->w->reactor[0].collectives, 0);
-}
-
-static void test_refused(void)
-{
-	struct w_params p = { .seed = 11, .ndisks = 2 };
-	struct ddio_extent e[2] = { { 100, 50 }, { 149, 10 } };
-	struct ddio_part part[4] = { { .kind = DDIO_PART_LIST, .n = 1, .list = &e[0] },
-				     { .kind = DDIO_PART_LIST },
-				     { .kind = DDIO_PART_LIST },
-				     { .kind = DDIO_PART_LIST, .n = 1, .list = &e[1] } };
-	struct fault x;
-	uint64_t size;
-
-	fault_new(&x, &p, 0);
-	x.op = (x.job.buffers = 65, w_start(&x.job));
-	refused(&x, DDIO_ST_TOO_BIG, "65 buffers");
-	x.job.buffers = 0;
-	size = x.f.rec.size;
-	x.f.rec.size = size - 1;
-	x.op = w_start(&x.job);
-	refused(&x, DDIO_ST_RANGE, "reach to byte 24576 of file \"file1\", which has 24575");
-	x.f.rec.size = size;
-	x.f.disks[0] = 17;
-	x.f.disks[1] = 18;
-	x.op = w_start(&x.job);
-	refused(&x, DDIO_ST_NOT_FOUND, "node io0 has no disk of file");
-	x.f.disks[0] = 1;
-	x.f.disks[1] = 0;
-	x.job.array = NULL;
-	x.job.parts = part;
-	x.job.flags = DDIO_COLL_WRITE;
-	x.op = w_start(&x.job);
-	refused(&x, DDIO_ST_OVERLAP, "both write byte 149");
-	x.job.array = &x.a;
-	x.w->reactor[0].stopping = true;
-	x.op = w_start(&x.job);
-	refused(&x, DDIO_ST_SHUTDOWN, "stopping");
-	x.w->reactor[0].stopping = false;
-	fault_free(&x);
-}
-
-static bool raw_done(struct fault *x, uint64_t number, uint32_t nprocs)
-{
-	struct w_ended e = { x->g, number };
-
-	w_start_raw(&x->job, number, nprocs);
-	return w_until(x->w, w_all_ended, &e, SEC);
-}
-
-static void test_refused_numbers(void)
-{
-	struct w_params p = { .seed = 12, .ndisks = 2 };
-	struct ddio_map *map;
-	struct fault x;
-	uint32_t i;
-
-	fault_new(&x, &p, 0);
-	x.op = w_start(&x.job);
-	CU_ASSERT_EQUAL(w_wait(x.g, x.op, SEC), DDIO_ST_OK);
-	/* Another number of processes than the group has. */
-	CU_ASSERT_EQUAL_FATAL(w_map(&x.job, &map), 0);
-	x.op = ++x.g->ops;
-	for (i = 0; i < 4; i++)
-		m_op_begin(&x.g->m[i], &x.job, x.op, map);
-	CU_ASSERT(raw_done(&x, x.op, 5));
-	CU_ASSERT_EQUAL(m_op(&x.g->m[3], x.op)->status, DDIO_ST_MISMATCH);
-	/* The same number again: only the sender is told. */
-	for (i = 0; i < 4; i++)
-		m_op_begin(&x.g->m[i], &x.job, x.op, map);
-	CU_ASSERT(!raw_done(&x, x.op, 4));
-	CU_ASSERT_EQUAL(m_op(&x.g->m[0], x.op)->status, DDIO_ST_INVALID);
-	CU_ASSERT(!m_op(&x.g->m[1], x.op)->ended);
-	for (i = 0; i < 4; i++)
-		m_op_free(&x.g->m[i].op[x.op % W_OPS]);
-	ddio_map_free(map);
-	fault_free(&x);
-}
-
-static void test_attach_refused(void)
-{
-	struct w_params p = { .seed = 13 };
-	struct world *w = w_new(&p);
-	struct w_group *g = w_group_bare(w, 3);
-	struct w_job job = { .g = g };
-	struct ddio_array a = { .elem_size = 1,
-				.ndims = 1,
-				.dim = { { .size = 10, .procs = 3, .dist = DDIO_BLOCK } } };
-	struct w_file f;
-	uint64_t op;
-
-	w_file_init(w, &f, 1, 512, DDIO_LAYOUT_CONTIGUOUS_W);
-	job.f = &f;
-	job.array = &a;
-	job.flags = DDIO_COLL_WRITE;
-	CU_ASSERT_EQUAL(m_attach(&g->m[0].lane[0], 3), DDIO_ST_OK);
-	CU_ASSERT_EQUAL(m_attach(&g->m[0].lane[0], 3), DDIO_ST_EXISTS);
-	CU_ASSERT_EQUAL(m_attach(&g->m[1].lane[0], 4), DDIO_ST_MISMATCH);
-	CU_ASSERT_EQUAL(m_attach(&g->m[1].lane[0], 3), DDIO_ST_OK);
-	g->m[2].gone = true; /* nobody tells it */
-	op = w_start(&job);
-	CU_ASSERT_EQUAL(w_wait(g, op, SEC), DDIO_ST_INVALID);
-	CU_ASSERT_PTR_NOT_NULL(strstr(m_op(&g->m[0], op)->text, "rank 2 is not"));
-	g->m[2].gone = false;
-	g->m[2].rank = 1;
-	CU_ASSERT_EQUAL(m_attach(&g->m[2].lane[0], 3), DDIO_ST_EXISTS);
-	g->m[2].rank = 2;
-	CU_ASSERT_EQUAL(m_attach(&g->m[2].lane[0], 3), DDIO_ST_OK);
-	op = w_start(&job);
-	CU_ASSERT_EQUAL(w_wait(g, op, SEC), DDIO_ST_OK);
-	CU_ASSERT_EQUAL(w->reactor[0].refused, 4);
-	w_file_free(&f);
-	w_free(w);
-}
-
-/* A client that starts more than anybody needs. */
-static void test_too_many(void)
-{
-	struct w_params p = {
-		.seed = 14, .ndisks = 2, .options = "delay_us=20000", .disk_size = 8 << 20
-	};
-	struct fault x;
-	uint32_t i;
-
-	fault_new(&x, &p, 0);
-	for (i = 0; i < DDIO_COLL_MAX_RUNNING + 6; i++)
-		w_start_raw(&x.job, ++x.g->ops, 4);
-	w_run(x.w, 10 * MS);
-	CU_ASSERT_EQUAL(x.w->reactor[0].collectives, DDIO_COLL_MAX_RUNNING);
-	CU_ASSERT_EQUAL(x.w->reactor[0].refused, 6);
-	CU_ASSERT_EQUAL(ddio_double_logged(x.w->dw, "collectives running"), 6);
-	w_run(x.w, 60 * SEC);
-	x.op = w_start(&x.job);
-	CU_ASSERT_EQUAL(w_wait(x.g, x.op, 5 * SEC), DDIO_ST_OK);
-	fault_free(&x);
-}
-
-static void test_stopped(void)
-{
-	uint64_t us;
-
-	for (us = 0; us < 3000; us += 250) {
-		struct w_params p = {
-			.seed = 15, .ndisks = 2, .nreactors = 2, .options = "delay_us=200"
-		};
-		struct fault x;
-		uint32_t i, status;
-
-		fault_new(&x, &p, us / 250 % 2 ? DDIO_COLL_WRITE : 0);
-		x.op = w_start(&x.job);
-		w_run(x.w, us * 1000);
-		for (i = 0; i < 2; i++) {
-			x.w->reactor[i].stopping = true;
-			ddio_coll_stop(&x.w->reactor[i], DDIO_ST_SHUTDOWN);
-		}
-		status = w_wait(x.g, x.op, SEC);
-		CU_ASSERT(status == DDIO_ST_SHUTDOWN || (status == DDIO_ST_OK && us > 1000));
-		w_run(x.w, MS);
-		for (i = 0; i < 2; i++) {
-			CU_ASSERT(ddio_coll_idle(&x.w->reactor[i]));
-			x.w->reactor[i].stopping = false;
-		}
-		fault_free(&x);
-	}
-}
-
 static const struct ut_case disk_cases[] = {
 	{ "a disk fails at any request", test_disk_errors },
 	{ "reactor 0 tells what another one found", test_told_by_reactor_0 },
@@ -424,20 +248,10 @@ static const struct ut_case disk_cases[] = {
 	{ NULL, NULL },
 };
 
-static const struct ut_case refused_cases[] = {
-	{ "requests that make no sense", test_refused },
-	{ "numbers of operations and of processes", test_refused_numbers },
-	{ "members that do not fit", test_attach_refused },
-	{ "too many at once", test_too_many },
-	{ "the node stops", test_stopped },
-	{ NULL, NULL },
-};
-
 int main(void)
 {
 	static const struct ut_suite suites[] = {
 		{ "disks", disk_cases },
-		{ "refused", refused_cases },
 	};
 
 	return ut_run("test_coll_faults", suites, sizeof(suites) / sizeof(suites[0]));
