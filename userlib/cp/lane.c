@@ -75,8 +75,11 @@ static void lane_closed(void *ctx, int err, const char *why)
 	if (status == DDIO_ST_IO || status == DDIO_ST_CANCELLED || status == DDIO_ST_TIMEOUT ||
 	    status == DDIO_ST_MEMBER_LOST)
 		status = DDIO_ST_NODE_LOST;
-	ddio_error_status(&error, status, "node %s: %s", lane->name,
-			  err ? why : "closed the connection");
+	if (err)
+		ddio_error_status(&error, status, "node %s: %s",
+				  lane_session(lane)->conf->nodes[lane->node->index].name, why);
+	else
+		ddio_error_status(&error, status, "node %s closed the connection", lane->name);
 	ddio_lane_fail(lane, &error);
 }
 
