@@ -4,7 +4,7 @@
 # serial
 # The figures that the emulated disks must reach, in real time: medians of three,
 # with a stated tolerance of 5 % for a busy machine.
-build=${BUILD:-$PWD/build}
+plain=1 # measured without sanitizers
 . "$(dirname "$0")/lib.sh"
 
 # at_least CSV METHOD OP FLOOR WHAT: every pattern's median is at least 0.95 * FLOOR MB/s

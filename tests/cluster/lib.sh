@@ -4,8 +4,12 @@
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 2
 top=$PWD
-# Daemons and tools under AddressSanitizer unless a test measures.
-build=${BUILD:-$top/build/asan}
+# Daemons and tools under AddressSanitizer, unless a test measures and has set plain=1.
+if [ -n "${plain:-}" ]; then
+	build=${BUILD:-$top/build}
+else
+	build=${BUILD:-$top/build/asan}
+fi
 ddio=$build/ddio
 helpers=$build/tests/helpers
 export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0:exitcode=99

@@ -3,7 +3,7 @@
 # timeout: 240
 # The daemon's memory for a disk-directed transfer does not depend on the number
 # of compute processes: 4, 16 and 64 of them move the same file.
-build=${BUILD:-$PWD/build}
+plain=1 # measured without sanitizers
 . "$(dirname "$0")/lib.sh"
 
 for n in 4 16 64; do

@@ -228,6 +228,7 @@ void ddio_double_free(struct ddio_world *world)
 	double_streams_free(world);
 	ddio_list_for_each_entry_safe(env, tmp, &world->envs, link) {
 		ddio_heap_fini(&env->events);
+		ddio_env_fini(&env->env);
 		free(env->name);
 		free(env);
 	}

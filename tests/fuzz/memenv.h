@@ -322,6 +322,7 @@ static inline void mem_fini(struct mem_env *m)
 {
 	while (mem_run_posts(m))
 		;
+	ddio_env_fini(&m->env);
 	free(m->out);
 	m->out = NULL;
 }

@@ -307,6 +307,7 @@ static inline void world_free(struct world *w)
 	ddio_cache_free(w->cache);
 	ddio_disk_close(w->disk);
 	world_posts(w);
+	ddio_env_fini(&w->env);
 	free(w->data);
 	free(w);
 	world_now = NULL;

@@ -17,7 +17,6 @@
 #define CONN_RX_CAP (128u << 10)  /* receive buffer; larger payloads get memory of their own */
 #define CONN_RX_NARROW (4u << 10) /* bytes read beyond a large bulk: what follows is copied */
 #define CONN_RX_LARGE (32u << 10) /* bulk from this size on is large */
-#define CONN_RX_QUIET (16u << 10) /* after a turn with less than this the buffer may go */
 #define CONN_RX_BUDGET (1u << 20) /* bytes of one turn, so that others have theirs */
 #define CONN_RX_IOV 64
 #define CONN_TX_CHUNK (16u << 10) /* headers and fixed records are gathered in chunks */
@@ -87,8 +86,8 @@ struct conn_out {
 
 /**
  * struct conn_in - what comes in
- * @buf: bytes [head, tail) are received and not yet used; NULL while not needed
- * @touched: most bytes of @buf ever used
+ * @buf: bytes [head, tail) are received and not yet used; during a turn the reactor's scratch
+ *	memory, between turns @few or @kept
  * @turn: bytes received in this turn
  * @have: @msg is the header of the message being received
  * @body: the rest of the message, @left bytes, goes to @iov, or nowhere if @niov is 0
@@ -99,7 +98,9 @@ struct conn_out {
  */
 struct conn_in {
 	uint8_t *buf;
-	size_t head, tail, touched, turn;
+	uint8_t *kept;
+	uint8_t few[CONN_PREFIX_MAX + DDIO_WIRE_HEADER_LEN];
+	size_t head, tail, turn;
 	bool have, body, narrow;
 	struct ddio_msg msg;
 	uint64_t left;

@@ -269,29 +269,68 @@ static void parse(struct ddio_conn *c, struct conn_frame *f)
 /*
  * Reading
  */
-static bool buffer_ready(struct conn_in *in)
+/*
+ * The receive buffer is the reactor's: connections use it one after the other, so that memory
+ * does not grow with their number.  What is left of a message between two turns, nearly always a
+ * few bytes, is kept by the connection.
+ */
+static bool buffer_borrow(struct ddio_conn *c)
 {
-	if (!in->buf) {
-		in->buf = malloc(CONN_RX_CAP);
-		in->touched = 0;
-	} else if (in->head) {
-		memmove(in->buf, in->buf + in->head, in->tail - in->head);
-	}
-	in->tail -= in->head;
+	struct conn_in *in = &c->in;
+	uint8_t *buf = ddio_env_scratch(c->env, CONN_RX_CAP);
+	size_t n = in->tail - in->head;
+
+	if (!buf)
+		return false;
+	if (n)
+		memcpy(buf, in->buf + in->head, n);
+	free(in->kept);
+	in->kept = NULL;
+	in->buf = buf;
 	in->head = 0;
-	return in->buf != NULL;
+	in->tail = n;
+	return true;
 }
 
-/* A buffer that was full once holds on to its memory; while traffic is quiet it need not. */
-static void buffer_relax(struct conn_in *in)
+static bool buffer_return(struct ddio_conn *c)
 {
-	if (in->head != in->tail)
-		return;
-	in->head = in->tail = 0;
-	if (in->turn < CONN_RX_QUIET && in->touched > CONN_RX_QUIET) {
-		free(in->buf);
-		in->buf = NULL;
+	struct conn_in *in = &c->in;
+	size_t n = in->tail - in->head;
+	uint8_t *to = in->few;
+
+	if (n > sizeof(in->few)) {
+		to = malloc(n);
+		in->kept = to;
 	}
+	if (to && n)
+		memcpy(to, in->buf + in->head, n);
+	in->buf = to;
+	in->head = 0;
+	in->tail = to ? n : 0;
+	return to;
+}
+
+/* The connection may be used from here on until buffer_end(). */
+static bool buffer_begin(struct ddio_conn *c, struct conn_frame *f)
+{
+	if (buffer_borrow(c))
+		return true;
+	conn_fail(c, f, -ENOMEM, "no memory to receive");
+	return false;
+}
+
+static void buffer_end(struct ddio_conn *c, struct conn_frame *f)
+{
+	if (!f->gone && !buffer_return(c) && !conn_dead(c, f))
+		conn_fail(c, f, -ENOMEM, "no memory to receive");
+}
+
+static void buffer_compact(struct conn_in *in)
+{
+	if (in->head)
+		memmove(in->buf, in->buf + in->head, in->tail - in->head);
+	in->tail -= in->head;
+	in->head = 0;
 }
 
 /* The body's place first, then the buffer, unless the body's end is not in sight yet. */
@@ -337,10 +376,7 @@ static bool read_some(struct ddio_conn *c, struct conn_frame *f)
 	ssize_t n;
 	int nv;
 
-	if (!buffer_ready(in)) {
-		conn_fail(c, f, -ENOMEM, "no memory to receive");
-		return false;
-	}
+	buffer_compact(in);
 	nv = read_places(in, v, &body, &all);
 	n = ddio_stream_readv(c->stream, v, nv);
 	if (n == -EAGAIN)
@@ -353,8 +389,6 @@ static bool read_some(struct ddio_conn *c, struct conn_frame *f)
 	in->turn += n;
 	part = (size_t)n < body ? (size_t)n : body;
 	in->tail += n - part;
-	if (in->tail > in->touched)
-		in->touched = in->tail;
 	if (part && body_advance(in, part))
 		return no_memory(c, f);
 	parse(c, f);
@@ -365,16 +399,20 @@ void conn_in_readable(struct ddio_conn *c, struct conn_frame *f)
 {
 	bool more = true;
 
+	if (!buffer_begin(c, f))
+		return;
 	c->in.turn = 0;
 	while (more && !conn_dead(c, f) && !c->paused && c->in.turn < CONN_RX_BUDGET)
 		more = read_some(c, f);
-	if (!f->gone)
-		buffer_relax(&c->in);
+	buffer_end(c, f);
 }
 
 void conn_in_resume(struct ddio_conn *c, struct conn_frame *f)
 {
+	if (!buffer_begin(c, f))
+		return;
 	parse(c, f);
+	buffer_end(c, f);
 }
 
 bool conn_in_pending(const struct ddio_conn *c)
@@ -396,7 +434,7 @@ void ddio_conn_discard(struct ddio_conn *c)
 
 void conn_in_free(struct ddio_conn *c)
 {
-	free(c->in.buf);
+	free(c->in.kept);
 	free(c->in.big);
 	memset(&c->in, 0, sizeof(c->in));
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* What every world has in common: dispatch, and memory for disk buffers. */
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 #include "env/env_ops.h"
@@ -170,6 +171,23 @@ static size_t alloc_round(size_t len)
 	if (!len)
 		len = 1;
 	return len > SIZE_MAX - 2 * unit ? 0 : (len + unit - 1) / unit * unit;
+}
+
+void *ddio_env_scratch(struct ddio_env *env, size_t len)
+{
+	if (env->scratch_len >= len)
+		return env->scratch;
+	free(env->scratch);
+	env->scratch = malloc(len);
+	env->scratch_len = env->scratch ? len : 0;
+	return env->scratch;
+}
+
+void ddio_env_fini(struct ddio_env *env)
+{
+	free(env->scratch);
+	env->scratch = NULL;
+	env->scratch_len = 0;
 }
 
 /**

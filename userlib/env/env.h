@@ -307,4 +307,13 @@ void ddio_disk_engines_print(FILE *out);
 void *ddio_env_alloc(struct ddio_env *env, size_t len);
 void ddio_env_free(struct ddio_env *env, void *buf, size_t len);
 
+/**
+ * ddio_env_scratch - memory that everybody on the reactor shares
+ * @len: the same in every call
+ *
+ * Good until the caller returns to the loop; what was in it is nobody's.  So that what many objects
+ * need for a moment each, one after the other, exists once.  NULL without memory.
+ */
+void *ddio_env_scratch(struct ddio_env *env, size_t len);
+
 #endif /* DDIO_ENV_H */

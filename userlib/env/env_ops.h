@@ -35,7 +35,12 @@ struct ddio_env_ops {
 struct ddio_env {
 	const struct ddio_env_ops *ops;
 	struct ddio_list buses; /* emulated buses by name: see disk_hp97560.c */
+	void *scratch;		/* see ddio_env_scratch() */
+	size_t scratch_len;
 };
+
+/* Before a world frees its env: what the env has of its own. */
+void ddio_env_fini(struct ddio_env *env);
 
 struct ddio_stream_vtable {
 	void (*set_ops)(struct ddio_stream *stream, const struct ddio_stream_ops *ops, void *ctx);

@@ -466,6 +466,7 @@ void ddio_real_free(struct ddio_env *env)
 	pthread_cond_destroy(&real->worker.wake);
 	pthread_mutex_destroy(&real->worker.lock);
 	real_close_fds(real);
+	ddio_env_fini(env);
 	free(real->name);
 	free(real);
 }
