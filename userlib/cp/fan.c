@@ -8,6 +8,9 @@
 /* A bound on what a member that runs ahead can make the others remember. */
 enum { FANS_MAX = 4096 };
 
+/* What can be gathered, so that the message has room for the rest. */
+#define GATHER_MAX (DDIO_MAX_PAYLOAD - (64u << 10))
+
 static void fan_free(struct ddio_fan *fan)
 {
 	ddio_timer_cancel(fan->group->session->env, &fan->timer);
@@ -143,7 +146,7 @@ static void *gather_room(struct ddio_fan *fan, size_t len)
 	size_t cap = fan->gather_cap ? fan->gather_cap : 256;
 	uint8_t *gather;
 
-	if (len > DDIO_MAX_PAYLOAD || fan->gather_len > DDIO_MAX_PAYLOAD - len)
+	if (len > GATHER_MAX || fan->gather_len > GATHER_MAX - len)
 		return NULL;
 	while (cap < fan->gather_len + len)
 		cap *= 2;
@@ -175,7 +178,7 @@ static void fan_gather_own(struct ddio_fan *fan, const void *data, size_t len)
 
 	if (!len)
 		return;
-	room = len < DDIO_MAX_PAYLOAD ? gather_room(fan, len + 8) : NULL;
+	room = len < GATHER_MAX ? gather_room(fan, len + 8) : NULL;
 	if (!room) {
 		fan_blame(fan, DDIO_ST_TOO_BIG, fan->group->rank,
 			  "the descriptions of all members together are too long");

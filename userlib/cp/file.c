@@ -224,17 +224,8 @@ int ddio_sync(struct ddio_file *file)
 static void drop_run(struct ddio_call *call)
 {
 	struct file_call *fc = ddio_container_of(call, struct file_call, call);
-	const struct ddio_file_record *rec = &fc->file->rec;
-	struct ddio_msg_obj obj = { .file = rec->ref };
-	uint32_t i;
 
-	ddio_batch_begin(&fc->batch, call->session, rec->name, batch_done, fc);
-	fc->batch.missing_ok = true;
-	for (i = 0; i < rec->ndisks; i++) {
-		obj.disk = rec->disks[i];
-		ddio_batch_disk(&fc->batch, DDIO_OP_DROP_CACHE, &obj, i);
-	}
-	ddio_batch_end(&fc->batch);
+	ddio_file_drop_begin(&fc->batch, fc->file, batch_done, fc);
 }
 
 int ddio_drop_cache(struct ddio_file *file)

@@ -75,4 +75,8 @@ void ddio_size_set(struct ddio_size_job *job);
 void ddio_file_sync_begin(struct ddio_batch *batch, struct ddio_file *file,
 			  void (*done)(struct ddio_batch *batch), void *arg);
 
+/* Writes back and forgets what the reactors have cached of it. */
+void ddio_file_drop_begin(struct ddio_batch *batch, struct ddio_file *file,
+			  void (*done)(struct ddio_batch *batch), void *arg);
+
 #endif /* DDIO_CP_FILE_H */

@@ -142,6 +142,17 @@ void ddio_groups_close(struct ddio_session *session)
 	ddio_session_unlisten(session);
 }
 
+size_t ddio_groups_queued(const struct ddio_session *session)
+{
+	size_t queued = 0;
+	uint32_t i;
+
+	for (i = 0; i < session->ngroups; i++)
+		if (session->group[i])
+			queued += ddio_group_queued(session->group[i]);
+	return queued;
+}
+
 struct ddio_group *ddio_group_solo(struct ddio_session *session)
 {
 	uint8_t id[DDIO_GROUP_ID_LEN];
@@ -279,7 +290,7 @@ static void free_try(void *arg)
 	struct ddio_env *env = fc->call.session->env;
 
 	if (ddio_group_queued(fc->group) && ddio_env_now(env) < fc->until) {
-		ddio_timer_arm(env, &fc->timer, ddio_env_now(env) + 1000000);
+		ddio_timer_arm(env, &fc->timer, ddio_env_now(env) + DDIO_LINGER_STEP_NS);
 		return;
 	}
 	ddio_group_close(fc->group);
@@ -290,7 +301,7 @@ static void free_run(struct ddio_call *call)
 {
 	struct free_call *fc = ddio_container_of(call, struct free_call, call);
 
-	fc->until = ddio_env_now(call->session->env) + 1000000000;
+	fc->until = ddio_env_now(call->session->env) + DDIO_LINGER_NS;
 	fc->timer.fn = free_try;
 	fc->timer.arg = fc;
 	free_try(fc);

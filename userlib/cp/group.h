@@ -148,6 +148,10 @@ void ddio_groups_close(struct ddio_session *session);
 bool ddio_groups_check(struct ddio_session *session);
 /* Bytes that wait to go out to other members. */
 size_t ddio_group_queued(const struct ddio_group *group);
+size_t ddio_groups_queued(const struct ddio_session *session);
+/* So long a member that leaves waits for these to be taken, looking again after each step. */
+#define DDIO_LINGER_NS 1000000000
+#define DDIO_LINGER_STEP_NS 1000000
 
 void ddio_turn_take(struct ddio_group *group, struct ddio_turn *turn);
 void ddio_turn_pass(struct ddio_group *group, struct ddio_turn *turn);

@@ -170,7 +170,7 @@ static bool lane_check(struct ddio_lane *lane)
 	if (lane->state != DDIO_LANE_READY)
 		return false;
 	if (ddio_alive_check(s, &lane->alive, lane->conn, owes)) {
-		ddio_error_status(&error, DDIO_ST_NODE_LOST, "node %s does not answer since %.1f s",
+		ddio_error_status(&error, DDIO_ST_NODE_LOST, "node %s has not answered for %g s",
 				  lane->name, (double)s->timeout_ns / 1e9);
 		ddio_lane_fail(lane, &error);
 		return false;

@@ -251,6 +251,12 @@ free_conf:
 /*
  * End
  */
+struct disconnect_call {
+	struct ddio_call call;
+	struct ddio_timer timer;
+	uint64_t until;
+};
+
 static void disconnect_end(void *arg)
 {
 	struct ddio_call *call = arg;
@@ -259,29 +265,45 @@ static void disconnect_end(void *arg)
 	ddio_call_end(call, NULL);
 }
 
-static void disconnect_run(struct ddio_call *call)
+/* What other members wait for may still be on its way out. */
+static void disconnect_try(void *arg)
 {
-	struct ddio_session *s = call->session;
+	struct disconnect_call *dc = arg;
+	struct ddio_session *s = dc->call.session;
 
+	if (ddio_groups_queued(s) && ddio_env_now(s->env) < dc->until) {
+		ddio_timer_arm(s->env, &dc->timer, ddio_env_now(s->env) + DDIO_LINGER_STEP_NS);
+		return;
+	}
 	s->closing = true;
 	ddio_ops_cancel(s);
 	ddio_groups_close(s);
 	ddio_nodes_close(s);
 	ddio_timer_cancel(s->env, &s->watchdog);
 	/* Behind whatever these have posted. */
-	call->post.fn = disconnect_end;
-	call->post.arg = call;
-	ddio_env_post(s->env, &call->post);
+	dc->call.post.fn = disconnect_end;
+	dc->call.post.arg = &dc->call;
+	ddio_env_post(s->env, &dc->call.post);
+}
+
+static void disconnect_run(struct ddio_call *call)
+{
+	struct disconnect_call *dc = ddio_container_of(call, struct disconnect_call, call);
+
+	dc->until = ddio_env_now(call->session->env) + DDIO_LINGER_NS;
+	dc->timer.fn = disconnect_try;
+	dc->timer.arg = dc;
+	disconnect_try(dc);
 }
 
 void ddio_disconnect(struct ddio_session *session)
 {
-	struct ddio_call call;
+	struct disconnect_call dc = { .until = 0 };
 	struct ddio_env *env;
 
 	if (!session)
 		return;
-	ddio_call_run(session, &call, disconnect_run);
+	ddio_call_run(session, &dc.call, disconnect_run);
 	env = session->own_env ? session->env : NULL;
 	if (env)
 		ddio_real_join_thread(env);

@@ -159,26 +159,43 @@ static bool reactor_first(struct ddio_session *s, uint32_t disk, uint64_t mark)
 	return true;
 }
 
+/* To every reactor with disks of the file. */
+static void reactors_ask(struct ddio_batch *batch, struct ddio_file *file, uint16_t opcode)
+{
+	struct ddio_msg_obj obj = { .file = file->rec.ref };
+	uint32_t i;
+
+	for (i = 0; i < file->rec.ndisks; i++) {
+		obj.disk = file->rec.disks[i];
+		if (reactor_first(file->session, obj.disk, file->session->mark))
+			ddio_batch_disk(batch, opcode, &obj, i);
+	}
+}
+
+void ddio_file_drop_begin(struct ddio_batch *batch, struct ddio_file *file,
+			  void (*done)(struct ddio_batch *batch), void *arg)
+{
+	file->session->mark++;
+	ddio_batch_begin(batch, file->session, file->rec.name, done, arg);
+	batch->missing_ok = true;
+	reactors_ask(batch, file, DDIO_OP_DROP_CACHE);
+	ddio_batch_end(batch);
+}
+
 void ddio_file_sync_begin(struct ddio_batch *batch, struct ddio_file *file,
 			  void (*done)(struct ddio_batch *batch), void *arg)
 {
 	struct ddio_session *s = file->session;
 	struct ddio_lane *names = s->nodes[s->conf->ns_node].lanes[0];
-	struct ddio_msg_obj obj = { .file = file->rec.ref };
-	uint64_t mark = ++s->mark;
+	struct ddio_msg_obj obj = { .file = file->rec.ref, .disk = UINT32_MAX };
 	uint8_t buf[DDIO_REQUEST_INLINE];
 	ssize_t len;
-	uint32_t i;
 
+	s->mark++;
 	ddio_batch_begin(batch, s, file->rec.name, done, arg);
-	for (i = 0; i < file->rec.ndisks; i++) {
-		obj.disk = file->rec.disks[i];
-		if (reactor_first(s, obj.disk, mark))
-			ddio_batch_disk(batch, DDIO_OP_OBJ_SYNC, &obj, i);
-	}
+	reactors_ask(batch, file, DDIO_OP_OBJ_SYNC);
 	/* The name space commits at every sync that its reactor gets. */
-	if (names->mark != mark) {
-		obj.disk = UINT32_MAX;
+	if (names->mark != s->mark) {
 		len = ddio_put_obj(buf, sizeof(buf), &obj);
 		if (len < 0)
 			ddio_batch_fail(batch, (int)len, strerror((int)-len));
