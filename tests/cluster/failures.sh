@@ -14,6 +14,7 @@ judge() {
 	check "$what: $n processes saw it" [ "$n" -ge "$min" ]
 	check "$what: all the same error" [ "$(grep -o ' err -[0-9]*' "$file" | sort -u)" = " err -$errno" ]
 	check "$what: the text names it" grep -qiE -- "$text" "$file"
+	grep -qiE -- "$text" "$file" || cat "$file"
 	check "$what: in bounded time" awk -v b=$bound '{ for (i = 1; i < NF; i++)
 		if ($i == "ms" && $(i + 1) > b) exit 1 }' "$file"
 	check "$what: no wrong bytes" bash -c "! grep -q WRONG '$file'"
