@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "cp/agree.h"
+#include "cp/bytes.h"
 #include "cp/fan.h"
 
 const char *ddio_agree_kind(uint32_t kind)
@@ -44,24 +45,18 @@ static const char *part_name(uint32_t kind)
 
 ssize_t ddio_agree_put(void *buf, size_t cap, const struct ddio_agree *agree)
 {
-	uint8_t fixed[DDIO_AGREE_LEN];
-	uint32_t words[6] = { agree->writing, agree->method,	     agree->flags,
-			      agree->part,    (uint32_t)agree->file, (uint32_t)(agree->file >> 32) };
-	size_t i;
+	uint8_t *p = buf;
 
-	for (i = 0; i < sizeof(fixed); i++)
-		fixed[i] = (uint8_t)(words[i / 4] >> i % 4 * 8);
-	if (buf && cap >= sizeof(fixed) + agree->array_len) {
-		memcpy(buf, fixed, sizeof(fixed));
+	if (p && cap >= DDIO_AGREE_LEN + agree->array_len) {
+		bytes_put32(p, agree->writing);
+		bytes_put32(p + 4, agree->method);
+		bytes_put32(p + 8, agree->flags);
+		bytes_put32(p + 12, agree->part);
+		bytes_put64(p + 16, agree->file);
 		if (agree->array_len)
-			memcpy((uint8_t *)buf + sizeof(fixed), agree->array, agree->array_len);
+			memcpy(p + DDIO_AGREE_LEN, agree->array, agree->array_len);
 	}
-	return (ssize_t)(sizeof(fixed) + agree->array_len);
-}
-
-static uint32_t get32(const uint8_t *p)
-{
-	return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+	return (ssize_t)(DDIO_AGREE_LEN + agree->array_len);
 }
 
 static bool agree_get(const void *buf, size_t len, struct ddio_agree *agree)
@@ -70,11 +65,11 @@ static bool agree_get(const void *buf, size_t len, struct ddio_agree *agree)
 
 	if (len < DDIO_AGREE_LEN)
 		return false;
-	agree->writing = get32(p);
-	agree->method = get32(p + 4);
-	agree->flags = get32(p + 8);
-	agree->part = get32(p + 12);
-	agree->file = get32(p + 16) | (uint64_t)get32(p + 20) << 32;
+	agree->writing = bytes_get32(p);
+	agree->method = bytes_get32(p + 4);
+	agree->flags = bytes_get32(p + 8);
+	agree->part = bytes_get32(p + 12);
+	agree->file = bytes_get64(p + 16);
 	agree->array = p + DDIO_AGREE_LEN;
 	agree->array_len = len - DDIO_AGREE_LEN;
 	return true;

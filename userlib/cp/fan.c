@@ -184,8 +184,8 @@ static void fan_gather_own(struct ddio_fan *fan, const void *data, size_t len)
 			  "the descriptions of all members together are too long");
 		return;
 	}
-	fan_put32(room, fan->group->rank);
-	fan_put32(room + 4, (uint32_t)len);
+	bytes_put32(room, fan->group->rank);
+	bytes_put32(room + 4, (uint32_t)len);
 	memcpy(room + 8, data, len);
 }
 
@@ -196,8 +196,8 @@ bool ddio_fan_gathered(const struct ddio_fan *fan, size_t *at, uint32_t *rank, c
 
 	if (left < 8)
 		return false;
-	*rank = fan_get32(fan->gather + *at);
-	*len = fan_get32(fan->gather + *at + 4);
+	*rank = bytes_get32(fan->gather + *at);
+	*len = bytes_get32(fan->gather + *at + 4);
 	if (*len > left - 8)
 		return false;
 	*data = fan->gather + *at + 8;
@@ -242,7 +242,7 @@ static void fan_send_up(struct ddio_fan *fan)
 
 	fan->state = FAN_SENT;
 	if (data) {
-		fan_put32(data, (uint32_t)fan->compare_len);
+		bytes_put32(data, (uint32_t)fan->compare_len);
 		if (fan->compare_len)
 			memcpy(data + 4, fan->compare, fan->compare_len);
 		if (fan->gather_len)
@@ -374,7 +374,7 @@ static int fan_child(const struct ddio_group *g, uint32_t rank)
 static void fan_take(struct ddio_fan *fan, const struct ddio_msg_fan *msg)
 {
 	const uint8_t *data = msg->data;
-	size_t cmp = fan_get32(data);
+	size_t cmp = bytes_get32(data);
 
 	/* A verdict without this contribution is on its way. */
 	if (fan->state != FAN_OPEN)
@@ -400,7 +400,7 @@ int ddio_fan_up(struct ddio_group *group, const struct ddio_msg_fan *msg)
 	if (msg->kind == DDIO_FAN_LATE)
 		return fan_late_up(group, (unsigned int)k, msg);
 	fan = fan_get(group, msg->seq, msg->kind);
-	if (!fan || msg->len < 4 || fan->arrived & 1u << k || fan_get32(msg->data) > msg->len - 4)
+	if (!fan || msg->len < 4 || fan->arrived & 1u << k || bytes_get32(msg->data) > msg->len - 4)
 		return -EPROTO;
 	fan->arrived |= 1u << k;
 	fan_take(fan, msg);

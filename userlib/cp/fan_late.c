@@ -29,10 +29,10 @@ static void late_send(struct ddio_fan *fan, uint32_t n)
 				    .data = data,
 				    .len = 8 + 4 * named };
 
-	fan_put32(data, fan->kind);
-	fan_put32(data + 4, n);
+	bytes_put32(data, fan->kind);
+	bytes_put32(data + 4, n);
 	for (i = 0; i < named; i++)
-		fan_put32(data + 8 + 4 * i, fan->missing[i]);
+		bytes_put32(data + 8 + 4 * i, fan->missing[i]);
 	fan_send(g, ddio_tree_parent(g->rank), DDIO_OP_FAN_IN, &msg);
 }
 
@@ -152,7 +152,7 @@ static int late_take(struct ddio_fan *fan, unsigned int k, const uint8_t *data, 
 		return -EPROTO;
 	fan->arrived |= 1u << k;
 	for (i = 0; i < n && i < FAN_NAMED; i++)
-		late_add(fan, fan_get32(data + 8 + 4 * i));
+		late_add(fan, bytes_get32(data + 8 + 4 * i));
 	if (n > FAN_NAMED)
 		fan->nmissing += n - FAN_NAMED;
 	if (fan->state != FAN_OPEN)
@@ -172,11 +172,11 @@ int fan_late_up(struct ddio_group *group, unsigned int k, const struct ddio_msg_
 
 	if (msg->len < 8)
 		return -EPROTO;
-	n = fan_get32(data + 4);
+	n = bytes_get32(data + 4);
 	named = n < FAN_NAMED ? n : FAN_NAMED;
 	if (n >= group->size || msg->len != 8 + 4 * named)
 		return -EPROTO;
-	fan = n ? fan_get(group, msg->seq, fan_get32(data)) : fan_find(group, msg->seq);
+	fan = n ? fan_get(group, msg->seq, bytes_get32(data)) : fan_find(group, msg->seq);
 	if (n)
 		return fan ? late_take(fan, k, data, n) : -EPROTO;
 	/* Its verdict may be on its way already; else it is for us, or those above, to hurry. */

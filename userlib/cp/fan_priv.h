@@ -3,6 +3,7 @@
 #ifndef DDIO_CP_FAN_PRIV_H
 #define DDIO_CP_FAN_PRIV_H
 
+#include "cp/bytes.h"
 #include "cp/fan.h"
 
 enum fan_state {
@@ -48,19 +49,6 @@ struct ddio_fan {
 	void (*done)(void *arg, const struct ddio_error *error, const void *data, size_t len);
 	void *arg;
 };
-
-static inline void fan_put32(uint8_t *p, uint32_t v)
-{
-	p[0] = (uint8_t)v;
-	p[1] = (uint8_t)(v >> 8);
-	p[2] = (uint8_t)(v >> 16);
-	p[3] = (uint8_t)(v >> 24);
-}
-
-static inline uint32_t fan_get32(const uint8_t *p)
-{
-	return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
-}
 
 /* fan.c */
 int fan_send(struct ddio_group *group, uint32_t to, uint16_t opcode, struct ddio_msg_fan *msg);

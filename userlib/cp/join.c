@@ -12,28 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cp/agree.h"
+#include "cp/bytes.h"
 #include "cp/fan.h"
 #include "cp/op.h"
 
 enum { VERDICT = 16 };
-
-static void put64(uint8_t *p, uint64_t v)
-{
-	int i;
-
-	for (i = 0; i < 8; i++)
-		p[i] = (uint8_t)(v >> i * 8);
-}
-
-static uint64_t get64(const uint8_t *p)
-{
-	uint64_t v = 0;
-	int i;
-
-	for (i = 0; i < 8; i++)
-		v |= (uint64_t)p[i] << i * 8;
-	return v;
-}
 
 /*
  * Everybody's descriptions
@@ -115,8 +98,8 @@ static uint8_t *verdict_put(struct ddio_op *op, size_t *len)
 	buf = malloc(*len);
 	if (!buf)
 		return NULL;
-	put64(buf, op->file_size);
-	put64(buf + 8, op->hi);
+	bytes_put64(buf, op->file_size);
+	bytes_put64(buf + 8, op->hi);
 	p = buf + VERDICT;
 	for (r = 0; verdict_has_parts(op) && r < op->nparts; r++)
 		p += ddio_put_part(p, *len - (size_t)(p - buf), &op->parts[r]);
@@ -134,8 +117,8 @@ static int verdict_get(struct ddio_op *op, const uint8_t *data, size_t len,
 		ddio_error_set(error, -EPROTO, "rank 0 sent a verdict that makes no sense");
 		return -EPROTO;
 	}
-	op->file_size = get64(data);
-	op->hi = get64(data + 8);
+	op->file_size = bytes_get64(data);
+	op->hi = bytes_get64(data + 8);
 	if (op->part_kind == DDIO_PART_ARRAY)
 		op->whole = op->map;
 	if (op->whole)
@@ -269,7 +252,7 @@ static void end_release(struct ddio_op *op, const struct ddio_error *error)
 {
 	uint8_t size[8];
 
-	put64(size, op->file->rec.size);
+	bytes_put64(size, op->file->rec.size);
 	ddio_fan_release(op->fan, error, size, sizeof(size));
 }
 
@@ -317,7 +300,7 @@ static void end_agreed(void *arg, const struct ddio_error *error, const void *da
 
 	op->steps++;
 	if (!error->status && len == 8)
-		op->file->rec.size = get64(data);
+		op->file->rec.size = bytes_get64(data);
 	ddio_op_ended(op, error);
 }
 

@@ -64,7 +64,7 @@ static void req_failed(struct ddio_objreq *req, const struct ddio_reply *reply)
 		reply->text ? reply->text : ddio_status_text(reply->status));
 }
 
-static void disk_fill(struct ddio_objio *io, uint32_t i);
+static void objio_fill(struct ddio_objio *io, uint32_t i);
 
 static void req_took(struct ddio_objreq *req, const struct ddio_reply *reply)
 {
@@ -97,7 +97,7 @@ static void req_done(struct ddio_request *request, const struct ddio_reply *repl
 	io->disk[i].outstanding--;
 	io->busy++;
 	if (!io->error.status)
-		disk_fill(io, i);
+		objio_fill(io, i);
 	else if (!io->stopping)
 		ddio_objio_stop(io, &io->error);
 	io->busy--;
@@ -140,7 +140,7 @@ static void fill_failed(struct ddio_objio *io, int err)
 			       io->rec->name, strerror(-err));
 }
 
-static void disk_fill(struct ddio_objio *io, uint32_t i)
+static void objio_fill(struct ddio_objio *io, uint32_t i)
 {
 	struct objio_disk *disk = &io->disk[i];
 	struct ddio_objreq *req;
@@ -188,7 +188,7 @@ void ddio_objio_begin(struct ddio_objio *io)
 	io->open = io->rec->ndisks;
 	io->busy = 1;
 	for (i = 0; i < io->rec->ndisks; i++)
-		disk_fill(io, i);
+		objio_fill(io, i);
 	if (io->error.status && !io->stopping)
 		ddio_objio_stop(io, &io->error);
 	io->busy = 0;

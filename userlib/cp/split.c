@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cp/bytes.h"
 #include "cp/fan.h"
 #include "cp/form.h"
 
@@ -25,19 +26,6 @@ struct split_call {
 	struct ddio_form form;
 	struct ddio_error error;
 };
-
-static void put32(uint8_t *p, uint32_t v)
-{
-	int i;
-
-	for (i = 0; i < 4; i++)
-		p[i] = (uint8_t)(v >> i * 8);
-}
-
-static uint32_t get32(const uint8_t *p)
-{
-	return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
-}
 
 static void split_end(struct split_call *sc)
 {
@@ -69,9 +57,9 @@ static uint32_t split_select(const struct split_call *sc, const uint8_t *data, s
 	size_t at;
 
 	for (at = 0; at + ENTRY <= len; at += ENTRY) {
-		entry[n].color = (int32_t)get32(data + at);
-		entry[n].key = (int32_t)get32(data + at + 4);
-		entry[n].rank = get32(data + at + 8);
+		entry[n].color = (int32_t)bytes_get32(data + at);
+		entry[n].key = (int32_t)bytes_get32(data + at + 4);
+		entry[n].rank = bytes_get32(data + at + 8);
 		if (entry[n].color == sc->color && entry[n].rank < sc->group->size)
 			n++;
 	}
@@ -104,7 +92,7 @@ static int split_form(struct split_call *sc, const uint8_t *data, size_t len)
 	}
 	free(entry);
 	memcpy(id, data, SALT);
-	put32(id + SALT, (uint32_t)sc->color);
+	bytes_put32(id + SALT, (uint32_t)sc->color);
 	sc->form.session = sc->call.session;
 	sc->form.done = split_formed;
 	sc->form.arg = sc;
@@ -153,7 +141,7 @@ static void split_root(void *arg, struct ddio_fan *fan)
 		if (n != 8 || end + ENTRY > len)
 			continue;
 		memcpy(table + end, data, 8);
-		put32(table + end + 8, rank);
+		bytes_put32(table + end + 8, rank);
 		end += ENTRY;
 	}
 	ddio_fan_release(fan, &error, table, len);
@@ -171,8 +159,8 @@ static void split_begin(struct ddio_turn *turn)
 					.done = split_agreed,
 					.arg = sc };
 
-	put32(own, (uint32_t)sc->color);
-	put32(own + 4, (uint32_t)sc->key);
+	bytes_put32(own, (uint32_t)sc->color);
+	bytes_put32(own + 4, (uint32_t)sc->key);
 	ddio_fan_begin(sc->group, turn->number, DDIO_STEP_FIRST, &in);
 }
 

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cp/bytes.h"
 #include "cp/fan.h"
 #include "cp/file.h"
 #include "cp/group.h"
@@ -164,11 +165,10 @@ static void open_all_run(struct ddio_call *call)
 
 static void put_words(uint8_t *p, const uint64_t *v, size_t n)
 {
-	size_t i, b;
+	size_t i;
 
 	for (i = 0; i < n; i++)
-		for (b = 0; b < 8; b++)
-			*p++ = (uint8_t)(v[i] >> b * 8);
+		bytes_put64(p + 8 * i, v[i]);
 }
 
 /* Name, flags and striping, as bytes. */
