@@ -66,15 +66,15 @@ static inline void ddio_list_splice(struct ddio_list *from, struct ddio_list *to
 #define ddio_list_entry(ptr, type, member) ddio_container_of(ptr, type, member)
 #define ddio_list_first(head, type, member) ddio_list_entry((head)->next, type, member)
 
-#define ddio_list_for_each_entry(pos, head, member)                                                \
-	for (pos = ddio_list_entry((head)->next, __typeof__(*pos), member);                        \
-	     &pos->member != (head);                                                               \
+#define ddio_list_for_each_entry(pos, head, member)                         \
+	for (pos = ddio_list_entry((head)->next, __typeof__(*pos), member); \
+	     &pos->member != (head);                                        \
 	     pos = ddio_list_entry(pos->member.next, __typeof__(*pos), member))
 
-#define ddio_list_for_each_entry_safe(pos, tmp, head, member)                                      \
-	for (pos = ddio_list_entry((head)->next, __typeof__(*pos), member),                        \
-	    tmp = ddio_list_entry(pos->member.next, __typeof__(*pos), member);                     \
-	     &pos->member != (head);                                                               \
+#define ddio_list_for_each_entry_safe(pos, tmp, head, member)                  \
+	for (pos = ddio_list_entry((head)->next, __typeof__(*pos), member),    \
+	    tmp = ddio_list_entry(pos->member.next, __typeof__(*pos), member); \
+	     &pos->member != (head);                                           \
 	     pos = tmp, tmp = ddio_list_entry(tmp->member.next, __typeof__(*tmp), member))
 
 #endif /* DDIO_LIST_H */
