@@ -491,6 +491,47 @@ static void test_batches(void)
 	w_free(w);
 }
 
+/*
+ * While the disk writes, small pieces of the next blocks are asked for, of both slots at once;
+ * large ones, which go straight into the block buffer, are asked for one by one.
+ */
+static void test_questions_wait(void)
+{
+	static const char *const dist[] = { "c", "b" };
+	struct w_params p = { .seed = 10, .ndisks = 1, .options = "delay_us=3000" };
+	struct ddio_double_net net;
+	uint64_t op, t, ns[2];
+	uint32_t i;
+
+	for (i = 0; i < 2; i++) {
+		struct world *w = w_new(&p);
+		struct w_group *g = w_group_new(w, 2);
+		struct ddio_array a = pattern(dist[i], 8, 1, 4096, 2);
+		struct w_file f;
+		struct w_job job = { .g = g, .f = &f, .array = &a, .flags = DDIO_COLL_WRITE };
+
+		ddio_double_net_default(&net);
+		net.latency_ns = MS;
+		ddio_double_net(g->m[0].env, &net);
+		ddio_double_net(g->m[1].env, &net);
+		w_file_init(w, &f, 1, 512, DDIO_LAYOUT_CONTIGUOUS_W);
+		w_file_fill(w, &f, 32768, 1);
+		t = ddio_double_elapsed(w->dw);
+		op = w_start(&job);
+		CU_ASSERT_EQUAL(w_wait(g, op, 60 * SEC), DDIO_ST_OK);
+		ns[i] = ddio_double_elapsed(w->dw) - t;
+		CU_ASSERT_EQUAL(m_op(&g->m[0], op)->wants, i ? 32 : 64);
+		/* Pairs, but for the first, which do not come in step. */
+		if (!i)
+			CU_ASSERT(m_op(&g->m[0], op)->want_msgs <= 34);
+		w_file_free(&f);
+		w_free(w);
+	}
+	/* 32 pairs of blocks at 3 ms; the answers' millisecond and more is hidden, or is not. */
+	CU_ASSERT(ns[0] < 32 * 3 * MS + 8 * MS);
+	CU_ASSERT(ns[1] > 32 * 4 * MS);
+}
+
 static void test_nothing_wanted(void)
 {
 	struct w_params p = { .seed = 8 };
@@ -526,6 +567,7 @@ static const struct ut_case economy_cases[] = {
 	{ "buffers are kept for the next of the same shape", test_kept },
 	{ "contiguous parts go straight", test_straight },
 	{ "questions are batched, work is accounted for", test_batches },
+	{ "questions wait for one another while the disk is busy", test_questions_wait },
 	{ "nothing is wanted of anybody", test_nothing_wanted },
 	{ NULL, NULL },
 };

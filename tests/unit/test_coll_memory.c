@@ -35,8 +35,10 @@ static void *test_env_alloc(struct ddio_env *env, size_t size)
 #define realloc test_realloc
 #define ddio_env_alloc test_env_alloc
 #include "userlib/iop/coll.c"
+#include "userlib/iop/coll_ask.c"
 #include "userlib/iop/coll_disk.c"
 #include "userlib/iop/coll_group.c"
+#include "userlib/iop/coll_piece.c"
 #include "userlib/iop/coll_plan.c"
 #include "userlib/iop/coll_pool.c"
 #include "userlib/iop/coll_read.c"

@@ -235,11 +235,11 @@ static void turn(void *arg)
 
 	coll->turning = false;
 	if (coll->state == DDIO_COLL_RUNNING)
-		ddio_coll_write_flush(coll);
+		ddio_coll_ask_flush(coll);
 	while ((state = due(coll)) != coll->state)
 		ddio_coll_enter(coll, state);
 	if (coll->state == DDIO_COLL_RUNNING)
-		ddio_coll_write_flush(coll);
+		ddio_coll_ask_flush(coll);
 	if (coll->state == DDIO_COLL_OVER && !coll->turning)
 		coll_free(coll);
 }
@@ -297,8 +297,8 @@ void ddio_coll_fail_disk(struct ddio_coll_disk *cd, const struct ddio_slot *slot
 	if (slot)
 		ddio_coll_fail_here(cd->coll, DDIO_ST_IO, DDIO_COLL_NOBODY,
 				    "disk %s: %s block %llu of file \"%s\" (byte %llu): %s",
-				    cd->disk->name, what, (unsigned long long)slot->file_block,
-				    file, (unsigned long long)slot->lo, text);
+				    cd->disk->name, what, (unsigned long long)slot->at.file_block,
+				    file, (unsigned long long)slot->at.lo, text);
 	else
 		ddio_coll_fail_here(cd->coll, DDIO_ST_IO, DDIO_COLL_NOBODY,
 				    "disk %s: %s for file \"%s\": %s", cd->disk->name, what, file,
@@ -311,8 +311,8 @@ void ddio_coll_fail_gone(struct ddio_slot *slot)
 
 	ddio_coll_fail_here(cd->coll, DDIO_ST_STALE, DDIO_COLL_NOBODY,
 			    "disk %s: block %llu of file \"%s\" (byte %llu) was freed meanwhile",
-			    cd->disk->name, (unsigned long long)slot->file_block,
-			    cd->coll->req->start.file.name, (unsigned long long)slot->lo);
+			    cd->disk->name, (unsigned long long)slot->at.file_block,
+			    cd->coll->req->start.file.name, (unsigned long long)slot->at.lo);
 }
 
 /*

@@ -3,7 +3,8 @@
  * Inside of the collective executor: groups (coll_group.c), the request that a
  * node's reactors share (coll_start.c), a collective running on one reactor
  * (coll.c, coll_watch.c), block lists (coll_plan.c), and the buffers that a
- * disk's blocks stream through (coll_disk.c, coll_read.c, coll_write.c).
+ * disk's blocks stream through (coll_disk.c, coll_read.c, coll_write.c with
+ * coll_ask.c and coll_piece.c).
  *
  * Who owns what
  *   reactor -> groups, collectives; group -> members; client -> members too
@@ -226,12 +227,17 @@ enum ddio_coll_state {
 
 enum ddio_slot_state {
 	DDIO_SLOT_IDLE,
-	DDIO_SLOT_ASKING,  /* write: members owe pieces */
-	DDIO_SLOT_READY,   /* write: all pieces are here; it is not yet this block's turn */
 	DDIO_SLOT_LOCKING, /* waits for the cache to let go of the block */
 	DDIO_SLOT_READING, /* the disk reads; when writing: the old bytes */
 	DDIO_SLOT_WRITING,
 	DDIO_SLOT_SENDING, /* read: connections hold the buffers */
+};
+
+enum ddio_ask_state {
+	DDIO_ASK_NONE,
+	DDIO_ASK_TAKEN, /* there is a block, but nobody was asked yet */
+	DDIO_ASK_ASKED, /* members owe pieces */
+	DDIO_ASK_READY, /* all pieces are here */
 };
 
 enum ddio_owed {
@@ -260,25 +266,39 @@ struct ddio_coll_part {
 };
 
 /**
- * struct ddio_slot - one buffer of a disk, and what happens to the block in it
+ * struct ddio_coll_block - a block of a disk's list
  * @block: the number in the object; @file_block: in the file
- * @turn: its place in the order of the disk's list
- * @lo: file offset of the block's first byte
- * @covered: bytes of the block that somebody wants
- * @hole: the list said that the block has no place
+ * @turn: its place in the order of the list
+ * @lo: file offset of its first byte
+ * @hole: the list said that it has no place
+ */
+struct ddio_coll_block {
+	uint64_t block, file_block, turn, lo;
+	bool hole;
+};
+
+/**
+ * struct ddio_slot - a block buffer and a message buffer of a disk, and what happens in them
+ * @at: the block in the block buffer, while @state is not IDLE
+ * @since: begin of the state
+ * @offset: write: its byte on the disk
+ * @ask: write: what happens to the pieces of @next, which may come while @at is being written
+ * @asked: when the members were asked
+ * @covered: bytes of the block at hand that somebody wants
  * @merge: write: the block keeps bytes that nobody sends
- * @offset: write: byte on the disk
- * @buf: the block
- * @part: by rank; @sent: parts given to connections so far; @owed: parts not here
+ * @straight: write: some of its pieces go straight into the block buffer
+ * @part: by rank, of @next (write) or @at (read)
+ * @sent: parts asked for, or given to connections; @owed: parts not here
  * @sends: connections that have not let go yet
  */
 struct ddio_slot {
 	struct ddio_coll_disk *disk;
 	enum ddio_slot_state state;
-	uint64_t since; /* begin of the state */
-	uint64_t block, file_block, turn, lo, offset;
+	enum ddio_ask_state ask;
+	uint64_t since, asked, offset;
+	struct ddio_coll_block at, next;
 	uint32_t covered;
-	bool hole, merge, held;
+	bool held, merge, straight;
 	uint8_t *buf;
 	struct ddio_coll_part *part;
 	uint32_t nparts, cap, sent, owed;
@@ -307,7 +327,7 @@ struct ddio_coll_disk {
 	enum { DDIO_PLAN_COUNT, DDIO_PLAN_PLACE, DDIO_PLAN_MADE } pass;
 	bool opened;
 	struct ddio_slot *slot;
-	uint32_t nslots, used;
+	uint32_t nslots;
 	uint64_t turn_next, turn_go;
 	size_t stride; /* of buffers */
 	uint8_t *bufs; /* of blocks */
@@ -393,28 +413,35 @@ void ddio_coll_disk_run(struct ddio_coll_disk *cd);
 void ddio_coll_disk_stop(struct ddio_coll_disk *cd);
 bool ddio_coll_disk_idle(const struct ddio_coll_disk *cd);
 void ddio_slot_enter(struct ddio_slot *slot, enum ddio_slot_state state);
-/* Fills in the parts of the slot's block. */
-int ddio_slot_divide(struct ddio_slot *slot);
+/* The disk's next block; false if there is none. */
+bool ddio_slot_take(struct ddio_slot *slot, struct ddio_coll_block *block);
+/* Fills in the parts of a block. */
+int ddio_slot_divide(struct ddio_slot *slot, const struct ddio_coll_block *block);
 /* The message buffer, or NULL: no memory. */
 uint8_t *ddio_slot_msg(struct ddio_slot *slot);
 void ddio_slot_lock(struct ddio_slot *slot);
 void ddio_slot_unlock(struct ddio_slot *slot, bool stale);
 void ddio_slot_submit(struct ddio_slot *slot, enum ddio_disk_op op, uint64_t offset);
-/* The block is done with; the next one. */
-void ddio_slot_next(struct ddio_slot *slot);
-
-/* coll_read.c and coll_write.c: what follows when a slot has got ... */
-void ddio_slot_read_locked(struct ddio_slot *slot);
-void ddio_slot_read_done(struct ddio_slot *slot);
-void ddio_slot_read_sent(struct ddio_slot *slot);
-int ddio_slot_write_ask(struct ddio_slot *slot);    /* ... a block */
-void ddio_coll_write_flush(struct ddio_coll *coll); /* ... its turn: sends WANT messages */
-void ddio_slot_write_locked(struct ddio_slot *slot);
-void ddio_slot_write_done(struct ddio_slot *slot);
-/* What a member's connection is receiving goes nowhere. */
-void ddio_coll_discard(struct ddio_coll *coll, uint32_t rank);
 /* Accounts for one member's part of a block as Memputs or Memgets. */
 void ddio_coll_charge_part(struct ddio_coll *coll, enum ddio_work work,
 			   const struct ddio_coll_part *part);
+
+/* coll_read.c: the next block; and what follows when it is locked, read, sent */
+void ddio_slot_read_next(struct ddio_slot *slot);
+void ddio_slot_read_locked(struct ddio_slot *slot);
+void ddio_slot_read_done(struct ddio_slot *slot);
+void ddio_slot_read_sent(struct ddio_slot *slot);
+
+/* coll_ask.c: asks for pieces where that is due; @cd's questions go out with the turn. */
+void ddio_coll_ask(struct ddio_coll_disk *cd);
+void ddio_coll_ask_flush(struct ddio_coll *coll);
+
+/* coll_piece.c: what a member's connection is receiving goes nowhere */
+void ddio_coll_discard(struct ddio_coll *coll, uint32_t rank);
+
+/* coll_write.c: whatever can go on with the disk; and what follows when a block is locked, done */
+void ddio_coll_write_go(struct ddio_coll_disk *cd);
+void ddio_slot_write_locked(struct ddio_slot *slot);
+void ddio_slot_write_done(struct ddio_slot *slot);
 
 #endif /* DDIO_IOP_COLL_H */

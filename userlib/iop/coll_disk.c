@@ -33,7 +33,7 @@ void ddio_slot_enter(struct ddio_slot *slot, enum ddio_slot_state state)
 	if (slot_waits_for_disk(slot->state)) {
 		coll->done.wait_disk_ns += now - slot->since;
 		slot->disk->progress_ns = now;
-	} else if (slot->state == DDIO_SLOT_ASKING || slot->state == DDIO_SLOT_SENDING) {
+	} else {
 		coll->done.wait_members_ns += now - slot->since;
 	}
 	slot->since = now;
@@ -46,8 +46,8 @@ void ddio_slot_enter(struct ddio_slot *slot, enum ddio_slot_state state)
 struct divide {
 	struct ddio_coll *coll;
 	struct ddio_slot *slot;
+	uint64_t lo;
 	uint64_t runs;
-	uint64_t total;
 };
 
 static struct ddio_coll_part *part_new(struct ddio_slot *slot, uint32_t rank)
@@ -75,7 +75,7 @@ static int divide_run(void *arg, const struct ddio_run *run)
 	struct divide *dv = arg;
 	struct ddio_coll_part *part;
 	uint32_t *index = &dv->coll->index[run->proc];
-	uint64_t first = run->file_off - dv->slot->lo, end = first + run->len, pieces = 1;
+	uint64_t first = run->file_off - dv->lo, end = first + run->len, pieces = 1;
 	uint32_t i;
 
 	if (!*index) {
@@ -91,7 +91,6 @@ static int divide_run(void *arg, const struct ddio_run *run)
 	}
 	part->len += pieces * run->len;
 	part->pieces += pieces;
-	dv->total += pieces * run->len;
 	if (first < part->first)
 		part->first = first;
 	if (end > part->end)
@@ -119,24 +118,24 @@ static void parts_sort(struct ddio_slot *slot)
 	}
 }
 
-int ddio_slot_divide(struct ddio_slot *slot)
+int ddio_slot_divide(struct ddio_slot *slot, const struct ddio_coll_block *block)
 {
 	struct ddio_coll *coll = slot->disk->coll;
-	struct divide dv = { .coll = coll, .slot = slot };
+	struct divide dv = { .coll = coll, .slot = slot, .lo = block->lo };
+	uint64_t hi = block->lo + coll->block_size;
 	uint32_t i;
 	int err;
 
 	slot->nparts = 0;
 	slot->sent = 0;
-	err = ddio_map_runs(coll->req->map, slot->lo, slot->lo + coll->block_size,
-			    ddio_coll_writes(coll), divide_run, &dv);
+	err = ddio_map_runs(coll->req->map, block->lo, hi, ddio_coll_writes(coll), divide_run, &dv);
 	for (i = 0; i < slot->nparts; i++)
 		coll->index[slot->part[i].rank] = 0;
 	ddio_env_charge(coll->reactor->env, DDIO_WORK_RUNS, dv.runs);
 	if (err)
 		return err;
 	parts_sort(slot);
-	slot->covered = ddio_map_covered(coll->req->map, slot->lo, slot->lo + coll->block_size);
+	slot->covered = ddio_map_covered(coll->req->map, block->lo, hi);
 	coll->done.bytes_needed += slot->covered;
 	return 0;
 }
@@ -218,6 +217,7 @@ static void slot_init(struct ddio_coll_disk *cd, struct ddio_slot *slot)
 	slot->req.arg = slot;
 	slot->send.done = slot_send_done;
 	slot->send.arg = slot;
+	slot->since = ddio_env_now(cd->coll->reactor->env);
 	ddio_list_init(&slot->asking);
 }
 
@@ -290,6 +290,8 @@ static void slot_granted(struct ddio_block_lock *lock)
 	struct ddio_slot *slot = lock->arg;
 
 	slot_locked(slot);
+	if (ddio_coll_writes(slot->disk->coll))
+		ddio_coll_write_go(slot->disk);
 	ddio_disk_commit(slot->disk->disk->disk);
 }
 
@@ -298,7 +300,7 @@ void ddio_slot_lock(struct ddio_slot *slot)
 	struct ddio_coll_disk *cd = slot->disk;
 
 	ddio_slot_enter(slot, DDIO_SLOT_LOCKING);
-	slot->lock.block = slot->block;
+	slot->lock.block = slot->at.block;
 	slot->lock.dirty = NULL;
 	slot->lock.status = 0;
 	/* Without an object there is nothing that anybody could be doing to the block. */
@@ -342,10 +344,12 @@ static void slot_io_done(struct ddio_disk_req *req)
 		else
 			coll->done.disk_written += req->len;
 	}
-	if (ddio_coll_writes(coll))
+	if (ddio_coll_writes(coll)) {
 		ddio_slot_write_done(slot);
-	else
+		ddio_coll_write_go(cd);
+	} else {
 		ddio_slot_read_done(slot);
+	}
 	ddio_disk_commit(cd->disk->disk);
 	ddio_coll_kick(coll);
 }
@@ -371,45 +375,29 @@ static void slot_send_done(struct ddio_send *send, int err)
 /*
  * From block to block
  */
-static int slot_take(struct ddio_slot *slot)
+bool ddio_slot_take(struct ddio_slot *slot, struct ddio_coll_block *block)
 {
 	struct ddio_coll_disk *cd = slot->disk;
 	const struct ddio_coll *coll = cd->coll;
 
-	if (!ddio_plan_next(&cd->plan, &slot->block, &slot->hole))
-		return -ENOENT;
-	slot->file_block = slot->block * coll->req->start.file.ndisks + cd->stripe;
-	slot->lo = slot->file_block * coll->block_size;
-	slot->turn = cd->turn_next++;
-	return 0;
-}
-
-void ddio_slot_next(struct ddio_slot *slot)
-{
-	struct ddio_coll *coll = slot->disk->coll;
-	int err = 0;
-
-	ddio_slot_enter(slot, DDIO_SLOT_IDLE);
-	if (stopped(slot))
-		return;
-	if (slot_take(slot)) {
-		ddio_coll_kick(coll);
-		return;
-	}
-	if (ddio_coll_writes(coll))
-		err = ddio_slot_write_ask(slot);
-	else
-		ddio_slot_lock(slot);
-	if (err)
-		ddio_coll_fail_memory(coll);
+	if (coll->state != DDIO_COLL_RUNNING ||
+	    !ddio_plan_next(&cd->plan, &block->block, &block->hole))
+		return false;
+	block->file_block = block->block * coll->req->start.file.ndisks + cd->stripe;
+	block->lo = block->file_block * coll->block_size;
+	block->turn = cd->turn_next++;
+	return true;
 }
 
 void ddio_coll_disk_run(struct ddio_coll_disk *cd)
 {
 	uint32_t i;
 
-	for (i = 0; i < cd->nslots && cd->coll->state == DDIO_COLL_RUNNING; i++)
-		ddio_slot_next(&cd->slot[i]);
+	if (ddio_coll_writes(cd->coll))
+		ddio_coll_ask(cd);
+	else
+		for (i = 0; i < cd->nslots && cd->coll->state == DDIO_COLL_RUNNING; i++)
+			ddio_slot_read_next(&cd->slot[i]);
 	ddio_disk_commit(cd->disk->disk);
 }
 
@@ -418,32 +406,26 @@ bool ddio_coll_disk_idle(const struct ddio_coll_disk *cd)
 	uint32_t i;
 
 	for (i = 0; i < cd->nslots; i++)
-		if (cd->slot[i].state != DDIO_SLOT_IDLE)
+		if (cd->slot[i].state != DDIO_SLOT_IDLE || cd->slot[i].ask != DDIO_ASK_NONE)
 			return false;
 	return !cd->plan.left;
 }
 
+/* What waits for the disk or for connections to let go cannot be called back. */
 static void slot_stop(struct ddio_slot *slot)
 {
 	struct ddio_coll_disk *cd = slot->disk;
 	uint32_t i;
 
-	switch (slot->state) {
-	case DDIO_SLOT_ASKING:
-		for (i = 0; i < slot->nparts; i++)
-			if (slot->part[i].owed == DDIO_OWED_COMING)
-				ddio_coll_discard(cd->coll, slot->part[i].rank);
-		ddio_list_del(&slot->asking);
-		break;
-	case DDIO_SLOT_LOCKING:
-		if (!slot->held)
-			ddio_cache_lock_cancel(cd->disk->cache, &slot->lock);
-		break;
-	case DDIO_SLOT_READY:
-		break;
-	default: /* idle, or waits for what cannot be called back */
+	for (i = 0; slot->ask == DDIO_ASK_ASKED && i < slot->nparts; i++)
+		if (slot->part[i].owed == DDIO_OWED_COMING)
+			ddio_coll_discard(cd->coll, slot->part[i].rank);
+	ddio_list_del(&slot->asking);
+	slot->ask = DDIO_ASK_NONE;
+	if (slot->state != DDIO_SLOT_LOCKING)
 		return;
-	}
+	if (!slot->held)
+		ddio_cache_lock_cancel(cd->disk->cache, &slot->lock);
 	ddio_slot_enter(slot, DDIO_SLOT_IDLE);
 }
 

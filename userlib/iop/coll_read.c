@@ -20,12 +20,23 @@ static void read_failed(struct ddio_slot *slot)
 static void read_here(struct ddio_slot *slot)
 {
 	ddio_slot_unlock(slot, false);
-	if (ddio_slot_divide(slot)) {
+	if (ddio_slot_divide(slot, &slot->at)) {
 		ddio_slot_enter(slot, DDIO_SLOT_IDLE);
 		ddio_coll_fail_memory(slot->disk->coll);
 		return;
 	}
 	ddio_slot_read_sent(slot);
+}
+
+void ddio_slot_read_next(struct ddio_slot *slot)
+{
+	struct ddio_coll *coll = slot->disk->coll;
+
+	ddio_slot_enter(slot, DDIO_SLOT_IDLE);
+	if (ddio_slot_take(slot, &slot->at))
+		ddio_slot_lock(slot);
+	else
+		ddio_coll_kick(coll);
 }
 
 void ddio_slot_read_locked(struct ddio_slot *slot)
@@ -43,10 +54,10 @@ void ddio_slot_read_locked(struct ddio_slot *slot)
 		return;
 	}
 	if (cd->obj)
-		there = ddio_object_lookup(cd->obj, slot->block, &start, &run, &written);
+		there = ddio_object_lookup(cd->obj, slot->at.block, &start, &run, &written);
 	if (there && written) {
 		ddio_slot_submit(slot, DDIO_DISK_READ, start);
-	} else if (there || slot->hole) {
+	} else if (there || slot->at.hole) {
 		memset(slot->buf, 0, coll->block_size);
 		read_here(slot);
 	} else {
@@ -96,8 +107,8 @@ static int64_t pack(struct ddio_slot *slot)
 		used += part->len;
 	}
 	if (used)
-		ddio_map_pack(coll->req->map, slot->lo, slot->lo + coll->block_size, slot->buf,
-			      coll->msgs);
+		ddio_map_pack(coll->req->map, slot->at.lo, slot->at.lo + coll->block_size,
+			      slot->buf, coll->msgs);
 	for (i = slot->sent; i < end; i++)
 		coll->msgs[slot->part[i].rank] = NULL;
 	return end > slot->sent ? (int64_t)end : -ENOMEM;
@@ -109,7 +120,7 @@ static int send_part(struct ddio_slot *slot, const struct ddio_coll_part *part)
 	struct ddio_member *m = ddio_coll_group_member(coll->group, part->rank);
 	struct ddio_msg msg = { .opcode = DDIO_OP_COLL_DATA, .tag = coll->done.op };
 	struct ddio_msg_coll_data data = { .op = coll->done.op,
-					   .block = slot->file_block,
+					   .block = slot->at.file_block,
 					   .disk = slot->disk->disk->number };
 	uint8_t *from = part->direct ? slot->buf : ddio_slot_msg(slot);
 	struct iovec iov = { .iov_base = from + part->where, .iov_len = part->len };
@@ -142,7 +153,7 @@ void ddio_slot_read_sent(struct ddio_slot *slot)
 	int err = 0;
 
 	if (slot->sent == slot->nparts) {
-		ddio_slot_next(slot);
+		ddio_slot_read_next(slot);
 		return;
 	}
 	ddio_slot_enter(slot, DDIO_SLOT_SENDING);

@@ -45,7 +45,7 @@ static bool output_stuck(struct ddio_coll *coll, struct ddio_member *m, uint64_t
 static bool piece_late(const struct ddio_slot *slot, const struct ddio_coll_part *part,
 		       const struct ddio_member *m, uint64_t now)
 {
-	uint64_t since = later(later(slot->since, m->tx_queued), m->piece_ns);
+	uint64_t since = later(later(slot->asked, m->tx_queued), m->piece_ns);
 
 	if (part->owed == DDIO_OWED_COMING)
 		since = later(since, ddio_conn_last_rx(m->client->conn));
@@ -82,7 +82,7 @@ static void check_owed(struct ddio_slot *slot, uint64_t now)
 	struct ddio_coll *coll = slot->disk->coll;
 	uint32_t i;
 
-	for (i = 0; i < slot->nparts && slot->state == DDIO_SLOT_ASKING; i++) {
+	for (i = 0; i < slot->nparts && slot->ask == DDIO_ASK_ASKED; i++) {
 		struct ddio_coll_part *part = &slot->part[i];
 		struct ddio_member *m;
 
@@ -115,28 +115,18 @@ static void check_disk(struct ddio_slot *slot, uint64_t now)
 		return;
 	ddio_coll_fail_here(coll, DDIO_ST_IO, DDIO_COLL_NOBODY,
 			    "disk %s: block %llu of file \"%s\" (byte %llu): no answer for %llu ms",
-			    cd->disk->name, (unsigned long long)slot->file_block,
-			    coll->req->start.file.name, (unsigned long long)slot->lo,
+			    cd->disk->name, (unsigned long long)slot->at.file_block,
+			    coll->req->start.file.name, (unsigned long long)slot->at.lo,
 			    (unsigned long long)((now - since) / 1000000));
 	ddio_coll_tell(coll);
 }
 
 static void check_slot(struct ddio_slot *slot, uint64_t now)
 {
-	switch (slot->state) {
-	case DDIO_SLOT_ASKING:
+	if (slot->ask == DDIO_ASK_ASKED && ddio_list_empty(&slot->asking))
 		check_owed(slot, now);
-		break;
-	case DDIO_SLOT_LOCKING:
-	case DDIO_SLOT_READING:
-	case DDIO_SLOT_WRITING:
+	if (slot->state != DDIO_SLOT_IDLE && slot->state != DDIO_SLOT_SENDING)
 		check_disk(slot, now);
-		break;
-	case DDIO_SLOT_IDLE:
-	case DDIO_SLOT_READY:
-	case DDIO_SLOT_SENDING:
-		break;
-	}
 }
 
 static void watch(void *arg)
