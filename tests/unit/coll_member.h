@@ -445,7 +445,7 @@ static inline void w_conf(struct world *w)
 static inline void w_disk_open(struct world *w, uint32_t i, struct ddio_reactor *r)
 {
 	struct ddio_disk_spec spec = { .name = w->cdisk[i].name,
-				       .engine = "mem",
+				       .engine = w->p.engine ? w->p.engine : "mem",
 				       .size = w->p.disk_size,
 				       .options = w->p.options };
 	struct ddio_cache_opts copts = { .bytes = 1 << 20, .depth = 1 };

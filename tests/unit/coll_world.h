@@ -22,13 +22,13 @@ struct w_group;
 
 /**
  * struct w_params - what a world is like; zeros are defaults
- * @options: of the disks, of which each has @disk_size bytes
+ * @engine, @options: of the disks, of which each has @disk_size bytes
  */
 struct w_params {
 	uint64_t seed;
 	uint32_t nreactors, ndisks;
 	uint64_t disk_size;
-	const char *options;
+	const char *engine, *options;
 	uint32_t buffers;
 	uint64_t timeout_ns;
 };

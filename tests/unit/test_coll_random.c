@@ -259,8 +259,61 @@ static void test_rounds(void)
 	w_free(w);
 }
 
+/* Large pieces that go straight and small ones that do not, in every block. */
+static void mixed(uint64_t seed)
+{
+	enum { BIG = 128 << 10, LARGE = 70 << 10, NBIG = 6 };
+	struct w_params p = { .seed = seed,
+			      .ndisks = 1 + seed % 2,
+			      .options = seed % 3 ? "delay_us=700" : NULL };
+	struct world *w = w_new(&p);
+	struct w_group *g = w_group_new(w, 3);
+	struct ddio_extent large[NBIG], *small = calloc(NBIG * 200, sizeof(*small));
+	struct ddio_part part[3] = { { .kind = DDIO_PART_LIST, .n = NBIG, .list = large },
+				     { .kind = DDIO_PART_LIST },
+				     { .kind = DDIO_PART_LIST, .list = small } };
+	struct ddio_double_net net;
+	struct w_file f;
+	struct w_job job = { .g = g, .f = &f, .parts = part, .seed = 3 };
+	uint64_t b, at, len;
+
+	for (b = 0; b < NBIG; b++) {
+		large[b] = (struct ddio_extent){ b * BIG, LARGE };
+		for (at = LARGE; at < BIG; at += len + (seed % 4 == 3)) {
+			len = between(w, 1, 3000);
+			len = len < BIG - at ? len : BIG - at;
+			small[part[2].n++] = (struct ddio_extent){ b * BIG + at, len };
+		}
+	}
+	ddio_double_net_default(&net);
+	net.jitter_ns = 400000;
+	ddio_double_net(g->m[2].env, &net);
+	w_file_init(w, &f, 1, BIG, DDIO_LAYOUT_CONTIGUOUS_W);
+	random_fill(w, &f, NBIG * BIG);
+	job.flags = DDIO_COLL_WRITE;
+	run_case(&job);
+	job.flags = DDIO_COLL_WRITE | DDIO_COLL_SORT;
+	job.seed = 4;
+	run_case(&job);
+	job.flags = 0;
+	run_case(&job);
+	w_file_free(&f);
+	w_free(w);
+	free(small);
+}
+
+static void test_mixed(void)
+{
+	uint64_t seed;
+
+	printf("\n  seeds 1 to 12 ");
+	for (seed = 1; seed <= 12; seed++)
+		mixed(seed);
+}
+
 static const struct ut_case random_cases[] = {
 	{ "random arrays and lists over blocks, places and holes", test_random },
+	{ "large and small pieces in a block", test_mixed },
 	{ "more for the members than a message buffer takes", test_rounds },
 	{ NULL, NULL },
 };

@@ -3,7 +3,7 @@
  * Writing: asking members for their pieces of blocks, ahead of the disk.
  *
  * A slot asks for its next block while the last one is still being written,
- * unless a piece is to go straight into the block buffer.  Questions of several
+ * unless a large piece is to go straight into the block buffer.  Questions of several
  * slots and disks go in one message a member, and so do the answers; with many
  * members small messages are what a write costs most.  Therefore a slot waits
  * for the others as long as the disk has enough to do.
@@ -13,6 +13,10 @@
 #include "iop/coll.h"
 
 #define WANT_BATCH 256 /* entries of one message */
+
+/* Pieces from this size on go straight into the block buffer: to copy them would cost more than
+ * to ask for them ahead gains. */
+#define STRAIGHT_MIN (64u << 10)
 
 /*
  * Where the pieces of a block go
@@ -26,7 +30,8 @@ static int place_parts(struct ddio_slot *slot)
 	for (i = 0; i < slot->nparts; i++) {
 		struct ddio_coll_part *part = &slot->part[i];
 
-		part->direct = !slot->merge && part->end - part->first == part->len;
+		part->direct = !slot->merge && part->len >= STRAIGHT_MIN &&
+			       part->end - part->first == part->len;
 		part->owed = DDIO_OWED_ASKED;
 		part->iov.iov_len = part->len;
 		if (part->direct) {

@@ -228,13 +228,16 @@ int ddio_coll_disk_buffers(struct ddio_coll_disk *cd)
 	if (!n)
 		return 0;
 	cd->stride = buffer_stride(cd);
-	cd->slot = calloc(n, sizeof(*cd->slot));
-	if (!cd->slot)
-		return -ENOMEM;
 	cd->nslots = n;
 	cd->bufs = buffers_new(cd);
-	if (!cd->bufs)
+	cd->slot = cd->bufs ? calloc(n, sizeof(*cd->slot)) : NULL;
+	if (!cd->slot) {
+		/* No slot is better than one that was not made ready. */
+		buffers_free(cd, cd->bufs);
+		cd->bufs = NULL;
+		cd->nslots = 0;
 		return -ENOMEM;
+	}
 	for (i = 0; i < n; i++)
 		slot_init(cd, &cd->slot[i]);
 	cd->disk->coll_buffers += n;
