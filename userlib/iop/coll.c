@@ -467,6 +467,10 @@ struct ddio_coll *ddio_coll_find(const struct ddio_coll_group *group, uint64_t o
 	return NULL;
 }
 
+/**
+ * ddio_coll_init - a reactor that will run collectives
+ * @reactor: its part of this file's state is set up; nothing can fail
+ */
 void ddio_coll_init(struct ddio_reactor *reactor)
 {
 	ddio_list_init(&reactor->groups);
@@ -474,7 +478,10 @@ void ddio_coll_init(struct ddio_reactor *reactor)
 	ddio_list_init(&reactor->spare);
 }
 
-/* All clients are gone and nothing runs: so there is no group either. */
+/**
+ * ddio_coll_exit - the end of what ddio_coll_init() began
+ * @reactor: all its clients are gone and nothing runs
+ */
 void ddio_coll_exit(struct ddio_reactor *reactor)
 {
 	struct ddio_coll_group *group, *tmp;
@@ -484,6 +491,13 @@ void ddio_coll_exit(struct ddio_reactor *reactor)
 	ddio_coll_buffers_drop(reactor);
 }
 
+/**
+ * ddio_coll_stop - end every collective of a reactor
+ * @reactor: whose
+ * @status: what the members are told
+ *
+ * Returns at once; ddio_coll_idle() tells when they have ended.
+ */
 void ddio_coll_stop(struct ddio_reactor *reactor, uint32_t status)
 {
 	struct ddio_coll *coll, *tmp;
@@ -492,11 +506,20 @@ void ddio_coll_stop(struct ddio_reactor *reactor, uint32_t status)
 		ddio_coll_fail_here(coll, status, DDIO_COLL_NOBODY, "%s", ddio_status_text(status));
 }
 
+/**
+ * ddio_coll_idle - has every collective ended?
+ * @reactor: whose
+ */
 bool ddio_coll_idle(const struct ddio_reactor *reactor)
 {
 	return ddio_list_empty(&reactor->colls);
 }
 
+/**
+ * ddio_coll_uses - does a collective use a file?
+ * @reactor: whose collectives
+ * @file: identifier of the file
+ */
 bool ddio_coll_uses(const struct ddio_reactor *reactor, uint64_t file)
 {
 	struct ddio_coll *coll;
