@@ -53,8 +53,10 @@ all_tests() {
 }
 
 chosen() {
-	local n=${1%%|*} g
-	for g in $only; do
+	local n=${1%%|*} g globs
+	# Not "for g in $only": the shell would take the patterns for files.
+	read -ra globs <<<"$only"
+	for g in "${globs[@]}"; do
 		# shellcheck disable=SC2254
 		case $n in $g) return 0 ;; esac
 	done

@@ -43,16 +43,16 @@ static void *worker_main(void *arg)
 
 	pthread_mutex_lock(&worker->lock);
 	for (;;) {
-		job = worker->todo;
+		job = worker->jobs;
 		if (!job && worker->stop)
 			break;
 		if (!job) {
 			pthread_cond_wait(&worker->wake, &worker->lock);
 			continue;
 		}
-		worker->todo = job->next;
-		if (!worker->todo)
-			worker->todo_end = &worker->todo;
+		worker->jobs = job->next;
+		if (!worker->jobs)
+			worker->jobs_end = &worker->jobs;
 		pthread_mutex_unlock(&worker->lock);
 		job->work(job->arg);
 		pthread_mutex_lock(&worker->lock);
@@ -82,8 +82,8 @@ void ddio_real_offload(struct ddio_env *env, struct ddio_offload *offload)
 	pthread_mutex_lock(&worker->lock);
 	if (worker->started) {
 		offload->next = NULL;
-		*worker->todo_end = offload;
-		worker->todo_end = &offload->next;
+		*worker->jobs_end = offload;
+		worker->jobs_end = &offload->next;
 		pthread_cond_signal(&worker->wake);
 	} else {
 		worker_hand_back(real, offload);
@@ -96,7 +96,7 @@ int ddio_worker_init(struct ddio_real *real)
 	struct ddio_worker *worker = &real->worker;
 	int ret;
 
-	worker->todo_end = &worker->todo;
+	worker->jobs_end = &worker->jobs;
 	worker->ended_end = &worker->ended;
 	worker->post.fn = worker_ended;
 	worker->post.arg = worker;

@@ -29,19 +29,19 @@ struct ddio_watch {
  * struct ddio_worker - the thread that does a reactor's blocking work
  * @lock: guards all but @thread
  * @wake: work has come, or @stop
- * @todo: first job, linked by their next
- * @todo_end: where the next job is to be linked
+ * @jobs: first job, linked by their next
+ * @jobs_end: where the next job is to be linked
  * @ended: jobs whose done() is due, in order
  * @ended_end: where the next of these is to be linked
  * @post: brings the reactor to @ended
  * @posted: @post is under way
  * @started: @thread runs
- * @stop: the thread is to end once @todo is empty
+ * @stop: the thread is to end once @jobs is empty
  */
 struct ddio_worker {
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
-	struct ddio_offload *todo, **todo_end;
+	struct ddio_offload *jobs, **jobs_end;
 	struct ddio_offload *ended, **ended_end;
 	struct ddio_post post;
 	pthread_t thread;

@@ -264,13 +264,13 @@ static void stream_event(struct ddio_watch *watch, uint32_t events)
 
 void ddio_real_streams_report(struct ddio_real *real)
 {
-	struct ddio_list todo;
+	struct ddio_list broken;
 	struct real_stream *s;
 
-	ddio_list_init(&todo);
-	ddio_list_splice(&real->broken, &todo);
-	while (!ddio_list_empty(&todo)) {
-		s = ddio_list_first(&todo, struct real_stream, link);
+	ddio_list_init(&broken);
+	ddio_list_splice(&real->broken, &broken);
+	while (!ddio_list_empty(&broken)) {
+		s = ddio_list_first(&broken, struct real_stream, link);
 		ddio_list_del(&s->link);
 		s->ops->failed(s->ctx, s->err);
 	}
