@@ -288,7 +288,7 @@ static void test_late_piece(void)
 	x.op = w_start(&x.job);
 	w_run(x.w, 5 * MS);
 	m_abort(&x.g->m[1], x.op, DDIO_ST_NODE_LOST);
-	CU_ASSERT_EQUAL(w_wait(x.g, x.op, SEC), DDIO_ST_NODE_LOST);
+	CU_ASSERT_EQUAL(w_wait(x.g, x.op, SEC), DDIO_ST_CANCELLED);
 	CU_ASSERT(says(&x, "rank 1 gave up"));
 	d.op = x.op;
 	d.handle = 3;

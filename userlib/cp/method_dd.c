@@ -359,12 +359,7 @@ static void done_failed(struct ddio_op *op, struct ddio_lane *lane,
 	const char *text = done->text[0] ? done->text : ddio_status_text(done->status);
 
 	ddio_op_describe(op, what);
-	/* A node hears of another's end only from a member that gave up, and that one will say
-	 * better at the end which node it was. */
-	if (done->status == DDIO_ST_NODE_LOST)
-		ddio_error_status(&error, DDIO_ST_CANCELLED, "%.200s: node %.64s: %.220s", what,
-				  node, text);
-	else if (done->status == DDIO_ST_MEMBER_LOST && done->lost_rank < op->nprocs)
+	if (done->status == DDIO_ST_MEMBER_LOST && done->lost_rank < op->nprocs)
 		ddio_error_status(&error, done->status, "%.200s: node %.64s: rank %u: %.200s", what,
 				  node, done->lost_rank, text);
 	else

@@ -296,12 +296,16 @@ int ddio_coll_abort(struct ddio_client *client, const struct ddio_msg *msg, cons
 	struct ddio_msg_coll_abort abort;
 	struct ddio_member *m;
 	struct ddio_coll *coll;
-	uint32_t lost;
+	uint32_t lost, why;
 	int err;
 
 	err = ddio_get_coll_abort(payload, msg->length, &abort);
 	if (err)
 		return err;
+	/* The others hear of the cause from the member itself at the end, with all it knows. */
+	why = abort.status;
+	if (why != DDIO_ST_MEMBER_LOST)
+		abort.status = DDIO_ST_CANCELLED;
 	m = ddio_coll_client_member(client, abort.group);
 	if (!m)
 		return 0;
@@ -313,6 +317,6 @@ int ddio_coll_abort(struct ddio_client *client, const struct ddio_msg *msg, cons
 	lost = abort.status == DDIO_ST_MEMBER_LOST ? abort.rank : DDIO_COLL_NOBODY;
 	if (coll)
 		ddio_coll_fail_here(coll, abort.status, lost, "rank %u gave up: %s", m->rank,
-				    ddio_status_text(abort.status));
+				    ddio_status_text(why));
 	return 0;
 }
