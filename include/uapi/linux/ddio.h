@@ -336,7 +336,8 @@ struct ddio_run {
  * @runs: scatter: pointer to struct ddio_run[@nr_runs]; else 0
  * @nr_runs: scatter: at most DDIO_RUNS_MAX; else 0.  Where runs of a writing collective
  *	leave bytes of a block out, zeroes are written.
- * @depth: blocks in flight per disk, and slots of a stream; 0 for DDIO_DEPTH_DEFAULT
+ * @depth: transfers in flight per disk, and slots of a stream; 0 for DDIO_DEPTH_DEFAULT.  A
+ *	transfer is one block; placed neighbours on the disk may share one.
  * @slot_buffer: stream: id of the buffer with the slots; else 0
  * @slot_offset: stream: byte in that buffer of the first slot
  * @slot_length: stream: bytes from one slot to the next; at least the longest block
