@@ -17,16 +17,19 @@
  *    the flight on chan->landed and makes the work run.  Nothing else.
  *
  * References:
- *  - a collective holds its context, its disks, its pins, its joint's members, until it is
- *    freed; a channel that has not ended holds its collective; so bios never outlive
- *    the memory they write to, whoever dies or closes what;
+ *  - a collective holds its disks, its pins, its joint's members until its last channel
+ *    ends, and lets them go before it says so (who has learned of the end may destroy
+ *    them at once); its context, until it is freed; a channel that has not ended holds
+ *    its collective; so bios never outlive the memory they write to, whoever dies or
+ *    closes what;
  *  - the context's file holds the context.  On its release all collectives are
  *    cancelled and their ids dropped; what is in flight ends by itself;
  *  - a context holds the module.  ddio_exit() then destroys the workqueue and waits for RCU,
  *    since the last reference may be dropped by code of the module's own.
  *
  * Locks, outermost first: joint->lock, ctx->lock, coll->lock, ring->lock.  The last
- * two are spinlocks taken in process context only.
+ * two are spinlocks taken in process context only.  The last reference of a collective
+ * is not dropped under ctx->lock.
  */
 #ifndef DDIO_PRIV_H
 #define DDIO_PRIV_H
@@ -90,12 +93,14 @@ struct ddio_ctx_stats {
  * struct ddio_ctx - an open /dev/ddio
  * @ref: the file's, and one of each collective
  * @lock: @objs, @dead, making @ring
+ * @link: in the list of all contexts, of ddio_debugfs.c
  * @objs: id to struct ddio_obj
  * @next_id: where the search for a free id goes on, so that ids are not reused soon
  * @nr_disks: disks in @objs
  * @ring: NULL until set up; then never changes
  * @wait: woken when a collective ends and when events are posted
- * @ended: collectives that ended and were not waited for yet; for poll without a ring
+ * @ended: collectives that post no DDIO_EVENT_DONE, have an id, ended, and were not waited for yet;
+ *	the file polls readable while there are any, or unread events
  * @dead: the file is closed
  * @stats: counters
  * @serial: number for debugfs
@@ -105,6 +110,7 @@ struct ddio_ctx_stats {
 struct ddio_ctx {
 	struct kref ref;
 	struct mutex lock;
+	struct list_head link;
 	struct xarray objs;
 	u32 next_id;
 	u32 nr_disks;
@@ -127,7 +133,10 @@ void ddio_ctx_put(struct ddio_ctx *ctx);
 int ddio_ctx_add(struct ddio_ctx *ctx, struct ddio_obj *obj);
 /* Looks up and takes a reference; NULL if there is none of that type.  ctx->lock is held. */
 struct ddio_obj *ddio_ctx_get_obj(struct ddio_ctx *ctx, enum ddio_obj_type type, u32 id);
-/* Takes the id away and drops its reference.  ctx->lock is held. */
+/*
+ * Takes the id away, if @obj still has it, and drops its reference; the caller has another.
+ * ctx->lock is held.
+ */
 void ddio_ctx_remove(struct ddio_ctx *ctx, struct ddio_obj *obj);
 /* By type. */
 void ddio_obj_put(struct ddio_obj *obj);
@@ -135,7 +144,9 @@ void ddio_obj_put(struct ddio_obj *obj);
 int ddio_ctx_destroy(struct ddio_ctx *ctx, u32 id);
 
 /*
- * ddio_ioctl.c: dispatch by a table; ddio_main.c: the misc device, init and exit
+ * ddio_ioctl.c: dispatch by a table, which has checked the size, flags without meaning and
+ * reserved members before it calls, and copies the struct back when that returns 0;
+ * ddio_main.c: the misc device, init and exit
  */
 long ddio_ctx_ioctl(struct file *file, unsigned int cmd, unsigned long arg);
 long ddio_joint_ioctl(struct file *file, unsigned int cmd, unsigned long arg);
@@ -324,7 +335,7 @@ void ddio_list_drop(struct ddio_list *list);
  * @ok_blocks, @bytes: that ended without error
  * @status: of each block by its index; -EINPROGRESS until it has ended
  * @ended: everything is over; set with release semantics before ctx->wait is woken
- * @waited: somebody learned of the end (for poll)
+ * @waited: 0 until it counts in ctx->ended, 1 while it does, 2 when somebody has learned of the end
  * @reserved: events reserved in the ring
  * @first_slot: stream: of the ring
  * @slot_pin: stream: reference; where the slots are
