@@ -10,6 +10,9 @@
 #                     T='unit/* cluster/*'  only the tests whose names match
 #   make deps       install what building and testing need (apt-get; root or sudo)
 #   make install    PREFIX=/usr/local, DESTDIR=
+#   make modules    the kernel modules, for the running kernel (KDIR= another)
+#   make install-modules    into /lib/modules, with the udev rule
+#   make dkms-deb   the modules as a Debian package: build/ddio-dkms_VERSION_all.deb
 #   make fmt        clang-format over the sources that changed
 #   make clean
 #
@@ -46,6 +49,7 @@ say = $(if $(V),@:,@printf '  %-7s %s\n' $(1) $(2))
 include userlib/build.mk
 include tools/build.mk
 include tests/build.mk
+include packaging/build.mk
 
 .PHONY: all deps demo install clean fmt
 
