@@ -49,6 +49,7 @@
 #include <linux/ddio.h>
 
 #include "compat.h"
+#include "runs.h"
 
 struct ddio_coll;
 struct ddio_chan;
@@ -411,7 +412,6 @@ enum ddio_flight_state {
  * @bios: bios in the air, and one for who submits them
  * @error: of the first bio that failed
  * @bounce: scatter: the bounce buffer
- * @bounce_page: scatter: its pages
  */
 struct ddio_flight {
 	struct llist_node node;
@@ -423,7 +423,6 @@ struct ddio_flight {
 	atomic_t bios;
 	int error;
 	void *bounce;
-	struct page **bounce_page;
 };
 
 /**
@@ -438,6 +437,7 @@ struct ddio_flight {
  * @in_air: flights with bios in the air
  * @held: flights that are the process's (streams)
  * @flushing: the flush at the end is in the air or over
+ * @asleep: streams: the slots' words say so
  * @index: of the disk in the list
  * @flight: as many as the depth
  */
@@ -452,6 +452,7 @@ struct ddio_chan {
 	u32 in_air;
 	u32 held;
 	bool flushing;
+	bool asleep;
 	u32 index;
 	struct ddio_flight *flight;
 };
@@ -462,8 +463,13 @@ struct ddio_chan {
 
 /**
  * struct ddio_delivery - what tells place, stream and scatter apart
- * @setup: checks and takes what the submission names beyond the list; nothing runs yet
- * @teardown: gives it back; also after a failed @setup
+ * @setup: checks and takes what the submission names beyond the list; nothing runs yet.  Called
+ *	without locks.  From then on ddio_coll_stop() may come at any time, before the channels
+ *	run too.
+ * @teardown: gives it back; also after a failed @setup, or without one
+ * @ended: by the last channel, once, when the collective's error is known and before anybody is
+ *	told; gives back what others may use again before the collective is destroyed.  NULL:
+ *	nothing.
  * @chan_setup: memory for a channel's flights; may be NULL
  * @chan_teardown: gives it back; also after a failed @chan_setup; may be NULL
  * @begin: begins as much as it can, while chan->next < chan->end and no stop: takes entries off
@@ -479,6 +485,7 @@ struct ddio_chan {
 struct ddio_delivery {
 	int (*setup)(struct ddio_coll *coll, struct ddio_submit *arg);
 	void (*teardown)(struct ddio_coll *coll);
+	void (*ended)(struct ddio_coll *coll);
 	int (*chan_setup)(struct ddio_chan *chan);
 	void (*chan_teardown)(struct ddio_chan *chan);
 	void (*begin)(struct ddio_chan *chan);
@@ -547,23 +554,37 @@ struct ddio_joint {
 	wait_queue_head_t wait;
 };
 
-int ddio_joint_create(struct ddio_ctx *ctx, struct ddio_joint_create *arg);
-int ddio_joint_join(struct ddio_joint *joint, struct ddio_joint_join *arg);
+/*
+ * ioctl(DDIO_JOINT_CREATE), ioctl(DDIO_JOINT_JOIN): @arg->out_fd is reserved and its *@file made.
+ * The caller copies @arg out and then calls fd_install(); or, where that fails, put_unused_fd() and
+ * fput().
+ */
+int ddio_joint_create(struct ddio_ctx *ctx, struct ddio_joint_create *arg, struct file **file);
+int ddio_joint_join(struct ddio_joint *joint, struct ddio_joint_join *arg, struct file **file);
+struct ddio_member;
+/* ioctl(DDIO_JOINT_WAIT) */
+int ddio_member_wait(struct ddio_member *member, struct ddio_joint_wait *arg);
 /* The joint behind a descriptor, with a reference, or an ERR_PTR(). */
 struct ddio_joint *ddio_joint_from_fd(int fd);
 void ddio_joint_put(struct ddio_joint *joint);
 /*
- * Puts a reference of the pin of each member that a run names into @list->member, and lists
- * @coll among those under way; -ENOENT if one has not joined, -EACCES if it may not be written to.
+ * Makes @list->member, puts a reference there of the pin of each member that a block's run names and
+ * that has joined, and lists @coll among those under way.
  */
 int ddio_joint_begin(struct ddio_joint *joint, struct ddio_coll *coll);
+/* It has ended (or was never begun); once or more often. */
 void ddio_joint_end(struct ddio_joint *joint, struct ddio_coll *coll);
 
-/* Runs are checked: each piece lies in its block and in its member's memory. */
-int ddio_run_check(const struct ddio_run *run, u32 block_length, u32 nr_members);
-int ddio_run_check_memory(const struct ddio_run *run, u64 memory_length);
-void ddio_run_scatter(const struct ddio_run *run, const void *block, void *memory);
-void ddio_run_gather(const struct ddio_run *run, void *block, const void *memory);
+/*
+ * Runs are in kmod/shared/runs.h: ddio_list_take() copies them in, sees that each block's lie in
+ * @nr_runs, that all blocks' together are at most DDIO_RUNS_MAX (-EOVERFLOW), and calls
+ * ddio_run_check() for each; their members are checked by ddio_scatter's setup.
+ */
+/* From a channel's work: between a block in a bounce buffer and the members' memory.  Stops early,
+ * and returns false, when the collective is stopped. */
+bool ddio_copy_scatter(const struct ddio_coll *coll, const struct ddio_entry *entry,
+		       const void *block);
+bool ddio_copy_gather(const struct ddio_coll *coll, const struct ddio_entry *entry, void *block);
 
 /*
  * ddio_debugfs.c

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later */
+/*
+ * Runs of <linux/ddio.h>: nested-strided pieces of a block and their places in
+ * a member's memory.  Pure: no memory of their own, no locks, no waiting.
+ */
+#ifndef DDIO_RUNS_H
+#define DDIO_RUNS_H
+
+#include "shim.h"
+
+#ifdef __KERNEL__
+#include <linux/ddio.h>
+#else
+#include <uapi/linux/ddio.h>
+#endif
+
+/* The bytes that all pieces of a run have together, at most: the time of one copy is bounded. */
+#define DDIO_RUN_BYTES_MAX DDIO_BLOCK_LENGTH_MAX
+
+/**
+ * ddio_run_check - is a run well-formed, and do its pieces lie in their block?
+ *
+ * Return: 0; -EINVAL: an empty piece, no repetitions in a level used, anything in one not used,
+ * more levels than there are; -EOVERFLOW: a position that does not fit into 64 bits, or more than
+ * DDIO_RUN_BYTES_MAX together; -ERANGE: a piece outside of the block
+ */
+int ddio_run_check(const struct ddio_run *run, u32 block_length);
+
+/**
+ * ddio_run_check_memory - do the pieces of a checked run lie in the member's memory?
+ *
+ * Return: 0; -EOVERFLOW: a position that does not fit into 64 bits; -ERANGE: a piece outside
+ */
+int ddio_run_check_memory(const struct ddio_run *run, u64 memory_length);
+
+/**
+ * ddio_run_bytes - the bytes of all pieces of a checked run together
+ */
+u64 ddio_run_bytes(const struct ddio_run *run);
+
+/**
+ * ddio_run_covers - do the pieces of a checked run cover each byte of the block?
+ *
+ * May be wrong in one way only: false for a run that does.
+ */
+bool ddio_run_covers(const struct ddio_run *run, u32 block_length);
+
+/**
+ * ddio_run_scatter - copy the pieces of a checked run from the block to the memory
+ */
+void ddio_run_scatter(const struct ddio_run *run, const void *block, void *memory);
+
+/**
+ * ddio_run_gather - copy the pieces of a checked run from the memory to the block
+ */
+void ddio_run_gather(const struct ddio_run *run, void *block, const void *memory);
+
+#endif /* DDIO_RUNS_H */
