@@ -154,6 +154,24 @@ long ddio_joint_ioctl(struct file *file, unsigned int cmd, unsigned long arg);
 long ddio_member_ioctl(struct file *file, unsigned int cmd, unsigned long arg);
 extern struct workqueue_struct *ddio_wq;
 
+/**
+ * struct ddio_live - what there is now, of all contexts; shown in debugfs, where tests see leaks
+ *
+ * Who makes a thing counts it, and who frees it does so last of all.
+ */
+struct ddio_live {
+	atomic64_t contexts;
+	atomic64_t disks;
+	atomic64_t pins;
+	atomic64_t pinned_pages;
+	atomic64_t rings;
+	atomic64_t collectives;
+	atomic64_t joints;
+	atomic64_t memberships;
+};
+
+extern struct ddio_live ddio_live;
+
 /*
  * ddio_disk.c
  */
@@ -566,6 +584,9 @@ struct ddio_member;
 int ddio_member_wait(struct ddio_member *member, struct ddio_joint_wait *arg);
 /* The joint behind a descriptor, with a reference, or an ERR_PTR(). */
 struct ddio_joint *ddio_joint_from_fd(int fd);
+struct ddio_member;
+/* ioctl(DDIO_JOINT_WAIT); file->private_data is the struct ddio_joint or struct ddio_member. */
+int ddio_member_wait(struct ddio_member *member, struct ddio_joint_wait *arg);
 void ddio_joint_put(struct ddio_joint *joint);
 /*
  * Makes @list->member, puts a reference there of the pin of each member that a block's run names and
