@@ -48,6 +48,7 @@
 
 #include <linux/ddio.h>
 
+#include "blocklist.h"
 #include "compat.h"
 #include "runs.h"
 
@@ -246,10 +247,11 @@ int ddio_buffer_add(struct ddio_ctx *ctx, struct ddio_buffer_add *arg);
  */
 /**
  * struct ddio_kring - the module's side of the ring
- * @lock: @tail, @reserved, @slot_map
+ * @lock: @tail, @loose, @reserved, @slot_map
  * @shared: the memory; nothing in it is believed
  * @length: bytes of it
  * @tail: events posted
+ * @loose: what @tail was when a reservation was last given back
  * @nr_events: room for events
  * @nr_slots: slots
  * @reserved: events that running collectives may still post
@@ -260,6 +262,7 @@ struct ddio_kring {
 	struct ddio_ring *shared;
 	size_t length;
 	u32 tail;
+	u32 loose;
 	u32 nr_events;
 	u32 nr_slots;
 	u32 reserved;
@@ -283,22 +286,10 @@ struct ddio_slot *ddio_ring_slot(const struct ddio_kring *ring, u32 slot);
 /*
  * ddio_list.c: a block list from the process, checked and sorted
  */
-/**
- * struct ddio_entry - one block, checked
- * @offset: on the disk, bytes
- * @where: as submitted
- * @length: bytes
- * @index: in the list as submitted
- * @chan: index of its disk's channel
- * @aux: place: index into the list's pins; scatter: number of runs
- */
-struct ddio_entry {
-	u64 offset;
-	u64 where;
-	u32 length;
-	u32 index;
-	u32 chan;
-	u32 aux;
+/* Bytes of a disk, [@from, @to). */
+struct ddio_span {
+	u64 from;
+	u64 to;
 };
 
 /**
@@ -308,6 +299,7 @@ struct ddio_entry {
  * @disk: one for each channel, in the order of first occurrence; references
  * @first: of each channel, its first entry; @first[@nr_disks] is @nr
  * @nr_disks: channels
+ * @span: of each channel, the part of the disk that its blocks lie in
  * @pin: place: the buffers named; references
  * @nr_pins: entries of @pin
  * @longest: length of the longest block
@@ -321,6 +313,7 @@ struct ddio_list {
 	u64 nr;
 	struct ddio_disk **disk;
 	u64 *first;
+	struct ddio_span *span;
 	u32 nr_disks;
 	struct ddio_pin **pin;
 	u32 nr_pins;
@@ -342,18 +335,20 @@ void ddio_list_drop(struct ddio_list *list);
  * struct ddio_coll - a collective
  * @obj: id, references: the id's, one of each channel that has not ended, of waiters
  * @ctx: reference
- * @list: what to do
+ * @list: what to do; empty once it has ended
+ * @nr_blocks: of the list
  * @op, @delivery, @flags, @depth, @user_data: as submitted
  * @ops: of the delivery
  * @chan: one for each disk
  * @running: channels that have not ended
  * @stop: 0, or the error that keeps further blocks from being begun; set once
- * @lock: @error to @bytes
+ * @lock: @error to @bytes, and @ended with the last event
  * @error: status of the block that failed first
  * @error_block: its index
  * @ok_blocks, @bytes: that ended without error
- * @status: of each block by its index; -EINPROGRESS until it has ended
- * @ended: everything is over; set with release semantics before ctx->wait is woken
+ * @status: of each block by its index; NULL if nobody can ask for it
+ * @ended: everything is over; see ddio_coll_ended()
+ * @wait: woken when it has ended
  * @waited: 0 until it counts in ctx->ended, 1 while it does, 2 when somebody has learned of the end
  * @reserved: events reserved in the ring
  * @first_slot: stream: of the ring
@@ -367,6 +362,7 @@ struct ddio_coll {
 	struct ddio_obj obj;
 	struct ddio_ctx *ctx;
 	struct ddio_list list;
+	u64 nr_blocks;
 	u32 op;
 	u32 delivery;
 	u32 flags;
@@ -383,6 +379,7 @@ struct ddio_coll {
 	u64 bytes;
 	s32 *status;
 	bool ended;
+	wait_queue_head_t wait;
 	atomic_t waited;
 	u64 reserved;
 	u32 first_slot;
@@ -407,6 +404,8 @@ void ddio_coll_block_done(struct ddio_coll *coll, const struct ddio_entry *entry
 void ddio_coll_fail(struct ddio_coll *coll, int error);
 /* From a channel's work, last of all: the channel and perhaps the collective is gone afterwards. */
 void ddio_coll_chan_ended(struct ddio_coll *coll);
+/* Everything is over, and the last event posted. */
+bool ddio_coll_ended(struct ddio_coll *coll);
 void ddio_coll_free(struct ddio_coll *coll);
 
 /*
@@ -427,9 +426,12 @@ enum ddio_flight_state {
  * @slot: 0 to depth - 1
  * @first: the first entry it carries
  * @nr: entries it carries
+ * @retry: place: one past the last entry that is to be tried again by itself, or 0
  * @bios: bios in the air, and one for who submits them
  * @error: of the first bio that failed
  * @bounce: scatter: the bounce buffer
+ * @bio: the first and mostly the only one
+ * @vec: its vectors, chan->nr_vecs of them
  */
 struct ddio_flight {
 	struct llist_node node;
@@ -438,9 +440,19 @@ struct ddio_flight {
 	u32 slot;
 	u64 first;
 	u32 nr;
+	u64 retry;
 	atomic_t bios;
 	int error;
 	void *bounce;
+	struct bio bio;
+	struct bio_vec *vec;
+};
+
+enum ddio_chan_phase {
+	DDIO_CHAN_NEW,
+	DDIO_CHAN_MOVING,
+	DDIO_CHAN_FLUSHING,
+	DDIO_CHAN_FLUSHED,
 };
 
 /**
@@ -448,15 +460,22 @@ struct ddio_flight {
  * @coll: whose; a reference until it has ended
  * @disk: the list's
  * @work: runs ddio_chan_work()
- * @run: DDIO_CHAN_*: whether @work is to run (again)
+ * @run: 0, or why @work runs or is to run again: flights that have landed, DDIO_CHAN_POKED,
+ *	DDIO_CHAN_BUSY.  A flight's end of I/O counts itself here after it has put the flight
+ *	on @landed, and touches nothing afterwards; the channel does not end before all
+ *	are counted.
  * @landed: flights whose bios have ended
  * @next: the next entry to begin
  * @end: one past the last
- * @in_air: flights with bios in the air
+ * @in_air: flights that were submitted and not yet counted as landed
  * @held: flights that are the process's (streams)
- * @flushing: the flush at the end is in the air or over
+ * @phase: how far it is
  * @asleep: streams: the slots' words say so
  * @index: of the disk in the list
+ * @nr_vecs: vectors that each flight has
+ * @transfer_max: place: longest transfer of several blocks, bytes
+ * @free: bit n: flight n is free
+ * @blocks, @bytes, @bios, @merged: since they were last added to the collective's and the context's
  * @flight: as many as the depth
  */
 struct ddio_chan {
@@ -469,15 +488,22 @@ struct ddio_chan {
 	u64 end;
 	u32 in_air;
 	u32 held;
-	bool flushing;
+	enum ddio_chan_phase phase;
 	bool asleep;
 	u32 index;
+	u32 nr_vecs;
+	u32 transfer_max;
+	u64 free;
+	u64 blocks;
+	u64 bytes;
+	u64 bios;
+	u64 merged;
 	struct ddio_flight *flight;
 };
 
-#define DDIO_CHAN_IDLE 0
-#define DDIO_CHAN_RUNNING 1
-#define DDIO_CHAN_AGAIN 2
+#define DDIO_CHAN_FLIGHTS 0xffff
+#define DDIO_CHAN_POKED (1 << 16)
+#define DDIO_CHAN_BUSY (1 << 17)
 
 /**
  * struct ddio_delivery - what tells place, stream and scatter apart
@@ -511,10 +537,15 @@ struct ddio_delivery {
 	bool (*idle)(struct ddio_chan *chan);
 };
 
-extern const struct ddio_delivery ddio_place, ddio_stream, ddio_scatter;
+extern const struct ddio_delivery ddio_place, ddio_stream, ddio_scatter, ddio_flush;
 
 int ddio_chan_init(struct ddio_chan *chan, struct ddio_coll *coll, u32 index);
 void ddio_chan_fini(struct ddio_chan *chan);
+/*
+ * The work runs for the first time: on the workqueue; or, if @here, now and in the caller's context
+ * until there is nothing to do or a signal or @deadline comes.
+ */
+void ddio_chan_start(struct ddio_chan *chan, bool here, u64 deadline);
 /* Makes the work run, soon and once more if it is running.  Any context. */
 void ddio_chan_poke(struct ddio_chan *chan);
 /* A free flight, or NULL. */
@@ -614,5 +645,6 @@ void ddio_debugfs_init(void);
 void ddio_debugfs_exit(void);
 void ddio_debugfs_ctx_add(struct ddio_ctx *ctx);
 void ddio_debugfs_ctx_remove(struct ddio_ctx *ctx);
+void ddio_debugfs_ctx_forget(struct ddio_ctx *ctx);
 
 #endif /* DDIO_PRIV_H */
