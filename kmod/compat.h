@@ -6,6 +6,106 @@
 #ifndef DDIO_COMPAT_H
 #define DDIO_COMPAT_H
 
+#include <linux/blk-mq.h>
+#include <linux/blkdev.h>
+#include <linux/hrtimer.h>
+#include <linux/mm.h>
 #include <linux/version.h>
+
+/* 6.3: a mapping's flags are changed by functions. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0)
+static inline void vm_flags_set(struct vm_area_struct *vma, vm_flags_t flags)
+{
+	vma->vm_flags |= flags;
+}
+#endif
+
+/*
+ * 6.2: a page that is pinned to be read is made the process's own, as if it were to be written
+ * to, without being asked for; otherwise the process would write to another copy.
+ */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 2, 0)
+#define DDIO_FOLL_READ (FOLL_WRITE | FOLL_FORCE)
+#else
+#define DDIO_FOLL_READ 0
+#endif
+
+/* 6.13: a timer's function is given when it is set up. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0)
+static inline void ddio_hrtimer_setup(struct hrtimer *timer,
+				      enum hrtimer_restart (*fn)(struct hrtimer *), clockid_t clock,
+				      enum hrtimer_mode mode)
+{
+	hrtimer_init(timer, clock, mode);
+	timer->function = fn;
+}
+#else
+#define ddio_hrtimer_setup hrtimer_setup
+#endif
+
+/* 6.14: requests are merged without being asked for. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 14, 0)
+#define DDIO_MQ_F_SHOULD_MERGE BLK_MQ_F_SHOULD_MERGE
+#else
+#define DDIO_MQ_F_SHOULD_MERGE 0
+#endif
+
+/**
+ * struct ddio_disk_limits - what a disk of ours tells the block layer
+ * @block_size: logical and physical block, in bytes
+ * @max_sectors: of a read, a write or a write of zeroes
+ * @write_cache: has a cache that flushes and FUA writes are for
+ */
+struct ddio_disk_limits {
+	unsigned int block_size;
+	unsigned int max_sectors;
+	bool write_cache;
+};
+
+/* 6.9: limits are given when a disk is made; 6.11: features, too. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 11, 0)
+static inline struct gendisk *ddio_disk_alloc(struct blk_mq_tag_set *set,
+					      const struct ddio_disk_limits *l, void *queuedata)
+{
+	struct queue_limits lim = {
+		.logical_block_size = l->block_size,
+		.physical_block_size = l->block_size,
+		.max_hw_sectors = l->max_sectors,
+		.max_segments = USHRT_MAX,
+		.max_segment_size = UINT_MAX,
+		.max_hw_discard_sectors = UINT_MAX >> SECTOR_SHIFT,
+		.discard_granularity = l->block_size,
+		.max_write_zeroes_sectors = l->max_sectors,
+		.features = BLK_FEAT_ROTATIONAL,
+	};
+
+	if (l->write_cache)
+		lim.features |= BLK_FEAT_WRITE_CACHE | BLK_FEAT_FUA;
+	return blk_mq_alloc_disk(set, &lim, queuedata);
+}
+#elif LINUX_VERSION_CODE < KERNEL_VERSION(6, 9, 0)
+static inline struct gendisk *ddio_disk_alloc(struct blk_mq_tag_set *set,
+					      const struct ddio_disk_limits *l, void *queuedata)
+{
+	struct gendisk *disk = blk_mq_alloc_disk(set, queuedata);
+	struct request_queue *q;
+
+	if (IS_ERR(disk))
+		return disk;
+	q = disk->queue;
+	blk_queue_logical_block_size(q, l->block_size);
+	blk_queue_physical_block_size(q, l->block_size);
+	blk_queue_max_hw_sectors(q, l->max_sectors);
+	blk_queue_max_segments(q, USHRT_MAX);
+	blk_queue_max_segment_size(q, UINT_MAX);
+	blk_queue_max_discard_sectors(q, UINT_MAX >> SECTOR_SHIFT);
+	q->limits.discard_granularity = l->block_size;
+	blk_queue_max_write_zeroes_sectors(q, l->max_sectors);
+	blk_queue_write_cache(q, l->write_cache, l->write_cache);
+	return disk;
+}
+#else
+#error "Kernels 6.9 and 6.10 are not supported: the block layer was in the middle of a change"
+#endif
 
 #endif /* DDIO_COMPAT_H */

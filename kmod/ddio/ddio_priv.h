@@ -615,9 +615,6 @@ struct ddio_member;
 int ddio_member_wait(struct ddio_member *member, struct ddio_joint_wait *arg);
 /* The joint behind a descriptor, with a reference, or an ERR_PTR(). */
 struct ddio_joint *ddio_joint_from_fd(int fd);
-struct ddio_member;
-/* ioctl(DDIO_JOINT_WAIT); file->private_data is the struct ddio_joint or struct ddio_member. */
-int ddio_member_wait(struct ddio_member *member, struct ddio_joint_wait *arg);
 void ddio_joint_put(struct ddio_joint *joint);
 /*
  * Makes @list->member, puts a reference there of the pin of each member that a block's run names and

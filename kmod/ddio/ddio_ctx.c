@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Contexts, and the ids of disks, buffers and collectives.
+ */
+#include <linux/module.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+
+#include "ddio_priv.h"
+
+static atomic64_t ddio_ctx_serial;
+
+struct ddio_ctx *ddio_ctx_new(void)
+{
+	struct ddio_ctx *ctx = kzalloc(sizeof(*ctx), GFP_KERNEL_ACCOUNT);
+
+	if (!ctx)
+		return ERR_PTR(-ENOMEM);
+	/* The caller has a reference to the module, by the device's file operations. */
+	__module_get(THIS_MODULE);
+	kref_init(&ctx->ref);
+	mutex_init(&ctx->lock);
+	INIT_LIST_HEAD(&ctx->link);
+	xa_init_flags(&ctx->objs, XA_FLAGS_ALLOC1);
+	init_waitqueue_head(&ctx->wait);
+	ctx->serial = atomic64_inc_return(&ddio_ctx_serial);
+	ctx->pid = task_tgid_nr(current);
+	atomic64_inc(&ddio_live.contexts);
+	ddio_debugfs_ctx_add(ctx);
+	return ctx;
+}
+
+static void ddio_ctx_free(struct kref *ref)
+{
+	struct ddio_ctx *ctx = container_of(ref, struct ddio_ctx, ref);
+
+	ddio_debugfs_ctx_forget(ctx);
+	if (ctx->ring)
+		ddio_ring_free(ctx->ring);
+	xa_destroy(&ctx->objs);
+	mutex_destroy(&ctx->lock);
+	kfree(ctx);
+	atomic64_dec(&ddio_live.contexts);
+	module_put(THIS_MODULE);
+}
+
+void ddio_ctx_get(struct ddio_ctx *ctx)
+{
+	kref_get(&ctx->ref);
+}
+
+void ddio_ctx_put(struct ddio_ctx *ctx)
+{
+	kref_put(&ctx->ref, ddio_ctx_free);
+}
+
+static void ddio_ctx_stop_all(struct ddio_ctx *ctx)
+{
+	struct ddio_obj *obj;
+	unsigned long id;
+
+	mutex_lock(&ctx->lock);
+	WRITE_ONCE(ctx->dead, true);
+	xa_for_each(&ctx->objs, id, obj)
+		if (obj->type == DDIO_OBJ_COLL)
+			ddio_coll_stop(container_of(obj, struct ddio_coll, obj), -ECANCELED);
+	mutex_unlock(&ctx->lock);
+}
+
+/* Takes some object's id away, with its reference, or returns NULL if there is none left. */
+static struct ddio_obj *ddio_ctx_take_any(struct ddio_ctx *ctx)
+{
+	struct ddio_obj *obj;
+	unsigned long id = 0;
+
+	mutex_lock(&ctx->lock);
+	obj = xa_find(&ctx->objs, &id, ULONG_MAX, XA_PRESENT);
+	if (obj)
+		xa_erase(&ctx->objs, id);
+	mutex_unlock(&ctx->lock);
+	return obj;
+}
+
+void ddio_ctx_close(struct ddio_ctx *ctx)
+{
+	struct ddio_obj *obj;
+
+	ddio_debugfs_ctx_remove(ctx);
+	ddio_ctx_stop_all(ctx);
+	while ((obj = ddio_ctx_take_any(ctx))) {
+		ddio_obj_put(obj);
+		cond_resched();
+	}
+	ddio_ctx_put(ctx);
+}
+
+int ddio_ctx_add(struct ddio_ctx *ctx, struct ddio_obj *obj)
+{
+	bool disk = obj->type == DDIO_OBJ_DISK;
+	u32 id;
+	int err;
+
+	lockdep_assert_held(&ctx->lock);
+	if (disk && ctx->nr_disks == DDIO_DISKS_MAX)
+		return -EOVERFLOW;
+	err = xa_alloc_cyclic(&ctx->objs, &id, obj, XA_LIMIT(1, U32_MAX), &ctx->next_id,
+			      GFP_KERNEL_ACCOUNT);
+	if (err < 0)
+		return err == -EBUSY ? -EOVERFLOW : err;
+	obj->id = id;
+	ctx->nr_disks += disk;
+	return 0;
+}
+
+struct ddio_obj *ddio_ctx_get_obj(struct ddio_ctx *ctx, enum ddio_obj_type type, u32 id)
+{
+	struct ddio_obj *obj;
+
+	lockdep_assert_held(&ctx->lock);
+	obj = xa_load(&ctx->objs, id);
+	if (!obj || obj->type != type)
+		return NULL;
+	kref_get(&obj->ref);
+	return obj;
+}
+
+/* Takes @obj's id away; the id's reference is then the caller's. */
+static void ddio_ctx_erase(struct ddio_ctx *ctx, struct ddio_obj *obj)
+{
+	xa_erase(&ctx->objs, obj->id);
+	ctx->nr_disks -= obj->type == DDIO_OBJ_DISK;
+}
+
+void ddio_ctx_remove(struct ddio_ctx *ctx, struct ddio_obj *obj)
+{
+	lockdep_assert_held(&ctx->lock);
+	if (!obj->id || xa_load(&ctx->objs, obj->id) != obj)
+		return;
+	ddio_ctx_erase(ctx, obj);
+	ddio_obj_put(obj);
+}
+
+static void ddio_obj_free(struct kref *ref)
+{
+	struct ddio_obj *obj = container_of(ref, struct ddio_obj, ref);
+
+	switch (obj->type) {
+	case DDIO_OBJ_DISK:
+		ddio_disk_free(container_of(obj, struct ddio_disk, obj));
+		break;
+	case DDIO_OBJ_BUFFER:
+		ddio_pin_free(container_of(obj, struct ddio_pin, obj));
+		break;
+	case DDIO_OBJ_COLL:
+		ddio_coll_free(container_of(obj, struct ddio_coll, obj));
+		break;
+	}
+}
+
+void ddio_obj_put(struct ddio_obj *obj)
+{
+	kref_put(&obj->ref, ddio_obj_free);
+}
+
+/*
+ * Collectives take their references under ctx->lock, and let them go before
+ * they have ended; so the id's reference alone means that nobody uses it.
+ */
+static bool ddio_obj_busy(struct ddio_obj *obj)
+{
+	struct ddio_coll *coll;
+
+	if (obj->type != DDIO_OBJ_COLL)
+		return kref_read(&obj->ref) > 1;
+	coll = container_of(obj, struct ddio_coll, obj);
+	return !smp_load_acquire(&coll->ended); /* pairs with the release at its end */
+}
+
+int ddio_ctx_destroy(struct ddio_ctx *ctx, u32 id)
+{
+	struct ddio_obj *obj;
+	int err = 0;
+
+	mutex_lock(&ctx->lock);
+	obj = xa_load(&ctx->objs, id);
+	if (!obj)
+		err = -ENOENT;
+	else if (ddio_obj_busy(obj))
+		err = -EBUSY;
+	else
+		ddio_ctx_erase(ctx, obj);
+	mutex_unlock(&ctx->lock);
+	if (err)
+		return err;
+	if (obj->type == DDIO_OBJ_COLL &&
+	    atomic_xchg(&container_of(obj, struct ddio_coll, obj)->waited, 2) == 1)
+		atomic_dec(&ctx->ended);
+	ddio_obj_put(obj);
+	return 0;
+}

@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Pinned memory: buffers, and what members give to a joint.
+ *
+ * Pages are pinned for long, in chunks, after they have been counted against the
+ * memory-lock limit of the process.  At first there is one piece per page.  Where all of
+ * the memory is made of huge pages of one size, the pieces are then these: the
+ * list is shorter by their size, and so are the bios'.  The memory may begin and end
+ * within a huge page, so the first piece is not pinned from its beginning.
+ */
+#include <linux/capability.h>
+#include <linux/mm.h>
+#include <linux/overflow.h>
+#include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+
+#include "ddio_priv.h"
+
+/* Pages pinned or let go between two looks at whether to stop. */
+#define DDIO_PIN_CHUNK 512U
+
+/* An array of pages has at most so many. */
+#define DDIO_PIN_PAGES_MAX (INT_MAX / sizeof(struct page *))
+
+static int ddio_pin_account(struct ddio_pin *pin)
+{
+	u64 limit = rlimit(RLIMIT_MEMLOCK) >> PAGE_SHIFT;
+	u64 pinned = atomic64_add_return(pin->nr_pages, &pin->mm->pinned_vm);
+
+	if (pinned > limit && !capable(CAP_IPC_LOCK)) {
+		atomic64_sub(pin->nr_pages, &pin->mm->pinned_vm);
+		return -ENOMEM;
+	}
+	atomic64_add(pin->nr_pages, &ddio_live.pinned_pages);
+	return 0;
+}
+
+static void ddio_pin_unaccount(struct ddio_pin *pin)
+{
+	atomic64_sub(pin->nr_pages, &pin->mm->pinned_vm);
+	atomic64_sub(pin->nr_pages, &ddio_live.pinned_pages);
+}
+
+static void ddio_pin_release_pages(struct page **page, u64 nr, bool dirty)
+{
+	u64 done;
+	u32 n;
+
+	for (done = 0; done < nr; done += n) {
+		n = min_t(u64, nr - done, DDIO_PIN_CHUNK);
+		unpin_user_pages_dirty_lock(page + done, n, dirty);
+		cond_resched();
+	}
+}
+
+static long ddio_pin_chunk(unsigned long address, u32 nr, bool writable, struct page **page)
+{
+	long got;
+
+	if (writable)
+		return pin_user_pages_fast(address, nr, FOLL_LONGTERM | FOLL_WRITE, page);
+	got = pin_user_pages_fast(address, nr, FOLL_LONGTERM | DDIO_FOLL_READ, page);
+	/* A shared mapping that is not writable cannot be broken off, and need not be. */
+	if (got <= 0 && DDIO_FOLL_READ)
+		got = pin_user_pages_fast(address, nr, FOLL_LONGTERM, page);
+	return got;
+}
+
+/* The errors of pinning that have a meaning of their own; all others are memory that cannot be. */
+static int ddio_pin_error(long got)
+{
+	return got == -ENOMEM || got == -EINTR ? got : -EFAULT;
+}
+
+/* Pins page by page into pin->piece; on failure nothing is pinned. */
+static int ddio_pin_pages(struct ddio_pin *pin, unsigned long address)
+{
+	u64 done = 0;
+	long got;
+	int err;
+
+	while (done < pin->nr_pages) {
+		got = ddio_pin_chunk(address + (done << PAGE_SHIFT),
+				     min_t(u64, pin->nr_pages - done, DDIO_PIN_CHUNK),
+				     pin->writable, pin->piece + done);
+		if (got <= 0) {
+			err = ddio_pin_error(got);
+			goto release;
+		}
+		done += got;
+		cond_resched();
+		if (fatal_signal_pending(current)) {
+			err = -EINTR;
+			goto release;
+		}
+	}
+	return 0;
+
+release:
+	ddio_pin_release_pages(pin->piece, done, false);
+	return err;
+}
+
+static unsigned long ddio_page_index(struct folio *folio, struct page *page)
+{
+	return page_to_pfn(page) - folio_pfn(folio);
+}
+
+/*
+ * Is all of the memory made of folios of one size, larger than a page, which follow each
+ * other from their beginning to their end but for the first and the last?
+ */
+static bool ddio_pin_is_huge(const struct ddio_pin *pin)
+{
+	struct folio *folio = page_folio(pin->piece[0]);
+	unsigned long nr = folio_nr_pages(folio);
+	unsigned long at = ddio_page_index(folio, pin->piece[0]);
+	u64 i;
+
+	if (nr == 1)
+		return false;
+	for (i = 1; i < pin->nr_pages; i++) {
+		at++;
+		if (at == nr) {
+			at = 0;
+			folio = page_folio(pin->piece[i]);
+			if (folio_nr_pages(folio) != nr)
+				return false;
+		}
+		if (pin->piece[i] != folio_page(folio, at))
+			return false;
+		if (i % DDIO_PIN_CHUNK == 0)
+			cond_resched();
+	}
+	return true;
+}
+
+/* Makes pieces of huge pages, where it can; otherwise leaves those of pages. */
+static void ddio_pin_coalesce(struct ddio_pin *pin)
+{
+	struct folio *folio = page_folio(pin->piece[0]);
+	u32 shift = folio_shift(folio);
+	struct page **piece;
+	u64 first, nr, i;
+
+	if (!ddio_pin_is_huge(pin))
+		return;
+	first = (ddio_page_index(folio, pin->piece[0]) << PAGE_SHIFT) + pin->first;
+	nr = (first + pin->length + (1ULL << shift) - 1) >> shift;
+	piece = kvmalloc_array(nr, sizeof(*piece), GFP_KERNEL_ACCOUNT);
+	if (!piece)
+		return;
+	piece[0] = folio_page(folio, 0);
+	for (i = 1; i < nr; i++)
+		piece[i] = pin->piece[((i << shift) - (first & PAGE_MASK)) >> PAGE_SHIFT];
+	kvfree(pin->piece);
+	pin->piece = piece;
+	pin->nr_pieces = nr;
+	pin->shift = shift;
+	pin->first = first;
+}
+
+static void ddio_pin_release(struct ddio_pin *pin)
+{
+	bool dirty = pin->writable && READ_ONCE(pin->dirty);
+	u64 offset = 0;
+	struct bio_vec bv;
+	u32 length;
+
+	if (pin->shift == PAGE_SHIFT) {
+		ddio_pin_release_pages(pin->piece, pin->nr_pages, dirty);
+		return;
+	}
+	while (offset < pin->length) {
+		length = ddio_pin_at(pin, offset, min_t(u64, pin->length - offset, SZ_1G), &bv);
+		unpin_user_page_range_dirty_lock(
+			bv.bv_page, PAGE_ALIGN(bv.bv_offset + length) >> PAGE_SHIFT, dirty);
+		offset += length;
+		cond_resched();
+	}
+}
+
+static struct ddio_pin *ddio_pin_alloc(u64 address, u64 length, bool writable)
+{
+	struct ddio_pin *pin = kzalloc(sizeof(*pin), GFP_KERNEL_ACCOUNT);
+
+	if (!pin)
+		return NULL;
+	kref_init(&pin->obj.ref);
+	pin->obj.type = DDIO_OBJ_BUFFER;
+	pin->first = offset_in_page(address);
+	pin->length = length;
+	pin->nr_pages = (pin->first + length + PAGE_SIZE - 1) >> PAGE_SHIFT;
+	pin->nr_pieces = pin->nr_pages;
+	pin->shift = PAGE_SHIFT;
+	pin->writable = writable;
+	pin->mm = current->mm;
+	mmgrab(pin->mm);
+	return pin;
+}
+
+/* The end is rounded up to a page, so that must not overflow either. */
+static int ddio_pin_check(u64 address, u64 length)
+{
+	u64 end;
+
+	if (!length)
+		return -EINVAL;
+	if (check_add_overflow(address, length, &end) || end > U64_MAX - PAGE_SIZE)
+		return -EOVERFLOW;
+	if (end > ULONG_MAX || !access_ok((void __user *)(unsigned long)address, length))
+		return -EFAULT;
+	if (length >> PAGE_SHIFT > DDIO_PIN_PAGES_MAX - 2)
+		return -EOVERFLOW;
+	return 0;
+}
+
+struct ddio_pin *ddio_pin_new(u64 address, u64 length, bool writable)
+{
+	struct ddio_pin *pin;
+	int err;
+
+	err = ddio_pin_check(address, length);
+	if (err)
+		return ERR_PTR(err);
+	pin = ddio_pin_alloc(address, length, writable);
+	if (!pin)
+		return ERR_PTR(-ENOMEM);
+	err = ddio_pin_account(pin);
+	if (err)
+		goto free_pin;
+	err = -ENOMEM;
+	pin->piece = kvmalloc_array(pin->nr_pages, sizeof(*pin->piece), GFP_KERNEL_ACCOUNT);
+	if (!pin->piece)
+		goto unaccount;
+	err = ddio_pin_pages(pin, address & PAGE_MASK);
+	if (err)
+		goto free_piece;
+	ddio_pin_coalesce(pin);
+	atomic64_inc(&ddio_live.pins);
+	return pin;
+
+free_piece:
+	kvfree(pin->piece);
+unaccount:
+	ddio_pin_unaccount(pin);
+free_pin:
+	mmdrop(pin->mm);
+	kfree(pin);
+	return ERR_PTR(err);
+}
+
+void ddio_pin_free(struct ddio_pin *pin)
+{
+	if (is_vmalloc_addr(pin->vaddr))
+		vunmap((void *)((unsigned long)pin->vaddr & PAGE_MASK));
+	ddio_pin_release(pin);
+	kvfree(pin->piece);
+	ddio_pin_unaccount(pin);
+	mmdrop(pin->mm);
+	kfree(pin);
+	atomic64_dec(&ddio_live.pins);
+}
+
+u32 ddio_pin_at(const struct ddio_pin *pin, u64 offset, u32 length, struct bio_vec *bv)
+{
+	u64 at = pin->first + offset;
+	u64 in = at & ((1ULL << pin->shift) - 1);
+
+	length = min_t(u64, length, (1ULL << pin->shift) - in);
+	bv->bv_page = pfn_to_page(page_to_pfn(pin->piece[at >> pin->shift]) + (in >> PAGE_SHIFT));
+	bv->bv_offset = offset_in_page(in);
+	bv->bv_len = length;
+	return length;
+}
+
+/* The kernel's mapping needs an entry for each page, whatever the pieces. */
+static struct page **ddio_pin_page_list(const struct ddio_pin *pin)
+{
+	struct page **page;
+	struct bio_vec bv;
+	u64 offset = 0, i;
+
+	page = kvmalloc_array(pin->nr_pages, sizeof(*page), GFP_KERNEL_ACCOUNT);
+	if (!page)
+		return NULL;
+	for (i = 0; i < pin->nr_pages; i++) {
+		ddio_pin_at(pin, offset, 1, &bv);
+		page[i] = bv.bv_page;
+		offset += PAGE_SIZE - bv.bv_offset;
+		if (i % DDIO_PIN_CHUNK == 0)
+			cond_resched();
+	}
+	return page;
+}
+
+int ddio_pin_map(struct ddio_pin *pin)
+{
+	struct page **page;
+	struct bio_vec bv;
+	void *vaddr;
+
+	ddio_pin_at(pin, 0, 1, &bv);
+	if (pin->nr_pieces == 1 && !PageHighMem(bv.bv_page)) {
+		pin->vaddr = page_address(bv.bv_page) + bv.bv_offset;
+		return 0;
+	}
+	page = ddio_pin_page_list(pin);
+	if (!page)
+		return -ENOMEM;
+	vaddr = vmap(page, pin->nr_pages, VM_MAP, PAGE_KERNEL);
+	kvfree(page);
+	if (!vaddr)
+		return -ENOMEM;
+	pin->vaddr = vaddr + bv.bv_offset;
+	return 0;
+}
+
+int ddio_buffer_add(struct ddio_ctx *ctx, struct ddio_buffer_add *arg)
+{
+	struct ddio_pin *pin;
+	int err;
+
+	pin = ddio_pin_new(arg->address, arg->length, !(arg->flags & DDIO_BUFFER_READONLY));
+	if (IS_ERR(pin))
+		return PTR_ERR(pin);
+	mutex_lock(&ctx->lock);
+	err = ddio_ctx_add(ctx, &pin->obj);
+	if (!err) {
+		arg->out_buffer = pin->obj.id;
+		arg->out_piece = min_t(u64, 1ULL << pin->shift, 1U << 31);
+	}
+	mutex_unlock(&ctx->lock);
+	if (err)
+		ddio_obj_put(&pin->obj);
+	return err;
+}
