@@ -49,7 +49,7 @@ say = $(if $(V),@:,@printf '  %-7s %s\n' $(1) $(2))
 include userlib/build.mk
 include tools/build.mk
 include tests/build.mk
-include packaging/build.mk
+include kmod/build.mk
 
 .PHONY: all deps demo install clean fmt
 

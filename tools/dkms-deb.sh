@@ -3,7 +3,7 @@
 #
 # Makes the Debian package ddio-dkms, the kernel modules as sources for DKMS:
 #
-#   packaging/dkms-deb.sh VERSION FOLDER    makes FOLDER/ddio-dkms_VERSION_all.deb
+#   tools/dkms-deb.sh VERSION FOLDER    makes FOLDER/ddio-dkms_VERSION_all.deb
 #
 # The same commit gives the same bytes: times are SOURCE_DATE_EPOCH's, by default the
 # commit's.  DEBFULLNAME and DEBEMAIL name the maintainer, as for Debian's own tools.
@@ -37,12 +37,12 @@ for f in kmod/Kbuild kmod/Makefile kmod/*.h kmod/*/Kbuild kmod/*/*.[ch] include/
 	put "$f" "$src/$f"
 done
 put LICENSE "$src/LICENSE"
-fill kmod/dkms.conf.in >"$src/dkms.conf"
+fill kmod/dkms/dkms.conf.in >"$src/dkms.conf"
 
-put packaging/dkms/60-ddio.rules "$stage/lib/udev/rules.d/60-ddio.rules"
-put packaging/dkms/modprobe.conf "$doc/examples/modprobe.d/ddio.conf"
-put packaging/dkms/modules-load.conf "$doc/examples/modules-load.d/ddio.conf"
-put packaging/dkms/copyright "$doc/copyright"
+put kmod/dkms/60-ddio.rules "$stage/lib/udev/rules.d/60-ddio.rules"
+put kmod/dkms/modprobe.conf "$doc/examples/modprobe.d/ddio.conf"
+put kmod/dkms/modules-load.conf "$doc/examples/modules-load.d/ddio.conf"
+put kmod/dkms/copyright "$doc/copyright"
 cat >"$doc/changelog" <<EOF
 ddio-dkms ($version) unstable; urgency=medium
 
@@ -54,9 +54,9 @@ gzip -9n "$doc/changelog"
 
 size=$(($(find "$stage" -type f -printf '(%s+1023)/1024+' ; echo 0)))
 mkdir -p "$stage/DEBIAN"
-fill packaging/dkms/control.in >"$stage/DEBIAN/control"
+fill kmod/dkms/control.in >"$stage/DEBIAN/control"
 for f in postinst prerm; do
-	fill packaging/dkms/$f.in >"$stage/DEBIAN/$f"
+	fill kmod/dkms/$f.in >"$stage/DEBIAN/$f"
 	chmod 755 "$stage/DEBIAN/$f"
 done
 (cd "$stage" &&

@@ -9,7 +9,7 @@ modules:
 install-modules:
 	$(Q)+$(MAKE) --no-print-directory -C kmod install $(if $(DESTDIR),INSTALL_MOD_PATH=$(DESTDIR))
 	install -d $(DESTDIR)/lib/udev/rules.d
-	install -m 644 packaging/dkms/60-ddio.rules $(DESTDIR)/lib/udev/rules.d/
+	install -m 644 kmod/dkms/60-ddio.rules $(DESTDIR)/lib/udev/rules.d/
 
 dkms-deb:
-	$(Q)packaging/dkms-deb.sh $(VERSION) build
+	$(Q)tools/dkms-deb.sh $(VERSION) build
