@@ -334,19 +334,30 @@ static const struct config_item_type hpd_type = {
  * The directory of all
  */
 
+static size_t digits_before(const char *name, size_t end)
+{
+	size_t n = 0;
+
+	while (n < end && isdigit(name[end - n - 1]))
+		n++;
+	return n;
+}
+
 /*
- * Letters and then digits, so that no disk is called as another's partition:
- * behind a name that ends in a digit a partition's number is set off by a p.
+ * No disk is called as another's partition: behind a name that ends in a digit a
+ * partition's number is set off by a p.  So that is how all names end, and none with
+ * such a number.
  */
 static bool name_ok(const char *name)
 {
-	size_t len = strlen(name), letters = 0;
+	size_t len = strlen(name), n = digits_before(name, len), rest = len - n, i;
 
-	while (isalpha(name[letters]) || name[letters] == '_' || name[letters] == '-')
-		letters++;
-	if (letters == len || len > HPD_NAME_MAX)
+	if (!n || len > HPD_NAME_MAX)
 		return false;
-	return strspn(name + letters, "0123456789") == len - letters;
+	for (i = 0; i < len; i++)
+		if (!isalnum(name[i]) && name[i] != '_' && name[i] != '-')
+			return false;
+	return !rest || name[rest - 1] != 'p' || !digits_before(name, rest - 1);
 }
 
 static struct config_group *hpd_make_group(struct config_group *parent, const char *name)

@@ -28,7 +28,7 @@
 #include "hp97560.h"
 
 #define HPD_DISK_PREFIX "hp97560_"
-#define HPD_NAME_MAX 16
+#define HPD_NAME_MAX 20
 #define HPD_BUS_NAME_MAX 32
 #define HPD_BAD_MAX 32
 #define HPD_DEVICES_MAX 256
