@@ -6,6 +6,10 @@
 #ifndef KT_MAIN_H
 #define KT_MAIN_H
 
+#include <stdio.h>
+
+#include "lib/kt.h"
+
 /* Emulated machines are slow and debugging kernels slower; the runner has the real limit. */
 #define KT_TEST(fixture, name) TEST_F_TIMEOUT(fixture, name, 900)
 
