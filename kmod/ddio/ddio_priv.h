@@ -352,6 +352,8 @@ void ddio_list_drop(struct ddio_list *list);
  * @waited: 0 until it counts in ctx->ended, 1 while it does, 2 when somebody has learned of the end
  * @reserved: events reserved in the ring
  * @first_slot: stream: of the ring
+ * @nr_slots: stream: from there on
+ * @slots_taken: stream: they are not given back yet
  * @slot_pin: stream: reference; where the slots are
  * @slot_offset, @slot_length: stream
  * @joint: scatter: reference
@@ -383,6 +385,8 @@ struct ddio_coll {
 	atomic_t waited;
 	u64 reserved;
 	u32 first_slot;
+	u32 nr_slots;
+	bool slots_taken;
 	struct ddio_pin *slot_pin;
 	u64 slot_offset;
 	u32 slot_length;
@@ -621,7 +625,8 @@ void ddio_joint_put(struct ddio_joint *joint);
  * that has joined, and lists @coll among those under way.
  */
 int ddio_joint_begin(struct ddio_joint *joint, struct ddio_coll *coll);
-/* It has ended (or was never begun); once or more often. */
+/* It is not under way any more; and, ddio_joint_end(), has ended. */
+void ddio_joint_leave(struct ddio_joint *joint, struct ddio_coll *coll);
 void ddio_joint_end(struct ddio_joint *joint, struct ddio_coll *coll);
 
 /*
