@@ -168,12 +168,9 @@ void ddio_obj_put(struct ddio_obj *obj)
  */
 static bool ddio_obj_busy(struct ddio_obj *obj)
 {
-	struct ddio_coll *coll;
-
-	if (obj->type != DDIO_OBJ_COLL)
-		return kref_read(&obj->ref) > 1;
-	coll = container_of(obj, struct ddio_coll, obj);
-	return !smp_load_acquire(&coll->ended); /* pairs with the release at its end */
+	if (obj->type == DDIO_OBJ_COLL)
+		return !ddio_coll_ended(container_of(obj, struct ddio_coll, obj));
+	return kref_read(&obj->ref) > 1;
 }
 
 int ddio_ctx_destroy(struct ddio_ctx *ctx, u32 id)

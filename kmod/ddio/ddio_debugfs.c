@@ -122,11 +122,11 @@ static void ddio_show_coll(struct seq_file *seq, struct ddio_obj *obj)
 	static const char *const delivery[] = { "place", "stream", "scatter" };
 	struct ddio_coll *coll = container_of(obj, struct ddio_coll, obj);
 
-	seq_printf(seq, "%u %s %s %s blocks %llu ok %llu disks %u depth %u running %d stop %d\n",
-		   obj->id, op[coll->op], delivery[coll->delivery],
-		   READ_ONCE(coll->ended) ? "ended" : "running", coll->list.nr,
-		   READ_ONCE(coll->ok_blocks), coll->list.nr_disks, coll->depth,
-		   atomic_read(&coll->running), READ_ONCE(coll->stop));
+	seq_printf(seq, "%u %s %s %s blocks %llu ok %llu depth %u disks %d stop %d\n", obj->id,
+		   op[coll->op], delivery[coll->delivery],
+		   ddio_coll_ended(coll) ? "ended" : "running", coll->nr_blocks,
+		   READ_ONCE(coll->ok_blocks), coll->depth, atomic_read(&coll->running),
+		   READ_ONCE(coll->stop));
 }
 
 /* One line for each object of a type. */
