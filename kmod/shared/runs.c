@@ -156,6 +156,7 @@ bool ddio_run_covers(const struct ddio_run *run, u32 block_length)
 /**
  * struct run_walk - one side of a copy
  * @stride: bytes, innermost first
+ * @at: the first piece
  */
 struct run_walk {
 	const s64 *stride;

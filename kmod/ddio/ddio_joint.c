@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Joints: memory of several processes that collectives scatter to and gather from.
+ *
+ * A joint is a descriptor that its maker passes on.  Who joins gets another one, for
+ * the membership, which keeps his memory pinned and in the joint until its last copy is closed;
+ * so a member's death takes him out.  Collectives hold references of the pins that
+ * they need, hence finish the copy that they are at; and they are stopped when one of
+ * these is taken out, so that nobody believes that all members have all bytes.
+ */
+#include <linux/anon_inodes.h>
+#include <linux/fcntl.h>
+#include <linux/file.h>
+#include <linux/fs.h>
+#include <linux/hrtimer.h>
+#include <linux/sched.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+
+#include "ddio_priv.h"
+
+/* Runs looked at between two looks at whether to let others run. */
+#define DDIO_JOINT_CHUNK 4096U
+
+/**
+ * struct ddio_member - a membership, as its file knows it
+ * @joint: reference
+ * @pin: reference; in @joint->member[@index] if it has been put there
+ * @index: in the joint
+ * @seen: collectives that the last DDIO_JOINT_WAIT has told of
+ */
+struct ddio_member {
+	struct ddio_joint *joint;
+	struct ddio_pin *pin;
+	u32 index;
+	u64 seen;
+};
+
+static void joint_free(struct kref *ref)
+{
+	struct ddio_joint *joint = container_of(ref, struct ddio_joint, ref);
+
+	mutex_destroy(&joint->lock);
+	kvfree(joint->member);
+	kfree(joint);
+	atomic64_dec(&ddio_live.joints);
+}
+
+void ddio_joint_put(struct ddio_joint *joint)
+{
+	kref_put(&joint->ref, joint_free);
+}
+
+static struct ddio_joint *joint_new(u32 members)
+{
+	struct ddio_joint *joint = kzalloc(sizeof(*joint), GFP_KERNEL_ACCOUNT);
+
+	if (!joint)
+		return NULL;
+	joint->member = kvcalloc(members, sizeof(*joint->member), GFP_KERNEL_ACCOUNT);
+	if (!joint->member) {
+		kfree(joint);
+		return NULL;
+	}
+	kref_init(&joint->ref);
+	mutex_init(&joint->lock);
+	joint->nr_members = members;
+	INIT_LIST_HEAD(&joint->colls);
+	init_waitqueue_head(&joint->wait);
+	atomic64_inc(&ddio_live.joints);
+	return joint;
+}
+
+static int joint_release(struct inode *inode, struct file *file)
+{
+	ddio_joint_put(file->private_data);
+	return 0;
+}
+
+static const struct file_operations ddio_joint_fops = {
+	.owner = THIS_MODULE,
+	.unlocked_ioctl = ddio_joint_ioctl,
+	.compat_ioctl = compat_ptr_ioctl,
+	.release = joint_release,
+	.llseek = noop_llseek,
+};
+
+/* A descriptor's number, reserved, and its file; @object's owner is then the file. */
+static int joint_make_file(const char *name, const struct file_operations *fops, void *object,
+			   s32 *out_fd, struct file **out_file)
+{
+	struct file *file;
+	int fd;
+
+	fd = get_unused_fd_flags(O_CLOEXEC);
+	if (fd < 0)
+		return fd;
+	file = anon_inode_getfile(name, fops, object, O_RDWR);
+	if (IS_ERR(file)) {
+		put_unused_fd(fd);
+		return PTR_ERR(file);
+	}
+	*out_fd = fd;
+	*out_file = file;
+	return 0;
+}
+
+int ddio_joint_create(struct ddio_ctx *ctx, struct ddio_joint_create *arg, struct file **file)
+{
+	struct ddio_joint *joint;
+	int err;
+
+	if (!arg->members)
+		return -EINVAL;
+	if (arg->members > DDIO_MEMBERS_MAX)
+		return -EOVERFLOW;
+	joint = joint_new(arg->members);
+	if (!joint)
+		return -ENOMEM;
+	err = joint_make_file("[ddio-joint]", &ddio_joint_fops, joint, &arg->out_fd, file);
+	if (err)
+		ddio_joint_put(joint);
+	return err;
+}
+
+struct ddio_joint *ddio_joint_from_fd(int fd)
+{
+	struct ddio_joint *joint;
+	struct file *file;
+
+	file = fget(fd);
+	if (!file)
+		return ERR_PTR(-EBADF);
+	if (file->f_op == &ddio_joint_fops) {
+		joint = file->private_data;
+		kref_get(&joint->ref);
+	} else {
+		joint = ERR_PTR(-EBADF);
+	}
+	fput(file);
+	return joint;
+}
+
+/* Takes the member out, and stops what needs its memory. */
+static void joint_take_out(struct ddio_joint *joint, struct ddio_member *member)
+{
+	struct ddio_coll *coll;
+
+	mutex_lock(&joint->lock);
+	if (joint->member[member->index] == member->pin) {
+		joint->member[member->index] = NULL;
+		list_for_each_entry(coll, &joint->colls, joint_link)
+			if (coll->list.member[member->index] == member->pin)
+				ddio_coll_stop(coll, -EOWNERDEAD);
+	}
+	mutex_unlock(&joint->lock);
+}
+
+static void member_free(struct ddio_member *member)
+{
+	ddio_obj_put(&member->pin->obj);
+	ddio_joint_put(member->joint);
+	kfree(member);
+	atomic64_dec(&ddio_live.memberships);
+}
+
+static int member_release(struct inode *inode, struct file *file)
+{
+	struct ddio_member *member = file->private_data;
+
+	joint_take_out(member->joint, member);
+	member_free(member);
+	return 0;
+}
+
+static __poll_t member_poll(struct file *file, poll_table *table)
+{
+	struct ddio_member *member = file->private_data;
+	struct ddio_joint *joint = member->joint;
+	__poll_t mask = 0;
+
+	poll_wait(file, &joint->wait, table);
+	mutex_lock(&joint->lock);
+	if (joint->ended != member->seen)
+		mask = EPOLLIN | EPOLLRDNORM;
+	mutex_unlock(&joint->lock);
+	return mask;
+}
+
+static const struct file_operations ddio_member_fops = {
+	.owner = THIS_MODULE,
+	.unlocked_ioctl = ddio_member_ioctl,
+	.compat_ioctl = compat_ptr_ioctl,
+	.poll = member_poll,
+	.release = member_release,
+	.llseek = noop_llseek,
+};
+
+/* A membership that is not in the joint yet. */
+static struct ddio_member *member_new(struct ddio_joint *joint, const struct ddio_joint_join *arg)
+{
+	struct ddio_member *member;
+	int err;
+
+	member = kzalloc(sizeof(*member), GFP_KERNEL_ACCOUNT);
+	if (!member)
+		return ERR_PTR(-ENOMEM);
+	member->pin = ddio_pin_new(arg->address, arg->length, !(arg->flags & DDIO_BUFFER_READONLY));
+	if (IS_ERR(member->pin)) {
+		err = PTR_ERR(member->pin);
+		goto free_member;
+	}
+	err = ddio_pin_map(member->pin);
+	if (err)
+		goto put_pin;
+	kref_get(&joint->ref);
+	member->joint = joint;
+	member->index = arg->member;
+	atomic64_inc(&ddio_live.memberships);
+	return member;
+
+put_pin:
+	ddio_obj_put(&member->pin->obj);
+free_member:
+	kfree(member);
+	return ERR_PTR(err);
+}
+
+static int joint_put_in(struct ddio_joint *joint, struct ddio_member *member)
+{
+	int err = 0;
+
+	mutex_lock(&joint->lock);
+	if (joint->member[member->index])
+		err = -EEXIST;
+	else
+		joint->member[member->index] = member->pin;
+	member->seen = joint->ended;
+	mutex_unlock(&joint->lock);
+	return err;
+}
+
+int ddio_joint_join(struct ddio_joint *joint, struct ddio_joint_join *arg, struct file **file)
+{
+	struct ddio_member *member;
+	int err;
+
+	if (arg->member >= joint->nr_members)
+		return -ENOENT;
+	member = member_new(joint, arg);
+	if (IS_ERR(member))
+		return PTR_ERR(member);
+	err = joint_put_in(joint, member);
+	if (err)
+		goto free_member;
+	err = joint_make_file("[ddio-member]", &ddio_member_fops, member, &arg->out_fd, file);
+	if (err)
+		goto take_out;
+	return 0;
+
+take_out:
+	joint_take_out(joint, member);
+free_member:
+	member_free(member);
+	return err;
+}
+
+static u64 joint_ended(struct ddio_joint *joint)
+{
+	return READ_ONCE(joint->ended);
+}
+
+static int member_wait_until(struct ddio_joint *joint, u64 ended, u64 deadline)
+{
+	ktime_t left;
+	int err;
+
+	if (deadline == DDIO_FOREVER) {
+		err = wait_event_interruptible(joint->wait, joint_ended(joint) > ended);
+		return err ? -EINTR : 0;
+	}
+	left = ktime_sub(ns_to_ktime(min_t(u64, deadline, KTIME_MAX)), ktime_get());
+	if (left <= 0)
+		return joint_ended(joint) > ended ? 0 : -ETIMEDOUT;
+	err = wait_event_interruptible_hrtimeout(joint->wait, joint_ended(joint) > ended, left);
+	if (err)
+		return err == -ETIME ? -ETIMEDOUT : -EINTR;
+	return 0;
+}
+
+int ddio_member_wait(struct ddio_member *member, struct ddio_joint_wait *arg)
+{
+	struct ddio_joint *joint = member->joint;
+	int err;
+
+	err = member_wait_until(joint, arg->ended, arg->deadline);
+	if (err)
+		return err;
+	mutex_lock(&joint->lock);
+	arg->out_ended = joint->ended;
+	arg->out_error = joint->error;
+	member->seen = joint->ended;
+	mutex_unlock(&joint->lock);
+	return 0;
+}
+
+static void joint_name_members(struct ddio_joint *joint, struct ddio_list *list)
+{
+	const struct ddio_run *run;
+	struct ddio_pin *pin;
+	u64 i, seen = 0;
+	u32 k;
+
+	for (i = 0; i < list->nr; i++) {
+		run = list->run + list->entry[i].where;
+		for (k = 0; k < list->entry[i].aux; k++, run++) {
+			if (++seen % DDIO_JOINT_CHUNK == 0)
+				cond_resched();
+			if (run->member >= joint->nr_members || list->member[run->member])
+				continue;
+			pin = joint->member[run->member];
+			if (!pin)
+				continue;
+			kref_get(&pin->obj.ref);
+			list->member[run->member] = pin;
+		}
+	}
+}
+
+int ddio_joint_begin(struct ddio_joint *joint, struct ddio_coll *coll)
+{
+	struct ddio_list *list = &coll->list;
+
+	list->member = kvcalloc(joint->nr_members, sizeof(*list->member), GFP_KERNEL_ACCOUNT);
+	if (!list->member)
+		return -ENOMEM;
+	list->nr_members = joint->nr_members;
+	mutex_lock(&joint->lock);
+	joint_name_members(joint, list);
+	list_add_tail(&coll->joint_link, &joint->colls);
+	mutex_unlock(&joint->lock);
+	return 0;
+}
+
+void ddio_joint_leave(struct ddio_joint *joint, struct ddio_coll *coll)
+{
+	mutex_lock(&joint->lock);
+	list_del_init(&coll->joint_link);
+	mutex_unlock(&joint->lock);
+}
+
+void ddio_joint_end(struct ddio_joint *joint, struct ddio_coll *coll)
+{
+	mutex_lock(&joint->lock);
+	list_del_init(&coll->joint_link);
+	joint->error = coll->error;
+	WRITE_ONCE(joint->ended, joint->ended + 1);
+	mutex_unlock(&joint->lock);
+	wake_up_all(&joint->wait);
+}
