@@ -3,8 +3,6 @@
 
 #include "runs.h"
 
-#define always_inline inline __attribute__((__always_inline__))
-
 /**
  * struct run_shape - a run without what does not matter
  * @length: of each contiguous piece, those that touch each other on both sides joined
@@ -167,7 +165,7 @@ struct run_walk {
  * All pieces.  @length is a constant of the caller's where the copy is to be one or two moves; the
  * compiler makes a loop of its own of each such call.
  */
-static always_inline void copy_pieces(const struct run_shape *shape, struct run_walk to,
+static __always_inline void copy_pieces(const struct run_shape *shape, struct run_walk to,
 				      struct run_walk from, size_t length)
 {
 	const s64 to_step = to.stride[0], from_step = from.stride[0];
