@@ -189,8 +189,6 @@ static const struct bad bads[] = {
 	/* Overlap */
 	{ "the same block twice", PLACE_WRITE, EEXIST, 1, { B(1, offset, 0) } },
 	{ "overlap by a sector", PLACE_WRITE, EEXIST, 2, { B(2, offset, 4096 + 3584) } },
-	{ "overlap by an id of its own",
-	  PLACE_WRITE,
 	  EEXIST,
 	  3,
 	  { B(3, disk, ID_DISK_WO), B(3, offset, 512) } },
@@ -305,7 +303,8 @@ static const struct bad bads[] = {
 	{ "scatter with a slot buffer", SCATTER, EINVAL, -1, { A(slot_buffer, ID_BUFFER) } },
 	{ "gather, overlap", GATHER, EEXIST, 1, { B(1, offset, 0) } },
 	{ "gather, disk for reading", GATHER, EACCES, 1, { B(1, disk, ID_DISK_RO) } },
-};
+}
+;
 
 struct list {
 	struct ddio_submit s;

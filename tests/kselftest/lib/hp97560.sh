@@ -114,7 +114,7 @@ io() {
 	local args="bs=512 count=$3 iflag=fullblock"
 	case $1 in
 	read) dd if="$(hp_dev "$4")" of=/dev/null skip="$2" $args iflag=direct,fullblock 2>&1 ;;
-	write) dd if=/dev/zero of="$(hp_dev "$4")" seek="$2" $args oflag=direct conv=notrunc 2>&1 ;;
+	write) dd if=/dev/zero of="$(hp_dev "$4")" seek="$2" $args oflag=direct conv=notrunc,nocreat 2>&1 ;;
 	esac >"$hp_tmp/io.log"
 	hp_io=$?
 	return $hp_io
