@@ -66,6 +66,8 @@ static int stream_check_memory(const struct ddio_coll *coll, const struct ddio_p
 	u64 end;
 	u32 i;
 
+	if (!coll->slot_length)
+		return -EINVAL;
 	if (coll->op == DDIO_READ && !pin->writable)
 		return -EACCES;
 	if (coll->slot_length < list->longest)
