@@ -361,7 +361,7 @@ int ddio_stream_kick(struct ddio_ctx *ctx, const struct ddio_kick *arg)
 	if (coll->delivery != DDIO_STREAM) {
 		err = -EINVAL;
 	} else if (arg->slot < coll->first_slot || slot >= coll->nr_slots) {
-		err = -ERANGE;
+		err = -ENOENT;
 	} else {
 		slot = array_index_nospec(slot, coll->nr_slots);
 		ddio_chan_poke(&coll->chan[slot / coll->depth]);

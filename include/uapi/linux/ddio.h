@@ -32,7 +32,7 @@
  * - EOPNOTSUPP: a flag that the kernel does not know
  * - ENOTTY: no such ioctl on such a descriptor
  * - EFAULT: memory that is not there, or that cannot be pinned
- * - ENOENT: no such disk, buffer, collective, ring or member
+ * - ENOENT: no such disk, buffer, collective, ring, slot or member
  * - EBADF: not a descriptor of an open file, or one of the wrong kind
  * - ENOTBLK: a descriptor of something else than a block device
  * - EACCES: the disk or the buffer was not opened or added for this direction
@@ -314,6 +314,9 @@ struct ddio_run_level {
  * @member: index of the member in the joint
  * @levels: how many of @level are used; the others must be zero
  * @level: repetitions, innermost first
+ *
+ * All pieces of a run together have at most DDIO_BLOCK_LENGTH_MAX bytes, and all blocks together at
+ * most DDIO_RUNS_MAX runs, also where they share some.
  */
 struct ddio_run {
 	__aligned_u64 memory;
