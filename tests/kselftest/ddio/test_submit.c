@@ -189,9 +189,6 @@ static const struct bad bads[] = {
 	/* Overlap */
 	{ "the same block twice", PLACE_WRITE, EEXIST, 1, { B(1, offset, 0) } },
 	{ "overlap by a sector", PLACE_WRITE, EEXIST, 2, { B(2, offset, 4096 + 3584) } },
-	  EEXIST,
-	  3,
-	  { B(3, disk, ID_DISK_WO), B(3, offset, 512) } },
 	{ "one within another", PLACE_WRITE, EEXIST, 1, { B(1, length, 512), B(1, offset, 1024) } },
 	{ "overlap, not in order",
 	  PLACE_WRITE,
