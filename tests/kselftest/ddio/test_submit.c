@@ -300,8 +300,7 @@ static const struct bad bads[] = {
 	{ "scatter with a slot buffer", SCATTER, EINVAL, -1, { A(slot_buffer, ID_BUFFER) } },
 	{ "gather, overlap", GATHER, EEXIST, 1, { B(1, offset, 0) } },
 	{ "gather, disk for reading", GATHER, EACCES, 1, { B(1, disk, ID_DISK_RO) } },
-}
-;
+};
 
 struct list {
 	struct ddio_submit s;

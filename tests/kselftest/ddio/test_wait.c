@@ -1,0 +1,421 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * How the end of a collective is learned of: by waiting with and without a deadline, by
+ * signals, by poll, by events; the order of blocks; and that nobody is told twice.
+ */
+#include <fcntl.h>
+#include <linux/types.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <kselftest_harness.h>
+
+#define KT_MAIN
+#include "lib/kt_main.h"
+#include "lib/kt.h"
+#include "lib/world.h"
+
+#define BLOCKS 32
+#define SLOW_NS 20000000
+#define MS 1000000ULL
+
+static struct kt_dev *slow;
+static struct kt_rng rng;
+
+static void kt_prepare(void)
+{
+	rng.state = kt_seed();
+	slow = kt_dev_null(
+		&(struct kt_null){ .megabytes = 16, .more = "irqmode=2 completion_nsec=20000000" });
+	if (!slow)
+		kt_skip_all("no null_blk disk: %s", strerror(errno));
+}
+
+FIXTURE(slow)
+{
+	int ctx;
+	__u32 disk;
+	__u32 buffer;
+	unsigned char *memory;
+	struct ddio_block block[BLOCKS];
+};
+
+/* Blocks in random order, none the neighbour of another; a second takes about 64 of them. */
+FIXTURE_SETUP(slow)
+{
+	int i;
+
+	self->ctx = kt_open();
+	ASSERT_LE(0, self->ctx);
+	ASSERT_EQ(0, kt_disk_open(self->ctx, slow->path, O_RDWR, &self->disk));
+	self->memory = kt_memory(BLOCKS * 4096);
+	ASSERT_EQ(0, kt_buffer_add(self->ctx, self->memory, BLOCKS * 4096, 0, &self->buffer));
+	for (i = 0; i < BLOCKS; i++)
+		self->block[i] = (struct ddio_block){ .offset = i * 65536,
+						      .where = i * 4096,
+						      .length = 4096,
+						      .disk = self->disk,
+						      .buffer = self->buffer };
+	kt_shuffle(&rng, self->block, BLOCKS, sizeof(self->block[0]));
+}
+
+FIXTURE_TEARDOWN(slow)
+{
+	close(self->ctx);
+}
+
+static int submit(FIXTURE_DATA(slow) * self, __u32 flags, __u64 deadline, struct ddio_submit *s)
+{
+	kt_submit_init(s, DDIO_READ, DDIO_PLACE, self->block, BLOCKS);
+	s->flags = flags;
+	s->deadline = deadline;
+	return kt_submit(self->ctx, s);
+}
+
+static int readable(int fd, int ms)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+
+	return poll(&p, 1, ms) == 1 && (p.revents & POLLIN);
+}
+
+KT_TEST(slow, submission_returns_at_once)
+{
+	__u64 begin = kt_now();
+	struct ddio_submit s;
+
+	ASSERT_EQ(0, submit(self, 0, 0, &s));
+	EXPECT_EQ(DDIO_RUNNING, s.out_state);
+	EXPECT_GT(begin + 100 * MS, kt_now());
+	EXPECT_EQ(0, kt_wait(self->ctx, s.out_collective, DDIO_FOREVER, NULL));
+	EXPECT_LE(begin + BLOCKS / 2 * SLOW_NS, kt_now());
+	/* As often as one likes, until it is destroyed. */
+	EXPECT_EQ(0, kt_wait(self->ctx, s.out_collective, 0, NULL));
+	EXPECT_EQ(0, kt_destroy(self->ctx, s.out_collective));
+	EXPECT_EQ(-ENOENT, kt_wait(self->ctx, s.out_collective, 0, NULL));
+}
+
+KT_TEST(slow, deadline_of_submission)
+{
+	__s32 status[BLOCKS];
+	struct ddio_submit s;
+	__u64 begin = kt_now();
+
+	memset(status, 0x55, sizeof(status));
+	kt_submit_init(&s, DDIO_READ, DDIO_PLACE, self->block, BLOCKS);
+	s.flags = DDIO_SUBMIT_WAIT;
+	s.status = kt_ptr(status);
+	s.deadline = begin + 50 * MS;
+	ASSERT_EQ(0, kt_submit(self->ctx, &s));
+	EXPECT_EQ(DDIO_RUNNING, s.out_state);
+	EXPECT_NE(0, s.out_collective);
+	EXPECT_LE(begin + 50 * MS, kt_now());
+	EXPECT_GT(begin + BLOCKS / 2 * SLOW_NS, kt_now());
+	EXPECT_EQ(0x55555555, status[0]);
+	EXPECT_EQ(0, kt_wait(self->ctx, s.out_collective, DDIO_FOREVER, NULL));
+	ASSERT_EQ(0, submit(self, DDIO_SUBMIT_WAIT, 0, &s));
+	EXPECT_EQ(DDIO_RUNNING, s.out_state);
+	EXPECT_EQ(-ETIMEDOUT, kt_wait(self->ctx, s.out_collective, kt_now() + MS, NULL));
+	EXPECT_EQ(0, kt_wait(self->ctx, s.out_collective, DDIO_FOREVER, NULL));
+}
+
+static void ignore(int signal)
+{
+	(void)signal;
+}
+
+static void alarm_in(long us, bool restart)
+{
+	struct sigaction action = { .sa_handler = ignore, .sa_flags = restart ? SA_RESTART : 0 };
+	struct itimerval timer = { .it_value.tv_usec = us };
+
+	sigaction(SIGALRM, &action, NULL);
+	setitimer(ITIMER_REAL, &timer, NULL);
+}
+
+KT_TEST(slow, signals)
+{
+	struct ddio_submit s;
+	int restart;
+
+	for (restart = 0; restart < 2; restart++) {
+		alarm_in(50000, restart);
+		ASSERT_EQ(0, submit(self, DDIO_SUBMIT_WAIT, DDIO_FOREVER, &s));
+		EXPECT_EQ(DDIO_RUNNING, s.out_state);
+		alarm_in(50000, restart);
+		EXPECT_EQ(-EINTR, kt_wait(self->ctx, s.out_collective, DDIO_FOREVER, NULL));
+		/* Nothing is lost by that. */
+		EXPECT_EQ(0, kt_wait(self->ctx, s.out_collective, DDIO_FOREVER, NULL));
+	}
+}
+
+KT_TEST(slow, forgotten)
+{
+	struct ddio_submit s;
+	int i, err = 0;
+
+	ASSERT_EQ(0, submit(self, DDIO_SUBMIT_FORGET, 0, &s));
+	EXPECT_EQ(DDIO_RUNNING, s.out_state);
+	ASSERT_NE(0, s.out_collective);
+	/* Who waits when it ends is told; afterwards there is no such collective. */
+	err = kt_wait(self->ctx, s.out_collective, DDIO_FOREVER, NULL);
+	EXPECT_EQ(0, err);
+	EXPECT_EQ(-ENOENT, kt_wait(self->ctx, s.out_collective, 0, NULL));
+	EXPECT_EQ(-ENOENT, kt_destroy(self->ctx, s.out_collective));
+	ASSERT_EQ(0, submit(self, DDIO_SUBMIT_FORGET, 0, &s));
+	for (i = 0; i < 1000 && err != -ENOENT; i++) {
+		usleep(10000);
+		err = kt_wait(self->ctx, s.out_collective, 0, NULL);
+	}
+	EXPECT_EQ(-ENOENT, err);
+	/* And nobody else is told of it. */
+	EXPECT_EQ(0, readable(self->ctx, 0));
+	EXPECT_EQ(0, kt_destroy(self->ctx, self->buffer));
+	EXPECT_EQ(0, kt_destroy(self->ctx, self->disk));
+}
+
+KT_TEST(slow, poll_without_ring)
+{
+	struct ddio_submit s, t;
+
+	EXPECT_EQ(0, readable(self->ctx, 0));
+	ASSERT_EQ(0, submit(self, 0, 0, &s));
+	EXPECT_EQ(0, readable(self->ctx, 0));
+	EXPECT_EQ(1, readable(self->ctx, 10000));
+	EXPECT_EQ(0, kt_wait(self->ctx, s.out_collective, 0, NULL));
+	EXPECT_EQ(0, readable(self->ctx, 0));
+	/* Two ended: readable until both are known. */
+	ASSERT_EQ(0, submit(self, 0, 0, &s));
+	ASSERT_EQ(0, submit(self, 0, 0, &t));
+	EXPECT_EQ(0, kt_wait(self->ctx, t.out_collective, DDIO_FOREVER, NULL));
+	EXPECT_EQ(1, readable(self->ctx, 10000));
+	EXPECT_EQ(0, kt_wait(self->ctx, s.out_collective, DDIO_FOREVER, NULL));
+	EXPECT_EQ(0, readable(self->ctx, 0));
+	/* Destroying one that ended will do, too. */
+	ASSERT_EQ(0, submit(self, 0, 0, &s));
+	EXPECT_EQ(1, readable(self->ctx, 10000));
+	EXPECT_EQ(0, kt_destroy(self->ctx, s.out_collective));
+	EXPECT_EQ(0, readable(self->ctx, 0));
+}
+
+/* Reads events until the collective's last one; the number read, or a negative number. */
+static int events(int ctx, struct ddio_ring *ring, struct ddio_event *event, int most)
+{
+	struct ddio_event *e = (void *)((char *)ring + ring->events_offset);
+	__u32 head = ring->head;
+	int n = 0;
+
+	while (n < most) {
+		while (__atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE) == head) {
+			if (!readable(ctx, 10000))
+				return -1;
+		}
+		event[n] = e[head % ring->events];
+		__atomic_store_n(&ring->head, ++head, __ATOMIC_RELEASE);
+		if (event[n++].kind == DDIO_EVENT_DONE)
+			break;
+	}
+	return n;
+}
+
+static void in_order(struct __test_metadata *_metadata, FIXTURE_DATA(slow) * self,
+		     struct ddio_ring *ring, __u32 flags)
+{
+	struct ddio_event event[BLOCKS + 1];
+	bool seen[BLOCKS] = { false };
+	struct ddio_submit s;
+	__u64 last = 0;
+	int i;
+
+	kt_submit_init(&s, DDIO_READ, DDIO_PLACE, self->block, BLOCKS);
+	s.flags = DDIO_SUBMIT_EVENTS | flags;
+	s.depth = 1;
+	s.user_data = 0xfeedfacecafebeefULL + flags;
+	ASSERT_EQ(0, kt_submit(self->ctx, &s));
+	ASSERT_EQ(BLOCKS + 1, events(self->ctx, ring, event, BLOCKS + 1));
+	for (i = 0; i <= BLOCKS; i++) {
+		EXPECT_EQ(s.user_data, event[i].user_data);
+		EXPECT_EQ(s.out_collective, event[i].collective);
+		EXPECT_EQ(0, event[i].slot);
+		EXPECT_EQ(0, event[i].status);
+		if (i == BLOCKS)
+			break;
+		EXPECT_EQ(DDIO_EVENT_BLOCK, event[i].kind);
+		ASSERT_GT(BLOCKS, event[i].index);
+		EXPECT_EQ(false, seen[event[i].index]);
+		seen[event[i].index] = true;
+		if (flags & DDIO_SUBMIT_ORDERED) {
+			EXPECT_EQ((__u64)i, event[i].index);
+		} else {
+			EXPECT_LE(last, self->block[event[i].index].offset);
+		}
+		last = self->block[event[i].index].offset;
+	}
+	EXPECT_EQ(DDIO_EVENT_DONE, event[BLOCKS].kind);
+	EXPECT_EQ(BLOCKS, event[BLOCKS].index);
+	EXPECT_EQ(0, kt_wait(self->ctx, s.out_collective, 0, NULL));
+	EXPECT_EQ(0, readable(self->ctx, 0));
+}
+
+KT_TEST(slow, events_in_order)
+{
+	struct ddio_ring *ring;
+	size_t length;
+	int i;
+
+	ASSERT_EQ(0, kt_ring_setup(self->ctx, 64, 0, &ring, &length));
+	/* More often than the ring is long. */
+	for (i = 0; i < 3; i++) {
+		in_order(_metadata, self, ring, 0);
+		in_order(_metadata, self, ring, DDIO_SUBMIT_ORDERED);
+	}
+}
+
+/* Room is reserved for as many as may be unread, and comes back as they are read. */
+KT_TEST(slow, events_reserved)
+{
+	struct ddio_event event[BLOCKS + 1];
+	struct ddio_ring *ring;
+	struct ddio_submit s;
+	size_t length;
+
+	EXPECT_EQ(-EBUSY, submit(self, DDIO_SUBMIT_EVENTS, 0, &s))
+	{
+		TH_LOG("events without a ring");
+	}
+	ASSERT_EQ(0, kt_ring_setup(self->ctx, 64, 0, &ring, &length));
+	ASSERT_EQ(0, submit(self, DDIO_SUBMIT_EVENTS, 0, &s));
+	EXPECT_EQ(-EBUSY, submit(self, DDIO_SUBMIT_EVENTS, 0, &s));
+	ASSERT_EQ(BLOCKS + 1, events(self->ctx, ring, event, BLOCKS + 1));
+	ASSERT_EQ(0, submit(self, DDIO_SUBMIT_EVENTS, 0, &s));
+	/* One that has ended, but whose events are unread, takes room still. */
+	EXPECT_EQ(0, kt_wait(self->ctx, s.out_collective, DDIO_FOREVER, NULL));
+	EXPECT_EQ(-EBUSY, submit(self, DDIO_SUBMIT_EVENTS, 0, &s));
+	ASSERT_EQ(BLOCKS + 1, events(self->ctx, ring, event, BLOCKS + 1));
+	ASSERT_EQ(0, submit(self, DDIO_SUBMIT_EVENTS | DDIO_SUBMIT_FORGET, 0, &s));
+	ASSERT_EQ(BLOCKS + 1, events(self->ctx, ring, event, BLOCKS + 1));
+}
+
+/* Nonsense in the ring harms nobody else, and does not harm the module. */
+KT_TEST(slow, ring_of_nonsense)
+{
+	struct ddio_ring *ring;
+	struct ddio_submit s;
+	size_t length;
+	int i;
+
+	ASSERT_EQ(0, kt_ring_setup(self->ctx, 64, 8, &ring, &length));
+	for (i = 0; i < 4; i++) {
+		kt_fill(&rng, ring, length);
+		if (submit(self, DDIO_SUBMIT_EVENTS | DDIO_SUBMIT_WAIT, DDIO_FOREVER, &s))
+			continue;
+		EXPECT_EQ(DDIO_ENDED, s.out_state);
+		kt_fill(&rng, ring, length);
+		readable(self->ctx, 0);
+	}
+	EXPECT_EQ(0, submit(self, DDIO_SUBMIT_WAIT, DDIO_FOREVER, &s));
+	EXPECT_EQ(0, s.out_error);
+}
+
+struct waiter {
+	int ctx;
+	__u32 coll;
+	int result;
+};
+
+static void *wait_thread(void *arg)
+{
+	struct waiter *w = arg;
+
+	w->result = kt_wait(w->ctx, w->coll, DDIO_FOREVER, NULL);
+	return NULL;
+}
+
+KT_TEST(slow, many_waiters)
+{
+	struct waiter w[8];
+	pthread_t thread[8];
+	struct ddio_submit s;
+	int i;
+
+	ASSERT_EQ(0, submit(self, 0, 0, &s));
+	for (i = 0; i < 8; i++) {
+		w[i] = (struct waiter){ .ctx = self->ctx, .coll = s.out_collective, .result = 1 };
+		ASSERT_EQ(0, pthread_create(&thread[i], NULL, wait_thread, &w[i]));
+	}
+	for (i = 0; i < 8; i++) {
+		pthread_join(thread[i], NULL);
+		EXPECT_EQ(0, w[i].result);
+	}
+}
+
+/* The collective goes away under its waiters. */
+KT_TEST(slow, cancelled_under_waiters)
+{
+	struct waiter w[4];
+	pthread_t thread[4];
+	struct ddio_submit s;
+	struct ddio_wait wait;
+	int i;
+
+	ASSERT_EQ(0, submit(self, DDIO_SUBMIT_FORGET, 0, &s));
+	for (i = 0; i < 4; i++) {
+		w[i] = (struct waiter){ .ctx = self->ctx, .coll = s.out_collective, .result = 1 };
+		ASSERT_EQ(0, pthread_create(&thread[i], NULL, wait_thread, &w[i]));
+	}
+	usleep(60000);
+	EXPECT_EQ(0, kt_cancel(self->ctx, s.out_collective));
+	for (i = 0; i < 4; i++) {
+		pthread_join(thread[i], NULL);
+		EXPECT_EQ(-ECANCELED, w[i].result);
+	}
+	EXPECT_EQ(-ENOENT, kt_wait(self->ctx, s.out_collective, 0, &wait));
+}
+
+KT_TEST(slow, cancelled)
+{
+	struct ddio_wait wait = { .out_error = 0 };
+	__s32 status[BLOCKS];
+	struct ddio_submit s;
+	__u64 begin, ok = 0;
+	int i;
+
+	ASSERT_EQ(0, submit(self, 0, 0, &s));
+	usleep(5 * SLOW_NS / 1000);
+	begin = kt_now();
+	EXPECT_EQ(0, kt_cancel(self->ctx, s.out_collective));
+	EXPECT_GT(begin + 100 * MS, kt_now());
+	ASSERT_EQ(0, kt_wait_status(self->ctx, s.out_collective, status, BLOCKS, &wait));
+	EXPECT_EQ(-ECANCELED, wait.out_error);
+	for (i = 0; i < BLOCKS; i++) {
+		ok += !status[i];
+		EXPECT_TRUE(!status[i] || status[i] == -ECANCELED);
+	}
+	EXPECT_EQ(ok, wait.out_blocks);
+	EXPECT_EQ(ok * 4096, wait.out_bytes);
+	EXPECT_LE(1, ok);
+	EXPECT_GT(BLOCKS, ok);
+	ASSERT_GT(BLOCKS, wait.out_block);
+	EXPECT_EQ(-ECANCELED, status[wait.out_block]);
+	EXPECT_EQ(0, kt_cancel(self->ctx, s.out_collective));
+}
+
+/* A descriptor in another process is the same context; its end is that of the last copy. */
+KT_TEST(slow, shared_with_a_child)
+{
+	struct ddio_submit s;
+	int status;
+
+	ASSERT_EQ(0, submit(self, 0, 0, &s));
+	if (!fork())
+		_exit(-kt_wait(self->ctx, s.out_collective, DDIO_FOREVER, NULL));
+	ASSERT_LT(0, wait(&status));
+	EXPECT_EQ(0, status);
+	EXPECT_EQ(0, kt_wait(self->ctx, s.out_collective, 0, NULL));
+}
