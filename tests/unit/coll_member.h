@@ -446,8 +446,8 @@ static inline void w_disk_open(struct world *w, uint32_t i, struct ddio_reactor 
 {
 	struct ddio_disk_spec spec = { .name = w->cdisk[i].name,
 				       .engine = w->p.engine ? w->p.engine : "mem",
-				       .size = w->p.disk_size,
-				       .options = w->p.options };
+				       .size = w->p.disk_size };
+	char options[200];
 	struct ddio_cache_opts copts = { .bytes = 1 << 20, .depth = 1 };
 	struct ddio_iop_disk *d = &w->disk[i];
 	char err[256];
@@ -455,6 +455,9 @@ static inline void w_disk_open(struct world *w, uint32_t i, struct ddio_reactor 
 	d->reactor = r;
 	d->number = i;
 	d->name = w->cdisk[i].name;
+	snprintf(options, sizeof(options), "%s%sstream=%s", w->p.options ? w->p.options : "",
+		 w->p.options ? "," : "", w_streams ? "yes" : "no");
+	spec.options = options;
 	CU_ASSERT_EQUAL_FATAL(ddio_disk_open(r->env, &spec, &d->disk, err, sizeof(err)), 0);
 	d->store = store_make(r->env, d->disk, w->p.seed + i);
 	CU_ASSERT_EQUAL_FATAL(ddio_cache_new(r->env, d->store, &copts, &d->cache), 0);

@@ -20,6 +20,21 @@ enum { W_REACTORS = 2, W_DISKS = 4, W_OPS = 4, W_MEMBERS = 64, W_FILE_MAX = 1 <<
 struct world;
 struct w_group;
 
+/* The disks are given whole lists. */
+static bool w_streams;
+
+static int w_streams_on(void)
+{
+	w_streams = true;
+	return 0;
+}
+
+/* Every suite twice: with a request for each block, and with streams. */
+static inline int w_ut_run(const char *name, const struct ut_suite *suites, size_t n)
+{
+	return ut_run_again(name, suites, n, ", streams", w_streams_on);
+}
+
 /**
  * struct w_params - what a world is like; zeros are defaults
  * @engine, @options: of the disks, of which each has @disk_size bytes

@@ -607,5 +607,5 @@ int main(void)
 		{ "economy", economy_cases },
 	};
 
-	return ut_run("test_coll", suites, sizeof(suites) / sizeof(suites[0]));
+	return w_ut_run("test_coll", suites, sizeof(suites) / sizeof(suites[0]));
 }

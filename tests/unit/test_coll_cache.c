@@ -215,7 +215,10 @@ static void test_dirty_cannot_be_filled(void)
 		ddio_disk_inject(d.w->disk[1].disk, DDIO_DISK_READ, 1, -EIO);
 		op = w_start(&d.job);
 		CU_ASSERT_EQUAL(w_wait(d.g, op, SEC), DDIO_ST_IO);
-		CU_ASSERT_PTR_NOT_NULL(strstr(m_op(&d.g->m[2], op)->text, "rest of cached block"));
+		/* A stream reads what the cache has nothing of first. */
+		CU_ASSERT_PTR_NOT_NULL(strstr(m_op(&d.g->m[2], op)->text,
+					      w_streams && !i ? "reading block"
+							      : "rest of cached block"));
 		w_run(d.w, 10 * MS);
 		ddio_disk_inject(d.w->disk[0].disk, DDIO_DISK_READ, 0, 0);
 		ddio_disk_inject(d.w->disk[1].disk, DDIO_DISK_READ, 0, 0);
@@ -393,5 +396,5 @@ int main(void)
 		{ "at once", once_cases },
 	};
 
-	return ut_run("test_coll_cache", suites, sizeof(suites) / sizeof(suites[0]));
+	return w_ut_run("test_coll_cache", suites, sizeof(suites) / sizeof(suites[0]));
 }

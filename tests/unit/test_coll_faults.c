@@ -254,5 +254,5 @@ int main(void)
 		{ "disks", disk_cases },
 	};
 
-	return ut_run("test_coll_faults", suites, sizeof(suites) / sizeof(suites[0]));
+	return w_ut_run("test_coll_faults", suites, sizeof(suites) / sizeof(suites[0]));
 }

@@ -479,5 +479,5 @@ int main(void)
 		{ "chaos", chaos_cases },
 	};
 
-	return ut_run("test_coll_members", suites, sizeof(suites) / sizeof(suites[0]));
+	return w_ut_run("test_coll_members", suites, sizeof(suites) / sizeof(suites[0]));
 }

@@ -165,5 +165,5 @@ int main(void)
 {
 	static const struct ut_suite suites[] = { { "no memory", memory_cases } };
 
-	return ut_run("test_coll_memory", suites, 1);
+	return w_ut_run("test_coll_memory", suites, 1);
 }

@@ -326,5 +326,5 @@ int main(void)
 		{ "random", random_cases },
 	};
 
-	return ut_run("test_coll_random", suites, sizeof(suites) / sizeof(suites[0]));
+	return w_ut_run("test_coll_random", suites, sizeof(suites) / sizeof(suites[0]));
 }

@@ -408,5 +408,5 @@ int main(void)
 {
 	static const struct ut_suite suites[] = { { "refused", refused_cases } };
 
-	return ut_run("test_coll_refused", suites, 1);
+	return w_ut_run("test_coll_refused", suites, 1);
 }

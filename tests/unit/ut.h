@@ -19,11 +19,14 @@ struct ut_suite {
 	const struct ut_case *cases; /* ends with a NULL name */
 };
 
-static inline int ut_add(const struct ut_suite *suite)
+static inline int ut_add(const struct ut_suite *suite, const char *how, CU_InitializeFunc init)
 {
-	CU_pSuite s = CU_add_suite(suite->name, NULL, NULL);
 	const struct ut_case *c;
+	char name[128];
+	CU_pSuite s;
 
+	snprintf(name, sizeof(name), "%s%s", suite->name, how);
+	s = CU_add_suite(name, init, NULL);
 	if (!s)
 		return -1;
 	for (c = suite->cases; c->name; c++)
@@ -33,10 +36,13 @@ static inline int ut_add(const struct ut_suite *suite)
 }
 
 /**
- * ut_run - run suites and print the one line that the harness counts
+ * ut_run_again - run suites, and run them once more in another way
+ * @how: added to the names of the suites the second time, or NULL: there is none
+ * @init: called before each suite of the second time
  * Return: 0 if every test of every suite ran and passed, else 1.
  */
-static inline int ut_run(const char *name, const struct ut_suite *suites, size_t n)
+static inline int ut_run_again(const char *name, const struct ut_suite *suites, size_t n,
+			       const char *how, CU_InitializeFunc init)
 {
 	unsigned int run, failed;
 	size_t i;
@@ -44,7 +50,10 @@ static inline int ut_run(const char *name, const struct ut_suite *suites, size_t
 	if (CU_initialize_registry() != CUE_SUCCESS)
 		return 1;
 	for (i = 0; i < n; i++)
-		if (ut_add(&suites[i]))
+		if (ut_add(&suites[i], "", NULL))
+			return 1;
+	for (i = 0; how && i < n; i++)
+		if (ut_add(&suites[i], how, init))
 			return 1;
 	CU_basic_set_mode(CU_BRM_NORMAL);
 	CU_basic_run_tests();
@@ -55,6 +64,15 @@ static inline int ut_run(const char *name, const struct ut_suite *suites, size_t
 	CU_cleanup_registry();
 	printf("%s: %u passed, %u failed\n", name, run > failed ? run - failed : 0, failed);
 	return failed ? 1 : 0;
+}
+
+/**
+ * ut_run - run suites and print the one line that the harness counts
+ * Return: 0 if every test of every suite ran and passed, else 1.
+ */
+static inline int ut_run(const char *name, const struct ut_suite *suites, size_t n)
+{
+	return ut_run_again(name, suites, n, NULL, NULL);
 }
 
 #endif /* DDIO_UT_H */

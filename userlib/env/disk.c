@@ -119,6 +119,7 @@ int ddio_disk_open(struct ddio_env *env, const struct ddio_disk_spec *spec, stru
 
 	if (!engine)
 		return -EINVAL;
+	common.stream = engine->stream;
 	ret = ddio_disk_options_parse_common(engine->options, spec, &common, err, err_len);
 	if (ret)
 		return ret;
@@ -132,6 +133,7 @@ int ddio_disk_open(struct ddio_env *env, const struct ddio_disk_spec *spec, stru
 		return ret;
 	}
 	(*disk)->common = common;
+	(*disk)->info.streams = common.stream;
 	return 0;
 }
 
@@ -141,7 +143,7 @@ void ddio_disk_close(struct ddio_disk *disk)
 
 	if (!disk)
 		return;
-	if (disk->stats.in_flight || disk->n_rejected) {
+	if (disk->stats.in_flight || disk->n_rejected || disk->streams) {
 		/* Its buffers may be written at any time: rather lose the memory. */
 		ddio_env_log(disk->env, DDIO_LOG_ERR,
 			     "disk %s: closed with %llu requests in flight", disk->name,
@@ -153,6 +155,7 @@ void ddio_disk_close(struct ddio_disk *disk)
 	if (!kick->posted)
 		free(kick);
 	free(disk->name);
+	free(disk->write_table);
 	disk->engine->close(disk);
 }
 
@@ -192,15 +195,31 @@ static bool req_is_valid(const struct ddio_disk *disk, const struct ddio_disk_re
 	return req->offset <= info->size && req->len <= info->size - req->offset;
 }
 
-/* Return: the status that the request is to end with, 0 for its own. */
-static int req_injected(struct ddio_disk *disk, const struct ddio_disk_req *req)
+int ddio_disk_injected(struct ddio_disk *disk, enum ddio_disk_op op)
 {
 	if (disk->accepted > disk->common.fail_after)
 		return -EIO;
-	if (!disk->inject_n || (disk->inject_op != -1 && disk->inject_op != (int)req->op))
+	if (!disk->inject_n || (disk->inject_op != -1 && disk->inject_op != (int)op))
 		return 0;
 	disk->inject_n--;
 	return disk->inject_status;
+}
+
+void ddio_disk_flight_begin(struct ddio_disk *disk, uint64_t now)
+{
+	struct ddio_disk_stats *stats = &disk->stats;
+
+	disk->accepted++;
+	if (!stats->in_flight++)
+		disk->busy_since = now;
+	if (stats->in_flight > stats->max_in_flight)
+		stats->max_in_flight = stats->in_flight;
+}
+
+void ddio_disk_flight_end(struct ddio_disk *disk, uint64_t now)
+{
+	if (!--disk->stats.in_flight)
+		disk->stats.busy_ns += now - disk->busy_since;
 }
 
 /**
@@ -210,8 +229,6 @@ static int req_injected(struct ddio_disk *disk, const struct ddio_disk_req *req)
  */
 void ddio_disk_submit(struct ddio_disk *disk, struct ddio_disk_req *req)
 {
-	struct ddio_disk_stats *stats = &disk->stats;
-
 	req->submit_ns = ddio_env_now(disk->env);
 	req->status = 0;
 	ddio_list_init(&req->link);
@@ -221,12 +238,10 @@ void ddio_disk_submit(struct ddio_disk *disk, struct ddio_disk_req *req)
 		ddio_disk_kick(disk);
 		return;
 	}
-	disk->accepted++;
-	req->priv[PRIV_INJECTED] = req_injected(disk, req);
-	if (!stats->in_flight++)
-		disk->busy_since = req->submit_ns;
-	if (stats->in_flight > stats->max_in_flight)
-		stats->max_in_flight = stats->in_flight;
+	ddio_disk_flight_begin(disk, req->submit_ns);
+	req->priv[PRIV_INJECTED] = ddio_disk_injected(disk, req->op);
+	if (req->op == DDIO_DISK_WRITE)
+		ddio_disk_write_note(disk, req->offset, req->len);
 	disk->engine->submit(disk, req);
 }
 
@@ -255,11 +270,12 @@ int ddio_disk_rw_sync(struct ddio_disk *disk, enum ddio_disk_op op, uint64_t off
 	return disk->stats.in_flight ? -EBUSY : disk->engine->rw_sync(disk, &req);
 }
 
-static void stats_count(struct ddio_disk_stats *stats, const struct ddio_disk_req *req)
+void ddio_disk_count(struct ddio_disk *disk, enum ddio_disk_op op, uint64_t len, int status)
 {
-	uint64_t moved = req->status ? 0 : req->len;
+	struct ddio_disk_stats *stats = &disk->stats;
+	uint64_t moved = status ? 0 : len;
 
-	switch (req->op) {
+	switch (op) {
 	case DDIO_DISK_READ:
 		stats->reads++;
 		stats->read_bytes += moved;
@@ -272,7 +288,7 @@ static void stats_count(struct ddio_disk_stats *stats, const struct ddio_disk_re
 		stats->flushes++;
 		break;
 	}
-	if (req->status)
+	if (status)
 		stats->errors++;
 }
 
@@ -282,9 +298,10 @@ void ddio_disk_complete(struct ddio_disk *disk, struct ddio_disk_req *req, int s
 
 	req->status = injected ? injected : status;
 	req->done_ns = ddio_env_now(disk->env);
-	stats_count(&disk->stats, req);
-	if (!--disk->stats.in_flight)
-		disk->stats.busy_ns += req->done_ns - disk->busy_since;
+	ddio_disk_count(disk, req->op, req->len, req->status);
+	ddio_disk_flight_end(disk, req->done_ns);
+	if (req->op == DDIO_DISK_WRITE)
+		ddio_disk_write_note(disk, req->offset, req->len);
 	req->done(req);
 }
 

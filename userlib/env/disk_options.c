@@ -15,6 +15,12 @@ const struct ddio_engine_option ddio_disk_common_options[] = {
 		.max = 1e18,
 		.help = "requests that work before all others fail with EIO (fault injection)",
 	},
+	{
+		.name = "stream",
+		.type = DDIO_OPT_BOOL,
+		.offset = offsetof(struct ddio_disk_common, stream),
+		.help = "collectives give the disk whole lists; default where the engine knows them",
+	},
 	{ .name = NULL },
 };
 

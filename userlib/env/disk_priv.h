@@ -12,6 +12,16 @@
 void ddio_disk_err(char *err, size_t err_len, const struct ddio_disk_spec *spec, const char *fmt,
 		   ...) __attribute__((format(printf, 4, 5)));
 
+/* disk.c, for streams: the status that the next block is to end with, 0 for its own. */
+int ddio_disk_injected(struct ddio_disk *disk, enum ddio_disk_op op);
+/* disk.c: one more, or one less, in flight; @now is the time. */
+void ddio_disk_flight_begin(struct ddio_disk *disk, uint64_t now);
+void ddio_disk_flight_end(struct ddio_disk *disk, uint64_t now);
+/* disk.c: counts what has ended. */
+void ddio_disk_count(struct ddio_disk *disk, enum ddio_disk_op op, uint64_t len, int status);
+/* disk_stream.c: a write of the range begins, or has ended. */
+void ddio_disk_write_note(struct ddio_disk *disk, uint64_t offset, uint64_t len);
+
 /* The wrapper's half of spec->options; the names in the engine's @options are left to it. */
 int ddio_disk_options_parse_common(const struct ddio_engine_option *options,
 				   const struct ddio_disk_spec *spec,

@@ -254,6 +254,7 @@ struct ddio_disk_spec {
  * @time_scale: real seconds for one second of the disk's own time; 1.0 unless emulated
  * @max_len: longest request, bytes
  * @forgets: what it holds is lost when it is closed
+ * @streams: whole lists are better given to it as a stream than block by block
  */
 struct ddio_disk_info {
 	const char *engine;
@@ -264,6 +265,7 @@ struct ddio_disk_info {
 	double time_scale;
 	uint64_t max_len;
 	bool forgets;
+	bool streams;
 };
 
 /**
@@ -299,6 +301,78 @@ void ddio_disk_inject(struct ddio_disk *disk, int op, uint64_t n, int status);
  */
 int ddio_disk_rw_sync(struct ddio_disk *disk, enum ddio_disk_op op, uint64_t offset, void *buf,
 		      uint64_t len);
+
+/*
+ * Streams of a disk: a whole list of blocks is handed over at once, and a few slots of
+ * memory go to and fro between the disk and the user.  Reading, the disk fills slots with
+ * the next blocks and the user releases them when he has emptied them; writing, slots come
+ * empty, the user fills each with the block it is for and releases it.
+ *
+ * A slot is the user's from @slot to ddio_disk_stream_release(), and the disk's else.
+ * After the first block that failed no other is begun.
+ */
+struct ddio_disk_stream;
+
+/**
+ * struct ddio_disk_block - one block of a stream's list
+ * @offset: byte on the disk, a multiple of the sector size
+ * @cookie: the user's
+ */
+struct ddio_disk_block {
+	uint64_t offset;
+	uint64_t cookie;
+};
+
+/**
+ * struct ddio_disk_stream_ops - what a stream asks of its user, and tells him
+ * @next: the list's next block; false: there is none, now and later.  The engine asks as
+ *	far ahead as it likes, also inside of ddio_disk_stream_open() and _release()
+ * @slot: reading: the slot holds the block, or nothing with a @status that is not 0.
+ *	Writing: it wants the block; blocks come in the order of the list
+ * @wrote: the block is written, or @status says why not
+ * @ended: all is over: the list is done and every slot of a reading stream was released;
+ *	or it was cancelled, or a block failed, and nothing is in flight.  Once, and last.
+ * All but the first are called from the loop.
+ */
+struct ddio_disk_stream_ops {
+	bool (*next)(void *ctx, struct ddio_disk_block *block);
+	void (*slot)(void *ctx, uint32_t slot, const struct ddio_disk_block *block, int status);
+	void (*wrote)(void *ctx, uint32_t slot, const struct ddio_disk_block *block, int status);
+	void (*ended)(void *ctx, int status);
+};
+
+/**
+ * struct ddio_disk_stream_spec - what a stream is to do
+ * @op: DDIO_DISK_READ or DDIO_DISK_WRITE
+ * @slots: how many; also the most blocks in flight
+ * @len: of a block
+ * @mem: of the first slot, from ddio_env_alloc(), aligned to info.align
+ * @stride: bytes from one slot to the next, at least @len
+ */
+struct ddio_disk_stream_spec {
+	enum ddio_disk_op op;
+	uint32_t slots;
+	uint32_t len;
+	void *mem;
+	size_t stride;
+	const struct ddio_disk_stream_ops *ops;
+	void *ctx;
+};
+
+/* Return: 0 or -errno; then nothing was begun, though blocks may have been asked for. */
+int ddio_disk_stream_open(struct ddio_disk *disk, const struct ddio_disk_stream_spec *spec,
+			  struct ddio_disk_stream **stream);
+void ddio_disk_stream_release(struct ddio_disk_stream *stream, uint32_t slot);
+/* No further block begins; slots need not be released any more, and @ended comes. */
+void ddio_disk_stream_cancel(struct ddio_disk_stream *stream);
+/* After, or in, @ended. */
+void ddio_disk_stream_close(struct ddio_disk_stream *stream);
+/*
+ * Reading: was nothing written to the block since the stream was opened?  If not so the
+ * disk may have read it before, after or meanwhile.  Sometimes false without need.
+ */
+bool ddio_disk_stream_fresh(const struct ddio_disk_stream *stream,
+			    const struct ddio_disk_block *block);
 
 /* Every engine of the real world and every option with its limits, as text for a person. */
 void ddio_disk_engines_print(FILE *out);

@@ -83,6 +83,7 @@ struct ddio_listener {
  * @rw_sync: does at once and waits what a checked request asks for; nothing is in flight
  * @options: table ended by a NULL name; @open has ddio_disk_options_parse() read them into
  *	the engine's own struct
+ * @stream: optional: the engine's own streams; else they are made of requests
  */
 struct ddio_disk_engine {
 	const char *name;
@@ -96,7 +97,65 @@ struct ddio_disk_engine {
 	void (*stats)(const struct ddio_disk *disk, struct ddio_disk_stats *stats);
 	int (*rw_sync)(struct ddio_disk *disk, const struct ddio_disk_req *req);
 	const struct ddio_engine_option *options;
+	const struct ddio_disk_stream_engine *stream;
 };
+
+/**
+ * struct ddio_disk_stream_engine - how an engine makes streams
+ * @requests: the blocks are requests, which the wrapper sees and counts as such
+ * @alloc: one, zeroed, embedded first in the engine's own struct; NULL without memory
+ * @begin: @base is filled in: begins, or fails with nothing begun
+ * @release: the slot was the user's and is the engine's; base->slot says for which block
+ * @cancel: not called twice
+ * @free: frees what @alloc and @begin allocated
+ * The engine calls ddio_disk_stream_slot(), _wrote() and _ended(), from the loop.
+ */
+struct ddio_disk_stream_engine {
+	bool requests;
+	struct ddio_disk_stream *(*alloc)(const struct ddio_disk_stream_spec *spec);
+	int (*begin)(struct ddio_disk_stream *base);
+	void (*release)(struct ddio_disk_stream *base, uint32_t slot);
+	void (*cancel)(struct ddio_disk_stream *base);
+	void (*free)(struct ddio_disk_stream *base);
+};
+
+/**
+ * struct ddio_disk_stream - what every stream has, embedded first
+ * @opened: the disk's count of writes at the opening
+ * @in_flight: blocks that the disk's counters hold as in flight
+ * @nheld: slots that are the user's
+ * @error: of the first block that failed
+ * @cancelled: by the user
+ * @ended: he has been told
+ * @slot: of each its block, and whether it is the user's
+ */
+struct ddio_disk_stream {
+	struct ddio_disk *disk;
+	const struct ddio_disk_stream_engine *engine;
+	struct ddio_disk_stream_spec spec;
+	uint64_t opened;
+	uint32_t in_flight;
+	uint32_t nheld;
+	int error;
+	bool cancelled, ended;
+	struct ddio_disk_stream_held {
+		struct ddio_disk_block block;
+		bool held;
+	} * slot;
+};
+
+/* The next block of the list; false also after an error or a cancel. */
+bool ddio_disk_stream_next(struct ddio_disk_stream *stream, struct ddio_disk_block *block);
+/* Reading, for engines that count themselves: a block has gone to the disk. */
+void ddio_disk_stream_begun(struct ddio_disk_stream *stream);
+/* A slot becomes the user's.  Writing: @status is 0. */
+void ddio_disk_stream_slot(struct ddio_disk_stream *stream, uint32_t slot,
+			   const struct ddio_disk_block *block, int status);
+void ddio_disk_stream_wrote(struct ddio_disk_stream *stream, uint32_t slot, int status);
+/* Last of all; the stream may be gone afterwards. */
+void ddio_disk_stream_ended(struct ddio_disk_stream *stream);
+/* Streams made of requests. */
+extern const struct ddio_disk_stream_engine ddio_disk_stream_plain;
 
 /**
  * struct ddio_engine_option - one option of an engine, next to the code that reads it
@@ -112,9 +171,11 @@ struct ddio_engine_option {
 /**
  * struct ddio_disk_common - options that every engine has, read by the wrapper
  * @fail_after: requests that work before all of them fail with -EIO; fault injection
+ * @stream: whole lists are to be given to the disk as streams
  */
 struct ddio_disk_common {
 	uint64_t fail_after;
+	bool stream;
 };
 
 /* Lives on its own, since its post may still be under way when the disk is closed. */
@@ -142,6 +203,9 @@ struct ddio_disk {
 	struct ddio_list rejected; /* wait for the loop to fail them */
 	uint64_t n_rejected;
 	struct ddio_disk_kick *kick;
+	uint32_t streams;      /* open ones */
+	uint64_t write_seq;    /* writes begun and ended while there were streams */
+	uint64_t *write_table; /* of the last of them in each region, see disk_stream.c */
 };
 
 /*

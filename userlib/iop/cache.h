@@ -124,4 +124,7 @@ void ddio_cache_unlock(struct ddio_cache *cache, struct ddio_block_lock *lock, b
 /* Withdraw a lock that was not granted yet. */
 void ddio_cache_lock_cancel(struct ddio_cache *cache, struct ddio_block_lock *lock);
 
+/* Does the cache hold, or just write, newer bytes of the block than the disk has? */
+bool ddio_cache_newer(struct ddio_cache *cache, const struct ddio_object *obj, uint64_t block);
+
 #endif /* DDIO_CACHE_H */

@@ -135,3 +135,18 @@ void ddio_cache_lock_cancel(struct ddio_cache *c, struct ddio_block_lock *lock)
 		cache_entry_settle(c, e);
 	}
 }
+
+/**
+ * ddio_cache_newer - is a block better had from the cache, or read later?
+ * @c: the cache of the object's disk
+ * @obj: the object
+ * @block: number in it
+ *
+ * What it says may have changed with the next event; nothing is held.
+ */
+bool ddio_cache_newer(struct ddio_cache *c, const struct ddio_object *obj, uint64_t block)
+{
+	const struct cache_entry *e = cache_entry_find(c, obj, block);
+
+	return e && (e->dirty || e->state == ENTRY_WRITING);
+}

@@ -3,12 +3,12 @@
  * Inside of the collective executor: groups (coll_group.c), the request that a
  * node's reactors share (coll_start.c), a collective running on one reactor
  * (coll.c, coll_watch.c), block lists (coll_plan.c), and the buffers that a
- * disk's blocks stream through (coll_disk.c, coll_read.c, coll_write.c with
- * coll_ask.c and coll_piece.c).
+ * disk's blocks go through (coll_disk.c, coll_read.c, coll_write.c with
+ * coll_ask.c and coll_piece.c), block by block or as a stream of the disk's (coll_stream.c).
  *
  * Who owns what
  *   reactor -> groups, collectives; group -> members; client -> members too
- *   collective -> its disks; disk -> slots; slot -> two buffers, parts
+ *   collective -> its disks; disk -> slots, stream; slot -> two buffers, parts
  *   The request and its map are read only, shared by the node's reactors, and
  *   counted.  Nothing else is seen by more than one reactor.
  *
@@ -173,6 +173,7 @@ struct ddio_span {
 };
 _Static_assert(sizeof(struct ddio_span) == 16, "a block list may hold millions of these");
 
+#define DDIO_SPAN_SECTOR 512u
 #define DDIO_SPAN_HOLE ((1ull << 54) - 1)
 #define DDIO_SPAN_MAX 1023u /* count and stride */
 
@@ -209,8 +210,8 @@ int ddio_plan_add(struct ddio_plan *plan, const struct ddio_placed *placed);
 void ddio_plan_sort(struct ddio_plan *plan);
 /* Begin @skip blocks further on; what was skipped comes last. */
 void ddio_plan_rotate(struct ddio_plan *plan, uint64_t skip);
-/* The next block; @hole: it had no place on the disk when the list was made. */
-bool ddio_plan_next(struct ddio_plan *plan, uint64_t *block, bool *hole);
+/* The next block, and where it lay when the list was made. */
+bool ddio_plan_next(struct ddio_plan *plan, struct ddio_placed *placed);
 void ddio_plan_free(struct ddio_plan *plan);
 
 /*
@@ -279,9 +280,10 @@ struct ddio_coll_block {
 
 /**
  * struct ddio_slot - a block buffer and a message buffer of a disk, and what happens in them
+ * @number: of the block buffer among the disk's, and so of the slot of its stream
  * @at: the block in the block buffer, while @state is not IDLE
  * @since: begin of the state
- * @offset: write: its byte on the disk
+ * @offset: write: its byte on the disk; @promised: where the stream writes the slot's block
  * @ask: write: what happens to the pieces of @next, which may come while @at is being written
  * @asked: when the members were asked
  * @covered: bytes of the block at hand that somebody wants
@@ -290,12 +292,14 @@ struct ddio_coll_block {
  * @part: by rank, of @next (write) or @at (read)
  * @sent: parts asked for, or given to connections; @owed: parts not here
  * @sends: connections that have not let go yet
+ * @streamed: read: what the stream has brought, while the slot is not the disk's; else NULL
  */
 struct ddio_slot {
 	struct ddio_coll_disk *disk;
+	uint32_t number;
 	enum ddio_slot_state state;
 	enum ddio_ask_state ask;
-	uint64_t since, asked, offset;
+	uint64_t since, asked, offset, promised;
 	struct ddio_coll_block at, next;
 	uint32_t covered;
 	bool held, merge, straight;
@@ -307,6 +311,19 @@ struct ddio_slot {
 	struct ddio_disk_req req;
 	struct ddio_block_lock lock;
 	struct ddio_list asking; /* coll->asking: not yet in a WANT message */
+	const struct ddio_disk_block *streamed;
+};
+
+/**
+ * struct ddio_coll_grant - write: a slot of the stream that the disk has given for a block
+ * @turn: of the block
+ * @offset: where the stream will write it
+ * @number: of the slot
+ */
+struct ddio_coll_grant {
+	uint64_t turn, offset;
+	uint32_t number;
+	bool given;
 };
 
 /**
@@ -316,6 +333,12 @@ struct ddio_slot {
  * @extent_end: block up to which the last extent met reaches
  * @short_blocks: write: blocks that have no place yet
  * @turn_next: the turn that the next block taken gets; @turn_go: the turn that may go to the disk
+ * @stream: of the disk, or NULL: blocks are requested one by one
+ * @list: read: blocks that the stream does not have, for afterwards; write: the list again, from
+ *	where the stream has it
+ * @given, @came: blocks that the stream was given, and brought or wrote
+ * @no_memory: for @list
+ * @grant: write: by turn, modulo @nslots
  */
 struct ddio_coll_disk {
 	struct ddio_coll *coll;
@@ -332,6 +355,11 @@ struct ddio_coll_disk {
 	size_t stride; /* of buffers */
 	uint8_t *bufs; /* of blocks */
 	uint8_t *msgs; /* of packed messages, allocated when first needed */
+	struct ddio_disk_stream *stream;
+	struct ddio_plan list;
+	uint64_t given, came;
+	bool no_memory;
+	struct ddio_coll_grant *grant;
 	struct ddio_commit commit;
 	uint64_t progress_ns; /* when a request or a lock's wait ended last */
 };
@@ -417,11 +445,16 @@ void ddio_slot_enter(struct ddio_slot *slot, enum ddio_slot_state state);
 bool ddio_slot_take(struct ddio_slot *slot, struct ddio_coll_block *block);
 /* Fills in the parts of a block. */
 int ddio_slot_divide(struct ddio_slot *slot, const struct ddio_coll_block *block);
+/* Fills in @block: number @number of the object. */
+void ddio_coll_block_set(const struct ddio_coll_disk *cd, uint64_t number,
+			 struct ddio_coll_block *block);
 /* The message buffer, or NULL: no memory. */
 uint8_t *ddio_slot_msg(struct ddio_slot *slot);
 void ddio_slot_lock(struct ddio_slot *slot);
 void ddio_slot_unlock(struct ddio_slot *slot, bool stale);
 void ddio_slot_submit(struct ddio_slot *slot, enum ddio_disk_op op, uint64_t offset);
+/* What follows when @op has ended, by a request or a stream. */
+void ddio_slot_moved(struct ddio_slot *slot, enum ddio_disk_op op, int status);
 /* Accounts for one member's part of a block as Memputs or Memgets. */
 void ddio_coll_charge_part(struct ddio_coll *coll, enum ddio_work work,
 			   const struct ddio_coll_part *part);
@@ -435,6 +468,23 @@ void ddio_slot_read_sent(struct ddio_slot *slot);
 /* coll_ask.c: asks for pieces where that is due; @cd's questions go out with the turn. */
 void ddio_coll_ask(struct ddio_coll_disk *cd);
 void ddio_coll_ask_flush(struct ddio_coll *coll);
+
+/* coll_stream.c */
+/* True, and the disk has the list, unless it is to be asked block by block. */
+bool ddio_coll_stream_begin(struct ddio_coll_disk *cd);
+/* Read: the slot is the disk's again. */
+void ddio_coll_stream_next(struct ddio_slot *slot);
+/* Read: is what the stream brought what the disk holds at @offset?  The block is locked. */
+bool ddio_coll_stream_fresh(const struct ddio_slot *slot, uint64_t offset);
+/* Read: does the slot wait for whatever the stream brings next? */
+bool ddio_coll_stream_waits(const struct ddio_slot *slot);
+/* Write: sees that the slot's block buffer is the one that its next block is written from; false: the
+ * disk has not given one yet.  Without a stream any will do. */
+bool ddio_coll_stream_bind(struct ddio_slot *slot);
+/* Write: the slot is bound, and its next block is the one at hand now. */
+void ddio_coll_stream_take(struct ddio_slot *slot);
+/* Write: the block goes to the disk, by the stream or a request. */
+void ddio_coll_stream_write(struct ddio_slot *slot);
 
 /* coll_piece.c: what a member's connection is receiving goes nowhere */
 void ddio_coll_discard(struct ddio_coll *coll, uint32_t rank);

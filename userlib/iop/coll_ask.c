@@ -36,7 +36,6 @@ static int place_parts(struct ddio_slot *slot)
 		part->iov.iov_len = part->len;
 		if (part->direct) {
 			slot->straight = true;
-			part->iov.iov_base = slot->buf + part->first;
 			continue;
 		}
 		msg = ddio_slot_msg(slot);
@@ -76,7 +75,9 @@ static bool can_wait(const struct ddio_coll_disk *cd)
 	if (ddio_coll_req_flag(cd->coll->req, DDIO_COLL_NO_BATCH))
 		return false;
 	for (i = 0; i < cd->nslots; i++) {
-		busy += cd->slot[i].state != DDIO_SLOT_IDLE;
+		/* A block that is ready waits for the stream's slot only. */
+		busy += cd->slot[i].state != DDIO_SLOT_IDLE ||
+			(cd->stream && cd->slot[i].ask == DDIO_ASK_READY);
 		coming += cd->slot[i].ask == DDIO_ASK_ASKED || cd->slot[i].ask == DDIO_ASK_READY;
 	}
 	return coming && busy > cd->nslots / 2;
@@ -85,9 +86,14 @@ static bool can_wait(const struct ddio_coll_disk *cd)
 static void slot_ask(struct ddio_slot *slot)
 {
 	struct ddio_coll *coll = slot->disk->coll;
+	uint32_t i;
 
-	if (slot->ask != DDIO_ASK_TAKEN || (slot->straight && slot->state != DDIO_SLOT_IDLE))
+	if (slot->ask != DDIO_ASK_TAKEN ||
+	    (slot->straight && (slot->state != DDIO_SLOT_IDLE || !ddio_coll_stream_bind(slot))))
 		return;
+	for (i = 0; slot->straight && i < slot->nparts; i++)
+		if (slot->part[i].direct)
+			slot->part[i].iov.iov_base = slot->buf + slot->part[i].first;
 	slot->ask = DDIO_ASK_ASKED;
 	ddio_list_add(&slot->asking, &coll->asking);
 	ddio_coll_kick(coll);

@@ -209,7 +209,8 @@ static void slot_send_done(struct ddio_send *send, int err);
 static void slot_init(struct ddio_coll_disk *cd, struct ddio_slot *slot)
 {
 	slot->disk = cd;
-	slot->buf = cd->bufs + (slot - cd->slot) * cd->stride;
+	slot->number = slot - cd->slot;
+	slot->buf = cd->bufs + slot->number * cd->stride;
 	slot->lock.obj = cd->obj;
 	slot->lock.granted = slot_granted;
 	slot->lock.arg = slot;
@@ -259,7 +260,10 @@ void ddio_coll_disk_free(struct ddio_coll_disk *cd)
 	for (i = 0; i < cd->nslots; i++)
 		free(cd->slot[i].part);
 	free(cd->slot);
+	free(cd->grant);
 	ddio_plan_free(&cd->plan);
+	if (!ddio_coll_writes(cd->coll))
+		ddio_plan_free(&cd->list);
 	if (cd->obj)
 		ddio_object_put(cd->obj);
 }
@@ -334,18 +338,18 @@ void ddio_slot_submit(struct ddio_slot *slot, enum ddio_disk_op op, uint64_t off
 	ddio_disk_submit(cd->disk->disk, &slot->req);
 }
 
-static void slot_io_done(struct ddio_disk_req *req)
+void ddio_slot_moved(struct ddio_slot *slot, enum ddio_disk_op op, int status)
 {
-	struct ddio_slot *slot = req->arg;
 	struct ddio_coll_disk *cd = slot->disk;
 	struct ddio_coll *coll = cd->coll;
 
-	coll->io--;
-	if (!req->status) {
-		if (req->op == DDIO_DISK_READ)
-			coll->done.disk_read += req->len;
+	slot->req.op = op;
+	slot->req.status = status;
+	if (!status) {
+		if (op == DDIO_DISK_READ)
+			coll->done.disk_read += coll->block_size;
 		else
-			coll->done.disk_written += req->len;
+			coll->done.disk_written += coll->block_size;
 	}
 	if (ddio_coll_writes(coll)) {
 		ddio_slot_write_done(slot);
@@ -355,6 +359,14 @@ static void slot_io_done(struct ddio_disk_req *req)
 	}
 	ddio_disk_commit(cd->disk->disk);
 	ddio_coll_kick(coll);
+}
+
+static void slot_io_done(struct ddio_disk_req *req)
+{
+	struct ddio_slot *slot = req->arg;
+
+	slot->disk->coll->io--;
+	ddio_slot_moved(slot, req->op, req->status);
 }
 
 static void slot_send_done(struct ddio_send *send, int err)
@@ -378,28 +390,36 @@ static void slot_send_done(struct ddio_send *send, int err)
 /*
  * From block to block
  */
+void ddio_coll_block_set(const struct ddio_coll_disk *cd, uint64_t number,
+			 struct ddio_coll_block *block)
+{
+	block->block = number;
+	block->file_block = number * cd->coll->req->start.file.ndisks + cd->stripe;
+	block->lo = block->file_block * cd->coll->block_size;
+}
+
 bool ddio_slot_take(struct ddio_slot *slot, struct ddio_coll_block *block)
 {
 	struct ddio_coll_disk *cd = slot->disk;
-	const struct ddio_coll *coll = cd->coll;
+	struct ddio_placed placed;
 
-	if (coll->state != DDIO_COLL_RUNNING ||
-	    !ddio_plan_next(&cd->plan, &block->block, &block->hole))
+	if (cd->coll->state != DDIO_COLL_RUNNING || !ddio_plan_next(&cd->plan, &placed))
 		return false;
-	block->file_block = block->block * coll->req->start.file.ndisks + cd->stripe;
-	block->lo = block->file_block * coll->block_size;
+	ddio_coll_block_set(cd, placed.block, block);
+	block->hole = placed.sector == DDIO_SPAN_HOLE;
 	block->turn = cd->turn_next++;
 	return true;
 }
 
 void ddio_coll_disk_run(struct ddio_coll_disk *cd)
 {
+	bool streams = ddio_coll_stream_begin(cd);
 	uint32_t i;
 
 	if (ddio_coll_writes(cd->coll))
 		ddio_coll_ask(cd);
 	else
-		for (i = 0; i < cd->nslots && cd->coll->state == DDIO_COLL_RUNNING; i++)
+		for (i = 0; !streams && i < cd->nslots && cd->coll->state == DDIO_COLL_RUNNING; i++)
 			ddio_slot_read_next(&cd->slot[i]);
 	ddio_disk_commit(cd->disk->disk);
 }
@@ -408,6 +428,8 @@ bool ddio_coll_disk_idle(const struct ddio_coll_disk *cd)
 {
 	uint32_t i;
 
+	if (cd->stream)
+		return false;
 	for (i = 0; i < cd->nslots; i++)
 		if (cd->slot[i].state != DDIO_SLOT_IDLE || cd->slot[i].ask != DDIO_ASK_NONE)
 			return false;
@@ -438,4 +460,6 @@ void ddio_coll_disk_stop(struct ddio_coll_disk *cd)
 
 	for (i = 0; i < cd->nslots; i++)
 		slot_stop(&cd->slot[i]);
+	if (cd->stream)
+		ddio_disk_stream_cancel(cd->stream);
 }

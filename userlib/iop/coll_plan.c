@@ -14,7 +14,6 @@
 #include "iop/coll.h"
 
 #define PLAN_STEPS 8192 /* of a turn */
-#define PLAN_SECTOR 512u
 
 /*
  * Lists
@@ -138,15 +137,19 @@ void ddio_plan_rotate(struct ddio_plan *plan, uint64_t skip)
 		plan->at = 0;
 }
 
-bool ddio_plan_next(struct ddio_plan *plan, uint64_t *block, bool *hole)
+bool ddio_plan_next(struct ddio_plan *plan, struct ddio_placed *placed)
 {
 	const struct ddio_span *span;
+	uint64_t further;
 
 	if (!plan->left)
 		return false;
 	span = &plan->span[plan->at];
-	*block = span->block + (uint64_t)plan->in * span->stride;
-	*hole = span->sector == DDIO_SPAN_HOLE;
+	further = (uint64_t)plan->in * span->stride;
+	*placed = (struct ddio_placed){ .block = span->block + further, .count = 1 };
+	placed->sector = span->sector;
+	if (placed->sector != DDIO_SPAN_HOLE)
+		placed->sector += further * plan->sectors;
 	plan->left--;
 	if (++plan->in == span->count) {
 		plan->in = 0;
@@ -158,6 +161,7 @@ bool ddio_plan_next(struct ddio_plan *plan, uint64_t *block, bool *hole)
 void ddio_plan_free(struct ddio_plan *plan)
 {
 	free(plan->span);
+	*plan = (struct ddio_plan){ .sectors = plan->sectors };
 }
 
 /*
@@ -220,7 +224,7 @@ static int place_some(struct ddio_coll_disk *cd, uint64_t first, uint64_t count,
 	placed.count = run < count ? run : count;
 	placed.sector = DDIO_SPAN_HOLE;
 	if (there && (written || ddio_coll_writes(cd->coll)))
-		placed.sector = start / PLAN_SECTOR;
+		placed.sector = start / DDIO_SPAN_SECTOR;
 	*done = placed.count;
 	return ddio_plan_add(&cd->plan, &placed);
 }
@@ -277,7 +281,7 @@ static int open_object(struct ddio_coll_disk *cd)
 	int err;
 
 	cd->opened = true;
-	cd->plan.sectors = cd->coll->block_size / PLAN_SECTOR;
+	cd->plan.sectors = cd->coll->block_size / DDIO_SPAN_SECTOR;
 	cd->pass = writes ? DDIO_PLAN_COUNT : DDIO_PLAN_PLACE;
 	err = ddio_store_get(cd->disk->store, &cd->coll->req->start.file.ref, writes, &cd->obj);
 	if (err) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Reading: a block comes from the disk, or from the cache where that holds it
+ * Reading: a block comes from the disk, by a request or its stream, or from the cache where that holds it
  * dirty, and goes to the members whose bytes are in it, one message each.  What
  * is contiguous for a member is sent from where it lies in the block; the rest is
  * packed into the slot's message buffer, for as many members at a time as it
@@ -33,7 +33,9 @@ void ddio_slot_read_next(struct ddio_slot *slot)
 	struct ddio_coll *coll = slot->disk->coll;
 
 	ddio_slot_enter(slot, DDIO_SLOT_IDLE);
-	if (ddio_slot_take(slot, &slot->at))
+	if (slot->disk->stream)
+		ddio_coll_stream_next(slot);
+	else if (ddio_slot_take(slot, &slot->at))
 		ddio_slot_lock(slot);
 	else
 		ddio_coll_kick(coll);
@@ -55,7 +57,9 @@ void ddio_slot_read_locked(struct ddio_slot *slot)
 	}
 	if (cd->obj)
 		there = ddio_object_lookup(cd->obj, slot->at.block, &start, &run, &written);
-	if (there && written) {
+	if (there && written && ddio_coll_stream_fresh(slot, start)) {
+		read_here(slot);
+	} else if (there && written) {
 		ddio_slot_submit(slot, DDIO_DISK_READ, start);
 	} else if (there || slot->at.hole) {
 		memset(slot->buf, 0, coll->block_size);

@@ -109,15 +109,22 @@ static void check_disk(struct ddio_slot *slot, uint64_t now)
 {
 	struct ddio_coll_disk *cd = slot->disk;
 	struct ddio_coll *coll = cd->coll;
+	const char *file = coll->req->start.file.name;
 	uint64_t since = later(slot->since, cd->progress_ns);
+	unsigned long long ms = (now - since) / 1000000;
 
 	if (now - since < disk_limit(cd))
 		return;
-	ddio_coll_fail_here(coll, DDIO_ST_IO, DDIO_COLL_NOBODY,
-			    "disk %s: block %llu of file \"%s\" (byte %llu): no answer for %llu ms",
-			    cd->disk->name, (unsigned long long)slot->at.file_block,
-			    coll->req->start.file.name, (unsigned long long)slot->at.lo,
-			    (unsigned long long)((now - since) / 1000000));
+	if (ddio_coll_stream_waits(slot))
+		ddio_coll_fail_here(coll, DDIO_ST_IO, DDIO_COLL_NOBODY,
+				    "disk %s: list of file \"%s\": no answer for %llu ms",
+				    cd->disk->name, file, ms);
+	else
+		ddio_coll_fail_here(coll, DDIO_ST_IO, DDIO_COLL_NOBODY,
+				    "disk %s: block %llu of file \"%s\" (byte %llu): no answer for "
+				    "%llu ms",
+				    cd->disk->name, (unsigned long long)slot->at.file_block, file,
+				    (unsigned long long)slot->at.lo, ms);
 	ddio_coll_tell(coll);
 }
 

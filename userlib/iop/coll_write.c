@@ -37,7 +37,7 @@ static void write_block(struct ddio_slot *slot)
 	for (i = 0; i < slot->nparts; i++)
 		coll->msgs[slot->part[i].rank] = NULL;
 	slot->ask = DDIO_ASK_NONE;
-	ddio_slot_submit(slot, DDIO_DISK_WRITE, slot->offset);
+	ddio_coll_stream_write(slot);
 }
 
 void ddio_slot_write_locked(struct ddio_slot *slot)
@@ -92,7 +92,7 @@ static struct ddio_slot *slot_due(struct ddio_coll_disk *cd)
 
 	for (i = 0; i < cd->nslots; i++)
 		if (cd->slot[i].ask == DDIO_ASK_READY && cd->slot[i].state == DDIO_SLOT_IDLE &&
-		    cd->slot[i].next.turn == cd->turn_go)
+		    cd->slot[i].next.turn == cd->turn_go && ddio_coll_stream_bind(&cd->slot[i]))
 			return &cd->slot[i];
 	return NULL;
 }
@@ -104,6 +104,7 @@ void ddio_coll_write_go(struct ddio_coll_disk *cd)
 	while (cd->coll->state == DDIO_COLL_RUNNING && (slot = slot_due(cd))) {
 		cd->turn_go++;
 		slot->at = slot->next;
+		ddio_coll_stream_take(slot);
 		ddio_slot_lock(slot);
 	}
 	if (cd->coll->state == DDIO_COLL_RUNNING)
