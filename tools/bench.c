@@ -9,7 +9,6 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -39,6 +38,7 @@ static void catch_signals(void)
 struct bench_pipes {
 	int (*fd)[2];
 	uint32_t n, rank;
+	const struct bench_spec *spec;
 };
 
 static int pipe_all(int fd, void *buf, size_t len, bool out)
@@ -85,13 +85,42 @@ static void keep_own_ends(struct bench_pipes *p)
 	}
 }
 
+static int real_connect(void *arg, struct ddio_session **session)
+{
+	struct bench_pipes *p = arg;
+	struct ddio_connect_opts opts = { .struct_size = sizeof(opts), .conf = p->spec->conf };
+
+	return ddio_connect(&opts, session);
+}
+
+static int real_meet(void *arg, struct ddio_session *session, struct ddio_group **group)
+{
+	struct bench_pipes *p = arg;
+
+	return ddio_group_create_bcast(session, p->rank, p->n, bcast, p, NULL, group);
+}
+
+static uint64_t real_now(void *arg)
+{
+	struct timespec ts;
+
+	(void)arg;
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
 static void child(const struct bench_spec *spec, struct bench_shared *sh, struct bench_pipes *p)
 {
+	struct bench_world world = {
+		.connect = real_connect, .meet = real_meet, .now = real_now, .arg = p
+	};
+
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	signal(SIGINT, SIG_IGN);
 	signal(SIGTERM, SIG_DFL);
 	keep_own_ends(p);
-	_exit(bench_cp(spec, sh, p->rank, bcast, p));
+	p->spec = spec;
+	_exit(bench_cp(spec, sh, p->rank, &world));
 }
 
 static void show_progress(struct progress *p, const struct bench_shared *sh)
@@ -176,26 +205,6 @@ static int run_processes(const struct bench_spec *spec, struct bench_shared *sh)
 	return err;
 }
 
-static struct bench_shared *shared_new(const struct bench_spec *spec)
-{
-	uint64_t total = (uint64_t)spec->nlayouts * spec->trials * spec->nrecords *
-			 spec->npatterns * spec->nmethods;
-	struct bench_shared *sh;
-	struct utsname u;
-
-	if (total > BENCH_MAX_RUNS)
-		return NULL;
-	sh = mmap(NULL, sizeof(*sh) + total * sizeof(sh->runs[0]), PROT_READ | PROT_WRITE,
-		  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (sh == MAP_FAILED)
-		return NULL;
-	sh->total = total;
-	sh->scale = 1.0;
-	if (!uname(&u))
-		snprintf(sh->kernel, sizeof(sh->kernel), "%s %s", u.sysname, u.release);
-	return sh;
-}
-
 /* A cluster of its own in a temporary directory, gone afterwards. */
 struct bench_cluster {
 	char dir[64], conf[80];
@@ -242,42 +251,6 @@ static void cluster_stop(struct bench_cluster *c)
 		local_remove_tree(c->dir);
 }
 
-static FILE *open_out(const char *path)
-{
-	FILE *f = path && strcmp(path, "-") ? fopen(path, "w") : stdout;
-
-	if (!f)
-		cmd_fail("bench", -errno, "%s", path);
-	return f;
-}
-
-static int write_results(const struct bench_values *v, const struct bench_spec *spec,
-			 const struct bench_shared *sh)
-{
-	enum bench_format format = v->csv ? BENCH_CSV : v->json ? BENCH_JSON : BENCH_TEXT;
-	FILE *f = open_out(v->output);
-	int err = 0;
-
-	if (!f)
-		return -EIO;
-	bench_print(f, format, spec, sh);
-	if (v->limits)
-		err = bench_print_limits(f, format);
-	if (f != stdout && fclose(f))
-		err = -errno;
-	if (!err && v->csv_file) {
-		f = open_out(v->csv_file);
-		if (!f)
-			return -EIO;
-		bench_print(f, BENCH_CSV, spec, sh);
-		if (fclose(f))
-			err = -errno;
-	}
-	if (!err && v->plot)
-		err = bench_plot(v->plot, spec, sh);
-	return err;
-}
-
 static int bench_all(struct bench_values *v)
 {
 	struct bench_cluster c = { .n = 0 };
@@ -287,7 +260,7 @@ static int bench_all(struct bench_values *v)
 
 	if (err)
 		return err;
-	sh = shared_new(&spec);
+	sh = bench_shared_new(&spec);
 	if (!sh)
 		return cmd_fail("bench", 0, "too many runs: at most %d", BENCH_MAX_RUNS), -E2BIG;
 	if (!v->conf) {
@@ -304,8 +277,9 @@ static int bench_all(struct bench_values *v)
 			cmd_fail("bench", sh->failed ? 0 : err, "%s",
 				 sh->failed ? sh->error : "cannot run");
 	} else {
-		err = write_results(v, &spec, sh);
+		err = bench_write("bench", v, &spec, sh);
 	}
+	bench_shared_free(&spec, sh);
 	bench_spec_free(&spec);
 	return err;
 }

@@ -98,9 +98,27 @@ struct bench_shared {
 	struct bench_run runs[];
 };
 
-/* A compute process: returns its exit code.  @bcast_fd: pipes for ddio_group_create_bcast(). */
+/**
+ * struct bench_world - where a compute process runs: real or simulated
+ * @connect: begins its session; what it says on failure is ddio_last_error()'s
+ * @meet: all processes' group
+ * @now: nanoseconds, monotonic
+ * @arg: for these
+ */
+struct bench_world {
+	int (*connect)(void *arg, struct ddio_session **session);
+	int (*meet)(void *arg, struct ddio_session *session, struct ddio_group **group);
+	uint64_t (*now)(void *arg);
+	void *arg;
+};
+
+/* A compute process: returns its exit code. */
 int bench_cp(const struct bench_spec *spec, struct bench_shared *sh, uint32_t rank,
-	     ddio_bcast_fn bcast, void *arg);
+	     const struct bench_world *world);
+
+/* Memory for the results of all runs, shared with processes forked later.  NULL: too many. */
+struct bench_shared *bench_shared_new(const struct bench_spec *spec);
+void bench_shared_free(const struct bench_spec *spec, struct bench_shared *sh);
 
 enum bench_format { BENCH_TEXT, BENCH_CSV, BENCH_JSON };
 void bench_print(FILE *out, enum bench_format format, const struct bench_spec *spec,

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include "bench.h"
 
 #define COLD_NAME "bench.cold"
@@ -17,6 +16,7 @@ struct cp {
 	const struct bench_spec *spec;
 	struct bench_shared *sh;
 	uint32_t rank;
+	const struct bench_world *world;
 	struct ddio_session *session;
 	struct ddio_group *group;
 	struct ddio_file *file;
@@ -29,12 +29,9 @@ struct cp {
 	uint64_t bad_at; /* file offset of the first wrong byte, or UINT64_MAX */
 };
 
-static uint64_t now_ns(void)
+static uint64_t now_ns(const struct cp *cp)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+	return cp->world->now(cp->world->arg);
 }
 
 static int cp_fail(struct cp *cp, int err, const char *what)
@@ -146,7 +143,7 @@ static int settle(struct cp *cp)
 static int timed(struct cp *cp, const struct ddio_array *a, bool write, uint32_t method,
 		 struct bench_run *run)
 {
-	uint64_t t0 = now_ns();
+	uint64_t t0 = now_ns(cp);
 	int err;
 
 	run->report.struct_size = sizeof(run->report);
@@ -155,7 +152,7 @@ static int timed(struct cp *cp, const struct ddio_array *a, bool write, uint32_t
 		return err;
 	if (!cp->rank && (method == DDIO_METHOD_TC || method == DDIO_METHOD_2P))
 		err = ddio_drop_cache(cp->file);
-	run->elapsed_ns = (uint64_t)((double)(now_ns() - t0) / cp->sh->scale);
+	run->elapsed_ns = (uint64_t)((double)(now_ns(cp) - t0) / cp->sh->scale);
 	return err;
 }
 
@@ -387,17 +384,16 @@ static int first_disk(void *arg, const struct ddio_disk_state *d)
 }
 
 int bench_cp(const struct bench_spec *spec, struct bench_shared *sh, uint32_t rank,
-	     ddio_bcast_fn bcast, void *arg)
+	     const struct bench_world *world)
 {
-	struct ddio_connect_opts opts = { .struct_size = sizeof(opts), .conf = spec->conf };
-	struct cp cp = { .spec = spec, .sh = sh, .rank = rank };
-	int err = ddio_connect(&opts, &cp.session);
+	struct cp cp = { .spec = spec, .sh = sh, .rank = rank, .world = world };
+	int err = world->connect(world->arg, &cp.session);
 
 	if (err) {
 		cp_fail(&cp, err, "connect");
 		return 1;
 	}
-	err = ddio_group_create_bcast(cp.session, rank, spec->cps, bcast, arg, NULL, &cp.group);
+	err = world->meet(world->arg, cp.session, &cp.group);
 	if (err) {
 		cp_fail(&cp, err, "group");
 		goto out;

@@ -7,48 +7,19 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "bench_spec.h"
+#include "bench_opts.h"
 #include "cmd.h"
 
-#define AT(member) offsetof(struct bench_values, member)
-
 static const struct opt_spec bench_opts[] = {
-	{ "patterns", 'p', OPT_TEXT, AT(patterns), "LIST",
-	  "ra,rbb,wc,... or read, write, all (all)" },
-	{ "records", 'r', OPT_TEXT, AT(records), "LIST", "record sizes in bytes (8,8192)" },
-	{ "methods", 'm', OPT_TEXT, AT(methods), "LIST", "tc,2p,dd,dds (all four)" },
-	{ "layouts", 'l', OPT_TEXT, AT(layouts), "LIST",
-	  "contiguous,random-blocks,random-tracks (contiguous)" },
-	{ "cps", 'n', OPT_U32, AT(cps), "N", "compute processes (16)" },
-	{ "iops", 'i', OPT_U32, AT(iops), "N", "I/O processors (16)" },
-	{ "disks", 'd', OPT_U32, AT(disks), "N", "disks of each I/O processor (1)" },
-	{ "size", 's', OPT_SIZE, AT(size), "SIZE", "bytes of the file (10M)" },
-	{ "block-size", 'b', OPT_SIZE, AT(block), "SIZE", "file-system block (8K)" },
-	{ "trials", 't', OPT_U32, AT(trials), "N", "runs of each; the median counts (1)" },
-	{ "engine", 'e', OPT_TEXT, AT(engine), "NAME", "hp97560, mem, aio (hp97560)" },
-	{ "disk-options", 'o', OPT_TEXT, AT(disk_options), "LIST",
-	  "options of the engine, see ddio-disk-engines(7)" },
-	{ "disk-size", 0, OPT_SIZE, AT(disk_size), "SIZE", "size of a disk of mem or aio" },
-	{ "shared-bus", 0, OPT_FLAG, AT(shared_bus), NULL, "disks of an IOP share a SCSI bus" },
-	{ "cache", 0, OPT_SIZE, AT(cache), "SIZE", "block cache a disk (the papers' size)" },
-	{ "buffers", 0, OPT_U32, AT(buffers), "N", "block buffers a disk (2)" },
-	{ "reactors", 0, OPT_U32, AT(reactors), "N", "reactors of each IOP (as many as disks)" },
-	{ "rotate", 0, OPT_FLAG, AT(rotate), NULL, "each disk starts elsewhere in its list" },
-	{ "no-batch", 0, OPT_FLAG, AT(no_batch), NULL, "Memput and Memget one at a time" },
-	{ "seed", 0, OPT_U64, AT(seed), "N", "of layouts and contents (1)" },
-	{ "conf", 'c', OPT_TEXT, AT(conf), "FILE", "use this cluster, start none" },
-	{ "file", 'f', OPT_TEXT, AT(file), "NAME", "use this file of the cluster" },
-	{ "reference", 0, OPT_TEXT, AT(reference), "FILE", "a local copy of it, to compare with" },
-	{ "offset", 0, OPT_SIZE, AT(offset), "SIZE", "of the array in the file (a .npy's own)" },
-	{ "no-verify", 0, OPT_FLAG, AT(no_verify), NULL, "do not check every byte" },
-	{ "paper", 0, OPT_FLAG, AT(paper), NULL, "the published figures beside ours" },
-	{ "limits", 0, OPT_FLAG, AT(limits), NULL, "this machine's memcpy and loopback TCP too" },
-	{ "csv", 0, OPT_FLAG, AT(csv), NULL, "comma-separated, one line a run" },
-	{ "json", 0, OPT_FLAG, AT(json), NULL, "one JSON object" },
-	{ "output", 'O', OPT_TEXT, AT(output), "FILE", "write the results there" },
-	{ "csv-file", 0, OPT_TEXT, AT(csv_file), "FILE", "write CSV there besides" },
-	{ "plot", 0, OPT_TEXT, AT(plot), "FILE.png", "draw bars by gnuplot" },
-	{ "quiet", 'q', OPT_FLAG, AT(quiet), NULL, "no progress display" },
+	BENCH_OPTS,
+	{ "reactors", 0, OPT_U32, BENCH_AT(reactors), "N",
+	  "reactors of each IOP (as many as disks)" },
+	{ "conf", 'c', OPT_TEXT, BENCH_AT(conf), "FILE", "use this cluster, start none" },
+	{ "file", 'f', OPT_TEXT, BENCH_AT(file), "NAME", "use this file of the cluster" },
+	{ "reference", 0, OPT_TEXT, BENCH_AT(reference), "FILE",
+	  "a local copy of it, to compare with" },
+	{ "limits", 0, OPT_FLAG, BENCH_AT(limits), NULL,
+	  "this machine's memcpy and loopback TCP too" },
 	{ 0 },
 };
 

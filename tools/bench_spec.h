@@ -19,6 +19,9 @@ void bench_defaults(struct bench_values *v);
 /* Prints what is wrong. Return: 0, -EINVAL, or what opening the reference said. */
 int bench_spec_make(struct bench_values *v, struct bench_spec *spec);
 void bench_spec_free(struct bench_spec *spec);
+/* Prints the results as the options say.  Return: 0 or -errno after a message. */
+int bench_write(const char *command, const struct bench_values *v, const struct bench_spec *spec,
+		const struct bench_shared *sh);
 /* Measures this machine's limits and prints them in the format of the results. */
 int bench_print_limits(FILE *out, enum bench_format format);
 

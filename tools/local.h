@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/types.h>
 
 /**
@@ -22,6 +23,7 @@
  * @timeout_ms: bound on lack of progress, 0: the default
  * @buffers: block buffers a disk, 0: the default
  * @reactors: per I/O processor, 0: the default
+ * @no_sync: records are not forced to the medium, for clusters that are thrown away
  */
 struct local_spec {
 	const char *dir;
@@ -37,10 +39,13 @@ struct local_spec {
 	uint32_t timeout_ms;
 	uint32_t buffers;
 	uint32_t reactors;
+	bool no_sync;
 };
 
 /* Writes DIR/ddio.conf (and DIR/key). Return: 0 or -errno after a message. */
 int local_configure(const char *command, const struct local_spec *spec);
+/* The text of it, with a port for each node. */
+void local_print_conf(FILE *f, const struct local_spec *spec, const uint16_t *port);
 /* Starts every node of DIR/ddio.conf in the background (daemon), or as children that die with
  * this process (@pids, one a node). */
 int local_start(const char *command, const char *dir, uint32_t nodes, pid_t *pids);

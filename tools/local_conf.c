@@ -105,23 +105,31 @@ static void local_write_node(FILE *f, const struct local_spec *s, uint32_t node,
 		fprintf(f, "buffers = %u\n", s->buffers);
 	if (s->reactors)
 		fprintf(f, "reactors = %u\n", s->reactors);
+	if (s->no_sync)
+		fprintf(f, "sync_io = no\n");
 	for (d = 0; d < s->disks; d++)
 		local_write_disk(f, s, node, node * s->disks + d);
+}
+
+void local_print_conf(FILE *f, const struct local_spec *s, const uint16_t *port)
+{
+	uint32_t i;
+
+	local_write_cluster(f, s);
+	for (i = 0; i < s->iops; i++)
+		local_write_node(f, s, i, port[i]);
 }
 
 static int local_write_conf(const struct local_spec *s, const uint16_t *port)
 {
 	char path[4096];
-	uint32_t i;
 	FILE *f;
 
 	snprintf(path, sizeof(path), "%s/ddio.conf", s->dir);
 	f = fopen(path, "wx");
 	if (!f)
 		return -errno;
-	local_write_cluster(f, s);
-	for (i = 0; i < s->iops; i++)
-		local_write_node(f, s, i, port[i]);
+	local_print_conf(f, s, port);
 	return fclose(f) ? -errno : 0;
 }
 

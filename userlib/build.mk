@@ -6,15 +6,17 @@ CORE_DIRS := userlib/base userlib/conf userlib/map userlib/proto userlib/conn us
 CORE_SRC := $(sort $(wildcard $(addsuffix /*.c,$(CORE_DIRS))) $(wildcard kmod/shared/*.c))
 CP_SRC := $(sort $(wildcard userlib/cp/*.c))
 IOP_SRC := $(sort $(wildcard userlib/iop/*.c))
+SIM_SRC := $(sort $(wildcard userlib/sim/*.c))
 
 CORE_OBJ := $(CORE_SRC:%.c=$(O)/%.o)
 CP_OBJ := $(CP_SRC:%.c=$(O)/%.o)
 IOP_OBJ := $(IOP_SRC:%.c=$(O)/%.o)
+SIM_OBJ := $(SIM_SRC:%.c=$(O)/%.o)
 
 LIB_SONAME := libddio.so.0
 LIB_TARGETS := $(O)/libddio.so.$(VERSION) $(O)/libddio.a
 
-$(O)/libddio-all.a: $(CORE_OBJ) $(CP_OBJ) $(IOP_OBJ)
+$(O)/libddio-all.a: $(CORE_OBJ) $(CP_OBJ) $(IOP_OBJ) $(SIM_OBJ)
 	$(call say,AR,$@)
 	$(Q)rm -f $@; ar rcs $@ $^
 

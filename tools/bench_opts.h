@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The options that ddio bench and ddio sim have in common: values begin with struct bench_values. */
+#ifndef DDIO_BENCH_OPTS_H
+#define DDIO_BENCH_OPTS_H
+
+#include <stddef.h>
+#include "bench_spec.h"
+
+#define BENCH_AT(member) offsetof(struct bench_values, member)
+
+/* clang-format off */
+#define BENCH_OPTS \
+	{ "patterns", 'p', OPT_TEXT, BENCH_AT(patterns), "LIST", "ra,rbb,wc,... or read, write, all (all)" }, \
+	{ "records", 'r', OPT_TEXT, BENCH_AT(records), "LIST", "record sizes in bytes (8,8192)" }, \
+	{ "methods", 'm', OPT_TEXT, BENCH_AT(methods), "LIST", "tc,2p,dd,dds (all four)" }, \
+	{ "layouts", 'l', OPT_TEXT, BENCH_AT(layouts), "LIST", "contiguous,random-blocks,random-tracks (contiguous)" }, \
+	{ "cps", 'n', OPT_U32, BENCH_AT(cps), "N", "compute processes (16)" }, \
+	{ "iops", 'i', OPT_U32, BENCH_AT(iops), "N", "I/O processors (16)" }, \
+	{ "disks", 'd', OPT_U32, BENCH_AT(disks), "N", "disks of each I/O processor (1)" }, \
+	{ "size", 's', OPT_SIZE, BENCH_AT(size), "SIZE", "bytes of the file (10M)" }, \
+	{ "block-size", 'b', OPT_SIZE, BENCH_AT(block), "SIZE", "file-system block (8K)" }, \
+	{ "trials", 't', OPT_U32, BENCH_AT(trials), "N", "runs of each; the median counts (1)" }, \
+	{ "engine", 'e', OPT_TEXT, BENCH_AT(engine), "NAME", "hp97560, mem, aio (hp97560)" }, \
+	{ "disk-options", 'o', OPT_TEXT, BENCH_AT(disk_options), "LIST", "options of the engine, see ddio-disk-engines(7)" }, \
+	{ "disk-size", 0, OPT_SIZE, BENCH_AT(disk_size), "SIZE", "size of a disk of mem or aio" }, \
+	{ "shared-bus", 0, OPT_FLAG, BENCH_AT(shared_bus), NULL, "disks of an IOP share a SCSI bus" }, \
+	{ "cache", 0, OPT_SIZE, BENCH_AT(cache), "SIZE", "block cache a disk (the papers' size)" }, \
+	{ "buffers", 0, OPT_U32, BENCH_AT(buffers), "N", "block buffers a disk (2)" }, \
+	{ "rotate", 0, OPT_FLAG, BENCH_AT(rotate), NULL, "each disk starts elsewhere in its list" }, \
+	{ "no-batch", 0, OPT_FLAG, BENCH_AT(no_batch), NULL, "Memput and Memget one at a time" }, \
+	{ "seed", 0, OPT_U64, BENCH_AT(seed), "N", "of layouts and contents (1)" }, \
+	{ "offset", 0, OPT_SIZE, BENCH_AT(offset), "SIZE", "of the array in the file (a .npy's own)" }, \
+	{ "no-verify", 0, OPT_FLAG, BENCH_AT(no_verify), NULL, "do not check every byte" }, \
+	{ "paper", 0, OPT_FLAG, BENCH_AT(paper), NULL, "the published figures beside ours" }, \
+	{ "csv", 0, OPT_FLAG, BENCH_AT(csv), NULL, "comma-separated, one line a run" }, \
+	{ "json", 0, OPT_FLAG, BENCH_AT(json), NULL, "one JSON object" }, \
+	{ "output", 'O', OPT_TEXT, BENCH_AT(output), "FILE", "write the results there" }, \
+	{ "csv-file", 0, OPT_TEXT, BENCH_AT(csv_file), "FILE", "write CSV there besides" }, \
+	{ "plot", 0, OPT_TEXT, BENCH_AT(plot), "FILE.png", "draw bars by gnuplot" }, \
+	{ "quiet", 'q', OPT_FLAG, BENCH_AT(quiet), NULL, "no progress display" }
+/* clang-format on */
+
+#endif /* DDIO_BENCH_OPTS_H */

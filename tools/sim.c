@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* ddio sim: the experiments of ddio bench in virtual time. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include "bench_opts.h"
+#include "cmd.h"
+#include "sim_world.h"
+
+/* The options in common come first, so that their offsets are the same. */
+struct sim_values {
+	struct bench_values bench;
+	const char *machine, *network;
+	uint32_t columns, rows;
+	bool verbose, stats;
+};
+
+#define SIM_AT(member) offsetof(struct sim_values, member)
+
+static const struct opt_spec sim_opts[] = {
+	BENCH_OPTS,
+	{ "machine", 'M', OPT_TEXT, SIM_AT(machine), "NAME", "what CPU work costs: free (free)" },
+	{ "network", 'N', OPT_TEXT, SIM_AT(network), "NAME", "torus, switched, ideal (torus)" },
+	{ "columns", 0, OPT_U32, SIM_AT(columns), "N", "of the torus (6, more if needed)" },
+	{ "rows", 0, OPT_U32, SIM_AT(rows), "N", "of the torus (6, more if needed)" },
+	{ "stats", 0, OPT_FLAG, SIM_AT(stats), NULL,
+	  "what the simulation took, on standard error" },
+	{ "verbose", 'v', OPT_FLAG, SIM_AT(verbose), NULL, "the daemons' log on standard error" },
+	{ 0 },
+};
+
+const struct opt_cmd ddio_opts_sim = {
+	"ddio",	  "sim", NULL, "The measurements of ddio bench in virtual time, with CPU costs.",
+	sim_opts, 0,	 0
+};
+
+struct sim_run {
+	const struct bench_spec *spec;
+	struct bench_shared *sh;
+	struct progress progress;
+};
+
+static int world_connect(void *arg, struct ddio_session **session)
+{
+	return sim_cp_connect(arg, session);
+}
+
+static int world_meet(void *arg, struct ddio_session *session, struct ddio_group **group)
+{
+	return sim_cp_meet(arg, session, group);
+}
+
+static uint64_t world_now(void *arg)
+{
+	return sim_cp_now(arg);
+}
+
+static int run_cp(struct sim_cp *cp)
+{
+	struct sim_run *run = cp->arg;
+	struct bench_world world = {
+		.connect = world_connect, .meet = world_meet, .now = world_now, .arg = cp
+	};
+
+	return bench_cp(run->spec, run->sh, cp->rank, &world) ? -ECHILD : 0;
+}
+
+static void tick(void *arg)
+{
+	struct sim_run *run = arg;
+
+	progress_step(&run->progress, run->sh->done, run->sh->what);
+}
+
+static void print_stats(const struct sim_world *world)
+{
+	struct sim_world_stats st;
+
+	sim_world_stats(world, &st);
+	fprintf(stderr,
+		"virtual %.3f s, %llu events, %llu messages, %llu bytes, %.3f s waiting for links, "
+		"CPU %.3f s of CPs, %.3f s of IOPs\n",
+		st.virtual_ns / 1e9, (unsigned long long)st.events, (unsigned long long)st.messages,
+		(unsigned long long)st.bytes, st.net_wait_ns / 1e9, st.cp_busy_ns / 1e9,
+		st.iop_busy_ns / 1e9);
+}
+
+static int simulate(const struct sim_values *v, const struct bench_spec *spec,
+		    struct bench_shared *sh)
+{
+	const struct bench_values *b = &v->bench;
+	struct sim_world_spec ws = { .local = { .iops = b->iops,
+						.disks = b->disks,
+						.engine = b->engine,
+						.options = b->disk_options,
+						.disk_size = b->disk_size,
+						.shared_bus = b->shared_bus,
+						.cache = b->cache,
+						.block = b->block,
+						.buffers = b->buffers,
+						.reactors = 1 },
+				     .cps = b->cps,
+				     .machine = v->machine,
+				     .network = v->network,
+				     .columns = v->columns,
+				     .rows = v->rows,
+				     .seed = b->seed,
+				     .verbose = v->verbose };
+	struct sim_run run = { .spec = spec, .sh = sh };
+	struct sim_world *world;
+	char text[600];
+	int err = sim_world_new(&ws, &world, text, sizeof(text));
+
+	if (err)
+		return cmd_fail("sim", 0, "%s", text), err;
+	snprintf(sh->kernel, sizeof(sh->kernel), "simulated %s, %s", v->machine, v->network);
+	progress_begin(&run.progress, "sim", sh->total, spec->progress);
+	err = sim_world_run(world, run_cp, &run, tick);
+	progress_end(&run.progress);
+	if (err)
+		cmd_fail("sim", sh->failed ? 0 : err, "%s", sh->failed ? sh->error : "cannot run");
+	if (v->stats)
+		print_stats(world);
+	sim_world_free(world);
+	return err;
+}
+
+static int sim_all(struct sim_values *v)
+{
+	struct bench_spec spec;
+	struct bench_shared *sh;
+	int err = bench_spec_make(&v->bench, &spec);
+
+	if (err)
+		return err;
+	sh = bench_shared_new(&spec);
+	if (!sh) {
+		cmd_fail("sim", 0, "too many runs: at most %d", BENCH_MAX_RUNS);
+		bench_spec_free(&spec);
+		return -E2BIG;
+	}
+	err = simulate(v, &spec, sh);
+	if (!err)
+		err = bench_write("sim", &v->bench, &spec, sh);
+	bench_shared_free(&spec, sh);
+	bench_spec_free(&spec);
+	return err;
+}
+
+int ddio_cmd_sim(int argc, char **argv)
+{
+	struct sim_values v = { .machine = "free", .network = "torus" };
+	int err;
+
+	bench_defaults(&v.bench);
+	err = opt_parse(&ddio_opts_sim, &v, &argc, &argv);
+	if (err)
+		return err > 0 ? EXIT_OK : EXIT_USAGE;
+	err = sim_all(&v);
+	return err == -EINVAL ? EXIT_USAGE : err ? EXIT_FAILED : EXIT_OK;
+}

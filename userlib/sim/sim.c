@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The simulated world: time, events, processes and their CPUs. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "sim/sim_priv.h"
+
+#define BEGINNING 1000000000ULL /* of virtual time, since 0 is never */
+#define HOUR 3600000000000ULL
+
+uint64_t sim_random(struct ddio_sim *sim)
+{
+	uint64_t z = sim->random += 0x9e3779b97f4a7c15ULL;
+
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+	return z ^ (z >> 31);
+}
+
+/*
+ * Turns: of all processes' first events, the one that can be handled first.  Of those
+ * that can be at the same time, the one that was made first.
+ */
+void sim_plan(struct sim_proc *proc)
+{
+	struct ddio_timer *first = proc->dead ? NULL : ddio_heap_first(&proc->events);
+	uint64_t when;
+
+	if (!first) {
+		ddio_heap_remove(&proc->sim->turns, &proc->turn);
+		return;
+	}
+	when = first->when > proc->cpu->busy_until ? first->when : proc->cpu->busy_until;
+	if (proc->turn.slot && proc->turn.when == when && proc->turn.seq == first->seq)
+		return;
+	proc->sim->turns.seq = first->seq - 1;
+	if (ddio_heap_put(&proc->sim->turns, &proc->turn, when))
+		abort();
+}
+
+static void cpu_plan(struct sim_cpu *cpu)
+{
+	struct sim_proc *proc;
+
+	ddio_list_for_each_entry(proc, &cpu->procs, on_cpu)
+		sim_plan(proc);
+}
+
+void sim_event(struct sim_proc *proc, struct ddio_timer *event, uint64_t when)
+{
+	uint64_t now = sim_now(proc);
+
+	proc->events.seq = proc->sim->seq++;
+	if (ddio_heap_put(&proc->events, event, when < now ? now : when))
+		abort();
+	sim_plan(proc);
+}
+
+void sim_event_cancel(struct sim_proc *proc, struct ddio_timer *event)
+{
+	ddio_heap_remove(&proc->events, event);
+	sim_plan(proc);
+}
+
+void sim_work(struct sim_proc *proc, uint64_t ns)
+{
+	struct sim_cpu *cpu = proc->cpu;
+
+	if (!ns)
+		return;
+	if (cpu->busy_until < proc->sim->now)
+		cpu->busy_until = proc->sim->now;
+	cpu->busy_until += ns;
+	cpu->busy_ns += ns;
+	if (proc->sim->running != cpu)
+		cpu_plan(cpu);
+}
+
+bool sim_step(struct ddio_sim *sim, uint64_t until)
+{
+	struct ddio_timer *turn = ddio_heap_first(&sim->turns), *event;
+	struct sim_proc *proc;
+	struct sim_cpu *cpu;
+
+	if (!turn || turn->when > until)
+		return false;
+	proc = ddio_container_of(turn, struct sim_proc, turn);
+	cpu = proc->cpu;
+	event = ddio_heap_first(&proc->events);
+	sim->now = turn->when;
+	ddio_heap_remove(&proc->events, event);
+	sim->handled++;
+	sim->running = cpu;
+	event->fn(event->arg);
+	sim->running = NULL;
+	cpu_plan(cpu);
+	return true;
+}
+
+/*
+ * Worlds and processes
+ */
+/* What a process and the wire have in common. */
+static void proc_init(struct sim_proc *proc, struct ddio_sim *sim)
+{
+	proc->sim = sim;
+	proc->cpu = &proc->own;
+	ddio_list_init(&proc->own.procs);
+	ddio_list_add(&proc->on_cpu, &proc->own.procs);
+}
+
+struct ddio_sim *ddio_sim_new(uint64_t seed)
+{
+	struct ddio_sim *sim = calloc(1, sizeof(*sim));
+
+	if (!sim)
+		return NULL;
+	sim->log_file = open_memstream(&sim->log, &sim->log_len);
+	if (!sim->log_file) {
+		free(sim);
+		return NULL;
+	}
+	sim->now = BEGINNING;
+	sim->limit = BEGINNING + HOUR;
+	sim->random = seed;
+	sim->port = 40000;
+	sim->machine = ddio_sim_machine_find("free");
+	proc_init(&sim->wire, sim);
+	ddio_list_init(&sim->procs);
+	ddio_list_init(&sim->cos);
+	ddio_list_init(&sim->streams);
+	ddio_list_init(&sim->listeners);
+	return sim;
+}
+
+static void proc_free(struct sim_proc *proc)
+{
+	ddio_heap_fini(&proc->events);
+	ddio_env_fini(&proc->env);
+	free(proc->name);
+	free(proc);
+}
+
+void ddio_sim_free(struct ddio_sim *sim)
+{
+	struct sim_proc *proc, *tmp;
+
+	if (!sim)
+		return;
+	sim_cos_free(sim);
+	sim_streams_free(sim);
+	ddio_heap_fini(&sim->turns);
+	ddio_heap_fini(&sim->wire.events);
+	ddio_list_for_each_entry_safe(proc, tmp, &sim->procs, link)
+		proc_free(proc);
+	sim_net_fini(&sim->net);
+	fclose(sim->log_file);
+	free(sim->log);
+	free(sim);
+}
+
+void ddio_sim_link_default(struct ddio_sim_link *link)
+{
+	*link = (struct ddio_sim_link){ .latency_ns = 10000, .window = 256 * 1024 };
+}
+
+struct ddio_env *ddio_sim_env(struct ddio_sim *sim, const char *name)
+{
+	struct sim_proc *proc = calloc(1, sizeof(*proc));
+
+	if (!proc)
+		return NULL;
+	proc->name = strdup(name);
+	if (!proc->name) {
+		free(proc);
+		return NULL;
+	}
+	proc->env.ops = &sim_env_ops;
+	ddio_list_init(&proc->env.buses);
+	proc_init(proc, sim);
+	proc->node = sim->nprocs++;
+	proc->posts_end = &proc->posts;
+	proc->post_event.fn = sim_run_posts;
+	proc->post_event.arg = proc;
+	proc->offloads_end = &proc->offloads;
+	proc->offload_event.fn = sim_run_offloads;
+	proc->offload_event.arg = proc;
+	ddio_sim_link_default(&proc->how);
+	ddio_list_add(&proc->link, &sim->procs);
+	return &proc->env;
+}
+
+void ddio_sim_share(struct ddio_env *env, struct ddio_env *host)
+{
+	struct sim_proc *proc = sim_proc_of(env);
+
+	ddio_list_del(&proc->on_cpu);
+	proc->cpu = sim_proc_of(host)->cpu;
+	proc->node = sim_proc_of(host)->node;
+	ddio_list_add(&proc->on_cpu, &proc->cpu->procs);
+	sim_plan(proc);
+}
+
+int ddio_sim_run_for(struct ddio_sim *sim, uint64_t ns)
+{
+	uint64_t until = sim->now + ns;
+
+	while (sim_step(sim, until))
+		;
+	sim->now = until;
+	return 0;
+}
+
+void ddio_sim_limit(struct ddio_sim *sim, uint64_t ns)
+{
+	sim->limit = BEGINNING + ns;
+}
+
+uint64_t ddio_sim_elapsed(const struct ddio_sim *sim)
+{
+	return sim->now - BEGINNING;
+}
+
+uint64_t ddio_sim_events(const struct ddio_sim *sim)
+{
+	return sim->handled;
+}
+
+void ddio_sim_set_machine(struct ddio_sim *sim, const struct ddio_sim_machine *machine)
+{
+	sim->machine = machine;
+}
+
+uint64_t ddio_sim_busy(const struct ddio_env *env)
+{
+	const struct sim_proc *proc = sim_proc_of(env);
+	const struct sim_cpu *cpu = proc->cpu;
+	uint64_t now = sim_now(proc);
+
+	/* What it was given to do and has not done yet does not count. */
+	return cpu->busy_ns - (cpu->busy_until > now ? cpu->busy_until - now : 0);
+}
+
+uint64_t ddio_sim_charged(const struct ddio_env *env, enum ddio_work work)
+{
+	return sim_proc_of(env)->charged[work];
+}
+
+void ddio_sim_set_link(struct ddio_env *env, const struct ddio_sim_link *link)
+{
+	sim_proc_of(env)->how = *link;
+	sim_proc_of(env)->sent = 0;
+}
+
+void ddio_sim_kill(struct ddio_env *env)
+{
+	struct sim_proc *proc = sim_proc_of(env);
+
+	proc->dead = true;
+	sim_plan(proc);
+	sim_streams_end(proc, false);
+}
+
+void ddio_sim_cut(struct ddio_env *env)
+{
+	sim_proc_of(env)->cut = true;
+	sim_streams_end(sim_proc_of(env), true);
+}
+
+unsigned int ddio_sim_logged(const struct ddio_sim *sim, const char *text)
+{
+	unsigned int n = 0;
+	char *line, *end;
+
+	fflush(sim->log_file);
+	for (line = sim->log; line && *line; line = end + 1) {
+		end = strchr(line, '\n');
+		if (memmem(line, end - line, text, strlen(text)))
+			n++;
+	}
+	return n;
+}
+
+void ddio_sim_verbose(struct ddio_sim *sim, bool on)
+{
+	sim->verbose = on;
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A simulated world: many processes, each an env, in one thread, in virtual time,
+ * without clock or socket.  Everything is an event; events of the same time run
+ * in the order of their making, and random numbers come from the seed, so a
+ * run repeats exactly.
+ *
+ * Every process runs on a CPU, by default one of its own, which does one thing at a
+ * time: what ddio_env_charge() tells costs time there, according to a machine's table,
+ * and events that come meanwhile wait.  What a handler does after a charge happens after
+ * it: ddio_env_now() has moved on.
+ *
+ * What processes send travels through a network model that knows which node each
+ * of them is.
+ *
+ * Application code, which blocks in gates, runs as a coroutine.  Code that needs only
+ * one such thread may also call from main(): waiting at a gate there runs the world.
+ *
+ * Disks: the engines "mem" (with delay_us, if it is to take time) and "hp97560".
+ * Offloaded work is done at once; its done() comes as the next event.
+ */
+#ifndef DDIO_SIM_H
+#define DDIO_SIM_H
+
+#include "env/env.h"
+
+struct ddio_sim;
+
+/* NULL: out of memory. */
+struct ddio_sim *ddio_sim_new(uint64_t seed);
+/* Ends everything, coroutines in the middle of their work too. */
+void ddio_sim_free(struct ddio_sim *sim);
+
+/*
+ * Machines
+ */
+#define DDIO_SIM_WORKS (DDIO_WORK_CALL + 1)
+
+/**
+ * struct ddio_sim_cost - what a kind of work costs
+ * @call_ns: each ddio_env_charge() of it
+ * @unit_ps: each of the n that it tells
+ */
+struct ddio_sim_cost {
+	uint64_t call_ns;
+	uint64_t unit_ps;
+};
+
+/**
+ * struct ddio_sim_machine - the CPUs of a world
+ * @name: for tables and messages
+ * @help: one line
+ * @cost: by enum ddio_work
+ */
+struct ddio_sim_machine {
+	const char *name;
+	const char *help;
+	struct ddio_sim_cost cost[DDIO_SIM_WORKS];
+};
+
+/* NULL-terminated. */
+extern const struct ddio_sim_machine *const ddio_sim_machines[];
+/* NULL if there is none of that name. */
+const struct ddio_sim_machine *ddio_sim_machine_find(const char *name);
+/* For all processes, from now on; "free" if not set.  @machine must outlive the world. */
+void ddio_sim_set_machine(struct ddio_sim *sim, const struct ddio_sim_machine *machine);
+
+/*
+ * Networks
+ */
+enum ddio_sim_net_kind {
+	DDIO_SIM_NET_IDEAL,    /* nothing ever waits for anything */
+	DDIO_SIM_NET_SWITCHED, /* a port to and from each node; the switch itself never blocks */
+	DDIO_SIM_NET_TORUS,    /* wormhole routing, columns first; a message holds its path */
+};
+
+/**
+ * struct ddio_sim_net - a network
+ * @kind: which model
+ * @bytes_per_s: of each link in each direction; 0: no limit
+ * @hop_ns: switched: through the switch; torus: each router
+ * @columns, @rows: torus: its size; process n is node n % (columns * rows)
+ */
+struct ddio_sim_net {
+	enum ddio_sim_net_kind kind;
+	uint64_t bytes_per_s;
+	uint64_t hop_ns;
+	uint32_t columns;
+	uint32_t rows;
+};
+
+/* The papers': a 6 by 6 torus, 200e6 bytes/s, 20 ns a router. */
+extern const struct ddio_sim_net ddio_sim_net_1994;
+/* Before any process is made.  Return: 0, -EINVAL or -ENOMEM. */
+int ddio_sim_set_net(struct ddio_sim *sim, const struct ddio_sim_net *net);
+
+/**
+ * struct ddio_sim_net_stats - what travelled
+ * @messages: pieces handed to the network
+ * @bytes: in them
+ * @wait_ns: time that they waited for links
+ */
+struct ddio_sim_net_stats {
+	uint64_t messages;
+	uint64_t bytes;
+	uint64_t wait_ns;
+};
+
+void ddio_sim_net_stats(const struct ddio_sim *sim, struct ddio_sim_net_stats *stats);
+
+/*
+ * Processes
+ */
+/* One more process; its name is in log lines.  The n-th is on node n.  NULL: out of memory. */
+struct ddio_env *ddio_sim_env(struct ddio_sim *sim, const char *name);
+/* @env runs on the CPU, and is on the node, of @host, from now on. */
+void ddio_sim_share(struct ddio_env *env, struct ddio_env *host);
+/* Time that the CPU of a process has worked since the beginning of the world. */
+uint64_t ddio_sim_busy(const struct ddio_env *env);
+/* Sum of all ddio_env_charge() of a process. */
+uint64_t ddio_sim_charged(const struct ddio_env *env, enum ddio_work work);
+
+/* An application thread of @env; begins in ddio_sim_run().  Return: 0 or -ENOMEM. */
+int ddio_sim_spawn(struct ddio_env *env, void (*fn)(void *arg), void *arg);
+/*
+ * Until every coroutine has ended.  Return: 0; -EDEADLK if nothing more can
+ * happen while some wait; -ETIME if they have not ended within the limit.
+ */
+int ddio_sim_run(struct ddio_sim *sim);
+/* What happens in the next @ns, whether coroutines have ended or not.  Return: 0. */
+int ddio_sim_run_for(struct ddio_sim *sim, uint64_t ns);
+/* Virtual time at which ddio_sim_run() gives up; an hour if not set. */
+void ddio_sim_limit(struct ddio_sim *sim, uint64_t ns);
+/* Since the beginning of the world. */
+uint64_t ddio_sim_elapsed(const struct ddio_sim *sim);
+/* Events handled so far. */
+uint64_t ddio_sim_events(const struct ddio_sim *sim);
+/* The coroutine that calls it sleeps. */
+void ddio_sim_sleep(struct ddio_env *env, uint64_t ns);
+/*
+ * The coroutine that calls it computes for @ns, in what time its CPU has left over: whatever
+ * else runs there goes first.
+ */
+void ddio_sim_compute(struct ddio_env *env, uint64_t ns);
+
+/**
+ * struct ddio_sim_link - how the streams behave by which a process sends, whatever the network
+ * @latency_ns: from writing to arrival, beyond the network's own
+ * @jitter_ns: at most this is added, at random; the order of bytes stays
+ * @window: bytes that may be under way or unread on a stream
+ * @chop: if not 0, a write takes between 1 and this many bytes, at random
+ * @break_after: the stream that carries this process's byte of this number breaks, once; 0: none
+ * @stall_after: from this byte on nothing that the process sends arrives; 0: never
+ */
+struct ddio_sim_link {
+	uint64_t latency_ns;
+	uint64_t jitter_ns;
+	uint64_t window;
+	uint64_t chop;
+	uint64_t break_after;
+	uint64_t stall_after;
+};
+
+void ddio_sim_link_default(struct ddio_sim_link *link);
+/* From now on; bytes are counted anew. */
+void ddio_sim_set_link(struct ddio_env *env, const struct ddio_sim_link *link);
+
+/*
+ * The process dies: none of its callbacks comes any more, peers read the end of
+ * its streams, its addresses refuse.  Its own memory stays, as do its disks.
+ */
+void ddio_sim_kill(struct ddio_env *env);
+/* The process loses its network: all its streams break, on both sides, and it stays cut off. */
+void ddio_sim_cut(struct ddio_env *env);
+
+/* How many log lines of all processes contain @text. */
+unsigned int ddio_sim_logged(const struct ddio_sim *sim, const char *text);
+/* Log lines to standard error too. */
+void ddio_sim_verbose(struct ddio_sim *sim, bool on);
+
+#endif /* DDIO_SIM_H */

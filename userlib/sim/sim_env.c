@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The simulated world: what an env does there. */
+#include <stdio.h>
+#include "sim/sim_priv.h"
+
+#define WALL_OFFSET 1700000000000000000ULL /* wall-clock time at virtual time 0 */
+
+static uint64_t sim_env_now(struct ddio_env *env)
+{
+	return sim_now(sim_proc_of(env));
+}
+
+static uint64_t sim_env_wall(struct ddio_env *env)
+{
+	return WALL_OFFSET + sim_env_now(env);
+}
+
+static int sim_timer_arm(struct ddio_env *env, struct ddio_timer *timer, uint64_t when_ns)
+{
+	sim_event(sim_proc_of(env), timer, when_ns);
+	return 0;
+}
+
+static void sim_timer_cancel(struct ddio_env *env, struct ddio_timer *timer)
+{
+	sim_event_cancel(sim_proc_of(env), timer);
+}
+
+void sim_run_posts(void *arg)
+{
+	struct sim_proc *proc = arg;
+	struct ddio_post *post = proc->posts, *next;
+
+	proc->posts = NULL;
+	proc->posts_end = &proc->posts;
+	for (; post; post = next) {
+		next = post->next;
+		post->fn(post->arg);
+	}
+}
+
+static void sim_post(struct ddio_env *env, struct ddio_post *post)
+{
+	struct sim_proc *proc = sim_proc_of(env);
+
+	if (!proc->posts)
+		sim_event(proc, &proc->post_event, 0);
+	post->next = NULL;
+	*proc->posts_end = post;
+	proc->posts_end = &post->next;
+}
+
+void sim_run_offloads(void *arg)
+{
+	struct sim_proc *proc = arg;
+	struct ddio_offload *job = proc->offloads, *next;
+
+	proc->offloads = NULL;
+	proc->offloads_end = &proc->offloads;
+	for (; job; job = next) {
+		next = job->next;
+		job->done(job->arg);
+	}
+}
+
+static void sim_offload(struct ddio_env *env, struct ddio_offload *job)
+{
+	struct sim_proc *proc = sim_proc_of(env);
+
+	job->work(job->arg);
+	if (!proc->offloads)
+		sim_event(proc, &proc->offload_event, 0);
+	job->next = NULL;
+	*proc->offloads_end = job;
+	proc->offloads_end = &job->next;
+}
+
+static void sim_random_bytes(struct ddio_env *env, void *buf, size_t len)
+{
+	uint8_t *at = buf;
+
+	while (len--)
+		*at++ = sim_random(sim_proc_of(env)->sim) >> 32;
+}
+
+static void sim_log(struct ddio_env *env, enum ddio_log_level level, const char *fmt, va_list ap)
+{
+	static const char *const words[] = { "error", "warning", "info", "debug" };
+	struct sim_proc *proc = sim_proc_of(env);
+	struct ddio_sim *sim = proc->sim;
+	char line[1024];
+
+	vsnprintf(line, sizeof(line), fmt, ap);
+	fprintf(sim->log_file, "%s %s: %s\n", proc->name, words[level], line);
+	if (sim->verbose)
+		fprintf(stderr, "%.6f %s %s: %s\n", ddio_sim_elapsed(sim) / 1e9, proc->name,
+			words[level], line);
+}
+
+static void sim_charge(struct ddio_env *env, enum ddio_work work, uint64_t n)
+{
+	struct sim_proc *proc = sim_proc_of(env);
+	const struct ddio_sim_cost *cost = &proc->sim->machine->cost[work];
+	uint64_t ps = proc->left_ps + n * cost->unit_ps;
+
+	proc->charged[work] += n;
+	proc->left_ps = ps % 1000;
+	sim_work(proc, cost->call_ns + ps / 1000);
+}
+
+static const struct ddio_disk_engine *const sim_engines[] = {
+	&ddio_disk_mem,
+	&ddio_disk_hp97560,
+	NULL,
+};
+
+const struct ddio_env_ops sim_env_ops = {
+	.name = "simulated",
+	.now = sim_env_now,
+	.wall = sim_env_wall,
+	.timer_arm = sim_timer_arm,
+	.timer_cancel = sim_timer_cancel,
+	.post = sim_post,
+	.offload = sim_offload,
+	.gate_open = sim_gate_open,
+	.gate_wait = sim_gate_wait,
+	.random = sim_random_bytes,
+	.log = sim_log,
+	.charge = sim_charge,
+	.stream_connect = sim_stream_connect,
+	.stream_attach = sim_stream_attach,
+	.listen = sim_listen,
+	.engines = sim_engines,
+};

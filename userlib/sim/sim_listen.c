@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The simulated world: connecting and listening, and the end of a process's streams. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "sim/sim_stream.h"
+
+static struct sim_listener *listener_find(struct ddio_sim *sim, const char *addr)
+{
+	struct sim_listener *l;
+
+	ddio_list_for_each_entry(l, &sim->listeners, link)
+		if (!strcmp(l->addr, addr) && !l->proc->dead && !l->proc->cut)
+			return l;
+	return NULL;
+}
+
+static void stream_connect_event(void *arg)
+{
+	struct sim_stream *s = arg, *other;
+	struct sim_listener *l = s->proc->cut ? NULL : listener_find(s->sim, s->name);
+	char name[SIM_ADDR_MAX];
+
+	s->event.fn = sim_stream_event;
+	s->connecting = false;
+	if (!l) {
+		sim_stream_break(s, -ECONNREFUSED);
+		return;
+	}
+	snprintf(name, sizeof(name), "127.0.0.1:%u", ++s->sim->port);
+	other = sim_stream_new(l->proc, name);
+	if (!other) {
+		sim_stream_break(s, -ENOMEM);
+		return;
+	}
+	s->peer = other;
+	other->peer = s;
+	ddio_list_del(&other->link);
+	ddio_list_add(&other->link, &l->pending);
+	sim_event(l->proc, &l->event, sim_time(s->sim));
+	sim_stream_plan(s, s->proc->how.latency_ns);
+}
+
+int sim_stream_connect(struct ddio_env *env, const char *addr, const struct ddio_stream_ops *ops,
+		       void *ctx, struct ddio_stream **stream)
+{
+	struct sim_stream *s;
+
+	if (strlen(addr) >= SIM_ADDR_MAX || !strchr(addr, ':'))
+		return -EINVAL;
+	s = sim_stream_new(sim_proc_of(env), addr);
+	if (!s)
+		return -ENOMEM;
+	s->ops = ops;
+	s->ctx = ctx;
+	s->connecting = true;
+	s->event.fn = stream_connect_event;
+	sim_event(s->proc, &s->event, sim_time(s->sim) + s->proc->how.latency_ns);
+	*stream = &s->base;
+	return 0;
+}
+
+/* One at a time: the user may close the listener. */
+static void listener_event(void *arg)
+{
+	struct sim_listener *l = arg;
+	struct sim_stream *s = ddio_list_first(&l->pending, struct sim_stream, link);
+
+	ddio_list_del(&s->link);
+	ddio_list_add(&s->link, &s->sim->streams);
+	if (!ddio_list_empty(&l->pending))
+		sim_event(l->proc, &l->event, sim_time(s->sim));
+	l->accept(l->ctx, &s->base);
+}
+
+static const char *sim_listener_addr(const struct ddio_listener *listener)
+{
+	return ddio_container_of(listener, struct sim_listener, base)->addr;
+}
+
+static void sim_listener_close(struct ddio_listener *listener)
+{
+	struct sim_listener *l = ddio_container_of(listener, struct sim_listener, base);
+
+	while (!ddio_list_empty(&l->pending))
+		ddio_stream_close(&ddio_list_first(&l->pending, struct sim_stream, link)->base);
+	sim_event_cancel(l->proc, &l->event);
+	ddio_list_del(&l->link);
+	free(l);
+}
+
+static const struct ddio_listener_vtable sim_listener_vt = {
+	.addr = sim_listener_addr,
+	.close = sim_listener_close,
+};
+
+int sim_listen(struct ddio_env *env, const char *addr, ddio_accept_fn accept, void *ctx,
+	       struct ddio_listener **listener)
+{
+	struct ddio_sim *sim = sim_proc_of(env)->sim;
+	const char *colon = strrchr(addr, ':');
+	struct sim_listener *l;
+
+	if (!colon || strlen(addr) >= SIM_ADDR_MAX - 8)
+		return -EINVAL;
+	if (listener_find(sim, addr))
+		return -EADDRINUSE;
+	l = calloc(1, sizeof(*l));
+	if (!l)
+		return -ENOMEM;
+	l->base.vt = &sim_listener_vt;
+	l->base.env = env;
+	l->proc = sim_proc_of(env);
+	l->accept = accept;
+	l->ctx = ctx;
+	l->event.fn = listener_event;
+	l->event.arg = l;
+	ddio_list_init(&l->pending);
+	if (strcmp(colon, ":0"))
+		strcpy(l->addr, addr);
+	else
+		snprintf(l->addr, sizeof(l->addr), "%.*s:%u", (int)(colon - addr), addr,
+			 ++sim->port);
+	ddio_list_add(&l->link, &sim->listeners);
+	*listener = &l->base;
+	return 0;
+}
+
+void sim_streams_end(struct sim_proc *proc, bool broken)
+{
+	struct sim_listener *l;
+
+	sim_streams_end_list(&proc->sim->streams, proc, broken);
+	ddio_list_for_each_entry(l, &proc->sim->listeners, link)
+		sim_streams_end_list(&l->pending, proc, broken);
+}
+
+void sim_streams_free(struct ddio_sim *sim)
+{
+	while (!ddio_list_empty(&sim->listeners))
+		sim_listener_close(
+			&ddio_list_first(&sim->listeners, struct sim_listener, link)->base);
+	while (!ddio_list_empty(&sim->streams))
+		ddio_stream_close(&ddio_list_first(&sim->streams, struct sim_stream, link)->base);
+}

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Shared by the files of the simulated world. */
+#ifndef DDIO_SIM_PRIV_H
+#define DDIO_SIM_PRIV_H
+
+#include "sim/sim.h"
+#include "env/env_ops.h"
+#include "env/heap.h"
+
+struct sim_co;
+
+/**
+ * struct sim_cpu - what does one thing at a time
+ * @busy_until: the end of what it was given to do so far
+ * @busy_ns: time it has worked
+ * @procs: processes that run on it, linked by their on_cpu
+ */
+struct sim_cpu {
+	uint64_t busy_until;
+	uint64_t busy_ns;
+	struct ddio_list procs;
+};
+
+/**
+ * struct sim_proc - one process
+ * @env: what its users see
+ * @sim: where it is
+ * @link: in the world's list
+ * @name: for log lines
+ * @own: its CPU, if it has one of its own
+ * @cpu: the one it runs on
+ * @on_cpu: in the CPU's list
+ * @node: in the network
+ * @events: its timers and all that comes to it
+ * @turn: in the world's heap: when the first event can be handled
+ * @posts: first post, linked by their next
+ * @posts_end: where the next one is to be linked
+ * @post_event: armed while there are posts
+ * @offloads: the same for offloads whose done() is due
+ * @offloads_end: see @posts_end
+ * @offload_event: see @post_event
+ * @how: how it sends
+ * @sent: bytes sent since @how was set
+ * @charged: by kind of work
+ * @left_ps: what charges have left over below a nanosecond
+ * @dead: killed
+ * @cut: without network
+ */
+struct sim_proc {
+	struct ddio_env env;
+	struct ddio_sim *sim;
+	struct ddio_list link;
+	char *name;
+	struct sim_cpu own;
+	struct sim_cpu *cpu;
+	struct ddio_list on_cpu;
+	uint32_t node;
+	struct ddio_heap events;
+	struct ddio_timer turn;
+	struct ddio_post *posts, **posts_end;
+	struct ddio_timer post_event;
+	struct ddio_offload *offloads, **offloads_end;
+	struct ddio_timer offload_event;
+	struct ddio_sim_link how;
+	uint64_t sent;
+	uint64_t charged[DDIO_SIM_WORKS];
+	uint64_t left_ps;
+	bool dead;
+	bool cut;
+};
+
+/**
+ * struct sim_link - one direction of one wire
+ * @span: when it is taken, ascending
+ * @first: those before have ended
+ * @n: entries used
+ * @cap: room
+ */
+struct sim_link {
+	struct sim_span {
+		uint64_t start;
+		uint64_t end;
+	} * span;
+	uint32_t first;
+	uint32_t n;
+	uint32_t cap;
+};
+
+/**
+ * struct sim_net - the network's state
+ * @model: as set
+ * @link: torus: six a node; switched: two
+ * @nlinks: entries of @link
+ * @stats: counters
+ */
+struct sim_net {
+	struct ddio_sim_net model;
+	struct sim_link *link;
+	uint32_t nlinks;
+	struct ddio_sim_net_stats stats;
+};
+
+/**
+ * struct ddio_sim - all of it
+ * @now: virtual time
+ * @seq: number of events made
+ * @handled: number of events handled
+ * @limit: of ddio_sim_run()
+ * @random: state of the generator
+ * @machine: costs
+ * @net: network
+ * @wire: where bytes leave; no process of the user's
+ * @procs: processes
+ * @nprocs: how many
+ * @turns: their turns
+ * @cos: coroutines that have not ended
+ * @current: the coroutine that runs, or NULL
+ * @running: the CPU on which an event is being handled, or NULL
+ * @streams: every stream end, for ddio_sim_free()
+ * @listeners: every listener
+ * @port: the last that was given out
+ * @log: all lines
+ * @log_len: bytes in it
+ * @log_file: writes @log
+ * @verbose: to standard error too
+ */
+struct ddio_sim {
+	uint64_t now;
+	uint64_t seq;
+	uint64_t handled;
+	uint64_t limit;
+	uint64_t random;
+	const struct ddio_sim_machine *machine;
+	struct sim_net net;
+	struct sim_proc wire;
+	struct ddio_list procs;
+	uint32_t nprocs;
+	struct ddio_heap turns;
+	struct ddio_list cos;
+	struct sim_co *current;
+	struct sim_cpu *running;
+	struct ddio_list streams;
+	struct ddio_list listeners;
+	unsigned int port;
+	char *log;
+	size_t log_len;
+	FILE *log_file;
+	bool verbose;
+};
+
+static inline struct sim_proc *sim_proc_of(const struct ddio_env *env)
+{
+	return ddio_container_of(env, struct sim_proc, env);
+}
+
+/* The time for a process: its CPU's where that is at work now, else the world's. */
+static inline uint64_t sim_now(const struct sim_proc *proc)
+{
+	const struct ddio_sim *sim = proc->sim;
+
+	return sim->running == proc->cpu && proc->cpu->busy_until > sim->now ? proc->cpu->busy_until
+									     : sim->now;
+}
+
+/* The time for whoever acts just now. */
+static inline uint64_t sim_time(const struct ddio_sim *sim)
+{
+	return sim->running && sim->running->busy_until > sim->now ? sim->running->busy_until
+								   : sim->now;
+}
+
+uint64_t sim_random(struct ddio_sim *sim);
+/* Has the event come at @when, or now if that has passed.  Memory is never short here. */
+void sim_event(struct sim_proc *proc, struct ddio_timer *event, uint64_t when);
+void sim_event_cancel(struct sim_proc *proc, struct ddio_timer *event);
+/* Runs the next event if it comes by @until.  Return: false if there is none. */
+bool sim_step(struct ddio_sim *sim, uint64_t until);
+/* The CPU of @proc works, from now on. */
+void sim_work(struct sim_proc *proc, uint64_t ns);
+/* When the process's first event can be handled has changed. */
+void sim_plan(struct sim_proc *proc);
+
+/* sim_env.c: the operations of an env in this world */
+extern const struct ddio_env_ops sim_env_ops;
+void sim_run_posts(void *arg);
+void sim_run_offloads(void *arg);
+
+/* sim_net.c */
+void sim_net_fini(struct sim_net *net);
+/* When @len bytes that leave @from at @when have arrived at @to. */
+uint64_t sim_net_arrival(struct sim_net *net, uint32_t from, uint32_t to, uint64_t len,
+			 uint64_t when);
+
+/* sim_co.c: coroutines and gates */
+void sim_gate_open(struct ddio_env *env, struct ddio_gate *gate);
+int sim_gate_wait(struct ddio_env *env, struct ddio_gate *gate, uint64_t deadline_ns);
+void sim_cos_free(struct ddio_sim *sim);
+
+/* sim_stream.c, sim_listen.c */
+int sim_stream_connect(struct ddio_env *env, const char *addr, const struct ddio_stream_ops *ops,
+		       void *ctx, struct ddio_stream **stream);
+int sim_stream_attach(struct ddio_env *env, struct ddio_stream *stream);
+int sim_listen(struct ddio_env *env, const char *addr, ddio_accept_fn accept, void *ctx,
+	       struct ddio_listener **listener);
+/* @broken: both sides fail; else the peers read the end. */
+void sim_streams_end(struct sim_proc *proc, bool broken);
+void sim_streams_free(struct ddio_sim *sim);
+
+#endif /* DDIO_SIM_PRIV_H */
