@@ -31,7 +31,7 @@ case_numbers_and_their_limits() {
 			hp_set 1 "$name" "$v" || fail "$name does not take $v"
 			same "$(hp_get 1 "$name")" "$v" "$name"
 		done
-		for v in "$below" "$above" "" x 1x 0x10 -1 "1 2" 4294967296 18446744073709551616; do
+		for v in "$below" "$above" ' ' x 1x 0x10 -1 "1 2" 4294967296 18446744073709551616; do
 			refused 1 "$name" "$v" 'Invalid argument'
 		done
 	done <<-END
@@ -59,7 +59,7 @@ case_switches() {
 			case $v in 0 | n | off) same "$(hp_get 1 $name)" 0 $name ;;
 			*) same "$(hp_get 1 $name)" 1 $name ;; esac
 		done
-		for v in "" 2 x -1; do
+		for v in ' ' 2 x -1; do
 			refused 1 $name "$v" 'Invalid argument'
 		done
 	done
@@ -73,8 +73,7 @@ case_bus_names() {
 		hp_set 1 bus "$v" || fail "bus does not take $v"
 		same "$(hp_get 1 bus)" "$v" bus
 	done
-	for v in "a b" a/b 'a
-b' "$(printf 'n%.0s' $(seq 32))"; do
+	for v in "a b" a/b ' ' "$(printf 'n%.0s' $(seq 32))"; do
 		refused 1 bus "$v" 'Invalid argument'
 	done
 	echo >$hp_root/1/bus || fail "bus cannot be emptied"
@@ -89,7 +88,7 @@ case_faults() {
 			hp_set 1 $name $v || fail "$name does not take $v"
 			same "$(hp_get 1 $name)" $v $name
 		done
-		for v in "" x -1 4294967296; do
+		for v in ' ' x -1 4294967296; do
 			refused 1 $name "$v" 'Invalid argument'
 		done
 	done

@@ -13,6 +13,27 @@ verify() {
 	}
 }
 
+# partition NAME START SIZE ...: a table of up to four, in sectors
+partition() {
+	local dev=$(hp_dev "$1")
+	shift
+	{
+		head -c 446 /dev/zero
+		while [ $# -gt 1 ]; do
+			printf '\0\0\0\0\203\0\0\0'
+			for v in "$1" "$2"; do
+				printf "$(printf '\\%03o\\%03o\\%03o\\%03o' $((v & 255)) $((v >> 8 & 255)) \
+					$((v >> 16 & 255)) $((v >> 24 & 255)))"
+			done
+			shift 2
+		done
+		head -c 64 /dev/zero
+	} | head -c 510 >"$hp_tmp/table"
+	printf '\125\252' >>"$hp_tmp/table"
+	dd if="$hp_tmp/table" of="$dev" bs=512 count=1 conv=notrunc,nocreat,fsync 2>/dev/null &&
+		blockdev --rereadpt "$dev"
+}
+
 case_fio_verifies_the_disk() {
 	want fio
 	hp_new 1 time_scale=0
@@ -33,10 +54,9 @@ case_fio_verifies_two_disks_on_a_bus() {
 }
 
 case_partitions() {
-	want sfdisk
+	want blockdev
 	hp_new 1 time_scale=0
-	printf 'label: dos\nstart=2048, size=200000, type=83\nstart=204800, size=400000, type=83\n' |
-		sfdisk -q "$(hp_dev 1)" >/dev/null 2>&1 || fail "no partition table"
+	partition 1 2048 200000 204800 400000 || fail "no partition table"
 	sleep 0.2
 	same "$(cat /sys/block/hp97560_1/hp97560_1p1/start)" 2048 "start of the first"
 	same "$(cat /sys/block/hp97560_1/hp97560_1p2/size)" 400000 "size of the second"
@@ -53,10 +73,9 @@ case_partitions() {
 
 case_ext4() {
 	local i
-	want sfdisk mkfs.ext4 e2fsck sha256sum
+	want blockdev mkfs.ext4 e2fsck sha256sum
 	hp_new 1 time_scale=1000
-	printf 'label: gpt\nstart=2048, size=600000\n' | sfdisk -q "$(hp_dev 1)" >/dev/null 2>&1 ||
-		fail "no partition table"
+	partition 1 2048 600000 || fail "no partition table"
 	mkfs.ext4 -q /dev/hp97560_1p1 || fail "no file system"
 	mkdir -p "$hp_tmp/mnt"
 	mount /dev/hp97560_1p1 "$hp_tmp/mnt" || skip "no ext4 here"
