@@ -6,7 +6,7 @@
 #
 #   tests/vm/build.sh KERNEL [MAKE-VARIABLE ...]      e.g. 6.1 W=1, or 6.12 C=2
 #
-# With variables the result goes to build/kmod/LABEL-W=1/ and so on.  For 7.x the
+# With variables the result goes to build/kmod/LABEL-W1/ and so on.  For 7.x the
 # compiler runs in a Debian 13 root (fetch.sh trixie), which needs root.
 set -u
 . "$(dirname "$0")/lib.sh"
@@ -14,7 +14,8 @@ set -u
 [ $# -ge 1 ] || die "usage: build.sh KERNEL [VARIABLE=VALUE ...]"
 label=$(kernel_label "$1")
 shift
-suffix=$(printf -- '-%s' "$@")
+# make takes a target with "=" in its path for an assignment.
+suffix=$(printf -- '-%s' "${@/=/}")
 [ $# -gt 0 ] || suffix=
 out=$top/build/kmod/$label$suffix
 src=$out/src
