@@ -155,12 +155,6 @@ static u32 scatter_memory(const struct ddio_flight *flight, u64 offset, u32 leng
 	return length;
 }
 
-/* A block that was begun, but not moved, because the collective was stopped. */
-static int scatter_stopped(const struct ddio_chan *chan)
-{
-	return READ_ONCE(chan->coll->stop) == -EOWNERDEAD ? -EOWNERDEAD : -ECANCELED;
-}
-
 /* Gathers a block and sends it off. */
 static void scatter_write(struct ddio_flight *flight, const struct ddio_entry *entry)
 {
@@ -169,7 +163,7 @@ static void scatter_write(struct ddio_flight *flight, const struct ddio_entry *e
 	ddio_flight_set(flight, DDIO_FLIGHT_FILLING);
 	if (!ddio_copy_gather(chan->coll, entry, flight->bounce)) {
 		ddio_flight_set(flight, DDIO_FLIGHT_FREE);
-		ddio_coll_block_done(chan->coll, entry, scatter_stopped(chan));
+		ddio_coll_block_done(chan->coll, entry, ddio_chan_stop_status(chan));
 		return;
 	}
 	ddio_flight_set(flight, DDIO_FLIGHT_READY);
@@ -209,7 +203,7 @@ static int scatter_deliver(struct ddio_flight *flight, const struct ddio_entry *
 	if (flight->error)
 		return flight->error;
 	if (!ddio_copy_scatter(coll, entry, flight->bounce))
-		return scatter_stopped(flight->chan);
+		return ddio_chan_stop_status(flight->chan);
 	return 0;
 }
 

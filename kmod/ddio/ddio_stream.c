@@ -172,8 +172,10 @@ static void stream_hand_over(struct ddio_flight *flight, int status)
 	WRITE_ONCE(slot->asleep, 0);
 	trace_ddio_slot(chan, flight, true);
 	err = ddio_ring_post(coll->ctx, &event);
-	if (err)
-		ddio_coll_stop(coll, err);
+	if (!err)
+		return;
+	ddio_coll_fail(coll, err);
+	ddio_coll_stop(coll, err);
 }
 
 /* The slot is the channel's again: it is free, or holds what is to be written. */
