@@ -340,13 +340,14 @@ void ddio_list_drop(struct ddio_list *list);
  * @op, @delivery, @flags, @depth, @user_data: as submitted
  * @ops: of the delivery
  * @chan: one for each disk
+ * @nr_chans: how many
  * @running: channels that have not ended
  * @stop: 0, or the error that keeps further blocks from being begun; set once
  * @lock: @error to @bytes, and @ended with the last event
  * @error: status of the block that failed first
  * @error_block: its index
  * @ok_blocks, @bytes: that ended without error
- * @status: of each block by its index; NULL if nobody can ask for it
+ * @status: of each block by its index; 0 until it fails
  * @ended: everything is over; see ddio_coll_ended()
  * @wait: woken when it has ended
  * @waited: 0 until it counts in ctx->ended, 1 while it does, 2 when somebody has learned of the end
@@ -372,6 +373,7 @@ struct ddio_coll {
 	u64 user_data;
 	const struct ddio_delivery *ops;
 	struct ddio_chan *chan;
+	u32 nr_chans;
 	atomic_t running;
 	int stop;
 	spinlock_t lock;
@@ -404,7 +406,9 @@ int ddio_coll_cancel(struct ddio_ctx *ctx, u32 id);
 void ddio_coll_stop(struct ddio_coll *coll, int error);
 /* From a channel's work: a block has ended. */
 void ddio_coll_block_done(struct ddio_coll *coll, const struct ddio_entry *entry, int status);
-/* From a channel's work: its flush failed. */
+/* The same of one that was never begun. */
+void ddio_coll_block_canceled(struct ddio_coll *coll, const struct ddio_entry *entry, int status);
+/* From a channel's work: something failed that is not a block. */
 void ddio_coll_fail(struct ddio_coll *coll, int error);
 /* From a channel's work, last of all: the channel and perhaps the collective is gone afterwards. */
 void ddio_coll_chan_ended(struct ddio_coll *coll);
@@ -479,8 +483,10 @@ enum ddio_chan_phase {
  * @nr_vecs: vectors that each flight has
  * @transfer_max: place: longest transfer of several blocks, bytes
  * @free: bit n: flight n is free
- * @blocks, @bytes, @bios, @merged: since they were last added to the collective's and the context's
+ * @blocks, @bytes, @bios, @merged, @works: since they were last added to the collective's and
+ *	the context's
  * @flight: as many as the depth
+ * @vec: their vectors
  */
 struct ddio_chan {
 	struct ddio_coll *coll;
@@ -502,7 +508,9 @@ struct ddio_chan {
 	u64 bytes;
 	u64 bios;
 	u64 merged;
+	u64 works;
 	struct ddio_flight *flight;
+	struct bio_vec *vec;
 };
 
 #define DDIO_CHAN_FLIGHTS 0xffff
@@ -543,7 +551,8 @@ struct ddio_delivery {
 
 extern const struct ddio_delivery ddio_place, ddio_stream, ddio_scatter, ddio_flush;
 
-int ddio_chan_init(struct ddio_chan *chan, struct ddio_coll *coll, u32 index);
+void ddio_chan_init(struct ddio_chan *chan, struct ddio_coll *coll, u32 index);
+int ddio_chan_setup(struct ddio_chan *chan);
 void ddio_chan_fini(struct ddio_chan *chan);
 /*
  * The work runs for the first time: on the workqueue; or, if @here, now and in the caller's context
@@ -552,11 +561,19 @@ void ddio_chan_fini(struct ddio_chan *chan);
 void ddio_chan_start(struct ddio_chan *chan, bool here, u64 deadline);
 /* Makes the work run, soon and once more if it is running.  Any context. */
 void ddio_chan_poke(struct ddio_chan *chan);
+/* The same for a flight that is on @chan->landed now; @chan may be gone afterwards. */
+void ddio_chan_count(struct ddio_chan *chan);
 /* A free flight, or NULL. */
 struct ddio_flight *ddio_chan_flight(struct ddio_chan *chan);
 static inline bool ddio_chan_stopped(const struct ddio_chan *chan)
 {
 	return READ_ONCE(chan->coll->stop);
+}
+
+/* The status of blocks that are not begun because of that. */
+static inline int ddio_chan_stop_status(const struct ddio_chan *chan)
+{
+	return READ_ONCE(chan->coll->stop) == -EOWNERDEAD ? -EOWNERDEAD : -ECANCELED;
 }
 
 void ddio_flight_set(struct ddio_flight *flight, enum ddio_flight_state state);

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Flights as bios.
+ *
+ * Most transfers fit into one bio, which is the flight's own, with vectors of its own:
+ * nothing is allocated.  For the rest of a longer one, further bios come from a
+ * pool, each sent off before the next one is taken, so there is always one that
+ * will come back.
+ */
+#include <linux/bio.h>
+#include <linux/blkdev.h>
+
+#include "ddio_priv.h"
+
+#define DDIO_BIO_POOL 64
+
+static struct bio_set ddio_bios;
+
+/* The last act, in whatever context: the channel may be gone right after. */
+static void ddio_flight_land(struct ddio_flight *flight)
+{
+	struct ddio_chan *chan = flight->chan;
+
+	llist_add(&flight->node, &chan->landed);
+	ddio_chan_count(chan);
+}
+
+static void ddio_flight_end_io(struct bio *bio)
+{
+	struct ddio_flight *flight = bio->bi_private;
+
+	if (unlikely(bio->bi_status))
+		cmpxchg(&flight->error, 0, blk_status_to_errno(bio->bi_status));
+	if (bio != &flight->bio)
+		bio_put(bio);
+	if (atomic_dec_and_test(&flight->bios))
+		ddio_flight_land(flight);
+}
+
+static blk_opf_t ddio_flight_opf(const struct ddio_coll *coll)
+{
+	if (coll->op == DDIO_READ)
+		return REQ_OP_READ;
+	if (coll->flags & DDIO_SUBMIT_FUA)
+		return REQ_OP_WRITE | REQ_SYNC | REQ_IDLE | REQ_FUA;
+	return REQ_OP_WRITE | REQ_SYNC | REQ_IDLE;
+}
+
+static struct bio *ddio_flight_bio(struct ddio_flight *flight, bool first)
+{
+	struct ddio_chan *chan = flight->chan;
+	blk_opf_t opf = ddio_flight_opf(chan->coll);
+	struct bio *bio = &flight->bio;
+
+	if (first)
+		bio_init(bio, chan->disk->bdev, flight->vec, chan->nr_vecs, opf);
+	else
+		bio = bio_alloc_bioset(chan->disk->bdev, BIO_MAX_VECS, opf, GFP_NOIO, &ddio_bios);
+	bio->bi_end_io = ddio_flight_end_io;
+	bio->bi_private = flight;
+	chan->bios++;
+	return bio;
+}
+
+/* Takes @excess bytes off the end. */
+static void ddio_bio_trim(struct bio *bio, u32 excess)
+{
+	bio->bi_iter.bi_size -= excess;
+	while (excess) {
+		struct bio_vec *last = &bio->bi_io_vec[bio->bi_vcnt - 1];
+
+		if (last->bv_len > excess) {
+			last->bv_len -= excess;
+			return;
+		}
+		excess -= last->bv_len;
+		bio->bi_vcnt--;
+	}
+}
+
+/* Fills @bio from @offset of the transfer on, in whole sectors of the disk; how far it comes. */
+static u64 ddio_bio_fill(struct bio *bio, struct ddio_flight *flight, u64 offset, u64 length,
+			 ddio_memory_fn memory)
+{
+	u32 logical = flight->chan->disk->logical, excess;
+	u64 at = offset;
+	struct bio_vec bv;
+
+	while (at < length && bio->bi_vcnt < bio->bi_max_vecs) {
+		at += memory(flight, at, min_t(u64, length - at, U32_MAX), &bv);
+		__bio_add_page(bio, bv.bv_page, bv.bv_len, bv.bv_offset);
+	}
+	excess = (at - offset) & (logical - 1);
+	if (at < length && excess) {
+		ddio_bio_trim(bio, excess);
+		at -= excess;
+	}
+	return at;
+}
+
+void ddio_flight_submit(struct ddio_flight *flight, u64 offset, u64 length, ddio_memory_fn memory)
+{
+	struct bio *bio;
+	u64 at = 0;
+
+	flight->error = 0;
+	/* The last bio's is the submitter's own. */
+	atomic_set(&flight->bios, 1);
+	flight->chan->in_air++;
+	do {
+		bio = ddio_flight_bio(flight, !at);
+		bio->bi_iter.bi_sector = (offset + at) >> SECTOR_SHIFT;
+		at = ddio_bio_fill(bio, flight, at, length, memory);
+		if (at < length)
+			atomic_inc(&flight->bios);
+		submit_bio(bio);
+	} while (at < length);
+}
+
+void ddio_flight_flush(struct ddio_flight *flight)
+{
+	struct ddio_chan *chan = flight->chan;
+	struct bio *bio = &flight->bio;
+
+	flight->error = 0;
+	atomic_set(&flight->bios, 1);
+	chan->in_air++;
+	chan->bios++;
+	bio_init(bio, chan->disk->bdev, NULL, 0, REQ_OP_WRITE | REQ_PREFLUSH);
+	bio->bi_end_io = ddio_flight_end_io;
+	bio->bi_private = flight;
+	submit_bio(bio);
+}
+
+int ddio_bio_init(void)
+{
+	return bioset_init(&ddio_bios, DDIO_BIO_POOL, 0, BIOSET_NEED_BVECS);
+}
+
+void ddio_bio_exit(void)
+{
+	bioset_exit(&ddio_bios);
+}

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A disk's share of a collective: what it has in the air, what lands, when it ends.
+ *
+ * The word chan->run says why the channel runs.  Whoever finds it 0 and adds a reason starts
+ * the work; whoever finds it set knows that the work will look once more.  So the
+ * work is never queued twice, and where transfers end while they are submitted it
+ * goes round without being queued at all.
+ */
+#include <linux/sched.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+
+#include "ddio_priv.h"
+
+/* A merged transfer is not longer, whatever the disk could do. */
+#define DDIO_TRANSFER_MAX (1U << 20)
+
+/* How often counters that others look at are brought up to date, in blocks. */
+#define DDIO_CHAN_ACCOUNT 256
+
+/* Between two looks at the clock, in rounds. */
+#define DDIO_CHAN_ROUNDS 16
+
+/* The states that may follow each. */
+static const u8 ddio_flight_next[] = {
+	[DDIO_FLIGHT_FREE] = BIT(DDIO_FLIGHT_FILLING) | BIT(DDIO_FLIGHT_DRAINING),
+	[DDIO_FLIGHT_FILLING] = BIT(DDIO_FLIGHT_READY) | BIT(DDIO_FLIGHT_FREE),
+	[DDIO_FLIGHT_READY] = BIT(DDIO_FLIGHT_DRAINING),
+	[DDIO_FLIGHT_DRAINING] = BIT(DDIO_FLIGHT_FREE),
+};
+
+void ddio_flight_set(struct ddio_flight *flight, enum ddio_flight_state state)
+{
+	struct ddio_chan *chan = flight->chan;
+
+	WARN_ON_ONCE(!(ddio_flight_next[flight->state] & BIT(state)));
+	if (flight->state == DDIO_FLIGHT_FREE)
+		chan->free &= ~BIT_ULL(flight->slot);
+	if (state == DDIO_FLIGHT_FREE)
+		chan->free |= BIT_ULL(flight->slot);
+	flight->state = state;
+}
+
+struct ddio_flight *ddio_chan_flight(struct ddio_chan *chan)
+{
+	return chan->free ? &chan->flight[__ffs64(chan->free)] : NULL;
+}
+
+/* Moves the channel's counts to where others see them. */
+static void ddio_chan_account(struct ddio_chan *chan)
+{
+	struct ddio_coll *coll = chan->coll;
+	struct ddio_ctx_stats *stats = &coll->ctx->stats;
+
+	atomic64_add(chan->blocks, &stats->blocks);
+	atomic64_add(chan->bytes, coll->op == DDIO_READ ? &stats->read_bytes : &stats->write_bytes);
+	atomic64_add(chan->bios, &stats->bios);
+	atomic64_add(chan->merged, &stats->merged);
+	atomic64_add(chan->works, &stats->works);
+	spin_lock(&coll->lock);
+	coll->ok_blocks += chan->blocks;
+	coll->bytes += chan->bytes;
+	spin_unlock(&coll->lock);
+	chan->blocks = 0;
+	chan->bytes = 0;
+	chan->bios = 0;
+	chan->merged = 0;
+	chan->works = 0;
+}
+
+static int ddio_chan_sync(struct ddio_chan *chan)
+{
+	const struct ddio_span *span = &chan->coll->list.span[chan->index];
+
+	return ddio_disk_sync_cache(chan->disk, span->from, span->to, chan->coll->op == DDIO_WRITE);
+}
+
+/* The first round: what the page cache holds is written out, and thrown away before writing. */
+static void ddio_chan_open(struct ddio_chan *chan)
+{
+	int err = ddio_chan_sync(chan);
+
+	chan->phase = DDIO_CHAN_MOVING;
+	if (!err)
+		return;
+	ddio_coll_fail(chan->coll, err);
+	ddio_coll_stop(chan->coll, err);
+}
+
+static void ddio_chan_flushed(struct ddio_flight *flight)
+{
+	struct ddio_chan *chan = flight->chan;
+
+	ddio_flight_set(flight, DDIO_FLIGHT_FREE);
+	chan->phase = DDIO_CHAN_FLUSHED;
+	if (flight->error)
+		ddio_coll_fail(chan->coll, flight->error);
+}
+
+static void ddio_chan_land(struct ddio_chan *chan)
+{
+	struct llist_node *list = llist_reverse_order(llist_del_all(&chan->landed));
+	struct ddio_flight *flight, *next;
+
+	llist_for_each_entry_safe(flight, next, list, node)
+	{
+		if (chan->phase == DDIO_CHAN_FLUSHING)
+			ddio_chan_flushed(flight);
+		else
+			chan->coll->ops->landed(flight);
+	}
+}
+
+/* Stopped: what was not begun will not be. */
+static void ddio_chan_cancel_rest(struct ddio_chan *chan)
+{
+	struct ddio_coll *coll = chan->coll;
+
+	for (; chan->next < chan->end; chan->next++) {
+		ddio_coll_block_canceled(coll, &coll->list.entry[chan->next],
+					 ddio_chan_stop_status(chan));
+		if (chan->next % 4096 == 0)
+			cond_resched();
+	}
+}
+
+static void ddio_chan_flush(struct ddio_chan *chan)
+{
+	struct ddio_flight *flight = ddio_chan_flight(chan);
+
+	chan->phase = DDIO_CHAN_FLUSHING;
+	flight->nr = 0;
+	ddio_flight_set(flight, DDIO_FLIGHT_DRAINING);
+	ddio_flight_flush(flight);
+}
+
+/* Is everything over?  Begins the flush, if there is to be one, when everything else is. */
+static bool ddio_chan_over(struct ddio_chan *chan)
+{
+	struct ddio_coll *coll = chan->coll;
+
+	if (chan->in_air || (chan->next < chan->end && !ddio_chan_stopped(chan)))
+		return false;
+	if (chan->phase != DDIO_CHAN_MOVING)
+		return true;
+	if (coll->ops->idle && !coll->ops->idle(chan))
+		return false;
+	/* Looking for what is free again may have sent something off. */
+	if (chan->in_air)
+		return false;
+	ddio_chan_cancel_rest(chan);
+	if (!(coll->flags & DDIO_SUBMIT_FLUSH) || ddio_chan_stopped(chan))
+		return true;
+	ddio_chan_flush(chan);
+	return false;
+}
+
+/* One round; true if the channel is over. */
+static bool ddio_chan_round(struct ddio_chan *chan, u32 landed)
+{
+	chan->works++;
+	chan->in_air -= landed;
+	if (chan->phase == DDIO_CHAN_NEW)
+		ddio_chan_open(chan);
+	ddio_chan_land(chan);
+	if (chan->phase == DDIO_CHAN_MOVING && chan->next < chan->end && !ddio_chan_stopped(chan))
+		chan->coll->ops->begin(chan);
+	if (chan->blocks >= DDIO_CHAN_ACCOUNT)
+		ddio_chan_account(chan);
+	return ddio_chan_over(chan);
+}
+
+/* The channel's last act. */
+static void ddio_chan_end(struct ddio_chan *chan)
+{
+	struct ddio_coll *coll = chan->coll;
+	int err = 0;
+
+	if (coll->op == DDIO_WRITE)
+		err = ddio_chan_sync(chan);
+	if (err)
+		ddio_coll_fail(coll, err);
+	ddio_chan_account(chan);
+	ddio_chan_fini(chan);
+	ddio_coll_chan_ended(coll);
+}
+
+/* Who lent his thread has something better to do. */
+static bool ddio_chan_enough(u64 deadline, u32 round)
+{
+	if (signal_pending(current))
+		return true;
+	if (deadline == DDIO_FOREVER || round % DDIO_CHAN_ROUNDS)
+		return false;
+	return ktime_get_ns() >= deadline;
+}
+
+static void ddio_chan_run(struct ddio_chan *chan, const u64 *deadline)
+{
+	u32 round = 0;
+	int why;
+
+	do {
+		why = atomic_xchg(&chan->run, DDIO_CHAN_BUSY);
+		if (ddio_chan_round(chan, why & DDIO_CHAN_FLIGHTS)) {
+			/* The word stays set: nobody starts the work again. */
+			ddio_chan_end(chan);
+			return;
+		}
+		if (deadline && ddio_chan_enough(*deadline, ++round)) {
+			queue_work(ddio_wq, &chan->work);
+			return;
+		}
+		cond_resched();
+	} while (atomic_cmpxchg(&chan->run, DDIO_CHAN_BUSY, 0) != DDIO_CHAN_BUSY);
+}
+
+static void ddio_chan_work(struct work_struct *work)
+{
+	ddio_chan_run(container_of(work, struct ddio_chan, work), NULL);
+}
+
+void ddio_chan_start(struct ddio_chan *chan, bool here, u64 deadline)
+{
+	if (here)
+		ddio_chan_run(chan, &deadline);
+	else
+		queue_work(ddio_wq, &chan->work);
+}
+
+void ddio_chan_poke(struct ddio_chan *chan)
+{
+	if (!atomic_fetch_or(DDIO_CHAN_POKED, &chan->run))
+		queue_work(ddio_wq, &chan->work);
+}
+
+void ddio_chan_count(struct ddio_chan *chan)
+{
+	if (!atomic_fetch_inc(&chan->run))
+		queue_work(ddio_wq, &chan->work);
+}
+
+/* Vectors that a flight has for its own bio. */
+static u32 ddio_chan_vecs(const struct ddio_chan *chan)
+{
+	const struct ddio_coll *coll = chan->coll;
+	u32 longest = max(coll->list.longest, chan->disk->logical);
+
+	/* As if all blocks of the channel were one transfer. */
+	if (coll->delivery == DDIO_PLACE)
+		longest = max_t(u64, longest,
+				min_t(u64, chan->transfer_max,
+				      (u64)longest * (chan->end - chan->next)));
+	return min_t(u32, DIV_ROUND_UP(longest, PAGE_SIZE) + 1, BIO_MAX_VECS);
+}
+
+/**
+ * ddio_chan_init - make a channel that can be poked, but does not run yet
+ * @chan: all zero
+ * @coll: whose; its list is there
+ * @index: of the disk
+ */
+void ddio_chan_init(struct ddio_chan *chan, struct ddio_coll *coll, u32 index)
+{
+	struct request_queue *queue;
+
+	chan->coll = coll;
+	chan->index = index;
+	chan->disk = coll->list.disk[index];
+	chan->next = coll->list.first[index];
+	chan->end = coll->list.first[index + 1];
+	INIT_WORK(&chan->work, ddio_chan_work);
+	init_llist_head(&chan->landed);
+	atomic_set(&chan->run, DDIO_CHAN_POKED);
+	queue = bdev_get_queue(chan->disk->bdev);
+	chan->transfer_max =
+		min_t(u64, (u64)queue_max_sectors(queue) << SECTOR_SHIFT, DDIO_TRANSFER_MAX);
+	chan->nr_vecs = ddio_chan_vecs(chan);
+}
+
+/**
+ * ddio_chan_setup - give a channel its flights
+ * @chan: made by ddio_chan_init()
+ *
+ * Return: 0 or -ENOMEM, or what the delivery says; ddio_chan_fini() gives back
+ */
+int ddio_chan_setup(struct ddio_chan *chan)
+{
+	const struct ddio_coll *coll = chan->coll;
+	u32 i;
+
+	chan->flight = kvcalloc(coll->depth, sizeof(*chan->flight), GFP_KERNEL_ACCOUNT);
+	if (!chan->flight)
+		return -ENOMEM;
+	for (i = 0; i < coll->depth; i++) {
+		chan->flight[i].chan = chan;
+		chan->flight[i].slot = i;
+		chan->free |= BIT_ULL(i);
+	}
+	chan->vec =
+		kvmalloc_array(coll->depth, chan->nr_vecs * sizeof(*chan->vec), GFP_KERNEL_ACCOUNT);
+	if (!chan->vec)
+		return -ENOMEM;
+	for (i = 0; i < coll->depth; i++)
+		chan->flight[i].vec = chan->vec + i * chan->nr_vecs;
+	return coll->ops->chan_setup ? coll->ops->chan_setup(chan) : 0;
+}
+
+/**
+ * ddio_chan_fini - take a channel's flights away; also from one that has none (any more)
+ * @chan: made by ddio_chan_init()
+ */
+void ddio_chan_fini(struct ddio_chan *chan)
+{
+	if (chan->flight && chan->coll->ops->chan_teardown)
+		chan->coll->ops->chan_teardown(chan);
+	kvfree(chan->vec);
+	chan->vec = NULL;
+	kvfree(chan->flight);
+	chan->flight = NULL;
+}
