@@ -263,3 +263,41 @@ void kt_list_expect_all(const struct kt_list *list, const struct kt_shape *shape
 	for (i = 0; i < list->nr; i++)
 		kt_list_expect(list, shape, i, op);
 }
+
+static void kt_list_take(const struct kt_list *list, const struct kt_shape *shape, uint64_t i,
+			 uint32_t op)
+{
+	const struct ddio_block *b = &list->block[i];
+	struct kt_twin *twin = &shape->twin[list->twin[i]];
+	struct kt_place *place = &shape->place[list->place[i]];
+
+	if (op == DDIO_READ)
+		memcpy(place->expect + b->where, place->memory + b->where, b->length);
+	else if (!kt_all(twin->direct, twin->bounce, b->length, b->offset, false))
+		memcpy(twin->ref + b->offset, twin->bounce, b->length);
+}
+
+void kt_list_expect_status(const struct kt_list *list, const struct kt_shape *shape, uint32_t op,
+			   struct kt_tally *tally)
+{
+	uint64_t i;
+
+	memset(tally, 0, sizeof(*tally));
+	for (i = 0; i < list->nr; i++) {
+		switch (list->status[i]) {
+		case 0:
+			tally->ok++;
+			kt_list_expect(list, shape, i, op);
+			break;
+		case -ECANCELED:
+			tally->canceled++;
+			break;
+		case 0x55555555:
+			tally->undone++;
+			break;
+		default:
+			tally->failed++;
+			kt_list_take(list, shape, i, op);
+		}
+	}
+}

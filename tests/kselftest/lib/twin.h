@@ -100,4 +100,25 @@ void kt_list_expect(const struct kt_list *list, const struct kt_shape *shape, ui
 		    uint32_t op);
 void kt_list_expect_all(const struct kt_list *list, const struct kt_shape *shape, uint32_t op);
 
+/**
+ * struct kt_tally - how the blocks of a list ended
+ * @ok: without error
+ * @canceled: -ECANCELED
+ * @failed: with another error
+ * @undone: status untouched
+ */
+struct kt_tally {
+	uint64_t ok;
+	uint64_t canceled;
+	uint64_t failed;
+	uint64_t undone;
+};
+
+/*
+ * What each block must have done by its status: moved, or not been begun; what a block with another
+ * error has left is taken as it is.
+ */
+void kt_list_expect_status(const struct kt_list *list, const struct kt_shape *shape, uint32_t op,
+			   struct kt_tally *tally);
+
 #endif /* KT_TWIN_H */
