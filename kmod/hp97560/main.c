@@ -8,6 +8,7 @@
 #include <linux/module.h>
 
 #include "hpd.h"
+#include "version.h"
 
 module_param_named(size, hpd_defaults.size, uint, 0444);
 MODULE_PARM_DESC(size, "Size in sectors of 512 bytes");
@@ -113,4 +114,6 @@ static void __exit hpd_unload(void)
 module_exit(hpd_unload);
 
 MODULE_DESCRIPTION("Emulated HP 97560 disks");
+MODULE_AUTHOR("The ddio developers");
+MODULE_VERSION(DDIO_MODULE_VERSION);
 MODULE_LICENSE("GPL");

@@ -217,11 +217,15 @@ struct ddio_event {
 	__s32 status;
 	__u32 kind;
 };
-/* A stream's slot is the process's.  Reading: it holds a block (or, with a status, nothing).
- * Writing: it wants a block. */
+/*
+ * A stream's slot is the process's.  Reading: it holds a block (or, with a status, nothing).
+ * Writing: it wants a block.
+ */
 #define DDIO_EVENT_SLOT 1
-/* A block has ended: every block of a placed collective with DDIO_SUBMIT_EVENTS, and every
- * block of a writing stream. */
+/*
+ * A block has ended: every block of a placed collective with DDIO_SUBMIT_EVENTS, and every
+ * block of a writing stream.
+ */
 #define DDIO_EVENT_BLOCK 2
 /* A collective with DDIO_SUBMIT_EVENTS, or a stream, has ended: its last event. */
 #define DDIO_EVENT_DONE 3
@@ -248,6 +252,9 @@ struct ddio_slot {
  * @events_offset: byte offset of struct ddio_event[@events]; event n is at n % @events
  * @slots_offset: byte offset of struct ddio_slot[@slots]
  * @abi: DDIO_ABI_VERSION
+ * @__pad0: keeps what the module stores apart from what the process stores
+ * @__pad1: and both from what never changes
+ * @__pad2: to the next cache line
  *
  * The module trusts nothing that it reads here: who writes nonsense harms himself only.
  */
@@ -386,8 +393,10 @@ struct ddio_submit {
 };
 /* The caller's order, not that of the sectors. */
 #define DDIO_SUBMIT_ORDERED (1U << 0)
-/* Wait for the end.  The call succeeds also if a signal or the deadline ends the wait:
- * @out_state tells. */
+/*
+ * Wait for the end.  The call succeeds also if a signal or the deadline ends the wait:
+ * @out_state tells.
+ */
 #define DDIO_SUBMIT_WAIT (1U << 1)
 /* Post DDIO_EVENT_BLOCK for each block and DDIO_EVENT_DONE.  Streams post theirs anyway. */
 #define DDIO_SUBMIT_EVENTS (1U << 2)
