@@ -119,6 +119,17 @@ unsigned char *kt_rig_at(const struct kt_rig *rig, const struct ddio_block *bloc
 	return NULL;
 }
 
+bool kt_rig_reload(struct kt_rig *rig)
+{
+	uint32_t i;
+
+	for (i = 0; i < rig->nr; i++)
+		if (pread(rig->image[i].fd, rig->image[i].bytes, rig->image[i].length, 0) !=
+		    (ssize_t)rig->image[i].length)
+			return false;
+	return true;
+}
+
 /* The disk is divided into cells as long as the longest block; each block keeps to its own. */
 static uint64_t kt_draw_cell(struct kt_rng *rng, uint8_t *taken, uint64_t cells)
 {

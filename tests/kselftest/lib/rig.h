@@ -42,6 +42,8 @@ int kt_rig_init(struct kt_rig *rig, struct kt_dev *const *dev, uint32_t nr, uint
 void kt_rig_fini(struct kt_rig *rig);
 /* Reads each disk by plain reads; false, and says where, if it holds something else. */
 bool kt_rig_same(const struct kt_rig *rig);
+/* Takes for right what the disks hold; false if they cannot be read. */
+bool kt_rig_reload(struct kt_rig *rig);
 /* What a block of the rig's ought to hold. */
 unsigned char *kt_rig_at(const struct kt_rig *rig, const struct ddio_block *block);
 
