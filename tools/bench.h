@@ -62,7 +62,7 @@ struct bench_spec {
 	uint32_t nmethods, methods[4];
 	uint32_t nlayouts, layouts[3];
 	uint32_t trials;
-	uint32_t xfer_flags;
+	uint32_t xfer_flags, outstanding;
 	uint64_t block;
 	uint64_t size, offset, cover;
 	uint64_t seed;

@@ -113,6 +113,7 @@ static int move(struct cp *cp, const struct ddio_array *a, bool write, uint32_t 
 				   .buf = cp->buf,
 				   .method = method,
 				   .flags = cp->spec->xfer_flags,
+				   .outstanding = cp->spec->outstanding,
 				   .report = report };
 
 	return write ? ddio_write_all(cp->file, cp->group, &t)

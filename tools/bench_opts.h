@@ -26,6 +26,8 @@
 	{ "shared-bus", 0, OPT_FLAG, BENCH_AT(shared_bus), NULL, "disks of an IOP share a SCSI bus" }, \
 	{ "cache", 0, OPT_SIZE, BENCH_AT(cache), "SIZE", "block cache a disk (the papers' size)" }, \
 	{ "buffers", 0, OPT_U32, BENCH_AT(buffers), "N", "block buffers a disk (2)" }, \
+	{ "outstanding", 0, OPT_U32, BENCH_AT(outstanding), "N", "requests a disk and process of TC and 2P (4)" }, \
+	{ "fcfs", 0, OPT_FLAG, BENCH_AT(fcfs), NULL, "disk queues serve who comes first, not CSCAN" }, \
 	{ "rotate", 0, OPT_FLAG, BENCH_AT(rotate), NULL, "each disk starts elsewhere in its list" }, \
 	{ "no-batch", 0, OPT_FLAG, BENCH_AT(no_batch), NULL, "Memput and Memget one at a time" }, \
 	{ "seed", 0, OPT_U64, BENCH_AT(seed), "N", "of layouts and contents (1)" }, \

@@ -296,6 +296,7 @@ int bench_spec_make(struct bench_values *v, struct bench_spec *s)
 				  .trials = v->trials,
 				  .block = v->block,
 				  .seed = v->seed,
+				  .outstanding = v->outstanding,
 				  .verify = !v->no_verify,
 				  .paper = v->paper,
 				  .progress = !v->quiet,

@@ -10,9 +10,9 @@ struct bench_values {
 	const char *patterns, *records, *methods, *layouts;
 	const char *engine, *disk_options;
 	const char *output, *csv_file, *plot;
-	uint32_t cps, iops, disks, trials, buffers, reactors;
+	uint32_t cps, iops, disks, trials, buffers, reactors, outstanding;
 	uint64_t size, block, disk_size, cache, seed, offset;
-	bool no_verify, paper, csv, json, quiet, limits, shared_bus, rotate, no_batch;
+	bool no_verify, paper, csv, json, quiet, limits, shared_bus, rotate, no_batch, fcfs;
 };
 
 void bench_defaults(struct bench_values *v);

@@ -23,6 +23,7 @@
  * @timeout_ms: bound on lack of progress, 0: the default
  * @buffers: block buffers a disk, 0: the default
  * @reactors: per I/O processor, 0: the default
+ * @fcfs: disk queues serve who comes first
  * @no_sync: records are not forced to the medium, for clusters that are thrown away
  */
 struct local_spec {
@@ -39,7 +40,7 @@ struct local_spec {
 	uint32_t timeout_ms;
 	uint32_t buffers;
 	uint32_t reactors;
-	bool no_sync;
+	bool no_sync, fcfs;
 };
 
 /* Writes DIR/ddio.conf (and DIR/key). Return: 0 or -errno after a message. */

@@ -240,6 +240,9 @@ struct ddio_report {
  * @buf: the data; stays the library's until the transfer is over.  May be NULL for an empty share.
  * @method: enum ddio_method, the same on every member
  * @flags: DDIO_XFER_*
+ * @outstanding: TC and 2P: requests to each disk that wait for an answer at a time; 0: 4, as in
+ *	TOCS 1997 (TR94-226 has 1); at most 64
+ * @reserved: must be 0
  * @report: if not NULL, filled at the end
  */
 struct ddio_transfer {
@@ -249,6 +252,8 @@ struct ddio_transfer {
 	void *buf;
 	uint32_t method;
 	uint32_t flags;
+	uint32_t outstanding;
+	uint32_t reserved;
 	struct ddio_report *report;
 };
 #define DDIO_XFER_SYNC 0x1u	/* a write is durable when it ends */

@@ -172,6 +172,7 @@ static void section_defaults(struct ddio_conf_section *section)
 	} else if (section->kind == DDIO_CONF_NODE) {
 		section->node.cache = DDIO_CONF_CACHE_PAPER;
 		section->node.buffers = 2;
+		section->node.cscan = true;
 		section->node.sync_io = true;
 	}
 }

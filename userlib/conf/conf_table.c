@@ -33,6 +33,8 @@ static const struct ddio_conf_option node_options[] = {
 	  "block cache of each disk; paper: 8 blocks for every client and disk" },
 	{ "buffers", DDIO_CONF_COUNT, AT(node.buffers), 1, 1024, "2",
 	  "block buffers of a disk in a collective" },
+	{ "cscan", DDIO_CONF_BOOL, AT(node.cscan), 0, 0, "yes",
+	  "no: disks serve cached requests in the order of their coming, as in TR94-226" },
 	{ "sync_io", DDIO_CONF_BOOL, AT(node.sync_io), 0, 0, "yes",
 	  "no: records are not forced to stable storage, for tests of speed only" },
 	{ .name = NULL },

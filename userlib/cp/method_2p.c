@@ -101,6 +101,7 @@ static void segment_io(struct ddio_2p *tp)
 	tp->io.session = op->session;
 	tp->io.rec = &op->file->rec;
 	tp->io.writing = op->writing;
+	tp->io.window = op->outstanding;
 	tp->io.next = segment_next;
 	tp->io.done = segment_done;
 	tp->io.arg = tp;

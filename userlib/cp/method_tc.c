@@ -304,6 +304,7 @@ static void tc_run(struct ddio_op *op)
 	tc->io.session = op->session;
 	tc->io.rec = &op->file->rec;
 	tc->io.writing = op->writing;
+	tc->io.window = op->outstanding;
 	tc->io.next = tc_next;
 	tc->io.take = tc_take;
 	tc->io.done = tc_done;

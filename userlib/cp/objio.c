@@ -64,6 +64,11 @@ static void req_failed(struct ddio_objreq *req, const struct ddio_reply *reply)
 		reply->text ? reply->text : ddio_status_text(reply->status));
 }
 
+static uint32_t objio_window(const struct ddio_objio *io)
+{
+	return io->window ? io->window : DDIO_WINDOW;
+}
+
 static void objio_fill(struct ddio_objio *io, uint32_t i);
 
 static void req_took(struct ddio_objreq *req, const struct ddio_reply *reply)
@@ -146,7 +151,7 @@ static void objio_fill(struct ddio_objio *io, uint32_t i)
 	struct ddio_objreq *req;
 	int ret;
 
-	while (!io->error.status && !disk->ended && disk->outstanding < DDIO_WINDOW) {
+	while (!io->error.status && !disk->ended && disk->outstanding < objio_window(io)) {
 		req = req_get(io);
 		ret = -ENOMEM;
 		if (req) {

@@ -8,8 +8,9 @@
 
 #include "cp/lane.h"
 
-/* Requests outstanding per disk and compute process, as in the papers. */
+/* Requests outstanding per disk and compute process, as in TOCS 1997. */
 #define DDIO_WINDOW 4
+#define DDIO_WINDOW_MAX 64u
 
 struct ddio_objio;
 
@@ -38,6 +39,7 @@ struct ddio_objreq {
 /**
  * struct ddio_objio - the stream
  * @rec: outlives it
+ * @window: requests to a disk that wait for an answer at a time; 0: DDIO_WINDOW
  * @next: the next request to disk @i of the stripe: 1 if there is one, 0 if there are no more,
  *	or -errno
  * @take: a request with @bounce was read; may be NULL
@@ -49,6 +51,7 @@ struct ddio_objio {
 	struct ddio_session *session;
 	const struct ddio_file_record *rec;
 	bool writing;
+	uint32_t window;
 	int (*next)(struct ddio_objio *io, struct ddio_objreq *req);
 	void (*take)(struct ddio_objio *io, struct ddio_objreq *req);
 	void (*done)(struct ddio_objio *io);

@@ -82,7 +82,7 @@ struct ddio_op {
 	const struct ddio_mover *m;
 	void *priv;
 	bool writing, joined, rooted, finishing;
-	uint32_t method, flags;
+	uint32_t method, flags, outstanding;
 	uint32_t rank, nprocs;
 	uint32_t part_kind;
 	uint8_t *part;

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cp/objio.h"
 #include "cp/op.h"
 
 #define KNOWN_FLAGS (DDIO_XFER_SYNC | DDIO_XFER_ROTATE | DDIO_XFER_NO_BATCH)
@@ -138,6 +139,9 @@ static int op_take(struct ddio_op *op, const struct ddio_transfer *t)
 		return op_wrong(op, -EINVAL, "unknown flags %#x", t->flags & ~KNOWN_FLAGS);
 	if (t->method > DDIO_METHOD_DDS)
 		return op_wrong(op, -EINVAL, "no method %u", t->method);
+	if (t->outstanding > DDIO_WINDOW_MAX || t->reserved)
+		return op_wrong(op, -EINVAL, "more than %u outstanding, or reserved is not 0",
+				DDIO_WINDOW_MAX);
 	if (t->report && t->report->struct_size < sizeof(t->report->struct_size))
 		return op_wrong(op, -EINVAL, "the report's struct_size is not set");
 	err = part_check(op, t->part);
@@ -147,6 +151,7 @@ static int op_take(struct ddio_op *op, const struct ddio_transfer *t)
 	op->buf = t->buf;
 	op->packed = !t->memory;
 	op->flags = t->flags;
+	op->outstanding = t->outstanding;
 	op->method = t->method ? t->method : DDIO_METHOD_DDS;
 	op->part_kind = t->part->kind;
 	err = op_encode(op, t->part);

@@ -123,7 +123,7 @@ int ddio_cache_new(struct ddio_env *env, struct ddio_store *store,
 	c->opts = *opts;
 	c->seq = 1;
 	cache_lists_init(c);
-	ddio_queue_init(&c->queue, env, ddio_store_disk(store), opts->depth);
+	ddio_queue_init(&c->queue, env, ddio_store_disk(store), opts->depth, opts->fcfs);
 	if (cache_table_init(c)) {
 		free(c);
 		return -ENOMEM;

@@ -28,11 +28,13 @@ struct ddio_cache_stats {
  *	blocks, at most DDIO_CACHE_PAPER_MAX bytes), see ddio_cache_set_clients()
  * @depth: most requests at the disk at once (CSCAN decides among the waiting ones); default 1, so
  *	that the order is ours, more for disks that take many
+ * @fcfs: first come, first served instead
  */
 struct ddio_cache_opts {
 	uint64_t bytes;
 	bool paper;
 	uint32_t depth;
+	bool fcfs;
 };
 
 int ddio_cache_new(struct ddio_env *env, struct ddio_store *store,

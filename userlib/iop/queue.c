@@ -8,7 +8,9 @@
 
 static bool queue_before(const struct ddio_queue_req *a, const struct ddio_queue_req *b)
 {
-	return a->offset != b->offset ? a->offset < b->offset : a->seq < b->seq;
+	if (a->queue->fcfs || a->offset == b->offset)
+		return a->seq < b->seq;
+	return a->offset < b->offset;
 }
 
 static struct ddio_queue_req *heap_meld(struct ddio_queue_req *a, struct ddio_queue_req *b)
@@ -124,11 +126,14 @@ static void queue_done(struct ddio_disk_req *disk_req)
  * @env: the reactor
  * @disk: where the requests go
  * @depth: most of them at the disk at once; 0 is taken for 1
+ * @fcfs: first come, first served, as in TR94-226
  */
 void ddio_queue_init(struct ddio_queue *queue, struct ddio_env *env, struct ddio_disk *disk,
-		     uint32_t depth)
+		     uint32_t depth, bool fcfs)
 {
-	*queue = (struct ddio_queue){ .env = env, .disk = disk, .depth = depth ? depth : 1 };
+	*queue = (struct ddio_queue){
+		.env = env, .disk = disk, .depth = depth ? depth : 1, .fcfs = fcfs
+	};
 }
 
 /**
@@ -138,7 +143,8 @@ void ddio_queue_init(struct ddio_queue *queue, struct ddio_env *env, struct ddio
  */
 void ddio_queue_push(struct ddio_queue *queue, struct ddio_queue_req *req)
 {
-	struct ddio_queue_req **heap = req->offset >= queue->head ? &queue->sweep : &queue->next;
+	bool ahead = queue->fcfs || req->offset >= queue->head;
+	struct ddio_queue_req **heap = ahead ? &queue->sweep : &queue->next;
 
 	req->queue = queue;
 	req->seq = queue->seq++;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The queue in front of one disk: of the requests that wait, the one whose
- * place comes next in the sweep goes first (CSCAN), and at most so many are at
- * the disk.  Belongs to one reactor.
+ * place comes next in the sweep goes first (CSCAN), or the one that came first,
+ * and at most so many are at the disk.  Belongs to one reactor.
  */
 #ifndef DDIO_QUEUE_H
 #define DDIO_QUEUE_H
@@ -31,6 +31,7 @@ struct ddio_queue_req {
 /**
  * struct ddio_queue - the queue of one disk
  * @depth: most requests at the disk
+ * @fcfs: first come, first served
  * @running: requests at the disk
  * @waiting: requests in the heaps
  * @max: most that were here at once
@@ -43,6 +44,7 @@ struct ddio_queue {
 	struct ddio_env *env;
 	struct ddio_disk *disk;
 	uint32_t depth;
+	bool fcfs;
 	uint32_t running;
 	uint64_t waiting;
 	uint64_t max;
@@ -53,7 +55,7 @@ struct ddio_queue {
 };
 
 void ddio_queue_init(struct ddio_queue *queue, struct ddio_env *env, struct ddio_disk *disk,
-		     uint32_t depth);
+		     uint32_t depth, bool fcfs);
 void ddio_queue_push(struct ddio_queue *queue, struct ddio_queue_req *req);
 /* What was pushed so far starts now. */
 void ddio_queue_commit(struct ddio_queue *queue);
