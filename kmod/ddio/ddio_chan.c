@@ -290,7 +290,7 @@ int ddio_chan_setup(struct ddio_chan *chan)
 	const struct ddio_coll *coll = chan->coll;
 	u32 i;
 
-	chan->flight = kvcalloc(coll->depth, sizeof(*chan->flight), GFP_KERNEL_ACCOUNT);
+	chan->flight = kvcalloc(coll->depth, sizeof(*chan->flight), DDIO_GFP_LONG);
 	if (!chan->flight)
 		return -ENOMEM;
 	for (i = 0; i < coll->depth; i++) {
@@ -298,8 +298,7 @@ int ddio_chan_setup(struct ddio_chan *chan)
 		chan->flight[i].slot = i;
 		chan->free |= BIT_ULL(i);
 	}
-	chan->vec =
-		kvmalloc_array(coll->depth, chan->nr_vecs * sizeof(*chan->vec), GFP_KERNEL_ACCOUNT);
+	chan->vec = kvmalloc_array(coll->depth, chan->nr_vecs * sizeof(*chan->vec), DDIO_GFP_LONG);
 	if (!chan->vec)
 		return -ENOMEM;
 	for (i = 0; i < coll->depth; i++)

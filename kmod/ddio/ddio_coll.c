@@ -49,6 +49,7 @@ void ddio_coll_fail(struct ddio_coll *coll, int error)
 	ddio_coll_set_error(coll, error, DDIO_NO_ENTRY);
 }
 
+/* The last event, DDIO_EVENT_DONE, ends the reservation in the ring. */
 static void ddio_coll_post(struct ddio_coll *coll, u32 kind, u64 index, int status)
 {
 	struct ddio_event event = {
@@ -58,9 +59,12 @@ static void ddio_coll_post(struct ddio_coll *coll, u32 kind, u64 index, int stat
 		.status = status,
 		.kind = kind,
 	};
-	int err = ddio_ring_post(coll->ctx, &event);
+	bool last = kind == DDIO_EVENT_DONE;
+	int err = ddio_ring_post(coll->ctx, &event, last ? coll->reserved : 0);
 
-	if (!err || kind != DDIO_EVENT_BLOCK)
+	if (last)
+		coll->reserved = 0;
+	if (!err || last)
 		return;
 	ddio_coll_fail(coll, err);
 	ddio_coll_stop(coll, err);
@@ -101,13 +105,13 @@ void ddio_coll_block_canceled(struct ddio_coll *coll, const struct ddio_entry *e
 		ddio_coll_post(coll, DDIO_EVENT_BLOCK, entry->index, status);
 }
 
-/* It counts for poll() until somebody learns that it has ended. */
+/* It counts for poll() until somebody learns that it has ended, who may have been faster. */
 static void ddio_coll_count_ended(struct ddio_coll *coll)
 {
 	if (coll->flags & DDIO_SUBMIT_FORGET || ddio_coll_posts_done(coll))
 		return;
-	atomic_set(&coll->waited, 1);
-	atomic_inc(&coll->ctx->ended);
+	if (!atomic_cmpxchg(&coll->waited, 0, 1))
+		atomic_inc(&coll->ctx->ended);
 }
 
 static void ddio_coll_forget(struct ddio_coll *coll)
@@ -153,11 +157,8 @@ static void ddio_coll_end(struct ddio_coll *coll)
 	trace_ddio_complete(coll);
 	if (coll->flags & DDIO_SUBMIT_FORGET)
 		ddio_coll_forget(coll);
-	ddio_coll_count_ended(coll);
 	ddio_coll_say_ended(coll);
-	if (coll->reserved)
-		ddio_ring_unreserve(ctx->ring, coll->reserved);
-	coll->reserved = 0;
+	ddio_coll_count_ended(coll);
 	wake_up_all(&coll->wait);
 	wake_up_all(&ctx->wait);
 }
@@ -245,9 +246,8 @@ static int ddio_coll_alloc(struct ddio_coll *coll)
 {
 	u32 i;
 
-	coll->status = kvcalloc(coll->nr_blocks, sizeof(*coll->status),
-				GFP_KERNEL_ACCOUNT | __GFP_NOWARN | __GFP_RETRY_MAYFAIL);
-	coll->chan = kvcalloc(coll->list.nr_disks, sizeof(*coll->chan), GFP_KERNEL_ACCOUNT);
+	coll->status = kvcalloc(coll->nr_blocks, sizeof(*coll->status), DDIO_GFP_LONG);
+	coll->chan = kvcalloc(coll->list.nr_disks, sizeof(*coll->chan), DDIO_GFP_LONG);
 	if (!coll->status || !coll->chan)
 		return -ENOMEM;
 	coll->nr_chans = coll->list.nr_disks;
@@ -312,7 +312,7 @@ static int ddio_coll_check_status(const struct ddio_coll *coll, u64 status)
 
 	for (; status && left; left -= n, at += n) {
 		n = min_t(u64, left, DDIO_STATUS_CHUNK * sizeof(s32));
-		if (fault_in_writeable(u64_to_user_ptr(at), n))
+		if (fault_in_safe_writeable(u64_to_user_ptr(at), n))
 			return -EFAULT;
 		cond_resched();
 	}

@@ -57,7 +57,7 @@ static struct ddio_joint *joint_new(u32 members)
 
 	if (!joint)
 		return NULL;
-	joint->member = kvcalloc(members, sizeof(*joint->member), GFP_KERNEL_ACCOUNT);
+	joint->member = kvcalloc(members, sizeof(*joint->member), DDIO_GFP_LONG);
 	if (!joint->member) {
 		kfree(joint);
 		return NULL;
@@ -331,7 +331,7 @@ int ddio_joint_begin(struct ddio_joint *joint, struct ddio_coll *coll)
 {
 	struct ddio_list *list = &coll->list;
 
-	list->member = kvcalloc(joint->nr_members, sizeof(*list->member), GFP_KERNEL_ACCOUNT);
+	list->member = kvcalloc(joint->nr_members, sizeof(*list->member), DDIO_GFP_LONG);
 	if (!list->member)
 		return -ENOMEM;
 	list->nr_members = joint->nr_members;

@@ -27,8 +27,10 @@ static_assert(sizeof(struct ddio_block) == sizeof(struct ddio_entry));
  * @list: the result
  * @disk_of: id of a disk to its channel
  * @pin_of: id of a buffer to its index in @list->pin
- * @last_disk, @last_chan: the disk found last; most lists ask for it again
- * @last_buffer, @last_pin: the same for buffers
+ * @last_disk: the disk found last; most lists ask for it again
+ * @last_chan: its channel
+ * @last_buffer: the same for buffers
+ * @last_pin: its index
  * @disk_bytes: size of each channel's disk
  * @room_disks: entries that @list->disk has room for
  * @room_pins: entries that @list->pin has room for
@@ -55,10 +57,9 @@ struct ddio_taker {
 /* Long lists are longer than kvmalloc() gives. */
 static void *ddio_list_alloc(u64 n, size_t size)
 {
-	gfp_t gfp = GFP_KERNEL_ACCOUNT | __GFP_NOWARN | __GFP_RETRY_MAYFAIL;
 	size_t bytes = array_size(n, size);
 
-	return bytes > INT_MAX ? __vmalloc(bytes, gfp) : kvmalloc(bytes, gfp);
+	return bytes > INT_MAX ? __vmalloc(bytes, DDIO_GFP_LONG) : kvmalloc(bytes, DDIO_GFP_LONG);
 }
 
 static int ddio_list_relax(void *unused)

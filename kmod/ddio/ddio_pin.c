@@ -149,7 +149,7 @@ static void ddio_pin_coalesce(struct ddio_pin *pin)
 		return;
 	first = (ddio_page_index(folio, pin->piece[0]) << PAGE_SHIFT) + pin->first;
 	nr = (first + pin->length + (1ULL << shift) - 1) >> shift;
-	piece = kvmalloc_array(nr, sizeof(*piece), GFP_KERNEL_ACCOUNT);
+	piece = kvmalloc_array(nr, sizeof(*piece), DDIO_GFP_LONG);
 	if (!piece)
 		return;
 	piece[0] = folio_page(folio, 0);
@@ -232,7 +232,7 @@ struct ddio_pin *ddio_pin_new(u64 address, u64 length, bool writable)
 	if (err)
 		goto free_pin;
 	err = -ENOMEM;
-	pin->piece = kvmalloc_array(pin->nr_pages, sizeof(*pin->piece), GFP_KERNEL_ACCOUNT);
+	pin->piece = kvmalloc_array(pin->nr_pages, sizeof(*pin->piece), DDIO_GFP_LONG);
 	if (!pin->piece)
 		goto unaccount;
 	err = ddio_pin_pages(pin, address & PAGE_MASK);
@@ -283,7 +283,7 @@ static struct page **ddio_pin_page_list(const struct ddio_pin *pin)
 	struct bio_vec bv;
 	u64 offset = 0, i;
 
-	page = kvmalloc_array(pin->nr_pages, sizeof(*page), GFP_KERNEL_ACCOUNT);
+	page = kvmalloc_array(pin->nr_pages, sizeof(*page), DDIO_GFP_LONG);
 	if (!page)
 		return NULL;
 	for (i = 0; i < pin->nr_pages; i++) {

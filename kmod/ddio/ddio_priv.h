@@ -56,6 +56,9 @@ struct ddio_coll;
 struct ddio_chan;
 struct ddio_ctx;
 
+/* For memory whose length the process chooses: fails rather than having somebody killed. */
+#define DDIO_GFP_LONG (GFP_KERNEL_ACCOUNT | __GFP_NOWARN | __GFP_RETRY_MAYFAIL)
+
 /*
  * ddio_ctx.c: contexts and ids
  */
@@ -278,8 +281,12 @@ void ddio_ring_unreserve(struct ddio_kring *ring, u64 events);
 /* First of @n free slots in a row, or -EBUSY. */
 int ddio_ring_slots_get(struct ddio_kring *ring, u32 n, u32 *first);
 void ddio_ring_slots_put(struct ddio_kring *ring, u32 first, u32 n);
-/* -ENOBUFS, with nothing posted, if the process has not consumed what it should have. */
-int ddio_ring_post(struct ddio_ctx *ctx, const struct ddio_event *event);
+/*
+ * -ENOBUFS, with nothing posted, if the process has not consumed what it should have.  In either
+ * case @unreserve of what was reserved ends with it: who sees a collective's last event
+ * finds its room free.
+ */
+int ddio_ring_post(struct ddio_ctx *ctx, const struct ddio_event *event, u64 unreserve);
 bool ddio_ring_readable(const struct ddio_kring *ring);
 struct ddio_slot *ddio_ring_slot(const struct ddio_kring *ring, u32 slot);
 

@@ -69,7 +69,7 @@ static struct ddio_kring *ddio_ring_new(u32 events, u32 slots)
 	ring->slot_map = bitmap_zalloc(max(slots, 1U), GFP_KERNEL_ACCOUNT);
 	if (!ring->slot_map)
 		goto free_ring;
-	ring->shared = __vmalloc(ring->length, GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+	ring->shared = __vmalloc(ring->length, DDIO_GFP_LONG | __GFP_ZERO);
 	if (!ring->shared)
 		goto free_map;
 	ddio_ring_describe(ring);
@@ -166,11 +166,17 @@ int ddio_ring_reserve(struct ddio_kring *ring, u64 events)
 	return err;
 }
 
+static void ddio_ring_give_back(struct ddio_kring *ring, u64 events)
+{
+	lockdep_assert_held(&ring->lock);
+	ring->reserved -= events;
+	ring->loose = ring->tail;
+}
+
 void ddio_ring_unreserve(struct ddio_kring *ring, u64 events)
 {
 	spin_lock(&ring->lock);
-	ring->reserved -= events;
-	ring->loose = ring->tail;
+	ddio_ring_give_back(ring, events);
 	spin_unlock(&ring->lock);
 }
 
@@ -206,22 +212,30 @@ void ddio_ring_slots_put(struct ddio_kring *ring, u32 first, u32 n)
 	spin_unlock(&ring->lock);
 }
 
-int ddio_ring_post(struct ddio_ctx *ctx, const struct ddio_event *event)
+static int ddio_ring_put(struct ddio_kring *ring, const struct ddio_event *event)
+{
+	lockdep_assert_held(&ring->lock);
+	if (ddio_ring_unread(ring, ring->tail) >= ring->nr_events)
+		return -ENOBUFS;
+	*ddio_ring_event(ring, ring->tail) = *event;
+	WRITE_ONCE(ring->tail, ring->tail + 1);
+	/* What is older has been read, or there would be no room. */
+	if (ring->tail - ring->loose > ring->nr_events)
+		ring->loose = ring->tail - ring->nr_events;
+	/* Pairs with the process's acquire: the event is there. */
+	smp_store_release(&ring->shared->tail, ring->tail);
+	return 0;
+}
+
+int ddio_ring_post(struct ddio_ctx *ctx, const struct ddio_event *event, u64 unreserve)
 {
 	struct ddio_kring *ring = ctx->ring;
-	int err = -ENOBUFS;
+	int err;
 
 	spin_lock(&ring->lock);
-	if (ddio_ring_unread(ring, ring->tail) < ring->nr_events) {
-		*ddio_ring_event(ring, ring->tail) = *event;
-		WRITE_ONCE(ring->tail, ring->tail + 1);
-		/* What is older has been read, or there would be no room. */
-		if (ring->tail - ring->loose > ring->nr_events)
-			ring->loose = ring->tail - ring->nr_events;
-		/* Pairs with the process's acquire: the event is there. */
-		smp_store_release(&ring->shared->tail, ring->tail);
-		err = 0;
-	}
+	err = ddio_ring_put(ring, event);
+	if (unreserve)
+		ddio_ring_give_back(ring, unreserve);
 	spin_unlock(&ring->lock);
 	if (err)
 		return err;

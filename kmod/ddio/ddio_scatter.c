@@ -131,8 +131,7 @@ static int scatter_chan_setup(struct ddio_chan *chan)
 	u32 i;
 
 	for (i = 0; i < min_t(u64, coll->depth, chan->end - chan->next); i++) {
-		chan->flight[i].bounce =
-			kvzalloc(PAGE_ALIGN(coll->list.longest), GFP_KERNEL_ACCOUNT);
+		chan->flight[i].bounce = kvzalloc(PAGE_ALIGN(coll->list.longest), DDIO_GFP_LONG);
 		if (!chan->flight[i].bounce)
 			return -ENOMEM;
 	}

@@ -171,7 +171,7 @@ static void stream_hand_over(struct ddio_flight *flight, int status)
 	WRITE_ONCE(slot->released, 0);
 	WRITE_ONCE(slot->asleep, 0);
 	trace_ddio_slot(chan, flight, true);
-	err = ddio_ring_post(coll->ctx, &event);
+	err = ddio_ring_post(coll->ctx, &event, 0);
 	if (!err)
 		return;
 	ddio_coll_fail(coll, err);
