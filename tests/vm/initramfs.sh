@@ -34,6 +34,8 @@ copy_libs() {
 }
 
 pack() {
+	# Temporary folders are for their makers only; this one becomes the root.
+	chmod 755 "$1"
 	(cd "$1" && find . | busybox cpio -o -H newc 2>/dev/null) >"$2.part" && mv "$2.part" "$2"
 }
 
