@@ -8,6 +8,9 @@
 #                     QUICK=1     a small form, under a minute
 #   make check      every test; ends with "N passed, N failed, N skipped"
 #                     T='unit/* cluster/*'  only the tests whose names match
+#   make check-vm   only the kernel modules' tests, in virtual machines with Debian's
+#                   kernels 6.1, 6.12 and the newest (K='6.1 7.x': only those)
+#   make check-vm-debug  the same on a kernel with KASAN, lockdep and fault injection
 #   make deps       install what building and testing need (apt-get; root or sudo)
 #   make install    PREFIX=/usr/local, DESTDIR=
 #   make modules    the kernel modules, for the running kernel (KDIR= another)

@@ -63,6 +63,8 @@ $(FO)/tests/fuzz/make_corpus: $(FO)/tests/fuzz/make_corpus.o $(FO)/libddio-fuzz.
 
 -include $(shell find build/fuzz -name '*.d' 2>/dev/null)
 
+include tests/vm/build.mk
+
 check-build:
 	$(Q)$(MAKE) --no-print-directory -j$$(nproc) all perf-bins helper-bins example-bins
 	$(Q)$(MAKE) --no-print-directory -j$$(nproc) D=asan all unit-bins helper-bins

@@ -51,6 +51,10 @@ all_tests() {
 		case $t in */lib.sh) continue ;; esac
 		[ -e "$t" ] && echo "cluster/$(basename "$t" .sh)|$t"
 	done
+	# The kernel modules, in virtual machines with Debian's kernels.
+	for t in 6.1 6.12 7.x; do
+		echo "vm/$t|tests/vm/check.sh $t"
+	done
 }
 
 chosen() {

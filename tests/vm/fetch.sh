@@ -6,6 +6,7 @@
 #
 #   tests/vm/fetch.sh [--update] [KERNEL ...]     default: 6.1 6.12 7.x
 #   tests/vm/fetch.sh trixie                      the root that builds for 7.x
+#   tests/vm/fetch.sh source                      Debian's kernel source, for the debug kernel
 #
 # The mirror is the one in this machine's apt sources; DDIO_MIRROR=URL names
 # another.  apt verifies the archive's signature with debian-archive-keyring.
@@ -233,12 +234,38 @@ fetch_trixie() {
 	mv "$tmp" "$dir"
 }
 
+# Debian's patched 6.1, from the package that is installed here or from the mirror.
+fetch_source() {
+	local dir=$cache/debug/src tmp tar=/usr/src/linux-source-6.1.tar.xz deb=
+	[ -e "$dir/Makefile" ] && return
+	cache_lock fetch
+	[ -e "$dir/Makefile" ] && return
+	need xz xz-utils tar tar
+	mkdir -p "$cache/debug"
+	tmp=$(mktemp -d "$cache/debug/part.XXXXXX") || die "cannot write to $cache"
+	if [ ! -r "$tar" ]; then
+		need apt-get apt dpkg-deb dpkg
+		write_apt_config
+		update_once
+		deb=$(fetch_deb linux-source-6.1 "$(newest linux-source-6.1 "$(suites_of 6.1)")") ||
+			die "cannot fetch the kernel's source"
+		dpkg-deb -x "$deb" "$tmp/deb" && rm -f "$deb" || die "cannot unpack $deb"
+		tar=$tmp/deb/usr/src/linux-source-6.1.tar.xz
+	fi
+	say "unpacking the kernel's source"
+	mkdir "$tmp/src"
+	tar -C "$tmp/src" --strip-components=1 -xf "$tar" || die "cannot unpack $tar"
+	mv "$tmp/src" "$dir" || die "cannot write to $dir"
+	rm -rf "$tmp"
+}
+
 update=
 [ "${1:-}" = --update ] && update=1 && shift
 [ $# -gt 0 ] || set -- $kernels_all
 for k; do
 	case $k in
 	trixie) fetch_trixie ;;
+	source) fetch_source ;;
 	*) fetch_kernel "$(kernel_label "$k")" ;;
 	esac
 done

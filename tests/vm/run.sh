@@ -108,6 +108,9 @@ fi
 name=${name:-$label}
 logs=$top/build/log/vm
 mkdir -p "$logs" "$top/build/vm"
+# Two machines at a time do not write one log.
+exec {name_lock}>"$top/build/vm/lock.$name"
+flock -n "$name_lock" || name=$name.$$
 work=$(mktemp -d "$top/build/vm/run.XXXXXX") || exit 1
 qemu_pid=
 cleanup() {

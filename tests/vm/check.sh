@@ -1,0 +1,50 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# timeout: 1500
+# serial
+#
+# Every test for virtual machines on one kernel, counted as tests/run.sh does.
+#
+#   tests/vm/check.sh KERNEL [PATTERN ...]
+set -u
+. "$(dirname "$0")/lib.sh"
+
+[ $# -ge 1 ] || die "usage: check.sh KERNEL [PATTERN ...]"
+label=$(kernel_label "$1") || exit 1
+shift
+name=check-$label
+bound=840
+[ "$label" = debug ] && bound=${DDIO_DEBUG_BOUND:-3600}
+
+# Selftests for this machine's C library; they come along as they are.
+make -s -C "$top/tests/kselftest" -j"$(nproc)" OUTPUT="$top/build/kselftest" >&2 || {
+	echo "the selftests do not build"
+	echo "0 passed, 1 failed, 0 skipped"
+	exit 1
+}
+
+export DDIO_VMENV_DDIO_TIMEOUT=${DDIO_TIMEOUT:-300}
+"$vm_dir/run.sh" --kernel "$label" --mod "${MODULES:-all}" --name "$name" --timeout "$bound" \
+	--mem "${VM_MEM:-1536}" --cmd "tests/vm/guest.sh $(printf '%q ' "$@")"
+rc=$?
+[ $rc -ne 77 ] || exit 77
+
+# A test of several cases counts by its cases, one without by itself.
+awk -v rc=$rc '
+	{ sub(/\r$/, "") }
+	/^# (ok|not ok) [0-9]/ || /^# (ok|not ok):? / {
+		cases++
+		if ($2 == "not") { f++; bad++ } else if (/# SKIP/) s++; else p++
+		next
+	}
+	/^(ok|not ok) [0-9]/ {
+		if ($1 == "not") { if (!bad) f++ }
+		else if (!cases) { if (/# SKIP/) s++; else p++ }
+		cases = bad = 0
+	}
+	END {
+		if (rc && !f) f++
+		if (!(p + f)) { print "no test ran"; f++ }
+		printf "%d passed, %d failed, %d skipped\n", p, f, s
+		exit f > 0
+	}' "$top/build/log/vm/$name.out"
