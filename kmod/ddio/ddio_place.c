@@ -114,7 +114,10 @@ static void place_begin(struct ddio_chan *chan)
 	blk_finish_plug(&plug);
 }
 
-/* The next block of a transfer that has failed, by itself; or those that are left are dropped. */
+/*
+ * The next block of a transfer that has failed, by itself; or those that are left end as the transfer
+ * did: they cannot be said not to have been begun.
+ */
 static void place_retry(struct ddio_flight *flight)
 {
 	struct ddio_chan *chan = flight->chan;
@@ -126,7 +129,7 @@ static void place_retry(struct ddio_flight *flight)
 		return;
 	}
 	for (; flight->first < flight->retry; flight->first++)
-		ddio_coll_block_done(coll, place_entry(flight), ddio_chan_stop_status(chan));
+		ddio_coll_block_done(coll, place_entry(flight), flight->retry_error);
 }
 
 static void place_landed(struct ddio_flight *flight)
@@ -137,6 +140,7 @@ static void place_landed(struct ddio_flight *flight)
 	ddio_flight_set(flight, DDIO_FLIGHT_FREE);
 	if (unlikely(flight->error && flight->nr > 1)) {
 		flight->retry = flight->first + flight->nr;
+		flight->retry_error = flight->error;
 		place_retry(flight);
 		return;
 	}

@@ -442,6 +442,7 @@ enum ddio_flight_state {
  * @first: the first entry it carries
  * @nr: entries it carries
  * @retry: place: one past the last entry that is to be tried again by itself, or 0
+ * @retry_error: place: why these are tried again
  * @bios: bios in the air, and one for who submits them
  * @error: of the first bio that failed
  * @bounce: scatter: the bounce buffer
@@ -456,6 +457,7 @@ struct ddio_flight {
 	u64 first;
 	u32 nr;
 	u64 retry;
+	int retry_error;
 	atomic_t bios;
 	int error;
 	void *bounce;
