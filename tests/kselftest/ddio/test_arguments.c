@@ -152,7 +152,7 @@ KT_TEST(arguments, buffer_ranges)
 	EXPECT_EQ(EINVAL, buffer_add(_metadata, ctx, memory, 0));
 	EXPECT_EQ(EFAULT, buffer_add(_metadata, ctx, 0, 1));
 	EXPECT_EQ(EFAULT, buffer_add(_metadata, ctx, memory, 64ULL << 20));
-	EXPECT_EQ(EOVERFLOW, buffer_add(_metadata, ctx, memory, 1ULL << 45));
+	EXPECT_EQ(EOVERFLOW, buffer_add(_metadata, ctx, 65536, 1ULL << 45));
 	EXPECT_EQ(EFAULT, buffer_add(_metadata, ctx, 0xffff888000000000ULL, 4096));
 	EXPECT_EQ(EOVERFLOW, buffer_add(_metadata, ctx, memory, ~0ULL));
 	EXPECT_EQ(EOVERFLOW, buffer_add(_metadata, ctx, ~0ULL, 4096));

@@ -3,7 +3,7 @@
  * Placed collectives against plain pread() and pwrite(): random lists over several
  * kinds of disks, one and many at a time, in every way of submitting and waiting.
  *
- * DDIO_ROUNDS: lists for each kind of disk and direction (6)
+ * DDIO_ROUNDS: lists for each kind of disk and direction (3)
  */
 #include <fcntl.h>
 #include <linux/types.h>
@@ -18,10 +18,10 @@
 #include "lib/twin.h"
 #include "lib/world.h"
 
-#define DISK_MB 16
-#define PLACE_BYTES (6ULL << 20)
+#define DISK_MB 8
+#define PLACE_BYTES (4ULL << 20)
 
-enum kind { NULL_512, NULL_4K, LOOP, LINEAR, PARTITION, HP97560, KINDS };
+enum kind { NULL_512, NULL_4K, LOOP, LINEAR, PARTITION, HP97560, HP97560_4K, KINDS };
 
 static struct kt_dev *devs[KINDS];
 static uint64_t seed, rounds;
@@ -48,15 +48,16 @@ static struct kt_dev *make_partition(void)
 static void kt_prepare(void)
 {
 	seed = kt_seed();
-	rounds = kt_env("DDIO_ROUNDS", 6);
-	devs[NULL_512] = kt_dev_null(&(struct kt_null){ .megabytes = DISK_MB });
+	rounds = kt_env("DDIO_ROUNDS", 3);
+	devs[NULL_512] = kt_dev_null(&(struct kt_null){ .megabytes = 2 * DISK_MB });
 	if (!devs[NULL_512])
 		kt_skip_all("no null_blk disk: %s", strerror(errno));
 	devs[NULL_4K] = kt_dev_null(&(struct kt_null){ .megabytes = DISK_MB, .block_size = 4096 });
 	devs[LOOP] = kt_dev_loop(DISK_MB);
 	devs[LINEAR] = make_linear();
 	devs[PARTITION] = make_partition();
-	devs[HP97560] = kt_dev_hp97560("size=32768 time_scale=0");
+	devs[HP97560] = kt_dev_hp97560("size=16384 time_scale=0");
+	devs[HP97560_4K] = kt_dev_hp97560("size=16384 time_scale=0 block_size=4096");
 }
 
 FIXTURE(disk)
@@ -102,6 +103,10 @@ static int make_places(struct kt_place *place, int ctx)
 		err = kt_place_init(&place[2], ctx, PLACE_BYTES / 2, 0, DDIO_BUFFER_READONLY);
 	return err;
 }
+
+FIXTURE_VARIANT_ADD(disk, hp97560_4k){
+	.kind = HP97560_4K,
+};
 
 FIXTURE_SETUP(disk)
 {

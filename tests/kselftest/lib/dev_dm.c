@@ -50,7 +50,11 @@ static int kt_dm_load(struct kt_dev *dev, uint64_t sectors, const char *target,
 		      const char *parameters)
 {
 	struct kt_dm_call call = { .head.target_count = 1, .target.length = sectors };
+	char module[64];
 
+	/* The kernel would ask for it by a path that small machines do not have. */
+	snprintf(module, sizeof(module), "dm-%s", target);
+	kt_modprobe(module, "");
 	snprintf(call.target.target_type, sizeof(call.target.target_type), "%s", target);
 	snprintf(call.parameters, sizeof(call.parameters), "%s", parameters);
 	return kt_dm_call(&call, DM_TABLE_LOAD, dev);
