@@ -22,7 +22,8 @@ used_kb() {
 	awk '/^MemTotal/ { t = $2 } /^(MemFree|Cached|Buffers)/ { t -= $2 } END { print t }' /proc/meminfo
 }
 
-vmstat() { awk -v n="$1" '$1 == n { print $2 }' /proc/vmstat; }
+# Each processor counts for itself at first.
+vmstat() { cat /proc/sys/vm/stat_refresh 2>/dev/null; awk -v n="$1" '$1 == n { print $2 }' /proc/vmstat; }
 
 scan_before() {
 	used_before=$(used_kb)
