@@ -19,7 +19,8 @@ struct sim_values {
 
 static const struct opt_spec sim_opts[] = {
 	BENCH_OPTS,
-	{ "machine", 'M', OPT_TEXT, SIM_AT(machine), "NAME", "what CPU work costs: free (free)" },
+	{ "machine", 'M', OPT_TEXT, SIM_AT(machine), "NAME",
+	  "what CPU work costs: 1994, free (1994)" },
 	{ "network", 'N', OPT_TEXT, SIM_AT(network), "NAME", "torus, switched, ideal (torus)" },
 	{ "columns", 0, OPT_U32, SIM_AT(columns), "N", "of the torus (6, more if needed)" },
 	{ "rows", 0, OPT_U32, SIM_AT(rows), "N", "of the torus (6, more if needed)" },
@@ -150,7 +151,7 @@ static int sim_all(struct sim_values *v)
 
 int ddio_cmd_sim(int argc, char **argv)
 {
-	struct sim_values v = { .machine = "free", .network = "torus" };
+	struct sim_values v = { .machine = "1994", .network = "torus" };
 	int err;
 
 	bench_defaults(&v.bench);

@@ -128,7 +128,7 @@ static int world_machine(struct sim_world *w, char *err, size_t err_len)
 	const struct ddio_sim_machine *m = ddio_sim_machine_find(w->spec.machine);
 
 	if (!m) {
-		snprintf(err, err_len, "no machine '%s': free", w->spec.machine);
+		snprintf(err, err_len, "no machine '%s': 1994, free", w->spec.machine);
 		return -EINVAL;
 	}
 	ddio_sim_set_machine(w->sim, m);

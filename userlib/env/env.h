@@ -131,6 +131,8 @@ enum ddio_work {
 	DDIO_WORK_COPY,	    /* n bytes copied from memory to memory */
 	DDIO_WORK_SORT,	    /* n keys sorted, one call a sort */
 	DDIO_WORK_RUNS,	    /* n runs computed from a distribution */
+	DDIO_WORK_PIECES,   /* n contiguous pieces found, each counted once a dimension */
+	DDIO_WORK_GATHER,   /* n contiguous pieces gathered into or dealt out of one message */
 	DDIO_WORK_DISK,	    /* n disk requests started */
 	DDIO_WORK_CALL,	    /* n application calls into the library */
 };

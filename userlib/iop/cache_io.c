@@ -153,6 +153,7 @@ static bool piece_write(struct ddio_cache *c, struct cache_entry *e, struct cach
 		return over;
 	memcpy(e->buf + p->offset, p->data, p->len);
 	ddio_env_charge(c->env, DDIO_WORK_COPY, p->len);
+	ddio_env_charge(c->env, DDIO_WORK_CACHE, 1); /* what it holds has changed */
 	cache_mask_add(e, p->offset, p->len);
 	cache_entry_dirty(c, e, p->len);
 	entry_used(c, e);

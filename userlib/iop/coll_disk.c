@@ -150,7 +150,10 @@ void ddio_coll_charge_part(struct ddio_coll *coll, enum ddio_work work,
 	struct ddio_env *env = coll->reactor->env;
 	uint32_t i;
 
+	ddio_env_charge(env, DDIO_WORK_PIECES, part->pieces * ddio_map_ndims(coll->req->map));
 	if (!ddio_coll_req_flag(coll->req, DDIO_COLL_NO_BATCH)) {
+		if (part->pieces > 1)
+			ddio_env_charge(env, DDIO_WORK_GATHER, part->pieces);
 		ddio_env_charge(env, work, part->len);
 		return;
 	}

@@ -55,6 +55,11 @@ void ddio_map_free(struct ddio_map *map)
 	free(map);
 }
 
+uint32_t ddio_map_ndims(const struct ddio_map *map)
+{
+	return map->is_array ? map->layout.ndims : 1;
+}
+
 uint32_t ddio_map_nprocs(const struct ddio_map *map)
 {
 	return map->nprocs;

@@ -82,6 +82,8 @@ int ddio_map_new_parts(const struct ddio_part *part, uint32_t nprocs, struct ddi
 void ddio_map_free(struct ddio_map *map);
 
 uint32_t ddio_map_nprocs(const struct ddio_map *map);
+/* Dimensions of the array; 1 for descriptions of other kinds. */
+uint32_t ddio_map_ndims(const struct ddio_map *map);
 /* True if messages are contiguous pieces of every share. */
 bool ddio_map_monotone(const struct ddio_map *map);
 /* Bytes of the whole share of @proc. */
