@@ -259,6 +259,40 @@ fetch_source() {
 	rm -rf "$tmp"
 }
 
+# An image of a Debian 12 with DKMS and the headers of 6.1, for a machine to boot beside.
+fetch_dkms() {
+	local dir=$cache/dkms rel ver tmp p deb
+	rel=$(kernel_release 6.1)
+	ver=$(cat "$cache/kernels/6.1/version")
+	[ "$(cat "$dir/release" 2>/dev/null)" = "$rel" ] && return
+	[ "$(id -u)" = 0 ] || skip "a root with DKMS needs root (debootstrap, chroot)"
+	need debootstrap debootstrap mke2fs e2fsprogs apt-get apt dpkg-deb dpkg
+	[ -r $keyring ] || skip "no $keyring (Debian package debian-archive-keyring)"
+	cache_lock dkms
+	[ "$(cat "$dir/release" 2>/dev/null)" = "$rel" ] && return
+	say "making a Debian 12 root with DKMS in $dir"
+	tmp=$cache/tmp/dkms
+	mkdir -p "$cache/tmp" "$dir"
+	rm -rf --one-file-system "$tmp"
+	retry debootstrap --variant=minbase --keyring="$keyring" \
+		--include=dkms,udev,gcc,libc6-dev,make,kmod,libelf1,libssl3,zlib1g \
+		bookworm "$tmp" "$(find_mirror)" >"$cache/tmp/debootstrap.log" 2>&1 ||
+		die "no Debian 12 root: $(tail -1 "$cache/tmp/debootstrap.log")"
+	rm -rf "$tmp"/var/cache/apt/archives/*.deb "$tmp"/var/lib/apt/lists/*
+	write_apt_config
+	update_once
+	for p in $(closure "$ver" linux-headers-cloud-amd64); do
+		deb=$(fetch_deb "$p" "$ver") || die "cannot fetch $p $ver"
+		mv "$deb" "$tmp/tmp/"
+	done
+	chroot "$tmp" sh -c 'dpkg -i /tmp/*.deb && rm /tmp/*.deb' >"$cache/tmp/dkms.log" 2>&1 ||
+		die "the headers do not install: $(tail -1 "$cache/tmp/dkms.log")"
+	mke2fs -q -t ext4 -d "$tmp" "$dir/part" 1500M || die "cannot make $dir/root.ext4"
+	mv "$dir/part" "$dir/root.ext4"
+	rm -rf --one-file-system "$tmp"
+	echo "$rel" >"$dir/release"
+}
+
 update=
 [ "${1:-}" = --update ] && update=1 && shift
 [ $# -gt 0 ] || set -- $kernels_all
@@ -266,6 +300,7 @@ for k; do
 	case $k in
 	trixie) fetch_trixie ;;
 	source) fetch_source ;;
+	dkms) fetch_dkms ;;
 	*) fetch_kernel "$(kernel_label "$k")" ;;
 	esac
 done
