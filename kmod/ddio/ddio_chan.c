@@ -235,6 +235,14 @@ void ddio_chan_poke(struct ddio_chan *chan)
 		queue_work(ddio_wq, &chan->work);
 }
 
+void ddio_chan_poke_here(struct ddio_chan *chan)
+{
+	const u64 deadline = 0;
+
+	if (!atomic_fetch_or(DDIO_CHAN_POKED, &chan->run))
+		ddio_chan_run(chan, &deadline);
+}
+
 void ddio_chan_count(struct ddio_chan *chan)
 {
 	if (!atomic_fetch_inc(&chan->run))

@@ -570,6 +570,11 @@ void ddio_chan_fini(struct ddio_chan *chan);
 void ddio_chan_start(struct ddio_chan *chan, bool here, u64 deadline);
 /* Makes the work run, soon and once more if it is running.  Any context. */
 void ddio_chan_poke(struct ddio_chan *chan);
+/*
+ * The same, but if it does not run already, it runs now, for a few rounds, in the caller's context:
+ * no other thread needs to be woken.  Process context, no locks; the caller holds @chan->coll.
+ */
+void ddio_chan_poke_here(struct ddio_chan *chan);
 /* The same for a flight that is on @chan->landed now; @chan may be gone afterwards. */
 void ddio_chan_count(struct ddio_chan *chan);
 /* A free flight, or NULL. */

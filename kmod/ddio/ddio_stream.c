@@ -366,7 +366,7 @@ int ddio_stream_kick(struct ddio_ctx *ctx, const struct ddio_kick *arg)
 		err = -ENOENT;
 	} else {
 		slot = array_index_nospec(slot, coll->nr_slots);
-		ddio_chan_poke(&coll->chan[slot / coll->depth]);
+		ddio_chan_poke_here(&coll->chan[slot / coll->depth]);
 	}
 	ddio_obj_put(obj);
 	return err;
