@@ -132,6 +132,7 @@ struct kt_usage {
 	uint64_t pinned;   /* pages pinned and not released */
 	uint64_t contexts; /* in the module's debugfs */
 	uint64_t users;	   /* of the module */
+	uint64_t live;	   /* objects and pages, by the module's own count */
 	uint64_t slab_kb;  /* unreclaimable */
 };
 

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "lib/kt.h"
@@ -21,6 +22,22 @@ static uint64_t kt_contexts(void)
 	return n;
 }
 
+/* The module's own counts of what lives: lines "live_contexts 0" and so on. */
+static uint64_t kt_live(void)
+{
+	FILE *f = fopen("/sys/kernel/debug/ddio/stats", "re");
+	uint64_t n = 0;
+	char line[96];
+
+	if (!f)
+		return 0;
+	while (fgets(line, sizeof(line), f))
+		if (!strncmp(line, "live_", 5))
+			n += strtoull(line + strcspn(line, " "), NULL, 10);
+	fclose(f);
+	return n;
+}
+
 void kt_usage(struct kt_usage *usage)
 {
 	char text[32] = "0";
@@ -30,6 +47,7 @@ void kt_usage(struct kt_usage *usage)
 	usage->pinned = kt_keyed("/proc/vmstat", "nr_foll_pin_acquired") -
 			kt_keyed("/proc/vmstat", "nr_foll_pin_released");
 	usage->contexts = kt_contexts();
+	usage->live = kt_live();
 	kt_read(text, sizeof(text), "/sys/module/ddio/refcnt");
 	usage->users = strtoull(text, NULL, 10);
 	usage->slab_kb = kt_keyed("/proc/meminfo", "SUnreclaim");
@@ -43,15 +61,16 @@ bool kt_usage_settled(const struct kt_usage *before, unsigned int seconds)
 	for (;;) {
 		kt_usage(&now);
 		if ((int64_t)(now.pinned - before->pinned) <= 0 &&
-		    now.contexts <= before->contexts && now.users <= before->users)
+		    now.contexts <= before->contexts && now.users <= before->users &&
+		    now.live <= before->live)
 			return true;
 		if (kt_now() >= end)
 			break;
 		usleep(20000);
 	}
-	printf("# left behind: %lld pinned pages, %lld contexts, %lld users of the module\n",
+	printf("# left behind: %lld pinned pages, %lld contexts, %lld users, %lld objects\n",
 	       (long long)(now.pinned - before->pinned),
-	       (long long)(now.contexts - before->contexts),
-	       (long long)(now.users - before->users));
+	       (long long)(now.contexts - before->contexts), (long long)(now.users - before->users),
+	       (long long)(now.live - before->live));
 	return false;
 }
