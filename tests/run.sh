@@ -55,6 +55,7 @@ all_tests() {
 	for t in 6.1 6.12 7.x; do
 		echo "vm/$t|tests/vm/check.sh $t"
 	done
+	echo "vm/timing|tests/vm/timing.sh 6.1"
 }
 
 chosen() {

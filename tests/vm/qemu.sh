@@ -4,6 +4,7 @@
 # Prints kvm or tcg.  /dev/kvm may be there and run no guest, so a kernel is booted.
 qemu_accel() {
 	local key file=$cache/accel
+	[ -n "${icount:-}" ] && echo tcg && return
 	[ -n "${DDIO_ACCEL:-}" ] && echo "$DDIO_ACCEL" && return
 	[ -w /dev/kvm ] || { echo tcg; return; }
 	key="$(cat /proc/sys/kernel/random/boot_id) $(qemu-system-x86_64 --version | head -1)"
@@ -38,7 +39,14 @@ qemu_words() {
 	# which kernels since 6.12 die while booting; they do without the instruction.
 	case $accel in
 	kvm) words+=(-accel kvm -cpu host) ;;
-	*) words+=(-accel "tcg,thread=multi" -cpu max,la57=off,cx16=off) ;;
+	*)
+		if [ -n "${icount:-}" ]; then
+			words+=(-accel tcg,thread=single -icount shift=0,sleep=off)
+		else
+			words+=(-accel "tcg,thread=multi")
+		fi
+		words+=(-cpu max,la57=off,cx16=off)
+		;;
 	esac
 	words+=(-device "$port"
 		-chardev "file,id=out,path=$logs/$name.out"

@@ -15,6 +15,8 @@
 #   --mem M, --smp N
 #   --append 'WORDS'   more kernel parameters
 #   --qemu 'WORDS'     more arguments for QEMU (e.g. '-s -S' for a debugger)
+#   --icount        the machine's time is the number of instructions that it executed, so that
+#                   a busy host does not show; always TCG
 #   --no-build      use the modules in build/kmod/ as they are
 #   --no-disks      without the two scratch disks /dev/vda and /dev/vdb (1 GB each)
 #   --keep          keep the initial file system and print the command
@@ -29,7 +31,7 @@ set -u
 . "$vm_dir/qemu.sh"
 
 kernel=6.1 mods=all bound=300 name= mem=1536 smp=2 append= extra= build=1 disks=1 keep= shell=
-cmd= log_ok= hostfs=
+cmd= log_ok= hostfs= icount=
 while [ $# -gt 0 ]; do
 	case $1 in
 	--kernel) kernel=$2; shift 2 ;;
@@ -41,6 +43,7 @@ while [ $# -gt 0 ]; do
 	--append) append=$2; shift 2 ;;
 	--qemu) extra=$2; shift 2 ;;
 	--log-ok) log_ok=$2; shift 2 ;;
+	--icount) icount=1; shift ;;
 	--no-build) build=; shift ;;
 	--no-disks) disks=; shift ;;
 	--debug-kernel) kernel=debug; shift ;;

@@ -1,0 +1,26 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# timeout: 400
+# serial
+#
+# The time of hp97560 disks beside the model, in a machine whose clock counts its
+# instructions: what else this host does at the moment does not show.
+#
+#   tests/vm/timing.sh [KERNEL]     default 6.1
+set -u
+. "$(dirname "$0")/lib.sh"
+
+label=$(kernel_label "${1:-6.1}") || exit 1
+make -s -C "$top/tests/kselftest" OUTPUT="$top/build/kselftest" \
+	"$top/build/kselftest/hp97560/test_timing" >&2 || exit 1
+# One processor: QEMU's emulation of several in this mode does not get them started.
+"$vm_dir/run.sh" --icount --smp 1 --kernel "$label" --mod hp97560 --no-disks --timeout 360 \
+	--name "timing-$label" --cmd 'cd build/kselftest && hp97560/test_timing'
+rc=$?
+out=$top/build/log/vm/timing-$label.out
+[ $rc -ne 77 ] || exit 77
+[ $rc -ne 4 ] || skip "$(sed -n 's/^1\.\.0 # SKIP //p' "$out")"
+passed=$(grep -c '^ok ' "$out") failed=$(grep -c '^not ok ' "$out")
+[ $rc -eq 0 ] || [ "$failed" -gt 0 ] || failed=1
+echo "$passed passed, $failed failed, 0 skipped"
+[ $rc -eq 0 ]
