@@ -7,6 +7,7 @@
  */
 #include <linux/hrtimer.h>
 #include <linux/ktime.h>
+#include <linux/nospec.h>
 #include <linux/pagemap.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
@@ -195,7 +196,9 @@ static const struct ddio_delivery *ddio_coll_ops(const struct ddio_submit *arg)
 		[DDIO_SCATTER] = &ddio_scatter,
 	};
 
-	return arg->op == DDIO_FLUSH ? &ddio_flush : ops[arg->delivery];
+	if (arg->op == DDIO_FLUSH)
+		return &ddio_flush;
+	return ops[array_index_nospec(arg->delivery, ARRAY_SIZE(ops))];
 }
 
 /* What can be said without looking at the list; unknown flags are refused before. */

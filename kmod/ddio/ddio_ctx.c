@@ -61,9 +61,11 @@ static void ddio_ctx_stop_all(struct ddio_ctx *ctx)
 
 	mutex_lock(&ctx->lock);
 	WRITE_ONCE(ctx->dead, true);
-	xa_for_each(&ctx->objs, id, obj)
+	xa_for_each(&ctx->objs, id, obj) {
 		if (obj->type == DDIO_OBJ_COLL)
 			ddio_coll_stop(container_of(obj, struct ddio_coll, obj), -ECANCELED);
+		cond_resched();
+	}
 	mutex_unlock(&ctx->lock);
 }
 

@@ -13,6 +13,7 @@
 #include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/hrtimer.h>
+#include <linux/nospec.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
@@ -215,7 +216,7 @@ static struct ddio_member *member_new(struct ddio_joint *joint, const struct ddi
 		goto put_pin;
 	kref_get(&joint->ref);
 	member->joint = joint;
-	member->index = arg->member;
+	member->index = array_index_nospec(arg->member, joint->nr_members);
 	atomic64_inc(&ddio_live.memberships);
 	return member;
 
@@ -309,20 +310,21 @@ static void joint_name_members(struct ddio_joint *joint, struct ddio_list *list)
 	const struct ddio_run *run;
 	struct ddio_pin *pin;
 	u64 i, seen = 0;
-	u32 k;
+	u32 k, member;
 
 	for (i = 0; i < list->nr; i++) {
 		run = list->run + list->entry[i].where;
 		for (k = 0; k < list->entry[i].aux; k++, run++) {
 			if (++seen % DDIO_JOINT_CHUNK == 0)
 				cond_resched();
-			if (run->member >= joint->nr_members || list->member[run->member])
+			if (run->member >= joint->nr_members)
 				continue;
-			pin = joint->member[run->member];
-			if (!pin)
+			member = array_index_nospec(run->member, joint->nr_members);
+			pin = joint->member[member];
+			if (!pin || list->member[member])
 				continue;
 			kref_get(&pin->obj.ref);
-			list->member[run->member] = pin;
+			list->member[member] = pin;
 		}
 	}
 }

@@ -67,7 +67,8 @@ static int __init ddio_init(void)
 {
 	int err;
 
-	ddio_wq = alloc_workqueue("ddio", WQ_UNBOUND, 0);
+	/* As many at a time as can be: some may wait for a disk that does not answer. */
+	ddio_wq = alloc_workqueue("ddio", WQ_UNBOUND | WQ_SYSFS, WQ_UNBOUND_MAX_ACTIVE);
 	if (!ddio_wq)
 		return -ENOMEM;
 	err = ddio_bio_init();

@@ -7,6 +7,7 @@
  * works while the processor copies.
  */
 #include <linux/mm.h>
+#include <linux/nospec.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
@@ -23,7 +24,7 @@ static int scatter_check_run(const struct ddio_list *list, const struct ddio_run
 
 	if (run->member >= list->nr_members)
 		return -ENOENT;
-	pin = list->member[run->member];
+	pin = list->member[array_index_nospec(run->member, list->nr_members)];
 	if (!pin)
 		return -ENOENT;
 	if (reading && !pin->writable)
