@@ -14,7 +14,7 @@
 #include "ddio_priv.h"
 
 /* A merged transfer is not longer, whatever the disk could do. */
-#define DDIO_TRANSFER_MAX (1U << 20)
+#define DDIO_TRANSFER_MAX BIT(20)
 
 /* How often counters that others look at are brought up to date, in blocks. */
 #define DDIO_CHAN_ACCOUNT 256
@@ -103,8 +103,7 @@ static void ddio_chan_land(struct ddio_chan *chan)
 	struct llist_node *list = llist_reverse_order(llist_del_all(&chan->landed));
 	struct ddio_flight *flight, *next;
 
-	llist_for_each_entry_safe(flight, next, list, node)
-	{
+	llist_for_each_entry_safe(flight, next, list, node) {
 		if (chan->phase == DDIO_CHAN_FLUSHING)
 			ddio_chan_flushed(flight);
 		else

@@ -17,7 +17,7 @@
 #include "ddio_trace.h"
 
 /* Statuses copied to the process at a time. */
-#define DDIO_STATUS_CHUNK (1U << 18)
+#define DDIO_STATUS_CHUNK BIT(18)
 
 static bool ddio_coll_posts_done(const struct ddio_coll *coll)
 {

@@ -115,8 +115,8 @@ static void place_begin(struct ddio_chan *chan)
 }
 
 /*
- * The next block of a transfer that has failed, by itself; or those that are left end as the transfer
- * did: they cannot be said not to have been begun.
+ * The next block of a transfer that has failed, by itself; or those that are left end as the
+ * transfer did: they cannot be said not to have been begun.
  */
 static void place_retry(struct ddio_flight *flight)
 {

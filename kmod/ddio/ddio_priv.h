@@ -408,8 +408,10 @@ struct ddio_coll {
 int ddio_coll_submit(struct ddio_ctx *ctx, struct ddio_submit *arg);
 int ddio_coll_wait(struct ddio_ctx *ctx, struct ddio_wait *arg);
 int ddio_coll_cancel(struct ddio_ctx *ctx, u32 id);
-/* No further block begins; @error is -ECANCELED, -EOWNERDEAD, -ENOBUFS or a block's.  Any context
- * that may take spinlocks. */
+/*
+ * No further block begins; @error is -ECANCELED, -EOWNERDEAD, -ENOBUFS or a block's.  Any context
+ * that may take spinlocks.
+ */
 void ddio_coll_stop(struct ddio_coll *coll, int error);
 /* From a channel's work: a block has ended. */
 void ddio_coll_block_done(struct ddio_coll *coll, const struct ddio_entry *entry, int status);
@@ -523,8 +525,8 @@ struct ddio_chan {
 };
 
 #define DDIO_CHAN_FLIGHTS 0xffff
-#define DDIO_CHAN_POKED (1 << 16)
-#define DDIO_CHAN_BUSY (1 << 17)
+#define DDIO_CHAN_POKED BIT(16)
+#define DDIO_CHAN_BUSY BIT(17)
 
 /**
  * struct ddio_delivery - what tells place, stream and scatter apart
@@ -652,8 +654,8 @@ int ddio_member_wait(struct ddio_member *member, struct ddio_joint_wait *arg);
 struct ddio_joint *ddio_joint_from_fd(int fd);
 void ddio_joint_put(struct ddio_joint *joint);
 /*
- * Makes @list->member, puts a reference there of the pin of each member that a block's run names and
- * that has joined, and lists @coll among those under way.
+ * Makes @list->member, puts a reference there of the pin of each member that a block's run names
+ * and that has joined, and lists @coll among those under way.
  */
 int ddio_joint_begin(struct ddio_joint *joint, struct ddio_coll *coll);
 /* It is not under way any more; and, ddio_joint_end(), has ended. */
@@ -665,8 +667,10 @@ void ddio_joint_end(struct ddio_joint *joint, struct ddio_coll *coll);
  * @nr_runs, that all blocks' together are at most DDIO_RUNS_MAX (-EOVERFLOW), and calls
  * ddio_run_check() for each; their members are checked by ddio_scatter's setup.
  */
-/* From a channel's work: between a block in a bounce buffer and the members' memory.  Stops early,
- * and returns false, when the collective is stopped. */
+/*
+ * From a channel's work: between a block in a bounce buffer and the members' memory.  Stops early,
+ * and returns false, when the collective is stopped.
+ */
 bool ddio_copy_scatter(const struct ddio_coll *coll, const struct ddio_entry *entry,
 		       const void *block);
 bool ddio_copy_gather(const struct ddio_coll *coll, const struct ddio_entry *entry, void *block);
