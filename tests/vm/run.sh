@@ -21,7 +21,6 @@
 #   --no-disks      without the two scratch disks /dev/vda and /dev/vdb (1 GB each)
 #   --keep          keep the initial file system and print the command
 #   --log-ok ERE    kernel messages that are no complaint
-#   --hostfs        the machine's root is this machine's, under a writable layer
 #
 # In the machine the project is /ddio (build/, tests/), modules are found by
 # modprobe, debugfs, tracefs and configfs are mounted.  Exits with the command's code,
@@ -31,33 +30,37 @@ set -u
 . "$vm_dir/qemu.sh"
 
 kernel=6.1 mods=all bound=300 name= mem=1536 smp=2 append= extra= build=1 disks=1 keep= shell=
-cmd= log_ok= hostfs= icount=
-while [ $# -gt 0 ]; do
-	case $1 in
-	--kernel) kernel=$2; shift 2 ;;
-	--mod) mods=$2; shift 2 ;;
-	--timeout) bound=$2; shift 2 ;;
-	--name) name=$2; shift 2 ;;
-	--mem) mem=$2; shift 2 ;;
-	--smp) smp=$2; shift 2 ;;
-	--append) append=$2; shift 2 ;;
-	--qemu) extra=$2; shift 2 ;;
-	--log-ok) log_ok=$2; shift 2 ;;
-	--icount) icount=1; shift ;;
-	--no-build) build=; shift ;;
-	--no-disks) disks=; shift ;;
-	--debug-kernel) kernel=debug; shift ;;
-	--keep) keep=1; shift ;;
-	--hostfs) hostfs=1; shift ;;
-	--shell) shell=1; shift ;;
-	--cmd) cmd=$2; shift 2 ;;
-	-h | --help) sed -n '3,/^set/{/^set/d;s/^# \{0,1\}//;p}' "$0"; exit 0 ;;
-	-*) die "unknown option $1" ;;
-	*) break ;;
-	esac
-done
-label=$(kernel_label "$kernel") || exit 1
-[ -n "$cmd$shell" ] || [ $# -gt 0 ] || die "nothing to run: --cmd, --shell or a script"
+cmd= log_ok= icount=
+args=()
+
+parse_options() {
+	while [ $# -gt 0 ]; do
+		case $1 in
+		--kernel) kernel=$2; shift 2 ;;
+		--mod) mods=$2; shift 2 ;;
+		--timeout) bound=$2; shift 2 ;;
+		--name) name=$2; shift 2 ;;
+		--mem) mem=$2; shift 2 ;;
+		--smp) smp=$2; shift 2 ;;
+		--append) append=$2; shift 2 ;;
+		--qemu) extra=$2; shift 2 ;;
+		--log-ok) log_ok=$2; shift 2 ;;
+		--icount) icount=1; shift ;;
+		--no-build) build=; shift ;;
+		--no-disks) disks=; shift ;;
+		--debug-kernel) kernel=debug; shift ;;
+		--keep) keep=1; shift ;;
+		--shell) shell=1; shift ;;
+		--cmd) cmd=$2; shift 2 ;;
+		-h | --help) sed -n '3,/^set/{/^set/d;s/^# \{0,1\}//;p}' "$0"; exit 0 ;;
+		-*) die "unknown option $1" ;;
+		*) break ;;
+		esac
+	done
+	args=("$@")
+	label=$(kernel_label "$kernel") || exit 1
+	[ -n "$cmd$shell" ] || [ $# -gt 0 ] || die "nothing to run: --cmd, --shell or a script"
+}
 
 # The script's path as the machine sees it.
 guest_command() {
@@ -100,72 +103,91 @@ make_job() {
 	[ -n "$shell" ] || guest_command "$@" >"$work/job/cmd" || exit 1
 }
 
-need qemu-system-x86_64 qemu-system-x86
-if [ "$label" = debug ]; then
-	"$vm_dir/debug-kernel.sh" || exit $?
-else
-	"$vm_dir/fetch.sh" "$label" || exit $?
-fi
-[ -z "$build" ] || "$vm_dir/build.sh" "$label" >&2 || exit $?
+get_kernel() {
+	need qemu-system-x86_64 qemu-system-x86
+	if [ "$label" = debug ]; then
+		"$vm_dir/debug-kernel.sh" || exit $?
+	else
+		"$vm_dir/fetch.sh" "$label" || exit $?
+	fi
+	[ -z "$build" ] || "$vm_dir/build.sh" "$label" >&2 || exit $?
+}
 
-name=${name:-$label}
-logs=$top/build/log/vm
-mkdir -p "$logs" "$top/build/vm"
-# Two machines at a time do not write one log.
-exec {name_lock}>"$top/build/vm/lock.$name"
-flock -n "$name_lock" || name=$name.$$
-work=$(mktemp -d "$top/build/vm/run.XXXXXX") || exit 1
 qemu_pid=
 cleanup() {
-	[ -z "$qemu_pid" ] || kill -9 "$qemu_pid" 2>/dev/null
-	[ -n "$keep" ] && say "kept: $work" || rm -rf "$work"
+	# timeout passes it on to QEMU.
+	[ -z "$qemu_pid" ] || { kill "$qemu_pid" && wait "$qemu_pid"; } 2>/dev/null
+	if [ -n "$keep" ]; then say "kept: $work"; else rm -rf "$work"; fi
 }
-trap cleanup EXIT
-trap 'exit 130' INT TERM HUP
 
-accel=$(qemu_accel) || exit 1
-make_job "$@"
-"$vm_dir/initramfs.sh" "$label" "$work/initramfs" "$work/job" || exit $?
-rm -f "$logs/$name".{out,console,verdict}
-if [ -n "$disks" ]; then
-	truncate -s 1G "$work/vda" "$work/vdb"
-fi
-qemu_words
-if [ -n "$shell" ]; then
-	qemu-system-x86_64 "${words[@]}" -serial mon:stdio
-	exit $?
-fi
+prepare() {
+	name=${name:-$label}
+	logs=$top/build/log/vm
+	mkdir -p "$logs" "$top/build/vm"
+	# Two machines at a time do not write one log.
+	exec {name_lock}>"$top/build/vm/lock.$name"
+	flock -n "$name_lock" || name=$name.$$
+	work=$(mktemp -d "$top/build/vm/run.XXXXXX") || exit 1
+	trap cleanup EXIT
+	trap 'exit 130' INT TERM HUP
+	accel=$(qemu_accel) || exit 1
+	make_job "${args[@]}"
+	"$vm_dir/initramfs.sh" "$label" "$work/initramfs" "$work/job" || exit $?
+	[ -z "$disks" ] || truncate -s 1G "$work/vda" "$work/vdb"
+	rm -f "$logs/$name".{out,console,verdict}
+	: >"$logs/$name.out"
+	qemu_words
+}
 
-began=$(date +%s)
-# Ports before the console, so that nothing of the command's is in the kernel's log.
-timeout -k 5 "$bound" qemu-system-x86_64 "${words[@]}" \
-	-serial "file:$logs/$name.console" >"$logs/$name.qemu" 2>&1 </dev/null &
-qemu_pid=$!
-: >>"$logs/$name.out"
-tail -n +1 -s 0.3 -f --pid=$qemu_pid "$logs/$name.out" 2>/dev/null
-wait "$qemu_pid"
-qrc=$?
-qemu_pid=
-took=$(($(date +%s) - began))
-[ -s "$logs/$name.qemu" ] || rm -f "$logs/$name.qemu"
+# What the command prints is seen as it comes.
+boot() {
+	began=$(date +%s)
+	timeout -k 5 "$bound" qemu-system-x86_64 "${words[@]}" \
+		-serial "file:$logs/$name.console" >"$logs/$name.qemu" 2>&1 </dev/null &
+	qemu_pid=$!
+	tail -n +1 -s 0.3 -f --pid=$qemu_pid "$logs/$name.out" 2>/dev/null
+	wait "$qemu_pid"
+	qrc=$?
+	qemu_pid=
+	took=$(($(date +%s) - began))
+	[ -s "$logs/$name.qemu" ] || rm -f "$logs/$name.qemu"
+}
 
-verdict=$logs/$name.verdict
 fail() {
 	say "kernel $label: $* (after $took s; build/log/vm/$name.console)"
 	exit 1
 }
-[ $qrc -ne 124 ] && [ $qrc -ne 137 ] || {
-	tail -n 15 "$logs/$name.console" | sed 's/^/    | /' >&2
-	fail "the machine was still running after $bound s"
+
+judge() {
+	local rc verdict=$logs/$name.verdict
+	if [ "$qrc" -eq 124 ] || [ "$qrc" -eq 137 ]; then
+		tail -n 15 "$logs/$name.console" | sed 's/^/    | /' >&2
+		fail "the machine was still running after $bound s"
+	fi
+	if [ "$(tail -n 1 "$verdict" 2>/dev/null)" != end ]; then
+		tail -n 30 "$logs/$name.console" | sed 's/^/    | /' >&2
+		[ -s "$logs/$name.qemu" ] && tail -n 5 "$logs/$name.qemu" >&2
+		fail "the machine ended without a verdict"
+	fi
+	if grep '^bad: ' "$verdict" >&2; then
+		fail "the tests left this behind"
+	fi
+	rc=$(sed -n 's/^exit //p' "$verdict")
+	say "kernel $label ($accel): exit $rc after $took s; log, unloading and leaks are clean"
+	exit "$rc"
 }
-if [ "$(tail -n 1 "$verdict" 2>/dev/null)" != end ]; then
-	tail -n 30 "$logs/$name.console" | sed 's/^/    | /' >&2
-	[ -s "$logs/$name.qemu" ] && tail -n 5 "$logs/$name.qemu" >&2
-	fail "the machine ended without a verdict"
-fi
-if grep '^bad: ' "$verdict" >&2; then
-	fail "the tests left this behind"
-fi
-rc=$(sed -n 's/^exit //p' "$verdict")
-say "kernel $label ($accel): exit $rc after $took s; log, unloading and leaks are clean"
-exit "$rc"
+
+# Everything is in functions, so that the script may be changed while a machine runs.
+main() {
+	parse_options "$@"
+	get_kernel
+	prepare
+	if [ -n "$shell" ]; then
+		qemu-system-x86_64 "${words[@]}" -serial mon:stdio
+		exit $?
+	fi
+	boot
+	judge
+}
+
+main "$@"
