@@ -132,6 +132,8 @@ static int scatter_chan_setup(struct ddio_chan *chan)
 	u32 i;
 
 	for (i = 0; i < min_t(u64, coll->depth, chan->end - chan->next); i++) {
+		if (fatal_signal_pending(current))
+			return -EINTR;
 		chan->flight[i].bounce = kvzalloc(PAGE_ALIGN(coll->list.longest), DDIO_GFP_LONG);
 		if (!chan->flight[i].bounce)
 			return -ENOMEM;

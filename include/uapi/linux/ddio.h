@@ -49,6 +49,7 @@
  * - EIO and what else a disk reports, such as ENOSPC, ENODATA, ENODEV, ETIMEDOUT
  * - ECANCELED: cancelled before it was begun
  * - EOWNERDEAD: a member of the joint has left
+ * - ENOBUFS: the ring is full, since the process has not consumed what it has acted on
  *
  * Times are nanoseconds of CLOCK_MONOTONIC.
  */
