@@ -2,12 +2,16 @@
 /*
  * Disks: block devices that the caller holds open.
  */
+#include <linux/delay.h>
 #include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/pagemap.h>
 #include <linux/slab.h>
 
 #include "ddio_priv.h"
+
+#define DDIO_INVALIDATE_TRIES 100
+#define DDIO_INVALIDATE_SLEEP_US 1000
 
 /* Nobody writes to a device that is read-only by now, or that swaps. */
 static u32 ddio_disk_access(struct file *file, struct block_device *bdev)
@@ -98,6 +102,23 @@ put_disk:
 	return err;
 }
 
+/*
+ * Pages that somebody is reading at this moment, as udev does with disks that have just been
+ * closed, are busy for no longer than that.
+ */
+static int ddio_disk_invalidate(struct address_space *mapping, pgoff_t first, pgoff_t last)
+{
+	int tries = DDIO_INVALIDATE_TRIES;
+	int err;
+
+	for (;;) {
+		err = invalidate_inode_pages2_range(mapping, first, last);
+		if (err != -EBUSY || !--tries)
+			return err;
+		fsleep(DDIO_INVALIDATE_SLEEP_US);
+	}
+}
+
 int ddio_disk_sync_cache(struct ddio_disk *disk, u64 from, u64 to, bool writing)
 {
 	struct address_space *mapping = disk->file->f_mapping;
@@ -108,5 +129,5 @@ int ddio_disk_sync_cache(struct ddio_disk *disk, u64 from, u64 to, bool writing)
 	err = filemap_write_and_wait_range(mapping, from, to - 1);
 	if (err || !writing)
 		return err;
-	return invalidate_inode_pages2_range(mapping, from >> PAGE_SHIFT, (to - 1) >> PAGE_SHIFT);
+	return ddio_disk_invalidate(mapping, from >> PAGE_SHIFT, (to - 1) >> PAGE_SHIFT);
 }
