@@ -6,7 +6,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include "env/disk_priv.h"
+#include "env/kenv.h"
 
 /* Of a request's priv the wrapper's: the negative errno that it is to end with, 0 for its own. */
 #define PRIV_INJECTED 3
@@ -25,16 +27,27 @@ void ddio_disk_err(char *err, size_t err_len, const struct ddio_disk_spec *spec,
 	va_end(ap);
 }
 
+static const struct ddio_disk_engine *engine_named(struct ddio_env *env, const char *name)
+{
+	const struct ddio_disk_engine *const *e;
+
+	for (e = env->ops->engines; *e; e++)
+		if (!strcmp((*e)->name, name))
+			return *e;
+	return NULL;
+}
+
 static const struct ddio_disk_engine *
 engine_find(struct ddio_env *env, const struct ddio_disk_spec *spec, char *err, size_t err_len)
 {
 	const char *name = spec->engine ? spec->engine : spec->path ? "aio" : "mem";
+	const struct ddio_disk_engine *engine = engine_named(env, name);
 	const struct ddio_disk_engine *const *e;
 	char known[128] = "";
 
+	if (engine)
+		return engine;
 	for (e = env->ops->engines; *e; e++) {
-		if (!strcmp((*e)->name, name))
-			return *e;
 		strncat(known, " ", sizeof(known) - strlen(known) - 1);
 		strncat(known, (*e)->name, sizeof(known) - strlen(known) - 1);
 	}
@@ -101,25 +114,13 @@ static int disk_prepare(struct ddio_disk *disk, const struct ddio_disk_engine *e
 	return 0;
 }
 
-/**
- * ddio_disk_open - open a disk
- * @env: the reactor that will use it
- * @spec: what to open; nothing of it is kept
- * @disk: filled in
- * @err: on failure one line that names the disk
- * @err_len: size of @err
- * Return: 0 or -errno.
- */
-int ddio_disk_open(struct ddio_env *env, const struct ddio_disk_spec *spec, struct ddio_disk **disk,
-		   char *err, size_t err_len)
+static int disk_open(struct ddio_env *env, const struct ddio_disk_engine *engine,
+		     const struct ddio_disk_spec *spec, struct ddio_disk **disk, char *err,
+		     size_t err_len)
 {
-	const struct ddio_disk_engine *engine = engine_find(env, spec, err, err_len);
-	struct ddio_disk_common common = { .fail_after = UINT64_MAX };
+	struct ddio_disk_common common = { .fail_after = UINT64_MAX, .stream = engine->stream };
 	int ret;
 
-	if (!engine)
-		return -EINVAL;
-	common.stream = engine->stream;
 	ret = ddio_disk_options_parse_common(engine->options, spec, &common, err, err_len);
 	if (ret)
 		return ret;
@@ -135,6 +136,58 @@ int ddio_disk_open(struct ddio_env *env, const struct ddio_disk_spec *spec, stru
 	(*disk)->common = common;
 	(*disk)->info.streams = common.stream;
 	return 0;
+}
+
+static bool is_block_device(const char *path)
+{
+	struct stat st;
+
+	return path && !stat(path, &st) && S_ISBLK(st.st_mode);
+}
+
+/*
+ * Nobody named an engine: a block device is best moved by the kernel module, where that can be had.
+ * Return: true if it was opened.
+ */
+static bool open_by_kmod(struct ddio_env *env, const struct ddio_disk_spec *spec,
+			 struct ddio_disk **disk)
+{
+	const struct ddio_disk_engine *kmod = engine_named(env, "kmod");
+	char why[256];
+
+	if (spec->engine || !kmod || !is_block_device(spec->path))
+		return false;
+	if (ddio_kenv_probe(why, sizeof(why))) {
+		ddio_env_log(env, DDIO_LOG_INFO, "disk %s: engine aio: %s", spec->name, why);
+		return false;
+	}
+	if (disk_open(env, kmod, spec, disk, why, sizeof(why))) {
+		ddio_env_log(env, DDIO_LOG_WARN, "%s; engine aio instead of kmod", why);
+		return false;
+	}
+	ddio_env_log(env, DDIO_LOG_INFO, "disk %s: engine kmod: a block device, and %s", spec->name,
+		     why);
+	return true;
+}
+
+/**
+ * ddio_disk_open - open a disk
+ * @env: the reactor that will use it
+ * @spec: what to open; nothing of it is kept
+ * @disk: filled in
+ * @err: on failure one line that names the disk
+ * @err_len: size of @err
+ * Return: 0 or -errno.
+ */
+int ddio_disk_open(struct ddio_env *env, const struct ddio_disk_spec *spec, struct ddio_disk **disk,
+		   char *err, size_t err_len)
+{
+	const struct ddio_disk_engine *engine;
+
+	if (open_by_kmod(env, spec, disk))
+		return 0;
+	engine = engine_find(env, spec, err, err_len);
+	return engine ? disk_open(env, engine, spec, disk, err, err_len) : -EINVAL;
 }
 
 void ddio_disk_close(struct ddio_disk *disk)

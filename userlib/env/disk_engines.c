@@ -2,11 +2,12 @@
 /* The disk engines of the real world.  A new one is one more line here. */
 #include "env/disk_priv.h"
 
-extern const struct ddio_disk_engine ddio_disk_aio;
+extern const struct ddio_disk_engine ddio_disk_aio, ddio_disk_kmod;
 
 const struct ddio_disk_engine *const ddio_disk_engines[] = {
 	&ddio_disk_mem,
 	&ddio_disk_aio,
 	&ddio_disk_hp97560,
+	&ddio_disk_kmod,
 	NULL,
 };

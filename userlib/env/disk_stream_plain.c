@@ -51,13 +51,11 @@ static void plain_later(struct plain *p)
 
 static bool plain_over(const struct plain *p)
 {
-	bool reading = p->base.spec.op == DDIO_DISK_READ;
-
 	if (p->busy || p->base.ended)
 		return false;
 	if (p->base.cancelled || p->base.error)
 		return true;
-	return p->drained && (!reading || !p->base.nheld);
+	return p->drained && !p->base.nheld;
 }
 
 /* Last: the stream may be gone afterwards. */

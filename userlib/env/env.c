@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include "env/arena.h"
 #include "env/env_ops.h"
 
 uint64_t ddio_env_now(struct ddio_env *env)
@@ -188,6 +189,8 @@ void ddio_env_fini(struct ddio_env *env)
 	free(env->scratch);
 	env->scratch = NULL;
 	env->scratch_len = 0;
+	ddio_arena_free(env->arena);
+	env->arena = NULL;
 }
 
 /**
@@ -206,9 +209,11 @@ void *ddio_env_alloc(struct ddio_env *env, size_t len)
 	uintptr_t at, start;
 	void *map;
 
-	(void)env;
 	if (!size)
 		return NULL;
+	map = env->arena ? ddio_arena_get(env->arena, len) : NULL;
+	if (map)
+		return map;
 	map = mmap(NULL, size + extra, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (map == MAP_FAILED)
 		return NULL;
@@ -227,7 +232,6 @@ void *ddio_env_alloc(struct ddio_env *env, size_t len)
 
 void ddio_env_free(struct ddio_env *env, void *buf, size_t len)
 {
-	(void)env;
-	if (buf)
+	if (buf && !(env->arena && ddio_arena_put(env->arena, buf, len)))
 		munmap(buf, alloc_round(len));
 }

@@ -230,7 +230,7 @@ struct ddio_disk_req {
 /**
  * struct ddio_disk_spec - what to open
  * @name: the disk's name in the configuration, for messages
- * @engine: "mem", "aio", "hp97560"; NULL chooses by @path
+ * @engine: "mem", "aio", "hp97560", "kmod"; NULL chooses by @path
  * @path: block device or file; for the engines that need one, or that can keep their
  *	data in one (mem, hp97560)
  * @size: bytes, for engines that make their disk; 0 for the device's, the file's or the model's
@@ -332,8 +332,7 @@ struct ddio_disk_block {
  * @slot: reading: the slot holds the block, or nothing with a @status that is not 0.
  *	Writing: it wants the block; blocks come in the order of the list
  * @wrote: the block is written, or @status says why not
- * @ended: all is over: the list is done and every slot of a reading stream was released;
- *	or it was cancelled, or a block failed, and nothing is in flight.  Once, and last.
+ * @ended: all is over: the list is done and every slot was released; or it was cancelled, or a block failed, and nothing is in flight.  Once, and last.
  * All but the first are called from the loop.
  */
 struct ddio_disk_stream_ops {

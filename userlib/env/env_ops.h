@@ -37,6 +37,8 @@ struct ddio_env {
 	struct ddio_list buses; /* emulated buses by name: see disk_hp97560.c */
 	void *scratch;		/* see ddio_env_scratch() */
 	size_t scratch_len;
+	struct ddio_arena *arena; /* where ddio_env_alloc() looks first, once an engine wants it */
+	struct ddio_kenv *kenv;	  /* see kenv.h */
 };
 
 /* Before a world frees its env: what the env has of its own. */

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The kmod engine's files: requests (disk_kmod.c) and streams (disk_kmod_stream.c). */
+#ifndef DDIO_DISK_KMOD_H
+#define DDIO_DISK_KMOD_H
+
+#include "env/disk_priv.h"
+#include "env/kenv.h"
+
+struct ddio_kmod_options {
+	uint64_t depth;
+};
+
+/**
+ * struct ddio_kmod_disk - one disk
+ * @base: what the wrapper knows
+ * @opts: as given
+ * @fd: the device
+ * @id: in the context
+ * @kenv: the context
+ * @waiting: requests that the kernel does not have yet
+ * @ended: requests whose end is to be told by the loop
+ * @start: has @waiting submitted after a round of events
+ * @in_kernel: requests that it has
+ * @fence: one of them is a flush, and nothing starts until it has ended
+ */
+struct ddio_kmod_disk {
+	struct ddio_disk base;
+	struct ddio_kmod_options opts;
+	int fd;
+	uint32_t id;
+	struct ddio_kenv *kenv;
+	struct ddio_list waiting;
+	struct ddio_list ended;
+	struct ddio_klater start;
+	uint32_t in_kernel;
+	bool fence;
+};
+
+static inline struct ddio_kmod_disk *ddio_kmod_of(const struct ddio_disk *disk)
+{
+	return ddio_container_of(disk, struct ddio_kmod_disk, base);
+}
+
+extern const struct ddio_disk_stream_engine ddio_disk_stream_kmod;
+
+#endif /* DDIO_DISK_KMOD_H */

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* A reactor's context of /dev/ddio. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include "env/kenv.h"
+
+#define EVENTS_A_TURN 512 /* so that connections get their turn too */
+
+static void open_failed(int err, char *why, size_t why_len)
+{
+	snprintf(why, why_len, "%s: %s%s", DDIO_KDEV_PATH, strerror(-err),
+		 err == -ENOENT ? " (is the ddio module loaded?)" : "");
+}
+
+int ddio_kenv_probe(char *why, size_t why_len)
+{
+	struct ddio_kdev kdev;
+	struct ddio_info info;
+	int err = ddio_kdev_open(&kdev, NULL);
+
+	if (err) {
+		open_failed(err, why, why_len);
+		return err;
+	}
+	err = ddio_kdev_info(&kdev, &info);
+	if (!err && info.out_abi != DDIO_ABI_VERSION)
+		err = -EPROTONOSUPPORT;
+	if (err)
+		snprintf(why, why_len, "%s: not the interface of this version: %s", DDIO_KDEV_PATH,
+			 strerror(-err));
+	else
+		snprintf(why, why_len, "%s can be used", DDIO_KDEV_PATH);
+	ddio_kdev_close(&kdev);
+	return err;
+}
+
+/*
+ * Memory
+ */
+static void pin_failed(int err, size_t len, char *why, size_t why_len)
+{
+	struct rlimit limit = { 0 };
+
+	getrlimit(RLIMIT_MEMLOCK, &limit);
+	if (err == -ENOMEM && limit.rlim_cur != RLIM_INFINITY)
+		snprintf(why, why_len,
+			 "cannot pin %zu bytes: the memory-lock limit is %llu bytes "
+			 "(LimitMEMLOCK= of the service, ulimit -l)",
+			 len, (unsigned long long)limit.rlim_cur);
+	else
+		snprintf(why, why_len, "cannot pin %zu bytes: %s", len, strerror(-err));
+}
+
+static int chunk_add(void *ctx, struct ddio_arena_chunk *chunk)
+{
+	struct ddio_kenv *kenv = ctx;
+	char why[200];
+	int err = ddio_kdev_buffer_add(&kenv->kdev, chunk->mem, chunk->len, 0, &chunk->id);
+
+	if (err && !kenv->warned) {
+		kenv->warned = true;
+		pin_failed(err, chunk->len, why, sizeof(why));
+		ddio_env_log(kenv->env, DDIO_LOG_WARN, "%s: %s; transfers will be copied",
+			     DDIO_KDEV_PATH, why);
+	}
+	return err;
+}
+
+/* A transfer that has told its end may still hold it for a moment: then it stays. */
+static bool chunk_remove(void *ctx, struct ddio_arena_chunk *chunk)
+{
+	struct ddio_kenv *kenv = ctx;
+
+	return !ddio_kdev_destroy(&kenv->kdev, chunk->id);
+}
+
+static const struct ddio_arena_ops chunk_ops = { .add = chunk_add, .remove = chunk_remove };
+
+/* Makes all of the arena known, at least one chunk of it. */
+static int arena_attach(struct ddio_kenv *kenv, char *why, size_t why_len)
+{
+	struct ddio_env *env = kenv->env;
+	struct ddio_arena_chunk *chunk;
+	void *first;
+	int err;
+
+	if (!env->arena)
+		env->arena = ddio_arena_new();
+	first = env->arena ? ddio_arena_get(env->arena, 1) : NULL;
+	if (!first) {
+		snprintf(why, why_len, "out of memory");
+		return -ENOMEM;
+	}
+	ddio_arena_put(env->arena, first, 1);
+	ddio_list_for_each_entry(chunk, &env->arena->chunks, link) {
+		err = ddio_kdev_buffer_add(&kenv->kdev, chunk->mem, chunk->len, 0, &chunk->id);
+		if (err) {
+			pin_failed(err, chunk->len, why, why_len);
+			return err;
+		}
+	}
+	env->arena->ops = &chunk_ops;
+	env->arena->ctx = kenv;
+	return 0;
+}
+
+static void arena_detach(struct ddio_kenv *kenv)
+{
+	struct ddio_arena_chunk *chunk;
+
+	ddio_list_for_each_entry(chunk, &kenv->env->arena->chunks, link)
+		chunk->id = 0;
+	kenv->env->arena->ops = NULL;
+}
+
+bool ddio_kenv_find(const struct ddio_kenv *kenv, const void *buf, uint64_t len, uint32_t *buffer,
+		    uint64_t *offset)
+{
+	struct ddio_arena_chunk *chunk = ddio_arena_find(kenv->env->arena, buf, len);
+
+	if (!chunk)
+		return false;
+	*buffer = chunk->id;
+	*offset = (const uint8_t *)buf - chunk->mem;
+	return true;
+}
+
+/*
+ * Events
+ */
+static void run_later(struct ddio_kenv *kenv)
+{
+	while (!ddio_list_empty(&kenv->later)) {
+		struct ddio_klater *later = ddio_list_first(&kenv->later, struct ddio_klater, link);
+
+		ddio_list_del(&later->link);
+		later->fn(later);
+	}
+}
+
+static void kenv_ready(struct ddio_watch *watch, uint32_t events)
+{
+	struct ddio_kenv *kenv = ddio_container_of(watch, struct ddio_kenv, watch);
+	const struct ddio_event *at;
+	struct ddio_kuser *user;
+	struct ddio_event event;
+	uint32_t n;
+
+	(void)events;
+	kenv->refs++;
+	kenv->busy = true;
+	for (n = 0; n < EVENTS_A_TURN && (at = ddio_kdev_event(&kenv->kdev)); n++) {
+		event = *at;
+		ddio_kdev_event_done(&kenv->kdev);
+		user = (struct ddio_kuser *)(uintptr_t)event.user_data;
+		user->event(user, &event);
+	}
+	kenv->busy = false;
+	run_later(kenv);
+	ddio_kenv_put(kenv);
+}
+
+void ddio_kenv_later(struct ddio_kenv *kenv, struct ddio_klater *later)
+{
+	if (!kenv->busy)
+		later->fn(later);
+	else if (ddio_list_empty(&later->link))
+		ddio_list_add(&later->link, &kenv->later);
+}
+
+/*
+ * Life
+ */
+static int kenv_open(struct ddio_kenv *kenv, char *why, size_t why_len)
+{
+	int err = ddio_kdev_open(&kenv->kdev, NULL);
+
+	if (err) {
+		open_failed(err, why, why_len);
+		return err;
+	}
+	err = ddio_kdev_ring_setup(&kenv->kdev, DDIO_KENV_EVENTS, DDIO_KENV_SLOTS);
+	if (err) {
+		snprintf(why, why_len, "cannot make a ring: %s", strerror(-err));
+		goto close_kdev;
+	}
+	err = arena_attach(kenv, why, why_len);
+	if (err)
+		goto close_kdev;
+	kenv->watch.fn = kenv_ready;
+	kenv->watch.fd = kenv->kdev.fd;
+	err = ddio_watch_set(ddio_real_of(kenv->env), &kenv->watch, EPOLLIN);
+	if (!err)
+		return 0;
+	snprintf(why, why_len, "cannot wait for events: %s", strerror(-err));
+	arena_detach(kenv);
+close_kdev:
+	ddio_kdev_close(&kenv->kdev);
+	return err;
+}
+
+int ddio_kenv_get(struct ddio_env *env, struct ddio_kenv **kenv, char *why, size_t why_len)
+{
+	struct ddio_kenv *k = env->kenv;
+	int err;
+
+	if (k) {
+		k->refs++;
+		*kenv = k;
+		return 0;
+	}
+	k = calloc(1, sizeof(*k));
+	if (!k) {
+		snprintf(why, why_len, "out of memory");
+		return -ENOMEM;
+	}
+	k->env = env;
+	k->refs = 1;
+	ddio_list_init(&k->users);
+	ddio_list_init(&k->later);
+	err = kenv_open(k, why, why_len);
+	if (err) {
+		free(k);
+		return err;
+	}
+	env->kenv = k;
+	*kenv = k;
+	return 0;
+}
+
+void ddio_kenv_put(struct ddio_kenv *kenv)
+{
+	struct ddio_kuser *user, *tmp;
+
+	if (--kenv->refs)
+		return;
+	ddio_watch_del(ddio_real_of(kenv->env), &kenv->watch);
+	ddio_kdev_close(&kenv->kdev);
+	ddio_list_for_each_entry_safe(user, tmp, &kenv->users, link)
+		user->free(user);
+	arena_detach(kenv);
+	kenv->env->kenv = NULL;
+	free(kenv);
+}
