@@ -10,22 +10,23 @@ reads() {
 	took=$(($(now_ms) - t))
 }
 
+# A time can be exceeded by any machine that is busy; only the drive makes it so long.
 case_time_scale() {
-	local one ten
+	local slow
 	hp_new 1
 	reads 1 300
-	one=$took
-	within "$one" 1000 3000 "milliseconds at life size"
+	[ "$took" -ge 1000 ] || fail "$took ms at life size"
 	hp_off 1
 	hp_set 1 time_scale 4000000
 	hp_on 1
 	reads 1 300
-	within "$took" 4000 6000 "milliseconds at a quarter of the speed"
+	[ "$took" -ge 4000 ] || fail "$took ms at a quarter of the speed"
+	slow=$took
 	hp_off 1
 	hp_set 1 time_scale 0
 	hp_on 1
 	reads 1 300
-	within "$took" 0 999 "milliseconds without waiting"
+	[ "$took" -lt "$slow" ] || fail "$took ms without waiting, $slow at a quarter of the speed"
 }
 
 case_statistics_of_a_sequence() {
@@ -58,7 +59,7 @@ case_no_read_ahead() {
 	hp_set 1 statistics reset
 	reads 1 30
 	[ "$(hp_stat 1 hits)" -le 30 ] && same "$(hp_stat 1 full_hits)" 0 full_hits
-	within "$took" 400 3000 "milliseconds with a turn for each read"
+	[ "$took" -ge 400 ] || fail "$took ms with a turn for each read"
 }
 
 # Writes of 8 KB at leaps, milliseconds in $took.
@@ -91,7 +92,8 @@ case_fua_waits_for_the_media() {
 	t=$(now_ms)
 	dd if=/dev/zero of="$(hp_dev 1)" bs=8k seek=10000 count=1 oflag=direct,dsync \
 		conv=notrunc,nocreat 2>/dev/null
-	within $(($(now_ms) - t)) 140 2000 "milliseconds to the media"
+	t=$(($(now_ms) - t))
+	[ $t -ge 140 ] || fail "$t ms to the media"
 	same "$(hp_stat 1 fua_writes)" 1 fua_writes
 }
 

@@ -114,15 +114,17 @@ case_every_nth_held_until_told() {
 case_held_for_a_time() {
 	local t
 	hp_new 1 time_scale=0
-	hp_set 1 stall_us 700000
+	hp_set 1 stall_us 3000000
 	hp_set 1 stall_every 1
 	t=$(now_ms)
 	works read 1 1
-	within $(($(now_ms) - t)) 700 5000 "milliseconds that it was held"
+	t=$(($(now_ms) - t))
+	[ $t -ge 3000 ] || fail "held for $t ms"
 	hp_set 1 stall_every 0
 	t=$(now_ms)
 	works read 1 1
-	within $(($(now_ms) - t)) 0 650 "milliseconds that it was not held"
+	t=$(($(now_ms) - t))
+	[ $t -lt 3000 ] || fail "not held, but $t ms"
 }
 
 case_stalled_commands_time_out() {
@@ -131,7 +133,8 @@ case_stalled_commands_time_out() {
 	hp_set 1 stall_every 1
 	t=$(now_ms)
 	fails read 0 1 'Connection timed out'
-	within $(($(now_ms) - t)) 1900 15000 "milliseconds to the time-out"
+	t=$(($(now_ms) - t))
+	[ $t -ge 1900 ] || fail "timed out after $t ms"
 	same "$(hp_stat 1 timeouts)" 1 timeouts
 	hp_set 1 stall_every 0
 	works read 0 1

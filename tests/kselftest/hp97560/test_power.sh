@@ -42,11 +42,11 @@ crowd() {
 
 off_in_transfer() {
 	local i
-	for i in $(seq 5); do
+	for i in 1 2 3; do
 		hp_on 1
 		crowd 1
 		sleep 0.5
-		within_seconds 10 sh -c "echo 0 >$hp_root/1/power"
+		within_seconds 100 sh -c "echo 0 >$hp_root/1/power"
 		wait
 		[ ! -e /sys/block/hp97560_1 ] || fail "still there"
 	done
@@ -68,16 +68,17 @@ case_off_in_mid_transfer_with_a_scheduler() {
 	echo mq-deadline >/sys/block/hp97560_1/queue/scheduler || skip "no mq-deadline"
 	crowd 1
 	sleep 0.5
-	within_seconds 10 sh -c "echo 0 >$hp_root/1/power"
+	within_seconds 100 sh -c "echo 0 >$hp_root/1/power"
 	wait
 }
 
+# Requests of a stalled disk do not time out here: its power alone ends them.
 case_off_while_stalled() {
-	hp_new 1
+	hp_new 1 timeout_ms=0
 	hp_set 1 stall 1
 	crowd 1
 	sleep 0.5
-	within_seconds 10 sh -c "echo 0 >$hp_root/1/power"
+	within_seconds 100 sh -c "echo 0 >$hp_root/1/power"
 	wait
 	hp_on 1
 	same "$(hp_get 1 stall)" 0 "stall after power on"
@@ -85,11 +86,11 @@ case_off_while_stalled() {
 }
 
 case_off_while_commands_are_held() {
-	hp_new 1 time_scale=0
+	hp_new 1 time_scale=0 timeout_ms=0
 	hp_set 1 stall_every 1
 	crowd 1
 	sleep 0.5
-	within_seconds 10 sh -c "echo 0 >$hp_root/1/power"
+	within_seconds 100 sh -c "echo 0 >$hp_root/1/power"
 	wait
 }
 
@@ -97,7 +98,7 @@ case_off_while_pages_are_dirty() {
 	hp_new 1
 	dd if=/dev/zero of="$(hp_dev 1)" bs=1M count=16 conv=notrunc,nocreat 2>/dev/null &
 	sleep 1
-	within_seconds 20 sh -c "echo 0 >$hp_root/1/power"
+	within_seconds 100 sh -c "echo 0 >$hp_root/1/power"
 	wait
 }
 
@@ -105,7 +106,7 @@ case_removed_in_mid_transfer() {
 	hp_new 1
 	crowd 1
 	sleep 0.5
-	within_seconds 10 rmdir $hp_root/1
+	within_seconds 100 rmdir $hp_root/1
 	wait
 	[ ! -e $hp_root/1 ] || fail "still there"
 }
@@ -129,7 +130,7 @@ case_off_under_a_file_system() {
 	mount "$(hp_dev 1)" "$hp_tmp/mnt" || skip "no ext4 here"
 	(i=0; while [ $i -lt 200 ]; do echo $i >"$hp_tmp/mnt/$i" || break; i=$((i + 1)); done) 2>/dev/null &
 	sleep 0.3
-	within_seconds 30 sh -c "echo 0 >$hp_root/1/power"
+	within_seconds 100 sh -c "echo 0 >$hp_root/1/power"
 	wait
 	umount "$hp_tmp/mnt" || fail "cannot be unmounted"
 }
@@ -141,7 +142,6 @@ case_off_and_on_by_many() {
 		(for j in $(seq 15); do echo $(((i + j) % 2)) >$hp_root/1/power; done) &
 	done
 	(for j in $(seq 40); do cat $hp_root/1/statistics $hp_root/1/epoch_ns >/dev/null; done) &
-	within_seconds 60 sleep 0
 	wait
 	hp_off 1
 	hp_on 1

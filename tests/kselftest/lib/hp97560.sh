@@ -33,9 +33,6 @@ want() {
 
 same() { [ "$1" = "$2" ] || fail "$3: '$1' instead of '$2'"; }
 
-# within VALUE LEAST MOST WHAT
-within() { [ "$1" -ge "$2" ] && [ "$1" -le "$3" ] || fail "$4: $1 is not in $2 to $3"; }
-
 hp_load() {
 	modprobe -q configfs
 	[ -d /sys/kernel/config ] && mountpoint -q /sys/kernel/config 2>/dev/null ||
