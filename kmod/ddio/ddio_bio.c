@@ -56,6 +56,7 @@ static struct bio *ddio_flight_bio(struct ddio_flight *flight, bool first)
 		bio_init(bio, chan->disk->bdev, flight->vec, chan->nr_vecs, opf);
 	else
 		bio = bio_alloc_bioset(chan->disk->bdev, BIO_MAX_VECS, opf, GFP_NOIO, &ddio_bios);
+	bio->bi_ioprio = chan->coll->ioprio;
 	bio->bi_end_io = ddio_flight_end_io;
 	bio->bi_private = flight;
 	chan->bios++;

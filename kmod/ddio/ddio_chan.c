@@ -7,6 +7,7 @@
  * work is never queued twice, and where transfers end while they are submitted it
  * goes round without being queued at all.
  */
+#include <linux/kthread.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
@@ -217,7 +218,11 @@ static void ddio_chan_run(struct ddio_chan *chan, const u64 *deadline)
 
 static void ddio_chan_work(struct work_struct *work)
 {
-	ddio_chan_run(container_of(work, struct ddio_chan, work), NULL);
+	struct ddio_chan *chan = container_of(work, struct ddio_chan, work);
+
+	kthread_associate_blkcg(chan->coll->css);
+	ddio_chan_run(chan, NULL);
+	kthread_associate_blkcg(NULL);
 }
 
 void ddio_chan_start(struct ddio_chan *chan, bool here, u64 deadline)

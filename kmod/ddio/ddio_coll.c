@@ -5,7 +5,9 @@
  * It is made by ddio_coll_submit(), which gives it back if anything fails before it runs.
  * From then on its channels hold it, and the last of them to end ends it.
  */
+#include <linux/cgroup.h>
 #include <linux/hrtimer.h>
+#include <linux/ioprio.h>
 #include <linux/ktime.h>
 #include <linux/nospec.h>
 #include <linux/pagemap.h>
@@ -183,6 +185,8 @@ void ddio_coll_free(struct ddio_coll *coll)
 	ddio_list_drop(&coll->list);
 	kvfree(coll->status);
 	kvfree(coll->chan);
+	if (coll->css)
+		css_put(coll->css);
 	ddio_ctx_put(coll->ctx);
 	kfree(coll);
 	atomic64_dec(&ddio_live.collectives);
@@ -220,6 +224,15 @@ static int ddio_coll_check(const struct ddio_submit *arg)
 	return 0;
 }
 
+/* What the works do is done for who has submitted. */
+static void ddio_coll_take_submitter(struct ddio_coll *coll)
+{
+	coll->ioprio = get_current_ioprio();
+#ifdef CONFIG_BLK_CGROUP
+	coll->css = task_get_css(current, io_cgrp_id);
+#endif
+}
+
 static struct ddio_coll *ddio_coll_new(struct ddio_ctx *ctx, const struct ddio_submit *arg)
 {
 	struct ddio_coll *coll = kzalloc(sizeof(*coll), GFP_KERNEL_ACCOUNT);
@@ -241,6 +254,7 @@ static struct ddio_coll *ddio_coll_new(struct ddio_ctx *ctx, const struct ddio_s
 	init_waitqueue_head(&coll->wait);
 	coll->error_block = DDIO_NO_ENTRY;
 	coll->begun_ns = ktime_get_ns();
+	ddio_coll_take_submitter(coll);
 	atomic64_inc(&ddio_live.collectives);
 	return coll;
 }

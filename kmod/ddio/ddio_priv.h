@@ -367,6 +367,8 @@ void ddio_list_drop(struct ddio_list *list);
  * @joint: scatter: reference
  * @joint_link: scatter: in joint->colls
  * @begun_ns: for the trace
+ * @css: the submitter's control group, which its transfers count for; a reference
+ * @ioprio: his I/O priority
  */
 struct ddio_coll {
 	struct ddio_obj obj;
@@ -402,6 +404,8 @@ struct ddio_coll {
 	struct ddio_joint *joint;
 	struct list_head joint_link;
 	u64 begun_ns;
+	struct cgroup_subsys_state *css;
+	u16 ioprio;
 };
 
 /* ioctl(DDIO_SUBMIT), ioctl(DDIO_WAIT), ioctl(DDIO_CANCEL) */
