@@ -1,0 +1,527 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Along a path of each ioctl that succeeds, every allocation and every copy fails once:
+ * the call then fails, or does without; nothing is left behind, and the next one
+ * succeeds.  Needs a kernel with fault injection (CONFIG_FAULT_INJECTION, FAILSLAB,
+ * FAIL_PAGE_ALLOC, FAULT_INJECTION_USERCOPY), best with KASAN and lockdep.
+ */
+#include <dirent.h>
+#include <fcntl.h>
+#include <linux/types.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <kselftest_harness.h>
+
+#define KT_MAIN
+#include "lib/kt_main.h"
+#include "lib/world.h"
+
+#define POINTS_MAX 2000
+#define BLOCKS 24
+#define DEBUGFS "/sys/kernel/debug/"
+
+static struct kt_dev *disk, *other;
+
+/* The injections of this kernel, each to be quiet and to spare nothing. */
+static int injections_begin(void)
+{
+	DIR *dir = opendir(DEBUGFS);
+	struct dirent *entry;
+	int n = 0;
+
+	if (!dir)
+		return 0;
+	while ((entry = readdir(dir))) {
+		if (strncmp(entry->d_name, "fail", 4))
+			continue;
+		kt_write("0", DEBUGFS "%s/verbose", entry->d_name);
+		kt_write("N", DEBUGFS "%s/ignore-gfp-wait", entry->d_name);
+		kt_write("N", DEBUGFS "%s/ignore-gfp-highmem", entry->d_name);
+		kt_write("0", DEBUGFS "%s/min-order", entry->d_name);
+		n++;
+	}
+	closedir(dir);
+	return n;
+}
+
+static void kt_prepare(void)
+{
+	if (access("/proc/self/fail-nth", W_OK) || !injections_begin())
+		kt_skip_all("this kernel cannot inject failures");
+	disk = kt_dev_null(&(struct kt_null){ .megabytes = 64 });
+	other = kt_dev_null(&(struct kt_null){ .megabytes = 16, .block_size = 4096 });
+	if (!disk || !other)
+		kt_skip_all("no null_blk disk: %s", strerror(errno));
+}
+
+FIXTURE(nth)
+{
+	struct kt_usage before;
+	int fail;
+	unsigned int injected;
+	unsigned int failed;
+};
+
+FIXTURE_SETUP(nth)
+{
+	kt_usage(&self->before);
+	self->fail = open("/proc/thread-self/fail-nth", O_RDWR | O_CLOEXEC);
+	ASSERT_LE(0, self->fail);
+}
+
+FIXTURE_TEARDOWN(nth)
+{
+	close(self->fail);
+	EXPECT_EQ(true, kt_usage_settled(&self->before, 30));
+}
+
+/* What is between the two may fail. */
+struct point {
+	int fail;
+	unsigned int n;
+};
+
+static void point_begin(const struct point *point)
+{
+	char text[16];
+	int length = snprintf(text, sizeof(text), "%u", point->n);
+
+	if (point->n && pwrite(point->fail, text, length, 0) != length)
+		abort();
+}
+
+/* Did something fail?  Reading and writing the number can fail themselves, if nothing did before. */
+static bool point_end(const struct point *point)
+{
+	char text[16] = "";
+	bool injected;
+	ssize_t n;
+
+	if (!point->n)
+		return false;
+	n = pread(point->fail, text, sizeof(text) - 1, 0);
+	injected = n > 0 && atoi(text) == 0;
+	while (pwrite(point->fail, "0", 1, 0) != 1)
+		;
+	return injected;
+}
+
+typedef int (*path_fn)(struct kt_world *w, const struct point *point, bool *injected);
+
+static bool expected(int err)
+{
+	return err == -ENOMEM || err == -EFAULT || err == -EMFILE || err == -ENFILE ||
+	       err == -EIO || err == -EAGAIN || err == -ENOBUFS;
+}
+
+static int once(FIXTURE_DATA(nth) * self, path_fn path, unsigned int n, bool *injected)
+{
+	struct point point = { .fail = self->fail, .n = n };
+	struct kt_world world;
+	int err;
+
+	*injected = false;
+	err = kt_world_init(&world, disk, other);
+	if (err)
+		return -EPROTO;
+	err = path(&world, &point, injected);
+	/* The same once more, in the same world, must do. */
+	if (n && err && path(&world, &(struct point){ .fail = self->fail }, &(bool){ false }))
+		err = -EPROTO;
+	kt_world_fini(&world);
+	return err;
+}
+
+static void sweep(struct __test_metadata *_metadata, FIXTURE_DATA(nth) * self, path_fn path)
+{
+	unsigned int n = 0;
+	bool injected;
+	int err;
+
+	do {
+		err = once(self, path, n, &injected);
+		ASSERT_TRUE(!err || (injected && expected(err)))
+		{
+			TH_LOG("failure %u: %s", n, strerror(-err));
+		}
+		self->failed += !!err;
+		self->injected += injected;
+		ASSERT_GT(POINTS_MAX, ++n);
+	} while (n == 1 || injected);
+	printf("# %u failures injected, %u calls failed by them\n", self->injected, self->failed);
+	EXPECT_LE(1, self->injected);
+}
+
+#define PATH(name)                                                                             \
+	static int path_##name(struct kt_world *w, const struct point *point, bool *injected); \
+	KT_TEST(nth, name)                                                                     \
+	{                                                                                      \
+		sweep(_metadata, self, path_##name);                                           \
+	}                                                                                      \
+	static int path_##name(struct kt_world *w __attribute__((unused)),                     \
+			       const struct point *point, bool *injected)
+
+/* The statement, which sets err, with failures. */
+#define INJECT(statement)                      \
+	do {                                   \
+		point_begin(point);            \
+		statement;                     \
+		*injected |= point_end(point); \
+	} while (0)
+
+PATH(open)
+{
+	int fd;
+
+	INJECT(fd = kt_open());
+	if (fd < 0)
+		return fd;
+	close(fd);
+	return 0;
+}
+
+PATH(info)
+{
+	struct ddio_info arg = { .size = sizeof(arg) };
+	int err;
+
+	INJECT(err = kt_call(w->ctx, DDIO_INFO, &arg));
+	return err;
+}
+
+PATH(disk_add)
+{
+	int fd = open(disk->path, O_RDWR), err;
+	__u32 id;
+
+	INJECT(err = kt_disk_add(w->ctx, fd, &id));
+	close(fd);
+	return err;
+}
+
+PATH(buffer_add)
+{
+	__u32 id;
+	int err;
+
+	INJECT(err = kt_buffer_add(w->ctx, w->memory + 100, KT_WORLD_BUFFER - 200, 0, &id));
+	return err ? err : kt_destroy(w->ctx, id);
+}
+
+/* Not touched before: pages are made while it is pinned. */
+PATH(buffer_add_fresh)
+{
+	void *p = kt_memory(65536);
+	__u32 id;
+	int err;
+
+	INJECT(err = kt_buffer_add(w->ctx, p, 65536, DDIO_BUFFER_READONLY, &id));
+	if (!err)
+		err = kt_destroy(w->ctx, id);
+	munmap(p, 65536);
+	return err;
+}
+
+PATH(buffer_add_huge)
+{
+	void *p;
+	__u32 id;
+	int err;
+
+	kt_write("2", "/proc/sys/vm/nr_hugepages");
+	p = mmap(NULL, 2 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB,
+		 -1, 0);
+	if (p == MAP_FAILED)
+		p = kt_memory(2 << 20);
+	INJECT(err = kt_buffer_add(w->ctx, p, 2 << 20, 0, &id));
+	if (!err)
+		err = kt_destroy(w->ctx, id);
+	munmap(p, 2 << 20);
+	return err;
+}
+
+PATH(ring_setup)
+{
+	struct ddio_ring *ring;
+	int ctx = kt_open(), err;
+	size_t length;
+
+	INJECT(err = kt_ring_setup(ctx, 1024, 100, &ring, &length));
+	if (!err)
+		munmap(ring, length);
+	close(ctx);
+	return err;
+}
+
+PATH(destroy)
+{
+	__u32 id;
+	int err = kt_buffer_add(w->ctx, w->memory, 65536, 0, &id);
+
+	if (err)
+		return -EPROTO;
+	INJECT(err = kt_destroy(w->ctx, id));
+	return err;
+}
+
+/* Blocks of two disks in no order, some of them neighbours, with gaps and statuses. */
+static void fill(const struct kt_world *w, struct ddio_block *block)
+{
+	int i;
+
+	for (i = 0; i < BLOCKS; i++)
+		block[i] = (struct ddio_block){ .offset = (i * 7 % BLOCKS) * 8192,
+						.where = i * 8192,
+						.length = i % 3 ? 8192 : 4096,
+						.disk = i % 2 ? w->disk : w->disk_4k,
+						.buffer = w->buffer };
+}
+
+static int submit(struct kt_world *w, struct ddio_submit *s, const struct point *point,
+		  bool *injected)
+{
+	__s32 status[BLOCKS];
+	int err;
+
+	s->status = s->nr_blocks <= BLOCKS ? kt_ptr(status) : 0;
+	INJECT(err = kt_submit(w->ctx, s));
+	if (err)
+		return err;
+	if (s->out_state != DDIO_ENDED)
+		return kt_wait(w->ctx, s->out_collective, DDIO_FOREVER, NULL);
+	return s->out_error;
+}
+
+static int place(struct kt_world *w, __u32 op, __u32 flags, const struct point *point,
+		 bool *injected)
+{
+	struct ddio_block block[BLOCKS];
+	struct ddio_submit s;
+
+	fill(w, block);
+	kt_submit_init(&s, op, DDIO_PLACE, block, BLOCKS);
+	s.flags = flags;
+	return submit(w, &s, point, injected);
+}
+
+PATH(submit_read)
+{
+	return place(w, DDIO_READ, DDIO_SUBMIT_WAIT, point, injected);
+}
+
+PATH(submit_write)
+{
+	return place(w, DDIO_WRITE, DDIO_SUBMIT_WAIT | DDIO_SUBMIT_FUA | DDIO_SUBMIT_FLUSH, point,
+		     injected);
+}
+
+PATH(submit_ordered)
+{
+	return place(w, DDIO_WRITE, DDIO_SUBMIT_WAIT | DDIO_SUBMIT_ORDERED, point, injected);
+}
+
+PATH(submit_and_leave)
+{
+	return place(w, DDIO_READ, 0, point, injected);
+}
+
+PATH(submit_events)
+{
+	/* The events stay unread, and the room is for one such list only. */
+	return place(w, DDIO_READ, DDIO_SUBMIT_WAIT | DDIO_SUBMIT_EVENTS | DDIO_SUBMIT_FORGET,
+		     point, injected);
+}
+
+PATH(submit_long)
+{
+	struct ddio_block *block = calloc(5000, sizeof(*block));
+	struct ddio_submit s;
+	int i, err;
+
+	for (i = 0; i < 5000; i++)
+		block[i] = (struct ddio_block){ .offset = (i * 3 % 5000) * 512,
+						.length = 512,
+						.disk = w->disk,
+						.buffer = w->buffer,
+						.where = i * 512 % KT_WORLD_BUFFER };
+	kt_submit_init(&s, DDIO_READ, DDIO_PLACE, block, 5000);
+	s.flags = DDIO_SUBMIT_WAIT;
+	err = submit(w, &s, point, injected);
+	free(block);
+	return err;
+}
+
+PATH(flush)
+{
+	struct ddio_block block = { .disk = w->disk };
+	struct ddio_submit s;
+
+	kt_submit_init(&s, DDIO_FLUSH, DDIO_PLACE, &block, 1);
+	s.flags = DDIO_SUBMIT_WAIT;
+	return submit(w, &s, point, injected);
+}
+
+PATH(stream)
+{
+	__u32 coll, slot;
+	int err;
+
+	INJECT(err = kt_stream_begin(w->ctx, w->disk, w->buffer, &coll, &slot));
+	if (err)
+		return err;
+	kt_cancel(w->ctx, coll);
+	err = kt_wait(w->ctx, coll, DDIO_FOREVER, NULL);
+	return err == -ECANCELED ? kt_destroy(w->ctx, coll) : err;
+}
+
+static int scatter(struct kt_world *w, __u32 op, const struct point *point, bool *injected)
+{
+	struct ddio_block block[4];
+	struct ddio_run run[4];
+	struct ddio_submit s;
+	int i;
+
+	for (i = 0; i < 4; i++) {
+		block[i] = (struct ddio_block){ .offset = i * 16384,
+						.where = i,
+						.length = 16384,
+						.disk = w->disk,
+						.buffer = 1 };
+		run[i] = (struct ddio_run){
+			.memory = i * 8192, .length = 64, .levels = 1, .level[0] = { 100, 128, 72 }
+		};
+	}
+	kt_submit_init(&s, op, DDIO_SCATTER, block, 4);
+	s.runs = kt_ptr(run);
+	s.nr_runs = 4;
+	s.joint_fd = w->joint;
+	s.flags = DDIO_SUBMIT_WAIT;
+	return submit(w, &s, point, injected);
+}
+
+PATH(scatter)
+{
+	return scatter(w, DDIO_READ, point, injected);
+}
+
+PATH(gather)
+{
+	return scatter(w, DDIO_WRITE, point, injected);
+}
+
+PATH(wait)
+{
+	struct ddio_wait wait;
+	__s32 status;
+	int err;
+
+	INJECT(err = kt_wait_status(w->ctx, w->ended, &status, 1, &wait));
+	return err;
+}
+
+PATH(cancel)
+{
+	int err;
+
+	INJECT(err = kt_cancel(w->ctx, w->stream));
+	return err;
+}
+
+PATH(kick)
+{
+	struct ddio_kick arg = { sizeof(arg), 0, w->stream, w->slot };
+	int err;
+
+	INJECT(err = kt_call(w->ctx, DDIO_KICK, &arg));
+	return err;
+}
+
+PATH(joint_create)
+{
+	int fd;
+
+	INJECT(fd = kt_joint_create(w->ctx, 5000));
+	if (fd < 0)
+		return fd;
+	close(fd);
+	return 0;
+}
+
+PATH(joint_join)
+{
+	int fd;
+
+	INJECT(fd = kt_joint_join(w->joint, 2, w->memory, 65536, 0));
+	if (fd < 0)
+		return fd;
+	close(fd);
+	return 0;
+}
+
+PATH(joint_wait)
+{
+	struct ddio_joint_wait arg = { .size = sizeof(arg), .deadline = DDIO_FOREVER };
+	bool none = false;
+	int err;
+
+	if (scatter(w, DDIO_READ, &(struct point){ 0 }, &none))
+		return -EPROTO;
+	INJECT(err = kt_call(w->member[0], DDIO_JOINT_WAIT, &arg));
+	return err;
+}
+
+PATH(poll)
+{
+	struct pollfd p[2] = { { .fd = w->ctx, .events = POLLIN },
+			       { .fd = w->member[0], .events = POLLIN } };
+	int err;
+
+	INJECT(err = poll(p, 2, 0) < 0 ? -errno : 0);
+	return err;
+}
+
+PATH(close)
+{
+	int fd = kt_open();
+	__u32 id;
+
+	if (kt_buffer_add(fd, w->memory, 65536, 0, &id))
+		return -EPROTO;
+	INJECT(close(fd));
+	return 0;
+}
+
+/*
+ * Allocations of all tasks fail now and then, those of the module's own threads among them: a
+ * transfer may fail, but not silently.
+ */
+KT_TEST(nth, at_random)
+{
+	struct point none = { 0 };
+	unsigned int ok = 0, i, well = 0;
+	struct kt_world w;
+	bool unused;
+
+	if (access(DEBUGFS "failslab/probability", W_OK))
+		SKIP(return, "no failslab here");
+	ASSERT_EQ(0, kt_world_init(&w, disk, other));
+	kt_write("N", DEBUGFS "failslab/task-filter");
+	kt_write("-1", DEBUGFS "failslab/times");
+	kt_write("5", DEBUGFS "failslab/probability");
+	for (i = 0; i < 100; i++) {
+		ok += !place(&w, i % 2 ? DDIO_READ : DDIO_WRITE, i % 3 ? 0 : DDIO_SUBMIT_WAIT,
+			     &none, &unused);
+		ok += !scatter(&w, DDIO_READ, &none, &unused);
+	}
+	kt_write("0", DEBUGFS "failslab/probability");
+	for (i = 0; i < 10; i++)
+		well += !place(&w, DDIO_READ, DDIO_SUBMIT_WAIT, &none, &unused);
+	kt_world_fini(&w);
+	printf("# %u of 200 went well\n", ok);
+	EXPECT_EQ(10, well);
+}
