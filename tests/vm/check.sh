@@ -6,6 +6,8 @@
 # Every test for virtual machines on one kernel, counted as tests/run.sh does.
 #
 #   tests/vm/check.sh KERNEL [PATTERN ...]
+#
+# The selftests' variables (DDIO_SEED, DDIO_ROUNDS, DDIO_CALLS, DDIO_TIMEOUT) go through.
 set -u
 . "$(dirname "$0")/lib.sh"
 
@@ -13,8 +15,11 @@ set -u
 label=$(kernel_label "$1") || exit 1
 shift
 name=check-$label
-bound=840
-[ "$label" = debug ] && bound=${DDIO_DEBUG_BOUND:-3600}
+bound=1200
+if [ "$label" = debug ]; then
+	bound=7200
+	: "${DDIO_TIMEOUT:=2400}" "${DDIO_CALLS:=100000}"
+fi
 
 # Selftests for this machine's C library; they come along as they are.
 make -s -C "$top/tests/kselftest" -j"$(nproc)" OUTPUT="$top/build/kselftest" >&2 || {
@@ -23,14 +28,18 @@ make -s -C "$top/tests/kselftest" -j"$(nproc)" OUTPUT="$top/build/kselftest" >&2
 	exit 1
 }
 
-export DDIO_VMENV_DDIO_TIMEOUT=${DDIO_TIMEOUT:-300}
+out=$(mktemp)
+trap 'rm -f "$out"' EXIT
+for v in DDIO_SEED DDIO_ROUNDS DDIO_CALLS DDIO_TIMEOUT; do
+	[ -z "${!v:-}" ] || export "DDIO_VMENV_$v=${!v}"
+done
 "$vm_dir/run.sh" --kernel "$label" --mod "${MODULES:-all}" --name "$name" --timeout "$bound" \
-	--mem "${VM_MEM:-1536}" --cmd "tests/vm/guest.sh $(printf '%q ' "$@")"
-rc=$?
-[ $rc -ne 77 ] || exit 77
+	--mem "${VM_MEM:-1536}" --cmd "tests/vm/guest.sh ${1+$(printf '%q ' "$@")}" | tee "$out"
+rc=${PIPESTATUS[0]}
+[ "$rc" -ne 77 ] || exit 77
 
 # A test of several cases counts by its cases, one without by itself.
-awk -v rc=$rc '
+awk -v rc="$rc" '
 	{ sub(/\r$/, "") }
 	/^# (ok|not ok) [0-9]/ || /^# (ok|not ok):? / {
 		cases++
@@ -47,4 +56,4 @@ awk -v rc=$rc '
 		if (!(p + f)) { print "no test ran"; f++ }
 		printf "%d passed, %d failed, %d skipped\n", p, f, s
 		exit f > 0
-	}' "$top/build/log/vm/$name.out"
+	}' "$out"

@@ -15,6 +15,8 @@ top=$(cd "$vm_dir/../.." && pwd)
 cache=${DDIO_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/ddio}
 kernels_all='6.1 6.12 7.x'
 PATH=$PATH:/usr/sbin:/sbin
+# A make above has settings of its own.
+unset MAKEFLAGS MFLAGS MAKELEVEL
 
 say() { echo "vm: $*" >&2; }
 die() { say "$*"; exit 1; }
