@@ -56,6 +56,7 @@ all_tests() {
 		echo "vm/$t|tests/vm/check.sh $t"
 	done
 	echo "vm/timing|tests/vm/timing.sh 6.1"
+	echo "vm/dkms|tests/vm/dkms.sh"
 }
 
 chosen() {
