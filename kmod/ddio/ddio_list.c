@@ -91,6 +91,9 @@ static int ddio_take_new_disk(struct ddio_taker *t, u32 id)
 	list->disk[t->last_chan] = container_of(obj, struct ddio_disk, obj);
 	list->span[t->last_chan].from = U64_MAX;
 	t->disk_bytes[t->last_chan] = bdev_nr_bytes(list->disk[t->last_chan]->bdev);
+	/* It may have become so since it was opened. */
+	if (t->arg->op == DDIO_WRITE && bdev_read_only(list->disk[t->last_chan]->bdev))
+		return -EACCES;
 	return 0;
 }
 
