@@ -62,6 +62,9 @@ struct ddio_disk_limits {
 	bool write_cache;
 };
 
+/* As many as a bio can have, in whole blocks of any size. */
+#define DDIO_DISCARD_SECTORS round_down(UINT_MAX >> SECTOR_SHIFT, PAGE_SIZE >> SECTOR_SHIFT)
+
 /* 6.9: limits are given when a disk is made; 6.11: features, too. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 11, 0)
 static inline struct gendisk *ddio_disk_alloc(struct blk_mq_tag_set *set,
@@ -73,7 +76,7 @@ static inline struct gendisk *ddio_disk_alloc(struct blk_mq_tag_set *set,
 		.max_hw_sectors = l->max_sectors,
 		.max_segments = USHRT_MAX,
 		.max_segment_size = UINT_MAX,
-		.max_hw_discard_sectors = UINT_MAX >> SECTOR_SHIFT,
+		.max_hw_discard_sectors = DDIO_DISCARD_SECTORS,
 		.discard_granularity = l->block_size,
 		.max_write_zeroes_sectors = l->max_sectors,
 		.features = BLK_FEAT_ROTATIONAL,
@@ -98,7 +101,7 @@ static inline struct gendisk *ddio_disk_alloc(struct blk_mq_tag_set *set,
 	blk_queue_max_hw_sectors(q, l->max_sectors);
 	blk_queue_max_segments(q, USHRT_MAX);
 	blk_queue_max_segment_size(q, UINT_MAX);
-	blk_queue_max_discard_sectors(q, UINT_MAX >> SECTOR_SHIFT);
+	blk_queue_max_discard_sectors(q, DDIO_DISCARD_SECTORS);
 	q->limits.discard_granularity = l->block_size;
 	blk_queue_max_write_zeroes_sectors(q, l->max_sectors);
 	blk_queue_write_cache(q, l->write_cache, l->write_cache);
