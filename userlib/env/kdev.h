@@ -9,6 +9,7 @@
 #ifndef DDIO_KDEV_H
 #define DDIO_KDEV_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <uapi/linux/ddio.h>
@@ -98,18 +99,29 @@ static inline void ddio_kdev_event_done(struct ddio_kdev *kdev)
 int ddio_kdev_event_wait(struct ddio_kdev *kdev, int timeout_ms);
 
 /**
+ * ddio_kdev_release_quietly - give a slot back to its stream, without a call
+ *
+ * Returns whether the module sleeps: then one ddio_kdev_kick() with any of a disk's slots does
+ * for all of them that have been given back so far.
+ */
+static inline bool ddio_kdev_release_quietly(struct ddio_kdev *kdev, uint32_t slot)
+{
+	__atomic_store_n(&kdev->slot[slot].released, 1, __ATOMIC_RELEASE);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	return __atomic_load_n(&kdev->slot[slot].asleep, __ATOMIC_RELAXED);
+}
+
+/**
  * ddio_kdev_release - give a slot back to its stream
  *
- * Makes a system call only where the module has gone to sleep.  Returns 0 without
- * a call, 1 after one, or the call's error.
+ * Makes a system call only where the module sleeps.  Returns 0 without a call, 1 after
+ * one, or the call's error.
  */
 static inline int ddio_kdev_release(struct ddio_kdev *kdev, uint32_t collective, uint32_t slot)
 {
 	int ret;
 
-	__atomic_store_n(&kdev->slot[slot].released, 1, __ATOMIC_RELEASE);
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	if (!__atomic_load_n(&kdev->slot[slot].asleep, __ATOMIC_RELAXED))
+	if (!ddio_kdev_release_quietly(kdev, slot))
 		return 0;
 	ret = ddio_kdev_kick(kdev, collective, slot);
 	return ret ? ret : 1;
