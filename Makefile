@@ -11,6 +11,7 @@
 #   make check-vm   only the kernel modules' tests, in virtual machines with Debian's
 #                   kernels 6.1, 6.12 and the newest (K='6.1 7.x': only those)
 #   make check-vm-debug  the same on a kernel with KASAN, lockdep and fault injection
+#   make paper      the papers' measurements in virtual time, into build/paper/
 #   make deps       install what building and testing need (apt-get; root or sudo)
 #   make install    PREFIX=/usr/local, DESTDIR=
 #   make modules    the kernel modules, for the running kernel (KDIR= another)
@@ -54,7 +55,7 @@ include tools/build.mk
 include tests/build.mk
 include kmod/build.mk
 
-.PHONY: all deps demo install clean fmt
+.PHONY: all deps demo paper install clean fmt
 
 all: $(LIB_TARGETS) $(TOOL_TARGETS)
 
@@ -66,6 +67,11 @@ demo:
 	$(Q)tools/install-deps.sh build
 	$(Q)$(MAKE) --no-print-directory -j$$(nproc) all
 	$(Q)BUILD=$(abspath $(O)) tools/demo.sh
+
+paper:
+	$(Q)tools/install-deps.sh build
+	$(Q)$(MAKE) --no-print-directory -j$$(nproc) all
+	$(Q)BUILD=$(O) tools/paper/run.sh
 
 $(O)/%.o: %.c
 	$(call say,CC,$<)

@@ -28,7 +28,8 @@ struct ddio_cache_stats {
  *	blocks, at most DDIO_CACHE_PAPER_MAX bytes), see ddio_cache_set_clients()
  * @depth: most requests at the disk at once (CSCAN decides among the waiting ones); default 1, so
  *	that the order is ours, more for disks that take many
- * @fcfs: first come, first served instead
+ * @fcfs: first come, first served instead; and a read has ended before the block behind it is
+ *	read ahead, so that others come between: both as in TR94-226
  */
 struct ddio_cache_opts {
 	uint64_t bytes;

@@ -244,7 +244,8 @@ static void io_pump(struct ddio_cache *c, struct ddio_cache_io *io)
 			s->status = err;
 	}
 	s->pumping = false;
-	if (!s->write && io->prefetch && !s->status && s->next == io->len && !s->prefetched) {
+	if (!s->write && io->prefetch && !s->status && s->next == io->len && !s->prefetched &&
+	    (!c->queue.fcfs || !s->running)) {
 		s->prefetched = true;
 		cache_prefetch(c, io);
 	}

@@ -1,0 +1,94 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The papers' measurements in virtual time, beside the published figures.
+#
+#   tools/paper/run.sh [NAME...]   into build/paper/, or $OUT; all of them if none is named
+#
+# Each makes NAME.txt (what ran, the cells side by side, a summary), NAME.csv and, where there is
+# something to draw, NAME.png and NAME.svg.  The same commit gives the same bytes.
+set -eu
+cd "$(dirname "$0")/../.."
+here=tools/paper
+build=${BUILD:-build}
+out=${OUT:-$build/paper}
+ddio=$build/ddio
+mkdir -p "$out"
+
+sim() { "$ddio" sim --quiet --no-verify --csv "$@"; }
+
+# TR94-226: one request a disk and process, queues in the order of coming, two buffers a disk and
+# process in the cache, and Memputs and Memgets one at a time.
+tr94() { sim --outstanding 1 --fcfs --cache 256K --no-batch "$@"; }
+
+# side_by_side NAME TITLE TOLERANCE-DD TOLERANCE-TC: NAME.csv as a table with deviations
+side_by_side() {
+	{
+		grep '^#' "$out/$1.csv" | sed 's/^# //'
+		echo
+		awk -v title="$2" -v tol_dd="$3" -v tol_tc="$4" -f $here/side_by_side.awk "$out/$1.csv"
+	} >"$out/$1.txt"
+	tail -n 4 "$out/$1.txt" | sed "s/^/$1: /"
+}
+
+# The patterns of the report's Table 2; the others are these under another name.
+patterns=ra,rn,rb,rc,rnb,rbb,rcb,rbc,rcc,rcn,wn,wb,wc,wnb,wbb,wcb,wbc,wcc,wcn
+
+draw() { gnuplot -e "csv='$out/$1.csv'; base='$out/$1'; what='$2'" $here/bars.gp; }
+
+tables() { # Tables 3 and 4
+	local layout name
+	for name in table3 table4; do
+		layout=random-blocks
+		[ $name = table4 ] && layout=contiguous
+		tr94 --patterns $patterns --layouts $layout --methods tc,dd,dds >"$out/$name.csv"
+		side_by_side $name "TR94-226, Table ${name#table} ($layout)" 10 30
+		draw $name "TR94-226, Table ${name#table}: $layout, MB/s"
+	done
+}
+
+tocs() { # TOCS 1997, Figures 4 to 7 and Table III
+	sim --patterns $patterns --layouts random-blocks,contiguous --methods tc,2p,dd,dds >"$out/tocs.csv"
+	{
+		grep '^#' "$out/tocs.csv" | sed 's/^# //'
+		echo
+		awk -f $here/relative.awk "$out/tocs.csv"
+	} >"$out/tocs.txt"
+	tail -n 4 "$out/tocs.txt" | sed 's/^/tocs: /'
+	draw tocs "TOCS 1997, Figures 4 to 7, MB/s"
+}
+
+# vary NAME OPTION VALUES...: how the throughput of the patterns of TOCS, section 5.2, follows one parameter
+vary() {
+	local name=$1 option=$2 v first=1
+	shift 2
+	: >"$out/$name.csv"
+	for v in "$@"; do
+		# shellcheck disable=SC2086
+		sim --patterns ra,rn,rb,rc --records 8192 --methods tc,2p,dds $common $option "$v" |
+			awk -v v="$v" -v first=$first '/^#/ { if (first) print; next }
+				/^layout/ { if (first) print "value," $0; next } { print v "," $0 }' >>"$out/$name.csv"
+		first=0
+	done
+	gnuplot -e "csv='$out/$name.csv'; base='$out/$name'; what='$name'" $here/lines.gp
+	awk -f $here/varied.awk "$out/$name.csv" >"$out/$name.txt"
+	echo "$name: $out/$name.txt"
+}
+
+sensitivity() {
+	common=
+	vary cps --cps 1 2 4 8 16
+	vary iops --iops 1 2 4 8 16
+	common='--iops 1 --shared-bus'
+	vary disks --disks 1 2 4 8 16 32
+	common=
+	vary size --size 10M 100M
+}
+
+all='tables tocs sensitivity'
+for what in ${*:-$all}; do
+	case " $all " in
+	*" $what "*) $what ;;
+	*) echo "paper: no '$what': $all" >&2; exit 2 ;;
+	esac
+done
