@@ -129,8 +129,9 @@ KT_TEST(arguments, disks_too_many)
 	int ctx = kt_open();
 	__u32 id = 0, i;
 
-	for (i = 0; i < DDIO_DISKS_MAX; i++)
+	for (i = 0; i < DDIO_DISKS_MAX; i++) {
 		ASSERT_EQ(0, kt_disk_add(ctx, fd, &id));
+	}
 	EXPECT_EQ(EOVERFLOW, disk_add(_metadata, ctx, fd));
 	EXPECT_EQ(0, kt_destroy(ctx, id));
 	EXPECT_EQ(0, disk_add(_metadata, ctx, fd));
@@ -459,11 +460,12 @@ KT_TEST(arguments, every_errno)
 	size_t i, known = 0;
 	int e;
 
-	for (i = 0; i < KT_ARRAY_SIZE(table); i++)
+	for (i = 0; i < KT_ARRAY_SIZE(table); i++) {
 		EXPECT_EQ(1, kt_seen[table[i]])
 		{
 			TH_LOG("%s was not provoked", strerror(table[i]));
 		}
+	}
 	for (e = 1; e < 256; e++) {
 		for (i = 0; i < KT_ARRAY_SIZE(table) && table[i] != e; i++)
 			;

@@ -391,8 +391,9 @@ KT_TEST(buffer, fork_while_read_into)
 	memset(p, 0x44, BYTES);
 	ASSERT_EQ(0, kt_buffer_add(self->ctx, p, BYTES, 0, &id));
 	for (i = 0; i < 2; i++) {
-		if (i)
+		if (i) {
 			ASSERT_EQ(0, begin(self->ctx, self->disk, id, BYTES, DDIO_READ, &coll));
+		}
 		child = fork();
 		if (!child) {
 			usleep(50000);
@@ -403,8 +404,9 @@ KT_TEST(buffer, fork_while_read_into)
 					_exit(1);
 			_exit(0);
 		}
-		if (!i)
+		if (!i) {
 			ASSERT_EQ(0, begin(self->ctx, self->disk, id, BYTES, DDIO_READ, &coll));
+		}
 		EXPECT_EQ(0, kt_wait(self->ctx, coll, DDIO_FOREVER, NULL));
 		EXPECT_EQ(0, memcmp(p, content, BYTES));
 		ASSERT_EQ(child, waitpid(child, &status, 0));
@@ -473,12 +475,15 @@ KT_TEST(buffer, many)
 	__u32 id[1000];
 	int i;
 
-	for (i = 0; i < 1000; i++)
+	for (i = 0; i < 1000; i++) {
 		ASSERT_EQ(0, kt_buffer_add(self->ctx, p + i * 512, 512, 0, &id[i]));
+	}
 	EXPECT_EQ(4000, pinned_kb());
-	for (i = 0; i < 1000; i += 2)
+	for (i = 0; i < 1000; i += 2) {
 		EXPECT_EQ(0, kt_destroy(self->ctx, id[i]));
+	}
 	EXPECT_EQ(2000, pinned_kb());
-	for (i = 1; i < 1000; i++)
+	for (i = 1; i < 1000; i++) {
 		EXPECT_NE(id[i - 1], id[i]);
+	}
 }

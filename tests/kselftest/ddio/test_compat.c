@@ -141,8 +141,9 @@ KT_TEST(compat, call_of_32_bits)
 	low->submit.flags = DDIO_SUBMIT_WAIT;
 	ASSERT_EQ(0, ioctl32(ctx, DDIO_SUBMIT, &low->submit));
 	EXPECT_EQ(DDIO_ENDED, low->submit.out_state);
-	for (i = 0; i < BYTES; i++)
+	for (i = 0; i < BYTES; i++) {
 		ASSERT_EQ((i / 512) & 255, memory[i]);
+	}
 	EXPECT_EQ(-EFAULT, ioctl32(ctx, DDIO_INFO, NULL));
 	EXPECT_EQ(-ENOTTY, ioctl32(ctx, DDIO_JOINT_JOIN, &low->info));
 	close(low->disk.fd);

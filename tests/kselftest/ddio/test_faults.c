@@ -132,7 +132,8 @@ static void end(struct __test_metadata *_metadata, FIXTURE_DATA(faults) * self, 
 	for (i = 0; at >= 0 && i < list->nr; i++)
 		if (list->block[i].where <= (__u64)at &&
 		    (__u64)at < list->block[i].where + list->block[i].length)
-			TH_LOG("block %lu of status %d is not as it must be", (unsigned long)i, list->status[i]);
+			TH_LOG("block %lu of status %d is not as it must be", (unsigned long)i,
+			       list->status[i]);
 	EXPECT_EQ(-1, at);
 	EXPECT_EQ(0, kt_destroy(self->ctx, coll));
 	kt_list_free(list);
@@ -181,8 +182,9 @@ KT_TEST(faults, error_target)
 		EXPECT_EQ(0, kt_dm_reload(map, SECTORS, "linear", linear));
 		end(_metadata, self, op, coll, &tally, &wait);
 		EXPECT_TRUE(!wait.out_error || wait.out_error == -EIO);
-		if (flags)
+		if (flags) {
 			EXPECT_EQ(0, tally.canceled);
+		}
 		disk_is_right(_metadata, self);
 	}
 	/* As if nothing had been. */
@@ -262,8 +264,9 @@ KT_TEST(faults, first_error)
 	EXPECT_EQ(5, wait.out_block);
 	EXPECT_EQ(5, wait.out_blocks);
 	EXPECT_EQ(5 * 4096, wait.out_bytes);
-	for (i = 0; i < 64; i++)
+	for (i = 0; i < 64; i++) {
 		EXPECT_EQ(i < 5 ? 0 : i == 5 ? -EIO : -ECANCELED, status[i]);
+	}
 	kt_write("-80-80", "/sys/kernel/config/nullb/%s/badblocks", bad->name);
 }
 

@@ -178,11 +178,12 @@ KT_TEST(calls, size_word)
 	for (i = 0; i < KT_ARRAY_SIZE(calls); i++) {
 		const struct call *c = &calls[i];
 
-		for (n = 0; n < c->size; n += n < 8 ? 1 : 4)
+		for (n = 0; n < c->size; n += n < 8 ? 1 : 4) {
 			EXPECT_EQ(EINVAL, with_size(_metadata, c, &self->w, n, -1))
 			{
 				TH_LOG("%s of %zu bytes", c->name, n);
 			}
+		}
 		EXPECT_EQ(c->expect, with_size(_metadata, c, &self->w, c->size, -1));
 		EXPECT_EQ(c->expect, with_size(_metadata, c, &self->w, c->size + 8, -1))
 		{
@@ -200,11 +201,12 @@ static void enormous(struct __test_metadata *_metadata, const struct call *c, st
 	static const __u32 size[] = { 4097, 1U << 20, 0x7fffffff, 0xfffffff8, 0xffffffff };
 	size_t i;
 
-	for (i = 0; i < KT_ARRAY_SIZE(size); i++)
+	for (i = 0; i < KT_ARRAY_SIZE(size); i++) {
 		EXPECT_EQ(E2BIG, with_size(_metadata, c, w, size[i], 250))
 		{
 			TH_LOG("%s of %u bytes", c->name, size[i]);
 		}
+	}
 }
 
 KT_TEST(calls, size_word_enormous)

@@ -216,8 +216,9 @@ static void right(struct __test_metadata *_metadata, FIXTURE_DATA(kill) * self, 
 	__u32 b, i, at;
 	int m;
 
-	if (op == DDIO_WRITE)
+	if (op == DDIO_WRITE) {
 		ASSERT_EQ(BLOCKS * BLOCK, pread(self->fd, self->content, BLOCKS * BLOCK, 0));
+	}
 	for (b = 0; b < BLOCKS; b++) {
 		if (self->status[b])
 			continue;
@@ -337,8 +338,9 @@ KT_TEST(kill, submitter_of_a_joint)
 		ASSERT_EQ(0, kt_call(fd, DDIO_JOINT_WAIT, &arg));
 		EXPECT_EQ(1, arg.out_ended);
 		EXPECT_TRUE(!arg.out_error || arg.out_error == -ECANCELED);
-		for (m = 0; m < MEMBERS; m++)
+		for (m = 0; m < MEMBERS; m++) {
 			EXPECT_EQ(0, waitpid(self->member[m], NULL, WNOHANG));
+		}
 		members_end(self);
 		EXPECT_EQ(0, self->shared->failed);
 		close(fd);

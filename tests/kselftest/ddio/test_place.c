@@ -7,8 +7,10 @@
  */
 #include <fcntl.h>
 #include <linux/types.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <kselftest_harness.h>
@@ -183,8 +185,9 @@ static void run(struct __test_metadata *_metadata, int ctx, struct kt_list *list
 		EXPECT_EQ(bytes, wait.out_bytes);
 		EXPECT_EQ(0, kt_destroy(ctx, s.out_collective));
 	}
-	for (i = 0; i < list->nr; i++)
+	for (i = 0; i < list->nr; i++) {
 		ASSERT_EQ(0, list->status[i]);
+	}
 }
 
 static void one_round(struct __test_metadata *_metadata, int ctx, struct kt_shape *shape,
@@ -201,23 +204,26 @@ static void one_round(struct __test_metadata *_metadata, int ctx, struct kt_shap
 	for (i = 0; i < shape->nr_places; i++)
 		kt_place_fill(&shape->place[i], rng);
 	/* What others wrote, and has perhaps not been written out. */
-	for (i = 0; i < shape->nr_twins; i++)
+	for (i = 0; i < shape->nr_twins; i++) {
 		ASSERT_EQ(0, kt_twin_scribble(&shape->twin[i], rng, 8, kt_below(rng, 2)));
+	}
 	ASSERT_EQ(0, kt_list_random(&list, shape, rng));
 	run(_metadata, ctx, &list, op, flags, depth);
 	kt_list_expect_all(&list, shape, op);
-	for (i = 0; i < shape->nr_places; i++)
+	for (i = 0; i < shape->nr_places; i++) {
 		ASSERT_EQ(-1, kt_place_check(&shape->place[i]))
 		{
 			TH_LOG("place %u, op %u, flags %#x, depth %u, %llu blocks", i, op, flags,
 			       depth, (unsigned long long)list.nr);
 		}
-	for (i = 0; op == DDIO_WRITE && i < shape->nr_twins; i++)
+	}
+	for (i = 0; op == DDIO_WRITE && i < shape->nr_twins; i++) {
 		ASSERT_EQ(-1, kt_twin_check(&shape->twin[i], kt_below(rng, 2)))
 		{
 			TH_LOG("disk %u, flags %#x, depth %u, %llu blocks", i, flags, depth,
 			       (unsigned long long)list.nr);
 		}
+	}
 	kt_list_free(&list);
 }
 
@@ -380,6 +386,55 @@ KT_TEST(disks, every_sector)
 	EXPECT_EQ(0, s.out_error);
 	EXPECT_EQ(0, memcmp(place.memory, self->twin[0].ref, place.length));
 	free(block);
+}
+
+#define PAGES 256
+
+/* Writes pages of odd numbers through the page cache until killed, each with what is there. */
+static void dirty_odd_pages(const struct kt_twin *twin)
+{
+	uint64_t i;
+
+	for (i = 1;; i = (i + 2) % PAGES)
+		if (pwrite(twin->cached, twin->ref + i * 4096, 4096, i * 4096) != 4096)
+			_exit(1);
+}
+
+/* Pages between the blocks are others' business: neither an obstacle, nor lost. */
+KT_TEST(disks, neighbours_in_the_page_cache)
+{
+	struct kt_shape shape = {
+		.twin = self->twin, .nr_twins = 1, .place = self->place, .nr_places = 1
+	};
+	struct ddio_block block[PAGES / 2];
+	struct kt_list list = { .block = block,
+				.nr = PAGES / 2,
+				.twin = calloc(PAGES, sizeof(*list.twin)),
+				.place = calloc(PAGES, sizeof(*list.place)),
+				.status = calloc(PAGES, sizeof(*list.status)) };
+	int i, n, status;
+	pid_t child;
+
+	child = fork();
+	if (!child)
+		dirty_odd_pages(&self->twin[0]);
+	for (n = 0; n < 20; n++) {
+		kt_place_fill(&self->place[0], &self->rng);
+		for (i = 0; i < PAGES / 2; i++)
+			block[i] = (struct ddio_block){ .offset = i * 8192,
+							.where = i * 4096,
+							.length = 4096,
+							.disk = self->twin[0].id,
+							.buffer = self->place[0].id };
+		run(_metadata, self->ctx, &list, DDIO_WRITE, n % 2 ? DDIO_SUBMIT_WAIT : 0, 0);
+		kt_list_expect_all(&list, &shape, DDIO_WRITE);
+	}
+	kill(child, SIGKILL);
+	ASSERT_EQ(child, waitpid(child, &status, 0));
+	EXPECT_EQ(true, WIFSIGNALED(status));
+	EXPECT_EQ(-1, kt_twin_check(&self->twin[0], false));
+	fsync(self->twin[0].cached);
+	EXPECT_EQ(-1, kt_twin_check(&self->twin[0], true));
 }
 
 /* Children at once, with contexts of their own on the same disk, each in its part. */
