@@ -10,7 +10,7 @@
 #include <linux/bio.h>
 #include <linux/blkdev.h>
 
-#include "ddio_priv.h"
+#include "ddio_coll.h"
 
 #define DDIO_BIO_POOL 64
 

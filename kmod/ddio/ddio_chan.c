@@ -12,7 +12,7 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 
-#include "ddio_priv.h"
+#include "ddio_coll.h"
 
 /* A merged transfer is not longer, whatever the disk could do. */
 #define DDIO_TRANSFER_MAX BIT(20)

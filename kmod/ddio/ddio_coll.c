@@ -15,7 +15,7 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
-#include "ddio_priv.h"
+#include "ddio_coll.h"
 #include "ddio_trace.h"
 
 /* Statuses copied to the process at a time. */

@@ -8,7 +8,7 @@
 #include <linux/sched.h>
 #include <linux/string.h>
 
-#include "ddio_priv.h"
+#include "ddio_coll.h"
 
 /* Bytes copied between two looks at whether to stop; each piece counts for so many at least. */
 #define DDIO_COPY_CHUNK (256U << 10)

@@ -6,7 +6,7 @@
 #include <linux/sched.h>
 #include <linux/slab.h>
 
-#include "ddio_priv.h"
+#include "ddio_coll.h"
 
 static atomic64_t ddio_ctx_serial;
 

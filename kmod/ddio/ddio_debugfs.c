@@ -8,7 +8,7 @@
 #include <linux/list.h>
 #include <linux/seq_file.h>
 
-#include "ddio_priv.h"
+#include "ddio_coll.h"
 
 static struct dentry *ddio_debugfs_root;
 

@@ -10,7 +10,7 @@
 #include <linux/nospec.h>
 #include <linux/uaccess.h>
 
-#include "ddio_priv.h"
+#include "ddio_coll.h"
 
 union ddio_arg {
 	struct ddio_info info;

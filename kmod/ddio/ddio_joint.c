@@ -18,7 +18,7 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 
-#include "ddio_priv.h"
+#include "ddio_coll.h"
 
 /* Runs looked at between two looks at whether to let others run. */
 #define DDIO_JOINT_CHUNK 4096U

@@ -12,7 +12,7 @@
 #include <linux/uaccess.h>
 #include <linux/vmalloc.h>
 
-#include "ddio_priv.h"
+#include "ddio_coll.h"
 
 /* Blocks, or runs, between two looks at whether others want the processor. */
 #define DDIO_LIST_CHUNK 2048

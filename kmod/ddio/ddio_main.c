@@ -6,7 +6,7 @@
 #include <linux/miscdevice.h>
 #include <linux/module.h>
 
-#include "ddio_priv.h"
+#include "ddio_coll.h"
 #include "version.h"
 
 struct workqueue_struct *ddio_wq;

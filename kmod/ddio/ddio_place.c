@@ -10,7 +10,7 @@
  */
 #include <linux/blkdev.h>
 
-#include "ddio_priv.h"
+#include "ddio_coll.h"
 
 /* Longer plugs are flushed anyway. */
 #define DDIO_PLUG_MAX 32UL

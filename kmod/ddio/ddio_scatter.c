@@ -13,7 +13,7 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
-#include "ddio_priv.h"
+#include "ddio_coll.h"
 
 /* Runs looked at between two looks at whether to stop. */
 #define DDIO_SCATTER_CHUNK 4096U

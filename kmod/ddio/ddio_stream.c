@@ -25,7 +25,7 @@
 #include <linux/nospec.h>
 #include <linux/overflow.h>
 
-#include "ddio_priv.h"
+#include "ddio_coll.h"
 #include "ddio_trace.h"
 
 static u32 stream_number(const struct ddio_flight *flight)

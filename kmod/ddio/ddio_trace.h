@@ -11,7 +11,7 @@
 
 #include <linux/tracepoint.h>
 
-#include "ddio_priv.h"
+#include "ddio_coll.h"
 
 #define ddio_show_op(op)                                                                       \
 	__print_symbolic(op, { DDIO_READ, "read" }, { DDIO_WRITE, "write" },                   \
