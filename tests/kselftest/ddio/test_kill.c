@@ -4,7 +4,7 @@
  * member of a joint, or who submitted.  The others get what they were to get, and of
  * the dead nothing is left.
  *
- * DDIO_ROUNDS: how many are killed in each way (40); DDIO_SEED
+ * DDIO_KILLS: how many are killed in each way (20); DDIO_SEED
  */
 #include <fcntl.h>
 #include <linux/types.h>
@@ -40,8 +40,8 @@ static uint64_t rounds;
 static void kt_prepare(void)
 {
 	rng.state = kt_seed();
-	rounds = kt_env("DDIO_ROUNDS", 40);
-	printf("# DDIO_ROUNDS=%llu\n", (unsigned long long)rounds);
+	rounds = kt_env("DDIO_KILLS", 20);
+	printf("# DDIO_KILLS=%llu\n", (unsigned long long)rounds);
 	disk = kt_dev_null(
 		&(struct kt_null){ .megabytes = 8, .more = "irqmode=2 completion_nsec=400000" });
 	if (!disk)
