@@ -34,7 +34,7 @@ for v in DDIO_SEED DDIO_ROUNDS DDIO_CALLS DDIO_TIMEOUT; do
 	[ -z "${!v:-}" ] || export "DDIO_VMENV_$v=${!v}"
 done
 "$vm_dir/run.sh" --kernel "$label" --mod "${MODULES:-all}" --name "$name" --timeout "$bound" \
-	--mem "${VM_MEM:-1536}" --cmd "tests/vm/guest.sh ${1+$(printf '%q ' "$@")}" | tee "$out"
+	--cmd "tests/vm/guest.sh ${1+$(printf '%q ' "$@")}" | tee "$out"
 rc=${PIPESTATUS[0]}
 [ "$rc" -ne 77 ] || exit 77
 

@@ -29,7 +29,7 @@ set -u
 . "$(dirname "$0")/lib.sh"
 . "$vm_dir/qemu.sh"
 
-kernel=6.1 mods=all bound=300 name= mem=1536 smp=2 append= extra= build=1 disks=1 keep= shell=
+kernel=6.1 mods=all bound=300 name= mem= smp=2 append= extra= build=1 disks=1 keep= shell=
 cmd= log_ok= icount=
 args=()
 
@@ -59,6 +59,8 @@ parse_options() {
 	done
 	args=("$@")
 	label=$(kernel_label "$kernel") || exit 1
+	# The shadow of what KASAN watches takes its part.
+	[ -n "$mem" ] || { mem=1536; [ "$label" != debug ] || mem=2560; }
 	[ -n "$cmd$shell" ] || [ $# -gt 0 ] || die "nothing to run: --cmd, --shell or a script"
 }
 
