@@ -216,9 +216,9 @@ static void test_dirty_cannot_be_filled(void)
 		op = w_start(&d.job);
 		CU_ASSERT_EQUAL(w_wait(d.g, op, SEC), DDIO_ST_IO);
 		/* A stream reads what the cache has nothing of first. */
-		CU_ASSERT_PTR_NOT_NULL(strstr(m_op(&d.g->m[2], op)->text,
-					      w_streams && !i ? "reading block"
-							      : "rest of cached block"));
+		CU_ASSERT_PTR_NOT_NULL(
+			strstr(m_op(&d.g->m[2], op)->text,
+			       w_streams && !i ? "reading block" : "rest of cached block"));
 		w_run(d.w, 10 * MS);
 		ddio_disk_inject(d.w->disk[0].disk, DDIO_DISK_READ, 0, 0);
 		ddio_disk_inject(d.w->disk[1].disk, DDIO_DISK_READ, 0, 0);

@@ -6,9 +6,15 @@
 VM_KERNELS ?= 6.1 6.12 7.x
 K ?= $(VM_KERNELS)
 
+# Unit tests that can be given block devices, for the machine (t_engines.sh).
+VM_BIN := build/tests/vm/test_env_disk_stream
+
+$(VM_BIN): build/tests/vm/%: build/tests/unit/%
+	$(Q)install -D $< $@
+
 .PHONY: check-vm check-vm-debug
 
-check-vm: all
+check-vm: all $(VM_BIN)
 	$(Q)rc=0; for k in $(K); do \
 		printf '%s: ' "kernel $$k"; \
 		mkdir -p build/log/vm; \
@@ -17,5 +23,5 @@ check-vm: all
 		tail -n 1 build/log/vm/$$k.log; \
 	done; exit $$rc
 
-check-vm-debug: all
+check-vm-debug: all $(VM_BIN)
 	$(Q)tests/vm/check.sh debug $(foreach t,$(T),'$(t)')

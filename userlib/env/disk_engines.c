@@ -5,9 +5,5 @@
 extern const struct ddio_disk_engine ddio_disk_aio, ddio_disk_kmod;
 
 const struct ddio_disk_engine *const ddio_disk_engines[] = {
-	&ddio_disk_mem,
-	&ddio_disk_aio,
-	&ddio_disk_hp97560,
-	&ddio_disk_kmod,
-	NULL,
+	&ddio_disk_mem, &ddio_disk_aio, &ddio_disk_hp97560, &ddio_disk_kmod, NULL,
 };

@@ -271,7 +271,7 @@ static bool batch_start(struct ddio_kmod_disk *k, struct kmod_batch *batch, enum
 	return err != -EBUSY && err != -ENOMEM;
 }
 
-/* Some that wait; false: no more for now. */
+/* Some that wait; false: there is nothing more to be started. */
 static bool start_some(struct ddio_kmod_disk *k, enum ddio_disk_op op)
 {
 	struct ddio_block block[BATCH_MAX];

@@ -1,0 +1,135 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# timeout: 400
+# Every disk engine side by side: streams and requests of each against an image in
+# memory; then a file whose stripe goes over one disk of each, and over a partition and a loop
+# device, read and written by every method, every byte compared; then the same bytes from
+# daemons whose disks are all of one engine.  And which engine a disk gets when none is named.
+set -u
+cd "$(dirname "$0")/../.." || exit 2
+ddio=build/ddio ddiod=build/ddiod streams=build/tests/vm/test_env_disk_stream
+dir=$(mktemp -d)
+daemon=
+n=0 failed=0
+
+ok() { n=$((n + 1)); echo "ok $n $*"; }
+not_ok() { n=$((n + 1)); failed=1; echo "not ok $n $*"; }
+check() {
+	local what=$1
+	shift
+	if "$@"; then ok "$what"; else not_ok "$what"; fi
+}
+
+finish() {
+	stop_daemon
+	[ -n "${loop:-}" ] && losetup -d "$loop"
+	rm -rf "$dir"
+	rmmod null_blk hp97560 2>/dev/null
+	exit $failed
+}
+trap finish EXIT
+
+[ -x $ddio ] && [ -x $ddiod ] || { echo "SKIP build/ddio is not there"; exit 77; }
+
+stop_daemon() {
+	[ -n "$daemon" ] || return 0
+	kill "$daemon" 2>/dev/null
+	wait "$daemon"
+	daemon=
+}
+
+start_daemon() {
+	local i
+	: >"$dir/log"
+	$ddiod --conf "$dir/ddio.conf" --node io0 --foreground 2>>"$dir/log" &
+	daemon=$!
+	for i in $(seq 100); do
+		$ddio ls --conf "$dir/ddio.conf" >/dev/null 2>&1 && return
+		kill -0 $daemon 2>/dev/null || break
+		sleep 0.2
+	done
+	sed 's/^/# /' "$dir/log"
+	return 1
+}
+
+# configure "ENGINE PATH [OPTIONS]" ...: a disk for each; the engine "-" is not named
+configure() {
+	local i=0 d
+	rm -rf "$dir/meta"
+	{
+		printf '[cluster]\nname = vm\nblock = 8K\n'
+		printf '[node io0]\naddress = 127.0.0.1:7400\nmeta = %s/meta\n' "$dir"
+		for d; do
+			# shellcheck disable=SC2086
+			set -- $d
+			printf '[disk d%d]\nnode = io0\n' $i
+			[ "$1" = - ] || printf 'engine = %s\n' "$1"
+			[ "$2" = none ] && printf 'size = 32M\n' || printf 'path = %s\n' "$2"
+			[ -n "${3:-}" ] && printf 'options = %s\n' "$3"
+			i=$((i + 1))
+		done
+	} >"$dir/ddio.conf"
+	# The labels of an earlier configuration.
+	for d in /dev/nullb0 /dev/nullb1 /dev/hp97560_0 "$loop" "${loop}p1"; do
+		dd if=/dev/zero of="$d" bs=1M count=1 conv=fsync status=none
+	done
+}
+
+modprobe ddio || { echo "SKIP ddio was not built"; exit 77; }
+modprobe null_blk nr_devices=2 gb=1 memory_backed=1 bs=512 &&
+	modprobe hp97560 nr_devices=1 time_scale=0 && modprobe loop max_part=4 ||
+	{ not_ok "disks"; exit 1; }
+truncate -s 64M "$dir/image"
+printf 'label: dos\n,32M\n' | sfdisk -q "$dir/image" >/dev/null 2>&1
+loop=$(losetup -P -f --show "$dir/image") || { not_ok "loop device"; exit 1; }
+[ -b "${loop}p1" ] || { not_ok "partition of $loop"; exit 1; }
+
+# 1. Streams and requests.
+DDIO_TEST_DISKS="mem: hp97560: kmod:/dev/nullb0 aio:/dev/nullb1 kmod:/dev/hp97560_0" \
+	$streams >"$dir/streams" 2>&1
+check "streams of every engine: $(tail -n 1 "$dir/streams")" [ $? = 0 ]
+[ $failed = 0 ] || sed 's/^/# /' "$dir/streams"
+
+# 2. A file over all of them.
+configure "mem none" "aio /dev/nullb1" "hp97560 none time_scale=0" "kmod /dev/nullb0" \
+	"kmod /dev/hp97560_0" "kmod ${loop}p1"
+check "a daemon with every engine" start_daemon || exit
+$ddio bench --quiet --csv --output "$dir/out.csv" --conf "$dir/ddio.conf" --cps 3 \
+	--patterns ra,rb,rc,rcc,rbb,wb,wc,wcc,wcn --records 8 --size 96K 2>"$dir/err"
+rc=$?
+check "every method over all of them: $(grep -vc '^#' "$dir/out.csv") rows" [ $rc = 0 ]
+[ $rc = 0 ] || sed 's/^/# /' "$dir/err" "$dir/log"
+head -c 1234567 /dev/urandom >"$dir/one"
+check "import" $ddio import --conf "$dir/ddio.conf" "$dir/one" one
+check "export" cmp "$dir/one" <($ddio export --conf "$dir/ddio.conf" one -)
+$ddio status --conf "$dir/ddio.conf" >"$dir/status"
+for e in mem aio hp97560 kmod; do
+	check "status shows $e" grep -qw "$e" "$dir/status"
+done
+check "the module moved blocks" \
+	grep -q '^blocks [1-9]' /sys/kernel/debug/ddio/*/stats
+stop_daemon
+
+# 3. Each alone.
+for d in "mem none" "aio /dev/nullb0" "hp97560 none time_scale=0" "kmod /dev/nullb0" \
+	"kmod /dev/nullb0 stream=no" "kmod /dev/hp97560_0" "kmod $loop"; do
+	configure "$d"
+	check "$d: daemon" start_daemon || continue
+	$ddio import --conf "$dir/ddio.conf" "$dir/one" one
+	check "$d: the same bytes" cmp "$dir/one" <($ddio export --conf "$dir/ddio.conf" one -)
+	stop_daemon
+done
+
+# 4. The choice.
+configure "- /dev/nullb0" "- $dir/file"
+truncate -s 32M "$dir/file"
+check "no engine is named: daemon" start_daemon
+check "a block device gets kmod, and the log says why" \
+	grep -q 'disk d0: engine kmod: a block device, and /dev/ddio can be used' "$dir/log"
+stop_daemon
+mv /dev/ddio /dev/ddio-away
+check "without the device: daemon" start_daemon
+check "it gets aio, and the log says why" \
+	grep -q 'disk d0: engine aio: /dev/ddio: No such file' "$dir/log"
+stop_daemon
+mv /dev/ddio-away /dev/ddio
