@@ -408,8 +408,7 @@ void ddio_joint_end(struct ddio_joint *joint, struct ddio_coll *coll);
  * From a channel's work: between a block in a bounce buffer and the members' memory.  Stops early,
  * and returns false, when the collective is stopped.
  */
-bool ddio_copy_scatter(const struct ddio_coll *coll, const struct ddio_entry *entry,
-		       const void *block);
+bool ddio_copy_scatter(const struct ddio_coll *coll, const struct ddio_entry *entry, void *block);
 bool ddio_copy_gather(const struct ddio_coll *coll, const struct ddio_entry *entry, void *block);
 
 #endif /* DDIO_COLL_H */

@@ -2,8 +2,8 @@
 /*
  * A block's runs, copied between a bounce buffer and the members' memory.
  *
- * The copies of a block are made one after the other while it is in the cache, so
- * each member's part costs little more than the first one's.
+ * All copies of a part of the block that fits into the nearest cache are made before those of
+ * the next part, so each member's share costs little more than the first one's.
  */
 #include <linux/sched.h>
 #include <linux/string.h>
@@ -13,6 +13,10 @@
 /* Bytes copied between two looks at whether to stop; each piece counts for so many at least. */
 #define DDIO_COPY_CHUNK (256U << 10)
 #define DDIO_COPY_PIECE_COST 16U
+
+/* Half of a small first cache; and, with more runs, each is likely to be in one place anyway. */
+#define DDIO_COPY_WINDOW (16U << 10)
+#define DDIO_COPY_RUNS_MAX 64U
 
 /* Reckons up what has been copied; false if the collective is stopped. */
 static bool ddio_copy_go_on(const struct ddio_coll *coll, const struct ddio_run *run, u64 *since)
@@ -31,33 +35,58 @@ static bool ddio_copy_go_on(const struct ddio_coll *coll, const struct ddio_run 
 	return !READ_ONCE(coll->stop);
 }
 
-bool ddio_copy_scatter(const struct ddio_coll *coll, const struct ddio_entry *entry,
-		       const void *block)
-{
-	const struct ddio_run *run = coll->list.run + entry->where;
-	u64 since = 0;
-	u32 i;
+typedef void (*ddio_copy_fn)(const struct ddio_run *run, void *block, void *memory);
 
-	for (i = 0; i < entry->aux; i++, run++) {
-		ddio_run_scatter(run, block, coll->list.member[run->member]->vaddr);
-		if (!ddio_copy_go_on(coll, run, &since))
-			return i + 1 == entry->aux;
+static void copy_scatter(const struct ddio_run *run, void *block, void *memory)
+{
+	ddio_run_scatter(run, block, memory);
+}
+
+static void copy_gather(const struct ddio_run *run, void *block, void *memory)
+{
+	ddio_run_gather(run, block, memory);
+}
+
+/* How much of the block is dealt with at a time: all, where there is nothing to gain. */
+static u32 copy_window(const struct ddio_entry *entry)
+{
+	if (entry->aux < 2 || entry->aux > DDIO_COPY_RUNS_MAX)
+		return entry->length;
+	return min(entry->length, DDIO_COPY_WINDOW);
+}
+
+static bool copy_runs(const struct ddio_coll *coll, const struct ddio_entry *entry, void *block,
+		      ddio_copy_fn copy)
+{
+	const struct ddio_run *first = coll->list.run + entry->where, *run,
+			      *end = first + entry->aux;
+	u32 window = copy_window(entry), from;
+	bool whole = window == entry->length;
+	struct ddio_run part;
+	u64 since = 0;
+
+	for (from = 0; from < entry->length; from += window) {
+		for (run = first; run < end; run++) {
+			if (!whole && !ddio_run_window(run, from, from + window, &part))
+				continue;
+			copy(whole ? run : &part, block, coll->list.member[run->member]->vaddr);
+			if (!ddio_copy_go_on(coll, whole ? run : &part, &since))
+				return false;
+		}
 	}
 	return true;
+}
+
+bool ddio_copy_scatter(const struct ddio_coll *coll, const struct ddio_entry *entry, void *block)
+{
+	return copy_runs(coll, entry, block, copy_scatter);
 }
 
 bool ddio_copy_gather(const struct ddio_coll *coll, const struct ddio_entry *entry, void *block)
 {
 	const struct ddio_run *run = coll->list.run + entry->where;
-	u64 since = 0;
-	u32 i;
 
 	if (entry->aux != 1 || !ddio_run_covers(run, entry->length))
 		memset(block, 0, entry->length);
-	for (i = 0; i < entry->aux; i++, run++) {
-		ddio_run_gather(run, block, coll->list.member[run->member]->vaddr);
-		if (!ddio_copy_go_on(coll, run, &since))
-			return i + 1 == entry->aux;
-	}
-	return true;
+	return copy_runs(coll, entry, block, copy_gather);
 }

@@ -151,6 +151,38 @@ bool ddio_run_covers(const struct ddio_run *run, u32 block_length)
 	return true;
 }
 
+/* The first repetition that does not begin before @at. */
+static u32 window_index(const struct ddio_run *run, const struct ddio_run_level *level, u32 at)
+{
+	u32 index;
+
+	if (at <= run->offset)
+		return 0;
+	index = (at - run->offset - 1) / level->block_stride + 1;
+	return index < level->count ? index : level->count;
+}
+
+bool ddio_run_window(const struct ddio_run *run, u32 from, u32 to, struct ddio_run *part)
+{
+	struct ddio_run_level *level;
+	u32 outer = run->levels, first, last;
+
+	while (outer && run->level[outer - 1].count == 1)
+		outer--;
+	*part = *run;
+	if (!outer || !run->level[outer - 1].block_stride)
+		return run->offset >= from && run->offset < to;
+	level = &part->level[outer - 1];
+	first = window_index(run, level, from);
+	last = window_index(run, level, to);
+	if (first >= last)
+		return false;
+	part->offset += first * level->block_stride;
+	part->memory += first * (u64)level->memory_stride;
+	level->count = last - first;
+	return true;
+}
+
 /**
  * struct run_walk - one side of a copy
  * @stride: bytes, innermost first
@@ -166,7 +198,7 @@ struct run_walk {
  * compiler makes a loop of its own of each such call.
  */
 static __always_inline void copy_pieces(const struct run_shape *shape, struct run_walk to,
-				      struct run_walk from, size_t length)
+					struct run_walk from, size_t length)
 {
 	const s64 to_step = to.stride[0], from_step = from.stride[0];
 	u32 i, j, k;

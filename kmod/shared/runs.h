@@ -46,6 +46,17 @@ u64 ddio_run_bytes(const struct ddio_run *run);
 bool ddio_run_covers(const struct ddio_run *run, u32 block_length);
 
 /**
+ * ddio_run_window - the part of a checked run that begins in a window of the block
+ * @run: of which each repetition on the outermost level belongs to the window that it begins in
+ * @from: first byte of the window
+ * @to: one past the last
+ * @part: a run with these repetitions
+ *
+ * Return: false if there are none; @part is then undefined
+ */
+bool ddio_run_window(const struct ddio_run *run, u32 from, u32 to, struct ddio_run *part);
+
+/**
  * ddio_run_scatter - copy the pieces of a checked run from the block to the memory
  */
 void ddio_run_scatter(const struct ddio_run *run, const void *block, void *memory);

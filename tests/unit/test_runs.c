@@ -312,6 +312,62 @@ static void test_copy(void)
 	CU_ASSERT(made > ROUNDS / 4);
 }
 
+/* Each piece is in one of the windows, whatever their size. */
+static void window_round(const struct ddio_run *run, u32 *count)
+{
+	u32 from, window = 1 + below(BLOCK_MAX), to;
+	struct ddio_run part;
+	s128 bytes = 0, first, last;
+
+	for (from = 0; from < BLOCK_MAX; from = to) {
+		to = from + window;
+		if (!ddio_run_window(run, from, to, &part))
+			continue;
+		(*count)++;
+		bytes += twin_bytes(&part);
+		twin_bounds(&part, false, &first, &last);
+		if (part.offset < from || part.offset >= to || last > BLOCK_MAX ||
+		    part.length != run->length)
+			CU_FAIL_FATAL("a part that does not begin in its window");
+	}
+	if (bytes != twin_bytes(run))
+		CU_FAIL_FATAL("the windows' parts are not the whole");
+}
+
+/* Window by window, a copy is the same as of the whole. */
+static void window_copy(const struct ddio_run *run)
+{
+	static uint8_t block[BLOCK_MAX], memory[MEMORY_MAX], twin[MEMORY_MAX];
+	u32 from, window = 1 + below(BLOCK_MAX);
+	struct ddio_run part;
+
+	fill(block, sizeof(block));
+	memset(memory, 0, sizeof(memory));
+	memset(twin, 0, sizeof(twin));
+	ddio_run_scatter(run, block, twin);
+	for (from = 0; from < BLOCK_MAX; from += window)
+		if (ddio_run_window(run, from, from + window, &part))
+			ddio_run_scatter(&part, block, memory);
+	if (memcmp(memory, twin, sizeof(memory)))
+		CU_FAIL_FATAL("windows copied something else");
+}
+
+static void test_windows(void)
+{
+	struct ddio_run run;
+	u32 i, count = 0, made = 0;
+
+	for (i = 0; i < ROUNDS; i++) {
+		if (!random_run(&run, BLOCK_MAX, MEMORY_MAX))
+			continue;
+		made++;
+		window_round(&run, &count);
+		if (made % 16 == 0)
+			window_copy(&run);
+	}
+	CU_ASSERT(count > made + made / 10);
+}
+
 static void twin_mark(void *arg, u64 block, u64 memory)
 {
 	(void)memory;
@@ -407,6 +463,7 @@ int main(void)
 		{ "limits", test_limits },
 		{ "check against a twin", test_check },
 		{ "copies against a twin", test_copy },
+		{ "windows", test_windows },
 		{ "cover", test_covers },
 		{ "speed", test_speed },
 		{ NULL, NULL },

@@ -324,7 +324,8 @@ struct ddio_run_level {
  * @level: repetitions, innermost first
  *
  * All pieces of a run together have at most DDIO_BLOCK_LENGTH_MAX bytes, and all blocks together at
- * most DDIO_RUNS_MAX runs, also where they share some.
+ * most DDIO_RUNS_MAX runs, also where they share some.  Where pieces overlap that are copied to the
+ * same side, it is not said whose bytes stay.
  */
 struct ddio_run {
 	__aligned_u64 memory;

@@ -18,9 +18,9 @@
 #include "lib/world.h"
 
 #define DISKS 2
-#define DISK_USED (8U << 20)
-#define BLOCK_MAX 16384U
-#define NR 150U
+#define DISK_USED (16U << 20)
+#define BLOCK_MAX 65536U
+#define NR 100U
 #define RUNS_MAX (NR * 8)
 #define LISTS 8
 #define MEMBERS KT_SPREAD_MEMBERS

@@ -17,9 +17,17 @@ static uint64_t kt_level(struct kt_rng *rng, uint64_t length, uint64_t limit, ui
 	return (*count - 1) * *stride + length;
 }
 
+/**
+ * struct kt_span - the part of a block that a run may be in; afterwards, what is behind it
+ */
+struct kt_span {
+	uint32_t from;
+	uint32_t length;
+};
+
 /* A run with pieces apart from each other on both sides; false if there is no room for it. */
 static bool kt_run_draw(struct kt_spread *spread, struct kt_rng *rng, struct ddio_run *run,
-			uint32_t block_length, uint64_t memory_length)
+			struct kt_span *span, uint64_t memory_length)
 {
 	static const uint32_t lengths[] = { 1, 2, 4, 8, 16, 32, 64, 3, 24, 100, 512, 5000 };
 	uint64_t in_block, in_memory, count, stride, memory_count, base = 0;
@@ -28,7 +36,7 @@ static bool kt_run_draw(struct kt_spread *spread, struct kt_rng *rng, struct ddi
 	memset(run, 0, sizeof(*run));
 	run->length = lengths[kt_below(rng, KT_ARRAY_SIZE(lengths))];
 	run->levels = kt_below(rng, DDIO_RUN_LEVELS + 1);
-	if (run->length > block_length || run->length > memory_length)
+	if (run->length > span->length || run->length > memory_length)
 		return false;
 	in_block = in_memory = run->length;
 	for (i = 0; i < run->levels; i++) {
@@ -36,7 +44,7 @@ static bool kt_run_draw(struct kt_spread *spread, struct kt_rng *rng, struct ddi
 
 		kt_level(rng, in_memory, memory_length, &memory_count, &stride);
 		level->memory_stride = stride;
-		kt_level(rng, in_block, block_length, &count, &stride);
+		kt_level(rng, in_block, span->length, &count, &stride);
 		level->block_stride = stride;
 		level->count = count < memory_count ? count : memory_count;
 		in_block += (level->count - 1) * (uint64_t)level->block_stride;
@@ -46,7 +54,9 @@ static bool kt_run_draw(struct kt_spread *spread, struct kt_rng *rng, struct ddi
 			level->memory_stride = -level->memory_stride;
 		}
 	}
-	run->offset = kt_below(rng, block_length - in_block + 1);
+	run->offset = span->from + kt_below(rng, span->length - in_block + 1);
+	span->length -= run->offset - span->from + in_block;
+	span->from = run->offset + in_block;
 	run->memory = base;
 	run->member = kt_below(rng, spread->nr_members);
 	/* How much memory it takes, for who places it. */
@@ -54,19 +64,24 @@ static bool kt_run_draw(struct kt_spread *spread, struct kt_rng *rng, struct ddi
 	return true;
 }
 
-/* Runs of a reading list have memory of their own, one behind the other. */
+/*
+ * Runs of a reading list have memory of their own, one behind the other; those of a writing list,
+ * parts of the block.
+ */
 static void kt_block_runs(struct kt_spread *spread, struct kt_rng *rng, struct ddio_block *block,
 			  uint32_t op)
 {
 	uint64_t before[KT_SPREAD_MEMBERS], room = spread->room / 8;
 	uint32_t n = kt_below(rng, KT_RUNS_PER_BLOCK);
+	struct kt_span rest = { 0, block->length }, span;
 	struct ddio_run *run;
 
 	block->where = spread->nr_runs;
 	while (n-- && spread->nr_runs < spread->max_runs) {
 		run = &spread->run[spread->nr_runs];
 		memcpy(before, spread->cursor, sizeof(before));
-		if (!kt_run_draw(spread, rng, run, block->length, room))
+		span = rest;
+		if (!kt_run_draw(spread, rng, run, &span, room))
 			continue;
 		if (spread->cursor[run->member] > spread->room) {
 			memcpy(spread->cursor, before, sizeof(before));
@@ -74,6 +89,7 @@ static void kt_block_runs(struct kt_spread *spread, struct kt_rng *rng, struct d
 		}
 		run->memory += before[run->member];
 		if (op == DDIO_WRITE) {
+			rest = span;
 			/* Anywhere: what is only read may be read twice. */
 			run->memory +=
 				kt_below(rng, spread->room - spread->cursor[run->member] + 1);
