@@ -14,8 +14,10 @@
 #define DDIO_COPY_CHUNK (256U << 10)
 #define DDIO_COPY_PIECE_COST 16U
 
-/* Half of a small first cache; and, with more runs, each is likely to be in one place anyway. */
-#define DDIO_COPY_WINDOW (16U << 10)
+/* A part of the first cache, with room for the members' memory beside it. */
+#define DDIO_COPY_WINDOW (8U << 10)
+
+/* With more runs, each is likely to be in one place anyway. */
 #define DDIO_COPY_RUNS_MAX 64U
 
 /* Reckons up what has been copied; false if the collective is stopped. */
