@@ -30,6 +30,8 @@ $(PERF_BIN) $(HELPER_BIN): $(O)/%: $(O)/%.o $(O)/libddio-all.a
 	$(call say,LD,$@)
 	$(Q)$(CC) $(SAN) -o $@ $^ $(LIBS)
 
+$(O)/tests/perf/bench_kmod: LIBS += -luring
+
 # Examples see what a user sees: the public headers and the shared library.
 $(EXAMPLE_BIN): $(O)/%: %.c $(O)/libddio.so.$(VERSION)
 	$(call say,LD,$@)

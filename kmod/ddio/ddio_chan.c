@@ -70,11 +70,30 @@ static void ddio_chan_account(struct ddio_chan *chan)
 	chan->works = 0;
 }
 
+/*
+ * Others may be using the page cache for what lies between the blocks, and keep pages there
+ * dirty.  Only a block's own pages must go.
+ */
+static int ddio_chan_sync_blocks(struct ddio_chan *chan)
+{
+	const struct ddio_list *list = &chan->coll->list;
+	const struct ddio_entry *e = &list->entry[list->first[chan->index]];
+	int err = 0;
+
+	for (; !err && e < &list->entry[chan->end]; e++) {
+		err = ddio_disk_sync_cache(chan->disk, e->offset, e->offset + e->length, true);
+		cond_resched();
+	}
+	return err;
+}
+
 static int ddio_chan_sync(struct ddio_chan *chan)
 {
 	const struct ddio_span *span = &chan->coll->list.span[chan->index];
+	int err = ddio_disk_sync_cache(chan->disk, span->from, span->to,
+				       chan->coll->op == DDIO_WRITE);
 
-	return ddio_disk_sync_cache(chan->disk, span->from, span->to, chan->coll->op == DDIO_WRITE);
+	return err == -EBUSY ? ddio_chan_sync_blocks(chan) : err;
 }
 
 /* The first round: what the page cache holds is written out, and thrown away before writing. */

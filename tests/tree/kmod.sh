@@ -95,7 +95,7 @@ module_names() {
 		return 1
 	fi
 	other=$(nm --defined-only -g "$1" | awk '{ print $3 }' |
-		grep -vE '^(ddio|hp97560|hpd)_|^__(tracepoint|traceiter|probestub|SCT__tp_func|SCK__tp_func|SCT__|SCK__|pfx_|cfi_|this_module)|^(init|cleanup)_module$')
+		grep -vE '^(ddio|hp97560|hpd)_|^__(tracepoint|traceiter|probestub|(start|stop)_alloc_tags$|SCT__tp_func|SCK__tp_func|SCT__|SCK__|pfx_|cfi_|this_module)|^(init|cleanup)_module$')
 	[ -z "$other" ] || { echo "global names without the project's prefix:" $other; return 1; }
 }
 
