@@ -51,7 +51,8 @@ check "start" start_cluster o --iops 3 --engine mem --disk-size 32M
 check "import" "$ddio" import --block-size 4K "$dir/odd" odd
 "$ddio" bench --quiet --conf "$DDIO_CONF" --file odd --reference "$dir/odd" --offset 1001 --cps 4 \
 	--records 8,1000 >"$dir/text" 2>"$dir/err"
-check "a file of odd size from an odd offset: $(head -c 300 "$dir/err")" [ $? -eq 0 ]
+rc=$?
+check "a file of odd size from an odd offset: $(head -c 300 "$dir/err")" [ $rc -eq 0 ]
 check "... comes out as it went in" cmp "$dir/odd" <("$ddio" export odd -)
 head -c 5 /dev/urandom >"$dir/tiny"
 check "import of 5 bytes" "$ddio" import --block-size 4K "$dir/tiny" tiny

@@ -10,7 +10,8 @@ crowd=$helpers/crowd
 
 "$ddio" bench --quiet --engine mem --cps 4 --iops 2 --disks 4 --reactors 2 --size 256K \
 	--patterns ra,rb,rcc,wb,wcc --records 8,8192 >"$dir/out" 2>"$dir/bench.log"
-check "every method over nodes of two reactors: $(tail -1 "$dir/bench.log")" [ $? -eq 0 ]
+rc=$?
+check "every method over nodes of two reactors: $(tail -1 "$dir/bench.log")" [ $rc -eq 0 ]
 check "start" start_cluster c --iops 2 --disks 3 --reactors 3 --engine mem --disk-size 32M \
 	--block-size 8K --timeout-ms 10000
 head -c 3000000 /dev/urandom >"$dir/in"

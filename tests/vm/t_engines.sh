@@ -76,9 +76,14 @@ configure() {
 }
 
 modprobe ddio || { echo "SKIP ddio was not built"; exit 77; }
+# Tests before may have left it loaded, without disks.
+rmmod null_blk hp97560 2>/dev/null
 modprobe null_blk nr_devices=2 gb=1 memory_backed=1 bs=512 &&
 	modprobe hp97560 nr_devices=1 time_scale=0 && modprobe loop max_part=4 ||
 	{ not_ok "disks"; exit 1; }
+for d in /dev/nullb0 /dev/nullb1 /dev/hp97560_0; do
+	[ -b $d ] || { not_ok "$d is no block device"; exit 1; }
+done
 truncate -s 64M "$dir/image"
 printf 'label: dos\n,32M\n' | sfdisk -q "$dir/image" >/dev/null 2>&1
 loop=$(losetup -P -f --show "$dir/image") || { not_ok "loop device"; exit 1; }
@@ -87,7 +92,8 @@ loop=$(losetup -P -f --show "$dir/image") || { not_ok "loop device"; exit 1; }
 # 1. Streams and requests.
 DDIO_TEST_DISKS="mem: hp97560: kmod:/dev/nullb0 aio:/dev/nullb1 kmod:/dev/hp97560_0" \
 	$streams >"$dir/streams" 2>&1
-check "streams of every engine: $(tail -n 1 "$dir/streams")" [ $? = 0 ]
+rc=$?
+check "streams of every engine: $(tail -n 1 "$dir/streams")" [ $rc = 0 ]
 [ $failed = 0 ] || sed 's/^/# /' "$dir/streams"
 
 # 2. A file over all of them.
