@@ -7,8 +7,6 @@ PERF_SRC := $(sort $(wildcard tests/perf/*.c))
 EXAMPLE_SRC := $(sort $(wildcard tests/examples/*.c))
 HELPER_SRC := $(sort $(wildcard tests/helpers/*.c))
 FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
-DOUBLE_SRC := $(sort $(wildcard tests/double/*.c))
-DOUBLE_OBJ := $(DOUBLE_SRC:%.c=$(O)/%.o)
 
 UNIT_BIN := $(UNIT_SRC:%.c=$(O)/%)
 PERF_BIN := $(PERF_SRC:%.c=$(O)/%)
@@ -22,7 +20,7 @@ perf-bins: $(PERF_BIN)
 helper-bins: $(HELPER_BIN)
 example-bins: $(EXAMPLE_BIN)
 
-$(UNIT_BIN): $(O)/%: $(O)/%.o $(DOUBLE_OBJ) $(O)/libddio-all.a
+$(UNIT_BIN): $(O)/%: $(O)/%.o $(O)/libddio-all.a
 	$(call say,LD,$@)
 	$(Q)$(CC) $(SAN) -o $@ $^ -lcunit $(LIBS)
 
@@ -43,7 +41,7 @@ FO := build/fuzz
 FUZZ_CC ?= clang
 FUZZ_SAN := -fsanitize=address,undefined -fno-sanitize-recover=undefined
 FUZZ_FLAGS = $(CSTD) $(WARN) -O1 -g $(FUZZ_SAN) -fsanitize=fuzzer-no-link $(INC)
-FUZZ_OBJ := $(patsubst %.c,$(FO)/%.o,$(CORE_SRC) $(CP_SRC) $(IOP_SRC) $(DOUBLE_SRC))
+FUZZ_OBJ := $(patsubst %.c,$(FO)/%.o,$(CORE_SRC) $(CP_SRC) $(IOP_SRC))
 FUZZ_BIN := $(FUZZ_SRC:%.c=$(FO)/%)
 
 fuzz-bins: $(FUZZ_BIN) $(FO)/tests/fuzz/make_corpus

@@ -356,7 +356,7 @@ static inline struct w_group *w_group_bare(struct world *w, uint32_t n)
 		m->g = g;
 		m->rank = i;
 		snprintf(name, sizeof(name), "g%u.%u", w->ngroups, i);
-		m->env = ddio_double_env(w->dw, name);
+		m->env = ddio_sim_env(w->dw, name);
 		for (r = 0; r < w->p.nreactors; r++) {
 			m->lane[r].m = m;
 			m->lane[r].reactor = r;
@@ -475,7 +475,7 @@ static inline struct world *w_new(const struct w_params *p)
 	w->p.disk_size = p->disk_size ? p->disk_size : 2 << 20;
 	w->p.timeout_ns = p->timeout_ns ? p->timeout_ns : 4 * SEC;
 	w->rnd = p->seed * 77 + 5;
-	w->dw = ddio_double_new(p->seed);
+	w->dw = ddio_sim_new(p->seed);
 	w_conf(w);
 	for (i = 0; i < w->p.nreactors; i++) {
 		struct ddio_reactor *r = &w->reactor[i];
@@ -483,7 +483,7 @@ static inline struct world *w_new(const struct w_params *p)
 
 		r->iop = &w->iop;
 		r->index = i;
-		r->env = ddio_double_env(w->dw, i ? "reactor1" : "reactor0");
+		r->env = ddio_sim_env(w->dw, i ? "reactor1" : "reactor0");
 		ddio_list_init(&r->clients);
 		ddio_coll_init(r);
 		r->disks = &w->disk[first];
@@ -523,7 +523,7 @@ static inline void w_free(struct world *w)
 		store_destroy(w->disk[i].store);
 		ddio_disk_close(w->disk[i].disk);
 	}
-	ddio_double_free(w->dw);
+	ddio_sim_free(w->dw);
 	free(w);
 }
 

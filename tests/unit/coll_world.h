@@ -7,7 +7,7 @@
 #define DDIO_TEST_COLL_WORLD_H
 
 #include <stdio.h>
-#include "tests/double/double.h"
+#include "sim/sim.h"
 #include "tests/unit/coll_store.h"
 #include "tests/unit/ut.h"
 #include "iop/coll.h"
@@ -68,7 +68,7 @@ struct w_client {
 
 struct world {
 	struct w_params p;
-	struct ddio_world *dw;
+	struct ddio_sim *dw;
 	struct ddio_conf conf;
 	struct ddio_conf_node node;
 	struct ddio_conf_disk cdisk[W_DISKS];
@@ -253,9 +253,9 @@ static inline void w_run(struct world *w, uint64_t ns)
 {
 	uint64_t step = ns > 10 * SEC ? 100 * MS : ns > 100 * MS ? MS : 20000, end;
 
-	end = ddio_double_elapsed(w->dw) + ns;
-	while (ddio_double_elapsed(w->dw) < end) {
-		ddio_double_run_for(w->dw, step);
+	end = ddio_sim_elapsed(w->dw) + ns;
+	while (ddio_sim_elapsed(w->dw) < end) {
+		ddio_sim_run_for(w->dw, step);
 		w_sample(w);
 	}
 }
@@ -265,12 +265,12 @@ typedef bool (*w_cond)(void *arg);
 /* False: it did not come within @ns. */
 static inline bool w_until(struct world *w, w_cond cond, void *arg, uint64_t ns)
 {
-	uint64_t end = ddio_double_elapsed(w->dw) + ns, step = 20000;
+	uint64_t end = ddio_sim_elapsed(w->dw) + ns, step = 20000;
 
 	while (!cond(arg)) {
-		if (ddio_double_elapsed(w->dw) >= end)
+		if (ddio_sim_elapsed(w->dw) >= end)
 			return false;
-		ddio_double_run_for(w->dw, step);
+		ddio_sim_run_for(w->dw, step);
 		w_sample(w);
 		if (step < ns / 1000)
 			step += step / 16;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * For tests of open connections: both ends, in a world of the test double,
+ * For tests of open connections: both ends, in a simulated world,
  * with what each end's user saw and a hook for every callback.
  */
 #ifndef DDIO_TEST_CONN_PAIR_H
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "conn/conn.h"
-#include "tests/double/double.h"
+#include "sim/sim.h"
 #include "tests/unit/ut.h"
 
 #define MS 1000000ull
@@ -36,7 +36,7 @@ struct side {
 };
 
 struct pair {
-	struct ddio_world *world;
+	struct ddio_sim *world;
 	struct side cp, iop;
 	struct ddio_listener *listener;
 };
@@ -149,19 +149,19 @@ static inline void pair_accept(void *ctx, struct ddio_stream *stream)
 		ddio_conn_accept(p->iop.env, stream, NULL, &side_ops, &p->iop, &p->iop.conn), 0);
 }
 
-static inline void pair_start(struct pair *p, const struct ddio_double_net *net)
+static inline void pair_start(struct pair *p, const struct ddio_sim_link *net)
 {
 	const struct ddio_msg_hello hello = { .role = DDIO_ROLE_CLIENT };
 
 	memset(p, 0, sizeof(*p));
-	p->world = ddio_double_new(1);
+	p->world = ddio_sim_new(1);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(p->world);
 	p->cp.pair = p->iop.pair = p;
-	p->cp.env = ddio_double_env(p->world, "cp");
-	p->iop.env = ddio_double_env(p->world, "iop");
+	p->cp.env = ddio_sim_env(p->world, "cp");
+	p->iop.env = ddio_sim_env(p->world, "iop");
 	if (net) {
-		ddio_double_net(p->cp.env, net);
-		ddio_double_net(p->iop.env, net);
+		ddio_sim_set_link(p->cp.env, net);
+		ddio_sim_set_link(p->iop.env, net);
 	}
 	CU_ASSERT_EQUAL_FATAL(
 		ddio_listen(p->iop.env, "127.0.0.1:7000", pair_accept, p, &p->listener), 0);
@@ -170,10 +170,10 @@ static inline void pair_start(struct pair *p, const struct ddio_double_net *net)
 			      0);
 }
 
-static inline void pair_open(struct pair *p, const struct ddio_double_net *net)
+static inline void pair_open(struct pair *p, const struct ddio_sim_link *net)
 {
 	pair_start(p, net);
-	ddio_double_run_for(p->world, SECOND);
+	ddio_sim_run_for(p->world, SECOND);
 	CU_ASSERT_EQUAL_FATAL(p->cp.readies, 1);
 	CU_ASSERT_EQUAL_FATAL(p->iop.hellos, 1);
 }
@@ -182,10 +182,10 @@ static inline void pair_end(struct pair *p)
 {
 	side_close(&p->cp);
 	side_close(&p->iop);
-	ddio_double_run_for(p->world, SECOND);
+	ddio_sim_run_for(p->world, SECOND);
 	CU_ASSERT_EQUAL(p->cp.late + p->iop.late, 0);
 	ddio_listener_close(p->listener);
-	ddio_double_free(p->world);
+	ddio_sim_free(p->world);
 }
 
 static inline int send_ping(struct side *s, uint64_t tag)

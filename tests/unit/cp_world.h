@@ -53,7 +53,7 @@ struct cp_proc {
 struct cp_world {
 	struct cp_params p;
 	char top[200];
-	struct ddio_world *dw;
+	struct ddio_sim *dw;
 	struct ddio_conf *conf;
 	struct ddio_key key;
 	struct cp_node node[CP_NODES];
@@ -98,7 +98,7 @@ static inline void cp_node_begin(struct cp_world *w, uint32_t i)
 
 	for (k = 0; k < w->p.reactors; k++) {
 		snprintf(name, sizeof(name), "io%u.%u", i, k);
-		node->env[k] = ddio_double_env(w->dw, name);
+		node->env[k] = ddio_sim_env(w->dw, name);
 	}
 	if (ddio_iop_start(&opts, &node->iop, err, sizeof(err))) {
 		fprintf(stderr, "%s\n", err);
@@ -124,7 +124,7 @@ static inline void cp_world_begin(struct cp_world *w, const struct cp_params *p)
 		memset(w->key.bytes, 7, 32);
 	}
 	ut_temp_dir(w->top, sizeof(w->top));
-	w->dw = ddio_double_new(p->seed + 1);
+	w->dw = ddio_sim_new(p->seed + 1);
 	cp_conf(w);
 	for (i = 0; i < w->p.nodes; i++)
 		cp_node_begin(w, i);
@@ -151,7 +151,7 @@ static inline int cp_run(struct cp_world *w, void (*fn)(struct cp_proc *p), void
 			snprintf(name, sizeof(name), "cp%u", r);
 			p->w = w;
 			p->rank = r;
-			p->env = ddio_double_env(w->dw, name);
+			p->env = ddio_sim_env(w->dw, name);
 			if (ddio_session_new_env(p->env, w->conf, &w->key, &p->session))
 				abort();
 		}
@@ -159,9 +159,9 @@ static inline int cp_run(struct cp_world *w, void (*fn)(struct cp_proc *p), void
 		p->ret = 0;
 		p->text[0] = '\0';
 		if (!p->killed)
-			ddio_double_spawn(w->dw, p->env, cp_proc_main, p);
+			ddio_sim_spawn(p->env, cp_proc_main, p);
 	}
-	r = ddio_double_run(w->dw);
+	r = ddio_sim_run(w->dw);
 	if (r)
 		fprintf(stderr, "world: %s\n", strerror(-(int)r));
 	return (int)r;
@@ -196,8 +196,8 @@ static inline void cp_world_end(struct cp_world *w)
 
 	for (i = 0; i < w->p.procs; i++)
 		if (w->proc[i].session && !w->proc[i].killed)
-			ddio_double_spawn(w->dw, w->proc[i].env, cp_end_main, &w->proc[i]);
-	CU_ASSERT_EQUAL(ddio_double_run(w->dw), 0);
+			ddio_sim_spawn(w->proc[i].env, cp_end_main, &w->proc[i]);
+	CU_ASSERT_EQUAL(ddio_sim_run(w->dw), 0);
 	for (i = 0; i < w->p.nodes; i++) {
 		if (w->node[i].dead)
 			continue;
@@ -205,11 +205,11 @@ static inline void cp_world_end(struct cp_world *w)
 		w->node[i].stop.arg = &w->node[i];
 		ddio_env_post(w->node[i].env[0], &w->node[i].stop);
 	}
-	ddio_double_run_for(w->dw, 60 * CP_SEC);
+	ddio_sim_run_for(w->dw, 60 * CP_SEC);
 	for (i = 0; i < w->p.nodes; i++)
 		if (!w->node[i].dead)
 			ddio_iop_free(w->node[i].iop);
-	ddio_double_free(w->dw);
+	ddio_sim_free(w->dw);
 	ddio_conf_free(w->conf);
 	ut_remove_tree(w->top);
 }

@@ -9,7 +9,7 @@
 
 #include "conf/conf.h"
 #include "iop/iop.h"
-#include "tests/double/double.h"
+#include "sim/sim.h"
 #include "tests/unit/ut.h"
 #include "tests/unit/ut_store.h"
 
@@ -26,7 +26,7 @@ struct sw {
 	char top[200];
 	const char *extra, *disk_options;
 	uint64_t disk_size;
-	struct ddio_world *world;
+	struct ddio_sim *world;
 	struct ddio_env *env[SW_REACTORS];
 	struct ddio_env *client;
 	struct ddio_conf *conf;
@@ -68,7 +68,7 @@ static void sw_on_stopped(void *arg)
 
 static inline void sw_run(struct sw *sw, uint64_t ns)
 {
-	ddio_double_run_for(sw->world, ns);
+	ddio_sim_run_for(sw->world, ns);
 }
 
 static inline int sw_conf(struct sw *sw, const char *address, char *err, size_t err_len)
@@ -116,10 +116,10 @@ static inline struct sw *sw_prepare(const char *address, const char *extra)
 		fprintf(stderr, "%s\n", sw->err);
 		abort();
 	}
-	sw->world = ddio_double_new(7);
+	sw->world = ddio_sim_new(7);
 	for (i = 0; i < SW_REACTORS; i++)
-		sw->env[i] = ddio_double_env(sw->world, i ? "io0.1" : "io0.0");
-	sw->client = ddio_double_env(sw->world, "client");
+		sw->env[i] = ddio_sim_env(sw->world, i ? "io0.1" : "io0.0");
+	sw->client = ddio_sim_env(sw->world, "client");
 	return sw;
 }
 
@@ -157,7 +157,7 @@ static inline void sw_free(struct sw *sw)
 {
 	if (sw->iop)
 		sw_stop(sw);
-	ddio_double_free(sw->world);
+	ddio_sim_free(sw->world);
 	ddio_conf_free(sw->conf);
 	ut_remove_tree(sw->top);
 	free(sw);

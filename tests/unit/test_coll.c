@@ -304,7 +304,7 @@ static void test_order_of_writes(void)
 	struct world *w = w_new(&p);
 	struct w_group *g = w_group_new(w, 4);
 	struct ddio_array a = pattern("c", 8, 1, 4096, 4);
-	struct ddio_double_net net;
+	struct ddio_sim_link net;
 	struct w_file f;
 	struct w_job job = { .g = g, .f = &f, .array = &a, .buffers = 6 };
 	uint32_t i;
@@ -313,10 +313,10 @@ static void test_order_of_writes(void)
 	w_file_fill(w, &f, 8 * 4096, 1);
 	/* Not every member has bytes of every block, so that some blocks wait for slow ones. */
 	a = pattern("b", 1024, 1, 32, 4);
-	ddio_double_net_default(&net);
+	ddio_sim_link_default(&net);
 	for (i = 0; i < 4; i++) {
 		net.latency_ns = 20000 + 400000 * i;
-		ddio_double_net(g->m[i].env, &net);
+		ddio_sim_set_link(g->m[i].env, &net);
 	}
 	job.flags = DDIO_COLL_WRITE | DDIO_COLL_SORT;
 	for (i = 0; i < 2; i++) {
@@ -468,7 +468,7 @@ static void test_batches(void)
 	CU_ASSERT_EQUAL(one->max_want, 8);
 	CU_ASSERT_EQUAL(one->wants, 64);
 	CU_ASSERT(one->want_msgs < 64);
-	got = ddio_double_charged(w->reactor[0].env, DDIO_WORK_MEMGET);
+	got = ddio_sim_charged(w->reactor[0].env, DDIO_WORK_MEMGET);
 	CU_ASSERT_EQUAL(got, bytes);
 	CU_ASSERT_EQUAL(one->done[0].messages,
 			64 * 4 + m_op(&g->m[0], op)->want_msgs + one->want_msgs +
@@ -482,11 +482,11 @@ static void test_batches(void)
 	job.flags = DDIO_COLL_SORT;
 	op = w_start(&job);
 	CU_ASSERT_EQUAL(w_wait(g, op, 60 * SEC), DDIO_ST_OK);
-	put = ddio_double_charged(w->reactor[0].env, DDIO_WORK_MEMPUT);
+	put = ddio_sim_charged(w->reactor[0].env, DDIO_WORK_MEMPUT);
 	CU_ASSERT_EQUAL(put, bytes);
 	CU_ASSERT_EQUAL(m_op(&g->m[0], op)->done[0].messages, 64 * 4);
-	CU_ASSERT(ddio_double_charged(w->reactor[0].env, DDIO_WORK_SORT) > 0);
-	CU_ASSERT_EQUAL(ddio_double_charged(w->reactor[0].env, DDIO_WORK_DISK), 3 * 64);
+	CU_ASSERT(ddio_sim_charged(w->reactor[0].env, DDIO_WORK_SORT) > 0);
+	CU_ASSERT_EQUAL(ddio_sim_charged(w->reactor[0].env, DDIO_WORK_DISK), 3 * 64);
 	w_file_free(&f);
 	w_free(w);
 }
@@ -502,7 +502,7 @@ static void test_questions_wait(void)
 		uint32_t block, blocks;
 	} way[] = { { "c", 512, 64 }, { "b", 64 << 10, 16 } };
 	struct w_params p = { .seed = 10, .ndisks = 1, .options = "delay_us=3000" };
-	struct ddio_double_net net;
+	struct ddio_sim_link net;
 	uint64_t op, t, ns[2];
 	uint32_t i;
 
@@ -514,16 +514,16 @@ static void test_questions_wait(void)
 		struct w_file f;
 		struct w_job job = { .g = g, .f = &f, .array = &a, .flags = DDIO_COLL_WRITE };
 
-		ddio_double_net_default(&net);
+		ddio_sim_link_default(&net);
 		net.latency_ns = MS;
-		ddio_double_net(g->m[0].env, &net);
-		ddio_double_net(g->m[1].env, &net);
+		ddio_sim_set_link(g->m[0].env, &net);
+		ddio_sim_set_link(g->m[1].env, &net);
 		w_file_init(w, &f, 1, way[i].block, DDIO_LAYOUT_CONTIGUOUS_W);
 		w_file_fill(w, &f, size, 1);
-		t = ddio_double_elapsed(w->dw);
+		t = ddio_sim_elapsed(w->dw);
 		op = w_start(&job);
 		CU_ASSERT_EQUAL(w_wait(g, op, 60 * SEC), DDIO_ST_OK);
-		ns[i] = ddio_double_elapsed(w->dw) - t;
+		ns[i] = ddio_sim_elapsed(w->dw) - t;
 		/* Pairs, but for the first, which do not come in step. */
 		if (!i)
 			CU_ASSERT(m_op(&g->m[0], op)->want_msgs <= 34);

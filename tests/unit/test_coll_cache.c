@@ -262,7 +262,7 @@ enum { LANES = 3 };
 static void interleave(uint64_t seed)
 {
 	struct w_params p = { .seed = seed, .options = seed % 2 ? "delay_us=150" : NULL };
-	struct ddio_double_net net;
+	struct ddio_sim_link net;
 	struct world *w = w_new(&p);
 	struct w_group *g[2] = { w_group_new(w, 3), w_group_new(w, 2) };
 	struct ddio_array a[2];
@@ -289,9 +289,9 @@ static void interleave(uint64_t seed)
 					 .array = &a[i],
 					 .seed = 50 + i,
 					 .flags = DDIO_COLL_WRITE | (i ? DDIO_COLL_SORT : 0) };
-		ddio_double_net_default(&net);
+		ddio_sim_link_default(&net);
 		net.jitter_ns = 300000;
-		ddio_double_net(g[i]->m[1].env, &net);
+		ddio_sim_set_link(g[i]->m[1].env, &net);
 		op[i] = w_start(&job[i]);
 	}
 	for (i = 0; i < 64; i++) {

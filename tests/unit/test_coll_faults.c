@@ -120,10 +120,10 @@ static void test_disk_hangs(void)
 	uint64_t t;
 
 	fault_new(&x, &p, 0);
-	t = ddio_double_elapsed(x.w->dw);
+	t = ddio_sim_elapsed(x.w->dw);
 	x.op = w_start(&x.job);
 	CU_ASSERT_EQUAL(w_wait(x.g, x.op, 60 * SEC), DDIO_ST_IO);
-	t = ddio_double_elapsed(x.w->dw) - t;
+	t = ddio_sim_elapsed(x.w->dw) - t;
 	CU_ASSERT(t >= 2 * SEC);
 	CU_ASSERT(t < 3 * SEC);
 	CU_ASSERT(says(&x, "no answer for"));

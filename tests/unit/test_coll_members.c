@@ -12,15 +12,15 @@ static bool lost_at(uint64_t byte, uint32_t rank, uint32_t flags, uint32_t nreac
 	struct w_params p = {
 		.seed = byte, .ndisks = 2, .nreactors = nreactors, .options = "delay_us=100"
 	};
-	struct ddio_double_net net;
+	struct ddio_sim_link net;
 	struct fault x;
 	uint32_t status, i;
 
 	fault_new(&x, &p, flags);
-	ddio_double_net_default(&net);
+	ddio_sim_link_default(&net);
 	net.break_after = byte;
 	net.chop = 700;
-	ddio_double_net(x.g->m[rank].env, &net);
+	ddio_sim_set_link(x.g->m[rank].env, &net);
 	x.op = w_start(&x.job);
 	status = w_wait(x.g, x.op, 60 * SEC);
 	w_run(x.w, 50 * MS);
@@ -138,10 +138,10 @@ static void test_mute(void)
 
 	fault_new(&x, &p, DDIO_COLL_WRITE);
 	x.g->m[2].mute = true;
-	t = ddio_double_elapsed(x.w->dw);
+	t = ddio_sim_elapsed(x.w->dw);
 	x.op = w_start(&x.job);
 	CU_ASSERT_EQUAL(w_wait(x.g, x.op, 60 * SEC), DDIO_ST_TIMEOUT);
-	t = ddio_double_elapsed(x.w->dw) - t;
+	t = ddio_sim_elapsed(x.w->dw) - t;
 	CU_ASSERT(t >= TIMEOUT_MS * MS);
 	CU_ASSERT(t < TIMEOUT_MS * MS * 3 / 2);
 	CU_ASSERT(says(&x, "rank 2"));
@@ -161,10 +161,10 @@ static void test_mute_own_bound(void)
 	fault_new(&x, &p, DDIO_COLL_WRITE);
 	x.g->m[0].mute = true;
 	x.job.timeout_ns = 200 * MS;
-	t = ddio_double_elapsed(x.w->dw);
+	t = ddio_sim_elapsed(x.w->dw);
 	x.op = w_start(&x.job);
 	CU_ASSERT_EQUAL(w_wait(x.g, x.op, 60 * SEC), DDIO_ST_TIMEOUT);
-	t = ddio_double_elapsed(x.w->dw) - t;
+	t = ddio_sim_elapsed(x.w->dw) - t;
 	CU_ASSERT(t >= 200 * MS);
 	CU_ASSERT(t < 320 * MS);
 	fault_free(&x);
@@ -172,12 +172,12 @@ static void test_mute_own_bound(void)
 
 static void narrow(struct world *w, uint64_t window, uint64_t latency)
 {
-	struct ddio_double_net net;
+	struct ddio_sim_link net;
 
-	ddio_double_net_default(&net);
+	ddio_sim_link_default(&net);
 	net.window = window;
 	net.latency_ns = latency;
-	ddio_double_net(w->reactor[0].env, &net);
+	ddio_sim_set_link(w->reactor[0].env, &net);
 }
 
 static void test_deaf(void)
@@ -189,14 +189,14 @@ static void test_deaf(void)
 	fault_new(&x, &p, 0);
 	narrow(x.w, 1000, 50000);
 	ddio_conn_pause(x.g->m[1].lane[0].conn, true);
-	t = ddio_double_elapsed(x.w->dw);
+	t = ddio_sim_elapsed(x.w->dw);
 	x.op = w_start(&x.job);
 	w_run(x.w, TIMEOUT_MS * MS / 2);
 	CU_ASSERT(!m_op(&x.g->m[0], x.op)->ended);
 	CU_ASSERT_EQUAL(x.w->disk[0].coll_buffers, 2);
 	x.g->m[1].gone = true;
 	CU_ASSERT_EQUAL(w_wait(x.g, x.op, 60 * SEC), DDIO_ST_TIMEOUT);
-	t = ddio_double_elapsed(x.w->dw) - t;
+	t = ddio_sim_elapsed(x.w->dw) - t;
 	CU_ASSERT(t < TIMEOUT_MS * MS * 3 / 2);
 	CU_ASSERT(says(&x, "rank 1"));
 	w_run(x.w, 10 * MS);
@@ -214,10 +214,10 @@ static void test_slow_is_not_deaf(void)
 
 	fault_new(&x, &p, 0);
 	narrow(x.w, 700, 90 * MS);
-	t = ddio_double_elapsed(x.w->dw);
+	t = ddio_sim_elapsed(x.w->dw);
 	x.op = w_start(&x.job);
 	CU_ASSERT_EQUAL(w_wait(x.g, x.op, 600 * SEC), DDIO_ST_OK);
-	CU_ASSERT(ddio_double_elapsed(x.w->dw) - t > 1000 * MS);
+	CU_ASSERT(ddio_sim_elapsed(x.w->dw) - t > 1000 * MS);
 	CU_ASSERT_EQUAL(w_read_wrong(x.g, x.op, &x.f), 0);
 	narrow(x.w, 1 << 16, 50000);
 	fault_free(&x);
@@ -240,10 +240,10 @@ static void test_question_on_its_way(void)
 	write.flags = DDIO_COLL_WRITE;
 	write.buffers = 1;
 	write.seed = 1;
-	t = ddio_double_elapsed(x.w->dw);
+	t = ddio_sim_elapsed(x.w->dw);
 	op = w_start(&write);
 	CU_ASSERT_EQUAL(w_wait(x.g, op, 600 * SEC), DDIO_ST_OK);
-	CU_ASSERT(ddio_double_elapsed(x.w->dw) - t > SEC);
+	CU_ASSERT(ddio_sim_elapsed(x.w->dw) - t > SEC);
 	CU_ASSERT_EQUAL(w_wait(x.g, x.op, 600 * SEC), DDIO_ST_OK);
 	CU_ASSERT_EQUAL(w_read_wrong(x.g, x.op, &x.f), 0);
 	narrow(x.w, 1 << 16, 50000);
@@ -263,7 +263,7 @@ static void twisted(int twist)
 	CU_ASSERT_EQUAL(m_op(&x.g->m[0], x.op)->lost, 2);
 	w_run(x.w, 10 * MS);
 	CU_ASSERT(x.g->m[2].lane[0].closed);
-	CU_ASSERT(ddio_double_logged(x.w->dw, "piece of block") > 0);
+	CU_ASSERT(ddio_sim_logged(x.w->dw, "piece of block") > 0);
 	fault_free(&x);
 }
 
@@ -370,14 +370,14 @@ static void test_nothing_new(void)
  */
 static void chaos_net(struct fault *x)
 {
-	struct ddio_double_net net;
+	struct ddio_sim_link net;
 	uint32_t i;
 
-	ddio_double_net_default(&net);
+	ddio_sim_link_default(&net);
 	net.jitter_ns = 20000;
 	net.chop = 900;
 	for (i = 0; i < 4; i++)
-		ddio_double_net(x->g->m[i].env, &net);
+		ddio_sim_set_link(x->g->m[i].env, &net);
 }
 
 static void chaos(uint64_t seed)
@@ -408,7 +408,7 @@ static void chaos(uint64_t seed)
 			m_leave(m);
 			break;
 		case 1:
-			ddio_double_cut(m->env);
+			ddio_sim_cut(m->env);
 			break;
 		case 2:
 			m->mute = true;

@@ -272,7 +272,7 @@ static void mixed(uint64_t seed)
 	struct ddio_part part[3] = { { .kind = DDIO_PART_LIST, .n = NBIG, .list = large },
 				     { .kind = DDIO_PART_LIST },
 				     { .kind = DDIO_PART_LIST, .list = small } };
-	struct ddio_double_net net;
+	struct ddio_sim_link net;
 	struct w_file f;
 	struct w_job job = { .g = g, .f = &f, .parts = part, .seed = 3 };
 	uint64_t b, at, len, gap;
@@ -287,9 +287,9 @@ static void mixed(uint64_t seed)
 			small[part[2].n++] = (struct ddio_extent){ b * BIG + at, len };
 		}
 	}
-	ddio_double_net_default(&net);
+	ddio_sim_link_default(&net);
 	net.jitter_ns = 400000;
-	ddio_double_net(g->m[2].env, &net);
+	ddio_sim_set_link(g->m[2].env, &net);
 	w_file_init(w, &f, 1, BIG, DDIO_LAYOUT_CONTIGUOUS_W);
 	random_fill(w, &f, NBIG * BIG);
 	job.flags = DDIO_COLL_WRITE;

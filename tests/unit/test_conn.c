@@ -2,7 +2,7 @@
 /* tsan */
 /*
  * Messages over open connections: random traffic both ways through streams of
- * every temper, in the double and over real TCP.  What a message contains
+ * every temper, in the simulated world and over real TCP.  What a message contains
  * follows from its tag, so that the receiver knows each byte.
  */
 #include "env/real.h"
@@ -217,7 +217,7 @@ static int take_message(struct traffic *t, const struct ddio_msg *msg, const uin
 }
 
 /*
- * In the double
+ * In the simulated world
  */
 static int traffic_bulk(struct side *s, const struct ddio_msg *msg, struct ddio_sink *sink)
 {
@@ -256,7 +256,7 @@ static void check_traffic(const struct traffic t[2], uint64_t count)
 	CU_ASSERT_EQUAL(t[0].errs, 0);
 }
 
-static void run_traffic(const struct ddio_double_net *net, uint64_t count, uint64_t most)
+static void run_traffic(const struct ddio_sim_link *net, uint64_t count, uint64_t most)
 {
 	struct traffic cp[2], iop[2];
 	struct pair p;
@@ -266,7 +266,7 @@ static void run_traffic(const struct ddio_double_net *net, uint64_t count, uint6
 	traffic_side(&p.iop, iop, count, most);
 	pump(&cp[0]);
 	pump(&iop[0]);
-	ddio_double_run_for(p.world, 3600 * SECOND);
+	ddio_sim_run_for(p.world, 3600 * SECOND);
 	check_traffic(cp, count);
 	check_traffic(iop, count);
 	CU_ASSERT_EQUAL(ddio_conn_queued(p.cp.conn), 0);
@@ -285,18 +285,18 @@ static void test_plain(void)
 
 static void test_large(void)
 {
-	struct ddio_double_net net;
+	struct ddio_sim_link net;
 
-	ddio_double_net_default(&net);
+	ddio_sim_link_default(&net);
 	net.window = 4u << 20;
 	run_traffic(&net, 60, 3u << 20);
 }
 
 static void test_small_window(void)
 {
-	struct ddio_double_net net;
+	struct ddio_sim_link net;
 
-	ddio_double_net_default(&net);
+	ddio_sim_link_default(&net);
 	net.window = 1000;
 	net.jitter_ns = 50000;
 	run_traffic(&net, 200, 20000);
@@ -304,9 +304,9 @@ static void test_small_window(void)
 
 static void test_chopped(void)
 {
-	struct ddio_double_net net;
+	struct ddio_sim_link net;
 
-	ddio_double_net_default(&net);
+	ddio_sim_link_default(&net);
 	net.chop = 1;
 	run_traffic(&net, 60, 300);
 	net.chop = 13;
@@ -505,7 +505,7 @@ static void test_error_reply(void)
 	p.iop.on_message = reply_error;
 	p.cp.on_message = see_error;
 	CU_ASSERT_EQUAL(ddio_conn_send(p.cp.conn, &msg, NULL, 0, NULL, 0, NULL), 0);
-	ddio_double_run_for(p.world, SECOND);
+	ddio_sim_run_for(p.world, SECOND);
 	CU_ASSERT_EQUAL(p.cp.messages, 1);
 	CU_ASSERT_EQUAL(p.cp.bulks, 0);
 	CU_ASSERT_EQUAL(p.cp.last_tag, 42);
@@ -535,7 +535,7 @@ static void test_bad_sends(void)
 	msg.opcode = DDIO_OP_PING;
 	msg.status = DDIO_ST_IO;
 	CU_ASSERT_EQUAL(ddio_conn_send(p.cp.conn, &msg, NULL, 0, NULL, 0, &send), -EPROTO);
-	ddio_double_run_for(p.world, SECOND);
+	ddio_sim_run_for(p.world, SECOND);
 	CU_ASSERT_EQUAL(p.iop.messages, 0);
 	CU_ASSERT_EQUAL(p.cp.dones, 0);
 	CU_ASSERT_EQUAL(p.cp.closes + p.iop.closes, 0);
@@ -552,10 +552,10 @@ static void test_charges(void)
 	CU_ASSERT_EQUAL(send_ping(&p.cp, 1), 0);
 	CU_ASSERT_EQUAL(send_ping(&p.cp, 2), 0);
 	CU_ASSERT_EQUAL(send_bulk(&p.cp, 3, data, sizeof(data), NULL), 0);
-	ddio_double_run_for(p.world, SECOND);
+	ddio_sim_run_for(p.world, SECOND);
 	CU_ASSERT_EQUAL(p.iop.messages, 3);
-	CU_ASSERT_EQUAL(ddio_double_charged(p.cp.env, DDIO_WORK_MSG_SEND), 2);
-	CU_ASSERT_EQUAL(ddio_double_charged(p.iop.env, DDIO_WORK_MSG_RECV), 2);
+	CU_ASSERT_EQUAL(ddio_sim_charged(p.cp.env, DDIO_WORK_MSG_SEND), 2);
+	CU_ASSERT_EQUAL(ddio_sim_charged(p.iop.env, DDIO_WORK_MSG_RECV), 2);
 	pair_end(&p);
 }
 

@@ -39,18 +39,18 @@ static void test_handover(void)
 
 	pair_start(&p, NULL);
 	h.side = &p.iop;
-	h.to = ddio_double_env(p.world, "iop reactor 1");
+	h.to = ddio_sim_env(p.world, "iop reactor 1");
 	p.iop.arg = &h;
 	p.iop.on_hello = give_away;
-	ddio_double_run_for(p.world, SECOND);
+	ddio_sim_run_for(p.world, SECOND);
 	CU_ASSERT_EQUAL(h.errs, 0);
 	CU_ASSERT_EQUAL_FATAL(p.cp.readies, 1);
 	for (i = 0; i < 10; i++) {
 		CU_ASSERT_EQUAL(send_ping(&p.cp, i), 0);
 		CU_ASSERT_EQUAL(send_ping(&p.iop, i), 0);
 	}
-	ddio_double_kill(p.iop.env); /* the reactor that accepted has nothing to do with it */
-	ddio_double_run_for(p.world, 20 * SECOND);
+	ddio_sim_kill(p.iop.env); /* the reactor that accepted has nothing to do with it */
+	ddio_sim_run_for(p.world, 20 * SECOND);
 	CU_ASSERT_EQUAL(p.cp.messages, 10);
 	CU_ASSERT_EQUAL(p.iop.messages, 10);
 	CU_ASSERT_EQUAL(p.cp.closes + p.iop.closes, 0);

@@ -36,7 +36,7 @@ static void busy(struct side *s, struct ddio_send *sends, int n)
 }
 
 /* @who closes in @event; the other must see one clean end, and nobody anything late. */
-static void close_in(enum event event, bool who, const struct ddio_double_net *net)
+static void close_in(enum event event, bool who, const struct ddio_sim_link *net)
 {
 	struct ddio_send cp_sends[30], iop_sends[30];
 	struct side *s, *peer;
@@ -51,14 +51,14 @@ static void close_in(enum event event, bool who, const struct ddio_double_net *n
 	s->close_in = event;
 	p.cp.on_bulk = p.iop.on_bulk = sink_all;
 	if (event == HELLO || event == READY) {
-		ddio_double_run_for(p.world, SECOND);
+		ddio_sim_run_for(p.world, SECOND);
 	} else if (event == CLOSED) {
 		side_close(peer);
 	} else {
 		busy(&p.cp, cp_sends, 30);
 		busy(&p.iop, iop_sends, 30);
 	}
-	ddio_double_run_for(p.world, 100 * SECOND);
+	ddio_sim_run_for(p.world, 100 * SECOND);
 	CU_ASSERT_TRUE(s->gone);
 	if (event != CLOSED)
 		CU_ASSERT_EQUAL(peer->closes, 1);
@@ -71,10 +71,10 @@ static void close_in(enum event event, bool who, const struct ddio_double_net *n
 static void test_close_anywhere(void)
 {
 	static const enum event events[] = { BULK, MESSAGE, DONE, DRAINED, CLOSED };
-	struct ddio_double_net net;
+	struct ddio_sim_link net;
 	size_t i;
 
-	ddio_double_net_default(&net);
+	ddio_sim_link_default(&net);
 	net.window = 70000;
 	close_in(HELLO, false, NULL);
 	close_in(READY, true, NULL);
@@ -90,10 +90,10 @@ static void test_close_anywhere(void)
 static void test_close_cancels(void)
 {
 	struct ddio_send sends[10];
-	struct ddio_double_net net;
+	struct ddio_sim_link net;
 	struct pair p;
 
-	ddio_double_net_default(&net);
+	ddio_sim_link_default(&net);
 	net.window = 1000;
 	pair_open(&p, &net);
 	busy(&p.cp, sends, 10);
@@ -135,12 +135,12 @@ static void test_pause_messages(void)
 	for (i = 0; i < 20; i++)
 		CU_ASSERT_EQUAL(send_ping(&p.cp, i), 0);
 	for (i = 1; i <= 20; i++) {
-		ddio_double_run_for(p.world, SECOND);
+		ddio_sim_run_for(p.world, SECOND);
 		CU_ASSERT_EQUAL(p.iop.messages, i);
 		ddio_conn_pause(p.iop.conn, false);
 		CU_ASSERT_EQUAL(p.iop.messages, i);
 	}
-	ddio_double_run_for(p.world, SECOND);
+	ddio_sim_run_for(p.world, SECOND);
 	CU_ASSERT_EQUAL(p.iop.messages, 20);
 	pair_end(&p);
 }
@@ -159,11 +159,11 @@ static void pause_bulk(int followed)
 		CU_ASSERT_EQUAL(send_bulk(&p.cp, 1, data, lens[i], NULL), 0);
 		if (followed)
 			CU_ASSERT_EQUAL(send_ping(&p.cp, 2), 0);
-		ddio_double_run_for(p.world, SECOND);
+		ddio_sim_run_for(p.world, SECOND);
 		CU_ASSERT_EQUAL(p.iop.bulks, 1);
 		CU_ASSERT_EQUAL(p.iop.messages, 0);
 		ddio_conn_pause(p.iop.conn, false);
-		ddio_double_run_for(p.world, SECOND);
+		ddio_sim_run_for(p.world, SECOND);
 		CU_ASSERT_EQUAL(p.iop.messages, 1 + followed);
 		CU_ASSERT_EQUAL(memcmp(data, sink_data, lens[i]), 0);
 		pair_end(&p);
@@ -191,23 +191,23 @@ static int sink_own(struct side *s, const struct ddio_msg *msg, struct ddio_sink
 /* The sink may be freed while its bulk is half here; the message comes all the same. */
 static void test_discard(void)
 {
-	struct ddio_double_net net;
+	struct ddio_sim_link net;
 	struct pair p;
 
-	ddio_double_net_default(&net);
+	ddio_sim_link_default(&net);
 	net.window = 10000;
 	net.latency_ns = MS;
 	pair_open(&p, &net);
 	p.iop.on_bulk = sink_own;
 	CU_ASSERT_EQUAL(send_bulk(&p.cp, 1, data, 1000000, NULL), 0);
 	CU_ASSERT_EQUAL(send_ping(&p.cp, 2), 0);
-	ddio_double_run_for(p.world, 20 * MS);
+	ddio_sim_run_for(p.world, 20 * MS);
 	CU_ASSERT_EQUAL(p.iop.bulks, 1);
 	CU_ASSERT_EQUAL(p.iop.messages, 0);
 	ddio_conn_discard(p.iop.conn);
 	free(p.iop.arg);
 	ddio_conn_discard(p.iop.conn);
-	ddio_double_run_for(p.world, 10 * SECOND);
+	ddio_sim_run_for(p.world, 10 * SECOND);
 	CU_ASSERT_EQUAL(p.iop.messages, 2);
 	CU_ASSERT_EQUAL(p.iop.last_tag, 2);
 	ddio_conn_discard(p.iop.conn);
@@ -225,12 +225,12 @@ static void test_back_pressure(void)
 	ddio_conn_pause(p.iop.conn, true);
 	for (i = 0; i < 10; i++)
 		CU_ASSERT_EQUAL(send_bulk(&p.cp, i, data, 1u << 20, NULL), 0);
-	ddio_double_run_for(p.world, 10 * SECOND);
+	ddio_sim_run_for(p.world, 10 * SECOND);
 	CU_ASSERT_EQUAL(p.iop.bulks, 0);
 	CU_ASSERT(ddio_conn_queued(p.cp.conn) > DDIO_CONN_HIGH);
 	CU_ASSERT_EQUAL(p.cp.draineds, 0);
 	ddio_conn_pause(p.iop.conn, false);
-	ddio_double_run_for(p.world, 10 * SECOND);
+	ddio_sim_run_for(p.world, 10 * SECOND);
 	CU_ASSERT_EQUAL(p.iop.messages, 10);
 	CU_ASSERT_EQUAL(p.cp.draineds, 1);
 	CU_ASSERT_EQUAL(ddio_conn_queued(p.cp.conn), 0);
@@ -255,12 +255,12 @@ static void test_drained(void)
 	p.cp.on_drained = see_drained;
 	for (i = 0; i < 9; i++) {
 		CU_ASSERT_EQUAL(send_bulk(&p.cp, i, data, 1000000, NULL), 0);
-		ddio_double_run_for(p.world, SECOND);
+		ddio_sim_run_for(p.world, SECOND);
 	}
 	CU_ASSERT_EQUAL(p.cp.draineds, 0);
 	CU_ASSERT_EQUAL(send_bulk(&p.cp, 9, data, 3u << 20, NULL), 0);
 	CU_ASSERT_EQUAL(p.cp.draineds, 0);
-	ddio_double_run_for(p.world, 100 * SECOND);
+	ddio_sim_run_for(p.world, 100 * SECOND);
 	CU_ASSERT_EQUAL(p.cp.draineds, 3);
 	CU_ASSERT_EQUAL(p.iop.messages, 12);
 	pair_end(&p);
@@ -303,14 +303,14 @@ static int long_sink(struct side *s, const struct ddio_msg *msg, struct ddio_sin
 /* Both ends learn of it, the log of one has one line. */
 static void check_rejected(struct pair *p, int err, const char *what)
 {
-	ddio_double_run_for(p->world, 10 * SECOND);
+	ddio_sim_run_for(p->world, 10 * SECOND);
 	CU_ASSERT_EQUAL(p->iop.closes, 1);
 	CU_ASSERT_EQUAL(p->iop.err, err);
 	CU_ASSERT_EQUAL(p->cp.closes, 1);
 	CU_ASSERT_EQUAL(p->cp.err, err);
 	CU_ASSERT_PTR_NOT_NULL(strstr(p->iop.why, what));
 	CU_ASSERT_PTR_NOT_NULL(strstr(p->cp.why, what));
-	CU_ASSERT_EQUAL(ddio_double_logged(p->world, what), 1);
+	CU_ASSERT_EQUAL(ddio_sim_logged(p->world, what), 1);
 	CU_ASSERT_EQUAL(send_ping(&p->cp, 1), -ENOTCONN);
 	CU_ASSERT_EQUAL(send_ping(&p->iop, 1), -ENOTCONN);
 	pair_end(p);
@@ -363,20 +363,20 @@ static void test_refuse_open(void)
 static void test_peer_dies(void)
 {
 	struct ddio_send sends[10];
-	struct ddio_double_net net;
+	struct ddio_sim_link net;
 	struct pair p;
 	int cut;
 
-	ddio_double_net_default(&net);
+	ddio_sim_link_default(&net);
 	net.window = 1000;
 	for (cut = 0; cut < 2; cut++) {
 		pair_open(&p, &net);
 		busy(&p.cp, sends, 10);
 		if (cut)
-			ddio_double_cut(p.iop.env);
+			ddio_sim_cut(p.iop.env);
 		else
-			ddio_double_kill(p.iop.env);
-		ddio_double_run_for(p.world, 10 * SECOND);
+			ddio_sim_kill(p.iop.env);
+		ddio_sim_run_for(p.world, 10 * SECOND);
 		CU_ASSERT_EQUAL(p.cp.closes, 1);
 		CU_ASSERT_NOT_EQUAL(p.cp.err, 0);
 		CU_ASSERT_PTR_NOT_NULL(strstr(p.cp.why, "127.0.0.1:7000"));
@@ -392,7 +392,7 @@ static void test_peer_ends(void)
 
 	pair_open(&p, NULL);
 	side_close(&p.iop);
-	ddio_double_run_for(p.world, SECOND);
+	ddio_sim_run_for(p.world, SECOND);
 	CU_ASSERT_EQUAL(p.cp.closes, 1);
 	CU_ASSERT_EQUAL(p.cp.err, 0);
 	pair_end(&p);
@@ -404,7 +404,7 @@ static void test_nobody_listens(void)
 
 	pair_start(&p, NULL);
 	ddio_listener_close(p.listener);
-	ddio_double_run_for(p.world, SECOND);
+	ddio_sim_run_for(p.world, SECOND);
 	CU_ASSERT_EQUAL(p.cp.closes, 1);
 	CU_ASSERT_EQUAL(p.cp.err, -ECONNREFUSED);
 	CU_ASSERT_PTR_NOT_NULL(strstr(p.cp.why, "cannot connect"));
@@ -419,11 +419,11 @@ static void test_nobody_listens(void)
 static void test_flush(void)
 {
 	struct ddio_send send = { .done = side_done };
-	struct ddio_double_net net;
+	struct ddio_sim_link net;
 	struct pair p;
 	int i;
 
-	ddio_double_net_default(&net);
+	ddio_sim_link_default(&net);
 	net.window = 3000;
 	pair_open(&p, &net);
 	p.iop.on_bulk = sink_all;
@@ -435,7 +435,7 @@ static void test_flush(void)
 	CU_ASSERT_EQUAL(p.cp.dones, 1);
 	CU_ASSERT_EQUAL(p.cp.done_err, -ECANCELED);
 	p.cp.gone = true;
-	ddio_double_run_for(p.world, SECOND);
+	ddio_sim_run_for(p.world, SECOND);
 	CU_ASSERT_EQUAL(p.iop.messages, 501);
 	CU_ASSERT_EQUAL(p.iop.closes, 1);
 	CU_ASSERT_EQUAL(p.iop.err, 0);
@@ -452,9 +452,9 @@ static void test_flush_bounded(void)
 	CU_ASSERT_EQUAL(send_bulk(&p.cp, 1, data, sizeof(data), NULL), 0);
 	ddio_conn_close(p.cp.conn, true);
 	p.cp.gone = true;
-	ddio_double_run_for(p.world, 2 * SECOND);
+	ddio_sim_run_for(p.world, 2 * SECOND);
 	ddio_conn_pause(p.iop.conn, false);
-	ddio_double_run_for(p.world, SECOND);
+	ddio_sim_run_for(p.world, SECOND);
 	CU_ASSERT_EQUAL(p.iop.closes, 1);
 	CU_ASSERT_EQUAL(p.iop.err, -ECONNRESET);
 	CU_ASSERT_EQUAL(p.iop.messages, 0);

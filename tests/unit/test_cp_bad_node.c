@@ -157,12 +157,12 @@ static void fake_write(struct fake *k, enum sin sin)
 /* The header of a DATA whose bytes never come. */
 static void fake_torn(struct fake *k)
 {
-	struct ddio_double_net net;
+	struct ddio_sim_link net;
 
 	fake_data(k, 0, BLOCK, 0);
-	ddio_double_net_default(&net);
+	ddio_sim_link_default(&net);
 	net.break_after = DDIO_WIRE_HEADER_LEN + 40 + BLOCK / 2;
-	ddio_double_net(k->env, &net);
+	ddio_sim_set_link(k->env, &net);
 }
 
 static void fake_start(struct fake *k, const void *payload, size_t len)
@@ -397,7 +397,7 @@ static void suffer(struct cp_proc *p)
 		CU_ASSERT_PTR_NOT_NULL(strstr(p->text, "io0"));
 		CU_ASSERT_PTR_NOT_NULL(strstr(p->text, "read of f"));
 	}
-	ddio_double_sleep(p->env, 10 * CP_MS);
+	ddio_sim_sleep(p->env, 10 * CP_MS);
 	memset(buf, 0, BYTES);
 	CP_OK(p, transfer(p, f, buf, false));
 	for (i = 0; i < BYTES; i++)
@@ -422,22 +422,22 @@ static void every_sin(void)
 					  .disk_size = "1M",
 					  .timeout_ms = 1000 };
 		strcpy(w.top, "/nonexistent");
-		w.dw = ddio_double_new(sin + 1);
+		w.dw = ddio_sim_new(sin + 1);
 		cp_conf(&w);
 		k.w = &w;
 		k.sin = sin;
 		k.size = BYTES;
-		k.env = ddio_double_env(w.dw, "fake");
+		k.env = ddio_sim_env(w.dw, "fake");
 		CU_ASSERT_EQUAL_FATAL(
 			ddio_listen(k.env, "127.0.0.1:7400", fake_accept, &k, &k.listener), 0);
 		CU_ASSERT_EQUAL(cp_run(&w, suffer, &k), 0);
-		CU_ASSERT(ddio_double_elapsed(w.dw) < 10 * CP_SEC);
-		ddio_double_spawn(w.dw, w.proc[0].env, cp_end_main, &w.proc[0]);
-		CU_ASSERT_EQUAL(ddio_double_run(w.dw), 0);
+		CU_ASSERT(ddio_sim_elapsed(w.dw) < 10 * CP_SEC);
+		ddio_sim_spawn(w.proc[0].env, cp_end_main, &w.proc[0]);
+		CU_ASSERT_EQUAL(ddio_sim_run(w.dw), 0);
 		if (k.conn)
 			ddio_conn_close(k.conn, false);
 		ddio_listener_close(k.listener);
-		ddio_double_free(w.dw);
+		ddio_sim_free(w.dw);
 		ddio_conf_free(w.conf);
 	}
 }

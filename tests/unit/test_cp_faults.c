@@ -41,11 +41,11 @@ static struct ddio_array cyclic(uint32_t procs, uint64_t k)
 static void strike(struct cp_proc *p)
 {
 	struct storm *s = p->w->arg;
-	struct ddio_double_net net;
+	struct ddio_sim_link net;
 	struct ddio_env *env = NULL;
 
-	ddio_double_sleep(p->env, s->at);
-	ddio_double_net_default(&net);
+	ddio_sim_sleep(p->env, s->at);
+	ddio_sim_link_default(&net);
 	net.stall_after = 1;
 	if (s->what == NODE_CUT || s->what == NODE_STALL)
 		env = p->w->node[s->victim].env[0];
@@ -53,16 +53,16 @@ static void strike(struct cp_proc *p)
 		env = p->w->proc[s->victim].env;
 	switch (s->what) {
 	case NODE_CUT:
-		ddio_double_cut(p->w->node[s->victim].env[1]);
+		ddio_sim_cut(p->w->node[s->victim].env[1]);
 		/* fall through */
 	case MEMBER_CUT:
-		ddio_double_cut(env);
+		ddio_sim_cut(env);
 		break;
 	case NODE_STALL:
-		ddio_double_net(p->w->node[s->victim].env[1], &net);
+		ddio_sim_set_link(p->w->node[s->victim].env[1], &net);
 		/* fall through */
 	case MEMBER_STALL:
-		ddio_double_net(env, &net);
+		ddio_sim_set_link(env, &net);
 		break;
 	default:
 		ddio_disk_inject(p->w->node[s->victim].iop->reactors[0].disks[0].disk, -1, 1000000,
@@ -124,11 +124,11 @@ static void in_the_storm(struct cp_proc *p)
 	/* It may strike some who are still in it. */
 	cp_note(p, ddio_group_barrier(g));
 	if (!p->rank) {
-		s->began = ddio_double_elapsed(p->w->dw);
+		s->began = ddio_sim_elapsed(p->w->dw);
 		p->w->proc[PROCS].w = p->w;
 		p->w->proc[PROCS].env = p->env;
 		p->w->proc[PROCS].fn = strike;
-		ddio_double_spawn(p->w->dw, p->env, cp_proc_main, &p->w->proc[PROCS]);
+		ddio_sim_spawn(p->env, cp_proc_main, &p->w->proc[PROCS]);
 	}
 	for (i = 0; i < 40 && !p->ret; i++) {
 		one_transfer(p, f, g);
@@ -137,7 +137,7 @@ static void in_the_storm(struct cp_proc *p)
 	s->failed += p->ret != 0;
 	ddio_close(f);
 	/* A member that leaves at once would be blamed by those who have not heard yet. */
-	ddio_double_sleep(p->env, 5 * CP_SEC);
+	ddio_sim_sleep(p->env, 5 * CP_SEC);
 	ddio_group_free(g);
 }
 
@@ -186,7 +186,7 @@ static void check_storm(struct cp_world *w, struct storm *s)
 			what_name(s->what), s->victim, (unsigned long long)s->at, s->method,
 			s->writing ? "write" : "read", s->k, r, w->proc[r].ret, w->proc[r].text);
 	/* Three seconds of silence, and what it takes to notice. */
-	CU_ASSERT(ddio_double_elapsed(w->dw) - s->began < 40 * CP_SEC);
+	CU_ASSERT(ddio_sim_elapsed(w->dw) - s->began < 40 * CP_SEC);
 }
 
 static struct twin_rng rng;

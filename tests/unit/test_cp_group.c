@@ -10,7 +10,7 @@ static void meet(struct cp_proc *p)
 	struct ddio_group *g;
 	int i;
 
-	ddio_double_sleep(p->env, (p->rank * 7919 % 100) * CP_MS);
+	ddio_sim_sleep(p->env, (p->rank * 7919 % 100) * CP_MS);
 	g = cp_group(p);
 	if (!g)
 		return;
@@ -63,7 +63,7 @@ static int bcast(void *arg, void *buf, size_t len, uint32_t root)
 		return 0;
 	}
 	while (!ba->b->len)
-		ddio_double_sleep(ba->p->env, CP_MS);
+		ddio_sim_sleep(ba->p->env, CP_MS);
 	memcpy(buf, ba->b->bytes, len);
 	return 0;
 }
@@ -146,7 +146,7 @@ static void barrier_times(struct cp_proc *p)
 	uint32_t r;
 
 	for (k = 0; k < 5; k++) {
-		ddio_double_sleep(p->env, ((p->rank + k) * 37 % 11) * 100 * CP_MS);
+		ddio_sim_sleep(p->env, ((p->rank + k) * 37 % 11) * 100 * CP_MS);
 		came[p->rank] = k + 1;
 		CP_OK(p, ddio_group_barrier(g));
 		for (r = 0; r < p->w->p.procs; r++)
@@ -203,7 +203,7 @@ static void wrong_ranks_and_sizes(void)
 			if (!strstr(w.proc[r].text, texts[how]))
 				fprintf(stderr, "how %u rank %u: %s\n", how, r, w.proc[r].text);
 		}
-		CU_ASSERT(ddio_double_elapsed(w.dw) < 10 * CP_SEC);
+		CU_ASSERT(ddio_sim_elapsed(w.dw) < 10 * CP_SEC);
 		cp_world_end(&w);
 	}
 }
@@ -353,7 +353,7 @@ static void everybody_hears_of_a_mismatch(void)
 			CU_ASSERT_EQUAL(cp_run(&w, disagree, &odd), 0);
 			for (r = 1; r < 7; r++)
 				CU_ASSERT_STRING_EQUAL(w.proc[r].text, w.proc[0].text);
-			CU_ASSERT(ddio_double_elapsed(w.dw) < CP_SEC);
+			CU_ASSERT(ddio_sim_elapsed(w.dw) < CP_SEC);
 			cp_world_end(&w);
 		}
 }
@@ -374,9 +374,9 @@ static void miss(struct cp_proc *p)
 
 	CP_OK(p, ddio_group_barrier(g));
 	if (away)
-		ddio_double_sleep(p->env, 20 * CP_SEC);
+		ddio_sim_sleep(p->env, 20 * CP_SEC);
 	else
-		ddio_double_sleep(p->env, p->rank % 3 * 50 * CP_MS);
+		ddio_sim_sleep(p->env, p->rank % 3 * 50 * CP_MS);
 	if (!away || a->late) {
 		cp_note(p, ddio_group_barrier(g));
 		CU_ASSERT_EQUAL(p->ret, -ETIMEDOUT);
@@ -384,7 +384,7 @@ static void miss(struct cp_proc *p)
 	/* Afterwards all is well again. */
 	if (a->late) {
 		if (!away)
-			ddio_double_sleep(p->env, 19 * CP_SEC);
+			ddio_sim_sleep(p->env, 19 * CP_SEC);
 		CP_OK(p, ddio_group_barrier(g));
 		p->ret = -ETIMEDOUT;
 	}

@@ -196,7 +196,7 @@ static void everything(struct cp_proc *p)
 	run->failed += ret != 0;
 	ddio_group_free(g);
 	/* The others are not to take this for the failure. */
-	ddio_double_sleep(p->env, 10 * CP_SEC);
+	ddio_sim_sleep(p->env, 10 * CP_SEC);
 }
 
 /* So that there are sessions. */

@@ -95,15 +95,15 @@ static void compute(struct cp_proc *p)
 
 	CP_OK(p, ddio_drop_cache(f));
 	CP_OK(p, ddio_group_barrier(g));
-	before = ddio_double_elapsed(p->w->dw);
+	before = ddio_sim_elapsed(p->w->dw);
 	CP_OK(p, ddio_read_all(f, g, &t));
-	took = ddio_double_elapsed(p->w->dw) - before;
+	took = ddio_sim_elapsed(p->w->dw) - before;
 	CP_OK(p, ddio_start_read_all(f, g, &t, &op));
-	ddio_double_sleep(p->env, 2 * took);
+	ddio_sim_sleep(p->env, 2 * took);
 	CU_ASSERT_EQUAL(ddio_test(op), 0);
-	again = ddio_double_elapsed(p->w->dw);
+	again = ddio_sim_elapsed(p->w->dw);
 	CP_OK(p, ddio_wait(op));
-	CU_ASSERT_EQUAL(ddio_double_elapsed(p->w->dw), again);
+	CU_ASSERT_EQUAL(ddio_sim_elapsed(p->w->dw), again);
 	CU_ASSERT_EQUAL(ddio_test(NULL), 0);
 	CU_ASSERT_EQUAL(ddio_wait(NULL), -EINVAL);
 	ddio_close(f);

@@ -2,7 +2,7 @@
 /* The emulated disk's time: exact in virtual time, never early in real time. */
 #include <errno.h>
 #include "hp97560.h"
-#include "tests/double/double.h"
+#include "sim/sim.h"
 #include "tests/unit/env_rig.h"
 
 /* Disks of a world in virtual time, and the model beside them. */
@@ -28,9 +28,9 @@ static void hp_twin_done(struct ddio_disk_req *req)
 /* Bursts with pauses; the engine must tell the very nanosecond that the model does. */
 static void hp_twin_check(const char *bus, const char *options, double scale)
 {
-	struct ddio_world *world = ddio_double_new(3);
+	struct ddio_sim *world = ddio_sim_new(3);
 	struct hp_twin t[HP_DISKS] = { 0 };
-	struct ddio_env *env = ddio_double_env(world, "one");
+	struct ddio_env *env = ddio_sim_env(world, "one");
 	struct ddio_disk *disks[HP_DISKS];
 	struct hp97560_disk models[HP_DISKS];
 	struct ddio_disk_spec spec = { .engine = "hp97560", .bus = bus, .options = options };
@@ -67,9 +67,9 @@ static void hp_twin_check(const char *bus, const char *options, double scale)
 			       &result);
 		req->priv[2] = result.done_ns; /* the engine leaves this one alone */
 		if (rnd(&seed) % 4 == 0)
-			ddio_double_run_for(world, rnd(&seed) % (100 * MS));
+			ddio_sim_run_for(world, rnd(&seed) % (100 * MS));
 	}
-	ddio_double_run_for(world, 1000000 * MS);
+	ddio_sim_run_for(world, 1000000 * MS);
 	for (d = 0; d < HP_DISKS; d++) {
 		CU_ASSERT_EQUAL(t[d].n, HP_REQS);
 		CU_ASSERT_EQUAL(t[d].disordered, 0);
@@ -80,7 +80,7 @@ static void hp_twin_check(const char *bus, const char *options, double scale)
 		ddio_disk_close(disks[d]);
 	}
 	CU_ASSERT_EQUAL(wrong, 0);
-	ddio_double_free(world);
+	ddio_sim_free(world);
 }
 
 static void test_hp97560_times(void)
@@ -109,8 +109,8 @@ static void test_hp97560_bus(void)
 /* A slow drive's single command takes so many times as long. */
 static void test_hp97560_slow(void)
 {
-	struct ddio_world *world = ddio_double_new(3);
-	struct ddio_env *env = ddio_double_env(world, "one");
+	struct ddio_sim *world = ddio_sim_new(3);
+	struct ddio_env *env = ddio_sim_env(world, "one");
 	struct ddio_disk_spec spec = { .name = "h", .engine = "hp97560" };
 	struct hp_twin t[2] = { 0 };
 	struct ddio_disk *disks[2];
@@ -128,12 +128,12 @@ static void test_hp97560_slow(void)
 						       .arg = &t[i] };
 		ddio_disk_submit(disks[i], &t[i].reqs[0]);
 	}
-	ddio_double_run_for(world, 1000 * MS);
+	ddio_sim_run_for(world, 1000 * MS);
 	CU_ASSERT_EQUAL(t[1].reqs[0].done_ns - t[1].reqs[0].submit_ns,
 			5 * (t[0].reqs[0].done_ns - t[0].reqs[0].submit_ns));
 	ddio_disk_close(disks[0]);
 	ddio_disk_close(disks[1]);
-	ddio_double_free(world);
+	ddio_sim_free(world);
 }
 
 static int compare_u64(const void *a, const void *b)

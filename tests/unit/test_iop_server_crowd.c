@@ -215,7 +215,7 @@ static void run(uint64_t seed, bool failing)
 {
 	struct crowd *cr = calloc(1, sizeof(*cr));
 	struct sw *sw = sw_prepare(SW_ADDR, "sync_io = no");
-	struct ddio_double_net net;
+	struct ddio_sim_link net;
 	uint32_t i;
 
 	crowd_state = seed * 104729 + 3;
@@ -225,10 +225,10 @@ static void run(uint64_t seed, bool failing)
 	sw->disk_options = "delay_us=300";
 	CU_ASSERT_EQUAL_FATAL(sw_conf(sw, SW_ADDR, sw->err, sizeof(sw->err)), 0);
 	CU_ASSERT_EQUAL_FATAL(sw_start_node(sw), 0);
-	ddio_double_net_default(&net);
+	ddio_sim_link_default(&net);
 	net.jitter_ns = MS / 4;
 	net.chop = rnd(2) ? 0 : 3000;
-	ddio_double_net(sw->client, &net);
+	ddio_sim_set_link(sw->client, &net);
 	for (i = 0; i < CROWD; i++) {
 		cr->p[i].disk = i % 3;
 		cr->p[i].id = 10 + i;

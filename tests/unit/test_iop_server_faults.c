@@ -55,7 +55,7 @@ static void violations_end_the_connection(void)
 		settle(sw);
 		CU_ASSERT(c->closed);
 		CU_ASSERT_EQUAL(c->replies, 0);
-		CU_ASSERT_EQUAL(ddio_double_logged(sw->world, "refused 127.0.0.1"), i + 1);
+		CU_ASSERT_EQUAL(ddio_sim_logged(sw->world, "refused 127.0.0.1"), i + 1);
 		sc_free(c);
 	}
 	CU_ASSERT_EQUAL(sc_call(witness, DDIO_OP_PING, NULL, 0, NULL, 0), DDIO_ST_OK);
@@ -185,7 +185,7 @@ static void a_disk_error_names_disk_file_and_byte(void)
 	CU_ASSERT_EQUAL(sc_sync(c, 1), DDIO_ST_IO);
 	CU_ASSERT_PTR_NOT_NULL(strstr(c->text, "disk d0: file 1"));
 	CU_ASSERT_EQUAL(sc_sync(c, 1), DDIO_ST_OK);
-	CU_ASSERT(ddio_double_logged(sw->world, "disk d0: block 0 of file 1") >= 1);
+	CU_ASSERT(ddio_sim_logged(sw->world, "disk d0: block 0 of file 1") >= 1);
 	sc_free(c);
 	sw_free(sw);
 }
@@ -250,9 +250,9 @@ static void a_deaf_client_does_not_hold_up_a_stop(void)
 	sc_send(c, DDIO_OP_OBJ_READ, buf, n, NULL, 0);
 	sc_send(c, DDIO_OP_OBJ_READ, buf, n, NULL, 0);
 	settle(sw);
-	begin = ddio_double_elapsed(sw->world);
+	begin = ddio_sim_elapsed(sw->world);
 	sw_stop(sw);
-	CU_ASSERT(ddio_double_elapsed(sw->world) - begin < 2500 * MS);
+	CU_ASSERT(ddio_sim_elapsed(sw->world) - begin < 2500 * MS);
 	sc_free(c);
 	sw_free(sw);
 }
@@ -263,7 +263,7 @@ static void half_a_client_does_not_hold_up_a_stop(void)
 	struct sw *sw = sw_new(NULL);
 	struct sc *c = sc_new(sw, sw_reactor(sw, 0));
 	struct ddio_msg_obj obj = sc_obj(1, 0, 0, sizeof(big));
-	struct ddio_double_net net;
+	struct ddio_sim_link net;
 	struct ddio_stream *stream;
 	static const struct ddio_stream_ops ops;
 	uint8_t buf[64];
@@ -272,9 +272,9 @@ static void half_a_client_does_not_hold_up_a_stop(void)
 	CU_ASSERT_EQUAL_FATAL(ddio_stream_connect(sw->client, SW_ADDR, &ops, NULL, &stream), 0);
 	ddio_stream_want_read(stream, false);
 	sw_run(sw, 10 * MS);
-	ddio_double_net_default(&net);
+	ddio_sim_link_default(&net);
 	net.stall_after = 100000;
-	ddio_double_net(sw->client, &net);
+	ddio_sim_set_link(sw->client, &net);
 	sc_send(c, DDIO_OP_OBJ_WRITE, buf, n, big, sizeof(big));
 	settle(sw);
 	CU_ASSERT_EQUAL(c->replies, 0);

@@ -186,7 +186,7 @@ static void test_reserve(void)
 		CU_ASSERT(id > last);
 		last = id;
 		if (i % 512 == 511)
-			ddio_double_run_for(t.world, 1000000);
+			ddio_sim_run_for(t.world, 1000000);
 	}
 	/* Without a moment for it to be renewed it ends. */
 	for (i = 0; i < 2 * DDIO_NS_RESERVE && !refused; i++) {
@@ -197,7 +197,7 @@ static void test_reserve(void)
 		refused = ddio_ns_create(t.ns, &rec) == -EAGAIN;
 	}
 	CU_ASSERT_EQUAL(refused, 1);
-	ddio_double_run_for(t.world, 1000000000);
+	ddio_sim_run_for(t.world, 1000000000);
 	CU_ASSERT(create(&t, "h") > last);
 	CU_ASSERT_EQUAL(nst_commit(&t), 0);
 	clean(&t, 3 * DDIO_NS_RESERVE + i);

@@ -533,7 +533,7 @@ static void test_closed_too_early(void)
 	ut_commit_init(&c, t.env);
 	ddio_store_commit(t.store, &c.commit);
 	ddio_store_close(t.store);
-	CU_ASSERT_EQUAL(ddio_double_logged(t.world, "closed during a commit"), 1);
+	CU_ASSERT_EQUAL(ddio_sim_logged(t.world, "closed during a commit"), 1);
 	CU_ASSERT_EQUAL(ut_commit_wait(&c), 0);
 	ddio_object_put(obj);
 	ut_store_end(&t);

@@ -178,7 +178,7 @@ static void test_bad_crc(void)
 	apply(&t, &extent);
 	CU_ASSERT_EQUAL(ut_store_reopen(&t), 0);
 	CU_ASSERT_PTR_NULL(ut_object(&t, 2, BS, 0, false));
-	CU_ASSERT(ddio_double_logged(t.world, "records of object 2 are damaged") > 0);
+	CU_ASSERT(ddio_sim_logged(t.world, "records of object 2 are damaged") > 0);
 	expect(&t, "block 0 of object 2 is damaged", 20);
 	begin(&t);
 	apply(&t, &object);

@@ -224,7 +224,7 @@ static void step(struct life *life)
 		drop(life, i);
 		break;
 	case 8:
-		ddio_double_run_for(life->t.world, 1 + ddio_rand_below(&life->rand, 1000));
+		ddio_sim_run_for(life->t.world, 1 + ddio_rand_below(&life->rand, 1000));
 		break;
 	default:
 		op_write(life, i);

@@ -225,7 +225,7 @@ static void test_ns(void)
 
 	ut_store_prepare(&t, SIZE);
 	sweep(ns_attempt, &t, false);
-	ddio_double_free(t.world);
+	ddio_sim_free(t.world);
 	ut_remove_tree(t.top);
 }
 

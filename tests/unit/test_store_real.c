@@ -124,7 +124,7 @@ static void test_worker(void)
 
 	memset(&b, 0, sizeof(b));
 	ut_store_prepare(&b.t, SIZE);
-	ddio_double_free(b.t.world);
+	ddio_sim_free(b.t.world);
 	b.t.opts.sync = true;
 	open_all(&b);
 	shrink(&b.t.store->db);
@@ -166,7 +166,7 @@ static void test_engines(void)
 	for (i = 0; i < 3; i++) {
 		memset(&b, 0, sizeof(b));
 		ut_store_prepare(&b.t, engines[i].size);
-		ddio_double_free(b.t.world);
+		ddio_sim_free(b.t.world);
 		b.t.spec.engine = engines[i].name;
 		open_all(&b);
 		close_all(&b);

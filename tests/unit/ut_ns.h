@@ -10,7 +10,7 @@
  */
 struct nst {
 	char top[200], dir[260], err[500];
-	struct ddio_world *world;
+	struct ddio_sim *world;
 	struct ddio_env *env;
 	struct ddio_ns *ns;
 };
@@ -25,8 +25,8 @@ static inline void nst_begin(struct nst *t)
 	memset(t, 0, sizeof(*t));
 	ut_temp_dir(t->top, sizeof(t->top));
 	snprintf(t->dir, sizeof(t->dir), "%s/ns", t->top);
-	t->world = ddio_double_new(1);
-	t->env = ddio_double_env(t->world, "io0");
+	t->world = ddio_sim_new(1);
+	t->env = ddio_sim_env(t->world, "io0");
 	if (nst_open(t))
 		abort();
 }
@@ -34,7 +34,7 @@ static inline void nst_begin(struct nst *t)
 static inline void nst_end(struct nst *t)
 {
 	ddio_ns_close(t->ns);
-	ddio_double_free(t->world);
+	ddio_sim_free(t->world);
 	ut_remove_tree(t->top);
 }
 

@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include "env/env.h"
 #include "iop/store.h"
-#include "tests/double/double.h"
+#include "sim/sim.h"
 #include "tests/unit/ut.h"
 
 #define MIB (1024ull * 1024)
@@ -23,7 +23,7 @@
  */
 struct ut_store {
 	char top[200], recs[260], file[260];
-	struct ddio_world *world;
+	struct ddio_sim *world;
 	struct ddio_env *env;
 	struct ddio_disk *disk;
 	struct ddio_store *store;
@@ -102,8 +102,8 @@ static inline void ut_store_prepare(struct ut_store *t, uint64_t size)
 	ut_temp_dir(t->top, sizeof(t->top));
 	snprintf(t->recs, sizeof(t->recs), "%s/recs/d0", t->top);
 	snprintf(t->file, sizeof(t->file), "%s/disk", t->top);
-	t->world = ddio_double_new(1);
-	t->env = ddio_double_env(t->world, "io0");
+	t->world = ddio_sim_new(1);
+	t->env = ddio_sim_env(t->world, "io0");
 	t->spec = (struct ddio_disk_spec){
 		.name = "d0", .engine = "mem", .path = t->file, .size = size, .create = true
 	};
@@ -124,7 +124,7 @@ static inline void ut_store_begin(struct ut_store *t, uint64_t size)
 static inline void ut_store_end(struct ut_store *t)
 {
 	ut_store_close(t);
-	ddio_double_free(t->world);
+	ddio_sim_free(t->world);
 	ut_remove_tree(t->top);
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The test double itself: order, time, coroutines, streams and their faults. */
+/* The simulated world as an env: order, time, coroutines, streams and their faults. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "tests/double/double.h"
+#include "sim/sim.h"
 #include "tests/unit/ut.h"
 
 #define MS 1000000ULL
@@ -39,8 +39,8 @@ TRACE_FN(d)
 
 static void test_order(void)
 {
-	struct ddio_world *world = ddio_double_new(1);
-	struct ddio_env *env = ddio_double_env(world, "one");
+	struct ddio_sim *world = ddio_sim_new(1);
+	struct ddio_env *env = ddio_sim_env(world, "one");
 	struct trace t = { .env = env };
 	struct ddio_timer early = { .fn = trace_a, .arg = &t };
 	struct ddio_timer late = { .fn = trace_b, .arg = &t };
@@ -57,19 +57,19 @@ static void test_order(void)
 	ddio_env_post(env, &post);
 	ddio_env_offload(env, &job);
 	CU_ASSERT_STRING_EQUAL(t.text, "w");
-	ddio_double_run_for(world, 4 * MS);
+	ddio_sim_run_for(world, 4 * MS);
 	CU_ASSERT_STRING_EQUAL(t.text, "wcda");
 	CU_ASSERT_EQUAL(ddio_env_now(env), now + 4 * MS);
 	CU_ASSERT(ddio_timer_armed(&late));
-	ddio_double_run_for(world, 4 * MS);
+	ddio_sim_run_for(world, 4 * MS);
 	CU_ASSERT_STRING_EQUAL(t.text, "wcdab");
 	ddio_env_log(env, DDIO_LOG_WARN, "lost %d of %s", 3, "them");
-	CU_ASSERT_EQUAL(ddio_double_logged(world, "one warning: lost 3 of them"), 1);
-	CU_ASSERT_EQUAL(ddio_double_logged(world, "lost 4"), 0);
+	CU_ASSERT_EQUAL(ddio_sim_logged(world, "one warning: lost 3 of them"), 1);
+	CU_ASSERT_EQUAL(ddio_sim_logged(world, "lost 4"), 0);
 	ddio_env_charge(env, DDIO_WORK_COPY, 5);
 	ddio_env_charge(env, DDIO_WORK_COPY, 7);
-	CU_ASSERT_EQUAL(ddio_double_charged(env, DDIO_WORK_COPY), 12);
-	ddio_double_free(world);
+	CU_ASSERT_EQUAL(ddio_sim_charged(env, DDIO_WORK_COPY), 12);
+	ddio_sim_free(world);
 }
 
 /*
@@ -95,7 +95,7 @@ static void meeting_open(void *arg)
 {
 	struct meeting *m = arg;
 
-	ddio_double_sleep(m->env, 7 * MS);
+	ddio_sim_sleep(m->env, 7 * MS);
 	ddio_gate_open(m->env, &m->gate);
 }
 
@@ -108,30 +108,30 @@ static void meeting_miss(void *arg)
 
 static void test_coroutines(void)
 {
-	struct ddio_world *world = ddio_double_new(1);
-	struct ddio_env *env = ddio_double_env(world, "one");
+	struct ddio_sim *world = ddio_sim_new(1);
+	struct ddio_env *env = ddio_sim_env(world, "one");
 	struct meeting m = { .env = env, .ret = 1 };
 	uint64_t start = ddio_env_now(env);
 
 	ddio_gate_init(&m.gate);
 	ddio_gate_init(&m.never);
-	CU_ASSERT_EQUAL(ddio_double_spawn(world, env, meeting_wait, &m), 0);
-	CU_ASSERT_EQUAL(ddio_double_spawn(world, env, meeting_open, &m), 0);
-	CU_ASSERT_EQUAL(ddio_double_run(world), 0);
+	CU_ASSERT_EQUAL(ddio_sim_spawn(env, meeting_wait, &m), 0);
+	CU_ASSERT_EQUAL(ddio_sim_spawn(env, meeting_open, &m), 0);
+	CU_ASSERT_EQUAL(ddio_sim_run(world), 0);
 	CU_ASSERT_EQUAL(m.ret, 0);
 	CU_ASSERT_EQUAL(m.woke, start + 7 * MS);
 	CU_ASSERT(ddio_gate_is_open(&m.gate));
 
-	ddio_double_spawn(world, env, meeting_miss, &m);
-	CU_ASSERT_EQUAL(ddio_double_run(world), 0);
+	ddio_sim_spawn(env, meeting_miss, &m);
+	CU_ASSERT_EQUAL(ddio_sim_run(world), 0);
 	CU_ASSERT_EQUAL(m.ret, -ETIMEDOUT);
 	CU_ASSERT_EQUAL(ddio_env_now(env), start + 9 * MS);
 
 	ddio_gate_init(&m.gate);
-	ddio_double_spawn(world, env, meeting_wait, &m);
-	CU_ASSERT_EQUAL(ddio_double_run(world), -EDEADLK);
+	ddio_sim_spawn(env, meeting_wait, &m);
+	CU_ASSERT_EQUAL(ddio_sim_run(world), -EDEADLK);
 	/* Freed in the middle of its wait. */
-	ddio_double_free(world);
+	ddio_sim_free(world);
 }
 
 static void gate_opener(void *arg)
@@ -150,8 +150,8 @@ static void gate_self_wait(void *arg)
 
 static void test_gate_from_main(void)
 {
-	struct ddio_world *world = ddio_double_new(1);
-	struct meeting m = { .env = ddio_double_env(world, "one") };
+	struct ddio_sim *world = ddio_sim_new(1);
+	struct meeting m = { .env = ddio_sim_env(world, "one") };
 	struct ddio_timer timer = { .fn = gate_opener, .arg = &m };
 	struct ddio_post post = { .fn = gate_self_wait, .arg = &m };
 	uint64_t start = ddio_env_now(m.env);
@@ -165,9 +165,9 @@ static void test_gate_from_main(void)
 	CU_ASSERT_EQUAL(ddio_env_now(m.env), start + 3 * MS);
 	CU_ASSERT_EQUAL(ddio_gate_wait(m.env, &m.never, 0), -EDEADLK);
 	ddio_env_post(m.env, &post);
-	ddio_double_run_for(world, MS);
+	ddio_sim_run_for(world, MS);
 	CU_ASSERT_EQUAL(m.ret, -EDEADLK);
-	ddio_double_free(world);
+	ddio_sim_free(world);
 }
 
 /*
@@ -273,27 +273,27 @@ static void echo_accept(void *ctx, struct ddio_stream *stream)
 }
 
 struct echo {
-	struct ddio_world *world;
+	struct ddio_sim *world;
 	struct ddio_env *server, *client;
 	struct ddio_listener *listener;
 	struct end back, forth;
 };
 
-static void echo_begin(struct echo *t, uint64_t seed, const struct ddio_double_net *net)
+static void echo_begin(struct echo *t, uint64_t seed, const struct ddio_sim_link *net)
 {
 	size_t i;
 
 	memset(t, 0, sizeof(*t));
-	t->world = ddio_double_new(seed);
-	t->server = ddio_double_env(t->world, "server");
-	t->client = ddio_double_env(t->world, "client");
+	t->world = ddio_sim_new(seed);
+	t->server = ddio_sim_env(t->world, "server");
+	t->client = ddio_sim_env(t->world, "client");
 	t->back.buf = malloc(ECHO_LEN);
 	t->forth.buf = malloc(ECHO_LEN);
 	t->forth.sends_all = true;
 	for (i = 0; i < ECHO_LEN; i++)
 		t->forth.buf[i] = i * 7 + i / 251;
-	ddio_double_net(t->server, net);
-	ddio_double_net(t->client, net);
+	ddio_sim_set_link(t->server, net);
+	ddio_sim_set_link(t->client, net);
 	CU_ASSERT_EQUAL(ddio_listen(t->server, "127.0.0.1:0", echo_accept, &t->back, &t->listener),
 			0);
 	CU_ASSERT_EQUAL(ddio_stream_connect(t->client, ddio_listener_addr(t->listener), &check_ops,
@@ -305,17 +305,17 @@ static void echo_begin(struct echo *t, uint64_t seed, const struct ddio_double_n
 static void echo_end(struct echo *t)
 {
 	ddio_stream_close(t->forth.stream);
-	ddio_double_run_for(t->world, 1000 * MS);
+	ddio_sim_run_for(t->world, 1000 * MS);
 	ddio_stream_close(t->back.stream);
 	ddio_listener_close(t->listener);
 	free(t->back.buf);
 	free(t->forth.buf);
-	ddio_double_free(t->world);
+	ddio_sim_free(t->world);
 }
 
 static void test_streams(void)
 {
-	static const struct ddio_double_net nets[] = {
+	static const struct ddio_sim_link nets[] = {
 		{ .latency_ns = 10000, .window = 65536 },
 		{ .latency_ns = 1, .window = 1 << 20 },
 		{ .latency_ns = 10000, .jitter_ns = 50000, .window = 4096, .chop = 700 },
@@ -326,7 +326,7 @@ static void test_streams(void)
 
 	for (i = 0; i < sizeof(nets) / sizeof(nets[0]); i++) {
 		echo_begin(&t, i, &nets[i]);
-		ddio_double_run_for(t.world, 60000 * MS);
+		ddio_sim_run_for(t.world, 60000 * MS);
 		CU_ASSERT_EQUAL(t.forth.have, ECHO_LEN);
 		CU_ASSERT_EQUAL(t.forth.err, 0);
 		CU_ASSERT_FALSE(t.back.over);
@@ -337,15 +337,15 @@ static void test_streams(void)
 
 static void test_stream_end(void)
 {
-	struct ddio_double_net net;
+	struct ddio_sim_link net;
 	struct echo t;
 
-	ddio_double_net_default(&net);
+	ddio_sim_link_default(&net);
 	echo_begin(&t, 1, &net);
-	ddio_double_run_for(t.world, 1000 * MS);
+	ddio_sim_run_for(t.world, 1000 * MS);
 	ddio_stream_close(t.forth.stream);
 	t.forth.stream = NULL;
-	ddio_double_run_for(t.world, MS);
+	ddio_sim_run_for(t.world, MS);
 	CU_ASSERT_TRUE(t.back.over);
 	CU_ASSERT_EQUAL(t.back.err, 0);
 	CU_ASSERT_EQUAL(t.back.have, ECHO_LEN);
@@ -354,13 +354,13 @@ static void test_stream_end(void)
 
 static void test_stream_faults(void)
 {
-	struct ddio_double_net net;
+	struct ddio_sim_link net;
 	struct echo t;
 
-	ddio_double_net_default(&net);
+	ddio_sim_link_default(&net);
 	net.break_after = 100000;
 	echo_begin(&t, 1, &net);
-	ddio_double_run_for(t.world, 1000 * MS);
+	ddio_sim_run_for(t.world, 1000 * MS);
 	CU_ASSERT_EQUAL(t.forth.err, -ECONNRESET);
 	CU_ASSERT_EQUAL(t.back.err, -ECONNRESET);
 	CU_ASSERT(t.back.have < 100000);
@@ -369,7 +369,7 @@ static void test_stream_faults(void)
 	net.break_after = 0;
 	net.stall_after = 123456;
 	echo_begin(&t, 1, &net);
-	ddio_double_run_for(t.world, 1000 * MS);
+	ddio_sim_run_for(t.world, 1000 * MS);
 	CU_ASSERT_EQUAL(t.back.have, 123456);
 	CU_ASSERT_EQUAL(t.forth.have, 123456);
 	CU_ASSERT_EQUAL(t.forth.err, 0);
@@ -378,32 +378,32 @@ static void test_stream_faults(void)
 
 static void test_kill_and_cut(void)
 {
-	struct ddio_double_net net;
+	struct ddio_sim_link net;
 	struct ddio_stream *again;
 	struct end other = { 0 };
 	struct echo t;
 
-	ddio_double_net_default(&net);
+	ddio_sim_link_default(&net);
 	net.window = 8192;
 	echo_begin(&t, 1, &net);
-	ddio_double_run_for(t.world, MS / 5);
-	ddio_double_kill(t.server);
-	ddio_double_run_for(t.world, 1000 * MS);
+	ddio_sim_run_for(t.world, MS / 5);
+	ddio_sim_kill(t.server);
+	ddio_sim_run_for(t.world, 1000 * MS);
 	CU_ASSERT_TRUE(t.forth.over);
 	CU_ASSERT(t.forth.have > 0 && t.forth.have < ECHO_LEN);
 	CU_ASSERT_EQUAL(ddio_stream_connect(t.client, ddio_listener_addr(t.listener), &check_ops,
 					    &other, &again),
 			0);
 	CU_ASSERT_EQUAL(other.err, 0);
-	ddio_double_run_for(t.world, MS);
+	ddio_sim_run_for(t.world, MS);
 	CU_ASSERT_EQUAL(other.err, -ECONNREFUSED);
 	ddio_stream_close(again);
 	echo_end(&t);
 
 	echo_begin(&t, 1, &net);
-	ddio_double_run_for(t.world, MS / 5);
-	ddio_double_cut(t.client);
-	ddio_double_run_for(t.world, 1000 * MS);
+	ddio_sim_run_for(t.world, MS / 5);
+	ddio_sim_cut(t.client);
+	ddio_sim_run_for(t.world, 1000 * MS);
 	CU_ASSERT_EQUAL(t.forth.err, -ECONNRESET);
 	CU_ASSERT_EQUAL(t.back.err, -ECONNRESET);
 	echo_end(&t);
@@ -412,7 +412,7 @@ static void test_kill_and_cut(void)
 /* The same seed gives the same run, another seed another one. */
 static void test_repeats(void)
 {
-	struct ddio_double_net net = {
+	struct ddio_sim_link net = {
 		.latency_ns = 10000, .jitter_ns = 90000, .window = 5000, .chop = 900
 	};
 	size_t have[3];
@@ -421,7 +421,7 @@ static void test_repeats(void)
 
 	for (i = 0; i < 3; i++) {
 		echo_begin(&t, i == 2 ? 5 : 4, &net);
-		ddio_double_run_for(t.world, 2 * MS);
+		ddio_sim_run_for(t.world, 2 * MS);
 		have[i] = t.forth.have;
 		CU_ASSERT(have[i] > 0 && have[i] < ECHO_LEN);
 		echo_end(&t);
@@ -461,8 +461,8 @@ static int disk_do(struct disk_use *use, struct ddio_disk *disk, enum ddio_disk_
 
 static void test_disks(void)
 {
-	struct ddio_world *world = ddio_double_new(1);
-	struct disk_use use = { .env = ddio_double_env(world, "one") };
+	struct ddio_sim *world = ddio_sim_new(1);
+	struct disk_use use = { .env = ddio_sim_env(world, "one") };
 	struct ddio_disk_spec spec = {
 		.name = "d", .engine = "mem", .size = 1 << 20, .options = "delay_us=1500"
 	};
@@ -476,7 +476,7 @@ static void test_disks(void)
 	CU_ASSERT_EQUAL(disk_do(&use, disk, DDIO_DISK_READ, back), 0);
 	CU_ASSERT_STRING_EQUAL(back, "written");
 	ddio_disk_close(disk);
-	ddio_double_free(world);
+	ddio_sim_free(world);
 }
 
 static const struct ut_case cases[] = {
@@ -494,7 +494,7 @@ static const struct ut_case cases[] = {
 
 int main(void)
 {
-	static const struct ut_suite suites[] = { { "env_double", cases } };
+	static const struct ut_suite suites[] = { { "env_sim", cases } };
 
-	return ut_run("env_double", suites, 1);
+	return ut_run("env_sim", suites, 1);
 }
