@@ -66,7 +66,7 @@ $(FO)/tests/fuzz/make_corpus: $(FO)/tests/fuzz/make_corpus.o $(FO)/libddio-fuzz.
 include tests/vm/build.mk
 
 check-build:
-	$(Q)$(MAKE) --no-print-directory -j$$(nproc) all perf-bins helper-bins example-bins
+	$(Q)$(MAKE) --no-print-directory -j$$(nproc) all perf-bins helper-bins example-bins $(VM_BIN)
 	$(Q)$(MAKE) --no-print-directory -j$$(nproc) D=asan all unit-bins helper-bins
 	$(Q)$(MAKE) --no-print-directory -j$$(nproc) D=tsan all unit-bins helper-bins
 	$(Q)$(MAKE) --no-print-directory -j$$(nproc) fuzz-bins

@@ -30,6 +30,12 @@ mkdir -p "$log"
 # name, then command, a line each
 all_tests() {
 	local t
+	# The kernel modules, in virtual machines with Debian's kernels: what takes longest begins first.
+	for t in 6.1 6.12 7.x; do
+		echo "vm/$t|tests/vm/check.sh $t"
+	done
+	echo "vm/timing|tests/vm/timing.sh 6.1"
+	echo "vm/dkms|tests/vm/dkms.sh"
 	for t in tests/tree/*.sh; do
 		[ -e "$t" ] && echo "tree/$(basename "$t" .sh)|$t"
 	done
@@ -51,12 +57,6 @@ all_tests() {
 		case $t in */lib.sh) continue ;; esac
 		[ -e "$t" ] && echo "cluster/$(basename "$t" .sh)|$t"
 	done
-	# The kernel modules, in virtual machines with Debian's kernels.
-	for t in 6.1 6.12 7.x; do
-		echo "vm/$t|tests/vm/check.sh $t"
-	done
-	echo "vm/timing|tests/vm/timing.sh 6.1"
-	echo "vm/dkms|tests/vm/dkms.sh"
 }
 
 chosen() {

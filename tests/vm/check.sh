@@ -1,13 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # timeout: 1500
-# serial
 #
 # Every test for virtual machines on one kernel, counted as tests/run.sh does.
 #
 #   tests/vm/check.sh KERNEL [PATTERN ...]
 #
-# The selftests' variables (DDIO_SEED, DDIO_ROUNDS, DDIO_CALLS, DDIO_TIMEOUT) go through.
+# The selftests' variables (tests/kselftest/README) go through.
 set -u
 . "$(dirname "$0")/lib.sh"
 
@@ -22,7 +21,8 @@ if [ "$label" = debug ]; then
 fi
 
 # Selftests for this machine's C library; they come along as they are.
-make -s -C "$top/tests/kselftest" -j"$(nproc)" OUTPUT="$top/build/kselftest" >&2 || {
+mkdir -p "$top/build/kselftest"
+flock "$top/build/kselftest" make -s -C "$top/tests/kselftest" -j"$(nproc)" OUTPUT="$top/build/kselftest" >&2 || {
 	echo "the selftests do not build"
 	echo "0 passed, 1 failed, 0 skipped"
 	exit 1
@@ -30,7 +30,7 @@ make -s -C "$top/tests/kselftest" -j"$(nproc)" OUTPUT="$top/build/kselftest" >&2
 
 out=$(mktemp)
 trap 'rm -f "$out"' EXIT
-for v in DDIO_SEED DDIO_ROUNDS DDIO_CALLS DDIO_TIMEOUT; do
+for v in DDIO_SEED DDIO_ROUNDS DDIO_KILLS DDIO_CALLS DDIO_LOADS DDIO_TIMEOUT; do
 	[ -z "${!v:-}" ] || export "DDIO_VMENV_$v=${!v}"
 done
 "$vm_dir/run.sh" --kernel "$label" --mod "${MODULES:-all}" --name "$name" --timeout "$bound" \

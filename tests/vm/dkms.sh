@@ -1,7 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # timeout: 1500
-# serial
 #
 # The package ddio-dkms on a machine as an administrator has it: installed in a root
 # file system with DKMS and kernel headers, in a virtual machine that runs that kernel.

@@ -92,7 +92,7 @@ write_apt_config() {
 update_once() {
 	[ -n "${updated:-}" ] && return
 	say "reading the mirror's package lists"
-	retry apt-get -qq update || die "the mirror's package lists cannot be read"
+	retry apt-get -qq update || skip "the kernels are not in $cache, and the mirror cannot be read"
 	updated=1
 }
 

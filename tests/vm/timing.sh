@@ -1,7 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # timeout: 400
-# serial
 #
 # The time of hp97560 disks beside the model, in a machine whose clock counts its
 # instructions: what else this host does at the moment does not show.
@@ -11,7 +10,8 @@ set -u
 . "$(dirname "$0")/lib.sh"
 
 label=$(kernel_label "${1:-6.1}") || exit 1
-make -s -C "$top/tests/kselftest" OUTPUT="$top/build/kselftest" \
+mkdir -p "$top/build/kselftest"
+flock "$top/build/kselftest" make -s -C "$top/tests/kselftest" OUTPUT="$top/build/kselftest" \
 	"$top/build/kselftest/hp97560/test_timing" >&2 || exit 1
 # One processor: QEMU's emulation of several in this mode does not get them started.
 "$vm_dir/run.sh" --icount --smp 1 --kernel "$label" --mod hp97560 --no-disks --timeout 360 \

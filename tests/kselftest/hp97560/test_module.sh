@@ -14,7 +14,7 @@ load() { modprobe hp97560 "$@" 2>/dev/null; }
 case_many_loads() {
 	local i
 	unloaded
-	for i in $(seq "${DDIO_ROUNDS:-100}"); do
+	for i in $(seq "${DDIO_LOADS:-100}"); do
 		load nr_devices=$((i % 3)) time_scale=0 || fail "load $i"
 		same "$(ls -d /sys/block/hp97560_* 2>/dev/null | wc -l)" $((i % 3)) "disks of load $i"
 		[ $((i % 3)) = 0 ] || works write 0 0
