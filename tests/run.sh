@@ -24,8 +24,6 @@ while [ $# -gt 0 ]; do
 	esac
 done
 log=$top/build/log
-rm -rf "$log"
-mkdir -p "$log"
 
 # name, then command, a line each
 all_tests() {
@@ -122,6 +120,8 @@ if [ -n "$list" ]; then
 	printf '%s\n' "${par[@]%%|*}" "${ser[@]%%|*}"
 	exit 0
 fi
+rm -rf "$log"
+mkdir -p "$log"
 [ ${#par[@]} -eq 0 ] || printf '%s\0' "${par[@]}" |
 	xargs -0 -n1 -P"$(nproc)" bash -c 'run_one "$1"' _
 for t in ${ser[@]+"${ser[@]}"}; do
