@@ -6,10 +6,15 @@
 VM_KERNELS ?= 6.1 6.12 7.x
 K ?= $(VM_KERNELS)
 
-# Unit tests that can be given block devices, for the machine (t_engines.sh).
-VM_BIN := build/tests/vm/test_env_disk_stream
+# For the machine: unit tests that can be given block devices (t_engines.sh), benchmarks (t_cost.sh).
+VM_UNIT := build/tests/vm/test_env_disk_stream
+VM_PERF := build/tests/vm/bench_kmod build/tests/vm/bench_kmod_delivery
+VM_BIN := $(VM_UNIT) $(VM_PERF)
 
-$(VM_BIN): build/tests/vm/%: build/tests/unit/%
+$(VM_UNIT): build/tests/vm/%: build/tests/unit/%
+	$(Q)install -D $< $@
+
+$(VM_PERF): build/tests/vm/%: build/tests/perf/%
 	$(Q)install -D $< $@
 
 .PHONY: check-vm check-vm-debug
