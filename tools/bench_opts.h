@@ -29,6 +29,7 @@
 	{ "outstanding", 0, OPT_U32, BENCH_AT(outstanding), "N", "requests a disk and process of TC and 2P (4)" }, \
 	{ "fcfs", 0, OPT_FLAG, BENCH_AT(fcfs), NULL, "disk queues serve who comes first, not CSCAN" }, \
 	{ "rotate", 0, OPT_FLAG, BENCH_AT(rotate), NULL, "each disk starts elsewhere in its list" }, \
+	{ "satf", 0, OPT_FLAG, BENCH_AT(satf), NULL, "DDs: shortest access time first" }, \
 	{ "no-batch", 0, OPT_FLAG, BENCH_AT(no_batch), NULL, "Memput and Memget one at a time" }, \
 	{ "seed", 0, OPT_U64, BENCH_AT(seed), "N", "of layouts and contents (1)" }, \
 	{ "offset", 0, OPT_SIZE, BENCH_AT(offset), "SIZE", "of the array in the file (a .npy's own)" }, \

@@ -304,6 +304,8 @@ int bench_spec_make(struct bench_values *v, struct bench_spec *s)
 				  .engine_options = v->disk_options };
 	if (v->rotate)
 		s->xfer_flags |= DDIO_XFER_ROTATE;
+	if (v->satf)
+		s->xfer_flags |= DDIO_XFER_SATF;
 	if (v->no_batch)
 		s->xfer_flags |= DDIO_XFER_NO_BATCH;
 	if (!err)

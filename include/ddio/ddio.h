@@ -259,6 +259,7 @@ struct ddio_transfer {
 #define DDIO_XFER_SYNC 0x1u	/* a write is durable when it ends */
 #define DDIO_XFER_ROTATE 0x2u	/* each disk starts at another place of its list */
 #define DDIO_XFER_NO_BATCH 0x4u /* Memput and Memget one at a time, as in TR94-226 */
+#define DDIO_XFER_SATF 0x8u	/* reads, DDs: shortest access time first, where disks know it */
 
 /*
  * Collective: every member of @group makes the same call, in the same order.  Succeeds on all

@@ -159,6 +159,8 @@ static uint32_t start_flags(const struct ddio_op *op)
 		flags |= DDIO_COLL_SORT;
 	if (op->flags & DDIO_XFER_ROTATE)
 		flags |= DDIO_COLL_ROTATE;
+	if (op->flags & DDIO_XFER_SATF)
+		flags |= DDIO_COLL_SATF;
 	if (op->writing && op->flags & DDIO_XFER_SYNC)
 		flags |= DDIO_COLL_SYNC;
 	if (op->flags & DDIO_XFER_NO_BATCH)

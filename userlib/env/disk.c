@@ -222,6 +222,11 @@ const char *ddio_disk_name(const struct ddio_disk *disk)
 	return disk->name;
 }
 
+uint64_t ddio_disk_access_ns(const struct ddio_disk *disk, uint64_t offset)
+{
+	return disk->engine->access_ns ? disk->engine->access_ns(disk, offset) : UINT64_MAX;
+}
+
 void ddio_disk_stats(const struct ddio_disk *disk, struct ddio_disk_stats *stats)
 {
 	*stats = disk->stats;

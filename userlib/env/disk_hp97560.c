@@ -222,6 +222,16 @@ static void hp_submit(struct ddio_disk *disk, struct ddio_disk_req *req)
 		hp_arm(h, req->priv[PRIV_DUE]);
 }
 
+static uint64_t hp_access_ns(const struct ddio_disk *disk, uint64_t offset)
+{
+	const struct hp_disk *h = hp_of(disk);
+	uint64_t now = hp_model_now(h, ddio_env_now(disk->env));
+
+	if (now < h->free_at)
+		now = h->free_at;
+	return hp97560_position_ns(&h->model, offset / SECTOR, now);
+}
+
 static int hp_transfer(struct hp_disk *h, const struct ddio_disk_req *req)
 {
 	int status = (int)(int64_t)req->priv[PRIV_STATUS];
@@ -427,6 +437,7 @@ static void hp_describe(struct hp_disk *h, uint64_t size, const struct hp97560_p
 	info->peak = hp_peak(params);
 	info->time_scale = h->opts.time_scale;
 	info->max_len = DDIO_DISK_MAX_LEN;
+	info->positions = true;
 }
 
 static int hp_open(struct ddio_env *env, const struct ddio_disk_spec *spec, struct ddio_disk **disk,
@@ -477,5 +488,6 @@ const struct ddio_disk_engine ddio_disk_hp97560 = {
 	.kick = hp_kick,
 	.stats = hp_stats,
 	.rw_sync = hp_rw_sync,
+	.access_ns = hp_access_ns,
 	.options = hp_options,
 };

@@ -257,6 +257,7 @@ struct ddio_disk_spec {
  * @max_len: longest request, bytes
  * @forgets: what it holds is lost when it is closed
  * @streams: whole lists are better given to it as a stream than block by block
+ * @positions: it answers ddio_disk_access_ns()
  */
 struct ddio_disk_info {
 	const char *engine;
@@ -268,6 +269,7 @@ struct ddio_disk_info {
 	uint64_t max_len;
 	bool forgets;
 	bool streams;
+	bool positions;
 };
 
 /**
@@ -290,6 +292,12 @@ void ddio_disk_close(struct ddio_disk *disk);
 const struct ddio_disk_info *ddio_disk_info(const struct ddio_disk *disk);
 void ddio_disk_stats(const struct ddio_disk *disk, struct ddio_disk_stats *stats);
 const char *ddio_disk_name(const struct ddio_disk *disk);
+/*
+ * The time, on the disk's own clock, from now until a read of the block at byte @offset would
+ * begin to pass under the heads if it were submitted now, behind what has been submitted: for who
+ * wants the shortest access first.  UINT64_MAX where the disk does not know.
+ */
+uint64_t ddio_disk_access_ns(const struct ddio_disk *disk, uint64_t offset);
 /* A bad range or alignment ends in @done with -EINVAL, like every other error. */
 void ddio_disk_submit(struct ddio_disk *disk, struct ddio_disk_req *req);
 /* Make everything submitted since the last commit start now (a batch for engines that batch). */

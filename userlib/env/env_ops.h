@@ -85,6 +85,7 @@ struct ddio_listener {
  * @rw_sync: does at once and waits what a checked request asks for; nothing is in flight
  * @options: table ended by a NULL name; @open has ddio_disk_options_parse() read them into
  *	the engine's own struct
+ * @access_ns: optional: see ddio_disk_access_ns()
  * @stream: optional: the engine's own streams; else they are made of requests
  */
 struct ddio_disk_engine {
@@ -98,6 +99,7 @@ struct ddio_disk_engine {
 	void (*kick)(struct ddio_disk *disk);
 	void (*stats)(const struct ddio_disk *disk, struct ddio_disk_stats *stats);
 	int (*rw_sync)(struct ddio_disk *disk, const struct ddio_disk_req *req);
+	uint64_t (*access_ns)(const struct ddio_disk *disk, uint64_t offset);
 	const struct ddio_engine_option *options;
 	const struct ddio_disk_stream_engine *stream;
 };

@@ -2,7 +2,7 @@
 /*
  * Inside of the collective executor: groups (coll_group.c), the request that a
  * node's reactors share (coll_start.c), a collective running on one reactor
- * (coll.c, coll_watch.c), block lists (coll_plan.c), and the buffers that a
+ * (coll.c, coll_watch.c), block lists (coll_plan.c, coll_near.c), and the buffers that a
  * disk's blocks go through (coll_disk.c, coll_read.c, coll_write.c with
  * coll_ask.c and coll_piece.c), block by block or as a stream of the disk's (coll_stream.c).
  *
@@ -196,6 +196,7 @@ struct ddio_placed {
  * @blocks: in all spans
  * @at, @in: the next block to be handed out: index of a span, and of a block in it
  * @left: blocks not handed out yet
+ * @near: they are handed out by shortest access time (coll_near.c), or NULL
  */
 struct ddio_plan {
 	uint32_t sectors;
@@ -204,6 +205,7 @@ struct ddio_plan {
 	uint64_t blocks;
 	uint64_t at, left;
 	uint32_t in;
+	struct ddio_near *near;
 };
 
 int ddio_plan_add(struct ddio_plan *plan, const struct ddio_placed *placed);
@@ -213,6 +215,11 @@ void ddio_plan_rotate(struct ddio_plan *plan, uint64_t skip);
 /* The next block, and where it lay when the list was made. */
 bool ddio_plan_next(struct ddio_plan *plan, struct ddio_placed *placed);
 void ddio_plan_free(struct ddio_plan *plan);
+/* From here on by shortest access time; -1 without memory.  The list is sorted, nothing is taken. */
+int ddio_plan_near_begin(struct ddio_plan *plan);
+bool ddio_plan_next_near(struct ddio_plan *plan, const struct ddio_disk *disk,
+			 struct ddio_placed *placed, uint64_t *asked);
+void ddio_plan_near_free(struct ddio_near *near);
 
 /*
  * A running collective

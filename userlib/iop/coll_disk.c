@@ -401,12 +401,24 @@ void ddio_coll_block_set(const struct ddio_coll_disk *cd, uint64_t number,
 	block->lo = block->file_block * cd->coll->block_size;
 }
 
+static bool take(struct ddio_coll_disk *cd, struct ddio_placed *placed)
+{
+	uint64_t asked;
+	bool more;
+
+	if (!cd->plan.near)
+		return ddio_plan_next(&cd->plan, placed);
+	more = ddio_plan_next_near(&cd->plan, cd->disk->disk, placed, &asked);
+	ddio_env_charge(cd->coll->reactor->env, DDIO_WORK_SORT, asked);
+	return more;
+}
+
 bool ddio_slot_take(struct ddio_slot *slot, struct ddio_coll_block *block)
 {
 	struct ddio_coll_disk *cd = slot->disk;
 	struct ddio_placed placed;
 
-	if (cd->coll->state != DDIO_COLL_RUNNING || !ddio_plan_next(&cd->plan, &placed))
+	if (cd->coll->state != DDIO_COLL_RUNNING || !take(cd, &placed))
 		return false;
 	ddio_coll_block_set(cd, placed.block, block);
 	block->hole = placed.sector == DDIO_SPAN_HOLE;

@@ -161,6 +161,7 @@ bool ddio_plan_next(struct ddio_plan *plan, struct ddio_placed *placed)
 void ddio_plan_free(struct ddio_plan *plan)
 {
 	free(plan->span);
+	ddio_plan_near_free(plan->near);
 	*plan = (struct ddio_plan){ .sectors = plan->sectors };
 }
 
@@ -253,6 +254,13 @@ static void order(struct ddio_coll_disk *cd)
 	if (ddio_coll_req_flag(req, DDIO_COLL_ROTATE))
 		skip = cd->plan.blocks / n * cd->stripe + cd->plan.blocks % n * cd->stripe / n;
 	ddio_plan_rotate(&cd->plan, skip);
+	/*
+	 * A write takes its blocks long before the disk gets them, so that the arm is elsewhere
+	 * by then.  Without memory for it the sorted list is as good as any.
+	 */
+	if (!ddio_coll_writes(cd->coll) && ddio_coll_req_flag(req, DDIO_COLL_SATF) &&
+	    ddio_coll_req_flag(req, DDIO_COLL_SORT) && ddio_disk_info(cd->disk->disk)->positions)
+		ddio_plan_near_begin(&cd->plan);
 }
 
 static void fail_space(struct ddio_coll_disk *cd)

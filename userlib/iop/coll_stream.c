@@ -316,7 +316,7 @@ bool ddio_coll_stream_begin(struct ddio_coll_disk *cd)
 	bool writes = ddio_coll_writes(cd->coll);
 	uint32_t i;
 
-	if (!cd->nslots || !ddio_disk_info(cd->disk->disk)->streams)
+	if (!cd->nslots || cd->plan.near || !ddio_disk_info(cd->disk->disk)->streams)
 		return false;
 	if (stream_open(cd)) {
 		if (!writes)

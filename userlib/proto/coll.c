@@ -6,7 +6,8 @@
 enum { WANT_LEN = 16 };
 
 #define COLL_FLAGS \
-	(DDIO_COLL_WRITE | DDIO_COLL_SORT | DDIO_COLL_ROTATE | DDIO_COLL_SYNC | DDIO_COLL_NO_BATCH)
+	(DDIO_COLL_WRITE | DDIO_COLL_SORT | DDIO_COLL_ROTATE | DDIO_COLL_SYNC | \
+	 DDIO_COLL_NO_BATCH | DDIO_COLL_SATF)
 
 /* A number of a file block that the largest file can have. */
 static bool block_number_ok(uint64_t block)
