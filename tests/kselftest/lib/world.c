@@ -106,8 +106,6 @@ static int kt_world_collectives(struct kt_world *w)
 {
 	struct ddio_block block = { .length = 4096, .disk = w->disk, .buffer = w->buffer };
 	struct ddio_submit s;
-	struct ddio_ring *ring;
-	size_t length;
 	int err;
 
 	kt_submit_init(&s, DDIO_READ, DDIO_PLACE, &block, 1);
@@ -118,7 +116,7 @@ static int kt_world_collectives(struct kt_world *w)
 	if (s.out_state != DDIO_ENDED || s.out_error)
 		return -EPROTO;
 	w->ended = s.out_collective;
-	err = kt_ring_setup(w->ctx, 64, 8, &ring, &length);
+	err = kt_ring_setup(w->ctx, 64, 8, &w->ring, &w->ring_length);
 	return err ? err : kt_stream_begin(w->ctx, w->disk, w->buffer, &w->stream, &w->slot);
 }
 
@@ -154,6 +152,9 @@ void kt_world_fini(struct kt_world *world)
 	kt_world_close(world->member[1]);
 	kt_world_close(world->joint);
 	kt_world_close(world->ctx);
+	/* A mapping keeps its context. */
+	if (world->ring)
+		munmap(world->ring, world->ring_length);
 	if (world->memory)
 		munmap(world->memory, KT_WORLD_BUFFER);
 	if (world->member_memory)

@@ -43,6 +43,8 @@ struct kt_world {
 	int joint;
 	int member[2];
 	unsigned char *member_memory;
+	struct ddio_ring *ring;
+	size_t ring_length;
 };
 
 /* @dev_4k may be NULL.  What has been made is undone by kt_world_fini(), also after a failure. */
