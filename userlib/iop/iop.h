@@ -51,7 +51,7 @@ struct ddio_reactor {
 	uint32_t ndisks;
 	struct ddio_iop_disk *disks;
 	struct ddio_list clients;
-	uint32_t nclients;
+	uint32_t nclients, nprocs;
 	struct ddio_list groups; /* coll_group.c */
 	struct ddio_list colls;	 /* coll.c: running collectives */
 	struct ddio_list spare;	 /* coll_pool.c: buffers kept for the next collective */

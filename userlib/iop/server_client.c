@@ -29,16 +29,14 @@ struct server_client *server_client_of(struct ddio_client *client)
 /* The papers' cache grows with the clients; tools that only look are none. */
 static void clients_count(struct ddio_reactor *reactor, const struct server_client *sc, int change)
 {
-	struct server_client *other;
-	uint32_t n = 0, i;
+	uint32_t i;
 
 	reactor->nclients += change;
 	if (sc->role != DDIO_ROLE_CLIENT)
 		return;
-	ddio_list_for_each_entry(other, &reactor->clients, c.link)
-		n += other->role == DDIO_ROLE_CLIENT;
+	reactor->nprocs += change;
 	for (i = 0; i < reactor->ndisks; i++)
-		ddio_cache_set_clients(reactor->disks[i].cache, n);
+		ddio_cache_set_clients(reactor->disks[i].cache, reactor->nprocs);
 }
 
 /* The connection ends here, whoever ended it. */

@@ -15,6 +15,15 @@ static struct sim_listener *listener_find(struct ddio_sim *sim, const char *addr
 	return NULL;
 }
 
+/* Who connects is a port of 127.0.0.1, or of the next address of this machine when those are all. */
+static void sim_name(struct ddio_sim *sim, char *name)
+{
+	unsigned int n = sim->port++;
+
+	snprintf(name, SIM_ADDR_MAX, "127.%u.%u.%u:%u", n / 65535 / 65025, n / 65535 / 255 % 255,
+		 1 + n / 65535 % 255, 1 + n % 65535);
+}
+
 static void stream_connect_event(void *arg)
 {
 	struct sim_stream *s = arg, *other;
@@ -27,7 +36,7 @@ static void stream_connect_event(void *arg)
 		sim_stream_break(s, -ECONNREFUSED);
 		return;
 	}
-	snprintf(name, sizeof(name), "127.0.0.1:%u", ++s->sim->port);
+	sim_name(s->sim, name);
 	other = sim_stream_new(l->proc, name);
 	if (!other) {
 		sim_stream_break(s, -ENOMEM);

@@ -110,12 +110,36 @@ static void link_forget(struct sim_link *link, uint64_t now)
 	link->first = 0;
 }
 
+/* The time joins what the link is taken for before or behind it, so that a backlog is one span. */
+static bool link_join(struct sim_link *link, uint32_t at, uint64_t start, uint64_t took)
+{
+	struct sim_span *before = at > link->first ? &link->span[at - 1] : NULL;
+	struct sim_span *behind = at < link->n ? &link->span[at] : NULL;
+	bool joins_before = before && before->end == start;
+	bool joins_behind = behind && behind->start == start + took;
+
+	if (joins_before && joins_behind) {
+		before->end = behind->end;
+		link->n--;
+		memmove(behind, behind + 1, (link->n - at) * sizeof(*behind));
+	} else if (joins_before) {
+		before->end = start + took;
+	} else if (joins_behind) {
+		behind->start = start;
+	}
+	return joins_before || joins_behind;
+}
+
 static void link_take(struct sim_link *link, uint64_t now, uint64_t start, uint64_t took)
 {
 	struct sim_span *more;
-	uint32_t i;
+	uint32_t i, at;
 
 	link_forget(link, now);
+	for (at = link->n; at > link->first && link->span[at - 1].start > start;)
+		at--;
+	if (link_join(link, at, start, took))
+		return;
 	if (link->n == link->cap) {
 		link->cap = link->cap ? 2 * link->cap : 16;
 		more = realloc(link->span, link->cap * sizeof(*more));
@@ -123,9 +147,9 @@ static void link_take(struct sim_link *link, uint64_t now, uint64_t start, uint6
 			abort();
 		link->span = more;
 	}
-	for (i = link->n++; i > link->first && link->span[i - 1].start > start; i--)
+	for (i = link->n++; i > at; i--)
 		link->span[i] = link->span[i - 1];
-	link->span[i] = (struct sim_span){ start, start + took };
+	link->span[at] = (struct sim_span){ start, start + took };
 }
 
 static uint64_t switched_arrival(struct sim_net *net, uint32_t from, uint32_t to, uint64_t len,
