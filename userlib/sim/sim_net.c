@@ -83,14 +83,27 @@ static struct sim_link *link_of(struct sim_net *net, uint32_t number)
 	return &net->link[number];
 }
 
+/* The first span that has not ended by @when. */
+static uint32_t link_search(const struct sim_link *link, uint64_t when)
+{
+	uint32_t low = link->first, high = link->n, middle;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (link->span[middle].end <= when)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 /* The first time from @when on from which the link is free for @took. */
 static uint64_t link_free(const struct sim_link *link, uint64_t when, uint64_t took)
 {
 	uint32_t i;
 
-	for (i = link->first; i < link->n; i++) {
-		if (link->span[i].end <= when)
-			continue;
+	for (i = link_search(link, when); i < link->n; i++) {
 		if (link->span[i].start >= when + took)
 			break;
 		when = link->span[i].end;
