@@ -29,6 +29,7 @@ $(PERF_BIN) $(HELPER_BIN): $(O)/%: $(O)/%.o $(O)/libddio-all.a
 	$(Q)$(CC) $(SAN) -o $@ $^ $(LIBS)
 
 $(O)/tests/perf/bench_kmod: LIBS += -luring
+$(O)/tests/helpers/lu_lapack: LIBS += -llapacke
 
 # Examples see what a user sees: the public headers and the shared library.
 $(EXAMPLE_BIN): $(O)/%: %.c $(O)/libddio.so.$(VERSION)

@@ -103,12 +103,14 @@ struct bench_shared {
  * @connect: begins its session; what it says on failure is ddio_last_error()'s
  * @meet: all processes' group
  * @now: nanoseconds, monotonic
+ * @compute: an application's arithmetic takes this long; NULL where it takes its own time
  * @arg: for these
  */
 struct bench_world {
 	int (*connect)(void *arg, struct ddio_session **session);
 	int (*meet)(void *arg, struct ddio_session *session, struct ddio_group **group);
 	uint64_t (*now)(void *arg);
+	void (*compute)(void *arg, uint64_t ns);
 	void *arg;
 };
 

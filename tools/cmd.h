@@ -23,13 +23,15 @@ int ddio_cmd_rm(int argc, char **argv);
 int ddio_cmd_fsck(int argc, char **argv);
 int ddio_cmd_bench(int argc, char **argv);
 int ddio_cmd_sim(int argc, char **argv);
+int ddio_cmd_lu(int argc, char **argv);
 int ddio_cmd_matrix(int argc, char **argv);
 int ddio_cmd_disk_model(int argc, char **argv);
 
 /* Their tables, for help and completion. */
 extern const struct opt_cmd ddio_opts_start, ddio_opts_stop, ddio_opts_status, ddio_opts_import,
 	ddio_opts_export, ddio_opts_ls, ddio_opts_stat, ddio_opts_layout, ddio_opts_rm,
-	ddio_opts_fsck, ddio_opts_bench, ddio_opts_sim, ddio_opts_matrix, ddio_opts_disk_model;
+	ddio_opts_fsck, ddio_opts_bench, ddio_opts_sim, ddio_opts_lu, ddio_opts_matrix,
+	ddio_opts_disk_model;
 
 /* "ddio bench: text: strerror(-err)" on standard error; returns EXIT_FAILED. */
 int cmd_fail(const char *command, int err, const char *fmt, ...)

@@ -24,6 +24,7 @@
  * @buffers: block buffers a disk, 0: the default
  * @reactors: per I/O processor, 0: the default
  * @fcfs: disk queues serve who comes first
+ * @install: caches read a block before a part of it is written
  * @no_sync: records are not forced to the medium, for clusters that are thrown away
  */
 struct local_spec {
@@ -40,7 +41,7 @@ struct local_spec {
 	uint32_t timeout_ms;
 	uint32_t buffers;
 	uint32_t reactors;
-	bool no_sync, fcfs;
+	bool no_sync, fcfs, install;
 };
 
 /* Writes DIR/ddio.conf (and DIR/key). Return: 0 or -errno after a message. */

@@ -107,6 +107,8 @@ static void local_write_node(FILE *f, const struct local_spec *s, uint32_t node,
 		fprintf(f, "reactors = %u\n", s->reactors);
 	if (s->fcfs)
 		fprintf(f, "cscan = no\n");
+	if (s->install)
+		fprintf(f, "install = yes\n");
 	if (s->no_sync)
 		fprintf(f, "sync_io = no\n");
 	for (d = 0; d < s->disks; d++)

@@ -37,6 +37,7 @@ static const struct {
 	{ &ddio_opts_fsck, ddio_cmd_fsck },
 	{ &ddio_opts_bench, ddio_cmd_bench },
 	{ &ddio_opts_sim, ddio_cmd_sim },
+	{ &ddio_opts_lu, ddio_cmd_lu },
 	{ &ddio_opts_matrix, ddio_cmd_matrix },
 	{ &ddio_opts_disk_model, ddio_cmd_disk_model },
 	{ &opts_help, cmd_help },

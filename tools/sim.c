@@ -41,27 +41,10 @@ struct sim_run {
 	struct progress progress;
 };
 
-static int world_connect(void *arg, struct ddio_session **session)
-{
-	return sim_cp_connect(arg, session);
-}
-
-static int world_meet(void *arg, struct ddio_session *session, struct ddio_group **group)
-{
-	return sim_cp_meet(arg, session, group);
-}
-
-static uint64_t world_now(void *arg)
-{
-	return sim_cp_now(arg);
-}
-
 static int run_cp(struct sim_cp *cp)
 {
 	struct sim_run *run = cp->arg;
-	struct bench_world world = {
-		.connect = world_connect, .meet = world_meet, .now = world_now, .arg = cp
-	};
+	struct bench_world world = sim_cp_world(cp);
 
 	return bench_cp(run->spec, run->sh, cp->rank, &world) ? -ECHILD : 0;
 }

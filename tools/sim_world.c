@@ -334,6 +334,40 @@ uint64_t sim_cp_now(struct sim_cp *cp)
 	return ddio_env_now(cp->world->proc[cp->rank].env);
 }
 
+void sim_cp_compute(struct sim_cp *cp, uint64_t ns)
+{
+	ddio_sim_compute(cp->world->proc[cp->rank].env, ns);
+}
+
+static int cp_world_connect(void *arg, struct ddio_session **session)
+{
+	return sim_cp_connect(arg, session);
+}
+
+static int cp_world_meet(void *arg, struct ddio_session *session, struct ddio_group **group)
+{
+	return sim_cp_meet(arg, session, group);
+}
+
+static uint64_t cp_world_now(void *arg)
+{
+	return sim_cp_now(arg);
+}
+
+static void cp_world_compute(void *arg, uint64_t ns)
+{
+	sim_cp_compute(arg, ns);
+}
+
+struct bench_world sim_cp_world(struct sim_cp *cp)
+{
+	return (struct bench_world){ .connect = cp_world_connect,
+				     .meet = cp_world_meet,
+				     .now = cp_world_now,
+				     .compute = cp_world_compute,
+				     .arg = cp };
+}
+
 void sim_world_stats(const struct sim_world *w, struct sim_world_stats *st)
 {
 	struct ddio_sim_net_stats net;

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <ddio/ddio.h>
+#include "bench.h"
 #include "local.h"
 
 struct sim_world;
@@ -52,10 +53,13 @@ int sim_world_run(struct sim_world *world, int (*fn)(struct sim_cp *cp), void *a
 /* Ends the daemons in order, and everything. */
 void sim_world_free(struct sim_world *world);
 
-/* For struct bench_world and the like. */
+/* What a process may ask of its world. */
 int sim_cp_connect(struct sim_cp *cp, struct ddio_session **session);
 int sim_cp_meet(struct sim_cp *cp, struct ddio_session *session, struct ddio_group **group);
 uint64_t sim_cp_now(struct sim_cp *cp);
+void sim_cp_compute(struct sim_cp *cp, uint64_t ns);
+/* All of these. */
+struct bench_world sim_cp_world(struct sim_cp *cp);
 
 /**
  * struct sim_world_stats - what it took

@@ -85,7 +85,7 @@ static void test_everything(void)
 		"; another\n"
 		"[disk d0]\nnode=io0\n"
 		"[node io1]\naddress = io1.example:0\nmeta=/m/1\nreactors=3\ncache = 10MB\n"
-		"buffers=7\ncscan = no\nsync_io = No";
+		"buffers=7\ncscan = no\ninstall = yes\nsync_io = No";
 	char err[512];
 	struct ddio_conf *conf = parse(text, err);
 
@@ -106,6 +106,8 @@ static void test_everything(void)
 	CU_ASSERT_EQUAL(conf->nodes[1].cache, 10 << 20);
 	CU_ASSERT_EQUAL(conf->nodes[1].buffers, 7);
 	CU_ASSERT_FALSE(conf->nodes[1].cscan);
+	CU_ASSERT_FALSE(conf->nodes[0].install);
+	CU_ASSERT_TRUE(conf->nodes[1].install);
 	CU_ASSERT_FALSE(conf->nodes[1].sync_io);
 	CU_ASSERT_EQUAL(ddio_conf_find_node(conf, "io1"), 1);
 	CU_ASSERT_EQUAL(ddio_conf_find_node(conf, "io2"), -ENOENT);

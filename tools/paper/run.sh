@@ -75,6 +75,28 @@ vary() {
 	echo "$name: $out/$name.txt"
 }
 
+# TR95-251: the report's file system; a block that is written in part is read first.
+lu() { # Figure 10
+	local layout slab block fs rest l m
+	{
+		"$ddio" lu --sim --csv-header
+		while IFS=, read -r layout slab block fs rest; do
+			case $layout in contig) l=contiguous ;; random) l=random-blocks ;; *) continue ;; esac
+			m=tc
+			[ "$fs" = DD ] && m=dds
+			"$ddio" lu --sim --csv --fcfs --no-batch --install --layout $l --slab "$slab" \
+				--block-size "$block" --method $m
+		done <$here/figure10.csv
+	} >"$out/lu.csv"
+	{
+		grep '^#' "$out/lu.csv" | sed 's/^# //'
+		echo
+		awk -f $here/lu.awk $here/figure10.csv "$out/lu.csv"
+	} >"$out/lu.txt"
+	tail -n 4 "$out/lu.txt" | sed 's/^/lu: /'
+	gnuplot -e "txt='$out/lu.txt'; base='$out/lu'" $here/lu.gp
+}
+
 sensitivity() {
 	common=
 	vary cps --cps 1 2 4 8 16
@@ -85,7 +107,7 @@ sensitivity() {
 	vary size --size 10M 100M
 }
 
-all='tables tocs sensitivity'
+all='tables tocs sensitivity lu'
 for what in ${*:-$all}; do
 	case " $all " in
 	*" $what "*) $what ;;

@@ -35,6 +35,8 @@ static const struct ddio_conf_option node_options[] = {
 	  "block buffers of a disk in a collective" },
 	{ "cscan", DDIO_CONF_BOOL, AT(node.cscan), 0, 0, "yes",
 	  "no: disks serve cached requests in the order of their coming, as in TR94-226" },
+	{ "install", DDIO_CONF_BOOL, AT(node.install), 0, 0, "no",
+	  "yes: a block is read before a part of it is written, as in TR95-251" },
 	{ "sync_io", DDIO_CONF_BOOL, AT(node.sync_io), 0, 0, "yes",
 	  "no: records are not forced to stable storage, for tests of speed only" },
 	{ .name = NULL },

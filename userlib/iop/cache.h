@@ -30,12 +30,15 @@ struct ddio_cache_stats {
  *	that the order is ours, more for disks that take many
  * @fcfs: first come, first served instead; and a read has ended before the block behind it is
  *	read ahead, so that others come between: both as in TR94-226
+ * @install: a block that is on the disk but not here is read before a part of it is written, as in
+ *	TR95-251; else only the bytes that were written are known until the others are wanted
  */
 struct ddio_cache_opts {
 	uint64_t bytes;
 	bool paper;
 	uint32_t depth;
 	bool fcfs;
+	bool install;
 };
 
 int ddio_cache_new(struct ddio_env *env, struct ddio_store *store,

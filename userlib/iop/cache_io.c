@@ -115,8 +115,8 @@ static bool piece_write_prepare(struct ddio_cache *c, struct cache_entry *e, str
 	} else if (!cache_entry_on_disk(e, &start)) {
 		memset(e->buf, 0, e->size);
 		e->valid = e->size;
-	} else if (cache_mask_start(e)) {
-		/* No memory to remember what is right: then all of it shall be. */
+	} else if (c->opts.install || cache_mask_start(e)) {
+		/* Or no memory to remember what is right: then all of it shall be. */
 		if (piece_need_buf(c, e, p, over))
 			return false;
 		p->io->disk_reqs++;

@@ -209,6 +209,7 @@ static int cache_open(struct ddio_iop_disk *disk, char *err, size_t err_len)
 	struct ddio_cache_opts opts = {
 		.bytes = bytes,
 		.paper = bytes == DDIO_CONF_CACHE_PAPER,
+		.install = iop->conf->nodes[iop->node].install,
 		.fcfs = !iop->conf->nodes[iop->node].cscan,
 		.depth = ddio_disk_info(disk->disk)->peak ? 1 : DEPTH_MANY,
 	};
