@@ -19,6 +19,7 @@
 #define CONN_RX_LARGE (32u << 10) /* bulk from this size on is large */
 #define CONN_RX_BUDGET (1u << 20) /* bytes of one turn, so that others have theirs */
 #define CONN_RX_IOV 64
+#define CONN_TX_FIRST 1024u /* the first of them: most connections are idle, and there are many */
 #define CONN_TX_CHUNK (16u << 10) /* headers and fixed records are gathered in chunks */
 #define CONN_TX_NOW (256u << 10)  /* queued bytes that are not left to the end of the turn */
 #define CONN_TX_IOV 512

@@ -67,7 +67,9 @@ static struct conn_chunk *chunk_for(struct conn_out *o, size_t len)
 		return chunk_new(len);
 	if (chunk && chunk->cap - chunk->used >= len)
 		return chunk;
-	chunk = o->spare ? o->spare : chunk_new(CONN_TX_CHUNK);
+	chunk = o->spare;
+	if (!chunk)
+		chunk = chunk_new(!o->cur && len <= CONN_TX_FIRST ? CONN_TX_FIRST : CONN_TX_CHUNK);
 	if (!chunk)
 		return NULL;
 	o->spare = NULL;
