@@ -124,6 +124,43 @@ static void sizes(struct cp_proc *p)
 	ddio_close(f);
 }
 
+/* One process has it open and knows its size; another one cuts it, then removes it. */
+static void cut_elsewhere(struct cp_proc *p)
+{
+	struct ddio_group *g = cp_group(p);
+	struct ddio_file *f = NULL;
+	uint8_t buf[5000];
+
+	memset(buf, 1, sizeof(buf));
+	CP_OK(p, ddio_open_all(g, "c", DDIO_CREATE, NULL, &f));
+	if (!p->rank)
+		CU_ASSERT_EQUAL(ddio_pwrite(f, buf, sizeof(buf), 0), sizeof(buf));
+	CP_OK(p, ddio_group_barrier(g));
+	CU_ASSERT_EQUAL(ddio_pread(f, buf, sizeof(buf), 0), sizeof(buf));
+	CP_OK(p, ddio_group_barrier(g));
+	if (p->rank)
+		CP_OK(p, ddio_set_size(f, 700));
+	CP_OK(p, ddio_group_barrier(g));
+	CU_ASSERT_EQUAL(ddio_pread(f, buf, sizeof(buf), 0), 700);
+	CU_ASSERT_EQUAL(ddio_pread(f, buf, 100, 3000), 0);
+	CP_OK(p, ddio_group_barrier(g));
+	if (p->rank)
+		CP_OK(p, ddio_remove(p->session, "c"));
+	CP_OK(p, ddio_group_barrier(g));
+	CU_ASSERT_EQUAL(ddio_pread(f, buf, 100, 0), -ESTALE);
+	ddio_close(f);
+	ddio_group_free(g);
+}
+
+static void cut_by_another(void)
+{
+	struct cp_world w;
+
+	cp_world_begin(&w, &(struct cp_params){ .procs = 2 });
+	CU_ASSERT_EQUAL(cp_run(&w, cut_elsewhere, NULL), 0);
+	cp_world_end(&w);
+}
+
 static void growing_and_shrinking(void)
 {
 	struct cp_world w;
@@ -350,6 +387,7 @@ static void sizes_that_others_change(void)
 }
 
 static const struct ut_case cases[] = {
+	{ "cut by another process", cut_by_another },
 	{ "a small file", a_small_file },
 	{ "any range", any_range },
 	{ "growing and shrinking", growing_and_shrinking },

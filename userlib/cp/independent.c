@@ -123,7 +123,7 @@ static void read_done(struct ddio_objio *io)
 {
 	struct plain_call *pc = io->arg;
 
-	pc->error = io->error;
+	ddio_error_first(&pc->error, &io->error);
 	plain_put(pc);
 }
 
@@ -150,19 +150,33 @@ static void read_sized(struct ddio_size_job *job)
 		read_clipped(pc);
 }
 
+/* It is being read as far as it went when it was last looked at. */
+static void read_checked(struct ddio_size_job *job)
+{
+	struct plain_call *pc = job->arg;
+
+	ddio_error_first(&pc->error, &job->error);
+	if (!job->error.status && pc->end > job->size)
+		pc->end = job->size > pc->at ? job->size : pc->at;
+	plain_put(pc);
+}
+
+/* Somebody else may have made it longer, or shorter, or have removed it. */
 static void read_run(struct ddio_call *call)
 {
 	struct plain_call *pc = ddio_container_of(call, struct plain_call, call);
 
-	pc->left = 1;
-	/* Somebody else may have made it longer. */
+	pc->size.file = pc->file;
+	pc->size.arg = pc;
 	if (pc->end > pc->file->rec.size) {
-		pc->size.file = pc->file;
+		pc->left = 1;
 		pc->size.done = read_sized;
-		pc->size.arg = pc;
 		ddio_size_ask(&pc->size);
 	} else {
-		read_clipped(pc);
+		pc->left = 2;
+		pc->size.done = read_checked;
+		ddio_size_ask(&pc->size);
+		plain_begin(pc, false, read_done);
 	}
 }
 
