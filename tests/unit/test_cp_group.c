@@ -447,7 +447,37 @@ static void late_ones_hear_too(void)
 	}
 }
 
+/* Rank 0 falls silent somewhere on the way to the group; nobody may wait for it for ever. */
+static void form_silent(struct cp_proc *p)
+{
+	struct ddio_sim_link link;
+	struct ddio_group *g = NULL;
+
+	if (!p->rank) {
+		ddio_sim_link_default(&link);
+		link.stall_after = *(uint64_t *)p->w->arg;
+		ddio_sim_set_link(p->env, &link);
+	}
+	cp_note(p, ddio_group_create(p->session, p->rank, p->w->p.procs, "127.0.0.1:9000", &g));
+	ddio_group_free(g);
+}
+
+static void rank_0_is_silent(void)
+{
+	struct cp_params cp = { .procs = 3, .timeout_ms = 1000 };
+	struct cp_world w;
+	uint64_t at;
+
+	for (at = 1; at < 4000; at += at < 1200 ? 30 : 200) {
+		cp_world_begin(&w, &cp);
+		CU_ASSERT_EQUAL(cp_run(&w, form_silent, &at), 0);
+		CU_ASSERT(ddio_sim_elapsed(w.dw) < 10 * CP_SEC);
+		cp_world_end(&w);
+	}
+}
+
 static const struct ut_case forming[] = {
+	{ "rank 0 is silent", rank_0_is_silent },
 	{ "at an address", at_an_address },
 	{ "by broadcast", by_broadcast },
 	{ "split in parts", split_in_parts },

@@ -19,7 +19,7 @@
  * @listen: this process's own address, if the caller has given one
  * @own: the one that it has
  * @conn: to rank 0, until it has sent the table
- * @retry: the next attempt; none begins after @until
+ * @retry: the next attempt, none of which begins after @until; or the end of all patience
  * @ping: asks an I/O processor, to see by which address it is reached
  */
 struct create_call {
@@ -81,6 +81,12 @@ static void join_fail(struct create_call *cc, int err, const char *why)
 	create_end(cc);
 }
 
+/* Rank 0 waits for as long as the timeout for those who are missing, and tells then. */
+static void join_silent(void *arg)
+{
+	join_fail(arg, -ETIMEDOUT, "it has not said who the others are");
+}
+
 static void join_ready(void *ctx, const struct ddio_msg_welcome *welcome)
 {
 	struct create_call *cc = ctx;
@@ -95,8 +101,13 @@ static void join_ready(void *ctx, const struct ddio_msg_welcome *welcome)
 	memcpy(join.addr, cc->own, sizeof(join.addr));
 	len = ddio_put_group_join(buf, sizeof(buf), &join);
 	err = len < 0 ? (int)len : ddio_conn_send(cc->conn, &msg, buf, (size_t)len, NULL, 0, NULL);
-	if (err)
+	if (err) {
 		join_fail(cc, err, strerror(-err));
+		return;
+	}
+	cc->retry.fn = join_silent;
+	ddio_timer_arm(cc->call.session->env, &cc->retry,
+		       ddio_env_now(cc->call.session->env) + cc->call.session->timeout_ns * 3 / 2);
 }
 
 static int join_table(struct create_call *cc, const void *payload, size_t len)
@@ -131,6 +142,16 @@ static int join_message(void *ctx, const struct ddio_msg *msg, const void *paylo
 	return 0;
 }
 
+static void join_try(void *arg);
+
+static void join_again(struct create_call *cc)
+{
+	struct ddio_env *env = cc->call.session->env;
+
+	cc->retry.fn = join_try;
+	ddio_timer_arm(env, &cc->retry, ddio_env_now(env) + RETRY_NS);
+}
+
 static void join_closed(void *ctx, int err, const char *why)
 {
 	struct create_call *cc = ctx;
@@ -141,7 +162,7 @@ static void join_closed(void *ctx, int err, const char *why)
 	if (final || ddio_env_now(env) >= cc->until)
 		join_fail(cc, final ? err : -ETIMEDOUT, why);
 	else
-		ddio_timer_arm(env, &cc->retry, ddio_env_now(env) + RETRY_NS);
+		join_again(cc);
 }
 
 static const struct ddio_conn_ops join_ops = {
@@ -171,7 +192,6 @@ static void join_begin(struct create_call *cc)
 	struct ddio_port *port;
 
 	cc->until = ddio_env_now(s->env) + s->timeout_ns;
-	cc->retry.fn = join_try;
 	cc->retry.arg = cc;
 	if (ddio_port_open(s, cc->listen, &port, &cc->error)) {
 		create_end(cc);
