@@ -120,14 +120,31 @@ static void test_attach_refused(void)
 	CU_ASSERT_EQUAL(w_wait(g, op, SEC), DDIO_ST_INVALID);
 	CU_ASSERT_PTR_NOT_NULL(strstr(m_op(&g->m[0], op)->text, "rank 2 is not"));
 	g->m[2].gone = false;
-	g->m[2].rank = 1;
-	CU_ASSERT_EQUAL(m_attach(&g->m[2].lane[0], 3), DDIO_ST_EXISTS);
-	g->m[2].rank = 2;
 	CU_ASSERT_EQUAL(m_attach(&g->m[2].lane[0], 3), DDIO_ST_OK);
 	op = w_start(&job);
 	CU_ASSERT_EQUAL(w_wait(g, op, SEC), DDIO_ST_OK);
-	CU_ASSERT_EQUAL(w->reactor[0].refused, 6);
+	CU_ASSERT_EQUAL(w->reactor[0].refused, 5);
 	w_file_free(&f);
+	w_free(w);
+}
+
+/*
+ * A member has given its connection up and comes back, but the end of the old one is lost on its way:
+ * the new one takes its place.
+ */
+static void test_attach_again(void)
+{
+	struct w_params p = { .seed = 14 };
+	struct world *w = w_new(&p);
+	struct w_group *g = w_group_bare(w, 2);
+
+	CU_ASSERT_EQUAL(m_attach(&g->m[0].lane[0], 2), DDIO_ST_OK);
+	g->m[1].rank = 0;
+	CU_ASSERT_EQUAL(m_attach(&g->m[1].lane[0], 2), DDIO_ST_OK);
+	ddio_sim_run_for(w->dw, SEC);
+	CU_ASSERT(g->m[0].lane[0].closed);
+	CU_ASSERT(!g->m[1].lane[0].closed);
+	CU_ASSERT_EQUAL(w->reactor[0].refused, 0);
 	w_free(w);
 }
 
@@ -391,6 +408,7 @@ static const struct ut_case refused_cases[] = {
 	{ "requests that make no sense", test_refused },
 	{ "numbers of operations and of processes", test_refused_numbers },
 	{ "members that do not fit", test_attach_refused },
+	{ "a member that comes back", test_attach_again },
 	{ "too many at once", test_too_many },
 	{ "the node stops", test_stopped },
 	{ "another reactor stops", test_other_reactor_stops },

@@ -160,6 +160,29 @@ static void member_free(struct ddio_member *m)
 	ddio_coll_group_release(group);
 }
 
+static void member_gone(struct ddio_member *m, uint32_t status, const char *how)
+{
+	struct ddio_coll *coll, *tmp;
+
+	ddio_list_for_each_entry_safe(coll, tmp, &m->group->colls, group_link)
+		ddio_coll_fail_here(coll, status, m->rank, "rank %u of %u %s (%s)", m->rank,
+				    m->group->size, how, ddio_conn_peer(m->client->conn));
+}
+
+/*
+ * A member that has given up its connection comes back by another one, and what ended the old one
+ * has not come through: it is the same process, since nobody else knows the group.
+ */
+static void member_replaced(struct ddio_member *m)
+{
+	struct ddio_client *old = m->client;
+
+	member_gone(m, DDIO_ST_MEMBER_LOST, "has come back by another connection");
+	m->group->lost = m->rank;
+	member_free(m);
+	ddio_client_end(old, "its member of a group has come back by another connection");
+}
+
 /* Status of the reply, and its text. */
 static uint32_t attach(struct ddio_client *client, const struct ddio_msg_attach *at, char *text,
 		       size_t len)
@@ -176,13 +199,13 @@ static uint32_t attach(struct ddio_client *client, const struct ddio_msg_attach 
 			 at->rank, at->size, group->size);
 		return DDIO_ST_MISMATCH;
 	}
-	if (group && ddio_coll_group_member(group, at->rank)) {
-		snprintf(text, len, "rank %u of the group is attached already", at->rank);
+	if (ddio_coll_client_member(client, at->group)) {
+		snprintf(text, len, "the connection is a rank of the group already");
 		return DDIO_ST_EXISTS;
 	}
-	if (ddio_coll_client_member(client, at->group)) {
-		snprintf(text, len, "the connection is another rank of the group already");
-		return DDIO_ST_EXISTS;
+	if (group && ddio_coll_group_member(group, at->rank)) {
+		member_replaced(ddio_coll_group_member(group, at->rank));
+		group = ddio_coll_group_find(reactor, at->group);
 	}
 	if (!group)
 		group = group_new(reactor, at->group, at->size);
@@ -215,15 +238,6 @@ int ddio_coll_attach(struct ddio_client *client, const struct ddio_msg *msg, con
 	if (status != DDIO_ST_OK)
 		client->reactor->refused++;
 	return ddio_conn_reply(client->conn, msg, status, text, strlen(text));
-}
-
-static void member_gone(struct ddio_member *m, uint32_t status, const char *how)
-{
-	struct ddio_coll *coll, *tmp;
-
-	ddio_list_for_each_entry_safe(coll, tmp, &m->group->colls, group_link)
-		ddio_coll_fail_here(coll, status, m->rank, "rank %u of %u %s (%s)", m->rank,
-				    m->group->size, how, ddio_conn_peer(m->client->conn));
 }
 
 /**
