@@ -179,7 +179,7 @@ static int hp_model_submit(struct hp_disk *h, const struct ddio_disk_req *req,
 	 * That the drive is busy the model knows, but not that it is slow.  It is told no
 	 * later a time than it must: the bus forgets what lies before it.
 	 */
-	if (h->opts.slow > 1 && now < h->free_at)
+	if (now < h->free_at && (h->opts.slow > 1 || h->store.medium))
 		now = h->free_at;
 	return hp97560_submit(&h->model, ops[req->op], req->offset / SECTOR, req->len / SECTOR, now,
 			      result);
@@ -212,6 +212,8 @@ static void hp_submit(struct ddio_disk *disk, struct ddio_disk_req *req)
 		h->free_at = result.done_ns + (uint64_t)((h->opts.slow - 1) * took);
 		if (hp_is_bad(h, req))
 			ret = -EIO;
+		else
+			h->free_at += ddio_backing_begun(&h->store, req);
 	}
 	req->priv[PRIV_STATUS] = ret;
 	req->priv[PRIV_DUE] = hp_env_time(h, h->free_at);
@@ -457,7 +459,7 @@ static int hp_open(struct ddio_env *env, const struct ddio_disk_spec *spec, stru
 		ret = hp_size(&params, spec, &size, err, err_len);
 	if (ret)
 		goto free_disk;
-	ret = ddio_backing_open(&h->store, spec, size, err, err_len);
+	ret = ddio_backing_open(env, &h->store, spec, size, err, err_len);
 	if (ret)
 		goto free_disk;
 	ret = hp_bus_get(h, env, spec, err, err_len);

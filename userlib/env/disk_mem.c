@@ -5,6 +5,8 @@
 #include "env/disk_priv.h"
 
 #define MEM_SECTOR 512
+/* Of a request's priv: the time of its end. */
+#define PRIV_DUE 0
 
 struct mem_options {
 	uint64_t delay_us;
@@ -17,6 +19,7 @@ struct mem_options {
  * @store: the data
  * @opts: as given
  * @queue: requests in the order of their submission, which is that of their ends
+ * @due: end of the last request that was submitted
  * @timer: for the first of @queue, if there is a delay
  */
 struct mem_disk {
@@ -24,6 +27,7 @@ struct mem_disk {
 	struct ddio_backing store;
 	struct mem_options opts;
 	struct ddio_list queue;
+	uint64_t due;
 	struct ddio_timer timer;
 };
 
@@ -50,11 +54,6 @@ static struct mem_disk *mem_of(const struct ddio_disk *disk)
 	return ddio_container_of(disk, struct mem_disk, base);
 }
 
-static uint64_t mem_due(const struct mem_disk *m, const struct ddio_disk_req *req)
-{
-	return req->submit_ns + m->opts.delay_us * 1000;
-}
-
 /* Ends the requests whose time has come. */
 static void mem_end(struct mem_disk *m)
 {
@@ -65,9 +64,9 @@ static void mem_end(struct mem_disk *m)
 	ddio_list_init(&due);
 	while (!ddio_list_empty(&m->queue)) {
 		req = ddio_list_first(&m->queue, struct ddio_disk_req, link);
-		if (mem_due(m, req) > now) {
+		if (req->priv[PRIV_DUE] > now) {
 			/* No memory for a timer: then by looking again and again. */
-			if (ddio_timer_arm(m->base.env, &m->timer, mem_due(m, req)))
+			if (ddio_timer_arm(m->base.env, &m->timer, req->priv[PRIV_DUE]))
 				ddio_disk_kick(&m->base);
 			break;
 		}
@@ -97,7 +96,12 @@ static void mem_kick(struct ddio_disk *disk)
 static void mem_submit(struct ddio_disk *disk, struct ddio_disk_req *req)
 {
 	struct mem_disk *m = mem_of(disk);
+	uint64_t due = req->submit_ns + m->opts.delay_us * 1000;
 
+	due += ddio_backing_begun(&m->store, req);
+	if (m->due < due)
+		m->due = due;
+	req->priv[PRIV_DUE] = m->due;
 	ddio_list_add(&req->link, &m->queue);
 	if (!ddio_timer_armed(&m->timer))
 		ddio_disk_kick(disk);
@@ -123,7 +127,6 @@ static int mem_open(struct ddio_env *env, const struct ddio_disk_spec *spec,
 	struct mem_disk *m = calloc(1, sizeof(*m));
 	int ret;
 
-	(void)env;
 	if (!m) {
 		ddio_disk_err(err, err_len, spec, "out of memory");
 		return -ENOMEM;
@@ -132,7 +135,7 @@ static int mem_open(struct ddio_env *env, const struct ddio_disk_spec *spec,
 	ret = ddio_disk_options_parse(mem_options, spec, &m->opts, err, err_len);
 	if (ret)
 		goto free_disk;
-	ret = ddio_backing_open(&m->store, spec, spec->size / MEM_SECTOR * MEM_SECTOR, err,
+	ret = ddio_backing_open(env, &m->store, spec, spec->size / MEM_SECTOR * MEM_SECTOR, err,
 				err_len);
 	if (ret)
 		goto free_disk;

@@ -31,23 +31,28 @@ int ddio_disk_options_parse_common(const struct ddio_engine_option *options,
 void ddio_disk_option_print(FILE *out, const struct ddio_engine_option *option);
 
 /**
- * struct ddio_backing - sparse memory, or a file of the page cache, behind a disk
- * @map: the memory, NULL for a file
- * @fd: the file, -1 for memory
+ * struct ddio_backing - sparse memory, a file of the page cache, or a world's medium behind a disk
+ * @map: the memory, else NULL
+ * @fd: the file, else -1
+ * @medium: the medium, else NULL
  * @size: bytes
  */
 struct ddio_backing {
 	uint8_t *map;
 	int fd;
+	struct ddio_medium *medium;
 	uint64_t size;
 };
 
 /*
- * Memory, or spec->path if given, which nobody else may have open as a disk.
+ * Memory, or spec->path if given, a medium of the world's or a file, which nobody else may have
+ * open as a disk.
  * @size: bytes; 0 for the file's.  Return: 0 or -errno with one line in @err.
  */
-int ddio_backing_open(struct ddio_backing *store, const struct ddio_disk_spec *spec, uint64_t size,
-		      char *err, size_t err_len);
+int ddio_backing_open(struct ddio_env *env, struct ddio_backing *store,
+		      const struct ddio_disk_spec *spec, uint64_t size, char *err, size_t err_len);
+/* A request was submitted.  Return: nanoseconds by which it ends later. */
+uint64_t ddio_backing_begun(struct ddio_backing *store, const struct ddio_disk_req *req);
 /* Ask for huge pages: faster, but a page of them is all there as soon as one byte is written. */
 void ddio_backing_huge(struct ddio_backing *store);
 void ddio_backing_close(struct ddio_backing *store);

@@ -98,12 +98,32 @@ close_fd:
 	return ret;
 }
 
-int ddio_backing_open(struct ddio_backing *store, const struct ddio_disk_spec *spec, uint64_t size,
-		      char *err, size_t err_len)
+static int medium_fit(struct ddio_backing *store, const struct ddio_disk_spec *spec, char *err,
+		      size_t err_len)
+{
+	if (store->size > store->medium->size) {
+		ddio_disk_err(err, err_len, spec, "%s: has %llu bytes, too few for %llu",
+			      spec->path, (unsigned long long)store->medium->size,
+			      (unsigned long long)store->size);
+		store->medium->ops->close(store->medium);
+		return -ENOSPC;
+	}
+	if (!store->size)
+		store->size = store->medium->size;
+	return 0;
+}
+
+int ddio_backing_open(struct ddio_env *env, struct ddio_backing *store,
+		      const struct ddio_disk_spec *spec, uint64_t size, char *err, size_t err_len)
 {
 	store->map = NULL;
 	store->fd = -1;
+	store->medium = NULL;
 	store->size = size;
+	if (spec->path && env->ops->medium)
+		store->medium = env->ops->medium(env, spec->path);
+	if (store->medium)
+		return medium_fit(store, spec, err, err_len);
 	if (spec->path) {
 		store->fd = ddio_disk_file_open(spec, 0, &store->size, err, err_len);
 		return store->fd < 0 ? store->fd : 0;
@@ -136,6 +156,13 @@ void ddio_backing_close(struct ddio_backing *store)
 		munmap(store->map, store->size);
 	if (store->fd >= 0)
 		close(store->fd);
+	if (store->medium)
+		store->medium->ops->close(store->medium);
+}
+
+uint64_t ddio_backing_begun(struct ddio_backing *store, const struct ddio_disk_req *req)
+{
+	return store->medium ? store->medium->ops->begun(store->medium, req) : 0;
 }
 
 int ddio_disk_file_rw(int fd, bool write, void *data, uint64_t len, uint64_t offset)
@@ -158,6 +185,8 @@ int ddio_disk_file_rw(int fd, bool write, void *data, uint64_t len, uint64_t off
 
 int ddio_backing_transfer(struct ddio_backing *store, const struct ddio_disk_req *req)
 {
+	if (store->medium)
+		return store->medium->ops->transfer(store->medium, req);
 	if (req->op == DDIO_DISK_FLUSH)
 		return 0;
 	if (store->fd >= 0)

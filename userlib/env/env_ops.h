@@ -8,6 +8,8 @@
 
 #include "env/env.h"
 
+struct ddio_medium;
+
 /* The members mean what the functions of the same name in env.h say. */
 struct ddio_env_ops {
 	const char *name;
@@ -28,8 +30,29 @@ struct ddio_env_ops {
 	int (*stream_attach)(struct ddio_env *env, struct ddio_stream *stream);
 	int (*listen)(struct ddio_env *env, const char *addr, ddio_accept_fn accept, void *ctx,
 		      struct ddio_listener **listener);
+	/* The world's own medium of that name, which goes on when its user dies; NULL: there is
+	 * none.  May be NULL: this world has none at all. */
+	struct ddio_medium *(*medium)(struct ddio_env *env, const char *path);
 	/* Disk engines this world offers, NULL-terminated. */
 	const struct ddio_disk_engine *const *engines;
+};
+
+/**
+ * struct ddio_medium_ops - where a disk made by software keeps its data, if the world says so
+ * @begun: the disk has been given a request.  Return: nanoseconds that it takes beyond what the
+ *	engine makes of it
+ * @transfer: moves the data of a request, or makes durable what was written.  Return: 0 or -errno
+ * @close: the disk is closed
+ */
+struct ddio_medium_ops {
+	uint64_t (*begun)(struct ddio_medium *medium, const struct ddio_disk_req *req);
+	int (*transfer)(struct ddio_medium *medium, const struct ddio_disk_req *req);
+	void (*close)(struct ddio_medium *medium);
+};
+
+struct ddio_medium {
+	const struct ddio_medium_ops *ops;
+	uint64_t size;
 };
 
 struct ddio_env {

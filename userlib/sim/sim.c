@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/rand.h"
 #include "sim/sim_priv.h"
 
 #define BEGINNING 1000000000ULL /* of virtual time, since 0 is never */
@@ -90,6 +91,7 @@ bool sim_step(struct ddio_sim *sim, uint64_t until)
 	sim->now = turn->when;
 	ddio_heap_remove(&proc->events, event);
 	sim->handled++;
+	sim_trace(sim, sim->now ^ (uint64_t)proc->node << 48);
 	sim->running = cpu;
 	event->fn(event->arg);
 	sim->running = NULL;
@@ -130,6 +132,7 @@ struct ddio_sim *ddio_sim_new(uint64_t seed)
 	ddio_list_init(&sim->cos);
 	ddio_list_init(&sim->streams);
 	ddio_list_init(&sim->listeners);
+	ddio_list_init(&sim->media);
 	return sim;
 }
 
@@ -154,6 +157,7 @@ void ddio_sim_free(struct ddio_sim *sim)
 	ddio_list_for_each_entry_safe(proc, tmp, &sim->procs, link)
 		proc_free(proc);
 	sim_net_fini(&sim->net);
+	sim_media_free(sim);
 	fclose(sim->log_file);
 	free(sim->log);
 	free(sim);
@@ -258,13 +262,66 @@ void ddio_sim_kill(struct ddio_env *env)
 
 	proc->dead = true;
 	sim_plan(proc);
-	sim_streams_end(proc, false);
+	sim_streams_end(proc, SIM_END_KILLED);
 }
 
 void ddio_sim_cut(struct ddio_env *env)
 {
 	sim_proc_of(env)->cut = true;
-	sim_streams_end(sim_proc_of(env), true);
+	sim_streams_end(sim_proc_of(env), SIM_END_CUT);
+}
+
+void ddio_sim_orphan(struct ddio_env *env)
+{
+	sim_proc_of(env)->cut = true;
+	sim_streams_end(sim_proc_of(env), SIM_END_ORPHANED);
+}
+
+void ddio_sim_rejoin(struct ddio_env *env)
+{
+	sim_proc_of(env)->cut = false;
+}
+
+void ddio_sim_break(struct ddio_env *env)
+{
+	sim_streams_end(sim_proc_of(env), SIM_END_SOME);
+}
+
+void ddio_sim_set_offload(struct ddio_env *env, uint64_t ns)
+{
+	sim_proc_of(env)->offload_ns = ns;
+}
+
+void ddio_sim_trace_on(struct ddio_sim *sim)
+{
+	sim->tracing = true;
+}
+
+uint64_t ddio_sim_trace(const struct ddio_sim *sim)
+{
+	return sim->trace;
+}
+
+void sim_trace(struct ddio_sim *sim, uint64_t what)
+{
+	if (sim->tracing)
+		sim->trace = ddio_rand_mix(sim->trace ^ what) + what;
+}
+
+void sim_trace_bytes(struct ddio_sim *sim, const void *data, size_t len)
+{
+	const uint8_t *at = data;
+	uint64_t word;
+
+	if (!sim->tracing)
+		return;
+	for (; len >= sizeof(word); len -= sizeof(word), at += sizeof(word)) {
+		memcpy(&word, at, sizeof(word));
+		sim_trace(sim, word);
+	}
+	for (word = len; len; len--)
+		word = word << 8 | *at++;
+	sim_trace(sim, word);
 }
 
 unsigned int ddio_sim_logged(const struct ddio_sim *sim, const char *text)

@@ -17,7 +17,8 @@
  * one such thread may also call from main(): waiting at a gate there runs the world.
  *
  * Disks: the engines "mem" (with delay_us, if it is to take time) and "hp97560".
- * Offloaded work is done at once; its done() comes as the next event.
+ * Offloaded work is done at once, and its done() comes as the next event, unless it is told to
+ * take time.
  */
 #ifndef DDIO_SIM_H
 #define DDIO_SIM_H
@@ -172,6 +173,56 @@ void ddio_sim_set_link(struct ddio_env *env, const struct ddio_sim_link *link);
 void ddio_sim_kill(struct ddio_env *env);
 /* The process loses its network: all its streams break, on both sides, and it stays cut off. */
 void ddio_sim_cut(struct ddio_env *env);
+
+/*
+ * The process dies like one that is killed, but what is left of it goes on unseen: it reaches
+ * nobody and nobody reaches it, so that it can be ended in order and its memory freed.
+ */
+void ddio_sim_orphan(struct ddio_env *env);
+/* The network that ddio_sim_cut() took away is there again. */
+void ddio_sim_rejoin(struct ddio_env *env);
+/* Each of the process's streams breaks, on both sides, with an even chance. */
+void ddio_sim_break(struct ddio_env *env);
+/*
+ * Offloaded work of a process takes time from now on, at most @ns, and is done at some moment
+ * of it; 0: at once.
+ */
+void ddio_sim_set_offload(struct ddio_env *env, uint64_t ns);
+
+/*
+ * Media: what disks hold outlives the process that uses them.  A disk of the engines mem
+ * and hp97560 whose path is that of a medium has its data there.
+ */
+struct ddio_sim_medium;
+
+/**
+ * struct ddio_sim_medium_faults - how a medium behaves
+ * @delay_ns: each request takes so much longer
+ * @jitter_ns: at most this is added besides, at random
+ * @bad_first, @bad_end: bytes that can be neither read nor written
+ * @bad_next: so many of the next requests fail
+ * @no_flush: a flush does nothing, but says that it has: a broken disk, for tests of tests
+ */
+struct ddio_sim_medium_faults {
+	uint64_t delay_ns, jitter_ns;
+	uint64_t bad_first, bad_end;
+	uint32_t bad_next;
+	bool no_flush;
+};
+
+/* Zeros.  NULL: out of memory. */
+struct ddio_sim_medium *ddio_sim_medium_new(struct ddio_sim *sim, const char *path, uint64_t size);
+void ddio_sim_medium_set(struct ddio_sim_medium *medium, const struct ddio_sim_medium_faults *how);
+/*
+ * Whoever has the medium open is dead: he goes on with a copy of his own.  Each sector that was
+ * written since the last flush is lost with a chance of @lose in 1000; each one that is being
+ * written is there with an even chance.  Return: how many were lost, or -ENOMEM.
+ */
+int64_t ddio_sim_medium_crash(struct ddio_sim_medium *medium, uint32_t lose);
+
+/* From now on all that happens goes into ddio_sim_trace(), which is the same if it was the same. */
+void ddio_sim_trace_on(struct ddio_sim *sim);
+uint64_t ddio_sim_trace(const struct ddio_sim *sim);
 
 /* How many log lines of all processes contain @text. */
 unsigned int ddio_sim_logged(const struct ddio_sim *sim, const char *text);

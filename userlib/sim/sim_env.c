@@ -50,9 +50,9 @@ static void sim_post(struct ddio_env *env, struct ddio_post *post)
 	proc->posts_end = &post->next;
 }
 
-void sim_run_offloads(void *arg)
+/* Those that take no time are done already. */
+static void offloads_told(struct sim_proc *proc)
 {
-	struct sim_proc *proc = arg;
 	struct ddio_offload *job = proc->offloads, *next;
 
 	proc->offloads = NULL;
@@ -63,16 +63,57 @@ void sim_run_offloads(void *arg)
 	}
 }
 
+/* The first of @offloads will be done at some moment of its time. */
+static void offload_begin(struct sim_proc *proc)
+{
+	uint64_t took = 1 + sim_random(proc->sim) % proc->offload_ns;
+
+	proc->offload_end = 0;
+	sim_event(proc, &proc->offload_event, sim_now(proc) + sim_random(proc->sim) % (took + 1));
+}
+
+static void offload_step(struct sim_proc *proc)
+{
+	struct ddio_offload *job = proc->offloads;
+
+	if (!proc->offload_end) {
+		job->work(job->arg);
+		proc->offload_end = sim_now(proc) + sim_random(proc->sim) % proc->offload_ns;
+		sim_event(proc, &proc->offload_event, proc->offload_end);
+		return;
+	}
+	proc->offloads = job->next;
+	if (!proc->offloads)
+		proc->offloads_end = &proc->offloads;
+	else
+		offload_begin(proc);
+	job->done(job->arg);
+}
+
+void sim_run_offloads(void *arg)
+{
+	struct sim_proc *proc = arg;
+
+	if (proc->offload_ns)
+		offload_step(proc);
+	else
+		offloads_told(proc);
+}
+
 static void sim_offload(struct ddio_env *env, struct ddio_offload *job)
 {
 	struct sim_proc *proc = sim_proc_of(env);
+	bool idle = !proc->offloads;
 
-	job->work(job->arg);
-	if (!proc->offloads)
-		sim_event(proc, &proc->offload_event, 0);
 	job->next = NULL;
 	*proc->offloads_end = job;
 	proc->offloads_end = &job->next;
+	if (!proc->offload_ns)
+		job->work(job->arg);
+	if (idle && proc->offload_ns)
+		offload_begin(proc);
+	else if (idle)
+		sim_event(proc, &proc->offload_event, 0);
 }
 
 static void sim_random_bytes(struct ddio_env *env, void *buf, size_t len)
@@ -130,5 +171,6 @@ const struct ddio_env_ops sim_env_ops = {
 	.stream_connect = sim_stream_connect,
 	.stream_attach = sim_stream_attach,
 	.listen = sim_listen,
+	.medium = sim_medium_open,
 	.engines = sim_engines,
 };

@@ -135,13 +135,13 @@ int sim_listen(struct ddio_env *env, const char *addr, ddio_accept_fn accept, vo
 	return 0;
 }
 
-void sim_streams_end(struct sim_proc *proc, bool broken)
+void sim_streams_end(struct sim_proc *proc, enum sim_end how)
 {
 	struct sim_listener *l;
 
-	sim_streams_end_list(&proc->sim->streams, proc, broken);
+	sim_streams_end_list(&proc->sim->streams, proc, how);
 	ddio_list_for_each_entry(l, &proc->sim->listeners, link)
-		sim_streams_end_list(&l->pending, proc, broken);
+		sim_streams_end_list(&l->pending, proc, how);
 }
 
 void sim_streams_free(struct ddio_sim *sim)

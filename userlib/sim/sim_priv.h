@@ -39,6 +39,8 @@ struct sim_cpu {
  * @offloads: the same for offloads whose done() is due
  * @offloads_end: see @posts_end
  * @offload_event: see @post_event
+ * @offload_ns: longest time of an offload
+ * @offload_end: when the one that is done will be told; 0: it is not done
  * @how: how it sends
  * @sent: bytes sent since @how was set
  * @charged: by kind of work
@@ -61,6 +63,8 @@ struct sim_proc {
 	struct ddio_timer post_event;
 	struct ddio_offload *offloads, **offloads_end;
 	struct ddio_timer offload_event;
+	uint64_t offload_ns;
+	uint64_t offload_end;
 	struct ddio_sim_link how;
 	uint64_t sent;
 	uint64_t charged[DDIO_SIM_WORKS];
@@ -118,6 +122,9 @@ struct sim_net {
  * @running: the CPU on which an event is being handled, or NULL
  * @streams: every stream end, for ddio_sim_free()
  * @listeners: every listener
+ * @media: every medium
+ * @tracing: trace is kept
+ * @trace: of all that happened
  * @port: the last that was given out
  * @log: all lines
  * @log_len: bytes in it
@@ -141,6 +148,9 @@ struct ddio_sim {
 	struct sim_cpu *running;
 	struct ddio_list streams;
 	struct ddio_list listeners;
+	struct ddio_list media;
+	bool tracing;
+	uint64_t trace;
 	unsigned int port;
 	char *log;
 	size_t log_len;
@@ -185,6 +195,14 @@ extern const struct ddio_env_ops sim_env_ops;
 void sim_run_posts(void *arg);
 void sim_run_offloads(void *arg);
 
+/* Into the trace, if it is kept. */
+void sim_trace(struct ddio_sim *sim, uint64_t what);
+void sim_trace_bytes(struct ddio_sim *sim, const void *data, size_t len);
+
+/* sim_medium.c */
+struct ddio_medium *sim_medium_open(struct ddio_env *env, const char *path);
+void sim_media_free(struct ddio_sim *sim);
+
 /* sim_net.c */
 void sim_net_fini(struct sim_net *net);
 /* When @len bytes that leave @from at @when have arrived at @to. */
@@ -202,8 +220,14 @@ int sim_stream_connect(struct ddio_env *env, const char *addr, const struct ddio
 int sim_stream_attach(struct ddio_env *env, struct ddio_stream *stream);
 int sim_listen(struct ddio_env *env, const char *addr, ddio_accept_fn accept, void *ctx,
 	       struct ddio_listener **listener);
-/* @broken: both sides fail; else the peers read the end. */
-void sim_streams_end(struct sim_proc *proc, bool broken);
+/* What becomes of a process's streams. */
+enum sim_end {
+	SIM_END_KILLED,	  /* the peers read the end */
+	SIM_END_ORPHANED, /* so, and the process's own ends break */
+	SIM_END_CUT,	  /* both sides break */
+	SIM_END_SOME,	  /* so, each with an even chance */
+};
+void sim_streams_end(struct sim_proc *proc, enum sim_end how);
 void sim_streams_free(struct ddio_sim *sim);
 
 #endif /* DDIO_SIM_PRIV_H */

@@ -200,6 +200,7 @@ static int stream_send(struct sim_stream *s, const struct iovec *iov, size_t len
 	seg->stalled = how->stall_after && s->proc->sent >= how->stall_after;
 	seg->len = len;
 	segment_fill(seg, iov);
+	sim_trace_bytes(s->sim, seg->data, len);
 	ddio_list_add(&seg->link, &s->peer->in);
 	s->peer->queued += len;
 	s->proc->sent += len;
@@ -418,19 +419,23 @@ int sim_stream_attach(struct ddio_env *env, struct ddio_stream *stream)
 	return 0;
 }
 
-void sim_streams_end_list(struct ddio_list *list, struct sim_proc *proc, bool broken)
+void sim_streams_end_list(struct ddio_list *list, struct sim_proc *proc, enum sim_end how)
 {
 	struct sim_stream *s;
 
 	ddio_list_for_each_entry(s, list, link) {
 		if (s->proc != proc || s->connecting || !s->peer)
 			continue;
-		if (broken) {
+		if (how == SIM_END_SOME && sim_random(s->sim) >> 63)
+			continue;
+		if (how == SIM_END_CUT || how == SIM_END_SOME) {
 			stream_break_pair(s, -ECONNRESET);
 			continue;
 		}
 		s->peer->ended = true;
 		if (!s->err && stream_send(s, NULL, 0, true))
 			sim_stream_break(s->peer, -ECONNRESET);
+		if (how == SIM_END_ORPHANED)
+			sim_stream_break(s, -ECONNRESET);
 	}
 }

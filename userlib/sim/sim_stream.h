@@ -84,6 +84,6 @@ void sim_stream_break(struct sim_stream *s, int err);
 /* For stream->event, once connected. */
 void sim_stream_event(void *arg);
 /* The streams of a list that are @proc's end, as when it dies. */
-void sim_streams_end_list(struct ddio_list *list, struct sim_proc *proc, bool broken);
+void sim_streams_end_list(struct ddio_list *list, struct sim_proc *proc, enum sim_end how);
 
 #endif /* DDIO_SIM_STREAM_H */
