@@ -51,6 +51,9 @@ all_tests() {
 		t=$(basename "$t" .c)
 		echo "fuzz/${t#fuzz_}|tests/fuzz/run.sh $t"
 	done
+	for t in tests/sim/*.sh; do
+		echo "sim/$(basename "$t" .sh)|$t"
+	done
 	for t in tests/cluster/*.sh; do
 		case $t in */lib.sh) continue ;; esac
 		[ -e "$t" ] && echo "cluster/$(basename "$t" .sh)|$t"

@@ -5,6 +5,7 @@
 #include <string.h>
 #include "bench_opts.h"
 #include "cmd.h"
+#include "faults.h"
 #include "sim_world.h"
 
 /* The options in common come first, so that their offsets are the same. */
@@ -12,7 +13,9 @@ struct sim_values {
 	struct bench_values bench;
 	const char *machine, *network;
 	uint32_t columns, rows;
-	bool verbose, stats;
+	bool verbose, stats, faults;
+	uint32_t seeds, jobs, rounds;
+	const char *plant;
 };
 
 #define SIM_AT(member) offsetof(struct sim_values, member)
@@ -26,6 +29,13 @@ static const struct opt_spec sim_opts[] = {
 	{ "rows", 0, OPT_U32, SIM_AT(rows), "N", "of the torus (6, more if needed)" },
 	{ "stats", 0, OPT_FLAG, SIM_AT(stats), NULL,
 	  "what the simulation took, on standard error" },
+	{ "faults", 0, OPT_FLAG, SIM_AT(faults), NULL,
+	  "no measurement: a workload under faults, checked by a model" },
+	{ "seeds", 0, OPT_U32, SIM_AT(seeds), "N", "faults: so many runs, from --seed on (1)" },
+	{ "jobs", 'j', OPT_U32, SIM_AT(jobs), "N", "faults: runs at a time (one a processor)" },
+	{ "rounds", 0, OPT_U32, SIM_AT(rounds), "N", "faults: of work (as the seed says)" },
+	{ "plant", 0, OPT_TEXT, SIM_AT(plant), "NAME",
+	  "faults: a bug that must be found: flush, byte, verdict, hang" },
 	{ "verbose", 'v', OPT_FLAG, SIM_AT(verbose), NULL, "the daemons' log on standard error" },
 	{ 0 },
 };
@@ -134,13 +144,20 @@ static int sim_all(struct sim_values *v)
 
 int ddio_cmd_sim(int argc, char **argv)
 {
-	struct sim_values v = { .machine = "1994", .network = "torus" };
+	struct sim_values v = { .machine = "1994", .network = "torus", .seeds = 1 };
 	int err;
 
 	bench_defaults(&v.bench);
 	err = opt_parse(&ddio_opts_sim, &v, &argc, &argv);
 	if (err)
 		return err > 0 ? EXIT_OK : EXIT_USAGE;
+	if (v.faults)
+		return faults_many(&(struct faults_many){ .seed = v.bench.seed,
+							  .seeds = v.seeds,
+							  .jobs = v.jobs,
+							  .rounds = v.rounds,
+							  .plant = v.plant,
+							  .verbose = v.verbose });
 	err = sim_all(&v);
 	return err == -EINVAL ? EXIT_USAGE : err ? EXIT_FAILED : EXIT_OK;
 }

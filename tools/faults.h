@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * ddio sim --faults: a small cluster in virtual time, a workload, a schedule of faults, and a
+ * model that knows which bytes may be where.  All follow from the seed.
+ *
+ *   faults.c         one seed, or many
+ *   faults_plan.c    what the cluster is like, and what its processes do, round by round
+ *   faults_part.c    which cells of a file are whose
+ *   faults_cp.c      a compute process: calls, and what they returned
+ *   faults_round.c   what a round must have been, by the model
+ *   faults_model.c   the model
+ *   faults_fate.c    what breaks, and when it is mended
+ *   faults_world.c   the cluster; the one file that sees the library's private parts
+ */
+#ifndef DDIO_FAULTS_H
+#define DDIO_FAULTS_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <ddio/ddio.h>
+#include "base/rand.h"
+
+#define FAULTS_IOPS 4
+#define FAULTS_DISKS 16
+#define FAULTS_CPS 8
+#define FAULTS_FILES 3
+#define FAULTS_IDS 1000
+#define FAULTS_CELL 8u	 /* bytes: what the model knows about as a whole */
+#define FAULTS_VALUES 10 /* that a cell may have at a time */
+#define FAULTS_MS 1000000ull
+#define FAULTS_TIMEOUT_MS 1000u
+/* No call may take longer: each of its few steps waits for at most a timeout and a little. */
+#define FAULTS_BOUND_NS (20 * FAULTS_TIMEOUT_MS * FAULTS_MS)
+
+/*
+ * Faults
+ */
+enum faults_kind {
+	FAULTS_POWER,	 /* an I/O processor loses power, and what was not flushed */
+	FAULTS_KILL,	 /* it dies, its machine does not */
+	FAULTS_STOP,	 /* it is stopped in order */
+	FAULTS_CP,	 /* a compute process dies */
+	FAULTS_BREAK,	 /* some connections of a process break */
+	FAULTS_CUT,	 /* a process has no network for a while */
+	FAULTS_STALL,	 /* what a process sends arrives no more for a while */
+	FAULTS_SLOW_NET, /* or late, in pieces and with other delays each */
+	FAULTS_SLOW_DISK,
+	FAULTS_BAD_DISK, /* part of a disk cannot be read or written */
+	FAULTS_DISK_ERR, /* the next requests fail */
+	FAULTS_KINDS,
+};
+
+/* What a test plants, to see it found. */
+enum faults_plant {
+	PLANT_NONE,
+	PLANT_FLUSH,   /* disks do not flush, but say so */
+	PLANT_BYTE,    /* one bit of what is read is another one */
+	PLANT_VERDICT, /* one process hears of another end than the others */
+	PLANT_HANG,    /* one call does not return */
+	PLANTS,
+};
+
+/**
+ * struct faults_spec - what to run
+ * @seed: of all
+ * @plant: a bug of ours
+ * @rounds: 0: as the seed says
+ * @verbose: what happens, and the processes' logs, on standard error
+ */
+struct faults_spec {
+	uint64_t seed;
+	enum faults_plant plant;
+	uint32_t rounds;
+	bool verbose;
+};
+
+/**
+ * struct faults_result - what came of it
+ * @why: a violated invariant, or ""
+ * @trace: of all events and messages
+ * @kinds: how often each fault came
+ */
+struct faults_result {
+	char why[1024];
+	uint64_t trace, events, virtual_ns;
+	uint32_t calls, failed, longest_ms;
+	uint32_t kinds[FAULTS_KINDS];
+};
+
+/**
+ * struct faults_conf - the cluster
+ * @kinds: bit mask of faults
+ * @gap_ns: mean time from one to the next
+ * @most: of them
+ */
+struct faults_conf {
+	uint32_t iops, disks, cps, files, rounds;
+	uint32_t node[FAULTS_DISKS]; /* of each disk */
+	uint32_t block, cache, buffers, reactors;
+	uint64_t disk_size;
+	bool emulated, cscan;
+	uint64_t disk_delay_us, offload_ns;
+	uint32_t kinds, most;
+	uint64_t gap_ns;
+};
+
+/*
+ * Model
+ */
+
+/**
+ * struct faults_set - versions of which a cell has one
+ * @any: too many: any that was ever written
+ */
+struct faults_set {
+	uint16_t v[FAULTS_VALUES];
+	uint8_t n;
+	bool any;
+};
+
+struct faults_cell {
+	struct faults_set seen;	  /* what a read may find */
+	struct faults_set stable; /* what may be there after its I/O processor has lost power */
+};
+
+/* The same for sizes. */
+struct faults_sizes {
+	uint64_t v[FAULTS_VALUES];
+	uint32_t n;
+	bool any;
+};
+
+enum faults_state { FILE_NONE, FILE_MAYBE, FILE_THERE };
+
+/**
+ * struct faults_file - a name, and the file that has it
+ * @id: of the file that had it last
+ * @gen: how many files had it
+ * @version: last one given out; 0 is zeros
+ * @state: is the file @id there?
+ * @durable: and will it be there after a power cut
+ */
+struct faults_file {
+	char name[16];
+	uint64_t id;
+	uint32_t gen, version;
+	uint32_t cells;
+	uint32_t block, ndisks, disk[FAULTS_DISKS], layout;
+	enum faults_state state;
+	bool durable;
+	struct faults_sizes seen, stable;
+	struct faults_cell *cell;
+};
+
+uint64_t faults_value(const struct faults_file *f, uint32_t index, uint32_t cell, uint32_t version);
+/* A new, empty file @id has the name. */
+void faults_file_begin(struct faults_file *f, uint64_t id);
+uint32_t faults_file_disk(const struct faults_file *f, uint32_t cell);
+/* A write of @version to a cell: @sure: it is there, and @durable so. */
+void faults_cell_wrote(struct faults_cell *cell, uint32_t version, bool sure, bool durable);
+/* Everything that is not stable may be lost. */
+void faults_cell_crash(struct faults_cell *cell);
+void faults_cell_sync(struct faults_cell *cell);
+/* Return: may a read of the cell give @value? */
+bool faults_cell_may(const struct faults_file *f, uint32_t index, uint32_t cell, uint64_t value);
+/* For messages: "3 or 5 or zeros". */
+const char *faults_cell_text(const struct faults_cell *cell, char *text, size_t len);
+/* Its size has perhaps become max(size, @to), or with @exact @to. */
+void faults_size_change(struct faults_file *f, uint64_t to, bool exact, bool sure);
+bool faults_size_may(const struct faults_sizes *sizes, uint64_t size);
+uint64_t faults_size_least(const struct faults_sizes *sizes);
+uint64_t faults_size_most(const struct faults_sizes *sizes);
+
+/*
+ * Rounds
+ */
+enum faults_op {
+	OP_FORM, /* form a group and open all files */
+	OP_COLL, /* a collective transfer */
+	OP_PAIR, /* two, on two files, at once */
+	OP_OWN,	 /* each process reads or writes its own part by itself */
+	OP_SYNC,
+	OP_DROP,
+	OP_SIZE,
+	OP_REMOVE,
+	OP_BARRIER,
+	OP_PAUSE,
+	OP_POWER,     /* all I/O processors lose power while all pause */
+	OP_READ_BACK, /* collective read of a whole file */
+	OP_FSCK,
+	OP_OVER,
+};
+
+/**
+ * struct faults_part - what part of a file each process has, in a round
+ */
+struct faults_part {
+	uint32_t kind;
+	struct ddio_array array;
+	struct ddio_strided strided[FAULTS_CPS];
+	struct ddio_extent list[FAULTS_CPS][16];
+	uint32_t nlist[FAULTS_CPS];
+};
+
+/* One transfer of a round. */
+struct faults_xfer {
+	uint32_t file;
+	bool write[FAULTS_CPS]; /* the same on all but in OP_OWN */
+	bool contiguous;	/* OP_OWN: pread, pwrite */
+	uint32_t method, flags, outstanding;
+	uint32_t version[FAULTS_CPS];
+	struct faults_part part;
+};
+
+/**
+ * struct faults_round - what is to be done
+ * @actor: who does what only one does
+ * @size: OP_SIZE: the new one; OP_PAUSE: how long
+ */
+struct faults_round {
+	enum faults_op op;
+	uint32_t number, actor, file, nxfer;
+	uint64_t size;
+	bool strict; /* nothing is broken: it must succeed */
+	bool fresh;  /* OP_FORM: with new sessions */
+	struct faults_xfer x[2];
+};
+
+/**
+ * struct faults_call - one call of a process in a round
+ */
+struct faults_call {
+	bool made;
+	int ret;
+	uint64_t began, ended;
+	char text[256];
+};
+
+/**
+ * struct faults_cp - a compute process
+ * @dead: killed; the program that follows it is another one
+ * @calls: of this round
+ * @cells, @buf: of each transfer of the round
+ */
+struct faults_cp {
+	struct faults *f;
+	uint32_t rank, life;
+	bool dead, was_dead;
+	void *proc; /* faults_world.c */
+	struct ddio_session *session;
+	struct ddio_group *group;
+	struct ddio_file *file[FAULTS_FILES];
+	uint64_t id[FAULTS_FILES];
+	struct faults_call call[FAULTS_FILES * 2 + 2];
+	uint32_t ncalls;
+	uint64_t in_call; /* since when, 0: in none */
+	const char *what;
+	uint64_t problems; /* that fsck found */
+	char problem[256];
+	uint32_t *cells[2];
+	uint32_t ncells[2];
+	uint64_t *buf[2];
+	uint64_t size; /* that fstat said */
+};
+
+struct faults_world;
+
+/**
+ * struct faults - one run
+ * @losses: of each disk: times when it may have lost what was not flushed
+ * @cp_faults: times when members of a group could have lost each other
+ */
+struct faults {
+	struct faults_spec spec;
+	struct faults_conf conf;
+	struct faults_result *result;
+	uint64_t rng, fate_rng;
+	struct faults_world *world;
+	struct faults_cp cp[FAULTS_CPS];
+	struct faults_file file[FAULTS_FILES];
+	struct faults_round round;
+	uint32_t rounds, arrived, group, stage, step;
+	bool formed, reform, healed, planted;
+	uint32_t losses[FAULTS_DISKS], losses_before[FAULTS_DISKS];
+	uint32_t ns_losses, ns_losses_before;
+	bool shaky[FAULTS_DISKS];
+	uint32_t cp_faults, cp_faults_before;
+	bool cp_bad[FAULTS_CPS];      /* its network is, now */
+	uint64_t *kept[FAULTS_FILES]; /* what was read before the last power cut */
+	uint64_t kept_size[FAULTS_FILES];
+	bool kept_all[FAULTS_FILES];
+	uint64_t ids[FAULTS_IDS]; /* of files, ever */
+	uint32_t nids;
+};
+
+/**
+ * struct faults_many - what the command line says
+ * @seed: the first; @seeds: how many
+ * @plant: name or NULL
+ */
+struct faults_many {
+	uint64_t seed;
+	uint32_t seeds, jobs, rounds;
+	const char *plant;
+	bool verbose;
+};
+
+/* faults_many.c: runs and prints.  Return: an exit code. */
+int faults_many(const struct faults_many *many);
+/* faults.c: one run.  Return: 0, or -1 with a reason in @result. */
+int faults_run(const struct faults_spec *spec, struct faults_result *result);
+/* faults_plan.c */
+void faults_conf_make(struct faults *f);
+void faults_round_plan(struct faults *f);
+/* faults_part.c: a part of @cells cells from @first on; and the cells of a process. */
+void faults_part_make(struct faults *f, struct faults_part *part, uint32_t first, uint32_t cells,
+		      bool write);
+void faults_part_lists(struct faults *f, struct faults_part *part, uint32_t first, uint32_t cells);
+/* @cells: room for all cells of a file.  Return: how many. */
+uint32_t faults_part_cells(const struct faults_part *part, uint32_t rank, uint32_t *cells);
+/* faults_cp.c */
+void faults_cp_round(struct faults_cp *cp);
+void faults_cp_end(struct faults_cp *cp);
+/* faults_round.c: the round is over: checks it, and plans the next one. */
+void faults_round_end(struct faults *f);
+void faults_round_free(struct faults *f);
+/* What a disk's loss, or a name server's, means to the model. */
+void faults_disk_lost(struct faults *f, uint32_t disk);
+void faults_names_lost(struct faults *f);
+/* faults_fate.c */
+void faults_fate_begin(struct faults *f);
+void faults_fate_heal(struct faults *f);
+/* All I/O processors lose power, and come back. */
+void faults_fate_power(struct faults *f);
+
+/* The first violated invariant counts. */
+void faults_violated(struct faults *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void faults_say(struct faults *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+static inline uint64_t faults_pick(uint64_t *rng, uint64_t min, uint64_t max)
+{
+	return min + ddio_rand_below(rng, max - min + 1);
+}
+
+static inline bool faults_chance(uint64_t *rng, uint32_t percent)
+{
+	return ddio_rand_below(rng, 100) < percent;
+}
+
+/* A number of any magnitude up to @max. */
+static inline uint64_t faults_scale(uint64_t *rng, uint64_t min, uint64_t max)
+{
+	uint64_t top = min;
+
+	while (top < max && ddio_rand_below(rng, 8))
+		top = top * 3 + 1;
+	return faults_pick(rng, min, top < max ? top : max);
+}
+
+/*
+ * faults_world.c
+ */
+int faults_world_new(struct faults *f);
+int faults_world_run(struct faults *f);
+void faults_world_free(struct faults *f);
+uint64_t faults_now(const struct faults *f);
+int faults_connect(struct faults_cp *cp);
+void faults_sleep(struct faults_cp *cp, uint64_t ns);
+/* @fn, after @ns; one of @slot at a time. */
+void faults_after(struct faults *f, uint32_t slot, uint64_t ns,
+		  void (*fn)(struct faults *f, uint32_t slot));
+bool faults_iop_up(const struct faults *f, uint32_t iop);
+void faults_iop_crash(struct faults *f, uint32_t iop, uint32_t lose);
+void faults_iop_stop(struct faults *f, uint32_t iop);
+/* Return: 0 or why it cannot. */
+int faults_iop_start(struct faults *f, uint32_t iop, char *err, size_t err_len);
+/* Orphans have ended. */
+bool faults_world_quiet(const struct faults *f);
+void faults_cp_kill(struct faults *f, uint32_t rank);
+/* Processes: I/O processors first, then compute processes. */
+enum faults_net { NET_GOOD, NET_BREAK, NET_CUT, NET_STALL, NET_SLOW };
+void faults_net(struct faults *f, uint32_t proc, enum faults_net what, uint64_t arg);
+/**
+ * struct faults_disk - how a disk is to be
+ */
+struct faults_disk {
+	uint64_t delay_ns, jitter_ns, bad_first, bad_end;
+	uint32_t bad_next;
+};
+void faults_disk(struct faults *f, uint32_t disk, const struct faults_disk *how);
+
+#endif /* DDIO_FAULTS_H */

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* A compute process of a run with faults: makes the calls of a round and keeps what they returned. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "faults.h"
+
+#define JUNK 0xa5
+
+static struct faults_call *call_begin(struct faults_cp *cp, const char *what)
+{
+	struct faults_call *call = &cp->call[cp->ncalls++];
+
+	call->made = true;
+	call->began = cp->in_call = faults_now(cp->f);
+	cp->what = what;
+	return call;
+}
+
+/* A bug of our own, in the middle of the run, on the last process. */
+static bool planted(struct faults_cp *cp, enum faults_plant plant)
+{
+	struct faults *f = cp->f;
+
+	if (f->spec.plant != plant || f->planted || f->stage || cp->rank != f->conf.cps - 1 ||
+	    f->round.number < 3 || (f->round.op != OP_COLL && plant != PLANT_HANG))
+		return false;
+	return f->planted = true;
+}
+
+static int call_end(struct faults_cp *cp, int ret)
+{
+	struct faults_call *call = &cp->call[cp->ncalls - 1];
+	struct faults_result *res = cp->f->result;
+	uint64_t ms;
+
+	if (planted(cp, PLANT_VERDICT))
+		ret = ret ? 0 : -EIO;
+	if (planted(cp, PLANT_HANG))
+		faults_sleep(cp, 2 * FAULTS_BOUND_NS);
+	call->ret = ret;
+	call->ended = faults_now(cp->f);
+	cp->in_call = 0;
+	snprintf(call->text, sizeof(call->text), "%s",
+		 ret < 0 && cp->session ? ddio_last_error(cp->session) : "");
+	res->calls++;
+	res->failed += ret < 0;
+	ms = (call->ended - call->began) / FAULTS_MS;
+	if (ms > res->longest_ms)
+		res->longest_ms = ms;
+	if (call->ended - call->began > FAULTS_BOUND_NS)
+		faults_violated(cp->f, "cp%u: %s took %llu ms", cp->rank, cp->what,
+				(unsigned long long)ms);
+	faults_say(cp->f, "cp%u: %s: %d %s", cp->rank, cp->what, ret, call->text);
+	return ret;
+}
+
+#define CALL(cp, name, expr) (call_begin(cp, name), call_end(cp, (int)(expr)))
+
+/*
+ * Groups and files
+ */
+static void cp_close(struct faults_cp *cp)
+{
+	uint32_t i;
+
+	for (i = 0; i < cp->f->conf.files; i++) {
+		if (cp->file[i])
+			ddio_close(cp->file[i]);
+		cp->file[i] = NULL;
+	}
+	if (cp->group)
+		ddio_group_free(cp->group);
+	cp->group = NULL;
+}
+
+void faults_cp_end(struct faults_cp *cp)
+{
+	cp_close(cp);
+	if (cp->session)
+		ddio_disconnect(cp->session);
+	cp->session = NULL;
+}
+
+static void cp_open(struct faults_cp *cp, uint32_t i)
+{
+	struct faults_file *file = &cp->f->file[i];
+	struct ddio_striping st = { .struct_size = sizeof(st),
+				    .block_size = file->block,
+				    .layout = file->layout,
+				    .seed = 1 + i,
+				    .ndisks = file->ndisks,
+				    .disks = file->disk };
+	struct ddio_file_stat stat;
+
+	cp->id[i] = 0;
+	if (CALL(cp, "open_all",
+		 ddio_open_all(cp->group, file->name, DDIO_CREATE, &st, &cp->file[i])))
+		return;
+	if (!CALL(cp, "fstat", ddio_fstat(cp->file[i], &stat)))
+		cp->id[i] = stat.id;
+}
+
+static void cp_form(struct faults_cp *cp)
+{
+	char address[32];
+	uint32_t i;
+
+	memset(cp->id, 0, sizeof(cp->id));
+	cp_close(cp);
+	if (cp->f->round.fresh)
+		faults_cp_end(cp);
+	if (!cp->session && faults_connect(cp))
+		abort();
+	snprintf(address, sizeof(address), "127.0.0.1:%u", 9000 + cp->f->group % 20000);
+	if (CALL(cp, "group_create",
+		 ddio_group_create(cp->session, cp->rank, cp->f->conf.cps, address, &cp->group)))
+		return;
+	for (i = 0; i < cp->f->conf.files; i++)
+		cp_open(cp, i);
+}
+
+/*
+ * Transfers
+ */
+static void xfer_buffers(struct faults_cp *cp, uint32_t k)
+{
+	const struct faults_xfer *x = &cp->f->round.x[k];
+	const struct faults_file *file = &cp->f->file[x->file];
+	uint32_t i;
+
+	cp->cells[k] = calloc(file->cells + 1, sizeof(*cp->cells[k]));
+	if (!cp->cells[k])
+		abort();
+	cp->ncells[k] = faults_part_cells(&x->part, cp->rank, cp->cells[k]);
+	cp->buf[k] = malloc(cp->ncells[k] * FAULTS_CELL + 1);
+	if (!cp->buf[k])
+		abort();
+	memset(cp->buf[k], JUNK, cp->ncells[k] * FAULTS_CELL);
+	for (i = 0; x->write[cp->rank] && i < cp->ncells[k]; i++)
+		cp->buf[k][i] = faults_value(file, x->file, cp->cells[k][i], x->version[cp->rank]);
+}
+
+static void xfer_describe(struct faults_cp *cp, uint32_t k, struct ddio_transfer *t,
+			  struct ddio_part *part)
+{
+	const struct faults_xfer *x = &cp->f->round.x[k];
+
+	*part = (struct ddio_part){ .kind = x->part.kind, .array = &x->part.array };
+	if (part->kind == DDIO_PART_STRIDED) {
+		part->strided = &x->part.strided[cp->rank];
+		part->n = part->strided->len ? 1 : 0;
+	} else if (part->kind == DDIO_PART_LIST) {
+		part->list = x->part.list[cp->rank];
+		part->n = x->part.nlist[cp->rank];
+	}
+	*t = (struct ddio_transfer){ .struct_size = sizeof(*t),
+				     .part = part,
+				     .buf = cp->buf[k],
+				     .method = x->method,
+				     .flags = x->flags,
+				     .outstanding = x->outstanding };
+}
+
+static void cp_coll(struct faults_cp *cp)
+{
+	const struct faults_xfer *x = &cp->f->round.x[0];
+	struct ddio_file *file = cp->file[x->file];
+	struct ddio_transfer t;
+	struct ddio_part part;
+
+	xfer_buffers(cp, 0);
+	xfer_describe(cp, 0, &t, &part);
+	if (x->write[cp->rank])
+		CALL(cp, "write_all", ddio_write_all(file, cp->group, &t));
+	else
+		CALL(cp, "read_all", ddio_read_all(file, cp->group, &t));
+	if (cp->ncells[0] && !x->write[cp->rank] && !cp->call[cp->ncalls - 1].ret &&
+	    planted(cp, PLANT_BYTE))
+		cp->buf[0][cp->ncells[0] / 2] ^= 1ull << 20;
+}
+
+static void cp_pair(struct faults_cp *cp)
+{
+	struct ddio_op *op[2] = { NULL, NULL };
+	int ret[2] = { 0, 0 };
+	struct ddio_transfer t;
+	struct ddio_part part;
+	uint32_t k;
+
+	for (k = 0; k < 2; k++) {
+		const struct faults_xfer *x = &cp->f->round.x[k];
+
+		xfer_buffers(cp, k);
+		xfer_describe(cp, k, &t, &part);
+		if (x->write[cp->rank])
+			ret[k] = ddio_start_write_all(cp->file[x->file], cp->group, &t, &op[k]);
+		else
+			ret[k] = ddio_start_read_all(cp->file[x->file], cp->group, &t, &op[k]);
+	}
+	for (k = 0; k < 2; k++)
+		CALL(cp, "wait", ret[k] ? ret[k] : ddio_wait(op[k]));
+}
+
+static void cp_own(struct faults_cp *cp)
+{
+	const struct faults_xfer *x = &cp->f->round.x[0];
+	const struct ddio_extent *e = &x->part.list[cp->rank][0];
+	struct ddio_file *file = cp->file[x->file];
+	bool write = x->write[cp->rank];
+	struct ddio_transfer t;
+	struct ddio_part part;
+	int64_t n;
+
+	xfer_buffers(cp, 0);
+	xfer_describe(cp, 0, &t, &part);
+	if (!cp->ncells[0])
+		return;
+	if (!x->contiguous) {
+		if (write)
+			CALL(cp, "write", ddio_write(file, &t));
+		else
+			CALL(cp, "read", ddio_read(file, &t));
+		return;
+	}
+	call_begin(cp, write ? "pwrite" : "pread");
+	n = write ? ddio_pwrite(file, cp->buf[0], e->len, e->offset)
+		  : ddio_pread(file, cp->buf[0], e->len, e->offset);
+	call_end(cp, (int)n);
+	/* What was beyond the end was not read. */
+	if (n >= 0 && !write)
+		cp->ncells[0] = n / FAULTS_CELL;
+	else if (n >= 0 && (uint64_t)n != e->len)
+		faults_violated(cp->f, "cp%u: pwrite of %llu bytes returned %lld", cp->rank,
+				(unsigned long long)e->len, (long long)n);
+}
+
+/* Everybody asks for the size himself; nothing changes it now. */
+static void cp_read_back(struct faults_cp *cp)
+{
+	struct faults_xfer *x = &cp->f->round.x[0];
+	struct ddio_file_stat stat;
+	uint64_t n;
+
+	if (CALL(cp, "fstat", ddio_fstat(cp->file[x->file], &stat)))
+		return;
+	cp->size = stat.size;
+	n = stat.size / FAULTS_CELL;
+	if (!n || n > cp->f->file[x->file].cells)
+		return;
+	x->part.kind = DDIO_PART_ARRAY;
+	x->part.array = (struct ddio_array){
+		.elem_size = FAULTS_CELL,
+		.ndims = 1,
+		.dim = { { .size = n, .dist = DDIO_BLOCK, .procs = cp->f->conf.cps } }
+	};
+	cp_coll(cp);
+}
+
+static void fsck_line(void *arg, const char *line)
+{
+	struct faults_cp *cp = arg;
+
+	faults_say(cp->f, "fsck: %s", line);
+	snprintf(cp->problem, sizeof(cp->problem), "%s", line);
+}
+
+static void cp_fsck(struct faults_cp *cp)
+{
+	struct ddio_check_result result = { 0 };
+
+	CALL(cp, "check", ddio_check(cp->session, 0, fsck_line, cp, &result));
+	cp->problems = result.problems;
+}
+
+static void cp_act(struct faults_cp *cp)
+{
+	const struct faults_round *r = &cp->f->round;
+
+	switch (r->op) {
+	case OP_SYNC:
+		CALL(cp, "sync", ddio_sync(cp->file[r->file]));
+		break;
+	case OP_DROP:
+		CALL(cp, "drop_cache", ddio_drop_cache(cp->file[r->file]));
+		break;
+	case OP_SIZE:
+		CALL(cp, "set_size", ddio_set_size(cp->file[r->file], r->size));
+		break;
+	case OP_REMOVE:
+		CALL(cp, "remove", ddio_remove(cp->session, cp->f->file[r->file].name));
+		break;
+	default:
+		cp_fsck(cp);
+	}
+}
+
+void faults_cp_round(struct faults_cp *cp)
+{
+	const struct faults_round *r = &cp->f->round;
+
+	switch (r->op) {
+	case OP_FORM:
+		cp_form(cp);
+		break;
+	case OP_COLL:
+		cp_coll(cp);
+		break;
+	case OP_PAIR:
+		cp_pair(cp);
+		break;
+	case OP_OWN:
+		cp_own(cp);
+		break;
+	case OP_BARRIER:
+		CALL(cp, "barrier", ddio_group_barrier(cp->group));
+		break;
+	case OP_PAUSE:
+	case OP_POWER:
+		faults_sleep(cp, r->size);
+		break;
+	case OP_READ_BACK:
+		cp_read_back(cp);
+		break;
+	default:
+		if (r->actor == cp->rank)
+			cp_act(cp);
+	}
+}

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What breaks in a run with faults, at which moment, and when it is mended. */
+#include <stdio.h>
+#include "faults.h"
+
+/* Of faults_after(): the next fault; restarts; the end of what a process, or a disk, suffers. */
+enum { SLOT_NEXT, SLOT_IOP = 1, SLOT_PROC = SLOT_IOP + FAULTS_IOPS };
+enum { SLOT_DISK = SLOT_PROC + FAULTS_IOPS + FAULTS_CPS };
+
+static void fate_next(struct faults *f, uint32_t slot);
+
+/* How long something lasts: mostly short, sometimes longer than anybody waits. */
+static uint64_t fate_while(struct faults *f)
+{
+	return faults_scale(&f->fate_rng, 10000, 3 * FAULTS_TIMEOUT_MS * FAULTS_MS);
+}
+
+static void iop_lost(struct faults *f, uint32_t iop)
+{
+	uint32_t d;
+
+	for (d = 0; d < f->conf.disks; d++)
+		if (f->conf.node[d] == iop)
+			faults_disk_lost(f, d);
+	if (!iop)
+		faults_names_lost(f);
+}
+
+static void iop_restart(struct faults *f, uint32_t slot)
+{
+	uint32_t iop = slot - SLOT_IOP;
+	char err[600] = "";
+
+	if (faults_iop_up(f, iop))
+		return;
+	if (!faults_iop_start(f, iop, err, sizeof(err))) {
+		faults_say(f, "io%u is back", iop);
+		return;
+	}
+	faults_say(f, "io%u does not start: %s", iop, err);
+	faults_after(f, slot, 20 * FAULTS_MS, iop_restart);
+}
+
+static void iop_crash(struct faults *f, uint32_t iop, uint32_t lose)
+{
+	faults_iop_crash(f, iop, lose);
+	iop_lost(f, iop);
+	faults_after(f, SLOT_IOP + iop, fate_while(f), iop_restart);
+}
+
+static void proc_mended(struct faults *f, uint32_t slot)
+{
+	uint32_t proc = slot - SLOT_PROC;
+
+	faults_net(f, proc, NET_GOOD, 0);
+	if (proc >= f->conf.iops && f->cp_bad[proc - f->conf.iops]) {
+		f->cp_bad[proc - f->conf.iops] = false;
+		f->cp_faults++;
+	}
+	faults_say(f, "the network of process %u is good", proc);
+}
+
+static void disk_mended(struct faults *f, uint32_t slot)
+{
+	static const struct faults_disk good;
+
+	faults_disk(f, slot - SLOT_DISK, &good);
+	f->shaky[slot - SLOT_DISK] = false;
+	f->losses[slot - SLOT_DISK]++;
+	faults_say(f, "d%u is good", slot - SLOT_DISK);
+}
+
+static void fate_net(struct faults *f, enum faults_kind kind)
+{
+	static const enum faults_net what[] = {
+		[FAULTS_BREAK] = NET_BREAK,
+		[FAULTS_CUT] = NET_CUT,
+		[FAULTS_STALL] = NET_STALL,
+		[FAULTS_SLOW_NET] = NET_SLOW,
+	};
+	uint32_t proc = faults_pick(&f->fate_rng, 0, f->conf.iops + f->conf.cps - 1);
+	uint64_t arg = faults_scale(&f->fate_rng, 1000, 50 * FAULTS_MS);
+
+	if (proc >= f->conf.iops && kind != FAULTS_SLOW_NET) {
+		f->cp_faults++;
+		f->cp_bad[proc - f->conf.iops] = kind != FAULTS_BREAK;
+	}
+	faults_say(f, "network of process %u: %s", proc,
+		   kind == FAULTS_BREAK	  ? "connections break"
+		   : kind == FAULTS_CUT	  ? "is cut off"
+		   : kind == FAULTS_STALL ? "stalls"
+					  : "is slow");
+	faults_net(f, proc, what[kind], arg);
+	if (kind != FAULTS_BREAK)
+		faults_after(f, SLOT_PROC + proc, fate_while(f), proc_mended);
+}
+
+static void fate_disk(struct faults *f, enum faults_kind kind)
+{
+	uint32_t disk = faults_pick(&f->fate_rng, 0, f->conf.disks - 1);
+	struct faults_disk how = { 0 };
+
+	if (kind == FAULTS_SLOW_DISK) {
+		how.delay_ns = faults_scale(&f->fate_rng, 1000, 300 * FAULTS_MS);
+		how.jitter_ns = faults_scale(&f->fate_rng, 1000, 100 * FAULTS_MS);
+	} else if (kind == FAULTS_BAD_DISK) {
+		how.bad_first = faults_pick(&f->fate_rng, 0, f->conf.disk_size);
+		how.bad_end = how.bad_first + faults_scale(&f->fate_rng, 512, f->conf.disk_size);
+	} else {
+		how.bad_next = faults_scale(&f->fate_rng, 1, 20);
+	}
+	faults_say(f, "d%u: %s", disk,
+		   kind == FAULTS_SLOW_DISK  ? "is slow"
+		   : kind == FAULTS_BAD_DISK ? "has bad sectors"
+					     : "fails");
+	faults_disk(f, disk, &how);
+	if (kind != FAULTS_SLOW_DISK) {
+		faults_disk_lost(f, disk);
+		f->shaky[disk] = true;
+	}
+	faults_after(f, SLOT_DISK + disk, fate_while(f), disk_mended);
+}
+
+static void fate_iop(struct faults *f, enum faults_kind kind)
+{
+	static const uint32_t lose[] = { 0, 100, 500, 1000 };
+	uint32_t iop = faults_pick(&f->fate_rng, 0, f->conf.iops - 1);
+
+	if (!faults_iop_up(f, iop))
+		return;
+	faults_say(f, "io%u %s", iop,
+		   kind == FAULTS_POWER	 ? "loses power"
+		   : kind == FAULTS_KILL ? "is killed"
+					 : "is stopped");
+	if (kind == FAULTS_STOP) {
+		faults_iop_stop(f, iop);
+		faults_after(f, SLOT_IOP + iop, fate_while(f), iop_restart);
+		return;
+	}
+	iop_crash(f, iop, kind == FAULTS_KILL ? 0 : lose[faults_pick(&f->fate_rng, 0, 3)]);
+}
+
+static void fate_strike(struct faults *f, enum faults_kind kind)
+{
+	uint32_t rank;
+
+	switch (kind) {
+	case FAULTS_POWER:
+	case FAULTS_KILL:
+	case FAULTS_STOP:
+		fate_iop(f, kind);
+		break;
+	case FAULTS_CP:
+		rank = faults_pick(&f->fate_rng, 0, f->conf.cps - 1);
+		f->cp_faults++;
+		faults_say(f, "cp%u is killed", rank);
+		faults_cp_kill(f, rank);
+		break;
+	case FAULTS_SLOW_DISK:
+	case FAULTS_BAD_DISK:
+	case FAULTS_DISK_ERR:
+		fate_disk(f, kind);
+		break;
+	default:
+		fate_net(f, kind);
+	}
+}
+
+static void fate_wait(struct faults *f)
+{
+	faults_after(f, SLOT_NEXT, faults_scale(&f->fate_rng, 1000, 2 * f->conf.gap_ns), fate_next);
+}
+
+static void fate_next(struct faults *f, uint32_t slot)
+{
+	uint32_t kind;
+
+	(void)slot;
+	if (f->healed || !f->conf.most || !f->conf.kinds)
+		return;
+	do
+		kind = faults_pick(&f->fate_rng, 0, FAULTS_KINDS - 1);
+	while (!(f->conf.kinds >> kind & 1));
+	f->conf.most--;
+	f->result->kinds[kind]++;
+	fate_strike(f, kind);
+	fate_wait(f);
+}
+
+void faults_fate_begin(struct faults *f)
+{
+	static const struct faults_disk good;
+	uint32_t d;
+
+	for (d = 0; d < f->conf.disks; d++)
+		faults_disk(f, d, &good);
+	fate_wait(f);
+}
+
+/* Everything is mended now, I/O processors as soon as they can be. */
+void faults_fate_heal(struct faults *f)
+{
+	uint32_t i;
+
+	faults_say(f, "everything is mended");
+	f->healed = true;
+	for (i = 0; i < f->conf.iops + f->conf.cps; i++)
+		proc_mended(f, SLOT_PROC + i);
+	for (i = 0; i < f->conf.disks; i++)
+		disk_mended(f, SLOT_DISK + i);
+	for (i = 0; i < f->conf.iops; i++)
+		iop_restart(f, SLOT_IOP + i);
+}
+
+void faults_fate_power(struct faults *f)
+{
+	uint32_t i;
+
+	for (i = 0; i < f->conf.iops; i++) {
+		faults_iop_crash(f, i, 1000);
+		iop_lost(f, i);
+		faults_after(f, SLOT_IOP + i, FAULTS_MS, iop_restart);
+	}
+}

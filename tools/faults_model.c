@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What a file may hold.  A cell's value names the file, the cell and the version, so that a
+ * value that should not be there says where it comes from.
+ */
+#include <stdio.h>
+#include <string.h>
+#include "faults.h"
+
+#define MAGIC 0xdd10ull
+
+uint64_t faults_value(const struct faults_file *f, uint32_t index, uint32_t cell, uint32_t version)
+{
+	return version ? MAGIC << 48 | (uint64_t)(index * 64 + f->gen % 64) << 40 |
+				 (uint64_t)cell << 16 | version
+		       : 0;
+}
+
+static void set_clear(struct faults_set *set)
+{
+	set->n = 0;
+	set->any = false;
+}
+
+static bool set_has(const struct faults_set *set, uint32_t version)
+{
+	uint32_t i;
+
+	for (i = 0; i < set->n; i++)
+		if (set->v[i] == version)
+			return true;
+	return set->any;
+}
+
+static void set_add(struct faults_set *set, uint32_t version)
+{
+	if (set_has(set, version))
+		return;
+	if (set->n < FAULTS_VALUES)
+		set->v[set->n++] = (uint16_t)version;
+	else
+		set->any = true;
+}
+
+static void sizes_add(struct faults_sizes *sizes, uint64_t size)
+{
+	if (faults_size_may(sizes, size))
+		return;
+	if (sizes->n < FAULTS_VALUES)
+		sizes->v[sizes->n++] = size;
+	else
+		sizes->any = true;
+}
+
+void faults_file_begin(struct faults_file *f, uint64_t id)
+{
+	uint32_t i;
+
+	f->id = id;
+	f->gen++;
+	f->version = 0;
+	f->durable = false;
+	f->state = FILE_THERE;
+	memset(&f->seen, 0, sizeof(f->seen));
+	memset(&f->stable, 0, sizeof(f->stable));
+	sizes_add(&f->seen, 0);
+	sizes_add(&f->stable, 0);
+	for (i = 0; i < f->cells; i++) {
+		set_clear(&f->cell[i].seen);
+		set_clear(&f->cell[i].stable);
+		set_add(&f->cell[i].seen, 0);
+		set_add(&f->cell[i].stable, 0);
+	}
+}
+
+uint32_t faults_file_disk(const struct faults_file *f, uint32_t cell)
+{
+	return f->disk[cell * FAULTS_CELL / f->block % f->ndisks];
+}
+
+void faults_cell_wrote(struct faults_cell *cell, uint32_t version, bool sure, bool durable)
+{
+	if (durable)
+		set_clear(&cell->stable);
+	set_add(&cell->stable, version);
+	if (sure)
+		set_clear(&cell->seen);
+	set_add(&cell->seen, version);
+}
+
+void faults_cell_crash(struct faults_cell *cell)
+{
+	cell->seen = cell->stable;
+}
+
+void faults_cell_sync(struct faults_cell *cell)
+{
+	cell->stable = cell->seen;
+}
+
+bool faults_cell_may(const struct faults_file *f, uint32_t index, uint32_t cell, uint64_t value)
+{
+	uint32_t version = value & 0xffff;
+
+	return value == faults_value(f, index, cell, version) && version <= f->version &&
+	       set_has(&f->cell[cell].seen, version);
+}
+
+const char *faults_cell_text(const struct faults_cell *cell, char *text, size_t len)
+{
+	size_t at = 0;
+	uint32_t i;
+
+	*text = '\0';
+	for (i = 0; i < cell->seen.n && at < len; i++)
+		at += snprintf(text + at, len - at, "%s%u", i ? " or " : "", cell->seen.v[i]);
+	return text;
+}
+
+static void sizes_change(struct faults_sizes *sizes, uint64_t to, bool exact, bool sure)
+{
+	struct faults_sizes old = *sizes;
+	uint32_t i;
+
+	if (sure) {
+		sizes->n = 0;
+		/* What cannot be listed stays unknown, unless it is known now. */
+		sizes->any = old.any && !exact;
+	}
+	for (i = 0; i < old.n; i++)
+		sizes_add(sizes, exact || old.v[i] < to ? to : old.v[i]);
+}
+
+void faults_size_change(struct faults_file *f, uint64_t to, bool exact, bool sure)
+{
+	sizes_change(&f->seen, to, exact, sure);
+	/* Until it is synced it may be lost, or not. */
+	sizes_change(&f->stable, to, exact, false);
+}
+
+bool faults_size_may(const struct faults_sizes *sizes, uint64_t size)
+{
+	uint32_t i;
+
+	for (i = 0; i < sizes->n; i++)
+		if (sizes->v[i] == size)
+			return true;
+	return sizes->any;
+}
+
+uint64_t faults_size_least(const struct faults_sizes *sizes)
+{
+	uint64_t least = UINT64_MAX;
+	uint32_t i;
+
+	for (i = 0; i < sizes->n; i++)
+		if (sizes->v[i] < least)
+			least = sizes->v[i];
+	return sizes->any ? 0 : least;
+}
+
+uint64_t faults_size_most(const struct faults_sizes *sizes)
+{
+	uint64_t most = 0;
+	uint32_t i;
+
+	for (i = 0; i < sizes->n; i++)
+		if (sizes->v[i] > most)
+			most = sizes->v[i];
+	return sizes->any ? UINT64_MAX : most;
+}

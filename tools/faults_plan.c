@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What the cluster of a run with faults is like, and what its processes do, by the seed. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "faults.h"
+
+/* After so long nothing of the past is waited for any more. */
+#define CALM_NS (10 * FAULTS_TIMEOUT_MS * FAULTS_MS)
+
+static void conf_disks(struct faults *f)
+{
+	struct faults_conf *c = &f->conf;
+	uint64_t *rng = &f->rng;
+	uint32_t n = faults_pick(rng, 1, 4), i;
+
+	c->iops = faults_pick(rng, 1, FAULTS_IOPS);
+	c->disks = c->iops * n;
+	for (i = 0; i < c->disks; i++)
+		c->node[i] = i % c->iops;
+	c->emulated = faults_chance(rng, 20);
+	c->disk_delay_us = faults_chance(rng, 50) ? faults_scale(rng, 1, 3000) : 0;
+	/* Some are too small for all. */
+	c->disk_size = faults_chance(rng, 20) ? faults_pick(rng, 24, 100) << 10 : 400 << 10;
+	c->offload_ns = faults_chance(rng, 70) ? faults_scale(rng, 1000, 20 * FAULTS_MS) : 0;
+	c->reactors = faults_pick(rng, 1, n);
+	c->block = 512u << faults_pick(rng, 0, 3);
+	c->cache = 65536u << faults_pick(rng, 0, 3);
+	c->buffers = faults_pick(rng, 2, 4);
+	c->cscan = faults_chance(rng, 80);
+}
+
+static void conf_files(struct faults *f)
+{
+	struct faults_file *file;
+	uint32_t i, d, n;
+
+	f->conf.files = faults_pick(&f->rng, 1, FAULTS_FILES);
+	for (i = 0; i < f->conf.files; i++) {
+		file = &f->file[i];
+		snprintf(file->name, sizeof(file->name), "f%u", i);
+		file->block = 512u << faults_pick(&f->rng, 0, 3);
+		file->layout = faults_chance(&f->rng, 70) ? DDIO_CONTIGUOUS
+							  : faults_pick(&f->rng, 1, 2);
+		file->cells = faults_pick(&f->rng, 50, 6000);
+		n = faults_pick(&f->rng, 1, f->conf.disks);
+		d = faults_pick(&f->rng, 0, f->conf.disks - 1);
+		file->ndisks = n;
+		while (n--)
+			file->disk[n] = (d + n) % f->conf.disks;
+		file->cell = calloc(file->cells, sizeof(*file->cell));
+		if (!file->cell)
+			abort();
+	}
+}
+
+void faults_conf_make(struct faults *f)
+{
+	struct faults_conf *c = &f->conf;
+
+	f->rng = f->spec.seed;
+	f->fate_rng = ~f->spec.seed;
+	conf_disks(f);
+	c->cps = faults_scale(&f->rng, 1, FAULTS_CPS);
+	c->rounds = f->spec.rounds ? f->spec.rounds : faults_pick(&f->rng, 4, 24);
+	conf_files(f);
+	/* Few kinds at a time find more than all together. */
+	c->kinds = ddio_rand_next(&f->rng) & ddio_rand_next(&f->rng) & ((1u << FAULTS_KINDS) - 1);
+	c->most = faults_pick(&f->rng, 1, 12);
+	c->gap_ns = faults_scale(&f->rng, 100000, 200 * FAULTS_MS);
+}
+
+/*
+ * Rounds
+ */
+
+/* A range of a file; reads mostly where there is something. */
+static void range_pick(struct faults *f, const struct faults_file *file, bool write,
+		       uint32_t *first, uint32_t *cells)
+{
+	uint64_t most = faults_size_most(&file->seen) / FAULTS_CELL;
+	uint32_t end = file->cells;
+
+	if (!write && most && most < end && faults_chance(&f->rng, 95))
+		end = most;
+	if (faults_chance(&f->rng, 40)) {
+		*first = 0;
+		*cells = end;
+		return;
+	}
+	*first = faults_pick(&f->rng, 0, end - 1);
+	*cells = faults_scale(&f->rng, 1, end - *first);
+}
+
+static void xfer_coll(struct faults *f, struct faults_xfer *x, uint32_t file)
+{
+	struct faults_file *target = &f->file[file];
+	bool write = faults_chance(&f->rng, 55);
+	uint32_t first, cells, r;
+
+	memset(x, 0, sizeof(*x));
+	x->file = file;
+	x->method = faults_pick(&f->rng, DDIO_METHOD_TC, DDIO_METHOD_DDS);
+	if (write && faults_chance(&f->rng, 30))
+		x->flags |= DDIO_XFER_SYNC;
+	if (faults_chance(&f->rng, 20))
+		x->flags |= DDIO_XFER_ROTATE;
+	if (faults_chance(&f->rng, 20))
+		x->flags |= DDIO_XFER_NO_BATCH;
+	x->outstanding = faults_chance(&f->rng, 50) ? 0 : faults_pick(&f->rng, 1, 8);
+	if (write)
+		target->version++;
+	for (r = 0; r < f->conf.cps; r++) {
+		x->write[r] = write;
+		x->version[r] = target->version;
+	}
+	range_pick(f, target, write, &first, &cells);
+	faults_part_make(f, &x->part, first, cells, write);
+}
+
+/* Each has a piece, or several, of his own. */
+static void xfer_own(struct faults *f, struct faults_xfer *x, uint32_t file)
+{
+	struct faults_file *target = &f->file[file];
+	uint32_t first, cells, r, len, cps = f->conf.cps;
+
+	memset(x, 0, sizeof(*x));
+	x->file = file;
+	x->contiguous = faults_chance(&f->rng, 70);
+	x->method = faults_chance(&f->rng, 50) ? DDIO_METHOD_DEFAULT : DDIO_METHOD_TC;
+	for (r = 0; r < cps; r++) {
+		x->write[r] = faults_chance(&f->rng, 60);
+		if (x->write[r])
+			x->version[r] = ++target->version;
+	}
+	range_pick(f, target, true, &first, &cells);
+	if (!x->contiguous) {
+		faults_part_lists(f, &x->part, first, cells);
+		return;
+	}
+	x->part.kind = DDIO_PART_LIST;
+	len = cells / cps;
+	for (r = 0; r < cps && len; r++) {
+		x->part.nlist[r] = 1;
+		x->part.list[r][0] =
+			(struct ddio_extent){ (first + (uint64_t)r * len) * FAULTS_CELL,
+					      faults_pick(&f->rng, 1, len) * FAULTS_CELL };
+	}
+}
+
+static void plan_work(struct faults *f)
+{
+	struct faults_round *r = &f->round;
+	uint32_t what = faults_pick(&f->rng, 0, 99);
+
+	r->file = faults_pick(&f->rng, 0, f->conf.files - 1);
+	r->actor = faults_pick(&f->rng, 0, f->conf.cps - 1);
+	r->nxfer = 1;
+	if (what < 45) {
+		r->op = OP_COLL;
+		xfer_coll(f, &r->x[0], r->file);
+	} else if (what < 52 && f->conf.files > 1) {
+		r->op = OP_PAIR;
+		r->nxfer = 2;
+		xfer_coll(f, &r->x[0], r->file);
+		xfer_coll(f, &r->x[1], (r->file + 1) % f->conf.files);
+	} else if (what < 72) {
+		r->op = OP_OWN;
+		xfer_own(f, &r->x[0], r->file);
+	} else if (what < 82) {
+		r->op = OP_SYNC;
+	} else if (what < 86) {
+		r->op = OP_DROP;
+	} else if (what < 91) {
+		r->op = OP_SIZE;
+		r->size = faults_pick(&f->rng, 0, f->file[r->file].cells) * FAULTS_CELL;
+	} else if (what < 94) {
+		r->op = OP_REMOVE;
+	} else if (what < 97) {
+		r->op = OP_FORM;
+	} else {
+		r->op = OP_BARRIER;
+	}
+}
+
+static void plan_read_back(struct faults *f, uint32_t file)
+{
+	f->round.nxfer = 1;
+	memset(&f->round.x[0], 0, sizeof(f->round.x[0]));
+	f->round.x[0].file = file;
+	f->round.x[0].method = faults_pick(&f->rng, DDIO_METHOD_TC, DDIO_METHOD_DDS);
+}
+
+/*
+ * The end: all is mended; what is there is read, synced, read again after the power was cut
+ * everywhere, and checked.
+ */
+static void plan_end(struct faults *f)
+{
+	static const enum faults_op ops[] = { OP_PAUSE, OP_FORM,      OP_SYNC,	OP_READ_BACK,
+					      OP_SYNC,	OP_FSCK,      OP_POWER, OP_FORM,
+					      OP_FSCK,	OP_READ_BACK, OP_OVER };
+	struct faults_round *r = &f->round;
+
+	if (!f->stage)
+		faults_fate_heal(f);
+	r->op = ops[f->stage];
+	/* The first sync may still hear of what was lost. */
+	r->strict = f->stage != 2;
+	r->fresh = true;
+	r->size = CALM_NS;
+	r->file = f->step;
+	if (r->op == OP_READ_BACK)
+		plan_read_back(f, f->step);
+	if (r->op == OP_POWER)
+		faults_fate_power(f);
+	if ((r->op == OP_READ_BACK || r->op == OP_SYNC) && ++f->step < f->conf.files)
+		return;
+	f->step = 0;
+	f->stage++;
+}
+
+void faults_round_plan(struct faults *f)
+{
+	uint32_t number = f->round.number + 1;
+
+	memset(&f->round, 0, sizeof(f->round));
+	f->round.number = number;
+	if (f->result->why[0])
+		f->round.op = OP_OVER;
+	else if (f->stage || f->rounds >= f->conf.rounds)
+		plan_end(f);
+	else if (!f->formed || f->reform)
+		f->round.op = OP_FORM;
+	else
+		plan_work(f);
+	/* Groups that cannot be formed while all is broken are no progress. */
+	if (f->formed || number > 4 * f->conf.rounds)
+		f->rounds++;
+	if (f->round.op == OP_FORM) {
+		f->group++;
+		f->reform = false;
+	}
+	faults_say(f, "round %u: op %u, file %u, %s method %u flags %u", number, f->round.op,
+		   f->round.file, f->round.x[0].write[0] ? "write" : "read", f->round.x[0].method,
+		   f->round.x[0].flags);
+}

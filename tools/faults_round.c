@@ -1,0 +1,510 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The end of a round: was what the processes saw right, and what may be in the files now? */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "faults.h"
+
+static uint32_t ncps(const struct faults *f)
+{
+	return f->conf.cps;
+}
+
+/* What may go wrong in a cluster where things break; everything else is a mistake of ours. */
+static bool error_known(int ret)
+{
+	static const int known[] = { -EIO,	 -ENOSPC, -EHOSTDOWN, -ECONNABORTED,
+				     -ETIMEDOUT, -ESTALE, -ENODATA,   -ESHUTDOWN };
+	uint32_t i;
+
+	for (i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (ret == known[i])
+			return true;
+	return ret >= 0;
+}
+
+/*
+ * Verdicts
+ */
+
+/* The @n-th call of a process that lived through the round; NULL if there is none. */
+static const struct faults_call *call_of(const struct faults *f, uint32_t rank, uint32_t n)
+{
+	const struct faults_cp *cp = &f->cp[rank];
+
+	return !cp->was_dead && n < cp->ncalls ? &cp->call[n] : NULL;
+}
+
+/* Nothing has come between its members since it was formed. */
+static bool group_whole(const struct faults *f)
+{
+	uint32_t r;
+
+	for (r = 0; r < ncps(f); r++)
+		if (f->cp_bad[r])
+			return false;
+	return f->cp_faults == f->cp_faults_before;
+}
+
+/* One call that all made together: all the same, unless they may have lost each other. */
+static void check_verdict(struct faults *f, uint32_t n, const char *what)
+{
+	bool whole = group_whole(f);
+	const struct faults_call *first = NULL, *call;
+	uint32_t r, at = 0;
+
+	for (r = 0; r < ncps(f); r++) {
+		call = call_of(f, r, n);
+		if (!call)
+			continue;
+		if (!first) {
+			first = call;
+			at = r;
+		} else if (whole && (call->ret != first->ret || strcmp(call->text, first->text))) {
+			faults_violated(f, "%s: cp%u says %d (%s), cp%u %d (%s)", what, at,
+					first->ret, first->text, r, call->ret, call->text);
+		}
+	}
+}
+
+static void check_errors(struct faults *f)
+{
+	uint32_t r, n;
+
+	for (r = 0; r < ncps(f); r++) {
+		for (n = 0; n < f->cp[r].ncalls; n++) {
+			const struct faults_call *call = &f->cp[r].call[n];
+
+			if (f->round.strict && call->ret < 0 && call->ret != -ENOSPC)
+				faults_violated(f, "all is well, but cp%u gets %d (%s)", r,
+						call->ret, call->text);
+			if (!error_known(call->ret) && f->round.op != OP_REMOVE &&
+			    f->round.op != OP_FORM)
+				faults_violated(f, "cp%u gets %d (%s)", r, call->ret, call->text);
+		}
+	}
+}
+
+/* Did it succeed, as far as anybody who has lived knows? */
+static bool call_succeeded(const struct faults *f, uint32_t n)
+{
+	const struct faults_call *call;
+	uint32_t r;
+
+	for (r = 0; r < ncps(f); r++) {
+		call = call_of(f, r, n);
+		if (call && call->ret >= 0)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Transfers
+ */
+static void check_read(struct faults *f, uint32_t rank, uint32_t k)
+{
+	const struct faults_xfer *x = &f->round.x[k];
+	const struct faults_file *file = &f->file[x->file];
+	const struct faults_cp *cp = &f->cp[rank];
+	char text[200];
+	uint32_t i;
+
+	for (i = 0; i < cp->ncells[k]; i++) {
+		uint32_t cell = cp->cells[k][i];
+
+		if (faults_cell_may(file, x->file, cell, cp->buf[k][i]))
+			continue;
+		faults_violated(f, "cp%u reads %016llx in %s at byte %u (d%u), expected version %s",
+				rank, (unsigned long long)cp->buf[k][i], file->name,
+				cell * FAULTS_CELL, faults_file_disk(file, cell),
+				faults_cell_text(&file->cell[cell], text, sizeof(text)));
+		return;
+	}
+}
+
+/* Nothing happened to the disk in the round that could have lost what was written. */
+static bool disk_sure(const struct faults *f, uint32_t disk)
+{
+	return f->losses[disk] == f->losses_before[disk] && !f->shaky[disk];
+}
+
+static uint64_t end_of(const struct faults *f, uint32_t k, uint32_t rank)
+{
+	const struct faults_cp *cp = &f->cp[rank];
+	uint64_t end = 0;
+	uint32_t i;
+
+	for (i = 0; i < cp->ncells[k]; i++)
+		if ((cp->cells[k][i] + 1ull) * FAULTS_CELL > end)
+			end = (cp->cells[k][i] + 1ull) * FAULTS_CELL;
+	return end;
+}
+
+static void model_write(struct faults *f, uint32_t rank, uint32_t k, bool success)
+{
+	const struct faults_xfer *x = &f->round.x[k];
+	struct faults_file *file = &f->file[x->file];
+	const struct faults_cp *cp = &f->cp[rank];
+	bool durable = success && x->flags & DDIO_XFER_SYNC, sure;
+	uint64_t end = end_of(f, k, rank);
+	uint32_t i;
+
+	for (i = 0; i < cp->ncells[k]; i++) {
+		sure = success &&
+		       (durable || disk_sure(f, faults_file_disk(file, cp->cells[k][i])));
+		faults_cell_wrote(&file->cell[cp->cells[k][i]], x->version[rank], sure, durable);
+	}
+	if (end)
+		faults_size_change(file, end, false,
+				   success && (durable || f->ns_losses == f->ns_losses_before));
+	if (durable) {
+		file->durable = true;
+		file->stable = file->seen;
+	}
+}
+
+/* A read that found less than it wanted. */
+static void check_short(struct faults *f, uint32_t rank, uint32_t k, int ret)
+{
+	const struct faults_file *file = &f->file[f->round.x[k].file];
+
+	if (ret == -ENODATA &&
+	    faults_size_least(&file->seen) >= (uint64_t)file->cells * FAULTS_CELL)
+		faults_violated(f, "cp%u: %s ends too early", rank, file->name);
+}
+
+/* And one that did not. */
+static void check_end(struct faults *f, uint32_t rank, uint32_t k)
+{
+	const struct faults_file *file = &f->file[f->round.x[k].file];
+	uint64_t end = end_of(f, k, rank);
+
+	if (faults_size_most(&file->seen) < end)
+		faults_violated(f, "cp%u reads %s up to byte %llu, but it has at most %llu", rank,
+				file->name, (unsigned long long)end,
+				(unsigned long long)faults_size_most(&file->seen));
+}
+
+static void end_coll(struct faults *f, uint32_t k)
+{
+	const struct faults_xfer *x = &f->round.x[k];
+	bool success = call_succeeded(f, k);
+	uint32_t r;
+
+	check_verdict(f, k, x->write[0] ? "write_all" : "read_all");
+	for (r = 0; r < ncps(f); r++) {
+		const struct faults_call *call = call_of(f, r, k);
+
+		if (x->write[r]) {
+			model_write(f, r, k, success);
+		} else if (call && call->ret) {
+			check_short(f, r, k, call->ret);
+		} else if (call) {
+			check_end(f, r, k);
+			check_read(f, r, k);
+		}
+	}
+}
+
+/* What others write meanwhile is elsewhere, but may make the file longer. */
+static void end_own(struct faults *f)
+{
+	const struct faults_xfer *x = &f->round.x[0];
+	const struct faults_call *call;
+	uint32_t r;
+
+	for (r = 0; r < ncps(f); r++) {
+		call = call_of(f, r, 0);
+		if (call && !x->write[r])
+			check_short(f, r, 0, call->ret);
+	}
+	for (r = 0; r < ncps(f); r++) {
+		call = call_of(f, r, 0);
+		if (f->cp[r].ncalls && x->write[r])
+			model_write(f, r, 0, call && call->ret >= 0);
+	}
+	for (r = 0; r < ncps(f); r++) {
+		call = call_of(f, r, 0);
+		if (!call || x->write[r] || call->ret < 0)
+			continue;
+		check_end(f, r, 0);
+		check_read(f, r, 0);
+	}
+}
+
+/*
+ * Files
+ */
+static bool id_is_new(struct faults *f, uint64_t id)
+{
+	uint32_t i;
+
+	for (i = 0; i < f->nids; i++)
+		if (f->ids[i] == id)
+			return false;
+	if (f->nids < FAULTS_IDS)
+		f->ids[f->nids++] = id;
+	return true;
+}
+
+static void opened(struct faults *f, uint32_t i, uint64_t id)
+{
+	struct faults_file *file = &f->file[i];
+
+	if (file->gen && id == file->id) {
+		if (file->state == FILE_NONE)
+			faults_violated(f, "%s, which was removed, is there again", file->name);
+		file->state = FILE_THERE;
+		return;
+	}
+	if (file->state == FILE_THERE)
+		faults_violated(f, "%s is another file than before", file->name);
+	if (!id_is_new(f, id))
+		faults_violated(f, "%s has the number %llu, which another file had", file->name,
+				(unsigned long long)id);
+	faults_file_begin(file, id);
+}
+
+static void end_form(struct faults *f)
+{
+	uint32_t r, i;
+	uint64_t id;
+
+	f->formed = true;
+	for (r = 0; r < ncps(f); r++)
+		for (i = 0; i < f->conf.files; i++)
+			if (f->cp[r].was_dead || !f->cp[r].id[i])
+				f->formed = false;
+	for (i = 0; i < f->conf.files; i++) {
+		for (r = 0, id = 0; r < ncps(f); r++) {
+			if (f->cp[r].was_dead || !f->cp[r].id[i])
+				continue;
+			if (id && f->cp[r].id[i] != id)
+				faults_violated(f, "%s is not the same file for all",
+						f->file[i].name);
+			id = f->cp[r].id[i];
+		}
+		if (id)
+			opened(f, i, id);
+		else if (f->file[i].state == FILE_NONE)
+			f->file[i].state = FILE_MAYBE;
+	}
+}
+
+static void end_sync(struct faults *f)
+{
+	struct faults_file *file = &f->file[f->round.file];
+	const struct faults_call *call = call_of(f, f->round.actor, 0);
+	uint32_t i;
+
+	if (!call || call->ret)
+		return;
+	for (i = 0; i < file->cells; i++)
+		if (f->losses[faults_file_disk(file, i)] ==
+		    f->losses_before[faults_file_disk(file, i)])
+			faults_cell_sync(&file->cell[i]);
+	if (f->ns_losses == f->ns_losses_before) {
+		file->durable = true;
+		file->stable = file->seen;
+	}
+}
+
+static void end_size(struct faults *f)
+{
+	struct faults_file *file = &f->file[f->round.file];
+	const struct faults_call *call = call_of(f, f->round.actor, 0);
+	bool success = call && !call->ret;
+	uint32_t i;
+
+	for (i = f->round.size / FAULTS_CELL; i < file->cells; i++)
+		faults_cell_wrote(&file->cell[i], 0,
+				  success && disk_sure(f, faults_file_disk(file, i)), false);
+	faults_size_change(file, f->round.size, true,
+			   success && f->ns_losses == f->ns_losses_before);
+}
+
+static void end_remove(struct faults *f)
+{
+	struct faults_file *file = &f->file[f->round.file];
+	const struct faults_call *call = call_of(f, f->round.actor, 0);
+
+	f->reform = true;
+	if (call && (!call->ret || (call->ret == -ENOENT && file->state != FILE_THERE)))
+		file->state = FILE_NONE;
+	else if (file->state == FILE_THERE)
+		file->state = FILE_MAYBE;
+}
+
+static void keep(struct faults *f, uint32_t rank)
+{
+	uint32_t file = f->round.x[0].file, i;
+	const struct faults_cp *cp = &f->cp[rank];
+	bool second = f->kept_all[file];
+
+	if (!f->kept[file])
+		f->kept[file] = calloc(f->file[file].cells, sizeof(**f->kept));
+	if (second && f->kept_size[file] != cp->size)
+		faults_violated(f, "%s had %llu bytes when it was synced, and has %llu",
+				f->file[file].name, (unsigned long long)f->kept_size[file],
+				(unsigned long long)cp->size);
+	f->kept_size[file] = cp->size;
+	for (i = 0; i < cp->ncells[0]; i++) {
+		uint64_t *was = &f->kept[file][cp->cells[0][i]];
+
+		if (second && *was != cp->buf[0][i]) {
+			faults_violated(f,
+					"%s had %016llx at byte %u when it was synced, and "
+					"now has %016llx",
+					f->file[file].name, (unsigned long long)*was,
+					cp->cells[0][i] * FAULTS_CELL,
+					(unsigned long long)cp->buf[0][i]);
+			return;
+		}
+		*was = cp->buf[0][i];
+	}
+}
+
+static void end_read_back(struct faults *f)
+{
+	const struct faults_file *file = &f->file[f->round.x[0].file];
+	uint32_t r;
+
+	for (r = 0; r < ncps(f); r++) {
+		if (!faults_size_may(&file->seen, f->cp[r].size))
+			faults_violated(f, "%s has %llu bytes", file->name,
+					(unsigned long long)f->cp[r].size);
+		check_read(f, r, 0);
+		keep(f, r);
+	}
+	f->kept_all[f->round.x[0].file] = true;
+}
+
+static void end_fsck(struct faults *f)
+{
+	const struct faults_cp *cp = &f->cp[f->round.actor];
+
+	if (cp->problems)
+		faults_violated(f, "fsck finds %llu problems, the last: %s",
+				(unsigned long long)cp->problems, cp->problem);
+}
+
+static void round_check(struct faults *f)
+{
+	uint32_t k;
+
+	check_errors(f);
+	switch (f->round.op) {
+	case OP_FORM:
+		end_form(f);
+		break;
+	case OP_COLL:
+	case OP_PAIR:
+		for (k = 0; k < f->round.nxfer; k++)
+			end_coll(f, k);
+		break;
+	case OP_OWN:
+		end_own(f);
+		break;
+	case OP_SYNC:
+		end_sync(f);
+		break;
+	case OP_SIZE:
+		end_size(f);
+		break;
+	case OP_REMOVE:
+		end_remove(f);
+		break;
+	case OP_BARRIER:
+		check_verdict(f, 0, "barrier");
+		break;
+	case OP_READ_BACK:
+		end_read_back(f);
+		break;
+	case OP_FSCK:
+		end_fsck(f);
+		break;
+	default:
+		break;
+	}
+}
+
+void faults_round_free(struct faults *f)
+{
+	uint32_t r, k;
+
+	for (r = 0; r < FAULTS_CPS; r++) {
+		for (k = 0; k < 2; k++) {
+			free(f->cp[r].cells[k]);
+			free(f->cp[r].buf[k]);
+			f->cp[r].cells[k] = NULL;
+			f->cp[r].buf[k] = NULL;
+			f->cp[r].ncells[k] = 0;
+		}
+		f->cp[r].ncalls = 0;
+	}
+}
+
+/* Is a group needed that is whole? */
+static bool must_reform(const struct faults *f)
+{
+	uint32_t r, n;
+
+	if (!f->formed || f->reform)
+		return true;
+	for (r = 0; r < ncps(f); r++) {
+		if (f->cp[r].was_dead)
+			return true;
+		for (n = 0; n < f->cp[r].ncalls; n++)
+			if (f->cp[r].call[n].ret == -ECONNABORTED ||
+			    f->cp[r].call[n].ret == -ETIMEDOUT)
+				return true;
+	}
+	return false;
+}
+
+void faults_round_end(struct faults *f)
+{
+	uint32_t r;
+
+	if (f->round.number) {
+		round_check(f);
+		f->reform = must_reform(f);
+	}
+	faults_round_free(f);
+	for (r = 0; r < ncps(f); r++)
+		f->cp[r].was_dead = f->cp[r].dead;
+	memcpy(f->losses_before, f->losses, sizeof(f->losses));
+	f->ns_losses_before = f->ns_losses;
+	faults_round_plan(f);
+	if (f->round.op == OP_FORM)
+		f->cp_faults_before = f->cp_faults;
+}
+
+/*
+ * Losses
+ */
+void faults_disk_lost(struct faults *f, uint32_t disk)
+{
+	uint32_t i, c;
+
+	f->losses[disk]++;
+	for (i = 0; i < f->conf.files; i++)
+		for (c = 0; c < f->file[i].cells; c++)
+			if (faults_file_disk(&f->file[i], c) == disk)
+				faults_cell_crash(&f->file[i].cell[c]);
+}
+
+void faults_names_lost(struct faults *f)
+{
+	uint32_t i;
+
+	f->ns_losses++;
+	for (i = 0; i < f->conf.files; i++) {
+		struct faults_file *file = &f->file[i];
+
+		file->seen = file->stable;
+		if (!file->durable && file->state == FILE_THERE)
+			file->state = FILE_MAYBE;
+	}
+}
