@@ -49,6 +49,13 @@ typedef void (*bench_share_fn)(void *arg, uint64_t file_off, uint64_t share_off,
 void bench_share(const struct ddio_array *array, uint32_t rank, bench_share_fn fn, void *arg);
 
 /**
+ * bench_calls - a share by a traditional call for each contiguous chunk, one after the other
+ * @t: what to do; its part is ignored
+ */
+int bench_calls(struct ddio_file *file, const struct ddio_array *a, uint32_t rank,
+		const struct ddio_transfer *t, bool write);
+
+/**
  * struct bench_spec - the experiment, read-only once it runs
  * @reference: what the file holds at first, shared memory; @size its length; the arrays are the
  *	@cover bytes from @offset on
@@ -66,7 +73,7 @@ struct bench_spec {
 	uint64_t block;
 	uint64_t size, offset, cover;
 	uint64_t seed;
-	bool verify, paper, progress;
+	bool verify, paper, progress, calls;
 	const uint8_t *reference;
 	const char *engine, *engine_options;
 	const char *cache_text;

@@ -27,6 +27,7 @@
 	{ "cache", 0, OPT_SIZE, BENCH_AT(cache), "SIZE", "block cache a disk (the papers' size)" }, \
 	{ "buffers", 0, OPT_U32, BENCH_AT(buffers), "N", "block buffers a disk (2)" }, \
 	{ "outstanding", 0, OPT_U32, BENCH_AT(outstanding), "N", "requests a disk and process of TC and 2P (4)" }, \
+	{ "calls", 0, OPT_FLAG, BENCH_AT(calls), NULL, "TC: a call for each contiguous chunk, one by one" }, \
 	{ "fcfs", 0, OPT_FLAG, BENCH_AT(fcfs), NULL, "disk queues serve who comes first, not CSCAN" }, \
 	{ "rotate", 0, OPT_FLAG, BENCH_AT(rotate), NULL, "each disk starts elsewhere in its list" }, \
 	{ "satf", 0, OPT_FLAG, BENCH_AT(satf), NULL, "DDs: shortest access time first" }, \

@@ -304,6 +304,7 @@ int bench_spec_make(struct bench_values *v, struct bench_spec *s)
 				  .engine_options = v->disk_options };
 	if (v->rotate)
 		s->xfer_flags |= DDIO_XFER_ROTATE;
+	s->calls = v->calls;
 	if (v->satf)
 		s->xfer_flags |= DDIO_XFER_SATF;
 	if (v->no_batch)

@@ -58,23 +58,6 @@ tocs() { # TOCS 1997, Figures 4 to 7 and Table III
 	draw tocs "TOCS 1997, Figures 4 to 7, MB/s"
 }
 
-# vary NAME OPTION VALUES...: how the throughput of the patterns of TOCS, section 5.2, follows one parameter
-vary() {
-	local name=$1 option=$2 v first=1
-	shift 2
-	: >"$out/$name.csv"
-	for v in "$@"; do
-		# shellcheck disable=SC2086
-		sim --patterns ra,rn,rb,rc --records 8192 --methods tc,2p,dds $common $option "$v" |
-			awk -v v="$v" -v first=$first '/^#/ { if (first) print; next }
-				/^layout/ { if (first) print "value," $0; next } { print v "," $0 }' >>"$out/$name.csv"
-		first=0
-	done
-	gnuplot -e "csv='$out/$name.csv'; base='$out/$name'; what='$name'" $here/lines.gp
-	awk -f $here/varied.awk "$out/$name.csv" >"$out/$name.txt"
-	echo "$name: $out/$name.txt"
-}
-
 # TR95-251: the report's file system; a block that is written in part is read first.
 lu() { # Figure 10
 	local layout slab block fs rest l m
@@ -97,17 +80,64 @@ lu() { # Figure 10
 	gnuplot -e "txt='$out/lu.txt'; base='$out/lu'" $here/lu.gp
 }
 
-sensitivity() {
-	common=
-	vary cps --cps 1 2 4 8 16
-	vary iops --iops 1 2 4 8 16
-	common='--iops 1 --shared-bus'
-	vary disks --disks 1 2 4 8 16 32
-	common=
-	vary size --size 10M 100M
+# vary NAME SETTING...: how the throughput of the patterns of TOCS, section 6.1, follows one parameter.
+# A setting is VALUE:OPTIONS.
+vary() {
+	local name=$1 set first=1
+	shift
+	: >"$out/$name.csv"
+	for set in "$@"; do
+		# shellcheck disable=SC2086
+		sim --patterns ra,rn,rb,rc --records 8192 --methods tc,2p,dds ${set#*:} |
+			awk -v v="${set%%:*}" -v first=$first '/^#/ { if (first) print; next }
+				/^layout/ { if (first) print "value," $0; next } { print v "," $0 }' >>"$out/$name.csv"
+		first=0
+	done
+	gnuplot -e "csv='$out/$name.csv'; base='$out/$name'; what='$name'" $here/lines.gp
+	awk -f $here/varied.awk "$out/$name.csv" >"$out/$name.txt"
+	echo "$name: $out/$name.txt"
 }
 
-all='tables tocs sensitivity lu'
+# each VALUES OPTIONS: settings, "%" in OPTIONS standing for the value
+each() {
+	local v
+	settings=()
+	for v in $1; do settings+=("$v:${2//%/$v}"); done
+}
+
+# TOCS 1997, section 6.1: everything else as in its figures, on the contiguous layout.
+sensitivity() {
+	local v settings
+	each '1 2 4 8 16' '--cps %'
+	vary cps "${settings[@]}"
+	settings=()
+	# The disks and their cache stay, on fewer IOPs with a bus each.
+	for v in 1 2 4 8 16; do settings+=("$v:--iops $v --disks $((16 / v)) --shared-bus"); done
+	vary iops "${settings[@]}"
+	each '1 2 4 8 16 32' '--iops 1 --shared-bus --disks %'
+	vary disks "${settings[@]}"
+	each '1 2 4 8 16 32' '--iops 1 --shared-bus --layouts random-blocks --disks %'
+	vary disks-random "${settings[@]}"
+	each '10M 100M 1000M' '--size % --patterns rn,rb,rc --methods tc,dds'
+	vary size "${settings[@]}"
+	each '10M 100M' '--size % --layouts random-blocks'
+	vary size-random "${settings[@]}"
+	each '8 16 32 64 128 256 512 1024 2048 4096 8192' \
+		'--records % --patterns rc --methods tc --layouts contiguous,random-blocks'
+	vary records "${settings[@]}"
+}
+
+# What the text of TOCS says, looked up in the figures.
+statements() {
+	local f have=()
+	for f in tocs cps iops disks size records; do
+		[ -s "$out/$f.csv" ] && have+=("$out/$f.csv")
+	done
+	awk -f $here/statements.awk "${have[@]}" >"$out/statements.txt"
+	tail -n 1 "$out/statements.txt" | sed 's/^/statements: /'
+}
+
+all='tables tocs sensitivity statements lu'
 for what in ${*:-$all}; do
 	case " $all " in
 	*" $what "*) $what ;;
