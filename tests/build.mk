@@ -28,6 +28,7 @@ $(PERF_BIN) $(HELPER_BIN): $(O)/%: $(O)/%.o $(O)/libddio-all.a
 	$(call say,LD,$@)
 	$(Q)$(CC) $(SAN) -o $@ $^ $(LIBS)
 
+$(O)/tests/unit/test_ionode: $(O)/tools/ionode.o
 $(O)/tests/perf/bench_kmod: LIBS += -luring
 $(O)/tests/helpers/lu_lapack: LIBS += -llapacke
 

@@ -83,6 +83,8 @@ struct bench_spec {
 struct bench_run {
 	uint32_t pattern, record, method, layout, trial; /* pattern: number * 2 + write */
 	uint32_t verified;
+	uint32_t left,
+		left_barriers; /* of the IOPs' CPUs to a computation, 100000: all; 0: not known */
 	uint64_t bytes;
 	uint64_t elapsed_ns; /* of the disks' time: real time over the time scale */
 	struct ddio_report report;
@@ -111,13 +113,17 @@ struct bench_shared {
  * @meet: all processes' group
  * @now: nanoseconds, monotonic
  * @compute: an application's arithmetic takes this long; NULL where it takes its own time
+ * @watch: a measured transfer begins (@begin), or has ended and what is known of it goes into @run;
+ *	called by rank 0; NULL where nobody watches
  * @arg: for these
  */
+struct bench_run;
 struct bench_world {
 	int (*connect)(void *arg, struct ddio_session **session);
 	int (*meet)(void *arg, struct ddio_session *session, struct ddio_group **group);
 	uint64_t (*now)(void *arg);
 	void (*compute)(void *arg, uint64_t ns);
+	void (*watch)(void *arg, bool begin, struct bench_run *run);
 	void *arg;
 };
 

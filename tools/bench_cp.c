@@ -157,12 +157,16 @@ static int timed(struct cp *cp, const struct ddio_array *a, bool write, uint32_t
 	int err;
 
 	run->report.struct_size = sizeof(run->report);
+	if (!cp->rank && cp->world->watch)
+		cp->world->watch(cp->world->arg, true, run);
 	err = move(cp, a, write, method, &run->report);
 	if (err)
 		return err;
 	if (!cp->rank && (method == DDIO_METHOD_TC || method == DDIO_METHOD_2P))
 		err = ddio_drop_cache(cp->file);
 	run->elapsed_ns = (uint64_t)((double)(now_ns(cp) - t0) / cp->sh->scale);
+	if (!cp->rank && cp->world->watch)
+		cp->world->watch(cp->world->arg, false, run);
 	return err;
 }
 

@@ -153,7 +153,9 @@ static void print_text(FILE *f, const struct bench_spec *s, const struct bench_s
 	X(wait_join_ns, r->report.wait_join_ns)   \
 	X(wait_io_ns, r->report.wait_io_ns)       \
 	X(wait_end_ns, r->report.wait_end_ns)     \
-	X(verified, r->verified)
+	X(verified, r->verified)                  \
+	X(iop_left, r->left)                      \
+	X(iop_left_barriers, r->left_barriers)
 
 static void print_csv(FILE *f, const struct bench_spec *s, const struct bench_shared *sh)
 {

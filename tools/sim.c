@@ -13,7 +13,7 @@ struct sim_values {
 	struct bench_values bench;
 	const char *machine, *network;
 	uint32_t columns, rows;
-	bool verbose, stats, faults;
+	bool verbose, stats, watch, faults;
 	uint32_t seeds, jobs, rounds;
 	const char *plant;
 };
@@ -27,6 +27,8 @@ static const struct opt_spec sim_opts[] = {
 	{ "network", 'N', OPT_TEXT, SIM_AT(network), "NAME", "torus, switched, ideal (torus)" },
 	{ "columns", 0, OPT_U32, SIM_AT(columns), "N", "of the torus (6, more if needed)" },
 	{ "rows", 0, OPT_U32, SIM_AT(rows), "N", "of the torus (6, more if needed)" },
+	{ "cpu-left", 0, OPT_FLAG, SIM_AT(watch), NULL,
+	  "in CSV: what I/O leaves of its CPUs to a computation" },
 	{ "stats", 0, OPT_FLAG, SIM_AT(stats), NULL,
 	  "what the simulation took, on standard error" },
 	{ "faults", 0, OPT_FLAG, SIM_AT(faults), NULL,
@@ -100,7 +102,8 @@ static int simulate(const struct sim_values *v, const struct bench_spec *spec,
 				     .columns = v->columns,
 				     .rows = v->rows,
 				     .seed = b->seed,
-				     .verbose = v->verbose };
+				     .verbose = v->verbose,
+				     .watch = v->watch };
 	struct sim_run run = { .spec = spec, .sh = sh };
 	struct sim_world *world;
 	char text[600];

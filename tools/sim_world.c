@@ -12,6 +12,7 @@
 #include "cp/session.h"
 #include "iop/iop.h"
 #include "sim/sim.h"
+#include "ionode.h"
 #include "sim_world.h"
 
 #define SLICE_NS 100000000ull	   /* of virtual time between two ticks */
@@ -43,6 +44,8 @@ struct sim_proc {
 };
 
 struct sim_world {
+	struct ionode *node; /* of each IOP, if they are watched */
+	uint64_t watch_from;
 	struct sim_world_spec spec;
 	char dir[64];
 	struct ddio_sim *sim;
@@ -224,9 +227,11 @@ int sim_world_new(const struct sim_world_spec *spec, struct sim_world **world, c
 		w->spec = *spec;
 		w->iop = calloc(spec->local.iops, sizeof(*w->iop));
 		w->proc = calloc(spec->cps, sizeof(*w->proc));
+		if (spec->watch)
+			w->node = calloc(spec->local.iops, sizeof(*w->node));
 		w->sim = ddio_sim_new(spec->seed);
 	}
-	if (w && w->iop && w->proc && w->sim) {
+	if (w && w->iop && w->proc && w->sim && (w->node || !spec->watch)) {
 		ddio_sim_verbose(w->sim, spec->verbose);
 		ret = world_build(w, err, err_len);
 	}
@@ -312,6 +317,9 @@ void sim_world_free(struct sim_world *w)
 	ddio_conf_free(w->conf);
 	if (w->dir[0])
 		local_remove_tree(w->dir);
+	for (i = 0; w->node && i < w->spec.local.iops; i++)
+		ionode_free(&w->node[i]);
+	free(w->node);
 	free(w->iop);
 	free(w->proc);
 	free(w);
@@ -359,12 +367,54 @@ static void cp_world_compute(void *arg, uint64_t ns)
 	sim_cp_compute(arg, ns);
 }
 
+static void node_worked(void *arg, uint64_t start, uint64_t ns)
+{
+	ionode_add(arg, start, ns);
+}
+
+static void watch_begin(struct sim_world *w)
+{
+	uint32_t i;
+
+	w->watch_from = ddio_env_now(w->iop[0].env[0]);
+	for (i = 0; i < w->spec.local.iops; i++) {
+		ionode_clear(&w->node[i]);
+		ddio_sim_watch(w->iop[i].env[0], node_worked, &w->node[i]);
+	}
+}
+
+static void watch_end(struct sim_world *w, uint64_t now, struct bench_run *run)
+{
+	uint32_t i, n = w->spec.local.iops;
+	int err = 0;
+
+	for (i = 0; i < n; i++) {
+		ddio_sim_watch(w->iop[i].env[0], NULL, NULL);
+		err |= w->node[i].err;
+	}
+	if (err)
+		return;
+	run->left = ionode_left(w->node, n, w->watch_from, now);
+	run->left_barriers = ionode_left_barriers(w->node, n, w->watch_from, now);
+}
+
+static void cp_world_watch(void *arg, bool begin, struct bench_run *run)
+{
+	struct sim_cp *cp = arg;
+
+	if (begin)
+		watch_begin(cp->world);
+	else
+		watch_end(cp->world, sim_cp_now(cp), run);
+}
+
 struct bench_world sim_cp_world(struct sim_cp *cp)
 {
 	return (struct bench_world){ .connect = cp_world_connect,
 				     .meet = cp_world_meet,
 				     .now = cp_world_now,
 				     .compute = cp_world_compute,
+				     .watch = cp->world->node ? cp_world_watch : NULL,
 				     .arg = cp };
 }
 

@@ -20,6 +20,7 @@ struct sim_world;
  * @columns, @rows: of a torus; 0: the papers', or as square as all processors need
  * @seed: of everything random
  * @verbose: log lines to standard error
+ * @watch: what measured transfers leave of the I/O processors is put into their results
  */
 struct sim_world_spec {
 	struct local_spec local;
@@ -27,7 +28,7 @@ struct sim_world_spec {
 	const char *machine, *network;
 	uint32_t columns, rows;
 	uint64_t seed;
-	bool verbose;
+	bool verbose, watch;
 };
 
 /**

@@ -127,6 +127,43 @@ sensitivity() {
 	vary records "${settings[@]}"
 }
 
+# Kotz and Cai 1995: what all 36 patterns leave of the I/O processors' CPUs.  Their traditional
+# clients made a call for each chunk; DDs and TC run apart since only TC has calls.
+ionode() {
+	tr94 --cpu-left --patterns $patterns --methods tc --calls >"$out/ionode-calls.csv"
+	tr94 --cpu-left --patterns $patterns --methods dds >"$out/ionode-dd.csv"
+	{
+		grep '^#' "$out/ionode-dd.csv" | sed 's/^# //'
+		echo
+		awk -f $here/ionode.awk $here/ionode.csv "$out/ionode-calls.csv" "$out/ionode-dd.csv"
+	} >"$out/ionode.txt"
+	tail -n 1 "$out/ionode.txt" | sed 's/^/ionode: /'
+	gnuplot -e "base='$out/ionode'" $here/ionode.gp
+}
+
+# What the papers only suggest, with and without it.
+fixes() {
+	local o=$out/fixes.csv
+	fix() { # NAME OPTIONS-WITHOUT OPTIONS-WITH OPTIONS...
+		local name=$1 without=$2 with=$3
+		shift 3
+		# shellcheck disable=SC2086
+		join -t, <(sim "$@" $without | cells) <(sim "$@" $with | cells) | sed "s/^/$name,/" >>"$o"
+	}
+	cells() { awk -F, '!/^[#l]/ { print $1 "/" $2 "/" $3 "/" $4 "," $6 }' | sort; }
+	sim -p rn -r 8192 -m dds | grep '^#' >"$o"
+	echo "fix,cell,without,with" >>"$o"
+	fix "batched Memput and Memget" --no-batch "" -r 8 -m dds -p rc,rbc,rcc,wc,wbc,wcc
+	fix "rotated start" "" --rotate -r 8 -m dds -p rc,rbc,rcc,wbc
+	fix "rotated start, 8 KB" "" --rotate -r 8192 -m dds -p rn,rbc
+	fix "shortest access time first" "" --satf -l random-blocks -r 8192 -m dds -p rn,rb,rc,rbb,rcc
+	fix "shortest access time first, 100 MB" "" --satf -l random-blocks -r 8192 -m dds -p rn,rb --size 100M
+	awk -F, '/^#/ { print substr($0, 3); next } /^fix,/ { printf "\n%-34s %-28s %9s %9s\n", "MB/s", "", "without", "with"; next }
+		{ printf "%-34s %-28s %9.2f %9.2f %+7.1f%%\n", $1, $2, $3, $4, 100 * $4 / $3 - 100 }' "$o" >"$out/fixes.txt"
+	gnuplot -e "csv='$o'; base='$out/fixes'" $here/fixes.gp
+	echo "fixes: $out/fixes.txt"
+}
+
 # What the text of TOCS says, looked up in the figures.
 statements() {
 	local f have=()
@@ -137,7 +174,7 @@ statements() {
 	tail -n 1 "$out/statements.txt" | sed 's/^/statements: /'
 }
 
-all='tables tocs sensitivity statements lu'
+all='tables tocs sensitivity statements lu ionode fixes'
 for what in ${*:-$all}; do
 	case " $all " in
 	*" $what "*) $what ;;

@@ -71,6 +71,8 @@ void sim_work(struct sim_proc *proc, uint64_t ns)
 		return;
 	if (cpu->busy_until < proc->sim->now)
 		cpu->busy_until = proc->sim->now;
+	if (cpu->watch)
+		cpu->watch(cpu->watch_arg, cpu->busy_until, ns);
 	cpu->busy_until += ns;
 	cpu->busy_ns += ns;
 	if (proc->sim->running != cpu)
@@ -243,6 +245,15 @@ uint64_t ddio_sim_busy(const struct ddio_env *env)
 
 	/* What it was given to do and has not done yet does not count. */
 	return cpu->busy_ns - (cpu->busy_until > now ? cpu->busy_until - now : 0);
+}
+
+void ddio_sim_watch(struct ddio_env *env, void (*watch)(void *arg, uint64_t start, uint64_t ns),
+		    void *arg)
+{
+	struct sim_cpu *cpu = sim_proc_of(env)->cpu;
+
+	cpu->watch = watch;
+	cpu->watch_arg = arg;
 }
 
 uint64_t ddio_sim_charged(const struct ddio_env *env, enum ddio_work work)

@@ -118,6 +118,9 @@ struct ddio_env *ddio_sim_env(struct ddio_sim *sim, const char *name);
 void ddio_sim_share(struct ddio_env *env, struct ddio_env *host);
 /* Time that the CPU of a process has worked since the beginning of the world. */
 uint64_t ddio_sim_busy(const struct ddio_env *env);
+/* @watch is told of all work of the CPU of @env, in order, as it is given to it; NULL: no more. */
+void ddio_sim_watch(struct ddio_env *env, void (*watch)(void *arg, uint64_t start, uint64_t ns),
+		    void *arg);
 /* Sum of all ddio_env_charge() of a process. */
 uint64_t ddio_sim_charged(const struct ddio_env *env, enum ddio_work work);
 

@@ -13,11 +13,15 @@ struct sim_co;
  * struct sim_cpu - what does one thing at a time
  * @busy_until: the end of what it was given to do so far
  * @busy_ns: time it has worked
+ * @watch: told of all work, if not NULL
+ * @watch_arg: for @watch
  * @procs: processes that run on it, linked by their on_cpu
  */
 struct sim_cpu {
 	uint64_t busy_until;
 	uint64_t busy_ns;
+	void (*watch)(void *arg, uint64_t start, uint64_t ns);
+	void *watch_arg;
 	struct ddio_list procs;
 };
 
