@@ -155,9 +155,9 @@ fixes() {
 	echo "fix,cell,without,with" >>"$o"
 	fix "batched Memput and Memget" --no-batch "" -r 8 -m dds -p rc,rbc,rcc,wc,wbc,wcc
 	fix "rotated start" "" --rotate -r 8 -m dds -p rc,rbc,rcc,wbc
-	fix "rotated start, 8 KB" "" --rotate -r 8192 -m dds -p rn,rbc
+	fix "rotated start (8 KB)" "" --rotate -r 8192 -m dds -p rn,rbc
 	fix "shortest access time first" "" --satf -l random-blocks -r 8192 -m dds -p rn,rb,rc,rbb,rcc
-	fix "shortest access time first, 100 MB" "" --satf -l random-blocks -r 8192 -m dds -p rn,rb --size 100M
+	fix "shortest access time first (100 MB)" "" --satf -l random-blocks -r 8192 -m dds -p rn,rb --size 100M
 	awk -F, '/^#/ { print substr($0, 3); next } /^fix,/ { printf "\n%-34s %-28s %9s %9s\n", "MB/s", "", "without", "with"; next }
 		{ printf "%-34s %-28s %9.2f %9.2f %+7.1f%%\n", $1, $2, $3, $4, 100 * $4 / $3 - 100 }' "$o" >"$out/fixes.txt"
 	gnuplot -e "csv='$o'; base='$out/fixes'" $here/fixes.gp
