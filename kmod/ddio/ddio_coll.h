@@ -8,6 +8,7 @@
 
 #include <linux/bio.h>
 #include <linux/llist.h>
+#include <linux/rwsem.h>
 #include <linux/workqueue.h>
 
 #include "blocklist.h"
@@ -96,6 +97,7 @@ void ddio_list_drop(struct ddio_list *list);
  * @slot_length: stream: of each
  * @joint: scatter: reference
  * @joint_link: scatter: in joint->colls
+ * @orphaned: scatter: a member that it needs has left; @stop is set too
  * @begun_ns: for the trace
  * @css: the submitter's control group, which its transfers count for; a reference
  * @ioprio: his I/O priority
@@ -133,6 +135,7 @@ struct ddio_coll {
 	u32 slot_length;
 	struct ddio_joint *joint;
 	struct list_head joint_link;
+	bool orphaned;
 	u64 begun_ns;
 	struct cgroup_subsys_state *css;
 	u16 ioprio;
@@ -365,6 +368,7 @@ int ddio_stream_kick(struct ddio_ctx *ctx, const struct ddio_kick *arg);
  * @ended: how many have ended
  * @error: that of the last
  * @wait: woken when one ends
+ * @copies: held for reading by each copy to or from members' memory
  */
 struct ddio_joint {
 	struct kref ref;
@@ -375,6 +379,7 @@ struct ddio_joint {
 	u64 ended;
 	int error;
 	wait_queue_head_t wait;
+	struct rw_semaphore copies;
 };
 
 /*
@@ -398,6 +403,9 @@ int ddio_joint_begin(struct ddio_joint *joint, struct ddio_coll *coll);
 /* It is not under way any more; and, ddio_joint_end(), has ended. */
 void ddio_joint_leave(struct ddio_joint *joint, struct ddio_coll *coll);
 void ddio_joint_end(struct ddio_joint *joint, struct ddio_coll *coll);
+/* Around each copy; false: a member has left, and there is to be none. */
+bool ddio_joint_copy_begin(struct ddio_joint *joint, struct ddio_coll *coll);
+void ddio_joint_copy_end(struct ddio_joint *joint);
 
 /*
  * Runs are in kmod/shared/runs.h: ddio_list_take() copies them in, sees that each block's lie in

@@ -5,8 +5,9 @@
  * A joint is a descriptor that its maker passes on.  Who joins gets another one, for
  * the membership, which keeps his memory pinned and in the joint until its last copy is closed;
  * so a member's death takes him out.  Collectives hold references of the pins that
- * they need, hence finish the copy that they are at; and they are stopped when one of
- * these is taken out, so that nobody believes that all members have all bytes.
+ * they need, and they are stopped when one of these is taken out, so that nobody believes
+ * that all members have all bytes.  A copy that is under way then is waited for, and none begins
+ * any more: who has left may use his memory for something else at once.
  */
 #include <linux/anon_inodes.h>
 #include <linux/fcntl.h>
@@ -65,6 +66,7 @@ static struct ddio_joint *joint_new(u32 members)
 	}
 	kref_init(&joint->ref);
 	mutex_init(&joint->lock);
+	init_rwsem(&joint->copies);
 	joint->nr_members = members;
 	INIT_LIST_HEAD(&joint->colls);
 	init_waitqueue_head(&joint->wait);
@@ -146,15 +148,25 @@ struct ddio_joint *ddio_joint_from_fd(int fd)
 static void joint_take_out(struct ddio_joint *joint, struct ddio_member *member)
 {
 	struct ddio_coll *coll;
+	bool needed = false;
 
 	mutex_lock(&joint->lock);
 	if (joint->member[member->index] == member->pin) {
 		joint->member[member->index] = NULL;
-		list_for_each_entry(coll, &joint->colls, joint_link)
-			if (coll->list.member[member->index] == member->pin)
-				ddio_coll_stop(coll, -EOWNERDEAD);
+		list_for_each_entry(coll, &joint->colls, joint_link) {
+			if (coll->list.member[member->index] != member->pin)
+				continue;
+			WRITE_ONCE(coll->orphaned, true);
+			ddio_coll_stop(coll, -EOWNERDEAD);
+			needed = true;
+		}
 	}
 	mutex_unlock(&joint->lock);
+	if (!needed)
+		return;
+	/* Those that began before stop soon, and no other begins: see ddio_joint_copy_begin(). */
+	down_write(&joint->copies);
+	up_write(&joint->copies);
 }
 
 static void member_free(struct ddio_member *member)
@@ -359,4 +371,22 @@ void ddio_joint_end(struct ddio_joint *joint, struct ddio_coll *coll)
 	WRITE_ONCE(joint->ended, joint->ended + 1);
 	mutex_unlock(&joint->lock);
 	wake_up_all(&joint->wait);
+}
+
+/*
+ * Before a copy to or from members' memory; false: one of them has left, and there is to be none.
+ * Either who leaves waits for the end of the copy, or this sees that he has left.
+ */
+bool ddio_joint_copy_begin(struct ddio_joint *joint, struct ddio_coll *coll)
+{
+	down_read(&joint->copies);
+	if (!READ_ONCE(coll->orphaned))
+		return true;
+	up_read(&joint->copies);
+	return false;
+}
+
+void ddio_joint_copy_end(struct ddio_joint *joint)
+{
+	up_read(&joint->copies);
 }

@@ -157,13 +157,28 @@ static u32 scatter_memory(const struct ddio_flight *flight, u64 offset, u32 leng
 	return length;
 }
 
+/* The block's copy, unless a member has left, or the collective is stopped meanwhile. */
+static bool scatter_copy(struct ddio_flight *flight, const struct ddio_entry *entry,
+			 bool (*copy)(const struct ddio_coll *coll, const struct ddio_entry *entry,
+				      void *block))
+{
+	struct ddio_coll *coll = flight->chan->coll;
+	bool whole;
+
+	if (!ddio_joint_copy_begin(coll->joint, coll))
+		return false;
+	whole = copy(coll, entry, flight->bounce);
+	ddio_joint_copy_end(coll->joint);
+	return whole;
+}
+
 /* Gathers a block and sends it off. */
 static void scatter_write(struct ddio_flight *flight, const struct ddio_entry *entry)
 {
 	struct ddio_chan *chan = flight->chan;
 
 	ddio_flight_set(flight, DDIO_FLIGHT_FILLING);
-	if (!ddio_copy_gather(chan->coll, entry, flight->bounce)) {
+	if (!scatter_copy(flight, entry, ddio_copy_gather)) {
 		ddio_flight_set(flight, DDIO_FLIGHT_FREE);
 		ddio_coll_block_done(chan->coll, entry, ddio_chan_stop_status(chan));
 		return;
@@ -198,13 +213,11 @@ static void scatter_begin(struct ddio_chan *chan)
 /* Scatters a block that has been read. */
 static int scatter_deliver(struct ddio_flight *flight, const struct ddio_entry *entry)
 {
-	struct ddio_coll *coll = flight->chan->coll;
-
 	ddio_flight_set(flight, DDIO_FLIGHT_READY);
 	ddio_flight_set(flight, DDIO_FLIGHT_DRAINING);
 	if (flight->error)
 		return flight->error;
-	if (!ddio_copy_scatter(coll, entry, flight->bounce))
+	if (!scatter_copy(flight, entry, ddio_copy_scatter))
 		return ddio_chan_stop_status(flight->chan);
 	return 0;
 }

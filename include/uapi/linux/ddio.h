@@ -507,7 +507,8 @@ struct ddio_joint_create {
  * @length: bytes, at least 1; pinned and counted as by DDIO_BUFFER_ADD
  * @member: index, 0 to members - 1
  * @out_fd: a descriptor for the membership, close-on-exec: it ends when all copies of it are
- *	closed.  A collective then under way that needs it ends with EOWNERDEAD.  It polls
+ *	closed.  A collective then under way that needs it ends with EOWNERDEAD, but nothing is
+ *	copied to or from the memory any more when that close() returns.  It polls
  *	readable when a collective over the joint has ended since the last DDIO_JOINT_WAIT.
  */
 struct ddio_joint_join {
