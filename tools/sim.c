@@ -75,10 +75,11 @@ static void print_stats(const struct sim_world *world)
 	sim_world_stats(world, &st);
 	fprintf(stderr,
 		"virtual %.3f s, %llu events, %llu messages, %llu bytes, %.3f s waiting for links, "
-		"CPU %.3f s of CPs, %.3f s of IOPs\n",
+		"CPU %.3f s of CPs, %.3f s of IOPs; %llu entries sorted, %llu runs; %llu bytes of memory\n",
 		st.virtual_ns / 1e9, (unsigned long long)st.events, (unsigned long long)st.messages,
 		(unsigned long long)st.bytes, st.net_wait_ns / 1e9, st.cp_busy_ns / 1e9,
-		st.iop_busy_ns / 1e9);
+		st.iop_busy_ns / 1e9, (unsigned long long)st.sorted, (unsigned long long)st.runs,
+		(unsigned long long)st.memory);
 }
 
 static int simulate(const struct sim_values *v, const struct bench_spec *spec,

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include "conf/conf.h"
 #include "cp/session.h"
 #include "iop/iop.h"
@@ -418,8 +419,21 @@ struct bench_world sim_cp_world(struct sim_cp *cp)
 				     .arg = cp };
 }
 
+static void iop_stats(const struct sim_iop *si, struct sim_world_stats *st)
+{
+	uint32_t k;
+
+	st->iop_busy_ns += ddio_sim_busy(si->env[0]);
+	for (k = 0; k < si->nreactors; k++) {
+		st->sorted += ddio_sim_charged(si->env[k], DDIO_WORK_SORT);
+		st->runs += ddio_sim_charged(si->env[k], DDIO_WORK_RUNS) +
+			    ddio_sim_charged(si->env[k], DDIO_WORK_PIECES);
+	}
+}
+
 void sim_world_stats(const struct sim_world *w, struct sim_world_stats *st)
 {
+	struct rusage ru;
 	struct ddio_sim_net_stats net;
 	uint32_t i;
 
@@ -432,5 +446,7 @@ void sim_world_stats(const struct sim_world *w, struct sim_world_stats *st)
 	for (i = 0; i < w->spec.cps; i++)
 		st->cp_busy_ns += ddio_sim_busy(w->proc[i].env);
 	for (i = 0; i < w->spec.local.iops; i++)
-		st->iop_busy_ns += ddio_sim_busy(w->iop[i].env[0]);
+		iop_stats(&w->iop[i], st);
+	if (!getrusage(RUSAGE_SELF, &ru))
+		st->memory = (uint64_t)ru.ru_maxrss << 10;
 }

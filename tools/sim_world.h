@@ -68,12 +68,16 @@ struct bench_world sim_cp_world(struct sim_cp *cp);
  * @events: handled
  * @messages, @bytes: through the network; @net_wait_ns: waiting for links
  * @cp_busy_ns, @iop_busy_ns: CPU time of all of them
+ * @sorted, @runs: entries of lists that the I/O processors sorted, runs that they worked out
+ * @memory: most that this program has had, bytes
  */
 struct sim_world_stats {
 	uint64_t virtual_ns;
 	uint64_t events;
 	uint64_t messages, bytes, net_wait_ns;
 	uint64_t cp_busy_ns, iop_busy_ns;
+	uint64_t sorted, runs;
+	uint64_t memory;
 };
 
 void sim_world_stats(const struct sim_world *world, struct sim_world_stats *stats);

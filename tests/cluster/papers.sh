@@ -31,6 +31,9 @@ check "random-blocks: reads of all patterns" within 6.0 6.6 < <(sim -l random-bl
 check "random-blocks: writes of all patterns" within 7.0 7.7 < <(sim -l random-blocks -p wn,wb,wbb,wcb -r 8192 -m dds)
 check "contiguous: reads of all patterns" within 31.4 33.8 < <(sim -p ra,rn,rb,rc,rbb,rcb,rcc -r 8192 -m dds)
 
+# Sixteen disks behind one bus of 10 MB/s, whatever was read before: caches are dropped on all of them.
+check "one bus bounds its disks: TC, DDs" within 8 9.54 < <(sim -i 1 -d 16 --shared-bus -p rn,rb,rc -r 8192 -m tc,dds)
+
 # What the papers suggest.
 mbps() { sim "$@" | grep -v '^[#l]' | cut -d, -f6; }
 gain() { # TEXT LEAST MOST A B: B is LEAST to MOST % above A

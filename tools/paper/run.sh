@@ -164,6 +164,38 @@ fixes() {
 	echo "fixes: $out/fixes.txt"
 }
 
+# A megabyte for each I/O processor, read in blocks and in records of 8 bytes; a file is written,
+# then read.  SCALE: "IOPS:CPS ..."; the larger ones of Documentation/scaling.rst take minutes and
+# many gigabytes.
+scale() {
+	local c i n p r text
+	{
+		sim -p rn -r 8192 -m dds | sed -n 1p
+		echo "pattern,iops,cps,transfer_s,mbps,messages_per_iop,sorted_per_iop,runs_per_iop,iop_cpu_s,bytes_per_pair,real_s"
+		for c in ${SCALE:-16:16 16:64 16:256 64:64 64:256 64:1024 128:128 128:512 256:64 256:256}; do
+			i=${c%:*} n=${c#*:}
+			for p in rb:8192 rc:8192; do
+				r=$SECONDS
+				text=$(sim --stats --network switched --iops "$i" --cps "$n" --size "${i}M" \
+					--patterns ${p%:*} --records ${p#*:} --methods dds 2>&1)
+				awk -F, -v i="$i" -v n="$n" -v real=$((SECONDS - r)) '
+					/^contiguous/ { p = $2; mb = $6; s = $9 / 1e9 }
+					/^virtual/ { split($0, w, /[ ,;]+/)
+						for (k in w) { if (w[k] == "messages") m = w[k - 1]
+							if (w[k] == "entries") e = w[k - 1]
+							if (w[k] == "runs") u = w[k - 1]
+							if (w[k] == "IOPs") cpu = w[k - 3]
+							if (w[k] == "memory") mem = w[k - 3] } }
+					END { printf "%s,%d,%d,%.4f,%.1f,%.0f,%.0f,%.0f,%.3f,%.0f,%d\n", p, i, n, s, mb,
+						m / i, e / i, u / i, cpu / i, mem / (i * n), real }' <<<"$text"
+			done
+		done
+	} >"$out/scale.csv"
+	sed 's/^# //' "$out/scale.csv" | column -s, -t >"$out/scale.txt"
+	gnuplot -e "csv='$out/scale.csv'; base='$out/scale'" $here/scale.gp
+	echo "scale: $out/scale.txt"
+}
+
 # What the text of TOCS says, looked up in the figures.
 statements() {
 	local f have=()
@@ -174,7 +206,7 @@ statements() {
 	tail -n 1 "$out/statements.txt" | sed 's/^/statements: /'
 }
 
-all='tables tocs sensitivity statements lu ionode fixes'
+all='tables tocs sensitivity statements lu ionode fixes scale'
 for what in ${*:-$all}; do
 	case " $all " in
 	*" $what "*) $what ;;

@@ -128,15 +128,13 @@ static bool sync_begin(struct server_request *req, const void *payload, int *ret
 	return true;
 }
 
-/* @only: NULL for all. */
-static void sync_disks(struct server_request *req, const struct ddio_iop_disk *only)
+static void sync_disks(struct server_request *req)
 {
 	struct sync_part *parts = req->data;
 	uint32_t i;
 
 	for (i = 0; i < req->reactor->ndisks; i++)
-		if (!only || only == &req->reactor->disks[i])
-			sync_disk(req, &req->reactor->disks[i], &parts[i]);
+		sync_disk(req, &req->reactor->disks[i], &parts[i]);
 }
 
 int server_op_obj_sync(struct server_request *req, const void *payload)
@@ -146,7 +144,7 @@ int server_op_obj_sync(struct server_request *req, const void *payload)
 
 	if (!sync_begin(req, payload, &ret))
 		return ret;
-	sync_disks(req, NULL);
+	sync_disks(req);
 	if (reactor->iop->ns && !reactor->index) {
 		req->pending++;
 		req->commit.done = sync_names_committed;
@@ -158,14 +156,11 @@ int server_op_obj_sync(struct server_request *req, const void *payload)
 
 int server_op_drop_cache(struct server_request *req, const void *payload)
 {
-	const struct ddio_iop_disk *only = NULL;
 	int ret;
 
 	if (!sync_begin(req, payload, &ret))
 		return ret;
-	if (!(req->obj.flags & DDIO_OBJ_ALL))
-		only = ddio_reactor_disk(req->reactor, req->obj.disk);
-	sync_disks(req, only);
+	sync_disks(req);
 	sync_one_less(req);
 	return 0;
 }
