@@ -208,14 +208,20 @@ static int peer_pump(struct ddio_2p *tp, struct ddio_link *link)
 static void exchange_pump(struct ddio_2p *tp, uint32_t rank)
 {
 	struct tp_peer *peer = &tp->peer[rank];
+	struct ddio_link *link = peer->link;
 	int err;
 
 	if (peer->out >= peer->out_end)
 		return;
-	if (!peer->link)
-		peer->link = ddio_peer_link(tp->op->group, rank);
+	if (!link) {
+		link = ddio_peer_link(tp->op->group, rank);
+		/* That has ended the operation, and @tp with it. */
+		if (!link)
+			return;
+		peer->link = link;
+	}
 	/* Not yet: it will say so. */
-	if (!peer->link || !peer->link->ready)
+	if (!link->ready)
 		return;
 	err = peer_pump(tp, peer->link);
 	if (err)
@@ -432,9 +438,14 @@ void tp_exchange_stop(struct ddio_2p *tp)
 	uint32_t r;
 
 	for (r = 0; group->peers && r < group->size; r++) {
-		struct ddio_link *links[2] = { &group->peers[r].out, &group->peers[r].in };
+		struct ddio_peer *peer = group->peers[r];
+		struct ddio_link *links[2];
 		int i;
 
+		if (!peer)
+			continue;
+		links[0] = &peer->out;
+		links[1] = &peer->in;
 		for (i = 0; i < 2; i++) {
 			if (links[i]->bulk_op != tp->op)
 				continue;

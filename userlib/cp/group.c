@@ -52,27 +52,20 @@ struct ddio_group *ddio_group_by_id(struct ddio_session *session,
 /*
  * Life
  */
-static int peers_new(struct ddio_group *group)
+static void peers_free(struct ddio_group *group)
 {
 	uint32_t r;
 
-	group->peers = calloc(group->size, sizeof(*group->peers));
-	if (!group->peers)
-		return -ENOMEM;
-	for (r = 0; r < group->size; r++) {
-		group->peers[r].group = group;
-		group->peers[r].rank = r;
-		group->peers[r].out.peer = &group->peers[r];
-		group->peers[r].in.peer = &group->peers[r];
-	}
-	return 0;
+	for (r = 0; group->peers && r < group->size; r++)
+		free(group->peers[r]);
+	free(group->peers);
 }
 
 static void group_free(void *arg)
 {
 	struct ddio_group *group = arg;
 
-	free(group->peers);
+	peers_free(group);
 	free(group->addr);
 	free(group->ended);
 	free(group);
@@ -107,7 +100,9 @@ int ddio_group_new(struct ddio_session *session, const uint8_t id[DDIO_GROUP_ID_
 	ddio_list_init(&group->fans);
 	ddio_list_init(&group->ops);
 	ddio_list_init(&group->attaches);
-	if ((size > 1 && peers_new(group)) || handle_take(session, group)) {
+	if (size > 1)
+		group->peers = calloc(size, sizeof(*group->peers));
+	if ((size > 1 && !group->peers) || handle_take(session, group)) {
 		group_free(group);
 		return -ENOMEM;
 	}

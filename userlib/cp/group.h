@@ -64,7 +64,7 @@ struct ddio_turn {
  * struct ddio_group - reactor only, but for @rank and @size
  * @handle: this process's own number for it, index in session->group
  * @addr: of every member; NULL in a group of one
- * @peers: of every member, made with the group; the own one is unused
+ * @peers: by rank, NULL where there never was a connection
  * @broken: why nothing goes any more; blamed on rank @blame
  * @turns: wait for their turn; @turn is the one that has it
  * @fans: steps that are not over
@@ -80,7 +80,7 @@ struct ddio_group {
 	uint32_t rank, size;
 	uint32_t handle;
 	char (*addr)[DDIO_MAX_ADDR];
-	struct ddio_peer *peers;
+	struct ddio_peer **peers;
 	bool closed;
 	struct ddio_error broken;
 	uint32_t blame;

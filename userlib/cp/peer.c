@@ -128,16 +128,36 @@ static const struct ddio_conn_ops link_ops = {
 	.closed = link_closed,
 };
 
+/* Most members never talk to most others. */
+static struct ddio_peer *peer_get(struct ddio_group *group, uint32_t rank)
+{
+	struct ddio_peer *peer = group->peers[rank];
+
+	if (peer)
+		return peer;
+	peer = calloc(1, sizeof(*peer));
+	if (!peer)
+		return NULL;
+	peer->group = group;
+	peer->rank = rank;
+	peer->out.peer = peer;
+	peer->in.peer = peer;
+	group->peers[rank] = peer;
+	return peer;
+}
+
 static int link_connect(struct ddio_group *group, uint32_t rank)
 {
-	struct ddio_link *link = &group->peers[rank].out;
+	struct ddio_peer *peer = peer_get(group, rank);
 	struct ddio_msg_hello hello = { .role = DDIO_ROLE_PEER, .rank = group->rank };
 	struct ddio_conn_opts opts;
 
+	if (!peer)
+		return -ENOMEM;
 	memcpy(hello.group, group->id, sizeof(hello.group));
 	ddio_session_conn_opts(group->session, &opts);
 	return ddio_conn_connect(group->session->env, group->addr[rank], &hello, &opts, &link_ops,
-				 link, &link->conn);
+				 &peer->out, &peer->out.conn);
 }
 
 int ddio_peers_connect(struct ddio_group *group, struct ddio_error *error)
@@ -157,12 +177,15 @@ int ddio_peers_connect(struct ddio_group *group, struct ddio_error *error)
 bool ddio_peer_adopt(struct ddio_group *group, uint32_t rank, struct ddio_conn *conn)
 {
 	struct ddio_msg_welcome welcome = { .node = group->rank };
+	struct ddio_peer *peer;
 	struct ddio_link *link;
 
-	if (rank >= group->size || rank == group->rank || group->broken.status ||
-	    group->peers[rank].in.conn)
+	if (rank >= group->size || rank == group->rank || group->broken.status)
 		return false;
-	link = &group->peers[rank].in;
+	peer = peer_get(group, rank);
+	if (!peer || peer->in.conn)
+		return false;
+	link = &peer->in;
 	/* Hands it over to this very reactor, in order to change its operations. */
 	ddio_conn_detach(conn);
 	if (ddio_conn_attach(group->session->env, conn, &link_ops, link)) {
@@ -183,8 +206,10 @@ void ddio_peers_close(struct ddio_group *group)
 	uint32_t r;
 
 	for (r = 0; group->peers && r < group->size; r++) {
-		link_drop(&group->peers[r].out);
-		link_drop(&group->peers[r].in);
+		if (!group->peers[r])
+			continue;
+		link_drop(&group->peers[r]->out);
+		link_drop(&group->peers[r]->in);
 	}
 }
 
@@ -200,7 +225,7 @@ static struct ddio_link *link_best(struct ddio_peer *peer)
 
 struct ddio_link *ddio_peer_link(struct ddio_group *group, uint32_t rank)
 {
-	struct ddio_link *link = link_best(&group->peers[rank]);
+	struct ddio_link *link = group->peers[rank] ? link_best(group->peers[rank]) : NULL;
 	int err;
 
 	if (link)
@@ -210,18 +235,20 @@ struct ddio_link *ddio_peer_link(struct ddio_group *group, uint32_t rank)
 		ddio_group_lost(group, rank, strerror(-err));
 		return NULL;
 	}
-	return &group->peers[rank].out;
+	return &group->peers[rank]->out;
 }
 
 int ddio_peer_send(struct ddio_group *group, uint32_t rank, uint16_t opcode, const void *payload,
 		   size_t len)
 {
 	struct ddio_msg msg = { .opcode = opcode };
-	/* In the tree always the child has connected. */
-	struct ddio_link *link = rank && ddio_tree_parent(rank) == group->rank
-					 ? &group->peers[rank].in
-					 : &group->peers[rank].out;
+	struct ddio_peer *peer = group->peers[rank];
+	struct ddio_link *link;
 
+	if (!peer)
+		return -ENOTCONN;
+	/* In the tree always the child has connected. */
+	link = rank && ddio_tree_parent(rank) == group->rank ? &peer->in : &peer->out;
 	if (!link->conn || !link->ready)
 		return -ENOTCONN;
 	return ddio_conn_send(link->conn, &msg, payload, len, NULL, 0, NULL);
@@ -239,10 +266,11 @@ bool ddio_peers_check(struct ddio_group *group, bool owes)
 	uint32_t r;
 
 	for (r = 0; group->peers && r < group->size; r++) {
-		bool tree = ddio_tree_neighbours(group->rank, r);
-		bool any = owes && (tree || ddio_exchange_needs(group, r));
+		struct ddio_peer *peer = group->peers[r];
+		bool any = owes &&
+			   (ddio_tree_neighbours(group->rank, r) || ddio_exchange_needs(group, r));
 
-		if (!link_check(&group->peers[r].out, any) && !link_check(&group->peers[r].in, any))
+		if (!peer || (!link_check(&peer->out, any) && !link_check(&peer->in, any)))
 			continue;
 		ddio_group_lost(group, r, "it does not answer");
 		return false;
@@ -256,10 +284,10 @@ size_t ddio_group_queued(const struct ddio_group *group)
 	uint32_t r;
 
 	for (r = 0; group->peers && r < group->size; r++) {
-		if (group->peers[r].out.conn)
-			queued += ddio_conn_queued(group->peers[r].out.conn);
-		if (group->peers[r].in.conn)
-			queued += ddio_conn_queued(group->peers[r].in.conn);
+		const struct ddio_peer *p = group->peers[r];
+
+		queued += p && p->out.conn ? ddio_conn_queued(p->out.conn) : 0;
+		queued += p && p->in.conn ? ddio_conn_queued(p->in.conn) : 0;
 	}
 	return queued;
 }
@@ -270,8 +298,10 @@ uint64_t ddio_peers_messages(const struct ddio_group *group)
 	uint32_t r;
 
 	for (r = 0; group->peers && r < group->size; r++) {
-		const struct ddio_peer *p = &group->peers[r];
+		const struct ddio_peer *p = group->peers[r];
 
+		if (!p)
+			continue;
 		n += p->messages;
 		n += p->out.conn ? ddio_conn_messages(p->out.conn) : 0;
 		n += p->in.conn ? ddio_conn_messages(p->in.conn) : 0;
