@@ -357,6 +357,19 @@ static inline void gen_coll_abort(struct rnd *r, struct ddio_msg_coll_abort *x)
 	x->rank = (uint32_t)rnd_u64(r);
 }
 
+static inline void gen_joint(struct rnd *r, struct ddio_msg_joint *x)
+{
+	rnd_bytes(r, x->group, sizeof(x->group));
+	rnd_bytes(r, x->token, sizeof(x->token));
+	rnd_str(r, x->name, sizeof(x->name), 1);
+}
+
+static inline void gen_coll_join(struct rnd *r, struct ddio_msg_coll_join *x)
+{
+	rnd_bytes(r, x->group, sizeof(x->group));
+	x->op = rnd_u64(r) | 1;
+}
+
 static inline void gen_status(struct rnd *r, struct ddio_msg_status *x)
 {
 	struct ddio_disk_status *d;
@@ -492,6 +505,8 @@ static inline void gen_part_(struct rnd *r, void *x)
 	X(coll_want, ddio_msg_coll_want, P(want))                       \
 	X(coll_done, ddio_msg_coll_done, N)                             \
 	X(coll_abort, ddio_msg_coll_abort, N)                           \
+	X(joint, ddio_msg_joint, N)                                     \
+	X(coll_join, ddio_msg_coll_join, N)                             \
 	X(status, ddio_msg_status, F(ddio_status_free))                 \
 	X(group_join, ddio_msg_group_join, N)                           \
 	X(group_table, ddio_msg_group_table, P(addr))                   \
@@ -611,6 +626,8 @@ static const struct carried carried[] = {
 	{ DDIO_OP_COLL_PIECE, "coll_data", NULL },
 	{ DDIO_OP_COLL_DONE, "coll_done", NULL },
 	{ DDIO_OP_COLL_ABORT, "coll_abort", NULL },
+	{ DDIO_OP_JOINT, "joint", NULL },
+	{ DDIO_OP_COLL_JOIN, "coll_join", NULL },
 	{ DDIO_OP_GROUP_JOIN, "group_join", NULL },
 	{ DDIO_OP_GROUP_TABLE, "group_table", NULL },
 	{ DDIO_OP_FAN_IN, "fan", NULL },

@@ -118,7 +118,9 @@ static int disk_open(struct ddio_env *env, const struct ddio_disk_engine *engine
 		     const struct ddio_disk_spec *spec, struct ddio_disk **disk, char *err,
 		     size_t err_len)
 {
-	struct ddio_disk_common common = { .fail_after = UINT64_MAX, .stream = engine->stream };
+	struct ddio_disk_common common = { .fail_after = UINT64_MAX,
+					   .stream = engine->stream,
+					   .scatter = engine->scatter };
 	int ret;
 
 	ret = ddio_disk_options_parse_common(engine->options, spec, &common, err, err_len);
@@ -135,6 +137,7 @@ static int disk_open(struct ddio_env *env, const struct ddio_disk_engine *engine
 	}
 	(*disk)->common = common;
 	(*disk)->info.streams = common.stream;
+	(*disk)->info.scatters = common.scatter && engine->scatter;
 	return 0;
 }
 

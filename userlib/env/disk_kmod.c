@@ -461,4 +461,5 @@ const struct ddio_disk_engine ddio_disk_kmod = {
 	.rw_sync = kmod_rw_sync,
 	.options = kmod_options,
 	.stream = &ddio_disk_stream_kmod,
+	.scatter = &ddio_disk_scatter_kmod,
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The kmod engine's files: requests (disk_kmod.c) and streams (disk_kmod_stream.c). */
+/* The kmod engine's files: requests (disk_kmod.c), streams (disk_kmod_stream.c) and
+ * scattering (disk_kmod_scatter.c). */
 #ifndef DDIO_DISK_KMOD_H
 #define DDIO_DISK_KMOD_H
 
@@ -42,5 +43,6 @@ static inline struct ddio_kmod_disk *ddio_kmod_of(const struct ddio_disk *disk)
 }
 
 extern const struct ddio_disk_stream_engine ddio_disk_stream_kmod;
+extern const struct ddio_disk_scatter_engine ddio_disk_scatter_kmod;
 
 #endif /* DDIO_DISK_KMOD_H */

@@ -21,6 +21,13 @@ const struct ddio_engine_option ddio_disk_common_options[] = {
 		.offset = offsetof(struct ddio_disk_common, stream),
 		.help = "collectives give the disk whole lists; default where the engine knows them",
 	},
+	{
+		.name = "scatter",
+		.type = DDIO_OPT_BOOL,
+		.offset = offsetof(struct ddio_disk_common, scatter),
+		.help = "collectives move blocks straight between the disk and processes of its "
+			"machine; default where the engine can",
+	},
 	{ .name = NULL },
 };
 

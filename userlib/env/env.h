@@ -258,6 +258,7 @@ struct ddio_disk_spec {
  * @forgets: what it holds is lost when it is closed
  * @streams: whole lists are better given to it as a stream than block by block
  * @positions: it answers ddio_disk_access_ns()
+ * @scatters: it knows joints, see ddio_disk_scatter_new()
  */
 struct ddio_disk_info {
 	const char *engine;
@@ -270,6 +271,7 @@ struct ddio_disk_info {
 	bool forgets;
 	bool streams;
 	bool positions;
+	bool scatters;
 };
 
 /**
@@ -382,6 +384,124 @@ void ddio_disk_stream_close(struct ddio_disk_stream *stream);
  */
 bool ddio_disk_stream_fresh(const struct ddio_disk_stream *stream,
 			    const struct ddio_disk_block *block);
+
+/*
+ * Joints: processes of one machine give a disk's reactor memory of theirs, so that blocks move
+ * straight between them and the disks.  A joint is made by the one who owns the disks, and sent to
+ * the others' mailboxes; they join memory of theirs to it.  Between machines, and in worlds that
+ * know nothing of this, all of it is -EOPNOTSUPP or fails in another way, and there is always
+ * another way to move the data.
+ */
+struct ddio_joint;
+struct ddio_membership;
+
+#define DDIO_MAILBOX_NAME 64
+#define DDIO_MAILBOX_TOKEN 16
+
+/**
+ * struct ddio_mailbox - where a joint can be sent to; the caller owns the memory
+ * @name: within this machine; empty: it is not open
+ * @token: what a letter must show; goes to nobody but the one who is to send it
+ */
+struct ddio_mailbox {
+	int fd;
+	char name[DDIO_MAILBOX_NAME];
+	uint8_t token[DDIO_MAILBOX_TOKEN];
+};
+
+/* Return: 0 or -errno. */
+int ddio_mailbox_open(struct ddio_env *env, struct ddio_mailbox *box);
+/* What was sent with the right token so far; never waits: -ENOENT. */
+int ddio_mailbox_take(struct ddio_mailbox *box, struct ddio_joint **joint);
+/* Harmless on one that is not open. */
+void ddio_mailbox_close(struct ddio_mailbox *box);
+
+/* One reference; @members may join it, numbers 0 to @members - 1. */
+int ddio_joint_new(struct ddio_env *env, uint32_t members, struct ddio_joint **joint);
+/* References may be taken and put by any thread. */
+void ddio_joint_get(struct ddio_joint *joint);
+void ddio_joint_put(struct ddio_joint *joint);
+/* It is there when this returns 0; else no such mailbox is on this machine, or -errno. */
+int ddio_joint_send(struct ddio_joint *joint, const char *name,
+		    const uint8_t token[DDIO_MAILBOX_TOKEN]);
+/*
+ * Gives memory; -ENOMEM: more than may be pinned, -EEXIST: @member has joined already.
+ * @reading: it is only to be read from.
+ */
+int ddio_joint_join(struct ddio_joint *joint, uint32_t member, const void *mem, size_t len,
+		    bool reading, struct ddio_membership **membership);
+/* Takes it back: nobody touches the memory any more when this returns.  NULL is harmless. */
+void ddio_membership_end(struct ddio_membership *membership);
+
+/*
+ * Scattering: a list of blocks moved between a disk and members of a joint.  A list is made by
+ * adding blocks and their runs, started, and may be cleared and used again when it has ended.
+ */
+struct ddio_disk_scatter;
+
+/**
+ * struct ddio_scatter_run - nested-strided pieces of a block and of a member's memory
+ * @memory: byte in the memory of the first piece; @offset: the same in the block
+ * @len: bytes of each piece
+ * @level: outermost first
+ */
+struct ddio_scatter_run {
+	uint64_t memory;
+	uint64_t offset;
+	uint64_t len;
+	uint32_t member;
+	uint32_t nlevels;
+	struct ddio_scatter_level {
+		uint64_t count;
+		uint64_t block_stride;
+		int64_t memory_stride;
+	} level[18];
+};
+
+/**
+ * struct ddio_disk_scatter_ops - from the loop
+ * @block: a block of the list has ended.  -EOWNERDEAD: a member has left; -ECANCELED: not begun.
+ *	After the first that failed no other is begun
+ * @ended: all of them have; once, and last
+ */
+struct ddio_disk_scatter_ops {
+	void (*block)(void *ctx, uint32_t index, int status);
+	void (*ended)(void *ctx);
+};
+
+/**
+ * struct ddio_disk_scatter_spec - what a list is for
+ * @op: DDIO_DISK_READ or DDIO_DISK_WRITE
+ * @depth: blocks in flight
+ * @len: of a block
+ */
+struct ddio_disk_scatter_spec {
+	enum ddio_disk_op op;
+	uint32_t depth;
+	uint32_t len;
+	struct ddio_joint *joint;
+	const struct ddio_disk_scatter_ops *ops;
+	void *ctx;
+};
+
+/* An empty list.  -EOPNOTSUPP: not with this disk. */
+int ddio_disk_scatter_new(struct ddio_disk *disk, const struct ddio_disk_scatter_spec *spec,
+			  struct ddio_disk_scatter **scatter);
+/* One more block, at byte @offset of the disk; without runs yet. */
+int ddio_disk_scatter_block(struct ddio_disk_scatter *scatter, uint64_t offset);
+/* For the last block.  -ERANGE: it cannot be said to the disk; -ENOMEM. */
+int ddio_disk_scatter_run(struct ddio_disk_scatter *scatter, const struct ddio_scatter_run *run);
+/* Takes the last block out again, and what was added of its runs. */
+void ddio_disk_scatter_undo(struct ddio_disk_scatter *scatter);
+uint32_t ddio_disk_scatter_blocks(const struct ddio_disk_scatter *scatter);
+uint64_t ddio_disk_scatter_runs(const struct ddio_disk_scatter *scatter);
+/* Blocks are moved in the order of the list.  Return: 0 or -errno, and then nothing was begun. */
+int ddio_disk_scatter_start(struct ddio_disk_scatter *scatter);
+/* What has not begun is not; @ended comes all the same.  Harmless on one that does not run. */
+void ddio_disk_scatter_cancel(struct ddio_disk_scatter *scatter);
+/* Not while it runs, but in @ended. */
+void ddio_disk_scatter_clear(struct ddio_disk_scatter *scatter);
+void ddio_disk_scatter_free(struct ddio_disk_scatter *scatter);
 
 /* Every engine of the real world and every option with its limits, as text for a person. */
 void ddio_disk_engines_print(FILE *out);

@@ -33,6 +33,8 @@ struct ddio_env_ops {
 	/* The world's own medium of that name, which goes on when its user dies; NULL: there is
 	 * none.  May be NULL: this world has none at all. */
 	struct ddio_medium *(*medium)(struct ddio_env *env, const char *path);
+	/* Processes of this world can give each other descriptors. */
+	bool mailboxes;
 	/* Disk engines this world offers, NULL-terminated. */
 	const struct ddio_disk_engine *const *engines;
 };
@@ -110,6 +112,7 @@ struct ddio_listener {
  *	the engine's own struct
  * @access_ns: optional: see ddio_disk_access_ns()
  * @stream: optional: the engine's own streams; else they are made of requests
+ * @scatter: optional: moves blocks between the disk and joints
  */
 struct ddio_disk_engine {
 	const char *name;
@@ -125,6 +128,7 @@ struct ddio_disk_engine {
 	uint64_t (*access_ns)(const struct ddio_disk *disk, uint64_t offset);
 	const struct ddio_engine_option *options;
 	const struct ddio_disk_stream_engine *stream;
+	const struct ddio_disk_scatter_engine *scatter;
 };
 
 /**
@@ -181,6 +185,17 @@ void ddio_disk_stream_slot(struct ddio_disk_stream *stream, uint32_t slot,
 void ddio_disk_stream_wrote(struct ddio_disk_stream *stream, uint32_t slot, int status);
 /* Last of all; the stream may be gone afterwards. */
 void ddio_disk_stream_ended(struct ddio_disk_stream *stream);
+/**
+ * struct ddio_disk_scatter_engine - how an engine scatters; see scatter.h for what it is given
+ * @start: hands the list over, or fails with nothing begun
+ * @cancel: only while it runs
+ * The engine calls ddio_disk_scatter_landed() and _ended(), from the loop.
+ */
+struct ddio_disk_scatter_engine {
+	int (*start)(struct ddio_disk_scatter *scatter);
+	void (*cancel)(struct ddio_disk_scatter *scatter);
+};
+
 /* Streams made of requests. */
 extern const struct ddio_disk_stream_engine ddio_disk_stream_plain;
 
@@ -199,10 +214,12 @@ struct ddio_engine_option {
  * struct ddio_disk_common - options that every engine has, read by the wrapper
  * @fail_after: requests that work before all of them fail with -EIO; fault injection
  * @stream: whole lists are to be given to the disk as streams
+ * @scatter: blocks may be moved straight to and from processes of the machine
  */
 struct ddio_disk_common {
 	uint64_t fail_after;
 	bool stream;
+	bool scatter;
 };
 
 /* Lives on its own, since its post may still be under way when the disk is closed. */

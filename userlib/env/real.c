@@ -378,6 +378,7 @@ static const struct ddio_env_ops real_ops = {
 	.stream_connect = ddio_real_stream_connect,
 	.stream_attach = ddio_real_stream_attach,
 	.listen = ddio_real_listen,
+	.mailboxes = true,
 	.engines = ddio_disk_engines,
 };
 

@@ -244,6 +244,7 @@ ssize_t ddio_put_coll_done(void *buf, size_t cap, const struct ddio_msg_coll_don
 	ddio_wr_u64(&w, x->wait_members_ns);
 	ddio_wr_u64(&w, x->elapsed_ns);
 	ddio_wr_u64(&w, x->buffers);
+	ddio_wr_u64(&w, x->scattered);
 	ddio_wr_str(&w, x->text, sizeof(x->text));
 	return ddio_wr_end(&w);
 }
@@ -267,6 +268,7 @@ int ddio_get_coll_done(const void *buf, size_t len, struct ddio_msg_coll_done *x
 	x->wait_members_ns = ddio_rd_u64(&r);
 	x->elapsed_ns = ddio_rd_u64(&r);
 	x->buffers = ddio_rd_u64(&r);
+	x->scattered = ddio_rd_u64(&r);
 	ddio_rd_str(&r, x->text, sizeof(x->text));
 	ddio_rd_check(&r, x->op && x->status < DDIO_ST_MAX, -EINVAL);
 	return ddio_rd_end(&r);
@@ -292,5 +294,45 @@ int ddio_get_coll_abort(const void *buf, size_t len, struct ddio_msg_coll_abort 
 	x->status = ddio_rd_u32(&r);
 	x->rank = ddio_rd_u32(&r);
 	ddio_rd_check(&r, x->status && x->status < DDIO_ST_MAX, -EINVAL);
+	return ddio_rd_end(&r);
+}
+
+ssize_t ddio_put_joint(void *buf, size_t cap, const struct ddio_msg_joint *x)
+{
+	struct ddio_wr w = ddio_wr_begin(buf, cap);
+
+	ddio_wr_bytes(&w, x->group, sizeof(x->group));
+	ddio_wr_bytes(&w, x->token, sizeof(x->token));
+	ddio_wr_str(&w, x->name, sizeof(x->name));
+	return ddio_wr_end(&w);
+}
+
+int ddio_get_joint(const void *buf, size_t len, struct ddio_msg_joint *x)
+{
+	struct ddio_rd r = ddio_rd_begin(buf, len);
+
+	ddio_rd_bytes(&r, x->group, sizeof(x->group));
+	ddio_rd_bytes(&r, x->token, sizeof(x->token));
+	ddio_rd_str(&r, x->name, sizeof(x->name));
+	ddio_rd_check(&r, x->name[0] != '\0', -EINVAL);
+	return ddio_rd_end(&r);
+}
+
+ssize_t ddio_put_coll_join(void *buf, size_t cap, const struct ddio_msg_coll_join *x)
+{
+	struct ddio_wr w = ddio_wr_begin(buf, cap);
+
+	ddio_wr_bytes(&w, x->group, sizeof(x->group));
+	ddio_wr_u64(&w, x->op);
+	return ddio_wr_end(&w);
+}
+
+int ddio_get_coll_join(const void *buf, size_t len, struct ddio_msg_coll_join *x)
+{
+	struct ddio_rd r = ddio_rd_begin(buf, len);
+
+	ddio_rd_bytes(&r, x->group, sizeof(x->group));
+	x->op = ddio_rd_u64(&r);
+	ddio_rd_check(&r, x->op != 0, -EINVAL);
 	return ddio_rd_end(&r);
 }

@@ -265,7 +265,8 @@ struct ddio_msg_coll_done {
 	uint64_t cache_blocks; /* blocks taken from the cache because they were dirty */
 	uint64_t wait_disk_ns, wait_members_ns;
 	uint64_t elapsed_ns;
-	uint64_t buffers; /* block buffers used */
+	uint64_t buffers;   /* block buffers used */
+	uint64_t scattered; /* bytes of this member that were moved through the joint */
 	char text[DDIO_MAX_TEXT];
 };
 
@@ -274,6 +275,18 @@ struct ddio_msg_coll_abort {
 	uint64_t op;
 	uint32_t status;
 	uint32_t rank;
+};
+
+/* A mailbox on the sender's machine, and what shows that a letter comes from who was asked. */
+struct ddio_msg_joint {
+	uint8_t group[DDIO_GROUP_ID_LEN];
+	uint8_t token[DDIO_TOKEN_LEN];
+	char name[DDIO_MAX_MAILBOX];
+};
+
+struct ddio_msg_coll_join {
+	uint8_t group[DDIO_GROUP_ID_LEN];
+	uint64_t op;
 };
 
 /* STATUS reply: node, then disks. */
@@ -369,6 +382,8 @@ DDIO_PROTO_CODEC(coll_data, ddio_msg_coll_data);
 DDIO_PROTO_CODEC(coll_want, ddio_msg_coll_want);
 DDIO_PROTO_CODEC(coll_done, ddio_msg_coll_done);
 DDIO_PROTO_CODEC(coll_abort, ddio_msg_coll_abort);
+DDIO_PROTO_CODEC(joint, ddio_msg_joint);
+DDIO_PROTO_CODEC(coll_join, ddio_msg_coll_join);
 DDIO_PROTO_CODEC(status, ddio_msg_status);
 DDIO_PROTO_CODEC(group_join, ddio_msg_group_join);
 DDIO_PROTO_CODEC(group_table, ddio_msg_group_table);

@@ -67,6 +67,8 @@ enum ddio_opcode {
 	DDIO_OP_COLL_PIECE = 69, /* the member's answer, one a block: bulk */
 	DDIO_OP_COLL_DONE = 70,	 /* each reactor with disks of the file, to each member */
 	DDIO_OP_COLL_ABORT = 71, /* a member gives up; the I/O processor tells all others */
+	DDIO_OP_JOINT = 72,	 /* to reactor 0: send the group's joint, if this is one machine */
+	DDIO_OP_COLL_JOIN = 73,	 /* to reactor 0: for this operation my memory is in the joint */
 
 	/* between compute processes */
 	DDIO_OP_GROUP_JOIN = 96,  /* to rank 0: my rank and address */
@@ -125,5 +127,7 @@ enum ddio_status {
 #define DDIO_NONCE_LEN 32
 #define DDIO_PROOF_LEN 32
 #define DDIO_GROUP_ID_LEN 16
+#define DDIO_MAX_MAILBOX 64 /* name of a socket of one machine */
+#define DDIO_TOKEN_LEN 16
 
 #endif /* DDIO_WIRE_H */

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Scattering by the ddio kernel module: a list goes to the kernel in one call. */
+#include <errno.h>
+#include <stdlib.h>
+#include "env/disk_kmod.h"
+#include "env/scatter.h"
+
+/**
+ * struct kmod_scatter - a list that the kernel has
+ * @user: gets its events
+ * @collective: in the kernel
+ */
+struct kmod_scatter {
+	struct ddio_kuser user;
+	struct ddio_disk_scatter *list;
+	uint32_t collective;
+};
+
+/* The context goes: so does the list, for which nothing will come any more. */
+static void scatter_free(struct ddio_kuser *user)
+{
+	struct kmod_scatter *k = ddio_container_of(user, struct kmod_scatter, user);
+
+	ddio_list_del(&user->link);
+	k->list->priv = NULL;
+	free(k);
+}
+
+static void scatter_event(struct ddio_kuser *user, const struct ddio_event *event)
+{
+	struct kmod_scatter *k = ddio_container_of(user, struct kmod_scatter, user);
+	struct ddio_disk_scatter *list = k->list;
+
+	if (event->kind == DDIO_EVENT_BLOCK && event->index < list->nblocks) {
+		ddio_disk_scatter_landed(list, (uint32_t)event->index, event->status);
+		return;
+	}
+	if (event->kind != DDIO_EVENT_DONE)
+		return;
+	scatter_free(user);
+	ddio_disk_scatter_ended(list);
+}
+
+static int scatter_submit(struct kmod_scatter *k, struct ddio_kenv *kenv)
+{
+	const struct ddio_disk_scatter *list = k->list;
+	struct ddio_submit submit = {
+		.flags = DDIO_SUBMIT_ORDERED | DDIO_SUBMIT_EVENTS | DDIO_SUBMIT_FORGET,
+		.op = list->spec.op == DDIO_DISK_READ ? DDIO_READ : DDIO_WRITE,
+		.delivery = DDIO_SCATTER,
+		.blocks = (uintptr_t)list->block,
+		.nr_blocks = list->nblocks,
+		.runs = (uintptr_t)list->run,
+		.nr_runs = list->nruns,
+		.depth = list->spec.depth,
+		.joint_fd = ddio_joint_fd(list->spec.joint),
+		.user_data = (uintptr_t)&k->user,
+	};
+	int err = ddio_kdev_submit(&kenv->kdev, &submit);
+
+	k->collective = submit.out_collective;
+	return err;
+}
+
+static int scatter_start(struct ddio_disk_scatter *list)
+{
+	const struct ddio_kmod_disk *disk = ddio_kmod_of(list->disk);
+	struct kmod_scatter *k = calloc(1, sizeof(*k));
+	uint32_t i;
+	int err;
+
+	if (!k)
+		return -ENOMEM;
+	for (i = 0; i < list->nblocks; i++)
+		list->block[i].disk = disk->id;
+	k->list = list;
+	k->user.event = scatter_event;
+	k->user.free = scatter_free;
+	err = scatter_submit(k, disk->kenv);
+	if (err) {
+		free(k);
+		return err;
+	}
+	list->priv = k;
+	ddio_list_add(&k->user.link, &disk->kenv->users);
+	return 0;
+}
+
+static void scatter_cancel(struct ddio_disk_scatter *list)
+{
+	struct kmod_scatter *k = list->priv;
+
+	/* It may have ended, with events still to be read: then there is nothing to cancel. */
+	if (k)
+		ddio_kdev_cancel(&ddio_kmod_of(list->disk)->kenv->kdev, k->collective);
+}
+
+const struct ddio_disk_scatter_engine ddio_disk_scatter_kmod = {
+	.start = scatter_start,
+	.cancel = scatter_cancel,
+};
