@@ -32,6 +32,7 @@
 	{ "rotate", 0, OPT_FLAG, BENCH_AT(rotate), NULL, "each disk starts elsewhere in its list" }, \
 	{ "satf", 0, OPT_FLAG, BENCH_AT(satf), NULL, "DDs: shortest access time first" }, \
 	{ "no-batch", 0, OPT_FLAG, BENCH_AT(no_batch), NULL, "Memput and Memget one at a time" }, \
+	{ "no-scatter", 0, OPT_FLAG, BENCH_AT(no_scatter), NULL, "all data by messages, also on one machine" }, \
 	{ "seed", 0, OPT_U64, BENCH_AT(seed), "N", "of layouts and contents (1)" }, \
 	{ "offset", 0, OPT_SIZE, BENCH_AT(offset), "SIZE", "of the array in the file (a .npy's own)" }, \
 	{ "no-verify", 0, OPT_FLAG, BENCH_AT(no_verify), NULL, "do not check every byte" }, \

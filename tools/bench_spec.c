@@ -309,6 +309,8 @@ int bench_spec_make(struct bench_values *v, struct bench_spec *s)
 		s->xfer_flags |= DDIO_XFER_SATF;
 	if (v->no_batch)
 		s->xfer_flags |= DDIO_XFER_NO_BATCH;
+	if (v->no_scatter)
+		s->xfer_flags |= DDIO_XFER_NO_SCATTER;
 	if (!err)
 		err = parse_lists(v, s);
 	if (!err)

@@ -213,6 +213,8 @@ enum ddio_method {
  *	the peak is not known
  * @buffers: most block buffers in use on one disk
  * @iops: I/O processors that took part
+ * @bytes_scattered: of @bytes_share, moved straight between the disks and the memory by I/O
+ *	processors on this machine
  */
 struct ddio_report {
 	size_t struct_size;
@@ -230,6 +232,7 @@ struct ddio_report {
 	uint32_t buffers;
 	uint32_t iops;
 	uint32_t reserved;
+	uint64_t bytes_scattered;
 };
 
 /**
@@ -256,10 +259,11 @@ struct ddio_transfer {
 	uint32_t reserved;
 	struct ddio_report *report;
 };
-#define DDIO_XFER_SYNC 0x1u	/* a write is durable when it ends */
-#define DDIO_XFER_ROTATE 0x2u	/* each disk starts at another place of its list */
-#define DDIO_XFER_NO_BATCH 0x4u /* Memput and Memget one at a time, as in TR94-226 */
-#define DDIO_XFER_SATF 0x8u	/* reads, DDs: shortest access time first, where disks know it */
+#define DDIO_XFER_SYNC 0x1u	   /* a write is durable when it ends */
+#define DDIO_XFER_ROTATE 0x2u	   /* each disk starts at another place of its list */
+#define DDIO_XFER_NO_BATCH 0x4u	   /* Memput and Memget one at a time, as in TR94-226 */
+#define DDIO_XFER_SATF 0x8u	   /* reads, DDs: shortest access time first, where disks know it */
+#define DDIO_XFER_NO_SCATTER 0x10u /* no I/O processor touches this process's memory by itself */
 
 /*
  * Collective: every member of @group makes the same call, in the same order.  Succeeds on all

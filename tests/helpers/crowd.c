@@ -6,6 +6,9 @@
  *	rank R call N err E ms T text
  * when a call fails, and "rank R ok N" at the end.  Exit: 0 if every process
  * that was not killed ended; what they printed is the test's to judge.
+ *
+ * -p: the victim may not pin memory, and has no privileges.  -P: "scattered N of M" behind "ok".
+ * -A: each record may come from any call, if only it is all from one.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -13,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -22,7 +26,7 @@ struct crowd {
 	uint32_t cps, calls, after_ms, victim;
 	uint64_t size, offset;
 	uint32_t block, method, record, cyclic, timeout_ms;
-	int write, sync;
+	int write, sync, poor, count, any;
 	const char *name, *mismatch, *signal;
 	int (*pipes)[2];
 };
@@ -76,15 +80,21 @@ static void fill(const struct crowd *c, uint32_t rank, uint8_t *buf, uint64_t by
 	}
 }
 
+/* Which call wrote the record that begins at @e, as a difference of its bytes. */
+static uint8_t shade(const struct crowd *c, const uint8_t *at, uint64_t e)
+{
+	return c->any ? (uint8_t)(*at - content(e, 0)) : 0;
+}
+
 static int wrong(const struct crowd *c, uint32_t rank, const uint8_t *buf, uint64_t bytes,
 		 uint32_t call)
 {
 	uint64_t i;
 
 	for (i = 0; i < bytes; i++) {
-		uint64_t e = element(c, rank, i / c->record) * c->record + i % c->record;
+		uint64_t r = element(c, rank, i / c->record) * c->record, in = i % c->record;
 
-		if (buf[i] != content(e, call))
+		if (buf[i] != (uint8_t)(content(r + in, call) + shade(c, &buf[i - in], r)))
 			return 1;
 	}
 	return 0;
@@ -101,7 +111,7 @@ static void deviate(const struct crowd *c, uint32_t rank, struct ddio_array *a, 
 }
 
 static int one_call(struct crowd *c, struct ddio_file *f, struct ddio_group *g, uint32_t rank,
-		    uint8_t *buf, uint64_t bytes, uint32_t call)
+		    uint8_t *buf, uint64_t bytes, uint32_t call, struct ddio_report *report)
 {
 	struct ddio_array a = { .file_offset = c->offset, .elem_size = c->record, .ndims = 1 };
 	struct ddio_part part = { .kind = DDIO_PART_ARRAY, .n = 1, .array = &a };
@@ -109,7 +119,8 @@ static int one_call(struct crowd *c, struct ddio_file *f, struct ddio_group *g, 
 				   .part = &part,
 				   .buf = buf,
 				   .method = c->method,
-				   .flags = c->sync ? DDIO_XFER_SYNC : 0 };
+				   .flags = c->sync ? DDIO_XFER_SYNC : 0,
+				   .report = report };
 	int write = c->write, err;
 
 	a.dim[0].size = c->size / c->record;
@@ -128,6 +139,17 @@ static int one_call(struct crowd *c, struct ddio_file *f, struct ddio_group *g, 
 	return err;
 }
 
+/* Memory can be pinned by those who may have as much locked, or are privileged. */
+static int become_poor(void)
+{
+	struct rlimit none = { 0 };
+
+	if (setrlimit(RLIMIT_MEMLOCK, &none) || setresgid(65534, 65534, 65534) ||
+	    setresuid(65534, 65534, 65534))
+		return -errno;
+	return 0;
+}
+
 static int work(struct crowd *c, uint32_t rank)
 {
 	struct ddio_connect_opts o = { .struct_size = sizeof(o), .timeout_ms = c->timeout_ms };
@@ -138,9 +160,14 @@ static int work(struct crowd *c, uint32_t rank)
 	struct ddio_file *f;
 	uint64_t bytes = c->size / c->cps, t0 = now_ms();
 	uint8_t *buf = malloc(bytes ? bytes : 1);
+	struct ddio_report report = { .struct_size = sizeof(report) };
+	uint64_t scattered = 0;
 	char name[80];
 	uint32_t i;
-	int err = ddio_connect(&o, &s);
+	int err = c->poor && rank == c->victim ? become_poor() : 0;
+
+	if (!err)
+		err = ddio_connect(&o, &s);
 
 	if (!err)
 		err = ddio_group_create_bcast(s, rank, c->cps, bcast, &b, NULL, &g);
@@ -158,14 +185,18 @@ static int work(struct crowd *c, uint32_t rank)
 		goto out;
 	for (i = 0; i < c->calls; i++) {
 		t0 = now_ms();
-		err = one_call(c, f, g, rank, buf, bytes, i);
+		err = one_call(c, f, g, rank, buf, bytes, i, &report);
+		scattered += report.bytes_scattered;
 		if (err) {
 			printf("rank %u call %u err %d ms %llu %s\n", rank, i, err,
 			       (unsigned long long)(now_ms() - t0), ddio_last_error(s));
 			break;
 		}
 	}
-	if (!err)
+	if (!err && c->count)
+		printf("rank %u ok %u scattered %llu of %llu\n", rank, i,
+		       (unsigned long long)scattered, (unsigned long long)(i * bytes));
+	else if (!err)
 		printf("rank %u ok %u\n", rank, i);
 out:
 	ddio_disconnect(s);
@@ -272,6 +303,12 @@ static int option(struct crowd *c, int o)
 		c->after_ms = number();
 	else if (o == 'S')
 		c->sync = 1;
+	else if (o == 'p')
+		c->poor = 1;
+	else if (o == 'P')
+		c->count = 1;
+	else if (o == 'A')
+		c->any = 1;
 	else if (o == 't')
 		c->timeout_ms = number();
 	else
@@ -292,7 +329,7 @@ int main(int argc, char **argv)
 			   .victim = 1 };
 	int o;
 
-	while ((o = getopt(argc, argv, "n:c:s:o:b:r:m:f:wx:k:v:a:St:")) != -1)
+	while ((o = getopt(argc, argv, "n:c:s:o:b:r:m:f:wx:k:v:a:St:pPA")) != -1)
 		if (option(&c, o))
 			return 2;
 	c.size = c.size / (c.record * c.cps) * (c.record * c.cps);

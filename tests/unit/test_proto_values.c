@@ -273,6 +273,8 @@ static void test_coll_values(void)
 	struct ddio_msg_coll_want w = { .op = 1, .n = 1, .want = &one };
 	struct ddio_msg_coll_done done = { .op = 1 };
 	struct ddio_msg_coll_abort abort_msg = { .status = DDIO_ST_CANCELLED };
+	struct ddio_msg_joint joint = { .name = "x" };
+	struct ddio_msg_coll_join join = { .op = 1 };
 
 	CU_ASSERT_EQUAL(judge("coll_data", &d), 0);
 	d.block++;
@@ -291,6 +293,12 @@ static void test_coll_values(void)
 	CU_ASSERT_EQUAL(judge("coll_abort", &abort_msg), 0);
 	abort_msg.status = DDIO_ST_OK;
 	CU_ASSERT_EQUAL(judge("coll_abort", &abort_msg), -EINVAL);
+	CU_ASSERT_EQUAL(judge("joint", &joint), 0);
+	joint.name[0] = '\0';
+	CU_ASSERT_EQUAL(judge("joint", &joint), -EINVAL);
+	CU_ASSERT_EQUAL(judge("coll_join", &join), 0);
+	join.op = 0;
+	CU_ASSERT_EQUAL(judge("coll_join", &join), -EINVAL);
 }
 
 static void test_group_values(void)

@@ -11,10 +11,10 @@
 #include <sys/un.h>
 #include <unistd.h>
 #include "base/rand.h"
-#include "tests/double/double.h"
 #include "env/real.h"
 #include "env/scatter.h"
 #include "runs.h"
+#include "sim/sim.h"
 #include "tests/unit/ut.h"
 
 #define BLOCK 4096u
@@ -141,8 +141,8 @@ static void test_full(void)
 
 static void test_elsewhere(void)
 {
-	struct ddio_world *world = ddio_double_new(1);
-	struct ddio_env *real = real_env(), *env = ddio_double_env(world, "a");
+	struct ddio_sim *sim = ddio_sim_new(1);
+	struct ddio_env *real = real_env(), *env = ddio_sim_env(sim, "a");
 	struct ddio_joint *joint = NULL;
 	struct ddio_mailbox box;
 
@@ -153,7 +153,7 @@ static void test_elsewhere(void)
 	/* No disk of the module. */
 	CU_ASSERT_EQUAL(ddio_joint_new(real, 4, &joint), -EOPNOTSUPP);
 	CU_ASSERT_PTR_NULL(joint);
-	ddio_double_free(world);
+	ddio_sim_free(sim);
 	ddio_real_free(real);
 }
 

@@ -6,12 +6,17 @@
 VM_KERNELS ?= 6.1 6.12 7.x
 K ?= $(VM_KERNELS)
 
-# For the machine: unit tests that can be given block devices (t_engines.sh), benchmarks (t_cost.sh).
+# For the machine: unit tests that can be given block devices (t_engines.sh), benchmarks (t_cost.sh), the
+# processes of t_scatter.sh.
 VM_UNIT := build/tests/vm/test_env_disk_stream
 VM_PERF := build/tests/vm/bench_kmod build/tests/vm/bench_kmod_delivery
-VM_BIN := $(VM_UNIT) $(VM_PERF)
+VM_HELPER := build/tests/vm/crowd
+VM_BIN := $(VM_UNIT) $(VM_PERF) $(VM_HELPER)
 
 $(VM_UNIT): build/tests/vm/%: build/tests/unit/%
+	$(Q)install -D $< $@
+
+$(VM_HELPER): build/tests/vm/%: build/tests/helpers/%
 	$(Q)install -D $< $@
 
 $(VM_PERF): build/tests/vm/%: build/tests/perf/%

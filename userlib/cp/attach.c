@@ -4,7 +4,7 @@
 #include <string.h>
 #include "cp/attach.h"
 
-static struct ddio_attach *attach_find(struct ddio_group *group, struct ddio_lane *lane)
+struct ddio_attach *ddio_attach_find(struct ddio_group *group, struct ddio_lane *lane)
 {
 	struct ddio_attach *at;
 
@@ -18,6 +18,8 @@ static void attach_free(struct ddio_attach *at)
 {
 	ddio_list_del(&at->group_link);
 	ddio_list_del(&at->lane_link);
+	ddio_mailbox_close(&at->box);
+	ddio_joint_put(at->joint);
 	free(at);
 }
 
@@ -48,7 +50,7 @@ static void attach_check(struct ddio_batch *batch)
 
 	job->error = batch->error;
 	for (i = 0; i < job->nlanes && !job->error.status; i++)
-		if (!attach_find(job->group, job->lanes[i]))
+		if (!ddio_attach_find(job->group, job->lanes[i]))
 			ddio_error_status(&job->error, DDIO_ST_NODE_LOST,
 					  "node %s: the connection was lost again",
 					  job->lanes[i]->name);
@@ -87,7 +89,7 @@ static void attach_tell(struct ddio_attach_job *job)
 	if (len < 0)
 		ddio_batch_fail(&job->batch, (int)len, strerror((int)-len));
 	for (i = 0; len > 0 && i < job->nlanes; i++)
-		if (!attach_find(g, job->lanes[i]))
+		if (!ddio_attach_find(g, job->lanes[i]))
 			ddio_batch_lane(&job->batch, job->lanes[i], DDIO_OP_ATTACH, buf,
 					(size_t)len, i);
 	ddio_batch_end(&job->batch);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Inside of the disk-directed method: method_dd.c begins and ends it, dd_data.c moves the data. */
+/* Inside of the disk-directed method: method_dd.c begins and ends it, dd_data.c moves the
+ * data, dd_join.c lets I/O processors on this machine move them. */
 #ifndef DDIO_CP_DD_PRIV_H
 #define DDIO_CP_DD_PRIV_H
 
@@ -26,6 +27,9 @@ struct dd_lane {
  * @sends: pieces of the user's memory on their way out
  * @stopping: op->m->stop() was called
  * @launched: rank 0: the I/O processors may have been asked
+ * @joining: of what is asked of nodes before the start
+ * @membership: of each node, where this process has joined its memory, else NULL
+ * @may_scatter: there was one
  */
 struct ddio_dd {
 	struct ddio_op *op;
@@ -36,7 +40,9 @@ struct ddio_dd {
 	uint64_t moved;
 	struct ddio_blockset seen;
 	uint32_t sends;
-	bool stopping, launched;
+	bool stopping, launched, may_scatter;
+	struct ddio_batch joining;
+	struct ddio_membership **membership;
 };
 
 /* A block that an I/O processor asked for, in lane->wants. */
@@ -56,5 +62,11 @@ void dd_check_end(struct ddio_op *op);
 /* dd_data.c */
 /* Nothing of the operation is to be sent or received any more. */
 void dd_data_stop(struct ddio_op *op);
+
+/* dd_join.c */
+/* Gives the memory to those I/O processors that are on this machine; ends in ddio_op_prepared(). */
+void dd_join_begin(struct ddio_dd *dd);
+/* The memory is this process's alone again. */
+void dd_join_end(struct ddio_dd *dd);
 
 #endif /* DDIO_CP_DD_PRIV_H */

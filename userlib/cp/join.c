@@ -220,7 +220,8 @@ void ddio_join_begin(struct ddio_op *op)
 	bool array = op->part_kind == DDIO_PART_ARRAY;
 	struct ddio_agree agree = { .writing = op->writing,
 				    .method = op->method,
-				    .flags = op->flags,
+				    /* Each for itself: */
+				    .flags = op->flags & ~DDIO_XFER_NO_SCATTER,
 				    .part = op->part_kind,
 				    .file = op->file->rec.ref.id,
 				    .array = array ? op->part : NULL,

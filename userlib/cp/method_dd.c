@@ -81,7 +81,7 @@ static void dd_attached(struct ddio_attach_job *job)
 	else if (dd_lanes(dd))
 		ddio_error_set(&dd->op->failed, -ENOMEM, "out of memory");
 	free(job->lanes);
-	ddio_op_prepared(dd->op);
+	dd_join_begin(dd);
 }
 
 static void dd_prepare(struct ddio_op *op)
@@ -238,10 +238,11 @@ static int dd_launch(struct ddio_op *op, struct ddio_error *error)
  */
 static void dd_check_bytes(struct ddio_op *op)
 {
-	const struct ddio_dd *dd = op->priv;
+	struct ddio_dd *dd = op->priv;
 	uint64_t due = op->share;
 	struct ddio_error error;
 
+	dd_join_end(dd);
 	if (op->writing)
 		due = op->hi ? ddio_map_put_size(op->map, op->rank, 0, DDIO_MAX_FILE) : 0;
 	if (dd->moved == due) {
@@ -305,6 +306,7 @@ static void dd_stop(struct ddio_op *op)
 	/* If rank 0 refused the transfer there is nothing to abort. */
 	if (op->joined || dd->launched || op->group->broken.status)
 		dd_abort(op);
+	dd_join_end(dd);
 	dd_data_stop(op);
 	/* A lane that does not take what is under way is given up by the watchdog. */
 	for (i = 0; i < dd->nlanes && dd->sends; i++)
@@ -322,7 +324,9 @@ static void dd_free(struct ddio_op *op)
 		return;
 	for (i = 0; i < dd->nlanes; i++)
 		lane_unbusy(&dd->lanes[i]);
+	dd_join_end(dd);
 	ddio_blockset_free(&dd->seen);
+	free(dd->membership);
 	free(dd->lanes);
 	free(dd);
 	op->priv = NULL;
@@ -348,6 +352,7 @@ static void done_count(struct ddio_op *op, const struct ddio_msg_coll_done *done
 	r->disk_read += done->disk_read;
 	r->disk_written += done->disk_written;
 	r->disk_requests += done->disk_requests;
+	r->bytes_scattered += done->scattered;
 	if (done->buffers > r->buffers)
 		r->buffers = (uint32_t)done->buffers;
 }
@@ -394,11 +399,12 @@ int ddio_dd_done(struct ddio_lane *lane, const void *payload, size_t len)
 		done_failed(op, lane, &done);
 		return 0;
 	}
-	if (!dd->lanes[i].owner)
+	if (!dd->lanes[i].owner || (done.scattered && !dd->may_scatter))
 		return -EPROTO;
 	dd->lanes[i].done = true;
 	lane_unbusy(&dd->lanes[i]);
 	dd->left--;
+	dd->moved += done.scattered;
 	done_count(op, &done);
 	dd_check_end(op);
 	return 0;

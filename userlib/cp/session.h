@@ -45,6 +45,7 @@ struct ddio_disk_place {
  * @mark: counts walks over lanes that visit each once
  * @watchdog: looks at all connections that owe something while there are any
  * @solo: the group of one of strided and listed independent requests
+ * @told_pin: it was said that memory cannot be pinned
  * @last_error: the application's thread only
  */
 struct ddio_session {
@@ -67,6 +68,7 @@ struct ddio_session {
 	uint64_t mark;
 	struct ddio_timer watchdog;
 	struct ddio_group *solo;
+	bool told_pin;
 	char last_error[DDIO_MAX_TEXT];
 };
 

@@ -13,7 +13,9 @@
 #include "cp/objio.h"
 #include "cp/op.h"
 
-#define KNOWN_FLAGS (DDIO_XFER_SYNC | DDIO_XFER_ROTATE | DDIO_XFER_NO_BATCH | DDIO_XFER_SATF)
+#define KNOWN_FLAGS                                                                \
+	(DDIO_XFER_SYNC | DDIO_XFER_ROTATE | DDIO_XFER_NO_BATCH | DDIO_XFER_SATF | \
+	 DDIO_XFER_NO_SCATTER)
 
 static int op_wrong(struct ddio_op *op, int err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));

@@ -45,7 +45,7 @@ void ddio_coll_done_send_one(const struct ddio_member *m, struct ddio_msg_coll_d
 }
 
 void ddio_coll_done_send(struct ddio_coll_group *group, const struct ddio_msg_coll_done *done,
-			 const struct ddio_verdict *v)
+			 const uint64_t *scattered, const struct ddio_verdict *v)
 {
 	struct ddio_msg_coll_done copy = *done;
 	struct ddio_member *m;
@@ -53,6 +53,7 @@ void ddio_coll_done_send(struct ddio_coll_group *group, const struct ddio_msg_co
 
 	for (r = 0; r < group->size; r++) {
 		m = ddio_coll_group_member(group, r);
+		copy.scattered = scattered ? scattered[r] : 0;
 		if (m)
 			ddio_coll_done_send_one(m, &copy, v);
 	}
@@ -74,7 +75,7 @@ void ddio_coll_tell(struct ddio_coll *coll)
 	}
 	done->elapsed_ns = ddio_env_now(coll->reactor->env) - coll->begin_ns;
 	coll->told = true;
-	ddio_coll_done_send(coll->group, done, &coll->verdict);
+	ddio_coll_done_send(coll->group, done, coll->scattered, &coll->verdict);
 }
 
 /*
@@ -93,6 +94,7 @@ static void coll_free(struct ddio_coll *coll)
 	group->running--;
 	ddio_coll_group_release(group);
 	ddio_coll_req_put(coll->req);
+	free(coll->scattered);
 	free(coll->msgs);
 	free(coll->index);
 	free(coll->disk);
@@ -287,18 +289,18 @@ void ddio_coll_fail_memory(struct ddio_coll *coll)
 			    "no memory for a collective");
 }
 
-void ddio_coll_fail_disk(struct ddio_coll_disk *cd, const struct ddio_slot *slot, int err,
+void ddio_coll_fail_disk(struct ddio_coll_disk *cd, const struct ddio_coll_block *at, int err,
 			 const char *what)
 {
 	const char *file = cd->coll->req->start.file.name;
 	char buf[128];
 	const char *text = strerror_r(-err, buf, sizeof(buf));
 
-	if (slot)
+	if (at)
 		ddio_coll_fail_here(cd->coll, DDIO_ST_IO, DDIO_COLL_NOBODY,
 				    "disk %s: %s block %llu of file \"%s\" (byte %llu): %s",
-				    cd->disk->name, what, (unsigned long long)slot->at.file_block,
-				    file, (unsigned long long)slot->at.lo, text);
+				    cd->disk->name, what, (unsigned long long)at->file_block, file,
+				    (unsigned long long)at->lo, text);
 	else
 		ddio_coll_fail_here(cd->coll, DDIO_ST_IO, DDIO_COLL_NOBODY,
 				    "disk %s: %s for file \"%s\": %s", cd->disk->name, what, file,
@@ -347,7 +349,10 @@ static struct ddio_coll *coll_new(struct ddio_coll_to *to, struct ddio_coll_grou
 	coll->disk = calloc(to->reactor->ndisks, sizeof(*coll->disk));
 	coll->index = calloc(group->size, sizeof(*coll->index));
 	coll->msgs = calloc(group->size, sizeof(*coll->msgs));
-	if (!coll->disk || !coll->index || !coll->msgs) {
+	if (to->req->joint)
+		coll->scattered = calloc(group->size, sizeof(*coll->scattered));
+	if (!coll->disk || !coll->index || !coll->msgs || (to->req->joint && !coll->scattered)) {
+		free(coll->scattered);
 		free(coll->msgs);
 		free(coll->index);
 		free(coll->disk);
@@ -418,7 +423,7 @@ static void refuse(struct ddio_coll_to *to, struct ddio_coll_group *group,
 		     (unsigned long long)done.op, to->req->start.file.name, v->text);
 	ddio_coll_req_fail(to->req, to->reactor, v);
 	if (group)
-		ddio_coll_done_send(group, &done, v);
+		ddio_coll_done_send(group, &done, NULL, v);
 	ddio_coll_req_put(to->req);
 }
 

@@ -4,7 +4,8 @@
  * node's reactors share (coll_start.c), a collective running on one reactor
  * (coll.c, coll_watch.c), block lists (coll_plan.c, coll_near.c), and the buffers that a
  * disk's blocks go through (coll_disk.c, coll_read.c, coll_write.c with
- * coll_ask.c and coll_piece.c), block by block or as a stream of the disk's (coll_stream.c).
+ * coll_ask.c and coll_piece.c), block by block or as a stream of the disk's (coll_stream.c); and
+ * what goes past these buffers, straight to members on this machine (coll_scatter.c, coll_joint.c).
  *
  * Who owns what
  *   reactor -> groups, collectives; group -> members; client -> members too
@@ -53,6 +54,7 @@ void ddio_verdict_set(struct ddio_verdict *v, uint32_t status, uint32_t lost, co
  * @tx_seen, @tx_since: the connection's last progress in sending as the watch saw it, and when
  * @tx_queued: when the watch saw output of the connection waiting last
  * @piece_ns: when its last COLL_PIECE was complete
+ * @joined_op: the last operation for which its memory is in the group's joint
  */
 struct ddio_member {
 	struct ddio_client *client;
@@ -62,6 +64,7 @@ struct ddio_member {
 	uint32_t handle;
 	uint64_t tx_seen, tx_since, tx_queued;
 	uint64_t piece_ns;
+	uint64_t joined_op;
 };
 
 /**
@@ -69,6 +72,7 @@ struct ddio_member {
  * @size: ranks; @n: of them attached
  * @lost: a rank that was attached and whose connection ended, or DDIO_COLL_NOBODY
  * @running: collectives on @colls
+ * @joint: reactor 0: where members on this machine join their memory; NULL until one asked
  * @last_start: highest number of an operation that was asked of this reactor, if it is reactor 0
  * @last_op: highest number of an operation that began here
  * @early: operations that were given up before they were started; a ring
@@ -81,6 +85,7 @@ struct ddio_coll_group {
 	uint32_t size, n;
 	uint32_t lost;
 	uint32_t running;
+	struct ddio_joint *joint;
 	uint64_t last_start, last_op;
 	struct ddio_list colls; /* struct ddio_coll.group_link */
 	struct ddio_early {
@@ -127,6 +132,7 @@ enum ddio_req_failed { DDIO_REQ_FINE, DDIO_REQ_FAILING, DDIO_REQ_FAILED };
  * @refs: one a reactor that runs it and one a post under way
  * @failed: enum ddio_req_failed; the reactor that moves it from FINE writes @verdict
  * @lo, @hi: bounds of the map
+ * @joint, @joined: a reference, and a bit for each rank whose memory is in it; NULL: there is none
  */
 struct ddio_coll_req {
 	atomic_uint refs;
@@ -135,6 +141,8 @@ struct ddio_coll_req {
 	struct ddio_msg_coll_start start;
 	struct ddio_map *map;
 	uint64_t lo, hi;
+	struct ddio_joint *joint;
+	uint8_t *joined;
 	uint32_t nto;
 	struct ddio_coll_to to[];
 };
@@ -147,6 +155,11 @@ void ddio_coll_req_fail(struct ddio_coll_req *req, const struct ddio_reactor *fr
 static inline bool ddio_coll_req_failed(struct ddio_coll_req *req)
 {
 	return atomic_load_explicit(&req->failed, memory_order_acquire) == DDIO_REQ_FAILED;
+}
+
+static inline bool ddio_coll_req_joined(const struct ddio_coll_req *req, uint32_t rank)
+{
+	return req->joined && req->joined[rank / 8] >> rank % 8 & 1;
 }
 
 static inline bool ddio_coll_req_flag(const struct ddio_coll_req *req, uint32_t flag)
@@ -344,6 +357,7 @@ struct ddio_coll_grant {
  * @list: read: blocks that the stream does not have, for afterwards; write: the list again, from
  *	where the stream has it
  * @given, @came: blocks that the stream was given, and brought or wrote
+ * @scatter: while blocks go straight to members; all others come afterwards
  * @no_memory: for @list
  * @grant: write: by turn, modulo @nslots
  */
@@ -363,6 +377,7 @@ struct ddio_coll_disk {
 	uint8_t *bufs; /* of blocks */
 	uint8_t *msgs; /* of packed messages, allocated when first needed */
 	struct ddio_disk_stream *stream;
+	struct ddio_coll_scatter *scatter;
 	struct ddio_plan list;
 	uint64_t given, came;
 	bool no_memory;
@@ -378,6 +393,7 @@ struct ddio_coll_disk {
  * @asking: slots whose members have to be asked
  * @told: COLL_DONE was sent
  * @index, @msgs: scratch by rank: part of the block at hand, its message
+ * @scattered: by rank: bytes that went through the joint; NULL without one
  */
 struct ddio_coll {
 	struct ddio_reactor *reactor;
@@ -397,6 +413,7 @@ struct ddio_coll {
 	struct ddio_coll_disk *disk;
 	uint32_t *index;
 	void **msgs;
+	uint64_t *scattered;
 	struct ddio_msg_coll_done done;
 };
 
@@ -416,15 +433,16 @@ void ddio_coll_fail_here(struct ddio_coll *coll, uint32_t status, uint32_t lost,
 /* A failure of memory. */
 void ddio_coll_fail_memory(struct ddio_coll *coll);
 /* A failure of a disk at a block of the file. */
-void ddio_coll_fail_disk(struct ddio_coll_disk *cd, const struct ddio_slot *slot, int err,
+void ddio_coll_fail_disk(struct ddio_coll_disk *cd, const struct ddio_coll_block *at, int err,
 			 const char *what);
 /* The block was freed by somebody else. */
 void ddio_coll_fail_gone(struct ddio_slot *slot);
 void ddio_coll_kick(struct ddio_coll *coll);
 /* COLL_DONE to every member, once. */
 void ddio_coll_tell(struct ddio_coll *coll);
+/* @scattered: by rank, or NULL. */
 void ddio_coll_done_send(struct ddio_coll_group *group, const struct ddio_msg_coll_done *done,
-			 const struct ddio_verdict *v);
+			 const uint64_t *scattered, const struct ddio_verdict *v);
 void ddio_coll_done_send_one(const struct ddio_member *m, struct ddio_msg_coll_done *done,
 			     const struct ddio_verdict *v);
 struct ddio_coll *ddio_coll_find(const struct ddio_coll_group *group, uint64_t op);
@@ -445,6 +463,8 @@ void ddio_coll_buffers_drop(struct ddio_reactor *reactor);
 int ddio_coll_disk_buffers(struct ddio_coll_disk *cd);
 void ddio_coll_disk_free(struct ddio_coll_disk *cd);
 void ddio_coll_disk_run(struct ddio_coll_disk *cd);
+/* What remains of the list when nothing more can be scattered. */
+void ddio_coll_disk_rest(struct ddio_coll_disk *cd);
 void ddio_coll_disk_stop(struct ddio_coll_disk *cd);
 bool ddio_coll_disk_idle(const struct ddio_coll_disk *cd);
 void ddio_slot_enter(struct ddio_slot *slot, enum ddio_slot_state state);
@@ -492,6 +512,19 @@ bool ddio_coll_stream_bind(struct ddio_slot *slot);
 void ddio_coll_stream_take(struct ddio_slot *slot);
 /* Write: the block goes to the disk, by the stream or a request. */
 void ddio_coll_stream_write(struct ddio_slot *slot);
+
+/* coll_joint.c: before the request is handed out: who has joined */
+void ddio_coll_req_join(struct ddio_coll_req *req, struct ddio_coll_group *group);
+
+/* coll_scatter.c */
+/* True: blocks are on their way, and ddio_coll_disk_rest() will be called. */
+bool ddio_coll_scatter_begin(struct ddio_coll_disk *cd);
+void ddio_coll_scatter_stop(struct ddio_coll_disk *cd);
+void ddio_coll_scatter_free(struct ddio_coll_disk *cd);
+/* The disk has blocks that are scattered. */
+bool ddio_coll_scatter_busy(const struct ddio_coll_disk *cd);
+/* A member has left the joint, and its connection has not said so yet. */
+bool ddio_coll_scatter_orphaned(const struct ddio_coll_disk *cd);
 
 /* coll_piece.c: what a member's connection is receiving goes nowhere */
 void ddio_coll_discard(struct ddio_coll *coll, uint32_t rank);

@@ -12,7 +12,8 @@
  * a time and waits for nothing else while holding it, in particular for no
  * member, no other slot and no other lock.  So whoever waits for a lock waits for
  * a disk request in the end, and no two collectives, slots or requests of the
- * traditional path can wait for each other.
+ * traditional path can wait for each other.  (What is scattered takes locks of many
+ * blocks, but only those that are free at once: see coll_scatter.c.)
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -256,6 +257,7 @@ void ddio_coll_disk_free(struct ddio_coll_disk *cd)
 {
 	uint32_t i;
 
+	ddio_coll_scatter_free(cd);
 	if (cd->bufs)
 		cd->disk->coll_buffers -= cd->nslots;
 	buffers_free(cd, cd->bufs);
@@ -287,7 +289,7 @@ static void slot_locked(struct ddio_slot *slot)
 
 		ddio_slot_unlock(slot, false);
 		ddio_slot_enter(slot, DDIO_SLOT_IDLE);
-		ddio_coll_fail_disk(slot->disk, slot, err, "reading the rest of cached");
+		ddio_coll_fail_disk(slot->disk, &slot->at, err, "reading the rest of cached");
 	} else if (ddio_coll_writes(slot->disk->coll)) {
 		ddio_slot_write_locked(slot);
 	} else {
@@ -426,7 +428,7 @@ bool ddio_slot_take(struct ddio_slot *slot, struct ddio_coll_block *block)
 	return true;
 }
 
-void ddio_coll_disk_run(struct ddio_coll_disk *cd)
+void ddio_coll_disk_rest(struct ddio_coll_disk *cd)
 {
 	bool streams = ddio_coll_stream_begin(cd);
 	uint32_t i;
@@ -439,11 +441,17 @@ void ddio_coll_disk_run(struct ddio_coll_disk *cd)
 	ddio_disk_commit(cd->disk->disk);
 }
 
+void ddio_coll_disk_run(struct ddio_coll_disk *cd)
+{
+	if (!ddio_coll_scatter_begin(cd))
+		ddio_coll_disk_rest(cd);
+}
+
 bool ddio_coll_disk_idle(const struct ddio_coll_disk *cd)
 {
 	uint32_t i;
 
-	if (cd->stream)
+	if (cd->stream || cd->scatter)
 		return false;
 	for (i = 0; i < cd->nslots; i++)
 		if (cd->slot[i].state != DDIO_SLOT_IDLE || cd->slot[i].ask != DDIO_ASK_NONE)
@@ -477,4 +485,5 @@ void ddio_coll_disk_stop(struct ddio_coll_disk *cd)
 		slot_stop(&cd->slot[i]);
 	if (cd->stream)
 		ddio_disk_stream_cancel(cd->stream);
+	ddio_coll_scatter_stop(cd);
 }

@@ -74,6 +74,7 @@ void ddio_coll_group_release(struct ddio_coll_group *group)
 		ddio_coll_buffers_drop(reactor);
 	for (i = 0; i < chunks(group->size); i++)
 		free(group->chunk[i]);
+	ddio_joint_put(group->joint);
 	free(group);
 }
 

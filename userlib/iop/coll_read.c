@@ -74,7 +74,7 @@ void ddio_slot_read_done(struct ddio_slot *slot)
 {
 	if (slot->req.status) {
 		read_failed(slot);
-		ddio_coll_fail_disk(slot->disk, slot, slot->req.status, "reading");
+		ddio_coll_fail_disk(slot->disk, &slot->at, slot->req.status, "reading");
 	} else if (slot->disk->coll->state != DDIO_COLL_RUNNING) {
 		read_failed(slot);
 	} else {

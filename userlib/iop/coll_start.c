@@ -33,6 +33,8 @@ void ddio_coll_req_put(struct ddio_coll_req *req)
 		return;
 	ddio_coll_start_free(&req->start);
 	ddio_map_free(req->map);
+	ddio_joint_put(req->joint);
+	free(req->joined);
 	free(req);
 }
 
@@ -52,7 +54,7 @@ static void notice_run(void *arg)
 	if (coll)
 		ddio_coll_fail(coll, &req->verdict);
 	else if (group && !to->takes_part)
-		ddio_coll_done_send(group, &done, &req->verdict);
+		ddio_coll_done_send(group, &done, NULL, &req->verdict);
 	ddio_coll_req_put(req);
 }
 
@@ -260,13 +262,14 @@ static void start(struct ddio_member *m, struct ddio_coll_req *req)
 	}
 	group->last_start = req->start.op;
 	if (!prepare(req, group, &v)) {
+		ddio_coll_req_join(req, group);
 		hand_out(req);
 		return;
 	}
 	group->reactor->refused++;
 	ddio_env_log(group->reactor->env, DDIO_LOG_WARN, "%s: collective %llu refused: %s",
 		     ddio_conn_peer(m->client->conn), (unsigned long long)req->start.op, v.text);
-	ddio_coll_done_send(group, &done, &v);
+	ddio_coll_done_send(group, &done, NULL, &v);
 }
 
 /**

@@ -91,7 +91,7 @@ static void read_slot(void *ctx, uint32_t number, const struct ddio_disk_block *
 	slot->streamed = block;
 	if (status) {
 		ddio_slot_enter(slot, DDIO_SLOT_IDLE);
-		ddio_coll_fail_disk(cd, slot, status, "reading");
+		ddio_coll_fail_disk(cd, &slot->at, status, "reading");
 		return;
 	}
 	coll->done.disk_read += coll->block_size;

@@ -128,6 +128,23 @@ static void check_disk(struct ddio_slot *slot, uint64_t now)
 	ddio_coll_tell(coll);
 }
 
+/* A member that left the joint should have been heard of by now. */
+static void check_scatter(struct ddio_coll_disk *cd, uint64_t now)
+{
+	struct ddio_coll *coll = cd->coll;
+
+	if (ddio_coll_scatter_orphaned(cd)) {
+		ddio_coll_fail_here(coll, DDIO_ST_MEMBER_LOST, DDIO_COLL_NOBODY,
+				    "a member of the node has taken its memory away");
+	} else if (ddio_coll_scatter_busy(cd) && now - cd->progress_ns >= disk_limit(cd)) {
+		ddio_coll_fail_here(coll, DDIO_ST_IO, DDIO_COLL_NOBODY,
+				    "disk %s: list of file \"%s\": no answer for %llu ms",
+				    cd->disk->name, coll->req->start.file.name,
+				    (unsigned long long)(now - cd->progress_ns) / 1000000);
+		ddio_coll_tell(coll);
+	}
+}
+
 static void check_slot(struct ddio_slot *slot, uint64_t now)
 {
 	if (slot->ask == DDIO_ASK_ASKED && ddio_list_empty(&slot->asking))
@@ -143,9 +160,11 @@ static void watch(void *arg)
 	uint32_t d, s;
 
 	check_output(coll, now);
-	for (d = 0; d < coll->ndisks; d++)
+	for (d = 0; d < coll->ndisks; d++) {
+		check_scatter(&coll->disk[d], now);
 		for (s = 0; s < coll->disk[d].nslots; s++)
 			check_slot(&coll->disk[d].slot[s], now);
+	}
 	arm(coll, now);
 }
 

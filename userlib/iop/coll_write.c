@@ -73,7 +73,7 @@ void ddio_slot_write_done(struct ddio_slot *slot)
 	if (slot->req.status) {
 		/* What the cache holds dirty is still worth more than what the disk has now. */
 		write_failed(slot, writing && !slot->lock.dirty);
-		ddio_coll_fail_disk(cd, slot, slot->req.status,
+		ddio_coll_fail_disk(cd, &slot->at, slot->req.status,
 				    writing ? "writing" : "reading the old bytes of");
 	} else if (writing) {
 		ddio_object_written(cd->obj, slot->at.block, 1);

@@ -86,6 +86,8 @@ int ddio_coll_piece_bulk(struct ddio_client *client, const struct ddio_msg *msg,
 			 size_t prefix_len, struct ddio_sink *sink);
 int ddio_coll_piece(struct ddio_client *client, const struct ddio_msg *msg, const void *prefix);
 int ddio_coll_abort(struct ddio_client *client, const struct ddio_msg *msg, const void *payload);
+int ddio_coll_joint(struct ddio_client *client, const struct ddio_msg *msg, const void *payload);
+int ddio_coll_join(struct ddio_client *client, const struct ddio_msg *msg, const void *payload);
 /* The connection is over: its members are lost, their collectives end with MEMBER_LOST.  To be
  * called before ddio_conn_close(), whoever began the end. */
 void ddio_coll_client_lost(struct ddio_client *client);

@@ -62,6 +62,8 @@ static const struct server_op server_ops[] = {
 	OP_COLL(COLL_START, ddio_coll_start),
 	OP_COLL(COLL_PIECE, ddio_coll_piece),
 	OP_COLL(COLL_ABORT, ddio_coll_abort),
+	OP_COLL(JOINT, ddio_coll_joint),
+	OP_COLL(COLL_JOIN, ddio_coll_join),
 };
 
 static const struct server_op *op_find(uint16_t opcode)

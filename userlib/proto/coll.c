@@ -5,7 +5,7 @@
 
 enum { WANT_LEN = 16 };
 
-#define COLL_FLAGS \
+#define COLL_FLAGS                                                              \
 	(DDIO_COLL_WRITE | DDIO_COLL_SORT | DDIO_COLL_ROTATE | DDIO_COLL_SYNC | \
 	 DDIO_COLL_NO_BATCH | DDIO_COLL_SATF)
 
