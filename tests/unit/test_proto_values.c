@@ -244,7 +244,7 @@ static void test_coll_start(void)
 	x.op = 0;
 	CU_ASSERT_EQUAL(judge("coll_start", &x), -EINVAL);
 	x.op = 1;
-	x.flags = DDIO_COLL_NO_BATCH << 1;
+	x.flags = DDIO_COLL_SATF << 1;
 	CU_ASSERT_EQUAL(judge("coll_start", &x), -EPROTO);
 	x.flags = 0;
 	x.nprocs = 0;
