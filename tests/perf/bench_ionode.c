@@ -22,6 +22,7 @@
 
 static pthread_barrier_t barrier;
 static atomic_bool over;
+static bool ending; /* written by one between two barriers, read by all behind the second */
 static uint64_t loops;
 static int with_barriers;
 static uint64_t steps[MAX_CPUS];
@@ -69,14 +70,14 @@ static void *compute(void *arg)
 	CPU_SET(cpu, &set);
 	if (sched_setaffinity(0, sizeof(set), &set))
 		perror("bench_ionode: affinity");
-	/* All of them see the end after the same barrier. */
 	while (!last) {
 		spin(loops);
 		steps[cpu]++;
 		if (with_barriers) {
+			if (pthread_barrier_wait(&barrier) == PTHREAD_BARRIER_SERIAL_THREAD)
+				ending = atomic_load(&over);
 			pthread_barrier_wait(&barrier);
-			last = atomic_load(&over);
-			pthread_barrier_wait(&barrier);
+			last = ending;
 		} else {
 			last = atomic_load(&over);
 		}

@@ -5,10 +5,10 @@
 # serve files too.  A computation on every processor, alone and beside a cluster of emulated disks
 # whose daemons and clients run on the same processors.
 #
-#   tests/perf/ionode.sh [SECONDS]     10 for each measurement
+#   tests/perf/ionode.sh [SECONDS]     5 for each measurement
 set -eu
 cd "$(dirname "$0")/../.."
-secs=${1:-10}
+secs=${1:-5}
 build=${BUILD:-build}
 dir=$(mktemp -d "${TMPDIR:-/tmp}/ddio-ionode.XXXXXX")
 pids=
@@ -17,27 +17,34 @@ trap 'for p in $pids; do kill -- "-$p" 2>/dev/null || true; done; rm -rf "$dir"'
 compute() { "$build/tests/perf/bench_ionode" "$@"; }
 rate() { sed 's/.*: \([0-9.]*\) steps.*/\1/'; }
 
-declare -A loops alone
+declare -A loops
 for step in 0 1000; do
-	r=$(compute "$secs" $step)
-	loops[$step]=$(sed 's/.*, \([0-9]*\) loops.*/\1/' <<<"$r")
-	alone[$step]=$(rate <<<"$r")
+	loops[$step]=$(compute 1 $step | sed 's/.*, \([0-9]*\) loops.*/\1/')
 done
+median() { sort -n | sed -n 2p; }
 
-# beside NAME PATTERN RECORD METHOD: the computation while the pattern runs over and over
+# once STEP PATTERN RECORD METHOD: per cent of the computation's speed alone just before
+once() {
+	local alone beside
+	alone=$(compute "$secs" "$1" "${loops[$1]}" | rate)
+	# A group of its own: kill reaches the loop and the bench in it, which ends its cluster.
+	setsid bash -c 'while "$@"; do :; done' loop "$build/ddio" bench -q --csv --no-verify \
+		-n 4 -i 4 -s 100M -p "$2" -r "$3" -m "$4" --trials 3 >"$dir/io" 2>&1 &
+	pids=$!
+	sleep 2
+	beside=$(compute "$secs" "$1" "${loops[$1]}" | rate)
+	kill -- "-$pids"
+	wait "$pids" 2>/dev/null || true
+	pids=
+	awk -v a="$alone" -v b="$beside" 'BEGIN { printf "%.1f\n", 100 * b / a }'
+}
+
+# beside NAME PATTERN RECORD METHOD: while the pattern runs over and over; medians of three
 beside() {
-	local step got line="$1 $4"
+	local step i line="$1 $4"
 	for step in 0 1000; do
-		# A group of its own: kill reaches the loop and the bench in it, which ends its cluster.
-		setsid bash -c 'while "$@"; do :; done' loop "$build/ddio" bench -q --csv --no-verify \
-			-n 4 -i 4 -s 100M -p "$2" -r "$3" -m "$4" --trials 3 >"$dir/io" 2>&1 &
-		pids=$!
-		sleep 2
-		got=$(compute "$secs" $step "${loops[$step]}" | rate)
-		kill -- "-$pids"
-		wait "$pids" 2>/dev/null || true
-		pids=
-		line+=$(awk -v a="${alone[$step]}" -v g="$got" 'BEGIN { printf "  %5.1f", 100 * g / a }')
+		for i in 1 2 3; do once $step "$2" "$3" "$4"; done >"$dir/ratios"
+		line+=$(printf '  %6s' "$(median <"$dir/ratios")")
 	done
 	echo "$line"
 }

@@ -26,9 +26,10 @@ side_by_side() {
 	{
 		grep '^#' "$out/$1.csv" | sed 's/^# //'
 		echo
-		awk -v title="$2" -v tol_dd="$3" -v tol_tc="$4" -f $here/side_by_side.awk "$out/$1.csv"
+		awk -v title="$2" -v tol_dd="$3" -v tol_tc="$4" -v table="$1" \
+			-v reasons=$here/reasons.csv -f $here/side_by_side.awk "$out/$1.csv"
 	} >"$out/$1.txt"
-	tail -n 4 "$out/$1.txt" | sed "s/^/$1: /"
+	tail -n 3 "$out/$1.txt" | sed "s/^/$1: /"
 }
 
 # The patterns of the report's Table 2; the others are these under another name.

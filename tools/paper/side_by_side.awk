@@ -1,6 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Cells of a CSV of ddio sim beside the published ones: TC, DD, DDs.
-BEGIN { FS = "," }
+# Cells beyond the tolerance are listed with their reasons from the file "reasons", table "table".
+BEGIN {
+	FS = ","
+	while ((getline text < reasons) > 0) {
+		split(text, f, ",")
+		if (f[1] != table)
+			continue
+		sub(/^[^,]*,[^,]*,[^,]*,/, "", text)
+		gsub(/"/, "", text)
+		why[f[2], f[3]] = text
+	}
+}
 /^#/ || /^layout/ { next }
 $7 > 0 {
 	row = $2 " " $3
@@ -16,6 +27,17 @@ function cell(row, m) {
 	if (!((row, m) in ours))
 		return sprintf("%26s", "")
 	return sprintf("%9.2f %7.2f %+6.1f%%", ours[row, m], paper[row, m], off[row, m])
+}
+function explain(m, tol,   i, o) {
+	for (i = 1; i <= n; i++) {
+		if (!((rows[i], m) in off))
+			continue
+		o = off[rows[i], m]
+		if (o <= tol && o >= -tol)
+			continue
+		printf "off: %-9s %-3s %+6.1f %%: %s\n", rows[i], m, o,
+			(rows[i], m) in why ? why[rows[i], m] : "not found"
+	}
 }
 function count(m, tol,   i, o) {
 	in_m = all_m = 0
@@ -41,6 +63,9 @@ END {
 	for (i = 1; i <= n; i++)
 		printf "%-14s%s %s %s\n", rows[i], cell(rows[i], "TC"), cell(rows[i], "DD"), cell(rows[i], "DDs")
 	print ""
+	explain("TC", tol_tc)
+	explain("DD", tol_dd)
+	explain("DDs", tol_dd)
 	count("TC", tol_tc)
 	count("DD", tol_dd)
 	count("DDs", tol_dd)
