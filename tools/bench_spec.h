@@ -12,7 +12,8 @@ struct bench_values {
 	const char *output, *csv_file, *plot;
 	uint32_t cps, iops, disks, trials, buffers, reactors, outstanding;
 	uint64_t size, block, disk_size, cache, seed, offset;
-	bool no_verify, paper, csv, json, quiet, limits, shared_bus, rotate, satf, no_batch, fcfs, calls;
+	bool no_verify, paper, csv, json, quiet, limits, shared_bus, rotate, satf, no_batch, fcfs,
+		calls;
 	bool no_scatter;
 };
 
