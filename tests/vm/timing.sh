@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# timeout: 400
+# timeout: 900
 #
-# The time of hp97560 disks beside the model, in a machine whose clock counts its
-# instructions: what else this host does at the moment does not show.
+# The time of hp97560 disks beside the model, and the papers' figures on them, in a
+# machine whose clock counts its instructions: what else this host does does not show.
 #
 #   tests/vm/timing.sh [KERNEL]     default 6.1
 set -u
@@ -13,9 +13,10 @@ label=$(kernel_label "${1:-6.1}") || exit 1
 mkdir -p "$top/build/kselftest"
 flock "$top/build/kselftest" make -s -C "$top/tests/kselftest" OUTPUT="$top/build/kselftest" \
 	"$top/build/kselftest/hp97560/test_timing" >&2 || exit 1
+[ -z "${DDIO_FIGURES:-}" ] || export DDIO_VMENV_DDIO_FIGURES="$DDIO_FIGURES"
 # One processor: QEMU's emulation of several in this mode does not get them started.
-"$vm_dir/run.sh" --icount --smp 1 --kernel "$label" --mod hp97560 --no-disks --timeout 360 \
-	--name "timing-$label" --cmd 'cd build/kselftest && hp97560/test_timing'
+"$vm_dir/run.sh" --icount --smp 1 --kernel "$label" --mod hp97560 --no-disks --timeout 800 \
+	--name "timing-$label" --cmd '(cd build/kselftest && hp97560/test_timing); a=$?; tests/vm/figures.sh; b=$?; exit $((a ? a : b))'
 rc=$?
 out=$top/build/log/vm/timing-$label.out
 [ $rc -ne 77 ] || exit 77

@@ -127,10 +127,11 @@ case_drives_of_a_bus_wait_for_each_other() {
 
 case_a_queue_waits_in_the_host() {
 	local i
-	hp_new 1
+	# Slow enough that all of them read at the same time, however long they take to begin.
+	hp_new 1 time_scale=20000000
 	hp_set 1 statistics reset
 	for i in 1 2 3 4; do
-		dd if="$(hp_dev 1)" of=/dev/null bs=8k skip=$((i * 20000)) count=5 iflag=direct 2>/dev/null &
+		dd if="$(hp_dev 1)" of=/dev/null bs=8k skip=$((i * 20000)) count=4 iflag=direct 2>/dev/null &
 	done
 	wait
 	[ "$(hp_stat 1 queue_waits)" -ge 5 ] || fail "queue_waits: $(hp_stat 1 queue_waits)"

@@ -98,6 +98,17 @@ case_last_sector() {
 		grep -q '^0+0 records in' || fail "there is a sector behind the last"
 }
 
+# The block layer's workers, which are those that bring the disk its requests: @1 fails or not.
+workers_fail() {
+	local comm
+	for comm in /proc/[0-9]*/comm; do
+		case $(cat "$comm" 2>/dev/null) in
+		kworker/[0-9]*H*) echo "$1" >"${comm%comm}make-it-fail" 2>/dev/null ;;
+		esac
+	done
+	return 0
+}
+
 # Needs a kernel with fault injection: elsewhere a test could only starve the machine.
 case_no_memory_is_an_error() {
 	local f=/sys/kernel/debug/fail_page_alloc i bad=0
@@ -111,12 +122,11 @@ case_no_memory_is_an_error() {
 	echo 0 >$f/verbose
 	echo Y >$f/task-filter
 	for i in $(seq 100); do
-		(
-			exec 7<>"$(hp_dev 1)"
-			echo 1 >/proc/self/make-it-fail
-			dd if=/dev/zero bs=64k seek="$i" count=1 oflag=direct conv=notrunc >&7
-		) 2>>"$hp_tmp/dd.log" || bad=$((bad + 1))
+		workers_fail 1
+		dd if=/dev/zero of="$(hp_dev 1)" bs=64k seek="$i" count=1 oflag=direct \
+			conv=notrunc 2>>"$hp_tmp/dd.log" || bad=$((bad + 1))
 	done
+	workers_fail 0
 	echo 0 >$f/probability
 	[ "$(hp_stat 1 no_memory)" -gt 0 ] || fail "no allocation of the disk's failed"
 	grep -q 'Cannot allocate memory' "$hp_tmp/dd.log" || fail "other errors: $(cat "$hp_tmp/dd.log")"
