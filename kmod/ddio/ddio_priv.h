@@ -84,12 +84,12 @@ struct ddio_ctx_stats {
 	atomic64_t read_bytes;
 	atomic64_t write_bytes;
 	atomic64_t bios;
-	atomic64_t merged;	/* blocks that shared a flight with the one before */
-	atomic64_t errors;	/* blocks that failed */
+	atomic64_t merged; /* blocks that shared a flight with the one before */
+	atomic64_t errors; /* blocks that failed */
 	atomic64_t events;
 	atomic64_t kicks;
-	atomic64_t works;	/* runs of ddio_chan_work() */
-	atomic64_t asleep;	/* times a stream's channel found no slot of its own */
+	atomic64_t works;  /* runs of ddio_chan_work() */
+	atomic64_t asleep; /* times a stream's channel found no slot of its own */
 	atomic64_t scattered_bytes;
 };
 

@@ -13,6 +13,7 @@
 
 #include "ddio_coll.h"
 
+/* clang-format off: it does not know the kernel's way with trace events */
 #define ddio_show_op(op)                                                                       \
 	__print_symbolic(op, { DDIO_READ, "read" }, { DDIO_WRITE, "write" },                   \
 			 { DDIO_FLUSH, "flush" })
