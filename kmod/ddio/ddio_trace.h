@@ -13,7 +13,8 @@
 
 #include "ddio_coll.h"
 
-/* clang-format off: it does not know the kernel's way with trace events */
+/* It does not know the kernel's way with trace events. */
+/* clang-format off */
 #define ddio_show_op(op)                                                                       \
 	__print_symbolic(op, { DDIO_READ, "read" }, { DDIO_WRITE, "write" },                   \
 			 { DDIO_FLUSH, "flush" })
