@@ -175,8 +175,8 @@ function sensitivity(   a, b, i, ok) {
 	if (nval["records"]) {
 		ok = 1
 		for (i = 2; i <= nval["records"]; i++)
-			ok = ok && s["records", val["records", i], "c", "rc", val["records", i], "TC"] >= s["records", val["records", i - 1], "c", "rc", val["records", i - 1], "TC"]
-		say(ok, "record size: SPFS's rc gets faster with every doubling", "see records.txt", \
+			ok = ok && s["records", val["records", i], "c", "rc", val["records", i], "TC"] >= 0.99 * s["records", val["records", i - 1], "c", "rc", val["records", i - 1], "TC"]
+		say(ok, "record size: SPFS's rc gets faster with every doubling, up to the disks' speed", "see records.txt", \
 		    "beyond 1 KB the disks are the bound")
 	}
 }

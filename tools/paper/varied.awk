@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# A parameter down, patterns and methods across.
+# A parameter down; layouts (c: contiguous, r: random-blocks), patterns and methods across.
 BEGIN { FS = "," }
 /^#/ { print substr($0, 3); next }
 /^value/ { next }
 {
-	col = $3 " " $5
+	col = substr($2, 1, 1) " " $3 " " $5
 	if (!(col in seen)) {
 		seen[col] = 1
 		cols[++n] = col
