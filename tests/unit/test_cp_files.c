@@ -161,6 +161,38 @@ static void cut_by_another(void)
 	cp_world_end(&w);
 }
 
+/* Between a write and the sync its node is another one, which may not have what was written. */
+static void sync_after_restart(struct cp_proc *p)
+{
+	struct cp_node *node = &p->w->node[1];
+	struct ddio_file *f = NULL;
+	uint8_t buf[5000] = { 1 };
+
+	CP_OK(p, ddio_open(p->session, "r", DDIO_CREATE, NULL, &f));
+	CU_ASSERT_EQUAL(ddio_pwrite(f, buf, sizeof(buf), 0), sizeof(buf));
+	CP_OK(p, ddio_sync(f));
+	CU_ASSERT_EQUAL(ddio_pwrite(f, buf, sizeof(buf), 0), sizeof(buf));
+	node->stop.fn = cp_stop_post;
+	node->stop.arg = node;
+	ddio_env_post(node->env[0], &node->stop);
+	ddio_sim_sleep(p->env, 10 * CP_SEC);
+	ddio_iop_free(node->iop);
+	cp_node_begin(p->w, 1);
+	CU_ASSERT_EQUAL(cp_note(p, ddio_sync(f)), -EHOSTDOWN);
+	CU_ASSERT_PTR_NOT_NULL(strstr(p->text, "node io1 was restarted"));
+	CP_OK(p, ddio_sync(f));
+	ddio_close(f);
+}
+
+static void restarted_before_the_sync(void)
+{
+	struct cp_world w;
+
+	cp_world_begin(&w, &(struct cp_params){ .procs = 1 });
+	CU_ASSERT_EQUAL(cp_run(&w, sync_after_restart, NULL), 0);
+	cp_world_end(&w);
+}
+
 static void growing_and_shrinking(void)
 {
 	struct cp_world w;
@@ -388,6 +420,7 @@ static void sizes_that_others_change(void)
 
 static const struct ut_case cases[] = {
 	{ "cut by another process", cut_by_another },
+	{ "restarted before the sync", restarted_before_the_sync },
 	{ "a small file", a_small_file },
 	{ "any range", any_range },
 	{ "growing and shrinking", growing_and_shrinking },

@@ -9,7 +9,10 @@ struct ddio_file *ddio_file_new(struct ddio_session *session, struct ddio_file_r
 {
 	struct ddio_file *file = calloc(1, sizeof(*file));
 
-	if (!file) {
+	if (file)
+		file->boot = calloc(rec->ndisks + 1, sizeof(*file->boot));
+	if (!file || !file->boot) {
+		free(file);
 		ddio_file_record_free(rec);
 		return NULL;
 	}
@@ -29,6 +32,7 @@ static void file_free(struct ddio_file *file)
 {
 	ddio_list_del(&file->link);
 	ddio_file_record_free(&file->rec);
+	free(file->boot);
 	free(file);
 }
 
@@ -207,11 +211,19 @@ static void batch_done(struct ddio_batch *batch)
 	ddio_call_end(&fc->call, &batch->error);
 }
 
+static void sync_done(struct ddio_batch *batch)
+{
+	struct file_call *fc = batch->arg;
+
+	ddio_file_pin_check(fc->file, &batch->error);
+	ddio_call_end(&fc->call, &batch->error);
+}
+
 static void sync_run(struct ddio_call *call)
 {
 	struct file_call *fc = ddio_container_of(call, struct file_call, call);
 
-	ddio_file_sync_begin(&fc->batch, fc->file, batch_done, fc);
+	ddio_file_sync_begin(&fc->batch, fc->file, sync_done, fc);
 }
 
 int ddio_sync(struct ddio_file *file)

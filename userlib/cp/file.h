@@ -10,12 +10,15 @@
  * struct ddio_file - shared by the handle that the user has and the operations under way
  * @refs: reactor only
  * @rec: all but its size never changes; the size is the newest that is known, reactor only
+ * @boot: of each disk of the stripe: the life of its node that has what was written, see pin.c; 0: not
+ *	known
  */
 struct ddio_file {
 	struct ddio_session *session;
 	struct ddio_list link;
 	uint32_t refs;
 	struct ddio_file_record rec;
+	uint64_t *boot;
 };
 
 /* Takes over @rec.  NULL: no memory, and @rec is freed. */
@@ -74,6 +77,15 @@ void ddio_size_set(struct ddio_size_job *job);
 /* Makes everything written to the file durable, its size included. */
 void ddio_file_sync_begin(struct ddio_batch *batch, struct ddio_file *file,
 			  void (*done)(struct ddio_batch *batch), void *arg);
+
+/*
+ * Keeps which lives of the nodes, as far as they are known, have what is written; and asks those that
+ * are not known.  After a sync: @error if another life has answered than was written to.
+ */
+void ddio_file_pin(struct ddio_file *file);
+void ddio_file_pin_begin(struct ddio_batch *batch, struct ddio_file *file,
+			 void (*done)(struct ddio_batch *batch), void *arg);
+void ddio_file_pin_check(struct ddio_file *file, struct ddio_error *error);
 
 /* Writes back and forgets what the reactors have cached of it. */
 void ddio_file_drop_begin(struct ddio_batch *batch, struct ddio_file *file,

@@ -226,6 +226,7 @@ static void write_done(struct ddio_objio *io)
 {
 	struct plain_call *pc = io->arg;
 
+	ddio_file_pin(pc->file);
 	ddio_error_first(&pc->error, &io->error);
 	plain_put(pc);
 }
@@ -234,6 +235,7 @@ static void write_grown(struct ddio_objio *io)
 {
 	struct plain_call *pc = io->arg;
 
+	ddio_file_pin(pc->file);
 	pc->error = io->error;
 	if (pc->error.status)
 		plain_put(pc);

@@ -192,6 +192,18 @@ static void start_sized(struct ddio_size_job *job)
 	free(data);
 }
 
+/* What is to be durable has to be written to nodes whose lives are known. */
+static void start_pinned(struct ddio_batch *batch)
+{
+	struct ddio_op *op = batch->arg;
+
+	ddio_file_pin(op->file);
+	if (!batch->error.status && op->fan)
+		ddio_size_ask(&op->size);
+	else if (ddio_op_unrooted(op))
+		ddio_fan_release(op->fan, &batch->error, NULL, 0);
+}
+
 static void start_root(void *arg, struct ddio_fan *fan)
 {
 	struct ddio_op *op = arg;
@@ -199,7 +211,10 @@ static void start_root(void *arg, struct ddio_fan *fan)
 	op->fan = fan;
 	op->rooted = true;
 	op->size = (struct ddio_size_job){ .file = op->file, .done = start_sized, .arg = op };
-	ddio_size_ask(&op->size);
+	if (op->writing && op->flags & DDIO_XFER_SYNC)
+		ddio_file_pin_begin(&op->batch, op->file, start_pinned, op);
+	else
+		ddio_size_ask(&op->size);
 }
 
 static void start_agreed(void *arg, const struct ddio_error *error, const void *data, size_t len)
@@ -261,6 +276,7 @@ static void end_synced(struct ddio_batch *batch)
 {
 	struct ddio_op *op = batch->arg;
 
+	ddio_file_pin_check(op->file, &batch->error);
 	if (ddio_op_unrooted(op))
 		end_release(op, &batch->error);
 }
@@ -313,5 +329,7 @@ void ddio_end_begin(struct ddio_op *op)
 					.done = end_agreed,
 					.arg = op };
 
+	if (op->writing)
+		ddio_file_pin(op->file);
 	ddio_fan_begin(op->group, op->turn.number, DDIO_STEP_LAST, &in);
 }
