@@ -87,6 +87,7 @@ struct faults_result {
 	uint64_t trace, events, virtual_ns;
 	uint32_t calls, failed, longest_ms;
 	uint32_t kinds[FAULTS_KINDS];
+	uint32_t rounds[16], rounds_failed[16]; /* by enum faults_op */
 };
 
 /**
@@ -282,7 +283,7 @@ struct faults {
 	struct faults_file file[FAULTS_FILES];
 	struct faults_round round;
 	uint32_t rounds, arrived, group, stage, step;
-	bool formed, reform, healed, planted;
+	bool formed, reform, paused, healed, planted;
 	uint32_t losses[FAULTS_DISKS], losses_before[FAULTS_DISKS];
 	uint32_t ns_losses, ns_losses_before;
 	bool shaky[FAULTS_DISKS];

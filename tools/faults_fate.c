@@ -12,7 +12,9 @@ static void fate_next(struct faults *f, uint32_t slot);
 /* How long something lasts: mostly short, sometimes longer than anybody waits. */
 static uint64_t fate_while(struct faults *f)
 {
-	return faults_scale(&f->fate_rng, 10000, 3 * FAULTS_TIMEOUT_MS * FAULTS_MS);
+	uint64_t most = faults_chance(&f->fate_rng, 70) ? 30 : 3 * FAULTS_TIMEOUT_MS;
+
+	return faults_scale(&f->fate_rng, 10000, most * FAULTS_MS);
 }
 
 static void iop_lost(struct faults *f, uint32_t iop)
@@ -83,7 +85,7 @@ static void fate_net(struct faults *f, enum faults_kind kind)
 
 	if (proc >= f->conf.iops && kind != FAULTS_SLOW_NET) {
 		f->cp_faults++;
-		f->cp_bad[proc - f->conf.iops] = kind != FAULTS_BREAK;
+		f->cp_bad[proc - f->conf.iops] |= kind != FAULTS_BREAK;
 	}
 	faults_say(f, "network of process %u: %s", proc,
 		   kind == FAULTS_BREAK	  ? "connections break"

@@ -33,12 +33,18 @@ struct total {
 	uint32_t passed, failed;
 	uint64_t calls, calls_failed, events, kinds[FAULTS_KINDS];
 	uint32_t longest_ms;
+	uint32_t rounds[16], rounds_failed[16];
 };
 
 static const char *const plants[PLANTS] = { "none", "flush", "byte", "verdict", "hang" };
 static const char *const kinds[FAULTS_KINDS] = {
 	"power cut", "kill",	 "stop",      "process killed", "connections broken", "cut off",
 	"stall",     "slow net", "slow disk", "bad sectors",	"disk errors",
+};
+
+static const char *const ops[OP_OVER] = {
+	"form",	  "collective", "two collectives", "independent", "sync",      "drop", "set size",
+	"remove", "barrier",	"pause",	   "power cut",	  "read back", "fsck",
 };
 
 static int plant_of(const char *name)
@@ -80,6 +86,10 @@ static void total_add(struct total *t, const struct faults_result *res)
 		t->longest_ms = res->longest_ms;
 	for (i = 0; i < FAULTS_KINDS; i++)
 		t->kinds[i] += res->kinds[i];
+	for (i = 0; i < OP_OVER; i++) {
+		t->rounds[i] += res->rounds[i];
+		t->rounds_failed[i] += res->rounds_failed[i];
+	}
 }
 
 static void job_ended(struct job *job, int status, struct total *t, bool alone)
@@ -125,6 +135,9 @@ static void print_total(const struct total *t)
 	       (unsigned long long)t->events);
 	for (i = 0; i < FAULTS_KINDS; i++)
 		printf("%s%s: %llu", i ? ", " : "", kinds[i], (unsigned long long)t->kinds[i]);
+	printf("\nrounds, and how many of them failed");
+	for (i = 0; i < OP_OVER; i++)
+		printf("%s %s: %u, %u", i ? "," : ":", ops[i], t->rounds[i], t->rounds_failed[i]);
 	printf("\n%u passed, %u failed\n", t->passed, t->failed);
 }
 

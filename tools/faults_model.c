@@ -126,6 +126,8 @@ static void sizes_change(struct faults_sizes *sizes, uint64_t to, bool exact, bo
 		sizes->n = 0;
 		/* What cannot be listed stays unknown, unless it is known now. */
 		sizes->any = old.any && !exact;
+		if (exact)
+			sizes_add(sizes, to);
 	}
 	for (i = 0; i < old.n; i++)
 		sizes_add(sizes, exact || old.v[i] < to ? to : old.v[i]);

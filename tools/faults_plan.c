@@ -25,7 +25,7 @@ static void conf_disks(struct faults *f)
 	c->offload_ns = faults_chance(rng, 70) ? faults_scale(rng, 1000, 20 * FAULTS_MS) : 0;
 	c->reactors = faults_pick(rng, 1, n);
 	c->block = 512u << faults_pick(rng, 0, 3);
-	c->cache = 65536u << faults_pick(rng, 0, 3);
+	c->cache = 8192u << faults_pick(rng, 0, 5);
 	c->buffers = faults_pick(rng, 2, 4);
 	c->cscan = faults_chance(rng, 80);
 }
@@ -62,12 +62,12 @@ void faults_conf_make(struct faults *f)
 	f->fate_rng = ~f->spec.seed;
 	conf_disks(f);
 	c->cps = faults_scale(&f->rng, 1, FAULTS_CPS);
-	c->rounds = f->spec.rounds ? f->spec.rounds : faults_pick(&f->rng, 4, 24);
+	c->rounds = f->spec.rounds ? f->spec.rounds : faults_pick(&f->rng, 6, 40);
 	conf_files(f);
 	/* Few kinds at a time find more than all together. */
 	c->kinds = ddio_rand_next(&f->rng) & ddio_rand_next(&f->rng) & ((1u << FAULTS_KINDS) - 1);
-	c->most = faults_pick(&f->rng, 1, 12);
-	c->gap_ns = faults_scale(&f->rng, 100000, 200 * FAULTS_MS);
+	c->most = faults_pick(&f->rng, 1, 20);
+	c->gap_ns = faults_scale(&f->rng, 20000, 100 * FAULTS_MS);
 }
 
 /*
@@ -220,6 +220,13 @@ static void plan_end(struct faults *f)
 	f->stage++;
 }
 
+/* No group could be formed: after a while the cause may be gone. */
+static void plan_pause(struct faults *f)
+{
+	f->round.op = OP_PAUSE;
+	f->round.size = faults_scale(&f->rng, 10000, FAULTS_TIMEOUT_MS * FAULTS_MS);
+}
+
 void faults_round_plan(struct faults *f)
 {
 	uint32_t number = f->round.number + 1;
@@ -230,6 +237,8 @@ void faults_round_plan(struct faults *f)
 		f->round.op = OP_OVER;
 	else if (f->stage || f->rounds >= f->conf.rounds)
 		plan_end(f);
+	else if (!f->formed && number > 1 && !f->paused)
+		plan_pause(f);
 	else if (!f->formed || f->reform)
 		f->round.op = OP_FORM;
 	else
@@ -237,6 +246,7 @@ void faults_round_plan(struct faults *f)
 	/* Groups that cannot be formed while all is broken are no progress. */
 	if (f->formed || number > 4 * f->conf.rounds)
 		f->rounds++;
+	f->paused = f->round.op == OP_PAUSE;
 	if (f->round.op == OP_FORM) {
 		f->group++;
 		f->reform = false;

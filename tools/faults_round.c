@@ -463,11 +463,24 @@ static bool must_reform(const struct faults *f)
 	return false;
 }
 
+static void round_count(struct faults *f)
+{
+	bool failed = false;
+	uint32_t r, n;
+
+	for (r = 0; r < ncps(f); r++)
+		for (n = 0; n < f->cp[r].ncalls; n++)
+			failed |= f->cp[r].call[n].ret < 0;
+	f->result->rounds[f->round.op]++;
+	f->result->rounds_failed[f->round.op] += failed;
+}
+
 void faults_round_end(struct faults *f)
 {
 	uint32_t r;
 
 	if (f->round.number) {
+		round_count(f);
 		round_check(f);
 		f->reform = must_reform(f);
 	}

@@ -13,9 +13,11 @@ log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 passed=0 failed=0
 
-# Seeds that failed once: group_create that waited for ever (1396, 1945), a member that could not come
-# back to an I/O processor (1513, 1663), reads beyond the end of a file that another had cut (95, 1254).
-once=(95 1254 1396 1513 1663 1945)
+# Seeds that failed once: a synced write that an I/O processor lost which died and came back meanwhile.
+# Other bugs were found by an earlier generator, and have unit tests: a group_create that waited for ever
+# (unit/cp_group), a member that could not come back to an I/O processor (unit/coll_refused), reads beyond the
+# end of a file that another process had cut (unit/cp_files).
+once=(1461)
 
 ok() {
 	passed=$((passed + 1))
