@@ -399,6 +399,58 @@ KT_TEST(joint, joining_meanwhile)
 	close(member);
 }
 
+/* One block, every second byte of it, one by one: a copy that takes its time. */
+static int submit_slow_copy(FIXTURE_DATA(joint) * self, __u32 *id)
+{
+	struct ddio_submit s;
+	int err;
+
+	memset(self->block, 0, sizeof(self->block[0]));
+	memset(self->run, 0, sizeof(self->run[0]));
+	self->block[0].disk = self->rig.image[0].id;
+	self->block[0].length = ROOM;
+	self->block[0].buffer = 1;
+	self->run[0].length = 1;
+	self->run[0].levels = 1;
+	self->run[0].level[0] = (struct ddio_run_level){
+		.count = ROOM / 2,
+		.block_stride = 2,
+		.memory_stride = 1,
+	};
+	kt_submit_init(&s, DDIO_READ, DDIO_SCATTER, self->block, 1);
+	s.runs = kt_ptr(self->run);
+	s.nr_runs = 1;
+	s.joint_fd = self->joint;
+	err = ddio_kdev_submit(&self->rig.kdev, &s);
+	*id = s.out_collective;
+	return err;
+}
+
+/* When close() returns the memory is the process's own again, whatever was under way. */
+KT_TEST(joint, left_at_once)
+{
+	unsigned char *m = self->memory[0];
+	int member, round, err, died = 0, touched = 0;
+	__u32 id, i;
+
+	for (round = 0; round < 60; round++) {
+		member = join(self, 0);
+		ASSERT_LE(0, member);
+		ASSERT_EQ(0, submit_slow_copy(self, &id));
+		usleep(kt_below(&self->rng, 20000));
+		close(member);
+		memset(m, 0xa5, ROOM);
+		err = finish(self, id, NULL);
+		ASSERT_TRUE(!err || err == -EOWNERDEAD);
+		died += err == -EOWNERDEAD;
+		for (i = 0; i < ROOM / 2 && m[i] == 0xa5; i++)
+			;
+		touched += i < ROOM / 2;
+	}
+	TH_LOG("%d rounds, %d stopped", round, died);
+	EXPECT_EQ(0, touched);
+}
+
 /* What is unmapped stays pinned: nothing goes astray, and nothing else is there in its place. */
 KT_TEST(joint, unmapped)
 {
