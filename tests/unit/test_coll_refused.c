@@ -248,7 +248,7 @@ static void half_attached(uint32_t size, uint32_t status, const char *text)
 
 static void test_half_attached(void)
 {
-	half_attached(0, DDIO_ST_INVALID, "no member of the group is attached to reactor 1");
+	half_attached(0, DDIO_ST_MEMBER_LOST, "no member of the group is attached to reactor 1");
 	half_attached(5, DDIO_ST_MISMATCH, "4 processes in a group of 5");
 }
 

@@ -435,8 +435,9 @@ void ddio_coll_begin(struct ddio_coll_to *to)
 	struct ddio_verdict v;
 	struct ddio_coll *coll;
 
+	/* The reactor that has sent it on knows the group: its members' connections here are gone. */
 	if (!group) {
-		ddio_verdict_set(&v, DDIO_ST_INVALID, DDIO_COLL_NOBODY,
+		ddio_verdict_set(&v, DDIO_ST_MEMBER_LOST, DDIO_COLL_NOBODY,
 				 "no member of the group is attached to reactor %u",
 				 to->reactor->index);
 		refuse(to, NULL, &v);
