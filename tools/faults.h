@@ -283,7 +283,7 @@ struct faults {
 	struct faults_file file[FAULTS_FILES];
 	struct faults_round round;
 	uint32_t rounds, arrived, group, stage, step;
-	bool formed, reform, paused, healed, planted;
+	bool formed, reform, paused, orphaned, healed, planted;
 	uint32_t losses[FAULTS_DISKS], losses_before[FAULTS_DISKS];
 	uint32_t ns_losses, ns_losses_before;
 	bool shaky[FAULTS_DISKS];

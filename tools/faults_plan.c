@@ -191,6 +191,16 @@ static void plan_read_back(struct faults *f, uint32_t file)
 	f->round.x[0].method = faults_pick(&f->rng, DDIO_METHOD_TC, DDIO_METHOD_DDS);
 }
 
+static bool all_up(const struct faults *f)
+{
+	uint32_t i;
+
+	for (i = 0; i < f->conf.iops; i++)
+		if (!faults_iop_up(f, i))
+			return false;
+	return true;
+}
+
 /*
  * The end: all is mended; what is there is read, synced, read again after the power was cut
  * everywhere, and checked.
@@ -204,6 +214,14 @@ static void plan_end(struct faults *f)
 
 	if (!f->stage)
 		faults_fate_heal(f);
+	/* One that is being stopped may still wait for its slow disks. */
+	if (f->stage == 1 && !all_up(f) && f->step++ < 20) {
+		r->op = OP_PAUSE;
+		r->size = CALM_NS;
+		return;
+	}
+	if (f->stage == 1)
+		f->step = 0;
 	r->op = ops[f->stage];
 	/* The first sync may still hear of what was lost. */
 	r->strict = f->stage != 2;
@@ -227,6 +245,14 @@ static void plan_pause(struct faults *f)
 	f->round.size = faults_scale(&f->rng, 10000, FAULTS_TIMEOUT_MS * FAULTS_MS);
 }
 
+/* What a process that was killed had asked for may still be done, and then it is. */
+static void plan_settle(struct faults *f)
+{
+	f->orphaned = false;
+	f->round.op = OP_PAUSE;
+	f->round.size = 2 * FAULTS_TIMEOUT_MS * FAULTS_MS;
+}
+
 void faults_round_plan(struct faults *f)
 {
 	uint32_t number = f->round.number + 1;
@@ -239,6 +265,8 @@ void faults_round_plan(struct faults *f)
 		plan_end(f);
 	else if (!f->formed && number > 1 && !f->paused)
 		plan_pause(f);
+	else if (f->orphaned && !f->paused)
+		plan_settle(f);
 	else if (!f->formed || f->reform)
 		f->round.op = OP_FORM;
 	else

@@ -484,6 +484,8 @@ void faults_round_end(struct faults *f)
 		round_check(f);
 		f->reform = must_reform(f);
 	}
+	for (r = 0; r < ncps(f); r++)
+		f->orphaned |= f->cp[r].was_dead;
 	faults_round_free(f);
 	for (r = 0; r < ncps(f); r++)
 		f->cp[r].was_dead = f->cp[r].dead;
