@@ -156,8 +156,9 @@ static void joint_take_out(struct ddio_joint *joint, struct ddio_member *member)
 		list_for_each_entry(coll, &joint->colls, joint_link) {
 			if (coll->list.member[member->index] != member->pin)
 				continue;
-			WRITE_ONCE(coll->orphaned, true);
 			ddio_coll_stop(coll, -EOWNERDEAD);
+			/* After the reason, so that ddio_joint_copy_begin() finds that as well. */
+			smp_store_release(&coll->orphaned, true);
 			needed = true;
 		}
 	}
@@ -380,7 +381,8 @@ void ddio_joint_end(struct ddio_joint *joint, struct ddio_coll *coll)
 bool ddio_joint_copy_begin(struct ddio_joint *joint, struct ddio_coll *coll)
 {
 	down_read(&joint->copies);
-	if (!READ_ONCE(coll->orphaned))
+	/* With joint_take_out(): who sees this sees why the collective stops. */
+	if (!smp_load_acquire(&coll->orphaned))
 		return true;
 	up_read(&joint->copies);
 	return false;
