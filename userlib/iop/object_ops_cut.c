@@ -51,15 +51,23 @@ static void cut_now(struct server_request *req)
 	ddio_store_commit(req->disk->store, &req->commit);
 }
 
-static void cut_flushed(struct ddio_cache_flush *flush, int status)
-{
-	(void)status; /* what could not be written is still dirty, and its next flush will tell */
-	cut_try(flush->arg);
-}
-
 static void cut_again(void *arg)
 {
 	cut_try(arg);
+}
+
+/* A flush waits for what is written, not for what is being read. */
+static void cut_flushed(struct ddio_cache_flush *flush, int status)
+{
+	struct server_request *req = flush->arg;
+	struct ddio_env *env = req->reactor->env;
+
+	(void)status; /* what could not be written is still dirty, and its next flush will tell */
+	req->timer.fn = cut_again;
+	req->timer.arg = req;
+	if (!ddio_cache_busy(req->disk->cache, req->object, cut_blocks(req)) ||
+	    ddio_timer_arm(env, &req->timer, ddio_env_now(env) + SERVER_POLL_NS))
+		cut_try(req);
 }
 
 /* False: the request is over. */
@@ -91,8 +99,16 @@ static void cut_try(struct server_request *req)
 		cut_wait(req);
 		return;
 	}
-	ddio_cache_discard(req->disk->cache, req->object, first);
+	/*
+	 * Once before all, so that nothing is written that will be gone; and when nothing is under way.
+	 * In between it would have those start again who read such a block, and each wait for the
+	 * other for ever.
+	 */
+	if (!req->discarded)
+		ddio_cache_discard(req->disk->cache, req->object, first);
+	req->discarded = true;
 	if (!ddio_cache_busy(req->disk->cache, req->object, first)) {
+		ddio_cache_discard(req->disk->cache, req->object, first);
 		cut_now(req);
 		return;
 	}

@@ -78,6 +78,7 @@ struct server_client {
  * @status: with @text
  * @pending, @err: of requests that wait for several things
  * @tries: how often something was begun that others can undo
+ * @discarded: what is cut was forgotten by the cache once
  * @data: the handler's, freed with the request
  */
 struct server_request {
@@ -96,6 +97,7 @@ struct server_request {
 	uint32_t status;
 	uint32_t pending, tries;
 	int err;
+	bool discarded;
 	uint64_t deadline;
 	struct ddio_timer timer;
 	struct ddio_commit commit;
