@@ -15,11 +15,11 @@ passed=0 failed=0
 
 # Seeds that failed once: a synced write that an I/O processor lost which died and came back meanwhile (1461);
 # a connection to one reactor that broke and was taken for a mistake of the caller (51462); a cut and a reader that
-# had each other begin again for ever (53349).
+# had each other begin again for ever (53349); a write that had failed and was served after a cut (53094).
 # Other bugs were found by an earlier generator, and have unit tests: a group_create that waited for ever
 # (unit/cp_group), a member that could not come back to an I/O processor (unit/coll_refused), reads beyond the
 # end of a file that another process had cut (unit/cp_files).
-once=(1461 51462 53349)
+once=(1461 51462 53349 53094)
 
 ok() {
 	passed=$((passed + 1))

@@ -185,6 +185,8 @@ void ddio_request_disk(struct ddio_session *session, uint32_t disk, struct ddio_
  * false if its bulk is still being sent: done() comes when that has ended.
  */
 bool ddio_request_cancel(struct ddio_request *request);
+/* Has it left, or begun to, so that the node may act on it? */
+bool ddio_request_left(const struct ddio_request *request);
 /* A failed request as an error: "what: text". */
 void ddio_reply_error(struct ddio_error *error, const struct ddio_reply *reply, const char *what);
 

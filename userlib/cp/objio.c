@@ -208,6 +208,12 @@ void ddio_objio_stop(struct ddio_objio *io, const struct ddio_error *error)
 	io->stopping = true;
 	io->busy++;
 	ddio_list_for_each_entry_safe(req, tmp, &io->active, link) {
+		/*
+		 * The node may write it at any time from now on, and must not do so after the call
+		 * has returned, over what was written or cut since.
+		 */
+		if (io->writing && ddio_request_left(&req->request))
+			continue;
 		if (!ddio_request_cancel(&req->request))
 			continue;
 		ddio_list_del(&req->link);

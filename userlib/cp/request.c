@@ -367,6 +367,11 @@ void ddio_requests_fail(struct ddio_lane *lane, const struct ddio_error *error)
 	ddio_requests_end(&queued, error);
 }
 
+bool ddio_request_left(const struct ddio_request *request)
+{
+	return request->state == DDIO_REQUEST_SENT || request->sending;
+}
+
 bool ddio_request_cancel(struct ddio_request *request)
 {
 	struct ddio_lane *lane = request->lane;
