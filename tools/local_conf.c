@@ -1,48 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Writes the configuration of a local cluster. */
-#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "cmd.h"
+#include "env/addr.h"
 #include "local.h"
-
-/* Ports that are free now: held together while they are chosen, so that all differ. */
-static int local_ports(uint16_t *port, uint32_t n)
-{
-	struct sockaddr_in a;
-	socklen_t len;
-	uint32_t i, made = 0;
-	int *fd = calloc(n, sizeof(*fd));
-	int err = fd ? 0 : -ENOMEM;
-
-	for (i = 0; i < n && !err; i++) {
-		a = (struct sockaddr_in){ .sin_family = AF_INET,
-					  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-		len = sizeof(a);
-		fd[i] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-		if (fd[i] < 0) {
-			err = -errno;
-			break;
-		}
-		made++;
-		if (bind(fd[i], (struct sockaddr *)&a, len) ||
-		    getsockname(fd[i], (struct sockaddr *)&a, &len))
-			err = -errno;
-		port[i] = ntohs(a.sin_port);
-	}
-	for (i = 0; i < made; i++)
-		close(fd[i]);
-	free(fd);
-	return err;
-}
 
 static int local_write_key(const char *dir)
 {
@@ -156,7 +124,7 @@ int local_configure(const char *command, const struct local_spec *given)
 		goto out;
 	}
 	s.dir = real;
-	err = local_ports(port, s.iops);
+	err = ddio_ports_free(port, s.iops);
 	if (!err && s.key)
 		err = local_write_key(s.dir);
 	if (!err)

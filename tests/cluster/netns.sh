@@ -89,3 +89,8 @@ net sw ip link set p3 up
 sleep 1
 net cp "$helpers/crowd" -n 4 -s 1048576 -f x >"$dir/out" 2>&1
 check "the link is up again: so is the cluster" [ "$(grep -c ' ok 1' "$dir/out")" = 4 ]
+# Every connection to this address is one of a socket with itself.
+net cp sh -c 'echo 40000 40000 >/proc/sys/net/ipv4/ip_local_port_range'
+sed '0,/^address = .*/s//address = 127.0.0.1:40000/' "$dir/n/ddio.conf" >"$dir/n/self.conf"
+net cp env DDIO_CONF="$dir/n/self.conf" "$ddio" ls >"$dir/out" 2>&1
+check "a socket connected with itself is no server" grep -q 'Connection refused' "$dir/out"

@@ -4,10 +4,9 @@
  * sockets and the clock.  The I/O processors are in this process too, so that
  * the thread sanitizer sees both sides.
  */
-#include <arpa/inet.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <sys/socket.h>
+#include "env/addr.h"
 #include "env/real.h"
 #include "tests/unit/cp_world.h"
 
@@ -27,16 +26,11 @@ struct cluster {
 
 static unsigned int free_port(void)
 {
-	struct sockaddr_in a = { .sin_family = AF_INET };
-	socklen_t len = sizeof(a);
-	int fd = socket(AF_INET, SOCK_STREAM, 0);
+	uint16_t port;
 
-	a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	if (fd < 0 || bind(fd, (struct sockaddr *)&a, len) ||
-	    getsockname(fd, (struct sockaddr *)&a, &len))
+	if (ddio_ports_free(&port, 1))
 		abort();
-	close(fd);
-	return ntohs(a.sin_port);
+	return port;
 }
 
 static void write_file(const char *path, const char *text, mode_t mode)

@@ -3,11 +3,13 @@
 /* Streams of the real world, between reactors and to raw sockets. */
 #include <errno.h>
 #include <netinet/in.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include "env/addr.h"
 #include "tests/unit/env_help.h"
 
 /*
@@ -505,6 +507,25 @@ static void test_loopback_text(void)
 		CU_ASSERT_FALSE(ddio_addr_is_loopback(no[i]));
 }
 
+static void test_free_ports(void)
+{
+	unsigned int low = 32768, high = 60999;
+	uint16_t port[64];
+	FILE *f = fopen("/proc/sys/net/ipv4/ip_local_port_range", "re");
+	size_t i, j;
+
+	if (f) {
+		CU_ASSERT_EQUAL(fscanf(f, "%u %u", &low, &high), 2);
+		fclose(f);
+	}
+	CU_ASSERT_EQUAL(ddio_ports_free(port, 64), 0);
+	for (i = 0; i < 64; i++) {
+		CU_ASSERT(port[i] >= 1024 && (port[i] < low || port[i] > high));
+		for (j = 0; j < i; j++)
+			CU_ASSERT_NOT_EQUAL(port[i], port[j]);
+	}
+}
+
 static const struct ut_case cases[] = {
 	{ "streams both ways", test_exchange },
 	{ "closing delivers what was written", test_close_delivers },
@@ -515,6 +536,7 @@ static const struct ut_case cases[] = {
 	{ "closing what is in the same batch of events", test_close_in_batch },
 	{ "accepting without descriptors", test_accept_without_descriptors },
 	{ "what a loopback address is", test_loopback_text },
+	{ "ports for servers that start again", test_free_ports },
 	{ NULL, NULL },
 };
 

@@ -6,6 +6,7 @@
 #include <netdb.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/socket.h>
 
 #define DDIO_ADDR_HOST_MAX 256
@@ -20,5 +21,10 @@ int ddio_addr_split(const char *addr, char host[DDIO_ADDR_HOST_MAX], unsigned in
 int ddio_addr_resolve(const char *host, unsigned int port, bool names, struct addrinfo **list);
 void ddio_addr_format(const struct sockaddr *sa, socklen_t len, char text[DDIO_ADDR_TEXT_MAX]);
 bool ddio_sockaddr_is_loopback(const struct sockaddr *sa);
+/*
+ * @n different ports of the loopback address that nobody listens on now and that no
+ * connection gets by chance.  Return: 0, or -EADDRINUSE or another -errno.
+ */
+int ddio_ports_free(uint16_t *port, uint32_t n);
 
 #endif /* DDIO_ENV_ADDR_H */

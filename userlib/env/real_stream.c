@@ -159,6 +159,20 @@ static void stream_try(struct real_stream *s, int err)
 	stream_break(s, err);
 }
 
+/*
+ * TCP lets a socket whose own port happens to be the one that it connects to open a
+ * connection with itself.  Nobody else is there, and nobody could ever listen again.
+ */
+static bool stream_is_own_peer(int fd)
+{
+	struct sockaddr_storage own = { 0 }, peer = { 0 };
+	socklen_t own_len = sizeof(own), peer_len = sizeof(peer);
+
+	return !getsockname(fd, (struct sockaddr *)&own, &own_len) &&
+	       !getpeername(fd, (struct sockaddr *)&peer, &peer_len) && own_len == peer_len &&
+	       !memcmp(&own, &peer, own_len);
+}
+
 static void stream_connect_event(struct real_stream *s)
 {
 	socklen_t len = sizeof(int);
@@ -166,6 +180,8 @@ static void stream_connect_event(struct real_stream *s)
 
 	if (getsockopt(s->watch.fd, SOL_SOCKET, SO_ERROR, &err, &len))
 		err = errno;
+	if (!err && stream_is_own_peer(s->watch.fd))
+		err = ECONNREFUSED;
 	if (!err) {
 		s->connecting = false;
 		freeaddrinfo(s->addrs);
