@@ -75,7 +75,7 @@ enum ddio_opcode {
 	DDIO_OP_FS_LOOKUP = 129,
 	DDIO_OP_FS_GETATTR = 130,
 	DDIO_OP_FS_SETATTR = 131,
-	DDIO_OP_FS_MAKE = 132,	/* mkdir, mknod, symlink, create (and open) */
+	DDIO_OP_FS_MAKE = 132, /* mkdir, mknod, symlink, create (and open) */
 	DDIO_OP_FS_LINK = 133,
 	DDIO_OP_FS_UNLINK = 134, /* and rmdir */
 	DDIO_OP_FS_RENAME = 135,
@@ -85,13 +85,13 @@ enum ddio_opcode {
 	DDIO_OP_FS_SETXATTR = 139,
 	DDIO_OP_FS_LISTXATTR = 140,
 	DDIO_OP_FS_REMOVEXATTR = 141,
-	DDIO_OP_FS_OPEN = 142,	  /* reply: attributes and the file's record */
+	DDIO_OP_FS_OPEN = 142, /* reply: attributes and the file's record */
 	DDIO_OP_FS_RELEASE = 143,
-	DDIO_OP_FS_WROTE = 144,	  /* size at least this, times now */
-	DDIO_OP_FS_APPEND = 145,  /* reply: where */
-	DDIO_OP_FS_ALLOC = 146,	  /* bytes on disks, as counted at this change */
-	DDIO_OP_FS_SYNC = 147,	  /* every change so far is durable */
-	DDIO_OP_FS_SPACE = 148,	  /* inodes */
+	DDIO_OP_FS_WROTE = 144,	 /* size at least this, times now */
+	DDIO_OP_FS_APPEND = 145, /* reply: where */
+	DDIO_OP_FS_ALLOC = 146,	 /* bytes on disks, as counted at this change */
+	DDIO_OP_FS_SYNC = 147,	 /* every change so far is durable */
+	DDIO_OP_FS_SPACE = 148,	 /* inodes */
 	DDIO_OP_FS_LOCK_TEST = 149,
 	DDIO_OP_FS_LOCK_SET = 150,
 	DDIO_OP_FS_LOCK_CANCEL = 151,
@@ -100,10 +100,11 @@ enum ddio_opcode {
 	DDIO_OP_FS_GONE = 154,	  /* all objects of an orphan are gone: forget it */
 
 	/* objects, for the file system */
-	DDIO_OP_OBJ_STAT = 160,	    /* reply: allocated bytes */
-	DDIO_OP_OBJ_PUNCH = 161,    /* a range reads as zeros and takes no space */
-	DDIO_OP_OBJ_ALLOCATE = 162, /* a range has space, for ever; what was a hole reads as zeros */
-	DDIO_OP_OBJ_COPY = 163,	    /* a range of one object into another on the same disk */
+	DDIO_OP_OBJ_STAT = 160,	 /* reply: allocated bytes */
+	DDIO_OP_OBJ_PUNCH = 161, /* a range reads as zeros and takes no space */
+	DDIO_OP_OBJ_ALLOCATE =
+		162,		/* a range has space, for ever; what was a hole reads as zeros */
+	DDIO_OP_OBJ_COPY = 163, /* a range of one object into another on the same disk */
 
 	/* between compute processes */
 	DDIO_OP_GROUP_JOIN = 96,  /* to rank 0: my rank and address */
