@@ -184,8 +184,10 @@ static void map_step(struct ddio_extent_map *map, uint64_t *place, uint64_t *ran
 	size_t n = 0;
 
 	if (!ddio_rand_below(rand, 12)) {
-		ddio_extent_map_cut(map, block);
-		for (; block < CELLS; block++)
+		i = ddio_rand_below(rand, 2) ? CELLS : block + 1 + ddio_rand_below(rand, 9);
+		CU_ASSERT_EQUAL(ddio_extent_map_reserve(map, 1), 0);
+		ddio_extent_map_cut(map, block, i, BS);
+		for (; block < CELLS && block < i; block++)
 			place[block] = 0;
 		return;
 	}

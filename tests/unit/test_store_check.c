@@ -40,7 +40,7 @@ static void apply(struct ut_store *t, struct hit *hit)
 
 static struct hit hit_extent(uint64_t id, uint64_t block, uint64_t start, uint64_t count)
 {
-	const struct ddio_rec_extent rec = { id, block, start, count };
+	const struct ddio_rec_extent rec = { id, block, start, count, false };
 	struct hit hit = { .db = DDIO_DB_EXTENTS, .key_len = 16, .len = DDIO_REC_EXTENT_LEN };
 
 	ddio_rec_extent_key(hit.key, id, block);

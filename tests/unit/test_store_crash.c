@@ -7,7 +7,8 @@
  * process of the real world is killed at random moments.
  *
  * Every block is written once, with a stamp of its own, so that a place that was
- * given out too early shows.
+ * given out too early shows.  A block that is to read as zeros again is written anew, at
+ * the same place, only when that is committed.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +24,9 @@
 #define BS 4096u
 #define SIZE (4096 + 130 * BS)
 
-/* What a store holds: the stamp of every block, 0 for a hole. */
+#define ZEROS UINT64_MAX
+
+/* What a store holds: the stamp of every block, 0 for a hole, ZEROS for one that is reserved. */
 struct model {
 	uint64_t stamp[OBJECTS][BLOCKS];
 };
@@ -33,11 +36,14 @@ struct model {
  * @now: what it holds; @pending: what the commit under way covers; @done: the last that ended
  * @busy: a commit is under way
  * @obj: held references, at times
+ * @zeroed: blocks that were written, read as zeros again, and this is not committed: until then
+ *	writing them anew shows where the records still speak of the old stamp
  */
 struct life {
 	struct ut_store t;
 	struct model now, pending, done;
 	struct ddio_object *obj[OBJECTS];
+	uint8_t zeroed[OBJECTS][BLOCKS];
 	struct ut_commit commit;
 	bool busy;
 	uint64_t rand, stamp;
@@ -83,6 +89,11 @@ static void drop(struct life *life, uint64_t i)
 	life->obj[i] = NULL;
 }
 
+static bool is_stamp(uint64_t stamp)
+{
+	return stamp && stamp != ZEROS;
+}
+
 /* Gives blocks a place; writes those that were holes, perhaps not all of them. */
 static void op_write(struct life *life, uint64_t i)
 {
@@ -104,8 +115,8 @@ static void op_write(struct life *life, uint64_t i)
 	}
 	for (b = first; b < first + count; b++) {
 		CU_ASSERT_TRUE(ddio_object_lookup(obj, b, &start, &run, &written));
-		CU_ASSERT_EQUAL(written, life->now.stamp[i][b] != 0);
-		if (written || !ddio_rand_below(&life->rand, 8))
+		CU_ASSERT_EQUAL(written, is_stamp(life->now.stamp[i][b]));
+		if (written || life->zeroed[i][b] || !ddio_rand_below(&life->rand, 8))
 			continue;
 		stamp_write(&life->t, start, ++life->stamp);
 		ddio_object_written(obj, b, 1);
@@ -113,35 +124,95 @@ static void op_write(struct life *life, uint64_t i)
 	}
 }
 
+static void forget(struct life *life, uint64_t i, uint64_t first, uint64_t end)
+{
+	uint64_t b;
+
+	for (b = first; b < end; b++) {
+		life->now.stamp[i][b] = 0;
+		life->zeroed[i][b] = 0;
+	}
+}
+
 static void op_truncate(struct life *life, uint64_t i)
 {
-	uint64_t n = ddio_rand_below(&life->rand, BLOCKS + 1), b;
+	uint64_t n = ddio_rand_below(&life->rand, BLOCKS + 1);
 
 	CU_ASSERT_EQUAL(ddio_object_truncate(hold(life, i), n), 0);
-	for (b = n; b < BLOCKS; b++)
-		life->now.stamp[i][b] = 0;
+	forget(life, i, n, BLOCKS);
+}
+
+static void op_punch(struct life *life, uint64_t i)
+{
+	uint64_t first = ddio_rand_below(&life->rand, BLOCKS);
+	uint64_t count = 1 + ddio_rand_below(&life->rand, BLOCKS - first);
+
+	CU_ASSERT_EQUAL(ddio_object_punch(hold(life, i), first, count), 0);
+	forget(life, i, first, first + count);
+}
+
+static void op_reserve(struct life *life, uint64_t i)
+{
+	uint64_t first = ddio_rand_below(&life->rand, BLOCKS), b;
+	uint64_t count = 1 + ddio_rand_below(&life->rand, BLOCKS - first) / 3;
+	int ret = ddio_object_reserve(hold(life, i), first, count);
+
+	if (ret) {
+		CU_ASSERT_EQUAL(ret, -ENOSPC);
+		life->full++;
+		return;
+	}
+	for (b = first; b < first + count; b++)
+		if (!life->now.stamp[i][b])
+			life->now.stamp[i][b] = ZEROS;
+}
+
+static void op_unwrite(struct life *life, uint64_t i)
+{
+	uint64_t first = ddio_rand_below(&life->rand, BLOCKS), b;
+	uint64_t count = 1 + ddio_rand_below(&life->rand, BLOCKS - first);
+
+	CU_ASSERT_EQUAL(ddio_object_unwrite(hold(life, i), first, count), 0);
+	for (b = first; b < first + count; b++) {
+		if (!is_stamp(life->now.stamp[i][b]))
+			continue;
+		life->now.stamp[i][b] = ZEROS;
+		life->zeroed[i][b] = 1;
+	}
 }
 
 static void op_remove(struct life *life, uint64_t i)
 {
 	CU_ASSERT_EQUAL(ddio_object_remove(hold(life, i)), 0);
-	memset(life->now.stamp[i], 0, sizeof(life->now.stamp[i]));
+	forget(life, i, 0, BLOCKS);
 	drop(life, i);
 }
 
 static void commit_end(struct life *life)
 {
+	uint64_t i, b;
+
 	if (!life->busy)
 		return;
 	CU_ASSERT_EQUAL(ut_commit_wait(&life->commit), 0);
 	life->busy = false;
 	life->done = life->pending;
+	for (i = 0; i < OBJECTS; i++)
+		for (b = 0; b < BLOCKS; b++)
+			if (life->zeroed[i][b] == 2)
+				life->zeroed[i][b] = 0;
 }
 
 static void commit_begin(struct life *life)
 {
+	uint64_t i, b;
+
 	commit_end(life);
 	life->pending = life->now;
+	for (i = 0; i < OBJECTS; i++)
+		for (b = 0; b < BLOCKS; b++)
+			if (life->zeroed[i][b])
+				life->zeroed[i][b] = 2;
 	life->busy = true;
 	ut_commit_init(&life->commit, life->t.env);
 	ddio_store_commit(life->t.store, &life->commit.commit);
@@ -157,10 +228,10 @@ static bool holds(struct ut_store *t, const struct model *model, uint64_t *block
 	for (i = 0; i < OBJECTS; i++) {
 		obj = ut_object(t, i + 1, BS, layout_of(i), false);
 		for (b = 0; b < BLOCKS; b++) {
-			there = obj && ddio_object_lookup(obj, b, &start, &run, &written) &&
-				written;
+			there = obj && ddio_object_lookup(obj, b, &start, &run, &written);
 			if (there != (model->stamp[i][b] != 0) ||
-			    (there && stamp_read(t, start) != model->stamp[i][b]))
+			    (there && written != is_stamp(model->stamp[i][b])) ||
+			    (there && written && stamp_read(t, start) != model->stamp[i][b]))
 				same = false;
 			n += there;
 		}
@@ -222,6 +293,15 @@ static void step(struct life *life)
 	case 6:
 	case 7:
 		drop(life, i);
+		break;
+	case 9:
+		op_reserve(life, i);
+		break;
+	case 10:
+		op_punch(life, i);
+		break;
+	case 11:
+		op_unwrite(life, i);
 		break;
 	case 8:
 		ddio_sim_run_for(life->t.world, 1 + ddio_rand_below(&life->rand, 1000));
@@ -307,6 +387,10 @@ static void worker_step(void *arg)
 
 		if (!ddio_rand_below(&life->rand, 6))
 			op_truncate(life, which);
+		else if (!ddio_rand_below(&life->rand, 8))
+			op_punch(life, which);
+		else if (!ddio_rand_below(&life->rand, 8))
+			op_reserve(life, which);
 		else if (!ddio_rand_below(&life->rand, 10))
 			op_remove(life, which);
 		else

@@ -36,6 +36,7 @@ static int nomem_due(void)
 #include "../../userlib/iop/lmdb_env.c"
 #include "../../userlib/iop/store.c"
 #include "../../userlib/iop/store_apply.c"
+#include "../../userlib/iop/store_apply_extent.c"
 #include "../../userlib/iop/store_blocks.c"
 #define grow check_grow
 #include "../../userlib/iop/store_check.c"
@@ -45,6 +46,9 @@ static int nomem_due(void)
 #include "../../userlib/iop/store_list.c"
 #include "../../userlib/iop/store_load.c"
 #include "../../userlib/iop/store_object.c"
+#define note_freed range_note_freed
+#include "../../userlib/iop/store_range.c"
+#undef note_freed
 #include "../../userlib/iop/store_record.c"
 #include "../../userlib/iop/store_reload.c"
 #include "../../userlib/iop/ns.c"
@@ -109,6 +113,12 @@ static int object_life(struct ut_store *t, uint64_t id)
 	ret = first(ret, ut_store_commit(t));
 	ret = first(ret, ddio_object_alloc(obj, 30, 4));
 	ddio_object_written(obj, 30, 4);
+	ret = first(ret, ddio_object_reserve(obj, 36, 9));
+	ret = first(ret, ut_store_commit(t));
+	ddio_object_written(obj, 38, 2);
+	ret = first(ret, ddio_object_unwrite(obj, 31, 2));
+	ret = first(ret, ddio_object_punch(obj, 37, 4));
+	ret = first(ret, ut_store_commit(t));
 	ret = first(ret, ddio_object_truncate(obj, 3));
 	ret = first(ret, ut_store_commit(t));
 	if (id % 2)

@@ -104,21 +104,54 @@ int ddio_extent_map_add(struct ddio_extent_map *map, const struct ddio_placed *e
 	return 0;
 }
 
-void ddio_extent_map_cut(struct ddio_extent_map *map, uint64_t nblocks)
+/* [first, end) lies within the extent at @at and leaves something on both sides of it. */
+static void map_split(struct ddio_extent_map *map, size_t at, uint64_t first, uint64_t end,
+		      uint32_t bs)
 {
-	struct ddio_placed *last;
-	uint64_t gone;
+	struct ddio_placed *ext = &map->v[at];
+	struct ddio_placed rest = { .block = end,
+				    .start = ext->start + (end - ext->block) * bs,
+				    .count = ext->block + ext->count - end };
 
-	while (map->n) {
-		last = &map->v[map->n - 1];
-		if (last->block + last->count <= nblocks)
+	map->blocks -= end - first;
+	ext->count = first - ext->block;
+	memmove(&map->v[at + 2], &map->v[at + 1], (map->n - at - 1) * sizeof(*map->v));
+	map->v[at + 1] = rest;
+	map->n++;
+}
+
+/* Takes blocks below @end from the front of an extent. */
+static void map_behead(struct ddio_extent_map *map, struct ddio_placed *ext, uint64_t end,
+		       uint32_t bs)
+{
+	uint64_t gone = end - ext->block;
+
+	ext->block = end;
+	ext->start += gone * bs;
+	ext->count -= gone;
+	map->blocks -= gone;
+}
+
+void ddio_extent_map_cut(struct ddio_extent_map *map, uint64_t first, uint64_t end, uint32_t bs)
+{
+	size_t at = ddio_extent_map_find(map, first), last;
+	struct ddio_placed *ext = &map->v[at];
+
+	if (at < map->n && ext->block < first) {
+		if (ext->block + ext->count > end) {
+			map_split(map, at, first, end, bs);
 			return;
-		gone = last->count;
-		if (last->block < nblocks)
-			gone = last->block + last->count - nblocks;
-		last->count -= gone;
-		map->blocks -= gone;
-		if (!last->count)
-			map->n--;
+		}
+		map->blocks -= ext->block + ext->count - first;
+		ext->count = first - ext->block;
+		at++;
 	}
+	for (last = at; last < map->n && map->v[last].block + map->v[last].count <= end; last++)
+		map->blocks -= map->v[last].count;
+	if (last < map->n && map->v[last].block < end)
+		map_behead(map, &map->v[last], end, bs);
+	if (last == at)
+		return;
+	memmove(&map->v[at], &map->v[last], (map->n - last) * sizeof(*map->v));
+	map->n -= last - at;
 }

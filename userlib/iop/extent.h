@@ -37,7 +37,7 @@ int ddio_extent_map_reserve(struct ddio_extent_map *map, size_t n);
  */
 int ddio_extent_map_add(struct ddio_extent_map *map, const struct ddio_placed *ext, size_t n,
 			uint32_t bs);
-/* Forgets blocks from @nblocks on. */
-void ddio_extent_map_cut(struct ddio_extent_map *map, uint64_t nblocks);
+/* Forgets blocks [first, end); needs room for one more. */
+void ddio_extent_map_cut(struct ddio_extent_map *map, uint64_t first, uint64_t end, uint32_t bs);
 
 #endif /* DDIO_EXTENT_H */

@@ -84,43 +84,6 @@ int server_op_obj_list(struct server_request *req, const void *payload)
 	return 0;
 }
 
-/* Blocks of [0, n) without a place. */
-static uint64_t reserve_holes(const struct ddio_object *obj, uint64_t n)
-{
-	uint64_t at, start, run, holes = 0;
-	bool written;
-
-	for (at = 0; at < n; at += run) {
-		bool hole = !ddio_object_lookup(obj, at, &start, &run, &written);
-
-		if (run > n - at)
-			run = n - at;
-		if (hole)
-			holes += run;
-	}
-	return holes;
-}
-
-static int reserve(struct server_request *req, uint64_t n)
-{
-	struct ddio_object *obj = req->object;
-	uint64_t at, start, run;
-	bool written;
-	int err = 0;
-
-	if (reserve_holes(obj, n) > ddio_store_free_bytes(req->disk->store) / req->obj.file.block)
-		return -ENOSPC;
-	for (at = 0; at < n && !err; at += run) {
-		bool hole = !ddio_object_lookup(obj, at, &start, &run, &written);
-
-		if (run > n - at)
-			run = n - at;
-		if (hole)
-			err = ddio_object_alloc(obj, at, run);
-	}
-	return err;
-}
-
 int server_op_obj_reserve(struct server_request *req, const void *payload)
 {
 	int ret, err;
@@ -134,7 +97,7 @@ int server_op_obj_reserve(struct server_request *req, const void *payload)
 	}
 	if (server_obj_get(req, true))
 		return 0;
-	err = reserve(req, req->obj.len);
+	err = ddio_object_reserve(req->object, 0, req->obj.len);
 	if (err)
 		server_fail_obj(req, err, "reserving blocks");
 	else

@@ -80,8 +80,18 @@ bool ddio_object_lookup(const struct ddio_object *obj, uint64_t block, uint64_t 
  */
 int ddio_object_alloc(struct ddio_object *obj, uint64_t first, uint64_t count);
 void ddio_object_written(struct ddio_object *obj, uint64_t first, uint64_t count);
+/**
+ * ddio_object_reserve - ddio_object_alloc() for blocks that shall keep their place, written or not
+ * With the next commit their place is recorded.
+ * Return: 0, -ENOSPC with nothing changed, or -ENOMEM.
+ */
+int ddio_object_reserve(struct ddio_object *obj, uint64_t first, uint64_t count);
+/* Those of [first, first + count) that have a place keep it, and read as zeros again. */
+int ddio_object_unwrite(struct ddio_object *obj, uint64_t first, uint64_t count);
 /* Frees blocks from @nblocks on. */
 int ddio_object_truncate(struct ddio_object *obj, uint64_t nblocks);
+/* Frees [first, first + count). */
+int ddio_object_punch(struct ddio_object *obj, uint64_t first, uint64_t count);
 /* Frees all; the object is gone for ddio_store_get() at once.  Its space is given out again after
  * the commit and the last ddio_object_put(): a user may still have a write under way. */
 int ddio_object_remove(struct ddio_object *obj);

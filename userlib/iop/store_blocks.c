@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The blocks of an object: where they lie, allocating, freeing. */
+/* The blocks of an object: where they lie, allocating, removing all. */
 #include <errno.h>
 #include <stdlib.h>
 #include "iop/store_priv.h"
-
-/* No object is larger than this many blocks, so that block numbers can be added up. */
-#define MAX_BLOCKS (UINT64_C(1) << 53)
 
 bool ddio_object_lookup(const struct ddio_object *obj, uint64_t block, uint64_t *start,
 			uint64_t *run, bool *written)
@@ -102,7 +99,7 @@ int ddio_object_alloc(struct ddio_object *obj, uint64_t first, uint64_t count)
 
 	if (obj->removed)
 		return -ENOENT;
-	if (first > MAX_BLOCKS || count > MAX_BLOCKS)
+	if (first > DDIO_STORE_MAX_BLOCKS || count > DDIO_STORE_MAX_BLOCKS)
 		return -EFBIG;
 	missing = count_missing(obj, first, count);
 	if (missing > store->free.total / obj->ref.block)
@@ -135,11 +132,11 @@ static void note_object(struct ddio_object *obj)
 	obj->recorded = true;
 }
 
-/* [first, first + count) was never written until now; it may lie in several extents. */
-static int note_written(struct ddio_object *obj, uint64_t first, uint64_t count)
+int ddio_object_note_extents(struct ddio_object *obj, uint64_t first, uint64_t count,
+			     bool unwritten)
 {
 	struct ddio_batch *batch = &obj->store->open;
-	struct ddio_change change = { .kind = DDIO_CHANGE_EXTENT };
+	struct ddio_change change = { .kind = DDIO_CHANGE_EXTENT, .unwritten = unwritten };
 	size_t at = ddio_extent_map_find(&obj->map, first);
 	const struct ddio_placed *ext;
 	uint64_t end = first + count;
@@ -162,6 +159,23 @@ static int note_written(struct ddio_object *obj, uint64_t first, uint64_t count)
 	return 0;
 }
 
+/* [first, *end) was never written until now; *end is cut down to where the same holds. */
+static int note_written(struct ddio_object *obj, uint64_t first, uint64_t *end)
+{
+	const struct ddio_range *kept = ddio_ranges_find(&obj->reserved, first);
+	int ret;
+
+	if (kept && kept->start <= first) {
+		if (*end > kept->start + kept->len)
+			*end = kept->start + kept->len;
+		ret = ddio_object_note_mark(obj, first, *end - first, false);
+		return ret ? ret : ddio_ranges_remove(&obj->reserved, first, *end - first);
+	}
+	if (kept && kept->start < *end)
+		*end = kept->start;
+	return ddio_object_note_extents(obj, first, *end - first, false);
+}
+
 void ddio_object_written(struct ddio_object *obj, uint64_t first, uint64_t count)
 {
 	const struct ddio_range *raw;
@@ -173,7 +187,7 @@ void ddio_object_written(struct ddio_object *obj, uint64_t first, uint64_t count
 	     raw = ddio_ranges_find(&obj->unwritten, first)) {
 		from = raw->start > first ? raw->start : first;
 		to = raw->start + raw->len < end ? raw->start + raw->len : end;
-		if (note_written(obj, from, to - from) ||
+		if (note_written(obj, from, &to) ||
 		    ddio_ranges_remove(&obj->unwritten, from, to - from)) {
 			obj->store->lost = -ENOMEM;
 			return;
@@ -183,51 +197,6 @@ void ddio_object_written(struct ddio_object *obj, uint64_t first, uint64_t count
 	}
 }
 
-/* How many extents a cut at @nblocks touches. */
-static size_t extents_beyond(const struct ddio_object *obj, uint64_t nblocks)
-{
-	return obj->map.n - ddio_extent_map_find(&obj->map, nblocks);
-}
-
-static void note_freed(struct ddio_object *obj, uint64_t nblocks)
-{
-	size_t at = ddio_extent_map_find(&obj->map, nblocks);
-	const struct ddio_placed *ext;
-	uint64_t skip;
-
-	for (; at < obj->map.n; at++) {
-		ext = &obj->map.v[at];
-		skip = ext->block < nblocks ? nblocks - ext->block : 0;
-		ddio_batch_freed(&obj->store->open, ext->start + skip * obj->ref.block,
-				 (ext->count - skip) * obj->ref.block);
-	}
-}
-
-int ddio_object_truncate(struct ddio_object *obj, uint64_t nblocks)
-{
-	struct ddio_store *store = obj->store;
-	const struct ddio_change change = {
-		.kind = DDIO_CHANGE_CUT,
-		.bs = obj->ref.block,
-		.id = obj->ref.id,
-		.block = nblocks,
-	};
-
-	if (obj->removed)
-		return -ENOENT;
-	if (ddio_object_end(obj) <= nblocks)
-		return 0;
-	if (ddio_batch_reserve(&store->open, 1, extents_beyond(obj, nblocks)) ||
-	    ddio_ranges_remove(&obj->unwritten, nblocks, UINT64_MAX - nblocks))
-		return -ENOMEM;
-	note_freed(obj, nblocks);
-	if (obj->recorded)
-		ddio_batch_change(&store->open, &change);
-	ddio_extent_map_cut(&obj->map, nblocks);
-	obj->seq = store->seq;
-	return 0;
-}
-
 int ddio_object_remove(struct ddio_object *obj)
 {
 	struct ddio_store *store = obj->store;
@@ -235,6 +204,7 @@ int ddio_object_remove(struct ddio_object *obj)
 		.kind = DDIO_CHANGE_REMOVE,
 		.bs = obj->ref.block,
 		.id = obj->ref.id,
+		.count = UINT64_MAX,
 	};
 
 	if (obj->removed)

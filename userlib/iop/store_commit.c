@@ -44,8 +44,11 @@ int ddio_batch_reserve(struct ddio_batch *batch, size_t changes, size_t freed)
 /* A file written front to back is one change, not one a block. */
 static bool change_continues(const struct ddio_change *a, const struct ddio_change *b)
 {
-	return a->kind == DDIO_CHANGE_EXTENT && b->kind == DDIO_CHANGE_EXTENT && a->id == b->id &&
-	       a->block + a->count == b->block && a->start + a->count * a->bs == b->start;
+	if (a->kind != b->kind || a->id != b->id || a->unwritten != b->unwritten ||
+	    a->block + a->count != b->block)
+		return false;
+	return a->kind == DDIO_CHANGE_MARK ||
+	       (a->kind == DDIO_CHANGE_EXTENT && a->start + a->count * a->bs == b->start);
 }
 
 void ddio_batch_change(struct ddio_batch *batch, const struct ddio_change *change)

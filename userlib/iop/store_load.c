@@ -33,7 +33,12 @@ static int load_extent(struct ddio_object *obj, const MDB_val *key, const MDB_va
 	if (obj->map.n && rec.block < ddio_object_end(obj))
 		return -EUCLEAN;
 	ext = (struct ddio_placed){ .block = rec.block, .start = rec.start, .count = rec.count };
-	return ddio_extent_map_add(&obj->map, &ext, 1, obj->ref.block);
+	ret = ddio_extent_map_add(&obj->map, &ext, 1, obj->ref.block);
+	if (!ret && rec.unwritten)
+		ret = ddio_ranges_add(&obj->unwritten, rec.block, rec.count);
+	if (!ret && rec.unwritten)
+		ret = ddio_ranges_add(&obj->reserved, rec.block, rec.count);
+	return ret;
 }
 
 int ddio_store_load_extents(struct ddio_object *obj)

@@ -93,6 +93,7 @@ static void object_free(struct ddio_object *obj)
 {
 	ddio_extent_map_fini(&obj->map);
 	ddio_ranges_fini(&obj->unwritten);
+	ddio_ranges_fini(&obj->reserved);
 	free(obj);
 }
 
@@ -120,6 +121,7 @@ static struct ddio_object *object_new(struct ddio_store *store, const struct ddi
 	obj->store = store;
 	obj->ref = *ref;
 	ddio_ranges_init(&obj->unwritten);
+	ddio_ranges_init(&obj->reserved);
 	ddio_list_init(&obj->link);
 	return obj;
 }
@@ -289,6 +291,12 @@ static void object_make_idle(struct ddio_object *obj)
 		object_drop(ddio_list_first(&store->idle, struct ddio_object, link));
 }
 
+/* Is what memory knows of its blocks recorded, or about to be? */
+static bool object_noted(const struct ddio_object *obj)
+{
+	return obj->unwritten.total == obj->reserved.total;
+}
+
 /* Nobody uses it: where does it belong? */
 static void object_settle(struct ddio_object *obj)
 {
@@ -298,7 +306,7 @@ static void object_settle(struct ddio_object *obj)
 		object_release(obj);
 	} else if (!obj->recorded && !obj->map.n && object_committed(obj)) {
 		object_drop(obj);
-	} else if (!obj->removed && object_committed(obj) && !obj->unwritten.n) {
+	} else if (!obj->removed && object_committed(obj) && object_noted(obj)) {
 		object_make_idle(obj);
 	} else {
 		ddio_list_del(&obj->link);

@@ -17,15 +17,24 @@ enum { DDIO_DB_META, DDIO_DB_OBJECTS, DDIO_DB_EXTENTS, DDIO_DB_FREE };
 /* Objects that nobody uses are kept in memory up to so many, or so many extents. */
 #define DDIO_STORE_IDLE_OBJECTS 1024
 #define DDIO_STORE_IDLE_EXTENTS (1u << 20)
+/* No object is larger than this many blocks, so that block numbers can be added up. */
+#define DDIO_STORE_MAX_BLOCKS (UINT64_C(1) << 53)
 
 /**
  * struct ddio_change - one change of the records, in the order in which they were made
- * OBJECT: make the object's record; EXTENT: add blocks; CUT: drop blocks from @block on;
- * REMOVE: drop all
+ * OBJECT: make the object's record; EXTENT: add blocks; MARK: blocks that are recorded were written
+ * since, or are to read as zeros again; CUT: drop blocks; REMOVE: drop all
  */
 struct ddio_change {
-	enum { DDIO_CHANGE_OBJECT, DDIO_CHANGE_EXTENT, DDIO_CHANGE_CUT, DDIO_CHANGE_REMOVE } kind;
-	uint32_t bs; /* bytes of the object's blocks */
+	enum {
+		DDIO_CHANGE_OBJECT,
+		DDIO_CHANGE_EXTENT,
+		DDIO_CHANGE_MARK,
+		DDIO_CHANGE_CUT,
+		DDIO_CHANGE_REMOVE,
+	} kind;
+	uint32_t bs;	/* bytes of the object's blocks */
+	bool unwritten; /* EXTENT, MARK */
 	uint64_t id;
 	uint64_t block; /* OBJECT: the layout */
 	uint64_t start; /* OBJECT: the seed */
@@ -54,6 +63,7 @@ struct ddio_batch {
  * @removed: not to be found any more; its space waits for the commit and the last user
  * @map: where its blocks lie
  * @unwritten: blocks that have a place and were never written
+ * @reserved: those of @unwritten that are recorded so, or are in a batch: they keep their place
  * @link: in the store's idle (clean, by last use) or busy list, if refs is 0
  */
 struct ddio_object {
@@ -63,7 +73,7 @@ struct ddio_object {
 	uint64_t seq;
 	bool recorded, removed, idle;
 	struct ddio_extent_map map;
-	struct ddio_ranges unwritten;
+	struct ddio_ranges unwritten, reserved;
 	struct ddio_object *hash_next;
 	struct ddio_list link;
 };
@@ -136,7 +146,21 @@ void ddio_batch_freed(struct ddio_batch *batch, uint64_t start, uint64_t len);
 /* store_apply.c: one change of the records within a transaction.  0, -errno or MDB_*. */
 int ddio_store_apply_change(struct ddio_store *store, MDB_txn *txn,
 			    const struct ddio_change *change);
+int ddio_store_take_free(struct ddio_store *store, MDB_txn *txn, uint64_t start, uint64_t len);
 int ddio_store_put_free(struct ddio_store *store, MDB_txn *txn, uint64_t start, uint64_t len);
+
+/* store_apply_extent.c: the same */
+int ddio_store_apply_extent(struct ddio_store *store, MDB_txn *txn,
+			    const struct ddio_change *change);
+int ddio_store_apply_mark(struct ddio_store *store, MDB_txn *txn, const struct ddio_change *change);
+int ddio_store_apply_cut(struct ddio_store *store, MDB_txn *txn, const struct ddio_change *change);
+
+/* store_blocks.c: notes the change that adds blocks of [first, first + count), which may lie in several
+ * extents. */
+int ddio_object_note_extents(struct ddio_object *obj, uint64_t first, uint64_t count,
+			     bool unwritten);
+/* store_range.c: notes that recorded blocks were written, or read as zeros again. */
+int ddio_object_note_mark(struct ddio_object *obj, uint64_t first, uint64_t count, bool unwritten);
 
 /* layout_place.c: takes places for blocks [first, first + count) from the free space. */
 struct ddio_places {

@@ -10,6 +10,8 @@
 #define LABEL_MAGIC "DDIODISK"
 #define LABEL_MAGIC_LEN 8
 #define CRC_LEN 4
+/* Of an extent's number of blocks: they were never written. */
+#define COUNT_UNWRITTEN (UINT64_C(1) << 63)
 
 void ddio_rec_key(uint8_t key[DDIO_REC_KEY_LEN], uint64_t number)
 {
@@ -154,7 +156,7 @@ void ddio_rec_extent_put(uint8_t value[DDIO_REC_EXTENT_LEN], const struct ddio_r
 	ddio_rec_extent_key(key, rec->id, rec->block);
 	ddio_wr_u32(&w, DDIO_REC_VERSION);
 	ddio_wr_u64(&w, rec->start);
-	ddio_wr_u64(&w, rec->count);
+	ddio_wr_u64(&w, rec->count | (rec->unwritten ? COUNT_UNWRITTEN : 0));
 	put_crc(&w, key, sizeof(key));
 }
 
@@ -172,6 +174,8 @@ int ddio_rec_extent_get(const void *key, size_t key_len, const void *value, size
 		return -EUCLEAN;
 	rec->start = ddio_rd_u64(&r);
 	rec->count = ddio_rd_u64(&r);
+	rec->unwritten = rec->count & COUNT_UNWRITTEN;
+	rec->count &= ~COUNT_UNWRITTEN;
 	return rec->count && rec->block + rec->count > rec->block ? 0 : -EUCLEAN;
 }
 

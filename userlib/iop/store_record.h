@@ -49,6 +49,7 @@ struct ddio_rec_extent {
 	uint64_t block; /* first, of the object */
 	uint64_t start; /* byte on the disk */
 	uint64_t count; /* blocks */
+	bool unwritten; /* they have their place, and read as zeros */
 };
 
 struct ddio_rec_free {

@@ -5,18 +5,35 @@
 #include <stdlib.h>
 #include "iop/store_priv.h"
 
-/* Blocks that were never written are of memory only: takes them along. */
+/* How many of the @run blocks from @block on are reserved, or (*reserved false) are not. */
+static uint64_t reserved_run(const struct ddio_object *obj, uint64_t block, uint64_t run,
+			     bool *reserved)
+{
+	const struct ddio_range *kept = ddio_ranges_find(&obj->reserved, block);
+	uint64_t end;
+
+	*reserved = kept && kept->start <= block;
+	if (!kept)
+		return run;
+	end = *reserved ? kept->start + kept->len : kept->start;
+	return end - block < run ? end - block : run;
+}
+
+/* Blocks that were neither written nor reserved are of memory only: takes them along. */
 static int collect_unwritten(const struct ddio_object *obj, struct ddio_places *places)
 {
 	const struct ddio_range *raw = ddio_ranges_find(&obj->unwritten, 0);
 	uint64_t start, run, block;
 	struct ddio_placed *v;
-	bool written;
+	bool written, reserved;
 
 	while (raw) {
 		for (block = raw->start; block < raw->start + raw->len; block += run) {
 			if (!ddio_object_lookup(obj, block, &start, &run, &written))
 				return -EUCLEAN;
+			run = reserved_run(obj, block, run, &reserved);
+			if (reserved)
+				continue;
 			v = realloc(places->v, (places->n + 1) * sizeof(*v));
 			if (!v)
 				return -ENOMEM;
@@ -46,12 +63,13 @@ static int restore_unwritten(struct ddio_object *obj, const struct ddio_places *
 				     "disk %s: %" PRIu64 " blocks of object %" PRIu64
 				     " that were never written have lost their place",
 				     store->label.name, ext->count, obj->ref.id);
-			ret = ddio_ranges_remove(&obj->unwritten, ext->block, ext->count);
 			continue;
 		}
 		ret = ddio_ranges_remove(&store->free, ext->start, ext->count * bs);
 		if (!ret)
 			ret = ddio_extent_map_add(&obj->map, ext, 1, bs);
+		if (!ret)
+			ret = ddio_ranges_add(&obj->unwritten, ext->block, ext->count);
 	}
 	return ret;
 }
@@ -92,6 +110,10 @@ int ddio_object_reload(struct ddio_object *obj)
 	ret = collect_unwritten(obj, &places);
 	if (!ret) {
 		ddio_extent_map_fini(&obj->map);
+		ddio_ranges_fini(&obj->unwritten);
+		ddio_ranges_fini(&obj->reserved);
+		ddio_ranges_init(&obj->unwritten);
+		ddio_ranges_init(&obj->reserved);
 		ret = load(obj);
 	}
 	if (!ret)
