@@ -243,7 +243,7 @@ static inline void gen_obj(struct rnd *r, struct ddio_msg_obj *x)
 	if (rnd_below(r, 4))
 		gen_file_ref(r, &x->file);
 	x->disk = (uint32_t)rnd_u64(r);
-	x->flags = (uint32_t)rnd_below(r, 2 * DDIO_OBJ_REPAIR);
+	x->flags = (uint32_t)rnd_below(r, 2 * DDIO_OBJ_ZERO);
 	x->offset = rnd_below(r, DDIO_MAX_FILE + 1);
 	x->len = rnd_below(r, DDIO_MAX_FILE + 1 - x->offset);
 }
@@ -266,6 +266,7 @@ static inline void gen_extents(struct rnd *r, struct ddio_msg_extents *x)
 		x->ext[i].block = rnd_below(r, 1ull << 53);
 		x->ext[i].start = rnd_below(r, DDIO_MAX_FILE + 1);
 		x->ext[i].count = 1 + rnd_below(r, 1ull << 53);
+		x->ext[i].flags = (uint32_t)rnd_below(r, 2);
 	}
 }
 
@@ -436,6 +437,8 @@ static inline void gen_exchange(struct rnd *r, struct ddio_msg_exchange *x)
 	x->rank = (uint32_t)rnd_below(r, DDIO_MAX_MEMBERS);
 }
 
+#include "tests/fuzz/codecs_fs.h"
+
 /* A record and a part alone may be followed by other bytes; here they are not. */
 static inline int get_alone(int err, size_t len, size_t used)
 {
@@ -511,7 +514,8 @@ static inline void gen_part_(struct rnd *r, void *x)
 	X(group_join, ddio_msg_group_join, N)                           \
 	X(group_table, ddio_msg_group_table, P(addr))                   \
 	X(fan, ddio_msg_fan, N)                                         \
-	X(exchange, ddio_msg_exchange, N)
+	X(exchange, ddio_msg_exchange, N)                               \
+	CODECS_FS(X)
 
 #define N (void)m
 #define F(fn) fn(m)
@@ -593,48 +597,47 @@ struct carried {
 	const char *request, *reply;
 };
 
-static const struct carried carried[] = {
-	{ DDIO_OP_HELLO, "hello", NULL },
-	{ DDIO_OP_CHALLENGE, "challenge", NULL },
-	{ DDIO_OP_PROOF, "proof", NULL },
-	{ DDIO_OP_WELCOME, "welcome", NULL },
-	{ DDIO_OP_REFUSE, "refuse", NULL },
-	{ DDIO_OP_PING, NULL, NULL },
-	{ DDIO_OP_STATUS, NULL, "status" },
-	{ DDIO_OP_NS_CREATE, "ns_create", "record" },
-	{ DDIO_OP_NS_LOOKUP, "ns_name", "record" },
-	{ DDIO_OP_NS_REMOVE, "ns_name", "record" },
-	{ DDIO_OP_NS_REMOVE_DONE, "ns_size", NULL },
-	{ DDIO_OP_NS_EXTEND, "ns_size", NULL },
-	{ DDIO_OP_NS_SET_SIZE, "ns_size", NULL },
-	{ DDIO_OP_NS_LIST, "ns_list", "ns_listing" },
-	{ DDIO_OP_OBJ_READ, "obj", "obj_data" },
-	{ DDIO_OP_OBJ_WRITE, "obj", NULL },
-	{ DDIO_OP_OBJ_SYNC, "obj", NULL },
-	{ DDIO_OP_OBJ_REMOVE, "obj", NULL },
-	{ DDIO_OP_OBJ_TRUNCATE, "obj", NULL },
-	{ DDIO_OP_OBJ_EXTENTS, "obj", "extents" },
-	{ DDIO_OP_OBJ_LIST, "obj", "obj_list" },
-	{ DDIO_OP_OBJ_RESERVE, "obj", NULL },
-	{ DDIO_OP_DROP_CACHE, "obj", NULL },
-	{ DDIO_OP_FSCK, "obj", "fsck" },
-	{ DDIO_OP_ATTACH, "attach", NULL },
-	{ DDIO_OP_DETACH, "attach", NULL },
-	{ DDIO_OP_COLL_START, "coll_start", NULL },
-	{ DDIO_OP_COLL_DATA, "coll_data", NULL },
-	{ DDIO_OP_COLL_WANT, "coll_want", NULL },
-	{ DDIO_OP_COLL_PIECE, "coll_data", NULL },
-	{ DDIO_OP_COLL_DONE, "coll_done", NULL },
-	{ DDIO_OP_COLL_ABORT, "coll_abort", NULL },
-	{ DDIO_OP_JOINT, "joint", NULL },
-	{ DDIO_OP_COLL_JOIN, "coll_join", NULL },
-	{ DDIO_OP_GROUP_JOIN, "group_join", NULL },
-	{ DDIO_OP_GROUP_TABLE, "group_table", NULL },
-	{ DDIO_OP_FAN_IN, "fan", NULL },
-	{ DDIO_OP_FAN_OUT, "fan", NULL },
-	{ DDIO_OP_GROUP_ABORT, "fan", NULL },
-	{ DDIO_OP_EXCHANGE, "exchange", NULL },
-};
+static const struct carried carried[] = { { DDIO_OP_HELLO, "hello", NULL },
+					  { DDIO_OP_CHALLENGE, "challenge", NULL },
+					  { DDIO_OP_PROOF, "proof", NULL },
+					  { DDIO_OP_WELCOME, "welcome", NULL },
+					  { DDIO_OP_REFUSE, "refuse", NULL },
+					  { DDIO_OP_PING, NULL, NULL },
+					  { DDIO_OP_STATUS, NULL, "status" },
+					  { DDIO_OP_NS_CREATE, "ns_create", "record" },
+					  { DDIO_OP_NS_LOOKUP, "ns_name", "record" },
+					  { DDIO_OP_NS_REMOVE, "ns_name", "record" },
+					  { DDIO_OP_NS_REMOVE_DONE, "ns_size", NULL },
+					  { DDIO_OP_NS_EXTEND, "ns_size", NULL },
+					  { DDIO_OP_NS_SET_SIZE, "ns_size", NULL },
+					  { DDIO_OP_NS_LIST, "ns_list", "ns_listing" },
+					  { DDIO_OP_OBJ_READ, "obj", "obj_data" },
+					  { DDIO_OP_OBJ_WRITE, "obj", NULL },
+					  { DDIO_OP_OBJ_SYNC, "obj", NULL },
+					  { DDIO_OP_OBJ_REMOVE, "obj", NULL },
+					  { DDIO_OP_OBJ_TRUNCATE, "obj", NULL },
+					  { DDIO_OP_OBJ_EXTENTS, "obj", "extents" },
+					  { DDIO_OP_OBJ_LIST, "obj", "obj_list" },
+					  { DDIO_OP_OBJ_RESERVE, "obj", NULL },
+					  { DDIO_OP_DROP_CACHE, "obj", NULL },
+					  { DDIO_OP_FSCK, "obj", "fsck" },
+					  { DDIO_OP_ATTACH, "attach", NULL },
+					  { DDIO_OP_DETACH, "attach", NULL },
+					  { DDIO_OP_COLL_START, "coll_start", NULL },
+					  { DDIO_OP_COLL_DATA, "coll_data", NULL },
+					  { DDIO_OP_COLL_WANT, "coll_want", NULL },
+					  { DDIO_OP_COLL_PIECE, "coll_data", NULL },
+					  { DDIO_OP_COLL_DONE, "coll_done", NULL },
+					  { DDIO_OP_COLL_ABORT, "coll_abort", NULL },
+					  { DDIO_OP_JOINT, "joint", NULL },
+					  { DDIO_OP_COLL_JOIN, "coll_join", NULL },
+					  { DDIO_OP_GROUP_JOIN, "group_join", NULL },
+					  { DDIO_OP_GROUP_TABLE, "group_table", NULL },
+					  { DDIO_OP_FAN_IN, "fan", NULL },
+					  { DDIO_OP_FAN_OUT, "fan", NULL },
+					  { DDIO_OP_GROUP_ABORT, "fan", NULL },
+					  { DDIO_OP_EXCHANGE, "exchange", NULL },
+					  CARRIED_FS };
 
 #define NCARRIED (sizeof(carried) / sizeof(carried[0]))
 

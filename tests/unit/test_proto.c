@@ -142,6 +142,8 @@ static void test_counts_against_length(void)
 	for (i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
 		huge_count("ns_listing", 0, counts[i]);
 		huge_count("extents", 0, counts[i]);
+		huge_count("fs_entries", 0, counts[i]);
+		huge_count("fs_value", 0, counts[i]);
 		huge_count("obj_list", 0, counts[i]);
 		huge_count("coll_want", 12, counts[i]);
 		huge_count("group_table", 16, counts[i]);
@@ -319,10 +321,11 @@ static void test_status(void)
 	CU_ASSERT_EQUAL(ddio_status_to_errno(DDIO_ST_OVERLAP), -EBADSLT);
 	CU_ASSERT_EQUAL(ddio_status_to_errno(DDIO_ST_MAX), -EIO);
 	CU_ASSERT_EQUAL(ddio_status_to_errno(UINT32_MAX), -EIO);
-	CU_ASSERT_EQUAL(ddio_status_from_errno(-EXDEV), DDIO_ST_IO);
+	CU_ASSERT_EQUAL(ddio_status_from_errno(-EXDEV), DDIO_ST_CROSS);
+	CU_ASSERT_EQUAL(ddio_status_from_errno(-ETXTBSY), DDIO_ST_IO);
 	CU_ASSERT_EQUAL(ddio_status_from_errno(-EMSGSIZE), DDIO_ST_TOO_BIG);
 	CU_ASSERT_EQUAL(ddio_status_from_errno(-EOVERFLOW), DDIO_ST_RANGE);
-	CU_ASSERT_EQUAL(ddio_status_from_errno(-EPERM), DDIO_ST_PERMISSION);
+	CU_ASSERT_EQUAL(ddio_status_from_errno(-EPERM), DDIO_ST_NOT_PERMITTED);
 	/* a positive number is no error of ours */
 	CU_ASSERT_EQUAL(ddio_status_from_errno(EINVAL), DDIO_ST_IO);
 }

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include "proto/codec.h"
 
-enum { EXTENT_LEN = 24, ID_LEN = 8 };
+enum { EXTENT_LEN = 28, ID_LEN = 8 };
 
-#define OBJ_FLAGS (DDIO_OBJ_NO_PREFETCH | DDIO_OBJ_ALL | DDIO_OBJ_REPAIR)
+#define OBJ_FLAGS (DDIO_OBJ_NO_PREFETCH | DDIO_OBJ_ALL | DDIO_OBJ_REPAIR | DDIO_OBJ_ZERO)
 
 ssize_t ddio_put_obj(void *buf, size_t cap, const struct ddio_msg_obj *x)
 {
@@ -74,6 +74,7 @@ ssize_t ddio_put_extents(void *buf, size_t cap, const struct ddio_msg_extents *x
 		ddio_wr_u64(&w, x->ext[i].block);
 		ddio_wr_u64(&w, x->ext[i].start);
 		ddio_wr_u64(&w, x->ext[i].count);
+		ddio_wr_u32(&w, x->ext[i].flags);
 	}
 	return ddio_wr_end(&w);
 }
@@ -85,6 +86,8 @@ static void rd_extent(struct ddio_rd *r, struct ddio_wire_extent *e)
 	e->block = ddio_rd_u64(r);
 	e->start = ddio_rd_u64(r);
 	e->count = ddio_rd_u64(r);
+	e->flags = ddio_rd_u32(r);
+	ddio_rd_check(r, !(e->flags & ~DDIO_EXTENT_UNWRITTEN), -EPROTO);
 	ddio_rd_check(r, e->count > 0, -EINVAL);
 	ddio_rd_check(r, e->start <= DDIO_MAX_FILE && e->block <= max && e->count <= max,
 		      -EMSGSIZE);

@@ -175,6 +175,7 @@ struct ddio_msg_obj {
 #define DDIO_OBJ_NO_PREFETCH 0x1u
 #define DDIO_OBJ_ALL 0x2u    /* SYNC, DROP_CACHE: every file, every disk of the reactor */
 #define DDIO_OBJ_REPAIR 0x4u /* FSCK: mend what can be mended */
+#define DDIO_OBJ_ZERO 0x8u   /* ALLOCATE: what was written reads as zeros too */
 /* FSCK with this as disk: the records of the name space, on the node that serves it. */
 #define DDIO_FSCK_NAMES UINT32_MAX
 
@@ -188,7 +189,9 @@ struct ddio_wire_extent { /* EXTENTS reply: array */
 	uint64_t block;	  /* first block in the object */
 	uint64_t start;	  /* byte on the disk */
 	uint64_t count;	  /* blocks */
+	uint32_t flags;	  /* DDIO_EXTENT_* */
 };
+#define DDIO_EXTENT_UNWRITTEN 0x1u /* has space, reads as zeros */
 struct ddio_msg_extents {
 	uint32_t n, more;
 	struct ddio_wire_extent *ext; /* allocated: free() */
@@ -389,5 +392,7 @@ DDIO_PROTO_CODEC(group_join, ddio_msg_group_join);
 DDIO_PROTO_CODEC(group_table, ddio_msg_group_table);
 DDIO_PROTO_CODEC(fan, ddio_msg_fan);
 DDIO_PROTO_CODEC(exchange, ddio_msg_exchange);
+
+#include "proto/proto_fs.h"
 
 #endif /* DDIO_PROTO_H */

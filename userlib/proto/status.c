@@ -36,7 +36,23 @@ static const struct status_info infos[DDIO_ST_MAX] = {
 	ST(SHUTDOWN, ESHUTDOWN, "the I/O processor is stopping"),
 	ST(RANGE, EFBIG, "beyond the largest file or number"),
 	ST(OVERLAP, EBADSLT, "two members write the same byte"),
-	ST(NO_DATA, ENODATA, "beyond the end of the file"),
+	ST(NO_DATA, ENODATA, "beyond the end of the file, or no such attribute"),
+	ST(NOT_EMPTY, ENOTEMPTY, "the directory is not empty"),
+	ST(NOT_DIR, ENOTDIR, "not a directory"),
+	ST(IS_DIR, EISDIR, "a directory"),
+	ST(CROSS, EXDEV, "not within one file system"),
+	ST(LINKS, EMLINK, "too many links"),
+	ST(NAME_LONG, ENAMETOOLONG, "the name is too long"),
+	ST(NOT_PERMITTED, EPERM, "not permitted"),
+	ST(AGAIN, EAGAIN, "somebody else has it now"),
+	ST(DEADLOCK, EDEADLK, "would wait for ever"),
+	ST(INTERRUPTED, EINTR, "interrupted"),
+	ST(LOOP, ELOOP, "too many symbolic links"),
+	ST(NO_PLACE, ENXIO, "nothing there"),
+	ST(SMALL_BUFFER, ERANGE, "does not fit"),
+	ST(READ_ONLY, EROFS, "read-only"),
+	ST(QUOTA, EDQUOT, "quota exceeded"),
+	ST(NO_LOCKS, ENOLCK, "too many locks"),
 };
 
 const char *ddio_status_name(uint32_t status)
@@ -61,13 +77,7 @@ static uint32_t status_alias(int err)
 	case EMSGSIZE:
 		return DDIO_ST_TOO_BIG;
 	case EOVERFLOW:
-	case ERANGE:
 		return DDIO_ST_RANGE;
-	case EPERM:
-	case EROFS:
-		return DDIO_ST_PERMISSION;
-	case EDQUOT:
-		return DDIO_ST_NO_SPACE;
 	case ENOSYS:
 		return DDIO_ST_UNSUPPORTED;
 	default:

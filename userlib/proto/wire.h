@@ -98,6 +98,7 @@ enum ddio_opcode {
 	DDIO_OP_FS_UNLOCK_OWNER = 152,
 	DDIO_OP_FS_ORPHANS = 153, /* reply: inodes whose data nobody has removed */
 	DDIO_OP_FS_GONE = 154,	  /* all objects of an orphan are gone: forget it */
+	DDIO_OP_FS_DETACH = 155,  /* the mount ends: its opens and locks are released */
 
 	/* objects, for the file system */
 	DDIO_OP_OBJ_STAT = 160,	 /* reply: allocated bytes */
@@ -143,8 +144,24 @@ enum ddio_status {
 	DDIO_ST_SHUTDOWN = 21, /* the I/O processor is stopping */
 	DDIO_ST_RANGE = 22,    /* beyond the largest file or number */
 	DDIO_ST_OVERLAP = 23,  /* two members write the same byte */
-	DDIO_ST_NO_DATA = 24,  /* beyond the end of the file */
-	DDIO_ST_MAX = 25
+	DDIO_ST_NO_DATA = 24,  /* beyond the end of the file; no such attribute */
+	DDIO_ST_NOT_EMPTY = 25,
+	DDIO_ST_NOT_DIR = 26,
+	DDIO_ST_IS_DIR = 27,
+	DDIO_ST_CROSS = 28, /* from one file system into another */
+	DDIO_ST_LINKS = 29, /* too many links */
+	DDIO_ST_NAME_LONG = 30,
+	DDIO_ST_NOT_PERMITTED = 31,
+	DDIO_ST_AGAIN = 32, /* somebody has it locked */
+	DDIO_ST_DEADLOCK = 33,
+	DDIO_ST_INTERRUPTED = 34,
+	DDIO_ST_LOOP = 35,
+	DDIO_ST_NO_PLACE = 36,	   /* seeking: no such place */
+	DDIO_ST_SMALL_BUFFER = 37, /* a value does not fit */
+	DDIO_ST_READ_ONLY = 38,
+	DDIO_ST_QUOTA = 39,
+	DDIO_ST_NO_LOCKS = 40, /* too many locks */
+	DDIO_ST_MAX = 41
 };
 
 /* Limits, checked before anything is allocated. */

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Messages of the file system as structures of the host; included by proto.h, whose rules hold here
+ * too.  Attributes and entries of directories are those of the library's interface.
+ */
+#ifndef DDIO_PROTO_FS_H
+#define DDIO_PROTO_FS_H
+
+#include <ddio/fs.h>
+#include "proto/proto.h"
+
+/**
+ * struct ddio_fs_seq - of a request that must not be done twice
+ * @seq: counts such requests of a mount, from 1; made again after a lost connection it has the
+ *	same number and gets the same answer.  0: it will not be made again
+ * @upto: every answer up to this one has arrived
+ */
+struct ddio_fs_seq {
+	uint64_t seq, upto;
+};
+
+/* FS_ATTACH: this connection is one of a mount's.  A mount is away when it has none. */
+struct ddio_msg_fs_attach {
+	uint8_t mount[DDIO_GROUP_ID_LEN]; /* at random, not all 0 */
+	uint32_t flags;			  /* DDIO_FS_ATTACH_* */
+};
+#define DDIO_FS_ATTACH_TOLD 0x1u /* open files and locks have been told again: there are no more */
+
+struct ddio_msg_fs_attached {
+	uint64_t boot;	     /* as in WELCOME */
+	uint64_t grace_ns;   /* as long the name space waits yet for mounts to tell theirs again */
+	uint64_t timeout_ns; /* a mount away for longer loses its opens and locks */
+	uint32_t known; /* 1: this mount's are as it told them; 0: it has to tell them (again) */
+};
+
+/* GETATTR, READLINK, LISTXATTR, RELEASE, GONE; LOCK_CANCEL: the id of the request that waits. */
+struct ddio_msg_fs_ino {
+	uint64_t ino;
+};
+
+/* A name is 1 to DDIO_MAX_NAME bytes without '/'. */
+struct ddio_msg_fs_name { /* LOOKUP; UNLINK */
+	struct ddio_fs_seq seq;
+	uint64_t parent;
+	uint32_t flags; /* DDIO_FS_UNLINK_DIR */
+	char name[DDIO_MAX_NAME + 1];
+};
+#define DDIO_FS_UNLINK_DIR 0x1u /* rmdir */
+
+struct ddio_msg_fs_attr { /* reply to many */
+	struct ddio_fs_attr attr;
+};
+
+struct ddio_msg_fs_setattr { /* what @mask does not name has no meaning */
+	uint64_t ino;
+	uint32_t mask; /* DDIO_FS_SET_*, DDIO_FS_KILL_SUID */
+	uint32_t mode, uid, gid;
+	uint64_t size;
+	struct timespec atime, mtime, ctime;
+};
+
+struct ddio_msg_fs_make {
+	struct ddio_fs_seq seq;
+	uint64_t parent;
+	uint32_t flags; /* DDIO_FS_MAKE_* */
+	uint32_t mode, umask;
+	uint32_t uid, gid;
+	uint64_t rdev;
+	char name[DDIO_MAX_NAME + 1];
+	char target[DDIO_FS_TARGET_MAX + 1]; /* of a symbolic link, else empty */
+};
+#define DDIO_FS_MAKE_EXCL 0x1u /* else a regular file of that name is as good */
+#define DDIO_FS_MAKE_OPEN 0x2u /* a regular file: and open it */
+
+struct ddio_msg_fs_open {
+	uint64_t ino;
+	uint32_t flags; /* DDIO_FS_OPEN_* */
+};
+#define DDIO_FS_OPEN_AGAIN 0x1u /* told again: it was open before */
+
+/* Reply to MAKE and OPEN. */
+struct ddio_msg_fs_opened {
+	uint32_t flags; /* DDIO_FS_OPENED_* */
+	struct ddio_fs_attr attr;
+	struct ddio_file_record rec; /* if OPENED_RECORD; ddio_fs_opened_free() */
+};
+#define DDIO_FS_OPENED_MADE 0x1u
+#define DDIO_FS_OPENED_RECORD 0x2u /* a regular file that is open now */
+/* Never had data: FS_WROTE with DDIO_FS_WROTE_DATA before the first byte or block goes to a disk. */
+#define DDIO_FS_OPENED_BARE 0x4u
+void ddio_fs_opened_free(struct ddio_msg_fs_opened *x);
+
+struct ddio_msg_fs_link {
+	struct ddio_fs_seq seq;
+	uint64_t ino, parent;
+	char name[DDIO_MAX_NAME + 1];
+};
+
+struct ddio_msg_fs_rename {
+	struct ddio_fs_seq seq;
+	uint64_t parent, new_parent;
+	uint32_t flags; /* DDIO_FS_RENAME_* */
+	char name[DDIO_MAX_NAME + 1];
+	char new_name[DDIO_MAX_NAME + 1];
+};
+#define DDIO_FS_RENAME_NOREPLACE 0x1u
+#define DDIO_FS_RENAME_EXCHANGE 0x2u
+
+struct ddio_msg_fs_target { /* READLINK reply: 1 to DDIO_FS_TARGET_MAX bytes */
+	char target[DDIO_FS_TARGET_MAX + 1];
+};
+
+struct ddio_msg_fs_readdir { /* ORPHANS: @cookie is a number of an inode, those behind it */
+	uint64_t ino;
+	uint64_t cookie;
+	uint32_t max;
+	uint32_t flags; /* DDIO_FS_READDIR_PLUS */
+};
+#define DDIO_FS_READDIR_PLUS 0x1u
+
+struct ddio_msg_fs_entries {	     /* READDIR reply */
+	uint32_t n, more;	     /* more: 0 if the directory ends here */
+	uint32_t plus;		     /* 1: whole attributes, else ino and type */
+	struct ddio_fs_dirent *ents; /* one allocation, names included: free() */
+};
+
+struct ddio_msg_fs_xattr { /* GETXATTR (no value), SETXATTR, REMOVEXATTR (no value) */
+	struct ddio_fs_seq seq;
+	uint64_t ino;
+	uint32_t flags; /* DDIO_FS_XATTR_* */
+	uint32_t len;	/* at most DDIO_FS_XATTR_MAX */
+	char name[DDIO_MAX_NAME + 1];
+	const void *value; /* points into the payload */
+};
+#define DDIO_FS_XATTR_CREATE 0x1u
+#define DDIO_FS_XATTR_REPLACE 0x2u
+#define DDIO_FS_XATTR_KILL_SGID 0x4u
+
+struct ddio_msg_fs_value { /* GETXATTR, LISTXATTR reply: a value; names, each with a zero behind */
+	uint32_t len;
+	const void *data; /* points into the payload */
+};
+
+struct ddio_msg_fs_wrote {
+	uint64_t ino;
+	uint64_t end;	/* the size is at least this */
+	uint32_t flags; /* DDIO_FS_WROTE_* */
+};
+#define DDIO_FS_WROTE_DATA 0x1u	     /* has, or is about to have, data on its disks */
+#define DDIO_FS_WROTE_TIMES 0x2u     /* modified now */
+#define DDIO_FS_WROTE_KILL_SUID 0x4u /* as DDIO_FS_KILL_SUID */
+
+struct ddio_msg_fs_append {
+	struct ddio_fs_seq seq;
+	uint64_t ino;
+	uint64_t len; /* more than 0 */
+};
+
+struct ddio_msg_fs_place { /* APPEND reply: the attributes are those after it */
+	uint64_t offset;
+	struct ddio_fs_attr attr;
+};
+
+struct ddio_msg_fs_alloc { /* ignored if the change is not this one any more; replies attributes */
+	uint64_t ino;
+	uint64_t change;
+	uint64_t alloc;
+};
+
+struct ddio_msg_fs_space { /* SPACE reply */
+	uint64_t inodes;
+};
+
+enum ddio_fs_lock_type {
+	DDIO_FS_LOCK_NONE = 0, /* SET: unlock */
+	DDIO_FS_LOCK_READ = 1,
+	DDIO_FS_LOCK_WRITE = 2,
+	DDIO_FS_LOCK_MAX = 3,
+};
+
+struct ddio_msg_fs_lock { /* LOCK_TEST and its reply, LOCK_SET */
+	uint64_t ino;
+	uint64_t id;	     /* SET, WAIT: of the mount's choice, for LOCK_CANCEL */
+	uint64_t start, end; /* bytes, the last included */
+	uint64_t owner;
+	uint32_t pid;
+	uint32_t type;	/* enum ddio_fs_lock_type */
+	uint32_t flags; /* DDIO_FS_LOCK_* */
+};
+#define DDIO_FS_LOCK_FLOCK 0x1u
+#define DDIO_FS_LOCK_WAIT 0x2u	/* the reply comes when it can be had */
+#define DDIO_FS_LOCK_AGAIN 0x4u /* told again: it was had before */
+#define DDIO_FS_LOCK_OTHER 0x8u /* TEST reply: another mount's */
+
+struct ddio_msg_fs_owner { /* UNLOCK_OWNER: its locks of fcntl(2) */
+	uint64_t ino;
+	uint64_t owner;
+};
+
+/*
+ * Replies with objects to be removed, of inodes that have neither a name nor an opener any more
+ * (UNLINK, RENAME, RELEASE: none or one; ORPHANS: several), are struct ddio_msg_ns_listing with
+ * empty names.  The client removes the objects on all disks, then says GONE.
+ */
+
+struct ddio_msg_obj_stat { /* OBJ_STAT reply */
+	uint64_t alloc;	   /* bytes of allocated blocks */
+	uint64_t end;	   /* first byte behind the last allocated block */
+};
+
+struct ddio_msg_obj_copy { /* reply: struct ddio_msg_obj_data with the length that was copied */
+	struct ddio_file_ref from, to;
+	uint32_t disk;
+	uint32_t flags;
+	uint64_t from_offset, to_offset; /* bytes in the objects */
+	uint64_t len;			 /* at most DDIO_MAX_BULK */
+};
+
+#define DDIO_FS_CODEC(name, type)                                             \
+	ssize_t ddio_put_##name(void *buf, size_t cap, const struct type *x); \
+	int ddio_get_##name(const void *buf, size_t len, struct type *x)
+
+DDIO_FS_CODEC(fs_attach, ddio_msg_fs_attach);
+DDIO_FS_CODEC(fs_attached, ddio_msg_fs_attached);
+DDIO_FS_CODEC(fs_ino, ddio_msg_fs_ino);
+DDIO_FS_CODEC(fs_name, ddio_msg_fs_name);
+DDIO_FS_CODEC(fs_attr, ddio_msg_fs_attr);
+DDIO_FS_CODEC(fs_setattr, ddio_msg_fs_setattr);
+DDIO_FS_CODEC(fs_make, ddio_msg_fs_make);
+DDIO_FS_CODEC(fs_open, ddio_msg_fs_open);
+DDIO_FS_CODEC(fs_opened, ddio_msg_fs_opened);
+DDIO_FS_CODEC(fs_link, ddio_msg_fs_link);
+DDIO_FS_CODEC(fs_rename, ddio_msg_fs_rename);
+DDIO_FS_CODEC(fs_target, ddio_msg_fs_target);
+DDIO_FS_CODEC(fs_readdir, ddio_msg_fs_readdir);
+DDIO_FS_CODEC(fs_entries, ddio_msg_fs_entries);
+DDIO_FS_CODEC(fs_xattr, ddio_msg_fs_xattr);
+DDIO_FS_CODEC(fs_value, ddio_msg_fs_value);
+DDIO_FS_CODEC(fs_wrote, ddio_msg_fs_wrote);
+DDIO_FS_CODEC(fs_append, ddio_msg_fs_append);
+DDIO_FS_CODEC(fs_place, ddio_msg_fs_place);
+DDIO_FS_CODEC(fs_alloc, ddio_msg_fs_alloc);
+DDIO_FS_CODEC(fs_space, ddio_msg_fs_space);
+DDIO_FS_CODEC(fs_lock, ddio_msg_fs_lock);
+DDIO_FS_CODEC(fs_owner, ddio_msg_fs_owner);
+DDIO_FS_CODEC(obj_stat, ddio_msg_obj_stat);
+DDIO_FS_CODEC(obj_copy, ddio_msg_obj_copy);
+
+#undef DDIO_FS_CODEC
+
+#endif /* DDIO_PROTO_FS_H */
