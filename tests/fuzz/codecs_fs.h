@@ -130,7 +130,7 @@ static inline void gen_fs_make(struct rnd *r, struct ddio_msg_fs_make *x)
 static inline void gen_fs_open(struct rnd *r, struct ddio_msg_fs_open *x)
 {
 	x->ino = gen_ino(r);
-	x->flags = (uint32_t)rnd_below(r, 2);
+	x->flags = (uint32_t)rnd_below(r, 4);
 }
 
 static inline void gen_fs_opened(struct rnd *r, struct ddio_msg_fs_opened *x)

@@ -301,7 +301,7 @@ int ddio_get_fs_open(const void *buf, size_t len, struct ddio_msg_fs_open *x)
 	struct ddio_rd r = ddio_rd_begin(buf, len);
 
 	x->ino = ddio_rd_ino(&r);
-	x->flags = ddio_rd_flags(&r, DDIO_FS_OPEN_AGAIN);
+	x->flags = ddio_rd_flags(&r, DDIO_FS_OPEN_AGAIN | DDIO_FS_OPEN_LOOK);
 	return ddio_rd_end(&r);
 }
 

@@ -77,6 +77,7 @@ struct ddio_msg_fs_open {
 	uint32_t flags; /* DDIO_FS_OPEN_* */
 };
 #define DDIO_FS_OPEN_AGAIN 0x1u /* told again: it was open before */
+#define DDIO_FS_OPEN_LOOK 0x2u	/* only attributes and record, also of an orphan */
 
 /* Reply to MAKE and OPEN. */
 struct ddio_msg_fs_opened {
@@ -85,7 +86,7 @@ struct ddio_msg_fs_opened {
 	struct ddio_file_record rec; /* if OPENED_RECORD; ddio_fs_opened_free() */
 };
 #define DDIO_FS_OPENED_MADE 0x1u
-#define DDIO_FS_OPENED_RECORD 0x2u /* a regular file that is open now */
+#define DDIO_FS_OPENED_RECORD 0x2u /* a regular file: @rec */
 /* Never had data: FS_WROTE with DDIO_FS_WROTE_DATA before the first byte or block goes to a disk. */
 #define DDIO_FS_OPENED_BARE 0x4u
 void ddio_fs_opened_free(struct ddio_msg_fs_opened *x);
