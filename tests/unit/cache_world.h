@@ -94,11 +94,15 @@ bool ddio_object_lookup(const struct ddio_object *obj, uint64_t block, uint64_t 
 
 int ddio_object_alloc(struct ddio_object *obj, uint64_t first, uint64_t count)
 {
-	uint64_t i, size = obj->ref.block;
+	uint64_t i, size = obj->ref.block, missing = 0;
 
-	if (first + count > WORLD_BLOCKS || count * size > world_now->space)
+	for (i = first; i < first + count && i < WORLD_BLOCKS; i++)
+		missing += !obj->placed[i];
+	if (first + count > WORLD_BLOCKS || missing * size > world_now->space)
 		return -ENOSPC;
 	for (i = first; i < first + count; i++) {
+		if (obj->placed[i])
+			continue;
 		obj->start[i] = world_now->used;
 		obj->placed[i] = true;
 		obj->written[i] = false;

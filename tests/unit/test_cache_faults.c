@@ -227,17 +227,17 @@ static void discarded_blocks_are_not_written(void)
 	world_write(w, obj, 0, buf, 16);
 	world_write(w, obj, BS, buf, 16);
 	world_write(w, obj, 2 * BS, buf, 16);
-	ddio_cache_discard(w->cache, obj, 1);
+	ddio_cache_discard(w->cache, obj, 1, UINT64_MAX);
 	CU_ASSERT_EQUAL(stats(w).dirty, 1);
 	CU_ASSERT_EQUAL(world_flush(w, NULL, false), 0);
 	CU_ASSERT_EQUAL(world_count(w, DDIO_DISK_WRITE), 1);
 	/* With its write under way it is awaited, by a flush. */
 	world_write_start(w, &x, obj, BS, buf, BS);
 	CU_ASSERT_EQUAL(x.status, 0);
-	ddio_cache_discard(w->cache, obj, 0);
-	CU_ASSERT(ddio_cache_busy(w->cache, obj, 0));
-	CU_ASSERT(ddio_cache_busy(w->cache, obj, 1));
-	CU_ASSERT(!ddio_cache_busy(w->cache, obj, 2));
+	ddio_cache_discard(w->cache, obj, 0, UINT64_MAX);
+	CU_ASSERT(ddio_cache_busy(w->cache, obj, 0, UINT64_MAX));
+	CU_ASSERT(ddio_cache_busy(w->cache, obj, 1, UINT64_MAX));
+	CU_ASSERT(!ddio_cache_busy(w->cache, obj, 2, UINT64_MAX));
 	obj->placed[1] = false;
 	world_flush_start(w, &f, obj, false);
 	world_posts(w);
@@ -245,7 +245,7 @@ static void discarded_blocks_are_not_written(void)
 	world_run(w);
 	CU_ASSERT_EQUAL(f.status, 0);
 	CU_ASSERT(!obj->written[1]);
-	CU_ASSERT(!ddio_cache_busy(w->cache, obj, 0));
+	CU_ASSERT(!ddio_cache_busy(w->cache, obj, 0, UINT64_MAX));
 	CU_ASSERT(ddio_cache_idle(w->cache));
 	CU_ASSERT_EQUAL(obj->refs, 1);
 	CU_ASSERT_EQUAL(stats(w).blocks, 0);
@@ -263,7 +263,7 @@ static void a_read_under_way_is_made_again_after_a_discard(void)
 
 	world_fill(w, obj, 2);
 	world_read_start(w, &x, obj, 0, buf, 8);
-	ddio_cache_discard(w->cache, obj, 0);
+	ddio_cache_discard(w->cache, obj, 0, UINT64_MAX);
 	obj->placed[0] = false;
 	world_run(w);
 	CU_ASSERT_EQUAL(x.status, 0);
@@ -286,7 +286,7 @@ static void a_lock_keeps_requests_waiting(void)
 	world_fill(w, obj, 3);
 	CU_ASSERT(world_lock(w, &lock, obj, 1));
 	CU_ASSERT_PTR_NULL(lock.lock.dirty);
-	CU_ASSERT(ddio_cache_busy(w->cache, obj, 1));
+	CU_ASSERT(ddio_cache_busy(w->cache, obj, 1, UINT64_MAX));
 	world_write_start(w, &wr, obj, BS, out, 1);
 	world_read_start(w, &rd, obj, BS, in, 8);
 	world_read_start(w, &free_rd, obj, 2 * BS, in2, 8);
@@ -444,7 +444,7 @@ static void a_locked_block_that_is_discarded_goes_at_the_unlock(void)
 	world_write(w, obj, 10, buf, 8);
 	CU_ASSERT(world_lock(w, &lock, obj, 0));
 	CU_ASSERT_PTR_NOT_NULL(lock.lock.dirty);
-	ddio_cache_discard(w->cache, obj, 0);
+	ddio_cache_discard(w->cache, obj, 0, UINT64_MAX);
 	CU_ASSERT(all((const uint8_t *)lock.lock.dirty + 11, 7, 0));
 	ddio_cache_unlock(w->cache, &lock.lock, false);
 	world_run(w);

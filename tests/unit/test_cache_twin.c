@@ -242,9 +242,9 @@ static void discard(struct twin *t, uint32_t o)
 	uint64_t from = (uint64_t)first * t->obj[o]->ref.block;
 
 	world_run(t->w);
-	ddio_cache_discard(t->w->cache, t->obj[o], first);
+	ddio_cache_discard(t->w->cache, t->obj[o], first, UINT64_MAX);
 	world_run(t->w);
-	t->wrong += ddio_cache_busy(t->w->cache, t->obj[o], first);
+	t->wrong += ddio_cache_busy(t->w->cache, t->obj[o], first, UINT64_MAX);
 	for (i = first; i < NBLOCKS; i++)
 		t->obj[o]->placed[i] = false;
 	t->obj[o]->end = t->obj[o]->end < first ? t->obj[o]->end : first;

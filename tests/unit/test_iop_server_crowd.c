@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A crowd at one node, at random: each client has a file of its own, writes,
- * reads, cuts, removes and syncs it, and vanishes in the middle now and then; disks
+ * reads, cuts, removes and syncs it, makes holes, allocates, copies parts of it, and vanishes in the middle now and then; disks
  * fail; the node is stopped and started. What is read must be what was written, every
  * request has one reply, and in the end the records are consistent.
  */
@@ -15,6 +15,7 @@
  * struct person - one client and its file
  * @bytes: what the file holds; @unknown: where that is not known
  * @offset, @len: of the request under way; @opcode 0: none
+ * @from: of a copy; @zero: an allocation is to clear
  */
 struct person {
 	struct sc *c;
@@ -24,7 +25,8 @@ struct person {
 	uint8_t buf[FILE_MAX];
 	uint16_t opcode;
 	uint32_t replies;
-	uint64_t offset, len;
+	uint64_t offset, len, from;
+	bool zero;
 };
 
 struct crowd {
@@ -57,7 +59,10 @@ static void mark(struct person *p, uint64_t from, uint64_t len, bool unknown)
 static void touched(const struct person *p, uint64_t *from, uint64_t *len)
 {
 	*from = p->offset;
-	*len = p->opcode == DDIO_OP_OBJ_WRITE ? p->len : 0;
+	*len = 0;
+	if (p->opcode == DDIO_OP_OBJ_WRITE || p->opcode == DDIO_OP_OBJ_PUNCH ||
+	    p->opcode == DDIO_OP_OBJ_COPY || (p->opcode == DDIO_OP_OBJ_ALLOCATE && p->zero))
+		*len = p->len;
 	if (p->opcode == DDIO_OP_OBJ_TRUNCATE || p->opcode == DDIO_OP_OBJ_REMOVE)
 		*len = FILE_MAX - p->offset;
 }
@@ -75,12 +80,37 @@ static void person_vanish(struct crowd *cr, struct person *p)
 	person_come(cr, p);
 }
 
+/* From one half of its file into the other. */
+static void person_copy(struct person *p)
+{
+	struct ddio_msg_obj_copy copy = { .disk = p->disk };
+	uint8_t buf[128];
+
+	p->len = 1 + rnd(FILE_MAX / 2 - 1);
+	p->from = rnd((uint32_t)(FILE_MAX / 2 - p->len + 1));
+	p->offset = FILE_MAX / 2 + rnd((uint32_t)(FILE_MAX / 2 - p->len + 1));
+	if (rnd(2)) {
+		uint64_t from = p->from;
+
+		p->from = p->offset;
+		p->offset = from;
+	}
+	copy.from = sc_obj(p->id, p->disk, 0, 0).file;
+	copy.to = copy.from;
+	copy.from_offset = p->from;
+	copy.to_offset = p->offset;
+	copy.len = p->len;
+	sc_send(p->c, p->opcode, buf, ddio_put_obj_copy(buf, sizeof(buf), &copy), NULL, 0);
+}
+
 static void person_ask(struct person *p)
 {
 	static const uint16_t ops[] = {
-		DDIO_OP_OBJ_WRITE,    DDIO_OP_OBJ_WRITE,  DDIO_OP_OBJ_WRITE,  DDIO_OP_OBJ_WRITE,
-		DDIO_OP_OBJ_READ,     DDIO_OP_OBJ_READ,	  DDIO_OP_OBJ_READ,   DDIO_OP_OBJ_SYNC,
-		DDIO_OP_OBJ_TRUNCATE, DDIO_OP_DROP_CACHE, DDIO_OP_OBJ_RESERVE
+		DDIO_OP_OBJ_WRITE,    DDIO_OP_OBJ_WRITE,  DDIO_OP_OBJ_WRITE,	DDIO_OP_OBJ_WRITE,
+		DDIO_OP_OBJ_READ,     DDIO_OP_OBJ_READ,	  DDIO_OP_OBJ_READ,	DDIO_OP_OBJ_SYNC,
+		DDIO_OP_OBJ_TRUNCATE, DDIO_OP_DROP_CACHE, DDIO_OP_OBJ_RESERVE,	DDIO_OP_OBJ_PUNCH,
+		DDIO_OP_OBJ_PUNCH,    DDIO_OP_OBJ_COPY,	  DDIO_OP_OBJ_ALLOCATE, DDIO_OP_OBJ_STAT,
+		DDIO_OP_OBJ_EXTENTS
 	};
 	struct ddio_msg_obj obj;
 	uint8_t buf[64];
@@ -99,8 +129,18 @@ static void person_ask(struct person *p)
 	for (i = 0; i < p->len && p->opcode == DDIO_OP_OBJ_WRITE; i++)
 		p->buf[i] = (uint8_t)rnd(256);
 	p->replies = p->c->replies;
-	sc_send(p->c, p->opcode, buf, ddio_put_obj(buf, sizeof(buf), &obj),
-		p->opcode == DDIO_OP_OBJ_WRITE ? p->buf : NULL, p->len);
+	p->zero = rnd(2);
+	if (p->opcode == DDIO_OP_OBJ_ALLOCATE && p->zero)
+		obj.flags = DDIO_OBJ_ZERO;
+	if (p->opcode == DDIO_OP_OBJ_READ && rnd(2)) {
+		obj.flags = DDIO_OBJ_STREAM;
+		obj.stream = 1 + rnd(2);
+	}
+	if (p->opcode == DDIO_OP_OBJ_COPY)
+		person_copy(p);
+	else
+		sc_send(p->c, p->opcode, buf, ddio_put_obj(buf, sizeof(buf), &obj),
+			p->opcode == DDIO_OP_OBJ_WRITE ? p->buf : NULL, p->len);
 }
 
 static bool person_sees(const struct person *p)
@@ -128,9 +168,13 @@ static void person_hear(struct crowd *cr, struct person *p)
 		cr->wrong += !person_sees(p);
 	else if (p->opcode == DDIO_OP_OBJ_WRITE && ok)
 		memcpy(p->bytes + from, p->buf, len);
+	else if (p->opcode == DDIO_OP_OBJ_COPY && ok)
+		memcpy(p->bytes + from, p->bytes + p->from, len);
 	else if (len && ok)
 		memset(p->bytes + from, 0, len);
-	if (len)
+	if (p->opcode == DDIO_OP_OBJ_COPY && ok)
+		memcpy(p->unknown + from, p->unknown + p->from, len);
+	else if (len)
 		mark(p, from, len, !ok);
 	/* What is forgotten although it could not be written is lost: then nobody knows. */
 	if (p->opcode == DDIO_OP_DROP_CACHE && !ok)

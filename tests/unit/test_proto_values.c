@@ -151,7 +151,8 @@ static void test_welcome_values(void)
 
 static void test_obj_values(void)
 {
-	struct ddio_msg_obj x = { .file = { .id = 1, .block = 512 } };
+	struct ddio_msg_obj x = { .file = { .id = 1, .block = 512 } }, twin;
+	uint8_t buf[64];
 	struct ddio_msg_obj_data d = { .len = DDIO_MAX_BULK };
 	struct ddio_wire_extent e = { .count = 1 };
 	struct ddio_msg_extents xs = { .n = 1, .ext = &e };
@@ -163,7 +164,7 @@ static void test_obj_values(void)
 	CU_ASSERT_EQUAL(judge("obj", &x), -EINVAL);
 	x.file.id = 0; /* no file at all */
 	CU_ASSERT_EQUAL(judge("obj", &x), 0);
-	x.flags = DDIO_OBJ_ZERO << 1;
+	x.flags = DDIO_OBJ_STREAM << 1;
 	CU_ASSERT_EQUAL(judge("obj", &x), -EPROTO);
 	x.flags = 0;
 	x.offset = DDIO_MAX_FILE;
@@ -172,6 +173,15 @@ static void test_obj_values(void)
 	CU_ASSERT_EQUAL(judge("obj", &x), -EMSGSIZE);
 	x.offset = UINT64_MAX;
 	CU_ASSERT_EQUAL(judge("obj", &x), -EMSGSIZE);
+	/* The number of a stream is there only if the flag says so. */
+	x = (struct ddio_msg_obj){ .flags = DDIO_OBJ_STREAM, .stream = 77 };
+	CU_ASSERT_EQUAL(judge("obj", &x), 0);
+	CU_ASSERT_EQUAL(ddio_put_obj(buf, sizeof(buf), &x), 56);
+	CU_ASSERT_EQUAL(ddio_get_obj(buf, 48, &twin), -EPROTO);
+	CU_ASSERT_EQUAL(ddio_get_obj(buf, 56, &twin), 0);
+	CU_ASSERT_EQUAL(twin.stream, 77);
+	x.flags = 0;
+	CU_ASSERT_EQUAL(ddio_put_obj(buf, sizeof(buf), &x), 48);
 	CU_ASSERT_EQUAL(judge("obj_data", &d), 0);
 	d.len++;
 	CU_ASSERT_EQUAL(judge("obj_data", &d), -EMSGSIZE);

@@ -200,32 +200,58 @@ void ddio_cache_write(struct ddio_cache *c, struct ddio_cache_io *io)
 	cache_begin(c, io, true);
 }
 
+/* Calls @fn with every entry of a range of blocks until it says true; by the shorter way. */
+static bool range_any(struct ddio_cache *c, const struct ddio_object *obj, uint64_t first,
+		      uint64_t count, bool (*fn)(struct ddio_cache *c, struct cache_entry *e))
+{
+	struct cache_entry *e, *tmp;
+
+	if (count <= c->nentries) {
+		for (; count; count--, first++) {
+			e = cache_entry_find(c, obj, first);
+			if (e && fn(c, e))
+				return true;
+		}
+		return false;
+	}
+	ddio_list_for_each_entry_safe(e, tmp, &c->all, all)
+		if (e->obj == obj && e->block >= first && e->block - first < count && fn(c, e))
+			return true;
+	return false;
+}
+
+static bool entry_discard(struct ddio_cache *c, struct cache_entry *e)
+{
+	cache_entry_forget(c, e);
+	return false;
+}
+
+static bool entry_in_use(struct ddio_cache *c, struct cache_entry *e)
+{
+	(void)c;
+	return e->state != ENTRY_IDLE || e->lock;
+}
+
 /**
  * ddio_cache_discard - forget blocks without writing them
  * @c: the cache of the object's disk
  * @obj: the object
  * @first: first of the blocks
+ * @count: how many
  */
-void ddio_cache_discard(struct ddio_cache *c, struct ddio_object *obj, uint64_t first)
+void ddio_cache_discard(struct ddio_cache *c, struct ddio_object *obj, uint64_t first,
+			uint64_t count)
 {
-	struct cache_entry *e, *tmp;
-
-	ddio_list_for_each_entry_safe(e, tmp, &c->all, all)
-		if (e->obj == obj && e->block >= first)
-			cache_entry_forget(c, e);
-	if (!first)
+	range_any(c, obj, first, count, entry_discard);
+	if (!first && count == UINT64_MAX)
 		cache_errors_forget(c, obj);
 	cache_kick(c);
 }
 
-bool ddio_cache_busy(const struct ddio_cache *c, const struct ddio_object *obj, uint64_t first)
+bool ddio_cache_busy(struct ddio_cache *c, const struct ddio_object *obj, uint64_t first,
+		     uint64_t count)
 {
-	const struct cache_entry *e;
-
-	ddio_list_for_each_entry(e, &c->all, all)
-		if (e->obj == obj && e->block >= first && (e->state != ENTRY_IDLE || e->lock))
-			return true;
-	return false;
+	return range_any(c, obj, first, count, entry_in_use);
 }
 
 bool ddio_cache_idle(const struct ddio_cache *c)

@@ -94,11 +94,13 @@ struct ddio_cache_flush {
 };
 
 void ddio_cache_flush(struct ddio_cache *cache, struct ddio_cache_flush *flush);
-/* Forget the blocks of an object from @first on without writing them (remove, truncate).
- * Those with I/O under way are forgotten when it ends. */
-void ddio_cache_discard(struct ddio_cache *cache, struct ddio_object *obj, uint64_t first);
-/* Is I/O of the cache under way, or a lock held, on a block of the object from @first on? */
-bool ddio_cache_busy(const struct ddio_cache *cache, const struct ddio_object *obj, uint64_t first);
+/* Forget @count blocks of an object from @first on without writing them (remove, truncate, punch);
+ * UINT64_MAX: all from there on.  Those with I/O under way are forgotten when it ends. */
+void ddio_cache_discard(struct ddio_cache *cache, struct ddio_object *obj, uint64_t first,
+			uint64_t count);
+/* Is I/O of the cache under way, or a lock held, on one of these blocks? */
+bool ddio_cache_busy(struct ddio_cache *cache, const struct ddio_object *obj, uint64_t first,
+		     uint64_t count);
 /* No I/O and no work of the cache is under way. */
 bool ddio_cache_idle(const struct ddio_cache *cache);
 
@@ -132,5 +134,8 @@ void ddio_cache_lock_cancel(struct ddio_cache *cache, struct ddio_block_lock *lo
 
 /* Does the cache hold, or just write, newer bytes of the block than the disk has? */
 bool ddio_cache_newer(struct ddio_cache *cache, const struct ddio_object *obj, uint64_t block);
+/* The first block of [first, first + count) of which it does; first + count if there is none. */
+uint64_t ddio_cache_next_newer(struct ddio_cache *cache, const struct ddio_object *obj,
+			       uint64_t first, uint64_t count);
 
 #endif /* DDIO_CACHE_H */

@@ -252,25 +252,22 @@ static void io_pump(struct ddio_cache *c, struct ddio_cache_io *io)
 	io_finish(c, io);
 }
 
-/* Every block that is written gets its place now, so that a full disk is told to the writer. */
+/* Every block that is written gets its place now, or none does: a full disk is told to the writer. */
 static int io_alloc(struct ddio_cache_io *io)
 {
 	uint32_t size = ddio_object_file(io->obj)->block;
-	uint64_t block = io->offset / size;
+	uint64_t first = io->offset / size, block;
 	uint64_t end = (io->offset + io->len - 1) / size + 1;
 	uint64_t start, run;
 	bool written;
-	int err = 0;
 
-	for (; block < end && !err; block += run) {
-		bool hole = !ddio_object_lookup(io->obj, block, &start, &run, &written);
-
+	for (block = first; block < end; block += run) {
+		if (!ddio_object_lookup(io->obj, block, &start, &run, &written))
+			return ddio_object_alloc(io->obj, first, end - first);
 		if (run > end - block)
-			run = end - block;
-		if (hole)
-			err = ddio_object_alloc(io->obj, block, run);
+			break;
 	}
-	return err;
+	return 0;
 }
 
 void cache_io_begin(struct ddio_cache *c, struct ddio_cache_io *io, bool write)

@@ -136,6 +136,11 @@ void ddio_cache_lock_cancel(struct ddio_cache *c, struct ddio_block_lock *lock)
 	}
 }
 
+static bool entry_newer(const struct cache_entry *e)
+{
+	return e->dirty || e->state == ENTRY_WRITING;
+}
+
 /**
  * ddio_cache_newer - is a block better had from the cache, or read later?
  * @c: the cache of the object's disk
@@ -148,5 +153,22 @@ bool ddio_cache_newer(struct ddio_cache *c, const struct ddio_object *obj, uint6
 {
 	const struct cache_entry *e = cache_entry_find(c, obj, block);
 
-	return e && (e->dirty || e->state == ENTRY_WRITING);
+	return e && entry_newer(e);
+}
+
+uint64_t ddio_cache_next_newer(struct ddio_cache *c, const struct ddio_object *obj, uint64_t first,
+			       uint64_t count)
+{
+	const struct cache_entry *e;
+	uint64_t at = first, found = first + count;
+
+	if (count <= c->nentries) {
+		while (at < found && !ddio_cache_newer(c, obj, at))
+			at++;
+		return at;
+	}
+	ddio_list_for_each_entry(e, &c->all, all)
+		if (e->obj == obj && e->block >= first && e->block < found && entry_newer(e))
+			found = e->block;
+	return found;
 }

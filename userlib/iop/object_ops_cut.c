@@ -1,39 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * Removing and truncating an object.  Its blocks are freed when nobody reads or
- * writes them any more: collectives of the file end first, then what the cache
- * has of them is forgotten and its I/O awaited, again and again until nothing
- * came between.
- */
+/* Removing and truncating an object, and freeing blocks in the middle of it. */
 #include <errno.h>
-#include <stdlib.h>
 #include "iop/server_priv.h"
-
-static void cut_try(struct server_request *req);
-
-static uint64_t cut_size(const struct server_request *req)
-{
-	if (req->msg.opcode == DDIO_OP_OBJ_REMOVE)
-		return 0;
-	return req->obj.offset + req->obj.len;
-}
-
-static uint64_t cut_blocks(const struct server_request *req)
-{
-	uint32_t size = req->obj.file.block;
-
-	return cut_size(req) / size + (cut_size(req) % size != 0);
-}
-
-static void cut_committed(struct ddio_commit *commit, int err)
-{
-	struct server_request *req = commit->arg;
-
-	if (err)
-		server_fail_obj(req, err, "committing");
-	else
-		server_reply(req, NULL, 0);
-}
 
 static void cut_now(struct server_request *req)
 {
@@ -42,79 +10,11 @@ static void cut_now(struct server_request *req)
 	if (req->msg.opcode == DDIO_OP_OBJ_REMOVE)
 		err = ddio_object_remove(req->object);
 	else
-		err = ddio_object_truncate(req->object, cut_blocks(req));
-	if (err) {
+		err = ddio_object_punch(req->object, req->first, req->count);
+	if (err)
 		server_fail_obj(req, err, "freeing its blocks");
-		return;
-	}
-	req->commit.done = cut_committed;
-	ddio_store_commit(req->disk->store, &req->commit);
-}
-
-static void cut_again(void *arg)
-{
-	cut_try(arg);
-}
-
-/* A flush waits for what is written, not for what is being read. */
-static void cut_flushed(struct ddio_cache_flush *flush, int status)
-{
-	struct server_request *req = flush->arg;
-	struct ddio_env *env = req->reactor->env;
-
-	(void)status; /* what could not be written is still dirty, and its next flush will tell */
-	req->timer.fn = cut_again;
-	req->timer.arg = req;
-	if (!ddio_cache_busy(req->disk->cache, req->object, cut_blocks(req)) ||
-	    ddio_timer_arm(env, &req->timer, ddio_env_now(env) + SERVER_POLL_NS))
-		cut_try(req);
-}
-
-/* False: the request is over. */
-static bool cut_wait(struct server_request *req)
-{
-	struct ddio_env *env = req->reactor->env;
-	uint64_t now = ddio_env_now(env);
-
-	if (!req->deadline)
-		req->deadline = now + req->reactor->iop->conf->timeout_ns;
-	if (now >= req->deadline) {
-		server_fail(req, DDIO_ST_BUSY,
-			    "disk %s: a collective transfer of file %llu does not end",
-			    req->disk->name, (unsigned long long)req->obj.file.id);
-		return false;
-	}
-	req->timer.fn = cut_again;
-	if (!ddio_timer_arm(env, &req->timer, now + SERVER_POLL_NS))
-		return true;
-	server_fail_obj(req, -ENOMEM, "waiting for a collective transfer");
-	return false;
-}
-
-static void cut_try(struct server_request *req)
-{
-	uint64_t first = cut_blocks(req);
-
-	if (ddio_coll_uses(req->reactor, req->obj.file.id)) {
-		cut_wait(req);
-		return;
-	}
-	/*
-	 * Once before all, so that nothing is written that will be gone; and when nothing is under way.
-	 * In between it would have those start again who read such a block, and each wait for the
-	 * other for ever.
-	 */
-	if (!req->discarded)
-		ddio_cache_discard(req->disk->cache, req->object, first);
-	req->discarded = true;
-	if (!ddio_cache_busy(req->disk->cache, req->object, first)) {
-		ddio_cache_discard(req->disk->cache, req->object, first);
-		cut_now(req);
-		return;
-	}
-	req->flush.obj = req->object;
-	req->flush.done = cut_flushed;
-	ddio_cache_flush(req->disk->cache, &req->flush);
+	else
+		server_obj_commit(req);
 }
 
 /* False: there is nothing to cut, and the reply has gone. */
@@ -143,48 +43,31 @@ int server_op_obj_remove(struct server_request *req, const void *payload)
 	int ret;
 
 	if (cut_begin(req, payload, &ret))
-		cut_try(req);
+		server_obj_quiet(req, 0, UINT64_MAX, cut_now);
 	return ret;
 }
 
-static void cut_zeroed(struct ddio_cache_io *io, int status)
+/* The first block that is wholly behind @at. */
+static uint64_t block_behind(const struct server_request *req, uint64_t at)
 {
-	struct server_request *req = io->arg;
+	uint32_t size = req->obj.file.block;
 
-	if (status)
-		server_fail_obj(req, status, "clearing the rest of the last block");
-	else
-		cut_try(req);
+	return at / size + (at % size != 0);
 }
 
-static void truncate_try(void *arg)
+static void truncate_rest(struct server_request *req)
 {
-	struct server_request *req = arg;
-	uint64_t size = cut_size(req), start, run;
-	uint32_t block = req->obj.file.block;
-	bool written;
+	uint64_t first = block_behind(req, req->obj.offset + req->obj.len);
 
-	if (ddio_coll_uses(req->reactor, req->obj.file.id)) {
-		if (cut_wait(req))
-			req->timer.fn = truncate_try;
-		return;
-	}
-	if (!(size % block) ||
-	    !ddio_object_lookup(req->object, size / block, &start, &run, &written)) {
-		cut_try(req);
-		return;
-	}
+	server_obj_quiet(req, first, UINT64_MAX - first, cut_now);
+}
+
+static void truncate_edge(struct server_request *req)
+{
+	uint64_t size = req->obj.offset + req->obj.len;
+
 	/* What is cut off within a block must read as zeros if the file grows again. */
-	req->io.obj = req->object;
-	req->io.offset = size;
-	req->io.len = block - size % block;
-	req->data = calloc(1, req->io.len);
-	req->io.buf = req->data;
-	req->io.done = cut_zeroed;
-	if (!req->data)
-		server_fail_obj(req, -ENOMEM, "clearing the rest of the last block");
-	else
-		ddio_cache_write(req->disk->cache, &req->io);
+	server_obj_zero(req, size, block_behind(req, size) * req->obj.file.block, truncate_rest);
 }
 
 int server_op_obj_truncate(struct server_request *req, const void *payload)
@@ -192,6 +75,48 @@ int server_op_obj_truncate(struct server_request *req, const void *payload)
 	int ret;
 
 	if (cut_begin(req, payload, &ret))
-		truncate_try(req);
+		server_obj_alone(req, truncate_edge);
+	return ret;
+}
+
+/* Where the first block that is wholly within the range begins, or the range ends. */
+static uint64_t punch_head(const struct server_request *req)
+{
+	uint64_t end = req->obj.offset + req->obj.len;
+	uint64_t head = block_behind(req, req->obj.offset) * req->obj.file.block;
+
+	return head < end ? head : end;
+}
+
+static void punch_rest(struct server_request *req)
+{
+	uint64_t first = block_behind(req, req->obj.offset);
+	uint64_t end = (req->obj.offset + req->obj.len) / req->obj.file.block;
+
+	if (end > first)
+		server_obj_quiet(req, first, end - first, cut_now);
+	else
+		server_reply(req, NULL, 0);
+}
+
+static void punch_tail(struct server_request *req)
+{
+	uint64_t end = req->obj.offset + req->obj.len;
+	uint64_t tail = end / req->obj.file.block * req->obj.file.block;
+
+	server_obj_zero(req, tail < punch_head(req) ? end : tail, end, punch_rest);
+}
+
+static void punch_edge(struct server_request *req)
+{
+	server_obj_zero(req, req->obj.offset, punch_head(req), punch_tail);
+}
+
+int server_op_obj_punch(struct server_request *req, const void *payload)
+{
+	int ret;
+
+	if (cut_begin(req, payload, &ret))
+		server_obj_alone(req, punch_edge);
 	return ret;
 }

@@ -11,9 +11,26 @@ static uint32_t most_entries(const struct server_request *req)
 	return (uint32_t)req->obj.len;
 }
 
+/* Blocks that were never written are data all the same where the cache has some for them. */
+static bool extent_written(struct ddio_cache *cache, const struct ddio_object *obj, uint64_t at,
+			   uint64_t *run)
+{
+	uint64_t dirty = ddio_cache_next_newer(cache, obj, at, *run);
+	uint64_t n = 1;
+
+	if (dirty > at) {
+		*run = dirty - at < *run ? dirty - at : *run;
+		return false;
+	}
+	while (n < *run && ddio_cache_newer(cache, obj, at + n))
+		n++;
+	*run = n;
+	return true;
+}
+
 /* The extents from block @at on, at most @max. */
-static void extents_fill(const struct ddio_object *obj, uint64_t at, uint32_t max,
-			 struct ddio_msg_extents *x)
+static void extents_fill(struct ddio_cache *cache, const struct ddio_object *obj, uint64_t at,
+			 uint32_t max, struct ddio_msg_extents *x)
 {
 	uint64_t end = ddio_object_end(obj), start, run;
 	bool written;
@@ -25,10 +42,15 @@ static void extents_fill(const struct ddio_object *obj, uint64_t at, uint32_t ma
 			x->more = 1;
 			return;
 		}
+		if (run > end - at)
+			run = end - at;
+		if (!written)
+			written = extent_written(cache, obj, at, &run);
 		x->ext[x->n++] = (struct ddio_wire_extent){
 			.block = at,
 			.start = start,
-			.count = run < end - at ? run : end - at,
+			.count = run,
+			.flags = written ? 0 : DDIO_EXTENT_UNWRITTEN,
 		};
 	}
 }
@@ -51,7 +73,7 @@ int server_op_obj_extents(struct server_request *req, const void *payload)
 		return 0;
 	}
 	if (!err)
-		extents_fill(req->object, req->obj.offset, max, &x);
+		extents_fill(req->disk->cache, req->object, req->obj.offset, max, &x);
 	SERVER_REPLY(req, extents, &x);
 	free(x.ext);
 	return 0;

@@ -78,7 +78,8 @@ struct server_client {
  * @status: with @text
  * @pending, @err: of requests that wait for several things
  * @tries: how often something was begun that others can undo
- * @discarded: what is cut was forgotten by the cache once
+ * @first, @count: blocks that are to be quiet (object_ops_quiet.c), @discarded: and were forgotten by
+ *	the cache once; @step: what comes next
  * @data: the handler's, freed with the request
  */
 struct server_request {
@@ -98,6 +99,8 @@ struct server_request {
 	uint32_t pending, tries;
 	int err;
 	bool discarded;
+	uint64_t first, count;
+	void (*step)(struct server_request *req);
 	uint64_t deadline;
 	struct ddio_timer timer;
 	struct ddio_commit commit;
@@ -280,7 +283,27 @@ int server_op_obj_truncate(struct server_request *req, const void *payload);
 int server_op_obj_extents(struct server_request *req, const void *payload);
 int server_op_obj_list(struct server_request *req, const void *payload);
 int server_op_obj_reserve(struct server_request *req, const void *payload);
+int server_op_obj_stat(struct server_request *req, const void *payload);
+int server_op_obj_punch(struct server_request *req, const void *payload);
+int server_op_obj_allocate(struct server_request *req, const void *payload);
+int server_op_obj_copy(struct server_request *req, const void *payload);
 int server_op_fsck(struct server_request *req, const void *payload);
+
+/*
+ * object_ops_quiet.c: changing where blocks lie, beside readers, writers and collectives.
+ */
+/* Calls @step when no collective uses the request's file; it may be at once. */
+void server_obj_alone(struct server_request *req, void (*step)(struct server_request *req));
+/* Calls @step at a moment when no I/O is under way on @count blocks of its object from @first on, no
+ * collective uses it, and the cache has forgotten what it had of them.  A request that waits too long is
+ * failed instead. */
+void server_obj_quiet(struct server_request *req, uint64_t first, uint64_t count,
+		      void (*step)(struct server_request *req));
+/* Bytes [from, to), which lie within one block, read as zeros; a hole stays one.  Then @step. */
+void server_obj_zero(struct server_request *req, uint64_t from, uint64_t to,
+		     void (*step)(struct server_request *req));
+/* Commits and replies. */
+void server_obj_commit(struct server_request *req);
 
 /*
  * object_ops.c: decodes the record, finds the disk if @whole is false or the record names one, and

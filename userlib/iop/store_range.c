@@ -148,7 +148,7 @@ int ddio_object_punch(struct ddio_object *obj, uint64_t first, uint64_t count)
 
 	if (obj->removed)
 		return -ENOENT;
-	n = extents_within(obj, first, end);
+	n = count ? extents_within(obj, first, end) : 0;
 	if (!n)
 		return 0;
 	if (ddio_batch_reserve(&store->open, 1, n) || ddio_extent_map_reserve(&obj->map, 1) ||

@@ -5,7 +5,8 @@
 
 enum { EXTENT_LEN = 28, ID_LEN = 8 };
 
-#define OBJ_FLAGS (DDIO_OBJ_NO_PREFETCH | DDIO_OBJ_ALL | DDIO_OBJ_REPAIR | DDIO_OBJ_ZERO)
+#define OBJ_FLAGS \
+	(DDIO_OBJ_NO_PREFETCH | DDIO_OBJ_ALL | DDIO_OBJ_REPAIR | DDIO_OBJ_ZERO | DDIO_OBJ_STREAM)
 
 ssize_t ddio_put_obj(void *buf, size_t cap, const struct ddio_msg_obj *x)
 {
@@ -16,6 +17,8 @@ ssize_t ddio_put_obj(void *buf, size_t cap, const struct ddio_msg_obj *x)
 	ddio_wr_u32(&w, x->flags);
 	ddio_wr_u64(&w, x->offset);
 	ddio_wr_u64(&w, x->len);
+	if (x->flags & DDIO_OBJ_STREAM)
+		ddio_wr_u64(&w, x->stream);
 	return ddio_wr_end(&w);
 }
 
@@ -34,6 +37,7 @@ int ddio_get_obj(const void *buf, size_t len, struct ddio_msg_obj *x)
 	x->flags = ddio_rd_u32(&r);
 	x->offset = ddio_rd_u64(&r);
 	x->len = ddio_rd_u64(&r);
+	x->stream = x->flags & DDIO_OBJ_STREAM ? ddio_rd_u64(&r) : 0;
 	ddio_rd_check(&r, !(x->flags & ~OBJ_FLAGS), -EPROTO);
 	ddio_rd_check(&r, no_file(&x->file) || ddio_file_ref_ok(&x->file), -EINVAL);
 	ddio_rd_check(&r, x->offset <= DDIO_MAX_FILE && x->len <= DDIO_MAX_FILE - x->offset,

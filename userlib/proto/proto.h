@@ -171,11 +171,15 @@ struct ddio_msg_obj {
 	uint32_t flags;	 /* DDIO_OBJ_* */
 	uint64_t offset; /* byte in the object (EXTENTS, LIST: cursor) */
 	uint64_t len;	 /* bytes (RESERVE: blocks; EXTENTS, LIST: most entries) */
+	uint64_t stream; /* with DDIO_OBJ_STREAM only, else not on the wire */
 };
 #define DDIO_OBJ_NO_PREFETCH 0x1u
 #define DDIO_OBJ_ALL 0x2u    /* SYNC, DROP_CACHE: every file, every disk of the reactor */
 #define DDIO_OBJ_REPAIR 0x4u /* FSCK: mend what can be mended */
 #define DDIO_OBJ_ZERO 0x8u   /* ALLOCATE: what was written reads as zeros too */
+/* READ: one of a stream of reads that the client has given a number, such as those of an open file;
+ * read ahead as the streams do, not as the papers. */
+#define DDIO_OBJ_STREAM 0x10u
 /* FSCK with this as disk: the records of the name space, on the node that serves it. */
 #define DDIO_FSCK_NAMES UINT32_MAX
 
