@@ -129,8 +129,11 @@ int ddio_lane_up(struct ddio_lane *lane, struct ddio_error *error)
 
 void ddio_lane_fail(struct ddio_lane *lane, const struct ddio_error *error)
 {
+	struct ddio_session *s = lane_session(lane);
 	struct ddio_conn *conn = lane->conn;
 
+	if (conn && s->lane_lost)
+		s->lane_lost(s, lane);
 	lane->conn = NULL;
 	lane->state = DDIO_LANE_DOWN;
 	memset(&lane->alive, 0, sizeof(lane->alive));

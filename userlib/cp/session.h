@@ -14,6 +14,7 @@
 #include "cp/error.h"
 #include "env/env.h"
 
+struct ddio_lane;
 struct ddio_node;
 
 /**
@@ -46,6 +47,7 @@ struct ddio_disk_place {
  * @watchdog: looks at all connections that owe something while there are any
  * @solo: the group of one of strided and listed independent requests
  * @told_pin: it was said that memory cannot be pinned
+ * @lane_lost: a lane that was connected, or on its way, is about to be closed; may be NULL
  * @last_error: the application's thread only
  */
 struct ddio_session {
@@ -69,6 +71,8 @@ struct ddio_session {
 	struct ddio_timer watchdog;
 	struct ddio_group *solo;
 	bool told_pin;
+	void (*lane_lost)(struct ddio_session *session, struct ddio_lane *lane);
+	void *lane_lost_arg;
 	char last_error[DDIO_MAX_TEXT];
 };
 
