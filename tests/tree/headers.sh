@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Every header compiles alone; the public ones also as C++ and as strict C99.
+# Every header compiles alone; the public ones also as C++ and as strict C99 with POSIX.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 passed=0 failed=0
@@ -12,7 +12,7 @@ try() {
 }
 inc="-Iinclude -Iuserlib -Ikmod/shared -I."
 for h in include/ddio/*.h; do
-	try gcc -std=c99 -pedantic -Wall -Wextra -Werror $inc -fsyntax-only -x c "$h"
+	try gcc -std=c99 -D_POSIX_C_SOURCE=200809L -pedantic -Wall -Wextra -Werror $inc -fsyntax-only -x c "$h"
 	try g++ -Wall -Wextra -Werror $inc -fsyntax-only -x c++ "$h"
 done
 for h in userlib/*/*.h kmod/shared/*.h tools/*.h; do
