@@ -143,6 +143,7 @@ void ddio_cache_free(struct ddio_cache *c)
 		cache_entry_drop(c, e);
 		cache_entry_settle(c, e);
 	}
+	cache_streams_free(c);
 	cache_mem_trim(c);
 	cache_errors_forget(c, NULL);
 	cache_table_exit(c);
@@ -164,6 +165,7 @@ void ddio_cache_stats(const struct ddio_cache *c, struct ddio_cache_stats *stats
 	stats->bytes = c->bytes + c->pooled;
 	if (c->filling)
 		stats->bytes += cache_mem_cost(c->filling->size);
+	cache_stream_stats(c, stats);
 	stats->queue = ddio_queue_length(&c->queue);
 	stats->max_queue = c->queue.max;
 }

@@ -17,6 +17,8 @@ struct ddio_cache;
 struct ddio_cache_stats {
 	uint64_t hits, misses;
 	uint64_t prefetches, prefetch_used, prefetch_wasted;
+	uint64_t runs,
+		depth; /* of streams: those that are read ahead of, and the deepest one's blocks */
 	uint64_t blocks, dirty, bytes;
 	uint64_t queue, max_queue;
 };
@@ -55,6 +57,8 @@ void ddio_cache_stats(const struct ddio_cache *cache, struct ddio_cache_stats *s
  * @offset, @len: bytes of the object; within one block or over several
  * @buf: data; a write's data must stay until @done
  * @done: from the loop or from inside ddio_cache_read/write (a hit): status 0 or -errno
+ * @stream: with @prefetch: the number of a stream of reads of the object, which are read ahead of as they
+ *	have been going (cache_stream.c); 0: of none, one block ahead as in the papers
  * @hit, @disk_reqs: results
  * Reads of holes and of what was never written give zeros.
  */
@@ -63,7 +67,8 @@ struct ddio_cache_io {
 	uint64_t offset;
 	uint64_t len;
 	void *buf;
-	bool prefetch; /* read one block ahead on this disk afterwards */
+	bool prefetch; /* read ahead on this disk afterwards */
+	uint64_t stream;
 	void (*done)(struct ddio_cache_io *io, int status);
 	void *arg;
 	uint32_t hit;

@@ -104,6 +104,7 @@ static void entry_submit(struct ddio_cache *c, struct cache_entry *e, enum ddio_
 	e->req.offset = start;
 	e->req.len = e->size;
 	e->req.buf = buf;
+	e->req.later = e->state == ENTRY_READING && e->run;
 	e->req.done = entry_done;
 	c->inflight++;
 	ddio_queue_push(&c->queue, &e->req);
@@ -174,27 +175,37 @@ void cache_disk_write(struct ddio_cache *c, struct cache_entry *e)
 	entry_submit(c, e, DDIO_DISK_WRITE, start, e->buf);
 }
 
-/* The block behind the request, if it has been written, is not here, and there is memory for it. */
-void cache_prefetch(struct ddio_cache *c, struct ddio_cache_io *io)
+bool cache_prefetch_block(struct ddio_cache *c, struct ddio_cache_io *io, uint64_t block,
+			  uint64_t run)
 {
-	uint64_t block = (io->offset + io->len - 1) / ddio_object_file(io->obj)->block + 1;
-	uint64_t start, run;
+	uint64_t start, n;
 	struct cache_entry *e;
 	bool written;
 
 	if (block >= ddio_object_end(io->obj) || cache_entry_find(c, io->obj, block))
-		return;
-	if (!ddio_object_lookup(io->obj, block, &start, &run, &written) || !written)
-		return;
+		return true;
+	if (!ddio_object_lookup(io->obj, block, &start, &n, &written) || !written)
+		return true;
 	e = cache_entry_get(c, io->obj, block);
 	if (!e)
-		return;
+		return false;
 	if (!cache_mem_try(c, e)) {
 		cache_entry_settle(c, e);
-		return;
+		return false;
 	}
 	e->prefetched = true;
+	e->run = run;
+	c->unused += cache_mem_cost(e->size);
 	c->stats.prefetches++;
 	io->disk_reqs++;
 	cache_disk_read(c, e, start);
+	return true;
+}
+
+/* The block behind the request. */
+void cache_prefetch(struct ddio_cache *c, struct ddio_cache_io *io)
+{
+	uint32_t size = ddio_object_file(io->obj)->block;
+
+	cache_prefetch_block(c, io, (io->offset + io->len - 1) / size + 1, 0);
 }

@@ -195,8 +195,7 @@ void cache_entry_clean(struct ddio_cache *c, struct cache_entry *e)
 void cache_entry_drop(struct ddio_cache *c, struct cache_entry *e)
 {
 	if (e->prefetched)
-		c->stats.prefetch_wasted++;
-	e->prefetched = false;
+		cache_stream_wasted(c, e);
 	cache_entry_clean(c, e);
 	free(e->mask);
 	e->mask = NULL;

@@ -41,8 +41,7 @@ void cache_piece_end(struct ddio_cache *c, struct cache_piece *p, int status)
 static void entry_used(struct ddio_cache *c, struct cache_entry *e)
 {
 	if (e->prefetched)
-		c->stats.prefetch_used++;
-	e->prefetched = false;
+		cache_stream_used(c, e);
 	ddio_list_del(&e->lru);
 	ddio_list_add(&e->lru, &c->lru);
 }
@@ -231,6 +230,19 @@ static int piece_start(struct ddio_cache *c, struct ddio_cache_io *io)
 	return 0;
 }
 
+static void io_prefetch(struct ddio_cache *c, struct ddio_cache_io *io)
+{
+	struct cache_io_state *s = cache_io_state(io);
+
+	if (!io->stream && c->queue.fcfs && s->running)
+		return;
+	s->prefetched = true;
+	if (io->stream)
+		cache_stream_read(c, io);
+	else
+		cache_prefetch(c, io);
+}
+
 /* Makes pieces, as many as may be under way, until all are made; a failure ends it. */
 static void io_pump(struct ddio_cache *c, struct ddio_cache_io *io)
 {
@@ -244,11 +256,8 @@ static void io_pump(struct ddio_cache *c, struct ddio_cache_io *io)
 			s->status = err;
 	}
 	s->pumping = false;
-	if (!s->write && io->prefetch && !s->status && s->next == io->len && !s->prefetched &&
-	    (!c->queue.fcfs || !s->running)) {
-		s->prefetched = true;
-		cache_prefetch(c, io);
-	}
+	if (!s->write && io->prefetch && !s->status && s->next == io->len && !s->prefetched)
+		io_prefetch(c, io);
 	io_finish(c, io);
 }
 

@@ -34,6 +34,17 @@ static bool mem_fits(const struct ddio_cache *c, uint64_t bytes, uint64_t nbufs)
 	return nbufs <= mem_max_blocks(c) && bytes <= DDIO_CACHE_PAPER_MAX;
 }
 
+uint64_t cache_mem_bound(const struct ddio_cache *c, uint32_t size)
+{
+	uint64_t bytes = c->opts.bytes;
+
+	if (c->opts.paper) {
+		bytes = mem_max_blocks(c) * cache_mem_cost(size);
+		bytes = bytes < DDIO_CACHE_PAPER_MAX ? bytes : DDIO_CACHE_PAPER_MAX;
+	}
+	return bytes;
+}
+
 static bool mem_room(const struct ddio_cache *c, uint32_t size)
 {
 	return !c->nbufs || mem_fits(c, c->bytes + cache_mem_cost(size), c->nbufs + 1);

@@ -61,7 +61,7 @@ enum entry_state {
  * @pin: being run
  * @write_back: to be written as soon as it can be
  * @failed: the last write back failed
- * @prefetched: read ahead and not used since
+ * @prefetched: read ahead and not used since; @run: for which run, 0: for none
  */
 struct cache_entry {
 	struct ddio_list hash, all, lru, unsettled, ready, mem, fill;
@@ -78,6 +78,7 @@ struct cache_entry {
 	uint64_t epoch;
 	int err;
 	bool pin, dirty, stale, write_back, failed, prefetched;
+	uint64_t run;
 	struct ddio_block_lock *lock;
 	struct ddio_queue_req req;
 };
@@ -118,6 +119,8 @@ struct cache_error {
 	int err;
 };
 
+struct cache_streams;
+
 /**
  * struct ddio_cache - the cache of one disk
  * @lru: entries with a buffer
@@ -133,6 +136,8 @@ struct cache_error {
  * @mem_err: a write back failed while somebody waited for memory
  * @inflight: disk requests of the cache
  * @epoch: number of the last flush
+ * @unused: memory of blocks that were read ahead and not used yet
+ * @streams: NULL until a request names a stream
  * @kicked: @kick is under way
  * @working: cache_work() is up the stack; @more: it is to go round again
  */
@@ -152,7 +157,8 @@ struct ddio_cache {
 	void *pool;
 	uint32_t pool_size;
 	uint64_t pooled, npooled;
-	uint64_t wanted, writing, inflight;
+	uint64_t wanted, writing, inflight, unused;
+	struct cache_streams *streams;
 	uint64_t seq, epoch;
 	uint64_t ndirty;
 	int lost_err, mem_err;
@@ -225,6 +231,8 @@ void cache_mem_run(struct ddio_cache *c);
 void cache_mem_shrink(struct ddio_cache *c);
 void cache_mem_trim(struct ddio_cache *c);
 uint64_t cache_mem_cost(uint32_t size);
+/* The bound on the memory of blocks of @size bytes. */
+uint64_t cache_mem_bound(const struct ddio_cache *c, uint32_t size);
 
 /* cache_disk.c */
 void cache_disk_read(struct ddio_cache *c, struct cache_entry *e, uint64_t start);
@@ -233,6 +241,19 @@ void cache_disk_fill(struct ddio_cache *c, struct cache_entry *e);
 void cache_disk_write(struct ddio_cache *c, struct cache_entry *e);
 void cache_disk_run_fills(struct ddio_cache *c);
 void cache_prefetch(struct ddio_cache *c, struct ddio_cache_io *io);
+/* Reads a block ahead for a run, 0: for none; if it is written, not here, and there is memory for it.
+ * False: there is none. */
+bool cache_prefetch_block(struct ddio_cache *c, struct ddio_cache_io *io, uint64_t block,
+			  uint64_t run);
+
+/* cache_stream.c */
+/* After a read of a stream has been cut into pieces: reads ahead. */
+void cache_stream_read(struct ddio_cache *c, struct ddio_cache_io *io);
+/* What was read ahead was used, or is dropped. */
+void cache_stream_used(struct ddio_cache *c, struct cache_entry *e);
+void cache_stream_wasted(struct ddio_cache *c, struct cache_entry *e);
+void cache_stream_stats(const struct ddio_cache *c, struct ddio_cache_stats *stats);
+void cache_streams_free(struct ddio_cache *c);
 
 /* cache_lock.c */
 bool cache_lock_try(struct ddio_cache *c, struct cache_entry *e, struct ddio_block_lock *lock);

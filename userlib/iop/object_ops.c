@@ -137,6 +137,7 @@ int server_op_obj_read(struct server_request *req, const void *payload)
 	}
 	io_start(req, read_done);
 	req->io.prefetch = !(req->obj.flags & DDIO_OBJ_NO_PREFETCH);
+	req->io.stream = req->obj.stream;
 	ddio_cache_read(req->disk->cache, &req->io);
 	return 0;
 }

@@ -143,7 +143,7 @@ void ddio_queue_init(struct ddio_queue *queue, struct ddio_env *env, struct ddio
  */
 void ddio_queue_push(struct ddio_queue *queue, struct ddio_queue_req *req)
 {
-	bool ahead = queue->fcfs || req->offset >= queue->head;
+	bool ahead = queue->fcfs || (req->offset >= queue->head && !req->later);
 	struct ddio_queue_req **heap = ahead ? &queue->sweep : &queue->next;
 
 	req->queue = queue;

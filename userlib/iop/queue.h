@@ -12,6 +12,8 @@
 /**
  * struct ddio_queue_req - one request; the caller owns the memory until @done
  * @op, @offset, @len, @buf: as in struct ddio_disk_req, of any length
+ * @later: in the next sweep, even if this one has yet to come by: so that whoever reads ahead cannot hold
+ *	the arm where he is for ever
  * @done: from the loop; 0 or -errno
  * The rest is the queue's.
  */
@@ -20,6 +22,7 @@ struct ddio_queue_req {
 	uint64_t offset;
 	uint64_t len;
 	void *buf;
+	bool later;
 	void (*done)(struct ddio_queue_req *req, int status);
 	struct ddio_queue *queue;
 	uint64_t seq;
