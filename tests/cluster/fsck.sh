@@ -1,0 +1,98 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# timeout: 600
+# Every kind of record of a disk is damaged, with the daemons down: `ddio fsck` finds it,
+# --repair mends it, files that were not hit keep every byte, also when the disks are
+# filled up afterwards.
+. "$(dirname "$0")/lib.sh"
+
+head -c 300000 /dev/urandom >"$dir/in"
+head -c 1500000 /dev/urandom >"$dir/big"
+
+restart() {
+	local n
+	for n in 0 1; do
+		"$build/ddiod" --conf "$DDIO_CONF" --node io$n --pid-file "$dir/$1/io$n.pid" \
+			--log-file "$dir/$1/io$n.log" ${2:+"$2"} || return 1
+	done
+}
+
+# begin NAME: three files over two disks, and the daemons down
+begin() {
+	start_cluster "$1" --iops 2 --disks 1 --engine aio --files --disk-size 8M || return 1
+	local f
+	for f in first keeper last; do
+		"$ddio" import --block-size 16K "$dir/in" $f >/dev/null || return 1
+	done
+	stop_cluster "$1"
+}
+
+# mended NAME FILE...: fsck finds something, mends it, finds nothing; the files named are as they were
+mended() {
+	local name=$1 f
+	shift
+	"$ddio" fsck >"$dir/found" 2>&1 && {
+		not_ok "$name: fsck finds nothing: $(cat "$dir/found")"
+		return
+	}
+	check "$name: found" grep -q '^[1-9][0-9]* problems, 0 repaired' "$dir/found"
+	check "$name: --repair" "$ddio" fsck --repair
+	check "$name: mended" grep -q '^0 problems, 0 repaired' <("$ddio" fsck)
+	for f in "$@"; do
+		check "$name: $f is whole" cmp "$dir/in" <("$ddio" export $f -)
+	done
+	# Whatever is free now is nobody's.
+	f=0
+	while [ $f -lt 20 ] && "$ddio" import --block-size 16K "$dir/big" big$f >/dev/null 2>&1; do
+		f=$((f + 1))
+	done
+	check "$name: $f large files fit, and then no more" [ $f -ge 8 -a $f -lt 12 ]
+	for f in $(seq 0 $((f - 1))); do
+		cmp -s "$dir/big" <("$ddio" export big$f -) || not_ok "$name: big$f is not whole"
+	done
+	for f in "$@"; do
+		check "$name: $f is still whole" cmp "$dir/in" <("$ddio" export $f -)
+	done
+	check "$name: consistent at the end" "$ddio" fsck
+}
+
+# one "RECORD HOW" FILES THAT MUST BE WHOLE
+one() {
+	local what=$1 name=${1// /-}
+	shift
+	check "$name: start" begin "$name" || return
+	# shellcheck disable=SC2086 # two words
+	check "$name: harm" "$helpers/harm" "$dir/$name/io0/$disk" $what
+	check "$name: daemons start" restart "$name"
+	mended "$name" "$@"
+	"$ddio" stop --clean --dir "$dir/$name" >/dev/null
+}
+
+disk=d0
+one "extent crc" keeper last
+one "extent drop" keeper last
+one "extent overlap" first keeper
+one "extent beyond" keeper last
+one "extent orphan" keeper last
+one "object crc" keeper last
+one "object drop" keeper last
+one "free crc" first keeper last
+one "free drop" first keeper last
+one "free double" first keeper last
+
+# A damaged label: refused, until told to mend it from its twin.
+check "label: start" begin label
+check "label: harm" "$helpers/harm" "$dir/label/io0/$disk" label crc
+"$build/ddiod" --conf "$DDIO_CONF" --node io0 --log-file "$dir/label/refused.log" 2>"$dir/refused"
+check "label: a damaged one is refused" [ $? -ne 0 ]
+check "label: --repair mends it" restart label --repair
+for f in first keeper last; do
+	check "label: $f is whole" cmp "$dir/in" <("$ddio" export $f -)
+done
+check "label: consistent" "$ddio" fsck
+stop_cluster label
+printf 'X' | dd of="$dir/label/d0.img" bs=1 seek=60 conv=notrunc status=none
+"$build/ddiod" --conf "$DDIO_CONF" --node io0 --log-file "$dir/label/refused.log" 2>"$dir/refused"
+check "label: one on the disk too" [ $? -ne 0 ]
+check "label: --repair mends it" restart label --repair
+check "label: consistent" "$ddio" fsck

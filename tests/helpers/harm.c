@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Damages the records of a disk whose daemon does not run.
+ *
+ *   harm DIR extent|object|free|label crc|drop	the first record: a bit turned, or gone
+ *   harm DIR extent overlap		the last one is put where the first one lies
+ *   harm DIR extent beyond		the first one's place becomes one behind the disk
+ *   harm DIR extent orphan		the first one becomes one of an object that does not exist
+ *   harm DIR free double		space of the first extent is free, too
+ *
+ * DIR: the disk's directory of records.  Prints what it did.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "iop/store_priv.h"
+
+#define VALUE_MAX 1024
+
+/**
+ * struct harm - what is to be done
+ * @db: which records; @how: as on the command line
+ */
+struct harm {
+	struct ddio_lmdb db;
+	int which;
+	const char *how;
+};
+
+static const char *const databases[] = {
+	[DDIO_DB_META] = "label",
+	[DDIO_DB_OBJECTS] = "object",
+	[DDIO_DB_EXTENTS] = "extent",
+	[DDIO_DB_FREE] = "free",
+};
+
+static int record_at(struct harm *h, MDB_txn *txn, int which, MDB_cursor_op op, MDB_val *k,
+		     MDB_val *v)
+{
+	MDB_cursor *cursor;
+	int ret = mdb_cursor_open(txn, h->db.dbi[which], &cursor);
+
+	if (ret)
+		return ret;
+	ret = mdb_cursor_get(cursor, k, v, op);
+	mdb_cursor_close(cursor);
+	return ret;
+}
+
+static int extent_at(struct harm *h, MDB_txn *txn, MDB_cursor_op op, struct ddio_rec_extent *rec)
+{
+	MDB_val k, v;
+	int ret = record_at(h, txn, DDIO_DB_EXTENTS, op, &k, &v);
+
+	return ret ? ret : ddio_rec_extent_get(k.mv_data, k.mv_size, v.mv_data, v.mv_size, rec);
+}
+
+static int extent_put(struct harm *h, MDB_txn *txn, const struct ddio_rec_extent *rec)
+{
+	uint8_t key[DDIO_REC_EXTENT_KEY_LEN], value[DDIO_REC_EXTENT_LEN];
+	MDB_val k = ddio_lmdb_val(key, sizeof(key)), v = ddio_lmdb_val(value, sizeof(value));
+
+	ddio_rec_extent_key(key, rec->id, rec->block);
+	ddio_rec_extent_put(value, rec);
+	printf("extent at block %llu of object %llu: %llu blocks at byte %llu\n",
+	       (unsigned long long)rec->block, (unsigned long long)rec->id,
+	       (unsigned long long)rec->count, (unsigned long long)rec->start);
+	return mdb_put(txn, h->db.dbi[DDIO_DB_EXTENTS], &k, &v, 0);
+}
+
+static int harm_crc(struct harm *h, MDB_txn *txn)
+{
+	uint8_t value[VALUE_MAX];
+	MDB_val k, v;
+	int ret = record_at(h, txn, h->which, MDB_FIRST, &k, &v);
+
+	if (ret || v.mv_size > sizeof(value))
+		return ret ? ret : -EMSGSIZE;
+	memcpy(value, v.mv_data, v.mv_size);
+	value[v.mv_size / 2] ^= 0x10;
+	v.mv_data = value;
+	printf("a bit of the first %s record\n", databases[h->which]);
+	return mdb_put(txn, h->db.dbi[h->which], &k, &v, 0);
+}
+
+static int harm_drop(struct harm *h, MDB_txn *txn)
+{
+	MDB_val k, v;
+	int ret = record_at(h, txn, h->which, MDB_FIRST, &k, &v);
+
+	printf("the first %s record is dropped\n", databases[h->which]);
+	return ret ? ret : mdb_del(txn, h->db.dbi[h->which], &k, NULL);
+}
+
+static int harm_extent(struct harm *h, MDB_txn *txn)
+{
+	struct ddio_rec_extent first, last;
+	int ret = extent_at(h, txn, MDB_FIRST, &first);
+
+	if (!ret)
+		ret = extent_at(h, txn, MDB_LAST, &last);
+	if (ret)
+		return ret;
+	if (!strcmp(h->how, "overlap")) {
+		last.start = first.start;
+		return extent_put(h, txn, &last);
+	}
+	if (!strcmp(h->how, "beyond")) {
+		first.start = UINT64_C(1) << 50;
+		return extent_put(h, txn, &first);
+	}
+	if (strcmp(h->how, "orphan"))
+		return -EINVAL;
+	ret = harm_drop(h, txn);
+	first.id = last.id + 1000;
+	return ret ? ret : extent_put(h, txn, &first);
+}
+
+static int harm_free(struct harm *h, MDB_txn *txn)
+{
+	uint8_t key[DDIO_REC_KEY_LEN], value[DDIO_REC_FREE_LEN];
+	MDB_val k = ddio_lmdb_val(key, sizeof(key)), v = ddio_lmdb_val(value, sizeof(value));
+	struct ddio_rec_extent first;
+	struct ddio_rec_free rec;
+	int ret = strcmp(h->how, "double") ? -EINVAL : extent_at(h, txn, MDB_FIRST, &first);
+
+	if (ret)
+		return ret;
+	rec = (struct ddio_rec_free){ .start = first.start, .len = DDIO_MIN_BLOCK };
+	ddio_rec_key(key, rec.start);
+	ddio_rec_free_put(value, &rec);
+	printf("byte %llu is free\n", (unsigned long long)rec.start);
+	return mdb_put(txn, h->db.dbi[DDIO_DB_FREE], &k, &v, 0);
+}
+
+static int harm_do(MDB_txn *txn, void *arg)
+{
+	struct harm *h = arg;
+
+	if (!strcmp(h->how, "crc"))
+		return harm_crc(h, txn);
+	if (!strcmp(h->how, "drop"))
+		return harm_drop(h, txn);
+	if (h->which == DDIO_DB_EXTENTS)
+		return harm_extent(h, txn);
+	return h->which == DDIO_DB_FREE ? harm_free(h, txn) : -EINVAL;
+}
+
+int main(int argc, char **argv)
+{
+	struct ddio_lmdb_opts opts = { .dbs = { "meta", "objects", "extents", "free" },
+				       .map = DDIO_STORE_MAP,
+				       .sync = true };
+	struct harm h = { .which = -1 };
+	char err[500];
+	size_t i;
+	int ret;
+
+	for (i = 0; argc == 4 && i < sizeof(databases) / sizeof(databases[0]); i++)
+		if (!strcmp(argv[2], databases[i]))
+			h.which = (int)i;
+	if (h.which < 0) {
+		fprintf(stderr, "usage: harm DIR extent|object|free|label HOW\n");
+		return 2;
+	}
+	opts.dir = argv[1];
+	h.how = argv[3];
+	ret = ddio_lmdb_open(&h.db, &opts, err, sizeof(err));
+	if (ret) {
+		fprintf(stderr, "harm: %s\n", err);
+		return 1;
+	}
+	ret = ddio_lmdb_write(&h.db, harm_do, &h);
+	ddio_lmdb_close(&h.db);
+	if (ret)
+		fprintf(stderr, "harm: %s %s: %s\n", argv[2], argv[3], mdb_strerror(-ret));
+	return ret != 0;
+}
