@@ -52,12 +52,13 @@ say = $(if $(V),@:,@printf '  %-7s %s\n' $(1) $(2))
 
 include userlib/build.mk
 include tools/build.mk
+include fuse/build.mk
 include tests/build.mk
 include kmod/build.mk
 
 .PHONY: all deps demo paper install clean fmt
 
-all: $(LIB_TARGETS) $(TOOL_TARGETS)
+all: $(LIB_TARGETS) $(TOOL_TARGETS) $(FUSE_TARGETS)
 
 deps:
 	$(Q)tools/install-deps.sh all

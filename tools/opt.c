@@ -46,6 +46,17 @@ static int opt_number(const char *text, uint64_t max, uint64_t *v)
 	return errno || *end || *v > max ? -EINVAL : 0;
 }
 
+static int opt_append(char **list, const char *text)
+{
+	char *longer;
+
+	if (asprintf(&longer, "%s%s%s", *list ? *list : "", *list ? "," : "", text) < 0)
+		return -ENOMEM;
+	free(*list);
+	*list = longer;
+	return 0;
+}
+
 static int opt_store(const struct opt_spec *o, const char *text, void *values)
 {
 	void *at = (char *)values + o->offset;
@@ -69,6 +80,9 @@ static int opt_store(const struct opt_spec *o, const char *text, void *values)
 		break;
 	case OPT_SIZE:
 		err = opt_size(text, at);
+		break;
+	case OPT_LIST:
+		err = opt_append(at, text);
 		break;
 	case OPT_DOUBLE:
 		*(double *)at = strtod(text, &end);

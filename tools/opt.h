@@ -18,6 +18,7 @@ enum opt_type {
 	OPT_U64,    /* uint64_t */
 	OPT_SIZE,   /* uint64_t, with K M G T suffix */
 	OPT_DOUBLE, /* double */
+	OPT_LIST,   /* char *, the caller's; given again, it is added behind a comma */
 };
 
 /**

@@ -171,7 +171,10 @@ void ddio_fs_getattr(struct ddio_fs *fs, uint64_t ino, ddio_fs_done done, void *
 #define DDIO_FS_SET_ATIME_NOW 0x40u
 #define DDIO_FS_SET_MTIME_NOW 0x80u
 #define DDIO_FS_SET_CTIME 0x100u
-#define DDIO_FS_KILL_SUID 0x200u /* setuid and setgid bits go, as for a write by nobody special */
+/* Setuid and setgid bits go, as for a write by nobody special; of regular files only. */
+#define DDIO_FS_KILL_SUID 0x200u
+/* Accessed now, by reading: neither ctime nor change. */
+#define DDIO_FS_SET_ATIME_READ 0x400u
 /* Those of @attr that @mask names; gives @attr. */
 void ddio_fs_setattr(struct ddio_fs *fs, uint64_t ino, uint32_t mask,
 		     const struct ddio_fs_attr *attr, ddio_fs_done done, void *arg);

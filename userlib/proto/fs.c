@@ -9,7 +9,7 @@ enum { NSEC = 1000000000 };
 #define SET_ALL                                                                                  \
 	(DDIO_FS_SET_MODE | DDIO_FS_SET_UID | DDIO_FS_SET_GID | DDIO_FS_SET_SIZE |               \
 	 DDIO_FS_SET_ATIME | DDIO_FS_SET_MTIME | DDIO_FS_SET_ATIME_NOW | DDIO_FS_SET_MTIME_NOW | \
-	 DDIO_FS_SET_CTIME | DDIO_FS_KILL_SUID)
+	 DDIO_FS_SET_CTIME | DDIO_FS_KILL_SUID | DDIO_FS_SET_ATIME_READ)
 #define OPENED_ALL (DDIO_FS_OPENED_MADE | DDIO_FS_OPENED_RECORD | DDIO_FS_OPENED_BARE)
 
 void ddio_wr_fs_seq(struct ddio_wr *w, const struct ddio_fs_seq *seq)

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Attributes, ordinary and extended; space. */
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+#include "ddiofs.h"
+
+#define ACL_ACCESS "system.posix_acl_access"
+
+void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	struct request *r = request_new(req, ino);
+
+	(void)fi;
+	if (r)
+		ddio_fs_getattr(r->m->fs, r->ino, request_done_attr, r);
+}
+
+static const struct {
+	int theirs;
+	uint32_t ours;
+} set_bits[] = {
+	{ FUSE_SET_ATTR_MODE, DDIO_FS_SET_MODE },
+	{ FUSE_SET_ATTR_UID, DDIO_FS_SET_UID },
+	{ FUSE_SET_ATTR_GID, DDIO_FS_SET_GID },
+	{ FUSE_SET_ATTR_SIZE, DDIO_FS_SET_SIZE },
+	{ FUSE_SET_ATTR_ATIME, DDIO_FS_SET_ATIME },
+	{ FUSE_SET_ATTR_MTIME, DDIO_FS_SET_MTIME },
+	{ FUSE_SET_ATTR_ATIME_NOW, DDIO_FS_SET_ATIME_NOW },
+	{ FUSE_SET_ATTR_MTIME_NOW, DDIO_FS_SET_MTIME_NOW },
+	{ FUSE_SET_ATTR_CTIME, DDIO_FS_SET_CTIME },
+};
+
+static uint32_t set_mask(const struct mount *m, int to_set)
+{
+	uint32_t mask = 0;
+	size_t i;
+
+	for (i = 0; i < sizeof(set_bits) / sizeof(set_bits[0]); i++)
+		if (to_set & set_bits[i].theirs)
+			mask |= set_bits[i].ours;
+	if (mask & DDIO_FS_SET_ATIME_NOW)
+		mask &= ~DDIO_FS_SET_ATIME;
+	if (mask & DDIO_FS_SET_MTIME_NOW)
+		mask &= ~DDIO_FS_SET_MTIME;
+	/*
+	 * Setuid and setgid bits go with a change of owner, always (nothing to set at all is a
+	 * chown(2) that changes neither), and of size if the caller is nobody special.
+	 */
+	if (m->killpriv && (!mask || mask & (DDIO_FS_SET_UID | DDIO_FS_SET_GID) ||
+			    (mask & DDIO_FS_SET_SIZE && message_kills())))
+		mask |= DDIO_FS_KILL_SUID;
+	return mask;
+}
+
+void op_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *st, int to_set,
+		struct fuse_file_info *fi)
+{
+	struct ddio_fs_attr attr = { .size = (uint64_t)st->st_size,
+				     .atime = st->st_atim,
+				     .mtime = st->st_mtim,
+				     .ctime = st->st_ctim,
+				     .mode = st->st_mode,
+				     .uid = st->st_uid,
+				     .gid = st->st_gid };
+	struct mount *m = mount_of(req);
+	struct request *r;
+
+	(void)fi;
+	if ((m->o->uid_set && to_set & FUSE_SET_ATTR_UID && st->st_uid != m->o->uid) ||
+	    (m->o->gid_set && to_set & FUSE_SET_ATTR_GID && st->st_gid != m->o->gid)) {
+		fuse_reply_err(req, EPERM);
+		return;
+	}
+	if (m->o->uid_set)
+		to_set &= ~FUSE_SET_ATTR_UID;
+	if (m->o->gid_set)
+		to_set &= ~FUSE_SET_ATTR_GID;
+	r = request_new(req, ino);
+	if (!r)
+		return;
+	if (to_set & FUSE_SET_ATTR_MODE && st->st_mode & (S_ISUID | S_ISGID))
+		atomic_fetch_add(&m->special, 1);
+	ddio_fs_setattr(m->fs, r->ino, set_mask(m, to_set), &attr, request_done_attr, r);
+}
+
+/* Where the kernel asks for a length first, and then for what has it. */
+static void value_done(void *arg, const struct ddio_fs_reply *reply)
+{
+	struct request *r = arg;
+
+	if (reply->err) {
+		request_end(r, reply->err);
+	} else if (r->len && reply->len > r->len) {
+		request_end(r, -ERANGE);
+	} else {
+		if (r->len)
+			fuse_reply_buf(r->req, reply->data, reply->len);
+		else
+			fuse_reply_xattr(r->req, reply->len);
+		request_free(r);
+	}
+}
+
+void op_getxattr(fuse_req_t req, fuse_ino_t ino, const char *name, size_t size)
+{
+	struct request *r = request_new(req, ino);
+
+	if (!r)
+		return;
+	r->len = size;
+	ddio_fs_getxattr(r->m->fs, r->ino, name, value_done, r);
+}
+
+void op_listxattr(fuse_req_t req, fuse_ino_t ino, size_t size)
+{
+	struct request *r = request_new(req, ino);
+
+	if (!r)
+		return;
+	r->len = size;
+	ddio_fs_listxattr(r->m->fs, r->ino, value_done, r);
+}
+
+/*
+ * An ACL loses a file its setgid bit if who sets it is neither privileged nor in the file's group.  The
+ * kernel says so only to those who have negotiated it, which libfuse does not; so the caller's groups are
+ * looked at here.
+ */
+static bool in_group(fuse_req_t req, gid_t gid)
+{
+	gid_t groups[64];
+	int i, n;
+
+	if (fuse_req_ctx(req)->gid == gid)
+		return true;
+	n = fuse_req_getgroups(req, 64, groups);
+	for (i = 0; i < n && i < 64; i++)
+		if (groups[i] == gid)
+			return true;
+	return false;
+}
+
+static void acl_attr_done(void *arg, const struct ddio_fs_reply *reply)
+{
+	struct request *r = arg;
+	bool kill;
+
+	if (reply->err) {
+		request_end(r, reply->err);
+		return;
+	}
+	kill = reply->attr->mode & S_ISGID && !in_group(r->req, reply->attr->gid);
+	ddio_fs_setxattr(r->m->fs, r->ino, ACL_ACCESS, r->data, r->len, r->mask, kill, request_done,
+			 r);
+}
+
+void op_setxattr(fuse_req_t req, fuse_ino_t ino, const char *name, const char *value, size_t size,
+		 int flags)
+{
+	struct request *r;
+
+	if (strlen(name) > DDIO_FS_NAME_MAX || size > DDIO_FS_XATTR_MAX) {
+		fuse_reply_err(req, size > DDIO_FS_XATTR_MAX ? E2BIG : ERANGE);
+		return;
+	}
+	r = request_new(req, ino);
+	if (!r)
+		return;
+	if (strcmp(name, ACL_ACCESS) || !fuse_req_ctx(req)->uid) {
+		ddio_fs_setxattr(r->m->fs, r->ino, name, value, size, (uint32_t)flags, false,
+				 request_done, r);
+		return;
+	}
+	r->buf = message_take();
+	r->message = true;
+	r->data = value;
+	r->len = size;
+	r->mask = (uint32_t)flags;
+	ddio_fs_getattr(r->m->fs, r->ino, acl_attr_done, r);
+}
+
+void op_removexattr(fuse_req_t req, fuse_ino_t ino, const char *name)
+{
+	struct request *r = request_new(req, ino);
+
+	if (r)
+		ddio_fs_removexattr(r->m->fs, r->ino, name, request_done, r);
+}
+
+static void space_done(void *arg, const struct ddio_fs_reply *reply)
+{
+	const struct ddio_fs_space *space = reply->data;
+	struct request *r = arg;
+	struct statvfs st = { 0 };
+
+	if (reply->err) {
+		request_end(r, reply->err);
+		return;
+	}
+	st.f_bsize = st.f_frsize = space->unit;
+	st.f_blocks = space->blocks;
+	st.f_bfree = st.f_bavail = space->free;
+	/* There is no bound on inodes but space. */
+	st.f_files = space->inodes + space->free;
+	st.f_ffree = st.f_favail = space->free;
+	st.f_namemax = DDIO_FS_NAME_MAX;
+	fuse_reply_statfs(r->req, &st);
+	request_free(r);
+}
+
+void op_statfs(fuse_req_t req, fuse_ino_t ino)
+{
+	struct request *r = request_new(req, ino);
+
+	if (r)
+		ddio_fs_space(r->m->fs, space_done, r);
+}

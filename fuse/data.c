@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* File data.  Fit for any number at a time; nobody waits. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include "ddiofs.h"
+
+/* Less is copied out of the message, more is sent from where it is. */
+#define COPY_MAX (32u << 10)
+
+static void atime_done(void *arg, const struct ddio_fs_reply *reply)
+{
+	(void)reply;
+	request_free(arg);
+}
+
+static void read_done(void *arg, const struct ddio_fs_reply *reply)
+{
+	const struct ddio_fs_attr attr = { 0 };
+	struct request *r = arg;
+	bool stale;
+
+	if (reply->err) {
+		request_end(r, reply->err);
+		return;
+	}
+	/* Behind the answer the handle may be gone. */
+	stale = reply->value && atomic_exchange(&r->h->stale_atime, false);
+	fuse_reply_buf(r->req, r->buf, reply->value);
+	if (stale)
+		ddio_fs_setattr(r->m->fs, r->ino, DDIO_FS_SET_ATIME_READ, &attr, atime_done, r);
+	else
+		request_free(r);
+}
+
+void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse_file_info *fi)
+{
+	struct request *r = request_new(req, ino);
+
+	if (!r)
+		return;
+	r->h = handle_of(fi);
+	r->len = size;
+	r->buf = buffer_get(r->m, size);
+	if (!r->buf) {
+		request_end(r, -ENOMEM);
+		return;
+	}
+	ddio_fs_read(r->h->file, r->buf, size, (uint64_t)off, read_done, r);
+}
+
+static void write_done(void *arg, const struct ddio_fs_reply *reply)
+{
+	struct request *r = arg;
+
+	if (reply->err) {
+		request_end(r, reply->err);
+		return;
+	}
+	fuse_reply_write(r->req, reply->value);
+	request_free(r);
+}
+
+static void write_killed(void *arg, const struct ddio_fs_reply *reply)
+{
+	struct request *r = arg;
+
+	if (reply->err)
+		request_end(r, reply->err);
+	else
+		ddio_fs_write(r->h->file, r->data, r->len, (uint64_t)r->off, write_done, r);
+}
+
+/* Whether this write has to take setuid and setgid bits away; asks again only after a chmod. */
+static bool write_kills(struct request *r)
+{
+	unsigned int now = atomic_load(&r->m->special);
+
+	if (r->m->killpriv ? !message_kills() : !r->h->direct || !fuse_req_ctx(r->req)->uid)
+		return false;
+	return atomic_exchange(&r->h->special, now) != now;
+}
+
+static int write_keep(struct request *r, const char *buf, size_t size)
+{
+	r->len = size;
+	if (size > COPY_MAX) {
+		r->message = true;
+		r->buf = message_take();
+		r->data = buf;
+		return 0;
+	}
+	r->buf = buffer_get(r->m, size);
+	if (!r->buf)
+		return -ENOMEM;
+	memcpy(r->buf, buf, size);
+	r->data = r->buf;
+	return 0;
+}
+
+void op_write(fuse_req_t req, fuse_ino_t ino, const char *buf, size_t size, off_t off,
+	      struct fuse_file_info *fi)
+{
+	const struct ddio_fs_attr attr = { 0 };
+	struct request *r = request_new(req, ino);
+
+	if (!r)
+		return;
+	r->h = handle_of(fi);
+	r->off = off;
+	if (write_keep(r, buf, size)) {
+		request_end(r, -ENOMEM);
+		return;
+	}
+	if (write_kills(r))
+		ddio_fs_setattr(r->m->fs, r->ino, DDIO_FS_KILL_SUID, &attr, write_killed, r);
+	else
+		ddio_fs_write(r->h->file, r->data, size, (uint64_t)off, write_done, r);
+}
+
+void op_fallocate(fuse_req_t req, fuse_ino_t ino, int mode, off_t off, off_t len,
+		  struct fuse_file_info *fi)
+{
+	struct request *r;
+
+	if (mode & ~(FALLOC_FL_KEEP_SIZE | FALLOC_FL_PUNCH_HOLE | FALLOC_FL_ZERO_RANGE)) {
+		fuse_reply_err(req, EOPNOTSUPP);
+		return;
+	}
+	r = request_new(req, ino);
+	if (r)
+		ddio_fs_allocate(handle_of(fi)->file, mode, (uint64_t)off, (uint64_t)len,
+				 request_done, r);
+}
+
+static void lseek_done(void *arg, const struct ddio_fs_reply *reply)
+{
+	struct request *r = arg;
+
+	if (reply->err) {
+		request_end(r, reply->err);
+		return;
+	}
+	fuse_reply_lseek(r->req, (off_t)reply->value);
+	request_free(r);
+}
+
+void op_lseek(fuse_req_t req, fuse_ino_t ino, off_t off, int whence, struct fuse_file_info *fi)
+{
+	struct request *r;
+
+	if (off < 0 || (whence != SEEK_DATA && whence != SEEK_HOLE)) {
+		fuse_reply_err(req, off < 0 ? ENXIO : EINVAL);
+		return;
+	}
+	r = request_new(req, ino);
+	if (r)
+		ddio_fs_seek(handle_of(fi)->file, (uint64_t)off, whence, lseek_done, r);
+}
+
+void op_copy(fuse_req_t req, fuse_ino_t ino_in, off_t off_in, struct fuse_file_info *fi_in,
+	     fuse_ino_t ino_out, off_t off_out, struct fuse_file_info *fi_out, size_t len,
+	     int flags)
+{
+	struct request *r;
+
+	(void)ino_in;
+	if (flags) {
+		fuse_reply_err(req, EINVAL);
+		return;
+	}
+	r = request_new(req, ino_out);
+	if (r)
+		ddio_fs_copy(handle_of(fi_in)->file, (uint64_t)off_in, handle_of(fi_out)->file,
+			     (uint64_t)off_out, len, write_done, r);
+}

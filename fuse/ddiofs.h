@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * ddiofs: the cluster as a mount.
+ *
+ * A handler turns a request of the kernel into one of the library and returns; the library's
+ * answer, on one of its progress threads, answers the kernel.  So no thread waits, and a few take
+ * requests for any number of programs.  The kernel's number of an inode is the name space's (that of the
+ * mount's directory is 1), so that nothing is remembered from lookup to forget.
+ *
+ *	loop.c	   takes requests; buffers of writes; what libfuse does not negotiate
+ *	request.c  what is between a request and its answer
+ *	attrs.c, names.c, dirs.c, files.c, data.c, locks.c	   the operations
+ *	seen.c	   which state of a file the kernel's pages are of
+ *	drop.c	   dropping pages, which may have to wait
+ */
+#ifndef DDIOFS_H
+#define DDIOFS_H
+
+#include <fuse_lowlevel.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <ddio/fs.h>
+#include "options.h"
+
+struct seen;
+struct drops;
+struct buffers;
+
+/**
+ * struct mount - one mount
+ * @root: the name space's number of the mount's directory
+ * @killpriv: the kernel leaves setuid and setgid bits to us
+ * @special: counts changes of mode that set such bits
+ * @under_way: requests that have not been answered
+ */
+struct mount {
+	const struct mount_opts *o;
+	struct ddio_fs *fs;
+	struct fuse_session *se;
+	uint64_t root;
+	bool killpriv;
+	atomic_uint special;
+	struct seen *seen;
+	struct drops *drops;
+	struct buffers *buffers;
+	pthread_mutex_t lock;
+	pthread_cond_t idle;
+	uint64_t under_way;
+};
+
+/**
+ * struct handle - an open file
+ * @flags: of open(2)
+ * @direct: past the kernel's pages
+ * @special: the state of mount.special at which the file was known to have no setuid bit; UINT_MAX:
+ *	it may have one
+ * @stale_atime: reading has to change the time of access
+ */
+struct handle {
+	struct ddio_fs_file *file;
+	uint64_t ino;
+	int flags;
+	bool direct;
+	atomic_uint special;
+	atomic_bool stale_atime;
+};
+
+/**
+ * struct request - what has been asked for and not been answered
+ * @ino: the name space's number of the inode, if there is one
+ * @h: handle that the request is about, or makes
+ * @buf: of @len bytes, freed with the request, to the message buffers if @message
+ * @next: in the queue of drops
+ */
+struct request {
+	struct request *next;
+	fuse_req_t req;
+	struct mount *m;
+	uint64_t ino;
+	struct handle *h;
+	struct fuse_file_info fi;
+	void *buf;
+	const void *data;
+	size_t len;
+	off_t off;
+	bool message, plus;
+	int err;
+	uint64_t owner;
+	uint32_t mask;
+};
+
+extern const struct fuse_lowlevel_ops mount_ops;
+
+static inline struct handle *handle_of(const struct fuse_file_info *fi)
+{
+	return (struct handle *)(uintptr_t)fi->fh;
+}
+
+/* request.c */
+struct mount *mount_of(fuse_req_t req);
+/* NULL: there was no memory, and that has been answered. */
+struct request *request_new(fuse_req_t req, fuse_ino_t ino);
+void request_free(struct request *r);
+/* Each answers and frees; @err is 0 or -errno. */
+void request_end(struct request *r, int err);
+void request_end_attr(struct request *r, const struct ddio_fs_attr *attr);
+void request_end_entry(struct request *r, const struct ddio_fs_attr *attr);
+/* For requests that give nothing, attributes, an entry. */
+void request_done(void *arg, const struct ddio_fs_reply *reply);
+void request_done_attr(void *arg, const struct ddio_fs_reply *reply);
+void request_done_entry(void *arg, const struct ddio_fs_reply *reply);
+/* Until nothing is under way, or @ms have passed. */
+void requests_drain(struct mount *m, unsigned int ms);
+
+uint64_t ino_of(const struct mount *m, fuse_ino_t ino);
+fuse_ino_t nodeid_of(const struct mount *m, uint64_t ino);
+/* @timeout: for how long they may be believed. */
+void attr_fill(const struct mount *m, const struct ddio_fs_attr *attr, struct stat *st,
+	       double *timeout);
+void entry_fill(const struct mount *m, const struct ddio_fs_attr *attr, struct fuse_entry_param *e);
+/* Names that the name space cannot have are refused here: 0 or an errno. */
+int name_check(const char *name);
+
+/* Operations, by file. */
+void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name);
+void op_forget(fuse_req_t req, fuse_ino_t ino, uint64_t n);
+void op_forget_multi(fuse_req_t req, size_t count, struct fuse_forget_data *forgets);
+void op_mknod(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode, dev_t rdev);
+void op_mkdir(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode);
+void op_symlink(fuse_req_t req, const char *target, fuse_ino_t parent, const char *name);
+void op_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t parent, const char *name);
+void op_unlink(fuse_req_t req, fuse_ino_t parent, const char *name);
+void op_rmdir(fuse_req_t req, fuse_ino_t parent, const char *name);
+void op_rename(fuse_req_t req, fuse_ino_t parent, const char *name, fuse_ino_t new_parent,
+	       const char *new_name, unsigned int flags);
+void op_readlink(fuse_req_t req, fuse_ino_t ino);
+
+void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);
+void op_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse_file_info *fi);
+void op_readdirplus(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
+		    struct fuse_file_info *fi);
+void op_releasedir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);
+void op_fsyncdir(fuse_req_t req, fuse_ino_t ino, int datasync, struct fuse_file_info *fi);
+
+void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);
+void op_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *st, int to_set,
+		struct fuse_file_info *fi);
+void op_statfs(fuse_req_t req, fuse_ino_t ino);
+void op_getxattr(fuse_req_t req, fuse_ino_t ino, const char *name, size_t size);
+void op_setxattr(fuse_req_t req, fuse_ino_t ino, const char *name, const char *value, size_t size,
+		 int flags);
+void op_listxattr(fuse_req_t req, fuse_ino_t ino, size_t size);
+void op_removexattr(fuse_req_t req, fuse_ino_t ino, const char *name);
+
+void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);
+void op_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode,
+	       struct fuse_file_info *fi);
+void op_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);
+void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);
+void op_fsync(fuse_req_t req, fuse_ino_t ino, int datasync, struct fuse_file_info *fi);
+
+void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse_file_info *fi);
+void op_write(fuse_req_t req, fuse_ino_t ino, const char *buf, size_t size, off_t off,
+	      struct fuse_file_info *fi);
+void op_fallocate(fuse_req_t req, fuse_ino_t ino, int mode, off_t off, off_t len,
+		  struct fuse_file_info *fi);
+void op_lseek(fuse_req_t req, fuse_ino_t ino, off_t off, int whence, struct fuse_file_info *fi);
+void op_copy(fuse_req_t req, fuse_ino_t ino_in, off_t off_in, struct fuse_file_info *fi_in,
+	     fuse_ino_t ino_out, off_t off_out, struct fuse_file_info *fi_out, size_t len,
+	     int flags);
+
+void op_getlk(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, struct flock *lock);
+void op_setlk(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, struct flock *lock,
+	      int sleep);
+void op_flock(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, int op);
+
+/* seen.c */
+struct seen *seen_new(void);
+void seen_free(struct seen *seen);
+/* Attributes of this change go to the kernel. */
+void seen_attr(struct seen *seen, uint64_t ino, uint64_t change);
+/**
+ * seen_open - a file is opened whose attributes now are of @change
+ * @attr_stale: the kernel may have attributes of another change
+ * Return: whether the kernel's pages, if it has any, are of this change.
+ */
+bool seen_open(struct seen *seen, uint64_t ino, uint64_t change, bool *attr_stale);
+
+/* drop.c */
+struct drops *drops_new(struct fuse_session *se);
+void drops_free(struct drops *drops);
+/* Drops the kernel's pages and attributes of the request's inode, then ends it with 0. */
+void drop_and_end(struct drops *drops, struct request *r);
+
+/* loop.c */
+/* Gives INIT's answer what libfuse does not know; before the loop. */
+int loop_prepare(struct mount *m);
+/* Takes requests until the mount is gone; @end becomes readable then. */
+int loop_start(struct mount *m, unsigned int threads, int end);
+void loop_join(struct mount *m);
+void buffers_free(struct mount *m);
+void loop_init(void *userdata, struct fuse_conn_info *conn);
+/* The message that is being handled: kept by the caller, who gives it back by message_free(). */
+void *message_take(void);
+void message_free(struct mount *m, void *mem);
+/* Flags of the message that is being handled that libfuse does not pass on. */
+bool message_kills(void);
+/* A file is answered for whose direct writes need not wait for each other. */
+int reply_open_parallel(fuse_req_t req, const struct fuse_entry_param *e,
+			const struct fuse_file_info *fi);
+/* Buffers for what is read. */
+void *buffer_get(struct mount *m, size_t len);
+void buffer_put(struct mount *m, void *buf, size_t len);
+
+#endif /* DDIOFS_H */

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Files: opening, closing, making durable. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+#include "ddiofs.h"
+
+#define DAY 86400
+
+static struct handle *handle_new(const struct mount *m, int flags)
+{
+	struct handle *h = calloc(1, sizeof(*h));
+
+	if (!h)
+		return NULL;
+	h->flags = flags;
+	/*
+	 * Where an append goes is known only when it has gone there, so it cannot go through the
+	 * kernel's pages: except if there is one mount only.
+	 */
+	h->direct = m->o->cache == CACHE_NONE ||
+		    (m->o->cache == CACHE_AUTO && flags & O_APPEND && flags & O_ACCMODE);
+	return h;
+}
+
+/* Flags as the name space is to have them. */
+static int flags_for(const struct mount *m, int flags)
+{
+	flags &= O_ACCMODE | O_TRUNC | O_APPEND;
+	if (m->o->cache != CACHE_ALWAYS)
+		return flags;
+	/* The kernel knows where the end is, and reads what it writes parts of. */
+	flags &= ~O_APPEND;
+	if ((flags & O_ACCMODE) == O_WRONLY)
+		flags = (flags & ~O_ACCMODE) | O_RDWR;
+	return flags;
+}
+
+static bool older(const struct timespec *a, const struct timespec *b)
+{
+	return a->tv_sec != b->tv_sec ? a->tv_sec < b->tv_sec : a->tv_nsec <= b->tv_nsec;
+}
+
+/* The rule of relatime. */
+static bool atime_stale(const struct mount *m, int flags, const struct ddio_fs_attr *attr)
+{
+	if (m->o->ro || m->o->noatime || flags & O_NOATIME)
+		return false;
+	return older(&attr->atime, &attr->mtime) || older(&attr->atime, &attr->ctime) ||
+	       time(NULL) - attr->atime.tv_sec >= DAY;
+}
+
+/* What the kernel may keep of the file that has been opened. */
+static void open_cache(struct request *r, const struct ddio_fs_attr *attr)
+{
+	struct mount *m = r->m;
+	bool attr_stale;
+
+	r->fi.direct_io = r->h->direct;
+	switch (m->o->cache) {
+	case CACHE_ALWAYS:
+		r->fi.keep_cache = 1;
+		return;
+	case CACHE_NONE:
+		return;
+	case CACHE_AUTO:
+		r->fi.keep_cache = seen_open(m->seen, attr->ino, attr->change, &attr_stale);
+		/* -1: attributes only, which waits for nothing. */
+		if (attr_stale)
+			fuse_lowlevel_notify_inval_inode(m->se, nodeid_of(m, attr->ino), -1, 0);
+		return;
+	}
+}
+
+static void handle_set(struct request *r, const struct ddio_fs_attr *attr)
+{
+	struct handle *h = r->h;
+
+	h->ino = attr->ino;
+	atomic_store(&h->special,
+		     attr->mode & (S_ISUID | S_ISGID) ? UINT_MAX : atomic_load(&r->m->special));
+	atomic_store(&h->stale_atime, atime_stale(r->m, h->flags, attr));
+	r->fi.fh = (uintptr_t)h;
+	open_cache(r, attr);
+}
+
+static void abandon_done(void *arg, const struct ddio_fs_reply *reply)
+{
+	(void)reply;
+	request_free(arg);
+}
+
+/* @err: of the reply.  Who asked may be gone: then nobody will close what was opened. */
+static void open_replied(struct request *r, int err)
+{
+	struct handle *h = r->h;
+
+	if (err != -ENOENT) {
+		request_free(r);
+		return;
+	}
+	ddio_fs_file_close(h->file, abandon_done, r);
+	free(h);
+}
+
+static void open_reply(struct request *r)
+{
+	int err;
+
+	if (r->fi.direct_io)
+		err = reply_open_parallel(r->req, NULL, &r->fi);
+	else
+		err = fuse_reply_open(r->req, &r->fi);
+	open_replied(r, err);
+}
+
+static void open_killed(void *arg, const struct ddio_fs_reply *reply)
+{
+	(void)reply;
+	open_reply(arg);
+}
+
+static void open_failed(struct request *r, int err)
+{
+	free(r->h);
+	request_end(r, err);
+}
+
+static void open_done(void *arg, const struct ddio_fs_reply *reply)
+{
+	const struct ddio_fs_attr attr = { 0 };
+	struct request *r = arg;
+
+	if (reply->err) {
+		open_failed(r, reply->err);
+		return;
+	}
+	handle_set(r, reply->attr);
+	if (r->mask && reply->attr->mode & (S_ISUID | S_ISGID))
+		ddio_fs_setattr(r->m->fs, r->ino, r->mask, &attr, open_killed, r);
+	else
+		open_reply(r);
+}
+
+void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	struct request *r = request_new(req, ino);
+	int flags;
+
+	if (!r)
+		return;
+	r->fi = *fi;
+	r->h = handle_new(r->m, fi->flags);
+	if (!r->h) {
+		request_end(r, -ENOMEM);
+		return;
+	}
+	flags = flags_for(r->m, fi->flags);
+	if (flags & O_TRUNC && r->m->killpriv && message_kills())
+		r->mask = DDIO_FS_KILL_SUID;
+	ddio_fs_file_open(r->m->fs, r->ino, flags, &r->h->file, open_done, r);
+}
+
+static void create_done(void *arg, const struct ddio_fs_reply *reply)
+{
+	struct fuse_entry_param e;
+	struct request *r = arg;
+	int err;
+
+	if (reply->err) {
+		open_failed(r, reply->err);
+		return;
+	}
+	handle_set(r, reply->attr);
+	entry_fill(r->m, reply->attr, &e);
+	if (r->fi.direct_io)
+		err = reply_open_parallel(r->req, &e, &r->fi);
+	else
+		err = fuse_reply_create(r->req, &e, &r->fi);
+	open_replied(r, err);
+}
+
+void op_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode,
+	       struct fuse_file_info *fi)
+{
+	const struct fuse_ctx *ctx = fuse_req_ctx(req);
+	struct ddio_fs_new new = { .mode = (mode & ~(mode_t)S_IFMT) | S_IFREG,
+				   .umask = ctx->umask,
+				   .uid = ctx->uid,
+				   .gid = ctx->gid };
+	int err = name_check(name);
+	struct request *r;
+
+	if (err) {
+		fuse_reply_err(req, err);
+		return;
+	}
+	r = request_new(req, parent);
+	if (!r)
+		return;
+	r->fi = *fi;
+	r->h = handle_new(r->m, fi->flags);
+	if (!r->h) {
+		request_end(r, -ENOMEM);
+		return;
+	}
+	ddio_fs_file_create(r->m->fs, r->ino, name,
+			    flags_for(r->m, fi->flags) | (fi->flags & O_EXCL), &new, &r->h->file,
+			    create_done, r);
+}
+
+/* The verdict is the flush's: locks that are gone are no error. */
+static void flush_unlocked(void *arg, const struct ddio_fs_reply *reply)
+{
+	struct request *r = arg;
+
+	(void)reply;
+	request_end(r, r->err);
+}
+
+/* Only now, so that who gets the lock sees what was written. */
+static void flush_done(void *arg, const struct ddio_fs_reply *reply)
+{
+	struct request *r = arg;
+
+	r->err = reply->err;
+	ddio_fs_unlock_owner(r->h->file, r->owner, flush_unlocked, r);
+}
+
+void op_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	struct request *r = request_new(req, ino);
+
+	if (!r)
+		return;
+	r->h = handle_of(fi);
+	r->owner = fi->lock_owner;
+	ddio_fs_flush(r->h->file, flush_done, r);
+}
+
+static void release_unlocked(void *arg, const struct ddio_fs_reply *reply)
+{
+	struct request *r = arg;
+
+	(void)reply;
+	ddio_fs_file_close(r->h->file, request_done, r);
+	free(r->h);
+}
+
+void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	const struct ddio_fs_lock none = {
+		.type = F_UNLCK, .flock = true, .end = UINT64_MAX, .owner = fi->lock_owner
+	};
+	struct request *r = request_new(req, ino);
+
+	if (!r)
+		return;
+	r->h = handle_of(fi);
+	if (fi->flock_release) {
+		ddio_fs_lock_set(r->h->file, &none, false, NULL, release_unlocked, r);
+		return;
+	}
+	ddio_fs_file_close(r->h->file, request_done, r);
+	free(r->h);
+}
+
+void op_fsync(fuse_req_t req, fuse_ino_t ino, int datasync, struct fuse_file_info *fi)
+{
+	struct request *r = request_new(req, ino);
+
+	(void)datasync;
+	if (r)
+		ddio_fs_sync(handle_of(fi)->file, request_done, r);
+}

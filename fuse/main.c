@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * ddiofs, and mount.ddio for mount(8): from the command line to a mount, until it is unmounted or a
+ * signal says to end.
+ *
+ * Threads: the main one waits for signals and for the end; those of loop.c take requests; the
+ * library's bring answers.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <syslog.h>
+#include <unistd.h>
+#include "ddiofs.h"
+#include "session.h"
+#include "tools/opt.h"
+
+#define PROGRAM "ddiofs"
+
+struct values {
+	const char *options, *name_space, *type;
+	bool foreground, fake, sloppy, no_mtab, verbose, version, list_options;
+};
+
+#define AT(member) offsetof(struct values, member)
+
+static const struct opt_spec ddiofs_opts[] = {
+	{ "options", 'o', OPT_LIST, AT(options), "LIST",
+	  "options of the mount, with commas between" },
+	{ "foreground", 'f', OPT_FLAG, AT(foreground), NULL, "stay in the foreground" },
+	{ "version", 0, OPT_FLAG, AT(version), NULL, "show the version" },
+	{ "list-options", 0, OPT_FLAG, AT(list_options), NULL, "list the options of the mount" },
+	{ 0 }
+};
+
+static const struct opt_cmd ddiofs_cmd = { .program = PROGRAM,
+					   .args = "SOURCE DIR",
+					   .summary = "Mount a ddio cluster.",
+					   .opts = ddiofs_opts,
+					   .max_args = 2 };
+
+/* As mount(8) calls its helpers. */
+static const struct opt_spec helper_opts[] = {
+	{ "options", 'o', OPT_LIST, AT(options), "LIST",
+	  "options of the mount, with commas between" },
+	{ "fake", 'f', OPT_FLAG, AT(fake), NULL, "check everything, mount nothing" },
+	{ "no-mtab", 'n', OPT_FLAG, AT(no_mtab), NULL, "taken and ignored" },
+	{ "sloppy", 's', OPT_FLAG, AT(sloppy), NULL, "taken and ignored" },
+	{ "verbose", 'v', OPT_FLAG, AT(verbose), NULL, "say what is mounted" },
+	{ "namespace", 'N', OPT_TEXT, AT(name_space), "NS", "taken and ignored" },
+	{ "types", 't', OPT_TEXT, AT(type), "TYPE", "taken and ignored" },
+	{ 0 }
+};
+
+static const struct opt_cmd helper_cmd = { .program = "mount.ddio",
+					   .args = "SOURCE DIR",
+					   .summary = "Mount a ddio cluster, for mount(8).",
+					   .opts = helper_opts,
+					   .min_args = 2,
+					   .max_args = 2 };
+
+/**
+ * struct program - the process
+ * @parent: pipe to the process that waits for the mount to be there; -1: none
+ * @started: messages go to the log only
+ */
+struct program {
+	struct values v;
+	struct mount_opts o;
+	struct session *session;
+	int parent, signals, end;
+	bool started;
+};
+
+static void log_line(void *arg, int level, const char *line)
+{
+	static const int priorities[] = { LOG_ERR, LOG_WARNING, LOG_INFO, LOG_DEBUG };
+	const struct program *p = arg;
+
+	if (level < 0 || level > 3)
+		level = 2;
+	if (p->v.foreground)
+		fprintf(stderr, PROGRAM ": %s\n", line);
+	else
+		syslog(priorities[level], "%s", line);
+}
+
+static int fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+static int fail(const char *fmt, ...)
+{
+	va_list ap;
+
+	fputs(PROGRAM ": ", stderr);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fputc('\n', stderr);
+	return EXIT_FAILED;
+}
+
+/* The child goes on; the parent waits for the mount to be there and ends with its verdict. */
+static int become_daemon(struct program *p)
+{
+	int fds[2], status = 0;
+	char byte;
+	pid_t pid;
+
+	if (pipe2(fds, O_CLOEXEC))
+		return -errno;
+	pid = fork();
+	if (pid < 0)
+		return -errno;
+	if (!pid) {
+		close(fds[0]);
+		p->parent = fds[1];
+		setsid();
+		return 0;
+	}
+	close(fds[1]);
+	if (read(fds[0], &byte, 1) == 1)
+		_exit(EXIT_OK);
+	waitpid(pid, &status, 0);
+	_exit(WIFEXITED(status) && WEXITSTATUS(status) ? WEXITSTATUS(status) : EXIT_FAILED);
+}
+
+static void now_there(struct program *p)
+{
+	int null;
+
+	p->started = true;
+	if (p->parent < 0)
+		return;
+	null = open("/dev/null", O_RDWR);
+	if (null >= 0) {
+		dup2(null, STDIN_FILENO);
+		dup2(null, STDOUT_FILENO);
+		dup2(null, STDERR_FILENO);
+		if (null > STDERR_FILENO)
+			close(null);
+	}
+	if (write(p->parent, "", 1) < 0)
+		log_line(p, 1, "nobody waits for the mount");
+	close(p->parent);
+	p->parent = -1;
+}
+
+/* Before any thread is made, so that all of them have the signals blocked. */
+static int open_signals(struct program *p)
+{
+	sigset_t set;
+
+	signal(SIGPIPE, SIG_IGN);
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGHUP);
+	if (sigprocmask(SIG_BLOCK, &set, NULL))
+		return -errno;
+	p->signals = signalfd(-1, &set, SFD_CLOEXEC);
+	p->end = eventfd(0, EFD_CLOEXEC);
+	return p->signals < 0 || p->end < 0 ? -errno : 0;
+}
+
+/* Until the mount is gone, or has been told to go. */
+static void wait_for_end(struct program *p)
+{
+	struct pollfd fds[2] = { { .fd = p->signals, .events = POLLIN },
+				 { .fd = p->end, .events = POLLIN } };
+	struct signalfd_siginfo info;
+
+	for (;;) {
+		if (poll(fds, 2, -1) < 0 && errno != EINTR)
+			return;
+		if (fds[1].revents)
+			return;
+		if (!fds[0].revents || read(p->signals, &info, sizeof(info)) != sizeof(info))
+			continue;
+		if (info.ssi_signo == SIGHUP && !p->v.foreground)
+			continue;
+		session_unmount(p->session);
+		return;
+	}
+}
+
+static int serve(struct program *p)
+{
+	char err[1024];
+	int ret = open_signals(p);
+
+	if (ret)
+		return fail("%s", strerror(-ret));
+	ret = session_open(&p->o, log_line, p, &p->session, err, sizeof(err));
+	if (ret)
+		return fail("%s", err);
+	ret = session_start(p->session, p->end, err, sizeof(err));
+	if (ret) {
+		session_close(p->session);
+		return fail("%s", err);
+	}
+	if (p->parent >= 0 && chdir("/"))
+		log_line(p, 1, "cannot change to /");
+	now_there(p);
+	wait_for_end(p);
+	session_close(p->session);
+	return EXIT_OK;
+}
+
+static int check_dir(struct program *p, const char *dir)
+{
+	struct stat st;
+	char *real;
+
+	if (stat(dir, &st)) {
+		if (errno == ENOTCONN)
+			return fail("%s: a mount that has died is still there; umount it first",
+				    dir);
+		return fail("%s: %s", dir, strerror(errno));
+	}
+	if (!S_ISDIR(st.st_mode))
+		return fail("%s is no directory", dir);
+	real = realpath(dir, NULL);
+	if (!real)
+		return fail("%s: %s", dir, strerror(errno));
+	p->o.dir = real;
+	return 0;
+}
+
+static int prepare(struct program *p, char **argv)
+{
+	char err[1024];
+
+	mount_opts_init(&p->o);
+	if ((p->v.options && mount_opts_parse(&p->o, p->v.options, err, sizeof(err))) ||
+	    mount_opts_source(&p->o, argv[0], err, sizeof(err))) {
+		fail("%s", err);
+		return EXIT_USAGE;
+	}
+	mount_opts_settle(&p->o);
+	return check_dir(p, argv[1]);
+}
+
+static int run(struct program *p, char **argv)
+{
+	int rc = prepare(p, argv);
+
+	if (!rc && p->v.verbose)
+		printf("%s on %s type fuse.ddio\n", p->o.source, p->o.dir);
+	fflush(stdout);
+	if (!rc && !p->v.fake) {
+		openlog(PROGRAM, LOG_PID, LOG_DAEMON);
+		if (!p->v.foreground && become_daemon(p))
+			rc = fail("%s", strerror(errno));
+		else
+			rc = serve(p);
+	}
+	free((char *)p->o.dir);
+	mount_opts_free(&p->o);
+	return rc;
+}
+
+static bool is_helper(const char *name)
+{
+	const char *slash = strrchr(name, '/');
+
+	return !strncmp(slash ? slash + 1 : name, "mount.", 6);
+}
+
+/* mount(8) puts SOURCE and DIR first, and what else there is may come between. */
+int main(int argc, char **argv)
+{
+	struct program p = { .parent = -1, .signals = -1, .end = -1 };
+	const struct opt_cmd *cmd = is_helper(argv[0]) ? &helper_cmd : &ddiofs_cmd;
+	int rc = opt_parse(cmd, &p.v, &argc, &argv);
+
+	if (rc) {
+		if (rc > 0)
+			mount_opts_help(stdout);
+		rc = rc < 0 ? EXIT_USAGE : EXIT_OK;
+	} else if (p.v.version) {
+		printf(PROGRAM " %s (%s)\n", DDIO_VERSION_TEXT, DDIO_COMMIT);
+	} else if (p.v.list_options) {
+		mount_opts_names(stdout);
+	} else if (argc != 2) {
+		fprintf(stderr, PROGRAM ": SOURCE and DIR are needed\nTry '" PROGRAM " --help'.\n");
+		rc = EXIT_USAGE;
+	} else {
+		rc = run(&p, argv);
+	}
+	free((char *)p.v.options);
+	return rc;
+}

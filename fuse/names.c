@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Names: looking up, making, removing, moving. */
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include "ddiofs.h"
+
+/*
+ * The number of what stays is the number that the kernel had: nothing is counted, so nothing is to be
+ * forgotten.
+ */
+void op_forget(fuse_req_t req, fuse_ino_t ino, uint64_t n)
+{
+	(void)ino;
+	(void)n;
+	fuse_reply_none(req);
+}
+
+void op_forget_multi(fuse_req_t req, size_t count, struct fuse_forget_data *forgets)
+{
+	(void)count;
+	(void)forgets;
+	fuse_reply_none(req);
+}
+
+static void lookup_done(void *arg, const struct ddio_fs_reply *reply)
+{
+	struct request *r = arg;
+	const struct fuse_entry_param none = { .entry_timeout = r->m->o->negative_timeout };
+
+	if (reply->err == -ENOENT && none.entry_timeout > 0) {
+		fuse_reply_entry(r->req, &none);
+		request_free(r);
+		return;
+	}
+	request_done_entry(r, reply);
+}
+
+/* "." and ".." come from handles that outlived the kernel's memory (open_by_handle_at, NFS). */
+static void handle_done(void *arg, const struct ddio_fs_reply *reply)
+{
+	if (reply->err == -ENOENT)
+		request_end(arg, -ESTALE);
+	else
+		request_done_entry(arg, reply);
+}
+
+void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
+{
+	int err = name_check(name);
+	struct request *r;
+
+	if (err) {
+		fuse_reply_err(req, err);
+		return;
+	}
+	r = request_new(req, parent);
+	if (!r)
+		return;
+	ddio_fs_lookup(r->m->fs, r->ino, name,
+		       !strcmp(name, ".") || !strcmp(name, "..") ? handle_done : lookup_done, r);
+}
+
+static void make(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode, dev_t rdev,
+		 const char *target)
+{
+	const struct fuse_ctx *ctx = fuse_req_ctx(req);
+	struct ddio_fs_new new = { .mode = mode,
+				   .umask = ctx->umask,
+				   .uid = ctx->uid,
+				   .gid = ctx->gid,
+				   .rdev = rdev,
+				   .target = target };
+	int err = name_check(name);
+	struct request *r;
+
+	if (!err && target && strlen(target) > DDIO_FS_TARGET_MAX)
+		err = ENAMETOOLONG;
+	if (err) {
+		fuse_reply_err(req, err);
+		return;
+	}
+	r = request_new(req, parent);
+	if (r)
+		ddio_fs_make(r->m->fs, r->ino, name, &new, request_done_entry, r);
+}
+
+void op_mknod(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode, dev_t rdev)
+{
+	make(req, parent, name, mode & S_IFMT ? mode : mode | S_IFREG, rdev, NULL);
+}
+
+void op_mkdir(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode)
+{
+	make(req, parent, name, (mode & ~(mode_t)S_IFMT) | S_IFDIR, 0, NULL);
+}
+
+void op_symlink(fuse_req_t req, const char *target, fuse_ino_t parent, const char *name)
+{
+	make(req, parent, name, S_IFLNK | 0777, 0, target);
+}
+
+void op_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t parent, const char *name)
+{
+	int err = name_check(name);
+	struct request *r;
+
+	if (err) {
+		fuse_reply_err(req, err);
+		return;
+	}
+	r = request_new(req, ino);
+	if (r)
+		ddio_fs_link(r->m->fs, r->ino, ino_of(r->m, parent), name, request_done_entry, r);
+}
+
+void op_unlink(fuse_req_t req, fuse_ino_t parent, const char *name)
+{
+	struct request *r = request_new(req, parent);
+
+	if (r)
+		ddio_fs_unlink(r->m->fs, r->ino, name, request_done, r);
+}
+
+void op_rmdir(fuse_req_t req, fuse_ino_t parent, const char *name)
+{
+	struct request *r = request_new(req, parent);
+
+	if (r)
+		ddio_fs_rmdir(r->m->fs, r->ino, name, request_done, r);
+}
+
+void op_rename(fuse_req_t req, fuse_ino_t parent, const char *name, fuse_ino_t new_parent,
+	       const char *new_name, unsigned int flags)
+{
+	int err = name_check(new_name);
+	struct request *r;
+
+	if (err) {
+		fuse_reply_err(req, err);
+		return;
+	}
+	r = request_new(req, parent);
+	if (r)
+		ddio_fs_rename(r->m->fs, r->ino, name, ino_of(r->m, new_parent), new_name, flags,
+			       request_done, r);
+}
+
+static void readlink_done(void *arg, const struct ddio_fs_reply *reply)
+{
+	struct request *r = arg;
+
+	if (reply->err) {
+		request_end(r, reply->err);
+		return;
+	}
+	fuse_reply_readlink(r->req, reply->data);
+	request_free(r);
+}
+
+void op_readlink(fuse_req_t req, fuse_ino_t ino)
+{
+	struct request *r = request_new(req, ino);
+
+	if (r)
+		ddio_fs_readlink(r->m->fs, r->ino, readlink_done, r);
+}

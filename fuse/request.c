@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* From a request to its answer: exactly one, on every path. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+#include <time.h>
+#include "ddiofs.h"
+
+struct mount *mount_of(fuse_req_t req)
+{
+	return fuse_req_userdata(req);
+}
+
+uint64_t ino_of(const struct mount *m, fuse_ino_t ino)
+{
+	return ino == FUSE_ROOT_ID ? m->root : ino;
+}
+
+fuse_ino_t nodeid_of(const struct mount *m, uint64_t ino)
+{
+	return ino == m->root ? FUSE_ROOT_ID : ino;
+}
+
+int name_check(const char *name)
+{
+	return strlen(name) > DDIO_FS_NAME_MAX ? ENAMETOOLONG : 0;
+}
+
+struct request *request_new(fuse_req_t req, fuse_ino_t ino)
+{
+	struct mount *m = mount_of(req);
+	struct request *r = calloc(1, sizeof(*r));
+
+	if (!r) {
+		fuse_reply_err(req, ENOMEM);
+		return NULL;
+	}
+	r->req = req;
+	r->m = m;
+	r->ino = ino_of(m, ino);
+	pthread_mutex_lock(&m->lock);
+	m->under_way++;
+	pthread_mutex_unlock(&m->lock);
+	return r;
+}
+
+void request_free(struct request *r)
+{
+	struct mount *m = r->m;
+
+	if (r->message)
+		message_free(m, r->buf);
+	else if (r->buf)
+		buffer_put(m, r->buf, r->len);
+	free(r);
+	pthread_mutex_lock(&m->lock);
+	if (!--m->under_way)
+		pthread_cond_broadcast(&m->idle);
+	pthread_mutex_unlock(&m->lock);
+}
+
+void requests_drain(struct mount *m, unsigned int ms)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += ms / 1000;
+	pthread_mutex_lock(&m->lock);
+	while (m->under_way)
+		if (pthread_cond_timedwait(&m->idle, &m->lock, &until))
+			break;
+	pthread_mutex_unlock(&m->lock);
+}
+
+void request_end(struct request *r, int err)
+{
+	fuse_reply_err(r->req, -err);
+	request_free(r);
+}
+
+static uint32_t blocks_of(const struct ddio_fs_attr *attr, uint64_t *blocks)
+{
+	bool known = attr->alloc != DDIO_FS_ALLOC_UNKNOWN;
+
+	*blocks = ((known ? attr->alloc : attr->size) + 511) / 512;
+	return known;
+}
+
+void attr_fill(const struct mount *m, const struct ddio_fs_attr *attr, struct stat *st,
+	       double *timeout)
+{
+	uint64_t blocks;
+	/* Who asks for blocks that were not counted gets them by asking again. */
+	bool known = blocks_of(attr, &blocks) || !S_ISREG(attr->mode);
+
+	*timeout = known ? m->o->attr_timeout : 0;
+	*st = (struct stat){
+		.st_ino = nodeid_of(m, attr->ino),
+		.st_mode = attr->mode,
+		.st_nlink = attr->nlink,
+		.st_uid = m->o->uid_set ? m->o->uid : attr->uid,
+		.st_gid = m->o->gid_set ? m->o->gid : attr->gid,
+		.st_rdev = attr->rdev,
+		.st_size = (off_t)attr->size,
+		.st_blksize = attr->block ? attr->block : 4096,
+		.st_blocks = (blkcnt_t)blocks,
+		.st_atim = attr->atime,
+		.st_mtim = attr->mtime,
+		.st_ctim = attr->ctime,
+	};
+	if (timeout && *timeout > 0)
+		seen_attr(m->seen, attr->ino, attr->change);
+}
+
+void entry_fill(const struct mount *m, const struct ddio_fs_attr *attr, struct fuse_entry_param *e)
+{
+	*e = (struct fuse_entry_param){
+		.ino = nodeid_of(m, attr->ino),
+		.entry_timeout = m->o->entry_timeout,
+	};
+	attr_fill(m, attr, &e->attr, &e->attr_timeout);
+}
+
+void request_end_attr(struct request *r, const struct ddio_fs_attr *attr)
+{
+	struct stat st;
+	double timeout;
+
+	attr_fill(r->m, attr, &st, &timeout);
+	fuse_reply_attr(r->req, &st, timeout);
+	request_free(r);
+}
+
+void request_end_entry(struct request *r, const struct ddio_fs_attr *attr)
+{
+	struct fuse_entry_param e;
+
+	entry_fill(r->m, attr, &e);
+	fuse_reply_entry(r->req, &e);
+	request_free(r);
+}
+
+void request_done(void *arg, const struct ddio_fs_reply *reply)
+{
+	request_end(arg, reply->err);
+}
+
+void request_done_attr(void *arg, const struct ddio_fs_reply *reply)
+{
+	if (reply->err)
+		request_end(arg, reply->err);
+	else
+		request_end_attr(arg, reply->attr);
+}
+
+void request_done_entry(void *arg, const struct ddio_fs_reply *reply)
+{
+	if (reply->err)
+		request_end(arg, reply->err);
+	else
+		request_end_entry(arg, reply->attr);
+}

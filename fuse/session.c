@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <fcntl.h>
+#include <semaphore.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include "ddiofs.h"
+#include "session.h"
+
+#define FUSERMOUNT "fusermount3"
+/* For answers that are under way when the mount ends, and for pages of one that is in use. */
+#define DRAIN_MS 10000
+#define SYNC_SECONDS 10
+
+struct session {
+	struct mount m;
+	bool mounted;
+};
+
+extern char **environ;
+
+static char fuse_said[512];
+
+/* What libfuse has to say about a mount that fails. */
+static void fuse_log_line(enum fuse_log_level level, const char *fmt, va_list ap)
+{
+	(void)level;
+	vsnprintf(fuse_said, sizeof(fuse_said), fmt, ap);
+	fuse_said[strcspn(fuse_said, "\n")] = 0;
+}
+
+/*
+ * A request that is waited for, before there is a mount.
+ */
+struct wait {
+	sem_t sem;
+	int err;
+	struct ddio_fs_attr attr;
+};
+
+static void wait_done(void *arg, const struct ddio_fs_reply *reply)
+{
+	struct wait *w = arg;
+
+	w->err = reply->err;
+	if (!reply->err)
+		w->attr = *reply->attr;
+	sem_post(&w->sem);
+}
+
+static int step_into(struct ddio_fs *fs, uint64_t *ino, const char *name)
+{
+	struct wait w;
+
+	sem_init(&w.sem, 0, 0);
+	if (name)
+		ddio_fs_lookup(fs, *ino, name, wait_done, &w);
+	else
+		ddio_fs_getattr(fs, *ino, wait_done, &w);
+	while (sem_wait(&w.sem))
+		;
+	sem_destroy(&w.sem);
+	if (w.err)
+		return w.err;
+	if (!S_ISDIR(w.attr.mode))
+		return -ENOTDIR;
+	*ino = w.attr.ino;
+	return 0;
+}
+
+/* Also finds out whether the name space can be reached. */
+static int root_find(struct mount *m, char *err, size_t err_len)
+{
+	char *copy = strdup(m->o->sub), *save = NULL, *name;
+	int ret = copy ? 0 : -ENOMEM;
+
+	m->root = DDIO_FS_ROOT;
+	if (!ret)
+		ret = step_into(m->fs, &m->root, NULL);
+	for (name = copy ? strtok_r(copy, "/", &save) : NULL; name && !ret;
+	     name = strtok_r(NULL, "/", &save))
+		ret = step_into(m->fs, &m->root, name);
+	free(copy);
+	if (ret)
+		snprintf(err, err_len, "%s: %s", m->o->source, strerror(-ret));
+	return ret;
+}
+
+static int args_make(const struct mount_opts *o, struct fuse_args *args)
+{
+	char *text = NULL, *p;
+	int n = asprintf(&text, "-osubtype=ddio,fsname=%s%s%s%s%s%s", o->source,
+			 o->no_permissions ? "" : ",default_permissions",
+			 o->allow_other ? ",allow_other" : "", o->ro ? ",ro" : "",
+			 o->debug ? ",debug" : "", o->kernel);
+
+	if (n < 0)
+		return -ENOMEM;
+	/* A comma in the source would end it. */
+	for (p = text + strlen("-osubtype=ddio,fsname="); p < text + n && *p != ','; p++)
+		;
+	n = fuse_opt_add_arg(args, "ddiofs") || fuse_opt_add_arg(args, text);
+	free(text);
+	return n ? -ENOMEM : 0;
+}
+
+static int fuse_open(struct session *s, char *err, size_t err_len)
+{
+	struct fuse_args args = FUSE_ARGS_INIT(0, NULL);
+	struct mount *m = &s->m;
+	int ret = args_make(m->o, &args);
+
+	if (!m->o->debug)
+		fuse_set_log_func(fuse_log_line);
+	if (!ret) {
+		m->se = fuse_session_new(&args, &mount_ops, sizeof(mount_ops), m);
+		ret = m->se ? 0 : -EINVAL;
+	}
+	fuse_opt_free_args(&args);
+	if (!ret)
+		ret = fuse_session_mount(m->se, m->o->dir) ? -EPERM : 0;
+	if (!ret) {
+		s->mounted = true;
+		ret = loop_prepare(m);
+	}
+	if (ret)
+		snprintf(err, err_len, "%s: %s", m->o->dir,
+			 fuse_said[0] ? fuse_said : "cannot be mounted upon");
+	return ret;
+}
+
+int session_open(const struct mount_opts *o, void (*log)(void *arg, int level, const char *line),
+		 void *arg, struct session **session, char *err, size_t err_len)
+{
+	struct ddio_fs_opts fo = { .struct_size = sizeof(fo),
+				   .flags = o->hard ? DDIO_FS_HARD : 0,
+				   .timeout_ms = (uint32_t)(o->timeout * 1000),
+				   .conf = o->conf,
+				   .threads = o->threads,
+				   .log = log,
+				   .log_arg = arg };
+	struct session *s = calloc(1, sizeof(*s));
+	int ret;
+
+	snprintf(err, err_len, "no memory");
+	if (!s)
+		return -ENOMEM;
+	s->m.o = o;
+	pthread_mutex_init(&s->m.lock, NULL);
+	pthread_cond_init(&s->m.idle, NULL);
+	s->m.seen = seen_new();
+	ret = s->m.seen ? ddio_fs_open(&fo, &s->m.fs, err, err_len) : -ENOMEM;
+	if (!ret)
+		ret = root_find(&s->m, err, err_len);
+	if (!ret)
+		ret = fuse_open(s, err, err_len);
+	if (!ret) {
+		s->m.drops = drops_new(s->m.se);
+		ret = s->m.drops ? 0 : -ENOMEM;
+	}
+	if (ret) {
+		session_close(s);
+		return ret;
+	}
+	*session = s;
+	return 0;
+}
+
+static unsigned int threads_for(const struct mount_opts *o)
+{
+	long cores = sysconf(_SC_NPROCESSORS_ONLN);
+
+	if (o->threads)
+		return o->threads;
+	return cores < 2 ? 2 : cores > 8 ? 8 : (unsigned int)cores;
+}
+
+int session_start(struct session *s, int end, char *err, size_t err_len)
+{
+	int ret = loop_start(&s->m, threads_for(s->m.o), end);
+
+	if (ret)
+		snprintf(err, err_len, "no thread: %s", strerror(-ret));
+	return ret;
+}
+
+/*
+ * The end
+ */
+static int fusermount(const char *dir, bool lazy)
+{
+	char *argv[] = { FUSERMOUNT, "-u", "-q", lazy ? "-z" : "--", (char *)dir, NULL };
+	int status;
+	pid_t pid;
+
+	if (posix_spawnp(&pid, FUSERMOUNT, NULL, NULL, argv, environ))
+		return -ENOENT;
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return -errno;
+	return WIFEXITED(status) && !WEXITSTATUS(status) ? 0 : -EBUSY;
+}
+
+static int unmount(const char *dir, bool lazy)
+{
+	if (geteuid())
+		return fusermount(dir, lazy);
+	return umount2(dir, UMOUNT_NOFOLLOW | (lazy ? MNT_DETACH : 0)) ? -errno : 0;
+}
+
+static void *sync_run(void *arg)
+{
+	const struct mount *m = arg;
+	int fd = open(m->o->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd >= 0) {
+		syncfs(fd);
+		close(fd);
+	}
+	return NULL;
+}
+
+/* What the kernel still has to write, while there is somebody who writes it. */
+static void sync_pages(struct mount *m)
+{
+	struct timespec until;
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, sync_run, m))
+		return;
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += SYNC_SECONDS;
+	if (pthread_timedjoin_np(thread, NULL, &until))
+		pthread_detach(thread);
+}
+
+void session_unmount(struct session *s)
+{
+	struct mount *m = &s->m;
+
+	if (unmount(m->o->dir, false)) {
+		sync_pages(m);
+		unmount(m->o->dir, true);
+	}
+	s->mounted = false;
+	fuse_session_exit(m->se);
+}
+
+void session_close(struct session *s)
+{
+	struct mount *m = &s->m;
+
+	if (m->se && fuse_session_exited(m->se))
+		s->mounted = false;
+	if (s->mounted)
+		session_unmount(s);
+	if (m->buffers)
+		loop_join(m);
+	requests_drain(m, DRAIN_MS);
+	if (m->fs)
+		ddio_fs_close(m->fs);
+	drops_free(m->drops);
+	if (m->se)
+		fuse_session_destroy(m->se);
+	buffers_free(m);
+	seen_free(m->seen);
+	pthread_cond_destroy(&m->idle);
+	pthread_mutex_destroy(&m->lock);
+	free(s);
+}

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Locks: a list of those that are held, one of those that are waited for, looked at from the beginning. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include "passfs.h"
+
+struct lock {
+	struct lock *next;
+	uint64_t ino, id;
+	struct ddio_fs_lock l;
+	ddio_fs_done done;
+	void *arg;
+};
+
+static bool meets(const struct ddio_fs_lock *a, const struct ddio_fs_lock *b)
+{
+	return a->flock == b->flock && a->start <= b->end && b->start <= a->end;
+}
+
+static struct lock *conflict(struct ddio_fs *fs, uint64_t ino, const struct ddio_fs_lock *l)
+{
+	struct lock *h;
+
+	for (h = fs->held; h; h = h->next)
+		if (h->ino == ino && h->l.owner != l->owner && meets(&h->l, l) &&
+		    (h->l.type == F_WRLCK || l->type == F_WRLCK))
+			return h;
+	return NULL;
+}
+
+static void hold(struct ddio_fs *fs, uint64_t ino, const struct ddio_fs_lock *l)
+{
+	struct lock *n = calloc(1, sizeof(*n));
+
+	if (!n)
+		abort();
+	n->ino = ino;
+	n->l = *l;
+	n->next = fs->held;
+	fs->held = n;
+}
+
+/* Takes the range away from what the owner holds, then gives it the new type. */
+static void put(struct ddio_fs *fs, uint64_t ino, const struct ddio_fs_lock *l)
+{
+	struct lock **at = &fs->held, *h;
+	struct ddio_fs_lock rest;
+
+	while ((h = *at)) {
+		if (h->ino != ino || h->l.owner != l->owner || !meets(&h->l, l)) {
+			at = &h->next;
+			continue;
+		}
+		*at = h->next;
+		rest = h->l;
+		if (rest.start < l->start) {
+			rest.end = l->start - 1;
+			hold(fs, ino, &rest);
+			if (at == &fs->held)
+				at = &fs->held->next;
+		}
+		rest = h->l;
+		if (rest.end > l->end) {
+			rest.start = l->end + 1;
+			hold(fs, ino, &rest);
+			if (at == &fs->held)
+				at = &fs->held->next;
+		}
+		free(h);
+	}
+	if (l->type != F_UNLCK)
+		hold(fs, ino, l);
+}
+
+static void retry(struct ddio_fs *fs)
+{
+	struct lock **at = &fs->waiting, *w;
+
+	while ((w = *at)) {
+		if (conflict(fs, w->ino, &w->l)) {
+			at = &w->next;
+			continue;
+		}
+		*at = w->next;
+		put(fs, w->ino, &w->l);
+		answer_err(fs, w->done, w->arg, 0);
+		free(w);
+		at = &fs->waiting;
+	}
+}
+
+/* Whether @owner would wait for itself, by way of those for whom @holder waits. */
+static bool deadlock(struct ddio_fs *fs, uint64_t holder, uint64_t owner, int depth)
+{
+	struct lock *w, *h;
+
+	if (holder == owner)
+		return true;
+	for (w = fs->waiting; w && depth < 16; w = w->next) {
+		if (w->l.owner != holder || w->l.flock)
+			continue;
+		h = conflict(fs, w->ino, &w->l);
+		if (h && deadlock(fs, h->l.owner, owner, depth + 1))
+			return true;
+	}
+	return false;
+}
+
+void ddio_fs_lock_test(struct ddio_fs_file *file, const struct ddio_fs_lock *lock,
+		       ddio_fs_done done, void *arg)
+{
+	struct ddio_fs *fs = file->fs;
+	struct answer *a = answer_new(done, arg);
+	struct ddio_fs_lock *found = malloc(sizeof(*found));
+	struct lock *h;
+
+	if (!found)
+		abort();
+	pthread_mutex_lock(&fs->locks_lock);
+	h = conflict(fs, file->ino, lock);
+	*found = h ? h->l : *lock;
+	if (!h)
+		found->type = F_UNLCK;
+	pthread_mutex_unlock(&fs->locks_lock);
+	a->data = found;
+	a->reply.data = found;
+	a->reply.len = sizeof(*found);
+	answer_give(fs, a);
+}
+
+static void wait_for(struct ddio_fs *fs, uint64_t ino, const struct ddio_fs_lock *lock,
+		     ddio_fs_done done, void *arg)
+{
+	struct lock *w = calloc(1, sizeof(*w)), **at = &fs->waiting;
+
+	if (!w)
+		abort();
+	*w = (struct lock){ .ino = ino, .id = fs->last_id, .l = *lock, .done = done, .arg = arg };
+	while (*at)
+		at = &(*at)->next;
+	*at = w;
+}
+
+void ddio_fs_lock_set(struct ddio_fs_file *file, const struct ddio_fs_lock *lock, bool wait,
+		      uint64_t *id, ddio_fs_done done, void *arg)
+{
+	struct ddio_fs *fs = file->fs;
+	struct lock *h;
+
+	pthread_mutex_lock(&fs->locks_lock);
+	if (wait)
+		*id = ++fs->last_id;
+	h = lock->type == F_UNLCK ? NULL : conflict(fs, file->ino, lock);
+	if (!h) {
+		put(fs, file->ino, lock);
+		retry(fs);
+		answer_err(fs, done, arg, 0);
+	} else if (!wait) {
+		answer_err(fs, done, arg, -EAGAIN);
+	} else if (!lock->flock && deadlock(fs, h->l.owner, lock->owner, 0)) {
+		answer_err(fs, done, arg, -EDEADLK);
+	} else {
+		wait_for(fs, file->ino, lock, done, arg);
+	}
+	pthread_mutex_unlock(&fs->locks_lock);
+}
+
+static void cancel(struct ddio_fs *fs, uint64_t id, bool all, int err)
+{
+	struct lock **at = &fs->waiting, *w;
+
+	pthread_mutex_lock(&fs->locks_lock);
+	while ((w = *at)) {
+		if (!all && w->id != id) {
+			at = &w->next;
+			continue;
+		}
+		*at = w->next;
+		answer_err(fs, w->done, w->arg, err);
+		free(w);
+	}
+	pthread_mutex_unlock(&fs->locks_lock);
+}
+
+void ddio_fs_lock_cancel(struct ddio_fs *fs, uint64_t id)
+{
+	cancel(fs, id, false, -EINTR);
+}
+
+void locks_end(struct ddio_fs *fs)
+{
+	struct lock *h;
+
+	cancel(fs, 0, true, -ESHUTDOWN);
+	while ((h = fs->held)) {
+		fs->held = h->next;
+		free(h);
+	}
+}
+
+void ddio_fs_unlock_owner(struct ddio_fs_file *file, uint64_t owner, ddio_fs_done done, void *arg)
+{
+	const struct ddio_fs_lock none = { .type = F_UNLCK, .end = UINT64_MAX, .owner = owner };
+
+	ddio_fs_lock_set(file, &none, false, NULL, done, arg);
+}
