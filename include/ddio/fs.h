@@ -5,7 +5,8 @@
  *
  * Threads: every call may be made by any thread at any time.  A request ends in one call of
  * its ddio_fs_done, on a progress thread of the library, which must not be held up: no
- * call from there may wait.  It never comes from inside the call that made the request.
+ * call from there may wait.  It never comes from inside the call that made the request, unless
+ * there is no memory for it (-ENOMEM).
  *
  * Inodes are numbered for ever: no number is given out twice.  The root is DDIO_FS_ROOT.
  */
@@ -59,8 +60,8 @@ struct ddio_fs_opts {
 
 /* @err: one line.  Blocks.  Return: 0 or -errno. */
 int ddio_fs_open(const struct ddio_fs_opts *opts, struct ddio_fs **fs, char *err, size_t err_len);
-/* Ends all requests that are under way (-ESHUTDOWN), then blocks until nothing is left.  Not from
- * a progress thread. */
+/* Ends all requests that are under way (-ESHUTDOWN) and all files, then blocks until nothing is left.
+ * Not from a progress thread. */
 void ddio_fs_close(struct ddio_fs *fs);
 
 /**

@@ -100,6 +100,12 @@ static void fs_free(struct ddio_fs *fs)
 
 	if (!fs)
 		return;
+	while (!ddio_list_empty(&fs->files)) {
+		struct ddio_fs_file *file = ddio_list_first(&fs->files, struct ddio_fs_file, link);
+
+		ddio_list_del(&file->link);
+		free(file);
+	}
 	fsc_table_free(fs);
 	for (i = 0; fs->reactor && i < fs->nreactors; i++)
 		free(fs->reactor[i].down);
@@ -129,6 +135,8 @@ static struct ddio_fs *fs_make(struct ddio_session **sessions, uint32_t n,
 	struct ddio_fs *fs = calloc(1, sizeof(*fs));
 	uint32_t i;
 
+	if (fs)
+		ddio_list_init(&fs->files);
 	if (fs)
 		fs->reactor = calloc(n, sizeof(*fs->reactor));
 	if (!fs || !fs->reactor || fsc_table_init(fs)) {

@@ -77,8 +77,15 @@ struct fsc_inode {
 	struct ddio_list lazy_link;
 };
 
+/**
+ * struct ddio_fs_file - an open file
+ * @link: in struct ddio_fs.files; reactor 0
+ * @losses: those of the inode that it has heard of; the inode's reactor
+ * @stream: its number for the prefetchers
+ */
 struct ddio_fs_file {
 	struct ddio_fs *fs;
+	struct ddio_list link;
 	struct fsc_inode *inode;
 	int flags;
 	uint32_t losses;

@@ -35,6 +35,8 @@ static void open_failed(struct open_job *oj)
 	struct fsc_error error = oj->opening.error;
 	struct ddio_fs_reply reply = { 0 };
 
+	if (oj->file)
+		ddio_list_del(&oj->file->link);
 	free(oj->file);
 	fsc_job_end(&oj->job, &error, &reply);
 }
@@ -121,6 +123,7 @@ static void open_done(struct fsc_opening *opening)
 		return;
 	}
 	oj->file->inode = oj->inode;
+	ddio_list_add(&oj->file->link, &oj->job.fs->files);
 	fsc_job_go(&oj->job, &oj->job.fs->reactor[0], oj->inode->r, open_there);
 }
 
@@ -163,6 +166,7 @@ static struct open_job *open_new(struct ddio_fs *fs, int flags, size_t room,
 		return oj;
 	}
 	oj->file->fs = fs;
+	ddio_list_init(&oj->file->link);
 	oj->file->flags = flags;
 	oj->file->stream = fsc_stream_next(fs);
 	return oj;
@@ -293,6 +297,7 @@ static void close_released(struct fsc_release *release)
 {
 	struct close_job *cj = ddio_container_of(release, struct close_job, release);
 
+	ddio_list_del(&cj->file->link);
 	free(cj->file);
 	close_end(cj);
 }

@@ -64,6 +64,7 @@ static void ask_replied(struct ddio_request *request, const struct ddio_reply *r
 	struct ddio_fs *fs = ask->home->fs;
 
 	if (!reply->status) {
+		ask->cancelled = false;
 		fsc_answered(names_reactor(fs), names_node(fs));
 		if (ask->take)
 			ask->take(ask, reply);
@@ -77,6 +78,7 @@ static void ask_replied(struct ddio_request *request, const struct ddio_reply *r
 		else
 			names_up(fs);
 	} else {
+		ask->cancelled = ask->cancelled && fsc_status_again(reply->status);
 		if (ask->cancelled)
 			fsc_error_set(&ask->error, -EINTR, "cancelled");
 		fsc_error_reply(&ask->error, reply);

@@ -83,7 +83,7 @@ void fsc_answered(struct fsc_reactor *r, uint32_t node);
  * @home: where it was made, and done() is called
  * @opcode, @fixed, @len: the message; @fixed stays the caller's
  * @numbered: it begins with a struct ddio_fs_seq, and is not to be done twice
- * @cancelled: nobody waits for it: it is not made again
+ * @cancelled: nobody waits for it: it is not made again; in done(): and nobody knows if it was done
  * @take: of a success, on reactor 0; an error that it sets counts; may be NULL
  */
 struct fsc_ask {
@@ -145,6 +145,7 @@ struct fsc_names {
  * struct ddio_fs - the whole
  * @holds: jobs under way, and one for the file system itself
  * @closing: it ends: nothing is made again
+ * @files: that are open; they end with it
  * @lock_id: numbers of requests for locks; @stream: of open files
  */
 struct ddio_fs {
@@ -167,6 +168,7 @@ struct ddio_fs {
 		uint64_t next; /* time to ask for orphans */
 		bool asking;
 	} removals;
+	struct ddio_list files;
 	uint64_t holds;
 	uint64_t lock_id, stream;
 	struct ddio_post gone_post;

@@ -64,12 +64,12 @@ static inline void fsc_wait_done(void *arg, const struct ddio_fs_reply *reply)
 	ddio_gate_open(w->env, &w->gate);
 }
 
-#define FSC_WAIT(w, call, ...)                              \
-	({                                                  \
-		fsc_wait_begin(w);                          \
-		call(__VA_ARGS__, fsc_wait_done, (w));      \
-		ddio_gate_wait((w)->env, &(w)->gate, 0);    \
-		(w)->err;                                   \
+#define FSC_WAIT(w, call, ...)                           \
+	({                                               \
+		fsc_wait_begin(w);                       \
+		call(__VA_ARGS__, fsc_wait_done, (w));   \
+		ddio_gate_wait((w)->env, &(w)->gate, 0); \
+		(w)->err;                                \
 	})
 
 #endif /* DDIO_CP_FS_WAIT_H */

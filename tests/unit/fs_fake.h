@@ -1,0 +1,712 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A name space that a test can have as it wants it: it loses connections before or after it has done
+ * what it was asked, starts anew, and remembers by their numbers what must not be done twice.  What it
+ * knows of names is as little as the file system's client needs to be tried out; data lie on real I/O
+ * processors.
+ */
+#ifndef DDIO_TEST_FS_FAKE_H
+#define DDIO_TEST_FS_FAKE_H
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include "conn/conn.h"
+#include "sim/sim.h"
+#include "tests/unit/ut.h"
+
+enum { FAKE_INODES = 64, FAKE_NAMES = 128, FAKE_DONE = 512, FAKE_LOCKS = 16, FAKE_CONNS = 8 };
+
+struct fake_inode {
+	struct ddio_fs_attr attr;
+	struct ddio_file_record rec;
+	uint32_t disks[16];
+	bool used, bare, open, orphan;
+};
+
+struct fake_name {
+	uint64_t parent, ino;
+	char name[DDIO_MAX_NAME + 1];
+};
+
+/* What a request with a number was answered. */
+struct fake_done {
+	uint64_t seq;
+	uint32_t status;
+	size_t len;
+	uint8_t payload[512];
+};
+
+struct fake_names;
+
+struct fake_conn {
+	struct fake_names *k;
+	struct ddio_conn *conn;
+	bool attached;
+};
+
+/**
+ * struct fake_names - the node
+ * @lose_at: the connection is lost at the message of this number (1 is the first); @late: after it was
+ *	done, else before
+ * @messages: so far; @executed: changes that were done, @repeated: and answered from memory
+ * @known: the mount's opens are those that it has told
+ * @gone: inodes that were said to be gone
+ */
+struct fake_names {
+	struct ddio_env *env;
+	struct ddio_listener *listener;
+	struct fake_conn conns[FAKE_CONNS];
+	const char *name, *addr;
+	uint32_t node, ndisks;
+	uint32_t block;
+	uint64_t boot, change, next;
+	bool known, late, deaf;
+	uint64_t lose_at, messages, executed, repeated, upto;
+	uint32_t attaches, told, gone, releases;
+	struct fake_inode inode[FAKE_INODES];
+	struct fake_name names[FAKE_NAMES];
+	struct fake_done done[FAKE_DONE];
+	uint32_t ndone;
+	struct ddio_msg_fs_lock lock[FAKE_LOCKS];
+	struct {
+		struct ddio_msg msg;
+		struct fake_conn *c;
+		struct ddio_msg_fs_lock lock;
+	} waiting;
+	uint32_t count[256];
+};
+
+/* An answer in the making. */
+struct fake_answer {
+	uint32_t status;
+	ssize_t len;
+	uint8_t buf[16384];
+};
+
+#define FAKE_PUT(a, codec, x) ((a)->len = ddio_put_##codec((a)->buf, sizeof((a)->buf), (x)))
+
+static inline struct fake_inode *fake_inode(struct fake_names *k, uint64_t ino)
+{
+	return ino && ino < FAKE_INODES && k->inode[ino].used ? &k->inode[ino] : NULL;
+}
+
+static inline struct fake_name *fake_find(struct fake_names *k, uint64_t parent, const char *name)
+{
+	int i;
+
+	for (i = 0; i < FAKE_NAMES; i++)
+		if (k->names[i].parent == parent && !strcmp(k->names[i].name, name))
+			return &k->names[i];
+	return NULL;
+}
+
+static inline void fake_changed(struct fake_names *k, struct fake_inode *n)
+{
+	uint64_t now = ddio_env_wall(k->env);
+
+	n->attr.change = ++k->change;
+	n->attr.ctime.tv_sec = (time_t)(now / 1000000000);
+	n->attr.ctime.tv_nsec = (long)(now % 1000000000);
+	n->attr.alloc = S_ISREG(n->attr.mode) && !n->bare ? DDIO_FS_ALLOC_UNKNOWN : 0;
+}
+
+static inline struct fake_inode *fake_new(struct fake_names *k, uint32_t mode)
+{
+	struct fake_inode *n = &k->inode[k->next];
+	uint32_t i;
+
+	CU_ASSERT_FATAL(k->next < FAKE_INODES);
+	memset(n, 0, sizeof(*n));
+	n->used = true;
+	n->bare = true;
+	n->attr.ino = k->next++;
+	n->attr.mode = mode;
+	n->attr.nlink = 1;
+	if (S_ISREG(mode)) {
+		n->attr.block = k->block;
+		n->attr.ndisks = k->ndisks;
+		n->rec.ref.id = n->attr.ino;
+		n->rec.ref.block = k->block;
+		n->rec.ndisks = k->ndisks;
+		n->rec.disks = n->disks;
+		for (i = 0; i < k->ndisks; i++)
+			n->disks[i] = i;
+	}
+	fake_changed(k, n);
+	return n;
+}
+
+static inline void fake_name_add(struct fake_names *k, uint64_t parent, const char *name,
+				 uint64_t ino)
+{
+	struct fake_name *e = fake_find(k, 0, "");
+
+	CU_ASSERT_FATAL(e != NULL);
+	e->parent = parent;
+	e->ino = ino;
+	strcpy(e->name, name);
+}
+
+static inline void fake_attr(struct fake_answer *a, const struct fake_inode *n)
+{
+	struct ddio_msg_fs_attr x = { .attr = n->attr };
+
+	FAKE_PUT(a, fs_attr, &x);
+}
+
+static inline void fake_opened(struct fake_answer *a, const struct fake_inode *n, uint32_t flags)
+{
+	struct ddio_msg_fs_opened x = { .flags = flags, .attr = n->attr, .rec = n->rec };
+
+	if (S_ISREG(n->attr.mode))
+		x.flags |= DDIO_FS_OPENED_RECORD;
+	if (n->bare)
+		x.flags |= DDIO_FS_OPENED_BARE;
+	x.rec.size = n->attr.size;
+	FAKE_PUT(a, fs_opened, &x);
+}
+
+/* Nobody needs it any more: what is to be removed. */
+static inline void fake_listing(struct fake_answer *a, struct fake_inode *n)
+{
+	struct ddio_msg_ns_listing x = { 0 };
+
+	if (n && n->orphan && !n->open) {
+		x.n = 1;
+		x.recs = &n->rec;
+	}
+	FAKE_PUT(a, ns_listing, &x);
+}
+
+static inline void fake_make(struct fake_names *k, const void *p, size_t len, struct fake_answer *a)
+{
+	static struct ddio_msg_fs_make x;
+	struct fake_name *e;
+	struct fake_inode *n;
+
+	CU_ASSERT_FATAL(!ddio_get_fs_make(p, len, &x));
+	e = fake_find(k, x.parent, x.name);
+	if (e && (x.flags & DDIO_FS_MAKE_EXCL)) {
+		a->status = DDIO_ST_EXISTS;
+		return;
+	}
+	n = e ? fake_inode(k, e->ino) : fake_new(k, x.mode);
+	if (!e)
+		fake_name_add(k, x.parent, x.name, n->attr.ino);
+	if (x.flags & DDIO_FS_MAKE_OPEN)
+		n->open = true;
+	fake_opened(a, n, e ? 0 : DDIO_FS_OPENED_MADE);
+}
+
+static inline void fake_unlink(struct fake_names *k, const void *p, size_t len,
+			       struct fake_answer *a)
+{
+	struct ddio_msg_fs_name x;
+	struct fake_name *e;
+	struct fake_inode *n;
+
+	CU_ASSERT_FATAL(!ddio_get_fs_name(p, len, &x));
+	e = fake_find(k, x.parent, x.name);
+	if (!e) {
+		a->status = DDIO_ST_NOT_FOUND;
+		return;
+	}
+	n = fake_inode(k, e->ino);
+	memset(e, 0, sizeof(*e));
+	if (!--n->attr.nlink)
+		n->orphan = true;
+	fake_changed(k, n);
+	fake_listing(a, n);
+}
+
+static inline void fake_link(struct fake_names *k, const void *p, size_t len, struct fake_answer *a)
+{
+	struct ddio_msg_fs_link x;
+
+	CU_ASSERT_FATAL(!ddio_get_fs_link(p, len, &x));
+	if (fake_find(k, x.parent, x.name)) {
+		a->status = DDIO_ST_EXISTS;
+		return;
+	}
+	fake_name_add(k, x.parent, x.name, x.ino);
+	k->inode[x.ino].attr.nlink++;
+	fake_changed(k, &k->inode[x.ino]);
+	fake_attr(a, &k->inode[x.ino]);
+}
+
+static inline void fake_rename(struct fake_names *k, const void *p, size_t len,
+			       struct fake_answer *a)
+{
+	struct ddio_msg_fs_rename x;
+	struct fake_name *e, *t;
+	struct fake_inode *n = NULL;
+
+	CU_ASSERT_FATAL(!ddio_get_fs_rename(p, len, &x));
+	e = fake_find(k, x.parent, x.name);
+	t = fake_find(k, x.new_parent, x.new_name);
+	if (!e) {
+		a->status = DDIO_ST_NOT_FOUND;
+		return;
+	}
+	if (t) {
+		n = fake_inode(k, t->ino);
+		n->orphan = !--n->attr.nlink;
+		memset(t, 0, sizeof(*t));
+	}
+	e->parent = x.new_parent;
+	strcpy(e->name, x.new_name);
+	fake_listing(a, n);
+}
+
+static inline void fake_append(struct fake_names *k, const void *p, size_t len,
+			       struct fake_answer *a)
+{
+	struct ddio_msg_fs_append x;
+	struct ddio_msg_fs_place place;
+	struct fake_inode *n;
+
+	CU_ASSERT_FATAL(!ddio_get_fs_append(p, len, &x));
+	n = fake_inode(k, x.ino);
+	CU_ASSERT_FATAL(n != NULL);
+	CU_ASSERT(!n->bare);
+	place.offset = n->attr.size;
+	n->attr.size += x.len;
+	fake_changed(k, n);
+	place.attr = n->attr;
+	FAKE_PUT(a, fs_place, &place);
+}
+
+/* A request with a number is done once. */
+static inline void fake_numbered(struct fake_names *k, uint16_t opcode, const void *p, size_t len,
+				 struct fake_answer *a)
+{
+	uint64_t seq, upto;
+	struct fake_done *d;
+	uint32_t i;
+
+	memcpy(&seq, p, 8);
+	memcpy(&upto, (const uint8_t *)p + 8, 8);
+	CU_ASSERT(seq > 0);
+	CU_ASSERT(upto < seq);
+	/* What was said to have been answered is not asked for again. */
+	CU_ASSERT(seq > k->upto);
+	if (upto > k->upto)
+		k->upto = upto;
+	for (i = 0; i < k->ndone; i++) {
+		if (k->done[i].seq != seq)
+			continue;
+		k->repeated++;
+		a->status = k->done[i].status;
+		a->len = (ssize_t)k->done[i].len;
+		memcpy(a->buf, k->done[i].payload, k->done[i].len);
+		return;
+	}
+	k->executed++;
+	if (opcode == DDIO_OP_FS_MAKE)
+		fake_make(k, p, len, a);
+	else if (opcode == DDIO_OP_FS_UNLINK)
+		fake_unlink(k, p, len, a);
+	else if (opcode == DDIO_OP_FS_LINK)
+		fake_link(k, p, len, a);
+	else if (opcode == DDIO_OP_FS_RENAME)
+		fake_rename(k, p, len, a);
+	else if (opcode == DDIO_OP_FS_APPEND)
+		fake_append(k, p, len, a);
+	else
+		a->status = DDIO_ST_UNSUPPORTED;
+	CU_ASSERT_FATAL(k->ndone < FAKE_DONE && a->len <= 512);
+	d = &k->done[k->ndone++];
+	d->seq = seq;
+	d->status = a->status;
+	d->len = (size_t)a->len;
+	memcpy(d->payload, a->buf, d->len);
+}
+
+static inline void fake_lookup(struct fake_names *k, const void *p, size_t len,
+			       struct fake_answer *a)
+{
+	struct ddio_msg_fs_name x;
+	struct fake_name *e;
+
+	CU_ASSERT_FATAL(!ddio_get_fs_name(p, len, &x));
+	e = fake_find(k, x.parent, x.name);
+	if (e)
+		fake_attr(a, fake_inode(k, e->ino));
+	else
+		a->status = DDIO_ST_NOT_FOUND;
+}
+
+static inline void fake_setattr(struct fake_names *k, const void *p, size_t len,
+				struct fake_answer *a)
+{
+	struct ddio_msg_fs_setattr x;
+	struct fake_inode *n;
+
+	CU_ASSERT_FATAL(!ddio_get_fs_setattr(p, len, &x));
+	n = fake_inode(k, x.ino);
+	if (!n) {
+		a->status = DDIO_ST_NOT_FOUND;
+		return;
+	}
+	if (x.mask & DDIO_FS_SET_MODE)
+		n->attr.mode = (n->attr.mode & S_IFMT) | (x.mode & 07777);
+	if (x.mask & DDIO_FS_SET_SIZE)
+		n->attr.size = x.size;
+	if (x.mask & DDIO_FS_SET_MTIME)
+		n->attr.mtime = x.mtime;
+	fake_changed(k, n);
+	fake_attr(a, n);
+}
+
+static inline void fake_wrote(struct fake_names *k, const void *p, size_t len,
+			      struct fake_answer *a)
+{
+	struct ddio_msg_fs_wrote x;
+	struct fake_inode *n;
+
+	CU_ASSERT_FATAL(!ddio_get_fs_wrote(p, len, &x));
+	n = fake_inode(k, x.ino);
+	if (!n) {
+		a->status = DDIO_ST_NOT_FOUND;
+		return;
+	}
+	if (x.flags & DDIO_FS_WROTE_DATA)
+		n->bare = false;
+	if (x.end > n->attr.size)
+		n->attr.size = x.end;
+	fake_changed(k, n);
+	if (x.flags & DDIO_FS_WROTE_TIMES)
+		n->attr.mtime = n->attr.ctime;
+	fake_attr(a, n);
+}
+
+static inline void fake_readdir(struct fake_names *k, const void *p, size_t len,
+				struct fake_answer *a)
+{
+	static struct ddio_fs_dirent ents[FAKE_NAMES];
+	struct ddio_msg_fs_entries x = { .ents = ents };
+	struct ddio_msg_fs_readdir r;
+	uint64_t i;
+
+	CU_ASSERT_FATAL(!ddio_get_fs_readdir(p, len, &r));
+	x.plus = r.flags & DDIO_FS_READDIR_PLUS ? 1 : 0;
+	for (i = r.cookie; i < FAKE_NAMES && x.n < r.max; i++) {
+		if (k->names[i].parent != r.ino)
+			continue;
+		ents[x.n].cookie = i + 1;
+		ents[x.n].name = k->names[i].name;
+		ents[x.n++].attr = fake_inode(k, k->names[i].ino)->attr;
+	}
+	x.more = i < FAKE_NAMES;
+	FAKE_PUT(a, fs_entries, &x);
+}
+
+static inline void fake_open(struct fake_names *k, const void *p, size_t len, struct fake_answer *a)
+{
+	struct ddio_msg_fs_open x;
+	struct fake_inode *n;
+
+	CU_ASSERT_FATAL(!ddio_get_fs_open(p, len, &x));
+	n = fake_inode(k, x.ino);
+	if (!n) {
+		a->status = DDIO_ST_NOT_FOUND;
+		return;
+	}
+	if (!(x.flags & DDIO_FS_OPEN_LOOK))
+		n->open = true;
+	if (x.flags & DDIO_FS_OPEN_AGAIN)
+		k->told++;
+	fake_opened(a, n, 0);
+}
+
+static inline void fake_orphans(struct fake_names *k, struct fake_answer *a)
+{
+	static struct ddio_file_record recs[FAKE_INODES];
+	struct ddio_msg_ns_listing x = { .recs = recs };
+	uint64_t i;
+
+	for (i = 0; i < FAKE_INODES; i++)
+		if (k->inode[i].used && k->inode[i].orphan && !k->inode[i].open)
+			recs[x.n++] = k->inode[i].rec;
+	FAKE_PUT(a, ns_listing, &x);
+}
+
+/* Whole files only, each with one lock: enough to wait for one. */
+static inline void fake_lock_set(struct fake_conn *c, const struct ddio_msg *msg, const void *p,
+				 struct fake_answer *a)
+{
+	struct fake_names *k = c->k;
+	struct ddio_msg_fs_lock x, *l;
+
+	CU_ASSERT_FATAL(!ddio_get_fs_lock(p, msg->length, &x));
+	l = &k->lock[x.ino % FAKE_LOCKS];
+	if (x.flags & DDIO_FS_LOCK_AGAIN)
+		k->told++;
+	if (l->type != DDIO_FS_LOCK_NONE && l->owner != x.owner && x.type != DDIO_FS_LOCK_NONE) {
+		if (!(x.flags & DDIO_FS_LOCK_WAIT)) {
+			a->status = DDIO_ST_AGAIN;
+			return;
+		}
+		k->waiting.msg = *msg;
+		k->waiting.c = c;
+		k->waiting.lock = x;
+		a->len = -1;
+		return;
+	}
+	if (x.type != DDIO_FS_LOCK_NONE || l->owner == x.owner)
+		*l = x;
+	if (x.type == DDIO_FS_LOCK_NONE && k->waiting.c) {
+		*l = k->waiting.lock;
+		if (k->waiting.c->conn)
+			ddio_conn_reply(k->waiting.c->conn, &k->waiting.msg, 0, NULL, 0);
+		k->waiting.c = NULL;
+	}
+}
+
+static inline void fake_cancel(struct fake_names *k)
+{
+	if (k->waiting.c && k->waiting.c->conn)
+		ddio_conn_reply(k->waiting.c->conn, &k->waiting.msg, DDIO_ST_INTERRUPTED, NULL, 0);
+	k->waiting.c = NULL;
+}
+
+static inline void fake_attach(struct fake_conn *c, const void *p, size_t len,
+			       struct fake_answer *a)
+{
+	struct fake_names *k = c->k;
+	struct ddio_msg_fs_attach x;
+	struct ddio_msg_fs_attached y = { .boot = k->boot };
+
+	CU_ASSERT_FATAL(!ddio_get_fs_attach(p, len, &x));
+	k->attaches++;
+	if (x.flags & DDIO_FS_ATTACH_TOLD)
+		k->known = true;
+	y.known = k->known;
+	c->attached = true;
+	FAKE_PUT(a, fs_attached, &y);
+}
+
+static inline void fake_ino(struct fake_names *k, uint16_t opcode, const void *p, size_t len,
+			    struct fake_answer *a)
+{
+	struct ddio_msg_fs_ino x;
+	struct fake_inode *n;
+
+	CU_ASSERT_FATAL(!ddio_get_fs_ino(p, len, &x));
+	n = fake_inode(k, x.ino);
+	if (!n) {
+		a->status = DDIO_ST_NOT_FOUND;
+	} else if (opcode == DDIO_OP_FS_GETATTR) {
+		fake_attr(a, n);
+	} else if (opcode == DDIO_OP_FS_RELEASE) {
+		n->open = false;
+		k->releases++;
+		fake_listing(a, n);
+	} else {
+		CU_ASSERT(n->orphan && !n->open);
+		n->used = false;
+		k->gone++;
+	}
+}
+
+static inline void fake_alloc(struct fake_names *k, const void *p, size_t len,
+			      struct fake_answer *a)
+{
+	struct ddio_msg_fs_alloc x;
+	struct fake_inode *n;
+
+	CU_ASSERT_FATAL(!ddio_get_fs_alloc(p, len, &x));
+	n = fake_inode(k, x.ino);
+	CU_ASSERT_FATAL(n != NULL);
+	if (n->attr.change == x.change)
+		n->attr.alloc = x.alloc;
+	fake_attr(a, n);
+}
+
+static inline void fake_serve(struct fake_conn *c, const struct ddio_msg *msg, const void *p,
+			      struct fake_answer *a)
+{
+	struct ddio_msg_fs_space space = { .inodes = 7 };
+	struct fake_names *k = c->k;
+	size_t len = msg->length;
+
+	k->count[msg->opcode & 255]++;
+	if (msg->opcode > DDIO_OP_FS_ATTACH && msg->opcode < DDIO_OP_OBJ_STAT)
+		CU_ASSERT(c->attached);
+	switch (msg->opcode) {
+	case DDIO_OP_FS_ATTACH:
+		fake_attach(c, p, len, a);
+		break;
+	case DDIO_OP_FS_LOOKUP:
+		fake_lookup(k, p, len, a);
+		break;
+	case DDIO_OP_FS_GETATTR:
+	case DDIO_OP_FS_RELEASE:
+	case DDIO_OP_FS_GONE:
+		fake_ino(k, msg->opcode, p, len, a);
+		break;
+	case DDIO_OP_FS_SETATTR:
+		fake_setattr(k, p, len, a);
+		break;
+	case DDIO_OP_FS_OPEN:
+		fake_open(k, p, len, a);
+		break;
+	case DDIO_OP_FS_WROTE:
+		fake_wrote(k, p, len, a);
+		break;
+	case DDIO_OP_FS_READDIR:
+		fake_readdir(k, p, len, a);
+		break;
+	case DDIO_OP_FS_ALLOC:
+		fake_alloc(k, p, len, a);
+		break;
+	case DDIO_OP_FS_ORPHANS:
+		fake_orphans(k, a);
+		break;
+	case DDIO_OP_FS_SPACE:
+		FAKE_PUT(a, fs_space, &space);
+		break;
+	case DDIO_OP_FS_LOCK_SET:
+		fake_lock_set(c, msg, p, a);
+		break;
+	case DDIO_OP_FS_LOCK_CANCEL:
+		fake_cancel(k);
+		break;
+	case DDIO_OP_FS_MAKE:
+	case DDIO_OP_FS_UNLINK:
+	case DDIO_OP_FS_LINK:
+	case DDIO_OP_FS_RENAME:
+	case DDIO_OP_FS_APPEND:
+		fake_numbered(k, msg->opcode, p, len, a);
+		break;
+	case DDIO_OP_FS_UNLOCK_OWNER:
+	case DDIO_OP_FS_SYNC:
+	case DDIO_OP_OBJ_SYNC:
+	case DDIO_OP_PING:
+	default:
+		break;
+	}
+}
+
+/*
+ * Connections
+ */
+static inline void fake_conn_end(struct fake_conn *c)
+{
+	if (c->conn)
+		ddio_conn_close(c->conn, false);
+	c->conn = NULL;
+	if (c->k->waiting.c == c)
+		c->k->waiting.c = NULL;
+}
+
+static inline void fake_hello(void *ctx, const struct ddio_msg_hello *hello)
+{
+	struct fake_conn *c = ctx;
+	struct ddio_msg_welcome w = { .node = c->k->node, .nreactors = 1, .boot = c->k->boot };
+
+	(void)hello;
+	strcpy(w.name, c->k->name);
+	ddio_conn_welcome(c->conn, &w);
+}
+
+static inline int fake_message(void *ctx, const struct ddio_msg *msg, const void *payload)
+{
+	struct fake_conn *c = ctx;
+	struct fake_names *k = c->k;
+	static struct fake_answer a;
+	bool lose = ++k->messages == k->lose_at;
+
+	if (lose && !k->late)
+		return -ECONNRESET;
+	if (k->deaf)
+		return 0;
+	a.status = 0;
+	a.len = 0;
+	fake_serve(c, msg, payload, &a);
+	if (lose)
+		return -ECONNRESET;
+	if (a.len >= 0)
+		ddio_conn_reply(c->conn, msg, a.status, a.buf, a.status ? 0 : (size_t)a.len);
+	return 0;
+}
+
+static inline void fake_closed(void *ctx, int err, const char *why)
+{
+	(void)err;
+	(void)why;
+	fake_conn_end(ctx);
+}
+
+static const struct ddio_conn_ops fake_ops = {
+	.hello = fake_hello,
+	.message = fake_message,
+	.closed = fake_closed,
+};
+
+static inline void fake_accept(void *ctx, struct ddio_stream *stream)
+{
+	struct ddio_conn_opts opts = { .cluster = "ut" };
+	struct fake_names *k = ctx;
+	int i;
+
+	for (i = 0; i < FAKE_CONNS && k->conns[i].conn; i++)
+		;
+	CU_ASSERT_FATAL(i < FAKE_CONNS);
+	k->conns[i] = (struct fake_conn){ .k = k };
+	CU_ASSERT_EQUAL(ddio_conn_accept(k->env, stream, &opts, &fake_ops, &k->conns[i],
+					 &k->conns[i].conn),
+			0);
+}
+
+static inline void fake_listen(struct fake_names *k)
+{
+	CU_ASSERT_EQUAL_FATAL(ddio_listen(k->env, k->addr, fake_accept, k, &k->listener), 0);
+}
+
+static inline void fake_hang_up(struct fake_names *k)
+{
+	int i;
+
+	for (i = 0; i < FAKE_CONNS; i++)
+		if (k->conns[i].conn)
+			fake_conn_end(&k->conns[i]);
+}
+
+static inline void fake_stop(struct fake_names *k)
+{
+	fake_hang_up(k);
+	if (k->listener)
+		ddio_listener_close(k->listener);
+	k->listener = NULL;
+}
+
+/* A new life: what was open or locked is forgotten, what was done is not. */
+static inline void fake_reborn(struct fake_names *k)
+{
+	int i;
+
+	fake_stop(k);
+	k->boot++;
+	k->known = false;
+	for (i = 0; i < FAKE_INODES; i++)
+		k->inode[i].open = false;
+	memset(k->lock, 0, sizeof(k->lock));
+	fake_listen(k);
+}
+
+static inline void fake_begin(struct fake_names *k, struct ddio_env *env, uint32_t ndisks,
+			      uint32_t block)
+{
+	k->env = env;
+	k->ndisks = ndisks;
+	k->block = block;
+	k->boot = 1;
+	k->next = DDIO_FS_ROOT;
+	fake_new(k, S_IFDIR | 0755);
+	fake_listen(k);
+}
+
+#endif /* DDIO_TEST_FS_FAKE_H */

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A file system in virtual time: I/O processors of userlib/iop that have the disks, a name space, and the
+ * client with several reactors.  A test is a plain function: where it waits, the world goes on.
+ */
+#ifndef DDIO_TEST_FS_WORLD_H
+#define DDIO_TEST_FS_WORLD_H
+
+#include <fcntl.h>
+#include <ddio/fs.h>
+#include "cp/fs_wait.h"
+#include "cp/session.h"
+#include "iop/iop.h"
+#include "tests/unit/fs_fake.h"
+#include "tests/unit/ut_store.h"
+
+#define FS_SEC 1000000000ull
+#define FS_MS 1000000ull
+
+enum { FS_NODES = 2, FS_NODE_REACTORS = 2, FS_DISKS = 4, FS_REACTORS = 2, FS_MOUNTS = 2 };
+
+struct fs_node {
+	struct ddio_env *env[FS_NODE_REACTORS];
+	struct ddio_iop *iop;
+	struct ddio_post stop;
+	bool dead;
+};
+
+struct fs_mount {
+	struct ddio_env *env[FS_REACTORS];
+	struct ddio_session *session[FS_REACTORS];
+	struct ddio_fs *fs;
+	struct fsc_result r;
+};
+
+struct fs_world {
+	char top[200];
+	struct ddio_sim *dw;
+	struct ddio_conf *conf;
+	struct fake_names names;
+	struct fs_node node[FS_NODES];
+	struct fs_mount mount[FS_MOUNTS];
+	uint64_t seed;
+};
+
+static inline void fs_conf(struct fs_world *w, uint32_t block, uint32_t timeout_ms)
+{
+	char text[4096], err[600];
+	uint32_t i;
+	int n;
+
+	n = snprintf(text, sizeof(text),
+		     "[cluster]\nname = ut\nblock = %u\ntimeout = %ums\nnamespace = names\n"
+		     "[node names]\naddress = 127.0.0.1:7400\nmeta = %s/names\n",
+		     block, timeout_ms, w->top);
+	for (i = 0; i < FS_NODES; i++)
+		n += snprintf(text + n, sizeof(text) - n,
+			      "[node io%u]\naddress = 127.0.0.1:%u\nmeta = %s/io%u\n"
+			      "sync_io = no\n",
+			      i, 7401 + i, w->top, i);
+	for (i = 0; i < FS_DISKS; i++)
+		n += snprintf(text + n, sizeof(text) - n,
+			      "[disk d%u]\nnode = io%u\nengine = mem\nsize = 4M\n", i,
+			      i % FS_NODES);
+	/* Every node has one; nobody uses this. */
+	snprintf(text + n, sizeof(text) - n, "[disk dn]\nnode = names\nengine = mem\nsize = 4M\n");
+	n = (int)strlen(text);
+	if (ddio_conf_parse("ut", text, n, &w->conf, err, sizeof(err))) {
+		fprintf(stderr, "%s\n", err);
+		abort();
+	}
+}
+
+static inline void fs_node_begin(struct fs_world *w, uint32_t i)
+{
+	struct fs_node *node = &w->node[i];
+	struct ddio_iop_opts opts = {
+		.conf = w->conf, .node = i + 1, .nreactors = FS_NODE_REACTORS, .envs = node->env
+	};
+	char err[600], name[32];
+	uint32_t k;
+
+	for (k = 0; k < FS_NODE_REACTORS; k++) {
+		snprintf(name, sizeof(name), "io%u.%u", i, k);
+		node->env[k] = ddio_sim_env(w->dw, name);
+	}
+	if (ddio_iop_start(&opts, &node->iop, err, sizeof(err))) {
+		fprintf(stderr, "%s\n", err);
+		abort();
+	}
+}
+
+static inline void fs_world_begin(struct fs_world *w, uint64_t seed, uint32_t block,
+				  uint32_t timeout_ms)
+{
+	uint32_t i;
+
+	memset(w, 0, sizeof(*w));
+	w->seed = seed;
+	ut_temp_dir(w->top, sizeof(w->top));
+	w->dw = ddio_sim_new(seed + 1);
+	fs_conf(w, block, timeout_ms);
+	w->names.name = "names";
+	w->names.addr = "127.0.0.1:7400";
+	fake_begin(&w->names, ddio_sim_env(w->dw, "names"), FS_DISKS, block);
+	for (i = 0; i < FS_NODES; i++)
+		fs_node_begin(w, i);
+}
+
+/* Return: what fsc_new() did. */
+static inline int fs_mount_try(struct fs_world *w, uint32_t m, uint32_t flags, char *err,
+			       size_t len)
+{
+	struct fs_mount *mount = &w->mount[m];
+	struct ddio_fs_opts opts = { .struct_size = sizeof(opts), .flags = flags };
+	char name[32];
+	uint32_t i;
+	int ret;
+
+	for (i = 0; i < FS_REACTORS; i++) {
+		snprintf(name, sizeof(name), "m%u.%u", m, i);
+		mount->env[i] = ddio_sim_env(w->dw, name);
+		CU_ASSERT_EQUAL_FATAL(
+			ddio_session_new_env(mount->env[i], w->conf, NULL, &mount->session[i]), 0);
+	}
+	ret = fsc_new(mount->session, FS_REACTORS, &opts, &mount->fs, err, len);
+	if (ret) {
+		for (i = 0; i < FS_REACTORS; i++)
+			ddio_disconnect(mount->session[i]);
+		mount->fs = NULL;
+		return ret;
+	}
+	fsc_wait_init(&mount->r, mount->fs);
+	return 0;
+}
+
+static inline struct fs_mount *fs_mount(struct fs_world *w, uint32_t m, uint32_t flags)
+{
+	char err[600] = "";
+
+	if (fs_mount_try(w, m, flags, err, sizeof(err))) {
+		fprintf(stderr, "mount: %s\n", err);
+		abort();
+	}
+	return &w->mount[m];
+}
+
+static inline void fs_unmount(struct fs_mount *m)
+{
+	ddio_fs_close(m->fs);
+	m->fs = NULL;
+}
+
+static inline void fs_stop_post(void *arg)
+{
+	ddio_iop_stop(((struct fs_node *)arg)->iop);
+}
+
+static inline void fs_world_end(struct fs_world *w)
+{
+	uint32_t i;
+
+	for (i = 0; i < FS_MOUNTS; i++)
+		if (w->mount[i].fs)
+			fs_unmount(&w->mount[i]);
+	fake_stop(&w->names);
+	for (i = 0; i < FS_NODES; i++) {
+		if (w->node[i].dead)
+			continue;
+		w->node[i].stop.fn = fs_stop_post;
+		w->node[i].stop.arg = &w->node[i];
+		ddio_env_post(w->node[i].env[0], &w->node[i].stop);
+	}
+	ddio_sim_run_for(w->dw, 60 * FS_SEC);
+	for (i = 0; i < FS_NODES; i++)
+		if (!w->node[i].dead)
+			ddio_iop_free(w->node[i].iop);
+	ddio_sim_free(w->dw);
+	ddio_conf_free(w->conf);
+	ut_remove_tree(w->top);
+}
+
+/* The byte at @off of what @seed names. */
+static inline uint8_t fs_byte(uint64_t seed, uint64_t off)
+{
+	uint64_t x = (off + 1) * 0x9e3779b97f4a7c15ull ^ (seed + 1) * 0xbf58476d1ce4e5b9ull;
+
+	return (uint8_t)(x >> 56);
+}
+
+static inline void fs_fill(uint8_t *buf, size_t len, uint64_t seed, uint64_t off)
+{
+	size_t i;
+
+	for (i = 0; i < len; i++)
+		buf[i] = fs_byte(seed, off + i);
+}
+
+#define FS_OK(m, call, ...)                                                                   \
+	do {                                                                                  \
+		int err_ = FSC_WAIT(&(m)->r, call, __VA_ARGS__);                              \
+		if (err_) {                                                                   \
+			CU_FAIL("" #call);                                                    \
+			fprintf(stderr, "%s:%d " #call ": %d %s\n", __FILE__, __LINE__, err_, \
+				(m)->r.text);                                                 \
+		}                                                                             \
+	} while (0)
+
+#define FS_ERR(m, want, call, ...) CU_ASSERT_EQUAL(FSC_WAIT(&(m)->r, call, __VA_ARGS__), want)
+
+static inline struct ddio_fs_file *fs_create(struct fs_mount *m, const char *name, int flags)
+{
+	struct ddio_fs_new make = { .mode = S_IFREG | 0644 };
+	struct ddio_fs_file *file = NULL;
+
+	FS_OK(m, ddio_fs_file_create, m->fs, DDIO_FS_ROOT, name, flags, &make, &file);
+	return file;
+}
+
+#endif /* DDIO_TEST_FS_WORLD_H */
