@@ -50,6 +50,7 @@ struct fake_conn {
  * struct fake_names - the node
  * @lose_at: the connection is lost at the message of this number (1 is the first); @late: after it was
  *	done, else before
+ * @reborn_at: it starts anew at that message
  * @messages: so far; @executed: changes that were done, @repeated: and answered from memory
  * @known: the mount's opens are those that it has told
  * @gone: inodes that were said to be gone
@@ -63,7 +64,7 @@ struct fake_names {
 	uint32_t block;
 	uint64_t boot, change, next;
 	bool known, late, deaf;
-	uint64_t lose_at, messages, executed, repeated, upto;
+	uint64_t lose_at, reborn_at, messages, executed, repeated, upto;
 	uint32_t attaches, told, gone, releases;
 	struct fake_inode inode[FAKE_INODES];
 	struct fake_name names[FAKE_NAMES];
@@ -76,6 +77,7 @@ struct fake_names {
 		struct ddio_msg_fs_lock lock;
 	} waiting;
 	uint32_t count[256];
+	struct ddio_post rebirth;
 };
 
 /* An answer in the making. */
@@ -612,6 +614,8 @@ static inline void fake_hello(void *ctx, const struct ddio_msg_hello *hello)
 	ddio_conn_welcome(c->conn, &w);
 }
 
+static inline void fake_rebirth(void *arg);
+
 static inline int fake_message(void *ctx, const struct ddio_msg *msg, const void *payload)
 {
 	struct fake_conn *c = ctx;
@@ -619,6 +623,11 @@ static inline int fake_message(void *ctx, const struct ddio_msg *msg, const void
 	static struct fake_answer a;
 	bool lose = ++k->messages == k->lose_at;
 
+	if (k->messages == k->reborn_at) {
+		k->rebirth.fn = fake_rebirth;
+		k->rebirth.arg = k;
+		ddio_env_post(k->env, &k->rebirth);
+	}
 	if (lose && !k->late)
 		return -ECONNRESET;
 	if (k->deaf)
@@ -695,6 +704,11 @@ static inline void fake_reborn(struct fake_names *k)
 		k->inode[i].open = false;
 	memset(k->lock, 0, sizeof(k->lock));
 	fake_listen(k);
+}
+
+static inline void fake_rebirth(void *arg)
+{
+	fake_reborn(arg);
 }
 
 static inline void fake_begin(struct fake_names *k, struct ddio_env *env, uint32_t ndisks,
