@@ -9,14 +9,22 @@
 #define DDIO_TEST_FS_FAKE_H
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include "conn/conn.h"
-#include "sim/sim.h"
-#include "tests/unit/ut.h"
 
-enum { FAKE_INODES = 64, FAKE_NAMES = 128, FAKE_DONE = 512, FAKE_LOCKS = 16, FAKE_CONNS = 8 };
+enum { FAKE_INODES = 1024, FAKE_NAMES = 256, FAKE_DONE = 256, FAKE_LOCKS = 16, FAKE_CONNS = 8 };
+
+/* It may run on a thread of its own, which CUnit does not like. */
+#define FAKE_ASSERT(what)                                                                         \
+	do {                                                                                      \
+		if (!(what)) {                                                                    \
+			fprintf(stderr, "%s:%d: names: not so: %s\n", __FILE__, __LINE__, #what); \
+			abort();                                                                  \
+		}                                                                                 \
+	} while (0)
 
 struct fake_inode {
 	struct ddio_fs_attr attr;
@@ -69,7 +77,6 @@ struct fake_names {
 	struct fake_inode inode[FAKE_INODES];
 	struct fake_name names[FAKE_NAMES];
 	struct fake_done done[FAKE_DONE];
-	uint32_t ndone;
 	struct ddio_msg_fs_lock lock[FAKE_LOCKS];
 	struct {
 		struct ddio_msg msg;
@@ -119,7 +126,7 @@ static inline struct fake_inode *fake_new(struct fake_names *k, uint32_t mode)
 	struct fake_inode *n = &k->inode[k->next];
 	uint32_t i;
 
-	CU_ASSERT_FATAL(k->next < FAKE_INODES);
+	FAKE_ASSERT(k->next < FAKE_INODES);
 	memset(n, 0, sizeof(*n));
 	n->used = true;
 	n->bare = true;
@@ -145,7 +152,7 @@ static inline void fake_name_add(struct fake_names *k, uint64_t parent, const ch
 {
 	struct fake_name *e = fake_find(k, 0, "");
 
-	CU_ASSERT_FATAL(e != NULL);
+	FAKE_ASSERT(e != NULL);
 	e->parent = parent;
 	e->ino = ino;
 	strcpy(e->name, name);
@@ -188,7 +195,7 @@ static inline void fake_make(struct fake_names *k, const void *p, size_t len, st
 	struct fake_name *e;
 	struct fake_inode *n;
 
-	CU_ASSERT_FATAL(!ddio_get_fs_make(p, len, &x));
+	FAKE_ASSERT(!ddio_get_fs_make(p, len, &x));
 	e = fake_find(k, x.parent, x.name);
 	if (e && (x.flags & DDIO_FS_MAKE_EXCL)) {
 		a->status = DDIO_ST_EXISTS;
@@ -209,7 +216,7 @@ static inline void fake_unlink(struct fake_names *k, const void *p, size_t len,
 	struct fake_name *e;
 	struct fake_inode *n;
 
-	CU_ASSERT_FATAL(!ddio_get_fs_name(p, len, &x));
+	FAKE_ASSERT(!ddio_get_fs_name(p, len, &x));
 	e = fake_find(k, x.parent, x.name);
 	if (!e) {
 		a->status = DDIO_ST_NOT_FOUND;
@@ -227,7 +234,7 @@ static inline void fake_link(struct fake_names *k, const void *p, size_t len, st
 {
 	struct ddio_msg_fs_link x;
 
-	CU_ASSERT_FATAL(!ddio_get_fs_link(p, len, &x));
+	FAKE_ASSERT(!ddio_get_fs_link(p, len, &x));
 	if (fake_find(k, x.parent, x.name)) {
 		a->status = DDIO_ST_EXISTS;
 		return;
@@ -245,7 +252,7 @@ static inline void fake_rename(struct fake_names *k, const void *p, size_t len,
 	struct fake_name *e, *t;
 	struct fake_inode *n = NULL;
 
-	CU_ASSERT_FATAL(!ddio_get_fs_rename(p, len, &x));
+	FAKE_ASSERT(!ddio_get_fs_rename(p, len, &x));
 	e = fake_find(k, x.parent, x.name);
 	t = fake_find(k, x.new_parent, x.new_name);
 	if (!e) {
@@ -269,10 +276,10 @@ static inline void fake_append(struct fake_names *k, const void *p, size_t len,
 	struct ddio_msg_fs_place place;
 	struct fake_inode *n;
 
-	CU_ASSERT_FATAL(!ddio_get_fs_append(p, len, &x));
+	FAKE_ASSERT(!ddio_get_fs_append(p, len, &x));
 	n = fake_inode(k, x.ino);
-	CU_ASSERT_FATAL(n != NULL);
-	CU_ASSERT(!n->bare);
+	FAKE_ASSERT(n != NULL);
+	FAKE_ASSERT(!n->bare);
 	place.offset = n->attr.size;
 	n->attr.size += x.len;
 	fake_changed(k, n);
@@ -285,18 +292,20 @@ static inline void fake_numbered(struct fake_names *k, uint16_t opcode, const vo
 				 struct fake_answer *a)
 {
 	uint64_t seq, upto;
-	struct fake_done *d;
+	struct fake_done *d = NULL;
 	uint32_t i;
 
 	memcpy(&seq, p, 8);
 	memcpy(&upto, (const uint8_t *)p + 8, 8);
-	CU_ASSERT(seq > 0);
-	CU_ASSERT(upto < seq);
+	FAKE_ASSERT(seq > 0);
+	FAKE_ASSERT(upto < seq);
 	/* What was said to have been answered is not asked for again. */
-	CU_ASSERT(seq > k->upto);
+	FAKE_ASSERT(seq > k->upto);
 	if (upto > k->upto)
 		k->upto = upto;
-	for (i = 0; i < k->ndone; i++) {
+	for (i = 0; i < FAKE_DONE; i++) {
+		if (k->done[i].seq <= k->upto)
+			d = &k->done[i];
 		if (k->done[i].seq != seq)
 			continue;
 		k->repeated++;
@@ -318,8 +327,7 @@ static inline void fake_numbered(struct fake_names *k, uint16_t opcode, const vo
 		fake_append(k, p, len, a);
 	else
 		a->status = DDIO_ST_UNSUPPORTED;
-	CU_ASSERT_FATAL(k->ndone < FAKE_DONE && a->len <= 512);
-	d = &k->done[k->ndone++];
+	FAKE_ASSERT(d && a->len <= 512);
 	d->seq = seq;
 	d->status = a->status;
 	d->len = (size_t)a->len;
@@ -332,7 +340,7 @@ static inline void fake_lookup(struct fake_names *k, const void *p, size_t len,
 	struct ddio_msg_fs_name x;
 	struct fake_name *e;
 
-	CU_ASSERT_FATAL(!ddio_get_fs_name(p, len, &x));
+	FAKE_ASSERT(!ddio_get_fs_name(p, len, &x));
 	e = fake_find(k, x.parent, x.name);
 	if (e)
 		fake_attr(a, fake_inode(k, e->ino));
@@ -346,7 +354,7 @@ static inline void fake_setattr(struct fake_names *k, const void *p, size_t len,
 	struct ddio_msg_fs_setattr x;
 	struct fake_inode *n;
 
-	CU_ASSERT_FATAL(!ddio_get_fs_setattr(p, len, &x));
+	FAKE_ASSERT(!ddio_get_fs_setattr(p, len, &x));
 	n = fake_inode(k, x.ino);
 	if (!n) {
 		a->status = DDIO_ST_NOT_FOUND;
@@ -368,7 +376,7 @@ static inline void fake_wrote(struct fake_names *k, const void *p, size_t len,
 	struct ddio_msg_fs_wrote x;
 	struct fake_inode *n;
 
-	CU_ASSERT_FATAL(!ddio_get_fs_wrote(p, len, &x));
+	FAKE_ASSERT(!ddio_get_fs_wrote(p, len, &x));
 	n = fake_inode(k, x.ino);
 	if (!n) {
 		a->status = DDIO_ST_NOT_FOUND;
@@ -392,7 +400,7 @@ static inline void fake_readdir(struct fake_names *k, const void *p, size_t len,
 	struct ddio_msg_fs_readdir r;
 	uint64_t i;
 
-	CU_ASSERT_FATAL(!ddio_get_fs_readdir(p, len, &r));
+	FAKE_ASSERT(!ddio_get_fs_readdir(p, len, &r));
 	x.plus = r.flags & DDIO_FS_READDIR_PLUS ? 1 : 0;
 	for (i = r.cookie; i < FAKE_NAMES && x.n < r.max; i++) {
 		if (k->names[i].parent != r.ino)
@@ -410,7 +418,7 @@ static inline void fake_open(struct fake_names *k, const void *p, size_t len, st
 	struct ddio_msg_fs_open x;
 	struct fake_inode *n;
 
-	CU_ASSERT_FATAL(!ddio_get_fs_open(p, len, &x));
+	FAKE_ASSERT(!ddio_get_fs_open(p, len, &x));
 	n = fake_inode(k, x.ino);
 	if (!n) {
 		a->status = DDIO_ST_NOT_FOUND;
@@ -442,7 +450,7 @@ static inline void fake_lock_set(struct fake_conn *c, const struct ddio_msg *msg
 	struct fake_names *k = c->k;
 	struct ddio_msg_fs_lock x, *l;
 
-	CU_ASSERT_FATAL(!ddio_get_fs_lock(p, msg->length, &x));
+	FAKE_ASSERT(!ddio_get_fs_lock(p, msg->length, &x));
 	l = &k->lock[x.ino % FAKE_LOCKS];
 	if (x.flags & DDIO_FS_LOCK_AGAIN)
 		k->told++;
@@ -481,7 +489,7 @@ static inline void fake_attach(struct fake_conn *c, const void *p, size_t len,
 	struct ddio_msg_fs_attach x;
 	struct ddio_msg_fs_attached y = { .boot = k->boot };
 
-	CU_ASSERT_FATAL(!ddio_get_fs_attach(p, len, &x));
+	FAKE_ASSERT(!ddio_get_fs_attach(p, len, &x));
 	k->attaches++;
 	if (x.flags & DDIO_FS_ATTACH_TOLD)
 		k->known = true;
@@ -496,7 +504,7 @@ static inline void fake_ino(struct fake_names *k, uint16_t opcode, const void *p
 	struct ddio_msg_fs_ino x;
 	struct fake_inode *n;
 
-	CU_ASSERT_FATAL(!ddio_get_fs_ino(p, len, &x));
+	FAKE_ASSERT(!ddio_get_fs_ino(p, len, &x));
 	n = fake_inode(k, x.ino);
 	if (!n) {
 		a->status = DDIO_ST_NOT_FOUND;
@@ -507,7 +515,7 @@ static inline void fake_ino(struct fake_names *k, uint16_t opcode, const void *p
 		k->releases++;
 		fake_listing(a, n);
 	} else {
-		CU_ASSERT(n->orphan && !n->open);
+		FAKE_ASSERT(n->orphan && !n->open);
 		n->used = false;
 		k->gone++;
 	}
@@ -519,9 +527,9 @@ static inline void fake_alloc(struct fake_names *k, const void *p, size_t len,
 	struct ddio_msg_fs_alloc x;
 	struct fake_inode *n;
 
-	CU_ASSERT_FATAL(!ddio_get_fs_alloc(p, len, &x));
+	FAKE_ASSERT(!ddio_get_fs_alloc(p, len, &x));
 	n = fake_inode(k, x.ino);
-	CU_ASSERT_FATAL(n != NULL);
+	FAKE_ASSERT(n != NULL);
 	if (n->attr.change == x.change)
 		n->attr.alloc = x.alloc;
 	fake_attr(a, n);
@@ -536,7 +544,7 @@ static inline void fake_serve(struct fake_conn *c, const struct ddio_msg *msg, c
 
 	k->count[msg->opcode & 255]++;
 	if (msg->opcode > DDIO_OP_FS_ATTACH && msg->opcode < DDIO_OP_OBJ_STAT)
-		CU_ASSERT(c->attached);
+		FAKE_ASSERT(c->attached);
 	switch (msg->opcode) {
 	case DDIO_OP_FS_ATTACH:
 		fake_attach(c, p, len, a);
@@ -663,16 +671,15 @@ static inline void fake_accept(void *ctx, struct ddio_stream *stream)
 
 	for (i = 0; i < FAKE_CONNS && k->conns[i].conn; i++)
 		;
-	CU_ASSERT_FATAL(i < FAKE_CONNS);
+	FAKE_ASSERT(i < FAKE_CONNS);
 	k->conns[i] = (struct fake_conn){ .k = k };
-	CU_ASSERT_EQUAL(ddio_conn_accept(k->env, stream, &opts, &fake_ops, &k->conns[i],
-					 &k->conns[i].conn),
-			0);
+	FAKE_ASSERT(!ddio_conn_accept(k->env, stream, &opts, &fake_ops, &k->conns[i],
+				      &k->conns[i].conn));
 }
 
 static inline void fake_listen(struct fake_names *k)
 {
-	CU_ASSERT_EQUAL_FATAL(ddio_listen(k->env, k->addr, fake_accept, k, &k->listener), 0);
+	FAKE_ASSERT(!(ddio_listen(k->env, k->addr, fake_accept, k, &k->listener)));
 }
 
 static inline void fake_hang_up(struct fake_names *k)
@@ -693,6 +700,14 @@ static inline void fake_stop(struct fake_names *k)
 }
 
 /* A new life: what was open or locked is forgotten, what was done is not. */
+/* Another mount, whose numbers begin anew; that the old one has ended nobody has said. */
+static inline void fake_stranger(struct fake_names *k)
+{
+	memset(k->done, 0, sizeof(k->done));
+	k->upto = 0;
+	k->known = false;
+}
+
 static inline void fake_reborn(struct fake_names *k)
 {
 	int i;

@@ -11,7 +11,9 @@
 #include "cp/fs_wait.h"
 #include "cp/session.h"
 #include "iop/iop.h"
+#include "sim/sim.h"
 #include "tests/unit/fs_fake.h"
+#include "tests/unit/ut.h"
 #include "tests/unit/ut_store.h"
 
 #define FS_SEC 1000000000ull

@@ -275,8 +275,6 @@ static void append(void)
 	m = fs_mount(&w, 0, 0);
 	a = fs_create(m, "a", O_RDWR | O_APPEND);
 	ino = m->r.attr.ino;
-	w.names.ndone = 0;
-	w.names.upto = 0;
 	n = fs_mount(&w, 1, 0);
 	FS_OK(n, ddio_fs_file_open, n->fs, ino, O_RDWR, &b);
 	for (i = 0; i < 40; i++) {
@@ -363,9 +361,7 @@ static void orphans(void)
 	put_bytes(m, a, 1, 0, 8 * BLOCK);
 	FS_OK(m, ddio_fs_unlink, m->fs, DDIO_FS_ROOT, "a");
 	fs_unmount(m);
-	w.names.known = false;
-	memset(&w.names.done, 0, sizeof(w.names.done));
-	w.names.ndone = w.names.upto = 0;
+	fake_stranger(&w.names);
 	w.names.inode[2].open = false;
 	CU_ASSERT_EQUAL(objects(&w), 4);
 	m = fs_mount(&w, 1, 0);

@@ -107,7 +107,7 @@ static void every_message(enum how how)
 			break;
 		}
 	}
-	CU_ASSERT(n > 30 && n < 500);
+	CU_ASSERT(n > 25 && n < 500);
 }
 
 static void lost_before(void)

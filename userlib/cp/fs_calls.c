@@ -22,10 +22,7 @@ static void name_done(struct fsc_ask *ask)
 	struct ddio_fs_reply reply = { 0 };
 	void *room = call->room;
 
-	if (!error.err && call->answer)
-		call->answer(call, &reply);
-	/* It goes on otherwise. */
-	if (call->again)
+	if (!error.err && call->answer && !call->answer(call, &reply))
 		return;
 	fsc_job_end(&call->job, &error, &reply);
 	free(room);
@@ -93,16 +90,16 @@ bool fsc_attr_stale(struct ddio_fs *fs, const struct ddio_fs_attr *attr)
 	return inode && fsc_inode_dirty(inode);
 }
 
-static void attr_answer(struct fsc_call *call, struct ddio_fs_reply *reply)
+static bool attr_answer(struct fsc_call *call, struct ddio_fs_reply *reply)
 {
 	/* What was written here and not told yet is to be seen. */
 	if (fsc_attr_stale(call->job.fs, &call->attr)) {
-		call->again = true;
 		fsc_getattr(call->job.fs, call->attr.ino, call->job.done, call->job.arg);
 		fsc_job_drop(&call->job);
-		return;
+		return false;
 	}
 	reply->attr = &call->attr;
+	return true;
 }
 
 static void attr_post(struct fsc_call *call, int err)

@@ -8,21 +8,20 @@
 /**
  * struct fsc_call - one such call
  * @err: found before anything was sent
- * @again: answer() has seen to it that it goes on; the call is not ended
  * @attr, @value, @n: the answer, as take() has read it
  * @room: freed after the end
- * @answer: fills in the reply to the caller, of a success; may be NULL
+ * @answer: fills in the reply to the caller, of a success; may be NULL.  Returns false if the call goes
+ *	on otherwise, and is not to be touched any more
  */
 struct fsc_call {
 	struct fsc_job job;
 	struct fsc_ask ask;
 	int err;
-	bool again;
 	struct ddio_fs_attr attr;
 	struct ddio_msg_fs_value value;
 	size_t n;
 	void *room;
-	void (*answer)(struct fsc_call *call, struct ddio_fs_reply *reply);
+	bool (*answer)(struct fsc_call *call, struct ddio_fs_reply *reply);
 	uint8_t payload[];
 };
 

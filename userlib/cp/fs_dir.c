@@ -23,12 +23,13 @@ static void target_take(struct fsc_ask *ask, const struct ddio_reply *reply)
 	}
 }
 
-static void target_answer(struct fsc_call *call, struct ddio_fs_reply *reply)
+static bool target_answer(struct fsc_call *call, struct ddio_fs_reply *reply)
 {
 	const struct ddio_msg_fs_target *x = call->room;
 
 	reply->data = x->target;
 	reply->len = strlen(x->target);
+	return true;
 }
 
 void ddio_fs_readlink(struct ddio_fs *fs, uint64_t ino, ddio_fs_done done, void *arg)

@@ -39,9 +39,6 @@ static inline void fsc_wait_init(struct fsc_result *w, struct ddio_fs *fs)
 static inline void fsc_wait_begin(struct fsc_result *w)
 {
 	ddio_gate_init(&w->gate);
-	memset(&w->attr, 0, sizeof(w->attr));
-	w->len = 0;
-	w->text[0] = '\0';
 }
 
 static inline void fsc_wait_done(void *arg, const struct ddio_fs_reply *reply)
@@ -51,6 +48,8 @@ static inline void fsc_wait_done(void *arg, const struct ddio_fs_reply *reply)
 	w->err = reply->err;
 	w->value = reply->value;
 	w->calls++;
+	memset(&w->attr, 0, sizeof(w->attr));
+	w->text[0] = '\0';
 	if (reply->attr)
 		w->attr = *reply->attr;
 	w->len = reply->len;

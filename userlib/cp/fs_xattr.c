@@ -24,10 +24,11 @@ static void value_take(struct fsc_ask *ask, const struct ddio_reply *reply)
 }
 
 /* The bytes lie in the message still. */
-static void value_answer(struct fsc_call *call, struct ddio_fs_reply *reply)
+static bool value_answer(struct fsc_call *call, struct ddio_fs_reply *reply)
 {
 	reply->data = call->value.data;
 	reply->len = call->value.len;
+	return true;
 }
 
 void ddio_fs_getxattr(struct ddio_fs *fs, uint64_t ino, const char *name, ddio_fs_done done,
