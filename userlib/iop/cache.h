@@ -75,6 +75,7 @@ struct ddio_cache_io {
 	uint32_t disk_reqs;
 	struct ddio_list link;
 	uint64_t priv[6];
+	uint64_t first[9]; /* the cache's: the part in the first block, often all */
 };
 
 void ddio_cache_read(struct ddio_cache *cache, struct ddio_cache_io *io);

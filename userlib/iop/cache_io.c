@@ -9,6 +9,9 @@
 static_assert(sizeof(struct cache_io_state) <= sizeof(((struct ddio_cache_io *)0)->priv),
 	      "a request's private part is too small");
 
+static_assert(sizeof(struct cache_piece) <= sizeof(((struct ddio_cache_io *)0)->first),
+	      "a piece does not fit into its request");
+
 static void io_pump(struct ddio_cache *c, struct ddio_cache_io *io);
 
 static void io_finish(struct ddio_cache *c, struct ddio_cache_io *io)
@@ -22,6 +25,13 @@ static void io_finish(struct ddio_cache *c, struct ddio_cache_io *io)
 	ddio_list_add(&io->link, &c->finished);
 }
 
+/* The first piece of a request is in the request. */
+static void piece_free(struct cache_piece *p)
+{
+	if ((void *)p != (void *)p->io->first)
+		free(p);
+}
+
 void cache_piece_end(struct ddio_cache *c, struct cache_piece *p, int status)
 {
 	struct ddio_cache_io *io = p->io;
@@ -33,7 +43,7 @@ void cache_piece_end(struct ddio_cache *c, struct cache_piece *p, int status)
 	if (status && !s->status)
 		s->status = status;
 	s->running--;
-	free(p);
+	piece_free(p);
 	if (!s->pumping)
 		io_pump(c, io);
 }
@@ -193,8 +203,10 @@ static struct cache_piece *piece_new(struct ddio_cache_io *io)
 	struct cache_io_state *s = cache_io_state(io);
 	uint32_t size = ddio_object_file(io->obj)->block;
 	uint64_t at = io->offset + s->next;
-	struct cache_piece *p = malloc(sizeof(*p));
+	struct cache_piece *p = (struct cache_piece *)io->first;
 
+	if (s->next)
+		p = malloc(sizeof(*p));
 	if (!p)
 		return NULL;
 	ddio_list_init(&p->link);
@@ -218,7 +230,7 @@ static int piece_start(struct ddio_cache *c, struct ddio_cache_io *io)
 		return -ENOMEM;
 	e = cache_entry_get(c, io->obj, p->block);
 	if (!e) {
-		free(p);
+		piece_free(p);
 		return -ENOMEM;
 	}
 	piece_count(c, e, s);

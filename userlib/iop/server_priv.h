@@ -25,6 +25,9 @@
 struct server;
 struct server_request;
 
+/* Requests that are over are kept for the next ones, so many of a reactor. */
+#define SERVER_SPARE_REQUESTS 64u
+
 /* Buffers of bulk data by size, a power of two from 4 KB to the largest bulk. */
 #define SERVER_BUF_MIN_BITS 12
 #define SERVER_BUF_CLASSES 14
@@ -131,6 +134,7 @@ struct server_stop_part {
 /**
  * struct server_reactor - what the server keeps of a reactor
  * @opening: connections that are not served yet
+ * @spare: struct server_request, @nspare of them
  * @serving: requests that are not over
  * @timer, @deadline: of the stage while stopping
  * @writes: caches and commits that are under way while stopping
@@ -141,6 +145,8 @@ struct server_reactor {
 	struct ddio_reactor *reactor;
 	struct server *server;
 	struct ddio_list opening;
+	struct ddio_list spare;
+	uint32_t nspare;
 	struct server_bufs bufs;
 	uint64_t serving;
 	enum server_stop_stage stage;
@@ -225,6 +231,7 @@ int server_message(void *ctx, const struct ddio_msg *msg, const void *payload);
 struct server_request *server_request_new(struct server_client *sc, const struct ddio_msg *msg);
 /* Frees it, without a reply. */
 void server_request_end(struct server_request *req);
+void server_requests_free(struct ddio_reactor *reactor);
 /* The client is gone. */
 void server_request_orphan(struct server_request *req);
 int server_request_buf(struct server_request *req, size_t len);

@@ -7,9 +7,40 @@
 #include <string.h>
 #include "iop/server_priv.h"
 
+static struct server_request *request_alloc(struct server_reactor *sr)
+{
+	struct server_request *req;
+
+	if (!sr->nspare)
+		return calloc(1, sizeof(*req));
+	req = ddio_list_first(&sr->spare, struct server_request, link);
+	ddio_list_del(&req->link);
+	sr->nspare--;
+	memset(req, 0, sizeof(*req));
+	return req;
+}
+
+static void request_free(struct server_reactor *sr, struct server_request *req)
+{
+	if (sr->nspare >= SERVER_SPARE_REQUESTS) {
+		free(req);
+		return;
+	}
+	ddio_list_push(&req->link, &sr->spare);
+	sr->nspare++;
+}
+
+void server_requests_free(struct ddio_reactor *reactor)
+{
+	struct server_reactor *sr = server_reactor(reactor);
+
+	while (sr->nspare)
+		free(request_alloc(sr));
+}
+
 struct server_request *server_request_new(struct server_client *sc, const struct ddio_msg *msg)
 {
-	struct server_request *req = calloc(1, sizeof(*req));
+	struct server_request *req = request_alloc(server_reactor(sc->c.reactor));
 
 	if (!req)
 		return NULL;
@@ -61,7 +92,7 @@ void server_request_end(struct server_request *req)
 		ddio_object_put(req->object);
 	free(req->text);
 	free(req->data);
-	free(req);
+	request_free(sr, req);
 	sr->serving--;
 }
 

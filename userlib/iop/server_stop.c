@@ -137,6 +137,7 @@ static void stop_closing(struct server_reactor *sr)
 	ddio_coll_exit(reactor);
 	server_disks_close(reactor);
 	server_bufs_free(reactor);
+	server_requests_free(reactor);
 	stop_enter(sr, SERVER_STOPPED);
 	sr->stopped.fn = stop_all_stopped;
 	sr->stopped.arg = sr->server;
