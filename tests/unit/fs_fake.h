@@ -73,7 +73,7 @@ struct fake_names {
 	uint64_t boot, change, next;
 	bool known, late, deaf;
 	uint64_t lose_at, reborn_at, messages, executed, repeated, upto;
-	uint32_t attaches, told, gone, releases;
+	uint32_t attaches, detaches, told, gone, releases;
 	struct fake_inode inode[FAKE_INODES];
 	struct fake_name names[FAKE_NAMES];
 	struct fake_done done[FAKE_DONE];
@@ -590,6 +590,9 @@ static inline void fake_serve(struct fake_conn *c, const struct ddio_msg *msg, c
 	case DDIO_OP_FS_RENAME:
 	case DDIO_OP_FS_APPEND:
 		fake_numbered(k, msg->opcode, p, len, a);
+		break;
+	case DDIO_OP_FS_DETACH:
+		k->detaches++;
 		break;
 	case DDIO_OP_FS_UNLOCK_OWNER:
 	case DDIO_OP_FS_SYNC:

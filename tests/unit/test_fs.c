@@ -343,6 +343,7 @@ static void removal(void)
 	FS_OK(m, ddio_fs_file_close, a);
 	FS_OK(m, ddio_fs_unlink, m->fs, DDIO_FS_ROOT, "b");
 	fs_unmount(m);
+	CU_ASSERT_EQUAL(w.names.detaches, 1);
 	CU_ASSERT_EQUAL(w.names.gone, 2);
 	CU_ASSERT_EQUAL(objects(&w), 0);
 	fs_world_end(&w);

@@ -253,6 +253,10 @@ static void names_dead(void)
 	t = ddio_sim_elapsed(w.dw);
 	FS_ERR(m, -EIO, ddio_fs_lookup, m->fs, DDIO_FS_ROOT, "a");
 	CU_ASSERT(ddio_sim_elapsed(w.dw) - t <= 2 * FS_SEC);
+	t = ddio_sim_elapsed(w.dw);
+	CU_ASSERT_EQUAL(fs_mount_try(&w, 1, DDIO_FS_HARD, err, sizeof(err)), -EIO);
+	CU_ASSERT(ddio_sim_elapsed(w.dw) - t <= 5 * FS_SEC);
+	err[0] = '\0';
 	CU_ASSERT_EQUAL(fs_mount_try(&w, 1, 0, err, sizeof(err)), -EIO);
 	CU_ASSERT_PTR_NOT_NULL(strstr(err, "names"));
 	fake_listen(&w.names);

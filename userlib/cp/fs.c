@@ -262,16 +262,20 @@ struct linger {
 	uint64_t until;
 };
 
+/* Removals first; then the name space is told, so that it need not wait for us. */
 static void linger_look(void *arg)
 {
 	struct linger *l = arg;
+	struct fsc_names *names = &l->fs->names;
 	struct ddio_env *env = l->fs->reactor[0].env;
 	uint64_t now = ddio_env_now(env);
 
+	if (fsc_removals_idle(l->fs) && !names->leaving)
+		fsc_names_leave(l->fs);
 	l->timer.fn = linger_look;
 	l->timer.arg = l;
-	if (fsc_removals_idle(l->fs) || now >= l->until ||
-	    ddio_timer_arm(env, &l->timer, now + FSC_BACKOFF_NS))
+	if (names->left || now >= l->until ||
+	    ddio_timer_arm(env, &l->timer, now + FSC_LINGER_STEP_NS))
 		ddio_gate_open(env, &l->gate);
 }
 

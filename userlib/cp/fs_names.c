@@ -229,12 +229,21 @@ static void names_rest(struct ddio_fs *fs)
 	fsc_wait(names_reactor(fs), &names->wait, names_rested);
 }
 
+/* Who begins wants to know if there is anybody, however long he would wait later. */
+static bool names_overdue(struct ddio_fs *fs)
+{
+	struct fsc_reactor *r = names_reactor(fs);
+
+	return ddio_env_now(r->env) - r->down[names_node(fs)] >= fs->timeout_ns;
+}
+
 static void names_refused(struct ddio_fs *fs, const struct ddio_reply *reply)
 {
 	struct fsc_error error = { 0 };
 
 	fsc_error_reply(&error, reply);
-	if (!fsc_status_again(reply->status) || !fsc_again(names_reactor(fs), names_node(fs)))
+	if (!fsc_status_again(reply->status) || !fsc_again(names_reactor(fs), names_node(fs)) ||
+	    (fs->names.started && names_overdue(fs)))
 		names_fail(fs, fsc_closing(fs) ? -ESHUTDOWN : error.err, error.text);
 	fsc_error_free(&error);
 	names_rest(fs);
@@ -286,7 +295,7 @@ static void names_up(struct ddio_fs *fs)
 {
 	struct fsc_names *names = &fs->names;
 
-	if (names->state != FSC_DETACHED || names->waiting)
+	if (names->state != FSC_DETACHED || names->waiting || names->leaving)
 		return;
 	names->state = FSC_ATTACHING;
 	names_attach(fs, 0);
@@ -366,6 +375,27 @@ void fsc_names_begin(struct ddio_fs *fs)
 	names_up(fs);
 	ddio_timer_arm(names_reactor(fs)->env, &fs->names.beat,
 		       ddio_env_now(names_reactor(fs)->env) + fs->timeout_ns / 3);
+}
+
+static void names_left(struct ddio_request *request, const struct ddio_reply *reply)
+{
+	struct ddio_fs *fs = request->arg;
+
+	(void)reply;
+	fs->names.left = true;
+}
+
+void fsc_names_leave(struct ddio_fs *fs)
+{
+	struct fsc_names *names = &fs->names;
+
+	if (names->state != FSC_READY) {
+		names->left = true;
+		return;
+	}
+	names->leaving = true;
+	ddio_request_init(&names->request, DDIO_OP_FS_DETACH, names_left, fs);
+	ddio_request_names(names_reactor(fs)->session, &names->request);
 }
 
 void fsc_names_end(struct ddio_fs *fs)

@@ -16,6 +16,7 @@
 /* Between attempts, doubled each time. */
 #define FSC_BACKOFF_NS 10000000ull
 #define FSC_BACKOFF_MAX_NS 1000000000ull
+#define FSC_LINGER_STEP_NS 1000000ull
 /* What was written inside of the file is told after this, and a size is believed for as long. */
 #define FSC_LAZY_NS 1000000000ull
 #define FSC_ORPHANS_NS 60000000000ull
@@ -113,6 +114,7 @@ enum fsc_names_state { FSC_DETACHED, FSC_ATTACHING, FSC_TELLING, FSC_READY };
 /**
  * struct fsc_names - the way to the name space; reactor 0
  * @mount: this mount's number
+ * @leaving, @left: the end: the name space is told, and has been
  * @held: requests that wait until it is attached
  * @order: numbered ones without an answer, oldest first
  * @untold: what is being told again and has no answer yet; @untold_lost: and will not have
@@ -126,7 +128,7 @@ enum fsc_names_state { FSC_DETACHED, FSC_ATTACHING, FSC_TELLING, FSC_READY };
 struct fsc_names {
 	uint8_t mount[DDIO_GROUP_ID_LEN];
 	enum fsc_names_state state;
-	bool attached_once;
+	bool attached_once, leaving, left;
 	uint64_t seq;
 	struct ddio_list held, order;
 	struct ddio_list opens, locks, waiters;
@@ -221,6 +223,8 @@ void fsc_job_fail(struct fsc_job *job, int err, const char *text);
  */
 void fsc_names_init(struct ddio_fs *fs);
 void fsc_names_begin(struct ddio_fs *fs);
+/* Says good-bye; names.left when that was heard, or cannot be. */
+void fsc_names_leave(struct ddio_fs *fs);
 void fsc_names_end(struct ddio_fs *fs);
 /* The connection to the name space is about to be closed. */
 void fsc_names_lost(struct ddio_fs *fs);

@@ -121,9 +121,13 @@ int ddio_lane_up(struct ddio_lane *lane, struct ddio_error *error)
 		err = -ECANCELED;
 	else if (lane->state == DDIO_LANE_DOWN)
 		err = lane_connect(lane);
-	if (err)
+	/* No way to it, or a refusal that is known at once, is the same as one that comes later. */
+	if (err == -ECANCELED || err == -ENOMEM)
 		ddio_error_set(error, err, "node %s: %s", lane->name,
 			       err == -ECANCELED ? "the session is ending" : strerror(-err));
+	else if (err)
+		ddio_error_status(error, DDIO_ST_NODE_LOST, "node %s: %s", lane->name,
+				  strerror(-err));
 	return err;
 }
 
