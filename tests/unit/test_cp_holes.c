@@ -2,7 +2,8 @@
 /*
  * Holes are made, space is allocated and zeroed, and parts are copied, while all processes
  * write or read the same file by a collective: each of a block's bytes is what one or
- * the other made of it, no collective fails, and in the end the records are consistent.
+ * the other made of it, no collective fails, and in the end the records are consistent.  New files
+ * are written meanwhile, into the space that was given back: they are what was written.
  */
 #include "base/rand.h"
 #include "cp/file.h"
@@ -15,7 +16,9 @@ enum {
 	ELEMS = 16384,
 	BYTES = ELEMS * 8,
 	SHARE = BYTES / PROCS,
-	DISKS = 4
+	DISKS = 4,
+	OTHERS = 6,
+	ROUNDS = 16
 };
 
 static const struct ddio_array cyclic = {
@@ -57,15 +60,19 @@ static void ask_run(struct ddio_call *call)
 	ddio_request_disk(call->session, a->obj.disk, &a->request);
 }
 
-/* The file's bytes of disk @i's object, [from, from + len) of it, become @what (or stay, if they are so). */
-static void mark(uint8_t *may, uint32_t i, uint64_t from, uint64_t len)
+/* What a byte of the file may be. */
+enum { WRITTEN, EITHER, ZERO };
+
+/* Of the file's bytes [from, from + len) of disk @i's object. */
+static void mark(uint8_t *may, uint32_t i, uint64_t from, uint64_t len, uint8_t what)
 {
 	for (; len; len--, from++)
-		may[(from / BLOCK * DISKS + i) * BLOCK + from % BLOCK] = 1;
+		may[(from / BLOCK * DISKS + i) * BLOCK + from % BLOCK] = what;
 }
 
-/* Zeros somewhere, in one way or another; @may: where. */
-static void make_zeros(struct cp_proc *p, struct ddio_file *f, uint64_t *rand, uint8_t *may)
+/* Zeros somewhere, in one way or another; beside a write they may be gone again. */
+static void make_zeros(struct cp_proc *p, struct ddio_file *f, uint64_t *rand, uint8_t *may,
+		       bool writing)
 {
 	const uint64_t size = BYTES / DISKS;
 	struct ask a = { .opcode = DDIO_OP_OBJ_PUNCH };
@@ -93,7 +100,34 @@ static void make_zeros(struct cp_proc *p, struct ddio_file *f, uint64_t *rand, u
 	}
 	CU_ASSERT_EQUAL(ddio_call_run(p->session, &a.call, ask_run), 0);
 	CU_ASSERT_EQUAL(a.status, DDIO_ST_OK);
-	mark(may, i, a.obj.offset, a.obj.len);
+	mark(may, i, a.obj.offset, a.obj.len, writing ? EITHER : ZERO);
+}
+
+static const char *other_name(uint32_t n, uint64_t i)
+{
+	static char name[32];
+
+	snprintf(name, sizeof(name), "other%u-%llu", n, (unsigned long long)i);
+	return name;
+}
+
+/* A new file takes the first space that is free. */
+static void other(struct cp_proc *p, uint32_t n, uint64_t i, bool make)
+{
+	uint8_t buf[16 * BLOCK];
+	struct ddio_file *f = NULL;
+	uint64_t k, bad = 0;
+	int64_t moved;
+
+	CP_OK(p, ddio_open(p->session, other_name(n, i), make ? DDIO_CREATE : 0, NULL, &f));
+	for (k = 0; k < sizeof(buf) && make; k++)
+		buf[k] = cp_byte(n * 100 + i, k);
+	moved = make ? ddio_pwrite(f, buf, sizeof(buf), 0) : ddio_pread(f, buf, sizeof(buf), 0);
+	CU_ASSERT_EQUAL(moved, sizeof(buf));
+	for (k = 0; k < sizeof(buf); k++)
+		bad += buf[k] != cp_byte(n * 100 + i, k);
+	CU_ASSERT_EQUAL(bad, 0);
+	ddio_close(f);
 }
 
 static struct ddio_transfer transfer(void *buf, uint32_t method)
@@ -109,18 +143,24 @@ static uint64_t at_of(uint32_t rank, uint64_t i)
 	return (i / 8 * PROCS + rank) * 8 + i % 8;
 }
 
-/* Each byte is what was written, or, where it may be, zero. */
-static uint64_t wrong(const uint8_t *buf, uint32_t rank, uint64_t salt, const uint8_t *may)
+/* Bytes that cannot be.  @now: they have been zeroed by now, not just meanwhile. */
+static uint64_t wrong(const uint8_t *buf, uint32_t rank, uint64_t salt, const uint8_t *may,
+		      bool now)
 {
 	uint64_t i, n = 0;
 
 	for (i = 0; i < SHARE; i++) {
 		uint64_t at = at_of(rank, i);
+		bool zero_ok = may[at] != WRITTEN;
+		bool data_ok = may[at] != ZERO || !now;
 
-		n += buf[i] != cp_byte(salt, at) && !(may[at] && !buf[i]);
+		n += !(zero_ok && !buf[i]) && !(data_ok && buf[i] == cp_byte(salt, at));
 	}
 	return n;
 }
+
+/* Requests that ended before the collective that they were made beside: reading, writing. */
+static uint32_t beside[2];
 
 static void round_of(struct cp_proc *p, struct ddio_group *g, struct ddio_file *f, uint32_t n,
 		     uint8_t *may)
@@ -142,15 +182,19 @@ static void round_of(struct cp_proc *p, struct ddio_group *g, struct ddio_file *
 		CP_OK(p, ddio_start_read_all(f, g, &t, &op));
 	else
 		CP_OK(p, ddio_start_write_all(f, g, &t, &op));
-	for (i = 0; i < 6 && !p->rank; i++)
-		make_zeros(p, f, &rand, may);
+	for (i = 0; i < OTHERS && !p->rank; i++) {
+		make_zeros(p, f, &rand, may, n % 2 == 0);
+		if (ddio_test(op) == -EINPROGRESS)
+			beside[n % 2]++;
+		other(p, n, i, true);
+	}
 	CP_OK(p, ddio_wait(op));
 	CP_OK(p, ddio_group_barrier(g));
-	before = n % 2 ? wrong(buf, p->rank, salt, may) : 0;
+	before = n % 2 ? wrong(buf, p->rank, salt, may, false) : 0;
 	CU_ASSERT_EQUAL(before, 0);
 	t.method = methods[(n + 1) % 4];
 	CP_OK(p, ddio_read_all(f, g, &t));
-	CU_ASSERT_EQUAL(wrong(buf, p->rank, salt, may), 0);
+	CU_ASSERT_EQUAL(wrong(buf, p->rank, salt, may, true), 0);
 	free(buf);
 }
 
@@ -164,7 +208,7 @@ static void rounds(struct cp_proc *p)
 	uint32_t n;
 
 	CP_OK(p, ddio_open_all(g, "f", DDIO_CREATE, NULL, &f));
-	for (n = 0; n < 16; n++)
+	for (n = 0; n < ROUNDS; n++)
 		round_of(p, g, f, n, p->w->arg);
 	CP_OK(p, ddio_group_barrier(g));
 	if (!p->rank) {
@@ -173,6 +217,8 @@ static void rounds(struct cp_proc *p)
 			zeros += !buf[i];
 		/* The last round but one wrote all; something was zeroed behind it. */
 		CU_ASSERT(zeros > BYTES / 20);
+		for (i = 0; i < OTHERS * ROUNDS; i++)
+			other(p, (uint32_t)(i / OTHERS), i % OTHERS, false);
 		CP_OK(p, ddio_sync(f));
 		CP_OK(p, ddio_check(p->session, 0, NULL, NULL, &result));
 		CU_ASSERT_EQUAL(result.problems, 0);
@@ -194,10 +240,13 @@ static void holes_beside_collectives(void)
 		cp_world_begin(&w, &(struct cp_params){ .procs = PROCS,
 							.block = BLOCK,
 							.seed = seed,
-							.options = "delay_us=300" });
+							.options = "delay_us=3000" });
 		CU_ASSERT_EQUAL(cp_run(&w, rounds, may), 0);
 		cp_world_end(&w);
 	}
+	printf("%u requests ended while the file was being written, %u while it was being read\n",
+	       beside[0], beside[1]);
+	CU_ASSERT(beside[0] > 10 && beside[1] > 10);
 	free(may);
 }
 
