@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DDIO_LMDB_DBS 4
+#define DDIO_LMDB_DBS 10
 
 /* The map is too small: ddio_lmdb_grow() and try again.  No errno has this value. */
 #define DDIO_LMDB_FULL (-100000)
