@@ -33,7 +33,8 @@ static const struct opt_spec rm_opts[] = {
 	{ 0 },
 };
 
-const struct opt_cmd ddio_opts_ls = { "ddio", "ls", NULL, "List files.", ls_opts, 0, 0 };
+const struct opt_cmd ddio_opts_ls = { "ddio",  "ls", "[DIR...]", "List the files of directories.",
+				      ls_opts, 0,    -1 };
 const struct opt_cmd ddio_opts_stat = {
 	"ddio", "stat", "NAME...", "Show a file's size and striping.", plain_opts, 1, -1
 };
@@ -63,7 +64,9 @@ static int ls_one(void *arg, const char *name, const struct ddio_file_stat *st)
 	const struct files_values *v = arg;
 	char when[32], block[16];
 
-	if (v->details)
+	if (v->details && !st->ndisks)
+		printf("%14s %21s %-13s %19s %s\n", "-", "", "directory", "", name);
+	else if (v->details)
 		printf("%14" PRIu64 " %6s x %-4u %-13s %s %s\n", st->size,
 		       cmd_human(st->block_size, block), st->ndisks, layout_name(st->layout),
 		       time_text(st->mtime_ns, when), name);
@@ -75,7 +78,7 @@ static int ls_one(void *arg, const char *name, const struct ddio_file_stat *st)
 int ddio_cmd_ls(int argc, char **argv)
 {
 	struct files_values v = { 0 };
-	int err = opt_parse(&ddio_opts_ls, &v, &argc, &argv);
+	int i, err = opt_parse(&ddio_opts_ls, &v, &argc, &argv);
 	struct ddio_session *s;
 
 	if (err)
@@ -83,7 +86,8 @@ int ddio_cmd_ls(int argc, char **argv)
 	s = cmd_connect("ls", v.conf);
 	if (!s)
 		return EXIT_FAILED;
-	err = ddio_list(s, ls_one, &v);
+	for (i = 0; !err && i < (argc ? argc : 1); i++)
+		err = ddio_list(s, argc ? argv[i] : NULL, ls_one, &v);
 	if (err)
 		cmd_fail_session("ls", s, err, "cannot list");
 	ddio_disconnect(s);

@@ -138,6 +138,7 @@ struct ddio_striping {
 #define DDIO_EXCL 0x2u	   /* with DDIO_CREATE: fail with -EEXIST if it does */
 #define DDIO_TRUNCATE 0x4u /* set its size to 0 */
 
+/* @name: a path from the root of the cluster's name space, "a/b/c"; its directories must be there. */
 int ddio_open(struct ddio_session *session, const char *name, unsigned int flags,
 	      const struct ddio_striping *striping, struct ddio_file **file);
 /* Collective: rank 0 opens, every member gets the same file or the same error. */
@@ -168,8 +169,9 @@ int ddio_sync(struct ddio_file *file);
 /* Write back and forget what the I/O processors have cached of it: for measurements. */
 int ddio_drop_cache(struct ddio_file *file);
 
-/* Calls @fn for every file in order of names; a value other than 0 ends the walk. */
-int ddio_list(struct ddio_session *session,
+/* Calls @fn for every file of a directory (NULL: the root) in order of names; a value other than 0 ends
+ * the walk.  Directories come with a slash behind their name and a stat of zeros. */
+int ddio_list(struct ddio_session *session, const char *dir,
 	      int (*fn)(void *arg, const char *name, const struct ddio_file_stat *st), void *arg);
 
 /* One extent of the placement of a file. */

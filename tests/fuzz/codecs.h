@@ -205,14 +205,19 @@ static inline void gen_refuse(struct rnd *r, struct ddio_msg_refuse *x)
 static inline void gen_ns_create(struct rnd *r, struct ddio_msg_ns_create *x)
 {
 	x->flags = (uint32_t)rnd_below(r, 2) * DDIO_NS_EXCL;
+	x->mode = (uint32_t)rnd_below(r, 01000);
+	x->uid = (uint32_t)rnd_u64(r);
+	x->gid = (uint32_t)rnd_u64(r);
+	rnd_str(r, x->path, sizeof(x->path), 1);
 	gen_record(r, &x->rec);
 	x->rec.ref.id = x->rec.ctime_ns = x->rec.mtime_ns = x->rec.dying = 0;
+	memset(x->rec.name, 0, sizeof(x->rec.name));
 }
 
 static inline void gen_ns_name(struct rnd *r, struct ddio_msg_ns_name *x)
 {
 	x->id = rnd_below(r, 2) * (1 + rnd_u64(r) / 2);
-	rnd_str(r, x->name, sizeof(x->name), !x->id);
+	rnd_str(r, x->path, sizeof(x->path), !x->id);
 }
 
 static inline void gen_ns_size(struct rnd *r, struct ddio_msg_ns_size *x)
@@ -224,6 +229,9 @@ static inline void gen_ns_size(struct rnd *r, struct ddio_msg_ns_size *x)
 static inline void gen_ns_list(struct rnd *r, struct ddio_msg_ns_list *x)
 {
 	x->max = 1 + (uint32_t)rnd_below(r, DDIO_MAX_BATCH);
+	x->flags = (uint32_t)rnd_below(r, 2);
+	x->after_id = rnd_u64(r);
+	rnd_str(r, x->dir, sizeof(x->dir), 0);
 	rnd_str(r, x->after, sizeof(x->after), 0);
 }
 

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/crc32c.h"
+#include "iop/acl.h"
+#include "iop/kv_journal.h"
 #include "iop/ns_priv.h"
 #include "iop/store_record.h"
 
@@ -32,7 +34,7 @@ static void put_crc(uint8_t *at, uint32_t crc)
 	at[3] = (uint8_t)(crc >> 24);
 }
 
-/* The CRC at the end covers key and value; for a label and the name space's own record no key. */
+/* The CRC at the end covers key and value; for a label no key. */
 static void fix_tail(struct input *in, bool with_key)
 {
 	uint32_t crc = with_key ? ddio_crc32c(0, in->key, in->key_len) : 0;
@@ -97,36 +99,93 @@ static void space(struct input *in)
 		abort();
 }
 
-static void file(struct input *in, bool fix)
+static void inode(struct input *in)
 {
-	struct ddio_file_record rec;
+	struct ddio_inode rec;
 	uint8_t *value;
-	size_t len;
-	int ret;
+	uint64_t ino;
 
-	if (fix && in->len >= DDIO_NS_FILE_PREFIX)
-		put_crc(in->value + 4, ddio_crc32c(ddio_crc32c(0, in->key, in->key_len),
-						   in->value + DDIO_NS_FILE_PREFIX,
-						   in->len - DDIO_NS_FILE_PREFIX));
-	if (ddio_ns_file_get(in->key, in->key_len, in->value, in->len, &rec))
+	if (!ddio_ns_key_get(in->key, in->key_len, &ino) ||
+	    ddio_ns_inode_get(ino, in->value, in->len, &rec))
 		return;
-	ret = ddio_ns_file_put(&rec, &value, &len);
-	if (ret || len != in->len || memcmp(value, in->value, len))
+	value = malloc(in->len);
+	if (!value || ddio_ns_inode_put(value, in->len, &rec) != (ssize_t)in->len ||
+	    memcmp(value, in->value, in->len))
 		abort();
 	free(value);
-	ddio_file_record_free(&rec);
+	ddio_inode_free(&rec);
 }
 
-static void name(struct input *in)
+/* An entry by its name, one of the order, the value of an attribute. */
+static void entry(struct input *in)
 {
-	uint8_t key[DDIO_NS_NAME_KEY_MAX];
+	uint8_t key[DDIO_NS_NAME_KEY_MAX], buf[DDIO_NS_ENTRY_MAX];
 	char text[DDIO_MAX_NAME + 1];
+	struct ddio_ns_entry e;
+	const uint8_t *data;
 	uint64_t id;
+	size_t len;
+	int named;
 
-	if (ddio_ns_name_get(in->key, in->key_len, text, &id))
-		return;
-	if (ddio_ns_name_key(key, text, id) != in->key_len || memcmp(key, in->key, in->key_len))
+	if (!ddio_ns_name_key_get(in->key, in->key_len, &id, text) &&
+	    (ddio_ns_name_key(key, id, text) != in->key_len || memcmp(key, in->key, in->key_len)))
 		abort();
+	for (named = 0; named < 2; named++) {
+		memset(&e, 0, sizeof(e));
+		if (ddio_ns_entry_get(in->key, in->key_len, in->value, in->len, named, &e))
+			continue;
+		if (ddio_ns_entry_put(buf, in->key, in->key_len, &e, named) != in->len ||
+		    memcmp(buf, in->value, in->len))
+			abort();
+	}
+	if (!ddio_ns_bytes_get(in->key, in->key_len, in->value, in->len, &data, &len) &&
+	    (len > in->len || data < in->value || data + len > in->value + in->len))
+		abort();
+}
+
+/* A record of the journal: whatever it says lies within it. */
+static void journal(struct input *in, bool fix)
+{
+	size_t total, at = DDIO_KV_JOURNAL_HEAD;
+	struct ddio_kv_op op;
+	uint64_t seq;
+
+	if (fix && in->len >= DDIO_KV_JOURNAL_HEAD) {
+		put_crc(in->value, (uint32_t)in->len - DDIO_KV_JOURNAL_HEAD);
+		put_crc(in->value + 4, ddio_crc32c(0, in->value + 8, in->len - 8));
+	}
+	if (ddio_kv_record_head(in->value, in->len, &seq, &total))
+		return;
+	if (total > in->len)
+		abort();
+	while (!ddio_kv_record_next(in->value, total, &at, &op))
+		if (op.key + op.key_len > in->value + total ||
+		    op.value + op.len > in->value + total)
+			abort();
+}
+
+/* An access control list: the value alone. */
+static void acl(struct input *in)
+{
+	struct ddio_acl *list, *again;
+	uint32_t mode = 0;
+	uint8_t *value;
+
+	if (ddio_acl_get(in->value, in->len, &list) || !list)
+		return;
+	ddio_acl_to_mode(list, &mode);
+	value = malloc(ddio_acl_len(list));
+	if (!value)
+		abort();
+	ddio_acl_put(list, value);
+	if (ddio_acl_get(value, ddio_acl_len(list), &again) || !again || again->n != list->n ||
+	    memcmp(again->e, list->e, list->n * sizeof(list->e[0])))
+		abort();
+	ddio_acl_chmod(list, 0751);
+	ddio_acl_inherit(list, &mode);
+	free(value);
+	free(again);
+	free(list);
 }
 
 static void meta(struct input *in)
@@ -140,15 +199,27 @@ static void meta(struct input *in)
 		abort();
 }
 
+static void fix_meta(struct input *in)
+{
+	free(in->key);
+	in->key_len = strlen(DDIO_NS_META_KEY);
+	in->key = malloc(in->key_len);
+	if (!in->key)
+		abort();
+	memcpy(in->key, DDIO_NS_META_KEY, in->key_len);
+	fix_tail(in, true);
+}
+
 static void dispatch(struct input *in, uint8_t kind)
 {
 	bool fix = kind & 0x80;
 
-	if (fix && kind % 8 >= 1 && kind % 8 <= 3)
+	kind &= 15;
+	if (fix && kind >= 1 && kind <= 5)
 		fix_tail(in, true);
-	if (fix && kind % 8 == 6)
-		fix_tail(in, false);
-	switch (kind % 8) {
+	if (fix && kind == 6)
+		fix_meta(in);
+	switch (kind) {
 	case 0:
 		label(in);
 		break;
@@ -162,13 +233,19 @@ static void dispatch(struct input *in, uint8_t kind)
 		space(in);
 		break;
 	case 4:
-		file(in, fix);
+		inode(in);
 		break;
 	case 5:
-		name(in);
+		entry(in);
 		break;
 	case 6:
 		meta(in);
+		break;
+	case 7:
+		journal(in, fix);
+		break;
+	case 8:
+		acl(in);
 		break;
 	}
 }

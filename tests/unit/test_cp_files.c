@@ -224,10 +224,10 @@ static void listing(struct cp_proc *p)
 		CP_OK(p, ddio_open(p->session, name, DDIO_CREATE, NULL, &f));
 		ddio_close(f);
 	}
-	CP_OK(p, ddio_list(p->session, count_name, &n));
+	CP_OK(p, ddio_list(p->session, NULL, count_name, &n));
 	CU_ASSERT_EQUAL(n, 300);
 	n = 999;
-	CU_ASSERT_EQUAL(ddio_list(p->session, NULL, &n), -EINVAL);
+	CU_ASSERT_EQUAL(ddio_list(p->session, NULL, NULL, &n), -EINVAL);
 }
 
 static void more_names_than_a_page(void)

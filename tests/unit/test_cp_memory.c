@@ -158,7 +158,7 @@ static int alone(struct cp_proc *p)
 	ret = ret ? ret : ddio_sync(f);
 	ret = ret ? ret : ddio_set_size(f, 10);
 	ddio_close(f);
-	ret = ret ? ret : ddio_list(p->session, name_count, &n);
+	ret = ret ? ret : ddio_list(p->session, NULL, name_count, &n);
 	return ret ? ret : ddio_remove(p->session, name);
 }
 

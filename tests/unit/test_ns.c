@@ -1,159 +1,276 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The name space: names, removal in two steps, identifiers, listing. */
-#include <errno.h>
-#include "iop/ns_priv.h"
+/* The name space: making, finding, linking, removing, listing, numbers. */
 #include "ut_ns.h"
 
-static void test_create(void)
+static void test_make(void)
 {
-	struct ddio_file_record rec = record("a"), found;
+	struct ddio_fs_attr a;
 	struct nst t;
+	uint64_t f, d;
 
 	nst_begin(&t);
-	CU_ASSERT_EQUAL(ddio_ns_create(t.ns, &rec), 0);
-	CU_ASSERT(rec.ref.id != 0 && rec.ref.seed != 0 && rec.ctime_ns != 0);
-	CU_ASSERT_EQUAL(rec.ctime_ns, rec.mtime_ns);
-	CU_ASSERT_EQUAL(ddio_ns_lookup(t.ns, "a", 0, &found), 0);
-	CU_ASSERT_EQUAL(found.ref.id, rec.ref.id);
-	CU_ASSERT_EQUAL(found.ref.seed, rec.ref.seed);
-	CU_ASSERT_EQUAL(found.ndisks, 3);
-	CU_ASSERT_EQUAL(found.disks[2], 5);
-	ddio_file_record_free(&found);
-	found = record("a");
-	CU_ASSERT_EQUAL(ddio_ns_create(t.ns, &found), -EEXIST);
-	CU_ASSERT_EQUAL(found.ref.id, 0);
-	CU_ASSERT_EQUAL(nst_commit(&t), 0);
-	CU_ASSERT_EQUAL(ddio_ns_create(t.ns, &found), -EEXIST);
+	a = nst_attr(&t, NST_ROOT);
+	CU_ASSERT(S_ISDIR(a.mode));
+	CU_ASSERT_EQUAL(a.nlink, 2);
+	f = nst_file(&t, NST_ROOT, "f");
+	CU_ASSERT(f >= DDIO_NS_FIRST);
+	a = nst_attr(&t, f);
+	CU_ASSERT_EQUAL(a.mode, S_IFREG | 0644);
+	CU_ASSERT_EQUAL(a.nlink, 1);
+	CU_ASSERT_EQUAL(a.block, 8192);
+	CU_ASSERT_EQUAL(a.ndisks, 6);
+	CU_ASSERT_EQUAL(a.alloc, 0); /* known, since it never had data */
+	CU_ASSERT(a.mtime.tv_sec == a.btime.tv_sec && a.mtime.tv_nsec == a.btime.tv_nsec);
+	CU_ASSERT_EQUAL(nst_file(&t, NST_ROOT, "f"), 0);
+	CU_ASSERT_EQUAL(errno, EEXIST);
+	d = nst_mkdir(&t, NST_ROOT, "d");
+	CU_ASSERT_EQUAL(nst_attr(&t, NST_ROOT).nlink, 3);
+	CU_ASSERT_EQUAL(nst_attr(&t, NST_ROOT).size, 2);
+	CU_ASSERT_NOT_EQUAL(nst_file(&t, d, "f"), 0);
+	CU_ASSERT_EQUAL(nst_find(&t, d, ".."), NST_ROOT);
+	CU_ASSERT_EQUAL(nst_find(&t, d, "."), d);
+	CU_ASSERT_EQUAL(nst_find(&t, NST_ROOT, ".."), NST_ROOT);
+	CU_ASSERT_EQUAL(nst_file(&t, f, "x"), 0);
+	CU_ASSERT_EQUAL(errno, ENOTDIR);
+	CU_ASSERT_EQUAL(nst_file(&t, 99999, "x"), 0);
+	CU_ASSERT_EQUAL(errno, ENOENT);
+	CU_ASSERT_EQUAL(nst_file(&t, NST_ROOT, "."), 0);
+	CU_ASSERT_EQUAL(errno, EEXIST);
 	CU_ASSERT_EQUAL(nst_reopen(&t), 0);
-	CU_ASSERT_EQUAL(ddio_ns_create(t.ns, &found), -EEXIST);
-	CU_ASSERT_EQUAL(ddio_ns_lookup(t.ns, NULL, rec.ref.id, &found), 0);
-	CU_ASSERT_STRING_EQUAL(found.name, "a");
-	CU_ASSERT_EQUAL(found.disks[0], 2);
-	CU_ASSERT_EQUAL(found.ctime_ns, rec.ctime_ns);
-	ddio_file_record_free(&found);
-	clean(&t, 1);
+	CU_ASSERT_EQUAL(nst_find(&t, NST_ROOT, "f"), f);
+	CU_ASSERT_EQUAL(nst_find(&t, NST_ROOT, "d"), d);
+	nst_clean(&t, 2);
+	CU_ASSERT_EQUAL(ddio_ns_inodes(t.ns), 4);
 	nst_end(&t);
 }
 
-static void test_bad_records(void)
+/* Without EXCL a regular file that is there will do, and nothing else. */
+static void test_make_or_find(void)
 {
-	static const char *const bad[] = { "", ".", "..", "a/b", "a\nb", "\x7f" };
-	struct ddio_file_record rec;
-	char longest[DDIO_MAX_NAME + 1];
+	struct ddio_msg_fs_make x = { .parent = NST_ROOT, .mode = S_IFREG | 0600, .name = "f" };
+	struct ddio_inode in;
 	struct nst t;
+	uint64_t f;
+	bool made;
+
+	nst_begin(&t);
+	f = nst_file(&t, NST_ROOT, "f");
+	nst_mkdir(&t, NST_ROOT, "d");
+	CU_ASSERT_EQUAL(ddio_ns_make(t.ns, NULL, &x, NULL, &in, &made), 0);
+	CU_ASSERT_EQUAL(in.ino, f);
+	CU_ASSERT_EQUAL(in.mode, S_IFREG | 0644);
+	CU_ASSERT_FALSE(made);
+	ddio_inode_free(&in);
+	strcpy(x.name, "d");
+	CU_ASSERT_EQUAL(ddio_ns_make(t.ns, NULL, &x, NULL, &in, &made), -EISDIR);
+	ddio_inode_free(&in);
+	x.mode = S_IFIFO | 0600;
+	strcpy(x.name, "f");
+	CU_ASSERT_EQUAL(ddio_ns_make(t.ns, NULL, &x, NULL, &in, &made), -EEXIST);
+	ddio_inode_free(&in);
+	nst_end(&t);
+}
+
+static void test_kinds(void)
+{
+	struct ddio_msg_fs_make x = { .parent = NST_ROOT, .rdev = 0x103, .uid = 7, .gid = 8 };
+	static const uint32_t modes[] = { S_IFCHR | 0600, S_IFBLK | 0600, S_IFIFO | 0600,
+					  S_IFSOCK | 0600, S_IFLNK | 0644 };
+	struct ddio_inode in;
+	struct nst t;
+	bool made;
 	size_t i;
 
 	nst_begin(&t);
-	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		CU_ASSERT_EQUAL(create(&t, bad[i]), 0);
-	memset(longest, 'x', DDIO_MAX_NAME);
-	longest[DDIO_MAX_NAME] = '\0';
-	CU_ASSERT_NOT_EQUAL(create(&t, longest), 0);
-	CU_ASSERT_NOT_EQUAL(create(&t, "sm\xc3\xb8rbr\xc3\xb8"
-				       "d"),
-			    0);
-	rec = record("x");
-	memset(rec.name, 'y', sizeof(rec.name));
-	CU_ASSERT_EQUAL(ddio_ns_create(t.ns, &rec), -EINVAL);
-	rec = record("x");
-	rec.ref.block = 1000;
-	CU_ASSERT_EQUAL(ddio_ns_create(t.ns, &rec), -EINVAL);
-	rec = record("x");
-	rec.ndisks = 0;
-	CU_ASSERT_EQUAL(ddio_ns_create(t.ns, &rec), -EINVAL);
-	rec = record("x");
-	rec.ref.layout = DDIO_LAYOUT_MAX_W;
-	CU_ASSERT_EQUAL(ddio_ns_create(t.ns, &rec), -EINVAL);
-	CU_ASSERT_EQUAL(nst_commit(&t), 0);
+	for (i = 0; i < 5; i++) {
+		x.mode = modes[i];
+		snprintf(x.name, sizeof(x.name), "k%d", (int)i);
+		memset(x.target, 'x', i == 4 ? DDIO_FS_TARGET_MAX : 0);
+		CU_ASSERT_EQUAL(ddio_ns_make(t.ns, NULL, &x, NULL, &in, &made), 0);
+		CU_ASSERT_EQUAL(in.rdev, i < 2 ? 0x103 : 0);
+		CU_ASSERT(in.uid == 7 && in.gid == 8);
+		CU_ASSERT_EQUAL(in.stripe.block, 0);
+		ddio_inode_free(&in);
+	}
 	CU_ASSERT_EQUAL(nst_reopen(&t), 0);
-	CU_ASSERT_NOT_EQUAL(lookup(&t, longest), 0);
-	clean(&t, 2);
+	CU_ASSERT_EQUAL(ddio_ns_lookup(t.ns, NST_ROOT, "k4", &in), 0);
+	CU_ASSERT_EQUAL(in.size, DDIO_FS_TARGET_MAX);
+	CU_ASSERT_STRING_EQUAL(in.target, x.target);
+	CU_ASSERT_EQUAL(in.mode, S_IFLNK | 0777);
+	ddio_inode_free(&in);
+	CU_ASSERT_EQUAL(nst_unlink(&t, NST_ROOT, "k0"), 0);
+	nst_clean(&t, 0);
 	nst_end(&t);
 }
 
-static void remove_steps(struct nst *t, bool durable)
+static void test_setgid_and_umask(void)
 {
-	struct ddio_file_record rec;
-	uint64_t id = create(t, "a"), next;
+	struct ddio_msg_fs_make x = {
+		.parent = NST_ROOT, .mode = S_IFDIR | 02777, .gid = 5, .name = "d", .umask = 022
+	};
+	struct ddio_inode in;
+	struct nst t;
+	bool made;
 
-	if (durable)
-		CU_ASSERT_EQUAL(nst_commit(t), 0);
-	CU_ASSERT_EQUAL(ddio_ns_remove_done(t->ns, id), -EBUSY);
-	CU_ASSERT_EQUAL(ddio_ns_remove(t->ns, "a", &rec), 0);
-	CU_ASSERT_EQUAL(rec.ref.id, id);
-	CU_ASSERT_EQUAL(rec.dying, 1);
-	CU_ASSERT_EQUAL(rec.ndisks, 3);
-	ddio_file_record_free(&rec);
-	if (durable) {
-		CU_ASSERT_EQUAL(nst_commit(t), 0);
-		CU_ASSERT_EQUAL(nst_reopen(t), 0);
-	}
-	CU_ASSERT_EQUAL(lookup(t, "a"), 0);
-	CU_ASSERT_EQUAL(ddio_ns_lookup(t->ns, NULL, id, &rec), -ENOENT);
-	CU_ASSERT_EQUAL(ddio_ns_set_size(t->ns, id, 5, true), -ENOENT);
-	/* The name is free; asking again finds the removal that is under way. */
-	next = create(t, "a");
-	CU_ASSERT(next > id);
-	CU_ASSERT_EQUAL(lookup(t, "a"), next);
-	CU_ASSERT_EQUAL(mark(t, "a"), 0);
-	CU_ASSERT_EQUAL(mark(t, "a"), 0);
-	CU_ASSERT_EQUAL(ddio_ns_remove_done(t->ns, next), 0);
-	CU_ASSERT_EQUAL(ddio_ns_remove(t->ns, "a", &rec), 0);
-	CU_ASSERT_EQUAL(rec.ref.id, id);
-	ddio_file_record_free(&rec);
-	CU_ASSERT_EQUAL(ddio_ns_remove_done(t->ns, id), 0);
-	CU_ASSERT_EQUAL(ddio_ns_remove_done(t->ns, id), -ENOENT);
-	CU_ASSERT_EQUAL(ddio_ns_remove(t->ns, "a", &rec), -ENOENT);
-	CU_ASSERT_EQUAL(nst_commit(t), 0);
-	CU_ASSERT_EQUAL(nst_reopen(t), 0);
-	CU_ASSERT_EQUAL(ddio_ns_remove(t->ns, "a", &rec), -ENOENT);
-	clean(t, 0);
+	nst_begin(&t);
+	CU_ASSERT_EQUAL(ddio_ns_make(t.ns, NULL, &x, NULL, &in, &made), 0);
+	CU_ASSERT_EQUAL(in.mode, S_IFDIR | 02755);
+	x.parent = in.ino;
+	ddio_inode_free(&in);
+	x.gid = 9;
+	x.mode = S_IFDIR | 0777;
+	CU_ASSERT_EQUAL(ddio_ns_make(t.ns, NULL, &x, NULL, &in, &made), 0);
+	CU_ASSERT_EQUAL(in.gid, 5);
+	CU_ASSERT_EQUAL(in.mode, S_IFDIR | 02755);
+	ddio_inode_free(&in);
+	x.mode = S_IFREG | 0666;
+	strcpy(x.name, "f");
+	CU_ASSERT_EQUAL(ddio_ns_make(t.ns, NULL, &x, NULL, &in, &made), 0);
+	CU_ASSERT_EQUAL(in.gid, 5);
+	CU_ASSERT_EQUAL(in.mode, S_IFREG | 0644);
+	ddio_inode_free(&in);
+	nst_end(&t);
+}
+
+static void test_links(void)
+{
+	struct nst t;
+	uint64_t f, d, left;
+
+	nst_begin(&t);
+	f = nst_file(&t, NST_ROOT, "f");
+	d = nst_mkdir(&t, NST_ROOT, "d");
+	CU_ASSERT_EQUAL(nst_data(&t, f, 10), 0);
+	CU_ASSERT_EQUAL(nst_link(&t, f, d, "g"), 0);
+	CU_ASSERT_EQUAL(nst_link(&t, f, d, "g"), -EEXIST);
+	CU_ASSERT_EQUAL(nst_link(&t, d, NST_ROOT, "e"), -EPERM);
+	CU_ASSERT_EQUAL(nst_link(&t, 9999, NST_ROOT, "e"), -ESTALE);
+	CU_ASSERT_EQUAL(nst_link(&t, f, f, "e"), -ENOTDIR);
+	CU_ASSERT_EQUAL(nst_link(&t, f, 9999, "e"), -ENOENT);
+	CU_ASSERT_EQUAL(nst_attr(&t, f).nlink, 2);
+	CU_ASSERT_EQUAL(nst_find(&t, d, "g"), f);
+	CU_ASSERT_EQUAL(nst_rmdir(&t, NST_ROOT, "d"), -ENOTEMPTY);
+	CU_ASSERT_EQUAL(nst_unlink_as(&t, NST_ROOT, "f", 0, &left), 0);
+	CU_ASSERT_EQUAL(left, 0);
+	CU_ASSERT_EQUAL(nst_attr(&t, f).nlink, 1);
+	CU_ASSERT_EQUAL(nst_unlink_as(&t, d, "g", 0, &left), 0);
+	CU_ASSERT_EQUAL(left, f);
+	CU_ASSERT_EQUAL(nst_attr(&t, f).nlink, 0);
+	CU_ASSERT_EQUAL(nst_link(&t, f, d, "again"), -ENOENT);
+	nst_clean(&t, 1);
+	CU_ASSERT_EQUAL(ddio_ns_gone(t.ns, f), 0);
+	CU_ASSERT_EQUAL(ddio_ns_gone(t.ns, f), -ESTALE);
+	CU_ASSERT_EQUAL(nst_rmdir(&t, NST_ROOT, "d"), 0);
+	nst_clean(&t, 0);
+	nst_end(&t);
 }
 
 static void test_remove(void)
 {
+	struct ddio_msg_ns_listing out;
 	struct nst t;
+	uint64_t f, left;
 
 	nst_begin(&t);
-	remove_steps(&t, false);
-	remove_steps(&t, true);
-	nst_end(&t);
-}
-
-static uint64_t size_of(struct nst *t, uint64_t id)
-{
-	struct ddio_file_record rec;
-	uint64_t size = UINT64_MAX;
-
-	if (!ddio_ns_lookup(t->ns, NULL, id, &rec))
-		size = rec.size;
-	ddio_file_record_free(&rec);
-	return size;
-}
-
-static void test_size(void)
-{
-	struct nst t;
-	uint64_t id;
-
-	nst_begin(&t);
-	id = create(&t, "a");
-	CU_ASSERT_EQUAL(ddio_ns_set_size(t.ns, id, 5ull << 40, false), 0);
-	CU_ASSERT_EQUAL(nst_commit(&t), 0);
-	CU_ASSERT_EQUAL(ddio_ns_set_size(t.ns, id, 7, false), 0);
-	CU_ASSERT_EQUAL(size_of(&t, id), 5ull << 40);
-	CU_ASSERT_EQUAL(ddio_ns_set_size(t.ns, id, 7, true), 0);
-	CU_ASSERT_EQUAL(size_of(&t, id), 7);
-	CU_ASSERT_EQUAL(ddio_ns_set_size(t.ns, id, DDIO_MAX_FILE + 1, false), -EFBIG);
-	CU_ASSERT_EQUAL(ddio_ns_set_size(t.ns, id + 1, 7, true), -ENOENT);
-	CU_ASSERT_EQUAL(nst_commit(&t), 0);
+	f = nst_file(&t, NST_ROOT, "f");
+	nst_mkdir(&t, NST_ROOT, "d");
+	CU_ASSERT_EQUAL(ddio_ns_gone(t.ns, f), -EBUSY);
+	CU_ASSERT_EQUAL(nst_unlink(&t, NST_ROOT, "d"), -EISDIR);
+	CU_ASSERT_EQUAL(nst_rmdir(&t, NST_ROOT, "f"), -ENOTDIR);
+	CU_ASSERT_EQUAL(nst_unlink(&t, NST_ROOT, "x"), -ENOENT);
+	CU_ASSERT_EQUAL(nst_rmdir(&t, NST_ROOT, "."), -EINVAL);
+	CU_ASSERT_EQUAL(nst_rmdir(&t, NST_ROOT, ".."), -ENOTEMPTY);
+	CU_ASSERT_EQUAL(nst_unlink(&t, NST_ROOT, ".."), -EISDIR);
+	/* what never had data is gone at once */
+	CU_ASSERT_EQUAL(nst_unlink_as(&t, NST_ROOT, "f", 0, &left), 0);
+	CU_ASSERT_EQUAL(left, 0);
+	CU_ASSERT_EQUAL(nst_attr(&t, f).ino, 0);
+	f = nst_file(&t, NST_ROOT, "f");
+	CU_ASSERT_EQUAL(nst_data(&t, f, 1), 0);
+	CU_ASSERT_EQUAL(nst_unlink(&t, NST_ROOT, "f"), 0);
 	CU_ASSERT_EQUAL(nst_reopen(&t), 0);
-	CU_ASSERT_EQUAL(size_of(&t, id), 7);
+	/* nobody has removed its objects: whoever asks is told */
+	CU_ASSERT_EQUAL(ddio_ns_orphans(t.ns, 0, 10, &out), 0);
+	CU_ASSERT_EQUAL_FATAL(out.n, 1);
+	CU_ASSERT_EQUAL(out.recs[0].ref.id, f);
+	CU_ASSERT_EQUAL(out.recs[0].ndisks, 6);
+	CU_ASSERT_EQUAL(out.recs[0].dying, 1);
+	ddio_ns_listing_free(&out);
+	CU_ASSERT_EQUAL(ddio_ns_orphans(t.ns, f, 10, &out), 0);
+	CU_ASSERT_EQUAL(out.n, 0);
+	CU_ASSERT_EQUAL(ddio_ns_gone(t.ns, f), 0);
+	CU_ASSERT_EQUAL(nst_rmdir(&t, NST_ROOT, "d"), 0);
+	CU_ASSERT_EQUAL(nst_attr(&t, NST_ROOT).nlink, 2);
+	nst_clean(&t, 0);
 	nst_end(&t);
 }
 
-/* Identifiers that were handed out do not come again, committed or not. */
-static void test_identifiers(void)
+static uint32_t list_some(struct nst *t, uint64_t dir, uint64_t *cookie, uint32_t max, bool plus,
+			  char names[][32], uint32_t at)
+{
+	const struct ddio_msg_fs_readdir x = {
+		.ino = dir, .cookie = *cookie, .max = max, .flags = plus ? DDIO_FS_READDIR_PLUS : 0
+	};
+	struct ddio_msg_fs_entries out;
+	uint32_t i;
+
+	CU_ASSERT_EQUAL_FATAL(ddio_ns_readdir(t->ns, &x, 1 << 20, &out), 0);
+	for (i = 0; i < out.n; i++) {
+		snprintf(names[at + i], 32, "%s", out.ents[i].name);
+		CU_ASSERT(out.ents[i].cookie > *cookie);
+		*cookie = out.ents[i].cookie;
+		CU_ASSERT_EQUAL(out.ents[i].attr.nlink != 0, plus);
+	}
+	CU_ASSERT(out.n == max || !out.more);
+	free(out.ents);
+	return i;
+}
+
+static void test_readdir(void)
+{
+	static char names[300][32];
+	uint64_t d, cookie;
+	uint32_t n, got, max;
+	struct nst t;
+	int i;
+
+	nst_begin(&t);
+	d = nst_mkdir(&t, NST_ROOT, "d");
+	for (i = 0; i < 100; i++) {
+		char name[8];
+
+		snprintf(name, sizeof(name), "f%02d", (i * 37) % 100);
+		CU_ASSERT_NOT_EQUAL(nst_file(&t, d, name), 0);
+		if (i == 50)
+			CU_ASSERT_EQUAL(nst_commit(&t), 0);
+	}
+	for (max = 1; max < 120; max += 7) {
+		cookie = n = 0;
+		do {
+			got = list_some(&t, d, &cookie, max, max & 1, names, n);
+			n += got;
+		} while (got);
+		CU_ASSERT_EQUAL(n, 102);
+		CU_ASSERT_STRING_EQUAL(names[0], ".");
+		CU_ASSERT_STRING_EQUAL(names[1], "..");
+		CU_ASSERT_STRING_EQUAL(names[2], "f00");
+		CU_ASSERT_STRING_EQUAL(names[3], "f37");
+	}
+	/* What comes and goes meanwhile does not disturb what stays. */
+	cookie = 0;
+	n = list_some(&t, d, &cookie, 52, false, names, 0);
+	CU_ASSERT_EQUAL(nst_unlink(&t, d, names[51]), 0); /* that the listing stands on */
+	CU_ASSERT_EQUAL(nst_unlink(&t, d, names[10]), 0);
+	CU_ASSERT_NOT_EQUAL(nst_file(&t, d, "new"), 0);
+	CU_ASSERT_EQUAL(nst_rename(&t, d, "f00", d, names[20], 0), 0); /* in place of another */
+	n += list_some(&t, d, &cookie, 200, false, names, n);
+	CU_ASSERT_EQUAL(n, 103);
+	CU_ASSERT_STRING_EQUAL(names[102], "new");
+	nst_end(&t);
+}
+
+/* Numbers that were handed out do not come again, committed or not. */
+static void test_numbers(void)
 {
 	uint64_t last = 0, id, i, round;
 	struct nst t;
@@ -163,48 +280,104 @@ static void test_identifiers(void)
 	for (round = 0; round < 5; round++) {
 		for (i = 0; i < 10; i++) {
 			snprintf(name, sizeof(name), "%d-%d", (int)round, (int)i);
-			id = create(&t, name);
+			id = nst_file(&t, NST_ROOT, name);
 			CU_ASSERT(id > last);
 			last = id;
 		}
+		CU_ASSERT_EQUAL(nst_unlink(&t, NST_ROOT, name), 0);
 		CU_ASSERT_EQUAL(nst_reopen(&t), 0);
 	}
 	nst_end(&t);
 }
 
-/* Far more files than are reserved at once; the reserve is renewed on the way. */
+/* When the reserve is used up it is renewed; until that is durable nothing is made. */
 static void test_reserve(void)
 {
-	uint64_t last = 0, id, i, refused = 0;
 	struct nst t;
-	char name[32];
+	uint64_t id, limit;
 
 	nst_begin(&t);
-	for (i = 0; i < 3 * DDIO_NS_RESERVE; i++) {
-		snprintf(name, sizeof(name), "f%06d", (int)i);
-		id = create(&t, name);
-		CU_ASSERT(id > last);
-		last = id;
-		if (i % 512 == 511)
-			ddio_sim_run_for(t.world, 1000000);
-	}
-	/* Without a moment for it to be renewed it ends. */
-	for (i = 0; i < 2 * DDIO_NS_RESERVE && !refused; i++) {
-		struct ddio_file_record rec;
-
-		snprintf(name, sizeof(name), "g%06d", (int)i);
-		rec = record(name);
-		refused = ddio_ns_create(t.ns, &rec) == -EAGAIN;
-	}
-	CU_ASSERT_EQUAL(refused, 1);
+	limit = t.ns->limit;
+	t.ns->next = limit - DDIO_NS_RESERVE / 2 + 1;
+	CU_ASSERT_NOT_EQUAL(nst_file(&t, NST_ROOT, "a"), 0);
 	ddio_sim_run_for(t.world, 1000000000);
-	CU_ASSERT(create(&t, "h") > last);
-	CU_ASSERT_EQUAL(nst_commit(&t), 0);
-	clean(&t, 3 * DDIO_NS_RESERVE + i);
+	CU_ASSERT_EQUAL(t.ns->limit, limit + DDIO_NS_RESERVE);
+	t.ns->next = t.ns->limit - 1;
+	id = nst_file(&t, NST_ROOT, "b");
+	CU_ASSERT_NOT_EQUAL(id, 0);
+	CU_ASSERT_EQUAL(nst_file(&t, NST_ROOT, "c"), 0);
+	CU_ASSERT_EQUAL(errno, EAGAIN);
+	ddio_sim_run_for(t.world, 1000000000);
+	CU_ASSERT_EQUAL(nst_file(&t, NST_ROOT, "c"), id + 1);
+	nst_clean(&t, 3);
 	nst_end(&t);
 }
 
-/* All names, page by page. */
+static void test_paths(void)
+{
+	struct ddio_msg_fs_make x = { .parent = NST_ROOT, .mode = S_IFLNK | 0777, .name = "l" };
+	static const struct {
+		const char *path;
+		int ret;
+	} paths[] = {
+		{ "a/b/f", 0 },	      { "/a//b/f", 0 },	    { "a/../a/./b/f", 0 },
+		{ "../a/b/f", 0 },    { "a/l/f", 0 },	    { "a/b/f/", 0 },
+		{ "a/b/x", -ENOENT }, { "a/x/f", -ENOENT }, { "a/b/f/x", -ENOTDIR },
+		{ "loop/f", -ELOOP }, { "abs/b/f", 0 },	    { "a/up/a/b/f", 0 },
+	};
+	struct ddio_inode in;
+	uint64_t a, b, f, parent;
+	char name[DDIO_MAX_NAME + 1], longest[DDIO_MAX_PATH + 2];
+	struct nst t;
+	bool made;
+	size_t i;
+
+	nst_begin(&t);
+	a = nst_mkdir(&t, NST_ROOT, "a");
+	b = nst_mkdir(&t, a, "b");
+	f = nst_file(&t, b, "f");
+	x.parent = a;
+	strcpy(x.target, "b");
+	CU_ASSERT_EQUAL(ddio_ns_make(t.ns, NULL, &x, NULL, &in, &made), 0);
+	ddio_inode_free(&in);
+	strcpy(x.name, "up");
+	strcpy(x.target, "..");
+	CU_ASSERT_EQUAL(ddio_ns_make(t.ns, NULL, &x, NULL, &in, &made), 0);
+	ddio_inode_free(&in);
+	x.parent = NST_ROOT;
+	strcpy(x.name, "abs");
+	strcpy(x.target, "/a");
+	CU_ASSERT_EQUAL(ddio_ns_make(t.ns, NULL, &x, NULL, &in, &made), 0);
+	ddio_inode_free(&in);
+	strcpy(x.name, "loop");
+	strcpy(x.target, "loop");
+	CU_ASSERT_EQUAL(ddio_ns_make(t.ns, NULL, &x, NULL, &in, &made), 0);
+	ddio_inode_free(&in);
+	for (i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+		CU_ASSERT_EQUAL(ddio_ns_walk(t.ns, paths[i].path, &in), paths[i].ret);
+		CU_ASSERT(paths[i].ret || in.ino == f);
+		ddio_inode_free(&in);
+	}
+	CU_ASSERT_EQUAL(ddio_ns_walk(t.ns, "", &in), 0);
+	CU_ASSERT_EQUAL(in.ino, NST_ROOT);
+	ddio_inode_free(&in);
+	CU_ASSERT_EQUAL(ddio_ns_walk_parent(t.ns, "a/l/new", &parent, name), 0);
+	CU_ASSERT_EQUAL(parent, b);
+	CU_ASSERT_STRING_EQUAL(name, "new");
+	CU_ASSERT_EQUAL(ddio_ns_walk_parent(t.ns, "a/x/new", &parent, name), -ENOENT);
+	CU_ASSERT_EQUAL(ddio_ns_walk_parent(t.ns, "/", &parent, name), -EINVAL);
+	memset(longest, 'x', sizeof(longest));
+	longest[DDIO_MAX_NAME + 1] = '\0';
+	CU_ASSERT_EQUAL(ddio_ns_walk(t.ns, longest, &in), -ENAMETOOLONG);
+	longest[DDIO_MAX_NAME] = '\0';
+	CU_ASSERT_EQUAL(ddio_ns_walk(t.ns, longest, &in), -ENOENT);
+	memset(longest, '/', sizeof(longest));
+	longest[DDIO_MAX_PATH + 1] = '\0';
+	CU_ASSERT_EQUAL(ddio_ns_walk(t.ns, longest, &in), -ENAMETOOLONG);
+	nst_end(&t);
+}
+
+/* All names of the root, page by page. */
 static unsigned int list_all(struct nst *t, uint32_t max, char names[][32], unsigned int cap)
 {
 	struct ddio_msg_ns_listing page;
@@ -213,12 +386,11 @@ static unsigned int list_all(struct nst *t, uint32_t max, char names[][32], unsi
 	bool more = true;
 
 	while (more) {
-		CU_ASSERT_EQUAL_FATAL(ddio_ns_list(t->ns, after, max, &page), 0);
+		CU_ASSERT_EQUAL_FATAL(ddio_ns_list(t->ns, "", after, max, &page), 0);
 		CU_ASSERT(page.n <= max);
 		CU_ASSERT(page.n > 0 || !page.more);
 		for (i = 0; i < page.n && n < cap; i++) {
-			snprintf(names[n++], 32, "%.30s%s", page.recs[i].name,
-				 page.recs[i].dying ? "!" : "");
+			snprintf(names[n++], 32, "%.31s", page.recs[i].name);
 			snprintf(after, sizeof(after), "%s", page.recs[i].name);
 		}
 		more = page.more;
@@ -231,6 +403,7 @@ static void test_list(void)
 {
 	static char names[100][32];
 	struct ddio_msg_ns_listing page;
+	uint64_t made;
 	uint32_t max;
 	struct nst t;
 	int i;
@@ -241,30 +414,27 @@ static void test_list(void)
 		char name[8];
 
 		snprintf(name, sizeof(name), "f%02d", (i * 7) % 20);
-		CU_ASSERT_NOT_EQUAL(create(&t, name), 0);
+		made = i % 5 == 4   ? nst_mkdir(&t, NST_ROOT, name)
+		       : i % 5 == 3 ? nst_make(&t, NST_ROOT, name, S_IFLNK | 0777)
+				    : nst_file(&t, NST_ROOT, name);
+		CU_ASSERT_NOT_EQUAL(made, 0);
 		if (i == 11)
 			CU_ASSERT_EQUAL(nst_commit(&t), 0);
 	}
-	/* Of f03 there are three: two dying, one living. */
-	CU_ASSERT_EQUAL(mark(&t, "f03"), 0);
-	CU_ASSERT_NOT_EQUAL(create(&t, "f03"), 0);
-	CU_ASSERT_EQUAL(mark(&t, "f03"), 0);
-	CU_ASSERT_NOT_EQUAL(create(&t, "f03"), 0);
-	for (max = 3; max < 30; max++) {
-		CU_ASSERT_EQUAL(list_all(&t, max, names, 100), 22);
+	for (max = 1; max < 30; max++) {
+		CU_ASSERT_EQUAL(list_all(&t, max, names, 100), 16); /* links are not shown */
 		CU_ASSERT_STRING_EQUAL(names[0], "f00");
-		CU_ASSERT_STRING_EQUAL(names[3], "f03!");
-		CU_ASSERT_STRING_EQUAL(names[4], "f03!");
-		CU_ASSERT_STRING_EQUAL(names[5], "f03");
-		CU_ASSERT_STRING_EQUAL(names[6], "f04");
-		CU_ASSERT_STRING_EQUAL(names[21], "f19");
+		CU_ASSERT_STRING_EQUAL(names[15], "f19");
+		CU_ASSERT_STRING_EQUAL(names[6], "f08/");
 	}
-	CU_ASSERT_EQUAL(ddio_ns_list(t.ns, "f18", 10, &page), 0);
+	CU_ASSERT_EQUAL(ddio_ns_list(t.ns, "", "f18", 10, &page), 0);
 	CU_ASSERT_EQUAL(page.n, 1);
 	ddio_ns_listing_free(&page);
-	CU_ASSERT_EQUAL(nst_commit(&t), 0);
-	CU_ASSERT_EQUAL(list_all(&t, 5, names, 100), 22);
-	clean(&t, 22);
+	CU_ASSERT_EQUAL(ddio_ns_list(t.ns, "f08", "", 10, &page), 0);
+	CU_ASSERT_EQUAL(page.n, 0);
+	ddio_ns_listing_free(&page);
+	CU_ASSERT_EQUAL(ddio_ns_list(t.ns, "f00", "", 10, &page), -ENOTDIR);
+	CU_ASSERT_EQUAL(ddio_ns_list(t.ns, "none", "", 10, &page), -ENOENT);
 	nst_end(&t);
 }
 
@@ -272,59 +442,70 @@ static void test_list(void)
 static void test_list_long_records(void)
 {
 	uint32_t *disks = calloc(DDIO_MAX_DISKS, sizeof(*disks)), i;
+	struct ddio_msg_fs_make x = { .parent = NST_ROOT, .mode = S_IFREG | 0644 };
+	struct ddio_stripe stripe = { .seed = 1, .block = 512, .ndisks = DDIO_MAX_DISKS };
 	struct ddio_msg_ns_listing page;
-	struct ddio_file_record rec;
 	static char names[20][32];
+	struct ddio_inode in;
 	struct nst t;
-	char name[8];
+	bool made;
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(disks);
 	for (i = 0; i < DDIO_MAX_DISKS; i++)
-		disks[i] = i;
+		disks[i] = DDIO_MAX_DISKS - i;
+	stripe.disks = disks;
 	nst_begin(&t);
 	for (i = 0; i < 10; i++) {
-		snprintf(name, sizeof(name), "f%u", i);
-		rec = record(name);
-		rec.ndisks = DDIO_MAX_DISKS;
-		rec.disks = disks;
-		CU_ASSERT_EQUAL(ddio_ns_create(t.ns, &rec), 0);
+		snprintf(x.name, sizeof(x.name), "f%u", i);
+		CU_ASSERT_EQUAL(ddio_ns_make(t.ns, NULL, &x, &stripe, &in, &made), 0);
+		ddio_inode_free(&in);
 	}
 	CU_ASSERT_EQUAL(nst_commit(&t), 0);
-	CU_ASSERT_EQUAL(ddio_ns_list(t.ns, "", 20, &page), 0);
+	CU_ASSERT_EQUAL(ddio_ns_list(t.ns, "", "", 20, &page), 0);
+	CU_ASSERT(page.n < 10 && page.n > 0 && page.more);
+	CU_ASSERT(ddio_put_ns_listing(NULL, 0, &page) <= (ssize_t)DDIO_MAX_SMALL);
+	CU_ASSERT_EQUAL(page.recs[0].disks[5], DDIO_MAX_DISKS - 5);
+	ddio_ns_listing_free(&page);
+	CU_ASSERT_EQUAL(list_all(&t, 20, names, 20), 10);
+	CU_ASSERT_EQUAL(ddio_ns_list_all(t.ns, 0, 20, &page), 0);
 	CU_ASSERT(page.n < 10 && page.n > 0 && page.more);
 	CU_ASSERT(ddio_put_ns_listing(NULL, 0, &page) <= (ssize_t)DDIO_MAX_SMALL);
 	ddio_ns_listing_free(&page);
-	CU_ASSERT_EQUAL(list_all(&t, 20, names, 20), 10);
 	nst_end(&t);
 	free(disks);
 }
 
 static void test_refused(void)
 {
+	struct ddio_ns_opts opts = { .cluster = "demo", .block = 512, .ndisks = 1 };
 	struct ddio_ns *second;
 	struct nst t;
 	char err[300];
 
 	nst_begin(&t);
-	CU_ASSERT_EQUAL(ddio_ns_open(t.env, t.dir, "demo", false, &second, err, sizeof(err)),
-			-EBUSY);
+	opts.dir = t.dir;
+	CU_ASSERT_EQUAL(ddio_ns_open(t.env, &opts, &second, err, sizeof(err)), -EBUSY);
 	CU_ASSERT_PTR_NOT_NULL(strstr(err, "in use"));
 	ddio_ns_close(t.ns);
 	t.ns = NULL;
-	CU_ASSERT_EQUAL(ddio_ns_open(t.env, t.dir, "prod", false, &second, err, sizeof(err)),
-			-EMEDIUMTYPE);
+	opts.cluster = "prod";
+	CU_ASSERT_EQUAL(ddio_ns_open(t.env, &opts, &second, err, sizeof(err)), -EMEDIUMTYPE);
 	CU_ASSERT_PTR_NOT_NULL(strstr(err, "found cluster demo, expected cluster prod"));
 	CU_ASSERT_EQUAL(nst_open(&t), 0);
 	nst_end(&t);
 }
 
 static const struct ut_case names[] = {
-	{ "create", test_create },
-	{ "bad records", test_bad_records },
-	{ "remove in two steps", test_remove },
-	{ "size", test_size },
-	{ "identifiers", test_identifiers },
-	{ "reserve of identifiers", test_reserve },
+	{ "make", test_make },
+	{ "make or find", test_make_or_find },
+	{ "all kinds", test_kinds },
+	{ "setgid directories and umask", test_setgid_and_umask },
+	{ "links", test_links },
+	{ "remove", test_remove },
+	{ "listing of a directory", test_readdir },
+	{ "numbers", test_numbers },
+	{ "reserve of numbers", test_reserve },
+	{ "paths", test_paths },
 	{ "list", test_list },
 	{ "list of long records", test_list_long_records },
 	{ "refused", test_refused },

@@ -70,8 +70,9 @@ static void test_record_stripe(void)
 static void test_create_values(void)
 {
 	uint32_t disks[4];
-	struct ddio_msg_ns_create x = { .rec = good_record(disks, 4) };
+	struct ddio_msg_ns_create x = { .rec = good_record(disks, 4), .path = "dir/matrix" };
 
+	x.rec.name[0] = '\0';
 	CU_ASSERT_EQUAL(judge("ns_create", &x), -EINVAL); /* has an id */
 	x.rec.ref.id = 0;
 	CU_ASSERT_EQUAL(judge("ns_create", &x), 0);
@@ -81,27 +82,34 @@ static void test_create_values(void)
 	x.rec.mtime_ns = 1;
 	CU_ASSERT_EQUAL(judge("ns_create", &x), -EINVAL);
 	x.rec.mtime_ns = 0;
+	x.mode = 01000;
+	CU_ASSERT_EQUAL(judge("ns_create", &x), -EINVAL);
+	x.mode = 0777;
+	CU_ASSERT_EQUAL(judge("ns_create", &x), 0);
+	x.rec.name[0] = 'a'; /* it is the path that counts */
+	CU_ASSERT_EQUAL(judge("ns_create", &x), -EINVAL);
 	x.rec.name[0] = '\0';
+	x.path[0] = '\0';
 	CU_ASSERT_EQUAL(judge("ns_create", &x), -EINVAL);
 }
 
 static void test_strings(void)
 {
 	struct ddio_msg_ns_name x = { .id = 1 }, y;
-	uint8_t buf[512] = { 0 };
+	uint8_t buf[8192] = { 0 };
 	ssize_t n;
 
-	memset(x.name, 'n', DDIO_MAX_NAME);
+	memset(x.path, 'n', DDIO_MAX_PATH);
 	n = ddio_put_ns_name(buf, sizeof(buf), &x);
-	CU_ASSERT_EQUAL(n, 8 + 2 + DDIO_MAX_NAME);
+	CU_ASSERT_EQUAL(n, 8 + 2 + DDIO_MAX_PATH);
 	CU_ASSERT_EQUAL(ddio_get_ns_name(buf, n, &y), 0);
-	CU_ASSERT_STRING_EQUAL(y.name, x.name);
+	CU_ASSERT_STRING_EQUAL(y.path, x.path);
 	buf[20] = 0; /* NUL inside */
 	CU_ASSERT_EQUAL(ddio_get_ns_name(buf, n, &y), -EPROTO);
-	buf[8] = 0; /* length 256 */
-	buf[9] = 1;
-	CU_ASSERT_EQUAL(ddio_get_ns_name(buf, 8 + 2 + 256, &y), -EMSGSIZE);
-	memset(x.name, 'n', sizeof(x.name)); /* not terminated at all */
+	buf[8] = 0; /* length 4096 */
+	buf[9] = 16;
+	CU_ASSERT_EQUAL(ddio_get_ns_name(buf, 8 + 2 + 4096, &y), -EMSGSIZE);
+	memset(x.path, 'n', sizeof(x.path)); /* not terminated at all */
 	CU_ASSERT_EQUAL(ddio_put_ns_name(buf, sizeof(buf), &x), n);
 	memset(&x, 0, sizeof(x));
 	CU_ASSERT_EQUAL(judge("ns_name", &x), -EINVAL);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Every allocation of store, name space and configuration fails once.  Their
+ * Every allocation of store and configuration fails once (of the name space: test_ns_nomem.c).  Their
  * sources are compiled in here, with the allocator replaced.  Whatever fails, it
  * says so, nothing leaks, and what the records hold afterwards is consistent.
  */
@@ -51,11 +51,6 @@ static int nomem_due(void)
 #undef note_freed
 #include "../../userlib/iop/store_record.c"
 #include "../../userlib/iop/store_reload.c"
-#include "../../userlib/iop/ns.c"
-#include "../../userlib/iop/ns_commit.c"
-#include "../../userlib/iop/ns_overlay.c"
-#include "../../userlib/iop/ns_read.c"
-#include "../../userlib/iop/ns_record.c"
 
 #undef malloc
 #undef calloc
@@ -179,66 +174,6 @@ static void test_store(void)
 	sweep(store_attempt, NULL, true);
 }
 
-static int ns_life(struct ut_store *t, const char *dir)
-{
-	uint32_t disks[2] = { 0, 1 };
-	struct ddio_file_record rec = { .ref.block = BS, .ndisks = 2, .disks = disks }, found;
-	struct ddio_msg_ns_listing page;
-	struct ut_commit c;
-	struct ddio_ns *ns;
-	int ret;
-
-	ret = ddio_ns_open(t->env, dir, "demo", false, &ns, t->err, sizeof(t->err));
-	if (ret)
-		return ret;
-	strcpy(rec.name, "a");
-	ret = ddio_ns_create(ns, &rec);
-	if (ret == -EEXIST)
-		ret = 0;
-	ret = first(ret, ddio_ns_lookup(ns, "a", 0, &found));
-	if (!ret) {
-		rec.ref.id = found.ref.id;
-		ddio_file_record_free(&found);
-		ret = ddio_ns_set_size(ns, rec.ref.id, 100, true);
-	}
-	ut_commit_init(&c, t->env);
-	ddio_ns_commit(ns, &c.commit);
-	ret = first(ret, ut_commit_wait(&c));
-	if (!ret) {
-		ret = ddio_ns_list(ns, "", 10, &page);
-		if (!ret)
-			ddio_ns_listing_free(&page);
-	}
-	if (!ret) {
-		ret = ddio_ns_remove(ns, "a", &found);
-		if (!ret)
-			ddio_file_record_free(&found);
-	}
-	ddio_ns_close(ns);
-	return ret;
-}
-
-static int ns_attempt(void *arg)
-{
-	struct ut_store *t = arg;
-	char dir[300];
-	int ret;
-
-	snprintf(dir, sizeof(dir), "%s/ns", t->top);
-	ret = ns_life(t, dir);
-	return first(ret, ns_life(t, dir));
-}
-
-static void test_ns(void)
-{
-	struct ut_store t;
-
-	ut_store_prepare(&t, SIZE);
-	sweep(ns_attempt, &t, false);
-	ddio_sim_free(t.world);
-	ut_remove_tree(t.top);
-}
-
 static int conf_attempt(void *arg)
 {
 	static const char text[] =
@@ -266,7 +201,6 @@ static void test_conf(void)
 
 static const struct ut_case cases[] = {
 	{ "store", test_store },
-	{ "name space", test_ns },
 	{ "configuration", test_conf },
 	{ .name = NULL },
 };

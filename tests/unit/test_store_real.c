@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include "env/real.h"
+#include "iop/kv_priv.h"
 #include "iop/ns_priv.h"
 #include "iop/store_priv.h"
 #include "ut_store.h"
@@ -17,6 +18,7 @@
 
 /**
  * struct busy - a reactor's program: rounds of changes, each with a commit that is not waited for
+ * @first: the inode made first
  * @left: commits that have not ended; @errors: of them
  */
 struct busy {
@@ -25,6 +27,7 @@ struct busy {
 	struct ddio_commit commits[2 * ROUNDS];
 	struct ddio_post post;
 	struct ddio_gate gate;
+	uint64_t first;
 	int round, left, errors;
 };
 
@@ -46,20 +49,27 @@ static void busy_commit(struct busy *b, struct ddio_commit *commit)
 /* A new object and a new file each time, and a look at an old one, which is loaded. */
 static void busy_change(struct busy *b)
 {
-	uint32_t disks[1] = { 0 };
-	struct ddio_file_record rec = { .ref.block = BS, .ndisks = 1, .disks = disks };
+	struct ddio_msg_fs_make make = { .parent = DDIO_FS_ROOT, .mode = S_IFREG | 0644 };
+	struct ddio_msg_fs_setattr size = { .mask = DDIO_FS_SET_SIZE, .size = (uint64_t)b->round };
+	struct ddio_inode inode;
+	bool made;
 	struct ddio_object *obj = ut_object(&b->t, (uint64_t)b->round + 1, BS, b->round % 3, true);
 
 	b->errors += ut_fill(obj, 0, 100) != 0;
 	if (b->round % 4 == 3)
 		b->errors += ddio_object_truncate(obj, 50) != 0;
 	ddio_object_put(obj);
-	snprintf(rec.name, sizeof(rec.name), "f%d", b->round);
-	b->errors += ddio_ns_create(b->ns, &rec) != 0;
+	snprintf(make.name, sizeof(make.name), "f%d", b->round);
+	b->errors += ddio_ns_make(b->ns, NULL, &make, NULL, &inode, &made) != 0 || !made;
+	if (!b->round)
+		b->first = inode.ino;
+	ddio_inode_free(&inode);
 	obj = ut_object(&b->t, (uint64_t)b->round / 2 + 1, BS, b->round / 2 % 3, false);
 	b->errors += !obj || ddio_object_blocks(obj) == 0;
 	ddio_object_put(obj);
-	b->errors += ddio_ns_set_size(b->ns, 1, (uint64_t)b->round, true) != 0;
+	size.ino = b->first;
+	b->errors += ddio_ns_setattr(b->ns, &size, &inode) != 0;
+	ddio_inode_free(&inode);
 }
 
 static void busy_round(void *arg)
@@ -101,12 +111,17 @@ static void open_all(struct busy *b)
 {
 	struct ddio_real_opts opts = { .log = quiet, .log_arg = stderr, .name = "io0" };
 	char dir[300], err[500];
+	const struct ddio_ns_opts ns = { .dir = dir,
+					 .cluster = "demo",
+					 .sync = true,
+					 .block = BS,
+					 .ndisks = 1,
+					 .timeout_ns = 1000000000 };
 
 	CU_ASSERT_EQUAL_FATAL(ddio_real_new(&opts, &b->t.env), 0);
 	CU_ASSERT_EQUAL_FATAL(ut_store_open(&b->t), 0);
 	snprintf(dir, sizeof(dir), "%s/ns", b->t.top);
-	CU_ASSERT_EQUAL_FATAL(ddio_ns_open(b->t.env, dir, "demo", true, &b->ns, err, sizeof(err)),
-			      0);
+	CU_ASSERT_EQUAL_FATAL(ddio_ns_open(b->t.env, &ns, &b->ns, err, sizeof(err)), 0);
 }
 
 static void close_all(struct busy *b)
@@ -128,9 +143,9 @@ static void test_worker(void)
 	b.t.opts.sync = true;
 	open_all(&b);
 	shrink(&b.t.store->db);
-	shrink(&b.ns->db);
+	shrink(&b.ns->kv->db);
 	before[0] = map_of(&b.t.store->db);
-	before[1] = map_of(&b.ns->db);
+	before[1] = map_of(&b.ns->kv->db);
 	b.post = (struct ddio_post){ .fn = busy_round, .arg = &b };
 	ddio_gate_init(&b.gate);
 	CU_ASSERT_EQUAL_FATAL(ddio_real_start_thread(b.t.env), 0);
@@ -140,7 +155,7 @@ static void test_worker(void)
 	CU_ASSERT_EQUAL(b.errors, 0);
 	CU_ASSERT_EQUAL(b.left, 0);
 	CU_ASSERT(map_of(&b.t.store->db) > before[0]);
-	CU_ASSERT(map_of(&b.ns->db) > before[1]);
+	CU_ASSERT(map_of(&b.ns->kv->db) > before[1]);
 	close_all(&b);
 	open_all(&b);
 	CU_ASSERT_EQUAL(ddio_store_objects(b.t.store), ROUNDS);

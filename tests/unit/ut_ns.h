@@ -3,7 +3,13 @@
 #ifndef DDIO_UT_NS_H
 #define DDIO_UT_NS_H
 
+#include <errno.h>
+#include "iop/kv_priv.h"
+#include "iop/ns_priv.h"
 #include "ut_store.h"
+
+#define NST_TIMEOUT 30000000000ull
+#define NST_ROOT DDIO_FS_ROOT
 
 /**
  * struct nst - a name space in a directory of its own
@@ -17,7 +23,13 @@ struct nst {
 
 static inline int nst_open(struct nst *t)
 {
-	return ddio_ns_open(t->env, t->dir, "demo", false, &t->ns, t->err, sizeof(t->err));
+	const struct ddio_ns_opts opts = { .dir = t->dir,
+					   .cluster = "demo",
+					   .block = 8192,
+					   .ndisks = 6,
+					   .timeout_ns = NST_TIMEOUT };
+
+	return ddio_ns_open(t->env, &opts, &t->ns, t->err, sizeof(t->err));
 }
 
 static inline void nst_begin(struct nst *t)
@@ -27,8 +39,10 @@ static inline void nst_begin(struct nst *t)
 	snprintf(t->dir, sizeof(t->dir), "%s/ns", t->top);
 	t->world = ddio_sim_new(1);
 	t->env = ddio_sim_env(t->world, "io0");
-	if (nst_open(t))
+	if (nst_open(t)) {
+		fprintf(stderr, "%s\n", t->err);
 		abort();
+	}
 }
 
 static inline void nst_end(struct nst *t)
@@ -36,13 +50,6 @@ static inline void nst_end(struct nst *t)
 	ddio_ns_close(t->ns);
 	ddio_sim_free(t->world);
 	ut_remove_tree(t->top);
-}
-
-static inline int nst_reopen(struct nst *t)
-{
-	ddio_ns_close(t->ns);
-	t->ns = NULL;
-	return nst_open(t);
 }
 
 static inline int nst_commit(struct nst *t)
@@ -54,48 +61,141 @@ static inline int nst_commit(struct nst *t)
 	return ut_commit_wait(&c);
 }
 
-static inline struct ddio_file_record record(const char *name)
+/* Commits that are under way end first. */
+static inline int nst_reopen(struct nst *t)
 {
-	static uint32_t disks[3] = { 2, 0, 5 };
-	struct ddio_file_record rec = { .ref.block = 8192, .ndisks = 3, .disks = disks };
-
-	snprintf(rec.name, sizeof(rec.name), "%s", name);
-	return rec;
+	ddio_sim_run_for(t->world, 1000000);
+	ddio_ns_close(t->ns);
+	t->ns = NULL;
+	return nst_open(t);
 }
 
-/* Return: the new identifier, 0 if it failed. */
-static inline uint64_t create(struct nst *t, const char *name)
+/* Return: the new inode, 0 with errno set if it failed. */
+static inline uint64_t nst_make(struct nst *t, uint64_t parent, const char *name, uint32_t mode)
 {
-	struct ddio_file_record rec = record(name);
-	int ret = ddio_ns_create(t->ns, &rec);
+	struct ddio_msg_fs_make x = { .parent = parent, .mode = mode, .flags = DDIO_FS_MAKE_EXCL };
+	struct ddio_inode in;
+	uint64_t ino = 0;
+	bool made;
+	int ret;
 
-	return ret ? 0 : rec.ref.id;
+	snprintf(x.name, sizeof(x.name), "%s", name);
+	if (S_ISLNK(mode))
+		strcpy(x.target, "target");
+	ret = ddio_ns_make(t->ns, NULL, &x, NULL, &in, &made);
+	if (!ret)
+		ino = in.ino;
+	ddio_inode_free(&in);
+	errno = -ret;
+	return ino;
 }
 
-static inline uint64_t lookup(struct nst *t, const char *name)
+static inline uint64_t nst_file(struct nst *t, uint64_t parent, const char *name)
 {
-	struct ddio_file_record rec;
-	uint64_t id = 0;
-
-	if (!ddio_ns_lookup(t->ns, name, 0, &rec))
-		id = rec.ref.id;
-	ddio_file_record_free(&rec);
-	return id;
+	return nst_make(t, parent, name, S_IFREG | 0644);
 }
 
-static inline int mark(struct nst *t, const char *name)
+static inline uint64_t nst_mkdir(struct nst *t, uint64_t parent, const char *name)
 {
-	struct ddio_file_record rec;
-	int ret = ddio_ns_remove(t->ns, name, &rec);
+	return nst_make(t, parent, name, S_IFDIR | 0755);
+}
 
-	ddio_file_record_free(&rec);
+/* 0: there is none. */
+static inline uint64_t nst_find(struct nst *t, uint64_t parent, const char *name)
+{
+	struct ddio_inode in;
+	uint64_t ino = 0;
+
+	if (!ddio_ns_lookup(t->ns, parent, name, &in))
+		ino = in.ino;
+	ddio_inode_free(&in);
+	return ino;
+}
+
+static inline struct ddio_fs_attr nst_attr(struct nst *t, uint64_t ino)
+{
+	struct ddio_fs_attr attr = { .ino = 0 };
+	struct ddio_inode in;
+
+	if (!ddio_ns_inode(t->ns, ino, &in))
+		ddio_inode_attr(&in, &attr);
+	ddio_inode_free(&in);
+	return attr;
+}
+
+/* It has, or will have, data. */
+static inline int nst_data(struct nst *t, uint64_t ino, uint64_t end)
+{
+	const struct ddio_msg_fs_wrote x = { .ino = ino,
+					     .end = end,
+					     .flags = DDIO_FS_WROTE_DATA | DDIO_FS_WROTE_TIMES };
+	struct ddio_inode in;
+	int ret = ddio_ns_wrote(t->ns, &x, &in);
+
+	ddio_inode_free(&in);
 	return ret;
 }
 
-static inline void clean(struct nst *t, uint64_t files)
+static inline int nst_link(struct nst *t, uint64_t ino, uint64_t parent, const char *name)
+{
+	struct ddio_msg_fs_link x = { .ino = ino, .parent = parent };
+	struct ddio_inode in;
+	int ret;
+
+	snprintf(x.name, sizeof(x.name), "%s", name);
+	ret = ddio_ns_link(t->ns, NULL, &x, &in);
+	ddio_inode_free(&in);
+	return ret;
+}
+
+/* *left: number of what is to be removed, or 0; may be NULL. */
+static inline int nst_unlink_as(struct nst *t, uint64_t parent, const char *name, uint32_t flags,
+				uint64_t *left)
+{
+	struct ddio_msg_fs_name x = { .parent = parent, .flags = flags };
+	struct ddio_ns_left l;
+	int ret;
+
+	snprintf(x.name, sizeof(x.name), "%s", name);
+	ret = ddio_ns_unlink(t->ns, NULL, &x, &l);
+	if (left)
+		*left = !ret && l.any ? l.rec.ref.id : 0;
+	ddio_file_record_free(&l.rec);
+	return ret;
+}
+
+static inline int nst_unlink(struct nst *t, uint64_t parent, const char *name)
+{
+	return nst_unlink_as(t, parent, name, 0, NULL);
+}
+
+static inline int nst_rmdir(struct nst *t, uint64_t parent, const char *name)
+{
+	return nst_unlink_as(t, parent, name, DDIO_FS_UNLINK_DIR, NULL);
+}
+
+static inline int nst_rename(struct nst *t, uint64_t parent, const char *name, uint64_t new_parent,
+			     const char *new_name, uint32_t flags)
+{
+	struct ddio_msg_fs_rename x = { .parent = parent,
+					.new_parent = new_parent,
+					.flags = flags };
+	struct ddio_ns_left left;
+	int ret;
+
+	snprintf(x.name, sizeof(x.name), "%s", name);
+	snprintf(x.new_name, sizeof(x.new_name), "%s", new_name);
+	ret = ddio_ns_rename(t->ns, NULL, &x, &left);
+	ddio_file_record_free(&left.rec);
+	return ret;
+}
+
+/* @left: regular files. */
+static inline void nst_clean(struct nst *t, uint64_t files)
 {
 	struct ddio_msg_fsck fsck;
 
+	CU_ASSERT_EQUAL(nst_commit(t), 0);
 	CU_ASSERT_EQUAL(ddio_ns_check(t->ns, false, &fsck), 0);
 	CU_ASSERT_EQUAL(fsck.problems, 0);
 	CU_ASSERT_EQUAL(fsck.objects, files);

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cp/file.h"
 #include "cp/lane.h"
 
 /* One request, asked by the application's thread. */
@@ -34,7 +35,7 @@ struct found {
 
 struct name {
 	uint64_t id;
-	char *name;
+	bool dying;
 	uint32_t ndisks;
 	uint32_t *disks;
 };
@@ -49,7 +50,7 @@ struct check {
 	size_t nfound, cap;
 	struct name *names;
 	size_t nnames, names_cap;
-	char (*dying)[DDIO_MAX_NAME + 1];
+	uint64_t *dying;
 	size_t ndying;
 };
 
@@ -229,7 +230,7 @@ static int list_objects(struct check *c, uint32_t disk)
 	return err;
 }
 
-/* Names, dying ones too: ddio_list() leaves those out. */
+/* All files by number, dying ones too. */
 struct page_call {
 	struct ddio_call call;
 	struct ddio_request request;
@@ -278,7 +279,7 @@ static int name_add(struct check *c, struct ddio_file_record *rec)
 		if (!p)
 			return -ENOMEM;
 		c->dying = p;
-		strcpy(c->dying[c->ndying++], rec->name);
+		c->dying[c->ndying++] = rec->ref.id;
 	}
 	if (c->nnames == c->names_cap) {
 		size_t cap = c->names_cap ? 2 * c->names_cap : 256;
@@ -290,7 +291,7 @@ static int name_add(struct check *c, struct ddio_file_record *rec)
 		c->names_cap = cap;
 	}
 	c->names[c->nnames].id = rec->ref.id;
-	c->names[c->nnames].name = rec->dying ? NULL : strdup(rec->name);
+	c->names[c->nnames].dying = rec->dying;
 	c->names[c->nnames].ndisks = rec->ndisks;
 	c->names[c->nnames].disks = rec->disks;
 	rec->disks = NULL;
@@ -308,6 +309,7 @@ static int list_names(struct check *c)
 	memset(&p, 0, sizeof(p));
 	while (more && !err) {
 		p.ask.max = 256;
+		p.ask.flags = DDIO_NS_ALL;
 		memset(&p.page, 0, sizeof(p.page));
 		err = ddio_call_run(c->session, &p.call, page_run);
 		if (err)
@@ -316,7 +318,7 @@ static int list_names(struct check *c)
 			err = name_add(c, &p.page.recs[i]);
 		more = p.page.more && p.page.n;
 		if (p.page.n)
-			strcpy(p.ask.after, p.page.recs[p.page.n - 1].name);
+			p.ask.after_id = p.page.recs[p.page.n - 1].ref.id;
 		ddio_ns_listing_free(&p.page);
 		if (err)
 			ddio_session_fail(c->session, err, "check: out of memory");
@@ -369,9 +371,9 @@ static int match_object(struct check *c, const struct found *f)
 			err = drop_object(c, f);
 	} else if (!striped_over(n, f->disk)) {
 		c->result->problems++;
-		tell(c, "disk %s: file %s (%" PRIu64 ") has an object here but is not striped here",
-		     disk, n->name ? n->name : "(being removed)", f->id);
-	} else if (!n->name) {
+		tell(c, "disk %s: file %" PRIu64 " has an object here but is not striped here",
+		     disk, f->id);
+	} else if (n->dying) {
 		c->result->orphans++;
 	}
 	return err;
@@ -383,12 +385,15 @@ static int finish_removals(struct check *c)
 	int err = 0;
 
 	for (i = 0; i < c->ndying && !err; i++) {
-		tell(c, "file %s: its removal was cut short%s", c->dying[i],
-		     c->repair ? ": finished" : "");
 		if (c->repair)
-			err = ddio_remove(c->session, c->dying[i]);
-		if (err == -ENOENT)
+			err = ddio_remove_orphan(c->session, c->dying[i]);
+		/* gone meanwhile, or a mount has it open */
+		if (err == -ENOENT || err == -EBUSY) {
 			err = 0;
+			continue;
+		}
+		tell(c, "file %" PRIu64 ": its removal was cut short%s", c->dying[i],
+		     c->repair ? ": finished" : "");
 	}
 	return err;
 }
@@ -432,10 +437,8 @@ int ddio_check(struct ddio_session *session, int repair, void (*fn)(void *arg, c
 		return ddio_session_fail(session, -EINVAL, "ddio_check: no result");
 	memset(result, 0, sizeof(*result));
 	err = check_all(&c);
-	for (i = 0; i < c.nnames; i++) {
-		free(c.names[i].name);
+	for (i = 0; i < c.nnames; i++)
 		free(c.names[i].disks);
-	}
 	free(c.names);
 	free(c.dying);
 	free(c.found);

@@ -91,4 +91,7 @@ void ddio_file_pin_check(struct ddio_file *file, struct ddio_error *error);
 void ddio_file_drop_begin(struct ddio_batch *batch, struct ddio_file *file,
 			  void (*done)(struct ddio_batch *batch), void *arg);
 
+/* remove.c: goes on with a removal that was cut short. */
+int ddio_remove_orphan(struct ddio_session *session, uint64_t id);
+
 #endif /* DDIO_CP_FILE_H */

@@ -51,6 +51,11 @@ static void list_run(struct ddio_call *call)
 	ddio_request_names(call->session, &lc->request);
 }
 
+static bool is_dir(const char *name)
+{
+	return name[0] && name[strlen(name) - 1] == '/';
+}
+
 static int list_tell(const struct ddio_msg_ns_listing *page,
 		     int (*fn)(void *arg, const char *name, const struct ddio_file_stat *st),
 		     void *arg)
@@ -62,13 +67,16 @@ static int list_tell(const struct ddio_msg_ns_listing *page,
 	for (i = 0; i < page->n && !ret; i++) {
 		if (page->recs[i].dying)
 			continue;
-		ddio_file_stat_fill(&st, &page->recs[i]);
+		if (is_dir(page->recs[i].name))
+			memset(&st, 0, sizeof(st));
+		else
+			ddio_file_stat_fill(&st, &page->recs[i]);
 		ret = fn(arg, page->recs[i].name, &st);
 	}
 	return ret;
 }
 
-int ddio_list(struct ddio_session *session,
+int ddio_list(struct ddio_session *session, const char *dir,
 	      int (*fn)(void *arg, const char *name, const struct ddio_file_stat *st), void *arg)
 {
 	struct list_call lc = { .ask = { .max = LIST_PAGE } };
@@ -79,6 +87,10 @@ int ddio_list(struct ddio_session *session,
 		return -EINVAL;
 	if (!fn)
 		return ddio_session_fail(session, -EINVAL, "ddio_list: no function");
+	if (dir && strlen(dir) > DDIO_MAX_PATH)
+		return ddio_session_fail(session, -EINVAL, "a directory has at most %d bytes",
+					 DDIO_MAX_PATH);
+	strcpy(lc.ask.dir, dir ? dir : "");
 	do {
 		memset(&lc.page, 0, sizeof(lc.page));
 		ret = ddio_call_run(session, &lc.call, list_run);

@@ -3,7 +3,11 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "cp/file.h"
+
+/* Permissions of a file that libddio makes: it has no umask to ask for. */
+#define CREATE_MODE 0644
 
 static void open_end(struct ddio_open_job *job)
 {
@@ -103,6 +107,14 @@ static bool open_check_disks(struct ddio_open_job *job)
 	return true;
 }
 
+/* The end of a long path says more than its beginning. */
+static void record_name(struct ddio_file_record *rec, const char *path)
+{
+	size_t len = strlen(path), skip = len > DDIO_MAX_NAME ? len - DDIO_MAX_NAME : 0;
+
+	memcpy(rec->name, path + skip, len - skip + 1);
+}
+
 static void open_found(struct ddio_request *request, const struct ddio_reply *reply)
 {
 	struct ddio_open_job *job = request->arg;
@@ -127,6 +139,7 @@ static void open_found(struct ddio_request *request, const struct ddio_reply *re
 				  job->name);
 		open_end(job);
 	} else {
+		record_name(&job->rec, job->name);
 		open_truncate(job);
 	}
 }
@@ -175,13 +188,15 @@ static int create_record(struct ddio_open_job *job, struct ddio_file_record *rec
 	}
 	for (i = 0; i < rec->ndisks; i++)
 		rec->disks[i] = st && st->ndisks ? st->disks[i] : i;
-	strcpy(rec->name, job->name);
 	return 0;
 }
 
 static int open_put_create(struct ddio_open_job *job)
 {
-	struct ddio_msg_ns_create msg = { .flags = job->flags & DDIO_EXCL ? DDIO_NS_EXCL : 0 };
+	struct ddio_msg_ns_create msg = { .flags = job->flags & DDIO_EXCL ? DDIO_NS_EXCL : 0,
+					  .mode = CREATE_MODE,
+					  .uid = geteuid(),
+					  .gid = getegid() };
 	int err;
 
 	if (job->striping && striping_check(job->session, job->striping, &job->error))
@@ -189,6 +204,7 @@ static int open_put_create(struct ddio_open_job *job)
 	err = create_record(job, &msg.rec);
 	if (err)
 		return err;
+	strcpy(msg.path, job->name);
 	ddio_request_init(&job->request, DDIO_OP_NS_CREATE, open_found, job);
 	err = ddio_request_put(&job->request, ns_create, &msg);
 	ddio_file_record_free(&msg.rec);
@@ -199,15 +215,15 @@ static int open_put_lookup(struct ddio_open_job *job)
 {
 	struct ddio_msg_ns_name msg = { 0 };
 
-	strcpy(msg.name, job->name);
+	strcpy(msg.path, job->name);
 	ddio_request_init(&job->request, DDIO_OP_NS_LOOKUP, open_found, job);
 	return ddio_request_put(&job->request, ns_name, &msg);
 }
 
 static int open_check(struct ddio_open_job *job)
 {
-	if (!job->name || !job->name[0] || strlen(job->name) > DDIO_MAX_NAME)
-		ddio_error_set(&job->error, -EINVAL, "a name has 1 to %d bytes", DDIO_MAX_NAME);
+	if (!job->name || !job->name[0] || strlen(job->name) > DDIO_MAX_PATH)
+		ddio_error_set(&job->error, -EINVAL, "a name has 1 to %d bytes", DDIO_MAX_PATH);
 	else if (job->flags & ~(DDIO_CREATE | DDIO_EXCL | DDIO_TRUNCATE))
 		ddio_error_set(&job->error, -EINVAL, "%s: unknown flags %#x", job->name,
 			       job->flags);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Removing a file, in an order that loses no space if it is interrupted: the
- * name space marks it as dying, every disk forgets its object, the name space
- * forgets it.  Who removes a dying file again goes on where it was left.
+ * name space takes its name away, every disk forgets its object, the name space
+ * forgets it.  What has no name any more can be removed by its number, to go on where another was
+ * interrupted.
  */
 #include <errno.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 struct remove_call {
 	struct ddio_call call;
 	const char *name;
+	uint64_t id;
 	struct ddio_file_record rec;
 	struct ddio_request request;
 	struct ddio_batch batch;
@@ -89,7 +91,11 @@ static void remove_marked(struct ddio_request *request, const struct ddio_reply 
 		remove_end(rc);
 		return;
 	}
-	remove_objects(rc);
+	/* A directory, or a file that has another name or is open in a mount. */
+	if (!rc->rec.dying)
+		remove_end(rc);
+	else
+		remove_objects(rc);
 }
 
 static void remove_run(struct ddio_call *call)
@@ -99,7 +105,10 @@ static void remove_run(struct ddio_call *call)
 	int err;
 
 	ddio_error_clear(&rc->error);
-	strcpy(msg.name, rc->name);
+	if (rc->id)
+		msg.id = rc->id;
+	else
+		strcpy(msg.path, rc->name);
 	ddio_request_init(&rc->request, DDIO_OP_NS_REMOVE, remove_marked, rc);
 	err = ddio_request_put(&rc->request, ns_name, &msg);
 	if (err) {
@@ -116,8 +125,15 @@ int ddio_remove(struct ddio_session *session, const char *name)
 
 	if (!session)
 		return -EINVAL;
-	if (!name || !name[0] || strlen(name) > DDIO_MAX_NAME)
+	if (!name || !name[0] || strlen(name) > DDIO_MAX_PATH)
 		return ddio_session_fail(session, -EINVAL, "a name has 1 to %d bytes",
-					 DDIO_MAX_NAME);
+					 DDIO_MAX_PATH);
+	return ddio_call_run(session, &rc.call, remove_run);
+}
+
+int ddio_remove_orphan(struct ddio_session *session, uint64_t id)
+{
+	struct remove_call rc = { .name = "a file without a name", .id = id };
+
 	return ddio_call_run(session, &rc.call, remove_run);
 }

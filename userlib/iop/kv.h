@@ -87,6 +87,9 @@ void ddio_kv_cursor_close(struct ddio_kv_cursor *c);
  * For those who check and mend: a transaction on LMDB itself, while the store is clean.  -EBUSY if it is
  * not.
  */
+/* The same, only reading; whatever waits to be committed is not seen. */
+int ddio_kv_direct_read(struct ddio_kv *kv,
+			int (*fn)(struct ddio_lmdb *db, MDB_txn *txn, void *arg), void *arg);
 int ddio_kv_direct(struct ddio_kv *kv, int (*fn)(struct ddio_lmdb *db, MDB_txn *txn, void *arg),
 		   void *arg);
 

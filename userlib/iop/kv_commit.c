@@ -108,3 +108,15 @@ int ddio_kv_direct(struct ddio_kv *kv, int (*fn)(struct ddio_lmdb *db, MDB_txn *
 
 	return ddio_kv_clean(kv) ? ddio_lmdb_write(&kv->db, direct_run, &d) : -EBUSY;
 }
+
+int ddio_kv_direct_read(struct ddio_kv *kv,
+			int (*fn)(struct ddio_lmdb *db, MDB_txn *txn, void *arg), void *arg)
+{
+	int ret = ddio_lmdb_read_begin(&kv->db);
+
+	if (ret)
+		return ret;
+	ret = ddio_lmdb_errno(fn(&kv->db, kv->db.read, arg));
+	ddio_lmdb_read_end(&kv->db);
+	return ret;
+}

@@ -97,6 +97,7 @@ static int open_dbs(struct ddio_lmdb *db, const struct ddio_lmdb_opts *opts)
 		return ret;
 	for (i = 0; opts->dbs[i] && !ret; i++)
 		ret = mdb_dbi_open(txn, opts->dbs[i], MDB_CREATE, &db->dbi[i]);
+	db->ndbs = i;
 	if (!ret)
 		return mdb_txn_commit(txn);
 	mdb_txn_abort(txn);

@@ -20,6 +20,7 @@
 struct ddio_lmdb {
 	MDB_env *env;
 	MDB_dbi dbi[DDIO_LMDB_DBS];
+	int ndbs;
 	char *dir;
 	int lock;      /* the directory, flocked */
 	MDB_txn *read; /* reset, renewed for every read */

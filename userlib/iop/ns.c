@@ -1,36 +1,74 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The name space: opening, and what can be done with a file's name and record. */
+/* The name space: opening, numbers of inodes, changes. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "iop/ns_priv.h"
 
 static int read_meta(struct ddio_ns *ns, struct ddio_ns_meta *meta)
 {
-	MDB_val k = ddio_lmdb_val(DDIO_NS_META_KEY, strlen(DDIO_NS_META_KEY)), v;
-	int ret = ddio_lmdb_read_begin(&ns->db);
+	const void *value;
+	size_t len;
+	int ret = ddio_kv_get(ns->kv, DDIO_NS_META, DDIO_NS_META_KEY, strlen(DDIO_NS_META_KEY),
+			      &value, &len);
+
+	return ret ? ret : ddio_ns_meta_get(value, len, meta);
+}
+
+static size_t make_meta(const struct ddio_ns *ns, uint64_t limit, uint8_t value[DDIO_NS_META_MAX])
+{
+	struct ddio_ns_meta meta = { .limit = limit };
+
+	memcpy(meta.cluster, ns->cluster, sizeof(meta.cluster));
+	return ddio_ns_meta_put(value, &meta);
+}
+
+/* Belongs to who runs the daemon. */
+static void make_root(struct ddio_ns *ns, struct ddio_inode *root)
+{
+	memset(root, 0, sizeof(*root));
+	root->ino = DDIO_FS_ROOT;
+	root->mode = S_IFDIR | 0755;
+	root->nlink = 2;
+	root->uid = geteuid();
+	root->gid = getegid();
+	root->parent = DDIO_FS_ROOT;
+	root->cookie = DDIO_NS_COOKIE;
+	ddio_ns_touch(ns, root, true);
+	root->atime = root->btime = root->mtime;
+}
+
+/* What must be durable before the first request, and how many inodes there are. */
+static int begin_records(struct ddio_lmdb *db, MDB_txn *txn, void *arg)
+{
+	struct ddio_ns *ns = arg;
+	uint8_t key[DDIO_NS_KEY_LEN], value[DDIO_NS_META_MAX];
+	MDB_val k = ddio_lmdb_val(DDIO_NS_META_KEY, strlen(DDIO_NS_META_KEY));
+	MDB_val v = ddio_lmdb_val(value, make_meta(ns, ns->limit, value));
+	struct ddio_inode root;
+	MDB_stat stat;
+	int ret = mdb_put(txn, db->dbi[DDIO_NS_META], &k, &v, 0);
 
 	if (ret)
 		return ret;
-	ret = ddio_lmdb_errno(mdb_get(ns->db.read, ns->db.dbi[DDIO_NS_META], &k, &v));
-	if (!ret)
-		ret = ddio_ns_meta_get(v.mv_data, v.mv_size, meta);
-	ddio_lmdb_read_end(&ns->db);
+	make_root(ns, &root);
+	ddio_ns_key(key, root.ino);
+	k = ddio_lmdb_val(key, sizeof(key));
+	v = ddio_lmdb_val(value, (size_t)ddio_ns_inode_put(value, sizeof(value), &root));
+	ret = mdb_put(txn, db->dbi[DDIO_NS_INODES], &k, &v, MDB_NOOVERWRITE);
+	if (ret && ret != MDB_KEYEXIST)
+		return ret;
+	ret = mdb_stat(txn, db->dbi[DDIO_NS_INODES], &stat);
+	ns->count = stat.ms_entries;
 	return ret;
-}
-
-static int write_limit(MDB_txn *txn, void *arg)
-{
-	struct ddio_ns *ns = arg;
-
-	return ddio_ns_write_meta(ns, txn, ns->limit);
 }
 
 /* What was reserved before may have been given out: begins behind it. */
 static int ns_begin(struct ddio_ns *ns, const char *dir, char *err, size_t err_len)
 {
-	struct ddio_ns_meta meta = { .limit = 1 };
+	struct ddio_ns_meta meta = { .limit = DDIO_NS_FIRST };
 	int ret = read_meta(ns, &meta);
 
 	if (ret && ret != -ENOENT)
@@ -43,26 +81,53 @@ static int ns_begin(struct ddio_ns *ns, const char *dir, char *err, size_t err_l
 	}
 	if (ret && ret != -ENOENT)
 		return ret;
-	ns->next = meta.limit;
+	ns->next = meta.limit < DDIO_NS_FIRST ? DDIO_NS_FIRST : meta.limit;
 	ns->limit = ns->next + DDIO_NS_RESERVE;
-	ret = ddio_lmdb_write(&ns->db, write_limit, ns);
+	ret = ddio_kv_direct(ns->kv, begin_records, ns);
+	if (!ret)
+		ret = ddio_ns_mounts_load(ns);
 	if (ret)
 		snprintf(err, err_len, "name space in %s: cannot write: %s", dir,
 			 mdb_strerror(-ret));
 	return ret;
 }
 
-int ddio_ns_open(struct ddio_env *env, const char *dir, const char *cluster, bool sync,
-		 struct ddio_ns **result, char *err, size_t err_len)
+static int open_kv(struct ddio_ns *ns, const struct ddio_ns_opts *opts, char *err, size_t err_len)
 {
-	const struct ddio_lmdb_opts opts = {
-		.dir = dir,
-		.dbs = { [DDIO_NS_META] = "meta", [DDIO_NS_FILES] = "files", [DDIO_NS_NAMES] = "names" },
+	const struct ddio_kv_opts kv = {
+		.dir = opts->dir,
+		.dbs = { [DDIO_NS_META] = "meta",
+			 [DDIO_NS_INODES] = "inodes",
+			 [DDIO_NS_NAMES] = "names",
+			 [DDIO_NS_ORDER] = "order",
+			 [DDIO_NS_XATTRS] = "xattrs",
+			 [DDIO_NS_ORPHANS] = "orphans",
+			 [DDIO_NS_DONE] = "done",
+			 [DDIO_NS_MOUNTS] = "mounts" },
 		.map = DDIO_NS_MAP,
-		.sync = sync,
+		.sync = opts->sync,
 	};
-	struct ddio_ns *ns = calloc(1, sizeof(*ns));
 	char why[400];
+	int ret = ddio_kv_open(ns->env, &kv, &ns->kv, why, sizeof(why));
+
+	if (ret)
+		snprintf(err, err_len, "name space: %s", why);
+	return ret;
+}
+
+static void reserved(struct ddio_commit *commit, int err)
+{
+	struct ddio_ns *ns = commit->arg;
+
+	ns->reserve_active = false;
+	if (!err)
+		ns->limit = ns->reserving;
+}
+
+int ddio_ns_open(struct ddio_env *env, const struct ddio_ns_opts *opts, struct ddio_ns **result,
+		 char *err, size_t err_len)
+{
+	struct ddio_ns *ns = calloc(1, sizeof(*ns));
 	int ret;
 
 	*result = NULL;
@@ -71,21 +136,26 @@ int ddio_ns_open(struct ddio_env *env, const char *dir, const char *cluster, boo
 		return -ENOMEM;
 	}
 	ns->env = env;
-	snprintf(ns->cluster, sizeof(ns->cluster), "%s", cluster);
-	ret = ddio_lmdb_open(&ns->db, &opts, why, sizeof(why));
-	if (ret) {
-		snprintf(err, err_len, "name space: %s", why);
-		goto free_ns;
-	}
-	ret = ns_begin(ns, dir, err, err_len);
+	ns->block = opts->block;
+	ns->ndisks = opts->ndisks;
+	ns->timeout_ns = opts->timeout_ns;
+	ns->sync = opts->sync;
+	ns->reserve.done = reserved;
+	ns->reserve.arg = ns;
+	ddio_list_init(&ns->mounts);
+	snprintf(ns->cluster, sizeof(ns->cluster), "%s", opts->cluster);
+	ret = open_kv(ns, opts, err, err_len);
 	if (ret)
-		goto close_db;
-	ddio_committer_init(&ns->committer, env, &ns->db, NULL, &ddio_ns_committer_ops, ns);
+		goto free_ns;
+	ret = ns_begin(ns, opts->dir, err, err_len);
+	if (ret)
+		goto close_kv;
 	*result = ns;
 	return 0;
 
-close_db:
-	ddio_lmdb_close(&ns->db);
+close_kv:
+	ddio_ns_mounts_free(ns);
+	ddio_kv_close(ns->kv);
 free_ns:
 	free(ns);
 	return ret;
@@ -95,165 +165,155 @@ void ddio_ns_close(struct ddio_ns *ns)
 {
 	if (!ns)
 		return;
-	if (ns->committer.active) {
-		/* The worker is at it: rather lose the memory. */
-		ddio_env_log(ns->env, DDIO_LOG_ERR, "name space: closed during a commit");
+	ddio_ns_mounts_free(ns);
+	ddio_kv_close(ns->kv);
+	/* A commit that is under way would still tell it. */
+	if (!ns->reserve_active)
+		free(ns);
+}
+
+void ddio_ns_commit(struct ddio_ns *ns, struct ddio_commit *commit)
+{
+	ddio_kv_commit(ns->kv, commit);
+}
+
+bool ddio_ns_full(const struct ddio_ns *ns)
+{
+	return ddio_kv_full(ns->kv);
+}
+
+bool ddio_ns_sync(const struct ddio_ns *ns)
+{
+	return ns->sync;
+}
+
+uint64_t ddio_ns_inodes(struct ddio_ns *ns)
+{
+	return ns->count;
+}
+
+int ddio_ns_take_id(struct ddio_ns *ns, uint64_t *ino)
+{
+	if (ns->next >= ns->limit)
+		return -EAGAIN;
+	*ino = ns->next++;
+	return 0;
+}
+
+/* Numbers are given out only when it is durable that they were. */
+static void reserve_more(struct ddio_ns *ns)
+{
+	uint8_t value[DDIO_NS_META_MAX];
+	int ret;
+
+	if (ns->reserve_active || ns->limit - ns->next >= DDIO_NS_RESERVE / 2)
+		return;
+	ns->reserving = ns->limit + DDIO_NS_RESERVE;
+	ddio_kv_begin(ns->kv);
+	ret = ddio_kv_put(ns->kv, DDIO_NS_META, DDIO_NS_META_KEY, strlen(DDIO_NS_META_KEY), value,
+			  make_meta(ns, ns->reserving, value));
+	if (ret) {
+		ddio_kv_abort(ns->kv);
 		return;
 	}
-	ddio_ns_overlay_fini(ns);
-	ddio_lmdb_close(&ns->db);
-	free(ns);
+	if (ddio_kv_end(ns->kv))
+		return;
+	ns->reserve_active = true;
+	ddio_kv_commit(ns->kv, &ns->reserve);
 }
 
-/* Directories are to come: no slash, nor what would mean one of them. */
-static bool name_ok(const char *name)
+static int find_result(struct ddio_ns *ns, const struct ddio_ns_who *who,
+		       struct ddio_ns_result *result)
 {
-	size_t len = strnlen(name, DDIO_MAX_NAME + 1);
-
-	if (!len || len > DDIO_MAX_NAME || !strcmp(name, ".") || !strcmp(name, ".."))
-		return false;
-	for (; *name; name++)
-		if ((unsigned char)*name < ' ' || *name == '/' || *name == 0x7f)
-			return false;
-	return true;
-}
-
-static bool record_ok(const struct ddio_file_record *rec)
-{
-	uint32_t block = rec->ref.block;
-
-	return name_ok(rec->name) && block >= DDIO_MIN_BLOCK && block <= DDIO_MAX_BLOCK &&
-	       !(block & (block - 1)) && rec->ref.layout < DDIO_LAYOUT_MAX_W && rec->ndisks &&
-	       rec->ndisks <= DDIO_MAX_DISKS && rec->size <= DDIO_MAX_FILE;
-}
-
-static int take_id(struct ddio_ns *ns, uint64_t *id)
-{
-	if (ns->limit - ns->next < DDIO_NS_RESERVE / 2 && !ns->committer.active)
-		ddio_ns_commit(ns, NULL);
-	if (ns->next == ns->limit)
-		return -EAGAIN;
-	*id = ns->next++;
-	return 0;
-}
-
-int ddio_ns_create(struct ddio_ns *ns, struct ddio_file_record *rec)
-{
-	struct ddio_file_record other, made = *rec;
-	struct ddio_ns_entry *entry;
+	uint8_t key[DDIO_NS_DONE_KEY_LEN];
+	struct ddio_ns_entry e;
+	const void *value;
+	size_t len;
 	int ret;
 
-	if (!record_ok(rec))
-		return -EINVAL;
-	ret = ddio_ns_find_name(ns, rec->name, false, &other);
-	if (!ret) {
-		ddio_file_record_free(&other);
-		return -EEXIST;
+	if (who->mount->any_done && who->seq.seq <= who->mount->forgotten)
+		return -ESTALE;
+	ddio_ns_done_key(key, who->mount->id, who->seq.seq);
+	ret = ddio_kv_get(ns->kv, DDIO_NS_DONE, key, sizeof(key), &value, &len);
+	if (ret)
+		return ret;
+	ret = ddio_ns_entry_get(key, sizeof(key), value, len, false, &e);
+	result->a = e.ino - 1;
+	result->b = e.cookie;
+	return ret;
+}
+
+int ddio_ns_begin(struct ddio_ns *ns, const struct ddio_ns_who *who, struct ddio_ns_result *result,
+		  bool *again)
+{
+	int ret;
+
+	*again = false;
+	*result = (struct ddio_ns_result){ .a = 0 };
+	if (who && who->mount && who->seq.seq) {
+		ret = find_result(ns, who, result);
+		*again = !ret;
+		if (ret != -ENOENT)
+			return ret;
 	}
-	if (ret != -ENOENT)
-		return ret;
-	ret = take_id(ns, &made.ref.id);
-	if (ret)
-		return ret;
-	while (!made.ref.seed)
-		ddio_env_random(ns->env, &made.ref.seed, sizeof(made.ref.seed));
-	made.ctime_ns = ddio_env_wall(ns->env);
-	made.mtime_ns = made.ctime_ns;
-	made.dying = 0;
-	entry = ddio_ns_entry_make(ns, &made);
-	if (!entry)
-		return -ENOMEM;
-	ddio_ns_entry_dirty(ns, entry);
-	*rec = made;
+	ns->counting = 0;
+	ddio_kv_begin(ns->kv);
 	return 0;
 }
 
-int ddio_ns_lookup(struct ddio_ns *ns, const char *name, uint64_t id, struct ddio_file_record *rec)
+/* Results that have arrived are not needed any more. */
+static int forget_results(struct ddio_ns *ns, const struct ddio_ns_who *who)
 {
-	int ret;
+	struct ddio_ns_mount *m = who->mount;
+	uint8_t key[DDIO_NS_DONE_KEY_LEN];
+	uint64_t seq;
+	int ret = 0;
 
-	memset(rec, 0, sizeof(*rec));
-	if (name)
-		return ddio_ns_find_name(ns, name, false, rec);
-	ret = ddio_ns_find_id(ns, id, rec);
-	if (ret || !rec->dying)
-		return ret;
-	ddio_file_record_free(rec);
-	memset(rec, 0, sizeof(*rec));
-	return -ENOENT;
-}
-
-int ddio_ns_remove(struct ddio_ns *ns, const char *name, struct ddio_file_record *rec)
-{
-	struct ddio_ns_entry *entry;
-	int ret;
-
-	memset(rec, 0, sizeof(*rec));
-	ret = ddio_ns_find_name(ns, name, false, rec);
-	if (ret == -ENOENT)
-		return ddio_ns_find_name(ns, name, true, rec);
-	if (ret)
-		return ret;
-	entry = ddio_ns_entry_make(ns, rec);
-	if (!entry) {
-		ddio_file_record_free(rec);
-		memset(rec, 0, sizeof(*rec));
-		return -ENOMEM;
-	}
-	entry->rec.dying = 1;
-	rec->dying = 1;
-	ddio_ns_entry_dirty(ns, entry);
-	return 0;
-}
-
-/* The entry of a file that is there, made if need be. */
-static int entry_get(struct ddio_ns *ns, uint64_t id, struct ddio_ns_entry **entry)
-{
-	struct ddio_file_record rec;
-	int ret;
-
-	*entry = ddio_ns_entry_find(ns, id);
-	if (*entry)
-		return (*entry)->deleted ? -ENOENT : 0;
-	ret = ddio_ns_find_id(ns, id, &rec);
-	if (ret)
-		return ret;
-	*entry = ddio_ns_entry_make(ns, &rec);
-	ddio_file_record_free(&rec);
-	return *entry ? 0 : -ENOMEM;
-}
-
-/* Return: 0, -ENOENT, -EBUSY (it is not dying), -ENOMEM. */
-int ddio_ns_remove_done(struct ddio_ns *ns, uint64_t id)
-{
-	struct ddio_ns_entry *entry;
-	int ret = entry_get(ns, id, &entry);
-
-	if (ret)
-		return ret;
-	if (!entry->rec.dying)
-		return -EBUSY;
-	entry->deleted = true;
-	ddio_ns_entry_dirty(ns, entry);
-	return 0;
-}
-
-int ddio_ns_set_size(struct ddio_ns *ns, uint64_t id, uint64_t size, bool exact)
-{
-	struct ddio_ns_entry *entry;
-	int ret;
-
-	if (size > DDIO_MAX_FILE)
-		return -EFBIG;
-	ret = entry_get(ns, id, &entry);
-	if (ret)
-		return ret;
-	if (entry->rec.dying)
-		return -ENOENT;
-	if (!exact && size <= entry->rec.size)
+	if (!m->any_done)
 		return 0;
-	entry->rec.size = size;
-	entry->rec.mtime_ns = ddio_env_wall(ns->env);
-	ddio_ns_entry_dirty(ns, entry);
+	for (seq = m->forgotten + 1; seq <= who->seq.upto && !ret; seq++) {
+		ddio_ns_done_key(key, m->id, seq);
+		ret = ddio_kv_del(ns->kv, DDIO_NS_DONE, key, sizeof(key));
+	}
+	return ret;
+}
+
+static int put_result(struct ddio_ns *ns, const struct ddio_ns_who *who,
+		      const struct ddio_ns_result *result)
+{
+	struct ddio_ns_entry e = { .ino = result->a + 1, .type = S_IFREG, .cookie = result->b };
+	uint8_t key[DDIO_NS_DONE_KEY_LEN], value[DDIO_NS_ENTRY_MAX];
+	size_t len;
+	int ret;
+
+	if (!who || !who->mount || !who->seq.seq)
+		return 0;
+	ret = forget_results(ns, who);
+	if (ret)
+		return ret;
+	ddio_ns_done_key(key, who->mount->id, who->seq.seq);
+	len = ddio_ns_entry_put(value, key, sizeof(key), &e, false);
+	return ddio_kv_put(ns->kv, DDIO_NS_DONE, key, sizeof(key), value, len);
+}
+
+int ddio_ns_end(struct ddio_ns *ns, const struct ddio_ns_who *who,
+		const struct ddio_ns_result *result, int ret)
+{
+	struct ddio_ns_mount *m = who ? who->mount : NULL;
+
+	if (!ret)
+		ret = put_result(ns, who, result);
+	if (ret)
+		ddio_kv_abort(ns->kv);
+	else
+		ret = ddio_kv_end(ns->kv);
+	reserve_more(ns);
+	if (ret)
+		return ret;
+	ns->count += (uint64_t)ns->counting;
+	if (m && who->seq.seq && (!m->any_done || m->forgotten < who->seq.upto)) {
+		m->forgotten = who->seq.upto;
+		m->any_done = true;
+	}
 	return 0;
 }

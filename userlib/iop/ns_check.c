@@ -1,39 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Are the records of the name space consistent?  Every file has its name, every
- * name its file, no name two living files, and no identifier may come again.  A
- * repair drops what is malformed, writes missing names, gives the younger of two
- * files of one name another name, and never drops a file that can be read.
+ * Are the records of the name space consistent?  Every inode is read, then every name is held
+ * against them, then what names say of inodes against what inodes say.  A repair drops what is
+ * malformed or belongs to nothing, and puts what can be read but has no name into /lost+found.
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "iop/ns_priv.h"
+#include "iop/ns_check.h"
 
-/* What a repair has to do: delete a key, or write (or delete) a file's records. */
-struct remedy {
-	int db;
-	MDB_val key;
-	struct ddio_ns_change *change;
-};
-
-struct check {
-	struct ddio_ns *ns;
-	MDB_txn *txn;
-	bool repair;
-	struct ddio_msg_fsck *result;
-	struct remedy *remedies;
-	size_t nremedies, cap;
-	uint64_t above;			/* one more than the largest identifier */
-	char living[DDIO_MAX_NAME + 1]; /* the last name with a living file */
-};
-
-static void problem(struct check *check, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
-
-static void problem(struct check *check, const char *fmt, ...)
+void ddio_check_problem(struct ddio_ns_check *c, const char *fmt, ...)
 {
 	char text[DDIO_MAX_TEXT] = "name space: ";
 	size_t n = strlen(text);
@@ -42,87 +21,58 @@ static void problem(struct check *check, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text + n, sizeof(text) - n, fmt, ap);
 	va_end(ap);
-	if (!check->result->problems++)
-		memcpy(check->result->text, text, sizeof(text));
-	ddio_env_log(check->ns->env, DDIO_LOG_WARN, "%s", text);
+	if (!c->result->problems++)
+		memcpy(c->result->text, text, sizeof(text));
+	ddio_env_log(c->ns->env, DDIO_LOG_WARN, "%s", text);
 }
 
-static struct remedy *remedy_new(struct check *check)
+struct ddio_seen *ddio_check_seen(const struct ddio_ns_check *c, uint64_t ino)
 {
-	size_t cap = check->cap ? check->cap * 2 : 16;
-	struct remedy *grown;
+	const uint64_t *at = ddio_u64map_find(&c->index, ino);
 
-	if (check->nremedies == check->cap) {
-		grown = realloc(check->remedies, cap * sizeof(*grown));
+	return at ? &c->seen[*at - 1] : NULL;
+}
+
+struct ddio_seen *ddio_check_see(struct ddio_ns_check *c, uint64_t ino)
+{
+	size_t cap = c->cap ? c->cap * 2 : 64;
+	struct ddio_seen *grown;
+	uint64_t *at;
+
+	if (c->n == c->cap) {
+		grown = realloc(c->seen, cap * sizeof(*grown));
 		if (!grown)
 			return NULL;
-		check->remedies = grown;
-		check->cap = cap;
+		c->seen = grown;
+		c->cap = cap;
 	}
-	grown = &check->remedies[check->nremedies++];
-	memset(grown, 0, sizeof(*grown));
-	return grown;
+	at = ddio_u64map_make(&c->index, ino);
+	if (!at)
+		return NULL;
+	c->seen[c->n] = (struct ddio_seen){ .ino = ino };
+	*at = ++c->n;
+	return &c->seen[c->n - 1];
 }
 
-static int drop_key(struct check *check, int db, const MDB_val *key)
+int ddio_check_get(struct ddio_ns_check *c, int db, const void *key, size_t len, MDB_val *v)
 {
-	struct remedy *remedy = remedy_new(check);
+	MDB_val k = ddio_lmdb_val(key, len);
 
-	if (!remedy)
-		return -ENOMEM;
-	remedy->db = db;
-	remedy->key.mv_data = malloc(key->mv_size + 1);
-	if (!remedy->key.mv_data)
-		return -ENOMEM;
-	remedy->key.mv_size = key->mv_size;
-	memcpy(remedy->key.mv_data, key->mv_data, key->mv_size);
-	return 0;
+	return ddio_lmdb_errno(mdb_get(c->txn, c->db->dbi[db], &k, v));
 }
 
-/* Have @rec and its name written. */
-static int write_record(struct check *check, const struct ddio_file_record *rec)
-{
-	struct remedy *remedy = remedy_new(check);
-
-	if (!remedy)
-		return -ENOMEM;
-	remedy->change = calloc(1, sizeof(*remedy->change));
-	if (!remedy->change)
-		return -ENOMEM;
-	remedy->change->id = rec->ref.id;
-	memcpy(remedy->change->name, rec->name, sizeof(rec->name));
-	return ddio_ns_file_put(rec, &remedy->change->value, &remedy->change->len);
-}
-
-static void check_fini(struct check *check)
-{
-	size_t i;
-
-	for (i = 0; i < check->nremedies; i++) {
-		free(check->remedies[i].key.mv_data);
-		if (check->remedies[i].change)
-			free(check->remedies[i].change->value);
-		free(check->remedies[i].change);
-	}
-	free(check->remedies);
-	check->remedies = NULL;
-	check->nremedies = 0;
-	check->cap = 0;
-}
-
-static int each_record(struct check *check, int db,
-		       int (*fn)(struct check *check, MDB_val *key, MDB_val *val))
+int ddio_check_each(struct ddio_ns_check *c, int db,
+		    int (*fn)(struct ddio_ns_check *c, const MDB_val *k, const MDB_val *v))
 {
 	MDB_cursor *cursor;
 	MDB_val k, v;
-	int ret;
+	int ret = ddio_lmdb_errno(mdb_cursor_open(c->txn, c->db->dbi[db], &cursor));
 
-	ret = ddio_lmdb_errno(mdb_cursor_open(check->txn, check->ns->db.dbi[db], &cursor));
 	if (ret)
 		return ret;
 	ret = ddio_lmdb_errno(mdb_cursor_get(cursor, &k, &v, MDB_FIRST));
 	while (!ret) {
-		ret = fn(check, &k, &v);
+		ret = fn(c, &k, &v);
 		if (!ret)
 			ret = ddio_lmdb_errno(mdb_cursor_get(cursor, &k, &v, MDB_NEXT));
 	}
@@ -130,170 +80,213 @@ static int each_record(struct check *check, int db,
 	return ret == -ENOENT ? 0 : ret;
 }
 
-static int check_file(struct check *check, MDB_val *key, MDB_val *val)
+int ddio_check_drop(struct ddio_ns_check *c, int db, const MDB_val *k)
 {
-	uint8_t name[DDIO_NS_NAME_KEY_MAX];
-	struct ddio_file_record rec;
-	MDB_val k, v;
-	int ret;
-
-	ret = ddio_ns_file_get(key->mv_data, key->mv_size, val->mv_data, val->mv_size, &rec);
-	if (ret == -ENOMEM)
-		return ret;
-	if (ret) {
-		problem(check, "the record of a file is damaged");
-		return drop_key(check, DDIO_NS_FILES, key);
-	}
-	check->result->objects++;
-	if (rec.ref.id >= check->above)
-		check->above = rec.ref.id + 1;
-	k = ddio_lmdb_val(name, ddio_ns_name_key(name, rec.name, rec.ref.id));
-	ret = ddio_lmdb_errno(mdb_get(check->txn, check->ns->db.dbi[DDIO_NS_NAMES], &k, &v));
-	if (ret == -ENOENT) {
-		problem(check, "file %" PRIu64 " is not found by its name %s", rec.ref.id,
-			rec.name);
-		ret = write_record(check, &rec);
-	}
-	ddio_file_record_free(&rec);
-	return ret;
+	return ddio_kv_map_set(&c->fixes, (uint8_t)db, k->mv_data, k->mv_size, NULL, 0);
 }
 
-/* The name is another living file's already. */
-static int rename_twin(struct check *check, struct ddio_file_record *rec, const MDB_val *key)
+int ddio_check_put_entry(struct ddio_ns_check *c, uint64_t dir, const char *name,
+			 const struct ddio_ns_entry *e)
 {
+	uint8_t key[DDIO_NS_NAME_KEY_MAX], order[DDIO_NS_ORDER_KEY_LEN];
+	uint8_t value[DDIO_NS_ENTRY_MAX];
+	struct ddio_ns_entry named = *e;
+	size_t len = ddio_ns_name_key(key, dir, name), n;
 	int ret;
 
-	problem(check, "the files of name %s are more than one; %" PRIu64 " is one of them",
-		rec->name, rec->ref.id);
-	ret = drop_key(check, DDIO_NS_NAMES, key);
+	n = ddio_ns_entry_put(value, key, len, e, false);
+	ret = ddio_kv_map_set(&c->fixes, DDIO_NS_NAMES, key, len, value, n);
 	if (ret)
 		return ret;
-	snprintf(rec->name, sizeof(rec->name), "%.200s~%" PRIu64, check->living, rec->ref.id);
-	return write_record(check, rec);
+	snprintf(named.name, sizeof(named.name), "%s", name);
+	ddio_ns_order_key(order, dir, e->cookie);
+	n = ddio_ns_entry_put(value, order, sizeof(order), &named, true);
+	return ddio_kv_map_set(&c->fixes, DDIO_NS_ORDER, order, sizeof(order), value, n);
 }
 
-static int check_name(struct check *check, MDB_val *key, MDB_val *val)
+int ddio_check_put_inode(struct ddio_ns_check *c, const struct ddio_inode *in)
 {
-	struct ddio_file_record rec = { .ndisks = 0 };
-	uint8_t id_key[DDIO_NS_KEY_LEN];
-	MDB_val k = ddio_lmdb_val(id_key, sizeof(id_key)), v;
-	char name[DDIO_MAX_NAME + 1];
-	uint64_t id;
+	ssize_t len = ddio_ns_inode_put(NULL, 0, in);
+	uint8_t key[DDIO_NS_KEY_LEN], *value = len < 0 ? NULL : malloc((size_t)len);
 	int ret;
 
-	(void)val;
-	ret = ddio_ns_name_get(key->mv_data, key->mv_size, name, &id);
-	if (!ret) {
-		ddio_ns_key(id_key, id);
-		ret = ddio_lmdb_errno(
-			mdb_get(check->txn, check->ns->db.dbi[DDIO_NS_FILES], &k, &v));
-	}
-	if (!ret)
-		ret = ddio_ns_file_get(k.mv_data, k.mv_size, v.mv_data, v.mv_size, &rec);
-	if (ret && ret != -ENOENT && ret != -EUCLEAN)
-		return ret;
-	if (ret || strcmp(rec.name, name)) {
-		problem(check, "the name '%s' is no file's", name);
-		ret = drop_key(check, DDIO_NS_NAMES, key);
-	} else if (!rec.dying) {
-		if (!strcmp(check->living, name))
-			ret = rename_twin(check, &rec, key);
-		else
-			memcpy(check->living, name, sizeof(name));
-	}
-	ddio_file_record_free(&rec);
+	if (!value)
+		return -ENOMEM;
+	ddio_ns_inode_put(value, (size_t)len, in);
+	ddio_ns_key(key, in->ino);
+	ret = ddio_kv_map_set(&c->fixes, DDIO_NS_INODES, key, sizeof(key), value, (size_t)len);
+	free(value);
 	return ret;
 }
 
-static int check_meta(struct check *check)
+static int check_inode(struct ddio_ns_check *c, const MDB_val *k, const MDB_val *v)
 {
-	MDB_val k = ddio_lmdb_val(DDIO_NS_META_KEY, strlen(DDIO_NS_META_KEY)), v;
-	struct ddio_ns_meta meta;
-	int ret;
+	struct ddio_inode in;
+	struct ddio_seen *s;
+	uint64_t ino = 0;
+	int ret = -EUCLEAN;
 
-	ret = ddio_lmdb_errno(mdb_get(check->txn, check->ns->db.dbi[DDIO_NS_META], &k, &v));
+	if (ddio_ns_key_get(k->mv_data, k->mv_size, &ino))
+		ret = ddio_ns_inode_get(ino, v->mv_data, v->mv_size, &in);
+	if (ret == -ENOMEM)
+		return ret;
+	if (ino >= c->above)
+		c->above = ino + 1;
+	if (ret) {
+		ddio_check_problem(c, "the record of inode %" PRIu64 " is damaged", ino);
+		return ddio_check_drop(c, DDIO_NS_INODES, k);
+	}
+	s = ddio_check_see(c, ino);
+	if (s) {
+		s->type = in.mode & S_IFMT;
+		s->nlink = in.nlink;
+		s->parent = in.parent;
+		s->entries = in.entries;
+		s->cookie = in.cookie;
+		c->result->objects += S_ISREG(in.mode);
+	}
+	ddio_inode_free(&in);
+	return s ? 0 : -ENOMEM;
+}
+
+static int check_root(struct ddio_ns_check *c)
+{
+	struct ddio_inode root = { .ino = DDIO_FS_ROOT,
+				   .mode = S_IFDIR | 0755,
+				   .nlink = 2,
+				   .parent = DDIO_FS_ROOT,
+				   .cookie = DDIO_NS_COOKIE };
+	struct ddio_seen *s = ddio_check_seen(c, DDIO_FS_ROOT);
+
+	if (s && S_ISDIR(s->type))
+		return 0;
+	ddio_check_problem(c, "there is no root directory");
+	if (!s)
+		s = ddio_check_see(c, DDIO_FS_ROOT);
+	if (!s)
+		return -ENOMEM;
+	*s = (struct ddio_seen){ .ino = DDIO_FS_ROOT,
+				 .type = S_IFDIR,
+				 .nlink = 2,
+				 .parent = DDIO_FS_ROOT,
+				 .cookie = DDIO_NS_COOKIE };
+	ddio_ns_touch(c->ns, &root, true);
+	return ddio_check_put_inode(c, &root);
+}
+
+static int check_meta(struct ddio_ns_check *c)
+{
+	struct ddio_ns_meta meta = { .limit = 0 };
+	MDB_val v;
+	int ret = ddio_check_get(c, DDIO_NS_META, DDIO_NS_META_KEY, strlen(DDIO_NS_META_KEY), &v);
+
 	if (!ret)
 		ret = ddio_ns_meta_get(v.mv_data, v.mv_size, &meta);
-	if (ret || strcmp(meta.cluster, check->ns->cluster))
-		problem(check, "the record of cluster and identifiers is %s",
-			ret == -ENOENT ? "not there"
-			: ret	       ? "damaged"
-				       : "another cluster's");
-	else if (meta.limit < check->above || check->ns->next < check->above)
-		problem(check, "identifier %" PRIu64 " is in use, and would be given out again",
-			check->above - 1);
+	if (ret || strcmp(meta.cluster, c->ns->cluster))
+		ddio_check_problem(c, "the record of cluster and numbers is %s",
+				   ret == -ENOENT ? "not there"
+				   : ret	  ? "damaged"
+						  : "another cluster's");
+	else if (meta.limit < c->above || c->ns->next < c->above)
+		ddio_check_problem(c, "number %" PRIu64 " is in use, and would be given out again",
+				   c->above - 1);
 	return 0;
 }
 
-static int mend(struct check *check)
+static int mend_meta(struct ddio_ns_check *c)
 {
-	struct ddio_ns *ns = check->ns;
-	uint64_t limit = ns->limit;
-	size_t i;
-	int ret = 0;
+	struct ddio_ns_meta meta = { .limit = c->ns->limit };
+	uint8_t value[DDIO_NS_META_MAX];
 
-	for (i = 0; i < check->nremedies && !ret; i++) {
-		struct remedy *remedy = &check->remedies[i];
+	if (meta.limit < c->above + DDIO_NS_RESERVE)
+		meta.limit = c->above + DDIO_NS_RESERVE;
+	memcpy(meta.cluster, c->ns->cluster, sizeof(meta.cluster));
+	return ddio_kv_map_set(&c->fixes, DDIO_NS_META, DDIO_NS_META_KEY, strlen(DDIO_NS_META_KEY),
+			       value, ddio_ns_meta_put(value, &meta));
+}
 
-		if (remedy->change) {
-			ret = ddio_ns_write_file(ns, check->txn, remedy->change);
-			continue;
-		}
-		ret = mdb_del(check->txn, ns->db.dbi[remedy->db], &remedy->key, NULL);
+static int mend(struct ddio_ns_check *c)
+{
+	const struct ddio_kv_node *node;
+	int ret = mend_meta(c);
+
+	for (node = c->fixes.head[0]; node && !ret; node = node->next[0]) {
+		MDB_val k = ddio_lmdb_val(ddio_kv_node_key(node), node->key_len);
+		MDB_val v = ddio_lmdb_val(node->value, node->len);
+
+		if (node->value)
+			ret = mdb_put(c->txn, c->db->dbi[node->db], &k, &v, 0);
+		else
+			ret = mdb_del(c->txn, c->db->dbi[node->db], &k, NULL);
 		if (ret == MDB_NOTFOUND)
 			ret = 0;
 	}
-	if (limit < check->above + DDIO_NS_RESERVE)
-		limit = check->above + DDIO_NS_RESERVE;
-	return ret ? ret : ddio_ns_write_meta(ns, check->txn, limit);
+	return ret;
 }
 
-static int check_run(MDB_txn *txn, void *arg)
+static void check_clear(struct ddio_ns_check *c)
 {
-	struct check *check = arg;
+	ddio_kv_map_clear(&c->fixes);
+	ddio_u64map_free(&c->index);
+	free(c->seen);
+	c->seen = NULL;
+	c->n = c->cap = 0;
+	c->above = DDIO_NS_FIRST;
+	memset(c->result, 0, sizeof(*c->result));
+}
+
+/* May run again, with a larger map. */
+static int check_run(struct ddio_lmdb *db, MDB_txn *txn, void *arg)
+{
+	struct ddio_ns_check *c = arg;
 	int ret;
 
-	check_fini(check);
-	check->txn = txn;
-	check->above = 0;
-	check->living[0] = '\0';
-	memset(check->result, 0, sizeof(*check->result));
-	ret = each_record(check, DDIO_NS_FILES, check_file);
+	check_clear(c);
+	c->db = db;
+	c->txn = txn;
+	ret = ddio_check_each(c, DDIO_NS_INODES, check_inode);
 	if (!ret)
-		ret = each_record(check, DDIO_NS_NAMES, check_name);
+		ret = check_root(c);
 	if (!ret)
-		ret = check_meta(check);
-	if (ret || !check->repair || !check->result->problems)
+		ret = ddio_check_names(c);
+	if (!ret)
+		ret = check_meta(c);
+	if (!ret)
+		ret = ddio_check_tree(c);
+	if (ret || !c->repair || !c->result->problems)
 		return ret;
-	ret = mend(check);
+	ret = mend(c);
 	if (!ret)
-		check->result->repaired = check->result->problems;
+		c->result->repaired = c->result->problems;
 	return ret;
+}
+
+/* What is in memory of it. */
+static void mended(struct ddio_ns *ns, const struct ddio_ns_check *c)
+{
+	if (ns->next < c->above)
+		ns->next = c->above;
+	if (ns->limit < c->above + DDIO_NS_RESERVE)
+		ns->limit = c->above + DDIO_NS_RESERVE;
+	ns->reserving = ns->limit;
+	ns->count = c->n;
 }
 
 int ddio_ns_check(struct ddio_ns *ns, bool repair, struct ddio_msg_fsck *result)
 {
-	struct check check = { .ns = ns, .repair = repair, .result = result };
+	struct ddio_ns_check c = { .ns = ns, .repair = repair, .result = result };
+	struct ddio_msg_fsck kept;
 	int ret;
 
-	if (!repair) {
-		ret = ddio_lmdb_read_begin(&ns->db);
-		if (ret)
-			return ret;
-		ret = check_run(ns->db.read, &check);
-		ddio_lmdb_read_end(&ns->db);
-	} else if (ns->ndirty || ns->committer.active) {
-		return -EBUSY;
-	} else {
-		ret = ddio_lmdb_write(&ns->db, check_run, &check);
-		if (!ret && result->repaired) {
-			ddio_ns_overlay_clean(ns);
-			if (ns->next < check.above)
-				ns->next = check.above;
-			if (ns->limit < check.above + DDIO_NS_RESERVE)
-				ns->limit = check.above + DDIO_NS_RESERVE;
-		}
-	}
-	check_fini(&check);
+	ddio_kv_map_init(&c.fixes);
+	if (repair)
+		ret = ddio_kv_direct(ns->kv, check_run, &c);
+	else
+		ret = ddio_kv_direct_read(ns->kv, check_run, &c);
+	if (!ret && result->repaired)
+		mended(ns, &c);
+	kept = *result;
+	check_clear(&c);
+	*result = kept;
 	return ret;
 }

@@ -1,76 +1,44 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Requests about the name space, on reactor 0 of the node that serves it. */
+/* Requests about files by their paths, as libddio makes them. */
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include "iop/server_priv.h"
+#include "iop/fs_ops.h"
 
-#define CREATE_TRIES 50
-
-/**
- * struct ns_change - a change until it is durable
- * @record: the reply is @rec, else it is empty
- * @flags: of NS_CREATE
- */
-struct ns_change {
-	bool record;
-	uint32_t flags;
-	struct ddio_file_record rec;
-};
-
-static void fail_file(struct server_request *req, int err, const char *name, uint64_t id)
+static int fail_file(struct server_request *req, int err, const char *path, uint64_t id)
 {
-	uint32_t status = ddio_status_from_errno(err);
+	uint32_t status = ddio_status_from_errno(err == -ESTALE ? -ENOENT : err);
 
-	if (name && name[0])
-		server_fail(req, status, "file \"%s\": %s", name, ddio_status_text(status));
+	if (path && path[0])
+		server_fail(req, status, "file \"%.300s\": %s", path, ddio_status_text(status));
 	else
 		server_fail(req, status, "file %llu: %s", (unsigned long long)id,
 			    ddio_status_text(status));
+	return 0;
 }
 
-static void reply_record(struct server_request *req, const struct ddio_file_record *rec)
+/* @dying: its objects are to be removed. */
+static int reply_record(struct server_request *req, struct ddio_inode *inode, bool dying)
 {
-	SERVER_REPLY(req, record, rec);
-}
+	struct ddio_file_record rec;
+	int err = ddio_inode_record(inode, &rec);
 
-/*
- * Changes are answered when they are durable.
- */
-static void change_committed(struct ddio_commit *commit, int err)
-{
-	struct server_request *req = commit->arg;
-	struct ns_change *ch = req->data;
-	struct ddio_file_record rec = ch->rec;
-
-	if (err)
-		server_fail_errno(req, err, "committing the name space");
-	else if (ch->record)
-		reply_record(req, &rec);
-	else
-		server_reply(req, NULL, 0);
-	ddio_file_record_free(&rec);
-}
-
-static void change_commit(struct server_request *req)
-{
-	req->commit.done = change_committed;
-	ddio_ns_commit(req->reactor->iop->ns, &req->commit);
-}
-
-static struct ns_change *change_new(struct server_request *req)
-{
-	req->data = calloc(1, sizeof(struct ns_change));
-	if (!req->data)
-		server_fail(req, DDIO_ST_NO_MEMORY, "no memory for a change of the name space");
-	return req->data;
+	if (err) {
+		server_fail_errno(req, err, "a file's record");
+	} else {
+		rec.dying = dying;
+		FS_REPLY(req, record, &rec, dying);
+		ddio_file_record_free(&rec);
+	}
+	ddio_inode_free(inode);
+	return 0;
 }
 
 /* True if the stripe can be served; else the request is over. */
-static bool create_check(struct server_request *req, const struct ddio_file_record *rec)
+static bool create_check(struct server_request *req, const struct ddio_msg_ns_create *x)
 {
 	const struct ddio_iop *iop = req->reactor->iop;
+	const struct ddio_file_record *rec = &x->rec;
 	uint32_t i;
 
 	for (i = 0; i < rec->ndisks; i++) {
@@ -79,138 +47,218 @@ static bool create_check(struct server_request *req, const struct ddio_file_reco
 
 		if (number >= iop->conf->ndisks) {
 			server_fail(req, DDIO_ST_INVALID,
-				    "file \"%s\": there is no disk %u, the cluster has %u",
-				    rec->name, number, iop->conf->ndisks);
+				    "file \"%.300s\": there is no disk %u, the cluster has %u",
+				    x->path, number, iop->conf->ndisks);
 			return false;
 		}
 		where = &server_of(iop)->where[number];
 		/* What the sectors of other nodes' disks are is theirs to say. */
 		if (where->reactor < 0 || rec->ref.block >= where->info.sector)
 			continue;
-		server_fail(req, DDIO_ST_INVALID,
-			    "file \"%s\": blocks of %u bytes are less than the sectors of disk %s",
-			    rec->name, rec->ref.block, iop->conf->disks[number].name);
+		server_fail(
+			req, DDIO_ST_INVALID,
+			"file \"%.300s\": blocks of %u bytes are less than the sectors of disk %s",
+			x->path, rec->ref.block, iop->conf->disks[number].name);
 		return false;
 	}
 	return true;
 }
 
-/* It exists already, and that is no error. */
-static void create_found(struct server_request *req, const char *name)
+/* Whoever has the record may write data. */
+static int mark_data(struct ddio_ns *ns, struct ddio_inode *inode)
 {
-	struct ddio_file_record rec;
-	int err = ddio_ns_lookup(req->reactor->iop->ns, name, 0, &rec);
+	const struct ddio_msg_fs_wrote x = { .ino = inode->ino, .flags = DDIO_FS_WROTE_DATA };
 
-	if (err == -ENOENT) {
-		server_fail(req, DDIO_ST_BUSY, "file \"%s\" is being removed", name);
-	} else if (err) {
-		fail_file(req, err, name, 0);
-	} else {
-		reply_record(req, &rec);
-		ddio_file_record_free(&rec);
+	if (inode->flags & DDIO_INODE_DATA)
+		return 0;
+	ddio_inode_free(inode);
+	return ddio_ns_wrote(ns, &x, inode);
+}
+
+static int regular(struct ddio_inode *inode)
+{
+	if (ddio_inode_is(inode, S_IFREG))
+		return 0;
+	return ddio_inode_is(inode, S_IFDIR) ? -EISDIR : -EINVAL;
+}
+
+static int create_new(struct ddio_ns *ns, const struct ddio_msg_ns_create *x,
+		      struct ddio_inode *inode)
+{
+	const struct ddio_stripe stripe = { .seed = x->rec.ref.seed,
+					    .block = x->rec.ref.block,
+					    .layout = x->rec.ref.layout,
+					    .ndisks = x->rec.ndisks,
+					    .disks = x->rec.disks };
+	struct ddio_msg_fs_make make = {
+		.flags = DDIO_FS_MAKE_EXCL, .mode = S_IFREG | x->mode, .uid = x->uid, .gid = x->gid
+	};
+	struct ddio_msg_fs_setattr set = { .mask = DDIO_FS_SET_SIZE, .size = x->rec.size };
+	bool made;
+	int err = ddio_ns_walk_parent(ns, x->path, &make.parent, make.name);
+
+	if (!err)
+		err = ddio_ns_make(ns, NULL, &make, &stripe, inode, &made);
+	if (!err && x->rec.size) {
+		set.ino = inode->ino;
+		ddio_inode_free(inode);
+		err = ddio_ns_setattr(ns, &set, inode);
 	}
+	return err;
 }
 
 static void create_again(struct ddio_commit *commit, int err);
 
-static void create_try(struct server_request *req)
+static int create_try(struct server_request *req, const struct ddio_msg_ns_create *x)
 {
-	struct ns_change *ch = req->data;
-	struct ddio_file_record rec;
-	int err = ddio_ns_create(req->reactor->iop->ns, &ch->rec);
+	struct ddio_ns *ns = fs_ns(req);
+	struct ddio_inode inode;
+	int err = ddio_ns_walk(ns, x->path, &inode);
 
-	if (!err) {
-		change_commit(req);
-		return;
+	if (!err && x->flags & DDIO_NS_EXCL)
+		err = -EEXIST;
+	else if (!err)
+		err = regular(&inode);
+	else if (err == -ENOENT)
+		err = create_new(ns, x, &inode);
+	if (!err)
+		err = mark_data(ns, &inode);
+	if (!err)
+		return reply_record(req, &inode, false);
+	ddio_inode_free(&inode);
+	return err;
+}
+
+/* Numbers have run out, until the commit that is under way has brought new ones. */
+static int create_wait(struct server_request *req, const void *payload)
+{
+	void *copy = malloc(req->msg.length);
+
+	if (!copy) {
+		server_fail(req, DDIO_ST_NO_MEMORY, "no memory for a request");
+		return 0;
 	}
-	/* Identifiers have run out, until the commit that is under way has brought new ones. */
-	if (err == -EAGAIN && req->tries++ < CREATE_TRIES) {
-		req->commit.done = create_again;
-		ddio_ns_commit(req->reactor->iop->ns, &req->commit);
-		return;
+	memcpy(copy, payload, req->msg.length);
+	free(req->data);
+	req->data = copy;
+	req->commit.done = create_again;
+	ddio_ns_commit(fs_ns(req), &req->commit);
+	return 0;
+}
+
+static int create_run(struct server_request *req, const void *payload)
+{
+	struct ddio_msg_ns_create *x = malloc(sizeof(*x));
+	int err = x ? ddio_get_ns_create(payload, req->msg.length, x) : -ENOMEM;
+
+	if (err) {
+		free(x);
+		return server_fail_decode(req, err, "name, block size, layout, size or disks");
 	}
-	rec = ch->rec;
-	if (err == -EEXIST && !(ch->flags & DDIO_NS_EXCL))
-		create_found(req, rec.name);
-	else
-		fail_file(req, err, rec.name, 0);
-	ddio_file_record_free(&rec);
+	if (create_check(req, x)) {
+		err = create_try(req, x);
+		if (err == -EAGAIN)
+			create_wait(req, payload);
+		else if (err)
+			fail_file(req, err, x->path, 0);
+	}
+	ddio_file_record_free(&x->rec);
+	free(x);
+	return 0;
 }
 
 static void create_again(struct ddio_commit *commit, int err)
 {
 	struct server_request *req = commit->arg;
-	struct ns_change *ch = req->data;
 
-	if (!err) {
-		create_try(req);
-		return;
-	}
-	ddio_file_record_free(&ch->rec);
-	server_fail_errno(req, err, "committing the name space");
+	if (err)
+		server_fail_errno(req, err, "committing the name space");
+	else
+		create_run(req, req->data);
 }
 
 int server_op_ns_create(struct server_request *req, const void *payload)
 {
-	struct ddio_msg_ns_create x;
-	struct ns_change *ch;
-	int err = ddio_get_ns_create(payload, req->msg.length, &x);
-
-	if (err)
-		return server_fail_decode(req, err, "name, block size, layout, size or disks");
-	ch = create_check(req, &x.rec) ? change_new(req) : NULL;
-	if (!ch) {
-		ddio_file_record_free(&x.rec);
-		return 0;
-	}
-	ch->record = true;
-	ch->flags = x.flags;
-	ch->rec = x.rec;
-	create_try(req);
-	return 0;
+	return create_run(req, payload);
 }
 
 int server_op_ns_lookup(struct server_request *req, const void *payload)
 {
+	struct ddio_ns *ns = fs_ns(req);
 	struct ddio_msg_ns_name x;
-	struct ddio_file_record rec;
+	struct ddio_inode inode;
 	int err = ddio_get_ns_name(payload, req->msg.length, &x);
 
 	if (err)
 		return server_fail_decode(req, err, "name or number");
-	err = ddio_ns_lookup(req->reactor->iop->ns, x.name[0] ? x.name : NULL, x.id, &rec);
-	if (err) {
-		fail_file(req, err, x.name, x.id);
-		return 0;
+	err = x.path[0] ? ddio_ns_walk(ns, x.path, &inode) : ddio_ns_inode(ns, x.id, &inode);
+	if (!err && !inode.nlink)
+		err = -ENOENT;
+	if (!err)
+		err = regular(&inode);
+	if (!err)
+		err = mark_data(ns, &inode);
+	if (!err)
+		return reply_record(req, &inode, false);
+	ddio_inode_free(&inode);
+	return fail_file(req, err, x.path, x.id);
+}
+
+/* The removal of an orphan goes on. */
+static int remove_orphan(struct server_request *req, uint64_t id)
+{
+	struct ddio_inode inode;
+	int err = ddio_ns_inode(fs_ns(req), id, &inode);
+
+	if (!err && (inode.nlink || ddio_ns_in_use(fs_ns(req), id)))
+		err = -EBUSY;
+	if (!err)
+		err = regular(&inode);
+	if (!err)
+		return reply_record(req, &inode, true);
+	ddio_inode_free(&inode);
+	return fail_file(req, err, NULL, id);
+}
+
+/* A directory's record says nothing, but that there is nothing else to do. */
+static int reply_removed(struct server_request *req, struct ddio_inode *inode, bool dying)
+{
+	if (!ddio_inode_is(inode, S_IFREG)) {
+		free(inode->stripe.disks);
+		inode->stripe = (struct ddio_stripe){ .block = DDIO_MIN_BLOCK, .ndisks = 1 };
 	}
-	reply_record(req, &rec);
-	ddio_file_record_free(&rec);
-	return 0;
+	return reply_record(req, inode, dying);
+}
+
+static int remove_path(struct server_request *req, const char *path)
+{
+	struct ddio_msg_fs_name un = { .flags = 0 };
+	struct ddio_ns *ns = fs_ns(req);
+	struct ddio_ns_left left = { .any = false };
+	struct ddio_inode inode = { .ino = 0 };
+	int err = ddio_ns_walk_parent(ns, path, &un.parent, un.name);
+
+	if (!err)
+		err = ddio_ns_lookup(ns, un.parent, un.name, &inode);
+	if (!err) {
+		un.flags = ddio_inode_is(&inode, S_IFDIR) ? DDIO_FS_UNLINK_DIR : 0;
+		err = ddio_ns_unlink(ns, NULL, &un, &left);
+	}
+	ddio_file_record_free(&left.rec);
+	if (!err)
+		return reply_removed(req, &inode, left.any);
+	ddio_inode_free(&inode);
+	return fail_file(req, err, path, 0);
 }
 
 int server_op_ns_remove(struct server_request *req, const void *payload)
 {
 	struct ddio_msg_ns_name x;
-	struct ns_change *ch;
 	int err = ddio_get_ns_name(payload, req->msg.length, &x);
 
 	if (err)
 		return server_fail_decode(req, err, "name or number");
-	if (!x.name[0]) {
-		server_fail(req, DDIO_ST_INVALID, "NS_REMOVE names no file");
-		return 0;
-	}
-	ch = change_new(req);
-	if (!ch)
-		return 0;
-	err = ddio_ns_remove(req->reactor->iop->ns, x.name, &ch->rec);
-	if (err) {
-		fail_file(req, err, x.name, 0);
-		return 0;
-	}
-	ch->record = true;
-	change_commit(req);
-	return 0;
+	return x.path[0] ? remove_path(req, x.path) : remove_orphan(req, x.id);
 }
 
 int server_op_ns_remove_done(struct server_request *req, const void *payload)
@@ -220,35 +268,60 @@ int server_op_ns_remove_done(struct server_request *req, const void *payload)
 
 	if (err)
 		return server_fail_decode(req, err, "number or size");
-	if (!change_new(req))
-		return 0;
-	err = ddio_ns_remove_done(req->reactor->iop->ns, x.id);
+	err = ddio_ns_gone(fs_ns(req), x.id);
 	if (err)
-		fail_file(req, err, NULL, x.id);
-	else
-		change_commit(req);
+		return fail_file(req, err, NULL, x.id);
+	server_reply(req, NULL, 0);
 	return 0;
 }
 
-/* EXTEND is durable after the next sync, SET_SIZE when it is answered. */
+static int size_extend(struct ddio_ns *ns, const struct ddio_msg_ns_size *x,
+		       struct ddio_inode *inode)
+{
+	struct ddio_msg_fs_wrote wrote = { .ino = x->id,
+					   .end = x->size,
+					   .flags = DDIO_FS_WROTE_DATA };
+	int err = ddio_ns_inode(ns, x->id, inode);
+
+	if (err)
+		return err;
+	if (!inode->nlink)
+		return -ENOENT;
+	ddio_inode_free(inode);
+	return ddio_ns_wrote(ns, &wrote, inode);
+}
+
+static int size_set(struct ddio_ns *ns, const struct ddio_msg_ns_size *x, struct ddio_inode *inode)
+{
+	const struct ddio_msg_fs_setattr set = { .ino = x->id,
+						 .mask = DDIO_FS_SET_SIZE,
+						 .size = x->size };
+	int err = ddio_ns_inode(ns, x->id, inode);
+
+	if (err)
+		return err;
+	if (!inode->nlink)
+		return -ENOENT;
+	ddio_inode_free(inode);
+	return ddio_ns_setattr(ns, &set, inode);
+}
+
 int server_op_ns_size(struct server_request *req, const void *payload)
 {
-	bool exact = req->msg.opcode == DDIO_OP_NS_SET_SIZE;
 	struct ddio_msg_ns_size x;
+	struct ddio_inode inode;
 	int err = ddio_get_ns_size(payload, req->msg.length, &x);
 
 	if (err)
 		return server_fail_decode(req, err, "number or size");
-	if (!change_new(req))
-		return 0;
-	err = ddio_ns_set_size(req->reactor->iop->ns, x.id, x.size, exact);
-	if (err)
-		fail_file(req, err, NULL, x.id);
-	else if (exact)
-		change_commit(req);
+	if (req->msg.opcode == DDIO_OP_NS_SET_SIZE)
+		err = size_set(fs_ns(req), &x, &inode);
 	else
-		server_reply(req, NULL, 0);
-	return 0;
+		err = size_extend(fs_ns(req), &x, &inode);
+	ddio_inode_free(&inode);
+	if (err)
+		return fail_file(req, err, NULL, x.id);
+	return fs_reply_empty(req, 0, NULL);
 }
 
 /* As much of the listing as goes into a message. */
@@ -260,7 +333,7 @@ static void list_reply(struct server_request *req, struct ddio_msg_ns_listing *x
 		part.n /= 2;
 		part.more = 1;
 	}
-	SERVER_REPLY(req, ns_listing, &part);
+	FS_REPLY(req, ns_listing, &part, false);
 }
 
 int server_op_ns_list(struct server_request *req, const void *payload)
@@ -271,13 +344,13 @@ int server_op_ns_list(struct server_request *req, const void *payload)
 
 	if (err)
 		return server_fail_decode(req, err, "name or number of entries");
-	if (!x.max || x.max > DDIO_MAX_BATCH)
-		x.max = DDIO_MAX_BATCH;
-	err = ddio_ns_list(req->reactor->iop->ns, x.after, x.max, &out);
-	if (err) {
-		server_fail_errno(req, err, "listing the name space");
-		return 0;
-	}
+	if (x.flags & DDIO_NS_ALL)
+		err = ddio_ns_list_all(fs_ns(req), x.after_id, x.max, &out);
+	else
+		err = ddio_ns_list(fs_ns(req), x.dir, x.after, x.max, &out);
+	if (err)
+		return x.dir[0] ? fail_file(req, err, x.dir, 0)
+				: (server_fail_errno(req, err, "listing the name space"), 0);
 	list_reply(req, &out);
 	ddio_ns_listing_free(&out);
 	return 0;

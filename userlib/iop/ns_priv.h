@@ -1,111 +1,190 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the files of the name space share.  See Documentation/store.rst. */
+/* What the files of the name space share. */
 #ifndef DDIO_NS_PRIV_H
 #define DDIO_NS_PRIV_H
 
-#include "iop/lmdb_commit.h"
-#include "iop/lmdb_env.h"
-#include "iop/store.h"
+#include <sys/stat.h>
+#include "iop/kv.h"
+#include "iop/ns.h"
+#include "iop/u64map.h"
 
-enum { DDIO_NS_META, DDIO_NS_FILES, DDIO_NS_NAMES };
+enum {
+	DDIO_NS_META,
+	DDIO_NS_INODES,
+	DDIO_NS_NAMES,
+	DDIO_NS_ORDER,
+	DDIO_NS_XATTRS,
+	DDIO_NS_ORPHANS,
+	DDIO_NS_DONE,
+	DDIO_NS_MOUNTS,
+};
 
-#define DDIO_NS_MAP (16u << 20)
+#define DDIO_NS_MAP (64u << 20)
 #define DDIO_NS_META_KEY "ns"
 #define DDIO_NS_META_MAX 320
-#define DDIO_NS_VERSION 1
-#define DDIO_NS_RESERVE 4096 /* identifiers reserved at a time */
+#define DDIO_NS_VERSION 2
+#define DDIO_NS_RESERVE 65536 /* numbers reserved at a time */
+#define DDIO_NS_FIRST 16      /* number of the first inode that is made */
+#define DDIO_NS_COOKIE 3      /* of a directory's first entry: "." and ".." have 1 and 2 */
 #define DDIO_NS_KEY_LEN 8
-#define DDIO_NS_NAME_KEY_MAX (DDIO_MAX_NAME + 1 + 8)
-#define DDIO_NS_FILE_PREFIX 8 /* version and CRC in front of the record */
-
-/**
- * struct ddio_ns_entry - a file that has changed since it was last durable
- * @deleted: there is no such file any more
- * @dirty: changed since the last seal
- * @sealed: in the batch that is being committed
- */
-struct ddio_ns_entry {
-	struct ddio_file_record rec;
-	bool deleted, dirty, sealed;
-};
-
-/* Entries in an order of their own: they are few, since every request commits. */
-struct ddio_ns_index {
-	struct ddio_ns_entry **v;
-	size_t n, cap;
-};
-
-/**
- * struct ddio_ns_change - one file's records to be written
- * @value: NULL: to be deleted
- */
-struct ddio_ns_change {
-	uint64_t id;
-	char name[DDIO_MAX_NAME + 1];
-	uint8_t *value;
-	size_t len;
-};
+#define DDIO_NS_NAME_KEY_MAX (8 + DDIO_MAX_NAME)
+#define DDIO_NS_ORDER_KEY_LEN 16
+#define DDIO_NS_DONE_KEY_LEN (DDIO_GROUP_ID_LEN + 8)
+#define DDIO_NS_LINKS_MAX 65000u
+#define DDIO_NS_DEPTH_MAX 100000u /* a deeper directory is in a circle */
 
 /**
  * struct ddio_ns - the name space
- * @by_id, @by_name: entries that override the records
- * @next: identifier of the next file; @limit: durably reserved below
- * @changes, @reserve: the sealed batch
- * @ndirty: entries changed since the last seal
+ * @next: number of the next inode; @limit: reserved durably below; @reserving: and below this soon
+ * @count: inodes
+ * @opens: how many mounts have an inode open
+ * @mounts: struct ddio_ns_mount; @before: how many of an earlier start have not told yet
+ * @grace: until then orphans and locks wait for them
  */
 struct ddio_ns {
 	struct ddio_env *env;
-	struct ddio_lmdb db;
+	struct ddio_kv *kv;
 	char cluster[DDIO_MAX_NAME + 1];
-	struct ddio_ns_index by_id, by_name;
-	uint64_t next, limit;
-	size_t ndirty;
-	struct ddio_ns_change *changes;
-	size_t nchanges;
-	uint64_t reserve;
-	int seal_err;
-	struct ddio_committer committer;
+	uint32_t block, ndisks;
+	bool sync;
+	uint64_t timeout_ns;
+	uint64_t next, limit, reserving;
+	uint64_t count;
+	int64_t counting; /* by the change that is being made */
+	struct ddio_commit reserve;
+	bool reserve_active;
+	struct ddio_u64map opens;
+	struct ddio_list mounts;
+	uint32_t before;
+	uint64_t grace;
+	struct ddio_timer timer; /* of mounts that are away, and of the grace */
+	const struct ddio_ns_mount_ops *mount_ops;
+	void *mount_ctx;
 };
 
-/* ns_record.c: bytes.  A name's key is the name, a zero and the identifier. */
+/**
+ * struct ddio_ns_mount - one mount
+ * @conns: its connections
+ * @opens: the inodes that it has open
+ * @forgotten: results up to this number are
+ * @away: since when it has no connection
+ * @before: it is known from before the start and has not told yet
+ */
+struct ddio_ns_mount {
+	struct ddio_list link;
+	uint8_t id[DDIO_GROUP_ID_LEN];
+	uint32_t conns;
+	struct ddio_u64map opens;
+	uint64_t forgotten;
+	uint64_t away;
+	bool before, told, any_done;
+};
+
+/*
+ * ns_record.c: bytes.  The readers take any bytes: 0, -EUCLEAN or -ENOMEM.
+ */
 struct ddio_ns_meta {
 	uint64_t limit;
 	char cluster[DDIO_MAX_NAME + 1];
 };
+/* A name's record, and (with the name) that of the order. */
+struct ddio_ns_entry {
+	uint64_t ino;
+	uint32_t type; /* bits of the mode */
+	uint64_t cookie;
+	char name[DDIO_MAX_NAME + 1];
+};
+/* What a request that must not be done twice gave. */
+struct ddio_ns_result {
+	uint64_t a, b;
+};
 void ddio_ns_key(uint8_t key[DDIO_NS_KEY_LEN], uint64_t id);
-size_t ddio_ns_name_key(uint8_t key[DDIO_NS_NAME_KEY_MAX], const char *name, uint64_t id);
-/* Return: 0 or -EUCLEAN. */
-int ddio_ns_name_get(const void *key, size_t key_len, char name[DDIO_MAX_NAME + 1], uint64_t *id);
-/* Allocates. Return: 0, -ENOMEM or -EINVAL for what cannot be encoded. */
-int ddio_ns_file_put(const struct ddio_file_record *rec, uint8_t **value, size_t *len);
-/* Return: 0 (then ddio_file_record_free()), -EUCLEAN or -ENOMEM. */
-int ddio_ns_file_get(const void *key, size_t key_len, const void *value, size_t len,
-		     struct ddio_file_record *rec);
+bool ddio_ns_key_get(const void *key, size_t len, uint64_t *id);
+size_t ddio_ns_name_key(uint8_t key[DDIO_NS_NAME_KEY_MAX], uint64_t id, const char *name);
+/* Also of extended attributes. */
+int ddio_ns_name_key_get(const void *key, size_t len, uint64_t *id, char name[DDIO_MAX_NAME + 1]);
+void ddio_ns_order_key(uint8_t key[DDIO_NS_ORDER_KEY_LEN], uint64_t dir, uint64_t cookie);
+bool ddio_ns_order_key_get(const void *key, size_t len, uint64_t *dir, uint64_t *cookie);
+void ddio_ns_done_key(uint8_t key[DDIO_NS_DONE_KEY_LEN], const uint8_t *mount, uint64_t seq);
+
+/* Into @buf (NULL: only the length), -EMSGSIZE if @cap is too small. */
+ssize_t ddio_ns_inode_put(void *buf, size_t cap, const struct ddio_inode *inode);
+int ddio_ns_inode_get(uint64_t ino, const void *value, size_t len, struct ddio_inode *inode);
+/* @key: of the record; @name: with the name in it, as in the order. */
+#define DDIO_NS_ENTRY_MAX (28 + 2 + DDIO_MAX_NAME)
+size_t ddio_ns_entry_put(uint8_t buf[DDIO_NS_ENTRY_MAX], const void *key, size_t key_len,
+			 const struct ddio_ns_entry *e, bool name);
+int ddio_ns_entry_get(const void *key, size_t key_len, const void *value, size_t len, bool name,
+		      struct ddio_ns_entry *e);
+/* A value of bytes: version and CRC around it.  In @buf of @len + 8 bytes. */
+#define DDIO_NS_BYTES_EXTRA 8
+void ddio_ns_bytes_put(uint8_t *buf, const void *key, size_t key_len, const void *data, size_t len);
+int ddio_ns_bytes_get(const void *key, size_t key_len, const void *value, size_t len,
+		      const uint8_t **data, size_t *data_len);
 size_t ddio_ns_meta_put(uint8_t value[DDIO_NS_META_MAX], const struct ddio_ns_meta *meta);
 int ddio_ns_meta_get(const void *value, size_t len, struct ddio_ns_meta *meta);
 
-/* ns_overlay.c */
-int ddio_file_record_copy(struct ddio_file_record *to, const struct ddio_file_record *from);
-struct ddio_ns_entry *ddio_ns_entry_find(const struct ddio_ns *ns, uint64_t id);
-/* Index in by_name of the first entry at or behind (@name, @id). */
-size_t ddio_ns_entry_at(const struct ddio_ns *ns, const char *name, uint64_t id);
-/* The entry of a file, made from @rec (copied) if there is none yet. */
-struct ddio_ns_entry *ddio_ns_entry_make(struct ddio_ns *ns, const struct ddio_file_record *rec);
-void ddio_ns_entry_dirty(struct ddio_ns *ns, struct ddio_ns_entry *entry);
-/* Forgets entries that are durable as they are. */
-void ddio_ns_overlay_clean(struct ddio_ns *ns);
-void ddio_ns_overlay_fini(struct ddio_ns *ns);
+/* ns.c */
+int ddio_ns_take_id(struct ddio_ns *ns, uint64_t *ino);
+/*
+ * A change of the name space.  @again: it was made before, with this result.  After an error of
+ * begin there is no end.  The end records the result and gives @ret back, or what went wrong then.
+ */
+int ddio_ns_begin(struct ddio_ns *ns, const struct ddio_ns_who *who, struct ddio_ns_result *result,
+		  bool *again);
+int ddio_ns_end(struct ddio_ns *ns, const struct ddio_ns_who *who,
+		const struct ddio_ns_result *result, int ret);
 
-/* ns_commit.c */
-extern const struct ddio_committer_ops ddio_ns_committer_ops;
-/* The records of one file; MDB_* */
-int ddio_ns_write_file(struct ddio_ns *ns, MDB_txn *txn, const struct ddio_ns_change *change);
-int ddio_ns_write_meta(struct ddio_ns *ns, MDB_txn *txn, uint64_t limit);
+/* ns_inode.c: within a change, but for load. */
+int ddio_ns_load(struct ddio_ns *ns, uint64_t ino, struct ddio_inode *inode);
+/* -ENOTDIR; -ENOENT if it has been removed. */
+int ddio_ns_load_dir(struct ddio_ns *ns, uint64_t ino, struct ddio_inode *inode);
+int ddio_ns_store(struct ddio_ns *ns, const struct ddio_inode *inode);
+int ddio_ns_delete(struct ddio_ns *ns, const struct ddio_inode *inode);
+struct timespec ddio_ns_now(struct ddio_ns *ns);
+/* Attributes changed; with data, too (modification). */
+void ddio_ns_touch(struct ddio_ns *ns, struct ddio_inode *inode, bool data);
+int ddio_stripe_copy(struct ddio_stripe *to, const struct ddio_stripe *from);
 
-/* ns_read.c: on the reactor, overlay and records together. */
-/* -ENOENT; *rec is the caller's to free.  @dying: wanted dying, not living. */
-int ddio_ns_find_name(struct ddio_ns *ns, const char *name, bool dying,
-		      struct ddio_file_record *rec);
-int ddio_ns_find_id(struct ddio_ns *ns, uint64_t id, struct ddio_file_record *rec);
+/* ns_dir.c */
+bool ddio_ns_is_dot(const char *name);
+/* -ENOENT. */
+int ddio_ns_find(struct ddio_ns *ns, uint64_t dir, const char *name, struct ddio_ns_entry *e);
+/* In @dir with the next cookie, or (@e->cookie not 0) in place of one; @dir is to be stored. */
+int ddio_ns_enter(struct ddio_ns *ns, struct ddio_inode *dir, const char *name,
+		  struct ddio_ns_entry *e);
+int ddio_ns_leave(struct ddio_ns *ns, struct ddio_inode *dir, const char *name, uint64_t cookie);
+
+/* ns_remove.c */
+/* One name less; without the last one it goes, or waits: *left says. */
+int ddio_ns_unname(struct ddio_ns *ns, struct ddio_inode *inode, struct ddio_ns_left *left);
+/* What unname() said, told again. */
+int ddio_ns_left_again(struct ddio_ns *ns, uint64_t ino, struct ddio_ns_left *left);
+/* Nobody has it open any more. */
+int ddio_ns_closed(struct ddio_ns *ns, uint64_t ino, struct ddio_ns_left *left);
+
+/* ns_xattr.c */
+int ddio_ns_xattr_read(struct ddio_ns *ns, uint64_t ino, const char *name, uint8_t **value,
+		       uint32_t *len);
+int ddio_ns_xattr_write(struct ddio_ns *ns, uint64_t ino, const char *name, const void *value,
+			uint32_t len);
+int ddio_ns_xattrs_drop(struct ddio_ns *ns, uint64_t ino);
+
+/* ns_stripe.c: "ddio.stripe", "ddio.layout", "ddio.disks" */
+bool ddio_ns_stripe_is(const char *name);
+/* Return: bytes in @text, or -errno. */
+int ddio_ns_stripe_get(struct ddio_ns *ns, const struct ddio_inode *inode, const char *name,
+		       char **text);
+int ddio_ns_stripe_set(struct ddio_ns *ns, struct ddio_inode *inode, const char *name,
+		       const char *text, size_t len);
+int ddio_ns_stripe_unset(struct ddio_inode *inode, const char *name);
+/* Of a new regular file in @dir. */
+int ddio_ns_stripe_new(struct ddio_ns *ns, const struct ddio_inode *dir,
+		       struct ddio_stripe *stripe);
+
+/* ns_mount.c */
+bool ddio_ns_is_open(const struct ddio_ns *ns, uint64_t ino);
+int ddio_ns_mounts_load(struct ddio_ns *ns);
+void ddio_ns_mounts_free(struct ddio_ns *ns);
 
 #endif /* DDIO_NS_PRIV_H */

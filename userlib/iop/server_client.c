@@ -52,8 +52,11 @@ static void client_gone(struct server_client *sc)
 	ddio_list_del(&sc->c.link);
 	if (served)
 		clients_count(sc->c.reactor, sc, -1);
-	ddio_list_for_each_entry_safe(req, tmp, &sc->requests, link)
+	ddio_list_for_each_entry_safe(req, tmp, &sc->requests, link) {
 		server_request_orphan(req);
+		server_fs_request_lost(req);
+	}
+	server_fs_client_gone(sc);
 	ddio_conn_close(sc->c.conn, false);
 	if (incoming)
 		server_request_end(incoming);

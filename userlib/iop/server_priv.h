@@ -14,7 +14,9 @@
 #ifndef DDIO_SERVER_PRIV_H
 #define DDIO_SERVER_PRIV_H
 
+#include "iop/fs_lock.h"
 #include "iop/iop.h"
+#include "iop/ns.h"
 
 /* A connection with more than this being served is not read from until half is done. */
 #define SERVER_CLIENT_REQUESTS 128u
@@ -56,6 +58,7 @@ enum server_client_state {
  * @requests: struct server_request
  * @incoming: request whose bulk is being received
  * @bytes: buffers of its requests
+ * @mount: whose it is, or NULL
  * @post: to another reactor, or of its end
  * @why: of ddio_client_end()
  */
@@ -66,6 +69,7 @@ struct server_client {
 	struct ddio_list requests;
 	struct server_request *incoming;
 	uint64_t bytes;
+	struct ddio_ns_mount *mount;
 	bool paused;
 	bool posted;
 	struct ddio_post post;
@@ -83,6 +87,7 @@ struct server_client {
  * @tries: how often something was begun that others can undo
  * @first, @count: blocks that are to be quiet (object_ops_quiet.c), @discarded: and were forgotten by
  *	the cache once; @step: what comes next
+ * @lock_wait: it waits for a lock, and does not count for its client until it has it
  * @data: the handler's, freed with the request
  */
 struct server_request {
@@ -109,6 +114,7 @@ struct server_request {
 	struct ddio_commit commit;
 	struct ddio_cache_flush flush;
 	struct ddio_cache_io io;
+	struct ddio_lock_wait *lock_wait;
 	void *data;
 };
 
@@ -172,6 +178,7 @@ struct server_where {
 /**
  * struct server - a node
  * @where: by disk number
+ * @locks: of mounts; reactor 0's
  * @running: reactors that have not stopped
  * @began_ns: on reactor 0's clock
  */
@@ -180,6 +187,7 @@ struct server {
 	struct ddio_listener *listener;
 	struct server_reactor *per;
 	struct server_where *where;
+	struct ddio_locks locks;
 	uint32_t running;
 	uint64_t began_ns;
 	bool repair;
@@ -278,6 +286,40 @@ int server_op_ns_remove(struct server_request *req, const void *payload);
 int server_op_ns_remove_done(struct server_request *req, const void *payload);
 int server_op_ns_size(struct server_request *req, const void *payload);
 int server_op_ns_list(struct server_request *req, const void *payload);
+int server_op_fs_attach(struct server_request *req, const void *payload);
+int server_op_fs_detach(struct server_request *req, const void *payload);
+int server_op_fs_lookup(struct server_request *req, const void *payload);
+int server_op_fs_getattr(struct server_request *req, const void *payload);
+int server_op_fs_setattr(struct server_request *req, const void *payload);
+int server_op_fs_make(struct server_request *req, const void *payload);
+int server_op_fs_link(struct server_request *req, const void *payload);
+int server_op_fs_unlink(struct server_request *req, const void *payload);
+int server_op_fs_rename(struct server_request *req, const void *payload);
+int server_op_fs_readlink(struct server_request *req, const void *payload);
+int server_op_fs_readdir(struct server_request *req, const void *payload);
+int server_op_fs_getxattr(struct server_request *req, const void *payload);
+int server_op_fs_setxattr(struct server_request *req, const void *payload);
+int server_op_fs_listxattr(struct server_request *req, const void *payload);
+int server_op_fs_removexattr(struct server_request *req, const void *payload);
+int server_op_fs_open(struct server_request *req, const void *payload);
+int server_op_fs_release(struct server_request *req, const void *payload);
+int server_op_fs_wrote(struct server_request *req, const void *payload);
+int server_op_fs_append(struct server_request *req, const void *payload);
+int server_op_fs_alloc(struct server_request *req, const void *payload);
+int server_op_fs_sync(struct server_request *req, const void *payload);
+int server_op_fs_space(struct server_request *req, const void *payload);
+int server_op_fs_orphans(struct server_request *req, const void *payload);
+int server_op_fs_gone(struct server_request *req, const void *payload);
+int server_op_fs_lock_test(struct server_request *req, const void *payload);
+int server_op_fs_lock_set(struct server_request *req, const void *payload);
+int server_op_fs_lock_cancel(struct server_request *req, const void *payload);
+int server_op_fs_unlock_owner(struct server_request *req, const void *payload);
+/* fs_ops_lock.c: of a node, a request whose client is gone, a connection that ends. */
+void server_fs_begin(struct server *server);
+void server_fs_end(struct server *server);
+void server_fs_request_lost(struct server_request *req);
+void server_fs_client_gone(struct server_client *sc);
+void server_fs_stop(struct server *server);
 int server_op_obj_read(struct server_request *req, const void *payload);
 /* The whole request has come; server_obj_write_bulk() has seen its fixed record. */
 int server_op_obj_write(struct server_request *req, const void *payload);

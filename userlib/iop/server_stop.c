@@ -192,6 +192,8 @@ static void stop_begin(void *arg)
 
 	sr->reactor->stopping = true;
 	server_opening_close(sr->reactor);
+	if (!sr->reactor->index)
+		server_fs_stop(sr->server);
 	ddio_coll_stop(sr->reactor, DDIO_ST_SHUTDOWN);
 	stop_enter(sr, SERVER_ENDING);
 	stop_step(sr);

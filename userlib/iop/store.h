@@ -121,30 +121,4 @@ uint32_t ddio_store_list(struct ddio_store *store, uint64_t after, uint64_t *ids
  */
 int ddio_store_check(struct ddio_store *store, bool repair, struct ddio_msg_fsck *result);
 
-/*
- * The name space of the cluster, on the node that serves it.
- */
-struct ddio_ns;
-
-int ddio_ns_open(struct ddio_env *env, const char *dir, const char *cluster, bool sync,
-		 struct ddio_ns **ns, char *err, size_t err_len);
-/* Commit last and wait for it: creating files may begin a commit on its own. */
-void ddio_ns_close(struct ddio_ns *ns);
-/* Fills id, seed (if 0) and times of @rec.  An identifier is never given out twice, crash or not.
- * Return: 0, -EEXIST (then *rec is not changed), -EINVAL (name), -EAGAIN (identifiers are just being
- * reserved), -ENOMEM. */
-int ddio_ns_create(struct ddio_ns *ns, struct ddio_file_record *rec);
-/* Copies: ddio_file_record_free().  Dying files are -ENOENT. @name NULL: by @id. */
-int ddio_ns_lookup(struct ddio_ns *ns, const char *name, uint64_t id, struct ddio_file_record *rec);
-/* Marks as dying (or finds it dying); make it durable with ddio_ns_commit() before answering. */
-int ddio_ns_remove(struct ddio_ns *ns, const char *name, struct ddio_file_record *rec);
-int ddio_ns_remove_done(struct ddio_ns *ns, uint64_t id);
-/* @exact false: size = max(size, given). */
-int ddio_ns_set_size(struct ddio_ns *ns, uint64_t id, uint64_t size, bool exact);
-/* Includes dying files (dying = 1); ascending names. */
-int ddio_ns_list(struct ddio_ns *ns, const char *after, uint32_t max,
-		 struct ddio_msg_ns_listing *out);
-void ddio_ns_commit(struct ddio_ns *ns, struct ddio_commit *commit);
-int ddio_ns_check(struct ddio_ns *ns, bool repair, struct ddio_msg_fsck *result);
-
 #endif /* DDIO_STORE_H */

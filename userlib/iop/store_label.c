@@ -110,7 +110,7 @@ static int recs_begin(MDB_txn *txn, void *arg)
 	struct ddio_store *store = arg;
 	int i, ret = 0;
 
-	for (i = 0; i < DDIO_LMDB_DBS && !ret; i++)
+	for (i = 0; i < store->db.ndbs && !ret; i++)
 		ret = mdb_drop(txn, store->db.dbi[i], 0);
 	if (!ret)
 		ret = ddio_store_put_label(store, txn, DDIO_LABEL_NEW);

@@ -172,7 +172,10 @@ ssize_t ddio_put_ns_create(void *buf, size_t cap, const struct ddio_msg_ns_creat
 	struct ddio_wr w = ddio_wr_begin(buf, cap);
 
 	ddio_wr_u32(&w, x->flags);
-	ddio_wr_u32(&w, 0);
+	ddio_wr_u32(&w, x->mode);
+	ddio_wr_u32(&w, x->uid);
+	ddio_wr_u32(&w, x->gid);
+	ddio_wr_str(&w, x->path, sizeof(x->path));
 	ddio_wr_record(&w, &x->rec);
 	return ddio_wr_end(&w);
 }
@@ -184,10 +187,14 @@ int ddio_get_ns_create(const void *buf, size_t len, struct ddio_msg_ns_create *x
 	int err;
 
 	x->flags = ddio_rd_u32(&r);
-	ddio_rd_reserved(&r);
+	x->mode = ddio_rd_u32(&r);
+	x->uid = ddio_rd_u32(&r);
+	x->gid = ddio_rd_u32(&r);
+	ddio_rd_str(&r, x->path, sizeof(x->path));
 	ddio_rd_check(&r, !(x->flags & ~DDIO_NS_EXCL), -EPROTO);
+	ddio_rd_check(&r, x->path[0] && !(x->mode & ~0777u), -EINVAL);
 	rd_record_any(&r, &x->rec);
-	ddio_rd_check(&r, rec->name[0] != '\0' && !rec->ref.id && !rec->dying, -EINVAL);
+	ddio_rd_check(&r, !rec->name[0] && !rec->ref.id && !rec->dying, -EINVAL);
 	ddio_rd_check(&r, !rec->ctime_ns && !rec->mtime_ns, -EINVAL);
 	err = ddio_rd_end(&r);
 	if (err)
@@ -200,7 +207,7 @@ ssize_t ddio_put_ns_name(void *buf, size_t cap, const struct ddio_msg_ns_name *x
 	struct ddio_wr w = ddio_wr_begin(buf, cap);
 
 	ddio_wr_u64(&w, x->id);
-	ddio_wr_str(&w, x->name, sizeof(x->name));
+	ddio_wr_str(&w, x->path, sizeof(x->path));
 	return ddio_wr_end(&w);
 }
 
@@ -209,8 +216,8 @@ int ddio_get_ns_name(const void *buf, size_t len, struct ddio_msg_ns_name *x)
 	struct ddio_rd r = ddio_rd_begin(buf, len);
 
 	x->id = ddio_rd_u64(&r);
-	ddio_rd_str(&r, x->name, sizeof(x->name));
-	ddio_rd_check(&r, x->id || x->name[0], -EINVAL);
+	ddio_rd_str(&r, x->path, sizeof(x->path));
+	ddio_rd_check(&r, x->id || x->path[0], -EINVAL);
 	return ddio_rd_end(&r);
 }
 
@@ -239,7 +246,9 @@ ssize_t ddio_put_ns_list(void *buf, size_t cap, const struct ddio_msg_ns_list *x
 	struct ddio_wr w = ddio_wr_begin(buf, cap);
 
 	ddio_wr_u32(&w, x->max);
-	ddio_wr_u32(&w, 0);
+	ddio_wr_u32(&w, x->flags);
+	ddio_wr_u64(&w, x->after_id);
+	ddio_wr_str(&w, x->dir, sizeof(x->dir));
 	ddio_wr_str(&w, x->after, sizeof(x->after));
 	return ddio_wr_end(&w);
 }
@@ -249,8 +258,11 @@ int ddio_get_ns_list(const void *buf, size_t len, struct ddio_msg_ns_list *x)
 	struct ddio_rd r = ddio_rd_begin(buf, len);
 
 	x->max = ddio_rd_u32(&r);
-	ddio_rd_reserved(&r);
+	x->flags = ddio_rd_u32(&r);
+	x->after_id = ddio_rd_u64(&r);
+	ddio_rd_str(&r, x->dir, sizeof(x->dir));
 	ddio_rd_str(&r, x->after, sizeof(x->after));
+	ddio_rd_check(&r, !(x->flags & ~DDIO_NS_ALL), -EPROTO);
 	ddio_rd_check(&r, x->max > 0, -EINVAL);
 	ddio_rd_check(&r, x->max <= DDIO_MAX_BATCH, -EMSGSIZE);
 	return ddio_rd_end(&r);

@@ -138,15 +138,19 @@ struct ddio_file_record {
 
 void ddio_file_record_free(struct ddio_file_record *rec);
 
+/* Names are paths from the root; those who make something say whose it is. */
 struct ddio_msg_ns_create {
-	uint32_t flags;		     /* DDIO_NS_EXCL */
-	struct ddio_file_record rec; /* id 0, times 0; seed 0 lets the server choose */
+	uint32_t flags; /* DDIO_NS_EXCL */
+	uint32_t mode;	/* permissions */
+	uint32_t uid, gid;
+	struct ddio_file_record rec; /* id 0, times 0, no name; seed 0 lets the server choose */
+	char path[DDIO_MAX_PATH + 1];
 };
 #define DDIO_NS_EXCL 0x1u
 
-struct ddio_msg_ns_name { /* LOOKUP (name, or id if the name is empty), REMOVE */
+struct ddio_msg_ns_name { /* LOOKUP; REMOVE (by id: an orphan).  The id counts if the path is empty */
 	uint64_t id;
-	char name[DDIO_MAX_NAME + 1];
+	char path[DDIO_MAX_PATH + 1];
 };
 
 struct ddio_msg_ns_size { /* EXTEND, SET_SIZE, REMOVE_DONE (size unused) */
@@ -154,10 +158,14 @@ struct ddio_msg_ns_size { /* EXTEND, SET_SIZE, REMOVE_DONE (size unused) */
 	uint64_t size;
 };
 
-struct ddio_msg_ns_list { /* request: names after this one, at most max */
+struct ddio_msg_ns_list { /* request: those behind @after, at most max */
 	uint32_t max;
+	uint32_t flags; /* DDIO_NS_ALL */
+	uint64_t after_id;
+	char dir[DDIO_MAX_PATH + 1];
 	char after[DDIO_MAX_NAME + 1];
 };
+#define DDIO_NS_ALL 0x1u /* every file by number (@after_id), dying ones too, without names */
 
 struct ddio_msg_ns_listing { /* reply */
 	uint32_t n, more;

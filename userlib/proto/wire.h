@@ -166,6 +166,7 @@ enum ddio_status {
 
 /* Limits, checked before anything is allocated. */
 #define DDIO_MAX_NAME 255
+#define DDIO_MAX_PATH 4095	    /* of names as libddio has them */
 #define DDIO_MAX_DISKS 65536u	    /* in a stripe */
 #define DDIO_MAX_MEMBERS (1u << 20) /* of a group */
 #define DDIO_MIN_BLOCK 512u

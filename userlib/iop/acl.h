@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Access control lists as the value of an extended attribute, in the kernel's form: a version u32,
+ * then entries of tag u16, permissions u16, id u32; little-endian.  Pure, but for the last two.
+ */
+#ifndef DDIO_ACL_H
+#define DDIO_ACL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define DDIO_ACL_ACCESS "system.posix_acl_access"
+#define DDIO_ACL_DEFAULT "system.posix_acl_default"
+#define DDIO_ACL_MAX 1024 /* entries */
+
+enum {
+	DDIO_ACL_USER_OBJ = 0x01,
+	DDIO_ACL_USER = 0x02,
+	DDIO_ACL_GROUP_OBJ = 0x04,
+	DDIO_ACL_GROUP = 0x08,
+	DDIO_ACL_MASK = 0x10,
+	DDIO_ACL_OTHER = 0x20,
+};
+
+/**
+ * struct ddio_acl - a list: the owner, users, the group, groups, a mask if there is a user or group,
+ * others; users and groups in the order of their ids
+ */
+struct ddio_acl {
+	uint32_t n;
+	struct ddio_acl_entry {
+		uint16_t tag, perm;
+		uint32_t id;
+	} e[];
+};
+
+/* *acl: free(); NULL for a list without entries.  Return: 0, -EINVAL, -EOPNOTSUPP, -ENOMEM. */
+int ddio_acl_get(const void *value, size_t len, struct ddio_acl **acl);
+size_t ddio_acl_len(const struct ddio_acl *acl);
+void ddio_acl_put(const struct ddio_acl *acl, uint8_t *value);
+/* The permissions of @mode as the list has them.  Return: does the mode say all of it? */
+bool ddio_acl_to_mode(const struct ddio_acl *acl, uint32_t *mode);
+/* The list after chmod(2). */
+void ddio_acl_chmod(struct ddio_acl *acl, uint32_t mode);
+/* Of what is made with @mode in a directory with this default list: both become less.  Return: is
+ * the list needed besides the mode? */
+bool ddio_acl_inherit(struct ddio_acl *acl, uint32_t *mode);
+
+struct ddio_ns;
+struct ddio_inode;
+/* ns_acl.c, within a change: the inode's mode has been set; its list follows. */
+int ddio_ns_acl_chmod(struct ddio_ns *ns, struct ddio_inode *inode);
+/* What is made in @dir: permissions, and lists.  @inode is not stored yet. */
+int ddio_ns_acl_inherit(struct ddio_ns *ns, const struct ddio_inode *dir, uint32_t umask,
+			struct ddio_inode *inode);
+/* An attribute that is a list is being set (@len 0: removed).  @store: the value is to be kept. */
+int ddio_ns_acl_set(struct ddio_inode *inode, const char *name, const void *value, size_t len,
+		    bool kill_sgid, bool *store);
+
+#endif /* DDIO_ACL_H */

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Locks of fcntl(2) and flock(2) across mounts.  Knows nothing of messages: whoever waits is told by a
+ * function.  The two kinds do not see each other.
+ */
+#ifndef DDIO_FS_LOCK_H
+#define DDIO_FS_LOCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/list.h"
+#include "iop/u64map.h"
+#include "proto/proto.h"
+
+/**
+ * struct ddio_lock - a lock that is held or wanted
+ * @mount, @owner: together whose it is
+ * @type: enum ddio_fs_lock_type
+ * @end: the last byte
+ */
+struct ddio_lock {
+	struct ddio_list link;
+	const void *mount;
+	uint64_t owner;
+	uint64_t start, end;
+	uint32_t pid;
+	uint32_t type;
+	bool flock;
+};
+
+/**
+ * struct ddio_lock_wait - one that cannot be had yet; the caller owns the memory
+ * @id: by which @want.mount cancels it
+ * @once: only until what is settled is known, then it is had or refused
+ * @done: 0, -EAGAIN (@once), -EINTR (cancelled), or what the locks were stopped with; it is not
+ *	waiting any more then
+ */
+struct ddio_lock_wait {
+	struct ddio_list link; /* struct ddio_locks.waits */
+	struct ddio_lock want;
+	uint64_t ino, id;
+	uint32_t seen;
+	bool once;
+	void (*done)(struct ddio_lock_wait *wait, int err);
+	void *arg;
+};
+
+/**
+ * struct ddio_locks - all locks
+ * @files: struct ddio_lock_file by inode
+ * @waits: in the order in which they came
+ * @nwaits: how many those are
+ * @seen: number of the last search for a circle
+ * @held: until it is false again new locks wait, those told again do not
+ */
+struct ddio_locks {
+	struct ddio_u64map files;
+	struct ddio_list waits;
+	uint32_t nwaits;
+	uint32_t seen;
+	bool held;
+};
+
+void ddio_locks_init(struct ddio_locks *locks);
+/* Nobody may wait any more. */
+void ddio_locks_free(struct ddio_locks *locks);
+/* One that stands in the way of @want, or NULL. */
+const struct ddio_lock *ddio_locks_test(const struct ddio_locks *locks, uint64_t ino,
+					const struct ddio_lock *want);
+/**
+ * ddio_locks_set - take, change or give back a lock
+ * @again: it was had before
+ * @wait: with @want's inode, id, once and done set: if it cannot be had it waits, else NULL
+ * Return: 0, -EAGAIN, -EDEADLK, -ENOLCK, or -EINPROGRESS: @wait is waiting.
+ */
+int ddio_locks_set(struct ddio_locks *locks, uint64_t ino, const struct ddio_lock *want, bool again,
+		   struct ddio_lock_wait *wait);
+/* Return: was there one? */
+bool ddio_locks_cancel(struct ddio_locks *locks, const void *mount, uint64_t id);
+/* No done() is called. */
+void ddio_locks_forget(struct ddio_locks *locks, struct ddio_lock_wait *wait);
+/* The locks of fcntl(2) of an owner. */
+void ddio_locks_drop_owner(struct ddio_locks *locks, uint64_t ino, const void *mount,
+			   uint64_t owner);
+/* All of a mount; those of it that wait are told @err. */
+void ddio_locks_drop_mount(struct ddio_locks *locks, const void *mount, int err);
+/* Everybody who waits is told @err. */
+void ddio_locks_stop(struct ddio_locks *locks, int err);
+/* New locks do not wait any more. */
+void ddio_locks_settle(struct ddio_locks *locks);
+
+#endif /* DDIO_FS_LOCK_H */
