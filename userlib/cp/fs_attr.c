@@ -132,7 +132,7 @@ static void attr_alloc(struct attr_job *aj)
 	}
 }
 
-static void attr_take(struct fsc_ask *ask, const struct ddio_reply *reply)
+static void attr_answered(struct fsc_ask *ask, const struct ddio_reply *reply)
 {
 	struct attr_job *aj = ddio_container_of(ask, struct attr_job, ask);
 	struct ddio_msg_fs_attr x;
@@ -161,7 +161,7 @@ static void attr_ask(struct fsc_job *job)
 
 	fsc_ask_init(&aj->ask, &job->fs->reactor[0], DDIO_OP_FS_GETATTR, aj->payload, (size_t)len,
 		     attr_got);
-	aj->ask.take = attr_take;
+	aj->ask.take = attr_answered;
 	fsc_ask(&aj->ask);
 }
 

@@ -202,7 +202,7 @@ void ddio_fs_lock_test(struct ddio_fs_file *file, const struct ddio_fs_lock *loc
 		fsc_job_post(&lj->job, &file->fs->reactor[0], test_run);
 }
 
-static void set_done(struct fsc_ask *ask)
+static void lock_set_done(struct fsc_ask *ask)
 {
 	struct lock_job *lj = lock_of(ask);
 	struct ddio_fs_reply reply = { 0 };
@@ -215,7 +215,7 @@ static void set_done(struct fsc_ask *ask)
 	lock_end(lj, &reply);
 }
 
-static void set_run(struct fsc_job *job)
+static void lock_run(struct fsc_job *job)
 {
 	struct lock_job *lj = ddio_container_of(job, struct lock_job, job);
 
@@ -225,7 +225,7 @@ static void set_run(struct fsc_job *job)
 	}
 	if (lj->msg.flags & DDIO_FS_LOCK_WAIT)
 		ddio_list_add(&lj->waiting, &job->fs->names.waiters);
-	lock_send(lj, DDIO_OP_FS_LOCK_SET, set_done);
+	lock_send(lj, DDIO_OP_FS_LOCK_SET, lock_set_done);
 }
 
 void ddio_fs_lock_set(struct ddio_fs_file *file, const struct ddio_fs_lock *lock, bool wait,
@@ -242,7 +242,7 @@ void ddio_fs_lock_set(struct ddio_fs_file *file, const struct ddio_fs_lock *lock
 	lj->msg.id = number;
 	if (wait && lj->msg.type != DDIO_FS_LOCK_NONE)
 		lj->msg.flags |= DDIO_FS_LOCK_WAIT;
-	fsc_job_post(&lj->job, &file->fs->reactor[0], set_run);
+	fsc_job_post(&lj->job, &file->fs->reactor[0], lock_run);
 }
 
 static void cancel_nobody(void *arg, const struct ddio_fs_reply *reply)
