@@ -90,6 +90,12 @@ install: all
 	install -d $(DESTDIR)$(PREFIX)/include/ddio
 	install -m 755 $(O)/ddio $(DESTDIR)$(PREFIX)/bin/
 	install -m 755 $(O)/ddiod $(DESTDIR)$(PREFIX)/sbin/
+	install -m 755 $(O)/ddiofs $(DESTDIR)$(PREFIX)/sbin/
+	install -d $(DESTDIR)$(MOUNT_DIR) $(DESTDIR)$(PREFIX)/lib/systemd/system
+	ln -sf $(PREFIX)/sbin/ddiofs $(DESTDIR)$(MOUNT_DIR)/mount.ddio
+	ln -sf $(PREFIX)/sbin/ddiofs $(DESTDIR)$(MOUNT_DIR)/mount.fuse.ddio
+	for u in tools/systemd/*.service.in; do n=$${u##*/}; sed 's|@PREFIX@|$(PREFIX)|' $$u \
+		> $(DESTDIR)$(PREFIX)/lib/systemd/system/$${n%.in}; done
 	install -m 755 $(O)/libddio.so.$(VERSION) $(DESTDIR)$(PREFIX)/lib/
 	ln -sf libddio.so.$(VERSION) $(DESTDIR)$(PREFIX)/lib/$(LIB_SONAME)
 	ln -sf $(LIB_SONAME) $(DESTDIR)$(PREFIX)/lib/libddio.so
@@ -100,6 +106,7 @@ install: all
 	for m in Documentation/man/*.[1-8]; do \
 		s=$${m##*.}; install -d $(DESTDIR)$(PREFIX)/share/man/man$$s; \
 		install -m 644 $$m $(DESTDIR)$(PREFIX)/share/man/man$$s/; done
+	ln -sf ddiofs.8 $(DESTDIR)$(PREFIX)/share/man/man8/mount.ddio.8
 	install -d $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 	$(O)/ddio completion bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/ddio
 

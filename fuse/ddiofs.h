@@ -10,6 +10,7 @@
  *	loop.c	   takes requests; buffers of writes; what libfuse does not negotiate
  *	request.c  what is between a request and its answer
  *	attrs.c, names.c, dirs.c, files.c, data.c, locks.c	   the operations
+ *	owners.c   who holds locks by a handle
  *	seen.c	   which state of a file the kernel's pages are of
  *	drop.c	   dropping pages, which may have to wait
  */
@@ -55,6 +56,7 @@ struct mount {
  * @special: the state of mount.special at which the file was known to have no setuid bit; UINT_MAX:
  *	it may have one
  * @stale_atime: reading has to change the time of access
+ * @owner: of fcntl(2)'s locks that were set by this handle, see owners.c; under @lock
  */
 struct handle {
 	struct ddio_fs_file *file;
@@ -63,6 +65,9 @@ struct handle {
 	bool direct;
 	atomic_uint special;
 	atomic_bool stale_atime;
+	pthread_mutex_t lock;
+	uint64_t *owner;
+	unsigned int nowners;
 };
 
 /**
@@ -173,6 +178,12 @@ void op_getlk(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, struct 
 void op_setlk(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, struct flock *lock,
 	      int sleep);
 void op_flock(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, int op);
+
+/* owners.c */
+int owners_add(struct handle *h, uint64_t owner);
+void owners_remove(struct handle *h, uint64_t owner);
+/* One of those who are left, and removes it; false: nobody. */
+bool owners_take(struct handle *h, uint64_t *owner);
 
 /* seen.c */
 struct seen *seen_new(void);

@@ -17,6 +17,7 @@ static struct handle *handle_new(const struct mount *m, int flags)
 	if (!h)
 		return NULL;
 	h->flags = flags;
+	pthread_mutex_init(&h->lock, NULL);
 	/*
 	 * Where an append goes is known only when it has gone there, so it cannot go through the
 	 * kernel's pages: except if there is one mount only.
@@ -24,6 +25,13 @@ static struct handle *handle_new(const struct mount *m, int flags)
 	h->direct = m->o->cache == CACHE_NONE ||
 		    (m->o->cache == CACHE_AUTO && flags & O_APPEND && flags & O_ACCMODE);
 	return h;
+}
+
+static void handle_free(struct handle *h)
+{
+	pthread_mutex_destroy(&h->lock);
+	free(h->owner);
+	free(h);
 }
 
 /* Flags as the name space is to have them. */
@@ -103,7 +111,7 @@ static void open_replied(struct request *r, int err)
 		return;
 	}
 	ddio_fs_file_close(h->file, abandon_done, r);
-	free(h);
+	handle_free(h);
 }
 
 static void open_reply(struct request *r)
@@ -125,7 +133,7 @@ static void open_killed(void *arg, const struct ddio_fs_reply *reply)
 
 static void open_failed(struct request *r, int err)
 {
-	free(r->h);
+	handle_free(r->h);
 	request_end(r, err);
 }
 
@@ -238,16 +246,22 @@ void op_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 		return;
 	r->h = handle_of(fi);
 	r->owner = fi->lock_owner;
+	owners_remove(r->h, r->owner);
 	ddio_fs_flush(r->h->file, flush_done, r);
 }
 
 static void release_unlocked(void *arg, const struct ddio_fs_reply *reply)
 {
 	struct request *r = arg;
+	uint64_t owner;
 
 	(void)reply;
+	if (owners_take(r->h, &owner)) {
+		ddio_fs_unlock_owner(r->h->file, owner, release_unlocked, r);
+		return;
+	}
 	ddio_fs_file_close(r->h->file, request_done, r);
-	free(r->h);
+	handle_free(r->h);
 }
 
 void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
@@ -264,8 +278,7 @@ void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 		ddio_fs_lock_set(r->h->file, &none, false, NULL, release_unlocked, r);
 		return;
 	}
-	ddio_fs_file_close(r->h->file, request_done, r);
-	free(r->h);
+	release_unlocked(r, NULL);
 }
 
 void op_fsync(fuse_req_t req, fuse_ino_t ino, int datasync, struct fuse_file_info *fi)

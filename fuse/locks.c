@@ -167,6 +167,10 @@ void op_setlk(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, struct 
 {
 	struct ddio_fs_lock l = lock_of(req, fi, lock);
 
+	if (l.type != F_UNLCK && owners_add(handle_of(fi), l.owner)) {
+		fuse_reply_err(req, ENOMEM);
+		return;
+	}
 	lock_set(req, ino, fi, &l, sleep);
 }
 

@@ -11,7 +11,7 @@ FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 UNIT_BIN := $(UNIT_SRC:%.c=$(O)/%)
 PERF_BIN := $(PERF_SRC:%.c=$(O)/%)
 EXAMPLE_BIN := $(EXAMPLE_SRC:%.c=$(O)/%)
-HELPER_BIN := $(HELPER_SRC:%.c=$(O)/%)
+HELPER_BIN := $(HELPER_SRC:%.c=$(O)/%) $(O)/tests/posix/posix
 
 .PHONY: check check-build unit-bins perf-bins helper-bins example-bins fuzz-bins
 
@@ -24,13 +24,18 @@ $(UNIT_BIN): $(O)/%: $(O)/%.o $(O)/libddio-all.a
 	$(call say,LD,$@)
 	$(Q)$(CC) $(SAN) -o $@ $^ -lcunit $(LIBS)
 
-$(PERF_BIN) $(HELPER_BIN): $(O)/%: $(O)/%.o $(O)/libddio-all.a
+$(PERF_BIN) $(HELPER_SRC:%.c=$(O)/%): $(O)/%: $(O)/%.o $(O)/libddio-all.a
 	$(call say,LD,$@)
 	$(Q)$(CC) $(SAN) -o $@ $^ $(LIBS)
 
 $(O)/tests/unit/test_ionode: $(O)/tools/ionode.o
 $(O)/tests/perf/bench_kmod: LIBS += -luring
 $(O)/tests/helpers/lu_lapack: LIBS += -llapacke
+
+# The POSIX tests know nothing of the project.
+$(O)/tests/posix/posix: $(patsubst %.c,$(O)/%.o,$(sort $(wildcard tests/posix/*.c)))
+	$(call say,LD,$@)
+	$(Q)$(CC) $(SAN) -o $@ $^
 
 # Examples see what a user sees: the public headers and the shared library.
 $(EXAMPLE_BIN): $(O)/%: %.c $(O)/libddio.so.$(VERSION)

@@ -13,6 +13,8 @@ struct ddio_session;
 /* Each returns an exit code. argv[0] is the command's name. */
 int ddio_cmd_start(int argc, char **argv);
 int ddio_cmd_stop(int argc, char **argv);
+int ddio_cmd_mount(int argc, char **argv);
+int ddio_cmd_umount(int argc, char **argv);
 int ddio_cmd_status(int argc, char **argv);
 int ddio_cmd_import(int argc, char **argv);
 int ddio_cmd_export(int argc, char **argv);
@@ -28,10 +30,10 @@ int ddio_cmd_matrix(int argc, char **argv);
 int ddio_cmd_disk_model(int argc, char **argv);
 
 /* Their tables, for help and completion. */
-extern const struct opt_cmd ddio_opts_start, ddio_opts_stop, ddio_opts_status, ddio_opts_import,
-	ddio_opts_export, ddio_opts_ls, ddio_opts_stat, ddio_opts_layout, ddio_opts_rm,
-	ddio_opts_fsck, ddio_opts_bench, ddio_opts_sim, ddio_opts_lu, ddio_opts_matrix,
-	ddio_opts_disk_model;
+extern const struct opt_cmd ddio_opts_start, ddio_opts_stop, ddio_opts_mount, ddio_opts_umount,
+	ddio_opts_status, ddio_opts_import, ddio_opts_export, ddio_opts_ls, ddio_opts_stat,
+	ddio_opts_layout, ddio_opts_rm, ddio_opts_fsck, ddio_opts_bench, ddio_opts_sim,
+	ddio_opts_lu, ddio_opts_matrix, ddio_opts_disk_model;
 
 /* "ddio bench: text: strerror(-err)" on standard error; returns EXIT_FAILED. */
 int cmd_fail(const char *command, int err, const char *fmt, ...)

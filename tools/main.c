@@ -27,6 +27,8 @@ static const struct {
 } commands[] = {
 	{ &ddio_opts_start, ddio_cmd_start },
 	{ &ddio_opts_stop, ddio_cmd_stop },
+	{ &ddio_opts_mount, ddio_cmd_mount },
+	{ &ddio_opts_umount, ddio_cmd_umount },
 	{ &ddio_opts_status, ddio_cmd_status },
 	{ &ddio_opts_import, ddio_cmd_import },
 	{ &ddio_opts_export, ddio_cmd_export },

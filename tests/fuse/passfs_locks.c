@@ -41,11 +41,33 @@ static void hold(struct ddio_fs *fs, uint64_t ino, const struct ddio_fs_lock *l)
 	fs->held = n;
 }
 
+/* Those of the same owner and type that meet or touch become one. */
+static void join(struct ddio_fs *fs, uint64_t ino, struct ddio_fs_lock *l)
+{
+	struct lock **at = &fs->held, *h;
+
+	while ((h = *at)) {
+		if (h->ino != ino || h->l.owner != l->owner || h->l.type != l->type ||
+		    h->l.flock != l->flock || (l->end != UINT64_MAX && h->l.start > l->end + 1) ||
+		    (h->l.end != UINT64_MAX && l->start > h->l.end + 1)) {
+			at = &h->next;
+			continue;
+		}
+		*at = h->next;
+		if (h->l.start < l->start)
+			l->start = h->l.start;
+		if (h->l.end > l->end)
+			l->end = h->l.end;
+		free(h);
+		at = &fs->held;
+	}
+}
+
 /* Takes the range away from what the owner holds, then gives it the new type. */
 static void put(struct ddio_fs *fs, uint64_t ino, const struct ddio_fs_lock *l)
 {
 	struct lock **at = &fs->held, *h;
-	struct ddio_fs_lock rest;
+	struct ddio_fs_lock rest, whole = *l;
 
 	while ((h = *at)) {
 		if (h->ino != ino || h->l.owner != l->owner || !meets(&h->l, l)) {
@@ -69,8 +91,10 @@ static void put(struct ddio_fs *fs, uint64_t ino, const struct ddio_fs_lock *l)
 		}
 		free(h);
 	}
-	if (l->type != F_UNLCK)
-		hold(fs, ino, l);
+	if (l->type == F_UNLCK)
+		return;
+	join(fs, ino, &whole);
+	hold(fs, ino, &whole);
 }
 
 static void retry(struct ddio_fs *fs)

@@ -92,7 +92,7 @@ const struct px_case px_cases_open[] = {
 	PX("replaced and still read",
 	   "create f 644 old; create g 644 new; open #0 f r; rename g f; read #0 9 old; stat #0 nlink=0"),
 	PX("removed directory that is open",
-	   "mkdir d; open #0 d r,dir; rmdir d; stat #0 type=dir nlink=0"),
+	   "mkdir d; open #0 d r,dir; rmdir d; ENOENT stat d; ENOENT open #1 d r; close #0; mkdir d; list d"),
 	PX("create in a removed directory",
 	   "mkdir d; chdir d; rmdir ../d; ENOENT create f; ENOENT mkdir x; ENOENT symlink a b"),
 	PX("list of a removed directory", "mkdir d; chdir d; rmdir ../d; ENOENT stat x"),

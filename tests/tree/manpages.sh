@@ -29,6 +29,17 @@ for c in $($ddio completion options); do
 	grep -q "ddio-$c" Documentation/man/ddio.1 || bad "ddio.1 does not name ddio-$c"
 done
 compare Documentation/man/ddiod.8 "$(build/ddiod --help | grep -oE -- '--[a-z][a-z-]*')"
+compare Documentation/man/ddiofs.8 "$(build/ddiofs --help | grep -oE -- '--[a-z][a-z-]*')"
+# What follows -o: each stands alone in a list of .It Cm, or in a list with commas.
+have=$(sed -n '/^.Sh OPTIONS OF THE MOUNT/,/^.Sh SIGNALS/s/^\.It Cm //p' Documentation/man/ddiofs.8 |
+	sed 's/ Ns = Ns Cm .*//; s/Ns = Ns Ar [A-Z]*//g; s/ Cm / /g; s/[ ,][ ,]*/\n/g' |
+	sed '/^$/d' | grep -vE '^(none|always)$' | sort -u)
+want=$(build/ddiofs --list-options | sort -u)
+# "auto" is a mode of the cache, too.
+if [ "$have" = "$want" ]; then passed=$((passed + 1)); else
+	bad "ddiofs.8: differs from the table of options:"
+	diff <(echo "$want") <(echo "$have") | grep '^[<>]'
+fi
 for page in Documentation/man/*.[1-8]; do
 	out=$(mandoc -T lint -W warning "$page" 2>&1 | grep -vE 'unusual Xr|referenced manual not found|STYLE')
 	if [ -z "$out" ]; then passed=$((passed + 1)); else bad "$out"; fi
