@@ -127,7 +127,7 @@ static void wait_start(struct request *r, struct ddio_fs_file *file, const struc
 {
 	struct wait *w = calloc(1, sizeof(*w));
 	struct ddio_fs *fs = r->m->fs;
-	uint64_t id;
+	uint64_t id = 0;
 
 	if (!w) {
 		request_end(r, -ENOMEM);

@@ -55,7 +55,7 @@ all_tests() {
 		echo "sim/$(basename "$t" .sh)|$t"
 	done
 	for t in tests/cluster/*.sh; do
-		case $t in */lib.sh) continue ;; esac
+		case $t in */lib.sh | */lib_*.sh) continue ;; esac
 		[ -e "$t" ] && echo "cluster/$(basename "$t" .sh)|$t"
 	done
 }

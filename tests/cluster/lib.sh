@@ -20,6 +20,8 @@ passed=0 failed=0 skipped=0
 finish() {
 	local rc=$?
 	trap - EXIT
+	# Of lib_mount.sh: what is mounted below comes off first.
+	declare -F mounts_end >/dev/null && mounts_end
 	for c in "$dir"/*/ddio.conf; do
 		[ -e "$c" ] && "$ddio" stop --dir "$(dirname "$c")" >/dev/null 2>&1
 	done
@@ -27,7 +29,7 @@ finish() {
 		grep -aE -A12 'ERROR: (Address|Leak|Thread)Sanitizer|runtime error:' "$dir"/*/*.log "$dir"/*.log | head -60
 		not_ok "a sanitizer reported"
 	fi
-	[ -n "${KEEP:-}" ] || rm -rf "$dir"
+	[ -n "${KEEP:-}" ] || rm -rf --one-file-system "$dir"
 	echo "$passed passed, $failed failed, $skipped skipped"
 	[ "$rc" -eq 0 ] && [ "$failed" -eq 0 ] && [ "$((passed + skipped))" -gt 0 ]
 	exit

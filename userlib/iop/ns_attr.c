@@ -71,6 +71,13 @@ static int set_all(struct ddio_ns *ns, const struct ddio_msg_fs_setattr *x,
 	return ret ? ret : ddio_ns_store(ns, inode);
 }
 
+/* Neither the status nor what is in the file has changed. */
+static int set_atime(struct ddio_ns *ns, struct ddio_inode *inode)
+{
+	inode->atime = ddio_ns_now(ns);
+	return ddio_ns_store(ns, inode);
+}
+
 int ddio_ns_setattr(struct ddio_ns *ns, const struct ddio_msg_fs_setattr *x,
 		    struct ddio_inode *inode)
 {
@@ -81,7 +88,10 @@ int ddio_ns_setattr(struct ddio_ns *ns, const struct ddio_msg_fs_setattr *x,
 	if (ret || !x->mask)
 		return ret;
 	ret = ddio_ns_begin(ns, NULL, &result, &again);
-	return ret ? ret : ddio_ns_end(ns, NULL, &result, set_all(ns, x, inode));
+	if (ret)
+		return ret;
+	ret = x->mask == DDIO_FS_SET_ATIME_READ ? set_atime(ns, inode) : set_all(ns, x, inode);
+	return ddio_ns_end(ns, NULL, &result, ret);
 }
 
 static int grow(struct ddio_ns *ns, const struct ddio_msg_fs_wrote *x, struct ddio_inode *inode)

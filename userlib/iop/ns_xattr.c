@@ -23,6 +23,9 @@ static int name_check(const char *name)
 	if (is_acl(name) || ddio_ns_stripe_is(name) || begins(name, "user.") ||
 	    begins(name, "trusted.") || begins(name, "security."))
 		return 0;
+	/* A name space of names, and no name. */
+	if (!strcmp(name, "user.") || !strcmp(name, "trusted.") || !strcmp(name, "security."))
+		return -EINVAL;
 	return -EOPNOTSUPP;
 }
 

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# What the tests of mounts share.  Sourced.
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+mounts=()
+
+if [ ! -e /dev/fuse ] || [ "$(id -u)" != 0 ]; then
+	echo "skipped: mounts need /dev/fuse, and root"
+	trap - EXIT
+	rm -rf "$dir"
+	exit 77
+fi
+chmod 711 "$dir"
+
+is_mounted() {
+	grep -q " $1 fuse.ddio " /proc/self/mounts
+}
+# soon COMMAND...: within 20 seconds
+soon() {
+	local n
+	for ((n = 0; n < 200; n++)); do
+		"$@" && return 0
+		sleep 0.1
+	done
+	return 1
+}
+# mount_at NAME [OPTIONS]: at $dir/NAME, of $DDIO_CONF; its process is ${pid[NAME]}
+declare -A pid
+mount_at() {
+	mkdir -p "$dir/$1"
+	"$build/ddiofs" -f -o "${2:-defaults}" "$DDIO_CONF" "$dir/$1" >>"$dir/$1.mount.log" 2>&1 &
+	pid[$1]=$!
+	mounts+=("$1")
+	soon is_mounted "$dir/$1" || {
+		cat "$dir/$1.mount.log"
+		return 1
+	}
+}
+# Ends a mount in order; its process has to end well.
+unmount() {
+	timeout 30 umount "$dir/$1" || return 1
+	wait "${pid[$1]}"
+}
+# Called by lib.sh at the end: nothing stays mounted, whatever went wrong.
+mounts_end() {
+	local m
+	for m in $(awk -v d="$dir/" 'index($2, d) == 1 { print $2 }' /proc/self/mounts); do
+		umount "$m" 2>/dev/null || umount -l "$m"
+	done
+	for m in ${mounts[@]+"${mounts[@]}"}; do
+		soon_gone "${pid[$m]}" || kill -9 "${pid[$m]}" 2>/dev/null
+	done
+}
+soon_gone() {
+	local n
+	for ((n = 0; n < 100; n++)); do
+		kill -0 "$1" 2>/dev/null || return 0
+		sleep 0.1
+	done
+	return 1
+}
+# start_node CLUSTER NODE: one that was killed
+start_node() {
+	"$build/ddiod" --conf "$dir/$1/ddio.conf" --node "$2" --pid-file "$dir/$1/$2.pid" \
+		--log-file "$dir/$1/$2.log"
+}
+kill_node() {
+	kill -9 "$(cat "$dir/$1/$2.pid")"
+	soon_gone "$(cat "$dir/$1/$2.pid")"
+}

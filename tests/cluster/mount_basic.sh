@@ -1,0 +1,148 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# timeout: 300
+# Mounting and unmounting in every way, options, errors; one file by the mount and by the library.
+. "$(dirname "$0")/lib_mount.sh"
+fs=$build/ddiofs
+check "start" start_cluster c --iops 2 --engine mem --disk-size 256M --cache 32M --timeout-ms 4000
+mkdir "$dir/m" "$dir/m2"
+
+# In the background: there when the command returns.
+check "mount" timeout 20 "$fs" "$DDIO_CONF" "$dir/m"
+check "it is there" is_mounted "$dir/m"
+check "write" bash -c "echo hello >$dir/m/a && mkdir -p $dir/m/sub/dir && echo below >$dir/m/sub/dir/b"
+check "read" grep -q hello "$dir/m/a"
+check "umount" timeout 20 umount "$dir/m"
+check "it is gone" eval '! is_mounted "$dir/m"'
+check "mount again" timeout 20 "$fs" "$DDIO_CONF" "$dir/m"
+check "what was written is there" grep -q hello "$dir/m/a"
+
+# Sources.
+check "a directory of the cluster" timeout 20 "$fs" -o "conf=$DDIO_CONF" "io0:/sub/dir" "$dir/m2"
+check "its files" grep -q below "$dir/m2/b"
+check "its parent is outside" test "$(stat -c %i "$dir/m2/..")" = "$(stat -c %i "$dir")"
+check "umount" umount "$dir/m2"
+fails "a directory that is not there" "No such file" timeout 20 "$fs" -o "conf=$DDIO_CONF" io0:/no "$dir/m2"
+fails "a file" "Not a directory" timeout 20 "$fs" -o "conf=$DDIO_CONF" io0:/a "$dir/m2"
+
+# As mount(8) calls it.
+ln -s "$fs" "$dir/mount.ddio"
+check "mount.ddio" timeout 20 "$dir/mount.ddio" io0:/ "$dir/m2" -n -s -v -o "rw,conf=$DDIO_CONF,_netdev,noauto,user,x-systemd.automount"
+check "it is there" is_mounted "$dir/m2"
+check "umount" umount "$dir/m2"
+check "fake" timeout 20 "$dir/mount.ddio" io0:/ "$dir/m2" -f -o "conf=$DDIO_CONF"
+check "mounts nothing" eval '! is_mounted "$dir/m2"'
+cat >"$dir/by_fstab" <<-EOF
+	mkdir -p $dir/up $dir/wk
+	mount -t tmpfs none $dir/up && mkdir $dir/up/u $dir/up/w && ln -s $fs $dir/up/u/mount.ddio &&
+	mount -t overlay overlay -o lowerdir=/usr/sbin,upperdir=$dir/up/u,workdir=$dir/up/w /usr/sbin || exit 77
+	echo "io0:/ $dir/m2 ddio defaults,_netdev,conf=$DDIO_CONF 0 0" >$dir/fstab
+	timeout 20 mount -T $dir/fstab $dir/m2 && grep -q hello $dir/m2/a && findmnt -n -t fuse.ddio $dir/m2 &&
+		timeout 20 umount $dir/m2
+EOF
+unshare -m bash "$dir/by_fstab" >"$dir/said" 2>&1
+case $? in
+0) ok "a line of fstab" ;;
+77) skipped=$((skipped + 1)) ;;
+*) not_ok "a line of fstab: $(cat "$dir/said")" ;;
+esac
+
+# Options.
+check "ro" timeout 20 "$fs" -o ro "$DDIO_CONF" "$dir/m2"
+fails "... refuses to write" "Read-only" touch "$dir/m2/x"
+check "... and reads" grep -q hello "$dir/m2/a"
+check "umount" umount "$dir/m2"
+check "uid, gid" timeout 20 "$fs" -o uid=10001,gid=10002 "$DDIO_CONF" "$dir/m2"
+check "... are shown" test "$(stat -c %u:%g "$dir/m2/a")" = 10001:10002
+fails "... and cannot be changed" "not permitted" chown 5 "$dir/m2/a"
+check "umount" umount "$dir/m2"
+check "nosuid,nodev,noexec" timeout 20 "$fs" -o nosuid,nodev,noexec "$DDIO_CONF" "$dir/m2"
+check "... are the kernel's" grep -q "$dir/m2 fuse.ddio [^ ]*nosuid,nodev,noexec" /proc/self/mounts
+check "umount" umount "$dir/m2"
+fails "unknown option" 'unknown option "foo"' "$fs" -o foo "$DDIO_CONF" "$dir/m2"
+fails "option without its value" "needs a value" "$fs" -o timeout "$DDIO_CONF" "$dir/m2"
+fails "option with a value it has not" "takes no value" "$fs" -o ro=1 "$DDIO_CONF" "$dir/m2"
+fails "wrong value" 'does not take "often"' "$fs" -o cache=often "$DDIO_CONF" "$dir/m2"
+fails "wrong number" 'does not take "-1"' "$fs" -o uid=-1 "$DDIO_CONF" "$dir/m2"
+fails "no source" "SOURCE and DIR" "$fs" "$dir/m2"
+fails "a source that is none" "neither" "$fs" foo "$dir/m2"
+fails "no configuration" "no/such" timeout 20 "$fs" "$dir/no/such.conf" "$dir/m2"
+fails "no directory" "No such file" "$fs" "$DDIO_CONF" "$dir/no"
+fails "a file" "no directory" "$fs" "$DDIO_CONF" "$DDIO_CONF"
+
+# By the mount and by the library.
+head -c 3000001 /dev/urandom >"$dir/random"
+check "ddio import" "$ddio" import "$dir/random" imported
+check "... is in the mount" cmp "$dir/random" "$dir/m/imported"
+check "cp to the mount" cp "$dir/random" "$dir/m/copied"
+check "ddio export" "$ddio" export copied "$dir/exported"
+check "... is what was copied" cmp "$dir/random" "$dir/exported"
+check "in a directory" cp "$dir/random" "$dir/m/sub/dir/c"
+check "ddio export of it" "$ddio" export sub/dir/c "$dir/exported2"
+check "... is what was copied" cmp "$dir/random" "$dir/exported2"
+check "ddio layout" "$ddio" layout copied
+check "ddio rm" "$ddio" rm imported
+sleep 1.1
+fails "... is gone from the mount" "No such file" cat "$dir/m/imported"
+check "setfattr of the stripe" setfattr -n ddio.stripe -v 65536 "$dir/m/sub"
+touch "$dir/m/sub/striped"
+check "new files have it" grep -qx 65536 <(getfattr -n ddio.stripe --only-values "$dir/m/sub/striped"; echo)
+check "... as their block" test "$(stat -c %o "$dir/m/sub/striped")" = 65536
+check "umount" umount "$dir/m"
+
+# Signals, busy mounts.
+check "mount" mount_at m
+exec 9>"$dir/m/busy"
+echo written >&9
+fails "umount of a busy mount" "busy" umount "$dir/m"
+kill "${pid[m]}"
+check "SIGTERM ends it" wait "${pid[m]}"
+check "... and frees the directory" eval '! is_mounted "$dir/m"'
+exec 9>&- 2>/dev/null
+check "mount" mount_at m cache=always
+exec 9>"$dir/m/busy2"
+echo "written late" >&9
+kill "${pid[m]}"
+check "SIGTERM ends one that caches all" wait "${pid[m]}"
+exec 9>&-
+check "mount" mount_at m
+check "what was written is there" grep -q "written" "$dir/m/busy"
+check "what was cached is there" grep -q "written late" "$dir/m/busy2"
+kill -9 "${pid[m]}"
+wait "${pid[m]}" 2>/dev/null
+fails "a mount that was killed" "not connected" ls "$dir/m"
+fails "... is told of by the next" "umount it first" "$fs" "$DDIO_CONF" "$dir/m"
+check "... and goes" umount "$dir/m"
+check "mount" mount_at m
+check "all is there" grep -q hello "$dir/m/a"
+
+# ddio mount, as root and as somebody.
+check "ddio umount" "$ddio" umount "$dir/m"
+check "... ends the process" wait "${pid[m]}"
+check "ddio mount" timeout 20 "$ddio" mount "$dir/new"
+check "... makes the directory" grep -q hello "$dir/new/a"
+check "ddio umount" "$ddio" umount "$dir/new"
+fails "ddio umount of what is none" "no mount of ddio" "$ddio" umount "$dir/new"
+as="setpriv --reuid=10001 --regid=10001 --clear-groups"
+if [ -u "$(command -v fusermount3)" ] && $as test -x "$fs" 2>/dev/null; then
+	mkdir "$dir/user" && chown 10001:10001 "$dir/user"
+	cat >"$dir/by_user" <<-EOF
+		cd $dir/user && export DDIO_CONF=$dir/user/u/ddio.conf
+		$ddio start --dir u --iops 2 --engine mem --disk-size 64M >/dev/null || exit 1
+		timeout 20 $ddio mount && echo mine >ddio-mnt/f && grep -q mine ddio-mnt/f &&
+			test "\$(stat -c %u ddio-mnt/f)" = 10001 && timeout 20 $ddio umount
+		rc=\$?
+		$ddio stop --dir u >/dev/null
+		exit \$rc
+	EOF
+	check "by somebody who is not root" $as bash "$dir/by_user"
+else
+	skipped=$((skipped + 1))
+fi
+
+# While the mount lasts.
+check "mount" mount_at m
+check "the nodes stop and start" eval 'stop_cluster c && start_node c io0 && start_node c io1'
+check "the mount goes on" timeout 20 ls "$dir/m"
+check "unmount" unmount m
+check "fsck" "$ddio" fsck

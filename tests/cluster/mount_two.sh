@@ -1,0 +1,106 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# timeout: 300
+# Two mounts of one cluster: what each sees of the other, and a checker of histories of both.
+. "$(dirname "$0")/lib_mount.sh"
+seed=${DDIO_SEED:-$RANDOM}
+echo "seed $seed"
+check "start" start_cluster c --iops 3 --engine mem --disk-size 256M --block-size 32K --cache 32M
+check "mount" mount_at a
+check "mount" mount_at b
+
+round() {
+	local i
+	for ((i = 0; i < 50; i++)); do
+		head -c $((RANDOM + 1)) /dev/urandom >"$dir/$1/f" || return 1
+		cmp "$dir/$1/f" "$dir/$2/f" || return 1
+	done
+}
+check "closed by one, opened by the other" round a b
+check "the other way" round b a
+growing() {
+	local i
+	: >"$dir/a/g"
+	for ((i = 1; i <= 50; i++)); do
+		echo "line $i" >>"$dir/a/g"
+		[ "$(wc -l <"$dir/b/g")" = $i ] || return 1
+		[ "$(tail -1 "$dir/b/g")" = "line $i" ] || return 1
+	done
+}
+check "what grows" growing
+names() {
+	local i
+	for ((i = 0; i < 30; i++)); do
+		mkdir "$dir/a/d$i" && echo x >"$dir/a/d$i/f" && mv "$dir/a/d$i" "$dir/a/e$i" || return 1
+	done
+	sleep 1.1
+	[ "$(cat "$dir"/b/e*/f | wc -l)" = 30 ] && ! ls -d "$dir"/b/d* 2>/dev/null && rm -r "$dir"/b/e*
+}
+check "names, after a second" names
+both_append() {
+	local i
+	: >"$dir/a/log"
+	for i in a b; do
+		(for ((n = 0; n < 200; n++)); do echo "$i $n" >>"$dir/$i/log"; done) &
+	done
+	wait %% 2>/dev/null
+	wait $(jobs -p | tail -2) 2>/dev/null
+	[ "$(grep -c '^a ' "$dir/a/log")" = 200 ] && [ "$(grep -c '^b ' "$dir/a/log")" = 200 ] &&
+		[ "$(wc -l <"$dir/b/log")" = 400 ] && grep '^a ' "$dir/b/log" | sort -c -k2n
+}
+check "both append" both_append
+# Regions that share blocks: nothing of either is lost.
+both_write() {
+	local i
+	truncate -s 4M "$dir/a/r"
+	for i in a b; do
+		(
+			c=$i
+			exec 8<>"$dir/$i/r"
+			for ((n = 0; n < 100; n++)); do
+				head -c 20000 /dev/zero | tr '\0' $c |
+					dd of="$dir/$i/r" bs=20000 seek=$((n * 2 + ($(printf %d "'$i") - 97))) conv=notrunc status=none
+			done
+		) &
+	done
+	wait $(jobs -p | tail -2) 2>/dev/null
+	cp "$dir/b/r" "$dir/r.b"
+	for ((n = 0; n < 200; n++)); do
+		c=$([ $((n % 2)) = 0 ] && echo a || echo b)
+		[ -z "$(dd if="$dir/r.b" bs=20000 skip=$n count=1 status=none | tr -d $c)" ] || return 1
+	done
+}
+check "both write regions of one file" both_write
+unlinked() {
+	echo kept >"$dir/a/u"
+	exec 8<"$dir/a/u"
+	rm "$dir/b/u"
+	sleep 1.1
+	[ "$(cat <&8)" = kept ] && ! test -e "$dir/a/u"
+	local rc=$?
+	exec 8<&-
+	return $rc
+}
+check "removed by one, open by the other" unlinked
+replaced() {
+	echo old >"$dir/a/v"
+	exec 8<"$dir/a/v"
+	echo new >"$dir/b/w" && mv "$dir/b/w" "$dir/b/v"
+	[ "$(cat <&8)" = old ] && sleep 1.1 && [ "$(cat "$dir/a/v")" = new ]
+	local rc=$?
+	exec 8<&-
+	return $rc
+}
+check "replaced by one, open by the other" replaced
+check "histories under locks" timeout 120 "$helpers/histories" --seed "$seed" --seconds 15 --locks "$dir/a" "$dir/b"
+check "unmount" unmount a
+check "unmount" unmount b
+check "mount" mount_at a cache=none
+check "mount" mount_at b cache=none
+check "histories without locks" timeout 120 "$helpers/histories" --seed "$seed" --seconds 15 "$dir/a" "$dir/b"
+check "histories under locks" timeout 120 "$helpers/histories" --seed "$seed" --seconds 10 --locks "$dir/a" "$dir/b"
+kill -9 "${pid[b]}"
+wait "${pid[b]}" 2>/dev/null
+check "one is killed, the other goes on" timeout 20 bash -c "echo on >$dir/a/on && grep -q on $dir/a/on"
+check "unmount" unmount a
+check "fsck" "$ddio" fsck
