@@ -11,7 +11,7 @@ FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 UNIT_BIN := $(UNIT_SRC:%.c=$(O)/%)
 PERF_BIN := $(PERF_SRC:%.c=$(O)/%)
 EXAMPLE_BIN := $(EXAMPLE_SRC:%.c=$(O)/%)
-HELPER_BIN := $(HELPER_SRC:%.c=$(O)/%) $(O)/tests/posix/posix
+HELPER_BIN := $(HELPER_SRC:%.c=$(O)/%) $(O)/tests/posix/posix $(O)/tests/fuse/passfs
 
 .PHONY: check check-build unit-bins perf-bins helper-bins example-bins fuzz-bins
 

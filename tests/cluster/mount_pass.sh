@@ -1,0 +1,36 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# timeout: 600
+# The POSIX cases on a file system of the kernel, which is right by definition, and on the mount's program over a directory
+# of that: what is between the kernel and the library, without a cluster.
+. "$(dirname "$0")/lib_mount.sh"
+posix=$build/tests/posix/posix
+
+# cases "what" DIR [arguments]; what the directory's file system has not is no failure of ours
+cases() {
+	local what=$1 out n
+	shift
+	out=$(timeout 300 "$posix" "$@" 2>&1)
+	n=$(tail -1 <<<"$out")
+	read -r p _ f _ <<<"$n"
+	grep -a '^FAILED' <<<"$out" >"$dir/failed"
+	cat "$dir/failed"
+	echo "$what: $n"
+	check "$what: ran" [ "${p:-0}" -gt 800 ]
+	passed=$((passed + ${p:-0})) failed=$((failed + ${f:-0}))
+}
+case $(stat -f -c %T "$dir") in
+ext2/ext3 | xfs | btrfs) ;;
+*)
+	echo "skipped: the reference is ext4, xfs or btrfs; here is $(stat -f -c %T "$dir")"
+	exit 77
+	;;
+esac
+mkdir -m 777 "$dir/reference" "$dir/source" "$dir/m"
+cases "the kernel's" "$dir/reference"
+"$build/tests/fuse/passfs" -f "$dir/source" "$dir/m" >"$dir/m.mount.log" 2>&1 &
+pid[m]=$!
+mounts+=(m)
+check "mount over a directory" soon is_mounted "$dir/m"
+cases "over a directory" "$dir/m"
+check "unmount" unmount m
