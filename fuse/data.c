@@ -146,6 +146,11 @@ static void lseek_done(void *arg, const struct ddio_fs_reply *reply)
 	request_free(r);
 }
 
+static void lseek_start(struct request *r)
+{
+	ddio_fs_seek(r->h->file, (uint64_t)r->off, r->whence, lseek_done, r);
+}
+
 void op_lseek(fuse_req_t req, fuse_ino_t ino, off_t off, int whence, struct fuse_file_info *fi)
 {
 	struct request *r;
@@ -155,8 +160,16 @@ void op_lseek(fuse_req_t req, fuse_ino_t ino, off_t off, int whence, struct fuse
 		return;
 	}
 	r = request_new(req, ino);
-	if (r)
-		ddio_fs_seek(handle_of(fi)->file, (uint64_t)off, whence, lseek_done, r);
+	if (!r)
+		return;
+	r->h = handle_of(fi);
+	r->off = off;
+	r->whence = whence;
+	/* What the kernel has not written yet is no hole. */
+	if (r->m->o->cache == CACHE_ALWAYS)
+		pages_drop(r->m->drops, r, lseek_start);
+	else
+		lseek_start(r);
 }
 
 void op_copy(fuse_req_t req, fuse_ino_t ino_in, off_t off_in, struct fuse_file_info *fi_in,

@@ -75,10 +75,11 @@ struct handle {
  * @ino: the name space's number of the inode, if there is one
  * @h: handle that the request is about, or makes
  * @buf: of @len bytes, freed with the request, to the message buffers if @message
- * @next: in the queue of drops
+ * @next, @dropped: in the queue of drops, and what comes behind it
  */
 struct request {
 	struct request *next;
+	void (*dropped)(struct request *r);
 	fuse_req_t req;
 	struct mount *m;
 	uint64_t ino;
@@ -89,7 +90,7 @@ struct request {
 	size_t len;
 	off_t off;
 	bool message, plus;
-	int err;
+	int err, whence;
 	uint64_t owner;
 	uint32_t mask;
 };
@@ -200,8 +201,8 @@ bool seen_open(struct seen *seen, uint64_t ino, uint64_t change, bool *attr_stal
 /* drop.c */
 struct drops *drops_new(struct fuse_session *se);
 void drops_free(struct drops *drops);
-/* Drops the kernel's pages and attributes of the request's inode, then ends it with 0. */
-void drop_and_end(struct drops *drops, struct request *r);
+/* Has the kernel write and drop its pages of the request's inode, and drop its attributes; then @then. */
+void pages_drop(struct drops *drops, struct request *r, void (*then)(struct request *r));
 
 /* loop.c */
 /* Gives INIT's answer what libfuse does not know; before the loop. */

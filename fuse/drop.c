@@ -39,7 +39,7 @@ static void *drops_run(void *arg)
 			d->last = &d->first;
 		pthread_mutex_unlock(&d->lock);
 		fuse_lowlevel_notify_inval_inode(d->se, nodeid_of(r->m, r->ino), 0, 0);
-		request_end(r, 0);
+		r->dropped(r);
 		pthread_mutex_lock(&d->lock);
 	}
 	pthread_mutex_unlock(&d->lock);
@@ -64,8 +64,9 @@ struct drops *drops_new(struct fuse_session *se)
 	return NULL;
 }
 
-void drop_and_end(struct drops *d, struct request *r)
+void pages_drop(struct drops *d, struct request *r, void (*then)(struct request *r))
 {
+	r->dropped = then;
 	r->next = NULL;
 	pthread_mutex_lock(&d->lock);
 	*d->last = r;

@@ -70,10 +70,15 @@ void op_getlk(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, struct 
 		ddio_fs_lock_test(handle_of(fi)->file, &l, getlk_done, r);
 }
 
+static void lock_dropped(struct request *r)
+{
+	request_end(r, 0);
+}
+
 static void lock_end(struct request *r, int err, bool taken)
 {
 	if (!err && taken && r->m->o->cache == CACHE_AUTO)
-		drop_and_end(r->m->drops, r);
+		pages_drop(r->m->drops, r, lock_dropped);
 	else
 		request_end(r, err);
 }

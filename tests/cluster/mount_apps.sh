@@ -37,7 +37,7 @@ tar_trip() {
 check "tar: there and back" tar_trip
 
 # A repository is made here: a checkout need not be one.
-git_trip() {
+git_trip() (
 	local g="git -c user.name=t -c user.email=t@example.org -c init.defaultBranch=main -c gc.auto=0"
 	mkdir "$m/repo" && cp -r "$top/userlib" "$top/include" "$m/repo/" && cd "$m/repo" &&
 		$g init -q && $g add -A && $g commit -qm one && echo more >>include/ddio/fs.h &&
@@ -45,7 +45,7 @@ git_trip() {
 		$g clone -q --no-local "$m/repo" "$m/clone" && cd "$m/clone" && $g fsck --full --strict &&
 		test -z "$($g status --porcelain)" && diff -r "$m/repo/userlib" "$m/clone/userlib" &&
 		cd "$top" && rm -rf "$m/repo" "$m/clone"
-}
+)
 check "git: commit, gc, clone, fsck" git_trip
 
 sqlite_run() {
@@ -83,7 +83,7 @@ if command -v sqlite3 >/dev/null; then
 fi
 
 build_run() {
-	mkdir "$m/src" && cp -r Makefile VERSION userlib include kmod tools tests fuse "$m/src/" 2>/dev/null
+	mkdir "$m/src" && cp -r Makefile userlib include kmod tools tests fuse "$m/src/"
 	make -C "$m/src" -j2 build/libddio.a >"$dir/build.out" 2>&1 && test -s "$m/src/build/libddio.a" &&
 		touch "$m/src/userlib/map/"*.c && make -C "$m/src" build/libddio.a | grep -q 'map/' &&
 		rm -rf "$m/src"

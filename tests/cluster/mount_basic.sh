@@ -4,7 +4,7 @@
 # Mounting and unmounting in every way, options, errors; one file by the mount and by the library.
 . "$(dirname "$0")/lib_mount.sh"
 fs=$build/ddiofs
-check "start" start_cluster c --iops 2 --engine mem --disk-size 256M --cache 32M --timeout-ms 4000
+check "start" start_cluster c --iops 2 --engine aio --files --disk-size 256M --cache 32M --timeout-ms 4000
 mkdir "$dir/m" "$dir/m2"
 
 # In the background: there when the command returns.

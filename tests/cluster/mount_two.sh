@@ -37,37 +37,36 @@ names() {
 	[ "$(cat "$dir"/b/e*/f | wc -l)" = 30 ] && ! ls -d "$dir"/b/d* 2>/dev/null && rm -r "$dir"/b/e*
 }
 check "names, after a second" names
+append_all() {
+	local n
+	for ((n = 0; n < 200; n++)); do echo "$1 $n" >>"$dir/$1/log" || return 1; done
+}
 both_append() {
-	local i
 	: >"$dir/a/log"
-	for i in a b; do
-		(for ((n = 0; n < 200; n++)); do echo "$i $n" >>"$dir/$i/log"; done) &
-	done
-	wait %% 2>/dev/null
-	wait $(jobs -p | tail -2) 2>/dev/null
-	[ "$(grep -c '^a ' "$dir/a/log")" = 200 ] && [ "$(grep -c '^b ' "$dir/a/log")" = 200 ] &&
-		[ "$(wc -l <"$dir/b/log")" = 400 ] && grep '^a ' "$dir/b/log" | sort -c -k2n
+	append_all a &
+	local p=$!
+	append_all b && wait $p && [ "$(grep -c '^a ' "$dir/a/log")" = 200 ] &&
+		[ "$(grep -c '^b ' "$dir/a/log")" = 200 ] && [ "$(wc -l <"$dir/b/log")" = 400 ] &&
+		grep '^a ' "$dir/b/log" | sort -c -k2n
 }
 check "both append" both_append
 # Regions that share blocks: nothing of either is lost.
-both_write() {
-	local i
-	truncate -s 4M "$dir/a/r"
-	for i in a b; do
-		(
-			c=$i
-			exec 8<>"$dir/$i/r"
-			for ((n = 0; n < 100; n++)); do
-				head -c 20000 /dev/zero | tr '\0' $c |
-					dd of="$dir/$i/r" bs=20000 seek=$((n * 2 + ($(printf %d "'$i") - 97))) conv=notrunc status=none
-			done
-		) &
+write_regions() {
+	local n
+	head -c 20000 /dev/zero | tr '\0' "$1" >"$dir/$1.piece"
+	for ((n = $2; n < 200; n += 2)); do
+		dd if="$dir/$1.piece" of="$dir/$1/r" bs=20000 seek=$n conv=notrunc status=none || return 1
 	done
-	wait $(jobs -p | tail -2) 2>/dev/null
-	cp "$dir/b/r" "$dir/r.b"
+}
+both_write() {
+	local n
+	truncate -s 4M "$dir/a/r"
+	write_regions a 0 &
+	local p=$!
+	write_regions b 1 && wait $p && cp "$dir/b/r" "$dir/r.b" && cmp "$dir/a/r" "$dir/r.b" || return 1
 	for ((n = 0; n < 200; n++)); do
-		c=$([ $((n % 2)) = 0 ] && echo a || echo b)
-		[ -z "$(dd if="$dir/r.b" bs=20000 skip=$n count=1 status=none | tr -d $c)" ] || return 1
+		dd if="$dir/r.b" bs=20000 skip=$n count=1 status=none |
+			cmp -s - "$dir/$([ $((n % 2)) = 0 ] && echo a || echo b).piece" || return 1
 	done
 }
 check "both write regions of one file" both_write
