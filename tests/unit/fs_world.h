@@ -23,9 +23,9 @@ enum { FS_NODES = 2, FS_NODE_REACTORS = 2, FS_DISKS = 4, FS_REACTORS = 2, FS_MOU
 
 struct fs_node {
 	struct ddio_env *env[FS_NODE_REACTORS];
+	uint32_t number;
 	struct ddio_iop *iop;
 	struct ddio_post stop;
-	bool dead;
 };
 
 struct fs_mount {
@@ -39,8 +39,9 @@ struct fs_world {
 	char top[200];
 	struct ddio_sim *dw;
 	struct ddio_conf *conf;
+	bool real; /* the name space is an I/O processor's, too */
 	struct fake_names names;
-	struct fs_node node[FS_NODES];
+	struct fs_node node[FS_NODES], names_node;
 	struct fs_mount mount[FS_MOUNTS];
 	uint64_t seed;
 };
@@ -53,7 +54,7 @@ static inline void fs_conf(struct fs_world *w, uint32_t block, uint32_t timeout_
 
 	n = snprintf(text, sizeof(text),
 		     "[cluster]\nname = ut\nblock = %u\ntimeout = %ums\nnamespace = names\n"
-		     "[node names]\naddress = 127.0.0.1:7400\nmeta = %s/names\n",
+		     "[node names]\naddress = 127.0.0.1:7400\nmeta = %s/names\nsync_io = no\n",
 		     block, timeout_ms, w->top);
 	for (i = 0; i < FS_NODES; i++)
 		n += snprintf(text + n, sizeof(text) - n,
@@ -64,7 +65,7 @@ static inline void fs_conf(struct fs_world *w, uint32_t block, uint32_t timeout_
 		n += snprintf(text + n, sizeof(text) - n,
 			      "[disk d%u]\nnode = io%u\nengine = mem\nsize = 4M\n", i,
 			      i % FS_NODES);
-	/* Every node has one; nobody uses this. */
+	/* Every node has one; the fake that there may be does not use it. */
 	snprintf(text + n, sizeof(text) - n, "[disk dn]\nnode = names\nengine = mem\nsize = 4M\n");
 	n = (int)strlen(text);
 	if (ddio_conf_parse("ut", text, n, &w->conf, err, sizeof(err))) {
@@ -73,17 +74,17 @@ static inline void fs_conf(struct fs_world *w, uint32_t block, uint32_t timeout_
 	}
 }
 
-static inline void fs_node_begin(struct fs_world *w, uint32_t i)
+static inline void fs_node_begin(struct fs_world *w, struct fs_node *node)
 {
-	struct fs_node *node = &w->node[i];
-	struct ddio_iop_opts opts = {
-		.conf = w->conf, .node = i + 1, .nreactors = FS_NODE_REACTORS, .envs = node->env
-	};
+	struct ddio_iop_opts opts = { .conf = w->conf,
+				      .node = node->number,
+				      .nreactors = FS_NODE_REACTORS,
+				      .envs = node->env };
 	char err[600], name[32];
 	uint32_t k;
 
 	for (k = 0; k < FS_NODE_REACTORS; k++) {
-		snprintf(name, sizeof(name), "io%u.%u", i, k);
+		snprintf(name, sizeof(name), "n%u.%u", node->number, k);
 		node->env[k] = ddio_sim_env(w->dw, name);
 	}
 	if (ddio_iop_start(&opts, &node->iop, err, sizeof(err))) {
@@ -92,21 +93,34 @@ static inline void fs_node_begin(struct fs_world *w, uint32_t i)
 	}
 }
 
-static inline void fs_world_begin(struct fs_world *w, uint64_t seed, uint32_t block,
-				  uint32_t timeout_ms)
+static inline void fs_world_make(struct fs_world *w, bool real, uint64_t seed, uint32_t block,
+				 uint32_t timeout_ms)
 {
 	uint32_t i;
 
 	memset(w, 0, sizeof(*w));
 	w->seed = seed;
+	w->real = real;
 	ut_temp_dir(w->top, sizeof(w->top));
 	w->dw = ddio_sim_new(seed + 1);
 	fs_conf(w, block, timeout_ms);
 	w->names.name = "names";
 	w->names.addr = "127.0.0.1:7400";
-	fake_begin(&w->names, ddio_sim_env(w->dw, "names"), FS_DISKS, block);
-	for (i = 0; i < FS_NODES; i++)
-		fs_node_begin(w, i);
+	if (real)
+		fs_node_begin(w, &w->names_node);
+	else
+		fake_begin(&w->names, ddio_sim_env(w->dw, "names"), FS_DISKS, block);
+	for (i = 0; i < FS_NODES; i++) {
+		w->node[i].number = i + 1;
+		fs_node_begin(w, &w->node[i]);
+	}
+}
+
+/* With a name space that does what it is told. */
+static inline void fs_world_begin(struct fs_world *w, uint64_t seed, uint32_t block,
+				  uint32_t timeout_ms)
+{
+	fs_world_make(w, false, seed, block, timeout_ms);
 }
 
 /* Return: what fsc_new() did. */
@@ -158,6 +172,13 @@ static inline void fs_stop_post(void *arg)
 	ddio_iop_stop(((struct fs_node *)arg)->iop);
 }
 
+static inline void fs_node_stop(struct fs_node *node)
+{
+	node->stop.fn = fs_stop_post;
+	node->stop.arg = node;
+	ddio_env_post(node->env[0], &node->stop);
+}
+
 static inline void fs_world_end(struct fs_world *w)
 {
 	uint32_t i;
@@ -165,21 +186,42 @@ static inline void fs_world_end(struct fs_world *w)
 	for (i = 0; i < FS_MOUNTS; i++)
 		if (w->mount[i].fs)
 			fs_unmount(&w->mount[i]);
-	fake_stop(&w->names);
-	for (i = 0; i < FS_NODES; i++) {
-		if (w->node[i].dead)
-			continue;
-		w->node[i].stop.fn = fs_stop_post;
-		w->node[i].stop.arg = &w->node[i];
-		ddio_env_post(w->node[i].env[0], &w->node[i].stop);
-	}
+	if (w->real)
+		fs_node_stop(&w->names_node);
+	else
+		fake_stop(&w->names);
+	for (i = 0; i < FS_NODES; i++)
+		fs_node_stop(&w->node[i]);
 	ddio_sim_run_for(w->dw, 60 * FS_SEC);
 	for (i = 0; i < FS_NODES; i++)
-		if (!w->node[i].dead)
-			ddio_iop_free(w->node[i].iop);
+		ddio_iop_free(w->node[i].iop);
+	if (w->real)
+		ddio_iop_free(w->names_node.iop);
 	ddio_sim_free(w->dw);
 	ddio_conf_free(w->conf);
 	ut_remove_tree(w->top);
+}
+
+static inline uint64_t fs_node_objects(const struct fs_node *node)
+{
+	uint64_t ids[64], n = 0;
+	uint32_t r, d;
+
+	for (r = 0; r < node->iop->nreactors; r++)
+		for (d = 0; d < node->iop->reactors[r].ndisks; d++)
+			n += ddio_store_list(node->iop->reactors[r].disks[d].store, 0, ids, 64);
+	return n;
+}
+
+/* On all disks. */
+static inline uint64_t fs_objects(const struct fs_world *w)
+{
+	uint64_t n = w->real ? fs_node_objects(&w->names_node) : 0;
+	uint32_t i;
+
+	for (i = 0; i < FS_NODES; i++)
+		n += fs_node_objects(&w->node[i]);
+	return n;
 }
 
 /* The byte at @off of what @seed names. */

@@ -299,19 +299,6 @@ static void append(void)
 	fs_world_end(&w);
 }
 
-static uint64_t objects(struct fs_world *w)
-{
-	uint64_t ids[64], n = 0;
-	uint32_t i, r, d;
-
-	for (i = 0; i < FS_NODES; i++)
-		for (r = 0; r < w->node[i].iop->nreactors; r++)
-			for (d = 0; d < w->node[i].iop->reactors[r].ndisks; d++)
-				n += ddio_store_list(w->node[i].iop->reactors[r].disks[d].store, 0,
-						     ids, 64);
-	return n;
-}
-
 /* The data go when the last name and the last opening have gone, in either order. */
 static void removal(void)
 {
@@ -332,11 +319,11 @@ static void removal(void)
 	CU_ASSERT_EQUAL(w.names.gone, 0);
 	CU_ASSERT_EQUAL(w.names.releases, 0);
 	check_bytes(m, a, 1, 0, 8 * BLOCK);
-	CU_ASSERT_EQUAL(objects(&w), 4);
+	CU_ASSERT_EQUAL(fs_objects(&w), 4);
 	FS_OK(m, ddio_fs_file_close, a);
 	ddio_sim_run_for(w.dw, FS_SEC);
 	CU_ASSERT_EQUAL(w.names.gone, 1);
-	CU_ASSERT_EQUAL(objects(&w), 0);
+	CU_ASSERT_EQUAL(fs_objects(&w), 0);
 	/* Closed first. */
 	a = fs_create(m, "b", O_RDWR);
 	put_bytes(m, a, 1, 0, 8 * BLOCK);
@@ -345,7 +332,7 @@ static void removal(void)
 	fs_unmount(m);
 	CU_ASSERT_EQUAL(w.names.detaches, 1);
 	CU_ASSERT_EQUAL(w.names.gone, 2);
-	CU_ASSERT_EQUAL(objects(&w), 0);
+	CU_ASSERT_EQUAL(fs_objects(&w), 0);
 	fs_world_end(&w);
 }
 
@@ -364,11 +351,11 @@ static void orphans(void)
 	fs_unmount(m);
 	fake_stranger(&w.names);
 	w.names.inode[2].open = false;
-	CU_ASSERT_EQUAL(objects(&w), 4);
+	CU_ASSERT_EQUAL(fs_objects(&w), 4);
 	m = fs_mount(&w, 1, 0);
 	ddio_sim_run_for(w.dw, 5 * FS_SEC);
 	CU_ASSERT_EQUAL(w.names.gone, 1);
-	CU_ASSERT_EQUAL(objects(&w), 0);
+	CU_ASSERT_EQUAL(fs_objects(&w), 0);
 	fs_world_end(&w);
 }
 

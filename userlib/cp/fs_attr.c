@@ -122,7 +122,7 @@ static void attr_alloc(struct attr_job *aj)
 		aj->inode = fsc_inode_get(aj->job.fs, aj->ino);
 	if (!aj->inode) {
 		attr_end(&aj->job);
-	} else if (aj->inode->known) {
+	} else if (fsc_inode_spread(aj->inode)) {
 		attr_known(aj);
 	} else {
 		aj->opening.inode = aj->inode;
@@ -262,6 +262,15 @@ static void set_go(struct fsc_job *job)
 	fsc_cut(&sj->cut);
 }
 
+/* What came with the look is news to the inode's reactor. */
+static void set_news(struct fsc_job *job)
+{
+	struct set_job *sj = set_of(job);
+
+	fsc_inode_opened(sj->inode, sj->opening.flags, &sj->opening.attr);
+	set_go(job);
+}
+
 static void set_looked(struct fsc_opening *opening)
 {
 	struct set_job *sj = ddio_container_of(opening, struct set_job, opening);
@@ -272,7 +281,7 @@ static void set_looked(struct fsc_opening *opening)
 		set_end(&sj->job);
 		return;
 	}
-	fsc_job_go(&sj->job, &sj->job.fs->reactor[0], sj->inode->r, set_go);
+	fsc_job_go(&sj->job, &sj->job.fs->reactor[0], sj->inode->r, set_news);
 }
 
 static void set_run(struct fsc_job *job)
@@ -288,7 +297,7 @@ static void set_run(struct fsc_job *job)
 	sj->inode = fsc_inode_get(job->fs, sj->cut.msg.ino);
 	if (!sj->inode) {
 		fsc_job_fail(job, -ENOMEM, "out of memory");
-	} else if (sj->inode->known) {
+	} else if (fsc_inode_spread(sj->inode)) {
 		fsc_job_go(job, &job->fs->reactor[0], sj->inode->r, set_go);
 	} else {
 		sj->opening.inode = sj->inode;

@@ -80,6 +80,7 @@ static void cut_objects(struct fsc_cut *cut, uint64_t end)
 	fsc_set_range(&cs->set, DDIO_OP_OBJ_TRUNCATE, 0, 0, end, true);
 }
 
+/* Cut to the size that it has: what was allocated behind the end goes. */
 static void cut_sized(struct fsc_sizer *sizer)
 {
 	struct fsc_cut *cut = ddio_container_of(sizer, struct fsc_cut, sizer);
@@ -89,7 +90,7 @@ static void cut_sized(struct fsc_sizer *sizer)
 	fsc_error_free(&sizer->error);
 	if (cut->error.err)
 		cut->done(cut);
-	else if (cut->msg.size < size)
+	else if (cut->msg.size < size || (cut->msg.size == size && sizer->attr.alloc))
 		cut_objects(cut, cut->msg.size);
 	else if (cut->inode->tail)
 		cut_objects(cut, size);
@@ -104,10 +105,8 @@ static void cut_flushed(struct fsc_waiter *waiter, const struct fsc_error *error
 	fsc_error_set(&cut->error, error->err, error->text);
 	if (cut->error.err)
 		cut->done(cut);
-	else if (!(cut->msg.mask & DDIO_FS_SET_SIZE) || cut->inode->bare)
+	else if (!(cut->msg.mask & DDIO_FS_SET_SIZE))
 		cut_send(cut);
-	else if (!cut->msg.size)
-		cut_objects(cut, 0);
 	else
 		fsc_size_ask(&cut->sizer, cut->inode, cut_sized);
 }

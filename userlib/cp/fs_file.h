@@ -41,7 +41,7 @@ struct fsc_tell {
  * @locks: struct fsc_lock.link: that are had; @doubt: perhaps others are, too
  *
  * Set with the first opening, and then only while it is not open:
- * @known, @rec: how it is spread
+ * @known, @rec: how it is spread; @fixed: and will be for ever
  *
  * The reactor of its data (@r):
  * @change, @size, @asked: as the name space said last, and when
@@ -64,7 +64,7 @@ struct fsc_inode {
 	struct ddio_list open_link;
 	struct ddio_list locks;
 	bool doubt;
-	bool known;
+	bool known, fixed;
 	struct ddio_file_record rec;
 	uint64_t change, size, asked;
 	bool bare, gone, tail;
@@ -102,6 +102,12 @@ struct fsc_inode *fsc_inode_find(struct ddio_fs *fs, uint64_t ino);
 /* Found or made, with a reference; NULL: no memory. */
 struct fsc_inode *fsc_inode_get(struct ddio_fs *fs, uint64_t ino);
 void fsc_inode_put(struct fsc_inode *inode);
+/* Is it known how it is spread, and can nobody have changed that? */
+static inline bool fsc_inode_spread(const struct fsc_inode *inode)
+{
+	return inode->known && (inode->fixed || inode->opens);
+}
+
 /* How it is spread may have changed. */
 void fsc_inode_forget(struct ddio_fs *fs, uint64_t ino);
 /* Its locks are gone with it. */

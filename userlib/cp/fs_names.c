@@ -316,6 +316,8 @@ void fsc_names_lost(struct ddio_fs *fs)
 
 	if (fsc_closing(fs))
 		return;
+	/* An answer that named something to be removed may be lost with it. */
+	fs->removals.next = 0;
 	/* An attachment under way ends by itself, and rests then. */
 	if (names->state == FSC_READY)
 		names_rest(fs);

@@ -22,6 +22,7 @@ int fsc_inode_record(struct fsc_inode *inode, struct ddio_msg_fs_opened *x)
 
 	if (!(x->flags & DDIO_FS_OPENED_RECORD) || x->rec.ref.id != inode->ino || !x->rec.ndisks)
 		return -EIO;
+	inode->fixed |= !(x->flags & DDIO_FS_OPENED_BARE);
 	if (inode->known && record_same(&inode->rec, &x->rec))
 		return 0;
 	/* What moves data according to the old one must not see it change. */

@@ -258,15 +258,10 @@ static void seek_sized(struct fsc_sizer *sizer)
 	struct seek_job *sj = ddio_container_of(sizer, struct seek_job, sizer);
 
 	fsc_error_first(&sj->error, &sizer->error);
-	if (sj->error.err || sj->at >= sj->inode->size) {
+	if (sj->error.err || sj->at >= sj->inode->size)
 		seek_end(sj);
-	} else if (sj->inode->bare) {
-		if (sj->whence == SEEK_HOLE)
-			sj->found = sj->at;
-		seek_end(sj);
-	} else {
+	else
 		seek_disks(sj);
-	}
 }
 
 static void seek_run(struct fsc_job *job)

@@ -174,6 +174,11 @@ static void request_submit(struct ddio_lane *lane, struct ddio_request *request)
 		return;
 	ddio_error_set(&error, err, "node %s: cannot send %s: %s", lane->name,
 		       ddio_opcode_name(request->opcode), strerror(-err));
+	/* It is lost, which the lane will hear of next. */
+	if (err == -ENOTCONN) {
+		error.status = DDIO_ST_NODE_LOST;
+		error.err = ddio_status_to_errno(error.status);
+	}
 	request_fail(request, &error);
 }
 
