@@ -6,22 +6,13 @@
 /* Room for the head of a listing. */
 #define ENTRIES_MAX (DDIO_MAX_SMALL - 64)
 
-/* Decodes into x or returns. */
-#define DECODE(req, payload, name, x, what)                                \
-	do {                                                               \
-		int err_ = ddio_get_##name(payload, (req)->msg.length, x); \
-                                                                           \
-		if (err_)                                                  \
-			return server_fail_decode(req, err_, what);        \
-	} while (0)
-
 int server_op_fs_lookup(struct server_request *req, const void *payload)
 {
 	struct ddio_msg_fs_name x;
 	struct ddio_inode inode;
 	int err;
 
-	DECODE(req, payload, fs_name, &x, "directory or name");
+	FS_DECODE(req, payload, fs_name, &x, "directory or name");
 	err = ddio_ns_lookup(fs_ns(req), x.parent, x.name, &inode);
 	return fs_reply_attr(req, err, &inode, "looking up a name");
 }
@@ -32,7 +23,7 @@ int server_op_fs_getattr(struct server_request *req, const void *payload)
 	struct ddio_inode inode;
 	int err;
 
-	DECODE(req, payload, fs_ino, &x, "number");
+	FS_DECODE(req, payload, fs_ino, &x, "number");
 	err = ddio_ns_inode(fs_ns(req), x.ino, &inode);
 	return fs_reply_attr(req, err, &inode, "reading attributes");
 }
@@ -43,7 +34,7 @@ int server_op_fs_setattr(struct server_request *req, const void *payload)
 	struct ddio_inode inode;
 	int err;
 
-	DECODE(req, payload, fs_setattr, &x, "number, mask or times");
+	FS_DECODE(req, payload, fs_setattr, &x, "number, mask or times");
 	err = ddio_ns_setattr(fs_ns(req), &x, &inode);
 	return fs_reply_attr(req, err, &inode, "setting attributes");
 }
@@ -78,7 +69,14 @@ static int make_open(struct server_request *req, uint64_t ino)
 	return err;
 }
 
-int server_op_fs_make(struct server_request *req, const void *payload)
+static int make_run(struct server_request *req, const void *payload);
+
+static void make_again(struct server_request *req, const void *payload)
+{
+	make_run(req, payload);
+}
+
+static int make_run(struct server_request *req, const void *payload)
 {
 	struct ddio_msg_fs_make x;
 	struct ddio_inode inode;
@@ -86,10 +84,14 @@ int server_op_fs_make(struct server_request *req, const void *payload)
 	bool made;
 	int err;
 
-	DECODE(req, payload, fs_make, &x, "directory, name, mode or target");
+	FS_DECODE(req, payload, fs_make, &x, "directory, name, mode or target");
 	if (x.flags & DDIO_FS_MAKE_OPEN && !fs_need_mount(req))
 		return 0;
 	err = ddio_ns_make(fs_ns(req), fs_mount(req), &x, NULL, &inode, &made);
+	if (err == -EAGAIN) {
+		ddio_inode_free(&inode);
+		return fs_again(req, payload, make_again);
+	}
 	if (!err && x.flags & DDIO_FS_MAKE_OPEN && ddio_inode_is(&inode, S_IFREG))
 		err = make_open(req, inode.ino);
 	if (!err && ddio_inode_is(&inode, S_IFREG))
@@ -99,6 +101,11 @@ int server_op_fs_make(struct server_request *req, const void *payload)
 	return reply_opened(req, err, &inode, flags, "making something");
 }
 
+int server_op_fs_make(struct server_request *req, const void *payload)
+{
+	return make_run(req, payload);
+}
+
 int server_op_fs_open(struct server_request *req, const void *payload)
 {
 	struct ddio_msg_fs_open x;
@@ -106,7 +113,7 @@ int server_op_fs_open(struct server_request *req, const void *payload)
 	uint32_t flags = 0;
 	int err;
 
-	DECODE(req, payload, fs_open, &x, "number or flags");
+	FS_DECODE(req, payload, fs_open, &x, "number or flags");
 	if (x.flags & DDIO_FS_OPEN_LOOK) {
 		err = ddio_ns_inode(fs_ns(req), x.ino, &inode);
 	} else {
@@ -126,7 +133,7 @@ int server_op_fs_release(struct server_request *req, const void *payload)
 	struct ddio_ns_left left;
 	int err;
 
-	DECODE(req, payload, fs_ino, &x, "number");
+	FS_DECODE(req, payload, fs_ino, &x, "number");
 	if (!fs_need_mount(req))
 		return 0;
 	err = ddio_ns_release(fs_ns(req), fs_mount(req), x.ino, &left);
@@ -139,7 +146,7 @@ int server_op_fs_link(struct server_request *req, const void *payload)
 	struct ddio_inode inode;
 	int err;
 
-	DECODE(req, payload, fs_link, &x, "number, directory or name");
+	FS_DECODE(req, payload, fs_link, &x, "number, directory or name");
 	err = ddio_ns_link(fs_ns(req), fs_mount(req), &x, &inode);
 	return fs_reply_attr(req, err, &inode, "linking");
 }
@@ -150,7 +157,7 @@ int server_op_fs_unlink(struct server_request *req, const void *payload)
 	struct ddio_ns_left left;
 	int err;
 
-	DECODE(req, payload, fs_name, &x, "directory or name");
+	FS_DECODE(req, payload, fs_name, &x, "directory or name");
 	err = ddio_ns_unlink(fs_ns(req), fs_mount(req), &x, &left);
 	return fs_reply_left(req, err, &left, "removing a name");
 }
@@ -161,7 +168,7 @@ int server_op_fs_rename(struct server_request *req, const void *payload)
 	struct ddio_ns_left left;
 	int err;
 
-	DECODE(req, payload, fs_rename, &x, "directories, names or flags");
+	FS_DECODE(req, payload, fs_rename, &x, "directories, names or flags");
 	err = ddio_ns_rename(fs_ns(req), fs_mount(req), &x, &left);
 	return fs_reply_left(req, err, &left, "renaming");
 }
@@ -173,7 +180,7 @@ int server_op_fs_readlink(struct server_request *req, const void *payload)
 	struct ddio_inode inode;
 	int err;
 
-	DECODE(req, payload, fs_ino, &x, "number");
+	FS_DECODE(req, payload, fs_ino, &x, "number");
 	err = ddio_ns_inode(fs_ns(req), x.ino, &inode);
 	if (!err && !inode.target)
 		err = -EINVAL;
@@ -193,7 +200,7 @@ int server_op_fs_readdir(struct server_request *req, const void *payload)
 	struct ddio_msg_fs_entries out;
 	int err;
 
-	DECODE(req, payload, fs_readdir, &x, "directory or number of entries");
+	FS_DECODE(req, payload, fs_readdir, &x, "directory or number of entries");
 	err = ddio_ns_readdir(fs_ns(req), &x, ENTRIES_MAX, &out);
 	if (err) {
 		server_fail_errno(req, err, "listing a directory");
@@ -224,7 +231,7 @@ int server_op_fs_getxattr(struct server_request *req, const void *payload)
 	uint32_t len;
 	int err;
 
-	DECODE(req, payload, fs_xattr, &x, "number or name");
+	FS_DECODE(req, payload, fs_xattr, &x, "number or name");
 	err = ddio_ns_getxattr(fs_ns(req), x.ino, x.name, &value, &len);
 	return reply_value(req, err, value, len, "reading an extended attribute");
 }
@@ -236,7 +243,7 @@ int server_op_fs_listxattr(struct server_request *req, const void *payload)
 	uint32_t len;
 	int err;
 
-	DECODE(req, payload, fs_ino, &x, "number");
+	FS_DECODE(req, payload, fs_ino, &x, "number");
 	err = ddio_ns_listxattr(fs_ns(req), x.ino, &names, &len);
 	return reply_value(req, err, names, len, "listing extended attributes");
 }
@@ -247,7 +254,7 @@ int server_op_fs_setxattr(struct server_request *req, const void *payload)
 	struct ddio_inode inode;
 	int err;
 
-	DECODE(req, payload, fs_xattr, &x, "number, name or value");
+	FS_DECODE(req, payload, fs_xattr, &x, "number, name or value");
 	err = ddio_ns_setxattr(fs_ns(req), fs_mount(req), &x, &inode);
 	return fs_reply_attr(req, err, &inode, "setting an extended attribute");
 }
@@ -258,7 +265,7 @@ int server_op_fs_removexattr(struct server_request *req, const void *payload)
 	struct ddio_inode inode;
 	int err;
 
-	DECODE(req, payload, fs_xattr, &x, "number or name");
+	FS_DECODE(req, payload, fs_xattr, &x, "number or name");
 	err = ddio_ns_removexattr(fs_ns(req), fs_mount(req), &x, &inode);
 	return fs_reply_attr(req, err, &inode, "removing an extended attribute");
 }

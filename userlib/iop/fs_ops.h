@@ -18,6 +18,15 @@ static inline struct ddio_ns_mount *fs_mount(const struct server_request *req)
 	return req->client ? req->client->mount : NULL;
 }
 
+/* Decodes the payload into @x, or answers and returns. */
+#define FS_DECODE(req, payload, name, x, what)                             \
+	do {                                                               \
+		int err_ = ddio_get_##name(payload, (req)->msg.length, x); \
+                                                                           \
+		if (err_)                                                  \
+			return server_fail_decode(req, err_, what);        \
+	} while (0)
+
 /*
  * The reply with @buf, which is freed, and the end of the request; after a commit if it must be durable
  * before it is known, or if too much waits for one.
@@ -38,6 +47,10 @@ int fs_reply_empty(struct server_request *req, int err, const char *what);
 int fs_reply_attr(struct server_request *req, int err, struct ddio_inode *inode, const char *what);
 /* What is to be removed, which is freed; or the error. */
 int fs_reply_left(struct server_request *req, int err, struct ddio_ns_left *left, const char *what);
+/* Numbers of inodes have run out, until the commit that is under way has brought new ones: @fn then,
+ * with a copy of @payload. */
+int fs_again(struct server_request *req, const void *payload,
+	     void (*fn)(struct server_request *req, const void *payload));
 /* Of a request that needs a mount: false if there is none, and the request is over. */
 bool fs_need_mount(struct server_request *req);
 

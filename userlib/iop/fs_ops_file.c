@@ -3,14 +3,6 @@
 #include <errno.h>
 #include "iop/fs_ops.h"
 
-#define DECODE(req, payload, name, x, what)                                \
-	do {                                                               \
-		int err_ = ddio_get_##name(payload, (req)->msg.length, x); \
-                                                                           \
-		if (err_)                                                  \
-			return server_fail_decode(req, err_, what);        \
-	} while (0)
-
 int server_op_fs_attach(struct server_request *req, const void *payload)
 {
 	struct ddio_msg_fs_attached out = { .boot = req->reactor->iop->boot };
@@ -20,7 +12,7 @@ int server_op_fs_attach(struct server_request *req, const void *payload)
 	bool known = true;
 	int err;
 
-	DECODE(req, payload, fs_attach, &x, "mount");
+	FS_DECODE(req, payload, fs_attach, &x, "mount");
 	mount = fs_mount(req);
 	if (mount && !ddio_ns_mount_is(mount, x.mount)) {
 		server_fail(req, DDIO_ST_INVALID, "the connection is another mount's");
@@ -37,7 +29,8 @@ int server_op_fs_attach(struct server_request *req, const void *payload)
 	out.grace_ns = ddio_ns_grace(ns);
 	out.timeout_ns = ddio_ns_timeout(ns);
 	out.known = known;
-	FS_REPLY(req, fs_attached, &out, false);
+	/* after a restart it is waited for */
+	FS_REPLY(req, fs_attached, &out, !known);
 	return 0;
 }
 
@@ -64,7 +57,7 @@ int server_op_fs_wrote(struct server_request *req, const void *payload)
 	struct ddio_inode inode;
 	int err;
 
-	DECODE(req, payload, fs_wrote, &x, "number, size or flags");
+	FS_DECODE(req, payload, fs_wrote, &x, "number, size or flags");
 	err = ddio_ns_wrote(fs_ns(req), &x, &inode);
 	return fs_reply_attr(req, err, &inode, "extending a file");
 }
@@ -76,7 +69,7 @@ int server_op_fs_append(struct server_request *req, const void *payload)
 	struct ddio_inode inode;
 	int err;
 
-	DECODE(req, payload, fs_append, &x, "number or length");
+	FS_DECODE(req, payload, fs_append, &x, "number or length");
 	err = ddio_ns_append(fs_ns(req), fs_mount(req), &x, &out.offset, &inode);
 	if (err) {
 		server_fail_errno(req, err, "appending to a file");
@@ -94,7 +87,7 @@ int server_op_fs_alloc(struct server_request *req, const void *payload)
 	struct ddio_inode inode;
 	int err;
 
-	DECODE(req, payload, fs_alloc, &x, "number or bytes");
+	FS_DECODE(req, payload, fs_alloc, &x, "number or bytes");
 	err = ddio_ns_alloc(fs_ns(req), &x, &inode);
 	return fs_reply_attr(req, err, &inode, "counting blocks");
 }
@@ -132,7 +125,7 @@ int server_op_fs_orphans(struct server_request *req, const void *payload)
 	struct ddio_msg_ns_listing out;
 	int err;
 
-	DECODE(req, payload, fs_readdir, &x, "number of entries");
+	FS_DECODE(req, payload, fs_readdir, &x, "number of entries");
 	err = ddio_ns_orphans(fs_ns(req), x.cookie, x.max, &out);
 	if (err) {
 		server_fail_errno(req, err, "looking for orphans");
@@ -148,7 +141,7 @@ int server_op_fs_gone(struct server_request *req, const void *payload)
 	struct ddio_msg_fs_ino x;
 	int err;
 
-	DECODE(req, payload, fs_ino, &x, "number");
+	FS_DECODE(req, payload, fs_ino, &x, "number");
 	err = ddio_ns_gone(fs_ns(req), x.ino);
 	/* another one may have been faster */
 	return fs_reply_empty(req, err == -ESTALE ? 0 : err, "forgetting a file");

@@ -87,6 +87,45 @@ int fs_reply_left(struct server_request *req, int err, struct ddio_ns_left *left
 	return 0;
 }
 
+/* A request until it can be tried again. */
+struct fs_retry {
+	void (*fn)(struct server_request *req, const void *payload);
+	uint8_t payload[];
+};
+
+static void retry_committed(struct ddio_commit *commit, int err)
+{
+	struct server_request *req = commit->arg;
+	struct fs_retry *retry = req->data;
+
+	if (err) {
+		server_fail_errno(req, err, "committing the name space");
+		return;
+	}
+	/* the next one may wait again, with a copy of its own */
+	req->data = NULL;
+	retry->fn(req, retry->payload);
+	free(retry);
+}
+
+int fs_again(struct server_request *req, const void *payload,
+	     void (*fn)(struct server_request *req, const void *payload))
+{
+	struct fs_retry *retry = malloc(sizeof(*retry) + req->msg.length);
+
+	if (!retry) {
+		server_fail(req, DDIO_ST_NO_MEMORY, "no memory for a request");
+		return 0;
+	}
+	retry->fn = fn;
+	memcpy(retry->payload, payload, req->msg.length);
+	free(req->data);
+	req->data = retry;
+	req->commit.done = retry_committed;
+	ddio_ns_commit(fs_ns(req), &req->commit);
+	return 0;
+}
+
 bool fs_need_mount(struct server_request *req)
 {
 	if (fs_mount(req))

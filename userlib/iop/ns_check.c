@@ -61,6 +61,18 @@ int ddio_check_get(struct ddio_ns_check *c, int db, const void *key, size_t len,
 	return ddio_lmdb_errno(mdb_get(c->txn, c->db->dbi[db], &k, v));
 }
 
+int ddio_check_get_fixed(struct ddio_ns_check *c, int db, const void *key, size_t len, MDB_val *v)
+{
+	const struct ddio_kv_node *fixed = ddio_kv_map_find(&c->fixes, (uint8_t)db, key, len);
+
+	if (!fixed)
+		return ddio_check_get(c, db, key, len, v);
+	if (!fixed->value)
+		return -ENOENT;
+	*v = ddio_lmdb_val(fixed->value, fixed->len);
+	return 0;
+}
+
 int ddio_check_each(struct ddio_ns_check *c, int db,
 		    int (*fn)(struct ddio_ns_check *c, const MDB_val *k, const MDB_val *v))
 {

@@ -50,6 +50,8 @@ struct ddio_seen *ddio_check_seen(const struct ddio_ns_check *c, uint64_t ino);
 struct ddio_seen *ddio_check_see(struct ddio_ns_check *c, uint64_t ino);
 /* The record as it is in LMDB: 0, -ENOENT, -errno; good until the transaction ends. */
 int ddio_check_get(struct ddio_ns_check *c, int db, const void *key, size_t len, MDB_val *v);
+/* The same, as it will be after the repair. */
+int ddio_check_get_fixed(struct ddio_ns_check *c, int db, const void *key, size_t len, MDB_val *v);
 int ddio_check_each(struct ddio_ns_check *c, int db,
 		    int (*fn)(struct ddio_ns_check *c, const MDB_val *k, const MDB_val *v));
 int ddio_check_drop(struct ddio_ns_check *c, int db, const MDB_val *k);

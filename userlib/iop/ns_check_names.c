@@ -112,7 +112,7 @@ static int check_order(struct ddio_ns_check *c, const MDB_val *k, const MDB_val 
 		goto drop;
 	}
 	len = ddio_ns_name_key(key, dir, o.name);
-	ret = ddio_check_get(c, DDIO_NS_NAMES, key, len, &name);
+	ret = ddio_check_get_fixed(c, DDIO_NS_NAMES, key, len, &name);
 	if (ret && ret != -ENOENT)
 		return ret;
 	if (!ret && !ddio_ns_entry_get(key, len, name.mv_data, name.mv_size, false, &e) &&

@@ -28,16 +28,12 @@ static void settle_path(struct ddio_ns_check *c, struct ddio_seen *s)
 
 static int load(struct ddio_ns_check *c, uint64_t ino, struct ddio_inode *in)
 {
-	const struct ddio_kv_node *fixed;
 	uint8_t key[DDIO_NS_KEY_LEN];
 	MDB_val v;
 	int ret;
 
 	ddio_ns_key(key, ino);
-	fixed = ddio_kv_map_find(&c->fixes, DDIO_NS_INODES, key, sizeof(key));
-	if (fixed && fixed->value)
-		return ddio_ns_inode_get(ino, fixed->value, fixed->len, in);
-	ret = ddio_check_get(c, DDIO_NS_INODES, key, sizeof(key), &v);
+	ret = ddio_check_get_fixed(c, DDIO_NS_INODES, key, sizeof(key), &v);
 	return ret ? ret : ddio_ns_inode_get(ino, v.mv_data, v.mv_size, in);
 }
 
@@ -78,19 +74,13 @@ static int found_dir(struct ddio_ns_check *c, uint64_t *ino)
 {
 	uint8_t key[DDIO_NS_NAME_KEY_MAX];
 	size_t len = ddio_ns_name_key(key, DDIO_FS_ROOT, LOST_AND_FOUND);
-	const struct ddio_kv_node *fixed = ddio_kv_map_find(&c->fixes, DDIO_NS_NAMES, key, len);
 	struct ddio_ns_entry e = { .ino = 0 };
 	struct ddio_seen *s;
 	MDB_val v;
-	int ret;
+	int ret = ddio_check_get_fixed(c, DDIO_NS_NAMES, key, len, &v);
 
-	if (fixed && fixed->value) {
-		ret = ddio_ns_entry_get(key, len, fixed->value, fixed->len, false, &e);
-	} else {
-		ret = fixed ? -ENOENT : ddio_check_get(c, DDIO_NS_NAMES, key, len, &v);
-		if (!ret)
-			ret = ddio_ns_entry_get(key, len, v.mv_data, v.mv_size, false, &e);
-	}
+	if (!ret)
+		ret = ddio_ns_entry_get(key, len, v.mv_data, v.mv_size, false, &e);
 	if (!ret) {
 		*ino = S_ISDIR(e.type) ? e.ino : DDIO_FS_ROOT;
 		return 0;

@@ -107,8 +107,6 @@ static int create_new(struct ddio_ns *ns, const struct ddio_msg_ns_create *x,
 	return err;
 }
 
-static void create_again(struct ddio_commit *commit, int err);
-
 static int create_try(struct server_request *req, const struct ddio_msg_ns_create *x)
 {
 	struct ddio_ns *ns = fs_ns(req);
@@ -129,21 +127,11 @@ static int create_try(struct server_request *req, const struct ddio_msg_ns_creat
 	return err;
 }
 
-/* Numbers have run out, until the commit that is under way has brought new ones. */
-static int create_wait(struct server_request *req, const void *payload)
-{
-	void *copy = malloc(req->msg.length);
+static int create_run(struct server_request *req, const void *payload);
 
-	if (!copy) {
-		server_fail(req, DDIO_ST_NO_MEMORY, "no memory for a request");
-		return 0;
-	}
-	memcpy(copy, payload, req->msg.length);
-	free(req->data);
-	req->data = copy;
-	req->commit.done = create_again;
-	ddio_ns_commit(fs_ns(req), &req->commit);
-	return 0;
+static void create_again(struct server_request *req, const void *payload)
+{
+	create_run(req, payload);
 }
 
 static int create_run(struct server_request *req, const void *payload)
@@ -158,23 +146,13 @@ static int create_run(struct server_request *req, const void *payload)
 	if (create_check(req, x)) {
 		err = create_try(req, x);
 		if (err == -EAGAIN)
-			create_wait(req, payload);
+			fs_again(req, payload, create_again);
 		else if (err)
 			fail_file(req, err, x->path, 0);
 	}
 	ddio_file_record_free(&x->rec);
 	free(x);
 	return 0;
-}
-
-static void create_again(struct ddio_commit *commit, int err)
-{
-	struct server_request *req = commit->arg;
-
-	if (err)
-		server_fail_errno(req, err, "committing the name space");
-	else
-		create_run(req, req->data);
 }
 
 int server_op_ns_create(struct server_request *req, const void *payload)

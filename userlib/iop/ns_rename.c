@@ -93,6 +93,9 @@ static int renaming_check(struct ddio_ns *ns, const struct renaming *r)
 		return -EEXIST;
 	if (x->flags & DDIO_FS_RENAME_EXCHANGE && !r->any)
 		return -ENOENT;
+	/* two names of one inode, or one name: as POSIX has it nothing is done */
+	if (r->any && r->in.ino == r->gone.ino)
+		return 0;
 	ret = r->to == &r->from ? 0 : check_circle(ns, &r->in, x->new_parent);
 	if (ret || !r->any)
 		return ret;
@@ -154,7 +157,6 @@ static int rename_all(struct ddio_ns *ns, struct renaming *r, struct ddio_ns_lef
 
 	if (!ret)
 		ret = renaming_check(ns, r);
-	/* two names of one inode: as POSIX has it, both stay */
 	if (ret || (r->any && r->in.ino == r->gone.ino))
 		return ret;
 	ret = r->x->flags & DDIO_FS_RENAME_EXCHANGE ? exchange(ns, r) : replace(ns, r, left);

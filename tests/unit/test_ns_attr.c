@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Attributes, extended attributes, access control lists, stripes. */
+#include "iop/acl.h"
+#include "ut_ns.h"
+
+static int setattr(struct nst *t, struct ddio_msg_fs_setattr x, struct ddio_fs_attr *attr)
+{
+	struct ddio_inode in;
+	int ret = ddio_ns_setattr(t->ns, &x, &in);
+
+	if (!ret)
+		ddio_inode_attr(&in, attr);
+	ddio_inode_free(&in);
+	return ret;
+}
+
+static bool same_time(const struct timespec *a, const struct timespec *b)
+{
+	return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
+}
+
+static void test_setattr(void)
+{
+	const struct timespec old = { -1000000000, 5 };
+	struct ddio_fs_attr a, b;
+	struct nst t;
+	uint64_t f, d;
+
+	nst_begin(&t);
+	f = nst_file(&t, NST_ROOT, "f");
+	d = nst_mkdir(&t, NST_ROOT, "d");
+	a = nst_attr(&t, f);
+	ddio_sim_run_for(t.world, 5);
+#define SET(...) setattr(&t, (struct ddio_msg_fs_setattr){ __VA_ARGS__ }, &b)
+	CU_ASSERT_EQUAL(SET(.ino = f, .mask = DDIO_FS_SET_MODE, .mode = 06755), 0);
+	CU_ASSERT_EQUAL(b.mode, S_IFREG | 06755);
+	CU_ASSERT(b.change > a.change && !same_time(&a.ctime, &b.ctime));
+	CU_ASSERT_TRUE(same_time(&a.mtime, &b.mtime));
+	CU_ASSERT_EQUAL(SET(.ino = f, .mask = DDIO_FS_KILL_SUID), 0);
+	CU_ASSERT_EQUAL(b.mode, S_IFREG | 0755);
+	CU_ASSERT_EQUAL(
+		SET(.ino = f, .mask = DDIO_FS_SET_UID | DDIO_FS_SET_GID, .uid = 1, .gid = 2), 0);
+	CU_ASSERT(b.uid == 1 && b.gid == 2);
+	CU_ASSERT_EQUAL(SET(.ino = f, .mask = DDIO_FS_SET_ATIME | DDIO_FS_SET_MTIME, .atime = old,
+			    .mtime = old),
+			0);
+	CU_ASSERT(same_time(&b.atime, &old) && same_time(&b.mtime, &old));
+	CU_ASSERT_EQUAL(SET(.ino = f, .mask = DDIO_FS_SET_ATIME_NOW), 0);
+	CU_ASSERT(same_time(&b.atime, &b.ctime) && same_time(&b.mtime, &old));
+	CU_ASSERT_EQUAL(SET(.ino = f, .mask = DDIO_FS_SET_SIZE, .size = 77), 0);
+	CU_ASSERT(b.size == 77 && same_time(&b.mtime, &b.ctime));
+	CU_ASSERT_EQUAL(SET(.ino = f, .mask = DDIO_FS_SET_SIZE, .size = DDIO_MAX_FILE + 1), -EFBIG);
+	CU_ASSERT_EQUAL(SET(.ino = d, .mask = DDIO_FS_SET_SIZE, .size = 1), -EISDIR);
+	CU_ASSERT_EQUAL(SET(.ino = 12345, .mask = DDIO_FS_SET_MODE), -ESTALE);
+	CU_ASSERT_EQUAL(nst_reopen(&t), 0);
+	a = nst_attr(&t, f);
+	CU_ASSERT(a.size == 77 && a.uid == 1 && a.mode == (S_IFREG | 0755));
+	nst_end(&t);
+}
+
+static void test_sizes(void)
+{
+	struct ddio_msg_fs_wrote wrote = { .end = 10 };
+	struct ddio_msg_fs_alloc alloc = { .alloc = 4096 };
+	struct ddio_inode in;
+	struct ddio_fs_attr a;
+	struct nst t;
+
+	nst_begin(&t);
+	wrote.ino = alloc.ino = nst_file(&t, NST_ROOT, "f");
+	CU_ASSERT_EQUAL(ddio_ns_wrote(t.ns, &wrote, &in), 0);
+	CU_ASSERT_EQUAL(in.size, 10);
+	ddio_inode_free(&in);
+	wrote.end = 5;
+	wrote.flags = DDIO_FS_WROTE_DATA;
+	CU_ASSERT_EQUAL(ddio_ns_wrote(t.ns, &wrote, &in), 0);
+	CU_ASSERT(in.size == 10 && in.flags & DDIO_INODE_DATA);
+	ddio_inode_free(&in);
+	a = nst_attr(&t, wrote.ino);
+	CU_ASSERT_EQUAL(a.alloc, DDIO_FS_ALLOC_UNKNOWN);
+	/* nothing new: nothing changes */
+	CU_ASSERT_EQUAL(ddio_ns_wrote(t.ns, &wrote, &in), 0);
+	CU_ASSERT_EQUAL(in.change, a.change);
+	ddio_inode_free(&in);
+	alloc.change = a.change - 1; /* counted too early */
+	CU_ASSERT_EQUAL(ddio_ns_alloc(t.ns, &alloc, &in), 0);
+	ddio_inode_free(&in);
+	CU_ASSERT_EQUAL(nst_attr(&t, wrote.ino).alloc, DDIO_FS_ALLOC_UNKNOWN);
+	alloc.change = a.change;
+	CU_ASSERT_EQUAL(ddio_ns_alloc(t.ns, &alloc, &in), 0);
+	ddio_inode_free(&in);
+	CU_ASSERT_EQUAL(nst_attr(&t, wrote.ino).alloc, 4096);
+	/* other attributes do not take it back, data do */
+	CU_ASSERT_EQUAL(setattr(&t,
+				(struct ddio_msg_fs_setattr){
+					.ino = wrote.ino, .mask = DDIO_FS_SET_MODE, .mode = 0600 },
+				&a),
+			0);
+	CU_ASSERT_EQUAL(a.alloc, 4096);
+	CU_ASSERT_EQUAL(nst_data(&t, wrote.ino, 3), 0);
+	CU_ASSERT_EQUAL(nst_attr(&t, wrote.ino).alloc, DDIO_FS_ALLOC_UNKNOWN);
+	nst_end(&t);
+}
+
+static int setx(struct nst *t, uint64_t ino, const char *name, const void *value, size_t len,
+		uint32_t flags)
+{
+	struct ddio_msg_fs_xattr x = {
+		.ino = ino, .flags = flags, .len = (uint32_t)len, .value = value
+	};
+	struct ddio_inode in;
+	int ret;
+
+	snprintf(x.name, sizeof(x.name), "%s", name);
+	ret = ddio_ns_setxattr(t->ns, NULL, &x, &in);
+	ddio_inode_free(&in);
+	return ret;
+}
+
+static int removex(struct nst *t, uint64_t ino, const char *name)
+{
+	struct ddio_msg_fs_xattr x = { .ino = ino };
+	struct ddio_inode in;
+	int ret;
+
+	snprintf(x.name, sizeof(x.name), "%s", name);
+	ret = ddio_ns_removexattr(t->ns, NULL, &x, &in);
+	ddio_inode_free(&in);
+	return ret;
+}
+
+/* The value as text, or what went wrong. */
+static const char *getx(struct nst *t, uint64_t ino, const char *name)
+{
+	static char text[512];
+	uint8_t *value;
+	uint32_t len;
+	int ret = ddio_ns_getxattr(t->ns, ino, name, &value, &len);
+
+	memset(text, 0, sizeof(text));
+	if (ret)
+		snprintf(text, sizeof(text), "-%d", -ret);
+	else
+		memcpy(text, value, len < sizeof(text) ? len : sizeof(text) - 1);
+	free(value);
+	return text;
+}
+
+static void test_xattrs(void)
+{
+	static uint8_t large[DDIO_FS_XATTR_MAX];
+	uint8_t *names;
+	uint32_t len;
+	struct nst t;
+	uint64_t f;
+
+	nst_begin(&t);
+	f = nst_file(&t, NST_ROOT, "f");
+	CU_ASSERT_EQUAL(setx(&t, f, "user.a", "one", 3, DDIO_FS_XATTR_REPLACE), -ENODATA);
+	CU_ASSERT_EQUAL(setx(&t, f, "user.a", "one", 3, DDIO_FS_XATTR_CREATE), 0);
+	CU_ASSERT_EQUAL(setx(&t, f, "user.a", "two", 3, DDIO_FS_XATTR_CREATE), -EEXIST);
+	CU_ASSERT_EQUAL(setx(&t, f, "user.a", "three", 5, DDIO_FS_XATTR_REPLACE), 0);
+	CU_ASSERT_STRING_EQUAL(getx(&t, f, "user.a"), "three");
+	CU_ASSERT_EQUAL(setx(&t, f, "security.b", "", 0, 0), 0);
+	CU_ASSERT_STRING_EQUAL(getx(&t, f, "security.b"), "");
+	CU_ASSERT_EQUAL(setx(&t, f, "trusted.c", large, sizeof(large), 0), 0);
+	CU_ASSERT_EQUAL(setx(&t, f, "system.other", "x", 1, 0), -EOPNOTSUPP);
+	CU_ASSERT_EQUAL(setx(&t, f, "user.", "x", 1, 0), -EOPNOTSUPP);
+	CU_ASSERT_EQUAL(setx(&t, 999, "user.a", "x", 1, 0), -ESTALE);
+	CU_ASSERT_EQUAL(nst_reopen(&t), 0);
+	CU_ASSERT_EQUAL(ddio_ns_listxattr(t.ns, f, &names, &len), 0);
+	CU_ASSERT_EQUAL(len, 28);
+	CU_ASSERT(len == 28 && !memcmp(names, "security.b\0trusted.c\0user.a", 28));
+	free(names);
+	CU_ASSERT_EQUAL(removex(&t, f, "user.a"), 0);
+	CU_ASSERT_EQUAL(removex(&t, f, "user.a"), -ENODATA);
+	CU_ASSERT_STRING_EQUAL(getx(&t, f, "user.a"), "-61");
+	CU_ASSERT_EQUAL(nst_unlink(&t, NST_ROOT, "f"), 0);
+	nst_clean(&t, 0); /* they went with it */
+	nst_end(&t);
+}
+
+/* A list as the kernel has it. */
+static size_t acl(uint8_t *value, const uint32_t (*e)[3], size_t n)
+{
+	size_t i;
+
+	memcpy(value, "\2\0\0\0", 4);
+	for (i = 0; i < n; i++) {
+		value[4 + i * 8] = (uint8_t)e[i][0];
+		value[5 + i * 8] = 0;
+		value[6 + i * 8] = (uint8_t)e[i][1];
+		value[7 + i * 8] = 0;
+		memcpy(value + 8 + i * 8, &e[i][2], 4);
+	}
+	return 4 + n * 8;
+}
+
+static const uint32_t full[][3] = { { DDIO_ACL_USER_OBJ, 7, 0 },
+				    { DDIO_ACL_USER, 6, 1000 },
+				    { DDIO_ACL_GROUP_OBJ, 5, 0 },
+				    { DDIO_ACL_MASK, 7, 0 },
+				    { DDIO_ACL_OTHER, 4, 0 } };
+static const uint32_t plain[][3] = { { DDIO_ACL_USER_OBJ, 6, 0 },
+				     { DDIO_ACL_GROUP_OBJ, 4, 0 },
+				     { DDIO_ACL_OTHER, 0, 0 } };
+
+static void test_acl_values(void)
+{
+	uint8_t value[200];
+	size_t len = acl(value, full, 5);
+	struct ddio_acl *list;
+	uint32_t mode = S_IFREG | 04000;
+
+	CU_ASSERT_EQUAL_FATAL(ddio_acl_get(value, len, &list), 0);
+	CU_ASSERT_FALSE(ddio_acl_to_mode(list, &mode));
+	CU_ASSERT_EQUAL(mode, S_IFREG | 04774); /* the group's bits are the mask */
+	ddio_acl_chmod(list, 0640);
+	CU_ASSERT(list->e[0].perm == 6 && list->e[2].perm == 5 && list->e[3].perm == 4);
+	free(list);
+	CU_ASSERT_EQUAL(ddio_acl_get(value, len - 1, &list), -EINVAL);
+	CU_ASSERT_EQUAL(ddio_acl_get(value, 4, &list), 0);
+	CU_ASSERT_PTR_NULL(list);
+	value[0] = 3;
+	CU_ASSERT_EQUAL(ddio_acl_get(value, len, &list), -EOPNOTSUPP);
+	value[0] = 2;
+	value[6] = 8; /* permissions */
+	CU_ASSERT_EQUAL(ddio_acl_get(value, len, &list), -EINVAL);
+	value[6] = 7;
+	CU_ASSERT_EQUAL(ddio_acl_get(value, len - 8, &list), -EINVAL); /* nothing for others */
+	value[4] = DDIO_ACL_USER;				       /* nothing for the owner */
+	CU_ASSERT_EQUAL(ddio_acl_get(value, len, &list), -EINVAL);
+	len = acl(value, full, 5);
+	value[4 + 3 * 8] = DDIO_ACL_GROUP; /* no mask */
+	CU_ASSERT_EQUAL(ddio_acl_get(value, len, &list), -EINVAL);
+	len = acl(value, plain, 3);
+	CU_ASSERT_EQUAL_FATAL(ddio_acl_get(value, len, &list), 0);
+	CU_ASSERT_TRUE(ddio_acl_to_mode(list, &mode));
+	CU_ASSERT_EQUAL(mode, S_IFREG | 04640);
+	free(list);
+}
+
+static void test_acls(void)
+{
+	struct ddio_fs_attr a;
+	uint8_t value[200];
+	uint64_t d, f, g;
+	struct nst t;
+
+	nst_begin(&t);
+	d = nst_mkdir(&t, NST_ROOT, "d");
+	f = nst_file(&t, NST_ROOT, "f");
+	CU_ASSERT_EQUAL(setx(&t, f, DDIO_ACL_ACCESS, value, acl(value, full, 5), 0), 0);
+	CU_ASSERT_EQUAL(nst_attr(&t, f).mode, S_IFREG | 0774);
+	CU_ASSERT_EQUAL(setattr(&t,
+				(struct ddio_msg_fs_setattr){
+					.ino = f, .mask = DDIO_FS_SET_MODE, .mode = 0700 },
+				&a),
+			0);
+	CU_ASSERT_EQUAL(getx(&t, f, DDIO_ACL_ACCESS)[4 + 3 * 8 + 2], 0); /* the mask follows */
+	/* a list that says no more than the mode is none */
+	CU_ASSERT_EQUAL(setx(&t, f, DDIO_ACL_ACCESS, value, acl(value, plain, 3), 0), 0);
+	CU_ASSERT_EQUAL(nst_attr(&t, f).mode, S_IFREG | 0640);
+	CU_ASSERT_STRING_EQUAL(getx(&t, f, DDIO_ACL_ACCESS), "-61");
+	CU_ASSERT_EQUAL(setx(&t, f, DDIO_ACL_DEFAULT, value, acl(value, plain, 3), 0), -EACCES);
+	CU_ASSERT_EQUAL(setx(&t, f, DDIO_ACL_ACCESS, "junk", 4, 0), -EOPNOTSUPP);
+	/* what is made in a directory with a default list: no umask, both become less */
+	CU_ASSERT_EQUAL(setx(&t, d, DDIO_ACL_DEFAULT, value, acl(value, full, 5), 0), 0);
+	CU_ASSERT_EQUAL(nst_attr(&t, d).mode, S_IFDIR | 0755);
+	g = nst_make(&t, d, "g", S_IFREG | 0666);
+	CU_ASSERT_EQUAL(nst_attr(&t, g).mode, S_IFREG | 0664);
+	CU_ASSERT_EQUAL(getx(&t, g, DDIO_ACL_ACCESS)[4 + 8 + 2], 6);
+	CU_ASSERT_STRING_EQUAL(getx(&t, g, DDIO_ACL_DEFAULT), "-61");
+	g = nst_mkdir(&t, d, "e");
+	CU_ASSERT_EQUAL(getx(&t, g, DDIO_ACL_DEFAULT)[0], 2);
+	CU_ASSERT_EQUAL(setx(&t, d, DDIO_ACL_DEFAULT, "", 0, 0), 0);
+	CU_ASSERT_STRING_EQUAL(getx(&t, d, DDIO_ACL_DEFAULT), "-61");
+	nst_clean(&t, 2);
+	nst_end(&t);
+}
+
+static void test_stripes(void)
+{
+	static const char *const bad[] = { "",	 "0",	"-1", "1000", "32M", "4096x", "x",
+					   "0-", "0,0", "6",  "3-1",  ",",   "0,",    "0-2,1" };
+	struct ddio_inode in;
+	uint64_t d, e, f;
+	struct nst t;
+	size_t i;
+
+	nst_begin(&t);
+	d = nst_mkdir(&t, NST_ROOT, "d");
+	CU_ASSERT_STRING_EQUAL(getx(&t, d, "ddio.stripe"), "8192");
+	CU_ASSERT_STRING_EQUAL(getx(&t, d, "ddio.disks"), "0-5");
+	CU_ASSERT_STRING_EQUAL(getx(&t, d, "ddio.layout"), "contiguous");
+	CU_ASSERT_EQUAL(setx(&t, d, "ddio.stripe", "64K", 3, 0), 0);
+	CU_ASSERT_EQUAL(setx(&t, d, "ddio.disks", "4,1-2", 5, 0), 0);
+	CU_ASSERT_EQUAL(setx(&t, d, "ddio.layout", "random-blocks", 13, 0), 0);
+	e = nst_mkdir(&t, d, "e"); /* directories hand it on */
+	f = nst_file(&t, e, "f");
+	CU_ASSERT_EQUAL(nst_reopen(&t), 0);
+	CU_ASSERT_EQUAL(ddio_ns_inode(t.ns, f, &in), 0);
+	CU_ASSERT(in.stripe.block == 65536 && in.stripe.ndisks == 3 && in.stripe.seed);
+	CU_ASSERT(in.stripe.disks && in.stripe.disks[0] == 4 && in.stripe.disks[2] == 2);
+	CU_ASSERT_EQUAL(in.stripe.layout, DDIO_LAYOUT_RANDOM_BLOCKS_W);
+	ddio_inode_free(&in);
+	CU_ASSERT_STRING_EQUAL(getx(&t, f, "ddio.disks"), "4,1-2");
+	CU_ASSERT_STRING_EQUAL(getx(&t, f, "ddio.layout"), "random-blocks");
+	/* a file's, as long as it has no data */
+	CU_ASSERT_EQUAL(setx(&t, f, "ddio.disks", "0", 1, 0), 0);
+	CU_ASSERT_STRING_EQUAL(getx(&t, f, "ddio.disks"), "0");
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		if (strcmp(bad[i], "0"))
+			CU_ASSERT_EQUAL(setx(&t, f, "ddio.disks", bad[i], strlen(bad[i]), 0),
+					-EINVAL);
+		CU_ASSERT_EQUAL(setx(&t, f, "ddio.stripe", bad[i], strlen(bad[i]), 0), -EINVAL);
+		CU_ASSERT_EQUAL(setx(&t, f, "ddio.layout", bad[i], strlen(bad[i]), 0), -EINVAL);
+	}
+	CU_ASSERT_EQUAL(nst_data(&t, f, 1), 0);
+	CU_ASSERT_EQUAL(setx(&t, f, "ddio.stripe", "4096", 4, 0), -EBUSY);
+	CU_ASSERT_EQUAL(removex(&t, f, "ddio.stripe"), -EPERM);
+	CU_ASSERT_EQUAL(removex(&t, d, "ddio.disks"), 0);
+	CU_ASSERT_STRING_EQUAL(getx(&t, d, "ddio.disks"), "0-5");
+	nst_clean(&t, 1);
+	nst_end(&t);
+}
+
+static const struct ut_case cases[] = {
+	{ "attributes", test_setattr },
+	{ "sizes and space", test_sizes },
+	{ "extended attributes", test_xattrs },
+	{ "lists as values", test_acl_values },
+	{ "lists and modes", test_acls },
+	{ "stripes", test_stripes },
+	{ .name = NULL },
+};
+
+int main(void)
+{
+	const struct ut_suite suites[] = { { "attributes", cases } };
+
+	return ut_run("ns_attr", suites, 1);
+}

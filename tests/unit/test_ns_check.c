@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Every kind of record of the name space damaged, found, mended. */
+#include "ut_ns.h"
+
+/**
+ * struct hit - damage to a record: put, or (no value) deleted
+ */
+struct hit {
+	int db;
+	MDB_val key, value;
+};
+
+static int strike(struct ddio_lmdb *db, MDB_txn *txn, void *arg)
+{
+	struct hit *hit = arg;
+
+	if (hit->value.mv_data)
+		return mdb_put(txn, db->dbi[hit->db], &hit->key, &hit->value, 0);
+	return mdb_del(txn, db->dbi[hit->db], &hit->key, NULL);
+}
+
+static void damage(struct nst *t, int db, const void *key, size_t key_len, const void *value,
+		   size_t len)
+{
+	struct hit hit = { db, ddio_lmdb_val(key, key_len), ddio_lmdb_val(value, len) };
+
+	CU_ASSERT_EQUAL(nst_commit(t), 0);
+	CU_ASSERT_EQUAL(ddio_kv_direct(t->ns->kv, strike, &hit), 0);
+}
+
+static const char junk[] = "junk that is no record of anything";
+
+/* The problem is found and said; after a repair there is none, also after a restart. */
+static void mended(struct nst *t, const char *text, uint64_t files)
+{
+	struct ddio_msg_fsck fsck;
+
+	CU_ASSERT_EQUAL(ddio_ns_check(t->ns, false, &fsck), 0);
+	CU_ASSERT(fsck.problems > 0);
+	CU_ASSERT_PTR_NOT_NULL(strstr(fsck.text, text));
+	if (!strstr(fsck.text, text))
+		fprintf(stderr, "'%s' does not say '%s'\n", fsck.text, text);
+	CU_ASSERT_EQUAL(ddio_ns_check(t->ns, true, &fsck), 0);
+	CU_ASSERT_EQUAL(fsck.repaired, fsck.problems);
+	nst_clean(t, files);
+	CU_ASSERT_EQUAL(nst_reopen(t), 0);
+	nst_clean(t, files);
+}
+
+/* /d/e/g, /d/f, /f hard link of it */
+struct tree {
+	struct nst t;
+	uint64_t d, e, f, g;
+};
+
+static void tree_begin(struct tree *w)
+{
+	nst_begin(&w->t);
+	w->d = nst_mkdir(&w->t, NST_ROOT, "d");
+	w->e = nst_mkdir(&w->t, w->d, "e");
+	w->f = nst_file(&w->t, w->d, "f");
+	w->g = nst_file(&w->t, w->e, "g");
+	CU_ASSERT_EQUAL(nst_link(&w->t, w->f, NST_ROOT, "f"), 0);
+	CU_ASSERT_EQUAL(nst_commit(&w->t), 0);
+}
+
+static void put_inode(struct tree *w, const struct ddio_inode *in)
+{
+	uint8_t key[DDIO_NS_KEY_LEN], value[1024];
+	ssize_t len = ddio_ns_inode_put(value, sizeof(value), in);
+
+	ddio_ns_key(key, in->ino);
+	damage(&w->t, DDIO_NS_INODES, key, sizeof(key), value, (size_t)len);
+}
+
+static void put_name(struct tree *w, uint64_t dir, const char *name, uint64_t ino, uint32_t type,
+		     uint64_t cookie)
+{
+	const struct ddio_ns_entry e = { .ino = ino, .type = type, .cookie = cookie };
+	uint8_t key[DDIO_NS_NAME_KEY_MAX], value[DDIO_NS_ENTRY_MAX];
+	size_t len = ddio_ns_name_key(key, dir, name);
+
+	damage(&w->t, DDIO_NS_NAMES, key, len, value,
+	       ddio_ns_entry_put(value, key, len, &e, false));
+}
+
+static void put_order(struct tree *w, uint64_t dir, const char *name, uint64_t ino, uint32_t type,
+		      uint64_t cookie)
+{
+	struct ddio_ns_entry e = { .ino = ino, .type = type, .cookie = cookie };
+	uint8_t key[DDIO_NS_ORDER_KEY_LEN], value[DDIO_NS_ENTRY_MAX];
+
+	snprintf(e.name, sizeof(e.name), "%s", name);
+	ddio_ns_order_key(key, dir, cookie);
+	damage(&w->t, DDIO_NS_ORDER, key, sizeof(key), value,
+	       ddio_ns_entry_put(value, key, sizeof(key), &e, true));
+}
+
+static void drop_name(struct tree *w, uint64_t dir, const char *name)
+{
+	uint8_t key[DDIO_NS_NAME_KEY_MAX];
+
+	damage(&w->t, DDIO_NS_NAMES, key, ddio_ns_name_key(key, dir, name), NULL, 0);
+}
+
+static void drop_order(struct tree *w, uint64_t dir, uint64_t cookie)
+{
+	uint8_t key[DDIO_NS_ORDER_KEY_LEN];
+
+	ddio_ns_order_key(key, dir, cookie);
+	damage(&w->t, DDIO_NS_ORDER, key, sizeof(key), NULL, 0);
+}
+
+static uint64_t found(struct tree *w, uint64_t ino)
+{
+	uint64_t dir = nst_find(&w->t, NST_ROOT, "lost+found");
+	char name[32];
+
+	snprintf(name, sizeof(name), "#%d", (int)ino);
+	return dir ? nst_find(&w->t, dir, name) : 0;
+}
+
+static void test_inodes(void)
+{
+	uint8_t key[DDIO_NS_KEY_LEN];
+	struct ddio_inode in;
+	struct tree w;
+
+	/* a file's record is lost: its names go */
+	tree_begin(&w);
+	ddio_ns_key(key, w.f);
+	damage(&w.t, DDIO_NS_INODES, key, sizeof(key), junk, sizeof(junk));
+	CU_ASSERT_EQUAL(ddio_ns_inode(w.t.ns, w.f, &in), -EUCLEAN);
+	mended(&w.t, "is damaged", 1);
+	CU_ASSERT_EQUAL(nst_find(&w.t, w.d, "f"), 0);
+	CU_ASSERT_EQUAL(nst_find(&w.t, w.e, "g"), w.g);
+	nst_end(&w.t);
+	/* a directory's: what was in it is found */
+	tree_begin(&w);
+	ddio_ns_key(key, w.d);
+	damage(&w.t, DDIO_NS_INODES, key, sizeof(key), junk, sizeof(junk));
+	mended(&w.t, "is damaged", 2);
+	CU_ASSERT_EQUAL(found(&w, w.e), w.e);
+	CU_ASSERT_EQUAL(nst_find(&w.t, w.e, "g"), w.g);
+	CU_ASSERT_EQUAL(nst_find(&w.t, NST_ROOT, "f"), w.f);
+	CU_ASSERT_EQUAL(nst_attr(&w.t, w.f).nlink, 1);
+	nst_end(&w.t);
+	/* the root's */
+	tree_begin(&w);
+	ddio_ns_key(key, NST_ROOT);
+	damage(&w.t, DDIO_NS_INODES, key, sizeof(key), NULL, 0);
+	mended(&w.t, "no root", 2);
+	CU_ASSERT_EQUAL(nst_find(&w.t, NST_ROOT, "d"), w.d);
+	nst_end(&w.t);
+	/* a key that is no number */
+	tree_begin(&w);
+	damage(&w.t, DDIO_NS_INODES, "abc", 3, junk, sizeof(junk));
+	mended(&w.t, "is damaged", 2);
+	nst_end(&w.t);
+}
+
+static void test_counts(void)
+{
+	struct ddio_inode in;
+	struct tree w;
+
+	tree_begin(&w);
+	CU_ASSERT_EQUAL(ddio_ns_inode(w.t.ns, w.f, &in), 0);
+	in.nlink = 7;
+	put_inode(&w, &in);
+	ddio_inode_free(&in);
+	mended(&w.t, "counts 7 links, there are 2", 2);
+	CU_ASSERT_EQUAL(nst_attr(&w.t, w.f).nlink, 2);
+	CU_ASSERT_EQUAL(ddio_ns_inode(w.t.ns, w.d, &in), 0);
+	in.nlink = 9;
+	put_inode(&w, &in);
+	mended(&w.t, "counts 9 links, there are 3", 2);
+	in.nlink = 3;
+	in.entries = 0;
+	put_inode(&w, &in);
+	mended(&w.t, "counts 0 entries, there are 2", 2);
+	CU_ASSERT_EQUAL(nst_rmdir(&w.t, NST_ROOT, "d"), -ENOTEMPTY);
+	in.entries = 2;
+	in.cookie = 1;
+	put_inode(&w, &in);
+	mended(&w.t, "would number two entries alike", 2);
+	in.cookie = 10;
+	in.parent = w.e;
+	put_inode(&w, &in);
+	mended(&w.t, "does not know where it is", 2);
+	CU_ASSERT_EQUAL(nst_find(&w.t, w.d, ".."), NST_ROOT);
+	ddio_inode_free(&in);
+	nst_end(&w.t);
+}
+
+static void test_names(void)
+{
+	uint8_t key[DDIO_NS_NAME_KEY_MAX];
+	struct tree w;
+
+	tree_begin(&w);
+	put_name(&w, w.d, "ghost", 9999, S_IFREG, 50);
+	mended(&w.t, "'ghost' is no inode's", 2);
+	put_name(&w, 9999, "nowhere", w.f, S_IFREG, 50);
+	mended(&w.t, "'nowhere' is in no directory", 2);
+	put_name(&w, w.f, "infile", w.g, S_IFREG, 50);
+	mended(&w.t, "'infile' is in no directory", 2);
+	put_name(&w, w.e, "second", w.d, S_IFDIR, 50);
+	mended(&w.t, "has a second name", 2);
+	damage(&w.t, DDIO_NS_NAMES, key, ddio_ns_name_key(key, w.d, "f"), junk, sizeof(junk));
+	mended(&w.t, "entry 'f' is damaged", 2);
+	CU_ASSERT_EQUAL(nst_attr(&w.t, w.f).nlink, 1);
+	put_name(&w, w.e, "g", w.g, S_IFDIR, DDIO_NS_COOKIE);
+	mended(&w.t, "another type", 2);
+	CU_ASSERT_EQUAL(nst_find(&w.t, w.e, "g"), w.g);
+	nst_end(&w.t);
+}
+
+static void test_order(void)
+{
+	uint8_t key[DDIO_NS_ORDER_KEY_LEN];
+	struct tree w;
+
+	tree_begin(&w);
+	drop_order(&w, w.e, DDIO_NS_COOKIE);
+	mended(&w.t, "'g' is not in the order", 2);
+	put_order(&w, w.d, "ghost", w.f, S_IFREG, 77);
+	mended(&w.t, "'ghost' is in the order", 2);
+	ddio_ns_order_key(key, w.d, DDIO_NS_COOKIE);
+	damage(&w.t, DDIO_NS_ORDER, key, sizeof(key), junk, sizeof(junk));
+	mended(&w.t, "'e' is not in the order", 2);
+	damage(&w.t, DDIO_NS_ORDER, "abc", 3, junk, sizeof(junk));
+	mended(&w.t, "order of directories is damaged", 2);
+	/* two names of one place */
+	put_name(&w, NST_ROOT, "twin", w.g, S_IFREG, DDIO_NS_COOKIE);
+	mended(&w.t, "'twin' is not in the order", 2);
+	CU_ASSERT_EQUAL(nst_attr(&w.t, w.g).nlink, 2);
+	nst_end(&w.t);
+}
+
+static void test_lost(void)
+{
+	struct tree w;
+	uint64_t lost;
+
+	tree_begin(&w);
+	drop_name(&w, w.e, "g");
+	mended(&w.t, "'g' is in the order", 2);
+	CU_ASSERT_EQUAL(found(&w, w.g), w.g);
+	lost = nst_find(&w.t, NST_ROOT, "lost+found");
+	CU_ASSERT(lost > w.g);
+	CU_ASSERT_EQUAL(nst_attr(&w.t, NST_ROOT).nlink, 4);
+	/* a directory, into the one that is there */
+	drop_name(&w, w.d, "e");
+	drop_order(&w, w.d, DDIO_NS_COOKIE);
+	mended(&w.t, "has no name", 2);
+	CU_ASSERT_EQUAL(found(&w, w.e), w.e);
+	CU_ASSERT_EQUAL(nst_find(&w.t, w.e, ".."), lost);
+	CU_ASSERT_EQUAL(nst_find(&w.t, NST_ROOT, "lost+found"), lost);
+	CU_ASSERT_NOT_EQUAL(nst_file(&w.t, w.e, "new"), 0);
+	nst_clean(&w.t, 3);
+	nst_end(&w.t);
+}
+
+static void test_circle(void)
+{
+	struct ddio_inode in;
+	struct tree w;
+
+	/* d is in e, which is in d */
+	tree_begin(&w);
+	drop_name(&w, NST_ROOT, "d");
+	drop_order(&w, NST_ROOT, DDIO_NS_COOKIE);
+	put_name(&w, w.e, "back", w.d, S_IFDIR, 40);
+	put_order(&w, w.e, "back", w.d, S_IFDIR, 40);
+	CU_ASSERT_EQUAL(ddio_ns_inode(w.t.ns, w.d, &in), 0);
+	in.parent = w.e;
+	put_inode(&w, &in);
+	ddio_inode_free(&in);
+	mended(&w.t, "lies within itself", 2);
+	CU_ASSERT(found(&w, w.d) == w.d || found(&w, w.e) == w.e);
+	nst_end(&w.t);
+}
+
+static void test_orphans(void)
+{
+	uint8_t key[DDIO_NS_KEY_LEN];
+	struct ddio_inode in;
+	struct tree w;
+
+	tree_begin(&w);
+	ddio_ns_key(key, w.f);
+	damage(&w.t, DDIO_NS_ORPHANS, key, sizeof(key), "x", 1);
+	mended(&w.t, "has a name", 2);
+	ddio_ns_key(key, 9999);
+	damage(&w.t, DDIO_NS_ORPHANS, key, sizeof(key), "x", 1);
+	mended(&w.t, "does not exist", 2);
+	/* no name, no link, and not noted as an orphan */
+	CU_ASSERT_EQUAL(nst_data(&w.t, w.g, 1), 0);
+	CU_ASSERT_EQUAL(nst_unlink(&w.t, w.e, "g"), 0);
+	nst_clean(&w.t, 2);
+	ddio_ns_key(key, w.g);
+	damage(&w.t, DDIO_NS_ORPHANS, key, sizeof(key), NULL, 0);
+	mended(&w.t, "half removed", 2);
+	/* noted, but it counts a link */
+	CU_ASSERT_EQUAL(ddio_ns_inode(w.t.ns, w.g, &in), 0);
+	in.nlink = 1;
+	put_inode(&w, &in);
+	ddio_inode_free(&in);
+	mended(&w.t, "half removed", 2);
+	CU_ASSERT_EQUAL(ddio_ns_gone(w.t.ns, w.g), 0);
+	nst_clean(&w.t, 1);
+	nst_end(&w.t);
+}
+
+static void test_others(void)
+{
+	static const uint8_t short_mount[3] = { 1, 2, 3 };
+	uint8_t key[DDIO_NS_NAME_KEY_MAX], done[DDIO_NS_DONE_KEY_LEN] = { 9 };
+	struct tree w;
+
+	tree_begin(&w);
+	damage(&w.t, DDIO_NS_XATTRS, key, ddio_ns_name_key(key, w.f, "user.a"), junk, sizeof(junk));
+	mended(&w.t, "attribute 'user.a' is damaged", 2);
+	damage(&w.t, DDIO_NS_XATTRS, key, ddio_ns_name_key(key, 9999, "user.b"), junk,
+	       sizeof(junk));
+	mended(&w.t, "attribute 'user.b'", 2);
+	damage(&w.t, DDIO_NS_DONE, done, sizeof(done), junk, sizeof(junk));
+	mended(&w.t, "result of a mount's request", 2);
+	damage(&w.t, DDIO_NS_MOUNTS, short_mount, sizeof(short_mount), "x", 1);
+	mended(&w.t, "record of a mount", 2);
+	nst_end(&w.t);
+}
+
+static void test_numbers(void)
+{
+	struct ddio_ns_meta meta = { .limit = DDIO_NS_FIRST, .cluster = "demo" };
+	uint8_t value[DDIO_NS_META_MAX];
+	struct ddio_msg_fsck fsck;
+	struct tree w;
+
+	tree_begin(&w);
+	nst_file(&w.t, NST_ROOT, "new");
+	CU_ASSERT_EQUAL(ddio_ns_check(w.t.ns, true, &fsck), -EBUSY);
+	damage(&w.t, DDIO_NS_META, DDIO_NS_META_KEY, 2, value, ddio_ns_meta_put(value, &meta));
+	mended(&w.t, "given out again", 3);
+	damage(&w.t, DDIO_NS_META, DDIO_NS_META_KEY, 2, junk, sizeof(junk));
+	mended(&w.t, "cluster and numbers is damaged", 3);
+	damage(&w.t, DDIO_NS_META, DDIO_NS_META_KEY, 2, NULL, 0);
+	mended(&w.t, "cluster and numbers is not there", 3);
+	CU_ASSERT(nst_file(&w.t, NST_ROOT, "newer") > w.g);
+	nst_end(&w.t);
+}
+
+static const struct ut_case cases[] = {
+	{ "inodes", test_inodes },	 { "counts", test_counts },
+	{ "names", test_names },	 { "order", test_order },
+	{ "lost and found", test_lost }, { "circle", test_circle },
+	{ "orphans", test_orphans },	 { "others", test_others },
+	{ "numbers", test_numbers },	 { .name = NULL },
+};
+
+int main(void)
+{
+	const struct ut_suite suites[] = { { "check", cases } };
+
+	return ut_run("ns_check", suites, 1);
+}
