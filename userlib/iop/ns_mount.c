@@ -225,8 +225,7 @@ int ddio_ns_mounts_load(struct ddio_ns *ns)
 	struct ddio_ns_mount *m;
 	int ret;
 
-	for (ret = ddio_kv_first(&c, ns->kv, DDIO_NS_MOUNTS, "", 0); !ret;
-	     ret = ddio_kv_next(&c)) {
+	for (ret = ddio_kv_first(&c, ns->kv, DDIO_NS_MOUNTS, "", 0); !ret; ret = ddio_kv_next(&c)) {
 		if (c.key_len != DDIO_GROUP_ID_LEN)
 			continue;
 		m = mount_new(ns, c.key);
