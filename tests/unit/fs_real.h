@@ -68,8 +68,7 @@ static inline void real_conf(struct real_cluster *c, uint32_t block, const char 
 	for (i = 0; i <= REAL_DISKS; i++)
 		n += snprintf(text + n, sizeof(text) - n,
 			      "[disk d%u]\nnode = n%u\nengine = mem\nsize = %s\n", i,
-			      i == REAL_DISKS ? 0 : 1 + i % (REAL_NODES - 1),
-			      i == REAL_DISKS ? "4M" : disk_size);
+			      i == REAL_DISKS ? 0 : 1 + i % (REAL_NODES - 1), disk_size);
 	snprintf(c->conf_path, sizeof(c->conf_path), "%s/ddio.conf", c->top);
 	f = fopen(c->conf_path, "w");
 	if (!f || fputs(text, f) < 0 || fclose(f))
