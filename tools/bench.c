@@ -58,6 +58,7 @@ static int cluster_start(const struct bench_values *v, struct procs_cluster *c)
 				   .disk_size = v->disk_size,
 				   .files = !strcmp(v->engine, "aio"),
 				   .key = true,
+				   .no_write_back = true,
 				   .shared_bus = v->shared_bus,
 				   .cache = v->cache,
 				   .block = v->block,

@@ -25,6 +25,7 @@
  * @reactors: per I/O processor, 0: the default
  * @fcfs: disk queues serve who comes first
  * @install: caches read a block before a part of it is written
+ * @no_write_back: what was written waits in the caches until it is asked for: for measurements
  * @no_sync: records are not forced to the medium, for clusters that are thrown away
  */
 struct local_spec {
@@ -41,7 +42,7 @@ struct local_spec {
 	uint32_t timeout_ms;
 	uint32_t buffers;
 	uint32_t reactors;
-	bool no_sync, fcfs, install;
+	bool no_write_back, no_sync, fcfs, install;
 };
 
 /* Writes DIR/ddio.conf (and DIR/key). Return: 0 or -errno after a message. */

@@ -77,6 +77,8 @@ static void local_write_node(FILE *f, const struct local_spec *s, uint32_t node,
 		fprintf(f, "cscan = no\n");
 	if (s->install)
 		fprintf(f, "install = yes\n");
+	if (s->no_write_back)
+		fprintf(f, "write_back = 0s\n");
 	if (s->no_sync)
 		fprintf(f, "sync_io = no\n");
 	for (d = 0; d < s->disks; d++)

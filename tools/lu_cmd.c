@@ -128,6 +128,7 @@ static struct local_spec lu_local(const struct lu_values *v)
 				    .key = !v->sim,
 				    .cache = v->cache ? v->cache : 2 * v->cps * v->block,
 				    .fcfs = v->fcfs,
+				    .no_write_back = true,
 				    .install = v->install,
 				    .reactors = v->sim };
 }

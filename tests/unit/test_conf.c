@@ -64,6 +64,7 @@ static void test_smallest(void)
 	CU_ASSERT_EQUAL(conf->nodes[0].buffers, 2);
 	CU_ASSERT_TRUE(conf->nodes[0].cscan);
 	CU_ASSERT_TRUE(conf->nodes[0].sync_io);
+	CU_ASSERT_EQUAL(conf->nodes[0].write_back_ns, 5000000000ull);
 	CU_ASSERT_EQUAL(conf->nodes[0].line, 3);
 	CU_ASSERT_PTR_NULL(conf->disks[0].engine);
 	CU_ASSERT_EQUAL(conf->disks[0].size, 0);
@@ -85,7 +86,7 @@ static void test_everything(void)
 		"; another\n"
 		"[disk d0]\nnode=io0\n"
 		"[node io1]\naddress = io1.example:0\nmeta=/m/1\nreactors=3\ncache = 10MB\n"
-		"buffers=7\ncscan = no\ninstall = yes\nsync_io = No";
+		"buffers=7\ncscan = no\ninstall = yes\nwrite_back = 0s\nsync_io = No";
 	char err[512];
 	struct ddio_conf *conf = parse(text, err);
 
@@ -109,6 +110,7 @@ static void test_everything(void)
 	CU_ASSERT_FALSE(conf->nodes[0].install);
 	CU_ASSERT_TRUE(conf->nodes[1].install);
 	CU_ASSERT_FALSE(conf->nodes[1].sync_io);
+	CU_ASSERT_EQUAL(conf->nodes[1].write_back_ns, 0);
 	CU_ASSERT_EQUAL(ddio_conf_find_node(conf, "io1"), 1);
 	CU_ASSERT_EQUAL(ddio_conf_find_node(conf, "io2"), -ENOENT);
 	CU_ASSERT_EQUAL(ddio_conf_find_disk(conf, "d0"), 1);

@@ -360,6 +360,57 @@ static void large_copies(void)
 	sw_free(sw);
 }
 
+static uint64_t dirty_blocks(struct sc *c)
+{
+	struct ddio_msg_status st;
+	uint64_t n = 0;
+	uint32_t i;
+
+	CU_ASSERT_EQUAL(sc_status(c, &st), DDIO_ST_OK);
+	CU_ASSERT(st.ndisks > 0);
+	for (i = 0; i < st.ndisks; i++)
+		n += st.disks[i].cache_dirty;
+	ddio_status_free(&st);
+	return n;
+}
+
+/* Unasked, in a while; and the records with it, so that a check of what is committed sees it. */
+static void written_back_in_a_while(void)
+{
+	uint64_t blocks, i;
+	struct sw *sw;
+	struct sc *c;
+
+	begin(&sw, &c);
+	for (i = 0; i < 3; i++)
+		CU_ASSERT_EQUAL(sc_write(c, 1, 0, i * BS, pattern, 100), DDIO_ST_OK);
+	sw_run(sw, 4000 * MS);
+	CU_ASSERT_EQUAL(dirty_blocks(c), 3);
+	sw_run(sw, 1500 * MS);
+	CU_ASSERT_EQUAL(dirty_blocks(c), 0);
+	CU_ASSERT_EQUAL(free_bytes(c, &blocks), FREE - 3 * BS);
+	CU_ASSERT_EQUAL(blocks, 3);
+	/* On a disk that fails it is tried again, ever more seldom; fsync is told, nothing is lost. */
+	ddio_disk_inject(sw_disk(sw, 0), -1, 1000, -EIO);
+	CU_ASSERT_EQUAL(sc_write(c, 1, 0, 3 * BS, pattern, 100), DDIO_ST_OK);
+	sw_run(sw, 60000 * MS);
+	CU_ASSERT_EQUAL(dirty_blocks(c), 1);
+	CU_ASSERT(ddio_sim_logged(sw->world, "could not be written") <= 5);
+	CU_ASSERT_EQUAL(sc_sync(c, 1), DDIO_ST_IO);
+	ddio_disk_inject(sw_disk(sw, 0), -1, 0, 0);
+	sw_run(sw, 61000 * MS);
+	CU_ASSERT_EQUAL(dirty_blocks(c), 0);
+	sc_free(c);
+	sw_free(sw);
+	sw = sw_new("write_back = 0s");
+	c = sc_new(sw, sw_reactor(sw, 0));
+	CU_ASSERT_EQUAL(sc_write(c, 1, 0, 0, pattern, 100), DDIO_ST_OK);
+	sw_run(sw, 60000 * MS);
+	CU_ASSERT_EQUAL(dirty_blocks(c), 1);
+	sc_free(c);
+	sw_free(sw);
+}
+
 static void bad_requests(void)
 {
 	struct ddio_msg_obj obj = sc_obj(1, 3, 0, 10);
@@ -399,6 +450,7 @@ static const struct ut_case cases[] = {
 	{ "extents tell data from space", extents_tell_data_from_space },
 	{ "copies keep holes", copies_keep_holes },
 	{ "large copies", large_copies },
+	{ "written back in a while", written_back_in_a_while },
 	{ "bad requests", bad_requests },
 	{ NULL, NULL },
 };

@@ -37,7 +37,8 @@ struct ddio_conf_node {
 	uint32_t buffers;  /* block buffers a disk in a collective, default 2 */
 	bool install;	   /* a block that is written in part is read first; default false */
 	bool cscan;	   /* false: disk queues are first come, first served; default true */
-	bool sync_io;	   /* false skips fsync of records: for tests of speed only; default true */
+	uint64_t write_back_ns; /* 0: what was written waits in the cache until it is asked for, default 5 s */
+	bool sync_io; /* false skips fsync of records: for tests of speed only; default true */
 	int line;
 };
 

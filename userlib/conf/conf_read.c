@@ -173,6 +173,7 @@ static void section_defaults(struct ddio_conf_section *section)
 		section->node.cache = DDIO_CONF_CACHE_PAPER;
 		section->node.buffers = 2;
 		section->node.cscan = true;
+		section->node.write_back_ns = 5000000000ull;
 		section->node.sync_io = true;
 	}
 }

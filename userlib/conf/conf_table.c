@@ -37,6 +37,8 @@ static const struct ddio_conf_option node_options[] = {
 	  "no: disks serve cached requests in the order of their coming, as in TR94-226" },
 	{ "install", DDIO_CONF_BOOL, AT(node.install), 0, 0, "no",
 	  "yes: a block is read before a part of it is written, as in TR95-251" },
+	{ "write_back", DDIO_CONF_TIME, AT(node.write_back_ns), 0, 86400 * NS_PER_S, "5s",
+	  "time after which what was written goes to the disk, asked for or not; 0s: never" },
 	{ "sync_io", DDIO_CONF_BOOL, AT(node.sync_io), 0, 0, "yes",
 	  "no: records are not forced to stable storage, for tests of speed only" },
 	{ .name = NULL },

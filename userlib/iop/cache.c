@@ -256,6 +256,11 @@ bool ddio_cache_busy(struct ddio_cache *c, const struct ddio_object *obj, uint64
 	return range_any(c, obj, first, count, entry_in_use);
 }
 
+bool ddio_cache_dirty(const struct ddio_cache *c)
+{
+	return c->ndirty;
+}
+
 bool ddio_cache_idle(const struct ddio_cache *c)
 {
 	return !c->inflight && !c->kicked && !c->working && ddio_list_empty(&c->fills) &&

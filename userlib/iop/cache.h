@@ -107,6 +107,8 @@ void ddio_cache_discard(struct ddio_cache *cache, struct ddio_object *obj, uint6
 /* Is I/O of the cache under way, or a lock held, on one of these blocks? */
 bool ddio_cache_busy(struct ddio_cache *cache, const struct ddio_object *obj, uint64_t first,
 		     uint64_t count);
+/* Does it hold what the disk does not? */
+bool ddio_cache_dirty(const struct ddio_cache *cache);
 /* No I/O and no work of the cache is under way. */
 bool ddio_cache_idle(const struct ddio_cache *cache);
 

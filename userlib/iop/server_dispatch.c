@@ -160,6 +160,7 @@ int server_message(void *ctx, const struct ddio_msg *msg, const void *payload)
 		return 0;
 	if (msg->flags & DDIO_WIRE_REPLY)
 		return -EPROTO;
+	server_write_back_later(sc->c.reactor);
 	if (op && op->coll)
 		return op->coll(&sc->c, msg, payload);
 	/* Not for an I/O processor, and there is no such thing as a reply to it. */

@@ -144,6 +144,7 @@ struct server_stop_part {
  * @serving: requests that are not over
  * @timer, @deadline: of the stage while stopping
  * @writes: caches and commits that are under way while stopping
+ * @later: when what was written is written back unasked; @late_ns: after how long, longer after a failure
  * @parts: one a disk
  * @post: begins stopping; @stopped: tells reactor 0
  */
@@ -159,6 +160,8 @@ struct server_reactor {
 	struct ddio_timer timer;
 	uint64_t deadline;
 	uint32_t writes;
+	struct ddio_timer later;
+	uint64_t late_ns;
 	struct server_stop_part *parts;
 	struct ddio_commit ns_commit;
 	struct ddio_post post, stopped;
@@ -219,6 +222,12 @@ void server_reactors_free(struct server *server);
 int server_disks_open(struct server *server, char *err, size_t err_len);
 /* On the reactor, or when no loop runs. */
 void server_disks_close(struct ddio_reactor *reactor);
+
+/* server_later.c */
+/* Something may have been written: in a while it is written back. */
+void server_write_back_later(struct ddio_reactor *reactor);
+/* The reactor stops. */
+void server_write_back_never(struct ddio_reactor *reactor);
 
 /* server_client.c */
 void server_accept(void *ctx, struct ddio_stream *stream);

@@ -194,6 +194,7 @@ static void stop_begin(void *arg)
 	server_opening_close(sr->reactor);
 	if (!sr->reactor->index)
 		server_fs_stop(sr->server);
+	server_write_back_never(sr->reactor);
 	ddio_coll_stop(sr->reactor, DDIO_ST_SHUTDOWN);
 	stop_enter(sr, SERVER_ENDING);
 	stop_step(sr);
