@@ -9,7 +9,7 @@
 #define DDIO_CONF_MIN_BLOCK 512u
 #define DDIO_CONF_MAX_BLOCK (16u << 20)
 #define DDIO_CONF_MAX_NAME 32
-#define DDIO_CONF_MAX_OPTIONS 8 /* of one kind of section */
+#define DDIO_CONF_MAX_OPTIONS 16 /* of one kind of section */
 #define DDIO_CONF_MAX_TEXT (64u << 20)
 #define DDIO_CONF_MAX_SECTIONS 65536u
 
