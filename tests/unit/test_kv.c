@@ -56,8 +56,10 @@ static void begin(struct world *w, uint64_t seed)
 		abort();
 }
 
+/* A commit that is under way ends first. */
 static void end(struct world *w)
 {
+	ddio_sim_run_for(w->sim, 1000000000);
 	ddio_kv_close(w->kv);
 	ddio_sim_free(w->sim);
 	ut_remove_tree(w->top);
