@@ -216,16 +216,17 @@ static int serve(struct program *p)
 
 static int check_dir(struct program *p, const char *dir)
 {
-	struct stat st;
+	struct statx st;
 	char *real;
 
-	if (stat(dir, &st)) {
+	/* What the kernel remembers would do for a mount that has died. */
+	if (statx(AT_FDCWD, dir, AT_STATX_FORCE_SYNC, STATX_TYPE, &st)) {
 		if (errno == ENOTCONN)
 			return fail("%s: a mount that has died is still there; umount it first",
 				    dir);
 		return fail("%s: %s", dir, strerror(errno));
 	}
-	if (!S_ISDIR(st.st_mode))
+	if (!S_ISDIR(st.stx_mode))
 		return fail("%s is no directory", dir);
 	real = realpath(dir, NULL);
 	if (!real)

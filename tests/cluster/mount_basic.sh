@@ -135,7 +135,10 @@ if [ -u "$(command -v fusermount3)" ] && $as test -x "$fs" 2>/dev/null; then
 		$ddio stop --dir u >/dev/null
 		exit \$rc
 	EOF
-	check "by somebody who is not root" $as bash "$dir/by_user"
+	# A device that everybody may open, as udev makes it.
+	mknod -m 666 "$dir/fuse" c 10 229
+	check "by somebody who is not root" unshare -m bash -c \
+		"mount --bind $dir/fuse /dev/fuse && exec $as bash $dir/by_user"
 else
 	skipped=$((skipped + 1))
 fi
