@@ -123,14 +123,15 @@ check "ddio mount" timeout 20 "$ddio" mount "$dir/new"
 check "... makes the directory" grep -q hello "$dir/new/a"
 check "ddio umount" "$ddio" umount "$dir/new"
 fails "ddio umount of what is none" "no mount of ddio" "$ddio" umount "$dir/new"
-as="setpriv --reuid=10001 --regid=10001 --clear-groups"
+# fusermount3 wants a user that has a name.
+as="setpriv --reuid=nobody --regid=nogroup --clear-groups"
 if [ -u "$(command -v fusermount3)" ] && $as test -x "$fs" 2>/dev/null; then
-	mkdir "$dir/user" && chown 10001:10001 "$dir/user"
+	mkdir "$dir/user" && chown nobody:nogroup "$dir/user"
 	cat >"$dir/by_user" <<-EOF
 		cd $dir/user && export DDIO_CONF=$dir/user/u/ddio.conf
 		$ddio start --dir u --iops 2 --engine mem --disk-size 64M >/dev/null || exit 1
 		timeout 20 $ddio mount && echo mine >ddio-mnt/f && grep -q mine ddio-mnt/f &&
-			test "\$(stat -c %u ddio-mnt/f)" = 10001 && timeout 20 $ddio umount
+			test "\$(stat -c %U ddio-mnt/f)" = nobody && timeout 20 $ddio umount
 		rc=\$?
 		$ddio stop --dir u >/dev/null
 		exit \$rc
