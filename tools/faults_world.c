@@ -6,7 +6,7 @@
  * An I/O processor that dies leaves an orphan: cut off from everybody, with copies of its disks and
  * the files of its records, it is stopped in order, so that its memory is freed.  That it can be is
  * one more thing that is tested.  Its successor gets the disks as they were after the loss, and a
- * copy of the records as of that moment, which is what LMDB's last commit left.
+ * copy of the records as of that moment, which is what LMDB's last commit and the journals left.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -286,24 +286,37 @@ static int copy_file(const char *from, const char *to)
 	return n ? -EIO : 0;
 }
 
-/* One level of directories, each with its data.mdb; locks are the dead one's. */
+/* One directory's records: LMDB's file, and journals where there are any. */
+static int copy_files(const char *from, const char *to)
+{
+	static const char *const files[] = { "data.mdb", "journal.0", "journal.1" };
+	char a[400], b[400];
+	size_t i;
+	int ret = 0;
+
+	for (i = 0; i < sizeof(files) / sizeof(files[0]) && !ret; i++) {
+		snprintf(a, sizeof(a), "%.300s/%s", from, files[i]);
+		snprintf(b, sizeof(b), "%.300s/%s", to, files[i]);
+		if (!i || !access(a, F_OK))
+			ret = copy_file(a, b);
+	}
+	return ret;
+}
+
+/* One level of directories; locks are the dead one's. */
 static int copy_records(const char *from, const char *to)
 {
 	DIR *dir = opendir(from);
 	struct dirent *e;
-	char a[400], b[400];
+	char a[300], b[300];
 	int ret = dir && !mkdir(to, 0700) ? 0 : -errno;
 
 	while (!ret && (e = readdir(dir))) {
 		if (e->d_name[0] == '.')
 			continue;
+		snprintf(a, sizeof(a), "%s/%.200s", from, e->d_name);
 		snprintf(b, sizeof(b), "%s/%.200s", to, e->d_name);
-		if (mkdir(b, 0700))
-			ret = -errno;
-		snprintf(a, sizeof(a), "%s/%.200s/data.mdb", from, e->d_name);
-		strcat(b, "/data.mdb");
-		if (!ret)
-			ret = copy_file(a, b);
+		ret = mkdir(b, 0700) ? -errno : copy_files(a, b);
 	}
 	if (dir)
 		closedir(dir);
