@@ -181,7 +181,7 @@ static inline void gen_fs_entries(struct rnd *r, struct ddio_msg_fs_entries *x)
 	x->more = (uint32_t)rnd_below(r, 2);
 	x->plus = (uint32_t)rnd_below(r, 2);
 	x->ents = rnd_array(x->n, sizeof(*x->ents) + DDIO_MAX_NAME + 1);
-	names = (char *)(x->ents + x->n);
+	names = x->n ? (char *)(x->ents + x->n) : NULL;
 	for (i = 0; i < x->n; i++) {
 		x->ents[i].cookie = rnd_u64(r);
 		x->ents[i].name = names;

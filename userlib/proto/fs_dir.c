@@ -106,7 +106,7 @@ int ddio_get_fs_entries(const void *buf, size_t len, struct ddio_msg_fs_entries 
 	/* a name with its terminator takes less room than its entry in the message */
 	if (ddio_rd_fits(&r, n, ENTRY_MIN))
 		x->ents = ddio_rd_alloc(&r, !!n, n * sizeof(*x->ents) + r.left);
-	room = (char *)(x->ents + n);
+	room = x->ents ? (char *)(x->ents + n) : NULL;
 	for (i = 0; i < n && !r.err; i++)
 		room = rd_entry(&r, &x->ents[i], x->plus, room);
 	x->n = n;
