@@ -253,6 +253,23 @@ void session_unmount(struct session *s)
 	fuse_session_exit(m->se);
 }
 
+/*
+ * Closes the connection and frees what libfuse would free in unmounting.  The directory may be another
+ * mount's by now: a descriptor that is in error has libfuse leave it alone.
+ */
+static void fuse_close(struct fuse_session *se)
+{
+	int fds[2];
+
+	if (fuse_session_fd(se) >= 0 && !pipe2(fds, O_CLOEXEC)) {
+		close(fds[0]);
+		dup3(fds[1], fuse_session_fd(se), O_CLOEXEC);
+		close(fds[1]);
+		fuse_session_unmount(se);
+	}
+	fuse_session_destroy(se);
+}
+
 void session_close(struct session *s)
 {
 	struct mount *m = &s->m;
@@ -268,7 +285,7 @@ void session_close(struct session *s)
 		ddio_fs_close(m->fs);
 	drops_free(m->drops);
 	if (m->se)
-		fuse_session_destroy(m->se);
+		fuse_close(m->se);
 	buffers_free(m);
 	seen_free(m->seen);
 	pthread_cond_destroy(&m->idle);
