@@ -22,7 +22,7 @@ codefile=$log.code
 trap 'rm -f "$log" "$codefile"' EXIT
 trap 'exit 130' INT TERM
 
-complaints='WARNING:|BUG[: ]|Oops|general protection|KASAN|UBSAN|KCSAN|kmemleak|possible recursive'
+complaints='WARNING:|BUG[: ]|Oops|general protection|KASAN|UBSAN|KCSAN|kmemleak: [1-9]|unreferenced object|possible recursive'
 complaints="$complaints|possible circular|inconsistent lock|suspicious RCU|blocked for more than"
 complaints="$complaints|soft lockup|hard LOCKUP|rcu_.*stall|refcount_t|list_(add|del) corruption"
 complaints="$complaints|Call Trace|held lock freed|sleeping function|scheduling while atomic"
