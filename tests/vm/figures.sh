@@ -19,10 +19,9 @@ finish() {
 	rmmod hp97560 ddio 2>/dev/null
 	rm -rf "$dir"
 }
+[ -x $ddio ] && [ -x $ddiod ] || { echo "SKIP build/ddio is not there"; rm -rf "$dir"; exit 77; }
 trap finish EXIT
 give_up() { echo "not ok figures # $*"; sed 's/^/# /' "$dir/log" 2>/dev/null; exit 1; }
-
-[ -x $ddio ] && [ -x $ddiod ] || { echo "SKIP build/ddio is not there"; exit 77; }
 rmmod hp97560 2>/dev/null
 modprobe ddio && modprobe hp97560 nr_devices=16 || give_up "no modules"
 {

@@ -24,9 +24,8 @@ finish() {
 	rm -rf "$dir"
 	exit $failed
 }
+[ -x $ddio ] && [ -x $ddiod ] || { echo "SKIP build/ddio is not there"; rm -rf "$dir"; exit 77; }
 trap finish EXIT
-
-[ -x $ddio ] && [ -x $ddiod ] || { echo "SKIP build/ddio is not there"; exit 77; }
 
 disks() {
 	rmmod hp97560 2>/dev/null

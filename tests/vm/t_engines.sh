@@ -27,9 +27,8 @@ finish() {
 	rmmod null_blk hp97560 2>/dev/null
 	exit $failed
 }
+[ -x $ddio ] && [ -x $ddiod ] || { echo "SKIP build/ddio is not there"; rm -rf "$dir"; exit 77; }
 trap finish EXIT
-
-[ -x $ddio ] && [ -x $ddiod ] || { echo "SKIP build/ddio is not there"; exit 77; }
 
 stop_daemon() {
 	[ -n "$daemon" ] || return 0

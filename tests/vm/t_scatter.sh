@@ -32,9 +32,8 @@ finish() {
 	rmmod null_blk 2>/dev/null
 	exit $failed
 }
+[ -x $ddio ] && [ -x $ddiod ] && [ -x $crowd ] || { echo "SKIP build/ddio is not there"; rm -rf "$dir"; exit 77; }
 trap finish EXIT
-
-[ -x $ddio ] && [ -x $ddiod ] && [ -x $crowd ] || { echo "SKIP build/ddio is not there"; exit 77; }
 
 # configure [OPTIONS]: of the engine
 configure() {
