@@ -73,7 +73,7 @@ static const struct op_info ops[] = {
 	OP(COLL_JOIN, SMALL, SMALL),
 
 	OP(GROUP_JOIN, SMALL, SMALL),
-	OP(GROUP_TABLE, LARGE, 0),
+	OP(GROUP_TABLE, SMALL, 0),
 	OP(FAN_IN, LARGE, 0),
 	OP(FAN_OUT, LARGE, 0),
 	OP(GROUP_ABORT, SMALL, 0),
