@@ -218,6 +218,20 @@ void conn_out_flush(struct ddio_conn *c)
 	set_blocked(c, false);
 }
 
+/* Memory comes back with the next message, from where malloc() has just put it. */
+static void out_idle(struct conn_out *o)
+{
+	if (o->head != o->tail)
+		return;
+	free(o->ring);
+	free(o->cur);
+	free(o->spare);
+	o->ring = NULL;
+	o->cur = NULL;
+	o->spare = NULL;
+	o->cap = 0;
+}
+
 void conn_out_tell(struct ddio_conn *c, struct conn_frame *f)
 {
 	struct conn_out *o = &c->out;
@@ -232,6 +246,7 @@ void conn_out_tell(struct ddio_conn *c, struct conn_frame *f)
 		if (conn_dead(c, f))
 			return;
 	}
+	out_idle(o);
 	if (o->high && o->queued < DDIO_CONN_LOW) {
 		o->high = false;
 		if (c->ops->drained)

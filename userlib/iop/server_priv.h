@@ -54,7 +54,7 @@ enum server_client_state {
  * @incoming: request whose bulk is being received
  * @bytes: buffers of its requests
  * @post: to another reactor, or of its end
- * @why: of ddio_client_end()
+ * @why: of ddio_client_end(), NULL without memory
  */
 struct server_client {
 	struct ddio_client c;
@@ -66,7 +66,7 @@ struct server_client {
 	bool paused;
 	bool posted;
 	struct ddio_post post;
-	char why[160];
+	char *why;
 };
 
 /**
