@@ -247,8 +247,8 @@ static int check_values(const struct bench_values *v)
 {
 	const char *bad = NULL;
 
-	if (!v->cps || v->cps > 4096)
-		bad = "--cps takes 1 to 4096";
+	if (!v->cps || v->cps > BENCH_MAX_CPS)
+		bad = "--cps takes 1 to 65536";
 	else if (!v->iops || v->iops > 1024 || !v->disks || v->disks > 256)
 		bad = "--iops takes 1 to 1024, --disks 1 to 256";
 	else if (!v->trials || v->trials > 1000)

@@ -19,9 +19,12 @@
 #define CONN_RX_LARGE (32u << 10) /* bulk from this size on is large */
 #define CONN_RX_BUDGET (1u << 20) /* bytes of one turn, so that others have theirs */
 #define CONN_RX_IOV 64
-#define CONN_TX_FIRST 1000u	  /* the first chunk: what most turns need, and cheap to come by */
-#define CONN_TX_CHUNK (16u << 10) /* headers and fixed records are gathered in chunks */
-#define CONN_TX_NOW (256u << 10)  /* queued bytes that are not left to the end of the turn */
+/* Headers and fixed records are gathered in chunks.  Many connections have one message at a time. */
+#define CONN_TX_FIRST 232u
+#define CONN_TX_SECOND 1000u
+#define CONN_TX_CHUNK (16u << 10)
+#define CONN_TX_RING 4u		 /* segments at first */
+#define CONN_TX_NOW (256u << 10) /* queued bytes that are not left to the end of the turn */
 #define CONN_TX_IOV 512
 #define CONN_TX_BYTES (4u << 20) /* of one write */
 #define CONN_PREFIX_MAX 64

@@ -16,7 +16,7 @@ static struct conn_seg *seg_at(const struct conn_out *o, uint32_t i)
 
 static int ring_reserve(struct conn_out *o, uint32_t n)
 {
-	uint32_t used = o->tail - o->head, cap = o->cap ? o->cap : 16, i;
+	uint32_t used = o->tail - o->head, cap = o->cap ? o->cap : CONN_TX_RING, i;
 	struct conn_seg *ring;
 
 	if (n <= o->cap - used)
@@ -58,6 +58,16 @@ static struct conn_chunk *chunk_new(size_t cap)
 	return chunk;
 }
 
+/* The size of the next current chunk. */
+static size_t chunk_size(const struct conn_out *o, size_t len)
+{
+	size_t last = o->cur ? o->cur->cap : 0;
+
+	if (len <= CONN_TX_FIRST && !last)
+		return CONN_TX_FIRST;
+	return len <= CONN_TX_SECOND && last <= CONN_TX_FIRST ? CONN_TX_SECOND : CONN_TX_CHUNK;
+}
+
 /* A chunk with room for @len bytes: the current one, a new current one, or one for itself. */
 static struct conn_chunk *chunk_for(struct conn_out *o, size_t len)
 {
@@ -69,7 +79,7 @@ static struct conn_chunk *chunk_for(struct conn_out *o, size_t len)
 		return chunk;
 	chunk = o->spare;
 	if (!chunk)
-		chunk = chunk_new(!o->cur && len <= CONN_TX_FIRST ? CONN_TX_FIRST : CONN_TX_CHUNK);
+		chunk = chunk_new(chunk_size(o, len));
 	if (!chunk)
 		return NULL;
 	o->spare = NULL;
