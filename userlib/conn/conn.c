@@ -287,8 +287,8 @@ static struct ddio_conn *conn_new(struct ddio_env *env, const char *peer,
 				  const struct ddio_conn_opts *opts,
 				  const struct ddio_conn_ops *ops, void *ctx)
 {
-	size_t len = strlen(peer) + 1;
-	struct ddio_conn *c = calloc(1, sizeof(*c) + len);
+	size_t len = strnlen(peer, DDIO_MAX_ADDR - 1);
+	struct ddio_conn *c = calloc(1, sizeof(*c) + len + 1);
 	struct conn_opening *o = calloc(1, sizeof(*o));
 
 	if (!c || !o) {
