@@ -11,7 +11,6 @@
 
 #define BENCH_MAX_RECORDS 8
 #define BENCH_MAX_RUNS 65536
-#define BENCH_MAX_CPS 65536 /* in virtual time; processes of one machine end before */
 
 /**
  * struct bench_pattern - one access pattern of TR94-226, Table 2

@@ -8,13 +8,11 @@
  * one more thing that is tested.  Its successor gets the disks as they were after the loss, and a
  * copy of the records as of that moment, which is what LMDB's last commit left.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include "conf/conf.h"
 #include "cp/session.h"
@@ -267,56 +265,13 @@ static void daemon_end(struct faults *f, struct daemon *d)
 	f->world->orphans = d;
 }
 
-static int copy_file(const char *from, const char *to)
-{
-	char buf[65536];
-	int in = open(from, O_RDONLY | O_CLOEXEC), out;
-	ssize_t n = -1;
-
-	if (in < 0)
-		return -errno;
-	out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (out >= 0) {
-		while ((n = read(in, buf, sizeof(buf))) > 0)
-			if (write(out, buf, n) != n)
-				break;
-		close(out);
-	}
-	close(in);
-	return n ? -EIO : 0;
-}
-
-/* One level of directories, each with its data.mdb; locks are the dead one's. */
-static int copy_records(const char *from, const char *to)
-{
-	DIR *dir = opendir(from);
-	struct dirent *e;
-	char a[400], b[400];
-	int ret = dir && !mkdir(to, 0700) ? 0 : -errno;
-
-	while (!ret && (e = readdir(dir))) {
-		if (e->d_name[0] == '.')
-			continue;
-		snprintf(b, sizeof(b), "%s/%.200s", to, e->d_name);
-		if (mkdir(b, 0700))
-			ret = -errno;
-		snprintf(a, sizeof(a), "%s/%.200s/data.mdb", from, e->d_name);
-		strcat(b, "/data.mdb");
-		if (!ret)
-			ret = copy_file(a, b);
-	}
-	if (dir)
-		closedir(dir);
-	return ret;
-}
-
 static void records_crash(struct faults *f, uint32_t iop)
 {
 	char live[16], dead[32];
 
 	snprintf(live, sizeof(live), "io%u", iop);
 	snprintf(dead, sizeof(dead), "dead%u", f->world->deaths++);
-	if (rename(live, dead) || copy_records(dead, live))
+	if (rename(live, dead) || faults_copy_records(dead, live))
 		faults_violated(f, "cannot copy the records of io%u: %s", iop, strerror(errno));
 }
 

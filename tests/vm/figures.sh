@@ -8,6 +8,7 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 ddio=build/ddio ddiod=build/ddiod
+[ -x $ddio ] && [ -x $ddiod ] || { echo "SKIP build/ddio is not there"; exit 77; }
 dir=$(mktemp -d)
 daemon=
 patterns=rb,rcc,wb,wcc
@@ -19,7 +20,6 @@ finish() {
 	rmmod hp97560 ddio 2>/dev/null
 	rm -rf "$dir"
 }
-[ -x $ddio ] && [ -x $ddiod ] || { echo "SKIP build/ddio is not there"; rm -rf "$dir"; exit 77; }
 trap finish EXIT
 give_up() { echo "not ok figures # $*"; sed 's/^/# /' "$dir/log" 2>/dev/null; exit 1; }
 rmmod hp97560 2>/dev/null

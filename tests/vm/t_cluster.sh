@@ -7,6 +7,7 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 ddio=build/ddio ddiod=build/ddiod
+[ -x $ddio ] && [ -x $ddiod ] || { echo "SKIP build/ddio is not there"; exit 77; }
 dir=$(mktemp -d)
 daemon=
 n=0 failed=0
@@ -24,7 +25,6 @@ finish() {
 	rm -rf "$dir"
 	exit $failed
 }
-[ -x $ddio ] && [ -x $ddiod ] || { echo "SKIP build/ddio is not there"; rm -rf "$dir"; exit 77; }
 trap finish EXIT
 
 disks() {

@@ -8,6 +8,7 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 ddio=build/ddio ddiod=build/ddiod streams=build/tests/vm/test_env_disk_stream
+[ -x $ddio ] && [ -x $ddiod ] || { echo "SKIP build/ddio is not there"; exit 77; }
 dir=$(mktemp -d)
 daemon=
 n=0 failed=0
@@ -27,7 +28,6 @@ finish() {
 	rmmod null_blk hp97560 2>/dev/null
 	exit $failed
 }
-[ -x $ddio ] && [ -x $ddiod ] || { echo "SKIP build/ddio is not there"; rm -rf "$dir"; exit 77; }
 trap finish EXIT
 
 stop_daemon() {
@@ -100,7 +100,7 @@ configure "mem none" "aio /dev/nullb1" "hp97560 none time_scale=0" "kmod /dev/nu
 	"kmod /dev/hp97560_0" "kmod ${loop}p1"
 check "a daemon with every engine" start_daemon || exit
 $ddio bench --quiet --csv --output "$dir/out.csv" --conf "$dir/ddio.conf" --cps 3 \
-	--patterns ra,rb,rcc,wb,wc,wcn --records 8 --size 96K 2>"$dir/err"
+	--patterns ra,rb,rc,rcc,rbb,wb,wc,wcc,wcn --records 8 --size 96K 2>"$dir/err"
 rc=$?
 check "every method over all of them: $(grep -vc '^#' "$dir/out.csv") rows" [ $rc = 0 ]
 [ $rc = 0 ] || sed 's/^/# /' "$dir/err" "$dir/log"

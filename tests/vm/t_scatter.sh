@@ -12,6 +12,7 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 ddio=build/ddio ddiod=build/ddiod crowd=build/tests/vm/crowd
+[ -x $ddio ] && [ -x $ddiod ] && [ -x $crowd ] || { echo "SKIP build/ddio is not there"; exit 77; }
 dir=$(mktemp -d)
 chmod 755 "$dir" # one of the processes is nobody
 daemon=
@@ -32,7 +33,6 @@ finish() {
 	rmmod null_blk 2>/dev/null
 	exit $failed
 }
-[ -x $ddio ] && [ -x $ddiod ] && [ -x $crowd ] || { echo "SKIP build/ddio is not there"; rm -rf "$dir"; exit 77; }
 trap finish EXIT
 
 # configure [OPTIONS]: of the engine
