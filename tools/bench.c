@@ -73,7 +73,7 @@ static int bench_all(struct bench_values *v)
 	struct procs_cluster c = { .n = 0 };
 	struct bench_spec spec;
 	struct bench_shared *sh;
-	int err = bench_spec_make(v, &spec);
+	int err = bench_spec_make(v, BENCH_MAX_CPS, &spec);
 
 	if (err)
 		return err;

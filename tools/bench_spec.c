@@ -243,13 +243,15 @@ static void fit_records(struct bench_spec *s)
 		s->cover = bench_cover(s->records, --s->nrecords, bytes);
 }
 
-static int check_values(const struct bench_values *v)
+static int check_values(const struct bench_values *v, uint32_t max_cps)
 {
 	const char *bad = NULL;
 
-	if (!v->cps || v->cps > 4096)
-		bad = "--cps takes 1 to 4096";
-	else if (!v->iops || v->iops > 1024 || !v->disks || v->disks > 256)
+	if (!v->cps || v->cps > max_cps) {
+		cmd_fail("bench", 0, "--cps takes 1 to %u", max_cps);
+		return -EINVAL;
+	}
+	if (!v->iops || v->iops > 1024 || !v->disks || v->disks > 256)
 		bad = "--iops takes 1 to 1024, --disks 1 to 256";
 	else if (!v->trials || v->trials > 1000)
 		bad = "--trials takes 1 to 1000";
@@ -284,9 +286,9 @@ static int parse_lists(const struct bench_values *v, struct bench_spec *s)
 	return err;
 }
 
-int bench_spec_make(struct bench_values *v, struct bench_spec *s)
+int bench_spec_make(struct bench_values *v, uint32_t max_cps, struct bench_spec *s)
 {
-	int err = check_values(v);
+	int err = check_values(v, max_cps);
 
 	*s = (struct bench_spec){ .conf = v->conf,
 				  .file = v->file,

@@ -18,8 +18,11 @@ struct bench_values {
 };
 
 void bench_defaults(struct bench_values *v);
+/* Most compute processes: those of a machine, and those in virtual time. */
+#define BENCH_MAX_CPS 4096
+#define BENCH_MAX_CPS_VIRTUAL 65536
 /* Prints what is wrong. Return: 0, -EINVAL, or what opening the reference said. */
-int bench_spec_make(struct bench_values *v, struct bench_spec *spec);
+int bench_spec_make(struct bench_values *v, uint32_t max_cps, struct bench_spec *spec);
 void bench_spec_free(struct bench_spec *spec);
 /* Prints the results as the options say.  Return: 0 or -errno after a message. */
 int bench_write(const char *command, const struct bench_values *v, const struct bench_spec *spec,

@@ -76,18 +76,37 @@ struct faults_spec {
 	bool verbose;
 };
 
+/* What a round does. */
+enum faults_op {
+	OP_FORM, /* form a group and open all files */
+	OP_COLL, /* a collective transfer */
+	OP_PAIR, /* two, on two files, at once */
+	OP_OWN,	 /* each process reads or writes its own part by itself */
+	OP_SYNC,
+	OP_DROP,
+	OP_SIZE,
+	OP_REMOVE,
+	OP_BARRIER,
+	OP_PAUSE,
+	OP_POWER,     /* all I/O processors lose power while all pause */
+	OP_READ_BACK, /* collective read of a whole file */
+	OP_FSCK,
+	OP_OVER,
+};
+
 /**
  * struct faults_result - what came of it
  * @why: a violated invariant, or ""
  * @trace: of all events and messages
  * @kinds: how often each fault came
+ * @rounds, @rounds_failed: by what they did
  */
 struct faults_result {
 	char why[1024];
 	uint64_t trace, events, virtual_ns;
 	uint32_t calls, failed, longest_ms;
 	uint32_t kinds[FAULTS_KINDS];
-	uint32_t rounds[16], rounds_failed[16]; /* by enum faults_op */
+	uint32_t rounds[OP_OVER], rounds_failed[OP_OVER];
 };
 
 /**
@@ -177,22 +196,6 @@ uint64_t faults_size_most(const struct faults_sizes *sizes);
 /*
  * Rounds
  */
-enum faults_op {
-	OP_FORM, /* form a group and open all files */
-	OP_COLL, /* a collective transfer */
-	OP_PAIR, /* two, on two files, at once */
-	OP_OWN,	 /* each process reads or writes its own part by itself */
-	OP_SYNC,
-	OP_DROP,
-	OP_SIZE,
-	OP_REMOVE,
-	OP_BARRIER,
-	OP_PAUSE,
-	OP_POWER,     /* all I/O processors lose power while all pause */
-	OP_READ_BACK, /* collective read of a whole file */
-	OP_FSCK,
-	OP_OVER,
-};
 
 /**
  * struct faults_part - what part of a file each process has, in a round
@@ -374,6 +377,8 @@ void faults_after(struct faults *f, uint32_t slot, uint64_t ns,
 		  void (*fn)(struct faults *f, uint32_t slot));
 bool faults_iop_up(const struct faults *f, uint32_t iop);
 void faults_iop_crash(struct faults *f, uint32_t iop, uint32_t lose);
+/* One level of directories, each with its data.mdb; locks are the dead one's. */
+int faults_copy_records(const char *from, const char *to);
 void faults_iop_stop(struct faults *f, uint32_t iop);
 /* Return: 0 or why it cannot. */
 int faults_iop_start(struct faults *f, uint32_t iop, char *err, size_t err_len);

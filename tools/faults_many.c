@@ -33,7 +33,7 @@ struct total {
 	uint32_t passed, failed;
 	uint64_t calls, calls_failed, events, kinds[FAULTS_KINDS];
 	uint32_t longest_ms;
-	uint32_t rounds[16], rounds_failed[16];
+	uint32_t rounds[OP_OVER], rounds_failed[OP_OVER];
 };
 
 static const char *const plants[PLANTS] = { "none", "flush", "byte", "verdict", "hang" };

@@ -129,7 +129,7 @@ static int sim_all(struct sim_values *v)
 {
 	struct bench_spec spec;
 	struct bench_shared *sh;
-	int err = bench_spec_make(&v->bench, &spec);
+	int err = bench_spec_make(&v->bench, BENCH_MAX_CPS_VIRTUAL, &spec);
 
 	if (err)
 		return err;

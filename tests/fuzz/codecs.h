@@ -418,9 +418,12 @@ static inline void gen_group_table(struct rnd *r, struct ddio_msg_group_table *x
 
 	rnd_bytes(r, x->group, sizeof(x->group));
 	x->n = 1 + (uint32_t)rnd_below(r, 20);
-	x->addr = rnd_array(x->n, sizeof(*x->addr));
-	for (i = 0; i < x->n; i++)
-		rnd_str(r, x->addr[i], sizeof(x->addr[i]), 0);
+	x->entry = rnd_array(x->n, sizeof(*x->entry));
+	for (i = 0; i < x->n; i++) {
+		x->entry[i].rank = i * 101 + (uint32_t)rnd_below(r, 101);
+		rnd_str(r, x->entry[i].addr, sizeof(x->entry[i].addr), 0);
+	}
+	x->size = x->entry[x->n - 1].rank + 1 + (uint32_t)rnd_below(r, 1000);
 }
 
 static inline void gen_fan(struct rnd *r, struct ddio_msg_fan *x)
@@ -520,7 +523,7 @@ static inline void gen_part_(struct rnd *r, void *x)
 	X(coll_join, ddio_msg_coll_join, N)                             \
 	X(status, ddio_msg_status, F(ddio_status_free))                 \
 	X(group_join, ddio_msg_group_join, N)                           \
-	X(group_table, ddio_msg_group_table, P(addr))                   \
+	X(group_table, ddio_msg_group_table, P(entry))                  \
 	X(fan, ddio_msg_fan, N)                                         \
 	X(exchange, ddio_msg_exchange, N)                               \
 	CODECS_FS(X)

@@ -29,6 +29,7 @@ struct crowd {
 	int write, sync, poor, count, any;
 	const char *name, *mismatch, *signal;
 	int (*pipes)[2];
+	int met[2]; /* a byte from the victim once all are there */
 };
 
 static uint64_t now_ms(void)
@@ -181,6 +182,8 @@ static int work(struct crowd *c, uint32_t rank)
 		printf("rank %u setup err %d %s\n", rank, err, ddio_last_error(s));
 		return 1;
 	}
+	if (c->signal && rank == c->victim && write(c->met[1], "", 1) != 1)
+		abort();
 	if (rank == c->victim && c->mismatch && !strcmp(c->mismatch, "leave"))
 		goto out;
 	for (i = 0; i < c->calls; i++) {
@@ -216,6 +219,30 @@ static int leave(struct crowd *c, int code)
 	return code;
 }
 
+/* The time runs from when all have met.  A victim that never did is gone. */
+static void strike(struct crowd *c, pid_t victim)
+{
+	struct timespec ts = { c->after_ms / 1000, (long)(c->after_ms % 1000) * 1000000 };
+	char byte;
+
+	close(c->met[1]);
+	if (read(c->met[0], &byte, 1) == 1)
+		nanosleep(&ts, NULL);
+	close(c->met[0]);
+	kill(victim, signal_number(c->signal));
+}
+
+/* Only the victim keeps the end to write to. */
+static int child(struct crowd *c, uint32_t rank)
+{
+	if (c->signal) {
+		close(c->met[0]);
+		if (rank != c->victim)
+			close(c->met[1]);
+	}
+	return work(c, rank);
+}
+
 static int run(struct crowd *c)
 {
 	pid_t *pid = calloc(c->cps, sizeof(*pid));
@@ -226,20 +253,18 @@ static int run(struct crowd *c)
 	for (i = 0; i < c->cps; i++)
 		if (pipe(c->pipes[i]))
 			return 2;
+	if (c->signal && pipe(c->met))
+		return 2;
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	for (i = 0; i < c->cps; i++) {
 		pid[i] = fork();
 		if (!pid[i]) {
 			free(pid);
-			exit(leave(c, work(c, i)));
+			exit(leave(c, child(c, i)));
 		}
 	}
-	if (c->signal) {
-		struct timespec ts = { c->after_ms / 1000, (long)(c->after_ms % 1000) * 1000000 };
-
-		nanosleep(&ts, NULL);
-		kill(pid[c->victim], signal_number(c->signal));
-	}
+	if (c->signal)
+		strike(c, pid[c->victim]);
 	for (i = 0; i < c->cps; i++) {
 		if (c->signal && i == c->victim)
 			continue;

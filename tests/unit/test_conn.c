@@ -5,6 +5,7 @@
  * every temper, in the simulated world and over real TCP.  What a message contains
  * follows from its tag, so that the receiver knows each byte.
  */
+#include "conn/conn_priv.h"
 #include "env/real.h"
 #include "tests/unit/conn_pair.h"
 
@@ -256,6 +257,19 @@ static void check_traffic(const struct traffic t[2], uint64_t count)
 	CU_ASSERT_EQUAL(t[0].errs, 0);
 }
 
+/* With all said and done, it has no memory but itself: there may be very many. */
+static void check_idle(const struct ddio_conn *c)
+{
+	CU_ASSERT_PTR_NULL(c->out.ring);
+	CU_ASSERT_PTR_NULL(c->out.cur);
+	CU_ASSERT_PTR_NULL(c->out.spare);
+	CU_ASSERT_PTR_NULL(c->in.kept);
+	CU_ASSERT_PTR_NULL(c->in.big);
+	CU_ASSERT_PTR_NULL(c->opening);
+	CU_ASSERT_PTR_NULL(c->why);
+	CU_ASSERT(sizeof(*c) <= 512);
+}
+
 static void run_traffic(const struct ddio_sim_link *net, uint64_t count, uint64_t most)
 {
 	struct traffic cp[2], iop[2];
@@ -273,6 +287,8 @@ static void run_traffic(const struct ddio_sim_link *net, uint64_t count, uint64_
 	CU_ASSERT_EQUAL(ddio_conn_messages(p.cp.conn), 2 * count + 4);
 	CU_ASSERT_EQUAL(p.cp.closes + p.iop.closes, 0);
 	CU_ASSERT(ddio_conn_last_rx(p.cp.conn) > 0 && ddio_conn_last_tx(p.cp.conn) > 0);
+	check_idle(p.cp.conn);
+	check_idle(p.iop.conn);
 	pair_end(&p);
 	free(cp[1].sink);
 	free(iop[1].sink);

@@ -146,7 +146,7 @@ static void test_counts_against_length(void)
 		huge_count("fs_value", 0, counts[i]);
 		huge_count("obj_list", 0, counts[i]);
 		huge_count("coll_want", 12, counts[i]);
-		huge_count("group_table", 16, counts[i]);
+		huge_count("group_table", 20, counts[i]);
 		huge_count("welcome", 12, counts[i]);
 		huge_count("record", 52, counts[i]);
 		huge_count("status", 64, counts[i]);

@@ -104,16 +104,16 @@ newest() {
 
 # A package of the kernel's own source and those that it needs, of the same version.
 closure() {
-	local ver=$1 p q todo seen=' '
+	local ver=$1 p q ahead seen=' '
 	shift
-	todo="$*"
-	while [ -n "$todo" ]; do
+	ahead="$*"
+	while [ -n "$ahead" ]; do
 		# shellcheck disable=SC2086
-		set -- $todo
+		set -- $ahead
 		[ $# -gt 0 ] || break
 		p=$1
 		shift
-		todo="$*"
+		ahead="$*"
 		case $seen in *" $p "*) continue ;; esac
 		seen="$seen$p "
 		case $p in *-cloud-amd64 | linux-kbuild-* | linux-headers-* | linux-compiler-*) ;; *) continue ;; esac
@@ -125,7 +125,7 @@ closure() {
 		linux-base-cloud-amd64 | linux-modules-cloud-amd64) ;;
 		*) echo "$p" ;;
 		esac
-		todo="$todo $q"
+		ahead="$ahead $q"
 	done
 }
 

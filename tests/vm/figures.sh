@@ -8,6 +8,7 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 ddio=build/ddio ddiod=build/ddiod
+[ -x $ddio ] && [ -x $ddiod ] || { echo "SKIP build/ddio is not there"; exit 77; }
 dir=$(mktemp -d)
 daemon=
 patterns=rb,rcc,wb,wcc
@@ -21,8 +22,6 @@ finish() {
 }
 trap finish EXIT
 give_up() { echo "not ok figures # $*"; sed 's/^/# /' "$dir/log" 2>/dev/null; exit 1; }
-
-[ -x $ddio ] && [ -x $ddiod ] || { echo "SKIP build/ddio is not there"; exit 77; }
 rmmod hp97560 2>/dev/null
 modprobe ddio && modprobe hp97560 nr_devices=16 || give_up "no modules"
 {

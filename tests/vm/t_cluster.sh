@@ -7,6 +7,7 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 ddio=build/ddio ddiod=build/ddiod
+[ -x $ddio ] && [ -x $ddiod ] || { echo "SKIP build/ddio is not there"; exit 77; }
 dir=$(mktemp -d)
 daemon=
 n=0 failed=0
@@ -25,8 +26,6 @@ finish() {
 	exit $failed
 }
 trap finish EXIT
-
-[ -x $ddio ] && [ -x $ddiod ] || { echo "SKIP build/ddio is not there"; exit 77; }
 
 disks() {
 	rmmod hp97560 2>/dev/null

@@ -8,6 +8,7 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 ddio=build/ddio ddiod=build/ddiod streams=build/tests/vm/test_env_disk_stream
+[ -x $ddio ] && [ -x $ddiod ] || { echo "SKIP build/ddio is not there"; exit 77; }
 dir=$(mktemp -d)
 daemon=
 n=0 failed=0
@@ -28,8 +29,6 @@ finish() {
 	exit $failed
 }
 trap finish EXIT
-
-[ -x $ddio ] && [ -x $ddiod ] || { echo "SKIP build/ddio is not there"; exit 77; }
 
 stop_daemon() {
 	[ -n "$daemon" ] || return 0

@@ -12,6 +12,7 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 ddio=build/ddio ddiod=build/ddiod crowd=build/tests/vm/crowd
+[ -x $ddio ] && [ -x $ddiod ] && [ -x $crowd ] || { echo "SKIP build/ddio is not there"; exit 77; }
 dir=$(mktemp -d)
 chmod 755 "$dir" # one of the processes is nobody
 daemon=
@@ -33,8 +34,6 @@ finish() {
 	exit $failed
 }
 trap finish EXIT
-
-[ -x $ddio ] && [ -x $ddiod ] && [ -x $crowd ] || { echo "SKIP build/ddio is not there"; exit 77; }
 
 # configure [OPTIONS]: of the engine
 configure() {

@@ -173,7 +173,8 @@ scale() {
 	{
 		sim -p rn -r 8192 -m dds | sed -n 1p
 		echo "pattern,iops,cps,transfer_s,mbps,messages_per_iop,sorted_per_iop,runs_per_iop,iop_cpu_s,bytes_per_pair,real_s"
-		for c in ${SCALE:-16:16 16:64 16:256 64:64 64:256 64:1024 128:128 128:512 256:64 256:256}; do
+		for c in ${SCALE:-16:16 16:64 16:256 64:64 64:256 64:1024 64:4096 \
+			128:128 128:512 256:64 256:256 1024:64}; do
 			i=${c%:*} n=${c#*:}
 			for p in rb:8192 rc:8192; do
 				r=$SECONDS

@@ -23,6 +23,7 @@ static void conn_free(struct ddio_conn *c)
 	conn_in_free(c);
 	conn_out_free(c);
 	conn_opening_free(c);
+	free(c->why);
 	free(c);
 }
 
@@ -70,29 +71,29 @@ void conn_clean_text(char *text)
  * Ends
  */
 
-/* @c->why is set. */
-static void conn_end(struct ddio_conn *c, struct conn_frame *f, int err)
+static void conn_end(struct ddio_conn *c, struct conn_frame *f, int err, const char *why)
 {
 	c->state = CONN_CLOSED;
 	conn_stop_timer(c);
 	conn_drop_stream(c);
 	conn_out_cancel(c, err ? err : -ECONNRESET);
 	if (!f->gone && !c->zombie)
-		c->ops->closed(c->ctx, err, c->why);
+		c->ops->closed(c->ctx, err, why);
 }
 
 void conn_fail(struct ddio_conn *c, struct conn_frame *f, int err, const char *fmt, ...)
 {
+	char why[CONN_WHY];
 	va_list ap;
 	int n;
 
 	if (conn_dead(c, f))
 		return;
-	n = snprintf(c->why, sizeof(c->why), "%s: ", c->peer);
+	n = snprintf(why, sizeof(why), "%s: ", c->peer);
 	va_start(ap, fmt);
-	vsnprintf(c->why + n, sizeof(c->why) - n, fmt, ap);
+	vsnprintf(why + n, sizeof(why) - n, fmt, ap);
 	va_end(ap);
-	conn_end(c, f, err);
+	conn_end(c, f, err, why);
 }
 
 /* The last words, and what the peer is told in them. */
@@ -109,7 +110,8 @@ static void conn_say_refuse(struct ddio_conn *c, uint32_t status, const char *te
 
 static void conn_begin_end(struct ddio_conn *c, uint32_t status, const char *text)
 {
-	snprintf(c->why, sizeof(c->why), "%s: %s", c->peer, text);
+	if (asprintf(&c->why, "%s: %s", c->peer, text) < 0)
+		c->why = NULL;
 	c->end_err = ddio_status_to_errno(status);
 	c->state = CONN_ENDING;
 	if (!c->out.err)
@@ -119,12 +121,18 @@ static void conn_begin_end(struct ddio_conn *c, uint32_t status, const char *tex
 		conn_start_timer(c, CONN_LAST_WORDS_NS);
 }
 
+/* What conn_begin_end() began. */
+static void conn_ended(struct ddio_conn *c, struct conn_frame *f)
+{
+	conn_end(c, f, c->end_err, c->why ? c->why : c->peer);
+}
+
 void conn_try_end(struct ddio_conn *c, struct conn_frame *f)
 {
 	if (!c->out.err)
 		conn_out_flush(c);
 	if (c->out.err || !c->out.queued)
-		conn_end(c, f, c->end_err);
+		conn_ended(c, f);
 }
 
 void conn_reject(struct ddio_conn *c, struct conn_frame *f, uint32_t status, const char *fmt, ...)
@@ -216,7 +224,7 @@ static void on_failed(void *ctx, int err)
 	if (c->state == CONN_FLUSHING)
 		ddio_conn_close(c, false);
 	else if (c->state == CONN_ENDING)
-		conn_end(c, &f, c->end_err);
+		conn_ended(c, &f);
 	else
 		conn_fail(c, &f, err, "%s%s", c->state == CONN_CONNECTING ? "cannot connect: " : "",
 			  strerror(-err));
@@ -238,7 +246,7 @@ static void on_timer(void *arg)
 	if (c->state == CONN_FLUSHING) {
 		ddio_conn_close(c, false);
 	} else if (c->state == CONN_ENDING) {
-		conn_end(c, &f, c->end_err);
+		conn_ended(c, &f);
 	} else if (c->state == CONN_OPEN) {
 		conn_fail(c, &f, c->out.err, "%s", strerror(-c->out.err));
 	} else {
@@ -275,10 +283,12 @@ void conn_post(struct ddio_conn *c)
 /*
  * Making one
  */
-static struct ddio_conn *conn_new(struct ddio_env *env, const struct ddio_conn_opts *opts,
+static struct ddio_conn *conn_new(struct ddio_env *env, const char *peer,
+				  const struct ddio_conn_opts *opts,
 				  const struct ddio_conn_ops *ops, void *ctx)
 {
-	struct ddio_conn *c = calloc(1, sizeof(*c));
+	size_t len = strnlen(peer, DDIO_MAX_ADDR - 1);
+	struct ddio_conn *c = calloc(1, sizeof(*c) + len + 1);
 	struct conn_opening *o = calloc(1, sizeof(*o));
 
 	if (!c || !o) {
@@ -286,6 +296,7 @@ static struct ddio_conn *conn_new(struct ddio_env *env, const struct ddio_conn_o
 		free(o);
 		return NULL;
 	}
+	memcpy(c->peer, peer, len);
 	c->env = env;
 	c->ops = ops;
 	c->ctx = ctx;
@@ -296,39 +307,40 @@ static struct ddio_conn *conn_new(struct ddio_env *env, const struct ddio_conn_o
 	c->post.fn = on_post;
 	c->post.arg = c;
 	o->bound_ns = opts && opts->handshake_ns ? opts->handshake_ns : CONN_OPENING_NS;
-	if (opts && opts->key)
-		o->key = *opts->key;
-	if (opts && opts->cluster)
-		snprintf(o->cluster, sizeof(o->cluster), "%s", opts->cluster);
+	if (opts) {
+		o->key = opts->key;
+		o->cluster = opts->cluster;
+	}
 	return c;
 }
 
-static void conn_fill_hello(struct ddio_conn *c, const struct ddio_msg_hello *hello)
+static int conn_fill_hello(struct ddio_conn *c, const struct ddio_msg_hello *hello)
 {
 	struct conn_opening *o = c->opening;
+	struct ddio_msg_hello full = *hello;
+	uint8_t raw[CONN_HELLO_MAX];
 
-	o->hello = *hello;
-	o->hello.min_version = DDIO_WIRE_MIN_VERSION;
-	o->hello.max_version = DDIO_WIRE_VERSION;
-	o->hello.features = DDIO_WIRE_FEATURES;
-	ddio_env_random(c->env, o->hello.nonce, sizeof(o->hello.nonce));
-	memcpy(o->hello.cluster, o->cluster, sizeof(o->cluster));
-	o->hello_len = ddio_put_hello(o->hello_raw, sizeof(o->hello_raw), &o->hello);
+	full.min_version = DDIO_WIRE_MIN_VERSION;
+	full.max_version = DDIO_WIRE_VERSION;
+	full.features = DDIO_WIRE_FEATURES;
+	ddio_env_random(c->env, full.nonce, sizeof(full.nonce));
+	snprintf(full.cluster, sizeof(full.cluster), "%s", o->cluster ? o->cluster : "");
+	return conn_opening_keep_hello(o, raw, ddio_put_hello(raw, sizeof(raw), &full));
 }
 
 int ddio_conn_connect(struct ddio_env *env, const char *addr, const struct ddio_msg_hello *hello,
 		      const struct ddio_conn_opts *opts, const struct ddio_conn_ops *ops, void *ctx,
 		      struct ddio_conn **conn)
 {
-	struct ddio_conn *c = conn_new(env, opts, ops, ctx);
+	struct ddio_conn *c = conn_new(env, addr, opts, ops, ctx);
 	int err;
 
 	if (!c)
 		return -ENOMEM;
-	snprintf(c->peer, sizeof(c->peer), "%s", addr);
-	conn_fill_hello(c, hello);
 	c->state = CONN_CONNECTING;
-	err = conn_start_timer(c, c->opening->bound_ns);
+	err = conn_fill_hello(c, hello);
+	if (!err)
+		err = conn_start_timer(c, c->opening->bound_ns);
 	if (err)
 		goto free_conn;
 	err = ddio_stream_connect(env, addr, &stream_ops, c, &c->stream);
@@ -350,12 +362,11 @@ int ddio_conn_accept(struct ddio_env *env, struct ddio_stream *stream,
 		     const struct ddio_conn_opts *opts, const struct ddio_conn_ops *ops, void *ctx,
 		     struct ddio_conn **conn)
 {
-	struct ddio_conn *c = conn_new(env, opts, ops, ctx);
+	struct ddio_conn *c = conn_new(env, ddio_stream_peer(stream), opts, ops, ctx);
 	int err = -ENOMEM;
 
 	if (!c)
 		goto close_stream;
-	snprintf(c->peer, sizeof(c->peer), "%s", ddio_stream_peer(stream));
 	c->state = CONN_WAIT_HELLO;
 	err = conn_start_timer(c, c->opening->bound_ns);
 	if (err)

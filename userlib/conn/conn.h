@@ -69,8 +69,9 @@ struct ddio_conn_ops {
 
 /**
  * struct ddio_conn_opts - for both ends
- * @key: copied; NULL or empty for none
- * @cluster: the cluster's name, checked against the peer's if both are given; copied
+ * @key: NULL or empty for none
+ * @cluster: the cluster's name, checked against the peer's if both are given
+ * Both are used until the opening exchange is over, or the connection closed.
  * @handshake_ns: bound on the opening exchange, 0 for 10 s
  */
 struct ddio_conn_opts {

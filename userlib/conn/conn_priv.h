@@ -19,9 +19,12 @@
 #define CONN_RX_LARGE (32u << 10) /* bulk from this size on is large */
 #define CONN_RX_BUDGET (1u << 20) /* bytes of one turn, so that others have theirs */
 #define CONN_RX_IOV 64
-#define CONN_TX_FIRST 1024u /* the first of them: most connections are idle, and there are many */
-#define CONN_TX_CHUNK (16u << 10) /* headers and fixed records are gathered in chunks */
-#define CONN_TX_NOW (256u << 10)  /* queued bytes that are not left to the end of the turn */
+/* Headers and fixed records are gathered in chunks.  Many connections have one message at a time. */
+#define CONN_TX_FIRST 232u
+#define CONN_TX_SECOND 1000u
+#define CONN_TX_CHUNK (16u << 10)
+#define CONN_TX_RING 4u		 /* segments at first */
+#define CONN_TX_NOW (256u << 10) /* queued bytes that are not left to the end of the turn */
 #define CONN_TX_IOV 512
 #define CONN_TX_BYTES (4u << 20) /* of one write */
 #define CONN_PREFIX_MAX 64
@@ -65,8 +68,8 @@ struct conn_seg {
 };
 
 /**
- * struct conn_out - the output queue
- * @ring: of @cap (a power of two) segments; the indices run freely
+ * struct conn_out - the output queue; an idle connection's, and most are, has no memory
+ * @ring: of @cap (a power of two) segments, NULL while there are none; the indices run freely
  * @head: first whose sender was not told yet
  * @sent: first that has not left entirely
  * @tail: one past the last
@@ -88,7 +91,7 @@ struct conn_out {
 /**
  * struct conn_in - what comes in
  * @buf: bytes [head, tail) are received and not yet used; during a turn the reactor's scratch
- *	memory, between turns @few or @kept
+ *	memory, between turns @kept
  * @turn: bytes received in this turn
  * @have: @msg is the header of the message being received
  * @body: the rest of the message, @left bytes, goes to @iov, or nowhere if @niov is 0
@@ -100,7 +103,6 @@ struct conn_out {
 struct conn_in {
 	uint8_t *buf;
 	uint8_t *kept;
-	uint8_t few[CONN_PREFIX_MAX + DDIO_WIRE_HEADER_LEN];
 	size_t head, tail, turn;
 	bool have, body, narrow;
 	struct ddio_msg msg;
@@ -114,18 +116,26 @@ struct conn_in {
 	uint8_t prefix[CONN_PREFIX_MAX];
 };
 
-/* Needed only until WELCOME. */
+/**
+ * struct conn_opening - needed only until WELCOME
+ * @key, @cluster: the user's; NULL for none
+ * @hello_raw: as it was sent or received; NULL before
+ */
 struct conn_opening {
-	struct ddio_key key;
-	char cluster[DDIO_MAX_NAME + 1];
-	struct ddio_msg_hello hello;
-	struct ddio_msg_challenge challenge;
-	uint8_t hello_raw[CONN_HELLO_MAX];
+	const struct ddio_key *key;
+	const char *cluster;
+	uint8_t *hello_raw;
 	size_t hello_len;
 	uint8_t challenge_raw[CONN_CHALLENGE_SIGNED];
 	uint64_t bound_ns;
 };
 
+/**
+ * struct ddio_conn - one end
+ * @timer: bound on the opening, on ENDING, on FLUSHING
+ * @why: ENDING: why; NULL without memory
+ * @peer: the other end's address
+ */
 struct ddio_conn {
 	struct ddio_env *env;
 	struct ddio_stream *stream;
@@ -139,11 +149,11 @@ struct ddio_conn {
 	struct conn_out out;
 	struct conn_opening *opening;
 	struct ddio_post post;
-	struct ddio_timer timer; /* bound on the opening, on ENDING, on FLUSHING */
+	struct ddio_timer timer;
 	uint64_t last_rx, last_tx, messages;
 	int end_err;
-	char peer[DDIO_MAX_ADDR];
-	char why[CONN_WHY];
+	char *why;
+	char peer[];
 };
 
 /* conn.c */
@@ -180,6 +190,8 @@ uint16_t conn_opening_expected(const struct ddio_conn *c);
 void conn_opening_message(struct ddio_conn *c, struct conn_frame *f, const struct ddio_msg *msg,
 			  const void *payload);
 void conn_opening_free(struct ddio_conn *c);
+/* Keeps a copy of the HELLO, for the proofs. */
+int conn_opening_keep_hello(struct conn_opening *o, const void *raw, size_t len);
 
 /* input.c */
 void conn_in_readable(struct ddio_conn *c, struct conn_frame *f);

@@ -296,18 +296,18 @@ static bool buffer_return(struct ddio_conn *c)
 {
 	struct conn_in *in = &c->in;
 	size_t n = in->tail - in->head;
-	uint8_t *to = in->few;
+	bool kept = true;
 
-	if (n > sizeof(in->few)) {
-		to = malloc(n);
-		in->kept = to;
+	if (n) {
+		in->kept = malloc(n);
+		kept = in->kept;
 	}
-	if (to && n)
-		memcpy(to, in->buf + in->head, n);
-	in->buf = to;
+	if (in->kept)
+		memcpy(in->kept, in->buf + in->head, n);
+	in->buf = in->kept;
 	in->head = 0;
-	in->tail = to ? n : 0;
-	return to;
+	in->tail = kept ? n : 0;
+	return kept;
 }
 
 /* The connection may be used from here on until buffer_end(). */

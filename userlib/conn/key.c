@@ -134,7 +134,7 @@ int conn_proof_make(const struct conn_opening *o, enum conn_side side,
 	n += sizeof(o->challenge_raw);
 	memcpy(text + n, o->hello_raw, o->hello_len);
 	n += o->hello_len;
-	if (!HMAC(EVP_sha256(), o->key.bytes, (int)o->key.len, text, n, proof, &len) ||
+	if (!HMAC(EVP_sha256(), o->key->bytes, (int)o->key->len, text, n, proof, &len) ||
 	    len != DDIO_PROOF_LEN)
 		return -ENOMEM;
 	return 0;

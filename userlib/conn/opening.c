@@ -5,7 +5,6 @@
  * connection hangs in a reactor's queue when it is handed to another one.
  */
 #include <errno.h>
-#include <openssl/crypto.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,14 +30,27 @@ void conn_opening_free(struct ddio_conn *c)
 {
 	if (!c->opening)
 		return;
-	OPENSSL_cleanse(c->opening, sizeof(*c->opening));
+	free(c->opening->hello_raw);
 	free(c->opening);
 	c->opening = NULL;
 }
 
+int conn_opening_keep_hello(struct conn_opening *o, const void *raw, size_t len)
+{
+	uint8_t *copy = malloc(len);
+
+	if (!copy)
+		return -ENOMEM;
+	memcpy(copy, raw, len);
+	free(o->hello_raw);
+	o->hello_raw = copy;
+	o->hello_len = len;
+	return 0;
+}
+
 static bool keyed(const struct ddio_conn *c)
 {
-	return c->opening->key.len != 0;
+	return c->opening->key && c->opening->key->len;
 }
 
 /* Queue a message of the exchange and write what goes. */
@@ -54,6 +66,8 @@ static void say(struct ddio_conn *c, struct conn_frame *f, uint16_t opcode, cons
 	conn_out_flush(c);
 	if (c->out.err)
 		conn_fail(c, f, c->out.err, "%s", strerror(-c->out.err));
+	else
+		conn_out_tell(c, f);
 }
 
 /*
@@ -150,34 +164,25 @@ static bool hello_ok(struct ddio_conn *c, struct conn_frame *f, const struct ddi
 			x->min_version, x->max_version, DDIO_WIRE_MIN_VERSION, DDIO_WIRE_VERSION);
 	else if (!keyed(c) && !ddio_stream_is_loopback(c->stream))
 		conn_reject(c, f, DDIO_ST_AUTH, "the node has no key and serves only this machine");
-	else if (mine[0] && x->cluster[0] && strcmp(mine, x->cluster))
+	else if (mine && mine[0] && x->cluster[0] && strcmp(mine, x->cluster))
 		conn_reject(c, f, DDIO_ST_INVALID, "the node is not of cluster \"%s\"", x->cluster);
 	else
 		return true;
 	return false;
 }
 
-static void got_hello(struct ddio_conn *c, struct conn_frame *f, const void *payload, size_t len)
+static void challenge(struct ddio_conn *c, struct conn_frame *f, const struct ddio_msg_hello *hello)
 {
 	struct conn_opening *o = c->opening;
-	struct ddio_msg_challenge *x = &o->challenge;
+	struct ddio_msg_challenge x = { .keyed = keyed(c) };
 	uint8_t raw[CONN_CHALLENGE_SIGNED + DDIO_PROOF_LEN];
 
-	if (len > sizeof(o->hello_raw) || ddio_get_hello(payload, len, &o->hello)) {
-		conn_reject(c, f, DDIO_ST_PROTOCOL, "malformed HELLO");
-		return;
-	}
-	memcpy(o->hello_raw, payload, len);
-	o->hello_len = len;
-	if (!hello_ok(c, f, &o->hello))
-		return;
-	c->version = o->hello.max_version < DDIO_WIRE_VERSION ? o->hello.max_version
-							      : DDIO_WIRE_VERSION;
-	x->version = c->version;
-	x->keyed = keyed(c);
-	x->features = o->hello.features & DDIO_WIRE_FEATURES;
-	ddio_env_random(c->env, x->nonce, sizeof(x->nonce));
-	ddio_put_challenge(raw, sizeof(raw), x);
+	c->version = hello->max_version < DDIO_WIRE_VERSION ? hello->max_version
+							    : DDIO_WIRE_VERSION;
+	x.version = c->version;
+	x.features = hello->features & DDIO_WIRE_FEATURES;
+	ddio_env_random(c->env, x.nonce, sizeof(x.nonce));
+	ddio_put_challenge(raw, sizeof(raw), &x);
 	memcpy(o->challenge_raw, raw, sizeof(o->challenge_raw));
 	if (keyed(c) && conn_proof_make(o, CONN_ACCEPTOR, raw + CONN_CHALLENGE_SIGNED)) {
 		conn_fail(c, f, -ENOMEM, "cannot compute the proof of the key");
@@ -185,6 +190,20 @@ static void got_hello(struct ddio_conn *c, struct conn_frame *f, const void *pay
 	}
 	c->state = CONN_WAIT_PROOF;
 	say(c, f, DDIO_OP_CHALLENGE, raw, sizeof(raw));
+}
+
+static void got_hello(struct ddio_conn *c, struct conn_frame *f, const void *payload, size_t len)
+{
+	struct ddio_msg_hello hello;
+
+	if (len > CONN_HELLO_MAX || ddio_get_hello(payload, len, &hello))
+		conn_reject(c, f, DDIO_ST_PROTOCOL, "malformed HELLO");
+	else if (!hello_ok(c, f, &hello))
+		return;
+	else if (conn_opening_keep_hello(c->opening, payload, len))
+		conn_fail(c, f, -ENOMEM, "no memory in the opening exchange");
+	else
+		challenge(c, f, &hello);
 }
 
 static void got_proof(struct ddio_conn *c, struct conn_frame *f, const void *payload, size_t len)
@@ -206,8 +225,8 @@ static void got_proof(struct ddio_conn *c, struct conn_frame *f, const void *pay
 		return;
 	}
 	c->state = CONN_WAIT_USER;
+	ddio_get_hello(c->opening->hello_raw, c->opening->hello_len, &hello);
 	/* The user may answer, and end the exchange, or give the connection away, inside. */
-	hello = c->opening->hello;
 	c->ops->hello(c->ctx, &hello);
 }
 

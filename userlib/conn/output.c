@@ -14,9 +14,25 @@ static struct conn_seg *seg_at(const struct conn_out *o, uint32_t i)
 	return &o->ring[i & (o->cap - 1)];
 }
 
-static int ring_reserve(struct conn_out *o, uint32_t n)
+/* Room for @n segments at least, a power of two: *@n says how many. */
+static struct conn_seg *ring_new(struct ddio_env *env, uint32_t *n)
 {
-	uint32_t used = o->tail - o->head, cap = o->cap ? o->cap : 16, i;
+	struct conn_seg *ring = NULL;
+	size_t len;
+
+	if (*n > CONN_TX_RING)
+		ring = ddio_env_spare_get(env, DDIO_ENV_SPARE_RING, *n * sizeof(*ring), &len);
+	if (ring)
+		*n = (uint32_t)(len / sizeof(*ring));
+	else
+		ring = malloc(*n * sizeof(*ring));
+	return ring;
+}
+
+static int ring_reserve(struct ddio_conn *c, uint32_t n)
+{
+	struct conn_out *o = &c->out;
+	uint32_t used = o->tail - o->head, cap = o->cap ? o->cap : CONN_TX_RING, i;
 	struct conn_seg *ring;
 
 	if (n <= o->cap - used)
@@ -25,7 +41,7 @@ static int ring_reserve(struct conn_out *o, uint32_t n)
 		return -ENOMEM;
 	while (cap < used + n)
 		cap *= 2;
-	ring = malloc(cap * sizeof(*ring));
+	ring = ring_new(c->env, &cap);
 	if (!ring)
 		return -ENOMEM;
 	for (i = o->head; i != o->tail; i++)
@@ -58,18 +74,33 @@ static struct conn_chunk *chunk_new(size_t cap)
 	return chunk;
 }
 
-/* A chunk with room for @len bytes: the current one, a new current one, or one for itself. */
-static struct conn_chunk *chunk_for(struct conn_out *o, size_t len)
+/* The size of the next current chunk. */
+static size_t chunk_size(const struct conn_out *o, size_t len)
 {
+	size_t last = o->cur ? o->cur->cap : 0;
+
+	if (len <= CONN_TX_FIRST && !last)
+		return CONN_TX_FIRST;
+	return len <= CONN_TX_SECOND && last <= CONN_TX_FIRST ? CONN_TX_SECOND : CONN_TX_CHUNK;
+}
+
+/* A chunk with room for @len bytes: the current one, a new current one, or one for itself. */
+static struct conn_chunk *chunk_for(struct ddio_conn *c, size_t len)
+{
+	struct conn_out *o = &c->out;
 	struct conn_chunk *chunk = o->cur;
+	size_t size;
 
 	if (len > CONN_TX_CHUNK)
 		return chunk_new(len);
 	if (chunk && chunk->cap - chunk->used >= len)
 		return chunk;
 	chunk = o->spare;
+	size = chunk_size(o, len);
+	if (!chunk && size == CONN_TX_CHUNK)
+		chunk = ddio_env_spare_get(c->env, DDIO_ENV_SPARE_CHUNK, size, &size);
 	if (!chunk)
-		chunk = chunk_new(!o->cur && len <= CONN_TX_FIRST ? CONN_TX_FIRST : CONN_TX_CHUNK);
+		chunk = chunk_new(size);
 	if (!chunk)
 		return NULL;
 	o->spare = NULL;
@@ -128,9 +159,9 @@ int conn_out_push(struct ddio_conn *c, const struct ddio_msg *msg, const void *f
 	uint8_t *at;
 	int i;
 
-	if (ring_reserve(o, (uint32_t)n + 2))
+	if (ring_reserve(c, (uint32_t)n + 2))
 		return -ENOMEM;
-	chunk = chunk_for(o, DDIO_WIRE_HEADER_LEN + fixed_len);
+	chunk = chunk_for(c, DDIO_WIRE_HEADER_LEN + fixed_len);
 	if (!chunk)
 		return -ENOMEM;
 	at = chunk->data + chunk->used;
@@ -218,6 +249,35 @@ void conn_out_flush(struct ddio_conn *c)
 	set_blocked(c, false);
 }
 
+static void chunk_drop(struct ddio_env *env, struct conn_chunk *chunk)
+{
+	if (!chunk || chunk->cap != CONN_TX_CHUNK) {
+		free(chunk);
+		return;
+	}
+	chunk->used = 0;
+	ddio_env_spare_put(env, DDIO_ENV_SPARE_CHUNK, chunk, CONN_TX_CHUNK);
+}
+
+/* All has left: what is small malloc() keeps at hand, what is not the reactor for the next one. */
+static void out_idle(struct ddio_conn *c)
+{
+	struct conn_out *o = &c->out;
+
+	if (o->head != o->tail || !o->ring)
+		return;
+	chunk_drop(c->env, o->cur);
+	chunk_drop(c->env, o->spare);
+	if (o->cap > CONN_TX_RING)
+		ddio_env_spare_put(c->env, DDIO_ENV_SPARE_RING, o->ring, o->cap * sizeof(*o->ring));
+	else
+		free(o->ring);
+	o->ring = NULL;
+	o->cur = NULL;
+	o->spare = NULL;
+	o->cap = 0;
+}
+
 void conn_out_tell(struct ddio_conn *c, struct conn_frame *f)
 {
 	struct conn_out *o = &c->out;
@@ -232,6 +292,7 @@ void conn_out_tell(struct ddio_conn *c, struct conn_frame *f)
 		if (conn_dead(c, f))
 			return;
 	}
+	out_idle(c);
 	if (o->high && o->queued < DDIO_CONN_LOW) {
 		o->high = false;
 		if (c->ops->drained)

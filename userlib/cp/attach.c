@@ -14,11 +14,19 @@ struct ddio_attach *ddio_attach_find(struct ddio_group *group, struct ddio_lane 
 	return NULL;
 }
 
+void ddio_attach_box_close(struct ddio_attach *at)
+{
+	if (at->box)
+		ddio_mailbox_close(at->box);
+	free(at->box);
+	at->box = NULL;
+}
+
 static void attach_free(struct ddio_attach *at)
 {
 	ddio_list_del(&at->group_link);
 	ddio_list_del(&at->lane_link);
-	ddio_mailbox_close(&at->box);
+	ddio_attach_box_close(at);
 	ddio_joint_put(at->joint);
 	free(at);
 }
@@ -52,8 +60,8 @@ static void attach_check(struct ddio_batch *batch)
 	for (i = 0; i < job->nlanes && !job->error.status; i++)
 		if (!ddio_attach_find(job->group, job->lanes[i]))
 			ddio_error_status(&job->error, DDIO_ST_NODE_LOST,
-					  "node %s: the connection was lost again",
-					  job->lanes[i]->name);
+					  "node %s (%s): the connection was lost again",
+					  DDIO_LANE_NAMES(job->lanes[i]));
 	job_end(job);
 }
 

@@ -8,14 +8,15 @@
 
 /**
  * struct ddio_attach - @lane knows of @group, for as long as its connection lasts
- * @asked: reactor 0: for the group's joint, @joint if that could be had; @box while it is on its way
+ * @asked: reactor 0: for the group's joint, @joint if that could be had; @box while it is on
+ *	its way, else NULL
  */
 struct ddio_attach {
 	struct ddio_list group_link, lane_link;
 	struct ddio_group *group;
 	struct ddio_lane *lane;
 	bool asked;
-	struct ddio_mailbox box;
+	struct ddio_mailbox *box;
 	struct ddio_joint *joint;
 };
 
@@ -38,6 +39,8 @@ struct ddio_attach_job {
 
 /* NULL: it does not know. */
 struct ddio_attach *ddio_attach_find(struct ddio_group *group, struct ddio_lane *lane);
+/* The joint has come, or is not waited for any more. */
+void ddio_attach_box_close(struct ddio_attach *at);
 void ddio_attach_begin(struct ddio_attach_job *job);
 /* The connection is gone, and what the reactor knew with it. */
 void ddio_attaches_lost(struct ddio_lane *lane);

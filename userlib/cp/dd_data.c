@@ -187,8 +187,9 @@ static void want_serve(struct ddio_lane *lane, const struct dd_want *want)
 		op->messages++;
 		return;
 	}
-	ddio_error_set(&error, err, "write of %s: block %llu to node %s: %s", op->file->rec.name,
-		       (unsigned long long)want->block, lane->name, strerror(-err));
+	ddio_error_set(&error, err, "write of %s: block %llu to node %s (%s): %s",
+		       op->file->rec.name, (unsigned long long)want->block, DDIO_LANE_NAMES(lane),
+		       strerror(-err));
 	ddio_op_fail(op, &error);
 }
 

@@ -112,7 +112,7 @@ static void joint_comes(struct ddio_batch *batch, uint64_t key, const struct ddi
 
 	(void)reply;
 	(void)error;
-	if (at && ddio_mailbox_take(&at->box, &at->joint))
+	if (at && at->box && ddio_mailbox_take(at->box, &at->joint))
 		at->joint = NULL;
 }
 
@@ -126,7 +126,7 @@ static void joints_known(struct ddio_batch *batch)
 	for (i = 0; i < dd->nnodes; i++) {
 		at = attach_of(dd, i);
 		if (at)
-			ddio_mailbox_close(&at->box);
+			ddio_attach_box_close(at);
 	}
 	memories_join(dd);
 }
@@ -141,11 +141,15 @@ static void joint_ask(struct ddio_dd *dd, uint32_t node)
 	if (!at || at->asked)
 		return;
 	at->asked = true;
-	if (ddio_mailbox_open(dd->op->session->env, &at->box))
+	at->box = calloc(1, sizeof(*at->box));
+	if (!at->box || ddio_mailbox_open(dd->op->session->env, at->box)) {
+		free(at->box);
+		at->box = NULL;
 		return;
+	}
 	memcpy(msg.group, dd->op->group->id, sizeof(msg.group));
-	memcpy(msg.token, at->box.token, sizeof(msg.token));
-	memcpy(msg.name, at->box.name, sizeof(msg.name));
+	memcpy(msg.token, at->box->token, sizeof(msg.token));
+	memcpy(msg.name, at->box->name, sizeof(msg.name));
 	len = ddio_put_joint(buf, sizeof(buf), &msg);
 	if (len > 0)
 		ddio_batch_lane(&dd->joining, at->lane, DDIO_OP_JOINT, buf, (size_t)len, node);

@@ -434,18 +434,13 @@ void tp_exchange_begin(struct ddio_2p *tp)
 
 void tp_exchange_stop(struct ddio_2p *tp)
 {
-	struct ddio_group *group = tp->op->group;
-	uint32_t r;
+	struct ddio_peer *peer;
+	uint32_t at = 0;
 
-	for (r = 0; group->peers && r < group->size; r++) {
-		struct ddio_peer *peer = group->peers[r];
-		struct ddio_link *links[2];
+	while ((peer = ddio_peer_next(tp->op->group, &at))) {
+		struct ddio_link *links[2] = { &peer->out, &peer->in };
 		int i;
 
-		if (!peer)
-			continue;
-		links[0] = &peer->out;
-		links[1] = &peer->in;
 		for (i = 0; i < 2; i++) {
 			if (links[i]->bulk_op != tp->op)
 				continue;

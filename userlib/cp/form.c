@@ -33,13 +33,13 @@ static void form_ready(struct ddio_group *group, void *arg)
 }
 
 void ddio_form_begin(struct ddio_form *form, const uint8_t id[DDIO_GROUP_ID_LEN], uint32_t rank,
-		     uint32_t size, char (*addr)[DDIO_MAX_ADDR])
+		     uint32_t size, struct ddio_addrs *addrs)
 {
 	int err;
 
 	form->group = NULL;
 	ddio_error_clear(&form->error);
-	err = ddio_group_new(form->session, id, rank, size, addr, &form->group);
+	err = ddio_group_new(form->session, id, rank, size, addrs, &form->group);
 	if (err) {
 		form->group = NULL;
 		ddio_error_set(&form->error, err, "out of memory");

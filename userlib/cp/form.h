@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* From a table of addresses to a group whose members are connected. */
+/* From addresses to a group whose members are connected. */
 #ifndef DDIO_CP_FORM_H
 #define DDIO_CP_FORM_H
 
@@ -18,8 +18,8 @@ struct ddio_form {
 	void *arg;
 };
 
-/* @addr: taken over. */
+/* @addrs: what it has is taken over; NULL for a group of one. */
 void ddio_form_begin(struct ddio_form *form, const uint8_t id[DDIO_GROUP_ID_LEN], uint32_t rank,
-		     uint32_t size, char (*addr)[DDIO_MAX_ADDR]);
+		     uint32_t size, struct ddio_addrs *addrs);
 
 #endif /* DDIO_CP_FORM_H */

@@ -52,21 +52,12 @@ struct ddio_group *ddio_group_by_id(struct ddio_session *session,
 /*
  * Life
  */
-static void peers_free(struct ddio_group *group)
-{
-	uint32_t r;
-
-	for (r = 0; group->peers && r < group->size; r++)
-		free(group->peers[r]);
-	free(group->peers);
-}
-
 static void group_free(void *arg)
 {
 	struct ddio_group *group = arg;
 
-	peers_free(group);
-	free(group->addr);
+	ddio_peers_free(group);
+	ddio_addrs_free(&group->addrs);
 	free(group->ended);
 	free(group);
 }
@@ -81,28 +72,30 @@ void ddio_group_put(struct ddio_group *group)
 }
 
 int ddio_group_new(struct ddio_session *session, const uint8_t id[DDIO_GROUP_ID_LEN], uint32_t rank,
-		   uint32_t size, char (*addr)[DDIO_MAX_ADDR], struct ddio_group **result)
+		   uint32_t size, struct ddio_addrs *addrs, struct ddio_group **result)
 {
 	struct ddio_group *group = calloc(1, sizeof(*group));
 
 	if (!group) {
-		free(addr);
+		if (addrs)
+			ddio_addrs_free(addrs);
 		return -ENOMEM;
 	}
 	group->session = session;
 	memcpy(group->id, id, sizeof(group->id));
 	group->rank = rank;
 	group->size = size;
-	group->addr = addr;
+	if (addrs) {
+		group->addrs = *addrs;
+		memset(addrs, 0, sizeof(*addrs));
+	}
 	group->refs = 1;
 	group->blame = UINT32_MAX;
 	ddio_list_init(&group->turns);
 	ddio_list_init(&group->fans);
 	ddio_list_init(&group->ops);
 	ddio_list_init(&group->attaches);
-	if (size > 1)
-		group->peers = calloc(size, sizeof(*group->peers));
-	if ((size > 1 && !group->peers) || handle_take(session, group)) {
+	if (handle_take(session, group)) {
 		group_free(group);
 		return -ENOMEM;
 	}
@@ -226,10 +219,11 @@ void ddio_group_break(struct ddio_group *group, const struct ddio_error *error, 
 
 void ddio_group_lost(struct ddio_group *group, uint32_t rank, const char *why)
 {
+	const char *addr = ddio_addrs_find(&group->addrs, rank);
 	struct ddio_error error;
 
 	ddio_error_status(&error, DDIO_ST_MEMBER_LOST, "rank %u of the group (%s) is lost: %s",
-			  rank, group->addr ? group->addr[rank] : "", why);
+			  rank, addr ? addr : "", why);
 	ddio_group_break(group, &error, rank, true);
 }
 

@@ -12,7 +12,9 @@
 #ifndef DDIO_CP_GROUP_H
 #define DDIO_CP_GROUP_H
 
+#include "cp/addrs.h"
 #include "cp/session.h"
+#include "cp/tree.h"
 
 struct ddio_fan;
 struct ddio_peer;
@@ -63,8 +65,10 @@ struct ddio_turn {
 /**
  * struct ddio_group - reactor only, but for @rank and @size
  * @handle: this process's own number for it, index in session->group
- * @addr: of every member; NULL in a group of one
- * @peers: by rank, NULL where there never was a connection
+ * @addrs: of rank 0 and the neighbours in the tree; of all members at rank 0, and where these
+ *	exchange data
+ * @told_all: rank 0: the members know all addresses
+ * @peers: those with whom there ever was a connection: a hash table, see peer.c
  * @broken: why nothing goes any more; blamed on rank @blame
  * @turns: wait for their turn; @turn is the one that has it
  * @fans: steps that are not over
@@ -79,8 +83,10 @@ struct ddio_group {
 	uint8_t id[DDIO_GROUP_ID_LEN];
 	uint32_t rank, size;
 	uint32_t handle;
-	char (*addr)[DDIO_MAX_ADDR];
+	struct ddio_addrs addrs;
+	bool told_all;
 	struct ddio_peer **peers;
+	uint32_t npeers, peers_cap;
 	bool closed;
 	struct ddio_error broken;
 	uint32_t blame;
@@ -98,34 +104,13 @@ struct ddio_group {
 	struct ddio_post free_post;
 };
 
-/* The tree. */
-static inline uint32_t ddio_tree_parent(uint32_t rank)
-{
-	return rank & (rank - 1);
-}
-
-/* Child number @k, or UINT32_MAX if there is none. */
-static inline uint32_t ddio_tree_child(uint32_t rank, uint32_t size, unsigned int k)
-{
-	uint64_t child = rank | (uint64_t)1 << k;
-
-	if (k >= 31 || (rank && (uint64_t)1 << k >= (rank & -rank)) || child >= size)
-		return UINT32_MAX;
-	return (uint32_t)child;
-}
-
-static inline bool ddio_tree_neighbours(uint32_t a, uint32_t b)
-{
-	return (a && ddio_tree_parent(a) == b) || (b && ddio_tree_parent(b) == a);
-}
-
 /*
  * group.c
  */
 
-/* @addr: taken over, also on failure; NULL for a group of one. */
+/* @addrs: what it has is taken over, also on failure; NULL for a group of one. */
 int ddio_group_new(struct ddio_session *session, const uint8_t id[DDIO_GROUP_ID_LEN], uint32_t rank,
-		   uint32_t size, char (*addr)[DDIO_MAX_ADDR], struct ddio_group **group);
+		   uint32_t size, struct ddio_addrs *addrs, struct ddio_group **group);
 /* Ends what is under way with a cancellation, and puts the user's reference. */
 void ddio_group_close(struct ddio_group *group);
 /* The memory goes a little later, since callers up the stack may still look at it. */
@@ -162,7 +147,17 @@ void ddio_turn_pass(struct ddio_group *group, struct ddio_turn *turn);
 
 /* Connections with the parent and, made by them, the children. */
 int ddio_peers_connect(struct ddio_group *group, struct ddio_error *error);
+/**
+ * ddio_peers_tell - rank 0: all addresses, as what a step brings to every member
+ * Return: its length, 0 if they are known, or -errno.  *@data is to be freed.
+ */
+ssize_t ddio_peers_tell(const struct ddio_group *group, uint8_t **data);
+/* What it said has come. */
+int ddio_peers_told(struct ddio_group *group, const void *data, size_t len);
 void ddio_peers_close(struct ddio_group *group);
+void ddio_peers_free(struct ddio_group *group);
+/* The next one from *@at on, which is 0 at first; NULL at the end. */
+struct ddio_peer *ddio_peer_next(const struct ddio_group *group, uint32_t *at);
 bool ddio_peers_check(struct ddio_group *group, bool owes);
 /* A connection to any member: made if there is none.  NULL: failed, and the group is broken. */
 struct ddio_link *ddio_peer_link(struct ddio_group *group, uint32_t rank);

@@ -79,7 +79,8 @@ static void lane_closed(void *ctx, int err, const char *why)
 		ddio_error_status(&error, status, "node %s: %s",
 				  lane_session(lane)->conf->nodes[lane->node->index].name, why);
 	else
-		ddio_error_status(&error, status, "node %s closed the connection", lane->name);
+		ddio_error_status(&error, status, "node %s (%s) closed the connection",
+				  DDIO_LANE_NAMES(lane));
 	ddio_lane_fail(lane, &error);
 }
 
@@ -123,11 +124,11 @@ int ddio_lane_up(struct ddio_lane *lane, struct ddio_error *error)
 		err = lane_connect(lane);
 	/* No way to it, or a refusal that is known at once, is the same as one that comes later. */
 	if (err == -ECANCELED || err == -ENOMEM)
-		ddio_error_set(error, err, "node %s: %s", lane->name,
+		ddio_error_set(error, err, "node %s (%s): %s", DDIO_LANE_NAMES(lane),
 			       err == -ECANCELED ? "the session is ending" : strerror(-err));
 	else if (err)
-		ddio_error_status(error, DDIO_ST_NODE_LOST, "node %s: %s", lane->name,
-				  strerror(-err));
+		ddio_error_status(error, DDIO_ST_NODE_LOST, "node %s (%s): %s",
+				  DDIO_LANE_NAMES(lane), strerror(-err));
 	return err;
 }
 
@@ -181,7 +182,6 @@ uint64_t ddio_lane_messages(const struct ddio_lane *lane)
 
 int ddio_lane_new(struct ddio_node *node, uint32_t reactor, struct ddio_lane **result)
 {
-	const struct ddio_conf_node *cn = &node->session->conf->nodes[node->index];
 	struct ddio_lane *lane = calloc(1, sizeof(*lane));
 
 	if (!lane)
@@ -192,7 +192,6 @@ int ddio_lane_new(struct ddio_node *node, uint32_t reactor, struct ddio_lane **r
 	ddio_list_init(&lane->queued);
 	ddio_list_init(&lane->attaches);
 	ddio_list_init(&lane->wants);
-	snprintf(lane->name, sizeof(lane->name), "%s (%s)", cn->name, cn->address);
 	*result = lane;
 	return 0;
 }

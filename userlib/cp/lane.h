@@ -133,8 +133,12 @@ struct ddio_lane {
 	uint8_t *scratch;
 	size_t scratch_cap;
 	struct ddio_list wants;
-	char name[DDIO_MAX_NAME + DDIO_MAX_ADDR + 8];
 };
+
+/* Its node's, for "%s (%s)" in a text. */
+#define DDIO_LANE_NAMES(lane)                                         \
+	(lane)->node->session->conf->nodes[(lane)->node->index].name, \
+		(lane)->node->session->conf->nodes[(lane)->node->index].address
 
 int ddio_nodes_init(struct ddio_session *session);
 void ddio_nodes_close(struct ddio_session *session);

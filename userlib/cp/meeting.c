@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Rank 0 gathers the addresses of all members and gives everybody the table. */
+/* Rank 0 gathers the addresses of all members and gives everybody those of its neighbours. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,26 +63,35 @@ static void meeting_late(void *arg)
 	meeting_fail(m, DDIO_ST_TIMEOUT, text);
 }
 
-static void meeting_send_table(struct ddio_meeting *m)
+static int send_near(struct ddio_meeting *m, struct ddio_stranger *guest)
 {
-	struct ddio_msg_group_table table = { .n = m->size, .addr = m->addr };
+	struct ddio_msg_group_table table = { .size = m->size };
 	struct ddio_msg msg = { .opcode = DDIO_OP_GROUP_TABLE };
-	struct ddio_stranger *st;
-	uint8_t *buf;
+	struct ddio_group_addr entry[DDIO_NEAR_MAX];
+	uint32_t near[DDIO_NEAR_MAX], i;
+	uint8_t buf[sizeof(entry) + 64];
 	ssize_t len;
 
 	memcpy(table.group, m->id, sizeof(table.group));
-	len = ddio_put_group_table(NULL, 0, &table);
-	buf = len < 0 ? NULL : malloc((size_t)len);
-	if (!buf) {
-		meeting_fail(m, DDIO_ST_NO_MEMORY, "out of memory");
-		return;
+	table.n = ddio_addrs_near(guest->rank, m->size, near);
+	table.entry = entry;
+	for (i = 0; i < table.n; i++) {
+		entry[i].rank = near[i];
+		memcpy(entry[i].addr, m->addr[near[i]], sizeof(entry[i].addr));
 	}
-	ddio_put_group_table(buf, (size_t)len, &table);
+	len = ddio_put_group_table(buf, sizeof(buf), &table);
+	return len < 0 ? (int)len
+		       : ddio_conn_send(guest->conn, &msg, buf, (size_t)len, NULL, 0, NULL);
+}
+
+/* Whoever is not reached finds out when its connection ends. */
+static void meeting_send_tables(struct ddio_meeting *m)
+{
+	struct ddio_stranger *st;
+
 	ddio_list_for_each_entry(st, &m->session->strangers, link)
 		if (st->guest && st->rank)
-			ddio_conn_send(st->conn, &msg, buf, (size_t)len, NULL, 0, NULL);
-	free(buf);
+			send_near(m, st);
 	meeting_end(m);
 }
 
@@ -122,7 +131,7 @@ int ddio_meeting_join(struct ddio_meeting *m, struct ddio_stranger *guest,
 	memcpy(m->addr[join.rank], join.addr, sizeof(join.addr));
 	ddio_addr_settle(m->addr[join.rank], ddio_conn_peer(guest->conn));
 	if (++m->arrived == m->size)
-		meeting_send_table(m);
+		meeting_send_tables(m);
 	return 0;
 }
 
@@ -169,7 +178,7 @@ void ddio_meeting_wait(struct ddio_meeting *m, void (*done)(struct ddio_meeting 
 	m->done = done;
 	m->arg = arg;
 	if (!m->over && m->arrived == m->size)
-		meeting_send_table(m);
+		meeting_send_tables(m);
 	else if (m->over)
 		done(m);
 }

@@ -126,12 +126,13 @@ static void segment_count(struct ddio_2p *tp)
 static void middle_agreed(void *arg, const struct ddio_error *error, const void *data, size_t len)
 {
 	struct ddio_2p *tp = arg;
+	int err = error->status ? 0 : ddio_peers_told(tp->op->group, data, len);
 
-	(void)data;
-	(void)len;
 	tp->answered = true;
 	tp->op->steps++;
-	if (tp->stopping)
+	if (err)
+		tp_broken(tp, err, "the addresses of the others");
+	else if (tp->stopping)
 		tp_stop_check(tp);
 	else if (error->status)
 		ddio_op_fail(tp->op, error);
@@ -139,12 +140,30 @@ static void middle_agreed(void *arg, const struct ddio_error *error, const void 
 		tp_exchange_begin(tp);
 }
 
+/* From here on members talk to all others: the first time they hear where these are. */
+static void middle_root(void *arg, struct ddio_fan *fan)
+{
+	struct ddio_2p *tp = arg;
+	struct ddio_error error;
+	uint8_t *data;
+	ssize_t len = ddio_peers_tell(tp->op->group, &data);
+
+	ddio_error_clear(&error);
+	if (len < 0)
+		ddio_error_set(&error, (int)len, "addresses of the group: %s", strerror((int)-len));
+	/* Ends the step, and maybe the operation. */
+	ddio_fan_release(fan, &error, data, len < 0 ? 0 : (size_t)len);
+	free(data);
+}
+
 static void middle_begin(struct ddio_2p *tp)
 {
 	struct ddio_op *op = tp->op;
-	const struct ddio_fan_in in = {
-		.kind = DDIO_FAN_MIDDLE, .error = &op->failed, .done = middle_agreed, .arg = tp
-	};
+	const struct ddio_fan_in in = { .kind = DDIO_FAN_MIDDLE,
+					.error = &op->failed,
+					.root = middle_root,
+					.done = middle_agreed,
+					.arg = tp };
 
 	tp->asked = true;
 	if (!tp->stopping)

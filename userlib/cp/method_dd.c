@@ -225,8 +225,8 @@ static int dd_launch(struct ddio_op *op, struct ddio_error *error)
 	for (i = 0; i < dd->nnodes && !err; i++) {
 		err = start_send(dd->lanes[i].lane, op->turn.number, start, len);
 		if (err)
-			ddio_error_status(error, DDIO_ST_NODE_LOST, "node %s: %s",
-					  dd->lanes[i].lane->name, strerror(-err));
+			ddio_error_status(error, DDIO_ST_NODE_LOST, "node %s (%s): %s",
+					  DDIO_LANE_NAMES(dd->lanes[i].lane), strerror(-err));
 	}
 	start_put(start);
 	op->messages += dd->nnodes;

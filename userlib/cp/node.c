@@ -92,16 +92,17 @@ static int welcome_check(struct ddio_lane *lane, const struct ddio_msg_welcome *
 	const char *name = node->session->conf->nodes[node->index].name;
 
 	if (w->node != node->index || strcmp(w->name, name)) {
-		ddio_error_status(error, DDIO_ST_INVALID,
-				  "node %s: there answers node %u \"%.200s\": the configurations "
-				  "of client and daemon differ",
-				  lane->name, w->node, w->name);
+		ddio_error_status(
+			error, DDIO_ST_INVALID,
+			"node %s (%s): there answers node %u \"%.200s\": the configurations "
+			"of client and daemon differ",
+			DDIO_LANE_NAMES(lane), w->node, w->name);
 		return -EINVAL;
 	}
 	if (w->reactor != lane->reactor || !w->nreactors || w->nreactors > REACTORS_MAX) {
 		ddio_error_status(error, DDIO_ST_NODE_LOST,
-				  "node %s has no reactor %u: it was restarted", lane->name,
-				  lane->reactor);
+				  "node %s (%s) has no reactor %u: it was restarted",
+				  DDIO_LANE_NAMES(lane), lane->reactor);
 		return -EHOSTDOWN;
 	}
 	return 0;
@@ -139,7 +140,8 @@ int ddio_node_learn(struct ddio_lane *lane, const struct ddio_msg_welcome *w,
 	if (err)
 		return err;
 	if (lane->reactor && node->known && node->boot != w->boot) {
-		ddio_error_status(error, DDIO_ST_NODE_LOST, "node %s was restarted", lane->name);
+		ddio_error_status(error, DDIO_ST_NODE_LOST, "node %s (%s) was restarted",
+				  DDIO_LANE_NAMES(lane));
 		return -EHOSTDOWN;
 	}
 	if (lane->reactor)
@@ -170,8 +172,9 @@ static bool lane_check(struct ddio_lane *lane)
 	if (lane->state != DDIO_LANE_READY)
 		return false;
 	if (ddio_alive_check(s, &lane->alive, lane->conn, owes)) {
-		ddio_error_status(&error, DDIO_ST_NODE_LOST, "node %s has not answered for %g s",
-				  lane->name, (double)s->timeout_ns / 1e9);
+		ddio_error_status(&error, DDIO_ST_NODE_LOST,
+				  "node %s (%s) has not answered for %g s", DDIO_LANE_NAMES(lane),
+				  (double)s->timeout_ns / 1e9);
 		ddio_lane_fail(lane, &error);
 		return false;
 	}

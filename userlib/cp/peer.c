@@ -128,13 +128,56 @@ static const struct ddio_conn_ops link_ops = {
 	.closed = link_closed,
 };
 
-/* Most members never talk to most others. */
+/*
+ * Most members never talk to most others: so peers are a hash table by rank, a power of two in
+ * size, where a rank lies in the first free place from its own on.  None ever leaves.
+ */
+static struct ddio_peer **peer_place(struct ddio_peer **table, uint32_t cap, uint32_t rank)
+{
+	uint32_t i = rank & (cap - 1);
+
+	while (table[i] && table[i]->rank != rank)
+		i = (i + 1) & (cap - 1);
+	return &table[i];
+}
+
+static int peers_grow(struct ddio_group *group)
+{
+	uint32_t cap = group->peers_cap ? 2 * group->peers_cap : 8, at = 0;
+	struct ddio_peer **table = calloc(cap, sizeof(*table));
+	struct ddio_peer *peer;
+
+	if (!table)
+		return -ENOMEM;
+	while ((peer = ddio_peer_next(group, &at)))
+		*peer_place(table, cap, peer->rank) = peer;
+	free(group->peers);
+	group->peers = table;
+	group->peers_cap = cap;
+	return 0;
+}
+
+struct ddio_peer *ddio_peer_next(const struct ddio_group *group, uint32_t *at)
+{
+	while (*at < group->peers_cap)
+		if (group->peers[(*at)++])
+			return group->peers[*at - 1];
+	return NULL;
+}
+
+static struct ddio_peer *peer_find(const struct ddio_group *group, uint32_t rank)
+{
+	return group->peers ? *peer_place(group->peers, group->peers_cap, rank) : NULL;
+}
+
 static struct ddio_peer *peer_get(struct ddio_group *group, uint32_t rank)
 {
-	struct ddio_peer *peer = group->peers[rank];
+	struct ddio_peer *peer = peer_find(group, rank);
 
 	if (peer)
 		return peer;
+	if (2 * group->npeers >= group->peers_cap && peers_grow(group))
+		return NULL;
 	peer = calloc(1, sizeof(*peer));
 	if (!peer)
 		return NULL;
@@ -142,22 +185,36 @@ static struct ddio_peer *peer_get(struct ddio_group *group, uint32_t rank)
 	peer->rank = rank;
 	peer->out.peer = peer;
 	peer->in.peer = peer;
-	group->peers[rank] = peer;
+	*peer_place(group->peers, group->peers_cap, rank) = peer;
+	group->npeers++;
 	return peer;
+}
+
+void ddio_peers_free(struct ddio_group *group)
+{
+	struct ddio_peer *peer;
+	uint32_t at = 0;
+
+	while ((peer = ddio_peer_next(group, &at)))
+		free(peer);
+	free(group->peers);
 }
 
 static int link_connect(struct ddio_group *group, uint32_t rank)
 {
+	const char *addr = ddio_addrs_find(&group->addrs, rank);
 	struct ddio_peer *peer = peer_get(group, rank);
 	struct ddio_msg_hello hello = { .role = DDIO_ROLE_PEER, .rank = group->rank };
 	struct ddio_conn_opts opts;
 
 	if (!peer)
 		return -ENOMEM;
+	if (!addr)
+		return -EDESTADDRREQ;
 	memcpy(hello.group, group->id, sizeof(hello.group));
 	ddio_session_conn_opts(group->session, &opts);
-	return ddio_conn_connect(group->session->env, group->addr[rank], &hello, &opts, &link_ops,
-				 &peer->out, &peer->out.conn);
+	return ddio_conn_connect(group->session->env, addr, &hello, &opts, &link_ops, &peer->out,
+				 &peer->out.conn);
 }
 
 int ddio_peers_connect(struct ddio_group *group, struct ddio_error *error)
@@ -169,8 +226,8 @@ int ddio_peers_connect(struct ddio_group *group, struct ddio_error *error)
 		return 0;
 	err = link_connect(group, parent);
 	if (err)
-		ddio_error_set(error, err, "rank %u (%s): %s", parent, group->addr[parent],
-			       strerror(-err));
+		ddio_error_set(error, err, "rank %u (%s): %s", parent,
+			       ddio_addrs_find(&group->addrs, parent), strerror(-err));
 	return err;
 }
 
@@ -203,14 +260,65 @@ bool ddio_peer_adopt(struct ddio_group *group, uint32_t rank, struct ddio_conn *
 
 void ddio_peers_close(struct ddio_group *group)
 {
-	uint32_t r;
+	struct ddio_peer *peer;
+	uint32_t at = 0;
 
-	for (r = 0; group->peers && r < group->size; r++) {
-		if (!group->peers[r])
-			continue;
-		link_drop(&group->peers[r]->out);
-		link_drop(&group->peers[r]->in);
+	while ((peer = ddio_peer_next(group, &at))) {
+		link_drop(&peer->out);
+		link_drop(&peer->in);
 	}
+}
+
+/*
+ * All addresses
+ */
+ssize_t ddio_peers_tell(const struct ddio_group *group, uint8_t **data)
+{
+	*data = NULL;
+	/* Two know each other. */
+	if (group->told_all || group->size < 3)
+		return 0;
+	return ddio_addrs_put(&group->addrs, group->id, group->size, 0, data);
+}
+
+static int told_take(struct ddio_group *group, const struct ddio_msg_group_table *table)
+{
+	const char *first = ddio_addrs_find(&group->addrs, 0);
+	struct ddio_addrs all = { 0 };
+	uint32_t i;
+	int err = first && table->n == group->size ? 0 : -EPROTO;
+
+	/* Rank 0 may not know by which of its addresses others reach it. */
+	for (i = 0; i < table->n && !err; i++)
+		err = ddio_addrs_add(&all, i, i ? table->entry[i].addr : first);
+	if (err) {
+		ddio_addrs_free(&all);
+		return err;
+	}
+	ddio_addrs_free(&group->addrs);
+	group->addrs = all;
+	return 0;
+}
+
+int ddio_peers_told(struct ddio_group *group, const void *data, size_t len)
+{
+	struct ddio_msg_group_table table;
+	int err;
+
+	if (!len)
+		return 0;
+	group->told_all = true;
+	if (!group->rank)
+		return 0;
+	err = ddio_get_group_table(data, len, &table);
+	if (err)
+		return err;
+	if (memcmp(table.group, group->id, sizeof(table.group)) || table.size != group->size)
+		err = -EPROTO;
+	else
+		err = told_take(group, &table);
+	free(table.entry);
+	return err;
 }
 
 /* The link to talk to a member by, if there is one. */
@@ -225,7 +333,8 @@ static struct ddio_link *link_best(struct ddio_peer *peer)
 
 struct ddio_link *ddio_peer_link(struct ddio_group *group, uint32_t rank)
 {
-	struct ddio_link *link = group->peers[rank] ? link_best(group->peers[rank]) : NULL;
+	struct ddio_peer *peer = peer_find(group, rank);
+	struct ddio_link *link = peer ? link_best(peer) : NULL;
 	int err;
 
 	if (link)
@@ -235,14 +344,14 @@ struct ddio_link *ddio_peer_link(struct ddio_group *group, uint32_t rank)
 		ddio_group_lost(group, rank, strerror(-err));
 		return NULL;
 	}
-	return &group->peers[rank]->out;
+	return &peer_find(group, rank)->out;
 }
 
 int ddio_peer_send(struct ddio_group *group, uint32_t rank, uint16_t opcode, const void *payload,
 		   size_t len)
 {
 	struct ddio_msg msg = { .opcode = opcode };
-	struct ddio_peer *peer = group->peers[rank];
+	struct ddio_peer *peer = peer_find(group, rank);
 	struct ddio_link *link;
 
 	if (!peer)
@@ -263,16 +372,16 @@ static bool link_check(struct ddio_link *link, bool owes)
 
 bool ddio_peers_check(struct ddio_group *group, bool owes)
 {
-	uint32_t r;
+	struct ddio_peer *peer;
+	uint32_t at = 0;
 
-	for (r = 0; group->peers && r < group->size; r++) {
-		struct ddio_peer *peer = group->peers[r];
-		bool any = owes &&
-			   (ddio_tree_neighbours(group->rank, r) || ddio_exchange_needs(group, r));
+	while ((peer = ddio_peer_next(group, &at))) {
+		bool any = owes && (ddio_tree_neighbours(group->rank, peer->rank) ||
+				    ddio_exchange_needs(group, peer->rank));
 
-		if (!peer || (!link_check(&peer->out, any) && !link_check(&peer->in, any)))
+		if (!link_check(&peer->out, any) && !link_check(&peer->in, any))
 			continue;
-		ddio_group_lost(group, r, "it does not answer");
+		ddio_group_lost(group, peer->rank, "it does not answer");
 		return false;
 	}
 	return true;
@@ -280,28 +389,24 @@ bool ddio_peers_check(struct ddio_group *group, bool owes)
 
 size_t ddio_group_queued(const struct ddio_group *group)
 {
+	const struct ddio_peer *p;
 	size_t queued = 0;
-	uint32_t r;
+	uint32_t at = 0;
 
-	for (r = 0; group->peers && r < group->size; r++) {
-		const struct ddio_peer *p = group->peers[r];
-
-		queued += p && p->out.conn ? ddio_conn_queued(p->out.conn) : 0;
-		queued += p && p->in.conn ? ddio_conn_queued(p->in.conn) : 0;
+	while ((p = ddio_peer_next(group, &at))) {
+		queued += p->out.conn ? ddio_conn_queued(p->out.conn) : 0;
+		queued += p->in.conn ? ddio_conn_queued(p->in.conn) : 0;
 	}
 	return queued;
 }
 
 uint64_t ddio_peers_messages(const struct ddio_group *group)
 {
+	const struct ddio_peer *p;
 	uint64_t n = 0;
-	uint32_t r;
+	uint32_t at = 0;
 
-	for (r = 0; group->peers && r < group->size; r++) {
-		const struct ddio_peer *p = group->peers[r];
-
-		if (!p)
-			continue;
+	while ((p = ddio_peer_next(group, &at))) {
 		n += p->messages;
 		n += p->out.conn ? ddio_conn_messages(p->out.conn) : 0;
 		n += p->in.conn ? ddio_conn_messages(p->in.conn) : 0;

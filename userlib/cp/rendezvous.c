@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Making a group.  Rank 0 holds a meeting; the others come to it with their
- * addresses and get the table of all.  Then everybody connects.
+ * addresses and get those of their neighbours.  Then everybody connects.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@
  * @target: where rank 0 is
  * @listen: this process's own address, if the caller has given one
  * @own: the one that it has
- * @conn: to rank 0, until it has sent the table
+ * @conn: to rank 0, until it has sent the addresses
  * @retry: the next attempt, none of which begins after @until; or the end of all patience
  * @ping: asks an I/O processor, to see by which address it is reached
  */
@@ -53,12 +53,12 @@ static void create_formed(struct ddio_form *form)
 }
 
 static void create_form(struct create_call *cc, const uint8_t id[DDIO_GROUP_ID_LEN],
-			char (*addr)[DDIO_MAX_ADDR])
+			struct ddio_addrs *addrs)
 {
 	cc->form.session = cc->call.session;
 	cc->form.done = create_formed;
 	cc->form.arg = cc;
-	ddio_form_begin(&cc->form, id, cc->rank, cc->size, addr);
+	ddio_form_begin(&cc->form, id, cc->rank, cc->size, addrs);
 }
 
 /*
@@ -110,21 +110,39 @@ static void join_ready(void *ctx, const struct ddio_msg_welcome *welcome)
 		       ddio_env_now(cc->call.session->env) + cc->call.session->timeout_ns * 3 / 2);
 }
 
+/* Rank 0 cannot know by which of its addresses it is reached. */
+static int join_addrs(struct create_call *cc, struct ddio_msg_group_table *table,
+		      struct ddio_addrs *addrs)
+{
+	uint32_t i;
+	int err = table->size == cc->size ? 0 : -EPROTO;
+
+	for (i = 0; i < table->n && !err; i++) {
+		if (!table->entry[i].rank)
+			ddio_addr_settle(table->entry[i].addr, cc->target);
+		err = ddio_addrs_add(addrs, table->entry[i].rank, table->entry[i].addr);
+	}
+	if (!err && !ddio_addrs_suffice(addrs, cc->rank, cc->size))
+		err = -EPROTO;
+	return err;
+}
+
 static int join_table(struct create_call *cc, const void *payload, size_t len)
 {
 	struct ddio_msg_group_table table;
+	struct ddio_addrs addrs = { 0 };
 	int err = ddio_get_group_table(payload, len, &table);
 
 	if (err)
 		return err;
-	if (table.n != cc->size) {
-		free(table.addr);
-		return -EPROTO;
+	err = join_addrs(cc, &table, &addrs);
+	free(table.entry);
+	if (err) {
+		ddio_addrs_free(&addrs);
+		return err;
 	}
-	/* Rank 0 cannot know by which of its addresses it is reached. */
-	ddio_addr_settle(table.addr[0], cc->target);
 	join_drop(cc);
-	create_form(cc, table.group, table.addr);
+	create_form(cc, table.group, &addrs);
 	return 0;
 }
 
@@ -204,22 +222,29 @@ static void join_begin(struct create_call *cc)
 /*
  * Rank 0
  */
+/* Rank 0 keeps them all. */
 static void host_met(struct ddio_meeting *m)
 {
 	struct create_call *cc = m->arg;
-	char(*addr)[DDIO_MAX_ADDR] = m->addr;
+	struct ddio_addrs addrs = { 0 };
 	uint8_t id[DDIO_GROUP_ID_LEN];
+	uint32_t r;
+	int err = 0;
 
 	cc->error = m->error;
 	memcpy(id, m->id, sizeof(id));
-	if (!cc->error.status)
-		m->addr = NULL;
+	for (r = 0; r < m->size && !cc->error.status && !err; r++)
+		err = ddio_addrs_add(&addrs, r, m->addr[r]);
+	if (err)
+		ddio_error_set(&cc->error, err, "out of memory");
 	ddio_meeting_free(m);
 	cc->meeting = NULL;
-	if (cc->error.status)
-		create_end(cc);
-	else
-		create_form(cc, id, addr);
+	if (!cc->error.status) {
+		create_form(cc, id, &addrs);
+		return;
+	}
+	ddio_addrs_free(&addrs);
+	create_end(cc);
 }
 
 /* The port of the meeting, by address: its own, which is closed when all have come. */

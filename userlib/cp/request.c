@@ -66,7 +66,7 @@ void ddio_requests_end(struct ddio_list *list, const struct ddio_error *error)
  */
 static int slots_grow(struct ddio_lane *lane)
 {
-	uint32_t n = lane->nslots ? lane->nslots * 2 : 16, i;
+	uint32_t n = lane->nslots ? lane->nslots * 2 : 2, i;
 	struct ddio_slot *slots;
 
 	slots = realloc(lane->slots, n * sizeof(*slots));
@@ -172,7 +172,7 @@ static void request_submit(struct ddio_lane *lane, struct ddio_request *request)
 
 	if (!err)
 		return;
-	ddio_error_set(&error, err, "node %s: cannot send %s: %s", lane->name,
+	ddio_error_set(&error, err, "node %s (%s): cannot send %s: %s", DDIO_LANE_NAMES(lane),
 		       ddio_opcode_name(request->opcode), strerror(-err));
 	/* It is lost, which the lane will hear of next. */
 	if (err == -ENOTCONN) {

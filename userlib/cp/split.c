@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Splitting: colours and keys are gathered at rank 0 and come down as one
- * table, from which every member works out its new group.  The identifier of a
+ * table, with everybody's address, from which every member works out its new
+ * group: its rank there, and the addresses that it needs.  The identifier of a
  * new group is a random number, the same for all, and the colour.
  */
 #include <errno.h>
@@ -67,43 +68,91 @@ static uint32_t split_select(const struct split_call *sc, const uint8_t *data, s
 	return n;
 }
 
-static int split_form(struct split_call *sc, const uint8_t *data, size_t len)
+/* The address of a member of the old group.  Rank 0 may not know its own as others see it. */
+static const char *split_addr(const struct ddio_group *g, const struct ddio_msg_group_table *table,
+			      uint32_t rank)
+{
+	return rank ? table->entry[rank].addr : ddio_addrs_find(&g->addrs, 0);
+}
+
+/* Those that this member, @rank of @n in the new group, is to know there. */
+static int split_addrs(const struct ddio_group *g, const struct ddio_msg_group_table *table,
+		       const struct split_entry *entry, uint32_t rank, uint32_t n,
+		       struct ddio_addrs *addrs)
+{
+	uint32_t near[DDIO_NEAR_MAX], count, i;
+	int err = 0;
+
+	if (!rank) {
+		for (i = 0; i < n && !err; i++)
+			err = ddio_addrs_add(addrs, i, split_addr(g, table, entry[i].rank));
+		return err;
+	}
+	count = ddio_addrs_near(rank, n, near);
+	for (i = 0; i < count && !err; i++)
+		err = ddio_addrs_add(addrs, near[i], split_addr(g, table, entry[near[i]].rank));
+	return err;
+}
+
+/* @len: of the part before the addresses, of which a group of one has none. */
+static int split_table(const struct ddio_group *g, const uint8_t *data, size_t len, size_t all,
+		       struct ddio_msg_group_table *table)
+{
+	int err = 0;
+
+	memset(table, 0, sizeof(*table));
+	if (g->size == 1)
+		return all == len ? 0 : -EPROTO;
+	if (all < len)
+		return -EPROTO;
+	err = ddio_get_group_table(data + len, all - len, table);
+	if (!err && (table->n != g->size || table->size != g->size)) {
+		free(table->entry);
+		err = -EPROTO;
+	}
+	return err;
+}
+
+static int split_form(struct split_call *sc, const uint8_t *data, size_t len,
+		      const struct ddio_msg_group_table *table)
 {
 	struct ddio_group *g = sc->group;
 	uint8_t id[DDIO_GROUP_ID_LEN];
-	char(*addr)[DDIO_MAX_ADDR];
+	struct ddio_addrs addrs = { 0 };
 	struct split_entry *entry;
-	uint32_t n, i, rank = 0;
+	uint32_t n, rank = 0;
+	int err = 0;
 
 	entry = calloc(g->size, sizeof(*entry));
 	if (!entry)
 		return -ENOMEM;
 	n = split_select(sc, data + SALT, len - SALT, entry);
-	addr = calloc(n, sizeof(*addr));
-	if (!addr) {
-		free(entry);
-		return -ENOMEM;
-	}
-	for (i = 0; i < n; i++) {
-		if (entry[i].rank == g->rank)
-			rank = i;
-		if (g->addr)
-			memcpy(addr[i], g->addr[entry[i].rank], sizeof(addr[i]));
-	}
+	while (rank < n && entry[rank].rank != g->rank)
+		rank++;
+	if (rank == n)
+		err = -EPROTO;
+	else if (n > 1)
+		err = split_addrs(g, table, entry, rank, n, &addrs);
 	free(entry);
+	if (err) {
+		ddio_addrs_free(&addrs);
+		return err;
+	}
 	memcpy(id, data, SALT);
 	bytes_put32(id + SALT, (uint32_t)sc->color);
 	sc->form.session = sc->call.session;
 	sc->form.done = split_formed;
 	sc->form.arg = sc;
-	ddio_form_begin(&sc->form, id, rank, n, addr);
+	ddio_form_begin(&sc->form, id, rank, n, &addrs);
 	return 0;
 }
 
 static void split_agreed(void *arg, const struct ddio_error *error, const void *data, size_t len)
 {
 	struct split_call *sc = arg;
-	int err = 0;
+	size_t fixed = SALT + (size_t)sc->group->size * ENTRY;
+	struct ddio_msg_group_table table;
+	int err;
 
 	sc->error = *error;
 	ddio_turn_pass(sc->group, &sc->turn);
@@ -111,40 +160,50 @@ static void split_agreed(void *arg, const struct ddio_error *error, const void *
 		split_end(sc);
 		return;
 	}
-	if (len != SALT + (size_t)sc->group->size * ENTRY)
-		err = -EPROTO;
-	if (!err)
-		err = split_form(sc, data, len);
+	err = split_table(sc->group, data, fixed, len, &table);
+	if (!err) {
+		/* Forms the group, and may end the call: what it needs of the table it has copied. */
+		err = split_form(sc, data, fixed, &table);
+		free(table.entry);
+	}
 	if (err) {
 		ddio_error_set(&sc->error, err, "split of a group: %s", strerror(-err));
 		split_end(sc);
 	}
 }
 
+/* Room for the entries, with the addresses behind it.  Return: length of both, or -errno. */
+static ssize_t split_room(const struct ddio_group *g, size_t fixed, uint8_t **table)
+{
+	if (g->size > 1)
+		return ddio_addrs_put(&g->addrs, g->id, g->size, fixed, table);
+	*table = malloc(fixed);
+	return *table ? (ssize_t)fixed : -ENOMEM;
+}
+
 static void split_root(void *arg, struct ddio_fan *fan)
 {
 	struct split_call *sc = arg;
-	size_t len = SALT + (size_t)sc->group->size * ENTRY, at = 0, n, end = SALT;
+	size_t fixed = SALT + (size_t)sc->group->size * ENTRY, at = 0, n, end = SALT;
 	struct ddio_error error;
-	uint8_t *table = malloc(len);
 	const void *data;
+	uint8_t *table;
 	uint32_t rank;
+	ssize_t len = split_room(sc->group, fixed, &table);
 
 	ddio_error_clear(&error);
-	if (!table) {
-		ddio_error_set(&error, -ENOMEM, "out of memory");
-		len = 0;
-	} else {
+	if (table)
 		ddio_env_random(sc->call.session->env, table, SALT);
-	}
+	else
+		ddio_error_set(&error, (int)len, "split of a group: %s", strerror((int)-len));
 	while (table && ddio_fan_gathered(fan, &at, &rank, &data, &n)) {
-		if (n != 8 || end + ENTRY > len)
+		if (n != 8 || end + ENTRY > fixed)
 			continue;
 		memcpy(table + end, data, 8);
 		bytes_put32(table + end + 8, rank);
 		end += ENTRY;
 	}
-	ddio_fan_release(fan, &error, table, len);
+	ddio_fan_release(fan, &error, table, table ? (size_t)len : 0);
 	free(table);
 }
 

@@ -184,8 +184,40 @@ void *ddio_env_scratch(struct ddio_env *env, size_t len)
 	return env->scratch;
 }
 
+void *ddio_env_spare_get(struct ddio_env *env, int kind, size_t min, size_t *len)
+{
+	struct ddio_env_spare *spare = &env->spare[kind];
+	void *buf = spare->buf;
+
+	if (spare->len < min)
+		return NULL;
+	*len = spare->len;
+	spare->buf = NULL;
+	spare->len = 0;
+	return buf;
+}
+
+void ddio_env_spare_put(struct ddio_env *env, int kind, void *buf, size_t len)
+{
+	struct ddio_env_spare *spare = &env->spare[kind];
+
+	if (len <= spare->len || len > DDIO_ENV_SPARE_MAX) {
+		free(buf);
+		return;
+	}
+	free(spare->buf);
+	spare->buf = buf;
+	spare->len = len;
+}
+
 void ddio_env_fini(struct ddio_env *env)
 {
+	int i;
+
+	for (i = 0; i < DDIO_ENV_SPARES; i++) {
+		free(env->spare[i].buf);
+		env->spare[i] = (struct ddio_env_spare){ 0 };
+	}
 	free(env->scratch);
 	env->scratch = NULL;
 	env->scratch_len = 0;

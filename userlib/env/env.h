@@ -519,4 +519,21 @@ void ddio_env_free(struct ddio_env *env, void *buf, size_t len);
  */
 void *ddio_env_scratch(struct ddio_env *env, size_t len);
 
+/* Kinds of memory that come and go all the time; see ddio_env_spare_get(). */
+enum { DDIO_ENV_SPARE_CHUNK, DDIO_ENV_SPARE_RING, DDIO_ENV_SPARES };
+#define DDIO_ENV_SPARE_MAX (64u << 10)
+
+/**
+ * ddio_env_spare_get - memory that somebody on the reactor did not need any more
+ * @env: the reactor
+ * @kind: one of each is kept
+ * @min: bytes that are needed
+ * @len: bytes that it has
+ *
+ * Return: the caller's from now on, for free() or ddio_env_spare_put(); NULL: there is none so large.
+ */
+void *ddio_env_spare_get(struct ddio_env *env, int kind, size_t min, size_t *len);
+/* From malloc(); kept for the next one, or freed. */
+void ddio_env_spare_put(struct ddio_env *env, int kind, void *buf, size_t len);
+
 #endif /* DDIO_ENV_H */

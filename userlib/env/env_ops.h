@@ -62,6 +62,10 @@ struct ddio_env {
 	struct ddio_list buses; /* emulated buses by name: see disk_hp97560.c */
 	void *scratch;		/* see ddio_env_scratch() */
 	size_t scratch_len;
+	struct ddio_env_spare { /* see ddio_env_spare_get() */
+		void *buf;
+		size_t len;
+	} spare[DDIO_ENV_SPARES];
 	struct ddio_arena *arena; /* where ddio_env_alloc() looks first, once an engine wants it */
 	struct ddio_kenv *kenv;	  /* see kenv.h */
 };

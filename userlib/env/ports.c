@@ -16,6 +16,7 @@
 #include "env/addr.h"
 
 #define PORT_LOWEST 10000 /* below lie most of the ports that have an owner */
+#define PORT_FEWEST 1000  /* of a range to choose from */
 #define PORT_TRIES 1000
 
 /* Ports first to last - 1, no port of which the kernel gives out by itself. */
@@ -32,9 +33,9 @@ static struct port_range port_range(void)
 	if (!f)
 		return own;
 	if (fscanf(f, "%u %u", &low, &high) == 2 && low <= high && high <= UINT16_MAX) {
-		if (low >= PORT_LOWEST + PORT_TRIES)
+		if (low >= PORT_LOWEST + PORT_FEWEST)
 			own.last = low;
-		else if (high + PORT_TRIES <= UINT16_MAX)
+		else if (high + PORT_FEWEST <= UINT16_MAX)
 			own = (struct port_range){ high + 1, UINT16_MAX + 1 };
 	}
 	fclose(f);

@@ -49,8 +49,8 @@ struct real_resolve {
  * @addrs: all addresses of the host, freed when connected
  * @addr: the one that is being tried
  * @linger: gives up lingering
- * @peer: text of the address
- * @local: text of this end's, once asked for
+ * @local: text of this end's address, once asked for
+ * @peer: text of the other's
  */
 struct real_stream {
 	struct ddio_stream base;
@@ -67,8 +67,8 @@ struct real_stream {
 	struct real_resolve *resolve;
 	struct addrinfo *addrs, *addr;
 	struct ddio_timer linger;
-	char peer[DDIO_ADDR_TEXT_MAX];
-	char local[DDIO_ADDR_TEXT_MAX];
+	char *local;
+	char peer[];
 };
 
 static const struct ddio_stream_vtable real_stream_vt;
@@ -369,13 +369,16 @@ static void stream_want_write(struct ddio_stream *stream, bool want)
 static const char *stream_local(struct ddio_stream *stream)
 {
 	struct real_stream *s = stream_of(stream);
+	char text[DDIO_ADDR_TEXT_MAX];
 	struct sockaddr_storage a;
 	socklen_t len = sizeof(a);
 
 	if (getsockname(s->watch.fd, (struct sockaddr *)&a, &len))
 		return "";
-	ddio_addr_format((struct sockaddr *)&a, len, s->local);
-	return s->local;
+	ddio_addr_format((struct sockaddr *)&a, len, text);
+	free(s->local);
+	s->local = strdup(text);
+	return s->local ? s->local : "";
 }
 
 static const char *stream_peer(const struct ddio_stream *stream)
@@ -418,6 +421,7 @@ static void stream_free(struct real_stream *s)
 		close(s->watch.fd);
 	if (s->addrs)
 		freeaddrinfo(s->addrs);
+	free(s->local);
 	free(s);
 }
 
@@ -518,12 +522,14 @@ static const struct ddio_stream_vtable real_stream_vt = {
 	.close = stream_close,
 };
 
-static struct real_stream *stream_alloc(struct ddio_env *env, int fd)
+static struct real_stream *stream_alloc(struct ddio_env *env, int fd, const char *peer)
 {
-	struct real_stream *s = calloc(1, sizeof(*s));
+	size_t len = strlen(peer) + 1;
+	struct real_stream *s = calloc(1, sizeof(*s) + len);
 
 	if (!s)
 		return NULL;
+	memcpy(s->peer, peer, len);
 	s->base.vt = &real_stream_vt;
 	s->base.env = env;
 	s->watch.fn = stream_event;
@@ -536,12 +542,14 @@ static struct real_stream *stream_alloc(struct ddio_env *env, int fd)
 int ddio_real_stream_new(struct ddio_real *real, int fd, const struct sockaddr *peer,
 			 socklen_t peer_len, struct ddio_stream **stream)
 {
-	struct real_stream *s = stream_alloc(&real->env, fd);
+	char text[DDIO_ADDR_TEXT_MAX];
+	struct real_stream *s;
 
+	ddio_addr_format(peer, peer_len, text);
+	s = stream_alloc(&real->env, fd, text);
 	if (!s)
 		return -ENOMEM;
 	stream_options_set(fd);
-	ddio_addr_format(peer, peer_len, s->peer);
 	s->loopback = ddio_sockaddr_is_loopback(peer);
 	*stream = &s->base;
 	return 0;
@@ -559,13 +567,12 @@ int ddio_real_stream_connect(struct ddio_env *env, const char *addr,
 	ret = ddio_addr_split(addr, host, &port);
 	if (ret || !port || !strcmp(host, "*"))
 		return -EINVAL;
-	s = stream_alloc(env, -1);
+	s = stream_alloc(env, -1, addr);
 	if (!s)
 		return -ENOMEM;
 	s->ops = ops;
 	s->ctx = ctx;
 	s->connecting = true;
-	snprintf(s->peer, sizeof(s->peer), "%s", addr);
 	ret = ddio_addr_resolve(host, port, false, &s->addrs);
 	if (!ret) {
 		s->addr = s->addrs;

@@ -21,6 +21,12 @@ static struct server_client *client_new(struct ddio_reactor *reactor)
 	return sc;
 }
 
+static void client_free(struct server_client *sc)
+{
+	free(sc->why);
+	free(sc);
+}
+
 struct server_client *server_client_of(struct ddio_client *client)
 {
 	return ddio_container_of(client, struct server_client, c);
@@ -61,7 +67,7 @@ static void client_gone(struct server_client *sc)
 	if (incoming)
 		server_request_end(incoming);
 	if (!sc->posted)
-		free(sc);
+		client_free(sc);
 }
 
 static void client_closed(void *ctx, int err, const char *why)
@@ -83,11 +89,11 @@ static void client_end_posted(void *arg)
 
 	sc->posted = false;
 	if (sc->state == SERVER_CLIENT_GONE) {
-		free(sc);
+		client_free(sc);
 		return;
 	}
 	ddio_env_log(reactor->env, DDIO_LOG_WARN, "connection with %s closed: %s",
-		     ddio_conn_peer(sc->c.conn), sc->why);
+		     ddio_conn_peer(sc->c.conn), sc->why ? sc->why : "");
 	client_gone(sc);
 }
 
@@ -103,7 +109,7 @@ void ddio_client_end(struct ddio_client *client, const char *why)
 	if (client->closing)
 		return;
 	client->closing = true;
-	snprintf(sc->why, sizeof(sc->why), "%s", why);
+	sc->why = strdup(why);
 	sc->posted = true;
 	sc->post.fn = client_end_posted;
 	sc->post.arg = sc;

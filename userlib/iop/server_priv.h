@@ -60,7 +60,7 @@ enum server_client_state {
  * @bytes: buffers of its requests
  * @mount: whose it is, or NULL
  * @post: to another reactor, or of its end
- * @why: of ddio_client_end()
+ * @why: of ddio_client_end(), NULL without memory
  */
 struct server_client {
 	struct ddio_client c;
@@ -73,7 +73,7 @@ struct server_client {
 	bool paused;
 	bool posted;
 	struct ddio_post post;
-	char why[160];
+	char *why;
 };
 
 /**

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include "proto/codec.h"
 
-enum { ADDR_MIN = 2 };
+enum { ADDR_MIN = 6 };
 
 ssize_t ddio_put_group_join(void *buf, size_t cap, const struct ddio_msg_group_join *x)
 {
@@ -34,20 +34,32 @@ ssize_t ddio_put_group_table(void *buf, size_t cap, const struct ddio_msg_group_
 	uint32_t i;
 
 	ddio_wr_bytes(&w, x->group, sizeof(x->group));
+	ddio_wr_u32(&w, x->size);
 	ddio_wr_u32(&w, x->n);
-	for (i = 0; i < x->n; i++)
-		ddio_wr_str(&w, x->addr[i], sizeof(x->addr[i]));
+	for (i = 0; i < x->n; i++) {
+		ddio_wr_u32(&w, x->entry[i].rank);
+		ddio_wr_str(&w, x->entry[i].addr, sizeof(x->entry[i].addr));
+	}
 	return ddio_wr_end(&w);
 }
 
-/* Addresses are short on the wire and wide in memory: all are checked before any is kept. */
-static int check_addrs(struct ddio_rd r, uint32_t n)
+/* No rank twice: @next is the first that may come. */
+static void get_group_addr(struct ddio_rd *r, struct ddio_group_addr *x, uint32_t next,
+			   uint32_t size)
 {
-	char addr[DDIO_MAX_ADDR];
-	uint32_t i;
+	x->rank = ddio_rd_u32(r);
+	ddio_rd_str(r, x->addr, sizeof(x->addr));
+	ddio_rd_check(r, x->rank >= next && x->rank < size, -EINVAL);
+}
 
-	for (i = 0; i < n && !r.err; i++)
-		ddio_rd_str(&r, addr, sizeof(addr));
+/* Addresses are short on the wire and wide in memory: all are checked before any is kept. */
+static int check_addrs(struct ddio_rd r, uint32_t n, uint32_t size)
+{
+	struct ddio_group_addr x;
+	uint32_t i, next = 0;
+
+	for (i = 0; i < n && !r.err; i++, next = x.rank + 1)
+		get_group_addr(&r, &x, next, size);
 	return ddio_rd_end(&r);
 }
 
@@ -57,22 +69,23 @@ int ddio_get_group_table(const void *buf, size_t len, struct ddio_msg_group_tabl
 	uint32_t i;
 	int err;
 
-	x->addr = NULL;
+	x->entry = NULL;
 	ddio_rd_bytes(&r, x->group, sizeof(x->group));
+	x->size = ddio_rd_u32(&r);
 	x->n = ddio_rd_u32(&r);
-	ddio_rd_check(&r, x->n > 0, -EINVAL);
-	ddio_rd_check(&r, x->n <= DDIO_MAX_MEMBERS, -EMSGSIZE);
+	ddio_rd_check(&r, x->n > 0 && x->n <= x->size, -EINVAL);
+	ddio_rd_check(&r, x->size <= DDIO_MAX_MEMBERS, -EMSGSIZE);
 	if (ddio_rd_fits(&r, x->n, ADDR_MIN)) {
-		err = check_addrs(r, x->n);
+		err = check_addrs(r, x->n, x->size);
 		ddio_rd_check(&r, !err, err);
-		x->addr = ddio_rd_alloc(&r, x->n, sizeof(*x->addr));
+		x->entry = ddio_rd_alloc(&r, x->n, sizeof(*x->entry));
 	}
 	for (i = 0; i < x->n && !r.err; i++)
-		ddio_rd_str(&r, x->addr[i], sizeof(x->addr[i]));
+		get_group_addr(&r, &x->entry[i], 0, x->size);
 	err = ddio_rd_end(&r);
 	if (err) {
-		free(x->addr);
-		x->addr = NULL;
+		free(x->entry);
+		x->entry = NULL;
 		x->n = 0;
 	}
 	return err;

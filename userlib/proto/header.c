@@ -107,7 +107,7 @@ static const struct op_info ops[] = {
 	OP(OBJ_COPY, SMALL, SMALL),
 
 	OP(GROUP_JOIN, SMALL, SMALL),
-	OP(GROUP_TABLE, LARGE, 0),
+	OP(GROUP_TABLE, SMALL, 0),
 	OP(FAN_IN, LARGE, 0),
 	OP(FAN_OUT, LARGE, 0),
 	OP(GROUP_ABORT, SMALL, 0),

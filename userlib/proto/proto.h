@@ -337,10 +337,15 @@ struct ddio_msg_group_join {
 	uint32_t rank, size;
 	char addr[DDIO_MAX_ADDR];
 };
+struct ddio_group_addr {
+	uint32_t rank;
+	char addr[DDIO_MAX_ADDR];
+};
+/* Where some members of a group, or all of them, are. */
 struct ddio_msg_group_table {
 	uint8_t group[DDIO_GROUP_ID_LEN];
-	uint32_t n;
-	char (*addr)[DDIO_MAX_ADDR]; /* allocated: free() */
+	uint32_t size, n;
+	struct ddio_group_addr *entry; /* ascending by rank; allocated: free() */
 };
 
 /* FAN_IN and FAN_OUT: a step of a barrier-like operation in a group. */

@@ -109,7 +109,7 @@ enum ddio_opcode {
 
 	/* between compute processes */
 	DDIO_OP_GROUP_JOIN = 96,  /* to rank 0: my rank and address */
-	DDIO_OP_GROUP_TABLE = 97, /* from rank 0: everybody's address */
+	DDIO_OP_GROUP_TABLE = 97, /* from rank 0: addresses of rank 0 and of neighbours */
 	DDIO_OP_FAN_IN = 98,	  /* towards rank 0 of the tree */
 	DDIO_OP_FAN_OUT = 99,	  /* from it */
 	DDIO_OP_GROUP_ABORT = 100,
@@ -174,7 +174,7 @@ enum ddio_status {
 #define DDIO_MAX_TEXT 512	      /* error texts */
 #define DDIO_MAX_ADDR 128	      /* "host:port" */
 #define DDIO_MAX_BULK (32u << 20)     /* data of one message */
-#define DDIO_MAX_PAYLOAD (256u << 20) /* COLL_START, FAN_IN, FAN_OUT, GROUP_TABLE */
+#define DDIO_MAX_PAYLOAD (256u << 20) /* COLL_START, FAN_IN, FAN_OUT */
 #define DDIO_MAX_SMALL (1u << 20)     /* of every other one without bulk */
 #define DDIO_MAX_BATCH 4096u	      /* entries of a list in one message */
 #define DDIO_MAX_FILE (1ull << 62)

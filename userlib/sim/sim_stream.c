@@ -94,7 +94,8 @@ void sim_stream_plan(struct sim_stream *s, uint64_t pause)
 
 struct sim_stream *sim_stream_new(struct sim_proc *proc, const char *name)
 {
-	struct sim_stream *s = calloc(1, sizeof(*s));
+	size_t len = strlen(name) + 1;
+	struct sim_stream *s = calloc(1, sizeof(*s) + len);
 
 	if (!s)
 		return NULL;
@@ -107,7 +108,7 @@ struct sim_stream *sim_stream_new(struct sim_proc *proc, const char *name)
 	s->event.fn = sim_stream_event;
 	s->event.arg = s;
 	ddio_list_init(&s->in);
-	snprintf(s->name, sizeof(s->name), "%s", name);
+	memcpy(s->name, name, len);
 	ddio_list_add(&s->link, &proc->sim->streams);
 	return s;
 }

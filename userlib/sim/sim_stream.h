@@ -50,7 +50,7 @@ struct sim_stream {
 	uint64_t queued;
 	uint64_t last;
 	struct ddio_timer event;
-	char name[SIM_ADDR_MAX];
+	char name[];
 };
 
 /**

@@ -300,7 +300,10 @@ KT_TEST(faults, flakey)
 	kt_dev_free(dev);
 }
 
-/* A disk that goes away with everything in flight.  What ended well before is right. */
+/*
+ * A disk that goes away with everything in flight.  What ended well before is right.  A thousand
+ * blocks, two at a time, last for seconds on the disks that are taken, however late the word comes.
+ */
 static void vanish(struct __test_metadata *_metadata, FIXTURE_DATA(faults) * self, const char *word,
 		   const char *path)
 {
@@ -350,7 +353,7 @@ KT_TEST(faults, null_blk_power_off)
 	char path[128];
 
 	dev = kt_dev_null(&(struct kt_null){ .megabytes = DISK_MB,
-					     .more = "irqmode=2 completion_nsec=2000000" });
+					     .more = "irqmode=2 completion_nsec=10000000" });
 	NEED(dev);
 	snprintf(path, sizeof(path), "/sys/kernel/config/nullb/%s/power", dev->name);
 	vanish(_metadata, self, "0", path);
@@ -360,7 +363,7 @@ KT_TEST(faults, null_blk_power_off)
 
 KT_TEST(faults, scsi_disk_deleted)
 {
-	struct kt_dev *dev = kt_dev_scsi_debug("dev_size_mb=16 ndelay=1000000");
+	struct kt_dev *dev = kt_dev_scsi_debug("dev_size_mb=16 ndelay=10000000");
 	char path[128];
 
 	NEED(dev);

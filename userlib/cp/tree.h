@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The binomial tree of a group's ranks. */
+#ifndef DDIO_CP_TREE_H
+#define DDIO_CP_TREE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+static inline uint32_t ddio_tree_parent(uint32_t rank)
+{
+	return rank & (rank - 1);
+}
+
+/* Child number @k, or UINT32_MAX if there is none. */
+static inline uint32_t ddio_tree_child(uint32_t rank, uint32_t size, unsigned int k)
+{
+	uint64_t child = rank | (uint64_t)1 << k;
+
+	if (k >= 31 || (rank && (uint64_t)1 << k >= (rank & -rank)) || child >= size)
+		return UINT32_MAX;
+	return (uint32_t)child;
+}
+
+static inline bool ddio_tree_neighbours(uint32_t a, uint32_t b)
+{
+	return (a && ddio_tree_parent(a) == b) || (b && ddio_tree_parent(b) == a);
+}
+
+#endif /* DDIO_CP_TREE_H */
