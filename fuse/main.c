@@ -17,11 +17,11 @@
 #include <sys/eventfd.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <syslog.h>
 #include <unistd.h>
 #include "ddiofs.h"
 #include "session.h"
+#include "tools/background.h"
 #include "tools/opt.h"
 
 #define PROGRAM "ddiofs"
@@ -107,46 +107,12 @@ static int fail(const char *fmt, ...)
 	return EXIT_FAILED;
 }
 
-/* The child goes on; the parent waits for the mount to be there and ends with its verdict. */
-static int become_daemon(struct program *p)
-{
-	int fds[2], status = 0;
-	char byte;
-	pid_t pid;
-
-	if (pipe2(fds, O_CLOEXEC))
-		return -errno;
-	pid = fork();
-	if (pid < 0)
-		return -errno;
-	if (!pid) {
-		close(fds[0]);
-		p->parent = fds[1];
-		setsid();
-		return 0;
-	}
-	close(fds[1]);
-	if (read(fds[0], &byte, 1) == 1)
-		_exit(EXIT_OK);
-	waitpid(pid, &status, 0);
-	_exit(WIFEXITED(status) && WEXITSTATUS(status) ? WEXITSTATUS(status) : EXIT_FAILED);
-}
-
 static void now_there(struct program *p)
 {
-	int null;
-
 	p->started = true;
 	if (p->parent < 0)
 		return;
-	null = open("/dev/null", O_RDWR);
-	if (null >= 0) {
-		dup2(null, STDIN_FILENO);
-		dup2(null, STDOUT_FILENO);
-		dup2(null, STDERR_FILENO);
-		if (null > STDERR_FILENO)
-			close(null);
-	}
+	background_detach();
 	if (write(p->parent, "", 1) < 0)
 		log_line(p, 1, "nobody waits for the mount");
 	close(p->parent);
@@ -251,17 +217,15 @@ static int prepare(struct program *p, char **argv)
 
 static int run(struct program *p, char **argv)
 {
-	int rc = prepare(p, argv);
+	int rc = prepare(p, argv), ret;
 
 	if (!rc && p->v.verbose)
 		printf("%s on %s type fuse.ddio\n", p->o.source, p->o.dir);
 	fflush(stdout);
 	if (!rc && !p->v.fake) {
 		openlog(PROGRAM, LOG_PID, LOG_DAEMON);
-		if (!p->v.foreground && become_daemon(p))
-			rc = fail("%s", strerror(errno));
-		else
-			rc = serve(p);
+		ret = p->v.foreground ? 0 : background_fork(&p->parent);
+		rc = ret ? fail("%s", strerror(-ret)) : serve(p);
 	}
 	free((char *)p->o.dir);
 	mount_opts_free(&p->o);

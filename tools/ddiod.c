@@ -20,13 +20,13 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <syslog.h>
 #include <time.h>
 #include <unistd.h>
 #include "env/env_ops.h"
 #include "env/real.h"
 #include "iop/iop.h"
+#include "background.h"
 #include "opt.h"
 
 #define PROGRAM "ddiod"
@@ -228,31 +228,6 @@ static int load_conf(struct ddiod *d, struct ddio_key *key)
 	return ret;
 }
 
-/* The child goes on; the parent waits for it to be ready and ends with its verdict. */
-static int become_daemon(struct ddiod *d)
-{
-	int p[2], status = 0;
-	char byte;
-	pid_t pid;
-
-	if (pipe2(p, O_CLOEXEC))
-		return -errno;
-	pid = fork();
-	if (pid < 0)
-		return -errno;
-	if (!pid) {
-		close(p[0]);
-		d->parent = p[1];
-		setsid();
-		return 0;
-	}
-	close(p[1]);
-	if (read(p[0], &byte, 1) == 1)
-		_exit(EXIT_OK);
-	waitpid(pid, &status, 0);
-	_exit(WIFEXITED(status) && WEXITSTATUS(status) ? WEXITSTATUS(status) : EXIT_FAILED);
-}
-
 static int make_dirs(const char *path)
 {
 	char *copy = strdup(path), *slash;
@@ -436,15 +411,8 @@ static void tell_ready(const struct ddiod *d, int fd)
 /* Serving: from now on there is the log, and nobody's terminal. */
 static void now_ready(struct ddiod *d)
 {
-	int null;
-
-	null = d->parent < 0 ? -1 : open("/dev/null", O_RDWR | O_CLOEXEC);
-	if (null >= 0) {
-		dup2(null, STDIN_FILENO);
-		dup2(null, STDOUT_FILENO);
-		dup2(null, STDERR_FILENO);
-		close(null);
-	}
+	if (d->parent >= 0)
+		background_detach();
 	d->started = true;
 	say(d, DDIO_LOG_INFO, "serving on %s with %u reactor%s, version %s", ddio_iop_addr(d->iop),
 	    d->nreactors, d->nreactors == 1 ? "" : "s", DDIO_VERSION_TEXT);
@@ -593,7 +561,10 @@ int main(int argc, char **argv)
 		setrlimit(RLIMIT_NOFILE, &rl);
 	}
 	openlog(PROGRAM, LOG_PID, LOG_DAEMON);
-	if (!d.opts.foreground && become_daemon(&d))
+	err = d.opts.foreground ? 0 : background_fork(&d.parent);
+	if (err) {
+		say(&d, DDIO_LOG_ERR, "cannot go into the background: %s", strerror(-err));
 		return EXIT_FAILED;
+	}
 	return serve(&d) ? EXIT_FAILED : EXIT_OK;
 }
