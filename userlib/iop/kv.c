@@ -73,7 +73,7 @@ static int replay_check(const struct ddio_kv_map *map, uint8_t ndbs)
 	return 0;
 }
 
-static int kv_replay(struct ddio_kv *kv)
+static int kv_replay(struct ddio_kv *kv, bool sync)
 {
 	struct replay replay = { .kv = kv };
 	int i, ret;
@@ -90,11 +90,13 @@ static int kv_replay(struct ddio_kv *kv)
 	ddio_kv_map_clear(&replay.map);
 	for (i = 0; i < 2 && !ret; i++)
 		ret = ddio_kv_journal_empty(&kv->journal, i);
-	return ret;
+	/* Numbers behind a gap are given out anew: those of before must not come back with a crash. */
+	return ret || !sync ? ret : ddio_kv_journal_sync(&kv->journal);
 }
 
-static int kv_begin(struct ddio_kv *kv, const char *dir, char *err, size_t err_len)
+static int kv_begin(struct ddio_kv *kv, const struct ddio_kv_opts *opts, char *err, size_t err_len)
 {
+	const char *dir = opts->dir;
 	int ret = ddio_kv_journal_open(&kv->journal, dir);
 
 	if (ret) {
@@ -103,7 +105,7 @@ static int kv_begin(struct ddio_kv *kv, const char *dir, char *err, size_t err_l
 	}
 	ret = read_committed(kv);
 	if (!ret)
-		ret = kv_replay(kv);
+		ret = kv_replay(kv, opts->sync);
 	if (ret) {
 		snprintf(err, err_len, "%s: cannot take over what the journals tell: %s", dir,
 			 strerror(-ret));
@@ -148,7 +150,7 @@ int ddio_kv_open(struct ddio_env *env, const struct ddio_kv_opts *opts, struct d
 	ret = kv_open_db(kv, opts, err, err_len);
 	if (ret)
 		goto free_kv;
-	ret = kv_begin(kv, opts->dir, err, err_len);
+	ret = kv_begin(kv, opts, err, err_len);
 	if (ret)
 		goto close_db;
 	ddio_committer_init(&kv->committer, env, &kv->db, NULL, &ddio_kv_committer_ops, kv);

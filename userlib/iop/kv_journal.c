@@ -265,3 +265,8 @@ int ddio_kv_journal_empty(struct ddio_kv_journal *j, int which)
 	j->broken[which] = false;
 	return 0;
 }
+
+int ddio_kv_journal_sync(struct ddio_kv_journal *j)
+{
+	return fsync(j->fd[0]) || fsync(j->fd[1]) ? -errno : 0;
+}

@@ -51,6 +51,8 @@ int ddio_kv_journal_append(struct ddio_kv_journal *j, const struct ddio_kv_map *
 void ddio_kv_journal_turn(struct ddio_kv_journal *j);
 /* What the other one tells is committed. */
 int ddio_kv_journal_empty(struct ddio_kv_journal *j, int which);
+/* Blocking: the files are on stable storage as they are. */
+int ddio_kv_journal_sync(struct ddio_kv_journal *j);
 
 /*
  * The bytes of a record; pure.
