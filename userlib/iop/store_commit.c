@@ -75,6 +75,8 @@ static bool store_seal(void *ctx)
 {
 	struct ddio_store *store = ctx;
 
+	/* An empty one that was sealed before has no end, but may have had room. */
+	ddio_batch_fini(&store->sealed);
 	store->sealed = store->open;
 	store->sealed_seq = store->seq++;
 	memset(&store->open, 0, sizeof(store->open));
