@@ -68,8 +68,8 @@ const struct px_case px_cases_acl[] = {
 	   "mkdir d 700; create d/f 644 abc; 1: EACCES stat d/f; setacl d access u::rwx,u:10001:--x,g::---,m::--x,o::---; 1: content d/f abc; 1: EACCES list d"),
 	PX("kept at rename",
 	   "create f 600; setacl f access " ACL "; rename f g; getacl g access " ACL),
-	PX("kept at chown",
-	   "create f 600; setacl f access " ACL "; chown f 10002 10002; getacl f access " ACL),
+	PX_BY_ROOT("kept at chown", "create f 600; setacl f access " ACL
+				    "; chown f 10002 10002; getacl f access " ACL),
 	PX("clears setgid of another group",
 	   "create f 755; chown f 10001 10002; chmod f 2755; 1: setacl f access u::rwx,u:10002:r-x,g::r-x,m::r-x,o::r-x; stat f mode=755"),
 	PX_END

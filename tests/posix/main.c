@@ -21,13 +21,14 @@
 #define CASE_SECONDS 60
 
 static const struct px_group groups[] = {
-	{ "open", px_cases_open },   { "names", px_cases_names },
-	{ "link", px_cases_link },   { "rename", px_cases_rename },
-	{ "mode", px_cases_mode },   { "owner", px_cases_owner },
-	{ "times", px_cases_times }, { "data", px_cases_data },
-	{ "space", px_cases_space }, { "xattr", px_cases_xattr },
-	{ "acl", px_cases_acl },     { "lock", px_cases_lock },
-	{ "dirs", px_cases_dirs },   { "programs", px_cases_programs },
+	{ "open", px_cases_open },     { "names", px_cases_names },
+	{ "link", px_cases_link },     { "rename", px_cases_rename },
+	{ "mode", px_cases_mode },     { "owner", px_cases_owner },
+	{ "times", px_cases_times },   { "data", px_cases_data },
+	{ "space", px_cases_space },   { "xattr", px_cases_xattr },
+	{ "acl", px_cases_acl },       { "lock", px_cases_lock },
+	{ "dirs", px_cases_dirs },     { "programs", px_cases_programs },
+	{ "random", px_cases_random },
 };
 
 struct session {

@@ -71,6 +71,10 @@ struct px_case {
 	{                             \
 		name, script, NULL, 0 \
 	}
+#define PX_BY_ROOT(name, script)            \
+	{                                   \
+		name, script, NULL, PX_ROOT \
+	}
 #define PX_CODE(name, run)         \
 	{                          \
 		name, NULL, run, 0 \
@@ -87,7 +91,8 @@ struct px_group {
 
 extern const struct px_case px_cases_open[], px_cases_names[], px_cases_link[], px_cases_rename[],
 	px_cases_mode[], px_cases_owner[], px_cases_times[], px_cases_data[], px_cases_space[],
-	px_cases_xattr[], px_cases_acl[], px_cases_lock[], px_cases_dirs[], px_cases_programs[];
+	px_cases_xattr[], px_cases_acl[], px_cases_lock[], px_cases_dirs[], px_cases_programs[],
+	px_cases_random[];
 
 /* script.c: NULL or what is wrong. @other: directory in which B and C work; NULL: the same. */
 const char *px_script_run(const char *script, const char *other);
