@@ -55,6 +55,7 @@ static void test_smallest(void)
 	CU_ASSERT_PTR_NULL(conf->key_file);
 	CU_ASSERT_EQUAL(conf->ns_node, 0);
 	CU_ASSERT_EQUAL(conf->block, 262144);
+	CU_ASSERT_EQUAL(conf->mount_block, 32768);
 	CU_ASSERT_EQUAL(conf->timeout_ns, 30000000000ull);
 	CU_ASSERT_EQUAL(conf->nnodes, 1);
 	CU_ASSERT_EQUAL(conf->ndisks, 1);
@@ -69,6 +70,18 @@ static void test_smallest(void)
 	CU_ASSERT_PTR_NULL(conf->disks[0].engine);
 	CU_ASSERT_EQUAL(conf->disks[0].size, 0);
 	CU_ASSERT_EQUAL(conf->disks[0].line, 6);
+	ddio_conf_free(conf);
+}
+
+static void test_mount_block(void)
+{
+	char err[512];
+	struct ddio_conf *conf =
+		parse("[cluster]\nname = demo\nblock = 8K\nmount_block = 1M\n" NODE0 DISK0, err);
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(conf);
+	CU_ASSERT_EQUAL(conf->block, 8192);
+	CU_ASSERT_EQUAL(conf->mount_block, 1u << 20);
 	ddio_conf_free(conf);
 }
 
@@ -94,6 +107,7 @@ static void test_everything(void)
 	CU_ASSERT_PTR_NOT_NULL_FATAL(conf);
 	CU_ASSERT_EQUAL(conf->ns_node, 1);
 	CU_ASSERT_EQUAL(conf->block, 8192);
+	CU_ASSERT_EQUAL(conf->mount_block, 8192);
 	CU_ASSERT_EQUAL(conf->timeout_ns, 250000000);
 	CU_ASSERT_STRING_EQUAL(conf->key_file, "/k");
 	CU_ASSERT_EQUAL(conf->ndisks, 2);
@@ -162,6 +176,7 @@ static void test_values(void)
 	refuses("[cluster]\nname = a b\n", 2, "bad value 'a b' of 'name' in [cluster]: allowed");
 	refuses("[cluster]\nblock = 1000\n", 2, "powers of two from 512 to 16777216");
 	refuses("[cluster]\nblock = 256\n", 2, "powers of two");
+	refuses("[cluster]\nmount_block = 3K\n", 2, "powers of two");
 	refuses("[cluster]\nblock = 32M\n", 2, "powers of two");
 	refuses("[cluster]\nblock = 8x\n", 2, "powers of two");
 	refuses("[cluster]\ntimeout = 0\n", 2, "times from 1ms to 86400s");
@@ -472,9 +487,13 @@ static void test_limits(void)
 }
 
 static const struct ut_case reading[] = {
-	{ "smallest", test_smallest },	   { "everything", test_everything },
-	{ "long lines", test_long_lines }, { "sizes", test_sizes },
-	{ "files", test_files },	   { .name = NULL },
+	{ "smallest", test_smallest },
+	{ "mount block", test_mount_block },
+	{ "everything", test_everything },
+	{ "long lines", test_long_lines },
+	{ "sizes", test_sizes },
+	{ "files", test_files },
+	{ .name = NULL },
 };
 
 static const struct ut_case refusing[] = {

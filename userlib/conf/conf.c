@@ -8,6 +8,8 @@
 #include <unistd.h>
 #include "conf/conf_priv.h"
 
+enum { MOUNT_BLOCK = 32768 };
+
 int ddio_conf_fail(struct ddio_conf_parser *parser, int ret, int line, const char *fmt, ...)
 {
 	va_list ap;
@@ -142,6 +144,9 @@ static void move_cluster(struct ddio_conf_section *section, struct ddio_conf *co
 	conf->cluster = from->cluster;
 	conf->key_file = from->key_file;
 	conf->block = from->block;
+	conf->mount_block = from->mount_block;
+	if (!conf->mount_block)
+		conf->mount_block = conf->block < MOUNT_BLOCK ? conf->block : MOUNT_BLOCK;
 	conf->timeout_ns = from->timeout_ns;
 	from->cluster = NULL;
 	from->key_file = NULL;

@@ -56,10 +56,11 @@ struct ddio_conf_disk {
 struct ddio_conf {
 	char *path;
 	char *cluster;
-	char *key_file;	     /* NULL: none */
-	uint32_t ns_node;    /* default: the first */
-	uint32_t block;	     /* default block size of new files, 262144 if not given */
-	uint64_t timeout_ns; /* bound on any lack of progress, default 30 s */
+	char *key_file;	      /* NULL: none */
+	uint32_t ns_node;     /* default: the first */
+	uint32_t block;	      /* default block size of new files, 262144 if not given */
+	uint32_t mount_block; /* that of files that are made through a mount: at most 32768 */
+	uint64_t timeout_ns;  /* bound on any lack of progress, default 30 s */
 	uint32_t nnodes, ndisks;
 	struct ddio_conf_node *nodes;
 	struct ddio_conf_disk *disks;

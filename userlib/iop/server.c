@@ -38,7 +38,7 @@ static int open_names(struct server *server, char *err, size_t err_len)
 	const struct ddio_ns_opts opts = { .dir = dir,
 					   .cluster = conf->cluster,
 					   .sync = node->sync_io,
-					   .block = conf->block,
+					   .block = conf->mount_block,
 					   .ndisks = conf->ndisks,
 					   .timeout_ns = conf->timeout_ns };
 	int ret;
