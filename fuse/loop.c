@@ -28,6 +28,8 @@
 #define MAX_THREADS 64
 #define MAX_SPARE 64
 #define REQUEST_BYTES (1u << 20)
+/* Of the kernel, for a file that is read in order: some blocks of every disk, where there are many. */
+#define AHEAD_BYTES (4u << 20)
 #define BACKGROUND 128
 
 #define NR_CLASSES 3
@@ -234,7 +236,7 @@ void loop_init(void *userdata, struct fuse_conn_info *conn)
 	const struct mount *m = userdata;
 
 	conn->max_write = REQUEST_BYTES;
-	conn->max_readahead = REQUEST_BYTES;
+	conn->max_readahead = AHEAD_BYTES;
 	conn->max_background = BACKGROUND;
 	conn->congestion_threshold = BACKGROUND * 3 / 4;
 	conn->time_gran = 1;
@@ -267,7 +269,7 @@ static void read_ahead_set(const struct mount *m)
 	f = fopen(path, "we");
 	if (!f)
 		return;
-	fprintf(f, "%u\n", REQUEST_BYTES >> 10);
+	fprintf(f, "%u\n", AHEAD_BYTES >> 10);
 	fclose(f);
 }
 

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include "bench_mount.h"
 #include "bench_spec.h"
 #include "cmd.h"
 #include "procs.h"
@@ -111,6 +112,6 @@ int ddio_cmd_bench(int argc, char **argv)
 	if (err)
 		return err > 0 ? EXIT_OK : EXIT_USAGE;
 	procs_catch_signals();
-	err = bench_all(&v);
+	err = v.mount ? bench_mount(&v) : bench_all(&v);
 	return err == -EINVAL ? EXIT_USAGE : err ? EXIT_FAILED : EXIT_OK;
 }

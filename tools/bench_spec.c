@@ -20,11 +20,25 @@ static const struct opt_spec bench_opts[] = {
 	  "a local copy of it, to compare with" },
 	{ "limits", 0, OPT_FLAG, BENCH_AT(limits), NULL,
 	  "this machine's memcpy and loopback TCP too" },
+	{ "mount", 0, OPT_TEXT, BENCH_AT(mount), "DIR,...",
+	  "measure directories of mounts instead, the first against the others" },
+	{ "works", 0, OPT_TEXT, BENCH_AT(works), "LIST",
+	  "of --mount: data, names, or beginnings of their works' names (all)" },
+	{ "mount-size", 0, OPT_SIZE, BENCH_AT(mount_size), "SIZE",
+	  "of --mount: bytes of the file (256M)" },
+	{ "request", 0, OPT_SIZE, BENCH_AT(request), "SIZE",
+	  "of --mount: bytes of a sequential request (1M)" },
+	{ "jobs", 0, OPT_U32, BENCH_AT(jobs), "N",
+	  "of --mount: threads of small reads and of names (8)" },
+	{ "files", 0, OPT_U32, BENCH_AT(files), "N",
+	  "of --mount: files made, looked at and removed (4000)" },
+	{ "seconds", 0, OPT_DOUBLE, BENCH_AT(seconds), "N", "of --mount: of small reads (2)" },
+	{ "rounds", 0, OPT_U32, BENCH_AT(rounds), "N", "of --mount: medians of so many (5)" },
 	{ 0 },
 };
 
 const struct opt_cmd ddio_opts_bench = {
-	"ddio",	    "bench", NULL, "Measure collective I/O: patterns, records, layouts, methods.",
+	"ddio",	    "bench", NULL, "Measure collective I/O (patterns, records, layouts, methods), or mounts.",
 	bench_opts, 0,	     0
 };
 
@@ -42,7 +56,13 @@ void bench_defaults(struct bench_values *v)
 				    .seed = 1,
 				    .size = 10 << 20,
 				    .block = 8192,
-				    .offset = UINT64_MAX };
+				    .offset = UINT64_MAX,
+				    .mount_size = 256 << 20,
+				    .request = 1 << 20,
+				    .jobs = 8,
+				    .files = 4000,
+				    .rounds = 5,
+				    .seconds = 2 };
 }
 
 static const char *const method_names[] = { "default", "tc", "2p", "dd", "dds" };

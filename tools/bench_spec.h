@@ -15,7 +15,14 @@ struct bench_values {
 	bool no_verify, paper, csv, json, quiet, limits, shared_bus, rotate, satf, no_batch, fcfs,
 		calls;
 	bool no_scatter;
+	/* Of --mount. */
+	const char *mount, *works;
+	uint64_t mount_size, request;
+	uint32_t jobs, files, rounds;
+	double seconds;
 };
+
+#define BENCH_MAX_ROUNDS 100
 
 void bench_defaults(struct bench_values *v);
 /* Most compute processes: those of a machine, and those in virtual time. */

@@ -31,6 +31,11 @@ void procs_catch_signals(void)
 	sigaction(SIGHUP, &sa, NULL);
 }
 
+bool procs_interrupted(void)
+{
+	return interrupted;
+}
+
 /* Broadcast through pipes made before the fork: rank 0 writes, each other reads its own. */
 struct procs_pipes {
 	int (*fd)[2];

@@ -31,6 +31,8 @@ struct procs {
 int procs_run(const struct procs *ps);
 /* A signal ends the processes, then procs_run(). */
 void procs_catch_signals(void);
+/* Has there been one? */
+bool procs_interrupted(void);
 
 /* A cluster in a temporary directory, gone afterwards. */
 struct procs_cluster {

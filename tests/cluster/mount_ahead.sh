@@ -1,0 +1,41 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# timeout: 300
+# Reading ahead: one program that reads a file in order through the mount gets what 16 emulated HP 97560 give at most.
+# The disks run at a third of their speed, so that a busy machine is fast enough for all of them.
+plain=1
+. "$(dirname "$0")/lib_mount.sh"
+scale=3
+mb=224
+# Bytes a second of a disk that goes on reading, in thousands: 19 tracks of 72 sectors of 512 bytes, at 4002 revolutions a
+# minute, with 18 switches of the head by 8 sectors and a step to the next cylinder that comes out at 18 more.
+sustained=2198
+
+start_cluster c --iops 16 --files --disk-options "time_scale=$scale" || exit 1
+check "mount" mount_at m
+dd if=/dev/urandom of="$dir/source" bs=1M count=$mb 2>/dev/null
+check "write" dd if="$dir/source" of="$dir/m/f" bs=1M conv=fsync 2>/dev/null
+
+# cold: the nodes have nothing in memory, nor has the kernel
+cold() {
+	local n
+	unmount m && stop_cluster c || return 1
+	for n in "$dir"/c/*.log; do
+		start_node c "$(basename "$n" .log)" || return 1
+	done
+	mount_at m
+}
+# ahead BYTES-OF-A-READ: per cent of what the disks can
+ahead() {
+	local ns
+	cold || return 1
+	ns=$(date +%s%N)
+	dd if="$dir/m/f" of="$dir/copy" bs="$1" 2>/dev/null || return 1
+	ns=$(($(date +%s%N) - ns))
+	rate=$((mb * 1048576 * scale / 16 * 1000000 / ns))
+	percent=$((rate * 100 / sustained))
+	echo "reads of $1: $rate KB/s of a disk's own time, $percent % of $sustained"
+	cmp "$dir/source" "$dir/copy" && [ $percent -ge 90 ] && [ $percent -le 101 ]
+}
+check "requests of 1 MB" ahead 1M
+check "requests of 128 KB" ahead 128K

@@ -1,0 +1,97 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# How fast a mount is, against others in the same run:
+#
+#   tests/perf/mount.sh [data|names|all] [more options of ddio bench --mount]
+#
+# data: against libfuse's own example of a pass-through (passthrough_ll, built from the source that comes with libfuse's
+# development files) and against the mount's program over a directory (tests/fuse/passfs), both over tmpfs.
+# names: against these and a volume of GlusterFS (glusterd has to be installed; nothing of its configuration is
+# touched but a volume that is made here and removed again), its brick on tmpfs.
+# The cluster: $IOPS I/O processors (4) with memory disks of 512 MB, each block cache $CACHE (64M), its records on
+# tmpfs as well. Everything lies in a directory below /dev/shm that is removed behind.
+# Needs root, /dev/fuse and 8 GB of memory.
+set -u
+cd "$(dirname "$0")/../.." || exit 2
+top=$PWD build=${BUILD:-$PWD/build}
+what=${1:-all}
+[ $# -gt 0 ] && shift
+case $what in data | names | all) ;; *) sed -n '3,14s/^# \?//p' "$0"; exit 2 ;; esac
+[ "$(id -u)" = 0 ] && [ -e /dev/fuse ] || { echo "needs root and /dev/fuse"; exit 77; }
+dir=$(mktemp -d /dev/shm/ddio-perf.XXXXXX) || exit 2
+volume=ddioperf$$
+dirs=()
+
+finish() {
+	trap - EXIT
+	local m
+	for m in ddio example pass gluster; do
+		mountpoint -q "$dir/$m" && umount "$dir/$m"
+	done
+	[ -e "$dir/brick" ] && {
+		gluster --mode=script volume stop "$volume" force >/dev/null
+		gluster --mode=script volume delete "$volume" >/dev/null
+	}
+	[ -e "$dir/glusterd.pid" ] && kill "$(cat "$dir/glusterd.pid")"
+	[ -e "$dir/c/ddio.conf" ] && "$build/ddio" stop --dir "$dir/c" >/dev/null
+	rm -rf --one-file-system "$dir"
+}
+trap finish EXIT
+trap 'exit 143' TERM INT
+skip() {
+	echo "skipped: $*"
+}
+# soon COMMAND...: within 20 seconds
+soon() {
+	local n
+	for ((n = 0; n < 200; n++)); do "$@" && return; sleep 0.1; done
+	return 1
+}
+
+mount_ddio() {
+	mkdir "$dir/ddio"
+	"$build/ddio" start --dir "$dir/c" --engine mem --disk-size 512M --iops "${IOPS:-4}" \
+		--cache "${CACHE:-64M}" >/dev/null && "$build/ddiofs" "$dir/c/ddio.conf" "$dir/ddio" || exit 1
+	dirs+=("$dir/ddio")
+	# Memory that was never touched costs as much again when it is first: so touch all of the disks'.
+	dd if=/dev/zero of="$dir/ddio/fill" bs=1M 2>/dev/null
+	rm "$dir/ddio/fill"
+}
+mount_example() {
+	local source=/usr/share/doc/libfuse3-dev/examples/passthrough_ll.c
+	[ -e $source ] || { skip "no $source (libfuse3-dev)"; return; }
+	mkdir "$dir/example" "$dir/example.src"
+	# shellcheck disable=SC2046
+	${CC:-cc} -O2 -o "$dir/passthrough_ll" $source $(pkg-config --cflags --libs fuse3) || exit 1
+	"$dir/passthrough_ll" -o source="$dir/example.src" "$dir/example" || exit 1
+	soon mountpoint -q "$dir/example" && dirs+=("$dir/example")
+}
+mount_pass() {
+	[ -x "$build/tests/fuse/passfs" ] || { skip "no passfs: make helper-bins"; return; }
+	mkdir "$dir/pass" "$dir/pass.src"
+	"$build/tests/fuse/passfs" "$dir/pass.src" "$dir/pass" || exit 1
+	dirs+=("$dir/pass")
+}
+mount_gluster() {
+	local address
+	command -v glusterd >/dev/null || { skip "no GlusterFS (glusterfs-server)"; return; }
+	address=$(hostname -I | awk '{ print $1 }')
+	[ -n "$address" ] || { skip "GlusterFS wants an address that is not loopback's"; return; }
+	pgrep -x glusterd >/dev/null || glusterd --pid-file="$dir/glusterd.pid" \
+		--log-file="$dir/glusterd.log" || exit 1
+	soon gluster --mode=script volume list >/dev/null 2>&1
+	mkdir "$dir/brick" "$dir/gluster"
+	gluster --mode=script volume create "$volume" "$address:$dir/brick" force >/dev/null &&
+		gluster --mode=script volume start "$volume" >/dev/null &&
+		mount -t glusterfs "$address:/$volume" "$dir/gluster" || exit 1
+	dirs+=("$dir/gluster")
+}
+
+mount_ddio
+mount_example
+mount_pass
+[ "$what" = data ] || mount_gluster
+run() {
+	"$build/ddio" bench --mount "$(IFS=,; echo "${dirs[*]}")" -q "$@"
+}
+if [ "$what" = all ]; then run "$@"; else run --works "$what" "$@"; fi
