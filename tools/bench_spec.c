@@ -38,8 +38,10 @@ static const struct opt_spec bench_opts[] = {
 };
 
 const struct opt_cmd ddio_opts_bench = {
-	"ddio",	    "bench", NULL, "Measure collective I/O (patterns, records, layouts, methods), or mounts.",
-	bench_opts, 0,	     0
+	"ddio",	    "bench",
+	NULL,	    "Measure collective I/O (patterns, records, layouts, methods), or mounts.",
+	bench_opts, 0,
+	0
 };
 
 void bench_defaults(struct bench_values *v)
