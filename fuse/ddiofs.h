@@ -33,6 +33,7 @@ struct buffers;
  * @killpriv: the kernel leaves setuid and setgid bits to us
  * @special: counts changes of mode that set such bits
  * @under_way: requests that have not been answered
+ * @handles: that are open; under @lock
  */
 struct mount {
 	const struct mount_opts *o;
@@ -47,10 +48,12 @@ struct mount {
 	pthread_mutex_t lock;
 	pthread_cond_t idle;
 	uint64_t under_way;
+	struct handle *handles;
 };
 
 /**
  * struct handle - an open file
+ * @next, @link: in mount.handles: the next one, and what points here
  * @flags: of open(2)
  * @direct: past the kernel's pages
  * @special: the state of mount.special at which the file was known to have no setuid bit; UINT_MAX:
@@ -59,6 +62,8 @@ struct mount {
  * @owner: of fcntl(2)'s locks that were set by this handle, see owners.c; under @lock
  */
 struct handle {
+	struct mount *m;
+	struct handle *next, **link;
 	struct ddio_fs_file *file;
 	uint64_t ino;
 	int flags;
@@ -179,6 +184,9 @@ void op_getlk(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, struct 
 void op_setlk(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, struct flock *lock,
 	      int sleep);
 void op_flock(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, int op);
+
+/* files.c: those that nobody will close, since the mount has ended. */
+void handles_free(struct mount *m);
 
 /* owners.c */
 int owners_add(struct handle *h, uint64_t owner);

@@ -10,12 +10,13 @@
 
 #define DAY 86400
 
-static struct handle *handle_new(const struct mount *m, int flags)
+static struct handle *handle_new(struct mount *m, int flags)
 {
 	struct handle *h = calloc(1, sizeof(*h));
 
 	if (!h)
 		return NULL;
+	h->m = m;
 	h->flags = flags;
 	pthread_mutex_init(&h->lock, NULL);
 	/*
@@ -24,14 +25,34 @@ static struct handle *handle_new(const struct mount *m, int flags)
 	 */
 	h->direct = m->o->cache == CACHE_NONE ||
 		    (m->o->cache == CACHE_AUTO && flags & O_APPEND && flags & O_ACCMODE);
+	pthread_mutex_lock(&m->lock);
+	h->next = m->handles;
+	h->link = &m->handles;
+	if (h->next)
+		h->next->link = &h->next;
+	m->handles = h;
+	pthread_mutex_unlock(&m->lock);
 	return h;
 }
 
 static void handle_free(struct handle *h)
 {
+	struct mount *m = h->m;
+
+	pthread_mutex_lock(&m->lock);
+	*h->link = h->next;
+	if (h->next)
+		h->next->link = h->link;
+	pthread_mutex_unlock(&m->lock);
 	pthread_mutex_destroy(&h->lock);
 	free(h->owner);
 	free(h);
+}
+
+void handles_free(struct mount *m)
+{
+	while (m->handles)
+		handle_free(m->handles);
 }
 
 /* Flags as the name space is to have them. */
@@ -253,15 +274,17 @@ void op_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 static void release_unlocked(void *arg, const struct ddio_fs_reply *reply)
 {
 	struct request *r = arg;
+	struct handle *h = r->h;
 	uint64_t owner;
 
 	(void)reply;
-	if (owners_take(r->h, &owner)) {
-		ddio_fs_unlock_owner(r->h->file, owner, release_unlocked, r);
+	if (owners_take(h, &owner)) {
+		ddio_fs_unlock_owner(h->file, owner, release_unlocked, r);
 		return;
 	}
-	ddio_fs_file_close(r->h->file, request_done, r);
-	handle_free(r->h);
+	/* The request may be over before this returns. */
+	ddio_fs_file_close(h->file, request_done, r);
+	handle_free(h);
 }
 
 void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)

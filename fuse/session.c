@@ -283,6 +283,7 @@ void session_close(struct session *s)
 	requests_drain(m, DRAIN_MS);
 	if (m->fs)
 		ddio_fs_close(m->fs);
+	handles_free(m);
 	drops_free(m->drops);
 	if (m->se)
 		fuse_close(m->se);

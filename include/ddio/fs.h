@@ -241,7 +241,11 @@ void ddio_fs_seek(struct ddio_fs_file *file, uint64_t offset, int whence, ddio_f
 /* @value: bytes; the I/O processors move what lies on the same disks of both. */
 void ddio_fs_copy(struct ddio_fs_file *from, uint64_t from_offset, struct ddio_fs_file *to,
 		  uint64_t to_offset, size_t len, ddio_fs_done done, void *arg);
-/* @done is the last that is heard of @file. */
+/*
+ * No request on @file may be under way.  One is over as soon as its @done has been called: then @file may be
+ * closed, from inside of that call or by another thread while it has not returned.  @done is the last that is
+ * heard of @file.
+ */
 void ddio_fs_file_close(struct ddio_fs_file *file, ddio_fs_done done, void *arg);
 
 /*

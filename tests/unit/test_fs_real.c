@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* tsan: threads meet here */
 /*
  * The file system by its public functions, with threads of the program's own, several progress threads,
  * sockets and the clock.  The I/O processors are in this process too, so that the thread sanitizer
@@ -159,6 +160,135 @@ static void ends_amid(void)
 	real_end(&c);
 }
 
+/*
+ * A file is closed as soon as the last request on it has been answered: from inside of the answer, or by a
+ * thread that hears of it there and is faster than the library's.
+ */
+struct closer {
+	struct ddio_env *env;
+	struct ddio_gate asked, closed;
+	pthread_t thread;
+	struct ddio_fs_file *file;
+	int err;
+};
+
+static void closer_closed(void *arg, const struct ddio_fs_reply *reply)
+{
+	struct closer *c = arg;
+
+	c->err = reply->err;
+	ddio_gate_open(c->env, &c->closed);
+}
+
+static void *closer_main(void *arg)
+{
+	struct closer *c = arg;
+
+	ddio_gate_wait(c->env, &c->asked, 0);
+	ddio_fs_file_close(c->file, closer_closed, c);
+	return NULL;
+}
+
+static void closes_inside(void *arg, const struct ddio_fs_reply *reply)
+{
+	struct closer *c = arg;
+
+	(void)reply;
+	ddio_fs_file_close(c->file, closer_closed, c);
+}
+
+static void closes_beside(void *arg, const struct ddio_fs_reply *reply)
+{
+	struct closer *c = arg;
+
+	(void)reply;
+	ddio_gate_open(c->env, &c->asked);
+	pthread_join(c->thread, NULL);
+}
+
+static void last_request(uint32_t kind, struct ddio_fs_file *file, uint8_t *buf, ddio_fs_done done,
+			 void *arg)
+{
+	struct ddio_fs_lock lock = { .type = F_WRLCK, .end = 10, .owner = kind };
+
+	switch (kind) {
+	case 0:
+		ddio_fs_read(file, buf, LEN, 0, done, arg);
+		return;
+	case 1:
+		ddio_fs_write(file, buf, LEN, 0, done, arg);
+		return;
+	case 2:
+		ddio_fs_flush(file, done, arg);
+		return;
+	case 3:
+		ddio_fs_sync(file, done, arg);
+		return;
+	case 4:
+		ddio_fs_allocate(file, 0, 0, LEN, done, arg);
+		return;
+	case 5:
+		ddio_fs_seek(file, 0, SEEK_DATA, done, arg);
+		return;
+	case 6:
+		ddio_fs_copy(file, 0, file, LEN, LEN, done, arg);
+		return;
+	case 7:
+		ddio_fs_lock_set(file, &lock, false, NULL, done, arg);
+		return;
+	case 8:
+		ddio_fs_lock_test(file, &lock, done, arg);
+		return;
+	default:
+		ddio_fs_unlock_owner(file, 1, done, arg);
+	}
+}
+
+static void closed_after(struct ddio_fs *fs, uint32_t kind, bool beside, uint8_t *buf)
+{
+	struct ddio_fs_new make = { .mode = S_IFREG | 0600 };
+	struct closer c = { .err = 1 };
+	struct fsc_result r;
+	char name[32];
+
+	fsc_wait_init(&r, fs);
+	c.env = r.env;
+	ddio_gate_init(&c.asked);
+	ddio_gate_init(&c.closed);
+	snprintf(name, sizeof(name), "k%u.%d", kind, beside);
+	CU_ASSERT_EQUAL(FSC_WAIT(&r, ddio_fs_file_create, fs, DDIO_FS_ROOT, name, O_RDWR, &make,
+				 &c.file),
+			0);
+	CU_ASSERT_EQUAL(FSC_WAIT(&r, ddio_fs_write, c.file, buf, LEN, 0), 0);
+	if (beside)
+		CU_ASSERT_EQUAL(pthread_create(&c.thread, NULL, closer_main, &c), 0);
+	last_request(kind, c.file, buf, beside ? closes_beside : closes_inside, &c);
+	ddio_gate_wait(c.env, &c.closed, 0);
+	CU_ASSERT_EQUAL(c.err, 0);
+	CU_ASSERT_EQUAL(FSC_WAIT(&r, ddio_fs_unlink, fs, DDIO_FS_ROOT, name), 0);
+}
+
+static void closes_as_it_is_answered(void)
+{
+	static struct real_cluster c;
+	struct ddio_fs_opts opts = { .struct_size = sizeof(opts), .threads = 3 };
+	uint8_t *buf = calloc(1, LEN);
+	struct ddio_fs *fs = NULL;
+	char err[600] = "";
+	uint32_t kind;
+
+	real_begin(&c, false, BLOCK, "16M");
+	opts.conf = c.conf_path;
+	CU_ASSERT_EQUAL_FATAL(ddio_fs_open(&opts, &fs, err, sizeof(err)), 0);
+	for (kind = 0; kind < 10; kind++) {
+		closed_after(fs, kind, false, buf);
+		closed_after(fs, kind, true, buf);
+	}
+	ddio_fs_close(fs);
+	real_end(&c);
+	free(buf);
+}
+
 static void refused(void)
 {
 	struct ddio_fs_opts opts = { .struct_size = sizeof(opts), .conf = "/nonexistent" };
@@ -180,6 +310,7 @@ static const struct ut_case cases[] = {
 	{ "many threads", threads_and_a_fake },
 	{ "many threads, all real", threads_and_names },
 	{ "ends amid", ends_amid },
+	{ "closes as it is answered", closes_as_it_is_answered },
 	{ "refused", refused },
 	{ 0 },
 };

@@ -297,6 +297,29 @@ static void fs_linger(struct ddio_fs *fs)
 	ddio_gate_wait(fs->reactor[0].env, &l.gate, 0);
 }
 
+static void reactor_left(void *arg)
+{
+	struct fsc_reactor *r = arg;
+
+	ddio_gate_open(r->env, &r->fs->gone);
+}
+
+/* What was told to a reactor last may have been answered before the one that told it has returned from that. */
+static void reactors_leave(struct ddio_fs *fs)
+{
+	uint32_t i;
+
+	for (i = 0; i < fs->nreactors; i++) {
+		struct fsc_reactor *r = &fs->reactor[i];
+
+		ddio_gate_init(&fs->gone);
+		r->post.fn = reactor_left;
+		r->post.arg = r;
+		ddio_env_post(r->env, &r->post);
+		ddio_gate_wait(r->env, &fs->gone, 0);
+	}
+}
+
 void fsc_end(struct ddio_fs *fs)
 {
 	uint32_t i;
@@ -312,6 +335,7 @@ void fsc_end(struct ddio_fs *fs)
 	}
 	fsc_unhold(fs);
 	ddio_gate_wait(fs->reactor[0].env, &fs->gone, 0);
+	reactors_leave(fs);
 	fs_free(fs);
 }
 
