@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # timeout: 400
-# Nodes that die under a mount, soft and hard; disks that are full; daemons and mounts killed under load.
+# Nodes that die under a mount, soft and hard; disks that are full.
 . "$(dirname "$0")/lib_mount.sh"
 check "start" start_cluster c --iops 3 --engine aio --files --disk-size 96M --block-size 32K --cache 8M --timeout-ms 2000
 check "mount" mount_at m
@@ -11,8 +11,8 @@ cp "$dir/random" "$m/f" && sync "$m/f"
 
 # A node without the name space: its blocks only.
 kill_node c io2
-fails "soft: reading what lies there" "Input/output error" timeout 30 cat "$m/f"
-check "names are served" timeout 20 bash -c "ls $m && mkdir $m/d && touch $m/d/x && mv $m/d/x $m/x && rm -r $m/d"
+fails "soft: reading what lies there" "Input/output error" timeout 30 bash -c "cat $m/f >/dev/null"
+check "names are served" timeout 20 bash -c "ls $m >/dev/null && mkdir $m/d && touch $m/d/x && mv $m/d/x $m/x && rm -r $m/d"
 check "blocks elsewhere are served" timeout 20 dd if="$m/f" of=/dev/null bs=32768 count=1 status=none iflag=direct
 check "the node comes back" start_node c io2
 check "the mount goes on" soon cmp -s "$dir/random" "$m/f"
@@ -25,19 +25,19 @@ check "it comes back" start_node c io0
 check "the mount goes on" soon cmp -s "$dir/random" "$m/g"
 check "names too" timeout 20 bash -c "mkdir $m/d2 && rmdir $m/d2"
 
-# A file that is open, a lock that is held.
+# A file that is open, a lock that is held: by this shell alone, so nobody that it starts may keep them.
 exec 8<>"$m/f"
 flock -x 8
 kill_node c io0
-start_node c io0
+start_node c io0 8<&-
 check "an open file stays open" soon dd if=/proc/self/fd/8 of=/dev/null bs=1000 count=1 status=none
-mount_at other
+mount_at other defaults 8<&-
 fails "a lock stays" "" timeout 20 flock -n -x "$dir/other/f" true
 exec 8<&-
 check "... until it is given up" soon flock -n -x "$dir/other/f" true
 
 # A mount that is killed loses its locks and opens, after the time-out.
-flock -x "$dir/other/f" sleep 100 &
+flock --no-fork -x "$dir/other/f" sleep 100 &
 holder=$!
 sleep 1
 kill -9 "${pid[other]}"
@@ -72,27 +72,4 @@ enough() {
 check "there is space again" soon enough
 check "unmount" unmount m
 
-# Daemons and the mount killed under load: what was synced is there.
-for r in 1 2 3 4 5 6; do
-	mount_at m
-	rm -rf "$m/load" "$dir"/load.log.*
-	mkdir "$m/load"
-	"$helpers/fsload" run "$m/load" "$dir/load.log" $((r * 7)) 2 1000000 >"$dir/said" 2>&1 &
-	load=$!
-	sleep 1.$((RANDOM % 9))
-	case $((r % 3)) in
-	0) kill -9 "${pid[m]}" ;;
-	1) kill -9 $(cat "$dir"/c/io*.pid) ;;
-	2) kill -9 $(cat "$dir"/c/io*.pid) "${pid[m]}" ;;
-	esac
-	[ $((r % 3)) = 1 ] && kill $load
-	kill -9 "${pid[m]}" 2>/dev/null
-	umount -l "$m"
-	wait $load "${pid[m]}" 2>/dev/null
-	for n in io0 io1 io2; do kill -0 "$(cat "$dir/c/$n.pid")" 2>/dev/null || start_node c $n; done
-	check "round $r: fsck" "$ddio" fsck
-	mount_at m
-	check "round $r: what was synced is there" timeout 60 "$helpers/fsload" check "$m/load" "$dir/load.log"
-	check "unmount" unmount m
-done
 check "fsck" "$ddio" fsck

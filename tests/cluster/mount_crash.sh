@@ -1,0 +1,149 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# timeout: 1200
+# Daemons and mounts killed at random moments under load: afterwards the cluster is consistent, and every byte and
+# name that was fsync'ed is there.  A round is made of its seed, which a failure names:
+#
+#   ROUNDS=1 SEED=17 tests/cluster/mount_crash.sh
+. "$(dirname "$0")/lib_mount.sh"
+rounds=${ROUNDS:-100} first=${SEED:-1}
+nodes=(io0 io1 io2)
+m=$dir/m
+
+# draw N: $drawn is one of 0 ... N - 1; to be called here, not in a subshell, which would draw the same again
+draw() {
+	drawn=$((RANDOM * 32768 + RANDOM))
+	drawn=$((drawn % $1))
+}
+nap() {
+	draw "$2"
+	local ms=$(($1 + drawn))
+	plan+=" ${ms}ms"
+	sleep $((ms / 1000)).$(printf %03d $((ms % 1000)))
+}
+# kill_some MASK: the daemons of these bits; they are gone when it returns
+kill_some() {
+	local i p list=()
+	for i in 0 1 2; do
+		if (($1 >> i & 1)) && [ -z "${dead[i]}" ]; then
+			list+=("$(cat "$dir/c/${nodes[i]}.pid")")
+			dead[i]=1
+			plan+=" ${nodes[i]}"
+		fi
+	done
+	[ ${#list[@]} = 0 ] && return
+	kill -9 "${list[@]}"
+	for p in "${list[@]}"; do soon_gone "$p"; done
+}
+# kill_mount: with its connections closed, and nothing mounted any more
+kill_mount() {
+	plan+=" mount"
+	kill -9 "${pid[m]}"
+	wait "${pid[m]}" 2>/dev/null
+	umount -l "$m"
+	mounted=
+}
+revive() {
+	local i starting=()
+	for i in 0 1 2; do
+		[ -n "${dead[i]}" ] || continue
+		start_node c "${nodes[i]}" &
+		starting+=($!)
+		dead[i]=
+	done
+	plan+=" revived"
+	for i in ${starting[@]+"${starting[@]}"}; do wait "$i" || return 1; done
+}
+# What is written has grown since $1 bytes.
+goes_on() {
+	[ "$(cat "$dir"/load.log.* | wc -c)" -gt "$1" ]
+}
+bad() {
+	echo "seed $seed:$plan"
+	not_ok "seed $seed: $*"
+	wrong=1
+}
+consistent() {
+	"$ddio" fsck >"$dir/said" 2>&1 && return
+	cat "$dir/said"
+	return 1
+}
+all_there() {
+	timeout 60 "$helpers/fsload" check "$m/load" "$dir/load.log" >"$dir/said" 2>&1 && return
+	cat "$dir/said"
+	return 1
+}
+
+begin() {
+	local opts=soft
+	draw 2
+	((drawn)) && opts=hard
+	plan+=" $opts"
+	hard=$drawn
+	mount_at m $opts || return 1
+	mounted=1
+	rm -rf "$m/load" "$dir"/load.log.* && mkdir "$m/load" || return 1
+	setsid "$helpers/fsload" run "$m/load" "$dir/load.log" "$seed" 2 10000000 >"$dir/load.said" 2>&1 &
+	load=$!
+}
+# Some are killed; those who wait for them go on when they are back; then some are killed once more.
+trouble() {
+	local mask size
+	nap 50 500
+	draw 8
+	mask=$drawn
+	kill_some "$mask"
+	draw 3
+	if ((!mask || !drawn)); then
+		kill_mount
+		return
+	fi
+	draw 2
+	((hard && drawn)) || return
+	nap 0 200
+	size=$(cat "$dir"/load.log.* | wc -c)
+	revive || bad "a daemon does not start"
+	soon goes_on "$size" || bad "a hard mount does not go on"
+	nap 0 150
+	draw 8
+	kill_some "$drawn"
+}
+end() {
+	local rc
+	kill -9 -- -$load 2>/dev/null
+	draw 2
+	[ -n "$mounted" ] && ((drawn)) && kill_mount
+	revive || bad "a daemon does not start"
+	wait $load 2>/dev/null
+	rc=$?
+	# 1: it has read what was not so.  Behind a hard mount nothing else ends it, either.
+	if [ $rc = 1 ] || { ((hard)) && [ -n "$mounted" ] && [ $rc != 137 ]; }; then
+		cat "$dir/load.said"
+		bad "the load ended by itself: $rc"
+	fi
+	[ -z "$mounted" ] && return
+	soon all_there >/dev/null || bad "seen by the mount that lived on"
+	unmount m || bad "unmount"
+}
+round() {
+	# Seeds that are neighbours begin alike.
+	RANDOM=$((seed * 7919))
+	for drawn in 1 2 3 4 5; do draw 2; done
+	plan='' wrong='' mounted='' dead=("" "" "")
+	begin || { bad "no mount"; return; }
+	trouble
+	end
+	consistent || bad "fsck"
+	mount_at m || { bad "no mount afterwards"; return; }
+	all_there || bad "something that was synced is gone"
+	unmount m || bad "unmount afterwards"
+	[ -n "$wrong" ] || ok "seed $seed:$plan"
+}
+
+check "start" start_cluster c --iops 3 --engine aio --files --disk-size 96M --block-size 32K --cache 8M --timeout-ms 1000
+# One writes back as it does anyway, one all the time; from when it is started again.
+sed -i '/^\[node io1\]/a write_back = 100ms' "$dir/c/ddio.conf"
+for ((r = 0; r < rounds && !failed; r++)); do
+	seed=$((first + r))
+	round
+done
