@@ -100,6 +100,7 @@ static int lane_connect(struct ddio_lane *lane)
 	int err;
 
 	ddio_session_conn_opts(s, &opts);
+	ddio_hello_session_set(&hello, s->id, ++s->connects);
 	err = ddio_conn_connect(s->env, s->conf->nodes[lane->node->index].address, &hello, &opts,
 				&lane_ops, lane, &lane->conn);
 	if (!err)

@@ -146,6 +146,7 @@ int ddio_session_new_env(struct ddio_env *env, struct ddio_conf *conf, const str
 	s->watchdog.arg = s;
 	if (key)
 		s->key = *key;
+	ddio_env_random(env, &s->id, sizeof(s->id));
 	ddio_list_init(&s->files);
 	ddio_list_init(&s->ops);
 	ddio_list_init(&s->ports);

@@ -43,6 +43,7 @@ struct ddio_disk_place {
  * @ports: where other members of groups connect, the first made with the first group
  * @strangers: who has connected there and is not known yet
  * @meeting: a group that is being formed around this process
+ * @id: tells its connections from those of others; @connects: numbers them
  * @mark: counts walks over lanes that visit each once
  * @watchdog: looks at all connections that owe something while there are any
  * @solo: the group of one of strided and listed independent requests
@@ -67,6 +68,7 @@ struct ddio_session {
 	struct ddio_list ports;
 	struct ddio_list strangers;
 	struct ddio_meeting *meeting;
+	uint64_t id, connects;
 	uint64_t mark;
 	struct ddio_timer watchdog;
 	struct ddio_group *solo;

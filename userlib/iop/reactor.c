@@ -103,6 +103,7 @@ static int reactor_init(struct server *server, uint32_t index, struct ddio_env *
 	sr->reactor = reactor;
 	sr->server = server;
 	ddio_list_init(&sr->opening);
+	ddio_list_init(&sr->orphans);
 	ddio_list_init(&sr->spare);
 	reactor->disks = calloc(reactor->ndisks + 1, sizeof(*reactor->disks));
 	sr->parts = calloc(reactor->ndisks + 1, sizeof(*sr->parts));

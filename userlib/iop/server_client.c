@@ -46,7 +46,7 @@ static void clients_count(struct ddio_reactor *reactor, const struct server_clie
 }
 
 /* The connection ends here, whoever ended it. */
-static void client_gone(struct server_client *sc)
+void server_client_gone(struct server_client *sc)
 {
 	struct server_request *req, *tmp, *incoming = sc->incoming;
 	bool served = sc->state == SERVER_CLIENT_SERVED;
@@ -79,7 +79,7 @@ static void client_closed(void *ctx, int err, const char *why)
 		ddio_env_log(reactor->env, DDIO_LOG_DEBUG, "connection ended: %s", why);
 	else if (sc->state == SERVER_CLIENT_OPENING && err)
 		reactor->refused++;
-	client_gone(sc);
+	server_client_gone(sc);
 }
 
 static void client_end_posted(void *arg)
@@ -94,7 +94,7 @@ static void client_end_posted(void *arg)
 	}
 	ddio_env_log(reactor->env, DDIO_LOG_WARN, "connection with %s closed: %s",
 		     ddio_conn_peer(sc->c.conn), sc->why ? sc->why : "");
-	client_gone(sc);
+	server_client_gone(sc);
 }
 
 /**
@@ -172,7 +172,7 @@ static void client_refuse(struct server_client *sc, uint32_t status, const char 
 	ddio_conn_refuse(sc->c.conn, status, text);
 }
 
-static void client_serve(struct server_client *sc)
+static void client_welcome(struct server_client *sc)
 {
 	struct ddio_reactor *reactor = sc->c.reactor;
 	struct ddio_msg_welcome w;
@@ -191,6 +191,22 @@ static void client_serve(struct server_client *sc)
 	clients_count(reactor, sc, 1);
 }
 
+void server_client_serve(struct server_client *sc)
+{
+	if (sc->c.reactor->stopping) {
+		client_refuse(sc, DDIO_ST_SHUTDOWN, "the I/O processor is stopping");
+		return;
+	}
+	switch (server_session_arrive(sc)) {
+	case 0:
+		client_welcome(sc);
+		break;
+	case -ESTALE:
+		client_refuse(sc, DDIO_ST_STALE, "the client has made another connection since");
+		break;
+	}
+}
+
 /* On the reactor that was asked for. */
 static void client_arrive(void *arg)
 {
@@ -207,10 +223,7 @@ static void client_arrive(void *arg)
 	}
 	sc->state = SERVER_CLIENT_OPENING;
 	ddio_list_add(&sc->c.link, &server_reactor(reactor)->opening);
-	if (reactor->stopping)
-		client_refuse(sc, DDIO_ST_SHUTDOWN, "the I/O processor is stopping");
-	else
-		client_serve(sc);
+	server_client_serve(sc);
 }
 
 static void client_move(struct server_client *sc, struct ddio_reactor *to)
@@ -231,6 +244,8 @@ static void client_hello(void *ctx, const struct ddio_msg_hello *hello)
 	char text[96];
 
 	sc->role = hello->role;
+	if (hello->role == DDIO_ROLE_CLIENT)
+		ddio_hello_session_get(hello, &sc->session, &sc->number);
 	if (sc->c.reactor->stopping) {
 		client_refuse(sc, DDIO_ST_SHUTDOWN, "the I/O processor is stopping");
 	} else if (hello->role == DDIO_ROLE_PEER) {
@@ -241,7 +256,7 @@ static void client_hello(void *ctx, const struct ddio_msg_hello *hello)
 			 iop->nreactors);
 		client_refuse(sc, DDIO_ST_INVALID, text);
 	} else if (hello->reactor == sc->c.reactor->index) {
-		client_serve(sc);
+		server_client_serve(sc);
 	} else {
 		client_move(sc, &iop->reactors[hello->reactor]);
 	}
@@ -291,7 +306,7 @@ static void clients_end(struct ddio_list *list)
 	struct server_client *sc, *tmp;
 
 	ddio_list_for_each_entry_safe(sc, tmp, list, c.link)
-		client_gone(sc);
+		server_client_gone(sc);
 }
 
 void server_opening_close(struct ddio_reactor *reactor)

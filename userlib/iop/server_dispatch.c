@@ -8,6 +8,7 @@
  * @role: who may ask: this role, or a higher one
  * @names: only where the name space is served
  * @stopping: answered even while the node is being stopped
+ * @changes: what is stored may change after the message was handled
  * @serve: requests that get a reply
  * @coll: messages of the executor
  */
@@ -16,6 +17,7 @@ struct server_op {
 	enum ddio_role role;
 	bool names;
 	bool stopping;
+	bool changes;
 	server_handler serve;
 	int (*coll)(struct ddio_client *client, const struct ddio_msg *msg, const void *payload);
 };
@@ -23,6 +25,10 @@ struct server_op {
 #define OP(op, fn)                                                            \
 	{                                                                     \
 		.opcode = DDIO_OP_##op, .role = DDIO_ROLE_CLIENT, .serve = fn \
+	}
+#define OP_CHANGES(op, fn)                                                                     \
+	{                                                                                      \
+		.opcode = DDIO_OP_##op, .role = DDIO_ROLE_CLIENT, .serve = fn, .changes = true \
 	}
 #define OP_ALWAYS(op, fn)                                                                       \
 	{                                                                                       \
@@ -76,17 +82,17 @@ static const struct server_op server_ops[] = {
 	OP_NAMES(FS_LOCK_CANCEL, server_op_fs_lock_cancel),
 	OP_NAMES(FS_UNLOCK_OWNER, server_op_fs_unlock_owner),
 	OP(OBJ_READ, server_op_obj_read),
-	OP(OBJ_WRITE, server_op_obj_write),
+	OP_CHANGES(OBJ_WRITE, server_op_obj_write),
 	OP(OBJ_SYNC, server_op_obj_sync),
-	OP(OBJ_REMOVE, server_op_obj_remove),
-	OP(OBJ_TRUNCATE, server_op_obj_truncate),
+	OP_CHANGES(OBJ_REMOVE, server_op_obj_remove),
+	OP_CHANGES(OBJ_TRUNCATE, server_op_obj_truncate),
 	OP(OBJ_EXTENTS, server_op_obj_extents),
 	OP(OBJ_LIST, server_op_obj_list),
-	OP(OBJ_RESERVE, server_op_obj_reserve),
+	OP_CHANGES(OBJ_RESERVE, server_op_obj_reserve),
 	OP(OBJ_STAT, server_op_obj_stat),
-	OP(OBJ_PUNCH, server_op_obj_punch),
-	OP(OBJ_ALLOCATE, server_op_obj_allocate),
-	OP(OBJ_COPY, server_op_obj_copy),
+	OP_CHANGES(OBJ_PUNCH, server_op_obj_punch),
+	OP_CHANGES(OBJ_ALLOCATE, server_op_obj_allocate),
+	OP_CHANGES(OBJ_COPY, server_op_obj_copy),
 	OP(DROP_CACHE, server_op_drop_cache),
 	OP(FSCK, server_op_fsck),
 	OP_COLL(ATTACH, ddio_coll_attach),
@@ -144,6 +150,8 @@ static int request_serve(struct server_client *sc, const struct server_op *op,
 	}
 	if (!op_allowed(op, req))
 		return 0;
+	/* Also one about names, which may wait for numbers of inodes first. */
+	req->changes = op->changes || op->names;
 	ret = op->serve(req, payload);
 	server_client_throttle(sc);
 	return ret;

@@ -59,6 +59,8 @@ enum server_client_state {
  * @incoming: request whose bulk is being received
  * @bytes: buffers of its requests
  * @mount: whose it is, or NULL
+ * @session, @number: whose, and the how many'th of that; 0: of nobody who makes requests again
+ * @held: it is not served before the one before has ended altogether
  * @post: to another reactor, or of its end
  * @why: of ddio_client_end(), NULL without memory
  */
@@ -70,6 +72,8 @@ struct server_client {
 	struct server_request *incoming;
 	uint64_t bytes;
 	struct ddio_ns_mount *mount;
+	uint64_t session, number;
+	bool held;
 	bool paused;
 	bool posted;
 	struct ddio_post post;
@@ -79,6 +83,7 @@ struct server_client {
 /**
  * struct server_request - a request that gets a reply
  * @client: NULL once its connection is over
+ * @changes: it may change what is stored, also when its client is gone; @session: of which that was
  * @obj, @disk, @object: of requests about objects
  * @buf, @len, @cap: bulk data
  * @text: why it is refused, found before all of it had come
@@ -91,10 +96,12 @@ struct server_client {
  * @data: the handler's, freed with the request
  */
 struct server_request {
-	struct ddio_list link; /* client->requests */
+	struct ddio_list link; /* client->requests, or server_reactor.orphans */
 	struct server_client *client;
 	struct ddio_reactor *reactor;
 	struct ddio_msg msg;
+	bool changes;
+	uint64_t session;
 	struct ddio_msg_obj obj;
 	struct ddio_iop_disk *disk;
 	struct ddio_object *object;
@@ -140,6 +147,8 @@ struct server_stop_part {
 /**
  * struct server_reactor - what the server keeps of a reactor
  * @opening: connections that are not served yet
+ * @orphans: requests that change something for a client that is gone
+ * @look, @looking: one of them has ended: connections may have waited for that
  * @spare: struct server_request, @nspare of them
  * @serving: requests that are not over
  * @timer, @deadline: of the stage while stopping
@@ -152,6 +161,9 @@ struct server_reactor {
 	struct ddio_reactor *reactor;
 	struct server *server;
 	struct ddio_list opening;
+	struct ddio_list orphans;
+	struct ddio_post look;
+	bool looking;
 	struct ddio_list spare;
 	uint32_t nspare;
 	struct server_bufs bufs;
@@ -232,12 +244,23 @@ void server_write_back_never(struct ddio_reactor *reactor);
 /* server_client.c */
 void server_accept(void *ctx, struct ddio_stream *stream);
 struct server_client *server_client_of(struct ddio_client *client);
+/* The connection ends here, whoever ended it. */
+void server_client_gone(struct server_client *sc);
+/* It has said who it is: it gets its WELCOME, now or later, or is refused. */
+void server_client_serve(struct server_client *sc);
 /* Ends all connections of a reactor. */
 void server_clients_close(struct ddio_reactor *reactor);
 /* Those that are not served yet. */
 void server_opening_close(struct ddio_reactor *reactor);
 /* After a request began or ended. */
 void server_client_throttle(struct server_client *sc);
+
+/* server_session.c */
+/* Ends the ones before of its session.  0; -EINPROGRESS: it will be served later; -ESTALE: there is a newer one. */
+int server_session_arrive(struct server_client *sc);
+/* A request loses its client; one that had none is over. */
+void server_session_orphan(struct server_request *req);
+void server_session_over(struct server_request *req);
 
 /* server_dispatch.c */
 int server_bulk(void *ctx, const struct ddio_msg *msg, const void *prefix, size_t prefix_len,

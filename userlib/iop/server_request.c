@@ -72,6 +72,7 @@ int server_request_buf(struct server_request *req, size_t len)
 void server_request_orphan(struct server_request *req)
 {
 	ddio_list_del(&req->link);
+	server_session_orphan(req);
 	req->client = NULL;
 }
 
@@ -81,10 +82,12 @@ void server_request_end(struct server_request *req)
 	struct server_client *sc = req->client;
 
 	if (sc) {
-		server_request_orphan(req);
+		ddio_list_del(&req->link);
 		sc->c.requests--;
 		sc->bytes -= req->cap;
 		server_client_throttle(sc);
+	} else {
+		server_session_over(req);
 	}
 	if (req->buf)
 		server_buf_put(req->reactor, req->buf, req->cap);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Codecs of the opening exchange. */
+#include <endian.h>
 #include <stdlib.h>
+#include <string.h>
 #include "proto/cursor.h"
 #include "proto/proto.h"
 
@@ -39,6 +41,22 @@ int ddio_get_hello(const void *buf, size_t len, struct ddio_msg_hello *x)
 	ddio_rd_check(&r, x->role >= DDIO_ROLE_CLIENT && x->role <= DDIO_ROLE_ADMIN, -EINVAL);
 	ddio_rd_check(&r, x->rank < DDIO_MAX_MEMBERS, -EMSGSIZE);
 	return ddio_rd_end(&r);
+}
+
+void ddio_hello_session_set(struct ddio_msg_hello *x, uint64_t session, uint64_t number)
+{
+	const uint64_t v[2] = { htole64(session), htole64(number) };
+
+	memcpy(x->group, v, sizeof(v));
+}
+
+void ddio_hello_session_get(const struct ddio_msg_hello *x, uint64_t *session, uint64_t *number)
+{
+	uint64_t v[2];
+
+	memcpy(v, x->group, sizeof(v));
+	*session = le64toh(v[0]);
+	*number = le64toh(v[1]);
 }
 
 ssize_t ddio_put_challenge(void *buf, size_t cap, const struct ddio_msg_challenge *x)

@@ -65,9 +65,14 @@ struct ddio_msg_hello {
 	uint32_t reactor; /* which reactor of the node the connector wants */
 	uint32_t rank;	  /* role PEER: the connector's rank */
 	uint8_t nonce[DDIO_NONCE_LEN];
-	uint8_t group[DDIO_GROUP_ID_LEN]; /* role PEER: the group */
-	char cluster[DDIO_MAX_NAME + 1];  /* may be empty */
+	/* role PEER: the group; role CLIENT: whose connection, or 0: see ddio_hello_session_set() */
+	uint8_t group[DDIO_GROUP_ID_LEN];
+	char cluster[DDIO_MAX_NAME + 1]; /* may be empty */
 };
+
+/* The @number'th connection of a client's session. */
+void ddio_hello_session_set(struct ddio_msg_hello *x, uint64_t session, uint64_t number);
+void ddio_hello_session_get(const struct ddio_msg_hello *x, uint64_t *session, uint64_t *number);
 
 struct ddio_msg_challenge {
 	uint16_t version;
