@@ -50,6 +50,8 @@ int ddio_cmd_fsck(int argc, char **argv)
 	printf("%" PRIu64 " files, %" PRIu64 " objects, %" PRIu64 " extents, %" PRIu64
 	       " blocks, %s free\n",
 	       r.files, r.objects, r.extents, r.blocks, cmd_human(r.free_bytes, free_));
+	if (r.nameless)
+		printf("%" PRIu64 " files without a name: open, or being removed\n", r.nameless);
 	printf("%" PRIu64 " problems, %" PRIu64 " repaired, %" PRIu64 " orphans: %s\n", r.problems,
 	       r.repaired, r.orphans, r.problems > r.repaired ? "INCONSISTENT" : "consistent");
 	return r.problems > r.repaired ? EXIT_FAILED : EXIT_OK;

@@ -336,7 +336,8 @@ int ddio_disks(struct ddio_session *session, int (*fn)(void *arg, const struct d
 struct ddio_check_result {
 	uint64_t files, objects, extents, blocks, free_bytes;
 	uint64_t problems, repaired;
-	uint64_t orphans; /* objects of files that are being removed, or of no file */
+	uint64_t orphans;  /* objects of files that are being removed, or of no file */
+	uint64_t nameless; /* files without a name: open somewhere, or being removed */
 };
 /* Checks the name space, every disk's records, and each against the other; @fn gets a line for
  * every problem.  With @repair mends what can be mended. */

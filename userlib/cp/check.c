@@ -384,16 +384,19 @@ static int finish_removals(struct check *c)
 	size_t i;
 	int err = 0;
 
+	if (!c->repair) {
+		c->result->nameless = c->ndying;
+		return 0;
+	}
 	for (i = 0; i < c->ndying && !err; i++) {
-		if (c->repair)
-			err = ddio_remove_orphan(c->session, c->dying[i]);
+		err = ddio_remove_orphan(c->session, c->dying[i]);
+		if (!err)
+			tell(c, "file %" PRIu64 ": its removal was cut short: finished",
+			     c->dying[i]);
+		c->result->nameless += err == -EBUSY;
 		/* gone meanwhile, or a mount has it open */
-		if (err == -ENOENT || err == -EBUSY) {
+		if (err == -ENOENT || err == -EBUSY)
 			err = 0;
-			continue;
-		}
-		tell(c, "file %" PRIu64 ": its removal was cut short%s", c->dying[i],
-		     c->repair ? ": finished" : "");
 	}
 	return err;
 }
