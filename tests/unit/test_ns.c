@@ -205,6 +205,48 @@ static void test_remove(void)
 	nst_end(&t);
 }
 
+/* Who has one open that is no file may still ask for its attributes; of a file that means that it is gone. */
+static void test_removed(void)
+{
+	uint64_t d, f, link, first = 0, last = 0;
+	struct ddio_inode in;
+	char name[32];
+	struct nst t;
+	int i;
+
+	nst_begin(&t);
+	d = nst_mkdir(&t, NST_ROOT, "d");
+	f = nst_file(&t, NST_ROOT, "f");
+	link = nst_make(&t, NST_ROOT, "l", S_IFIFO | 0640);
+	CU_ASSERT_EQUAL(nst_rmdir(&t, NST_ROOT, "d"), 0);
+	CU_ASSERT_EQUAL(nst_unlink(&t, NST_ROOT, "f"), 0);
+	CU_ASSERT_EQUAL(nst_unlink(&t, NST_ROOT, "l"), 0);
+	CU_ASSERT_EQUAL(ddio_ns_getattr(t.ns, d, &in), 0);
+	CU_ASSERT_EQUAL(in.ino, d);
+	CU_ASSERT_EQUAL(in.mode, S_IFDIR | 0755);
+	CU_ASSERT_EQUAL(in.nlink, 0);
+	ddio_inode_free(&in);
+	CU_ASSERT_EQUAL(ddio_ns_getattr(t.ns, link, &in), 0);
+	CU_ASSERT_EQUAL(in.mode, S_IFIFO | 0640);
+	CU_ASSERT_EQUAL(in.nlink, 0);
+	ddio_inode_free(&in);
+	CU_ASSERT_EQUAL(ddio_ns_getattr(t.ns, f, &in), -ESTALE);
+	CU_ASSERT_EQUAL(ddio_ns_getattr(t.ns, 12345, &in), -ESTALE);
+	CU_ASSERT_EQUAL(ddio_ns_inode(t.ns, d, &in), -ESTALE);
+	/* The last ones, that is. */
+	for (i = 0; i < DDIO_NS_REMOVED; i++) {
+		snprintf(name, sizeof(name), "x%d", i);
+		last = nst_mkdir(&t, NST_ROOT, name);
+		first = first ? first : last;
+		CU_ASSERT_EQUAL(nst_rmdir(&t, NST_ROOT, name), 0);
+	}
+	CU_ASSERT_EQUAL(ddio_ns_getattr(t.ns, d, &in), -ESTALE);
+	CU_ASSERT_EQUAL(ddio_ns_getattr(t.ns, first, &in), 0);
+	CU_ASSERT_EQUAL(ddio_ns_getattr(t.ns, last, &in), 0);
+	nst_clean(&t, 0);
+	nst_end(&t);
+}
+
 static uint32_t list_some(struct nst *t, uint64_t dir, uint64_t *cookie, uint32_t max, bool plus,
 			  char names[][32], uint32_t at)
 {
@@ -502,6 +544,7 @@ static const struct ut_case names[] = {
 	{ "setgid directories and umask", test_setgid_and_umask },
 	{ "links", test_links },
 	{ "remove", test_remove },
+	{ "removed and open", test_removed },
 	{ "listing of a directory", test_readdir },
 	{ "numbers", test_numbers },
 	{ "reserve of numbers", test_reserve },

@@ -24,7 +24,7 @@ int server_op_fs_getattr(struct server_request *req, const void *payload)
 	int err;
 
 	FS_DECODE(req, payload, fs_ino, &x, "number");
-	err = ddio_ns_inode(fs_ns(req), x.ino, &inode);
+	err = ddio_ns_getattr(fs_ns(req), x.ino, &inode);
 	return fs_reply_attr(req, err, &inode, "reading attributes");
 }
 

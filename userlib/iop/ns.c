@@ -155,6 +155,7 @@ int ddio_ns_open(struct ddio_env *env, const struct ddio_ns_opts *opts, struct d
 
 close_kv:
 	ddio_ns_mounts_free(ns);
+	free(ns->removed);
 	ddio_kv_close(ns->kv);
 free_ns:
 	free(ns);
@@ -166,6 +167,7 @@ void ddio_ns_close(struct ddio_ns *ns)
 	if (!ns)
 		return;
 	ddio_ns_mounts_free(ns);
+	free(ns->removed);
 	ddio_kv_close(ns->kv);
 	/* A commit that is under way would still tell it. */
 	if (!ns->reserve_active)

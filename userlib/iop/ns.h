@@ -100,6 +100,8 @@ struct ddio_ns_who {
 
 /* ns_inode.c, ns_attr.c; inodes that are given back are to be freed, whatever is returned. */
 int ddio_ns_inode(struct ddio_ns *ns, uint64_t ino, struct ddio_inode *inode);
+/* The same; of what was no file and has been removed lately as it was then, with no name. */
+int ddio_ns_getattr(struct ddio_ns *ns, uint64_t ino, struct ddio_inode *inode);
 int ddio_ns_setattr(struct ddio_ns *ns, const struct ddio_msg_fs_setattr *x,
 		    struct ddio_inode *inode);
 int ddio_ns_wrote(struct ddio_ns *ns, const struct ddio_msg_fs_wrote *x, struct ddio_inode *inode);

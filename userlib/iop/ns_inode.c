@@ -131,10 +131,46 @@ int ddio_ns_store(struct ddio_ns *ns, const struct ddio_inode *inode)
 	return ret;
 }
 
+/*
+ * A directory, link, fifo or device that is removed is not kept for those who have it open, as a file is.  They may
+ * ask for its attributes, still: what those were is remembered for a while, in memory.
+ */
+static void removed_add(struct ddio_ns *ns, const struct ddio_inode *inode)
+{
+	struct ddio_inode *r;
+
+	if (!ns->removed)
+		ns->removed = calloc(DDIO_NS_REMOVED, sizeof(*ns->removed));
+	if (!ns->removed)
+		return;
+	r = &ns->removed[ns->nremoved++ % DDIO_NS_REMOVED];
+	*r = *inode;
+	r->nlink = 0;
+	ddio_ns_touch(ns, r, false);
+	r->target = NULL;
+	r->stripe = (struct ddio_stripe){ .ndisks = 0 };
+}
+
+static int removed_find(const struct ddio_ns *ns, uint64_t ino, struct ddio_inode *inode)
+{
+	uint32_t i;
+
+	for (i = 0; i < DDIO_NS_REMOVED && i < ns->nremoved; i++) {
+		if (ns->removed[i].ino == ino) {
+			*inode = ns->removed[i];
+			return 0;
+		}
+	}
+	return -ESTALE;
+}
+
 int ddio_ns_delete(struct ddio_ns *ns, const struct ddio_inode *inode)
 {
 	uint8_t key[DDIO_NS_KEY_LEN];
 	int ret = ddio_ns_xattrs_drop(ns, inode->ino);
+
+	if (!S_ISREG(inode->mode))
+		removed_add(ns, inode);
 
 	ddio_ns_key(key, inode->ino);
 	if (!ret)
@@ -171,4 +207,11 @@ void ddio_ns_touch(struct ddio_ns *ns, struct ddio_inode *inode, bool data)
 int ddio_ns_inode(struct ddio_ns *ns, uint64_t ino, struct ddio_inode *inode)
 {
 	return ddio_ns_load(ns, ino, inode);
+}
+
+int ddio_ns_getattr(struct ddio_ns *ns, uint64_t ino, struct ddio_inode *inode)
+{
+	int ret = ddio_ns_load(ns, ino, inode);
+
+	return ret == -ESTALE ? removed_find(ns, ino, inode) : ret;
 }

@@ -30,6 +30,7 @@ enum {
 #define DDIO_NS_NAME_KEY_MAX (8 + DDIO_MAX_NAME)
 #define DDIO_NS_ORDER_KEY_LEN 16
 #define DDIO_NS_DONE_KEY_LEN (DDIO_GROUP_ID_LEN + 8)
+#define DDIO_NS_REMOVED 1024 /* attributes of removed inodes that are remembered */
 #define DDIO_NS_LINKS_MAX 65000u
 #define DDIO_NS_DEPTH_MAX 100000u /* a deeper directory is in a circle */
 
@@ -40,6 +41,8 @@ enum {
  * @opens: how many mounts have an inode open
  * @mounts: struct ddio_ns_mount; @before: how many of an earlier start have not told yet
  * @grace: until then orphans and locks wait for them
+ * @removed: what others than files were when they were removed, the last ones of them: programs that still have
+ *	one open may ask; @nremoved: so far
  */
 struct ddio_ns {
 	struct ddio_env *env;
@@ -57,6 +60,8 @@ struct ddio_ns {
 	struct ddio_list mounts;
 	uint32_t before;
 	uint64_t grace;
+	struct ddio_inode *removed;
+	uint64_t nremoved;
 	struct ddio_timer timer; /* of mounts that are away, and of the grace */
 	const struct ddio_ns_mount_ops *mount_ops;
 	void *mount_ctx;
