@@ -58,6 +58,9 @@ revive() {
 goes_on() {
 	[ "$(cat "$dir"/load.log.* | wc -c)" -gt "$1" ]
 }
+load_gone() {
+	! kill -0 -- -$load 2>/dev/null
+}
 bad() {
 	echo "seed $seed:$plan"
 	not_ok "seed $seed: $*"
@@ -75,15 +78,15 @@ all_there() {
 }
 
 begin() {
-	local opts=soft
+	local opts=soft loses=
 	draw 2
-	((drawn)) && opts=hard
+	((drawn)) && opts=hard loses=loses
 	plan+=" $opts"
 	hard=$drawn
 	mount_at m $opts || return 1
 	mounted=1
 	rm -rf "$m/load" "$dir"/load.log.* && mkdir "$m/load" || return 1
-	setsid "$helpers/fsload" run "$m/load" "$dir/load.log" "$seed" 2 10000000 >"$dir/load.said" 2>&1 &
+	setsid "$helpers/fsload" run "$m/load" "$dir/load.log" "$seed" 2 10000000 $loses >"$dir/load.said" 2>&1 &
 	load=$!
 }
 # Some are killed; those who wait for them go on when they are back; then some are killed once more.
@@ -116,6 +119,8 @@ end() {
 	revive || bad "a daemon does not start"
 	wait $load 2>/dev/null
 	rc=$?
+	# Its children die when what they wait for is answered.
+	soon load_gone || bad "the load does not die"
 	# 1: it has read what was not so.  Behind a hard mount nothing else ends it, either.
 	if [ $rc = 1 ] || { ((hard)) && [ -n "$mounted" ] && [ $rc != 137 ]; }; then
 		cat "$dir/load.said"

@@ -2,9 +2,10 @@
 /*
  * Random operations on the files of a directory, and what must be left of them after a crash.
  *
- *   fsload run DIR LOG SEED PROCESSES OPERATIONS
+ *   fsload run DIR LOG SEED PROCESSES OPERATIONS [loses]
  *	each process works in DIR/pN, notes in LOG.N what it is about to do and how that ended, and
- *	checks what it reads.  It stops at the first error that it cannot account for.
+ *	checks what it reads.  It stops at the first error that it cannot account for.  loses: what was not
+ *	fsync'ed may be gone all at once, as when a server of it crashes and the files stay open.
  *   fsload check DIR LOG [all]
  *	every byte is what it was at the last fsync, or what an operation after that made of it;
  *	the names are as after one of the operations since the directories' last fsync.  all: as after the
@@ -66,6 +67,15 @@ static void proc_init(struct proc *p, const char *dir, uint32_t k)
 	names_note(p);
 }
 
+static void proc_end(struct proc *p)
+{
+	int i;
+
+	for (i = 0; i < OPEN_FILES; i++)
+		file_free(p->file[i]);
+	free(p->past);
+}
+
 static int proc_run(struct proc *p, const char *log, uint32_t k, uint64_t seed, unsigned int count)
 {
 	char path[4100];
@@ -85,11 +95,14 @@ static int proc_run(struct proc *p, const char *log, uint32_t k, uint64_t seed, 
 	}
 	if (sync_names(p))
 		return 3;
+	if (p->loses)
+		note(p, "L\n", 2);
 	note(p, "R\n", 2);
 	return live(p, count);
 }
 
-static int run(const char *dir, const char *log, uint64_t seed, uint32_t procs, unsigned int count)
+static int run(const char *dir, const char *log, uint64_t seed, uint32_t procs, unsigned int count,
+	       bool loses)
 {
 	static struct proc p;
 	int status, worst = 0;
@@ -103,6 +116,7 @@ static int run(const char *dir, const char *log, uint64_t seed, uint32_t procs, 
 		if (pid)
 			continue;
 		proc_init(&p, dir, k);
+		p.loses = loses;
 		_exit(proc_run(&p, log, k, seed, count));
 	}
 	while (wait(&status) > 0) {
@@ -125,7 +139,9 @@ static bool replay(struct proc *p, FILE *log, bool all, unsigned int *count)
 	int err;
 
 	while (fgets(line, sizeof(line), log)) {
-		if (line[0] == 'R') {
+		if (line[0] == 'L') {
+			p->loses = true;
+		} else if (line[0] == 'R') {
 			ready = true;
 		} else if (sscanf(line, "B %u %d %d %d %u %u %u", &op.n, &op.kind, &op.a, &op.b,
 				  &op.off, &op.len, &op.at) == 7) {
@@ -199,6 +215,7 @@ static int check(const char *dir, const char *log, bool all)
 			break;
 		proc_init(&p, dir, k);
 		bad |= proc_check(&p, f, all, &count);
+		proc_end(&p);
 		fclose(f);
 	}
 	printf("%u processes, %u operations: %s\n", k, count, bad ? "WRONG" : "all there");
@@ -207,13 +224,15 @@ static int check(const char *dir, const char *log, bool all)
 
 int main(int argc, char **argv)
 {
-	if (argc == 7 && !strcmp(argv[1], "run"))
+	bool loses = argc == 8 && !strcmp(argv[7], "loses");
+
+	if ((argc == 7 || loses) && !strcmp(argv[1], "run"))
 		return run(argv[2], argv[3], strtoull(argv[4], NULL, 0),
 			   (uint32_t)strtoul(argv[5], NULL, 0),
-			   (unsigned int)strtoul(argv[6], NULL, 0));
+			   (unsigned int)strtoul(argv[6], NULL, 0), loses);
 	if ((argc == 4 || (argc == 5 && !strcmp(argv[4], "all"))) && !strcmp(argv[1], "check"))
 		return check(argv[2], argv[3], argc == 5);
-	fprintf(stderr, "usage: fsload run DIR LOG SEED PROCESSES OPERATIONS\n"
+	fprintf(stderr, "usage: fsload run DIR LOG SEED PROCESSES OPERATIONS [loses]\n"
 			"       fsload check DIR LOG [all]\n");
 	return 2;
 }

@@ -21,12 +21,14 @@
 /**
  * struct change - one operation on a file's bytes that has not been fsync'ed
  * @data: what [from, to) became; NULL: zeros
+ * @vague: nobody knows which bytes they are
  * @size: of the file afterwards
  */
 struct change {
 	struct change *next;
 	uint8_t *data;
 	uint32_t from, to, size;
+	bool vague;
 };
 
 /**
@@ -69,9 +71,26 @@ static inline struct file *file_new(void)
 	return f;
 }
 
+static inline void file_free(struct file *f)
+{
+	struct change *c;
+
+	while (f && (c = f->changes)) {
+		f->changes = c->next;
+		free(c->data);
+		free(c);
+	}
+	if (f) {
+		free(f->synced);
+		free(f->live);
+		free(f->unknown);
+	}
+	free(f);
+}
+
 /* Bytes [from, to) become @data (NULL: zeros), the file's size becomes @size. */
-static inline void file_change(struct file *f, uint32_t from, uint32_t to, const uint8_t *data,
-			       uint32_t size)
+static inline struct change *file_change(struct file *f, uint32_t from, uint32_t to,
+					 const uint8_t *data, uint32_t size)
 {
 	struct change *c = need(calloc(1, sizeof(*c)));
 
@@ -90,6 +109,7 @@ static inline void file_change(struct file *f, uint32_t from, uint32_t to, const
 	f->live_size = size;
 	f->min = size < f->min ? size : f->min;
 	f->max = size > f->max ? size : f->max;
+	return c;
 }
 
 static inline void file_truncate(struct file *f, uint32_t size)
@@ -112,7 +132,7 @@ static inline void file_synced(struct file *f, bool failed)
 				memcpy(f->synced + c->from, c->data, c->to - c->from);
 			else
 				memset(f->synced + c->from, 0, c->to - c->from);
-			memset(f->unknown + c->from, failed, c->to - c->from);
+			memset(f->unknown + c->from, failed || c->vague, c->to - c->from);
 		}
 		free(c->data);
 		free(c);
@@ -132,7 +152,21 @@ static inline bool byte_possible(const struct file *f, uint32_t at, uint8_t byte
 	if (byte == f->synced[at] || f->unknown[at])
 		return true;
 	for (c = f->changes; c; c = c->next)
-		if (at >= c->from && at < c->to && byte == (c->data ? c->data[at - c->from] : 0))
+		if (at >= c->from && at < c->to &&
+		    (c->vague || byte == (c->data ? c->data[at - c->from] : 0)))
+			return true;
+	return false;
+}
+
+/* May any of the bytes be others than those that were written last? */
+static inline bool file_doubtful(const struct file *f, uint32_t from, uint32_t to)
+{
+	const struct change *c;
+
+	if (memchr(f->unknown + from, 1, to - from))
+		return true;
+	for (c = f->changes; c; c = c->next)
+		if (c->from < to && from < c->to)
 			return true;
 	return false;
 }
