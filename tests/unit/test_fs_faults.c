@@ -350,6 +350,106 @@ static void ends_amid(void)
 	}
 }
 
+static void node_cut(struct fs_world *w, uint32_t node, bool away)
+{
+	uint32_t i;
+
+	for (i = 0; i < FS_NODE_REACTORS; i++) {
+		if (away)
+			ddio_sim_cut(w->node[node].env[i]);
+		else
+			ddio_sim_rejoin(w->node[node].env[i]);
+	}
+}
+
+/* For so long that connections to it are given up; it comes back as another life of it, as far as anybody can see. */
+static void node_reborn(struct fs_world *w, struct fs_mount *m, struct ddio_fs_file *a,
+			uint32_t node)
+{
+	uint8_t buf[BLOCK];
+	struct fsc_result r;
+
+	fsc_wait_init(&r, m->fs);
+	fsc_wait_begin(&r);
+	node_cut(w, node, true);
+	ddio_fs_read(a, buf, BLOCK, (node + 2) * BLOCK, fsc_wait_done, &r);
+	ddio_sim_run_for(w->dw, 10 * FS_SEC);
+	CU_ASSERT_EQUAL(r.calls, 0);
+	w->node[node].iop->boot++;
+	node_cut(w, node, false);
+	ddio_sim_run_for(w->dw, 5 * FS_SEC);
+	CU_ASSERT_EQUAL(r.calls, 1);
+}
+
+/* One node takes its part of a write and is started anew before the other one answers: what it had taken is lost. */
+static void reborn_amid_a_write(void)
+{
+	struct ddio_fs_file *a;
+	struct fsc_result r;
+	struct fs_world w;
+	struct fs_mount *m;
+	uint8_t buf[4 * BLOCK] = { 1 };
+
+	fs_world_begin(&w, 5, BLOCK, 3000);
+	m = fs_mount(&w, 0, DDIO_FS_HARD);
+	a = fs_create(m, "a", O_RDWR);
+	FS_OK(m, ddio_fs_write, a, buf, sizeof(buf), 0);
+	FS_OK(m, ddio_fs_sync, a);
+	fsc_wait_init(&r, m->fs);
+	fsc_wait_begin(&r);
+	node_cut(&w, 1, true);
+	ddio_fs_write(a, buf, 2 * BLOCK, 0, fsc_wait_done, &r);
+	ddio_sim_run_for(w.dw, FS_SEC);
+	CU_ASSERT_EQUAL(r.calls, 0);
+	node_reborn(&w, m, a, 0);
+	CU_ASSERT_EQUAL(r.calls, 0);
+	node_cut(&w, 1, false);
+	ddio_sim_run_for(w.dw, 5 * FS_SEC);
+	CU_ASSERT_EQUAL(r.calls, 1);
+	CU_ASSERT_EQUAL(r.err, 0);
+	FS_ERR(m, -EIO, ddio_fs_sync, a);
+	FS_OK(m, ddio_fs_sync, a);
+	FS_OK(m, ddio_fs_file_close, a);
+	fs_world_end(&w);
+}
+
+/* A node that has lost something answers a sync, and is away again when the other one has answered, too. */
+static void reborn_amid_a_sync(void)
+{
+	struct ddio_fs_file *a;
+	struct fsc_result r, r2;
+	struct fs_world w;
+	struct fs_mount *m;
+	uint8_t buf[4 * BLOCK] = { 1 };
+
+	fs_world_begin(&w, 6, BLOCK, 3000);
+	m = fs_mount(&w, 0, DDIO_FS_HARD);
+	a = fs_create(m, "a", O_RDWR);
+	FS_OK(m, ddio_fs_write, a, buf, sizeof(buf), 0);
+	node_reborn(&w, m, a, 0);
+	fsc_wait_init(&r, m->fs);
+	fsc_wait_begin(&r);
+	fsc_wait_init(&r2, m->fs);
+	fsc_wait_begin(&r2);
+	node_cut(&w, 1, true);
+	ddio_fs_sync(a, fsc_wait_done, &r);
+	ddio_sim_run_for(w.dw, FS_SEC);
+	CU_ASSERT_EQUAL(r.calls, 0);
+	node_cut(&w, 0, true);
+	ddio_fs_read(a, buf, BLOCK, 0, fsc_wait_done, &r2);
+	ddio_sim_run_for(w.dw, 10 * FS_SEC);
+	node_cut(&w, 1, false);
+	ddio_sim_run_for(w.dw, 5 * FS_SEC);
+	CU_ASSERT_EQUAL(r.calls, 1);
+	CU_ASSERT_EQUAL(r.err, -EIO);
+	node_cut(&w, 0, false);
+	ddio_sim_run_for(w.dw, 5 * FS_SEC);
+	CU_ASSERT_EQUAL(r2.calls, 1);
+	FS_OK(m, ddio_fs_sync, a);
+	FS_OK(m, ddio_fs_file_close, a);
+	fs_world_end(&w);
+}
+
 static const struct ut_case cases[] = {
 	{ "lost before it was done", lost_before },
 	{ "lost after it was done", lost_after },
@@ -360,6 +460,8 @@ static const struct ut_case cases[] = {
 	{ "names dead", names_dead },
 	{ "told again", told_again },
 	{ "ends amid", ends_amid },
+	{ "reborn amid a write", reborn_amid_a_write },
+	{ "reborn amid a sync", reborn_amid_a_sync },
 	{ 0 },
 };
 

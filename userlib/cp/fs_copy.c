@@ -127,7 +127,6 @@ static void copy_disks_done(struct fsc_set *set)
 
 	fsc_error_first(&cj->error, &set->error);
 	fsc_set_free(set);
-	fsc_pin(to, cj->to_at, end);
 	if (cj->error.err) {
 		to->tail |= end > to->size;
 		copy_end(cj);
@@ -158,6 +157,7 @@ static void copy_disks(struct copy_job *cj)
 		cj->len = (uint64_t)a->ndisks * DISK_BYTES;
 	end = from + cj->len;
 	fsc_set_init(set, cj->to->inode->r, a, copy_disks_done);
+	set->pins = cj->to->inode;
 	if (fsc_set_alloc(set, a->ndisks)) {
 		fsc_error_set(&cj->error, -ENOMEM, "out of memory");
 		copy_end(cj);
@@ -176,6 +176,7 @@ static void copy_disks(struct copy_job *cj)
 		piece->obj.offset = lo;
 		piece->obj.len = hi - lo;
 		piece->to = &b->ref;
+		piece->to_i = j;
 		piece->to_offset = fsc_share(b, j, cj->to_at);
 		fsc_piece_send(set, piece);
 	}

@@ -60,8 +60,6 @@ static void cut_objects_done(struct fsc_set *set)
 	free(cs);
 	if (!cut->error.err)
 		cut->inode->tail = false;
-	/* It is to become durable with the rest. */
-	fsc_pin(cut->inode, 0, (uint64_t)cut->inode->rec.ndisks * cut->inode->rec.ref.block);
 	cut_send(cut);
 }
 
@@ -77,6 +75,8 @@ static void cut_objects(struct fsc_cut *cut, uint64_t end)
 	cs->cut = cut;
 	fsc_set_init(&cs->set, cut->home, &cut->inode->rec, cut_objects_done);
 	cs->set.missing_ok = true;
+	/* It is to become durable with the rest. */
+	cs->set.pins = cut->inode;
 	fsc_set_range(&cs->set, DDIO_OP_OBJ_TRUNCATE, 0, 0, end, true);
 }
 

@@ -62,6 +62,16 @@ static uint32_t piece_node(const struct fsc_piece *piece)
 	return piece->obj.disk < s->conf->ndisks ? s->conf->disks[piece->obj.disk].node : 0;
 }
 
+/* Which life of the node has it is known only now: it may be another one when the last piece is answered. */
+static void piece_pin(const struct fsc_piece *piece)
+{
+	struct fsc_inode *inode = piece->set->pins;
+	uint32_t i = piece->to ? piece->to_i : piece->i;
+
+	if (!inode->pin[i])
+		inode->pin[i] = piece->request.boot;
+}
+
 static void piece_done(struct ddio_request *request, const struct ddio_reply *reply)
 {
 	struct fsc_piece *piece = ddio_container_of(request, struct fsc_piece, request);
@@ -69,6 +79,8 @@ static void piece_done(struct ddio_request *request, const struct ddio_reply *re
 
 	if (!reply->status) {
 		fsc_answered(set->r, piece_node(piece));
+		if (set->pins)
+			piece_pin(piece);
 		if (set->reply)
 			set->reply(set, piece, reply);
 	} else if (fsc_status_again(reply->status) && fsc_again(set->r, piece_node(piece)) &&
@@ -164,20 +176,4 @@ void fsc_set_range(struct fsc_set *set, uint16_t opcode, uint32_t flags, uint64_
 		fsc_piece_send(set, piece);
 	}
 	fsc_set_end(set);
-}
-
-void fsc_pin(struct fsc_inode *inode, uint64_t from, uint64_t to)
-{
-	struct ddio_session *s = inode->r->session;
-	const struct ddio_file_record *rec = &inode->rec;
-	uint64_t b = from / rec->ref.block, n = to > from ? (to - 1) / rec->ref.block - b + 1 : 0;
-	struct ddio_node *node;
-	uint32_t i;
-
-	for (n = n < rec->ndisks ? n : rec->ndisks; n; n--, b++) {
-		i = b % rec->ndisks;
-		node = &s->nodes[s->conf->disks[rec->disks[i]].node];
-		if (!inode->pin[i] && node->known)
-			inode->pin[i] = node->boot;
-	}
 }

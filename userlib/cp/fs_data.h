@@ -11,7 +11,7 @@ struct fsc_set;
  * struct fsc_piece - one request to one disk
  * @i: of the stripe
  * @obj: offset and len are the user's to fill, the rest is filled in
- * @to, @to_offset: OBJ_COPY: the other object
+ * @to, @to_i, @to_offset: OBJ_COPY: the other object, and of which disk of its stripe
  * @iov, @niov: data to be written, or the place for those that are read; @one for a single one
  */
 struct fsc_piece {
@@ -22,6 +22,7 @@ struct fsc_piece {
 	uint16_t opcode;
 	struct ddio_msg_obj obj;
 	const struct ddio_file_ref *to;
+	uint32_t to_i;
 	uint64_t to_offset;
 	struct iovec *iov;
 	int niov;
@@ -33,6 +34,7 @@ struct fsc_piece {
  * @piece, @n: those of a set that was made by fsc_set_alloc()
  * @missing_ok: an object that is not there is as good as done
  * @once: nothing is made again
+ * @pins: whose data are changed: it is noted which life of each node has taken them
  * @reply: of each success; may be NULL
  * @done: everything is answered, and nothing refers to the data any more; maybe inside
  */
@@ -43,6 +45,7 @@ struct fsc_set {
 	uint32_t n;
 	uint32_t left;
 	bool missing_ok, once;
+	struct fsc_inode *pins;
 	struct fsc_error error;
 	void (*reply)(struct fsc_set *set, struct fsc_piece *piece, const struct ddio_reply *reply);
 	void (*done)(struct fsc_set *set);
@@ -51,7 +54,7 @@ struct fsc_set {
 /* Bytes of disk @i's object that hold the file's bytes [0, end). */
 uint64_t fsc_share(const struct ddio_file_record *rec, uint32_t i, uint64_t end);
 
-/* Everything but @reply and @missing_ok. */
+/* Everything but @reply, @missing_ok and @pins. */
 void fsc_set_init(struct fsc_set *set, struct fsc_reactor *r, const struct ddio_file_record *rec,
 		  void (*done)(struct fsc_set *set));
 /* Zeroed pieces: 0 or -ENOMEM. */
@@ -90,8 +93,5 @@ struct fsc_io {
 
 /* @io: inode, writing, stream, buf, at, end and done are filled in.  The result is in set.error. */
 void fsc_io_begin(struct fsc_io *io);
-
-/* What was written is in these lives of the nodes. */
-void fsc_pin(struct fsc_inode *inode, uint64_t from, uint64_t to);
 
 #endif /* DDIO_CP_FS_DATA_H */

@@ -66,15 +66,34 @@ static void pins_back(struct sync_job *sj)
 			sj->inode->pin[i] = sj->pin[i];
 }
 
+/* Which life of each node has answered: none, that one, or several. */
+static void pins_answers(const struct sync_job *sj)
+{
+	const struct fsc_set *set = &sj->set;
+	struct ddio_node *node;
+	uint64_t boot;
+	uint32_t i;
+
+	for (i = 0; i < set->n; i++)
+		pin_node(sj->inode, i)->answered = 0;
+	for (i = 0; i < set->n; i++) {
+		node = pin_node(sj->inode, i);
+		boot = set->piece[i].request.boot;
+		if (boot && node->answered != boot)
+			node->answered = node->answered ? UINT64_MAX : boot;
+	}
+}
+
 static void pins_check(struct sync_job *sj)
 {
 	struct fsc_inode *inode = sj->inode;
 	struct ddio_node *node;
 	uint32_t i;
 
+	pins_answers(sj);
 	for (i = 0; i < inode->rec.ndisks; i++) {
 		node = pin_node(inode, i);
-		if (!sj->pin[i] || !node->known || node->boot == sj->pin[i])
+		if (!sj->pin[i] || node->answered == sj->pin[i])
 			continue;
 		inode->losses++;
 		fsc_log(inode->fs, DDIO_LOG_WARN,
@@ -91,13 +110,15 @@ static void sync_disks_done(struct fsc_set *set)
 	struct sync_job *sj = ddio_container_of(set, struct sync_job, set);
 
 	fsc_error_first(&sj->error, &set->error);
+	if (sj->error.err)
+		pins_back(sj);
+	else
+		pins_check(sj);
 	fsc_set_free(set);
 	if (sj->error.err) {
-		pins_back(sj);
 		sync_end(sj);
 		return;
 	}
-	pins_check(sj);
 	fsc_ask_init(&sj->ask, sj->inode->r, DDIO_OP_FS_SYNC, NULL, 0, sync_names_done);
 	fsc_ask(&sj->ask);
 }

@@ -21,8 +21,6 @@ static void io_spanned(struct fsc_set *set)
 	if (set->piece != &io->single)
 		free(set->piece);
 	set->piece = NULL;
-	if (io->writing)
-		fsc_pin(io->inode, io->from, io->upto);
 	io->from = io->upto;
 	if (set->error.err || io->from >= io->end)
 		io->done(io);
@@ -159,6 +157,7 @@ static void io_span(struct fsc_io *io)
 void fsc_io_begin(struct fsc_io *io)
 {
 	fsc_set_init(&io->set, io->inode->r, &io->inode->rec, io_spanned);
+	io->set.pins = io->writing ? io->inode : NULL;
 	io->from = io->at;
 	io_span(io);
 }

@@ -50,7 +50,6 @@ static void range_done(struct fsc_set *set)
 
 	fsc_error_first(&rj->error, &set->error);
 	fsc_set_free(set);
-	fsc_pin(inode, rj->from, rj->to);
 	if (rj->error.err) {
 		range_end(rj);
 	} else if (rj->to > inode->size && !(rj->mode & MODE_KEEP_SIZE)) {
@@ -70,6 +69,7 @@ static void range_go(struct range_job *rj)
 	uint32_t flags = rj->mode & MODE_ZERO_RANGE ? DDIO_OBJ_ZERO : 0;
 
 	fsc_set_init(&rj->set, rj->inode->r, &rj->inode->rec, range_done);
+	rj->set.pins = rj->inode;
 	rj->set.missing_ok = rj->mode & MODE_PUNCH_HOLE;
 	fsc_set_range(&rj->set, opcode, flags, rj->from, rj->to, false);
 }

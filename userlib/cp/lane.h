@@ -15,6 +15,7 @@ struct ddio_lane;
  * struct ddio_node - one I/O processor
  * @known: WELCOME has said how many reactors there are and which disks they own
  * @boot: differs after every start of the daemon
+ * @answered: the life that has answered those who ask all nodes
  * @lanes: @nlanes of them, never freed before the session; lanes[0] always exists
  * @waiting: requests for disks whose reactor is not known yet
  */
@@ -23,7 +24,7 @@ struct ddio_node {
 	uint32_t index;
 	bool known;
 	uint32_t nreactors;
-	uint64_t boot;
+	uint64_t boot, answered;
 	struct ddio_lane **lanes;
 	uint32_t nlanes;
 	struct ddio_list waiting;
@@ -58,6 +59,7 @@ enum ddio_request_state {
  * @iov, @n: bulk to be sent, or where the reply's bulk goes; the array stays the caller's
  * @bulk: bytes of @iov
  * @disk: ddio_request_disk(): number of the disk
+ * @boot: of an answer: the life of the node that has given it
  * @done: called once, from the loop, unless ddio_request_cancel() said that it would not be
  */
 struct ddio_request {
@@ -77,6 +79,7 @@ struct ddio_request {
 	struct ddio_send send;
 	struct ddio_error *end; /* ENDING: the answer */
 	uint32_t end_status;
+	uint64_t boot;
 	void (*done)(struct ddio_request *request, const struct ddio_reply *reply);
 	void *arg;
 	uint8_t inl[DDIO_REQUEST_INLINE];
@@ -99,6 +102,7 @@ enum ddio_lane_state { DDIO_LANE_DOWN, DDIO_LANE_CONNECTING, DDIO_LANE_READY };
 
 /**
  * struct ddio_lane - the connection to one reactor
+ * @boot: the life of the node that it is, or was, connected to
  * @queued: requests that wait for it
  * @attaches: struct ddio_attach.lane_link: groups that this lane serves
  * @owing: answers that are due
@@ -117,6 +121,7 @@ struct ddio_lane {
 	uint32_t reactor;
 	enum ddio_lane_state state;
 	struct ddio_conn *conn;
+	uint64_t boot;
 	struct ddio_list queued;
 	struct ddio_list attaches;
 	struct ddio_slot *slots;

@@ -144,6 +144,7 @@ int ddio_node_learn(struct ddio_lane *lane, const struct ddio_msg_welcome *w,
 				  DDIO_LANE_NAMES(lane));
 		return -EHOSTDOWN;
 	}
+	lane->boot = w->boot;
 	if (lane->reactor)
 		return 0;
 	node->boot = w->boot;

@@ -338,6 +338,7 @@ int ddio_request_reply(struct ddio_lane *lane, const struct ddio_msg *msg, const
 		return 0;
 	if (msg->opcode != request->opcode)
 		return -EPROTO;
+	request->boot = lane->boot;
 	if (msg->status)
 		reply_text(lane, msg, payload, &error);
 	if (request->sending) {
