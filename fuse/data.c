@@ -50,7 +50,7 @@ void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse
 	ddio_fs_read(r->h->file, r->buf, size, (uint64_t)off, read_done, r);
 }
 
-static void write_done(void *arg, const struct ddio_fs_reply *reply)
+static void write_synced(void *arg, const struct ddio_fs_reply *reply)
 {
 	struct request *r = arg;
 
@@ -58,8 +58,20 @@ static void write_done(void *arg, const struct ddio_fs_reply *reply)
 		request_end(r, reply->err);
 		return;
 	}
-	fuse_reply_write(r->req, reply->value);
+	fuse_reply_write(r->req, r->written);
 	request_free(r);
+}
+
+static void write_done(void *arg, const struct ddio_fs_reply *reply)
+{
+	struct request *r = arg;
+
+	r->written = reply->value;
+	/* What passes by the kernel's pages it does not sync, either. */
+	if (!reply->err && r->h->direct && r->fi.flags & (O_DSYNC | O_SYNC))
+		ddio_fs_sync(r->h->file, write_synced, r);
+	else
+		write_synced(r, reply);
 }
 
 static void write_killed(void *arg, const struct ddio_fs_reply *reply)
@@ -108,6 +120,7 @@ void op_write(fuse_req_t req, fuse_ino_t ino, const char *buf, size_t size, off_
 	if (!r)
 		return;
 	r->h = handle_of(fi);
+	r->fi = *fi;
 	r->off = off;
 	if (write_keep(r, buf, size)) {
 		request_end(r, -ENOMEM);

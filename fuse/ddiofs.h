@@ -79,6 +79,8 @@ struct handle {
  * struct request - what has been asked for and not been answered
  * @ino: the name space's number of the inode, if there is one
  * @h: handle that the request is about, or makes
+ * @fi: what the kernel said of the file, or is told
+ * @written: bytes of a write that has been done
  * @buf: of @len bytes, freed with the request, to the message buffers if @message
  * @next, @dropped: in the queue of drops, and what comes behind it
  */
@@ -92,7 +94,7 @@ struct request {
 	struct fuse_file_info fi;
 	void *buf;
 	const void *data;
-	size_t len;
+	size_t len, written;
 	off_t off;
 	bool message, plus;
 	int err, whence;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * histories [--seed N] [--seconds N] [--locks] DIR DIR: processes on two mounts read and write slots of one file, and
+ * histories [--seed N] [--seconds N] [--locks] [--durable] DIR DIR: processes on two mounts read and write slots of one file, and
  * what each saw has to be a history that one disk could have.
  *
  * A slot holds one value, repeated over all of it; slots lie across blocks.  Which values there are, and when writing them began and ended, is
@@ -10,6 +10,9 @@
  * among readers), and reads the last value.  Without, each slot has one writer, and readers read whenever they
  * like (for mounts that keep nothing): no value older than the last whose writing had ended when the reading began, none newer
  * than the last whose writing had begun when it ended, and a slot goes from one value to the next, in order.
+ *
+ * With --durable servers may die meanwhile.  A value is written when it is durable (O_DSYNC), and written again as long
+ * as that fails with EIO.  Until then who reads without a lock may see it, and an older one after it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -53,7 +56,7 @@ struct shared {
 struct worker {
 	struct shared *s;
 	uint64_t random, seen[SLOTS];
-	bool locks;
+	bool locks, durable;
 	int fd, me;
 };
 
@@ -103,8 +106,9 @@ static bool slot_write(struct worker *w, uint32_t i, uint64_t value)
 
 	for (k = 0; k < WORDS; k++)
 		word[k] = value;
-	if (pwrite(w->fd, word, SLOT_BYTES, (off_t)i * SLOT_BYTES) != SLOT_BYTES)
-		return wrong(w, i, "cannot be written: %s", strerror(errno));
+	while (pwrite(w->fd, word, SLOT_BYTES, (off_t)i * SLOT_BYTES) != SLOT_BYTES)
+		if (!w->durable || errno != EIO)
+			return wrong(w, i, "cannot be written: %s", strerror(errno));
 	return true;
 }
 
@@ -186,7 +190,7 @@ static bool free_read(struct worker *w, uint32_t i)
 	if (!slot_read(w, i, &first, &last))
 		return false;
 	most = atomic_load(&s->begun);
-	if (least < w->seen[i])
+	if (least < w->seen[i] && !w->durable)
 		least = w->seen[i];
 	if (first < least || last > most)
 		return wrong(w, i, "%llu to %llu is read, where %llu to %llu can be",
@@ -214,7 +218,7 @@ static int work(struct worker *w, const char *dir)
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	snprintf(path, sizeof(path), "%s/histories", dir);
-	w->fd = open(path, O_RDWR | O_CLOEXEC);
+	w->fd = open(path, O_RDWR | O_CLOEXEC | (w->durable ? O_DSYNC : 0));
 	if (w->fd < 0) {
 		wrong(w, 0, "%s: %s", path, strerror(errno));
 		return 1;
@@ -239,15 +243,18 @@ static int file_make(const char *dir)
 	return w.fd < 0 || fsync(w.fd) ? -1 : close(w.fd);
 }
 
-static int run(struct shared *s, char **dirs, uint64_t seed, unsigned int seconds, bool locks)
+static int run(struct shared *s, char **dirs, uint64_t seed, unsigned int seconds, bool locks,
+	       bool durable)
 {
 	pid_t pid[WORKERS];
 	int i, status, bad = 0;
 
 	for (i = 0; i < WORKERS; i++) {
-		struct worker w = {
-			.s = s, .random = seed * 1000 + (uint64_t)i, .locks = locks, .me = i
-		};
+		struct worker w = { .s = s,
+				    .random = seed * 1000 + (uint64_t)i,
+				    .locks = locks,
+				    .durable = durable,
+				    .me = i };
 
 		pid[i] = fork();
 		if (!pid[i])
@@ -268,10 +275,11 @@ int main(int argc, char **argv)
 	static const struct option options[] = { { "seed", 1, NULL, 's' },
 						 { "seconds", 1, NULL, 't' },
 						 { "locks", 0, NULL, 'l' },
+						 { "durable", 0, NULL, 'd' },
 						 { NULL, 0, NULL, 0 } };
 	unsigned int seconds = 10;
 	struct shared *s;
-	bool locks = false;
+	bool locks = false, durable = false;
 	uint64_t seed = 1;
 	int opt, bad;
 
@@ -282,6 +290,8 @@ int main(int argc, char **argv)
 			seconds = (unsigned int)atoi(optarg);
 		else if (opt == 'l')
 			locks = true;
+		else if (opt == 'd')
+			durable = true;
 		else
 			return 2;
 	}
@@ -290,7 +300,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "histories: two directories are needed: %s\n", strerror(errno));
 		return 2;
 	}
-	bad = run(s, argv + optind, seed, seconds, locks);
+	bad = run(s, argv + optind, seed, seconds, locks, durable);
 	printf("%llu operations by %d processes, seed %llu: %s\n",
 	       (unsigned long long)atomic_load(&s->operations), WORKERS, (unsigned long long)seed,
 	       bad ? "WRONG" : "one history");
