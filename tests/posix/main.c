@@ -28,7 +28,8 @@ static const struct px_group groups[] = {
 	{ "space", px_cases_space },   { "xattr", px_cases_xattr },
 	{ "acl", px_cases_acl },       { "lock", px_cases_lock },
 	{ "dirs", px_cases_dirs },     { "programs", px_cases_programs },
-	{ "random", px_cases_random },
+	{ "random", px_cases_random }, { "calls", px_cases_calls },
+	{ "odd", px_cases_odd },
 };
 
 struct session {

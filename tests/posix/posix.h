@@ -79,6 +79,10 @@ struct px_case {
 	{                          \
 		name, NULL, run, 0 \
 	}
+#define PX_CODE_BY_ROOT(name, run)       \
+	{                                \
+		name, NULL, run, PX_ROOT \
+	}
 #define PX_END                      \
 	{                           \
 		NULL, NULL, NULL, 0 \
@@ -92,7 +96,7 @@ struct px_group {
 extern const struct px_case px_cases_open[], px_cases_names[], px_cases_link[], px_cases_rename[],
 	px_cases_mode[], px_cases_owner[], px_cases_times[], px_cases_data[], px_cases_space[],
 	px_cases_xattr[], px_cases_acl[], px_cases_lock[], px_cases_dirs[], px_cases_programs[],
-	px_cases_random[];
+	px_cases_random[], px_cases_calls[], px_cases_odd[];
 
 /* script.c: NULL or what is wrong. @other: directory in which B and C work; NULL: the same. */
 const char *px_script_run(const char *script, const char *other);
