@@ -8,13 +8,27 @@
 
 #define ACL_ACCESS "system.posix_acl_access"
 
+/*
+ * ESTALE has the kernel look the path up again, as it should where another mount has changed names.  A
+ * directory that was removed here is just not there.
+ */
+static void getattr_done(void *arg, const struct ddio_fs_reply *reply)
+{
+	struct request *r = arg;
+
+	if (reply->err == -ESTALE && seen_is_gone(r->m->seen, r->ino))
+		request_end(r, -ENOENT);
+	else
+		request_done_attr(r, reply);
+}
+
 void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	struct request *r = request_new(req, ino);
 
 	(void)fi;
 	if (r)
-		ddio_fs_getattr(r->m->fs, r->ino, request_done_attr, r);
+		ddio_fs_getattr(r->m->fs, r->ino, getattr_done, r);
 }
 
 static const struct {
@@ -48,10 +62,34 @@ static uint32_t set_mask(const struct mount *m, int to_set)
 	 * Setuid and setgid bits go with a change of owner, always (nothing to set at all is a
 	 * chown(2) that changes neither), and of size if the caller is nobody special.
 	 */
-	if (m->killpriv && (!mask || mask & (DDIO_FS_SET_UID | DDIO_FS_SET_GID) ||
-			    (mask & DDIO_FS_SET_SIZE && message_kills())))
+	if (m->killpriv &&
+	    (!(mask & ~DDIO_FS_SET_CTIME) || mask & (DDIO_FS_SET_UID | DDIO_FS_SET_GID) ||
+	     (mask & DDIO_FS_SET_SIZE && message_kills())))
 		mask |= DDIO_FS_KILL_SUID;
 	return mask;
+}
+
+/*
+ * The kernel that keeps times by itself tells them once more when it forgets the inode, even if that was removed
+ * a moment ago.
+ */
+static void times_done(void *arg, const struct ddio_fs_reply *reply)
+{
+	const struct stat st = { .st_mode = S_IFREG };
+	struct request *r = arg;
+
+	if (reply->err != -ESTALE) {
+		request_done_attr(r, reply);
+		return;
+	}
+	fuse_reply_attr(r->req, &st, 0);
+	request_free(r);
+}
+
+static bool is_times_of_kernel(const struct mount *m, int to_set)
+{
+	return m->o->cache == CACHE_ALWAYS && to_set & FUSE_SET_ATTR_CTIME &&
+	       !(to_set & ~(FUSE_SET_ATTR_CTIME | FUSE_SET_ATTR_MTIME));
 }
 
 void op_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *st, int to_set,
@@ -82,7 +120,10 @@ void op_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *st, int to_set,
 		return;
 	if (to_set & FUSE_SET_ATTR_MODE && st->st_mode & (S_ISUID | S_ISGID))
 		atomic_fetch_add(&m->special, 1);
-	ddio_fs_setattr(m->fs, r->ino, set_mask(m, to_set), &attr, request_done_attr, r);
+	if (to_set & FUSE_SET_ATTR_ATIME)
+		atomic_fetch_add(&m->atimes, 1);
+	ddio_fs_setattr(m->fs, r->ino, set_mask(m, to_set), &attr,
+			is_times_of_kernel(m, to_set) ? times_done : request_done_attr, r);
 }
 
 /* Where the kernel asks for a length first, and then for what has it. */

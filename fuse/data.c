@@ -15,6 +15,14 @@ static void atime_done(void *arg, const struct ddio_fs_reply *reply)
 	request_free(arg);
 }
 
+static bool atime_stale(const struct mount *m, struct handle *h)
+{
+	unsigned int now = atomic_load(&m->atimes);
+
+	return h->keeps_atime &&
+	       (atomic_exchange(&h->stale_atime, false) || atomic_exchange(&h->atimes, now) != now);
+}
+
 static void read_done(void *arg, const struct ddio_fs_reply *reply)
 {
 	const struct ddio_fs_attr attr = { 0 };
@@ -26,7 +34,7 @@ static void read_done(void *arg, const struct ddio_fs_reply *reply)
 		return;
 	}
 	/* Behind the answer the handle may be gone. */
-	stale = reply->value && atomic_exchange(&r->h->stale_atime, false);
+	stale = reply->value && atime_stale(r->m, r->h);
 	fuse_reply_buf(r->req, r->buf, reply->value);
 	if (stale)
 		ddio_fs_setattr(r->m->fs, r->ino, DDIO_FS_SET_ATIME_READ, &attr, atime_done, r);

@@ -32,6 +32,7 @@ struct buffers;
  * @root: the name space's number of the mount's directory
  * @killpriv: the kernel leaves setuid and setgid bits to us
  * @special: counts changes of mode that set such bits
+ * @atimes: counts times of access that were set
  * @under_way: requests that have not been answered
  * @handles: that are open; under @lock
  */
@@ -41,7 +42,7 @@ struct mount {
 	struct fuse_session *se;
 	uint64_t root;
 	bool killpriv;
-	atomic_uint special;
+	atomic_uint special, atimes;
 	struct seen *seen;
 	struct drops *drops;
 	struct buffers *buffers;
@@ -58,7 +59,8 @@ struct mount {
  * @direct: past the kernel's pages
  * @special: the state of mount.special at which the file was known to have no setuid bit; UINT_MAX:
  *	it may have one
- * @stale_atime: reading has to change the time of access
+ * @keeps_atime: reading may have to change the time of access, and has to if @stale_atime or if some were
+ *	set since @atimes
  * @owner: of fcntl(2)'s locks that were set by this handle, see owners.c; under @lock
  */
 struct handle {
@@ -67,8 +69,8 @@ struct handle {
 	struct ddio_fs_file *file;
 	uint64_t ino;
 	int flags;
-	bool direct;
-	atomic_uint special;
+	bool direct, keeps_atime;
+	atomic_uint special, atimes;
 	atomic_bool stale_atime;
 	pthread_mutex_t lock;
 	uint64_t *owner;
@@ -207,6 +209,9 @@ void seen_attr(struct seen *seen, uint64_t ino, uint64_t change);
  * Return: whether the kernel's pages, if it has any, are of this change.
  */
 bool seen_open(struct seen *seen, uint64_t ino, uint64_t change, bool *attr_stale);
+/* A directory that this mount has removed; false also if that was forgotten. */
+void seen_gone(struct seen *seen, uint64_t ino);
+bool seen_is_gone(struct seen *seen, uint64_t ino);
 
 /* drop.c */
 struct drops *drops_new(struct fuse_session *se);

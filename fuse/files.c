@@ -18,6 +18,7 @@ static struct handle *handle_new(struct mount *m, int flags)
 		return NULL;
 	h->m = m;
 	h->flags = flags;
+	atomic_store(&h->atimes, atomic_load(&m->atimes));
 	pthread_mutex_init(&h->lock, NULL);
 	/*
 	 * Where an append goes is known only when it has gone there, so it cannot go through the
@@ -74,10 +75,8 @@ static bool older(const struct timespec *a, const struct timespec *b)
 }
 
 /* The rule of relatime. */
-static bool atime_stale(const struct mount *m, int flags, const struct ddio_fs_attr *attr)
+static bool atime_stale(const struct ddio_fs_attr *attr)
 {
-	if (m->o->ro || m->o->noatime || flags & O_NOATIME)
-		return false;
 	return older(&attr->atime, &attr->mtime) || older(&attr->atime, &attr->ctime) ||
 	       time(NULL) - attr->atime.tv_sec >= DAY;
 }
@@ -111,7 +110,8 @@ static void handle_set(struct request *r, const struct ddio_fs_attr *attr)
 	h->ino = attr->ino;
 	atomic_store(&h->special,
 		     attr->mode & (S_ISUID | S_ISGID) ? UINT_MAX : atomic_load(&r->m->special));
-	atomic_store(&h->stale_atime, atime_stale(r->m, h->flags, attr));
+	h->keeps_atime = !r->m->o->ro && !r->m->o->noatime && !(h->flags & O_NOATIME);
+	atomic_store(&h->stale_atime, atime_stale(attr));
 	r->fi.fh = (uintptr_t)h;
 	open_cache(r, attr);
 }
@@ -250,12 +250,20 @@ static void flush_unlocked(void *arg, const struct ddio_fs_reply *reply)
 	request_end(r, r->err);
 }
 
+/* The kernel that keeps sizes by itself does not ask for blocks again when it has written. */
+static void blocks_changed(const struct request *r)
+{
+	if (r->m->o->cache == CACHE_ALWAYS && r->h->flags & O_ACCMODE)
+		fuse_lowlevel_notify_inval_inode(r->m->se, nodeid_of(r->m, r->ino), -1, 0);
+}
+
 /* Only now, so that who gets the lock sees what was written. */
 static void flush_done(void *arg, const struct ddio_fs_reply *reply)
 {
 	struct request *r = arg;
 
 	r->err = reply->err;
+	blocks_changed(r);
 	ddio_fs_unlock_owner(r->h->file, r->owner, flush_unlocked, r);
 }
 
@@ -304,11 +312,19 @@ void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	release_unlocked(r, NULL);
 }
 
+static void fsync_done(void *arg, const struct ddio_fs_reply *reply)
+{
+	blocks_changed(arg);
+	request_end(arg, reply->err);
+}
+
 void op_fsync(fuse_req_t req, fuse_ino_t ino, int datasync, struct fuse_file_info *fi)
 {
 	struct request *r = request_new(req, ino);
 
 	(void)datasync;
-	if (r)
-		ddio_fs_sync(handle_of(fi)->file, request_done, r);
+	if (!r)
+		return;
+	r->h = handle_of(fi);
+	ddio_fs_sync(r->h->file, fsync_done, r);
 }

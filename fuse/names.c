@@ -122,12 +122,38 @@ void op_unlink(fuse_req_t req, fuse_ino_t parent, const char *name)
 		ddio_fs_unlink(r->m->fs, r->ino, name, request_done, r);
 }
 
+static void rmdir_done(void *arg, const struct ddio_fs_reply *reply)
+{
+	struct request *r = arg;
+
+	if (!reply->err && r->owner)
+		seen_gone(r->m->seen, r->owner);
+	request_end(r, reply->err);
+}
+
+static void rmdir_found(void *arg, const struct ddio_fs_reply *reply)
+{
+	struct request *r = arg;
+
+	r->owner = reply->err ? 0 : reply->attr->ino;
+	ddio_fs_rmdir(r->m->fs, r->ino, r->buf, rmdir_done, r);
+}
+
+/* Who works in the directory goes on asking for it: so it is remembered which one it was. */
 void op_rmdir(fuse_req_t req, fuse_ino_t parent, const char *name)
 {
 	struct request *r = request_new(req, parent);
 
-	if (r)
-		ddio_fs_rmdir(r->m->fs, r->ino, name, request_done, r);
+	if (!r)
+		return;
+	r->len = strlen(name) + 1;
+	r->buf = buffer_get(r->m, r->len);
+	if (!r->buf) {
+		request_end(r, -ENOMEM);
+		return;
+	}
+	memcpy(r->buf, name, r->len);
+	ddio_fs_lookup(r->m->fs, r->ino, r->buf, rmdir_found, r);
 }
 
 void op_rename(fuse_req_t req, fuse_ino_t parent, const char *name, fuse_ino_t new_parent,

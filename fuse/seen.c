@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which state of a file the kernel's pages and attributes are of, for close-to-open consistency.
+ * Which state of a file the kernel's pages and attributes are of, for close-to-open consistency; which directories
+ * this mount removed.
  *
  * A table of fixed size: what it has forgotten is taken for stale, which costs a read, and is never
  * wrong.  An inode has one place in it; each place has its own number of changes of attributes that went
@@ -14,7 +15,7 @@
 
 struct place {
 	uint64_t ino, attr, pages;
-	bool has_attr, has_pages;
+	bool has_attr, has_pages, gone;
 };
 
 struct seen {
@@ -77,4 +78,21 @@ bool seen_open(struct seen *seen, uint64_t ino, uint64_t change, bool *attr_stal
 	p->has_attr = true;
 	pthread_mutex_unlock(lock);
 	return same;
+}
+
+void seen_gone(struct seen *seen, uint64_t ino)
+{
+	pthread_mutex_t *lock;
+
+	place_get(seen, ino, &lock)->gone = true;
+	pthread_mutex_unlock(lock);
+}
+
+bool seen_is_gone(struct seen *seen, uint64_t ino)
+{
+	pthread_mutex_t *lock;
+	bool gone = place_get(seen, ino, &lock)->gone;
+
+	pthread_mutex_unlock(lock);
+	return gone;
 }

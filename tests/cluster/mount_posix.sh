@@ -1,46 +1,51 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# timeout: 900
+# timeout: 300
 # The POSIX cases on the mount: with every kind of cache, by root and by somebody, and between two mounts.
 . "$(dirname "$0")/lib_mount.sh"
-posix=$build/tests/posix/posix
+# The cases themselves need no sanitizer: the daemons and the mount do.
+posix=$top/build/tests/posix/posix
 
-# cases "what" DIR [arguments]: counts each
+# cases "what" COMMAND...: counts each
 cases() {
-	local what=$1 out n
+	local what=$1 out n p f
 	shift
-	out=$(timeout 600 "$posix" "$@" 2>&1)
+	out=$(timeout 200 "$@" 2>&1)
 	grep -a '^FAILED' <<<"$out"
-	n=$(grep -aoE '^[0-9]+ passed, [0-9]+ failed' <<<"$out")
+	n=$(grep -aoE '^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped' <<<"$out")
 	[ -n "$n" ] || {
 		not_ok "$what: $(tail -3 <<<"$out")"
 		return
 	}
 	echo "$what: $n"
 	read -r p _ f _ <<<"$n"
+	[ "$p" -gt 0 ] || not_ok "$what: nothing ran"
 	passed=$((passed + p)) failed=$((failed + f))
 }
+somebody="setpriv --reuid=10001 --regid=10001 --clear-groups"
 
 check "start" start_cluster c --iops 3 --engine mem --disk-size 512M --block-size 64K --cache 64M
 check "mount" mount_at m
 check "mount once more" mount_at other
 mkdir -m 777 "$dir/m/all" "$dir/m/locks" "$dir/m/user"
 chown 10001:10001 "$dir/m/user"
-cases "by root" "$dir/m/all"
-cases "between two mounts" "$dir/m/locks" --other "$dir/other/locks" --only 'lock/*'
-if setpriv --reuid=10001 --regid=10001 --clear-groups test -x "$posix"; then
-	out=$(setpriv --reuid=10001 --regid=10001 --clear-groups timeout 300 "$posix" "$dir/m/user" 2>&1)
-	check "by somebody: $(tail -1 <<<"$out")" grep -qE '^[1-9][0-9]+ passed, 0 failed' <<<"$out"
-	grep -a '^FAILED' <<<"$out"
+cases "by root" "$posix" "$dir/m/all"
+cases "between two mounts" "$posix" "$dir/m/locks" --other "$dir/other/locks" --only 'lock/*'
+if $somebody test -x "$posix"; then
+	cases "by somebody" $somebody "$posix" "$dir/m/user" --not 'random/*'
+else
+	echo "skipped: $posix is out of others' reach"
+	skipped=$((skipped + 1))
 fi
-check "nothing is left over" test -z "$(ls -A "$dir/m/all" "$dir/m/locks" | grep px-)"
+check "nothing is left over" test -z "$(ls -A "$dir/m/all" "$dir/m/locks" "$dir/m/user" | grep px-)"
 check "unmount" unmount other
 check "unmount" unmount m
-for cache in none always; do
-	check "mount with cache=$cache" mount_at m cache=$cache
-	for g in 'data/*' 'space/*' 'programs/*' 'times/*' 'open/*' 'mode/*'; do
-		cases "cache=$cache, $g" "$dir/m/all" --only "$g"
-	done
-	check "unmount" unmount m
-done
+# What the kernel does is the same with every kind of cache: names' errors are asked for once.
+mount_at m cache=none
+cases "cache=none" "$posix" "$dir/m/all" --not 'path/*'
+check "unmount" unmount m
+mount_at m cache=always
+# What is read out of the kernel's memory is not told: as with noatime.
+cases "cache=always" "$posix" "$dir/m/all" --not '@(path/*|times/reading)'
+check "unmount" unmount m
 check "fsck" "$ddio" fsck

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * posix DIR [--other DIR] [--only GLOB] [--list] [--verbose]: runs the cases in DIR, each in a process
+ * posix DIR [--other DIR] [--only GLOB] [--not GLOB] [--list] [--verbose]: runs the cases in DIR, each in a process
  * and a directory of its own.  --other: the same directory by another mount, in which the second and third
  * processes of cases work.
  */
@@ -33,7 +33,7 @@ static const struct px_group groups[] = {
 };
 
 struct session {
-	const char *only, *group;
+	const char *only, *without, *group;
 	char dir[2048], other[2048];
 	bool list, verbose;
 	unsigned int n, passed, failed, skipped;
@@ -101,7 +101,8 @@ static void case_each(void *arg, const struct px_case *c)
 	char name[256], said[1024];
 
 	snprintf(name, sizeof(name), "%s/%s", s->group, c->name);
-	if (s->only && fnmatch(s->only, name, 0))
+	if ((s->only && fnmatch(s->only, name, FNM_EXTMATCH)) ||
+	    (s->without && !fnmatch(s->without, name, FNM_EXTMATCH)))
 		return;
 	if (s->list) {
 		puts(name);
@@ -140,11 +141,10 @@ static void all_run(struct session *s)
 
 int main(int argc, char **argv)
 {
-	static const struct option options[] = { { "other", 1, NULL, 'O' },
-						 { "only", 1, NULL, 'o' },
-						 { "list", 0, NULL, 'l' },
-						 { "verbose", 0, NULL, 'v' },
-						 { NULL, 0, NULL, 0 } };
+	static const struct option options[] = {
+		{ "other", 1, NULL, 'O' }, { "only", 1, NULL, 'o' },	{ "not", 1, NULL, 'n' },
+		{ "list", 0, NULL, 'l' },  { "verbose", 0, NULL, 'v' }, { NULL, 0, NULL, 0 }
+	};
 	struct session s = { 0 };
 	int opt;
 
@@ -155,6 +155,9 @@ int main(int argc, char **argv)
 			break;
 		case 'o':
 			s.only = optarg;
+			break;
+		case 'n':
+			s.without = optarg;
 			break;
 		case 'l':
 			s.list = true;

@@ -237,6 +237,23 @@ static long op_fsync(struct px *p, int argc, char **argv)
 					    : fdatasync(px_fd(p, argv[1]));
 }
 
+/* forget PATH: what the kernel has of it in memory */
+static long op_forget(struct px *p, int argc, char **argv)
+{
+	int fd = open(argv[1], O_RDONLY | O_CLOEXEC);
+	long ret;
+
+	(void)p;
+	(void)argc;
+	if (fd < 0)
+		return -1;
+	ret = fsync(fd);
+	if (!ret)
+		errno = posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+	close(fd);
+	return ret || errno ? -1 : 0;
+}
+
 /* copy #FROM OFFSET #TO OFFSET LENGTH [RESULT] */
 static long op_copy(struct px *p, int argc, char **argv)
 {
@@ -289,22 +306,15 @@ static long op_mmap_read(struct px *p, int argc, char **argv)
 	return ret;
 }
 
-const struct px_op px_ops_data[] = { { "write", 2, op_write },
-				     { "pwrite", 3, op_pwrite },
-				     { "fill", 3, op_fill },
-				     { "filled", 3, op_filled },
-				     { "zeros", 3, op_zeros },
-				     { "read", 3, op_read },
-				     { "pread", 4, op_pread },
-				     { "content", 2, op_content },
-				     { "writev", 2, op_writev },
-				     { "lseek", 3, op_lseek },
-				     { "data_in", 3, op_data_in },
-				     { "truncate", 2, op_truncate },
-				     { "fallocate", 4, op_fallocate },
-				     { "fsync", 1, op_fsync },
-				     { "fdatasync", 1, op_fsync },
-				     { "copy", 5, op_copy },
-				     { "mmap_write", 3, op_mmap_write },
-				     { "mmap_read", 3, op_mmap_read },
-				     { NULL, 0, NULL } };
+const struct px_op px_ops_data[] = {
+	{ "write", 2, op_write },	  { "pwrite", 3, op_pwrite },
+	{ "fill", 3, op_fill },		  { "filled", 3, op_filled },
+	{ "zeros", 3, op_zeros },	  { "read", 3, op_read },
+	{ "pread", 4, op_pread },	  { "content", 2, op_content },
+	{ "writev", 2, op_writev },	  { "lseek", 3, op_lseek },
+	{ "data_in", 3, op_data_in },	  { "truncate", 2, op_truncate },
+	{ "fallocate", 4, op_fallocate }, { "fsync", 1, op_fsync },
+	{ "fdatasync", 1, op_fsync },	  { "forget", 1, op_forget },
+	{ "copy", 5, op_copy },		  { "mmap_write", 3, op_mmap_write },
+	{ "mmap_read", 3, op_mmap_read }, { NULL, 0, NULL }
+};
