@@ -75,8 +75,7 @@ static void write_done(void *arg, const struct ddio_fs_reply *reply)
 	struct request *r = arg;
 
 	r->written = reply->value;
-	/* What passes by the kernel's pages it does not sync, either. */
-	if (!reply->err && r->h->direct && r->fi.flags & (O_DSYNC | O_SYNC))
+	if (!reply->err && r->sync)
 		ddio_fs_sync(r->h->file, write_synced, r);
 	else
 		write_synced(r, reply);
@@ -128,8 +127,9 @@ void op_write(fuse_req_t req, fuse_ino_t ino, const char *buf, size_t size, off_
 	if (!r)
 		return;
 	r->h = handle_of(fi);
-	r->fi = *fi;
 	r->off = off;
+	/* What passes by the kernel's pages it does not sync, either. */
+	r->sync = r->h->direct && fi->flags & (O_DSYNC | O_SYNC);
 	if (write_keep(r, buf, size)) {
 		request_end(r, -ENOMEM);
 		return;

@@ -81,8 +81,8 @@ struct handle {
  * struct request - what has been asked for and not been answered
  * @ino: the name space's number of the inode, if there is one
  * @h: handle that the request is about, or makes
- * @fi: what the kernel said of the file, or is told
- * @written: bytes of a write that has been done
+ * @fi: what the kernel said of a file that it opens, or is told
+ * @written: bytes of a write that has been done; @sync: and is to be durable
  * @buf: of @len bytes, freed with the request, to the message buffers if @message
  * @next, @dropped: in the queue of drops, and what comes behind it
  */
@@ -98,7 +98,7 @@ struct request {
 	const void *data;
 	size_t len, written;
 	off_t off;
-	bool message, plus;
+	bool message, plus, sync;
 	int err, whence;
 	uint64_t owner;
 	uint32_t mask;
