@@ -51,7 +51,7 @@ FO := build/fuzz
 FUZZ_CC ?= clang
 FUZZ_SAN := -fsanitize=address,undefined -fno-sanitize-recover=undefined
 FUZZ_FLAGS = $(CSTD) $(WARN) -O1 -g $(FUZZ_SAN) -fsanitize=fuzzer-no-link $(INC)
-FUZZ_OBJ := $(patsubst %.c,$(FO)/%.o,$(CORE_SRC) $(CP_SRC) $(IOP_SRC))
+FUZZ_OBJ := $(patsubst %.c,$(FO)/%.o,$(CORE_SRC) $(CP_SRC) $(IOP_SRC) $(SIM_SRC))
 FUZZ_BIN := $(FUZZ_SRC:%.c=$(FO)/%)
 
 fuzz-bins: $(FUZZ_BIN) $(FO)/tests/fuzz/make_corpus

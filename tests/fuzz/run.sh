@@ -10,6 +10,8 @@ bin=build/fuzz/tests/fuzz/$name
 dir=$(mktemp -d "build/fuzz/$name.XXXXXX") || exit 2
 trap 'rm -rf "$dir"' EXIT
 mkdir -p "$dir/corpus"
+# What a fuzzer makes, too, goes with it.
+export TMPDIR=$PWD/$dir
 if [ -x build/fuzz/tests/fuzz/make_corpus ]; then
 	build/fuzz/tests/fuzz/make_corpus "$name" "$dir/corpus" || exit 1
 fi
