@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * posix DIR [--other DIR] [--only GLOB] [--not GLOB] [--list] [--verbose]: runs the cases in DIR, each in a process
- * and a directory of its own.  --other: the same directory by another mount, in which the second and third
+ * posix DIR [--other DIR] [--only GLOB] [--not GLOB] [--jobs N] [--list] [--verbose]: runs the cases in DIR, each
+ * in a process and a directory of its own, N at a time.  --other: the same directory by another mount, in which the second and third
  * processes of cases work.
  */
 #include <errno.h>
@@ -9,9 +9,11 @@
 #include <ftw.h>
 #include <getopt.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -32,11 +34,21 @@ static const struct px_group groups[] = {
 	{ "odd", px_cases_odd },
 };
 
+#define MAX_CASES 4096
+#define MAX_JOBS 16
+
+/* What the jobs have in common. */
+struct tally {
+	atomic_bool taken[MAX_CASES];
+	atomic_uint passed, failed, skipped;
+};
+
 struct session {
 	const char *only, *without, *group;
 	char dir[2048], other[2048];
 	bool list, verbose;
-	unsigned int n, passed, failed, skipped;
+	unsigned int n, jobs;
+	struct tally *tally;
 };
 
 static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
@@ -108,17 +120,18 @@ static void case_each(void *arg, const struct px_case *c)
 		puts(name);
 		return;
 	}
-	s->n++;
+	if (++s->n >= MAX_CASES || atomic_exchange(&s->tally->taken[s->n], true))
+		return;
 	if (geteuid() && (c->flags & PX_ROOT || px_script_wants_root(c->script))) {
-		s->skipped++;
+		atomic_fetch_add(&s->tally->skipped, 1);
 		return;
 	}
 	case_run(s, c, said, sizeof(said));
 	if (said[0]) {
-		s->failed++;
+		atomic_fetch_add(&s->tally->failed, 1);
 		printf("FAILED: %s: %s\n", name, said);
 	} else {
-		s->passed++;
+		atomic_fetch_add(&s->tally->passed, 1);
 		if (s->verbose)
 			printf("ok: %s\n", name);
 	}
@@ -139,11 +152,31 @@ static void all_run(struct session *s)
 	px_defects_each(case_each, s);
 }
 
+/* Every job goes through all cases and runs those that none has taken. */
+static void jobs_run(struct session *s)
+{
+	unsigned int i;
+	int status;
+
+	fflush(stdout);
+	for (i = 1; i < s->jobs; i++) {
+		if (fork())
+			continue;
+		all_run(s);
+		exit(0);
+	}
+	all_run(s);
+	while (wait(&status) > 0)
+		if (!WIFEXITED(status) || WEXITSTATUS(status))
+			atomic_fetch_add(&s->tally->failed, 1);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct option options[] = {
-		{ "other", 1, NULL, 'O' }, { "only", 1, NULL, 'o' },	{ "not", 1, NULL, 'n' },
-		{ "list", 0, NULL, 'l' },  { "verbose", 0, NULL, 'v' }, { NULL, 0, NULL, 0 }
+		{ "other", 1, NULL, 'O' }, { "only", 1, NULL, 'o' }, { "not", 1, NULL, 'n' },
+		{ "jobs", 1, NULL, 'j' },  { "list", 0, NULL, 'l' }, { "verbose", 0, NULL, 'v' },
+		{ NULL, 0, NULL, 0 }
 	};
 	struct session s = { 0 };
 	int opt;
@@ -159,6 +192,9 @@ int main(int argc, char **argv)
 		case 'n':
 			s.without = optarg;
 			break;
+		case 'j':
+			s.jobs = (unsigned int)atoi(optarg);
+			break;
 		case 'l':
 			s.list = true;
 			break;
@@ -173,8 +209,14 @@ int main(int argc, char **argv)
 		fprintf(stderr, "posix: a directory is needed\n");
 		return 2;
 	}
-	all_run(&s);
-	if (!s.list)
-		printf("%u passed, %u failed, %u skipped\n", s.passed, s.failed, s.skipped);
-	return s.failed || (!s.list && !s.passed) ? 1 : 0;
+	s.tally = mmap(NULL, sizeof(*s.tally), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+		       -1, 0);
+	if (s.tally == MAP_FAILED || s.jobs > MAX_JOBS)
+		return 2;
+	jobs_run(&s);
+	if (s.list)
+		return 0;
+	printf("%u passed, %u failed, %u skipped\n", s.tally->passed, s.tally->failed,
+	       s.tally->skipped);
+	return s.tally->failed || !s.tally->passed ? 1 : 0;
 }
