@@ -17,6 +17,30 @@ check "it is gone" eval '! is_mounted "$dir/m"'
 check "mount again" timeout 20 "$fs" "$DDIO_CONF" "$dir/m"
 check "what was written is there" grep -q hello "$dir/m/a"
 
+# What is removed and still open can be asked for its attributes.
+mkdir "$dir/m/gone"
+exec 9<"$dir/m/gone"
+check "a directory that is open is removed" rmdir "$dir/m/gone"
+sleep 1.1 # the kernel believes its own for a second
+check "... and has no name" test "$(stat -Lc %h:%F /proc/self/fd/9)" = 0:directory
+exec 9<&-
+
+# So is a file: fsck counts it, finds nothing wrong, and leaves it alone.
+exec 9<>"$dir/m/nameless"
+head -c 100000 /dev/urandom | tee "$dir/nameless" >&9
+sync "$dir/m/nameless" && rm "$dir/m/nameless"
+check "fsck" "$ddio" fsck >"$dir/said"
+check "... counts it" grep -q '^1 files without a name' "$dir/said"
+check "... says nothing else of it" eval '! grep -q "cut short\|belongs to no file" "$dir/said"'
+check "fsck --repair" "$ddio" fsck --repair >"$dir/said"
+check "... leaves it, too" grep -q '^1 files without a name' "$dir/said"
+check "it can be read" cmp "$dir/nameless" /proc/self/fd/9
+exec 9<&-
+none_left() {
+	"$ddio" fsck | grep -q ' 0 orphans: consistent'
+}
+check "closed, it is gone" soon none_left
+
 # Sources.
 check "a directory of the cluster" timeout 20 "$fs" -o "conf=$DDIO_CONF" "io0:/sub/dir" "$dir/m2"
 check "its files" grep -q below "$dir/m2/b"
