@@ -108,6 +108,18 @@ check "ddio layout" "$ddio" layout copied
 check "ddio rm" "$ddio" rm imported
 sleep 1.1
 fails "... is gone from the mount" "No such file" cat "$dir/m/imported"
+
+# What is written within a file's size, too: seen at the next open.
+crowd() { "$helpers/crowd" -n 4 -s 1048576 -r 8 -f both "$@" | grep -c ok | grep -qx 4; }
+for method in dds tc; do
+	check "written collectively by $method" crowd -w -m $method
+	cp "$dir/m/both" "$dir/both"
+	head -c 1048576 /dev/zero >"$dir/m/both"
+	check "written by the mount: the library reads that" cmp "$dir/m/both" <("$ddio" export both -)
+	check "written collectively again" crowd -w -m $method
+	check "... is what the mount reads" cmp "$dir/both" "$dir/m/both"
+	check "... and all that four processes read" crowd
+done
 check "setfattr of the stripe" setfattr -n ddio.stripe -v 65536 "$dir/m/sub"
 touch "$dir/m/sub/striped"
 check "new files have it" grep -qx 65536 <(getfattr -n ddio.stripe --only-values "$dir/m/sub/striped"; echo)

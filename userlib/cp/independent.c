@@ -201,9 +201,8 @@ ssize_t ddio_pread(struct ddio_file *file, void *buf, size_t len, uint64_t offse
 /*
  * Writing
  *
- * Where the file becomes longer, it does so when the data are there.  Else the
- * name space is told at the same time: somebody may have cut the file meanwhile,
- * and the time of the last change is kept there.
+ * The name space is told when the data are there: who opens the file after that, and finds that it has
+ * changed, reads them.  Somebody may also have cut the file meanwhile.
  */
 static void write_extended(struct ddio_size_job *job)
 {
@@ -227,15 +226,6 @@ static void write_done(struct ddio_objio *io)
 	struct plain_call *pc = io->arg;
 
 	ddio_file_pin(pc->file);
-	ddio_error_first(&pc->error, &io->error);
-	plain_put(pc);
-}
-
-static void write_grown(struct ddio_objio *io)
-{
-	struct plain_call *pc = io->arg;
-
-	ddio_file_pin(pc->file);
 	pc->error = io->error;
 	if (pc->error.status)
 		plain_put(pc);
@@ -247,14 +237,8 @@ static void write_run(struct ddio_call *call)
 {
 	struct plain_call *pc = ddio_container_of(call, struct plain_call, call);
 
-	if (pc->end > pc->file->rec.size) {
-		pc->left = 1;
-		plain_begin(pc, true, write_grown);
-	} else {
-		pc->left = 2;
-		write_extend(pc);
-		plain_begin(pc, true, write_done);
-	}
+	pc->left = 1;
+	plain_begin(pc, true, write_done);
 }
 
 ssize_t ddio_pwrite(struct ddio_file *file, const void *buf, size_t len, uint64_t offset)

@@ -256,9 +256,10 @@ int server_op_ns_remove_done(struct server_request *req, const void *payload)
 static int size_extend(struct ddio_ns *ns, const struct ddio_msg_ns_size *x,
 		       struct ddio_inode *inode)
 {
+	/* Who asks has written, maybe within the size: mounts have to see that at their next open. */
 	struct ddio_msg_fs_wrote wrote = { .ino = x->id,
 					   .end = x->size,
-					   .flags = DDIO_FS_WROTE_DATA };
+					   .flags = DDIO_FS_WROTE_DATA | DDIO_FS_WROTE_TIMES };
 	int err = ddio_ns_inode(ns, x->id, inode);
 
 	if (err)
