@@ -80,7 +80,7 @@ const struct px_case px_cases_lock[] = {
 	PX("lock and data", TWO
 	   "lock #0 w 0 10; pwrite #0 0 XY; lock #0 u 0 10; B: lock #0 w 0 10; B: pread #0 0 3 XYc; B: pwrite #0 2 Z; B: lock #0 u 0 10; lockw #0 r 0 10; pread #0 0 4 XYZd"),
 	PX("of the open file", TWO
-	   "open #1 f rw; olock #0 w 0 10; EAGAIN olock #1 w 0 10; B: EAGAIN lock #0 w 0 10; close #0; olock #1 w 0 10"),
+	   "open #1 f rw; olock #0 w 0 10; EAGAIN olock #1 w 0 10; B: EAGAIN lock #0 w 0 10; close #0; olockw #1 w 0 10"),
 	PX("flock", TWO
 	   "flock #0 ex; B: EAGAIN flock #0 ex,nb; B: EAGAIN flock #0 sh,nb; flock #0 un; B: flock #0 ex,nb"),
 	PX("flock shared", TWO "flock #0 sh; B: flock #0 sh,nb; B: EAGAIN flock #0 ex,nb"),
