@@ -22,6 +22,7 @@
 #include "ddiofs.h"
 #include "session.h"
 #include "tools/background.h"
+#include "tools/notify.h"
 #include "tools/opt.h"
 
 #define PROGRAM "ddiofs"
@@ -109,6 +110,10 @@ static int fail(const char *fmt, ...)
 
 static void now_there(struct program *p)
 {
+	int err = notify_send("READY=1");
+
+	if (err)
+		log_line(p, 1, "the service manager cannot be told that the mount is there");
 	p->started = true;
 	if (p->parent < 0)
 		return;
@@ -185,8 +190,11 @@ static int check_dir(struct program *p, const char *dir)
 	struct statx st;
 	char *real;
 
-	/* What the kernel remembers would do for a mount that has died. */
-	if (statx(AT_FDCWD, dir, AT_STATX_FORCE_SYNC, STATX_TYPE, &st)) {
+	/*
+	 * What the kernel remembers would do for a mount that has died.  Where something mounts when it
+	 * is looked for, this is that mount.
+	 */
+	if (statx(AT_FDCWD, dir, AT_STATX_FORCE_SYNC | AT_NO_AUTOMOUNT, STATX_TYPE, &st)) {
 		if (errno == ENOTCONN)
 			return fail("%s: a mount that has died is still there; umount it first",
 				    dir);

@@ -20,6 +20,7 @@ enum kind {
 	KIND_CACHE,
 	KIND_KERNEL, /* handed to the kernel as it is */
 	KIND_IGNORED,
+	KIND_REFUSED, /* with its help as the reason */
 };
 
 struct option_spec {
@@ -69,6 +70,8 @@ static const struct option_spec specs[] = {
 	{ "sync", NULL, KIND_KERNEL, 0, 0, NULL },
 	{ "async", NULL, KIND_KERNEL, 0, 0, NULL },
 	{ "dirsync", NULL, KIND_KERNEL, 0, 0, NULL },
+	{ "remount", NULL, KIND_REFUSED, 0, 0,
+	  "refused: options hold for a mount's whole life, umount and mount again" },
 	{ "defaults", NULL, KIND_IGNORED, 0, 0, NULL },
 	{ "auto", NULL, KIND_IGNORED, 0, 0, NULL },
 	{ "noauto", NULL, KIND_IGNORED, 0, 0, NULL },
@@ -184,6 +187,7 @@ static int option_store(struct mount_opts *o, const struct option_spec *s, const
 		err = kernel_add(o, s->name);
 		break;
 	case KIND_IGNORED:
+	case KIND_REFUSED:
 		break;
 	}
 	if (s->given)
@@ -210,6 +214,8 @@ static int option_parse(struct mount_opts *o, char *text, char *err, size_t err_
 		;
 	if (!s->name)
 		return say(err, err_len, "unknown option \"%s\"", text);
+	if (s->kind == KIND_REFUSED)
+		return say(err, err_len, "option %s: %s", s->name, s->help);
 	if (s->arg && !value)
 		return say(err, err_len, "option %s needs a value: %s=%s", text, text, s->arg);
 	if (!s->arg && value && s->kind != KIND_IGNORED)

@@ -93,19 +93,34 @@ static int root_find(struct mount *m, char *err, size_t err_len)
 	return ret;
 }
 
+/* For libfuse's list of options: a comma in it would end it. */
+static char *name_escape(const char *name)
+{
+	char *text = malloc(2 * strlen(name) + 1), *p = text;
+
+	while (text && *name) {
+		if (*name == ',' || *name == '\\')
+			*p++ = '\\';
+		*p++ = *name++;
+	}
+	if (text)
+		*p = 0;
+	return text;
+}
+
 static int args_make(const struct mount_opts *o, struct fuse_args *args)
 {
-	char *text = NULL, *p;
-	int n = asprintf(&text, "-osubtype=ddio,fsname=%s%s%s%s%s%s", o->source,
-			 o->no_permissions ? "" : ",default_permissions",
-			 o->allow_other ? ",allow_other" : "", o->ro ? ",ro" : "",
-			 o->debug ? ",debug" : "", o->kernel);
+	char *text = NULL, *name = name_escape(o->source);
+	int n = -1;
 
+	if (name)
+		n = asprintf(&text, "-osubtype=ddio,fsname=%s%s%s%s%s%s", name,
+			     o->no_permissions ? "" : ",default_permissions",
+			     o->allow_other ? ",allow_other" : "", o->ro ? ",ro" : "",
+			     o->debug ? ",debug" : "", o->kernel);
+	free(name);
 	if (n < 0)
 		return -ENOMEM;
-	/* A comma in the source would end it. */
-	for (p = text + strlen("-osubtype=ddio,fsname="); p < text + n && *p != ','; p++)
-		;
 	n = fuse_opt_add_arg(args, "ddiofs") || fuse_opt_add_arg(args, text);
 	free(text);
 	return n ? -ENOMEM : 0;
