@@ -18,7 +18,32 @@ began=$(date +%s)
 say() { printf '%s\n' "$*"; }
 
 stop() {
+	[ ! -d "$dir/mnt" ] || "$ddio" umount --lazy --missing-ok "$dir/mnt"
 	[ ! -e "$dir/cluster/ddio.conf" ] || "$ddio" stop --clean --dir "$dir/cluster" >/dev/null || true
+}
+# The same file for any program, by a mount: its bytes, a copy, what lies where.
+show_mount() {
+	local mnt=$dir/mnt
+	if [ ! -c /dev/fuse ] || [ ! -w /dev/fuse ]; then
+		say "No mount is shown: there is no /dev/fuse here that can be used."
+		return
+	fi
+	if [ "$(id -u)" != 0 ] && ! command -v fusermount3 >/dev/null; then
+		say "No mount is shown: there is no fusermount3 here (package fuse3), and this is not root."
+		return
+	fi
+	say ""
+	"$ddio" mount "$mnt" >/dev/null
+	cmp "$file" "$mnt/demo-file"
+	mkdir "$mnt/dir"
+	cp "$mnt/demo-file" "$mnt/dir/copy"
+	(cd "$dir" && ls -l mnt mnt/dir)
+	"$ddio" export --force dir/copy "$dir/exported"
+	cmp "$file" "$dir/exported"
+	rm -f "$dir/exported"
+	"$ddio" umount "$mnt"
+	rmdir "$mnt"
+	say "Mounted, it is a file for any program; a copy made there comes out by the library. Compared."
 }
 trap stop EXIT
 trap 'exit 130' INT
@@ -76,6 +101,7 @@ say "..."
 cmp "$file" "$dir/exported"
 rm -f "$dir/exported"
 say "The file as it comes back is the file that went in: $size bytes compared."
+show_mount
 stop
 say "Table: demo/results.txt   figures: demo/results.csv   picture: demo/results.png"
 say "Done in $(($(date +%s) - began)) s; nothing is left running."

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* ddio mount, umount: a cluster's files as a directory, without root. */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -20,7 +21,7 @@ extern char **environ;
 
 struct mount_values {
 	const char *conf, *options;
-	bool foreground, lazy;
+	bool foreground, lazy, missing_ok;
 };
 
 #define AT(member) offsetof(struct mount_values, member)
@@ -40,6 +41,7 @@ const struct opt_cmd ddio_opts_mount = {
 
 static const struct opt_spec umount_opts[] = {
 	{ "lazy", 'z', OPT_FLAG, AT(lazy), NULL, "now, even if it is in use" },
+	{ "missing-ok", 'm', OPT_FLAG, AT(missing_ok), NULL, "no mount there is no error" },
 	{ 0 },
 };
 
@@ -89,47 +91,6 @@ static char *conf_find(const char *conf)
 	return realpath(conf ? conf : LOCAL_CONF, NULL);
 }
 
-int ddio_cmd_mount(int argc, char **argv)
-{
-	struct mount_values v = { 0 };
-	int rc = opt_parse(&ddio_opts_mount, &v, &argc, &argv), n = 0;
-	const char *dir = argc ? argv[0] : DEFAULT_MOUNT;
-	char path[PATH_MAX], *args[8], *conf = NULL;
-
-	if (rc) {
-		rc = rc > 0 ? EXIT_OK : EXIT_USAGE;
-		goto out;
-	}
-	conf = conf_find(v.conf);
-	if (!conf) {
-		rc = cmd_fail("mount", -errno, "configuration");
-		goto out;
-	}
-	if (mkdir(dir, 0755) && errno != EEXIST) {
-		rc = cmd_fail("mount", -errno, "%s", dir);
-		goto out;
-	}
-	args[n++] = (char *)program_find(path);
-	if (v.foreground)
-		args[n++] = (char *)"-f";
-	if (v.options) {
-		args[n++] = (char *)"-o";
-		args[n++] = (char *)v.options;
-	}
-	args[n++] = conf;
-	args[n++] = (char *)dir;
-	args[n] = NULL;
-	rc = program_run(args);
-	if (rc < 0)
-		rc = cmd_fail("mount", rc, "%s", args[0]);
-	else if (!rc && !v.foreground)
-		printf("The cluster's files are in %s.\nEnd it:  ddio umount %s\n", dir, dir);
-out:
-	free(conf);
-	free((char *)v.options);
-	return rc;
-}
-
 /* Whether a mount of ours is there: the type is the first word behind " - ". */
 static bool is_mounted(const char *dir)
 {
@@ -168,6 +129,65 @@ static char *mount_path(const char *dir)
 	return real;
 }
 
+/* There, and its process lives: what the kernel remembers is not enough. */
+static bool is_alive(const char *dir)
+{
+	struct statx st;
+	char *path = mount_path(dir);
+	bool alive =
+		path && is_mounted(path) &&
+		!(statx(AT_FDCWD, path, AT_STATX_FORCE_SYNC, STATX_TYPE, &st) && errno == ENOTCONN);
+
+	free(path);
+	return alive;
+}
+
+int ddio_cmd_mount(int argc, char **argv)
+{
+	struct mount_values v = { 0 };
+	int rc = opt_parse(&ddio_opts_mount, &v, &argc, &argv), n = 0;
+	const char *dir = argc ? argv[0] : DEFAULT_MOUNT;
+	char path[PATH_MAX], *args[8], *conf = NULL;
+
+	if (rc) {
+		rc = rc > 0 ? EXIT_OK : EXIT_USAGE;
+		goto out;
+	}
+	conf = conf_find(v.conf);
+	if (!conf) {
+		rc = cmd_fail("mount", -errno, "configuration");
+		goto out;
+	}
+	if (mkdir(dir, 0755) && errno != EEXIST) {
+		rc = cmd_fail("mount", -errno, "%s", dir);
+		goto out;
+	}
+	if (is_alive(dir)) {
+		rc = cmd_fail("mount", 0, "%s is a mount of ddio already: 'ddio umount %s' ends it",
+			      dir, dir);
+		goto out;
+	}
+	args[n++] = (char *)program_find(path);
+	if (v.foreground)
+		args[n++] = (char *)"-f";
+	if (v.options) {
+		args[n++] = (char *)"-o";
+		args[n++] = (char *)v.options;
+	}
+	args[n++] = conf;
+	args[n++] = (char *)dir;
+	args[n] = NULL;
+	rc = program_run(args);
+	if (rc < 0)
+		rc = cmd_fail("mount", rc, "%s", args[0]);
+	else if (!rc && !v.foreground)
+		printf("The cluster's files are in %s.\nEnd it:  ddio umount %s\n", dir, dir);
+out:
+	free(conf);
+	free((char *)v.options);
+	return rc;
+}
+
 static int unmount(const char *dir, bool lazy)
 {
 	char *args[] = { (char *)"fusermount3", (char *)"-u", (char *)(lazy ? "-z" : "--"),
@@ -190,7 +210,8 @@ int ddio_cmd_umount(int argc, char **argv)
 	path = mount_path(dir);
 	if (!path || !is_mounted(path)) {
 		free(path);
-		return cmd_fail("umount", 0, "%s is no mount of ddio", dir);
+		return v.missing_ok ? EXIT_OK
+				    : cmd_fail("umount", 0, "%s is no mount of ddio", dir);
 	}
 	rc = unmount(path, v.lazy);
 	free(path);

@@ -167,7 +167,15 @@ if [ -u "$(command -v fusermount3)" ] && $as test -x "$fs" 2>/dev/null; then
 		cd $dir/user && export DDIO_CONF=$dir/user/u/ddio.conf
 		$ddio start --dir u --iops 2 --engine mem --disk-size 64M >/dev/null || exit 1
 		timeout 20 $ddio mount && echo mine >ddio-mnt/f && grep -q mine ddio-mnt/f &&
-			test "\$(stat -c %U ddio-mnt/f)" = nobody && timeout 20 $ddio umount
+			test "\$(stat -c %U ddio-mnt/f)" = nobody &&
+			timeout 20 $ddio mount 2>&1 | grep 'already' &&
+			kill -9 \$(pgrep -u nobody -f "^$fs .*u/ddio.conf") && cd . &&
+			for i in 1 2 3 4 5 6 7 8 9; do ls ddio-mnt >/dev/null 2>&1 || break; sleep 0.2; done &&
+			timeout 20 $ddio mount 2>&1 | grep 'umount it first' &&
+			timeout 20 $ddio umount && timeout 20 $ddio mount && grep mine ddio-mnt/f &&
+			timeout 20 $ddio umount && ! timeout 20 $ddio umount && timeout 20 $ddio umount -m &&
+			{ grep -q '^user_allow_other' /etc/fuse.conf ||
+			timeout 20 $ddio mount -o allow_other 2>&1 | grep "'user_allow_other' is set in /etc/fuse.conf"; }
 		rc=\$?
 		$ddio stop --dir u >/dev/null
 		exit \$rc
