@@ -96,6 +96,10 @@ install: all
 	ln -sf $(PREFIX)/sbin/ddiofs $(DESTDIR)$(MOUNT_DIR)/mount.fuse.ddio
 	for u in tools/systemd/*.service.in; do n=$${u##*/}; sed 's|@PREFIX@|$(PREFIX)|' $$u \
 		> $(DESTDIR)$(PREFIX)/lib/systemd/system/$${n%.in}; done
+	install -d $(DESTDIR)$(PREFIX)/lib/sysusers.d
+	install -m 644 tools/systemd/sysusers.conf $(DESTDIR)$(PREFIX)/lib/sysusers.d/ddio.conf
+	[ -n "$(DESTDIR)" ] || [ ! -d /run/systemd/system ] || { \
+		systemd-sysusers $(PREFIX)/lib/sysusers.d/ddio.conf && systemctl daemon-reload; }
 	install -m 755 $(O)/libddio.so.$(VERSION) $(DESTDIR)$(PREFIX)/lib/
 	ln -sf libddio.so.$(VERSION) $(DESTDIR)$(PREFIX)/lib/$(LIB_SONAME)
 	ln -sf $(LIB_SONAME) $(DESTDIR)$(PREFIX)/lib/libddio.so

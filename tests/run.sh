@@ -34,6 +34,7 @@ all_tests() {
 	done
 	echo "vm/timing|tests/vm/timing.sh 6.1"
 	echo "vm/dkms|tests/vm/dkms.sh"
+	echo "vm/systemd|tests/vm/systemd.sh"
 	for t in tests/tree/*.sh; do
 		[ -e "$t" ] && echo "tree/$(basename "$t" .sh)|$t"
 	done

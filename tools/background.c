@@ -38,7 +38,6 @@ int background_fork(int *parent)
 	}
 	close(fds[0]);
 	*parent = fds[1];
-	setsid();
 	return 0;
 }
 
@@ -46,6 +45,7 @@ void background_detach(void)
 {
 	int null = open("/dev/null", O_RDWR);
 
+	setsid();
 	if (null < 0)
 		return;
 	dup2(null, STDIN_FILENO);

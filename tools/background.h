@@ -10,7 +10,10 @@
  * Return: 0 in the child, -errno.  The parent does not return.
  */
 int background_fork(int *parent);
-/* Nobody's terminal any more. */
+/*
+ * Nobody's terminal any more.  Not before all is ready: an automount point lets only its service manager's
+ * process group mount.
+ */
 void background_detach(void);
 
 #endif /* TOOLS_BACKGROUND_H */

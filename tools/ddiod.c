@@ -27,6 +27,7 @@
 #include "env/real.h"
 #include "iop/iop.h"
 #include "background.h"
+#include "notify.h"
 #include "opt.h"
 
 #define PROGRAM "ddiod"
@@ -408,6 +409,15 @@ static void tell_ready(const struct ddiod *d, int fd)
 	close(fd);
 }
 
+static void tell_manager(const struct ddiod *d, const char *state)
+{
+	int err = notify_send(state);
+
+	if (err)
+		say(d, DDIO_LOG_WARN, "the service manager cannot be told %s: %s", state,
+		    strerror(-err));
+}
+
 /* Serving: from now on there is the log, and nobody's terminal. */
 static void now_ready(struct ddiod *d)
 {
@@ -416,6 +426,7 @@ static void now_ready(struct ddiod *d)
 	d->started = true;
 	say(d, DDIO_LOG_INFO, "serving on %s with %u reactor%s, version %s", ddio_iop_addr(d->iop),
 	    d->nreactors, d->nreactors == 1 ? "" : "s", DDIO_VERSION_TEXT);
+	tell_manager(d, "READY=1");
 	tell_ready(d, d->ready);
 	tell_ready(d, d->parent);
 }
@@ -440,6 +451,7 @@ static void handle_signal(struct ddiod *d)
 		return;
 	say(d, DDIO_LOG_INFO, "stopping: %s", strsignal((int)info.ssi_signo));
 	d->stopping = true;
+	tell_manager(d, "STOPPING=1");
 	d->stop.fn = stop_posted;
 	d->stop.arg = d->iop;
 	ddio_env_post(d->envs[0], &d->stop);

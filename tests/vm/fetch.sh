@@ -7,6 +7,7 @@
 #   tests/vm/fetch.sh [--update] [KERNEL ...]     default: 6.1 6.12 7.x
 #   tests/vm/fetch.sh trixie                      the root that builds for 7.x
 #   tests/vm/fetch.sh source                      Debian's kernel source, for the debug kernel
+#   tests/vm/fetch.sh dkms | systemd              roots for the machines of dkms.sh and systemd.sh
 #
 # The mirror is the one in this machine's apt sources; DDIO_MIRROR=URL names
 # another.  apt verifies the archive's signature with debian-archive-keyring.
@@ -293,6 +294,30 @@ fetch_dkms() {
 	echo "$rel" >"$dir/release"
 }
 
+# An image of a Debian 12 with systemd and the libraries that ddio needs, for a machine to boot into.
+fetch_systemd() {
+	local dir=$cache/systemd tmp
+	local packages=systemd-sysv,udev,kmod,fuse3,libfuse3-3,libaio1,liblmdb0,libinih1,libssl3
+	[ "$(cat "$dir/packages" 2>/dev/null)" = "$packages" ] && return
+	[ "$(id -u)" = 0 ] || skip "a root with systemd needs root (debootstrap, chroot)"
+	need debootstrap debootstrap mke2fs e2fsprogs
+	[ -r $keyring ] || skip "no $keyring (Debian package debian-archive-keyring)"
+	cache_lock systemd
+	[ "$(cat "$dir/packages" 2>/dev/null)" = "$packages" ] && return
+	say "making a Debian 12 root with systemd in $dir"
+	tmp=$cache/tmp/systemd
+	mkdir -p "$cache/tmp" "$dir"
+	rm -rf --one-file-system "$tmp"
+	retry debootstrap --variant=minbase --keyring="$keyring" --include="$packages" \
+		bookworm "$tmp" "$(find_mirror)" >"$cache/tmp/systemd.log" 2>&1 ||
+		die "no Debian 12 root with systemd: $(tail -1 "$cache/tmp/systemd.log")"
+	rm -rf "$tmp"/var/cache/apt/archives/*.deb "$tmp"/var/lib/apt/lists/*
+	mke2fs -q -t ext4 -d "$tmp" "$dir/part" 1000M || die "cannot make $dir/root.ext4"
+	mv "$dir/part" "$dir/root.ext4"
+	rm -rf --one-file-system "$tmp"
+	echo "$packages" >"$dir/packages"
+}
+
 update=
 [ "${1:-}" = --update ] && update=1 && shift
 [ $# -gt 0 ] || set -- $kernels_all
@@ -301,6 +326,7 @@ for k; do
 	trixie) fetch_trixie ;;
 	source) fetch_source ;;
 	dkms) fetch_dkms ;;
+	systemd) fetch_systemd ;;
 	*) fetch_kernel "$(kernel_label "$k")" ;;
 	esac
 done

@@ -19,11 +19,11 @@ wipefs blkdiscard findmnt mount umount setpriv prlimit flock timeout stdbuf sha2
 truncate fallocate stat sort mawk sed grep find xargs ps kill pgrep pkill seq mktemp tee head tail
 cut tr od ls cp mv rm cat mkdir rmdir ln readlink realpath date sleep env nproc taskset chrt
 kmod setsid id su getfacl chmod chown chgrp touch wc uniq comm paste shuf split uname udevadm
-dmesg sync ss ip hexdump md5sum mkfifo mknod lsof fuser gdbserver'
+dmesg sync ss ip hexdump md5sum mkfifo mknod lsof fuser gdbserver getfattr setfattr fusermount3'
 
 preload='virtio_pci virtio_console virtio_blk configfs'
 extra_modules="$preload null_blk loop dm-mod dm-flakey dm-delay dm-snapshot overlay fuse virtiofs
-scsi_debug sd_mod brd mq-deadline"
+scsi_debug sd_mod brd mq-deadline autofs4"
 
 # copy_libs FILE ROOT: the libraries that a program asks for
 copy_libs() {
@@ -124,7 +124,7 @@ project_image() {
 	for f in "$top/build/kmod/$label"/*.ko; do
 		[ -e "$f" ] && cp "$f" "$r/lib/modules/$rel/extra/"
 	done
-	for f in ddio ddiod; do
+	for f in ddio ddiod ddiofs; do
 		[ -x "$top/build/$f" ] && cp "$top/build/$f" "$r/ddio/build/" && copy_libs "$top/build/$f" "$r"
 	done
 	[ -d "$top/build/kselftest" ] &&
@@ -138,7 +138,7 @@ project_image() {
 		cp -a "$top/build/tests/vm" "$r/ddio/build/tests/"
 	cp -a "$vm_dir" "$r/ddio/tests/vm"
 	[ -d "$top/tests/data" ] && cp -a "$top/tests/data" "$r/ddio/tests/"
-	[ -d "$top/kmod/udev" ] && cp -a "$top/kmod/udev" "$r/ddio/"
+	install -D -m 644 "$top/kmod/dkms/60-ddio.rules" "$r/ddio/udev/60-ddio.rules"
 	cp -a "$job/." "$r/job/"
 	cp "$vm_dir/scan.sh" "$r/job/"
 	echo "$preload" >"$r/job/preload"

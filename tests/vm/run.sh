@@ -19,6 +19,8 @@
 #                   a busy host does not show; always TCG
 #   --no-build      use the modules in build/kmod/ as they are
 #   --no-disks      without the two scratch disks /dev/vda and /dev/vdb (1 GB each)
+#   --switch        the command prepares a root directory, /mnt/root, which then becomes the machine's
+#                   with a process 1 of its own; that has to write the verdict
 #   --keep          keep the initial file system and print the command
 #   --log-ok ERE    kernel messages that are no complaint
 #
@@ -30,7 +32,7 @@ set -u
 . "$vm_dir/qemu.sh"
 
 kernel=6.1 mods=all bound=300 name= mem= smp=2 append= extra= build=1 disks=1 keep= shell=
-cmd= log_ok= icount=
+cmd= log_ok= icount= switch=
 args=()
 
 parse_options() {
@@ -46,6 +48,7 @@ parse_options() {
 		--qemu) extra=$2; shift 2 ;;
 		--log-ok) log_ok=$2; shift 2 ;;
 		--icount) icount=1; shift ;;
+		--switch) switch=1; shift ;;
 		--no-build) build=; shift ;;
 		--no-disks) disks=; shift ;;
 		--debug-kernel) kernel=debug; shift ;;
@@ -94,6 +97,7 @@ mods_to_load() {
 make_job() {
 	mkdir -p "$work/job"
 	[ -z "$shell" ] || : >"$work/job/shell"
+	[ -z "$switch" ] || : >"$work/job/switch"
 	{
 		echo "export DDIO_KERNEL=$label DDIO_VM_ACCEL=$accel"
 		printf 'export DDIO_LOG_OK=%q\n' "$log_ok"

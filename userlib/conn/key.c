@@ -32,7 +32,8 @@ static int key_check_file(int fd, const char *path, char *err, size_t err_len)
 			 path, (unsigned int)st.st_mode & 0777);
 		return -EACCES;
 	}
-	if (st.st_uid && st.st_uid != geteuid()) {
+	/* Root mounts with the key of the daemon's user. */
+	if (st.st_uid && st.st_uid != geteuid() && geteuid()) {
 		snprintf(err, err_len, "key file %s: belongs to user %u, not to this one", path,
 			 (unsigned int)st.st_uid);
 		return -EACCES;
