@@ -7,16 +7,20 @@ VM_KERNELS ?= 6.1 6.12 7.x
 K ?= $(VM_KERNELS)
 
 # For the machine: unit tests that can be given block devices (t_engines.sh), benchmarks (t_cost.sh), the
-# processes of t_scatter.sh.
+# processes of t_scatter.sh, what works on the mount of t_mount.sh.
 VM_UNIT := build/tests/vm/test_env_disk_stream
 VM_PERF := build/tests/vm/bench_kmod build/tests/vm/bench_kmod_delivery
-VM_HELPER := build/tests/vm/crowd
-VM_BIN := $(VM_UNIT) $(VM_PERF) $(VM_HELPER)
+VM_HELPER := build/tests/vm/crowd build/tests/vm/fsload
+VM_POSIX := build/tests/vm/posix
+VM_BIN := $(VM_UNIT) $(VM_PERF) $(VM_HELPER) $(VM_POSIX)
 
 $(VM_UNIT): build/tests/vm/%: build/tests/unit/%
 	$(Q)install -D $< $@
 
 $(VM_HELPER): build/tests/vm/%: build/tests/helpers/%
+	$(Q)install -D $< $@
+
+$(VM_POSIX): build/tests/vm/%: build/tests/posix/%
 	$(Q)install -D $< $@
 
 $(VM_PERF): build/tests/vm/%: build/tests/perf/%

@@ -30,7 +30,7 @@ flock "$top/build/kselftest" make -s -C "$top/tests/kselftest" -j"$(nproc)" OUTP
 
 out=$(mktemp)
 trap 'rm -f "$out"' EXIT
-for v in DDIO_SEED DDIO_ROUNDS DDIO_KILLS DDIO_CALLS DDIO_LOADS DDIO_TIMEOUT DDIO_COST; do
+for v in DDIO_SEED DDIO_ROUNDS DDIO_KILLS DDIO_CALLS DDIO_LOADS DDIO_TIMEOUT DDIO_COST DDIO_POSIX; do
 	[ -z "${!v:-}" ] || export "DDIO_VMENV_$v=${!v}"
 done
 "$vm_dir/run.sh" --kernel "$label" --mod "${MODULES:-all}" --name "$name" --timeout "$bound" \

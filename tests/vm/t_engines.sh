@@ -14,7 +14,7 @@ daemon=
 n=0 failed=0
 
 ok() { n=$((n + 1)); echo "ok $n $*"; }
-not_ok() { n=$((n + 1)); failed=1; echo "not ok $n $*"; }
+not_ok() { n=$((n + 1)); failed=1; echo "not ok $n $*"; return 1; }
 check() {
 	local what=$1
 	shift

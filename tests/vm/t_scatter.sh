@@ -20,7 +20,7 @@ n=0 failed=0
 export DDIO_CONF=$dir/ddio.conf
 
 ok() { n=$((n + 1)); echo "ok $n $*"; }
-not_ok() { n=$((n + 1)); failed=1; echo "not ok $n $*"; }
+not_ok() { n=$((n + 1)); failed=1; echo "not ok $n $*"; return 1; }
 check() {
 	local what=$1
 	shift
