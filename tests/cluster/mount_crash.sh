@@ -35,6 +35,20 @@ kill_some() {
 	kill -9 "${list[@]}"
 	for p in "${list[@]}"; do soon_gone "$p"; done
 }
+# halt_some MASK: these daemons do nothing, for longer than anybody waits for them
+halt_some() {
+	local i list=()
+	for i in 0 1 2; do
+		if (($1 >> i & 1)); then
+			list+=("$(cat "$dir/c/${nodes[i]}.pid")")
+			plan+=" halt ${nodes[i]}"
+		fi
+	done
+	[ ${#list[@]} = 0 ] && return
+	kill -STOP "${list[@]}"
+	nap 900 900
+	kill -CONT "${list[@]}"
+}
 # kill_mount: with its connections closed, and nothing mounted any more
 kill_mount() {
 	plan+=" mount"
@@ -89,10 +103,18 @@ begin() {
 	setsid "$helpers/fsload" run "$m/load" "$dir/load.log" "$seed" 2 10000000 $loses >"$dir/load.said" 2>&1 &
 	load=$!
 }
-# Some are killed; those who wait for them go on when they are back; then some are killed once more.
+# Some are halted, or not; some are killed; those who wait for them go on when they are back; then some are killed
+# once more.
 trouble() {
 	local mask size
 	nap 50 500
+	draw 6
+	if ((!drawn)); then
+		draw 8
+		size=$(cat "$dir"/load.log.* | wc -c)
+		halt_some "$drawn"
+		((hard)) && { soon goes_on "$size" || bad "a hard mount does not go on with who was halted"; }
+	fi
 	draw 8
 	mask=$drawn
 	kill_some "$mask"
@@ -152,3 +174,11 @@ for ((r = 0; r < rounds && !failed; r++)); do
 	seed=$((first + r))
 	round
 done
+# Nothing is left over of all that was removed by those who were killed.
+nothing_left() {
+	"$ddio" fsck | grep -q ' 0 orphans: consistent'
+}
+if [ "$failed" = 0 ]; then
+	check "fsck --repair" "$ddio" fsck --repair
+	check "nothing is left over" soon nothing_left
+fi
