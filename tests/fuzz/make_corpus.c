@@ -94,6 +94,20 @@ static int conn_seeds(struct rnd *r, const char *dir)
 	return err;
 }
 
+/* Programs of any bytes, longer than the fuzzer begins with. */
+static int server_seeds(struct rnd *r, const char *dir)
+{
+	size_t len;
+	int i, err = 0;
+
+	for (i = 0; i < 48; i++) {
+		len = 20 + rnd_below(r, 600);
+		rnd_bytes(r, buf, len);
+		err |= write_seed(dir, "program", i, len);
+	}
+	return err;
+}
+
 int main(int argc, char **argv)
 {
 	struct rnd r = { 20260101 };
@@ -106,5 +120,7 @@ int main(int argc, char **argv)
 		return proto_seeds(&r, argv[2]) ? 1 : 0;
 	if (!strcmp(argv[1], "fuzz_conn"))
 		return conn_seeds(&r, argv[2]) ? 1 : 0;
+	if (!strcmp(argv[1], "fuzz_server"))
+		return server_seeds(&r, argv[2]) ? 1 : 0;
 	return 0;
 }

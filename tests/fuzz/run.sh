@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # timeout: 600
 # A short run of one fuzzer: the seed corpus, every input that ever failed, then
-# a fixed number of mutations.  FUZZ_RUNS makes it longer.
+# a fixed number of mutations.  FUZZ_RUNS makes it longer.  A whole I/O processor takes its time.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 name=$1
@@ -20,8 +20,10 @@ if [ -d "tests/fuzz/regress/$name" ]; then
 	"$bin" "tests/fuzz/regress/$name"/* || exit 1
 fi
 seed=${DDIO_SEED:-1}
+runs=60000
+[ "$name" = fuzz_server ] && runs=6000
 echo "$name: seed $seed"
-"$bin" -seed="$seed" -runs="${FUZZ_RUNS:-60000}" -max_len=8192 -timeout=20 -rss_limit_mb=2048 \
+"$bin" -seed="$seed" -runs="${FUZZ_RUNS:-$runs}" -max_len=8192 -timeout=20 -rss_limit_mb=2048 \
 	-artifact_prefix="$dir/" -print_final_stats=1 "$dir/corpus" || {
 	for f in "$dir"/crash-* "$dir"/leak-* "$dir"/oom-* "$dir"/timeout-*; do
 		[ -e "$f" ] && { echo "$f:"; base64 "$f"; }
