@@ -21,6 +21,7 @@ int ddio_cmd_export(int argc, char **argv);
 int ddio_cmd_ls(int argc, char **argv);
 int ddio_cmd_stat(int argc, char **argv);
 int ddio_cmd_layout(int argc, char **argv);
+int ddio_cmd_mkdir(int argc, char **argv);
 int ddio_cmd_rm(int argc, char **argv);
 int ddio_cmd_fsck(int argc, char **argv);
 int ddio_cmd_bench(int argc, char **argv);
@@ -32,8 +33,8 @@ int ddio_cmd_disk_model(int argc, char **argv);
 /* Their tables, for help and completion. */
 extern const struct opt_cmd ddio_opts_start, ddio_opts_stop, ddio_opts_mount, ddio_opts_umount,
 	ddio_opts_status, ddio_opts_import, ddio_opts_export, ddio_opts_ls, ddio_opts_stat,
-	ddio_opts_layout, ddio_opts_rm, ddio_opts_fsck, ddio_opts_bench, ddio_opts_sim,
-	ddio_opts_lu, ddio_opts_matrix, ddio_opts_disk_model;
+	ddio_opts_layout, ddio_opts_mkdir, ddio_opts_rm, ddio_opts_fsck, ddio_opts_bench,
+	ddio_opts_sim, ddio_opts_lu, ddio_opts_matrix, ddio_opts_disk_model;
 
 /* "ddio bench: text: strerror(-err)" on standard error; returns EXIT_FAILED. */
 int cmd_fail(const char *command, int err, const char *fmt, ...)

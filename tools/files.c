@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* ddio ls, stat, layout, rm: looking at the name space. */
+/* ddio ls, stat, layout, mkdir, rm: looking at the name space. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 
 struct files_values {
 	const char *conf;
-	bool details, force;
+	bool details, force, parents;
 };
 
 #define CONF_OPT                                                                    \
@@ -26,6 +26,12 @@ static const struct opt_spec ls_opts[] = {
 	{ 0 },
 };
 static const struct opt_spec plain_opts[] = { CONF_OPT, { 0 } };
+static const struct opt_spec mkdir_opts[] = {
+	CONF_OPT,
+	{ "parents", 'p', OPT_FLAG, offsetof(struct files_values, parents), NULL,
+	  "also those above; one that is there is no failure" },
+	{ 0 },
+};
 static const struct opt_spec rm_opts[] = {
 	CONF_OPT,
 	{ "force", 'f', OPT_FLAG, offsetof(struct files_values, force), NULL,
@@ -41,6 +47,8 @@ const struct opt_cmd ddio_opts_stat = {
 const struct opt_cmd ddio_opts_layout = {
 	"ddio", "layout", "NAME", "Show where every block of a file lies.", plain_opts, 1, 1
 };
+const struct opt_cmd ddio_opts_mkdir = { "ddio",     "mkdir", "DIR...", "Make directories.",
+					 mkdir_opts, 1,	      -1 };
 const struct opt_cmd ddio_opts_rm = { "ddio", "rm", "NAME...", "Remove files.", rm_opts, 1, -1 };
 
 static const char *layout_name(uint32_t layout)
@@ -167,6 +175,52 @@ int ddio_cmd_layout(int argc, char **argv)
 		cmd_fail_session("layout", s, err, argv[0]);
 	ddio_disconnect(s);
 	return err ? EXIT_FAILED : EXIT_OK;
+}
+
+static int is_listed(void *arg, const char *name, const struct ddio_file_stat *st)
+{
+	(void)arg;
+	(void)name;
+	(void)st;
+	return 0;
+}
+
+static int mkdir_one(struct ddio_session *s, char *name, bool parents)
+{
+	char *slash;
+	int err = 0;
+
+	for (slash = name; parents && !err && (slash = strchr(slash + 1, '/'));) {
+		*slash = '\0';
+		err = ddio_mkdir(s, name, 0755);
+		*slash = '/';
+		if (err == -EEXIST)
+			err = 0;
+	}
+	if (!err)
+		err = ddio_mkdir(s, name, 0755);
+	return err == -EEXIST && parents && !ddio_list(s, name, is_listed, NULL) ? 0 : err;
+}
+
+int ddio_cmd_mkdir(int argc, char **argv)
+{
+	struct files_values v = { 0 };
+	int i, failed = 0, err = opt_parse(&ddio_opts_mkdir, &v, &argc, &argv);
+	struct ddio_session *s;
+
+	if (err)
+		return err > 0 ? EXIT_OK : EXIT_USAGE;
+	s = cmd_connect("mkdir", v.conf);
+	if (!s)
+		return EXIT_FAILED;
+	for (i = 0; i < argc; i++) {
+		err = mkdir_one(s, argv[i], v.parents);
+		if (err)
+			cmd_fail_session("mkdir", s, err, argv[i]);
+		failed |= err != 0;
+	}
+	ddio_disconnect(s);
+	return failed ? EXIT_FAILED : EXIT_OK;
 }
 
 int ddio_cmd_rm(int argc, char **argv)

@@ -11,7 +11,7 @@ check='git libcunit1-dev liblapacke-dev clang clang-format iproute2 mandoc g++ p
 # The kernel modules: built, tried in virtual machines (also a kernel of our own), packed.
 check="$check qemu-system-x86 busybox-static kmod xz-utils lz4 debootstrap debian-archive-keyring
 	linux-headers-cloud-amd64 linux-source flex bison bc libelf-dev sparse dkms
-	fio attr acl sqlite3 dmsetup e2fsprogs parted fdisk strace liburing-dev"
+	fio attr acl sqlite3 dmsetup e2fsprogs parted fdisk strace liburing-dev stress-ng dbench bonnie++ rsync"
 
 want=$build
 [ "${1:-build}" = all ] && want="$build $check"

@@ -35,6 +35,7 @@ static const struct {
 	{ &ddio_opts_ls, ddio_cmd_ls },
 	{ &ddio_opts_stat, ddio_cmd_stat },
 	{ &ddio_opts_layout, ddio_cmd_layout },
+	{ &ddio_opts_mkdir, ddio_cmd_mkdir },
 	{ &ddio_opts_rm, ddio_cmd_rm },
 	{ &ddio_opts_fsck, ddio_cmd_fsck },
 	{ &ddio_opts_bench, ddio_cmd_bench },

@@ -146,6 +146,15 @@ int ddio_open_all(struct ddio_group *group, const char *name, unsigned int flags
 		  const struct ddio_striping *striping, struct ddio_file **file);
 void ddio_close(struct ddio_file *file);
 int ddio_remove(struct ddio_session *session, const char *name);
+/**
+ * ddio_mkdir - makes a directory
+ * @name: as of ddio_open()
+ * @mode: permissions, 0 to 0777; there is no umask
+ *
+ * Return: 0, -EEXIST, -ENOENT (the directory above), or another -errno.  ddio_remove() removes one that is
+ * empty.
+ */
+int ddio_mkdir(struct ddio_session *session, const char *name, unsigned int mode);
 
 struct ddio_file_stat {
 	uint64_t id;

@@ -70,6 +70,22 @@ done
 check "the file survives an orderly restart" cmp "$dir/in" <("$ddio" export kept -)
 check "fsck" "$ddio" fsck
 # Objects whose names are lost: fsck finds them, and gives their space back.
+check "ddio mkdir" "$ddio" mkdir d d/e
+check "... is listed" grep -qx 'd/' <("$ddio" ls)
+check "... takes files" "$ddio" import --block-size 16K "$dir/in" d/e/f
+check "... that come back" cmp "$dir/in" <("$ddio" export d/e/f -)
+fails "... is there already" "exists" "$ddio" mkdir d
+fails "... is a file's name" "exists" "$ddio" mkdir kept
+fails "... has nothing above it" "No such file" "$ddio" mkdir no/d
+fails "... has a file above it" "Not a directory" "$ddio" mkdir kept/d
+check "ddio mkdir -p" "$ddio" mkdir -p d/e/x/y z d
+check "... made all" grep -qx 'y/' <("$ddio" ls d/e/x)
+fails "... not in place of a file" "not a directory" "$ddio" mkdir -p kept
+fails "... not below one" "Not a directory" "$ddio" mkdir -p kept/d/e
+fails "ddio rm of a full directory" "not empty" "$ddio" rm d
+check "ddio rm" "$ddio" rm d/e/f d/e/x/y d/e/x d/e d z
+check "... leaves the file" [ "$("$ddio" ls)" = kept ]
+check "fsck" "$ddio" fsck
 check "stop" stop_cluster b
 rm -rf "$dir/b/io0/ns"
 for n in 0 1; do

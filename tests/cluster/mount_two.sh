@@ -91,13 +91,13 @@ replaced() {
 	return $rc
 }
 check "replaced by one, open by the other" replaced
-check "histories under locks" timeout 120 "$helpers/histories" --seed "$seed" --seconds 15 --locks "$dir/a" "$dir/b"
+check "histories under locks" timeout 120 "$helpers/histories" --seed "$seed" --seconds 6 --locks "$dir/a" "$dir/b"
 check "unmount" unmount a
 check "unmount" unmount b
 check "mount" mount_at a cache=none
 check "mount" mount_at b cache=none
-check "histories without locks" timeout 120 "$helpers/histories" --seed "$seed" --seconds 15 "$dir/a" "$dir/b"
-check "histories under locks" timeout 120 "$helpers/histories" --seed "$seed" --seconds 10 --locks "$dir/a" "$dir/b"
+check "histories without locks" timeout 120 "$helpers/histories" --seed "$seed" --seconds 6 "$dir/a" "$dir/b"
+check "histories under locks" timeout 120 "$helpers/histories" --seed "$seed" --seconds 5 --locks "$dir/a" "$dir/b"
 kill -9 "${pid[b]}"
 wait "${pid[b]}" 2>/dev/null
 check "one is killed, the other goes on" timeout 20 bash -c "echo on >$dir/a/on && grep -q on $dir/a/on"

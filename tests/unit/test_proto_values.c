@@ -76,7 +76,9 @@ static void test_create_values(void)
 	CU_ASSERT_EQUAL(judge("ns_create", &x), -EINVAL); /* has an id */
 	x.rec.ref.id = 0;
 	CU_ASSERT_EQUAL(judge("ns_create", &x), 0);
-	x.flags = DDIO_NS_EXCL << 1;
+	x.flags = DDIO_NS_DIR;
+	CU_ASSERT_EQUAL(judge("ns_create", &x), 0);
+	x.flags = DDIO_NS_DIR << 1;
 	CU_ASSERT_EQUAL(judge("ns_create", &x), -EPROTO);
 	x.flags = DDIO_NS_EXCL;
 	x.rec.mtime_ns = 1;

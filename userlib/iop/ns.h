@@ -149,6 +149,8 @@ int ddio_ns_listxattr(struct ddio_ns *ns, uint64_t ino, uint8_t **names, uint32_
 int ddio_ns_walk(struct ddio_ns *ns, const char *path, struct ddio_inode *inode);
 /* The directory that the last name of @path is in; @name: DDIO_MAX_NAME + 1 bytes. */
 int ddio_ns_walk_parent(struct ddio_ns *ns, const char *path, uint64_t *parent, char *name);
+/* Directories have no stripe: what stands there has no meaning. */
+int ddio_ns_dir_record(const struct ddio_inode *in, struct ddio_file_record *rec);
 /* Files of a directory in order of names; a directory's name ends with a slash. */
 int ddio_ns_list(struct ddio_ns *ns, const char *dir, const char *after, uint32_t max,
 		 struct ddio_msg_ns_listing *out);

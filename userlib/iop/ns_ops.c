@@ -127,6 +127,28 @@ static int create_try(struct server_request *req, const struct ddio_msg_ns_creat
 	return err;
 }
 
+static int make_dir(struct server_request *req, const struct ddio_msg_ns_create *x)
+{
+	struct ddio_msg_fs_make make = {
+		.flags = DDIO_FS_MAKE_EXCL, .mode = S_IFDIR | x->mode, .uid = x->uid, .gid = x->gid
+	};
+	struct ddio_inode inode = { .ino = 0 };
+	struct ddio_file_record rec = { .ndisks = 0 };
+	bool made;
+	int err = ddio_ns_walk_parent(fs_ns(req), x->path, &make.parent, make.name);
+
+	if (!err)
+		err = ddio_ns_make(fs_ns(req), NULL, &make, NULL, &inode, &made);
+	if (!err)
+		err = ddio_ns_dir_record(&inode, &rec);
+	ddio_inode_free(&inode);
+	if (err)
+		return err;
+	FS_REPLY(req, record, &rec, false);
+	ddio_file_record_free(&rec);
+	return 0;
+}
+
 static int create_run(struct server_request *req, const void *payload);
 
 static void create_again(struct server_request *req, const void *payload)
@@ -143,8 +165,8 @@ static int create_run(struct server_request *req, const void *payload)
 		free(x);
 		return server_fail_decode(req, err, "name, block size, layout, size or disks");
 	}
-	if (create_check(req, x)) {
-		err = create_try(req, x);
+	if (x->flags & DDIO_NS_DIR || create_check(req, x)) {
+		err = x->flags & DDIO_NS_DIR ? make_dir(req, x) : create_try(req, x);
 		if (err == -EAGAIN)
 			fs_again(req, payload, create_again);
 		else if (err)

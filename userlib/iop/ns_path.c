@@ -168,8 +168,7 @@ static int page_names(struct ddio_ns *ns, uint64_t dir, const char *after, uint3
 	return ret == -ENOENT ? 0 : ret;
 }
 
-/* Directories have no stripe: what stands there has no meaning. */
-static int dir_record(const struct ddio_inode *in, struct ddio_file_record *rec)
+int ddio_ns_dir_record(const struct ddio_inode *in, struct ddio_file_record *rec)
 {
 	struct ddio_inode like = *in;
 
@@ -189,7 +188,7 @@ static int page_record(struct ddio_ns *ns, const struct ddio_ns_entry *e,
 	if (S_ISREG(in.mode))
 		ret = ddio_inode_record(&in, rec);
 	else
-		ret = S_ISDIR(in.mode) ? dir_record(&in, rec) : -ENOENT;
+		ret = S_ISDIR(in.mode) ? ddio_ns_dir_record(&in, rec) : -ENOENT;
 	ddio_inode_free(&in);
 	if (!ret) {
 		memcpy(rec->name, e->name, sizeof(rec->name));

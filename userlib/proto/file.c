@@ -191,7 +191,7 @@ int ddio_get_ns_create(const void *buf, size_t len, struct ddio_msg_ns_create *x
 	x->uid = ddio_rd_u32(&r);
 	x->gid = ddio_rd_u32(&r);
 	ddio_rd_str(&r, x->path, sizeof(x->path));
-	ddio_rd_check(&r, !(x->flags & ~DDIO_NS_EXCL), -EPROTO);
+	ddio_rd_check(&r, !(x->flags & ~(DDIO_NS_EXCL | DDIO_NS_DIR)), -EPROTO);
 	ddio_rd_check(&r, x->path[0] && !(x->mode & ~0777u), -EINVAL);
 	rd_record_any(&r, &x->rec);
 	ddio_rd_check(&r, !rec->name[0] && !rec->ref.id && !rec->dying, -EINVAL);

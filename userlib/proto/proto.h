@@ -145,13 +145,14 @@ void ddio_file_record_free(struct ddio_file_record *rec);
 
 /* Names are paths from the root; those who make something say whose it is. */
 struct ddio_msg_ns_create {
-	uint32_t flags; /* DDIO_NS_EXCL */
+	uint32_t flags; /* DDIO_NS_EXCL, DDIO_NS_DIR */
 	uint32_t mode;	/* permissions */
 	uint32_t uid, gid;
 	struct ddio_file_record rec; /* id 0, times 0, no name; seed 0 lets the server choose */
 	char path[DDIO_MAX_PATH + 1];
 };
 #define DDIO_NS_EXCL 0x1u
+#define DDIO_NS_DIR 0x2u /* a directory, whose name must be new; the stripe has no meaning */
 
 struct ddio_msg_ns_name { /* LOOKUP; REMOVE (by id: an orphan).  The id counts if the path is empty */
 	uint64_t id;
