@@ -85,8 +85,8 @@ fi
 build_run() {
 	mkdir "$m/src" && cp -r Makefile userlib include kmod tools tests fuse "$m/src/"
 	make -C "$m/src" -j2 OPT=-O0 build/libddio.a >"$dir/build.out" 2>&1 && test -s "$m/src/build/libddio.a" &&
-		touch "$m/src/userlib/map/dist.c" && make -C "$m/src" OPT=-O0 build/libddio.a >"$dir/again.out" &&
-		grep -q 'map/dist' "$dir/again.out" && ! grep -q 'proto/' "$dir/again.out" &&
+		touch "$m/src/userlib/map/map.c" && make -C "$m/src" OPT=-O0 build/libddio.a >"$dir/again.out" &&
+		grep -q 'map/map.c' "$dir/again.out" && ! grep -q 'proto/' "$dir/again.out" &&
 		rm -rf "$m/src"
 }
 check "a build of a source tree" build_run || tail -5 "$dir/build.out"
