@@ -159,7 +159,7 @@ check "... and the other" cmp "$dir/both" /mnt/y/both
 
 posix
 check "fio with verification" verify
-check "a random load" "$bin/fsload" run /mnt/x "$dir/load" "${DDIO_SEED:-1}" 2 "${DDIO_LOADS:-300}"
+check "a random load" "$bin/fsload" run /mnt/x "$dir/load" "${DDIO_SEED:-1}" 2 "${DDIO_LOADS:-150}"
 
 # What was fsync'ed is there when the daemon has been killed, and the mounts go on.
 exec 9>/mnt/x/open
