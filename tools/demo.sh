@@ -23,7 +23,7 @@ stop() {
 }
 # The same file for any program, by a mount: its bytes, a copy, what lies where.
 show_mount() {
-	local mnt=$dir/mnt
+	local mnt=$dir/mnt said
 	if [ ! -c /dev/fuse ] || [ ! -w /dev/fuse ]; then
 		say "No mount is shown: there is no /dev/fuse here that can be used."
 		return
@@ -33,7 +33,10 @@ show_mount() {
 		return
 	fi
 	say ""
-	"$ddio" mount "$mnt" >/dev/null
+	if ! said=$("$ddio" mount "$mnt" 2>&1); then
+		say "No mount is shown: $said"
+		return
+	fi
 	cmp "$file" "$mnt/demo-file"
 	mkdir "$mnt/dir"
 	cp "$mnt/demo-file" "$mnt/dir/copy"

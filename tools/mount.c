@@ -142,6 +142,16 @@ static bool is_alive(const char *dir)
 	return alive;
 }
 
+/* What fusermount3 would find missing only when the mount is to end. */
+static int helper_check(void)
+{
+	if (!geteuid() || !access("/etc/mtab", R_OK))
+		return 0;
+	return cmd_fail("mount", 0,
+			"fusermount3 could not unmount without /etc/mtab; "
+			"as root: ln -s /proc/self/mounts /etc/mtab");
+}
+
 int ddio_cmd_mount(int argc, char **argv)
 {
 	struct mount_values v = { 0 };
@@ -153,6 +163,9 @@ int ddio_cmd_mount(int argc, char **argv)
 		rc = rc > 0 ? EXIT_OK : EXIT_USAGE;
 		goto out;
 	}
+	rc = helper_check();
+	if (rc)
+		goto out;
 	conf = conf_find(v.conf);
 	if (!conf) {
 		rc = cmd_fail("mount", -errno, "configuration");
