@@ -29,7 +29,8 @@ static const struct opt_spec start_opts[] = {
 	{ "files", 'f', OPT_FLAG, AT(files), NULL, "keep the disks' data in files: they survive" },
 	{ "shared-bus", 0, OPT_FLAG, AT(shared_bus), NULL,
 	  "disks of an I/O processor share a SCSI bus" },
-	{ "cache", 'c', OPT_SIZE, AT(cache), "SIZE", "block cache a disk (the papers' size)" },
+	{ "cache", 'c', OPT_SIZE, AT(cache), "SIZE",
+	  "block cache a disk, 0: the papers' size (64M)" },
 	{ "block-size", 'b', OPT_SIZE, AT(block), "SIZE", "default block size of new files" },
 	{ "buffers", 0, OPT_U32, AT(buffers), "N", "block buffers a disk (2)" },
 	{ "reactors", 0, OPT_U32, AT(reactors), "N", "reactors of each (as many as disks)" },
@@ -70,7 +71,9 @@ static int start_check(const struct start_values *v)
 
 int ddio_cmd_start(int argc, char **argv)
 {
-	struct start_values v = { .dir = DEFAULT_DIR, .engine = "hp97560", .iops = 4, .disks = 1 };
+	struct start_values v = {
+		.dir = DEFAULT_DIR, .engine = "hp97560", .iops = 4, .disks = 1, .cache = 64u << 20
+	};
 	struct local_spec spec;
 	int rc = opt_parse(&ddio_opts_start, &v, &argc, &argv);
 	char *real;

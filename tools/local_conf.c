@@ -69,6 +69,8 @@ static void local_write_node(FILE *f, const struct local_spec *s, uint32_t node,
 		node);
 	if (s->cache)
 		fprintf(f, "cache = %llu\n", (unsigned long long)s->cache);
+	else
+		fprintf(f, "cache = paper\n");
 	if (s->buffers)
 		fprintf(f, "buffers = %u\n", s->buffers);
 	if (s->reactors)

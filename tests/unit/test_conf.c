@@ -61,7 +61,7 @@ static void test_smallest(void)
 	CU_ASSERT_EQUAL(conf->ndisks, 1);
 	CU_ASSERT_STRING_EQUAL(conf->nodes[0].address, "127.0.0.1:7400");
 	CU_ASSERT_EQUAL(conf->nodes[0].reactors, 0);
-	CU_ASSERT_EQUAL(conf->nodes[0].cache, DDIO_CONF_CACHE_PAPER);
+	CU_ASSERT_EQUAL(conf->nodes[0].cache, 64u << 20);
 	CU_ASSERT_EQUAL(conf->nodes[0].buffers, 2);
 	CU_ASSERT_TRUE(conf->nodes[0].cscan);
 	CU_ASSERT_TRUE(conf->nodes[0].sync_io);

@@ -170,7 +170,7 @@ static void section_defaults(struct ddio_conf_section *section)
 		section->cluster.conf.block = 256u << 10;
 		section->cluster.conf.timeout_ns = 30000000000ull;
 	} else if (section->kind == DDIO_CONF_NODE) {
-		section->node.cache = DDIO_CONF_CACHE_PAPER;
+		section->node.cache = 64u << 20;
 		section->node.buffers = 2;
 		section->node.cscan = true;
 		section->node.write_back_ns = 5000000000ull;

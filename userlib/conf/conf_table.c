@@ -32,7 +32,7 @@ static const struct ddio_conf_option node_options[] = {
 	  "directory of the node's records; made if it does not exist" },
 	{ "reactors", DDIO_CONF_COUNT, AT(node.reactors), 0, 1024,
 	  "0: one a disk, at most one a core", "threads that serve disks" },
-	{ "cache", DDIO_CONF_CACHE, AT(node.cache), 0, 1ull << 50, "paper",
+	{ "cache", DDIO_CONF_CACHE, AT(node.cache), 0, 1ull << 50, "64M",
 	  "block cache of each disk; paper: 8 blocks for every client and disk" },
 	{ "buffers", DDIO_CONF_COUNT, AT(node.buffers), 1, 1024, "2",
 	  "block buffers of a disk in a collective" },
