@@ -130,6 +130,7 @@ void op_write(fuse_req_t req, fuse_ino_t ino, const char *buf, size_t size, off_
 	r->off = off;
 	/* What passes by the kernel's pages it does not sync, either. */
 	r->sync = r->h->direct && fi->flags & (O_DSYNC | O_SYNC);
+	marks_set(r->m->marks, r->ino, MARK_WRITTEN);
 	if (write_keep(r, buf, size)) {
 		request_end(r, -ENOMEM);
 		return;
@@ -150,9 +151,10 @@ void op_fallocate(fuse_req_t req, fuse_ino_t ino, int mode, off_t off, off_t len
 		return;
 	}
 	r = request_new(req, ino);
-	if (r)
-		ddio_fs_allocate(handle_of(fi)->file, mode, (uint64_t)off, (uint64_t)len,
-				 request_done, r);
+	if (!r)
+		return;
+	marks_set(r->m->marks, r->ino, MARK_WRITTEN);
+	ddio_fs_allocate(handle_of(fi)->file, mode, (uint64_t)off, (uint64_t)len, request_done, r);
 }
 
 static void lseek_done(void *arg, const struct ddio_fs_reply *reply)
@@ -207,6 +209,7 @@ void op_copy(fuse_req_t req, fuse_ino_t ino_in, off_t off_in, struct fuse_file_i
 	r = request_new(req, ino_out);
 	if (!r)
 		return;
+	marks_set(r->m->marks, r->ino, MARK_WRITTEN);
 	r->h = handle_of(fi_out);
 	r->fi.flags = r->h->flags;
 	ddio_fs_copy(handle_of(fi_in)->file, (uint64_t)off_in, r->h->file, (uint64_t)off_out, len,

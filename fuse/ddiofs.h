@@ -13,6 +13,7 @@
  *	owners.c   who holds locks by a handle
  *	seen.c	   which state of a file the kernel's pages are of
  *	drop.c	   dropping pages, which may have to wait
+ *	marks.c	   what was ever done to an inode, so that closing it need not ask
  */
 #ifndef DDIOFS_H
 #define DDIOFS_H
@@ -25,6 +26,7 @@
 
 struct seen;
 struct drops;
+struct marks;
 struct buffers;
 
 /**
@@ -45,6 +47,7 @@ struct mount {
 	atomic_uint special, atimes;
 	struct seen *seen;
 	struct drops *drops;
+	struct marks *marks;
 	struct buffers *buffers;
 	pthread_mutex_t lock;
 	pthread_cond_t idle;
@@ -212,6 +215,15 @@ bool seen_open(struct seen *seen, uint64_t ino, uint64_t change, bool *attr_stal
 /* A directory that this mount has removed; false also if that was forgotten. */
 void seen_gone(struct seen *seen, uint64_t ino);
 bool seen_is_gone(struct seen *seen, uint64_t ino);
+
+/* marks.c */
+enum { MARK_WRITTEN = 1, MARK_LOCKED = 2 };
+struct marks *marks_new(void);
+void marks_free(struct marks *marks);
+/* Before what is marked is asked for. */
+void marks_set(struct marks *marks, uint64_t ino, unsigned char mark);
+/* One of the marks; perhaps also without having been set. */
+bool marks_has(struct marks *marks, uint64_t ino, unsigned char mark);
 
 /* drop.c */
 struct drops *drops_new(struct fuse_session *se);

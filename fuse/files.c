@@ -82,7 +82,7 @@ static bool atime_stale(const struct ddio_fs_attr *attr)
 }
 
 /* What the kernel may keep of the file that has been opened. */
-static void open_cache(struct request *r, const struct ddio_fs_attr *attr)
+static void open_cache(struct request *r, const struct ddio_fs_attr *attr, bool made)
 {
 	struct mount *m = r->m;
 	bool attr_stale;
@@ -96,14 +96,14 @@ static void open_cache(struct request *r, const struct ddio_fs_attr *attr)
 		return;
 	case CACHE_AUTO:
 		r->fi.keep_cache = seen_open(m->seen, attr->ino, attr->change, &attr_stale);
-		/* -1: attributes only, which waits for nothing. */
-		if (attr_stale)
+		/* -1: attributes only, which waits for nothing; of what was just made it has none. */
+		if (attr_stale && !made)
 			fuse_lowlevel_notify_inval_inode(m->se, nodeid_of(m, attr->ino), -1, 0);
 		return;
 	}
 }
 
-static void handle_set(struct request *r, const struct ddio_fs_attr *attr)
+static void handle_set(struct request *r, const struct ddio_fs_attr *attr, bool made)
 {
 	struct handle *h = r->h;
 
@@ -113,7 +113,7 @@ static void handle_set(struct request *r, const struct ddio_fs_attr *attr)
 	h->keeps_atime = !r->m->o->ro && !r->m->o->noatime && !(h->flags & O_NOATIME);
 	atomic_store(&h->stale_atime, atime_stale(attr));
 	r->fi.fh = (uintptr_t)h;
-	open_cache(r, attr);
+	open_cache(r, attr, made);
 }
 
 static void abandon_done(void *arg, const struct ddio_fs_reply *reply)
@@ -167,7 +167,7 @@ static void open_done(void *arg, const struct ddio_fs_reply *reply)
 		open_failed(r, reply->err);
 		return;
 	}
-	handle_set(r, reply->attr);
+	handle_set(r, reply->attr, false);
 	if (r->mask && reply->attr->mode & (S_ISUID | S_ISGID))
 		ddio_fs_setattr(r->m->fs, r->ino, r->mask, &attr, open_killed, r);
 	else
@@ -203,7 +203,7 @@ static void create_done(void *arg, const struct ddio_fs_reply *reply)
 		open_failed(r, reply->err);
 		return;
 	}
-	handle_set(r, reply->attr);
+	handle_set(r, reply->attr, reply->value);
 	entry_fill(r->m, reply->attr, &e);
 	if (r->fi.direct_io)
 		err = reply_open_parallel(r->req, &e, &r->fi);
@@ -264,13 +264,22 @@ static void flush_done(void *arg, const struct ddio_fs_reply *reply)
 
 	r->err = reply->err;
 	blocks_changed(r);
-	ddio_fs_unlock_owner(r->h->file, r->owner, flush_unlocked, r);
+	if (marks_has(r->m->marks, r->ino, MARK_LOCKED))
+		ddio_fs_unlock_owner(r->h->file, r->owner, flush_unlocked, r);
+	else
+		request_end(r, r->err);
 }
 
 void op_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
-	struct request *r = request_new(req, ino);
+	struct mount *m = mount_of(req);
+	struct request *r;
 
+	if (!marks_has(m->marks, ino_of(m, ino), MARK_WRITTEN | MARK_LOCKED)) {
+		fuse_reply_err(req, 0);
+		return;
+	}
+	r = request_new(req, ino);
 	if (!r)
 		return;
 	r->h = handle_of(fi);

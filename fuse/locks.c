@@ -161,6 +161,8 @@ static void lock_set(fuse_req_t req, fuse_ino_t ino, const struct fuse_file_info
 	if (!r)
 		return;
 	r->mask = l->type;
+	if (!l->flock)
+		marks_set(r->m->marks, r->ino, MARK_LOCKED);
 	if (sleep && l->type != F_UNLCK)
 		wait_start(r, file, l);
 	else

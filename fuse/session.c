@@ -171,7 +171,8 @@ int session_open(const struct mount_opts *o, void (*log)(void *arg, int level, c
 	pthread_mutex_init(&s->m.lock, NULL);
 	pthread_cond_init(&s->m.idle, NULL);
 	s->m.seen = seen_new();
-	ret = s->m.seen ? ddio_fs_open(&fo, &s->m.fs, err, err_len) : -ENOMEM;
+	s->m.marks = marks_new();
+	ret = s->m.seen && s->m.marks ? ddio_fs_open(&fo, &s->m.fs, err, err_len) : -ENOMEM;
 	if (!ret)
 		ret = root_find(&s->m, err, err_len);
 	if (!ret)
@@ -304,6 +305,7 @@ void session_close(struct session *s)
 		fuse_close(m->se);
 	buffers_free(m);
 	seen_free(m->seen);
+	marks_free(m->marks);
 	pthread_cond_destroy(&m->idle);
 	pthread_mutex_destroy(&m->lock);
 	free(s);
