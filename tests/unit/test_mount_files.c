@@ -3,7 +3,7 @@
  * Open files of a mount, between a kernel and a library that are both in here.  The library answers before its
  * call returns, as another thread may; the kernel lets go of a file as soon as it has an answer.
  */
-/* needs: fuse/files.c fuse/owners.c fuse/request.c */
+/* needs: fuse/files.c fuse/marks.c fuse/owners.c fuse/request.c */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 enum { NONE = -1 };
 
 struct ddio_fs {
-	int open, closed, unlocked;
+	int open, closed, flushed, unlocked;
 };
 
 /**
@@ -69,7 +69,7 @@ void ddio_fs_file_close(struct ddio_fs_file *file, ddio_fs_done done, void *arg)
 
 void ddio_fs_flush(struct ddio_fs_file *file, ddio_fs_done done, void *arg)
 {
-	(void)file;
+	((struct ddio_fs *)file)->flushed++;
 	answer(done, arg, 0);
 }
 
@@ -213,6 +213,7 @@ static void begin(void)
 	mount.o = &options;
 	mount.fs = &library;
 	mount.root = DDIO_FS_ROOT;
+	mount.marks = marks_new();
 	pthread_mutex_init(&mount.lock, NULL);
 	pthread_cond_init(&mount.idle, NULL);
 }
@@ -221,6 +222,7 @@ static void begin(void)
 static void end(void)
 {
 	handles_free(&mount);
+	marks_free(mount.marks);
 	CU_ASSERT_PTR_NULL(mount.handles);
 	CU_ASSERT_EQUAL(mount.under_way, 0);
 	pthread_cond_destroy(&mount.idle);
@@ -261,6 +263,30 @@ static void opens_and_closes(void)
 	released(fi.fh, false);
 	CU_ASSERT_PTR_NULL(mount.handles);
 	CU_ASSERT_EQUAL(library.closed, 1);
+	end();
+}
+
+/* Who closes a file asks for what was done to it, and no more. */
+static void flushes_what_was_done(void)
+{
+	struct fuse_file_info fi = { .lock_owner = 3 };
+	struct fuse_req req = { .m = &mount, .err = NONE };
+
+	begin();
+	fi.fh = opened(7, 0, 0);
+	op_flush(&req, 7, &fi);
+	CU_ASSERT_EQUAL(library.flushed + library.unlocked, 0);
+	marks_set(mount.marks, 7, MARK_WRITTEN);
+	op_flush(&req, 7, &fi);
+	CU_ASSERT_EQUAL(library.flushed, 1);
+	CU_ASSERT_EQUAL(library.unlocked, 0);
+	marks_set(mount.marks, 7, MARK_LOCKED);
+	op_flush(&req, 7, &fi);
+	CU_ASSERT_EQUAL(library.flushed, 2);
+	CU_ASSERT_EQUAL(library.unlocked, 1);
+	CU_ASSERT_EQUAL(req.answers, 3);
+	CU_ASSERT(!marks_has(mount.marks, 8, MARK_WRITTEN | MARK_LOCKED));
+	released(fi.fh, false);
 	end();
 }
 
@@ -314,6 +340,7 @@ static void ends_with_open_files(void)
 
 static const struct ut_case cases[] = {
 	{ "opens and closes", opens_and_closes },
+	{ "flushes what was done", flushes_what_was_done },
 	{ "locks go", locks_go },
 	{ "nobody takes it", nobody_takes_it },
 	{ "ends with open files", ends_with_open_files },
