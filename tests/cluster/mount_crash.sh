@@ -92,11 +92,13 @@ all_there() {
 }
 
 begin() {
-	local opts=soft loses=
+	local opts=soft loses= caches=(auto auto none always)
 	draw 2
-	((drawn)) && opts=hard loses=loses
-	plan+=" $opts"
 	hard=$drawn
+	((hard)) && opts=hard loses=loses
+	draw 4
+	opts+=,cache=${caches[drawn]}
+	plan+=" $opts"
 	mount_at m $opts || return 1
 	mounted=1
 	rm -rf "$m/load" "$dir"/load.log.* && mkdir "$m/load" || return 1
