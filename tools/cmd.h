@@ -3,6 +3,7 @@
 #ifndef DDIO_CMD_H
 #define DDIO_CMD_H
 
+#include <limits.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -43,6 +44,11 @@ int cmd_fail(const char *command, int err, const char *fmt, ...)
 int cmd_fail_session(const char *command, struct ddio_session *session, int err, const char *what);
 /* Connects with --conf's value or the default; prints what went wrong. NULL if so. */
 struct ddio_session *cmd_connect(const char *command, const char *conf);
+/*
+ * A path below a mount of ddio becomes the name in the cluster, in @out, and @conf the mount's configuration if
+ * it has one of its own; any other is a name in the cluster already.
+ */
+const char *cmd_mounted(const char *name, char out[2 * PATH_MAX], char conf[PATH_MAX]);
 /* "10.0M": three digits and a unit; static per call site by @buf. */
 const char *cmd_human(uint64_t bytes, char buf[16]);
 

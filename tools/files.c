@@ -45,7 +45,7 @@ const struct opt_cmd ddio_opts_stat = {
 	"ddio", "stat", "NAME...", "Show a file's size and striping.", plain_opts, 1, -1
 };
 const struct opt_cmd ddio_opts_layout = {
-	"ddio", "layout", "NAME", "Show where every block of a file lies.", plain_opts, 1, 1
+	"ddio", "layout", "NAME|PATH", "Show where every block of a file lies.", plain_opts, 1, 1
 };
 const struct opt_cmd ddio_opts_mkdir = { "ddio",     "mkdir", "DIR...", "Make directories.",
 					 mkdir_opts, 1,	      -1 };
@@ -158,21 +158,24 @@ int ddio_cmd_layout(int argc, char **argv)
 {
 	struct files_values v = { 0 };
 	int err = opt_parse(&ddio_opts_layout, &v, &argc, &argv);
+	char space[2 * PATH_MAX], conf[PATH_MAX];
 	struct ddio_session *s;
 	struct ddio_file *f;
+	const char *name;
 
 	if (err)
 		return err > 0 ? EXIT_OK : EXIT_USAGE;
-	s = cmd_connect("layout", v.conf);
+	name = cmd_mounted(argv[0], space, conf);
+	s = cmd_connect("layout", v.conf ? v.conf : conf[0] ? conf : NULL);
 	if (!s)
 		return EXIT_FAILED;
-	err = ddio_open(s, argv[0], 0, NULL, &f);
+	err = ddio_open(s, name, 0, NULL, &f);
 	if (!err) {
 		printf("%6s %12s %8s %16s\n", "disk", "first block", "blocks", "byte on disk");
 		err = ddio_layout(f, layout_one, NULL);
 	}
 	if (err)
-		cmd_fail_session("layout", s, err, argv[0]);
+		cmd_fail_session("layout", s, err, name);
 	ddio_disconnect(s);
 	return err ? EXIT_FAILED : EXIT_OK;
 }

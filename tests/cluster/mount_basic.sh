@@ -105,6 +105,15 @@ check "in a directory" cp "$dir/random" "$dir/m/sub/dir/c"
 check "ddio export of it" "$ddio" export sub/dir/c "$dir/exported2"
 check "... is what was copied" cmp "$dir/random" "$dir/exported2"
 check "ddio layout" "$ddio" layout copied
+lines=$("$ddio" layout copied)
+check "... by a path in the mount" [ "$("$ddio" layout "$dir/m/copied")" = "$lines" ]
+check "... by a path from there" [ "$(cd "$dir/m/sub" && DDIO_CONF= "$ddio" layout ../copied)" = "$lines" ]
+check "... in a mount of a directory" timeout 20 "$fs" -o "conf=$DDIO_CONF" io0:/sub "$dir/m2"
+lines=$("$ddio" layout sub/dir/c)
+check "... is that of the name" [ -n "$lines" -a "$("$ddio" layout "$dir/m2/dir/c")" = "$lines" ]
+check "umount" umount "$dir/m2"
+fails "... of a directory" "directory" "$ddio" layout "$dir/m/sub"
+fails "... of what is not there" "No such file" "$ddio" layout "$dir/m/nothing"
 check "ddio rm" "$ddio" rm imported
 sleep 1.1
 fails "... is gone from the mount" "No such file" cat "$dir/m/imported"
