@@ -14,7 +14,7 @@ ddio=build/ddio ddiod=build/ddiod bin=$PWD/build/tests/vm
 dir=$(mktemp -d)
 chmod 711 "$dir"
 export DDIO_CONF=/etc/ddio/ddio.conf
-groups=${DDIO_POSIX:-data/* space/*}
+groups=${DDIO_POSIX:-data/* space/* lock/*}
 daemon=
 n=0 failed=0
 
@@ -102,7 +102,7 @@ posix() {
 	mkdir -m 777 /mnt/x/posix
 	set -f
 	for g in $groups; do
-		"$bin/posix" /mnt/x/posix --only "$g" >"$out" 2>&1
+		"$bin/posix" /mnt/x/posix --jobs 4 --only "$g" >"$out" 2>&1
 		check "POSIX cases $g: $(tail -n 1 "$out")" grep -qE '^[1-9][0-9]* passed, 0 failed' "$out"
 		grep -a '^FAILED' "$out" | sed 's/^/# /'
 	done
