@@ -19,7 +19,7 @@ finish() {
 		journalctl --no-pager -b -o cat -u 'ddio*' -u 'mnt-*' | tail -n 60 | sed 's/^/# /'
 	fi
 	echo "$(cut -d' ' -f1 /proc/uptime) $failed" >/run/ddio-asked
-	systemctl --no-block poweroff
+	systemctl --no-block poweroff 2>/dev/null
 }
 trap finish EXIT
 
