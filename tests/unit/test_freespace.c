@@ -223,6 +223,8 @@ static void test_extents(void)
 
 static void test_crc32c(void)
 {
+	uint8_t bytes[80];
+	uint32_t i;
 	uint8_t zeros[32] = { 0 };
 
 	/* RFC 3720, B.4, and the usual check value. */
@@ -230,6 +232,14 @@ static void test_crc32c(void)
 	CU_ASSERT_EQUAL(ddio_crc32c(0, "123456789", 9), 0xe3069283);
 	CU_ASSERT_EQUAL(ddio_crc32c(ddio_crc32c(0, "1234", 4), "56789", 5), 0xe3069283);
 	CU_ASSERT_EQUAL(ddio_crc32c(0, NULL, 0), 0);
+	CU_ASSERT_EQUAL(ddio_crc32c_portable(0, "123456789", 9), 0xe3069283);
+	for (i = 0; i < sizeof(bytes); i++)
+		bytes[i] = (uint8_t)(i * i + 7 * i);
+	/* Every length and every place in a word. */
+	for (i = 0; i <= sizeof(bytes); i++)
+		CU_ASSERT_EQUAL(ddio_crc32c(i, bytes + i % 8, sizeof(bytes) - (i > 8 ? i : 8)),
+				ddio_crc32c_portable(i, bytes + i % 8,
+						     sizeof(bytes) - (i > 8 ? i : 8)));
 }
 
 static void test_rand(void)
