@@ -10,6 +10,9 @@
 #include "env/real.h"
 
 #define REAL_BATCH 64
+/* What is a short wait, after which the next event is looked for so long before the loop sleeps. */
+#define REAL_SHORT_NS 200000
+#define REAL_LOOK_NS 20000
 
 /**
  * struct ddio_watch - a descriptor in the loop, embedded in what owns the descriptor
@@ -63,6 +66,7 @@ struct ddio_worker {
  * @posts: newest first; atomic, pushed by any thread
  * @sleeping: the loop sleeps, or is about to; atomic
  * @stop: the loop is to return; atomic
+ * @waited: for the last events, nanoseconds
  * @loop_tid: the thread that runs the loop, 0 if none; atomic
  * @batch: events of this turn that are not dispatched yet begin at @batch_at
  * @batch_n: events in @batch
@@ -85,6 +89,7 @@ struct ddio_real {
 	struct ddio_post *posts;
 	int sleeping;
 	int stop;
+	uint64_t waited;
 	int loop_tid;
 	struct epoll_event batch[REAL_BATCH];
 	int batch_at, batch_n;
