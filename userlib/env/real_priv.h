@@ -11,7 +11,7 @@
 
 #define REAL_BATCH 64
 /* What is a short wait, after which the next event is looked for so long before the loop sleeps. */
-#define REAL_SHORT_NS 200000
+#define REAL_SHORT_NS 1000000
 #define REAL_LOOK_NS 20000
 
 /**
