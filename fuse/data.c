@@ -211,7 +211,6 @@ void op_copy(fuse_req_t req, fuse_ino_t ino_in, off_t off_in, struct fuse_file_i
 		return;
 	marks_set(r->m->marks, r->ino, MARK_WRITTEN);
 	r->h = handle_of(fi_out);
-	r->fi.flags = r->h->flags;
 	ddio_fs_copy(handle_of(fi_in)->file, (uint64_t)off_in, r->h->file, (uint64_t)off_out, len,
 		     write_done, r);
 }
