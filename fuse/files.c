@@ -164,7 +164,8 @@ static void open_done(void *arg, const struct ddio_fs_reply *reply)
 	struct request *r = arg;
 
 	if (reply->err) {
-		open_failed(r, reply->err);
+		/* It has lost its last name: has the kernel look the path up again, if there is one. */
+		open_failed(r, reply->err == -ENOENT ? -ESTALE : reply->err);
 		return;
 	}
 	handle_set(r, reply->attr, false);

@@ -48,14 +48,14 @@ fio_run io_uring --ioengine=io_uring --iodepth=16 --rw=randwrite
 fio_run pvsync2 --ioengine=pvsync2 --rw=randwrite --sync=dsync
 fio_run mmap --ioengine=mmap --rw=randrw --numjobs=2
 
-# A tree with everything that a file can have.
+# A tree with everything that a file can have.  Its times are over: rsync leaves those alone that are of this second.
 all_make() {
 	mkdir -p "$1/d/e" && echo one >"$1/a" && ln "$1/a" "$1/d/b" && ln -s ../a "$1/d/s" && ln -s nowhere "$1/dangling" &&
 		mkfifo "$1/p" && mknod "$1/c" c 1 3 && chmod 4755 "$1/a" && chown 10001:10002 "$1/d/e" && chmod 1777 "$1/d/e" &&
 		setfattr -n user.x -v "a value" "$1/a" && setfattr -n user.y -v "" "$1/d" && setfacl -m u:10001:rwx,g:10002:r "$1/d" &&
 		setfacl -d -m u:10001:rx "$1/d" && truncate -s 3M "$1/sparse" && echo end >>"$1/sparse" &&
 		touch -d 2001-02-03T04:05:06.789 "$1/a" && touch -h -d 1999-01-01 "$1/dangling" && touch "$1/$(printf 'n\nl \303\244 \377')" &&
-		touch -d 2010-10-10T10:10:10.10 "$1/d/e" "$1/d"
+		touch -h -d 2010-10-10T10:10:10.10 "$1/p" "$1/c" "$1/d/s" "$1/sparse" "$1/d/e" "$1/d"
 }
 # Of a tree, what is to be the same in a copy of it.
 all_of() (
