@@ -311,7 +311,7 @@ static void nobody_takes_it(void)
 	struct fuse_req req = { .m = &mount, .err = NONE, .gone = 1 };
 
 	begin();
-	opened(8, 0, ENOENT);
+	opened(8, 0, ESTALE);
 	CU_ASSERT_EQUAL(library.closed, 0);
 	opened(7, 1, 0);
 	CU_ASSERT_EQUAL(library.closed, 1);
