@@ -5,36 +5,8 @@
  * in here, with the allocator replaced.
  */
 #include <errno.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
+#include "ut_nomem.h"
 
-static uint64_t allocs, failing = UINT64_MAX;
-
-static bool alloc_fails(void)
-{
-	return allocs++ == failing;
-}
-
-static void *test_malloc(size_t size)
-{
-	return alloc_fails() ? NULL : malloc(size);
-}
-
-static void *test_calloc(size_t n, size_t size)
-{
-	return alloc_fails() ? NULL : calloc(n, size);
-}
-
-static void *test_realloc(void *p, size_t size)
-{
-	return alloc_fails() ? NULL : realloc(p, size);
-}
-
-#define malloc test_malloc
-#define calloc test_calloc
-#define realloc test_realloc
 #include "userlib/cp/agree.c"
 #include "userlib/cp/attach.c"
 #include "userlib/cp/batch.c"
@@ -73,6 +45,9 @@ static void *test_realloc(void *p, size_t size)
 #undef malloc
 #undef calloc
 #undef realloc
+#undef reallocarray
+#undef strdup
+#undef strndup
 
 #include "tests/unit/cp_world.h"
 
@@ -205,7 +180,7 @@ static void nothing(struct cp_proc *p)
 	(void)p;
 }
 
-/* Return: allocations. */
+/* @fail_at: the allocation that fails, 0: none.  Return: allocations. */
 static uint64_t one_run(uint64_t fail_at, struct run *run)
 {
 	struct cp_world w;
@@ -215,11 +190,11 @@ static uint64_t one_run(uint64_t fail_at, struct run *run)
 	cp_world_begin(&w, &(struct cp_params){
 				   .procs = PROCS, .timeout_ms = 2000, .disks = WORLD_DISKS });
 	CU_ASSERT_EQUAL(cp_run(&w, nothing, run), 0);
-	allocs = 0;
-	failing = fail_at;
+	nomem_allocs = 0;
+	nomem_countdown = fail_at;
 	CU_ASSERT_EQUAL(cp_run(&w, everything, run), 0);
-	n = allocs;
-	failing = UINT64_MAX;
+	n = nomem_allocs;
+	nomem_countdown = 0;
 	cp_world_end(&w);
 	CU_ASSERT_EQUAL(run->wrong, 0);
 	return n;
@@ -230,10 +205,10 @@ static void every_allocation_fails_once(void)
 	uint64_t n, i, hurt = 0;
 	struct run run;
 
-	n = one_run(UINT64_MAX, &run);
+	n = one_run(0, &run);
 	CU_ASSERT_EQUAL(run.failed, 0);
 	CU_ASSERT(n > 100);
-	for (i = 0; i < n; i++) {
+	for (i = 1; i <= n; i++) {
 		one_run(i, &run);
 		hurt += run.failed != 0;
 	}

@@ -5,36 +5,8 @@
  * disorder, and the next day all is well.  The sources are compiled in here, with the allocator replaced.
  */
 #include <errno.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
+#include "ut_nomem.h"
 
-static uint64_t allocs, failing = UINT64_MAX;
-
-static bool alloc_fails(void)
-{
-	return allocs++ == failing;
-}
-
-static void *test_malloc(size_t size)
-{
-	return alloc_fails() ? NULL : malloc(size);
-}
-
-static void *test_calloc(size_t n, size_t size)
-{
-	return alloc_fails() ? NULL : calloc(n, size);
-}
-
-static char *test_strdup(const char *s)
-{
-	return alloc_fails() ? NULL : strdup(s);
-}
-
-#define malloc test_malloc
-#define calloc test_calloc
-#define strdup test_strdup
 #include "userlib/cp/fs.c"
 #include "userlib/cp/fs_again.c"
 #include "userlib/cp/fs_attr.c"
@@ -58,7 +30,10 @@ static char *test_strdup(const char *s)
 #include "userlib/cp/fs_wrote.c"
 #undef malloc
 #undef calloc
+#undef realloc
+#undef reallocarray
 #undef strdup
+#undef strndup
 
 #include "tests/unit/fs_world.h"
 
@@ -142,12 +117,12 @@ static bool without(uint64_t n)
 	fs_world_begin(&w, n, BLOCK, 3000);
 	m = fs_mount(&w, 0, 0);
 	made = failed = 0;
-	allocs = 0;
-	failing = n;
+	nomem_failures = 0;
+	nomem_countdown = n;
 	a_day(m);
 	ddio_sim_run_for(w.dw, 2 * FS_SEC);
-	reached = allocs > n;
-	failing = UINT64_MAX;
+	reached = nomem_failures > 0;
+	nomem_countdown = 0;
 	if (!reached)
 		CU_ASSERT_EQUAL(failed, 0);
 	failed = 0;
@@ -165,7 +140,7 @@ static void every_allocation(void)
 {
 	uint64_t n, fails;
 
-	for (n = 0; n < 1000; n++) {
+	for (n = 1; n < 1000; n++) {
 		fails = CU_get_number_of_failures();
 		if (!without(n))
 			break;

@@ -3,25 +3,7 @@
  * Every allocation of the map fails once.  The sources that allocate are
  * compiled in here, with the allocator replaced.
  */
-#include <stdlib.h>
-#include <string.h>
-
-static unsigned long nomem_countdown;
-static unsigned long nomem_failures;
-
-/* The allocation that is due fails, and only that. */
-static int nomem_due(void)
-{
-	if (!nomem_countdown || --nomem_countdown)
-		return 0;
-	nomem_failures++;
-	return 1;
-}
-
-#define malloc(n) (nomem_due() ? NULL : malloc(n))
-#define calloc(n, size) (nomem_due() ? NULL : calloc(n, size))
-#define realloc(p, n) (nomem_due() ? NULL : realloc(p, n))
-#define reallocarray(p, n, size) (nomem_due() ? NULL : reallocarray(p, n, size))
+#include "ut_nomem.h"
 
 #include "../../userlib/map/items.c"
 #include "../../userlib/map/disjoint.c"

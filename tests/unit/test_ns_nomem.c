@@ -4,25 +4,7 @@
  * allocator replaced.  Whatever fails says so, nothing leaks, and a change is made wholly or
  * not at all.
  */
-#include <stdlib.h>
-#include <string.h>
-
-static unsigned long nomem_countdown;
-static unsigned long nomem_failures;
-
-/* The allocation that is due fails, and only that. */
-static int nomem_due(void)
-{
-	if (!nomem_countdown || --nomem_countdown)
-		return 0;
-	nomem_failures++;
-	return 1;
-}
-
-#define malloc(n) (nomem_due() ? NULL : malloc(n))
-#define calloc(n, size) (nomem_due() ? NULL : calloc(n, size))
-#define realloc(p, n) (nomem_due() ? NULL : realloc(p, n))
-#define strdup(s) (nomem_due() ? NULL : strdup(s))
+#include "ut_nomem.h"
 
 #include "../../userlib/iop/acl.c"
 #include "../../userlib/iop/kv.c"

@@ -4,26 +4,7 @@
  * sources are compiled in here, with the allocator replaced.  Whatever fails, it
  * says so, nothing leaks, and what the records hold afterwards is consistent.
  */
-#include <stdlib.h>
-#include <string.h>
-
-static unsigned long nomem_countdown;
-static unsigned long nomem_failures;
-
-/* The allocation that is due fails, and only that. */
-static int nomem_due(void)
-{
-	if (!nomem_countdown || --nomem_countdown)
-		return 0;
-	nomem_failures++;
-	return 1;
-}
-
-#define malloc(n) (nomem_due() ? NULL : malloc(n))
-#define calloc(n, size) (nomem_due() ? NULL : calloc(n, size))
-#define realloc(p, n) (nomem_due() ? NULL : realloc(p, n))
-#define strdup(s) (nomem_due() ? NULL : strdup(s))
-#define strndup(s, n) (nomem_due() ? NULL : strndup(s, n))
+#include "ut_nomem.h"
 
 #include "../../userlib/conf/conf.c"
 #include "../../userlib/conf/conf_check.c"
