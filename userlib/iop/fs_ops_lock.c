@@ -28,10 +28,8 @@ int server_op_fs_lock_test(struct server_request *req, const void *payload)
 	struct ddio_msg_fs_lock x;
 	const struct ddio_lock *held;
 	struct ddio_lock want;
-	int err = ddio_get_fs_lock(payload, req->msg.length, &x);
 
-	if (err)
-		return server_fail_decode(req, err, "number, type or range");
+	FS_DECODE(req, payload, fs_lock, &x, "number, type or range");
 	if (!fs_need_mount(req))
 		return 0;
 	want = lock_of(req, &x);
@@ -76,10 +74,9 @@ int server_op_fs_lock_set(struct server_request *req, const void *payload)
 	struct ddio_lock_wait *wait = NULL;
 	struct ddio_msg_fs_lock x;
 	struct ddio_lock want;
-	int err = ddio_get_fs_lock(payload, req->msg.length, &x);
+	int err;
 
-	if (err)
-		return server_fail_decode(req, err, "number, type or range");
+	FS_DECODE(req, payload, fs_lock, &x, "number, type or range");
 	if (!fs_need_mount(req))
 		return 0;
 	want = lock_of(req, &x);
@@ -108,10 +105,8 @@ int server_op_fs_lock_set(struct server_request *req, const void *payload)
 int server_op_fs_lock_cancel(struct server_request *req, const void *payload)
 {
 	struct ddio_msg_fs_ino x;
-	int err = ddio_get_fs_ino(payload, req->msg.length, &x);
 
-	if (err)
-		return server_fail_decode(req, err, "number");
+	FS_DECODE(req, payload, fs_ino, &x, "number");
 	if (!fs_need_mount(req))
 		return 0;
 	ddio_locks_cancel(locks_of(req), fs_mount(req), x.ino);
@@ -122,10 +117,8 @@ int server_op_fs_lock_cancel(struct server_request *req, const void *payload)
 int server_op_fs_unlock_owner(struct server_request *req, const void *payload)
 {
 	struct ddio_msg_fs_owner x;
-	int err = ddio_get_fs_owner(payload, req->msg.length, &x);
 
-	if (err)
-		return server_fail_decode(req, err, "number");
+	FS_DECODE(req, payload, fs_owner, &x, "number");
 	if (!fs_need_mount(req))
 		return 0;
 	ddio_locks_drop_owner(locks_of(req), x.ino, fs_mount(req), x.owner);
