@@ -450,6 +450,39 @@ static void reborn_amid_a_sync(void)
 	fs_world_end(&w);
 }
 
+/* What one sync is still making durable is not durable for the next one, whoever asks for it. */
+static void a_sync_amid_a_sync(void)
+{
+	struct fsc_result r[5];
+	struct ddio_fs_file *a;
+	struct fs_world w;
+	struct fs_mount *m;
+	uint8_t buf[4 * BLOCK] = { 1 };
+	uint32_t i;
+
+	fs_world_begin(&w, 8, BLOCK, 3000);
+	m = fs_mount(&w, 0, DDIO_FS_HARD);
+	a = fs_create(m, "a", O_RDWR);
+	FS_OK(m, ddio_fs_write, a, buf, sizeof(buf), 0);
+	node_cut(&w, 1, true);
+	for (i = 0; i < 5; i++) {
+		fsc_wait_init(&r[i], m->fs);
+		fsc_wait_begin(&r[i]);
+		ddio_fs_sync(a, fsc_wait_done, &r[i]);
+		ddio_sim_run_for(w.dw, FS_SEC);
+	}
+	for (i = 0; i < 5; i++)
+		CU_ASSERT_EQUAL(r[i].calls, 0);
+	node_cut(&w, 1, false);
+	ddio_sim_run_for(w.dw, 5 * FS_SEC);
+	for (i = 0; i < 5; i++) {
+		CU_ASSERT_EQUAL(r[i].calls, 1);
+		CU_ASSERT_EQUAL(r[i].err, 0);
+	}
+	FS_OK(m, ddio_fs_file_close, a);
+	fs_world_end(&w);
+}
+
 static const struct ut_case cases[] = {
 	{ "lost before it was done", lost_before },
 	{ "lost after it was done", lost_after },
@@ -462,6 +495,7 @@ static const struct ut_case cases[] = {
 	{ "ends amid", ends_amid },
 	{ "reborn amid a write", reborn_amid_a_write },
 	{ "reborn amid a sync", reborn_amid_a_sync },
+	{ "a sync amid a sync", a_sync_amid_a_sync },
 	{ 0 },
 };
 

@@ -3,6 +3,9 @@
  * Making what was written durable: first the disks that have it, then the name space.  Every disk is known
  * with the life of its node that took the data (as in pin.c); if another one has answered the sync, what was
  * written may be lost, and each file that was open then hears of it once.
+ *
+ * The disks of an inode are at work for one sync at a time: what one is making durable the next must not take for
+ * durable already.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -12,12 +15,14 @@
 
 /**
  * struct sync_job - one ddio_fs_sync()
- * @pin: those of the inode when it began
+ * @link: in struct fsc_inode.syncs
+ * @pin: those of the inode when its turn came
  */
 struct sync_job {
 	struct fsc_job job;
 	struct ddio_fs_file *file;
 	struct fsc_inode *inode;
+	struct ddio_list link;
 	struct fsc_waiter waiter;
 	struct fsc_set set;
 	uint64_t *pin;
@@ -105,6 +110,28 @@ static void pins_check(struct sync_job *sj)
 	}
 }
 
+static void sync_disks(struct sync_job *sj);
+
+/*
+ * The disks are done; who waits for that has its turn.  The inode is there as long as our own job is.  One whose
+ * disks have nothing to do is done at once and gets here again: the loop is the outer one's.
+ */
+static void sync_turn_over(struct fsc_inode *inode)
+{
+	struct sync_job *next;
+
+	inode->syncing = false;
+	if (inode->turning)
+		return;
+	inode->turning = true;
+	while (!inode->syncing && !ddio_list_empty(&inode->syncs)) {
+		next = ddio_list_first(&inode->syncs, struct sync_job, link);
+		ddio_list_del(&next->link);
+		sync_disks(next);
+	}
+	inode->turning = false;
+}
+
 static void sync_disks_done(struct fsc_set *set)
 {
 	struct sync_job *sj = ddio_container_of(set, struct sync_job, set);
@@ -115,6 +142,7 @@ static void sync_disks_done(struct fsc_set *set)
 	else
 		pins_check(sj);
 	fsc_set_free(set);
+	sync_turn_over(sj->inode);
 	if (sj->error.err) {
 		sync_end(sj);
 		return;
@@ -147,11 +175,13 @@ static void sync_disks(struct sync_job *sj)
 	struct fsc_piece *piece;
 	uint32_t i;
 
+	inode->syncing = true;
 	fsc_set_init(set, inode->r, &inode->rec, sync_disks_done);
 	set->missing_ok = true;
 	sj->pin = malloc(inode->rec.ndisks * sizeof(*sj->pin));
 	if (!sj->pin || fsc_set_alloc(set, inode->rec.ndisks)) {
 		fsc_error_set(&sj->error, -ENOMEM, "out of memory");
+		sync_turn_over(inode);
 		sync_end(sj);
 		return;
 	}
@@ -177,6 +207,8 @@ static void sync_told(struct fsc_waiter *waiter, const struct fsc_error *error)
 	fsc_error_set(&sj->error, error->err, error->text);
 	if (sj->error.err)
 		sync_end(sj);
+	else if (sj->inode->syncing)
+		ddio_list_add(&sj->link, &sj->inode->syncs);
 	else
 		sync_disks(sj);
 }

@@ -50,6 +50,8 @@ struct fsc_tell {
  * @tail: bytes behind the end may be left of a write that failed
  * @dirty: written up to @wrote and not told; @dirty is read by reactor 0 too
  * @pin: of each disk: the life of its node that has what was written and not synced; 0: nothing
+ * @syncing, @syncs: a sync has its disks at work; those that wait for its end (fs_durable.c)
+ * @turning: those are being looked at
  * @tell, @lazy, @lazy_link: see fs_wrote.c
  * @losses: how often a node was found to have lost something; each file hears of each once
  */
@@ -71,6 +73,9 @@ struct fsc_inode {
 	bool dirty;
 	uint64_t wrote;
 	uint64_t *pin;
+	bool syncing;
+	bool turning;
+	struct ddio_list syncs;
 	uint32_t losses;
 	struct fsc_tell tell;
 	struct ddio_timer lazy;

@@ -110,6 +110,7 @@ static struct fsc_inode *inode_new(struct ddio_fs *fs, uint64_t ino)
 	ddio_list_init(&inode->tell.riding);
 	ddio_list_init(&inode->tell.queued);
 	ddio_list_init(&inode->lazy_link);
+	ddio_list_init(&inode->syncs);
 	if (t->n >= t->nbuckets)
 		table_grow(t);
 	ddio_list_add(&inode->hash, table_bucket(t, ino));
