@@ -4,6 +4,7 @@
 #define DDIO_TEST_CODECS_FS_H
 
 #include <sys/stat.h>
+#include "tests/fuzz/codecs_rnd.h"
 
 static inline void gen_fs_seq(struct rnd *r, struct ddio_fs_seq *x)
 {

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Makers of random valid contents for the messages of connections, files, objects, collectives and
+ * groups; part of codecs.h.
+ */
+#ifndef DDIO_TEST_CODECS_IO_H
+#define DDIO_TEST_CODECS_IO_H
+
+#include "tests/fuzz/codecs_rnd.h"
+
+static inline void gen_hello(struct rnd *r, struct ddio_msg_hello *x)
+{
+	x->min_version = 1 + (uint16_t)rnd_below(r, 100);
+	x->max_version = x->min_version + (uint16_t)rnd_below(r, 100);
+	x->role = 1 + (uint32_t)rnd_below(r, 3);
+	x->features = rnd_u64(r);
+	x->reactor = (uint32_t)rnd_u64(r);
+	x->rank = (uint32_t)rnd_below(r, DDIO_MAX_MEMBERS);
+	rnd_bytes(r, x->nonce, sizeof(x->nonce));
+	rnd_bytes(r, x->group, sizeof(x->group));
+	rnd_str(r, x->cluster, sizeof(x->cluster), 0);
+}
+
+static inline void gen_challenge(struct rnd *r, struct ddio_msg_challenge *x)
+{
+	x->version = 1 + (uint16_t)rnd_below(r, 100);
+	x->keyed = (uint16_t)rnd_below(r, 2);
+	x->features = rnd_u64(r);
+	rnd_bytes(r, x->nonce, sizeof(x->nonce));
+	rnd_bytes(r, x->proof, sizeof(x->proof));
+}
+
+static inline void gen_proof(struct rnd *r, struct ddio_msg_proof *x)
+{
+	rnd_bytes(r, x->proof, sizeof(x->proof));
+}
+
+static inline void gen_welcome(struct rnd *r, struct ddio_msg_welcome *x)
+{
+	struct ddio_welcome_disk *d;
+	uint32_t i;
+
+	x->node = (uint32_t)rnd_u64(r);
+	x->nreactors = 1 + (uint32_t)rnd_below(r, 64);
+	x->reactor = (uint32_t)rnd_below(r, x->nreactors);
+	x->boot = rnd_u64(r);
+	rnd_str(r, x->name, sizeof(x->name), 0);
+	x->ndisks = (uint32_t)rnd_below(r, 6);
+	x->disks = rnd_array(x->ndisks, sizeof(*x->disks));
+	for (i = 0; i < x->ndisks; i++) {
+		d = &x->disks[i];
+		d->disk = (uint32_t)rnd_u64(r);
+		d->reactor = (uint32_t)rnd_below(r, x->nreactors);
+		d->sector = 1u << rnd_below(r, 13);
+		d->size = rnd_below(r, DDIO_MAX_FILE + 1);
+		d->peak = rnd_u64(r);
+		d->scale_ppm = rnd_u64(r);
+	}
+}
+
+static inline void gen_refuse(struct rnd *r, struct ddio_msg_refuse *x)
+{
+	x->status = 1 + (uint32_t)rnd_below(r, 1000);
+	rnd_str(r, x->text, sizeof(x->text), 0);
+}
+
+static inline void gen_ns_create(struct rnd *r, struct ddio_msg_ns_create *x)
+{
+	x->flags = (uint32_t)rnd_below(r, 2) * DDIO_NS_EXCL;
+	x->mode = (uint32_t)rnd_below(r, 01000);
+	x->uid = (uint32_t)rnd_u64(r);
+	x->gid = (uint32_t)rnd_u64(r);
+	rnd_str(r, x->path, sizeof(x->path), 1);
+	gen_record(r, &x->rec);
+	x->rec.ref.id = x->rec.ctime_ns = x->rec.mtime_ns = x->rec.dying = 0;
+	memset(x->rec.name, 0, sizeof(x->rec.name));
+}
+
+static inline void gen_ns_name(struct rnd *r, struct ddio_msg_ns_name *x)
+{
+	x->id = rnd_below(r, 2) * (1 + rnd_u64(r) / 2);
+	rnd_str(r, x->path, sizeof(x->path), !x->id);
+}
+
+static inline void gen_ns_size(struct rnd *r, struct ddio_msg_ns_size *x)
+{
+	x->id = 1 + rnd_u64(r) / 2;
+	x->size = rnd_below(r, DDIO_MAX_FILE + 1);
+}
+
+static inline void gen_ns_list(struct rnd *r, struct ddio_msg_ns_list *x)
+{
+	x->max = 1 + (uint32_t)rnd_below(r, DDIO_MAX_BATCH);
+	x->flags = (uint32_t)rnd_below(r, 2);
+	x->after_id = rnd_u64(r);
+	rnd_str(r, x->dir, sizeof(x->dir), 0);
+	rnd_str(r, x->after, sizeof(x->after), 0);
+}
+
+static inline void gen_ns_listing(struct rnd *r, struct ddio_msg_ns_listing *x)
+{
+	uint32_t i;
+
+	x->n = (uint32_t)rnd_below(r, 5);
+	x->more = (uint32_t)rnd_below(r, 2);
+	x->recs = rnd_array(x->n, sizeof(*x->recs));
+	for (i = 0; i < x->n; i++)
+		gen_record(r, &x->recs[i]);
+}
+
+static inline void gen_obj(struct rnd *r, struct ddio_msg_obj *x)
+{
+	if (rnd_below(r, 4))
+		gen_file_ref(r, &x->file);
+	x->disk = (uint32_t)rnd_u64(r);
+	x->flags = (uint32_t)rnd_below(r, 2 * DDIO_OBJ_ZERO);
+	x->offset = rnd_below(r, DDIO_MAX_FILE + 1);
+	x->len = rnd_below(r, DDIO_MAX_FILE + 1 - x->offset);
+}
+
+static inline void gen_obj_data(struct rnd *r, struct ddio_msg_obj_data *x)
+{
+	x->len = rnd_below(r, DDIO_MAX_BULK + 1);
+	x->hit = (uint32_t)rnd_below(r, 2);
+	x->disk_reqs = (uint32_t)rnd_u64(r);
+}
+
+static inline void gen_extents(struct rnd *r, struct ddio_msg_extents *x)
+{
+	uint32_t i;
+
+	x->n = (uint32_t)rnd_below(r, 20);
+	x->more = (uint32_t)rnd_below(r, 2);
+	x->ext = rnd_array(x->n, sizeof(*x->ext));
+	for (i = 0; i < x->n; i++) {
+		x->ext[i].block = rnd_below(r, 1ull << 53);
+		x->ext[i].start = rnd_below(r, DDIO_MAX_FILE + 1);
+		x->ext[i].count = 1 + rnd_below(r, 1ull << 53);
+		x->ext[i].flags = (uint32_t)rnd_below(r, 2);
+	}
+}
+
+static inline void gen_obj_list(struct rnd *r, struct ddio_msg_obj_list *x)
+{
+	uint32_t i;
+
+	x->n = (uint32_t)rnd_below(r, 40);
+	x->more = (uint32_t)rnd_below(r, 2);
+	x->ids = rnd_array(x->n, sizeof(*x->ids));
+	for (i = 0; i < x->n; i++)
+		x->ids[i] = 1 + rnd_u64(r) / 2;
+}
+
+static inline void gen_fsck(struct rnd *r, struct ddio_msg_fsck *x)
+{
+	rnd_bytes(r, x, offsetof(struct ddio_msg_fsck, text));
+	rnd_str(r, x->text, sizeof(x->text), 0);
+}
+
+static inline void gen_attach(struct rnd *r, struct ddio_msg_attach *x)
+{
+	rnd_bytes(r, x->group, sizeof(x->group));
+	x->size = 1 + (uint32_t)rnd_below(r, DDIO_MAX_MEMBERS);
+	x->rank = (uint32_t)rnd_below(r, x->size);
+	x->handle = (uint32_t)rnd_u64(r);
+}
+
+static inline void gen_coll_start(struct rnd *r, struct ddio_msg_coll_start *x)
+{
+	uint32_t kind = 1 + (uint32_t)rnd_below(r, 3), i;
+
+	rnd_bytes(r, x->group, sizeof(x->group));
+	x->op = 1 + rnd_u64(r) / 2;
+	x->flags = (uint32_t)rnd_below(r, 2 * DDIO_COLL_SATF);
+	x->buffers = (uint32_t)rnd_u64(r);
+	x->timeout_ns = rnd_u64(r);
+	x->file_size = rnd_below(r, DDIO_MAX_FILE + 1);
+	gen_record(r, &x->file);
+	x->nprocs = 1 + (uint32_t)rnd_below(r, kind == DDIO_PART_ARRAY ? DDIO_MAX_MEMBERS : 10);
+	x->nparts = kind == DDIO_PART_ARRAY ? 1 : x->nprocs;
+	x->parts = rnd_array(x->nparts, sizeof(*x->parts));
+	if (kind == DDIO_PART_ARRAY) {
+		gen_array(r, &x->array);
+		x->parts[0].kind = kind;
+		x->parts[0].array = &x->array;
+		return;
+	}
+	for (i = 0; i < x->nparts; i++)
+		gen_part(r, &x->parts[i], kind);
+}
+
+static inline void gen_coll_data(struct rnd *r, struct ddio_msg_coll_data *x)
+{
+	x->op = 1 + rnd_u64(r) / 2;
+	x->block = rnd_below(r, 1ull << 53);
+	x->handle = (uint32_t)rnd_u64(r);
+	x->disk = (uint32_t)rnd_u64(r);
+	rnd_bytes(r, x->group, sizeof(x->group));
+}
+
+static inline void gen_coll_want(struct rnd *r, struct ddio_msg_coll_want *x)
+{
+	uint32_t i;
+
+	x->op = 1 + rnd_u64(r) / 2;
+	x->handle = (uint32_t)rnd_u64(r);
+	x->n = 1 + (uint32_t)rnd_below(r, 30);
+	x->want = rnd_array(x->n, sizeof(*x->want));
+	for (i = 0; i < x->n; i++) {
+		x->want[i].block = rnd_below(r, 1ull << 53);
+		x->want[i].disk = (uint32_t)rnd_u64(r);
+	}
+}
+
+static inline void gen_coll_done(struct rnd *r, struct ddio_msg_coll_done *x)
+{
+	rnd_bytes(r, x, offsetof(struct ddio_msg_coll_done, text));
+	x->op |= 1;
+	x->status %= DDIO_ST_MAX;
+	rnd_str(r, x->text, sizeof(x->text), 0);
+}
+
+static inline void gen_coll_abort(struct rnd *r, struct ddio_msg_coll_abort *x)
+{
+	rnd_bytes(r, x->group, sizeof(x->group));
+	x->op = rnd_u64(r);
+	x->status = 1 + (uint32_t)rnd_below(r, DDIO_ST_MAX - 1);
+	x->rank = (uint32_t)rnd_u64(r);
+}
+
+static inline void gen_joint(struct rnd *r, struct ddio_msg_joint *x)
+{
+	rnd_bytes(r, x->group, sizeof(x->group));
+	rnd_bytes(r, x->token, sizeof(x->token));
+	rnd_str(r, x->name, sizeof(x->name), 1);
+}
+
+static inline void gen_coll_join(struct rnd *r, struct ddio_msg_coll_join *x)
+{
+	rnd_bytes(r, x->group, sizeof(x->group));
+	x->op = rnd_u64(r) | 1;
+}
+
+static inline void gen_status(struct rnd *r, struct ddio_msg_status *x)
+{
+	struct ddio_disk_status *d;
+	uint32_t i;
+
+	x->node = (uint32_t)rnd_u64(r);
+	x->nreactors = (uint32_t)rnd_u64(r);
+	x->boot = rnd_u64(r);
+	x->uptime_ns = rnd_u64(r);
+	x->collectives = rnd_u64(r);
+	x->requests = rnd_u64(r);
+	x->connections = rnd_u64(r);
+	x->refused = rnd_u64(r);
+	x->memory_bytes = rnd_u64(r);
+	rnd_str(r, x->name, sizeof(x->name), 0);
+	x->ndisks = (uint32_t)rnd_below(r, 4);
+	x->disks = rnd_array(x->ndisks, sizeof(*x->disks));
+	for (i = 0; i < x->ndisks; i++) {
+		d = &x->disks[i];
+		rnd_bytes(r, d, sizeof(*d));
+		rnd_str(r, d->name, sizeof(d->name), 0);
+		rnd_str(r, d->engine, sizeof(d->engine), 0);
+	}
+}
+
+static inline void gen_group_join(struct rnd *r, struct ddio_msg_group_join *x)
+{
+	rnd_bytes(r, x->group, sizeof(x->group));
+	x->size = 1 + (uint32_t)rnd_below(r, DDIO_MAX_MEMBERS);
+	x->rank = (uint32_t)rnd_below(r, x->size);
+	rnd_str(r, x->addr, sizeof(x->addr), 0);
+}
+
+static inline void gen_group_table(struct rnd *r, struct ddio_msg_group_table *x)
+{
+	uint32_t i;
+
+	rnd_bytes(r, x->group, sizeof(x->group));
+	x->n = 1 + (uint32_t)rnd_below(r, 20);
+	x->entry = rnd_array(x->n, sizeof(*x->entry));
+	for (i = 0; i < x->n; i++) {
+		x->entry[i].rank = i * 101 + (uint32_t)rnd_below(r, 101);
+		rnd_str(r, x->entry[i].addr, sizeof(x->entry[i].addr), 0);
+	}
+	x->size = x->entry[x->n - 1].rank + 1 + (uint32_t)rnd_below(r, 1000);
+}
+
+static inline void gen_fan(struct rnd *r, struct ddio_msg_fan *x)
+{
+	static uint8_t data[300];
+
+	rnd_bytes(r, x, offsetof(struct ddio_msg_fan, text));
+	x->rank %= DDIO_MAX_MEMBERS;
+	x->status %= DDIO_ST_MAX;
+	rnd_bytes(r, data, sizeof(data));
+	x->len = rnd_below(r, sizeof(data) + 1);
+	x->data = data;
+	rnd_str(r, x->text, sizeof(x->text), 0);
+}
+
+static inline void gen_exchange(struct rnd *r, struct ddio_msg_exchange *x)
+{
+	rnd_bytes(r, x->group, sizeof(x->group));
+	x->op = rnd_u64(r);
+	x->lo = rnd_below(r, DDIO_MAX_FILE + 1);
+	x->hi = x->lo + rnd_below(r, DDIO_MAX_FILE + 1 - x->lo);
+	x->rank = (uint32_t)rnd_below(r, DDIO_MAX_MEMBERS);
+}
+
+#define CODECS_IO(X)                                                    \
+	X(hello, ddio_msg_hello, N)                                     \
+	X(challenge, ddio_msg_challenge, N)                             \
+	X(proof, ddio_msg_proof, N)                                     \
+	X(welcome, ddio_msg_welcome, F(ddio_welcome_free))              \
+	X(refuse, ddio_msg_refuse, N)                                   \
+	X(ns_create, ddio_msg_ns_create, M(ddio_file_record_free, rec)) \
+	X(ns_name, ddio_msg_ns_name, N)                                 \
+	X(ns_size, ddio_msg_ns_size, N)                                 \
+	X(ns_list, ddio_msg_ns_list, N)                                 \
+	X(ns_listing, ddio_msg_ns_listing, F(ddio_ns_listing_free))     \
+	X(obj, ddio_msg_obj, N)                                         \
+	X(obj_data, ddio_msg_obj_data, N)                               \
+	X(extents, ddio_msg_extents, P(ext))                            \
+	X(obj_list, ddio_msg_obj_list, P(ids))                          \
+	X(fsck, ddio_msg_fsck, N)                                       \
+	X(attach, ddio_msg_attach, N)                                   \
+	X(coll_start, ddio_msg_coll_start, F(ddio_coll_start_free))     \
+	X(coll_data, ddio_msg_coll_data, N)                             \
+	X(coll_want, ddio_msg_coll_want, P(want))                       \
+	X(coll_done, ddio_msg_coll_done, N)                             \
+	X(coll_abort, ddio_msg_coll_abort, N)                           \
+	X(joint, ddio_msg_joint, N)                                     \
+	X(coll_join, ddio_msg_coll_join, N)                             \
+	X(status, ddio_msg_status, F(ddio_status_free))                 \
+	X(group_join, ddio_msg_group_join, N)                           \
+	X(group_table, ddio_msg_group_table, P(entry))                  \
+	X(fan, ddio_msg_fan, N)                                         \
+	X(exchange, ddio_msg_exchange, N)
+
+#endif /* DDIO_TEST_CODECS_IO_H */
