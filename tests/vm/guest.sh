@@ -34,6 +34,7 @@ if [ -x build/kselftest/run.sh ] && { [ $# -eq 0 ] || [ ${#selftests[@]} -gt 0 ]
 	build/kselftest/run.sh "${selftests[@]}" || failed=1
 fi
 for t in tests/vm/t_*.sh; do
+	[ "$t" != tests/vm/t_lib.sh ] || continue
 	name=$(basename "$t" .sh)
 	wanted "$name" || continue
 	n=$((n + 1))

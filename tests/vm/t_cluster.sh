@@ -4,28 +4,8 @@
 # End to end: ddiod serves four hp97560 disks, four processes read and write every
 # pattern by every method, and every byte is compared.  Once with the engine of
 # /dev/ddio, once with libaio: what one has written the other reads.
-set -u
-cd "$(dirname "$0")/../.." || exit 2
-ddio=build/ddio ddiod=build/ddiod
-[ -x $ddio ] && [ -x $ddiod ] || { echo "SKIP build/ddio is not there"; exit 77; }
-dir=$(mktemp -d)
-daemon=
-n=0 failed=0
-
-ok() { n=$((n + 1)); echo "ok $n $*"; }
-not_ok() { n=$((n + 1)); failed=1; echo "not ok $n $*"; return 1; }
-check() {
-	local what=$1
-	shift
-	if "$@"; then ok "$what"; else not_ok "$what"; fi
-}
-
-finish() {
-	stop_daemon
-	rm -rf "$dir"
-	exit $failed
-}
-trap finish EXIT
+. "$(dirname "$0")/t_lib.sh"
+need $ddio $ddiod
 
 disks() {
 	rmmod hp97560 2>/dev/null
@@ -37,32 +17,11 @@ disks() {
 configure() {
 	local i
 	{
-		printf '[cluster]\nname = vm\nblock = 8K\n'
-		printf '[node io0]\naddress = 127.0.0.1:7400\nmeta = %s/meta\n' "$dir"
+		conf_node 'block = 8K'
 		for i in 0 1 2 3; do
-			printf '[disk d%d]\nnode = io0\nengine = %s\npath = /dev/hp97560_%d\n' $i "$1" $i
+			conf_disk $i "$1" /dev/hp97560_$i
 		done
-	} >"$dir/ddio.conf"
-}
-
-start_daemon() {
-	$ddiod --conf "$dir/ddio.conf" --node io0 --foreground 2>>"$dir/log" &
-	daemon=$!
-	local i
-	for i in $(seq 100); do
-		$ddio ls --conf "$dir/ddio.conf" >/dev/null 2>&1 && return
-		kill -0 $daemon 2>/dev/null || break
-		sleep 0.2
-	done
-	sed 's/^/# /' "$dir/log"
-	return 1
-}
-
-stop_daemon() {
-	[ -n "$daemon" ] || return 0
-	kill "$daemon" 2>/dev/null
-	wait "$daemon"
-	daemon=
+	} >"$DDIO_CONF"
 }
 
 # Rows of the benchmark that did not compare every byte, or asked more than once.
@@ -77,16 +36,6 @@ judge() {
 		END { if (length(seen) != 4) { print "methods are missing"; bad = 1 } exit bad }' "$1"
 }
 
-bench() {
-	$ddio bench --quiet --csv --output "$dir/out.csv" --conf "$dir/ddio.conf" --cps 4 \
-		--records "$1" --size "$2" 2>"$dir/err" && return
-	sed 's/^/# /' "$dir/err" "$dir/log"
-	return 1
-}
-
-# modules a daemon uses: the count that lsmod shows
-uses() { awk -v m="$1" '$1 == m { print $3 }' /proc/modules; }
-
 engine_holds() {
 	case $1 in
 	kmod) [ "$(uses ddio)" -gt 0 ] ;;
@@ -94,7 +43,6 @@ engine_holds() {
 	esac
 }
 
-modprobe ddio || { echo "SKIP ddio was not built"; exit 77; }
 disks
 head -c 3000001 /dev/urandom >"$dir/one"
 head -c 1999999 /dev/urandom >"$dir/two"
@@ -106,8 +54,8 @@ for e in kmod aio; do
 	check "$e: /dev/ddio is open as this engine wants" engine_holds $e
 	for r in 8 8192; do
 		size=$([ $r = 8 ] && echo 128K || echo 1M)
-		if bench $r $size; then
-			check "$e: every pattern and method, records of $r: $(grep -vc '^#' "$dir/out.csv") rows" \
+		if bench --cps 4 --records $r --size $size; then
+			check "$e: every pattern and method, records of $r: $(rows) rows" \
 				judge "$dir/out.csv"
 		else
 			not_ok "$e: bench with records of $r"

@@ -5,76 +5,35 @@
 # memory; then a file whose stripe goes over one disk of each, and over a partition and a loop
 # device, read and written by every method, every byte compared; then the same bytes from
 # daemons whose disks are all of one engine.  And which engine a disk gets when none is named.
-set -u
-cd "$(dirname "$0")/../.." || exit 2
-ddio=build/ddio ddiod=build/ddiod streams=build/tests/vm/test_env_disk_stream
-[ -x $ddio ] && [ -x $ddiod ] || { echo "SKIP build/ddio is not there"; exit 77; }
-dir=$(mktemp -d)
-daemon=
-n=0 failed=0
+. "$(dirname "$0")/t_lib.sh"
+streams=build/tests/vm/test_env_disk_stream
+need $ddio $ddiod $streams
 
-ok() { n=$((n + 1)); echo "ok $n $*"; }
-not_ok() { n=$((n + 1)); failed=1; echo "not ok $n $*"; return 1; }
-check() {
-	local what=$1
-	shift
-	if "$@"; then ok "$what"; else not_ok "$what"; fi
-}
-
-finish() {
+clean_up() {
 	stop_daemon
-	[ -n "${loop:-}" ] && losetup -d "$loop"
-	rm -rf "$dir"
+	[ -z "${loop:-}" ] || losetup -d "$loop"
 	rmmod null_blk hp97560 2>/dev/null
-	exit $failed
-}
-trap finish EXIT
-
-stop_daemon() {
-	[ -n "$daemon" ] || return 0
-	kill "$daemon" 2>/dev/null
-	wait "$daemon"
-	daemon=
 }
 
-start_daemon() {
-	local i
-	: >"$dir/log"
-	$ddiod --conf "$dir/ddio.conf" --node io0 --foreground 2>>"$dir/log" &
-	daemon=$!
-	for i in $(seq 100); do
-		$ddio ls --conf "$dir/ddio.conf" >/dev/null 2>&1 && return
-		kill -0 $daemon 2>/dev/null || break
-		sleep 0.2
-	done
-	sed 's/^/# /' "$dir/log"
-	return 1
-}
-
-# configure "ENGINE PATH [OPTIONS]" ...: a disk for each; the engine "-" is not named
+# configure "ENGINE PATH [OPTIONS]" ...: a disk for each
 configure() {
 	local i=0 d
 	rm -rf "$dir/meta"
+	: >"$dir/log"
 	{
-		printf '[cluster]\nname = vm\nblock = 8K\n'
-		printf '[node io0]\naddress = 127.0.0.1:7400\nmeta = %s/meta\n' "$dir"
+		conf_node 'block = 8K'
 		for d; do
 			# shellcheck disable=SC2086
-			set -- $d
-			printf '[disk d%d]\nnode = io0\n' $i
-			[ "$1" = - ] || printf 'engine = %s\n' "$1"
-			[ "$2" = none ] && printf 'size = 32M\n' || printf 'path = %s\n' "$2"
-			[ -n "${3:-}" ] && printf 'options = %s\n' "$3"
+			conf_disk $i $d
 			i=$((i + 1))
 		done
-	} >"$dir/ddio.conf"
+	} >"$DDIO_CONF"
 	# The labels of an earlier configuration.
 	for d in /dev/nullb0 /dev/nullb1 /dev/hp97560_0 "$loop" "${loop}p1"; do
 		dd if=/dev/zero of="$d" bs=1M count=1 conv=fsync status=none
 	done
 }
 
-modprobe ddio || { echo "SKIP ddio was not built"; exit 77; }
 # Tests before may have left it loaded, without disks.
 rmmod null_blk hp97560 2>/dev/null
 modprobe null_blk nr_devices=2 gb=1 memory_backed=1 bs=512 &&
@@ -93,17 +52,15 @@ DDIO_TEST_DISKS="mem: hp97560: kmod:/dev/nullb0 aio:/dev/nullb1 kmod:/dev/hp9756
 	$streams >"$dir/streams" 2>&1
 rc=$?
 check "streams of every engine: $(tail -n 1 "$dir/streams")" [ $rc = 0 ]
-[ $failed = 0 ] || sed 's/^/# /' "$dir/streams"
+[ $failed = 0 ] || shows "$dir/streams"
 
 # 2. A file over all of them.
 configure "mem none" "aio /dev/nullb1" "hp97560 none time_scale=0" "kmod /dev/nullb0" \
 	"kmod /dev/hp97560_0" "kmod ${loop}p1"
 check "a daemon with every engine" start_daemon || exit
-$ddio bench --quiet --csv --output "$dir/out.csv" --conf "$dir/ddio.conf" --cps 3 \
-	--patterns ra,rb,rc,rcc,rbb,wb,wc,wcc,wcn --records 8 --size 96K 2>"$dir/err"
+bench --cps 3 --patterns ra,rb,rc,rcc,rbb,wb,wc,wcc,wcn --records 8 --size 96K
 rc=$?
-check "every method over all of them: $(grep -vc '^#' "$dir/out.csv") rows" [ $rc = 0 ]
-[ $rc = 0 ] || sed 's/^/# /' "$dir/err" "$dir/log"
+check "every method over all of them: $(rows) rows" [ $rc = 0 ]
 head -c 1234567 /dev/urandom >"$dir/one"
 check "import" $ddio import --conf "$dir/ddio.conf" "$dir/one" one
 check "export" cmp "$dir/one" <($ddio export --conf "$dir/ddio.conf" one -)
@@ -133,6 +90,7 @@ check "a block device gets kmod, and the log says why" \
 	grep -q 'disk d0: engine kmod: a block device, and /dev/ddio can be used' "$dir/log"
 stop_daemon
 mv /dev/ddio /dev/ddio-away
+: >"$dir/log"
 check "without the device: daemon" start_daemon
 check "it gets aio, and the log says why" \
 	grep -q 'disk d0: engine aio: /dev/ddio: No such file' "$dir/log"

@@ -7,81 +7,45 @@
 # that is killed and comes back under the mount; fsck; and nothing left in the module.
 #
 # DDIO_POSIX='GLOB ...' chooses the POSIX cases, '*' is all of them.
-set -u
-cd "$(dirname "$0")/../.." || exit 2
-ddio=build/ddio ddiod=build/ddiod bin=$PWD/build/tests/vm
-[ -x $ddio ] && [ -x $ddiod ] && [ -x build/ddiofs ] || { echo "SKIP build/ddiofs is not there"; exit 77; }
-dir=$(mktemp -d)
+. "$(dirname "$0")/t_lib.sh"
+bin=$PWD/build/tests/vm
+need $ddio $ddiod build/ddiofs
 chmod 711 "$dir"
-export DDIO_CONF=/etc/ddio/ddio.conf
+DDIO_CONF=/etc/ddio/ddio.conf
 groups=${DDIO_POSIX:-data/* space/* lock/*}
-daemon=
-n=0 failed=0
 
-ok() { n=$((n + 1)); echo "ok $n $*"; }
-not_ok() { n=$((n + 1)); failed=1; echo "not ok $n $*"; return 1; }
-check() {
-	local what=$1
-	shift
-	if "$@"; then ok "$what"; else not_ok "$what"; fi
-}
-
-finish() {
+clean_up() {
 	local m
 	for m in /mnt/x /mnt/y; do
 		! is_mounted $m || umount $m || umount -l $m
 	done
 	stop_daemon
-	rm -rf "$dir" /etc/ddio /sbin/mount.ddio
+	rm -rf /etc/ddio /sbin/mount.ddio
 	rmmod hp97560 2>/dev/null
-	exit $failed
 }
-trap finish EXIT
 
 is_mounted() { grep -q " $1 fuse.ddio " /proc/self/mounts; }
 # live: of what the module counts, what is alive
 live() { awk '/^live_/ && $2 { printf "%s ", $0 }' /sys/kernel/debug/ddio/stats; }
 moved() { awk '$1 == "blocks" { print $2 }' /sys/kernel/debug/ddio/stats; }
-uses() { awk -v m="$1" '$1 == m { print $3 }' /proc/modules; }
 
 # As an administrator would: a configuration, mount's helper, lines of fstab.
 set_up() {
 	local i=0 d
 	mkdir -p /etc/ddio /mnt/x /mnt/y
 	{
-		printf '[cluster]\nname = vm\nblock = 64K\ntimeout = 20s\n'
-		printf '[node io0]\naddress = 127.0.0.1:7400\nmeta = %s/meta\ncache = 16M\n' "$dir"
+		conf_node 'block = 64K' 'timeout = 20s'
+		echo 'cache = 16M'
 		for d in /dev/hp97560_0 /dev/hp97560_1 /dev/vda /dev/vdb; do
 			[ -b $d ] || continue
 			dd if=/dev/zero of=$d bs=1M count=1 conv=fsync status=none
-			printf '[disk d%d]\nnode = io0\nengine = kmod\npath = %s\n' $i $d
+			conf_disk $i kmod $d
 			i=$((i + 1))
 		done
 	} >$DDIO_CONF
 	ln -sf "$PWD/build/ddiofs" /sbin/mount.ddio
 	printf 'io0:/ /mnt/%s ddio defaults,_netdev 0 0\n' x y >/etc/fstab
 	[ $i -ge 2 ]
-}
-
-start_daemon() {
-	local i
-	# Not with a file of the mount that it serves.
-	$ddiod --conf $DDIO_CONF --node io0 --foreground 2>>"$dir/log" 9>&- &
-	daemon=$!
-	for i in $(seq 100); do
-		$ddio ls >/dev/null 2>&1 && return
-		kill -0 $daemon 2>/dev/null || break
-		sleep 0.2
-	done
-	sed 's/^/# /' "$dir/log"
-	return 1
-}
-
-stop_daemon() {
-	[ -n "$daemon" ] || return 0
-	kill "$daemon" 2>/dev/null
-	wait "$daemon"
-	daemon=
 }
 
 kill_daemon() {
@@ -104,7 +68,7 @@ posix() {
 	for g in $groups; do
 		"$bin/posix" /mnt/x/posix --jobs 4 --only "$g" >"$out" 2>&1
 		check "POSIX cases $g: $(tail -n 1 "$out")" grep -qE '^[1-9][0-9]* passed, 0 failed' "$out"
-		grep -a '^FAILED' "$out" | sed 's/^/# /'
+		grep -a '^FAILED' "$out" | shows
 	done
 	set +f
 	check "nothing is left of them" rmdir /mnt/x/posix
@@ -114,7 +78,7 @@ verify() {
 	fio --name=v --directory=/mnt/x --size=4M --bs=16k --rw=randwrite --verify=crc32c --verify_fatal=1 \
 		--do_verify=1 --end_fsync=1 --ioengine=psync --fallocate=none --numjobs=2 --group_reporting \
 		>"$dir/fio" 2>&1 && rm -f /mnt/x/v.*.0 && return
-	sed 's/^/# /' "$dir/fio"
+	shows "$dir/fio"
 	return 1
 }
 
@@ -124,12 +88,11 @@ crowd() {
 	shift
 	"$bin/crowd" -n 4 -s 1048576 -r 8 -f "$f" "$@" >"$dir/crowd" 2>&1
 	[ "$(grep -c '^rank [0-9]* ok' "$dir/crowd")" = 4 ] && return
-	sed 's/^/# /' "$dir/crowd"
+	shows "$dir/crowd"
 	return 1
 }
 
-modprobe ddio || { echo "SKIP ddio was not built"; exit 77; }
-[ -e /dev/fuse ] || modprobe fuse || { echo "SKIP no fuse module"; exit 77; }
+[ -e /dev/fuse ] || modprobe fuse || skip "no fuse module"
 rmmod hp97560 2>/dev/null
 modprobe hp97560 nr_devices=2 time_scale=0 || { not_ok "disks"; exit 1; }
 check "configuration and fstab" set_up

@@ -9,64 +9,26 @@
 #
 #   t_scatter.sh          all of that
 #   t_scatter.sh times    the time of a read of 8-byte records, both ways
-set -u
-cd "$(dirname "$0")/../.." || exit 2
-ddio=build/ddio ddiod=build/ddiod crowd=build/tests/vm/crowd
-[ -x $ddio ] && [ -x $ddiod ] && [ -x $crowd ] || { echo "SKIP build/ddio is not there"; exit 77; }
-dir=$(mktemp -d)
+. "$(dirname "$0")/t_lib.sh"
+crowd=build/tests/vm/crowd
+need $ddio $ddiod $crowd
 chmod 755 "$dir" # one of the processes is nobody
-daemon=
-n=0 failed=0
-export DDIO_CONF=$dir/ddio.conf
 
-ok() { n=$((n + 1)); echo "ok $n $*"; }
-not_ok() { n=$((n + 1)); failed=1; echo "not ok $n $*"; return 1; }
-check() {
-	local what=$1
-	shift
-	if "$@"; then ok "$what"; else not_ok "$what"; fi
-}
-
-finish() {
+clean_up() {
 	stop_daemon
-	rm -rf "$dir"
 	rmmod null_blk 2>/dev/null
-	exit $failed
 }
-trap finish EXIT
 
 # configure [OPTIONS]: of the engine
 configure() {
 	local i
+	: >"$dir/log"
 	{
-		printf '[cluster]\nname = vm\nblock = 8K\ntimeout = 20s\n'
-		printf '[node io0]\naddress = 127.0.0.1:7400\nmeta = %s/meta\n' "$dir"
+		conf_node 'block = 8K' 'timeout = 20s'
 		for i in 0 1; do
-			printf '[disk d%d]\nnode = io0\nengine = kmod\npath = /dev/nullb%d\n' $i $i
-			[ -z "${1:-}" ] || printf 'options = %s\n' "$1"
+			conf_disk $i kmod /dev/nullb$i "${1:-}"
 		done
 	} >"$DDIO_CONF"
-}
-
-start_daemon() {
-	local i
-	: >"$dir/log"
-	$ddiod --conf "$DDIO_CONF" --node io0 --foreground 2>>"$dir/log" &
-	daemon=$!
-	for i in $(seq 100); do
-		$ddio ls >/dev/null 2>&1 && return
-		kill -0 $daemon 2>/dev/null || break
-		sleep 0.2
-	done
-	sed 's/^/# /' "$dir/log"
-	return 1
-}
-
-stop_daemon() {
-	[ -n "$daemon" ] || return 0
-	kill "$daemon" 2>/dev/null
-	wait "$daemon"
-	daemon=
 }
 
 # disks [PARAMETER ...]: two new ones
@@ -81,12 +43,6 @@ disks() {
 scattered() { awk '$1 == "scattered_bytes" { print $2 }' /sys/kernel/debug/ddio/stats; }
 # live WHAT: objects that the module has
 live() { awk -v k="live_$1" '$1 == k { print $2 }' /sys/kernel/debug/ddio/stats; }
-
-bench() {
-	$ddio bench --quiet --csv --output "$dir/out.csv" --conf "$DDIO_CONF" --cps 4 "$@" 2>"$dir/err" && return
-	sed 's/^/# /' "$dir/err" "$dir/log"
-	return 1
-}
 
 # judge MORE: every row was verified, and of its bytes MORE (0 or 1) went past the messages
 judge() {
@@ -110,14 +66,13 @@ run() { # FILE ARGUMENT ...
 	$crowd "$@" >"$out" 2>&1
 }
 
-modprobe ddio || { echo "SKIP ddio was not built"; exit 77; }
 disks
 
 if [ "${1:-}" = times ]; then
 	configure
 	start_daemon || exit
 	for m in "" --no-scatter; do
-		bench --records "${2:-8}" --size "${3:-4M}" --patterns "${4:-rcc}" --methods dds --trials 5 $m
+		bench --cps 4 --records "${2:-8}" --size "${3:-4M}" --patterns "${4:-rcc}" --methods dds --trials 5 $m
 		sed -n '/^[^#]/p' "$dir/out.csv" | cut -d, -f 1-6,9-16,19-20
 	done
 	exit
@@ -129,18 +84,18 @@ check "daemon" start_daemon || exit
 for r in 8 8192; do
 	before=$(scattered)
 	check "records of $r: bench" \
-		bench --records $r --size $([ $r = 8 ] && echo 256K || echo 512K) --methods dd,dds
-	check "records of $r: $(grep -vc '^#' "$dir/out.csv") rows, scattered" judge 1
+		bench --cps 4 --records $r --size $([ $r = 8 ] && echo 256K || echo 512K) --methods dd,dds
+	check "records of $r: $(rows) rows, scattered" judge 1
 	check "records of $r: the module scattered $(($(scattered) - before)) bytes" \
 		[ "$(scattered)" -gt "$before" ]
 done
-check "records of 8, messages" bench --records 8 --size 256K --methods dds --no-scatter
+check "records of 8, messages" bench --cps 4 --records 8 --size 256K --methods dds --no-scatter
 check "records of 8, messages: every byte, nothing scattered" judge 0
 
 # 2. All of a share, and no message for it; then what was written, read by others.
 for w in "" -w; do
 	run "$dir/out" -n 4 -s 2097152 -r 8 -f all -c 3 -P -w ${w:+-m dd} ||
-		sed 's/^/# /' "$dir/out"
+		shows "$dir/out"
 	check "four processes write: all is scattered" all_scattered "$dir/out" 4
 	run "$dir/out" -n 4 -s 2097152 -r 8 -f all -P -A
 	check "and read it: all is scattered" all_scattered "$dir/out" 4
@@ -194,7 +149,7 @@ check "fail_after: daemon" start_daemon || exit
 run "$dir/out" -n 4 -s 1048576 -r 8 -f bad -w -c 20
 check "a disk fails: all get the same error" \
 	[ "$(grep -c 'err -5 .*disk d[01]: writing block [0-9]* of file "bad"' "$dir/out")" = 4 ]
-grep -v 'err -5' "$dir/out" | sed 's/^/# /'
+grep -v 'err -5' "$dir/out" | shows
 check "a disk fails: no membership is left" [ "$(live memberships)" = 0 ]
 stop_daemon
 
@@ -209,7 +164,7 @@ for w in "" -w; do
 		run "$dir/out" -n 4 -c 200 -s 2097152 -r 8 -f slow $w -A -k kill -v 2 -a $after
 		check "killed after $after ms${w:+ (writing)}: the others hear of it" \
 			[ "$(grep -c 'err -103 .*rank 2' "$dir/out")" = 3 ]
-		grep -v 'err -103 .*rank 2' "$dir/out" | sed 's/^/# /'
+		grep -v 'err -103 .*rank 2' "$dir/out" | shows
 	done
 done
 run "$dir/out" -n 4 -s 2097152 -r 8 -f slow -w -P
