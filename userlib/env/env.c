@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* What every world has in common: dispatch, and memory for disk buffers. */
+#include <errno.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -61,6 +62,17 @@ int ddio_gate_wait(struct ddio_env *env, struct ddio_gate *gate, uint64_t deadli
 bool ddio_gate_is_open(const struct ddio_gate *gate)
 {
 	return __atomic_load_n(&gate->open, __ATOMIC_ACQUIRE) == 1;
+}
+
+int ddio_watcher_start(struct ddio_env *env, struct ddio_watcher *watcher)
+{
+	return env->ops->watcher_start ? env->ops->watcher_start(env, watcher) : -ENOTSUP;
+}
+
+void ddio_watcher_stop(struct ddio_env *env, struct ddio_watcher *watcher)
+{
+	if (watcher->priv)
+		env->ops->watcher_stop(env, watcher);
 }
 
 void ddio_env_random(struct ddio_env *env, void *buf, size_t len)

@@ -106,6 +106,25 @@ void ddio_gate_open(struct ddio_env *env, struct ddio_gate *gate);
 int ddio_gate_wait(struct ddio_env *env, struct ddio_gate *gate, uint64_t deadline_ns);
 bool ddio_gate_is_open(const struct ddio_gate *gate);
 
+/**
+ * struct ddio_watcher - a descriptor of the caller's that the reactor looks at; the caller owns the memory
+ * @fd: stays the caller's, and open until ddio_watcher_stop()
+ * @fn: called again and again while @fd can be read or is in error
+ * @arg: for @fn
+ * Zero-initialise, set these, then start.  The rest belongs to the env.
+ */
+struct ddio_watcher {
+	int fd;
+	void (*fn)(void *arg);
+	void *arg;
+	void *priv;
+};
+
+/* Return: 0, -ENOTSUP in a world without descriptors, or another -errno. */
+int ddio_watcher_start(struct ddio_env *env, struct ddio_watcher *watcher);
+/* @fn is not called any more.  Nothing if it was not started. */
+void ddio_watcher_stop(struct ddio_env *env, struct ddio_watcher *watcher);
+
 /* Unpredictable bytes (nonces, identifiers); from the seed in a simulated world. */
 void ddio_env_random(struct ddio_env *env, void *buf, size_t len);
 

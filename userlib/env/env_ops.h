@@ -21,6 +21,9 @@ struct ddio_env_ops {
 	void (*offload)(struct ddio_env *env, struct ddio_offload *offload);
 	void (*gate_open)(struct ddio_env *env, struct ddio_gate *gate);
 	int (*gate_wait)(struct ddio_env *env, struct ddio_gate *gate, uint64_t deadline_ns);
+	/* Both may be NULL: there are no descriptors. */
+	int (*watcher_start)(struct ddio_env *env, struct ddio_watcher *watcher);
+	void (*watcher_stop)(struct ddio_env *env, struct ddio_watcher *watcher);
 	void (*random)(struct ddio_env *env, void *buf, size_t len);
 	void (*log)(struct ddio_env *env, enum ddio_log_level level, const char *fmt, va_list ap);
 	void (*charge)(struct ddio_env *env, enum ddio_work work, uint64_t n); /* may be NULL */

@@ -131,6 +131,9 @@ void ddio_real_offload(struct ddio_env *env, struct ddio_offload *offload);
 void ddio_real_gate_open(struct ddio_env *env, struct ddio_gate *gate);
 int ddio_real_gate_wait(struct ddio_env *env, struct ddio_gate *gate, uint64_t deadline_ns);
 
+int ddio_real_watcher_start(struct ddio_env *env, struct ddio_watcher *watcher);
+void ddio_real_watcher_stop(struct ddio_env *env, struct ddio_watcher *watcher);
+
 int ddio_real_stream_connect(struct ddio_env *env, const char *addr,
 			     const struct ddio_stream_ops *ops, void *ctx,
 			     struct ddio_stream **stream);

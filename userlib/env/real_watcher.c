@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Descriptors that are not the env's own. */
+#include <errno.h>
+#include <stdlib.h>
+#include "env/real_priv.h"
+
+struct real_watcher {
+	struct ddio_watch watch;
+	struct ddio_watcher *watcher;
+};
+
+static void watcher_event(struct ddio_watch *watch, uint32_t events)
+{
+	struct ddio_watcher *w = ddio_container_of(watch, struct real_watcher, watch)->watcher;
+
+	(void)events;
+	w->fn(w->arg);
+}
+
+int ddio_real_watcher_start(struct ddio_env *env, struct ddio_watcher *watcher)
+{
+	struct real_watcher *rw = calloc(1, sizeof(*rw));
+	int ret;
+
+	if (!rw)
+		return -ENOMEM;
+	rw->watcher = watcher;
+	rw->watch.fn = watcher_event;
+	rw->watch.fd = watcher->fd;
+	ret = ddio_watch_set(ddio_real_of(env), &rw->watch, EPOLLIN);
+	if (ret)
+		free(rw);
+	else
+		watcher->priv = rw;
+	return ret;
+}
+
+void ddio_real_watcher_stop(struct ddio_env *env, struct ddio_watcher *watcher)
+{
+	struct real_watcher *rw = watcher->priv;
+
+	ddio_watch_del(ddio_real_of(env), &rw->watch);
+	watcher->priv = NULL;
+	free(rw);
+}
