@@ -65,6 +65,20 @@ int ddio_fs_open(const struct ddio_fs_opts *opts, struct ddio_fs **fs, char *err
 void ddio_fs_close(struct ddio_fs *fs);
 
 /**
+ * ddio_fs_serve - take requests of others on a progress thread
+ * @fd: where they come from: a FUSE device, a socket; stays the caller's, and open until ddio_fs_serve_end()
+ * @fn: called on the thread that asks the name space, whenever @fd can be read or is in error: takes what
+ *	is there without waiting, makes requests of it, and returns.  false: it is not to be called any more
+ * @arg: for @fn
+ * Nobody has to be woken between somebody's request and what is asked of the cluster for it, which is most of
+ * the time that a name takes.  One descriptor at a time.  Not from a progress thread.
+ * Return: 0, -EBUSY, or another -errno.
+ */
+int ddio_fs_serve(struct ddio_fs *fs, int fd, bool (*fn)(void *arg), void *arg);
+/* Waits until @fn has returned for the last time; also if it was the one to end it.  Not from a progress thread. */
+void ddio_fs_serve_end(struct ddio_fs *fs);
+
+/**
  * struct ddio_fs_attr - an inode
  * @change: differs whenever the inode's data or attributes may have changed
  * @alloc: bytes that it takes up on disks; DDIO_FS_ALLOC_UNKNOWN if nobody has counted since the last change

@@ -5,10 +5,14 @@
  * sockets and the clock.  The I/O processors are in this process too, so that the thread sanitizer
  * sees both sides.
  */
+#include <fcntl.h>
 #include <pthread.h>
+#include <semaphore.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include "cp/fs_wait.h"
 #include "tests/unit/fs_real.h"
 #include "tests/unit/ut.h"
@@ -119,6 +123,96 @@ static void many_threads(bool fake)
 		CU_ASSERT_EQUAL(c.names.gone, THREADS * ROUNDS);
 	real_end(&c);
 	free(buf);
+}
+
+/*
+ * A descriptor that is served: each byte is a request.
+ */
+enum { BYTES = 300, LAST = 'z' };
+
+struct served {
+	struct ddio_fs *fs;
+	int fds[2];
+	pthread_t thread;
+	sem_t answers;
+	atomic_int taken, elsewhere;
+};
+
+static void served_done(void *arg, const struct ddio_fs_reply *reply)
+{
+	struct served *s = arg;
+
+	if (reply->err || !pthread_equal(s->thread, pthread_self()))
+		atomic_fetch_add(&s->elsewhere, 1);
+	sem_post(&s->answers);
+}
+
+static bool served_take(void *arg)
+{
+	struct served *s = arg;
+	uint8_t byte;
+
+	s->thread = pthread_self();
+	while (read(s->fds[0], &byte, 1) == 1) {
+		if (byte == LAST)
+			return false;
+		atomic_fetch_add(&s->taken, 1);
+		ddio_fs_getattr(s->fs, DDIO_FS_ROOT, served_done, s);
+	}
+	return true;
+}
+
+static void served_ask(struct served *s, int n)
+{
+	int i;
+
+	for (i = 0; i < n; i++)
+		CU_ASSERT_EQUAL(write(s->fds[1], "a", 1), 1);
+	for (i = 0; i < n; i++)
+		while (sem_wait(&s->answers))
+			;
+}
+
+static void serves(void)
+{
+	static struct real_cluster c;
+	struct ddio_fs_opts opts = { .struct_size = sizeof(opts), .threads = 2 };
+	struct served s = { 0 };
+	struct fsc_result r;
+	char err[600] = "";
+
+	real_begin(&c, false, BLOCK, "16M");
+	opts.conf = c.conf_path;
+	CU_ASSERT_EQUAL_FATAL(ddio_fs_open(&opts, &s.fs, err, sizeof(err)), 0);
+	CU_ASSERT_EQUAL_FATAL(pipe2(s.fds, O_NONBLOCK | O_CLOEXEC), 0);
+	sem_init(&s.answers, 0, 0);
+	fsc_wait_init(&r, s.fs);
+	CU_ASSERT_EQUAL(ddio_fs_serve(s.fs, -1, served_take, &s), -EBADF);
+	CU_ASSERT_EQUAL(ddio_fs_serve(s.fs, s.fds[0], served_take, &s), 0);
+	CU_ASSERT_EQUAL(ddio_fs_serve(s.fs, s.fds[0], served_take, &s), -EBUSY);
+	served_ask(&s, BYTES);
+	ddio_fs_serve_end(s.fs);
+	ddio_fs_serve_end(s.fs);
+	CU_ASSERT_EQUAL(write(s.fds[1], "a", 1), 1);
+	CU_ASSERT_EQUAL(FSC_WAIT(&r, ddio_fs_sync_names, s.fs), 0);
+	CU_ASSERT_EQUAL(atomic_load(&s.taken), BYTES);
+	/* Again, until it does not want any more; what it has left is left. */
+	CU_ASSERT_EQUAL(ddio_fs_serve(s.fs, s.fds[0], served_take, &s), 0);
+	while (sem_wait(&s.answers))
+		;
+	CU_ASSERT_EQUAL(write(s.fds[1], "za", 2), 2);
+	while (ddio_fs_serve(s.fs, s.fds[0], served_take, &s))
+		;
+	while (sem_wait(&s.answers))
+		;
+	CU_ASSERT_EQUAL(atomic_load(&s.taken), BYTES + 2);
+	CU_ASSERT_EQUAL(atomic_load(&s.elsewhere), 0);
+	/* Also what is being served ends with the file system. */
+	ddio_fs_close(s.fs);
+	CU_ASSERT_EQUAL(close(s.fds[0]), 0);
+	CU_ASSERT_EQUAL(close(s.fds[1]), 0);
+	sem_destroy(&s.answers);
+	real_end(&c);
 }
 
 static void threads_and_a_fake(void)
@@ -309,6 +403,7 @@ static void refused(void)
 static const struct ut_case cases[] = {
 	{ "many threads", threads_and_a_fake },
 	{ "many threads, all real", threads_and_names },
+	{ "serves a descriptor", serves },
 	{ "ends amid", ends_amid },
 	{ "closes as it is answered", closes_as_it_is_answered },
 	{ "refused", refused },

@@ -249,8 +249,10 @@ static void reactor_end(void *arg)
 		wait->fn(wait);
 	}
 	fsc_inodes_end(r);
-	if (!r->index)
+	if (!r->index) {
+		ddio_watcher_stop(r->env, &r->fs->serve.watcher);
 		fsc_names_end(r->fs);
+	}
 	fsc_unhold(r->fs);
 }
 

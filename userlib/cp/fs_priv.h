@@ -149,6 +149,7 @@ struct fsc_names {
  * @closing: it ends: nothing is made again
  * @files: that are open; they end with it
  * @lock_id: numbers of requests for locks; @stream: of open files
+ * @serve: requests of others that are taken on reactor 0 (fs_serve.c)
  */
 struct ddio_fs {
 	uint32_t nreactors;
@@ -171,6 +172,11 @@ struct ddio_fs {
 		bool asking;
 	} removals;
 	struct ddio_list files;
+	struct fsc_serve {
+		struct ddio_watcher watcher;
+		bool (*fn)(void *arg);
+		void *arg;
+	} serve;
 	uint64_t holds;
 	uint64_t lock_id, stream;
 	struct ddio_post gone_post;
