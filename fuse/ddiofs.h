@@ -3,11 +3,14 @@
  * ddiofs: the cluster as a mount.
  *
  * A handler turns a request of the kernel into one of the library and returns; the library's
- * answer, on one of its progress threads, answers the kernel.  So no thread waits, and a few take
- * requests for any number of programs.  The kernel's number of an inode is the name space's (that of the
- * mount's directory is 1), so that nothing is remembered from lookup to forget.
+ * answer, on one of its progress threads, answers the kernel.  So no thread waits, and one of them takes
+ * requests for any number of programs, with helpers if there is much to take.  The kernel's number of an
+ * inode is the name space's (that of the mount's directory is 1), so that nothing is remembered from lookup
+ * to forget.
  *
- *	loop.c	   takes requests; buffers of writes; what libfuse does not negotiate
+ *	loop.c	   takes requests
+ *	negotiate.c	   what libfuse does not negotiate
+ *	buffers.c  memory of messages and of what is read
  *	request.c  what is between a request and its answer
  *	attrs.c, names.c, dirs.c, files.c, data.c, locks.c	   the operations
  *	owners.c   who holds locks by a handle
@@ -28,6 +31,7 @@ struct seen;
 struct drops;
 struct marks;
 struct buffers;
+struct loop;
 
 /**
  * struct mount - one mount
@@ -49,6 +53,7 @@ struct mount {
 	struct drops *drops;
 	struct marks *marks;
 	struct buffers *buffers;
+	struct loop *loop;
 	pthread_mutex_t lock;
 	pthread_cond_t idle;
 	uint64_t under_way;
@@ -232,21 +237,27 @@ void drops_free(struct drops *drops);
 void pages_drop(struct drops *drops, struct request *r, void (*then)(struct request *r));
 
 /* loop.c */
-/* Gives INIT's answer what libfuse does not know; before the loop. */
+/* Before the loop. */
 int loop_prepare(struct mount *m);
-/* Takes requests until the mount is gone; @end becomes readable then. */
-int loop_start(struct mount *m, unsigned int threads, int end);
-void loop_join(struct mount *m);
-void buffers_free(struct mount *m);
-void loop_init(void *userdata, struct fuse_conn_info *conn);
+/* Takes requests until the mount is gone, with so many helpers; @end becomes readable then. */
+int loop_start(struct mount *m, unsigned int helpers, int end);
+/* Requests are not taken any more. */
+void loop_end(struct mount *m);
 /* The message that is being handled: kept by the caller, who gives it back by message_free(). */
 void *message_take(void);
-void message_free(struct mount *m, void *mem);
+
+/* negotiate.c */
+void loop_init(void *userdata, struct fuse_conn_info *conn);
 /* Flags of the message that is being handled that libfuse does not pass on. */
 bool message_kills(void);
 /* A file is answered for whose direct writes need not wait for each other. */
 int reply_open_parallel(fuse_req_t req, const struct fuse_entry_param *e,
 			const struct fuse_file_info *fi);
+
+/* buffers.c */
+struct buffers *buffers_new(void);
+void buffers_free(struct buffers *buffers);
+void message_free(struct mount *m, void *mem);
 /* Buffers for what is read. */
 void *buffer_get(struct mount *m, size_t len);
 void buffer_put(struct mount *m, void *buf, size_t len);

@@ -189,18 +189,18 @@ int session_open(const struct mount_opts *o, void (*log)(void *arg, int level, c
 	return 0;
 }
 
-static unsigned int threads_for(const struct mount_opts *o)
+static unsigned int helpers_for(const struct mount_opts *o)
 {
 	long cores = sysconf(_SC_NPROCESSORS_ONLN);
 
 	if (o->threads)
-		return o->threads;
-	return cores < 2 ? 2 : cores > 8 ? 8 : (unsigned int)cores;
+		return o->threads - 1;
+	return cores < 2 ? 1 : cores > 8 ? 7 : (unsigned int)cores - 1;
 }
 
 int session_start(struct session *s, int end, char *err, size_t err_len)
 {
-	int ret = loop_start(&s->m, threads_for(s->m.o), end);
+	int ret = loop_start(&s->m, helpers_for(s->m.o), end);
 
 	if (ret)
 		snprintf(err, err_len, "no thread: %s", strerror(-ret));
@@ -294,8 +294,7 @@ void session_close(struct session *s)
 		s->mounted = false;
 	if (s->mounted)
 		session_unmount(s);
-	if (m->buffers)
-		loop_join(m);
+	loop_end(m);
 	requests_drain(m, DRAIN_MS);
 	if (m->fs)
 		ddio_fs_close(m->fs);
@@ -303,7 +302,7 @@ void session_close(struct session *s)
 	drops_free(m->drops);
 	if (m->se)
 		fuse_close(m->se);
-	buffers_free(m);
+	buffers_free(m->buffers);
 	seen_free(m->seen);
 	marks_free(m->marks);
 	pthread_cond_destroy(&m->idle);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Inodes, names and attributes; each request is made at once, its answer comes from a thread. */
+/* Inodes, names and attributes. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -17,69 +17,6 @@
 
 #define LINUX_DIRENT_BYTES 32768
 
-struct answer *answer_new(ddio_fs_done done, void *arg)
-{
-	struct answer *a = calloc(1, sizeof(*a));
-
-	if (!a)
-		abort();
-	a->done = done;
-	a->arg = arg;
-	return a;
-}
-
-void answer_give(struct ddio_fs *fs, struct answer *a)
-{
-	pthread_mutex_lock(&fs->queue_lock);
-	a->next = NULL;
-	*fs->last = a;
-	fs->last = &a->next;
-	pthread_cond_signal(&fs->more);
-	pthread_mutex_unlock(&fs->queue_lock);
-}
-
-void answer_err(struct ddio_fs *fs, ddio_fs_done done, void *arg, int err)
-{
-	struct answer *a = answer_new(done, arg);
-
-	a->reply.err = err;
-	answer_give(fs, a);
-}
-
-void answer_value(struct ddio_fs *fs, ddio_fs_done done, void *arg, int64_t value)
-{
-	struct answer *a = answer_new(done, arg);
-
-	a->reply.err = value < 0 ? (int)value : 0;
-	a->reply.value = value < 0 ? 0 : (uint64_t)value;
-	answer_give(fs, a);
-}
-
-static void *answers_run(void *arg)
-{
-	struct ddio_fs *fs = arg;
-	struct answer *a;
-
-	pthread_mutex_lock(&fs->queue_lock);
-	for (;;) {
-		while (!fs->first && !fs->stop)
-			pthread_cond_wait(&fs->more, &fs->queue_lock);
-		a = fs->first;
-		if (!a)
-			break;
-		fs->first = a->next;
-		if (!fs->first)
-			fs->last = &fs->first;
-		pthread_mutex_unlock(&fs->queue_lock);
-		a->done(a->arg, &a->reply);
-		free(a->data);
-		free(a);
-		pthread_mutex_lock(&fs->queue_lock);
-	}
-	pthread_mutex_unlock(&fs->queue_lock);
-	return NULL;
-}
-
 int ddio_fs_open(const struct ddio_fs_opts *opts, struct ddio_fs **out, char *err, size_t err_len)
 {
 	struct rlimit files = { 65536, 65536 };
@@ -90,11 +27,8 @@ int ddio_fs_open(const struct ddio_fs_opts *opts, struct ddio_fs **out, char *er
 		goto failed;
 	setrlimit(RLIMIT_NOFILE, &files);
 	umask(0);
-	fs->last = &fs->first;
 	pthread_mutex_init(&fs->lock, NULL);
-	pthread_mutex_init(&fs->queue_lock, NULL);
 	pthread_mutex_init(&fs->locks_lock, NULL);
-	pthread_cond_init(&fs->more, NULL);
 	fs->root = open(opts->conf, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fs->root < 0) {
 		ret = -errno;
@@ -102,7 +36,7 @@ int ddio_fs_open(const struct ddio_fs_opts *opts, struct ddio_fs **out, char *er
 	}
 	ret = nodes_init(fs);
 	if (!ret)
-		ret = -pthread_create(&fs->thread, NULL, answers_run, fs);
+		ret = answers_begin(fs);
 	if (ret)
 		goto failed;
 	*out = fs;
@@ -116,11 +50,7 @@ failed:
 void ddio_fs_close(struct ddio_fs *fs)
 {
 	locks_end(fs);
-	pthread_mutex_lock(&fs->queue_lock);
-	fs->stop = true;
-	pthread_cond_signal(&fs->more);
-	pthread_mutex_unlock(&fs->queue_lock);
-	pthread_join(fs->thread, NULL);
+	answers_end(fs);
 	nodes_free(fs);
 	close(fs->root);
 	free(fs);

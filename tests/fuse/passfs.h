@@ -30,12 +30,15 @@ struct ddio_fs {
 	struct node **nodes;
 	uint64_t nnodes;
 	struct node *by_handle[4096];
-	/* answers */
+	/* answers, and requests that are taken on their thread */
 	pthread_mutex_t queue_lock;
-	pthread_cond_t more;
 	struct answer *first, **last;
 	pthread_t thread;
-	bool stop;
+	int wake;
+	bool stop, asleep;
+	int served;
+	bool (*serve)(void *arg);
+	void *serve_arg;
 	/* locks */
 	pthread_mutex_t locks_lock;
 	struct lock *held, *waiting;
@@ -52,6 +55,9 @@ struct answer *answer_new(ddio_fs_done done, void *arg);
 void answer_give(struct ddio_fs *fs, struct answer *a);
 void answer_err(struct ddio_fs *fs, ddio_fs_done done, void *arg, int err);
 void answer_value(struct ddio_fs *fs, ddio_fs_done done, void *arg, int64_t value);
+int answers_begin(struct ddio_fs *fs);
+/* Those that have been given come yet. */
+void answers_end(struct ddio_fs *fs);
 /* Waiting locks fail. */
 void locks_end(struct ddio_fs *fs);
 
