@@ -10,7 +10,8 @@
 #
 # "# timeout: SECONDS" in a script's head replaces the bound of 300 s.
 # Cluster tests, and scripts with "# serial" there, run one at a time: clusters
-# take free ports, and what else connects at that moment could meet them.
+# take free ports, and what else connects at that moment could meet them.  One with
+# "# own network" has a network namespace for itself, where there are any, and runs beside others.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 top=$PWD
@@ -61,6 +62,14 @@ all_tests() {
 	done
 }
 
+# head_says WORDS COMMAND: its script has "# WORDS" in its head
+head_says() {
+	sed -n '1,12p' "${2%% *}" 2>/dev/null | grep -aq "^# $1"
+}
+own_network() {
+	[ -n "$networks" ] && head_says 'own network' "$1"
+}
+
 chosen() {
 	local n=${1%%|*} g globs
 	# Not "for g in $only": the shell would take the patterns for files.
@@ -77,6 +86,7 @@ run_one() {
 	mkdir -p "$(dirname "$file")"
 	n=$(sed -n '1,12s/^# timeout: *\([0-9]*\).*/\1/p' "${cmd%% *}" 2>/dev/null | head -1)
 	[ -n "$n" ] && bound=$n
+	own_network "$cmd" && cmd="unshare --net tests/own_network.sh $cmd"
 	start=$(date +%s)
 	# shellcheck disable=SC2086
 	timeout -k 10 "$bound" setsid --wait $cmd >"$file" 2>&1 </dev/null
@@ -108,18 +118,27 @@ run_one() {
 }
 
 serial() {
-	local c=${1#*|}
 	case $1 in cluster/*) return 0 ;; esac
-	sed -n '1,12p' "${c%% *}" 2>/dev/null | grep -aq '^# serial'
+	head_says serial "${1#*|}"
 }
 
-export -f run_one
-export log top
-par=() ser=()
+networks=
+unshare --net tests/own_network.sh true 2>/dev/null && networks=1
+export -f run_one head_says own_network
+export log top networks
+# What waits most of its time begins first.
+first=() par=() ser=()
 while read -r t; do
 	chosen "$t" || continue
-	if serial "$t"; then ser+=("$t"); else par+=("$t"); fi
+	if own_network "${t#*|}"; then
+		first+=("$t")
+	elif serial "$t"; then
+		ser+=("$t")
+	else
+		par+=("$t")
+	fi
 done < <(all_tests)
+par=(${first[@]+"${first[@]}"} ${par[@]+"${par[@]}"})
 if [ -n "$list" ]; then
 	printf '%s\n' "${par[@]%%|*}" "${ser[@]%%|*}"
 	exit 0

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# timeout: 1200
+# timeout: 1800
+# own network
 # Daemons and mounts killed at random moments under load: afterwards the cluster is consistent, and every byte and
 # name that was fsync'ed is there.  A round is made of its seed, which a failure names:
 #
