@@ -65,6 +65,13 @@ static inline void gen_attr(struct rnd *r, struct ddio_fs_attr *a)
 	}
 }
 
+static inline void gen_dir_attr(struct rnd *r, struct ddio_fs_attr *a)
+{
+	gen_attr(r, a);
+	a->mode = S_IFDIR | (a->mode & 07777);
+	a->block = a->ndisks = 0;
+}
+
 static inline void gen_fs_attach(struct rnd *r, struct ddio_msg_fs_attach *x)
 {
 	rnd_bytes(r, x->mount, sizeof(x->mount));
@@ -136,9 +143,20 @@ static inline void gen_fs_open(struct rnd *r, struct ddio_msg_fs_open *x)
 
 static inline void gen_fs_opened(struct rnd *r, struct ddio_msg_fs_opened *x)
 {
-	x->flags = (uint32_t)rnd_below(r, 2 * DDIO_FS_OPENED_BARE);
+	x->flags = (uint32_t)rnd_below(r, 2 * DDIO_FS_OPENED_DIR);
 	gen_attr(r, &x->attr);
+	if (x->flags & DDIO_FS_OPENED_DIR)
+		gen_dir_attr(r, &x->dir);
 	if (x->flags & DDIO_FS_OPENED_RECORD)
+		gen_record(r, &x->rec);
+}
+
+static inline void gen_fs_unlinked(struct rnd *r, struct ddio_msg_fs_unlinked *x)
+{
+	x->flags = (uint32_t)rnd_below(r, 2 * DDIO_FS_UNLINKED_LEFT);
+	if (x->flags & DDIO_FS_UNLINKED_DIR)
+		gen_dir_attr(r, &x->dir);
+	if (x->flags & DDIO_FS_UNLINKED_LEFT)
 		gen_record(r, &x->rec);
 }
 
@@ -287,31 +305,32 @@ static inline void gen_obj_copy(struct rnd *r, struct ddio_msg_obj_copy *x)
 	x->to_offset = rnd_below(r, DDIO_MAX_FILE - x->len + 1);
 }
 
-#define CODECS_FS(X)                                             \
-	X(fs_attach, ddio_msg_fs_attach, N)                      \
-	X(fs_attached, ddio_msg_fs_attached, N)                  \
-	X(fs_ino, ddio_msg_fs_ino, N)                            \
-	X(fs_name, ddio_msg_fs_name, N)                          \
-	X(fs_attr, ddio_msg_fs_attr, N)                          \
-	X(fs_setattr, ddio_msg_fs_setattr, N)                    \
-	X(fs_make, ddio_msg_fs_make, N)                          \
-	X(fs_open, ddio_msg_fs_open, N)                          \
-	X(fs_opened, ddio_msg_fs_opened, F(ddio_fs_opened_free)) \
-	X(fs_link, ddio_msg_fs_link, N)                          \
-	X(fs_rename, ddio_msg_fs_rename, N)                      \
-	X(fs_target, ddio_msg_fs_target, N)                      \
-	X(fs_readdir, ddio_msg_fs_readdir, N)                    \
-	X(fs_entries, ddio_msg_fs_entries, P(ents))              \
-	X(fs_xattr, ddio_msg_fs_xattr, N)                        \
-	X(fs_value, ddio_msg_fs_value, N)                        \
-	X(fs_wrote, ddio_msg_fs_wrote, N)                        \
-	X(fs_append, ddio_msg_fs_append, N)                      \
-	X(fs_place, ddio_msg_fs_place, N)                        \
-	X(fs_alloc, ddio_msg_fs_alloc, N)                        \
-	X(fs_space, ddio_msg_fs_space, N)                        \
-	X(fs_lock, ddio_msg_fs_lock, N)                          \
-	X(fs_owner, ddio_msg_fs_owner, N)                        \
-	X(obj_stat, ddio_msg_obj_stat, N)                        \
+#define CODECS_FS(X)                                                   \
+	X(fs_attach, ddio_msg_fs_attach, N)                            \
+	X(fs_attached, ddio_msg_fs_attached, N)                        \
+	X(fs_ino, ddio_msg_fs_ino, N)                                  \
+	X(fs_name, ddio_msg_fs_name, N)                                \
+	X(fs_attr, ddio_msg_fs_attr, N)                                \
+	X(fs_setattr, ddio_msg_fs_setattr, N)                          \
+	X(fs_make, ddio_msg_fs_make, N)                                \
+	X(fs_open, ddio_msg_fs_open, N)                                \
+	X(fs_opened, ddio_msg_fs_opened, F(ddio_fs_opened_free))       \
+	X(fs_unlinked, ddio_msg_fs_unlinked, F(ddio_fs_unlinked_free)) \
+	X(fs_link, ddio_msg_fs_link, N)                                \
+	X(fs_rename, ddio_msg_fs_rename, N)                            \
+	X(fs_target, ddio_msg_fs_target, N)                            \
+	X(fs_readdir, ddio_msg_fs_readdir, N)                          \
+	X(fs_entries, ddio_msg_fs_entries, P(ents))                    \
+	X(fs_xattr, ddio_msg_fs_xattr, N)                              \
+	X(fs_value, ddio_msg_fs_value, N)                              \
+	X(fs_wrote, ddio_msg_fs_wrote, N)                              \
+	X(fs_append, ddio_msg_fs_append, N)                            \
+	X(fs_place, ddio_msg_fs_place, N)                              \
+	X(fs_alloc, ddio_msg_fs_alloc, N)                              \
+	X(fs_space, ddio_msg_fs_space, N)                              \
+	X(fs_lock, ddio_msg_fs_lock, N)                                \
+	X(fs_owner, ddio_msg_fs_owner, N)                              \
+	X(obj_stat, ddio_msg_obj_stat, N)                              \
 	X(obj_copy, ddio_msg_obj_copy, N)
 
 #define CARRIED_FS                                                                            \

@@ -12,6 +12,12 @@ static const struct ddio_fs_attr file_attr = {
 	.size = 100,
 };
 
+static const struct ddio_fs_attr dir_attr = {
+	.ino = 1,
+	.mode = S_IFDIR | 0755,
+	.nlink = 2,
+};
+
 static void test_names(void)
 {
 	struct ddio_msg_fs_name x = { .parent = 1, .name = "a" };
@@ -96,6 +102,45 @@ static void test_making(void)
 	x.flags = 0;
 	x.umask = 01000;
 	CU_ASSERT_EQUAL(judge("fs_make", &x), -EINVAL);
+}
+
+static void test_made(void)
+{
+	struct ddio_msg_fs_opened x = { .flags = DDIO_FS_OPENED_MADE | DDIO_FS_OPENED_DIR,
+					.attr = file_attr,
+					.dir = dir_attr };
+
+	CU_ASSERT_EQUAL(judge("fs_opened", &x), 0);
+	x.dir = file_attr;
+	CU_ASSERT_EQUAL(judge("fs_opened", &x), -EINVAL);
+	x.flags = DDIO_FS_OPENED_MADE;
+	CU_ASSERT_EQUAL(judge("fs_opened", &x), 0);
+	x.flags = 16;
+	CU_ASSERT_EQUAL(judge("fs_opened", &x), -EPROTO);
+}
+
+static void test_unlinked(void)
+{
+	struct ddio_msg_fs_unlinked x = { .flags = DDIO_FS_UNLINKED_DIR, .dir = dir_attr };
+	uint32_t disks[] = { 0, 1 };
+
+	CU_ASSERT_EQUAL(judge("fs_unlinked", &x), 0);
+	x.flags |= DDIO_FS_UNLINKED_LEFT;
+	CU_ASSERT_EQUAL(judge("fs_unlinked", &x), -EINVAL);
+	x.rec.ref = (struct ddio_file_ref){ .id = 7, .block = 4096 };
+	x.rec.ndisks = 2;
+	x.rec.disks = disks;
+	CU_ASSERT_EQUAL(judge("fs_unlinked", &x), 0);
+	x.dir.ino = 0;
+	CU_ASSERT_EQUAL(judge("fs_unlinked", &x), -EINVAL);
+	x.dir = file_attr;
+	CU_ASSERT_EQUAL(judge("fs_unlinked", &x), -EINVAL);
+	x.flags = DDIO_FS_UNLINKED_LEFT;
+	CU_ASSERT_EQUAL(judge("fs_unlinked", &x), 0);
+	x.flags = 0;
+	CU_ASSERT_EQUAL(judge("fs_unlinked", &x), 0);
+	x.flags = 4;
+	CU_ASSERT_EQUAL(judge("fs_unlinked", &x), -EPROTO);
 }
 
 static void test_rename(void)
@@ -221,6 +266,8 @@ static const struct ut_case cases[] = {
 	{ "sequence numbers", test_sequence },
 	{ "attributes", test_attributes },
 	{ "FS_MAKE", test_making },
+	{ "what was made", test_made },
+	{ "what was removed", test_unlinked },
 	{ "FS_RENAME", test_rename },
 	{ "listings", test_listing },
 	{ "extended attributes", test_xattrs },

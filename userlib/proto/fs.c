@@ -10,7 +10,9 @@ enum { NSEC = 1000000000 };
 	(DDIO_FS_SET_MODE | DDIO_FS_SET_UID | DDIO_FS_SET_GID | DDIO_FS_SET_SIZE |               \
 	 DDIO_FS_SET_ATIME | DDIO_FS_SET_MTIME | DDIO_FS_SET_ATIME_NOW | DDIO_FS_SET_MTIME_NOW | \
 	 DDIO_FS_SET_CTIME | DDIO_FS_KILL_SUID | DDIO_FS_SET_ATIME_READ)
-#define OPENED_ALL (DDIO_FS_OPENED_MADE | DDIO_FS_OPENED_RECORD | DDIO_FS_OPENED_BARE)
+#define OPENED_ALL \
+	(DDIO_FS_OPENED_MADE | DDIO_FS_OPENED_RECORD | DDIO_FS_OPENED_BARE | DDIO_FS_OPENED_DIR)
+#define UNLINKED_ALL (DDIO_FS_UNLINKED_DIR | DDIO_FS_UNLINKED_LEFT)
 
 void ddio_wr_fs_seq(struct ddio_wr *w, const struct ddio_fs_seq *seq)
 {
@@ -117,6 +119,12 @@ void ddio_rd_fs_attr(struct ddio_rd *r, struct ddio_fs_attr *a)
 	ddio_rd_check(r, !a->block == !S_ISREG(a->mode) && !a->ndisks == !a->block, -EINVAL);
 	ddio_rd_check(r, !a->block || ddio_block_ok(a->block), -EINVAL);
 	ddio_rd_check(r, a->size <= DDIO_MAX_FILE && a->ndisks <= DDIO_MAX_DISKS, -EMSGSIZE);
+}
+
+static void rd_dir_attr(struct ddio_rd *r, struct ddio_fs_attr *a)
+{
+	ddio_rd_fs_attr(r, a);
+	ddio_rd_check(r, S_ISDIR(a->mode), -EINVAL);
 }
 
 ssize_t ddio_put_fs_attach(void *buf, size_t cap, const struct ddio_msg_fs_attach *x)
@@ -311,6 +319,8 @@ ssize_t ddio_put_fs_opened(void *buf, size_t cap, const struct ddio_msg_fs_opene
 
 	ddio_wr_u32(&w, x->flags);
 	ddio_wr_fs_attr(&w, &x->attr);
+	if (x->flags & DDIO_FS_OPENED_DIR)
+		ddio_wr_fs_attr(&w, &x->dir);
 	if (x->flags & DDIO_FS_OPENED_RECORD)
 		ddio_wr_record(&w, &x->rec);
 	return ddio_wr_end(&w);
@@ -324,6 +334,8 @@ int ddio_get_fs_opened(const void *buf, size_t len, struct ddio_msg_fs_opened *x
 	memset(x, 0, sizeof(*x));
 	x->flags = ddio_rd_flags(&r, OPENED_ALL);
 	ddio_rd_fs_attr(&r, &x->attr);
+	if (x->flags & DDIO_FS_OPENED_DIR)
+		rd_dir_attr(&r, &x->dir);
 	if (!r.err && x->flags & DDIO_FS_OPENED_RECORD)
 		ddio_rd_record(&r, &x->rec);
 	err = ddio_rd_end(&r);
@@ -333,6 +345,40 @@ int ddio_get_fs_opened(const void *buf, size_t len, struct ddio_msg_fs_opened *x
 }
 
 void ddio_fs_opened_free(struct ddio_msg_fs_opened *x)
+{
+	ddio_file_record_free(&x->rec);
+}
+
+ssize_t ddio_put_fs_unlinked(void *buf, size_t cap, const struct ddio_msg_fs_unlinked *x)
+{
+	struct ddio_wr w = ddio_wr_begin(buf, cap);
+
+	ddio_wr_u32(&w, x->flags);
+	if (x->flags & DDIO_FS_UNLINKED_DIR)
+		ddio_wr_fs_attr(&w, &x->dir);
+	if (x->flags & DDIO_FS_UNLINKED_LEFT)
+		ddio_wr_record(&w, &x->rec);
+	return ddio_wr_end(&w);
+}
+
+int ddio_get_fs_unlinked(const void *buf, size_t len, struct ddio_msg_fs_unlinked *x)
+{
+	struct ddio_rd r = ddio_rd_begin(buf, len);
+	int err;
+
+	memset(x, 0, sizeof(*x));
+	x->flags = ddio_rd_flags(&r, UNLINKED_ALL);
+	if (x->flags & DDIO_FS_UNLINKED_DIR)
+		rd_dir_attr(&r, &x->dir);
+	if (!r.err && x->flags & DDIO_FS_UNLINKED_LEFT)
+		ddio_rd_record(&r, &x->rec);
+	err = ddio_rd_end(&r);
+	if (err)
+		ddio_fs_unlinked_free(x);
+	return err;
+}
+
+void ddio_fs_unlinked_free(struct ddio_msg_fs_unlinked *x)
 {
 	ddio_file_record_free(&x->rec);
 }

@@ -83,13 +83,25 @@ struct ddio_msg_fs_open {
 struct ddio_msg_fs_opened {
 	uint32_t flags; /* DDIO_FS_OPENED_* */
 	struct ddio_fs_attr attr;
+	struct ddio_fs_attr dir; /* if OPENED_DIR: of the directory that it was made in, after that */
 	struct ddio_file_record rec; /* if OPENED_RECORD; ddio_fs_opened_free() */
 };
 #define DDIO_FS_OPENED_MADE 0x1u
 #define DDIO_FS_OPENED_RECORD 0x2u /* a regular file: @rec */
 /* Never had data: FS_WROTE with DDIO_FS_WROTE_DATA before the first byte or block goes to a disk. */
 #define DDIO_FS_OPENED_BARE 0x4u
+#define DDIO_FS_OPENED_DIR 0x8u /* MAKE: @dir */
 void ddio_fs_opened_free(struct ddio_msg_fs_opened *x);
+
+/* Reply to UNLINK. */
+struct ddio_msg_fs_unlinked {
+	uint32_t flags;		     /* DDIO_FS_UNLINKED_* */
+	struct ddio_fs_attr dir;     /* if UNLINKED_DIR: of the directory, after that */
+	struct ddio_file_record rec; /* if UNLINKED_LEFT; ddio_fs_unlinked_free() */
+};
+#define DDIO_FS_UNLINKED_DIR 0x1u
+#define DDIO_FS_UNLINKED_LEFT 0x2u /* the objects of @rec are to be removed */
+void ddio_fs_unlinked_free(struct ddio_msg_fs_unlinked *x);
 
 struct ddio_msg_fs_link {
 	struct ddio_fs_seq seq;
@@ -200,8 +212,8 @@ struct ddio_msg_fs_owner { /* UNLOCK_OWNER: its locks of fcntl(2) */
 
 /*
  * Replies with objects to be removed, of inodes that have neither a name nor an opener any more
- * (UNLINK, RENAME, RELEASE: none or one; ORPHANS: several), are struct ddio_msg_ns_listing with
- * empty names.  The client removes the objects on all disks, then says GONE.
+ * (RENAME, RELEASE: none or one; ORPHANS: several), are struct ddio_msg_ns_listing with
+ * empty names; that of UNLINK is its own.  The client removes the objects on all disks, then says GONE.
  */
 
 struct ddio_msg_obj_stat { /* OBJ_STAT reply */
@@ -230,6 +242,7 @@ DDIO_FS_CODEC(fs_setattr, ddio_msg_fs_setattr);
 DDIO_FS_CODEC(fs_make, ddio_msg_fs_make);
 DDIO_FS_CODEC(fs_open, ddio_msg_fs_open);
 DDIO_FS_CODEC(fs_opened, ddio_msg_fs_opened);
+DDIO_FS_CODEC(fs_unlinked, ddio_msg_fs_unlinked);
 DDIO_FS_CODEC(fs_link, ddio_msg_fs_link);
 DDIO_FS_CODEC(fs_rename, ddio_msg_fs_rename);
 DDIO_FS_CODEC(fs_target, ddio_msg_fs_target);
