@@ -340,7 +340,7 @@ static inline void gen_obj_copy(struct rnd *r, struct ddio_msg_obj_copy *x)
 		{ DDIO_OP_FS_SETATTR, "fs_setattr", "fs_attr" },                              \
 		{ DDIO_OP_FS_MAKE, "fs_make", "fs_opened" },                                  \
 		{ DDIO_OP_FS_LINK, "fs_link", "fs_attr" },                                    \
-		{ DDIO_OP_FS_UNLINK, "fs_name", "ns_listing" },                               \
+		{ DDIO_OP_FS_UNLINK, "fs_name", "fs_unlinked" },                              \
 		{ DDIO_OP_FS_RENAME, "fs_rename", "ns_listing" },                             \
 		{ DDIO_OP_FS_READLINK, "fs_ino", "fs_target" },                               \
 		{ DDIO_OP_FS_READDIR, "fs_readdir", "fs_entries" },                           \

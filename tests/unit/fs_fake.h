@@ -12,6 +12,37 @@
 #include <string.h>
 #include "tests/unit/fs_fake_tree.h"
 
+/* The directory has changed, and is told with the answer; not with one from memory. */
+static inline void fake_dir(struct fake_names *k, uint16_t opcode, const void *p,
+			    struct fake_answer *a)
+{
+	struct ddio_msg_fs_opened made;
+	struct ddio_msg_fs_unlinked gone;
+	struct fake_inode *dir;
+	uint64_t parent;
+
+	memcpy(&parent, (const uint8_t *)p + 16, sizeof(parent));
+	dir = fake_inode(k, parent);
+	if (a->status || !dir || (opcode != DDIO_OP_FS_MAKE && opcode != DDIO_OP_FS_UNLINK))
+		return;
+	fake_changed(k, dir);
+	if (k->mute)
+		return;
+	if (opcode == DDIO_OP_FS_MAKE) {
+		FAKE_ASSERT(!ddio_get_fs_opened(a->buf, (size_t)a->len, &made));
+		made.flags |= DDIO_FS_OPENED_DIR;
+		made.dir = dir->attr;
+		FAKE_PUT(a, fs_opened, &made);
+		ddio_fs_opened_free(&made);
+	} else {
+		FAKE_ASSERT(!ddio_get_fs_unlinked(a->buf, (size_t)a->len, &gone));
+		gone.flags |= DDIO_FS_UNLINKED_DIR;
+		gone.dir = dir->attr;
+		FAKE_PUT(a, fs_unlinked, &gone);
+		ddio_fs_unlinked_free(&gone);
+	}
+}
+
 /* A request with a number is done once. */
 static inline void fake_numbered(struct fake_names *k, uint16_t opcode, const void *p, size_t len,
 				 struct fake_answer *a)
@@ -57,6 +88,7 @@ static inline void fake_numbered(struct fake_names *k, uint16_t opcode, const vo
 	d->status = a->status;
 	d->len = (size_t)a->len;
 	memcpy(d->payload, a->buf, d->len);
+	fake_dir(k, opcode, p, a);
 }
 
 /* Whole files only, each with one lock: enough to wait for one. */

@@ -60,6 +60,7 @@ struct fake_conn {
  * @reborn_at: it starts anew at that message
  * @messages: so far; @executed: changes that were done, @repeated: and answered from memory
  * @known: the mount's opens are those that it has told
+ * @mute: of directories it says nothing but when asked
  * @gone: inodes that were said to be gone
  */
 struct fake_names {
@@ -70,7 +71,7 @@ struct fake_names {
 	uint32_t node, ndisks;
 	uint32_t block;
 	uint64_t boot, change, next;
-	bool known, late, deaf;
+	bool known, late, deaf, mute;
 	uint64_t lose_at, reborn_at, messages, executed, repeated, upto;
 	uint32_t attaches, detaches, told, gone, releases;
 	struct fake_inode inode[FAKE_INODES];
@@ -211,6 +212,7 @@ static inline void fake_make(struct fake_names *k, const void *p, size_t len, st
 static inline void fake_unlink(struct fake_names *k, const void *p, size_t len,
 			       struct fake_answer *a)
 {
+	struct ddio_msg_fs_unlinked out = { .flags = 0 };
 	struct ddio_msg_fs_name x;
 	struct fake_name *e;
 	struct fake_inode *n;
@@ -226,7 +228,11 @@ static inline void fake_unlink(struct fake_names *k, const void *p, size_t len,
 	if (!--n->attr.nlink)
 		n->orphan = true;
 	fake_changed(k, n);
-	fake_listing(a, n);
+	if (n->orphan && !n->open) {
+		out.flags = DDIO_FS_UNLINKED_LEFT;
+		out.rec = n->rec;
+	}
+	FAKE_PUT(a, fs_unlinked, &out);
 }
 
 static inline void fake_link(struct fake_names *k, const void *p, size_t len, struct fake_answer *a)

@@ -52,6 +52,74 @@ static uint32_t left(struct sc *c)
 	return n;
 }
 
+/* The same in the answer to who removed a name. */
+static bool unlinked_left(struct sc *c)
+{
+	struct ddio_msg_fs_unlinked x;
+
+	CU_ASSERT_EQUAL_FATAL(ddio_get_fs_unlinked(c->data, c->len, &x), 0);
+	ddio_fs_unlinked_free(&x);
+	return x.flags & DDIO_FS_UNLINKED_LEFT;
+}
+
+/* The attributes that a change of the directory has answered are those that it has. */
+static void check_dir(struct sc *c, const struct ddio_fs_attr *dir)
+{
+	struct ddio_msg_fs_ino ino = { .ino = dir->ino };
+	struct ddio_msg_fs_attr x;
+
+	CU_ASSERT_EQUAL_FATAL(SC_CALL(c, FS_GETATTR, fs_ino, &ino), DDIO_ST_OK);
+	CU_ASSERT_EQUAL_FATAL(ddio_get_fs_attr(c->data, c->len, &x), 0);
+	CU_ASSERT_EQUAL(memcmp(&x.attr, dir, sizeof(*dir)), 0);
+}
+
+/* Each answer says how the directory is now; one from memory, or to what failed, does not. */
+static void directories_in_answers(void)
+{
+	struct sw *sw = sw_new(NULL);
+	struct sc *c = mount(sw, 1);
+	struct ddio_msg_fs_make x = { .seq = { 1, 0 },
+				      .parent = DDIO_FS_ROOT,
+				      .mode = S_IFDIR | 0700,
+				      .flags = DDIO_FS_MAKE_EXCL,
+				      .name = "s" };
+	struct ddio_msg_fs_name name = {
+		.seq = { 2, 1 }, .parent = DDIO_FS_ROOT, .flags = DDIO_FS_UNLINK_DIR, .name = "s"
+	};
+	struct ddio_msg_fs_unlinked gone;
+	struct ddio_msg_fs_opened made;
+	int round;
+
+	CU_ASSERT_EQUAL(make(c, DDIO_FS_ROOT, "f", S_IFREG | 0600, DDIO_FS_MAKE_OPEN, &made),
+			DDIO_ST_OK);
+	CU_ASSERT(made.flags & DDIO_FS_OPENED_DIR && made.dir.ino == DDIO_FS_ROOT);
+	check_dir(c, &made.dir);
+	/* there already */
+	CU_ASSERT_EQUAL(make(c, DDIO_FS_ROOT, "f", S_IFREG | 0600, 0, &made), DDIO_ST_OK);
+	CU_ASSERT(made.flags & DDIO_FS_OPENED_DIR && !(made.flags & DDIO_FS_OPENED_MADE));
+	check_dir(c, &made.dir);
+	for (round = 0; round < 2; round++) {
+		CU_ASSERT_EQUAL_FATAL(SC_CALL(c, FS_MAKE, fs_make, &x), DDIO_ST_OK);
+		CU_ASSERT_EQUAL_FATAL(ddio_get_fs_opened(c->data, c->len, &made), 0);
+		ddio_fs_opened_free(&made);
+		CU_ASSERT_EQUAL(!!(made.flags & DDIO_FS_OPENED_DIR), !round);
+		if (!round)
+			check_dir(c, &made.dir);
+		CU_ASSERT_EQUAL(made.dir.nlink, round ? 0 : 3);
+	}
+	for (round = 0; round < 2; round++) {
+		CU_ASSERT_EQUAL_FATAL(SC_CALL(c, FS_UNLINK, fs_name, &name), DDIO_ST_OK);
+		CU_ASSERT_EQUAL_FATAL(ddio_get_fs_unlinked(c->data, c->len, &gone), 0);
+		ddio_fs_unlinked_free(&gone);
+		CU_ASSERT_EQUAL(gone.flags, round ? 0 : DDIO_FS_UNLINKED_DIR);
+		if (!round)
+			check_dir(c, &gone.dir);
+		CU_ASSERT_EQUAL(gone.dir.nlink, round ? 0 : 2);
+	}
+	sc_free(c);
+	sw_free(sw);
+}
+
 static void names_and_attributes(void)
 {
 	struct sw *sw = sw_new(NULL);
@@ -72,7 +140,7 @@ static void names_and_attributes(void)
 	struct ddio_msg_fs_space space;
 
 	CU_ASSERT_EQUAL(make(c, DDIO_FS_ROOT, "d", S_IFDIR | 0755, 0, &made), DDIO_ST_OK);
-	CU_ASSERT_EQUAL(made.flags, DDIO_FS_OPENED_MADE);
+	CU_ASSERT_EQUAL(made.flags, DDIO_FS_OPENED_MADE | DDIO_FS_OPENED_DIR);
 	CU_ASSERT_EQUAL(make(c, DDIO_FS_ROOT, "d", S_IFDIR | 0755, 0, &made), DDIO_ST_EXISTS);
 	CU_ASSERT_EQUAL_FATAL(SC_CALL(c, FS_LOOKUP, fs_name, &name), DDIO_ST_OK);
 	CU_ASSERT_EQUAL_FATAL(ddio_get_fs_attr(c->data, c->len, &attr), 0);
@@ -119,13 +187,13 @@ static void open_files_and_removal(void)
 			DDIO_ST_INVALID);
 	CU_ASSERT_EQUAL(make(a, DDIO_FS_ROOT, "f", S_IFREG | 0600, DDIO_FS_MAKE_OPEN, &made),
 			DDIO_ST_OK);
-	CU_ASSERT_EQUAL(made.flags,
-			DDIO_FS_OPENED_MADE | DDIO_FS_OPENED_RECORD | DDIO_FS_OPENED_BARE);
+	CU_ASSERT_EQUAL(made.flags, DDIO_FS_OPENED_MADE | DDIO_FS_OPENED_RECORD |
+					    DDIO_FS_OPENED_BARE | DDIO_FS_OPENED_DIR);
 	ino.ino = wrote.ino = open.ino = made.attr.ino;
 	CU_ASSERT_EQUAL(SC_CALL(b, FS_OPEN, fs_open, &open), DDIO_ST_OK);
 	CU_ASSERT_EQUAL(SC_CALL(a, FS_WROTE, fs_wrote, &wrote), DDIO_ST_OK);
 	CU_ASSERT_EQUAL_FATAL(SC_CALL(a, FS_UNLINK, fs_name, &name), DDIO_ST_OK);
-	CU_ASSERT_EQUAL(left(a), 0);
+	CU_ASSERT_FALSE(unlinked_left(a));
 	CU_ASSERT_EQUAL_FATAL(SC_CALL(a, FS_RELEASE, fs_ino, &ino), DDIO_ST_OK);
 	CU_ASSERT_EQUAL(left(a), 0);
 	/* the other's connection ends, and it does not come back */
@@ -281,6 +349,7 @@ static void bad_messages_are_refused(void)
 
 static const struct ut_case cases[] = {
 	{ "names and attributes", names_and_attributes },
+	{ "directories in answers", directories_in_answers },
 	{ "open files and removal", open_files_and_removal },
 	{ "locks", locks_wait_and_are_cancelled },
 	{ "a restart", a_restart_asks_for_everything_again },

@@ -56,17 +56,17 @@ static void test_make_or_find(void)
 	nst_begin(&t);
 	f = nst_file(&t, NST_ROOT, "f");
 	nst_mkdir(&t, NST_ROOT, "d");
-	CU_ASSERT_EQUAL(ddio_ns_make(t.ns, NULL, &x, NULL, &in, &made), 0);
+	CU_ASSERT_EQUAL(ddio_ns_make(t.ns, NULL, &x, NULL, &in, &made, NULL), 0);
 	CU_ASSERT_EQUAL(in.ino, f);
 	CU_ASSERT_EQUAL(in.mode, S_IFREG | 0644);
 	CU_ASSERT_FALSE(made);
 	ddio_inode_free(&in);
 	strcpy(x.name, "d");
-	CU_ASSERT_EQUAL(ddio_ns_make(t.ns, NULL, &x, NULL, &in, &made), -EISDIR);
+	CU_ASSERT_EQUAL(ddio_ns_make(t.ns, NULL, &x, NULL, &in, &made, NULL), -EISDIR);
 	ddio_inode_free(&in);
 	x.mode = S_IFIFO | 0600;
 	strcpy(x.name, "f");
-	CU_ASSERT_EQUAL(ddio_ns_make(t.ns, NULL, &x, NULL, &in, &made), -EEXIST);
+	CU_ASSERT_EQUAL(ddio_ns_make(t.ns, NULL, &x, NULL, &in, &made, NULL), -EEXIST);
 	ddio_inode_free(&in);
 	nst_end(&t);
 }
@@ -86,7 +86,7 @@ static void test_kinds(void)
 		x.mode = modes[i];
 		snprintf(x.name, sizeof(x.name), "k%d", (int)i);
 		memset(x.target, 'x', i == 4 ? DDIO_FS_TARGET_MAX : 0);
-		CU_ASSERT_EQUAL(ddio_ns_make(t.ns, NULL, &x, NULL, &in, &made), 0);
+		CU_ASSERT_EQUAL(ddio_ns_make(t.ns, NULL, &x, NULL, &in, &made, NULL), 0);
 		CU_ASSERT_EQUAL(in.rdev, i < 2 ? 0x103 : 0);
 		CU_ASSERT(in.uid == 7 && in.gid == 8);
 		CU_ASSERT_EQUAL(in.stripe.block, 0);
@@ -113,19 +113,19 @@ static void test_setgid_and_umask(void)
 	bool made;
 
 	nst_begin(&t);
-	CU_ASSERT_EQUAL(ddio_ns_make(t.ns, NULL, &x, NULL, &in, &made), 0);
+	CU_ASSERT_EQUAL(ddio_ns_make(t.ns, NULL, &x, NULL, &in, &made, NULL), 0);
 	CU_ASSERT_EQUAL(in.mode, S_IFDIR | 02755);
 	x.parent = in.ino;
 	ddio_inode_free(&in);
 	x.gid = 9;
 	x.mode = S_IFDIR | 0777;
-	CU_ASSERT_EQUAL(ddio_ns_make(t.ns, NULL, &x, NULL, &in, &made), 0);
+	CU_ASSERT_EQUAL(ddio_ns_make(t.ns, NULL, &x, NULL, &in, &made, NULL), 0);
 	CU_ASSERT_EQUAL(in.gid, 5);
 	CU_ASSERT_EQUAL(in.mode, S_IFDIR | 02755);
 	ddio_inode_free(&in);
 	x.mode = S_IFREG | 0666;
 	strcpy(x.name, "f");
-	CU_ASSERT_EQUAL(ddio_ns_make(t.ns, NULL, &x, NULL, &in, &made), 0);
+	CU_ASSERT_EQUAL(ddio_ns_make(t.ns, NULL, &x, NULL, &in, &made, NULL), 0);
 	CU_ASSERT_EQUAL(in.gid, 5);
 	CU_ASSERT_EQUAL(in.mode, S_IFREG | 0644);
 	ddio_inode_free(&in);
@@ -380,20 +380,20 @@ static void test_paths(void)
 	f = nst_file(&t, b, "f");
 	x.parent = a;
 	strcpy(x.target, "b");
-	CU_ASSERT_EQUAL(ddio_ns_make(t.ns, NULL, &x, NULL, &in, &made), 0);
+	CU_ASSERT_EQUAL(ddio_ns_make(t.ns, NULL, &x, NULL, &in, &made, NULL), 0);
 	ddio_inode_free(&in);
 	strcpy(x.name, "up");
 	strcpy(x.target, "..");
-	CU_ASSERT_EQUAL(ddio_ns_make(t.ns, NULL, &x, NULL, &in, &made), 0);
+	CU_ASSERT_EQUAL(ddio_ns_make(t.ns, NULL, &x, NULL, &in, &made, NULL), 0);
 	ddio_inode_free(&in);
 	x.parent = NST_ROOT;
 	strcpy(x.name, "abs");
 	strcpy(x.target, "/a");
-	CU_ASSERT_EQUAL(ddio_ns_make(t.ns, NULL, &x, NULL, &in, &made), 0);
+	CU_ASSERT_EQUAL(ddio_ns_make(t.ns, NULL, &x, NULL, &in, &made, NULL), 0);
 	ddio_inode_free(&in);
 	strcpy(x.name, "loop");
 	strcpy(x.target, "loop");
-	CU_ASSERT_EQUAL(ddio_ns_make(t.ns, NULL, &x, NULL, &in, &made), 0);
+	CU_ASSERT_EQUAL(ddio_ns_make(t.ns, NULL, &x, NULL, &in, &made, NULL), 0);
 	ddio_inode_free(&in);
 	for (i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
 		CU_ASSERT_EQUAL(ddio_ns_walk(t.ns, paths[i].path, &in), paths[i].ret);
@@ -499,7 +499,7 @@ static void test_list_long_records(void)
 	nst_begin(&t);
 	for (i = 0; i < 10; i++) {
 		snprintf(x.name, sizeof(x.name), "f%u", i);
-		CU_ASSERT_EQUAL(ddio_ns_make(t.ns, NULL, &x, &stripe, &in, &made), 0);
+		CU_ASSERT_EQUAL(ddio_ns_make(t.ns, NULL, &x, &stripe, &in, &made, NULL), 0);
 		ddio_inode_free(&in);
 	}
 	CU_ASSERT_EQUAL(nst_commit(&t), 0);

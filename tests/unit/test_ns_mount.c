@@ -191,7 +191,7 @@ static int make(struct nst *t, struct ddio_ns_mount *m, uint64_t seq, uint64_t u
 	int ret;
 
 	snprintf(x.name, sizeof(x.name), "%s", name);
-	ret = ddio_ns_make(t->ns, m, &x, NULL, &in, &made);
+	ret = ddio_ns_make(t->ns, m, &x, NULL, &in, &made, NULL);
 	*ino = in.ino;
 	CU_ASSERT(ret || made);
 	ddio_inode_free(&in);
@@ -236,7 +236,7 @@ static void test_again(void)
 	CU_ASSERT_EQUAL(nst_data(&t, f, 1), 0);
 	/* also over a restart */
 	for (round = 0; round < 2; round++) {
-		CU_ASSERT_EQUAL(ddio_ns_unlink(t.ns, a, &un, &left), 0);
+		CU_ASSERT_EQUAL(ddio_ns_unlink(t.ns, a, &un, &left, NULL), 0);
 		CU_ASSERT(left.any && left.rec.ref.id == f);
 		ddio_file_record_free(&left.rec);
 		CU_ASSERT_EQUAL(nst_reopen(&t), 0);
@@ -246,7 +246,7 @@ static void test_again(void)
 		ddio_ns_mount_told(t.ns, b);
 	}
 	un.seq.seq = 4;
-	CU_ASSERT_EQUAL(ddio_ns_unlink(t.ns, a, &un, &left), -ENOENT);
+	CU_ASSERT_EQUAL(ddio_ns_unlink(t.ns, a, &un, &left, NULL), -ENOENT);
 	ap.ino = nst_file(&t, NST_ROOT, "b");
 	for (round = 0; round < 2; round++) {
 		CU_ASSERT_EQUAL(ddio_ns_append(t.ns, a, &ap, &at, &in), 0);

@@ -60,7 +60,7 @@ static void busy_change(struct busy *b)
 		b->errors += ddio_object_truncate(obj, 50) != 0;
 	ddio_object_put(obj);
 	snprintf(make.name, sizeof(make.name), "f%d", b->round);
-	b->errors += ddio_ns_make(b->ns, NULL, &make, NULL, &inode, &made) != 0 || !made;
+	b->errors += ddio_ns_make(b->ns, NULL, &make, NULL, &inode, &made, NULL) != 0 || !made;
 	if (!b->round)
 		b->first = inode.ino;
 	ddio_inode_free(&inode);

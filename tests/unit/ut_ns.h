@@ -70,10 +70,24 @@ static inline int nst_reopen(struct nst *t)
 	return nst_open(t);
 }
 
+/* What a change of a directory answers about it is what it is. */
+static inline void nst_dir_check(struct nst *t, const struct ddio_fs_attr *dir)
+{
+	struct ddio_fs_attr attr;
+	struct ddio_inode in;
+
+	if (!ddio_ns_inode(t->ns, dir->ino, &in)) {
+		ddio_inode_attr(&in, &attr);
+		CU_ASSERT_EQUAL(memcmp(dir, &attr, sizeof(attr)), 0);
+	}
+	ddio_inode_free(&in);
+}
+
 /* Return: the new inode, 0 with errno set if it failed. */
 static inline uint64_t nst_make(struct nst *t, uint64_t parent, const char *name, uint32_t mode)
 {
 	struct ddio_msg_fs_make x = { .parent = parent, .mode = mode, .flags = DDIO_FS_MAKE_EXCL };
+	struct ddio_fs_attr dir;
 	struct ddio_inode in;
 	uint64_t ino = 0;
 	bool made;
@@ -82,10 +96,13 @@ static inline uint64_t nst_make(struct nst *t, uint64_t parent, const char *name
 	snprintf(x.name, sizeof(x.name), "%s", name);
 	if (S_ISLNK(mode))
 		strcpy(x.target, "target");
-	ret = ddio_ns_make(t->ns, NULL, &x, NULL, &in, &made);
+	ret = ddio_ns_make(t->ns, NULL, &x, NULL, &in, &made, &dir);
 	if (!ret)
 		ino = in.ino;
 	ddio_inode_free(&in);
+	if (!ret)
+		nst_dir_check(t, &dir);
+	CU_ASSERT_EQUAL(dir.ino, ret ? 0 : parent);
 	errno = -ret;
 	return ino;
 }
@@ -153,11 +170,15 @@ static inline int nst_unlink_as(struct nst *t, uint64_t parent, const char *name
 				uint64_t *left)
 {
 	struct ddio_msg_fs_name x = { .parent = parent, .flags = flags };
+	struct ddio_fs_attr dir;
 	struct ddio_ns_left l;
 	int ret;
 
 	snprintf(x.name, sizeof(x.name), "%s", name);
-	ret = ddio_ns_unlink(t->ns, NULL, &x, &l);
+	ret = ddio_ns_unlink(t->ns, NULL, &x, &l, &dir);
+	if (!ret)
+		nst_dir_check(t, &dir);
+	CU_ASSERT_EQUAL(dir.ino, ret ? 0 : parent);
 	if (left)
 		*left = !ret && l.any ? l.rec.ref.id : 0;
 	ddio_file_record_free(&l.rec);

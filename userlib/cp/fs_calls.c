@@ -184,7 +184,20 @@ void ddio_fs_link(struct ddio_fs *fs, uint64_t ino, uint64_t parent, const char 
 /*
  * Those after which something may have to be removed
  */
-static void removed_take(struct fsc_ask *ask, const struct ddio_reply *reply)
+static void unlinked_take(struct fsc_ask *ask, const struct ddio_reply *reply)
+{
+	struct ddio_msg_fs_unlinked x;
+
+	if (ddio_get_fs_unlinked(reply->payload, reply->len, &x)) {
+		fsc_bad_answer(ask);
+		return;
+	}
+	if (x.flags & DDIO_FS_UNLINKED_LEFT)
+		fsc_remove_left(ask->home->fs, &x.rec);
+	ddio_fs_unlinked_free(&x);
+}
+
+static void renamed_take(struct fsc_ask *ask, const struct ddio_reply *reply)
 {
 	fsc_remove_listed(ask->home->fs, reply);
 }
@@ -199,7 +212,7 @@ static void unlink_post(struct ddio_fs *fs, uint64_t parent, const char *name, u
 	if (!call)
 		return;
 	call->ask.numbered = true;
-	call->ask.take = removed_take;
+	call->ask.take = unlinked_take;
 	fsc_call_post(call, err);
 }
 
@@ -236,7 +249,7 @@ void ddio_fs_rename(struct ddio_fs *fs, uint64_t parent, const char *name, uint6
 	if (!call)
 		return;
 	call->ask.numbered = true;
-	call->ask.take = removed_take;
+	call->ask.take = renamed_take;
 	fsc_call_post(call, err);
 }
 

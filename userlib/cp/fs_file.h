@@ -235,6 +235,8 @@ uint64_t fsc_stream_next(struct ddio_fs *fs);
  * Removing the objects of inodes that nobody needs; reactor 0.
  */
 void fsc_removals_init(struct ddio_fs *fs);
+/* One of them; takes over @rec. */
+void fsc_remove_left(struct ddio_fs *fs, struct ddio_file_record *rec);
 /* Of a reply with such. */
 void fsc_remove_listed(struct ddio_fs *fs, const struct ddio_reply *reply);
 void fsc_removals_beat(struct ddio_fs *fs);

@@ -133,6 +133,12 @@ static void removal_add(struct ddio_fs *fs, struct ddio_file_record *rec)
 	fs->removals.nqueued++;
 }
 
+void fsc_remove_left(struct ddio_fs *fs, struct ddio_file_record *rec)
+{
+	removal_add(fs, rec);
+	removals_start(fs);
+}
+
 void fsc_remove_listed(struct ddio_fs *fs, const struct ddio_reply *reply)
 {
 	struct ddio_msg_ns_listing x;

@@ -39,11 +39,16 @@ int server_op_fs_setattr(struct server_request *req, const void *payload)
 	return fs_reply_attr(req, err, &inode, "setting attributes");
 }
 
+/* @dir: of the directory that it was made in; NULL, or without a number: not known. */
 static int reply_opened(struct server_request *req, int err, struct ddio_inode *inode,
-			uint32_t flags, const char *what)
+			const struct ddio_fs_attr *dir, uint32_t flags, const char *what)
 {
 	struct ddio_msg_fs_opened x = { .flags = flags };
 
+	if (dir && dir->ino) {
+		x.flags |= DDIO_FS_OPENED_DIR;
+		x.dir = *dir;
+	}
 	if (!err && flags & DDIO_FS_OPENED_RECORD)
 		err = ddio_inode_record(inode, &x.rec);
 	if (err) {
@@ -79,6 +84,7 @@ static void make_again(struct server_request *req, const void *payload)
 static int make_run(struct server_request *req, const void *payload)
 {
 	struct ddio_msg_fs_make x;
+	struct ddio_fs_attr dir;
 	struct ddio_inode inode;
 	uint32_t flags = 0;
 	bool made;
@@ -87,7 +93,7 @@ static int make_run(struct server_request *req, const void *payload)
 	FS_DECODE(req, payload, fs_make, &x, "directory, name, mode or target");
 	if (x.flags & DDIO_FS_MAKE_OPEN && !fs_need_mount(req))
 		return 0;
-	err = ddio_ns_make(fs_ns(req), fs_mount(req), &x, NULL, &inode, &made);
+	err = ddio_ns_make(fs_ns(req), fs_mount(req), &x, NULL, &inode, &made, &dir);
 	if (err == -EAGAIN) {
 		ddio_inode_free(&inode);
 		return fs_again(req, payload, make_again);
@@ -98,7 +104,7 @@ static int make_run(struct server_request *req, const void *payload)
 		flags = DDIO_FS_OPENED_RECORD;
 	if (made)
 		flags |= DDIO_FS_OPENED_MADE;
-	return reply_opened(req, err, &inode, flags, "making something");
+	return reply_opened(req, err, &inode, &dir, flags, "making something");
 }
 
 int server_op_fs_make(struct server_request *req, const void *payload)
@@ -124,7 +130,7 @@ int server_op_fs_open(struct server_request *req, const void *payload)
 	}
 	if (!err && ddio_inode_is(&inode, S_IFREG))
 		flags = DDIO_FS_OPENED_RECORD;
-	return reply_opened(req, err, &inode, flags, "opening a file");
+	return reply_opened(req, err, &inode, NULL, flags, "opening a file");
 }
 
 int server_op_fs_release(struct server_request *req, const void *payload)
@@ -153,13 +159,24 @@ int server_op_fs_link(struct server_request *req, const void *payload)
 
 int server_op_fs_unlink(struct server_request *req, const void *payload)
 {
+	struct ddio_msg_fs_unlinked out = { .flags = 0 };
 	struct ddio_msg_fs_name x;
 	struct ddio_ns_left left;
 	int err;
 
 	FS_DECODE(req, payload, fs_name, &x, "directory or name");
-	err = ddio_ns_unlink(fs_ns(req), fs_mount(req), &x, &left);
-	return fs_reply_left(req, err, &left, "removing a name");
+	err = ddio_ns_unlink(fs_ns(req), fs_mount(req), &x, &left, &out.dir);
+	if (err) {
+		server_fail_errno(req, err, "removing a name");
+		return 0;
+	}
+	out.flags = (out.dir.ino ? DDIO_FS_UNLINKED_DIR : 0) |
+		    (left.any ? DDIO_FS_UNLINKED_LEFT : 0);
+	out.rec = left.rec;
+	/* Objects are removed for ever: so the name must not come back after that. */
+	FS_REPLY(req, fs_unlinked, &out, left.any);
+	ddio_fs_unlinked_free(&out);
+	return 0;
 }
 
 int server_op_fs_rename(struct server_request *req, const void *payload)

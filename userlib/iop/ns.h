@@ -115,15 +115,20 @@ int ddio_ns_lookup(struct ddio_ns *ns, uint64_t parent, const char *name, struct
 int ddio_ns_readdir(struct ddio_ns *ns, const struct ddio_msg_fs_readdir *x, size_t bytes,
 		    struct ddio_msg_fs_entries *out);
 
-/* ns_make.c.  @stripe: of a regular file, or NULL: as its directory says. */
+/*
+ * ns_make.c.  @stripe: of a regular file, or NULL: as its directory says.  @dir: the directory's
+ * attributes after that, unless it fails; no number: not known, as it was made before.  May be NULL.
+ */
 int ddio_ns_make(struct ddio_ns *ns, struct ddio_ns_mount *mount, const struct ddio_msg_fs_make *x,
-		 const struct ddio_stripe *stripe, struct ddio_inode *inode, bool *made);
+		 const struct ddio_stripe *stripe, struct ddio_inode *inode, bool *made,
+		 struct ddio_fs_attr *dir);
 int ddio_ns_link(struct ddio_ns *ns, struct ddio_ns_mount *mount, const struct ddio_msg_fs_link *x,
 		 struct ddio_inode *inode);
 
-/* ns_remove.c */
+/* ns_remove.c.  @dir: as in ddio_ns_make(). */
 int ddio_ns_unlink(struct ddio_ns *ns, struct ddio_ns_mount *mount,
-		   const struct ddio_msg_fs_name *x, struct ddio_ns_left *left);
+		   const struct ddio_msg_fs_name *x, struct ddio_ns_left *left,
+		   struct ddio_fs_attr *dir);
 /* Those that nobody has open, behind @after. */
 int ddio_ns_orphans(struct ddio_ns *ns, uint64_t after, uint32_t max,
 		    struct ddio_msg_ns_listing *out);

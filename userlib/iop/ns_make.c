@@ -82,7 +82,7 @@ static int make_found(struct ddio_ns *ns, const struct ddio_msg_fs_make *x, uint
 
 static int make_new(struct ddio_ns *ns, const struct ddio_ns_who *who,
 		    const struct ddio_msg_fs_make *x, const struct ddio_stripe *stripe,
-		    struct ddio_inode *inode, bool *made)
+		    struct ddio_inode *inode, bool *made, struct ddio_fs_attr *dir_attr)
 {
 	struct ddio_ns_result result;
 	struct ddio_inode dir;
@@ -102,12 +102,15 @@ static int make_new(struct ddio_ns *ns, const struct ddio_ns_who *who,
 	} else {
 		ddio_kv_abort(ns->kv);
 	}
+	if (!ret && dir_attr)
+		ddio_inode_attr(&dir, dir_attr);
 	ddio_inode_free(&dir);
 	return ret;
 }
 
 int ddio_ns_make(struct ddio_ns *ns, struct ddio_ns_mount *mount, const struct ddio_msg_fs_make *x,
-		 const struct ddio_stripe *stripe, struct ddio_inode *inode, bool *made)
+		 const struct ddio_stripe *stripe, struct ddio_inode *inode, bool *made,
+		 struct ddio_fs_attr *dir)
 {
 	const struct ddio_ns_who who = { mount, x->seq };
 	struct ddio_ns_result result;
@@ -115,6 +118,8 @@ int ddio_ns_make(struct ddio_ns *ns, struct ddio_ns_mount *mount, const struct d
 	int ret;
 
 	memset(inode, 0, sizeof(*inode));
+	if (dir)
+		dir->ino = 0;
 	*made = false;
 	if (ddio_ns_is_dot(x->name))
 		return -EEXIST;
@@ -122,7 +127,7 @@ int ddio_ns_make(struct ddio_ns *ns, struct ddio_ns_mount *mount, const struct d
 	if (ret)
 		return ret;
 	if (!again)
-		return make_new(ns, &who, x, stripe, inode, made);
+		return make_new(ns, &who, x, stripe, inode, made, dir);
 	*made = true;
 	return ddio_ns_load(ns, result.a, inode);
 }

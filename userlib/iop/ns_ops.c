@@ -98,7 +98,7 @@ static int create_new(struct ddio_ns *ns, const struct ddio_msg_ns_create *x,
 	int err = ddio_ns_walk_parent(ns, x->path, &make.parent, make.name);
 
 	if (!err)
-		err = ddio_ns_make(ns, NULL, &make, &stripe, inode, &made);
+		err = ddio_ns_make(ns, NULL, &make, &stripe, inode, &made, NULL);
 	if (!err && x->rec.size) {
 		set.ino = inode->ino;
 		ddio_inode_free(inode);
@@ -138,7 +138,7 @@ static int make_dir(struct server_request *req, const struct ddio_msg_ns_create 
 	int err = ddio_ns_walk_parent(fs_ns(req), x->path, &make.parent, make.name);
 
 	if (!err)
-		err = ddio_ns_make(fs_ns(req), NULL, &make, NULL, &inode, &made);
+		err = ddio_ns_make(fs_ns(req), NULL, &make, NULL, &inode, &made, NULL);
 	if (!err)
 		err = ddio_ns_dir_record(&inode, &rec);
 	ddio_inode_free(&inode);
@@ -242,7 +242,7 @@ static int remove_path(struct server_request *req, const char *path)
 		err = ddio_ns_lookup(ns, un.parent, un.name, &inode);
 	if (!err) {
 		un.flags = ddio_inode_is(&inode, S_IFDIR) ? DDIO_FS_UNLINK_DIR : 0;
-		err = ddio_ns_unlink(ns, NULL, &un, &left);
+		err = ddio_ns_unlink(ns, NULL, &un, &left, NULL);
 	}
 	ddio_file_record_free(&left.rec);
 	if (!err)

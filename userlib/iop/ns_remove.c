@@ -119,7 +119,8 @@ static int unlink_dots(const struct ddio_msg_fs_name *x)
 }
 
 int ddio_ns_unlink(struct ddio_ns *ns, struct ddio_ns_mount *mount,
-		   const struct ddio_msg_fs_name *x, struct ddio_ns_left *left)
+		   const struct ddio_msg_fs_name *x, struct ddio_ns_left *left,
+		   struct ddio_fs_attr *dir_attr)
 {
 	const struct ddio_ns_who who = { mount, x->seq };
 	struct ddio_inode dir = { .ino = 0 }, in = { .ino = 0 };
@@ -128,6 +129,8 @@ int ddio_ns_unlink(struct ddio_ns *ns, struct ddio_ns_mount *mount,
 	int ret;
 
 	memset(left, 0, sizeof(*left));
+	if (dir_attr)
+		dir_attr->ino = 0;
 	if (ddio_ns_is_dot(x->name))
 		return unlink_dots(x);
 	ret = ddio_ns_begin(ns, &who, &result, &again);
@@ -138,6 +141,8 @@ int ddio_ns_unlink(struct ddio_ns *ns, struct ddio_ns_mount *mount,
 	ret = unlink_all(ns, x, &dir, &in, left);
 	result.a = left->any ? in.ino : 0;
 	ret = ddio_ns_end(ns, &who, &result, ret);
+	if (!ret && dir_attr)
+		ddio_inode_attr(&dir, dir_attr);
 	ddio_inode_free(&dir);
 	ddio_inode_free(&in);
 	if (ret) {
