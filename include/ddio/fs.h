@@ -107,6 +107,7 @@ struct ddio_fs_attr {
  * @data, @len: bytes, where the request says so
  * @value: a number, where the request says so
  * @text: of an error: one line
+ * @age_ns: how long ago the answer came that @attr are of; not 0 only after ddio_fs_getattr_within()
  */
 struct ddio_fs_reply {
 	int err;
@@ -115,6 +116,7 @@ struct ddio_fs_reply {
 	size_t len;
 	uint64_t value;
 	const char *text;
+	uint64_t age_ns;
 };
 
 typedef void (*ddio_fs_done)(void *arg, const struct ddio_fs_reply *reply);
@@ -176,6 +178,20 @@ void ddio_fs_readdir(struct ddio_fs *fs, uint64_t ino, uint64_t cookie, uint32_t
  */
 /* Gives @attr, with @alloc known. */
 void ddio_fs_getattr(struct ddio_fs *fs, uint64_t ino, ddio_fs_done done, void *arg);
+/**
+ * ddio_fs_getattr_within() - attributes that may be a little old
+ * @fs: the file system
+ * @ino: the inode
+ * @max_age_ns: they must be less old than this; 0: as they are now
+ * @done: told when they are there
+ * @arg: passed to @done
+ *
+ * As ddio_fs_getattr(), but attributes of a directory that came with the answer to a change in it are good
+ * enough, as long as they are less than @max_age_ns old.  Gives @attr and @age_ns.  They contain every change that
+ * was made by @fs and has been answered; changes by others within @age_ns may be missing.
+ */
+void ddio_fs_getattr_within(struct ddio_fs *fs, uint64_t ino, uint64_t max_age_ns,
+			    ddio_fs_done done, void *arg);
 
 #define DDIO_FS_SET_MODE 0x1u
 #define DDIO_FS_SET_UID 0x2u

@@ -270,6 +270,13 @@ void ddio_fs_readdir(struct ddio_fs *fs, uint64_t ino, uint64_t cookie, uint32_t
 /*
  * Attributes
  */
+void ddio_fs_getattr_within(struct ddio_fs *fs, uint64_t ino, uint64_t max_age_ns,
+			    ddio_fs_done done, void *arg)
+{
+	(void)max_age_ns;
+	ddio_fs_getattr(fs, ino, done, arg);
+}
+
 void ddio_fs_getattr(struct ddio_fs *fs, uint64_t ino, ddio_fs_done done, void *arg)
 {
 	int fd = node_open(fs, ino);

@@ -12,20 +12,23 @@
 #include <string.h>
 #include "tests/unit/fs_fake_tree.h"
 
-/* The directory has changed, and is told with the answer; not with one from memory. */
+/* Directories have changed; one is told with the answer, but not with one from memory. */
 static inline void fake_dir(struct fake_names *k, uint16_t opcode, const void *p,
 			    struct fake_answer *a)
 {
 	struct ddio_msg_fs_opened made;
 	struct ddio_msg_fs_unlinked gone;
-	struct fake_inode *dir;
-	uint64_t parent;
+	struct fake_inode *dir, *to;
+	uint64_t parent[2];
 
-	memcpy(&parent, (const uint8_t *)p + 16, sizeof(parent));
-	dir = fake_inode(k, parent);
-	if (a->status || !dir || (opcode != DDIO_OP_FS_MAKE && opcode != DDIO_OP_FS_UNLINK))
+	memcpy(parent, (const uint8_t *)p + 16, sizeof(parent));
+	dir = fake_inode(k, parent[opcode == DDIO_OP_FS_LINK]);
+	if (a->status || !dir || opcode == DDIO_OP_FS_APPEND)
 		return;
 	fake_changed(k, dir);
+	to = opcode == DDIO_OP_FS_RENAME ? fake_inode(k, parent[1]) : NULL;
+	if (to && to != dir)
+		fake_changed(k, to);
 	if (k->mute)
 		return;
 	if (opcode == DDIO_OP_FS_MAKE) {
@@ -34,7 +37,7 @@ static inline void fake_dir(struct fake_names *k, uint16_t opcode, const void *p
 		made.dir = dir->attr;
 		FAKE_PUT(a, fs_opened, &made);
 		ddio_fs_opened_free(&made);
-	} else {
+	} else if (opcode == DDIO_OP_FS_UNLINK) {
 		FAKE_ASSERT(!ddio_get_fs_unlinked(a->buf, (size_t)a->len, &gone));
 		gone.flags |= DDIO_FS_UNLINKED_DIR;
 		gone.dir = dir->attr;
@@ -238,6 +241,28 @@ static inline void fake_hello(void *ctx, const struct ddio_msg_hello *hello)
 
 static inline void fake_rebirth(void *arg);
 
+/* Another request may be answered before this one. */
+static inline void fake_hold(struct fake_conn *c, const struct ddio_msg *msg, struct fake_answer *a)
+{
+	struct fake_names *k = c->k;
+
+	FAKE_ASSERT(!k->held.c && a->len >= 0 && a->len <= 512);
+	k->hold = 0;
+	k->held.msg = *msg;
+	k->held.c = c;
+	k->held.status = a->status;
+	k->held.len = a->status ? 0 : (size_t)a->len;
+	memcpy(k->held.buf, a->buf, k->held.len);
+	a->len = -1;
+}
+
+static inline void fake_let_go(struct fake_names *k)
+{
+	FAKE_ASSERT(k->held.c && k->held.c->conn);
+	ddio_conn_reply(k->held.c->conn, &k->held.msg, k->held.status, k->held.buf, k->held.len);
+	k->held.c = NULL;
+}
+
 static inline int fake_message(void *ctx, const struct ddio_msg *msg, const void *payload)
 {
 	struct fake_conn *c = ctx;
@@ -259,6 +284,8 @@ static inline int fake_message(void *ctx, const struct ddio_msg *msg, const void
 	fake_serve(c, msg, payload, &a);
 	if (lose)
 		return -ECONNRESET;
+	if (msg->opcode == k->hold)
+		fake_hold(c, msg, &a);
 	if (a.len >= 0)
 		ddio_conn_reply(c->conn, msg, a.status, a.buf, a.status ? 0 : (size_t)a.len);
 	return 0;

@@ -61,6 +61,7 @@ struct fake_conn {
  * @messages: so far; @executed: changes that were done, @repeated: and answered from memory
  * @known: the mount's opens are those that it has told
  * @mute: of directories it says nothing but when asked
+ * @hold: the answer to the next request of this opcode is @held until fake_let_go()
  * @gone: inodes that were said to be gone
  */
 struct fake_names {
@@ -83,6 +84,14 @@ struct fake_names {
 		struct fake_conn *c;
 		struct ddio_msg_fs_lock lock;
 	} waiting;
+	uint16_t hold;
+	struct {
+		struct ddio_msg msg;
+		struct fake_conn *c;
+		uint32_t status;
+		size_t len;
+		uint8_t buf[512];
+	} held;
 	uint32_t count[256];
 	struct ddio_post rebirth;
 };
@@ -228,7 +237,7 @@ static inline void fake_unlink(struct fake_names *k, const void *p, size_t len,
 	if (!--n->attr.nlink)
 		n->orphan = true;
 	fake_changed(k, n);
-	if (n->orphan && !n->open) {
+	if (n->orphan && !n->open && S_ISREG(n->attr.mode)) {
 		out.flags = DDIO_FS_UNLINKED_LEFT;
 		out.rec = n->rec;
 	}

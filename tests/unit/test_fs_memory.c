@@ -23,6 +23,7 @@
 #include "userlib/cp/fs_lock.c"
 #include "userlib/cp/fs_names.c"
 #include "userlib/cp/fs_open.c"
+#include "userlib/cp/fs_post.c"
 #include "userlib/cp/fs_range.c"
 #include "userlib/cp/fs_remove.c"
 #include "userlib/cp/fs_rw.c"

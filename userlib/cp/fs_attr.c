@@ -8,12 +8,12 @@
 #include "cp/fs_data.h"
 
 /*
- * Getting.  What was written here is told first.  If nobody has counted the bytes on disks since the last
+ * Getting.  What came with a change of a directory may do.  What was written here is told first.  If nobody has counted the bytes on disks since the last
  * change, every disk is asked, and the name space told the sum.
  */
 struct attr_job {
 	struct fsc_job job;
-	uint64_t ino;
+	uint64_t ino, max_age, age;
 	struct fsc_inode *inode;
 	struct fsc_waiter waiter;
 	struct fsc_ask ask;
@@ -33,7 +33,7 @@ static void attr_end(struct fsc_job *job)
 {
 	struct attr_job *aj = attr_of(job);
 	struct fsc_error error = aj->ask.error;
-	struct ddio_fs_reply reply = { .attr = error.err ? NULL : &aj->attr };
+	struct ddio_fs_reply reply = { .attr = error.err ? NULL : &aj->attr, .age_ns = aj->age };
 
 	if (aj->inode)
 		fsc_inode_put(aj->inode);
@@ -137,10 +137,12 @@ static void attr_answered(struct fsc_ask *ask, const struct ddio_reply *reply)
 	struct attr_job *aj = ddio_container_of(ask, struct attr_job, ask);
 	struct ddio_msg_fs_attr x;
 
-	if (ddio_get_fs_attr(reply->payload, reply->len, &x))
+	if (ddio_get_fs_attr(reply->payload, reply->len, &x)) {
 		fsc_bad_answer(ask);
-	else
-		aj->attr = x.attr;
+		return;
+	}
+	fsc_post_seen(ask, &x.attr);
+	aj->attr = x.attr;
 }
 
 static void attr_got(struct fsc_ask *ask)
@@ -161,6 +163,7 @@ static void attr_ask(struct fsc_job *job)
 
 	fsc_ask_init(&aj->ask, &job->fs->reactor[0], DDIO_OP_FS_GETATTR, aj->payload, (size_t)len,
 		     attr_got);
+	aj->ask.about = aj->ino;
 	aj->ask.take = attr_answered;
 	fsc_ask(&aj->ask);
 }
@@ -186,6 +189,10 @@ static void attr_run(struct fsc_job *job)
 	struct attr_job *aj = attr_of(job);
 	struct fsc_inode *inode = fsc_inode_find(job->fs, aj->ino);
 
+	if (fsc_post_find(job->fs, aj->ino, aj->max_age, &aj->attr, &aj->age)) {
+		attr_end(job);
+		return;
+	}
 	if (!inode || !fsc_inode_dirty(inode)) {
 		attr_ask(job);
 		return;
@@ -213,10 +220,18 @@ void fsc_getattr(struct ddio_fs *fs, uint64_t ino, ddio_fs_done done, void *arg)
 
 void ddio_fs_getattr(struct ddio_fs *fs, uint64_t ino, ddio_fs_done done, void *arg)
 {
+	ddio_fs_getattr_within(fs, ino, 0, done, arg);
+}
+
+void ddio_fs_getattr_within(struct ddio_fs *fs, uint64_t ino, uint64_t max_age_ns,
+			    ddio_fs_done done, void *arg)
+{
 	struct attr_job *aj = attr_new(fs, ino, done, arg);
 
-	if (aj)
-		fsc_job_post(&aj->job, &fs->reactor[0], attr_run);
+	if (!aj)
+		return;
+	aj->max_age = max_age_ns;
+	fsc_job_post(&aj->job, &fs->reactor[0], attr_run);
 }
 
 /*

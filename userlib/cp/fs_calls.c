@@ -77,10 +77,12 @@ static void attr_take(struct fsc_ask *ask, const struct ddio_reply *reply)
 {
 	struct ddio_msg_fs_attr x;
 
-	if (ddio_get_fs_attr(reply->payload, reply->len, &x))
+	if (ddio_get_fs_attr(reply->payload, reply->len, &x)) {
 		fsc_bad_answer(ask);
-	else
-		fsc_call_of(ask)->attr = x.attr;
+		return;
+	}
+	fsc_post_seen(ask, &x.attr);
+	fsc_call_of(ask)->attr = x.attr;
 }
 
 bool fsc_attr_stale(struct ddio_fs *fs, const struct ddio_fs_attr *attr)
@@ -120,15 +122,23 @@ void ddio_fs_lookup(struct ddio_fs *fs, uint64_t parent, const char *name, ddio_
 		attr_post(call, err);
 }
 
+int fsc_made(struct fsc_ask *ask, const struct ddio_reply *reply, struct ddio_msg_fs_opened *x)
+{
+	int err = ddio_get_fs_opened(reply->payload, reply->len, x);
+
+	if (err)
+		fsc_bad_answer(ask);
+	fsc_post_dir(ask, !err && x->flags & DDIO_FS_OPENED_DIR ? &x->dir : NULL);
+	return err;
+}
+
 /* The answer to MAKE has more than attributes. */
 static void made_take(struct fsc_ask *ask, const struct ddio_reply *reply)
 {
 	struct ddio_msg_fs_opened x;
 
-	if (ddio_get_fs_opened(reply->payload, reply->len, &x)) {
-		fsc_bad_answer(ask);
+	if (fsc_made(ask, reply, &x))
 		return;
-	}
 	fsc_call_of(ask)->attr = x.attr;
 	ddio_fs_opened_free(&x);
 }
@@ -163,6 +173,7 @@ void ddio_fs_make(struct ddio_fs *fs, uint64_t parent, const char *name,
 	if (!call)
 		return;
 	call->ask.numbered = true;
+	call->ask.about = parent;
 	call->ask.take = made_take;
 	call->answer = attr_answer;
 	fsc_call_post(call, err);
@@ -178,6 +189,7 @@ void ddio_fs_link(struct ddio_fs *fs, uint64_t ino, uint64_t parent, const char 
 	if (!call)
 		return;
 	call->ask.numbered = true;
+	call->ask.about = parent;
 	attr_post(call, err);
 }
 
@@ -187,8 +199,10 @@ void ddio_fs_link(struct ddio_fs *fs, uint64_t ino, uint64_t parent, const char 
 static void unlinked_take(struct fsc_ask *ask, const struct ddio_reply *reply)
 {
 	struct ddio_msg_fs_unlinked x;
+	int err = ddio_get_fs_unlinked(reply->payload, reply->len, &x);
 
-	if (ddio_get_fs_unlinked(reply->payload, reply->len, &x)) {
+	fsc_post_dir(ask, !err && x.flags & DDIO_FS_UNLINKED_DIR ? &x.dir : NULL);
+	if (err) {
 		fsc_bad_answer(ask);
 		return;
 	}
@@ -212,6 +226,8 @@ static void unlink_post(struct ddio_fs *fs, uint64_t parent, const char *name, u
 	if (!call)
 		return;
 	call->ask.numbered = true;
+	/* A directory that is removed is not only less in its own one. */
+	call->ask.about = flags & DDIO_FS_UNLINK_DIR ? 0 : parent;
 	call->ask.take = unlinked_take;
 	fsc_call_post(call, err);
 }

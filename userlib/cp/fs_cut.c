@@ -46,6 +46,7 @@ static void cut_send(struct fsc_cut *cut)
 	len = ddio_put_fs_setattr(cut->payload, sizeof(cut->payload), &cut->msg);
 	fsc_ask_init(&cut->ask, cut->home, DDIO_OP_FS_SETATTR, cut->payload,
 		     len < 0 ? 0 : (size_t)len, cut_done);
+	cut->ask.about = cut->msg.ino;
 	cut->ask.take = cut_take;
 	fsc_ask(&cut->ask);
 }

@@ -114,9 +114,14 @@ static void dir_flush(struct fsc_job *job)
 static void dir_take(struct fsc_ask *ask, const struct ddio_reply *reply)
 {
 	struct dir_job *dj = ddio_container_of(ask, struct dir_job, ask);
+	uint32_t i;
 
-	if (ddio_get_fs_entries(reply->payload, reply->len, &dj->x))
+	if (ddio_get_fs_entries(reply->payload, reply->len, &dj->x)) {
 		fsc_bad_answer(ask);
+		return;
+	}
+	for (i = 0; dj->plus && i < dj->x.n; i++)
+		fsc_post_seen(ask, &dj->x.ents[i].attr);
 }
 
 static void dir_done(struct fsc_ask *ask)

@@ -218,10 +218,8 @@ static void create_take(struct fsc_ask *ask, const struct ddio_reply *reply)
 	struct open_job *oj = ddio_container_of(ask, struct open_job, ask);
 	struct ddio_msg_fs_opened x;
 
-	if (ddio_get_fs_opened(reply->payload, reply->len, &x)) {
-		fsc_bad_answer(ask);
+	if (fsc_made(ask, reply, &x))
 		return;
-	}
 	create_opened(oj, &x);
 	ddio_fs_opened_free(&x);
 }
@@ -269,6 +267,7 @@ void ddio_fs_file_create(struct ddio_fs *fs, uint64_t parent, const char *name, 
 	fsc_ask_init(&oj->ask, &fs->reactor[0], DDIO_OP_FS_MAKE, oj->payload, (size_t)len,
 		     create_done);
 	oj->ask.numbered = true;
+	oj->ask.about = parent;
 	oj->ask.take = create_take;
 	fsc_job_post(&oj->job, &fs->reactor[0], create_run);
 }

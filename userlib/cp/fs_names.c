@@ -63,6 +63,7 @@ static void ask_replied(struct ddio_request *request, const struct ddio_reply *r
 	struct fsc_ask *ask = request->arg;
 	struct ddio_fs *fs = ask->home->fs;
 
+	fsc_post_replied(ask, reply->status);
 	if (!reply->status) {
 		ask->cancelled = false;
 		fsc_answered(names_reactor(fs), names_node(fs));
@@ -107,6 +108,7 @@ static void ask_send(struct fsc_ask *ask)
 
 	if (ask->numbered)
 		ask_number(ask);
+	fsc_post_sent(ask);
 	ddio_request_init(&ask->request, ask->opcode, ask_replied, ask);
 	ask->request.fixed = ask->fixed;
 	ask->request.fixed_len = ask->len;
@@ -183,6 +185,7 @@ static void names_ready(struct ddio_fs *fs)
 	struct fsc_names *names = &fs->names;
 	struct fsc_ask *ask;
 
+	fsc_post_lost(fs);
 	names->state = FSC_READY;
 	names->wait.tries = 0;
 	names->attached_once = true;
@@ -314,6 +317,7 @@ void fsc_names_lost(struct ddio_fs *fs)
 {
 	struct fsc_names *names = &fs->names;
 
+	fsc_post_lost(fs);
 	if (fsc_closing(fs))
 		return;
 	/* An answer that named something to be removed may be lost with it. */

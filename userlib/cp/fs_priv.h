@@ -10,6 +10,7 @@
 #define DDIO_CP_FS_PRIV_H
 
 #include <ddio/fs.h>
+#include "cp/fs_post.h"
 #include "cp/lane.h"
 
 #define FSC_REACTORS_MAX 64u
@@ -84,6 +85,8 @@ void fsc_answered(struct fsc_reactor *r, uint32_t node);
  * @home: where it was made, and done() is called
  * @opcode, @fixed, @len: the message; @fixed stays the caller's
  * @numbered: it begins with a struct ddio_fs_seq, and is not to be done twice
+ * @about: the only directory whose attributes it may change, of those requests that change some; 0: any
+ * @sent: when it went out last, by fsc_post's clock
  * @cancelled: nobody waits for it: it is not made again; in done(): and nobody knows if it was done
  * @take: of a success, on reactor 0; an error that it sets counts; may be NULL
  */
@@ -94,7 +97,7 @@ struct fsc_ask {
 	struct fsc_reactor *home;
 	uint16_t opcode;
 	bool numbered, cancelled;
-	uint64_t seq;
+	uint64_t seq, about, sent;
 	void *fixed;
 	size_t len;
 	struct fsc_error error;
@@ -147,6 +150,7 @@ struct fsc_names {
  * struct ddio_fs - the whole
  * @holds: jobs under way, and one for the file system itself
  * @closing: it ends: nothing is made again
+ * @post: attributes of directories that were changed here lately; reactor 0
  * @files: that are open; they end with it
  * @lock_id: numbers of requests for locks; @stream: of open files
  * @serve: requests of others that are taken on reactor 0 (fs_serve.c)
@@ -171,6 +175,7 @@ struct ddio_fs {
 		uint64_t next; /* time to ask for orphans */
 		bool asking;
 	} removals;
+	struct fsc_post post;
 	struct ddio_list files;
 	struct fsc_serve {
 		struct ddio_watcher watcher;

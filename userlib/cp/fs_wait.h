@@ -22,7 +22,7 @@ struct fsc_result {
 	struct ddio_env *env;
 	struct ddio_gate gate;
 	int err;
-	uint64_t value;
+	uint64_t value, age;
 	struct ddio_fs_attr attr;
 	uint8_t data[1024];
 	size_t len;
@@ -47,6 +47,7 @@ static inline void fsc_wait_done(void *arg, const struct ddio_fs_reply *reply)
 
 	w->err = reply->err;
 	w->value = reply->value;
+	w->age = reply->age_ns;
 	w->calls++;
 	memset(&w->attr, 0, sizeof(w->attr));
 	w->text[0] = '\0';

@@ -67,6 +67,7 @@ static void stripe_take(struct fsc_ask *ask, const struct ddio_reply *reply)
 static void change_post(struct fsc_call *call, const struct ddio_msg_fs_xattr *x, int err)
 {
 	call->ask.numbered = true;
+	call->ask.about = x->ino;
 	call->attr.ino = x->ino;
 	if (!strncmp(x->name, "ddio.", 5))
 		call->ask.take = stripe_take;
