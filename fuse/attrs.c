@@ -22,13 +22,25 @@ static void getattr_done(void *arg, const struct ddio_fs_reply *reply)
 		request_done_attr(r, reply);
 }
 
+/* For how long the kernel is to believe attributes; who believes none wants those of now. */
+static uint64_t believed_ns(const struct mount *m)
+{
+	double s = m->o->attr_timeout;
+
+	return s < 1e9 ? (uint64_t)(s * 1e9) : UINT64_MAX;
+}
+
+/*
+ * The kernel forgets a directory's attributes with every name that is made or removed in it, and asks for
+ * them when it walks through it next: those that came with the answer are as good as any that it would remember.
+ */
 void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	struct request *r = request_new(req, ino);
 
 	(void)fi;
 	if (r)
-		ddio_fs_getattr(r->m->fs, r->ino, getattr_done, r);
+		ddio_fs_getattr_within(r->m->fs, r->ino, believed_ns(r->m), getattr_done, r);
 }
 
 static const struct {

@@ -126,7 +126,8 @@ struct request *request_new(fuse_req_t req, fuse_ino_t ino);
 void request_free(struct request *r);
 /* Each answers and frees; @err is 0 or -errno. */
 void request_end(struct request *r, int err);
-void request_end_attr(struct request *r, const struct ddio_fs_attr *attr);
+/* @age_ns: how long they have been believed already. */
+void request_end_attr(struct request *r, const struct ddio_fs_attr *attr, uint64_t age_ns);
 void request_end_entry(struct request *r, const struct ddio_fs_attr *attr);
 /* For requests that give nothing, attributes, an entry. */
 void request_done(void *arg, const struct ddio_fs_reply *reply);
@@ -209,7 +210,7 @@ bool owners_take(struct handle *h, uint64_t *owner);
 /* seen.c */
 struct seen *seen_new(void);
 void seen_free(struct seen *seen);
-/* Attributes of this change go to the kernel. */
+/* Attributes of a file of this change go to the kernel. */
 void seen_attr(struct seen *seen, uint64_t ino, uint64_t change);
 /**
  * seen_open - a file is opened whose attributes now are of @change

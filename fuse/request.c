@@ -109,7 +109,7 @@ void attr_fill(const struct mount *m, const struct ddio_fs_attr *attr, struct st
 		.st_mtim = attr->mtime,
 		.st_ctim = attr->ctime,
 	};
-	if (timeout && *timeout > 0)
+	if (*timeout > 0 && S_ISREG(attr->mode))
 		seen_attr(m->seen, attr->ino, attr->change);
 }
 
@@ -122,13 +122,13 @@ void entry_fill(const struct mount *m, const struct ddio_fs_attr *attr, struct f
 	attr_fill(m, attr, &e->attr, &e->attr_timeout);
 }
 
-void request_end_attr(struct request *r, const struct ddio_fs_attr *attr)
+void request_end_attr(struct request *r, const struct ddio_fs_attr *attr, uint64_t age_ns)
 {
+	double timeout, age = (double)age_ns / 1e9;
 	struct stat st;
-	double timeout;
 
 	attr_fill(r->m, attr, &st, &timeout);
-	fuse_reply_attr(r->req, &st, timeout);
+	fuse_reply_attr(r->req, &st, timeout > age ? timeout - age : 0);
 	request_free(r);
 }
 
@@ -151,7 +151,7 @@ void request_done_attr(void *arg, const struct ddio_fs_reply *reply)
 	if (reply->err)
 		request_end(arg, reply->err);
 	else
-		request_end_attr(arg, reply->attr);
+		request_end_attr(arg, reply->attr, reply->age_ns);
 }
 
 void request_done_entry(void *arg, const struct ddio_fs_reply *reply)

@@ -37,6 +37,32 @@ names() {
 	[ "$(cat "$dir"/b/e*/f | wc -l)" = 30 ] && ! ls -d "$dir"/b/d* 2>/dev/null && rm -r "$dir"/b/e*
 }
 check "names, after a second" names
+# What a mount itself has changed it knows at once, and what went before, too; the rest a second later, however
+# often it was asked meanwhile.
+links() {
+	[ "$(stat -c %h "$dir/$1/s")" = "$2" ] || { echo "$1: $(stat -c %h "$dir/$1/s") links instead of $2"; return 1; }
+}
+both_change() {
+	local i
+	for ((i = 0; i < 20; i += 2)); do
+		mkdir "$dir/a/s/$i" && links a $((i + 3)) && mkdir "$dir/b/s/$((i + 1))" && links b $((i + 4)) || return 1
+	done
+	for ((i = 0; i < 20; i += 2)); do
+		rmdir "$dir/b/s/$i" && links b $((21 - i)) && rmdir "$dir/a/s/$((i + 1))" && links a $((20 - i)) || return 1
+	done
+}
+believed_for() {
+	mkdir "$dir/a/s/x" || return 1
+	sleep 0.6
+	mkdir "$dir/b/s/y" && stat "$dir/a/s" >/dev/null || return 1
+	sleep 0.45
+	links a 4 && rmdir "$dir/b/s/x" && chmod 700 "$dir/b/s" && rmdir "$dir/b/s/y" || return 1
+	sleep 1.05
+	links a 2 && [ "$(stat -c %a "$dir/a/s")" = 700 ]
+}
+check "a directory for both" mkdir "$dir/a/s"
+check "both change a directory" both_change
+check "attributes of a directory, after a second" believed_for
 append_all() {
 	local n
 	for ((n = 0; n < 200; n++)); do echo "$1 $n" >>"$dir/$1/log" || return 1; done
@@ -96,6 +122,13 @@ check "unmount" unmount a
 check "unmount" unmount b
 check "mount" mount_at a cache=none
 check "mount" mount_at b cache=none
+asked_each_time() {
+	local i
+	for ((i = 0; i < 20; i++)); do
+		mkdir "$dir/a/s/$i" && links b $((i + 3)) && links a $((i + 3)) || return 1
+	done
+}
+check "attributes of a directory, at once" asked_each_time
 check "histories without locks" timeout 120 "$helpers/histories" --seed "$seed" --seconds 6 "$dir/a" "$dir/b"
 check "histories under locks" timeout 120 "$helpers/histories" --seed "$seed" --seconds 5 --locks "$dir/a" "$dir/b"
 kill -9 "${pid[b]}"

@@ -26,6 +26,7 @@ struct fuse_req {
 	struct mount *m;
 	int answers, err, gone;
 	uint64_t fh;
+	double timeout;
 };
 
 static struct ddio_fs library;
@@ -144,7 +145,7 @@ int fuse_reply_create(fuse_req_t req, const struct fuse_entry_param *e,
 int fuse_reply_attr(fuse_req_t req, const struct stat *st, double timeout)
 {
 	(void)st;
-	(void)timeout;
+	req->timeout = timeout;
 	return fuse_reply_err(req, 0);
 }
 
@@ -338,12 +339,38 @@ static void ends_with_open_files(void)
 	CU_ASSERT_EQUAL(library.open, 5);
 }
 
+/* For how long attributes of this age are still believed, of one second. */
+static double believed(uint64_t age_ns)
+{
+	const struct mount_opts second = { .attr_timeout = 1 };
+	const struct ddio_fs_attr attr = { .ino = 5, .mode = S_IFDIR | 0755 };
+	const struct ddio_fs_reply reply = { .attr = &attr, .age_ns = age_ns };
+	struct fuse_req req = { .m = &mount, .err = NONE };
+
+	mount.o = &second;
+	request_done_attr(request_new(&req, 5), &reply);
+	mount.o = &options;
+	CU_ASSERT(req.answers == 1 && !req.err);
+	return req.timeout;
+}
+
+static void old_attributes(void)
+{
+	begin();
+	CU_ASSERT_EQUAL(believed(0), 1);
+	CU_ASSERT_EQUAL(believed(250000000), 0.75);
+	CU_ASSERT_EQUAL(believed(1000000000), 0);
+	CU_ASSERT_EQUAL(believed(UINT64_MAX), 0);
+	end();
+}
+
 static const struct ut_case cases[] = {
 	{ "opens and closes", opens_and_closes },
 	{ "flushes what was done", flushes_what_was_done },
 	{ "locks go", locks_go },
 	{ "nobody takes it", nobody_takes_it },
 	{ "ends with open files", ends_with_open_files },
+	{ "old attributes", old_attributes },
 	{ 0 },
 };
 
