@@ -46,6 +46,37 @@ wait $holder "${pid[other]}" 2>/dev/null
 umount -l "$dir/other"
 check "a killed mount's locks go" soon flock -n -x "$m/f" true
 
+# written_across HOW: a file that is written, and synced behind, while a daemon is ended so and started again
+written_across() {
+	local writer rc
+	rm -f "$m/across" "$dir/fifo"
+	mkfifo "$dir/fifo"
+	dd if="$dir/fifo" of="$m/across" bs=100000 iflag=fullblock oflag=append conv=fsync,notrunc status=none 2>"$dir/said" &
+	writer=$!
+	exec 9>"$dir/fifo"
+	head -c 2000000 "$dir/random" >&9
+	soon half_there
+	"$1" c io1
+	start_node c io1 9>&-
+	tail -c +2000001 "$dir/random" >&9
+	exec 9>&-
+	wait $writer
+	rc=$?
+	cat "$dir/said"
+	return $rc
+}
+half_there() {
+	[ "$(stat -c %s "$m/across" 2>/dev/null || echo 0)" -ge 1900000 ]
+}
+stop_node() {
+	kill -TERM "$(cat "$dir/$1/$2.pid")"
+	soon_gone "$(cat "$dir/$1/$2.pid")"
+}
+check "a daemon that is stopped in order loses nothing, and no sync says so" written_across stop_node
+check "it is there" cmp "$dir/random" "$m/across"
+fails "one that is killed may have, and the sync says so" "Input/output error" written_across kill_node
+rm "$m/across"
+
 # Hard.
 check "mount, hard" mount_at hard hard
 kill_node c io1

@@ -58,7 +58,8 @@ struct sc {
 	uint8_t *bulk;
 	size_t bulk_len;
 	struct iovec iov;
-	uint32_t dones; /* COLL_DONE messages */
+	uint32_t dones;
+	uint32_t ended; /* COLL_DONE messages */
 };
 
 static void sw_on_stopped(void *arg)
@@ -200,6 +201,10 @@ static int sc_message(void *ctx, const struct ddio_msg *msg, const void *payload
 
 	if (msg->opcode == DDIO_OP_COLL_DONE) {
 		c->dones++;
+		return 0;
+	}
+	if (msg->opcode == DDIO_OP_ENDED) {
+		c->ended++;
 		return 0;
 	}
 	if (ddio_msg_is_bulk(msg))

@@ -6,6 +6,7 @@
  * done twice.
  */
 #include "tests/unit/fs_world.h"
+#include "iop/server_priv.h"
 #include "userlib/cp/fs_file.h"
 
 enum { BLOCK = 1024, LEN = 6 * BLOCK + 11 };
@@ -450,6 +451,56 @@ static void reborn_amid_a_sync(void)
 	fs_world_end(&w);
 }
 
+static void ended_post(void *arg)
+{
+	server_ended_say(arg);
+}
+
+/* It says in ending that nothing is lost; what a later life was given is another matter. */
+static void node_ended(struct fs_world *w, struct fs_mount *m, struct ddio_fs_file *a,
+		       uint32_t node)
+{
+	struct server *server = server_of(w->node[node].iop);
+	struct ddio_post post[FS_NODE_REACTORS];
+	uint32_t i;
+
+	for (i = 0; i < FS_NODE_REACTORS; i++) {
+		post[i] = (struct ddio_post){ .fn = ended_post, .arg = &server->per[i] };
+		ddio_env_post(w->node[node].env[i], &post[i]);
+	}
+	ddio_sim_run_for(w->dw, FS_SEC);
+	node_reborn(w, m, a, node);
+}
+
+static void ended_in_order(void)
+{
+	struct ddio_fs_file *a;
+	struct fs_world w;
+	struct fs_mount *m;
+	uint8_t buf[4 * BLOCK] = { 1 };
+
+	fs_world_begin(&w, 9, BLOCK, 3000);
+	m = fs_mount(&w, 0, DDIO_FS_HARD);
+	a = fs_create(m, "a", O_RDWR);
+	FS_OK(m, ddio_fs_write, a, buf, sizeof(buf), 0);
+	node_ended(&w, m, a, 0);
+	FS_OK(m, ddio_fs_sync, a);
+	/* Several times, and each node. */
+	FS_OK(m, ddio_fs_write, a, buf, sizeof(buf), 0);
+	node_ended(&w, m, a, 1);
+	node_ended(&w, m, a, 0);
+	node_ended(&w, m, a, 1);
+	FS_OK(m, ddio_fs_sync, a);
+	/* The life in which it was written counts, not the one before. */
+	node_ended(&w, m, a, 0);
+	FS_OK(m, ddio_fs_write, a, buf, sizeof(buf), 0);
+	node_reborn(&w, m, a, 0);
+	FS_ERR(m, -EIO, ddio_fs_sync, a);
+	FS_OK(m, ddio_fs_sync, a);
+	FS_OK(m, ddio_fs_file_close, a);
+	fs_world_end(&w);
+}
+
 /* What one sync is still making durable is not durable for the next one, whoever asks for it. */
 static void a_sync_amid_a_sync(void)
 {
@@ -495,6 +546,7 @@ static const struct ut_case cases[] = {
 	{ "ends amid", ends_amid },
 	{ "reborn amid a write", reborn_amid_a_write },
 	{ "reborn amid a sync", reborn_amid_a_sync },
+	{ "ended in order", ended_in_order },
 	{ "a sync amid a sync", a_sync_amid_a_sync },
 	{ 0 },
 };

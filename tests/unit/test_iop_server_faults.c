@@ -284,6 +284,42 @@ static void half_a_client_does_not_hold_up_a_stop(void)
 	sw_free(sw);
 }
 
+/* Who has written something hears at the end whether it is durable: of each reactor of its own. */
+static void the_end_is_told(void)
+{
+	struct sw *sw = sw_new(NULL);
+	struct sc *c[2], *tool = sc_open(sw, 0, DDIO_ROLE_ADMIN);
+	uint8_t data[512] = { 7 };
+	int disk = -1, i;
+
+	for (i = 0; i < 2; i++)
+		c[i] = sc_new(sw, i);
+	sw_stop(sw);
+	for (i = 0; i < 2; i++) {
+		CU_ASSERT_EQUAL(c[i]->ended, 1);
+		CU_ASSERT(c[i]->closed);
+		sc_free(c[i]);
+	}
+	CU_ASSERT_EQUAL(tool->ended, 0);
+	sc_free(tool);
+	/* Disk 0 cannot take what was written: its reactor says nothing. */
+	CU_ASSERT_EQUAL_FATAL(sw_start_node(sw), 0);
+	for (i = 0; i < 2; i++) {
+		c[i] = sc_new(sw, i);
+		if (i == (int)sw_reactor(sw, 0))
+			disk = i;
+	}
+	CU_ASSERT_EQUAL_FATAL(disk >= 0, true);
+	CU_ASSERT_EQUAL(sc_write(c[disk], 1, 0, 0, data, sizeof(data)), DDIO_ST_OK);
+	ddio_disk_inject(sw_disk(sw, 0), DDIO_DISK_WRITE, 1000, -EIO);
+	sw_stop(sw);
+	for (i = 0; i < 2; i++) {
+		CU_ASSERT_EQUAL(c[i]->ended, i != disk);
+		sc_free(c[i]);
+	}
+	sw_free(sw);
+}
+
 /*
  * Not starting
  */
@@ -362,6 +398,7 @@ static const struct ut_case life[] = {
 	{ "a stop answers", a_stop_answers_and_then_closes },
 	{ "a deaf client", a_deaf_client_does_not_hold_up_a_stop },
 	{ "half a client", half_a_client_does_not_hold_up_a_stop },
+	{ "the end is told", the_end_is_told },
 	{ "not starting", a_node_that_cannot_start_says_why },
 	{ "reactors", reactors_are_as_many_as_can_have_disks },
 	{ NULL, NULL },

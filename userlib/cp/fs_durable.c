@@ -2,7 +2,8 @@
 /*
  * Making what was written durable: first the disks that have it, then the name space.  Every disk is known
  * with the life of its node that took the data (as in pin.c); if another one has answered the sync, what was
- * written may be lost, and each file that was open then hears of it once.
+ * written may be lost, and each file that was open then hears of it once; unless that life has said in ending
+ * that nothing was.
  *
  * The disks of an inode are at work for one sync at a time: what one is making durable the next must not take for
  * durable already.
@@ -98,7 +99,8 @@ static void pins_check(struct sync_job *sj)
 	pins_answers(sj);
 	for (i = 0; i < inode->rec.ndisks; i++) {
 		node = pin_node(inode, i);
-		if (!sj->pin[i] || node->answered == sj->pin[i])
+		if (!sj->pin[i] || node->answered == sj->pin[i] ||
+		    ddio_disk_kept(inode->r->session, inode->rec.disks[i], sj->pin[i]))
 			continue;
 		inode->losses++;
 		fsc_log(inode->fs, DDIO_LOG_WARN,

@@ -53,6 +53,8 @@ static int lane_message(void *ctx, const struct ddio_msg *msg, const void *paylo
 		return ddio_dd_want(lane, payload, msg->length);
 	case DDIO_OP_COLL_DONE:
 		return ddio_dd_done(lane, payload, msg->length);
+	case DDIO_OP_ENDED:
+		return ddio_lane_ended(lane);
 	case DDIO_OP_PING:
 		return ddio_conn_reply(lane->conn, msg, DDIO_ST_OK, NULL, 0);
 	default:

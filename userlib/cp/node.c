@@ -154,6 +154,32 @@ int ddio_node_learn(struct ddio_lane *lane, const struct ddio_msg_welcome *w,
 	return 0;
 }
 
+/* The disks as they are spread over reactors in the life that ends; of another one nothing is known. */
+int ddio_lane_ended(struct ddio_lane *lane)
+{
+	struct ddio_session *s = lane->node->session;
+	struct ddio_disk_place *place;
+	uint32_t i;
+
+	for (i = 0; i < s->conf->ndisks && lane->boot == lane->node->boot; i++) {
+		place = &s->disks[i];
+		if (place->known && place->node == lane->node->index &&
+		    place->reactor == lane->reactor)
+			place->ended[place->nended++ % DDIO_DISK_LIVES] = lane->boot;
+	}
+	return 0;
+}
+
+bool ddio_disk_kept(const struct ddio_session *s, uint32_t disk, uint64_t boot)
+{
+	uint32_t i;
+
+	for (i = 0; i < DDIO_DISK_LIVES; i++)
+		if (boot && s->disks[disk].ended[i] == boot)
+			return true;
+	return false;
+}
+
 void ddio_node_forget(struct ddio_node *node, const struct ddio_error *error)
 {
 	struct ddio_list waiting;

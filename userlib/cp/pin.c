@@ -3,7 +3,7 @@
  * Which life of an I/O processor has what was written.  A node that dies loses what was not durable, and
  * a sync that reaches its next life would be answered as if nothing had happened.  So a file remembers
  * the life of each of its nodes in which it was first written, and a sync that has met another
- * one fails, once.
+ * one fails, once; unless the first has said in ending that nothing was lost.
  */
 #include "cp/file.h"
 #include "cp/lane.h"
@@ -55,7 +55,8 @@ void ddio_file_pin_check(struct ddio_file *file, struct ddio_error *error)
 
 		if (!node->known || file->boot[i] == node->boot)
 			continue;
-		if (file->boot[i] && !error->status)
+		if (file->boot[i] && !error->status &&
+		    !ddio_disk_kept(file->session, file->rec.disks[i], file->boot[i]))
 			ddio_error_status(error, DDIO_ST_NODE_LOST,
 					  "%s: node %s was restarted: what was written before and "
 					  "not synced may be lost",

@@ -20,7 +20,10 @@ struct ddio_node;
 /**
  * struct ddio_disk_place - what the nodes' WELCOMEs said of a disk
  * @known: its node has said so
+ * @ended: the last lives of its node that were ended in order: what the disk was given in them is durable;
+ *	@nended have been
  */
+#define DDIO_DISK_LIVES 4
 struct ddio_disk_place {
 	uint32_t node;
 	uint32_t reactor;
@@ -28,6 +31,8 @@ struct ddio_disk_place {
 	uint64_t size;
 	uint64_t peak;
 	uint64_t scale_ppm;
+	uint64_t ended[DDIO_DISK_LIVES];
+	uint32_t nended;
 };
 
 /**

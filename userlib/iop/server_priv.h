@@ -129,7 +129,7 @@ enum server_stop_stage {
 	SERVER_RUNS,
 	SERVER_ENDING,	/* requests and collectives end */
 	SERVER_WRITING, /* caches are written back, stores commit */
-	SERVER_SAYING,	/* the last replies go out */
+	SERVER_SAYING,	/* the last replies go out, and that nothing was lost */
 	SERVER_CLOSING, /* connections are closed; what was posted runs, read-ahead ends */
 	SERVER_STOPPED,
 };
@@ -152,7 +152,7 @@ struct server_stop_part {
  * @spare: struct server_request, @nspare of them
  * @serving: requests that are not over
  * @timer, @deadline: of the stage while stopping
- * @writes: caches and commits that are under way while stopping
+ * @writes: caches and commits that are under way while stopping; @lost: one of them has failed
  * @later: when what was written is written back unasked; @late_ns: after how long, longer after a failure
  * @parts: one a disk
  * @post: begins stopping; @stopped: tells reactor 0
@@ -172,6 +172,7 @@ struct server_reactor {
 	struct ddio_timer timer;
 	uint64_t deadline;
 	uint32_t writes;
+	bool lost;
 	struct ddio_timer later;
 	uint64_t late_ns;
 	struct server_stop_part *parts;
@@ -396,5 +397,8 @@ bool server_obj_decode(struct server_request *req, const void *payload, size_t l
 void server_fail_disk(struct server_request *req);
 /* The object: 0, -ENOENT without a reply, or another -errno, and the request is over. */
 int server_obj_get(struct server_request *req, bool create);
+
+/* server_stop.c: tells clients that what this reactor was given is durable. */
+void server_ended_say(struct server_reactor *sr);
 
 #endif /* DDIO_SERVER_PRIV_H */

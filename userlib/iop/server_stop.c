@@ -33,6 +33,7 @@ static void stop_committed(struct ddio_commit *commit, int err)
 		ddio_env_log(part->sr->reactor->env, DDIO_LOG_ERR,
 			     "disk %s: its last changes could not be recorded: %s",
 			     part->disk->name, strerror(-err));
+	part->sr->lost |= err;
 	part->sr->writes--;
 }
 
@@ -44,6 +45,7 @@ static void stop_flushed(struct ddio_cache_flush *flush, int status)
 		ddio_env_log(part->sr->reactor->env, DDIO_LOG_ERR,
 			     "disk %s: data could not be written back and are lost: %s",
 			     part->disk->name, strerror(-status));
+	part->sr->lost |= status;
 	part->commit.done = stop_committed;
 	part->commit.arg = part;
 	ddio_store_commit(part->disk->store, &part->commit);
@@ -57,6 +59,7 @@ static void stop_names_committed(struct ddio_commit *commit, int err)
 		ddio_env_log(sr->reactor->env, DDIO_LOG_ERR,
 			     "name space: its last changes could not be recorded: %s",
 			     strerror(-err));
+	sr->lost |= err;
 	sr->writes--;
 }
 
@@ -87,6 +90,24 @@ static void stop_write(struct server_reactor *sr)
 /*
  * From stage to stage
  */
+void server_ended_say(struct server_reactor *sr)
+{
+	struct ddio_msg msg = { .opcode = DDIO_OP_ENDED };
+	struct ddio_client *client;
+
+	ddio_list_for_each_entry(client, &sr->reactor->clients, link)
+		/* Who does not hear of it believes the worst. */
+		if (server_client_of(client)->role == DDIO_ROLE_CLIENT)
+			ddio_conn_send(client->conn, &msg, NULL, 0, NULL, 0, NULL);
+}
+
+static void stop_say(struct server_reactor *sr)
+{
+	stop_enter(sr, SERVER_SAYING);
+	if (!sr->lost)
+		server_ended_say(sr);
+}
+
 static void stop_all_stopped(void *arg)
 {
 	struct server *server = arg;
@@ -168,7 +189,7 @@ static void stop_step(void *arg)
 		break;
 	case SERVER_WRITING:
 		if (!sr->writes)
-			stop_enter(sr, SERVER_SAYING);
+			stop_say(sr);
 		break;
 	case SERVER_SAYING:
 		if (!clients_silent(sr->reactor) && !stop_late(sr))

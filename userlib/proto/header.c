@@ -41,6 +41,7 @@ static const struct op_info ops[] = {
 
 	OP(PING, SMALL, SMALL),
 	OP(STATUS, SMALL, SMALL),
+	OP(ENDED, SMALL, 0),
 
 	OP(NS_CREATE, SMALL, SMALL),
 	OP(NS_LOOKUP, SMALL, SMALL),
