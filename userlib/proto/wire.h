@@ -36,8 +36,7 @@ enum ddio_opcode {
 	/* any I/O processor */
 	DDIO_OP_PING = 16,
 	DDIO_OP_STATUS = 17, /* reply: node and disk counters */
-	DDIO_OP_ENDED =
-		18, /* from it: the reactor stops, and what it was given is durable; no reply */
+	DDIO_OP_ENDED = 18,  /* its last word: what it was given is durable; no reply */
 
 	/* the I/O processor that serves the name space */
 	DDIO_OP_NS_CREATE = 32,
