@@ -44,6 +44,14 @@ for page in Documentation/man/*.[1-8]; do
 	out=$(mandoc -T lint -W warning "$page" 2>&1 | grep -vE 'unusual Xr|referenced manual not found|STYLE')
 	if [ -z "$out" ]; then passed=$((passed + 1)); else bad "$out"; fi
 done
+# Every function of the library is named by a page of its name.
+for f in $(grep -oE '\<ddio_[a-z_]+;' userlib/cp/libddio.map | tr -d ';'); do
+	if grep -q "^\.Nm $f\b" "Documentation/man/$f.3" 2>/dev/null; then
+		passed=$((passed + 1))
+	else
+		bad "$f has no manual page"
+	fi
+done
 # Every option of the configuration stands in its page; unit/env_manual does so for the engines.
 for o in $(build/ddiod --list-conf); do
 	if grep -qE "^\.It Cm $o( |$)" Documentation/man/ddio.conf.5; then
