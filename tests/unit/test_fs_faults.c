@@ -363,6 +363,36 @@ static void node_cut(struct fs_world *w, uint32_t node, bool away)
 	}
 }
 
+/* A read asks for its data and for the size at once: both fail, and one text of the two is told. */
+static void all_dead(void)
+{
+	struct ddio_fs_file *a;
+	struct fs_world w;
+	struct fs_mount *m;
+	uint8_t buf[6 * BLOCK] = { 1 };
+
+	fs_world_begin(&w, 10, BLOCK, 3000);
+	m = fs_mount(&w, 0, 0);
+	a = fs_create(m, "a", O_RDWR);
+	FS_OK(m, ddio_fs_write, a, buf, 4 * BLOCK, 0);
+	node_cut(&w, 0, true);
+	node_cut(&w, 1, true);
+	FS_ERR(m, -EIO, ddio_fs_read, a, buf, 2 * BLOCK, 0);
+	/* That they are away is known now, so the data fail first; the size was asked for a moment ago. */
+	FS_OK(m, ddio_fs_read, a, buf, BLOCK, 4 * BLOCK);
+	fake_stop(&w.names);
+	FS_ERR(m, -EIO, ddio_fs_read, a, buf, sizeof(buf), 0);
+	CU_ASSERT_PTR_NOT_NULL(strstr(m->r.text, "node io"));
+	node_cut(&w, 0, false);
+	node_cut(&w, 1, false);
+	fake_listen(&w.names);
+	ddio_sim_run_for(w.dw, 2 * FS_SEC);
+	FS_OK(m, ddio_fs_read, a, buf, sizeof(buf), 0);
+	CU_ASSERT_EQUAL(m->r.value, 4 * BLOCK);
+	FS_OK(m, ddio_fs_file_close, a);
+	fs_world_end(&w);
+}
+
 /* For so long that connections to it are given up; it comes back as another life of it, as far as anybody can see. */
 static void node_reborn(struct fs_world *w, struct fs_mount *m, struct ddio_fs_file *a,
 			uint32_t node)
@@ -542,6 +572,7 @@ static const struct ut_case cases[] = {
 	{ "node dead", node_dead },
 	{ "node away", node_away },
 	{ "names dead", names_dead },
+	{ "all dead", all_dead },
 	{ "told again", told_again },
 	{ "ends amid", ends_amid },
 	{ "reborn amid a write", reborn_amid_a_write },

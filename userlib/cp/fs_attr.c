@@ -8,8 +8,8 @@
 #include "cp/fs_data.h"
 
 /*
- * Getting.  What came with a change of a directory may do.  What was written here is told first.  If nobody has counted the bytes on disks since the last
- * change, every disk is asked, and the name space told the sum.
+ * Getting.  What came with a change of a directory may do.  What was written here is told first.  If nobody
+ * has counted the bytes on disks since the last change, every disk is asked, and the name space told the sum.
  */
 struct attr_job {
 	struct fsc_job job;

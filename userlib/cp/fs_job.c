@@ -46,9 +46,10 @@ void fsc_error_reply(struct fsc_error *e, const struct ddio_reply *reply)
 
 void fsc_error_first(struct fsc_error *e, struct fsc_error *other)
 {
-	if (e->err || !other->err)
-		return;
-	*e = *other;
+	if (!e->err && other->err)
+		*e = *other;
+	else
+		free(other->text);
 	other->text = NULL;
 }
 

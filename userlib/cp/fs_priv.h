@@ -37,7 +37,7 @@ struct fsc_error {
 
 void fsc_error_set(struct fsc_error *e, int err, const char *text);
 void fsc_error_reply(struct fsc_error *e, const struct ddio_reply *reply);
-/* Keeps the first; takes over the other's text. */
+/* Keeps the first; the other has no text any more. */
 void fsc_error_first(struct fsc_error *e, struct fsc_error *other);
 void fsc_error_free(struct fsc_error *e);
 /* Nobody answered: made again it may succeed. */
