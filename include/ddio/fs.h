@@ -66,6 +66,7 @@ void ddio_fs_close(struct ddio_fs *fs);
 
 /**
  * ddio_fs_serve - take requests of others on a progress thread
+ * @fs: whose
  * @fd: where they come from: a FUSE device, a socket; stays the caller's, and open until ddio_fs_serve_end()
  * @fn: called on the thread that asks the name space, whenever @fd can be read or is in error: takes what
  *	is there without waiting, makes requests of it, and returns.  false: it is not to be called any more

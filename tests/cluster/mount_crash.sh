@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# timeout: 1800
+# timeout: 1200
 # own network
 # Daemons and mounts killed at random moments under load: afterwards the cluster is consistent, and every byte and
 # name that was fsync'ed is there.  A round is made of its seed, which a failure names:

@@ -54,7 +54,8 @@ static int lane_message(void *ctx, const struct ddio_msg *msg, const void *paylo
 	case DDIO_OP_COLL_DONE:
 		return ddio_dd_done(lane, payload, msg->length);
 	case DDIO_OP_ENDED:
-		return ddio_lane_ended(lane);
+		ddio_lane_ended(lane);
+		return 0;
 	case DDIO_OP_PING:
 		return ddio_conn_reply(lane->conn, msg, DDIO_ST_OK, NULL, 0);
 	default:

@@ -158,8 +158,8 @@ void ddio_lane_free(struct ddio_lane *lane);
 /* node.c: a WELCOME has come.  Return: 0, or -errno with the text: the lane is not to be used. */
 int ddio_node_learn(struct ddio_lane *lane, const struct ddio_msg_welcome *welcome,
 		    struct ddio_error *error);
-/* The reactor has stopped, and what it was given is durable.  Return: 0. */
-int ddio_lane_ended(struct ddio_lane *lane);
+/* The reactor has stopped, and what it was given is durable. */
+void ddio_lane_ended(struct ddio_lane *lane);
 /* What the disk was given in that life of its node is durable, since the life was ended in order. */
 bool ddio_disk_kept(const struct ddio_session *s, uint32_t disk, uint64_t boot);
 /* node.c: lane 0 is no more: what was learnt may be stale, and who waits for it waits in vain. */

@@ -155,7 +155,7 @@ int ddio_node_learn(struct ddio_lane *lane, const struct ddio_msg_welcome *w,
 }
 
 /* The disks as they are spread over reactors in the life that ends; of another one nothing is known. */
-int ddio_lane_ended(struct ddio_lane *lane)
+void ddio_lane_ended(struct ddio_lane *lane)
 {
 	struct ddio_session *s = lane->node->session;
 	struct ddio_disk_place *place;
@@ -167,7 +167,6 @@ int ddio_lane_ended(struct ddio_lane *lane)
 		    place->reactor == lane->reactor)
 			place->ended[place->nended++ % DDIO_DISK_LIVES] = lane->boot;
 	}
-	return 0;
 }
 
 bool ddio_disk_kept(const struct ddio_session *s, uint32_t disk, uint64_t boot)
