@@ -4,7 +4,8 @@
 # Runs every test and counts.  A test is a program or a script; what it prints
 # goes to build/log/.  The last line "N passed, N failed[, N skipped]" of its
 # output is its count; a test without one counts as one.  Exit 77 is a skip
-# whose reason is the last line.  A failed test's log is shown.
+# whose reason is the last line.  A failed test's log is shown, and what failed
+# is said once more at the end, above the count.
 #
 #   tests/run.sh [--only 'GLOB ...'] [--list]
 #
@@ -149,6 +150,18 @@ mkdir -p "$log"
 	xargs -0 -n1 -P"$(nproc)" bash -c 'run_one "$1"' _
 for t in ${ser[@]+"${ser[@]}"}; do
 	run_one "$t"
+done
+
+# said_wrong LOG: the few lines that tell why a test failed, and what was said before
+said_wrong() {
+	grep -aE -B 6 'FAIL|not ok|Sanitizer:|runtime error:|^ +[0-9]+\. .*:[0-9]+ ' "$1" |
+		grep -avE '^(# )*ok\b' | head -n 12 | cut -c1-300
+}
+for t in ${par[@]+"${par[@]%%|*}"} ${ser[@]+"${ser[@]%%|*}"}; do
+	[ "$(cut -d' ' -f2 "$log/$t.log.count")" = 0 ] && continue
+	echo "$t failed:"
+	why=$(said_wrong "$log/$t.log")
+	echo "${why:-$(tail -n 4 "$log/$t.log")}" | sed 's/^/    /'
 done
 
 passed=0 failed=0 skipped=0
