@@ -32,7 +32,8 @@ finish() {
 	[ -n "${KEEP:-}" ] || rm -rf --one-file-system "$dir"
 	echo "$passed passed, $failed failed, $skipped skipped"
 	[ "$rc" -eq 0 ] && [ "$failed" -eq 0 ] && [ "$((passed + skipped))" -gt 0 ]
-	exit
+	# Without a number it would be the status from before the trap.
+	exit $?
 }
 trap finish EXIT
 trap 'exit 143' TERM INT
