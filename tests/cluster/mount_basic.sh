@@ -104,6 +104,8 @@ check "... is what was copied" cmp "$dir/random" "$dir/exported"
 check "in a directory" cp "$dir/random" "$dir/m/sub/dir/c"
 check "ddio export of it" "$ddio" export sub/dir/c "$dir/exported2"
 check "... is what was copied" cmp "$dir/random" "$dir/exported2"
+# What is settled does not move between two looks.
+sync "$dir/m/copied" "$dir/m/sub/dir/c"
 check "ddio layout" "$ddio" layout copied
 lines=$("$ddio" layout copied)
 check "... by a path in the mount" [ "$("$ddio" layout "$dir/m/copied")" = "$lines" ]
