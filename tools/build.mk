@@ -11,6 +11,6 @@ $(O)/ddio: $(TOOL_OBJ) $(O)/libddio-all.a
 	$(call say,LD,$@)
 	$(Q)$(CC) $(SAN) -o $@ $^ $(LIBS)
 
-$(O)/ddiod: $(O)/tools/ddiod.o $(O)/tools/opt.o $(O)/tools/background.o $(O)/tools/notify.o $(O)/libddio-all.a
+$(O)/ddiod: $(O)/tools/ddiod.o $(O)/tools/opt.o $(O)/tools/background.o $(O)/tools/lock_file.o $(O)/tools/notify.o $(O)/libddio-all.a
 	$(call say,LD,$@)
 	$(Q)$(CC) $(SAN) -o $@ $^ $(LIBS)

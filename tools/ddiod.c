@@ -16,7 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
@@ -27,11 +26,14 @@
 #include "env/real.h"
 #include "iop/iop.h"
 #include "background.h"
+#include "lock_file.h"
 #include "notify.h"
 #include "opt.h"
 
 #define PROGRAM "ddiod"
 #define NO_FD UINT32_MAX
+/* One that was killed is gone in less, also on a busy machine. */
+#define LOCK_WAIT_MS 10000
 
 struct ddiod_opts {
 	const char *conf;
@@ -247,11 +249,23 @@ static int make_dirs(const char *path)
 	return err;
 }
 
+/* A daemon that was killed holds its lock until the kernel is done with it. */
+static int wait_for_lock(struct ddiod *d, const char *path)
+{
+	int err = lock_file_take(d->lock, 0);
+
+	if (err != -EWOULDBLOCK)
+		return err;
+	say(d, DDIO_LOG_INFO, "waiting for process %ld, which holds %s",
+	    (long)lock_file_holder(d->lock), path);
+	return lock_file_take(d->lock, LOCK_WAIT_MS);
+}
+
 /* One daemon a node: the lock is on a file beside the records, for as long as we live. */
 static int take_lock(struct ddiod *d)
 {
 	const struct ddio_conf_node *node = &d->conf->nodes[d->node];
-	char path[4096], who[32] = "";
+	char path[4096];
 	int err = make_dirs(node->meta);
 
 	if (err) {
@@ -260,21 +274,19 @@ static int take_lock(struct ddiod *d)
 	}
 	if (snprintf(path, sizeof(path), "%s/lock", node->meta) >= (int)sizeof(path))
 		return -ENAMETOOLONG;
-	d->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-	if (d->lock < 0 || flock(d->lock, LOCK_EX | LOCK_NB)) {
-		err = -errno;
-		if (d->lock >= 0 && pread(d->lock, who, sizeof(who) - 1, 0) > 0)
-			who[strcspn(who, "\n")] = 0;
-		if (err == -EWOULDBLOCK)
-			say(d, DDIO_LOG_ERR,
-			    "node %s is being served already, by process %s, which holds %s",
-			    node->name, who[0] ? who : "?", path);
-		else
-			say(d, DDIO_LOG_ERR, "%s: %s", path, strerror(-err));
+	d->lock = lock_file_open(path);
+	err = d->lock < 0 ? d->lock : wait_for_lock(d, path);
+	if (err == -EWOULDBLOCK)
+		say(d, DDIO_LOG_ERR,
+		    "node %s is being served already, by process %ld, which holds %s", node->name,
+		    (long)lock_file_holder(d->lock), path);
+	else if (err)
+		say(d, DDIO_LOG_ERR, "%s: %s", path, strerror(-err));
+	if (err)
 		return err;
-	}
-	if (ftruncate(d->lock, 0) || dprintf(d->lock, "%ld\n", (long)getpid()) < 0)
-		say(d, DDIO_LOG_WARN, "%s: %s", path, strerror(errno));
+	err = lock_file_sign(d->lock);
+	if (err)
+		say(d, DDIO_LOG_WARN, "%s: %s", path, strerror(-err));
 	return 0;
 }
 

@@ -30,7 +30,7 @@ for ((r = 1; r <= rounds; r++)); do
 	kill -9 $(cat "$dir"/c/io*.pid)
 	wait $scribe
 	if ! restart_all; then
-		tail -3 "$dir"/c/io*.log
+		tail -n 3 "$dir"/c/io*.log
 		not_ok "round $r (after $ms ms): a daemon does not start again"
 		break
 	fi

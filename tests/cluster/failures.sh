@@ -80,6 +80,19 @@ for op in "" -w; do
 	whole 4194304
 done
 usable "IOP killed"
+
+# The lock of a node: one that was killed holds it a while, one that lives keeps it.
+fails "a second daemon of a node" "io2.*served already, by process $(cat "$dir/c/io2.pid")" \
+	"$build/ddiod" --conf "$dir/c/ddio.conf" --node io2 --log-file "$dir/c/second.log"
+check "... waited before" grep -q "waiting for process $(cat "$dir/c/io2.pid")" "$dir/c/second.log"
+kill -9 "$(cat "$dir/c/io2.pid")"
+exec 7<>"$dir/c/io2/lock"
+flock 7
+(sleep 1 && flock -u 7) &
+check "a lock that is held on: the next waits" restart c io2 7<&-
+check "... and says so" grep -q "waiting for process" "$dir/c/io2.log"
+exec 7<&-
+usable "a daemon that waited"
 check "fsck after it all" "$ddio" fsck --repair
 check "fsck finds nothing left" "$ddio" fsck
 stop_cluster c
