@@ -181,7 +181,7 @@ if [ -u "$(command -v fusermount3)" ] && $as test -x "$fs" 2>/dev/null; then
 			test "\$(stat -c %U ddio-mnt/f)" = nobody &&
 			timeout 20 $ddio mount 2>&1 | grep 'already' &&
 			kill -9 \$(pgrep -u nobody -f "^$fs .*u/ddio.conf") && cd . &&
-			for i in 1 2 3 4 5 6 7 8 9; do ls ddio-mnt >/dev/null 2>&1 || break; sleep 0.2; done &&
+			for i in \$(seq 100); do ls ddio-mnt >/dev/null 2>&1 || break; sleep 0.2; done &&
 			timeout 20 $ddio mount 2>&1 | grep 'umount it first' &&
 			timeout 20 $ddio umount && timeout 20 $ddio mount && grep mine ddio-mnt/f &&
 			timeout 20 $ddio umount && ! timeout 20 $ddio umount && timeout 20 $ddio umount -m &&
