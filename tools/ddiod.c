@@ -32,7 +32,7 @@
 
 #define PROGRAM "ddiod"
 #define NO_FD UINT32_MAX
-/* One that was killed is gone in less, also on a busy machine. */
+/* Far more than the kernel takes to end a process; "ddio start" waits for longer. */
 #define LOCK_WAIT_MS 10000
 
 struct ddiod_opts {
@@ -249,7 +249,11 @@ static int make_dirs(const char *path)
 	return err;
 }
 
-/* A daemon that was killed holds its lock until the kernel is done with it. */
+/*
+ * A daemon that was killed holds its locks until the kernel is done with it.  This one
+ * is the last to go, as Linux does it, for it was taken first: disks, records and
+ * the port are free by then.
+ */
 static int wait_for_lock(struct ddiod *d, const char *path)
 {
 	int err = lock_file_take(d->lock, 0);
