@@ -2,7 +2,7 @@
 # make check: three builds (plain, with sanitizers, for fuzzing), then every
 # test under tests/run.sh, which counts.
 
-UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
+UNIT_SRC := $(sort $(shell find tests/unit -name 'test_*.c'))
 PERF_SRC := $(sort $(wildcard tests/perf/*.c))
 EXAMPLE_SRC := $(sort $(wildcard tests/examples/*.c))
 HELPER_SRC := $(sort $(wildcard tests/helpers/*.c))

@@ -27,9 +27,13 @@ while [ $# -gt 0 ]; do
 done
 log=$top/build/log
 
+unit_sources() {
+	find tests/unit -name 'test_*.c' | sort
+}
+
 # name, then command, a line each
 all_tests() {
-	local t
+	local t n
 	# The kernel modules, in virtual machines with Debian's kernels: what takes longest begins first.
 	for t in 6.1 6.12 7.x; do
 		echo "vm/$t|tests/vm/check.sh $t"
@@ -40,15 +44,15 @@ all_tests() {
 	for t in tests/tree/*.sh; do
 		[ -e "$t" ] && echo "tree/$(basename "$t" .sh)|$t"
 	done
-	for t in tests/unit/test_*.c; do
-		t=$(basename "$t" .c)
-		echo "unit/${t#test_}|build/asan/tests/unit/$t"
+	for t in $(unit_sources); do
+		n=$(basename "$t" .c)
+		echo "unit/${n#test_}|build/asan/${t%.c}"
 	done
 	# Where threads meet: the same programs under ThreadSanitizer.
-	for t in tests/unit/test_*.c; do
+	for t in $(unit_sources); do
 		grep -q '^/\* tsan' "$t" || continue
-		t=$(basename "$t" .c)
-		echo "tsan/${t#test_}|build/tsan/tests/unit/$t"
+		n=$(basename "$t" .c)
+		echo "tsan/${n#test_}|build/tsan/${t%.c}"
 	done
 	for t in tests/fuzz/fuzz_*.c; do
 		t=$(basename "$t" .c)

@@ -2,11 +2,14 @@
 # The library: what programs link (libddio) and what the daemon and the tests
 # link besides (everything, unversioned).
 
+# Every source below these folders.
+sources = $(sort $(shell find $1 -name '*.c'))
+
 CORE_DIRS := userlib/base userlib/conf userlib/map userlib/proto userlib/conn userlib/env
-CORE_SRC := $(sort $(wildcard $(addsuffix /*.c,$(CORE_DIRS))) $(wildcard kmod/shared/*.c))
-CP_SRC := $(sort $(wildcard userlib/cp/*.c))
-IOP_SRC := $(sort $(wildcard userlib/iop/*.c))
-SIM_SRC := $(sort $(wildcard userlib/sim/*.c))
+CORE_SRC := $(call sources,$(CORE_DIRS) kmod/shared)
+CP_SRC := $(call sources,userlib/cp)
+IOP_SRC := $(call sources,userlib/iop)
+SIM_SRC := $(call sources,userlib/sim)
 
 CORE_OBJ := $(CORE_SRC:%.c=$(O)/%.o)
 CP_OBJ := $(CP_SRC:%.c=$(O)/%.o)
@@ -18,11 +21,11 @@ LIB_TARGETS := $(O)/libddio.so.$(VERSION) $(O)/libddio.a
 
 $(O)/libddio-all.a: $(CORE_OBJ) $(CP_OBJ) $(IOP_OBJ) $(SIM_OBJ)
 	$(call say,AR,$@)
-	$(Q)rm -f $@; ar rcs $@ $^
+	$(Q)rm -f $@; ar qcs $@ $^
 
 $(O)/libddio.a: $(CORE_OBJ) $(CP_OBJ)
 	$(call say,AR,$@)
-	$(Q)rm -f $@; ar rcs $@ $^
+	$(Q)rm -f $@; ar qcs $@ $^
 
 $(O)/libddio.so.$(VERSION): $(CORE_OBJ) $(CP_OBJ) userlib/cp/libddio.map
 	$(call say,LD,$@)
