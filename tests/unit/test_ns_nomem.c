@@ -33,7 +33,7 @@
 #undef replace
 #include "../../userlib/iop/ns_stripe.c"
 #include "../../userlib/iop/ns_xattr.c"
-#include "../../userlib/iop/u64map.c"
+#include "userlib/base/u64map.c"
 
 #undef malloc
 #undef calloc

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "cp/agree.h"
-#include "cp/bytes.h"
+#include "base/bytes.h"
 #include "cp/fan.h"
 
 const char *ddio_agree_kind(uint32_t kind)

@@ -3,7 +3,7 @@
 #ifndef DDIO_CP_FAN_PRIV_H
 #define DDIO_CP_FAN_PRIV_H
 
-#include "cp/bytes.h"
+#include "base/bytes.h"
 #include "cp/fan.h"
 
 enum fan_state {

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cp/agree.h"
-#include "cp/bytes.h"
+#include "base/bytes.h"
 #include "cp/fan.h"
 #include "cp/op.h"
 

@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cp/bytes.h"
+#include "base/bytes.h"
 #include "cp/fan.h"
 #include "cp/form.h"
 

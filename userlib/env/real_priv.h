@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <sys/epoll.h>
 #include "env/env_ops.h"
-#include "env/heap.h"
+#include "base/heap.h"
 #include "env/real.h"
 
 #define REAL_BATCH 64

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "base/list.h"
-#include "iop/u64map.h"
+#include "base/u64map.h"
 #include "proto/proto.h"
 
 /**

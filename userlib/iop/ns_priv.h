@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include "iop/kv.h"
 #include "iop/ns.h"
-#include "iop/u64map.h"
+#include "base/u64map.h"
 
 enum {
 	DDIO_NS_META,

@@ -5,7 +5,7 @@
 
 #include "sim/sim.h"
 #include "env/env_ops.h"
-#include "env/heap.h"
+#include "base/heap.h"
 
 struct sim_co;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <stdlib.h>
-#include "iop/u64map.h"
+#include "base/u64map.h"
 
 static size_t place(const struct ddio_u64map *map, uint64_t key)
 {

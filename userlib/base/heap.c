@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <errno.h>
 #include <stdlib.h>
-#include "env/heap.h"
+#include "base/heap.h"
 
 static bool heap_before(const struct ddio_timer *a, const struct ddio_timer *b)
 {
