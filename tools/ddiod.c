@@ -23,7 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "env/env_ops.h"
-#include "env/real.h"
+#include "env/real/real.h"
 #include "iop/iop.h"
 #include "background.h"
 #include "lock_file.h"

@@ -28,7 +28,7 @@
 #include <unistd.h>
 
 #include "base/rand.h"
-#include "env/kdev.h"
+#include "env/kernel/kdev.h"
 #include "runs.h"
 
 #define MEMBERS 2

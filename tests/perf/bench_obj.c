@@ -16,7 +16,7 @@
 #include "base/rand.h"
 #include "conf/conf.h"
 #include "conn/conn.h"
-#include "env/real.h"
+#include "env/real/real.h"
 
 #define BLOCK 4096u
 #define BLOCKS 1024u

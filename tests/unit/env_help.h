@@ -3,7 +3,7 @@
 #ifndef DDIO_ENV_HELP_H
 #define DDIO_ENV_HELP_H
 
-#include "env/real.h"
+#include "env/real/real.h"
 #include "tests/unit/ut.h"
 
 #define MS 1000000ULL

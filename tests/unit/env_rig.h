@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include "env/real.h"
+#include "env/real/real.h"
 #include "tests/unit/ut.h"
 
 #define MS 1000000ULL

@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include <ddio/fs.h>
 #include "env/addr.h"
-#include "env/real.h"
+#include "env/real/real.h"
 #include "iop/iop.h"
 #include "tests/unit/fs_fake.h"
 

@@ -6,7 +6,7 @@
  * follows from its tag, so that the receiver knows each byte.
  */
 #include "conn/conn_priv.h"
-#include "env/real.h"
+#include "env/real/real.h"
 #include "tests/unit/conn_pair.h"
 
 enum { MAX_IOV = 200, GUARD = 0x5a };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* tsan */
 /* Connections that change hands, between the reactors of a node. */
-#include "env/real.h"
+#include "env/real/real.h"
 #include "tests/unit/conn_pair.h"
 
 struct handover {

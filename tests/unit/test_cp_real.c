@@ -7,7 +7,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include "env/addr.h"
-#include "env/real.h"
+#include "env/real/real.h"
 #include "tests/unit/cp_world.h"
 
 enum { NODES = 2, REACTORS = 2, MEMBERS = 4, ELEMS = 100000 };

@@ -11,8 +11,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 #include "base/rand.h"
-#include "env/real.h"
-#include "env/scatter.h"
+#include "env/real/real.h"
+#include "env/disk/scatter.h"
 #include "runs.h"
 #include "sim/sim.h"
 #include "tests/unit/ut.h"

@@ -16,7 +16,7 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include "base/rand.h"
-#include "env/real.h"
+#include "env/real/real.h"
 #include "ut_store.h"
 
 #define OBJECTS 6

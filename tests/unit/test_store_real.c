@@ -6,7 +6,7 @@
  * beneath: growing, locking, failing.
  */
 #include <errno.h>
-#include "env/real.h"
+#include "env/real/real.h"
 #include "iop/kv_priv.h"
 #include "iop/ns_priv.h"
 #include "iop/store_priv.h"

@@ -9,7 +9,7 @@
 #include "cp/group.h"
 #include "cp/lane.h"
 #include "cp/op.h"
-#include "env/real.h"
+#include "env/real/real.h"
 
 #define DEFAULT_CONF "/etc/ddio/ddio.conf"
 

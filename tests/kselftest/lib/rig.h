@@ -6,7 +6,7 @@
 #ifndef KT_RIG_H
 #define KT_RIG_H
 
-#include "env/kdev.h"
+#include "env/kernel/kdev.h"
 #include "lib/kt.h"
 
 #define KT_RIG_DISKS 4

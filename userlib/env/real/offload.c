@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Blocking work of a reactor: one thread, begun when the first work comes. */
 #include <string.h>
-#include "env/real_priv.h"
+#include "env/real/priv.h"
 
 /* On the reactor. */
 static void worker_ended(void *arg)

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "env/disk_priv.h"
+#include "env/disk/priv.h"
 
 const struct ddio_engine_option ddio_disk_common_options[] = {
 	{

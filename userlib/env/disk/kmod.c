@@ -16,7 +16,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "env/disk_kmod.h"
+#include "env/disk/kmod.h"
 
 #define BATCH_MAX 512u
 

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include "env/disk_priv.h"
-#include "env/kenv.h"
+#include "env/disk/priv.h"
+#include "env/kernel/kenv.h"
 
 /* Of a request's priv the wrapper's: the negative errno that it is to end with, 0 for its own. */
 #define PRIV_INJECTED 3

@@ -2,8 +2,8 @@
 /* Scattering by the ddio kernel module: a list goes to the kernel in one call. */
 #include <errno.h>
 #include <stdlib.h>
-#include "env/disk_kmod.h"
-#include "env/scatter.h"
+#include "env/disk/kmod.h"
+#include "env/disk/scatter.h"
 
 /**
  * struct kmod_scatter - a list that the kernel has

@@ -7,8 +7,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "env/disk_priv.h"
-#include "env/scatter.h"
+#include "env/disk/priv.h"
+#include "env/disk/scatter.h"
 
 #define BLOCKS_FIRST 128u
 #define RUNS_FIRST 512u

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The disk engines of the real world.  A new one is one more line here. */
-#include "env/disk_priv.h"
+#include "env/disk/priv.h"
 
 extern const struct ddio_disk_engine ddio_disk_aio, ddio_disk_kmod;
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "env/real_stream.h"
+#include "env/real/stream.h"
 
 #define LISTEN_BACKLOG 1024
 #define ACCEPTS_A_TURN 64

@@ -7,7 +7,7 @@
 #include <sys/epoll.h>
 #include "env/env_ops.h"
 #include "base/heap.h"
-#include "env/real.h"
+#include "env/real/real.h"
 
 #define REAL_BATCH 64
 /* What is a short wait, after which the next event is looked for so long before the loop sleeps. */

@@ -4,8 +4,8 @@
 #ifndef DDIO_DISK_KMOD_H
 #define DDIO_DISK_KMOD_H
 
-#include "env/disk_priv.h"
-#include "env/kenv.h"
+#include "env/disk/priv.h"
+#include "env/kernel/kenv.h"
 
 struct ddio_kmod_options {
 	uint64_t depth;

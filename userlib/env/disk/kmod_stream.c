@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "env/disk_kmod.h"
+#include "env/disk/kmod.h"
 
 #define WINDOW_MAX 65536u
 #define WINDOW_FIRST 256u

@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "env/kdev.h"
+#include "env/kernel/kdev.h"
 
 static int kdev_ioctl(int fd, unsigned long cmd, void *arg)
 {

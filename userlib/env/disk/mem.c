@@ -2,7 +2,7 @@
 /* Memory as a disk: the reference for the other engines, and what is left when the disk costs nothing. */
 #include <errno.h>
 #include <stdlib.h>
-#include "env/disk_priv.h"
+#include "env/disk/priv.h"
 
 #define MEM_SECTOR 512
 /* Of a request's priv: the time of its end. */

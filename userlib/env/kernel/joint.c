@@ -17,8 +17,8 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
-#include "env/kenv.h"
-#include "env/scatter.h"
+#include "env/kernel/kenv.h"
+#include "env/disk/scatter.h"
 
 struct ddio_joint {
 	uint32_t refs;

@@ -11,7 +11,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include "env/disk_priv.h"
+#include "env/disk/priv.h"
 
 #define REGION_SHIFT 13
 #define REGIONS 1024u

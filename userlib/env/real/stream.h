@@ -4,7 +4,7 @@
 #define DDIO_REAL_STREAM_H
 
 #include "env/addr.h"
-#include "env/real_priv.h"
+#include "env/real/priv.h"
 
 /* Wraps a connected, non-blocking socket, which belongs to the stream on success. */
 int ddio_real_stream_new(struct ddio_real *real, int fd, const struct sockaddr *peer,

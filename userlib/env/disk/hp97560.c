@@ -14,7 +14,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "env/disk_priv.h"
+#include "env/disk/priv.h"
 #include "hp97560.h"
 
 #define SECTOR HP97560_SECTOR_BYTES

@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
-#include "env/real_priv.h"
+#include "env/real/priv.h"
 
 enum { GATE_SHUT = 0, GATE_OPEN = 1, GATE_AWAITED = 2 };
 

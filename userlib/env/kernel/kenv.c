@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include "env/kenv.h"
+#include "env/kernel/kenv.h"
 
 #define EVENTS_A_TURN 512 /* so that connections get their turn too */
 

@@ -5,7 +5,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include "env/disk_priv.h"
+#include "env/disk/priv.h"
 
 struct plain;
 

@@ -17,8 +17,8 @@
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "env/disk_priv.h"
-#include "env/real_priv.h"
+#include "env/disk/priv.h"
+#include "env/real/priv.h"
 
 #define AIO_SECTOR_MIN 512
 #define AIO_SECTOR_MAX 4096

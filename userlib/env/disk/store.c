@@ -14,7 +14,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "env/disk_priv.h"
+#include "env/disk/priv.h"
 
 static int file_size(int fd, const struct stat *st, uint64_t *size)
 {

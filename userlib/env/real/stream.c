@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "env/real_stream.h"
+#include "env/real/stream.h"
 
 #define LINGER_NS 5000000000ULL
 

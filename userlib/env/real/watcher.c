@@ -2,7 +2,7 @@
 /* Descriptors that are not the env's own. */
 #include <errno.h>
 #include <stdlib.h>
-#include "env/real_priv.h"
+#include "env/real/priv.h"
 
 struct real_watcher {
 	struct ddio_watch watch;

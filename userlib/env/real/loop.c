@@ -22,7 +22,7 @@
 #include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
-#include "env/real_priv.h"
+#include "env/real/priv.h"
 
 #define NSEC_PER_SEC 1000000000ULL
 

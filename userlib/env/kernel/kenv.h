@@ -7,8 +7,8 @@
 #define DDIO_KENV_H
 
 #include "env/arena.h"
-#include "env/kdev.h"
-#include "env/real_priv.h"
+#include "env/kernel/kdev.h"
+#include "env/real/priv.h"
 
 #define DDIO_KENV_EVENTS 8192u
 #define DDIO_KENV_SLOTS 2048u
