@@ -105,7 +105,7 @@ install: all
 	ln -sf $(LIB_SONAME) $(DESTDIR)$(PREFIX)/lib/libddio.so
 	install -m 644 $(O)/libddio.a $(DESTDIR)$(PREFIX)/lib/
 	install -m 644 include/ddio/*.h $(DESTDIR)$(PREFIX)/include/ddio/
-	sed -e 's|@PREFIX@|$(PREFIX)|;s|@VERSION@|$(VERSION)|' userlib/cp/libddio.pc.in \
+	sed -e 's|@PREFIX@|$(PREFIX)|;s|@VERSION@|$(VERSION)|' userlib/libddio.pc.in \
 		> $(DESTDIR)$(PREFIX)/lib/pkgconfig/libddio.pc
 	for m in Documentation/man/*.[1-8]; do \
 		s=$${m##*.}; install -d $(DESTDIR)$(PREFIX)/share/man/man$$s; \

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "conf/conf.h"
-#include "cp/session.h"
+#include "cp/node/session.h"
 #include "faults.h"
 #include "iop/iop.h"
 #include "local.h"

@@ -27,8 +27,8 @@ $(O)/libddio.a: $(CORE_OBJ) $(CP_OBJ)
 	$(call say,AR,$@)
 	$(Q)rm -f $@; ar qcs $@ $^
 
-$(O)/libddio.so.$(VERSION): $(CORE_OBJ) $(CP_OBJ) userlib/cp/libddio.map
+$(O)/libddio.so.$(VERSION): $(CORE_OBJ) $(CP_OBJ) userlib/libddio.map
 	$(call say,LD,$@)
-	$(Q)$(CC) $(SAN) -shared -Wl,-soname,$(LIB_SONAME) -Wl,--version-script,userlib/cp/libddio.map \
+	$(Q)$(CC) $(SAN) -shared -Wl,-soname,$(LIB_SONAME) -Wl,--version-script,userlib/libddio.map \
 		-o $@ $(CORE_OBJ) $(CP_OBJ) -linih -laio -lcrypto -lpthread -lm
 	$(Q)ln -sf libddio.so.$(VERSION) $(O)/$(LIB_SONAME); ln -sf $(LIB_SONAME) $(O)/libddio.so

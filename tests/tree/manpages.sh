@@ -45,7 +45,7 @@ for page in Documentation/man/*.[1-8]; do
 	if [ -z "$out" ]; then passed=$((passed + 1)); else bad "$out"; fi
 done
 # Every function of the library is named by a page of its name.
-for f in $(grep -oE '\<ddio_[a-z_]+;' userlib/cp/libddio.map | tr -d ';'); do
+for f in $(grep -oE '\<ddio_[a-z_]+;' userlib/libddio.map | tr -d ';'); do
 	if grep -q "^\.Nm $f\b" "Documentation/man/$f.3" 2>/dev/null; then
 		passed=$((passed + 1))
 	else

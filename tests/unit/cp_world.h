@@ -8,7 +8,7 @@
 
 #include <errno.h>
 #include <ddio/ddio.h>
-#include "cp/session.h"
+#include "cp/node/session.h"
 #include "env/env_ops.h"
 #include "iop/iop.h"
 #include "tests/unit/ut_store.h"

@@ -8,8 +8,8 @@
 
 #include <fcntl.h>
 #include <ddio/fs.h>
-#include "cp/fs_wait.h"
-#include "cp/session.h"
+#include "cp/fs/wait.h"
+#include "cp/node/session.h"
 #include "iop/iop.h"
 #include "sim/sim.h"
 #include "tests/unit/fs_fake.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What members know of one another: little, until they exchange data among themselves. */
-#include "cp/group.h"
+#include "cp/group/group.h"
 #include "tests/unit/cp_world.h"
 
 enum { EACH = 64, MOST = CP_PROCS };

@@ -5,7 +5,7 @@
  * it in bounded time, nothing may touch a buffer afterwards, and what is
  * reported as done must be right.
  */
-#include "cp/lane.h"
+#include "cp/node/lane.h"
 #include "tests/unit/cp_world.h"
 #include "tests/unit/map_twin.h"
 

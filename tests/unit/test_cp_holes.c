@@ -6,8 +6,8 @@
  * are written meanwhile, into the space that was given back: they are what was written.
  */
 #include "base/rand.h"
-#include "cp/file.h"
-#include "cp/lane.h"
+#include "cp/file/file.h"
+#include "cp/node/lane.h"
 #include "tests/unit/cp_world.h"
 
 enum {

@@ -7,7 +7,7 @@
  */
 #include "tests/unit/fs_world.h"
 #include "iop/server_priv.h"
-#include "userlib/cp/fs_file.h"
+#include "userlib/cp/fs/file.h"
 
 enum { BLOCK = 1024, LEN = 6 * BLOCK + 11 };
 

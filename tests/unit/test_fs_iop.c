@@ -4,7 +4,7 @@
  * connection to it is lost at any byte; every request gets one answer and nothing is done twice.
  */
 #include "tests/unit/fs_world.h"
-#include "userlib/cp/fs_file.h"
+#include "userlib/cp/fs/file.h"
 
 enum { BLOCK = 1024, LEN = 6 * BLOCK + 11 };
 

@@ -6,7 +6,7 @@
 #include <sys/xattr.h>
 #include "base/rand.h"
 #include "tests/unit/fs_world.h"
-#include "userlib/cp/fs_file.h"
+#include "userlib/cp/fs/file.h"
 
 enum { BLOCK = 1024, DIRS = 6 };
 

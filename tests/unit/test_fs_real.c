@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "cp/fs_wait.h"
+#include "cp/fs/wait.h"
 #include "tests/unit/fs_real.h"
 #include "tests/unit/ut.h"
 

@@ -1,0 +1,452 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The permutation.  A segment is cut into chunks; for each chunk there is one
+ * message between its owner and each member that has bytes in it, with these
+ * in the order of the file.  Reading, the owner sends; writing, it receives.
+ * Both ends know the chunks, so that each is checked to come once, in order.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cp/coll/2p/priv.h"
+
+/* Bytes of @who in [lo, hi). */
+static uint64_t bytes_of(const struct ddio_op *op, uint32_t who, uint64_t lo, uint64_t hi)
+{
+	return op->writing ? ddio_map_put_size(op->whole, who, lo, hi)
+			   : ddio_map_msg_size(op->whole, who, lo, hi);
+}
+
+/* The chunk that begins at @at ends here. */
+static uint64_t chunk_end(const struct ddio_2p *tp, const struct tp_segment *seg, uint64_t at)
+{
+	uint64_t end = seg->base + ((at - seg->base) / tp->chunk + 1) * tp->chunk;
+
+	return end < seg->hi ? end : seg->hi;
+}
+
+/*
+ * Between the staging memory and a message
+ */
+struct staging_walk {
+	struct ddio_2p *tp;
+	uint8_t *msg;
+	uint32_t n;
+	uint64_t off;
+	bool single;
+};
+
+static int walk_look(void *arg, const struct ddio_run *run)
+{
+	struct staging_walk *w = arg;
+
+	w->single = !w->n++ && !run->nlevels;
+	w->off = run->file_off;
+	return w->n > 1;
+}
+
+static int walk_pack(void *arg, const struct ddio_run *run)
+{
+	struct staging_walk *w = arg;
+
+	ddio_run_pack(run, w->tp->staging, w->tp->seg.lo, w->msg);
+	return 0;
+}
+
+static int walk_unpack(void *arg, const struct ddio_run *run)
+{
+	struct staging_walk *w = arg;
+
+	ddio_run_unpack(run, w->tp->staging, w->tp->seg.lo, w->msg);
+	return 0;
+}
+
+/* If the message is one piece of the staging memory: where.  Else NULL. */
+static uint8_t *staging_piece(struct ddio_2p *tp, uint32_t who, uint64_t lo, uint64_t hi)
+{
+	struct staging_walk w = { .tp = tp };
+	struct ddio_op *op = tp->op;
+
+	ddio_map_runs_of(op->whole, who, lo, hi, op->writing, walk_look, &w);
+	return w.single ? tp->staging + (w.off - tp->seg.lo) : NULL;
+}
+
+static void staging_pack(struct ddio_2p *tp, uint32_t who, uint64_t lo, uint64_t hi, uint8_t *msg)
+{
+	struct staging_walk w = { .tp = tp, .msg = msg };
+
+	ddio_map_runs_of(tp->op->whole, who, lo, hi, false, walk_pack, &w);
+}
+
+static void staging_unpack(struct ddio_2p *tp, uint32_t who, uint64_t lo, uint64_t hi, uint8_t *msg)
+{
+	struct staging_walk w = { .tp = tp, .msg = msg };
+
+	ddio_map_runs_of(tp->op->whole, who, lo, hi, true, walk_unpack, &w);
+}
+
+/*
+ * Sending
+ */
+struct tp_send {
+	struct ddio_send send;
+	struct ddio_2p *tp;
+	uint8_t data[];
+};
+
+static void exchange_check(struct ddio_2p *tp)
+{
+	if (tp->stage != TP_EXCHANGE || tp->left || tp->sends || tp->got != tp->due ||
+	    tp->pumping || tp->stopping)
+		return;
+	tp_exchanged(tp);
+}
+
+static void tp_sent(struct ddio_send *send, int err)
+{
+	struct tp_send *ts = ddio_container_of(send, struct tp_send, send);
+	struct ddio_2p *tp = ts->tp;
+
+	(void)err;
+	free(ts);
+	tp->sends--;
+	if (tp->stopping)
+		tp_stop_check(tp);
+	else
+		exchange_check(tp);
+}
+
+/* Where the message lies, packed into @ts if it has to be. */
+static void *message_take(struct ddio_2p *tp, struct tp_send *ts, uint32_t who, uint64_t lo,
+			  uint64_t hi, uint64_t len, uint8_t *direct)
+{
+	struct ddio_op *op = tp->op;
+
+	if (direct)
+		return direct;
+	if (op->writing)
+		ddio_place_pack(op->place, lo, hi, true, ts->data, op->buf);
+	else
+		staging_pack(tp, who, lo, hi, ts->data);
+	ddio_env_charge(op->session->env, DDIO_WORK_COPY, len);
+	return ts->data;
+}
+
+static uint8_t *message_piece(struct ddio_2p *tp, uint32_t who, uint64_t lo, uint64_t hi)
+{
+	struct ddio_op *op = tp->op;
+	uint64_t at, len;
+
+	if (!op->writing)
+		return staging_piece(tp, who, lo, hi);
+	return ddio_place_contiguous(op->place, lo, hi, true, &at, &len) ? op->buf + at : NULL;
+}
+
+static int message_send(struct ddio_2p *tp, struct ddio_link *link, uint64_t lo, uint64_t hi,
+			uint64_t len)
+{
+	struct ddio_op *op = tp->op;
+	uint32_t who = op->writing ? op->rank : link->peer->rank;
+	struct ddio_msg_exchange ex = {
+		.op = op->turn.number, .lo = lo, .hi = hi, .rank = op->rank
+	};
+	struct ddio_msg msg = { .opcode = DDIO_OP_EXCHANGE, .tag = op->turn.number };
+	uint8_t *direct = message_piece(tp, who, lo, hi);
+	uint8_t fixed[64];
+	struct tp_send *ts;
+	struct iovec iov;
+	ssize_t n;
+	int err;
+
+	memcpy(ex.group, op->group->id, sizeof(ex.group));
+	n = ddio_put_exchange(fixed, sizeof(fixed), &ex);
+	if (n < 0)
+		return (int)n;
+	ts = malloc(sizeof(*ts) + (direct ? 0 : len));
+	if (!ts)
+		return -ENOMEM;
+	ts->send.done = tp_sent;
+	ts->tp = tp;
+	iov.iov_base = message_take(tp, ts, who, lo, hi, len, direct);
+	iov.iov_len = len;
+	err = ddio_conn_send(link->conn, &msg, fixed, (size_t)n, &iov, 1, &ts->send);
+	if (err) {
+		free(ts);
+		return err;
+	}
+	tp->sends++;
+	op->messages++;
+	return 0;
+}
+
+/* Fills the link up.  Return: 0, or what broke. */
+static int peer_pump(struct ddio_2p *tp, struct ddio_link *link)
+{
+	struct ddio_op *op = tp->op;
+	uint32_t rank = link->peer->rank, who = op->writing ? op->rank : rank;
+	struct tp_peer *peer = &tp->peer[rank];
+	struct tp_segment seg;
+	uint64_t hi, len;
+	int err;
+
+	tp_segment(op, op->writing ? rank : op->rank, &seg);
+	while (peer->out < peer->out_end && ddio_conn_queued(link->conn) < DDIO_CONN_HIGH) {
+		hi = chunk_end(tp, &seg, peer->out);
+		len = bytes_of(op, who, peer->out, hi);
+		if (len) {
+			err = message_send(tp, link, peer->out, hi, len);
+			if (err)
+				return err;
+		}
+		peer->out = hi;
+		if (hi == peer->out_end)
+			tp->left--;
+	}
+	return 0;
+}
+
+static void exchange_pump(struct ddio_2p *tp, uint32_t rank)
+{
+	struct tp_peer *peer = &tp->peer[rank];
+	struct ddio_link *link = peer->link;
+	int err;
+
+	if (peer->out >= peer->out_end)
+		return;
+	if (!link) {
+		link = ddio_peer_link(tp->op->group, rank);
+		/* That has ended the operation, and @tp with it. */
+		if (!link)
+			return;
+		peer->link = link;
+	}
+	/* Not yet: it will say so. */
+	if (!link->ready)
+		return;
+	err = peer_pump(tp, peer->link);
+	if (err)
+		tp_broken(tp, err, "cannot send to another member");
+}
+
+void ddio_exchange_ready(struct ddio_link *link)
+{
+	struct ddio_group *group = link->peer->group;
+	struct ddio_op *op, *tmp;
+
+	ddio_list_for_each_entry_safe(op, tmp, &group->ops, link) {
+		struct ddio_2p *tp = tp_of(op);
+
+		if (!tp || tp->stage != TP_EXCHANGE || tp->stopping)
+			continue;
+		exchange_pump(tp, link->peer->rank);
+		if (group->broken.status)
+			return;
+		/* What was left to send may have been nothing. */
+		exchange_check(tp);
+	}
+}
+
+/*
+ * Receiving
+ */
+static int exchange_place(struct ddio_2p *tp, struct ddio_link *link, uint64_t len)
+{
+	struct ddio_op *op = tp->op;
+	uint64_t lo = link->bulk_lo, hi = link->bulk_hi, at, run;
+	uint8_t *direct = NULL;
+
+	if (op->writing)
+		direct = staging_piece(tp, link->peer->rank, lo, hi);
+	else if (ddio_place_contiguous(op->place, lo, hi, false, &at, &run))
+		direct = op->buf + at;
+	link->bulk_direct = direct;
+	if (!direct && len > link->scratch_cap) {
+		free(link->scratch);
+		link->scratch = malloc(len);
+		link->scratch_cap = link->scratch ? len : 0;
+		if (!link->scratch)
+			return -ENOMEM;
+	}
+	link->sink.iov_base = direct ? direct : link->scratch;
+	link->sink.iov_len = len;
+	return 0;
+}
+
+static bool exchange_expected(struct ddio_2p *tp, struct ddio_link *link,
+			      const struct ddio_msg_exchange *ex, uint64_t len)
+{
+	struct ddio_op *op = tp->op;
+	struct tp_peer *peer = &tp->peer[link->peer->rank];
+	struct tp_segment seg;
+
+	tp_segment(op, op->writing ? op->rank : link->peer->rank, &seg);
+	if (ex->rank != link->peer->rank || ex->lo < peer->in || ex->lo < seg.lo ||
+	    ex->lo >= seg.hi || ex->hi != chunk_end(tp, &seg, ex->lo) ||
+	    (ex->lo != seg.lo && (ex->lo - seg.base) % tp->chunk))
+		return false;
+	peer->in = ex->hi;
+	return len &&
+	       len == bytes_of(op, op->writing ? link->peer->rank : op->rank, ex->lo, ex->hi);
+}
+
+int ddio_exchange_bulk(struct ddio_link *link, const void *prefix, size_t prefix_len, uint64_t len,
+		       struct ddio_sink *sink)
+{
+	struct ddio_group *group = link->peer->group;
+	struct ddio_msg_exchange ex;
+	struct ddio_op *op;
+	struct ddio_2p *tp;
+	int err = ddio_get_exchange(prefix, prefix_len, &ex);
+
+	if (err)
+		return err;
+	link->bulk_op = NULL;
+	if (memcmp(ex.group, group->id, sizeof(ex.group)))
+		return -EPROTO;
+	op = ddio_op_find(group, ex.op);
+	tp = op ? tp_of(op) : NULL;
+	/* For an operation that is over. */
+	if (!tp || tp->stopping || (tp->stage != TP_MIDDLE && tp->stage != TP_EXCHANGE))
+		return 0;
+	if (!exchange_expected(tp, link, &ex, len))
+		return -EPROTO;
+	link->bulk_lo = ex.lo;
+	link->bulk_hi = ex.hi;
+	err = exchange_place(tp, link, len);
+	if (err)
+		return err;
+	link->bulk_op = op;
+	sink->iov = &link->sink;
+	sink->n = 1;
+	return 0;
+}
+
+int ddio_exchange_message(struct ddio_link *link, const void *prefix)
+{
+	struct ddio_op *op = link->bulk_op;
+	struct ddio_2p *tp;
+
+	(void)prefix;
+	if (!op)
+		return 0;
+	link->bulk_op = NULL;
+	tp = tp_of(op);
+	if (!link->bulk_direct) {
+		if (op->writing)
+			staging_unpack(tp, link->peer->rank, link->bulk_lo, link->bulk_hi,
+				       link->scratch);
+		else
+			ddio_place_unpack(op->place, link->bulk_lo, link->bulk_hi, link->scratch,
+					  op->buf);
+		ddio_env_charge(op->session->env, DDIO_WORK_COPY, link->sink.iov_len);
+	}
+	tp->got += link->sink.iov_len;
+	op->messages++;
+	exchange_check(tp);
+	return 0;
+}
+
+bool ddio_exchange_needs(struct ddio_group *group, uint32_t rank)
+{
+	struct ddio_op *op;
+
+	(void)rank;
+	ddio_list_for_each_entry(op, &group->ops, link) {
+		const struct ddio_2p *tp = tp_of(op);
+
+		if (tp && !tp->stopping && (tp->stage == TP_MIDDLE || tp->stage == TP_EXCHANGE))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Begin and end
+ */
+int tp_exchange_prepare(struct ddio_2p *tp)
+{
+	struct ddio_op *op = tp->op;
+	struct tp_segment seg;
+	uint32_t r;
+
+	tp->peer = calloc(op->nprocs, sizeof(*tp->peer));
+	if (!tp->peer)
+		return -ENOMEM;
+	for (r = 0; r < op->nprocs; r++) {
+		if (r == op->rank)
+			continue;
+		tp_segment(op, op->writing ? r : op->rank, &seg);
+		tp->peer[r].out = seg.lo;
+		tp->peer[r].out_end = seg.hi;
+		tp->left += seg.lo < seg.hi;
+		tp_segment(op, op->writing ? op->rank : r, &seg);
+		tp->due += bytes_of(op, op->writing ? r : op->rank, seg.lo, seg.hi);
+	}
+	return 0;
+}
+
+/* What this member owes itself. */
+static int exchange_own(struct ddio_2p *tp)
+{
+	struct ddio_op *op = tp->op;
+	uint64_t at, hi, len;
+	uint8_t *msg = malloc(tp->chunk);
+
+	if (!msg)
+		return -ENOMEM;
+	for (at = tp->seg.lo; at < tp->seg.hi; at = hi) {
+		hi = chunk_end(tp, &tp->seg, at);
+		len = bytes_of(op, op->rank, at, hi);
+		if (!len)
+			continue;
+		if (op->writing) {
+			ddio_place_pack(op->place, at, hi, true, msg, op->buf);
+			staging_unpack(tp, op->rank, at, hi, msg);
+		} else {
+			staging_pack(tp, op->rank, at, hi, msg);
+			ddio_place_unpack(op->place, at, hi, msg, op->buf);
+		}
+		ddio_env_charge(op->session->env, DDIO_WORK_COPY, 2 * len);
+	}
+	free(msg);
+	return 0;
+}
+
+void tp_exchange_begin(struct ddio_2p *tp)
+{
+	struct ddio_group *group = tp->op->group;
+	uint32_t k;
+	int err;
+
+	tp->stage = TP_EXCHANGE;
+	tp->pumping = true;
+	err = exchange_own(tp);
+	if (err)
+		tp_broken(tp, err, "the exchange");
+	/* Everybody begins with another one.  A group that breaks takes the operation with it. */
+	for (k = 1; k < group->size && !group->broken.status; k++)
+		exchange_pump(tp, (group->rank + k) % group->size);
+	if (group->broken.status)
+		return;
+	tp->pumping = false;
+	exchange_check(tp);
+}
+
+void tp_exchange_stop(struct ddio_2p *tp)
+{
+	struct ddio_peer *peer;
+	uint32_t at = 0;
+
+	while ((peer = ddio_peer_next(tp->op->group, &at))) {
+		struct ddio_link *links[2] = { &peer->out, &peer->in };
+		int i;
+
+		for (i = 0; i < 2; i++) {
+			if (links[i]->bulk_op != tp->op)
+				continue;
+			links[i]->bulk_op = NULL;
+			if (links[i]->conn)
+				ddio_conn_discard(links[i]->conn);
+		}
+	}
+}

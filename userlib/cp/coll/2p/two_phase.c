@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Two-phase: the file is cut into contiguous segments of whole blocks, one for
+ * each member (the conforming distribution).  Every member reads its segment
+ * on the traditional path, and the members permute among themselves; writing
+ * goes the other way.  Between the phases all say that they are ready, so that
+ * nobody waits for data of a member that has failed.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cp/coll/2p/priv.h"
+#include "cp/group/fan.h"
+
+enum { CHUNK = 256 << 10 };
+
+void tp_segment(const struct ddio_op *op, uint32_t rank, struct tp_segment *seg)
+{
+	uint64_t bs = op->file->rec.ref.block;
+	uint64_t first = op->lo / bs, n = op->hi > op->lo ? (op->hi - 1) / bs + 1 - first : 0;
+	uint64_t each = (n + op->nprocs - 1) / op->nprocs;
+	uint64_t from = (uint64_t)rank * each, to = from + each;
+
+	if (from >= n) {
+		memset(seg, 0, sizeof(*seg));
+		return;
+	}
+	seg->base = (first + from) * bs;
+	seg->lo = seg->base < op->lo ? op->lo : seg->base;
+	seg->hi = to >= n ? op->hi : (first + to) * bs;
+}
+
+void tp_broken(struct ddio_2p *tp, int err, const char *what)
+{
+	struct ddio_op *op = tp->op;
+	struct ddio_error error;
+
+	ddio_error_set(&error, err, "%s of %s: rank %u: %s: %s", op->writing ? "write" : "read",
+		       op->file->rec.name, op->rank, what, strerror(-err));
+	ddio_group_break(op->group, &error, op->rank, true);
+}
+
+/*
+ * The segment and the disks
+ */
+
+/* The next bytes from *@at on that this disk holds and somebody wants. */
+static bool segment_seek(const struct ddio_2p *tp, uint32_t i, uint64_t *lo, uint64_t *hi)
+{
+	const struct ddio_op *op = tp->op;
+	uint64_t bs = op->file->rec.ref.block, n = op->file->rec.ndisks;
+	uint64_t at = tp->cursor[i], block, start, end;
+
+	for (;;) {
+		if (at >= tp->seg.hi || !ddio_map_next(op->whole, at, &start, &end) ||
+		    start >= tp->seg.hi)
+			return false;
+		block = start / bs;
+		if (block % n == i)
+			break;
+		at = (block + (i + n - block % n) % n) * bs;
+	}
+	*lo = start;
+	*hi = end < (block + 1) * bs ? end : (block + 1) * bs;
+	if (*hi > tp->seg.hi)
+		*hi = tp->seg.hi;
+	return true;
+}
+
+/* Reading, gaps of a block come along; writing, they must not be touched. */
+static int segment_next(struct ddio_objio *io, struct ddio_objreq *req)
+{
+	struct ddio_2p *tp = io->arg;
+	uint64_t bs = io->rec->ref.block, lo, hi, end, a, b;
+
+	if (!segment_seek(tp, req->i, &lo, &hi))
+		return 0;
+	end = (lo / bs + 1) * bs < tp->seg.hi ? (lo / bs + 1) * bs : tp->seg.hi;
+	if (!io->writing)
+		hi = end;
+	while (hi < end && ddio_map_next(tp->op->whole, hi, &a, &b) && a == hi)
+		hi = b < end ? b : end;
+	tp->cursor[req->i] = hi;
+	req->obj.offset = lo / bs / io->rec->ndisks * bs + lo % bs;
+	req->obj.len = hi - lo;
+	req->iov_one.iov_base = tp->staging + (lo - tp->seg.lo);
+	req->iov_one.iov_len = hi - lo;
+	req->niov = 1;
+	return 1;
+}
+
+static void segment_done(struct ddio_objio *io);
+
+static void segment_io(struct ddio_2p *tp)
+{
+	struct ddio_op *op = tp->op;
+	uint32_t i;
+
+	for (i = 0; i < op->file->rec.ndisks; i++)
+		tp->cursor[i] = tp->seg.lo;
+	tp->io.session = op->session;
+	tp->io.rec = &op->file->rec;
+	tp->io.writing = op->writing;
+	tp->io.window = op->outstanding;
+	tp->io.next = segment_next;
+	tp->io.done = segment_done;
+	tp->io.arg = tp;
+	tp->io_running = true;
+	ddio_objio_begin(&tp->io);
+}
+
+static void segment_count(struct ddio_2p *tp)
+{
+	struct ddio_report *r = &tp->op->report;
+
+	r->requests = tp->io.requests;
+	r->disk_requests = tp->io.disk_reqs;
+	r->disk_read = tp->io.disk_reqs * tp->op->file->rec.ref.block;
+	r->buffers = tp->io.most;
+	tp->op->messages += 2 * tp->io.requests;
+}
+
+/*
+ * Between the phases
+ */
+static void middle_agreed(void *arg, const struct ddio_error *error, const void *data, size_t len)
+{
+	struct ddio_2p *tp = arg;
+	int err = error->status ? 0 : ddio_peers_told(tp->op->group, data, len);
+
+	tp->answered = true;
+	tp->op->steps++;
+	if (err)
+		tp_broken(tp, err, "the addresses of the others");
+	else if (tp->stopping)
+		tp_stop_check(tp);
+	else if (error->status)
+		ddio_op_fail(tp->op, error);
+	else
+		tp_exchange_begin(tp);
+}
+
+/* From here on members talk to all others: the first time they hear where these are. */
+static void middle_root(void *arg, struct ddio_fan *fan)
+{
+	struct ddio_2p *tp = arg;
+	struct ddio_error error;
+	uint8_t *data;
+	ssize_t len = ddio_peers_tell(tp->op->group, &data);
+
+	ddio_error_clear(&error);
+	if (len < 0)
+		ddio_error_set(&error, (int)len, "addresses of the group: %s", strerror((int)-len));
+	/* Ends the step, and maybe the operation. */
+	ddio_fan_release(fan, &error, data, len < 0 ? 0 : (size_t)len);
+	free(data);
+}
+
+static void middle_begin(struct ddio_2p *tp)
+{
+	struct ddio_op *op = tp->op;
+	const struct ddio_fan_in in = { .kind = DDIO_FAN_MIDDLE,
+					.error = &op->failed,
+					.root = middle_root,
+					.done = middle_agreed,
+					.arg = tp };
+
+	tp->asked = true;
+	if (!tp->stopping)
+		tp->stage = TP_MIDDLE;
+	ddio_fan_begin(op->group, op->turn.number, DDIO_STEP_MIDDLE, &in);
+}
+
+static void segment_done(struct ddio_objio *io)
+{
+	struct ddio_2p *tp = io->arg;
+
+	tp->io_running = false;
+	segment_count(tp);
+	if (tp->stopping) {
+		tp_stop_check(tp);
+	} else if (io->error.status) {
+		ddio_op_fail(tp->op, &io->error);
+	} else if (tp->stage == TP_READ) {
+		middle_begin(tp);
+	} else {
+		tp->stage = TP_OVER;
+		ddio_op_moved(tp->op);
+	}
+}
+
+void tp_exchanged(struct ddio_2p *tp)
+{
+	if (tp->op->writing) {
+		tp->stage = TP_WRITE;
+		segment_io(tp);
+	} else {
+		tp->stage = TP_OVER;
+		ddio_op_moved(tp->op);
+	}
+}
+
+/*
+ * The method
+ */
+static void tp_prepare(struct ddio_op *op)
+{
+	struct ddio_2p *tp = calloc(1, sizeof(*tp));
+
+	op->priv = tp;
+	if (tp) {
+		tp->op = op;
+		tp->cursor = calloc(op->file->rec.ndisks, sizeof(*tp->cursor));
+	}
+	if (!tp || !tp->cursor)
+		ddio_error_set(&op->failed, -ENOMEM, "out of memory");
+	ddio_op_prepared(op);
+}
+
+static void tp_run(struct ddio_op *op)
+{
+	struct ddio_2p *tp = op->priv;
+	struct ddio_error error;
+	uint64_t len;
+	int err;
+
+	tp_segment(op, op->rank, &tp->seg);
+	len = tp->seg.hi - tp->seg.lo;
+	tp->chunk = op->file->rec.ref.block > CHUNK ? op->file->rec.ref.block : CHUNK;
+	tp->staging = malloc(len ? len : 1);
+	err = tp->staging ? tp_exchange_prepare(tp) : -ENOMEM;
+	if (err) {
+		ddio_error_set(&error, err,
+			       "%s of %s: rank %u has no memory for its segment of %llu bytes",
+			       op->writing ? "write" : "read", op->file->rec.name, op->rank,
+			       (unsigned long long)len);
+		ddio_op_fail(op, &error);
+	} else if (op->writing) {
+		middle_begin(tp);
+	} else {
+		tp->stage = TP_READ;
+		segment_io(tp);
+	}
+}
+
+void tp_stop_check(struct ddio_2p *tp)
+{
+	struct ddio_op *op = tp->op;
+
+	if (tp->io_running || tp->sends)
+		return;
+	if (op->joined && !tp->asked && !op->group->broken.status) {
+		middle_begin(tp);
+		return;
+	}
+	if (tp->asked && !tp->answered)
+		return;
+	ddio_op_stopped(op);
+}
+
+static void tp_stop(struct ddio_op *op)
+{
+	struct ddio_2p *tp = op->priv;
+
+	if (!tp) {
+		ddio_op_stopped(op);
+		return;
+	}
+	tp->stopping = true;
+	tp_exchange_stop(tp);
+	if (tp->io_running)
+		ddio_objio_stop(&tp->io, &op->failed);
+	else
+		tp_stop_check(tp);
+}
+
+static void tp_free(struct ddio_op *op)
+{
+	struct ddio_2p *tp = op->priv;
+
+	if (!tp)
+		return;
+	ddio_objio_free(&tp->io);
+	free(tp->cursor);
+	free(tp->staging);
+	free(tp->peer);
+	free(tp);
+	op->priv = NULL;
+}
+
+const struct ddio_mover ddio_method_2p = {
+	.prepare = tp_prepare,
+	.run = tp_run,
+	.stop = tp_stop,
+	.free = tp_free,
+};

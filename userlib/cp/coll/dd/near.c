@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Before a transfer: I/O processors on this machine get to the memory by themselves.
+ *
+ * Each node's reactor 0 is asked once in a group's life for the group's joint.  If it comes, node and
+ * process share a kernel; then, for each transfer, the memory is joined to it and the node is
+ * told so, before rank 0 can start the operation.  Whatever of this fails, the data come by messages.
+ *
+ * When the membership is given up nobody touches the memory any more, so that it can be
+ * given back to the user, whatever the I/O processors are doing.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cp/coll/dd/priv.h"
+
+/* To pin less costs more than to copy it. */
+#define JOIN_MIN (64u << 10)
+
+static bool worth_it(const struct ddio_op *op)
+{
+	return op->packed && op->share >= JOIN_MIN && !op->failed.status &&
+	       !(op->flags & (DDIO_XFER_NO_SCATTER | DDIO_XFER_NO_BATCH));
+}
+
+static struct ddio_attach *attach_of(const struct ddio_dd *dd, uint32_t node)
+{
+	return ddio_attach_find(dd->op->group, dd->lanes[node].lane);
+}
+
+/*
+ * The second step: the memory
+ */
+static void joined_told(struct ddio_batch *batch, uint64_t key, const struct ddio_reply *reply,
+			struct ddio_error *error)
+{
+	struct ddio_dd *dd = batch->arg;
+
+	(void)key;
+	(void)reply;
+	(void)error;
+	dd->may_scatter = true;
+}
+
+/* A node that did not answer will not use it, or is lost, and the transfer with it. */
+static void joined(struct ddio_batch *batch)
+{
+	struct ddio_dd *dd = batch->arg;
+
+	if (!dd->may_scatter)
+		dd_join_end(dd);
+	ddio_op_prepared(dd->op);
+}
+
+static void pin_refused(const struct ddio_op *op, int err)
+{
+	struct ddio_session *s = op->session;
+
+	/* An operation before this one has its memory there still. */
+	if (err == -EEXIST || s->told_pin)
+		return;
+	s->told_pin = true;
+	ddio_env_log(s->env, DDIO_LOG_INFO,
+		     "%llu bytes cannot be pinned (%s): they go by messages, and so do others like "
+		     "them",
+		     (unsigned long long)op->share, strerror(-err));
+}
+
+static void memory_join(struct ddio_dd *dd, uint32_t node)
+{
+	const struct ddio_op *op = dd->op;
+	const struct ddio_attach *at = attach_of(dd, node);
+	struct ddio_msg_coll_join msg = { .op = op->turn.number };
+	uint8_t buf[64];
+	ssize_t len;
+	int err;
+
+	if (!at || !at->joint)
+		return;
+	err = ddio_joint_join(at->joint, op->rank, op->buf, op->share, op->writing,
+			      &dd->membership[node]);
+	if (err) {
+		pin_refused(op, err);
+		return;
+	}
+	memcpy(msg.group, op->group->id, sizeof(msg.group));
+	len = ddio_put_coll_join(buf, sizeof(buf), &msg);
+	if (len > 0)
+		ddio_batch_lane(&dd->joining, at->lane, DDIO_OP_COLL_JOIN, buf, (size_t)len, node);
+}
+
+static void memories_join(struct ddio_dd *dd)
+{
+	uint32_t i;
+
+	ddio_batch_begin(&dd->joining, dd->op->session, "join memory", joined, dd);
+	dd->joining.reply = joined_told;
+	if (!dd->op->failed.status)
+		dd->membership = calloc(dd->nnodes, sizeof(struct ddio_membership *));
+	for (i = 0; dd->membership && i < dd->nnodes; i++)
+		memory_join(dd, i);
+	ddio_batch_end(&dd->joining);
+}
+
+/*
+ * The first step: the joints
+ */
+static void joint_comes(struct ddio_batch *batch, uint64_t key, const struct ddio_reply *reply,
+			struct ddio_error *error)
+{
+	struct ddio_attach *at = attach_of(batch->arg, (uint32_t)key);
+
+	(void)reply;
+	(void)error;
+	if (at && at->box && ddio_mailbox_take(at->box, &at->joint))
+		at->joint = NULL;
+}
+
+/* What has not come now never will. */
+static void joints_known(struct ddio_batch *batch)
+{
+	struct ddio_dd *dd = batch->arg;
+	struct ddio_attach *at;
+	uint32_t i;
+
+	for (i = 0; i < dd->nnodes; i++) {
+		at = attach_of(dd, i);
+		if (at)
+			ddio_attach_box_close(at);
+	}
+	memories_join(dd);
+}
+
+static void joint_ask(struct ddio_dd *dd, uint32_t node)
+{
+	struct ddio_attach *at = attach_of(dd, node);
+	struct ddio_msg_joint msg;
+	uint8_t buf[128];
+	ssize_t len;
+
+	if (!at || at->asked)
+		return;
+	at->asked = true;
+	at->box = calloc(1, sizeof(*at->box));
+	if (!at->box || ddio_mailbox_open(dd->op->session->env, at->box)) {
+		free(at->box);
+		at->box = NULL;
+		return;
+	}
+	memcpy(msg.group, dd->op->group->id, sizeof(msg.group));
+	memcpy(msg.token, at->box->token, sizeof(msg.token));
+	memcpy(msg.name, at->box->name, sizeof(msg.name));
+	len = ddio_put_joint(buf, sizeof(buf), &msg);
+	if (len > 0)
+		ddio_batch_lane(&dd->joining, at->lane, DDIO_OP_JOINT, buf, (size_t)len, node);
+}
+
+void dd_join_begin(struct ddio_dd *dd)
+{
+	uint32_t i;
+
+	if (!dd->lanes || !worth_it(dd->op)) {
+		ddio_op_prepared(dd->op);
+		return;
+	}
+	ddio_batch_begin(&dd->joining, dd->op->session, "find out who is on this machine",
+			 joints_known, dd);
+	dd->joining.reply = joint_comes;
+	for (i = 0; i < dd->nnodes; i++)
+		joint_ask(dd, i);
+	ddio_batch_end(&dd->joining);
+}
+
+void dd_join_end(struct ddio_dd *dd)
+{
+	uint32_t i;
+
+	for (i = 0; dd->membership && i < dd->nnodes; i++) {
+		ddio_membership_end(dd->membership[i]);
+		dd->membership[i] = NULL;
+	}
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* What a transfer did, in numbers. */
+#include <string.h>
+#include "cp/coll/op.h"
+
+static uint64_t phase_ns(const struct ddio_op *op, enum ddio_phase from, enum ddio_phase to)
+{
+	return op->at[from] && op->at[to] > op->at[from] ? op->at[to] - op->at[from] : 0;
+}
+
+/* Of all disks of the file, in bytes a second of real time; 0 if one is unknown. */
+static double peak_sum(const struct ddio_op *op)
+{
+	const struct ddio_file_record *rec = &op->file->rec;
+	double sum = 0;
+	uint32_t i;
+
+	for (i = 0; i < rec->ndisks; i++) {
+		const struct ddio_disk_place *p = &op->session->disks[rec->disks[i]];
+
+		if (!p->known || !p->peak || !p->scale_ppm)
+			return 0;
+		sum += (double)p->peak * 1e6 / (double)p->scale_ppm;
+	}
+	return sum;
+}
+
+static uint32_t nodes_count(const struct ddio_op *op)
+{
+	struct ddio_session *s = op->session;
+	uint64_t mark = ++s->mark;
+	uint32_t i, n = 0;
+
+	for (i = 0; i < op->file->rec.ndisks; i++) {
+		struct ddio_node *node = &s->nodes[s->disks[op->file->rec.disks[i]].node];
+
+		n += node->lanes[0]->mark != mark;
+		node->lanes[0]->mark = mark;
+	}
+	return n;
+}
+
+/* With each neighbour in the tree two messages a step. */
+static uint64_t tree_messages(const struct ddio_op *op)
+{
+	const struct ddio_group *g = op->group;
+	uint64_t neighbours = g->rank ? 1 : 0;
+	unsigned int k;
+
+	for (k = 0; ddio_tree_child(g->rank, g->size, k) != UINT32_MAX; k++)
+		neighbours++;
+	return 2 * neighbours * op->steps;
+}
+
+void ddio_report_fill(struct ddio_op *op)
+{
+	struct ddio_report *r = &op->report;
+	double peak = peak_sum(op);
+
+	r->method = op->method;
+	r->sorted = op->method == DDIO_METHOD_DDS;
+	r->bytes_share = op->share;
+	r->iops = nodes_count(op);
+	if (op->m == &ddio_method_dd)
+		r->requests = op->hi ? r->iops : 0;
+	r->messages = op->messages + tree_messages(op);
+	r->elapsed_ns = phase_ns(op, DDIO_PHASE_QUEUED, DDIO_PHASE_OVER);
+	if (op->at[DDIO_PHASE_MOVING]) {
+		r->wait_join_ns = phase_ns(op, DDIO_PHASE_QUEUED, DDIO_PHASE_MOVING);
+		r->wait_io_ns = phase_ns(op, DDIO_PHASE_MOVING, DDIO_PHASE_ENDING);
+		r->wait_end_ns = phase_ns(op, DDIO_PHASE_ENDING, DDIO_PHASE_OVER);
+	}
+	if (peak > 0 && r->elapsed_ns)
+		r->peak_share = (uint32_t)((double)(r->disk_read + r->disk_written) * 1e12 /
+						   ((double)r->elapsed_ns * peak) +
+					   0.5);
+}

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * From the user's description of a transfer to an operation.  Runs in the
+ * user's thread and touches nothing that is the reactor's.  What is wrong with
+ * a description does not keep the member away from the others, who would wait
+ * for it: it is what the member has to say when it comes.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cp/node/objio.h"
+#include "cp/coll/op.h"
+
+#define KNOWN_FLAGS                                                                \
+	(DDIO_XFER_SYNC | DDIO_XFER_ROTATE | DDIO_XFER_NO_BATCH | DDIO_XFER_SATF | \
+	 DDIO_XFER_NO_SCATTER)
+
+static int op_wrong(struct ddio_op *op, int err, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static int op_wrong(struct ddio_op *op, int err, const char *fmt, ...)
+{
+	char what[DDIO_MAX_TEXT], why[256];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(why, sizeof(why), fmt, ap);
+	va_end(ap);
+	ddio_op_describe(op, what);
+	ddio_error_set(&op->failed, err, "rank %u: %.240s: %s", op->rank, what, why);
+	return err;
+}
+
+static int strided_check(const struct ddio_part *part)
+{
+	uint64_t i;
+	uint32_t l;
+
+	for (i = 0; i < part->n; i++) {
+		const struct ddio_strided *s = &part->strided[i];
+
+		if (s->nlevels > DDIO_MAX_DIMS || s->reserved || s->offset > DDIO_MAX_FILE ||
+		    s->len > DDIO_MAX_FILE)
+			return -EINVAL;
+		for (l = 0; l < s->nlevels; l++)
+			if (!s->level[l].count || s->level[l].stride < 0)
+				return -EINVAL;
+	}
+	return 0;
+}
+
+static int part_check(struct ddio_op *op, const struct ddio_part *part)
+{
+	if (!part || part->reserved)
+		return op_wrong(op, -EINVAL, "no part, or its reserved member is not 0");
+	switch (part->kind) {
+	case DDIO_PART_ARRAY:
+		if (!part->array || !part->array->ndims || part->array->ndims > DDIO_MAX_DIMS)
+			return op_wrong(op, -EINVAL, "no array, or not 1 to %d dimensions",
+					DDIO_MAX_DIMS);
+		return 0;
+	case DDIO_PART_STRIDED:
+		if (part->n && !part->strided)
+			return op_wrong(op, -EINVAL, "no strided descriptions");
+		if (strided_check(part))
+			return op_wrong(op, -EINVAL, "a strided description makes no sense");
+		return 0;
+	case DDIO_PART_LIST:
+		if (part->n && !part->list)
+			return op_wrong(op, -EINVAL, "no list");
+		return 0;
+	default:
+		return op_wrong(op, -EINVAL, "no kind %u of part", part->kind);
+	}
+}
+
+static int op_encode(struct ddio_op *op, const struct ddio_part *part)
+{
+	ssize_t len = ddio_put_part(NULL, 0, part);
+
+	if (len < 0)
+		return op_wrong(op, (int)len, "%s", strerror((int)-len));
+	if (len > (ssize_t)(DDIO_MAX_PAYLOAD / 2))
+		return op_wrong(op, -E2BIG, "the description is too long");
+	op->part = malloc((size_t)len);
+	if (!op->part)
+		return op_wrong(op, -ENOMEM, "out of memory");
+	ddio_put_part(op->part, (size_t)len, part);
+	op->part_len = (size_t)len;
+	return 0;
+}
+
+/* Of a description that is this process's own the others' are as good as empty here. */
+static int own_map(struct ddio_op *op, const struct ddio_part *part, const char **why)
+{
+	struct ddio_part *parts;
+	uint32_t r;
+	int err;
+
+	if (part->kind == DDIO_PART_ARRAY)
+		return ddio_map_new_array(part->array, op->nprocs, &op->map, why);
+	parts = calloc(op->nprocs, sizeof(*parts));
+	if (!parts)
+		return -ENOMEM;
+	for (r = 0; r < op->nprocs; r++)
+		parts[r].kind = part->kind;
+	parts[op->rank] = *part;
+	err = ddio_map_new_parts(parts, op->nprocs, &op->map, why);
+	free(parts);
+	return err;
+}
+
+static int op_map(struct ddio_op *op, const struct ddio_transfer *t)
+{
+	const char *why = NULL;
+	uint64_t span;
+	int err;
+
+	err = own_map(op, t->part, &why);
+	if (err)
+		return op_wrong(op, err, "%s", why ? why : strerror(-err));
+	op->share = ddio_map_share_size(op->map, op->rank);
+	err = ddio_place_new(op->map, op->rank, t->memory, &op->place, &span, &why);
+	if (err)
+		return op_wrong(op, err, "%s", why ? why : strerror(-err));
+	if (op->share && !t->buf)
+		return op_wrong(op, -EINVAL, "no buffer for a share of %llu bytes",
+				(unsigned long long)op->share);
+	return 0;
+}
+
+static int op_take(struct ddio_op *op, const struct ddio_transfer *t)
+{
+	int err;
+
+	if (!t || t->struct_size != sizeof(*t))
+		return op_wrong(op, -EINVAL, "no transfer, or its struct_size is wrong");
+	if (t->flags & ~KNOWN_FLAGS)
+		return op_wrong(op, -EINVAL, "unknown flags %#x", t->flags & ~KNOWN_FLAGS);
+	if (t->method > DDIO_METHOD_DDS)
+		return op_wrong(op, -EINVAL, "no method %u", t->method);
+	if (t->outstanding > DDIO_WINDOW_MAX || t->reserved)
+		return op_wrong(op, -EINVAL, "more than %u outstanding, or reserved is not 0",
+				DDIO_WINDOW_MAX);
+	if (t->report && t->report->struct_size < sizeof(t->report->struct_size))
+		return op_wrong(op, -EINVAL, "the report's struct_size is not set");
+	err = part_check(op, t->part);
+	if (err)
+		return err;
+	op->user_report = t->report;
+	op->buf = t->buf;
+	op->packed = !t->memory;
+	op->flags = t->flags;
+	op->outstanding = t->outstanding;
+	op->method = t->method ? t->method : DDIO_METHOD_DDS;
+	op->part_kind = t->part->kind;
+	err = op_encode(op, t->part);
+	return err ? err : op_map(op, t);
+}
+
+struct ddio_op *ddio_op_new(struct ddio_file *file, struct ddio_group *group,
+			    const struct ddio_transfer *t, bool writing)
+{
+	struct ddio_op *op = calloc(1, sizeof(*op));
+
+	if (!op)
+		return NULL;
+	op->session = file->session;
+	op->file = file;
+	op->group = group;
+	op->rank = group ? group->rank : 0;
+	op->nprocs = group ? group->size : 1;
+	op->writing = writing;
+	op->method = DDIO_METHOD_DDS;
+	ddio_list_init(&op->session_link);
+	ddio_list_init(&op->link);
+	ddio_list_init(&op->turn.link);
+	if (group && group->session != file->session)
+		op_wrong(op, -EINVAL, "the file and the group are of different sessions");
+	else
+		op_take(op, t);
+	if (op->method == DDIO_METHOD_TC)
+		op->m = &ddio_method_tc;
+	else if (op->method == DDIO_METHOD_2P)
+		op->m = &ddio_method_2p;
+	else
+		op->m = &ddio_method_dd;
+	return op;
+}
+
+void ddio_op_free(struct ddio_op *op)
+{
+	uint32_t i;
+
+	ddio_list_del(&op->session_link);
+	if (op->whole != op->map)
+		ddio_map_free(op->whole);
+	ddio_place_free(op->place);
+	ddio_map_free(op->map);
+	for (i = 0; i < op->nparts; i++)
+		ddio_part_free(&op->parts[i]);
+	free(op->parts);
+	free(op->part);
+	free(op);
+}
+
+/*
+ * Starting and waiting
+ */
+static int transfer_start(struct ddio_file *file, struct ddio_group *group,
+			  const struct ddio_transfer *t, bool writing, struct ddio_op **result)
+{
+	struct ddio_op *op = ddio_op_new(file, group, t, writing);
+
+	if (!op)
+		return ddio_session_fail(file->session, -ENOMEM, "out of memory");
+	ddio_op_submit(op);
+	*result = op;
+	return 0;
+}
+
+int ddio_test(struct ddio_op *op)
+{
+	return op && !ddio_gate_is_open(&op->gate) ? -EINPROGRESS : 0;
+}
+
+static void report_copy(struct ddio_op *op)
+{
+	struct ddio_report *to = op->user_report;
+	size_t len;
+
+	if (!to)
+		return;
+	len = to->struct_size;
+	op->report.struct_size = len;
+	memcpy(to, &op->report, len < sizeof(op->report) ? len : sizeof(op->report));
+}
+
+int ddio_wait(struct ddio_op *op)
+{
+	int err;
+
+	if (!op)
+		return -EINVAL;
+	ddio_gate_wait(op->session->env, &op->gate, 0);
+	memcpy(op->session->last_error, op->result.text, sizeof(op->result.text));
+	err = op->result.err;
+	report_copy(op);
+	ddio_op_free(op);
+	return err;
+}
+
+static int transfer_all(struct ddio_file *file, struct ddio_group *group,
+			const struct ddio_transfer *t, bool writing)
+{
+	struct ddio_op *op = NULL;
+	int err;
+
+	if (!file || !group)
+		return -EINVAL;
+	err = transfer_start(file, group, t, writing, &op);
+	return err ? err : ddio_wait(op);
+}
+
+int ddio_read_all(struct ddio_file *file, struct ddio_group *group, const struct ddio_transfer *t)
+{
+	return transfer_all(file, group, t, false);
+}
+
+int ddio_write_all(struct ddio_file *file, struct ddio_group *group, const struct ddio_transfer *t)
+{
+	return transfer_all(file, group, t, true);
+}
+
+int ddio_start_read_all(struct ddio_file *file, struct ddio_group *group,
+			const struct ddio_transfer *t, struct ddio_op **op)
+{
+	return file && group && op ? transfer_start(file, group, t, false, op) : -EINVAL;
+}
+
+int ddio_start_write_all(struct ddio_file *file, struct ddio_group *group,
+			 const struct ddio_transfer *t, struct ddio_op **op)
+{
+	return file && group && op ? transfer_start(file, group, t, true, op) : -EINVAL;
+}
+
+int ddio_start_read(struct ddio_file *file, const struct ddio_transfer *t, struct ddio_op **op)
+{
+	return file && op ? transfer_start(file, NULL, t, false, op) : -EINVAL;
+}
+
+int ddio_start_write(struct ddio_file *file, const struct ddio_transfer *t, struct ddio_op **op)
+{
+	return file && op ? transfer_start(file, NULL, t, true, op) : -EINVAL;
+}
+
+int ddio_read(struct ddio_file *file, const struct ddio_transfer *t)
+{
+	struct ddio_op *op = NULL;
+	int err = ddio_start_read(file, t, &op);
+
+	return err ? err : ddio_wait(op);
+}
+
+int ddio_write(struct ddio_file *file, const struct ddio_transfer *t)
+{
+	struct ddio_op *op = NULL;
+	int err = ddio_start_write(file, t, &op);
+
+	return err ? err : ddio_wait(op);
+}

@@ -1,0 +1,449 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Is the store consistent?  Each disk checks its own records, the name space its
+ * own; here the two are held against each other.
+ *
+ * The cluster may be in use meanwhile.  Objects are listed before names: whatever
+ * is made in between has its name before its first object, so no object of a new
+ * file is taken for an orphan.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cp/file/file.h"
+#include "cp/node/lane.h"
+
+/* One request, asked by the application's thread. */
+struct ask {
+	struct ddio_call call;
+	struct ddio_request request;
+	uint16_t opcode;
+	bool names; /* to the name space, else to the disk of @obj */
+	struct ddio_msg_obj obj;
+	struct ddio_msg_fsck fsck;
+	struct ddio_msg_obj_list list;
+};
+
+/* One object that was found on a disk. */
+struct found {
+	uint64_t id;
+	uint32_t disk;
+};
+
+struct name {
+	uint64_t id;
+	bool dying;
+	uint32_t ndisks;
+	uint32_t *disks;
+};
+
+struct check {
+	struct ddio_session *session;
+	bool repair;
+	void (*fn)(void *arg, const char *line);
+	void *arg;
+	struct ddio_check_result *result;
+	struct found *found;
+	size_t nfound, cap;
+	struct name *names;
+	size_t nnames, names_cap;
+	uint64_t *dying;
+	size_t ndying;
+};
+
+static void __attribute__((format(printf, 2, 3))) tell(struct check *c, const char *fmt, ...)
+{
+	char line[DDIO_MAX_TEXT + 300];
+	va_list ap;
+
+	if (!c->fn)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(line, sizeof(line), fmt, ap);
+	va_end(ap);
+	c->fn(c->arg, line);
+}
+
+/*
+ * Asking
+ */
+static void ask_got(struct ddio_request *request, const struct ddio_reply *reply)
+{
+	struct ask *a = request->arg;
+	struct ddio_error error;
+	int err = 0;
+
+	ddio_error_clear(&error);
+	if (reply->status)
+		ddio_reply_error(&error, reply, "check");
+	else if (a->opcode == DDIO_OP_FSCK)
+		err = ddio_get_fsck(reply->payload, reply->len, &a->fsck);
+	else if (a->opcode == DDIO_OP_OBJ_LIST)
+		err = ddio_get_obj_list(reply->payload, reply->len, &a->list);
+	if (err)
+		ddio_error_set(&error, err, "check: an answer that makes no sense");
+	ddio_call_end(&a->call, &error);
+}
+
+static void ask_run(struct ddio_call *call)
+{
+	struct ask *a = ddio_container_of(call, struct ask, call);
+	struct ddio_error error;
+	int err;
+
+	ddio_request_init(&a->request, a->opcode, ask_got, a);
+	err = ddio_request_put(&a->request, obj, &a->obj);
+	if (err) {
+		ddio_error_set(&error, err, "check: %s", strerror(-err));
+		ddio_call_end(call, &error);
+	} else if (a->names) {
+		ddio_request_names(call->session, &a->request);
+	} else {
+		ddio_request_disk(call->session, a->obj.disk, &a->request);
+	}
+}
+
+enum { BUSY_TRIES = 100, BUSY_NS = 50 * 1000 * 1000 };
+
+/* A gate that nobody opens. */
+static void rest(struct ddio_env *env)
+{
+	struct ddio_gate gate;
+
+	ddio_gate_init(&gate);
+	ddio_gate_wait(env, &gate, ddio_env_now(env) + BUSY_NS);
+}
+
+/* A repair of records waits until no commit of theirs is under way. */
+static int ask(struct check *c, struct ask *a, uint16_t opcode)
+{
+	int err, tries = 0;
+
+	a->opcode = opcode;
+	if (c->repair && opcode != DDIO_OP_OBJ_SYNC)
+		a->obj.flags = DDIO_OBJ_REPAIR;
+	while ((err = ddio_call_run(c->session, &a->call, ask_run)) == -EBUSY &&
+	       ++tries < BUSY_TRIES)
+		rest(c->session->env);
+	return err;
+}
+
+/* Records are repaired as they are on the disk: everything is to be there first. */
+static int commit_all(struct check *c)
+{
+	struct ask a = { .names = true, .obj.flags = DDIO_OBJ_ALL };
+	int err = ask(c, &a, DDIO_OP_OBJ_SYNC);
+	uint32_t i;
+
+	for (i = 0; i < c->session->conf->ndisks && !err; i++) {
+		a = (struct ask){ .obj = { .disk = i, .flags = DDIO_OBJ_ALL } };
+		err = ask(c, &a, DDIO_OP_OBJ_SYNC);
+	}
+	return err;
+}
+
+/*
+ * The records of each place by themselves
+ */
+static void add_fsck(struct check *c, const struct ddio_msg_fsck *x, const char *where)
+{
+	c->result->problems += x->problems;
+	c->result->repaired += x->repaired;
+	if (x->problems)
+		tell(c, "%s: %" PRIu64 " problems%s, the first: %s", where, x->problems,
+		     x->repaired ? " (repaired)" : "", x->text);
+}
+
+static int check_names(struct check *c)
+{
+	struct ask a = { .names = true, .obj.disk = DDIO_FSCK_NAMES };
+	int err = ask(c, &a, DDIO_OP_FSCK);
+
+	if (!err)
+		add_fsck(c, &a.fsck, "name space");
+	return err;
+}
+
+static int check_disk(struct check *c, uint32_t disk)
+{
+	const struct ddio_conf *conf = c->session->conf;
+	struct ask a = { .obj.disk = disk };
+	char where[2 * DDIO_MAX_NAME + 16];
+	int err = ask(c, &a, DDIO_OP_FSCK);
+
+	if (err)
+		return err;
+	snprintf(where, sizeof(where), "node %s, disk %s", conf->nodes[conf->disks[disk].node].name,
+		 conf->disks[disk].name);
+	add_fsck(c, &a.fsck, where);
+	c->result->objects += a.fsck.objects;
+	c->result->extents += a.fsck.extents;
+	c->result->blocks += a.fsck.blocks;
+	c->result->free_bytes += a.fsck.free_bytes;
+	return 0;
+}
+
+/*
+ * What there is
+ */
+static int found_add(struct check *c, uint64_t id, uint32_t disk)
+{
+	if (c->nfound == c->cap) {
+		size_t cap = c->cap ? 2 * c->cap : 1024;
+		struct found *p = realloc(c->found, cap * sizeof(*p));
+
+		if (!p)
+			return ddio_session_fail(c->session, -ENOMEM, "check: out of memory");
+		c->found = p;
+		c->cap = cap;
+	}
+	c->found[c->nfound++] = (struct found){ id, disk };
+	return 0;
+}
+
+static int list_objects(struct check *c, uint32_t disk)
+{
+	struct ask a;
+	uint64_t after = 0;
+	bool more = true;
+	uint32_t i;
+	int err = 0;
+
+	while (more && !err) {
+		memset(&a, 0, sizeof(a));
+		a.obj.disk = disk;
+		a.obj.offset = after;
+		a.obj.len = DDIO_MAX_BATCH;
+		err = ask(c, &a, DDIO_OP_OBJ_LIST);
+		if (err)
+			break;
+		for (i = 0; i < a.list.n && !err; i++)
+			err = found_add(c, a.list.ids[i], disk);
+		more = a.list.more && a.list.n;
+		if (a.list.n)
+			after = a.list.ids[a.list.n - 1];
+		free(a.list.ids);
+	}
+	return err;
+}
+
+/* All files by number, dying ones too. */
+struct page_call {
+	struct ddio_call call;
+	struct ddio_request request;
+	struct ddio_msg_ns_list ask;
+	struct ddio_msg_ns_listing page;
+};
+
+static void page_got(struct ddio_request *request, const struct ddio_reply *reply)
+{
+	struct page_call *p = request->arg;
+	struct ddio_error error;
+	int err;
+
+	ddio_error_clear(&error);
+	if (reply->status) {
+		ddio_reply_error(&error, reply, "check");
+	} else {
+		err = ddio_get_ns_listing(reply->payload, reply->len, &p->page);
+		if (err)
+			ddio_error_set(&error, err, "check: a list that makes no sense");
+	}
+	ddio_call_end(&p->call, &error);
+}
+
+static void page_run(struct ddio_call *call)
+{
+	struct page_call *p = ddio_container_of(call, struct page_call, call);
+	struct ddio_error error;
+	int err;
+
+	ddio_request_init(&p->request, DDIO_OP_NS_LIST, page_got, p);
+	err = ddio_request_put(&p->request, ns_list, &p->ask);
+	if (err) {
+		ddio_error_set(&error, err, "check: %s", strerror(-err));
+		ddio_call_end(call, &error);
+		return;
+	}
+	ddio_request_names(call->session, &p->request);
+}
+
+static int name_add(struct check *c, struct ddio_file_record *rec)
+{
+	if (rec->dying) {
+		void *p = realloc(c->dying, (c->ndying + 1) * sizeof(*c->dying));
+
+		if (!p)
+			return -ENOMEM;
+		c->dying = p;
+		c->dying[c->ndying++] = rec->ref.id;
+	}
+	if (c->nnames == c->names_cap) {
+		size_t cap = c->names_cap ? 2 * c->names_cap : 256;
+		struct name *p = realloc(c->names, cap * sizeof(*p));
+
+		if (!p)
+			return -ENOMEM;
+		c->names = p;
+		c->names_cap = cap;
+	}
+	c->names[c->nnames].id = rec->ref.id;
+	c->names[c->nnames].dying = rec->dying;
+	c->names[c->nnames].ndisks = rec->ndisks;
+	c->names[c->nnames].disks = rec->disks;
+	rec->disks = NULL;
+	c->nnames++;
+	return 0;
+}
+
+static int list_names(struct check *c)
+{
+	struct page_call p;
+	bool more = true;
+	uint32_t i;
+	int err = 0;
+
+	memset(&p, 0, sizeof(p));
+	while (more && !err) {
+		p.ask.max = 256;
+		p.ask.flags = DDIO_NS_ALL;
+		memset(&p.page, 0, sizeof(p.page));
+		err = ddio_call_run(c->session, &p.call, page_run);
+		if (err)
+			break;
+		for (i = 0; i < p.page.n && !err; i++)
+			err = name_add(c, &p.page.recs[i]);
+		more = p.page.more && p.page.n;
+		if (p.page.n)
+			p.ask.after_id = p.page.recs[p.page.n - 1].ref.id;
+		ddio_ns_listing_free(&p.page);
+		if (err)
+			ddio_session_fail(c->session, err, "check: out of memory");
+	}
+	return err;
+}
+
+/*
+ * Each against the other
+ */
+static int by_id(const void *a, const void *b)
+{
+	const struct name *x = a, *y = b;
+
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+static bool striped_over(const struct name *n, uint32_t disk)
+{
+	uint32_t i;
+
+	for (i = 0; i < n->ndisks; i++)
+		if (n->disks[i] == disk)
+			return true;
+	return false;
+}
+
+static int drop_object(struct check *c, const struct found *f)
+{
+	struct ask a = { .obj = { .file = { .id = f->id, .block = DDIO_MIN_BLOCK },
+				  .disk = f->disk } };
+	int err = ask(c, &a, DDIO_OP_OBJ_REMOVE);
+
+	return err == -ENOENT ? 0 : err;
+}
+
+static int match_object(struct check *c, const struct found *f)
+{
+	const char *disk = c->session->conf->disks[f->disk].name;
+	struct name key = { .id = f->id };
+	const struct name *n = c->nnames ? bsearch(&key, c->names, c->nnames, sizeof(key), by_id)
+					 : NULL;
+	int err = 0;
+
+	if (!n) {
+		c->result->orphans++;
+		tell(c, "disk %s: object %" PRIu64 " belongs to no file%s", disk, f->id,
+		     c->repair ? ": removed" : "");
+		if (c->repair)
+			err = drop_object(c, f);
+	} else if (!striped_over(n, f->disk)) {
+		c->result->problems++;
+		tell(c, "disk %s: file %" PRIu64 " has an object here but is not striped here",
+		     disk, f->id);
+	} else if (n->dying) {
+		c->result->orphans++;
+	}
+	return err;
+}
+
+static int finish_removals(struct check *c)
+{
+	size_t i;
+	int err = 0;
+
+	if (!c->repair) {
+		c->result->nameless = c->ndying;
+		return 0;
+	}
+	for (i = 0; i < c->ndying && !err; i++) {
+		err = ddio_remove_orphan(c->session, c->dying[i]);
+		if (!err)
+			tell(c, "file %" PRIu64 ": its removal was cut short: finished",
+			     c->dying[i]);
+		c->result->nameless += err == -EBUSY;
+		/* gone meanwhile, or a mount has it open */
+		if (err == -ENOENT || err == -EBUSY)
+			err = 0;
+	}
+	return err;
+}
+
+static int check_all(struct check *c)
+{
+	uint32_t i, ndisks = c->session->conf->ndisks;
+	size_t k;
+	int err = c->repair ? commit_all(c) : 0;
+
+	if (!err)
+		err = check_names(c);
+	for (i = 0; i < ndisks && !err; i++)
+		err = check_disk(c, i);
+	for (i = 0; i < ndisks && !err; i++)
+		err = list_objects(c, i);
+	if (!err)
+		err = list_names(c);
+	if (err)
+		return err;
+	c->result->files = c->nnames - c->ndying;
+	if (c->nnames)
+		qsort(c->names, c->nnames, sizeof(*c->names), by_id);
+	for (k = 0; k < c->nfound && !err; k++)
+		err = match_object(c, &c->found[k]);
+	return err ? err : finish_removals(c);
+}
+
+int ddio_check(struct ddio_session *session, int repair, void (*fn)(void *arg, const char *line),
+	       void *arg, struct ddio_check_result *result)
+{
+	struct check c = {
+		.session = session, .repair = repair, .fn = fn, .arg = arg, .result = result
+	};
+	size_t i;
+	int err;
+
+	if (!session)
+		return -EINVAL;
+	if (!result)
+		return ddio_session_fail(session, -EINVAL, "ddio_check: no result");
+	memset(result, 0, sizeof(*result));
+	err = check_all(&c);
+	for (i = 0; i < c.nnames; i++)
+		free(c.names[i].disks);
+	free(c.names);
+	free(c.dying);
+	free(c.found);
+	return err;
+}

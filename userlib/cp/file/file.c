@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Files as the user has them. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cp/file/file.h"
+
+struct ddio_file *ddio_file_new(struct ddio_session *session, struct ddio_file_record *rec)
+{
+	struct ddio_file *file = calloc(1, sizeof(*file));
+
+	if (file)
+		file->boot = calloc(rec->ndisks + 1, sizeof(*file->boot));
+	if (!file || !file->boot) {
+		free(file);
+		ddio_file_record_free(rec);
+		return NULL;
+	}
+	file->session = session;
+	file->refs = 1;
+	file->rec = *rec;
+	ddio_list_add(&file->link, &session->files);
+	return file;
+}
+
+void ddio_file_get(struct ddio_file *file)
+{
+	file->refs++;
+}
+
+static void file_free(struct ddio_file *file)
+{
+	ddio_list_del(&file->link);
+	ddio_file_record_free(&file->rec);
+	free(file->boot);
+	free(file);
+}
+
+void ddio_file_put(struct ddio_file *file)
+{
+	if (!--file->refs)
+		file_free(file);
+}
+
+void ddio_files_free(struct ddio_session *session)
+{
+	while (!ddio_list_empty(&session->files))
+		file_free(ddio_list_first(&session->files, struct ddio_file, link));
+}
+
+void ddio_file_stat_fill(struct ddio_file_stat *st, const struct ddio_file_record *rec)
+{
+	memset(st, 0, sizeof(*st));
+	st->id = rec->ref.id;
+	st->size = rec->size;
+	st->ctime_ns = rec->ctime_ns;
+	st->mtime_ns = rec->mtime_ns;
+	st->block_size = rec->ref.block;
+	st->layout = rec->ref.layout;
+	st->seed = rec->ref.seed;
+	st->ndisks = rec->ndisks;
+}
+
+/*
+ * Open and close
+ */
+struct open_call {
+	struct ddio_call call;
+	struct ddio_open_job job;
+	struct ddio_file *file;
+	struct ddio_file_stat *st;
+};
+
+static void open_done(struct ddio_open_job *job)
+{
+	struct open_call *oc = job->arg;
+
+	if (!job->error.status && oc->st) {
+		ddio_file_stat_fill(oc->st, &job->rec);
+		ddio_file_record_free(&job->rec);
+	} else if (!job->error.status) {
+		oc->file = ddio_file_new(job->session, &job->rec);
+		if (!oc->file)
+			ddio_error_set(&job->error, -ENOMEM, "%s: out of memory", job->name);
+	}
+	ddio_call_end(&oc->call, &job->error);
+}
+
+static void open_run(struct ddio_call *call)
+{
+	struct open_call *oc = ddio_container_of(call, struct open_call, call);
+
+	oc->job.session = call->session;
+	oc->job.done = open_done;
+	oc->job.arg = oc;
+	ddio_open_begin(&oc->job);
+}
+
+int ddio_open(struct ddio_session *session, const char *name, unsigned int flags,
+	      const struct ddio_striping *striping, struct ddio_file **file)
+{
+	struct open_call oc = { .job = { .name = name, .flags = flags, .striping = striping } };
+	int err;
+
+	if (!session)
+		return -EINVAL;
+	if (!file)
+		return ddio_session_fail(session, -EINVAL, "ddio_open: no place for the file");
+	*file = NULL;
+	err = ddio_call_run(session, &oc.call, open_run);
+	*file = oc.file;
+	return err;
+}
+
+int ddio_stat(struct ddio_session *session, const char *name, struct ddio_file_stat *st)
+{
+	struct open_call oc = { .job = { .name = name }, .st = st };
+
+	if (!session)
+		return -EINVAL;
+	if (!st)
+		return ddio_session_fail(session, -EINVAL, "ddio_stat: no place for the result");
+	return ddio_call_run(session, &oc.call, open_run);
+}
+
+struct file_call {
+	struct ddio_call call;
+	struct ddio_file *file;
+	struct ddio_size_job size;
+	struct ddio_batch batch;
+	struct ddio_file_stat *st;
+};
+
+static void close_run(struct ddio_call *call)
+{
+	ddio_file_put(ddio_container_of(call, struct file_call, call)->file);
+	ddio_call_end(call, NULL);
+}
+
+void ddio_close(struct ddio_file *file)
+{
+	struct file_call fc = { .file = file };
+
+	if (file)
+		ddio_call_run(file->session, &fc.call, close_run);
+}
+
+int64_t ddio_file_disk(const struct ddio_file *file, uint32_t i)
+{
+	return file && i < file->rec.ndisks ? (int64_t)file->rec.disks[i] : -EINVAL;
+}
+
+/*
+ * Size
+ */
+static void size_done(struct ddio_size_job *job)
+{
+	struct file_call *fc = job->arg;
+
+	if (fc->st && !job->error.status)
+		ddio_file_stat_fill(fc->st, &fc->file->rec);
+	ddio_call_end(&fc->call, &job->error);
+}
+
+static void stat_run(struct ddio_call *call)
+{
+	ddio_size_ask(&ddio_container_of(call, struct file_call, call)->size);
+}
+
+static void size_run(struct ddio_call *call)
+{
+	ddio_size_set(&ddio_container_of(call, struct file_call, call)->size);
+}
+
+int ddio_fstat(struct ddio_file *file, struct ddio_file_stat *st)
+{
+	struct file_call fc = { .file = file,
+				.st = st,
+				.size = { .file = file, .done = size_done, .arg = &fc } };
+
+	if (!file)
+		return -EINVAL;
+	if (!st)
+		return ddio_session_fail(file->session, -EINVAL,
+					 "ddio_fstat: no place for the "
+					 "result");
+	return ddio_call_run(file->session, &fc.call, stat_run);
+}
+
+int ddio_set_size(struct ddio_file *file, uint64_t size)
+{
+	struct file_call fc = {
+		.file = file, .size = { .file = file, .size = size, .done = size_done, .arg = &fc }
+	};
+
+	if (!file)
+		return -EINVAL;
+	if (size > DDIO_MAX_FILE)
+		return ddio_session_fail(file->session, -EFBIG, "%s: a file has at most %llu bytes",
+					 file->rec.name, (unsigned long long)DDIO_MAX_FILE);
+	return ddio_call_run(file->session, &fc.call, size_run);
+}
+
+/*
+ * Sync and caches
+ */
+static void batch_done(struct ddio_batch *batch)
+{
+	struct file_call *fc = batch->arg;
+
+	ddio_call_end(&fc->call, &batch->error);
+}
+
+static void sync_done(struct ddio_batch *batch)
+{
+	struct file_call *fc = batch->arg;
+
+	ddio_file_pin_check(fc->file, &batch->error);
+	ddio_call_end(&fc->call, &batch->error);
+}
+
+static void sync_run(struct ddio_call *call)
+{
+	struct file_call *fc = ddio_container_of(call, struct file_call, call);
+
+	ddio_file_sync_begin(&fc->batch, fc->file, sync_done, fc);
+}
+
+int ddio_sync(struct ddio_file *file)
+{
+	struct file_call fc = { .file = file };
+
+	return file ? ddio_call_run(file->session, &fc.call, sync_run) : -EINVAL;
+}
+
+static void drop_run(struct ddio_call *call)
+{
+	struct file_call *fc = ddio_container_of(call, struct file_call, call);
+
+	ddio_file_drop_begin(&fc->batch, fc->file, batch_done, fc);
+}
+
+int ddio_drop_cache(struct ddio_file *file)
+{
+	struct file_call fc = { .file = file };
+
+	return file ? ddio_call_run(file->session, &fc.call, drop_run) : -EINVAL;
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Which life of an I/O processor has what was written.  A node that dies loses what was not durable, and
+ * a sync that reaches its next life would be answered as if nothing had happened.  So a file remembers
+ * the life of each of its nodes in which it was first written, and a sync that has met another
+ * one fails, once; unless the first has said in ending that nothing was lost.
+ */
+#include "cp/file/file.h"
+#include "cp/node/lane.h"
+
+static struct ddio_node *pin_node(const struct ddio_file *file, uint32_t i)
+{
+	struct ddio_session *s = file->session;
+
+	return &s->nodes[s->conf->disks[file->rec.disks[i]].node];
+}
+
+void ddio_file_pin(struct ddio_file *file)
+{
+	uint32_t i;
+
+	for (i = 0; i < file->rec.ndisks; i++)
+		if (!file->boot[i] && pin_node(file, i)->known)
+			file->boot[i] = pin_node(file, i)->boot;
+}
+
+void ddio_file_pin_begin(struct ddio_batch *batch, struct ddio_file *file,
+			 void (*done)(struct ddio_batch *batch), void *arg)
+{
+	struct ddio_session *s = file->session;
+	struct ddio_lane *lane;
+	uint32_t i;
+
+	ddio_file_pin(file);
+	s->mark++;
+	ddio_batch_begin(batch, s, file->rec.name, done, arg);
+	for (i = 0; i < file->rec.ndisks; i++) {
+		lane = pin_node(file, i)->lanes[0];
+		if (file->boot[i] || lane->mark == s->mark)
+			continue;
+		lane->mark = s->mark;
+		ddio_batch_lane(batch, lane, DDIO_OP_PING, NULL, 0, 0);
+	}
+	ddio_batch_end(batch);
+}
+
+void ddio_file_pin_check(struct ddio_file *file, struct ddio_error *error)
+{
+	uint32_t i;
+
+	if (error->status)
+		return;
+	for (i = 0; i < file->rec.ndisks; i++) {
+		struct ddio_node *node = pin_node(file, i);
+
+		if (!node->known || file->boot[i] == node->boot)
+			continue;
+		if (file->boot[i] && !error->status &&
+		    !ddio_disk_kept(file->session, file->rec.disks[i], file->boot[i]))
+			ddio_error_status(error, DDIO_ST_NODE_LOST,
+					  "%s: node %s was restarted: what was written before and "
+					  "not synced may be lost",
+					  file->rec.name,
+					  file->session->conf->nodes[node->index].name);
+		file->boot[i] = node->boot;
+	}
+}

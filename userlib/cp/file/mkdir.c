@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Making a directory. */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+#include "cp/file/file.h"
+
+struct mkdir_call {
+	struct ddio_call call;
+	const char *name;
+	uint32_t mode;
+	struct ddio_request request;
+	struct ddio_error error;
+};
+
+static void mkdir_made(struct ddio_request *request, const struct ddio_reply *reply)
+{
+	struct mkdir_call *mc = request->arg;
+
+	if (reply->status)
+		ddio_reply_error(&mc->error, reply, mc->name);
+	ddio_call_end(&mc->call, &mc->error);
+}
+
+static void mkdir_run(struct ddio_call *call)
+{
+	struct mkdir_call *mc = ddio_container_of(call, struct mkdir_call, call);
+	uint32_t disk = 0;
+	struct ddio_msg_ns_create msg = {
+		.flags = DDIO_NS_DIR,
+		.mode = mc->mode,
+		.uid = geteuid(),
+		.gid = getegid(),
+		.rec = { .ref = { .block = DDIO_MIN_BLOCK }, .ndisks = 1, .disks = &disk },
+	};
+	int err;
+
+	ddio_error_clear(&mc->error);
+	strcpy(msg.path, mc->name);
+	ddio_request_init(&mc->request, DDIO_OP_NS_CREATE, mkdir_made, mc);
+	err = ddio_request_put(&mc->request, ns_create, &msg);
+	if (err) {
+		ddio_error_set(&mc->error, err, "%s: %s", mc->name, strerror(-err));
+		ddio_call_end(&mc->call, &mc->error);
+		return;
+	}
+	ddio_request_names(call->session, &mc->request);
+}
+
+int ddio_mkdir(struct ddio_session *session, const char *name, unsigned int mode)
+{
+	struct mkdir_call mc = { .name = name, .mode = mode };
+
+	if (!session)
+		return -EINVAL;
+	if (!name || !name[0] || strlen(name) > DDIO_MAX_PATH)
+		return ddio_session_fail(session, -EINVAL, "a name has 1 to %d bytes",
+					 DDIO_MAX_PATH);
+	if (mode & ~0777u)
+		return ddio_session_fail(session, -EINVAL, "%s: %#o are no permissions", name,
+					 mode);
+	return ddio_call_run(session, &mc.call, mkdir_run);
+}

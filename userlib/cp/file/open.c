@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Finding a file, or making it: name, then what is asked of its objects. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "cp/file/file.h"
+
+/* Permissions of a file that libddio makes: it has no umask to ask for. */
+#define CREATE_MODE 0644
+
+static void open_end(struct ddio_open_job *job)
+{
+	if (job->error.status)
+		ddio_file_record_free(&job->rec);
+	job->done(job);
+}
+
+static void open_reserved(struct ddio_batch *batch)
+{
+	struct ddio_open_job *job = batch->arg;
+
+	job->error = batch->error;
+	open_end(job);
+}
+
+static void open_reserve(struct ddio_open_job *job)
+{
+	const struct ddio_striping *st = job->striping;
+	struct ddio_msg_obj obj = { .file = job->rec.ref };
+	uint32_t i;
+
+	if (!(job->flags & DDIO_CREATE) || !st || !st->reserve) {
+		open_end(job);
+		return;
+	}
+	ddio_batch_begin(&job->batch, job->session, "reserve space", open_reserved, job);
+	for (i = 0; i < job->rec.ndisks; i++) {
+		obj.disk = job->rec.disks[i];
+		obj.len = ddio_file_object_size(&job->rec, i, st->reserve);
+		obj.len = (obj.len + job->rec.ref.block - 1) / job->rec.ref.block;
+		if (obj.len)
+			ddio_batch_disk(&job->batch, DDIO_OP_OBJ_RESERVE, &obj, i);
+	}
+	ddio_batch_end(&job->batch);
+}
+
+static void open_sized(struct ddio_request *request, const struct ddio_reply *reply)
+{
+	struct ddio_open_job *job = request->arg;
+
+	if (reply->status) {
+		ddio_reply_error(&job->error, reply, job->name);
+		open_end(job);
+		return;
+	}
+	job->rec.size = 0;
+	open_reserve(job);
+}
+
+static void open_cut(struct ddio_batch *batch)
+{
+	struct ddio_open_job *job = batch->arg;
+	struct ddio_msg_ns_size msg = { .id = job->rec.ref.id };
+	int err;
+
+	job->error = batch->error;
+	if (job->error.status) {
+		open_end(job);
+		return;
+	}
+	ddio_request_init(&job->request, DDIO_OP_NS_SET_SIZE, open_sized, job);
+	err = ddio_request_put(&job->request, ns_size, &msg);
+	if (err) {
+		ddio_error_set(&job->error, err, "%s: %s", job->name, strerror(-err));
+		open_end(job);
+		return;
+	}
+	ddio_request_names(job->session, &job->request);
+}
+
+static void open_truncate(struct ddio_open_job *job)
+{
+	struct ddio_msg_obj obj = { .file = job->rec.ref };
+	uint32_t i;
+
+	if (!(job->flags & DDIO_TRUNCATE)) {
+		open_reserve(job);
+		return;
+	}
+	ddio_batch_begin(&job->batch, job->session, "truncate", open_cut, job);
+	job->batch.missing_ok = true;
+	for (i = 0; i < job->rec.ndisks; i++) {
+		obj.disk = job->rec.disks[i];
+		ddio_batch_disk(&job->batch, DDIO_OP_OBJ_TRUNCATE, &obj, i);
+	}
+	ddio_batch_end(&job->batch);
+}
+
+static bool open_check_disks(struct ddio_open_job *job)
+{
+	uint32_t i;
+
+	for (i = 0; i < job->rec.ndisks; i++)
+		if (job->rec.disks[i] >= job->session->conf->ndisks)
+			return false;
+	return true;
+}
+
+/* The end of a long path says more than its beginning. */
+static void record_name(struct ddio_file_record *rec, const char *path)
+{
+	size_t len = strlen(path), skip = len > DDIO_MAX_NAME ? len - DDIO_MAX_NAME : 0;
+
+	memcpy(rec->name, path + skip, len - skip + 1);
+}
+
+static void open_found(struct ddio_request *request, const struct ddio_reply *reply)
+{
+	struct ddio_open_job *job = request->arg;
+	int err;
+
+	if (reply->status) {
+		ddio_reply_error(&job->error, reply, job->name);
+		open_end(job);
+		return;
+	}
+	err = ddio_get_record(reply->payload, reply->len, &job->rec, NULL);
+	if (err) {
+		memset(&job->rec, 0, sizeof(job->rec));
+		ddio_error_set(&job->error, err,
+			       "%s: the name space sent a record that makes no "
+			       "sense",
+			       job->name);
+		open_end(job);
+	} else if (!open_check_disks(job)) {
+		ddio_error_status(&job->error, DDIO_ST_STALE,
+				  "%s lies on disks that the configuration does not have",
+				  job->name);
+		open_end(job);
+	} else {
+		record_name(&job->rec, job->name);
+		open_truncate(job);
+	}
+}
+
+/*
+ * What is to be created
+ */
+static int striping_check(const struct ddio_session *s, const struct ddio_striping *st,
+			  struct ddio_error *error)
+{
+	uint32_t i;
+
+	if (st->struct_size != sizeof(*st) || st->reserved)
+		ddio_error_set(error, -EINVAL, "striping: struct_size or reserved is wrong");
+	else if (st->block_size & (st->block_size - 1) ||
+		 (st->block_size && st->block_size < DDIO_MIN_BLOCK) ||
+		 st->block_size > DDIO_MAX_BLOCK)
+		ddio_error_set(error, -EINVAL,
+			       "striping: block size %u is no power of two from %u to %u",
+			       st->block_size, DDIO_MIN_BLOCK, DDIO_MAX_BLOCK);
+	else if (st->layout > DDIO_RANDOM_TRACKS)
+		ddio_error_set(error, -EINVAL, "striping: no layout %u", st->layout);
+	else if (st->ndisks > s->conf->ndisks || (st->ndisks && !st->disks))
+		ddio_error_set(error, -EINVAL, "striping: %u disks of the cluster's %u", st->ndisks,
+			       s->conf->ndisks);
+	for (i = 0; !error->status && i < st->ndisks; i++)
+		if (st->disks[i] >= s->conf->ndisks)
+			ddio_error_set(error, -EINVAL, "striping: no disk %u", st->disks[i]);
+	return error->err;
+}
+
+static int create_record(struct ddio_open_job *job, struct ddio_file_record *rec)
+{
+	const struct ddio_session *s = job->session;
+	const struct ddio_striping *st = job->striping;
+	uint32_t i;
+
+	rec->ref.block = st && st->block_size ? st->block_size : s->conf->block;
+	rec->ref.layout = st ? st->layout : DDIO_CONTIGUOUS;
+	rec->ref.seed = st ? st->seed : 0;
+	rec->ndisks = st && st->ndisks ? st->ndisks : s->conf->ndisks;
+	rec->disks = calloc(rec->ndisks, sizeof(*rec->disks));
+	if (!rec->disks) {
+		ddio_error_set(&job->error, -ENOMEM, "out of memory");
+		return -ENOMEM;
+	}
+	for (i = 0; i < rec->ndisks; i++)
+		rec->disks[i] = st && st->ndisks ? st->disks[i] : i;
+	return 0;
+}
+
+static int open_put_create(struct ddio_open_job *job)
+{
+	struct ddio_msg_ns_create msg = { .flags = job->flags & DDIO_EXCL ? DDIO_NS_EXCL : 0,
+					  .mode = CREATE_MODE,
+					  .uid = geteuid(),
+					  .gid = getegid() };
+	int err;
+
+	if (job->striping && striping_check(job->session, job->striping, &job->error))
+		return job->error.err;
+	err = create_record(job, &msg.rec);
+	if (err)
+		return err;
+	strcpy(msg.path, job->name);
+	ddio_request_init(&job->request, DDIO_OP_NS_CREATE, open_found, job);
+	err = ddio_request_put(&job->request, ns_create, &msg);
+	ddio_file_record_free(&msg.rec);
+	return err;
+}
+
+static int open_put_lookup(struct ddio_open_job *job)
+{
+	struct ddio_msg_ns_name msg = { 0 };
+
+	strcpy(msg.path, job->name);
+	ddio_request_init(&job->request, DDIO_OP_NS_LOOKUP, open_found, job);
+	return ddio_request_put(&job->request, ns_name, &msg);
+}
+
+static int open_check(struct ddio_open_job *job)
+{
+	if (!job->name || !job->name[0] || strlen(job->name) > DDIO_MAX_PATH)
+		ddio_error_set(&job->error, -EINVAL, "a name has 1 to %d bytes", DDIO_MAX_PATH);
+	else if (job->flags & ~(DDIO_CREATE | DDIO_EXCL | DDIO_TRUNCATE))
+		ddio_error_set(&job->error, -EINVAL, "%s: unknown flags %#x", job->name,
+			       job->flags);
+	return job->error.err;
+}
+
+void ddio_open_begin(struct ddio_open_job *job)
+{
+	int err;
+
+	ddio_error_clear(&job->error);
+	memset(&job->rec, 0, sizeof(job->rec));
+	err = open_check(job);
+	if (!err)
+		err = job->flags & DDIO_CREATE ? open_put_create(job) : open_put_lookup(job);
+	if (err) {
+		if (!job->error.status)
+			ddio_error_set(&job->error, err, "%s: %s", job->name, strerror(-err));
+		open_end(job);
+		return;
+	}
+	ddio_request_names(job->session, &job->request);
+}

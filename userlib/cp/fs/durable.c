@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Making what was written durable: first the disks that have it, then the name space.  Every disk is known
+ * with the life of its node that took the data (as in pin.c); if another one has answered the sync, what was
+ * written may be lost, and each file that was open then hears of it once; unless that life has said in ending
+ * that nothing was.
+ *
+ * The disks of an inode are at work for one sync at a time: what one is making durable the next must not take for
+ * durable already.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cp/fs/data.h"
+
+/**
+ * struct sync_job - one ddio_fs_sync()
+ * @link: in struct fsc_inode.syncs
+ * @pin: those of the inode when its turn came
+ */
+struct sync_job {
+	struct fsc_job job;
+	struct ddio_fs_file *file;
+	struct fsc_inode *inode;
+	struct ddio_list link;
+	struct fsc_waiter waiter;
+	struct fsc_set set;
+	uint64_t *pin;
+	struct fsc_ask ask;
+	struct fsc_error error;
+};
+
+static void sync_end(struct sync_job *sj)
+{
+	struct fsc_error error;
+	struct ddio_fs_reply reply = { 0 };
+
+	if (sj->file->losses != sj->inode->losses)
+		fsc_error_set(&sj->error, -EIO,
+			      "an I/O processor was restarted: what was written before and not "
+			      "synced may be lost");
+	sj->file->losses = sj->inode->losses;
+	error = sj->error;
+	free(sj->pin);
+	fsc_job_end(&sj->job, &error, &reply);
+}
+
+static void sync_names_done(struct fsc_ask *ask)
+{
+	struct sync_job *sj = ddio_container_of(ask, struct sync_job, ask);
+
+	fsc_error_first(&sj->error, &ask->error);
+	fsc_error_free(&ask->error);
+	sync_end(sj);
+}
+
+static struct ddio_node *pin_node(const struct fsc_inode *inode, uint32_t i)
+{
+	struct ddio_session *s = inode->r->session;
+
+	return &s->nodes[s->conf->disks[inode->rec.disks[i]].node];
+}
+
+/* It could not be synced: it is still to be. */
+static void pins_back(struct sync_job *sj)
+{
+	uint32_t i;
+
+	for (i = 0; i < sj->inode->rec.ndisks; i++)
+		if (sj->pin[i])
+			sj->inode->pin[i] = sj->pin[i];
+}
+
+/* Which life of each node has answered: none, that one, or several. */
+static void pins_answers(const struct sync_job *sj)
+{
+	const struct fsc_set *set = &sj->set;
+	struct ddio_node *node;
+	uint64_t boot;
+	uint32_t i;
+
+	for (i = 0; i < set->n; i++)
+		pin_node(sj->inode, i)->answered = 0;
+	for (i = 0; i < set->n; i++) {
+		node = pin_node(sj->inode, i);
+		boot = set->piece[i].request.boot;
+		if (boot && node->answered != boot)
+			node->answered = node->answered ? UINT64_MAX : boot;
+	}
+}
+
+static void pins_check(struct sync_job *sj)
+{
+	struct fsc_inode *inode = sj->inode;
+	struct ddio_node *node;
+	uint32_t i;
+
+	pins_answers(sj);
+	for (i = 0; i < inode->rec.ndisks; i++) {
+		node = pin_node(inode, i);
+		if (!sj->pin[i] || node->answered == sj->pin[i] ||
+		    ddio_disk_kept(inode->r->session, inode->rec.disks[i], sj->pin[i]))
+			continue;
+		inode->losses++;
+		fsc_log(inode->fs, DDIO_LOG_WARN,
+			"node %s was restarted: what was written to inode %llu before and not "
+			"synced may be lost",
+			inode->r->session->conf->nodes[node->index].name,
+			(unsigned long long)inode->ino);
+		return;
+	}
+}
+
+static void sync_disks(struct sync_job *sj);
+
+/*
+ * The disks are done; who waits for that has its turn.  The inode is there as long as our own job is.  One whose
+ * disks have nothing to do is done at once and gets here again: the loop is the outer one's.
+ */
+static void sync_turn_over(struct fsc_inode *inode)
+{
+	struct sync_job *next;
+
+	inode->syncing = false;
+	if (inode->turning)
+		return;
+	inode->turning = true;
+	while (!inode->syncing && !ddio_list_empty(&inode->syncs)) {
+		next = ddio_list_first(&inode->syncs, struct sync_job, link);
+		ddio_list_del(&next->link);
+		sync_disks(next);
+	}
+	inode->turning = false;
+}
+
+static void sync_disks_done(struct fsc_set *set)
+{
+	struct sync_job *sj = ddio_container_of(set, struct sync_job, set);
+
+	fsc_error_first(&sj->error, &set->error);
+	if (sj->error.err)
+		pins_back(sj);
+	else
+		pins_check(sj);
+	fsc_set_free(set);
+	sync_turn_over(sj->inode);
+	if (sj->error.err) {
+		sync_end(sj);
+		return;
+	}
+	fsc_ask_init(&sj->ask, sj->inode->r, DDIO_OP_FS_SYNC, NULL, 0, sync_names_done);
+	fsc_ask(&sj->ask);
+}
+
+/* One request does for all disks of a reactor, if it is known which those are. */
+static bool reactor_first(struct ddio_session *s, uint32_t disk)
+{
+	const struct ddio_disk_place *place = &s->disks[disk];
+	struct ddio_node *node = &s->nodes[place->node];
+	struct ddio_lane *lane;
+
+	lane = node->known && place->known ? ddio_node_lane(node, place->reactor) : NULL;
+	if (!lane)
+		return true;
+	if (lane->mark == s->mark)
+		return false;
+	lane->mark = s->mark;
+	return true;
+}
+
+static void sync_disks(struct sync_job *sj)
+{
+	struct fsc_set *set = &sj->set;
+	struct fsc_inode *inode = sj->inode;
+	struct ddio_session *s = inode->r->session;
+	struct fsc_piece *piece;
+	uint32_t i;
+
+	inode->syncing = true;
+	fsc_set_init(set, inode->r, &inode->rec, sync_disks_done);
+	set->missing_ok = true;
+	sj->pin = malloc(inode->rec.ndisks * sizeof(*sj->pin));
+	if (!sj->pin || fsc_set_alloc(set, inode->rec.ndisks)) {
+		fsc_error_set(&sj->error, -ENOMEM, "out of memory");
+		sync_turn_over(inode);
+		sync_end(sj);
+		return;
+	}
+	fsc_set_begin(set);
+	memcpy(sj->pin, inode->pin, inode->rec.ndisks * sizeof(*sj->pin));
+	memset(inode->pin, 0, inode->rec.ndisks * sizeof(*sj->pin));
+	s->mark++;
+	for (i = 0; i < inode->rec.ndisks; i++) {
+		if (!sj->pin[i] || !reactor_first(s, inode->rec.disks[i]))
+			continue;
+		piece = &set->piece[i];
+		piece->i = i;
+		piece->opcode = DDIO_OP_OBJ_SYNC;
+		fsc_piece_send(set, piece);
+	}
+	fsc_set_end(set);
+}
+
+static void sync_told(struct fsc_waiter *waiter, const struct fsc_error *error)
+{
+	struct sync_job *sj = ddio_container_of(waiter, struct sync_job, waiter);
+
+	fsc_error_set(&sj->error, error->err, error->text);
+	if (sj->error.err)
+		sync_end(sj);
+	else if (sj->inode->syncing)
+		ddio_list_add(&sj->link, &sj->inode->syncs);
+	else
+		sync_disks(sj);
+}
+
+static void sync_run(struct fsc_job *job)
+{
+	struct sync_job *sj = ddio_container_of(job, struct sync_job, job);
+
+	sj->waiter.fn = sync_told;
+	fsc_inode_flush(sj->inode, &sj->waiter);
+}
+
+void ddio_fs_sync(struct ddio_fs_file *file, ddio_fs_done done, void *arg)
+{
+	struct sync_job *sj = fsc_job_new(file->fs, sizeof(*sj), done, arg);
+
+	if (!sj)
+		return;
+	sj->file = file;
+	sj->inode = file->inode;
+	fsc_job_post(&sj->job, sj->inode->r, sync_run);
+}

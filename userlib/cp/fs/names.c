@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The way to the name space.  A connection is told first whose it is (FS_ATTACH); where the name
+ * space knows nothing of this mount any more, it is told again what is open and locked.  Requests
+ * wait until that is done, and are made again if the connection was lost before their answer.
+ */
+#include <endian.h>
+#include <errno.h>
+#include <string.h>
+#include "cp/fs/file.h"
+
+static struct fsc_reactor *names_reactor(struct ddio_fs *fs)
+{
+	return &fs->reactor[0];
+}
+
+static uint32_t names_node(const struct ddio_fs *fs)
+{
+	return fs->reactor[0].session->conf->ns_node;
+}
+
+/*
+ * Requests
+ */
+void fsc_ask_init(struct fsc_ask *ask, struct fsc_reactor *home, uint16_t opcode, void *fixed,
+		  size_t len, void (*done)(struct fsc_ask *ask))
+{
+	memset(ask, 0, sizeof(*ask));
+	ddio_list_init(&ask->link);
+	ddio_list_init(&ask->order);
+	ask->home = home;
+	ask->opcode = opcode;
+	ask->fixed = fixed;
+	ask->len = len;
+	ask->done = done;
+}
+
+static void ask_home(void *arg)
+{
+	struct fsc_ask *ask = arg;
+
+	ask->done(ask);
+}
+
+static void ask_end(struct fsc_ask *ask)
+{
+	ddio_list_del(&ask->order);
+	if (!ask->home->index) {
+		ask->done(ask);
+		return;
+	}
+	ask->post.fn = ask_home;
+	ask->post.arg = ask;
+	ddio_env_post(ask->home->env, &ask->post);
+}
+
+static void ask_send(struct fsc_ask *ask);
+static void names_up(struct ddio_fs *fs);
+static void names_rest(struct ddio_fs *fs);
+
+static void ask_replied(struct ddio_request *request, const struct ddio_reply *reply)
+{
+	struct fsc_ask *ask = request->arg;
+	struct ddio_fs *fs = ask->home->fs;
+
+	fsc_post_replied(ask, reply->status);
+	if (!reply->status) {
+		ask->cancelled = false;
+		fsc_answered(names_reactor(fs), names_node(fs));
+		if (ask->take)
+			ask->take(ask, reply);
+		ask_end(ask);
+	} else if (!ask->cancelled && fsc_status_again(reply->status) &&
+		   fsc_again(names_reactor(fs), names_node(fs))) {
+		/* A connection that is still there, but says that it is ending: later. */
+		ddio_list_add(&ask->link, &fs->names.held);
+		if (fs->names.state == FSC_READY)
+			names_rest(fs);
+		else
+			names_up(fs);
+	} else {
+		ask->cancelled = ask->cancelled && fsc_status_again(reply->status);
+		if (ask->cancelled)
+			fsc_error_set(&ask->error, -EINTR, "cancelled");
+		fsc_error_reply(&ask->error, reply);
+		ask_end(ask);
+	}
+}
+
+/* The number of this request, and up to which everything was answered, that one included. */
+static void ask_number(struct fsc_ask *ask)
+{
+	struct fsc_names *names = &ask->home->fs->names;
+	uint64_t v[2];
+
+	if (!ask->seq) {
+		ask->seq = ++names->seq;
+		ddio_list_add(&ask->order, &names->order);
+	}
+	v[0] = htole64(ask->seq);
+	v[1] = htole64(ddio_list_first(&names->order, struct fsc_ask, order)->seq - 1);
+	memcpy(ask->fixed, v, sizeof(v));
+}
+
+static void ask_send(struct fsc_ask *ask)
+{
+	struct ddio_fs *fs = ask->home->fs;
+
+	if (ask->numbered)
+		ask_number(ask);
+	fsc_post_sent(ask);
+	ddio_request_init(&ask->request, ask->opcode, ask_replied, ask);
+	ask->request.fixed = ask->fixed;
+	ask->request.fixed_len = ask->len;
+	ddio_request_names(names_reactor(fs)->session, &ask->request);
+}
+
+static void ask_begin(void *arg)
+{
+	struct fsc_ask *ask = arg;
+	struct ddio_fs *fs = ask->home->fs;
+
+	if (fsc_closing(fs)) {
+		fsc_error_set(&ask->error, -ESHUTDOWN, "the file system is being closed");
+		ask_end(ask);
+	} else if (fs->names.state == FSC_READY) {
+		ask_send(ask);
+	} else {
+		ddio_list_add(&ask->link, &fs->names.held);
+		names_up(fs);
+	}
+}
+
+void fsc_ask(struct fsc_ask *ask)
+{
+	if (!ask->home->index) {
+		ask_begin(ask);
+		return;
+	}
+	ask->post.fn = ask_begin;
+	ask->post.arg = ask;
+	ddio_env_post(names_reactor(ask->home->fs)->env, &ask->post);
+}
+
+bool fsc_ask_cancel(struct fsc_ask *ask)
+{
+	ask->cancelled = true;
+	if (ddio_list_empty(&ask->link))
+		return false;
+	ddio_list_del(&ask->link);
+	fsc_error_set(&ask->error, -EINTR, "cancelled");
+	ask_end(ask);
+	return true;
+}
+
+/*
+ * Attaching
+ */
+static void names_fail(struct ddio_fs *fs, int err, const char *text)
+{
+	struct fsc_names *names = &fs->names;
+	struct fsc_error error = { 0 };
+	struct ddio_list held;
+	struct fsc_ask *ask;
+
+	ddio_list_init(&held);
+	ddio_list_splice(&names->held, &held);
+	while (!ddio_list_empty(&held)) {
+		ask = ddio_list_first(&held, struct fsc_ask, link);
+		ddio_list_del(&ask->link);
+		fsc_error_set(&ask->error, err, text);
+		ask_end(ask);
+	}
+	if (names->started) {
+		fsc_error_set(&error, err, text);
+		names->started(fs, &error);
+		names->started = NULL;
+		fsc_error_free(&error);
+	}
+}
+
+static void names_ready(struct ddio_fs *fs)
+{
+	const struct fsc_error none = { 0 };
+	struct fsc_names *names = &fs->names;
+	struct fsc_ask *ask;
+
+	fsc_post_lost(fs);
+	names->state = FSC_READY;
+	names->wait.tries = 0;
+	names->attached_once = true;
+	fsc_removals_beat(fs);
+	if (names->started) {
+		names->started(fs, &none);
+		names->started = NULL;
+	}
+	while (names->state == FSC_READY && !ddio_list_empty(&names->held)) {
+		ask = ddio_list_first(&names->held, struct fsc_ask, link);
+		ddio_list_del(&ask->link);
+		ask_send(ask);
+	}
+}
+
+static void names_attach(struct ddio_fs *fs, uint32_t flags);
+
+static void names_rested(struct fsc_wait *wait)
+{
+	struct ddio_fs *fs = wait->r->fs;
+
+	fs->names.waiting = false;
+	if (fsc_closing(fs))
+		names_fail(fs, -ESHUTDOWN, "the file system is being closed");
+	else
+		names_up(fs);
+}
+
+/* Something waits for it, or is to be told as soon as somebody is there. */
+static bool names_wanted(const struct fsc_names *names)
+{
+	return !ddio_list_empty(&names->held) || !ddio_list_empty(&names->opens) ||
+	       !ddio_list_empty(&names->locks) || names->started;
+}
+
+static void names_rest(struct ddio_fs *fs)
+{
+	struct fsc_names *names = &fs->names;
+
+	names->state = FSC_DETACHED;
+	if (names->waiting || fsc_closing(fs) || !names_wanted(names))
+		return;
+	names->waiting = true;
+	fsc_wait(names_reactor(fs), &names->wait, names_rested);
+}
+
+/* Who begins wants to know if there is anybody, however long he would wait later. */
+static bool names_overdue(struct ddio_fs *fs)
+{
+	struct fsc_reactor *r = names_reactor(fs);
+
+	return ddio_env_now(r->env) - r->down[names_node(fs)] >= fs->timeout_ns;
+}
+
+static void names_refused(struct ddio_fs *fs, const struct ddio_reply *reply)
+{
+	struct fsc_error error = { 0 };
+
+	fsc_error_reply(&error, reply);
+	if (!fsc_status_again(reply->status) || !fsc_again(names_reactor(fs), names_node(fs)) ||
+	    (fs->names.started && names_overdue(fs)))
+		names_fail(fs, fsc_closing(fs) ? -ESHUTDOWN : error.err, error.text);
+	fsc_error_free(&error);
+	names_rest(fs);
+}
+
+static void names_attached(struct ddio_request *request, const struct ddio_reply *reply)
+{
+	struct ddio_fs *fs = request->arg;
+	struct fsc_names *names = &fs->names;
+	struct ddio_reply bad = { .status = DDIO_ST_PROTOCOL };
+	struct ddio_msg_fs_attached x;
+
+	if (reply->status) {
+		names_refused(fs, reply);
+		return;
+	}
+	if (ddio_get_fs_attached(reply->payload, reply->len, &x)) {
+		names_refused(fs, &bad);
+		return;
+	}
+	fsc_answered(names_reactor(fs), names_node(fs));
+	if (names->state == FSC_TELLING || x.known) {
+		names_ready(fs);
+		return;
+	}
+	if (names->attached_once)
+		fsc_log(fs, DDIO_LOG_INFO,
+			"the name space has started anew: open files and locks are told again");
+	names->state = FSC_TELLING;
+	fsc_tell_again(fs);
+}
+
+static void names_attach(struct ddio_fs *fs, uint32_t flags)
+{
+	struct fsc_names *names = &fs->names;
+	struct ddio_msg_fs_attach x = { .flags = flags };
+	struct ddio_request *request = &names->request;
+	ssize_t len;
+
+	memcpy(x.mount, names->mount, sizeof(x.mount));
+	ddio_request_init(request, DDIO_OP_FS_ATTACH, names_attached, fs);
+	len = ddio_put_fs_attach(request->inl, sizeof(request->inl), &x);
+	request->fixed = request->inl;
+	request->fixed_len = (size_t)len;
+	ddio_request_names(names_reactor(fs)->session, request);
+}
+
+static void names_up(struct ddio_fs *fs)
+{
+	struct fsc_names *names = &fs->names;
+
+	if (names->state != FSC_DETACHED || names->waiting || names->leaving)
+		return;
+	names->state = FSC_ATTACHING;
+	names_attach(fs, 0);
+}
+
+void fsc_names_told(struct ddio_fs *fs, bool lost)
+{
+	if (lost)
+		names_rest(fs);
+	else
+		names_attach(fs, DDIO_FS_ATTACH_TOLD);
+}
+
+/* Called while the lane is being closed: whoever has a request there hears of it next. */
+void fsc_names_lost(struct ddio_fs *fs)
+{
+	struct fsc_names *names = &fs->names;
+
+	fsc_post_lost(fs);
+	if (fsc_closing(fs))
+		return;
+	/* An answer that named something to be removed may be lost with it. */
+	fs->removals.next = 0;
+	/* An attachment under way ends by itself, and rests then. */
+	if (names->state == FSC_READY)
+		names_rest(fs);
+}
+
+/*
+ * The pulse: finds out that the name space is gone while nobody asks it anything.
+ */
+static void names_pong(struct ddio_request *request, const struct ddio_reply *reply)
+{
+	struct ddio_fs *fs = request->arg;
+
+	(void)reply;
+	fs->names.pinging = false;
+}
+
+static void names_beat(void *arg)
+{
+	struct ddio_fs *fs = arg;
+	struct fsc_names *names = &fs->names;
+	struct fsc_reactor *r = names_reactor(fs);
+
+	if (names->state == FSC_READY && !names->pinging && names_wanted(names)) {
+		names->pinging = true;
+		ddio_request_init(&names->ping, DDIO_OP_PING, names_pong, fs);
+		ddio_request_names(r->session, &names->ping);
+	}
+	fsc_removals_beat(fs);
+	ddio_timer_arm(r->env, &names->beat, ddio_env_now(r->env) + fs->timeout_ns / 3);
+}
+
+uint64_t fsc_stream_next(struct ddio_fs *fs)
+{
+	uint32_t mount, n = __atomic_add_fetch(&fs->stream, 1, __ATOMIC_RELAXED) & UINT32_MAX;
+
+	memcpy(&mount, fs->names.mount, sizeof(mount));
+	return (uint64_t)mount << 32 | n;
+}
+
+void fsc_names_init(struct ddio_fs *fs)
+{
+	struct fsc_names *names = &fs->names;
+
+	ddio_list_init(&names->held);
+	ddio_list_init(&names->order);
+	ddio_list_init(&names->opens);
+	ddio_list_init(&names->locks);
+	ddio_list_init(&names->waiters);
+	names->beat.fn = names_beat;
+	names->beat.arg = fs;
+}
+
+void fsc_names_begin(struct ddio_fs *fs)
+{
+	ddio_env_random(names_reactor(fs)->env, fs->names.mount, sizeof(fs->names.mount));
+	fs->names.mount[0] |= 1;
+	names_up(fs);
+	ddio_timer_arm(names_reactor(fs)->env, &fs->names.beat,
+		       ddio_env_now(names_reactor(fs)->env) + fs->timeout_ns / 3);
+}
+
+static void names_left(struct ddio_request *request, const struct ddio_reply *reply)
+{
+	struct ddio_fs *fs = request->arg;
+
+	(void)reply;
+	fs->names.left = true;
+}
+
+void fsc_names_leave(struct ddio_fs *fs)
+{
+	struct fsc_names *names = &fs->names;
+
+	if (names->state != FSC_READY) {
+		names->left = true;
+		return;
+	}
+	names->leaving = true;
+	ddio_request_init(&names->request, DDIO_OP_FS_DETACH, names_left, fs);
+	ddio_request_names(names_reactor(fs)->session, &names->request);
+}
+
+void fsc_names_end(struct ddio_fs *fs)
+{
+	ddio_timer_cancel(names_reactor(fs)->env, &fs->names.beat);
+	names_fail(fs, -ESHUTDOWN, "the file system is being closed");
+}

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Removing what nobody needs any more: the objects on all disks, then the inode (FS_GONE).  The name space
+ * says of which inodes, in its answers to who took away the last name or the last opening; and when it is
+ * asked for those that somebody has left (FS_ORPHANS).  All this goes on behind the calls; what fails is
+ * left to the next who asks.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cp/fs/data.h"
+
+enum { RUNNING_MAX = 64, QUEUED_MAX = 4096, ASK_MAX = 256 };
+
+struct removal {
+	struct fsc_job job;
+	struct ddio_list link;
+	struct fsc_reactor *r;
+	struct ddio_file_record rec;
+	struct fsc_set set;
+	struct fsc_ask ask;
+	uint8_t payload[8];
+};
+
+static void removals_start(struct ddio_fs *fs);
+
+static void removal_nobody(void *arg, const struct ddio_fs_reply *reply)
+{
+	(void)arg;
+	(void)reply;
+}
+
+static void removal_free(struct removal *rm)
+{
+	struct fsc_error none = { 0 };
+	struct ddio_fs_reply reply = { 0 };
+
+	ddio_list_del(&rm->link);
+	ddio_file_record_free(&rm->rec);
+	fsc_job_end(&rm->job, &none, &reply);
+}
+
+static void removal_end(struct fsc_job *job)
+{
+	struct removal *rm = ddio_container_of(job, struct removal, job);
+	struct ddio_fs *fs = job->fs;
+
+	fs->removals.nrunning--;
+	fsc_hold(fs);
+	removal_free(rm);
+	removals_start(fs);
+	fsc_unhold(fs);
+}
+
+static void removal_told(struct fsc_ask *ask)
+{
+	struct removal *rm = ddio_container_of(ask, struct removal, ask);
+
+	fsc_error_free(&ask->error);
+	fsc_job_go(&rm->job, rm->r, &rm->job.fs->reactor[0], removal_end);
+}
+
+static void removal_objects_gone(struct fsc_set *set)
+{
+	struct removal *rm = ddio_container_of(set, struct removal, set);
+	struct ddio_msg_fs_ino msg = { .ino = rm->rec.ref.id };
+	bool failed = set->error.err;
+	ssize_t len;
+
+	fsc_set_free(set);
+	if (failed) {
+		fsc_job_go(&rm->job, rm->r, &rm->job.fs->reactor[0], removal_end);
+		return;
+	}
+	len = ddio_put_fs_ino(rm->payload, sizeof(rm->payload), &msg);
+	fsc_ask_init(&rm->ask, rm->r, DDIO_OP_FS_GONE, rm->payload, (size_t)len, removal_told);
+	fsc_ask(&rm->ask);
+}
+
+static void removal_objects(struct fsc_job *job)
+{
+	struct removal *rm = ddio_container_of(job, struct removal, job);
+
+	fsc_set_init(&rm->set, rm->r, &rm->rec, removal_objects_gone);
+	rm->set.missing_ok = true;
+	fsc_set_range(&rm->set, DDIO_OP_OBJ_REMOVE, 0, 0, 0, true);
+}
+
+static void removals_start(struct ddio_fs *fs)
+{
+	struct fsc_removals *rs = &fs->removals;
+	struct removal *rm;
+
+	while (rs->nrunning < RUNNING_MAX && !ddio_list_empty(&rs->queued)) {
+		rm = ddio_list_first(&rs->queued, struct removal, link);
+		ddio_list_del(&rm->link);
+		rs->nqueued--;
+		if (fsc_closing(fs)) {
+			removal_free(rm);
+			continue;
+		}
+		ddio_list_add(&rm->link, &rs->running);
+		rs->nrunning++;
+		fsc_job_go(&rm->job, &fs->reactor[0], rm->r, removal_objects);
+	}
+}
+
+static bool removal_known(struct ddio_list *list, uint64_t ino)
+{
+	struct removal *rm;
+
+	ddio_list_for_each_entry(rm, list, link)
+		if (rm->rec.ref.id == ino)
+			return true;
+	return false;
+}
+
+/* Takes over @rec. */
+static void removal_add(struct ddio_fs *fs, struct ddio_file_record *rec)
+{
+	struct removal *rm;
+
+	fsc_inode_forget(fs, rec->ref.id);
+	if (fs->removals.nqueued >= QUEUED_MAX || fsc_closing(fs))
+		return;
+	rm = fsc_job_new(fs, sizeof(*rm), removal_nobody, NULL);
+	if (!rm)
+		return;
+	rm->rec = *rec;
+	memset(rec, 0, sizeof(*rec));
+	rm->r = &fs->reactor[rm->rec.ref.id % fs->nreactors];
+	ddio_list_add(&rm->link, &fs->removals.queued);
+	fs->removals.nqueued++;
+}
+
+void fsc_remove_left(struct ddio_fs *fs, struct ddio_file_record *rec)
+{
+	removal_add(fs, rec);
+	removals_start(fs);
+}
+
+void fsc_remove_listed(struct ddio_fs *fs, const struct ddio_reply *reply)
+{
+	struct ddio_msg_ns_listing x;
+	uint32_t i;
+
+	if (!reply->len || ddio_get_ns_listing(reply->payload, reply->len, &x))
+		return;
+	for (i = 0; i < x.n; i++)
+		removal_add(fs, &x.recs[i]);
+	ddio_ns_listing_free(&x);
+	removals_start(fs);
+}
+
+/*
+ * What others have left
+ */
+struct orphans_job {
+	struct fsc_job job;
+	struct fsc_ask ask;
+	uint64_t last;
+	bool more;
+	uint8_t payload[32];
+};
+
+static void orphans_ask(struct orphans_job *oj);
+
+static void orphans_take(struct fsc_ask *ask, const struct ddio_reply *reply)
+{
+	struct orphans_job *oj = ddio_container_of(ask, struct orphans_job, ask);
+	struct fsc_removals *rs = &oj->job.fs->removals;
+	struct ddio_msg_ns_listing x;
+	uint32_t i;
+
+	oj->more = false;
+	if (ddio_get_ns_listing(reply->payload, reply->len, &x))
+		return;
+	for (i = 0; i < x.n; i++) {
+		oj->last = x.recs[i].ref.id;
+		if (!removal_known(&rs->running, oj->last) && !removal_known(&rs->queued, oj->last))
+			removal_add(oj->job.fs, &x.recs[i]);
+	}
+	oj->more = x.more && x.n && rs->nqueued < QUEUED_MAX;
+	ddio_ns_listing_free(&x);
+	removals_start(oj->job.fs);
+}
+
+static void orphans_done(struct fsc_ask *ask)
+{
+	struct orphans_job *oj = ddio_container_of(ask, struct orphans_job, ask);
+	struct fsc_error none = { 0 };
+	struct ddio_fs_reply reply = { 0 };
+
+	if (!ask->error.err && oj->more) {
+		orphans_ask(oj);
+		return;
+	}
+	fsc_error_free(&ask->error);
+	oj->job.fs->removals.asking = false;
+	fsc_job_end(&oj->job, &none, &reply);
+}
+
+static void orphans_ask(struct orphans_job *oj)
+{
+	struct ddio_msg_fs_readdir msg = { .ino = DDIO_FS_ROOT,
+					   .cookie = oj->last,
+					   .max = ASK_MAX };
+	ssize_t len = ddio_put_fs_readdir(oj->payload, sizeof(oj->payload), &msg);
+
+	fsc_ask_init(&oj->ask, &oj->job.fs->reactor[0], DDIO_OP_FS_ORPHANS, oj->payload,
+		     (size_t)len, orphans_done);
+	oj->ask.take = orphans_take;
+	fsc_ask(&oj->ask);
+}
+
+void fsc_removals_init(struct ddio_fs *fs)
+{
+	ddio_list_init(&fs->removals.queued);
+	ddio_list_init(&fs->removals.running);
+}
+
+void fsc_removals_beat(struct ddio_fs *fs)
+{
+	uint64_t now = ddio_env_now(fs->reactor[0].env);
+	struct fsc_removals *rs = &fs->removals;
+	struct orphans_job *oj;
+
+	if (rs->asking || now < rs->next || fs->names.state != FSC_READY)
+		return;
+	oj = fsc_job_new(fs, sizeof(*oj), removal_nobody, NULL);
+	if (!oj)
+		return;
+	rs->asking = true;
+	rs->next = now + FSC_ORPHANS_NS;
+	orphans_ask(oj);
+}
+
+bool fsc_removals_idle(const struct ddio_fs *fs)
+{
+	return !fs->removals.nrunning && !fs->removals.nqueued;
+}

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * What is known of an inode's size, and telling the name space of writes.  One request is under way
+ * for an inode at a time; what comes meanwhile goes together with the next.
+ */
+#include <errno.h>
+#include <string.h>
+#include "cp/fs/file.h"
+
+void fsc_inode_learn(struct fsc_inode *inode, const struct ddio_fs_attr *attr)
+{
+	if (attr->change < inode->change)
+		return;
+	inode->change = attr->change;
+	inode->size = attr->size;
+	inode->asked = ddio_env_now(inode->r->env);
+}
+
+/*
+ * Asking
+ */
+static void size_take(struct fsc_ask *ask, const struct ddio_reply *reply)
+{
+	struct fsc_sizer *sizer = ddio_container_of(ask, struct fsc_sizer, ask);
+	struct ddio_msg_fs_attr x;
+
+	if (ddio_get_fs_attr(reply->payload, reply->len, &x))
+		fsc_error_set(&ask->error, -EIO, "the name space sent what makes no sense");
+	else
+		sizer->attr = x.attr;
+}
+
+static void size_done(struct fsc_ask *ask)
+{
+	struct fsc_sizer *sizer = ddio_container_of(ask, struct fsc_sizer, ask);
+
+	sizer->error = ask->error;
+	memset(&ask->error, 0, sizeof(ask->error));
+	if (!sizer->error.err)
+		fsc_inode_learn(sizer->inode, &sizer->attr);
+	sizer->done(sizer);
+}
+
+void fsc_size_ask(struct fsc_sizer *sizer, struct fsc_inode *inode,
+		  void (*done)(struct fsc_sizer *sizer))
+{
+	struct ddio_msg_fs_ino msg = { .ino = inode->ino };
+	ssize_t len = ddio_put_fs_ino(sizer->payload, sizeof(sizer->payload), &msg);
+
+	sizer->inode = inode;
+	sizer->done = done;
+	fsc_ask_init(&sizer->ask, inode->r, DDIO_OP_FS_GETATTR, sizer->payload, (size_t)len,
+		     size_done);
+	sizer->ask.take = size_take;
+	fsc_ask(&sizer->ask);
+}
+
+/*
+ * Telling
+ */
+static void dirty_set(struct fsc_inode *inode, bool dirty)
+{
+	__atomic_store_n(&inode->dirty, dirty, __ATOMIC_RELEASE);
+}
+
+static void tell_begin(struct fsc_inode *inode);
+
+static void tell_take(struct fsc_ask *ask, const struct ddio_reply *reply)
+{
+	struct fsc_tell *tell = ddio_container_of(ask, struct fsc_tell, ask);
+	struct ddio_msg_fs_attr x;
+
+	tell->replied = reply->len && !ddio_get_fs_attr(reply->payload, reply->len, &x);
+	if (tell->replied)
+		tell->attr = x.attr;
+}
+
+static void tell_done(struct fsc_ask *ask)
+{
+	struct fsc_tell *tell = ddio_container_of(ask, struct fsc_tell, ask);
+	struct fsc_inode *inode = ddio_container_of(tell, struct fsc_inode, tell);
+	struct fsc_error error = ask->error;
+	struct ddio_list riding;
+	struct fsc_waiter *waiter;
+
+	memset(&ask->error, 0, sizeof(ask->error));
+	if (!error.err && tell->replied)
+		fsc_inode_learn(inode, &tell->attr);
+	if (error.err == -ENOENT || error.err == -ESTALE)
+		fsc_inode_set_gone(inode, true);
+	ddio_list_init(&riding);
+	ddio_list_splice(&tell->riding, &riding);
+	tell->busy = false;
+	/* Those who waited may go away with the inode; it is not touched after the last of them. */
+	if (!ddio_list_empty(&tell->queued))
+		tell_begin(inode);
+	while (!ddio_list_empty(&riding)) {
+		waiter = ddio_list_first(&riding, struct fsc_waiter, link);
+		ddio_list_del(&waiter->link);
+		waiter->fn(waiter, &error);
+	}
+	fsc_error_free(&error);
+}
+
+static void tell_begin(struct fsc_inode *inode)
+{
+	struct fsc_tell *tell = &inode->tell;
+	struct ddio_msg_fs_wrote msg = { .ino = inode->ino };
+	struct fsc_waiter *waiter;
+	ssize_t len;
+
+	ddio_list_for_each_entry(waiter, &tell->queued, link) {
+		msg.flags |= waiter->flags;
+		if (waiter->end > msg.end)
+			msg.end = waiter->end;
+	}
+	ddio_list_splice(&tell->queued, &tell->riding);
+	/* Somebody else may have cut what was believed to be inside. */
+	if (inode->dirty && inode->wrote > msg.end)
+		msg.end = inode->wrote;
+	if (inode->dirty)
+		msg.flags |= DDIO_FS_WROTE_TIMES;
+	if (msg.flags & DDIO_FS_WROTE_TIMES) {
+		dirty_set(inode, false);
+		inode->wrote = 0;
+		ddio_timer_cancel(inode->r->env, &inode->lazy);
+		ddio_list_del(&inode->lazy_link);
+	}
+	tell->busy = true;
+	tell->replied = false;
+	len = ddio_put_fs_wrote(tell->payload, sizeof(tell->payload), &msg);
+	fsc_ask_init(&tell->ask, inode->r, DDIO_OP_FS_WROTE, tell->payload, (size_t)len, tell_done);
+	tell->ask.take = tell_take;
+	fsc_ask(&tell->ask);
+}
+
+void fsc_inode_tell(struct fsc_inode *inode, struct fsc_waiter *waiter)
+{
+	ddio_list_add(&waiter->link, &inode->tell.queued);
+	if (!inode->tell.busy)
+		tell_begin(inode);
+}
+
+void fsc_inode_clothe(struct fsc_inode *inode, struct fsc_waiter *waiter,
+		      void (*fn)(struct fsc_waiter *waiter, const struct fsc_error *error))
+{
+	waiter->end = 0;
+	waiter->flags = DDIO_FS_WROTE_DATA;
+	waiter->fn = fn;
+	fsc_inode_tell(inode, waiter);
+}
+
+void fsc_inode_flush(struct fsc_inode *inode, struct fsc_waiter *waiter)
+{
+	const struct fsc_error none = { 0 };
+
+	waiter->end = 0;
+	waiter->flags = 0;
+	if (inode->dirty) {
+		waiter->flags = DDIO_FS_WROTE_TIMES;
+		fsc_inode_tell(inode, waiter);
+	} else if (!ddio_list_empty(&inode->tell.queued)) {
+		ddio_list_add(&waiter->link, &inode->tell.queued);
+	} else if (inode->tell.busy) {
+		ddio_list_add(&waiter->link, &inode->tell.riding);
+	} else {
+		waiter->fn(waiter, &none);
+	}
+}
+
+/*
+ * Some time later
+ */
+struct lazy_job {
+	struct fsc_job job;
+	struct fsc_waiter waiter;
+};
+
+static void lazy_told(struct fsc_waiter *waiter, const struct fsc_error *error)
+{
+	struct lazy_job *l = ddio_container_of(waiter, struct lazy_job, waiter);
+	struct fsc_error none = { 0 };
+	struct ddio_fs_reply reply = { 0 };
+
+	(void)error;
+	fsc_job_end(&l->job, &none, &reply);
+}
+
+static void lazy_nobody(void *arg, const struct ddio_fs_reply *reply)
+{
+	(void)arg;
+	(void)reply;
+}
+
+static void lazy_due(void *arg)
+{
+	struct fsc_inode *inode = arg;
+	struct lazy_job *l;
+
+	ddio_list_del(&inode->lazy_link);
+	if (!inode->dirty)
+		return;
+	/* Without memory it stays dirty, and is told with the next flush. */
+	l = fsc_job_new(inode->fs, sizeof(*l), lazy_nobody, NULL);
+	if (!l)
+		return;
+	l->waiter.fn = lazy_told;
+	fsc_inode_flush(inode, &l->waiter);
+}
+
+void fsc_inode_wrote(struct fsc_inode *inode, uint64_t end)
+{
+	if (end > inode->wrote)
+		inode->wrote = end;
+	if (inode->dirty)
+		return;
+	dirty_set(inode, true);
+	inode->lazy.fn = lazy_due;
+	inode->lazy.arg = inode;
+	if (!ddio_timer_arm(inode->r->env, &inode->lazy, ddio_env_now(inode->r->env) + FSC_LAZY_NS))
+		ddio_list_add(&inode->lazy_link, &inode->r->lazy);
+}
+
+void fsc_inodes_end(struct fsc_reactor *r)
+{
+	struct fsc_inode *inode;
+
+	while (!ddio_list_empty(&r->lazy)) {
+		inode = ddio_list_first(&r->lazy, struct fsc_inode, lazy_link);
+		ddio_list_del(&inode->lazy_link);
+		ddio_timer_cancel(r->env, &inode->lazy);
+	}
+}

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* What members compare when they begin something together, and how to say that they differ. */
+#include <stdio.h>
+#include <string.h>
+#include "cp/group/agree.h"
+#include "base/bytes.h"
+#include "cp/group/fan.h"
+
+const char *ddio_agree_kind(uint32_t kind)
+{
+	switch (kind) {
+	case DDIO_FAN_FORM:
+		return "the forming of the group";
+	case DDIO_FAN_BARRIER:
+		return "a barrier";
+	case DDIO_FAN_SPLIT:
+		return "a split of the group";
+	case DDIO_FAN_OPEN:
+		return "a collective open";
+	case DDIO_FAN_START:
+		return "a collective transfer";
+	case DDIO_FAN_MIDDLE:
+		return "the second phase of a transfer";
+	case DDIO_FAN_END:
+		return "the end of a transfer";
+	default:
+		return "a collective call";
+	}
+}
+
+const char *ddio_method_name(uint32_t method)
+{
+	static const char *const names[] = { "default", "TC", "2P", "DD", "DDs" };
+
+	return method < sizeof(names) / sizeof(names[0]) ? names[method] : "unknown";
+}
+
+static const char *part_name(uint32_t kind)
+{
+	static const char *const names[] = { "nothing", "an array", "a strided description",
+					     "a list" };
+
+	return kind < sizeof(names) / sizeof(names[0]) ? names[kind] : "unknown";
+}
+
+ssize_t ddio_agree_put(void *buf, size_t cap, const struct ddio_agree *agree)
+{
+	uint8_t *p = buf;
+
+	if (p && cap >= DDIO_AGREE_LEN + agree->array_len) {
+		bytes_put32(p, agree->writing);
+		bytes_put32(p + 4, agree->method);
+		bytes_put32(p + 8, agree->flags);
+		bytes_put32(p + 12, agree->part);
+		bytes_put64(p + 16, agree->file);
+		if (agree->array_len)
+			memcpy(p + DDIO_AGREE_LEN, agree->array, agree->array_len);
+	}
+	return (ssize_t)(DDIO_AGREE_LEN + agree->array_len);
+}
+
+static bool agree_get(const void *buf, size_t len, struct ddio_agree *agree)
+{
+	const uint8_t *p = buf;
+
+	if (len < DDIO_AGREE_LEN)
+		return false;
+	agree->writing = bytes_get32(p);
+	agree->method = bytes_get32(p + 4);
+	agree->flags = bytes_get32(p + 8);
+	agree->part = bytes_get32(p + 12);
+	agree->file = bytes_get64(p + 16);
+	agree->array = p + DDIO_AGREE_LEN;
+	agree->array_len = len - DDIO_AGREE_LEN;
+	return true;
+}
+
+#define TELL(...) snprintf(text, DDIO_MAX_TEXT, __VA_ARGS__)
+
+/* The first member of the descriptions that differs. */
+static void explain_array(uint32_t ra, const struct ddio_agree *a, uint32_t rb,
+			  const struct ddio_agree *b, char text[DDIO_MAX_TEXT])
+{
+	struct ddio_part pa, pb;
+	uint32_t i;
+
+	TELL("ranks %u and %u describe the array differently", ra, rb);
+	if (ddio_get_part(a->array, a->array_len, &pa, NULL))
+		return;
+	if (!ddio_get_part(b->array, b->array_len, &pb, NULL)) {
+		const struct ddio_array *x = pa.array, *y = pb.array;
+
+		if (x->ndims != y->ndims)
+			TELL("the array has %u dimensions at rank %u, %u at rank %u", x->ndims, ra,
+			     y->ndims, rb);
+		else if (x->elem_size != y->elem_size)
+			TELL("elements have %llu bytes at rank %u, %llu at rank %u",
+			     (unsigned long long)x->elem_size, ra, (unsigned long long)y->elem_size,
+			     rb);
+		else if (x->file_offset != y->file_offset)
+			TELL("the array begins at byte %llu at rank %u, at %llu at rank %u",
+			     (unsigned long long)x->file_offset, ra,
+			     (unsigned long long)y->file_offset, rb);
+		for (i = 0; i < x->ndims && x->ndims == y->ndims; i++)
+			if (memcmp(&x->dim[i], &y->dim[i], sizeof(x->dim[i])))
+				break;
+		if (x->ndims == y->ndims && i < x->ndims)
+			TELL("ranks %u and %u describe dimension %u of the array differently", ra,
+			     rb, i);
+		ddio_part_free(&pb);
+	}
+	ddio_part_free(&pa);
+}
+
+static void explain_start(uint32_t ra, const struct ddio_agree *a, uint32_t rb,
+			  const struct ddio_agree *b, char text[DDIO_MAX_TEXT])
+{
+	if (a->writing != b->writing)
+		TELL("rank %u %s, rank %u %s", ra, a->writing ? "writes" : "reads", rb,
+		     b->writing ? "writes" : "reads");
+	else if (a->file != b->file)
+		TELL("rank %u means file %llu, rank %u file %llu", ra, (unsigned long long)a->file,
+		     rb, (unsigned long long)b->file);
+	else if (a->method != b->method)
+		TELL("rank %u asks for method %s, rank %u for %s", ra, ddio_method_name(a->method),
+		     rb, ddio_method_name(b->method));
+	else if (a->flags != b->flags)
+		TELL("rank %u gives flags %#x, rank %u %#x", ra, a->flags, rb, b->flags);
+	else if (a->part != b->part)
+		TELL("rank %u gives %s, rank %u %s", ra, part_name(a->part), rb,
+		     part_name(b->part));
+	else
+		explain_array(ra, a, rb, b, text);
+}
+
+void ddio_agree_explain(uint32_t kind, uint32_t rank_a, const void *a, size_t a_len,
+			uint32_t rank_b, const void *b, size_t b_len, char text[DDIO_MAX_TEXT])
+{
+	struct ddio_agree x, y;
+
+	if (kind == DDIO_FAN_START && agree_get(a, a_len, &x) && agree_get(b, b_len, &y))
+		explain_start(rank_a, &x, rank_b, &y, text);
+	else if (kind == DDIO_FAN_OPEN)
+		TELL("rank %u opens \"%.*s\", rank %u \"%.*s\", or with other flags or striping",
+		     rank_a, (int)strnlen(a, a_len), (const char *)a, rank_b,
+		     (int)strnlen(b, b_len), (const char *)b);
+	else
+		TELL("ranks %u and %u disagree about %s", rank_a, rank_b, ddio_agree_kind(kind));
+}
+
+void ddio_agree_missing(const struct ddio_group *group, uint32_t kind, const uint32_t *missing,
+			size_t n, char text[DDIO_MAX_TEXT])
+{
+	size_t named = n < 16 ? n : 16, i, at;
+
+	at = (size_t)TELL("%s", n == 1 ? "rank" : "ranks");
+	for (i = 0; i < named; i++)
+		at += (size_t)snprintf(text + at, DDIO_MAX_TEXT - at, "%s%u", i ? ", " : " ",
+				       missing[i]);
+	if (n > named)
+		at += (size_t)snprintf(text + at, DDIO_MAX_TEXT - at, " and %zu more", n - named);
+	snprintf(text + at, DDIO_MAX_TEXT - at, " of %u did not come to %s within %g s",
+		 group->size, ddio_agree_kind(kind), (double)group->session->timeout_ns / 1e9);
+}

@@ -1,0 +1,460 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cp/group/fan_priv.h"
+
+/* A bound on what a member that runs ahead can make the others remember. */
+enum { FANS_MAX = 4096 };
+
+/* What can be gathered, so that the message has room for the rest. */
+#define GATHER_MAX (DDIO_MAX_PAYLOAD - (64u << 10))
+
+static void fan_free(struct ddio_fan *fan)
+{
+	ddio_timer_cancel(fan->group->session->env, &fan->timer);
+	ddio_list_del(&fan->link);
+	free(fan->compare);
+	free(fan->gather);
+	free(fan);
+}
+
+static bool fan_heard_all(const struct ddio_fan *fan)
+{
+	const struct ddio_group *g = fan->group;
+	unsigned int k;
+
+	for (k = 0; ddio_tree_child(g->rank, g->size, k) != UINT32_MAX; k++)
+		if (!(fan->arrived & 1u << k))
+			return false;
+	return true;
+}
+
+/* What children may still send for a step that failed without them is to be recognised. */
+static void fan_remember(struct ddio_fan *fan)
+{
+	struct ddio_group *g = fan->group;
+	uint64_t *ended;
+
+	if (fan_heard_all(fan))
+		return;
+	ended = realloc(g->ended, (g->nended + 1) * sizeof(*ended));
+	if (!ended)
+		return;
+	ended[g->nended++] = fan->seq;
+	g->ended = ended;
+}
+
+static bool fan_is_ended(const struct ddio_group *group, uint64_t seq)
+{
+	size_t i;
+
+	for (i = group->nended; i-- > 0;)
+		if (group->ended[i] == seq)
+			return true;
+	return false;
+}
+
+static void fan_end(struct ddio_fan *fan, const struct ddio_error *error, const void *data,
+		    size_t len)
+{
+	void (*done)(void *, const struct ddio_error *, const void *, size_t) = fan->done;
+	void *arg = fan->arg;
+
+	fan_remember(fan);
+	fan_free(fan);
+	done(arg, error, data, len);
+}
+
+struct ddio_fan *fan_find(struct ddio_group *group, uint64_t seq)
+{
+	struct ddio_fan *fan;
+
+	ddio_list_for_each_entry(fan, &group->fans, link)
+		if (fan->seq == seq)
+			return fan;
+	return NULL;
+}
+
+static struct ddio_fan *fan_new(struct ddio_group *group, uint64_t seq, uint32_t kind)
+{
+	struct ddio_fan *fan = calloc(1, sizeof(*fan));
+
+	if (!fan)
+		return NULL;
+	fan->group = group;
+	fan->seq = seq;
+	fan->kind = kind;
+	ddio_list_add(&fan->link, &group->fans);
+	fan_expire_arm(fan);
+	ddio_session_watch(group->session);
+	return fan;
+}
+
+struct ddio_fan *fan_get(struct ddio_group *group, uint64_t seq, uint32_t kind)
+{
+	struct ddio_fan *fan = fan_find(group, seq);
+	uint64_t last = (group->last_number + FANS_MAX / DDIO_STEPS) * DDIO_STEPS;
+
+	return fan || seq > last ? fan : fan_new(group, seq, kind);
+}
+
+/*
+ * Contributions
+ */
+static void fan_blame(struct ddio_fan *fan, uint32_t status, uint32_t rank, const char *text)
+{
+	if (!ddio_error_yields(fan->verdict.status, fan->verdict_rank, status, rank))
+		return;
+	ddio_error_status(&fan->verdict, status, "%s", text);
+	fan->verdict_rank = rank;
+}
+
+static void fan_compare(struct ddio_fan *fan, uint32_t rank, uint32_t kind, const void *data,
+			size_t len)
+{
+	char text[DDIO_MAX_TEXT];
+
+	if (!fan->compare) {
+		fan->compare = malloc(len ? len : 1);
+		if (!fan->compare) {
+			fan_blame(fan, DDIO_ST_NO_MEMORY, rank, "out of memory");
+			return;
+		}
+		if (len)
+			memcpy(fan->compare, data, len);
+		fan->compare_len = len;
+		fan->compare_rank = rank;
+		fan->kind = kind;
+		return;
+	}
+	if (kind == fan->kind && len == fan->compare_len &&
+	    (!len || !memcmp(data, fan->compare, len)))
+		return;
+	if (kind != fan->kind)
+		snprintf(text, sizeof(text), "rank %u calls %s, rank %u %s", fan->compare_rank,
+			 ddio_agree_kind(fan->kind), rank, ddio_agree_kind(kind));
+	else
+		ddio_agree_explain(kind, fan->compare_rank, fan->compare, fan->compare_len, rank,
+				   data, len, text);
+	fan_blame(fan, DDIO_ST_MISMATCH, rank, text);
+}
+
+static void *gather_room(struct ddio_fan *fan, size_t len)
+{
+	size_t cap = fan->gather_cap ? fan->gather_cap : 256;
+	uint8_t *gather;
+
+	if (len > GATHER_MAX || fan->gather_len > GATHER_MAX - len)
+		return NULL;
+	while (cap < fan->gather_len + len)
+		cap *= 2;
+	if (cap > fan->gather_cap) {
+		gather = realloc(fan->gather, cap);
+		if (!gather)
+			return NULL;
+		fan->gather = gather;
+		fan->gather_cap = cap;
+	}
+	fan->gather_len += len;
+	return fan->gather + fan->gather_len - len;
+}
+
+static void fan_gather(struct ddio_fan *fan, uint32_t rank, const void *data, size_t len)
+{
+	uint8_t *room = gather_room(fan, len);
+
+	if (room)
+		memcpy(room, data, len);
+	else
+		fan_blame(fan, DDIO_ST_TOO_BIG, rank,
+			  "the descriptions of all members together are too long");
+}
+
+static void fan_gather_own(struct ddio_fan *fan, const void *data, size_t len)
+{
+	uint8_t *room;
+
+	if (!len)
+		return;
+	room = len < GATHER_MAX ? gather_room(fan, len + 8) : NULL;
+	if (!room) {
+		fan_blame(fan, DDIO_ST_TOO_BIG, fan->group->rank,
+			  "the descriptions of all members together are too long");
+		return;
+	}
+	bytes_put32(room, fan->group->rank);
+	bytes_put32(room + 4, (uint32_t)len);
+	memcpy(room + 8, data, len);
+}
+
+bool ddio_fan_gathered(const struct ddio_fan *fan, size_t *at, uint32_t *rank, const void **data,
+		       size_t *len)
+{
+	size_t left = fan->gather_len - *at;
+
+	if (left < 8)
+		return false;
+	*rank = bytes_get32(fan->gather + *at);
+	*len = bytes_get32(fan->gather + *at + 4);
+	if (*len > left - 8)
+		return false;
+	*data = fan->gather + *at + 8;
+	*at += *len + 8;
+	return true;
+}
+
+/*
+ * Up and down
+ */
+int fan_send(struct ddio_group *group, uint32_t to, uint16_t opcode, struct ddio_msg_fan *msg)
+{
+	ssize_t len;
+	uint8_t small[1024], *buf = small;
+	int err;
+
+	memcpy(msg->group, group->id, sizeof(msg->group));
+	msg->rank = group->rank;
+	len = ddio_put_fan(NULL, 0, msg);
+	if (len < 0)
+		return (int)len;
+	if ((size_t)len > sizeof(small))
+		buf = malloc((size_t)len);
+	if (!buf)
+		return -ENOMEM;
+	ddio_put_fan(buf, (size_t)len, msg);
+	err = ddio_peer_send(group, to, opcode, buf, (size_t)len);
+	if (buf != small)
+		free(buf);
+	return err;
+}
+
+static void fan_send_up(struct ddio_fan *fan)
+{
+	struct ddio_group *g = fan->group;
+	struct ddio_msg_fan msg = { .seq = fan->seq,
+				    .kind = fan->kind,
+				    .status = fan->verdict.status,
+				    .blame = fan->verdict_rank };
+	uint8_t *data = malloc(4 + fan->compare_len + fan->gather_len);
+	int err = -ENOMEM;
+
+	fan->state = FAN_SENT;
+	if (data) {
+		bytes_put32(data, (uint32_t)fan->compare_len);
+		if (fan->compare_len)
+			memcpy(data + 4, fan->compare, fan->compare_len);
+		if (fan->gather_len)
+			memcpy(data + 4 + fan->compare_len, fan->gather, fan->gather_len);
+		msg.data = data;
+		msg.len = 4 + fan->compare_len + fan->gather_len;
+		memcpy(msg.text, fan->verdict.text, sizeof(msg.text));
+		err = fan_send(g, ddio_tree_parent(g->rank), DDIO_OP_FAN_IN, &msg);
+		free(data);
+	}
+	if (err)
+		ddio_group_lost(g, ddio_tree_parent(g->rank), strerror(-err));
+}
+
+static void fan_decide(struct ddio_fan *fan)
+{
+	if (fan->group->rank) {
+		fan_send_up(fan);
+		return;
+	}
+	fan->state = FAN_SENT;
+	if (fan->verdict.status || !fan->root)
+		ddio_fan_release(fan, &fan->verdict, NULL, 0);
+	else
+		fan->root(fan->arg, fan);
+}
+
+void fan_advance(struct ddio_fan *fan)
+{
+	if (fan->state != FAN_OPEN || !fan_heard_all(fan))
+		return;
+	if (fan->mine && !fan->nmissing)
+		fan_decide(fan);
+	else if (fan->late)
+		fan_late_report(fan);
+}
+
+static void fan_tell_children(struct ddio_group *g, struct ddio_msg_fan *msg)
+{
+	uint32_t child;
+	unsigned int k;
+
+	for (k = 0; (child = ddio_tree_child(g->rank, g->size, k)) != UINT32_MAX; k++)
+		fan_send(g, child, DDIO_OP_FAN_OUT, msg);
+}
+
+void ddio_fan_release(struct ddio_fan *fan, const struct ddio_error *error, const void *data,
+		      size_t len)
+{
+	struct ddio_msg_fan msg = { .seq = fan->seq, .kind = fan->kind, .blame = UINT32_MAX };
+	struct ddio_error copy;
+
+	ddio_error_clear(&copy);
+	if (error && error->status) {
+		copy = *error;
+		msg.status = copy.status;
+		memcpy(msg.text, copy.text, sizeof(msg.text));
+	} else {
+		msg.data = data;
+		msg.len = len;
+	}
+	fan_tell_children(fan->group, &msg);
+	if (fan->mine) {
+		fan_end(fan, &copy, data, len);
+	} else {
+		fan->verdict = copy;
+		fan->state = FAN_OVER;
+	}
+}
+
+static struct ddio_fan *fan_begin_get(struct ddio_group *group, uint64_t seq, uint32_t kind)
+{
+	struct ddio_error error;
+	struct ddio_fan *fan;
+
+	if (group->broken.status)
+		return NULL;
+	fan = fan_get(group, seq, kind);
+	if (!fan) {
+		ddio_error_set(&error, -ENOMEM, "out of memory");
+		ddio_group_break(group, &error, group->rank, true);
+	}
+	return fan;
+}
+
+void ddio_fan_begin(struct ddio_group *group, uint64_t number, unsigned int step,
+		    const struct ddio_fan_in *in)
+{
+	struct ddio_fan *fan = fan_begin_get(group, number * DDIO_STEPS + step, in->kind);
+	struct ddio_error verdict;
+
+	if (!fan) {
+		in->done(in->arg, &group->broken, NULL, 0);
+		return;
+	}
+	fan->mine = true;
+	fan->root = in->root;
+	fan->done = in->done;
+	fan->arg = in->arg;
+	if (fan->state == FAN_OVER) {
+		verdict = fan->verdict;
+		fan_end(fan, &verdict, NULL, 0);
+		return;
+	}
+	/* If the list of the missing is on its way up the verdict is as good as known. */
+	if (fan->state == FAN_SENT)
+		return;
+	if (in->error && in->error->status) {
+		fan_blame(fan, in->error->status, group->rank, in->error->text);
+	} else {
+		fan_compare(fan, group->rank, in->kind, in->compare, in->compare_len);
+		fan_gather_own(fan, in->gather, in->gather_len);
+	}
+	fan_advance(fan);
+}
+
+/* Which child is it?  -1: none. */
+static int fan_child(const struct ddio_group *g, uint32_t rank)
+{
+	unsigned int k;
+	uint32_t child;
+
+	for (k = 0; (child = ddio_tree_child(g->rank, g->size, k)) != UINT32_MAX; k++)
+		if (child == rank)
+			return (int)k;
+	return -1;
+}
+
+static void fan_take(struct ddio_fan *fan, const struct ddio_msg_fan *msg)
+{
+	const uint8_t *data = msg->data;
+	size_t cmp = bytes_get32(data);
+
+	/* A verdict without this contribution is on its way. */
+	if (fan->state != FAN_OPEN)
+		return;
+	if (msg->status) {
+		fan_blame(fan, msg->status, msg->blame, msg->text);
+	} else {
+		fan_compare(fan, msg->rank, msg->kind, data + 4, cmp);
+		fan_gather(fan, msg->rank, data + 4 + cmp, msg->len - 4 - cmp);
+	}
+	fan_advance(fan);
+}
+
+int ddio_fan_up(struct ddio_group *group, const struct ddio_msg_fan *msg)
+{
+	int k = fan_child(group, msg->rank);
+	struct ddio_fan *fan;
+
+	if (k < 0)
+		return -EPROTO;
+	if (fan_is_ended(group, msg->seq))
+		return 0;
+	if (msg->kind == DDIO_FAN_LATE)
+		return fan_late_up(group, (unsigned int)k, msg);
+	fan = fan_get(group, msg->seq, msg->kind);
+	if (!fan || msg->len < 4 || fan->arrived & 1u << k || bytes_get32(msg->data) > msg->len - 4)
+		return -EPROTO;
+	fan->arrived |= 1u << k;
+	fan_take(fan, msg);
+	return 0;
+}
+
+int ddio_fan_down(struct ddio_group *group, const struct ddio_msg_fan *msg)
+{
+	struct ddio_fan *fan;
+	struct ddio_error error;
+
+	if (!group->rank || msg->rank != ddio_tree_parent(group->rank))
+		return -EPROTO;
+	/* Who is asked learns from it what for. */
+	fan = fan_get(group, msg->seq, msg->kind == DDIO_FAN_ASK ? msg->blame : msg->kind);
+	if (!fan)
+		return -EPROTO;
+	if (msg->kind == DDIO_FAN_ASK) {
+		fan_late_down(fan);
+		return 0;
+	}
+	/* Success without our contribution cannot be. */
+	if (fan->state == FAN_OVER || (!msg->status && fan->state != FAN_SENT))
+		return -EPROTO;
+	ddio_error_clear(&error);
+	if (msg->status)
+		ddio_error_status(&error, msg->status, "%s", msg->text);
+	ddio_fan_release(fan, &error, msg->data, msg->len);
+	return 0;
+}
+
+bool ddio_fans_waiting(const struct ddio_group *group)
+{
+	const struct ddio_fan *fan;
+
+	ddio_list_for_each_entry(fan, &group->fans, link)
+		if (fan->state != FAN_OVER)
+			return true;
+	return false;
+}
+
+void ddio_fans_fail(struct ddio_group *group, const struct ddio_error *error)
+{
+	struct ddio_fan *fan, *tmp;
+	struct ddio_list mine;
+
+	ddio_list_init(&mine);
+	ddio_list_for_each_entry_safe(fan, tmp, &group->fans, link) {
+		ddio_list_del(&fan->link);
+		if (fan->mine)
+			ddio_list_add(&fan->link, &mine);
+		else
+			fan_free(fan);
+	}
+	while (!ddio_list_empty(&mine))
+		fan_end(ddio_list_first(&mine, struct ddio_fan, link), error, NULL, 0);
+}

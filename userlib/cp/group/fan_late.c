@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Steps that expire: who is missing? */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cp/group/fan_priv.h"
+
+static uint64_t fan_timeout(const struct ddio_fan *fan)
+{
+	return fan->group->session->timeout_ns;
+}
+
+static void late_add(struct ddio_fan *fan, uint32_t rank)
+{
+	if (fan->nmissing < FAN_NAMED)
+		fan->missing[fan->nmissing] = rank;
+	fan->nmissing++;
+}
+
+/* Data of a LATE: what the step is for, how many are missing, those that have room. */
+static void late_send(struct ddio_fan *fan, uint32_t n)
+{
+	struct ddio_group *g = fan->group;
+	uint32_t named = n < FAN_NAMED ? n : FAN_NAMED, i;
+	uint8_t data[8 + 4 * FAN_NAMED];
+	struct ddio_msg_fan msg = { .seq = fan->seq,
+				    .kind = DDIO_FAN_LATE,
+				    .status = DDIO_ST_TIMEOUT,
+				    .data = data,
+				    .len = 8 + 4 * named };
+
+	bytes_put32(data, fan->kind);
+	bytes_put32(data + 4, n);
+	for (i = 0; i < named; i++)
+		bytes_put32(data + 8 + 4 * i, fan->missing[i]);
+	fan_send(g, ddio_tree_parent(g->rank), DDIO_OP_FAN_IN, &msg);
+}
+
+static int rank_cmp(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+void fan_late_report(struct ddio_fan *fan)
+{
+	struct ddio_group *g = fan->group;
+	struct ddio_error error;
+	char text[DDIO_MAX_TEXT];
+
+	if (!fan->mine)
+		late_add(fan, g->rank);
+	fan->state = FAN_SENT;
+	if (g->rank) {
+		late_send(fan, fan->nmissing);
+		return;
+	}
+	qsort(fan->missing, fan->nmissing < FAN_NAMED ? fan->nmissing : FAN_NAMED,
+	      sizeof(fan->missing[0]), rank_cmp);
+	ddio_agree_missing(g, fan->kind, fan->missing, fan->nmissing, text);
+	ddio_error_status(&error, DDIO_ST_TIMEOUT, "%s", text);
+	ddio_fan_release(fan, &error, NULL, 0);
+}
+
+/* Returns the number of children; of those that cannot be asked it is known that they are missing. */
+static unsigned int late_ask(struct ddio_fan *fan)
+{
+	struct ddio_group *g = fan->group;
+	struct ddio_msg_fan msg = { .seq = fan->seq, .kind = DDIO_FAN_ASK, .blame = fan->kind };
+	unsigned int k;
+	uint32_t child;
+
+	for (k = 0; (child = ddio_tree_child(g->rank, g->size, k)) != UINT32_MAX; k++) {
+		if (fan->arrived & 1u << k)
+			continue;
+		if (fan_send(g, child, DDIO_OP_FAN_OUT, &msg)) {
+			late_add(fan, child);
+			fan->arrived |= 1u << k;
+		}
+	}
+	return k;
+}
+
+static void late_begin(struct ddio_fan *fan)
+{
+	uint64_t grace;
+
+	if (fan->late)
+		return;
+	fan->late = true;
+	/* The deeper the tree below, the longer may the answer take. */
+	grace = late_ask(fan) * (fan_timeout(fan) / 8);
+	ddio_timer_arm(fan->group->session->env, &fan->timer,
+		       ddio_env_now(fan->group->session->env) + grace);
+	fan_advance(fan);
+}
+
+/* Children that have not answered in time. */
+static void late_give_up(struct ddio_fan *fan)
+{
+	const struct ddio_group *g = fan->group;
+	unsigned int k;
+	uint32_t child;
+
+	for (k = 0; (child = ddio_tree_child(g->rank, g->size, k)) != UINT32_MAX; k++) {
+		if (fan->arrived & 1u << k)
+			continue;
+		late_add(fan, child);
+		fan->arrived |= 1u << k;
+	}
+	fan_advance(fan);
+}
+
+static void fan_expired(void *arg)
+{
+	struct ddio_fan *fan = arg;
+
+	if (fan->state == FAN_SENT) {
+		if (fan->group->rank && !fan->nmissing)
+			late_send(fan, 0);
+	} else if (fan->state == FAN_OPEN) {
+		if (fan->late)
+			late_give_up(fan);
+		else
+			late_begin(fan);
+	}
+}
+
+void fan_expire_arm(struct ddio_fan *fan)
+{
+	struct ddio_env *env = fan->group->session->env;
+
+	fan->timer.fn = fan_expired;
+	fan->timer.arg = fan;
+	/* Once begun, a transfer takes the time that it takes. */
+	if (fan->seq % DDIO_STEPS == DDIO_STEP_FIRST)
+		ddio_timer_arm(env, &fan->timer, ddio_env_now(env) + fan_timeout(fan));
+}
+
+void fan_late_down(struct ddio_fan *fan)
+{
+	if (fan->state == FAN_OPEN)
+		late_begin(fan);
+}
+
+static int late_take(struct ddio_fan *fan, unsigned int k, const uint8_t *data, uint32_t n)
+{
+	uint32_t i;
+
+	if (fan->arrived & 1u << k)
+		return -EPROTO;
+	fan->arrived |= 1u << k;
+	for (i = 0; i < n && i < FAN_NAMED; i++)
+		late_add(fan, bytes_get32(data + 8 + 4 * i));
+	if (n > FAN_NAMED)
+		fan->nmissing += n - FAN_NAMED;
+	if (fan->state != FAN_OPEN)
+		return 0;
+	if (fan->late)
+		fan_advance(fan);
+	else
+		late_begin(fan);
+	return 0;
+}
+
+int fan_late_up(struct ddio_group *group, unsigned int k, const struct ddio_msg_fan *msg)
+{
+	const uint8_t *data = msg->data;
+	struct ddio_fan *fan;
+	uint32_t n, named;
+
+	if (msg->len < 8)
+		return -EPROTO;
+	n = bytes_get32(data + 4);
+	named = n < FAN_NAMED ? n : FAN_NAMED;
+	if (n >= group->size || msg->len != 8 + 4 * named)
+		return -EPROTO;
+	fan = n ? fan_get(group, msg->seq, bytes_get32(data)) : fan_find(group, msg->seq);
+	if (n)
+		return fan ? late_take(fan, k, data, n) : -EPROTO;
+	/* Its verdict may be on its way already; else it is for us, or those above, to hurry. */
+	if (fan && fan->state == FAN_SENT && group->rank && !fan->nmissing)
+		late_send(fan, 0);
+	else if (fan && fan->state == FAN_OPEN)
+		late_begin(fan);
+	return 0;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Where other members connect, and how rank 0 learns of all of them. */
+#ifndef DDIO_CP_MEET_H
+#define DDIO_CP_MEET_H
+
+#include "cp/group/group.h"
+
+/**
+ * struct ddio_meeting - at rank 0: the table of a group that is being formed
+ * @id: of the group; while @by_addr the others do not know it yet
+ * @addr: of each rank; an empty one has not come
+ * @timer: bound on all of it
+ * @done: the table is complete and on its way to everybody, or @error
+ */
+struct ddio_meeting {
+	struct ddio_session *session;
+	uint8_t id[DDIO_GROUP_ID_LEN];
+	bool by_addr;
+	uint32_t size, arrived;
+	char (*addr)[DDIO_MAX_ADDR];
+	struct ddio_timer timer;
+	struct ddio_port *port;
+	struct ddio_error error;
+	bool over;
+	void (*done)(struct ddio_meeting *meeting);
+	void *arg;
+};
+
+struct ddio_port;
+
+/**
+ * ddio_port_open - an address at which other members reach this process
+ * @wanted: "host:port" or "host"; NULL: loopback if all nodes are there or there is no key, else any
+ *
+ * The same address twice is one port.  Its real address is ddio_port_addr(), whose host may
+ * be one that says "any".
+ */
+int ddio_port_open(struct ddio_session *session, const char *wanted, struct ddio_port **port,
+		   struct ddio_error *error);
+const char *ddio_port_addr(const struct ddio_port *port);
+void ddio_port_close(struct ddio_port *port);
+/* Ports and strangers. */
+void ddio_session_unlisten(struct ddio_session *session);
+/* A group was made: members that have connected early are let in. */
+void ddio_strangers_admit(struct ddio_session *session, struct ddio_group *group);
+
+bool ddio_addr_is_any(const char *addr);
+/* If @addr says "any host", puts the host of @seen in its place. */
+void ddio_addr_settle(char addr[DDIO_MAX_ADDR], const char *seen);
+
+/* @own: the address of this process.  Its end is told to @done once that is set. */
+int ddio_meeting_begin(struct ddio_session *session, uint32_t size, bool by_addr, const char *own,
+		       struct ddio_meeting **meeting, struct ddio_error *error);
+void ddio_meeting_wait(struct ddio_meeting *meeting, void (*done)(struct ddio_meeting *meeting),
+		       void *arg);
+void ddio_meeting_free(struct ddio_meeting *meeting);
+
+/* meeting.c, for meet.c: a guest of the meeting says that it joins. */
+struct ddio_stranger;
+int ddio_meeting_join(struct ddio_meeting *meeting, struct ddio_stranger *guest,
+		      const struct ddio_msg *msg, const void *payload);
+void ddio_meeting_left(struct ddio_meeting *meeting, struct ddio_stranger *guest);
+
+/**
+ * struct ddio_stranger - a connection that was accepted and has no place yet
+ * @greeted: it has said who it is: @hello; and waits for its group
+ * @guest: of the session's meeting
+ * @rank: the guest's, once it has joined; else 0
+ */
+struct ddio_stranger {
+	struct ddio_list link;
+	struct ddio_session *session;
+	struct ddio_conn *conn;
+	struct ddio_timer timer;
+	bool greeted, guest;
+	struct ddio_msg_hello hello;
+	uint32_t rank;
+};
+
+#endif /* DDIO_CP_MEET_H */

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Rank 0 gathers the addresses of all members and gives everybody those of its neighbours. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cp/group/meet.h"
+
+/* Guests have got what they came for, and are to leave by themselves. */
+static void meeting_dismiss(struct ddio_session *s)
+{
+	struct ddio_stranger *st;
+
+	ddio_list_for_each_entry(st, &s->strangers, link) {
+		if (!st->guest)
+			continue;
+		st->guest = false;
+		st->greeted = false;
+		ddio_timer_arm(s->env, &st->timer, ddio_env_now(s->env) + s->timeout_ns);
+	}
+}
+
+static void meeting_end(struct ddio_meeting *m)
+{
+	m->over = true;
+	ddio_timer_cancel(m->session->env, &m->timer);
+	meeting_dismiss(m->session);
+	if (m->done)
+		m->done(m);
+}
+
+/* Every guest that has joined hears of it. */
+static void meeting_fail(struct ddio_meeting *m, uint32_t status, const char *text)
+{
+	struct ddio_msg request = { .opcode = DDIO_OP_GROUP_JOIN };
+	struct ddio_stranger *st;
+
+	if (m->over)
+		return;
+	ddio_error_status(&m->error, status, "%s", text);
+	ddio_list_for_each_entry(st, &m->session->strangers, link)
+		if (st->guest)
+			ddio_conn_reply(st->conn, &request, status, text, strlen(text));
+	meeting_end(m);
+}
+
+static void meeting_late(void *arg)
+{
+	struct ddio_meeting *m = arg;
+	char text[DDIO_MAX_TEXT];
+	uint32_t r, named = 0;
+	int at;
+
+	at = snprintf(text, sizeof(text),
+		      "of the %u members of the group these did not come:", m->size);
+	for (r = 0; r < m->size && named < 16; r++)
+		if (!m->addr[r][0])
+			at += snprintf(text + at, sizeof(text) - (size_t)at, "%s %u",
+				       named++ ? "," : "", r);
+	if (m->size - m->arrived > named)
+		snprintf(text + at, sizeof(text) - (size_t)at, " and %u more",
+			 m->size - m->arrived - named);
+	meeting_fail(m, DDIO_ST_TIMEOUT, text);
+}
+
+static int send_near(struct ddio_meeting *m, struct ddio_stranger *guest)
+{
+	struct ddio_msg_group_table table = { .size = m->size };
+	struct ddio_msg msg = { .opcode = DDIO_OP_GROUP_TABLE };
+	struct ddio_group_addr entry[DDIO_NEAR_MAX];
+	uint32_t near[DDIO_NEAR_MAX], i;
+	uint8_t buf[sizeof(entry) + 64];
+	ssize_t len;
+
+	memcpy(table.group, m->id, sizeof(table.group));
+	table.n = ddio_addrs_near(guest->rank, m->size, near);
+	table.entry = entry;
+	for (i = 0; i < table.n; i++) {
+		entry[i].rank = near[i];
+		memcpy(entry[i].addr, m->addr[near[i]], sizeof(entry[i].addr));
+	}
+	len = ddio_put_group_table(buf, sizeof(buf), &table);
+	return len < 0 ? (int)len
+		       : ddio_conn_send(guest->conn, &msg, buf, (size_t)len, NULL, 0, NULL);
+}
+
+/* Whoever is not reached finds out when its connection ends. */
+static void meeting_send_tables(struct ddio_meeting *m)
+{
+	struct ddio_stranger *st;
+
+	ddio_list_for_each_entry(st, &m->session->strangers, link)
+		if (st->guest && st->rank)
+			send_near(m, st);
+	meeting_end(m);
+}
+
+static int join_check(struct ddio_meeting *m, const struct ddio_msg_group_join *join,
+		      char text[DDIO_MAX_TEXT])
+{
+	if (join->size != m->size)
+		snprintf(text, DDIO_MAX_TEXT, "rank %u says the group has %u members, rank 0 %u",
+			 join->rank, join->size, m->size);
+	else if (!join->rank)
+		snprintf(text, DDIO_MAX_TEXT, "two members say that they are rank 0");
+	else if (m->addr[join->rank][0])
+		snprintf(text, DDIO_MAX_TEXT, "two members say that they are rank %u", join->rank);
+	else
+		return 0;
+	return -EINVAL;
+}
+
+int ddio_meeting_join(struct ddio_meeting *m, struct ddio_stranger *guest,
+		      const struct ddio_msg *msg, const void *payload)
+{
+	struct ddio_msg_group_join join;
+	char text[DDIO_MAX_TEXT];
+	int err = ddio_get_group_join(payload, msg->length, &join);
+
+	if (err)
+		return err;
+	if (guest->rank || !join.addr[0])
+		return -EPROTO;
+	if (m->over)
+		return 0;
+	if (join_check(m, &join, text)) {
+		meeting_fail(m, DDIO_ST_INVALID, text);
+		return 0;
+	}
+	guest->rank = join.rank;
+	memcpy(m->addr[join.rank], join.addr, sizeof(join.addr));
+	ddio_addr_settle(m->addr[join.rank], ddio_conn_peer(guest->conn));
+	if (++m->arrived == m->size)
+		meeting_send_tables(m);
+	return 0;
+}
+
+void ddio_meeting_left(struct ddio_meeting *m, struct ddio_stranger *guest)
+{
+	if (m->over || !guest->rank)
+		return;
+	m->addr[guest->rank][0] = '\0';
+	m->arrived--;
+}
+
+int ddio_meeting_begin(struct ddio_session *session, uint32_t size, bool by_addr, const char *own,
+		       struct ddio_meeting **result, struct ddio_error *error)
+{
+	struct ddio_meeting *m = calloc(1, sizeof(*m));
+
+	if (!m)
+		goto no_memory;
+	m->addr = calloc(size, sizeof(*m->addr));
+	if (!m->addr)
+		goto free_meeting;
+	m->session = session;
+	m->size = size;
+	m->by_addr = by_addr;
+	m->arrived = 1;
+	snprintf(m->addr[0], sizeof(m->addr[0]), "%s", own);
+	ddio_env_random(session->env, m->id, sizeof(m->id));
+	m->timer.fn = meeting_late;
+	m->timer.arg = m;
+	ddio_timer_arm(session->env, &m->timer, ddio_env_now(session->env) + session->timeout_ns);
+	session->meeting = m;
+	*result = m;
+	return 0;
+free_meeting:
+	free(m);
+no_memory:
+	ddio_error_set(error, -ENOMEM, "out of memory");
+	return -ENOMEM;
+}
+
+void ddio_meeting_wait(struct ddio_meeting *m, void (*done)(struct ddio_meeting *meeting),
+		       void *arg)
+{
+	m->done = done;
+	m->arg = arg;
+	if (!m->over && m->arrived == m->size)
+		meeting_send_tables(m);
+	else if (m->over)
+		done(m);
+}
+
+void ddio_meeting_free(struct ddio_meeting *m)
+{
+	ddio_timer_cancel(m->session->env, &m->timer);
+	if (m->session->meeting == m)
+		m->session->meeting = NULL;
+	if (m->port)
+		ddio_port_close(m->port);
+	free(m->addr);
+	free(m);
+}

@@ -1,0 +1,415 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Connections between members.  The child connects to the parent; any member
+ * connects to any other when it has data for it.  That a neighbour in the tree
+ * is gone breaks the group whatever it is doing: the verdict of a step goes
+ * out to all neighbours before anybody can leave.  That another one is gone
+ * matters only while data are exchanged with it.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cp/coll/2p/exchange.h"
+#include "cp/group/fan.h"
+#include "cp/group/group.h"
+
+static void link_drop(struct ddio_link *link)
+{
+	struct ddio_conn *conn = link->conn;
+
+	link->conn = NULL;
+	link->ready = false;
+	link->bulk_op = NULL;
+	free(link->scratch);
+	link->scratch = NULL;
+	link->scratch_cap = 0;
+	memset(&link->alive, 0, sizeof(link->alive));
+	if (!conn)
+		return;
+	link->peer->messages += ddio_conn_messages(conn);
+	ddio_conn_close(conn, false);
+}
+
+static void link_ready(void *ctx, const struct ddio_msg_welcome *welcome)
+{
+	struct ddio_link *link = ctx;
+
+	if (welcome->node != link->peer->rank) {
+		link_drop(link);
+		ddio_group_lost(link->peer->group, link->peer->rank,
+				"another process answers at its address");
+		return;
+	}
+	link->ready = true;
+	ddio_group_ready(link->peer->group);
+	ddio_exchange_ready(link);
+}
+
+static int link_abort(struct ddio_group *group, const void *payload, size_t len)
+{
+	struct ddio_msg_fan msg;
+	struct ddio_error error;
+	int err = ddio_get_fan(payload, len, &msg);
+
+	if (err || !msg.status || memcmp(msg.group, group->id, sizeof(msg.group)))
+		return -EPROTO;
+	ddio_error_status(&error, msg.status, "%s", msg.text);
+	ddio_group_break(group, &error, msg.blame, true);
+	return 0;
+}
+
+static int link_fan(struct ddio_group *group, uint16_t opcode, const void *payload, size_t len)
+{
+	struct ddio_msg_fan msg;
+	int err = ddio_get_fan(payload, len, &msg);
+
+	if (err)
+		return err;
+	if (memcmp(msg.group, group->id, sizeof(msg.group)))
+		return -EPROTO;
+	if (group->broken.status)
+		return 0;
+	return opcode == DDIO_OP_FAN_IN ? ddio_fan_up(group, &msg) : ddio_fan_down(group, &msg);
+}
+
+static int link_message(void *ctx, const struct ddio_msg *msg, const void *payload)
+{
+	struct ddio_link *link = ctx;
+	struct ddio_group *group = link->peer->group;
+
+	switch (msg->opcode) {
+	case DDIO_OP_PING:
+		return msg->flags & DDIO_WIRE_REPLY
+			       ? 0
+			       : ddio_conn_reply(link->conn, msg, DDIO_ST_OK, NULL, 0);
+	case DDIO_OP_FAN_IN:
+	case DDIO_OP_FAN_OUT:
+		return link_fan(group, msg->opcode, payload, msg->length);
+	case DDIO_OP_GROUP_ABORT:
+		return link_abort(group, payload, msg->length);
+	case DDIO_OP_EXCHANGE:
+		return ddio_exchange_message(link, payload);
+	default:
+		return -EPROTO;
+	}
+}
+
+static int link_bulk(void *ctx, const struct ddio_msg *msg, const void *prefix, size_t prefix_len,
+		     struct ddio_sink *sink)
+{
+	if (msg->opcode != DDIO_OP_EXCHANGE || msg->flags & DDIO_WIRE_REPLY)
+		return -EPROTO;
+	return ddio_exchange_bulk(ctx, prefix, prefix_len, msg->length - prefix_len, sink);
+}
+
+static void link_drained(void *ctx)
+{
+	ddio_exchange_ready(ctx);
+}
+
+static void link_closed(void *ctx, int err, const char *why)
+{
+	struct ddio_link *link = ctx;
+	struct ddio_group *group = link->peer->group;
+	uint32_t rank = link->peer->rank;
+	bool tree = ddio_tree_neighbours(group->rank, rank);
+
+	link_drop(link);
+	if (tree || ddio_exchange_needs(group, rank))
+		ddio_group_lost(group, rank, err ? why : "it closed the connection");
+}
+
+static const struct ddio_conn_ops link_ops = {
+	.ready = link_ready,
+	.bulk = link_bulk,
+	.message = link_message,
+	.drained = link_drained,
+	.closed = link_closed,
+};
+
+/*
+ * Most members never talk to most others: so peers are a hash table by rank, a power of two in
+ * size, where a rank lies in the first free place from its own on.  None ever leaves.
+ */
+static struct ddio_peer **peer_place(struct ddio_peer **table, uint32_t cap, uint32_t rank)
+{
+	uint32_t i = rank & (cap - 1);
+
+	while (table[i] && table[i]->rank != rank)
+		i = (i + 1) & (cap - 1);
+	return &table[i];
+}
+
+static int peers_grow(struct ddio_group *group)
+{
+	uint32_t cap = group->peers_cap ? 2 * group->peers_cap : 8, at = 0;
+	struct ddio_peer **table = calloc(cap, sizeof(*table));
+	struct ddio_peer *peer;
+
+	if (!table)
+		return -ENOMEM;
+	while ((peer = ddio_peer_next(group, &at)))
+		*peer_place(table, cap, peer->rank) = peer;
+	free(group->peers);
+	group->peers = table;
+	group->peers_cap = cap;
+	return 0;
+}
+
+struct ddio_peer *ddio_peer_next(const struct ddio_group *group, uint32_t *at)
+{
+	while (*at < group->peers_cap)
+		if (group->peers[(*at)++])
+			return group->peers[*at - 1];
+	return NULL;
+}
+
+static struct ddio_peer *peer_find(const struct ddio_group *group, uint32_t rank)
+{
+	return group->peers ? *peer_place(group->peers, group->peers_cap, rank) : NULL;
+}
+
+static struct ddio_peer *peer_get(struct ddio_group *group, uint32_t rank)
+{
+	struct ddio_peer *peer = peer_find(group, rank);
+
+	if (peer)
+		return peer;
+	if (2 * group->npeers >= group->peers_cap && peers_grow(group))
+		return NULL;
+	peer = calloc(1, sizeof(*peer));
+	if (!peer)
+		return NULL;
+	peer->group = group;
+	peer->rank = rank;
+	peer->out.peer = peer;
+	peer->in.peer = peer;
+	*peer_place(group->peers, group->peers_cap, rank) = peer;
+	group->npeers++;
+	return peer;
+}
+
+void ddio_peers_free(struct ddio_group *group)
+{
+	struct ddio_peer *peer;
+	uint32_t at = 0;
+
+	while ((peer = ddio_peer_next(group, &at)))
+		free(peer);
+	free(group->peers);
+}
+
+static int link_connect(struct ddio_group *group, uint32_t rank)
+{
+	const char *addr = ddio_addrs_find(&group->addrs, rank);
+	struct ddio_peer *peer = peer_get(group, rank);
+	struct ddio_msg_hello hello = { .role = DDIO_ROLE_PEER, .rank = group->rank };
+	struct ddio_conn_opts opts;
+
+	if (!peer)
+		return -ENOMEM;
+	if (!addr)
+		return -EDESTADDRREQ;
+	memcpy(hello.group, group->id, sizeof(hello.group));
+	ddio_session_conn_opts(group->session, &opts);
+	return ddio_conn_connect(group->session->env, addr, &hello, &opts, &link_ops, &peer->out,
+				 &peer->out.conn);
+}
+
+int ddio_peers_connect(struct ddio_group *group, struct ddio_error *error)
+{
+	uint32_t parent = ddio_tree_parent(group->rank);
+	int err;
+
+	if (!group->rank)
+		return 0;
+	err = link_connect(group, parent);
+	if (err)
+		ddio_error_set(error, err, "rank %u (%s): %s", parent,
+			       ddio_addrs_find(&group->addrs, parent), strerror(-err));
+	return err;
+}
+
+bool ddio_peer_adopt(struct ddio_group *group, uint32_t rank, struct ddio_conn *conn)
+{
+	struct ddio_msg_welcome welcome = { .node = group->rank };
+	struct ddio_peer *peer;
+	struct ddio_link *link;
+
+	if (rank >= group->size || rank == group->rank || group->broken.status)
+		return false;
+	peer = peer_get(group, rank);
+	if (!peer || peer->in.conn)
+		return false;
+	link = &peer->in;
+	/* Hands it over to this very reactor, in order to change its operations. */
+	ddio_conn_detach(conn);
+	if (ddio_conn_attach(group->session->env, conn, &link_ops, link)) {
+		ddio_conn_close(conn, false);
+		return true;
+	}
+	link->conn = conn;
+	link->ready = true;
+	if (ddio_conn_welcome(conn, &welcome)) {
+		link_drop(link);
+		ddio_group_lost(group, rank, "out of memory");
+	}
+	return true;
+}
+
+void ddio_peers_close(struct ddio_group *group)
+{
+	struct ddio_peer *peer;
+	uint32_t at = 0;
+
+	while ((peer = ddio_peer_next(group, &at))) {
+		link_drop(&peer->out);
+		link_drop(&peer->in);
+	}
+}
+
+/*
+ * All addresses
+ */
+ssize_t ddio_peers_tell(const struct ddio_group *group, uint8_t **data)
+{
+	*data = NULL;
+	/* Two know each other. */
+	if (group->told_all || group->size < 3)
+		return 0;
+	return ddio_addrs_put(&group->addrs, group->id, group->size, 0, data);
+}
+
+static int told_take(struct ddio_group *group, const struct ddio_msg_group_table *table)
+{
+	const char *first = ddio_addrs_find(&group->addrs, 0);
+	struct ddio_addrs all = { 0 };
+	uint32_t i;
+	int err = first && table->n == group->size ? 0 : -EPROTO;
+
+	/* Rank 0 may not know by which of its addresses others reach it. */
+	for (i = 0; i < table->n && !err; i++)
+		err = ddio_addrs_add(&all, i, i ? table->entry[i].addr : first);
+	if (err) {
+		ddio_addrs_free(&all);
+		return err;
+	}
+	ddio_addrs_free(&group->addrs);
+	group->addrs = all;
+	return 0;
+}
+
+int ddio_peers_told(struct ddio_group *group, const void *data, size_t len)
+{
+	struct ddio_msg_group_table table;
+	int err;
+
+	if (!len)
+		return 0;
+	group->told_all = true;
+	if (!group->rank)
+		return 0;
+	err = ddio_get_group_table(data, len, &table);
+	if (err)
+		return err;
+	if (memcmp(table.group, group->id, sizeof(table.group)) || table.size != group->size)
+		err = -EPROTO;
+	else
+		err = told_take(group, &table);
+	free(table.entry);
+	return err;
+}
+
+/* The link to talk to a member by, if there is one. */
+static struct ddio_link *link_best(struct ddio_peer *peer)
+{
+	if (peer->out.conn && peer->out.ready)
+		return &peer->out;
+	if (peer->in.conn)
+		return &peer->in;
+	return peer->out.conn ? &peer->out : NULL;
+}
+
+struct ddio_link *ddio_peer_link(struct ddio_group *group, uint32_t rank)
+{
+	struct ddio_peer *peer = peer_find(group, rank);
+	struct ddio_link *link = peer ? link_best(peer) : NULL;
+	int err;
+
+	if (link)
+		return link;
+	err = link_connect(group, rank);
+	if (err) {
+		ddio_group_lost(group, rank, strerror(-err));
+		return NULL;
+	}
+	return &peer_find(group, rank)->out;
+}
+
+int ddio_peer_send(struct ddio_group *group, uint32_t rank, uint16_t opcode, const void *payload,
+		   size_t len)
+{
+	struct ddio_msg msg = { .opcode = opcode };
+	struct ddio_peer *peer = peer_find(group, rank);
+	struct ddio_link *link;
+
+	if (!peer)
+		return -ENOTCONN;
+	/* In the tree always the child has connected. */
+	link = rank && ddio_tree_parent(rank) == group->rank ? &peer->in : &peer->out;
+	if (!link->conn || !link->ready)
+		return -ENOTCONN;
+	return ddio_conn_send(link->conn, &msg, payload, len, NULL, 0, NULL);
+}
+
+static bool link_check(struct ddio_link *link, bool owes)
+{
+	struct ddio_session *s = link->peer->group->session;
+
+	return link->conn && link->ready && ddio_alive_check(s, &link->alive, link->conn, owes);
+}
+
+bool ddio_peers_check(struct ddio_group *group, bool owes)
+{
+	struct ddio_peer *peer;
+	uint32_t at = 0;
+
+	while ((peer = ddio_peer_next(group, &at))) {
+		bool any = owes && (ddio_tree_neighbours(group->rank, peer->rank) ||
+				    ddio_exchange_needs(group, peer->rank));
+
+		if (!link_check(&peer->out, any) && !link_check(&peer->in, any))
+			continue;
+		ddio_group_lost(group, peer->rank, "it does not answer");
+		return false;
+	}
+	return true;
+}
+
+size_t ddio_group_queued(const struct ddio_group *group)
+{
+	const struct ddio_peer *p;
+	size_t queued = 0;
+	uint32_t at = 0;
+
+	while ((p = ddio_peer_next(group, &at))) {
+		queued += p->out.conn ? ddio_conn_queued(p->out.conn) : 0;
+		queued += p->in.conn ? ddio_conn_queued(p->in.conn) : 0;
+	}
+	return queued;
+}
+
+uint64_t ddio_peers_messages(const struct ddio_group *group)
+{
+	const struct ddio_peer *p;
+	uint64_t n = 0;
+	uint32_t at = 0;
+
+	while ((p = ddio_peer_next(group, &at))) {
+		n += p->messages;
+		n += p->out.conn ? ddio_conn_messages(p->out.conn) : 0;
+		n += p->in.conn ? ddio_conn_messages(p->in.conn) : 0;
+	}
+	return n;
+}

@@ -1,0 +1,437 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Making a group.  Rank 0 holds a meeting; the others come to it with their
+ * addresses and get those of their neighbours.  Then everybody connects.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cp/group/form.h"
+#include "cp/node/lane.h"
+#include "cp/group/meet.h"
+
+#define RETRY_NS 20000000
+
+/**
+ * struct create_call - one ddio_group_create()
+ * @target: where rank 0 is
+ * @listen: this process's own address, if the caller has given one
+ * @own: the one that it has
+ * @conn: to rank 0, until it has sent the addresses
+ * @retry: the next attempt, none of which begins after @until; or the end of all patience
+ * @ping: asks an I/O processor, to see by which address it is reached
+ */
+struct create_call {
+	struct ddio_call call;
+	uint32_t rank, size;
+	bool by_addr;
+	uint8_t id[DDIO_GROUP_ID_LEN];
+	char target[DDIO_MAX_ADDR];
+	const char *listen;
+	char own[DDIO_MAX_ADDR];
+	struct ddio_meeting *meeting;
+	struct ddio_conn *conn;
+	struct ddio_timer retry;
+	uint64_t until;
+	struct ddio_error error;
+	struct ddio_request ping;
+	struct ddio_form form;
+};
+
+static void create_end(struct create_call *cc)
+{
+	ddio_call_end(&cc->call, &cc->error);
+}
+
+static void create_formed(struct ddio_form *form)
+{
+	struct create_call *cc = form->arg;
+
+	cc->error = form->error;
+	create_end(cc);
+}
+
+static void create_form(struct create_call *cc, const uint8_t id[DDIO_GROUP_ID_LEN],
+			struct ddio_addrs *addrs)
+{
+	cc->form.session = cc->call.session;
+	cc->form.done = create_formed;
+	cc->form.arg = cc;
+	ddio_form_begin(&cc->form, id, cc->rank, cc->size, addrs);
+}
+
+/*
+ * Those who come
+ */
+static void join_drop(struct create_call *cc)
+{
+	struct ddio_conn *conn = cc->conn;
+
+	cc->conn = NULL;
+	ddio_timer_cancel(cc->call.session->env, &cc->retry);
+	if (conn)
+		ddio_conn_close(conn, false);
+}
+
+static void join_fail(struct create_call *cc, int err, const char *why)
+{
+	join_drop(cc);
+	ddio_error_set(&cc->error, err, "rank 0 of the group (%s): %s", cc->target, why);
+	create_end(cc);
+}
+
+/* Rank 0 waits for as long as the timeout for those who are missing, and tells then. */
+static void join_silent(void *arg)
+{
+	join_fail(arg, -ETIMEDOUT, "it has not said who the others are");
+}
+
+static void join_ready(void *ctx, const struct ddio_msg_welcome *welcome)
+{
+	struct create_call *cc = ctx;
+	struct ddio_msg_group_join join = { .rank = cc->rank, .size = cc->size };
+	struct ddio_msg msg = { .opcode = DDIO_OP_GROUP_JOIN };
+	uint8_t buf[sizeof(join)];
+	ssize_t len;
+	int err;
+
+	(void)welcome;
+	memcpy(join.group, cc->id, sizeof(join.group));
+	memcpy(join.addr, cc->own, sizeof(join.addr));
+	len = ddio_put_group_join(buf, sizeof(buf), &join);
+	err = len < 0 ? (int)len : ddio_conn_send(cc->conn, &msg, buf, (size_t)len, NULL, 0, NULL);
+	if (err) {
+		join_fail(cc, err, strerror(-err));
+		return;
+	}
+	cc->retry.fn = join_silent;
+	ddio_timer_arm(cc->call.session->env, &cc->retry,
+		       ddio_env_now(cc->call.session->env) + cc->call.session->timeout_ns * 3 / 2);
+}
+
+/* Rank 0 cannot know by which of its addresses it is reached. */
+static int join_addrs(struct create_call *cc, struct ddio_msg_group_table *table,
+		      struct ddio_addrs *addrs)
+{
+	uint32_t i;
+	int err = table->size == cc->size ? 0 : -EPROTO;
+
+	for (i = 0; i < table->n && !err; i++) {
+		if (!table->entry[i].rank)
+			ddio_addr_settle(table->entry[i].addr, cc->target);
+		err = ddio_addrs_add(addrs, table->entry[i].rank, table->entry[i].addr);
+	}
+	if (!err && !ddio_addrs_suffice(addrs, cc->rank, cc->size))
+		err = -EPROTO;
+	return err;
+}
+
+static int join_table(struct create_call *cc, const void *payload, size_t len)
+{
+	struct ddio_msg_group_table table;
+	struct ddio_addrs addrs = { 0 };
+	int err = ddio_get_group_table(payload, len, &table);
+
+	if (err)
+		return err;
+	err = join_addrs(cc, &table, &addrs);
+	free(table.entry);
+	if (err) {
+		ddio_addrs_free(&addrs);
+		return err;
+	}
+	join_drop(cc);
+	create_form(cc, table.group, &addrs);
+	return 0;
+}
+
+static int join_message(void *ctx, const struct ddio_msg *msg, const void *payload)
+{
+	struct create_call *cc = ctx;
+	char text[DDIO_MAX_TEXT];
+
+	if (msg->opcode == DDIO_OP_GROUP_TABLE)
+		return join_table(cc, payload, msg->length);
+	if (msg->opcode != DDIO_OP_GROUP_JOIN || !msg->status ||
+	    ddio_get_text(payload, msg->length, text))
+		return -EPROTO;
+	join_fail(cc, ddio_status_to_errno(msg->status), text);
+	return 0;
+}
+
+static void join_try(void *arg);
+
+static void join_again(struct create_call *cc)
+{
+	struct ddio_env *env = cc->call.session->env;
+
+	cc->retry.fn = join_try;
+	ddio_timer_arm(env, &cc->retry, ddio_env_now(env) + RETRY_NS);
+}
+
+static void join_closed(void *ctx, int err, const char *why)
+{
+	struct create_call *cc = ctx;
+	struct ddio_env *env = cc->call.session->env;
+	bool final = err == -EKEYREJECTED || err == -EPROTONOSUPPORT || err == -EACCES;
+
+	join_drop(cc);
+	if (final || ddio_env_now(env) >= cc->until)
+		join_fail(cc, final ? err : -ETIMEDOUT, why);
+	else
+		join_again(cc);
+}
+
+static const struct ddio_conn_ops join_ops = {
+	.ready = join_ready,
+	.message = join_message,
+	.closed = join_closed,
+};
+
+static void join_try(void *arg)
+{
+	struct create_call *cc = arg;
+	struct ddio_session *s = cc->call.session;
+	struct ddio_msg_hello hello = { .role = DDIO_ROLE_PEER, .rank = cc->rank };
+	struct ddio_conn_opts opts;
+	int err;
+
+	memcpy(hello.group, cc->id, sizeof(hello.group));
+	ddio_session_conn_opts(s, &opts);
+	err = ddio_conn_connect(s->env, cc->target, &hello, &opts, &join_ops, cc, &cc->conn);
+	if (err)
+		join_fail(cc, err, strerror(-err));
+}
+
+static void join_begin(struct create_call *cc)
+{
+	struct ddio_session *s = cc->call.session;
+	struct ddio_port *port;
+
+	cc->until = ddio_env_now(s->env) + s->timeout_ns;
+	cc->retry.arg = cc;
+	if (ddio_port_open(s, cc->listen, &port, &cc->error)) {
+		create_end(cc);
+		return;
+	}
+	snprintf(cc->own, sizeof(cc->own), "%s", ddio_port_addr(port));
+	join_try(cc);
+}
+
+/*
+ * Rank 0
+ */
+/* Rank 0 keeps them all. */
+static void host_met(struct ddio_meeting *m)
+{
+	struct create_call *cc = m->arg;
+	struct ddio_addrs addrs = { 0 };
+	uint8_t id[DDIO_GROUP_ID_LEN];
+	uint32_t r;
+	int err = 0;
+
+	cc->error = m->error;
+	memcpy(id, m->id, sizeof(id));
+	for (r = 0; r < m->size && !cc->error.status && !err; r++)
+		err = ddio_addrs_add(&addrs, r, m->addr[r]);
+	if (err)
+		ddio_error_set(&cc->error, err, "out of memory");
+	ddio_meeting_free(m);
+	cc->meeting = NULL;
+	if (!cc->error.status) {
+		create_form(cc, id, &addrs);
+		return;
+	}
+	ddio_addrs_free(&addrs);
+	create_end(cc);
+}
+
+/* The port of the meeting, by address: its own, which is closed when all have come. */
+static int host_open(struct create_call *cc)
+{
+	struct ddio_session *s = cc->call.session;
+	struct ddio_port *port, *meeting_port = NULL;
+	int err;
+
+	err = ddio_port_open(s, cc->listen, &port, &cc->error);
+	if (!err && cc->by_addr)
+		err = ddio_port_open(s, cc->target, &meeting_port, &cc->error);
+	if (err)
+		return err;
+	snprintf(cc->own, sizeof(cc->own), "%s", ddio_port_addr(port));
+	err = ddio_meeting_begin(s, cc->size, cc->by_addr, cc->own, &cc->meeting, &cc->error);
+	if (!err)
+		cc->meeting->port = meeting_port;
+	else if (meeting_port)
+		ddio_port_close(meeting_port);
+	return err;
+}
+
+static void host_begin(struct create_call *cc)
+{
+	if (!cc->meeting && host_open(cc))
+		create_end(cc);
+	else
+		ddio_meeting_wait(cc->meeting, host_met, cc);
+}
+
+static void create_run(struct ddio_call *call)
+{
+	struct create_call *cc = ddio_container_of(call, struct create_call, call);
+	uint8_t id[DDIO_GROUP_ID_LEN];
+
+	ddio_error_clear(&cc->error);
+	if (cc->size == 1) {
+		ddio_env_random(call->session->env, id, sizeof(id));
+		create_form(cc, id, NULL);
+	} else if (cc->rank) {
+		join_begin(cc);
+	} else {
+		host_begin(cc);
+	}
+}
+
+static int create_check(struct ddio_session *s, uint32_t rank, uint32_t size, bool complete)
+{
+	if (!complete)
+		return ddio_session_fail(s, -EINVAL, "a group needs a place to meet, and a result");
+	if (!size || size > DDIO_MAX_MEMBERS || rank >= size)
+		return ddio_session_fail(s, -EINVAL, "a group of %u members has no rank %u", size,
+					 rank);
+	return 0;
+}
+
+int ddio_group_create(struct ddio_session *session, uint32_t rank, uint32_t size,
+		      const char *address, struct ddio_group **group)
+{
+	struct create_call cc = { .rank = rank, .size = size, .by_addr = true };
+	int err;
+
+	if (!session)
+		return -EINVAL;
+	err = create_check(session, rank, size, address && group);
+	if (err)
+		return err;
+	*group = NULL;
+	if (strlen(address) >= DDIO_MAX_ADDR)
+		return ddio_session_fail(session, -EINVAL, "%.64s...: no address", address);
+	strcpy(cc.target, address);
+	err = ddio_call_run(session, &cc.call, create_run);
+	*group = cc.form.group;
+	return err;
+}
+
+/*
+ * By broadcast
+ */
+
+/* What rank 0 tells the others: bytes, so that no two hosts read it differently. */
+struct invitation {
+	uint8_t ok;
+	uint8_t id[DDIO_GROUP_ID_LEN];
+	char addr[DDIO_MAX_ADDR];
+	char text[DDIO_MAX_TEXT];
+};
+
+/* The address by which the I/O processors reach this process will do for its peers. */
+static void invite_seen(struct ddio_request *request, const struct ddio_reply *reply)
+{
+	struct create_call *cc = request->arg;
+	struct ddio_lane *lane = cc->call.session->nodes[0].lanes[0];
+
+	if (!reply->status && lane->conn)
+		ddio_addr_settle(cc->own, ddio_conn_local(lane->conn));
+	if (ddio_addr_is_any(cc->own)) {
+		ddio_meeting_free(cc->meeting);
+		cc->meeting = NULL;
+		ddio_error_set(&cc->error, -EADDRNOTAVAIL,
+			       "rank 0 cannot tell by which of its addresses it is reached (%s): "
+			       "name one",
+			       reply->status ? reply->text : "unknown");
+	}
+	ddio_call_end(&cc->call, &cc->error);
+}
+
+static void invite_run(struct ddio_call *call)
+{
+	struct create_call *cc = ddio_container_of(call, struct create_call, call);
+
+	ddio_error_clear(&cc->error);
+	if (host_open(cc) || !ddio_addr_is_any(cc->own)) {
+		ddio_call_end(call, &cc->error);
+		return;
+	}
+	ddio_request_init(&cc->ping, DDIO_OP_PING, invite_seen, cc);
+	ddio_request_node(&call->session->nodes[0], &cc->ping);
+}
+
+static void uninvite_run(struct ddio_call *call)
+{
+	struct create_call *cc = ddio_container_of(call, struct create_call, call);
+
+	ddio_meeting_free(cc->meeting);
+	ddio_call_end(call, NULL);
+}
+
+static void invite_write(const struct create_call *cc, struct invitation *inv)
+{
+	inv->ok = !cc->error.status;
+	memcpy(inv->text, cc->error.text, sizeof(inv->text));
+	if (!inv->ok)
+		return;
+	memcpy(inv->id, cc->meeting->id, sizeof(inv->id));
+	memcpy(inv->addr, cc->own, sizeof(inv->addr));
+}
+
+static int invite(struct create_call *cc, struct ddio_session *session, ddio_bcast_fn bcast,
+		  void *arg)
+{
+	struct invitation inv = { 0 };
+	int err;
+
+	if (!cc->rank) {
+		ddio_call_run(session, &cc->call, invite_run);
+		invite_write(cc, &inv);
+	}
+	err = bcast(arg, &inv, sizeof(inv), 0);
+	if (err) {
+		if (cc->meeting)
+			ddio_call_run(session, &cc->call, uninvite_run);
+		return ddio_session_fail(session, err < 0 ? err : -EIO,
+					 "the caller's broadcast failed");
+	}
+	if (!cc->rank && !inv.ok)
+		return ddio_session_fail(session, cc->error.err, "%s", cc->error.text);
+	inv.text[sizeof(inv.text) - 1] = '\0';
+	inv.addr[sizeof(inv.addr) - 1] = '\0';
+	if (!inv.ok)
+		return ddio_session_fail(session, -ECONNABORTED, "rank 0: %s", inv.text);
+	memcpy(cc->id, inv.id, sizeof(cc->id));
+	memcpy(cc->target, inv.addr, sizeof(cc->target));
+	return 0;
+}
+
+int ddio_group_create_bcast(struct ddio_session *session, uint32_t rank, uint32_t size,
+			    ddio_bcast_fn bcast, void *arg, const char *listen,
+			    struct ddio_group **group)
+{
+	struct create_call cc = { .rank = rank, .size = size, .listen = listen };
+	int err;
+
+	if (!session)
+		return -EINVAL;
+	err = create_check(session, rank, size, bcast && group);
+	if (err)
+		return err;
+	*group = NULL;
+	if (listen && strlen(listen) >= DDIO_MAX_ADDR - 2)
+		return ddio_session_fail(session, -EINVAL, "%.64s...: no address", listen);
+	if (size > 1)
+		err = invite(&cc, session, bcast, arg);
+	if (err)
+		return err;
+	err = ddio_call_run(session, &cc.call, create_run);
+	*group = cc.form.group;
+	return err;
+}

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* What a group does together besides transfers and splitting. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/bytes.h"
+#include "cp/group/fan.h"
+#include "cp/file/file.h"
+#include "cp/group/group.h"
+
+/*
+ * Barrier
+ */
+struct barrier_call {
+	struct ddio_call call;
+	struct ddio_group *group;
+	struct ddio_turn turn;
+};
+
+static void barrier_agreed(void *arg, const struct ddio_error *error, const void *data, size_t len)
+{
+	struct barrier_call *bc = arg;
+
+	(void)data;
+	(void)len;
+	ddio_turn_pass(bc->group, &bc->turn);
+	ddio_call_end(&bc->call, error);
+}
+
+static void barrier_begin(struct ddio_turn *turn)
+{
+	struct barrier_call *bc = ddio_container_of(turn, struct barrier_call, turn);
+	const struct ddio_fan_in in = { .kind = DDIO_FAN_BARRIER,
+					.done = barrier_agreed,
+					.arg = bc };
+
+	ddio_fan_begin(bc->group, turn->number, DDIO_STEP_FIRST, &in);
+}
+
+static void barrier_run(struct ddio_call *call)
+{
+	struct barrier_call *bc = ddio_container_of(call, struct barrier_call, call);
+
+	bc->turn.begin = barrier_begin;
+	ddio_turn_take(bc->group, &bc->turn);
+}
+
+int ddio_group_barrier(struct ddio_group *group)
+{
+	struct barrier_call bc = { .group = group };
+
+	return group ? ddio_call_run(group->session, &bc.call, barrier_run) : -EINVAL;
+}
+
+/*
+ * Collective open: rank 0 opens, and its record comes down with the verdict
+ */
+struct open_all_call {
+	struct ddio_call call;
+	struct ddio_group *group;
+	struct ddio_turn turn;
+	struct ddio_open_job job;
+	struct ddio_fan *fan;
+	bool opening; /* rank 0: the job is under way */
+	bool over;    /* the step has failed meanwhile, with the group */
+	uint8_t *compare;
+	size_t compare_len;
+	struct ddio_error error;
+	struct ddio_file *file;
+};
+
+static void open_all_end(struct open_all_call *oc)
+{
+	ddio_turn_pass(oc->group, &oc->turn);
+	ddio_call_end(&oc->call, &oc->error);
+}
+
+static int open_all_record(struct open_all_call *oc, const void *data, size_t len)
+{
+	struct ddio_file_record rec;
+	int err = ddio_get_record(data, len, &rec, NULL);
+
+	if (err)
+		return err;
+	oc->file = ddio_file_new(oc->call.session, &rec);
+	return oc->file ? 0 : -ENOMEM;
+}
+
+static void open_all_agreed(void *arg, const struct ddio_error *error, const void *data, size_t len)
+{
+	struct open_all_call *oc = arg;
+	int err;
+
+	oc->error = *error;
+	if (!error->status) {
+		err = open_all_record(oc, data, len);
+		if (err)
+			ddio_error_set(&oc->error, err, "%s: %s", oc->job.name, strerror(-err));
+	}
+	oc->over = true;
+	if (!oc->opening)
+		open_all_end(oc);
+}
+
+static void open_all_opened(struct ddio_open_job *job)
+{
+	struct open_all_call *oc = job->arg;
+	struct ddio_error error = job->error;
+	uint8_t *buf = NULL;
+	ssize_t len = 0;
+
+	oc->opening = false;
+	if (oc->over) {
+		ddio_file_record_free(&job->rec);
+		open_all_end(oc);
+		return;
+	}
+	if (!error.status) {
+		len = ddio_put_record(NULL, 0, &job->rec);
+		buf = len < 0 ? NULL : malloc((size_t)len);
+		if (buf)
+			ddio_put_record(buf, (size_t)len, &job->rec);
+		else
+			ddio_error_set(&error, -ENOMEM, "out of memory");
+	}
+	ddio_file_record_free(&job->rec);
+	/* Ends the call, which is the last that is seen of @oc. */
+	ddio_fan_release(oc->fan, &error, buf, (size_t)len);
+	free(buf);
+}
+
+static void open_all_root(void *arg, struct ddio_fan *fan)
+{
+	struct open_all_call *oc = arg;
+
+	oc->fan = fan;
+	oc->opening = true;
+	oc->job.session = oc->call.session;
+	oc->job.done = open_all_opened;
+	oc->job.arg = oc;
+	ddio_open_begin(&oc->job);
+}
+
+static void open_all_begin(struct ddio_turn *turn)
+{
+	struct open_all_call *oc = ddio_container_of(turn, struct open_all_call, turn);
+	const struct ddio_fan_in in = { .kind = DDIO_FAN_OPEN,
+					.compare = oc->compare,
+					.compare_len = oc->compare_len,
+					.error = &oc->error,
+					.root = open_all_root,
+					.done = open_all_agreed,
+					.arg = oc };
+
+	ddio_fan_begin(oc->group, turn->number, DDIO_STEP_FIRST, &in);
+}
+
+static void open_all_run(struct ddio_call *call)
+{
+	struct open_all_call *oc = ddio_container_of(call, struct open_all_call, call);
+
+	oc->turn.begin = open_all_begin;
+	ddio_turn_take(oc->group, &oc->turn);
+}
+
+static void put_words(uint8_t *p, const uint64_t *v, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		bytes_put64(p + 8 * i, v[i]);
+}
+
+/* Name, flags and striping, as bytes. */
+static void open_all_compare(struct open_all_call *oc)
+{
+	const struct ddio_striping *st = oc->job.striping;
+	uint32_t ndisks = st && st->disks ? st->ndisks : 0, i;
+	size_t name = strlen(oc->job.name) + 1;
+	uint64_t words[6] = { oc->job.flags, !!st };
+
+	if (st) {
+		words[2] = (uint64_t)st->layout << 32 | st->block_size;
+		words[3] = st->seed;
+		words[4] = st->reserve;
+		words[5] = st->ndisks;
+	}
+	oc->compare_len = name + sizeof(words) + 8 * (size_t)ndisks;
+	oc->compare = malloc(oc->compare_len);
+	if (!oc->compare) {
+		ddio_error_set(&oc->error, -ENOMEM, "out of memory");
+		return;
+	}
+	memcpy(oc->compare, oc->job.name, name);
+	put_words(oc->compare + name, words, 6);
+	for (i = 0; i < ndisks; i++) {
+		words[0] = st->disks[i];
+		put_words(oc->compare + name + sizeof(words) + 8 * i, words, 1);
+	}
+}
+
+int ddio_open_all(struct ddio_group *group, const char *name, unsigned int flags,
+		  const struct ddio_striping *striping, struct ddio_file **file)
+{
+	struct open_all_call oc = { .group = group,
+				    .job = { .name = name, .flags = flags, .striping = striping } };
+	int err;
+
+	if (!group)
+		return -EINVAL;
+	/* Members that got it right must not wait for one that got it wrong. */
+	if (!name || !file || (striping && striping->ndisks > DDIO_MAX_DISKS))
+		ddio_error_set(&oc.error, -EINVAL,
+			       "rank %u: ddio_open_all: no name, no place for "
+			       "the file, or too many disks",
+			       group->rank);
+	else
+		open_all_compare(&oc);
+	if (file)
+		*file = NULL;
+	err = ddio_call_run(group->session, &oc.call, open_all_run);
+	free(oc.compare);
+	if (file)
+		*file = oc.file;
+	return err;
+}

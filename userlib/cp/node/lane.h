@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Nodes, and lanes to them: a lane is the connection to one reactor of one
+ * node.  It is made when it is first needed and again when it is next needed
+ * after a failure.  Requests are matched with their replies by tag.
+ */
+#ifndef DDIO_CP_LANE_H
+#define DDIO_CP_LANE_H
+
+#include "cp/node/session.h"
+
+struct ddio_lane;
+
+/**
+ * struct ddio_node - one I/O processor
+ * @known: WELCOME has said how many reactors there are and which disks they own
+ * @boot: differs after every start of the daemon
+ * @answered: the life that has answered those who ask all nodes
+ * @lanes: @nlanes of them, never freed before the session; lanes[0] always exists
+ * @waiting: requests for disks whose reactor is not known yet
+ */
+struct ddio_node {
+	struct ddio_session *session;
+	uint32_t index;
+	bool known;
+	uint32_t nreactors;
+	uint64_t boot, answered;
+	struct ddio_lane **lanes;
+	uint32_t nlanes;
+	struct ddio_list waiting;
+};
+
+/**
+ * struct ddio_reply - the answer to a request
+ * @status: DDIO_ST_OK, or what the node said, or why there was no answer
+ * @payload, @len: of a success: the record, or the fixed record in front of bulk
+ * @text: of an error, naming the node
+ */
+struct ddio_reply {
+	uint32_t status;
+	const void *payload;
+	size_t len;
+	const char *text;
+};
+
+enum ddio_request_state {
+	DDIO_REQUEST_IDLE,
+	DDIO_REQUEST_WAITING, /* for the node, or the lane */
+	DDIO_REQUEST_SENT,
+	DDIO_REQUEST_ENDING, /* answered or cancelled, but its bulk is not on its way yet */
+};
+
+#define DDIO_REQUEST_INLINE 80
+
+/**
+ * struct ddio_request - the caller owns the memory until @done
+ * @opcode: enum ddio_opcode
+ * @fixed, @fixed_len: payload or fixed record
+ * @iov, @n: bulk to be sent, or where the reply's bulk goes; the array stays the caller's
+ * @bulk: bytes of @iov
+ * @disk: ddio_request_disk(): number of the disk
+ * @boot: of an answer: the life of the node that has given it
+ * @done: called once, from the loop, unless ddio_request_cancel() said that it would not be
+ */
+struct ddio_request {
+	struct ddio_list link;
+	struct ddio_lane *lane;
+	enum ddio_request_state state;
+	uint32_t slot;
+	uint16_t opcode;
+	bool in, sending;
+	const void *fixed;
+	void *fixed_alloc;
+	size_t fixed_len;
+	struct iovec *iov;
+	int n;
+	uint64_t bulk;
+	uint32_t disk;
+	struct ddio_send send;
+	struct ddio_error *end; /* ENDING: the answer */
+	uint32_t end_status;
+	uint64_t boot;
+	void (*done)(struct ddio_request *request, const struct ddio_reply *reply);
+	void *arg;
+	uint8_t inl[DDIO_REQUEST_INLINE];
+};
+
+/**
+ * struct ddio_slot - one number of a lane that a tag can carry
+ * @gen: counts its uses, so that no tag comes again soon
+ * @busy: an answer is due, though @request may be NULL: cancelled
+ * @next: free slots, UINT32_MAX ends the list
+ */
+struct ddio_slot {
+	struct ddio_request *request;
+	uint32_t gen;
+	uint32_t next;
+	bool busy;
+};
+
+enum ddio_lane_state { DDIO_LANE_DOWN, DDIO_LANE_CONNECTING, DDIO_LANE_READY };
+
+/**
+ * struct ddio_lane - the connection to one reactor
+ * @boot: the life of the node that it is, or was, connected to
+ * @queued: requests that wait for it
+ * @attaches: struct ddio_attach.lane_link: groups that this lane serves
+ * @owing: answers that are due
+ * @colls: running collectives that this reactor takes part in
+ * @mark: the last walk over lanes that came by; see struct ddio_session
+ * @messages: sent and received on connections that are gone
+ * @bulk_request: its reply's bulk is under way
+ * @bulk_op: the collective whose data are under way; NULL if they are discarded
+ * @bulk_block, @bulk_direct, @bulk_len: of these
+ * @sink: for one of them
+ * @scratch, @scratch_cap: where data wait to be unpacked
+ * @wants: blocks that were asked for and not sent yet; see dd.c
+ */
+struct ddio_lane {
+	struct ddio_node *node;
+	uint32_t reactor;
+	enum ddio_lane_state state;
+	struct ddio_conn *conn;
+	uint64_t boot;
+	struct ddio_list queued;
+	struct ddio_list attaches;
+	struct ddio_slot *slots;
+	uint32_t nslots, free_slot;
+	uint32_t owing, colls;
+	uint64_t mark;
+	struct ddio_alive alive;
+	uint64_t messages;
+	struct ddio_request *bulk_request;
+	struct ddio_op *bulk_op;
+	uint64_t bulk_block, bulk_len;
+	bool bulk_direct;
+	struct iovec sink;
+	uint8_t *scratch;
+	size_t scratch_cap;
+	struct ddio_list wants;
+};
+
+/* Its node's, for "%s (%s)" in a text. */
+#define DDIO_LANE_NAMES(lane)                                         \
+	(lane)->node->session->conf->nodes[(lane)->node->index].name, \
+		(lane)->node->session->conf->nodes[(lane)->node->index].address
+
+int ddio_nodes_init(struct ddio_session *session);
+void ddio_nodes_close(struct ddio_session *session);
+void ddio_nodes_free(struct ddio_session *session);
+/* The watchdog's part.  Return: true if something is owed. */
+bool ddio_nodes_check(struct ddio_session *session);
+
+/* NULL without memory.  @reactor: below the node's nreactors, or 0. */
+struct ddio_lane *ddio_node_lane(struct ddio_node *node, uint32_t reactor);
+int ddio_lane_new(struct ddio_node *node, uint32_t reactor, struct ddio_lane **lane);
+void ddio_lane_free(struct ddio_lane *lane);
+/* node.c: a WELCOME has come.  Return: 0, or -errno with the text: the lane is not to be used. */
+int ddio_node_learn(struct ddio_lane *lane, const struct ddio_msg_welcome *welcome,
+		    struct ddio_error *error);
+/* The reactor has stopped, and what it was given is durable. */
+void ddio_lane_ended(struct ddio_lane *lane);
+/* What the disk was given in that life of its node is durable, since the life was ended in order. */
+bool ddio_disk_kept(const struct ddio_session *s, uint32_t disk, uint64_t boot);
+/* node.c: lane 0 is no more: what was learnt may be stale, and who waits for it waits in vain. */
+void ddio_node_forget(struct ddio_node *node, const struct ddio_error *error);
+
+/* The lane is no good: closes the connection, ends all that it owes with @error. */
+void ddio_lane_fail(struct ddio_lane *lane, const struct ddio_error *error);
+
+void ddio_request_init(struct ddio_request *request, uint16_t opcode,
+		       void (*done)(struct ddio_request *request, const struct ddio_reply *reply),
+		       void *arg);
+/* Room for the payload, which ends with the request.  NULL: no memory. */
+void *ddio_request_room(struct ddio_request *request, size_t len);
+/* Encodes @x as the payload: 0, -ENOMEM, -EMSGSIZE. */
+#define ddio_request_put(request, codec, x)                                                 \
+	({                                                                                  \
+		ssize_t len_ = ddio_put_##codec(NULL, 0, (x));                              \
+		void *room_ = len_ < 0 ? NULL : ddio_request_room((request), (size_t)len_); \
+		if (room_)                                                                  \
+			ddio_put_##codec(room_, (size_t)len_, (x));                         \
+		len_ < 0 ? (int)len_ : room_ ? 0 : -ENOMEM;                                 \
+	})
+
+/*
+ * Send it.  Never fails: what goes wrong is told to done(), though maybe inside the call.
+ */
+void ddio_request_lane(struct ddio_lane *lane, struct ddio_request *request);
+void ddio_request_node(struct ddio_node *node, struct ddio_request *request); /* reactor 0 */
+void ddio_request_names(struct ddio_session *session, struct ddio_request *request);
+void ddio_request_disk(struct ddio_session *session, uint32_t disk, struct ddio_request *request);
+
+/**
+ * ddio_request_cancel - forget it
+ *
+ * What comes for it is discarded.  Return: true if it is over and done() will not be called;
+ * false if its bulk is still being sent: done() comes when that has ended.
+ */
+bool ddio_request_cancel(struct ddio_request *request);
+/* Has it left, or begun to, so that the node may act on it? */
+bool ddio_request_left(const struct ddio_request *request);
+/* A failed request as an error: "what: text". */
+void ddio_reply_error(struct ddio_error *error, const struct ddio_reply *reply, const char *what);
+
+/**
+ * ddio_lane_send - a message that is no request
+ * Return: 0, -ENOTCONN, -ENOMEM.
+ */
+int ddio_lane_send(struct ddio_lane *lane, uint16_t opcode, uint64_t tag, const void *fixed,
+		   size_t fixed_len, const struct iovec *iov, int n, struct ddio_send *send);
+/* At least @len bytes, the lane's own; NULL without memory. */
+void *ddio_lane_scratch(struct ddio_lane *lane, size_t len);
+uint64_t ddio_lane_messages(const struct ddio_lane *lane);
+
+#endif /* DDIO_CP_LANE_H */

@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Requests and their replies.  A tag is the number of a slot and the count of
+ * its uses.  A slot stays busy until its answer has come, even if the request
+ * was cancelled meanwhile; so a late answer finds nobody rather than another.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cp/node/request.h"
+
+void ddio_request_init(struct ddio_request *request, uint16_t opcode,
+		       void (*done)(struct ddio_request *request, const struct ddio_reply *reply),
+		       void *arg)
+{
+	memset(request, 0, offsetof(struct ddio_request, inl));
+	ddio_list_init(&request->link);
+	request->opcode = opcode;
+	request->done = done;
+	request->arg = arg;
+}
+
+void *ddio_request_room(struct ddio_request *request, size_t len)
+{
+	void *room = request->inl;
+
+	if (len > sizeof(request->inl)) {
+		room = malloc(len);
+		request->fixed_alloc = room;
+	}
+	request->fixed = room;
+	request->fixed_len = room ? len : 0;
+	return room;
+}
+
+static void request_done(struct ddio_request *request, const struct ddio_reply *reply)
+{
+	request->state = DDIO_REQUEST_IDLE;
+	request->lane = NULL;
+	free(request->fixed_alloc);
+	request->fixed_alloc = NULL;
+	request->done(request, reply);
+}
+
+static void request_fail(struct ddio_request *request, const struct ddio_error *error)
+{
+	struct ddio_reply reply = { .status = error->status, .text = error->text };
+
+	request_done(request, &reply);
+}
+
+void ddio_requests_end(struct ddio_list *list, const struct ddio_error *error)
+{
+	struct ddio_request *request;
+
+	while (!ddio_list_empty(list)) {
+		request = ddio_list_first(list, struct ddio_request, link);
+		ddio_list_del(&request->link);
+		request_fail(request, error);
+	}
+}
+
+/*
+ * Slots
+ */
+static int slots_grow(struct ddio_lane *lane)
+{
+	uint32_t n = lane->nslots ? lane->nslots * 2 : 2, i;
+	struct ddio_slot *slots;
+
+	slots = realloc(lane->slots, n * sizeof(*slots));
+	if (!slots)
+		return -ENOMEM;
+	lane->slots = slots;
+	for (i = n; i-- > lane->nslots;) {
+		slots[i] = (struct ddio_slot){ .next = lane->free_slot };
+		lane->free_slot = i;
+	}
+	lane->nslots = n;
+	return 0;
+}
+
+static int slot_take(struct ddio_lane *lane, struct ddio_request *request, uint64_t *tag)
+{
+	struct ddio_slot *slot;
+	uint32_t i;
+
+	if (lane->free_slot == UINT32_MAX && slots_grow(lane))
+		return -ENOMEM;
+	i = lane->free_slot;
+	slot = &lane->slots[i];
+	lane->free_slot = slot->next;
+	slot->busy = true;
+	slot->request = request;
+	slot->gen++;
+	lane->owing++;
+	request->slot = i;
+	*tag = (uint64_t)slot->gen << 32 | (i + 1);
+	return 0;
+}
+
+static void slot_put(struct ddio_lane *lane, uint32_t i)
+{
+	struct ddio_slot *slot = &lane->slots[i];
+
+	slot->busy = false;
+	slot->request = NULL;
+	slot->next = lane->free_slot;
+	lane->free_slot = i;
+	lane->owing--;
+}
+
+static struct ddio_slot *slot_find(struct ddio_lane *lane, uint64_t tag)
+{
+	uint32_t i = (uint32_t)tag - 1;
+
+	if (i >= lane->nslots || !lane->slots[i].busy || lane->slots[i].gen != tag >> 32)
+		return NULL;
+	return &lane->slots[i];
+}
+
+/*
+ * Sending
+ */
+static void request_sent(struct ddio_send *send, int err)
+{
+	struct ddio_request *request = ddio_container_of(send, struct ddio_request, send);
+	struct ddio_error none = { .status = request->end_status }, *end = request->end;
+
+	(void)err;
+	request->sending = false;
+	if (request->state != DDIO_REQUEST_ENDING)
+		return;
+	request->end = NULL;
+	request_fail(request, end ? end : &none);
+	free(end);
+}
+
+static bool request_sends_bulk(const struct ddio_request *request)
+{
+	return request->n && !request->in;
+}
+
+static int request_send(struct ddio_lane *lane, struct ddio_request *request)
+{
+	struct ddio_msg msg = { .opcode = request->opcode };
+	bool bulk = request_sends_bulk(request);
+	int err;
+
+	err = slot_take(lane, request, &msg.tag);
+	if (err)
+		return err;
+	request->send.done = request_sent;
+	err = ddio_conn_send(lane->conn, &msg, request->fixed, request->fixed_len,
+			     bulk ? request->iov : NULL, bulk ? request->n : 0,
+			     bulk ? &request->send : NULL);
+	if (err) {
+		slot_put(lane, request->slot);
+		return err;
+	}
+	request->sending = bulk;
+	request->state = DDIO_REQUEST_SENT;
+	ddio_session_watch(lane->node->session);
+	return 0;
+}
+
+static void request_submit(struct ddio_lane *lane, struct ddio_request *request)
+{
+	struct ddio_error error;
+	int err = request_send(lane, request);
+
+	if (!err)
+		return;
+	ddio_error_set(&error, err, "node %s (%s): cannot send %s: %s", DDIO_LANE_NAMES(lane),
+		       ddio_opcode_name(request->opcode), strerror(-err));
+	/* It is lost, which the lane will hear of next. */
+	if (err == -ENOTCONN) {
+		error.status = DDIO_ST_NODE_LOST;
+		error.err = ddio_status_to_errno(error.status);
+	}
+	request_fail(request, &error);
+}
+
+void ddio_request_lane(struct ddio_lane *lane, struct ddio_request *request)
+{
+	struct ddio_error error;
+
+	request->lane = lane;
+	if (lane->state == DDIO_LANE_READY) {
+		request_submit(lane, request);
+	} else if (ddio_lane_up(lane, &error)) {
+		request_fail(request, &error);
+	} else {
+		request->state = DDIO_REQUEST_WAITING;
+		ddio_list_add(&request->link, &lane->queued);
+	}
+}
+
+void ddio_requests_start(struct ddio_lane *lane)
+{
+	struct ddio_request *request;
+
+	while (lane->state == DDIO_LANE_READY && !ddio_list_empty(&lane->queued)) {
+		request = ddio_list_first(&lane->queued, struct ddio_request, link);
+		ddio_list_del(&request->link);
+		request_submit(lane, request);
+	}
+}
+
+void ddio_request_node(struct ddio_node *node, struct ddio_request *request)
+{
+	ddio_request_lane(node->lanes[0], request);
+}
+
+void ddio_request_names(struct ddio_session *session, struct ddio_request *request)
+{
+	ddio_request_node(&session->nodes[session->conf->ns_node], request);
+}
+
+static void request_no_disk(struct ddio_session *session, uint32_t disk,
+			    struct ddio_request *request)
+{
+	struct ddio_error error;
+
+	if (disk < session->conf->ndisks)
+		ddio_error_status(&error, DDIO_ST_STALE, "node %s does not serve disk %s",
+				  session->conf->nodes[session->disks[disk].node].name,
+				  session->conf->disks[disk].name);
+	else
+		ddio_error_status(&error, DDIO_ST_STALE, "disk %u is not in the configuration %s",
+				  disk, session->conf->path ? session->conf->path : "");
+	request_fail(request, &error);
+}
+
+void ddio_request_disk(struct ddio_session *session, uint32_t disk, struct ddio_request *request)
+{
+	struct ddio_node *node;
+	struct ddio_lane *lane;
+	struct ddio_error error;
+
+	request->disk = disk;
+	if (disk >= session->conf->ndisks) {
+		request_no_disk(session, disk, request);
+		return;
+	}
+	node = &session->nodes[session->disks[disk].node];
+	if (!node->known) {
+		if (ddio_lane_up(node->lanes[0], &error)) {
+			request_fail(request, &error);
+			return;
+		}
+		request->state = DDIO_REQUEST_WAITING;
+		ddio_list_add(&request->link, &node->waiting);
+	} else if (!session->disks[disk].known) {
+		request_no_disk(session, disk, request);
+	} else {
+		lane = ddio_node_lane(node, session->disks[disk].reactor);
+		if (lane) {
+			ddio_request_lane(lane, request);
+		} else {
+			ddio_error_set(&error, -ENOMEM, "out of memory");
+			request_fail(request, &error);
+		}
+	}
+}
+
+void ddio_requests_route(struct ddio_node *node)
+{
+	struct ddio_request *request;
+
+	while (node->known && !ddio_list_empty(&node->waiting)) {
+		request = ddio_list_first(&node->waiting, struct ddio_request, link);
+		ddio_list_del(&request->link);
+		ddio_request_disk(node->session, request->disk, request);
+	}
+}
+
+/*
+ * Replies
+ */
+int ddio_request_bulk(struct ddio_lane *lane, const struct ddio_msg *msg, const void *prefix,
+		      size_t prefix_len, struct ddio_sink *sink)
+{
+	struct ddio_slot *slot = slot_find(lane, msg->tag);
+	struct ddio_request *request = slot ? slot->request : NULL;
+	struct ddio_msg_obj_data data;
+
+	if (!slot || msg->opcode != DDIO_OP_OBJ_READ ||
+	    ddio_get_obj_data(prefix, prefix_len, &data) || data.len != msg->length - prefix_len)
+		return -EPROTO;
+	if (!request)
+		return 0;
+	if (request->opcode != msg->opcode || data.len != request->bulk)
+		return -EPROTO;
+	lane->bulk_request = request;
+	sink->iov = request->iov;
+	sink->n = request->n;
+	return 0;
+}
+
+/* The bulk of the request is on its way out still: the answer waits for its end. */
+static void request_keep(struct ddio_request *request, const struct ddio_error *error)
+{
+	request->state = DDIO_REQUEST_ENDING;
+	request->end_status = error->status;
+	request->end = error->status ? malloc(sizeof(*error)) : NULL;
+	if (request->end)
+		*request->end = *error;
+}
+
+static void reply_text(struct ddio_lane *lane, const struct ddio_msg *msg, const void *payload,
+		       struct ddio_error *error)
+{
+	char text[DDIO_MAX_TEXT];
+
+	if (ddio_get_text(payload, msg->length, text) || !text[0])
+		snprintf(text, sizeof(text), "%s", ddio_status_text(msg->status));
+	ddio_error_status(error, msg->status, "node %s: %.350s",
+			  lane->node->session->conf->nodes[lane->node->index].name, text);
+}
+
+int ddio_request_reply(struct ddio_lane *lane, const struct ddio_msg *msg, const void *payload)
+{
+	struct ddio_slot *slot = slot_find(lane, msg->tag);
+	struct ddio_request *request;
+	struct ddio_reply reply = { 0 };
+	struct ddio_error error = { 0 };
+
+	if (!msg->tag && msg->opcode == DDIO_OP_PING)
+		return 0;
+	if (!slot)
+		return -EPROTO;
+	request = slot->request;
+	lane->bulk_request = NULL;
+	slot_put(lane, (uint32_t)msg->tag - 1);
+	if (!request)
+		return 0;
+	if (msg->opcode != request->opcode)
+		return -EPROTO;
+	request->boot = lane->boot;
+	if (msg->status)
+		reply_text(lane, msg, payload, &error);
+	if (request->sending) {
+		request_keep(request, &error);
+		return 0;
+	}
+	reply.status = error.status;
+	reply.text = error.text;
+	reply.payload = payload;
+	reply.len = ddio_msg_is_bulk(msg) ? ddio_opcode_bulk_prefix(msg->opcode, true)
+					  : msg->length;
+	request_done(request, &reply);
+	return 0;
+}
+
+void ddio_requests_fail(struct ddio_lane *lane, const struct ddio_error *error)
+{
+	struct ddio_list over, queued;
+	uint32_t i;
+
+	ddio_list_init(&over);
+	ddio_list_init(&queued);
+	ddio_list_splice(&lane->queued, &queued);
+	for (i = 0; i < lane->nslots; i++) {
+		if (!lane->slots[i].busy)
+			continue;
+		if (lane->slots[i].request)
+			ddio_list_add(&lane->slots[i].request->link, &over);
+		slot_put(lane, i);
+	}
+	ddio_requests_end(&over, error);
+	ddio_requests_end(&queued, error);
+}
+
+bool ddio_request_left(const struct ddio_request *request)
+{
+	return request->state == DDIO_REQUEST_SENT || request->sending;
+}
+
+bool ddio_request_cancel(struct ddio_request *request)
+{
+	struct ddio_lane *lane = request->lane;
+	struct ddio_error error;
+
+	if (request->state == DDIO_REQUEST_ENDING)
+		return false;
+	if (request->state == DDIO_REQUEST_SENT) {
+		lane->slots[request->slot].request = NULL;
+		if (lane->bulk_request == request) {
+			ddio_conn_discard(lane->conn);
+			lane->bulk_request = NULL;
+		}
+	}
+	ddio_list_del(&request->link);
+	if (request->sending) {
+		ddio_error_status(&error, DDIO_ST_CANCELLED, "cancelled");
+		request_keep(request, &error);
+		return false;
+	}
+	request->state = DDIO_REQUEST_IDLE;
+	free(request->fixed_alloc);
+	request->fixed_alloc = NULL;
+	return true;
+}
+
+void ddio_reply_error(struct ddio_error *error, const struct ddio_reply *reply, const char *what)
+{
+	ddio_error_status(error, reply->status, "%s%s%s", what, what[0] ? ": " : "",
+			  reply->text ? reply->text : ddio_status_text(reply->status));
+}
