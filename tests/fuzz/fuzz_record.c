@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/crc32c.h"
-#include "iop/acl.h"
-#include "iop/kv_journal.h"
-#include "iop/ns_priv.h"
-#include "iop/store_record.h"
+#include "iop/ns/acl.h"
+#include "iop/kv/journal.h"
+#include "iop/ns/priv.h"
+#include "iop/store/record.h"
 
 #define MAX 65536
 

@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "iop/store_priv.h"
+#include "iop/store/priv.h"
 
 #define VALUE_MAX 1024
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "env/env_ops.h"
-#include "iop/cache.h"
+#include "iop/cache/cache.h"
 
 #define WORLD_DISK (8u << 20)
 #define WORLD_LOG 4096

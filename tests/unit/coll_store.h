@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "iop/store.h"
+#include "iop/store/store.h"
 
 enum { STORE_UNIT = 512 };
 

@@ -10,7 +10,7 @@
 #include "sim/sim.h"
 #include "tests/unit/coll_store.h"
 #include "tests/unit/ut.h"
-#include "iop/coll.h"
+#include "iop/coll/coll.h"
 
 #define MS 1000000ull
 #define SEC (1000 * MS)

@@ -3,7 +3,7 @@
  * How fast emulated HP 97560 disks are read through the caches, in virtual time: one reader of a
  * file that is striped over sixteen, several readers, strides; and how deep is read ahead.
  */
-#include "iop/cache.h"
+#include "iop/cache/cache.h"
 #include "ut_store.h"
 
 #define BS 8192u

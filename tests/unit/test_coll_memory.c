@@ -34,17 +34,17 @@ static void *test_env_alloc(struct ddio_env *env, size_t size)
 #define calloc test_calloc
 #define realloc test_realloc
 #define ddio_env_alloc test_env_alloc
-#include "userlib/iop/coll.c"
-#include "userlib/iop/coll_ask.c"
-#include "userlib/iop/coll_disk.c"
-#include "userlib/iop/coll_group.c"
-#include "userlib/iop/coll_piece.c"
-#include "userlib/iop/coll_plan.c"
-#include "userlib/iop/coll_pool.c"
-#include "userlib/iop/coll_read.c"
-#include "userlib/iop/coll_start.c"
-#include "userlib/iop/coll_watch.c"
-#include "userlib/iop/coll_write.c"
+#include "userlib/iop/coll/coll.c"
+#include "userlib/iop/coll/ask.c"
+#include "userlib/iop/coll/disk.c"
+#include "userlib/iop/coll/group.c"
+#include "userlib/iop/coll/piece.c"
+#include "userlib/iop/coll/plan.c"
+#include "userlib/iop/coll/pool.c"
+#include "userlib/iop/coll/read.c"
+#include "userlib/iop/coll/start.c"
+#include "userlib/iop/coll/watch.c"
+#include "userlib/iop/coll/write.c"
 #undef calloc
 #undef realloc
 #undef ddio_env_alloc

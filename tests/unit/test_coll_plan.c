@@ -3,7 +3,7 @@
 /* needs: userlib/iop/coll_plan.c */
 #include <stdlib.h>
 #include <string.h>
-#include "iop/coll.h"
+#include "iop/coll/coll.h"
 #include "tests/unit/ut.h"
 
 enum { SECTORS = 16 };

@@ -4,8 +4,8 @@
 #include <string.h>
 #include "base/crc32c.h"
 #include "base/rand.h"
-#include "iop/extent.h"
-#include "iop/freespace.h"
+#include "iop/store/extent.h"
+#include "iop/store/freespace.h"
 #include "tests/unit/ut.h"
 
 #define CELLS 400

@@ -6,7 +6,7 @@
  * done twice.
  */
 #include "tests/unit/fs_world.h"
-#include "iop/server_priv.h"
+#include "iop/server/priv.h"
 #include "userlib/cp/fs/file.h"
 
 enum { BLOCK = 1024, LEN = 6 * BLOCK + 11 };

@@ -2,7 +2,7 @@
 /* Locks: against a plain model byte by byte; waiting, circles, cancelling, mounts that are lost. */
 #include <errno.h>
 #include "base/rand.h"
-#include "iop/fs_lock.h"
+#include "iop/ns/locks.h"
 #include "ut.h"
 
 enum { OWNERS = 4, BYTES = 24, FILES = 2, STEPS = 20000 };

@@ -8,7 +8,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 #include "base/rand.h"
-#include "iop/kv_priv.h"
+#include "iop/kv/priv.h"
 #include "ut_store.h"
 
 enum { KEYS = 40, DBS = 2, STEPS = 4000, CRASHES = 60 };

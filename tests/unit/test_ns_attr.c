@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Attributes, extended attributes, access control lists, stripes. */
-#include "iop/acl.h"
+#include "iop/ns/acl.h"
 #include "ut_ns.h"
 
 static int setattr(struct nst *t, struct ddio_msg_fs_setattr x, struct ddio_fs_attr *attr)

@@ -6,33 +6,33 @@
  */
 #include "ut_nomem.h"
 
-#include "../../userlib/iop/acl.c"
-#include "../../userlib/iop/kv.c"
-#include "../../userlib/iop/kv_commit.c"
-#include "../../userlib/iop/kv_cursor.c"
-#include "../../userlib/iop/kv_journal.c"
-#include "../../userlib/iop/kv_map.c"
-#include "../../userlib/iop/lmdb_commit.c"
-#include "../../userlib/iop/lmdb_env.c"
+#include "userlib/iop/ns/acl.c"
+#include "userlib/iop/kv/kv.c"
+#include "userlib/iop/kv/commit.c"
+#include "userlib/iop/kv/cursor.c"
+#include "userlib/iop/kv/journal.c"
+#include "userlib/iop/kv/map.c"
+#include "userlib/iop/lmdb/commit.c"
+#include "userlib/iop/lmdb/env.c"
 #define ns_begin ns_begin_records
-#include "../../userlib/iop/ns.c"
+#include "userlib/iop/ns/ns.c"
 #undef ns_begin
-#include "../../userlib/iop/ns_acl.c"
+#include "userlib/iop/ns/mode.c"
 #define kill_suid attr_kill_suid
 #define grow attr_grow
-#include "../../userlib/iop/ns_attr.c"
+#include "userlib/iop/ns/attr.c"
 #undef grow
-#include "../../userlib/iop/ns_dir.c"
-#include "../../userlib/iop/ns_inode.c"
-#include "../../userlib/iop/ns_make.c"
-#include "../../userlib/iop/ns_mount.c"
-#include "../../userlib/iop/ns_record.c"
-#include "../../userlib/iop/ns_remove.c"
+#include "userlib/iop/ns/dir.c"
+#include "userlib/iop/ns/inode.c"
+#include "userlib/iop/ns/make.c"
+#include "userlib/iop/ns/mount.c"
+#include "userlib/iop/ns/record.c"
+#include "userlib/iop/ns/remove.c"
 #define replace rename_replace
-#include "../../userlib/iop/ns_rename.c"
+#include "userlib/iop/ns/rename.c"
 #undef replace
-#include "../../userlib/iop/ns_stripe.c"
-#include "../../userlib/iop/ns_xattr.c"
+#include "userlib/iop/ns/stripe.c"
+#include "userlib/iop/ns/xattr.c"
 #include "userlib/base/u64map.c"
 
 #undef malloc

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The object store: objects, their blocks, commits. */
 #include <errno.h>
-#include "iop/store_priv.h"
+#include "iop/store/priv.h"
 #include "ut_store.h"
 
 #define BS 8192u

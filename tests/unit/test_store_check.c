@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Records that were damaged in every way: a check finds it, a repair mends it, nothing else is lost. */
 #include <errno.h>
-#include "iop/store_priv.h"
+#include "iop/store/priv.h"
 #include "ut_store.h"
 
 #define BS 8192u

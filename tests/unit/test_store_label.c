@@ -3,7 +3,7 @@
 #include <endian.h>
 #include <errno.h>
 #include "base/crc32c.h"
-#include "iop/store_priv.h"
+#include "iop/store/priv.h"
 #include "ut_store.h"
 
 #define SIZE (4 * MIB)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Space that is kept for what was never written, blocks that read as zeros again, holes that are made. */
 #include <errno.h>
-#include "iop/store_priv.h"
+#include "iop/store/priv.h"
 #include "ut_store.h"
 
 #define BS 8192u

@@ -7,9 +7,9 @@
  */
 #include <errno.h>
 #include "env/real/real.h"
-#include "iop/kv_priv.h"
-#include "iop/ns_priv.h"
-#include "iop/store_priv.h"
+#include "iop/kv/priv.h"
+#include "iop/ns/priv.h"
+#include "iop/store/priv.h"
 #include "ut_store.h"
 
 #define BS 4096u

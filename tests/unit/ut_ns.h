@@ -4,8 +4,8 @@
 #define DDIO_UT_NS_H
 
 #include <errno.h>
-#include "iop/kv_priv.h"
-#include "iop/ns_priv.h"
+#include "iop/kv/priv.h"
+#include "iop/ns/priv.h"
 #include "ut_store.h"
 
 #define NST_TIMEOUT 30000000000ull

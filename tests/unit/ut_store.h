@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "env/env.h"
-#include "iop/store.h"
+#include "iop/store/store.h"
 #include "sim/sim.h"
 #include "tests/unit/ut.h"
 

@@ -10,8 +10,8 @@
 
 #include "conf/conf.h"
 #include "conn/conn.h"
-#include "iop/cache.h"
-#include "iop/store.h"
+#include "iop/cache/cache.h"
+#include "iop/store/store.h"
 
 struct ddio_iop;
 struct ddio_reactor;

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The block cache's entrances, and its turn of the loop: see cache_priv.h. */
+#include <errno.h>
+#include <stdlib.h>
+#include "iop/cache/priv.h"
+
+#define RETRY_NS 10000000u
+
+static void cache_kicked(void *arg)
+{
+	struct ddio_cache *c = arg;
+
+	c->kicked = false;
+	cache_work(c);
+}
+
+void cache_kick(struct ddio_cache *c)
+{
+	if (c->working) {
+		c->more = true;
+		return;
+	}
+	if (c->kicked)
+		return;
+	c->kicked = true;
+	c->kick.fn = cache_kicked;
+	c->kick.arg = c;
+	ddio_env_post(c->env, &c->kick);
+}
+
+static void cache_retry(void *arg)
+{
+	cache_work(arg);
+}
+
+void cache_retry_later(struct ddio_cache *c)
+{
+	if (ddio_timer_armed(&c->retry))
+		return;
+	c->retry.fn = cache_retry;
+	c->retry.arg = c;
+	ddio_timer_arm(c->env, &c->retry, ddio_env_now(c->env) + RETRY_NS);
+}
+
+static void work_serve(struct ddio_cache *c)
+{
+	while (!ddio_list_empty(&c->ready)) {
+		struct cache_entry *e = ddio_list_first(&c->ready, struct cache_entry, ready);
+
+		ddio_list_del(&e->ready);
+		cache_entry_run(c, e);
+	}
+	cache_mem_run(c);
+	cache_disk_run_fills(c);
+	ddio_queue_commit(&c->queue);
+}
+
+/* What is called may free its own struct, and may use the cache. */
+static void work_report(struct ddio_cache *c)
+{
+	cache_io_report(c);
+	while (!ddio_list_empty(&c->granted)) {
+		struct ddio_block_lock *lock =
+			ddio_list_first(&c->granted, struct ddio_block_lock, link);
+
+		ddio_list_del(&lock->link);
+		lock->granted(lock);
+	}
+	while (!ddio_list_empty(&c->flushed)) {
+		struct ddio_cache_flush *flush =
+			ddio_list_first(&c->flushed, struct ddio_cache_flush, link);
+
+		ddio_list_del(&flush->link);
+		cache_flush_end(c, flush);
+	}
+}
+
+void cache_work(struct ddio_cache *c)
+{
+	if (c->working) {
+		c->more = true;
+		return;
+	}
+	c->working = true;
+	do {
+		c->more = false;
+		cache_lock_retry(c);
+		work_serve(c);
+		work_report(c);
+	} while (c->more || !ddio_list_empty(&c->ready));
+	ddio_queue_commit(&c->queue);
+	c->working = false;
+}
+
+static void cache_lists_init(struct ddio_cache *c)
+{
+	struct ddio_list *lists[] = {
+		&c->all,     &c->lru,	 &c->unsettled, &c->ready,    &c->mem,	   &c->fills,
+		&c->flushes, &c->errors, &c->starved,	&c->finished, &c->flushed, &c->granted,
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
+		ddio_list_init(lists[i]);
+}
+
+/**
+ * ddio_cache_new - a cache for the disk of a store
+ * @env: the reactor
+ * @store: the objects whose blocks it holds
+ * @opts: copied
+ * @cache: the result
+ */
+int ddio_cache_new(struct ddio_env *env, struct ddio_store *store,
+		   const struct ddio_cache_opts *opts, struct ddio_cache **cache)
+{
+	struct ddio_cache *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return -ENOMEM;
+	c->env = env;
+	c->store = store;
+	c->opts = *opts;
+	c->seq = 1;
+	cache_lists_init(c);
+	ddio_queue_init(&c->queue, env, ddio_store_disk(store), opts->depth, opts->fcfs);
+	if (cache_table_init(c)) {
+		free(c);
+		return -ENOMEM;
+	}
+	*cache = c;
+	return 0;
+}
+
+void ddio_cache_free(struct ddio_cache *c)
+{
+	struct cache_entry *e, *tmp;
+
+	if (!c)
+		return;
+	ddio_timer_cancel(c->env, &c->retry);
+	ddio_list_for_each_entry_safe(e, tmp, &c->all, all) {
+		cache_entry_drop(c, e);
+		cache_entry_settle(c, e);
+	}
+	cache_streams_free(c);
+	cache_mem_trim(c);
+	cache_errors_forget(c, NULL);
+	cache_table_exit(c);
+	free(c);
+}
+
+void ddio_cache_set_clients(struct ddio_cache *c, uint32_t clients)
+{
+	c->clients = clients;
+	cache_mem_shrink(c);
+	cache_kick(c);
+}
+
+void ddio_cache_stats(const struct ddio_cache *c, struct ddio_cache_stats *stats)
+{
+	*stats = c->stats;
+	stats->blocks = c->nbufs;
+	stats->dirty = c->ndirty;
+	stats->bytes = c->bytes + c->pooled;
+	if (c->filling)
+		stats->bytes += cache_mem_cost(c->filling->size);
+	cache_stream_stats(c, stats);
+	stats->queue = ddio_queue_length(&c->queue);
+	stats->max_queue = c->queue.max;
+}
+
+static void cache_begin(struct ddio_cache *c, struct ddio_cache_io *io, bool write)
+{
+	cache_io_begin(c, io, write);
+	ddio_queue_commit(&c->queue);
+	if (!c->working)
+		cache_io_report(c);
+	else if (!ddio_list_empty(&c->finished))
+		c->more = true;
+}
+
+/**
+ * ddio_cache_read - read bytes of an object, from memory where they are there
+ * @c: the cache of the object's disk
+ * @io: see struct ddio_cache_io
+ */
+void ddio_cache_read(struct ddio_cache *c, struct ddio_cache_io *io)
+{
+	cache_begin(c, io, false);
+}
+
+/**
+ * ddio_cache_write - write bytes of an object, into memory at first
+ * @c: the cache of the object's disk
+ * @io: see struct ddio_cache_io
+ *
+ * A block is written back as soon as as many bytes have been written to it as it has (WriteFull).
+ */
+void ddio_cache_write(struct ddio_cache *c, struct ddio_cache_io *io)
+{
+	cache_begin(c, io, true);
+}
+
+/* Calls @fn with every entry of a range of blocks until it says true; by the shorter way. */
+static bool range_any(struct ddio_cache *c, const struct ddio_object *obj, uint64_t first,
+		      uint64_t count, bool (*fn)(struct ddio_cache *c, struct cache_entry *e))
+{
+	struct cache_entry *e, *tmp;
+
+	if (count <= c->nentries) {
+		for (; count; count--, first++) {
+			e = cache_entry_find(c, obj, first);
+			if (e && fn(c, e))
+				return true;
+		}
+		return false;
+	}
+	ddio_list_for_each_entry_safe(e, tmp, &c->all, all)
+		if (e->obj == obj && e->block >= first && e->block - first < count && fn(c, e))
+			return true;
+	return false;
+}
+
+static bool entry_discard(struct ddio_cache *c, struct cache_entry *e)
+{
+	cache_entry_forget(c, e);
+	return false;
+}
+
+static bool entry_in_use(struct ddio_cache *c, struct cache_entry *e)
+{
+	(void)c;
+	return e->state != ENTRY_IDLE || e->lock;
+}
+
+/**
+ * ddio_cache_discard - forget blocks without writing them
+ * @c: the cache of the object's disk
+ * @obj: the object
+ * @first: first of the blocks
+ * @count: how many
+ */
+void ddio_cache_discard(struct ddio_cache *c, struct ddio_object *obj, uint64_t first,
+			uint64_t count)
+{
+	range_any(c, obj, first, count, entry_discard);
+	if (!first && count == UINT64_MAX)
+		cache_errors_forget(c, obj);
+	cache_kick(c);
+}
+
+bool ddio_cache_busy(struct ddio_cache *c, const struct ddio_object *obj, uint64_t first,
+		     uint64_t count)
+{
+	return range_any(c, obj, first, count, entry_in_use);
+}
+
+bool ddio_cache_dirty(const struct ddio_cache *c)
+{
+	return c->ndirty;
+}
+
+bool ddio_cache_idle(const struct ddio_cache *c)
+{
+	return !c->inflight && !c->kicked && !c->working && ddio_list_empty(&c->fills) &&
+	       ddio_list_empty(&c->mem) && ddio_list_empty(&c->flushes);
+}

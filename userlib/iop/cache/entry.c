@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The cache's table of blocks, and the life of an entry: see cache_priv.h. */
+#include <errno.h>
+#include <stdlib.h>
+#include "iop/cache/priv.h"
+
+#define TABLE_MIN 256
+
+static struct ddio_list *bucket(const struct ddio_cache *c, const struct ddio_object *obj,
+				uint64_t block)
+{
+	uint64_t h = ((uintptr_t)obj >> 4) * 0x9e3779b97f4a7c15ull;
+
+	h = (h ^ (h >> 29) ^ block) * 0xbf58476d1ce4e5b9ull;
+	return &c->buckets[(h ^ (h >> 32)) & (c->nbuckets - 1)];
+}
+
+static struct ddio_list *buckets_new(size_t n)
+{
+	struct ddio_list *b = malloc(n * sizeof(*b));
+	size_t i;
+
+	for (i = 0; b && i < n; i++)
+		ddio_list_init(&b[i]);
+	return b;
+}
+
+int cache_table_init(struct ddio_cache *c)
+{
+	c->buckets = buckets_new(TABLE_MIN);
+	c->nbuckets = TABLE_MIN;
+	return c->buckets ? 0 : -ENOMEM;
+}
+
+void cache_table_exit(struct ddio_cache *c)
+{
+	free(c->buckets);
+}
+
+/* Doubles the table; without memory it goes on with longer chains. */
+static void table_grow(struct ddio_cache *c)
+{
+	struct ddio_list *old = c->buckets;
+	struct ddio_list *new = buckets_new(c->nbuckets * 2);
+	struct cache_entry *e;
+
+	if (!new)
+		return;
+	c->buckets = new;
+	c->nbuckets *= 2;
+	ddio_list_for_each_entry(e, &c->all, all) {
+		ddio_list_del(&e->hash);
+		ddio_list_add(&e->hash, bucket(c, e->obj, e->block));
+	}
+	free(old);
+}
+
+struct cache_entry *cache_entry_find(struct ddio_cache *c, const struct ddio_object *obj,
+				     uint64_t block)
+{
+	struct cache_entry *e;
+
+	ddio_list_for_each_entry(e, bucket(c, obj, block), hash)
+		if (e->obj == obj && e->block == block)
+			return e;
+	return NULL;
+}
+
+static void entry_lists_init(struct cache_entry *e)
+{
+	ddio_list_init(&e->lru);
+	ddio_list_init(&e->unsettled);
+	ddio_list_init(&e->ready);
+	ddio_list_init(&e->mem);
+	ddio_list_init(&e->fill);
+	ddio_list_init(&e->pieces);
+	ddio_list_init(&e->locks);
+}
+
+struct cache_entry *cache_entry_get(struct ddio_cache *c, struct ddio_object *obj, uint64_t block)
+{
+	struct cache_entry *e = cache_entry_find(c, obj, block);
+
+	if (e)
+		return e;
+	e = calloc(1, sizeof(*e));
+	if (!e)
+		return NULL;
+	entry_lists_init(e);
+	e->cache = c;
+	e->obj = obj;
+	ddio_object_ref(obj);
+	e->block = block;
+	e->size = ddio_object_file(obj)->block;
+	if (++c->nentries > c->nbuckets)
+		table_grow(c);
+	ddio_list_add(&e->hash, bucket(c, obj, block));
+	ddio_list_add(&e->all, &c->all);
+	return e;
+}
+
+bool cache_entry_waited(const struct cache_entry *e)
+{
+	return !ddio_list_empty(&e->pieces) || !ddio_list_empty(&e->locks);
+}
+
+bool cache_entry_busy(const struct cache_entry *e)
+{
+	return e->state != ENTRY_IDLE || e->lock || e->pin || cache_entry_waited(e);
+}
+
+void cache_entry_settle(struct ddio_cache *c, struct cache_entry *e)
+{
+	if (e->buf || cache_entry_busy(e))
+		return;
+	ddio_list_del(&e->ready);
+	ddio_list_del(&e->hash);
+	ddio_list_del(&e->all);
+	c->nentries--;
+	ddio_object_put(e->obj);
+	free(e);
+}
+
+/* The first who waits, if it is a lock; NULL if it is a piece. */
+static struct ddio_block_lock *first_lock(struct cache_entry *e)
+{
+	struct ddio_block_lock *lock;
+	struct cache_piece *p;
+
+	if (ddio_list_empty(&e->locks))
+		return NULL;
+	lock = ddio_list_first(&e->locks, struct ddio_block_lock, link);
+	if (ddio_list_empty(&e->pieces))
+		return lock;
+	p = ddio_list_first(&e->pieces, struct cache_piece, link);
+	return lock->seq < p->seq ? lock : NULL;
+}
+
+static bool entry_run_first(struct ddio_cache *c, struct cache_entry *e)
+{
+	struct ddio_block_lock *lock = first_lock(e);
+
+	if (!lock)
+		return cache_piece_try(c, e, ddio_list_first(&e->pieces, struct cache_piece, link));
+	if (!cache_lock_try(c, e, lock))
+		return false;
+	ddio_list_del(&lock->link);
+	ddio_list_add(&lock->link, &c->granted);
+	cache_kick(c);
+	return true;
+}
+
+/* Serves those who wait, in order, until one cannot be served yet. */
+void cache_entry_run(struct ddio_cache *c, struct cache_entry *e)
+{
+	if (e->pin)
+		return;
+	e->pin = true;
+	ddio_list_del(&e->ready);
+	while (!e->lock && cache_entry_waited(e))
+		if (!entry_run_first(c, e))
+			break;
+	e->err = 0;
+	e->pin = false;
+	cache_entry_settle(c, e);
+}
+
+void cache_entry_dirty(struct ddio_cache *c, struct cache_entry *e, uint32_t written)
+{
+	e->count += written;
+	if (e->dirty)
+		return;
+	e->dirty = true;
+	e->count = written;
+	e->epoch = c->epoch;
+	c->ndirty++;
+	ddio_list_add(&e->unsettled, &c->unsettled);
+}
+
+/* Written, or no longer wanted. */
+void cache_entry_clean(struct ddio_cache *c, struct cache_entry *e)
+{
+	if (e->dirty || e->stale)
+		cache_flush_notify(c, e);
+	if (e->dirty)
+		c->ndirty--;
+	ddio_list_del(&e->unsettled);
+	e->dirty = false;
+	e->stale = false;
+	e->failed = false;
+	e->write_back = false;
+	e->count = 0;
+}
+
+void cache_entry_drop(struct ddio_cache *c, struct cache_entry *e)
+{
+	if (e->prefetched)
+		cache_stream_wasted(c, e);
+	cache_entry_clean(c, e);
+	free(e->mask);
+	e->mask = NULL;
+	e->valid = 0;
+	if (e->buf)
+		cache_mem_release(c, e);
+}
+
+void cache_entry_forget(struct ddio_cache *c, struct cache_entry *e)
+{
+	if (e->state == ENTRY_IDLE && !e->lock) {
+		cache_entry_drop(c, e);
+		cache_entry_settle(c, e);
+		return;
+	}
+	if (e->stale)
+		return;
+	e->stale = true;
+	e->write_back = false;
+	if (e->dirty)
+		return;
+	e->epoch = c->epoch;
+	ddio_list_add(&e->unsettled, &c->unsettled);
+}
+
+bool cache_entry_on_disk(const struct cache_entry *e, uint64_t *start)
+{
+	uint64_t run;
+	bool written;
+
+	return ddio_object_lookup(e->obj, e->block, start, &run, &written) && written;
+}

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Locks that collectives take on blocks. */
+#include <errno.h>
+#include "iop/cache/priv.h"
+
+/* True if it is granted.  Newer bytes of a part of the block are completed first. */
+bool cache_lock_try(struct ddio_cache *c, struct cache_entry *e, struct ddio_block_lock *lock)
+{
+	if (e->state != ENTRY_IDLE || e->lock)
+		return false;
+	if (e->dirty && e->valid < e->size && !e->err) {
+		cache_disk_fill(c, e);
+		return false;
+	}
+	lock->status = 0;
+	lock->dirty = NULL;
+	if (e->dirty && e->valid < e->size)
+		lock->status = e->err;
+	else if (e->dirty)
+		lock->dirty = e->buf;
+	e->lock = lock;
+	return true;
+}
+
+/* Return: 1 granted, 0 waits, -ENOMEM. */
+static int lock_begin(struct ddio_cache *c, struct ddio_block_lock *lock)
+{
+	struct cache_entry *e = cache_entry_get(c, lock->obj, lock->block);
+
+	if (!e)
+		return -ENOMEM;
+	lock->entry = e;
+	lock->seq = c->seq++;
+	if (!cache_entry_waited(e) && cache_lock_try(c, e, lock))
+		return 1;
+	ddio_list_add(&lock->link, &e->locks);
+	return 0;
+}
+
+/**
+ * ddio_cache_lock - take a block for a collective
+ * @c: the cache of the object's disk
+ * @lock: see struct ddio_block_lock
+ *
+ * Return: true if it was granted at once, else @lock->granted will be called.
+ */
+bool ddio_cache_lock(struct ddio_cache *c, struct ddio_block_lock *lock)
+{
+	int ret;
+
+	ddio_list_init(&lock->link);
+	lock->entry = NULL;
+	lock->dirty = NULL;
+	lock->status = 0;
+	ddio_env_charge(c->env, DDIO_WORK_CACHE, 1);
+	ret = lock_begin(c, lock);
+	if (ret < 0) {
+		ddio_list_add(&lock->link, &c->starved);
+		cache_retry_later(c);
+	}
+	ddio_queue_commit(&c->queue);
+	return ret == 1;
+}
+
+void cache_lock_retry(struct ddio_cache *c)
+{
+	while (!ddio_list_empty(&c->starved)) {
+		struct ddio_block_lock *lock =
+			ddio_list_first(&c->starved, struct ddio_block_lock, link);
+		int ret;
+
+		ddio_list_del(&lock->link);
+		ret = lock_begin(c, lock);
+		if (ret == 1)
+			ddio_list_add(&lock->link, &c->granted);
+		if (ret >= 0)
+			continue;
+		ddio_list_push(&lock->link, &c->starved);
+		cache_retry_later(c);
+		return;
+	}
+}
+
+/**
+ * ddio_cache_unlock - give a block back
+ * @c: the cache
+ * @lock: was granted
+ * @stale: the disk now holds something newer than the cache
+ */
+void ddio_cache_unlock(struct ddio_cache *c, struct ddio_block_lock *lock, bool stale)
+{
+	struct cache_entry *e = lock->entry;
+
+	e->lock = NULL;
+	lock->entry = NULL;
+	lock->dirty = NULL;
+	if (stale || e->stale)
+		cache_entry_drop(c, e);
+	else if (e->write_back)
+		cache_disk_write(c, e);
+	ddio_queue_commit(&c->queue);
+	if (cache_entry_waited(e)) {
+		ddio_list_del(&e->ready);
+		ddio_list_add(&e->ready, &c->ready);
+		cache_kick(c);
+	} else {
+		cache_entry_settle(c, e);
+	}
+	if (!ddio_list_empty(&c->mem))
+		cache_kick(c);
+}
+
+/**
+ * ddio_cache_lock_cancel - withdraw a lock whose grant has not been told
+ * @c: the cache
+ * @lock: ddio_cache_lock() returned false, and granted() was not called
+ */
+void ddio_cache_lock_cancel(struct ddio_cache *c, struct ddio_block_lock *lock)
+{
+	struct cache_entry *e = lock->entry;
+
+	ddio_list_del(&lock->link);
+	if (!e)
+		return;
+	if (e->lock == lock) {
+		ddio_cache_unlock(c, lock, false);
+		return;
+	}
+	lock->entry = NULL;
+	if (cache_entry_waited(e)) {
+		ddio_list_del(&e->ready);
+		ddio_list_add(&e->ready, &c->ready);
+		cache_kick(c);
+	} else {
+		cache_entry_settle(c, e);
+	}
+}
+
+static bool entry_newer(const struct cache_entry *e)
+{
+	return e->dirty || e->state == ENTRY_WRITING;
+}
+
+/**
+ * ddio_cache_newer - is a block better had from the cache, or read later?
+ * @c: the cache of the object's disk
+ * @obj: the object
+ * @block: number in it
+ *
+ * What it says may have changed with the next event; nothing is held.
+ */
+bool ddio_cache_newer(struct ddio_cache *c, const struct ddio_object *obj, uint64_t block)
+{
+	const struct cache_entry *e = cache_entry_find(c, obj, block);
+
+	return e && entry_newer(e);
+}
+
+uint64_t ddio_cache_next_newer(struct ddio_cache *c, const struct ddio_object *obj, uint64_t first,
+			       uint64_t count)
+{
+	const struct cache_entry *e;
+	uint64_t at = first, found = first + count;
+
+	if (count <= c->nentries) {
+		while (at < found && !ddio_cache_newer(c, obj, at))
+			at++;
+		return at;
+	}
+	ddio_list_for_each_entry(e, &c->all, all)
+		if (e->obj == obj && e->block >= first && e->block < found && entry_newer(e))
+			found = e->block;
+	return found;
+}

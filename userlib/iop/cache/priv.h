@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Inside the block cache.
+ *
+ * A request (struct ddio_cache_io) is cut into pieces, one a block.  A block
+ * that is cached, wanted, locked or under way has an entry.  Whoever cannot be
+ * served at once waits at the entry, pieces and locks in the order in which
+ * they came; cache_entry_run() serves them until one has to wait for something.
+ * What that can be, and who runs the entry again:
+ *   I/O of the block             its completion (cache_disk.c)
+ *   a lock that is held          ddio_cache_unlock(), by the list "ready"
+ *   memory for the block         cache_mem_run(), when a block becomes free
+ *
+ * An entry's bytes are right where they are "valid": all of them after a read
+ * or where the block was never written before, else those that were written
+ * since, by a mask with a bit for each byte.  A block that is valid in part is
+ * always dirty; the rest is read ("filled") when somebody needs it or before it is
+ * written back.
+ *
+ * An entry is busy while its state is not IDLE, it is locked, it has waiters or
+ * it is being run; only what is not busy is evicted or freed.  "stale" is set
+ * on busy entries only: their contents are forgotten when they cease to be.
+ *
+ * No callback is made while an entry is being worked on: what is over goes to
+ * the lists finished, flushed and granted, and cache_work() calls from there.
+ */
+#ifndef DDIO_CACHE_PRIV_H
+#define DDIO_CACHE_PRIV_H
+
+#include "iop/cache/cache.h"
+#include "iop/cache/queue.h"
+
+/* Pieces of one request that are under way at once. */
+#define CACHE_WINDOW 64
+/* The papers' cache, in blocks. */
+#define CACHE_PAPER_CLIENT 8
+#define CACHE_PAPER_MIN 16
+
+enum entry_state {
+	ENTRY_IDLE,
+	ENTRY_READING, /* all of it into buf */
+	ENTRY_FILLING, /* valid in part: the rest by way of the cache's fill buffer */
+	ENTRY_WRITING,
+};
+
+/**
+ * struct cache_entry - one block
+ * @hash: chain of its bucket
+ * @all: cache->all
+ * @lru: cache->lru while it has a buffer; oldest first
+ * @unsettled: cache->unsettled while it is dirty or stale
+ * @ready: cache->ready
+ * @mem: cache->mem while its first piece waits for a buffer
+ * @fill: cache->fills while it waits for the fill buffer
+ * @pieces, @locks: who waits; the one with the lower seq is first
+ * @valid: bytes of @buf that are right
+ * @mask: which these are, if not all
+ * @count: bytes written since it became dirty: WriteFull
+ * @epoch: cache->epoch when it became dirty or stale: see cache_flush.c
+ * @err: why what the waiters need cannot be had; only while they are run for that reason
+ * @pin: being run
+ * @write_back: to be written as soon as it can be
+ * @failed: the last write back failed
+ * @prefetched: read ahead and not used since; @run: for which run, 0: for none
+ */
+struct cache_entry {
+	struct ddio_list hash, all, lru, unsettled, ready, mem, fill;
+	struct ddio_list pieces, locks;
+	struct ddio_cache *cache;
+	struct ddio_object *obj;
+	uint64_t block;
+	uint32_t size;
+	enum entry_state state;
+	uint8_t *buf;
+	uint64_t *mask;
+	uint32_t valid;
+	uint64_t count;
+	uint64_t epoch;
+	int err;
+	bool pin, dirty, stale, write_back, failed, prefetched;
+	uint64_t run;
+	struct ddio_block_lock *lock;
+	struct ddio_queue_req req;
+};
+
+/**
+ * struct cache_piece - the part of a request that is in one block
+ */
+struct cache_piece {
+	struct ddio_list link;
+	struct ddio_cache_io *io;
+	uint64_t seq;
+	uint64_t block;
+	uint32_t offset, len;
+	uint8_t *data;
+};
+
+/**
+ * struct cache_io_state - a request's progress, in its priv
+ * @next: bytes that were given to pieces so far
+ * @running: pieces under way
+ * @pumping: somebody up the stack makes pieces
+ * @ended: it is in cache->finished, or reported
+ * @prefetched: the block behind it has been thought of
+ */
+struct cache_io_state {
+	uint64_t next;
+	uint32_t running;
+	int32_t status;
+	bool write, missed, pumping, ended, prefetched;
+};
+
+/**
+ * struct cache_error - a write back that failed and that no flush has reported
+ */
+struct cache_error {
+	struct ddio_list link;
+	struct ddio_object *obj;
+	int err;
+};
+
+struct cache_streams;
+
+/**
+ * struct ddio_cache - the cache of one disk
+ * @lru: entries with a buffer
+ * @mem: entries whose first piece waits for a buffer, in order
+ * @fills: entries that wait for the fill buffer; @filling has it
+ * @starved: locks that got no entry for want of memory; @retry tries again
+ * @finished, @flushed, @granted: callbacks that are due
+ * @errors: struct cache_error; @lost_err: one that could not be kept there
+ * @bytes: memory of the entries' buffers; @nbufs their number
+ * @pool: free buffers, all of @pool_size; @pooled their memory
+ * @wanted: memory that those in @mem wait for
+ * @writing: memory of blocks that are being written back, or filled
+ * @mem_err: a write back failed while somebody waited for memory
+ * @inflight: disk requests of the cache
+ * @epoch: number of the last flush
+ * @unused: memory of blocks that were read ahead and not used yet
+ * @streams: NULL until a request names a stream
+ * @kicked: @kick is under way
+ * @working: cache_work() is up the stack; @more: it is to go round again
+ */
+struct ddio_cache {
+	struct ddio_env *env;
+	struct ddio_store *store;
+	struct ddio_cache_opts opts;
+	struct ddio_queue queue;
+	uint32_t clients;
+	struct ddio_list *buckets;
+	size_t nbuckets, nentries;
+	struct ddio_list all, lru, unsettled, ready, mem, fills, flushes, errors, starved;
+	struct ddio_list finished, flushed, granted;
+	struct cache_entry *filling;
+	uint8_t *fill_buf; /* while @filling */
+	uint64_t bytes, nbufs;
+	void *pool;
+	uint32_t pool_size;
+	uint64_t pooled, npooled;
+	uint64_t wanted, writing, inflight, unused;
+	struct cache_streams *streams;
+	uint64_t seq, epoch;
+	uint64_t ndirty;
+	int lost_err, mem_err;
+	struct ddio_cache_stats stats;
+	struct ddio_timer retry;
+	struct ddio_post kick;
+	bool kicked, working, more;
+};
+
+static inline struct cache_io_state *cache_io_state(struct ddio_cache_io *io)
+{
+	return (struct cache_io_state *)io->priv;
+}
+
+/* cache.c */
+/* Has cache_work() run from the loop. */
+void cache_kick(struct ddio_cache *c);
+/* From the loop: serves who can be served, then makes the callbacks that are due. */
+void cache_work(struct ddio_cache *c);
+/* For want of memory: cache_work() again, after a moment. */
+void cache_retry_later(struct ddio_cache *c);
+
+/* cache_io.c */
+void cache_io_begin(struct ddio_cache *c, struct ddio_cache_io *io, bool write);
+/* The callbacks of the requests that are over. */
+void cache_io_report(struct ddio_cache *c);
+void cache_piece_end(struct ddio_cache *c, struct cache_piece *p, int status);
+/* True if the piece is over (and freed); else it waits for something. */
+bool cache_piece_try(struct ddio_cache *c, struct cache_entry *e, struct cache_piece *p);
+
+/* cache_entry.c */
+struct cache_entry *cache_entry_find(struct ddio_cache *c, const struct ddio_object *obj,
+				     uint64_t block);
+/* NULL without memory. */
+struct cache_entry *cache_entry_get(struct ddio_cache *c, struct ddio_object *obj, uint64_t block);
+void cache_entry_run(struct ddio_cache *c, struct cache_entry *e);
+/* Frees an entry that nothing holds any more. */
+void cache_entry_settle(struct ddio_cache *c, struct cache_entry *e);
+bool cache_entry_busy(const struct cache_entry *e);
+bool cache_entry_waited(const struct cache_entry *e);
+/* Forgets the contents; not while I/O is under way or it is locked. */
+void cache_entry_drop(struct ddio_cache *c, struct cache_entry *e);
+/* Forgets the contents, now or when it ceases to be busy. */
+void cache_entry_forget(struct ddio_cache *c, struct cache_entry *e);
+void cache_entry_dirty(struct ddio_cache *c, struct cache_entry *e, uint32_t written);
+void cache_entry_clean(struct ddio_cache *c, struct cache_entry *e);
+/* Written before?  Then *start is the place. */
+bool cache_entry_on_disk(const struct cache_entry *e, uint64_t *start);
+int cache_table_init(struct ddio_cache *c);
+void cache_table_exit(struct ddio_cache *c);
+
+/* cache_mask.c */
+int cache_mask_start(struct cache_entry *e);
+bool cache_mask_covers(const struct cache_entry *e, uint32_t offset, uint32_t len);
+void cache_mask_add(struct cache_entry *e, uint32_t offset, uint32_t len);
+/* Takes from @from the bytes that are not valid, and makes them so. */
+void cache_mask_merge(struct cache_entry *e, const uint8_t *from);
+
+/* cache_mem.c */
+/* A buffer for the entry: 0, -EAGAIN (it waits in cache->mem) or -ENOMEM. */
+int cache_mem_attach(struct ddio_cache *c, struct cache_entry *e);
+/* The same if it costs nobody anything: no waiting, no write back. */
+bool cache_mem_try(struct ddio_cache *c, struct cache_entry *e);
+void cache_mem_release(struct ddio_cache *c, struct cache_entry *e);
+/* Beyond the bound, for one fill. */
+uint8_t *cache_mem_raw(struct ddio_cache *c, uint32_t size);
+void cache_mem_raw_free(struct ddio_cache *c, uint8_t *buf, uint32_t size);
+void cache_mem_run(struct ddio_cache *c);
+/* Down to the bound, as far as that costs no write back. */
+void cache_mem_shrink(struct ddio_cache *c);
+void cache_mem_trim(struct ddio_cache *c);
+uint64_t cache_mem_cost(uint32_t size);
+/* The bound on the memory of blocks of @size bytes. */
+uint64_t cache_mem_bound(const struct ddio_cache *c, uint32_t size);
+
+/* cache_disk.c */
+void cache_disk_read(struct ddio_cache *c, struct cache_entry *e, uint64_t start);
+void cache_disk_fill(struct ddio_cache *c, struct cache_entry *e);
+/* Write back, as soon as that is possible. */
+void cache_disk_write(struct ddio_cache *c, struct cache_entry *e);
+void cache_disk_run_fills(struct ddio_cache *c);
+void cache_prefetch(struct ddio_cache *c, struct ddio_cache_io *io);
+/* Reads a block ahead for a run, 0: for none; if it is written, not here, and there is memory for it.
+ * False: there is none. */
+bool cache_prefetch_block(struct ddio_cache *c, struct ddio_cache_io *io, uint64_t block,
+			  uint64_t run);
+
+/* cache_stream.c */
+/* After a read of a stream has been cut into pieces: reads ahead. */
+void cache_stream_read(struct ddio_cache *c, struct ddio_cache_io *io);
+/* What was read ahead was used, or is dropped. */
+void cache_stream_used(struct ddio_cache *c, struct cache_entry *e);
+void cache_stream_wasted(struct ddio_cache *c, struct cache_entry *e);
+void cache_stream_stats(const struct ddio_cache *c, struct ddio_cache_stats *stats);
+void cache_streams_free(struct ddio_cache *c);
+
+/* cache_lock.c */
+bool cache_lock_try(struct ddio_cache *c, struct cache_entry *e, struct ddio_block_lock *lock);
+void cache_lock_retry(struct ddio_cache *c);
+
+/* cache_flush.c */
+/* The entry ceases to be what earlier flushes wait for. */
+void cache_flush_notify(struct ddio_cache *c, const struct cache_entry *e);
+/* It could not be written: told to the flushes that wait for it, or kept for the next one. */
+void cache_flush_failed(struct ddio_cache *c, struct cache_entry *e, int err);
+void cache_flush_end(struct ddio_cache *c, struct ddio_cache_flush *flush);
+/* @obj NULL: of all objects. */
+void cache_errors_forget(struct ddio_cache *c, const struct ddio_object *obj);
+
+#endif /* DDIO_CACHE_PRIV_H */

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * CSCAN over two pairing heaps: one of what lies ahead of the sweep, one of
+ * what it has passed; when the first is empty they change places.  The heaps
+ * are made of the requests themselves, so that nothing here can run out of memory.
+ */
+#include "iop/cache/queue.h"
+
+static bool queue_before(const struct ddio_queue_req *a, const struct ddio_queue_req *b)
+{
+	if (a->queue->fcfs || a->offset == b->offset)
+		return a->seq < b->seq;
+	return a->offset < b->offset;
+}
+
+static struct ddio_queue_req *heap_meld(struct ddio_queue_req *a, struct ddio_queue_req *b)
+{
+	if (!a)
+		return b;
+	if (!b)
+		return a;
+	if (queue_before(b, a)) {
+		struct ddio_queue_req *t = a;
+
+		a = b;
+		b = t;
+	}
+	b->sibling = a->child;
+	a->child = b;
+	return a;
+}
+
+/* The second pass of a pairing heap's removal: melds the pairs, last one first. */
+static struct ddio_queue_req *heap_meld_pairs(struct ddio_queue_req *pairs)
+{
+	struct ddio_queue_req *root = NULL, *rest;
+
+	for (; pairs; pairs = rest) {
+		rest = pairs->sibling;
+		pairs->sibling = NULL;
+		root = heap_meld(root, pairs);
+	}
+	return root;
+}
+
+/* Takes the root out; @heap is not empty. */
+static struct ddio_queue_req *heap_pop(struct ddio_queue_req **heap)
+{
+	struct ddio_queue_req *root = *heap, *a, *b, *rest, *pairs = NULL;
+
+	for (a = root->child; a; a = rest) {
+		b = a->sibling;
+		rest = b ? b->sibling : NULL;
+		a->sibling = NULL;
+		if (b)
+			b->sibling = NULL;
+		a = heap_meld(a, b);
+		a->sibling = pairs;
+		pairs = a;
+	}
+	*heap = heap_meld_pairs(pairs);
+	root->child = NULL;
+	return root;
+}
+
+static void queue_done(struct ddio_disk_req *disk_req);
+
+/* The next piece of a request: all of it, unless the disk takes only shorter ones. */
+static void queue_submit(struct ddio_queue_req *req)
+{
+	struct ddio_queue *queue = req->queue;
+	uint64_t most = ddio_disk_info(queue->disk)->max_len;
+	uint64_t len = req->len - req->moved;
+
+	if (most && len > most)
+		len = most;
+	req->at_disk = (struct ddio_disk_req){
+		.op = req->op,
+		.offset = req->offset + req->moved,
+		.len = len,
+		.buf = req->op == DDIO_DISK_FLUSH ? NULL : (uint8_t *)req->buf + req->moved,
+		.done = queue_done,
+		.arg = req,
+	};
+	req->moved += len;
+	queue->submitted = true;
+	ddio_env_charge(queue->env, DDIO_WORK_DISK, 1);
+	ddio_disk_submit(queue->disk, &req->at_disk);
+}
+
+static void queue_fill(struct ddio_queue *queue)
+{
+	while (queue->waiting && queue->running < queue->depth) {
+		struct ddio_queue_req *req;
+
+		if (!queue->sweep) {
+			queue->sweep = queue->next;
+			queue->next = NULL;
+		}
+		req = heap_pop(&queue->sweep);
+		queue->waiting--;
+		queue->running++;
+		queue->head = req->offset;
+		queue_submit(req);
+	}
+}
+
+static void queue_done(struct ddio_disk_req *disk_req)
+{
+	struct ddio_queue_req *req = disk_req->arg;
+	struct ddio_queue *queue = req->queue;
+
+	if (!disk_req->status && req->moved < req->len) {
+		queue_submit(req);
+		ddio_queue_commit(queue);
+		return;
+	}
+	queue->running--;
+	queue_fill(queue);
+	req->done(req, disk_req->status);
+}
+
+/**
+ * ddio_queue_init - an empty queue
+ * @queue: to be initialised
+ * @env: the reactor
+ * @disk: where the requests go
+ * @depth: most of them at the disk at once; 0 is taken for 1
+ * @fcfs: first come, first served, as in TR94-226
+ */
+void ddio_queue_init(struct ddio_queue *queue, struct ddio_env *env, struct ddio_disk *disk,
+		     uint32_t depth, bool fcfs)
+{
+	*queue = (struct ddio_queue){
+		.env = env, .disk = disk, .depth = depth ? depth : 1, .fcfs = fcfs
+	};
+}
+
+/**
+ * ddio_queue_push - queue a request
+ * @queue: where
+ * @req: what; the caller's until its done()
+ */
+void ddio_queue_push(struct ddio_queue *queue, struct ddio_queue_req *req)
+{
+	bool ahead = queue->fcfs || (req->offset >= queue->head && !req->later);
+	struct ddio_queue_req **heap = ahead ? &queue->sweep : &queue->next;
+
+	req->queue = queue;
+	req->seq = queue->seq++;
+	req->moved = 0;
+	req->child = NULL;
+	req->sibling = NULL;
+	*heap = heap_meld(*heap, req);
+	queue->waiting++;
+	if (ddio_queue_length(queue) > queue->max)
+		queue->max = ddio_queue_length(queue);
+	queue_fill(queue);
+}
+
+void ddio_queue_commit(struct ddio_queue *queue)
+{
+	if (!queue->submitted)
+		return;
+	queue->submitted = false;
+	ddio_disk_commit(queue->disk);
+}
+
+uint64_t ddio_queue_length(const struct ddio_queue *queue)
+{
+	return queue->waiting + queue->running;
+}

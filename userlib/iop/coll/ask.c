@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Writing: asking members for their pieces of blocks, ahead of the disk.
+ *
+ * A slot asks for its next block while the last one is still being written,
+ * unless a large piece is to go straight into the block buffer.  Questions of several
+ * slots and disks go in one message a member, and so do the answers; with many
+ * members small messages are what a write costs most.  Therefore a slot waits
+ * for the others as long as the disk has enough to do.
+ */
+#include <errno.h>
+#include <string.h>
+#include "iop/coll/coll.h"
+
+#define WANT_BATCH 256 /* entries of one message */
+
+/* Pieces from this size on go straight into the block buffer: to copy them would cost more than
+ * to ask for them ahead gains. */
+#define STRAIGHT_MIN (64u << 10)
+
+/*
+ * Where the pieces of a block go
+ */
+static int place_parts(struct ddio_slot *slot)
+{
+	uint32_t used = 0, i;
+	uint8_t *msg;
+
+	slot->straight = false;
+	for (i = 0; i < slot->nparts; i++) {
+		struct ddio_coll_part *part = &slot->part[i];
+
+		part->direct = !slot->merge && part->len >= STRAIGHT_MIN &&
+			       part->end - part->first == part->len;
+		part->owed = DDIO_OWED_ASKED;
+		part->iov.iov_len = part->len;
+		if (part->direct) {
+			slot->straight = true;
+			continue;
+		}
+		msg = ddio_slot_msg(slot);
+		if (!msg)
+			return -ENOMEM;
+		part->where = used;
+		part->iov.iov_base = msg + used;
+		used += part->len;
+	}
+	return 0;
+}
+
+static int slot_take(struct ddio_slot *slot)
+{
+	int err;
+
+	if (slot->ask != DDIO_ASK_NONE || !ddio_slot_take(slot, &slot->next))
+		return 0;
+	err = ddio_slot_divide(slot, &slot->next);
+	if (err)
+		return err;
+	slot->merge = slot->covered < slot->disk->coll->block_size;
+	slot->owed = slot->nparts;
+	slot->ask = DDIO_ASK_TAKEN;
+	return place_parts(slot);
+}
+
+/*
+ * Has the disk so much to do that the next questions can wait for one another?
+ * Not if nothing of it is on its way; and not if less than half of the blocks are
+ * at the disk, since then it may run out of work.
+ */
+static bool can_wait(const struct ddio_coll_disk *cd)
+{
+	uint32_t busy = 0, coming = 0, i;
+
+	if (ddio_coll_req_flag(cd->coll->req, DDIO_COLL_NO_BATCH))
+		return false;
+	for (i = 0; i < cd->nslots; i++) {
+		/* A block that is ready waits for the stream's slot only. */
+		busy += cd->slot[i].state != DDIO_SLOT_IDLE ||
+			(cd->stream && cd->slot[i].ask == DDIO_ASK_READY);
+		coming += cd->slot[i].ask == DDIO_ASK_ASKED || cd->slot[i].ask == DDIO_ASK_READY;
+	}
+	return coming && busy > cd->nslots / 2;
+}
+
+static void slot_ask(struct ddio_slot *slot)
+{
+	struct ddio_coll *coll = slot->disk->coll;
+	uint32_t i;
+
+	if (slot->ask != DDIO_ASK_TAKEN ||
+	    (slot->straight && (slot->state != DDIO_SLOT_IDLE || !ddio_coll_stream_bind(slot))))
+		return;
+	for (i = 0; slot->straight && i < slot->nparts; i++)
+		if (slot->part[i].direct)
+			slot->part[i].iov.iov_base = slot->buf + slot->part[i].first;
+	slot->ask = DDIO_ASK_ASKED;
+	ddio_list_add(&slot->asking, &coll->asking);
+	ddio_coll_kick(coll);
+}
+
+void ddio_coll_ask(struct ddio_coll_disk *cd)
+{
+	uint32_t i;
+
+	for (i = 0; i < cd->nslots; i++) {
+		if (slot_take(&cd->slot[i])) {
+			ddio_coll_fail_memory(cd->coll);
+			return;
+		}
+	}
+	if (can_wait(cd))
+		return;
+	for (i = 0; i < cd->nslots; i++)
+		slot_ask(&cd->slot[i]);
+}
+
+/*
+ * WANT messages
+ */
+static int want_send(struct ddio_coll *coll, uint32_t rank, struct ddio_want *want, uint32_t n)
+{
+	struct ddio_member *m = ddio_coll_group_member(coll->group, rank);
+	struct ddio_msg msg = { .opcode = DDIO_OP_COLL_WANT, .tag = coll->done.op };
+	struct ddio_msg_coll_want x = { .op = coll->done.op, .n = n, .want = want };
+	uint8_t buf[64 + WANT_BATCH * sizeof(*want)];
+	ssize_t len;
+
+	if (!m)
+		return -ENOTCONN;
+	x.handle = m->handle;
+	len = ddio_put_coll_want(buf, sizeof(buf), &x);
+	if (len < 0)
+		return (int)len;
+	coll->done.messages++;
+	return ddio_conn_send(m->client->conn, &msg, buf, len, NULL, 0, NULL);
+}
+
+static struct ddio_want want_of(const struct ddio_slot *slot)
+{
+	return (struct ddio_want){ .block = slot->next.file_block,
+				   .disk = slot->disk->disk->number };
+}
+
+/* The lowest rank that has not been asked for everything; slot->sent says how far each is. */
+static uint32_t lowest_rank(const struct ddio_coll *coll)
+{
+	uint32_t rank = DDIO_COLL_NOBODY;
+	struct ddio_slot *slot;
+
+	ddio_list_for_each_entry(slot, &coll->asking, asking)
+		if (slot->sent < slot->nparts && slot->part[slot->sent].rank < rank)
+			rank = slot->part[slot->sent].rank;
+	return rank;
+}
+
+static int ask_rank(struct ddio_coll *coll, uint32_t rank)
+{
+	uint32_t most = ddio_coll_req_flag(coll->req, DDIO_COLL_NO_BATCH) ? 1 : WANT_BATCH, n = 0;
+	struct ddio_want want[WANT_BATCH];
+	struct ddio_slot *slot;
+	int err = 0;
+
+	ddio_list_for_each_entry(slot, &coll->asking, asking) {
+		if (slot->sent == slot->nparts || slot->part[slot->sent].rank != rank)
+			continue;
+		slot->sent++;
+		want[n++] = want_of(slot);
+		if (n < most)
+			continue;
+		err = want_send(coll, rank, want, n);
+		if (err)
+			return err;
+		n = 0;
+	}
+	return n ? want_send(coll, rank, want, n) : 0;
+}
+
+/* One message to each member for all the slots that got a block in this turn. */
+void ddio_coll_ask_flush(struct ddio_coll *coll)
+{
+	uint64_t now = ddio_env_now(coll->reactor->env);
+	uint32_t rank;
+	int err;
+
+	if (ddio_list_empty(&coll->asking))
+		return;
+	while ((rank = lowest_rank(coll)) != DDIO_COLL_NOBODY) {
+		err = ask_rank(coll, rank);
+		if (err == -ENOTCONN) {
+			ddio_coll_fail_here(coll, DDIO_ST_MEMBER_LOST, rank,
+					    "rank %u has gone away", rank);
+			return;
+		}
+		if (err) {
+			ddio_coll_fail_memory(coll);
+			return;
+		}
+	}
+	while (!ddio_list_empty(&coll->asking)) {
+		struct ddio_slot *slot = ddio_list_first(&coll->asking, struct ddio_slot, asking);
+
+		ddio_list_del(&slot->asking);
+		slot->asked = now;
+	}
+}

@@ -1,0 +1,537 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * A collective running on one reactor: its life.
+ *
+ *   PLANNING -> RUNNING -> COMMITTING -> OVER
+ *        \          |          |
+ *         `-------> STOPPING <-'  -> RELEASING -> OVER
+ *
+ * Everything that happens asks for a turn (ddio_coll_kick()); only the turn
+ * moves on when a state has nothing left to wait for, and only it frees.  A
+ * failure, whoever finds it, moves to STOPPING at once: no new I/O begins from
+ * there.  The members are told when no disk request is under way any more;
+ * memory that connections refer to goes when they have let go.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "iop/coll/coll.h"
+
+static const char *const state_name[] = { "planning", "running",   "committing",
+					  "stopping", "releasing", "over" };
+
+/*
+ * Telling the members
+ */
+void ddio_coll_done_send_one(const struct ddio_member *m, struct ddio_msg_coll_done *done,
+			     const struct ddio_verdict *v)
+{
+	struct ddio_msg msg = { .opcode = DDIO_OP_COLL_DONE, .status = v->status, .tag = done->op };
+	uint8_t buf[sizeof(*done) + DDIO_MAX_TEXT];
+	ssize_t len;
+	int err;
+
+	done->handle = m->handle;
+	done->status = v->status;
+	done->lost_rank = v->lost;
+	done->reactor = m->client->reactor->index;
+	snprintf(done->text, sizeof(done->text), "%s", v->text);
+	len = ddio_put_coll_done(buf, sizeof(buf), done);
+	err = len < 0 ? (int)len : ddio_conn_send(m->client->conn, &msg, buf, len, NULL, 0, NULL);
+	if (err && err != -ENOTCONN)
+		ddio_client_end(m->client, "no memory to tell the end of a collective");
+}
+
+void ddio_coll_done_send(struct ddio_coll_group *group, const struct ddio_msg_coll_done *done,
+			 const uint64_t *scattered, const struct ddio_verdict *v)
+{
+	struct ddio_msg_coll_done copy = *done;
+	struct ddio_member *m;
+	uint32_t r;
+
+	for (r = 0; r < group->size; r++) {
+		m = ddio_coll_group_member(group, r);
+		copy.scattered = scattered ? scattered[r] : 0;
+		if (m)
+			ddio_coll_done_send_one(m, &copy, v);
+	}
+}
+
+void ddio_coll_tell(struct ddio_coll *coll)
+{
+	struct ddio_msg_coll_done *done = &coll->done;
+	uint64_t slots = 0;
+	uint32_t d;
+
+	if (coll->told)
+		return;
+	for (d = 0; d < coll->ndisks; d++)
+		slots += coll->disk[d].nslots;
+	if (slots) {
+		done->wait_disk_ns /= slots;
+		done->wait_members_ns /= slots;
+	}
+	done->elapsed_ns = ddio_env_now(coll->reactor->env) - coll->begin_ns;
+	coll->told = true;
+	ddio_coll_done_send(coll->group, done, coll->scattered, &coll->verdict);
+}
+
+/*
+ * Life
+ */
+static void coll_free(struct ddio_coll *coll)
+{
+	struct ddio_coll_group *group = coll->group;
+	uint32_t d;
+
+	ddio_coll_watch_end(coll);
+	for (d = 0; d < coll->ndisks; d++)
+		ddio_coll_disk_free(&coll->disk[d]);
+	ddio_list_del(&coll->link);
+	ddio_list_del(&coll->group_link);
+	group->running--;
+	ddio_coll_group_release(group);
+	ddio_coll_req_put(coll->req);
+	free(coll->scattered);
+	free(coll->msgs);
+	free(coll->index);
+	free(coll->disk);
+	free(coll);
+}
+
+static bool disks_idle(const struct ddio_coll *coll)
+{
+	uint32_t d;
+
+	for (d = 0; d < coll->ndisks; d++)
+		if (!ddio_coll_disk_idle(&coll->disk[d]))
+			return false;
+	return true;
+}
+
+static void committed(struct ddio_commit *commit, int err)
+{
+	struct ddio_coll_disk *cd = commit->arg;
+
+	cd->coll->io--;
+	if (err)
+		ddio_coll_fail_disk(cd, NULL, err, "commit");
+	ddio_coll_kick(cd->coll);
+}
+
+static void commit(struct ddio_coll *coll)
+{
+	uint32_t d;
+
+	for (d = 0; d < coll->ndisks; d++) {
+		struct ddio_coll_disk *cd = &coll->disk[d];
+
+		cd->commit.done = committed;
+		cd->commit.arg = cd;
+		coll->io++;
+		ddio_store_commit(cd->disk->store, &cd->commit);
+	}
+}
+
+static void run(struct ddio_coll *coll)
+{
+	uint32_t d;
+
+	for (d = 0; d < coll->ndisks; d++) {
+		if (ddio_coll_disk_buffers(&coll->disk[d])) {
+			ddio_coll_fail_memory(coll);
+			return;
+		}
+	}
+	for (d = 0; d < coll->ndisks && coll->state == DDIO_COLL_RUNNING; d++)
+		ddio_coll_disk_run(&coll->disk[d]);
+}
+
+static void stop(struct ddio_coll *coll)
+{
+	uint32_t d;
+
+	for (d = 0; d < coll->ndisks; d++)
+		ddio_coll_disk_stop(&coll->disk[d]);
+}
+
+static bool may_follow(enum ddio_coll_state from, enum ddio_coll_state to)
+{
+	static const unsigned int next[] = {
+		[DDIO_COLL_PLANNING] = 1u << DDIO_COLL_RUNNING | 1u << DDIO_COLL_STOPPING,
+		[DDIO_COLL_RUNNING] = 1u << DDIO_COLL_COMMITTING | 1u << DDIO_COLL_OVER |
+				      1u << DDIO_COLL_STOPPING,
+		[DDIO_COLL_COMMITTING] = 1u << DDIO_COLL_OVER | 1u << DDIO_COLL_STOPPING,
+		[DDIO_COLL_STOPPING] = 1u << DDIO_COLL_RELEASING,
+		[DDIO_COLL_RELEASING] = 1u << DDIO_COLL_OVER,
+		[DDIO_COLL_OVER] = 0,
+	};
+
+	return next[from] & 1u << to;
+}
+
+void ddio_coll_enter(struct ddio_coll *coll, enum ddio_coll_state state)
+{
+	if (!may_follow(coll->state, state)) {
+		ddio_env_log(coll->reactor->env, DDIO_LOG_ERR,
+			     "collective %llu: no way from %s to %s",
+			     (unsigned long long)coll->req->start.op, state_name[coll->state],
+			     state_name[state]);
+		return;
+	}
+	coll->state = state;
+	switch (state) {
+	case DDIO_COLL_PLANNING:
+		break;
+	case DDIO_COLL_RUNNING:
+		run(coll);
+		break;
+	case DDIO_COLL_COMMITTING:
+		commit(coll);
+		break;
+	case DDIO_COLL_STOPPING:
+		stop(coll);
+		break;
+	case DDIO_COLL_RELEASING:
+	case DDIO_COLL_OVER:
+		ddio_coll_tell(coll);
+		break;
+	}
+}
+
+/* The state that is due now. */
+static enum ddio_coll_state due(struct ddio_coll *coll)
+{
+	switch (coll->state) {
+	case DDIO_COLL_PLANNING:
+		if (!ddio_coll_plan(coll)) {
+			ddio_coll_kick(coll);
+			return DDIO_COLL_PLANNING;
+		}
+		/* It may have failed. */
+		return coll->state == DDIO_COLL_PLANNING ? DDIO_COLL_RUNNING : coll->state;
+	case DDIO_COLL_RUNNING:
+		if (!disks_idle(coll))
+			return DDIO_COLL_RUNNING;
+		if (ddio_coll_writes(coll) && ddio_coll_req_flag(coll->req, DDIO_COLL_SYNC))
+			return DDIO_COLL_COMMITTING;
+		return DDIO_COLL_OVER;
+	case DDIO_COLL_COMMITTING:
+		return coll->io ? DDIO_COLL_COMMITTING : DDIO_COLL_OVER;
+	case DDIO_COLL_STOPPING:
+		return coll->io ? DDIO_COLL_STOPPING : DDIO_COLL_RELEASING;
+	case DDIO_COLL_RELEASING:
+		return coll->sends ? DDIO_COLL_RELEASING : DDIO_COLL_OVER;
+	case DDIO_COLL_OVER:
+		break;
+	}
+	return DDIO_COLL_OVER;
+}
+
+static void turn(void *arg)
+{
+	struct ddio_coll *coll = arg;
+	enum ddio_coll_state state;
+
+	coll->turning = false;
+	if (coll->state == DDIO_COLL_RUNNING)
+		ddio_coll_ask_flush(coll);
+	while ((state = due(coll)) != coll->state)
+		ddio_coll_enter(coll, state);
+	if (coll->state == DDIO_COLL_RUNNING)
+		ddio_coll_ask_flush(coll);
+	if (coll->state == DDIO_COLL_OVER && !coll->turning)
+		coll_free(coll);
+}
+
+void ddio_coll_kick(struct ddio_coll *coll)
+{
+	if (coll->turning)
+		return;
+	coll->turning = true;
+	ddio_env_post(coll->reactor->env, &coll->turn);
+}
+
+/*
+ * Failure
+ */
+void ddio_coll_fail(struct ddio_coll *coll, const struct ddio_verdict *v)
+{
+	if (coll->state >= DDIO_COLL_STOPPING)
+		return;
+	coll->verdict = *v;
+	ddio_env_log(coll->reactor->env, DDIO_LOG_WARN, "collective %llu of file \"%s\" ends: %s",
+		     (unsigned long long)coll->req->start.op, coll->req->start.file.name, v->text);
+	/* Every reactor of a node that stops does so by itself. */
+	if (v->status != DDIO_ST_SHUTDOWN)
+		ddio_coll_req_fail(coll->req, coll->reactor, v);
+	ddio_coll_enter(coll, DDIO_COLL_STOPPING);
+	ddio_coll_kick(coll);
+}
+
+void ddio_coll_fail_here(struct ddio_coll *coll, uint32_t status, uint32_t lost, const char *fmt,
+			 ...)
+{
+	struct ddio_verdict v = { .status = status, .lost = lost };
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(v.text, sizeof(v.text), fmt, ap);
+	va_end(ap);
+	ddio_coll_fail(coll, &v);
+}
+
+void ddio_coll_fail_memory(struct ddio_coll *coll)
+{
+	ddio_coll_fail_here(coll, DDIO_ST_NO_MEMORY, DDIO_COLL_NOBODY,
+			    "no memory for a collective");
+}
+
+void ddio_coll_fail_disk(struct ddio_coll_disk *cd, const struct ddio_coll_block *at, int err,
+			 const char *what)
+{
+	const char *file = cd->coll->req->start.file.name;
+	char buf[128];
+	const char *text = strerror_r(-err, buf, sizeof(buf));
+
+	if (at)
+		ddio_coll_fail_here(cd->coll, DDIO_ST_IO, DDIO_COLL_NOBODY,
+				    "disk %s: %s block %llu of file \"%s\" (byte %llu): %s",
+				    cd->disk->name, what, (unsigned long long)at->file_block, file,
+				    (unsigned long long)at->lo, text);
+	else
+		ddio_coll_fail_here(cd->coll, DDIO_ST_IO, DDIO_COLL_NOBODY,
+				    "disk %s: %s for file \"%s\": %s", cd->disk->name, what, file,
+				    text);
+}
+
+void ddio_coll_fail_gone(struct ddio_slot *slot)
+{
+	const struct ddio_coll_disk *cd = slot->disk;
+
+	ddio_coll_fail_here(cd->coll, DDIO_ST_STALE, DDIO_COLL_NOBODY,
+			    "disk %s: block %llu of file \"%s\" (byte %llu) was freed meanwhile",
+			    cd->disk->name, (unsigned long long)slot->at.file_block,
+			    cd->coll->req->start.file.name, (unsigned long long)slot->at.lo);
+}
+
+/*
+ * Beginning
+ */
+static void find_disks(struct ddio_coll *coll)
+{
+	const struct ddio_file_record *file = &coll->req->start.file;
+	struct ddio_iop_disk *disk;
+	uint32_t i;
+
+	for (i = 0; i < file->ndisks; i++) {
+		struct ddio_coll_disk *cd = &coll->disk[coll->ndisks];
+
+		disk = ddio_reactor_disk(coll->reactor, file->disks[i]);
+		if (!disk)
+			continue;
+		cd->coll = coll;
+		cd->disk = disk;
+		cd->stripe = i;
+		coll->ndisks++;
+	}
+}
+
+static struct ddio_coll *coll_new(struct ddio_coll_to *to, struct ddio_coll_group *group)
+{
+	const struct ddio_msg_coll_start *st = &to->req->start;
+	struct ddio_coll *coll = calloc(1, sizeof(*coll));
+
+	if (!coll)
+		return NULL;
+	coll->disk = calloc(to->reactor->ndisks, sizeof(*coll->disk));
+	coll->index = calloc(group->size, sizeof(*coll->index));
+	coll->msgs = calloc(group->size, sizeof(*coll->msgs));
+	if (to->req->joint)
+		coll->scattered = calloc(group->size, sizeof(*coll->scattered));
+	if (!coll->disk || !coll->index || !coll->msgs || (to->req->joint && !coll->scattered)) {
+		free(coll->scattered);
+		free(coll->msgs);
+		free(coll->index);
+		free(coll->disk);
+		free(coll);
+		return NULL;
+	}
+	coll->reactor = to->reactor;
+	coll->req = to->req;
+	coll->group = group;
+	coll->state = DDIO_COLL_PLANNING;
+	coll->verdict.lost = DDIO_COLL_NOBODY;
+	coll->turn.fn = turn;
+	coll->turn.arg = coll;
+	coll->done.op = st->op;
+	coll->block_size = st->file.ref.block;
+	coll->begin_ns = ddio_env_now(coll->reactor->env);
+	ddio_list_init(&coll->asking);
+	find_disks(coll);
+	ddio_list_add(&coll->link, &coll->reactor->colls);
+	ddio_list_add(&coll->group_link, &group->colls);
+	group->running++;
+	return coll;
+}
+
+/* Why it cannot begin here, or true. */
+static bool may_begin(struct ddio_coll_req *req, const struct ddio_coll_group *group,
+		      struct ddio_verdict *v)
+{
+	const struct ddio_early *early = ddio_coll_group_early(group, req->start.op);
+
+	if (ddio_coll_req_failed(req)) {
+		*v = req->verdict;
+		return false;
+	}
+	if (early) {
+		ddio_verdict_set(v, early->status,
+				 early->status == DDIO_ST_MEMBER_LOST ? early->rank
+								      : DDIO_COLL_NOBODY,
+				 "given up before it began: %s", ddio_status_text(early->status));
+		return false;
+	}
+	if (group->reactor->stopping) {
+		ddio_verdict_set(v, DDIO_ST_SHUTDOWN, DDIO_COLL_NOBODY,
+				 "the I/O processor is stopping");
+		return false;
+	}
+	if (group->size != req->start.nprocs) {
+		ddio_verdict_set(v, DDIO_ST_MISMATCH, DDIO_COLL_NOBODY,
+				 "a request for %u processes in a group of %u", req->start.nprocs,
+				 group->size);
+		return false;
+	}
+	if (group->running >= DDIO_COLL_MAX_RUNNING) {
+		ddio_verdict_set(v, DDIO_ST_BUSY, DDIO_COLL_NOBODY,
+				 "the group has %u collectives running", group->running);
+		return false;
+	}
+	return ddio_coll_group_complete(group, v);
+}
+
+static void refuse(struct ddio_coll_to *to, struct ddio_coll_group *group,
+		   const struct ddio_verdict *v)
+{
+	struct ddio_msg_coll_done done = { .op = to->req->start.op };
+
+	to->reactor->refused++;
+	ddio_env_log(to->reactor->env, DDIO_LOG_WARN, "collective %llu of file \"%s\" refused: %s",
+		     (unsigned long long)done.op, to->req->start.file.name, v->text);
+	ddio_coll_req_fail(to->req, to->reactor, v);
+	if (group)
+		ddio_coll_done_send(group, &done, NULL, v);
+	ddio_coll_req_put(to->req);
+}
+
+/* On the reactor; takes over the reference that came with @to. */
+void ddio_coll_begin(struct ddio_coll_to *to)
+{
+	struct ddio_coll_req *req = to->req;
+	struct ddio_coll_group *group = ddio_coll_group_find(to->reactor, req->start.group);
+	struct ddio_verdict v;
+	struct ddio_coll *coll;
+
+	/* The reactor that has sent it on knows the group: its members' connections here are gone. */
+	if (!group) {
+		ddio_verdict_set(&v, DDIO_ST_MEMBER_LOST, DDIO_COLL_NOBODY,
+				 "no member of the group is attached to reactor %u",
+				 to->reactor->index);
+		refuse(to, NULL, &v);
+		return;
+	}
+	group->last_op = req->start.op;
+	if (!may_begin(req, group, &v)) {
+		refuse(to, group, &v);
+		return;
+	}
+	coll = coll_new(to, group);
+	if (!coll) {
+		ddio_verdict_set(&v, DDIO_ST_NO_MEMORY, DDIO_COLL_NOBODY,
+				 "no memory for a collective of %u processes", group->size);
+		refuse(to, group, &v);
+		return;
+	}
+	coll->reactor->collectives++;
+	ddio_coll_watch_begin(coll);
+	ddio_coll_kick(coll);
+}
+
+/*
+ * The reactor
+ */
+struct ddio_coll *ddio_coll_find(const struct ddio_coll_group *group, uint64_t op)
+{
+	struct ddio_coll *coll;
+
+	ddio_list_for_each_entry(coll, &group->colls, group_link)
+		if (coll->req->start.op == op)
+			return coll;
+	return NULL;
+}
+
+/**
+ * ddio_coll_init - a reactor that will run collectives
+ * @reactor: its part of this file's state is set up; nothing can fail
+ */
+void ddio_coll_init(struct ddio_reactor *reactor)
+{
+	ddio_list_init(&reactor->groups);
+	ddio_list_init(&reactor->colls);
+	ddio_list_init(&reactor->spare);
+}
+
+/**
+ * ddio_coll_exit - the end of what ddio_coll_init() began
+ * @reactor: all its clients are gone and nothing runs
+ */
+void ddio_coll_exit(struct ddio_reactor *reactor)
+{
+	struct ddio_coll_group *group, *tmp;
+
+	ddio_list_for_each_entry_safe(group, tmp, &reactor->groups, link)
+		ddio_coll_group_release(group);
+	ddio_coll_buffers_drop(reactor);
+}
+
+/**
+ * ddio_coll_stop - end every collective of a reactor
+ * @reactor: whose
+ * @status: what the members are told
+ *
+ * Returns at once; ddio_coll_idle() tells when they have ended.
+ */
+void ddio_coll_stop(struct ddio_reactor *reactor, uint32_t status)
+{
+	struct ddio_coll *coll, *tmp;
+
+	ddio_list_for_each_entry_safe(coll, tmp, &reactor->colls, link)
+		ddio_coll_fail_here(coll, status, DDIO_COLL_NOBODY, "%s", ddio_status_text(status));
+}
+
+/**
+ * ddio_coll_idle - has every collective ended?
+ * @reactor: whose
+ */
+bool ddio_coll_idle(const struct ddio_reactor *reactor)
+{
+	return ddio_list_empty(&reactor->colls);
+}
+
+/**
+ * ddio_coll_uses - does a collective use a file?
+ * @reactor: whose collectives
+ * @file: identifier of the file
+ */
+bool ddio_coll_uses(const struct ddio_reactor *reactor, uint64_t file)
+{
+	struct ddio_coll *coll;
+
+	ddio_list_for_each_entry(coll, &reactor->colls, link)
+		if (coll->req->start.file.ref.id == file)
+			return true;
+	return false;
+}

@@ -1,0 +1,489 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The buffers that the blocks of one disk stream through.
+ *
+ * Each slot holds one block at a time and takes the next of the disk's list
+ * when it is done with it, so that with two slots the disk moves one block while
+ * connections move the other.
+ *
+ * Locks and their order.  A slot locks its block in the cache only when all it
+ * waits for from then on is the disk: after the members' pieces have come when
+ * writing, until the block is in the buffer when reading.  It holds one lock at
+ * a time and waits for nothing else while holding it, in particular for no
+ * member, no other slot and no other lock.  So whoever waits for a lock waits for
+ * a disk request in the end, and no two collectives, slots or requests of the
+ * traditional path can wait for each other.  (What is scattered takes locks of many
+ * blocks, but only those that are free at once: see coll_scatter.c.)
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "iop/coll/coll.h"
+
+static bool slot_waits_for_disk(enum ddio_slot_state state)
+{
+	return state == DDIO_SLOT_LOCKING || state == DDIO_SLOT_READING ||
+	       state == DDIO_SLOT_WRITING;
+}
+
+void ddio_slot_enter(struct ddio_slot *slot, enum ddio_slot_state state)
+{
+	struct ddio_coll *coll = slot->disk->coll;
+	uint64_t now = ddio_env_now(coll->reactor->env);
+
+	if (slot_waits_for_disk(slot->state)) {
+		coll->done.wait_disk_ns += now - slot->since;
+		slot->disk->progress_ns = now;
+	} else {
+		coll->done.wait_members_ns += now - slot->since;
+	}
+	slot->since = now;
+	slot->state = state;
+}
+
+/*
+ * The parts of a block
+ */
+struct divide {
+	struct ddio_coll *coll;
+	struct ddio_slot *slot;
+	uint64_t lo;
+	uint64_t runs;
+};
+
+static struct ddio_coll_part *part_new(struct ddio_slot *slot, uint32_t rank)
+{
+	struct ddio_coll_part *part;
+
+	if (slot->nparts == slot->cap) {
+		uint32_t cap = slot->cap ? slot->cap * 2 : 16;
+
+		part = realloc(slot->part, cap * sizeof(*part));
+		if (!part)
+			return NULL;
+		slot->part = part;
+		slot->cap = cap;
+	}
+	part = &slot->part[slot->nparts++];
+	memset(part, 0, sizeof(*part));
+	part->rank = rank;
+	part->first = UINT32_MAX;
+	return part;
+}
+
+static int divide_run(void *arg, const struct ddio_run *run)
+{
+	struct divide *dv = arg;
+	struct ddio_coll_part *part;
+	uint32_t *index = &dv->coll->index[run->proc];
+	uint64_t first = run->file_off - dv->lo, end = first + run->len, pieces = 1;
+	uint32_t i;
+
+	if (!*index) {
+		part = part_new(dv->slot, run->proc);
+		if (!part)
+			return -ENOMEM;
+		*index = dv->slot->nparts;
+	}
+	part = &dv->slot->part[*index - 1];
+	for (i = 0; i < run->nlevels; i++) {
+		pieces *= run->level[i].count;
+		end += (run->level[i].count - 1) * run->level[i].file_stride;
+	}
+	part->len += pieces * run->len;
+	part->pieces += pieces;
+	if (first < part->first)
+		part->first = first;
+	if (end > part->end)
+		part->end = end;
+	dv->runs++;
+	return 0;
+}
+
+static int part_compare(const void *a, const void *b)
+{
+	const struct ddio_coll_part *x = a, *y = b;
+
+	return x->rank < y->rank ? -1 : x->rank > y->rank;
+}
+
+static void parts_sort(struct ddio_slot *slot)
+{
+	uint32_t i;
+
+	for (i = 1; i < slot->nparts; i++) {
+		if (slot->part[i - 1].rank > slot->part[i].rank) {
+			qsort(slot->part, slot->nparts, sizeof(*slot->part), part_compare);
+			return;
+		}
+	}
+}
+
+int ddio_slot_divide(struct ddio_slot *slot, const struct ddio_coll_block *block)
+{
+	struct ddio_coll *coll = slot->disk->coll;
+	struct divide dv = { .coll = coll, .slot = slot, .lo = block->lo };
+	uint64_t hi = block->lo + coll->block_size;
+	uint32_t i;
+	int err;
+
+	slot->nparts = 0;
+	slot->sent = 0;
+	err = ddio_map_runs(coll->req->map, block->lo, hi, ddio_coll_writes(coll), divide_run, &dv);
+	for (i = 0; i < slot->nparts; i++)
+		coll->index[slot->part[i].rank] = 0;
+	ddio_env_charge(coll->reactor->env, DDIO_WORK_RUNS, dv.runs);
+	if (err)
+		return err;
+	parts_sort(slot);
+	slot->covered = ddio_map_covered(coll->req->map, block->lo, hi);
+	coll->done.bytes_needed += slot->covered;
+	return 0;
+}
+
+/*
+ * Without batching every contiguous piece of a message would have been a Memput
+ * or Memget of its own.
+ */
+void ddio_coll_charge_part(struct ddio_coll *coll, enum ddio_work work,
+			   const struct ddio_coll_part *part)
+{
+	struct ddio_env *env = coll->reactor->env;
+	uint32_t i;
+
+	ddio_env_charge(env, DDIO_WORK_PIECES, part->pieces * ddio_map_ndims(coll->req->map));
+	if (!ddio_coll_req_flag(coll->req, DDIO_COLL_NO_BATCH)) {
+		if (part->pieces > 1)
+			ddio_env_charge(env, DDIO_WORK_GATHER, part->pieces);
+		ddio_env_charge(env, work, part->len);
+		return;
+	}
+	for (i = 0; i < part->pieces; i++)
+		ddio_env_charge(env, work, part->len / part->pieces);
+}
+
+/*
+ * Buffers
+ */
+static size_t buffer_stride(const struct ddio_coll_disk *cd)
+{
+	size_t align = ddio_disk_info(cd->disk->disk)->align;
+	size_t size = cd->coll->block_size;
+
+	return align > 1 ? (size + align - 1) / align * align : size;
+}
+
+static void *buffers_new(struct ddio_coll_disk *cd)
+{
+	return ddio_coll_buffer_get(cd->coll->reactor, cd->stride * cd->nslots);
+}
+
+static void buffers_free(struct ddio_coll_disk *cd, void *buf)
+{
+	ddio_coll_buffer_put(cd->coll->reactor, buf, cd->stride * cd->nslots);
+}
+
+uint8_t *ddio_slot_msg(struct ddio_slot *slot)
+{
+	struct ddio_coll_disk *cd = slot->disk;
+
+	if (!cd->msgs)
+		cd->msgs = buffers_new(cd);
+	return cd->msgs ? cd->msgs + (slot - cd->slot) * cd->stride : NULL;
+}
+
+static uint32_t slots_wanted(const struct ddio_coll_disk *cd)
+{
+	const struct ddio_iop *iop = cd->coll->reactor->iop;
+	uint32_t n = cd->coll->req->start.buffers;
+
+	if (!n)
+		n = iop->conf->nodes[iop->node].buffers;
+	if (!n)
+		n = 2;
+	if (n > DDIO_COLL_MAX_BUFFERS)
+		n = DDIO_COLL_MAX_BUFFERS;
+	return n < cd->plan.blocks ? n : cd->plan.blocks;
+}
+
+static void slot_granted(struct ddio_block_lock *lock);
+static void slot_io_done(struct ddio_disk_req *req);
+static void slot_send_done(struct ddio_send *send, int err);
+
+static void slot_init(struct ddio_coll_disk *cd, struct ddio_slot *slot)
+{
+	slot->disk = cd;
+	slot->number = slot - cd->slot;
+	slot->buf = cd->bufs + slot->number * cd->stride;
+	slot->lock.obj = cd->obj;
+	slot->lock.granted = slot_granted;
+	slot->lock.arg = slot;
+	slot->req.done = slot_io_done;
+	slot->req.arg = slot;
+	slot->send.done = slot_send_done;
+	slot->send.arg = slot;
+	slot->since = ddio_env_now(cd->coll->reactor->env);
+	ddio_list_init(&slot->asking);
+}
+
+int ddio_coll_disk_buffers(struct ddio_coll_disk *cd)
+{
+	uint32_t n = slots_wanted(cd), i;
+
+	if (!n)
+		return 0;
+	cd->stride = buffer_stride(cd);
+	cd->nslots = n;
+	cd->bufs = buffers_new(cd);
+	cd->slot = cd->bufs ? calloc(n, sizeof(*cd->slot)) : NULL;
+	if (!cd->slot) {
+		/* No slot is better than one that was not made ready. */
+		buffers_free(cd, cd->bufs);
+		cd->bufs = NULL;
+		cd->nslots = 0;
+		return -ENOMEM;
+	}
+	for (i = 0; i < n; i++)
+		slot_init(cd, &cd->slot[i]);
+	cd->disk->coll_buffers += n;
+	if (n > cd->disk->coll_max_buffers)
+		cd->disk->coll_max_buffers = n;
+	if (n > cd->coll->done.buffers)
+		cd->coll->done.buffers = n;
+	return 0;
+}
+
+void ddio_coll_disk_free(struct ddio_coll_disk *cd)
+{
+	uint32_t i;
+
+	ddio_coll_scatter_free(cd);
+	if (cd->bufs)
+		cd->disk->coll_buffers -= cd->nslots;
+	buffers_free(cd, cd->bufs);
+	buffers_free(cd, cd->msgs);
+	for (i = 0; i < cd->nslots; i++)
+		free(cd->slot[i].part);
+	free(cd->slot);
+	free(cd->grant);
+	ddio_plan_free(&cd->plan);
+	if (!ddio_coll_writes(cd->coll))
+		ddio_plan_free(&cd->list);
+	if (cd->obj)
+		ddio_object_put(cd->obj);
+}
+
+/*
+ * Locks and disk requests
+ */
+static bool stopped(const struct ddio_slot *slot)
+{
+	return slot->disk->coll->state != DDIO_COLL_RUNNING;
+}
+
+static void slot_locked(struct ddio_slot *slot)
+{
+	slot->held = true;
+	if (slot->lock.status) {
+		int err = slot->lock.status;
+
+		ddio_slot_unlock(slot, false);
+		ddio_slot_enter(slot, DDIO_SLOT_IDLE);
+		ddio_coll_fail_disk(slot->disk, &slot->at, err, "reading the rest of cached");
+	} else if (ddio_coll_writes(slot->disk->coll)) {
+		ddio_slot_write_locked(slot);
+	} else {
+		ddio_slot_read_locked(slot);
+	}
+}
+
+static void slot_granted(struct ddio_block_lock *lock)
+{
+	struct ddio_slot *slot = lock->arg;
+
+	slot_locked(slot);
+	if (ddio_coll_writes(slot->disk->coll))
+		ddio_coll_write_go(slot->disk);
+	ddio_disk_commit(slot->disk->disk->disk);
+}
+
+void ddio_slot_lock(struct ddio_slot *slot)
+{
+	struct ddio_coll_disk *cd = slot->disk;
+
+	ddio_slot_enter(slot, DDIO_SLOT_LOCKING);
+	slot->lock.block = slot->at.block;
+	slot->lock.dirty = NULL;
+	slot->lock.status = 0;
+	/* Without an object there is nothing that anybody could be doing to the block. */
+	if (!cd->obj || ddio_cache_lock(cd->disk->cache, &slot->lock))
+		slot_locked(slot);
+}
+
+void ddio_slot_unlock(struct ddio_slot *slot, bool stale)
+{
+	if (slot->held && slot->disk->obj)
+		ddio_cache_unlock(slot->disk->disk->cache, &slot->lock, stale);
+	slot->held = false;
+}
+
+void ddio_slot_submit(struct ddio_slot *slot, enum ddio_disk_op op, uint64_t offset)
+{
+	struct ddio_coll_disk *cd = slot->disk;
+	struct ddio_coll *coll = cd->coll;
+
+	ddio_slot_enter(slot, op == DDIO_DISK_READ ? DDIO_SLOT_READING : DDIO_SLOT_WRITING);
+	slot->req.op = op;
+	slot->req.offset = offset;
+	slot->req.len = coll->block_size;
+	slot->req.buf = slot->buf;
+	coll->io++;
+	coll->done.disk_requests++;
+	ddio_env_charge(coll->reactor->env, DDIO_WORK_DISK, 1);
+	ddio_disk_submit(cd->disk->disk, &slot->req);
+}
+
+void ddio_slot_moved(struct ddio_slot *slot, enum ddio_disk_op op, int status)
+{
+	struct ddio_coll_disk *cd = slot->disk;
+	struct ddio_coll *coll = cd->coll;
+
+	slot->req.op = op;
+	slot->req.status = status;
+	if (!status) {
+		if (op == DDIO_DISK_READ)
+			coll->done.disk_read += coll->block_size;
+		else
+			coll->done.disk_written += coll->block_size;
+	}
+	if (ddio_coll_writes(coll)) {
+		ddio_slot_write_done(slot);
+		ddio_coll_write_go(cd);
+	} else {
+		ddio_slot_read_done(slot);
+	}
+	ddio_disk_commit(cd->disk->disk);
+	ddio_coll_kick(coll);
+}
+
+static void slot_io_done(struct ddio_disk_req *req)
+{
+	struct ddio_slot *slot = req->arg;
+
+	slot->disk->coll->io--;
+	ddio_slot_moved(slot, req->op, req->status);
+}
+
+static void slot_send_done(struct ddio_send *send, int err)
+{
+	struct ddio_slot *slot = send->arg;
+	struct ddio_coll_disk *cd = slot->disk;
+
+	(void)err; /* the member's loss is reported by its connection */
+	cd->coll->sends--;
+	if (--slot->sends)
+		return;
+	if (stopped(slot)) {
+		ddio_slot_enter(slot, DDIO_SLOT_IDLE);
+		ddio_coll_kick(cd->coll);
+		return;
+	}
+	ddio_slot_read_sent(slot);
+	ddio_disk_commit(cd->disk->disk);
+}
+
+/*
+ * From block to block
+ */
+void ddio_coll_block_set(const struct ddio_coll_disk *cd, uint64_t number,
+			 struct ddio_coll_block *block)
+{
+	block->block = number;
+	block->file_block = number * cd->coll->req->start.file.ndisks + cd->stripe;
+	block->lo = block->file_block * cd->coll->block_size;
+}
+
+static bool take(struct ddio_coll_disk *cd, struct ddio_placed *placed)
+{
+	uint64_t asked;
+	bool more;
+
+	if (!cd->plan.near)
+		return ddio_plan_next(&cd->plan, placed);
+	more = ddio_plan_next_near(&cd->plan, cd->disk->disk, placed, &asked);
+	ddio_env_charge(cd->coll->reactor->env, DDIO_WORK_SORT, asked);
+	return more;
+}
+
+bool ddio_slot_take(struct ddio_slot *slot, struct ddio_coll_block *block)
+{
+	struct ddio_coll_disk *cd = slot->disk;
+	struct ddio_placed placed;
+
+	if (cd->coll->state != DDIO_COLL_RUNNING || !take(cd, &placed))
+		return false;
+	ddio_coll_block_set(cd, placed.block, block);
+	block->hole = placed.sector == DDIO_SPAN_HOLE;
+	block->turn = cd->turn_next++;
+	return true;
+}
+
+void ddio_coll_disk_rest(struct ddio_coll_disk *cd)
+{
+	bool streams = ddio_coll_stream_begin(cd);
+	uint32_t i;
+
+	if (ddio_coll_writes(cd->coll))
+		ddio_coll_ask(cd);
+	else
+		for (i = 0; !streams && i < cd->nslots && cd->coll->state == DDIO_COLL_RUNNING; i++)
+			ddio_slot_read_next(&cd->slot[i]);
+	ddio_disk_commit(cd->disk->disk);
+}
+
+void ddio_coll_disk_run(struct ddio_coll_disk *cd)
+{
+	if (!ddio_coll_scatter_begin(cd))
+		ddio_coll_disk_rest(cd);
+}
+
+bool ddio_coll_disk_idle(const struct ddio_coll_disk *cd)
+{
+	uint32_t i;
+
+	if (cd->stream || cd->scatter)
+		return false;
+	for (i = 0; i < cd->nslots; i++)
+		if (cd->slot[i].state != DDIO_SLOT_IDLE || cd->slot[i].ask != DDIO_ASK_NONE)
+			return false;
+	return !cd->plan.left;
+}
+
+/* What waits for the disk or for connections to let go cannot be called back. */
+static void slot_stop(struct ddio_slot *slot)
+{
+	struct ddio_coll_disk *cd = slot->disk;
+	uint32_t i;
+
+	for (i = 0; slot->ask == DDIO_ASK_ASKED && i < slot->nparts; i++)
+		if (slot->part[i].owed == DDIO_OWED_COMING)
+			ddio_coll_discard(cd->coll, slot->part[i].rank);
+	ddio_list_del(&slot->asking);
+	slot->ask = DDIO_ASK_NONE;
+	if (slot->state != DDIO_SLOT_LOCKING)
+		return;
+	if (!slot->held)
+		ddio_cache_lock_cancel(cd->disk->cache, &slot->lock);
+	ddio_slot_enter(slot, DDIO_SLOT_IDLE);
+}
+
+void ddio_coll_disk_stop(struct ddio_coll_disk *cd)
+{
+	uint32_t i;
+
+	for (i = 0; i < cd->nslots; i++)
+		slot_stop(&cd->slot[i]);
+	if (cd->stream)
+		ddio_disk_stream_cancel(cd->stream);
+	ddio_coll_scatter_stop(cd);
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Pieces of blocks that members send.  They are received straight to where the
+ * question meant them to go, so each is checked before its first byte is: the
+ * member was asked for it, has not sent it yet, and it has the length that the
+ * distribution says.
+ */
+#include <errno.h>
+#include "iop/coll/coll.h"
+
+void ddio_coll_discard(struct ddio_coll *coll, uint32_t rank)
+{
+	struct ddio_member *m = ddio_coll_group_member(coll->group, rank);
+
+	if (m)
+		ddio_conn_discard(m->client->conn);
+}
+
+static struct ddio_slot *find_slot(struct ddio_coll *coll, uint32_t disk, uint64_t file_block)
+{
+	uint32_t d, s;
+
+	for (d = 0; d < coll->ndisks; d++) {
+		struct ddio_coll_disk *cd = &coll->disk[d];
+
+		if (cd->disk->number != disk)
+			continue;
+		for (s = 0; s < cd->nslots; s++)
+			if (cd->slot[s].ask == DDIO_ASK_ASKED &&
+			    cd->slot[s].next.file_block == file_block &&
+			    ddio_list_empty(&cd->slot[s].asking))
+				return &cd->slot[s];
+	}
+	return NULL;
+}
+
+static struct ddio_coll_part *find_part(struct ddio_slot *slot, uint32_t rank)
+{
+	uint32_t lo = 0, hi = slot->nparts;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (slot->part[mid].rank < rank)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < slot->nparts && slot->part[lo].rank == rank ? &slot->part[lo] : NULL;
+}
+
+/**
+ * struct piece - a COLL_PIECE and what it answers
+ * @over: the operation is: not an error
+ */
+struct piece {
+	struct ddio_msg_coll_data data;
+	struct ddio_member *m;
+	struct ddio_coll *coll;
+	struct ddio_slot *slot;
+	struct ddio_coll_part *part;
+	bool over;
+};
+
+static int piece_refused(const struct ddio_client *client, const struct piece *p, const char *why)
+{
+	ddio_env_log(client->reactor->env, DDIO_LOG_WARN,
+		     "%s: piece of block %llu for collective %llu: %s",
+		     ddio_conn_peer(client->conn), (unsigned long long)p->data.block,
+		     (unsigned long long)p->data.op, why);
+	return -EPROTO;
+}
+
+static int piece_find(struct ddio_client *client, const void *prefix, size_t prefix_len,
+		      struct piece *p)
+{
+	int err = ddio_get_coll_data(prefix, prefix_len, &p->data);
+
+	if (err)
+		return err;
+	p->m = ddio_coll_client_member(client, p->data.group);
+	if (!p->m)
+		return piece_refused(client, p, "the sender is no member of the group");
+	if (p->data.handle != p->m->rank)
+		return piece_refused(client, p, "the sender is another rank");
+	if (p->data.op > p->m->group->last_op)
+		return piece_refused(client, p, "no such operation has begun");
+	p->coll = ddio_coll_find(p->m->group, p->data.op);
+	p->over = !p->coll || p->coll->state >= DDIO_COLL_STOPPING;
+	if (p->over)
+		return 0;
+	p->slot = find_slot(p->coll, p->data.disk, p->data.block);
+	p->part = p->slot ? find_part(p->slot, p->m->rank) : NULL;
+	if (!p->part || !ddio_coll_writes(p->coll))
+		return piece_refused(client, p, "it was not asked for");
+	return 0;
+}
+
+/**
+ * ddio_coll_piece_bulk - the beginning of a COLL_PIECE: where does the rest go?
+ * @client: the connection
+ * @msg: its header
+ * @prefix: struct ddio_msg_coll_data, @prefix_len bytes
+ * @sink: result; empty if the operation is over
+ */
+int ddio_coll_piece_bulk(struct ddio_client *client, const struct ddio_msg *msg, const void *prefix,
+			 size_t prefix_len, struct ddio_sink *sink)
+{
+	struct piece p = { 0 };
+	int err = piece_find(client, prefix, prefix_len, &p);
+
+	sink->iov = NULL;
+	sink->n = 0;
+	if (err || p.over)
+		return err;
+	if (p.part->owed != DDIO_OWED_ASKED)
+		return piece_refused(client, &p, "it has come already");
+	if (msg->length - prefix_len != p.part->len)
+		return piece_refused(client, &p, "it has another length");
+	p.part->owed = DDIO_OWED_COMING;
+	sink->iov = &p.part->iov;
+	sink->n = 1;
+	return 0;
+}
+
+/**
+ * ddio_coll_piece - a whole COLL_PIECE has come
+ * @client: the connection
+ * @msg: its header
+ * @prefix: struct ddio_msg_coll_data
+ */
+int ddio_coll_piece(struct ddio_client *client, const struct ddio_msg *msg, const void *prefix)
+{
+	size_t prefix_len = ddio_opcode_bulk_prefix(DDIO_OP_COLL_PIECE, false);
+	struct piece p = { 0 };
+	int err = piece_find(client, prefix, prefix_len, &p);
+
+	(void)msg;
+	if (err || p.over)
+		return err;
+	if (p.part->owed != DDIO_OWED_COMING)
+		return piece_refused(client, &p, "it has come already");
+	p.part->owed = DDIO_OWED_HERE;
+	p.m->piece_ns = ddio_env_now(client->reactor->env);
+	p.coll->done.messages++;
+	ddio_coll_charge_part(p.coll, DDIO_WORK_MEMGET, p.part);
+	if (--p.slot->owed)
+		return 0;
+	p.slot->ask = DDIO_ASK_READY;
+	ddio_coll_write_go(p.slot->disk);
+	return 0;
+}

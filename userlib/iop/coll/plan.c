@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Block lists: which blocks of the file are wanted of a disk, where they lie
+ * there, and in what order they are moved.
+ *
+ * A list is made from the distribution, block by block where the pattern has
+ * gaps and range by range where it has none, in pieces, so that a list of
+ * millions of blocks does not keep the reactor from its other work.  Spans
+ * make it short: what is contiguous in an extent of the object, or regular, is
+ * one entry.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include "iop/coll/coll.h"
+
+#define PLAN_STEPS 8192 /* of a turn */
+
+/*
+ * Lists
+ */
+static int plan_reserve(struct ddio_plan *plan)
+{
+	uint64_t cap = plan->cap ? plan->cap * 2 : 64;
+	struct ddio_span *span;
+
+	if (plan->n < plan->cap)
+		return 0;
+	span = realloc(plan->span, cap * sizeof(*span));
+	if (!span)
+		return -ENOMEM;
+	plan->span = span;
+	plan->cap = cap;
+	return 0;
+}
+
+/*
+ * One more block behind the last span.  Blocks are skipped only within one
+ * extent: what lies between is then skipped blocks of the same object, so that
+ * spans do not interleave and sorting them sorts the blocks.
+ */
+static bool span_extend(const struct ddio_plan *plan, const struct ddio_placed *placed)
+{
+	struct ddio_span *last = &plan->span[plan->n - 1];
+	uint64_t distance = placed->block - last->block;
+	uint64_t stride = last->count == 1 ? distance : last->stride;
+
+	if (last->count == DDIO_SPAN_MAX || stride > DDIO_SPAN_MAX ||
+	    distance != last->count * stride || (stride > 1 && !placed->same))
+		return false;
+	if (last->sector == DDIO_SPAN_HOLE || placed->sector == DDIO_SPAN_HOLE) {
+		if (last->sector != placed->sector)
+			return false;
+	} else if (placed->sector != last->sector + distance * plan->sectors) {
+		return false;
+	}
+	last->stride = stride;
+	last->count++;
+	return true;
+}
+
+static int plan_add_first(struct ddio_plan *plan, const struct ddio_placed *placed)
+{
+	struct ddio_span *span;
+
+	plan->blocks++;
+	if (plan->n && span_extend(plan, placed))
+		return 0;
+	if (plan_reserve(plan))
+		return -ENOMEM;
+	span = &plan->span[plan->n++];
+	span->block = placed->block;
+	span->sector = placed->sector;
+	span->count = 1;
+	span->stride = 1;
+	return 0;
+}
+
+/* To the end of the list. */
+int ddio_plan_add(struct ddio_plan *plan, const struct ddio_placed *placed)
+{
+	struct ddio_placed left = *placed;
+	struct ddio_span *span;
+	uint64_t n;
+
+	while (left.count) {
+		if (plan_add_first(plan, &left))
+			return -ENOMEM;
+		span = &plan->span[plan->n - 1];
+		n = 1;
+		if (span->stride == 1) {
+			n += DDIO_SPAN_MAX - span->count;
+			n = n < left.count ? n : left.count;
+			span->count += n - 1;
+			plan->blocks += n - 1;
+		}
+		left.block += n;
+		left.count -= n;
+		if (left.sector != DDIO_SPAN_HOLE)
+			left.sector += n * plan->sectors;
+		left.same = true;
+	}
+	return 0;
+}
+
+static int span_compare(const void *a, const void *b)
+{
+	const struct ddio_span *x = a, *y = b;
+
+	if (x->sector != y->sector)
+		return x->sector < y->sector ? -1 : 1;
+	return x->block < y->block ? -1 : x->block > y->block;
+}
+
+/* By place on the disk; holes last. */
+void ddio_plan_sort(struct ddio_plan *plan)
+{
+	uint64_t i;
+
+	for (i = 1; i < plan->n; i++) {
+		if (span_compare(&plan->span[i - 1], &plan->span[i]) > 0) {
+			qsort(plan->span, plan->n, sizeof(*plan->span), span_compare);
+			return;
+		}
+	}
+}
+
+void ddio_plan_rotate(struct ddio_plan *plan, uint64_t skip)
+{
+	plan->at = 0;
+	plan->in = 0;
+	plan->left = plan->blocks;
+	while (plan->at < plan->n && skip >= plan->span[plan->at].count)
+		skip -= plan->span[plan->at++].count;
+	if (plan->at < plan->n)
+		plan->in = skip;
+	else
+		plan->at = 0;
+}
+
+bool ddio_plan_next(struct ddio_plan *plan, struct ddio_placed *placed)
+{
+	const struct ddio_span *span;
+	uint64_t further;
+
+	if (!plan->left)
+		return false;
+	span = &plan->span[plan->at];
+	further = (uint64_t)plan->in * span->stride;
+	*placed = (struct ddio_placed){ .block = span->block + further, .count = 1 };
+	placed->sector = span->sector;
+	if (placed->sector != DDIO_SPAN_HOLE)
+		placed->sector += further * plan->sectors;
+	plan->left--;
+	if (++plan->in == span->count) {
+		plan->in = 0;
+		plan->at = plan->at + 1 == plan->n ? 0 : plan->at + 1;
+	}
+	return true;
+}
+
+void ddio_plan_free(struct ddio_plan *plan)
+{
+	free(plan->span);
+	ddio_plan_near_free(plan->near);
+	*plan = (struct ddio_plan){ .sectors = plan->sectors };
+}
+
+/*
+ * Making them
+ */
+
+/* The next blocks, neighbours in the object, that are wanted of the disk; false: none. */
+static bool scan_next(struct ddio_coll_disk *cd, uint64_t *first, uint64_t *count)
+{
+	const struct ddio_coll *coll = cd->coll;
+	uint64_t size = coll->block_size, n = coll->req->start.file.ndisks;
+	uint64_t start, end, block, last;
+
+	for (;;) {
+		if (!ddio_map_next(coll->req->map, cd->scan, &start, &end))
+			return false;
+		if (start < cd->scan)
+			start = cd->scan;
+		block = start / size;
+		last = (end - 1) / size;
+		block += (cd->stripe + n - block % n) % n;
+		cd->scan = block * size;
+		if (block <= last)
+			break;
+	}
+	*first = block / n;
+	*count = (last - block) / n + 1;
+	cd->scan = (block + *count * n) * size;
+	return true;
+}
+
+static int count_short(struct ddio_coll_disk *cd, uint64_t first, uint64_t count)
+{
+	uint64_t start, run;
+	bool written;
+
+	while (count) {
+		bool there = ddio_object_lookup(cd->obj, first, &start, &run, &written);
+
+		if (run > count)
+			run = count;
+		if (!there)
+			cd->short_blocks += run;
+		first += run;
+		count -= run;
+	}
+	return 0;
+}
+
+/* Blocks that were never written have no place worth visiting when reading. */
+static int place_some(struct ddio_coll_disk *cd, uint64_t first, uint64_t count, uint64_t *done)
+{
+	struct ddio_placed placed = { .block = first, .same = first < cd->extent_end };
+	uint64_t start = 0, run = count;
+	bool there = false, written = false;
+
+	if (cd->obj)
+		there = ddio_object_lookup(cd->obj, first, &start, &run, &written);
+	cd->extent_end = first + run;
+	placed.count = run < count ? run : count;
+	placed.sector = DDIO_SPAN_HOLE;
+	if (there && (written || ddio_coll_writes(cd->coll)))
+		placed.sector = start / DDIO_SPAN_SECTOR;
+	*done = placed.count;
+	return ddio_plan_add(&cd->plan, &placed);
+}
+
+static int place(struct ddio_coll_disk *cd, uint64_t first, uint64_t count)
+{
+	uint64_t done;
+	int err = 0;
+
+	if (cd->short_blocks)
+		err = ddio_object_alloc(cd->obj, first, count);
+	for (; count && !err; count -= done, first += done)
+		err = place_some(cd, first, count, &done);
+	return err;
+}
+
+static void order(struct ddio_coll_disk *cd)
+{
+	const struct ddio_coll_req *req = cd->coll->req;
+	uint64_t skip = 0, n = req->start.file.ndisks;
+
+	if (ddio_coll_req_flag(req, DDIO_COLL_SORT)) {
+		ddio_env_charge(cd->coll->reactor->env, DDIO_WORK_SORT, cd->plan.n);
+		ddio_plan_sort(&cd->plan);
+	}
+	if (ddio_coll_req_flag(req, DDIO_COLL_ROTATE))
+		skip = cd->plan.blocks / n * cd->stripe + cd->plan.blocks % n * cd->stripe / n;
+	ddio_plan_rotate(&cd->plan, skip);
+	/*
+	 * A write takes its blocks long before the disk gets them, so that the arm is elsewhere
+	 * by then.  Without memory for it the sorted list is as good as any.
+	 */
+	if (!ddio_coll_writes(cd->coll) && ddio_coll_req_flag(req, DDIO_COLL_SATF) &&
+	    ddio_coll_req_flag(req, DDIO_COLL_SORT) && ddio_disk_info(cd->disk->disk)->positions)
+		ddio_plan_near_begin(&cd->plan);
+}
+
+static void fail_space(struct ddio_coll_disk *cd)
+{
+	ddio_coll_fail_here(
+		cd->coll, DDIO_ST_NO_SPACE, DDIO_COLL_NOBODY,
+		"disk %s: no space for %llu more blocks of file \"%s\": %llu bytes are free",
+		cd->disk->name, (unsigned long long)cd->short_blocks,
+		cd->coll->req->start.file.name,
+		(unsigned long long)ddio_store_free_bytes(cd->disk->store));
+}
+
+/* The whole list is scanned once to count, so that a disk too full is not touched at all. */
+static int counted(struct ddio_coll_disk *cd)
+{
+	if (cd->short_blocks > ddio_store_free_bytes(cd->disk->store) / cd->coll->block_size)
+		return -ENOSPC;
+	cd->scan = 0;
+	cd->pass = DDIO_PLAN_PLACE;
+	return 0;
+}
+
+static int open_object(struct ddio_coll_disk *cd)
+{
+	bool writes = ddio_coll_writes(cd->coll);
+	int err;
+
+	cd->opened = true;
+	cd->plan.sectors = cd->coll->block_size / DDIO_SPAN_SECTOR;
+	cd->pass = writes ? DDIO_PLAN_COUNT : DDIO_PLAN_PLACE;
+	err = ddio_store_get(cd->disk->store, &cd->coll->req->start.file.ref, writes, &cd->obj);
+	if (err) {
+		cd->obj = NULL;
+		return err == -ENOENT && !writes ? 0 : err;
+	}
+	return 0;
+}
+
+/* One step: some blocks that are neighbours in the object. */
+static int plan_step(struct ddio_coll_disk *cd)
+{
+	uint64_t first, count;
+	bool more = scan_next(cd, &first, &count);
+
+	ddio_env_charge(cd->coll->reactor->env, DDIO_WORK_RUNS, 1);
+	if (cd->pass == DDIO_PLAN_COUNT)
+		return more ? count_short(cd, first, count) : counted(cd);
+	if (more)
+		return place(cd, first, count);
+	order(cd);
+	cd->pass = DDIO_PLAN_MADE;
+	return 0;
+}
+
+static void plan_failed(struct ddio_coll_disk *cd, int err)
+{
+	uint32_t status = ddio_status_from_errno(err);
+
+	if (err == -ENOMEM)
+		ddio_coll_fail_memory(cd->coll);
+	else if (err == -ENOSPC)
+		fail_space(cd);
+	else
+		ddio_coll_fail_here(cd->coll, status, DDIO_COLL_NOBODY,
+				    "disk %s: file \"%s\" cannot be used: %s", cd->disk->name,
+				    cd->coll->req->start.file.name, ddio_status_text(status));
+}
+
+bool ddio_coll_plan(struct ddio_coll *coll)
+{
+	uint32_t steps = PLAN_STEPS, d;
+	int err;
+
+	for (d = 0; d < coll->ndisks; d++) {
+		struct ddio_coll_disk *cd = &coll->disk[d];
+
+		err = cd->opened ? 0 : open_object(cd);
+		while (!err && cd->pass != DDIO_PLAN_MADE) {
+			if (!steps--)
+				return false;
+			err = plan_step(cd);
+		}
+		if (err) {
+			plan_failed(cd, err);
+			return true;
+		}
+	}
+	return true;
+}

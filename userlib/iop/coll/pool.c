@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Buffers from one collective to the next.  Fresh memory costs a small
+ * collective more than its transfer, so what one used is kept for the next of
+ * the same shape.  Only buffers that are asked for again are kept: the first
+ * one that is not there empties the pool, and so does the last group that goes.
+ */
+#include "iop/coll/coll.h"
+
+#define POOL_MOST (64ull << 20) /* bytes of a reactor */
+
+/* Lies in the buffer itself. */
+struct spare {
+	struct ddio_list link;
+	size_t size;
+};
+_Static_assert(sizeof(struct spare) <= DDIO_MIN_BLOCK, "the smallest buffer");
+
+void *ddio_coll_buffer_get(struct ddio_reactor *reactor, size_t size)
+{
+	struct spare *spare;
+	void *buf;
+
+	ddio_list_for_each_entry(spare, &reactor->spare, link) {
+		if (spare->size != size)
+			continue;
+		ddio_list_del(&spare->link);
+		reactor->spare_bytes -= size;
+		return spare;
+	}
+	ddio_coll_buffers_drop(reactor);
+	buf = ddio_env_alloc(reactor->env, size);
+	if (buf)
+		reactor->memory += size;
+	return buf;
+}
+
+void ddio_coll_buffer_put(struct ddio_reactor *reactor, void *buf, size_t size)
+{
+	struct spare *spare = buf;
+
+	if (!buf)
+		return;
+	if (ddio_list_empty(&reactor->groups) || size > POOL_MOST - reactor->spare_bytes) {
+		ddio_env_free(reactor->env, buf, size);
+		reactor->memory -= size;
+		return;
+	}
+	spare->size = size;
+	ddio_list_push(&spare->link, &reactor->spare);
+	reactor->spare_bytes += size;
+}
+
+void ddio_coll_buffers_drop(struct ddio_reactor *reactor)
+{
+	struct spare *spare, *tmp;
+
+	ddio_list_for_each_entry_safe(spare, tmp, &reactor->spare, link) {
+		size_t size = spare->size;
+
+		ddio_list_del(&spare->link);
+		ddio_env_free(reactor->env, spare, size);
+		reactor->memory -= size;
+	}
+	reactor->spare_bytes = 0;
+}

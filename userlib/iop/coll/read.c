@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Reading: a block comes from the disk, by a request or its stream, or from the cache where that holds it
+ * dirty, and goes to the members whose bytes are in it, one message each.  What
+ * is contiguous for a member is sent from where it lies in the block; the rest is
+ * packed into the slot's message buffer, for as many members at a time as it
+ * takes.
+ */
+#include <errno.h>
+#include <string.h>
+#include "iop/coll/coll.h"
+
+/* The block is not in the buffer, and never will be. */
+static void read_failed(struct ddio_slot *slot)
+{
+	ddio_slot_unlock(slot, false);
+	ddio_slot_enter(slot, DDIO_SLOT_IDLE);
+}
+
+static void read_here(struct ddio_slot *slot)
+{
+	ddio_slot_unlock(slot, false);
+	if (ddio_slot_divide(slot, &slot->at)) {
+		ddio_slot_enter(slot, DDIO_SLOT_IDLE);
+		ddio_coll_fail_memory(slot->disk->coll);
+		return;
+	}
+	ddio_slot_read_sent(slot);
+}
+
+void ddio_slot_read_next(struct ddio_slot *slot)
+{
+	struct ddio_coll *coll = slot->disk->coll;
+
+	ddio_slot_enter(slot, DDIO_SLOT_IDLE);
+	if (slot->disk->stream)
+		ddio_coll_stream_next(slot);
+	else if (ddio_slot_take(slot, &slot->at))
+		ddio_slot_lock(slot);
+	else
+		ddio_coll_kick(coll);
+}
+
+void ddio_slot_read_locked(struct ddio_slot *slot)
+{
+	struct ddio_coll_disk *cd = slot->disk;
+	struct ddio_coll *coll = cd->coll;
+	uint64_t start, run;
+	bool there = false, written = false;
+
+	if (slot->lock.dirty) {
+		memcpy(slot->buf, slot->lock.dirty, coll->block_size);
+		ddio_env_charge(coll->reactor->env, DDIO_WORK_COPY, coll->block_size);
+		coll->done.cache_blocks++;
+		read_here(slot);
+		return;
+	}
+	if (cd->obj)
+		there = ddio_object_lookup(cd->obj, slot->at.block, &start, &run, &written);
+	if (there && written && ddio_coll_stream_fresh(slot, start)) {
+		read_here(slot);
+	} else if (there && written) {
+		ddio_slot_submit(slot, DDIO_DISK_READ, start);
+	} else if (there || slot->at.hole) {
+		memset(slot->buf, 0, coll->block_size);
+		read_here(slot);
+	} else {
+		read_failed(slot);
+		ddio_coll_fail_gone(slot);
+	}
+}
+
+void ddio_slot_read_done(struct ddio_slot *slot)
+{
+	if (slot->req.status) {
+		read_failed(slot);
+		ddio_coll_fail_disk(slot->disk, &slot->at, slot->req.status, "reading");
+	} else if (slot->disk->coll->state != DDIO_COLL_RUNNING) {
+		read_failed(slot);
+	} else {
+		read_here(slot);
+	}
+}
+
+static bool contiguous(const struct ddio_coll_part *part)
+{
+	return part->end - part->first == part->len;
+}
+
+/* Packs for the members from slot->sent to before the one returned, or -errno. */
+static int64_t pack(struct ddio_slot *slot)
+{
+	struct ddio_coll *coll = slot->disk->coll;
+	uint8_t *msg = NULL;
+	uint32_t used = 0, i, end;
+
+	for (end = slot->sent; end < slot->nparts; end++) {
+		struct ddio_coll_part *part = &slot->part[end];
+
+		part->direct = contiguous(part);
+		part->where = part->direct ? part->first : used;
+		if (part->direct)
+			continue;
+		if (part->len > coll->block_size - used)
+			break;
+		if (!msg)
+			msg = ddio_slot_msg(slot);
+		if (!msg)
+			break;
+		coll->msgs[part->rank] = msg + used;
+		used += part->len;
+	}
+	if (used)
+		ddio_map_pack(coll->req->map, slot->at.lo, slot->at.lo + coll->block_size,
+			      slot->buf, coll->msgs);
+	for (i = slot->sent; i < end; i++)
+		coll->msgs[slot->part[i].rank] = NULL;
+	return end > slot->sent ? (int64_t)end : -ENOMEM;
+}
+
+static int send_part(struct ddio_slot *slot, const struct ddio_coll_part *part)
+{
+	struct ddio_coll *coll = slot->disk->coll;
+	struct ddio_member *m = ddio_coll_group_member(coll->group, part->rank);
+	struct ddio_msg msg = { .opcode = DDIO_OP_COLL_DATA, .tag = coll->done.op };
+	struct ddio_msg_coll_data data = { .op = coll->done.op,
+					   .block = slot->at.file_block,
+					   .disk = slot->disk->disk->number };
+	uint8_t *from = part->direct ? slot->buf : ddio_slot_msg(slot);
+	struct iovec iov = { .iov_base = from + part->where, .iov_len = part->len };
+	uint8_t fixed[sizeof(data)];
+	ssize_t len;
+	int err;
+
+	if (!m)
+		return -ENOTCONN;
+	data.handle = m->handle;
+	memcpy(data.group, coll->group->id, sizeof(data.group));
+	len = ddio_put_coll_data(fixed, sizeof(fixed), &data);
+	if (len < 0)
+		return (int)len;
+	err = ddio_conn_send(m->client->conn, &msg, fixed, len, &iov, 1, &slot->send);
+	if (err)
+		return err;
+	slot->sends++;
+	coll->sends++;
+	coll->done.messages++;
+	ddio_coll_charge_part(coll, DDIO_WORK_MEMPUT, part);
+	return 0;
+}
+
+/* What was sent before, if anything, has left: send more of the block, or take the next. */
+void ddio_slot_read_sent(struct ddio_slot *slot)
+{
+	struct ddio_coll *coll = slot->disk->coll;
+	int64_t end;
+	int err = 0;
+
+	if (slot->sent == slot->nparts) {
+		ddio_slot_read_next(slot);
+		return;
+	}
+	ddio_slot_enter(slot, DDIO_SLOT_SENDING);
+	end = pack(slot);
+	while (!err && slot->sent < end) {
+		err = send_part(slot, &slot->part[slot->sent]);
+		if (!err)
+			slot->sent++;
+	}
+	if (err == -ENOTCONN)
+		ddio_coll_fail_here(coll, DDIO_ST_MEMBER_LOST, slot->part[slot->sent].rank,
+				    "rank %u has gone away", slot->part[slot->sent].rank);
+	else if (err || end < 0)
+		ddio_coll_fail_memory(coll);
+	if (!slot->sends)
+		ddio_slot_enter(slot, DDIO_SLOT_IDLE);
+}

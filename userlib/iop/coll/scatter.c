@@ -1,0 +1,490 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Blocks that go straight between the disk and the memory of members on this machine, past the
+ * slots.  They come before all others of the disk's list, in its order, in batches: the next
+ * one begins when the last blocks of the one before are on their way.
+ *
+ * A block is scattered if all members that have bytes of it have joined, and if the disk
+ * has, or gets, all of it: no hole, nothing newer in the cache, and, writing, no byte that
+ * nobody sends.  What is not, or could not be handed over, is left to the slots.
+ *
+ * Locks are held on all blocks of a batch, each until its block has moved.  Only those are
+ * taken that are free at once, so nothing is waited for while they are held but the
+ * disk.
+ *
+ * When a member leaves the joint in the middle, no further block begins.  It does so because it is
+ * dead or gives up, and its connection will say which of the two, and who it is.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "iop/coll/coll.h"
+
+#define BATCH_BLOCKS 128u
+#define BATCH_RUNS 16384u
+#define BLOCK_RUNS 65536u /* of one block; with more it is better packed */
+
+/**
+ * struct scatter_block - a block of a batch
+ * @held: the lock is
+ */
+struct scatter_block {
+	struct ddio_coll_block at;
+	struct ddio_block_lock lock;
+	bool held;
+};
+
+/**
+ * struct scatter_batch - a list that the disk has
+ * @left: blocks that have not ended; 0 if the disk does not have it
+ * @busy: the disk has it
+ */
+struct scatter_batch {
+	struct ddio_coll_scatter *scatter;
+	struct ddio_disk_scatter *list;
+	uint32_t left;
+	bool busy;
+	struct scatter_block block[BATCH_BLOCKS];
+};
+
+/**
+ * struct ddio_coll_scatter - a disk's part
+ * @rest: blocks that are not scattered
+ * @all: every member has joined
+ * @orphaned: a member has left the joint
+ */
+struct ddio_coll_scatter {
+	struct ddio_coll_disk *cd;
+	struct ddio_plan rest;
+	bool all, orphaned;
+	struct scatter_batch batch[2];
+};
+
+/*
+ * One block
+ */
+
+/* What its runs are told to; @first is the file's byte at the block's begin. */
+struct scatter_runs {
+	struct ddio_coll_disk *cd;
+	struct ddio_disk_scatter *list;
+	uint64_t first, runs;
+};
+
+static int run_joined(void *arg, const struct ddio_run *run)
+{
+	const struct ddio_coll_req *req = arg;
+
+	return ddio_coll_req_joined(req, run->proc) ? 0 : -ENOENT;
+}
+
+static int run_add(void *arg, const struct ddio_run *run)
+{
+	struct scatter_runs *sr = arg;
+	struct ddio_scatter_run to = {
+		.memory = run->share_off,
+		.offset = run->file_off - sr->first,
+		.len = run->len,
+		.member = run->proc,
+		.nlevels = run->nlevels,
+	};
+	uint32_t i;
+
+	if (run->nlevels > sizeof(to.level) / sizeof(to.level[0]))
+		return -ERANGE;
+	for (i = 0; i < run->nlevels; i++)
+		to.level[i] = (struct ddio_scatter_level){
+			.count = run->level[i].count,
+			.block_stride = run->level[i].file_stride,
+			.memory_stride = (int64_t)run->level[i].share_stride,
+		};
+	sr->runs++;
+	return ddio_disk_scatter_run(sr->list, &to);
+}
+
+static int run_count(void *arg, const struct ddio_run *run)
+{
+	uint64_t *scattered = arg, bytes = run->len;
+	uint32_t i;
+
+	for (i = 0; i < run->nlevels; i++)
+		bytes *= run->level[i].count;
+	scattered[run->proc] += bytes;
+	return 0;
+}
+
+static int block_runs(const struct ddio_coll_disk *cd, const struct ddio_coll_block *at,
+		      ddio_run_fn fn, void *arg)
+{
+	const struct ddio_coll *coll = cd->coll;
+
+	return ddio_map_runs(coll->req->map, at->lo, at->lo + coll->block_size,
+			     ddio_coll_writes(coll), fn, arg);
+}
+
+/* Before anything is locked or looked up. */
+static bool block_may(const struct ddio_coll_scatter *sc, const struct ddio_coll_block *at)
+{
+	const struct ddio_coll_disk *cd = sc->cd;
+	const struct ddio_coll *coll = cd->coll;
+
+	if (at->hole || !cd->obj)
+		return false;
+	if (!sc->all && block_runs(cd, at, run_joined, coll->req))
+		return false;
+	if (!ddio_coll_writes(coll))
+		return !ddio_cache_newer(cd->disk->cache, cd->obj, at->block);
+	return ddio_map_covered(coll->req->map, at->lo, at->lo + coll->block_size) ==
+	       coll->block_size;
+}
+
+static void never_granted(struct ddio_block_lock *lock)
+{
+	(void)lock; /* a lock that is not granted at once is withdrawn in the same call */
+}
+
+static void block_unlock(const struct ddio_coll_disk *cd, struct scatter_block *b, bool stale)
+{
+	if (b->held)
+		ddio_cache_unlock(cd->disk->cache, &b->lock, stale);
+	b->held = false;
+}
+
+/* Locked, and @offset is the block's place; or nothing has changed. */
+static bool block_lock(const struct ddio_coll_disk *cd, struct scatter_block *b, uint64_t *offset)
+{
+	bool reads = !ddio_coll_writes(cd->coll), written = false;
+	uint64_t run;
+
+	b->lock = (struct ddio_block_lock){
+		.obj = cd->obj,
+		.block = b->at.block,
+		.granted = never_granted,
+	};
+	if (!ddio_cache_lock(cd->disk->cache, &b->lock)) {
+		ddio_cache_lock_cancel(cd->disk->cache, &b->lock);
+		return false;
+	}
+	b->held = true;
+	if (!b->lock.status && !(reads && b->lock.dirty) &&
+	    ddio_object_lookup(cd->obj, b->at.block, offset, &run, &written) && (!reads || written))
+		return true;
+	block_unlock(cd, b, false);
+	return false;
+}
+
+/* The block is in the list, with its runs; or it is as it was. */
+static bool block_list(struct scatter_batch *batch, const struct ddio_coll_block *at,
+		       uint64_t offset)
+{
+	struct ddio_coll_disk *cd = batch->scatter->cd;
+	struct scatter_runs sr = { .cd = cd, .list = batch->list, .first = at->lo };
+	uint64_t before = ddio_disk_scatter_runs(batch->list);
+	int err;
+
+	if (ddio_disk_scatter_block(batch->list, offset))
+		return false;
+	err = block_runs(cd, at, run_add, &sr);
+	ddio_env_charge(cd->coll->reactor->env, DDIO_WORK_RUNS, sr.runs);
+	if (!err && ddio_disk_scatter_runs(batch->list) - before <= BLOCK_RUNS)
+		return true;
+	ddio_disk_scatter_undo(batch->list);
+	return false;
+}
+
+/* Does the batch take it? */
+static bool block_take(struct scatter_batch *batch, const struct ddio_placed *placed)
+{
+	struct ddio_coll_scatter *sc = batch->scatter;
+	struct ddio_coll_disk *cd = sc->cd;
+	struct scatter_block *b = &batch->block[ddio_disk_scatter_blocks(batch->list)];
+	uint64_t offset;
+
+	ddio_coll_block_set(cd, placed->block, &b->at);
+	b->at.hole = placed->sector == DDIO_SPAN_HOLE;
+	if (!block_may(sc, &b->at) || !block_lock(cd, b, &offset))
+		return false;
+	if (block_list(batch, &b->at, offset))
+		return true;
+	block_unlock(cd, b, false);
+	return false;
+}
+
+static void block_account(struct ddio_coll_disk *cd, const struct ddio_coll_block *at)
+{
+	struct ddio_coll *coll = cd->coll;
+	bool writes = ddio_coll_writes(coll);
+
+	block_runs(cd, at, run_count, coll->scattered);
+	coll->done.bytes_needed +=
+		ddio_map_covered(coll->req->map, at->lo, at->lo + coll->block_size);
+	if (writes)
+		coll->done.disk_written += coll->block_size;
+	else
+		coll->done.disk_read += coll->block_size;
+	coll->done.disk_requests++;
+	ddio_env_charge(coll->reactor->env, DDIO_WORK_DISK, 1);
+}
+
+static void scatter_go(struct ddio_coll_scatter *sc);
+
+static void block_failed(struct ddio_coll_disk *cd, const struct ddio_coll_block *at, int status)
+{
+	if (status == -EOWNERDEAD)
+		cd->scatter->orphaned = true;
+	else if (status != -ECANCELED)
+		ddio_coll_fail_disk(cd, at, status,
+				    ddio_coll_writes(cd->coll) ? "writing" : "reading");
+}
+
+static void block_ended(void *ctx, uint32_t index, int status)
+{
+	struct scatter_batch *batch = ctx;
+	struct ddio_coll_disk *cd = batch->scatter->cd;
+	struct scatter_block *b = &batch->block[index];
+	bool writes = ddio_coll_writes(cd->coll), dirty = b->lock.dirty;
+
+	cd->progress_ns = ddio_env_now(cd->coll->reactor->env);
+	batch->left--;
+	if (!status) {
+		block_account(cd, &b->at);
+		if (writes)
+			ddio_object_written(cd->obj, b->at.block, 1);
+	}
+	/* If it failed, what the cache holds dirty is worth more than what the disk has now. */
+	block_unlock(cd, b, writes && (!status || !dirty));
+	if (status)
+		block_failed(cd, &b->at, status);
+	else if (cd->coll->state == DDIO_COLL_RUNNING && batch->left < cd->nslots)
+		scatter_go(batch->scatter);
+}
+
+/*
+ * Batches
+ */
+static void batch_ended(void *ctx)
+{
+	struct scatter_batch *batch = ctx;
+	struct ddio_coll_scatter *sc = batch->scatter;
+	struct ddio_coll *coll = sc->cd->coll;
+
+	uint32_t n = ddio_disk_scatter_blocks(batch->list), i;
+
+	/* Of which the end was not told, if there can be such. */
+	for (i = 0; i < n; i++)
+		block_unlock(sc->cd, &batch->block[i], ddio_coll_writes(coll));
+	batch->busy = false;
+	batch->left = 0;
+	ddio_disk_scatter_clear(batch->list);
+	coll->io--;
+	ddio_coll_kick(coll);
+	if (coll->state == DDIO_COLL_RUNNING)
+		scatter_go(sc);
+}
+
+static const struct ddio_disk_scatter_ops batch_ops = { .block = block_ended,
+							.ended = batch_ended };
+
+/* To those that are not scattered. */
+static int rest_add(struct ddio_coll_scatter *sc, const struct ddio_placed *placed)
+{
+	int err = ddio_plan_add(&sc->rest, placed);
+
+	if (err)
+		ddio_coll_fail_memory(sc->cd->coll);
+	return err;
+}
+
+/* The disk does not take the list: what is in it goes to the rest. */
+static void batch_give_up(struct scatter_batch *batch, const struct ddio_placed *placed)
+{
+	struct ddio_coll_scatter *sc = batch->scatter;
+	uint32_t n = ddio_disk_scatter_blocks(batch->list), i;
+
+	ddio_disk_scatter_clear(batch->list);
+	for (i = 0; i < n; i++)
+		block_unlock(sc->cd, &batch->block[i], false);
+	for (i = 0; i < n; i++)
+		if (rest_add(sc, &placed[i]))
+			return;
+}
+
+/* Takes blocks of the disk's list until there are enough.  Return: 0, or it has failed. */
+static int batch_fill(struct scatter_batch *batch, struct ddio_placed *taken)
+{
+	struct ddio_coll_scatter *sc = batch->scatter;
+	struct ddio_placed placed;
+	uint32_t n;
+
+	while ((n = ddio_disk_scatter_blocks(batch->list)) < BATCH_BLOCKS &&
+	       ddio_disk_scatter_runs(batch->list) < BATCH_RUNS &&
+	       ddio_plan_next(&sc->cd->plan, &placed)) {
+		if (block_take(batch, &placed))
+			taken[n] = placed;
+		else if (rest_add(sc, &placed))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* True: the disk has more to do now. */
+static bool batch_start(struct scatter_batch *batch)
+{
+	struct ddio_placed taken[BATCH_BLOCKS];
+	struct ddio_coll *coll = batch->scatter->cd->coll;
+	uint32_t n;
+
+	if (batch_fill(batch, taken)) {
+		batch_give_up(batch, taken);
+		return false;
+	}
+	n = ddio_disk_scatter_blocks(batch->list);
+	if (!n)
+		return false;
+	if (ddio_disk_scatter_start(batch->list)) {
+		batch_give_up(batch, taken);
+		return false;
+	}
+	batch->left = n;
+	batch->busy = true;
+	batch->scatter->cd->progress_ns = ddio_env_now(coll->reactor->env);
+	coll->io++;
+	return true;
+}
+
+static bool busy(const struct ddio_coll_scatter *sc)
+{
+	return sc->batch[0].busy || sc->batch[1].busy;
+}
+
+/* All that can be scattered has been: the rest becomes the disk's list. */
+static void scatter_over(struct ddio_coll_disk *cd)
+{
+	struct ddio_coll_scatter *sc = cd->scatter;
+
+	ddio_plan_free(&cd->plan);
+	cd->plan = sc->rest;
+	memset(&sc->rest, 0, sizeof(sc->rest));
+	ddio_plan_rotate(&cd->plan, 0);
+	ddio_coll_scatter_free(cd);
+}
+
+/* Starts batches while there is room and something to start. */
+static void scatter_start(struct ddio_coll_scatter *sc)
+{
+	uint32_t depth = sc->cd->nslots, i;
+
+	for (i = 0; i < 2; i++) {
+		struct scatter_batch *other = &sc->batch[!i];
+
+		if (sc->orphaned || sc->batch[i].busy || (other->busy && other->left >= depth))
+			continue;
+		while (sc->cd->plan.left && sc->cd->coll->state == DDIO_COLL_RUNNING)
+			if (batch_start(&sc->batch[i]))
+				break;
+	}
+}
+
+static void scatter_go(struct ddio_coll_scatter *sc)
+{
+	struct ddio_coll_disk *cd = sc->cd;
+
+	scatter_start(sc);
+	if (cd->coll->state != DDIO_COLL_RUNNING || sc->orphaned || busy(sc))
+		return;
+	scatter_over(cd);
+	ddio_coll_disk_rest(cd);
+	ddio_coll_kick(cd->coll);
+}
+
+/*
+ * Life
+ */
+static bool all_joined(const struct ddio_coll_req *req)
+{
+	uint32_t r;
+
+	for (r = 0; r < req->start.nprocs; r++)
+		if (!ddio_coll_req_joined(req, r))
+			return false;
+	return true;
+}
+
+static int scatter_new(struct ddio_coll_disk *cd)
+{
+	const struct ddio_coll *coll = cd->coll;
+	struct ddio_disk_scatter_spec spec = {
+		.op = ddio_coll_writes(coll) ? DDIO_DISK_WRITE : DDIO_DISK_READ,
+		.depth = cd->nslots,
+		.len = coll->block_size,
+		.joint = coll->req->joint,
+		.ops = &batch_ops,
+	};
+	uint32_t i;
+	int err;
+
+	cd->scatter = calloc(1, sizeof(*cd->scatter));
+	if (!cd->scatter)
+		return -ENOMEM;
+	cd->scatter->cd = cd;
+	cd->scatter->rest.sectors = cd->plan.sectors;
+	cd->scatter->all = all_joined(coll->req);
+	for (i = 0; i < 2; i++) {
+		struct scatter_batch *batch = &cd->scatter->batch[i];
+
+		batch->scatter = cd->scatter;
+		spec.ctx = batch;
+		err = ddio_disk_scatter_new(cd->disk->disk, &spec, &batch->list);
+		if (err) {
+			ddio_coll_scatter_free(cd);
+			return err;
+		}
+	}
+	return 0;
+}
+
+bool ddio_coll_scatter_begin(struct ddio_coll_disk *cd)
+{
+	struct ddio_coll *coll = cd->coll;
+
+	/* What is chosen by access time is chosen block by block. */
+	if (!coll->req->joint || !cd->nslots || cd->plan.near ||
+	    ddio_coll_req_flag(coll->req, DDIO_COLL_NO_BATCH) || scatter_new(cd))
+		return false;
+	scatter_start(cd->scatter);
+	if (coll->state != DDIO_COLL_RUNNING || busy(cd->scatter))
+		return true;
+	scatter_over(cd);
+	return false;
+}
+
+void ddio_coll_scatter_stop(struct ddio_coll_disk *cd)
+{
+	uint32_t i;
+
+	for (i = 0; cd->scatter && i < 2; i++)
+		ddio_disk_scatter_cancel(cd->scatter->batch[i].list);
+}
+
+void ddio_coll_scatter_free(struct ddio_coll_disk *cd)
+{
+	uint32_t i;
+
+	if (!cd->scatter)
+		return;
+	for (i = 0; i < 2; i++)
+		ddio_disk_scatter_free(cd->scatter->batch[i].list);
+	ddio_plan_free(&cd->scatter->rest);
+	free(cd->scatter);
+	cd->scatter = NULL;
+}
+
+bool ddio_coll_scatter_busy(const struct ddio_coll_disk *cd)
+{
+	return cd->scatter && busy(cd->scatter);
+}
+
+bool ddio_coll_scatter_orphaned(const struct ddio_coll_disk *cd)
+{
+	return cd->scatter && cd->scatter->orphaned;
+}

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * A collective request at a node: reactor 0 gets it, checks it, computes the
+ * map once, and hands both, read only from then on, to every reactor that owns
+ * disks of the file.  The first of them that fails tells the others.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "iop/coll/coll.h"
+
+void ddio_verdict_set(struct ddio_verdict *v, uint32_t status, uint32_t lost, const char *fmt, ...)
+{
+	va_list ap;
+
+	v->status = status;
+	v->lost = lost;
+	va_start(ap, fmt);
+	vsnprintf(v->text, sizeof(v->text), fmt, ap);
+	va_end(ap);
+}
+
+static void req_get(struct ddio_coll_req *req)
+{
+	atomic_fetch_add_explicit(&req->refs, 1, memory_order_relaxed);
+}
+
+void ddio_coll_req_put(struct ddio_coll_req *req)
+{
+	if (atomic_fetch_sub_explicit(&req->refs, 1, memory_order_acq_rel) != 1)
+		return;
+	ddio_coll_start_free(&req->start);
+	ddio_map_free(req->map);
+	ddio_joint_put(req->joint);
+	free(req->joined);
+	free(req);
+}
+
+/*
+ * Another reactor's part has failed.  If this one's has not begun yet it finds
+ * that out by itself; reactor 0 tells its members even if it owns no disk of
+ * the file, since they all have a lane to it.
+ */
+static void notice_run(void *arg)
+{
+	struct ddio_coll_to *to = arg;
+	struct ddio_coll_req *req = to->req;
+	struct ddio_coll_group *group = ddio_coll_group_find(to->reactor, req->start.group);
+	struct ddio_coll *coll = group ? ddio_coll_find(group, req->start.op) : NULL;
+	struct ddio_msg_coll_done done = { .op = req->start.op };
+
+	if (coll)
+		ddio_coll_fail(coll, &req->verdict);
+	else if (group && !to->takes_part)
+		ddio_coll_done_send(group, &done, NULL, &req->verdict);
+	ddio_coll_req_put(req);
+}
+
+void ddio_coll_req_fail(struct ddio_coll_req *req, const struct ddio_reactor *from,
+			const struct ddio_verdict *v)
+{
+	unsigned int fine = DDIO_REQ_FINE;
+	uint32_t i;
+
+	if (!atomic_compare_exchange_strong(&req->failed, &fine, DDIO_REQ_FAILING))
+		return;
+	req->verdict = *v;
+	atomic_store_explicit(&req->failed, DDIO_REQ_FAILED, memory_order_release);
+	for (i = 0; i < req->nto; i++) {
+		struct ddio_coll_to *to = &req->to[i];
+
+		if (to->reactor == from || (!to->takes_part && i))
+			continue;
+		req_get(req);
+		ddio_env_post(to->reactor->env, &to->notice);
+	}
+}
+
+static struct ddio_coll_req *req_new(struct ddio_iop *iop)
+{
+	struct ddio_coll_req *req;
+	uint32_t i;
+
+	req = calloc(1, sizeof(*req) + iop->nreactors * sizeof(req->to[0]));
+	if (!req)
+		return NULL;
+	atomic_init(&req->refs, 1);
+	atomic_init(&req->failed, DDIO_REQ_FINE);
+	req->nto = iop->nreactors;
+	for (i = 0; i < req->nto; i++) {
+		struct ddio_coll_to *to = &req->to[i];
+
+		to->req = req;
+		to->reactor = &iop->reactors[i];
+		to->notice.fn = notice_run;
+		to->notice.arg = to;
+	}
+	return req;
+}
+
+/* Which reactors own disks of the file.  None is named twice: the decoder saw to that. */
+static int find_reactors(struct ddio_coll_req *req, const struct ddio_iop *iop,
+			 struct ddio_verdict *v)
+{
+	const struct ddio_file_record *file = &req->start.file;
+	uint32_t i, here = 0;
+	int r;
+
+	for (i = 0; i < file->ndisks; i++) {
+		r = ddio_iop_disk_reactor(iop, file->disks[i]);
+		if (r < 0)
+			continue;
+		req->to[r].takes_part = true;
+		here++;
+	}
+	if (here)
+		return 0;
+	ddio_verdict_set(v, DDIO_ST_NOT_FOUND, DDIO_COLL_NOBODY,
+			 "node %s has no disk of file \"%s\"", iop->conf->nodes[iop->node].name,
+			 file->name);
+	return -ENOENT;
+}
+
+static int make_map(struct ddio_coll_req *req, struct ddio_verdict *v)
+{
+	const struct ddio_msg_coll_start *st = &req->start;
+	const char *why = "";
+	int err;
+
+	if (st->parts[0].kind == DDIO_PART_ARRAY)
+		err = ddio_map_new_array(&st->array, st->nprocs, &req->map, &why);
+	else
+		err = ddio_map_new_parts(st->parts, st->nprocs, &req->map, &why);
+	if (err) {
+		ddio_verdict_set(v, ddio_status_from_errno(err), DDIO_COLL_NOBODY,
+				 "the description of the parts is refused: %s", why);
+		return err;
+	}
+	ddio_map_bounds(req->map, &req->lo, &req->hi);
+	return 0;
+}
+
+/* What can be said only once it is known which bytes are meant. */
+static int check_map(const struct ddio_coll_req *req, struct ddio_verdict *v)
+{
+	const struct ddio_msg_coll_start *st = &req->start;
+	uint32_t first, second;
+	uint64_t at;
+
+	if (req->hi > DDIO_MAX_FILE) {
+		ddio_verdict_set(v, DDIO_ST_RANGE, DDIO_COLL_NOBODY,
+				 "the parts reach to byte %llu, beyond the largest file",
+				 (unsigned long long)req->hi);
+		return -ERANGE;
+	}
+	if (!(st->flags & DDIO_COLL_WRITE)) {
+		if (req->hi <= st->file_size)
+			return 0;
+		ddio_verdict_set(v, DDIO_ST_RANGE, DDIO_COLL_NOBODY,
+				 "the parts reach to byte %llu of file \"%s\", which has %llu",
+				 (unsigned long long)req->hi, st->file.name,
+				 (unsigned long long)st->file_size);
+		return -ERANGE;
+	}
+	if (!ddio_map_check_overlap(req->map, &at, &first, &second))
+		return 0;
+	ddio_verdict_set(v, DDIO_ST_OVERLAP, DDIO_COLL_NOBODY,
+			 "ranks %u and %u both write byte %llu of file \"%s\"", first, second,
+			 (unsigned long long)at, st->file.name);
+	return -EINVAL;
+}
+
+static int check_start(const struct ddio_coll_group *group, const struct ddio_msg_coll_start *st,
+		       struct ddio_verdict *v)
+{
+	if (group->reactor->stopping) {
+		ddio_verdict_set(v, DDIO_ST_SHUTDOWN, DDIO_COLL_NOBODY,
+				 "the I/O processor is stopping");
+		return -ESHUTDOWN;
+	}
+	if (st->nprocs != group->size) {
+		ddio_verdict_set(v, DDIO_ST_MISMATCH, DDIO_COLL_NOBODY,
+				 "a request for %u processes in a group of %u", st->nprocs,
+				 group->size);
+		return -EINVAL;
+	}
+	if (st->buffers > DDIO_COLL_MAX_BUFFERS) {
+		ddio_verdict_set(v, DDIO_ST_TOO_BIG, DDIO_COLL_NOBODY,
+				 "%u buffers a disk are more than %u", st->buffers,
+				 DDIO_COLL_MAX_BUFFERS);
+		return -EINVAL;
+	}
+	return ddio_coll_group_complete(group, v) ? 0 : -ENOTCONN;
+}
+
+static int prepare(struct ddio_coll_req *req, const struct ddio_coll_group *group,
+		   struct ddio_verdict *v)
+{
+	int err;
+
+	ddio_verdict_set(v, DDIO_ST_NO_MEMORY, DDIO_COLL_NOBODY,
+			 "no memory for the collective's request");
+	err = check_start(group, &req->start, v);
+	if (!err)
+		err = find_reactors(req, group->reactor->iop, v);
+	if (!err)
+		err = make_map(req, v);
+	if (!err)
+		err = check_map(req, v);
+	return err;
+}
+
+static void begin_run(void *arg)
+{
+	ddio_coll_begin(arg);
+}
+
+static void hand_out(struct ddio_coll_req *req)
+{
+	uint32_t i;
+
+	for (i = 0; i < req->nto; i++) {
+		struct ddio_coll_to *to = &req->to[i];
+
+		if (!to->takes_part)
+			continue;
+		to->start.fn = begin_run;
+		to->start.arg = to;
+		req_get(req);
+		ddio_env_post(to->reactor->env, &to->start);
+	}
+}
+
+/* Only the one who asked is told: the number may belong to an operation that runs. */
+static void refuse_number(const struct ddio_member *m, uint64_t op)
+{
+	struct ddio_msg_coll_done done = { .op = op, .handle = m->handle };
+	struct ddio_verdict v;
+
+	ddio_env_log(m->client->reactor->env, DDIO_LOG_WARN,
+		     "%s: collective %llu refused: the group is at %llu already",
+		     ddio_conn_peer(m->client->conn), (unsigned long long)op,
+		     (unsigned long long)m->group->last_start);
+	ddio_verdict_set(&v, DDIO_ST_INVALID, DDIO_COLL_NOBODY,
+			 "collective %llu comes after %llu of the same group",
+			 (unsigned long long)op, (unsigned long long)m->group->last_start);
+	ddio_coll_done_send_one(m, &done, &v);
+}
+
+static void start(struct ddio_member *m, struct ddio_coll_req *req)
+{
+	struct ddio_coll_group *group = m->group;
+	struct ddio_msg_coll_done done = { .op = req->start.op };
+	struct ddio_verdict v;
+
+	if (req->start.op <= group->last_start) {
+		refuse_number(m, req->start.op);
+		group->reactor->refused++;
+		return;
+	}
+	group->last_start = req->start.op;
+	if (!prepare(req, group, &v)) {
+		ddio_coll_req_join(req, group);
+		hand_out(req);
+		return;
+	}
+	group->reactor->refused++;
+	ddio_env_log(group->reactor->env, DDIO_LOG_WARN, "%s: collective %llu refused: %s",
+		     ddio_conn_peer(m->client->conn), (unsigned long long)req->start.op, v.text);
+	ddio_coll_done_send(group, &done, NULL, &v);
+}
+
+/**
+ * ddio_coll_start - a collective request
+ * @client: one member's connection to reactor 0
+ * @msg: COLL_START; not replied to: every reactor that takes part sends COLL_DONE to every
+ *	member at the end, and reactor 0 does if the request is refused as a whole
+ * @payload: struct ddio_msg_coll_start
+ */
+int ddio_coll_start(struct ddio_client *client, const struct ddio_msg *msg, const void *payload)
+{
+	struct ddio_coll_req *req;
+	struct ddio_member *m;
+	int err;
+
+	if (client->reactor->index)
+		return -EPROTO;
+	req = req_new(client->reactor->iop);
+	if (!req)
+		return -ENOMEM;
+	err = ddio_get_coll_start(payload, msg->length, &req->start);
+	if (err) {
+		memset(&req->start, 0, sizeof(req->start));
+		goto put;
+	}
+	m = ddio_coll_client_member(client, req->start.group);
+	if (m)
+		start(m, req);
+	else
+		err = -EPROTO;
+put:
+	ddio_coll_req_put(req);
+	return err;
+}

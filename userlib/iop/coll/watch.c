@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Nobody waits for ever.  A timer of each collective looks for members that
+ * owe a piece and do not send it, for connections whose output does not move,
+ * and for disks that do not end their requests.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include "iop/coll/coll.h"
+
+#define WATCH_CHECKS 4 /* within the timeout */
+#define WATCH_MIN_NS 1000000ull
+#define WATCH_DEFAULT_NS 30000000000ull
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+static void arm(struct ddio_coll *coll, uint64_t now)
+{
+	uint64_t step = later(coll->timeout_ns / WATCH_CHECKS, 1);
+
+	if (ddio_timer_arm(coll->reactor->env, &coll->timer, now + step))
+		ddio_coll_fail_memory(coll);
+}
+
+/* The output of a connection does not move though there is some. */
+static bool output_stuck(struct ddio_coll *coll, struct ddio_member *m, uint64_t now)
+{
+	uint64_t tx = ddio_conn_last_tx(m->client->conn);
+	bool queued = ddio_conn_queued(m->client->conn);
+
+	if (queued)
+		m->tx_queued = now;
+	if (!queued || tx != m->tx_seen) {
+		m->tx_seen = tx;
+		m->tx_since = now;
+		return false;
+	}
+	return now - m->tx_since >= coll->timeout_ns;
+}
+
+/* While the question may still be on its way it is the output that is watched. */
+static bool piece_late(const struct ddio_slot *slot, const struct ddio_coll_part *part,
+		       const struct ddio_member *m, uint64_t now)
+{
+	uint64_t since = later(later(slot->asked, m->tx_queued), m->piece_ns);
+
+	if (part->owed == DDIO_OWED_COMING)
+		since = later(since, ddio_conn_last_rx(m->client->conn));
+	return now - since >= slot->disk->coll->timeout_ns;
+}
+
+static void member_late(struct ddio_coll *coll, struct ddio_member *m, const char *what)
+{
+	char why[DDIO_MAX_TEXT];
+	struct ddio_client *client = m->client;
+
+	snprintf(why, sizeof(why), "rank %u of %u has not %s for %llu ms", m->rank,
+		 coll->group->size, what, (unsigned long long)(coll->timeout_ns / 1000000));
+	ddio_coll_fail_here(coll, DDIO_ST_TIMEOUT, m->rank, "%s (%s)", why,
+			    ddio_conn_peer(client->conn));
+	ddio_client_end(client, why);
+}
+
+static void check_output(struct ddio_coll *coll, uint64_t now)
+{
+	struct ddio_member *m;
+	uint32_t r;
+
+	for (r = 0; r < coll->group->size; r++) {
+		m = ddio_coll_group_member(coll->group, r);
+		if (m && output_stuck(coll, m, now))
+			member_late(coll, m, "received anything");
+	}
+}
+
+/* The first member that is too late ends it all, so there is no second. */
+static void check_owed(struct ddio_slot *slot, uint64_t now)
+{
+	struct ddio_coll *coll = slot->disk->coll;
+	uint32_t i;
+
+	for (i = 0; i < slot->nparts && slot->ask == DDIO_ASK_ASKED; i++) {
+		struct ddio_coll_part *part = &slot->part[i];
+		struct ddio_member *m;
+
+		if (part->owed == DDIO_OWED_HERE)
+			continue;
+		m = ddio_coll_group_member(coll->group, part->rank);
+		if (m && piece_late(slot, part, m, now))
+			member_late(coll, m, "sent what was asked of it");
+	}
+}
+
+static uint64_t disk_limit(const struct ddio_coll_disk *cd)
+{
+	double scale = ddio_disk_info(cd->disk->disk)->time_scale;
+
+	return scale > 1 ? (uint64_t)(cd->coll->timeout_ns * scale) : cd->coll->timeout_ns;
+}
+
+/*
+ * The members are told at once, since the request may never end; the buffers
+ * stay until it does.
+ */
+static void check_disk(struct ddio_slot *slot, uint64_t now)
+{
+	struct ddio_coll_disk *cd = slot->disk;
+	struct ddio_coll *coll = cd->coll;
+	const char *file = coll->req->start.file.name;
+	uint64_t since = later(slot->since, cd->progress_ns);
+	unsigned long long ms = (now - since) / 1000000;
+
+	if (now - since < disk_limit(cd))
+		return;
+	if (ddio_coll_stream_waits(slot))
+		ddio_coll_fail_here(coll, DDIO_ST_IO, DDIO_COLL_NOBODY,
+				    "disk %s: list of file \"%s\": no answer for %llu ms",
+				    cd->disk->name, file, ms);
+	else
+		ddio_coll_fail_here(coll, DDIO_ST_IO, DDIO_COLL_NOBODY,
+				    "disk %s: block %llu of file \"%s\" (byte %llu): no answer for "
+				    "%llu ms",
+				    cd->disk->name, (unsigned long long)slot->at.file_block, file,
+				    (unsigned long long)slot->at.lo, ms);
+	ddio_coll_tell(coll);
+}
+
+/* A member that left the joint should have been heard of by now. */
+static void check_scatter(struct ddio_coll_disk *cd, uint64_t now)
+{
+	struct ddio_coll *coll = cd->coll;
+
+	if (ddio_coll_scatter_orphaned(cd)) {
+		ddio_coll_fail_here(coll, DDIO_ST_MEMBER_LOST, DDIO_COLL_NOBODY,
+				    "a member of the node has taken its memory away");
+	} else if (ddio_coll_scatter_busy(cd) && now - cd->progress_ns >= disk_limit(cd)) {
+		ddio_coll_fail_here(coll, DDIO_ST_IO, DDIO_COLL_NOBODY,
+				    "disk %s: list of file \"%s\": no answer for %llu ms",
+				    cd->disk->name, coll->req->start.file.name,
+				    (unsigned long long)(now - cd->progress_ns) / 1000000);
+		ddio_coll_tell(coll);
+	}
+}
+
+static void check_slot(struct ddio_slot *slot, uint64_t now)
+{
+	if (slot->ask == DDIO_ASK_ASKED && ddio_list_empty(&slot->asking))
+		check_owed(slot, now);
+	if (slot->state != DDIO_SLOT_IDLE && slot->state != DDIO_SLOT_SENDING)
+		check_disk(slot, now);
+}
+
+static void watch(void *arg)
+{
+	struct ddio_coll *coll = arg;
+	uint64_t now = ddio_env_now(coll->reactor->env);
+	uint32_t d, s;
+
+	check_output(coll, now);
+	for (d = 0; d < coll->ndisks; d++) {
+		check_scatter(&coll->disk[d], now);
+		for (s = 0; s < coll->disk[d].nslots; s++)
+			check_slot(&coll->disk[d].slot[s], now);
+	}
+	arm(coll, now);
+}
+
+void ddio_coll_watch_begin(struct ddio_coll *coll)
+{
+	uint64_t now = coll->begin_ns;
+	struct ddio_member *m;
+	uint32_t r;
+
+	coll->timeout_ns = coll->req->start.timeout_ns;
+	if (!coll->timeout_ns)
+		coll->timeout_ns = coll->reactor->iop->conf->timeout_ns;
+	if (!coll->timeout_ns)
+		coll->timeout_ns = WATCH_DEFAULT_NS;
+	coll->timeout_ns = later(coll->timeout_ns, WATCH_MIN_NS);
+	for (r = 0; r < coll->group->size; r++) {
+		m = ddio_coll_group_member(coll->group, r);
+		if (m)
+			m->tx_since = now;
+	}
+	coll->timer.fn = watch;
+	coll->timer.arg = coll;
+	arm(coll, now);
+}
+
+void ddio_coll_watch_end(struct ddio_coll *coll)
+{
+	ddio_timer_cancel(coll->reactor->env, &coll->timer);
+}

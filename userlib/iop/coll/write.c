@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Writing: when all pieces of a block are here, and it is the block's turn in
+ * the order of the disk's list, the block is locked in the cache, what nobody
+ * sends is taken from there or from the disk, and it is written.
+ *
+ * A block that is not wholly covered keeps what it had, whatever the size of the
+ * file was when the request was made: somebody else may have written the rest
+ * since.  Its pieces all go to the message buffer, since the old bytes come later.
+ */
+#include <string.h>
+#include "iop/coll/coll.h"
+
+static void write_failed(struct ddio_slot *slot, bool stale)
+{
+	ddio_slot_unlock(slot, stale);
+	ddio_slot_enter(slot, DDIO_SLOT_IDLE);
+}
+
+/* All of the block is in the two buffers; the message buffer is free afterwards. */
+static void write_block(struct ddio_slot *slot)
+{
+	struct ddio_coll *coll = slot->disk->coll;
+	uint8_t *msg = slot->disk->msgs ? ddio_slot_msg(slot) : NULL;
+	bool packed = false;
+	uint32_t i;
+
+	for (i = 0; i < slot->nparts; i++) {
+		if (slot->part[i].direct)
+			continue;
+		coll->msgs[slot->part[i].rank] = msg + slot->part[i].where;
+		packed = true;
+	}
+	if (packed)
+		ddio_map_unpack(coll->req->map, slot->at.lo, slot->at.lo + coll->block_size,
+				slot->buf, (const void *const *)coll->msgs);
+	for (i = 0; i < slot->nparts; i++)
+		coll->msgs[slot->part[i].rank] = NULL;
+	slot->ask = DDIO_ASK_NONE;
+	ddio_coll_stream_write(slot);
+}
+
+void ddio_slot_write_locked(struct ddio_slot *slot)
+{
+	struct ddio_coll_disk *cd = slot->disk;
+	struct ddio_coll *coll = cd->coll;
+	uint64_t run;
+	bool written;
+
+	if (!ddio_object_lookup(cd->obj, slot->at.block, &slot->offset, &run, &written)) {
+		write_failed(slot, false);
+		ddio_coll_fail_gone(slot);
+		return;
+	}
+	if (slot->merge && slot->lock.dirty) {
+		memcpy(slot->buf, slot->lock.dirty, coll->block_size);
+		ddio_env_charge(coll->reactor->env, DDIO_WORK_COPY, coll->block_size);
+		coll->done.cache_blocks++;
+	} else if (slot->merge && written) {
+		ddio_slot_submit(slot, DDIO_DISK_READ, slot->offset);
+		return;
+	} else if (slot->merge) {
+		memset(slot->buf, 0, coll->block_size);
+	}
+	write_block(slot);
+}
+
+void ddio_slot_write_done(struct ddio_slot *slot)
+{
+	struct ddio_coll_disk *cd = slot->disk;
+	bool writing = slot->req.op == DDIO_DISK_WRITE;
+
+	if (slot->req.status) {
+		/* What the cache holds dirty is still worth more than what the disk has now. */
+		write_failed(slot, writing && !slot->lock.dirty);
+		ddio_coll_fail_disk(cd, &slot->at, slot->req.status,
+				    writing ? "writing" : "reading the old bytes of");
+	} else if (writing) {
+		ddio_object_written(cd->obj, slot->at.block, 1);
+		ddio_slot_unlock(slot, true);
+		ddio_slot_enter(slot, DDIO_SLOT_IDLE);
+	} else if (cd->coll->state == DDIO_COLL_RUNNING) {
+		write_block(slot);
+	} else {
+		write_failed(slot, false);
+	}
+}
+
+static struct ddio_slot *slot_due(struct ddio_coll_disk *cd)
+{
+	uint32_t i;
+
+	for (i = 0; i < cd->nslots; i++)
+		if (cd->slot[i].ask == DDIO_ASK_READY && cd->slot[i].state == DDIO_SLOT_IDLE &&
+		    cd->slot[i].next.turn == cd->turn_go && ddio_coll_stream_bind(&cd->slot[i]))
+			return &cd->slot[i];
+	return NULL;
+}
+
+void ddio_coll_write_go(struct ddio_coll_disk *cd)
+{
+	struct ddio_slot *slot;
+
+	while (cd->coll->state == DDIO_COLL_RUNNING && (slot = slot_due(cd))) {
+		cd->turn_go++;
+		slot->at = slot->next;
+		ddio_coll_stream_take(slot);
+		ddio_slot_lock(slot);
+	}
+	if (cd->coll->state == DDIO_COLL_RUNNING)
+		ddio_coll_ask(cd);
+	ddio_disk_commit(cd->disk->disk);
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <errno.h>
+#include "iop/lmdb/commit.h"
+
+static void commit_begin(struct ddio_committer *c);
+
+static void commit_end(struct ddio_committer *c, int err)
+{
+	struct ddio_list told;
+	struct ddio_commit *commit;
+
+	ddio_list_init(&told);
+	ddio_list_splice(&c->running, &told);
+	c->active = false;
+	if (c->any)
+		c->ops->ended(c->ctx, err);
+	/* Those who are told may commit again. */
+	while (!ddio_list_empty(&told)) {
+		commit = ddio_list_first(&told, struct ddio_commit, link);
+		ddio_list_del(&commit->link);
+		commit->done(commit, err);
+	}
+	if (!c->active && !ddio_list_empty(&c->waiting))
+		commit_begin(c);
+}
+
+/* In the worker. */
+static void commit_work(void *arg)
+{
+	struct ddio_committer *c = arg;
+
+	c->err = ddio_lmdb_write_once(c->db, c->ops->apply, c->ctx);
+}
+
+static void commit_worked(void *arg)
+{
+	struct ddio_committer *c = arg;
+	int err = c->err;
+
+	/* Here on the reactor nobody reads, and the worker is idle. */
+	if (err == DDIO_LMDB_FULL) {
+		err = ddio_lmdb_grow(c->db);
+		if (!err) {
+			ddio_env_offload(c->env, &c->job);
+			return;
+		}
+	}
+	if (err)
+		ddio_env_log(c->env, DDIO_LOG_ERR, "%s: a commit of records failed: %s", c->db->dir,
+			     mdb_strerror(-err));
+	commit_end(c, err);
+}
+
+static void commit_flushed(struct ddio_disk_req *req)
+{
+	struct ddio_committer *c = req->arg;
+
+	if (req->status)
+		ddio_env_log(c->env, DDIO_LOG_ERR, "disk %s: a flush failed: %s",
+			     ddio_disk_name(c->disk), mdb_strerror(-req->status));
+	if (req->status || !c->any)
+		commit_end(c, req->status);
+	else
+		ddio_env_offload(c->env, &c->job);
+}
+
+/* Nothing to write and no disk to flush: only to be told from the loop. */
+static void commit_posted(void *arg)
+{
+	commit_end(arg, 0);
+}
+
+static void commit_begin(struct ddio_committer *c)
+{
+	c->active = true;
+	ddio_list_splice(&c->waiting, &c->running);
+	c->any = c->ops->seal(c->ctx);
+	if (c->disk) {
+		c->flush.op = DDIO_DISK_FLUSH;
+		c->flush.done = commit_flushed;
+		c->flush.arg = c;
+		ddio_disk_submit(c->disk, &c->flush);
+		ddio_disk_commit(c->disk);
+	} else if (c->any) {
+		ddio_env_offload(c->env, &c->job);
+	} else {
+		ddio_env_post(c->env, &c->post);
+	}
+}
+
+void ddio_committer_init(struct ddio_committer *c, struct ddio_env *env, struct ddio_lmdb *db,
+			 struct ddio_disk *disk, const struct ddio_committer_ops *ops, void *ctx)
+{
+	*c = (struct ddio_committer){
+		.env = env,
+		.db = db,
+		.disk = disk,
+		.ops = ops,
+		.ctx = ctx,
+		.job = { .work = commit_work, .done = commit_worked, .arg = c },
+		.post = { .fn = commit_posted, .arg = c },
+	};
+	ddio_list_init(&c->waiting);
+	ddio_list_init(&c->running);
+}
+
+void ddio_committer_commit(struct ddio_committer *c, struct ddio_commit *commit)
+{
+	if (commit)
+		ddio_list_add(&commit->link, &c->waiting);
+	if (!c->active)
+		commit_begin(c);
+}

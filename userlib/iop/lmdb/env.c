@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Opening, growing and transactions of an LMDB environment. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "iop/lmdb/env.h"
+
+int ddio_lmdb_errno(int mdb_err)
+{
+	switch (mdb_err) {
+	case MDB_SUCCESS:
+		return 0;
+	case MDB_MAP_FULL:
+		return DDIO_LMDB_FULL;
+	case MDB_NOTFOUND:
+		return -ENOENT;
+	case MDB_KEYEXIST:
+		return -EEXIST;
+	case MDB_READERS_FULL:
+	case MDB_TXN_FULL:
+		return -EAGAIN;
+	case MDB_PAGE_NOTFOUND:
+	case MDB_CORRUPTED:
+	case MDB_PANIC:
+	case MDB_VERSION_MISMATCH:
+	case MDB_INVALID:
+	case MDB_INCOMPATIBLE:
+	case MDB_BAD_RSLOT:
+	case MDB_BAD_TXN:
+	case MDB_BAD_DBI:
+		return -EUCLEAN;
+	default:
+		break;
+	}
+	if (mdb_err >= MDB_KEYEXIST && mdb_err <= MDB_LAST_ERRCODE)
+		return -EIO;
+	/* The system's are positive; ours come through as they are. */
+	return mdb_err > 0 ? -mdb_err : mdb_err;
+}
+
+static int make_dirs(const char *dir)
+{
+	char *path = strdup(dir), *slash;
+	int ret = 0;
+
+	if (!path)
+		return -ENOMEM;
+	for (slash = strchr(path + 1, '/'); slash && !ret; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		if (mkdir(path, 0777) && errno != EEXIST)
+			ret = -errno;
+		*slash = '/';
+	}
+	if (!ret && mkdir(path, 0700) && errno != EEXIST)
+		ret = -errno;
+	free(path);
+	return ret;
+}
+
+/* Two environments on one directory, even in one process, would destroy each other. */
+static int lock_dir(struct ddio_lmdb *db, const char *dir, char *err, size_t err_len)
+{
+	int ret = make_dirs(dir);
+
+	if (ret) {
+		snprintf(err, err_len, "%s: cannot make the directory: %s", dir, strerror(-ret));
+		return ret;
+	}
+	db->lock = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (db->lock < 0) {
+		ret = -errno;
+		snprintf(err, err_len, "%s: %s", dir, strerror(-ret));
+		return ret;
+	}
+	if (!flock(db->lock, LOCK_EX | LOCK_NB))
+		return 0;
+	ret = errno == EWOULDBLOCK ? -EBUSY : -errno;
+	snprintf(err, err_len, "%s: %s", dir,
+		 ret == -EBUSY ? "in use by another process" : strerror(-ret));
+	close(db->lock);
+	db->lock = -1;
+	return ret;
+}
+
+static int open_dbs(struct ddio_lmdb *db, const struct ddio_lmdb_opts *opts)
+{
+	MDB_txn *txn;
+	int i, ret;
+
+	ret = mdb_txn_begin(db->env, NULL, 0, &txn);
+	if (ret)
+		return ret;
+	for (i = 0; opts->dbs[i] && !ret; i++)
+		ret = mdb_dbi_open(txn, opts->dbs[i], MDB_CREATE, &db->dbi[i]);
+	db->ndbs = i;
+	if (!ret)
+		return mdb_txn_commit(txn);
+	mdb_txn_abort(txn);
+	return ret;
+}
+
+static int open_env(struct ddio_lmdb *db, const struct ddio_lmdb_opts *opts)
+{
+	unsigned int flags = MDB_NOTLS | (opts->sync ? 0 : MDB_NOSYNC);
+	int ret, dead;
+
+	ret = mdb_env_create(&db->env);
+	if (ret)
+		return ret;
+	ret = mdb_env_set_maxdbs(db->env, DDIO_LMDB_DBS);
+	if (!ret)
+		ret = mdb_env_set_mapsize(db->env, opts->map);
+	if (!ret)
+		ret = mdb_env_open(db->env, opts->dir, flags, 0600);
+	if (!ret)
+		ret = mdb_reader_check(db->env, &dead);
+	if (!ret)
+		ret = open_dbs(db, opts);
+	if (!ret)
+		ret = mdb_txn_begin(db->env, NULL, MDB_RDONLY, &db->read);
+	if (ret) {
+		mdb_env_close(db->env);
+		db->env = NULL;
+		return ret;
+	}
+	mdb_txn_reset(db->read);
+	return 0;
+}
+
+int ddio_lmdb_open(struct ddio_lmdb *db, const struct ddio_lmdb_opts *opts, char *err,
+		   size_t err_len)
+{
+	int ret;
+
+	memset(db, 0, sizeof(*db));
+	ret = lock_dir(db, opts->dir, err, err_len);
+	if (ret)
+		return ret;
+	db->dir = strdup(opts->dir);
+	if (!db->dir) {
+		ret = ENOMEM;
+		goto close_lock;
+	}
+	ret = open_env(db, opts);
+	if (ret)
+		goto free_dir;
+	return 0;
+
+free_dir:
+	free(db->dir);
+	db->dir = NULL;
+close_lock:
+	close(db->lock);
+	db->lock = -1;
+	snprintf(err, err_len, "%s: %s", opts->dir, mdb_strerror(ret));
+	ret = ddio_lmdb_errno(ret);
+	return ret == DDIO_LMDB_FULL ? -ENOSPC : ret;
+}
+
+void ddio_lmdb_close(struct ddio_lmdb *db)
+{
+	if (!db->env)
+		return;
+	mdb_txn_abort(db->read);
+	mdb_env_close(db->env);
+	db->env = NULL;
+	free(db->dir);
+	close(db->lock);
+}
+
+int ddio_lmdb_grow(struct ddio_lmdb *db)
+{
+	MDB_envinfo info;
+	int ret;
+
+	ret = mdb_env_info(db->env, &info);
+	if (!ret && info.me_mapsize > SIZE_MAX / 4)
+		return -ENOMEM;
+	if (!ret)
+		ret = mdb_env_set_mapsize(db->env, info.me_mapsize * 2);
+	return ddio_lmdb_errno(ret);
+}
+
+int ddio_lmdb_read_begin(struct ddio_lmdb *db)
+{
+	return ddio_lmdb_errno(mdb_txn_renew(db->read));
+}
+
+void ddio_lmdb_read_end(struct ddio_lmdb *db)
+{
+	mdb_txn_reset(db->read);
+}
+
+int ddio_lmdb_write_once(struct ddio_lmdb *db, int (*fn)(MDB_txn *txn, void *arg), void *arg)
+{
+	MDB_txn *txn;
+	int ret;
+
+	ret = mdb_txn_begin(db->env, NULL, 0, &txn);
+	if (ret)
+		return ddio_lmdb_errno(ret);
+	ret = fn(txn, arg);
+	if (ret) {
+		mdb_txn_abort(txn);
+		return ddio_lmdb_errno(ret);
+	}
+	return ddio_lmdb_errno(mdb_txn_commit(txn));
+}
+
+int ddio_lmdb_write(struct ddio_lmdb *db, int (*fn)(MDB_txn *txn, void *arg), void *arg)
+{
+	int ret;
+
+	for (;;) {
+		ret = ddio_lmdb_write_once(db, fn, arg);
+		if (ret != DDIO_LMDB_FULL)
+			return ret;
+		ret = ddio_lmdb_grow(db);
+		if (ret)
+			return ret;
+	}
+}

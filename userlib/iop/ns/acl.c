@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <errno.h>
+#include <stdlib.h>
+#include "iop/ns/acl.h"
+#include "proto/cursor.h"
+
+enum { ACL_VERSION = 2, HEAD_LEN = 4, ENTRY_LEN = 8, RWX = 7 };
+#define NO_ID UINT32_MAX
+
+static bool tag_has_id(uint16_t tag)
+{
+	return tag == DDIO_ACL_USER || tag == DDIO_ACL_GROUP;
+}
+
+static bool tag_known(uint16_t tag)
+{
+	return tag && !(tag & (tag - 1)) && tag <= DDIO_ACL_OTHER;
+}
+
+/* Tags ascend, as do the ids of one tag; each of the three is there, and a mask where needed. */
+static bool acl_valid(const struct ddio_acl *acl)
+{
+	uint32_t seen = 0, i;
+
+	for (i = 0; i < acl->n; i++) {
+		const struct ddio_acl_entry *e = &acl->e[i], *before = e - 1;
+
+		if (!tag_known(e->tag) || e->perm > RWX)
+			return false;
+		if (tag_has_id(e->tag) && e->id == NO_ID)
+			return false;
+		if (i && (e->tag < before->tag ||
+			  (e->tag == before->tag && (!tag_has_id(e->tag) || e->id <= before->id))))
+			return false;
+		seen |= e->tag;
+	}
+	if (seen & (DDIO_ACL_USER | DDIO_ACL_GROUP) && !(seen & DDIO_ACL_MASK))
+		return false;
+	return seen & DDIO_ACL_USER_OBJ && seen & DDIO_ACL_GROUP_OBJ && seen & DDIO_ACL_OTHER;
+}
+
+/* As the kernel's order does not matter to it, neither does it here: by tag, then id. */
+static int entry_order(const void *a, const void *b)
+{
+	const struct ddio_acl_entry *x = a, *y = b;
+
+	if (x->tag != y->tag)
+		return x->tag < y->tag ? -1 : 1;
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+int ddio_acl_get(const void *value, size_t len, struct ddio_acl **result)
+{
+	struct ddio_rd r = ddio_rd_begin(value, len);
+	uint32_t version = ddio_rd_u32(&r), n, i;
+	struct ddio_acl *acl;
+
+	*result = NULL;
+	if (r.err || r.left % ENTRY_LEN)
+		return -EINVAL;
+	if (version != ACL_VERSION)
+		return -EOPNOTSUPP;
+	n = (uint32_t)(r.left / ENTRY_LEN);
+	if (!n)
+		return 0;
+	if (n > DDIO_ACL_MAX)
+		return -EINVAL;
+	acl = malloc(sizeof(*acl) + n * sizeof(acl->e[0]));
+	if (!acl)
+		return -ENOMEM;
+	acl->n = n;
+	for (i = 0; i < n; i++) {
+		acl->e[i].tag = ddio_rd_u16(&r);
+		acl->e[i].perm = ddio_rd_u16(&r);
+		acl->e[i].id = ddio_rd_u32(&r);
+		if (!tag_has_id(acl->e[i].tag))
+			acl->e[i].id = NO_ID;
+	}
+	qsort(acl->e, n, sizeof(acl->e[0]), entry_order);
+	if (!acl_valid(acl)) {
+		free(acl);
+		return -EINVAL;
+	}
+	*result = acl;
+	return 0;
+}
+
+size_t ddio_acl_len(const struct ddio_acl *acl)
+{
+	return HEAD_LEN + (size_t)acl->n * ENTRY_LEN;
+}
+
+void ddio_acl_put(const struct ddio_acl *acl, uint8_t *value)
+{
+	struct ddio_wr w = ddio_wr_begin(value, ddio_acl_len(acl));
+	uint32_t i;
+
+	ddio_wr_u32(&w, ACL_VERSION);
+	for (i = 0; i < acl->n; i++) {
+		ddio_wr_u16(&w, acl->e[i].tag);
+		ddio_wr_u16(&w, acl->e[i].perm);
+		ddio_wr_u32(&w, acl->e[i].id);
+	}
+}
+
+static uint16_t *perm_of(struct ddio_acl *acl, uint16_t tag)
+{
+	uint32_t i;
+
+	for (i = 0; i < acl->n; i++)
+		if (acl->e[i].tag == tag)
+			return &acl->e[i].perm;
+	return NULL;
+}
+
+/* What the mode says of the group is the mask, if there is one. */
+static uint16_t *group_perm(struct ddio_acl *acl)
+{
+	uint16_t *mask = perm_of(acl, DDIO_ACL_MASK);
+
+	return mask ? mask : perm_of(acl, DDIO_ACL_GROUP_OBJ);
+}
+
+bool ddio_acl_to_mode(const struct ddio_acl *list, uint32_t *mode)
+{
+	struct ddio_acl *acl = (struct ddio_acl *)list;
+
+	*mode &= ~0777u;
+	*mode |= (uint32_t)*perm_of(acl, DDIO_ACL_USER_OBJ) << 6;
+	*mode |= (uint32_t)*group_perm(acl) << 3;
+	*mode |= *perm_of(acl, DDIO_ACL_OTHER);
+	return acl->n == 3;
+}
+
+void ddio_acl_chmod(struct ddio_acl *acl, uint32_t mode)
+{
+	*perm_of(acl, DDIO_ACL_USER_OBJ) = mode >> 6 & RWX;
+	*group_perm(acl) = mode >> 3 & RWX;
+	*perm_of(acl, DDIO_ACL_OTHER) = mode & RWX;
+}
+
+bool ddio_acl_inherit(struct ddio_acl *acl, uint32_t *mode)
+{
+	*perm_of(acl, DDIO_ACL_USER_OBJ) &= *mode >> 6 & RWX;
+	*group_perm(acl) &= *mode >> 3 & RWX;
+	*perm_of(acl, DDIO_ACL_OTHER) &= *mode & RWX;
+	return !ddio_acl_to_mode(acl, mode);
+}

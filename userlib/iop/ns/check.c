@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Are the records of the name space consistent?  Every inode is read, then every name is held
+ * against them, then what names say of inodes against what inodes say.  A repair drops what is
+ * malformed or belongs to nothing, and puts what can be read but has no name into /lost+found.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "iop/ns/check.h"
+
+void ddio_check_problem(struct ddio_ns_check *c, const char *fmt, ...)
+{
+	char text[DDIO_MAX_TEXT] = "name space: ";
+	size_t n = strlen(text);
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text + n, sizeof(text) - n, fmt, ap);
+	va_end(ap);
+	if (!c->result->problems++)
+		memcpy(c->result->text, text, sizeof(text));
+	ddio_env_log(c->ns->env, DDIO_LOG_WARN, "%s", text);
+}
+
+struct ddio_seen *ddio_check_seen(const struct ddio_ns_check *c, uint64_t ino)
+{
+	const uint64_t *at = ddio_u64map_find(&c->index, ino);
+
+	return at ? &c->seen[*at - 1] : NULL;
+}
+
+struct ddio_seen *ddio_check_see(struct ddio_ns_check *c, uint64_t ino)
+{
+	size_t cap = c->cap ? c->cap * 2 : 64;
+	struct ddio_seen *grown;
+	uint64_t *at;
+
+	if (c->n == c->cap) {
+		grown = realloc(c->seen, cap * sizeof(*grown));
+		if (!grown)
+			return NULL;
+		c->seen = grown;
+		c->cap = cap;
+	}
+	at = ddio_u64map_make(&c->index, ino);
+	if (!at)
+		return NULL;
+	c->seen[c->n] = (struct ddio_seen){ .ino = ino };
+	*at = ++c->n;
+	return &c->seen[c->n - 1];
+}
+
+int ddio_check_get(struct ddio_ns_check *c, int db, const void *key, size_t len, MDB_val *v)
+{
+	MDB_val k = ddio_lmdb_val(key, len);
+
+	return ddio_lmdb_errno(mdb_get(c->txn, c->db->dbi[db], &k, v));
+}
+
+int ddio_check_get_fixed(struct ddio_ns_check *c, int db, const void *key, size_t len, MDB_val *v)
+{
+	const struct ddio_kv_node *fixed = ddio_kv_map_find(&c->fixes, (uint8_t)db, key, len);
+
+	if (!fixed)
+		return ddio_check_get(c, db, key, len, v);
+	if (!fixed->value)
+		return -ENOENT;
+	*v = ddio_lmdb_val(fixed->value, fixed->len);
+	return 0;
+}
+
+int ddio_check_each(struct ddio_ns_check *c, int db,
+		    int (*fn)(struct ddio_ns_check *c, const MDB_val *k, const MDB_val *v))
+{
+	MDB_cursor *cursor;
+	MDB_val k, v;
+	int ret = ddio_lmdb_errno(mdb_cursor_open(c->txn, c->db->dbi[db], &cursor));
+
+	if (ret)
+		return ret;
+	ret = ddio_lmdb_errno(mdb_cursor_get(cursor, &k, &v, MDB_FIRST));
+	while (!ret) {
+		ret = fn(c, &k, &v);
+		if (!ret)
+			ret = ddio_lmdb_errno(mdb_cursor_get(cursor, &k, &v, MDB_NEXT));
+	}
+	mdb_cursor_close(cursor);
+	return ret == -ENOENT ? 0 : ret;
+}
+
+int ddio_check_drop(struct ddio_ns_check *c, int db, const MDB_val *k)
+{
+	return ddio_kv_map_set(&c->fixes, (uint8_t)db, k->mv_data, k->mv_size, NULL, 0);
+}
+
+int ddio_check_put_entry(struct ddio_ns_check *c, uint64_t dir, const char *name,
+			 const struct ddio_ns_entry *e)
+{
+	uint8_t key[DDIO_NS_NAME_KEY_MAX], order[DDIO_NS_ORDER_KEY_LEN];
+	uint8_t value[DDIO_NS_ENTRY_MAX];
+	struct ddio_ns_entry named = *e;
+	size_t len = ddio_ns_name_key(key, dir, name), n;
+	int ret;
+
+	n = ddio_ns_entry_put(value, key, len, e, false);
+	ret = ddio_kv_map_set(&c->fixes, DDIO_NS_NAMES, key, len, value, n);
+	if (ret)
+		return ret;
+	snprintf(named.name, sizeof(named.name), "%s", name);
+	ddio_ns_order_key(order, dir, e->cookie);
+	n = ddio_ns_entry_put(value, order, sizeof(order), &named, true);
+	return ddio_kv_map_set(&c->fixes, DDIO_NS_ORDER, order, sizeof(order), value, n);
+}
+
+int ddio_check_put_inode(struct ddio_ns_check *c, const struct ddio_inode *in)
+{
+	ssize_t len = ddio_ns_inode_put(NULL, 0, in);
+	uint8_t key[DDIO_NS_KEY_LEN], *value = len < 0 ? NULL : malloc((size_t)len);
+	int ret;
+
+	if (!value)
+		return -ENOMEM;
+	ddio_ns_inode_put(value, (size_t)len, in);
+	ddio_ns_key(key, in->ino);
+	ret = ddio_kv_map_set(&c->fixes, DDIO_NS_INODES, key, sizeof(key), value, (size_t)len);
+	free(value);
+	return ret;
+}
+
+static int check_inode(struct ddio_ns_check *c, const MDB_val *k, const MDB_val *v)
+{
+	struct ddio_inode in;
+	struct ddio_seen *s;
+	uint64_t ino = 0;
+	int ret = -EUCLEAN;
+
+	if (ddio_ns_key_get(k->mv_data, k->mv_size, &ino))
+		ret = ddio_ns_inode_get(ino, v->mv_data, v->mv_size, &in);
+	if (ret == -ENOMEM)
+		return ret;
+	if (ino >= c->above)
+		c->above = ino + 1;
+	if (ret) {
+		ddio_check_problem(c, "the record of inode %" PRIu64 " is damaged", ino);
+		return ddio_check_drop(c, DDIO_NS_INODES, k);
+	}
+	s = ddio_check_see(c, ino);
+	if (s) {
+		s->type = in.mode & S_IFMT;
+		s->nlink = in.nlink;
+		s->parent = in.parent;
+		s->entries = in.entries;
+		s->cookie = in.cookie;
+		c->result->objects += S_ISREG(in.mode);
+	}
+	ddio_inode_free(&in);
+	return s ? 0 : -ENOMEM;
+}
+
+static int check_root(struct ddio_ns_check *c)
+{
+	struct ddio_inode root = { .ino = DDIO_FS_ROOT,
+				   .mode = S_IFDIR | 0755,
+				   .nlink = 2,
+				   .parent = DDIO_FS_ROOT,
+				   .cookie = DDIO_NS_COOKIE };
+	struct ddio_seen *s = ddio_check_seen(c, DDIO_FS_ROOT);
+
+	if (s && S_ISDIR(s->type))
+		return 0;
+	ddio_check_problem(c, "there is no root directory");
+	if (!s)
+		s = ddio_check_see(c, DDIO_FS_ROOT);
+	if (!s)
+		return -ENOMEM;
+	*s = (struct ddio_seen){ .ino = DDIO_FS_ROOT,
+				 .type = S_IFDIR,
+				 .nlink = 2,
+				 .parent = DDIO_FS_ROOT,
+				 .cookie = DDIO_NS_COOKIE };
+	ddio_ns_touch(c->ns, &root, true);
+	return ddio_check_put_inode(c, &root);
+}
+
+static int check_meta(struct ddio_ns_check *c)
+{
+	struct ddio_ns_meta meta = { .limit = 0 };
+	MDB_val v;
+	int ret = ddio_check_get(c, DDIO_NS_META, DDIO_NS_META_KEY, strlen(DDIO_NS_META_KEY), &v);
+
+	if (!ret)
+		ret = ddio_ns_meta_get(v.mv_data, v.mv_size, &meta);
+	if (ret || strcmp(meta.cluster, c->ns->cluster))
+		ddio_check_problem(c, "the record of cluster and numbers is %s",
+				   ret == -ENOENT ? "not there"
+				   : ret	  ? "damaged"
+						  : "another cluster's");
+	else if (meta.limit < c->above || c->ns->next < c->above)
+		ddio_check_problem(c, "number %" PRIu64 " is in use, and would be given out again",
+				   c->above - 1);
+	return 0;
+}
+
+static int mend_meta(struct ddio_ns_check *c)
+{
+	struct ddio_ns_meta meta = { .limit = c->ns->limit };
+	uint8_t value[DDIO_NS_META_MAX];
+
+	if (meta.limit < c->above + DDIO_NS_RESERVE)
+		meta.limit = c->above + DDIO_NS_RESERVE;
+	memcpy(meta.cluster, c->ns->cluster, sizeof(meta.cluster));
+	return ddio_kv_map_set(&c->fixes, DDIO_NS_META, DDIO_NS_META_KEY, strlen(DDIO_NS_META_KEY),
+			       value, ddio_ns_meta_put(value, &meta));
+}
+
+static int mend(struct ddio_ns_check *c)
+{
+	const struct ddio_kv_node *node;
+	int ret = mend_meta(c);
+
+	for (node = c->fixes.head[0]; node && !ret; node = node->next[0]) {
+		MDB_val k = ddio_lmdb_val(ddio_kv_node_key(node), node->key_len);
+		MDB_val v = ddio_lmdb_val(node->value, node->len);
+
+		if (node->value)
+			ret = mdb_put(c->txn, c->db->dbi[node->db], &k, &v, 0);
+		else
+			ret = mdb_del(c->txn, c->db->dbi[node->db], &k, NULL);
+		if (ret == MDB_NOTFOUND)
+			ret = 0;
+	}
+	return ret;
+}
+
+static void check_clear(struct ddio_ns_check *c)
+{
+	ddio_kv_map_clear(&c->fixes);
+	ddio_u64map_free(&c->index);
+	free(c->seen);
+	c->seen = NULL;
+	c->n = c->cap = 0;
+	c->above = DDIO_NS_FIRST;
+	memset(c->result, 0, sizeof(*c->result));
+}
+
+/* May run again, with a larger map. */
+static int check_run(struct ddio_lmdb *db, MDB_txn *txn, void *arg)
+{
+	struct ddio_ns_check *c = arg;
+	int ret;
+
+	check_clear(c);
+	c->db = db;
+	c->txn = txn;
+	ret = ddio_check_each(c, DDIO_NS_INODES, check_inode);
+	if (!ret)
+		ret = check_root(c);
+	if (!ret)
+		ret = ddio_check_names(c);
+	if (!ret)
+		ret = check_meta(c);
+	if (!ret)
+		ret = ddio_check_tree(c);
+	if (ret || !c->repair || !c->result->problems)
+		return ret;
+	ret = mend(c);
+	if (!ret)
+		c->result->repaired = c->result->problems;
+	return ret;
+}
+
+/* What is in memory of it. */
+static void mended(struct ddio_ns *ns, const struct ddio_ns_check *c)
+{
+	if (ns->next < c->above)
+		ns->next = c->above;
+	if (ns->limit < c->above + DDIO_NS_RESERVE)
+		ns->limit = c->above + DDIO_NS_RESERVE;
+	ns->reserving = ns->limit;
+	ns->count = c->n;
+}
+
+int ddio_ns_check(struct ddio_ns *ns, bool repair, struct ddio_msg_fsck *result)
+{
+	struct ddio_ns_check c = { .ns = ns, .repair = repair, .result = result };
+	struct ddio_msg_fsck kept;
+	int ret;
+
+	ddio_kv_map_init(&c.fixes);
+	if (repair)
+		ret = ddio_kv_direct(ns->kv, check_run, &c);
+	else
+		ret = ddio_kv_direct_read(ns->kv, check_run, &c);
+	if (!ret && result->repaired)
+		mended(ns, &c);
+	kept = *result;
+	check_clear(&c);
+	*result = kept;
+	return ret;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What the files share that check the name space. */
+#ifndef DDIO_NS_CHECK_H
+#define DDIO_NS_CHECK_H
+
+#include "iop/kv/map.h"
+#include "iop/ns/priv.h"
+
+/**
+ * struct ddio_seen - an inode, as its record has it and as names have it
+ * @links: names that it has; @subdirs, @children: of a directory: what names say of it
+ * @in: directory of its name
+ * @top: one more than the largest cookie of its entries
+ * @orphan: there is a record that it has no name
+ * @state: of a directory: on the way to the root or not
+ * @fix: what the record says is to be put right
+ */
+struct ddio_seen {
+	uint64_t ino;
+	uint32_t type, nlink, links, subdirs;
+	uint64_t parent, entries, cookie;
+	uint64_t in, children, top;
+	bool orphan, fix;
+	enum { DDIO_SEEN_UNKNOWN, DDIO_SEEN_ON_PATH, DDIO_SEEN_GOOD, DDIO_SEEN_LOST } state;
+};
+
+/**
+ * struct ddio_ns_check - a check that is being made
+ * @seen: by index; @index: of an inode in it, plus one
+ * @fixes: what is to be written
+ * @above: one more than the largest number of an inode
+ */
+struct ddio_ns_check {
+	struct ddio_ns *ns;
+	struct ddio_lmdb *db;
+	MDB_txn *txn;
+	bool repair;
+	struct ddio_msg_fsck *result;
+	struct ddio_seen *seen;
+	size_t n, cap;
+	struct ddio_u64map index;
+	struct ddio_kv_map fixes;
+	uint64_t above;
+};
+
+void ddio_check_problem(struct ddio_ns_check *c, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+struct ddio_seen *ddio_check_seen(const struct ddio_ns_check *c, uint64_t ino);
+/* NULL: no memory. */
+struct ddio_seen *ddio_check_see(struct ddio_ns_check *c, uint64_t ino);
+/* The record as it is in LMDB: 0, -ENOENT, -errno; good until the transaction ends. */
+int ddio_check_get(struct ddio_ns_check *c, int db, const void *key, size_t len, MDB_val *v);
+/* The same, as it will be after the repair. */
+int ddio_check_get_fixed(struct ddio_ns_check *c, int db, const void *key, size_t len, MDB_val *v);
+int ddio_check_each(struct ddio_ns_check *c, int db,
+		    int (*fn)(struct ddio_ns_check *c, const MDB_val *k, const MDB_val *v));
+int ddio_check_drop(struct ddio_ns_check *c, int db, const MDB_val *k);
+/* Both records of an entry. */
+int ddio_check_put_entry(struct ddio_ns_check *c, uint64_t dir, const char *name,
+			 const struct ddio_ns_entry *e);
+int ddio_check_put_inode(struct ddio_ns_check *c, const struct ddio_inode *in);
+
+/* ns_check_names.c: entries, their order, extended attributes, orphans, results, mounts. */
+int ddio_check_names(struct ddio_ns_check *c);
+/* ns_check_tree.c: what is lost is found; numbers of links and entries. */
+int ddio_check_tree(struct ddio_ns_check *c);
+
+#endif /* DDIO_NS_CHECK_H */

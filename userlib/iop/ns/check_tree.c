@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Checking the name space: is everything under the root, and do inodes count their names rightly? */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "iop/ns/check.h"
+
+#define LOST_AND_FOUND "lost+found"
+
+/* Directories from @s up to the first whose state is known get that one. */
+static void settle_path(struct ddio_ns_check *c, struct ddio_seen *s)
+{
+	struct ddio_seen *at = s;
+	bool good;
+
+	while (at && at->state == DDIO_SEEN_UNKNOWN && at->ino != DDIO_FS_ROOT && at->links) {
+		at->state = DDIO_SEEN_ON_PATH;
+		at = ddio_check_seen(c, at->in);
+	}
+	good = at && (at->ino == DDIO_FS_ROOT || at->state == DDIO_SEEN_GOOD);
+	if (at && at->state == DDIO_SEEN_UNKNOWN)
+		at->state = good ? DDIO_SEEN_GOOD : DDIO_SEEN_LOST;
+	for (at = s; at && at->state == DDIO_SEEN_ON_PATH; at = ddio_check_seen(c, at->in))
+		at->state = good ? DDIO_SEEN_GOOD : DDIO_SEEN_LOST;
+}
+
+static int load(struct ddio_ns_check *c, uint64_t ino, struct ddio_inode *in)
+{
+	uint8_t key[DDIO_NS_KEY_LEN];
+	MDB_val v;
+	int ret;
+
+	ddio_ns_key(key, ino);
+	ret = ddio_check_get_fixed(c, DDIO_NS_INODES, key, sizeof(key), &v);
+	return ret ? ret : ddio_ns_inode_get(ino, v.mv_data, v.mv_size, in);
+}
+
+static int make_found_dir(struct ddio_ns_check *c, uint64_t ino)
+{
+	struct ddio_inode in = { .ino = ino,
+				 .mode = S_IFDIR | 0700,
+				 .nlink = 2,
+				 .parent = DDIO_FS_ROOT,
+				 .cookie = DDIO_NS_COOKIE };
+
+	ddio_ns_touch(c->ns, &in, true);
+	in.atime = in.btime = in.mtime;
+	return ddio_check_put_inode(c, &in);
+}
+
+/* An entry of @dir that was not there. */
+static int add_entry(struct ddio_ns_check *c, uint64_t dir_ino, const char *name, uint64_t ino)
+{
+	struct ddio_seen *dir = ddio_check_seen(c, dir_ino), *s = ddio_check_seen(c, ino);
+	struct ddio_ns_entry e = { .ino = ino, .type = s->type };
+
+	e.cookie = dir->cookie > dir->top ? dir->cookie : dir->top;
+	if (e.cookie < DDIO_NS_COOKIE)
+		e.cookie = DDIO_NS_COOKIE;
+	dir->cookie = dir->top = e.cookie + 1;
+	dir->children++;
+	dir->subdirs += S_ISDIR(s->type);
+	dir->fix = true;
+	s->links++;
+	s->in = dir_ino;
+	s->fix = true;
+	return ddio_check_put_entry(c, dir_ino, name, &e);
+}
+
+/* Of /lost+found: what is there, or a new one; 0: its name is something else's. */
+static int found_dir(struct ddio_ns_check *c, uint64_t *ino)
+{
+	uint8_t key[DDIO_NS_NAME_KEY_MAX];
+	size_t len = ddio_ns_name_key(key, DDIO_FS_ROOT, LOST_AND_FOUND);
+	struct ddio_ns_entry e = { .ino = 0 };
+	struct ddio_seen *s;
+	MDB_val v;
+	int ret = ddio_check_get_fixed(c, DDIO_NS_NAMES, key, len, &v);
+
+	if (!ret)
+		ret = ddio_ns_entry_get(key, len, v.mv_data, v.mv_size, false, &e);
+	if (!ret) {
+		*ino = S_ISDIR(e.type) ? e.ino : DDIO_FS_ROOT;
+		return 0;
+	}
+	*ino = c->above > c->ns->next ? c->above : c->ns->next;
+	c->above = *ino + 1;
+	s = ddio_check_see(c, *ino);
+	if (!s)
+		return -ENOMEM;
+	s->type = S_IFDIR;
+	s->nlink = 2;
+	s->parent = DDIO_FS_ROOT;
+	s->cookie = DDIO_NS_COOKIE;
+	s->state = DDIO_SEEN_GOOD;
+	ret = make_found_dir(c, *ino);
+	return ret ? ret : add_entry(c, DDIO_FS_ROOT, LOST_AND_FOUND, *ino);
+}
+
+/* What can be read, but has no name, gets one. */
+static int find_lost(struct ddio_ns_check *c, uint64_t ino)
+{
+	char name[32];
+	uint64_t dir;
+	int ret;
+
+	if (!c->repair)
+		return 0;
+	ret = found_dir(c, &dir);
+	if (ret)
+		return ret;
+	snprintf(name, sizeof(name), "#%" PRIu64, ino);
+	return add_entry(c, dir, name, ino);
+}
+
+/* One directory of a circle loses its name: it is found like others without one. */
+static int cut_circle(struct ddio_ns_check *c, struct ddio_seen *s)
+{
+	struct ddio_seen *dir = ddio_check_seen(c, s->in);
+	uint8_t key[DDIO_NS_ORDER_KEY_LEN], name_key[DDIO_NS_NAME_KEY_MAX];
+	struct ddio_ns_entry e;
+	MDB_cursor *cursor;
+	MDB_val k, v;
+	int ret = ddio_lmdb_errno(mdb_cursor_open(c->txn, c->db->dbi[DDIO_NS_ORDER], &cursor));
+
+	if (ret)
+		return ret;
+	ddio_ns_order_key(key, s->in, 0);
+	k = ddio_lmdb_val(key, sizeof(key));
+	for (ret = mdb_cursor_get(cursor, &k, &v, MDB_SET_RANGE); !ret;
+	     ret = mdb_cursor_get(cursor, &k, &v, MDB_NEXT)) {
+		if (ddio_ns_entry_get(k.mv_data, k.mv_size, v.mv_data, v.mv_size, true, &e) ||
+		    e.ino != s->ino)
+			continue;
+		ret = ddio_check_drop(c, DDIO_NS_ORDER, &k);
+		k = ddio_lmdb_val(name_key, ddio_ns_name_key(name_key, s->in, e.name));
+		if (!ret)
+			ret = ddio_check_drop(c, DDIO_NS_NAMES, &k);
+		break;
+	}
+	mdb_cursor_close(cursor);
+	dir->children--;
+	dir->subdirs--;
+	dir->fix = true;
+	s->links = 0;
+	return ddio_lmdb_errno(ret == MDB_NOTFOUND ? 0 : ret);
+}
+
+/* All that lead to @s are under the root now. */
+static void reset_lost(struct ddio_ns_check *c)
+{
+	size_t i;
+
+	for (i = 0; i < c->n; i++)
+		if (c->seen[i].state == DDIO_SEEN_LOST)
+			c->seen[i].state = DDIO_SEEN_UNKNOWN;
+}
+
+/* Does the way up from a lost directory come back to it?  Else one above it has no name. */
+static bool in_circle(const struct ddio_ns_check *c, const struct ddio_seen *s)
+{
+	const struct ddio_seen *at = s;
+	size_t steps;
+
+	for (steps = 0; steps <= c->n && at && at->links; steps++) {
+		at = ddio_check_seen(c, at->in);
+		if (at == s)
+			return true;
+	}
+	return false;
+}
+
+static int check_reach(struct ddio_ns_check *c)
+{
+	size_t i, n = c->n;
+	uint64_t ino;
+	int ret;
+
+	for (i = 0; i < n; i++) {
+		if (!S_ISDIR(c->seen[i].type))
+			continue;
+		settle_path(c, &c->seen[i]);
+		if (c->seen[i].state != DDIO_SEEN_LOST || !in_circle(c, &c->seen[i]))
+			continue;
+		ino = c->seen[i].ino;
+		ddio_check_problem(c, "directory %" PRIu64 " lies within itself", ino);
+		if (!c->repair)
+			return 0;
+		ret = cut_circle(c, &c->seen[i]);
+		if (!ret)
+			ret = find_lost(c, ino);
+		if (ret)
+			return ret;
+		reset_lost(c);
+	}
+	return 0;
+}
+
+static int check_nameless(struct ddio_ns_check *c, size_t i)
+{
+	struct ddio_seen *s = &c->seen[i];
+	uint8_t key[DDIO_NS_KEY_LEN];
+
+	if (s->ino == DDIO_FS_ROOT || s->links)
+		return 0;
+	if (!S_ISDIR(s->type) && s->orphan && !s->nlink)
+		return 0;
+	if (!S_ISDIR(s->type) && (s->orphan || !s->nlink)) {
+		ddio_check_problem(c, "inode %" PRIu64 " is half removed", s->ino);
+		s->fix = true;
+		ddio_ns_key(key, s->ino);
+		return ddio_kv_map_set(&c->fixes, DDIO_NS_ORPHANS, key, sizeof(key), "", 0);
+	}
+	ddio_check_problem(c, "%s %" PRIu64 " has no name",
+			   S_ISDIR(s->type) ? "directory" : "inode", s->ino);
+	return find_lost(c, s->ino);
+}
+
+static uint32_t right_nlink(const struct ddio_seen *s)
+{
+	return S_ISDIR(s->type) ? 2 + s->subdirs : s->links;
+}
+
+static int check_counts(struct ddio_ns_check *c, struct ddio_seen *s)
+{
+	uint64_t up = s->ino == DDIO_FS_ROOT ? DDIO_FS_ROOT : s->in;
+	bool dir = S_ISDIR(s->type), fixed = s->fix;
+	struct ddio_inode in;
+	int ret;
+
+	if (!fixed && s->nlink != right_nlink(s))
+		ddio_check_problem(c, "inode %" PRIu64 " counts %u links, there are %u", s->ino,
+				   s->nlink, right_nlink(s));
+	else if (!fixed && dir && s->entries != s->children)
+		ddio_check_problem(c,
+				   "directory %" PRIu64 " counts %" PRIu64
+				   " entries, there are %" PRIu64,
+				   s->ino, s->entries, s->children);
+	else if (!fixed && dir && s->parent != up && (s->links || s->ino == DDIO_FS_ROOT))
+		ddio_check_problem(c, "directory %" PRIu64 " does not know where it is", s->ino);
+	else if (!fixed && dir && s->cookie < s->top)
+		ddio_check_problem(c, "directory %" PRIu64 " would number two entries alike",
+				   s->ino);
+	else if (!fixed)
+		return 0;
+	if (!c->repair)
+		return 0;
+	ret = load(c, s->ino, &in);
+	if (ret)
+		return ret;
+	in.nlink = right_nlink(s);
+	if (dir) {
+		in.entries = s->children;
+		in.parent = up;
+		in.cookie = s->cookie > s->top ? s->cookie : s->top;
+		if (in.cookie < DDIO_NS_COOKIE)
+			in.cookie = DDIO_NS_COOKIE;
+	}
+	ret = ddio_check_put_inode(c, &in);
+	ddio_inode_free(&in);
+	return ret;
+}
+
+int ddio_check_tree(struct ddio_ns_check *c)
+{
+	size_t i, n = c->n;
+	int ret = check_reach(c);
+
+	for (i = 0; i < n && !ret; i++)
+		ret = check_nameless(c, i);
+	for (i = 0; i < c->n && !ret; i++)
+		ret = check_counts(c, &c->seen[i]);
+	return ret;
+}

@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <errno.h>
+#include <stdlib.h>
+#include "iop/ns/locks.h"
+
+/* A search for a circle goes over all of them, one within the other. */
+enum { WAITS_MAX = 8192 };
+
+/**
+ * struct ddio_lock_file - the locks of an inode
+ * @held: struct ddio_lock; those of one owner do not overlap
+ */
+struct ddio_lock_file {
+	struct ddio_list held;
+};
+
+void ddio_locks_init(struct ddio_locks *locks)
+{
+	*locks = (struct ddio_locks){ .seen = 0 };
+	ddio_list_init(&locks->waits);
+}
+
+static struct ddio_lock_file *file_find(const struct ddio_locks *locks, uint64_t ino)
+{
+	uint64_t *value = ddio_u64map_find(&locks->files, ino);
+
+	return value ? (struct ddio_lock_file *)(uintptr_t)*value : NULL;
+}
+
+static struct ddio_lock_file *file_make(struct ddio_locks *locks, uint64_t ino)
+{
+	struct ddio_lock_file *file = file_find(locks, ino);
+	uint64_t *value;
+
+	if (file)
+		return file;
+	file = malloc(sizeof(*file));
+	value = file ? ddio_u64map_make(&locks->files, ino) : NULL;
+	if (!value) {
+		free(file);
+		return NULL;
+	}
+	ddio_list_init(&file->held);
+	*value = (uintptr_t)file;
+	return file;
+}
+
+static void file_drop_if_empty(struct ddio_locks *locks, uint64_t ino)
+{
+	struct ddio_lock_file *file = file_find(locks, ino);
+
+	if (!file || !ddio_list_empty(&file->held))
+		return;
+	ddio_u64map_drop(&locks->files, ino);
+	free(file);
+}
+
+static void lock_free(struct ddio_lock *lock)
+{
+	ddio_list_del(&lock->link);
+	free(lock);
+}
+
+void ddio_locks_free(struct ddio_locks *locks)
+{
+	struct ddio_lock_file *file;
+	struct ddio_lock *lock, *tmp;
+	size_t i;
+
+	for (i = 0; i < locks->files.cap; i++) {
+		if (!locks->files.v[i].key)
+			continue;
+		file = (struct ddio_lock_file *)(uintptr_t)locks->files.v[i].value;
+		ddio_list_for_each_entry_safe(lock, tmp, &file->held, link)
+			lock_free(lock);
+		free(file);
+	}
+	ddio_u64map_free(&locks->files);
+}
+
+static bool same_owner(const struct ddio_lock *a, const struct ddio_lock *b)
+{
+	return a->mount == b->mount && a->owner == b->owner && a->flock == b->flock;
+}
+
+static bool conflict(const struct ddio_lock *a, const struct ddio_lock *b)
+{
+	return a->flock == b->flock && !same_owner(a, b) && a->start <= b->end &&
+	       b->start <= a->end &&
+	       (a->type == DDIO_FS_LOCK_WRITE || b->type == DDIO_FS_LOCK_WRITE);
+}
+
+const struct ddio_lock *ddio_locks_test(const struct ddio_locks *locks, uint64_t ino,
+					const struct ddio_lock *want)
+{
+	const struct ddio_lock_file *file = file_find(locks, ino);
+	const struct ddio_lock *lock;
+
+	if (!file || want->type == DDIO_FS_LOCK_NONE)
+		return NULL;
+	ddio_list_for_each_entry(lock, &file->held, link)
+		if (conflict(lock, want))
+			return lock;
+	return NULL;
+}
+
+/* The owner's part of @lock outside of @want stays; @spare is used if it falls into two. */
+static void cut(struct ddio_lock *lock, const struct ddio_lock *want, struct ddio_lock **spare)
+{
+	bool before = lock->start<want->start, behind = lock->end> want->end;
+	struct ddio_lock *tail;
+
+	if (before && behind) {
+		tail = *spare;
+		*spare = NULL;
+		*tail = *lock;
+		ddio_list_add(&tail->link, &lock->link);
+		tail->start = want->end + 1;
+		lock->end = want->start - 1;
+	} else if (before) {
+		lock->end = want->start - 1;
+	} else if (behind) {
+		lock->start = want->end + 1;
+	} else {
+		lock_free(lock);
+	}
+}
+
+/* Neighbours of one type become one: @new grows. */
+static void join_neighbours(struct ddio_lock_file *file, struct ddio_lock *new)
+{
+	struct ddio_lock *lock, *tmp;
+
+	ddio_list_for_each_entry_safe(lock, tmp, &file->held, link) {
+		if (lock == new || !same_owner(lock, new) || lock->type != new->type)
+			continue;
+		if (new->start && lock->end == new->start - 1) {
+			new->start = lock->start;
+			lock_free(lock);
+		} else if (new->end != UINT64_MAX && lock->start == new->end + 1) {
+			new->end = lock->end;
+			lock_free(lock);
+		}
+	}
+}
+
+/* Nothing stands in the way. */
+static int apply(struct ddio_locks *locks, uint64_t ino, const struct ddio_lock *want)
+{
+	struct ddio_lock *new = malloc(sizeof(*new)), *spare = malloc(sizeof(*spare)), *lock, *tmp;
+	struct ddio_lock_file *file = file_make(locks, ino);
+
+	if (!new || !spare || !file) {
+		free(new);
+		free(spare);
+		file_drop_if_empty(locks, ino);
+		return -ENOLCK;
+	}
+	ddio_list_for_each_entry_safe(lock, tmp, &file->held, link)
+		if (same_owner(lock, want) && lock->start <= want->end && want->start <= lock->end)
+			cut(lock, want, &spare);
+	if (want->type != DDIO_FS_LOCK_NONE) {
+		*new = *want;
+		ddio_list_add(&new->link, &file->held);
+		join_neighbours(file, new);
+		new = NULL;
+	}
+	free(new);
+	free(spare);
+	file_drop_if_empty(locks, ino);
+	return 0;
+}
+
+void ddio_locks_forget(struct ddio_locks *locks, struct ddio_lock_wait *wait)
+{
+	ddio_list_del(&wait->link);
+	locks->nwaits--;
+}
+
+static void wait_end(struct ddio_locks *locks, struct ddio_lock_wait *wait, int err)
+{
+	ddio_locks_forget(locks, wait);
+	wait->done(wait, err);
+}
+
+/* One of those that wait can go on; others may follow from it. */
+static bool wake_one(struct ddio_locks *locks)
+{
+	struct ddio_lock_wait *wait;
+	int err;
+
+	ddio_list_for_each_entry(wait, &locks->waits, link) {
+		if (locks->held)
+			continue;
+		if (!ddio_locks_test(locks, wait->ino, &wait->want))
+			err = apply(locks, wait->ino, &wait->want);
+		else if (wait->once)
+			err = -EAGAIN;
+		else
+			continue;
+		wait_end(locks, wait, err);
+		return true;
+	}
+	return false;
+}
+
+static void wake(struct ddio_locks *locks)
+{
+	while (wake_one(locks))
+		;
+}
+
+/*
+ * Would @owner wait for itself?  From those who stand in its way to what these wait for, each wait
+ * looked at once.
+ */
+static bool circle(struct ddio_locks *locks, uint64_t ino, const struct ddio_lock *want,
+		   const struct ddio_lock *owner)
+{
+	const struct ddio_lock_file *file = file_find(locks, ino);
+	const struct ddio_lock *lock;
+	struct ddio_lock_wait *wait;
+
+	if (!file)
+		return false;
+	ddio_list_for_each_entry(lock, &file->held, link) {
+		if (!conflict(lock, want))
+			continue;
+		if (same_owner(lock, owner))
+			return true;
+		ddio_list_for_each_entry(wait, &locks->waits, link) {
+			if (wait->seen == locks->seen || !same_owner(&wait->want, lock))
+				continue;
+			wait->seen = locks->seen;
+			if (circle(locks, wait->ino, &wait->want, owner))
+				return true;
+		}
+	}
+	return false;
+}
+
+int ddio_locks_set(struct ddio_locks *locks, uint64_t ino, const struct ddio_lock *want, bool again,
+		   struct ddio_lock_wait *wait)
+{
+	bool free_now = !ddio_locks_test(locks, ino, want),
+	     unlock = want->type == DDIO_FS_LOCK_NONE;
+	int ret;
+
+	if (free_now && (again || unlock || !locks->held)) {
+		ret = apply(locks, ino, want);
+		/* what was had for writing may be had for reading only now */
+		wake(locks);
+		return ret;
+	}
+	if (!wait || (!locks->held && wait->once))
+		return -EAGAIN;
+	if (locks->nwaits == WAITS_MAX)
+		return -ENOLCK;
+	locks->seen++;
+	if (!want->flock && !wait->once && circle(locks, ino, want, want))
+		return -EDEADLK;
+	wait->ino = ino;
+	wait->want = *want;
+	wait->seen = locks->seen;
+	ddio_list_add(&wait->link, &locks->waits);
+	locks->nwaits++;
+	return -EINPROGRESS;
+}
+
+bool ddio_locks_cancel(struct ddio_locks *locks, const void *mount, uint64_t id)
+{
+	struct ddio_lock_wait *wait;
+
+	ddio_list_for_each_entry(wait, &locks->waits, link) {
+		if (wait->want.mount == mount && wait->id == id) {
+			wait_end(locks, wait, -EINTR);
+			return true;
+		}
+	}
+	return false;
+}
+
+void ddio_locks_drop_owner(struct ddio_locks *locks, uint64_t ino, const void *mount,
+			   uint64_t owner)
+{
+	const struct ddio_lock all = {
+		.mount = mount, .owner = owner, .end = UINT64_MAX, .type = DDIO_FS_LOCK_NONE
+	};
+	struct ddio_lock_file *file = file_find(locks, ino);
+	struct ddio_lock *lock, *tmp;
+
+	if (!file)
+		return;
+	ddio_list_for_each_entry_safe(lock, tmp, &file->held, link)
+		if (same_owner(lock, &all))
+			lock_free(lock);
+	file_drop_if_empty(locks, ino);
+	wake(locks);
+}
+
+/* Return: did it have one there? */
+static bool drop_from(struct ddio_lock_file *file, const void *mount)
+{
+	struct ddio_lock *lock, *tmp;
+	bool any = false;
+
+	ddio_list_for_each_entry_safe(lock, tmp, &file->held, link) {
+		if (lock->mount != mount)
+			continue;
+		lock_free(lock);
+		any = true;
+	}
+	return any;
+}
+
+static bool tell_one(struct ddio_locks *locks, const void *mount, int err)
+{
+	struct ddio_lock_wait *wait;
+
+	ddio_list_for_each_entry(wait, &locks->waits, link) {
+		if (mount && wait->want.mount != mount)
+			continue;
+		wait_end(locks, wait, err);
+		return true;
+	}
+	return false;
+}
+
+void ddio_locks_drop_mount(struct ddio_locks *locks, const void *mount, int err)
+{
+	size_t i = 0;
+
+	while (tell_one(locks, mount, err))
+		;
+	while (i < locks->files.cap) {
+		uint64_t ino = locks->files.v[i].key;
+
+		/* an empty one goes, and another may come into its place */
+		if (ino && drop_from(file_find(locks, ino), mount)) {
+			file_drop_if_empty(locks, ino);
+			continue;
+		}
+		i++;
+	}
+	wake(locks);
+}
+
+void ddio_locks_stop(struct ddio_locks *locks, int err)
+{
+	while (tell_one(locks, NULL, err))
+		;
+}
+
+void ddio_locks_settle(struct ddio_locks *locks)
+{
+	locks->held = false;
+	wake(locks);
+}

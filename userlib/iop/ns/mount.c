@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Mounts: who is there, and what each has open. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "iop/ns/priv.h"
+
+static struct ddio_ns_mount *mount_find(const struct ddio_ns *ns, const uint8_t *id)
+{
+	struct ddio_ns_mount *m;
+
+	ddio_list_for_each_entry(m, &ns->mounts, link)
+		if (!memcmp(m->id, id, sizeof(m->id)))
+			return m;
+	return NULL;
+}
+
+static struct ddio_ns_mount *mount_new(struct ddio_ns *ns, const uint8_t *id)
+{
+	struct ddio_ns_mount *m = calloc(1, sizeof(*m));
+
+	if (!m)
+		return NULL;
+	memcpy(m->id, id, sizeof(m->id));
+	ddio_list_add(&m->link, &ns->mounts);
+	return m;
+}
+
+static void mount_free(struct ddio_ns_mount *m)
+{
+	ddio_list_del(&m->link);
+	ddio_u64map_free(&m->opens);
+	free(m);
+}
+
+void ddio_ns_mounts_free(struct ddio_ns *ns)
+{
+	struct ddio_ns_mount *m, *tmp;
+
+	ddio_timer_cancel(ns->env, &ns->timer);
+	ddio_list_for_each_entry_safe(m, tmp, &ns->mounts, link)
+		mount_free(m);
+	ddio_u64map_free(&ns->opens);
+}
+
+void ddio_ns_mount_watch(struct ddio_ns *ns, const struct ddio_ns_mount_ops *ops, void *ctx)
+{
+	ns->mount_ops = ops;
+	ns->mount_ctx = ctx;
+}
+
+bool ddio_ns_mount_is(const struct ddio_ns_mount *m, const uint8_t id[DDIO_GROUP_ID_LEN])
+{
+	return !memcmp(m->id, id, sizeof(m->id));
+}
+
+bool ddio_ns_in_use(const struct ddio_ns *ns, uint64_t ino)
+{
+	return ddio_ns_is_open(ns, ino) || ddio_ns_grace(ns);
+}
+
+bool ddio_ns_is_open(const struct ddio_ns *ns, uint64_t ino)
+{
+	return ddio_u64map_find(&ns->opens, ino) != NULL;
+}
+
+uint64_t ddio_ns_timeout(const struct ddio_ns *ns)
+{
+	return ns->timeout_ns;
+}
+
+uint64_t ddio_ns_grace(const struct ddio_ns *ns)
+{
+	uint64_t now;
+
+	if (!ns->before)
+		return 0;
+	now = ddio_env_now(ns->env);
+	return now < ns->grace ? ns->grace - now : 0;
+}
+
+/* All of its results, or only where they begin. */
+static int results_walk(struct ddio_ns *ns, struct ddio_ns_mount *m, bool drop)
+{
+	uint8_t key[DDIO_NS_DONE_KEY_LEN];
+	struct ddio_kv_cursor c;
+	uint64_t seq = 0;
+	int ret, found;
+
+	for (;;) {
+		ddio_ns_done_key(key, m->id, seq);
+		found = ddio_kv_first(&c, ns->kv, DDIO_NS_DONE, key, sizeof(key));
+		if (!found && (c.key_len != sizeof(key) || memcmp(c.key, m->id, sizeof(m->id))))
+			found = -ENOENT;
+		if (!found)
+			memcpy(key, c.key, sizeof(key));
+		ddio_kv_cursor_close(&c);
+		if (found)
+			return found == -ENOENT ? 0 : found;
+		ddio_ns_key_get(key + DDIO_GROUP_ID_LEN, DDIO_NS_KEY_LEN, &seq);
+		if (!drop) {
+			m->any_done = true;
+			m->forgotten = seq - 1;
+			return 0;
+		}
+		ret = ddio_kv_del(ns->kv, DDIO_NS_DONE, key, sizeof(key));
+		if (ret)
+			return ret;
+	}
+}
+
+static int mount_record(struct ddio_ns *ns, struct ddio_ns_mount *m, bool there)
+{
+	struct ddio_ns_result result;
+	bool again;
+	int ret = ddio_ns_begin(ns, NULL, &result, &again);
+
+	if (ret)
+		return ret;
+	if (there) {
+		ret = ddio_kv_put(ns->kv, DDIO_NS_MOUNTS, m->id, sizeof(m->id), NULL, 0);
+	} else {
+		ret = ddio_kv_del(ns->kv, DDIO_NS_MOUNTS, m->id, sizeof(m->id));
+		if (!ret)
+			ret = results_walk(ns, m, true);
+	}
+	return ddio_ns_end(ns, NULL, &result, ret);
+}
+
+static void settled(struct ddio_ns *ns)
+{
+	ns->before = 0;
+	if (ns->mount_ops)
+		ns->mount_ops->settled(ns->mount_ctx);
+}
+
+static void not_before(struct ddio_ns *ns, struct ddio_ns_mount *m)
+{
+	if (!m->before)
+		return;
+	m->before = false;
+	if (ns->before && !--ns->before)
+		settled(ns);
+}
+
+static void close_one(struct ddio_ns *ns, uint64_t ino, struct ddio_ns_left *left)
+{
+	uint64_t *count = ddio_u64map_find(&ns->opens, ino);
+
+	if (!count)
+		return;
+	if (--*count)
+		return;
+	ddio_u64map_drop(&ns->opens, ino);
+	if (ddio_ns_closed(ns, ino, left))
+		ddio_env_log(
+			ns->env, DDIO_LOG_WARN,
+			"name space: what was open without a name stays until it is looked for");
+}
+
+static void close_all(struct ddio_ns *ns, struct ddio_ns_mount *m)
+{
+	struct ddio_ns_left left;
+	size_t i;
+
+	for (i = 0; i < m->opens.cap; i++) {
+		if (!m->opens.v[i].key)
+			continue;
+		memset(&left, 0, sizeof(left));
+		close_one(ns, m->opens.v[i].key, &left);
+		/* its objects: whoever asks for orphans */
+		ddio_file_record_free(&left.rec);
+	}
+}
+
+int ddio_ns_mount_end(struct ddio_ns *ns, struct ddio_ns_mount *m)
+{
+	int ret = mount_record(ns, m, false);
+
+	if (ns->mount_ops)
+		ns->mount_ops->lost(ns->mount_ctx, m);
+	close_all(ns, m);
+	not_before(ns, m);
+	mount_free(m);
+	return ret;
+}
+
+static void mounts_look(void *arg);
+
+/* When the next one may be lost. */
+static void watch_arm(struct ddio_ns *ns)
+{
+	struct ddio_ns_mount *m;
+	uint64_t when = 0;
+
+	ddio_list_for_each_entry(m, &ns->mounts, link)
+		if (!m->conns && (!when || m->away + ns->timeout_ns < when))
+			when = m->away + ns->timeout_ns;
+	ddio_timer_cancel(ns->env, &ns->timer);
+	ns->timer.fn = mounts_look;
+	ns->timer.arg = ns;
+	if (when && ddio_timer_arm(ns->env, &ns->timer, when))
+		ddio_env_log(ns->env, DDIO_LOG_WARN, "no memory for a timer of the name space");
+}
+
+static void mounts_look(void *arg)
+{
+	struct ddio_ns *ns = arg;
+	uint64_t now = ddio_env_now(ns->env);
+	struct ddio_ns_mount *m, *tmp;
+
+	ddio_list_for_each_entry_safe(m, tmp, &ns->mounts, link) {
+		if (m->conns || now < m->away + ns->timeout_ns)
+			continue;
+		ddio_env_log(ns->env, DDIO_LOG_WARN,
+			     "a mount is gone for too long: it loses its open files and locks");
+		ddio_ns_mount_end(ns, m);
+	}
+	watch_arm(ns);
+}
+
+int ddio_ns_mounts_load(struct ddio_ns *ns)
+{
+	struct ddio_kv_cursor c;
+	struct ddio_ns_mount *m;
+	int ret;
+
+	for (ret = ddio_kv_first(&c, ns->kv, DDIO_NS_MOUNTS, "", 0); !ret; ret = ddio_kv_next(&c)) {
+		if (c.key_len != DDIO_GROUP_ID_LEN)
+			continue;
+		m = mount_new(ns, c.key);
+		if (!m) {
+			ret = -ENOMEM;
+			break;
+		}
+		m->before = true;
+		m->away = ddio_env_now(ns->env);
+		ns->before++;
+	}
+	ddio_kv_cursor_close(&c);
+	if (ret != -ENOENT)
+		return ret;
+	ret = 0;
+	ddio_list_for_each_entry(m, &ns->mounts, link)
+		if (!ret)
+			ret = results_walk(ns, m, false);
+	ns->grace = ddio_env_now(ns->env) + ns->timeout_ns;
+	watch_arm(ns);
+	return ret;
+}
+
+int ddio_ns_mount_attach(struct ddio_ns *ns, const uint8_t id[DDIO_GROUP_ID_LEN],
+			 struct ddio_ns_mount **mount, bool *known)
+{
+	struct ddio_ns_mount *m = mount_find(ns, id);
+	int ret;
+
+	*known = m && m->told;
+	if (!m) {
+		m = mount_new(ns, id);
+		if (!m)
+			return -ENOMEM;
+		ret = mount_record(ns, m, true);
+		if (ret) {
+			mount_free(m);
+			return ret;
+		}
+	}
+	m->conns++;
+	watch_arm(ns);
+	*mount = m;
+	return 0;
+}
+
+void ddio_ns_mount_told(struct ddio_ns *ns, struct ddio_ns_mount *m)
+{
+	m->told = true;
+	not_before(ns, m);
+}
+
+void ddio_ns_mount_detach(struct ddio_ns *ns, struct ddio_ns_mount *m)
+{
+	if (--m->conns)
+		return;
+	m->away = ddio_env_now(ns->env);
+	watch_arm(ns);
+}
+
+int ddio_ns_open_file(struct ddio_ns *ns, struct ddio_ns_mount *m, uint64_t ino, bool again,
+		      struct ddio_inode *in)
+{
+	uint64_t *mine, *count;
+	int ret = ddio_ns_load(ns, ino, in);
+
+	if (ret)
+		return ret;
+	if (!in->nlink && !again && !ddio_u64map_find(&m->opens, ino))
+		return -ENOENT;
+	if (!S_ISREG(in->mode) || ddio_u64map_find(&m->opens, ino))
+		return 0;
+	mine = ddio_u64map_make(&m->opens, ino);
+	count = mine ? ddio_u64map_make(&ns->opens, ino) : NULL;
+	if (!count) {
+		ddio_u64map_drop(&m->opens, ino);
+		return -ENOMEM;
+	}
+	++*count;
+	return 0;
+}
+
+int ddio_ns_release(struct ddio_ns *ns, struct ddio_ns_mount *m, uint64_t ino,
+		    struct ddio_ns_left *left)
+{
+	memset(left, 0, sizeof(*left));
+	if (!ddio_u64map_find(&m->opens, ino))
+		return ddio_ns_left_again(ns, ino, left);
+	ddio_u64map_drop(&m->opens, ino);
+	close_one(ns, ino, left);
+	return 0;
+}

@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Paths from the root, as libddio names files, and listings of them. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "iop/ns/priv.h"
+
+enum { LINKS_FOLLOWED = 40, PATH_ROOM = 2 * (DDIO_MAX_PATH + 1) };
+
+/* Room for the other fields of a listing's payload. */
+#define LISTING_MAX (DDIO_MAX_SMALL - 4096)
+
+/**
+ * struct walk - on the way along a path
+ * @dir: the directory that it has come to
+ * @rest: what is still to go; @name: the next part of it
+ */
+struct walk {
+	struct ddio_ns *ns;
+	uint64_t dir;
+	uint32_t links;
+	char rest[PATH_ROOM];
+	char name[DDIO_MAX_NAME + 1];
+};
+
+/* Takes the next name off.  Return: 1, 0 at the end, -ENAMETOOLONG. */
+static int walk_part(struct walk *w)
+{
+	size_t skip = strspn(w->rest, "/"), len = strcspn(w->rest + skip, "/"), end;
+
+	if (!len)
+		return 0;
+	if (len > DDIO_MAX_NAME)
+		return -ENAMETOOLONG;
+	memcpy(w->name, w->rest + skip, len);
+	w->name[len] = '\0';
+	end = skip + len;
+	end += strspn(w->rest + end, "/");
+	memmove(w->rest, w->rest + end, strlen(w->rest + end) + 1);
+	return 1;
+}
+
+static int walk_link(struct walk *w, const char *target)
+{
+	size_t n = strlen(target), rest = strlen(w->rest);
+
+	if (w->links++ == LINKS_FOLLOWED)
+		return -ELOOP;
+	if (n + 1 + rest > DDIO_MAX_PATH)
+		return -ENAMETOOLONG;
+	memmove(w->rest + n + 1, w->rest, rest + 1);
+	memcpy(w->rest, target, n);
+	w->rest[n] = '/';
+	if (target[0] == '/')
+		w->dir = DDIO_FS_ROOT;
+	return 0;
+}
+
+static int walk_begin(struct ddio_ns *ns, const char *path, struct walk **w)
+{
+	if (strlen(path) > DDIO_MAX_PATH)
+		return -ENAMETOOLONG;
+	*w = calloc(1, sizeof(**w));
+	if (!*w)
+		return -ENOMEM;
+	(*w)->ns = ns;
+	(*w)->dir = DDIO_FS_ROOT;
+	strcpy((*w)->rest, path);
+	return 0;
+}
+
+/* One name on: into @in. */
+static int walk_step(struct walk *w, struct ddio_inode *in)
+{
+	int ret = ddio_ns_lookup(w->ns, w->dir, w->name, in);
+
+	if (ret)
+		return ret;
+	if (S_ISLNK(in->mode)) {
+		ret = walk_link(w, in->target);
+		ddio_inode_free(in);
+		return ret;
+	}
+	if (w->rest[0] && !S_ISDIR(in->mode)) {
+		ddio_inode_free(in);
+		return -ENOTDIR;
+	}
+	w->dir = in->ino;
+	return 0;
+}
+
+int ddio_ns_walk(struct ddio_ns *ns, const char *path, struct ddio_inode *in)
+{
+	struct walk *w;
+	int part, ret = walk_begin(ns, path, &w);
+
+	memset(in, 0, sizeof(*in));
+	if (ret)
+		return ret;
+	while (!ret && (part = walk_part(w)) != 0) {
+		ddio_inode_free(in);
+		ret = part < 0 ? part : walk_step(w, in);
+	}
+	if (!ret && !in->ino)
+		ret = ddio_ns_load_dir(ns, w->dir, in);
+	free(w);
+	return ret;
+}
+
+int ddio_ns_walk_parent(struct ddio_ns *ns, const char *path, uint64_t *parent, char *name)
+{
+	struct ddio_inode in = { .ino = 0 };
+	struct walk *w;
+	int part, ret = walk_begin(ns, path, &w);
+
+	if (ret)
+		return ret;
+	while ((part = walk_part(w)) > 0 && w->rest[0] && !ret) {
+		ret = walk_step(w, &in);
+		ddio_inode_free(&in);
+	}
+	if (!ret && part <= 0)
+		ret = part ? part : -EINVAL;
+	if (!ret) {
+		*parent = w->dir;
+		strcpy(name, w->name);
+	}
+	free(w);
+	return ret;
+}
+
+/*
+ * Listings: names first, since nothing else may be read meanwhile.
+ */
+struct page {
+	struct ddio_ns_entry *e;
+	uint32_t n;
+	bool more;
+};
+
+static int page_names(struct ddio_ns *ns, uint64_t dir, const char *after, uint32_t max,
+		      struct page *page)
+{
+	uint8_t key[DDIO_NS_NAME_KEY_MAX];
+	size_t len = ddio_ns_name_key(key, dir, after);
+	char name[DDIO_MAX_NAME + 1];
+	struct ddio_kv_cursor c;
+	uint64_t of;
+	int ret;
+
+	for (ret = ddio_kv_first(&c, ns->kv, DDIO_NS_NAMES, key, len); !ret;
+	     ret = ddio_kv_next(&c)) {
+		struct ddio_ns_entry *e = &page->e[page->n];
+
+		if (ddio_ns_name_key_get(c.key, c.key_len, &of, name) || of != dir)
+			break;
+		if (!strcmp(name, after) ||
+		    ddio_ns_entry_get(c.key, c.key_len, c.value, c.len, false, e))
+			continue;
+		if (page->n == max) {
+			page->more = true;
+			break;
+		}
+		strcpy(e->name, name);
+		page->n++;
+	}
+	ddio_kv_cursor_close(&c);
+	return ret == -ENOENT ? 0 : ret;
+}
+
+int ddio_ns_dir_record(const struct ddio_inode *in, struct ddio_file_record *rec)
+{
+	struct ddio_inode like = *in;
+
+	like.stripe = (struct ddio_stripe){ .block = DDIO_MIN_BLOCK, .ndisks = 1 };
+	like.size = 0;
+	return ddio_inode_record(&like, rec);
+}
+
+static int page_record(struct ddio_ns *ns, const struct ddio_ns_entry *e,
+		       struct ddio_file_record *rec)
+{
+	struct ddio_inode in;
+	int ret = ddio_ns_load(ns, e->ino, &in);
+
+	if (ret)
+		return ret;
+	if (S_ISREG(in.mode))
+		ret = ddio_inode_record(&in, rec);
+	else
+		ret = S_ISDIR(in.mode) ? ddio_ns_dir_record(&in, rec) : -ENOENT;
+	ddio_inode_free(&in);
+	if (!ret) {
+		memcpy(rec->name, e->name, sizeof(rec->name));
+		if (S_ISDIR(e->type) && strlen(rec->name) < DDIO_MAX_NAME)
+			strcat(rec->name, "/");
+	}
+	return ret;
+}
+
+static int page_records(struct ddio_ns *ns, const struct page *page,
+			struct ddio_msg_ns_listing *out)
+{
+	size_t len = 0;
+	uint32_t i;
+	int ret;
+
+	out->more = page->more;
+	for (i = 0; i < page->n; i++) {
+		struct ddio_file_record *rec = &out->recs[out->n];
+
+		ret = page_record(ns, &page->e[i], rec);
+		if (ret == -ENOENT || ret == -ESTALE || ret == -EUCLEAN)
+			continue;
+		if (ret)
+			return ret;
+		len += (size_t)ddio_put_record(NULL, 0, rec);
+		/* A page that is full goes without its last file, unless it is all. */
+		if (len > LISTING_MAX && out->n) {
+			ddio_file_record_free(rec);
+			out->more = 1;
+			return 0;
+		}
+		out->n++;
+	}
+	return 0;
+}
+
+static int list_dir(struct ddio_ns *ns, uint64_t dir, const char *after, uint32_t max,
+		    struct ddio_msg_ns_listing *out)
+{
+	char from[DDIO_MAX_NAME + 1];
+	struct page page = { .n = 0 };
+	size_t n = strlen(after);
+	int ret = -ENOMEM;
+
+	memcpy(from, after, n + 1);
+	if (n && from[n - 1] == '/')
+		from[n - 1] = '\0';
+	page.e = calloc(max + 1, sizeof(*page.e));
+	out->recs = calloc(max, sizeof(*out->recs));
+	if (page.e && out->recs)
+		ret = page_names(ns, dir, from, max, &page);
+	/* a page in which nothing can be shown does not end the listing */
+	while (!ret) {
+		ret = page_records(ns, &page, out);
+		if (ret || out->n || !page.more)
+			break;
+		strcpy(from, page.e[page.n - 1].name);
+		page.n = 0;
+		page.more = false;
+		ret = page_names(ns, dir, from, max, &page);
+	}
+	free(page.e);
+	return ret;
+}
+
+int ddio_ns_list(struct ddio_ns *ns, const char *dir, const char *after, uint32_t max,
+		 struct ddio_msg_ns_listing *out)
+{
+	struct ddio_inode in;
+	int ret;
+
+	memset(out, 0, sizeof(*out));
+	if (strlen(after) > DDIO_MAX_NAME)
+		return -EINVAL;
+	if (!max || max > DDIO_MAX_BATCH)
+		max = DDIO_MAX_BATCH;
+	ret = ddio_ns_walk(ns, dir, &in);
+	if (!ret && !S_ISDIR(in.mode))
+		ret = -ENOTDIR;
+	if (!ret)
+		ret = list_dir(ns, in.ino, after, max, out);
+	ddio_inode_free(&in);
+	if (ret) {
+		ddio_ns_listing_free(out);
+		memset(out, 0, sizeof(*out));
+	}
+	return ret;
+}
+
+/* The next regular file of a walk over inodes.  Return: 0 if it was added, 1 if it is none. */
+static int add_inode(const struct ddio_kv_cursor *c, struct ddio_file_record *rec)
+{
+	struct ddio_inode in;
+	uint64_t ino;
+	int ret;
+
+	if (!ddio_ns_key_get(c->key, c->key_len, &ino) ||
+	    ddio_ns_inode_get(ino, c->value, c->len, &in))
+		return 1;
+	ret = S_ISREG(in.mode) ? ddio_inode_record(&in, rec) : 1;
+	ddio_inode_free(&in);
+	return ret;
+}
+
+static int list_inodes(struct ddio_ns *ns, uint64_t after, uint32_t max,
+		       struct ddio_msg_ns_listing *out)
+{
+	uint8_t key[DDIO_NS_KEY_LEN];
+	struct ddio_kv_cursor c;
+	size_t len = 0;
+	int ret, added;
+
+	ddio_ns_key(key, after + 1);
+	for (ret = ddio_kv_first(&c, ns->kv, DDIO_NS_INODES, key, sizeof(key)); !ret;
+	     ret = ddio_kv_next(&c)) {
+		if (out->n == max || (out->n && len > LISTING_MAX / 2)) {
+			out->more = 1;
+			break;
+		}
+		added = add_inode(&c, &out->recs[out->n]);
+		if (added < 0) {
+			ret = added;
+			break;
+		}
+		if (!added)
+			len += (size_t)ddio_put_record(NULL, 0, &out->recs[out->n++]);
+	}
+	ddio_kv_cursor_close(&c);
+	return ret == -ENOENT ? 0 : ret;
+}
+
+int ddio_ns_list_all(struct ddio_ns *ns, uint64_t after, uint32_t max,
+		     struct ddio_msg_ns_listing *out)
+{
+	int ret;
+
+	memset(out, 0, sizeof(*out));
+	if (!max || max > DDIO_MAX_BATCH)
+		max = DDIO_MAX_BATCH;
+	out->recs = calloc(max, sizeof(*out->recs));
+	if (!out->recs)
+		return -ENOMEM;
+	ret = list_inodes(ns, after, max, out);
+	if (ret) {
+		ddio_ns_listing_free(out);
+		memset(out, 0, sizeof(*out));
+	}
+	return ret;
+}

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The records of the name space as bytes.  Pure; the readers take any bytes. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/crc32c.h"
+#include "iop/ns/priv.h"
+#include "iop/store/record.h"
+#include "proto/codec_fs.h"
+
+enum { CRC_LEN = 4 };
+/* An inode's disks are 0, 1, ... */
+#define IN_ORDER 0x80000000u
+
+void ddio_ns_key(uint8_t key[DDIO_NS_KEY_LEN], uint64_t id)
+{
+	ddio_rec_key(key, id);
+}
+
+bool ddio_ns_key_get(const void *key, size_t len, uint64_t *id)
+{
+	return ddio_rec_key_get(key, len, id);
+}
+
+size_t ddio_ns_name_key(uint8_t key[DDIO_NS_NAME_KEY_MAX], uint64_t id, const char *name)
+{
+	size_t len = strnlen(name, DDIO_MAX_NAME);
+
+	ddio_rec_key(key, id);
+	memcpy(key + DDIO_NS_KEY_LEN, name, len);
+	return DDIO_NS_KEY_LEN + len;
+}
+
+int ddio_ns_name_key_get(const void *key, size_t len, uint64_t *id, char name[DDIO_MAX_NAME + 1])
+{
+	const uint8_t *p = key;
+
+	*id = 0;
+	name[0] = '\0';
+	if (len <= DDIO_NS_KEY_LEN || len > DDIO_NS_NAME_KEY_MAX)
+		return -EUCLEAN;
+	len -= DDIO_NS_KEY_LEN;
+	if (memchr(p + DDIO_NS_KEY_LEN, 0, len))
+		return -EUCLEAN;
+	ddio_rec_key_get(p, DDIO_NS_KEY_LEN, id);
+	memcpy(name, p + DDIO_NS_KEY_LEN, len);
+	name[len] = '\0';
+	return 0;
+}
+
+void ddio_ns_order_key(uint8_t key[DDIO_NS_ORDER_KEY_LEN], uint64_t dir, uint64_t cookie)
+{
+	ddio_rec_key(key, dir);
+	ddio_rec_key(key + DDIO_NS_KEY_LEN, cookie);
+}
+
+bool ddio_ns_order_key_get(const void *key, size_t len, uint64_t *dir, uint64_t *cookie)
+{
+	const uint8_t *p = key;
+
+	return len == DDIO_NS_ORDER_KEY_LEN && ddio_rec_key_get(p, DDIO_NS_KEY_LEN, dir) &&
+	       ddio_rec_key_get(p + DDIO_NS_KEY_LEN, DDIO_NS_KEY_LEN, cookie);
+}
+
+void ddio_ns_done_key(uint8_t key[DDIO_NS_DONE_KEY_LEN], const uint8_t *mount, uint64_t seq)
+{
+	memcpy(key, mount, DDIO_GROUP_ID_LEN);
+	ddio_rec_key(key + DDIO_GROUP_ID_LEN, seq);
+}
+
+/* Behind what was written so far: the CRC of the key and of that. */
+static void wr_crc(struct ddio_wr *w, const void *key, size_t key_len)
+{
+	uint32_t crc = 0;
+
+	if (w->buf && !w->over) {
+		crc = ddio_crc32c(0, key, key_len);
+		crc = ddio_crc32c(crc, w->buf, w->len);
+	}
+	ddio_wr_u32(w, crc);
+}
+
+/* A reader of what stands between version and CRC; its error is set if they are not right. */
+static struct ddio_rd rd_value(const void *key, size_t key_len, const void *value, size_t len)
+{
+	struct ddio_rd r = ddio_rd_begin(value, len), tail;
+	uint32_t crc = 0;
+
+	if (len < 2 * CRC_LEN) {
+		ddio_rd_fail(&r, -EUCLEAN);
+		return r;
+	}
+	tail = ddio_rd_begin((const uint8_t *)value + len - CRC_LEN, CRC_LEN);
+	crc = ddio_crc32c(ddio_crc32c(0, key, key_len), value, len - CRC_LEN);
+	r.left -= CRC_LEN;
+	ddio_rd_check(&r, ddio_rd_u32(&tail) == crc && ddio_rd_u32(&r) == DDIO_NS_VERSION,
+		      -EUCLEAN);
+	return r;
+}
+
+static void wr_stripe(struct ddio_wr *w, const struct ddio_stripe *s)
+{
+	uint32_t i;
+
+	ddio_wr_u64(w, s->seed);
+	ddio_wr_u32(w, s->block);
+	ddio_wr_u32(w, s->layout);
+	ddio_wr_u32(w, s->ndisks | (s->disks ? 0 : IN_ORDER));
+	for (i = 0; s->disks && i < s->ndisks; i++)
+		ddio_wr_u32(w, s->disks[i]);
+}
+
+static void rd_stripe(struct ddio_rd *r, struct ddio_stripe *s)
+{
+	uint32_t n, i;
+
+	s->seed = ddio_rd_u64(r);
+	s->block = ddio_rd_u32(r);
+	s->layout = ddio_rd_u32(r);
+	n = ddio_rd_u32(r);
+	s->ndisks = n & ~IN_ORDER;
+	ddio_rd_check(r, s->ndisks <= DDIO_MAX_DISKS && s->layout < DDIO_LAYOUT_MAX_W, -EUCLEAN);
+	ddio_rd_check(r, !s->block || ddio_block_ok(s->block), -EUCLEAN);
+	if (n & IN_ORDER || !ddio_rd_fits(r, s->ndisks, sizeof(uint32_t)))
+		return;
+	ddio_rd_check(r, s->ndisks > 0, -EUCLEAN);
+	s->disks = ddio_rd_alloc(r, s->ndisks, sizeof(*s->disks));
+	for (i = 0; s->disks && i < s->ndisks; i++)
+		s->disks[i] = ddio_rd_u32(r);
+}
+
+ssize_t ddio_ns_inode_put(void *buf, size_t cap, const struct ddio_inode *in)
+{
+	struct ddio_wr w = ddio_wr_begin(buf, cap);
+	uint8_t key[DDIO_NS_KEY_LEN];
+
+	ddio_ns_key(key, in->ino);
+	ddio_wr_u32(&w, DDIO_NS_VERSION);
+	ddio_wr_u32(&w, in->mode);
+	ddio_wr_u32(&w, in->nlink);
+	ddio_wr_u32(&w, in->uid);
+	ddio_wr_u32(&w, in->gid);
+	ddio_wr_u32(&w, in->flags);
+	ddio_wr_u64(&w, in->rdev);
+	ddio_wr_u64(&w, in->size);
+	ddio_wr_u64(&w, in->alloc);
+	ddio_wr_u64(&w, in->alloc_change);
+	ddio_wr_u64(&w, in->change);
+	ddio_wr_time(&w, &in->atime);
+	ddio_wr_time(&w, &in->mtime);
+	ddio_wr_time(&w, &in->ctime);
+	ddio_wr_time(&w, &in->btime);
+	if (S_ISREG(in->mode) || S_ISDIR(in->mode))
+		wr_stripe(&w, &in->stripe);
+	if (S_ISDIR(in->mode)) {
+		ddio_wr_u64(&w, in->parent);
+		ddio_wr_u64(&w, in->entries);
+		ddio_wr_u64(&w, in->cookie);
+	}
+	if (S_ISLNK(in->mode))
+		ddio_wr_str(&w, in->target, DDIO_FS_TARGET_MAX + 1);
+	wr_crc(&w, key, sizeof(key));
+	return ddio_wr_end(&w);
+}
+
+static void rd_target(struct ddio_rd *r, struct ddio_inode *in)
+{
+	in->target = ddio_rd_alloc(r, 1, DDIO_FS_TARGET_MAX + 1);
+	if (!in->target)
+		return;
+	ddio_rd_str(r, in->target, DDIO_FS_TARGET_MAX + 1);
+	ddio_rd_check(r, in->target[0] != '\0', -EUCLEAN);
+}
+
+static void rd_inode(struct ddio_rd *r, struct ddio_inode *in)
+{
+	in->mode = ddio_rd_u32(r);
+	in->nlink = ddio_rd_u32(r);
+	in->uid = ddio_rd_u32(r);
+	in->gid = ddio_rd_u32(r);
+	in->flags = ddio_rd_u32(r);
+	in->rdev = ddio_rd_u64(r);
+	in->size = ddio_rd_u64(r);
+	in->alloc = ddio_rd_u64(r);
+	in->alloc_change = ddio_rd_u64(r);
+	in->change = ddio_rd_u64(r);
+	ddio_rd_time(r, &in->atime);
+	ddio_rd_time(r, &in->mtime);
+	ddio_rd_time(r, &in->ctime);
+	ddio_rd_time(r, &in->btime);
+	ddio_rd_check(r, ddio_mode_ok(in->mode) && in->size <= DDIO_MAX_FILE, -EUCLEAN);
+	if (r->err)
+		return;
+	if (S_ISREG(in->mode) || S_ISDIR(in->mode))
+		rd_stripe(r, &in->stripe);
+	if (S_ISREG(in->mode))
+		ddio_rd_check(r, in->stripe.block && in->stripe.ndisks, -EUCLEAN);
+	if (S_ISDIR(in->mode)) {
+		in->parent = ddio_rd_u64(r);
+		in->entries = ddio_rd_u64(r);
+		in->cookie = ddio_rd_u64(r);
+	}
+	if (S_ISLNK(in->mode))
+		rd_target(r, in);
+}
+
+int ddio_ns_inode_get(uint64_t ino, const void *value, size_t len, struct ddio_inode *in)
+{
+	uint8_t key[DDIO_NS_KEY_LEN];
+	struct ddio_rd r;
+	int ret;
+
+	memset(in, 0, sizeof(*in));
+	ddio_ns_key(key, ino);
+	r = rd_value(key, sizeof(key), value, len);
+	in->ino = ino;
+	if (!r.err)
+		rd_inode(&r, in);
+	ret = ddio_rd_end(&r);
+	if (!ret && ino)
+		return 0;
+	ddio_inode_free(in);
+	return ret == -ENOMEM ? ret : -EUCLEAN;
+}
+
+size_t ddio_ns_entry_put(uint8_t buf[DDIO_NS_ENTRY_MAX], const void *key, size_t key_len,
+			 const struct ddio_ns_entry *e, bool name)
+{
+	struct ddio_wr w = ddio_wr_begin(buf, DDIO_NS_ENTRY_MAX);
+
+	ddio_wr_u32(&w, DDIO_NS_VERSION);
+	ddio_wr_u64(&w, e->ino);
+	ddio_wr_u32(&w, e->type);
+	ddio_wr_u64(&w, e->cookie);
+	if (name)
+		ddio_wr_str(&w, e->name, sizeof(e->name));
+	wr_crc(&w, key, key_len);
+	return w.len;
+}
+
+int ddio_ns_entry_get(const void *key, size_t key_len, const void *value, size_t len, bool name,
+		      struct ddio_ns_entry *e)
+{
+	struct ddio_rd r = rd_value(key, key_len, value, len);
+
+	e->ino = ddio_rd_u64(&r);
+	e->type = ddio_rd_u32(&r);
+	e->cookie = ddio_rd_u64(&r);
+	if (name)
+		ddio_rd_str(&r, e->name, sizeof(e->name));
+	ddio_rd_check(&r, e->ino && ddio_mode_ok(e->type) && !(e->type & 07777u), -EUCLEAN);
+	ddio_rd_check(&r, !name || (e->name[0] && !strchr(e->name, '/')), -EUCLEAN);
+	return ddio_rd_end(&r) ? -EUCLEAN : 0;
+}
+
+void ddio_ns_bytes_put(uint8_t *buf, const void *key, size_t key_len, const void *data, size_t len)
+{
+	struct ddio_wr w = ddio_wr_begin(buf, len + DDIO_NS_BYTES_EXTRA);
+
+	ddio_wr_u32(&w, DDIO_NS_VERSION);
+	ddio_wr_bytes(&w, data, len);
+	wr_crc(&w, key, key_len);
+}
+
+int ddio_ns_bytes_get(const void *key, size_t key_len, const void *value, size_t len,
+		      const uint8_t **data, size_t *data_len)
+{
+	struct ddio_rd r = rd_value(key, key_len, value, len);
+
+	*data = r.p;
+	*data_len = r.left;
+	return r.err ? -EUCLEAN : 0;
+}
+
+size_t ddio_ns_meta_put(uint8_t value[DDIO_NS_META_MAX], const struct ddio_ns_meta *meta)
+{
+	struct ddio_wr w = ddio_wr_begin(value, DDIO_NS_META_MAX);
+
+	ddio_wr_u32(&w, DDIO_NS_VERSION);
+	ddio_wr_u64(&w, meta->limit);
+	ddio_wr_str(&w, meta->cluster, sizeof(meta->cluster));
+	wr_crc(&w, DDIO_NS_META_KEY, strlen(DDIO_NS_META_KEY));
+	return w.len;
+}
+
+int ddio_ns_meta_get(const void *value, size_t len, struct ddio_ns_meta *meta)
+{
+	struct ddio_rd r = rd_value(DDIO_NS_META_KEY, strlen(DDIO_NS_META_KEY), value, len);
+
+	meta->limit = ddio_rd_u64(&r);
+	ddio_rd_str(&r, meta->cluster, sizeof(meta->cluster));
+	return ddio_rd_end(&r) ? -EUCLEAN : 0;
+}

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Renaming. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "iop/ns/priv.h"
+
+/**
+ * struct renaming - what takes part
+ * @to: the directory that it goes into: @other, or @from if it is the same
+ * @e, @in: what is renamed; @old, @gone: what had the name, if @any
+ */
+struct renaming {
+	const struct ddio_msg_fs_rename *x;
+	struct ddio_inode from, other, *to;
+	struct ddio_ns_entry e, old;
+	struct ddio_inode in, gone;
+	bool any;
+};
+
+static void renaming_free(struct renaming *r)
+{
+	ddio_inode_free(&r->from);
+	ddio_inode_free(&r->other);
+	ddio_inode_free(&r->in);
+	ddio_inode_free(&r->gone);
+}
+
+/* Is directory @top the same as @dir, or above it? */
+static int is_above(struct ddio_ns *ns, uint64_t top, uint64_t dir)
+{
+	struct ddio_inode in;
+	uint32_t depth;
+	int ret;
+
+	for (depth = 0; depth < DDIO_NS_DEPTH_MAX; depth++) {
+		if (dir == top)
+			return 1;
+		if (dir == DDIO_FS_ROOT)
+			return 0;
+		ret = ddio_ns_load_dir(ns, dir, &in);
+		dir = in.parent;
+		ddio_inode_free(&in);
+		if (ret)
+			return ret;
+	}
+	return -EUCLEAN;
+}
+
+static int load_named(struct ddio_ns *ns, uint64_t dir, const char *name, struct ddio_ns_entry *e,
+		      struct ddio_inode *in)
+{
+	int ret = ddio_ns_find(ns, dir, name, e);
+
+	if (!ret)
+		ret = ddio_ns_load(ns, e->ino, in);
+	return ret == -ESTALE ? -EUCLEAN : ret;
+}
+
+static int renaming_load(struct ddio_ns *ns, struct renaming *r)
+{
+	const struct ddio_msg_fs_rename *x = r->x;
+	int ret = ddio_ns_load_dir(ns, x->parent, &r->from);
+
+	r->to = &r->from;
+	if (!ret && x->parent != x->new_parent) {
+		r->to = &r->other;
+		ret = ddio_ns_load_dir(ns, x->new_parent, &r->other);
+	}
+	if (!ret)
+		ret = load_named(ns, x->parent, x->name, &r->e, &r->in);
+	if (ret)
+		return ret;
+	ret = load_named(ns, x->new_parent, x->new_name, &r->old, &r->gone);
+	r->any = !ret;
+	return ret == -ENOENT ? 0 : ret;
+}
+
+/* A directory must not come to lie within itself. */
+static int check_circle(struct ddio_ns *ns, const struct ddio_inode *moved, uint64_t into)
+{
+	int ret = S_ISDIR(moved->mode) ? is_above(ns, moved->ino, into) : 0;
+
+	return ret > 0 ? -EINVAL : ret;
+}
+
+static int renaming_check(struct ddio_ns *ns, const struct renaming *r)
+{
+	const struct ddio_msg_fs_rename *x = r->x;
+	int ret;
+
+	if (x->flags & DDIO_FS_RENAME_NOREPLACE && r->any)
+		return -EEXIST;
+	if (x->flags & DDIO_FS_RENAME_EXCHANGE && !r->any)
+		return -ENOENT;
+	/* two names of one inode, or one name: as POSIX has it nothing is done */
+	if (r->any && r->in.ino == r->gone.ino)
+		return 0;
+	ret = r->to == &r->from ? 0 : check_circle(ns, &r->in, x->new_parent);
+	if (ret || !r->any)
+		return ret;
+	if (x->flags & DDIO_FS_RENAME_EXCHANGE)
+		return r->to == &r->from ? 0 : check_circle(ns, &r->gone, x->parent);
+	if (S_ISDIR(r->in.mode) && !S_ISDIR(r->gone.mode))
+		return -ENOTDIR;
+	if (!S_ISDIR(r->in.mode) && S_ISDIR(r->gone.mode))
+		return -EISDIR;
+	return S_ISDIR(r->gone.mode) && r->gone.entries ? -ENOTEMPTY : 0;
+}
+
+/* @in has come from one directory into another. */
+static int moved(struct ddio_ns *ns, struct ddio_inode *in, struct ddio_inode *from,
+		 struct ddio_inode *to)
+{
+	if (S_ISDIR(in->mode) && from != to) {
+		if (to->nlink >= DDIO_NS_LINKS_MAX)
+			return -EMLINK;
+		in->parent = to->ino;
+		from->nlink--;
+		to->nlink++;
+	}
+	ddio_ns_touch(ns, in, false);
+	return ddio_ns_store(ns, in);
+}
+
+static int exchange(struct ddio_ns *ns, struct renaming *r)
+{
+	struct ddio_ns_entry there = { r->e.ino, r->e.type, r->old.cookie, "" };
+	struct ddio_ns_entry here = { r->old.ino, r->old.type, r->e.cookie, "" };
+	int ret = ddio_ns_enter(ns, r->to, r->x->new_name, &there);
+
+	if (!ret)
+		ret = ddio_ns_enter(ns, &r->from, r->x->name, &here);
+	if (!ret)
+		ret = moved(ns, &r->in, &r->from, r->to);
+	return ret ? ret : moved(ns, &r->gone, r->to, &r->from);
+}
+
+static int replace(struct ddio_ns *ns, struct renaming *r, struct ddio_ns_left *left)
+{
+	struct ddio_ns_entry there = { r->e.ino, r->e.type, r->any ? r->old.cookie : 0, "" };
+	int ret = ddio_ns_leave(ns, &r->from, r->x->name, r->e.cookie);
+
+	if (!ret && r->any) {
+		if (S_ISDIR(r->gone.mode))
+			r->to->nlink--;
+		ret = ddio_ns_unname(ns, &r->gone, left);
+	}
+	if (!ret)
+		ret = ddio_ns_enter(ns, r->to, r->x->new_name, &there);
+	return ret ? ret : moved(ns, &r->in, &r->from, r->to);
+}
+
+static int rename_all(struct ddio_ns *ns, struct renaming *r, struct ddio_ns_left *left)
+{
+	int ret = renaming_load(ns, r);
+
+	if (!ret)
+		ret = renaming_check(ns, r);
+	if (ret || (r->any && r->in.ino == r->gone.ino))
+		return ret;
+	ret = r->x->flags & DDIO_FS_RENAME_EXCHANGE ? exchange(ns, r) : replace(ns, r, left);
+	if (ret)
+		return ret;
+	ddio_ns_touch(ns, &r->from, true);
+	ret = ddio_ns_store(ns, &r->from);
+	if (ret || r->to == &r->from)
+		return ret;
+	ddio_ns_touch(ns, r->to, true);
+	return ddio_ns_store(ns, r->to);
+}
+
+int ddio_ns_rename(struct ddio_ns *ns, struct ddio_ns_mount *mount,
+		   const struct ddio_msg_fs_rename *x, struct ddio_ns_left *left)
+{
+	const struct ddio_ns_who who = { mount, x->seq };
+	struct renaming *r;
+	struct ddio_ns_result result;
+	bool again;
+	int ret;
+
+	memset(left, 0, sizeof(*left));
+	if (ddio_ns_is_dot(x->name) || ddio_ns_is_dot(x->new_name))
+		return -EINVAL;
+	ret = ddio_ns_begin(ns, &who, &result, &again);
+	if (ret)
+		return ret;
+	if (again)
+		return ddio_ns_left_again(ns, result.a, left);
+	r = calloc(1, sizeof(*r));
+	if (!r)
+		return ddio_ns_end(ns, &who, &result, -ENOMEM);
+	r->x = x;
+	ret = rename_all(ns, r, left);
+	result.a = left->any ? r->gone.ino : 0;
+	ret = ddio_ns_end(ns, &who, &result, ret);
+	renaming_free(r);
+	free(r);
+	if (ret) {
+		ddio_file_record_free(&left->rec);
+		left->any = false;
+	}
+	return ret;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What the handlers of requests about the name space share. */
+#ifndef DDIO_FS_OPS_H
+#define DDIO_FS_OPS_H
+
+#include <stdlib.h>
+#include <string.h>
+#include "iop/server/priv.h"
+
+static inline struct ddio_ns *fs_ns(const struct server_request *req)
+{
+	return req->reactor->iop->ns;
+}
+
+/* NULL: the connection is no mount's. */
+static inline struct ddio_ns_mount *fs_mount(const struct server_request *req)
+{
+	return req->client ? req->client->mount : NULL;
+}
+
+/* Decodes the payload into @x, or answers and returns. */
+#define FS_DECODE(req, payload, name, x, what)                             \
+	do {                                                               \
+		int err_ = ddio_get_##name(payload, (req)->msg.length, x); \
+                                                                           \
+		if (err_)                                                  \
+			return server_fail_decode(req, err_, what);        \
+	} while (0)
+
+/*
+ * The reply with @buf, which is freed, and the end of the request; after a commit if it must be durable
+ * before it is known, or if too much waits for one.
+ */
+void fs_reply_buf(struct server_request *req, void *buf, ssize_t len, bool durable);
+#define FS_REPLY(req, name, x, durable)                                         \
+	do {                                                                    \
+		ssize_t len_ = ddio_put_##name(NULL, 0, x);                     \
+		void *buf_ = len_ < 0 ? NULL : malloc(len_ ? (size_t)len_ : 1); \
+                                                                                \
+		if (buf_)                                                       \
+			ddio_put_##name(buf_, (size_t)len_, x);                 \
+		fs_reply_buf(req, buf_, len_, durable);                         \
+	} while (0)
+/* 0: empty; else the error with a text about @what. */
+int fs_reply_empty(struct server_request *req, int err, const char *what);
+/* The attributes of @inode, which is freed; or the error. */
+int fs_reply_attr(struct server_request *req, int err, struct ddio_inode *inode, const char *what);
+/* What is to be removed, which is freed; or the error. */
+int fs_reply_left(struct server_request *req, int err, struct ddio_ns_left *left, const char *what);
+/* Numbers of inodes have run out, until the commit that is under way has brought new ones: @fn then,
+ * with a copy of @payload. */
+int fs_again(struct server_request *req, const void *payload,
+	     void (*fn)(struct server_request *req, const void *payload));
+/* Of a request that needs a mount: false if there is none, and the request is over. */
+bool fs_need_mount(struct server_request *req);
+
+#endif /* DDIO_FS_OPS_H */

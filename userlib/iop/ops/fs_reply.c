@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Replies of the name space. */
+#include <errno.h>
+#include "iop/ops/fs.h"
+
+/* A reply until the commit has ended. */
+struct fs_late {
+	size_t len;
+	uint8_t bytes[];
+};
+
+static void late_committed(struct ddio_commit *commit, int err)
+{
+	struct server_request *req = commit->arg;
+	struct fs_late *late = req->data;
+
+	if (err)
+		server_fail_errno(req, err, "committing the name space");
+	else
+		server_reply(req, late->bytes, late->len);
+}
+
+static void reply_late(struct server_request *req, const void *buf, size_t len)
+{
+	struct fs_late *late = malloc(sizeof(*late) + len);
+
+	if (!late) {
+		server_fail(req, DDIO_ST_NO_MEMORY, "no memory for the reply");
+		return;
+	}
+	late->len = len;
+	if (len)
+		memcpy(late->bytes, buf, len);
+	free(req->data);
+	req->data = late;
+	req->commit.done = late_committed;
+	ddio_ns_commit(fs_ns(req), &req->commit);
+}
+
+void fs_reply_buf(struct server_request *req, void *buf, ssize_t len, bool durable)
+{
+	if (!buf)
+		server_fail(req, len < 0 ? DDIO_ST_TOO_BIG : DDIO_ST_NO_MEMORY,
+			    "no memory for the reply");
+	else if ((durable && ddio_ns_sync(fs_ns(req))) || ddio_ns_full(fs_ns(req)))
+		reply_late(req, buf, (size_t)len);
+	else
+		server_reply(req, buf, (size_t)len);
+	free(buf);
+}
+
+int fs_reply_empty(struct server_request *req, int err, const char *what)
+{
+	if (err)
+		server_fail_errno(req, err, what);
+	else if (ddio_ns_full(fs_ns(req)))
+		reply_late(req, NULL, 0);
+	else
+		server_reply(req, NULL, 0);
+	return 0;
+}
+
+int fs_reply_attr(struct server_request *req, int err, struct ddio_inode *inode, const char *what)
+{
+	struct ddio_msg_fs_attr x;
+
+	if (err) {
+		server_fail_errno(req, err, what);
+	} else {
+		ddio_inode_attr(inode, &x.attr);
+		FS_REPLY(req, fs_attr, &x, false);
+	}
+	ddio_inode_free(inode);
+	return 0;
+}
+
+/* Objects are removed for ever: so the name must not come back after that. */
+int fs_reply_left(struct server_request *req, int err, struct ddio_ns_left *left, const char *what)
+{
+	struct ddio_msg_ns_listing x = { .n = left->any, .recs = &left->rec };
+
+	if (err)
+		server_fail_errno(req, err, what);
+	else
+		FS_REPLY(req, ns_listing, &x, left->any);
+	ddio_file_record_free(&left->rec);
+	return 0;
+}
+
+/* A request until it can be tried again. */
+struct fs_retry {
+	void (*fn)(struct server_request *req, const void *payload);
+	uint8_t payload[];
+};
+
+static void retry_committed(struct ddio_commit *commit, int err)
+{
+	struct server_request *req = commit->arg;
+	struct fs_retry *retry = req->data;
+
+	if (err) {
+		server_fail_errno(req, err, "committing the name space");
+		return;
+	}
+	/* the next one may wait again, with a copy of its own */
+	req->data = NULL;
+	retry->fn(req, retry->payload);
+	free(retry);
+}
+
+int fs_again(struct server_request *req, const void *payload,
+	     void (*fn)(struct server_request *req, const void *payload))
+{
+	struct fs_retry *retry = malloc(sizeof(*retry) + req->msg.length);
+
+	if (!retry) {
+		server_fail(req, DDIO_ST_NO_MEMORY, "no memory for a request");
+		return 0;
+	}
+	retry->fn = fn;
+	memcpy(retry->payload, payload, req->msg.length);
+	free(req->data);
+	req->data = retry;
+	req->commit.done = retry_committed;
+	ddio_ns_commit(fs_ns(req), &req->commit);
+	return 0;
+}
+
+bool fs_need_mount(struct server_request *req)
+{
+	if (fs_mount(req))
+		return true;
+	server_fail(req, DDIO_ST_INVALID, "%s: the connection is no mount's",
+		    ddio_opcode_name(req->msg.opcode));
+	return false;
+}

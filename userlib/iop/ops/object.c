@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Requests about objects: what they have in common, and reading and writing. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "iop/server/priv.h"
+
+static bool no_file(const struct ddio_file_ref *ref)
+{
+	return !ref->id;
+}
+
+/* The disk is not one of this reactor's: say whose it is. */
+void server_fail_disk(struct server_request *req)
+{
+	const struct ddio_iop *iop = req->reactor->iop;
+	uint32_t number = req->obj.disk;
+	int reactor = ddio_iop_disk_reactor(iop, number);
+
+	if (number >= iop->conf->ndisks)
+		server_fail(req, DDIO_ST_INVALID, "there is no disk %u", number);
+	else if (reactor < 0)
+		server_fail(req, DDIO_ST_INVALID, "disk %s belongs to node %s",
+			    iop->conf->disks[number].name,
+			    iop->conf->nodes[iop->conf->disks[number].node].name);
+	else
+		server_fail(req, DDIO_ST_INVALID, "disk %s is served by reactor %d, this is %u",
+			    iop->conf->disks[number].name, reactor, req->reactor->index);
+}
+
+bool server_obj_decode(struct server_request *req, const void *payload, size_t len, bool whole,
+		       int *ret)
+{
+	int err = ddio_get_obj(payload, len, &req->obj);
+
+	*ret = 0;
+	if (err) {
+		*ret = server_fail_decode(req, err, "file, flags, offset or length");
+		return false;
+	}
+	req->disk = ddio_reactor_disk(req->reactor, req->obj.disk);
+	if (whole)
+		return true;
+	if (!req->disk) {
+		server_fail_disk(req);
+		return false;
+	}
+	if (no_file(&req->obj.file)) {
+		server_fail(req, DDIO_ST_INVALID, "%s names no file",
+			    ddio_opcode_name(req->msg.opcode));
+		return false;
+	}
+	return true;
+}
+
+int server_obj_get(struct server_request *req, bool create)
+{
+	int err = ddio_store_get(req->disk->store, &req->obj.file, create, &req->object);
+
+	if (!err || err == -ENOENT)
+		return err;
+	req->object = NULL;
+	if (err == -EINVAL)
+		server_fail(req, DDIO_ST_INVALID,
+			    "disk %s: blocks of %u bytes are less than its sectors of %u",
+			    req->disk->name, req->obj.file.block,
+			    ddio_disk_info(req->disk->disk)->sector);
+	else if (err == -ESTALE)
+		server_fail(req, DDIO_ST_STALE,
+			    "disk %s: file %llu has another block size, layout or seed",
+			    req->disk->name, (unsigned long long)req->obj.file.id);
+	else
+		server_fail_obj(req, err, "finding the object");
+	return err;
+}
+
+static void io_start(struct server_request *req, void (*done)(struct ddio_cache_io *io, int status))
+{
+	req->io.obj = req->object;
+	req->io.offset = req->obj.offset;
+	req->io.len = req->len;
+	req->io.buf = req->buf;
+	req->io.done = done;
+}
+
+/*
+ * Reading
+ */
+static void read_reply(struct server_request *req)
+{
+	struct ddio_msg_obj_data data = { .len = req->len,
+					  .hit = req->io.hit,
+					  .disk_reqs = req->io.disk_reqs };
+	uint8_t fixed[64];
+	ssize_t len = ddio_put_obj_data(fixed, sizeof(fixed), &data);
+
+	if (len < 0)
+		server_fail(req, DDIO_ST_TOO_BIG, "no room for the reply");
+	else
+		server_reply_data(req, fixed, len);
+}
+
+static void read_done(struct ddio_cache_io *io, int status)
+{
+	struct server_request *req = io->arg;
+
+	if (status)
+		server_fail_obj(req, status, "reading");
+	else
+		read_reply(req);
+}
+
+int server_op_obj_read(struct server_request *req, const void *payload)
+{
+	int ret, err;
+
+	if (!server_obj_decode(req, payload, req->msg.length, false, &ret))
+		return ret;
+	if (!req->obj.len || req->obj.len > DDIO_MAX_BULK) {
+		server_fail(req, DDIO_ST_INVALID, "OBJ_READ of %llu bytes, 1 to %u are possible",
+			    (unsigned long long)req->obj.len, DDIO_MAX_BULK);
+		return 0;
+	}
+	err = server_obj_get(req, false);
+	if (err && err != -ENOENT)
+		return 0;
+	if (server_request_buf(req, req->obj.len)) {
+		server_fail_obj(req, -ENOMEM, "reading");
+		return 0;
+	}
+	if (err) {
+		/* Nothing of the file has ever been written to this disk. */
+		memset(req->buf, 0, req->len);
+		read_reply(req);
+		return 0;
+	}
+	io_start(req, read_done);
+	req->io.prefetch = !(req->obj.flags & DDIO_OBJ_NO_PREFETCH);
+	req->io.stream = req->obj.stream;
+	ddio_cache_read(req->disk->cache, &req->io);
+	return 0;
+}
+
+/*
+ * Writing
+ */
+
+/* Refused before its data have come: they are received into nothing, then it gets its reply. */
+static int write_refuse(struct server_request *req, uint32_t status, const char *text)
+{
+	req->status = status;
+	req->text = strdup(text);
+	return req->text ? 0 : -ENOMEM;
+}
+
+int server_obj_write_bulk(struct server_request *req, const void *prefix, size_t prefix_len,
+			  struct ddio_sink *sink)
+{
+	int err = ddio_get_obj(prefix, prefix_len, &req->obj);
+	uint64_t bulk = req->msg.length - prefix_len;
+	char text[128];
+
+	if (err == -EPROTO)
+		return err;
+	if (err)
+		return write_refuse(req, ddio_status_from_errno(err),
+				    "OBJ_WRITE: file, flags, offset or length make no sense");
+	if (!bulk || bulk != req->obj.len) {
+		snprintf(text, sizeof(text), "OBJ_WRITE of %llu bytes comes with %llu",
+			 (unsigned long long)req->obj.len, (unsigned long long)bulk);
+		return write_refuse(req, DDIO_ST_INVALID, text);
+	}
+	if (req->reactor->stopping)
+		return write_refuse(req, DDIO_ST_SHUTDOWN, "the I/O processor is being stopped");
+	if (server_request_buf(req, bulk))
+		return write_refuse(req, DDIO_ST_NO_MEMORY, "OBJ_WRITE: no memory for its data");
+	req->iov.iov_base = req->buf;
+	req->iov.iov_len = req->len;
+	sink->iov = &req->iov;
+	sink->n = 1;
+	return 0;
+}
+
+static void write_done(struct ddio_cache_io *io, int status)
+{
+	struct server_request *req = io->arg;
+
+	if (status)
+		server_fail_obj(req, status, "writing");
+	else
+		server_reply(req, NULL, 0);
+}
+
+int server_op_obj_write(struct server_request *req, const void *payload)
+{
+	int ret;
+
+	if (!server_obj_decode(req, payload, ddio_opcode_bulk_prefix(DDIO_OP_OBJ_WRITE, false),
+			       false, &ret))
+		return ret;
+	if (server_obj_get(req, true))
+		return 0;
+	io_start(req, write_done);
+	ddio_cache_write(req->disk->cache, &req->io);
+	return 0;
+}

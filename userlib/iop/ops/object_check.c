@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Checking the records of a disk, or of the name space.  They are mended only
+ * where nothing is waiting to be recorded: so it is written back and committed
+ * first, again if others change something meanwhile.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include "iop/server/priv.h"
+
+#define CHECK_TRIES 50
+
+static void check_try(struct server_request *req);
+
+static bool check_names(const struct server_request *req)
+{
+	return req->obj.disk == DDIO_FSCK_NAMES;
+}
+
+static void check_fail(struct server_request *req, int err)
+{
+	if (check_names(req))
+		server_fail_errno(req, err, "checking the name space");
+	else
+		server_fail_obj(req, err, "checking its records");
+}
+
+static void check_committed(struct ddio_commit *commit, int err)
+{
+	struct server_request *req = commit->arg;
+
+	if (err)
+		check_fail(req, err);
+	else
+		check_try(req);
+}
+
+static void check_flushed(struct ddio_cache_flush *flush, int status)
+{
+	struct server_request *req = flush->arg;
+
+	if (status)
+		check_fail(req, status);
+	else
+		ddio_store_commit(req->disk->store, &req->commit);
+}
+
+static void check_commit(struct server_request *req)
+{
+	req->commit.done = check_committed;
+	if (check_names(req)) {
+		ddio_ns_commit(req->reactor->iop->ns, &req->commit);
+		return;
+	}
+	req->flush.done = check_flushed;
+	ddio_cache_flush(req->disk->cache, &req->flush);
+}
+
+static void check_try(struct server_request *req)
+{
+	bool repair = req->obj.flags & DDIO_OBJ_REPAIR;
+	struct ddio_msg_fsck x = { 0 };
+	int err = check_names(req) ? ddio_ns_check(req->reactor->iop->ns, repair, &x)
+				   : ddio_store_check(req->disk->store, repair, &x);
+
+	if (err == -EBUSY && req->tries++ < CHECK_TRIES)
+		check_commit(req);
+	else if (err)
+		check_fail(req, err);
+	else
+		SERVER_REPLY(req, fsck, &x);
+}
+
+int server_op_fsck(struct server_request *req, const void *payload)
+{
+	const struct ddio_iop *iop = req->reactor->iop;
+	int ret;
+
+	if (!server_obj_decode(req, payload, req->msg.length, true, &ret))
+		return ret;
+	if (check_names(req) && (!iop->ns || req->reactor->index))
+		server_fail(req, DDIO_ST_INVALID,
+			    "the name space is served by reactor 0 of node %s",
+			    iop->conf->nodes[iop->conf->ns_node].name);
+	else if (!check_names(req) && !req->disk)
+		server_fail_disk(req);
+	else if (req->obj.flags & DDIO_OBJ_REPAIR)
+		check_commit(req);
+	else
+		check_try(req);
+	return 0;
+}

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Copying bytes of one object into another on the same disk, through the cache, a
+ * buffer at a time.  Holes stay holes: where the source has none the target is cleared
+ * only as far as it holds data.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "iop/server/priv.h"
+
+#define COPY_BUF (256u << 10)
+
+/**
+ * struct copy - in the request's data; its object is the target
+ * @done: bytes so far; @len: of the piece under way
+ * @err, @what: why it is over early
+ * @busy: a loop up the stack goes on; @again: with the next piece
+ */
+struct copy {
+	struct ddio_msg_obj_copy msg;
+	struct ddio_object *from;
+	uint64_t done, len;
+	int err;
+	const char *what;
+	bool busy, again;
+};
+
+static void copy_run(struct server_request *req);
+
+static void copy_end(struct server_request *req)
+{
+	struct copy *copy = req->data;
+	struct ddio_msg_obj_data x = { .len = copy->done };
+
+	ddio_object_put(copy->from);
+	if (copy->err)
+		server_fail_obj(req, copy->err, copy->what);
+	else
+		SERVER_REPLY(req, obj_data, &x);
+}
+
+/* How many bytes from @at on are alike: all hold data, or none do. */
+static uint64_t data_run(struct server_request *req, const struct ddio_object *obj, uint64_t at,
+			 uint64_t len, bool *data)
+{
+	uint32_t size = ddio_object_file(obj)->block;
+	uint64_t block = at / size, start, run, dirty;
+	bool there, written;
+
+	there = ddio_object_lookup(obj, block, &start, &run, &written);
+	*data = there && (written || ddio_cache_newer(req->disk->cache, obj, block));
+	if (there && !written) {
+		if (run > len / size + 1)
+			run = len / size + 1;
+		dirty = ddio_cache_next_newer(req->disk->cache, obj, block, run) - block;
+		run = *data ? 1 : dirty;
+	}
+	/* A hole's run may go on to the end of all numbers. */
+	if (run > len / size + 1)
+		return len;
+	run = (block + run) * size - at;
+	return run < len ? run : len;
+}
+
+/* A piece is over. */
+static void copy_next(struct server_request *req, int err, const char *what)
+{
+	struct copy *copy = req->data;
+
+	if (!err)
+		copy->done += copy->len;
+	copy->err = err;
+	copy->what = what;
+	copy->again = true;
+	if (!copy->busy)
+		copy_run(req);
+}
+
+static void copy_written(struct ddio_cache_io *io, int status)
+{
+	copy_next(io->arg, status, "writing a copy");
+}
+
+static void copy_write(struct server_request *req)
+{
+	struct copy *copy = req->data;
+
+	req->io.obj = req->object;
+	req->io.offset = copy->msg.to_offset + copy->done;
+	req->io.len = copy->len;
+	req->io.buf = req->buf;
+	req->io.done = copy_written;
+	ddio_cache_write(req->disk->cache, &req->io);
+}
+
+static void copy_read(struct ddio_cache_io *io, int status)
+{
+	if (status)
+		copy_next(io->arg, status, "reading what is copied");
+	else
+		copy_write(io->arg);
+}
+
+static void copy_piece(struct server_request *req)
+{
+	struct copy *copy = req->data;
+	uint64_t left = copy->msg.len - copy->done;
+	uint64_t from = copy->msg.from_offset + copy->done;
+	uint64_t to = copy->msg.to_offset + copy->done;
+	bool data, over;
+
+	copy->len = data_run(req, copy->from, from, left, &data);
+	if (!data) {
+		copy->len = data_run(req, req->object, to, copy->len, &over);
+		if (!over) {
+			copy_next(req, 0, NULL);
+			return;
+		}
+	}
+	if (copy->len > req->len)
+		copy->len = req->len;
+	if (!data) {
+		memset(req->buf, 0, copy->len);
+		copy_write(req);
+		return;
+	}
+	req->io.obj = copy->from;
+	req->io.offset = from;
+	req->io.len = copy->len;
+	req->io.buf = req->buf;
+	req->io.done = copy_read;
+	ddio_cache_read(req->disk->cache, &req->io);
+}
+
+/* Piece after piece; what ends at once is gone on with here, not deeper in the stack. */
+static void copy_run(struct server_request *req)
+{
+	struct copy *copy = req->data;
+
+	copy->busy = true;
+	for (;;) {
+		if (copy->err || copy->done == copy->msg.len) {
+			copy_end(req);
+			return;
+		}
+		copy->again = false;
+		copy_piece(req);
+		if (!copy->again)
+			break;
+	}
+	copy->busy = false;
+}
+
+/* False: the request is over. */
+static bool copy_decode(struct server_request *req, const void *payload, int *ret)
+{
+	struct copy *copy = req->data;
+	struct ddio_msg_obj_copy *msg = &copy->msg;
+	int err = ddio_get_obj_copy(payload, req->msg.length, msg);
+
+	*ret = 0;
+	if (err) {
+		*ret = server_fail_decode(req, err, "files, flags, offsets or length");
+		return false;
+	}
+	req->obj = (struct ddio_msg_obj){
+		.file = msg->to, .disk = msg->disk, .offset = msg->to_offset, .len = msg->len
+	};
+	req->disk = ddio_reactor_disk(req->reactor, msg->disk);
+	if (!req->disk) {
+		server_fail_disk(req);
+		return false;
+	}
+	if (msg->from.id == msg->to.id && msg->from_offset < msg->to_offset + msg->len &&
+	    msg->to_offset < msg->from_offset + msg->len) {
+		server_fail_obj(req, -EINVAL, "copying bytes over themselves");
+		return false;
+	}
+	return true;
+}
+
+/* A file that has nothing on this disk is all hole: an empty object stands for it. */
+static int copy_objects(struct server_request *req)
+{
+	struct copy *copy = req->data;
+	int err = server_obj_get(req, true);
+
+	if (err)
+		return err;
+	err = ddio_store_get(req->disk->store, &copy->msg.from, true, &copy->from);
+	if (err)
+		server_fail_obj(req, err, "finding what is copied");
+	return err;
+}
+
+int server_op_obj_copy(struct server_request *req, const void *payload)
+{
+	struct copy *copy = calloc(1, sizeof(*copy));
+	uint64_t len;
+	int ret;
+
+	req->data = copy;
+	if (!copy) {
+		server_fail(req, DDIO_ST_NO_MEMORY, "no memory for a copy");
+		return 0;
+	}
+	if (!copy_decode(req, payload, &ret) || copy_objects(req))
+		return ret;
+	len = req->obj.len < COPY_BUF ? req->obj.len : COPY_BUF;
+	if (server_request_buf(req, len))
+		copy->err = -ENOMEM;
+	copy->what = "copying";
+	copy_run(req);
+	return ret;
+}

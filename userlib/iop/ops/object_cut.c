@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Removing and truncating an object, and freeing blocks in the middle of it. */
+#include <errno.h>
+#include "iop/server/priv.h"
+
+static void cut_now(struct server_request *req)
+{
+	int err;
+
+	if (req->msg.opcode == DDIO_OP_OBJ_REMOVE)
+		err = ddio_object_remove(req->object);
+	else
+		err = ddio_object_punch(req->object, req->first, req->count);
+	if (err)
+		server_fail_obj(req, err, "freeing its blocks");
+	else
+		server_obj_commit(req);
+}
+
+/* False: there is nothing to cut, and the reply has gone. */
+static bool cut_begin(struct server_request *req, const void *payload, int *ret)
+{
+	int err = 0;
+
+	if (!server_obj_decode(req, payload, req->msg.length, false, ret))
+		return false;
+	/* An object of no file: nobody can say any more what that was like. */
+	if (req->msg.opcode == DDIO_OP_OBJ_REMOVE && req->obj.flags & DDIO_OBJ_REPAIR)
+		err = ddio_store_ref(req->disk->store, req->obj.file.id, &req->obj.file);
+	if (err && err != -ENOENT) {
+		server_fail_obj(req, err, "finding the object");
+		return false;
+	}
+	if (!err)
+		err = server_obj_get(req, false);
+	if (err == -ENOENT)
+		server_reply(req, NULL, 0);
+	return !err;
+}
+
+int server_op_obj_remove(struct server_request *req, const void *payload)
+{
+	int ret;
+
+	if (cut_begin(req, payload, &ret))
+		server_obj_quiet(req, 0, UINT64_MAX, cut_now);
+	return ret;
+}
+
+/* The first block that is wholly behind @at. */
+static uint64_t block_behind(const struct server_request *req, uint64_t at)
+{
+	uint32_t size = req->obj.file.block;
+
+	return at / size + (at % size != 0);
+}
+
+static void truncate_rest(struct server_request *req)
+{
+	uint64_t first = block_behind(req, req->obj.offset + req->obj.len);
+
+	server_obj_quiet(req, first, UINT64_MAX - first, cut_now);
+}
+
+static void truncate_edge(struct server_request *req)
+{
+	uint64_t size = req->obj.offset + req->obj.len;
+
+	/* What is cut off within a block must read as zeros if the file grows again. */
+	server_obj_zero(req, size, block_behind(req, size) * req->obj.file.block, truncate_rest);
+}
+
+int server_op_obj_truncate(struct server_request *req, const void *payload)
+{
+	int ret;
+
+	if (cut_begin(req, payload, &ret))
+		server_obj_alone(req, truncate_edge);
+	return ret;
+}
+
+/* Where the first block that is wholly within the range begins, or the range ends. */
+static uint64_t punch_head(const struct server_request *req)
+{
+	uint64_t end = req->obj.offset + req->obj.len;
+	uint64_t head = block_behind(req, req->obj.offset) * req->obj.file.block;
+
+	return head < end ? head : end;
+}
+
+static void punch_rest(struct server_request *req)
+{
+	uint64_t first = block_behind(req, req->obj.offset);
+	uint64_t end = (req->obj.offset + req->obj.len) / req->obj.file.block;
+
+	if (end > first)
+		server_obj_quiet(req, first, end - first, cut_now);
+	else
+		server_reply(req, NULL, 0);
+}
+
+static void punch_tail(struct server_request *req)
+{
+	uint64_t end = req->obj.offset + req->obj.len;
+	uint64_t tail = end / req->obj.file.block * req->obj.file.block;
+
+	server_obj_zero(req, tail < punch_head(req) ? end : tail, end, punch_rest);
+}
+
+static void punch_edge(struct server_request *req)
+{
+	server_obj_zero(req, req->obj.offset, punch_head(req), punch_tail);
+}
+
+int server_op_obj_punch(struct server_request *req, const void *payload)
+{
+	int ret;
+
+	if (cut_begin(req, payload, &ret))
+		server_obj_alone(req, punch_edge);
+	return ret;
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Requests about what a disk holds and where: extents, lists, reservations, checks. */
+#include <errno.h>
+#include <stdlib.h>
+#include "iop/server/priv.h"
+
+static uint32_t most_entries(const struct server_request *req)
+{
+	if (!req->obj.len || req->obj.len > DDIO_MAX_BATCH)
+		return DDIO_MAX_BATCH;
+	return (uint32_t)req->obj.len;
+}
+
+/* Blocks that were never written are data all the same where the cache has some for them. */
+static bool extent_written(struct ddio_cache *cache, const struct ddio_object *obj, uint64_t at,
+			   uint64_t *run)
+{
+	uint64_t dirty = ddio_cache_next_newer(cache, obj, at, *run);
+	uint64_t n = 1;
+
+	if (dirty > at) {
+		*run = dirty - at < *run ? dirty - at : *run;
+		return false;
+	}
+	while (n < *run && ddio_cache_newer(cache, obj, at + n))
+		n++;
+	*run = n;
+	return true;
+}
+
+/* The extents from block @at on, at most @max. */
+static void extents_fill(struct ddio_cache *cache, const struct ddio_object *obj, uint64_t at,
+			 uint32_t max, struct ddio_msg_extents *x)
+{
+	uint64_t end = ddio_object_end(obj), start, run;
+	bool written;
+
+	for (; at < end; at += run) {
+		if (!ddio_object_lookup(obj, at, &start, &run, &written))
+			continue;
+		if (x->n == max) {
+			x->more = 1;
+			return;
+		}
+		if (run > end - at)
+			run = end - at;
+		if (!written)
+			written = extent_written(cache, obj, at, &run);
+		x->ext[x->n++] = (struct ddio_wire_extent){
+			.block = at,
+			.start = start,
+			.count = run,
+			.flags = written ? 0 : DDIO_EXTENT_UNWRITTEN,
+		};
+	}
+}
+
+int server_op_obj_extents(struct server_request *req, const void *payload)
+{
+	struct ddio_msg_extents x = { 0 };
+	uint32_t max;
+	int ret, err;
+
+	if (!server_obj_decode(req, payload, req->msg.length, false, &ret))
+		return ret;
+	err = server_obj_get(req, false);
+	if (err && err != -ENOENT)
+		return 0;
+	max = most_entries(req);
+	x.ext = malloc(max * sizeof(*x.ext));
+	if (!x.ext) {
+		server_fail_obj(req, -ENOMEM, "listing its extents");
+		return 0;
+	}
+	if (!err)
+		extents_fill(req->disk->cache, req->object, req->obj.offset, max, &x);
+	SERVER_REPLY(req, extents, &x);
+	free(x.ext);
+	return 0;
+}
+
+int server_op_obj_list(struct server_request *req, const void *payload)
+{
+	struct ddio_msg_obj_list x = { 0 };
+	uint32_t max;
+	int ret;
+
+	if (!server_obj_decode(req, payload, req->msg.length, true, &ret))
+		return ret;
+	if (!req->disk) {
+		server_fail_disk(req);
+		return 0;
+	}
+	max = most_entries(req);
+	x.ids = malloc((max + 1) * sizeof(*x.ids));
+	if (!x.ids) {
+		server_fail(req, DDIO_ST_NO_MEMORY, "disk %s: no memory for the list",
+			    req->disk->name);
+		return 0;
+	}
+	x.n = ddio_store_list(req->disk->store, req->obj.offset, x.ids, max);
+	/* A full page may be the last one: then the next is empty. */
+	x.more = x.n == max;
+	SERVER_REPLY(req, obj_list, &x);
+	free(x.ids);
+	return 0;
+}
+
+int server_op_obj_reserve(struct server_request *req, const void *payload)
+{
+	int ret, err;
+
+	if (!server_obj_decode(req, payload, req->msg.length, false, &ret))
+		return ret;
+	/* Before an object is made for what no disk could hold. */
+	if (req->obj.len > ddio_disk_info(req->disk->disk)->size / req->obj.file.block) {
+		server_fail_obj(req, -ENOSPC, "reserving more than the disk holds");
+		return 0;
+	}
+	if (server_obj_get(req, true))
+		return 0;
+	err = ddio_object_reserve(req->object, 0, req->obj.len);
+	if (err)
+		server_fail_obj(req, err, "reserving blocks");
+	else
+		server_reply(req, NULL, 0);
+	return 0;
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Changing where blocks lie: done when nobody reads or writes them any more.
+ * Collectives of the file end first, then what the cache has of the blocks is forgotten
+ * and its I/O awaited, again and again until nothing came between.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include "iop/server/priv.h"
+
+static void quiet_try(struct server_request *req);
+
+/* Looks again after a moment, until the deadline.  False: the request is over. */
+static bool quiet_wait(struct server_request *req, void (*again)(void *arg))
+{
+	struct ddio_env *env = req->reactor->env;
+	uint64_t now = ddio_env_now(env);
+
+	if (!req->deadline)
+		req->deadline = now + req->reactor->iop->conf->timeout_ns;
+	if (now >= req->deadline) {
+		server_fail(req, DDIO_ST_BUSY,
+			    "disk %s: a collective transfer of file %llu does not end",
+			    req->disk->name, (unsigned long long)req->obj.file.id);
+		return false;
+	}
+	req->timer.fn = again;
+	req->timer.arg = req;
+	if (!ddio_timer_arm(env, &req->timer, now + SERVER_POLL_NS))
+		return true;
+	server_fail_obj(req, -ENOMEM, "waiting for a collective transfer");
+	return false;
+}
+
+static void alone_again(void *arg)
+{
+	struct server_request *req = arg;
+
+	server_obj_alone(req, req->step);
+}
+
+void server_obj_alone(struct server_request *req, void (*step)(struct server_request *req))
+{
+	req->step = step;
+	if (ddio_coll_uses(req->reactor, req->obj.file.id))
+		quiet_wait(req, alone_again);
+	else
+		step(req);
+}
+
+static void quiet_again(void *arg)
+{
+	quiet_try(arg);
+}
+
+/* A flush waits for what is written, not for what is being read. */
+static void quiet_flushed(struct ddio_cache_flush *flush, int status)
+{
+	struct server_request *req = flush->arg;
+	struct ddio_env *env = req->reactor->env;
+
+	(void)status; /* what could not be written is still dirty, and its next flush will tell */
+	req->timer.fn = quiet_again;
+	req->timer.arg = req;
+	if (!ddio_cache_busy(req->disk->cache, req->object, req->first, req->count) ||
+	    ddio_timer_arm(env, &req->timer, ddio_env_now(env) + SERVER_POLL_NS))
+		quiet_try(req);
+}
+
+static void quiet_try(struct server_request *req)
+{
+	struct ddio_cache *cache = req->disk->cache;
+
+	if (ddio_coll_uses(req->reactor, req->obj.file.id)) {
+		quiet_wait(req, quiet_again);
+		return;
+	}
+	/*
+	 * Once before all, so that nothing is written that will be gone; and when nothing is under way.
+	 * In between it would have those start again who read such a block, and each wait for the
+	 * other for ever.
+	 */
+	if (!req->discarded)
+		ddio_cache_discard(cache, req->object, req->first, req->count);
+	req->discarded = true;
+	if (!ddio_cache_busy(cache, req->object, req->first, req->count)) {
+		ddio_cache_discard(cache, req->object, req->first, req->count);
+		req->step(req);
+		return;
+	}
+	req->flush.obj = req->object;
+	req->flush.done = quiet_flushed;
+	ddio_cache_flush(cache, &req->flush);
+}
+
+void server_obj_quiet(struct server_request *req, uint64_t first, uint64_t count,
+		      void (*step)(struct server_request *req))
+{
+	req->first = first;
+	req->count = count;
+	req->step = step;
+	req->discarded = false;
+	if (count)
+		quiet_try(req);
+	else
+		step(req);
+}
+
+static void zeroed(struct ddio_cache_io *io, int status)
+{
+	struct server_request *req = io->arg;
+
+	free(req->data);
+	req->data = NULL;
+	if (status)
+		server_fail_obj(req, status, "clearing a part of a block");
+	else
+		req->step(req);
+}
+
+void server_obj_zero(struct server_request *req, uint64_t from, uint64_t to,
+		     void (*step)(struct server_request *req))
+{
+	uint64_t block = from / req->obj.file.block, start, run;
+	bool written;
+
+	req->step = step;
+	if (from >= to || !ddio_object_lookup(req->object, block, &start, &run, &written) ||
+	    (!written && !ddio_cache_newer(req->disk->cache, req->object, block))) {
+		step(req);
+		return;
+	}
+	req->io.obj = req->object;
+	req->io.offset = from;
+	req->io.len = to - from;
+	req->data = calloc(1, req->io.len);
+	req->io.buf = req->data;
+	req->io.done = zeroed;
+	if (!req->data)
+		server_fail_obj(req, -ENOMEM, "clearing a part of a block");
+	else
+		ddio_cache_write(req->disk->cache, &req->io);
+}
+
+static void committed(struct ddio_commit *commit, int err)
+{
+	struct server_request *req = commit->arg;
+
+	if (err)
+		server_fail_obj(req, err, "committing");
+	else
+		server_reply(req, NULL, 0);
+}
+
+void server_obj_commit(struct server_request *req)
+{
+	req->commit.done = committed;
+	ddio_store_commit(req->disk->store, &req->commit);
+}

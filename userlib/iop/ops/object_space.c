@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The space that an object takes: counting it, and making sure of it. */
+#include <errno.h>
+#include <stdlib.h>
+#include "iop/server/priv.h"
+
+int server_op_obj_stat(struct server_request *req, const void *payload)
+{
+	struct ddio_msg_obj_stat x = { 0 };
+	int ret, err;
+
+	if (!server_obj_decode(req, payload, req->msg.length, false, &ret))
+		return ret;
+	err = server_obj_get(req, false);
+	if (err && err != -ENOENT)
+		return 0;
+	if (!err) {
+		x.alloc = ddio_object_blocks(req->object) * req->obj.file.block;
+		x.end = ddio_object_end(req->object) * req->obj.file.block;
+	}
+	SERVER_REPLY(req, obj_stat, &x);
+	return 0;
+}
+
+static uint64_t first_block(const struct server_request *req)
+{
+	return req->obj.offset / req->obj.file.block;
+}
+
+/* Blocks that the range touches. */
+static uint64_t touched_blocks(const struct server_request *req)
+{
+	uint64_t end = req->obj.offset + req->obj.len, size = req->obj.file.block;
+
+	return end / size + (end % size != 0) - first_block(req);
+}
+
+static int space_take(struct server_request *req)
+{
+	int err = ddio_object_reserve(req->object, first_block(req), touched_blocks(req));
+
+	if (err)
+		server_fail_obj(req, err, "allocating space");
+	return err;
+}
+
+/* The range in whole blocks: none if *end is not above *first. */
+static void whole_blocks(const struct server_request *req, uint64_t *first, uint64_t *end)
+{
+	uint32_t size = req->obj.file.block;
+
+	*first = req->obj.offset / size + (req->obj.offset % size != 0);
+	*end = (req->obj.offset + req->obj.len) / size;
+}
+
+/* Somebody may have cut the object meanwhile. */
+static void zero_now(struct server_request *req)
+{
+	int err = ddio_object_unwrite(req->object, req->first, req->count);
+
+	if (err)
+		server_fail_obj(req, err, "making its blocks read as zeros");
+	else if (!space_take(req))
+		server_obj_commit(req);
+}
+
+static void zero_whole(struct server_request *req)
+{
+	uint64_t first, end;
+
+	whole_blocks(req, &first, &end);
+	if (end > first)
+		server_obj_quiet(req, first, end - first, zero_now);
+	else
+		server_reply(req, NULL, 0);
+}
+
+static void zero_tail(struct server_request *req)
+{
+	uint64_t to = req->obj.offset + req->obj.len, first, end, from;
+
+	whole_blocks(req, &first, &end);
+	from = end * req->obj.file.block;
+	/* Within one block the head was all of it. */
+	server_obj_zero(req, end < first ? to : from, to, zero_whole);
+}
+
+static void zero_head(struct server_request *req)
+{
+	uint64_t to = req->obj.offset + req->obj.len, first, end;
+
+	whole_blocks(req, &first, &end);
+	if (to > first * req->obj.file.block)
+		to = first * req->obj.file.block;
+	server_obj_zero(req, req->obj.offset, to, zero_tail);
+}
+
+int server_op_obj_allocate(struct server_request *req, const void *payload)
+{
+	int ret;
+
+	if (!server_obj_decode(req, payload, req->msg.length, false, &ret))
+		return ret;
+	/* Before an object is made for what no disk could hold. */
+	if (touched_blocks(req) > ddio_disk_info(req->disk->disk)->size / req->obj.file.block) {
+		server_fail_obj(req, -ENOSPC, "allocating more than the disk holds");
+		return 0;
+	}
+	if (server_obj_get(req, true) || space_take(req))
+		return 0;
+	if (req->obj.flags & DDIO_OBJ_ZERO)
+		server_obj_alone(req, zero_head);
+	else
+		server_reply(req, NULL, 0);
+	return 0;
+}

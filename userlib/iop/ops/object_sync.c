@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Making durable, and forgetting what is cached: for one file or all, on every disk of a reactor. */
+#include <errno.h>
+#include <stdlib.h>
+#include "iop/server/priv.h"
+
+/**
+ * struct sync_part - one disk's part of a request
+ * @object: NULL for all of the disk's
+ */
+struct sync_part {
+	struct server_request *req;
+	struct ddio_iop_disk *disk;
+	struct ddio_object *object;
+	struct ddio_cache_flush flush;
+	struct ddio_commit commit;
+};
+
+static void sync_one_less(struct server_request *req)
+{
+	struct sync_part *parts = req->data;
+	uint32_t i;
+
+	if (--req->pending)
+		return;
+	for (i = 0; i < req->reactor->ndisks; i++)
+		if (parts[i].object)
+			ddio_object_put(parts[i].object);
+	if (!req->err)
+		server_reply(req, NULL, 0);
+	else if (req->disk)
+		server_fail_obj(req, req->err, "writing back");
+	else
+		server_fail_errno(req, req->err, "name space");
+}
+
+/* The first error counts, and names its disk; NULL: the name space. */
+static void sync_failed(struct server_request *req, struct ddio_iop_disk *disk, int err)
+{
+	if (req->err)
+		return;
+	req->err = err;
+	req->disk = disk;
+}
+
+static void sync_committed(struct ddio_commit *commit, int err)
+{
+	struct sync_part *part = commit->arg;
+
+	if (err)
+		sync_failed(part->req, part->disk, err);
+	sync_one_less(part->req);
+}
+
+static void sync_flushed(struct ddio_cache_flush *flush, int status)
+{
+	struct sync_part *part = flush->arg;
+
+	if (status)
+		sync_failed(part->req, part->disk, status);
+	if (part->req->msg.opcode == DDIO_OP_DROP_CACHE) {
+		sync_one_less(part->req);
+		return;
+	}
+	part->commit.done = sync_committed;
+	part->commit.arg = part;
+	ddio_store_commit(part->disk->store, &part->commit);
+}
+
+static void sync_names_committed(struct ddio_commit *commit, int err)
+{
+	struct server_request *req = commit->arg;
+
+	if (err)
+		sync_failed(req, NULL, err);
+	sync_one_less(req);
+}
+
+/* 1: nothing of the file is on this disk; 0; or -errno. */
+static int sync_find(struct server_request *req, struct sync_part *part)
+{
+	int err;
+
+	if (req->obj.flags & DDIO_OBJ_ALL)
+		return 0;
+	err = ddio_store_get(part->disk->store, &req->obj.file, false, &part->object);
+	if (err)
+		part->object = NULL;
+	return err == -ENOENT ? 1 : err;
+}
+
+static void sync_disk(struct server_request *req, struct ddio_iop_disk *disk,
+		      struct sync_part *part)
+{
+	int err;
+
+	part->req = req;
+	part->disk = disk;
+	err = sync_find(req, part);
+	if (err < 0)
+		sync_failed(req, disk, err);
+	if (err)
+		return;
+	req->pending++;
+	part->flush.obj = part->object;
+	part->flush.drop = req->msg.opcode == DDIO_OP_DROP_CACHE;
+	part->flush.done = sync_flushed;
+	part->flush.arg = part;
+	ddio_cache_flush(disk->cache, &part->flush);
+}
+
+static bool sync_begin(struct server_request *req, const void *payload, int *ret)
+{
+	if (!server_obj_decode(req, payload, req->msg.length, true, ret))
+		return false;
+	req->disk = NULL;
+	req->data = calloc(req->reactor->ndisks + 1, sizeof(struct sync_part));
+	if (!req->data) {
+		server_fail_obj(req, -ENOMEM, "beginning");
+		return false;
+	}
+	if (!(req->obj.flags & DDIO_OBJ_ALL) && !req->obj.file.id) {
+		server_fail(req, DDIO_ST_INVALID, "%s names neither a file nor all",
+			    ddio_opcode_name(req->msg.opcode));
+		return false;
+	}
+	req->pending = 1;
+	return true;
+}
+
+static void sync_disks(struct server_request *req)
+{
+	struct sync_part *parts = req->data;
+	uint32_t i;
+
+	for (i = 0; i < req->reactor->ndisks; i++)
+		sync_disk(req, &req->reactor->disks[i], &parts[i]);
+}
+
+int server_op_obj_sync(struct server_request *req, const void *payload)
+{
+	struct ddio_reactor *reactor = req->reactor;
+	int ret;
+
+	if (!sync_begin(req, payload, &ret))
+		return ret;
+	sync_disks(req);
+	if (reactor->iop->ns && !reactor->index) {
+		req->pending++;
+		req->commit.done = sync_names_committed;
+		ddio_ns_commit(reactor->iop->ns, &req->commit);
+	}
+	sync_one_less(req);
+	return 0;
+}
+
+int server_op_drop_cache(struct server_request *req, const void *payload)
+{
+	int ret;
+
+	if (!sync_begin(req, payload, &ret))
+		return ret;
+	sync_disks(req);
+	sync_one_less(req);
+	return 0;
+}

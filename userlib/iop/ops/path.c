@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Requests about files by their paths, as libddio makes them. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include "iop/ops/fs.h"
+
+static int fail_file(struct server_request *req, int err, const char *path, uint64_t id)
+{
+	uint32_t status = ddio_status_from_errno(err == -ESTALE ? -ENOENT : err);
+
+	if (path && path[0])
+		server_fail(req, status, "file \"%.300s\": %s", path, ddio_status_text(status));
+	else
+		server_fail(req, status, "file %llu: %s", (unsigned long long)id,
+			    ddio_status_text(status));
+	return 0;
+}
+
+/* @dying: its objects are to be removed. */
+static int reply_record(struct server_request *req, struct ddio_inode *inode, bool dying)
+{
+	struct ddio_file_record rec;
+	int err = ddio_inode_record(inode, &rec);
+
+	if (err) {
+		server_fail_errno(req, err, "a file's record");
+	} else {
+		rec.dying = dying;
+		FS_REPLY(req, record, &rec, dying);
+		ddio_file_record_free(&rec);
+	}
+	ddio_inode_free(inode);
+	return 0;
+}
+
+/* True if the stripe can be served; else the request is over. */
+static bool create_check(struct server_request *req, const struct ddio_msg_ns_create *x)
+{
+	const struct ddio_iop *iop = req->reactor->iop;
+	const struct ddio_file_record *rec = &x->rec;
+	uint32_t i;
+
+	for (i = 0; i < rec->ndisks; i++) {
+		uint32_t number = rec->disks[i];
+		const struct server_where *where;
+
+		if (number >= iop->conf->ndisks) {
+			server_fail(req, DDIO_ST_INVALID,
+				    "file \"%.300s\": there is no disk %u, the cluster has %u",
+				    x->path, number, iop->conf->ndisks);
+			return false;
+		}
+		where = &server_of(iop)->where[number];
+		/* What the sectors of other nodes' disks are is theirs to say. */
+		if (where->reactor < 0 || rec->ref.block >= where->info.sector)
+			continue;
+		server_fail(
+			req, DDIO_ST_INVALID,
+			"file \"%.300s\": blocks of %u bytes are less than the sectors of disk %s",
+			x->path, rec->ref.block, iop->conf->disks[number].name);
+		return false;
+	}
+	return true;
+}
+
+/* Whoever has the record may write data. */
+static int mark_data(struct ddio_ns *ns, struct ddio_inode *inode)
+{
+	const struct ddio_msg_fs_wrote x = { .ino = inode->ino, .flags = DDIO_FS_WROTE_DATA };
+
+	if (inode->flags & DDIO_INODE_DATA)
+		return 0;
+	ddio_inode_free(inode);
+	return ddio_ns_wrote(ns, &x, inode);
+}
+
+static int regular(struct ddio_inode *inode)
+{
+	if (ddio_inode_is(inode, S_IFREG))
+		return 0;
+	return ddio_inode_is(inode, S_IFDIR) ? -EISDIR : -EINVAL;
+}
+
+static int create_new(struct ddio_ns *ns, const struct ddio_msg_ns_create *x,
+		      struct ddio_inode *inode)
+{
+	const struct ddio_stripe stripe = { .seed = x->rec.ref.seed,
+					    .block = x->rec.ref.block,
+					    .layout = x->rec.ref.layout,
+					    .ndisks = x->rec.ndisks,
+					    .disks = x->rec.disks };
+	struct ddio_msg_fs_make make = {
+		.flags = DDIO_FS_MAKE_EXCL, .mode = S_IFREG | x->mode, .uid = x->uid, .gid = x->gid
+	};
+	struct ddio_msg_fs_setattr set = { .mask = DDIO_FS_SET_SIZE, .size = x->rec.size };
+	bool made;
+	int err = ddio_ns_walk_parent(ns, x->path, &make.parent, make.name);
+
+	if (!err)
+		err = ddio_ns_make(ns, NULL, &make, &stripe, inode, &made, NULL);
+	if (!err && x->rec.size) {
+		set.ino = inode->ino;
+		ddio_inode_free(inode);
+		err = ddio_ns_setattr(ns, &set, inode);
+	}
+	return err;
+}
+
+static int create_try(struct server_request *req, const struct ddio_msg_ns_create *x)
+{
+	struct ddio_ns *ns = fs_ns(req);
+	struct ddio_inode inode;
+	int err = ddio_ns_walk(ns, x->path, &inode);
+
+	if (!err && x->flags & DDIO_NS_EXCL)
+		err = -EEXIST;
+	else if (!err)
+		err = regular(&inode);
+	else if (err == -ENOENT)
+		err = create_new(ns, x, &inode);
+	if (!err)
+		err = mark_data(ns, &inode);
+	if (!err)
+		return reply_record(req, &inode, false);
+	ddio_inode_free(&inode);
+	return err;
+}
+
+static int make_dir(struct server_request *req, const struct ddio_msg_ns_create *x)
+{
+	struct ddio_msg_fs_make make = {
+		.flags = DDIO_FS_MAKE_EXCL, .mode = S_IFDIR | x->mode, .uid = x->uid, .gid = x->gid
+	};
+	struct ddio_inode inode = { .ino = 0 };
+	struct ddio_file_record rec = { .ndisks = 0 };
+	bool made;
+	int err = ddio_ns_walk_parent(fs_ns(req), x->path, &make.parent, make.name);
+
+	if (!err)
+		err = ddio_ns_make(fs_ns(req), NULL, &make, NULL, &inode, &made, NULL);
+	if (!err)
+		err = ddio_ns_dir_record(&inode, &rec);
+	ddio_inode_free(&inode);
+	if (err)
+		return err;
+	FS_REPLY(req, record, &rec, false);
+	ddio_file_record_free(&rec);
+	return 0;
+}
+
+static int create_run(struct server_request *req, const void *payload);
+
+static void create_again(struct server_request *req, const void *payload)
+{
+	create_run(req, payload);
+}
+
+static int create_run(struct server_request *req, const void *payload)
+{
+	struct ddio_msg_ns_create *x = malloc(sizeof(*x));
+	int err = x ? ddio_get_ns_create(payload, req->msg.length, x) : -ENOMEM;
+
+	if (err) {
+		free(x);
+		return server_fail_decode(req, err, "name, block size, layout, size or disks");
+	}
+	if (x->flags & DDIO_NS_DIR || create_check(req, x)) {
+		err = x->flags & DDIO_NS_DIR ? make_dir(req, x) : create_try(req, x);
+		if (err == -EAGAIN)
+			fs_again(req, payload, create_again);
+		else if (err)
+			fail_file(req, err, x->path, 0);
+	}
+	ddio_file_record_free(&x->rec);
+	free(x);
+	return 0;
+}
+
+int server_op_ns_create(struct server_request *req, const void *payload)
+{
+	return create_run(req, payload);
+}
+
+int server_op_ns_lookup(struct server_request *req, const void *payload)
+{
+	struct ddio_ns *ns = fs_ns(req);
+	struct ddio_msg_ns_name x;
+	struct ddio_inode inode;
+	int err = ddio_get_ns_name(payload, req->msg.length, &x);
+
+	if (err)
+		return server_fail_decode(req, err, "name or number");
+	err = x.path[0] ? ddio_ns_walk(ns, x.path, &inode) : ddio_ns_inode(ns, x.id, &inode);
+	if (!err && !inode.nlink)
+		err = -ENOENT;
+	if (!err)
+		err = regular(&inode);
+	if (!err)
+		err = mark_data(ns, &inode);
+	if (!err)
+		return reply_record(req, &inode, false);
+	ddio_inode_free(&inode);
+	return fail_file(req, err, x.path, x.id);
+}
+
+/* The removal of an orphan goes on. */
+static int remove_orphan(struct server_request *req, uint64_t id)
+{
+	struct ddio_inode inode;
+	int err = ddio_ns_inode(fs_ns(req), id, &inode);
+
+	if (!err && (inode.nlink || ddio_ns_in_use(fs_ns(req), id)))
+		err = -EBUSY;
+	if (!err)
+		err = regular(&inode);
+	if (!err)
+		return reply_record(req, &inode, true);
+	ddio_inode_free(&inode);
+	return fail_file(req, err, NULL, id);
+}
+
+/* A directory's record says nothing, but that there is nothing else to do. */
+static int reply_removed(struct server_request *req, struct ddio_inode *inode, bool dying)
+{
+	if (!ddio_inode_is(inode, S_IFREG)) {
+		free(inode->stripe.disks);
+		inode->stripe = (struct ddio_stripe){ .block = DDIO_MIN_BLOCK, .ndisks = 1 };
+	}
+	return reply_record(req, inode, dying);
+}
+
+static int remove_path(struct server_request *req, const char *path)
+{
+	struct ddio_msg_fs_name un = { .flags = 0 };
+	struct ddio_ns *ns = fs_ns(req);
+	struct ddio_ns_left left = { .any = false };
+	struct ddio_inode inode = { .ino = 0 };
+	int err = ddio_ns_walk_parent(ns, path, &un.parent, un.name);
+
+	if (!err)
+		err = ddio_ns_lookup(ns, un.parent, un.name, &inode);
+	if (!err) {
+		un.flags = ddio_inode_is(&inode, S_IFDIR) ? DDIO_FS_UNLINK_DIR : 0;
+		err = ddio_ns_unlink(ns, NULL, &un, &left, NULL);
+	}
+	ddio_file_record_free(&left.rec);
+	if (!err)
+		return reply_removed(req, &inode, left.any);
+	ddio_inode_free(&inode);
+	return fail_file(req, err, path, 0);
+}
+
+int server_op_ns_remove(struct server_request *req, const void *payload)
+{
+	struct ddio_msg_ns_name x;
+	int err = ddio_get_ns_name(payload, req->msg.length, &x);
+
+	if (err)
+		return server_fail_decode(req, err, "name or number");
+	return x.path[0] ? remove_path(req, x.path) : remove_orphan(req, x.id);
+}
+
+int server_op_ns_remove_done(struct server_request *req, const void *payload)
+{
+	struct ddio_msg_ns_size x;
+	int err = ddio_get_ns_size(payload, req->msg.length, &x);
+
+	if (err)
+		return server_fail_decode(req, err, "number or size");
+	err = ddio_ns_gone(fs_ns(req), x.id);
+	if (err)
+		return fail_file(req, err, NULL, x.id);
+	server_reply(req, NULL, 0);
+	return 0;
+}
+
+static int size_extend(struct ddio_ns *ns, const struct ddio_msg_ns_size *x,
+		       struct ddio_inode *inode)
+{
+	/* Who asks has written, maybe within the size: mounts have to see that at their next open. */
+	struct ddio_msg_fs_wrote wrote = { .ino = x->id,
+					   .end = x->size,
+					   .flags = DDIO_FS_WROTE_DATA | DDIO_FS_WROTE_TIMES };
+	int err = ddio_ns_inode(ns, x->id, inode);
+
+	if (err)
+		return err;
+	if (!inode->nlink)
+		return -ENOENT;
+	ddio_inode_free(inode);
+	return ddio_ns_wrote(ns, &wrote, inode);
+}
+
+static int size_set(struct ddio_ns *ns, const struct ddio_msg_ns_size *x, struct ddio_inode *inode)
+{
+	const struct ddio_msg_fs_setattr set = { .ino = x->id,
+						 .mask = DDIO_FS_SET_SIZE,
+						 .size = x->size };
+	int err = ddio_ns_inode(ns, x->id, inode);
+
+	if (err)
+		return err;
+	if (!inode->nlink)
+		return -ENOENT;
+	ddio_inode_free(inode);
+	return ddio_ns_setattr(ns, &set, inode);
+}
+
+int server_op_ns_size(struct server_request *req, const void *payload)
+{
+	struct ddio_msg_ns_size x;
+	struct ddio_inode inode;
+	int err = ddio_get_ns_size(payload, req->msg.length, &x);
+
+	if (err)
+		return server_fail_decode(req, err, "number or size");
+	if (req->msg.opcode == DDIO_OP_NS_SET_SIZE)
+		err = size_set(fs_ns(req), &x, &inode);
+	else
+		err = size_extend(fs_ns(req), &x, &inode);
+	ddio_inode_free(&inode);
+	if (err)
+		return fail_file(req, err, NULL, x.id);
+	return fs_reply_empty(req, 0, NULL);
+}
+
+/* As much of the listing as goes into a message. */
+static void list_reply(struct server_request *req, struct ddio_msg_ns_listing *x)
+{
+	struct ddio_msg_ns_listing part = *x;
+
+	while (part.n > 1 && ddio_put_ns_listing(NULL, 0, &part) > (ssize_t)DDIO_MAX_SMALL) {
+		part.n /= 2;
+		part.more = 1;
+	}
+	FS_REPLY(req, ns_listing, &part, false);
+}
+
+int server_op_ns_list(struct server_request *req, const void *payload)
+{
+	struct ddio_msg_ns_list x;
+	struct ddio_msg_ns_listing out = { 0 };
+	int err = ddio_get_ns_list(payload, req->msg.length, &x);
+
+	if (err)
+		return server_fail_decode(req, err, "name or number of entries");
+	if (x.flags & DDIO_NS_ALL)
+		err = ddio_ns_list_all(fs_ns(req), x.after_id, x.max, &out);
+	else
+		err = ddio_ns_list(fs_ns(req), x.dir, x.after, x.max, &out);
+	if (err)
+		return x.dir[0] ? fail_file(req, err, x.dir, 0)
+				: (server_fail_errno(req, err, "listing the name space"), 0);
+	list_reply(req, &out);
+	ddio_ns_listing_free(&out);
+	return 0;
+}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Requests: their memory, and the one reply that each of them gets. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "iop/server/priv.h"
+
+static struct server_request *request_alloc(struct server_reactor *sr)
+{
+	struct server_request *req;
+
+	if (!sr->nspare)
+		return calloc(1, sizeof(*req));
+	req = ddio_list_first(&sr->spare, struct server_request, link);
+	ddio_list_del(&req->link);
+	sr->nspare--;
+	memset(req, 0, sizeof(*req));
+	return req;
+}
+
+static void request_free(struct server_reactor *sr, struct server_request *req)
+{
+	if (sr->nspare >= SERVER_SPARE_REQUESTS) {
+		free(req);
+		return;
+	}
+	ddio_list_push(&req->link, &sr->spare);
+	sr->nspare++;
+}
+
+void server_requests_free(struct ddio_reactor *reactor)
+{
+	struct server_reactor *sr = server_reactor(reactor);
+
+	while (sr->nspare)
+		free(request_alloc(sr));
+}
+
+struct server_request *server_request_new(struct server_client *sc, const struct ddio_msg *msg)
+{
+	struct server_request *req = request_alloc(server_reactor(sc->c.reactor));
+
+	if (!req)
+		return NULL;
+	req->client = sc;
+	req->reactor = sc->c.reactor;
+	req->msg = *msg;
+	req->commit.arg = req;
+	req->flush.arg = req;
+	req->io.arg = req;
+	req->timer.arg = req;
+	ddio_list_add(&req->link, &sc->requests);
+	sc->c.requests++;
+	server_reactor(req->reactor)->serving++;
+	return req;
+}
+
+/* @len bytes of buffer: 0 or -ENOMEM. */
+int server_request_buf(struct server_request *req, size_t len)
+{
+	req->buf = server_buf_get(req->reactor, len, &req->cap);
+	if (!req->buf)
+		return -ENOMEM;
+	req->len = len;
+	if (req->client)
+		req->client->bytes += req->cap;
+	return 0;
+}
+
+void server_request_orphan(struct server_request *req)
+{
+	ddio_list_del(&req->link);
+	server_session_orphan(req);
+	req->client = NULL;
+}
+
+void server_request_end(struct server_request *req)
+{
+	struct server_reactor *sr = server_reactor(req->reactor);
+	struct server_client *sc = req->client;
+
+	if (sc) {
+		ddio_list_del(&req->link);
+		sc->c.requests--;
+		sc->bytes -= req->cap;
+		server_client_throttle(sc);
+	} else {
+		server_session_over(req);
+	}
+	if (req->buf)
+		server_buf_put(req->reactor, req->buf, req->cap);
+	if (req->object)
+		ddio_object_put(req->object);
+	free(req->text);
+	free(req->data);
+	request_free(sr, req);
+	sr->serving--;
+}
+
+/* A reply that could not be made leaves the client waiting: then rather end the connection. */
+static void reply_sent(struct server_request *req, int err)
+{
+	if (err && err != -ENOTCONN && req->client)
+		ddio_client_end(&req->client->c, strerror(-err));
+}
+
+void server_reply(struct server_request *req, const void *fixed, size_t len)
+{
+	if (req->client)
+		reply_sent(req,
+			   ddio_conn_reply(req->client->c.conn, &req->msg, DDIO_ST_OK, fixed, len));
+	server_request_end(req);
+}
+
+static void data_sent(struct ddio_send *send, int err)
+{
+	(void)err; /* its loss is the connection's end */
+	server_request_end(send->arg);
+}
+
+/* With the request's buffer as bulk. */
+void server_reply_data(struct server_request *req, const void *fixed, size_t len)
+{
+	struct ddio_msg msg = { .opcode = req->msg.opcode,
+				.flags = DDIO_WIRE_REPLY,
+				.tag = req->msg.tag };
+	int err = -ENOTCONN;
+
+	req->iov.iov_base = req->buf;
+	req->iov.iov_len = req->len;
+	req->send.done = data_sent;
+	req->send.arg = req;
+	if (req->client)
+		err = ddio_conn_send(req->client->c.conn, &msg, fixed, len, &req->iov, 1,
+				     &req->send);
+	if (!err)
+		return;
+	reply_sent(req, err);
+	server_request_end(req);
+}
+
+static void server_fail_text(struct server_request *req, uint32_t status, const char *text)
+{
+	if (req->client)
+		reply_sent(req, ddio_conn_reply(req->client->c.conn, &req->msg, status, text,
+						strlen(text)));
+	server_request_end(req);
+}
+
+void server_fail(struct server_request *req, uint32_t status, const char *fmt, ...)
+{
+	char text[DDIO_MAX_TEXT];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	server_fail_text(req, status, text);
+}
+
+void server_fail_errno(struct server_request *req, int err, const char *what)
+{
+	uint32_t status = ddio_status_from_errno(err);
+
+	server_fail(req, status, "%s: %s", what, ddio_status_text(status));
+}
+
+void server_fail_obj(struct server_request *req, int err, const char *what)
+{
+	uint32_t status = ddio_status_from_errno(err);
+
+	server_fail(req, status, "disk %s: file %llu, byte %llu of its part there: %s: %s",
+		    req->disk ? req->disk->name : "?", (unsigned long long)req->obj.file.id,
+		    (unsigned long long)req->obj.offset, what, ddio_status_text(status));
+}
+
+int server_fail_decode(struct server_request *req, int err, const char *what)
+{
+	if (err == -EPROTO) {
+		server_request_end(req);
+		return err;
+	}
+	server_fail(req, ddio_status_from_errno(err), "%s: %s %s",
+		    ddio_opcode_name(req->msg.opcode), what,
+		    err == -ENOMEM     ? "take more memory than there is"
+		    : err == -EMSGSIZE ? "are beyond a limit"
+				       : "make no sense");
+	return 0;
+}

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Bringing an I/O processor up. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include "iop/server/priv.h"
+
+#define NS_DIR "ns"
+
+/* Directories of the records: meta itself, one in it for each disk, one for the name space. */
+static int check_meta(const struct server *server, char *err, size_t err_len)
+{
+	const struct ddio_conf *conf = server->iop.conf;
+	const char *meta = conf->nodes[server->iop.node].meta;
+	uint32_t i;
+
+	for (i = 0; i < conf->ndisks; i++) {
+		if (conf->disks[i].node == server->iop.node &&
+		    !strcmp(conf->disks[i].name, NS_DIR)) {
+			snprintf(err, err_len, "a disk cannot have the name \"%s\"", NS_DIR);
+			return -EINVAL;
+		}
+	}
+	if (!mkdir(meta, 0700) || errno == EEXIST)
+		return 0;
+	i = errno;
+	snprintf(err, err_len, "meta directory %s: %s", meta, strerror(i));
+	return -(int)i;
+}
+
+static int open_names(struct server *server, char *err, size_t err_len)
+{
+	const struct ddio_conf *conf = server->iop.conf;
+	const struct ddio_conf_node *node = &conf->nodes[server->iop.node];
+	char dir[4096];
+	const struct ddio_ns_opts opts = { .dir = dir,
+					   .cluster = conf->cluster,
+					   .sync = node->sync_io,
+					   .block = conf->mount_block,
+					   .ndisks = conf->ndisks,
+					   .timeout_ns = conf->timeout_ns };
+	int ret;
+
+	if (conf->ns_node != server->iop.node)
+		return 0;
+	if (snprintf(dir, sizeof(dir), "%s/%s", node->meta, NS_DIR) >= (int)sizeof(dir)) {
+		snprintf(err, err_len, "node %s: the path of meta is too long", node->name);
+		return -ENAMETOOLONG;
+	}
+	ret = ddio_ns_open(server->iop.reactors[0].env, &opts, &server->iop.ns, err, err_len);
+	if (!ret)
+		server_fs_begin(server);
+	return ret;
+}
+
+/* Before anything is opened. */
+static int check_key(const struct server *server, char *err, size_t err_len)
+{
+	const char *addr = server->iop.conf->nodes[server->iop.node].address;
+
+	if (server->iop.key.len || ddio_addr_is_loopback(addr))
+		return 0;
+	snprintf(err, err_len,
+		 "node %s: will not listen on %s without a key, since others can reach it: "
+		 "give the cluster a key_file",
+		 server_node_name(&server->iop), addr);
+	return -EACCES;
+}
+
+static int start_listening(struct server *server, char *err, size_t err_len)
+{
+	const char *addr = server->iop.conf->nodes[server->iop.node].address;
+	int ret = ddio_listen(server->iop.reactors[0].env, addr, server_accept, server,
+			      &server->listener);
+
+	if (ret)
+		snprintf(err, err_len, "node %s: cannot listen on %s: %s",
+			 server_node_name(&server->iop), addr, strerror(-ret));
+	return ret;
+}
+
+static int server_start(struct server *server, const struct ddio_iop_opts *opts, char *err,
+			size_t err_len)
+{
+	int ret = server_reactors_new(server, opts);
+
+	if (ret) {
+		snprintf(err, err_len, "no memory for %u reactors", opts->nreactors);
+		return ret;
+	}
+	server->began_ns = ddio_env_now(opts->envs[0]);
+	ddio_env_random(opts->envs[0], &server->iop.boot, sizeof(server->iop.boot));
+	ret = check_key(server, err, err_len);
+	if (!ret)
+		ret = check_meta(server, err, err_len);
+	if (!ret)
+		ret = server_disks_open(server, err, err_len);
+	if (!ret)
+		ret = open_names(server, err, err_len);
+	if (!ret)
+		ret = start_listening(server, err, err_len);
+	return ret;
+}
+
+/* When no loop runs. */
+static void server_unstart(struct server *server)
+{
+	uint32_t i;
+
+	for (i = 0; server->iop.reactors && i < server->iop.nreactors; i++)
+		server_disks_close(&server->iop.reactors[i]);
+	if (server->iop.ns)
+		ddio_ns_close(server->iop.ns);
+	server->iop.ns = NULL;
+	server_fs_end(server);
+}
+
+/**
+ * ddio_iop_start - bring a node up
+ * @opts: see struct ddio_iop_opts; the configuration and the envs must outlive the node
+ * @iop: the result
+ * @err: on failure one line saying what was wrong
+ * @err_len: of @err
+ *
+ * Return: 0 or -errno, with nothing left open.
+ */
+int ddio_iop_start(const struct ddio_iop_opts *opts, struct ddio_iop **iop, char *err,
+		   size_t err_len)
+{
+	struct server *server = NULL;
+	int ret = -EINVAL;
+
+	if (!opts->nreactors || opts->node >= opts->conf->nnodes) {
+		snprintf(err, err_len, "no such node, or no reactor");
+		return ret;
+	}
+	server = calloc(1, sizeof(*server));
+	if (!server) {
+		snprintf(err, err_len, "no memory");
+		return -ENOMEM;
+	}
+	ddio_locks_init(&server->locks);
+	server->iop.conf = opts->conf;
+	server->iop.node = opts->node;
+	if (opts->key)
+		server->iop.key = *opts->key;
+	server->repair = opts->repair;
+	server->on_stopped = opts->on_stopped;
+	server->arg = opts->arg;
+	ret = server_start(server, opts, err, err_len);
+	if (ret) {
+		server_unstart(server);
+		server_reactors_free(server);
+		free(server);
+		return ret;
+	}
+	server->running = opts->nreactors;
+	*iop = &server->iop;
+	return 0;
+}
+
+const char *ddio_iop_addr(const struct ddio_iop *iop)
+{
+	const struct ddio_listener *listener = server_of(iop)->listener;
+
+	return listener ? ddio_listener_addr(listener) : "";
+}
+
+void ddio_iop_free(struct ddio_iop *iop)
+{
+	struct server *server;
+
+	if (!iop)
+		return;
+	server = server_of(iop);
+	ddio_listener_close(server->listener);
+	server_unstart(server);
+	server_reactors_free(server);
+	explicit_bzero(&server->iop.key, sizeof(server->iop.key));
+	free(server);
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Changes of the records, within a transaction of the worker.  Free space is
+ * kept with the extents in the same transaction, and each is checked against
+ * the other on the way: what an extent takes must be recorded as free, what it
+ * gives back must not.
+ */
+#include <errno.h>
+#include "iop/store/priv.h"
+
+/* The record at the cursor, decoded. */
+static int free_decode(const MDB_val *key, const MDB_val *val, struct ddio_rec_free *rec)
+{
+	return ddio_rec_free_get(key->mv_data, key->mv_size, val->mv_data, val->mv_size, rec);
+}
+
+static int free_write(struct ddio_store *store, MDB_txn *txn, uint64_t start, uint64_t len)
+{
+	const struct ddio_rec_free rec = { .start = start, .len = len };
+	uint8_t key[DDIO_REC_KEY_LEN], value[DDIO_REC_FREE_LEN];
+	MDB_val k = ddio_lmdb_val(key, sizeof(key)), v = ddio_lmdb_val(value, sizeof(value));
+
+	if (!len)
+		return 0;
+	ddio_rec_key(key, start);
+	ddio_rec_free_put(value, &rec);
+	return mdb_put(txn, store->db.dbi[DDIO_DB_FREE], &k, &v, 0);
+}
+
+static int free_delete(struct ddio_store *store, MDB_txn *txn, uint64_t start)
+{
+	uint8_t key[DDIO_REC_KEY_LEN];
+	MDB_val k = ddio_lmdb_val(key, sizeof(key));
+
+	ddio_rec_key(key, start);
+	return mdb_del(txn, store->db.dbi[DDIO_DB_FREE], &k, NULL);
+}
+
+/*
+ * The free records on both sides of @at: @before starts at or below it, @after
+ * above; len 0 if there is none.
+ */
+static int free_around(struct ddio_store *store, MDB_txn *txn, uint64_t at,
+		       struct ddio_rec_free *before, struct ddio_rec_free *after)
+{
+	uint8_t key[DDIO_REC_KEY_LEN];
+	MDB_val k = ddio_lmdb_val(key, sizeof(key)), v;
+	MDB_cursor *cursor;
+	int ret;
+
+	*before = (struct ddio_rec_free){ .len = 0 };
+	*after = *before;
+	ret = mdb_cursor_open(txn, store->db.dbi[DDIO_DB_FREE], &cursor);
+	if (ret)
+		return ret;
+	ddio_rec_key(key, at + 1);
+	ret = mdb_cursor_get(cursor, &k, &v, MDB_SET_RANGE);
+	if (!ret)
+		ret = free_decode(&k, &v, after);
+	if (!ret || ret == MDB_NOTFOUND)
+		ret = mdb_cursor_get(cursor, &k, &v, ret ? MDB_LAST : MDB_PREV);
+	if (!ret)
+		ret = free_decode(&k, &v, before);
+	mdb_cursor_close(cursor);
+	return ret == MDB_NOTFOUND ? 0 : ret;
+}
+
+int ddio_store_take_free(struct ddio_store *store, MDB_txn *txn, uint64_t start, uint64_t len)
+{
+	struct ddio_rec_free rec, after;
+	uint64_t end;
+	int ret;
+
+	ret = free_around(store, txn, start, &rec, &after);
+	if (ret)
+		return ret;
+	end = rec.start + rec.len;
+	if (start < rec.start || start > end || end - start < len || !rec.len)
+		return -EUCLEAN;
+	ret = free_delete(store, txn, rec.start);
+	if (!ret)
+		ret = free_write(store, txn, rec.start, start - rec.start);
+	if (!ret)
+		ret = free_write(store, txn, start + len, end - start - len);
+	return ret;
+}
+
+int ddio_store_put_free(struct ddio_store *store, MDB_txn *txn, uint64_t start, uint64_t len)
+{
+	struct ddio_rec_free before, after;
+	int ret;
+
+	ret = free_around(store, txn, start, &before, &after);
+	if (ret)
+		return ret;
+	if (before.len && before.start + before.len > start)
+		return -EUCLEAN;
+	if (after.len && after.start < start + len)
+		return -EUCLEAN;
+	if (after.len && after.start == start + len) {
+		ret = free_delete(store, txn, after.start);
+		len += after.len;
+	}
+	if (!ret && before.len && before.start + before.len == start) {
+		ret = free_delete(store, txn, before.start);
+		start = before.start;
+		len += before.len;
+	}
+	return ret ? ret : free_write(store, txn, start, len);
+}
+
+static int apply_object(struct ddio_store *store, MDB_txn *txn, const struct ddio_change *change)
+{
+	const struct ddio_rec_object rec = { .id = change->id,
+					     .seed = change->start,
+					     .block = change->bs,
+					     .layout = (uint32_t)change->block };
+	uint8_t key[DDIO_REC_KEY_LEN], value[DDIO_REC_OBJECT_LEN];
+	MDB_val k = ddio_lmdb_val(key, sizeof(key)), v = ddio_lmdb_val(value, sizeof(value));
+
+	ddio_rec_key(key, rec.id);
+	ddio_rec_object_put(value, &rec);
+	return mdb_put(txn, store->db.dbi[DDIO_DB_OBJECTS], &k, &v, 0);
+}
+
+static int apply_remove(struct ddio_store *store, MDB_txn *txn, const struct ddio_change *change)
+{
+	uint8_t key[DDIO_REC_KEY_LEN];
+	MDB_val k = ddio_lmdb_val(key, sizeof(key));
+	int ret = ddio_store_apply_cut(store, txn, change);
+
+	if (ret)
+		return ret;
+	ddio_rec_key(key, change->id);
+	ret = mdb_del(txn, store->db.dbi[DDIO_DB_OBJECTS], &k, NULL);
+	return ret == MDB_NOTFOUND ? 0 : ret;
+}
+
+int ddio_store_apply_change(struct ddio_store *store, MDB_txn *txn,
+			    const struct ddio_change *change)
+{
+	switch (change->kind) {
+	case DDIO_CHANGE_OBJECT:
+		return apply_object(store, txn, change);
+	case DDIO_CHANGE_EXTENT:
+		return ddio_store_apply_extent(store, txn, change);
+	case DDIO_CHANGE_MARK:
+		return ddio_store_apply_mark(store, txn, change);
+	case DDIO_CHANGE_CUT:
+		return ddio_store_apply_cut(store, txn, change);
+	case DDIO_CHANGE_REMOVE:
+		return apply_remove(store, txn, change);
+	}
+	return -EINVAL;
+}

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The blocks of an object: where they lie, allocating, removing all. */
+#include <errno.h>
+#include <stdlib.h>
+#include "iop/store/priv.h"
+
+bool ddio_object_lookup(const struct ddio_object *obj, uint64_t block, uint64_t *start,
+			uint64_t *run, bool *written)
+{
+	const struct ddio_extent_map *map = &obj->map;
+	size_t at = ddio_extent_map_find(map, block);
+	const struct ddio_placed *ext = at < map->n ? &map->v[at] : NULL;
+	const struct ddio_range *raw;
+
+	*written = false;
+	*start = 0;
+	if (obj->removed || !ext || ext->block > block) {
+		*run = (obj->removed || !ext ? UINT64_MAX : ext->block) - block;
+		return false;
+	}
+	*start = ext->start + (block - ext->block) * obj->ref.block;
+	*run = ext->block + ext->count - block;
+	raw = ddio_ranges_find(&obj->unwritten, block);
+	*written = !raw || raw->start > block;
+	if (*written && raw && raw->start - block < *run)
+		*run = raw->start - block;
+	else if (!*written && raw->start + raw->len - block < *run)
+		*run = raw->start + raw->len - block;
+	return true;
+}
+
+/**
+ * struct gap - blocks without a place
+ */
+struct gap {
+	uint64_t first, count;
+};
+
+/* The next gap at or above @block and below @end; count 0: none. */
+static struct gap next_gap(const struct ddio_extent_map *map, uint64_t block, uint64_t end)
+{
+	size_t at = ddio_extent_map_find(map, block);
+
+	while (at < map->n && block < end && map->v[at].block <= block) {
+		block = map->v[at].block + map->v[at].count;
+		at++;
+	}
+	if (block >= end)
+		return (struct gap){ .count = 0 };
+	if (at < map->n && map->v[at].block < end)
+		end = map->v[at].block;
+	return (struct gap){ .first = block, .count = end - block };
+}
+
+static uint64_t count_missing(const struct ddio_object *obj, uint64_t first, uint64_t count)
+{
+	struct gap gap = next_gap(&obj->map, first, first + count);
+	uint64_t missing = 0;
+
+	for (; gap.count; gap = next_gap(&obj->map, gap.first + gap.count, first + count))
+		missing += gap.count;
+	return missing;
+}
+
+static int place_gaps(struct ddio_object *obj, uint64_t first, uint64_t count,
+		      struct ddio_places *places)
+{
+	struct gap gap = next_gap(&obj->map, first, first + count);
+	int ret = 0;
+
+	for (; gap.count && !ret; gap = next_gap(&obj->map, gap.first + gap.count, first + count))
+		ret = ddio_layout_place(obj, gap.first, gap.count, places);
+	return ret;
+}
+
+/* Notes @places as never written and as the object's. */
+static int adopt(struct ddio_object *obj, const struct ddio_places *places)
+{
+	size_t i;
+	int ret;
+
+	ret = ddio_extent_map_reserve(&obj->map, places->n);
+	for (i = 0; i < places->n && !ret; i++)
+		ret = ddio_ranges_add(&obj->unwritten, places->v[i].block, places->v[i].count);
+	if (!ret)
+		return ddio_extent_map_add(&obj->map, places->v, places->n, obj->ref.block);
+	for (i = 0; i < places->n; i++)
+		ddio_ranges_remove(&obj->unwritten, places->v[i].block, places->v[i].count);
+	return ret;
+}
+
+int ddio_object_alloc(struct ddio_object *obj, uint64_t first, uint64_t count)
+{
+	struct ddio_store *store = obj->store;
+	struct ddio_places places = { .v = NULL };
+	uint64_t missing;
+	size_t i;
+	int ret;
+
+	if (obj->removed)
+		return -ENOENT;
+	if (first > DDIO_STORE_MAX_BLOCKS || count > DDIO_STORE_MAX_BLOCKS)
+		return -EFBIG;
+	missing = count_missing(obj, first, count);
+	if (missing > store->free.total / obj->ref.block)
+		return -ENOSPC;
+	if (!missing)
+		return 0;
+	ret = place_gaps(obj, first, count, &places);
+	if (!ret)
+		ret = adopt(obj, &places);
+	for (i = 0; ret && i < places.n; i++)
+		ddio_store_give_back(store, places.v[i].start, places.v[i].count * obj->ref.block);
+	free(places.v);
+	return ret;
+}
+
+/* Notes the change that records the object itself, once. */
+static void note_object(struct ddio_object *obj)
+{
+	const struct ddio_change change = {
+		.kind = DDIO_CHANGE_OBJECT,
+		.bs = obj->ref.block,
+		.id = obj->ref.id,
+		.block = obj->ref.layout,
+		.start = obj->ref.seed,
+	};
+
+	if (obj->recorded)
+		return;
+	ddio_batch_change(&obj->store->open, &change);
+	obj->recorded = true;
+}
+
+int ddio_object_note_extents(struct ddio_object *obj, uint64_t first, uint64_t count,
+			     bool unwritten)
+{
+	struct ddio_batch *batch = &obj->store->open;
+	struct ddio_change change = { .kind = DDIO_CHANGE_EXTENT, .unwritten = unwritten };
+	size_t at = ddio_extent_map_find(&obj->map, first);
+	const struct ddio_placed *ext;
+	uint64_t end = first + count;
+
+	change.bs = obj->ref.block;
+	change.id = obj->ref.id;
+	for (; at < obj->map.n && first < end; at++) {
+		ext = &obj->map.v[at];
+		if (ddio_batch_reserve(batch, 2, 0))
+			return -ENOMEM;
+		note_object(obj);
+		change.block = first;
+		change.start = ext->start + (first - ext->block) * obj->ref.block;
+		change.count = ext->block + ext->count - first;
+		if (change.count > end - first)
+			change.count = end - first;
+		ddio_batch_change(batch, &change);
+		first += change.count;
+	}
+	return 0;
+}
+
+/* [first, *end) was never written until now; *end is cut down to where the same holds. */
+static int note_written(struct ddio_object *obj, uint64_t first, uint64_t *end)
+{
+	const struct ddio_range *kept = ddio_ranges_find(&obj->reserved, first);
+	int ret;
+
+	if (kept && kept->start <= first) {
+		if (*end > kept->start + kept->len)
+			*end = kept->start + kept->len;
+		ret = ddio_object_note_mark(obj, first, *end - first, false);
+		return ret ? ret : ddio_ranges_remove(&obj->reserved, first, *end - first);
+	}
+	if (kept && kept->start < *end)
+		*end = kept->start;
+	return ddio_object_note_extents(obj, first, *end - first, false);
+}
+
+void ddio_object_written(struct ddio_object *obj, uint64_t first, uint64_t count)
+{
+	const struct ddio_range *raw;
+	uint64_t end = first + count, from, to;
+
+	if (obj->removed || !obj->unwritten.n || end < first)
+		return;
+	for (raw = ddio_ranges_find(&obj->unwritten, first); raw && raw->start < end;
+	     raw = ddio_ranges_find(&obj->unwritten, first)) {
+		from = raw->start > first ? raw->start : first;
+		to = raw->start + raw->len < end ? raw->start + raw->len : end;
+		if (note_written(obj, from, &to) ||
+		    ddio_ranges_remove(&obj->unwritten, from, to - from)) {
+			obj->store->lost = -ENOMEM;
+			return;
+		}
+		obj->seq = obj->store->seq;
+		first = to;
+	}
+}
+
+int ddio_object_remove(struct ddio_object *obj)
+{
+	struct ddio_store *store = obj->store;
+	const struct ddio_change change = {
+		.kind = DDIO_CHANGE_REMOVE,
+		.bs = obj->ref.block,
+		.id = obj->ref.id,
+		.count = UINT64_MAX,
+	};
+
+	if (obj->removed)
+		return -ENOENT;
+	if (ddio_batch_reserve(&store->open, 1, 0))
+		return -ENOMEM;
+	ddio_batch_change(&store->open, &change);
+	obj->removed = true;
+	obj->seq = store->seq;
+	store->objects--;
+	return 0;
+}

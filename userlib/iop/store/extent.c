@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "iop/store/extent.h"
+
+void ddio_extent_map_fini(struct ddio_extent_map *map)
+{
+	free(map->v);
+	*map = (struct ddio_extent_map){ .v = NULL };
+}
+
+size_t ddio_extent_map_find(const struct ddio_extent_map *map, uint64_t block)
+{
+	size_t low = 0, high = map->n, mid;
+
+	while (low < high) {
+		mid = low + (high - low) / 2;
+		if (map->v[mid].block + map->v[mid].count > block)
+			high = mid;
+		else
+			low = mid + 1;
+	}
+	return low;
+}
+
+int ddio_extent_map_reserve(struct ddio_extent_map *map, size_t n)
+{
+	size_t want = map->n + n;
+	struct ddio_placed *v;
+
+	if (want <= map->cap)
+		return 0;
+	if (want < map->cap + map->cap / 2)
+		want = map->cap + map->cap / 2;
+	v = realloc(map->v, want * sizeof(*v));
+	if (!v)
+		return -ENOMEM;
+	map->v = v;
+	map->cap = want;
+	return 0;
+}
+
+static bool continues(const struct ddio_placed *a, const struct ddio_placed *b, uint32_t bs)
+{
+	return a->block + a->count == b->block && a->start + a->count * bs == b->start;
+}
+
+/* Joins what continues its predecessor, from index @from to @last. */
+static void map_join(struct ddio_extent_map *map, size_t from, size_t last, uint32_t bs)
+{
+	size_t to = from, i;
+
+	for (i = from + 1; i <= last; i++) {
+		if (continues(&map->v[to], &map->v[i], bs))
+			map->v[to].count += map->v[i].count;
+		else
+			map->v[++to] = map->v[i];
+	}
+	if (to == last)
+		return;
+	memmove(&map->v[to + 1], &map->v[last + 1], (map->n - last - 1) * sizeof(*map->v));
+	map->n -= last - to;
+}
+
+/* One extent that only makes its predecessor longer: the common case of a growing file. */
+static bool add_to_end_of(struct ddio_extent_map *map, size_t at, const struct ddio_placed *ext,
+			  uint32_t bs)
+{
+	if (!at || !continues(&map->v[at - 1], ext, bs))
+		return false;
+	if (at < map->n && continues(ext, &map->v[at], bs))
+		return false;
+	map->v[at - 1].count += ext->count;
+	return true;
+}
+
+int ddio_extent_map_add(struct ddio_extent_map *map, const struct ddio_placed *ext, size_t n,
+			uint32_t bs)
+{
+	size_t at, old, last, to, i;
+
+	if (!n)
+		return 0;
+	if (ddio_extent_map_reserve(map, n))
+		return -ENOMEM;
+	for (i = 0; i < n; i++)
+		map->blocks += ext[i].count;
+	at = ddio_extent_map_find(map, ext[0].block);
+	if (n == 1 && add_to_end_of(map, at, ext, bs))
+		return 0;
+	/* Make room in front of what lies behind all of them, then merge from the back. */
+	old = ddio_extent_map_find(map, ext[n - 1].block);
+	last = old + n;
+	memmove(&map->v[last], &map->v[old], (map->n - old) * sizeof(*map->v));
+	map->n += n;
+	for (to = last; n;) {
+		if (old > at && map->v[old - 1].block > ext[n - 1].block)
+			map->v[--to] = map->v[--old];
+		else
+			map->v[--to] = ext[--n];
+	}
+	map_join(map, at ? at - 1 : 0, last < map->n ? last : map->n - 1, bs);
+	return 0;
+}
+
+/* [first, end) lies within the extent at @at and leaves something on both sides of it. */
+static void map_split(struct ddio_extent_map *map, size_t at, uint64_t first, uint64_t end,
+		      uint32_t bs)
+{
+	struct ddio_placed *ext = &map->v[at];
+	struct ddio_placed rest = { .block = end,
+				    .start = ext->start + (end - ext->block) * bs,
+				    .count = ext->block + ext->count - end };
+
+	map->blocks -= end - first;
+	ext->count = first - ext->block;
+	memmove(&map->v[at + 2], &map->v[at + 1], (map->n - at - 1) * sizeof(*map->v));
+	map->v[at + 1] = rest;
+	map->n++;
+}
+
+/* Takes blocks below @end from the front of an extent. */
+static void map_behead(struct ddio_extent_map *map, struct ddio_placed *ext, uint64_t end,
+		       uint32_t bs)
+{
+	uint64_t gone = end - ext->block;
+
+	ext->block = end;
+	ext->start += gone * bs;
+	ext->count -= gone;
+	map->blocks -= gone;
+}
+
+void ddio_extent_map_cut(struct ddio_extent_map *map, uint64_t first, uint64_t end, uint32_t bs)
+{
+	size_t at = ddio_extent_map_find(map, first), last;
+	struct ddio_placed *ext = &map->v[at];
+
+	if (at < map->n && ext->block < first) {
+		if (ext->block + ext->count > end) {
+			map_split(map, at, first, end, bs);
+			return;
+		}
+		map->blocks -= ext->block + ext->count - first;
+		ext->count = first - ext->block;
+		at++;
+	}
+	for (last = at; last < map->n && map->v[last].block + map->v[last].count <= end; last++)
+		map->blocks -= map->v[last].count;
+	if (last < map->n && map->v[last].block < end)
+		map_behead(map, &map->v[last], end, bs);
+	if (last == at)
+		return;
+	memmove(&map->v[at], &map->v[last], (map->n - last) * sizeof(*map->v));
+	map->n -= last - at;
+}

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <errno.h>
+#include <stdlib.h>
+#include "base/rand.h"
+#include "iop/store/freespace.h"
+
+static uint64_t longest_of(const struct ddio_range *node)
+{
+	return node ? node->longest : 0;
+}
+
+static void node_update(struct ddio_range *node)
+{
+	uint64_t longest = node->len;
+
+	if (longest_of(node->left) > longest)
+		longest = node->left->longest;
+	if (longest_of(node->right) > longest)
+		longest = node->right->longest;
+	node->longest = longest;
+}
+
+/* Those that start below @key, and the others. */
+static void tree_split(struct ddio_range *node, uint64_t key, struct ddio_range **low,
+		       struct ddio_range **high)
+{
+	if (!node) {
+		*low = NULL;
+		*high = NULL;
+	} else if (node->start < key) {
+		*low = node;
+		tree_split(node->right, key, &node->right, high);
+		node_update(node);
+	} else {
+		*high = node;
+		tree_split(node->left, key, low, &node->left);
+		node_update(node);
+	}
+}
+
+/* All of @low lie below all of @high. */
+static struct ddio_range *tree_join(struct ddio_range *low, struct ddio_range *high)
+{
+	if (!low || !high)
+		return low ? low : high;
+	if (low->prio > high->prio) {
+		low->right = tree_join(low->right, high);
+		node_update(low);
+		return low;
+	}
+	high->left = tree_join(low, high->left);
+	node_update(high);
+	return high;
+}
+
+static struct ddio_range *node_new(struct ddio_ranges *set)
+{
+	struct ddio_range *node = calloc(1, sizeof(*node));
+
+	if (node)
+		node->prio = ddio_rand_next(&set->rand);
+	return node;
+}
+
+static void set_insert(struct ddio_ranges *set, struct ddio_range *node, uint64_t start,
+		       uint64_t len)
+{
+	struct ddio_range *low, *high;
+
+	node->left = NULL;
+	node->right = NULL;
+	node->start = start;
+	node->len = len;
+	node->longest = len;
+	tree_split(set->root, start, &low, &high);
+	set->root = tree_join(tree_join(low, node), high);
+	set->total += len;
+	set->n++;
+}
+
+/* Takes the node that starts at @start out; it must be there. */
+static struct ddio_range *set_take(struct ddio_ranges *set, uint64_t start)
+{
+	struct ddio_range *low, *node, *high;
+
+	tree_split(set->root, start, &low, &high);
+	tree_split(high, start + 1, &node, &high);
+	set->root = tree_join(low, high);
+	set->total -= node->len;
+	set->n--;
+	return node;
+}
+
+void ddio_ranges_init(struct ddio_ranges *set)
+{
+	*set = (struct ddio_ranges){ .rand = 1 };
+}
+
+/* Rotates left children up until there are none, so that no stack is needed. */
+void ddio_ranges_fini(struct ddio_ranges *set)
+{
+	struct ddio_range *node = set->root, *next;
+
+	while (node) {
+		next = node->left;
+		if (next) {
+			node->left = next->right;
+			next->right = node;
+		} else {
+			next = node->right;
+			free(node);
+		}
+		node = next;
+	}
+	set->root = NULL;
+	set->total = 0;
+	set->n = 0;
+}
+
+const struct ddio_range *ddio_ranges_find(const struct ddio_ranges *set, uint64_t at)
+{
+	const struct ddio_range *node = set->root, *best = NULL;
+
+	while (node) {
+		if (node->start + node->len > at) {
+			best = node;
+			node = node->left;
+		} else {
+			node = node->right;
+		}
+	}
+	return best;
+}
+
+bool ddio_ranges_contain(const struct ddio_ranges *set, uint64_t start, uint64_t len)
+{
+	const struct ddio_range *node = ddio_ranges_find(set, start);
+
+	return node && node->start <= start && node->len - (start - node->start) >= len;
+}
+
+int ddio_ranges_add(struct ddio_ranges *set, uint64_t start, uint64_t len)
+{
+	const struct ddio_range *before, *after;
+	struct ddio_range *node = NULL;
+
+	if (!len)
+		return 0;
+	if (start + len < start)
+		return -EINVAL;
+	after = ddio_ranges_find(set, start);
+	if (after && after->start < start + len)
+		return -EEXIST;
+	before = start ? ddio_ranges_find(set, start - 1) : NULL;
+	if (before && before->start < start) {
+		node = set_take(set, before->start);
+		start = node->start;
+		len += node->len;
+	}
+	if (after && after->start == start + len) {
+		len += after->len;
+		free(node);
+		node = set_take(set, after->start);
+	}
+	if (!node)
+		node = node_new(set);
+	if (!node)
+		return -ENOMEM;
+	set_insert(set, node, start, len);
+	return 0;
+}
+
+/* Cuts [start, end) out of a range that has been taken out of the set as @node. */
+static void range_cut(struct ddio_ranges *set, struct ddio_range *node, uint64_t start,
+		      uint64_t end, struct ddio_range **spare)
+{
+	uint64_t first = node->start, last = node->start + node->len;
+
+	if (first < start) {
+		set_insert(set, node, first, start - first);
+		node = NULL;
+	}
+	if (last > end) {
+		if (!node) {
+			node = *spare;
+			*spare = NULL;
+		}
+		set_insert(set, node, end, last - end);
+		node = NULL;
+	}
+	free(node);
+}
+
+int ddio_ranges_remove(struct ddio_ranges *set, uint64_t start, uint64_t len)
+{
+	uint64_t end = start + len;
+	const struct ddio_range *hit = len ? ddio_ranges_find(set, start) : NULL;
+	struct ddio_range *spare = NULL;
+
+	if (!hit || hit->start >= end)
+		return 0;
+	/* Only a hole in the middle of one range needs one more node. */
+	if (hit->start < start && hit->start + hit->len > end) {
+		spare = node_new(set);
+		if (!spare)
+			return -ENOMEM;
+	}
+	while (hit && hit->start < end) {
+		range_cut(set, set_take(set, hit->start), start, end, &spare);
+		hit = ddio_ranges_find(set, start);
+	}
+	return 0;
+}
+
+static bool range_fits(const struct ddio_range *node, uint64_t from, uint64_t len, uint64_t align,
+		       uint64_t *start)
+{
+	uint64_t end = node->start + node->len;
+	uint64_t at = node->start > from ? node->start : from;
+
+	at = (at + align - 1) & ~(align - 1);
+	if (at < node->start || at > end || end - at < len)
+		return false;
+	*start = at;
+	return true;
+}
+
+static bool tree_fit(const struct ddio_range *node, uint64_t from, uint64_t len, uint64_t align,
+		     uint64_t *start)
+{
+	if (longest_of(node) < len)
+		return false;
+	if (node->start > from && tree_fit(node->left, from, len, align, start))
+		return true;
+	if (node->len >= len && range_fits(node, from, len, align, start))
+		return true;
+	return tree_fit(node->right, from, len, align, start);
+}
+
+bool ddio_ranges_fit(const struct ddio_ranges *set, uint64_t from, uint64_t len, uint64_t align,
+		     uint64_t *start)
+{
+	return tree_fit(set->root, from, len, align, start);
+}
+
+uint64_t ddio_ranges_longest(const struct ddio_ranges *set)
+{
+	return longest_of(set->root);
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The ids of all objects: those of the records, merged with those of memory only. */
+#include <stdlib.h>
+#include <string.h>
+#include "iop/store/priv.h"
+
+static int id_compare(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Ids above @after that are in memory and (@removed) no longer or perhaps not yet recorded. */
+static uint64_t *memory_ids(const struct ddio_store *store, uint64_t after, bool removed, size_t *n)
+{
+	uint64_t *ids = calloc(store->hash_n + 1, sizeof(*ids));
+	const struct ddio_object *obj;
+	size_t i;
+
+	*n = 0;
+	for (i = 0; ids && i < store->hash_size; i++)
+		for (obj = store->hash[i]; obj; obj = obj->hash_next)
+			if (obj->removed == removed && obj->ref.id > after)
+				ids[(*n)++] = obj->ref.id;
+	if (ids)
+		qsort(ids, *n, sizeof(*ids), id_compare);
+	return ids;
+}
+
+static bool ids_have(const uint64_t *ids, size_t n, uint64_t id)
+{
+	return bsearch(&id, ids, n, sizeof(id), id_compare) != NULL;
+}
+
+/* The first recorded id from @from on that was not removed; false: none. */
+static bool next_recorded(MDB_cursor *cursor, uint64_t from, const uint64_t *gone, size_t ngone,
+			  uint64_t *id)
+{
+	uint8_t key[DDIO_REC_KEY_LEN];
+	MDB_val k = ddio_lmdb_val(key, sizeof(key)), v;
+	int ret;
+
+	ddio_rec_key(key, from);
+	for (ret = mdb_cursor_get(cursor, &k, &v, MDB_SET_RANGE); !ret;
+	     ret = mdb_cursor_get(cursor, &k, &v, MDB_NEXT))
+		if (ddio_rec_key_get(k.mv_data, k.mv_size, id) && !ids_have(gone, ngone, *id))
+			return true;
+	return false;
+}
+
+uint32_t ddio_store_list(struct ddio_store *store, uint64_t after, uint64_t *ids, uint32_t max)
+{
+	size_t nlive, ngone, at = 0;
+	uint64_t *live = memory_ids(store, after, false, &nlive);
+	uint64_t *gone = memory_ids(store, after, true, &ngone);
+	MDB_cursor *cursor = NULL;
+	bool more = false;
+	uint64_t id = 0;
+	uint32_t n = 0;
+
+	if (!live || !gone || ddio_lmdb_read_begin(&store->db))
+		goto free_ids;
+	if (!mdb_cursor_open(store->db.read, store->db.dbi[DDIO_DB_OBJECTS], &cursor))
+		more = after < UINT64_MAX && next_recorded(cursor, after + 1, gone, ngone, &id);
+	while (n < max && (more || at < nlive)) {
+		if (at < nlive && (!more || live[at] <= id)) {
+			more = more && (live[at] != id ||
+					(id < UINT64_MAX &&
+					 next_recorded(cursor, id + 1, gone, ngone, &id)));
+			ids[n++] = live[at++];
+			continue;
+		}
+		ids[n++] = id;
+		more = id < UINT64_MAX && next_recorded(cursor, id + 1, gone, ngone, &id);
+	}
+	if (cursor)
+		mdb_cursor_close(cursor);
+	ddio_lmdb_read_end(&store->db);
+free_ids:
+	free(live);
+	free(gone);
+	return n;
+}

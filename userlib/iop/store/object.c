@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Objects in memory: found by hash, loaded from the records when first asked for. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/rand.h"
+#include "iop/store/priv.h"
+
+static struct ddio_object **hash_slot(const struct ddio_store *store, uint64_t id)
+{
+	return &store->hash[ddio_rand_mix(id) & (store->hash_size - 1)];
+}
+
+static struct ddio_object *object_find(const struct ddio_store *store, uint64_t id, bool removed)
+{
+	struct ddio_object *obj;
+
+	if (!store->hash_size)
+		return NULL;
+	for (obj = *hash_slot(store, id); obj; obj = obj->hash_next)
+		if (obj->ref.id == id && obj->removed == removed)
+			return obj;
+	return NULL;
+}
+
+static int hash_grow(struct ddio_store *store)
+{
+	size_t old_size = store->hash_size, i;
+	struct ddio_object **old = store->hash, *obj, *next, **slot;
+
+	if (store->hash_n < old_size)
+		return 0;
+	store->hash = calloc(old_size ? old_size * 2 : 64, sizeof(*store->hash));
+	if (!store->hash) {
+		store->hash = old;
+		return -ENOMEM;
+	}
+	store->hash_size = old_size ? old_size * 2 : 64;
+	for (i = 0; i < old_size; i++)
+		for (obj = old[i]; obj; obj = next) {
+			next = obj->hash_next;
+			slot = hash_slot(store, obj->ref.id);
+			obj->hash_next = *slot;
+			*slot = obj;
+		}
+	free(old);
+	return 0;
+}
+
+static int hash_add(struct ddio_store *store, struct ddio_object *obj)
+{
+	struct ddio_object **slot;
+
+	if (hash_grow(store))
+		return -ENOMEM;
+	slot = hash_slot(store, obj->ref.id);
+	obj->hash_next = *slot;
+	*slot = obj;
+	store->hash_n++;
+	return 0;
+}
+
+static void hash_del(struct ddio_store *store, struct ddio_object *obj)
+{
+	struct ddio_object **slot = hash_slot(store, obj->ref.id);
+
+	while (*slot != obj)
+		slot = &(*slot)->hash_next;
+	*slot = obj->hash_next;
+	store->hash_n--;
+}
+
+uint64_t ddio_store_unrecorded(const struct ddio_store *store)
+{
+	const struct ddio_object *obj;
+	uint64_t n = 0;
+	size_t i;
+
+	for (i = 0; i < store->hash_size; i++)
+		for (obj = store->hash[i]; obj; obj = obj->hash_next)
+			n += !obj->recorded && !obj->removed;
+	return n;
+}
+
+void ddio_store_objects_init(struct ddio_store *store)
+{
+	ddio_list_init(&store->idle);
+	ddio_list_init(&store->busy);
+}
+
+static void object_free(struct ddio_object *obj)
+{
+	ddio_extent_map_fini(&obj->map);
+	ddio_ranges_fini(&obj->unwritten);
+	ddio_ranges_fini(&obj->reserved);
+	free(obj);
+}
+
+void ddio_store_objects_fini(struct ddio_store *store)
+{
+	struct ddio_object *obj, *next;
+	size_t i;
+
+	for (i = 0; i < store->hash_size; i++)
+		for (obj = store->hash[i]; obj; obj = next) {
+			next = obj->hash_next;
+			object_free(obj);
+		}
+	free(store->hash);
+	store->hash = NULL;
+	store->hash_size = 0;
+}
+
+static struct ddio_object *object_new(struct ddio_store *store, const struct ddio_file_ref *ref)
+{
+	struct ddio_object *obj = calloc(1, sizeof(*obj));
+
+	if (!obj)
+		return NULL;
+	obj->store = store;
+	obj->ref = *ref;
+	ddio_ranges_init(&obj->unwritten);
+	ddio_ranges_init(&obj->reserved);
+	ddio_list_init(&obj->link);
+	return obj;
+}
+
+static int object_load(struct ddio_store *store, const struct ddio_file_ref *ref,
+		       struct ddio_object **obj)
+{
+	struct ddio_rec_object rec;
+	int ret;
+
+	ret = ddio_lmdb_read_begin(&store->db);
+	if (ret)
+		return ret;
+	ret = ddio_store_load_header(store, ref->id, &rec);
+	if (ret)
+		goto end;
+	ret = -ESTALE;
+	if (rec.block != ref->block || rec.layout != ref->layout || rec.seed != ref->seed)
+		goto end;
+	ret = -ENOMEM;
+	*obj = object_new(store, ref);
+	if (!*obj)
+		goto end;
+	(*obj)->recorded = true;
+	ret = ddio_store_load_extents(*obj);
+	if (!ret)
+		ret = hash_add(store, *obj);
+	if (ret)
+		object_free(*obj);
+end:
+	ddio_lmdb_read_end(&store->db);
+	if (ret == -EUCLEAN)
+		ddio_env_log(store->env, DDIO_LOG_ERR,
+			     "disk %s: the records of object %" PRIu64
+			     " are damaged; check the store",
+			     store->label.name, ref->id);
+	return ret;
+}
+
+static int object_create(struct ddio_store *store, const struct ddio_file_ref *ref,
+			 struct ddio_object **obj)
+{
+	int ret;
+
+	*obj = object_new(store, ref);
+	if (!*obj)
+		return -ENOMEM;
+	ret = hash_add(store, *obj);
+	if (ret) {
+		object_free(*obj);
+		return ret;
+	}
+	store->objects++;
+	return 0;
+}
+
+int ddio_store_ref(struct ddio_store *store, uint64_t id, struct ddio_file_ref *ref)
+{
+	const struct ddio_object *obj = object_find(store, id, false);
+	struct ddio_rec_object rec;
+	int ret;
+
+	if (obj) {
+		*ref = obj->ref;
+		return 0;
+	}
+	ret = ddio_lmdb_read_begin(&store->db);
+	if (ret)
+		return ret;
+	ret = ddio_store_load_header(store, id, &rec);
+	ddio_lmdb_read_end(&store->db);
+	if (!ret)
+		*ref = (struct ddio_file_ref){
+			.id = id, .seed = rec.seed, .block = rec.block, .layout = rec.layout
+		};
+	return ret;
+}
+
+static bool ref_valid(const struct ddio_store *store, const struct ddio_file_ref *ref)
+{
+	return ref->block >= store->sector && ref->block >= DDIO_MIN_BLOCK &&
+	       ref->block <= DDIO_MAX_BLOCK && !(ref->block & (ref->block - 1)) &&
+	       ref->layout < DDIO_LAYOUT_MAX_W;
+}
+
+static void object_unlink(struct ddio_object *obj)
+{
+	if (obj->idle) {
+		obj->store->idle_n--;
+		obj->store->idle_extents -= obj->map.n;
+		obj->idle = false;
+	}
+	ddio_list_del(&obj->link);
+}
+
+int ddio_store_get(struct ddio_store *store, const struct ddio_file_ref *ref, bool create,
+		   struct ddio_object **result)
+{
+	struct ddio_object *obj, *gone;
+	int ret = 0;
+
+	*result = NULL;
+	if (!ref_valid(store, ref))
+		return -EINVAL;
+	obj = object_find(store, ref->id, false);
+	if (obj && (obj->ref.block != ref->block || obj->ref.layout != ref->layout ||
+		    obj->ref.seed != ref->seed))
+		return -ESTALE;
+	if (!obj) {
+		/* What was removed may still stand in the records. */
+		gone = object_find(store, ref->id, true);
+		ret = gone && gone->seq > store->done_seq ? -ENOENT : object_load(store, ref, &obj);
+	}
+	if (ret == -ENOENT && create)
+		ret = object_create(store, ref, &obj);
+	if (ret)
+		return ret;
+	object_unlink(obj);
+	obj->refs++;
+	*result = obj;
+	return 0;
+}
+
+void ddio_object_ref(struct ddio_object *obj)
+{
+	obj->refs++;
+}
+
+static void object_drop(struct ddio_object *obj)
+{
+	struct ddio_store *store = obj->store;
+
+	object_unlink(obj);
+	hash_del(store, obj);
+	if (!obj->removed && !obj->recorded)
+		store->objects--;
+	object_free(obj);
+}
+
+/* A removed object whose removal is durable and that nobody uses: now its space is free. */
+static void object_release(struct ddio_object *obj)
+{
+	size_t i;
+
+	for (i = 0; i < obj->map.n; i++)
+		ddio_store_give_back(obj->store, obj->map.v[i].start,
+				     obj->map.v[i].count * obj->ref.block);
+	object_drop(obj);
+}
+
+static bool object_committed(const struct ddio_object *obj)
+{
+	return obj->seq <= obj->store->done_seq;
+}
+
+static void object_make_idle(struct ddio_object *obj)
+{
+	struct ddio_store *store = obj->store;
+
+	obj->idle = true;
+	ddio_list_del(&obj->link);
+	ddio_list_add(&obj->link, &store->idle);
+	store->idle_n++;
+	store->idle_extents += obj->map.n;
+	while (store->idle_n > DDIO_STORE_IDLE_OBJECTS ||
+	       (store->idle_extents > DDIO_STORE_IDLE_EXTENTS && store->idle_n > 1))
+		object_drop(ddio_list_first(&store->idle, struct ddio_object, link));
+}
+
+/* Is what memory knows of its blocks recorded, or about to be? */
+static bool object_noted(const struct ddio_object *obj)
+{
+	return obj->unwritten.total == obj->reserved.total;
+}
+
+/* Nobody uses it: where does it belong? */
+static void object_settle(struct ddio_object *obj)
+{
+	struct ddio_store *store = obj->store;
+
+	if (obj->removed && object_committed(obj)) {
+		object_release(obj);
+	} else if (!obj->recorded && !obj->map.n && object_committed(obj)) {
+		object_drop(obj);
+	} else if (!obj->removed && object_committed(obj) && object_noted(obj)) {
+		object_make_idle(obj);
+	} else {
+		ddio_list_del(&obj->link);
+		ddio_list_add(&obj->link, &store->busy);
+	}
+}
+
+void ddio_object_put(struct ddio_object *obj)
+{
+	if (obj && !--obj->refs)
+		object_settle(obj);
+}
+
+void ddio_store_sweep(struct ddio_store *store)
+{
+	struct ddio_list busy;
+
+	ddio_list_init(&busy);
+	ddio_list_splice(&store->busy, &busy);
+	while (!ddio_list_empty(&busy))
+		object_settle(ddio_list_first(&busy, struct ddio_object, link));
+}
+
+const struct ddio_file_ref *ddio_object_file(const struct ddio_object *obj)
+{
+	return &obj->ref;
+}
+
+struct ddio_store *ddio_object_store(const struct ddio_object *obj)
+{
+	return obj->store;
+}
+
+uint64_t ddio_object_blocks(const struct ddio_object *obj)
+{
+	return obj->map.blocks;
+}
+
+uint64_t ddio_object_end(const struct ddio_object *obj)
+{
+	const struct ddio_placed *last;
+
+	if (!obj->map.n)
+		return 0;
+	last = &obj->map.v[obj->map.n - 1];
+	return last->block + last->count;
+}

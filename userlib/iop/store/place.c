@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Where new blocks of an object go, by the layout of its file.
+ *
+ * The random layouts draw places uniformly over the whole disk until one is
+ * free, so that seeks are as far as in the papers.  The draws of a block depend on
+ * seed, file, disk and block only, not on the order in which blocks are written.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include "base/rand.h"
+#include "iop/store/priv.h"
+
+/* A track of the HP 97560: 72 sectors of 512 bytes. */
+#define TRACK (72u * 512u)
+/* Draws before the disk is taken for nearly full and searched. */
+#define DRAWS 256
+/* Large blocks begin on pages, so that files with blocks of 512 bytes do not misalign others. */
+#define ALIGN 4096u
+
+static uint64_t block_align(uint32_t bs)
+{
+	return bs < ALIGN ? bs : ALIGN;
+}
+
+/* Takes [start, start + count * bs), which is free. */
+static int place_take(struct ddio_object *obj, struct ddio_places *places, uint64_t block,
+		      uint64_t start, uint64_t count)
+{
+	struct ddio_placed *v;
+
+	if (places->n == places->cap) {
+		places->cap = places->cap ? places->cap * 2 : 16;
+		v = realloc(places->v, places->cap * sizeof(*v));
+		if (!v)
+			return -ENOMEM;
+		places->v = v;
+	}
+	if (ddio_ranges_remove(&obj->store->free, start, count * obj->ref.block))
+		return -ENOMEM;
+	places->v[places->n++] =
+		(struct ddio_placed){ .block = block, .start = start, .count = count };
+	return 0;
+}
+
+static bool place_free(const struct ddio_object *obj, uint64_t start, uint64_t count)
+{
+	return ddio_ranges_contain(&obj->store->free, start, count * obj->ref.block);
+}
+
+/*
+ * Where @block would lie if the object went on from its nearest extents in one
+ * piece: what was written out of order still ends up in order.
+ */
+static bool place_near(const struct ddio_object *obj, uint64_t block, uint64_t count,
+		       uint64_t *start)
+{
+	const struct ddio_extent_map *map = &obj->map;
+	size_t at = ddio_extent_map_find(map, block);
+	const struct ddio_placed *ext;
+	uint32_t bs = obj->ref.block;
+
+	if (at) {
+		ext = &map->v[at - 1];
+		if (block - ext->block <= (obj->store->size - ext->start) / bs) {
+			*start = ext->start + (block - ext->block) * bs;
+			if (place_free(obj, *start, count))
+				return true;
+		}
+	}
+	if (at < map->n) {
+		ext = &map->v[at];
+		if (ext->block - block <= ext->start / bs) {
+			*start = ext->start - (ext->block - block) * bs;
+			return place_free(obj, *start, count);
+		}
+	}
+	return false;
+}
+
+/* The first place of an object leaves room for the blocks before it. */
+static bool place_first(const struct ddio_object *obj, uint64_t block, uint64_t count,
+			uint64_t *start)
+{
+	const struct ddio_ranges *free = &obj->store->free;
+	uint32_t bs = obj->ref.block;
+	uint64_t longest = ddio_ranges_longest(free) / bs;
+
+	if (block > longest || count > longest - block)
+		return false;
+	if (!ddio_ranges_fit(free, 0, (block + count) * bs, block_align(bs), start))
+		return false;
+	*start += block * bs;
+	return true;
+}
+
+/* No range is long enough: the longest ones, as much of each as fits. */
+static int place_pieces(struct ddio_object *obj, uint64_t block, uint64_t count,
+			struct ddio_places *places)
+{
+	const struct ddio_ranges *free = &obj->store->free;
+	uint32_t bs = obj->ref.block;
+	uint64_t start, n;
+	int ret = 0;
+
+	while (count && !ret) {
+		n = ddio_ranges_longest(free) / bs;
+		/* Aligning the start may cost the last block. */
+		while (n && !ddio_ranges_fit(free, 0, n * bs, block_align(bs), &start))
+			n--;
+		if (!n)
+			return -ENOSPC;
+		if (n > count)
+			n = count;
+		ret = place_take(obj, places, block, start, n);
+		block += n;
+		count -= n;
+	}
+	return ret;
+}
+
+static int place_contiguous(struct ddio_object *obj, uint64_t block, uint64_t count,
+			    struct ddio_places *places)
+{
+	const struct ddio_ranges *free = &obj->store->free;
+	uint32_t bs = obj->ref.block;
+	uint64_t start;
+
+	if (place_near(obj, block, count, &start))
+		return place_take(obj, places, block, start, count);
+	if (!obj->map.n && !places->n && place_first(obj, block, count, &start))
+		return place_take(obj, places, block, start, count);
+	if (ddio_ranges_fit(free, 0, count * bs, block_align(bs), &start))
+		return place_take(obj, places, block, start, count);
+	return place_pieces(obj, block, count, places);
+}
+
+/**
+ * struct draw - places that can be drawn: first + i * step for i below n
+ */
+struct draw {
+	uint64_t first, step, n, need;
+	uint64_t state;
+};
+
+static struct draw draw_new(const struct ddio_object *obj, uint64_t what, uint64_t first,
+			    uint64_t step, uint64_t need)
+{
+	const struct ddio_store *store = obj->store;
+	struct draw draw = { .first = first, .step = step, .need = need };
+
+	draw.state = ddio_rand_mix(obj->ref.seed) ^ ddio_rand_mix(obj->ref.id + 1) * 3 ^
+		     ddio_rand_mix(store->label.disk + UINT64_C(0x100000000)) * 5;
+	draw.state = ddio_rand_mix(draw.state + what * UINT64_C(0xd1342543de82ef95));
+	if (store->size >= first + need)
+		draw.n = (store->size - first - need) / step + 1;
+	return draw;
+}
+
+/* A free place: drawn, or if many draws have failed the first one from a drawn place on. */
+static bool draw_free(const struct ddio_object *obj, struct draw *draw, uint64_t *start)
+{
+	const struct ddio_ranges *free = &obj->store->free;
+	const struct ddio_range *range;
+	uint64_t i, at, end, round;
+
+	if (!draw->n)
+		return false;
+	for (i = 0; i < DRAWS; i++) {
+		*start = draw->first + ddio_rand_below(&draw->state, draw->n) * draw->step;
+		if (ddio_ranges_contain(free, *start, draw->need))
+			return true;
+	}
+	at = *start;
+	for (round = 0; round < 2; round++, at = draw->first) {
+		for (range = ddio_ranges_find(free, at); range;
+		     range = ddio_ranges_find(free, end)) {
+			end = range->start + range->len;
+			if (range->start > at)
+				at = range->start;
+			at = draw->first +
+			     (at - draw->first + draw->step - 1) / draw->step * draw->step;
+			*start = at;
+			if (at < end && end - at >= draw->need)
+				return true;
+			at = end;
+		}
+	}
+	return false;
+}
+
+static int place_random_blocks(struct ddio_object *obj, uint64_t block, uint64_t count,
+			       struct ddio_places *places)
+{
+	uint32_t bs = obj->ref.block;
+	uint64_t start;
+	int ret = 0;
+
+	for (; count && !ret; block++, count--) {
+		struct draw draw = draw_new(obj, block, DDIO_LABEL_SPACE, bs, bs);
+
+		if (!draw_free(obj, &draw, &start))
+			return -ENOSPC;
+		ret = place_take(obj, places, block, start, 1);
+	}
+	return ret;
+}
+
+/* Is there a block of [first, last] of the object, and so a track that it lies on? */
+static bool track_of_group(const struct ddio_object *obj, const struct ddio_places *places,
+			   uint64_t first, uint64_t last, uint64_t *start)
+{
+	size_t at = ddio_extent_map_find(&obj->map, first);
+	const struct ddio_placed *ext = NULL;
+	uint64_t block;
+
+	if (at < obj->map.n && obj->map.v[at].block <= last)
+		ext = &obj->map.v[at];
+	else if (places->n && places->v[places->n - 1].block >= first &&
+		 places->v[places->n - 1].block <= last)
+		ext = &places->v[places->n - 1];
+	if (!ext)
+		return false;
+	block = ext->block > first ? ext->block : first;
+	*start = ext->start + (block - ext->block) * obj->ref.block;
+	if (*start < (block - first) * obj->ref.block)
+		return false;
+	*start -= (block - first) * obj->ref.block;
+	return true;
+}
+
+/* Blocks that share a track lie on it in order; a block larger than a track begins on one. */
+static int place_random_tracks(struct ddio_object *obj, uint64_t block, uint64_t count,
+			       struct ddio_places *places)
+{
+	uint32_t bs = obj->ref.block;
+	uint64_t per_track = bs < TRACK ? TRACK / bs : 1;
+	uint64_t group, track, start, n;
+	int ret = 0;
+
+	while (count && !ret) {
+		group = block / per_track;
+		n = (group + 1) * per_track - block;
+		if (n > count)
+			n = count;
+		if (!track_of_group(obj, places, group * per_track, (group + 1) * per_track - 1,
+				    &track) ||
+		    !place_free(obj, track + (block - group * per_track) * bs, n)) {
+			struct draw draw = draw_new(obj, group, TRACK, TRACK, per_track * bs);
+
+			if (!draw_free(obj, &draw, &track))
+				return place_contiguous(obj, block, count, places);
+		}
+		start = track + (block - group * per_track) * bs;
+		ret = place_take(obj, places, block, start, n);
+		block += n;
+		count -= n;
+	}
+	return ret;
+}
+
+/* On failure what was taken is in @places, for the caller to give back. */
+int ddio_layout_place(struct ddio_object *obj, uint64_t first, uint64_t count,
+		      struct ddio_places *places)
+{
+	switch (obj->ref.layout) {
+	case DDIO_LAYOUT_RANDOM_BLOCKS_W:
+		return place_random_blocks(obj, first, count, places);
+	case DDIO_LAYOUT_RANDOM_TRACKS_W:
+		return place_random_tracks(obj, first, count, places);
+	default:
+		return place_contiguous(obj, first, count, places);
+	}
+}
