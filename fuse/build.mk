@@ -13,13 +13,13 @@ MOUNT_DIR ?= $(if $(filter /usr /usr/local,$(PREFIX)),/sbin,$(PREFIX)/sbin)
 $(O)/fuse/%.o: CFLAGS += -DFUSE_USE_VERSION=314 $(FUSE_CFLAGS) \
 	-DDDIO_COMMIT='"$(COMMIT)"' -DDDIO_VERSION_TEXT='"$(VERSION)"'
 
-$(O)/ddiofs: $(FUSE_OBJ) $(O)/tools/opt.o $(O)/tools/background.o $(O)/tools/notify.o $(O)/libddio.a
+$(O)/ddiofs: $(FUSE_OBJ) $(O)/tools/common/opt.o $(O)/tools/common/background.o $(O)/tools/common/notify.o $(O)/libddio.a
 	$(call say,LD,$@)
 	$(Q)$(CC) $(SAN) -o $@ $^ $(FUSE_LIBS) $(LIBS)
 
 # The same program over a directory instead of a cluster, for tests of what is between it and the kernel.
 PASS_OBJ := $(patsubst %.c,$(O)/%.o,$(sort $(wildcard tests/fuse/passfs*.c)))
 
-$(O)/tests/fuse/passfs: $(FUSE_OBJ) $(PASS_OBJ) $(O)/tools/opt.o $(O)/tools/background.o $(O)/tools/notify.o
+$(O)/tests/fuse/passfs: $(FUSE_OBJ) $(PASS_OBJ) $(O)/tools/common/opt.o $(O)/tools/common/background.o $(O)/tools/common/notify.o
 	$(call say,LD,$@)
 	$(Q)$(CC) $(SAN) -o $@ $^ $(FUSE_LIBS) -lpthread

@@ -21,9 +21,9 @@
 #include <unistd.h>
 #include "ddiofs.h"
 #include "session.h"
-#include "tools/background.h"
-#include "tools/notify.h"
-#include "tools/opt.h"
+#include "tools/common/background.h"
+#include "tools/common/notify.h"
+#include "tools/common/opt.h"
 
 #define PROGRAM "ddiofs"
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # The daemon and the command.
 
-TOOL_SRC := $(sort $(filter-out tools/ddiod.c,$(wildcard tools/*.c)))
+TOOL_SRC := $(call sources,tools/common tools/ddio tools/lab)
 TOOL_OBJ := $(TOOL_SRC:%.c=$(O)/%.o)
 TOOL_TARGETS := $(O)/ddio $(O)/ddiod
 
@@ -11,6 +11,6 @@ $(O)/ddio: $(TOOL_OBJ) $(O)/libddio-all.a
 	$(call say,LD,$@)
 	$(Q)$(CC) $(SAN) -o $@ $^ $(LIBS)
 
-$(O)/ddiod: $(O)/tools/ddiod.o $(O)/tools/opt.o $(O)/tools/background.o $(O)/tools/lock_file.o $(O)/tools/notify.o $(O)/libddio-all.a
+$(O)/ddiod: $(O)/tools/ddiod/ddiod.o $(O)/tools/common/opt.o $(O)/tools/common/background.o $(O)/tools/common/lock_file.o $(O)/tools/common/notify.o $(O)/libddio-all.a
 	$(call say,LD,$@)
 	$(Q)$(CC) $(SAN) -o $@ $^ $(LIBS)

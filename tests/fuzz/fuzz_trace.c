@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Any bytes as a trace of a disk; what parses is replayed through the timing model. */
-#include "tools/disk_model_trace.c"
-#include "tools/disk_model_replay.c"
+#include "tools/lab/disk_model/disk_model_trace.c"
+#include "tools/lab/disk_model/disk_model_replay.c"
 
 #define REPLAY_MAX 64
 

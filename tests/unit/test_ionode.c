@@ -2,7 +2,7 @@
 /* What I/O leaves of a processor, from records of when it worked. */
 /* needs: tools/ionode.c */
 #include "tests/unit/ut.h"
-#include "tools/ionode.h"
+#include "tools/lab/sim/ionode.h"
 
 #define US 1000ull
 #define MS 1000000ull

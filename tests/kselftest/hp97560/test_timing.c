@@ -25,7 +25,7 @@
 #include <unistd.h>
 
 #include "lib/kt.h"
-#include "tools/disk_model.h"
+#include "tools/lab/disk_model/disk_model.h"
 
 #define SECTOR HP97560_SECTOR_BYTES
 #define MEDIAN_MS 0.2

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* ddio ls, stat, layout, mkdir, rm: looking at the name space. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <ddio/ddio.h>
+#include "tools/common/cmd.h"
+
+struct files_values {
+	const char *conf;
+	bool details, force, parents;
+};
+
+#define CONF_OPT                                                                    \
+	{                                                                           \
+		"conf", 'c', OPT_TEXT, offsetof(struct files_values, conf), "FILE", \
+			"the cluster's configuration ($DDIO_CONF)"                  \
+	}
+
+static const struct opt_spec ls_opts[] = {
+	CONF_OPT,
+	{ "long", 'l', OPT_FLAG, offsetof(struct files_values, details), NULL,
+	  "size, striping and time of each" },
+	{ 0 },
+};
+static const struct opt_spec plain_opts[] = { CONF_OPT, { 0 } };
+static const struct opt_spec mkdir_opts[] = {
+	CONF_OPT,
+	{ "parents", 'p', OPT_FLAG, offsetof(struct files_values, parents), NULL,
+	  "also those above; one that is there is no failure" },
+	{ 0 },
+};
+static const struct opt_spec rm_opts[] = {
+	CONF_OPT,
+	{ "force", 'f', OPT_FLAG, offsetof(struct files_values, force), NULL,
+	  "a name that does not exist is no failure" },
+	{ 0 },
+};
+
+const struct opt_cmd ddio_opts_ls = { "ddio",  "ls", "[DIR...]", "List the files of directories.",
+				      ls_opts, 0,    -1 };
+const struct opt_cmd ddio_opts_stat = {
+	"ddio", "stat", "NAME...", "Show a file's size and striping.", plain_opts, 1, -1
+};
+const struct opt_cmd ddio_opts_layout = {
+	"ddio", "layout", "NAME|PATH", "Show where every block of a file lies.", plain_opts, 1, 1
+};
+const struct opt_cmd ddio_opts_mkdir = { "ddio",     "mkdir", "DIR...", "Make directories.",
+					 mkdir_opts, 1,	      -1 };
+const struct opt_cmd ddio_opts_rm = { "ddio", "rm", "NAME...", "Remove files.", rm_opts, 1, -1 };
+
+static const char *layout_name(uint32_t layout)
+{
+	static const char *const names[] = { "contiguous", "random-blocks", "random-tracks" };
+
+	return layout < 3 ? names[layout] : "unknown";
+}
+
+static const char *time_text(uint64_t ns, char buf[32])
+{
+	time_t t = (time_t)(ns / 1000000000);
+	struct tm tm;
+
+	strftime(buf, 32, "%Y-%m-%d %H:%M:%S", localtime_r(&t, &tm));
+	return buf;
+}
+
+static int ls_one(void *arg, const char *name, const struct ddio_file_stat *st)
+{
+	const struct files_values *v = arg;
+	char when[32], block[16];
+
+	if (v->details && !st->ndisks)
+		printf("%14s %21s %-13s %19s %s\n", "-", "", "directory", "", name);
+	else if (v->details)
+		printf("%14" PRIu64 " %6s x %-4u %-13s %s %s\n", st->size,
+		       cmd_human(st->block_size, block), st->ndisks, layout_name(st->layout),
+		       time_text(st->mtime_ns, when), name);
+	else
+		puts(name);
+	return 0;
+}
+
+int ddio_cmd_ls(int argc, char **argv)
+{
+	struct files_values v = { 0 };
+	int i, err = opt_parse(&ddio_opts_ls, &v, &argc, &argv);
+	struct ddio_session *s;
+
+	if (err)
+		return err > 0 ? EXIT_OK : EXIT_USAGE;
+	s = cmd_connect("ls", v.conf);
+	if (!s)
+		return EXIT_FAILED;
+	for (i = 0; !err && i < (argc ? argc : 1); i++)
+		err = ddio_list(s, argc ? argv[i] : NULL, ls_one, &v);
+	if (err)
+		cmd_fail_session("ls", s, err, "cannot list");
+	ddio_disconnect(s);
+	return err ? EXIT_FAILED : EXIT_OK;
+}
+
+static int stat_one(struct ddio_session *s, const char *name)
+{
+	struct ddio_file_stat st;
+	struct ddio_file *f;
+	char when[32];
+	uint32_t i;
+	int err = ddio_stat(s, name, &st);
+
+	if (!err)
+		err = ddio_open(s, name, 0, NULL, &f);
+	if (err) {
+		cmd_fail_session("stat", s, err, name);
+		return err;
+	}
+	printf("name:       %s\nid:         %" PRIu64 "\nsize:       %" PRIu64 "\n", name, st.id,
+	       st.size);
+	printf("block size: %u\nlayout:     %s (seed %" PRIu64 ")\n", st.block_size,
+	       layout_name(st.layout), st.seed);
+	printf("created:    %s\n", time_text(st.ctime_ns, when));
+	printf("modified:   %s\ndisks:     ", time_text(st.mtime_ns, when));
+	for (i = 0; i < st.ndisks; i++)
+		printf(" %" PRId64, ddio_file_disk(f, i));
+	putchar('\n');
+	ddio_close(f);
+	return 0;
+}
+
+int ddio_cmd_stat(int argc, char **argv)
+{
+	struct files_values v = { 0 };
+	int i, failed = 0, err = opt_parse(&ddio_opts_stat, &v, &argc, &argv);
+	struct ddio_session *s;
+
+	if (err)
+		return err > 0 ? EXIT_OK : EXIT_USAGE;
+	s = cmd_connect("stat", v.conf);
+	if (!s)
+		return EXIT_FAILED;
+	for (i = 0; i < argc; i++)
+		failed |= stat_one(s, argv[i]) != 0;
+	ddio_disconnect(s);
+	return failed ? EXIT_FAILED : EXIT_OK;
+}
+
+static int layout_one(void *arg, const struct ddio_placement *p)
+{
+	(void)arg;
+	printf("%6u %12" PRIu64 " %8" PRIu64 " %16" PRIu64 "\n", p->disk, p->block, p->count,
+	       p->start);
+	return 0;
+}
+
+int ddio_cmd_layout(int argc, char **argv)
+{
+	struct files_values v = { 0 };
+	int err = opt_parse(&ddio_opts_layout, &v, &argc, &argv);
+	char space[2 * PATH_MAX], conf[PATH_MAX];
+	struct ddio_session *s;
+	struct ddio_file *f;
+	const char *name;
+
+	if (err)
+		return err > 0 ? EXIT_OK : EXIT_USAGE;
+	name = cmd_mounted(argv[0], space, conf);
+	s = cmd_connect("layout", v.conf ? v.conf : conf[0] ? conf : NULL);
+	if (!s)
+		return EXIT_FAILED;
+	err = ddio_open(s, name, 0, NULL, &f);
+	if (!err) {
+		printf("%6s %12s %8s %16s\n", "disk", "first block", "blocks", "byte on disk");
+		err = ddio_layout(f, layout_one, NULL);
+	}
+	if (err)
+		cmd_fail_session("layout", s, err, name);
+	ddio_disconnect(s);
+	return err ? EXIT_FAILED : EXIT_OK;
+}
+
+static int is_listed(void *arg, const char *name, const struct ddio_file_stat *st)
+{
+	(void)arg;
+	(void)name;
+	(void)st;
+	return 0;
+}
+
+static int mkdir_one(struct ddio_session *s, char *name, bool parents)
+{
+	char *slash;
+	int err = 0;
+
+	for (slash = name; parents && !err && (slash = strchr(slash + 1, '/'));) {
+		*slash = '\0';
+		err = ddio_mkdir(s, name, 0755);
+		*slash = '/';
+		if (err == -EEXIST)
+			err = 0;
+	}
+	if (!err)
+		err = ddio_mkdir(s, name, 0755);
+	return err == -EEXIST && parents && !ddio_list(s, name, is_listed, NULL) ? 0 : err;
+}
+
+int ddio_cmd_mkdir(int argc, char **argv)
+{
+	struct files_values v = { 0 };
+	int i, failed = 0, err = opt_parse(&ddio_opts_mkdir, &v, &argc, &argv);
+	struct ddio_session *s;
+
+	if (err)
+		return err > 0 ? EXIT_OK : EXIT_USAGE;
+	s = cmd_connect("mkdir", v.conf);
+	if (!s)
+		return EXIT_FAILED;
+	for (i = 0; i < argc; i++) {
+		err = mkdir_one(s, argv[i], v.parents);
+		if (err)
+			cmd_fail_session("mkdir", s, err, argv[i]);
+		failed |= err != 0;
+	}
+	ddio_disconnect(s);
+	return failed ? EXIT_FAILED : EXIT_OK;
+}
+
+int ddio_cmd_rm(int argc, char **argv)
+{
+	struct files_values v = { 0 };
+	int i, failed = 0, err = opt_parse(&ddio_opts_rm, &v, &argc, &argv);
+	struct ddio_session *s;
+
+	if (err)
+		return err > 0 ? EXIT_OK : EXIT_USAGE;
+	s = cmd_connect("rm", v.conf);
+	if (!s)
+		return EXIT_FAILED;
+	for (i = 0; i < argc; i++) {
+		err = ddio_remove(s, argv[i]);
+		if (!err || (err == -ENOENT && v.force))
+			continue;
+		cmd_fail_session("rm", s, err, argv[i]);
+		failed = 1;
+	}
+	ddio_disconnect(s);
+	return failed ? EXIT_FAILED : EXIT_OK;
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* ddio fsck: is the store consistent, across all nodes? */
+#include <inttypes.h>
+#include <stdio.h>
+#include <ddio/ddio.h>
+#include "tools/common/cmd.h"
+
+struct fsck_values {
+	const char *conf;
+	bool repair;
+};
+
+static const struct opt_spec fsck_opts[] = {
+	{ "conf", 'c', OPT_TEXT, offsetof(struct fsck_values, conf), "FILE",
+	  "the cluster's configuration ($DDIO_CONF)" },
+	{ "repair", 'r', OPT_FLAG, offsetof(struct fsck_values, repair), NULL,
+	  "mend what can be mended" },
+	{ 0 },
+};
+
+const struct opt_cmd ddio_opts_fsck = {
+	"ddio", "fsck", NULL, "Check the store of the whole cluster.", fsck_opts, 0, 0
+};
+
+static void fsck_line(void *arg, const char *line)
+{
+	(void)arg;
+	puts(line);
+}
+
+int ddio_cmd_fsck(int argc, char **argv)
+{
+	struct fsck_values v = { 0 };
+	struct ddio_check_result r = { 0 };
+	int err = opt_parse(&ddio_opts_fsck, &v, &argc, &argv);
+	struct ddio_session *s;
+	char free_[16];
+
+	if (err)
+		return err > 0 ? EXIT_OK : EXIT_USAGE;
+	s = cmd_connect("fsck", v.conf);
+	if (!s)
+		return EXIT_FAILED;
+	err = ddio_check(s, v.repair, fsck_line, NULL, &r);
+	if (err)
+		cmd_fail_session("fsck", s, err, "cannot check");
+	ddio_disconnect(s);
+	if (err)
+		return EXIT_FAILED;
+	printf("%" PRIu64 " files, %" PRIu64 " objects, %" PRIu64 " extents, %" PRIu64
+	       " blocks, %s free\n",
+	       r.files, r.objects, r.extents, r.blocks, cmd_human(r.free_bytes, free_));
+	if (r.nameless)
+		printf("%" PRIu64 " files without a name: open, or being removed\n", r.nameless);
+	printf("%" PRIu64 " problems, %" PRIu64 " repaired, %" PRIu64 " orphans: %s\n", r.problems,
+	       r.repaired, r.orphans, r.problems > r.repaired ? "INCONSISTENT" : "consistent");
+	return r.problems > r.repaired ? EXIT_FAILED : EXIT_OK;
+}

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* ddio mount, umount: a cluster's files as a directory, without root. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "tools/common/cmd.h"
+
+#define DEFAULT_MOUNT "ddio-mnt"
+#define LOCAL_CONF "ddio-cluster/ddio.conf"
+#define FILE_SYSTEM "fuse.ddio"
+
+extern char **environ;
+
+struct mount_values {
+	const char *conf, *options;
+	bool foreground, lazy, missing_ok;
+};
+
+#define AT(member) offsetof(struct mount_values, member)
+
+static const struct opt_spec mount_opts[] = {
+	{ "conf", 'c', OPT_TEXT, AT(conf), "FILE",
+	  "the cluster's configuration ($DDIO_CONF, " LOCAL_CONF ")" },
+	{ "options", 'o', OPT_LIST, AT(options), "LIST",
+	  "options of the mount with commas between, see ddiofs(8)" },
+	{ "foreground", 'f', OPT_FLAG, AT(foreground), NULL, "stay in the foreground" },
+	{ 0 },
+};
+
+const struct opt_cmd ddio_opts_mount = {
+	"ddio", "mount", "[DIR]", "Mount a cluster (on " DEFAULT_MOUNT ").", mount_opts, 0, 1
+};
+
+static const struct opt_spec umount_opts[] = {
+	{ "lazy", 'z', OPT_FLAG, AT(lazy), NULL, "now, even if it is in use" },
+	{ "missing-ok", 'm', OPT_FLAG, AT(missing_ok), NULL, "no mount there is no error" },
+	{ 0 },
+};
+
+const struct opt_cmd ddio_opts_umount = {
+	"ddio", "umount", "[DIR]", "End a mount (of " DEFAULT_MOUNT ").", umount_opts, 0, 1
+};
+
+/* Beside this program, or where both are installed; else wherever the shell would find it. */
+static const char *program_find(char path[PATH_MAX])
+{
+	static const char *const places[] = { "ddiofs", "../sbin/ddiofs" };
+	ssize_t n = readlink("/proc/self/exe", path, PATH_MAX - 32);
+	char *slash;
+	size_t i;
+
+	if (n <= 0)
+		return "ddiofs";
+	path[n] = 0;
+	slash = strrchr(path, '/');
+	for (i = 0; slash && i < sizeof(places) / sizeof(places[0]); i++) {
+		strcpy(slash + 1, places[i]);
+		if (!access(path, X_OK))
+			return path;
+	}
+	return "ddiofs";
+}
+
+/* The exit code of the program; -errno if it did not run. */
+static int program_run(char *const argv[])
+{
+	int status, err;
+	pid_t pid;
+
+	err = posix_spawnp(&pid, argv[0], NULL, NULL, argv, environ);
+	if (err)
+		return -err;
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return -errno;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_FAILED;
+}
+
+static char *conf_find(const char *conf)
+{
+	if (!conf)
+		conf = getenv("DDIO_CONF");
+	return realpath(conf ? conf : LOCAL_CONF, NULL);
+}
+
+/* Whether a mount of ours is there: the type is the first word behind " - ". */
+static bool is_mounted(const char *dir)
+{
+	char line[4 * PATH_MAX], at[PATH_MAX], type[64], *rest;
+	FILE *f = fopen("/proc/self/mountinfo", "re");
+	bool found = false;
+
+	while (f && !found && fgets(line, sizeof(line), f)) {
+		rest = strstr(line, " - ");
+		found = rest && sscanf(line, "%*s %*s %*s %*s %4095s", at) == 1 &&
+			sscanf(rest, " - %63s", type) == 1 && !strcmp(at, dir) &&
+			!strcmp(type, FILE_SYSTEM);
+	}
+	if (f)
+		fclose(f);
+	return found;
+}
+
+/* Without a look at what is mounted there, which may be a mount whose cluster is away. */
+static char *mount_path(const char *dir)
+{
+	char *copy = strdup(dir), *slash, *parent, *real = NULL;
+	size_t len = copy ? strlen(copy) : 0;
+
+	while (len > 1 && copy[len - 1] == '/')
+		copy[--len] = 0;
+	slash = copy ? strrchr(copy, '/') : NULL;
+	if (slash)
+		*slash = 0;
+	parent = copy ? realpath(!slash ? "." : *copy ? copy : "/", NULL) : NULL;
+	if (parent && asprintf(&real, "%s/%s", strcmp(parent, "/") ? parent : "",
+			       slash ? slash + 1 : copy) < 0)
+		real = NULL;
+	free(parent);
+	free(copy);
+	return real;
+}
+
+/* There, and its process lives: what the kernel remembers is not enough. */
+static bool is_alive(const char *dir)
+{
+	struct statx st;
+	char *path = mount_path(dir);
+	bool alive =
+		path && is_mounted(path) &&
+		!(statx(AT_FDCWD, path, AT_STATX_FORCE_SYNC, STATX_TYPE, &st) && errno == ENOTCONN);
+
+	free(path);
+	return alive;
+}
+
+/* What fusermount3 would find missing only when the mount is to end. */
+static int helper_check(void)
+{
+	if (!geteuid() || !access("/etc/mtab", R_OK))
+		return 0;
+	return cmd_fail("mount", 0,
+			"fusermount3 could not unmount without /etc/mtab; "
+			"as root: ln -s /proc/self/mounts /etc/mtab");
+}
+
+int ddio_cmd_mount(int argc, char **argv)
+{
+	struct mount_values v = { 0 };
+	int rc = opt_parse(&ddio_opts_mount, &v, &argc, &argv), n = 0;
+	const char *dir = argc ? argv[0] : DEFAULT_MOUNT;
+	char path[PATH_MAX], *args[8], *conf = NULL;
+
+	if (rc) {
+		rc = rc > 0 ? EXIT_OK : EXIT_USAGE;
+		goto out;
+	}
+	rc = helper_check();
+	if (rc)
+		goto out;
+	conf = conf_find(v.conf);
+	if (!conf) {
+		rc = cmd_fail("mount", -errno, "configuration");
+		goto out;
+	}
+	if (mkdir(dir, 0755) && errno != EEXIST) {
+		rc = cmd_fail("mount", -errno, "%s", dir);
+		goto out;
+	}
+	if (is_alive(dir)) {
+		rc = cmd_fail("mount", 0, "%s is a mount of ddio already: 'ddio umount %s' ends it",
+			      dir, dir);
+		goto out;
+	}
+	args[n++] = (char *)program_find(path);
+	if (v.foreground)
+		args[n++] = (char *)"-f";
+	if (v.options) {
+		args[n++] = (char *)"-o";
+		args[n++] = (char *)v.options;
+	}
+	args[n++] = conf;
+	args[n++] = (char *)dir;
+	args[n] = NULL;
+	rc = program_run(args);
+	if (rc < 0)
+		rc = cmd_fail("mount", rc, "%s", args[0]);
+	else if (!rc && !v.foreground)
+		printf("The cluster's files are in %s.\nEnd it:  ddio umount %s\n", dir, dir);
+out:
+	free(conf);
+	free((char *)v.options);
+	return rc;
+}
+
+static int unmount(const char *dir, bool lazy)
+{
+	char *args[] = { (char *)"fusermount3", (char *)"-u", (char *)(lazy ? "-z" : "--"),
+			 (char *)dir, NULL };
+
+	if (!geteuid())
+		return umount2(dir, UMOUNT_NOFOLLOW | (lazy ? MNT_DETACH : 0)) ? -errno : 0;
+	return program_run(args);
+}
+
+int ddio_cmd_umount(int argc, char **argv)
+{
+	struct mount_values v = { 0 };
+	int rc = opt_parse(&ddio_opts_umount, &v, &argc, &argv);
+	const char *dir = argc ? argv[0] : DEFAULT_MOUNT;
+	char *path;
+
+	if (rc)
+		return rc > 0 ? EXIT_OK : EXIT_USAGE;
+	path = mount_path(dir);
+	if (!path || !is_mounted(path)) {
+		free(path);
+		return v.missing_ok ? EXIT_OK
+				    : cmd_fail("umount", 0, "%s is no mount of ddio", dir);
+	}
+	rc = unmount(path, v.lazy);
+	free(path);
+	return rc < 0 ? cmd_fail("umount", rc, "%s", dir) : rc;
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* ddio status: nodes, disks and their counters. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <ddio/ddio.h>
+#include "tools/common/cmd.h"
+
+struct status_values {
+	const char *conf;
+	bool csv, nodes;
+};
+
+static const struct opt_spec status_opts[] = {
+	{ "conf", 'c', OPT_TEXT, offsetof(struct status_values, conf), "FILE",
+	  "the cluster's configuration ($DDIO_CONF)" },
+	{ "nodes", 'n', OPT_FLAG, offsetof(struct status_values, nodes), NULL,
+	  "nodes only, without their disks" },
+	{ "csv", 0, OPT_FLAG, offsetof(struct status_values, csv), NULL,
+	  "every counter of every disk, comma-separated" },
+	{ 0 },
+};
+
+const struct opt_cmd ddio_opts_status = {
+	"ddio", "status", NULL, "Show nodes, disks and their counters.", status_opts, 0, 0
+};
+
+struct status_count {
+	bool csv;
+	uint32_t shown, down;
+};
+
+static int show_node(void *arg, const struct ddio_node_state *n)
+{
+	struct status_count *c = arg;
+	char mem[16];
+
+	c->shown++;
+	if (n->error) {
+		c->down++;
+		printf("%-10s %-22s down: %s\n", n->name, n->address, strerror(-n->error));
+		return 0;
+	}
+	printf("%-10s %-22s up %llu s, %u reactor%s, %u disk%s, %llu connections, %llu requests, "
+	       "%llu collectives, %llu refused, %s in buffers\n",
+	       n->name, n->address, (unsigned long long)(n->uptime_ns / 1000000000), n->nreactors,
+	       n->nreactors == 1 ? "" : "s", n->ndisks, n->ndisks == 1 ? "" : "s",
+	       (unsigned long long)n->connections, (unsigned long long)n->requests,
+	       (unsigned long long)n->collectives, (unsigned long long)n->refused,
+	       cmd_human(n->memory_bytes, mem));
+	return 0;
+}
+
+static void show_disk_head(void)
+{
+	printf("\n%-8s %-8s %-8s %6s %6s %8s %8s %7s %7s %7s %7s %7s %6s %8s %6s %4s\n", "disk",
+	       "node", "engine", "size", "free", "reads", "writes", "read", "written", "hit%",
+	       "pf used", "wasted", "dirty", "seeks", "queue", "buf");
+}
+
+static int show_disk(void *arg, const struct ddio_disk_state *d)
+{
+	char size[16], free_[16], rb[16], wb[16];
+	uint64_t look = d->cache_hits + d->cache_misses;
+
+	(void)arg;
+	if (d->error)
+		return 0;
+	printf("%-8s %-8s %-8s %6s %6s %8llu %8llu %7s %7s %6.1f%% %7llu %7llu %6llu %8llu "
+	       "%3llu/%-3llu %llu/%llu\n",
+	       d->name, d->node, d->engine, cmd_human(d->size, size), cmd_human(d->free, free_),
+	       (unsigned long long)d->reads, (unsigned long long)d->writes,
+	       cmd_human(d->read_bytes, rb), cmd_human(d->write_bytes, wb),
+	       look ? 100.0 * (double)d->cache_hits / (double)look : 0.0,
+	       (unsigned long long)d->prefetch_used, (unsigned long long)d->prefetch_wasted,
+	       (unsigned long long)d->cache_dirty, (unsigned long long)d->seeks,
+	       (unsigned long long)d->queue, (unsigned long long)d->max_queue,
+	       (unsigned long long)d->buffers, (unsigned long long)d->max_buffers);
+	return 0;
+}
+
+/* The columns of --csv, in order. */
+#define DISK_FIELDS(X)     \
+	X(size)            \
+	X(free)            \
+	X(objects)         \
+	X(reads)           \
+	X(writes)          \
+	X(read_bytes)      \
+	X(write_bytes)     \
+	X(errors)          \
+	X(cache_hits)      \
+	X(cache_misses)    \
+	X(prefetches)      \
+	X(prefetch_used)   \
+	X(prefetch_wasted) \
+	X(cache_blocks)    \
+	X(cache_dirty)     \
+	X(cache_bytes)     \
+	X(queue)           \
+	X(max_queue)       \
+	X(seeks)           \
+	X(seek_ns)         \
+	X(rotation_ns)     \
+	X(buffer_hits)     \
+	X(bus_wait_ns)     \
+	X(busy_ns)         \
+	X(buffers)         \
+	X(max_buffers)
+
+static int csv_disk(void *arg, const struct ddio_disk_state *d)
+{
+	struct status_count *c = arg;
+
+#define NAME(f) "," #f
+#define VALUE(f) printf(",%llu", (unsigned long long)d->f);
+	if (!c->shown++)
+		printf("disk,node,engine,error" DISK_FIELDS(NAME) "\n");
+	printf("%s,%s,%s,%d", d->name, d->node, d->engine, d->error);
+	DISK_FIELDS(VALUE)
+	putchar('\n');
+	c->down += d->error != 0;
+	return 0;
+}
+
+int ddio_cmd_status(int argc, char **argv)
+{
+	struct status_values v = { 0 };
+	struct status_count c = { 0 };
+	struct ddio_session *s;
+	int err = opt_parse(&ddio_opts_status, &v, &argc, &argv);
+
+	if (err)
+		return err > 0 ? EXIT_OK : EXIT_USAGE;
+	s = cmd_connect("status", v.conf);
+	if (!s)
+		return EXIT_FAILED;
+	if (v.csv) {
+		err = ddio_disks(s, csv_disk, &c);
+	} else {
+		err = ddio_nodes(s, show_node, &c);
+		if (!err && !v.nodes) {
+			show_disk_head();
+			err = ddio_disks(s, show_disk, &c);
+		}
+	}
+	if (err)
+		cmd_fail_session("status", s, err, "cannot ask the cluster");
+	ddio_disconnect(s);
+	return err || c.down ? EXIT_FAILED : EXIT_OK;
+}

@@ -1,0 +1,598 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The daemon of an I/O processor: reads the configuration, becomes a daemon,
+ * takes the node's lock, runs one reactor a thread until a signal says to stop.
+ *
+ * Threads: the main one waits for signals and for the end; each reactor has one
+ * of its own, and only reactor 0's is told to stop, by a post.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <syslog.h>
+#include <time.h>
+#include <unistd.h>
+#include "env/env_ops.h"
+#include "env/real/real.h"
+#include "iop/iop.h"
+#include "tools/common/background.h"
+#include "tools/common/lock_file.h"
+#include "tools/common/notify.h"
+#include "tools/common/opt.h"
+
+#define PROGRAM "ddiod"
+#define NO_FD UINT32_MAX
+/* Far more than the kernel takes to end a process; "ddio start" waits for longer. */
+#define LOCK_WAIT_MS 10000
+
+struct ddiod_opts {
+	const char *conf;
+	const char *node;
+	bool foreground;
+	const char *pid_file;
+	const char *log_level;
+	const char *log_file;
+	uint32_t ready_fd;
+	bool repair;
+	bool version;
+	bool list_conf;
+	bool list_engines;
+};
+
+static const struct opt_spec ddiod_specs[] = {
+	{ "conf", 'c', OPT_TEXT, offsetof(struct ddiod_opts, conf), "FILE",
+	  "the cluster's configuration" },
+	{ "node", 'n', OPT_TEXT, offsetof(struct ddiod_opts, node), "NAME",
+	  "which of its nodes this is" },
+	{ "foreground", 'f', OPT_FLAG, offsetof(struct ddiod_opts, foreground), NULL,
+	  "stay in the foreground" },
+	{ "pid-file", 'p', OPT_TEXT, offsetof(struct ddiod_opts, pid_file), "FILE",
+	  "write the process number there" },
+	{ "log-level", 'l', OPT_TEXT, offsetof(struct ddiod_opts, log_level), "LEVEL",
+	  "error, warning, info (default) or debug" },
+	{ "log-file", 0, OPT_TEXT, offsetof(struct ddiod_opts, log_file), "FILE",
+	  "append log lines to it; SIGHUP opens it anew" },
+	{ "ready-fd", 0, OPT_U32, offsetof(struct ddiod_opts, ready_fd), "N",
+	  "write a byte to this descriptor when serving" },
+	{ "repair", 0, OPT_FLAG, offsetof(struct ddiod_opts, repair), NULL,
+	  "write labels of disks again that are damaged" },
+	{ "version", 0, OPT_FLAG, offsetof(struct ddiod_opts, version), NULL, "show the version" },
+	{ "list-conf", 0, OPT_FLAG, offsetof(struct ddiod_opts, list_conf), NULL,
+	  "list the options of the configuration" },
+	{ "list-engines", 0, OPT_FLAG, offsetof(struct ddiod_opts, list_engines), NULL,
+	  "list the disk engines and their options" },
+	{ 0 }
+};
+
+static const struct opt_cmd ddiod_cmd = {
+	.program = PROGRAM,
+	.summary = "Serve the disks of one node of a ddio cluster.",
+	.opts = ddiod_specs,
+};
+
+/**
+ * struct ddiod - the process
+ * @log_fd: where log lines go; -1: syslog
+ * @started: startup is over, so that messages go to the log only
+ * @parent: the process that waits for us to be ready, by this pipe; -1 if none
+ * @done: eventfd: the node has stopped
+ */
+struct ddiod {
+	struct ddiod_opts opts;
+	struct ddio_conf *conf;
+	uint32_t node;
+	enum ddio_log_level level;
+	int log_fd;
+	bool started;
+	int parent;
+	int ready;
+	int lock;
+	int signals;
+	int done;
+	bool pid_written;
+	uint32_t nreactors, nenvs, nthreads;
+	struct ddio_env **envs;
+	struct ddio_iop *iop;
+	struct ddio_post stop;
+	bool stopping;
+};
+
+/*
+ * Messages
+ */
+static const char *const level_names[] = { "error", "warning", "info", "debug" };
+
+static void log_line(void *arg, enum ddio_log_level level, const char *line)
+{
+	static const int priorities[] = { LOG_ERR, LOG_WARNING, LOG_INFO, LOG_DEBUG };
+	const struct ddiod *d = arg;
+	char stamp[40] = "";
+	struct timespec ts;
+	struct tm tm;
+
+	if (d->log_fd < 0) {
+		syslog(priorities[level], "%s", line);
+		return;
+	}
+	clock_gettime(CLOCK_REALTIME, &ts);
+	if (gmtime_r(&ts.tv_sec, &tm))
+		strftime(stamp, sizeof(stamp), "%Y-%m-%dT%H:%M:%S", &tm);
+	/* One write a line, so that the lines of several threads do not mix. */
+	dprintf(d->log_fd, "%s.%03ldZ %s %s: %s\n", stamp, ts.tv_nsec / 1000000,
+		d->opts.node ? d->opts.node : PROGRAM, level_names[level], line);
+}
+
+__attribute__((format(printf, 3, 4))) static void
+say(const struct ddiod *d, enum ddio_log_level level, const char *fmt, ...)
+{
+	char line[1024];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(line, sizeof(line), fmt, ap);
+	va_end(ap);
+	if (!d->started && level == DDIO_LOG_ERR)
+		fprintf(stderr, PROGRAM ": %s\n", line);
+	if (level <= d->level && (d->started || d->log_fd >= 0) &&
+	    !(level == DDIO_LOG_ERR && d->log_fd == STDERR_FILENO && !d->started))
+		log_line((void *)d, level, line);
+}
+
+static int log_open(struct ddiod *d)
+{
+	int fd, err;
+
+	if (!d->opts.log_file) {
+		d->log_fd = d->opts.foreground ? STDERR_FILENO : -1;
+		return 0;
+	}
+	fd = open(d->opts.log_file, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0640);
+	if (fd < 0) {
+		err = errno;
+		say(d, DDIO_LOG_ERR, "log file %s: %s", d->opts.log_file, strerror(err));
+		return -err;
+	}
+	if (d->log_fd < 0) {
+		d->log_fd = fd;
+		return 0;
+	}
+	/* In place, for the other threads are using it. */
+	dup3(fd, d->log_fd, O_CLOEXEC);
+	close(fd);
+	return 0;
+}
+
+/*
+ * Before the reactors
+ */
+static int parse_level(struct ddiod *d)
+{
+	int i;
+
+	d->level = DDIO_LOG_INFO;
+	if (!d->opts.log_level)
+		return 0;
+	for (i = 0; i < 4; i++) {
+		if (!strcmp(d->opts.log_level, level_names[i])) {
+			d->level = i;
+			return 0;
+		}
+	}
+	fprintf(stderr, PROGRAM ": --log-level: \"%s\" is none of error, warning, info, debug\n",
+		d->opts.log_level);
+	return -EINVAL;
+}
+
+static int parse_ready(struct ddiod *d)
+{
+	if (d->opts.ready_fd == NO_FD)
+		return 0;
+	if (d->opts.ready_fd > INT32_MAX || fcntl((int)d->opts.ready_fd, F_SETFD, FD_CLOEXEC)) {
+		fprintf(stderr, PROGRAM ": --ready-fd: %u is no open descriptor\n",
+			d->opts.ready_fd);
+		return -EINVAL;
+	}
+	d->ready = (int)d->opts.ready_fd;
+	return 0;
+}
+
+static int load_conf(struct ddiod *d, struct ddio_key *key)
+{
+	char err[1024];
+	int ret;
+
+	memset(key, 0, sizeof(*key));
+	ret = ddio_conf_load(d->opts.conf, &d->conf, err, sizeof(err));
+	if (ret) {
+		say(d, DDIO_LOG_ERR, "%s", err);
+		return ret;
+	}
+	ret = ddio_conf_find_node(d->conf, d->opts.node);
+	if (ret < 0) {
+		say(d, DDIO_LOG_ERR, "%s: there is no node \"%s\"", d->opts.conf, d->opts.node);
+		return ret;
+	}
+	d->node = (uint32_t)ret;
+	if (!d->conf->key_file)
+		return 0;
+	ret = ddio_key_load(d->conf->key_file, key, err, sizeof(err));
+	if (ret)
+		say(d, DDIO_LOG_ERR, "%s", err);
+	return ret;
+}
+
+static int make_dirs(const char *path)
+{
+	char *copy = strdup(path), *slash;
+	int err = 0;
+
+	if (!copy)
+		return -ENOMEM;
+	for (slash = strchr(copy + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = 0;
+		mkdir(copy, 0755);
+		*slash = '/';
+	}
+	if (mkdir(copy, 0700) && errno != EEXIST)
+		err = -errno;
+	free(copy);
+	return err;
+}
+
+/*
+ * A daemon that was killed holds its locks until the kernel is done with it.  This one
+ * is the last to go, as Linux does it, for it was taken first: disks, records and
+ * the port are free by then.
+ */
+static int wait_for_lock(struct ddiod *d, const char *path)
+{
+	int err = lock_file_take(d->lock, 0);
+
+	if (err != -EWOULDBLOCK)
+		return err;
+	say(d, DDIO_LOG_INFO, "waiting for process %ld, which holds %s",
+	    (long)lock_file_holder(d->lock), path);
+	return lock_file_take(d->lock, LOCK_WAIT_MS);
+}
+
+/* One daemon a node: the lock is on a file beside the records, for as long as we live. */
+static int take_lock(struct ddiod *d)
+{
+	const struct ddio_conf_node *node = &d->conf->nodes[d->node];
+	char path[4096];
+	int err = make_dirs(node->meta);
+
+	if (err) {
+		say(d, DDIO_LOG_ERR, "meta directory %s: %s", node->meta, strerror(-err));
+		return err;
+	}
+	if (snprintf(path, sizeof(path), "%s/lock", node->meta) >= (int)sizeof(path))
+		return -ENAMETOOLONG;
+	d->lock = lock_file_open(path);
+	err = d->lock < 0 ? d->lock : wait_for_lock(d, path);
+	if (err == -EWOULDBLOCK)
+		say(d, DDIO_LOG_ERR,
+		    "node %s is being served already, by process %ld, which holds %s", node->name,
+		    (long)lock_file_holder(d->lock), path);
+	else if (err)
+		say(d, DDIO_LOG_ERR, "%s: %s", path, strerror(-err));
+	if (err)
+		return err;
+	err = lock_file_sign(d->lock);
+	if (err)
+		say(d, DDIO_LOG_WARN, "%s: %s", path, strerror(-err));
+	return 0;
+}
+
+static int write_pid(struct ddiod *d)
+{
+	FILE *f;
+	int err = 0;
+
+	if (!d->opts.pid_file)
+		return 0;
+	f = fopen(d->opts.pid_file, "we");
+	if (!f || fprintf(f, "%ld\n", (long)getpid()) < 0)
+		err = -errno;
+	if (f && fclose(f) && !err)
+		err = -errno;
+	if (err)
+		say(d, DDIO_LOG_ERR, "pid file %s: %s", d->opts.pid_file, strerror(-err));
+	else
+		d->pid_written = true;
+	return err;
+}
+
+/* Before any thread is made, so that all of them have the signals blocked. */
+static int open_signals(struct ddiod *d)
+{
+	sigset_t set;
+
+	signal(SIGPIPE, SIG_IGN);
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGHUP);
+	if (pthread_sigmask(SIG_BLOCK, &set, NULL))
+		return -EINVAL;
+	d->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	d->done = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	return d->signals < 0 || d->done < 0 ? -errno : 0;
+}
+
+/*
+ * The reactors
+ */
+static uint32_t cores(void)
+{
+	cpu_set_t set;
+
+	if (sched_getaffinity(0, sizeof(set), &set))
+		return 1;
+	return CPU_COUNT(&set);
+}
+
+/* On reactor 0. */
+static void node_stopped(void *arg)
+{
+	const struct ddiod *d = arg;
+	uint64_t one = 1;
+
+	if (write(d->done, &one, sizeof(one)) < 0)
+		say(d, DDIO_LOG_ERR, "cannot tell the end: %s", strerror(errno));
+}
+
+static int envs_new(struct ddiod *d)
+{
+	struct ddio_real_opts opts = {
+		.log = log_line, .log_arg = d, .log_level = d->level, .name = d->opts.node
+	};
+	int err = 0;
+
+	d->nreactors = ddio_iop_reactors(d->conf, d->node, cores());
+	d->envs = calloc(d->nreactors, sizeof(*d->envs));
+	if (!d->envs)
+		return -ENOMEM;
+	while (d->nenvs < d->nreactors && !err) {
+		err = ddio_real_new(&opts, &d->envs[d->nenvs]);
+		if (!err)
+			d->nenvs++;
+	}
+	if (err)
+		say(d, DDIO_LOG_ERR, "cannot make %u reactors: %s", d->nreactors, strerror(-err));
+	return err;
+}
+
+static int node_start(struct ddiod *d, const struct ddio_key *key)
+{
+	struct ddio_iop_opts opts = {
+		.conf = d->conf,
+		.node = d->node,
+		.nreactors = d->nreactors,
+		.envs = d->envs,
+		.key = key,
+		.repair = d->opts.repair,
+		.on_stopped = node_stopped,
+		.arg = d,
+	};
+	char err[1024] = "";
+	int ret = ddio_iop_start(&opts, &d->iop, err, sizeof(err));
+
+	if (ret)
+		say(d, DDIO_LOG_ERR, "%s", err);
+	while (!ret && d->nthreads < d->nreactors) {
+		ret = ddio_real_start_thread(d->envs[d->nthreads]);
+		if (!ret)
+			d->nthreads++;
+		else
+			say(d, DDIO_LOG_ERR, "cannot start a reactor: %s", strerror(-ret));
+	}
+	return ret;
+}
+
+static void envs_free(struct ddiod *d)
+{
+	uint32_t i;
+
+	for (i = 0; i < d->nthreads; i++)
+		ddio_real_join_thread(d->envs[i]);
+	d->nthreads = 0;
+	ddio_iop_free(d->iop);
+	d->iop = NULL;
+	for (i = 0; i < d->nenvs; i++)
+		ddio_real_free(d->envs[i]);
+	free(d->envs);
+	d->envs = NULL;
+	d->nenvs = 0;
+}
+
+static void tell_ready(const struct ddiod *d, int fd)
+{
+	if (fd < 0)
+		return;
+	if (write(fd, "\n", 1) != 1)
+		say(d, DDIO_LOG_WARN, "nobody waits for us to be ready: %s", strerror(errno));
+	close(fd);
+}
+
+static void tell_manager(const struct ddiod *d, const char *state)
+{
+	int err = notify_send(state);
+
+	if (err)
+		say(d, DDIO_LOG_WARN, "the service manager cannot be told %s: %s", state,
+		    strerror(-err));
+}
+
+/* Serving: from now on there is the log, and nobody's terminal. */
+static void now_ready(struct ddiod *d)
+{
+	if (d->parent >= 0)
+		background_detach();
+	d->started = true;
+	say(d, DDIO_LOG_INFO, "serving on %s with %u reactor%s, version %s", ddio_iop_addr(d->iop),
+	    d->nreactors, d->nreactors == 1 ? "" : "s", DDIO_VERSION_TEXT);
+	tell_manager(d, "READY=1");
+	tell_ready(d, d->ready);
+	tell_ready(d, d->parent);
+}
+
+static void stop_posted(void *arg)
+{
+	ddio_iop_stop(arg);
+}
+
+static void handle_signal(struct ddiod *d)
+{
+	struct signalfd_siginfo info;
+
+	if (read(d->signals, &info, sizeof(info)) != sizeof(info))
+		return;
+	if (info.ssi_signo == SIGHUP) {
+		if (!log_open(d))
+			say(d, DDIO_LOG_INFO, "log opened anew");
+		return;
+	}
+	if (d->stopping)
+		return;
+	say(d, DDIO_LOG_INFO, "stopping: %s", strsignal((int)info.ssi_signo));
+	d->stopping = true;
+	tell_manager(d, "STOPPING=1");
+	d->stop.fn = stop_posted;
+	d->stop.arg = d->iop;
+	ddio_env_post(d->envs[0], &d->stop);
+}
+
+/* Until the node has stopped. */
+static void wait_for_end(struct ddiod *d)
+{
+	struct pollfd fds[2] = { { .fd = d->signals, .events = POLLIN },
+				 { .fd = d->done, .events = POLLIN } };
+
+	for (;;) {
+		if (poll(fds, 2, -1) < 0 && errno != EINTR) {
+			say(d, DDIO_LOG_ERR, "poll: %s", strerror(errno));
+			return;
+		}
+		if (fds[1].revents)
+			return;
+		if (fds[0].revents)
+			handle_signal(d);
+	}
+}
+
+static int serve(struct ddiod *d)
+{
+	struct ddio_key key;
+	int err = load_conf(d, &key);
+
+	if (!err)
+		err = take_lock(d);
+	if (!err)
+		err = write_pid(d);
+	if (!err)
+		err = open_signals(d);
+	if (!err)
+		err = envs_new(d);
+	if (!err)
+		err = node_start(d, &key);
+	explicit_bzero(&key, sizeof(key));
+	if (!err) {
+		now_ready(d);
+		wait_for_end(d);
+		say(d, DDIO_LOG_INFO, "stopped");
+	}
+	envs_free(d);
+	if (d->pid_written)
+		unlink(d->opts.pid_file);
+	ddio_conf_free(d->conf);
+	return err;
+}
+
+/*
+ * Lists, for completion and tests
+ */
+static int list_conf(void)
+{
+	char *text = NULL, *line, *save = NULL;
+	char name[64];
+	size_t len = 0;
+	FILE *f = open_memstream(&text, &len);
+
+	if (!f)
+		return EXIT_FAILED;
+	ddio_conf_print_options(f);
+	if (fclose(f))
+		return EXIT_FAILED;
+	for (line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
+		if (sscanf(line, "  %63[a-z0-9_] = ", name) == 1 && line[2] == name[0] &&
+		    strchr(line, '='))
+			puts(name);
+	free(text);
+	return EXIT_OK;
+}
+
+static int list_engines(void)
+{
+	const struct ddio_disk_engine *const *e;
+	const struct ddio_engine_option *o;
+
+	for (e = ddio_disk_engines; *e; e++) {
+		puts((*e)->name);
+		for (o = (*e)->options; o && o->name; o++)
+			puts(o->name);
+	}
+	for (o = ddio_disk_common_options; o->name; o++)
+		puts(o->name);
+	return EXIT_OK;
+}
+
+int main(int argc, char **argv)
+{
+	struct ddiod d = {
+		.log_fd = -1, .parent = -1, .ready = -1, .lock = -1, .opts.ready_fd = NO_FD
+	};
+	struct rlimit rl;
+	int err = opt_parse(&ddiod_cmd, &d.opts, &argc, &argv);
+
+	if (err)
+		return err < 0 ? EXIT_USAGE : EXIT_OK;
+	if (d.opts.version) {
+		printf(PROGRAM " %s (%s)\n", DDIO_VERSION_TEXT, DDIO_COMMIT);
+		return EXIT_OK;
+	}
+	if (d.opts.list_conf)
+		return list_conf();
+	if (d.opts.list_engines)
+		return list_engines();
+	if (!d.opts.conf || !d.opts.node) {
+		fprintf(stderr,
+			PROGRAM ": --conf and --node are needed\nTry '" PROGRAM " --help'.\n");
+		return EXIT_USAGE;
+	}
+	if (parse_level(&d) || parse_ready(&d))
+		return EXIT_USAGE;
+	if (log_open(&d))
+		return EXIT_FAILED;
+	if (!getrlimit(RLIMIT_NOFILE, &rl)) {
+		rl.rlim_cur = rl.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &rl);
+	}
+	openlog(PROGRAM, LOG_PID, LOG_DAEMON);
+	err = d.opts.foreground ? 0 : background_fork(&d.parent);
+	if (err) {
+		say(&d, DDIO_LOG_ERR, "cannot go into the background: %s", strerror(-err));
+		return EXIT_FAILED;
+	}
+	return serve(&d) ? EXIT_FAILED : EXIT_OK;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Compute processes on this machine, and a cluster of their own. */
+#ifndef DDIO_PROCS_H
+#define DDIO_PROCS_H
+
+#include "bench.h"
+#include "tools/common/local.h"
+
+/**
+ * struct procs - compute processes that form a group
+ * @n: how many
+ * @conf: of the cluster
+ * @fn: what each of them runs; its result is the exit code
+ * @tick: now and then, by the parent; may be NULL
+ * @arg: for @fn and @tick
+ * @failed: shared; set to 1 with @error when a process is killed
+ * @error, @error_len: shared text
+ */
+struct procs {
+	uint32_t n;
+	const char *conf;
+	int (*fn)(void *arg, uint32_t rank, const struct bench_world *world);
+	void (*tick)(void *arg);
+	void *arg;
+	volatile uint32_t *failed;
+	char *error;
+	size_t error_len;
+};
+
+/* Return: 0, -ECHILD if one failed, -EINTR after a signal, -errno. */
+int procs_run(const struct procs *ps);
+/* A signal ends the processes, then procs_run(). */
+void procs_catch_signals(void);
+/* Has there been one? */
+bool procs_interrupted(void);
+
+/* A cluster in a temporary directory, gone afterwards. */
+struct procs_cluster {
+	char dir[80], conf[96];
+	pid_t *pids;
+	uint32_t n;
+};
+
+/* Prints what went wrong.  Return: 0 or -errno; call procs_cluster_stop() in any case. */
+int procs_cluster_start(const char *command, const struct local_spec *want,
+			struct procs_cluster *c);
+void procs_cluster_stop(struct procs_cluster *c);
+
+#endif /* DDIO_PROCS_H */

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * ddio sim --faults over one seed or many: each in a process of its own, so that one that crashes
+ * is a failed seed and nothing else.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "tools/common/cmd.h"
+#include "faults.h"
+
+#define REAL_SECONDS 300 /* for one run, of real time */
+#define JOBS 64
+
+/**
+ * struct job - a process
+ * @pid: 0: none
+ */
+struct job {
+	pid_t pid;
+	uint64_t seed;
+	struct faults_result *result;
+};
+
+/**
+ * struct total - of all runs
+ */
+struct total {
+	uint32_t passed, failed;
+	uint64_t calls, calls_failed, events, kinds[FAULTS_KINDS];
+	uint32_t longest_ms;
+	uint32_t rounds[OP_OVER], rounds_failed[OP_OVER];
+};
+
+static const char *const plants[PLANTS] = { "none", "flush", "byte", "verdict", "hang" };
+static const char *const kinds[FAULTS_KINDS] = {
+	"power cut", "kill",	 "stop",      "process killed", "connections broken", "cut off",
+	"stall",     "slow net", "slow disk", "bad sectors",	"disk errors",
+};
+
+static const char *const ops[OP_OVER] = {
+	"form",	  "collective", "two collectives", "independent", "sync",      "drop", "set size",
+	"remove", "barrier",	"pause",	   "power cut",	  "read back", "fsck",
+};
+
+static int plant_of(const char *name)
+{
+	int i;
+
+	for (i = 0; i < PLANTS; i++)
+		if (!strcmp(name, plants[i]))
+			return i;
+	return -EINVAL;
+}
+
+static void job_start(struct job *job, const struct faults_many *many, int plant, uint64_t seed)
+{
+	struct faults_spec spec = {
+		.seed = seed, .plant = plant, .rounds = many->rounds, .verbose = many->verbose
+	};
+
+	memset(job->result, 0, sizeof(*job->result));
+	job->seed = seed;
+	fflush(stdout);
+	job->pid = fork();
+	if (job->pid)
+		return;
+	alarm(REAL_SECONDS);
+	if (faults_run(&spec, job->result))
+		_exit(EXIT_FAILED);
+	exit(EXIT_OK);
+}
+
+static void total_add(struct total *t, const struct faults_result *res)
+{
+	uint32_t i;
+
+	t->calls += res->calls;
+	t->calls_failed += res->failed;
+	t->events += res->events;
+	if (res->longest_ms > t->longest_ms)
+		t->longest_ms = res->longest_ms;
+	for (i = 0; i < FAULTS_KINDS; i++)
+		t->kinds[i] += res->kinds[i];
+	for (i = 0; i < OP_OVER; i++) {
+		t->rounds[i] += res->rounds[i];
+		t->rounds_failed[i] += res->rounds_failed[i];
+	}
+}
+
+static void job_ended(struct job *job, int status, struct total *t, bool alone)
+{
+	const struct faults_result *res = job->result;
+
+	total_add(t, res);
+	if (!status) {
+		t->passed++;
+		if (alone)
+			printf("seed %llu: trace %016llx, %llu events, %.3f s of virtual time\n",
+			       (unsigned long long)job->seed, (unsigned long long)res->trace,
+			       (unsigned long long)res->events, res->virtual_ns / 1e9);
+	} else {
+		t->failed++;
+		if (WIFSIGNALED(status))
+			printf("seed %llu: signal %d (%s)\n", (unsigned long long)job->seed,
+			       WTERMSIG(status), strsignal(WTERMSIG(status)));
+		else
+			printf("seed %llu: %s\n", (unsigned long long)job->seed,
+			       res->why[0] ? res->why : "crashed");
+	}
+	job->pid = 0;
+}
+
+static void job_wait(struct job *jobs, uint32_t n, struct total *t, bool alone)
+{
+	int status;
+	pid_t pid = waitpid(-1, &status, 0);
+	uint32_t i;
+
+	for (i = 0; i < n; i++)
+		if (pid > 0 && jobs[i].pid == pid)
+			job_ended(&jobs[i], status, t, alone);
+}
+
+static void print_total(const struct total *t)
+{
+	uint32_t i;
+
+	printf("%llu calls, %llu of them failed, the longest took %u ms; %llu events\n",
+	       (unsigned long long)t->calls, (unsigned long long)t->calls_failed, t->longest_ms,
+	       (unsigned long long)t->events);
+	for (i = 0; i < FAULTS_KINDS; i++)
+		printf("%s%s: %llu", i ? ", " : "", kinds[i], (unsigned long long)t->kinds[i]);
+	printf("\nrounds, and how many of them failed");
+	for (i = 0; i < OP_OVER; i++)
+		printf("%s %s: %u, %u", i ? "," : ":", ops[i], t->rounds[i], t->rounds_failed[i]);
+	printf("\n%u passed, %u failed\n", t->passed, t->failed);
+}
+
+int faults_many(const struct faults_many *many)
+{
+	uint32_t n = many->jobs ? many->jobs : (uint32_t)sysconf(_SC_NPROCESSORS_ONLN), i, begun;
+	int plant = many->plant ? plant_of(many->plant) : PLANT_NONE;
+	struct faults_result *res;
+	struct job jobs[JOBS] = { 0 };
+	struct total t = { 0 };
+
+	if (plant < 0 || !many->seeds) {
+		cmd_fail("sim", 0, "%s",
+			 plant < 0 ? "--plant: flush, byte, verdict or hang"
+				   : "--seeds: at least 1");
+		return EXIT_USAGE;
+	}
+	if (n > JOBS)
+		n = JOBS;
+	res = mmap(NULL, n * sizeof(*res), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		   0);
+	if (res == MAP_FAILED)
+		return cmd_fail("sim", -errno, "memory");
+	for (begun = 0; begun < many->seeds || t.passed + t.failed < many->seeds;) {
+		for (i = 0; i < n && jobs[i].pid; i++)
+			;
+		if (i == n || begun == many->seeds) {
+			job_wait(jobs, n, &t, many->seeds == 1);
+			continue;
+		}
+		jobs[i].result = &res[i];
+		job_start(&jobs[i], many, plant, many->seed + begun++);
+		if (jobs[i].pid < 0) {
+			jobs[i].pid = 0;
+			t.failed++;
+		}
+	}
+	if (many->seeds > 1)
+		print_total(&t);
+	munmap(res, n * sizeof(*res));
+	return t.failed ? EXIT_FAILED : EXIT_OK;
+}

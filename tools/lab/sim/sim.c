@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* ddio sim: the experiments of ddio bench in virtual time. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include "tools/lab/bench/bench_opts.h"
+#include "tools/common/cmd.h"
+#include "tools/lab/faults/faults.h"
+#include "sim_world.h"
+
+/* The options in common come first, so that their offsets are the same. */
+struct sim_values {
+	struct bench_values bench;
+	const char *machine, *network;
+	uint32_t columns, rows;
+	bool verbose, stats, watch, faults;
+	uint32_t seeds, jobs, rounds;
+	const char *plant;
+};
+
+#define SIM_AT(member) offsetof(struct sim_values, member)
+
+static const struct opt_spec sim_opts[] = {
+	BENCH_OPTS,
+	{ "machine", 'M', OPT_TEXT, SIM_AT(machine), "NAME",
+	  "what CPU work costs: 1994, free (1994)" },
+	{ "network", 'N', OPT_TEXT, SIM_AT(network), "NAME", "torus, switched, ideal (torus)" },
+	{ "columns", 0, OPT_U32, SIM_AT(columns), "N", "of the torus (6, more if needed)" },
+	{ "rows", 0, OPT_U32, SIM_AT(rows), "N", "of the torus (6, more if needed)" },
+	{ "cpu-left", 0, OPT_FLAG, SIM_AT(watch), NULL,
+	  "in CSV: what I/O leaves of its CPUs to a computation" },
+	{ "stats", 0, OPT_FLAG, SIM_AT(stats), NULL,
+	  "what the simulation took, on standard error" },
+	{ "faults", 0, OPT_FLAG, SIM_AT(faults), NULL,
+	  "no measurement: a workload under faults, checked by a model" },
+	{ "seeds", 0, OPT_U32, SIM_AT(seeds), "N", "faults: so many runs, from --seed on (1)" },
+	{ "jobs", 'j', OPT_U32, SIM_AT(jobs), "N", "faults: runs at a time (one a processor)" },
+	{ "rounds", 0, OPT_U32, SIM_AT(rounds), "N", "faults: of work (as the seed says)" },
+	{ "plant", 0, OPT_TEXT, SIM_AT(plant), "NAME",
+	  "faults: a bug that must be found: flush, byte, verdict, hang" },
+	{ "verbose", 'v', OPT_FLAG, SIM_AT(verbose), NULL, "the daemons' log on standard error" },
+	{ 0 },
+};
+
+const struct opt_cmd ddio_opts_sim = {
+	"ddio",	  "sim", NULL, "The measurements of ddio bench in virtual time, with CPU costs.",
+	sim_opts, 0,	 0
+};
+
+struct sim_run {
+	const struct bench_spec *spec;
+	struct bench_shared *sh;
+	struct progress progress;
+};
+
+static int run_cp(struct sim_cp *cp)
+{
+	struct sim_run *run = cp->arg;
+	struct bench_world world = sim_cp_world(cp);
+
+	return bench_cp(run->spec, run->sh, cp->rank, &world) ? -ECHILD : 0;
+}
+
+static void tick(void *arg)
+{
+	struct sim_run *run = arg;
+
+	progress_step(&run->progress, run->sh->done, run->sh->what);
+}
+
+static void print_stats(const struct sim_world *world)
+{
+	struct sim_world_stats st;
+
+	sim_world_stats(world, &st);
+	fprintf(stderr,
+		"virtual %.3f s, %llu events, %llu messages, %llu bytes, %.3f s waiting for links, "
+		"CPU %.3f s of CPs, %.3f s of IOPs; %llu entries sorted, %llu runs; %llu bytes of memory\n",
+		st.virtual_ns / 1e9, (unsigned long long)st.events, (unsigned long long)st.messages,
+		(unsigned long long)st.bytes, st.net_wait_ns / 1e9, st.cp_busy_ns / 1e9,
+		st.iop_busy_ns / 1e9, (unsigned long long)st.sorted, (unsigned long long)st.runs,
+		(unsigned long long)st.memory);
+}
+
+static int simulate(const struct sim_values *v, const struct bench_spec *spec,
+		    struct bench_shared *sh)
+{
+	const struct bench_values *b = &v->bench;
+	struct sim_world_spec ws = { .local = { .iops = b->iops,
+						.disks = b->disks,
+						.engine = b->engine,
+						.options = b->disk_options,
+						.disk_size = b->disk_size,
+						.shared_bus = b->shared_bus,
+						.cache = b->cache,
+						.block = b->block,
+						.buffers = b->buffers,
+						.fcfs = b->fcfs,
+						.no_write_back = true,
+						.reactors = 1 },
+				     .cps = b->cps,
+				     .machine = v->machine,
+				     .network = v->network,
+				     .columns = v->columns,
+				     .rows = v->rows,
+				     .seed = b->seed,
+				     .verbose = v->verbose,
+				     .watch = v->watch };
+	struct sim_run run = { .spec = spec, .sh = sh };
+	struct sim_world *world;
+	char text[600];
+	int err = sim_world_new(&ws, &world, text, sizeof(text));
+
+	if (err)
+		return cmd_fail("sim", 0, "%s", text), err;
+	snprintf(sh->kernel, sizeof(sh->kernel), "simulated %s, %s", v->machine, v->network);
+	progress_begin(&run.progress, "sim", sh->total, spec->progress);
+	err = sim_world_run(world, run_cp, &run, tick);
+	progress_end(&run.progress);
+	if (err)
+		cmd_fail("sim", sh->failed ? 0 : err, "%s", sh->failed ? sh->error : "cannot run");
+	if (v->stats)
+		print_stats(world);
+	sim_world_free(world);
+	return err;
+}
+
+static int sim_all(struct sim_values *v)
+{
+	struct bench_spec spec;
+	struct bench_shared *sh;
+	int err = bench_spec_make(&v->bench, BENCH_MAX_CPS_VIRTUAL, &spec);
+
+	if (err)
+		return err;
+	sh = bench_shared_new(&spec);
+	if (!sh) {
+		cmd_fail("sim", 0, "too many runs: at most %d", BENCH_MAX_RUNS);
+		bench_spec_free(&spec);
+		return -E2BIG;
+	}
+	err = simulate(v, &spec, sh);
+	if (!err)
+		err = bench_write("sim", &v->bench, &spec, sh);
+	bench_shared_free(&spec, sh);
+	bench_spec_free(&spec);
+	return err;
+}
+
+int ddio_cmd_sim(int argc, char **argv)
+{
+	struct sim_values v = { .machine = "1994", .network = "torus", .seeds = 1 };
+	int err;
+
+	bench_defaults(&v.bench);
+	err = opt_parse(&ddio_opts_sim, &v, &argc, &argv);
+	if (err)
+		return err > 0 ? EXIT_OK : EXIT_USAGE;
+	if (v.faults)
+		return faults_many(&(struct faults_many){ .seed = v.bench.seed,
+							  .seeds = v.seeds,
+							  .jobs = v.jobs,
+							  .rounds = v.rounds,
+							  .plant = v.plant,
+							  .verbose = v.verbose });
+	err = sim_all(&v);
+	return err == -EINVAL ? EXIT_USAGE : err ? EXIT_FAILED : EXIT_OK;
+}

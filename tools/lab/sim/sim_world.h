@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* A whole cluster in virtual time: the daemons' and the library's code in a simulated world. */
+#ifndef DDIO_SIM_WORLD_H
+#define DDIO_SIM_WORLD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <ddio/ddio.h>
+#include "tools/lab/bench/bench.h"
+#include "tools/common/local.h"
+
+struct sim_world;
+
+/**
+ * struct sim_world_spec - what to build
+ * @local: the cluster
+ * @cps: compute processes
+ * @machine, @network: names
+ * @columns, @rows: of a torus; 0: the papers', or as square as all processors need
+ * @seed: of everything random
+ * @verbose: log lines to standard error
+ * @watch: what measured transfers leave of the I/O processors is put into their results
+ */
+struct sim_world_spec {
+	struct local_spec local;
+	uint32_t cps;
+	const char *machine, *network;
+	uint32_t columns, rows;
+	uint64_t seed;
+	bool verbose, watch;
+};
+
+/**
+ * struct sim_cp - a compute process
+ * @rank: 0 to cps - 1
+ * @arg: the caller's
+ */
+struct sim_cp {
+	struct sim_world *world;
+	uint32_t rank;
+	void *arg;
+};
+
+/* @err: one line saying what was wrong. */
+int sim_world_new(const struct sim_world_spec *spec, struct sim_world **world, char *err,
+		  size_t err_len);
+/*
+ * Every process runs @fn at once; @tick, if not NULL, is called now and then in real time.
+ * Return: 0, the first nonzero that @fn returned, -EDEADLK or -ETIME.
+ */
+int sim_world_run(struct sim_world *world, int (*fn)(struct sim_cp *cp), void *arg,
+		  void (*tick)(void *arg));
+/* Ends the daemons in order, and everything. */
+void sim_world_free(struct sim_world *world);
+
+/* What a process may ask of its world. */
+int sim_cp_connect(struct sim_cp *cp, struct ddio_session **session);
+int sim_cp_meet(struct sim_cp *cp, struct ddio_session *session, struct ddio_group **group);
+uint64_t sim_cp_now(struct sim_cp *cp);
+void sim_cp_compute(struct sim_cp *cp, uint64_t ns);
+/* All of these. */
+struct bench_world sim_cp_world(struct sim_cp *cp);
+
+/**
+ * struct sim_world_stats - what it took
+ * @virtual_ns: time that passed in the world
+ * @events: handled
+ * @messages, @bytes: through the network; @net_wait_ns: waiting for links
+ * @cp_busy_ns, @iop_busy_ns: CPU time of all of them
+ * @sorted, @runs: entries of lists that the I/O processors sorted, runs that they worked out
+ * @memory: most that this program has had, bytes
+ */
+struct sim_world_stats {
+	uint64_t virtual_ns;
+	uint64_t events;
+	uint64_t messages, bytes, net_wait_ns;
+	uint64_t cp_busy_ns, iop_busy_ns;
+	uint64_t sorted, runs;
+	uint64_t memory;
+};
+
+void sim_world_stats(const struct sim_world *world, struct sim_world_stats *stats);
+
+#endif /* DDIO_SIM_WORLD_H */
