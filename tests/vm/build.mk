@@ -14,7 +14,7 @@ VM_HELPER := build/tests/vm/crowd build/tests/vm/fsload
 VM_POSIX := build/tests/vm/posix
 VM_BIN := $(VM_UNIT) $(VM_PERF) $(VM_HELPER) $(VM_POSIX)
 
-$(VM_UNIT): build/tests/vm/%: build/tests/unit/%
+$(VM_UNIT): build/tests/vm/%: build/tests/unit/env/%
 	$(Q)install -D $< $@
 
 $(VM_HELPER): build/tests/vm/%: build/tests/helpers/%

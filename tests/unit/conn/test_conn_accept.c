@@ -1,0 +1,532 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The opening exchange as the acceptor sees it, and bad bytes after it. */
+#include "tests/unit/conn/conn_peer.h"
+
+/* Up to PROOF with @key: what the acceptor says must be provable. */
+static void answer_challenge(struct seen *s, const struct ddio_key *key, struct script *t)
+{
+	uint8_t hello[1024], proof[DDIO_PROOF_LEN];
+	size_t hello_len = hello_bytes(hello, 1, 1, "lab"), len = 0;
+	struct ddio_msg_challenge challenge;
+	const uint8_t *raw;
+
+	t->len = 0;
+	add(t, DDIO_OP_HELLO, hello, hello_len);
+	mem_feed(&s->m, t->bytes, t->len);
+	raw = said(s, DDIO_OP_CHALLENGE, &len);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(raw);
+	CU_ASSERT_EQUAL(ddio_get_challenge(raw, len, &challenge), 0);
+	CU_ASSERT_EQUAL(challenge.keyed, 1);
+	CU_ASSERT_EQUAL(challenge.version, 1);
+	proof_of(&right_key, "ddio acceptor  1", raw, hello, hello_len, proof);
+	CU_ASSERT_EQUAL(memcmp(proof, challenge.proof, sizeof(proof)), 0);
+	proof_of(key, "ddio connector 1", raw, hello, hello_len, proof);
+	heard(s);
+	t->len = 0;
+	add(t, DDIO_OP_PROOF, proof, sizeof(proof));
+}
+
+static void test_accept(void)
+{
+	struct ddio_msg_welcome welcome;
+	struct script t = { .len = 0 };
+	const uint8_t *payload;
+	struct seen s;
+	size_t len = 0;
+
+	begin_accept(&s, &right_key, "lab", false, 1);
+	answer_challenge(&s, &right_key, &t);
+	CU_ASSERT_EQUAL(s.hellos, 0);
+	mem_feed(&s.m, t.bytes, t.len);
+	CU_ASSERT_EQUAL(s.hellos, 1);
+	CU_ASSERT_EQUAL(s.hello.role, DDIO_ROLE_ADMIN);
+	CU_ASSERT_EQUAL(s.hello.rank, 9);
+	CU_ASSERT_STRING_EQUAL(s.hello.cluster, "lab");
+	CU_ASSERT_EQUAL(s.m.out_len, 0);
+	CU_ASSERT_EQUAL(ddio_conn_send(s.conn, &(struct ddio_msg){ .opcode = DDIO_OP_PING }, NULL,
+				       0, NULL, 0, NULL),
+			-ENOTCONN);
+	CU_ASSERT_EQUAL(ddio_conn_welcome(s.conn, &welcome_msg), 0);
+	CU_ASSERT_EQUAL(ddio_conn_welcome(s.conn, &welcome_msg), -ENOTCONN);
+	mem_run(&s.m);
+	payload = said(&s, DDIO_OP_WELCOME, &len);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(payload);
+	CU_ASSERT_EQUAL_FATAL(ddio_get_welcome(payload, len, &welcome), 0);
+	CU_ASSERT_EQUAL(welcome.node, 5);
+	ddio_welcome_free(&welcome);
+	mem_pass(&s.m, 3600 * SECOND);
+	CU_ASSERT_EQUAL(s.closes, 0);
+	finish(&s);
+}
+
+static void test_accept_wrong_key(void)
+{
+	struct script t = { .len = 0 };
+	struct seen s;
+
+	begin_accept(&s, &right_key, "lab", true, 1);
+	answer_challenge(&s, &wrong_key, &t);
+	mem_feed(&s.m, t.bytes, t.len);
+	check_refused(&s, DDIO_ST_AUTH, "key is not the node's");
+	finish(&s);
+}
+
+/* Every bit of the proof counts. */
+static void test_accept_forged(void)
+{
+	struct script t = { .len = 0 };
+	struct seen s;
+	size_t i;
+
+	for (i = 0; i < DDIO_PROOF_LEN; i++) {
+		begin_accept(&s, &right_key, "lab", true, 1);
+		answer_challenge(&s, &right_key, &t);
+		t.bytes[DDIO_WIRE_HEADER_LEN + i] ^= (uint8_t)(1u << (i % 8));
+		mem_feed(&s.m, t.bytes, t.len);
+		check_refused(&s, DDIO_ST_AUTH, "proof is wrong");
+		finish(&s);
+	}
+}
+
+/* The acceptor's own proof is no proof of the connector. */
+static void test_accept_reflected(void)
+{
+	struct script t = { .len = 0 };
+	const uint8_t *raw;
+	struct seen s;
+	size_t len = 0;
+
+	begin_accept(&s, &right_key, "lab", true, 1);
+	add_hello(&t, 1, 1, "lab");
+	mem_feed(&s.m, t.bytes, t.len);
+	raw = said(&s, DDIO_OP_CHALLENGE, &len);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(raw);
+	t.len = 0;
+	add(&t, DDIO_OP_PROOF, raw + 48, DDIO_PROOF_LEN);
+	heard(&s);
+	mem_feed(&s.m, t.bytes, t.len);
+	check_refused(&s, DDIO_ST_AUTH, "proof is wrong");
+	finish(&s);
+}
+
+/* What an honest connector once said opens nothing a second time. */
+static void test_accept_replayed(void)
+{
+	struct script first = { .len = 0 }, second = { .len = 0 };
+	struct seen s;
+
+	begin_accept(&s, &right_key, "lab", true, 1);
+	answer_challenge(&s, &right_key, &first);
+	mem_feed(&s.m, first.bytes, first.len);
+	CU_ASSERT_EQUAL(s.hellos, 1);
+	finish(&s);
+	begin_accept(&s, &right_key, "lab", true, 2);
+	add_hello(&second, 1, 1, "lab");
+	mem_feed(&s.m, second.bytes, second.len);
+	heard(&s);
+	mem_feed(&s.m, first.bytes, first.len);
+	check_refused(&s, DDIO_ST_AUTH, "proof is wrong");
+	finish(&s);
+}
+
+/* A HELLO changed on the way, after its proof was made. */
+static void test_accept_tampered(void)
+{
+	uint8_t hello[1024], proof[DDIO_PROOF_LEN];
+	struct script t = { .len = 0 };
+	const uint8_t *raw;
+	struct seen s;
+	size_t len = 0, hello_len = hello_bytes(hello, 1, 1, "lab");
+
+	begin_accept(&s, &right_key, "lab", true, 1);
+	add(&t, DDIO_OP_HELLO, hello, hello_len);
+	t.bytes[DDIO_WIRE_HEADER_LEN + 20] ^= 1; /* the rank */
+	mem_feed(&s.m, t.bytes, t.len);
+	raw = said(&s, DDIO_OP_CHALLENGE, &len);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(raw);
+	proof_of(&right_key, "ddio connector 1", raw, hello, hello_len, proof);
+	heard(&s);
+	t.len = 0;
+	add(&t, DDIO_OP_PROOF, proof, sizeof(proof));
+	mem_feed(&s.m, t.bytes, t.len);
+	check_refused(&s, DDIO_ST_AUTH, "proof is wrong");
+	finish(&s);
+}
+
+static void test_accept_without_key(void)
+{
+	struct script t = { .len = 0 };
+	const uint8_t zero[DDIO_PROOF_LEN] = { 0 };
+	struct seen s;
+
+	add_hello(&t, 1, 1, "lab");
+	begin_accept(&s, NULL, "lab", false, 1);
+	mem_feed(&s.m, t.bytes, t.len);
+	check_refused(&s, DDIO_ST_AUTH, "no key");
+	finish(&s);
+	begin_accept(&s, NULL, "lab", true, 1);
+	add(&t, DDIO_OP_PROOF, zero, sizeof(zero));
+	mem_feed(&s.m, t.bytes, t.len);
+	CU_ASSERT_EQUAL(s.hellos, 1);
+	finish(&s);
+}
+
+static void test_accept_versions(void)
+{
+	struct script t = { .len = 0 };
+	struct ddio_msg_challenge c;
+	const uint8_t *raw;
+	struct seen s;
+	size_t len = 0;
+
+	begin_accept(&s, &right_key, "lab", true, 1);
+	add_hello(&t, 9, 12, "lab");
+	mem_feed(&s.m, t.bytes, t.len);
+	check_refused(&s, DDIO_ST_VERSION, "versions 9 to 12");
+	finish(&s);
+	t.len = 0;
+	add_hello(&t, 1, 12, "lab");
+	begin_accept(&s, &right_key, "lab", true, 1);
+	mem_feed(&s.m, t.bytes, t.len);
+	raw = said(&s, DDIO_OP_CHALLENGE, &len);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(raw);
+	CU_ASSERT_EQUAL(ddio_get_challenge(raw, len, &c), 0);
+	CU_ASSERT_EQUAL(c.version, DDIO_WIRE_VERSION);
+	finish(&s);
+}
+
+static void test_accept_cluster(void)
+{
+	struct script t = { .len = 0 };
+	struct seen s;
+	size_t len;
+
+	begin_accept(&s, &right_key, "lab", true, 1);
+	add_hello(&t, 1, 1, "farm\n2");
+	mem_feed(&s.m, t.bytes, t.len);
+	check_refused(&s, DDIO_ST_INVALID, "\"farm?2\"");
+	finish(&s);
+	t.len = 0;
+	add_hello(&t, 1, 1, "");
+	begin_accept(&s, &right_key, "lab", true, 1);
+	mem_feed(&s.m, t.bytes, t.len);
+	CU_ASSERT_PTR_NOT_NULL(said(&s, DDIO_OP_CHALLENGE, &len));
+	finish(&s);
+}
+
+static void refused_bytes(const void *bytes, size_t len, uint32_t status, const char *what)
+{
+	struct seen s;
+
+	begin_accept(&s, &right_key, "lab", true, 1);
+	mem_feed(&s.m, bytes, len);
+	check_refused(&s, status, what);
+	finish(&s);
+}
+
+static void test_accept_garbage(void)
+{
+	const struct ddio_msg big = { .version = 1, .opcode = DDIO_OP_HELLO, .length = 1u << 30 };
+	const struct ddio_msg unknown = { .version = 1, .opcode = 999 };
+	static const char http[] = "GET / HTTP/1.1\r\nHost: nobody.example\r\n\r\n";
+	uint8_t zero[4096] = { 0 }, header[DDIO_WIRE_HEADER_LEN];
+	struct script t = { .len = 0 };
+
+	refused_bytes(http, sizeof(http), DDIO_ST_PROTOCOL, "not a message of this protocol");
+	refused_bytes(zero, sizeof(zero), DDIO_ST_PROTOCOL, "not a message of this protocol");
+	ddio_put_header(header, &big);
+	refused_bytes(header, sizeof(header), DDIO_ST_TOO_BIG, "length beyond the limit");
+	ddio_put_header(header, &unknown);
+	refused_bytes(header, sizeof(header), DDIO_ST_UNSUPPORTED, "unknown opcode");
+	add(&t, DDIO_OP_HELLO, zero, 100);
+	refused_bytes(t.bytes, t.len, DDIO_ST_PROTOCOL, "malformed HELLO");
+}
+
+static void test_accept_out_of_turn(void)
+{
+	static const uint16_t others[] = { DDIO_OP_CHALLENGE, DDIO_OP_PROOF,	 DDIO_OP_WELCOME,
+					   DDIO_OP_PING,      DDIO_OP_STATUS,	 DDIO_OP_OBJ_WRITE,
+					   DDIO_OP_FAN_IN,    DDIO_OP_COLL_START };
+	struct script t = { .len = 0 };
+	uint8_t zero[64] = { 0 };
+	struct seen s;
+	size_t i;
+
+	for (i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		t.len = 0;
+		add(&t, others[i], zero, sizeof(zero));
+		refused_bytes(t.bytes, t.len, DDIO_ST_PROTOCOL, "out of turn");
+	}
+	/* with the PROOF, before WELCOME */
+	begin_accept(&s, &right_key, "lab", true, 1);
+	answer_challenge(&s, &right_key, &t);
+	add(&t, DDIO_OP_PING, NULL, 0);
+	mem_feed(&s.m, t.bytes, t.len);
+	check_refused(&s, DDIO_ST_PROTOCOL, "before WELCOME");
+	finish(&s);
+	/* after it */
+	begin_accept(&s, &right_key, "lab", true, 1);
+	answer_challenge(&s, &right_key, &t);
+	mem_feed(&s.m, t.bytes, t.len);
+	t.len = 0;
+	add(&t, DDIO_OP_PING, NULL, 0);
+	mem_feed(&s.m, t.bytes, t.len);
+	s.hellos = 0;
+	check_refused(&s, DDIO_ST_PROTOCOL, "out of turn");
+	finish(&s);
+}
+
+static void test_accept_user_refuses(void)
+{
+	struct script t = { .len = 0 };
+	struct seen s;
+
+	begin_accept(&s, &right_key, "lab", true, 1);
+	answer_challenge(&s, &right_key, &t);
+	s.refuse_at_once = true;
+	mem_feed(&s.m, t.bytes, t.len);
+	CU_ASSERT_EQUAL(s.hellos, 1);
+	s.hellos = 0;
+	check_refused(&s, DDIO_ST_SHUTDOWN, "iop5 is stopping");
+	finish(&s);
+}
+
+static void test_accept_timeouts(void)
+{
+	struct script t = { .len = 0 };
+	struct seen s;
+
+	begin_accept(&s, &right_key, "lab", true, 1);
+	mem_pass(&s.m, 9 * SECOND);
+	CU_ASSERT_EQUAL(s.closes, 0);
+	mem_pass(&s.m, 2 * SECOND);
+	CU_ASSERT_EQUAL(s.closes, 1);
+	CU_ASSERT_EQUAL(s.err, -ETIMEDOUT);
+	CU_ASSERT_EQUAL(s.m.logs, 1);
+	finish(&s);
+	/* the user does not answer hello() */
+	begin_accept(&s, &right_key, "lab", true, 1);
+	answer_challenge(&s, &right_key, &t);
+	mem_feed(&s.m, t.bytes, t.len);
+	mem_pass(&s.m, 11 * SECOND);
+	CU_ASSERT_EQUAL(s.err, -ETIMEDOUT);
+	finish(&s);
+	/* a peer that is refused and does not read */
+	begin_accept(&s, &right_key, "lab", true, 1);
+	s.m.out_room = 10;
+	t.len = 0;
+	add_hello(&t, 9, 9, "lab");
+	mem_feed(&s.m, t.bytes, t.len);
+	CU_ASSERT_EQUAL(s.closes, 0);
+	mem_pass(&s.m, 11 * SECOND);
+	CU_ASSERT_EQUAL(s.closes, 1);
+	CU_ASSERT_EQUAL(s.err, -EPROTONOSUPPORT);
+	finish(&s);
+}
+
+/* One byte a read, one byte a write. */
+static void test_accept_crawl(void)
+{
+	struct script t = { .len = 0 };
+	struct seen s;
+	size_t len;
+
+	begin_accept(&s, &right_key, "lab", true, 1);
+	s.m.in_most = s.m.out_most = 1;
+	s.welcome_at_once = true;
+	answer_challenge(&s, &right_key, &t);
+	mem_feed(&s.m, t.bytes, t.len);
+	CU_ASSERT_EQUAL(s.hellos, 1);
+	CU_ASSERT_PTR_NOT_NULL(said(&s, DDIO_OP_WELCOME, &len));
+	t.len = 0;
+	add(&t, DDIO_OP_PING, NULL, 0);
+	mem_feed(&s.m, t.bytes, t.len);
+	CU_ASSERT_EQUAL(s.messages, 1);
+	finish(&s);
+}
+
+/* The peer goes after every possible number of bytes. */
+static void test_accept_torn(void)
+{
+	struct script t = { .len = 0 };
+	struct seen s;
+	size_t n;
+
+	for (n = 0; n < DDIO_WIRE_HEADER_LEN + 80; n++) {
+		begin_accept(&s, NULL, "lab", true, 1);
+		t.len = 0;
+		add_hello(&t, 1, 1, "lab");
+		s.m.in_end = true;
+		mem_feed(&s.m, t.bytes, n < t.len ? n : t.len);
+		CU_ASSERT_EQUAL(s.closes, 1);
+		CU_ASSERT_EQUAL(s.err, -ECONNRESET);
+		CU_ASSERT_EQUAL(s.hellos, 0);
+		finish(&s);
+	}
+}
+
+/*
+ * After WELCOME
+ */
+static void open_it(struct seen *s)
+{
+	const uint8_t zero[DDIO_PROOF_LEN] = { 0 };
+	struct script t = { .len = 0 };
+
+	begin_accept(s, NULL, "lab", true, 1);
+	s->welcome_at_once = true;
+	add_hello(&t, 1, 1, "lab");
+	add(&t, DDIO_OP_PROOF, zero, sizeof(zero));
+	mem_feed(&s->m, t.bytes, t.len);
+	CU_ASSERT_EQUAL_FATAL(s->hellos, 1);
+	heard(s);
+	heard(s);
+	s->hellos = 0;
+}
+
+static void rejected_bytes(const void *bytes, size_t len, uint32_t status, const char *what)
+{
+	struct seen s;
+
+	open_it(&s);
+	mem_feed(&s.m, bytes, len);
+	check_refused(&s, status, what);
+	finish(&s);
+}
+
+static void test_open_garbage(void)
+{
+	struct ddio_msg msg = { .version = 1, .opcode = DDIO_OP_FAN_IN, .length = 1ull << 40 };
+	uint8_t bytes[256] = { 0 };
+	struct script t = { .len = 0 };
+
+	rejected_bytes(bytes, sizeof(bytes), DDIO_ST_PROTOCOL, "not a message of this protocol");
+	ddio_put_header(bytes, &msg);
+	rejected_bytes(bytes, sizeof(bytes), DDIO_ST_TOO_BIG, "length beyond the limit");
+	msg = (struct ddio_msg){ .version = 2, .opcode = DDIO_OP_PING };
+	ddio_put_header(bytes, &msg);
+	rejected_bytes(bytes, sizeof(bytes), DDIO_ST_VERSION, "another version");
+	msg = (struct ddio_msg){ .version = 1, .opcode = DDIO_OP_COLL_DATA, .length = 39 };
+	ddio_put_header(bytes, &msg);
+	rejected_bytes(bytes, sizeof(bytes), DDIO_ST_PROTOCOL, "not a message of this protocol");
+	add_hello(&t, 1, 1, "lab");
+	rejected_bytes(t.bytes, t.len, DDIO_ST_PROTOCOL, "HELLO out of turn");
+	t.len = 0;
+	add(&t, DDIO_OP_COLL_DATA, bytes, 200); /* this user takes no bulk */
+	rejected_bytes(t.bytes, t.len, DDIO_ST_UNSUPPORTED, "COLL_DATA");
+}
+
+/* The longest message that is allowed, of which nothing comes. */
+static void test_open_patient(void)
+{
+	const struct ddio_msg msg = { 1, DDIO_OP_FAN_IN, 0, 0, 0, DDIO_MAX_PAYLOAD };
+	uint8_t header[DDIO_WIRE_HEADER_LEN];
+	struct seen s;
+
+	open_it(&s);
+	ddio_put_header(header, &msg);
+	mem_feed(&s.m, header, sizeof(header));
+	CU_ASSERT_EQUAL(s.closes, 0);
+	s.m.in_end = true;
+	mem_run(&s.m);
+	CU_ASSERT_EQUAL(s.closes, 1);
+	CU_ASSERT_EQUAL(s.err, -ECONNRESET);
+	CU_ASSERT_PTR_NOT_NULL(strstr(s.why, "middle of a message"));
+	finish(&s);
+}
+
+/* When writing fails, what the peer said last is still heard; without that, it is over soon. */
+static void test_open_write_fails(void)
+{
+	const struct ddio_msg ping = { .opcode = DDIO_OP_PING };
+	const struct ddio_msg_refuse refuse = { .status = DDIO_ST_STALE, .text = "go away" };
+	struct script t = { .len = 0 };
+	uint8_t raw[1024];
+	struct seen s;
+
+	open_it(&s);
+	s.m.out_err = -EPIPE;
+	CU_ASSERT_EQUAL(ddio_conn_send(s.conn, &ping, NULL, 0, NULL, 0, NULL), 0);
+	mem_run(&s.m);
+	CU_ASSERT_EQUAL(ddio_conn_send(s.conn, &ping, NULL, 0, NULL, 0, NULL), -ENOTCONN);
+	CU_ASSERT_EQUAL(s.closes, 0);
+	add(&t, DDIO_OP_REFUSE, raw, ddio_put_refuse(raw, sizeof(raw), &refuse));
+	mem_feed(&s.m, t.bytes, t.len);
+	CU_ASSERT_EQUAL(s.closes, 1);
+	CU_ASSERT_EQUAL(s.err, -ESTALE);
+	CU_ASSERT_PTR_NOT_NULL(strstr(s.why, "go away"));
+	finish(&s);
+
+	open_it(&s);
+	s.m.out_err = -EPIPE;
+	CU_ASSERT_EQUAL(ddio_conn_send(s.conn, &ping, NULL, 0, NULL, 0, NULL), 0);
+	mem_pass(&s.m, 2 * SECOND);
+	CU_ASSERT_EQUAL(s.closes, 0);
+	mem_pass(&s.m, 2 * SECOND);
+	CU_ASSERT_EQUAL(s.closes, 1);
+	CU_ASSERT_EQUAL(s.err, -EPIPE);
+	finish(&s);
+}
+
+static void save_err(struct ddio_send *send, int err)
+{
+	*(int *)send->arg = err;
+}
+
+/* An orderly end of the peer is none for what was still to be sent. */
+static void test_open_end(void)
+{
+	const struct ddio_msg ping = { .opcode = DDIO_OP_PING };
+	int sent_err = 1;
+	struct ddio_send send = { save_err, &sent_err };
+	struct seen s;
+
+	open_it(&s);
+	s.m.out_room = 5;
+	CU_ASSERT_EQUAL(ddio_conn_send(s.conn, &ping, NULL, 0, NULL, 0, &send), 0);
+	mem_run(&s.m);
+	CU_ASSERT_EQUAL(sent_err, 1);
+	s.m.in_end = true;
+	mem_run(&s.m);
+	CU_ASSERT_EQUAL(s.closes, 1);
+	CU_ASSERT_EQUAL(s.err, 0);
+	CU_ASSERT_EQUAL(sent_err, -ECONNRESET);
+	finish(&s);
+}
+
+static const struct ut_case accept_cases[] = {
+	{ "an honest connector", test_accept },
+	{ "wrong key", test_accept_wrong_key },
+	{ "forged proof", test_accept_forged },
+	{ "reflected proof", test_accept_reflected },
+	{ "replayed proof", test_accept_replayed },
+	{ "tampered HELLO", test_accept_tampered },
+	{ "without key", test_accept_without_key },
+	{ "versions", test_accept_versions },
+	{ "clusters", test_accept_cluster },
+	{ "garbage", test_accept_garbage },
+	{ "out of turn", test_accept_out_of_turn },
+	{ "the user refuses", test_accept_user_refuses },
+	{ "bounded in time", test_accept_timeouts },
+	{ "one byte at a time", test_accept_crawl },
+	{ "torn at every byte", test_accept_torn },
+	{ NULL, NULL },
+};
+
+static const struct ut_case open_cases[] = {
+	{ "garbage", test_open_garbage },
+	{ "announced, not sent", test_open_patient },
+	{ "writing fails", test_open_write_fails },
+	{ "the peer ends while we write", test_open_end },
+	{ NULL, NULL },
+};
+
+int main(void)
+{
+	static const struct ut_suite suites[] = {
+		{ "acceptor", accept_cases },
+		{ "after WELCOME", open_cases },
+	};
+
+	return ut_run("conn_accept", suites, sizeof(suites) / sizeof(suites[0]));
+}

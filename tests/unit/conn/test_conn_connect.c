@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The opening exchange, as the connector sees it, and key files. */
+#include <sys/stat.h>
+#include <unistd.h>
+#include "tests/unit/conn/conn_peer.h"
+
+/* The CHALLENGE that follows from what the connector has said. */
+static void add_challenge(struct seen *s, struct script *t, const struct ddio_key *key,
+			  const char *label, uint16_t version, uint64_t features)
+{
+	struct ddio_msg_challenge c = { .version = version,
+					.keyed = key != NULL,
+					.features = features };
+	const uint8_t *hello;
+	uint8_t raw[128];
+	size_t len = 0;
+	ssize_t n;
+
+	hello = said(s, DDIO_OP_HELLO, &len);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(hello);
+	memset(c.nonce, 0xcd, sizeof(c.nonce));
+	n = ddio_put_challenge(raw, sizeof(raw), &c);
+	if (key)
+		proof_of(key, label, raw, hello, len, raw + 48);
+	heard(s);
+	t->len = 0;
+	add(t, DDIO_OP_CHALLENGE, raw, n);
+}
+
+static void test_connect(void)
+{
+	struct script t = { .len = 0 };
+	uint8_t raw[1024];
+	struct seen s;
+	size_t len;
+
+	begin_connect(&s, &right_key, false);
+	add_challenge(&s, &t, &right_key, "ddio acceptor  1", 1, 0);
+	mem_feed(&s.m, t.bytes, t.len);
+	CU_ASSERT_PTR_NOT_NULL(said(&s, DDIO_OP_PROOF, &len));
+	CU_ASSERT_EQUAL(s.readies, 0);
+	t.len = 0;
+	add(&t, DDIO_OP_WELCOME, raw, ddio_put_welcome(raw, sizeof(raw), &welcome_msg));
+	add(&t, DDIO_OP_PING, NULL, 0);
+	mem_feed(&s.m, t.bytes, t.len);
+	CU_ASSERT_EQUAL(s.readies, 1);
+	CU_ASSERT_EQUAL(s.node, 5);
+	CU_ASSERT_EQUAL(s.messages, 1);
+	finish(&s);
+}
+
+static void test_connect_forged(void)
+{
+	struct script t = { .len = 0 };
+	struct seen s;
+
+	begin_connect(&s, &right_key, true);
+	add_challenge(&s, &t, &wrong_key, "ddio acceptor  1", 1, 0);
+	mem_feed(&s.m, t.bytes, t.len);
+	check_refused(&s, DDIO_ST_AUTH, "node's proof is wrong");
+	finish(&s);
+	/* with the other side's label, as one would have it from another connector */
+	begin_connect(&s, &right_key, true);
+	add_challenge(&s, &t, &right_key, "ddio connector 1", 1, 0);
+	mem_feed(&s.m, t.bytes, t.len);
+	check_refused(&s, DDIO_ST_AUTH, "node's proof is wrong");
+	finish(&s);
+}
+
+static void test_connect_one_sided(void)
+{
+	struct script t = { .len = 0 };
+	struct seen s;
+
+	begin_connect(&s, &right_key, true);
+	add_challenge(&s, &t, NULL, "", 1, 0);
+	mem_feed(&s.m, t.bytes, t.len);
+	check_refused(&s, DDIO_ST_AUTH, "the node has none");
+	finish(&s);
+	begin_connect(&s, NULL, true);
+	add_challenge(&s, &t, &right_key, "ddio acceptor  1", 1, 0);
+	mem_feed(&s.m, t.bytes, t.len);
+	check_refused(&s, DDIO_ST_AUTH, "the connector has none");
+	finish(&s);
+	begin_connect(&s, NULL, false);
+	check_refused(&s, DDIO_ST_AUTH, "no key is configured here");
+	finish(&s);
+}
+
+static void test_connect_not_offered(void)
+{
+	struct script t = { .len = 0 };
+	struct seen s;
+
+	begin_connect(&s, &right_key, true);
+	add_challenge(&s, &t, &right_key, "ddio acceptor  1", 2, 0);
+	mem_feed(&s.m, t.bytes, t.len);
+	check_refused(&s, DDIO_ST_VERSION, "version 2");
+	finish(&s);
+	begin_connect(&s, &right_key, true);
+	add_challenge(&s, &t, &right_key, "ddio acceptor  1", 1, 1ull << 63);
+	mem_feed(&s.m, t.bytes, t.len);
+	check_refused(&s, DDIO_ST_VERSION, "not offered");
+	finish(&s);
+}
+
+static void test_connect_refused(void)
+{
+	struct ddio_msg_refuse refuse = { .status = DDIO_ST_BUSY, .text = "come\r\nback" };
+	struct script t = { .len = 0 };
+	uint8_t raw[1024];
+	struct seen s;
+
+	add(&t, DDIO_OP_REFUSE, raw, ddio_put_refuse(raw, sizeof(raw), &refuse));
+	begin_connect(&s, &right_key, true);
+	mem_feed(&s.m, t.bytes, t.len);
+	CU_ASSERT_EQUAL(s.closes, 1);
+	CU_ASSERT_EQUAL(s.err, -EBUSY);
+	CU_ASSERT_PTR_NOT_NULL(strstr(s.why, "come??back"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(s.why, "node:1"));
+	finish(&s);
+	/* a status of a later version */
+	refuse.status = 12345;
+	t.len = 0;
+	add(&t, DDIO_OP_REFUSE, raw, ddio_put_refuse(raw, sizeof(raw), &refuse));
+	begin_connect(&s, &right_key, true);
+	mem_feed(&s.m, t.bytes, t.len);
+	CU_ASSERT_EQUAL(s.err, -EIO);
+	CU_ASSERT_PTR_NOT_NULL(strstr(s.why, "come??back"));
+	finish(&s);
+}
+
+static void test_connect_timeout(void)
+{
+	struct seen s;
+
+	begin_connect(&s, &right_key, true);
+	mem_pass(&s.m, 11 * SECOND);
+	CU_ASSERT_EQUAL(s.closes, 1);
+	CU_ASSERT_EQUAL(s.err, -ETIMEDOUT);
+	finish(&s);
+}
+
+/*
+ * Key files
+ */
+static int load(const char *content, size_t len, mode_t mode, struct ddio_key *key, char *err)
+{
+	char path[] = "/tmp/ddio-key-XXXXXX";
+	int fd = mkstemp(path), ret;
+
+	CU_ASSERT_FATAL(fd >= 0);
+	CU_ASSERT_EQUAL_FATAL(write(fd, content, len), (ssize_t)len);
+	CU_ASSERT_EQUAL_FATAL(fchmod(fd, mode), 0);
+	close(fd);
+	ret = ddio_key_load(path, key, err, 256);
+	if (ret)
+		CU_ASSERT_PTR_NOT_NULL(strstr(err, path));
+	unlink(path);
+	return ret;
+}
+
+static void test_key_files(void)
+{
+	char err[256] = "", text[100];
+	struct ddio_key key;
+
+	memset(text, 'k', sizeof(text));
+	text[64] = '\n';
+	CU_ASSERT_EQUAL(load(text, 16, 0600, &key, err), 0);
+	CU_ASSERT_EQUAL(key.len, 16);
+	CU_ASSERT_EQUAL(load(text, 65, 0400, &key, err), 0);
+	CU_ASSERT_EQUAL(key.len, 64);
+	CU_ASSERT_EQUAL(memcmp(key.bytes, text, 64), 0);
+	CU_ASSERT_EQUAL(load(text, 15, 0600, &key, err), -EINVAL);
+	CU_ASSERT_EQUAL(load(text, 0, 0600, &key, err), -EINVAL);
+	CU_ASSERT_EQUAL(load(text, 66, 0600, &key, err), -EINVAL);
+	CU_ASSERT_EQUAL(load(text, 100, 0600, &key, err), -EINVAL);
+	CU_ASSERT_EQUAL(load(text, 32, 0640, &key, err), -EACCES);
+	CU_ASSERT_EQUAL(load(text, 32, 0604, &key, err), -EACCES);
+	CU_ASSERT_EQUAL(load(text, 32, 0610, &key, err), -EACCES);
+	CU_ASSERT_EQUAL(key.len, 0);
+	CU_ASSERT_EQUAL(ddio_key_load("/tmp", &key, err, sizeof(err)), -EINVAL);
+	CU_ASSERT_EQUAL(ddio_key_load("/nonexistent/key", &key, err, sizeof(err)), -ENOENT);
+	CU_ASSERT_PTR_NOT_NULL(strstr(err, "/nonexistent/key"));
+}
+
+static const struct ut_case connect_cases[] = {
+	{ "an honest node", test_connect },
+	{ "forged proof", test_connect_forged },
+	{ "key on one side", test_connect_one_sided },
+	{ "what was not offered", test_connect_not_offered },
+	{ "refused", test_connect_refused },
+	{ "bounded in time", test_connect_timeout },
+	{ NULL, NULL },
+};
+
+static const struct ut_case key_cases[] = {
+	{ "key files", test_key_files },
+	{ NULL, NULL },
+};
+
+int main(void)
+{
+	static const struct ut_suite suites[] = {
+		{ "connector", connect_cases },
+		{ "keys", key_cases },
+	};
+
+	return ut_run("conn_connect", suites, sizeof(suites) / sizeof(suites[0]));
+}

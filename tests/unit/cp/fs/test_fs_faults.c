@@ -1,0 +1,590 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What goes wrong while the file system's client is at work: connections are lost at every message,
+ * before or after it was acted upon; the name space starts anew; nodes are away, for a while or
+ * for good; the file system ends in the middle.  Every request gets exactly one answer, and nothing is
+ * done twice.
+ */
+#include "tests/unit/cp/fs/fs_world.h"
+#include "iop/server/priv.h"
+#include "userlib/cp/fs/file.h"
+
+enum { BLOCK = 1024, LEN = 6 * BLOCK + 11 };
+
+/* All kinds of requests, one after the other; what must be true afterwards. */
+static void a_day(struct fs_world *w, struct fs_mount *m)
+{
+	struct ddio_fs_new dir = { .mode = S_IFDIR | 0755 };
+	struct ddio_fs_lock lock = { .type = F_WRLCK, .end = 9, .owner = 5 };
+	struct ddio_fs_file *a, *b, *c = NULL;
+	uint8_t buf[LEN], want[LEN];
+	uint64_t ino, i;
+
+	a = fs_create(m, "a", O_RDWR | O_EXCL);
+	if (!a)
+		return;
+	ino = m->r.attr.ino;
+	b = fs_create(m, "b", O_RDWR | O_APPEND | O_EXCL);
+	if (!b)
+		return;
+	FS_OK(m, ddio_fs_make, m->fs, DDIO_FS_ROOT, "d", &dir);
+	fs_fill(want, LEN, 1, 0);
+	FS_OK(m, ddio_fs_write, a, want, LEN, 0);
+	FS_OK(m, ddio_fs_lock_set, a, &lock, false, NULL);
+	for (i = 0; i < 5; i++)
+		FS_OK(m, ddio_fs_write, b, want + 100 * i, 100, 0);
+	FS_OK(m, ddio_fs_link, m->fs, ino, DDIO_FS_ROOT, "l");
+	CU_ASSERT_EQUAL(m->r.attr.nlink, 2);
+	FS_OK(m, ddio_fs_rename, m->fs, DDIO_FS_ROOT, "l", DDIO_FS_ROOT, "n", 0);
+	memset(buf, 0, LEN);
+	FS_OK(m, ddio_fs_read, a, buf, LEN, 0);
+	CU_ASSERT_EQUAL(m->r.value, LEN);
+	CU_ASSERT_EQUAL(memcmp(buf, want, LEN), 0);
+	FS_OK(m, ddio_fs_sync, a);
+	FS_OK(m, ddio_fs_unlink, m->fs, DDIO_FS_ROOT, "a");
+	FS_OK(m, ddio_fs_getattr, m->fs, ino);
+	CU_ASSERT_EQUAL(m->r.attr.nlink, 1);
+	CU_ASSERT_EQUAL(m->r.attr.size, LEN);
+	FS_OK(m, ddio_fs_file_open, m->fs, ino, O_RDONLY, &c);
+	FS_OK(m, ddio_fs_unlink, m->fs, DDIO_FS_ROOT, "n");
+	if (c)
+		FS_OK(m, ddio_fs_file_close, c);
+	FS_OK(m, ddio_fs_read, a, buf, LEN, 0);
+	CU_ASSERT_EQUAL(memcmp(buf, want, LEN), 0);
+	FS_OK(m, ddio_fs_file_close, a);
+	FS_OK(m, ddio_fs_read, b, buf, LEN, 0);
+	CU_ASSERT_EQUAL(m->r.value, 500);
+	CU_ASSERT_EQUAL(memcmp(buf, want, 500), 0);
+	FS_OK(m, ddio_fs_file_close, b);
+	CU_ASSERT_EQUAL(w->names.inode[ino].open, false);
+}
+
+/* What the name space has seen of the day. */
+static void the_evening(struct fs_world *w)
+{
+	ddio_sim_run_for(w->dw, 5 * FS_SEC);
+	CU_ASSERT_EQUAL(w->names.executed, 3 + 1 + 1 + 2 + 5);
+	CU_ASSERT_EQUAL(w->names.gone, 1);
+	CU_ASSERT(!w->names.inode[2].used);
+	CU_ASSERT_EQUAL(w->names.inode[3].attr.size, 500);
+}
+
+enum how { BEFORE, AFTER, REBORN, HOWS };
+
+static bool lost_at(uint64_t n, enum how how)
+{
+	struct fs_world w;
+	struct fs_mount *m;
+	uint32_t calls;
+	bool reached;
+
+	fs_world_begin(&w, n, BLOCK, 3000);
+	w.names.lose_at = n;
+	w.names.late = how == AFTER;
+	w.names.reborn_at = how == REBORN ? n : 0;
+	m = fs_mount(&w, 0, 0);
+	a_day(&w, m);
+	calls = m->r.calls;
+	reached = w.names.messages >= n;
+	if (!reached)
+		CU_ASSERT_EQUAL(w.names.repeated, 0);
+	the_evening(&w);
+	/* No answer came a second time. */
+	CU_ASSERT_EQUAL(m->r.calls, calls);
+	fs_world_end(&w);
+	return reached;
+}
+
+static void every_message(enum how how)
+{
+	uint64_t n, fails;
+
+	for (n = 1; n < 500; n++) {
+		fails = CU_get_number_of_failures();
+		if (!lost_at(n, how))
+			break;
+		if (CU_get_number_of_failures() != fails) {
+			fprintf(stderr, "at message %llu, how %d\n", (unsigned long long)n, how);
+			break;
+		}
+	}
+	CU_ASSERT(n > 25 && n < 500);
+}
+
+static void lost_before(void)
+{
+	every_message(BEFORE);
+}
+
+static void lost_after(void)
+{
+	every_message(AFTER);
+}
+
+static void started_anew(void)
+{
+	every_message(REBORN);
+}
+
+/* Connections to the disks break in the middle of what travels there. */
+static void disks_lost(void)
+{
+	struct ddio_sim_link net;
+	struct fs_world w;
+	struct fs_mount *m;
+	uint64_t at, fails;
+	uint32_t k;
+
+	for (at = 1; at < 9000; at += 97) {
+		fails = CU_get_number_of_failures();
+		fs_world_begin(&w, at, BLOCK, 3000);
+		m = fs_mount(&w, 0, 0);
+		ddio_sim_link_default(&net);
+		net.break_after = at;
+		k = at % 4;
+		ddio_sim_set_link(at & 1 ? w.node[k / 2].env[k % 2] : m->env[k % 2], &net);
+		a_day(&w, m);
+		the_evening(&w);
+		fs_world_end(&w);
+		if (CU_get_number_of_failures() != fails) {
+			fprintf(stderr, "at byte %llu\n", (unsigned long long)at);
+			break;
+		}
+	}
+}
+
+/* A node with data is away for good: an error for what lies there, after the time-out, and only for that. */
+static void node_dead(void)
+{
+	struct ddio_fs_file *a;
+	struct fs_world w;
+	struct fs_mount *m;
+	uint8_t buf[BLOCK] = { 1 };
+	uint64_t t, i;
+
+	fs_world_begin(&w, 1, BLOCK, 3000);
+	m = fs_mount(&w, 0, 0);
+	a = fs_create(m, "a", O_RDWR);
+	for (i = 0; i < 4; i++)
+		FS_OK(m, ddio_fs_write, a, buf, BLOCK, i * BLOCK);
+	for (i = 0; i < FS_NODE_REACTORS; i++)
+		ddio_sim_cut(w.node[0].env[i]);
+	t = ddio_sim_elapsed(w.dw);
+	FS_ERR(m, -EIO, ddio_fs_read, a, buf, BLOCK, 0);
+	CU_ASSERT(ddio_sim_elapsed(w.dw) - t >= 2900 * FS_MS);
+	CU_ASSERT(ddio_sim_elapsed(w.dw) - t <= 5 * FS_SEC);
+	CU_ASSERT(m->r.text[0] != '\0');
+	FS_OK(m, ddio_fs_read, a, buf, BLOCK, BLOCK);
+	/* That it is away is known: no second wait. */
+	t = ddio_sim_elapsed(w.dw);
+	FS_ERR(m, -EIO, ddio_fs_write, a, buf, BLOCK, 2 * BLOCK);
+	CU_ASSERT(ddio_sim_elapsed(w.dw) - t <= FS_SEC);
+	FS_OK(m, ddio_fs_getattr, m->fs, 2);
+	CU_ASSERT_EQUAL(m->r.attr.size, 4 * BLOCK);
+	/* Back: all is well. */
+	for (i = 0; i < FS_NODE_REACTORS; i++)
+		ddio_sim_rejoin(w.node[0].env[i]);
+	FS_OK(m, ddio_fs_read, a, buf, BLOCK, 0);
+	FS_OK(m, ddio_fs_write, a, buf, BLOCK, 2 * BLOCK);
+	FS_OK(m, ddio_fs_file_close, a);
+	fs_world_end(&w);
+}
+
+/* With DDIO_FS_HARD nobody hears of it; the request ends when the node is back. */
+static void node_away(void)
+{
+	struct ddio_fs_file *a;
+	struct fsc_result r;
+	struct fs_world w;
+	struct fs_mount *m;
+	uint8_t buf[4 * BLOCK], want[4 * BLOCK];
+	uint32_t i;
+
+	fs_world_begin(&w, 2, BLOCK, 3000);
+	m = fs_mount(&w, 0, DDIO_FS_HARD);
+	fsc_wait_init(&r, m->fs);
+	a = fs_create(m, "a", O_RDWR);
+	fs_fill(want, sizeof(want), 3, 0);
+	for (i = 0; i < FS_NODE_REACTORS; i++)
+		ddio_sim_cut(w.node[1].env[i]);
+	fsc_wait_begin(&r);
+	ddio_fs_write(a, want, sizeof(want), 0, fsc_wait_done, &r);
+	ddio_sim_run_for(w.dw, 100 * FS_SEC);
+	CU_ASSERT_EQUAL(r.calls, 0);
+	for (i = 0; i < FS_NODE_REACTORS; i++)
+		ddio_sim_rejoin(w.node[1].env[i]);
+	ddio_sim_run_for(w.dw, 5 * FS_SEC);
+	CU_ASSERT_EQUAL(r.calls, 1);
+	CU_ASSERT_EQUAL(r.err, 0);
+	FS_OK(m, ddio_fs_read, a, buf, sizeof(buf), 0);
+	CU_ASSERT_EQUAL(memcmp(buf, want, sizeof(buf)), 0);
+	/* The same for names. */
+	fake_stop(&w.names);
+	fsc_wait_begin(&r);
+	ddio_fs_lookup(m->fs, DDIO_FS_ROOT, "a", fsc_wait_done, &r);
+	ddio_sim_run_for(w.dw, 100 * FS_SEC);
+	CU_ASSERT_EQUAL(r.calls, 1);
+	fake_listen(&w.names);
+	ddio_sim_run_for(w.dw, 5 * FS_SEC);
+	CU_ASSERT_EQUAL(r.calls, 2);
+	CU_ASSERT_EQUAL(r.err, 0);
+	FS_OK(m, ddio_fs_file_close, a);
+	fs_world_end(&w);
+}
+
+/* No names for a while: an error after the time-out, and again all well. */
+static void names_dead(void)
+{
+	struct ddio_fs_file *a;
+	struct fs_world w;
+	struct fs_mount *m;
+	char err[600] = "";
+	uint8_t buf[10] = { 0 };
+	uint64_t t;
+
+	fs_world_begin(&w, 3, BLOCK, 3000);
+	m = fs_mount(&w, 0, 0);
+	a = fs_create(m, "a", O_RDWR);
+	FS_OK(m, ddio_fs_write, a, buf, 10, 0);
+	fake_stop(&w.names);
+	t = ddio_sim_elapsed(w.dw);
+	FS_ERR(m, -EIO, ddio_fs_lookup, m->fs, DDIO_FS_ROOT, "a");
+	CU_ASSERT(ddio_sim_elapsed(w.dw) - t >= 2900 * FS_MS);
+	CU_ASSERT(ddio_sim_elapsed(w.dw) - t <= 5 * FS_SEC);
+	t = ddio_sim_elapsed(w.dw);
+	FS_ERR(m, -EIO, ddio_fs_lookup, m->fs, DDIO_FS_ROOT, "a");
+	CU_ASSERT(ddio_sim_elapsed(w.dw) - t <= 2 * FS_SEC);
+	t = ddio_sim_elapsed(w.dw);
+	CU_ASSERT_EQUAL(fs_mount_try(&w, 1, DDIO_FS_HARD, err, sizeof(err)), -EIO);
+	CU_ASSERT(ddio_sim_elapsed(w.dw) - t <= 5 * FS_SEC);
+	err[0] = '\0';
+	CU_ASSERT_EQUAL(fs_mount_try(&w, 1, 0, err, sizeof(err)), -EIO);
+	CU_ASSERT_PTR_NOT_NULL(strstr(err, "names"));
+	fake_listen(&w.names);
+	ddio_sim_run_for(w.dw, 2 * FS_SEC);
+	FS_OK(m, ddio_fs_lookup, m->fs, DDIO_FS_ROOT, "a");
+	FS_OK(m, ddio_fs_file_close, a);
+	/* It is there, and says nothing. */
+	w.names.deaf = true;
+	t = ddio_sim_elapsed(w.dw);
+	FS_ERR(m, -EIO, ddio_fs_lookup, m->fs, DDIO_FS_ROOT, "a");
+	CU_ASSERT(ddio_sim_elapsed(w.dw) - t <= 8 * FS_SEC);
+	w.names.deaf = false;
+	ddio_sim_run_for(w.dw, 4 * FS_SEC);
+	FS_OK(m, ddio_fs_lookup, m->fs, DDIO_FS_ROOT, "a");
+	fs_world_end(&w);
+}
+
+/* Nobody asks anything, and yet a name space that starts anew hears what is open and locked. */
+static void told_again(void)
+{
+	struct ddio_fs_lock lock = { .type = F_RDLCK, .end = 9, .owner = 5 };
+	struct ddio_fs_file *a, *b;
+	struct fs_world w;
+	struct fs_mount *m;
+
+	fs_world_begin(&w, 4, BLOCK, 3000);
+	m = fs_mount(&w, 0, 0);
+	a = fs_create(m, "a", O_RDWR);
+	b = fs_create(m, "b", O_RDWR);
+	FS_OK(m, ddio_fs_lock_set, a, &lock, false, NULL);
+	FS_OK(m, ddio_fs_file_close, b);
+	fake_reborn(&w.names);
+	ddio_sim_run_for(w.dw, 3 * FS_SEC);
+	CU_ASSERT_EQUAL(w.names.told, 2);
+	CU_ASSERT(w.names.known);
+	CU_ASSERT(w.names.inode[2].open);
+	CU_ASSERT(!w.names.inode[3].open);
+	CU_ASSERT_EQUAL(w.names.lock[2].type, DDIO_FS_LOCK_READ);
+	/* One that is gone meanwhile: who has it open hears of that. */
+	fake_stop(&w.names);
+	w.names.inode[2].used = false;
+	w.names.known = false;
+	fake_listen(&w.names);
+	ddio_sim_run_for(w.dw, 3 * FS_SEC);
+	FS_ERR(m, -ESTALE, ddio_fs_write, a, "x", 1, 0);
+	w.names.inode[2].used = true;
+	FS_OK(m, ddio_fs_file_close, a);
+	fs_world_end(&w);
+}
+
+/* It ends while requests are under way: each of them is answered, once. */
+static void ends_amid(void)
+{
+	struct ddio_fs_file *a;
+	struct fsc_result r[40];
+	struct fs_world w;
+	struct fs_mount *m;
+	uint8_t buf[8 * BLOCK] = { 0 };
+	uint64_t step, i;
+	bool cut;
+
+	for (step = 0; step < 24; step++) {
+		cut = step % 3 == 0;
+		fs_world_begin(&w, step, BLOCK, 3000);
+		m = fs_mount(&w, 0, step & 1 ? DDIO_FS_HARD : 0);
+		a = fs_create(m, "a", O_RDWR);
+		FS_OK(m, ddio_fs_write, a, buf, sizeof(buf), 0);
+		if (cut)
+			ddio_sim_cut(w.node[0].env[0]);
+		if (step % 4 == 1)
+			fake_stop(&w.names);
+		for (i = 0; i < 40; i++) {
+			fsc_wait_init(&r[i], m->fs);
+			fsc_wait_begin(&r[i]);
+			if (i % 4 == 0)
+				ddio_fs_read(a, buf, sizeof(buf), 0, fsc_wait_done, &r[i]);
+			else if (i % 4 == 1)
+				ddio_fs_lookup(m->fs, DDIO_FS_ROOT, "a", fsc_wait_done, &r[i]);
+			else if (i % 4 == 2)
+				ddio_fs_write(a, buf, 100, i * 500, fsc_wait_done, &r[i]);
+			else
+				ddio_fs_getattr(m->fs, 2, fsc_wait_done, &r[i]);
+		}
+		ddio_sim_run_for(w.dw, step * 3000);
+		fs_unmount(m);
+		for (i = 0; i < 40; i++) {
+			CU_ASSERT_EQUAL(r[i].calls, 1);
+			CU_ASSERT(!r[i].err || r[i].err == -ESHUTDOWN);
+		}
+		fs_world_end(&w);
+	}
+}
+
+static void node_cut(struct fs_world *w, uint32_t node, bool away)
+{
+	uint32_t i;
+
+	for (i = 0; i < FS_NODE_REACTORS; i++) {
+		if (away)
+			ddio_sim_cut(w->node[node].env[i]);
+		else
+			ddio_sim_rejoin(w->node[node].env[i]);
+	}
+}
+
+/* A read asks for its data and for the size at once: both fail, and one text of the two is told. */
+static void all_dead(void)
+{
+	struct ddio_fs_file *a;
+	struct fs_world w;
+	struct fs_mount *m;
+	uint8_t buf[6 * BLOCK] = { 1 };
+
+	fs_world_begin(&w, 10, BLOCK, 3000);
+	m = fs_mount(&w, 0, 0);
+	a = fs_create(m, "a", O_RDWR);
+	FS_OK(m, ddio_fs_write, a, buf, 4 * BLOCK, 0);
+	node_cut(&w, 0, true);
+	node_cut(&w, 1, true);
+	FS_ERR(m, -EIO, ddio_fs_read, a, buf, 2 * BLOCK, 0);
+	/* That they are away is known now, so the data fail first; the size was asked for a moment ago. */
+	FS_OK(m, ddio_fs_read, a, buf, BLOCK, 4 * BLOCK);
+	fake_stop(&w.names);
+	FS_ERR(m, -EIO, ddio_fs_read, a, buf, sizeof(buf), 0);
+	CU_ASSERT_PTR_NOT_NULL(strstr(m->r.text, "node io"));
+	node_cut(&w, 0, false);
+	node_cut(&w, 1, false);
+	fake_listen(&w.names);
+	ddio_sim_run_for(w.dw, 2 * FS_SEC);
+	FS_OK(m, ddio_fs_read, a, buf, sizeof(buf), 0);
+	CU_ASSERT_EQUAL(m->r.value, 4 * BLOCK);
+	FS_OK(m, ddio_fs_file_close, a);
+	fs_world_end(&w);
+}
+
+/* For so long that connections to it are given up; it comes back as another life of it, as far as anybody can see. */
+static void node_reborn(struct fs_world *w, struct fs_mount *m, struct ddio_fs_file *a,
+			uint32_t node)
+{
+	uint8_t buf[BLOCK];
+	struct fsc_result r;
+
+	fsc_wait_init(&r, m->fs);
+	fsc_wait_begin(&r);
+	node_cut(w, node, true);
+	ddio_fs_read(a, buf, BLOCK, (node + 2) * BLOCK, fsc_wait_done, &r);
+	ddio_sim_run_for(w->dw, 10 * FS_SEC);
+	CU_ASSERT_EQUAL(r.calls, 0);
+	w->node[node].iop->boot++;
+	node_cut(w, node, false);
+	ddio_sim_run_for(w->dw, 5 * FS_SEC);
+	CU_ASSERT_EQUAL(r.calls, 1);
+}
+
+/* One node takes its part of a write and is started anew before the other one answers: what it had taken is lost. */
+static void reborn_amid_a_write(void)
+{
+	struct ddio_fs_file *a;
+	struct fsc_result r;
+	struct fs_world w;
+	struct fs_mount *m;
+	uint8_t buf[4 * BLOCK] = { 1 };
+
+	fs_world_begin(&w, 5, BLOCK, 3000);
+	m = fs_mount(&w, 0, DDIO_FS_HARD);
+	a = fs_create(m, "a", O_RDWR);
+	FS_OK(m, ddio_fs_write, a, buf, sizeof(buf), 0);
+	FS_OK(m, ddio_fs_sync, a);
+	fsc_wait_init(&r, m->fs);
+	fsc_wait_begin(&r);
+	node_cut(&w, 1, true);
+	ddio_fs_write(a, buf, 2 * BLOCK, 0, fsc_wait_done, &r);
+	ddio_sim_run_for(w.dw, FS_SEC);
+	CU_ASSERT_EQUAL(r.calls, 0);
+	node_reborn(&w, m, a, 0);
+	CU_ASSERT_EQUAL(r.calls, 0);
+	node_cut(&w, 1, false);
+	ddio_sim_run_for(w.dw, 5 * FS_SEC);
+	CU_ASSERT_EQUAL(r.calls, 1);
+	CU_ASSERT_EQUAL(r.err, 0);
+	FS_ERR(m, -EIO, ddio_fs_sync, a);
+	FS_OK(m, ddio_fs_sync, a);
+	FS_OK(m, ddio_fs_file_close, a);
+	fs_world_end(&w);
+}
+
+/* A node that has lost something answers a sync, and is away again when the other one has answered, too. */
+static void reborn_amid_a_sync(void)
+{
+	struct ddio_fs_file *a;
+	struct fsc_result r, r2;
+	struct fs_world w;
+	struct fs_mount *m;
+	uint8_t buf[4 * BLOCK] = { 1 };
+
+	fs_world_begin(&w, 6, BLOCK, 3000);
+	m = fs_mount(&w, 0, DDIO_FS_HARD);
+	a = fs_create(m, "a", O_RDWR);
+	FS_OK(m, ddio_fs_write, a, buf, sizeof(buf), 0);
+	node_reborn(&w, m, a, 0);
+	fsc_wait_init(&r, m->fs);
+	fsc_wait_begin(&r);
+	fsc_wait_init(&r2, m->fs);
+	fsc_wait_begin(&r2);
+	node_cut(&w, 1, true);
+	ddio_fs_sync(a, fsc_wait_done, &r);
+	ddio_sim_run_for(w.dw, FS_SEC);
+	CU_ASSERT_EQUAL(r.calls, 0);
+	node_cut(&w, 0, true);
+	ddio_fs_read(a, buf, BLOCK, 0, fsc_wait_done, &r2);
+	ddio_sim_run_for(w.dw, 10 * FS_SEC);
+	node_cut(&w, 1, false);
+	ddio_sim_run_for(w.dw, 5 * FS_SEC);
+	CU_ASSERT_EQUAL(r.calls, 1);
+	CU_ASSERT_EQUAL(r.err, -EIO);
+	node_cut(&w, 0, false);
+	ddio_sim_run_for(w.dw, 5 * FS_SEC);
+	CU_ASSERT_EQUAL(r2.calls, 1);
+	FS_OK(m, ddio_fs_sync, a);
+	FS_OK(m, ddio_fs_file_close, a);
+	fs_world_end(&w);
+}
+
+static void ended_post(void *arg)
+{
+	server_ended_say(arg);
+}
+
+/* It says in ending that nothing is lost; what a later life was given is another matter. */
+static void node_ended(struct fs_world *w, struct fs_mount *m, struct ddio_fs_file *a,
+		       uint32_t node)
+{
+	struct server *server = server_of(w->node[node].iop);
+	struct ddio_post post[FS_NODE_REACTORS];
+	uint32_t i;
+
+	for (i = 0; i < FS_NODE_REACTORS; i++) {
+		post[i] = (struct ddio_post){ .fn = ended_post, .arg = &server->per[i] };
+		ddio_env_post(w->node[node].env[i], &post[i]);
+	}
+	ddio_sim_run_for(w->dw, FS_SEC);
+	node_reborn(w, m, a, node);
+}
+
+static void ended_in_order(void)
+{
+	struct ddio_fs_file *a;
+	struct fs_world w;
+	struct fs_mount *m;
+	uint8_t buf[4 * BLOCK] = { 1 };
+
+	fs_world_begin(&w, 9, BLOCK, 3000);
+	m = fs_mount(&w, 0, DDIO_FS_HARD);
+	a = fs_create(m, "a", O_RDWR);
+	FS_OK(m, ddio_fs_write, a, buf, sizeof(buf), 0);
+	node_ended(&w, m, a, 0);
+	FS_OK(m, ddio_fs_sync, a);
+	/* Several times, and each node. */
+	FS_OK(m, ddio_fs_write, a, buf, sizeof(buf), 0);
+	node_ended(&w, m, a, 1);
+	node_ended(&w, m, a, 0);
+	node_ended(&w, m, a, 1);
+	FS_OK(m, ddio_fs_sync, a);
+	/* The life in which it was written counts, not the one before. */
+	node_ended(&w, m, a, 0);
+	FS_OK(m, ddio_fs_write, a, buf, sizeof(buf), 0);
+	node_reborn(&w, m, a, 0);
+	FS_ERR(m, -EIO, ddio_fs_sync, a);
+	FS_OK(m, ddio_fs_sync, a);
+	FS_OK(m, ddio_fs_file_close, a);
+	fs_world_end(&w);
+}
+
+/* What one sync is still making durable is not durable for the next one, whoever asks for it. */
+static void a_sync_amid_a_sync(void)
+{
+	struct fsc_result r[5];
+	struct ddio_fs_file *a;
+	struct fs_world w;
+	struct fs_mount *m;
+	uint8_t buf[4 * BLOCK] = { 1 };
+	uint32_t i;
+
+	fs_world_begin(&w, 8, BLOCK, 3000);
+	m = fs_mount(&w, 0, DDIO_FS_HARD);
+	a = fs_create(m, "a", O_RDWR);
+	FS_OK(m, ddio_fs_write, a, buf, sizeof(buf), 0);
+	node_cut(&w, 1, true);
+	for (i = 0; i < 5; i++) {
+		fsc_wait_init(&r[i], m->fs);
+		fsc_wait_begin(&r[i]);
+		ddio_fs_sync(a, fsc_wait_done, &r[i]);
+		ddio_sim_run_for(w.dw, FS_SEC);
+	}
+	for (i = 0; i < 5; i++)
+		CU_ASSERT_EQUAL(r[i].calls, 0);
+	node_cut(&w, 1, false);
+	ddio_sim_run_for(w.dw, 5 * FS_SEC);
+	for (i = 0; i < 5; i++) {
+		CU_ASSERT_EQUAL(r[i].calls, 1);
+		CU_ASSERT_EQUAL(r[i].err, 0);
+	}
+	FS_OK(m, ddio_fs_file_close, a);
+	fs_world_end(&w);
+}
+
+static const struct ut_case cases[] = {
+	{ "lost before it was done", lost_before },
+	{ "lost after it was done", lost_after },
+	{ "started anew", started_anew },
+	{ "connections to disks lost", disks_lost },
+	{ "node dead", node_dead },
+	{ "node away", node_away },
+	{ "names dead", names_dead },
+	{ "all dead", all_dead },
+	{ "told again", told_again },
+	{ "ends amid", ends_amid },
+	{ "reborn amid a write", reborn_amid_a_write },
+	{ "reborn amid a sync", reborn_amid_a_sync },
+	{ "ended in order", ended_in_order },
+	{ "a sync amid a sync", a_sync_amid_a_sync },
+	{ 0 },
+};
+
+int main(void)
+{
+	static const struct ut_suite suites[] = { { "fs faults", cases } };
+
+	return ut_run("fs_faults", suites, 1);
+}

@@ -1,0 +1,457 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Files and independent access, by one process or several, against real I/O processors. */
+#include "tests/unit/cp/cp_world.h"
+
+static void small_file(struct cp_proc *p)
+{
+	struct ddio_file *f = NULL;
+	struct ddio_file_stat st;
+	char buf[64];
+
+	CP_OK(p, ddio_open(p->session, "a", DDIO_CREATE, NULL, &f));
+	if (!f)
+		return;
+	CU_ASSERT_EQUAL(ddio_pread(f, buf, sizeof(buf), 0), 0);
+	CU_ASSERT_EQUAL(ddio_pwrite(f, "hello", 5, 0), 5);
+	memset(buf, 0, sizeof(buf));
+	CU_ASSERT_EQUAL(ddio_pread(f, buf, sizeof(buf), 0), 5);
+	CU_ASSERT_STRING_EQUAL(buf, "hello");
+	CU_ASSERT_EQUAL(ddio_pread(f, buf, 2, 3), 2);
+	CU_ASSERT_EQUAL(ddio_pread(f, buf, 2, 5), 0);
+	CP_OK(p, ddio_fstat(f, &st));
+	CU_ASSERT_EQUAL(st.size, 5);
+	CU_ASSERT_EQUAL(st.block_size, 1024);
+	CU_ASSERT_EQUAL(st.ndisks, 4);
+	CP_OK(p, ddio_sync(f));
+	CP_OK(p, ddio_drop_cache(f));
+	ddio_close(f);
+	CP_OK(p, ddio_stat(p->session, "a", &st));
+	CU_ASSERT_EQUAL(st.size, 5);
+	CP_OK(p, ddio_remove(p->session, "a"));
+	CU_ASSERT_EQUAL(ddio_stat(p->session, "a", &st), -ENOENT);
+	CU_ASSERT_PTR_NOT_NULL(strstr(ddio_last_error(p->session), "\"a\""));
+	CU_ASSERT_EQUAL(ddio_remove(p->session, "a"), -ENOENT);
+}
+
+static void a_small_file(void)
+{
+	struct cp_world w;
+
+	cp_world_begin(&w, &(struct cp_params){ .procs = 1 });
+	CU_ASSERT_EQUAL(cp_run(&w, small_file, NULL), 0);
+	cp_world_end(&w);
+}
+
+/* Any range, against an image in memory. */
+static void ranges(struct cp_proc *p)
+{
+	enum { SIZE = 200000 };
+	uint8_t *image = calloc(1, SIZE), *buf = malloc(SIZE);
+	struct ddio_file *f = NULL;
+	uint64_t rnd = 12345, size = 0;
+	int i;
+
+	CP_OK(p, ddio_open(p->session, "f", DDIO_CREATE, NULL, &f));
+	for (i = 0; i < 200 && f; i++) {
+		uint64_t at, len, k;
+		ssize_t n;
+
+		rnd = rnd * 6364136223846793005ull + 1442695040888963407ull;
+		at = (rnd >> 33) % SIZE;
+		len = (rnd >> 13) % (i % 3 ? 3000 : SIZE) + 1;
+		if (at + len > SIZE)
+			len = SIZE - at;
+		if (rnd >> 60 & 1) {
+			for (k = 0; k < len; k++)
+				image[at + k] = buf[k] = cp_byte(i, k);
+			n = ddio_pwrite(f, buf, len, at);
+			CU_ASSERT_EQUAL(n, (ssize_t)len);
+			if (at + len > size)
+				size = at + len;
+			continue;
+		}
+		memset(buf, 0xee, len);
+		n = ddio_pread(f, buf, len, at);
+		k = at >= size ? 0 : at + len > size ? size - at : len;
+		CU_ASSERT_EQUAL(n, (ssize_t)k);
+		CU_ASSERT_EQUAL(memcmp(buf, image + at, k), 0);
+	}
+	ddio_close(f);
+	free(image);
+	free(buf);
+}
+
+static void any_range(void)
+{
+	static const uint32_t blocks[] = { 512, 1024, 65536 };
+	struct cp_world w;
+	size_t i;
+
+	for (i = 0; i < 3; i++) {
+		cp_world_begin(&w, &(struct cp_params){ .procs = 1, .block = blocks[i] });
+		CU_ASSERT_EQUAL(cp_run(&w, ranges, NULL), 0);
+		cp_world_end(&w);
+	}
+}
+
+static void sizes(struct cp_proc *p)
+{
+	enum { LEN = 10000 };
+	struct ddio_file *f = NULL;
+	uint8_t buf[LEN], zero[LEN] = { 0 };
+	struct ddio_file_stat st;
+
+	memset(buf, 1, LEN);
+	CP_OK(p, ddio_open(p->session, "f", DDIO_CREATE | DDIO_EXCL, NULL, &f));
+	CU_ASSERT_EQUAL(ddio_open(p->session, "f", DDIO_CREATE | DDIO_EXCL, NULL, &f), -EEXIST);
+	CU_ASSERT_PTR_NULL(f);
+	CP_OK(p, ddio_open(p->session, "f", DDIO_CREATE, NULL, &f));
+	CU_ASSERT_EQUAL(ddio_pwrite(f, buf, LEN, 0), LEN);
+	CP_OK(p, ddio_set_size(f, 1500));
+	CU_ASSERT_EQUAL(ddio_pread(f, buf, LEN, 0), 1500);
+	CP_OK(p, ddio_set_size(f, LEN));
+	CU_ASSERT_EQUAL(ddio_pread(f, buf, LEN, 0), LEN);
+	CU_ASSERT_EQUAL(buf[1499], 1);
+	CU_ASSERT_EQUAL(memcmp(buf + 1500, zero, LEN - 1500), 0);
+	ddio_close(f);
+	CP_OK(p, ddio_open(p->session, "f", DDIO_TRUNCATE, NULL, &f));
+	CP_OK(p, ddio_fstat(f, &st));
+	CU_ASSERT_EQUAL(st.size, 0);
+	CU_ASSERT_EQUAL(ddio_set_size(f, (1ull << 62) + 1), -EFBIG);
+	CU_ASSERT_EQUAL(ddio_pwrite(f, buf, 1, 1ull << 62), -EFBIG);
+	CU_ASSERT_EQUAL(ddio_pread(f, NULL, 1, 0), -EINVAL);
+	CU_ASSERT_EQUAL(ddio_pread(f, NULL, 0, 0), 0);
+	ddio_close(f);
+}
+
+/* One process has it open and knows its size; another one cuts it, then removes it. */
+static void cut_elsewhere(struct cp_proc *p)
+{
+	struct ddio_group *g = cp_group(p);
+	struct ddio_file *f = NULL;
+	uint8_t buf[5000];
+
+	memset(buf, 1, sizeof(buf));
+	CP_OK(p, ddio_open_all(g, "c", DDIO_CREATE, NULL, &f));
+	if (!p->rank)
+		CU_ASSERT_EQUAL(ddio_pwrite(f, buf, sizeof(buf), 0), sizeof(buf));
+	CP_OK(p, ddio_group_barrier(g));
+	CU_ASSERT_EQUAL(ddio_pread(f, buf, sizeof(buf), 0), sizeof(buf));
+	CP_OK(p, ddio_group_barrier(g));
+	if (p->rank)
+		CP_OK(p, ddio_set_size(f, 700));
+	CP_OK(p, ddio_group_barrier(g));
+	CU_ASSERT_EQUAL(ddio_pread(f, buf, sizeof(buf), 0), 700);
+	CU_ASSERT_EQUAL(ddio_pread(f, buf, 100, 3000), 0);
+	CP_OK(p, ddio_group_barrier(g));
+	if (p->rank)
+		CP_OK(p, ddio_remove(p->session, "c"));
+	CP_OK(p, ddio_group_barrier(g));
+	CU_ASSERT_EQUAL(ddio_pread(f, buf, 100, 0), -ESTALE);
+	ddio_close(f);
+	ddio_group_free(g);
+}
+
+static void cut_by_another(void)
+{
+	struct cp_world w;
+
+	cp_world_begin(&w, &(struct cp_params){ .procs = 2 });
+	CU_ASSERT_EQUAL(cp_run(&w, cut_elsewhere, NULL), 0);
+	cp_world_end(&w);
+}
+
+/* @unheard: nobody hears how it ended. */
+static void node_anew(struct cp_proc *p, uint32_t i, bool unheard)
+{
+	struct cp_node *node = &p->w->node[i];
+	uint32_t k;
+
+	for (k = 0; unheard && k < CP_REACTORS; k++)
+		ddio_sim_cut(node->env[k]);
+	node->stop.fn = cp_stop_post;
+	node->stop.arg = node;
+	ddio_env_post(node->env[0], &node->stop);
+	ddio_sim_sleep(p->env, 10 * CP_SEC);
+	for (k = 0; unheard && k < CP_REACTORS; k++)
+		ddio_sim_rejoin(node->env[k]);
+	ddio_iop_free(node->iop);
+	cp_node_begin(p->w, i);
+}
+
+/*
+ * Between a write and the sync its node is another one: which has what was written if the one before has said so,
+ * and else may not.
+ */
+static void sync_after_restart(struct cp_proc *p)
+{
+	struct ddio_file *f = NULL;
+	uint8_t buf[5000] = { 1 };
+
+	CP_OK(p, ddio_open(p->session, "r", DDIO_CREATE, NULL, &f));
+	CU_ASSERT_EQUAL(ddio_pwrite(f, buf, sizeof(buf), 0), sizeof(buf));
+	CP_OK(p, ddio_sync(f));
+	CU_ASSERT_EQUAL(ddio_pwrite(f, buf, sizeof(buf), 0), sizeof(buf));
+	node_anew(p, 1, false);
+	CP_OK(p, ddio_sync(f));
+	CU_ASSERT_EQUAL(ddio_pwrite(f, buf, sizeof(buf), 0), sizeof(buf));
+	node_anew(p, 1, true);
+	CU_ASSERT_EQUAL(cp_note(p, ddio_sync(f)), -EHOSTDOWN);
+	CU_ASSERT_PTR_NOT_NULL(strstr(p->text, "node io1 was restarted"));
+	CP_OK(p, ddio_sync(f));
+	ddio_close(f);
+}
+
+static void restarted_before_the_sync(void)
+{
+	struct cp_world w;
+
+	cp_world_begin(&w, &(struct cp_params){ .procs = 1 });
+	CU_ASSERT_EQUAL(cp_run(&w, sync_after_restart, NULL), 0);
+	cp_world_end(&w);
+}
+
+static void growing_and_shrinking(void)
+{
+	struct cp_world w;
+
+	cp_world_begin(&w, &(struct cp_params){ .procs = 1 });
+	CU_ASSERT_EQUAL(cp_run(&w, sizes, NULL), 0);
+	cp_world_end(&w);
+}
+
+static int count_name(void *arg, const char *name, const struct ddio_file_stat *st)
+{
+	int *n = arg;
+	char want[32];
+
+	snprintf(want, sizeof(want), "f%03d", (*n)++);
+	CU_ASSERT_STRING_EQUAL(name, want);
+	CU_ASSERT(st->id > 0);
+	return *n == 1000 ? 42 : 0;
+}
+
+static void listing(struct cp_proc *p)
+{
+	struct ddio_file *f;
+	char name[32];
+	int i, n = 0;
+
+	for (i = 0; i < 300; i++) {
+		snprintf(name, sizeof(name), "f%03d", i);
+		CP_OK(p, ddio_open(p->session, name, DDIO_CREATE, NULL, &f));
+		ddio_close(f);
+	}
+	CP_OK(p, ddio_list(p->session, NULL, count_name, &n));
+	CU_ASSERT_EQUAL(n, 300);
+	n = 999;
+	CU_ASSERT_EQUAL(ddio_list(p->session, NULL, NULL, &n), -EINVAL);
+}
+
+static void more_names_than_a_page(void)
+{
+	struct cp_world w;
+
+	cp_world_begin(&w, &(struct cp_params){ .procs = 1 });
+	CU_ASSERT_EQUAL(cp_run(&w, listing, NULL), 0);
+	cp_world_end(&w);
+}
+
+struct placed {
+	uint64_t blocks;
+	uint32_t disks[2];
+	uint64_t seen;
+};
+
+static int place_one(void *arg, const struct ddio_placement *pl)
+{
+	struct placed *pd = arg;
+	uint64_t k;
+
+	pd->blocks += pl->count;
+	for (k = 0; k < pl->count; k++) {
+		uint64_t b = pl->block + 2 * k;
+
+		CU_ASSERT_EQUAL(pd->disks[b % 2], pl->disk);
+		CU_ASSERT(b < 64 && !(pd->seen >> b & 1));
+		pd->seen |= 1ull << b;
+	}
+	return 0;
+}
+
+static void striping(struct cp_proc *p)
+{
+	const uint32_t disks[2] = { 3, 1 };
+	struct ddio_striping st = { .struct_size = sizeof(st),
+				    .block_size = 2048,
+				    .layout = DDIO_RANDOM_BLOCKS,
+				    .seed = 5,
+				    .ndisks = 2,
+				    .disks = disks,
+				    .reserve = 40000 };
+	struct placed pd = { .disks = { 3, 1 } };
+	struct ddio_file *f = NULL;
+	struct ddio_file_stat fs;
+
+	CP_OK(p, ddio_open(p->session, "f", DDIO_CREATE, &st, &f));
+	CU_ASSERT_EQUAL(ddio_file_disk(f, 0), 3);
+	CU_ASSERT_EQUAL(ddio_file_disk(f, 1), 1);
+	CU_ASSERT_EQUAL(ddio_file_disk(f, 2), -EINVAL);
+	CP_OK(p, ddio_fstat(f, &fs));
+	CU_ASSERT_EQUAL(fs.size, 0);
+	CU_ASSERT_EQUAL(fs.layout, DDIO_RANDOM_BLOCKS);
+	CU_ASSERT_EQUAL(fs.seed, 5);
+	CP_OK(p, ddio_layout(f, place_one, &pd));
+	CU_ASSERT_EQUAL(pd.blocks, 20);
+	ddio_close(f);
+	st.block_size = 1000;
+	CU_ASSERT_EQUAL(ddio_open(p->session, "g", DDIO_CREATE, &st, &f), -EINVAL);
+	st.block_size = 0;
+	st.ndisks = 9;
+	CU_ASSERT_EQUAL(ddio_open(p->session, "g", DDIO_CREATE, &st, &f), -EINVAL);
+	st.ndisks = 2;
+	st.struct_size = 3;
+	CU_ASSERT_EQUAL(ddio_open(p->session, "g", DDIO_CREATE, &st, &f), -EINVAL);
+	CU_ASSERT_EQUAL(ddio_open(p->session, "", DDIO_CREATE, NULL, &f), -EINVAL);
+	CU_ASSERT_EQUAL(ddio_open(p->session, "x", 1u << 9, NULL, &f), -EINVAL);
+}
+
+static void striping_as_asked(void)
+{
+	struct cp_world w;
+
+	cp_world_begin(&w, &(struct cp_params){ .procs = 1 });
+	CU_ASSERT_EQUAL(cp_run(&w, striping, NULL), 0);
+	cp_world_end(&w);
+}
+
+/* Strided and listed, by one process. */
+static void strided(struct cp_proc *p)
+{
+	enum { LEN = 50000 };
+	struct ddio_strided sd = {
+		.offset = 10, .len = 7, .nlevels = 2, .level = { { 100, 300 }, { 4, 20 } }
+	};
+	struct ddio_extent list[3] = { { 9000, 100 }, { 5, 10 }, { 3000, 4000 } };
+	struct ddio_part part = { .kind = DDIO_PART_STRIDED, .n = 1, .strided = &sd };
+	struct ddio_report report = { .struct_size = sizeof(report) };
+	struct ddio_transfer t = { .struct_size = sizeof(t), .part = &part, .report = &report };
+	uint8_t *image = malloc(LEN), *buf = malloc(LEN);
+	struct ddio_file *f = NULL;
+	uint64_t i, j, n = 0, k;
+	uint32_t m;
+
+	for (i = 0; i < LEN; i++)
+		image[i] = cp_byte(1, i);
+	CP_OK(p, ddio_open(p->session, "f", DDIO_CREATE, NULL, &f));
+	CU_ASSERT_EQUAL(ddio_pwrite(f, image, LEN, 0), LEN);
+	t.buf = buf;
+	for (m = DDIO_METHOD_DEFAULT; m <= DDIO_METHOD_DDS; m++) {
+		t.method = m;
+		t.part = &part;
+		part = (struct ddio_part){ .kind = DDIO_PART_STRIDED, .n = 1, .strided = &sd };
+		memset(buf, 0xee, LEN);
+		CP_OK(p, ddio_read(f, &t));
+		CU_ASSERT_EQUAL(report.bytes_share, 2800);
+		CU_ASSERT_EQUAL(report.method, m ? m : (uint32_t)DDIO_METHOD_DDS);
+		n = 0;
+		for (i = 0; i < 100; i++)
+			for (j = 0; j < 4; j++)
+				for (k = 0; k < 7; k++)
+					CU_ASSERT_FATAL(buf[n++] ==
+							image[10 + 300 * i + 20 * j + k]);
+		CU_ASSERT_EQUAL(buf[n], 0xee);
+		part = (struct ddio_part){ .kind = DDIO_PART_LIST, .n = 3, .list = list };
+		memset(buf, 0xee, LEN);
+		for (i = 0; i < 4110; i++)
+			buf[i] = cp_byte(50 + m, i);
+		CP_OK(p, ddio_write(f, &t));
+		for (n = i = 0; i < 3; i++)
+			for (k = 0; k < list[i].len; k++)
+				image[list[i].offset + k] = buf[n++];
+		memset(buf, 0, LEN);
+		CU_ASSERT_EQUAL(ddio_pread(f, buf, LEN, 0), LEN);
+		CU_ASSERT_EQUAL(memcmp(buf, image, LEN), 0);
+	}
+	list[0].offset = LEN;
+	CU_ASSERT_EQUAL(ddio_read(f, &t), -ENODATA);
+	CU_ASSERT_PTR_NOT_NULL(strstr(ddio_last_error(p->session), "50000"));
+	list[0].offset = 6;
+	CU_ASSERT_EQUAL(ddio_read(f, &t), -EINVAL);
+	part.n = 0;
+	t.buf = NULL;
+	CP_OK(p, ddio_read(f, &t));
+	CP_OK(p, ddio_write(f, &t));
+	ddio_close(f);
+	free(image);
+	free(buf);
+}
+
+static void strided_and_listed(void)
+{
+	struct cp_world w;
+
+	cp_world_begin(&w, &(struct cp_params){ .procs = 1 });
+	CU_ASSERT_EQUAL(cp_run(&w, strided, NULL), 0);
+	cp_world_end(&w);
+}
+
+/* One process cuts the file, another one's knowledge of its size is old. */
+static void stale(struct cp_proc *p)
+{
+	struct ddio_file *f = NULL;
+	struct ddio_group *g = cp_group(p);
+	struct ddio_file_stat st;
+	char buf[100] = "xyz";
+
+	CP_OK(p, ddio_open_all(g, "f", DDIO_CREATE, NULL, &f));
+	if (!p->rank)
+		CU_ASSERT_EQUAL(ddio_pwrite(f, buf, 100, 0), 100);
+	CP_OK(p, ddio_group_barrier(g));
+	if (p->rank)
+		CU_ASSERT_EQUAL(ddio_pread(f, buf, 100, 0), 100);
+	CP_OK(p, ddio_group_barrier(g));
+	if (!p->rank)
+		CP_OK(p, ddio_set_size(f, 0));
+	CP_OK(p, ddio_group_barrier(g));
+	if (p->rank)
+		CU_ASSERT_EQUAL(ddio_pwrite(f, "abc", 3, 10), 3);
+	CP_OK(p, ddio_group_barrier(g));
+	CP_OK(p, ddio_fstat(f, &st));
+	CU_ASSERT_EQUAL(st.size, 13);
+	if (!p->rank) {
+		CU_ASSERT_EQUAL(ddio_pread(f, buf, 100, 0), 13);
+		CU_ASSERT_EQUAL(memcmp(buf, "\0\0\0\0\0\0\0\0\0\0abc", 13), 0);
+	}
+	ddio_close(f);
+	ddio_group_free(g);
+}
+
+static void sizes_that_others_change(void)
+{
+	struct cp_world w;
+
+	cp_world_begin(&w, &(struct cp_params){ .procs = 2 });
+	CU_ASSERT_EQUAL(cp_run(&w, stale, NULL), 0);
+	cp_world_end(&w);
+}
+
+static const struct ut_case cases[] = {
+	{ "cut by another process", cut_by_another },
+	{ "restarted before the sync", restarted_before_the_sync },
+	{ "a small file", a_small_file },
+	{ "any range", any_range },
+	{ "growing and shrinking", growing_and_shrinking },
+	{ "more names than a page", more_names_than_a_page },
+	{ "striping as asked", striping_as_asked },
+	{ "strided and listed", strided_and_listed },
+	{ "sizes that others change", sizes_that_others_change },
+	{ 0 },
+};
+
+int main(void)
+{
+	static const struct ut_suite suites[] = { { "files", cases } };
+
+	return ut_run("cp_files", suites, 1);
+}

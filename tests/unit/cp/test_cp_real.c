@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The library as programs use it: by its public functions, with threads,
+ * sockets and the clock.  The I/O processors are in this process too, so that
+ * the thread sanitizer sees both sides.
+ */
+#include <fcntl.h>
+#include <pthread.h>
+#include "env/addr.h"
+#include "env/real/real.h"
+#include "tests/unit/cp/cp_world.h"
+
+enum { NODES = 2, REACTORS = 2, MEMBERS = 4, ELEMS = 100000 };
+
+struct cluster {
+	char top[200], conf_path[260];
+	struct ddio_conf *conf;
+	struct ddio_key key;
+	struct node {
+		struct ddio_env *env[REACTORS];
+		struct ddio_iop *iop;
+		struct ddio_gate stopped;
+		struct ddio_post stop;
+	} node[NODES];
+};
+
+static unsigned int free_port(void)
+{
+	uint16_t port;
+
+	if (ddio_ports_free(&port, 1))
+		abort();
+	return port;
+}
+
+static void write_file(const char *path, const char *text, mode_t mode)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, mode);
+
+	if (fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text))
+		abort();
+	close(fd);
+}
+
+static void quiet(void *arg, enum ddio_log_level level, const char *line)
+{
+	(void)arg;
+	(void)level;
+	(void)line;
+}
+
+static void node_stopped(void *arg)
+{
+	struct node *n = arg;
+
+	ddio_gate_open(n->env[0], &n->stopped);
+}
+
+static void node_start(struct cluster *c, uint32_t i)
+{
+	static const struct ddio_real_opts opts = { .log = quiet, .name = "node" };
+	struct node *n = &c->node[i];
+	struct ddio_iop_opts io = { .conf = c->conf,
+				    .node = i,
+				    .nreactors = REACTORS,
+				    .envs = n->env,
+				    .key = &c->key,
+				    .on_stopped = node_stopped,
+				    .arg = n };
+	char err[600];
+	uint32_t k;
+
+	for (k = 0; k < REACTORS; k++)
+		if (ddio_real_new(&opts, &n->env[k]))
+			abort();
+	ddio_gate_init(&n->stopped);
+	if (ddio_iop_start(&io, &n->iop, err, sizeof(err))) {
+		fprintf(stderr, "%s\n", err);
+		abort();
+	}
+	for (k = 0; k < REACTORS; k++)
+		if (ddio_real_start_thread(n->env[k]))
+			abort();
+}
+
+static void node_stop_post(void *arg)
+{
+	ddio_iop_stop(((struct node *)arg)->iop);
+}
+
+static void node_end(struct node *n)
+{
+	uint32_t k;
+
+	n->stop.fn = node_stop_post;
+	n->stop.arg = n;
+	ddio_env_post(n->env[0], &n->stop);
+	CU_ASSERT_EQUAL(ddio_gate_wait(n->env[0], &n->stopped, 0), 0);
+	for (k = 0; k < REACTORS; k++)
+		ddio_real_join_thread(n->env[k]);
+	ddio_iop_free(n->iop);
+	for (k = 0; k < REACTORS; k++)
+		ddio_real_free(n->env[k]);
+}
+
+static void cluster_begin(struct cluster *c)
+{
+	char text[4096], key[260], err[600];
+	uint32_t i;
+	int n;
+
+	memset(c, 0, sizeof(*c));
+	ut_temp_dir(c->top, sizeof(c->top));
+	snprintf(key, sizeof(key), "%s/key", c->top);
+	write_file(key, "a key that is long enough", 0600);
+	n = snprintf(text, sizeof(text),
+		     "[cluster]\nname = real\nkey_file = %s\nblock = 4096\ntimeout = 60s\n", key);
+	for (i = 0; i < NODES; i++)
+		n += snprintf(text + n, sizeof(text) - n,
+			      "[node io%u]\naddress = 127.0.0.1:%u\nmeta = %s/io%u\nsync_io = no\n",
+			      i, free_port(), c->top, i);
+	for (i = 0; i < 2 * NODES; i++)
+		n += snprintf(text + n, sizeof(text) - n,
+			      "[disk d%u]\nnode = io%u\nengine = mem\nsize = 16M\n", i, i % NODES);
+	snprintf(c->conf_path, sizeof(c->conf_path), "%s/ddio.conf", c->top);
+	write_file(c->conf_path, text, 0644);
+	if (ddio_conf_load(c->conf_path, &c->conf, err, sizeof(err)) ||
+	    ddio_key_load(key, &c->key, err, sizeof(err))) {
+		fprintf(stderr, "%s\n", err);
+		abort();
+	}
+	for (i = 0; i < NODES; i++)
+		node_start(c, i);
+}
+
+static void cluster_end(struct cluster *c)
+{
+	uint32_t i;
+
+	for (i = 0; i < NODES; i++)
+		node_end(&c->node[i]);
+	ddio_conf_free(c->conf);
+	ut_remove_tree(c->top);
+}
+
+/*
+ * Members
+ */
+struct member {
+	struct cluster *c;
+	pthread_t thread;
+	uint32_t rank;
+	char address[64];
+	int faults;
+	char text[512];
+};
+
+#define NEED(m, s, call)                                                                 \
+	do {                                                                             \
+		int ret_ = (call);                                                       \
+		if (ret_) {                                                              \
+			(m)->faults++;                                                   \
+			snprintf((m)->text, sizeof((m)->text), "%s: %d %s", #call, ret_, \
+				 ddio_last_error(s));                                    \
+		}                                                                        \
+	} while (0)
+
+static void exchange_shares(struct member *m, struct ddio_session *s, struct ddio_group *g,
+			    struct ddio_file *f)
+{
+	struct ddio_array array = {
+		.elem_size = 8,
+		.ndims = 1,
+		.dim = { { .size = ELEMS, .dist = DDIO_CYCLIC, .procs = MEMBERS } }
+	};
+	struct ddio_array blocks = array;
+	struct ddio_part cyclic = { .kind = DDIO_PART_ARRAY, .array = &array };
+	struct ddio_part block = { .kind = DDIO_PART_ARRAY, .array = &blocks };
+	struct ddio_transfer t = { .struct_size = sizeof(t) };
+	uint64_t *buf = calloc(ELEMS / MEMBERS, 8), i;
+	struct ddio_op *op = NULL;
+	uint32_t method;
+
+	blocks.dim[0].dist = DDIO_BLOCK;
+	t.buf = buf;
+	for (method = 1; method <= 4; method++) {
+		for (i = 0; i < ELEMS / MEMBERS; i++)
+			buf[i] = (i * MEMBERS + m->rank) * method;
+		t.method = method;
+		t.part = &cyclic;
+		NEED(m, s, ddio_write_all(f, g, &t));
+		memset(buf, 0, ELEMS / MEMBERS * 8);
+		t.part = &block;
+		NEED(m, s, ddio_start_read_all(f, g, &t, &op));
+		while (ddio_test(op) == -EINPROGRESS)
+			sched_yield();
+		NEED(m, s, ddio_wait(op));
+		for (i = 0; i < ELEMS / MEMBERS; i++)
+			m->faults += buf[i] != (i + m->rank * (ELEMS / MEMBERS)) * method;
+	}
+	free(buf);
+}
+
+static void *member_main(void *arg)
+{
+	struct member *m = arg;
+	struct ddio_connect_opts opts = { .struct_size = sizeof(opts), .conf = m->c->conf_path };
+	struct ddio_session *s = NULL;
+	struct ddio_group *g = NULL, *half = NULL;
+	struct ddio_file *f = NULL, *own = NULL;
+	char name[16], byte = (char)m->rank, back = 99;
+
+	NEED(m, NULL, ddio_connect(&opts, &s));
+	if (!s)
+		return NULL;
+	NEED(m, s, ddio_group_create(s, m->rank, MEMBERS, m->address, &g));
+	if (!g)
+		goto disconnect;
+	NEED(m, s, ddio_open_all(g, "shared", DDIO_CREATE, NULL, &f));
+	exchange_shares(m, s, g, f);
+	NEED(m, s, ddio_group_split(g, (int)m->rank & 1, 0, &half));
+	NEED(m, s, ddio_group_barrier(half));
+	snprintf(name, sizeof(name), "own%u", m->rank);
+	NEED(m, s, ddio_open(s, name, DDIO_CREATE, NULL, &own));
+	m->faults += ddio_pwrite(own, &byte, 1, 100000) != 1;
+	m->faults += ddio_pread(own, &back, 1, 100000) != 1 || back != byte;
+	NEED(m, s, ddio_sync(own));
+	ddio_close(own);
+	/* The rest goes with the session. */
+disconnect:
+	ddio_disconnect(s);
+	return NULL;
+}
+
+static void threads_as_members(void)
+{
+	struct member m[MEMBERS];
+	struct cluster c;
+	unsigned int port;
+	uint32_t i;
+
+	cluster_begin(&c);
+	port = free_port();
+	for (i = 0; i < MEMBERS; i++) {
+		memset(&m[i], 0, sizeof(m[i]));
+		m[i].c = &c;
+		m[i].rank = i;
+		snprintf(m[i].address, sizeof(m[i].address), "127.0.0.1:%u", port);
+		if (pthread_create(&m[i].thread, NULL, member_main, &m[i]))
+			abort();
+	}
+	for (i = 0; i < MEMBERS; i++) {
+		pthread_join(m[i].thread, NULL);
+		CU_ASSERT_EQUAL(m[i].faults, 0);
+		if (m[i].faults)
+			fprintf(stderr, "rank %u: %s\n", i, m[i].text);
+	}
+	cluster_end(&c);
+}
+
+/* What cannot be connected to. */
+static void connecting(void)
+{
+	struct ddio_connect_opts opts = { .struct_size = sizeof(opts) };
+	struct ddio_session *s = NULL;
+	struct ddio_file *f;
+	char top[200], path[260], key[260], text[1024];
+
+	ut_temp_dir(top, sizeof(top));
+	snprintf(path, sizeof(path), "%s/ddio.conf", top);
+	snprintf(key, sizeof(key), "%s/key", top);
+	opts.conf = path;
+	CU_ASSERT_EQUAL(ddio_connect(&opts, &s), -ENOENT);
+	CU_ASSERT_PTR_NOT_NULL(strstr(ddio_last_error(NULL), path));
+	write_file(path, "[cluster]\nnam = x\n", 0644);
+	CU_ASSERT_EQUAL(ddio_connect(&opts, &s), -EINVAL);
+	CU_ASSERT_PTR_NOT_NULL(strstr(ddio_last_error(NULL), ":2:"));
+	snprintf(text, sizeof(text),
+		 "[cluster]\nname = x\nkey_file = %s\n[node a]\naddress = 127.0.0.1:%u\n"
+		 "meta = %s/a\n[disk d]\nnode = a\nengine = mem\nsize = 1M\n",
+		 key, free_port(), top);
+	write_file(path, text, 0644);
+	write_file(key, "everybody can read this key", 0644);
+	CU_ASSERT_EQUAL(ddio_connect(&opts, &s), -EACCES);
+	CU_ASSERT_PTR_NULL(s);
+	chmod(key, 0600);
+	opts.flags = 1;
+	CU_ASSERT_EQUAL(ddio_connect(&opts, &s), -EINVAL);
+	opts.flags = 0;
+	setenv("DDIO_CONF", path, 1);
+	opts.conf = NULL;
+	CU_ASSERT_EQUAL(ddio_connect(&opts, &s), 0);
+	CU_ASSERT_EQUAL(ddio_open(s, "f", 0, NULL, &f), -EHOSTDOWN);
+	CU_ASSERT_PTR_NOT_NULL(strstr(ddio_last_error(s), "node a"));
+	ddio_disconnect(s);
+	ddio_disconnect(NULL);
+	unsetenv("DDIO_CONF");
+	CU_ASSERT_STRING_EQUAL(ddio_version(), "0.1.0");
+	ut_remove_tree(top);
+}
+
+static const struct ut_case cases[] = {
+	{ "connecting", connecting },
+	{ "threads as members", threads_as_members },
+	{ 0 },
+};
+
+int main(void)
+{
+	static const struct ut_suite suites[] = { { "real", cases } };
+
+	return ut_run("cp_real", suites, 1);
+}

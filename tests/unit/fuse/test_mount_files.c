@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Open files of a mount, between a kernel and a library that are both in here.  The library answers before its
+ * call returns, as another thread may; the kernel lets go of a file as soon as it has an answer.
+ */
+/* needs: fuse/files.c fuse/marks.c fuse/owners.c fuse/request.c */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include "fuse/ddiofs.h"
+#include "tests/unit/lib/ut.h"
+
+enum { NONE = -1 };
+
+struct ddio_fs {
+	int open, closed, flushed, unlocked;
+};
+
+/**
+ * struct fuse_req - a request of the kernel
+ * @err: the answer; @gone: there is nobody who takes it
+ */
+struct fuse_req {
+	struct mount *m;
+	int answers, err, gone;
+	uint64_t fh;
+	double timeout;
+};
+
+static struct ddio_fs library;
+static struct mount mount;
+static const struct mount_opts options;
+
+/*
+ * The library
+ */
+static void answer(ddio_fs_done done, void *arg, int err)
+{
+	const struct ddio_fs_attr attr = { .ino = 7, .mode = S_IFREG | 0600, .change = 1 };
+	const struct ddio_fs_reply reply = { .err = err, .attr = &attr };
+
+	done(arg, &reply);
+}
+
+void ddio_fs_file_open(struct ddio_fs *fs, uint64_t ino, int flags, struct ddio_fs_file **file,
+		       ddio_fs_done done, void *arg)
+{
+	(void)flags;
+	*file = (struct ddio_fs_file *)fs;
+	fs->open += ino != 8;
+	answer(done, arg, ino == 8 ? -ENOENT : 0);
+}
+
+void ddio_fs_file_create(struct ddio_fs *fs, uint64_t parent, const char *name, int flags,
+			 const struct ddio_fs_new *make, struct ddio_fs_file **file,
+			 ddio_fs_done done, void *arg)
+{
+	(void)name;
+	(void)make;
+	ddio_fs_file_open(fs, parent, flags, file, done, arg);
+}
+
+void ddio_fs_file_close(struct ddio_fs_file *file, ddio_fs_done done, void *arg)
+{
+	((struct ddio_fs *)file)->closed++;
+	answer(done, arg, 0);
+}
+
+void ddio_fs_flush(struct ddio_fs_file *file, ddio_fs_done done, void *arg)
+{
+	((struct ddio_fs *)file)->flushed++;
+	answer(done, arg, 0);
+}
+
+void ddio_fs_sync(struct ddio_fs_file *file, ddio_fs_done done, void *arg)
+{
+	(void)file;
+	answer(done, arg, 0);
+}
+
+void ddio_fs_unlock_owner(struct ddio_fs_file *file, uint64_t owner, ddio_fs_done done, void *arg)
+{
+	((struct ddio_fs *)file)->unlocked += owner != 0;
+	answer(done, arg, 0);
+}
+
+void ddio_fs_lock_set(struct ddio_fs_file *file, const struct ddio_fs_lock *lock, bool wait,
+		      uint64_t *id, ddio_fs_done done, void *arg)
+{
+	(void)wait;
+	(void)id;
+	ddio_fs_unlock_owner(file, lock->owner, done, arg);
+}
+
+void ddio_fs_setattr(struct ddio_fs *fs, uint64_t ino, uint32_t mask,
+		     const struct ddio_fs_attr *attr, ddio_fs_done done, void *arg)
+{
+	(void)fs;
+	(void)ino;
+	(void)mask;
+	(void)attr;
+	answer(done, arg, 0);
+}
+
+/*
+ * The kernel, and those parts of the mount that are not looked at
+ */
+void *fuse_req_userdata(fuse_req_t req)
+{
+	return req->m;
+}
+
+const struct fuse_ctx *fuse_req_ctx(fuse_req_t req)
+{
+	static const struct fuse_ctx nobody;
+
+	(void)req;
+	return &nobody;
+}
+
+int fuse_reply_err(fuse_req_t req, int err)
+{
+	req->answers++;
+	req->err = err;
+	return 0;
+}
+
+int fuse_reply_open(fuse_req_t req, const struct fuse_file_info *fi)
+{
+	req->answers++;
+	req->err = 0;
+	req->fh = fi->fh;
+	return req->gone ? -ENOENT : 0;
+}
+
+int fuse_reply_create(fuse_req_t req, const struct fuse_entry_param *e,
+		      const struct fuse_file_info *fi)
+{
+	(void)e;
+	return fuse_reply_open(req, fi);
+}
+
+int fuse_reply_attr(fuse_req_t req, const struct stat *st, double timeout)
+{
+	(void)st;
+	req->timeout = timeout;
+	return fuse_reply_err(req, 0);
+}
+
+int fuse_reply_entry(fuse_req_t req, const struct fuse_entry_param *e)
+{
+	(void)e;
+	return fuse_reply_err(req, 0);
+}
+
+int fuse_lowlevel_notify_inval_inode(struct fuse_session *se, fuse_ino_t ino, off_t off, off_t len)
+{
+	(void)se;
+	(void)ino;
+	(void)off;
+	(void)len;
+	return 0;
+}
+
+int reply_open_parallel(fuse_req_t req, const struct fuse_entry_param *e,
+			const struct fuse_file_info *fi)
+{
+	(void)e;
+	return fuse_reply_open(req, fi);
+}
+
+bool message_kills(void)
+{
+	return false;
+}
+
+void message_free(struct mount *m, void *mem)
+{
+	(void)m;
+	free(mem);
+}
+
+void buffer_put(struct mount *m, void *buf, size_t len)
+{
+	(void)m;
+	(void)len;
+	free(buf);
+}
+
+void seen_attr(struct seen *seen, uint64_t ino, uint64_t change)
+{
+	(void)seen;
+	(void)ino;
+	(void)change;
+}
+
+bool seen_open(struct seen *seen, uint64_t ino, uint64_t change, bool *attr_stale)
+{
+	(void)seen;
+	(void)ino;
+	*attr_stale = false;
+	return change;
+}
+
+/*
+ * Cases
+ */
+static void begin(void)
+{
+	memset(&library, 0, sizeof(library));
+	memset(&mount, 0, sizeof(mount));
+	mount.o = &options;
+	mount.fs = &library;
+	mount.root = DDIO_FS_ROOT;
+	mount.marks = marks_new();
+	pthread_mutex_init(&mount.lock, NULL);
+	pthread_cond_init(&mount.idle, NULL);
+}
+
+/* What is still open when the mount ends goes with it, and nothing else is left. */
+static void end(void)
+{
+	handles_free(&mount);
+	marks_free(mount.marks);
+	CU_ASSERT_PTR_NULL(mount.handles);
+	CU_ASSERT_EQUAL(mount.under_way, 0);
+	pthread_cond_destroy(&mount.idle);
+	pthread_mutex_destroy(&mount.lock);
+}
+
+static uint64_t opened(fuse_ino_t ino, int gone, int err)
+{
+	struct fuse_file_info fi = { .flags = O_RDWR };
+	struct fuse_req req = { .m = &mount, .err = NONE, .gone = gone };
+
+	op_open(&req, ino, &fi);
+	CU_ASSERT_EQUAL(req.answers, 1);
+	CU_ASSERT_EQUAL(req.err, err);
+	return req.fh;
+}
+
+static void released(uint64_t fh, bool flock)
+{
+	struct fuse_file_info fi = { .fh = fh, .flock_release = flock, .lock_owner = 5 };
+	struct fuse_req req = { .m = &mount, .err = NONE };
+
+	op_release(&req, 7, &fi);
+	CU_ASSERT_EQUAL(req.answers, 1);
+	CU_ASSERT_EQUAL(req.err, 0);
+}
+
+static void opens_and_closes(void)
+{
+	struct fuse_file_info fi = { .lock_owner = 3 };
+	struct fuse_req req = { .m = &mount, .err = NONE };
+
+	begin();
+	fi.fh = opened(7, 0, 0);
+	op_flush(&req, 7, &fi);
+	op_fsync(&req, 7, 0, &fi);
+	CU_ASSERT_EQUAL(req.answers, 2);
+	released(fi.fh, false);
+	CU_ASSERT_PTR_NULL(mount.handles);
+	CU_ASSERT_EQUAL(library.closed, 1);
+	end();
+}
+
+/* Who closes a file asks for what was done to it, and no more. */
+static void flushes_what_was_done(void)
+{
+	struct fuse_file_info fi = { .lock_owner = 3 };
+	struct fuse_req req = { .m = &mount, .err = NONE };
+
+	begin();
+	fi.fh = opened(7, 0, 0);
+	op_flush(&req, 7, &fi);
+	CU_ASSERT_EQUAL(library.flushed + library.unlocked, 0);
+	marks_set(mount.marks, 7, MARK_WRITTEN);
+	op_flush(&req, 7, &fi);
+	CU_ASSERT_EQUAL(library.flushed, 1);
+	CU_ASSERT_EQUAL(library.unlocked, 0);
+	marks_set(mount.marks, 7, MARK_LOCKED);
+	op_flush(&req, 7, &fi);
+	CU_ASSERT_EQUAL(library.flushed, 2);
+	CU_ASSERT_EQUAL(library.unlocked, 1);
+	CU_ASSERT_EQUAL(req.answers, 3);
+	CU_ASSERT(!marks_has(mount.marks, 8, MARK_WRITTEN | MARK_LOCKED));
+	released(fi.fh, false);
+	end();
+}
+
+/* Locks of whoever has not closed it, and those of flock(2), are given up before. */
+static void locks_go(void)
+{
+	uint64_t fh;
+
+	begin();
+	fh = opened(7, 0, 0);
+	CU_ASSERT_EQUAL(owners_add((struct handle *)(uintptr_t)fh, 11), 0);
+	CU_ASSERT_EQUAL(owners_add((struct handle *)(uintptr_t)fh, 12), 0);
+	released(fh, true);
+	CU_ASSERT_EQUAL(library.unlocked, 3);
+	CU_ASSERT_EQUAL(library.closed, 1);
+	end();
+}
+
+static void nobody_takes_it(void)
+{
+	struct fuse_file_info fi = { .flags = O_RDWR };
+	struct fuse_req req = { .m = &mount, .err = NONE, .gone = 1 };
+
+	begin();
+	opened(8, 0, ESTALE);
+	CU_ASSERT_EQUAL(library.closed, 0);
+	opened(7, 1, 0);
+	CU_ASSERT_EQUAL(library.closed, 1);
+	op_create(&req, 7, "name", 0600, &fi);
+	CU_ASSERT_EQUAL(library.closed, 2);
+	CU_ASSERT_PTR_NULL(mount.handles);
+	end();
+}
+
+/* Closed in another order than opened, and not all. */
+static void ends_with_open_files(void)
+{
+	uint64_t fh[5];
+	int i;
+
+	begin();
+	for (i = 0; i < 5; i++)
+		fh[i] = opened(7, 0, 0);
+	CU_ASSERT_EQUAL(owners_add((struct handle *)(uintptr_t)fh[4], 11), 0);
+	released(fh[2], false);
+	released(fh[0], false);
+	CU_ASSERT_EQUAL(library.closed, 2);
+	end();
+	CU_ASSERT_EQUAL(library.open, 5);
+}
+
+/* For how long attributes of this age are still believed, of one second. */
+static double believed(uint64_t age_ns)
+{
+	const struct mount_opts second = { .attr_timeout = 1 };
+	const struct ddio_fs_attr attr = { .ino = 5, .mode = S_IFDIR | 0755 };
+	const struct ddio_fs_reply reply = { .attr = &attr, .age_ns = age_ns };
+	struct fuse_req req = { .m = &mount, .err = NONE };
+
+	mount.o = &second;
+	request_done_attr(request_new(&req, 5), &reply);
+	mount.o = &options;
+	CU_ASSERT(req.answers == 1 && !req.err);
+	return req.timeout;
+}
+
+static void old_attributes(void)
+{
+	begin();
+	CU_ASSERT_EQUAL(believed(0), 1);
+	CU_ASSERT_EQUAL(believed(250000000), 0.75);
+	CU_ASSERT_EQUAL(believed(1000000000), 0);
+	CU_ASSERT_EQUAL(believed(UINT64_MAX), 0);
+	end();
+}
+
+static const struct ut_case cases[] = {
+	{ "opens and closes", opens_and_closes },
+	{ "flushes what was done", flushes_what_was_done },
+	{ "locks go", locks_go },
+	{ "nobody takes it", nobody_takes_it },
+	{ "ends with open files", ends_with_open_files },
+	{ "old attributes", old_attributes },
+	{ 0 },
+};
+
+int main(void)
+{
+	static const struct ut_suite suites[] = { { "mount files", cases } };
+
+	return ut_run("mount_files", suites, 1);
+}

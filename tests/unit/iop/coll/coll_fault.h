@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Faults of the executor's tests: a group whose collective is to fail, and another one that must
+ * be served afterwards.
+ */
+#ifndef DDIO_TEST_COLL_FAULT_H
+#define DDIO_TEST_COLL_FAULT_H
+
+#include "tests/unit/iop/coll/coll_op.h"
+
+struct fault {
+	struct world *w;
+	struct w_group *g, *other;
+	struct w_file f;
+	struct ddio_array a;
+	struct w_job job;
+	uint64_t op;
+};
+
+enum { BLOCKS = 24, BLOCK = 1024, TIMEOUT_MS = 4000 };
+
+/* A group of four and one of two; a file of 24 blocks over the node's disks. */
+static inline void fault_new(struct fault *x, const struct w_params *p, uint32_t flags)
+{
+	memset(x, 0, sizeof(*x));
+	x->w = w_new(p);
+	x->g = w_group_new(x->w, 4);
+	x->other = w_group_new(x->w, 2);
+	w_file_init(x->w, &x->f, 1, BLOCK, DDIO_LAYOUT_CONTIGUOUS_W);
+	w_file_fill(x->w, &x->f, BLOCKS * BLOCK, 1);
+	x->a = (struct ddio_array){ .elem_size = 8, .ndims = 1 };
+	x->a.dim[0] =
+		(struct ddio_dim){ .size = BLOCKS * BLOCK / 8, .procs = 4, .dist = DDIO_CYCLIC };
+	x->job = (struct w_job){ .g = x->g, .f = &x->f, .array = &x->a, .flags = flags, .seed = 9 };
+}
+
+/* The other group reads the file, whatever may be in it. */
+static inline void fault_free(struct fault *x)
+{
+	struct w_job job = { .g = x->other, .f = &x->f, .array = &x->a };
+	uint64_t op;
+
+	x->a.dim[0].procs = 2;
+	op = w_start(&job);
+	CU_ASSERT_EQUAL(w_wait(x->other, op, 60 * SEC), DDIO_ST_OK);
+	w_file_free(&x->f);
+	w_free(x->w);
+}
+
+static inline const char *fault_text(const struct fault *x, uint32_t rank)
+{
+	return m_op(&x->g->m[rank], x->op)->text;
+}
+
+static inline bool says(const struct fault *x, const char *what)
+{
+	uint32_t i;
+
+	for (i = 0; i < x->g->n; i++)
+		if (!x->g->m[i].gone && !strstr(fault_text(x, i), what)) {
+			printf("'%s' is not in '%s'\n", what, fault_text(x, i));
+			return false;
+		}
+	return true;
+}
+
+#endif /* DDIO_TEST_COLL_FAULT_H */

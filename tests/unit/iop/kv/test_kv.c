@@ -1,0 +1,430 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The record store against a plain model: reads, walks, changes that are given up, commits
+ * that fail, starts from what a crash leaves, with journals torn off anywhere.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include "base/rand.h"
+#include "iop/kv/priv.h"
+#include "tests/unit/iop/store/ut_store.h"
+
+enum { KEYS = 40, DBS = 2, STEPS = 4000, CRASHES = 60 };
+
+/* values[db][key]: 0: none */
+struct model {
+	uint32_t values[DBS][KEYS];
+};
+
+struct world {
+	char top[200], dir[260], copy[260], err[500];
+	struct ddio_sim *sim;
+	struct ddio_env *env;
+	struct ddio_kv *kv;
+	uint64_t rand;
+	struct model now;
+	struct model *past; /* by number of the journal's record */
+	struct ddio_committer_ops ops;
+	int failing;
+};
+
+static uint32_t below(struct world *w, uint32_t n)
+{
+	return (uint32_t)ddio_rand_below(&w->rand, n);
+}
+
+static int open_in(struct world *w, const char *dir, struct ddio_kv **kv)
+{
+	const struct ddio_kv_opts opts = { .dir = dir, .dbs = { "a", "b" }, .map = 1 << 20 };
+
+	return ddio_kv_open(w->env, &opts, kv, w->err, sizeof(w->err));
+}
+
+static void begin(struct world *w, uint64_t seed)
+{
+	memset(w, 0, sizeof(*w));
+	w->rand = seed;
+	ut_temp_dir(w->top, sizeof(w->top));
+	snprintf(w->dir, sizeof(w->dir), "%s/kv", w->top);
+	snprintf(w->copy, sizeof(w->copy), "%s/copy", w->top);
+	w->sim = ddio_sim_new(1);
+	w->env = ddio_sim_env(w->sim, "io0");
+	w->past = calloc(STEPS + 2, sizeof(*w->past));
+	if (!w->past || open_in(w, w->dir, &w->kv))
+		abort();
+}
+
+/* A commit that is under way ends first. */
+static void end(struct world *w)
+{
+	ddio_sim_run_for(w->sim, 1000000000);
+	ddio_kv_close(w->kv);
+	ddio_sim_free(w->sim);
+	ut_remove_tree(w->top);
+	free(w->past);
+}
+
+/* Keys of different lengths, one a beginning of the other. */
+static size_t key_of(uint32_t i, char key[16])
+{
+	return (size_t)snprintf(key, 16, "%c%.*s", (char)('a' + i / 5), (int)(i % 5), "xxxxx");
+}
+
+static size_t value_of(uint32_t v, uint8_t value[600])
+{
+	size_t len = 4 + v % 500;
+
+	memset(value, (int)v, len);
+	memcpy(value, &v, 4);
+	return len;
+}
+
+static uint32_t value_get(const void *value, size_t len)
+{
+	uint8_t right[600];
+	uint32_t v;
+
+	if (len < 4)
+		return UINT32_MAX;
+	memcpy(&v, value, 4);
+	return value_of(v, right) == len && !memcmp(right, value, len) ? v : UINT32_MAX;
+}
+
+static void check_gets(struct world *w, struct ddio_kv *kv, const struct model *m)
+{
+	uint32_t db, i, bad = 0;
+	char key[16];
+
+	(void)w;
+	for (db = 0; db < DBS; db++) {
+		for (i = 0; i < KEYS; i++) {
+			const void *value;
+			size_t len, n = key_of(i, key);
+			int ret = ddio_kv_get(kv, (uint8_t)db, key, n, &value, &len);
+			uint32_t v = ret == -ENOENT ? 0 : ret ? UINT32_MAX : value_get(value, len);
+
+			bad += v != m->values[db][i];
+		}
+	}
+	CU_ASSERT_EQUAL(bad, 0);
+}
+
+/* The keys of a database in order, from a random place on. */
+static void check_walk(struct world *w, struct ddio_kv *kv, const struct model *m)
+{
+	uint32_t db = below(w, DBS), i, expected = 0, seen = 0, bad = 0;
+	char from[16], key[16], last[16] = "";
+	size_t from_len = key_of(below(w, KEYS), from), last_len = 0;
+	struct ddio_kv_cursor c;
+	int ret;
+
+	for (i = 0; i < KEYS; i++)
+		if (m->values[db][i] && ddio_kv_compare(key, key_of(i, key), from, from_len) >= 0)
+			expected++;
+	for (ret = ddio_kv_first(&c, kv, (uint8_t)db, from, from_len); !ret;
+	     ret = ddio_kv_next(&c)) {
+		for (i = 0; i < KEYS; i++)
+			if (key_of(i, key) == c.key_len && !memcmp(key, c.key, c.key_len))
+				break;
+		bad += i == KEYS || value_get(c.value, c.len) != m->values[db][i];
+		bad += seen && ddio_kv_compare(c.key, c.key_len, last, last_len) <= 0;
+		last_len = c.key_len < sizeof(last) ? c.key_len : 0;
+		memcpy(last, c.key, last_len);
+		seen++;
+	}
+	ddio_kv_cursor_close(&c);
+	CU_ASSERT_EQUAL(ret, -ENOENT);
+	CU_ASSERT_EQUAL(bad, 0);
+	CU_ASSERT_EQUAL(seen, expected);
+}
+
+static void change(struct world *w)
+{
+	struct model next = w->now;
+	uint32_t n = 1 + below(w, 5), db, i, v;
+	uint8_t value[600];
+	char key[16];
+	size_t len;
+	int ret;
+
+	ddio_kv_begin(w->kv);
+	while (n--) {
+		db = below(w, DBS);
+		i = below(w, KEYS);
+		v = below(w, 3) ? 1 + below(w, 100000) : 0;
+		len = key_of(i, key);
+		if (v)
+			ret = ddio_kv_put(w->kv, (uint8_t)db, key, len, value, value_of(v, value));
+		else
+			ret = ddio_kv_del(w->kv, (uint8_t)db, key, len);
+		CU_ASSERT_EQUAL(ret, 0);
+		next.values[db][i] = v;
+	}
+	check_walk(w, w->kv, &next);
+	if (!below(w, 5)) {
+		ddio_kv_abort(w->kv);
+		return;
+	}
+	CU_ASSERT_EQUAL(ddio_kv_end(w->kv), 0);
+	w->now = next;
+	w->past[w->kv->journal.seq] = next;
+}
+
+static int apply_or_fail(MDB_txn *txn, void *ctx)
+{
+	struct ddio_kv *kv = ctx;
+	int ret = ddio_kv_committer_ops.apply(txn, ctx);
+
+	/* which journal it is does not matter: now and then */
+	return ret ? ret : kv->sealing % 3 == 1 ? EIO : 0;
+}
+
+static void let_some_fail(struct world *w)
+{
+	w->ops = ddio_kv_committer_ops;
+	w->ops.apply = apply_or_fail;
+	w->kv->committer.ops = &w->ops;
+}
+
+static void copy_files(struct world *w)
+{
+	static const char *const files[] = { "data.mdb", "journal.0", "journal.1" };
+	char from[300], to[300];
+	size_t i;
+
+	ut_remove_tree(w->copy);
+	mkdir(w->copy, 0700);
+	for (i = 0; i < 3; i++) {
+		snprintf(from, sizeof(from), "%s/%s", w->dir, files[i]);
+		snprintf(to, sizeof(to), "%s/%s", w->copy, files[i]);
+		ut_copy_file(from, to);
+	}
+}
+
+/* What a copy holds is one of the states behind the last commit, the last one if nothing is torn. */
+static void crash(struct world *w, bool tear)
+{
+	uint64_t committed = w->kv->committed, seq = w->kv->journal.seq;
+	struct ddio_kv *kv;
+	char path[300];
+	struct stat st;
+
+	copy_files(w);
+	snprintf(path, sizeof(path), "%s/journal.%d", w->copy, w->kv->journal.at);
+	if (tear && !stat(path, &st) && st.st_size)
+		CU_ASSERT_EQUAL(truncate(path, below(w, (uint32_t)st.st_size)), 0);
+	CU_ASSERT_EQUAL_FATAL(open_in(w, w->copy, &kv), 0);
+	CU_ASSERT(kv->committed >= committed && kv->committed <= seq);
+	CU_ASSERT(tear || kv->committed == seq);
+	if (kv->committed <= seq)
+		check_gets(w, kv, &w->past[kv->committed]);
+	ddio_kv_close(kv);
+}
+
+static void reopen(struct world *w)
+{
+	ddio_sim_run_for(w->sim, 1000000); /* a commit that is under way ends */
+	ddio_kv_close(w->kv);
+	w->kv = NULL;
+	CU_ASSERT_EQUAL_FATAL(open_in(w, w->dir, &w->kv), 0);
+	check_gets(w, w->kv, &w->now);
+}
+
+static void random_life(bool failing, uint64_t seed)
+{
+	struct world w;
+	int i;
+
+	begin(&w, seed);
+	if (failing)
+		let_some_fail(&w);
+	for (i = 0; i < STEPS; i++) {
+		change(&w);
+		if (!below(&w, 20))
+			check_gets(&w, w.kv, &w.now);
+		if (!below(&w, 8))
+			check_walk(&w, w.kv, &w.now);
+		if (!below(&w, 10))
+			ddio_kv_commit(w.kv, NULL);
+		if (!below(&w, 10))
+			ddio_sim_run_for(w.sim, below(&w, 2) ? 1000 : 2000000000);
+		if (!below(&w, STEPS / CRASHES))
+			crash(&w, below(&w, 2));
+		if (!failing && !below(&w, 300))
+			reopen(&w);
+	}
+	w.kv->committer.ops = &ddio_kv_committer_ops;
+	reopen(&w);
+	end(&w);
+}
+
+static void test_random(void)
+{
+	random_life(false, 11);
+	random_life(false, 12);
+}
+
+static void test_failing_commits(void)
+{
+	random_life(true, 21);
+	random_life(true, 22);
+}
+
+/* A commit comes by itself, and empties its journal. */
+static void test_by_itself(void)
+{
+	struct world w;
+
+	begin(&w, 5);
+	change(&w);
+	while (!w.kv->journal.seq)
+		change(&w);
+	CU_ASSERT_FALSE(ddio_kv_clean(w.kv));
+	ddio_sim_run_for(w.sim, 2 * DDIO_KV_COMMIT_NS);
+	CU_ASSERT_TRUE(ddio_kv_clean(w.kv));
+	CU_ASSERT_EQUAL(w.kv->committed, w.kv->journal.seq);
+	CU_ASSERT_EQUAL(w.kv->journal.size[0] + w.kv->journal.size[1], 0);
+	check_gets(&w, w.kv, &w.now);
+	end(&w);
+}
+
+/* Much that comes at once does not stay in memory. */
+static void test_much(void)
+{
+	static uint8_t value[60000];
+	struct world w;
+	uint32_t i, full = 0;
+
+	begin(&w, 6);
+	for (i = 0; i < 3000; i++) {
+		ddio_kv_begin(w.kv);
+		CU_ASSERT_EQUAL(ddio_kv_put(w.kv, 0, &i, 4, value, sizeof(value)), 0);
+		CU_ASSERT_EQUAL(ddio_kv_end(w.kv), 0);
+		if (ddio_kv_full(w.kv)) {
+			full++;
+			ddio_sim_run_for(w.sim, 1000000000);
+		}
+	}
+	CU_ASSERT(full > 1);
+	CU_ASSERT(w.kv->active.bytes < DDIO_KV_FULL_BYTES + sizeof(value) + 200);
+	end(&w);
+}
+
+static void test_refused(void)
+{
+	static uint8_t key[DDIO_KV_KEY_MAX + 1];
+	struct world w;
+
+	begin(&w, 7);
+	CU_ASSERT_EQUAL(ddio_kv_put(w.kv, 0, "a", 1, "b", 1), -EINVAL); /* not within a change */
+	ddio_kv_begin(w.kv);
+	CU_ASSERT_EQUAL(ddio_kv_put(w.kv, 2, "a", 1, "b", 1), -EINVAL); /* the store's own */
+	CU_ASSERT_EQUAL(ddio_kv_put(w.kv, 0, key, sizeof(key), "b", 1), -EINVAL);
+	CU_ASSERT_EQUAL(ddio_kv_put(w.kv, 0, key, 0, "b", 1), -EINVAL);
+	CU_ASSERT_EQUAL(ddio_kv_del(w.kv, 2, "a", 1), -EINVAL);
+	ddio_kv_abort(w.kv);
+	end(&w);
+}
+
+/* A journal that cannot be written refuses the change, and nothing of it is seen. */
+static void test_journal_fails(void)
+{
+	struct world w;
+	int fd;
+
+	begin(&w, 8);
+	change(&w);
+	fd = w.kv->journal.fd[w.kv->journal.at];
+	w.kv->journal.fd[w.kv->journal.at] = open("/dev/full", O_RDWR);
+	ddio_kv_begin(w.kv);
+	CU_ASSERT_EQUAL(ddio_kv_put(w.kv, 0, "new", 3, "b", 1), 0);
+	CU_ASSERT_EQUAL(ddio_kv_end(w.kv), -ENOSPC);
+	check_gets(&w, w.kv, &w.now);
+	close(w.kv->journal.fd[w.kv->journal.at]);
+	w.kv->journal.fd[w.kv->journal.at] = fd;
+	change(&w);
+	reopen(&w);
+	end(&w);
+}
+
+/* What a process had said to be done is there after its sudden end. */
+static void child(struct world *w, int fd)
+{
+	uint32_t i;
+
+	for (i = 1;; i++) {
+		ddio_kv_begin(w->kv);
+		ddio_kv_put(w->kv, 0, "count", 5, &i, sizeof(i));
+		if (ddio_kv_end(w->kv) || write(fd, &i, sizeof(i)) != sizeof(i))
+			_exit(1);
+		if (!(i % 100))
+			ddio_kv_commit(w->kv, NULL);
+		if (!(i % 70))
+			ddio_sim_run_for(w->sim, 1000000);
+	}
+}
+
+static void kill_one(unsigned int after)
+{
+	uint32_t said = 0, n, count = 0;
+	const void *value;
+	struct world w;
+	int pipe_fd[2];
+	size_t len;
+	pid_t pid;
+
+	begin(&w, 9);
+	ddio_kv_close(w.kv);
+	w.kv = NULL;
+	CU_ASSERT_EQUAL_FATAL(pipe(pipe_fd), 0);
+	pid = fork();
+	if (!pid) {
+		close(pipe_fd[0]);
+		if (open_in(&w, w.dir, &w.kv))
+			_exit(1);
+		child(&w, pipe_fd[1]);
+	}
+	close(pipe_fd[1]);
+	while (read(pipe_fd[0], &n, sizeof(n)) == sizeof(n)) {
+		said = n;
+		if (said == after)
+			kill(pid, SIGKILL);
+	}
+	close(pipe_fd[0]);
+	waitpid(pid, NULL, 0);
+	CU_ASSERT_EQUAL_FATAL(open_in(&w, w.dir, &w.kv), 0);
+	CU_ASSERT_EQUAL(ddio_kv_get(w.kv, 0, "count", 5, &value, &len), 0);
+	if (len == sizeof(count))
+		memcpy(&count, value, len);
+	CU_ASSERT(count >= said && count <= said + 1);
+	end(&w);
+}
+
+static void test_kill(void)
+{
+	static const unsigned int moments[] = { 1, 50, 101, 175, 333, 1000 };
+	size_t i;
+
+	for (i = 0; i < sizeof(moments) / sizeof(moments[0]); i++)
+		kill_one(moments[i]);
+}
+
+static const struct ut_case cases[] = {
+	{ "random changes, crashes, torn journals", test_random },
+	{ "the same with commits that fail", test_failing_commits },
+	{ "a commit comes by itself", test_by_itself },
+	{ "memory is bounded", test_much },
+	{ "refused", test_refused },
+	{ "a journal cannot be written", test_journal_fails },
+	{ "a process is killed", test_kill },
+	{ NULL, NULL },
+};
+
+int main(void)
+{
+	static const struct ut_suite suites[] = { { "kv", cases } };
+
+	return ut_run("kv", suites, 1);
+}

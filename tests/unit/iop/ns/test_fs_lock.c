@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Locks: against a plain model byte by byte; waiting, circles, cancelling, mounts that are lost. */
+#include <errno.h>
+#include "base/rand.h"
+#include "iop/ns/locks.h"
+#include "tests/unit/lib/ut.h"
+
+enum { OWNERS = 4, BYTES = 24, FILES = 2, STEPS = 20000 };
+
+static const char mounts[2];
+
+/* What each owner has of each byte. */
+struct model {
+	uint8_t has[2][FILES][OWNERS][BYTES];
+};
+
+static struct ddio_lock lock_of(uint32_t owner, uint64_t start, uint64_t end, uint32_t type,
+				bool flock)
+{
+	return (struct ddio_lock){ .mount = &mounts[owner & 1],
+				   .owner = owner / 2,
+				   .start = start,
+				   .end = end,
+				   .pid = 100 + owner,
+				   .type = type,
+				   .flock = flock };
+}
+
+static bool model_free(const struct model *m, uint32_t file, const struct ddio_lock *l,
+		       uint32_t owner)
+{
+	uint32_t o;
+	uint64_t b;
+
+	for (o = 0; o < OWNERS; o++) {
+		for (b = l->start; b <= l->end && b < BYTES && o != owner; b++) {
+			uint8_t has = m->has[l->flock][file][o][b];
+
+			if (has && l->type &&
+			    (has == DDIO_FS_LOCK_WRITE || l->type == DDIO_FS_LOCK_WRITE))
+				return false;
+		}
+	}
+	return true;
+}
+
+static void compare(struct ddio_locks *locks, const struct model *m)
+{
+	uint32_t kind, file, b, type, bad = 0;
+
+	/* a stranger meets what the model has */
+	for (kind = 0; kind < 2; kind++) {
+		for (file = 0; file < FILES; file++) {
+			for (b = 0; b < BYTES; b++) {
+				for (type = 1; type < 3; type++) {
+					struct ddio_lock l = lock_of(99, b, b, type, kind);
+
+					bad += !ddio_locks_test(locks, file + 1, &l) !=
+					       model_free(m, file, &l, OWNERS);
+				}
+			}
+		}
+	}
+	CU_ASSERT_EQUAL(bad, 0);
+}
+
+static void test_model(void)
+{
+	static struct model m;
+	struct ddio_locks locks;
+	uint64_t rand = 1;
+	int i;
+
+	memset(&m, 0, sizeof(m));
+	ddio_locks_init(&locks);
+	for (i = 0; i < STEPS; i++) {
+		uint32_t owner = (uint32_t)ddio_rand_below(&rand, OWNERS);
+		uint32_t file = (uint32_t)ddio_rand_below(&rand, FILES);
+		uint64_t start = ddio_rand_below(&rand, BYTES);
+		uint64_t end = start + ddio_rand_below(&rand, BYTES - start);
+		struct ddio_lock l = lock_of(owner, start, end, (uint32_t)ddio_rand_below(&rand, 3),
+					     ddio_rand_below(&rand, 4) == 0);
+		int ret;
+
+		if (!ddio_rand_below(&rand, 50)) {
+			ddio_locks_drop_owner(&locks, file + 1, l.mount, l.owner);
+			memset(m.has[0][file][owner], 0, BYTES);
+			continue;
+		}
+		ret = ddio_locks_set(&locks, file + 1, &l, false, NULL);
+		CU_ASSERT_EQUAL(ret, model_free(&m, file, &l, owner) ? 0 : -EAGAIN);
+		if (!ret)
+			memset(&m.has[l.flock][file][owner][start], (int)l.type, end - start + 1);
+		if (!(i % 50))
+			compare(&locks, &m);
+	}
+	/* one mount is lost: its two owners have nothing any more */
+	ddio_locks_drop_mount(&locks, &mounts[1], -ESTALE);
+	for (i = 0; i < 2; i++) {
+		memset(m.has[i][0][1], 0, BYTES);
+		memset(m.has[i][0][3], 0, BYTES);
+		memset(m.has[i][1][1], 0, BYTES);
+		memset(m.has[i][1][3], 0, BYTES);
+	}
+	compare(&locks, &m);
+	ddio_locks_drop_mount(&locks, &mounts[0], -ESTALE);
+	CU_ASSERT_EQUAL(locks.files.n, 0);
+	ddio_locks_free(&locks);
+}
+
+struct waiter {
+	struct ddio_lock_wait wait;
+	int err, calls;
+};
+
+static void waited(struct ddio_lock_wait *wait, int err)
+{
+	struct waiter *w = wait->arg;
+
+	w->err = err;
+	w->calls++;
+}
+
+static int take(struct ddio_locks *locks, uint64_t ino, uint32_t owner, uint64_t start,
+		uint64_t end, uint32_t type, struct waiter *w)
+{
+	struct ddio_lock l = lock_of(owner, start, end, type, false);
+
+	if (!w)
+		return ddio_locks_set(locks, ino, &l, false, NULL);
+	memset(w, 0, sizeof(*w));
+	w->wait.done = waited;
+	w->wait.arg = w;
+	w->wait.id = 7 + owner;
+	return ddio_locks_set(locks, ino, &l, false, &w->wait);
+}
+
+static void test_wait(void)
+{
+	struct ddio_locks locks;
+	struct waiter a, b, c;
+
+	ddio_locks_init(&locks);
+	CU_ASSERT_EQUAL(take(&locks, 1, 0, 0, 9, DDIO_FS_LOCK_WRITE, NULL), 0);
+	CU_ASSERT_EQUAL(take(&locks, 1, 1, 5, 5, DDIO_FS_LOCK_READ, &a), -EINPROGRESS);
+	CU_ASSERT_EQUAL(take(&locks, 1, 2, 9, 20, DDIO_FS_LOCK_READ, &b), -EINPROGRESS);
+	CU_ASSERT_EQUAL(take(&locks, 1, 3, 5, 5, DDIO_FS_LOCK_WRITE, &c), -EINPROGRESS);
+	/* half of it is given back: one can go on */
+	CU_ASSERT_EQUAL(take(&locks, 1, 0, 6, 9, DDIO_FS_LOCK_NONE, NULL), 0);
+	CU_ASSERT(a.calls == 0 && b.calls == 1 && b.err == 0);
+	/* for reading only: another one */
+	CU_ASSERT_EQUAL(take(&locks, 1, 0, 0, 9, DDIO_FS_LOCK_READ, NULL), 0);
+	CU_ASSERT(a.calls == 1 && a.err == 0 && c.calls == 0);
+	CU_ASSERT_TRUE(ddio_locks_cancel(&locks, &mounts[1], 10));
+	CU_ASSERT(c.calls == 1 && c.err == -EINTR);
+	CU_ASSERT_FALSE(ddio_locks_cancel(&locks, &mounts[1], 10));
+	CU_ASSERT_EQUAL(take(&locks, 1, 3, 5, 5, DDIO_FS_LOCK_WRITE, &c), -EINPROGRESS);
+	ddio_locks_drop_mount(&locks, &mounts[1], -ESTALE);
+	CU_ASSERT(c.calls == 1 && c.err == -ESTALE);
+	CU_ASSERT_EQUAL(take(&locks, 1, 1, 0, 50, DDIO_FS_LOCK_WRITE, &a), -EINPROGRESS);
+	ddio_locks_stop(&locks, -ESHUTDOWN);
+	CU_ASSERT(a.calls == 1 && a.err == -ESHUTDOWN);
+	CU_ASSERT_EQUAL(locks.nwaits, 0);
+	ddio_locks_free(&locks);
+}
+
+static void test_circles(void)
+{
+	struct ddio_locks locks;
+	struct waiter a, b, c;
+
+	ddio_locks_init(&locks);
+	CU_ASSERT_EQUAL(take(&locks, 1, 0, 0, 0, DDIO_FS_LOCK_WRITE, NULL), 0);
+	CU_ASSERT_EQUAL(take(&locks, 2, 1, 0, 0, DDIO_FS_LOCK_WRITE, NULL), 0);
+	CU_ASSERT_EQUAL(take(&locks, 3, 2, 0, 0, DDIO_FS_LOCK_WRITE, NULL), 0);
+	CU_ASSERT_EQUAL(take(&locks, 2, 0, 0, 0, DDIO_FS_LOCK_READ, &a), -EINPROGRESS);
+	CU_ASSERT_EQUAL(take(&locks, 3, 1, 0, 0, DDIO_FS_LOCK_READ, &b), -EINPROGRESS);
+	/* over three files and two mounts */
+	CU_ASSERT_EQUAL(take(&locks, 1, 2, 0, 0, DDIO_FS_LOCK_READ, &c), -EDEADLK);
+	CU_ASSERT_EQUAL(take(&locks, 1, 3, 0, 0, DDIO_FS_LOCK_READ, &c), -EINPROGRESS);
+	CU_ASSERT_EQUAL(take(&locks, 3, 2, 0, 0, DDIO_FS_LOCK_NONE, NULL), 0);
+	CU_ASSERT(b.calls == 1 && b.err == 0 && a.calls == 0);
+	CU_ASSERT_EQUAL(take(&locks, 2, 1, 0, 0, DDIO_FS_LOCK_NONE, NULL), 0);
+	CU_ASSERT(a.calls == 1 && a.err == 0);
+	ddio_locks_drop_owner(&locks, 1, &mounts[0], 0);
+	CU_ASSERT(c.calls == 1 && c.err == 0);
+	ddio_locks_free(&locks);
+}
+
+/* After a restart: those told again go first, the others are answered when all have told. */
+static void test_held(void)
+{
+	struct ddio_lock mine = lock_of(0, 0, 0, DDIO_FS_LOCK_WRITE, false);
+	struct ddio_locks locks;
+	struct waiter a, b;
+
+	ddio_locks_init(&locks);
+	locks.held = true;
+	CU_ASSERT_EQUAL(take(&locks, 1, 1, 0, 0, DDIO_FS_LOCK_WRITE, &a), -EINPROGRESS);
+	a.wait.once = true;
+	CU_ASSERT_EQUAL(take(&locks, 1, 2, 5, 5, DDIO_FS_LOCK_WRITE, &b), -EINPROGRESS);
+	b.wait.once = true;
+	CU_ASSERT_EQUAL(ddio_locks_set(&locks, 1, &mine, true, NULL), 0);
+	CU_ASSERT(a.calls == 0 && b.calls == 0);
+	ddio_locks_settle(&locks);
+	CU_ASSERT(a.calls == 1 && a.err == -EAGAIN);
+	CU_ASSERT(b.calls == 1 && b.err == 0);
+	ddio_locks_free(&locks);
+}
+
+static const struct ut_case cases[] = {
+	{ "against a model", test_model }, { "waiting", test_wait }, { "circles", test_circles },
+	{ "after a restart", test_held },  { .name = NULL },
+};
+
+int main(void)
+{
+	const struct ut_suite suites[] = { { "locks", cases } };
+
+	return ut_run("fs_lock", suites, 1);
+}

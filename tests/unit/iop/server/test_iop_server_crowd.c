@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A crowd at one node, at random: each client has a file of its own, writes,
+ * reads, cuts, removes and syncs it, makes holes, allocates, copies parts of it, and vanishes in the middle now and then; disks
+ * fail; the node is stopped and started. What is read must be what was written, every
+ * request has one reply, and in the end the records are consistent.
+ */
+#include "tests/unit/iop/server/server_world.h"
+
+#define CROWD 6
+#define FILE_MAX (40u * 4096)
+#define STEPS 1500
+
+/**
+ * struct person - one client and its file
+ * @bytes: what the file holds; @unknown: where that is not known
+ * @offset, @len: of the request under way; @opcode 0: none
+ * @from: of a copy; @zero: an allocation is to clear
+ */
+struct person {
+	struct sc *c;
+	uint32_t disk;
+	uint64_t id;
+	uint8_t bytes[FILE_MAX], unknown[FILE_MAX];
+	uint8_t buf[FILE_MAX];
+	uint16_t opcode;
+	uint32_t replies;
+	uint64_t offset, len, from;
+	bool zero;
+};
+
+struct crowd {
+	struct sw *sw;
+	struct person p[CROWD];
+	uint32_t done, wrong, vanished;
+	bool failing;
+};
+
+static uint64_t crowd_state;
+
+static uint32_t rnd(uint32_t n)
+{
+	crowd_state = crowd_state * 6364136223846793005ull + 1442695040888963407ull;
+	return (uint32_t)(crowd_state >> 33) % n;
+}
+
+static void person_come(struct crowd *cr, struct person *p)
+{
+	p->c = sc_new(cr->sw, sw_reactor(cr->sw, p->disk));
+	p->opcode = 0;
+}
+
+static void mark(struct person *p, uint64_t from, uint64_t len, bool unknown)
+{
+	memset(p->unknown + from, unknown, len);
+}
+
+/* The bytes that the request under way changes. */
+static void touched(const struct person *p, uint64_t *from, uint64_t *len)
+{
+	*from = p->offset;
+	*len = 0;
+	if (p->opcode == DDIO_OP_OBJ_WRITE || p->opcode == DDIO_OP_OBJ_PUNCH ||
+	    p->opcode == DDIO_OP_OBJ_COPY || (p->opcode == DDIO_OP_OBJ_ALLOCATE && p->zero))
+		*len = p->len;
+	if (p->opcode == DDIO_OP_OBJ_TRUNCATE || p->opcode == DDIO_OP_OBJ_REMOVE)
+		*len = FILE_MAX - p->offset;
+}
+
+static void person_vanish(struct crowd *cr, struct person *p)
+{
+	uint64_t from, len;
+
+	touched(p, &from, &len);
+	mark(p, from, len, true);
+	sc_free(p->c);
+	cr->vanished++;
+	/* What it left behind comes to an end before it is back, or its file had two writers. */
+	sw_run(cr->sw, 500 * MS);
+	person_come(cr, p);
+}
+
+/* From one half of its file into the other. */
+static void person_copy(struct person *p)
+{
+	struct ddio_msg_obj_copy copy = { .disk = p->disk };
+	uint8_t buf[128];
+
+	p->len = 1 + rnd(FILE_MAX / 2 - 1);
+	p->from = rnd((uint32_t)(FILE_MAX / 2 - p->len + 1));
+	p->offset = FILE_MAX / 2 + rnd((uint32_t)(FILE_MAX / 2 - p->len + 1));
+	if (rnd(2)) {
+		uint64_t from = p->from;
+
+		p->from = p->offset;
+		p->offset = from;
+	}
+	copy.from = sc_obj(p->id, p->disk, 0, 0).file;
+	copy.to = copy.from;
+	copy.from_offset = p->from;
+	copy.to_offset = p->offset;
+	copy.len = p->len;
+	sc_send(p->c, p->opcode, buf, ddio_put_obj_copy(buf, sizeof(buf), &copy), NULL, 0);
+}
+
+static void person_ask(struct person *p)
+{
+	static const uint16_t ops[] = {
+		DDIO_OP_OBJ_WRITE,    DDIO_OP_OBJ_WRITE,  DDIO_OP_OBJ_WRITE,	DDIO_OP_OBJ_WRITE,
+		DDIO_OP_OBJ_READ,     DDIO_OP_OBJ_READ,	  DDIO_OP_OBJ_READ,	DDIO_OP_OBJ_SYNC,
+		DDIO_OP_OBJ_TRUNCATE, DDIO_OP_DROP_CACHE, DDIO_OP_OBJ_RESERVE,	DDIO_OP_OBJ_PUNCH,
+		DDIO_OP_OBJ_PUNCH,    DDIO_OP_OBJ_COPY,	  DDIO_OP_OBJ_ALLOCATE, DDIO_OP_OBJ_STAT,
+		DDIO_OP_OBJ_EXTENTS
+	};
+	struct ddio_msg_obj obj;
+	uint8_t buf[64];
+	uint64_t i;
+
+	p->opcode = rnd(40) ? ops[rnd(sizeof(ops) / sizeof(ops[0]))] : DDIO_OP_OBJ_REMOVE;
+	p->len = 1 + rnd(rnd(2) ? 5000 : FILE_MAX / 2);
+	p->offset = rnd((uint32_t)(FILE_MAX - p->len));
+	if (p->opcode == DDIO_OP_OBJ_REMOVE)
+		p->offset = 0;
+	obj = sc_obj(p->id, p->disk, p->offset, p->len);
+	if (p->opcode == DDIO_OP_OBJ_TRUNCATE)
+		obj.len = 0;
+	if (p->opcode == DDIO_OP_OBJ_RESERVE)
+		obj.len = 1 + rnd(40);
+	for (i = 0; i < p->len && p->opcode == DDIO_OP_OBJ_WRITE; i++)
+		p->buf[i] = (uint8_t)rnd(256);
+	p->replies = p->c->replies;
+	p->zero = rnd(2);
+	if (p->opcode == DDIO_OP_OBJ_ALLOCATE && p->zero)
+		obj.flags = DDIO_OBJ_ZERO;
+	if (p->opcode == DDIO_OP_OBJ_READ && rnd(2)) {
+		obj.flags = DDIO_OBJ_STREAM;
+		obj.stream = 1 + rnd(2);
+	}
+	if (p->opcode == DDIO_OP_OBJ_COPY)
+		person_copy(p);
+	else
+		sc_send(p->c, p->opcode, buf, ddio_put_obj(buf, sizeof(buf), &obj),
+			p->opcode == DDIO_OP_OBJ_WRITE ? p->buf : NULL, p->len);
+}
+
+static bool person_sees(const struct person *p)
+{
+	uint64_t i;
+
+	if (p->c->bulk_len != p->len)
+		return false;
+	for (i = 0; i < p->len; i++)
+		if (!p->unknown[p->offset + i] && p->c->bulk[i] != p->bytes[p->offset + i])
+			return false;
+	return true;
+}
+
+static void person_hear(struct crowd *cr, struct person *p)
+{
+	uint64_t from, len;
+	bool ok = p->c->status == DDIO_ST_OK;
+
+	cr->done++;
+	cr->wrong += p->c->replies != p->replies + 1 || p->c->opcode != p->opcode;
+	cr->wrong += !ok && !cr->failing;
+	touched(p, &from, &len);
+	if (p->opcode == DDIO_OP_OBJ_READ && ok)
+		cr->wrong += !person_sees(p);
+	else if (p->opcode == DDIO_OP_OBJ_WRITE && ok)
+		memcpy(p->bytes + from, p->buf, len);
+	else if (p->opcode == DDIO_OP_OBJ_COPY && ok)
+		memcpy(p->bytes + from, p->bytes + p->from, len);
+	else if (len && ok)
+		memset(p->bytes + from, 0, len);
+	if (p->opcode == DDIO_OP_OBJ_COPY && ok)
+		memcpy(p->unknown + from, p->unknown + p->from, len);
+	else if (len)
+		mark(p, from, len, !ok);
+	/* What is forgotten although it could not be written is lost: then nobody knows. */
+	if (p->opcode == DDIO_OP_DROP_CACHE && !ok)
+		mark(p, 0, FILE_MAX, true);
+	p->opcode = 0;
+}
+
+static void crowd_restart(struct crowd *cr)
+{
+	struct sw *sw = cr->sw;
+	int i;
+
+	for (i = 0; i < CROWD; i++) {
+		uint64_t from, len;
+
+		touched(&cr->p[i], &from, &len);
+		mark(&cr->p[i], from, len, true);
+		if (!rnd(2)) {
+			sc_free(cr->p[i].c);
+			cr->p[i].c = NULL;
+		}
+	}
+	sw_restart(sw);
+	for (i = 0; i < CROWD; i++) {
+		if (cr->p[i].c)
+			sc_free(cr->p[i].c);
+		person_come(cr, &cr->p[i]);
+	}
+}
+
+static void crowd_step(struct crowd *cr)
+{
+	struct person *p = &cr->p[rnd(CROWD)];
+
+	if (!p->opcode)
+		person_ask(p);
+	else if (p->c->replies > p->replies)
+		person_hear(cr, p);
+	else if (!rnd(30))
+		person_vanish(cr, p);
+	if (!rnd(3))
+		sw_run(cr->sw, rnd(3 * MS));
+	if (cr->failing && !rnd(50))
+		ddio_disk_inject(sw_disk(cr->sw, p->disk), (int)rnd(3) - 1, 1 + rnd(2), -EIO);
+	/* A stop on a failing disk loses what it says it loses. */
+	if (!cr->failing && !rnd(400))
+		crowd_restart(cr);
+}
+
+static void crowd_end(struct crowd *cr)
+{
+	struct ddio_msg_fsck check;
+	struct ddio_msg_obj obj = { 0 };
+	uint32_t i;
+
+	for (i = 0; i < CROWD; i++) {
+		struct person *p = &cr->p[i];
+
+		ddio_disk_inject(sw_disk(cr->sw, p->disk), -1, 0, 0);
+		if (p->opcode && sc_wait(p->c, p->replies + 1))
+			person_hear(cr, p);
+		cr->wrong += p->opcode != 0;
+		sc_sync(p->c, p->id);
+		CU_ASSERT_EQUAL(sc_sync(p->c, p->id), DDIO_ST_OK);
+		p->opcode = DDIO_OP_OBJ_READ;
+		p->offset = 0;
+		p->len = FILE_MAX;
+		CU_ASSERT_EQUAL(sc_read(p->c, p->id, p->disk, 0, FILE_MAX), DDIO_ST_OK);
+		cr->wrong += !person_sees(p);
+		obj.disk = p->disk;
+		CU_ASSERT_EQUAL(sc_object(p->c, DDIO_OP_FSCK, &obj), DDIO_ST_OK);
+		CU_ASSERT_EQUAL(ddio_get_fsck(p->c->data, p->c->len, &check), 0);
+		CU_ASSERT_EQUAL(check.problems, 0);
+		if (check.problems)
+			printf("%s\n", check.text);
+	}
+	for (i = 0; i < CROWD; i++)
+		sc_free(cr->p[i].c);
+}
+
+static void run(uint64_t seed, bool failing)
+{
+	struct crowd *cr = calloc(1, sizeof(*cr));
+	struct sw *sw = sw_prepare(SW_ADDR, "sync_io = no");
+	struct ddio_sim_link net;
+	uint32_t i;
+
+	crowd_state = seed * 104729 + 3;
+	cr->sw = sw;
+	cr->failing = failing;
+	ddio_conf_free(sw->conf);
+	sw->disk_options = "delay_us=300";
+	CU_ASSERT_EQUAL_FATAL(sw_conf(sw, SW_ADDR, sw->err, sizeof(sw->err)), 0);
+	CU_ASSERT_EQUAL_FATAL(sw_start_node(sw), 0);
+	ddio_sim_link_default(&net);
+	net.jitter_ns = MS / 4;
+	net.chop = rnd(2) ? 0 : 3000;
+	ddio_sim_set_link(sw->client, &net);
+	for (i = 0; i < CROWD; i++) {
+		cr->p[i].disk = i % 3;
+		cr->p[i].id = 10 + i;
+		person_come(cr, &cr->p[i]);
+	}
+	for (i = 0; i < STEPS; i++)
+		crowd_step(cr);
+	crowd_end(cr);
+	CU_ASSERT_EQUAL(cr->wrong, 0);
+	CU_ASSERT(cr->done > STEPS / 20);
+	if (cr->wrong)
+		printf("seed %llu: %u wrong\n", (unsigned long long)seed, cr->wrong);
+	sw_free(sw);
+	free(cr);
+}
+
+static void a_crowd(void)
+{
+	uint64_t seed;
+
+	for (seed = 1; seed <= 15; seed++)
+		run(seed, false);
+}
+
+static void a_crowd_on_failing_disks(void)
+{
+	uint64_t seed;
+
+	for (seed = 101; seed <= 115; seed++)
+		run(seed, true);
+}
+
+static const struct ut_case cases[] = {
+	{ "a crowd", a_crowd },
+	{ "a crowd on failing disks", a_crowd_on_failing_disks },
+	{ NULL, NULL },
+};
+
+int main(void)
+{
+	static const struct ut_suite suites[] = { { "crowd", cases } };
+
+	return ut_run("iop_server_crowd", suites, 1);
+}

@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Requests of mounts as they come over a connection. */
+#include <errno.h>
+#include "tests/unit/iop/server/server_world.h"
+
+static struct ddio_msg_fs_attached attached;
+
+static uint32_t attach(struct sc *c, uint8_t id, uint32_t flags)
+{
+	struct ddio_msg_fs_attach x = { .mount = { id }, .flags = flags };
+	uint32_t status = SC_CALL(c, FS_ATTACH, fs_attach, &x);
+
+	if (!status)
+		CU_ASSERT_EQUAL(ddio_get_fs_attached(c->data, c->len, &attached), 0);
+	return status;
+}
+
+static struct sc *mount(struct sw *sw, uint8_t id)
+{
+	struct sc *c = sc_new(sw, 0);
+
+	CU_ASSERT_EQUAL(attach(c, id, DDIO_FS_ATTACH_TOLD), DDIO_ST_OK);
+	return c;
+}
+
+static uint32_t make(struct sc *c, uint64_t parent, const char *name, uint32_t mode, uint32_t flags,
+		     struct ddio_msg_fs_opened *out)
+{
+	struct ddio_msg_fs_make x = { .parent = parent, .mode = mode, .flags = flags };
+	uint32_t status;
+
+	snprintf(x.name, sizeof(x.name), "%s", name);
+	if (S_ISLNK(mode))
+		strcpy(x.target, "over/there");
+	status = SC_CALL(c, FS_MAKE, fs_make, &x);
+	memset(out, 0, sizeof(*out));
+	if (!status)
+		CU_ASSERT_EQUAL(ddio_get_fs_opened(c->data, c->len, out), 0);
+	ddio_fs_opened_free(out);
+	return status;
+}
+
+/* How many records of what is to be removed. */
+static uint32_t left(struct sc *c)
+{
+	struct ddio_msg_ns_listing l;
+	uint32_t n;
+
+	CU_ASSERT_EQUAL_FATAL(ddio_get_ns_listing(c->data, c->len, &l), 0);
+	n = l.n;
+	ddio_ns_listing_free(&l);
+	return n;
+}
+
+/* The same in the answer to who removed a name. */
+static bool unlinked_left(struct sc *c)
+{
+	struct ddio_msg_fs_unlinked x;
+
+	CU_ASSERT_EQUAL_FATAL(ddio_get_fs_unlinked(c->data, c->len, &x), 0);
+	ddio_fs_unlinked_free(&x);
+	return x.flags & DDIO_FS_UNLINKED_LEFT;
+}
+
+/* The attributes that a change of the directory has answered are those that it has. */
+static void check_dir(struct sc *c, const struct ddio_fs_attr *dir)
+{
+	struct ddio_msg_fs_ino ino = { .ino = dir->ino };
+	struct ddio_msg_fs_attr x;
+
+	CU_ASSERT_EQUAL_FATAL(SC_CALL(c, FS_GETATTR, fs_ino, &ino), DDIO_ST_OK);
+	CU_ASSERT_EQUAL_FATAL(ddio_get_fs_attr(c->data, c->len, &x), 0);
+	CU_ASSERT_EQUAL(memcmp(&x.attr, dir, sizeof(*dir)), 0);
+}
+
+/* Each answer says how the directory is now; one from memory, or to what failed, does not. */
+static void directories_in_answers(void)
+{
+	struct sw *sw = sw_new(NULL);
+	struct sc *c = mount(sw, 1);
+	struct ddio_msg_fs_make x = { .seq = { 1, 0 },
+				      .parent = DDIO_FS_ROOT,
+				      .mode = S_IFDIR | 0700,
+				      .flags = DDIO_FS_MAKE_EXCL,
+				      .name = "s" };
+	struct ddio_msg_fs_name name = {
+		.seq = { 2, 1 }, .parent = DDIO_FS_ROOT, .flags = DDIO_FS_UNLINK_DIR, .name = "s"
+	};
+	struct ddio_msg_fs_unlinked gone;
+	struct ddio_msg_fs_opened made;
+	int round;
+
+	CU_ASSERT_EQUAL(make(c, DDIO_FS_ROOT, "f", S_IFREG | 0600, DDIO_FS_MAKE_OPEN, &made),
+			DDIO_ST_OK);
+	CU_ASSERT(made.flags & DDIO_FS_OPENED_DIR && made.dir.ino == DDIO_FS_ROOT);
+	check_dir(c, &made.dir);
+	/* there already */
+	CU_ASSERT_EQUAL(make(c, DDIO_FS_ROOT, "f", S_IFREG | 0600, 0, &made), DDIO_ST_OK);
+	CU_ASSERT(made.flags & DDIO_FS_OPENED_DIR && !(made.flags & DDIO_FS_OPENED_MADE));
+	check_dir(c, &made.dir);
+	for (round = 0; round < 2; round++) {
+		CU_ASSERT_EQUAL_FATAL(SC_CALL(c, FS_MAKE, fs_make, &x), DDIO_ST_OK);
+		CU_ASSERT_EQUAL_FATAL(ddio_get_fs_opened(c->data, c->len, &made), 0);
+		ddio_fs_opened_free(&made);
+		CU_ASSERT_EQUAL(!!(made.flags & DDIO_FS_OPENED_DIR), !round);
+		if (!round)
+			check_dir(c, &made.dir);
+		CU_ASSERT_EQUAL(made.dir.nlink, round ? 0 : 3);
+	}
+	for (round = 0; round < 2; round++) {
+		CU_ASSERT_EQUAL_FATAL(SC_CALL(c, FS_UNLINK, fs_name, &name), DDIO_ST_OK);
+		CU_ASSERT_EQUAL_FATAL(ddio_get_fs_unlinked(c->data, c->len, &gone), 0);
+		ddio_fs_unlinked_free(&gone);
+		CU_ASSERT_EQUAL(gone.flags, round ? 0 : DDIO_FS_UNLINKED_DIR);
+		if (!round)
+			check_dir(c, &gone.dir);
+		CU_ASSERT_EQUAL(gone.dir.nlink, round ? 0 : 2);
+	}
+	sc_free(c);
+	sw_free(sw);
+}
+
+static void names_and_attributes(void)
+{
+	struct sw *sw = sw_new(NULL);
+	struct sc *c = mount(sw, 1);
+	struct ddio_msg_fs_name name = { .parent = DDIO_FS_ROOT, .name = "d" };
+	struct ddio_msg_fs_ino ino = { .ino = DDIO_FS_ROOT };
+	struct ddio_msg_fs_setattr set = { .mask = DDIO_FS_SET_MODE, .mode = 0700 };
+	struct ddio_msg_fs_readdir rd = { .ino = DDIO_FS_ROOT,
+					  .max = 100,
+					  .flags = DDIO_FS_READDIR_PLUS };
+	struct ddio_msg_fs_rename rn = {
+		.parent = DDIO_FS_ROOT, .new_parent = DDIO_FS_ROOT, .name = "d", .new_name = "e"
+	};
+	struct ddio_msg_fs_entries out;
+	struct ddio_msg_fs_opened made;
+	struct ddio_msg_fs_target target;
+	struct ddio_msg_fs_attr attr;
+	struct ddio_msg_fs_space space;
+
+	CU_ASSERT_EQUAL(make(c, DDIO_FS_ROOT, "d", S_IFDIR | 0755, 0, &made), DDIO_ST_OK);
+	CU_ASSERT_EQUAL(made.flags, DDIO_FS_OPENED_MADE | DDIO_FS_OPENED_DIR);
+	CU_ASSERT_EQUAL(make(c, DDIO_FS_ROOT, "d", S_IFDIR | 0755, 0, &made), DDIO_ST_EXISTS);
+	CU_ASSERT_EQUAL_FATAL(SC_CALL(c, FS_LOOKUP, fs_name, &name), DDIO_ST_OK);
+	CU_ASSERT_EQUAL_FATAL(ddio_get_fs_attr(c->data, c->len, &attr), 0);
+	set.ino = attr.attr.ino;
+	CU_ASSERT_EQUAL_FATAL(SC_CALL(c, FS_SETATTR, fs_setattr, &set), DDIO_ST_OK);
+	CU_ASSERT_EQUAL_FATAL(ddio_get_fs_attr(c->data, c->len, &attr), 0);
+	CU_ASSERT_EQUAL(attr.attr.mode, S_IFDIR | 0700);
+	CU_ASSERT_EQUAL(SC_CALL(c, FS_GETATTR, fs_ino, &ino), DDIO_ST_OK);
+	ino.ino = 999999;
+	CU_ASSERT_EQUAL(SC_CALL(c, FS_GETATTR, fs_ino, &ino), DDIO_ST_STALE);
+	CU_ASSERT_EQUAL(make(c, set.ino, "l", S_IFLNK | 0777, 0, &made), DDIO_ST_OK);
+	ino.ino = made.attr.ino;
+	CU_ASSERT_EQUAL_FATAL(SC_CALL(c, FS_READLINK, fs_ino, &ino), DDIO_ST_OK);
+	CU_ASSERT_EQUAL_FATAL(ddio_get_fs_target(c->data, c->len, &target), 0);
+	CU_ASSERT_STRING_EQUAL(target.target, "over/there");
+	name.flags = DDIO_FS_UNLINK_DIR;
+	CU_ASSERT_EQUAL(SC_CALL(c, FS_UNLINK, fs_name, &name), DDIO_ST_NOT_EMPTY);
+	CU_ASSERT_EQUAL(SC_CALL(c, FS_RENAME, fs_rename, &rn), DDIO_ST_OK);
+	CU_ASSERT_EQUAL_FATAL(SC_CALL(c, FS_READDIR, fs_readdir, &rd), DDIO_ST_OK);
+	CU_ASSERT_EQUAL_FATAL(ddio_get_fs_entries(c->data, c->len, &out), 0);
+	CU_ASSERT_EQUAL_FATAL(out.n, 3);
+	CU_ASSERT_STRING_EQUAL(out.ents[2].name, "e");
+	CU_ASSERT_EQUAL(out.ents[2].attr.mode, S_IFDIR | 0700);
+	free(out.ents);
+	CU_ASSERT_EQUAL_FATAL(sc_call(c, DDIO_OP_FS_SPACE, NULL, 0, NULL, 0), DDIO_ST_OK);
+	CU_ASSERT_EQUAL(ddio_get_fs_space(c->data, c->len, &space), 0);
+	CU_ASSERT_EQUAL(space.inodes, 3);
+	sc_free(c);
+	sw_free(sw);
+}
+
+static void open_files_and_removal(void)
+{
+	struct sw *sw = sw_new(NULL);
+	struct sc *a = mount(sw, 1), *b = mount(sw, 2), *none = sc_new(sw, 0);
+	struct ddio_msg_fs_name name = { .parent = DDIO_FS_ROOT, .name = "f" };
+	struct ddio_msg_fs_wrote wrote = { .end = 100, .flags = DDIO_FS_WROTE_DATA };
+	struct ddio_msg_fs_opened made;
+	struct ddio_msg_fs_open open = { .flags = 0 };
+	struct ddio_msg_fs_ino ino;
+	struct ddio_msg_fs_readdir all = { .ino = 1, .max = 10 };
+
+	CU_ASSERT_EQUAL(make(none, DDIO_FS_ROOT, "f", S_IFREG | 0600, DDIO_FS_MAKE_OPEN, &made),
+			DDIO_ST_INVALID);
+	CU_ASSERT_EQUAL(make(a, DDIO_FS_ROOT, "f", S_IFREG | 0600, DDIO_FS_MAKE_OPEN, &made),
+			DDIO_ST_OK);
+	CU_ASSERT_EQUAL(made.flags, DDIO_FS_OPENED_MADE | DDIO_FS_OPENED_RECORD |
+					    DDIO_FS_OPENED_BARE | DDIO_FS_OPENED_DIR);
+	ino.ino = wrote.ino = open.ino = made.attr.ino;
+	CU_ASSERT_EQUAL(SC_CALL(b, FS_OPEN, fs_open, &open), DDIO_ST_OK);
+	CU_ASSERT_EQUAL(SC_CALL(a, FS_WROTE, fs_wrote, &wrote), DDIO_ST_OK);
+	CU_ASSERT_EQUAL_FATAL(SC_CALL(a, FS_UNLINK, fs_name, &name), DDIO_ST_OK);
+	CU_ASSERT_FALSE(unlinked_left(a));
+	CU_ASSERT_EQUAL_FATAL(SC_CALL(a, FS_RELEASE, fs_ino, &ino), DDIO_ST_OK);
+	CU_ASSERT_EQUAL(left(a), 0);
+	/* the other's connection ends, and it does not come back */
+	sc_free(b);
+	sw_run(sw, 1000 * MS);
+	CU_ASSERT_EQUAL_FATAL(SC_CALL(a, FS_ORPHANS, fs_readdir, &all), DDIO_ST_OK);
+	CU_ASSERT_EQUAL(left(a), 0);
+	CU_ASSERT_EQUAL(SC_CALL(a, FS_GONE, fs_ino, &ino), DDIO_ST_BUSY);
+	sw_run(sw, 3000 * MS);
+	CU_ASSERT_EQUAL_FATAL(SC_CALL(a, FS_ORPHANS, fs_readdir, &all), DDIO_ST_OK);
+	CU_ASSERT_EQUAL(left(a), 1);
+	CU_ASSERT_EQUAL(SC_CALL(a, FS_GONE, fs_ino, &ino), DDIO_ST_OK);
+	CU_ASSERT_EQUAL(SC_CALL(a, FS_GONE, fs_ino, &ino), DDIO_ST_OK);
+	CU_ASSERT_EQUAL(SC_CALL(a, FS_GETATTR, fs_ino, &ino), DDIO_ST_STALE);
+	sc_free(a);
+	sc_free(none);
+	sw_free(sw);
+}
+
+static void set_lock(struct sc *c, uint64_t owner, uint32_t type, uint32_t flags, uint64_t id)
+{
+	struct ddio_msg_fs_lock x = { .ino = 77,
+				      .id = id,
+				      .end = UINT64_MAX,
+				      .owner = owner,
+				      .pid = 5,
+				      .type = type,
+				      .flags = flags };
+	uint8_t buf[128];
+
+	sc_send(c, DDIO_OP_FS_LOCK_SET, buf, ddio_put_fs_lock(buf, sizeof(buf), &x), NULL, 0);
+}
+
+static uint32_t lock_now(struct sc *c, uint64_t owner, uint32_t type, uint32_t flags)
+{
+	uint32_t want = c->replies + 1;
+
+	set_lock(c, owner, type, flags, 0);
+	return sc_wait(c, want) ? c->status : UINT32_MAX;
+}
+
+static void locks_wait_and_are_cancelled(void)
+{
+	struct sw *sw = sw_new(NULL);
+	struct sc *a = mount(sw, 1), *b = mount(sw, 2), *c = mount(sw, 3);
+	struct ddio_msg_fs_lock x = { .ino = 77, .end = 5, .type = DDIO_FS_LOCK_READ };
+	struct ddio_msg_fs_ino id = { .ino = 41 };
+	uint32_t i;
+
+	CU_ASSERT_EQUAL(lock_now(a, 1, DDIO_FS_LOCK_WRITE, 0), DDIO_ST_OK);
+	CU_ASSERT_EQUAL(lock_now(b, 1, DDIO_FS_LOCK_READ, 0), DDIO_ST_AGAIN);
+	CU_ASSERT_EQUAL(lock_now(b, 1, DDIO_FS_LOCK_WRITE, DDIO_FS_LOCK_FLOCK), DDIO_ST_OK);
+	CU_ASSERT_EQUAL_FATAL(SC_CALL(b, FS_LOCK_TEST, fs_lock, &x), DDIO_ST_OK);
+	CU_ASSERT_EQUAL(ddio_get_fs_lock(b->data, b->len, &x), 0);
+	CU_ASSERT(x.type == DDIO_FS_LOCK_WRITE && x.flags == DDIO_FS_LOCK_OTHER && x.pid == 5);
+	set_lock(b, 1, DDIO_FS_LOCK_READ, DDIO_FS_LOCK_WAIT, 41);
+	set_lock(c, 1, DDIO_FS_LOCK_READ, DDIO_FS_LOCK_WAIT, 41);
+	sw_run(sw, 500 * MS);
+	i = b->replies;
+	/* more that wait than may be served at once: others still come through */
+	for (id.ino = 100; id.ino < 400; id.ino++)
+		set_lock(b, id.ino, DDIO_FS_LOCK_READ, DDIO_FS_LOCK_WAIT, id.ino);
+	CU_ASSERT_EQUAL(sc_call(b, DDIO_OP_PING, NULL, 0, NULL, 0), DDIO_ST_OK);
+	id.ino = 41;
+	CU_ASSERT_EQUAL(b->replies, i + 1);
+	{
+		uint8_t buf[64];
+		ssize_t len = ddio_put_fs_ino(buf, sizeof(buf), &id);
+
+		sc_send(b, DDIO_OP_FS_LOCK_CANCEL, buf, (size_t)len, NULL, 0);
+		CU_ASSERT(sc_wait(b, i + 3));
+		CU_ASSERT_EQUAL(b->failures, 2);
+	}
+	/* a mount ends properly: its locks go, who waits gets them */
+	CU_ASSERT_EQUAL(sc_call(a, DDIO_OP_FS_DETACH, NULL, 0, NULL, 0), DDIO_ST_OK);
+	CU_ASSERT(sc_wait(b, i + 303));
+	CU_ASSERT_EQUAL(b->failures, 2);
+	CU_ASSERT_EQUAL(c->status, DDIO_ST_OK);
+	CU_ASSERT_EQUAL(lock_now(a, 1, DDIO_FS_LOCK_READ, 0), DDIO_ST_INVALID);
+	/* who waits and is cut off waits no more; stopping ends the others */
+	set_lock(b, 9, DDIO_FS_LOCK_WRITE, DDIO_FS_LOCK_WAIT, 7);
+	set_lock(c, 9, DDIO_FS_LOCK_WRITE, DDIO_FS_LOCK_WAIT, 8);
+	sw_run(sw, 10 * MS);
+	sc_free(b);
+	sw_run(sw, 10 * MS);
+	i = c->replies;
+	sw_stop(sw);
+	CU_ASSERT_EQUAL(c->replies, i + 1);
+	CU_ASSERT_EQUAL(c->status, DDIO_ST_SHUTDOWN);
+	sc_free(a);
+	sc_free(c);
+	sw_free(sw);
+}
+
+static void a_restart_asks_for_everything_again(void)
+{
+	struct sw *sw = sw_new(NULL);
+	struct sc *a = mount(sw, 1), *b;
+	struct ddio_msg_fs_make x = { .seq = { 1, 0 },
+				      .parent = DDIO_FS_ROOT,
+				      .mode = S_IFREG | 0600,
+				      .flags = DDIO_FS_MAKE_EXCL,
+				      .name = "f" };
+	struct ddio_msg_fs_opened first, again;
+	uint64_t boot = attached.boot;
+
+	CU_ASSERT_EQUAL(attached.known, 0);
+	CU_ASSERT_EQUAL_FATAL(SC_CALL(a, FS_MAKE, fs_make, &x), DDIO_ST_OK);
+	CU_ASSERT_EQUAL_FATAL(ddio_get_fs_opened(a->data, a->len, &first), 0);
+	ddio_fs_opened_free(&first);
+	CU_ASSERT_EQUAL(lock_now(a, 1, DDIO_FS_LOCK_WRITE, 0), DDIO_ST_OK);
+	sc_free(a);
+	sw_restart(sw);
+	a = sc_new(sw, 0);
+	CU_ASSERT_EQUAL(attach(a, 1, 0), DDIO_ST_OK);
+	CU_ASSERT(attached.known == 0 && attached.boot != boot && attached.grace_ns > 0);
+	CU_ASSERT_EQUAL(attach(a, 2, 0), DDIO_ST_INVALID); /* it is another's */
+	CU_ASSERT_EQUAL_FATAL(SC_CALL(a, FS_MAKE, fs_make, &x), DDIO_ST_OK);
+	CU_ASSERT_EQUAL_FATAL(ddio_get_fs_opened(a->data, a->len, &again), 0);
+	ddio_fs_opened_free(&again);
+	CU_ASSERT_EQUAL(first.attr.ino, again.attr.ino);
+	/* somebody else's lock waits until all has been told */
+	b = mount(sw, 2);
+	set_lock(b, 1, DDIO_FS_LOCK_READ, 0, 0);
+	sw_run(sw, 100 * MS);
+	CU_ASSERT_EQUAL(b->replies, 1);
+	CU_ASSERT_EQUAL(lock_now(a, 1, DDIO_FS_LOCK_WRITE, DDIO_FS_LOCK_AGAIN), DDIO_ST_OK);
+	CU_ASSERT_EQUAL(attach(a, 1, DDIO_FS_ATTACH_TOLD), DDIO_ST_OK);
+	CU_ASSERT_EQUAL(attached.grace_ns, 0);
+	CU_ASSERT(sc_wait(b, 2));
+	CU_ASSERT_EQUAL(b->status, DDIO_ST_AGAIN);
+	sc_free(a);
+	sc_free(b);
+	sw_free(sw);
+}
+
+static void bad_messages_are_refused(void)
+{
+	struct sw *sw = sw_new(NULL);
+	struct sc *c = mount(sw, 1), *other = sc_new(sw, 1);
+	struct ddio_msg_fs_ino ino = { .ino = DDIO_FS_ROOT };
+	uint8_t zero[8] = { 0 };
+
+	CU_ASSERT_EQUAL(sc_call(c, DDIO_OP_FS_GETATTR, zero, 8, NULL, 0), DDIO_ST_INVALID);
+	CU_ASSERT_EQUAL(SC_CALL(other, FS_GETATTR, fs_ino, &ino), DDIO_ST_INVALID);
+	CU_ASSERT_PTR_NOT_NULL(strstr(other->text, "reactor 0"));
+	CU_ASSERT_EQUAL(sc_call(c, DDIO_OP_FS_GETATTR, zero, 7, NULL, 0), UINT32_MAX);
+	CU_ASSERT_TRUE(c->closed);
+	sc_free(c);
+	sc_free(other);
+	sw_free(sw);
+}
+
+static const struct ut_case cases[] = {
+	{ "names and attributes", names_and_attributes },
+	{ "directories in answers", directories_in_answers },
+	{ "open files and removal", open_files_and_removal },
+	{ "locks", locks_wait_and_are_cancelled },
+	{ "a restart", a_restart_asks_for_everything_again },
+	{ "bad messages", bad_messages_are_refused },
+	{ NULL, NULL },
+};
+
+int main(void)
+{
+	static const struct ut_suite suites[] = { { "mounts", cases } };
+
+	return ut_run("iop_server_fs", suites, 1);
+}

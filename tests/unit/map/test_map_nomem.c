@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Every allocation of the map fails once.  The sources that allocate are
+ * compiled in here, with the allocator replaced.
+ */
+#include "tests/unit/lib/ut_nomem.h"
+
+#include "userlib/map/items.c"
+#include "userlib/map/disjoint.c"
+#include "userlib/map/sweep.c"
+#include "userlib/map/union.c"
+#include "userlib/map/map.c"
+#define fail parts_fail
+#include "userlib/map/parts.c"
+#undef fail
+#define fail place_fail_text
+#include "userlib/map/place.c"
+#undef fail
+
+#include "tests/unit/lib/ut.h"
+
+#define TRIES 1000
+
+struct attempt {
+	const struct ddio_array *array;
+	const struct ddio_part *part;
+	const struct ddio_memory *memory;
+};
+
+/* A map and a place in it; what was made is freed again, however far it came. */
+static int attempt_run(const struct attempt *a, const char **why)
+{
+	struct ddio_place *place = NULL;
+	struct ddio_map *map = NULL;
+	uint64_t span;
+	int rc;
+
+	if (a->array)
+		rc = ddio_map_new_array(a->array, 4, &map, why);
+	else
+		rc = ddio_map_new_parts(a->part, 4, &map, why);
+	if (rc)
+		return rc;
+	rc = ddio_place_new(map, 1, a->memory, &place, &span, why);
+	ddio_place_free(place);
+	ddio_map_free(map);
+	return rc;
+}
+
+static void attempt_all(const struct attempt *a, unsigned long at_least)
+{
+	unsigned long i;
+	const char *why;
+	int rc = -ENOMEM;
+
+	for (i = 1; i < TRIES && rc; i++) {
+		nomem_countdown = i;
+		nomem_failures = 0;
+		why = "";
+		rc = attempt_run(a, &why);
+		CU_ASSERT_EQUAL(rc, nomem_failures ? -ENOMEM : 0);
+		if (rc)
+			CU_ASSERT_STRING_EQUAL(why, "out of memory");
+	}
+	nomem_countdown = 0;
+	CU_ASSERT_EQUAL(rc, 0);
+	CU_ASSERT(i > at_least && i < TRIES);
+}
+
+static void test_array(void)
+{
+	struct ddio_array array = { .elem_size = 8,
+				    .ndims = 2,
+				    .dim = { { .size = 12, .dist = DDIO_BLOCK, .procs = 2 },
+					     { .size = 8, .dist = DDIO_CYCLIC, .procs = 2 } } };
+	struct ddio_memory memory = { .ndims = 2, .size = { 8, 8 }, .start = { 1, 1 } };
+	struct attempt a = { .array = &array };
+
+	attempt_all(&a, 2);
+	a.memory = &memory;
+	attempt_all(&a, 3);
+}
+
+#define NLIST 40
+
+/* Lists of more entries than the first allocation has room for, out of order. */
+static void test_lists(void)
+{
+	struct ddio_extent list[4][NLIST];
+	struct ddio_part part[4];
+	struct ddio_strided strided[2] = {
+		{ .len = 5, .nlevels = 2, .level = { { 4, 90 }, { 5, 9 } } },
+		{ .offset = 600, .len = NLIST * 5 - 100 },
+	};
+	struct ddio_memory memory = { .nstrided = 2, .strided = strided };
+	struct attempt a = { .part = part, .memory = &memory };
+	uint64_t i;
+	uint32_t p;
+
+	memset(part, 0, sizeof(part));
+	for (p = 0; p < 4; p++) {
+		for (i = 0; i < NLIST; i++)
+			list[p][i] =
+				(struct ddio_extent){ (i * 7 % NLIST) * 100 + p * 6 + i % 3, 5 };
+		part[p].kind = DDIO_PART_LIST;
+		part[p].n = NLIST;
+		part[p].list = list[p];
+	}
+	attempt_all(&a, 15);
+	for (p = 0; p < 4; p++) /* now all over one another */
+		for (i = 0; i < NLIST; i++)
+			list[p][i] = (struct ddio_extent){ i * 100 + p * 3 + i % 7, 5 };
+	attempt_all(&a, 10);
+}
+
+/* Nests of three levels, between single pieces; two interleave and two overlap. */
+static void test_nests(void)
+{
+	struct ddio_strided strided[4][3];
+	struct ddio_part part[4];
+	struct attempt a = { .part = part };
+	uint32_t p;
+
+	memset(part, 0, sizeof(part));
+	memset(strided, 0, sizeof(strided));
+	for (p = 0; p < 4; p++) {
+		strided[p][0].offset = p;
+		strided[p][0].len = 1;
+		strided[p][1].offset = 100 + (p == 3 ? 2 : p * 3);
+		strided[p][1].len = 3;
+		strided[p][1].nlevels = 3;
+		strided[p][1].level[0] = (struct ddio_level){ 3, 1000 };
+		strided[p][1].level[1] = (struct ddio_level){ 3, 100 };
+		strided[p][1].level[2] = (struct ddio_level){ 3, 12 };
+		strided[p][2].offset = 9000 + p;
+		strided[p][2].len = 1;
+		part[p].kind = DDIO_PART_STRIDED;
+		part[p].n = 3;
+		part[p].strided = strided[p];
+	}
+	attempt_all(&a, 15);
+}
+
+/* Nests that overlap and are too large to be flattened. */
+static void test_large_nests(void)
+{
+	struct ddio_strided strided[4];
+	struct ddio_part part[4];
+	struct attempt a = { .part = part };
+	uint32_t p;
+
+	memset(part, 0, sizeof(part));
+	memset(strided, 0, sizeof(strided));
+	for (p = 0; p < 4; p++) {
+		strided[p].offset = p * 100;
+		strided[p].len = 101;
+		strided[p].nlevels = 1;
+		strided[p].level[0] = (struct ddio_level){ 100000, 400 };
+		part[p].kind = DDIO_PART_STRIDED;
+		part[p].n = 1;
+		part[p].strided = &strided[p];
+	}
+	attempt_all(&a, 8);
+}
+
+int main(void)
+{
+	static const struct ut_case cases[] = {
+		{ "large nests", test_large_nests },
+		{ "arrays", test_array },
+		{ "lists", test_lists },
+		{ "nests", test_nests },
+		{ NULL, NULL },
+	};
+	static const struct ut_suite suites[] = { { "out of memory", cases } };
+
+	return ut_run("test_map_nomem", suites, 1);
+}
