@@ -39,7 +39,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size < sizeof(text)) {
 		memcpy(text, data, size);
 		text[size] = '\0';
-		ddio_conf_parse_size(text, &bytes);
+		conf_parse_size(text, &bytes);
 	}
 	return 0;
 }

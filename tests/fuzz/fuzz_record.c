@@ -46,16 +46,16 @@ static void fix_tail(struct input *in, bool with_key)
 static void label(struct input *in)
 {
 	uint8_t buf[DDIO_LABEL_LEN], again[DDIO_LABEL_LEN];
-	struct ddio_label rec, twin;
+	struct label rec, twin;
 
 	if (in->len == DDIO_LABEL_LEN && in->key_len)
 		fix_tail(in, false);
-	if (ddio_rec_label_get(in->value, in->len, &rec))
+	if (rec_label_get(in->value, in->len, &rec))
 		return;
-	ddio_rec_label_put(buf, &rec);
-	if (ddio_rec_label_get(buf, sizeof(buf), &twin))
+	rec_label_put(buf, &rec);
+	if (rec_label_get(buf, sizeof(buf), &twin))
 		abort();
-	ddio_rec_label_put(again, &twin);
+	rec_label_put(again, &twin);
 	if (memcmp(buf, again, sizeof(buf)))
 		abort();
 }
@@ -63,11 +63,11 @@ static void label(struct input *in)
 static void object(struct input *in)
 {
 	uint8_t buf[DDIO_REC_OBJECT_LEN];
-	struct ddio_rec_object rec;
+	struct rec_object rec;
 
-	if (ddio_rec_object_get(in->key, in->key_len, in->value, in->len, &rec))
+	if (rec_object_get(in->key, in->key_len, in->value, in->len, &rec))
 		return;
-	ddio_rec_object_put(buf, &rec);
+	rec_object_put(buf, &rec);
 	if (in->len != sizeof(buf) || memcmp(buf, in->value, sizeof(buf)))
 		abort();
 }
@@ -75,14 +75,14 @@ static void object(struct input *in)
 static void extent(struct input *in)
 {
 	uint8_t buf[DDIO_REC_EXTENT_LEN];
-	struct ddio_rec_extent rec;
+	struct rec_extent rec;
 
-	if (ddio_rec_extent_get(in->key, in->key_len, in->value, in->len, &rec))
+	if (rec_extent_get(in->key, in->key_len, in->value, in->len, &rec))
 		return;
-	ddio_rec_extent_put(buf, &rec);
+	rec_extent_put(buf, &rec);
 	if (in->len != sizeof(buf) || memcmp(buf, in->value, sizeof(buf)))
 		abort();
-	if (ddio_rec_extent_within(&rec, 8192, 1ull << 40) &&
+	if (rec_extent_within(&rec, 8192, 1ull << 40) &&
 	    (rec.start + rec.count * 8192 > 1ull << 40 || rec.start < DDIO_LABEL_SPACE))
 		abort();
 }
@@ -90,30 +90,29 @@ static void extent(struct input *in)
 static void space(struct input *in)
 {
 	uint8_t buf[DDIO_REC_FREE_LEN];
-	struct ddio_rec_free rec;
+	struct rec_free rec;
 
-	if (ddio_rec_free_get(in->key, in->key_len, in->value, in->len, &rec))
+	if (rec_free_get(in->key, in->key_len, in->value, in->len, &rec))
 		return;
-	ddio_rec_free_put(buf, &rec);
+	rec_free_put(buf, &rec);
 	if (in->len != sizeof(buf) || memcmp(buf, in->value, sizeof(buf)))
 		abort();
 }
 
 static void inode(struct input *in)
 {
-	struct ddio_inode rec;
+	struct inode rec;
 	uint8_t *value;
 	uint64_t ino;
 
-	if (!ddio_ns_key_get(in->key, in->key_len, &ino) ||
-	    ddio_ns_inode_get(ino, in->value, in->len, &rec))
+	if (!ns_key_get(in->key, in->key_len, &ino) || ns_inode_get(ino, in->value, in->len, &rec))
 		return;
 	value = malloc(in->len);
-	if (!value || ddio_ns_inode_put(value, in->len, &rec) != (ssize_t)in->len ||
+	if (!value || ns_inode_put(value, in->len, &rec) != (ssize_t)in->len ||
 	    memcmp(value, in->value, in->len))
 		abort();
 	free(value);
-	ddio_inode_free(&rec);
+	inode_free(&rec);
 }
 
 /* An entry by its name, one of the order, the value of an attribute. */
@@ -121,24 +120,24 @@ static void entry(struct input *in)
 {
 	uint8_t key[DDIO_NS_NAME_KEY_MAX], buf[DDIO_NS_ENTRY_MAX];
 	char text[DDIO_MAX_NAME + 1];
-	struct ddio_ns_entry e;
+	struct ns_entry e;
 	const uint8_t *data;
 	uint64_t id;
 	size_t len;
 	int named;
 
-	if (!ddio_ns_name_key_get(in->key, in->key_len, &id, text) &&
-	    (ddio_ns_name_key(key, id, text) != in->key_len || memcmp(key, in->key, in->key_len)))
+	if (!ns_name_key_get(in->key, in->key_len, &id, text) &&
+	    (ns_name_key(key, id, text) != in->key_len || memcmp(key, in->key, in->key_len)))
 		abort();
 	for (named = 0; named < 2; named++) {
 		memset(&e, 0, sizeof(e));
-		if (ddio_ns_entry_get(in->key, in->key_len, in->value, in->len, named, &e))
+		if (ns_entry_get(in->key, in->key_len, in->value, in->len, named, &e))
 			continue;
-		if (ddio_ns_entry_put(buf, in->key, in->key_len, &e, named) != in->len ||
+		if (ns_entry_put(buf, in->key, in->key_len, &e, named) != in->len ||
 		    memcmp(buf, in->value, in->len))
 			abort();
 	}
-	if (!ddio_ns_bytes_get(in->key, in->key_len, in->value, in->len, &data, &len) &&
+	if (!ns_bytes_get(in->key, in->key_len, in->value, in->len, &data, &len) &&
 	    (len > in->len || data < in->value || data + len > in->value + in->len))
 		abort();
 }
@@ -147,18 +146,18 @@ static void entry(struct input *in)
 static void journal(struct input *in, bool fix)
 {
 	size_t total, at = DDIO_KV_JOURNAL_HEAD;
-	struct ddio_kv_op op;
+	struct kv_op op;
 	uint64_t seq;
 
 	if (fix && in->len >= DDIO_KV_JOURNAL_HEAD) {
 		put_crc(in->value, (uint32_t)in->len - DDIO_KV_JOURNAL_HEAD);
 		put_crc(in->value + 4, ddio_crc32c(0, in->value + 8, in->len - 8));
 	}
-	if (ddio_kv_record_head(in->value, in->len, &seq, &total))
+	if (kv_record_head(in->value, in->len, &seq, &total))
 		return;
 	if (total > in->len)
 		abort();
-	while (!ddio_kv_record_next(in->value, total, &at, &op))
+	while (!kv_record_next(in->value, total, &at, &op))
 		if (op.key + op.key_len > in->value + total ||
 		    op.value + op.len > in->value + total)
 			abort();
@@ -167,22 +166,22 @@ static void journal(struct input *in, bool fix)
 /* An access control list: the value alone. */
 static void acl(struct input *in)
 {
-	struct ddio_acl *list, *again;
+	struct acl *list, *again;
 	uint32_t mode = 0;
 	uint8_t *value;
 
-	if (ddio_acl_get(in->value, in->len, &list) || !list)
+	if (acl_get(in->value, in->len, &list) || !list)
 		return;
-	ddio_acl_to_mode(list, &mode);
-	value = malloc(ddio_acl_len(list));
+	acl_to_mode(list, &mode);
+	value = malloc(acl_len(list));
 	if (!value)
 		abort();
-	ddio_acl_put(list, value);
-	if (ddio_acl_get(value, ddio_acl_len(list), &again) || !again || again->n != list->n ||
+	acl_put(list, value);
+	if (acl_get(value, acl_len(list), &again) || !again || again->n != list->n ||
 	    memcmp(again->e, list->e, list->n * sizeof(list->e[0])))
 		abort();
-	ddio_acl_chmod(list, 0751);
-	ddio_acl_inherit(list, &mode);
+	acl_chmod(list, 0751);
+	acl_inherit(list, &mode);
 	free(value);
 	free(again);
 	free(list);
@@ -191,11 +190,11 @@ static void acl(struct input *in)
 static void meta(struct input *in)
 {
 	uint8_t buf[DDIO_NS_META_MAX];
-	struct ddio_ns_meta rec;
+	struct ns_meta rec;
 
-	if (ddio_ns_meta_get(in->value, in->len, &rec))
+	if (ns_meta_get(in->value, in->len, &rec))
 		return;
-	if (ddio_ns_meta_put(buf, &rec) != in->len || memcmp(buf, in->value, in->len))
+	if (ns_meta_put(buf, &rec) != in->len || memcmp(buf, in->value, in->len))
 		abort();
 }
 

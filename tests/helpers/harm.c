@@ -23,7 +23,7 @@
  * @db: which records; @how: as on the command line
  */
 struct harm {
-	struct ddio_lmdb db;
+	struct lmdb db;
 	int which;
 	const char *how;
 };
@@ -48,21 +48,21 @@ static int record_at(struct harm *h, MDB_txn *txn, int which, MDB_cursor_op op, 
 	return ret;
 }
 
-static int extent_at(struct harm *h, MDB_txn *txn, MDB_cursor_op op, struct ddio_rec_extent *rec)
+static int extent_at(struct harm *h, MDB_txn *txn, MDB_cursor_op op, struct rec_extent *rec)
 {
 	MDB_val k, v;
 	int ret = record_at(h, txn, DDIO_DB_EXTENTS, op, &k, &v);
 
-	return ret ? ret : ddio_rec_extent_get(k.mv_data, k.mv_size, v.mv_data, v.mv_size, rec);
+	return ret ? ret : rec_extent_get(k.mv_data, k.mv_size, v.mv_data, v.mv_size, rec);
 }
 
-static int extent_put(struct harm *h, MDB_txn *txn, const struct ddio_rec_extent *rec)
+static int extent_put(struct harm *h, MDB_txn *txn, const struct rec_extent *rec)
 {
 	uint8_t key[DDIO_REC_EXTENT_KEY_LEN], value[DDIO_REC_EXTENT_LEN];
-	MDB_val k = ddio_lmdb_val(key, sizeof(key)), v = ddio_lmdb_val(value, sizeof(value));
+	MDB_val k = lmdb_val(key, sizeof(key)), v = lmdb_val(value, sizeof(value));
 
-	ddio_rec_extent_key(key, rec->id, rec->block);
-	ddio_rec_extent_put(value, rec);
+	rec_extent_key(key, rec->id, rec->block);
+	rec_extent_put(value, rec);
 	printf("extent at block %llu of object %llu: %llu blocks at byte %llu\n",
 	       (unsigned long long)rec->block, (unsigned long long)rec->id,
 	       (unsigned long long)rec->count, (unsigned long long)rec->start);
@@ -95,7 +95,7 @@ static int harm_drop(struct harm *h, MDB_txn *txn)
 
 static int harm_extent(struct harm *h, MDB_txn *txn)
 {
-	struct ddio_rec_extent first, last;
+	struct rec_extent first, last;
 	int ret = extent_at(h, txn, MDB_FIRST, &first);
 
 	if (!ret)
@@ -120,16 +120,16 @@ static int harm_extent(struct harm *h, MDB_txn *txn)
 static int harm_free(struct harm *h, MDB_txn *txn)
 {
 	uint8_t key[DDIO_REC_KEY_LEN], value[DDIO_REC_FREE_LEN];
-	MDB_val k = ddio_lmdb_val(key, sizeof(key)), v = ddio_lmdb_val(value, sizeof(value));
-	struct ddio_rec_extent first;
-	struct ddio_rec_free rec;
+	MDB_val k = lmdb_val(key, sizeof(key)), v = lmdb_val(value, sizeof(value));
+	struct rec_extent first;
+	struct rec_free rec;
 	int ret = strcmp(h->how, "double") ? -EINVAL : extent_at(h, txn, MDB_FIRST, &first);
 
 	if (ret)
 		return ret;
-	rec = (struct ddio_rec_free){ .start = first.start, .len = DDIO_MIN_BLOCK };
-	ddio_rec_key(key, rec.start);
-	ddio_rec_free_put(value, &rec);
+	rec = (struct rec_free){ .start = first.start, .len = DDIO_MIN_BLOCK };
+	rec_key(key, rec.start);
+	rec_free_put(value, &rec);
 	printf("byte %llu is free\n", (unsigned long long)rec.start);
 	return mdb_put(txn, h->db.dbi[DDIO_DB_FREE], &k, &v, 0);
 }
@@ -149,9 +149,9 @@ static int harm_do(MDB_txn *txn, void *arg)
 
 int main(int argc, char **argv)
 {
-	struct ddio_lmdb_opts opts = { .dbs = { "meta", "objects", "extents", "free" },
-				       .map = DDIO_STORE_MAP,
-				       .sync = true };
+	struct lmdb_opts opts = { .dbs = { "meta", "objects", "extents", "free" },
+				  .map = DDIO_STORE_MAP,
+				  .sync = true };
 	struct harm h = { .which = -1 };
 	char err[500];
 	size_t i;
@@ -166,13 +166,13 @@ int main(int argc, char **argv)
 	}
 	opts.dir = argv[1];
 	h.how = argv[3];
-	ret = ddio_lmdb_open(&h.db, &opts, err, sizeof(err));
+	ret = lmdb_open(&h.db, &opts, err, sizeof(err));
 	if (ret) {
 		fprintf(stderr, "harm: %s\n", err);
 		return 1;
 	}
-	ret = ddio_lmdb_write(&h.db, harm_do, &h);
-	ddio_lmdb_close(&h.db);
+	ret = lmdb_write(&h.db, harm_do, &h);
+	lmdb_close(&h.db);
 	if (ret)
 		fprintf(stderr, "harm: %s %s: %s\n", argv[2], argv[3], mdb_strerror(-ret));
 	return ret != 0;

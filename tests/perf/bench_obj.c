@@ -126,7 +126,7 @@ static int message(void *ctx, const struct ddio_msg *msg, const void *payload)
 	}
 	if (b->got == b->want) {
 		report(b);
-		ddio_real_stop(b->env);
+		real_stop(b->env);
 	}
 	pump(b);
 	return 0;
@@ -174,5 +174,5 @@ int main(int argc, char **argv)
 	    ddio_conn_connect(b.env, conf->nodes[conf->disks[0].node].address, &hello, &opts, &ops,
 			      &b, &b.conn))
 		return 1;
-	return ddio_real_run(b.env) != 0;
+	return real_run(b.env) != 0;
 }

@@ -12,30 +12,29 @@
 struct ddio_session;
 
 /* Each returns an exit code. argv[0] is the command's name. */
-int ddio_cmd_start(int argc, char **argv);
-int ddio_cmd_stop(int argc, char **argv);
-int ddio_cmd_mount(int argc, char **argv);
-int ddio_cmd_umount(int argc, char **argv);
-int ddio_cmd_status(int argc, char **argv);
-int ddio_cmd_import(int argc, char **argv);
-int ddio_cmd_export(int argc, char **argv);
-int ddio_cmd_ls(int argc, char **argv);
-int ddio_cmd_stat(int argc, char **argv);
-int ddio_cmd_layout(int argc, char **argv);
-int ddio_cmd_mkdir(int argc, char **argv);
-int ddio_cmd_rm(int argc, char **argv);
-int ddio_cmd_fsck(int argc, char **argv);
-int ddio_cmd_bench(int argc, char **argv);
-int ddio_cmd_sim(int argc, char **argv);
-int ddio_cmd_lu(int argc, char **argv);
-int ddio_cmd_matrix(int argc, char **argv);
-int ddio_cmd_disk_model(int argc, char **argv);
+int cmd_start(int argc, char **argv);
+int cmd_stop(int argc, char **argv);
+int cmd_mount(int argc, char **argv);
+int cmd_umount(int argc, char **argv);
+int cmd_status(int argc, char **argv);
+int cmd_import(int argc, char **argv);
+int cmd_export(int argc, char **argv);
+int cmd_ls(int argc, char **argv);
+int cmd_stat(int argc, char **argv);
+int cmd_layout(int argc, char **argv);
+int cmd_mkdir(int argc, char **argv);
+int cmd_rm(int argc, char **argv);
+int cmd_fsck(int argc, char **argv);
+int cmd_bench(int argc, char **argv);
+int cmd_sim(int argc, char **argv);
+int cmd_lu(int argc, char **argv);
+int cmd_matrix(int argc, char **argv);
+int cmd_disk_model(int argc, char **argv);
 
 /* Their tables, for help and completion. */
-extern const struct opt_cmd ddio_opts_start, ddio_opts_stop, ddio_opts_mount, ddio_opts_umount,
-	ddio_opts_status, ddio_opts_import, ddio_opts_export, ddio_opts_ls, ddio_opts_stat,
-	ddio_opts_layout, ddio_opts_mkdir, ddio_opts_rm, ddio_opts_fsck, ddio_opts_bench,
-	ddio_opts_sim, ddio_opts_lu, ddio_opts_matrix, ddio_opts_disk_model;
+extern const struct opt_cmd opts_start, opts_stop, opts_mount, opts_umount, opts_status,
+	opts_import, opts_export, opts_ls, opts_stat, opts_layout, opts_mkdir, opts_rm, opts_fsck,
+	opts_bench, opts_sim, opts_lu, opts_matrix, opts_disk_model;
 
 /* "ddio bench: text: strerror(-err)" on standard error; returns EXIT_FAILED. */
 int cmd_fail(const char *command, int err, const char *fmt, ...)

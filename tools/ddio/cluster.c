@@ -39,9 +39,8 @@ static const struct opt_spec start_opts[] = {
 	{ 0 },
 };
 
-const struct opt_cmd ddio_opts_start = {
-	"ddio", "start", NULL, "Start a cluster on this machine.", start_opts, 0, 0
-};
+const struct opt_cmd opts_start = { "ddio",	"start", NULL, "Start a cluster on this machine.",
+				    start_opts, 0,	 0 };
 
 static const struct opt_spec stop_opts[] = {
 	{ "dir", 'd', OPT_TEXT, AT(dir), "DIR", "directory of the cluster (" DEFAULT_DIR ")" },
@@ -49,8 +48,8 @@ static const struct opt_spec stop_opts[] = {
 	{ 0 },
 };
 
-const struct opt_cmd ddio_opts_stop = { "ddio",	   "stop", NULL, "Stop a cluster of 'ddio start'.",
-					stop_opts, 0,	   0 };
+const struct opt_cmd opts_stop = { "ddio",    "stop", NULL, "Stop a cluster of 'ddio start'.",
+				   stop_opts, 0,      0 };
 
 static int start_check(const struct start_values *v)
 {
@@ -69,13 +68,13 @@ static int start_check(const struct start_values *v)
 	return 0;
 }
 
-int ddio_cmd_start(int argc, char **argv)
+int cmd_start(int argc, char **argv)
 {
 	struct start_values v = {
 		.dir = DEFAULT_DIR, .engine = "hp97560", .iops = 4, .disks = 1, .cache = 64u << 20
 	};
 	struct local_spec spec;
-	int rc = opt_parse(&ddio_opts_start, &v, &argc, &argv);
+	int rc = opt_parse(&opts_start, &v, &argc, &argv);
 	char *real;
 
 	if (rc)
@@ -111,10 +110,10 @@ int ddio_cmd_start(int argc, char **argv)
 	return EXIT_OK;
 }
 
-int ddio_cmd_stop(int argc, char **argv)
+int cmd_stop(int argc, char **argv)
 {
 	struct start_values v = { .dir = DEFAULT_DIR };
-	int rc = opt_parse(&ddio_opts_stop, &v, &argc, &argv);
+	int rc = opt_parse(&opts_stop, &v, &argc, &argv);
 	uint32_t n = 0;
 
 	if (rc)

@@ -39,17 +39,17 @@ static const struct opt_spec rm_opts[] = {
 	{ 0 },
 };
 
-const struct opt_cmd ddio_opts_ls = { "ddio",  "ls", "[DIR...]", "List the files of directories.",
-				      ls_opts, 0,    -1 };
-const struct opt_cmd ddio_opts_stat = {
+const struct opt_cmd opts_ls = { "ddio",  "ls", "[DIR...]", "List the files of directories.",
+				 ls_opts, 0,	-1 };
+const struct opt_cmd opts_stat = {
 	"ddio", "stat", "NAME...", "Show a file's size and striping.", plain_opts, 1, -1
 };
-const struct opt_cmd ddio_opts_layout = {
+const struct opt_cmd opts_layout = {
 	"ddio", "layout", "NAME|PATH", "Show where every block of a file lies.", plain_opts, 1, 1
 };
-const struct opt_cmd ddio_opts_mkdir = { "ddio",     "mkdir", "DIR...", "Make directories.",
-					 mkdir_opts, 1,	      -1 };
-const struct opt_cmd ddio_opts_rm = { "ddio", "rm", "NAME...", "Remove files.", rm_opts, 1, -1 };
+const struct opt_cmd opts_mkdir = { "ddio",	"mkdir", "DIR...", "Make directories.",
+				    mkdir_opts, 1,	 -1 };
+const struct opt_cmd opts_rm = { "ddio", "rm", "NAME...", "Remove files.", rm_opts, 1, -1 };
 
 static const char *layout_name(uint32_t layout)
 {
@@ -83,10 +83,10 @@ static int ls_one(void *arg, const char *name, const struct ddio_file_stat *st)
 	return 0;
 }
 
-int ddio_cmd_ls(int argc, char **argv)
+int cmd_ls(int argc, char **argv)
 {
 	struct files_values v = { 0 };
-	int i, err = opt_parse(&ddio_opts_ls, &v, &argc, &argv);
+	int i, err = opt_parse(&opts_ls, &v, &argc, &argv);
 	struct ddio_session *s;
 
 	if (err)
@@ -129,10 +129,10 @@ static int stat_one(struct ddio_session *s, const char *name)
 	return 0;
 }
 
-int ddio_cmd_stat(int argc, char **argv)
+int cmd_stat(int argc, char **argv)
 {
 	struct files_values v = { 0 };
-	int i, failed = 0, err = opt_parse(&ddio_opts_stat, &v, &argc, &argv);
+	int i, failed = 0, err = opt_parse(&opts_stat, &v, &argc, &argv);
 	struct ddio_session *s;
 
 	if (err)
@@ -154,10 +154,10 @@ static int layout_one(void *arg, const struct ddio_placement *p)
 	return 0;
 }
 
-int ddio_cmd_layout(int argc, char **argv)
+int cmd_layout(int argc, char **argv)
 {
 	struct files_values v = { 0 };
-	int err = opt_parse(&ddio_opts_layout, &v, &argc, &argv);
+	int err = opt_parse(&opts_layout, &v, &argc, &argv);
 	char space[2 * PATH_MAX], conf[PATH_MAX];
 	struct ddio_session *s;
 	struct ddio_file *f;
@@ -205,10 +205,10 @@ static int mkdir_one(struct ddio_session *s, char *name, bool parents)
 	return err == -EEXIST && parents && !ddio_list(s, name, is_listed, NULL) ? 0 : err;
 }
 
-int ddio_cmd_mkdir(int argc, char **argv)
+int cmd_mkdir(int argc, char **argv)
 {
 	struct files_values v = { 0 };
-	int i, failed = 0, err = opt_parse(&ddio_opts_mkdir, &v, &argc, &argv);
+	int i, failed = 0, err = opt_parse(&opts_mkdir, &v, &argc, &argv);
 	struct ddio_session *s;
 
 	if (err)
@@ -226,10 +226,10 @@ int ddio_cmd_mkdir(int argc, char **argv)
 	return failed ? EXIT_FAILED : EXIT_OK;
 }
 
-int ddio_cmd_rm(int argc, char **argv)
+int cmd_rm(int argc, char **argv)
 {
 	struct files_values v = { 0 };
-	int i, failed = 0, err = opt_parse(&ddio_opts_rm, &v, &argc, &argv);
+	int i, failed = 0, err = opt_parse(&opts_rm, &v, &argc, &argv);
 	struct ddio_session *s;
 
 	if (err)

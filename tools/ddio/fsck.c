@@ -18,9 +18,8 @@ static const struct opt_spec fsck_opts[] = {
 	{ 0 },
 };
 
-const struct opt_cmd ddio_opts_fsck = {
-	"ddio", "fsck", NULL, "Check the store of the whole cluster.", fsck_opts, 0, 0
-};
+const struct opt_cmd opts_fsck = { "ddio",    "fsck", NULL, "Check the store of the whole cluster.",
+				   fsck_opts, 0,      0 };
 
 static void fsck_line(void *arg, const char *line)
 {
@@ -28,11 +27,11 @@ static void fsck_line(void *arg, const char *line)
 	puts(line);
 }
 
-int ddio_cmd_fsck(int argc, char **argv)
+int cmd_fsck(int argc, char **argv)
 {
 	struct fsck_values v = { 0 };
 	struct ddio_check_result r = { 0 };
-	int err = opt_parse(&ddio_opts_fsck, &v, &argc, &argv);
+	int err = opt_parse(&opts_fsck, &v, &argc, &argv);
 	struct ddio_session *s;
 	char free_[16];
 

@@ -25,26 +25,16 @@ static const struct {
 	const struct opt_cmd *opts;
 	int (*run)(int argc, char **argv);
 } commands[] = {
-	{ &ddio_opts_start, ddio_cmd_start },
-	{ &ddio_opts_stop, ddio_cmd_stop },
-	{ &ddio_opts_mount, ddio_cmd_mount },
-	{ &ddio_opts_umount, ddio_cmd_umount },
-	{ &ddio_opts_status, ddio_cmd_status },
-	{ &ddio_opts_import, ddio_cmd_import },
-	{ &ddio_opts_export, ddio_cmd_export },
-	{ &ddio_opts_ls, ddio_cmd_ls },
-	{ &ddio_opts_stat, ddio_cmd_stat },
-	{ &ddio_opts_layout, ddio_cmd_layout },
-	{ &ddio_opts_mkdir, ddio_cmd_mkdir },
-	{ &ddio_opts_rm, ddio_cmd_rm },
-	{ &ddio_opts_fsck, ddio_cmd_fsck },
-	{ &ddio_opts_bench, ddio_cmd_bench },
-	{ &ddio_opts_sim, ddio_cmd_sim },
-	{ &ddio_opts_lu, ddio_cmd_lu },
-	{ &ddio_opts_matrix, ddio_cmd_matrix },
-	{ &ddio_opts_disk_model, ddio_cmd_disk_model },
-	{ &opts_help, cmd_help },
-	{ &opts_completion, cmd_completion },
+	{ &opts_start, cmd_start },   { &opts_stop, cmd_stop },
+	{ &opts_mount, cmd_mount },   { &opts_umount, cmd_umount },
+	{ &opts_status, cmd_status }, { &opts_import, cmd_import },
+	{ &opts_export, cmd_export }, { &opts_ls, cmd_ls },
+	{ &opts_stat, cmd_stat },     { &opts_layout, cmd_layout },
+	{ &opts_mkdir, cmd_mkdir },   { &opts_rm, cmd_rm },
+	{ &opts_fsck, cmd_fsck },     { &opts_bench, cmd_bench },
+	{ &opts_sim, cmd_sim },	      { &opts_lu, cmd_lu },
+	{ &opts_matrix, cmd_matrix }, { &opts_disk_model, cmd_disk_model },
+	{ &opts_help, cmd_help },     { &opts_completion, cmd_completion },
 };
 
 #define NR_COMMANDS (sizeof(commands) / sizeof(commands[0]))

@@ -35,7 +35,7 @@ static const struct opt_spec mount_opts[] = {
 	{ 0 },
 };
 
-const struct opt_cmd ddio_opts_mount = {
+const struct opt_cmd opts_mount = {
 	"ddio", "mount", "[DIR]", "Mount a cluster (on " DEFAULT_MOUNT ").", mount_opts, 0, 1
 };
 
@@ -45,7 +45,7 @@ static const struct opt_spec umount_opts[] = {
 	{ 0 },
 };
 
-const struct opt_cmd ddio_opts_umount = {
+const struct opt_cmd opts_umount = {
 	"ddio", "umount", "[DIR]", "End a mount (of " DEFAULT_MOUNT ").", umount_opts, 0, 1
 };
 
@@ -152,10 +152,10 @@ static int helper_check(void)
 			"as root: ln -s /proc/self/mounts /etc/mtab");
 }
 
-int ddio_cmd_mount(int argc, char **argv)
+int cmd_mount(int argc, char **argv)
 {
 	struct mount_values v = { 0 };
-	int rc = opt_parse(&ddio_opts_mount, &v, &argc, &argv), n = 0;
+	int rc = opt_parse(&opts_mount, &v, &argc, &argv), n = 0;
 	const char *dir = argc ? argv[0] : DEFAULT_MOUNT;
 	char path[PATH_MAX], *args[8], *conf = NULL;
 
@@ -211,10 +211,10 @@ static int unmount(const char *dir, bool lazy)
 	return program_run(args);
 }
 
-int ddio_cmd_umount(int argc, char **argv)
+int cmd_umount(int argc, char **argv)
 {
 	struct mount_values v = { 0 };
-	int rc = opt_parse(&ddio_opts_umount, &v, &argc, &argv);
+	int rc = opt_parse(&opts_umount, &v, &argc, &argv);
 	const char *dir = argc ? argv[0] : DEFAULT_MOUNT;
 	char *path;
 

@@ -21,7 +21,7 @@ static const struct opt_spec status_opts[] = {
 	{ 0 },
 };
 
-const struct opt_cmd ddio_opts_status = {
+const struct opt_cmd opts_status = {
 	"ddio", "status", NULL, "Show nodes, disks and their counters.", status_opts, 0, 0
 };
 
@@ -123,12 +123,12 @@ static int csv_disk(void *arg, const struct ddio_disk_state *d)
 	return 0;
 }
 
-int ddio_cmd_status(int argc, char **argv)
+int cmd_status(int argc, char **argv)
 {
 	struct status_values v = { 0 };
 	struct status_count c = { 0 };
 	struct ddio_session *s;
-	int err = opt_parse(&ddio_opts_status, &v, &argc, &argv);
+	int err = opt_parse(&opts_status, &v, &argc, &argv);
 
 	if (err)
 		return err > 0 ? EXIT_OK : EXIT_USAGE;

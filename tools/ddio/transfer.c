@@ -40,11 +40,11 @@ static const struct opt_spec export_opts[] = {
 	{ 0 },
 };
 
-const struct opt_cmd ddio_opts_import = {
+const struct opt_cmd opts_import = {
 	"ddio", "import", "FILE [NAME]", "Store a local file ('-': standard input).", import_opts,
 	1,	2
 };
-const struct opt_cmd ddio_opts_export = {
+const struct opt_cmd opts_export = {
 	"ddio", "export", "NAME [FILE]", "Fetch a file ('-': to standard output).", export_opts,
 	1,	2
 };
@@ -183,10 +183,10 @@ out:
 	return err;
 }
 
-int ddio_cmd_import(int argc, char **argv)
+int cmd_import(int argc, char **argv)
 {
 	struct transfer_values v = { 0 };
-	int fd, err = opt_parse(&ddio_opts_import, &v, &argc, &argv);
+	int fd, err = opt_parse(&opts_import, &v, &argc, &argv);
 	struct ddio_session *s;
 	const char *name;
 
@@ -236,10 +236,10 @@ static int export_copy(struct ddio_file *f, int fd, uint64_t size, bool quiet)
 	return err;
 }
 
-int ddio_cmd_export(int argc, char **argv)
+int cmd_export(int argc, char **argv)
 {
 	struct transfer_values v = { 0 };
-	int fd, err = opt_parse(&ddio_opts_export, &v, &argc, &argv);
+	int fd, err = opt_parse(&opts_export, &v, &argc, &argv);
 	struct ddio_file_stat st;
 	struct ddio_session *s;
 	struct ddio_file *f;

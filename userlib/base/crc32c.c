@@ -9,7 +9,7 @@ static const uint32_t table[16] = {
 	0xc38d26c4, 0xd3d3e1ab, 0xe330a81a, 0xf36e6f75,
 };
 
-uint32_t ddio_crc32c_portable(uint32_t crc, const void *buf, size_t len)
+uint32_t crc32c_portable(uint32_t crc, const void *buf, size_t len)
 {
 	const uint8_t *p = buf;
 
@@ -42,11 +42,11 @@ uint32_t ddio_crc32c(uint32_t crc, const void *buf, size_t len)
 {
 	if (__builtin_cpu_supports("sse4.2"))
 		return crc32c_sse42(crc, buf, len);
-	return ddio_crc32c_portable(crc, buf, len);
+	return crc32c_portable(crc, buf, len);
 }
 #else
 uint32_t ddio_crc32c(uint32_t crc, const void *buf, size_t len)
 {
-	return ddio_crc32c_portable(crc, buf, len);
+	return crc32c_portable(crc, buf, len);
 }
 #endif

@@ -9,6 +9,6 @@
 /* @crc: 0 to begin, or the result for the bytes before. */
 uint32_t ddio_crc32c(uint32_t crc, const void *buf, size_t len);
 /* The same without an instruction for it. */
-uint32_t ddio_crc32c_portable(uint32_t crc, const void *buf, size_t len);
+uint32_t crc32c_portable(uint32_t crc, const void *buf, size_t len);
 
 #endif /* DDIO_CRC32C_H */

@@ -23,8 +23,7 @@ static inline bool ddio_list_empty(const struct ddio_list *head)
 	return head->next == head;
 }
 
-static inline void ddio_list_insert(struct ddio_list *n, struct ddio_list *prev,
-				    struct ddio_list *next)
+static inline void list_insert(struct ddio_list *n, struct ddio_list *prev, struct ddio_list *next)
 {
 	next->prev = n;
 	n->next = next;
@@ -35,13 +34,13 @@ static inline void ddio_list_insert(struct ddio_list *n, struct ddio_list *prev,
 /* At the front. */
 static inline void ddio_list_push(struct ddio_list *n, struct ddio_list *head)
 {
-	ddio_list_insert(n, head, head->next);
+	list_insert(n, head, head->next);
 }
 
 /* At the back. */
 static inline void ddio_list_add(struct ddio_list *n, struct ddio_list *head)
 {
-	ddio_list_insert(n, head->prev, head);
+	list_insert(n, head->prev, head);
 }
 
 /* Removes and leaves @n as an empty list, so that removing twice is harmless. */

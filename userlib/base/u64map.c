@@ -55,7 +55,7 @@ uint64_t *ddio_u64map_make(struct ddio_u64map *map, uint64_t key)
 	if (found || !key || !grow(map))
 		return found;
 	i = seek(map, key);
-	map->v[i] = (struct ddio_u64pair){ .key = key };
+	map->v[i] = (struct u64pair){ .key = key };
 	map->n++;
 	return &map->v[i].value;
 }
@@ -75,7 +75,7 @@ void ddio_u64map_drop(struct ddio_u64map *map, uint64_t key)
 		map->v[hole] = map->v[i];
 		hole = i;
 	}
-	map->v[hole] = (struct ddio_u64pair){ .key = 0 };
+	map->v[hole] = (struct u64pair){ .key = 0 };
 	map->n--;
 }
 

@@ -11,7 +11,7 @@
  * struct ddio_u64map - pairs; key 0 is a free place
  */
 struct ddio_u64map {
-	struct ddio_u64pair {
+	struct u64pair {
 		uint64_t key, value;
 	} * v;
 	size_t n, cap;

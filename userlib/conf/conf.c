@@ -10,7 +10,7 @@
 
 enum { MOUNT_BLOCK = 32768 };
 
-int ddio_conf_fail(struct ddio_conf_parser *parser, int ret, int line, const char *fmt, ...)
+int conf_fail(struct conf_parser *parser, int ret, int line, const char *fmt, ...)
 {
 	va_list ap;
 	int n;
@@ -64,7 +64,7 @@ void ddio_conf_free(struct ddio_conf *conf)
 }
 
 /* Frees what is still the section's: its strings, unless they have moved to the result. */
-static void section_free(struct ddio_conf_section *section)
+static void section_free(struct conf_section *section)
 {
 	switch (section->kind) {
 	case DDIO_CONF_CLUSTER:
@@ -83,7 +83,7 @@ static void section_free(struct ddio_conf_section *section)
 	free(section);
 }
 
-static void parser_fini(struct ddio_conf_parser *parser)
+static void parser_fini(struct conf_parser *parser)
 {
 	size_t i;
 
@@ -92,29 +92,27 @@ static void parser_fini(struct ddio_conf_parser *parser)
 	free(parser->sections);
 }
 
-static int check_required(struct ddio_conf_parser *parser, const struct ddio_conf_section *section)
+static int check_required(struct conf_parser *parser, const struct conf_section *section)
 {
-	const struct ddio_conf_option *options = ddio_conf_options[section->kind];
+	const struct conf_option *options = conf_options[section->kind];
 	int i;
 
 	for (i = 0; options[i].name; i++)
 		if (!options[i].fallback && !section->lines[i])
-			return ddio_conf_fail(parser, -EINVAL, section->line,
-					      "[%s%s%s] has no '%s'",
-					      ddio_conf_kind_names[section->kind],
-					      *section->name ? " " : "", section->name,
-					      options[i].name);
+			return conf_fail(parser, -EINVAL, section->line, "[%s%s%s] has no '%s'",
+					 conf_kind_names[section->kind], *section->name ? " " : "",
+					 section->name, options[i].name);
 	return 0;
 }
 
 /* Counts, and finds what is missing as a whole. */
-static struct ddio_conf_section *survey(struct ddio_conf_parser *parser, struct ddio_conf *conf)
+static struct conf_section *survey(struct conf_parser *parser, struct ddio_conf *conf)
 {
-	struct ddio_conf_section *cluster = NULL;
+	struct conf_section *cluster = NULL;
 	size_t i;
 
 	for (i = 0; i < parser->nsections; i++) {
-		struct ddio_conf_section *section = parser->sections[i];
+		struct conf_section *section = parser->sections[i];
 
 		if (check_required(parser, section))
 			return NULL;
@@ -126,18 +124,18 @@ static struct ddio_conf_section *survey(struct ddio_conf_parser *parser, struct 
 			conf->ndisks++;
 	}
 	if (!cluster)
-		ddio_conf_fail(parser, -EINVAL, 1, "there is no [cluster]");
+		conf_fail(parser, -EINVAL, 1, "there is no [cluster]");
 	else if (!conf->nnodes)
-		ddio_conf_fail(parser, -EINVAL, cluster->line, "there is no [node NAME]");
+		conf_fail(parser, -EINVAL, cluster->line, "there is no [node NAME]");
 	else if (!conf->ndisks)
-		ddio_conf_fail(parser, -EINVAL, cluster->line, "there is no [disk NAME]");
+		conf_fail(parser, -EINVAL, cluster->line, "there is no [disk NAME]");
 	else if (conf->nnodes > DDIO_CONF_MAX_SECTIONS || conf->ndisks > DDIO_CONF_MAX_SECTIONS)
-		ddio_conf_fail(parser, -EINVAL, cluster->line, "more than %u nodes or disks",
-			       DDIO_CONF_MAX_SECTIONS);
+		conf_fail(parser, -EINVAL, cluster->line, "more than %u nodes or disks",
+			  DDIO_CONF_MAX_SECTIONS);
 	return parser->ret ? NULL : cluster;
 }
 
-static void move_cluster(struct ddio_conf_section *section, struct ddio_conf *conf)
+static void move_cluster(struct conf_section *section, struct ddio_conf *conf)
 {
 	struct ddio_conf *from = &section->cluster.conf;
 
@@ -152,7 +150,7 @@ static void move_cluster(struct ddio_conf_section *section, struct ddio_conf *co
 	from->key_file = NULL;
 }
 
-static void move_node(struct ddio_conf_section *section, struct ddio_conf_node *node)
+static void move_node(struct conf_section *section, struct ddio_conf_node *node)
 {
 	*node = section->node;
 	memset(&section->node, 0, sizeof(section->node));
@@ -161,7 +159,7 @@ static void move_node(struct ddio_conf_section *section, struct ddio_conf_node *
 	section->name = NULL;
 }
 
-static void move_disk(struct ddio_conf_section *section, struct ddio_conf_disk *disk)
+static void move_disk(struct conf_section *section, struct ddio_conf_disk *disk)
 {
 	*disk = section->disk.disk;
 	memset(&section->disk.disk, 0, sizeof(section->disk.disk));
@@ -170,21 +168,21 @@ static void move_disk(struct ddio_conf_section *section, struct ddio_conf_disk *
 	section->name = NULL;
 }
 
-static int disk_node(struct ddio_conf_parser *parser, const struct ddio_conf *conf,
-		     const struct ddio_conf_section *section)
+static int disk_node(struct conf_parser *parser, const struct ddio_conf *conf,
+		     const struct conf_section *section)
 {
 	int node = ddio_conf_find_node(conf, section->disk.node);
 
 	if (node < 0)
-		ddio_conf_fail(parser, -EINVAL, ddio_conf_line_of(section, "node"),
-			       "bad value '%s' of 'node' in [disk %s]: there is no [node %s]",
-			       section->disk.node, section->name, section->disk.node);
+		conf_fail(parser, -EINVAL, conf_line_of(section, "node"),
+			  "bad value '%s' of 'node' in [disk %s]: there is no [node %s]",
+			  section->disk.node, section->name, section->disk.node);
 	return node;
 }
 
 /* Nodes first, since disks name them and may stand before them. */
-static int assemble_nodes(struct ddio_conf_parser *parser, struct ddio_conf *conf,
-			  const struct ddio_conf_section *cluster)
+static int assemble_nodes(struct conf_parser *parser, struct ddio_conf *conf,
+			  const struct conf_section *cluster)
 {
 	const char *ns_node = cluster->cluster.ns_node;
 	uint32_t n = 0;
@@ -197,15 +195,15 @@ static int assemble_nodes(struct ddio_conf_parser *parser, struct ddio_conf *con
 	if (ns_node)
 		ns = ddio_conf_find_node(conf, ns_node);
 	if (ns < 0)
-		return ddio_conf_fail(parser, -EINVAL, ddio_conf_line_of(cluster, "namespace"),
-				      "bad value '%s' of 'namespace' in [cluster]: there is no "
-				      "[node %s]",
-				      ns_node, ns_node);
+		return conf_fail(parser, -EINVAL, conf_line_of(cluster, "namespace"),
+				 "bad value '%s' of 'namespace' in [cluster]: there is no "
+				 "[node %s]",
+				 ns_node, ns_node);
 	conf->ns_node = (uint32_t)ns;
 	return 0;
 }
 
-static int assemble_disks(struct ddio_conf_parser *parser, struct ddio_conf *conf)
+static int assemble_disks(struct conf_parser *parser, struct ddio_conf *conf)
 {
 	uint32_t n = 0;
 	size_t i;
@@ -223,9 +221,9 @@ static int assemble_disks(struct ddio_conf_parser *parser, struct ddio_conf *con
 	return 0;
 }
 
-static int assemble(struct ddio_conf_parser *parser, struct ddio_conf *conf)
+static int assemble(struct conf_parser *parser, struct ddio_conf *conf)
 {
-	struct ddio_conf_section *cluster = survey(parser, conf);
+	struct conf_section *cluster = survey(parser, conf);
 
 	if (!cluster)
 		return parser->ret;
@@ -233,26 +231,26 @@ static int assemble(struct ddio_conf_parser *parser, struct ddio_conf *conf)
 	conf->nodes = calloc(conf->nnodes, sizeof(*conf->nodes));
 	conf->disks = calloc(conf->ndisks, sizeof(*conf->disks));
 	if (!conf->path || !conf->nodes || !conf->disks)
-		return ddio_conf_fail(parser, -ENOMEM, 1, "out of memory");
+		return conf_fail(parser, -ENOMEM, 1, "out of memory");
 	move_cluster(cluster, conf);
 	if (assemble_nodes(parser, conf, cluster) || assemble_disks(parser, conf))
 		return parser->ret;
-	return ddio_conf_check(parser, conf);
+	return conf_check(parser, conf);
 }
 
 int ddio_conf_parse(const char *name, const char *text, size_t len, struct ddio_conf **result,
 		    char *err, size_t err_len)
 {
-	struct ddio_conf_parser parser = { .name = name, .err = err, .err_len = err_len };
+	struct conf_parser parser = { .name = name, .err = err, .err_len = err_len };
 	struct ddio_conf *conf = NULL;
 
 	*result = NULL;
 	if (err && err_len)
 		*err = '\0';
-	if (!ddio_conf_read(&parser, text, len)) {
+	if (!conf_read(&parser, text, len)) {
 		conf = calloc(1, sizeof(*conf));
 		if (!conf)
-			ddio_conf_fail(&parser, -ENOMEM, 1, "out of memory");
+			conf_fail(&parser, -ENOMEM, 1, "out of memory");
 		else if (assemble(&parser, conf)) {
 			if (!conf->nodes || !conf->disks)
 				conf->nnodes = conf->ndisks = 0;
@@ -320,7 +318,7 @@ int ddio_conf_find_node(const struct ddio_conf *conf, const char *name)
 	return -ENOENT;
 }
 
-int ddio_conf_find_disk(const struct ddio_conf *conf, const char *name)
+int conf_find_disk(const struct ddio_conf *conf, const char *name)
 {
 	uint32_t i;
 

@@ -82,9 +82,9 @@ int ddio_conf_parse(const char *name, const char *text, size_t len, struct ddio_
 void ddio_conf_free(struct ddio_conf *conf);
 /* Number of the node, or -ENOENT. */
 int ddio_conf_find_node(const struct ddio_conf *conf, const char *name);
-int ddio_conf_find_disk(const struct ddio_conf *conf, const char *name);
+int conf_find_disk(const struct ddio_conf *conf, const char *name);
 /* "64K", "1.5M", "10MB" (powers of two). Return 0 or -EINVAL. */
-int ddio_conf_parse_size(const char *text, uint64_t *bytes);
+int conf_parse_size(const char *text, uint64_t *bytes);
 /* Every option of every section with limits, default and meaning, as text for a person. */
 void ddio_conf_print_options(FILE *out);
 

@@ -104,7 +104,7 @@ static void places_free(struct place *places, uint32_t n)
 	free(places);
 }
 
-static int clash_of_disks(struct ddio_conf_parser *parser, const struct ddio_conf *conf,
+static int clash_of_disks(struct conf_parser *parser, const struct ddio_conf *conf,
 			  const struct place *places, uint32_t i)
 {
 	const struct ddio_conf_disk *disk = &conf->disks[i], *other;
@@ -116,16 +116,16 @@ static int clash_of_disks(struct ddio_conf_parser *parser, const struct ddio_con
 		    !same_machine(&conf->nodes[disk->node], &conf->nodes[other->node]))
 			continue;
 		if (place_same(&places[i], &places[j]))
-			return ddio_conf_fail(parser, -EINVAL, disk->line,
-					      "[disk %s] and [disk %s] of line %d are the same "
-					      "file or device: %s, %s",
-					      disk->name, other->name, other->line, disk->path,
-					      other->path);
+			return conf_fail(parser, -EINVAL, disk->line,
+					 "[disk %s] and [disk %s] of line %d are the same "
+					 "file or device: %s, %s",
+					 disk->name, other->name, other->line, disk->path,
+					 other->path);
 	}
 	return 0;
 }
 
-static int check_disk_paths(struct ddio_conf_parser *parser, const struct ddio_conf *conf)
+static int check_disk_paths(struct conf_parser *parser, const struct ddio_conf *conf)
 {
 	struct place *places = calloc(conf->ndisks, sizeof(*places));
 	uint32_t i;
@@ -135,7 +135,7 @@ static int check_disk_paths(struct ddio_conf_parser *parser, const struct ddio_c
 		if (conf->disks[i].path)
 			ret = place_init(&places[i], conf->disks[i].path);
 	if (ret)
-		ddio_conf_fail(parser, ret, 1, "out of memory");
+		conf_fail(parser, ret, 1, "out of memory");
 	for (i = 0; i < conf->ndisks && !ret; i++)
 		ret = clash_of_disks(parser, conf, places, i);
 	if (places)
@@ -143,7 +143,7 @@ static int check_disk_paths(struct ddio_conf_parser *parser, const struct ddio_c
 	return ret;
 }
 
-static int clash_of_nodes(struct ddio_conf_parser *parser, const struct ddio_conf *conf,
+static int clash_of_nodes(struct conf_parser *parser, const struct ddio_conf *conf,
 			  const struct place *places, uint32_t i)
 {
 	const struct ddio_conf_node *node = &conf->nodes[i], *other;
@@ -152,21 +152,21 @@ static int clash_of_nodes(struct ddio_conf_parser *parser, const struct ddio_con
 	for (j = 0; j < i; j++) {
 		other = &conf->nodes[j];
 		if (!port_is_any(node->address) && !strcasecmp(node->address, other->address))
-			return ddio_conf_fail(parser, -EINVAL, node->line,
-					      "[node %s] and [node %s] of line %d have the same "
-					      "address %s",
-					      node->name, other->name, other->line, node->address);
+			return conf_fail(parser, -EINVAL, node->line,
+					 "[node %s] and [node %s] of line %d have the same "
+					 "address %s",
+					 node->name, other->name, other->line, node->address);
 		if (same_machine(node, other) && place_same(&places[i], &places[j]))
-			return ddio_conf_fail(parser, -EINVAL, node->line,
-					      "[node %s] and [node %s] of line %d have the same "
-					      "meta directory: %s, %s",
-					      node->name, other->name, other->line, node->meta,
-					      other->meta);
+			return conf_fail(parser, -EINVAL, node->line,
+					 "[node %s] and [node %s] of line %d have the same "
+					 "meta directory: %s, %s",
+					 node->name, other->name, other->line, node->meta,
+					 other->meta);
 	}
 	return 0;
 }
 
-static int check_nodes(struct ddio_conf_parser *parser, const struct ddio_conf *conf)
+static int check_nodes(struct conf_parser *parser, const struct ddio_conf *conf)
 {
 	struct place *places = calloc(conf->nnodes, sizeof(*places));
 	uint32_t i;
@@ -175,7 +175,7 @@ static int check_nodes(struct ddio_conf_parser *parser, const struct ddio_conf *
 	for (i = 0; i < conf->nnodes && !ret; i++)
 		ret = place_init(&places[i], conf->nodes[i].meta);
 	if (ret)
-		ddio_conf_fail(parser, ret, 1, "out of memory");
+		conf_fail(parser, ret, 1, "out of memory");
 	for (i = 0; i < conf->nnodes && !ret; i++)
 		ret = clash_of_nodes(parser, conf, places, i);
 	if (places)
@@ -183,26 +183,26 @@ static int check_nodes(struct ddio_conf_parser *parser, const struct ddio_conf *
 	return ret;
 }
 
-static int check_nodes_have_disks(struct ddio_conf_parser *parser, const struct ddio_conf *conf)
+static int check_nodes_have_disks(struct conf_parser *parser, const struct ddio_conf *conf)
 {
 	bool *has = calloc(conf->nnodes, sizeof(*has));
 	uint32_t i;
 	int ret = 0;
 
 	if (!has)
-		return ddio_conf_fail(parser, -ENOMEM, 1, "out of memory");
+		return conf_fail(parser, -ENOMEM, 1, "out of memory");
 	for (i = 0; i < conf->ndisks; i++)
 		has[conf->disks[i].node] = true;
 	for (i = 0; i < conf->nnodes && !ret; i++)
 		if (!has[i])
-			ret = ddio_conf_fail(parser, -EINVAL, conf->nodes[i].line,
-					     "[node %s] has no disk: no [disk NAME] says node = %s",
-					     conf->nodes[i].name, conf->nodes[i].name);
+			ret = conf_fail(parser, -EINVAL, conf->nodes[i].line,
+					"[node %s] has no disk: no [disk NAME] says node = %s",
+					conf->nodes[i].name, conf->nodes[i].name);
 	free(has);
 	return ret;
 }
 
-int ddio_conf_check(struct ddio_conf_parser *parser, const struct ddio_conf *conf)
+int conf_check(struct conf_parser *parser, const struct ddio_conf *conf)
 {
 	int ret = check_nodes_have_disks(parser, conf);
 

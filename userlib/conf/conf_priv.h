@@ -13,9 +13,9 @@
 #define DDIO_CONF_MAX_TEXT (64u << 20)
 #define DDIO_CONF_MAX_SECTIONS 65536u
 
-enum ddio_conf_kind { DDIO_CONF_CLUSTER, DDIO_CONF_NODE, DDIO_CONF_DISK, DDIO_CONF_KINDS };
+enum conf_kind { DDIO_CONF_CLUSTER, DDIO_CONF_NODE, DDIO_CONF_DISK, DDIO_CONF_KINDS };
 
-enum ddio_conf_type {
+enum conf_type {
 	DDIO_CONF_TEXT,	   /* any */
 	DDIO_CONF_NAME,	   /* of a cluster, node, engine, bus */
 	DDIO_CONF_ADDRESS, /* host:port */
@@ -28,13 +28,13 @@ enum ddio_conf_type {
 };
 
 /**
- * struct ddio_conf_option - one name of a section
- * @offset: in struct ddio_conf_section
+ * struct conf_option - one name of a section
+ * @offset: in struct conf_section
  * @fallback: what is taken if it is not given, as text for people; NULL: it is required
  */
-struct ddio_conf_option {
+struct conf_option {
 	const char *name;
-	enum ddio_conf_type type;
+	enum conf_type type;
 	size_t offset;
 	uint64_t min, max;
 	const char *fallback;
@@ -42,11 +42,11 @@ struct ddio_conf_option {
 };
 
 /**
- * struct ddio_conf_section - one section as it was read
+ * struct conf_section - one section as it was read
  * @lines: where each option was given, by its index in the table; 0: it was not
  */
-struct ddio_conf_section {
-	enum ddio_conf_kind kind;
+struct conf_section {
+	enum conf_kind kind;
 	int line;
 	char *name;
 	int lines[DDIO_CONF_MAX_OPTIONS];
@@ -63,35 +63,35 @@ struct ddio_conf_section {
 	};
 };
 
-struct ddio_conf_parser {
+struct conf_parser {
 	const char *name; /* of the file */
 	char *err;
 	size_t err_len;
 	int ret; /* the first error */
-	struct ddio_conf_section **sections;
+	struct conf_section **sections;
 	size_t nsections;
-	struct ddio_conf_section *current;
+	struct conf_section *current;
 };
 
 /* conf_table.c: options end with a NULL name. */
-extern const struct ddio_conf_option *const ddio_conf_options[DDIO_CONF_KINDS];
-extern const char *const ddio_conf_kind_names[DDIO_CONF_KINDS];
+extern const struct conf_option *const conf_options[DDIO_CONF_KINDS];
+extern const char *const conf_kind_names[DDIO_CONF_KINDS];
 /* Where @name was given (the section's line if it was not). */
-int ddio_conf_line_of(const struct ddio_conf_section *section, const char *name);
+int conf_line_of(const struct conf_section *section, const char *name);
 
 /* Keeps the first error.  Return: @ret. */
-int ddio_conf_fail(struct ddio_conf_parser *parser, int ret, int line, const char *fmt, ...)
+int conf_fail(struct conf_parser *parser, int ret, int line, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
 /* conf_value.c: on failure @why says what is allowed. */
-int ddio_conf_value_set(const struct ddio_conf_option *option, const char *value, void *section,
-			char *why, size_t why_len);
-bool ddio_conf_name_ok(const char *name);
+int conf_value_set(const struct conf_option *option, const char *value, void *section, char *why,
+		   size_t why_len);
+bool conf_name_ok(const char *name);
 
 /* conf_read.c: text to sections. */
-int ddio_conf_read(struct ddio_conf_parser *parser, const char *text, size_t len);
+int conf_read(struct conf_parser *parser, const char *text, size_t len);
 
 /* conf_check.c: do the parts fit together? */
-int ddio_conf_check(struct ddio_conf_parser *parser, const struct ddio_conf *conf);
+int conf_check(struct conf_parser *parser, const struct ddio_conf *conf);
 
 #endif /* DDIO_CONF_PRIV_H */

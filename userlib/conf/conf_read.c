@@ -15,7 +15,7 @@
 #define MARKER "\x01"
 
 struct reader {
-	struct ddio_conf_parser *parser;
+	struct conf_parser *parser;
 	const char *at, *end;
 	int line;	  /* of the file, from 1 */
 	int calls;	  /* lines handed to inih */
@@ -28,7 +28,7 @@ static int reader_fail(struct reader *reader, const char *what)
 {
 	reader->failed = -EINVAL;
 	if (reader->parser)
-		ddio_conf_fail(reader->parser, -EINVAL, reader->line, "%s", what);
+		conf_fail(reader->parser, -EINVAL, reader->line, "%s", what);
 	return -EINVAL;
 }
 
@@ -144,16 +144,16 @@ static int kind_of(const char *word, size_t len)
 	int kind;
 
 	for (kind = 0; kind < DDIO_CONF_KINDS; kind++)
-		if (strlen(ddio_conf_kind_names[kind]) == len &&
-		    !memcmp(word, ddio_conf_kind_names[kind], len))
+		if (strlen(conf_kind_names[kind]) == len &&
+		    !memcmp(word, conf_kind_names[kind], len))
 			return kind;
 	return -1;
 }
 
-static struct ddio_conf_section *section_find(const struct ddio_conf_parser *parser, int kind,
-					      const char *name)
+static struct conf_section *section_find(const struct conf_parser *parser, int kind,
+					 const char *name)
 {
-	struct ddio_conf_section *section;
+	struct conf_section *section;
 	size_t i;
 
 	for (i = 0; i < parser->nsections; i++) {
@@ -164,7 +164,7 @@ static struct ddio_conf_section *section_find(const struct ddio_conf_parser *par
 	return NULL;
 }
 
-static void section_defaults(struct ddio_conf_section *section)
+static void section_defaults(struct conf_section *section)
 {
 	if (section->kind == DDIO_CONF_CLUSTER) {
 		section->cluster.conf.block = 256u << 10;
@@ -178,13 +178,13 @@ static void section_defaults(struct ddio_conf_section *section)
 	}
 }
 
-static int section_add(struct ddio_conf_parser *parser, int line, int kind, const char *name)
+static int section_add(struct conf_parser *parser, int line, int kind, const char *name)
 {
-	struct ddio_conf_section **grown, *section = NULL;
+	struct conf_section **grown, *section = NULL;
 
 	if (parser->nsections > 2 * DDIO_CONF_MAX_SECTIONS)
-		return ddio_conf_fail(parser, -EINVAL, line, "more than %u nodes or disks",
-				      DDIO_CONF_MAX_SECTIONS);
+		return conf_fail(parser, -EINVAL, line, "more than %u nodes or disks",
+				 DDIO_CONF_MAX_SECTIONS);
 	grown = realloc(parser->sections, (parser->nsections + 1) * sizeof(*grown));
 	if (!grown)
 		goto nomem;
@@ -195,7 +195,7 @@ static int section_add(struct ddio_conf_parser *parser, int line, int kind, cons
 	section->name = strdup(name);
 	if (!section->name)
 		goto nomem;
-	section->kind = (enum ddio_conf_kind)kind;
+	section->kind = (enum conf_kind)kind;
 	section->line = line;
 	section_defaults(section);
 	parser->sections[parser->nsections++] = section;
@@ -203,13 +203,13 @@ static int section_add(struct ddio_conf_parser *parser, int line, int kind, cons
 	return 0;
 nomem:
 	free(section);
-	return ddio_conf_fail(parser, -ENOMEM, line, "out of memory");
+	return conf_fail(parser, -ENOMEM, line, "out of memory");
 }
 
 /* @text: what stood between the brackets. */
-static int section_begin(struct ddio_conf_parser *parser, int line, const char *text)
+static int section_begin(struct conf_parser *parser, int line, const char *text)
 {
-	const struct ddio_conf_section *before;
+	const struct conf_section *before;
 	size_t len = strcspn(text, " \t");
 	const char *name = text + len + strspn(text + len, " \t");
 	int kind = kind_of(text, len);
@@ -220,28 +220,28 @@ static int section_begin(struct ddio_conf_parser *parser, int line, const char *
 	for (len = strlen(clean); len && isspace((unsigned char)clean[len - 1]); len--)
 		clean[len - 1] = '\0';
 	if (kind < 0)
-		return ddio_conf_fail(parser, -EINVAL, line,
-				      "unknown section [%s]; sections are [cluster], "
-				      "[node NAME] and [disk NAME]",
-				      text);
+		return conf_fail(parser, -EINVAL, line,
+				 "unknown section [%s]; sections are [cluster], "
+				 "[node NAME] and [disk NAME]",
+				 text);
 	if (kind == DDIO_CONF_CLUSTER && *clean)
-		return ddio_conf_fail(parser, -EINVAL, line,
-				      "[cluster] takes no name here, but '%s' "
-				      "stands there",
-				      clean);
-	if (kind != DDIO_CONF_CLUSTER && !ddio_conf_name_ok(clean))
-		return ddio_conf_fail(parser, -EINVAL, line,
-				      "[%s] needs a name of 1 to %d letters, digits, '.', '_' "
-				      "and '-'",
-				      text, DDIO_CONF_MAX_NAME);
+		return conf_fail(parser, -EINVAL, line,
+				 "[cluster] takes no name here, but '%s' "
+				 "stands there",
+				 clean);
+	if (kind != DDIO_CONF_CLUSTER && !conf_name_ok(clean))
+		return conf_fail(parser, -EINVAL, line,
+				 "[%s] needs a name of 1 to %d letters, digits, '.', '_' "
+				 "and '-'",
+				 text, DDIO_CONF_MAX_NAME);
 	before = section_find(parser, kind, clean);
 	if (before)
-		return ddio_conf_fail(parser, -EINVAL, line, "[%s] stands already in line %d", text,
-				      before->line);
+		return conf_fail(parser, -EINVAL, line, "[%s] stands already in line %d", text,
+				 before->line);
 	return section_add(parser, line, kind, clean);
 }
 
-static void list_names(const struct ddio_conf_option *option, char *text, size_t len)
+static void list_names(const struct conf_option *option, char *text, size_t len)
 {
 	size_t at = 0;
 
@@ -250,11 +250,11 @@ static void list_names(const struct ddio_conf_option *option, char *text, size_t
 		at += (size_t)snprintf(text + at, len - at, "%s%s", at ? ", " : "", option->name);
 }
 
-static int value_add(struct ddio_conf_parser *parser, int line, const char *name, const char *value)
+static int value_add(struct conf_parser *parser, int line, const char *name, const char *value)
 {
-	struct ddio_conf_section *section = parser->current;
-	const struct ddio_conf_option *options = ddio_conf_options[section->kind];
-	const char *kind = ddio_conf_kind_names[section->kind];
+	struct conf_section *section = parser->current;
+	const struct conf_option *options = conf_options[section->kind];
+	const char *kind = conf_kind_names[section->kind];
 	const char *gap = *section->name ? " " : "";
 	char text[256];
 	int i, ret;
@@ -263,26 +263,26 @@ static int value_add(struct ddio_conf_parser *parser, int line, const char *name
 		;
 	if (!options[i].name) {
 		list_names(options, text, sizeof(text));
-		return ddio_conf_fail(parser, -EINVAL, line,
-				      "unknown name '%s' in [%s%s%s]; allowed are %s", name, kind,
-				      gap, section->name, text);
+		return conf_fail(parser, -EINVAL, line,
+				 "unknown name '%s' in [%s%s%s]; allowed are %s", name, kind, gap,
+				 section->name, text);
 	}
 	if (section->lines[i])
-		return ddio_conf_fail(parser, -EINVAL, line,
-				      "'%s' was given already in line %d of [%s%s%s]", name,
-				      section->lines[i], kind, gap, section->name);
+		return conf_fail(parser, -EINVAL, line,
+				 "'%s' was given already in line %d of [%s%s%s]", name,
+				 section->lines[i], kind, gap, section->name);
 	if (!*value)
-		return ddio_conf_fail(parser, -EINVAL, line, "'%s' in [%s%s%s] has no value", name,
-				      kind, gap, section->name);
+		return conf_fail(parser, -EINVAL, line, "'%s' in [%s%s%s] has no value", name, kind,
+				 gap, section->name);
 	if (strstr(value, " #") || strstr(value, "\t#"))
-		return ddio_conf_fail(parser, -EINVAL, line,
-				      "value of '%s' in [%s%s%s] has a '#' in it; a comment with "
-				      "'#' needs a line of its own",
-				      name, kind, gap, section->name);
+		return conf_fail(parser, -EINVAL, line,
+				 "value of '%s' in [%s%s%s] has a '#' in it; a comment with "
+				 "'#' needs a line of its own",
+				 name, kind, gap, section->name);
 	section->lines[i] = line;
-	ret = ddio_conf_value_set(&options[i], value, section, text, sizeof(text));
-	return ret ? ddio_conf_fail(parser, ret, line, "bad value '%s' of '%s' in [%s%s%s]: %s",
-				    value, name, kind, gap, section->name, text)
+	ret = conf_value_set(&options[i], value, section, text, sizeof(text));
+	return ret ? conf_fail(parser, ret, line, "bad value '%s' of '%s' in [%s%s%s]: %s", value,
+			       name, kind, gap, section->name, text)
 		   : 0;
 }
 
@@ -290,7 +290,7 @@ static int value_add(struct ddio_conf_parser *parser, int line, const char *name
 static int handle(void *user, const char *heading, const char *name, const char *value)
 {
 	struct reader *reader = user;
-	struct ddio_conf_parser *parser = reader->parser;
+	struct conf_parser *parser = reader->parser;
 	int ret;
 
 	if (parser->ret)
@@ -298,8 +298,8 @@ static int handle(void *user, const char *heading, const char *name, const char 
 	if (!strcmp(name, MARKER))
 		ret = section_begin(parser, reader->line, heading);
 	else if (!parser->current)
-		ret = ddio_conf_fail(parser, -EINVAL, reader->line,
-				     "'%s' stands before the first section", name);
+		ret = conf_fail(parser, -EINVAL, reader->line,
+				"'%s' stands before the first section", name);
 	else
 		ret = value_add(parser, reader->line, name,
 				!strcmp(value, MARKER) && reader->long_value ? reader->long_value
@@ -321,22 +321,22 @@ static int line_of_call(const char *text, size_t len, int n)
 	return reader.line;
 }
 
-int ddio_conf_read(struct ddio_conf_parser *parser, const char *text, size_t len)
+int conf_read(struct conf_parser *parser, const char *text, size_t len)
 {
 	struct reader reader = { .parser = parser, .at = text, .end = text + len };
 	int ret;
 
 	if (len > DDIO_CONF_MAX_TEXT)
-		return ddio_conf_fail(parser, -EINVAL, 1, "the file is larger than %u bytes",
-				      DDIO_CONF_MAX_TEXT);
+		return conf_fail(parser, -EINVAL, 1, "the file is larger than %u bytes",
+				 DDIO_CONF_MAX_TEXT);
 	ret = ini_parse_stream(reader_line, &reader, handle, &reader);
 	free(reader.long_value);
 	if (parser->ret)
 		return parser->ret;
 	if (ret < 0 || reader.failed)
-		return ddio_conf_fail(parser, -ENOMEM, reader.line, "out of memory");
+		return conf_fail(parser, -ENOMEM, reader.line, "out of memory");
 	if (ret > 0)
-		return ddio_conf_fail(parser, -EINVAL, line_of_call(text, len, ret),
-				      "neither a [section], nor name = value, nor a # comment");
+		return conf_fail(parser, -EINVAL, line_of_call(text, len, ret),
+				 "neither a [section], nor name = value, nor a # comment");
 	return 0;
 }

@@ -4,11 +4,11 @@
 #include <string.h>
 #include "conf/conf_priv.h"
 
-#define AT(member) offsetof(struct ddio_conf_section, member)
+#define AT(member) offsetof(struct conf_section, member)
 #define NS_PER_MS UINT64_C(1000000)
 #define NS_PER_S UINT64_C(1000000000)
 
-static const struct ddio_conf_option cluster_options[] = {
+static const struct conf_option cluster_options[] = {
 	{ "name", DDIO_CONF_NAME, AT(cluster.conf.cluster), 0, 0, NULL,
 	  "name of the cluster; written on its disks" },
 	{ "key_file", DDIO_CONF_TEXT, AT(cluster.conf.key_file), 0, 0, "no key, loopback only",
@@ -25,7 +25,7 @@ static const struct ddio_conf_option cluster_options[] = {
 	{ .name = NULL },
 };
 
-static const struct ddio_conf_option node_options[] = {
+static const struct conf_option node_options[] = {
 	{ "address", DDIO_CONF_ADDRESS, AT(node.address), 0, 0, NULL,
 	  "where the node listens, host:port" },
 	{ "meta", DDIO_CONF_TEXT, AT(node.meta), 0, 0, NULL,
@@ -47,7 +47,7 @@ static const struct ddio_conf_option node_options[] = {
 	{ .name = NULL },
 };
 
-static const struct ddio_conf_option disk_options[] = {
+static const struct conf_option disk_options[] = {
 	{ "node", DDIO_CONF_NAME, AT(disk.node), 0, 0, NULL, "node that has the disk" },
 	{ "engine", DDIO_CONF_NAME, AT(disk.disk.engine), 0, 0, "chosen by the path",
 	  "kind of disk: mem, aio, hp97560" },
@@ -62,21 +62,21 @@ static const struct ddio_conf_option disk_options[] = {
 	{ .name = NULL },
 };
 
-const struct ddio_conf_option *const ddio_conf_options[DDIO_CONF_KINDS] = {
+const struct conf_option *const conf_options[DDIO_CONF_KINDS] = {
 	[DDIO_CONF_CLUSTER] = cluster_options,
 	[DDIO_CONF_NODE] = node_options,
 	[DDIO_CONF_DISK] = disk_options,
 };
 
-const char *const ddio_conf_kind_names[DDIO_CONF_KINDS] = {
+const char *const conf_kind_names[DDIO_CONF_KINDS] = {
 	[DDIO_CONF_CLUSTER] = "cluster",
 	[DDIO_CONF_NODE] = "node",
 	[DDIO_CONF_DISK] = "disk",
 };
 
-int ddio_conf_line_of(const struct ddio_conf_section *section, const char *name)
+int conf_line_of(const struct conf_section *section, const char *name)
 {
-	const struct ddio_conf_option *options = ddio_conf_options[section->kind];
+	const struct conf_option *options = conf_options[section->kind];
 	int i;
 
 	for (i = 0; options[i].name; i++)
@@ -100,7 +100,7 @@ static void print_size(char *text, size_t len, uint64_t bytes)
 		snprintf(text, len, "%" PRIu64 "%c", bytes, units[unit]);
 }
 
-static void print_limits(FILE *out, const struct ddio_conf_option *option)
+static void print_limits(FILE *out, const struct conf_option *option)
 {
 	char min[32], max[32];
 
@@ -134,13 +134,13 @@ static void print_limits(FILE *out, const struct ddio_conf_option *option)
 
 void ddio_conf_print_options(FILE *out)
 {
-	const struct ddio_conf_option *option;
+	const struct conf_option *option;
 	int kind;
 
 	for (kind = 0; kind < DDIO_CONF_KINDS; kind++) {
-		fprintf(out, "[%s%s]\n", ddio_conf_kind_names[kind],
+		fprintf(out, "[%s%s]\n", conf_kind_names[kind],
 			kind == DDIO_CONF_CLUSTER ? "" : " NAME");
-		for (option = ddio_conf_options[kind]; option->name; option++) {
+		for (option = conf_options[kind]; option->name; option++) {
 			fprintf(out, "  %s = ", option->name);
 			print_limits(out, option);
 			if (option->fallback)

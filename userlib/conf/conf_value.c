@@ -83,12 +83,12 @@ static int parse_units(const char *text, const struct unit *units, uint64_t *val
 	return 0;
 }
 
-int ddio_conf_parse_size(const char *text, uint64_t *bytes)
+int conf_parse_size(const char *text, uint64_t *bytes)
 {
 	return parse_units(text, size_units, bytes);
 }
 
-bool ddio_conf_name_ok(const char *name)
+bool conf_name_ok(const char *name)
 {
 	size_t len = strlen(name);
 
@@ -152,7 +152,7 @@ static int set_bool(bool *slot, const char *value, char *why, size_t why_len)
 	return -EINVAL;
 }
 
-static int parse_number(const struct ddio_conf_option *option, const char *value, uint64_t *number)
+static int parse_number(const struct conf_option *option, const char *value, uint64_t *number)
 {
 	static const struct unit none[] = { { "", 1 }, { NULL, 0 } };
 
@@ -166,13 +166,13 @@ static int parse_number(const struct ddio_conf_option *option, const char *value
 			*number = DDIO_CONF_CACHE_PAPER;
 			return 0;
 		}
-		return ddio_conf_parse_size(value, number);
+		return conf_parse_size(value, number);
 	default:
-		return ddio_conf_parse_size(value, number);
+		return conf_parse_size(value, number);
 	}
 }
 
-static void say_allowed(const struct ddio_conf_option *option, char *why, size_t why_len)
+static void say_allowed(const struct conf_option *option, char *why, size_t why_len)
 {
 	switch (option->type) {
 	case DDIO_CONF_COUNT:
@@ -199,8 +199,8 @@ static void say_allowed(const struct ddio_conf_option *option, char *why, size_t
 	}
 }
 
-static int set_number(const struct ddio_conf_option *option, const char *value, void *slot,
-		      char *why, size_t why_len)
+static int set_number(const struct conf_option *option, const char *value, void *slot, char *why,
+		      size_t why_len)
 {
 	uint64_t number;
 	bool paper = option->type == DDIO_CONF_CACHE && !strcasecmp(value, "paper");
@@ -221,14 +221,14 @@ bad:
 	return -EINVAL;
 }
 
-int ddio_conf_value_set(const struct ddio_conf_option *option, const char *value, void *section,
-			char *why, size_t why_len)
+int conf_value_set(const struct conf_option *option, const char *value, void *section, char *why,
+		   size_t why_len)
 {
 	void *slot = (char *)section + option->offset;
 
 	switch (option->type) {
 	case DDIO_CONF_NAME:
-		if (!ddio_conf_name_ok(value)) {
+		if (!conf_name_ok(value)) {
 			snprintf(why, why_len,
 				 "allowed are 1 to %d letters, digits, '.', '_' and '-', "
 				 "beginning with a letter, digit or '_'",

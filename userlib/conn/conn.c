@@ -511,7 +511,7 @@ uint64_t ddio_conn_messages(const struct ddio_conn *c)
 	return c->messages;
 }
 
-struct ddio_env *ddio_conn_env(const struct ddio_conn *c)
+struct ddio_env *conn_env(const struct ddio_conn *c)
 {
 	return c->env;
 }

@@ -140,7 +140,7 @@ const char *ddio_conn_peer(const struct ddio_conn *conn);
 /* This end's address, "" if it is not known; valid until the next call. */
 const char *ddio_conn_local(const struct ddio_conn *conn);
 uint64_t ddio_conn_messages(const struct ddio_conn *conn); /* sent and received */
-struct ddio_env *ddio_conn_env(const struct ddio_conn *conn);
+struct ddio_env *conn_env(const struct ddio_conn *conn);
 
 /**
  * ddio_conn_close - end it and free it

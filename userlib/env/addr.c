@@ -21,7 +21,7 @@ static int port_parse(const char *text, unsigned int *port)
 	return 0;
 }
 
-int ddio_addr_split(const char *addr, char host[DDIO_ADDR_HOST_MAX], unsigned int *port)
+int addr_split(const char *addr, char host[DDIO_ADDR_HOST_MAX], unsigned int *port)
 {
 	const char *colon = strrchr(addr, ':');
 	const char *start = addr, *end = colon;
@@ -43,7 +43,7 @@ int ddio_addr_split(const char *addr, char host[DDIO_ADDR_HOST_MAX], unsigned in
 	return port_parse(colon + 1, port);
 }
 
-int ddio_addr_resolve(const char *host, unsigned int port, bool names, struct addrinfo **list)
+int addr_resolve(const char *host, unsigned int port, bool names, struct addrinfo **list)
 {
 	struct addrinfo hints = {
 		.ai_family = AF_UNSPEC,
@@ -70,7 +70,7 @@ int ddio_addr_resolve(const char *host, unsigned int port, bool names, struct ad
 	}
 }
 
-void ddio_addr_format(const struct sockaddr *sa, socklen_t len, char text[DDIO_ADDR_TEXT_MAX])
+void addr_format(const struct sockaddr *sa, socklen_t len, char text[DDIO_ADDR_TEXT_MAX])
 {
 	char host[DDIO_ADDR_HOST_MAX], port[8];
 	const char *fmt = sa->sa_family == AF_INET6 ? "[%s]:%s" : "%s:%s";
@@ -97,7 +97,7 @@ static bool in6_is_loopback(const struct in6_addr *addr)
 	return in_is_loopback(v4);
 }
 
-bool ddio_sockaddr_is_loopback(const struct sockaddr *sa)
+bool sockaddr_is_loopback(const struct sockaddr *sa)
 {
 	if (sa->sa_family == AF_INET)
 		return in_is_loopback(((const struct sockaddr_in *)sa)->sin_addr.s_addr);
@@ -118,7 +118,7 @@ bool ddio_addr_is_loopback(const char *addr)
 	struct in_addr in;
 	unsigned int port;
 
-	if (ddio_addr_split(addr, host, &port))
+	if (addr_split(addr, host, &port))
 		snprintf(host, sizeof(host), "%s", addr);
 	if (!strcasecmp(host, "localhost"))
 		return true;

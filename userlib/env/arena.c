@@ -14,12 +14,12 @@
 #define CHUNK_MIN (4UL << 20)
 #define CHUNK_MAX (256UL << 20)
 
-static bool page_used(const struct ddio_arena_chunk *chunk, size_t page)
+static bool page_used(const struct arena_chunk *chunk, size_t page)
 {
 	return chunk->used[page / 64] >> (page % 64) & 1;
 }
 
-static void pages_set(struct ddio_arena_chunk *chunk, size_t page, size_t n, bool used)
+static void pages_set(struct arena_chunk *chunk, size_t page, size_t n, bool used)
 {
 	for (; n--; page++) {
 		if (used)
@@ -30,7 +30,7 @@ static void pages_set(struct ddio_arena_chunk *chunk, size_t page, size_t n, boo
 }
 
 /* @n free pages in a row from @from on, but before @to; @to if there are none. */
-static size_t pages_find(const struct ddio_arena_chunk *chunk, size_t from, size_t to, size_t n)
+static size_t pages_find(const struct arena_chunk *chunk, size_t from, size_t to, size_t n)
 {
 	size_t run = 0;
 
@@ -47,7 +47,7 @@ static size_t pages_find(const struct ddio_arena_chunk *chunk, size_t from, size
 	return to;
 }
 
-static void *chunk_get(struct ddio_arena_chunk *chunk, size_t n)
+static void *chunk_get(struct arena_chunk *chunk, size_t n)
 {
 	size_t pages = chunk->len / PAGE, at;
 
@@ -83,7 +83,7 @@ static uint8_t *map_huge(size_t len)
 	return map + before;
 }
 
-static void chunk_free(struct ddio_arena *arena, struct ddio_arena_chunk *chunk)
+static void chunk_free(struct arena *arena, struct arena_chunk *chunk)
 {
 	arena->total -= chunk->len;
 	ddio_list_del(&chunk->link);
@@ -91,10 +91,10 @@ static void chunk_free(struct ddio_arena *arena, struct ddio_arena_chunk *chunk)
 	free(chunk);
 }
 
-static struct ddio_arena_chunk *chunk_new(struct ddio_arena *arena, size_t n)
+static struct arena_chunk *chunk_new(struct arena *arena, size_t n)
 {
 	size_t len = arena->total / 2 / HUGE * HUGE, least = (n * PAGE + HUGE - 1) / HUGE * HUGE;
-	struct ddio_arena_chunk *chunk;
+	struct arena_chunk *chunk;
 
 	if (len < CHUNK_MIN)
 		len = CHUNK_MIN;
@@ -121,18 +121,18 @@ static struct ddio_arena_chunk *chunk_new(struct ddio_arena *arena, size_t n)
 	return chunk;
 }
 
-struct ddio_arena *ddio_arena_new(void)
+struct arena *arena_new(void)
 {
-	struct ddio_arena *arena = calloc(1, sizeof(*arena));
+	struct arena *arena = calloc(1, sizeof(*arena));
 
 	if (arena)
 		ddio_list_init(&arena->chunks);
 	return arena;
 }
 
-void ddio_arena_free(struct ddio_arena *arena)
+void arena_free(struct arena *arena)
 {
-	struct ddio_arena_chunk *chunk, *tmp;
+	struct arena_chunk *chunk, *tmp;
 
 	if (!arena)
 		return;
@@ -146,9 +146,9 @@ static size_t pages_of(size_t len)
 	return len ? (len + PAGE - 1) / PAGE : 1;
 }
 
-void *ddio_arena_get(struct ddio_arena *arena, size_t len)
+void *arena_get(struct arena *arena, size_t len)
 {
-	struct ddio_arena_chunk *chunk;
+	struct arena_chunk *chunk;
 	void *buf;
 
 	if (len > SIZE_MAX / 2)
@@ -162,11 +162,10 @@ void *ddio_arena_get(struct ddio_arena *arena, size_t len)
 	return chunk ? chunk_get(chunk, pages_of(len)) : NULL;
 }
 
-struct ddio_arena_chunk *ddio_arena_find(const struct ddio_arena *arena, const void *buf,
-					 size_t len)
+struct arena_chunk *arena_find(const struct arena *arena, const void *buf, size_t len)
 {
 	uintptr_t at = (uintptr_t)buf;
-	struct ddio_arena_chunk *chunk;
+	struct arena_chunk *chunk;
 
 	ddio_list_for_each_entry(chunk, &arena->chunks, link) {
 		uintptr_t mem = (uintptr_t)chunk->mem;
@@ -177,9 +176,9 @@ struct ddio_arena_chunk *ddio_arena_find(const struct ddio_arena *arena, const v
 	return NULL;
 }
 
-bool ddio_arena_put(struct ddio_arena *arena, void *buf, size_t len)
+bool arena_put(struct arena *arena, void *buf, size_t len)
 {
-	struct ddio_arena_chunk *chunk = ddio_arena_find(arena, buf, len);
+	struct arena_chunk *chunk = arena_find(arena, buf, len);
 
 	if (!chunk)
 		return false;

@@ -12,7 +12,7 @@
 #include "base/list.h"
 
 /**
- * struct ddio_arena_chunk - memory in one piece
+ * struct arena_chunk - memory in one piece
  * @link: in the arena
  * @mem: page-aligned
  * @len: bytes
@@ -21,7 +21,7 @@
  * @id: the engine's name for it, or 0
  * @used: a bit for each page
  */
-struct ddio_arena_chunk {
+struct arena_chunk {
 	struct ddio_list link;
 	uint8_t *mem;
 	size_t len;
@@ -32,32 +32,31 @@ struct ddio_arena_chunk {
 };
 
 /**
- * struct ddio_arena_ops - what is done with each chunk, or NULL in the arena
+ * struct arena_ops - what is done with each chunk, or NULL in the arena
  * @add: a new one; if it fails, the chunk is not used
  * @remove: one that is empty; false: it has to stay
  */
-struct ddio_arena_ops {
-	int (*add)(void *ctx, struct ddio_arena_chunk *chunk);
-	bool (*remove)(void *ctx, struct ddio_arena_chunk *chunk);
+struct arena_ops {
+	int (*add)(void *ctx, struct arena_chunk *chunk);
+	bool (*remove)(void *ctx, struct arena_chunk *chunk);
 };
 
-struct ddio_arena {
-	const struct ddio_arena_ops *ops;
+struct arena {
+	const struct arena_ops *ops;
 	void *ctx;
 	struct ddio_list chunks;
 	size_t total;
 };
 
 /* The first chunk is made with the first buffer. */
-struct ddio_arena *ddio_arena_new(void);
+struct arena *arena_new(void);
 /* Whatever is still in it. */
-void ddio_arena_free(struct ddio_arena *arena);
+void arena_free(struct arena *arena);
 /* Zeroed whole pages, or NULL. */
-void *ddio_arena_get(struct ddio_arena *arena, size_t len);
+void *arena_get(struct arena *arena, size_t len);
 /* False: the buffer is not the arena's. */
-bool ddio_arena_put(struct ddio_arena *arena, void *buf, size_t len);
+bool arena_put(struct arena *arena, void *buf, size_t len);
 /* The chunk that has all of it, or NULL. */
-struct ddio_arena_chunk *ddio_arena_find(const struct ddio_arena *arena, const void *buf,
-					 size_t len);
+struct arena_chunk *arena_find(const struct arena *arena, const void *buf, size_t len);
 
 #endif /* DDIO_ARENA_H */

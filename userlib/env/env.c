@@ -198,7 +198,7 @@ void *ddio_env_scratch(struct ddio_env *env, size_t len)
 
 void *ddio_env_spare_get(struct ddio_env *env, int kind, size_t min, size_t *len)
 {
-	struct ddio_env_spare *spare = &env->spare[kind];
+	struct env_spare *spare = &env->spare[kind];
 	void *buf = spare->buf;
 
 	if (spare->len < min)
@@ -211,7 +211,7 @@ void *ddio_env_spare_get(struct ddio_env *env, int kind, size_t min, size_t *len
 
 void ddio_env_spare_put(struct ddio_env *env, int kind, void *buf, size_t len)
 {
-	struct ddio_env_spare *spare = &env->spare[kind];
+	struct env_spare *spare = &env->spare[kind];
 
 	if (len <= spare->len || len > DDIO_ENV_SPARE_MAX) {
 		free(buf);
@@ -228,12 +228,12 @@ void ddio_env_fini(struct ddio_env *env)
 
 	for (i = 0; i < DDIO_ENV_SPARES; i++) {
 		free(env->spare[i].buf);
-		env->spare[i] = (struct ddio_env_spare){ 0 };
+		env->spare[i] = (struct env_spare){ 0 };
 	}
 	free(env->scratch);
 	env->scratch = NULL;
 	env->scratch_len = 0;
-	ddio_arena_free(env->arena);
+	arena_free(env->arena);
 	env->arena = NULL;
 }
 
@@ -255,7 +255,7 @@ void *ddio_env_alloc(struct ddio_env *env, size_t len)
 
 	if (!size)
 		return NULL;
-	map = env->arena ? ddio_arena_get(env->arena, len) : NULL;
+	map = env->arena ? arena_get(env->arena, len) : NULL;
 	if (map)
 		return map;
 	map = mmap(NULL, size + extra, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -276,6 +276,6 @@ void *ddio_env_alloc(struct ddio_env *env, size_t len)
 
 void ddio_env_free(struct ddio_env *env, void *buf, size_t len)
 {
-	if (buf && !(env->arena && ddio_arena_put(env->arena, buf, len)))
+	if (buf && !(env->arena && arena_put(env->arena, buf, len)))
 		munmap(buf, alloc_round(len));
 }

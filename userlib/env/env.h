@@ -324,7 +324,7 @@ void ddio_disk_submit(struct ddio_disk *disk, struct ddio_disk_req *req);
 /* Make everything submitted since the last commit start now (a batch for engines that batch). */
 void ddio_disk_commit(struct ddio_disk *disk);
 /* Next @n requests of @op (-1: any) fail with @status after their normal time: fault injection. */
-void ddio_disk_inject(struct ddio_disk *disk, int op, uint64_t n, int status);
+void disk_inject(struct ddio_disk *disk, int op, uint64_t n, int status);
 
 /*
  * A request that waits: for the start, before the loop runs and with nothing in flight.  Takes no
@@ -523,7 +523,7 @@ void ddio_disk_scatter_clear(struct ddio_disk_scatter *scatter);
 void ddio_disk_scatter_free(struct ddio_disk_scatter *scatter);
 
 /* Every engine of the real world and every option with its limits, as text for a person. */
-void ddio_disk_engines_print(FILE *out);
+void disk_engines_print(FILE *out);
 
 /* Buffers fit for every engine (page-aligned, huge pages where they help), zeroed. */
 void *ddio_env_alloc(struct ddio_env *env, size_t len);

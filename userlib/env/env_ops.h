@@ -62,15 +62,15 @@ struct ddio_medium {
 
 struct ddio_env {
 	const struct ddio_env_ops *ops;
-	struct ddio_list buses; /* emulated buses by name: see disk_hp97560.c */
+	struct ddio_list buses; /* emulated buses by name: see env/disk/hp97560.c */
 	void *scratch;		/* see ddio_env_scratch() */
 	size_t scratch_len;
-	struct ddio_env_spare { /* see ddio_env_spare_get() */
+	struct env_spare { /* see ddio_env_spare_get() */
 		void *buf;
 		size_t len;
 	} spare[DDIO_ENV_SPARES];
-	struct ddio_arena *arena; /* where ddio_env_alloc() looks first, once an engine wants it */
-	struct ddio_kenv *kenv;	  /* see kenv.h */
+	struct arena *arena; /* where ddio_env_alloc() looks first, once an engine wants it */
+	struct kenv *kenv;   /* see kenv.h */
 };
 
 /* Before a world frees its env: what the env has of its own. */
@@ -110,12 +110,12 @@ struct ddio_listener {
  * @help: one line
  * @open: allocates and fills @disk->info; the wrapper has set the rest
  * @close: frees
- * @submit: takes a request that the wrapper has checked; ends in ddio_disk_complete()
+ * @submit: takes a request that the wrapper has checked; ends in disk_complete()
  * @commit: optional
- * @kick: optional: what ddio_disk_kick() asked for
+ * @kick: optional: what disk_kick() asked for
  * @stats: optional: fills in what only the engine knows
  * @rw_sync: does at once and waits what a checked request asks for; nothing is in flight
- * @options: table ended by a NULL name; @open has ddio_disk_options_parse() read them into
+ * @options: table ended by a NULL name; @open has disk_options_parse() read them into
  *	the engine's own struct
  * @access_ns: optional: see ddio_disk_access_ns()
  * @stream: optional: the engine's own streams; else they are made of requests
@@ -134,21 +134,21 @@ struct ddio_disk_engine {
 	int (*rw_sync)(struct ddio_disk *disk, const struct ddio_disk_req *req);
 	uint64_t (*access_ns)(const struct ddio_disk *disk, uint64_t offset);
 	const struct ddio_engine_option *options;
-	const struct ddio_disk_stream_engine *stream;
-	const struct ddio_disk_scatter_engine *scatter;
+	const struct disk_stream_engine *stream;
+	const struct disk_scatter_engine *scatter;
 };
 
 /**
- * struct ddio_disk_stream_engine - how an engine makes streams
+ * struct disk_stream_engine - how an engine makes streams
  * @requests: the blocks are requests, which the wrapper sees and counts as such
  * @alloc: one, zeroed, embedded first in the engine's own struct; NULL without memory
  * @begin: @base is filled in: begins, or fails with nothing begun
  * @release: the slot was the user's and is the engine's; base->slot says for which block
  * @cancel: not called twice
  * @free: frees what @alloc and @begin allocated
- * The engine calls ddio_disk_stream_slot(), _wrote() and _ended(), from the loop.
+ * The engine calls disk_stream_slot(), _wrote() and _ended(), from the loop.
  */
-struct ddio_disk_stream_engine {
+struct disk_stream_engine {
 	bool requests;
 	struct ddio_disk_stream *(*alloc)(const struct ddio_disk_stream_spec *spec);
 	int (*begin)(struct ddio_disk_stream *base);
@@ -169,42 +169,42 @@ struct ddio_disk_stream_engine {
  */
 struct ddio_disk_stream {
 	struct ddio_disk *disk;
-	const struct ddio_disk_stream_engine *engine;
+	const struct disk_stream_engine *engine;
 	struct ddio_disk_stream_spec spec;
 	uint64_t opened;
 	uint32_t in_flight;
 	uint32_t nheld;
 	int error;
 	bool cancelled, ended;
-	struct ddio_disk_stream_held {
+	struct disk_stream_held {
 		struct ddio_disk_block block;
 		bool held;
 	} * slot;
 };
 
 /* The next block of the list; false also after an error or a cancel. */
-bool ddio_disk_stream_next(struct ddio_disk_stream *stream, struct ddio_disk_block *block);
+bool disk_stream_next(struct ddio_disk_stream *stream, struct ddio_disk_block *block);
 /* Reading, for engines that count themselves: a block has gone to the disk. */
-void ddio_disk_stream_begun(struct ddio_disk_stream *stream);
+void disk_stream_begun(struct ddio_disk_stream *stream);
 /* A slot becomes the user's.  Writing: @status is 0. */
-void ddio_disk_stream_slot(struct ddio_disk_stream *stream, uint32_t slot,
-			   const struct ddio_disk_block *block, int status);
-void ddio_disk_stream_wrote(struct ddio_disk_stream *stream, uint32_t slot, int status);
+void disk_stream_slot(struct ddio_disk_stream *stream, uint32_t slot,
+		      const struct ddio_disk_block *block, int status);
+void disk_stream_wrote(struct ddio_disk_stream *stream, uint32_t slot, int status);
 /* Last of all; the stream may be gone afterwards. */
-void ddio_disk_stream_ended(struct ddio_disk_stream *stream);
+void disk_stream_ended(struct ddio_disk_stream *stream);
 /**
- * struct ddio_disk_scatter_engine - how an engine scatters; see scatter.h for what it is given
+ * struct disk_scatter_engine - how an engine scatters; see scatter.h for what it is given
  * @start: hands the list over, or fails with nothing begun
  * @cancel: only while it runs
- * The engine calls ddio_disk_scatter_landed() and _ended(), from the loop.
+ * The engine calls disk_scatter_landed() and _ended(), from the loop.
  */
-struct ddio_disk_scatter_engine {
+struct disk_scatter_engine {
 	int (*start)(struct ddio_disk_scatter *scatter);
 	void (*cancel)(struct ddio_disk_scatter *scatter);
 };
 
 /* Streams made of requests. */
-extern const struct ddio_disk_stream_engine ddio_disk_stream_plain;
+extern const struct disk_stream_engine disk_stream_plain;
 
 /**
  * struct ddio_engine_option - one option of an engine, next to the code that reads it
@@ -218,19 +218,19 @@ struct ddio_engine_option {
 };
 
 /**
- * struct ddio_disk_common - options that every engine has, read by the wrapper
+ * struct disk_common - options that every engine has, read by the wrapper
  * @fail_after: requests that work before all of them fail with -EIO; fault injection
  * @stream: whole lists are to be given to the disk as streams
  * @scatter: blocks may be moved straight to and from processes of the machine
  */
-struct ddio_disk_common {
+struct disk_common {
 	uint64_t fail_after;
 	bool stream;
 	bool scatter;
 };
 
 /* Lives on its own, since its post may still be under way when the disk is closed. */
-struct ddio_disk_kick {
+struct disk_kick {
 	struct ddio_post post;
 	struct ddio_disk *disk; /* NULL once closed */
 	bool posted;
@@ -249,14 +249,14 @@ struct ddio_disk {
 	uint64_t busy_since;
 	uint64_t inject_n;
 	int inject_op, inject_status;
-	struct ddio_disk_common common;
+	struct disk_common common;
 	uint64_t accepted;	   /* requests given to the engine so far */
 	struct ddio_list rejected; /* wait for the loop to fail them */
 	uint64_t n_rejected;
-	struct ddio_disk_kick *kick;
+	struct disk_kick *kick;
 	uint32_t streams;      /* open ones */
 	uint64_t write_seq;    /* writes begun and ended while there were streams */
-	uint64_t *write_table; /* of the last of them in each region, see disk_stream.c */
+	uint64_t *write_table; /* of the last of them in each region, see env/disk/stream.c */
 };
 
 /*
@@ -264,21 +264,20 @@ struct ddio_disk {
  * done.  The disk may be closed by done: after the last request in flight the
  * engine must not touch it.
  */
-void ddio_disk_complete(struct ddio_disk *disk, struct ddio_disk_req *req, int status);
+void disk_complete(struct ddio_disk *disk, struct ddio_disk_req *req, int status);
 /* Has the engine's @kick called once from the loop, soon. */
-void ddio_disk_kick(struct ddio_disk *disk);
+void disk_kick(struct ddio_disk *disk);
 
 /**
- * ddio_disk_options_parse - read spec->options into an engine's own struct
+ * disk_options_parse - read spec->options into an engine's own struct
  * @options: the engine's table
  * @spec: names the disk, for the message
  * @opts: filled with the defaults by the caller; members that are named are overwritten.
  *	A DDIO_OPT_TEXT member is a char * that the caller frees, also on failure.
  * Return: 0, or -EINVAL for an unknown name or a value that will not do, with one line in @err.
  */
-int ddio_disk_options_parse(const struct ddio_engine_option *options,
-			    const struct ddio_disk_spec *spec, void *opts, char *err,
-			    size_t err_len);
+int disk_options_parse(const struct ddio_engine_option *options, const struct ddio_disk_spec *spec,
+		       void *opts, char *err, size_t err_len);
 /* The options that every engine has; the wrapper reads them. */
 extern const struct ddio_engine_option ddio_disk_common_options[];
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The I/O processor: one struct ddio_iop a daemon, one struct ddio_reactor a
+ * The I/O processor: one struct ddio_iop a daemon, one struct reactor a
  * thread.  A reactor owns its disks with their stores and caches, and its
  * connections; reactors talk by ddio_env_post() only.  Reactor 0 accepts, and
  * serves the name space where this node does.
@@ -14,29 +14,29 @@
 #include "iop/store/store.h"
 
 struct ddio_iop;
-struct ddio_reactor;
+struct reactor;
 struct ddio_member;
 struct ddio_coll;
 
 /**
- * struct ddio_iop_disk - one disk of a reactor
+ * struct iop_disk - one disk of a reactor
  * @number: in the cluster
  */
-struct ddio_iop_disk {
-	struct ddio_reactor *reactor;
+struct iop_disk {
+	struct reactor *reactor;
 	uint32_t number;
 	const char *name;
 	struct ddio_disk *disk;
-	struct ddio_store *store;
-	struct ddio_cache *cache;
+	struct store *store;
+	struct cache *cache;
 	uint64_t coll_buffers, coll_max_buffers; /* kept by the collective executor */
 };
 
 /**
- * struct ddio_client - one connection of a reactor
+ * struct client - one connection of a reactor
  */
-struct ddio_client {
-	struct ddio_reactor *reactor;
+struct client {
+	struct reactor *reactor;
 	struct ddio_conn *conn;
 	struct ddio_list link;	  /* reactor->clients */
 	struct ddio_list members; /* struct ddio_member.client_link: groups it attached to */
@@ -44,17 +44,17 @@ struct ddio_client {
 	bool closing;
 };
 
-struct ddio_reactor {
+struct reactor {
 	struct ddio_iop *iop;
 	struct ddio_env *env;
 	uint32_t index;
 	uint32_t ndisks;
-	struct ddio_iop_disk *disks;
+	struct iop_disk *disks;
 	struct ddio_list clients;
 	uint32_t nclients, nprocs;
-	struct ddio_list groups; /* coll_group.c */
+	struct ddio_list groups; /* iop/coll/group.c */
 	struct ddio_list colls;	 /* coll.c: running collectives */
-	struct ddio_list spare;	 /* coll_pool.c: buffers kept for the next collective */
+	struct ddio_list spare;	 /* iop/coll/pool.c: buffers kept for the next collective */
 	uint64_t spare_bytes;	 /* of them; part of @memory */
 	uint64_t collectives, requests, refused;
 	uint64_t memory; /* bytes of buffers the reactor holds, besides caches */
@@ -67,48 +67,48 @@ struct ddio_iop {
 	struct ddio_key key;
 	uint64_t boot;
 	uint32_t nreactors;
-	struct ddio_reactor *reactors;
-	struct ddio_ns *ns; /* NULL unless this node serves the name space */
+	struct reactor *reactors;
+	struct ns *ns; /* NULL unless this node serves the name space */
 };
 
-struct ddio_iop_disk *ddio_reactor_disk(struct ddio_reactor *reactor, uint32_t number);
+struct iop_disk *reactor_disk(struct reactor *reactor, uint32_t number);
 /* Reactor of a disk of this node by its number in the cluster, or -ENOENT. */
-int ddio_iop_disk_reactor(const struct ddio_iop *iop, uint32_t number);
+int iop_disk_reactor(const struct ddio_iop *iop, uint32_t number);
 
 /*
  * The collective executor's entry points (coll*.c), called by server.c on the
  * client's reactor.  A negative return closes the connection.
  */
-int ddio_coll_attach(struct ddio_client *client, const struct ddio_msg *msg, const void *payload);
-int ddio_coll_detach(struct ddio_client *client, const struct ddio_msg *msg, const void *payload);
-int ddio_coll_start(struct ddio_client *client, const struct ddio_msg *msg, const void *payload);
-int ddio_coll_piece_bulk(struct ddio_client *client, const struct ddio_msg *msg, const void *prefix,
-			 size_t prefix_len, struct ddio_sink *sink);
-int ddio_coll_piece(struct ddio_client *client, const struct ddio_msg *msg, const void *prefix);
-int ddio_coll_abort(struct ddio_client *client, const struct ddio_msg *msg, const void *payload);
-int ddio_coll_joint(struct ddio_client *client, const struct ddio_msg *msg, const void *payload);
-int ddio_coll_join(struct ddio_client *client, const struct ddio_msg *msg, const void *payload);
+int coll_attach(struct client *client, const struct ddio_msg *msg, const void *payload);
+int coll_detach(struct client *client, const struct ddio_msg *msg, const void *payload);
+int ddio_coll_start(struct client *client, const struct ddio_msg *msg, const void *payload);
+int coll_piece_bulk(struct client *client, const struct ddio_msg *msg, const void *prefix,
+		    size_t prefix_len, struct ddio_sink *sink);
+int coll_piece(struct client *client, const struct ddio_msg *msg, const void *prefix);
+int coll_abort(struct client *client, const struct ddio_msg *msg, const void *payload);
+int coll_joint(struct client *client, const struct ddio_msg *msg, const void *payload);
+int coll_join(struct client *client, const struct ddio_msg *msg, const void *payload);
 /* The connection is over: its members are lost, their collectives end with MEMBER_LOST.  To be
  * called before ddio_conn_close(), whoever began the end. */
-void ddio_coll_client_lost(struct ddio_client *client);
+void coll_client_lost(struct client *client);
 /* The connection's output queue has drained. */
-void ddio_coll_client_drained(struct ddio_client *client);
-/* Ends every collective of the reactor with @status; returns at once, see ddio_coll_idle(). */
-void ddio_coll_stop(struct ddio_reactor *reactor, uint32_t status);
-bool ddio_coll_idle(const struct ddio_reactor *reactor);
+void coll_client_drained(struct client *client);
+/* Ends every collective of the reactor with @status; returns at once, see coll_idle(). */
+void ddio_coll_stop(struct reactor *reactor, uint32_t status);
+bool coll_idle(const struct reactor *reactor);
 /* Does a collective of the reactor use the file?  Then its blocks must not be freed. */
-bool ddio_coll_uses(const struct ddio_reactor *reactor, uint64_t file);
+bool coll_uses(const struct reactor *reactor, uint64_t file);
 /* server.c, called by the executor: sets @closing, and from the loop, never inside this call, ends
- * the connection like one that broke: ddio_coll_client_lost(), then ddio_conn_close().  @why: one
+ * the connection like one that broke: coll_client_lost(), then ddio_conn_close().  @why: one
  * line for the log.  Harmless if @closing is set already. */
-void ddio_client_end(struct ddio_client *client, const char *why);
-void ddio_coll_init(struct ddio_reactor *reactor);
-void ddio_coll_exit(struct ddio_reactor *reactor);
+void client_end(struct client *client, const char *why);
+void coll_init(struct reactor *reactor);
+void coll_exit(struct reactor *reactor);
 
 /**
  * struct ddio_iop_opts - what server.c needs to bring a node up
  * @envs: one per reactor, made by the caller (real in ddiod, simulated elsewhere)
- * @repair: labels of disks that are damaged are written again, see struct ddio_store_opts
+ * @repair: labels of disks that are damaged are written again, see struct store_opts
  * @on_stopped: reactor 0's loop: everything is written back, committed and closed
  */
 struct ddio_iop_opts {

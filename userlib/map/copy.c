@@ -46,8 +46,7 @@ static void row_any(char *dst, uint64_t ds, const char *src, uint64_t ss, uint64
 	}
 }
 
-void ddio_copy_row(char *dst, uint64_t ds, const char *src, uint64_t ss, uint64_t len,
-		   uint64_t count)
+void copy_row(char *dst, uint64_t ds, const char *src, uint64_t ss, uint64_t len, uint64_t count)
 {
 	switch (len) {
 	case 1:
@@ -79,13 +78,13 @@ void ddio_copy_row(char *dst, uint64_t ds, const char *src, uint64_t ss, uint64_
 	}
 }
 
-static void copy_levels(const struct ddio_copy *copy, const struct ddio_copy_level *level,
-			uint32_t n, char *dst, const char *src)
+static void copy_levels(const struct ddio_copy *copy, const struct copy_level *level, uint32_t n,
+			char *dst, const char *src)
 {
 	uint64_t i;
 
 	if (n == 1) {
-		ddio_copy_row(dst, level->dst, src, level->src, copy->len, level->count);
+		copy_row(dst, level->dst, src, level->src, copy->len, level->count);
 		return;
 	}
 	for (i = 0; i < level->count; i++) {
@@ -95,7 +94,7 @@ static void copy_levels(const struct ddio_copy *copy, const struct ddio_copy_lev
 	}
 }
 
-void ddio_copy_run(const struct ddio_copy *copy, void *dst, const void *src)
+void copy_run(const struct ddio_copy *copy, void *dst, const void *src)
 {
 	uint32_t n = copy->nlevels;
 	struct ddio_copy turned;

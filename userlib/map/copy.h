@@ -17,17 +17,17 @@
 struct ddio_copy {
 	uint64_t len;
 	uint32_t nlevels;
-	struct ddio_copy_level {
+	struct copy_level {
 		uint64_t count;
 		uint64_t dst;
 		uint64_t src;
 	} level[DDIO_COPY_LEVELS];
 };
 
-void ddio_copy_run(const struct ddio_copy *copy, void *dst, const void *src);
+void copy_run(const struct ddio_copy *copy, void *dst, const void *src);
 
 /* @count pieces of @len bytes: the innermost level of the above. */
-void ddio_copy_row(char *dst, uint64_t dst_stride, const char *src, uint64_t src_stride,
-		   uint64_t len, uint64_t count);
+void copy_row(char *dst, uint64_t dst_stride, const char *src, uint64_t src_stride, uint64_t len,
+	      uint64_t count);
 
 #endif /* DDIO_MAP_COPY_H */

@@ -37,14 +37,14 @@ struct row {
 	bool split;
 };
 
-bool ddio_deal_suits(const struct ddio_layout *layout)
+bool deal_suits(const struct ddio_layout *layout)
 {
 	const struct ddio_axis *axis = &layout->axis[layout->naxes - 1];
 
 	return axis->owners > 1 && axis->k < CACHE_LINE && axis->count >= ROW_MIN;
 }
 
-uint64_t ddio_deal_tile_size(const struct ddio_layout *layout)
+uint64_t deal_tile_size(const struct ddio_layout *layout)
 {
 	uint64_t cycles = TILE_CYCLES * layout->axis[layout->naxes - 1].cycle;
 
@@ -176,8 +176,7 @@ static void scatter_4(char *const *msg, char *row, uint64_t stride, uint64_t n)
 }
 
 /* Where local index @local of coordinate @p of the row lies in its message; NULL: skipped. */
-static char *row_message(const struct ddio_deal *deal, const struct row *row, uint64_t p,
-			 uint64_t local)
+static char *row_message(const struct deal *deal, const struct row *row, uint64_t p, uint64_t local)
 {
 	uint32_t last = deal->layout->naxes - 1;
 	const struct ddio_axis *axis = &deal->layout->axis[last];
@@ -189,12 +188,12 @@ static char *row_message(const struct ddio_deal *deal, const struct row *row, ui
 	if (row->weight != row->origin)
 		off += ddio_axis_local(axis, p) * (row->weight - row->origin);
 	if (row->split)
-		off -= ddio_axis_owned(axis, p, deal->origin.full[last], deal->origin.rem[last]);
+		off -= axis_owned(axis, p, deal->origin.full[last], deal->origin.rem[last]);
 	return msg + off;
 }
 
 /* Indices [lo, hi), piece by piece. */
-static void row_deal_ragged(const struct ddio_deal *deal, const struct row *row, uint64_t lo,
+static void row_deal_ragged(const struct deal *deal, const struct row *row, uint64_t lo,
 			    uint64_t hi)
 {
 	const struct ddio_axis *axis = &deal->layout->axis[deal->layout->naxes - 1];
@@ -223,7 +222,7 @@ static void row_deal_ragged(const struct ddio_deal *deal, const struct row *row,
 }
 
 /* The messages of as many processes from @p on as can be served together. */
-static uint32_t row_group(const struct ddio_deal *deal, const struct row *row, uint64_t p,
+static uint32_t row_group(const struct deal *deal, const struct row *row, uint64_t p,
 			  uint64_t local, char **msg)
 {
 	const struct ddio_axis *axis = &deal->layout->axis[deal->layout->naxes - 1];
@@ -241,7 +240,7 @@ static uint32_t row_group(const struct ddio_deal *deal, const struct row *row, u
 }
 
 /* Whole cycles [from, to). */
-static void row_deal_cycles(const struct ddio_deal *deal, const struct row *row, uint64_t from,
+static void row_deal_cycles(const struct deal *deal, const struct row *row, uint64_t from,
 			    uint64_t to)
 {
 	const struct ddio_axis *axis = &deal->layout->axis[deal->layout->naxes - 1];
@@ -259,14 +258,14 @@ static void row_deal_cycles(const struct ddio_deal *deal, const struct row *row,
 		else if (group == 4)
 			(deal->gather ? gather_4 : scatter_4)(msg, block, axis->cycle, n);
 		else if (msg[0] && deal->gather)
-			ddio_copy_row(msg[0], k, block, axis->cycle, k, n);
+			copy_row(msg[0], k, block, axis->cycle, k, n);
 		else if (msg[0])
-			ddio_copy_row(block, axis->cycle, msg[0], k, k, n);
+			copy_row(block, axis->cycle, msg[0], k, k, n);
 	}
 }
 
 /* Indices [lo, hi) of a row. */
-static void row_deal(const struct ddio_deal *deal, const struct row *row, uint64_t lo, uint64_t hi)
+static void row_deal(const struct deal *deal, const struct row *row, uint64_t lo, uint64_t hi)
 {
 	const struct ddio_axis *axis = &deal->layout->axis[deal->layout->naxes - 1];
 	uint64_t from = (lo + axis->cycle - 1) / axis->cycle;
@@ -282,7 +281,7 @@ static void row_deal(const struct ddio_deal *deal, const struct row *row, uint64
 }
 
 /* The row at the outer indices @idx. */
-static void row_init(struct row *row, const struct ddio_deal *deal, const uint64_t *idx)
+static void row_init(struct row *row, const struct deal *deal, const uint64_t *idx)
 {
 	const struct ddio_layout *layout = deal->layout;
 	uint64_t file = layout->nest.off - deal->block_off;
@@ -299,13 +298,13 @@ static void row_init(struct row *row, const struct ddio_deal *deal, const uint64
 		uint64_t rem = idx[d] % axis->cycle;
 		uint64_t p = rem / axis->k;
 
-		if (!ddio_axis_owns(axis, p, deal->origin.rem[d])) {
+		if (!axis_owns(axis, p, deal->origin.rem[d])) {
 			row->origin = 0;
 			row->split = false;
 		}
-		row->origin += weight *
-			       ddio_axis_owned(axis, p, deal->origin.full[d], deal->origin.rem[d]);
-		row->weight += weight * ddio_axis_owned(axis, p, full, rem);
+		row->origin +=
+			weight * axis_owned(axis, p, deal->origin.full[d], deal->origin.rem[d]);
+		row->weight += weight * axis_owned(axis, p, full, rem);
 		weight *= ddio_axis_local(axis, p);
 		row->rank += p * axis->rank_stride;
 		file += idx[d] * layout->nest.dim[d].stride;
@@ -314,10 +313,10 @@ static void row_init(struct row *row, const struct ddio_deal *deal, const uint64
 }
 
 /* The row for the lowest rank and for every replica that is to get it. */
-static void row_deal_replicas(const struct ddio_deal *deal, struct row *row, uint32_t i,
-			      uint64_t lo, uint64_t hi)
+static void row_deal_replicas(const struct deal *deal, struct row *row, uint32_t i, uint64_t lo,
+			      uint64_t hi)
 {
-	const struct ddio_replica *replica = &deal->layout->replica[i];
+	const struct replica *replica = &deal->layout->replica[i];
 	uint64_t rank = row->rank;
 	uint64_t n;
 
@@ -343,20 +342,20 @@ static bool box_step(uint64_t *idx, const uint64_t *lo, const uint64_t *hi, uint
 	return false;
 }
 
-void ddio_deal_tile(const struct ddio_deal *deal, uint64_t lo, uint64_t hi)
+void deal_tile(const struct deal *deal, uint64_t lo, uint64_t hi)
 {
-	const struct ddio_nest *nest = &deal->layout->nest;
+	const struct nest *nest = &deal->layout->nest;
 	uint64_t from[DDIO_NEST_DIMS], to[DDIO_NEST_DIMS];
 	uint64_t box_lo[DDIO_NEST_DIMS], box_hi[DDIO_NEST_DIMS];
 	uint64_t idx[DDIO_NEST_DIMS];
 	uint32_t last = nest->ndims - 1;
-	struct ddio_boxes boxes;
+	struct boxes boxes;
 	struct row row;
 
-	ddio_nest_locate(nest, lo, from);
-	ddio_nest_locate(nest, hi, to);
-	ddio_boxes_init(&boxes, nest, from, to);
-	while (ddio_boxes_next(&boxes, box_lo, box_hi)) {
+	nest_locate(nest, lo, from);
+	nest_locate(nest, hi, to);
+	boxes_init(&boxes, nest, from, to);
+	while (boxes_next(&boxes, box_lo, box_hi)) {
 		memcpy(idx, box_lo, sizeof(idx));
 		do {
 			row_init(&row, deal, idx);

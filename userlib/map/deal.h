@@ -9,14 +9,14 @@
 #include "map/layout.h"
 
 /**
- * struct ddio_deal - one range of the file and the messages for it
+ * struct deal - one range of the file and the messages for it
  * @block: the byte of the file at @block_off
  * @msg: by rank; NULL skips the process
  * @gather: from the block to the messages, which are then written and the
  *	block only read; else the other way round
  * @origin: begin of the messages
  */
-struct ddio_deal {
+struct deal {
 	const struct ddio_layout *layout;
 	char *block;
 	uint64_t block_off;
@@ -25,13 +25,13 @@ struct ddio_deal {
 	struct ddio_mark origin;
 };
 
-/* Is the layout one that ddio_deal_tile() is made for? */
-bool ddio_deal_suits(const struct ddio_layout *layout);
+/* Is the layout one that deal_tile() is made for? */
+bool deal_suits(const struct ddio_layout *layout);
 
 /* Bytes of the file to be dealt at a time. */
-uint64_t ddio_deal_tile_size(const struct ddio_layout *layout);
+uint64_t deal_tile_size(const struct ddio_layout *layout);
 
 /* All bytes of [lo, hi), which lies in the range. */
-void ddio_deal_tile(const struct ddio_deal *deal, uint64_t lo, uint64_t hi);
+void deal_tile(const struct deal *deal, uint64_t lo, uint64_t hi);
 
 #endif /* DDIO_MAP_DEAL_H */

@@ -26,14 +26,14 @@ static uint64_t greatest_divisor(uint64_t a, uint64_t b)
 
 static int nest_compare(const void *a, const void *b)
 {
-	const struct ddio_nest *x = a;
-	const struct ddio_nest *y = b;
+	const struct nest *x = a;
+	const struct nest *y = b;
 
 	return x->off < y->off ? -1 : x->off > y->off;
 }
 
 /* The nest modulo @ring, counted from @origin; false if it does not fit in unbroken. */
-static bool nest_fold(struct ddio_nest *nest, uint64_t ring, uint64_t origin)
+static bool nest_fold(struct nest *nest, uint64_t ring, uint64_t origin)
 {
 	uint32_t d, n = 0;
 
@@ -42,11 +42,10 @@ static bool nest_fold(struct ddio_nest *nest, uint64_t ring, uint64_t origin)
 		if (d + 1 == nest->ndims || nest->dim[d].stride % ring)
 			nest->dim[n++] = nest->dim[d];
 	nest->ndims = n;
-	return ddio_nest_end(nest) <= ring;
+	return nest_end(nest) <= ring;
 }
 
-static bool nests_fold(struct ddio_nest *out, const struct ddio_nest *nest, uint64_t n,
-		       uint64_t ring)
+static bool nests_fold(struct nest *out, const struct nest *nest, uint64_t n, uint64_t ring)
 {
 	uint64_t i;
 
@@ -58,10 +57,10 @@ static bool nests_fold(struct ddio_nest *out, const struct ddio_nest *nest, uint
 	return true;
 }
 
-static bool nests_disjoint(struct ddio_nest *nest, struct ddio_nest *spare, uint64_t n);
+static bool nests_disjoint(struct nest *nest, struct nest *spare, uint64_t n);
 
 /* Nests whose extents overlap, sorted. */
-static bool cluster_disjoint(struct ddio_nest *nest, struct ddio_nest *spare, uint64_t n)
+static bool cluster_disjoint(struct nest *nest, struct nest *spare, uint64_t n)
 {
 	uint64_t greatest = 0;
 	uint64_t common = 0;
@@ -86,13 +85,13 @@ static bool cluster_disjoint(struct ddio_nest *nest, struct ddio_nest *spare, ui
 	return nests_disjoint(spare, nest, n);
 }
 
-static bool nests_disjoint(struct ddio_nest *nest, struct ddio_nest *spare, uint64_t n)
+static bool nests_disjoint(struct nest *nest, struct nest *spare, uint64_t n)
 {
 	uint64_t i, first = 0;
 	uint64_t end;
 
 	qsort(nest, n, sizeof(*nest), nest_compare);
-	end = ddio_nest_end(&nest[0]);
+	end = nest_end(&nest[0]);
 	for (i = 1; i <= n; i++) {
 		uint64_t next;
 
@@ -103,25 +102,25 @@ static bool nests_disjoint(struct ddio_nest *nest, struct ddio_nest *spare, uint
 		}
 		if (i == n)
 			break;
-		next = ddio_nest_end(&nest[i]);
+		next = nest_end(&nest[i]);
 		if (next > end)
 			end = next;
 	}
 	return true;
 }
 
-int ddio_items_disjoint(const struct ddio_owned *owned, uint64_t n)
+int items_disjoint(const struct owned *owned, uint64_t n)
 {
-	struct ddio_nest *nest = calloc(n, 2 * sizeof(*nest));
-	struct ddio_nest tmp;
+	struct nest *nest = calloc(n, 2 * sizeof(*nest));
+	struct nest tmp;
 	uint64_t i;
 	bool yes;
 
 	if (!nest)
 		return -ENOMEM;
 	for (i = 0; i < n; i++) {
-		nest[i] = *ddio_item_nest(&owned[i].item, &tmp);
-		ddio_nest_simplify(&nest[i]);
+		nest[i] = *item_nest(&owned[i].item, &tmp);
+		nest_simplify(&nest[i]);
 	}
 	yes = nests_disjoint(nest, nest + n, n);
 	free(nest);

@@ -24,7 +24,7 @@ static int array_reserve(void **array, uint64_t *room, uint64_t n, size_t size)
 	return 0;
 }
 
-int ddio_items_add(struct ddio_items *items, const struct ddio_item *item)
+int items_add(struct items *items, const struct item *item)
 {
 	void *array = items->item;
 	int rc = array_reserve(&array, &items->room, items->n, sizeof(*item));
@@ -36,7 +36,7 @@ int ddio_items_add(struct ddio_items *items, const struct ddio_item *item)
 	return 0;
 }
 
-int ddio_scraps_add(struct ddio_scraps *scraps, const struct ddio_scrap *scrap)
+int scraps_add(struct scraps *scraps, const struct scrap *scrap)
 {
 	void *array = scraps->scrap;
 	int rc = array_reserve(&array, &scraps->room, scraps->n, sizeof(*scrap));
@@ -48,43 +48,43 @@ int ddio_scraps_add(struct ddio_scraps *scraps, const struct ddio_scrap *scrap)
 	return 0;
 }
 
-const struct ddio_nest *ddio_item_nest(const struct ddio_item *item, struct ddio_nest *tmp)
+const struct nest *item_nest(const struct item *item, struct nest *tmp)
 {
 	if (!item->len)
 		return item->nest;
 	tmp->off = item->lo;
 	tmp->ndims = 2;
-	tmp->dim[0].count = ddio_item_pieces(item);
+	tmp->dim[0].count = item_pieces(item);
 	tmp->dim[0].stride = tmp->dim[0].count > 1 ? item->stride : item->len;
 	tmp->dim[0].weight = item->len;
-	tmp->dim[1] = (struct ddio_nest_dim){ item->len, 1, 1 };
+	tmp->dim[1] = (struct nest_dim){ item->len, 1, 1 };
 	return tmp;
 }
 
-uint64_t ddio_item_pieces(const struct ddio_item *item)
+uint64_t item_pieces(const struct item *item)
 {
 	uint64_t span = item->hi - item->lo;
 
 	if (!item->len)
-		return ddio_nest_size(item->nest) / item->nest->dim[item->nest->ndims - 1].count;
+		return nest_size(item->nest) / item->nest->dim[item->nest->ndims - 1].count;
 	return span == item->len ? 1 : (span - item->len) / item->stride + 1;
 }
 
-uint64_t ddio_item_size(const struct ddio_item *item)
+uint64_t item_size(const struct item *item)
 {
-	return item->len ? item->len * ddio_item_pieces(item) : ddio_nest_size(item->nest);
+	return item->len ? item->len * item_pieces(item) : nest_size(item->nest);
 }
 
-uint64_t ddio_item_below(const struct ddio_item *item, uint64_t x)
+uint64_t item_below(const struct item *item, uint64_t x)
 {
 	uint64_t whole, part;
 
 	if (x <= item->lo)
 		return 0;
 	if (x >= item->hi)
-		return ddio_item_size(item);
+		return item_size(item);
 	if (!item->len)
-		return ddio_nest_below(item->nest, x);
+		return nest_below(item->nest, x);
 	if (item->hi - item->lo == item->len)
 		return x - item->lo;
 	whole = (x - item->lo) / item->stride;
@@ -92,9 +92,9 @@ uint64_t ddio_item_below(const struct ddio_item *item, uint64_t x)
 	return whole * item->len + (part < item->len ? part : item->len);
 }
 
-bool ddio_item_next(const struct ddio_item *item, uint64_t from, uint64_t *start, uint64_t *end)
+bool item_next(const struct item *item, uint64_t from, uint64_t *start, uint64_t *end)
 {
-	struct ddio_nest tmp;
+	struct nest tmp;
 
 	if (from >= item->hi)
 		return false;
@@ -103,22 +103,21 @@ bool ddio_item_next(const struct ddio_item *item, uint64_t from, uint64_t *start
 		*end = item->hi;
 		return true;
 	}
-	return ddio_nest_next(ddio_item_nest(item, &tmp), from, start, end);
+	return nest_next(item_nest(item, &tmp), from, start, end);
 }
 
-int ddio_scraps_add_nest(struct ddio_scraps *scraps, const struct ddio_nest *nest, uint64_t share,
-			 uint32_t proc)
+int scraps_add_nest(struct scraps *scraps, const struct nest *nest, uint64_t share, uint32_t proc)
 {
 	uint64_t len = nest->dim[nest->ndims - 1].count;
-	uint64_t size = ddio_nest_size(nest);
+	uint64_t size = nest_size(nest);
 	uint64_t idx[DDIO_NEST_DIMS];
 	uint64_t pos;
 	int rc;
 
 	for (pos = 0; pos < size; pos += len) {
-		ddio_nest_seek(nest, pos, idx);
-		rc = ddio_scraps_add(scraps, &(struct ddio_scrap){ ddio_nest_addr(nest, idx), len,
-								   share + pos, proc });
+		nest_seek(nest, pos, idx);
+		rc = scraps_add(scraps,
+				&(struct scrap){ nest_addr(nest, idx), len, share + pos, proc });
 		if (rc)
 			return rc;
 	}
@@ -127,8 +126,8 @@ int ddio_scraps_add_nest(struct ddio_scraps *scraps, const struct ddio_nest *nes
 
 static int scrap_compare(const void *a, const void *b)
 {
-	const struct ddio_scrap *x = a;
-	const struct ddio_scrap *y = b;
+	const struct scrap *x = a;
+	const struct scrap *y = b;
 
 	if (x->off != y->off)
 		return x->off < y->off ? -1 : 1;
@@ -137,16 +136,16 @@ static int scrap_compare(const void *a, const void *b)
 	return 0;
 }
 
-void ddio_scraps_sort(struct ddio_scraps *scraps)
+void scraps_sort(struct scraps *scraps)
 {
 	if (scraps->n)
 		qsort(scraps->scrap, scraps->n, sizeof(*scraps->scrap), scrap_compare);
 }
 
 /* The piece that begins at scrap @*i, with all that touch it; @*i is moved on. */
-static struct ddio_scrap scrap_join(const struct ddio_scrap *scrap, uint64_t n, uint64_t *i)
+static struct scrap scrap_join(const struct scrap *scrap, uint64_t n, uint64_t *i)
 {
-	struct ddio_scrap piece = scrap[(*i)++];
+	struct scrap piece = scrap[(*i)++];
 
 	while (*i < n && scrap[*i].off == piece.off + piece.len &&
 	       scrap[*i].share == piece.share + piece.len)
@@ -155,7 +154,7 @@ static struct ddio_scrap scrap_join(const struct ddio_scrap *scrap, uint64_t n, 
 }
 
 /* The number of scraps from @i on that lie at one distance, as pieces of one length. */
-static uint64_t scrap_row(const struct ddio_scrap *scrap, uint64_t n, uint64_t i)
+static uint64_t scrap_row(const struct scrap *scrap, uint64_t n, uint64_t i)
 {
 	uint64_t len = scrap[i].len;
 	uint64_t j = i + 1;
@@ -175,19 +174,19 @@ static uint64_t scrap_row(const struct ddio_scrap *scrap, uint64_t n, uint64_t i
 	return j - i;
 }
 
-int ddio_items_add_scraps(struct ddio_items *items, const struct ddio_scrap *scrap, uint64_t n)
+int items_add_scraps(struct items *items, const struct scrap *scrap, uint64_t n)
 {
 	uint64_t before = 0;
 	uint64_t i = 0;
 
 	if (items->n) {
-		const struct ddio_item *last = &items->item[items->n - 1];
+		const struct item *last = &items->item[items->n - 1];
 
-		before = last->before + ddio_item_size(last);
+		before = last->before + item_size(last);
 	}
 	while (i < n) {
 		uint64_t row = scrap_row(scrap, n, i);
-		struct ddio_item item = { .lo = scrap[i].off, .share = scrap[i].share };
+		struct item item = { .lo = scrap[i].off, .share = scrap[i].share };
 		int rc;
 
 		if (row >= ROW_MIN) {
@@ -196,14 +195,14 @@ int ddio_items_add_scraps(struct ddio_items *items, const struct ddio_scrap *scr
 			item.hi = scrap[i + row - 1].off + item.len;
 			i += row;
 		} else {
-			struct ddio_scrap piece = scrap_join(scrap, n, &i);
+			struct scrap piece = scrap_join(scrap, n, &i);
 
 			item.len = piece.len;
 			item.hi = piece.off + piece.len;
 		}
 		item.before = before;
-		before += ddio_item_size(&item);
-		rc = ddio_items_add(items, &item);
+		before += item_size(&item);
+		rc = items_add(items, &item);
 		if (rc)
 			return rc;
 	}

@@ -11,7 +11,7 @@
 #include "map/nest.h"
 
 /**
- * struct ddio_item - bytes of one process, or of the union of all
+ * struct item - bytes of one process, or of the union of all
  * @lo, @hi: first byte in the file, one past the last
  * @share: offset in the share of the first
  * @before: bytes of all items before this one
@@ -19,7 +19,7 @@
  * @stride: distance of two pieces, if there are several
  * @nest: owned by whoever owns the item
  */
-struct ddio_item {
+struct item {
 	uint64_t lo;
 	uint64_t hi;
 	uint64_t share;
@@ -27,12 +27,12 @@ struct ddio_item {
 	uint64_t len;
 	union {
 		uint64_t stride;
-		const struct ddio_nest *nest;
+		const struct nest *nest;
 	};
 };
 
 /* One contiguous piece, before items are made of it. */
-struct ddio_scrap {
+struct scrap {
 	uint64_t off;
 	uint64_t len;
 	uint64_t share;
@@ -40,42 +40,41 @@ struct ddio_scrap {
 };
 
 /* Arrays that grow.  A zeroed one is empty; the caller frees the pointer. */
-struct ddio_items {
-	struct ddio_item *item;
+struct items {
+	struct item *item;
 	uint64_t n;
 	uint64_t room;
 };
 
-struct ddio_scraps {
-	struct ddio_scrap *scrap;
+struct scraps {
+	struct scrap *scrap;
 	uint64_t n;
 	uint64_t room;
 };
 
-int ddio_items_add(struct ddio_items *items, const struct ddio_item *item);
-int ddio_scraps_add(struct ddio_scraps *scraps, const struct ddio_scrap *scrap);
+int items_add(struct items *items, const struct item *item);
+int scraps_add(struct scraps *scraps, const struct scrap *scrap);
 
 /* The item as a nest: its own, or @tmp filled in. */
-const struct ddio_nest *ddio_item_nest(const struct ddio_item *item, struct ddio_nest *tmp);
+const struct nest *item_nest(const struct item *item, struct nest *tmp);
 
 /* Bytes of the item, pieces of it, and its bytes below file offset @x. */
-uint64_t ddio_item_size(const struct ddio_item *item);
-uint64_t ddio_item_pieces(const struct ddio_item *item);
-uint64_t ddio_item_below(const struct ddio_item *item, uint64_t x);
+uint64_t item_size(const struct item *item);
+uint64_t item_pieces(const struct item *item);
+uint64_t item_below(const struct item *item, uint64_t x);
 
-bool ddio_item_next(const struct ddio_item *item, uint64_t from, uint64_t *start, uint64_t *end);
+bool item_next(const struct item *item, uint64_t from, uint64_t *start, uint64_t *end);
 
 /* Every piece of a nest, monotone or not, becomes a scrap, in share order. */
-int ddio_scraps_add_nest(struct ddio_scraps *scraps, const struct ddio_nest *nest, uint64_t share,
-			 uint32_t proc);
+int scraps_add_nest(struct scraps *scraps, const struct nest *nest, uint64_t share, uint32_t proc);
 
 /* Sorts by file offset. */
-void ddio_scraps_sort(struct ddio_scraps *scraps);
+void scraps_sort(struct scraps *scraps);
 
 /*
  * Sorted scraps that do not overlap become items, few where they can: those
  * that touch in file and share are merged, those at one distance are one item.
  */
-int ddio_items_add_scraps(struct ddio_items *items, const struct ddio_scrap *scrap, uint64_t n);
+int items_add_scraps(struct items *items, const struct scrap *scrap, uint64_t n);
 
 #endif /* DDIO_MAP_ITEMS_H */

@@ -112,7 +112,7 @@ static int layout_read(struct ddio_layout *layout, const struct ddio_array *arra
 		axis_from_dim(&layout->dim[d], &dim[d], rank_stride);
 		if (dim[d].dist == DDIO_ALL && dim[d].procs > 1)
 			layout->replica[layout->nreplicas++] =
-				(struct ddio_replica){ dim[d].procs, rank_stride };
+				(struct replica){ dim[d].procs, rank_stride };
 		if (__builtin_mul_overflow(rank_stride, dim[d].procs, &rank_stride) ||
 		    rank_stride > UINT32_MAX)
 			return fail(why, "array.dim.procs: the grid has more than 2^32 processes",
@@ -145,7 +145,7 @@ static int layout_check_size(const struct ddio_array *array, const char **why)
 static void layout_section(struct ddio_layout *layout, const struct ddio_array *array,
 			   const struct ddio_dim *dim)
 {
-	struct ddio_nest *nest = &layout->section;
+	struct nest *nest = &layout->section;
 	uint64_t inner = array->elem_size;
 	uint32_t d = array->ndims;
 
@@ -185,7 +185,7 @@ static void axis_merge(const struct ddio_axis *outer, struct ddio_axis *inner)
 
 static void layout_merge(struct ddio_layout *layout)
 {
-	const struct ddio_nest *from = &layout->section;
+	const struct nest *from = &layout->section;
 	struct ddio_axis axis[DDIO_NEST_DIMS];
 	uint64_t stride[DDIO_NEST_DIMS];
 	uint32_t cur = DDIO_NEST_DIMS - 1;
@@ -244,11 +244,11 @@ int ddio_layout_init(struct ddio_layout *layout, const struct ddio_array *array,
 		return 0;
 	layout_section(layout, array, dim);
 	layout_merge(layout);
-	ddio_nest_simplify(&layout->section);
+	nest_simplify(&layout->section);
 	return 0;
 }
 
-bool ddio_layout_coords(const struct ddio_layout *layout, uint32_t rank, uint64_t *coord)
+bool layout_coords(const struct ddio_layout *layout, uint32_t rank, uint64_t *coord)
 {
 	uint32_t d;
 
@@ -264,7 +264,7 @@ bool ddio_layout_coords(const struct ddio_layout *layout, uint32_t rank, uint64_
 	return true;
 }
 
-bool ddio_layout_delivers(const struct ddio_layout *layout, uint32_t rank)
+bool layout_delivers(const struct ddio_layout *layout, uint32_t rank)
 {
 	uint32_t r;
 
@@ -274,11 +274,11 @@ bool ddio_layout_delivers(const struct ddio_layout *layout, uint32_t rank)
 	return true;
 }
 
-void ddio_layout_mark(const struct ddio_layout *layout, uint64_t x, struct ddio_mark *mark)
+void layout_mark(const struct ddio_layout *layout, uint64_t x, struct ddio_mark *mark)
 {
 	uint32_t d;
 
-	ddio_nest_locate(&layout->nest, x, mark->idx);
+	nest_locate(&layout->nest, x, mark->idx);
 	for (d = 0; d < layout->naxes; d++) {
 		const struct ddio_axis *axis = &layout->axis[d];
 
@@ -287,7 +287,7 @@ void ddio_layout_mark(const struct ddio_layout *layout, uint64_t x, struct ddio_
 	}
 }
 
-uint64_t ddio_layout_share(const struct ddio_layout *layout, const uint64_t *coord)
+uint64_t layout_share(const struct ddio_layout *layout, const uint64_t *coord)
 {
 	uint64_t bytes = 1;
 	uint32_t d;
@@ -297,8 +297,8 @@ uint64_t ddio_layout_share(const struct ddio_layout *layout, const uint64_t *coo
 	return bytes;
 }
 
-uint64_t ddio_layout_below(const struct ddio_layout *layout, const uint64_t *coord,
-			   const struct ddio_mark *mark)
+uint64_t layout_below(const struct ddio_layout *layout, const uint64_t *coord,
+		      const struct ddio_mark *mark)
 {
 	uint64_t weight = 1;
 	uint64_t below = 0;
@@ -307,9 +307,9 @@ uint64_t ddio_layout_below(const struct ddio_layout *layout, const uint64_t *coo
 	for (d = layout->naxes; d-- > 0;) {
 		const struct ddio_axis *axis = &layout->axis[d];
 
-		if (!ddio_axis_owns(axis, coord[d], mark->rem[d]))
+		if (!axis_owns(axis, coord[d], mark->rem[d]))
 			below = 0;
-		below += ddio_axis_owned(axis, coord[d], mark->full[d], mark->rem[d]) * weight;
+		below += axis_owned(axis, coord[d], mark->full[d], mark->rem[d]) * weight;
 		weight *= ddio_axis_local(axis, coord[d]);
 	}
 	return below;

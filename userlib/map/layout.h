@@ -40,12 +40,12 @@ struct ddio_axis {
 struct ddio_layout {
 	uint32_t naxes;
 	uint32_t nreplicas;
-	bool empty;		  /* no byte is wanted; the rest below is not set */
-	uint64_t grid;		  /* ranks beyond it have an empty share */
-	struct ddio_nest nest;	  /* the axes' counts and strides in the file */
-	struct ddio_nest section; /* the same bytes, merged without regard to owners */
+	bool empty;	     /* no byte is wanted; the rest below is not set */
+	uint64_t grid;	     /* ranks beyond it have an empty share */
+	struct nest nest;    /* the axes' counts and strides in the file */
+	struct nest section; /* the same bytes, merged without regard to owners */
 	struct ddio_axis axis[DDIO_NEST_DIMS];
-	struct ddio_replica {
+	struct replica {
 		uint64_t procs;
 		uint64_t rank_stride;
 	} replica[DDIO_MAX_DIMS];
@@ -56,7 +56,7 @@ struct ddio_layout {
 
 /**
  * struct ddio_mark - a byte of the file as the axes see it
- * @idx: as ddio_nest_locate() makes it
+ * @idx: as nest_locate() makes it
  * @full, @rem: whole cycles below @idx, and indices beyond them
  */
 struct ddio_mark {
@@ -69,8 +69,8 @@ int ddio_layout_init(struct ddio_layout *layout, const struct ddio_array *array,
 		     const char **why);
 
 /* Of @full cycles and @rem more indices, those that coordinate @p owns. */
-static inline uint64_t ddio_axis_owned(const struct ddio_axis *axis, uint64_t p, uint64_t full,
-				       uint64_t rem)
+static inline uint64_t axis_owned(const struct ddio_axis *axis, uint64_t p, uint64_t full,
+				  uint64_t rem)
 {
 	uint64_t before = p * axis->k;
 	uint64_t part = rem > before ? rem - before : 0;
@@ -81,28 +81,28 @@ static inline uint64_t ddio_axis_owned(const struct ddio_axis *axis, uint64_t p,
 /* All indices that coordinate @p owns. */
 static inline uint64_t ddio_axis_local(const struct ddio_axis *axis, uint64_t p)
 {
-	return p < axis->owners ? ddio_axis_owned(axis, p, axis->full, axis->rem) : 0;
+	return p < axis->owners ? axis_owned(axis, p, axis->full, axis->rem) : 0;
 }
 
 /* Does @p own the index that lies @rem indices behind the begin of a cycle? */
-static inline bool ddio_axis_owns(const struct ddio_axis *axis, uint64_t p, uint64_t rem)
+static inline bool axis_owns(const struct ddio_axis *axis, uint64_t p, uint64_t rem)
 {
 	return rem - p * axis->k < axis->k;
 }
 
 /* Coordinates of @rank; false if its share is empty. */
-bool ddio_layout_coords(const struct ddio_layout *layout, uint32_t rank, uint64_t *coord);
+bool layout_coords(const struct ddio_layout *layout, uint32_t rank, uint64_t *coord);
 
 /* Is @rank the lowest of those that hold the same bytes? */
-bool ddio_layout_delivers(const struct ddio_layout *layout, uint32_t rank);
+bool layout_delivers(const struct ddio_layout *layout, uint32_t rank);
 
 /* The first byte at or after @x. */
-void ddio_layout_mark(const struct ddio_layout *layout, uint64_t x, struct ddio_mark *mark);
+void layout_mark(const struct ddio_layout *layout, uint64_t x, struct ddio_mark *mark);
 
 /* Bytes of the share of the rank at @coord, and those of them below @mark. */
-uint64_t ddio_layout_share(const struct ddio_layout *layout, const uint64_t *coord);
-uint64_t ddio_layout_below(const struct ddio_layout *layout, const uint64_t *coord,
-			   const struct ddio_mark *mark);
+uint64_t layout_share(const struct ddio_layout *layout, const uint64_t *coord);
+uint64_t layout_below(const struct ddio_layout *layout, const uint64_t *coord,
+		      const struct ddio_mark *mark);
 
 /**
  * struct ddio_range - a range of the file to be walked
@@ -118,9 +118,9 @@ struct ddio_range {
 };
 
 /* See ddio_map_runs() and ddio_map_runs_of(). */
-int ddio_layout_runs(const struct ddio_layout *layout, const struct ddio_range *range,
-		     ddio_run_fn fn, void *arg);
-int ddio_layout_runs_of(const struct ddio_layout *layout, uint32_t rank,
-			const struct ddio_range *range, ddio_run_fn fn, void *arg);
+int layout_runs(const struct ddio_layout *layout, const struct ddio_range *range, ddio_run_fn fn,
+		void *arg);
+int layout_runs_of(const struct ddio_layout *layout, uint32_t rank, const struct ddio_range *range,
+		   ddio_run_fn fn, void *arg);
 
 #endif /* DDIO_MAP_LAYOUT_H */

@@ -44,7 +44,7 @@ struct walk {
 	bool writing;
 	struct ddio_mark origin;
 	struct span span[DDIO_NEST_DIMS];
-	struct ddio_stack stack;
+	struct stack stack;
 };
 
 static void span_init(struct span *s, const struct ddio_axis *axis, uint64_t lo, uint64_t hi)
@@ -118,7 +118,7 @@ static uint32_t span_cut(const struct span *s, const struct ddio_axis *axis, uin
 /* Hands the run over for @r and the replicas from the @i-th kind on. */
 static int walk_replicas(struct walk *w, struct ddio_run *run, uint32_t i)
 {
-	const struct ddio_replica *replica = &w->layout->replica[i];
+	const struct replica *replica = &w->layout->replica[i];
 	uint32_t proc = run->proc;
 	uint64_t n;
 	int rc = 0;
@@ -135,7 +135,7 @@ static int walk_replicas(struct walk *w, struct ddio_run *run, uint32_t i)
 
 static int walk_emit(struct walk *w, const struct inner *in)
 {
-	const struct ddio_stack *st = &w->stack;
+	const struct stack *st = &w->stack;
 	struct ddio_run run;
 	uint32_t i;
 
@@ -146,7 +146,7 @@ static int walk_emit(struct walk *w, const struct inner *in)
 	run.msg_off = in->share - in->below;
 	run.len = st->len;
 	for (i = 0; i < st->n; i++) {
-		const struct ddio_stack_level *level = &st->level[st->n - 1 - i];
+		const struct stack_level *level = &st->level[st->n - 1 - i];
 
 		run.level[i].count = level->count;
 		run.level[i].file_stride = level->a;
@@ -168,10 +168,10 @@ static int walk_coord(struct walk *w, uint32_t d, uint64_t p, const struct inner
 	const struct ddio_axis *axis = &w->layout->axis[d];
 	uint64_t stride = w->layout->nest.dim[d].stride;
 	bool innermost = d + 1 == w->layout->naxes;
-	struct ddio_stack *st = &w->stack;
+	struct stack *st = &w->stack;
 	struct pieces pieces[3];
 	uint32_t n = span_cut(&w->span[d], axis, p, pieces);
-	uint64_t below = ddio_axis_owned(axis, p, w->origin.full[d], w->origin.rem[d]);
+	uint64_t below = axis_owned(axis, p, w->origin.full[d], w->origin.rem[d]);
 	struct inner out;
 	uint32_t i;
 	int rc = 0;
@@ -179,7 +179,7 @@ static int walk_coord(struct walk *w, uint32_t d, uint64_t p, const struct inner
 	out.rank = in->rank + p * axis->rank_stride;
 	out.weight = in->weight * ddio_axis_local(axis, p);
 	out.below = below * in->weight;
-	if (ddio_axis_owns(axis, p, w->origin.rem[d]))
+	if (axis_owns(axis, p, w->origin.rem[d]))
 		out.below += in->below;
 	for (i = 0; i < n && !rc; i++) {
 		uint32_t top = st->n;
@@ -189,8 +189,8 @@ static int walk_coord(struct walk *w, uint32_t d, uint64_t p, const struct inner
 		if (innermost)
 			st->len = pieces[i].len;
 		else
-			ddio_stack_push(st, pieces[i].len, stride, in->weight);
-		ddio_stack_push(st, pieces[i].count, axis->cycle * stride, axis->k * in->weight);
+			stack_push(st, pieces[i].len, stride, in->weight);
+		stack_push(st, pieces[i].count, axis->cycle * stride, axis->k * in->weight);
 		out.file = in->file + pieces[i].start * stride;
 		out.share = in->share + pieces[i].local * in->weight;
 		rc = walk_axis(w, d, &out);
@@ -229,17 +229,17 @@ static int walk_boxes(struct walk *w, const struct ddio_range *range)
 	const struct ddio_layout *layout = w->layout;
 	uint64_t from[DDIO_NEST_DIMS], to[DDIO_NEST_DIMS];
 	uint64_t lo[DDIO_NEST_DIMS], hi[DDIO_NEST_DIMS];
-	struct ddio_boxes boxes;
+	struct boxes boxes;
 	uint32_t d;
 	int rc = 0;
 
-	ddio_layout_mark(layout, range->origin, &w->origin);
-	ddio_nest_locate(&layout->nest, range->lo, from);
-	ddio_nest_locate(&layout->nest, range->hi, to);
-	ddio_boxes_init(&boxes, &layout->nest, from, to);
+	layout_mark(layout, range->origin, &w->origin);
+	nest_locate(&layout->nest, range->lo, from);
+	nest_locate(&layout->nest, range->hi, to);
+	boxes_init(&boxes, &layout->nest, from, to);
 	w->stack.n = 0;
 	w->stack.len = 0;
-	while (!rc && ddio_boxes_next(&boxes, lo, hi)) {
+	while (!rc && boxes_next(&boxes, lo, hi)) {
 		for (d = 0; d < layout->naxes; d++)
 			span_init(&w->span[d], &layout->axis[d], lo[d], hi[d]);
 		rc = walk_axis(w, layout->naxes, &outside);
@@ -247,8 +247,8 @@ static int walk_boxes(struct walk *w, const struct ddio_range *range)
 	return rc;
 }
 
-int ddio_layout_runs(const struct ddio_layout *layout, const struct ddio_range *range,
-		     ddio_run_fn fn, void *arg)
+int layout_runs(const struct ddio_layout *layout, const struct ddio_range *range, ddio_run_fn fn,
+		void *arg)
 {
 	struct walk w;
 
@@ -263,15 +263,15 @@ int ddio_layout_runs(const struct ddio_layout *layout, const struct ddio_range *
 	return walk_boxes(&w, range);
 }
 
-int ddio_layout_runs_of(const struct ddio_layout *layout, uint32_t rank,
-			const struct ddio_range *range, ddio_run_fn fn, void *arg)
+int layout_runs_of(const struct ddio_layout *layout, uint32_t rank, const struct ddio_range *range,
+		   ddio_run_fn fn, void *arg)
 {
 	uint64_t coord[DDIO_NEST_DIMS];
 	struct walk w;
 
-	if (range->lo >= range->hi || !ddio_layout_coords(layout, rank, coord))
+	if (range->lo >= range->hi || !layout_coords(layout, rank, coord))
 		return 0;
-	if (range->writing && !ddio_layout_delivers(layout, rank))
+	if (range->writing && !layout_delivers(layout, rank))
 		return 0;
 	w.layout = layout;
 	w.fn = fn;

@@ -43,7 +43,7 @@ int ddio_map_new_parts(const struct ddio_part *part, uint32_t nprocs, struct ddi
 {
 	struct ddio_map *m = map_alloc(nprocs, false);
 	const char *text = "";
-	int rc = m ? ddio_parts_init(&m->parts, part, nprocs, &text) : -ENOMEM;
+	int rc = m ? parts_init(&m->parts, part, nprocs, &text) : -ENOMEM;
 
 	return map_finish(m, rc, map, why, text);
 }
@@ -51,7 +51,7 @@ int ddio_map_new_parts(const struct ddio_part *part, uint32_t nprocs, struct ddi
 void ddio_map_free(struct ddio_map *map)
 {
 	if (map && !map->is_array)
-		ddio_parts_destroy(&map->parts);
+		parts_destroy(&map->parts);
 	free(map);
 }
 
@@ -60,12 +60,12 @@ uint32_t ddio_map_ndims(const struct ddio_map *map)
 	return map->is_array ? map->layout.ndims : 1;
 }
 
-uint32_t ddio_map_nprocs(const struct ddio_map *map)
+uint32_t map_nprocs(const struct ddio_map *map)
 {
 	return map->nprocs;
 }
 
-bool ddio_map_monotone(const struct ddio_map *map)
+bool map_monotone(const struct ddio_map *map)
 {
 	return map->is_array || map->parts.monotone;
 }
@@ -78,9 +78,9 @@ uint64_t ddio_map_share_size(const struct ddio_map *map, uint32_t proc)
 		return 0;
 	if (!map->is_array)
 		return map->parts.share[proc].size;
-	if (!ddio_layout_coords(&map->layout, proc, coord))
+	if (!layout_coords(&map->layout, proc, coord))
 		return 0;
-	return ddio_layout_share(&map->layout, coord);
+	return layout_share(&map->layout, coord);
 }
 
 void ddio_map_bounds(const struct ddio_map *map, uint64_t *lo, uint64_t *hi)
@@ -88,7 +88,7 @@ void ddio_map_bounds(const struct ddio_map *map, uint64_t *lo, uint64_t *hi)
 	*lo = 0;
 	*hi = 0;
 	if (!map->is_array) {
-		const struct ddio_union *all = &map->parts.all;
+		const struct item_union *all = &map->parts.all;
 
 		if (all->nclusters) {
 			*lo = all->items.item[0].lo;
@@ -96,15 +96,15 @@ void ddio_map_bounds(const struct ddio_map *map, uint64_t *lo, uint64_t *hi)
 		}
 	} else if (!map->layout.empty) {
 		*lo = map->layout.section.off;
-		*hi = ddio_nest_end(&map->layout.section);
+		*hi = nest_end(&map->layout.section);
 	}
 }
 
 bool ddio_map_next(const struct ddio_map *map, uint64_t from, uint64_t *start, uint64_t *end)
 {
 	if (!map->is_array)
-		return ddio_union_next(&map->parts.all, from, start, end);
-	return !map->layout.empty && ddio_nest_next(&map->layout.section, from, start, end);
+		return union_next(&map->parts.all, from, start, end);
+	return !map->layout.empty && nest_next(&map->layout.section, from, start, end);
 }
 
 uint64_t ddio_map_covered(const struct ddio_map *map, uint64_t lo, uint64_t hi)
@@ -112,49 +112,47 @@ uint64_t ddio_map_covered(const struct ddio_map *map, uint64_t lo, uint64_t hi)
 	if (lo >= hi)
 		return 0;
 	if (!map->is_array)
-		return ddio_union_covered(&map->parts.all, lo, hi);
+		return union_covered(&map->parts.all, lo, hi);
 	if (map->layout.empty)
 		return 0;
-	return ddio_nest_below(&map->layout.section, hi) -
-	       ddio_nest_below(&map->layout.section, lo);
+	return nest_below(&map->layout.section, hi) - nest_below(&map->layout.section, lo);
 }
 
-uint64_t ddio_map_below(const struct ddio_map *map, uint32_t proc, uint64_t x)
+uint64_t map_below(const struct ddio_map *map, uint32_t proc, uint64_t x)
 {
 	uint64_t coord[DDIO_NEST_DIMS];
 	struct ddio_mark mark;
 
 	if (!map->is_array)
-		return ddio_share_below(&map->parts.share[proc], x);
-	if (!ddio_layout_coords(&map->layout, proc, coord))
+		return share_below(&map->parts.share[proc], x);
+	if (!layout_coords(&map->layout, proc, coord))
 		return 0;
-	ddio_layout_mark(&map->layout, x, &mark);
-	return ddio_layout_below(&map->layout, coord, &mark);
+	layout_mark(&map->layout, x, &mark);
+	return layout_below(&map->layout, coord, &mark);
 }
 
 uint64_t ddio_map_msg_size(const struct ddio_map *map, uint32_t proc, uint64_t lo, uint64_t hi)
 {
 	if (proc >= map->nprocs || lo >= hi)
 		return 0;
-	return ddio_map_below(map, proc, hi) - ddio_map_below(map, proc, lo);
+	return map_below(map, proc, hi) - map_below(map, proc, lo);
 }
 
-bool ddio_map_delivers(const struct ddio_map *map, uint32_t proc)
+bool map_delivers(const struct ddio_map *map, uint32_t proc)
 {
-	return !map->is_array || ddio_layout_delivers(&map->layout, proc);
+	return !map->is_array || layout_delivers(&map->layout, proc);
 }
 
 uint64_t ddio_map_put_size(const struct ddio_map *map, uint32_t proc, uint64_t lo, uint64_t hi)
 {
-	return ddio_map_delivers(map, proc) ? ddio_map_msg_size(map, proc, lo, hi) : 0;
+	return map_delivers(map, proc) ? ddio_map_msg_size(map, proc, lo, hi) : 0;
 }
 
-int ddio_map_walk(const struct ddio_map *map, const struct ddio_range *range, ddio_run_fn fn,
-		  void *arg)
+int map_walk(const struct ddio_map *map, const struct ddio_range *range, ddio_run_fn fn, void *arg)
 {
 	if (map->is_array)
-		return ddio_layout_runs(&map->layout, range, fn, arg);
-	return ddio_parts_runs(&map->parts, range, fn, arg);
+		return layout_runs(&map->layout, range, fn, arg);
+	return parts_runs(&map->parts, range, fn, arg);
 }
 
 int ddio_map_runs(const struct ddio_map *map, uint64_t lo, uint64_t hi, bool writing,
@@ -162,7 +160,7 @@ int ddio_map_runs(const struct ddio_map *map, uint64_t lo, uint64_t hi, bool wri
 {
 	struct ddio_range range = { lo, lo, hi, writing };
 
-	return ddio_map_walk(map, &range, fn, arg);
+	return map_walk(map, &range, fn, arg);
 }
 
 int ddio_map_runs_of(const struct ddio_map *map, uint32_t proc, uint64_t lo, uint64_t hi,
@@ -173,8 +171,8 @@ int ddio_map_runs_of(const struct ddio_map *map, uint32_t proc, uint64_t lo, uin
 	if (proc >= map->nprocs || lo >= hi)
 		return 0;
 	if (map->is_array)
-		return ddio_layout_runs_of(&map->layout, proc, &range, fn, arg);
-	return ddio_parts_runs_of(&map->parts, proc, &range, fn, arg);
+		return layout_runs_of(&map->layout, proc, &range, fn, arg);
+	return parts_runs_of(&map->parts, proc, &range, fn, arg);
 }
 
 bool ddio_map_check_overlap(const struct ddio_map *map, uint64_t *at, uint32_t *first,

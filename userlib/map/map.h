@@ -81,11 +81,11 @@ int ddio_map_new_parts(const struct ddio_part *part, uint32_t nprocs, struct ddi
 		       const char **why);
 void ddio_map_free(struct ddio_map *map);
 
-uint32_t ddio_map_nprocs(const struct ddio_map *map);
+uint32_t map_nprocs(const struct ddio_map *map);
 /* Dimensions of the array; 1 for descriptions of other kinds. */
 uint32_t ddio_map_ndims(const struct ddio_map *map);
 /* True if messages are contiguous pieces of every share. */
-bool ddio_map_monotone(const struct ddio_map *map);
+bool map_monotone(const struct ddio_map *map);
 /* Bytes of the whole share of @proc. */
 uint64_t ddio_map_share_size(const struct ddio_map *map, uint32_t proc);
 /* First byte wanted by anybody, and one past the last; both 0 if none is. */
@@ -189,18 +189,18 @@ struct ddio_piece {
 	uint64_t len;
 	uint32_t nlevels;
 	uint32_t reserved;
-	struct ddio_piece_level {
+	struct piece_level {
 		uint64_t count;
 		uint64_t msg_stride;
 		int64_t mem_stride;
 	} level[2 * DDIO_MAX_DIMS + 2];
 };
 
-typedef int (*ddio_piece_fn)(void *arg, const struct ddio_piece *piece);
+typedef int (*piece_fn)(void *arg, const struct ddio_piece *piece);
 
 /* Walk the pieces of the message for [lo, hi), in order of msg_off where nlevels is 0. */
-int ddio_place_pieces(const struct ddio_place *place, uint64_t lo, uint64_t hi, bool writing,
-		      ddio_piece_fn fn, void *arg);
+int place_pieces(const struct ddio_place *place, uint64_t lo, uint64_t hi, bool writing,
+		 piece_fn fn, void *arg);
 
 /**
  * ddio_place_contiguous - is the message for [lo, hi) one contiguous piece of memory?
@@ -209,8 +209,8 @@ int ddio_place_pieces(const struct ddio_place *place, uint64_t lo, uint64_t hi, 
 bool ddio_place_contiguous(const struct ddio_place *place, uint64_t lo, uint64_t hi, bool writing,
 			   uint64_t *mem_off, uint64_t *len);
 
-void ddio_piece_unpack(const struct ddio_piece *piece, const void *msg, void *mem);
-void ddio_piece_pack(const struct ddio_piece *piece, void *msg, const void *mem);
+void piece_unpack(const struct ddio_piece *piece, const void *msg, void *mem);
+void piece_pack(const struct ddio_piece *piece, void *msg, const void *mem);
 
 /* The whole message at once: walks and copies. */
 void ddio_place_unpack(const struct ddio_place *place, uint64_t lo, uint64_t hi, const void *msg,

@@ -10,18 +10,17 @@ struct ddio_map {
 	bool is_array;
 	union {
 		struct ddio_layout layout;
-		struct ddio_parts parts;
+		struct parts parts;
 	};
 };
 
 /* Does @proc deliver its bytes in a write, or does a lower rank hold the same ones? */
-bool ddio_map_delivers(const struct ddio_map *map, uint32_t proc);
+bool map_delivers(const struct ddio_map *map, uint32_t proc);
 
 /* Bytes of the share of @proc that lie below @x in the file. */
-uint64_t ddio_map_below(const struct ddio_map *map, uint32_t proc, uint64_t x);
+uint64_t map_below(const struct ddio_map *map, uint32_t proc, uint64_t x);
 
 /* The walks, with the begin of the message apart from that of the range. */
-int ddio_map_walk(const struct ddio_map *map, const struct ddio_range *range, ddio_run_fn fn,
-		  void *arg);
+int map_walk(const struct ddio_map *map, const struct ddio_range *range, ddio_run_fn fn, void *arg);
 
 #endif /* DDIO_MAP_PRIV_H */

@@ -3,7 +3,7 @@
 #include <string.h>
 #include "map/nest.h"
 
-static void nest_weigh(struct ddio_nest *nest)
+static void nest_weigh(struct nest *nest)
 {
 	uint64_t weight = 1;
 	uint32_t d;
@@ -14,15 +14,15 @@ static void nest_weigh(struct ddio_nest *nest)
 	}
 }
 
-void ddio_nest_simplify(struct ddio_nest *nest)
+void nest_simplify(struct nest *nest)
 {
-	struct ddio_nest_dim out[DDIO_NEST_DIMS];
-	struct ddio_nest_dim *cur = &out[DDIO_NEST_DIMS - 1];
+	struct nest_dim out[DDIO_NEST_DIMS];
+	struct nest_dim *cur = &out[DDIO_NEST_DIMS - 1];
 	uint32_t d = nest->ndims - 1;
 
 	*cur = nest->dim[d];
 	while (d-- > 0) {
-		const struct ddio_nest_dim *outer = &nest->dim[d];
+		const struct nest_dim *outer = &nest->dim[d];
 
 		if (outer->count == 1)
 			continue;
@@ -36,13 +36,13 @@ void ddio_nest_simplify(struct ddio_nest *nest)
 	nest_weigh(nest);
 }
 
-bool ddio_nest_monotone(const struct ddio_nest *nest)
+bool nest_monotone(const struct nest *nest)
 {
 	uint64_t extent = nest->dim[nest->ndims - 1].count;
 	uint32_t d;
 
 	for (d = nest->ndims - 1; d-- > 0;) {
-		const struct ddio_nest_dim *dim = &nest->dim[d];
+		const struct nest_dim *dim = &nest->dim[d];
 
 		if (dim->count > 1 && dim->stride < extent)
 			return false;
@@ -51,7 +51,7 @@ bool ddio_nest_monotone(const struct ddio_nest *nest)
 	return true;
 }
 
-uint64_t ddio_nest_end(const struct ddio_nest *nest)
+uint64_t nest_end(const struct nest *nest)
 {
 	uint64_t last = nest->off;
 	uint32_t d;
@@ -62,7 +62,7 @@ uint64_t ddio_nest_end(const struct ddio_nest *nest)
 }
 
 /* Indices from @d on are beyond their dimension: the next of the one outside. */
-static void nest_carry(const struct ddio_nest *nest, uint64_t *idx, uint32_t d)
+static void nest_carry(const struct nest *nest, uint64_t *idx, uint32_t d)
 {
 	uint32_t e;
 
@@ -77,7 +77,7 @@ static void nest_carry(const struct ddio_nest *nest, uint64_t *idx, uint32_t d)
 		idx[e] = 0;
 }
 
-void ddio_nest_locate(const struct ddio_nest *nest, uint64_t x, uint64_t *idx)
+void nest_locate(const struct nest *nest, uint64_t x, uint64_t *idx)
 {
 	uint64_t rel = x > nest->off ? x - nest->off : 0;
 	uint32_t d;
@@ -95,7 +95,7 @@ void ddio_nest_locate(const struct ddio_nest *nest, uint64_t x, uint64_t *idx)
 	}
 }
 
-void ddio_nest_seek(const struct ddio_nest *nest, uint64_t pos, uint64_t *idx)
+void nest_seek(const struct nest *nest, uint64_t pos, uint64_t *idx)
 {
 	uint32_t d;
 
@@ -107,31 +107,31 @@ void ddio_nest_seek(const struct ddio_nest *nest, uint64_t pos, uint64_t *idx)
 	}
 }
 
-uint64_t ddio_nest_below(const struct ddio_nest *nest, uint64_t x)
+uint64_t nest_below(const struct nest *nest, uint64_t x)
 {
 	uint64_t idx[DDIO_NEST_DIMS];
 
-	ddio_nest_locate(nest, x, idx);
-	return ddio_nest_rank(nest, idx);
+	nest_locate(nest, x, idx);
+	return nest_rank(nest, idx);
 }
 
-bool ddio_nest_next(const struct ddio_nest *nest, uint64_t from, uint64_t *start, uint64_t *end)
+bool nest_next(const struct nest *nest, uint64_t from, uint64_t *start, uint64_t *end)
 {
 	uint64_t idx[DDIO_NEST_DIMS];
 	uint32_t last = nest->ndims - 1;
 
-	ddio_nest_locate(nest, from, idx);
+	nest_locate(nest, from, idx);
 	if (idx[0] == nest->dim[0].count)
 		return false;
-	*start = ddio_nest_addr(nest, idx);
+	*start = nest_addr(nest, idx);
 	*end = *start + (nest->dim[last].count - idx[last]);
 	return true;
 }
 
 enum { BOXES_TAIL, BOXES_MIDDLE, BOXES_HEAD, BOXES_DONE };
 
-void ddio_boxes_init(struct ddio_boxes *boxes, const struct ddio_nest *nest, const uint64_t *from,
-		     const uint64_t *to)
+void boxes_init(struct boxes *boxes, const struct nest *nest, const uint64_t *from,
+		const uint64_t *to)
 {
 	uint32_t ndims = nest->ndims;
 	uint32_t d = 0;
@@ -152,7 +152,7 @@ void ddio_boxes_init(struct ddio_boxes *boxes, const struct ddio_nest *nest, con
 }
 
 /* Indices outside @d are fixed to @at, those inside are whole. */
-static void boxes_fill(const struct ddio_boxes *boxes, const uint64_t *at, uint32_t d, uint64_t *lo,
+static void boxes_fill(const struct boxes *boxes, const uint64_t *at, uint32_t d, uint64_t *lo,
 		       uint64_t *hi)
 {
 	uint32_t e;
@@ -167,7 +167,7 @@ static void boxes_fill(const struct ddio_boxes *boxes, const uint64_t *at, uint3
 	}
 }
 
-static bool boxes_step(struct ddio_boxes *boxes, uint64_t *lo, uint64_t *hi)
+static bool boxes_step(struct boxes *boxes, uint64_t *lo, uint64_t *hi)
 {
 	uint32_t d = boxes->level;
 
@@ -201,7 +201,7 @@ static bool boxes_step(struct ddio_boxes *boxes, uint64_t *lo, uint64_t *hi)
 	return lo[d] < hi[d];
 }
 
-bool ddio_boxes_next(struct ddio_boxes *boxes, uint64_t *lo, uint64_t *hi)
+bool boxes_next(struct boxes *boxes, uint64_t *lo, uint64_t *hi)
 {
 	while (boxes->phase != BOXES_DONE)
 		if (boxes_step(boxes, lo, hi))
@@ -209,13 +209,12 @@ bool ddio_boxes_next(struct ddio_boxes *boxes, uint64_t *lo, uint64_t *hi)
 	return false;
 }
 
-void ddio_stack_box(struct ddio_stack *st, const struct ddio_nest *nest, const uint64_t *lo,
-		    const uint64_t *hi)
+void stack_box(struct stack *st, const struct nest *nest, const uint64_t *lo, const uint64_t *hi)
 {
 	uint32_t d = nest->ndims - 1;
 
 	st->n = 0;
 	st->len = hi[d] - lo[d];
 	while (d-- > 0)
-		ddio_stack_push(st, hi[d] - lo[d], nest->dim[d].stride, nest->dim[d].weight);
+		stack_push(st, hi[d] - lo[d], nest->dim[d].stride, nest->dim[d].weight);
 }

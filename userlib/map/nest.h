@@ -19,46 +19,46 @@
 #define DDIO_NEST_DIMS (DDIO_MAX_DIMS + 1)
 
 /**
- * struct ddio_nest_dim - one dimension
+ * struct nest_dim - one dimension
  * @count: indices
  * @stride: address distance of two neighbours
  * @weight: linear distance of two neighbours: bytes in all inner dimensions
  */
-struct ddio_nest_dim {
+struct nest_dim {
 	uint64_t count;
 	uint64_t stride;
 	uint64_t weight;
 };
 
-struct ddio_nest {
+struct nest {
 	uint64_t off;
 	uint32_t ndims;
-	struct ddio_nest_dim dim[DDIO_NEST_DIMS];
+	struct nest_dim dim[DDIO_NEST_DIMS];
 };
 
 /* Drops and merges dimensions where that changes nothing; sets the weights. */
-void ddio_nest_simplify(struct ddio_nest *nest);
+void nest_simplify(struct nest *nest);
 
-bool ddio_nest_monotone(const struct ddio_nest *nest);
+bool nest_monotone(const struct nest *nest);
 
-static inline uint64_t ddio_nest_size(const struct ddio_nest *nest)
+static inline uint64_t nest_size(const struct nest *nest)
 {
 	return nest->dim[0].count * nest->dim[0].weight;
 }
 
 /* One past the last byte of a monotone nest with at least one. */
-uint64_t ddio_nest_end(const struct ddio_nest *nest);
+uint64_t nest_end(const struct nest *nest);
 
 /*
  * Index of the first byte at or after address @x of a monotone nest.  Each
  * index is below its count, but for the end, which is (count, 0, ..., 0).
  */
-void ddio_nest_locate(const struct ddio_nest *nest, uint64_t x, uint64_t *idx);
+void nest_locate(const struct nest *nest, uint64_t x, uint64_t *idx);
 
 /* Index of the byte at linear position @pos; the end as above. */
-void ddio_nest_seek(const struct ddio_nest *nest, uint64_t pos, uint64_t *idx);
+void nest_seek(const struct nest *nest, uint64_t pos, uint64_t *idx);
 
-static inline uint64_t ddio_nest_rank(const struct ddio_nest *nest, const uint64_t *idx)
+static inline uint64_t nest_rank(const struct nest *nest, const uint64_t *idx)
 {
 	uint64_t sum = 0;
 	uint32_t d;
@@ -68,7 +68,7 @@ static inline uint64_t ddio_nest_rank(const struct ddio_nest *nest, const uint64
 	return sum;
 }
 
-static inline uint64_t ddio_nest_addr(const struct ddio_nest *nest, const uint64_t *idx)
+static inline uint64_t nest_addr(const struct nest *nest, const uint64_t *idx)
 {
 	uint64_t sum = nest->off;
 	uint32_t d;
@@ -79,22 +79,22 @@ static inline uint64_t ddio_nest_addr(const struct ddio_nest *nest, const uint64
 }
 
 /* Bytes of a monotone nest below address @x. */
-uint64_t ddio_nest_below(const struct ddio_nest *nest, uint64_t x);
+uint64_t nest_below(const struct nest *nest, uint64_t x);
 
 /*
  * The first contiguous range at or after @from; false if there is none.
  */
-bool ddio_nest_next(const struct ddio_nest *nest, uint64_t from, uint64_t *start, uint64_t *end);
+bool nest_next(const struct nest *nest, uint64_t from, uint64_t *start, uint64_t *end);
 
 /**
- * struct ddio_boxes - the bytes from one index to another as boxes
+ * struct boxes - the bytes from one index to another as boxes
  *
  * An interval of the linear order of N dimensions is at most 2N - 1 boxes:
  * what is left of the first row, of the first plane and so on, then whole
  * outermost indices, then the beginning of the last ones.
  */
-struct ddio_boxes {
-	const struct ddio_nest *nest;
+struct boxes {
+	const struct nest *nest;
 	const uint64_t *from;
 	const uint64_t *to;
 	uint32_t split;
@@ -103,33 +103,33 @@ struct ddio_boxes {
 	int phase;
 };
 
-/* @from and @to: as ddio_nest_locate() makes them; they must outlive the walk */
-void ddio_boxes_init(struct ddio_boxes *boxes, const struct ddio_nest *nest, const uint64_t *from,
-		     const uint64_t *to);
+/* @from and @to: as nest_locate() makes them; they must outlive the walk */
+void boxes_init(struct boxes *boxes, const struct nest *nest, const uint64_t *from,
+		const uint64_t *to);
 
 /* The next box [lo, hi) in linear order; false after the last. */
-bool ddio_boxes_next(struct ddio_boxes *boxes, uint64_t *lo, uint64_t *hi);
+bool boxes_next(struct boxes *boxes, uint64_t *lo, uint64_t *hi);
 
 /**
- * struct ddio_stack - levels of a run under construction, innermost first
+ * struct stack - levels of a run under construction, innermost first
  *
  * Two addresses run side by side, @a and @b: file and share, or message and
  * memory.  Levels are pushed from the inside out and merge where they can, so
  * that runs are few and pieces long.
  */
-struct ddio_stack {
+struct stack {
 	uint64_t len;
 	uint32_t n;
-	struct ddio_stack_level {
+	struct stack_level {
 		uint64_t count;
 		uint64_t a;
 		uint64_t b;
 	} level[2 * DDIO_MAX_DIMS + 2];
 };
 
-static inline void ddio_stack_push(struct ddio_stack *st, uint64_t count, uint64_t a, uint64_t b)
+static inline void stack_push(struct stack *st, uint64_t count, uint64_t a, uint64_t b)
 {
-	struct ddio_stack_level *top = &st->level[st->n];
+	struct stack_level *top = &st->level[st->n];
 
 	if (count == 1)
 		return;
@@ -148,7 +148,6 @@ static inline void ddio_stack_push(struct ddio_stack *st, uint64_t count, uint64
 }
 
 /* The levels of one box of a nest: @a advances by the nest's strides, @b by its weights. */
-void ddio_stack_box(struct ddio_stack *st, const struct ddio_nest *nest, const uint64_t *lo,
-		    const uint64_t *hi);
+void stack_box(struct stack *st, const struct nest *nest, const uint64_t *lo, const uint64_t *hi);
 
 #endif /* DDIO_MAP_NEST_H */

@@ -26,7 +26,7 @@ void ddio_run_pack(const struct ddio_run *run, const void *block, uint64_t block
 		copy.level[i].dst = run->level[i].share_stride;
 		copy.level[i].src = run->level[i].file_stride;
 	}
-	ddio_copy_run(&copy, (char *)msg + run->msg_off, src);
+	copy_run(&copy, (char *)msg + run->msg_off, src);
 }
 
 void ddio_run_unpack(const struct ddio_run *run, void *block, uint64_t block_off, const void *msg)
@@ -42,7 +42,7 @@ void ddio_run_unpack(const struct ddio_run *run, void *block, uint64_t block_off
 		copy.level[i].dst = run->level[i].file_stride;
 		copy.level[i].src = run->level[i].share_stride;
 	}
-	ddio_copy_run(&copy, dst, (const char *)msg + run->msg_off);
+	copy_run(&copy, dst, (const char *)msg + run->msg_off);
 }
 
 struct pack {
@@ -86,10 +86,10 @@ static int map_copy(const struct ddio_map *map, struct ddio_range *range, ddio_r
 	int rc = 0;
 
 	if (!map_is_small(map))
-		return ddio_map_walk(map, range, fn, arg);
+		return map_walk(map, range, fn, arg);
 	while (range->lo < hi && !rc) {
 		range->hi = hi - range->lo > TILE_BYTES ? range->lo + TILE_BYTES : hi;
-		rc = ddio_map_walk(map, range, fn, arg);
+		rc = map_walk(map, range, fn, arg);
 		range->lo = range->hi;
 	}
 	return rc;
@@ -97,11 +97,11 @@ static int map_copy(const struct ddio_map *map, struct ddio_range *range, ddio_r
 
 static bool map_deals(const struct ddio_map *map, uint64_t lo, uint64_t hi)
 {
-	return map->is_array && !map->layout.empty && lo < hi && ddio_deal_suits(&map->layout);
+	return map->is_array && !map->layout.empty && lo < hi && deal_suits(&map->layout);
 }
 
 /* What will be dealt next: the whole of it is touched by the first process already. */
-static void deal_prefetch(const struct ddio_deal *deal, uint64_t lo, uint64_t hi)
+static void deal_prefetch(const struct deal *deal, uint64_t lo, uint64_t hi)
 {
 	const char *block = deal->block - deal->block_off;
 
@@ -113,25 +113,25 @@ static void deal_prefetch(const struct ddio_deal *deal, uint64_t lo, uint64_t hi
 	}
 }
 
-static int map_deal(const struct ddio_map *map, uint64_t lo, uint64_t hi, struct ddio_deal *deal)
+static int map_deal(const struct ddio_map *map, uint64_t lo, uint64_t hi, struct deal *deal)
 {
-	uint64_t tile = ddio_deal_tile_size(&map->layout);
+	uint64_t tile = deal_tile_size(&map->layout);
 
 	deal->layout = &map->layout;
 	deal->block_off = lo;
-	ddio_layout_mark(&map->layout, lo, &deal->origin);
+	layout_mark(&map->layout, lo, &deal->origin);
 	for (; hi - lo > tile; lo += tile) {
 		deal_prefetch(deal, lo + tile, hi - lo > 2 * tile ? lo + 2 * tile : hi);
-		ddio_deal_tile(deal, lo, lo + tile);
+		deal_tile(deal, lo, lo + tile);
 	}
-	ddio_deal_tile(deal, lo, hi);
+	deal_tile(deal, lo, hi);
 	return 0;
 }
 
 int ddio_map_pack(const struct ddio_map *map, uint64_t lo, uint64_t hi, const void *block,
 		  void *const *msg)
 {
-	struct ddio_deal deal;
+	struct deal deal;
 	struct ddio_range range = { lo, lo, hi, false };
 	struct pack p = { .from = block, .block_off = lo, .out = msg };
 
@@ -147,7 +147,7 @@ int ddio_map_pack(const struct ddio_map *map, uint64_t lo, uint64_t hi, const vo
 int ddio_map_unpack(const struct ddio_map *map, uint64_t lo, uint64_t hi, void *block,
 		    const void *const *msg)
 {
-	struct ddio_deal deal;
+	struct deal deal;
 	struct ddio_range range = { lo, lo, hi, true };
 	struct pack p = { .to = block, .block_off = lo, .in = msg };
 

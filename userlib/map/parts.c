@@ -16,8 +16,8 @@
  * @flat: pieces flattened by the map so far
  */
 struct build {
-	struct ddio_items items;
-	struct ddio_scraps scraps;
+	struct items items;
+	struct scraps scraps;
 	uint64_t share;
 	uint64_t end;
 	bool sorted;
@@ -32,18 +32,17 @@ static int fail(const char **why, const char *text, int err)
 }
 
 /* Entry @i of a description, of either kind, as a nest; -ENODATA if it is empty. */
-static int part_read(const struct ddio_part *part, uint64_t i, struct ddio_nest *nest,
-		     const char **why)
+static int part_read(const struct ddio_part *part, uint64_t i, struct nest *nest, const char **why)
 {
 	struct ddio_strided plain = { 0 };
 	uint64_t span;
 	int rc;
 
 	if (part->kind == DDIO_PART_STRIDED)
-		return ddio_nest_read(nest, &part->strided[i], false, &span, why);
+		return nest_read(nest, &part->strided[i], false, &span, why);
 	plain.offset = part->list[i].offset;
 	plain.len = part->list[i].len;
-	rc = ddio_nest_read(nest, &plain, false, &span, why);
+	rc = nest_read(nest, &plain, false, &span, why);
 	if (rc == -EOVERFLOW)
 		*why = "list: its last byte is beyond 2^63";
 	return rc;
@@ -51,17 +50,17 @@ static int part_read(const struct ddio_part *part, uint64_t i, struct ddio_nest 
 
 static int build_flush(struct build *b)
 {
-	int rc = ddio_items_add_scraps(&b->items, b->scraps.scrap, b->scraps.n);
+	int rc = items_add_scraps(&b->items, b->scraps.scrap, b->scraps.n);
 
 	b->scraps.n = 0;
 	return rc;
 }
 
 /* A nest of more than one piece that begins behind all before it. */
-static int build_add_nest(struct build *b, const struct ddio_nest *nest)
+static int build_add_nest(struct build *b, const struct nest *nest)
 {
-	struct ddio_item item = { .lo = nest->off, .hi = ddio_nest_end(nest), .share = b->share };
-	struct ddio_nest *copy = NULL;
+	struct item item = { .lo = nest->off, .hi = nest_end(nest), .share = b->share };
+	struct nest *copy = NULL;
 	int rc = build_flush(b);
 
 	if (rc)
@@ -77,23 +76,23 @@ static int build_add_nest(struct build *b, const struct ddio_nest *nest)
 		*copy = *nest;
 		item.nest = copy;
 	}
-	rc = ddio_items_add(&b->items, &item);
+	rc = items_add(&b->items, &item);
 	if (rc)
 		free(copy);
 	return rc;
 }
 
 /* The description is in file order so far. */
-static int build_add(struct build *b, const struct ddio_nest *nest)
+static int build_add(struct build *b, const struct nest *nest)
 {
-	struct ddio_scrap scrap = { nest->off, nest->dim[0].count, b->share, 0 };
+	struct scrap scrap = { nest->off, nest->dim[0].count, b->share, 0 };
 
 	if (nest->ndims > 1)
 		return build_add_nest(b, nest);
-	return ddio_scraps_add(&b->scraps, &scrap);
+	return scraps_add(&b->scraps, &scrap);
 }
 
-static void items_free(struct ddio_items *items)
+static void items_free(struct items *items)
 {
 	uint64_t i;
 
@@ -107,7 +106,7 @@ static void items_free(struct ddio_items *items)
 /* One pass: sums up the share and keeps the nests as long as they are in order. */
 static int build_read(struct build *b, const struct ddio_part *part)
 {
-	struct ddio_nest nest;
+	struct nest nest;
 	uint64_t i;
 	int rc;
 
@@ -117,15 +116,15 @@ static int build_read(struct build *b, const struct ddio_part *part)
 			continue;
 		if (rc)
 			return rc;
-		if (b->sorted && nest.off >= b->end && ddio_nest_monotone(&nest)) {
+		if (b->sorted && nest.off >= b->end && nest_monotone(&nest)) {
 			rc = build_add(b, &nest);
 			if (rc)
 				return rc;
-			b->end = ddio_nest_end(&nest);
+			b->end = nest_end(&nest);
 		} else {
 			b->sorted = false;
 		}
-		b->share += ddio_nest_size(&nest);
+		b->share += nest_size(&nest);
 		if (b->share > INT64_MAX)
 			return fail(b->why, "part: it has more than 2^63 bytes", -EOVERFLOW);
 	}
@@ -134,7 +133,7 @@ static int build_read(struct build *b, const struct ddio_part *part)
 
 static int build_flatten(struct build *b, const struct ddio_part *part)
 {
-	struct ddio_nest nest;
+	struct nest nest;
 	uint64_t pieces;
 	uint64_t share = 0;
 	uint64_t i;
@@ -144,19 +143,19 @@ static int build_flatten(struct build *b, const struct ddio_part *part)
 	for (i = 0; i < part->n; i++) {
 		if (part_read(part, i, &nest, b->why))
 			continue;
-		pieces = ddio_nest_size(&nest) / nest.dim[nest.ndims - 1].count;
+		pieces = nest_size(&nest) / nest.dim[nest.ndims - 1].count;
 		if (pieces > DDIO_FLAT_MAX - *b->flat)
 			return fail(b->why, "part: out of file order in more than 2^24 pieces",
 				    -EOVERFLOW);
 		*b->flat += pieces;
-		rc = ddio_scraps_add_nest(&b->scraps, &nest, share, 0);
+		rc = scraps_add_nest(&b->scraps, &nest, share, 0);
 		if (rc)
 			return rc;
-		share += ddio_nest_size(&nest);
+		share += nest_size(&nest);
 	}
-	ddio_scraps_sort(&b->scraps);
+	scraps_sort(&b->scraps);
 	for (i = 1; i < b->scraps.n; i++) {
-		const struct ddio_scrap *scrap = &b->scraps.scrap[i];
+		const struct scrap *scrap = &b->scraps.scrap[i];
 
 		if (scrap[-1].off + scrap[-1].len > scrap->off)
 			return fail(b->why, "part: it names a byte twice", -EINVAL);
@@ -206,14 +205,14 @@ static int share_init(struct ddio_share *share, const struct ddio_part *part, ui
 	return 0;
 }
 
-static uint64_t item_piece_len(const struct ddio_item *item)
+static uint64_t item_piece_len(const struct item *item)
 {
 	return item->len ? item->len : item->nest->dim[item->nest->ndims - 1].count;
 }
 
-static int parts_unite(struct ddio_parts *parts, uint64_t flat, const char **why)
+static int parts_unite(struct parts *parts, uint64_t flat, const char **why)
 {
-	struct ddio_owned *owned;
+	struct owned *owned;
 	uint64_t n = 0;
 	uint64_t i;
 	uint32_t p;
@@ -231,18 +230,17 @@ static int parts_unite(struct ddio_parts *parts, uint64_t flat, const char **why
 		parts->monotone &= share->monotone;
 		for (i = 0; i < share->items.n; i++) {
 			parts->small |= item_piece_len(&share->items.item[i]) < CACHE_LINE;
-			owned[n++] = (struct ddio_owned){ share->items.item[i], p };
+			owned[n++] = (struct owned){ share->items.item[i], p };
 		}
 	}
-	rc = ddio_union_init(&parts->all, owned, n, flat);
+	rc = union_init(&parts->all, owned, n, flat);
 	if (rc == -EOVERFLOW)
 		*why = "part: parts interleave irregularly in too many pieces";
 	free(owned);
 	return rc;
 }
 
-int ddio_parts_init(struct ddio_parts *parts, const struct ddio_part *part, uint32_t nprocs,
-		    const char **why)
+int parts_init(struct parts *parts, const struct ddio_part *part, uint32_t nprocs, const char **why)
 {
 	uint32_t kind = 0;
 	uint64_t flat = 0;
@@ -271,15 +269,15 @@ int ddio_parts_init(struct ddio_parts *parts, const struct ddio_part *part, uint
 		goto err_destroy;
 	return 0;
 err_destroy:
-	ddio_parts_destroy(parts);
+	parts_destroy(parts);
 	return rc;
 }
 
-void ddio_parts_destroy(struct ddio_parts *parts)
+void parts_destroy(struct parts *parts)
 {
 	uint32_t p;
 
-	ddio_union_destroy(&parts->all);
+	union_destroy(&parts->all);
 	for (p = 0; p < parts->nprocs; p++)
 		items_free(&parts->share[p].items);
 	free(parts->share);

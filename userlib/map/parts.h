@@ -13,36 +13,36 @@
  * @monotone: file order is share order
  */
 struct ddio_share {
-	struct ddio_items items;
+	struct items items;
 	uint64_t size;
 	bool monotone;
 };
 
-struct ddio_parts {
+struct parts {
 	uint32_t nprocs;
 	bool monotone;
 	bool small; /* has pieces that are shorter than a cache line */
 	struct ddio_share *share;
-	struct ddio_union all;
+	struct item_union all;
 };
 
-int ddio_parts_init(struct ddio_parts *parts, const struct ddio_part *part, uint32_t nprocs,
-		    const char **why);
-void ddio_parts_destroy(struct ddio_parts *parts);
+int parts_init(struct parts *parts, const struct ddio_part *part, uint32_t nprocs,
+	       const char **why);
+void parts_destroy(struct parts *parts);
 
 /*
  * One strided description as a nest, which may not be monotone.  Strides may be
  * negative if @memory.  @span is one past the last byte.  An empty one gives -ENODATA.
  */
-int ddio_nest_read(struct ddio_nest *nest, const struct ddio_strided *strided, bool memory,
-		   uint64_t *span, const char **why);
+int nest_read(struct nest *nest, const struct ddio_strided *strided, bool memory, uint64_t *span,
+	      const char **why);
 
 /* Bytes of the share below file offset @x. */
-uint64_t ddio_share_below(const struct ddio_share *share, uint64_t x);
+uint64_t share_below(const struct ddio_share *share, uint64_t x);
 
-int ddio_parts_runs(const struct ddio_parts *parts, const struct ddio_range *range, ddio_run_fn fn,
-		    void *arg);
-int ddio_parts_runs_of(const struct ddio_parts *parts, uint32_t proc,
-		       const struct ddio_range *range, ddio_run_fn fn, void *arg);
+int parts_runs(const struct parts *parts, const struct ddio_range *range, ddio_run_fn fn,
+	       void *arg);
+int parts_runs_of(const struct parts *parts, uint32_t proc, const struct ddio_range *range,
+		  ddio_run_fn fn, void *arg);
 
 #endif /* DDIO_MAP_PARTS_H */

@@ -5,7 +5,7 @@
 /* The first item that ends behind @x. */
 static uint64_t share_find(const struct ddio_share *share, uint64_t x)
 {
-	const struct ddio_item *item = share->items.item;
+	const struct item *item = share->items.item;
 	uint64_t lo = 0;
 	uint64_t hi = share->items.n;
 
@@ -20,23 +20,23 @@ static uint64_t share_find(const struct ddio_share *share, uint64_t x)
 	return lo;
 }
 
-uint64_t ddio_share_below(const struct ddio_share *share, uint64_t x)
+uint64_t share_below(const struct ddio_share *share, uint64_t x)
 {
 	uint64_t i = share_find(share, x);
 
 	if (i == share->items.n)
 		return share->size;
-	return share->items.item[i].before + ddio_item_below(&share->items.item[i], x);
+	return share->items.item[i].before + item_below(&share->items.item[i], x);
 }
 
-static void run_from_stack(struct ddio_run *run, const struct ddio_stack *st)
+static void run_from_stack(struct ddio_run *run, const struct stack *st)
 {
 	uint32_t i;
 
 	run->len = st->len;
 	run->nlevels = st->n;
 	for (i = 0; i < st->n; i++) {
-		const struct ddio_stack_level *level = &st->level[st->n - 1 - i];
+		const struct stack_level *level = &st->level[st->n - 1 - i];
 
 		run->level[i].count = level->count;
 		run->level[i].file_stride = level->a;
@@ -45,25 +45,25 @@ static void run_from_stack(struct ddio_run *run, const struct ddio_stack *st)
 }
 
 /* @run->msg_off: of the item's first byte, modulo 2^64 where that lies before the message */
-static int nest_runs(const struct ddio_nest *nest, const struct ddio_range *range,
+static int nest_runs(const struct nest *nest, const struct ddio_range *range,
 		     const struct ddio_run *first, ddio_run_fn fn, void *arg)
 {
 	uint64_t from[DDIO_NEST_DIMS], to[DDIO_NEST_DIMS];
 	uint64_t lo[DDIO_NEST_DIMS], hi[DDIO_NEST_DIMS];
-	struct ddio_boxes boxes;
-	struct ddio_stack st;
+	struct boxes boxes;
+	struct stack st;
 	struct ddio_run run;
 	int rc = 0;
 
-	ddio_nest_locate(nest, range->lo, from);
-	ddio_nest_locate(nest, range->hi, to);
-	ddio_boxes_init(&boxes, nest, from, to);
-	while (!rc && ddio_boxes_next(&boxes, lo, hi)) {
-		uint64_t rank = ddio_nest_rank(nest, lo);
+	nest_locate(nest, range->lo, from);
+	nest_locate(nest, range->hi, to);
+	boxes_init(&boxes, nest, from, to);
+	while (!rc && boxes_next(&boxes, lo, hi)) {
+		uint64_t rank = nest_rank(nest, lo);
 
-		ddio_stack_box(&st, nest, lo, hi);
+		stack_box(&st, nest, lo, hi);
 		run.proc = first->proc;
-		run.file_off = ddio_nest_addr(nest, lo);
+		run.file_off = nest_addr(nest, lo);
 		run.share_off = first->share_off + rank;
 		run.msg_off = first->msg_off + rank;
 		run_from_stack(&run, &st);
@@ -72,14 +72,14 @@ static int nest_runs(const struct ddio_nest *nest, const struct ddio_range *rang
 	return rc;
 }
 
-static int item_runs(const struct ddio_item *item, const struct ddio_range *range,
-		     struct ddio_run *run, ddio_run_fn fn, void *arg)
+static int item_runs(const struct item *item, const struct ddio_range *range, struct ddio_run *run,
+		     ddio_run_fn fn, void *arg)
 {
-	struct ddio_nest tmp;
+	struct nest tmp;
 	uint64_t lo, hi;
 
 	if (item->hi - item->lo != item->len)
-		return nest_runs(ddio_item_nest(item, &tmp), range, run, fn, arg);
+		return nest_runs(item_nest(item, &tmp), range, run, fn, arg);
 	lo = range->lo > item->lo ? range->lo : item->lo;
 	hi = range->hi < item->hi ? range->hi : item->hi;
 	run->file_off = lo;
@@ -90,11 +90,11 @@ static int item_runs(const struct ddio_item *item, const struct ddio_range *rang
 	return fn(arg, run);
 }
 
-int ddio_parts_runs_of(const struct ddio_parts *parts, uint32_t proc,
-		       const struct ddio_range *range, ddio_run_fn fn, void *arg)
+int parts_runs_of(const struct parts *parts, uint32_t proc, const struct ddio_range *range,
+		  ddio_run_fn fn, void *arg)
 {
 	const struct ddio_share *share = &parts->share[proc];
-	const struct ddio_item *item = share->items.item;
+	const struct item *item = share->items.item;
 	struct ddio_run run;
 	uint64_t i, below;
 	int rc = 0;
@@ -102,7 +102,7 @@ int ddio_parts_runs_of(const struct ddio_parts *parts, uint32_t proc,
 	i = share_find(share, range->lo);
 	if (i == share->items.n || item[i].lo >= range->hi)
 		return 0;
-	below = ddio_share_below(share, range->origin);
+	below = share_below(share, range->origin);
 	for (; !rc && i < share->items.n && item[i].lo < range->hi; i++) {
 		run.proc = proc;
 		run.share_off = item[i].share;
@@ -112,8 +112,7 @@ int ddio_parts_runs_of(const struct ddio_parts *parts, uint32_t proc,
 	return rc;
 }
 
-int ddio_parts_runs(const struct ddio_parts *parts, const struct ddio_range *range, ddio_run_fn fn,
-		    void *arg)
+int parts_runs(const struct parts *parts, const struct ddio_range *range, ddio_run_fn fn, void *arg)
 {
 	uint32_t p;
 	int rc = 0;
@@ -121,6 +120,6 @@ int ddio_parts_runs(const struct ddio_parts *parts, const struct ddio_range *ran
 	if (range->lo >= range->hi)
 		return 0;
 	for (p = 0; p < parts->nprocs && !rc; p++)
-		rc = ddio_parts_runs_of(parts, p, range, fn, arg);
+		rc = parts_runs_of(parts, p, range, fn, arg);
 	return rc;
 }

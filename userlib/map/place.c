@@ -29,7 +29,7 @@ struct ddio_place {
 		uint64_t share;
 		uint64_t size;
 		uint64_t off;
-		struct ddio_nest *nest;
+		struct nest *nest;
 	} slot[];
 };
 
@@ -39,12 +39,12 @@ static int fail(const char **why, const char *text, int err)
 	return err;
 }
 
-static int place_add(struct ddio_place *place, const struct ddio_nest *nest)
+static int place_add(struct ddio_place *place, const struct nest *nest)
 {
 	struct place_slot *slot = &place->slot[place->nslots];
 
 	slot->share = place->size;
-	slot->size = ddio_nest_size(nest);
+	slot->size = nest_size(nest);
 	slot->off = nest->off;
 	if (nest->ndims > 1) {
 		slot->nest = malloc(sizeof(*nest));
@@ -59,7 +59,7 @@ static int place_add(struct ddio_place *place, const struct ddio_nest *nest)
 
 static int place_packed(struct ddio_place *place, uint64_t size, uint64_t *span)
 {
-	struct ddio_nest nest = { .ndims = 1, .dim[0] = { size, 1, 1 } };
+	struct nest nest = { .ndims = 1, .dim[0] = { size, 1, 1 } };
 
 	*span = size;
 	return size ? place_add(place, &nest) : 0;
@@ -71,12 +71,12 @@ static int place_ghosts(struct ddio_place *place, const struct ddio_memory *memo
 {
 	const struct ddio_layout *layout = &place->map->layout;
 	uint64_t inner = layout->elem_size;
-	struct ddio_nest nest = { .ndims = layout->ndims + 1 };
+	struct nest nest = { .ndims = layout->ndims + 1 };
 	bool empty = !ddio_map_share_size(place->map, place->proc);
 	bool over = false;
 	uint32_t d = layout->ndims;
 
-	nest.dim[d] = (struct ddio_nest_dim){ inner, 1, 1 };
+	nest.dim[d] = (struct nest_dim){ inner, 1, 1 };
 	while (d-- > 0) {
 		const struct ddio_axis *axis = &layout->dim[d];
 		uint64_t own = 0;
@@ -97,26 +97,26 @@ static int place_ghosts(struct ddio_place *place, const struct ddio_memory *memo
 	*span = 0;
 	if (empty)
 		return 0;
-	*span = ddio_nest_end(&nest);
-	ddio_nest_simplify(&nest);
+	*span = nest_end(&nest);
+	nest_simplify(&nest);
 	return place_add(place, &nest);
 }
 
 static int place_strided(struct ddio_place *place, const struct ddio_memory *memory, uint64_t size,
 			 uint64_t *span, const char **why)
 {
-	struct ddio_nest nest;
+	struct nest nest;
 	uint64_t end, i;
 	int rc;
 
 	*span = 0;
 	for (i = 0; i < memory->nstrided; i++) {
-		rc = ddio_nest_read(&nest, &memory->strided[i], true, &end, why);
+		rc = nest_read(&nest, &memory->strided[i], true, &end, why);
 		if (rc == -ENODATA)
 			continue;
 		if (rc)
 			return rc;
-		if (ddio_nest_size(&nest) > size - place->size)
+		if (nest_size(&nest) > size - place->size)
 			return fail(why, "memory.strided has more bytes than the share", -EINVAL);
 		rc = place_add(place, &nest);
 		if (rc)
@@ -182,7 +182,7 @@ int ddio_place_new(const struct ddio_map *map, uint32_t proc, const struct ddio_
 		goto err_memory;
 	p->map = map;
 	p->proc = proc;
-	p->delivers = ddio_map_delivers(map, proc);
+	p->delivers = map_delivers(map, proc);
 	rc = place_fill(p, memory, span, why);
 	if (rc)
 		goto err_free;
@@ -224,7 +224,7 @@ static const struct place_slot *place_find(const struct ddio_place *place, uint6
 	return &place->slot[lo];
 }
 
-static void piece_from_stack(struct ddio_piece *piece, const struct ddio_stack *st)
+static void piece_from_stack(struct ddio_piece *piece, const struct stack *st)
 {
 	uint32_t i;
 
@@ -232,7 +232,7 @@ static void piece_from_stack(struct ddio_piece *piece, const struct ddio_stack *
 	piece->nlevels = st->n;
 	piece->reserved = 0;
 	for (i = 0; i < st->n; i++) {
-		const struct ddio_stack_level *level = &st->level[st->n - 1 - i];
+		const struct stack_level *level = &st->level[st->n - 1 - i];
 
 		piece->level[i].count = level->count;
 		piece->level[i].msg_stride = level->b;
@@ -242,13 +242,13 @@ static void piece_from_stack(struct ddio_piece *piece, const struct ddio_stack *
 
 /* Bytes [lo, hi) of a slot; @msg_off is that of byte @lo. */
 static int slot_pieces(const struct place_slot *slot, uint64_t lo, uint64_t hi, uint64_t msg_off,
-		       ddio_piece_fn fn, void *arg)
+		       piece_fn fn, void *arg)
 {
-	const struct ddio_nest *nest = slot->nest;
+	const struct nest *nest = slot->nest;
 	uint64_t from[DDIO_NEST_DIMS], to[DDIO_NEST_DIMS];
 	uint64_t box_lo[DDIO_NEST_DIMS], box_hi[DDIO_NEST_DIMS];
-	struct ddio_boxes boxes;
-	struct ddio_stack st;
+	struct boxes boxes;
+	struct stack st;
 	struct ddio_piece piece;
 	int rc = 0;
 
@@ -260,13 +260,13 @@ static int slot_pieces(const struct place_slot *slot, uint64_t lo, uint64_t hi, 
 		piece.reserved = 0;
 		return fn(arg, &piece);
 	}
-	ddio_nest_seek(nest, lo, from);
-	ddio_nest_seek(nest, hi, to);
-	ddio_boxes_init(&boxes, nest, from, to);
-	while (!rc && ddio_boxes_next(&boxes, box_lo, box_hi)) {
-		ddio_stack_box(&st, nest, box_lo, box_hi);
-		piece.msg_off = msg_off + ddio_nest_rank(nest, box_lo) - lo;
-		piece.mem_off = ddio_nest_addr(nest, box_lo);
+	nest_seek(nest, lo, from);
+	nest_seek(nest, hi, to);
+	boxes_init(&boxes, nest, from, to);
+	while (!rc && boxes_next(&boxes, box_lo, box_hi)) {
+		stack_box(&st, nest, box_lo, box_hi);
+		piece.msg_off = msg_off + nest_rank(nest, box_lo) - lo;
+		piece.mem_off = nest_addr(nest, box_lo);
 		piece_from_stack(&piece, &st);
 		rc = fn(arg, &piece);
 	}
@@ -275,7 +275,7 @@ static int slot_pieces(const struct place_slot *slot, uint64_t lo, uint64_t hi, 
 
 struct place_walk {
 	const struct ddio_place *place;
-	ddio_piece_fn fn;
+	piece_fn fn;
 	void *arg;
 };
 
@@ -314,8 +314,8 @@ static int place_run(void *arg, const struct ddio_run *run)
 	return place_interval(w, run->share_off, len, run->msg_off);
 }
 
-int ddio_place_pieces(const struct ddio_place *place, uint64_t lo, uint64_t hi, bool writing,
-		      ddio_piece_fn fn, void *arg)
+int place_pieces(const struct ddio_place *place, uint64_t lo, uint64_t hi, bool writing,
+		 piece_fn fn, void *arg)
 {
 	const struct ddio_map *map = place->map;
 	struct place_walk w = { place, fn, arg };
@@ -325,8 +325,8 @@ int ddio_place_pieces(const struct ddio_place *place, uint64_t lo, uint64_t hi, 
 		return 0;
 	if (!map->is_array && !map->parts.share[place->proc].monotone)
 		return ddio_map_runs_of(map, place->proc, lo, hi, writing, place_run, &w);
-	from = ddio_map_below(map, place->proc, lo);
-	return place_interval(&w, from, ddio_map_below(map, place->proc, hi) - from, 0);
+	from = map_below(map, place->proc, lo);
+	return place_interval(&w, from, map_below(map, place->proc, hi) - from, 0);
 }
 
 struct contiguous {
@@ -351,14 +351,14 @@ bool ddio_place_contiguous(const struct ddio_place *place, uint64_t lo, uint64_t
 {
 	struct contiguous c = { 0, 0 };
 
-	if (ddio_place_pieces(place, lo, hi, writing, contiguous_piece, &c))
+	if (place_pieces(place, lo, hi, writing, contiguous_piece, &c))
 		return false;
 	*mem_off = c.mem_off;
 	*len = c.len;
 	return true;
 }
 
-void ddio_piece_unpack(const struct ddio_piece *piece, const void *msg, void *mem)
+void piece_unpack(const struct ddio_piece *piece, const void *msg, void *mem)
 {
 	struct ddio_copy copy;
 	uint32_t i;
@@ -370,10 +370,10 @@ void ddio_piece_unpack(const struct ddio_piece *piece, const void *msg, void *me
 		copy.level[i].dst = (uint64_t)piece->level[i].mem_stride;
 		copy.level[i].src = piece->level[i].msg_stride;
 	}
-	ddio_copy_run(&copy, (char *)mem + piece->mem_off, (const char *)msg + piece->msg_off);
+	copy_run(&copy, (char *)mem + piece->mem_off, (const char *)msg + piece->msg_off);
 }
 
-void ddio_piece_pack(const struct ddio_piece *piece, void *msg, const void *mem)
+void piece_pack(const struct ddio_piece *piece, void *msg, const void *mem)
 {
 	struct ddio_copy copy;
 	uint32_t i;
@@ -385,7 +385,7 @@ void ddio_piece_pack(const struct ddio_piece *piece, void *msg, const void *mem)
 		copy.level[i].dst = piece->level[i].msg_stride;
 		copy.level[i].src = (uint64_t)piece->level[i].mem_stride;
 	}
-	ddio_copy_run(&copy, (char *)msg + piece->msg_off, (const char *)mem + piece->mem_off);
+	copy_run(&copy, (char *)msg + piece->msg_off, (const char *)mem + piece->mem_off);
 }
 
 struct place_copy {
@@ -397,7 +397,7 @@ static int unpack_piece(void *arg, const struct ddio_piece *piece)
 {
 	const struct place_copy *copy = arg;
 
-	ddio_piece_unpack(piece, copy->from, copy->to);
+	piece_unpack(piece, copy->from, copy->to);
 	return 0;
 }
 
@@ -405,7 +405,7 @@ static int pack_piece(void *arg, const struct ddio_piece *piece)
 {
 	const struct place_copy *copy = arg;
 
-	ddio_piece_pack(piece, copy->to, copy->from);
+	piece_pack(piece, copy->to, copy->from);
 	return 0;
 }
 
@@ -414,7 +414,7 @@ void ddio_place_unpack(const struct ddio_place *place, uint64_t lo, uint64_t hi,
 {
 	struct place_copy copy = { msg, mem };
 
-	ddio_place_pieces(place, lo, hi, false, unpack_piece, &copy);
+	place_pieces(place, lo, hi, false, unpack_piece, &copy);
 }
 
 void ddio_place_pack(const struct ddio_place *place, uint64_t lo, uint64_t hi, bool writing,
@@ -422,5 +422,5 @@ void ddio_place_pack(const struct ddio_place *place, uint64_t lo, uint64_t hi, b
 {
 	struct place_copy copy = { mem, msg };
 
-	ddio_place_pieces(place, lo, hi, writing, pack_piece, &copy);
+	place_pieces(place, lo, hi, writing, pack_piece, &copy);
 }

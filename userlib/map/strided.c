@@ -29,8 +29,8 @@ static int level_reach(const struct ddio_level *level, bool memory, uint64_t *do
 	return 0;
 }
 
-int ddio_nest_read(struct ddio_nest *nest, const struct ddio_strided *strided, bool memory,
-		   uint64_t *span, const char **why)
+int nest_read(struct nest *nest, const struct ddio_strided *strided, bool memory, uint64_t *span,
+	      const char **why)
 {
 	uint64_t size = strided->len;
 	uint64_t down = 0;
@@ -64,6 +64,6 @@ int ddio_nest_read(struct ddio_nest *nest, const struct ddio_strided *strided, b
 	nest->ndims = d + 1;
 	nest->dim[d].count = strided->len;
 	nest->dim[d].stride = 1;
-	ddio_nest_simplify(nest);
+	nest_simplify(nest);
 	return 0;
 }

@@ -12,7 +12,7 @@
  * @start, @end: the next piece of the item
  */
 struct sweep {
-	const struct ddio_owned *owned;
+	const struct owned *owned;
 	uint64_t start;
 	uint64_t end;
 };
@@ -38,7 +38,7 @@ static void heap_sink(struct sweep *heap, uint64_t n, uint64_t i)
 }
 
 /* No two can meet before the second begins. */
-static uint64_t heap_fill(struct sweep *heap, const struct ddio_owned *owned, uint64_t n)
+static uint64_t heap_fill(struct sweep *heap, const struct owned *owned, uint64_t n)
 {
 	uint64_t used = 0;
 	uint64_t i;
@@ -47,7 +47,7 @@ static uint64_t heap_fill(struct sweep *heap, const struct ddio_owned *owned, ui
 		struct sweep *s = &heap[used];
 
 		s->owned = &owned[i];
-		if (ddio_item_next(&owned[i].item, owned[1].item.lo, &s->start, &s->end))
+		if (item_next(&owned[i].item, owned[1].item.lo, &s->start, &s->end))
 			used++;
 	}
 	for (i = used; i-- > 0;)
@@ -73,15 +73,15 @@ static int heap_sweep(struct sweep *heap, uint64_t n, uint64_t *at, uint32_t *fi
 		}
 		end = top->end;
 		proc = top->owned->proc;
-		if (!ddio_item_next(&top->owned->item, end, &top->start, &top->end))
+		if (!item_next(&top->owned->item, end, &top->start, &top->end))
 			*top = heap[--n];
 		heap_sink(heap, n, 0);
 	}
 	return n ? -EOVERFLOW : 0;
 }
 
-int ddio_items_sweep(const struct ddio_owned *owned, uint64_t n, uint64_t *at, uint32_t *first,
-		     uint32_t *second)
+int items_sweep(const struct owned *owned, uint64_t n, uint64_t *at, uint32_t *first,
+		uint32_t *second)
 {
 	struct sweep *heap = calloc(n, sizeof(*heap));
 	int rc;

@@ -11,7 +11,7 @@
 /* Items that overlap are flattened up to that many pieces. */
 #define MIXED_MIN (UINT64_C(1) << 16)
 
-static int item_compare_shape(const struct ddio_item *x, const struct ddio_item *y)
+static int item_compare_shape(const struct item *x, const struct item *y)
 {
 	uint32_t d;
 
@@ -37,8 +37,8 @@ static int item_compare_shape(const struct ddio_item *x, const struct ddio_item 
 
 static int owned_compare(const void *a, const void *b)
 {
-	const struct ddio_owned *x = a;
-	const struct ddio_owned *y = b;
+	const struct owned *x = a;
+	const struct owned *y = b;
 	int rc;
 
 	if (x->item.lo != y->item.lo)
@@ -49,7 +49,7 @@ static int owned_compare(const void *a, const void *b)
 	return x->proc < y->proc ? -1 : x->proc > y->proc;
 }
 
-static void union_note(struct ddio_union *all, uint64_t at, uint32_t first, uint32_t second)
+static void union_note(struct item_union *all, uint64_t at, uint32_t first, uint32_t second)
 {
 	if (all->overlap)
 		return;
@@ -60,7 +60,7 @@ static void union_note(struct ddio_union *all, uint64_t at, uint32_t first, uint
 }
 
 /* Keeps one of those that are the same; returns how many are left. */
-static uint64_t owned_dedupe(struct ddio_union *all, struct ddio_owned *owned, uint64_t n)
+static uint64_t owned_dedupe(struct item_union *all, struct owned *owned, uint64_t n)
 {
 	uint64_t i, kept = 0;
 
@@ -74,7 +74,7 @@ static uint64_t owned_dedupe(struct ddio_union *all, struct ddio_owned *owned, u
 	return kept;
 }
 
-static int union_add_cluster(struct ddio_union *all, uint64_t first, uint64_t hi, bool mixed)
+static int union_add_cluster(struct item_union *all, uint64_t first, uint64_t hi, bool mixed)
 {
 	struct ddio_cluster *p = all->cluster;
 
@@ -91,24 +91,23 @@ static int union_add_cluster(struct ddio_union *all, uint64_t first, uint64_t hi
 }
 
 /* Items that interleave stay as they are. */
-static int union_keep(struct ddio_union *all, const struct ddio_owned *owned, uint64_t n,
-		      bool mixed)
+static int union_keep(struct item_union *all, const struct owned *owned, uint64_t n, bool mixed)
 {
 	uint64_t first = all->items.n;
 	uint64_t hi = 0;
 	uint64_t i;
 
 	for (i = 0; i < n; i++) {
-		struct ddio_item item = owned[i].item;
+		struct item item = owned[i].item;
 		int rc;
 
 		item.share = 0;
 		item.before = all->size;
 		if (!mixed)
-			all->size += ddio_item_size(&item);
+			all->size += item_size(&item);
 		if (item.hi > hi)
 			hi = item.hi;
-		rc = ddio_items_add(&all->items, &item);
+		rc = items_add(&all->items, &item);
 		if (rc)
 			return rc;
 	}
@@ -116,14 +115,14 @@ static int union_keep(struct ddio_union *all, const struct ddio_owned *owned, ui
 }
 
 /* Sorted scraps, some on one another, become pieces that lie apart. */
-static void union_merge(struct ddio_union *all, struct ddio_scraps *scraps)
+static void union_merge(struct item_union *all, struct scraps *scraps)
 {
-	struct ddio_scrap *out = scraps->scrap;
+	struct scrap *out = scraps->scrap;
 	uint64_t i;
 
 	out->share = 0;
 	for (i = 1; i < scraps->n; i++) {
-		const struct ddio_scrap *next = &scraps->scrap[i];
+		const struct scrap *next = &scraps->scrap[i];
 		uint64_t end = out->off + out->len;
 		uint64_t next_end = next->off + next->len;
 
@@ -145,35 +144,34 @@ static void union_merge(struct ddio_union *all, struct ddio_scraps *scraps)
 	scraps->n = out - scraps->scrap + 1;
 }
 
-static int union_flatten(struct ddio_union *all, const struct ddio_owned *owned, uint64_t n,
+static int union_flatten(struct item_union *all, const struct owned *owned, uint64_t n,
 			 uint64_t *flat)
 {
-	struct ddio_scraps scraps = { 0 };
+	struct scraps scraps = { 0 };
 	uint64_t first = all->items.n;
-	struct ddio_nest tmp;
+	struct nest tmp;
 	uint64_t i;
 	int rc = 0;
 
 	for (i = 0; i < n && !rc; i++) {
-		const struct ddio_item *item = &owned[i].item;
-		uint64_t pieces = ddio_item_pieces(item);
+		const struct item *item = &owned[i].item;
+		uint64_t pieces = item_pieces(item);
 
 		if (pieces > DDIO_FLAT_MAX - *flat)
 			rc = -EOVERFLOW;
 		else
-			rc = ddio_scraps_add_nest(&scraps, ddio_item_nest(item, &tmp), 0,
-						  owned[i].proc);
+			rc = scraps_add_nest(&scraps, item_nest(item, &tmp), 0, owned[i].proc);
 		*flat += pieces;
 	}
 	if (rc)
 		goto out_free;
-	ddio_scraps_sort(&scraps);
+	scraps_sort(&scraps);
 	union_merge(all, &scraps);
-	rc = ddio_items_add_scraps(&all->items, scraps.scrap, scraps.n);
+	rc = items_add_scraps(&all->items, scraps.scrap, scraps.n);
 	for (i = first; i < all->items.n && !rc; i++) {
 		all->items.item[i].share = 0;
 		all->items.item[i].before = all->size;
-		all->size += ddio_item_size(&all->items.item[i]);
+		all->size += item_size(&all->items.item[i]);
 		rc = union_add_cluster(all, i, all->items.item[i].hi, false);
 	}
 out_free:
@@ -182,11 +180,11 @@ out_free:
 }
 
 /* Items too large to flatten, which overlap as far as their strides tell. */
-static int union_add_large(struct ddio_union *all, const struct ddio_owned *owned, uint64_t n)
+static int union_add_large(struct item_union *all, const struct owned *owned, uint64_t n)
 {
 	uint32_t first, second;
 	uint64_t at;
-	int rc = ddio_items_sweep(owned, n, &at, &first, &second);
+	int rc = items_sweep(owned, n, &at, &first, &second);
 
 	if (rc < 0)
 		return rc;
@@ -195,27 +193,27 @@ static int union_add_large(struct ddio_union *all, const struct ddio_owned *owne
 	return union_keep(all, owned, n, rc);
 }
 
-static int union_add(struct ddio_union *all, const struct ddio_owned *owned, uint64_t n,
-		     uint64_t limit, uint64_t *flat)
+static int union_add(struct item_union *all, const struct owned *owned, uint64_t n, uint64_t limit,
+		     uint64_t *flat)
 {
 	uint64_t pieces = 0;
 	uint64_t i;
 	int rc = n == 1;
 
 	if (n > 1 && n <= limit)
-		rc = ddio_items_disjoint(owned, n);
+		rc = items_disjoint(owned, n);
 	if (rc < 0)
 		return rc;
 	if (rc)
 		return union_keep(all, owned, n, false);
 	for (i = 0; i < n && pieces <= MIXED_MIN; i++)
-		pieces += ddio_item_pieces(&owned[i].item);
+		pieces += item_pieces(&owned[i].item);
 	if (n <= limit && pieces > MIXED_MIN)
 		return union_add_large(all, owned, n);
 	return union_flatten(all, owned, n, flat);
 }
 
-int ddio_union_init(struct ddio_union *all, struct ddio_owned *owned, uint64_t n, uint64_t flat)
+int union_init(struct item_union *all, struct owned *owned, uint64_t n, uint64_t flat)
 {
 	uint64_t first = 0;
 	uint32_t procs = 0;
@@ -243,11 +241,11 @@ int ddio_union_init(struct ddio_union *all, struct ddio_owned *owned, uint64_t n
 	}
 	return 0;
 err_destroy:
-	ddio_union_destroy(all);
+	union_destroy(all);
 	return rc;
 }
 
-void ddio_union_destroy(struct ddio_union *all)
+void union_destroy(struct item_union *all)
 {
 	free(all->items.item);
 	free(all->cluster);
@@ -255,7 +253,7 @@ void ddio_union_destroy(struct ddio_union *all)
 }
 
 /* The first cluster that ends behind @x. */
-static uint64_t union_find(const struct ddio_union *all, uint64_t x)
+static uint64_t union_find(const struct item_union *all, uint64_t x)
 {
 	uint64_t lo = 0;
 	uint64_t hi = all->nclusters;
@@ -271,20 +269,20 @@ static uint64_t union_find(const struct ddio_union *all, uint64_t x)
 	return lo;
 }
 
-static uint64_t union_cluster_end(const struct ddio_union *all, uint64_t c)
+static uint64_t union_cluster_end(const struct item_union *all, uint64_t c)
 {
 	return c + 1 < all->nclusters ? all->cluster[c + 1].first : all->items.n;
 }
 
 /* The first piece at or after @from of any item of cluster @c. */
-static bool cluster_next(const struct ddio_union *all, uint64_t c, uint64_t from, uint64_t *start,
+static bool cluster_next(const struct item_union *all, uint64_t c, uint64_t from, uint64_t *start,
 			 uint64_t *end)
 {
 	uint64_t i, s, e;
 	bool found = false;
 
 	for (i = all->cluster[c].first; i < union_cluster_end(all, c); i++) {
-		if (!ddio_item_next(&all->items.item[i], from, &s, &e) || (found && s >= *start))
+		if (!item_next(&all->items.item[i], from, &s, &e) || (found && s >= *start))
 			continue;
 		*start = s;
 		*end = e;
@@ -293,7 +291,7 @@ static bool cluster_next(const struct ddio_union *all, uint64_t c, uint64_t from
 	return found;
 }
 
-bool ddio_union_next(const struct ddio_union *all, uint64_t from, uint64_t *start, uint64_t *end)
+bool union_next(const struct item_union *all, uint64_t from, uint64_t *start, uint64_t *end)
 {
 	uint64_t c = union_find(all, from);
 
@@ -301,7 +299,7 @@ bool ddio_union_next(const struct ddio_union *all, uint64_t from, uint64_t *star
 }
 
 /* Distinct bytes below @x, without mixed clusters. */
-static uint64_t union_below(const struct ddio_union *all, uint64_t x)
+static uint64_t union_below(const struct item_union *all, uint64_t x)
 {
 	uint64_t c = union_find(all, x);
 	uint64_t i, sum;
@@ -313,12 +311,12 @@ static uint64_t union_below(const struct ddio_union *all, uint64_t x)
 	if (all->cluster[c].mixed)
 		return sum;
 	for (; i < union_cluster_end(all, c); i++)
-		sum += ddio_item_below(&all->items.item[i], x);
+		sum += item_below(&all->items.item[i], x);
 	return sum;
 }
 
 /* Distinct bytes of mixed cluster @c in [lo, hi). */
-static uint64_t cluster_walk(const struct ddio_union *all, uint64_t c, uint64_t lo, uint64_t hi)
+static uint64_t cluster_walk(const struct item_union *all, uint64_t c, uint64_t lo, uint64_t hi)
 {
 	uint64_t sum = 0;
 	uint64_t start, end;
@@ -330,7 +328,7 @@ static uint64_t cluster_walk(const struct ddio_union *all, uint64_t c, uint64_t 
 	return sum;
 }
 
-uint64_t ddio_union_covered(const struct ddio_union *all, uint64_t lo, uint64_t hi)
+uint64_t union_covered(const struct item_union *all, uint64_t lo, uint64_t hi)
 {
 	uint64_t sum = union_below(all, hi) - union_below(all, lo);
 	uint64_t c;

@@ -20,7 +20,7 @@
  * struct ddio_cluster - items that interleave
  * @first: index of the first; they go on to that of the next cluster
  * @hi: one past their last byte
- * @mixed: some of them overlap; their bytes do not count in ddio_item.before
+ * @mixed: some of them overlap; their bytes do not count in item.before
  */
 struct ddio_cluster {
 	uint64_t first;
@@ -28,8 +28,8 @@ struct ddio_cluster {
 	bool mixed;
 };
 
-struct ddio_union {
-	struct ddio_items items;
+struct item_union {
+	struct items items;
 	struct ddio_cluster *cluster;
 	uint64_t nclusters;
 	uint64_t room;
@@ -41,37 +41,37 @@ struct ddio_union {
 	uint32_t second;
 };
 
-struct ddio_owned {
-	struct ddio_item item;
+struct owned {
+	struct item item;
 	uint32_t proc;
 };
 
 /**
- * ddio_union_init - the union of items
+ * union_init - the union of items
  * @owned: items of all processes, in any order; sorted here.  Nests are borrowed.
  * @flat: pieces flattened by the map so far, at most DDIO_FLAT_MAX
  *
  * Return: 0, -ENOMEM, or -EOVERFLOW if it would take too many pieces.
  */
-int ddio_union_init(struct ddio_union *all, struct ddio_owned *owned, uint64_t n, uint64_t flat);
-void ddio_union_destroy(struct ddio_union *all);
+int union_init(struct item_union *all, struct owned *owned, uint64_t n, uint64_t flat);
+void union_destroy(struct item_union *all);
 
-bool ddio_union_next(const struct ddio_union *all, uint64_t from, uint64_t *start, uint64_t *end);
+bool union_next(const struct item_union *all, uint64_t from, uint64_t *start, uint64_t *end);
 /* Distinct bytes in [lo, hi). */
-uint64_t ddio_union_covered(const struct ddio_union *all, uint64_t lo, uint64_t hi);
+uint64_t union_covered(const struct item_union *all, uint64_t lo, uint64_t hi);
 
 /* Is it certain that no two of these items share a byte?  -ENOMEM, or 1 or 0. */
-int ddio_items_disjoint(const struct ddio_owned *owned, uint64_t n);
+int items_disjoint(const struct owned *owned, uint64_t n);
 
 /**
- * ddio_items_sweep - look for two items that share a byte, from the front
+ * items_sweep - look for two items that share a byte, from the front
  * @owned: sorted by file offset
  * @at, @first, @second: the first such byte, and who names it
  *
  * Return: 1 if found, 0 if there is none, -ENOMEM, -EOVERFLOW if it would take
  * too many pieces to tell.
  */
-int ddio_items_sweep(const struct ddio_owned *owned, uint64_t n, uint64_t *at, uint32_t *first,
-		     uint32_t *second);
+int items_sweep(const struct owned *owned, uint64_t n, uint64_t *at, uint32_t *first,
+		uint32_t *second);
 
 #endif /* DDIO_MAP_UNION_H */

@@ -267,7 +267,7 @@ void ddio_sim_set_link(struct ddio_env *env, const struct ddio_sim_link *link)
 	sim_proc_of(env)->sent = 0;
 }
 
-void ddio_sim_kill(struct ddio_env *env)
+void sim_kill(struct ddio_env *env)
 {
 	struct sim_proc *proc = sim_proc_of(env);
 
@@ -335,7 +335,7 @@ void sim_trace_bytes(struct ddio_sim *sim, const void *data, size_t len)
 	sim_trace(sim, word);
 }
 
-unsigned int ddio_sim_logged(const struct ddio_sim *sim, const char *text)
+unsigned int sim_logged(const struct ddio_sim *sim, const char *text)
 {
 	unsigned int n = 0;
 	char *line, *end;

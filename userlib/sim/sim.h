@@ -38,11 +38,11 @@ void ddio_sim_free(struct ddio_sim *sim);
 #define DDIO_SIM_WORKS (DDIO_WORK_CALL + 1)
 
 /**
- * struct ddio_sim_cost - what a kind of work costs
+ * struct sim_cost - what a kind of work costs
  * @call_ns: each ddio_env_charge() of it
  * @unit_ps: each of the n that it tells
  */
-struct ddio_sim_cost {
+struct sim_cost {
 	uint64_t call_ns;
 	uint64_t unit_ps;
 };
@@ -56,11 +56,11 @@ struct ddio_sim_cost {
 struct ddio_sim_machine {
 	const char *name;
 	const char *help;
-	struct ddio_sim_cost cost[DDIO_SIM_WORKS];
+	struct sim_cost cost[DDIO_SIM_WORKS];
 };
 
 /* NULL-terminated. */
-extern const struct ddio_sim_machine *const ddio_sim_machines[];
+extern const struct ddio_sim_machine *const sim_machines[];
 /* NULL if there is none of that name. */
 const struct ddio_sim_machine *ddio_sim_machine_find(const char *name);
 /* For all processes, from now on; "free" if not set.  @machine must outlive the world. */
@@ -69,7 +69,7 @@ void ddio_sim_set_machine(struct ddio_sim *sim, const struct ddio_sim_machine *m
 /*
  * Networks
  */
-enum ddio_sim_net_kind {
+enum sim_net_kind {
 	DDIO_SIM_NET_IDEAL,    /* nothing ever waits for anything */
 	DDIO_SIM_NET_SWITCHED, /* a port to and from each node; the switch itself never blocks */
 	DDIO_SIM_NET_TORUS,    /* wormhole routing, columns first; a message holds its path */
@@ -83,7 +83,7 @@ enum ddio_sim_net_kind {
  * @columns, @rows: torus: its size; process n is node n % (columns * rows)
  */
 struct ddio_sim_net {
-	enum ddio_sim_net_kind kind;
+	enum sim_net_kind kind;
 	uint64_t bytes_per_s;
 	uint64_t hop_ns;
 	uint32_t columns;
@@ -173,7 +173,7 @@ void ddio_sim_set_link(struct ddio_env *env, const struct ddio_sim_link *link);
  * The process dies: none of its callbacks comes any more, peers read the end of
  * its streams, its addresses refuse.  Its own memory stays, as do its disks.
  */
-void ddio_sim_kill(struct ddio_env *env);
+void sim_kill(struct ddio_env *env);
 /* The process loses its network: all its streams break, on both sides, and it stays cut off. */
 void ddio_sim_cut(struct ddio_env *env);
 
@@ -228,7 +228,7 @@ void ddio_sim_trace_on(struct ddio_sim *sim);
 uint64_t ddio_sim_trace(const struct ddio_sim *sim);
 
 /* How many log lines of all processes contain @text. */
-unsigned int ddio_sim_logged(const struct ddio_sim *sim, const char *text);
+unsigned int sim_logged(const struct ddio_sim *sim, const char *text);
 /* Log lines to standard error too. */
 void ddio_sim_verbose(struct ddio_sim *sim, bool on);
 

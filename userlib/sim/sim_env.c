@@ -141,7 +141,7 @@ static void sim_log(struct ddio_env *env, enum ddio_log_level level, const char 
 static void sim_charge(struct ddio_env *env, enum ddio_work work, uint64_t n)
 {
 	struct sim_proc *proc = sim_proc_of(env);
-	const struct ddio_sim_cost *cost = &proc->sim->machine->cost[work];
+	const struct sim_cost *cost = &proc->sim->machine->cost[work];
 	uint64_t ps = proc->left_ps + n * cost->unit_ps;
 
 	proc->charged[work] += n;

@@ -42,7 +42,7 @@ static const struct ddio_sim_machine machine_1994 = {
 	},
 };
 
-const struct ddio_sim_machine *const ddio_sim_machines[] = {
+const struct ddio_sim_machine *const sim_machines[] = {
 	&machine_1994,
 	&machine_free,
 	NULL,
@@ -52,7 +52,7 @@ const struct ddio_sim_machine *ddio_sim_machine_find(const char *name)
 {
 	const struct ddio_sim_machine *const *m;
 
-	for (m = ddio_sim_machines; *m; m++)
+	for (m = sim_machines; *m; m++)
 		if (!strcmp((*m)->name, name))
 			return *m;
 	return NULL;

@@ -191,11 +191,11 @@ static int memory_make(struct run *r)
 static int run_prepare(struct run *r)
 {
 	uint64_t limit = kt_env("DDIO_REQUESTS", 0);
-	struct ddio_trace_error error = { .line = 0 };
-	struct ddio_comparison c;
+	struct trace_error error = { .line = 0 };
+	struct comparison c;
 	struct hp97560_params p;
 	char policy[32];
-	int err = ddio_trace_load(&r->trace, r->path, &error);
+	int err = trace_load(&r->trace, r->path, &error);
 
 	if (err) {
 		printf("# %s: line %zu: %s\n", r->path, error.line, error.what);
@@ -205,20 +205,20 @@ static int run_prepare(struct run *r)
 		r->trace.n = limit;
 	name_take(r, policy, sizeof(policy));
 	hp97560_params_default(&p);
-	err = ddio_disk_policy(&p, policy);
+	err = disk_policy(&p, policy);
 	if (!err)
-		err = ddio_trace_compare(&c, &r->trace, &p, &error);
+		err = trace_compare(&c, &r->trace, &p, &error);
 	if (err)
 		return err;
 	r->virtual_ms = c.model_mean_ms;
-	ddio_comparison_release(&c);
+	comparison_release(&c);
 	hp97560_init(&r->model, &p, NULL);
 	err = memory_make(r);
 	return err ? err : disk_make(r, &p);
 }
 
 /* One request, of the disk and of the model.  Return: when it ended, or 0. */
-static uint64_t request_do(struct run *r, const struct ddio_trace_request *q, double *took_ms,
+static uint64_t request_do(struct run *r, const struct trace_request *q, double *took_ms,
 			   double *model_ms)
 {
 	size_t length = (size_t)q->sectors * SECTOR;
@@ -246,7 +246,7 @@ static uint64_t request_do(struct run *r, const struct ddio_trace_request *q, do
 /* The disk was read when it was made; from here on drive and model are in the same state. */
 static uint64_t prologue(struct run *r)
 {
-	struct ddio_trace_request q = {
+	struct trace_request q = {
 		.op = HP97560_READ,
 		.lba = PROLOGUE_LBA,
 		.sectors = PROLOGUE_SECTORS,
@@ -267,7 +267,7 @@ static void *run_thread(void *arg)
 	priority_take();
 	end = prologue(r);
 	for (i = 0; i < r->trace.n && !r->err; i++) {
-		const struct ddio_trace_request *q = &r->trace.requests[i];
+		const struct trace_request *q = &r->trace.requests[i];
 
 		if (q->issue_ns > trace_end)
 			sleep_until(end + q->issue_ns - trace_end);

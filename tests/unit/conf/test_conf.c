@@ -127,8 +127,8 @@ static void test_everything(void)
 	CU_ASSERT_EQUAL(conf->nodes[1].write_back_ns, 0);
 	CU_ASSERT_EQUAL(ddio_conf_find_node(conf, "io1"), 1);
 	CU_ASSERT_EQUAL(ddio_conf_find_node(conf, "io2"), -ENOENT);
-	CU_ASSERT_EQUAL(ddio_conf_find_disk(conf, "d0"), 1);
-	CU_ASSERT_EQUAL(ddio_conf_find_disk(conf, "d"), -ENOENT);
+	CU_ASSERT_EQUAL(conf_find_disk(conf, "d0"), 1);
+	CU_ASSERT_EQUAL(conf_find_disk(conf, "d"), -ENOENT);
 	ddio_conf_free(conf);
 }
 
@@ -313,14 +313,14 @@ static void test_sizes(void)
 	for (i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
 		bytes = 1;
 		if (strchr(good[i].text, '.') && !good[i].bytes) {
-			CU_ASSERT_EQUAL(ddio_conf_parse_size(good[i].text, &bytes), -EINVAL);
+			CU_ASSERT_EQUAL(conf_parse_size(good[i].text, &bytes), -EINVAL);
 			continue;
 		}
-		CU_ASSERT_EQUAL(ddio_conf_parse_size(good[i].text, &bytes), 0);
+		CU_ASSERT_EQUAL(conf_parse_size(good[i].text, &bytes), 0);
 		CU_ASSERT_EQUAL(bytes, good[i].bytes);
 	}
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		CU_ASSERT_EQUAL(ddio_conf_parse_size(bad[i], &bytes), -EINVAL);
+		CU_ASSERT_EQUAL(conf_parse_size(bad[i], &bytes), -EINVAL);
 }
 
 /* Longer than the buffer of any parser: paths may be. */
@@ -411,15 +411,15 @@ static char *manual_section(const char *manual, const char *kind)
 static void test_manual(void)
 {
 	char *manual = slurp(MANUAL), *section, line[64];
-	const struct ddio_conf_option *option;
+	const struct conf_option *option;
 	const char *at;
 	int kind, named, known;
 
 	for (kind = 0; kind < DDIO_CONF_KINDS; kind++) {
-		section = manual_section(manual, ddio_conf_kind_names[kind]);
+		section = manual_section(manual, conf_kind_names[kind]);
 		for (named = 0, at = section; (at = strstr(at, "\n.It Cm ")); at++)
 			named++;
-		for (known = 0, option = ddio_conf_options[kind]; option->name; option++, known++) {
+		for (known = 0, option = conf_options[kind]; option->name; option++, known++) {
 			snprintf(line, sizeof(line), "\n.It Cm %s No = ", option->name);
 			at = strstr(section, line);
 			CU_ASSERT_PTR_NOT_NULL(at);
@@ -457,7 +457,7 @@ static void test_manual_example(void)
 
 static void test_print(void)
 {
-	const struct ddio_conf_option *option;
+	const struct conf_option *option;
 	char *text = NULL, line[64];
 	size_t len;
 	FILE *out = open_memstream(&text, &len);
@@ -467,7 +467,7 @@ static void test_print(void)
 	ddio_conf_print_options(out);
 	fclose(out);
 	for (kind = 0; kind < DDIO_CONF_KINDS; kind++)
-		for (option = ddio_conf_options[kind]; option->name; option++) {
+		for (option = conf_options[kind]; option->name; option++) {
 			snprintf(line, sizeof(line), "\n  %s = ", option->name);
 			CU_ASSERT_PTR_NOT_NULL(strstr(text, line));
 			CU_ASSERT_PTR_NOT_NULL(strstr(text, option->help));

@@ -18,7 +18,7 @@ static void take_over(void *arg)
 	struct side *s = h->side;
 
 	h->errs += ddio_conn_attach(h->to, s->conn, &side_ops, s) != 0;
-	h->errs += ddio_conn_env(s->conn) != h->to;
+	h->errs += conn_env(s->conn) != h->to;
 	h->errs += ddio_conn_welcome(s->conn, &welcome) != 0;
 }
 
@@ -49,7 +49,7 @@ static void test_handover(void)
 		CU_ASSERT_EQUAL(send_ping(&p.cp, i), 0);
 		CU_ASSERT_EQUAL(send_ping(&p.iop, i), 0);
 	}
-	ddio_sim_kill(p.iop.env); /* the reactor that accepted has nothing to do with it */
+	sim_kill(p.iop.env); /* the reactor that accepted has nothing to do with it */
 	ddio_sim_run_for(p.world, 20 * SECOND);
 	CU_ASSERT_EQUAL(p.cp.messages, 10);
 	CU_ASSERT_EQUAL(p.iop.messages, 10);

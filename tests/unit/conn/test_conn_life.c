@@ -310,7 +310,7 @@ static void check_rejected(struct pair *p, int err, const char *what)
 	CU_ASSERT_EQUAL(p->cp.err, err);
 	CU_ASSERT_PTR_NOT_NULL(strstr(p->iop.why, what));
 	CU_ASSERT_PTR_NOT_NULL(strstr(p->cp.why, what));
-	CU_ASSERT_EQUAL(ddio_sim_logged(p->world, what), 1);
+	CU_ASSERT_EQUAL(sim_logged(p->world, what), 1);
 	CU_ASSERT_EQUAL(send_ping(&p->cp, 1), -ENOTCONN);
 	CU_ASSERT_EQUAL(send_ping(&p->iop, 1), -ENOTCONN);
 	pair_end(p);
@@ -375,7 +375,7 @@ static void test_peer_dies(void)
 		if (cut)
 			ddio_sim_cut(p.iop.env);
 		else
-			ddio_sim_kill(p.iop.env);
+			sim_kill(p.iop.env);
 		ddio_sim_run_for(p.world, 10 * SECOND);
 		CU_ASSERT_EQUAL(p.cp.closes, 1);
 		CU_ASSERT_NOT_EQUAL(p.cp.err, 0);

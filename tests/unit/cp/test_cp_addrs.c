@@ -10,21 +10,21 @@ enum { EACH = 64, MOST = CP_PROCS };
  */
 static void found_and_not(void)
 {
-	struct ddio_addrs a = { 0 };
+	struct addrs a = { 0 };
 	char text[DDIO_MAX_ADDR];
 	uint32_t i;
 
-	CU_ASSERT_PTR_NULL(ddio_addrs_find(&a, 0));
+	CU_ASSERT_PTR_NULL(addrs_find(&a, 0));
 	for (i = 0; i < 1000; i++) {
 		snprintf(
 			text, sizeof(text), "%.*s:%u", (int)(i % 100),
 			"a-host-of-a-rather-long-name-"
 			"a-host-of-a-rather-long-name-a-host-of-a-rather-long-name-a-host-of-a-rather-",
 			i);
-		CU_ASSERT_EQUAL(ddio_addrs_add(&a, 3 * i + 1, text), 0);
+		CU_ASSERT_EQUAL(addrs_add(&a, 3 * i + 1, text), 0);
 	}
 	for (i = 0; i < 3100; i++) {
-		const char *got = ddio_addrs_find(&a, i);
+		const char *got = addrs_find(&a, i);
 
 		if (i % 3 != 1 || i >= 3000) {
 			CU_ASSERT_PTR_NULL(got);
@@ -34,8 +34,8 @@ static void found_and_not(void)
 		CU_ASSERT_PTR_NOT_NULL_FATAL(got);
 		CU_ASSERT_STRING_EQUAL(strrchr(got, ':'), text);
 	}
-	ddio_addrs_free(&a);
-	CU_ASSERT_PTR_NULL(ddio_addrs_find(&a, 1));
+	addrs_free(&a);
+	CU_ASSERT_PTR_NULL(addrs_find(&a, 1));
 }
 
 /* Rank 0, the parent, the children, ascending, and of these a logarithm. */
@@ -47,12 +47,12 @@ static void near_ranks(void)
 	for (s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++) {
 		sum = 0;
 		for (r = 0; r < sizes[s]; r++) {
-			n = ddio_addrs_near(r, sizes[s], near);
+			n = addrs_near(r, sizes[s], near);
 			sum += n;
 			for (i = 0; i < n; i++)
 				if (near[i] >= sizes[s] || near[i] == r ||
 				    (i && near[i] <= near[i - 1]) ||
-				    (near[i] && !ddio_tree_neighbours(near[i], r)))
+				    (near[i] && !tree_neighbours(near[i], r)))
 					CU_FAIL("near");
 		}
 		/* An edge is seen from both ends; rank 0 by everybody. */
@@ -88,11 +88,11 @@ static void permute(struct cp_proc *p, struct ddio_group *g, struct ddio_file *f
 
 static void knows(const struct ddio_group *g, bool all)
 {
-	uint32_t near[DDIO_NEAR_MAX], n = ddio_addrs_near(g->rank, g->size, near), i;
+	uint32_t near[DDIO_NEAR_MAX], n = addrs_near(g->rank, g->size, near), i;
 
 	CU_ASSERT_EQUAL(g->addrs.n, all || !g->rank ? (g->size > 1 ? g->size : 0) : n);
 	for (i = 0; i < n; i++)
-		CU_ASSERT_PTR_NOT_NULL(ddio_addrs_find(&g->addrs, near[i]));
+		CU_ASSERT_PTR_NOT_NULL(addrs_find(&g->addrs, near[i]));
 }
 
 static void open_own(struct cp_proc *p, struct ddio_group *g, const char *name,

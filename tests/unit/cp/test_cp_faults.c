@@ -65,8 +65,8 @@ static void strike(struct cp_proc *p)
 		ddio_sim_set_link(env, &net);
 		break;
 	default:
-		ddio_disk_inject(p->w->node[s->victim].iop->reactors[0].disks[0].disk, -1, 1000000,
-				 -EIO);
+		disk_inject(p->w->node[s->victim].iop->reactors[0].disks[0].disk, -1, 1000000,
+			    -EIO);
 	}
 }
 

@@ -38,12 +38,12 @@ struct ask {
 	uint32_t status;
 };
 
-static void ask_got(struct ddio_request *request, const struct ddio_reply *reply)
+static void ask_got(struct ddio_request *request, const struct reply *reply)
 {
 	struct ask *a = request->arg;
 
 	a->status = reply->status;
-	ddio_call_end(&a->call, NULL);
+	call_end(&a->call, NULL);
 }
 
 static void ask_run(struct ddio_call *call)
@@ -51,13 +51,13 @@ static void ask_run(struct ddio_call *call)
 	struct ask *a = ddio_container_of(call, struct ask, call);
 	int err;
 
-	ddio_request_init(&a->request, a->opcode, ask_got, a);
+	request_init(&a->request, a->opcode, ask_got, a);
 	if (a->opcode == DDIO_OP_OBJ_COPY)
-		err = ddio_request_put(&a->request, obj_copy, &a->copy);
+		err = request_put(&a->request, obj_copy, &a->copy);
 	else
-		err = ddio_request_put(&a->request, obj, &a->obj);
+		err = request_put(&a->request, obj, &a->obj);
 	CU_ASSERT_EQUAL_FATAL(err, 0);
-	ddio_request_disk(call->session, a->obj.disk, &a->request);
+	request_disk(call->session, a->obj.disk, &a->request);
 }
 
 /* What a byte of the file may be. */
@@ -98,7 +98,7 @@ static void make_zeros(struct cp_proc *p, struct ddio_file *f, uint64_t *rand, u
 		a.copy.from.id += 1000;
 		break;
 	}
-	CU_ASSERT_EQUAL(ddio_call_run(p->session, &a.call, ask_run), 0);
+	CU_ASSERT_EQUAL(call_run(p->session, &a.call, ask_run), 0);
 	CU_ASSERT_EQUAL(a.status, DDIO_ST_OK);
 	mark(may, i, a.obj.offset, a.obj.len, writing ? EITHER : ZERO);
 }

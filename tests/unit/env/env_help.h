@@ -22,7 +22,7 @@ static inline struct ddio_env *env_new(void)
 
 static inline void stop(void *arg)
 {
-	ddio_real_stop(arg);
+	real_stop(arg);
 }
 
 /* Has @fn called on the reactor and waits for its end. */

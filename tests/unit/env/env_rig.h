@@ -73,7 +73,7 @@ static inline void rig_done(struct ddio_disk_req *req)
 	if (rig->n_order < 256)
 		rig->order[rig->n_order++] = req;
 	if (!--rig->left)
-		ddio_real_stop(rig->env);
+		real_stop(rig->env);
 }
 
 static inline void rig_submit(struct rig *rig, struct ddio_disk_req *req)
@@ -93,7 +93,7 @@ static inline void rig_wait(struct rig *rig, bool commit)
 	if (commit)
 		ddio_disk_commit(rig->disk);
 	rig->in_call = false;
-	CU_ASSERT_EQUAL(ddio_real_run(rig->env), 0);
+	CU_ASSERT_EQUAL(real_run(rig->env), 0);
 	CU_ASSERT_EQUAL(rig->left, 0);
 }
 

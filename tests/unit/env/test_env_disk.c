@@ -304,13 +304,13 @@ static void test_injection(void)
 
 	rig_begin(&rig);
 	rig_open(&rig, &mem_spec);
-	ddio_disk_inject(rig.disk, DDIO_DISK_READ, 2, -EIO);
+	disk_inject(rig.disk, DDIO_DISK_READ, 2, -EIO);
 	CU_ASSERT_EQUAL(rig_do(&rig, DDIO_DISK_WRITE, 0, 512, buf), 0);
 	CU_ASSERT_EQUAL(rig_do(&rig, DDIO_DISK_READ, 0, 512, buf), -EIO);
 	CU_ASSERT_EQUAL(rig_do(&rig, DDIO_DISK_FLUSH, 0, 0, NULL), 0);
 	CU_ASSERT_EQUAL(rig_do(&rig, DDIO_DISK_READ, 0, 512, buf), -EIO);
 	CU_ASSERT_EQUAL(rig_do(&rig, DDIO_DISK_READ, 0, 512, buf), 0);
-	ddio_disk_inject(rig.disk, -1, 1, -ENOSPC);
+	disk_inject(rig.disk, -1, 1, -ENOSPC);
 	CU_ASSERT_EQUAL(rig_do(&rig, DDIO_DISK_FLUSH, 0, 0, NULL), -ENOSPC);
 	CU_ASSERT_EQUAL(rig_do(&rig, DDIO_DISK_FLUSH, 0, 0, NULL), 0);
 	ddio_disk_stats(rig.disk, &stats);
@@ -344,7 +344,7 @@ static void closing_done(struct ddio_disk_req *req)
 
 	ddio_disk_close(rig->disk);
 	rig->disk = NULL;
-	ddio_real_stop(rig->env);
+	real_stop(rig->env);
 }
 
 static void test_close_in_done(void)
@@ -366,7 +366,7 @@ static void test_close_in_done(void)
 		req.arg = &rig;
 		ddio_disk_submit(rig.disk, &req);
 		ddio_disk_commit(rig.disk);
-		CU_ASSERT_EQUAL(ddio_real_run(rig.env), 0);
+		CU_ASSERT_EQUAL(real_run(rig.env), 0);
 		CU_ASSERT_EQUAL(req.status, i < 3 ? 0 : -EINVAL);
 		rig_end(&rig);
 		unlink(file_path);

@@ -172,7 +172,7 @@ static void u_wrote(void *ctx, uint32_t slot, const struct ddio_disk_block *bloc
 static void u_over(struct user *u)
 {
 	if (u->ended && !u->others)
-		ddio_real_stop(u->rig.env);
+		real_stop(u->rig.env);
 }
 
 static void u_ended(void *ctx, int status)
@@ -290,7 +290,7 @@ static void u_run(struct user *u)
 	for (i = 0; i < n; i++)
 		other_begin(u);
 	ddio_disk_commit(u->rig.disk);
-	CU_ASSERT_EQUAL(ddio_real_run(u->rig.env), 0);
+	CU_ASSERT_EQUAL(real_run(u->rig.env), 0);
 	CU_ASSERT(u->ended);
 }
 
@@ -411,10 +411,10 @@ static void test_errors(void)
 			u_begin(&u, i % 2 ? DDIO_DISK_READ : DDIO_DISK_WRITE);
 			if (!u.n)
 				continue;
-			ddio_disk_inject(u.rig.disk, u.spec.op, 1, -ENODATA);
+			disk_inject(u.rig.disk, u.spec.op, 1, -ENODATA);
 			CU_ASSERT_EQUAL_FATAL(ddio_disk_stream_open(u.rig.disk, &u.spec, &u.stream),
 					      0);
-			CU_ASSERT_EQUAL(ddio_real_run(u.rig.env), 0);
+			CU_ASSERT_EQUAL(real_run(u.rig.env), 0);
 			CU_ASSERT_EQUAL(u.error, -ENODATA);
 			CU_ASSERT_EQUAL(u.status, -ENODATA);
 			CU_ASSERT_EQUAL(
@@ -453,9 +453,9 @@ static void test_fresh(void)
 	CU_ASSERT(ddio_disk_stream_fresh(u.stream, &a));
 	u.others = 1;
 	while (!done) {
-		ddio_env_post(u.rig.env, &(struct ddio_post){ .fn = (void *)ddio_real_stop,
-							      .arg = u.rig.env });
-		CU_ASSERT_EQUAL(ddio_real_run(u.rig.env), 0);
+		ddio_env_post(u.rig.env,
+			      &(struct ddio_post){ .fn = (void *)real_stop, .arg = u.rig.env });
+		CU_ASSERT_EQUAL(real_run(u.rig.env), 0);
 	}
 	if (!u.ended) {
 		CU_ASSERT(!ddio_disk_stream_fresh(u.stream, &a));
@@ -463,7 +463,7 @@ static void test_fresh(void)
 	}
 	u.others = 0;
 	if (!u.ended)
-		CU_ASSERT_EQUAL(ddio_real_run(u.rig.env), 0);
+		CU_ASSERT_EQUAL(real_run(u.rig.env), 0);
 	u_close(&u);
 }
 

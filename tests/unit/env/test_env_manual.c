@@ -19,7 +19,7 @@ static void test_manual(void)
 	CU_ASSERT(n > 0 && n < 65535);
 	fclose(page);
 	out = open_memstream(&list, &list_len);
-	ddio_disk_engines_print(out);
+	disk_engines_print(out);
 	fclose(out);
 	n = 0;
 	for (line = strtok_r(list, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {

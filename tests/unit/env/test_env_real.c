@@ -58,7 +58,7 @@ static void test_timers(void)
 	t.end.fn = stop;
 	t.end.arg = t.env;
 	ddio_timer_arm(t.env, &t.end, now + 30 * MS);
-	CU_ASSERT_EQUAL(ddio_real_run(t.env), 0);
+	CU_ASSERT_EQUAL(real_run(t.env), 0);
 	CU_ASSERT(ddio_env_now(t.env) >= now + 30 * MS);
 	CU_ASSERT_EQUAL(t.fired, TIMERS - TIMERS / 4);
 	CU_ASSERT_EQUAL(t.early, 0);
@@ -92,7 +92,7 @@ static void test_greedy_timer(void)
 	g.other.arg = g.env;
 	ddio_timer_arm(g.env, &g.timer, 1);
 	ddio_timer_arm(g.env, &g.other, ddio_env_now(g.env) + MS);
-	CU_ASSERT_EQUAL(ddio_real_run(g.env), 0);
+	CU_ASSERT_EQUAL(real_run(g.env), 0);
 	CU_ASSERT(g.rounds > 1);
 	ddio_timer_cancel(g.env, &g.timer);
 	ddio_real_free(g.env);
@@ -122,7 +122,7 @@ static void posted(void *arg)
 
 	poster->disorder += posting->number != poster->next++;
 	if (!--*poster->left)
-		ddio_real_stop(poster->env);
+		real_stop(poster->env);
 }
 
 static void *poster_main(void *arg)
@@ -153,7 +153,7 @@ static void test_posts(void)
 		posters[i].left = &left;
 		pthread_create(&threads[i], NULL, poster_main, &posters[i]);
 	}
-	CU_ASSERT_EQUAL(ddio_real_run(env), 0);
+	CU_ASSERT_EQUAL(real_run(env), 0);
 	for (i = 0; i < POSTERS; i++) {
 		pthread_join(threads[i], NULL);
 		CU_ASSERT_EQUAL(posters[i].next, POSTS);
@@ -177,13 +177,13 @@ static void test_stop(void)
 	struct ddio_post post = { .fn = count, .arg = &n };
 
 	ddio_env_post(env, &post);
-	ddio_real_stop(env);
-	CU_ASSERT_EQUAL(ddio_real_run(env), 0);
+	real_stop(env);
+	CU_ASSERT_EQUAL(real_run(env), 0);
 	CU_ASSERT_EQUAL(n, 1);
 	CU_ASSERT_EQUAL(ddio_real_start_thread(env), 0);
 	CU_ASSERT_EQUAL(ddio_real_start_thread(env), -EBUSY);
 	on_reactor(env, count, &n);
-	CU_ASSERT_EQUAL(ddio_real_run(env), -EBUSY);
+	CU_ASSERT_EQUAL(real_run(env), -EBUSY);
 	ddio_real_join_thread(env);
 	ddio_real_join_thread(env);
 	CU_ASSERT_EQUAL(n, 2);
@@ -228,7 +228,7 @@ static void job_done(void *arg)
 	jobs->wrong += job->number != jobs->done;
 	jobs->wrong += !pthread_equal(pthread_self(), jobs->loop);
 	if (++jobs->done == JOBS)
-		ddio_real_stop(jobs->env);
+		real_stop(jobs->env);
 }
 
 static void test_offloads(void)
@@ -240,7 +240,7 @@ static void test_offloads(void)
 		jobs.job[i] = (struct job){ { job_work, job_done, &jobs.job[i], NULL }, &jobs, i };
 		ddio_env_offload(jobs.env, &jobs.job[i].job);
 	}
-	CU_ASSERT_EQUAL(ddio_real_run(jobs.env), 0);
+	CU_ASSERT_EQUAL(real_run(jobs.env), 0);
 	CU_ASSERT_EQUAL(jobs.worked, JOBS);
 	CU_ASSERT_EQUAL(jobs.done, JOBS);
 	CU_ASSERT_EQUAL(jobs.wrong + jobs.wrong_work, 0);

@@ -430,7 +430,7 @@ static void pair_accept(void *ctx, struct ddio_stream *stream)
 	e->stream = stream;
 	ddio_stream_set_ops(stream, &pair_ops, p);
 	if (e == &p->ends[1])
-		ddio_real_stop(p->ends[0].env);
+		real_stop(p->ends[0].env);
 }
 
 static void test_close_in_batch(void)
@@ -445,12 +445,12 @@ static void test_close_in_batch(void)
 			      0);
 	fd[0] = raw_connect(ddio_listener_addr(listener));
 	fd[1] = raw_connect(ddio_listener_addr(listener));
-	CU_ASSERT_EQUAL(ddio_real_run(p.ends[0].env), 0);
+	CU_ASSERT_EQUAL(real_run(p.ends[0].env), 0);
 	/* Both become readable while the loop does not run. */
 	CU_ASSERT_EQUAL(write(fd[0], "x", 1), 1);
 	CU_ASSERT_EQUAL(write(fd[1], "x", 1), 1);
 	ddio_timer_arm(p.ends[0].env, &timer, ddio_env_now(p.ends[0].env) + 20 * MS);
-	CU_ASSERT_EQUAL(ddio_real_run(p.ends[0].env), 0);
+	CU_ASSERT_EQUAL(real_run(p.ends[0].env), 0);
 	CU_ASSERT_EQUAL(p.called, 1);
 	CU_ASSERT_PTR_NULL(p.ends[0].stream);
 	close(fd[0]);

@@ -90,13 +90,13 @@ static void test_mailbox(void)
 	CU_ASSERT_EQUAL(post(box.name, wrong, sizeof(wrong), fd), 0);
 	CU_ASSERT_EQUAL(post(box.name, box.token, sizeof(box.token), fd), 0);
 	CU_ASSERT_EQUAL_FATAL(ddio_mailbox_take(&box, &joint), 0);
-	CU_ASSERT_EQUAL(write(ddio_joint_fd(joint), &byte, 1), 1);
+	CU_ASSERT_EQUAL(write(joint_fd(joint), &byte, 1), 1);
 	CU_ASSERT_EQUAL(lseek(fd, 0, SEEK_CUR), 1);
 
 	/* It can be sent on; not to where nobody is. */
 	CU_ASSERT_EQUAL(ddio_joint_send(joint, other.name, other.token), 0);
 	CU_ASSERT_EQUAL_FATAL(ddio_mailbox_take(&other, &copy), 0);
-	CU_ASSERT_NOT_EQUAL(ddio_joint_fd(copy), ddio_joint_fd(joint));
+	CU_ASSERT_NOT_EQUAL(joint_fd(copy), joint_fd(joint));
 	CU_ASSERT_EQUAL(ddio_joint_send(joint, "ddio-nobody", other.token), -ECONNREFUSED);
 	CU_ASSERT_EQUAL(ddio_joint_send(joint, "", other.token), -EINVAL);
 	for (i = 0; i < 2; i++)

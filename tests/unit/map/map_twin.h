@@ -264,7 +264,7 @@ static inline uint64_t twin_check_whole(const struct twin *t, const struct ddio_
 	for (p = 0; p < t->nprocs; p++)
 		faults += t->size[p] != ddio_map_share_size(map, p);
 	faults += ddio_map_share_size(map, t->nprocs) != 0;
-	faults += ddio_map_nprocs(map) != t->nprocs;
+	faults += map_nprocs(map) != t->nprocs;
 	for (f = t->bytes; f-- > 0;) {
 		if (!twin_wanted(t, f))
 			continue;

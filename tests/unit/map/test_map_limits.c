@@ -185,12 +185,12 @@ static void test_far_memory(void)
 	CU_ASSERT_EQUAL_FATAL(ddio_place_new(map, 3, &memory, &place, &span, NULL), 0);
 	CU_ASSERT_EQUAL(span, TWO(20) * wide + 8 * (TWO(18) + 1));
 	/* The last row but one, all of it. */
-	CU_ASSERT_EQUAL(ddio_place_pieces(place, TWO(43) - TWO(24), TWO(43) - TWO(23), false,
-					  keep_piece, &piece),
+	CU_ASSERT_EQUAL(place_pieces(place, TWO(43) - TWO(24), TWO(43) - TWO(23), false, keep_piece,
+				     &piece),
 			0);
 	CU_ASSERT(!piece.nlevels && piece.len == TWO(21) && !piece.msg_off);
 	CU_ASSERT_EQUAL(piece.mem_off, (TWO(20) - 1) * wide + 8);
-	CU_ASSERT_EQUAL(ddio_place_pieces(place, 0, TWO(43), false, keep_piece, &piece), 0);
+	CU_ASSERT_EQUAL(place_pieces(place, 0, TWO(43), false, keep_piece, &piece), 0);
 	CU_ASSERT(piece.nlevels == 1 && piece.level[0].count == TWO(20));
 	CU_ASSERT_EQUAL(piece.level[0].mem_stride, (int64_t)wide);
 	ddio_place_free(place);
@@ -263,7 +263,7 @@ static void test_turned_range(void)
 		CU_ASSERT_EQUAL(ddio_map_runs(map, 20, 10, false, count_run, &c), 0);
 		CU_ASSERT_EQUAL(ddio_map_runs_of(map, 0, 20, 10, false, count_run, &c), 0);
 		CU_ASSERT_EQUAL(ddio_map_pack(map, 20, 10, NULL, (void *const[]){ NULL }), 0);
-		CU_ASSERT_EQUAL(ddio_place_pieces(place, 20, 10, false, keep_piece, NULL), 0);
+		CU_ASSERT_EQUAL(place_pieces(place, 20, 10, false, keep_piece, NULL), 0);
 		CU_ASSERT_EQUAL(c.runs, 0);
 		ddio_place_free(place);
 		ddio_map_free(map);
@@ -289,7 +289,7 @@ static void test_all_levels(void)
 	CU_ASSERT_EQUAL(ddio_map_runs(map, 0, UINT64_MAX, false, count_run, &c), 0);
 	CU_ASSERT(c.runs == 1 && c.bytes == 256 && c.last.nlevels == DDIO_MAX_DIMS);
 	CU_ASSERT_EQUAL_FATAL(ddio_place_new(map, 0, &memory, &place, &span, NULL), 0);
-	CU_ASSERT_EQUAL(ddio_place_pieces(place, 0, UINT64_MAX, false, keep_piece, &piece), 0);
+	CU_ASSERT_EQUAL(place_pieces(place, 0, UINT64_MAX, false, keep_piece, &piece), 0);
 	CU_ASSERT_EQUAL(piece.nlevels, DDIO_MAX_DIMS);
 	ddio_place_free(place);
 	ddio_map_free(map);

@@ -66,10 +66,10 @@ static uint64_t check_parts(struct twin_rng *rng, const struct gen_parts *g, con
 		return 1;
 	overlap = ddio_map_check_overlap(map, &at, &first, &second);
 	faults = twin_check_map(t, map, rng, overlap);
-	faults += ddio_map_monotone(map) != twin_monotone(t);
+	faults += map_monotone(map) != twin_monotone(t);
 	tally->good++;
 	tally->overlap += overlap;
-	tally->shuffled += !ddio_map_monotone(map);
+	tally->shuffled += !map_monotone(map);
 	ddio_map_free(map);
 	return faults;
 }
@@ -123,7 +123,7 @@ static void test_empty(void)
 	CU_ASSERT(!ddio_map_next(map, 0, &lo, &hi));
 	CU_ASSERT_EQUAL(ddio_map_covered(map, 0, UINT64_MAX), 0);
 	CU_ASSERT_EQUAL(ddio_map_msg_size(map, 1, 0, UINT64_MAX), 0);
-	CU_ASSERT(ddio_map_monotone(map));
+	CU_ASSERT(map_monotone(map));
 	ddio_map_free(map);
 }
 

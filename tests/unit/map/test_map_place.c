@@ -242,7 +242,7 @@ static uint64_t check_range(const struct twin *t, const struct ddio_place *place
 		got[i] = TWIN_NONE;
 		contiguous &= want[i] == want[0] + i;
 	}
-	w.faults += !!ddio_place_pieces(place, lo, hi, writing, walk_piece, &w);
+	w.faults += !!place_pieces(place, lo, hi, writing, walk_piece, &w);
 	for (i = 0; i < w.n; i++)
 		w.faults += got[i] != want[i];
 	if (ddio_place_contiguous(place, lo, hi, writing, &mem_off, &len))
@@ -483,8 +483,7 @@ static void test_stopped(void)
 	CU_ASSERT_EQUAL_FATAL(ddio_map_new_array(&array, 1, &map, NULL), 0);
 	CU_ASSERT_EQUAL_FATAL(ddio_place_new(map, 0, &memory, &place, &span, NULL), 0);
 	CU_ASSERT_EQUAL(span, 120);
-	CU_ASSERT_EQUAL(ddio_place_pieces(place, 0, 100, false, stop_at_second, &calls),
-			-ECANCELED);
+	CU_ASSERT_EQUAL(place_pieces(place, 0, 100, false, stop_at_second, &calls), -ECANCELED);
 	CU_ASSERT_EQUAL(calls, 2);
 	ddio_place_free(place);
 	ddio_place_free(NULL);

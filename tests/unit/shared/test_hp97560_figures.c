@@ -34,9 +34,9 @@
 	X(contiguous_file_written, "file-contiguous-write")     \
 	X(contiguous_file_on_media, "file-contiguous-media")
 
-static const struct ddio_disk_figure *figure_find(const char *name)
+static const struct disk_figure *figure_find(const char *name)
 {
-	const struct ddio_disk_figure *f = ddio_disk_figures;
+	const struct disk_figure *f = disk_figures;
 
 	while (f->name && strcmp(f->name, name))
 		f++;
@@ -45,7 +45,7 @@ static const struct ddio_disk_figure *figure_find(const char *name)
 
 static void figure_test(const char *name)
 {
-	const struct ddio_disk_figure *f = figure_find(name);
+	const struct disk_figure *f = figure_find(name);
 	double value;
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(f);
@@ -70,9 +70,9 @@ static void figures_all_tested(void)
 {
 	size_t i, cases = sizeof(figure_cases) / sizeof(figure_cases[0]);
 
-	CU_ASSERT_EQUAL(cases, sizeof(ddio_disk_figures) / sizeof(ddio_disk_figures[0]));
+	CU_ASSERT_EQUAL(cases, sizeof(disk_figures) / sizeof(disk_figures[0]));
 	for (i = 0; i + 1 < cases; i++)
-		CU_ASSERT_STRING_EQUAL(figure_cases[i].name, ddio_disk_figures[i].name);
+		CU_ASSERT_STRING_EQUAL(figure_cases[i].name, disk_figures[i].name);
 }
 
 static const struct ut_case table_cases[] = {

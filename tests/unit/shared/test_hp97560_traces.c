@@ -33,20 +33,20 @@
 static void trace_test(const char *policy, const char *path, double share)
 {
 	struct hp97560_params p;
-	struct ddio_trace_error error;
-	struct ddio_comparison c;
+	struct trace_error error;
+	struct comparison c;
 	struct ddio_trace t;
 
 	hp97560_params_default(&p);
-	CU_ASSERT_EQUAL_FATAL(ddio_disk_policy(&p, policy), 0);
-	CU_ASSERT_EQUAL_FATAL(ddio_trace_load(&t, path, &error), 0);
-	CU_ASSERT_EQUAL_FATAL(ddio_trace_compare(&c, &t, &p, &error), 0);
+	CU_ASSERT_EQUAL_FATAL(disk_policy(&p, policy), 0);
+	CU_ASSERT_EQUAL_FATAL(trace_load(&t, path, &error), 0);
+	CU_ASSERT_EQUAL_FATAL(trace_compare(&c, &t, &p, &error), 0);
 	CU_ASSERT_EQUAL(c.n, t.n);
 	CU_ASSERT(c.close >= share);
 	CU_ASSERT(fabs(c.error_mean_ms) <= MEAN_SHARE * c.trace_mean_ms);
 	CU_ASSERT(c.error_median_ms < 0.001);
-	ddio_comparison_release(&c);
-	ddio_trace_release(&t);
+	comparison_release(&c);
+	trace_release(&t);
 }
 
 #define TEST(policy, folder, name, share)                                \
@@ -62,13 +62,13 @@ static const struct ut_case trace_cases[] = { TRACES(CASE){ NULL, NULL } };
 /* A text must be refused in a line, for a reason. */
 static void refused(const char *text, size_t line, const char *why)
 {
-	struct ddio_trace_error error;
+	struct trace_error error;
 	struct ddio_trace t;
 	char *exact = malloc(strlen(text) + 1);
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(exact);
 	memcpy(exact, text, strlen(text));
-	CU_ASSERT_EQUAL(ddio_trace_parse(&t, exact, strlen(text), &error), -EINVAL);
+	CU_ASSERT_EQUAL(trace_parse(&t, exact, strlen(text), &error), -EINVAL);
 	CU_ASSERT_EQUAL(error.line, line);
 	CU_ASSERT_PTR_NOT_NULL(strstr(error.what, why));
 	CU_ASSERT_PTR_NULL(t.requests);
@@ -102,16 +102,16 @@ static void parser_accepts_line_ends(void)
 {
 	static const char text[] = "issue_time_ns,op,lba,sectors,completion_ns\r\n"
 				   "0,W,18446744073709551615,4294967295,5\r\n1,R,0,1,6";
-	struct ddio_trace_error error;
+	struct trace_error error;
 	struct ddio_trace t;
 
-	CU_ASSERT_EQUAL_FATAL(ddio_trace_parse(&t, text, strlen(text), &error), 0);
+	CU_ASSERT_EQUAL_FATAL(trace_parse(&t, text, strlen(text), &error), 0);
 	CU_ASSERT_EQUAL_FATAL(t.n, 2);
 	CU_ASSERT_EQUAL(t.requests[0].op, HP97560_WRITE);
 	CU_ASSERT_EQUAL(t.requests[0].lba, UINT64_MAX);
 	CU_ASSERT_EQUAL(t.requests[0].sectors, UINT32_MAX);
 	CU_ASSERT_EQUAL(t.requests[1].done_ns, 6);
-	ddio_trace_release(&t);
+	trace_release(&t);
 }
 
 /* Any prefix and any flipped byte of a good text either parses or names a line. */
@@ -119,7 +119,7 @@ static void parser_survives_damage(void)
 {
 	static const char text[] = HEADER "0,R,1,16,500\n600,W,30,8,700\n800,R,5,1,900\n";
 	size_t i, length = strlen(text);
-	struct ddio_trace_error error;
+	struct trace_error error;
 	struct ddio_trace t;
 	uint64_t seed = 3;
 	char *copy;
@@ -132,99 +132,99 @@ static void parser_survives_damage(void)
 		memcpy(copy, text, n);
 		if (i >= length)
 			copy[ddio_rand_below(&seed, n)] = (char)ddio_rand_below(&seed, 256);
-		if (ddio_trace_parse(&t, copy, n, &error))
+		if (trace_parse(&t, copy, n, &error))
 			CU_ASSERT(error.what[0] && error.line <= 4);
-		ddio_trace_release(&t);
+		trace_release(&t);
 		free(copy);
 	}
 }
 
 static void loading_reports_files(void)
 {
-	struct ddio_trace_error error;
+	struct trace_error error;
 	struct ddio_trace t;
 
-	CU_ASSERT_EQUAL(ddio_trace_load(&t, DATA "no such trace", &error), -ENOENT);
+	CU_ASSERT_EQUAL(trace_load(&t, DATA "no such trace", &error), -ENOENT);
 	CU_ASSERT(error.line == 0 && error.what[0]);
-	CU_ASSERT_EQUAL(ddio_trace_load(&t, DATA, &error), -EISDIR);
+	CU_ASSERT_EQUAL(trace_load(&t, DATA, &error), -EISDIR);
 }
 
 static void replay_names_the_request_beyond_the_drive(void)
 {
-	struct ddio_trace_request requests[2] = {
+	struct trace_request requests[2] = {
 		{ .issue_ns = 0, .done_ns = 5, .lba = 0, .sectors = 1 },
 		{ .issue_ns = 5, .done_ns = 9, .lba = 2647079, .sectors = 2 },
 	};
 	struct ddio_trace t = { .requests = requests, .n = 2 };
-	struct ddio_trace_error error;
-	struct ddio_comparison c;
+	struct trace_error error;
+	struct comparison c;
 	struct hp97560_params p;
 
 	hp97560_params_default(&p);
-	CU_ASSERT_EQUAL(ddio_trace_compare(&c, &t, &p, &error), -ERANGE);
+	CU_ASSERT_EQUAL(trace_compare(&c, &t, &p, &error), -ERANGE);
 	CU_ASSERT_EQUAL(error.line, 3);
 	CU_ASSERT_PTR_NOT_NULL(strstr(error.what, "2647080"));
 	requests[1].lba--;
-	CU_ASSERT_EQUAL(ddio_trace_compare(&c, &t, &p, &error), 0);
-	ddio_comparison_release(&c);
+	CU_ASSERT_EQUAL(trace_compare(&c, &t, &p, &error), 0);
+	comparison_release(&c);
 }
 
 /* What the model made up it replays without any difference, under every policy. */
 static void generated_traces_replay_exactly(void)
 {
-	struct ddio_trace_spec spec = { .count = 300, .sectors = 16, .seed = 5 };
-	struct ddio_trace_error error;
-	struct ddio_comparison c;
+	struct trace_spec spec = { .count = 300, .sectors = 16, .seed = 5 };
+	struct trace_error error;
+	struct comparison c;
 	struct hp97560_params p;
 	struct ddio_trace t;
 	size_t i, j;
 
 	hp97560_params_default(&p);
-	for (i = 0; ddio_trace_patterns[i]; i++) {
-		spec.pattern = ddio_trace_patterns[i];
+	for (i = 0; trace_patterns[i]; i++) {
+		spec.pattern = trace_patterns[i];
 		spec.think_ns = i * 300000;
 		for (j = 0; j < sizeof(policies) / sizeof(policies[0]); j++) {
-			CU_ASSERT_EQUAL(ddio_disk_policy(&p, policies[j].name), 0);
-			CU_ASSERT_EQUAL_FATAL(ddio_trace_generate(&t, &spec, &p), 0);
-			CU_ASSERT_EQUAL_FATAL(ddio_trace_compare(&c, &t, &p, &error), 0);
+			CU_ASSERT_EQUAL(disk_policy(&p, policies[j].name), 0);
+			CU_ASSERT_EQUAL_FATAL(trace_generate(&t, &spec, &p), 0);
+			CU_ASSERT_EQUAL_FATAL(trace_compare(&c, &t, &p, &error), 0);
 			CU_ASSERT(c.close == 1 && c.demerit == 0 && c.error_median_ms == 0);
-			ddio_comparison_release(&c);
-			ddio_trace_release(&t);
+			comparison_release(&c);
+			trace_release(&t);
 		}
 	}
 }
 
 static void generator_refuses(void)
 {
-	struct ddio_trace_spec spec = { .pattern = "mixed", .count = 1, .sectors = 16 };
+	struct trace_spec spec = { .pattern = "mixed", .count = 1, .sectors = 16 };
 	struct hp97560_params p;
 	struct ddio_trace t;
 
 	hp97560_params_default(&p);
-	CU_ASSERT_EQUAL(ddio_disk_policy(&p, "nothing"), -EINVAL);
+	CU_ASSERT_EQUAL(disk_policy(&p, "nothing"), -EINVAL);
 	spec.count = 0;
-	CU_ASSERT_EQUAL(ddio_trace_generate(&t, &spec, &p), -EINVAL);
+	CU_ASSERT_EQUAL(trace_generate(&t, &spec, &p), -EINVAL);
 	spec.count = 1;
 	spec.sectors = 0;
-	CU_ASSERT_EQUAL(ddio_trace_generate(&t, &spec, &p), -EINVAL);
+	CU_ASSERT_EQUAL(trace_generate(&t, &spec, &p), -EINVAL);
 	spec.sectors = 2647081;
-	CU_ASSERT_EQUAL(ddio_trace_generate(&t, &spec, &p), -ERANGE);
+	CU_ASSERT_EQUAL(trace_generate(&t, &spec, &p), -ERANGE);
 	spec.sectors = 1323540;
-	CU_ASSERT_EQUAL(ddio_trace_generate(&t, &spec, &p), -ERANGE);
+	CU_ASSERT_EQUAL(trace_generate(&t, &spec, &p), -ERANGE);
 	spec.pattern = "sequential-read";
 	spec.count = 2;
-	CU_ASSERT_EQUAL(ddio_trace_generate(&t, &spec, &p), 0);
-	ddio_trace_release(&t);
+	CU_ASSERT_EQUAL(trace_generate(&t, &spec, &p), 0);
+	trace_release(&t);
 	spec.count = 3;
-	CU_ASSERT_EQUAL(ddio_trace_generate(&t, &spec, &p), -ERANGE);
+	CU_ASSERT_EQUAL(trace_generate(&t, &spec, &p), -ERANGE);
 	spec.pattern = "sequential";
-	CU_ASSERT_EQUAL(ddio_trace_generate(&t, &spec, &p), -EINVAL);
+	CU_ASSERT_EQUAL(trace_generate(&t, &spec, &p), -EINVAL);
 }
 
 static void writing_and_parsing_are_inverse(void)
 {
-	struct ddio_trace_spec spec = { .pattern = "mixed", .count = 50, .sectors = 3, .seed = 9 };
-	struct ddio_trace_error error;
+	struct trace_spec spec = { .pattern = "mixed", .count = 50, .sectors = 3, .seed = 9 };
+	struct trace_error error;
 	struct ddio_trace t, again;
 	struct hp97560_params p;
 	char *text = NULL;
@@ -233,14 +233,14 @@ static void writing_and_parsing_are_inverse(void)
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(f);
 	hp97560_params_default(&p);
-	CU_ASSERT_EQUAL_FATAL(ddio_trace_generate(&t, &spec, &p), 0);
-	ddio_trace_write(&t, f);
+	CU_ASSERT_EQUAL_FATAL(trace_generate(&t, &spec, &p), 0);
+	trace_write(&t, f);
 	fclose(f);
-	CU_ASSERT_EQUAL_FATAL(ddio_trace_parse(&again, text, length, &error), 0);
+	CU_ASSERT_EQUAL_FATAL(trace_parse(&again, text, length, &error), 0);
 	CU_ASSERT_EQUAL_FATAL(again.n, t.n);
 	CU_ASSERT_EQUAL(memcmp(again.requests, t.requests, t.n * sizeof(t.requests[0])), 0);
-	ddio_trace_release(&t);
-	ddio_trace_release(&again);
+	trace_release(&t);
+	trace_release(&again);
 	free(text);
 }
 
@@ -248,7 +248,7 @@ static void writing_and_parsing_are_inverse(void)
 static void comparison_by_hand(void)
 {
 	double difference[4];
-	struct ddio_comparison c = { .n = 4 };
+	struct comparison c = { .n = 4 };
 	double trace_ms[4] = { 10, 12, 8, 10 };
 	double model_ms[4] = { 10, 12, 8.01, 9 };
 

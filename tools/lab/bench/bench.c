@@ -102,13 +102,13 @@ static int bench_all(struct bench_values *v)
 	return err;
 }
 
-int ddio_cmd_bench(int argc, char **argv)
+int cmd_bench(int argc, char **argv)
 {
 	struct bench_values v;
 	int err;
 
 	bench_defaults(&v);
-	err = opt_parse(&ddio_opts_bench, &v, &argc, &argv);
+	err = opt_parse(&opts_bench, &v, &argc, &argv);
 	if (err)
 		return err > 0 ? EXIT_OK : EXIT_USAGE;
 	procs_catch_signals();

@@ -37,7 +37,7 @@ static const struct opt_spec bench_opts[] = {
 	{ 0 },
 };
 
-const struct opt_cmd ddio_opts_bench = {
+const struct opt_cmd opts_bench = {
 	"ddio",	    "bench",
 	NULL,	    "Measure collective I/O (patterns, records, layouts, methods), or mounts.",
 	bench_opts, 0,

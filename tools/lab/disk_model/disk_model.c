@@ -35,7 +35,7 @@ static const struct opt_spec options[] = {
 	{ 0 },
 };
 
-const struct opt_cmd ddio_opts_disk_model = {
+const struct opt_cmd opts_disk_model = {
 	.program = "ddio",
 	.name = "disk-model",
 	.args = "[TRACE.csv...]",
@@ -86,7 +86,7 @@ static void geometry_print(const struct hp97560_params *p)
 }
 
 /* Returns whether the model is within the figure's tolerance. */
-static bool figure_print(const struct ddio_disk_figure *f, bool csv)
+static bool figure_print(const struct disk_figure *f, bool csv)
 {
 	double value = f->measure();
 	double error = value / f->expected - 1;
@@ -104,7 +104,7 @@ static bool figure_print(const struct ddio_disk_figure *f, bool csv)
 
 static int figures_print(bool csv)
 {
-	const struct ddio_disk_figure *f;
+	const struct disk_figure *f;
 	struct hp97560_params p;
 	int failed = 0;
 
@@ -115,14 +115,14 @@ static int figures_print(bool csv)
 		geometry_print(&p);
 		printf("%-40s %9s %9s       %9s  %s\n", "", "expected", "model", "error", "papers");
 	}
-	for (f = ddio_disk_figures; f->name; f++)
+	for (f = disk_figures; f->name; f++)
 		failed += !figure_print(f, csv);
 	return failed ? EXIT_FAILED : EXIT_OK;
 }
 
 static int generate(const struct values *v, const struct hp97560_params *p)
 {
-	struct ddio_trace_spec spec = {
+	struct trace_spec spec = {
 		.pattern = v->generate,
 		.count = v->count,
 		.sectors = v->sectors,
@@ -135,11 +135,11 @@ static int generate(const struct values *v, const struct hp97560_params *p)
 
 	if (v->think_us > HP97560_TIME_MAX / 1000)
 		return usage_error("%s is too long", "--think");
-	err = ddio_trace_generate(&trace, &spec, p);
+	err = trace_generate(&trace, &spec, p);
 	if (err == -EINVAL && v->count && v->sectors) {
 		fprintf(stderr, "ddio disk-model: no pattern '%s'; there are", v->generate);
-		for (i = 0; ddio_trace_patterns[i]; i++)
-			fprintf(stderr, " %s", ddio_trace_patterns[i]);
+		for (i = 0; trace_patterns[i]; i++)
+			fprintf(stderr, " %s", trace_patterns[i]);
 		fputc('\n', stderr);
 		return EXIT_USAGE;
 	}
@@ -147,8 +147,8 @@ static int generate(const struct values *v, const struct hp97560_params *p)
 		return usage_error("%s must not be 0", v->count ? "--sectors" : "--count");
 	if (err)
 		return cmd_fail("disk-model", err, "cannot make '%s' up", v->generate);
-	ddio_trace_write(&trace, stdout);
-	ddio_trace_release(&trace);
+	trace_write(&trace, stdout);
+	trace_release(&trace);
 	return EXIT_OK;
 }
 
@@ -166,7 +166,7 @@ static void csv_name_print(const char *name)
 	fputs(quote, stdout);
 }
 
-static void comparison_csv(const struct ddio_comparison *c, const char *name)
+static void comparison_csv(const struct comparison *c, const char *name)
 {
 	csv_name_print(name);
 	printf(",%zu,%.6f,%.6f,%.6f,%.6f,%.6f,%.6f,%.6f\n", c->n, c->trace_mean_ms,
@@ -174,7 +174,7 @@ static void comparison_csv(const struct ddio_comparison *c, const char *name)
 	       c->error_median_ms, c->demerit, c->close);
 }
 
-static void comparisons_csv(const struct ddio_comparison *c, char **names, size_t n)
+static void comparisons_csv(const struct comparison *c, char **names, size_t n)
 {
 	size_t i;
 
@@ -184,7 +184,7 @@ static void comparisons_csv(const struct ddio_comparison *c, char **names, size_
 		comparison_csv(&c[i], names[i]);
 }
 
-static void comparison_print(const struct ddio_comparison *c, const char *name, int width)
+static void comparison_print(const struct comparison *c, const char *name, int width)
 {
 	printf("%-*s %8zu %9.4f %9.4f %+9.4f %+8.2f %% %9.4f %7.2f %% %7.2f %%\n", width, name,
 	       c->n, c->trace_mean_ms, c->model_mean_ms, c->error_mean_ms,
@@ -192,7 +192,7 @@ static void comparison_print(const struct ddio_comparison *c, const char *name, 
 	       100 * c->close);
 }
 
-static void comparisons_print(const struct ddio_comparison *c, char **names, size_t n)
+static void comparisons_print(const struct comparison *c, char **names, size_t n)
 {
 	static const char line[] = "%-*s %8s %9s %9s %20s %9s %9s %9s\n";
 	int width = 5;
@@ -208,15 +208,15 @@ static void comparisons_print(const struct ddio_comparison *c, char **names, siz
 		comparison_print(&c[i], names[i], width);
 }
 
-static int compare_one(struct ddio_comparison *c, const char *path, const struct hp97560_params *p)
+static int compare_one(struct comparison *c, const char *path, const struct hp97560_params *p)
 {
-	struct ddio_trace_error error;
+	struct trace_error error;
 	struct ddio_trace trace;
-	int err = ddio_trace_load(&trace, path, &error);
+	int err = trace_load(&trace, path, &error);
 
 	if (!err) {
-		err = ddio_trace_compare(c, &trace, p, &error);
-		ddio_trace_release(&trace);
+		err = trace_compare(c, &trace, p, &error);
+		trace_release(&trace);
 	}
 	if (err && error.line)
 		fprintf(stderr, "ddio disk-model: %s:%zu: %s\n", path, error.line, error.what);
@@ -228,7 +228,7 @@ static int compare_one(struct ddio_comparison *c, const char *path, const struct
 
 static int compare(const struct values *v, const struct hp97560_params *p, char **names, size_t n)
 {
-	struct ddio_comparison *c = calloc(n, sizeof(*c));
+	struct comparison *c = calloc(n, sizeof(*c));
 	int ret = EXIT_OK;
 	size_t i, done;
 
@@ -243,25 +243,24 @@ static int compare(const struct values *v, const struct hp97560_params *p, char 
 		comparisons_csv(c, names, done);
 	else if (done)
 		comparisons_print(c, names, done);
-	if (ret == EXIT_OK && v->plot &&
-	    ddio_comparison_plot(c, (const char *const *)names, n, v->plot))
+	if (ret == EXIT_OK && v->plot && comparison_plot(c, (const char *const *)names, n, v->plot))
 		ret = EXIT_FAILED;
 	for (i = 0; i < done; i++)
-		ddio_comparison_release(&c[i]);
+		comparison_release(&c[i]);
 	free(c);
 	return ret;
 }
 
-int ddio_cmd_disk_model(int argc, char **argv)
+int cmd_disk_model(int argc, char **argv)
 {
 	struct values v = { .policy = "default", .count = 1000, .sectors = 16, .seed = 1 };
-	int err = opt_parse(&ddio_opts_disk_model, &v, &argc, &argv);
+	int err = opt_parse(&opts_disk_model, &v, &argc, &argv);
 	struct hp97560_params p;
 
 	if (err)
 		return err > 0 ? EXIT_OK : EXIT_USAGE;
 	hp97560_params_default(&p);
-	if (ddio_disk_policy(&p, v.policy))
+	if (disk_policy(&p, v.policy))
 		return usage_error("no policy '%s'", v.policy);
 	if (v.generate && argc)
 		return usage_error("%s takes no trace", "--generate");

@@ -10,14 +10,14 @@
 #include "hp97560.h"
 
 /**
- * struct ddio_trace_request - one request of a trace
+ * struct trace_request - one request of a trace
  * @issue_ns: when the host issued it
  * @done_ns: when the host was told of its completion
  * @lba: first sector
  * @sectors: how many
  * @op: HP97560_READ or HP97560_WRITE
  */
-struct ddio_trace_request {
+struct trace_request {
 	uint64_t issue_ns;
 	uint64_t done_ns;
 	uint64_t lba;
@@ -31,48 +31,48 @@ struct ddio_trace_request {
  * @n: how many
  */
 struct ddio_trace {
-	struct ddio_trace_request *requests;
+	struct trace_request *requests;
 	size_t n;
 };
 
 /**
- * struct ddio_trace_error - what was wrong with a trace
+ * struct trace_error - what was wrong with a trace
  * @line: line number from 1; 0 where it is the file as a whole
  * @what: in words
  */
-struct ddio_trace_error {
+struct trace_error {
 	size_t line;
 	char what[120];
 };
 
 /**
- * ddio_trace_parse - read a trace from memory
- * @trace: filled in on success, to be given to ddio_trace_release()
+ * trace_parse - read a trace from memory
+ * @trace: filled in on success, to be given to trace_release()
  * @text: the file; need not end with a zero
  * @length: its length
  * @error: filled in on failure
  * Return: 0; -EINVAL for malformed text; -ENOMEM.
  */
-int ddio_trace_parse(struct ddio_trace *trace, const char *text, size_t length,
-		     struct ddio_trace_error *error);
+int trace_parse(struct ddio_trace *trace, const char *text, size_t length,
+		struct trace_error *error);
 
 /**
- * ddio_trace_load - read a trace from a file
- * @trace: as in ddio_trace_parse()
+ * trace_load - read a trace from a file
+ * @trace: as in trace_parse()
  * @path: file
- * @error: as in ddio_trace_parse()
- * Return: as ddio_trace_parse(), or what opening and reading the file returned.
+ * @error: as in trace_parse()
+ * Return: as trace_parse(), or what opening and reading the file returned.
  */
-int ddio_trace_load(struct ddio_trace *trace, const char *path, struct ddio_trace_error *error);
+int trace_load(struct ddio_trace *trace, const char *path, struct trace_error *error);
 
-/* ddio_trace_write - print a trace in the form that ddio_trace_parse() reads */
-void ddio_trace_write(const struct ddio_trace *trace, FILE *out);
+/* trace_write - print a trace in the form that trace_parse() reads */
+void trace_write(const struct ddio_trace *trace, FILE *out);
 
-/* ddio_trace_release - free what a trace holds */
-void ddio_trace_release(struct ddio_trace *trace);
+/* trace_release - free what a trace holds */
+void trace_release(struct ddio_trace *trace);
 
 /**
- * struct ddio_comparison - a trace beside the model
+ * struct comparison - a trace beside the model
  * @n: requests
  * @trace_ms: their service times in the trace, ascending; from malloc()
  * @model_ms: those of the model, ascending
@@ -84,7 +84,7 @@ void ddio_trace_release(struct ddio_trace *trace);
  *	distributions of service times, as a share of the trace's mean
  * @close: share of the requests whose times differ by DDIO_CLOSE_MS at most
  */
-struct ddio_comparison {
+struct comparison {
 	size_t n;
 	double *trace_ms;
 	double *model_ms;
@@ -99,8 +99,8 @@ struct ddio_comparison {
 #define DDIO_CLOSE_MS 0.02
 
 /**
- * ddio_trace_compare - replay a trace through the model
- * @c: filled in on success, to be given to ddio_comparison_release()
+ * trace_compare - replay a trace through the model
+ * @c: filled in on success, to be given to comparison_release()
  * @trace: not empty
  * @p: parameters of the drive
  * @error: filled in where the model refuses a request
@@ -110,40 +110,40 @@ struct ddio_comparison {
  *
  * Return: 0; -ERANGE for a request beyond the drive; -EOVERFLOW for absurd times; -ENOMEM.
  */
-int ddio_trace_compare(struct ddio_comparison *c, const struct ddio_trace *trace,
-		       const struct hp97560_params *p, struct ddio_trace_error *error);
+int trace_compare(struct comparison *c, const struct ddio_trace *trace,
+		  const struct hp97560_params *p, struct trace_error *error);
 
-/* ddio_comparison_release - free what a comparison holds */
-void ddio_comparison_release(struct ddio_comparison *c);
+/* comparison_release - free what a comparison holds */
+void comparison_release(struct comparison *c);
 
 /**
- * ddio_comparison_plot - draw the cumulative distributions with gnuplot
+ * comparison_plot - draw the cumulative distributions with gnuplot
  * @c: comparisons
  * @names: their names, for the key
  * @n: how many
  * @path: PNG file to be written
  * Return: 0, or a negative errno after a message on standard error.
  */
-int ddio_comparison_plot(const struct ddio_comparison *c, const char *const *names, size_t n,
-			 const char *path);
+int comparison_plot(const struct comparison *c, const char *const *names, size_t n,
+		    const char *path);
 
 /**
- * ddio_disk_policy - set the policies by name
+ * disk_policy - set the policies by name
  * @p: changed
  * @name: one of "default", "write-through", "immediate-report"
  * Return: 0, or -EINVAL for an unknown name.
  */
-int ddio_disk_policy(struct hp97560_params *p, const char *name);
+int disk_policy(struct hp97560_params *p, const char *name);
 
 /**
- * struct ddio_trace_spec - a trace to be made up
+ * struct trace_spec - a trace to be made up
  * @pattern: name of a pattern
  * @count: requests
  * @sectors: sectors of each
  * @think_ns: host's time between requests
  * @seed: of the pseudo-random choices
  */
-struct ddio_trace_spec {
+struct trace_spec {
 	const char *pattern;
 	uint32_t count;
 	uint32_t sectors;
@@ -152,21 +152,21 @@ struct ddio_trace_spec {
 };
 
 /* The names of the patterns, NULL behind the last. */
-extern const char *const ddio_trace_patterns[];
+extern const char *const trace_patterns[];
 
 /**
- * ddio_trace_generate - make up a trace, with the completions of the model
- * @trace: filled in on success, to be given to ddio_trace_release()
+ * trace_generate - make up a trace, with the completions of the model
+ * @trace: filled in on success, to be given to trace_release()
  * @spec: what to make
  * @p: parameters of the drive
  * Return: 0; -EINVAL for an unknown pattern or an empty request; -ERANGE where the pattern does
  * not fit on the drive; -ENOMEM.
  */
-int ddio_trace_generate(struct ddio_trace *trace, const struct ddio_trace_spec *spec,
-			const struct hp97560_params *p);
+int trace_generate(struct ddio_trace *trace, const struct trace_spec *spec,
+		   const struct hp97560_params *p);
 
 /**
- * struct ddio_disk_figure - something known of the drive that the model has to reach
+ * struct disk_figure - something known of the drive that the model has to reach
  * @name: one word, for the command's output and the tests
  * @what: in words
  * @unit: ms or MB/s
@@ -175,7 +175,7 @@ int ddio_trace_generate(struct ddio_trace *trace, const struct ddio_trace_spec *
  * @papers: what the papers report, in words, or NULL
  * @measure: get it from the model, in virtual time
  */
-struct ddio_disk_figure {
+struct disk_figure {
 	const char *name;
 	const char *what;
 	const char *unit;
@@ -186,6 +186,6 @@ struct ddio_disk_figure {
 };
 
 /* The figures; ends with a NULL name. */
-extern const struct ddio_disk_figure ddio_disk_figures[];
+extern const struct disk_figure disk_figures[];
 
 #endif /* DDIO_DISK_MODEL_H */

@@ -355,7 +355,7 @@ static double file_contiguous_media(void)
 }
 
 /* clang-format off */
-const struct ddio_disk_figure ddio_disk_figures[] = {
+const struct disk_figure disk_figures[] = {
 	{ "track-rate", "one track", "MB/s", 2.3449, 0.0001, "2.34", rate_track },
 	{ "cylinder-rate", "within a cylinder", "MB/s", 2.1104, 0.0001, "2.11", rate_cylinder },
 	{ "long-rate", "long sequential", "MB/s", 2.0966, 0.0001, NULL, rate_long },

@@ -20,7 +20,7 @@ struct pattern {
 	uint32_t step; /* blocks from one request to the next */
 };
 
-/* In the order of ddio_trace_patterns. */
+/* In the order of trace_patterns. */
 static const struct pattern patterns[] = {
 	{ .order = RANDOM, .op = HP97560_READ },
 	{ .order = RANDOM, .op = HP97560_WRITE },
@@ -34,7 +34,7 @@ static const struct pattern patterns[] = {
 	{ .order = MIXED },
 };
 
-const char *const ddio_trace_patterns[] = {
+const char *const trace_patterns[] = {
 	"random-read",
 	"random-write",
 	"sorted-read",
@@ -48,7 +48,7 @@ const char *const ddio_trace_patterns[] = {
 	NULL,
 };
 
-_Static_assert(sizeof(ddio_trace_patterns) / sizeof(ddio_trace_patterns[0]) ==
+_Static_assert(sizeof(trace_patterns) / sizeof(trace_patterns[0]) ==
 		       sizeof(patterns) / sizeof(patterns[0]) + 1,
 	       "a name for each pattern");
 
@@ -56,16 +56,16 @@ static const struct pattern *pattern_find(const char *name)
 {
 	size_t i;
 
-	for (i = 0; ddio_trace_patterns[i]; i++)
-		if (!strcmp(ddio_trace_patterns[i], name))
+	for (i = 0; trace_patterns[i]; i++)
+		if (!strcmp(trace_patterns[i], name))
 			return &patterns[i];
 	return NULL;
 }
 
 static int request_order(const void *a, const void *b)
 {
-	uint64_t x = ((const struct ddio_trace_request *)a)->lba;
-	uint64_t y = ((const struct ddio_trace_request *)b)->lba;
+	uint64_t x = ((const struct trace_request *)a)->lba;
+	uint64_t y = ((const struct trace_request *)b)->lba;
 
 	return (x > y) - (x < y);
 }
@@ -130,7 +130,7 @@ static int fill_mixed(struct ddio_trace *t, uint64_t blocks, uint64_t *seed)
 	return 0;
 }
 
-static int trace_fill(struct ddio_trace *t, const struct ddio_trace_spec *spec,
+static int trace_fill(struct ddio_trace *t, const struct trace_spec *spec,
 		      const struct pattern *pattern, uint64_t blocks)
 {
 	uint64_t seed = spec->seed;
@@ -148,14 +148,13 @@ static int trace_fill(struct ddio_trace *t, const struct ddio_trace_spec *spec,
 }
 
 /* Let the model say when each request is done. */
-static int trace_time(struct ddio_trace *t, const struct ddio_trace_spec *spec,
-		      struct hp97560_disk *d)
+static int trace_time(struct ddio_trace *t, const struct trace_spec *spec, struct hp97560_disk *d)
 {
 	struct hp97560_result r = { 0 };
 	size_t i;
 
 	for (i = 0; i < t->n; i++) {
-		struct ddio_trace_request *q = &t->requests[i];
+		struct trace_request *q = &t->requests[i];
 		int err;
 
 		q->sectors = spec->sectors;
@@ -169,8 +168,8 @@ static int trace_time(struct ddio_trace *t, const struct ddio_trace_spec *spec,
 	return 0;
 }
 
-int ddio_trace_generate(struct ddio_trace *trace, const struct ddio_trace_spec *spec,
-			const struct hp97560_params *p)
+int trace_generate(struct ddio_trace *trace, const struct trace_spec *spec,
+		   const struct hp97560_params *p)
 {
 	const struct pattern *pattern = pattern_find(spec->pattern);
 	struct hp97560_disk *d;
@@ -191,6 +190,6 @@ int ddio_trace_generate(struct ddio_trace *trace, const struct ddio_trace_spec *
 out:
 	free(d);
 	if (err)
-		ddio_trace_release(trace);
+		trace_release(trace);
 	return err;
 }

@@ -28,8 +28,7 @@ static void curve_write(FILE *out, const double *ms, size_t n)
 }
 
 /* Each trace is a broad band of its own colour; the model's line runs on top of it. */
-static void script_write(FILE *out, const struct ddio_comparison *c, const char *const *names,
-			 size_t n)
+static void script_write(FILE *out, const struct comparison *c, const char *const *names, size_t n)
 {
 	size_t i;
 
@@ -50,8 +49,8 @@ static void script_write(FILE *out, const struct ddio_comparison *c, const char 
 	}
 }
 
-int ddio_comparison_plot(const struct ddio_comparison *c, const char *const *names, size_t n,
-			 const char *path)
+int comparison_plot(const struct comparison *c, const char *const *names, size_t n,
+		    const char *path)
 {
 	struct gnuplot g;
 	int err = gnuplot_open(&g, "disk-model", path, 1000, 640 + 10 * (int)(n < 100 ? n : 100));

@@ -20,7 +20,7 @@ static const struct policy policies[] = {
 	{ .name = "immediate-report", .immediate_report = true, .bus_overlap = true },
 };
 
-int ddio_disk_policy(struct hp97560_params *p, const char *name)
+int disk_policy(struct hp97560_params *p, const char *name)
 {
 	size_t i;
 
@@ -34,7 +34,7 @@ int ddio_disk_policy(struct hp97560_params *p, const char *name)
 	return -EINVAL;
 }
 
-static int refuse(struct ddio_trace_error *error, size_t i, int err, const struct hp97560_disk *d)
+static int refuse(struct trace_error *error, size_t i, int err, const struct hp97560_disk *d)
 {
 	error->line = i + 2; /* the header is line 1 */
 	if (err == -ERANGE)
@@ -48,14 +48,14 @@ static int refuse(struct ddio_trace_error *error, size_t i, int err, const struc
 
 /* Replay in closed loop: into service times of the trace and of the model, in ms. */
 static int replay(struct hp97560_disk *d, const struct ddio_trace *trace, double *trace_ms,
-		  double *model_ms, struct ddio_trace_error *error)
+		  double *model_ms, struct trace_error *error)
 {
 	uint64_t done = 0, trace_done = 0;
 	struct hp97560_result r;
 	size_t i;
 
 	for (i = 0; i < trace->n; i++) {
-		const struct ddio_trace_request *q = &trace->requests[i];
+		const struct trace_request *q = &trace->requests[i];
 		uint64_t issue = q->issue_ns + done - trace_done;
 		int err;
 
@@ -91,7 +91,7 @@ static double median(const double *sorted, size_t n)
 }
 
 /* Figures request by request; needs the times in the trace's order. */
-static void compare_pairs(struct ddio_comparison *c, double *difference)
+static void compare_pairs(struct comparison *c, double *difference)
 {
 	size_t i, close = 0;
 
@@ -108,7 +108,7 @@ static void compare_pairs(struct ddio_comparison *c, double *difference)
 }
 
 /* Figures of the distributions; leaves the times sorted. */
-static void compare_distributions(struct ddio_comparison *c)
+static void compare_distributions(struct comparison *c)
 {
 	double sum = 0;
 	size_t i;
@@ -123,8 +123,8 @@ static void compare_distributions(struct ddio_comparison *c)
 	c->demerit = sqrt(sum / (double)c->n) / c->trace_mean_ms;
 }
 
-int ddio_trace_compare(struct ddio_comparison *c, const struct ddio_trace *trace,
-		       const struct hp97560_params *p, struct ddio_trace_error *error)
+int trace_compare(struct comparison *c, const struct ddio_trace *trace,
+		  const struct hp97560_params *p, struct trace_error *error)
 {
 	struct hp97560_disk *d = malloc(sizeof(*d));
 	double *difference = calloc(trace->n, sizeof(*difference));
@@ -145,13 +145,13 @@ int ddio_trace_compare(struct ddio_comparison *c, const struct ddio_trace *trace
 	compare_distributions(c);
 out:
 	if (err)
-		ddio_comparison_release(c);
+		comparison_release(c);
 	free(difference);
 	free(d);
 	return err;
 }
 
-void ddio_comparison_release(struct ddio_comparison *c)
+void comparison_release(struct comparison *c)
 {
 	free(c->trace_ms);
 	free(c->model_ms);

@@ -16,10 +16,10 @@
 struct cursor {
 	const char *at;
 	const char *end;
-	struct ddio_trace_error *error;
+	struct trace_error *error;
 };
 
-__attribute__((format(printf, 2, 3))) static int complain(struct ddio_trace_error *error,
+__attribute__((format(printf, 2, 3))) static int complain(struct trace_error *error,
 							  const char *format, ...)
 {
 	va_list args;
@@ -83,7 +83,7 @@ static int op_take(struct cursor *c, enum hp97560_op *op)
 	return 0;
 }
 
-static int request_parse(struct cursor *c, struct ddio_trace_request *r)
+static int request_parse(struct cursor *c, struct trace_request *r)
 {
 	uint64_t sectors;
 	int err = number_take(c, "issue_time_ns", false, HP97560_TIME_MAX, &r->issue_ns);
@@ -106,9 +106,9 @@ static int request_parse(struct cursor *c, struct ddio_trace_request *r)
 	return 0;
 }
 
-static int trace_append(struct ddio_trace *trace, size_t *room, const struct ddio_trace_request *r)
+static int trace_append(struct ddio_trace *trace, size_t *room, const struct trace_request *r)
 {
-	struct ddio_trace_request *more;
+	struct trace_request *more;
 	size_t want = *room ? *room * 2 : 256;
 
 	if (trace->n == *room) {
@@ -124,7 +124,7 @@ static int trace_append(struct ddio_trace *trace, size_t *room, const struct ddi
 
 static int line_parse(struct ddio_trace *trace, size_t *room, struct cursor *c)
 {
-	struct ddio_trace_request r;
+	struct trace_request r;
 	int err;
 
 	if (c->at < c->end && c->end[-1] == '\r')
@@ -145,8 +145,8 @@ static int line_parse(struct ddio_trace *trace, size_t *room, struct cursor *c)
 	return trace_append(trace, room, &r);
 }
 
-int ddio_trace_parse(struct ddio_trace *trace, const char *text, size_t length,
-		     struct ddio_trace_error *error)
+int trace_parse(struct ddio_trace *trace, const char *text, size_t length,
+		struct trace_error *error)
 {
 	const char *end = text + length;
 	size_t room = 0;
@@ -169,7 +169,7 @@ int ddio_trace_parse(struct ddio_trace *trace, const char *text, size_t length,
 	if (err == -ENOMEM)
 		complain(error, "out of memory");
 	if (err)
-		ddio_trace_release(trace);
+		trace_release(trace);
 	return err;
 }
 
@@ -195,7 +195,7 @@ static int file_slurp(FILE *f, char **text, size_t *length)
 	return ferror(f) ? -errno : 0;
 }
 
-int ddio_trace_load(struct ddio_trace *trace, const char *path, struct ddio_trace_error *error)
+int trace_load(struct ddio_trace *trace, const char *path, struct trace_error *error)
 {
 	FILE *f = fopen(path, "re");
 	char *text = NULL;
@@ -213,26 +213,26 @@ int ddio_trace_load(struct ddio_trace *trace, const char *path, struct ddio_trac
 	if (err)
 		complain(error, "%s", strerror(-err));
 	else
-		err = ddio_trace_parse(trace, text, length, error);
+		err = trace_parse(trace, text, length, error);
 	free(text);
 	fclose(f);
 	return err;
 }
 
-void ddio_trace_write(const struct ddio_trace *trace, FILE *out)
+void trace_write(const struct ddio_trace *trace, FILE *out)
 {
 	size_t i;
 
 	fprintf(out, "%s\n", TRACE_HEADER);
 	for (i = 0; i < trace->n; i++) {
-		const struct ddio_trace_request *r = &trace->requests[i];
+		const struct trace_request *r = &trace->requests[i];
 
 		fprintf(out, "%" PRIu64 ",%c,%" PRIu64 ",%" PRIu32 ",%" PRIu64 "\n", r->issue_ns,
 			r->op == HP97560_READ ? 'R' : 'W', r->lba, r->sectors, r->done_ns);
 	}
 }
 
-void ddio_trace_release(struct ddio_trace *trace)
+void trace_release(struct ddio_trace *trace)
 {
 	free(trace->requests);
 	memset(trace, 0, sizeof(*trace));

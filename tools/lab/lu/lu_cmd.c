@@ -56,7 +56,7 @@ static const struct opt_spec lu_opts[] = {
 	{ 0 },
 };
 
-const struct opt_cmd ddio_opts_lu = {
+const struct opt_cmd opts_lu = {
 	"ddio",	 "lu", NULL, "Decompose a matrix that is larger than memory; check the result.",
 	lu_opts, 0,    0
 };
@@ -283,7 +283,7 @@ static void lu_print_header(const struct lu_values *v)
 	       "disk_read_mb,disk_write_mb,disk_total_mb,seconds,wrong,residual\n");
 }
 
-int ddio_cmd_lu(int argc, char **argv)
+int cmd_lu(int argc, char **argv)
 {
 	struct lu_values v = { .n = 1024,
 			       .slab = 16,
@@ -296,7 +296,7 @@ int ddio_cmd_lu(int argc, char **argv)
 			       .layout = "contiguous",
 			       .engine = "hp97560",
 			       .machine = "1994" };
-	int err = opt_parse(&ddio_opts_lu, &v, &argc, &argv);
+	int err = opt_parse(&opts_lu, &v, &argc, &argv);
 
 	if (err)
 		return err > 0 ? EXIT_OK : EXIT_USAGE;

@@ -22,7 +22,7 @@ static const struct opt_spec matrix_opts[] = {
 	{ 0 },
 };
 
-const struct opt_cmd ddio_opts_matrix = {
+const struct opt_cmd opts_matrix = {
 	"ddio",	     "matrix", "FILE", "Make a matrix of doubles as a NumPy .npy file.",
 	matrix_opts, 1,	       1
 };
@@ -66,10 +66,10 @@ static int matrix_data(FILE *f, const struct matrix_values *v)
 	return err;
 }
 
-int ddio_cmd_matrix(int argc, char **argv)
+int cmd_matrix(int argc, char **argv)
 {
 	struct matrix_values v = { .rows = 1280, .cols = 1024, .header = 8192 };
-	int err = opt_parse(&ddio_opts_matrix, &v, &argc, &argv);
+	int err = opt_parse(&opts_matrix, &v, &argc, &argv);
 	FILE *f;
 
 	if (err)

@@ -42,7 +42,7 @@ static const struct opt_spec sim_opts[] = {
 	{ 0 },
 };
 
-const struct opt_cmd ddio_opts_sim = {
+const struct opt_cmd opts_sim = {
 	"ddio",	  "sim", NULL, "The measurements of ddio bench in virtual time, with CPU costs.",
 	sim_opts, 0,	 0
 };
@@ -147,13 +147,13 @@ static int sim_all(struct sim_values *v)
 	return err;
 }
 
-int ddio_cmd_sim(int argc, char **argv)
+int cmd_sim(int argc, char **argv)
 {
 	struct sim_values v = { .machine = "1994", .network = "torus", .seeds = 1 };
 	int err;
 
 	bench_defaults(&v.bench);
-	err = opt_parse(&ddio_opts_sim, &v, &argc, &argv);
+	err = opt_parse(&opts_sim, &v, &argc, &argv);
 	if (err)
 		return err > 0 ? EXIT_OK : EXIT_USAGE;
 	if (v.faults)

@@ -37,7 +37,7 @@ static int parts_begin(struct ddio_op *op)
 	return 0;
 }
 
-static int parts_end(struct ddio_op *op, struct ddio_error *error)
+static int parts_end(struct ddio_op *op, struct error *error)
 {
 	const char *why = NULL;
 	char what[DDIO_MAX_TEXT];
@@ -50,14 +50,14 @@ static int parts_end(struct ddio_op *op, struct ddio_error *error)
 	if (!err)
 		err = ddio_map_new_parts(op->parts, op->nprocs, &op->whole, &why);
 	if (err) {
-		ddio_op_describe(op, what);
-		ddio_error_set(error, err, "%.300s: %s", what, why ? why : strerror(-err));
+		op_describe(op, what);
+		error_set(error, err, "%.300s: %s", what, why ? why : strerror(-err));
 	}
 	return err;
 }
 
 /* At rank 0: from what was gathered. */
-static int whole_gather(struct ddio_op *op, struct ddio_error *error)
+static int whole_gather(struct ddio_op *op, struct error *error)
 {
 	const void *data;
 	uint32_t rank;
@@ -69,10 +69,10 @@ static int whole_gather(struct ddio_op *op, struct ddio_error *error)
 		return 0;
 	}
 	err = parts_begin(op);
-	while (!err && ddio_fan_gathered(op->fan, &at, &rank, &data, &len))
+	while (!err && fan_gathered(op->fan, &at, &rank, &data, &len))
 		err = parts_take(op, rank, data, len);
 	if (err) {
-		ddio_error_set(error, err, "the members' descriptions: %s", strerror(-err));
+		error_set(error, err, "the members' descriptions: %s", strerror(-err));
 		return err;
 	}
 	return parts_end(op, error);
@@ -106,15 +106,14 @@ static uint8_t *verdict_put(struct ddio_op *op, size_t *len)
 	return buf;
 }
 
-static int verdict_get(struct ddio_op *op, const uint8_t *data, size_t len,
-		       struct ddio_error *error)
+static int verdict_get(struct ddio_op *op, const uint8_t *data, size_t len, struct error *error)
 {
 	size_t used;
 	uint32_t r;
 	int err = 0;
 
 	if (len < VERDICT) {
-		ddio_error_set(error, -EPROTO, "rank 0 sent a verdict that makes no sense");
+		error_set(error, -EPROTO, "rank 0 sent a verdict that makes no sense");
 		return -EPROTO;
 	}
 	op->file_size = bytes_get64(data);
@@ -136,7 +135,7 @@ static int verdict_get(struct ddio_op *op, const uint8_t *data, size_t len,
 		len -= used;
 	}
 	if (err) {
-		ddio_error_set(error, err, "the members' descriptions: %s", strerror(-err));
+		error_set(error, err, "the members' descriptions: %s", strerror(-err));
 		return err;
 	}
 	err = parts_end(op, error);
@@ -148,7 +147,7 @@ static int verdict_get(struct ddio_op *op, const uint8_t *data, size_t len,
 /*
  * Rank 0 at the start
  */
-static int start_check(struct ddio_op *op, struct ddio_error *error)
+static int start_check(struct ddio_op *op, struct error *error)
 {
 	const char *name = op->file->rec.name;
 	uint32_t first, second;
@@ -156,39 +155,38 @@ static int start_check(struct ddio_op *op, struct ddio_error *error)
 
 	ddio_map_bounds(op->whole, &op->lo, &op->hi);
 	if (op->hi > DDIO_MAX_FILE)
-		ddio_error_status(error, DDIO_ST_RANGE, "%s: no file reaches to byte %llu", name,
-				  (unsigned long long)op->hi);
+		error_status(error, DDIO_ST_RANGE, "%s: no file reaches to byte %llu", name,
+			     (unsigned long long)op->hi);
 	else if (!op->writing && op->hi > op->file_size)
-		ddio_error_status(error, DDIO_ST_NO_DATA,
-				  "read of %s reaches to byte %llu, but the file ends at %llu",
-				  name, (unsigned long long)op->hi,
-				  (unsigned long long)op->file_size);
+		error_status(error, DDIO_ST_NO_DATA,
+			     "read of %s reaches to byte %llu, but the file ends at %llu", name,
+			     (unsigned long long)op->hi, (unsigned long long)op->file_size);
 	else if (op->writing && op->part_kind != DDIO_PART_ARRAY &&
 		 ddio_map_check_overlap(op->whole, &at, &first, &second))
-		ddio_error_status(error, DDIO_ST_OVERLAP,
-				  "write of %s: ranks %u and %u both write byte %llu", name, first,
-				  second, (unsigned long long)at);
+		error_status(error, DDIO_ST_OVERLAP,
+			     "write of %s: ranks %u and %u both write byte %llu", name, first,
+			     second, (unsigned long long)at);
 	return error->err;
 }
 
-static void start_sized(struct ddio_size_job *job)
+static void start_sized(struct size_job *job)
 {
 	struct ddio_op *op = job->arg;
-	struct ddio_error error = job->error;
+	struct error error = job->error;
 	uint8_t *data = NULL;
 	size_t len = 0;
 
-	if (!ddio_op_unrooted(op))
+	if (!op_unrooted(op))
 		return;
 	op->file_size = job->size;
 	if (!error.status && !whole_gather(op, &error) && !start_check(op, &error)) {
 		data = verdict_put(op, &len);
 		if (!data)
-			ddio_error_set(&error, -ENOMEM, "out of memory");
+			error_set(&error, -ENOMEM, "out of memory");
 		else if (op->m->launch)
 			op->m->launch(op, &error);
 	}
-	ddio_fan_release(op->fan, &error, data, len);
+	fan_release(op->fan, &error, data, len);
 	free(data);
 }
 
@@ -197,139 +195,139 @@ static void start_pinned(struct ddio_batch *batch)
 {
 	struct ddio_op *op = batch->arg;
 
-	ddio_file_pin(op->file);
+	file_pin(op->file);
 	if (!batch->error.status && op->fan)
-		ddio_size_ask(&op->size);
-	else if (ddio_op_unrooted(op))
-		ddio_fan_release(op->fan, &batch->error, NULL, 0);
+		size_ask(&op->size);
+	else if (op_unrooted(op))
+		fan_release(op->fan, &batch->error, NULL, 0);
 }
 
-static void start_root(void *arg, struct ddio_fan *fan)
+static void start_root(void *arg, struct fan *fan)
 {
 	struct ddio_op *op = arg;
 
 	op->fan = fan;
 	op->rooted = true;
-	op->size = (struct ddio_size_job){ .file = op->file, .done = start_sized, .arg = op };
+	op->size = (struct size_job){ .file = op->file, .done = start_sized, .arg = op };
 	if (op->writing && op->flags & DDIO_XFER_SYNC)
-		ddio_file_pin_begin(&op->batch, op->file, start_pinned, op);
+		file_pin_begin(&op->batch, op->file, start_pinned, op);
 	else
-		ddio_size_ask(&op->size);
+		size_ask(&op->size);
 }
 
-static void start_agreed(void *arg, const struct ddio_error *error, const void *data, size_t len)
+static void start_agreed(void *arg, const struct error *error, const void *data, size_t len)
 {
 	struct ddio_op *op = arg;
-	struct ddio_error mine;
+	struct error mine;
 
-	ddio_error_clear(&mine);
+	error_clear(&mine);
 	op->steps++;
 	/* Those that cannot follow fail in the transfer, in which the others notice it. */
 	if (!error->status && verdict_get(op, data, len, &mine))
 		op->failed = mine;
-	ddio_op_agreed(op, error);
+	op_agreed(op, error);
 }
 
-void ddio_join_begin(struct ddio_op *op)
+void agreement_begin(struct ddio_op *op)
 {
 	bool array = op->part_kind == DDIO_PART_ARRAY;
-	struct ddio_agree agree = { .writing = op->writing,
-				    .method = op->method,
-				    /* Each for itself: */
-				    .flags = op->flags & ~DDIO_XFER_NO_SCATTER,
-				    .part = op->part_kind,
-				    .file = op->file->rec.ref.id,
-				    .array = array ? op->part : NULL,
-				    .array_len = array ? op->part_len : 0 };
-	struct ddio_fan_in in = { .kind = DDIO_FAN_START,
-				  .gather = array ? NULL : op->part,
-				  .gather_len = array ? 0 : op->part_len,
-				  .error = &op->failed,
-				  .root = start_root,
-				  .done = start_agreed,
-				  .arg = op };
+	struct agree agree = { .writing = op->writing,
+			       .method = op->method,
+			       /* Each for itself: */
+			       .flags = op->flags & ~DDIO_XFER_NO_SCATTER,
+			       .part = op->part_kind,
+			       .file = op->file->rec.ref.id,
+			       .array = array ? op->part : NULL,
+			       .array_len = array ? op->part_len : 0 };
+	struct fan_in in = { .kind = DDIO_FAN_START,
+			     .gather = array ? NULL : op->part,
+			     .gather_len = array ? 0 : op->part_len,
+			     .error = &op->failed,
+			     .root = start_root,
+			     .done = start_agreed,
+			     .arg = op };
 	uint8_t *compare;
 
-	in.compare_len = (size_t)ddio_agree_put(NULL, 0, &agree);
+	in.compare_len = (size_t)agree_put(NULL, 0, &agree);
 	compare = malloc(in.compare_len);
 	if (compare)
-		ddio_agree_put(compare, in.compare_len, &agree);
+		agree_put(compare, in.compare_len, &agree);
 	else if (!op->failed.status)
-		ddio_error_set(&op->failed, -ENOMEM, "out of memory");
+		error_set(&op->failed, -ENOMEM, "out of memory");
 	in.compare = compare;
-	ddio_fan_begin(op->group, op->turn.number, DDIO_STEP_FIRST, &in);
+	fan_begin(op->group, op->turn.number, DDIO_STEP_FIRST, &in);
 	free(compare);
 }
 
 /*
  * Rank 0 at the end
  */
-static void end_release(struct ddio_op *op, const struct ddio_error *error)
+static void end_release(struct ddio_op *op, const struct error *error)
 {
 	uint8_t size[8];
 
 	bytes_put64(size, op->file->rec.size);
-	ddio_fan_release(op->fan, error, size, sizeof(size));
+	fan_release(op->fan, error, size, sizeof(size));
 }
 
 static void end_synced(struct ddio_batch *batch)
 {
 	struct ddio_op *op = batch->arg;
 
-	ddio_file_pin_check(op->file, &batch->error);
-	if (ddio_op_unrooted(op))
+	file_pin_check(op->file, &batch->error);
+	if (op_unrooted(op))
 		end_release(op, &batch->error);
 }
 
-static void end_extended(struct ddio_size_job *job)
+static void end_extended(struct size_job *job)
 {
 	struct ddio_op *op = job->arg;
 
 	if (!job->error.status && op->fan && op->flags & DDIO_XFER_SYNC) {
-		ddio_file_sync_begin(&op->batch, op->file, end_synced, op);
+		file_sync_begin(&op->batch, op->file, end_synced, op);
 		return;
 	}
-	if (ddio_op_unrooted(op))
+	if (op_unrooted(op))
 		end_release(op, &job->error);
 }
 
-static void end_root(void *arg, struct ddio_fan *fan)
+static void end_root(void *arg, struct fan *fan)
 {
 	struct ddio_op *op = arg;
-	struct ddio_error none;
+	struct error none;
 
 	op->fan = fan;
 	if (!op->writing || !op->hi) {
-		ddio_error_clear(&none);
+		error_clear(&none);
 		end_release(op, &none);
 		return;
 	}
 	op->rooted = true;
-	op->size = (struct ddio_size_job){
+	op->size = (struct size_job){
 		.file = op->file, .size = op->hi, .done = end_extended, .arg = op
 	};
-	ddio_size_extend(&op->size);
+	size_extend(&op->size);
 }
 
-static void end_agreed(void *arg, const struct ddio_error *error, const void *data, size_t len)
+static void end_agreed(void *arg, const struct error *error, const void *data, size_t len)
 {
 	struct ddio_op *op = arg;
 
 	op->steps++;
 	if (!error->status && len == 8)
 		op->file->rec.size = bytes_get64(data);
-	ddio_op_ended(op, error);
+	op_ended(op, error);
 }
 
-void ddio_end_begin(struct ddio_op *op)
+void end_begin(struct ddio_op *op)
 {
-	const struct ddio_fan_in in = { .kind = DDIO_FAN_END,
-					.error = &op->failed,
-					.root = end_root,
-					.done = end_agreed,
-					.arg = op };
+	const struct fan_in in = { .kind = DDIO_FAN_END,
+				   .error = &op->failed,
+				   .root = end_root,
+				   .done = end_agreed,
+				   .arg = op };
 
 	if (op->writing)
-		ddio_file_pin(op->file);
-	ddio_fan_begin(op->group, op->turn.number, DDIO_STEP_LAST, &in);
+		file_pin(op->file);
+	fan_begin(op->group, op->turn.number, DDIO_STEP_LAST, &in);
 }

@@ -4,9 +4,9 @@
 #include <string.h>
 #include "cp/coll/attach.h"
 
-struct ddio_attach *ddio_attach_find(struct ddio_group *group, struct ddio_lane *lane)
+struct attach *attach_find(struct ddio_group *group, struct lane *lane)
 {
-	struct ddio_attach *at;
+	struct attach *at;
 
 	ddio_list_for_each_entry(at, &group->attaches, group_link)
 		if (at->lane == lane)
@@ -14,7 +14,7 @@ struct ddio_attach *ddio_attach_find(struct ddio_group *group, struct ddio_lane 
 	return NULL;
 }
 
-void ddio_attach_box_close(struct ddio_attach *at)
+void attach_box_close(struct attach *at)
 {
 	if (at->box)
 		ddio_mailbox_close(at->box);
@@ -22,16 +22,16 @@ void ddio_attach_box_close(struct ddio_attach *at)
 	at->box = NULL;
 }
 
-static void attach_free(struct ddio_attach *at)
+static void attach_free(struct attach *at)
 {
 	ddio_list_del(&at->group_link);
 	ddio_list_del(&at->lane_link);
-	ddio_attach_box_close(at);
+	attach_box_close(at);
 	ddio_joint_put(at->joint);
 	free(at);
 }
 
-static void job_end(struct ddio_attach_job *job)
+static void job_end(struct attach_job *job)
 {
 	if (job->error.status) {
 		free(job->lanes);
@@ -41,7 +41,7 @@ static void job_end(struct ddio_attach_job *job)
 	job->done(job);
 }
 
-static struct ddio_node *job_node(const struct ddio_attach_job *job, uint32_t i)
+static struct ddio_node *job_node(const struct attach_job *job, uint32_t i)
 {
 	struct ddio_session *s = job->group->session;
 
@@ -53,27 +53,27 @@ static struct ddio_node *job_node(const struct ddio_attach_job *job, uint32_t i)
  */
 static void attach_check(struct ddio_batch *batch)
 {
-	struct ddio_attach_job *job = batch->arg;
+	struct attach_job *job = batch->arg;
 	uint32_t i;
 
 	job->error = batch->error;
 	for (i = 0; i < job->nlanes && !job->error.status; i++)
-		if (!ddio_attach_find(job->group, job->lanes[i]))
-			ddio_error_status(&job->error, DDIO_ST_NODE_LOST,
-					  "node %s (%s): the connection was lost again",
-					  DDIO_LANE_NAMES(job->lanes[i]));
+		if (!attach_find(job->group, job->lanes[i]))
+			error_status(&job->error, DDIO_ST_NODE_LOST,
+				     "node %s (%s): the connection was lost again",
+				     DDIO_LANE_NAMES(job->lanes[i]));
 	job_end(job);
 }
 
-static void attach_taken(struct ddio_batch *batch, uint64_t key, const struct ddio_reply *reply,
-			 struct ddio_error *error)
+static void attach_taken(struct ddio_batch *batch, uint64_t key, const struct reply *reply,
+			 struct error *error)
 {
-	struct ddio_attach_job *job = batch->arg;
-	struct ddio_attach *at = calloc(1, sizeof(*at));
+	struct attach_job *job = batch->arg;
+	struct attach *at = calloc(1, sizeof(*at));
 
 	(void)reply;
 	if (!at) {
-		ddio_error_set(error, -ENOMEM, "out of memory");
+		error_set(error, -ENOMEM, "out of memory");
 		return;
 	}
 	at->group = job->group;
@@ -82,7 +82,7 @@ static void attach_taken(struct ddio_batch *batch, uint64_t key, const struct dd
 	ddio_list_add(&at->lane_link, &at->lane->attaches);
 }
 
-static void attach_tell(struct ddio_attach_job *job)
+static void attach_tell(struct attach_job *job)
 {
 	struct ddio_group *g = job->group;
 	struct ddio_msg_attach msg = { .rank = g->rank, .size = g->size, .handle = g->handle };
@@ -92,23 +92,22 @@ static void attach_tell(struct ddio_attach_job *job)
 
 	memcpy(msg.group, g->id, sizeof(msg.group));
 	len = ddio_put_attach(buf, sizeof(buf), &msg);
-	ddio_batch_begin(&job->batch, g->session, "join the I/O processors", attach_check, job);
+	batch_begin(&job->batch, g->session, "join the I/O processors", attach_check, job);
 	job->batch.reply = attach_taken;
 	if (len < 0)
-		ddio_batch_fail(&job->batch, (int)len, strerror((int)-len));
+		batch_fail(&job->batch, (int)len, strerror((int)-len));
 	for (i = 0; len > 0 && i < job->nlanes; i++)
-		if (!ddio_attach_find(g, job->lanes[i]))
-			ddio_batch_lane(&job->batch, job->lanes[i], DDIO_OP_ATTACH, buf,
-					(size_t)len, i);
-	ddio_batch_end(&job->batch);
+		if (!attach_find(g, job->lanes[i]))
+			batch_lane(&job->batch, job->lanes[i], DDIO_OP_ATTACH, buf, (size_t)len, i);
+	batch_end(&job->batch);
 }
 
 /* Each lane once, those of reactors 0 first. */
-static int lanes_collect(struct ddio_attach_job *job)
+static int lanes_collect(struct attach_job *job)
 {
 	struct ddio_session *s = job->group->session;
 	uint64_t mark = ++s->mark;
-	struct ddio_lane *lane;
+	struct lane *lane;
 	uint32_t i;
 
 	for (i = 0; i < job->rec->ndisks; i++) {
@@ -120,18 +119,17 @@ static int lanes_collect(struct ddio_attach_job *job)
 	}
 	job->nnodes = job->nlanes;
 	for (i = 0; i < job->rec->ndisks; i++) {
-		struct ddio_disk_place *place = &s->disks[job->rec->disks[i]];
+		struct disk_place *place = &s->disks[job->rec->disks[i]];
 
 		if (!place->known) {
-			ddio_error_status(&job->error, DDIO_ST_STALE,
-					  "node %s does not serve disk %s",
-					  s->conf->nodes[place->node].name,
-					  s->conf->disks[job->rec->disks[i]].name);
+			error_status(&job->error, DDIO_ST_STALE, "node %s does not serve disk %s",
+				     s->conf->nodes[place->node].name,
+				     s->conf->disks[job->rec->disks[i]].name);
 			return -ESTALE;
 		}
-		lane = ddio_node_lane(job_node(job, i), place->reactor);
+		lane = node_lane(job_node(job, i), place->reactor);
 		if (!lane) {
-			ddio_error_set(&job->error, -ENOMEM, "out of memory");
+			error_set(&job->error, -ENOMEM, "out of memory");
 			return -ENOMEM;
 		}
 		if (lane->mark == mark)
@@ -144,14 +142,14 @@ static int lanes_collect(struct ddio_attach_job *job)
 
 static void nodes_known(struct ddio_batch *batch)
 {
-	struct ddio_attach_job *job = batch->arg;
+	struct attach_job *job = batch->arg;
 
 	job->error = batch->error;
 	if (!job->error.status) {
 		/* No more lanes than a disk and a reactor 0 for each disk. */
 		job->lanes = calloc(2 * (size_t)job->rec->ndisks, sizeof(*job->lanes));
 		if (!job->lanes)
-			ddio_error_set(&job->error, -ENOMEM, "out of memory");
+			error_set(&job->error, -ENOMEM, "out of memory");
 	}
 	if (job->error.status || lanes_collect(job))
 		job_end(job);
@@ -160,7 +158,7 @@ static void nodes_known(struct ddio_batch *batch)
 }
 
 /* The first step: nodes that are not known yet are asked for anything at all. */
-void ddio_attach_begin(struct ddio_attach_job *job)
+void attach_begin(struct attach_job *job)
 {
 	struct ddio_session *s = job->group->session;
 	uint64_t mark = ++s->mark;
@@ -168,55 +166,55 @@ void ddio_attach_begin(struct ddio_attach_job *job)
 
 	job->lanes = NULL;
 	job->nlanes = 0;
-	ddio_error_clear(&job->error);
-	ddio_batch_begin(&job->batch, s, "reach the I/O processors", nodes_known, job);
+	error_clear(&job->error);
+	batch_begin(&job->batch, s, "reach the I/O processors", nodes_known, job);
 	for (i = 0; i < job->rec->ndisks; i++) {
 		struct ddio_node *node = job_node(job, i);
 
 		if (node->known || node->lanes[0]->mark == mark)
 			continue;
 		node->lanes[0]->mark = mark;
-		ddio_batch_lane(&job->batch, node->lanes[0], DDIO_OP_PING, NULL, 0, 0);
+		batch_lane(&job->batch, node->lanes[0], DDIO_OP_PING, NULL, 0, 0);
 	}
-	ddio_batch_end(&job->batch);
+	batch_end(&job->batch);
 }
 
-void ddio_attaches_lost(struct ddio_lane *lane)
+void attaches_lost(struct lane *lane)
 {
 	while (!ddio_list_empty(&lane->attaches))
-		attach_free(ddio_list_first(&lane->attaches, struct ddio_attach, lane_link));
+		attach_free(ddio_list_first(&lane->attaches, struct attach, lane_link));
 }
 
-static void detached(struct ddio_request *request, const struct ddio_reply *reply)
+static void detached(struct ddio_request *request, const struct reply *reply)
 {
 	(void)reply;
 	free(request);
 }
 
-static void detach_send(struct ddio_attach *at, const struct ddio_msg_attach *msg)
+static void detach_send(struct attach *at, const struct ddio_msg_attach *msg)
 {
 	struct ddio_request *request = malloc(sizeof(*request));
 
 	/* A reactor that is not told finds out when the connection ends. */
 	if (!request)
 		return;
-	ddio_request_init(request, DDIO_OP_DETACH, detached, NULL);
-	if (ddio_request_put(request, attach, msg))
+	request_init(request, DDIO_OP_DETACH, detached, NULL);
+	if (request_put(request, attach, msg))
 		free(request);
 	else
-		ddio_request_lane(at->lane, request);
+		request_lane(at->lane, request);
 }
 
-void ddio_attaches_drop(struct ddio_group *group)
+void attaches_drop(struct ddio_group *group)
 {
 	struct ddio_msg_attach msg = { .rank = group->rank,
 				       .size = group->size,
 				       .handle = group->handle };
-	struct ddio_attach *at;
+	struct attach *at;
 
 	memcpy(msg.group, group->id, sizeof(msg.group));
 	while (!ddio_list_empty(&group->attaches)) {
-		at = ddio_list_first(&group->attaches, struct ddio_attach, group_link);
+		at = ddio_list_first(&group->attaches, struct attach, group_link);
 		if (!group->session->closing && at->lane->state == DDIO_LANE_READY)
 			detach_send(at, &msg);
 		attach_free(at);

@@ -7,44 +7,44 @@
 #include "cp/group/group.h"
 
 /**
- * struct ddio_attach - @lane knows of @group, for as long as its connection lasts
+ * struct attach - @lane knows of @group, for as long as its connection lasts
  * @asked: reactor 0: for the group's joint, @joint if that could be had; @box while it is on
  *	its way, else NULL
  */
-struct ddio_attach {
+struct attach {
 	struct ddio_list group_link, lane_link;
 	struct ddio_group *group;
-	struct ddio_lane *lane;
+	struct lane *lane;
 	bool asked;
 	struct ddio_mailbox *box;
 	struct ddio_joint *joint;
 };
 
 /**
- * struct ddio_attach_job - attach a group to all reactors that serve a file
+ * struct attach_job - attach a group to all reactors that serve a file
  * @lanes: result: one for each reactor with disks of the file, and reactor 0 of each of
  *	their nodes; the first @nnodes are those of reactors 0; freed by the caller
  * @done: with @lanes, if @error is clear
  */
-struct ddio_attach_job {
+struct attach_job {
 	struct ddio_group *group;
 	const struct ddio_file_record *rec;
-	struct ddio_lane **lanes;
+	struct lane **lanes;
 	uint32_t nlanes, nnodes;
-	struct ddio_error error;
+	struct error error;
 	struct ddio_batch batch;
-	void (*done)(struct ddio_attach_job *job);
+	void (*done)(struct attach_job *job);
 	void *arg;
 };
 
 /* NULL: it does not know. */
-struct ddio_attach *ddio_attach_find(struct ddio_group *group, struct ddio_lane *lane);
+struct attach *attach_find(struct ddio_group *group, struct lane *lane);
 /* The joint has come, or is not waited for any more. */
-void ddio_attach_box_close(struct ddio_attach *at);
-void ddio_attach_begin(struct ddio_attach_job *job);
+void attach_box_close(struct attach *at);
+void attach_begin(struct attach_job *job);
 /* The connection is gone, and what the reactor knew with it. */
-void ddio_attaches_lost(struct ddio_lane *lane);
+void attaches_lost(struct lane *lane);
 /* The group is freed: tells the reactors. */
-void ddio_attaches_drop(struct ddio_group *group);
+void attaches_drop(struct ddio_group *group);
 
 #endif /* DDIO_CP_ATTACH_H */

@@ -5,8 +5,7 @@
 
 enum { PAGE_BITS = 64 * DDIO_BLOCKSET_WORDS };
 
-static struct ddio_blockset_page *page_slot(struct ddio_blockset_page *page, size_t cap,
-					    uint64_t key)
+static struct blockset_page *page_slot(struct blockset_page *page, size_t cap, uint64_t key)
 {
 	size_t i = (size_t)((key * 0x9e3779b97f4a7c15ull) >> 20) & (cap - 1);
 
@@ -15,10 +14,10 @@ static struct ddio_blockset_page *page_slot(struct ddio_blockset_page *page, siz
 	return &page[i];
 }
 
-static int set_grow(struct ddio_blockset *set)
+static int set_grow(struct blockset *set)
 {
 	size_t cap = set->cap ? 2 * set->cap : 16, i;
-	struct ddio_blockset_page *page = calloc(cap, sizeof(*page));
+	struct blockset_page *page = calloc(cap, sizeof(*page));
 
 	if (!page)
 		return -ENOMEM;
@@ -31,10 +30,10 @@ static int set_grow(struct ddio_blockset *set)
 	return 0;
 }
 
-int ddio_blockset_add(struct ddio_blockset *set, uint64_t block)
+int blockset_add(struct blockset *set, uint64_t block)
 {
 	uint64_t key = block / PAGE_BITS + 1, bit = block % PAGE_BITS;
-	struct ddio_blockset_page *page;
+	struct blockset_page *page;
 	uint64_t *word;
 
 	if (2 * (set->n + 1) > set->cap && set_grow(set))
@@ -51,7 +50,7 @@ int ddio_blockset_add(struct ddio_blockset *set, uint64_t block)
 	return 0;
 }
 
-void ddio_blockset_free(struct ddio_blockset *set)
+void blockset_free(struct blockset *set)
 {
 	free(set->page);
 	set->page = NULL;

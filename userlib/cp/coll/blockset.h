@@ -9,8 +9,8 @@
 
 #define DDIO_BLOCKSET_WORDS 8
 
-struct ddio_blockset {
-	struct ddio_blockset_page {
+struct blockset {
+	struct blockset_page {
 		uint64_t key; /* number of the page plus 1; 0 is free */
 		uint64_t bits[DDIO_BLOCKSET_WORDS];
 	} * page;
@@ -18,7 +18,7 @@ struct ddio_blockset {
 };
 
 /* Return: 0, -EEXIST if it was there already, -ENOMEM. */
-int ddio_blockset_add(struct ddio_blockset *set, uint64_t block);
-void ddio_blockset_free(struct ddio_blockset *set);
+int blockset_add(struct blockset *set, uint64_t block);
+void blockset_free(struct blockset *set);
 
 #endif /* DDIO_CP_BLOCKSET_H */

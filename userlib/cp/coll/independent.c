@@ -24,17 +24,17 @@ struct plain_call {
 	uint8_t *buf;
 	uint64_t at, end;
 	uint64_t *block;
-	struct ddio_objio io;
-	struct ddio_size_job size;
+	struct objio io;
+	struct size_job size;
 	uint32_t left;
-	struct ddio_error error;
+	struct error error;
 };
 
 static void plain_end(struct plain_call *pc)
 {
-	ddio_objio_free(&pc->io);
+	objio_free(&pc->io);
 	free(pc->block);
-	ddio_call_end(&pc->call, &pc->error);
+	call_end(&pc->call, &pc->error);
 }
 
 static void plain_put(struct plain_call *pc)
@@ -54,7 +54,7 @@ static uint64_t plain_run(const struct plain_call *pc, uint64_t b)
 	return have < most ? have : most;
 }
 
-static int plain_next(struct ddio_objio *io, struct ddio_objreq *req)
+static int plain_next(struct objio *io, struct objreq *req)
 {
 	struct plain_call *pc = io->arg;
 	const struct ddio_file_record *rec = &pc->file->rec;
@@ -98,7 +98,7 @@ static int plain_blocks(struct plain_call *pc)
 	return 0;
 }
 
-static void plain_begin(struct plain_call *pc, bool writing, void (*done)(struct ddio_objio *io))
+static void plain_begin(struct plain_call *pc, bool writing, void (*done)(struct objio *io))
 {
 	int err = plain_blocks(pc);
 
@@ -109,21 +109,21 @@ static void plain_begin(struct plain_call *pc, bool writing, void (*done)(struct
 	pc->io.done = done;
 	pc->io.arg = pc;
 	if (err) {
-		ddio_error_set(&pc->error, err, "%s: out of memory", pc->file->rec.name);
+		error_set(&pc->error, err, "%s: out of memory", pc->file->rec.name);
 		plain_put(pc);
 		return;
 	}
-	ddio_objio_begin(&pc->io);
+	objio_begin(&pc->io);
 }
 
 /*
  * Reading
  */
-static void read_done(struct ddio_objio *io)
+static void read_done(struct objio *io)
 {
 	struct plain_call *pc = io->arg;
 
-	ddio_error_first(&pc->error, &io->error);
+	error_first(&pc->error, &io->error);
 	plain_put(pc);
 }
 
@@ -139,7 +139,7 @@ static void read_clipped(struct plain_call *pc)
 	plain_begin(pc, false, read_done);
 }
 
-static void read_sized(struct ddio_size_job *job)
+static void read_sized(struct size_job *job)
 {
 	struct plain_call *pc = job->arg;
 
@@ -151,11 +151,11 @@ static void read_sized(struct ddio_size_job *job)
 }
 
 /* It is being read as far as it went when it was last looked at. */
-static void read_checked(struct ddio_size_job *job)
+static void read_checked(struct size_job *job)
 {
 	struct plain_call *pc = job->arg;
 
-	ddio_error_first(&pc->error, &job->error);
+	error_first(&pc->error, &job->error);
 	if (!job->error.status && pc->end > job->size)
 		pc->end = job->size > pc->at ? job->size : pc->at;
 	plain_put(pc);
@@ -171,11 +171,11 @@ static void read_run(struct ddio_call *call)
 	if (pc->end > pc->file->rec.size) {
 		pc->left = 1;
 		pc->size.done = read_sized;
-		ddio_size_ask(&pc->size);
+		size_ask(&pc->size);
 	} else {
 		pc->left = 2;
 		pc->size.done = read_checked;
-		ddio_size_ask(&pc->size);
+		size_ask(&pc->size);
 		plain_begin(pc, false, read_done);
 	}
 }
@@ -188,13 +188,13 @@ ssize_t ddio_pread(struct ddio_file *file, void *buf, size_t len, uint64_t offse
 	if (!file)
 		return -EINVAL;
 	if ((len && !buf) || len > SSIZE_MAX || offset > DDIO_MAX_FILE)
-		return ddio_session_fail(file->session, -EINVAL,
-					 "read of %s: no buffer, or beyond the largest file",
-					 file->rec.name);
+		return session_fail(file->session, -EINVAL,
+				    "read of %s: no buffer, or beyond the largest file",
+				    file->rec.name);
 	if (!len)
 		return 0;
 	pc.end = len > DDIO_MAX_FILE - offset ? DDIO_MAX_FILE : offset + len;
-	err = ddio_call_run(file->session, &pc.call, read_run);
+	err = call_run(file->session, &pc.call, read_run);
 	return err ? err : (ssize_t)(pc.end - pc.at);
 }
 
@@ -204,11 +204,11 @@ ssize_t ddio_pread(struct ddio_file *file, void *buf, size_t len, uint64_t offse
  * The name space is told when the data are there: who opens the file after that, and finds that it has
  * changed, reads them.  Somebody may also have cut the file meanwhile.
  */
-static void write_extended(struct ddio_size_job *job)
+static void write_extended(struct size_job *job)
 {
 	struct plain_call *pc = job->arg;
 
-	ddio_error_first(&pc->error, &job->error);
+	error_first(&pc->error, &job->error);
 	plain_put(pc);
 }
 
@@ -218,14 +218,14 @@ static void write_extend(struct plain_call *pc)
 	pc->size.size = pc->end;
 	pc->size.done = write_extended;
 	pc->size.arg = pc;
-	ddio_size_extend(&pc->size);
+	size_extend(&pc->size);
 }
 
-static void write_done(struct ddio_objio *io)
+static void write_done(struct objio *io)
 {
 	struct plain_call *pc = io->arg;
 
-	ddio_file_pin(pc->file);
+	file_pin(pc->file);
 	pc->error = io->error;
 	if (pc->error.status)
 		plain_put(pc);
@@ -249,14 +249,14 @@ ssize_t ddio_pwrite(struct ddio_file *file, const void *buf, size_t len, uint64_
 	if (!file)
 		return -EINVAL;
 	if ((len && !buf) || len > SSIZE_MAX)
-		return ddio_session_fail(file->session, -EINVAL, "write of %s: no buffer",
-					 file->rec.name);
+		return session_fail(file->session, -EINVAL, "write of %s: no buffer",
+				    file->rec.name);
 	if (offset > DDIO_MAX_FILE || len > DDIO_MAX_FILE - offset)
-		return ddio_session_fail(file->session, -EFBIG,
-					 "write of %s: beyond the largest file", file->rec.name);
+		return session_fail(file->session, -EFBIG, "write of %s: beyond the largest file",
+				    file->rec.name);
 	if (!len)
 		return 0;
 	pc.end = offset + len;
-	err = ddio_call_run(file->session, &pc.call, write_run);
+	err = call_run(file->session, &pc.call, write_run);
 	return err ? err : (ssize_t)len;
 }

@@ -6,13 +6,13 @@
 #include <string.h>
 #include "cp/coll/op.h"
 
-static void op_enter(struct ddio_op *op, enum ddio_phase phase)
+static void op_enter(struct ddio_op *op, enum phase phase)
 {
 	op->phase = phase;
 	op->at[phase] = ddio_env_now(op->session->env);
 }
 
-void ddio_op_describe(const struct ddio_op *op, char text[DDIO_MAX_TEXT])
+void op_describe(const struct ddio_op *op, char text[DDIO_MAX_TEXT])
 {
 	snprintf(text, DDIO_MAX_TEXT, "%s of %s", op->writing ? "write" : "read",
 		 op->file->rec.name);
@@ -34,17 +34,17 @@ static void op_finish(struct ddio_op *op)
 	struct ddio_group *group = op->group;
 
 	op_enter(op, DDIO_PHASE_OVER);
-	ddio_report_fill(op);
+	report_fill(op);
 	op->m->free(op);
 	ddio_list_del(&op->link);
-	ddio_file_put(op->file);
-	ddio_turn_pass(group, &op->turn);
-	ddio_group_put(group);
+	file_put(op->file);
+	turn_pass(group, &op->turn);
+	group_put(group);
 	ddio_gate_open(op->session->env, &op->gate);
 }
 
 /* Rank 0 may be in the middle of a talk with the name space, which is waited for. */
-static void op_over(struct ddio_op *op, const struct ddio_error *result)
+static void op_over(struct ddio_op *op, const struct error *result)
 {
 	op->result = *result;
 	op->finishing = true;
@@ -54,7 +54,7 @@ static void op_over(struct ddio_op *op, const struct ddio_error *result)
 		op_finish(op);
 }
 
-bool ddio_op_unrooted(struct ddio_op *op)
+bool op_unrooted(struct ddio_op *op)
 {
 	op->rooted = false;
 	if (op->fan)
@@ -67,10 +67,10 @@ bool ddio_op_unrooted(struct ddio_op *op)
 static void op_end(struct ddio_op *op)
 {
 	op_enter(op, DDIO_PHASE_ENDING);
-	ddio_end_begin(op);
+	end_begin(op);
 }
 
-void ddio_op_moved(struct ddio_op *op)
+void op_moved(struct ddio_op *op)
 {
 	if (op->phase == DDIO_PHASE_MOVING)
 		op_end(op);
@@ -82,7 +82,7 @@ static void op_stop(struct ddio_op *op)
 	op->m->stop(op);
 }
 
-void ddio_op_stopped(struct ddio_op *op)
+void op_stopped(struct ddio_op *op)
 {
 	if (op->phase != DDIO_PHASE_STOPPING)
 		return;
@@ -93,20 +93,20 @@ void ddio_op_stopped(struct ddio_op *op)
 		op_over(op, &op->failed);
 }
 
-void ddio_op_fail(struct ddio_op *op, const struct ddio_error *error)
+void op_fail(struct ddio_op *op, const struct error *error)
 {
 	if (op->phase >= DDIO_PHASE_STOPPING)
 		return;
-	ddio_error_first(&op->failed, error);
+	error_first(&op->failed, error);
 	if (op->phase == DDIO_PHASE_MOVING)
 		op_stop(op);
 }
 
-void ddio_op_agreed(struct ddio_op *op, const struct ddio_error *error)
+void op_agreed(struct ddio_op *op, const struct error *error)
 {
 	op->fan = NULL;
 	op->joined = !error->status;
-	ddio_turn_pass(op->group, &op->turn);
+	turn_pass(op->group, &op->turn);
 	if (error->status) {
 		op->failed = *error;
 		op_stop(op);
@@ -119,26 +119,26 @@ void ddio_op_agreed(struct ddio_op *op, const struct ddio_error *error)
 		op->m->run(op);
 }
 
-void ddio_op_ended(struct ddio_op *op, const struct ddio_error *error)
+void op_ended(struct ddio_op *op, const struct error *error)
 {
 	op->fan = NULL;
 	op_over(op, error);
 }
 
-void ddio_op_prepared(struct ddio_op *op)
+void op_prepared(struct ddio_op *op)
 {
 	op_enter(op, DDIO_PHASE_JOINING);
-	ddio_join_begin(op);
+	agreement_begin(op);
 }
 
-static void op_turn(struct ddio_turn *turn)
+static void op_turn(struct turn *turn)
 {
 	struct ddio_op *op = ddio_container_of(turn, struct ddio_op, turn);
 
 	op_enter(op, DDIO_PHASE_PREPARING);
 	/* Who failed already says so to the others, and needs nothing else. */
 	if (op->failed.status || op->group->broken.status)
-		ddio_op_prepared(op);
+		op_prepared(op);
 	else
 		op->m->prepare(op);
 }
@@ -151,18 +151,18 @@ static void op_begin(void *arg)
 	ddio_env_charge(s->env, DDIO_WORK_CALL, 1);
 	op_enter(op, DDIO_PHASE_QUEUED);
 	if (!op->group)
-		op->group = ddio_group_solo(s);
+		op->group = group_solo(s);
 	if (!op->group) {
-		ddio_error_set(&op->result, -ENOMEM, "out of memory");
+		error_set(&op->result, -ENOMEM, "out of memory");
 		op->phase = DDIO_PHASE_OVER;
 		ddio_gate_open(s->env, &op->gate);
 		return;
 	}
 	op->group->refs++;
-	ddio_file_get(op->file);
+	file_get(op->file);
 	ddio_list_add(&op->link, &op->group->ops);
 	op->turn.begin = op_turn;
-	ddio_turn_take(op->group, &op->turn);
+	turn_take(op->group, &op->turn);
 }
 
 void ddio_op_submit(struct ddio_op *op)
@@ -174,7 +174,7 @@ void ddio_op_submit(struct ddio_op *op)
 	ddio_env_post(op->session->env, &op->post);
 }
 
-void ddio_ops_fail(struct ddio_group *group, const struct ddio_error *error)
+void ops_fail(struct ddio_group *group, const struct error *error)
 {
 	struct ddio_op *op, *tmp;
 	bool again;
@@ -184,30 +184,30 @@ void ddio_ops_fail(struct ddio_group *group, const struct ddio_error *error)
 		again = false;
 		ddio_list_for_each_entry_safe(op, tmp, &group->ops, link)
 			if (op->phase == DDIO_PHASE_MOVING) {
-				ddio_op_fail(op, error);
+				op_fail(op, error);
 				again = true;
 				break;
 			}
 	} while (again);
 }
 
-void ddio_ops_cancel(struct ddio_session *session)
+void ops_cancel(struct ddio_session *session)
 {
 	uint32_t i;
-	struct ddio_error error;
+	struct error error;
 
-	ddio_error_status(&error, DDIO_ST_CANCELLED, "the session is ending");
+	error_status(&error, DDIO_ST_CANCELLED, "the session is ending");
 	for (i = 0; i < session->ngroups; i++)
 		if (session->group[i])
-			ddio_group_break(session->group[i], &error, session->group[i]->rank, false);
+			group_break(session->group[i], &error, session->group[i]->rank, false);
 }
 
-void ddio_ops_free(struct ddio_session *session)
+void ops_free(struct ddio_session *session)
 {
 	struct ddio_op *op;
 
 	while (!ddio_list_empty(&session->ops)) {
 		op = ddio_list_first(&session->ops, struct ddio_op, session_link);
-		ddio_op_free(op);
+		op_free(op);
 	}
 }

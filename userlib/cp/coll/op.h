@@ -21,7 +21,7 @@
 #include "cp/node/lane.h"
 #include "map/map.h"
 
-enum ddio_phase {
+enum phase {
 	DDIO_PHASE_QUEUED,
 	DDIO_PHASE_PREPARING,
 	DDIO_PHASE_JOINING,
@@ -32,22 +32,22 @@ enum ddio_phase {
 };
 
 /**
- * struct ddio_mover - how data are moved
- * @prepare: ends, then or later, in ddio_op_prepared()
+ * struct mover - how data are moved
+ * @prepare: ends, then or later, in op_prepared()
  * @launch: at rank 0, when all have joined and before they hear of it; may be NULL
- * @run: ends, then or later, in ddio_op_moved() or ddio_op_fail()
- * @stop: from JOINING or MOVING; ends, then or later, in ddio_op_stopped()
+ * @run: ends, then or later, in op_moved() or op_fail()
+ * @stop: from JOINING or MOVING; ends, then or later, in op_stopped()
  * @free: what hangs from op->priv
  */
-struct ddio_mover {
+struct mover {
 	void (*prepare)(struct ddio_op *op);
-	int (*launch)(struct ddio_op *op, struct ddio_error *error);
+	int (*launch)(struct ddio_op *op, struct error *error);
 	void (*run)(struct ddio_op *op);
 	void (*stop)(struct ddio_op *op);
 	void (*free)(struct ddio_op *op);
 };
 
-extern const struct ddio_mover ddio_method_dd, ddio_method_tc, ddio_method_2p;
+extern const struct mover method_dd, method_tc, method_2p;
 
 /**
  * struct ddio_op - reactor only between its post and its gate, but for @session_link, which is
@@ -77,9 +77,9 @@ struct ddio_op {
 	struct ddio_file *file;
 	struct ddio_group *group;
 	struct ddio_list link;
-	struct ddio_turn turn;
-	enum ddio_phase phase;
-	const struct ddio_mover *m;
+	struct turn turn;
+	enum phase phase;
+	const struct mover *m;
 	void *priv;
 	bool writing, joined, rooted, finishing;
 	uint32_t method, flags, outstanding;
@@ -95,9 +95,9 @@ struct ddio_op {
 	bool packed;
 	uint64_t share;
 	uint64_t lo, hi, file_size;
-	struct ddio_error failed, result;
-	struct ddio_fan *fan;
-	struct ddio_size_job size;
+	struct error failed, result;
+	struct fan *fan;
+	struct size_job size;
 	struct ddio_batch batch;
 	struct ddio_report *user_report, report;
 	uint64_t at[DDIO_PHASE_OVER + 1];
@@ -105,61 +105,61 @@ struct ddio_op {
 };
 
 /* Rank and size of what @op belongs to are known before its group is, for a solo. */
-static inline bool ddio_op_reads_into(const struct ddio_op *op)
+static inline bool op_reads_into(const struct ddio_op *op)
 {
 	return !op->writing &&
 	       (op->phase == DDIO_PHASE_JOINING || op->phase == DDIO_PHASE_MOVING) &&
 	       !op->failed.status;
 }
 
-static inline bool ddio_op_writes_from(const struct ddio_op *op)
+static inline bool op_writes_from(const struct ddio_op *op)
 {
 	return op->writing && (op->phase == DDIO_PHASE_JOINING || op->phase == DDIO_PHASE_MOVING) &&
 	       !op->failed.status;
 }
 
 /* "write of NAME" for messages. */
-void ddio_op_describe(const struct ddio_op *op, char text[DDIO_MAX_TEXT]);
+void op_describe(const struct ddio_op *op, char text[DDIO_MAX_TEXT]);
 
 /*
  * op.c
  */
-void ddio_op_prepared(struct ddio_op *op);
-void ddio_op_moved(struct ddio_op *op);
+void op_prepared(struct ddio_op *op);
+void op_moved(struct ddio_op *op);
 /* The first failure counts.  Harmless in phases in which nothing can be stopped. */
-void ddio_op_fail(struct ddio_op *op, const struct ddio_error *error);
-void ddio_op_stopped(struct ddio_op *op);
+void op_fail(struct ddio_op *op, const struct error *error);
+void op_stopped(struct ddio_op *op);
 struct ddio_op *ddio_op_find(struct ddio_group *group, uint64_t number);
-void ddio_ops_fail(struct ddio_group *group, const struct ddio_error *error);
+void ops_fail(struct ddio_group *group, const struct error *error);
 /* Ends all operations of the session. */
-void ddio_ops_cancel(struct ddio_session *session);
+void ops_cancel(struct ddio_session *session);
 /* The application's thread: those that were never waited for. */
-void ddio_ops_free(struct ddio_session *session);
+void ops_free(struct ddio_session *session);
 
 /*
  * transfer.c: from the user's words, in his thread
  */
 /* Never NULL but for want of memory: what is wrong is in its @failed. */
-struct ddio_op *ddio_op_new(struct ddio_file *file, struct ddio_group *group,
-			    const struct ddio_transfer *t, bool writing);
+struct ddio_op *op_new(struct ddio_file *file, struct ddio_group *group,
+		       const struct ddio_transfer *t, bool writing);
 void ddio_op_submit(struct ddio_op *op);
-void ddio_op_free(struct ddio_op *op);
+void op_free(struct ddio_op *op);
 
 /*
- * join.c
+ * agreement.c
  */
-/* Ends in @op->fan's verdict: ddio_op_agreed(). */
-void ddio_join_begin(struct ddio_op *op);
-void ddio_end_begin(struct ddio_op *op);
-/* op.c, called by join.c. */
-void ddio_op_agreed(struct ddio_op *op, const struct ddio_error *error);
-void ddio_op_ended(struct ddio_op *op, const struct ddio_error *error);
+/* Ends in @op->fan's verdict: op_agreed(). */
+void agreement_begin(struct ddio_op *op);
+void end_begin(struct ddio_op *op);
+/* op.c, called by agreement.c. */
+void op_agreed(struct ddio_op *op, const struct error *error);
+void op_ended(struct ddio_op *op, const struct error *error);
 /* op.c: rank 0 has ended its talk.  False: nobody waits for the result, and @op may be gone. */
-bool ddio_op_unrooted(struct ddio_op *op);
+bool op_unrooted(struct ddio_op *op);
 
 /*
  * report.c
  */
-void ddio_report_fill(struct ddio_op *op);
+void report_fill(struct ddio_op *op);
 
 #endif /* DDIO_CP_OP_H */

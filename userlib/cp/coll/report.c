@@ -3,7 +3,7 @@
 #include <string.h>
 #include "cp/coll/op.h"
 
-static uint64_t phase_ns(const struct ddio_op *op, enum ddio_phase from, enum ddio_phase to)
+static uint64_t phase_ns(const struct ddio_op *op, enum phase from, enum phase to)
 {
 	return op->at[from] && op->at[to] > op->at[from] ? op->at[to] - op->at[from] : 0;
 }
@@ -16,7 +16,7 @@ static double peak_sum(const struct ddio_op *op)
 	uint32_t i;
 
 	for (i = 0; i < rec->ndisks; i++) {
-		const struct ddio_disk_place *p = &op->session->disks[rec->disks[i]];
+		const struct disk_place *p = &op->session->disks[rec->disks[i]];
 
 		if (!p->known || !p->peak || !p->scale_ppm)
 			return 0;
@@ -47,12 +47,12 @@ static uint64_t tree_messages(const struct ddio_op *op)
 	uint64_t neighbours = g->rank ? 1 : 0;
 	unsigned int k;
 
-	for (k = 0; ddio_tree_child(g->rank, g->size, k) != UINT32_MAX; k++)
+	for (k = 0; tree_child(g->rank, g->size, k) != UINT32_MAX; k++)
 		neighbours++;
 	return 2 * neighbours * op->steps;
 }
 
-void ddio_report_fill(struct ddio_op *op)
+void report_fill(struct ddio_op *op)
 {
 	struct ddio_report *r = &op->report;
 	double peak = peak_sum(op);
@@ -61,7 +61,7 @@ void ddio_report_fill(struct ddio_op *op)
 	r->sorted = op->method == DDIO_METHOD_DDS;
 	r->bytes_share = op->share;
 	r->iops = nodes_count(op);
-	if (op->m == &ddio_method_dd)
+	if (op->m == &method_dd)
 		r->requests = op->hi ? r->iops : 0;
 	r->messages = op->messages + tree_messages(op);
 	r->elapsed_ns = phase_ns(op, DDIO_PHASE_QUEUED, DDIO_PHASE_OVER);

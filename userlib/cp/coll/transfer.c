@@ -28,8 +28,8 @@ static int op_wrong(struct ddio_op *op, int err, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(why, sizeof(why), fmt, ap);
 	va_end(ap);
-	ddio_op_describe(op, what);
-	ddio_error_set(&op->failed, err, "rank %u: %.240s: %s", op->rank, what, why);
+	op_describe(op, what);
+	error_set(&op->failed, err, "rank %u: %.240s: %s", op->rank, what, why);
 	return err;
 }
 
@@ -160,8 +160,8 @@ static int op_take(struct ddio_op *op, const struct ddio_transfer *t)
 	return err ? err : op_map(op, t);
 }
 
-struct ddio_op *ddio_op_new(struct ddio_file *file, struct ddio_group *group,
-			    const struct ddio_transfer *t, bool writing)
+struct ddio_op *op_new(struct ddio_file *file, struct ddio_group *group,
+		       const struct ddio_transfer *t, bool writing)
 {
 	struct ddio_op *op = calloc(1, sizeof(*op));
 
@@ -182,15 +182,15 @@ struct ddio_op *ddio_op_new(struct ddio_file *file, struct ddio_group *group,
 	else
 		op_take(op, t);
 	if (op->method == DDIO_METHOD_TC)
-		op->m = &ddio_method_tc;
+		op->m = &method_tc;
 	else if (op->method == DDIO_METHOD_2P)
-		op->m = &ddio_method_2p;
+		op->m = &method_2p;
 	else
-		op->m = &ddio_method_dd;
+		op->m = &method_dd;
 	return op;
 }
 
-void ddio_op_free(struct ddio_op *op)
+void op_free(struct ddio_op *op)
 {
 	uint32_t i;
 
@@ -212,10 +212,10 @@ void ddio_op_free(struct ddio_op *op)
 static int transfer_start(struct ddio_file *file, struct ddio_group *group,
 			  const struct ddio_transfer *t, bool writing, struct ddio_op **result)
 {
-	struct ddio_op *op = ddio_op_new(file, group, t, writing);
+	struct ddio_op *op = op_new(file, group, t, writing);
 
 	if (!op)
-		return ddio_session_fail(file->session, -ENOMEM, "out of memory");
+		return session_fail(file->session, -ENOMEM, "out of memory");
 	ddio_op_submit(op);
 	*result = op;
 	return 0;
@@ -248,7 +248,7 @@ int ddio_wait(struct ddio_op *op)
 	memcpy(op->session->last_error, op->result.text, sizeof(op->result.text));
 	err = op->result.err;
 	report_copy(op);
-	ddio_op_free(op);
+	op_free(op);
 	return err;
 }
 

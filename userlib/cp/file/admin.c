@@ -22,10 +22,10 @@ struct state_call {
 static void state_one(struct state_call *sc)
 {
 	if (!--sc->left)
-		ddio_call_end(&sc->call, NULL);
+		call_end(&sc->call, NULL);
 }
 
-static void state_got(struct ddio_request *request, const struct ddio_reply *reply)
+static void state_got(struct ddio_request *request, const struct reply *reply)
 {
 	struct state_node *n = request->arg;
 
@@ -48,8 +48,8 @@ static void state_run(struct ddio_call *call)
 	sc->left = s->conf->nnodes + 1;
 	for (i = 0; i < s->conf->nnodes; i++) {
 		sc->nodes[i].sc = sc;
-		ddio_request_init(&sc->nodes[i].request, DDIO_OP_STATUS, state_got, &sc->nodes[i]);
-		ddio_request_node(&s->nodes[i], &sc->nodes[i].request);
+		request_init(&sc->nodes[i].request, DDIO_OP_STATUS, state_got, &sc->nodes[i]);
+		request_node(&s->nodes[i], &sc->nodes[i].request);
 	}
 	state_one(sc);
 }
@@ -60,8 +60,8 @@ static int state_ask(struct ddio_session *session, struct state_call *sc)
 	memset(sc, 0, sizeof(*sc));
 	sc->nodes = calloc(session->conf->nnodes, sizeof(*sc->nodes));
 	if (!sc->nodes)
-		return ddio_session_fail(session, -ENOMEM, "state of the nodes: out of memory");
-	return ddio_call_run(session, &sc->call, state_run);
+		return session_fail(session, -ENOMEM, "state of the nodes: out of memory");
+	return call_run(session, &sc->call, state_run);
 }
 
 static void state_free(struct ddio_session *session, struct state_call *sc)
@@ -101,7 +101,7 @@ int ddio_nodes(struct ddio_session *session, int (*fn)(void *arg, const struct d
 	if (!session)
 		return -EINVAL;
 	if (!fn)
-		return ddio_session_fail(session, -EINVAL, "ddio_nodes: no function");
+		return session_fail(session, -EINVAL, "ddio_nodes: no function");
 	ret = state_ask(session, &sc);
 	for (i = 0; i < session->conf->nnodes && !ret; i++) {
 		node_fill(&st, &session->conf->nodes[i], &sc.nodes[i]);
@@ -181,7 +181,7 @@ int ddio_disks(struct ddio_session *session, int (*fn)(void *arg, const struct d
 	if (!session)
 		return -EINVAL;
 	if (!fn)
-		return ddio_session_fail(session, -EINVAL, "ddio_disks: no function");
+		return session_fail(session, -EINVAL, "ddio_disks: no function");
 	ret = state_ask(session, &sc);
 	for (i = 0; i < session->conf->ndisks && !ret; i++) {
 		disk_fill(session, &st, i, &sc.nodes[session->conf->disks[i].node]);

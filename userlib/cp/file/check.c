@@ -70,39 +70,39 @@ static void __attribute__((format(printf, 2, 3))) tell(struct check *c, const ch
 /*
  * Asking
  */
-static void ask_got(struct ddio_request *request, const struct ddio_reply *reply)
+static void ask_got(struct ddio_request *request, const struct reply *reply)
 {
 	struct ask *a = request->arg;
-	struct ddio_error error;
+	struct error error;
 	int err = 0;
 
-	ddio_error_clear(&error);
+	error_clear(&error);
 	if (reply->status)
-		ddio_reply_error(&error, reply, "check");
+		reply_error(&error, reply, "check");
 	else if (a->opcode == DDIO_OP_FSCK)
 		err = ddio_get_fsck(reply->payload, reply->len, &a->fsck);
 	else if (a->opcode == DDIO_OP_OBJ_LIST)
 		err = ddio_get_obj_list(reply->payload, reply->len, &a->list);
 	if (err)
-		ddio_error_set(&error, err, "check: an answer that makes no sense");
-	ddio_call_end(&a->call, &error);
+		error_set(&error, err, "check: an answer that makes no sense");
+	call_end(&a->call, &error);
 }
 
 static void ask_run(struct ddio_call *call)
 {
 	struct ask *a = ddio_container_of(call, struct ask, call);
-	struct ddio_error error;
+	struct error error;
 	int err;
 
-	ddio_request_init(&a->request, a->opcode, ask_got, a);
-	err = ddio_request_put(&a->request, obj, &a->obj);
+	request_init(&a->request, a->opcode, ask_got, a);
+	err = request_put(&a->request, obj, &a->obj);
 	if (err) {
-		ddio_error_set(&error, err, "check: %s", strerror(-err));
-		ddio_call_end(call, &error);
+		error_set(&error, err, "check: %s", strerror(-err));
+		call_end(call, &error);
 	} else if (a->names) {
-		ddio_request_names(call->session, &a->request);
+		request_names(call->session, &a->request);
 	} else {
-		ddio_request_disk(call->session, a->obj.disk, &a->request);
+		request_disk(call->session, a->obj.disk, &a->request);
 	}
 }
 
@@ -125,8 +125,7 @@ static int ask(struct check *c, struct ask *a, uint16_t opcode)
 	a->opcode = opcode;
 	if (c->repair && opcode != DDIO_OP_OBJ_SYNC)
 		a->obj.flags = DDIO_OBJ_REPAIR;
-	while ((err = ddio_call_run(c->session, &a->call, ask_run)) == -EBUSY &&
-	       ++tries < BUSY_TRIES)
+	while ((err = call_run(c->session, &a->call, ask_run)) == -EBUSY && ++tries < BUSY_TRIES)
 		rest(c->session->env);
 	return err;
 }
@@ -196,7 +195,7 @@ static int found_add(struct check *c, uint64_t id, uint32_t disk)
 		struct found *p = realloc(c->found, cap * sizeof(*p));
 
 		if (!p)
-			return ddio_session_fail(c->session, -ENOMEM, "check: out of memory");
+			return session_fail(c->session, -ENOMEM, "check: out of memory");
 		c->found = p;
 		c->cap = cap;
 	}
@@ -238,37 +237,37 @@ struct page_call {
 	struct ddio_msg_ns_listing page;
 };
 
-static void page_got(struct ddio_request *request, const struct ddio_reply *reply)
+static void page_got(struct ddio_request *request, const struct reply *reply)
 {
 	struct page_call *p = request->arg;
-	struct ddio_error error;
+	struct error error;
 	int err;
 
-	ddio_error_clear(&error);
+	error_clear(&error);
 	if (reply->status) {
-		ddio_reply_error(&error, reply, "check");
+		reply_error(&error, reply, "check");
 	} else {
 		err = ddio_get_ns_listing(reply->payload, reply->len, &p->page);
 		if (err)
-			ddio_error_set(&error, err, "check: a list that makes no sense");
+			error_set(&error, err, "check: a list that makes no sense");
 	}
-	ddio_call_end(&p->call, &error);
+	call_end(&p->call, &error);
 }
 
 static void page_run(struct ddio_call *call)
 {
 	struct page_call *p = ddio_container_of(call, struct page_call, call);
-	struct ddio_error error;
+	struct error error;
 	int err;
 
-	ddio_request_init(&p->request, DDIO_OP_NS_LIST, page_got, p);
-	err = ddio_request_put(&p->request, ns_list, &p->ask);
+	request_init(&p->request, DDIO_OP_NS_LIST, page_got, p);
+	err = request_put(&p->request, ns_list, &p->ask);
 	if (err) {
-		ddio_error_set(&error, err, "check: %s", strerror(-err));
-		ddio_call_end(call, &error);
+		error_set(&error, err, "check: %s", strerror(-err));
+		call_end(call, &error);
 		return;
 	}
-	ddio_request_names(call->session, &p->request);
+	request_names(call->session, &p->request);
 }
 
 static int name_add(struct check *c, struct ddio_file_record *rec)
@@ -311,7 +310,7 @@ static int list_names(struct check *c)
 		p.ask.max = 256;
 		p.ask.flags = DDIO_NS_ALL;
 		memset(&p.page, 0, sizeof(p.page));
-		err = ddio_call_run(c->session, &p.call, page_run);
+		err = call_run(c->session, &p.call, page_run);
 		if (err)
 			break;
 		for (i = 0; i < p.page.n && !err; i++)
@@ -321,7 +320,7 @@ static int list_names(struct check *c)
 			p.ask.after_id = p.page.recs[p.page.n - 1].ref.id;
 		ddio_ns_listing_free(&p.page);
 		if (err)
-			ddio_session_fail(c->session, err, "check: out of memory");
+			session_fail(c->session, err, "check: out of memory");
 	}
 	return err;
 }
@@ -389,7 +388,7 @@ static int finish_removals(struct check *c)
 		return 0;
 	}
 	for (i = 0; i < c->ndying && !err; i++) {
-		err = ddio_remove_orphan(c->session, c->dying[i]);
+		err = remove_orphan(c->session, c->dying[i]);
 		if (!err)
 			tell(c, "file %" PRIu64 ": its removal was cut short: finished",
 			     c->dying[i]);
@@ -437,7 +436,7 @@ int ddio_check(struct ddio_session *session, int repair, void (*fn)(void *arg, c
 	if (!session)
 		return -EINVAL;
 	if (!result)
-		return ddio_session_fail(session, -EINVAL, "ddio_check: no result");
+		return session_fail(session, -EINVAL, "ddio_check: no result");
 	memset(result, 0, sizeof(*result));
 	err = check_all(&c);
 	for (i = 0; i < c.nnames; i++)

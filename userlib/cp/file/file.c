@@ -5,7 +5,7 @@
 #include <string.h>
 #include "cp/file/file.h"
 
-struct ddio_file *ddio_file_new(struct ddio_session *session, struct ddio_file_record *rec)
+struct ddio_file *file_new(struct ddio_session *session, struct ddio_file_record *rec)
 {
 	struct ddio_file *file = calloc(1, sizeof(*file));
 
@@ -23,7 +23,7 @@ struct ddio_file *ddio_file_new(struct ddio_session *session, struct ddio_file_r
 	return file;
 }
 
-void ddio_file_get(struct ddio_file *file)
+void file_get(struct ddio_file *file)
 {
 	file->refs++;
 }
@@ -36,19 +36,19 @@ static void file_free(struct ddio_file *file)
 	free(file);
 }
 
-void ddio_file_put(struct ddio_file *file)
+void file_put(struct ddio_file *file)
 {
 	if (!--file->refs)
 		file_free(file);
 }
 
-void ddio_files_free(struct ddio_session *session)
+void files_free(struct ddio_session *session)
 {
 	while (!ddio_list_empty(&session->files))
 		file_free(ddio_list_first(&session->files, struct ddio_file, link));
 }
 
-void ddio_file_stat_fill(struct ddio_file_stat *st, const struct ddio_file_record *rec)
+void file_stat_fill(struct ddio_file_stat *st, const struct ddio_file_record *rec)
 {
 	memset(st, 0, sizeof(*st));
 	st->id = rec->ref.id;
@@ -76,14 +76,14 @@ static void open_done(struct ddio_open_job *job)
 	struct open_call *oc = job->arg;
 
 	if (!job->error.status && oc->st) {
-		ddio_file_stat_fill(oc->st, &job->rec);
+		file_stat_fill(oc->st, &job->rec);
 		ddio_file_record_free(&job->rec);
 	} else if (!job->error.status) {
-		oc->file = ddio_file_new(job->session, &job->rec);
+		oc->file = file_new(job->session, &job->rec);
 		if (!oc->file)
-			ddio_error_set(&job->error, -ENOMEM, "%s: out of memory", job->name);
+			error_set(&job->error, -ENOMEM, "%s: out of memory", job->name);
 	}
-	ddio_call_end(&oc->call, &job->error);
+	call_end(&oc->call, &job->error);
 }
 
 static void open_run(struct ddio_call *call)
@@ -93,7 +93,7 @@ static void open_run(struct ddio_call *call)
 	oc->job.session = call->session;
 	oc->job.done = open_done;
 	oc->job.arg = oc;
-	ddio_open_begin(&oc->job);
+	file_open_begin(&oc->job);
 }
 
 int ddio_open(struct ddio_session *session, const char *name, unsigned int flags,
@@ -105,9 +105,9 @@ int ddio_open(struct ddio_session *session, const char *name, unsigned int flags
 	if (!session)
 		return -EINVAL;
 	if (!file)
-		return ddio_session_fail(session, -EINVAL, "ddio_open: no place for the file");
+		return session_fail(session, -EINVAL, "ddio_open: no place for the file");
 	*file = NULL;
-	err = ddio_call_run(session, &oc.call, open_run);
+	err = call_run(session, &oc.call, open_run);
 	*file = oc.file;
 	return err;
 }
@@ -119,22 +119,22 @@ int ddio_stat(struct ddio_session *session, const char *name, struct ddio_file_s
 	if (!session)
 		return -EINVAL;
 	if (!st)
-		return ddio_session_fail(session, -EINVAL, "ddio_stat: no place for the result");
-	return ddio_call_run(session, &oc.call, open_run);
+		return session_fail(session, -EINVAL, "ddio_stat: no place for the result");
+	return call_run(session, &oc.call, open_run);
 }
 
 struct file_call {
 	struct ddio_call call;
 	struct ddio_file *file;
-	struct ddio_size_job size;
+	struct size_job size;
 	struct ddio_batch batch;
 	struct ddio_file_stat *st;
 };
 
 static void close_run(struct ddio_call *call)
 {
-	ddio_file_put(ddio_container_of(call, struct file_call, call)->file);
-	ddio_call_end(call, NULL);
+	file_put(ddio_container_of(call, struct file_call, call)->file);
+	call_end(call, NULL);
 }
 
 void ddio_close(struct ddio_file *file)
@@ -142,7 +142,7 @@ void ddio_close(struct ddio_file *file)
 	struct file_call fc = { .file = file };
 
 	if (file)
-		ddio_call_run(file->session, &fc.call, close_run);
+		call_run(file->session, &fc.call, close_run);
 }
 
 int64_t ddio_file_disk(const struct ddio_file *file, uint32_t i)
@@ -153,23 +153,23 @@ int64_t ddio_file_disk(const struct ddio_file *file, uint32_t i)
 /*
  * Size
  */
-static void size_done(struct ddio_size_job *job)
+static void size_done(struct size_job *job)
 {
 	struct file_call *fc = job->arg;
 
 	if (fc->st && !job->error.status)
-		ddio_file_stat_fill(fc->st, &fc->file->rec);
-	ddio_call_end(&fc->call, &job->error);
+		file_stat_fill(fc->st, &fc->file->rec);
+	call_end(&fc->call, &job->error);
 }
 
 static void stat_run(struct ddio_call *call)
 {
-	ddio_size_ask(&ddio_container_of(call, struct file_call, call)->size);
+	size_ask(&ddio_container_of(call, struct file_call, call)->size);
 }
 
 static void size_run(struct ddio_call *call)
 {
-	ddio_size_set(&ddio_container_of(call, struct file_call, call)->size);
+	size_set(&ddio_container_of(call, struct file_call, call)->size);
 }
 
 int ddio_fstat(struct ddio_file *file, struct ddio_file_stat *st)
@@ -181,10 +181,10 @@ int ddio_fstat(struct ddio_file *file, struct ddio_file_stat *st)
 	if (!file)
 		return -EINVAL;
 	if (!st)
-		return ddio_session_fail(file->session, -EINVAL,
-					 "ddio_fstat: no place for the "
-					 "result");
-	return ddio_call_run(file->session, &fc.call, stat_run);
+		return session_fail(file->session, -EINVAL,
+				    "ddio_fstat: no place for the "
+				    "result");
+	return call_run(file->session, &fc.call, stat_run);
 }
 
 int ddio_set_size(struct ddio_file *file, uint64_t size)
@@ -196,9 +196,9 @@ int ddio_set_size(struct ddio_file *file, uint64_t size)
 	if (!file)
 		return -EINVAL;
 	if (size > DDIO_MAX_FILE)
-		return ddio_session_fail(file->session, -EFBIG, "%s: a file has at most %llu bytes",
-					 file->rec.name, (unsigned long long)DDIO_MAX_FILE);
-	return ddio_call_run(file->session, &fc.call, size_run);
+		return session_fail(file->session, -EFBIG, "%s: a file has at most %llu bytes",
+				    file->rec.name, (unsigned long long)DDIO_MAX_FILE);
+	return call_run(file->session, &fc.call, size_run);
 }
 
 /*
@@ -208,41 +208,41 @@ static void batch_done(struct ddio_batch *batch)
 {
 	struct file_call *fc = batch->arg;
 
-	ddio_call_end(&fc->call, &batch->error);
+	call_end(&fc->call, &batch->error);
 }
 
 static void sync_done(struct ddio_batch *batch)
 {
 	struct file_call *fc = batch->arg;
 
-	ddio_file_pin_check(fc->file, &batch->error);
-	ddio_call_end(&fc->call, &batch->error);
+	file_pin_check(fc->file, &batch->error);
+	call_end(&fc->call, &batch->error);
 }
 
 static void sync_run(struct ddio_call *call)
 {
 	struct file_call *fc = ddio_container_of(call, struct file_call, call);
 
-	ddio_file_sync_begin(&fc->batch, fc->file, sync_done, fc);
+	file_sync_begin(&fc->batch, fc->file, sync_done, fc);
 }
 
 int ddio_sync(struct ddio_file *file)
 {
 	struct file_call fc = { .file = file };
 
-	return file ? ddio_call_run(file->session, &fc.call, sync_run) : -EINVAL;
+	return file ? call_run(file->session, &fc.call, sync_run) : -EINVAL;
 }
 
 static void drop_run(struct ddio_call *call)
 {
 	struct file_call *fc = ddio_container_of(call, struct file_call, call);
 
-	ddio_file_drop_begin(&fc->batch, fc->file, batch_done, fc);
+	file_drop_begin(&fc->batch, fc->file, batch_done, fc);
 }
 
 int ddio_drop_cache(struct ddio_file *file)
 {
 	struct file_call fc = { .file = file };
 
-	return file ? ddio_call_run(file->session, &fc.call, drop_run) : -EINVAL;
+	return file ? call_run(file->session, &fc.call, drop_run) : -EINVAL;
 }

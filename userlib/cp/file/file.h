@@ -10,7 +10,7 @@
  * struct ddio_file - shared by the handle that the user has and the operations under way
  * @refs: reactor only
  * @rec: all but its size never changes; the size is the newest that is known, reactor only
- * @boot: of each disk of the stripe: the life of its node that has what was written, see pin.c; 0: not
+ * @boot: of each disk of the stripe: the life of its node that has what was written, see incarnation.c; 0: not
  *	known
  */
 struct ddio_file {
@@ -22,14 +22,14 @@ struct ddio_file {
 };
 
 /* Takes over @rec.  NULL: no memory, and @rec is freed. */
-struct ddio_file *ddio_file_new(struct ddio_session *session, struct ddio_file_record *rec);
-void ddio_file_get(struct ddio_file *file);
-void ddio_file_put(struct ddio_file *file);
-void ddio_files_free(struct ddio_session *session);
-void ddio_file_stat_fill(struct ddio_file_stat *st, const struct ddio_file_record *rec);
+struct ddio_file *file_new(struct ddio_session *session, struct ddio_file_record *rec);
+void file_get(struct ddio_file *file);
+void file_put(struct ddio_file *file);
+void files_free(struct ddio_session *session);
+void file_stat_fill(struct ddio_file_stat *st, const struct ddio_file_record *rec);
 
 /* Bytes of the object with which disk @i of the stripe holds its share of @size bytes. */
-uint64_t ddio_file_object_size(const struct ddio_file_record *rec, uint32_t i, uint64_t size);
+uint64_t file_object_size(const struct ddio_file_record *rec, uint32_t i, uint64_t size);
 
 /*
  * Steps on the reactor.  @done is called once, maybe inside.
@@ -46,52 +46,52 @@ struct ddio_open_job {
 	unsigned int flags;
 	const struct ddio_striping *striping;
 	struct ddio_file_record rec;
-	struct ddio_error error;
+	struct error error;
 	struct ddio_request request;
 	struct ddio_batch batch;
 	void (*done)(struct ddio_open_job *job);
 	void *arg;
 };
 
-void ddio_open_begin(struct ddio_open_job *job);
+void file_open_begin(struct ddio_open_job *job);
 
 /**
- * struct ddio_size_job - ask for the size, extend it, or set it
+ * struct size_job - ask for the size, extend it, or set it
  * @size: EXTEND, SET_SIZE: the new one; at the end the file's size, which @file->rec has too
  */
-struct ddio_size_job {
+struct size_job {
 	struct ddio_file *file;
 	uint64_t size;
 	bool extends;
-	struct ddio_error error;
+	struct error error;
 	struct ddio_request request;
 	struct ddio_batch batch;
-	void (*done)(struct ddio_size_job *job);
+	void (*done)(struct size_job *job);
 	void *arg;
 };
 
-void ddio_size_ask(struct ddio_size_job *job);
-void ddio_size_extend(struct ddio_size_job *job);
-void ddio_size_set(struct ddio_size_job *job);
+void size_ask(struct size_job *job);
+void size_extend(struct size_job *job);
+void size_set(struct size_job *job);
 
 /* Makes everything written to the file durable, its size included. */
-void ddio_file_sync_begin(struct ddio_batch *batch, struct ddio_file *file,
-			  void (*done)(struct ddio_batch *batch), void *arg);
+void file_sync_begin(struct ddio_batch *batch, struct ddio_file *file,
+		     void (*done)(struct ddio_batch *batch), void *arg);
 
 /*
  * Keeps which lives of the nodes, as far as they are known, have what is written; and asks those that
  * are not known.  After a sync: @error if another life has answered than was written to.
  */
-void ddio_file_pin(struct ddio_file *file);
-void ddio_file_pin_begin(struct ddio_batch *batch, struct ddio_file *file,
-			 void (*done)(struct ddio_batch *batch), void *arg);
-void ddio_file_pin_check(struct ddio_file *file, struct ddio_error *error);
+void file_pin(struct ddio_file *file);
+void file_pin_begin(struct ddio_batch *batch, struct ddio_file *file,
+		    void (*done)(struct ddio_batch *batch), void *arg);
+void file_pin_check(struct ddio_file *file, struct error *error);
 
 /* Writes back and forgets what the reactors have cached of it. */
-void ddio_file_drop_begin(struct ddio_batch *batch, struct ddio_file *file,
-			  void (*done)(struct ddio_batch *batch), void *arg);
+void file_drop_begin(struct ddio_batch *batch, struct ddio_file *file,
+		     void (*done)(struct ddio_batch *batch), void *arg);
 
 /* remove.c: goes on with a removal that was cut short. */
-int ddio_remove_orphan(struct ddio_session *session, uint64_t id);
+int remove_orphan(struct ddio_session *session, uint64_t id);
 
 #endif /* DDIO_CP_FILE_H */

@@ -15,7 +15,7 @@ static struct ddio_node *pin_node(const struct ddio_file *file, uint32_t i)
 	return &s->nodes[s->conf->disks[file->rec.disks[i]].node];
 }
 
-void ddio_file_pin(struct ddio_file *file)
+void file_pin(struct ddio_file *file)
 {
 	uint32_t i;
 
@@ -24,27 +24,27 @@ void ddio_file_pin(struct ddio_file *file)
 			file->boot[i] = pin_node(file, i)->boot;
 }
 
-void ddio_file_pin_begin(struct ddio_batch *batch, struct ddio_file *file,
-			 void (*done)(struct ddio_batch *batch), void *arg)
+void file_pin_begin(struct ddio_batch *batch, struct ddio_file *file,
+		    void (*done)(struct ddio_batch *batch), void *arg)
 {
 	struct ddio_session *s = file->session;
-	struct ddio_lane *lane;
+	struct lane *lane;
 	uint32_t i;
 
-	ddio_file_pin(file);
+	file_pin(file);
 	s->mark++;
-	ddio_batch_begin(batch, s, file->rec.name, done, arg);
+	batch_begin(batch, s, file->rec.name, done, arg);
 	for (i = 0; i < file->rec.ndisks; i++) {
 		lane = pin_node(file, i)->lanes[0];
 		if (file->boot[i] || lane->mark == s->mark)
 			continue;
 		lane->mark = s->mark;
-		ddio_batch_lane(batch, lane, DDIO_OP_PING, NULL, 0, 0);
+		batch_lane(batch, lane, DDIO_OP_PING, NULL, 0, 0);
 	}
-	ddio_batch_end(batch);
+	batch_end(batch);
 }
 
-void ddio_file_pin_check(struct ddio_file *file, struct ddio_error *error)
+void file_pin_check(struct ddio_file *file, struct error *error)
 {
 	uint32_t i;
 
@@ -56,12 +56,11 @@ void ddio_file_pin_check(struct ddio_file *file, struct ddio_error *error)
 		if (!node->known || file->boot[i] == node->boot)
 			continue;
 		if (file->boot[i] && !error->status &&
-		    !ddio_disk_kept(file->session, file->rec.disks[i], file->boot[i]))
-			ddio_error_status(error, DDIO_ST_NODE_LOST,
-					  "%s: node %s was restarted: what was written before and "
-					  "not synced may be lost",
-					  file->rec.name,
-					  file->session->conf->nodes[node->index].name);
+		    !disk_kept(file->session, file->rec.disks[i], file->boot[i]))
+			error_status(error, DDIO_ST_NODE_LOST,
+				     "%s: node %s was restarted: what was written before and "
+				     "not synced may be lost",
+				     file->rec.name, file->session->conf->nodes[node->index].name);
 		file->boot[i] = node->boot;
 	}
 }

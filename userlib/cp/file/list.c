@@ -14,41 +14,41 @@ struct list_call {
 	struct ddio_msg_ns_listing page;
 };
 
-static void list_got(struct ddio_request *request, const struct ddio_reply *reply)
+static void list_got(struct ddio_request *request, const struct reply *reply)
 {
 	struct list_call *lc = request->arg;
-	struct ddio_error error;
+	struct error error;
 	int err;
 
-	ddio_error_clear(&error);
+	error_clear(&error);
 	if (reply->status) {
-		ddio_reply_error(&error, reply, "list of files");
+		reply_error(&error, reply, "list of files");
 	} else {
 		err = ddio_get_ns_listing(reply->payload, reply->len, &lc->page);
 		if (err) {
 			memset(&lc->page, 0, sizeof(lc->page));
-			ddio_error_set(&error, err,
-				       "the name space sent a list that makes no "
-				       "sense");
+			error_set(&error, err,
+				  "the name space sent a list that makes no "
+				  "sense");
 		}
 	}
-	ddio_call_end(&lc->call, &error);
+	call_end(&lc->call, &error);
 }
 
 static void list_run(struct ddio_call *call)
 {
 	struct list_call *lc = ddio_container_of(call, struct list_call, call);
-	struct ddio_error error;
+	struct error error;
 	int err;
 
-	ddio_request_init(&lc->request, DDIO_OP_NS_LIST, list_got, lc);
-	err = ddio_request_put(&lc->request, ns_list, &lc->ask);
+	request_init(&lc->request, DDIO_OP_NS_LIST, list_got, lc);
+	err = request_put(&lc->request, ns_list, &lc->ask);
 	if (err) {
-		ddio_error_set(&error, err, "list of files: %s", strerror(-err));
-		ddio_call_end(call, &error);
+		error_set(&error, err, "list of files: %s", strerror(-err));
+		call_end(call, &error);
 		return;
 	}
-	ddio_request_names(call->session, &lc->request);
+	request_names(call->session, &lc->request);
 }
 
 static bool is_dir(const char *name)
@@ -70,7 +70,7 @@ static int list_tell(const struct ddio_msg_ns_listing *page,
 		if (is_dir(page->recs[i].name))
 			memset(&st, 0, sizeof(st));
 		else
-			ddio_file_stat_fill(&st, &page->recs[i]);
+			file_stat_fill(&st, &page->recs[i]);
 		ret = fn(arg, page->recs[i].name, &st);
 	}
 	return ret;
@@ -86,14 +86,14 @@ int ddio_list(struct ddio_session *session, const char *dir,
 	if (!session)
 		return -EINVAL;
 	if (!fn)
-		return ddio_session_fail(session, -EINVAL, "ddio_list: no function");
+		return session_fail(session, -EINVAL, "ddio_list: no function");
 	if (dir && strlen(dir) > DDIO_MAX_PATH)
-		return ddio_session_fail(session, -EINVAL, "a directory has at most %d bytes",
-					 DDIO_MAX_PATH);
+		return session_fail(session, -EINVAL, "a directory has at most %d bytes",
+				    DDIO_MAX_PATH);
 	strcpy(lc.ask.dir, dir ? dir : "");
 	do {
 		memset(&lc.page, 0, sizeof(lc.page));
-		ret = ddio_call_run(session, &lc.call, list_run);
+		ret = call_run(session, &lc.call, list_run);
 		if (ret)
 			return ret;
 		more = lc.page.more && lc.page.n;
@@ -117,23 +117,23 @@ struct layout_call {
 	struct ddio_msg_extents page;
 };
 
-static void layout_got(struct ddio_batch *batch, uint64_t key, const struct ddio_reply *reply,
-		       struct ddio_error *error)
+static void layout_got(struct ddio_batch *batch, uint64_t key, const struct reply *reply,
+		       struct error *error)
 {
 	struct layout_call *lc = batch->arg;
 	int err = ddio_get_extents(reply->payload, reply->len, &lc->page);
 
 	(void)key;
 	if (err)
-		ddio_error_set(error, err, "%s: a disk sent extents that make no sense",
-			       lc->file->rec.name);
+		error_set(error, err, "%s: a disk sent extents that make no sense",
+			  lc->file->rec.name);
 }
 
 static void layout_done(struct ddio_batch *batch)
 {
 	struct layout_call *lc = batch->arg;
 
-	ddio_call_end(&lc->call, &batch->error);
+	call_end(&lc->call, &batch->error);
 }
 
 static void layout_run(struct ddio_call *call)
@@ -144,11 +144,11 @@ static void layout_run(struct ddio_call *call)
 				    .offset = lc->cursor,
 				    .len = DDIO_MAX_BATCH };
 
-	ddio_batch_begin(&lc->batch, call->session, lc->file->rec.name, layout_done, lc);
+	batch_begin(&lc->batch, call->session, lc->file->rec.name, layout_done, lc);
 	lc->batch.missing_ok = true;
 	lc->batch.reply = layout_got;
-	ddio_batch_disk(&lc->batch, DDIO_OP_OBJ_EXTENTS, &obj, 0);
-	ddio_batch_end(&lc->batch);
+	batch_disk(&lc->batch, DDIO_OP_OBJ_EXTENTS, &obj, 0);
+	batch_end(&lc->batch);
 }
 
 static int layout_tell(struct layout_call *lc, int (*fn)(void *arg, const struct ddio_placement *p),
@@ -181,12 +181,12 @@ int ddio_layout(struct ddio_file *file, int (*fn)(void *arg, const struct ddio_p
 	if (!file)
 		return -EINVAL;
 	if (!fn)
-		return ddio_session_fail(file->session, -EINVAL, "ddio_layout: no function");
+		return session_fail(file->session, -EINVAL, "ddio_layout: no function");
 	for (lc.i = 0; lc.i < file->rec.ndisks && !ret; lc.i++) {
 		lc.cursor = 0;
 		do {
 			memset(&lc.page, 0, sizeof(lc.page));
-			ret = ddio_call_run(file->session, &lc.call, layout_run);
+			ret = call_run(file->session, &lc.call, layout_run);
 			if (ret)
 				break;
 			more = lc.page.more && lc.page.n;

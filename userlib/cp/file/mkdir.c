@@ -10,16 +10,16 @@ struct mkdir_call {
 	const char *name;
 	uint32_t mode;
 	struct ddio_request request;
-	struct ddio_error error;
+	struct error error;
 };
 
-static void mkdir_made(struct ddio_request *request, const struct ddio_reply *reply)
+static void mkdir_made(struct ddio_request *request, const struct reply *reply)
 {
 	struct mkdir_call *mc = request->arg;
 
 	if (reply->status)
-		ddio_reply_error(&mc->error, reply, mc->name);
-	ddio_call_end(&mc->call, &mc->error);
+		reply_error(&mc->error, reply, mc->name);
+	call_end(&mc->call, &mc->error);
 }
 
 static void mkdir_run(struct ddio_call *call)
@@ -35,16 +35,16 @@ static void mkdir_run(struct ddio_call *call)
 	};
 	int err;
 
-	ddio_error_clear(&mc->error);
+	error_clear(&mc->error);
 	strcpy(msg.path, mc->name);
-	ddio_request_init(&mc->request, DDIO_OP_NS_CREATE, mkdir_made, mc);
-	err = ddio_request_put(&mc->request, ns_create, &msg);
+	request_init(&mc->request, DDIO_OP_NS_CREATE, mkdir_made, mc);
+	err = request_put(&mc->request, ns_create, &msg);
 	if (err) {
-		ddio_error_set(&mc->error, err, "%s: %s", mc->name, strerror(-err));
-		ddio_call_end(&mc->call, &mc->error);
+		error_set(&mc->error, err, "%s: %s", mc->name, strerror(-err));
+		call_end(&mc->call, &mc->error);
 		return;
 	}
-	ddio_request_names(call->session, &mc->request);
+	request_names(call->session, &mc->request);
 }
 
 int ddio_mkdir(struct ddio_session *session, const char *name, unsigned int mode)
@@ -54,10 +54,8 @@ int ddio_mkdir(struct ddio_session *session, const char *name, unsigned int mode
 	if (!session)
 		return -EINVAL;
 	if (!name || !name[0] || strlen(name) > DDIO_MAX_PATH)
-		return ddio_session_fail(session, -EINVAL, "a name has 1 to %d bytes",
-					 DDIO_MAX_PATH);
+		return session_fail(session, -EINVAL, "a name has 1 to %d bytes", DDIO_MAX_PATH);
 	if (mode & ~0777u)
-		return ddio_session_fail(session, -EINVAL, "%s: %#o are no permissions", name,
-					 mode);
-	return ddio_call_run(session, &mc.call, mkdir_run);
+		return session_fail(session, -EINVAL, "%s: %#o are no permissions", name, mode);
+	return call_run(session, &mc.call, mkdir_run);
 }

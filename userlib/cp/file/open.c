@@ -34,23 +34,23 @@ static void open_reserve(struct ddio_open_job *job)
 		open_end(job);
 		return;
 	}
-	ddio_batch_begin(&job->batch, job->session, "reserve space", open_reserved, job);
+	batch_begin(&job->batch, job->session, "reserve space", open_reserved, job);
 	for (i = 0; i < job->rec.ndisks; i++) {
 		obj.disk = job->rec.disks[i];
-		obj.len = ddio_file_object_size(&job->rec, i, st->reserve);
+		obj.len = file_object_size(&job->rec, i, st->reserve);
 		obj.len = (obj.len + job->rec.ref.block - 1) / job->rec.ref.block;
 		if (obj.len)
-			ddio_batch_disk(&job->batch, DDIO_OP_OBJ_RESERVE, &obj, i);
+			batch_disk(&job->batch, DDIO_OP_OBJ_RESERVE, &obj, i);
 	}
-	ddio_batch_end(&job->batch);
+	batch_end(&job->batch);
 }
 
-static void open_sized(struct ddio_request *request, const struct ddio_reply *reply)
+static void open_sized(struct ddio_request *request, const struct reply *reply)
 {
 	struct ddio_open_job *job = request->arg;
 
 	if (reply->status) {
-		ddio_reply_error(&job->error, reply, job->name);
+		reply_error(&job->error, reply, job->name);
 		open_end(job);
 		return;
 	}
@@ -69,14 +69,14 @@ static void open_cut(struct ddio_batch *batch)
 		open_end(job);
 		return;
 	}
-	ddio_request_init(&job->request, DDIO_OP_NS_SET_SIZE, open_sized, job);
-	err = ddio_request_put(&job->request, ns_size, &msg);
+	request_init(&job->request, DDIO_OP_NS_SET_SIZE, open_sized, job);
+	err = request_put(&job->request, ns_size, &msg);
 	if (err) {
-		ddio_error_set(&job->error, err, "%s: %s", job->name, strerror(-err));
+		error_set(&job->error, err, "%s: %s", job->name, strerror(-err));
 		open_end(job);
 		return;
 	}
-	ddio_request_names(job->session, &job->request);
+	request_names(job->session, &job->request);
 }
 
 static void open_truncate(struct ddio_open_job *job)
@@ -88,13 +88,13 @@ static void open_truncate(struct ddio_open_job *job)
 		open_reserve(job);
 		return;
 	}
-	ddio_batch_begin(&job->batch, job->session, "truncate", open_cut, job);
+	batch_begin(&job->batch, job->session, "truncate", open_cut, job);
 	job->batch.missing_ok = true;
 	for (i = 0; i < job->rec.ndisks; i++) {
 		obj.disk = job->rec.disks[i];
-		ddio_batch_disk(&job->batch, DDIO_OP_OBJ_TRUNCATE, &obj, i);
+		batch_disk(&job->batch, DDIO_OP_OBJ_TRUNCATE, &obj, i);
 	}
-	ddio_batch_end(&job->batch);
+	batch_end(&job->batch);
 }
 
 static bool open_check_disks(struct ddio_open_job *job)
@@ -115,28 +115,27 @@ static void record_name(struct ddio_file_record *rec, const char *path)
 	memcpy(rec->name, path + skip, len - skip + 1);
 }
 
-static void open_found(struct ddio_request *request, const struct ddio_reply *reply)
+static void open_found(struct ddio_request *request, const struct reply *reply)
 {
 	struct ddio_open_job *job = request->arg;
 	int err;
 
 	if (reply->status) {
-		ddio_reply_error(&job->error, reply, job->name);
+		reply_error(&job->error, reply, job->name);
 		open_end(job);
 		return;
 	}
 	err = ddio_get_record(reply->payload, reply->len, &job->rec, NULL);
 	if (err) {
 		memset(&job->rec, 0, sizeof(job->rec));
-		ddio_error_set(&job->error, err,
-			       "%s: the name space sent a record that makes no "
-			       "sense",
-			       job->name);
+		error_set(&job->error, err,
+			  "%s: the name space sent a record that makes no "
+			  "sense",
+			  job->name);
 		open_end(job);
 	} else if (!open_check_disks(job)) {
-		ddio_error_status(&job->error, DDIO_ST_STALE,
-				  "%s lies on disks that the configuration does not have",
-				  job->name);
+		error_status(&job->error, DDIO_ST_STALE,
+			     "%s lies on disks that the configuration does not have", job->name);
 		open_end(job);
 	} else {
 		record_name(&job->rec, job->name);
@@ -148,26 +147,26 @@ static void open_found(struct ddio_request *request, const struct ddio_reply *re
  * What is to be created
  */
 static int striping_check(const struct ddio_session *s, const struct ddio_striping *st,
-			  struct ddio_error *error)
+			  struct error *error)
 {
 	uint32_t i;
 
 	if (st->struct_size != sizeof(*st) || st->reserved)
-		ddio_error_set(error, -EINVAL, "striping: struct_size or reserved is wrong");
+		error_set(error, -EINVAL, "striping: struct_size or reserved is wrong");
 	else if (st->block_size & (st->block_size - 1) ||
 		 (st->block_size && st->block_size < DDIO_MIN_BLOCK) ||
 		 st->block_size > DDIO_MAX_BLOCK)
-		ddio_error_set(error, -EINVAL,
-			       "striping: block size %u is no power of two from %u to %u",
-			       st->block_size, DDIO_MIN_BLOCK, DDIO_MAX_BLOCK);
+		error_set(error, -EINVAL,
+			  "striping: block size %u is no power of two from %u to %u",
+			  st->block_size, DDIO_MIN_BLOCK, DDIO_MAX_BLOCK);
 	else if (st->layout > DDIO_RANDOM_TRACKS)
-		ddio_error_set(error, -EINVAL, "striping: no layout %u", st->layout);
+		error_set(error, -EINVAL, "striping: no layout %u", st->layout);
 	else if (st->ndisks > s->conf->ndisks || (st->ndisks && !st->disks))
-		ddio_error_set(error, -EINVAL, "striping: %u disks of the cluster's %u", st->ndisks,
-			       s->conf->ndisks);
+		error_set(error, -EINVAL, "striping: %u disks of the cluster's %u", st->ndisks,
+			  s->conf->ndisks);
 	for (i = 0; !error->status && i < st->ndisks; i++)
 		if (st->disks[i] >= s->conf->ndisks)
-			ddio_error_set(error, -EINVAL, "striping: no disk %u", st->disks[i]);
+			error_set(error, -EINVAL, "striping: no disk %u", st->disks[i]);
 	return error->err;
 }
 
@@ -183,7 +182,7 @@ static int create_record(struct ddio_open_job *job, struct ddio_file_record *rec
 	rec->ndisks = st && st->ndisks ? st->ndisks : s->conf->ndisks;
 	rec->disks = calloc(rec->ndisks, sizeof(*rec->disks));
 	if (!rec->disks) {
-		ddio_error_set(&job->error, -ENOMEM, "out of memory");
+		error_set(&job->error, -ENOMEM, "out of memory");
 		return -ENOMEM;
 	}
 	for (i = 0; i < rec->ndisks; i++)
@@ -205,8 +204,8 @@ static int open_put_create(struct ddio_open_job *job)
 	if (err)
 		return err;
 	strcpy(msg.path, job->name);
-	ddio_request_init(&job->request, DDIO_OP_NS_CREATE, open_found, job);
-	err = ddio_request_put(&job->request, ns_create, &msg);
+	request_init(&job->request, DDIO_OP_NS_CREATE, open_found, job);
+	err = request_put(&job->request, ns_create, &msg);
 	ddio_file_record_free(&msg.rec);
 	return err;
 }
@@ -216,34 +215,33 @@ static int open_put_lookup(struct ddio_open_job *job)
 	struct ddio_msg_ns_name msg = { 0 };
 
 	strcpy(msg.path, job->name);
-	ddio_request_init(&job->request, DDIO_OP_NS_LOOKUP, open_found, job);
-	return ddio_request_put(&job->request, ns_name, &msg);
+	request_init(&job->request, DDIO_OP_NS_LOOKUP, open_found, job);
+	return request_put(&job->request, ns_name, &msg);
 }
 
 static int open_check(struct ddio_open_job *job)
 {
 	if (!job->name || !job->name[0] || strlen(job->name) > DDIO_MAX_PATH)
-		ddio_error_set(&job->error, -EINVAL, "a name has 1 to %d bytes", DDIO_MAX_PATH);
+		error_set(&job->error, -EINVAL, "a name has 1 to %d bytes", DDIO_MAX_PATH);
 	else if (job->flags & ~(DDIO_CREATE | DDIO_EXCL | DDIO_TRUNCATE))
-		ddio_error_set(&job->error, -EINVAL, "%s: unknown flags %#x", job->name,
-			       job->flags);
+		error_set(&job->error, -EINVAL, "%s: unknown flags %#x", job->name, job->flags);
 	return job->error.err;
 }
 
-void ddio_open_begin(struct ddio_open_job *job)
+void file_open_begin(struct ddio_open_job *job)
 {
 	int err;
 
-	ddio_error_clear(&job->error);
+	error_clear(&job->error);
 	memset(&job->rec, 0, sizeof(job->rec));
 	err = open_check(job);
 	if (!err)
 		err = job->flags & DDIO_CREATE ? open_put_create(job) : open_put_lookup(job);
 	if (err) {
 		if (!job->error.status)
-			ddio_error_set(&job->error, err, "%s: %s", job->name, strerror(-err));
+			error_set(&job->error, err, "%s: %s", job->name, strerror(-err));
 		open_end(job);
 		return;
 	}
-	ddio_request_names(job->session, &job->request);
+	request_names(job->session, &job->request);
 }

@@ -16,22 +16,22 @@ struct remove_call {
 	struct ddio_file_record rec;
 	struct ddio_request request;
 	struct ddio_batch batch;
-	struct ddio_error error;
+	struct error error;
 };
 
 static void remove_end(struct remove_call *rc)
 {
 	ddio_file_record_free(&rc->rec);
-	ddio_call_end(&rc->call, &rc->error);
+	call_end(&rc->call, &rc->error);
 }
 
-static void remove_forgotten(struct ddio_request *request, const struct ddio_reply *reply)
+static void remove_forgotten(struct ddio_request *request, const struct reply *reply)
 {
 	struct remove_call *rc = request->arg;
 
 	/* Another one who removes it may have been faster. */
 	if (reply->status && reply->status != DDIO_ST_NOT_FOUND)
-		ddio_reply_error(&rc->error, reply, rc->name);
+		reply_error(&rc->error, reply, rc->name);
 	remove_end(rc);
 }
 
@@ -46,14 +46,14 @@ static void remove_objects_gone(struct ddio_batch *batch)
 		remove_end(rc);
 		return;
 	}
-	ddio_request_init(&rc->request, DDIO_OP_NS_REMOVE_DONE, remove_forgotten, rc);
-	err = ddio_request_put(&rc->request, ns_size, &msg);
+	request_init(&rc->request, DDIO_OP_NS_REMOVE_DONE, remove_forgotten, rc);
+	err = request_put(&rc->request, ns_size, &msg);
 	if (err) {
-		ddio_error_set(&rc->error, err, "%s: %s", rc->name, strerror(-err));
+		error_set(&rc->error, err, "%s: %s", rc->name, strerror(-err));
 		remove_end(rc);
 		return;
 	}
-	ddio_request_names(rc->call.session, &rc->request);
+	request_names(rc->call.session, &rc->request);
 }
 
 /* Whoever removes the file at the same time, or did it half, may have taken an object away. */
@@ -62,32 +62,32 @@ static void remove_objects(struct remove_call *rc)
 	struct ddio_msg_obj obj = { .file = rc->rec.ref };
 	uint32_t i;
 
-	ddio_batch_begin(&rc->batch, rc->call.session, rc->name, remove_objects_gone, rc);
+	batch_begin(&rc->batch, rc->call.session, rc->name, remove_objects_gone, rc);
 	rc->batch.missing_ok = true;
 	for (i = 0; i < rc->rec.ndisks; i++) {
 		obj.disk = rc->rec.disks[i];
-		ddio_batch_disk(&rc->batch, DDIO_OP_OBJ_REMOVE, &obj, i);
+		batch_disk(&rc->batch, DDIO_OP_OBJ_REMOVE, &obj, i);
 	}
-	ddio_batch_end(&rc->batch);
+	batch_end(&rc->batch);
 }
 
-static void remove_marked(struct ddio_request *request, const struct ddio_reply *reply)
+static void remove_marked(struct ddio_request *request, const struct reply *reply)
 {
 	struct remove_call *rc = request->arg;
 	int err;
 
 	if (reply->status) {
-		ddio_reply_error(&rc->error, reply, rc->name);
+		reply_error(&rc->error, reply, rc->name);
 		remove_end(rc);
 		return;
 	}
 	err = ddio_get_record(reply->payload, reply->len, &rc->rec, NULL);
 	if (err) {
 		memset(&rc->rec, 0, sizeof(rc->rec));
-		ddio_error_set(&rc->error, err,
-			       "%s: the name space sent a record that makes no "
-			       "sense",
-			       rc->name);
+		error_set(&rc->error, err,
+			  "%s: the name space sent a record that makes no "
+			  "sense",
+			  rc->name);
 		remove_end(rc);
 		return;
 	}
@@ -104,19 +104,19 @@ static void remove_run(struct ddio_call *call)
 	struct ddio_msg_ns_name msg = { 0 };
 	int err;
 
-	ddio_error_clear(&rc->error);
+	error_clear(&rc->error);
 	if (rc->id)
 		msg.id = rc->id;
 	else
 		strcpy(msg.path, rc->name);
-	ddio_request_init(&rc->request, DDIO_OP_NS_REMOVE, remove_marked, rc);
-	err = ddio_request_put(&rc->request, ns_name, &msg);
+	request_init(&rc->request, DDIO_OP_NS_REMOVE, remove_marked, rc);
+	err = request_put(&rc->request, ns_name, &msg);
 	if (err) {
-		ddio_error_set(&rc->error, err, "%s: %s", rc->name, strerror(-err));
+		error_set(&rc->error, err, "%s: %s", rc->name, strerror(-err));
 		remove_end(rc);
 		return;
 	}
-	ddio_request_names(call->session, &rc->request);
+	request_names(call->session, &rc->request);
 }
 
 int ddio_remove(struct ddio_session *session, const char *name)
@@ -126,14 +126,13 @@ int ddio_remove(struct ddio_session *session, const char *name)
 	if (!session)
 		return -EINVAL;
 	if (!name || !name[0] || strlen(name) > DDIO_MAX_PATH)
-		return ddio_session_fail(session, -EINVAL, "a name has 1 to %d bytes",
-					 DDIO_MAX_PATH);
-	return ddio_call_run(session, &rc.call, remove_run);
+		return session_fail(session, -EINVAL, "a name has 1 to %d bytes", DDIO_MAX_PATH);
+	return call_run(session, &rc.call, remove_run);
 }
 
-int ddio_remove_orphan(struct ddio_session *session, uint64_t id)
+int remove_orphan(struct ddio_session *session, uint64_t id)
 {
 	struct remove_call rc = { .name = "a file without a name", .id = id };
 
-	return ddio_call_run(session, &rc.call, remove_run);
+	return call_run(session, &rc.call, remove_run);
 }

@@ -18,7 +18,7 @@ static void again_put(struct ddio_fs *fs)
 		fsc_names_told(fs, fs->names.untold_lost);
 }
 
-static void again_failed(struct again *a, const struct ddio_reply *reply)
+static void again_failed(struct again *a, const struct reply *reply)
 {
 	if (fsc_status_again(reply->status) || reply->status == DDIO_ST_CANCELLED) {
 		a->fs->names.untold_lost = true;
@@ -31,7 +31,7 @@ static void again_failed(struct again *a, const struct ddio_reply *reply)
 	}
 }
 
-static void again_done(struct ddio_request *request, const struct ddio_reply *reply)
+static void again_done(struct ddio_request *request, const struct reply *reply)
 {
 	struct again *a = ddio_container_of(request, struct again, request);
 	struct ddio_fs *fs = a->fs;
@@ -54,7 +54,7 @@ static struct again *again_new(struct fsc_inode *inode, uint16_t opcode)
 	}
 	a->fs = fs;
 	a->inode = fsc_inode_get(fs, inode->ino);
-	ddio_request_init(&a->request, opcode, again_done, NULL);
+	request_init(&a->request, opcode, again_done, NULL);
 	return a;
 }
 
@@ -63,7 +63,7 @@ static void again_send(struct again *a, ssize_t len)
 	a->request.fixed = a->request.inl;
 	a->request.fixed_len = (size_t)len;
 	a->fs->names.untold++;
-	ddio_request_names(a->fs->reactor[0].session, &a->request);
+	request_names(a->fs->reactor[0].session, &a->request);
 }
 
 static void again_open(struct fsc_inode *inode)

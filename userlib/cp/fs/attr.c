@@ -54,8 +54,7 @@ static void alloc_told(struct fsc_ask *ask)
 	attr_home(aj);
 }
 
-static void alloc_reply(struct fsc_set *set, struct fsc_piece *piece,
-			const struct ddio_reply *reply)
+static void alloc_reply(struct fsc_set *set, struct fsc_piece *piece, const struct reply *reply)
 {
 	struct attr_job *aj = ddio_container_of(set, struct attr_job, set);
 	struct ddio_msg_obj_stat x;
@@ -132,7 +131,7 @@ static void attr_alloc(struct attr_job *aj)
 	}
 }
 
-static void attr_answered(struct fsc_ask *ask, const struct ddio_reply *reply)
+static void attr_answered(struct fsc_ask *ask, const struct reply *reply)
 {
 	struct attr_job *aj = ddio_container_of(ask, struct attr_job, ask);
 	struct ddio_msg_fs_attr x;

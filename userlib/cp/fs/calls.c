@@ -73,7 +73,7 @@ int fsc_name_set(char room[DDIO_MAX_NAME + 1], const char *name)
 /*
  * Those that give attributes
  */
-static void attr_take(struct fsc_ask *ask, const struct ddio_reply *reply)
+static void attr_take(struct fsc_ask *ask, const struct reply *reply)
 {
 	struct ddio_msg_fs_attr x;
 
@@ -122,7 +122,7 @@ void ddio_fs_lookup(struct ddio_fs *fs, uint64_t parent, const char *name, ddio_
 		attr_post(call, err);
 }
 
-int fsc_made(struct fsc_ask *ask, const struct ddio_reply *reply, struct ddio_msg_fs_opened *x)
+int fsc_made(struct fsc_ask *ask, const struct reply *reply, struct ddio_msg_fs_opened *x)
 {
 	int err = ddio_get_fs_opened(reply->payload, reply->len, x);
 
@@ -133,7 +133,7 @@ int fsc_made(struct fsc_ask *ask, const struct ddio_reply *reply, struct ddio_ms
 }
 
 /* The answer to MAKE has more than attributes. */
-static void made_take(struct fsc_ask *ask, const struct ddio_reply *reply)
+static void made_take(struct fsc_ask *ask, const struct reply *reply)
 {
 	struct ddio_msg_fs_opened x;
 
@@ -196,7 +196,7 @@ void ddio_fs_link(struct ddio_fs *fs, uint64_t ino, uint64_t parent, const char 
 /*
  * Those after which something may have to be removed
  */
-static void unlinked_take(struct fsc_ask *ask, const struct ddio_reply *reply)
+static void unlinked_take(struct fsc_ask *ask, const struct reply *reply)
 {
 	struct ddio_msg_fs_unlinked x;
 	int err = ddio_get_fs_unlinked(reply->payload, reply->len, &x);
@@ -211,7 +211,7 @@ static void unlinked_take(struct fsc_ask *ask, const struct ddio_reply *reply)
 	ddio_fs_unlinked_free(&x);
 }
 
-static void renamed_take(struct fsc_ask *ask, const struct ddio_reply *reply)
+static void renamed_take(struct fsc_ask *ask, const struct reply *reply)
 {
 	fsc_remove_listed(ask->home->fs, reply);
 }

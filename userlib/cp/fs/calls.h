@@ -46,7 +46,7 @@ struct fsc_call *fsc_call_new(struct ddio_fs *fs, uint16_t opcode, ssize_t len, 
 /* @err: what was found wrong with the arguments. */
 void fsc_call_post(struct fsc_call *call, int err);
 /* The answer to FS_MAKE, read: ddio_fs_opened_free(); or it fails. */
-int fsc_made(struct fsc_ask *ask, const struct ddio_reply *reply, struct ddio_msg_fs_opened *x);
+int fsc_made(struct fsc_ask *ask, const struct reply *reply, struct ddio_msg_fs_opened *x);
 /* An answer cannot be read. */
 void fsc_bad_answer(struct fsc_ask *ask);
 

@@ -13,7 +13,7 @@ struct cut_set {
 	struct fsc_cut *cut;
 };
 
-static void cut_take(struct fsc_ask *ask, const struct ddio_reply *reply)
+static void cut_take(struct fsc_ask *ask, const struct reply *reply)
 {
 	struct fsc_cut *cut = ddio_container_of(ask, struct fsc_cut, ask);
 	struct ddio_msg_fs_attr x;

@@ -72,7 +72,7 @@ static void piece_pin(const struct fsc_piece *piece)
 		inode->pin[i] = piece->request.boot;
 }
 
-static void piece_done(struct ddio_request *request, const struct ddio_reply *reply)
+static void piece_done(struct ddio_request *request, const struct reply *reply)
 {
 	struct fsc_piece *piece = ddio_container_of(request, struct fsc_piece, request);
 	struct fsc_set *set = piece->set;
@@ -118,7 +118,7 @@ static void piece_submit(struct fsc_piece *piece)
 		fsc_set_end(set);
 		return;
 	}
-	ddio_request_init(r, piece->opcode, piece_done, piece);
+	request_init(r, piece->opcode, piece_done, piece);
 	n = piece_put(piece);
 	if (n < 0) {
 		fsc_error_set(&set->error, (int)n, "a request that is too long");
@@ -137,7 +137,7 @@ static void piece_submit(struct fsc_piece *piece)
 		r->iov = piece->iov;
 		r->n = piece->niov;
 	}
-	ddio_request_disk(set->r->session, piece->obj.disk, r);
+	request_disk(set->r->session, piece->obj.disk, r);
 }
 
 void fsc_piece_send(struct fsc_set *set, struct fsc_piece *piece)

@@ -47,7 +47,7 @@ struct fsc_set {
 	bool missing_ok, once;
 	struct fsc_inode *pins;
 	struct fsc_error error;
-	void (*reply)(struct fsc_set *set, struct fsc_piece *piece, const struct ddio_reply *reply);
+	void (*reply)(struct fsc_set *set, struct fsc_piece *piece, const struct reply *reply);
 	void (*done)(struct fsc_set *set);
 };
 

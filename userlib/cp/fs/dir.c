@@ -8,7 +8,7 @@
 /*
  * Symbolic links
  */
-static void target_take(struct fsc_ask *ask, const struct ddio_reply *reply)
+static void target_take(struct fsc_ask *ask, const struct reply *reply)
 {
 	struct fsc_call *call = fsc_call_of(ask);
 	struct ddio_msg_fs_target *x = malloc(sizeof(*x));
@@ -111,7 +111,7 @@ static void dir_flush(struct fsc_job *job)
 	}
 }
 
-static void dir_take(struct fsc_ask *ask, const struct ddio_reply *reply)
+static void dir_take(struct fsc_ask *ask, const struct reply *reply)
 {
 	struct dir_job *dj = ddio_container_of(ask, struct dir_job, ask);
 	uint32_t i;

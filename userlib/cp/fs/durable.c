@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Making what was written durable: first the disks that have it, then the name space.  Every disk is known
- * with the life of its node that took the data (as in pin.c); if another one has answered the sync, what was
+ * with the life of its node that took the data (as in cp/file/incarnation.c); if another one has answered the sync, what was
  * written may be lost, and each file that was open then hears of it once; unless that life has said in ending
  * that nothing was.
  *
@@ -100,7 +100,7 @@ static void pins_check(struct sync_job *sj)
 	for (i = 0; i < inode->rec.ndisks; i++) {
 		node = pin_node(inode, i);
 		if (!sj->pin[i] || node->answered == sj->pin[i] ||
-		    ddio_disk_kept(inode->r->session, inode->rec.disks[i], sj->pin[i]))
+		    disk_kept(inode->r->session, inode->rec.disks[i], sj->pin[i]))
 			continue;
 		inode->losses++;
 		fsc_log(inode->fs, DDIO_LOG_WARN,
@@ -156,11 +156,11 @@ static void sync_disks_done(struct fsc_set *set)
 /* One request does for all disks of a reactor, if it is known which those are. */
 static bool reactor_first(struct ddio_session *s, uint32_t disk)
 {
-	const struct ddio_disk_place *place = &s->disks[disk];
+	const struct disk_place *place = &s->disks[disk];
 	struct ddio_node *node = &s->nodes[place->node];
-	struct ddio_lane *lane;
+	struct lane *lane;
 
-	lane = node->known && place->known ? ddio_node_lane(node, place->reactor) : NULL;
+	lane = node->known && place->known ? node_lane(node, place->reactor) : NULL;
 	if (!lane)
 		return true;
 	if (lane->mark == s->mark)

@@ -50,9 +50,9 @@ struct fsc_tell {
  * @tail: bytes behind the end may be left of a write that failed
  * @dirty: written up to @wrote and not told; @dirty is read by reactor 0 too
  * @pin: of each disk: the life of its node that has what was written and not synced; 0: nothing
- * @syncing, @syncs: a sync has its disks at work; those that wait for its end (fs_durable.c)
+ * @syncing, @syncs: a sync has its disks at work; those that wait for its end (durable.c)
  * @turning: those are being looked at
- * @tell, @lazy, @lazy_link: see fs_wrote.c
+ * @tell, @lazy, @lazy_link: see wrote.c
  * @losses: how often a node was found to have lost something; each file hears of each once
  */
 struct fsc_inode {
@@ -238,7 +238,7 @@ void fsc_removals_init(struct ddio_fs *fs);
 /* One of them; takes over @rec. */
 void fsc_remove_left(struct ddio_fs *fs, struct ddio_file_record *rec);
 /* Of a reply with such. */
-void fsc_remove_listed(struct ddio_fs *fs, const struct ddio_reply *reply);
+void fsc_remove_listed(struct ddio_fs *fs, const struct reply *reply);
 void fsc_removals_beat(struct ddio_fs *fs);
 bool fsc_removals_idle(const struct ddio_fs *fs);
 

@@ -213,7 +213,7 @@ static void create_opened(struct open_job *oj, struct ddio_msg_fs_opened *x)
 		oj->inode = inode;
 }
 
-static void create_take(struct fsc_ask *ask, const struct ddio_reply *reply)
+static void create_take(struct fsc_ask *ask, const struct reply *reply)
 {
 	struct open_job *oj = ddio_container_of(ask, struct open_job, ask);
 	struct ddio_msg_fs_opened x;

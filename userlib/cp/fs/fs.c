@@ -57,7 +57,7 @@ void fsc_unhold(struct ddio_fs *fs)
 /*
  * Begin
  */
-static void reactor_lane_lost(struct ddio_session *s, struct ddio_lane *lane)
+static void reactor_lane_lost(struct ddio_session *s, struct lane *lane)
 {
 	struct fsc_reactor *r = s->lane_lost_arg;
 	uint64_t now = ddio_env_now(s->env);
@@ -240,7 +240,7 @@ static void reactor_end(void *arg)
 	struct fsc_wait *wait;
 
 	r->session->closing = true;
-	ddio_nodes_close(r->session);
+	nodes_close(r->session);
 	r->session->lane_lost = NULL;
 	while (!ddio_list_empty(&r->waits)) {
 		wait = ddio_list_first(&r->waits, struct fsc_wait, link);

@@ -38,7 +38,7 @@ static int error_errno(uint32_t status)
 	}
 }
 
-void fsc_error_reply(struct fsc_error *e, const struct ddio_reply *reply)
+void fsc_error_reply(struct fsc_error *e, const struct reply *reply)
 {
 	fsc_error_set(e, error_errno(reply->status),
 		      reply->text ? reply->text : ddio_status_text(reply->status));

@@ -140,7 +140,7 @@ static void lock_result(struct ddio_fs_lock *lock, const struct ddio_msg_fs_lock
 
 static void lock_send(struct lock_job *lj, uint16_t opcode, void (*done)(struct fsc_ask *ask))
 {
-	void (*take)(struct fsc_ask * ask, const struct ddio_reply *reply) = lj->ask.take;
+	void (*take)(struct fsc_ask * ask, const struct reply *reply) = lj->ask.take;
 	ssize_t len = ddio_put_fs_lock(lj->payload, sizeof(lj->payload), &lj->msg);
 
 	fsc_ask_init(&lj->ask, &lj->job.fs->reactor[0], opcode, lj->payload, (size_t)len, done);
@@ -167,7 +167,7 @@ static bool lock_bad(const struct lock_job *lj)
 	return lj->msg.start > lj->msg.end;
 }
 
-static void test_take(struct fsc_ask *ask, const struct ddio_reply *reply)
+static void test_take(struct fsc_ask *ask, const struct reply *reply)
 {
 	if (ddio_get_fs_lock(reply->payload, reply->len, &lock_of(ask)->answer))
 		fsc_bad_answer(ask);

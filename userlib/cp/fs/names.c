@@ -58,7 +58,7 @@ static void ask_send(struct fsc_ask *ask);
 static void names_up(struct ddio_fs *fs);
 static void names_rest(struct ddio_fs *fs);
 
-static void ask_replied(struct ddio_request *request, const struct ddio_reply *reply)
+static void ask_replied(struct ddio_request *request, const struct reply *reply)
 {
 	struct fsc_ask *ask = request->arg;
 	struct ddio_fs *fs = ask->home->fs;
@@ -109,10 +109,10 @@ static void ask_send(struct fsc_ask *ask)
 	if (ask->numbered)
 		ask_number(ask);
 	fsc_post_sent(ask);
-	ddio_request_init(&ask->request, ask->opcode, ask_replied, ask);
+	request_init(&ask->request, ask->opcode, ask_replied, ask);
 	ask->request.fixed = ask->fixed;
 	ask->request.fixed_len = ask->len;
-	ddio_request_names(names_reactor(fs)->session, &ask->request);
+	request_names(names_reactor(fs)->session, &ask->request);
 }
 
 static void ask_begin(void *arg)
@@ -240,7 +240,7 @@ static bool names_overdue(struct ddio_fs *fs)
 	return ddio_env_now(r->env) - r->down[names_node(fs)] >= fs->timeout_ns;
 }
 
-static void names_refused(struct ddio_fs *fs, const struct ddio_reply *reply)
+static void names_refused(struct ddio_fs *fs, const struct reply *reply)
 {
 	struct fsc_error error = { 0 };
 
@@ -252,11 +252,11 @@ static void names_refused(struct ddio_fs *fs, const struct ddio_reply *reply)
 	names_rest(fs);
 }
 
-static void names_attached(struct ddio_request *request, const struct ddio_reply *reply)
+static void names_attached(struct ddio_request *request, const struct reply *reply)
 {
 	struct ddio_fs *fs = request->arg;
 	struct fsc_names *names = &fs->names;
-	struct ddio_reply bad = { .status = DDIO_ST_PROTOCOL };
+	struct reply bad = { .status = DDIO_ST_PROTOCOL };
 	struct ddio_msg_fs_attached x;
 
 	if (reply->status) {
@@ -287,11 +287,11 @@ static void names_attach(struct ddio_fs *fs, uint32_t flags)
 	ssize_t len;
 
 	memcpy(x.mount, names->mount, sizeof(x.mount));
-	ddio_request_init(request, DDIO_OP_FS_ATTACH, names_attached, fs);
+	request_init(request, DDIO_OP_FS_ATTACH, names_attached, fs);
 	len = ddio_put_fs_attach(request->inl, sizeof(request->inl), &x);
 	request->fixed = request->inl;
 	request->fixed_len = (size_t)len;
-	ddio_request_names(names_reactor(fs)->session, request);
+	request_names(names_reactor(fs)->session, request);
 }
 
 static void names_up(struct ddio_fs *fs)
@@ -330,7 +330,7 @@ void fsc_names_lost(struct ddio_fs *fs)
 /*
  * The pulse: finds out that the name space is gone while nobody asks it anything.
  */
-static void names_pong(struct ddio_request *request, const struct ddio_reply *reply)
+static void names_pong(struct ddio_request *request, const struct reply *reply)
 {
 	struct ddio_fs *fs = request->arg;
 
@@ -346,8 +346,8 @@ static void names_beat(void *arg)
 
 	if (names->state == FSC_READY && !names->pinging && names_wanted(names)) {
 		names->pinging = true;
-		ddio_request_init(&names->ping, DDIO_OP_PING, names_pong, fs);
-		ddio_request_names(r->session, &names->ping);
+		request_init(&names->ping, DDIO_OP_PING, names_pong, fs);
+		request_names(r->session, &names->ping);
 	}
 	fsc_removals_beat(fs);
 	ddio_timer_arm(r->env, &names->beat, ddio_env_now(r->env) + fs->timeout_ns / 3);
@@ -383,7 +383,7 @@ void fsc_names_begin(struct ddio_fs *fs)
 		       ddio_env_now(names_reactor(fs)->env) + fs->timeout_ns / 3);
 }
 
-static void names_left(struct ddio_request *request, const struct ddio_reply *reply)
+static void names_left(struct ddio_request *request, const struct reply *reply)
 {
 	struct ddio_fs *fs = request->arg;
 
@@ -400,8 +400,8 @@ void fsc_names_leave(struct ddio_fs *fs)
 		return;
 	}
 	names->leaving = true;
-	ddio_request_init(&names->request, DDIO_OP_FS_DETACH, names_left, fs);
-	ddio_request_names(names_reactor(fs)->session, &names->request);
+	request_init(&names->request, DDIO_OP_FS_DETACH, names_left, fs);
+	request_names(names_reactor(fs)->session, &names->request);
 }
 
 void fsc_names_end(struct ddio_fs *fs)

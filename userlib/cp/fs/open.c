@@ -50,7 +50,7 @@ int fsc_opened(struct fsc_inode *inode, struct ddio_msg_fs_opened *x)
 	return err;
 }
 
-static void opening_take(struct fsc_ask *ask, const struct ddio_reply *reply)
+static void opening_take(struct fsc_ask *ask, const struct reply *reply)
 {
 	struct fsc_opening *o = ddio_container_of(ask, struct fsc_opening, ask);
 	struct ddio_msg_fs_opened x;
@@ -116,7 +116,7 @@ void fsc_open(struct fsc_opening *o)
 /*
  * The end
  */
-static void release_take(struct fsc_ask *ask, const struct ddio_reply *reply)
+static void release_take(struct fsc_ask *ask, const struct reply *reply)
 {
 	fsc_remove_listed(ask->home->fs, reply);
 }

@@ -36,7 +36,7 @@ struct fsc_error {
 };
 
 void fsc_error_set(struct fsc_error *e, int err, const char *text);
-void fsc_error_reply(struct fsc_error *e, const struct ddio_reply *reply);
+void fsc_error_reply(struct fsc_error *e, const struct reply *reply);
 /* Keeps the first; the other has no text any more. */
 void fsc_error_first(struct fsc_error *e, struct fsc_error *other);
 void fsc_error_free(struct fsc_error *e);
@@ -101,7 +101,7 @@ struct fsc_ask {
 	void *fixed;
 	size_t len;
 	struct fsc_error error;
-	void (*take)(struct fsc_ask *ask, const struct ddio_reply *reply);
+	void (*take)(struct fsc_ask *ask, const struct reply *reply);
 	void (*done)(struct fsc_ask *ask);
 };
 
@@ -153,7 +153,7 @@ struct fsc_names {
  * @post: attributes of directories that were changed here lately; reactor 0
  * @files: that are open; they end with it
  * @lock_id: numbers of requests for locks; @stream: of open files
- * @serve: requests of others that are taken on reactor 0 (fs_serve.c)
+ * @serve: requests of others that are taken on reactor 0 (serve.c)
  */
 struct ddio_fs {
 	uint32_t nreactors;
@@ -239,7 +239,7 @@ void fsc_names_leave(struct ddio_fs *fs);
 void fsc_names_end(struct ddio_fs *fs);
 /* The connection to the name space is about to be closed. */
 void fsc_names_lost(struct ddio_fs *fs);
-/* fs_again.c: tells opens and locks again; ends in fsc_names_told(), maybe inside. */
+/* again.c: tells opens and locks again; ends in fsc_names_told(), maybe inside. */
 void fsc_tell_again(struct ddio_fs *fs);
 /* @lost: the connection has gone meanwhile. */
 void fsc_names_told(struct ddio_fs *fs, bool lost);

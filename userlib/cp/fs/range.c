@@ -203,7 +203,7 @@ static bool seek_page(struct seek_job *sj, struct fsc_piece *piece,
 	return false;
 }
 
-static void seek_reply(struct fsc_set *set, struct fsc_piece *piece, const struct ddio_reply *reply)
+static void seek_reply(struct fsc_set *set, struct fsc_piece *piece, const struct reply *reply)
 {
 	struct seek_job *sj = ddio_container_of(set, struct seek_job, set);
 	struct ddio_msg_extents x;

@@ -139,7 +139,7 @@ void fsc_remove_left(struct ddio_fs *fs, struct ddio_file_record *rec)
 	removals_start(fs);
 }
 
-void fsc_remove_listed(struct ddio_fs *fs, const struct ddio_reply *reply)
+void fsc_remove_listed(struct ddio_fs *fs, const struct reply *reply)
 {
 	struct ddio_msg_ns_listing x;
 	uint32_t i;
@@ -165,7 +165,7 @@ struct orphans_job {
 
 static void orphans_ask(struct orphans_job *oj);
 
-static void orphans_take(struct fsc_ask *ask, const struct ddio_reply *reply)
+static void orphans_take(struct fsc_ask *ask, const struct reply *reply)
 {
 	struct orphans_job *oj = ddio_container_of(ask, struct orphans_job, ask);
 	struct fsc_removals *rs = &oj->job.fs->removals;

@@ -196,7 +196,7 @@ static void write_move(struct write_job *wj, uint64_t at)
 	fsc_io_begin(&wj->io);
 }
 
-static void append_take(struct fsc_ask *ask, const struct ddio_reply *reply)
+static void append_take(struct fsc_ask *ask, const struct reply *reply)
 {
 	struct write_job *wj = ddio_container_of(ask, struct write_job, ask);
 

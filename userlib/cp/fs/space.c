@@ -32,7 +32,7 @@ static void space_put(struct space_job *sj)
 	fsc_job_end(&sj->job, &error, &reply);
 }
 
-static void node_done(struct ddio_request *request, const struct ddio_reply *reply)
+static void node_done(struct ddio_request *request, const struct reply *reply)
 {
 	struct space_job *sj = request->arg;
 	struct ddio_msg_status st;
@@ -53,7 +53,7 @@ static void node_done(struct ddio_request *request, const struct ddio_reply *rep
 	space_put(sj);
 }
 
-static void inodes_take(struct fsc_ask *ask, const struct ddio_reply *reply)
+static void inodes_take(struct fsc_ask *ask, const struct reply *reply)
 {
 	struct space_job *sj = ddio_container_of(ask, struct space_job, ask);
 	struct ddio_msg_fs_space x;
@@ -81,8 +81,8 @@ static void space_run(struct fsc_job *job)
 
 	sj->left = s->conf->nnodes + 1;
 	for (i = 0; i < s->conf->nnodes; i++) {
-		ddio_request_init(&sj->node[i], DDIO_OP_STATUS, node_done, sj);
-		ddio_request_node(&s->nodes[i], &sj->node[i]);
+		request_init(&sj->node[i], DDIO_OP_STATUS, node_done, sj);
+		request_node(&s->nodes[i], &sj->node[i]);
 	}
 	fsc_ask_init(&sj->ask, &job->fs->reactor[0], DDIO_OP_FS_SPACE, NULL, 0, inodes_done);
 	sj->ask.take = inodes_take;

@@ -19,7 +19,7 @@ void fsc_inode_learn(struct fsc_inode *inode, const struct ddio_fs_attr *attr)
 /*
  * Asking
  */
-static void size_take(struct fsc_ask *ask, const struct ddio_reply *reply)
+static void size_take(struct fsc_ask *ask, const struct reply *reply)
 {
 	struct fsc_sizer *sizer = ddio_container_of(ask, struct fsc_sizer, ask);
 	struct ddio_msg_fs_attr x;
@@ -65,7 +65,7 @@ static void dirty_set(struct fsc_inode *inode, bool dirty)
 
 static void tell_begin(struct fsc_inode *inode);
 
-static void tell_take(struct fsc_ask *ask, const struct ddio_reply *reply)
+static void tell_take(struct fsc_ask *ask, const struct reply *reply)
 {
 	struct fsc_tell *tell = ddio_container_of(ask, struct fsc_tell, ask);
 	struct ddio_msg_fs_attr x;

@@ -17,7 +17,7 @@ static int name_set(struct ddio_msg_fs_xattr *x, const char *name)
 	return 0;
 }
 
-static void value_take(struct fsc_ask *ask, const struct ddio_reply *reply)
+static void value_take(struct fsc_ask *ask, const struct reply *reply)
 {
 	if (ddio_get_fs_value(reply->payload, reply->len, &fsc_call_of(ask)->value))
 		fsc_bad_answer(ask);
@@ -58,7 +58,7 @@ void ddio_fs_listxattr(struct ddio_fs *fs, uint64_t ino, ddio_fs_done done, void
 }
 
 /* How it is spread may be another from now on. */
-static void stripe_take(struct fsc_ask *ask, const struct ddio_reply *reply)
+static void stripe_take(struct fsc_ask *ask, const struct reply *reply)
 {
 	(void)reply;
 	fsc_inode_forget(ask->home->fs, fsc_call_of(ask)->attr.ino);

@@ -6,25 +6,25 @@
 #include "cp/group/addrs.h"
 #include "cp/group/tree.h"
 
-uint32_t ddio_addrs_near(uint32_t rank, uint32_t size, uint32_t near[DDIO_NEAR_MAX])
+uint32_t addrs_near(uint32_t rank, uint32_t size, uint32_t near[DDIO_NEAR_MAX])
 {
 	uint32_t n = 0, child;
 	unsigned int k;
 
 	if (rank)
 		near[n++] = 0;
-	if (rank && ddio_tree_parent(rank))
-		near[n++] = ddio_tree_parent(rank);
-	for (k = 0; (child = ddio_tree_child(rank, size, k)) != UINT32_MAX; k++)
+	if (rank && tree_parent(rank))
+		near[n++] = tree_parent(rank);
+	for (k = 0; (child = tree_child(rank, size, k)) != UINT32_MAX; k++)
 		near[n++] = child;
 	return n;
 }
 
-static int room_for(struct ddio_addrs *a, size_t len)
+static int room_for(struct addrs *a, size_t len)
 {
 	uint32_t cap = a->cap ? a->cap + a->cap / 2 : 4;
 	uint64_t room = a->room ? a->room + a->room / 2 : 64;
-	struct ddio_addr_at *entry;
+	struct addr_at *entry;
 	char *text;
 
 	if (a->n == a->cap) {
@@ -46,7 +46,7 @@ static int room_for(struct ddio_addrs *a, size_t len)
 	return 0;
 }
 
-int ddio_addrs_add(struct ddio_addrs *a, uint32_t rank, const char *addr)
+int addrs_add(struct addrs *a, uint32_t rank, const char *addr)
 {
 	size_t len = strlen(addr) + 1;
 	int err = room_for(a, len);
@@ -60,7 +60,7 @@ int ddio_addrs_add(struct ddio_addrs *a, uint32_t rank, const char *addr)
 	return 0;
 }
 
-const char *ddio_addrs_find(const struct ddio_addrs *a, uint32_t rank)
+const char *addrs_find(const struct addrs *a, uint32_t rank)
 {
 	uint32_t lo = 0, hi = a->n, mid;
 
@@ -76,15 +76,15 @@ const char *ddio_addrs_find(const struct ddio_addrs *a, uint32_t rank)
 	return NULL;
 }
 
-void ddio_addrs_free(struct ddio_addrs *a)
+void addrs_free(struct addrs *a)
 {
 	free(a->entry);
 	free(a->text);
 	memset(a, 0, sizeof(*a));
 }
 
-ssize_t ddio_addrs_put(const struct ddio_addrs *a, const uint8_t group[DDIO_GROUP_ID_LEN],
-		       uint32_t size, size_t before, uint8_t **buf)
+ssize_t addrs_put(const struct addrs *a, const uint8_t group[DDIO_GROUP_ID_LEN], uint32_t size,
+		  size_t before, uint8_t **buf)
 {
 	struct ddio_msg_group_table table = { .size = size, .n = a->n };
 	ssize_t len = -ENOMEM;
@@ -110,12 +110,12 @@ ssize_t ddio_addrs_put(const struct ddio_addrs *a, const uint8_t group[DDIO_GROU
 	return len < 0 ? len : (ssize_t)before + len;
 }
 
-bool ddio_addrs_suffice(const struct ddio_addrs *a, uint32_t rank, uint32_t size)
+bool addrs_suffice(const struct addrs *a, uint32_t rank, uint32_t size)
 {
-	uint32_t near[DDIO_NEAR_MAX], n = ddio_addrs_near(rank, size, near);
+	uint32_t near[DDIO_NEAR_MAX], n = addrs_near(rank, size, near);
 
 	while (n--)
-		if (!ddio_addrs_find(a, near[n]))
+		if (!addrs_find(a, near[n]))
 			return false;
 	return true;
 }

@@ -14,12 +14,12 @@
 #include "proto/proto.h"
 
 /**
- * struct ddio_addrs - addresses by rank
+ * struct addrs - addresses by rank
  * @entry: @n of them with room for @cap, ascending by rank; each says where its text begins
  * @text: all texts, each with its NUL: @len bytes, with room for @room
  */
-struct ddio_addrs {
-	struct ddio_addr_at {
+struct addrs {
+	struct addr_at {
 		uint32_t rank, at;
 	} * entry;
 	uint32_t n, cap;
@@ -31,19 +31,19 @@ struct ddio_addrs {
 #define DDIO_NEAR_MAX 33
 
 /* Ranks that the member @rank has to reach, ascending.  Return: their number. */
-uint32_t ddio_addrs_near(uint32_t rank, uint32_t size, uint32_t near[DDIO_NEAR_MAX]);
+uint32_t addrs_near(uint32_t rank, uint32_t size, uint32_t near[DDIO_NEAR_MAX]);
 
 /* After those that are there already.  0, or -ENOMEM. */
-int ddio_addrs_add(struct ddio_addrs *addrs, uint32_t rank, const char *addr);
+int addrs_add(struct addrs *addrs, uint32_t rank, const char *addr);
 /* NULL: not known. */
-const char *ddio_addrs_find(const struct ddio_addrs *addrs, uint32_t rank);
-void ddio_addrs_free(struct ddio_addrs *addrs);
+const char *addrs_find(const struct addrs *addrs, uint32_t rank);
+void addrs_free(struct addrs *addrs);
 
 /* All of them as a GROUP_TABLE's payload after @before bytes that the caller fills.
  * Return: length of both, or -errno; *@buf is to be freed. */
-ssize_t ddio_addrs_put(const struct ddio_addrs *addrs, const uint8_t group[DDIO_GROUP_ID_LEN],
-		       uint32_t size, size_t before, uint8_t **buf);
+ssize_t addrs_put(const struct addrs *addrs, const uint8_t group[DDIO_GROUP_ID_LEN], uint32_t size,
+		  size_t before, uint8_t **buf);
 /* Has it all that the member has to reach? */
-bool ddio_addrs_suffice(const struct ddio_addrs *addrs, uint32_t rank, uint32_t size);
+bool addrs_suffice(const struct addrs *addrs, uint32_t rank, uint32_t size);
 
 #endif /* DDIO_CP_ADDRS_H */

@@ -6,7 +6,7 @@
 #include "base/bytes.h"
 #include "cp/group/fan.h"
 
-const char *ddio_agree_kind(uint32_t kind)
+const char *agree_kind(uint32_t kind)
 {
 	switch (kind) {
 	case DDIO_FAN_FORM:
@@ -28,7 +28,7 @@ const char *ddio_agree_kind(uint32_t kind)
 	}
 }
 
-const char *ddio_method_name(uint32_t method)
+const char *method_name(uint32_t method)
 {
 	static const char *const names[] = { "default", "TC", "2P", "DD", "DDs" };
 
@@ -43,7 +43,7 @@ static const char *part_name(uint32_t kind)
 	return kind < sizeof(names) / sizeof(names[0]) ? names[kind] : "unknown";
 }
 
-ssize_t ddio_agree_put(void *buf, size_t cap, const struct ddio_agree *agree)
+ssize_t agree_put(void *buf, size_t cap, const struct agree *agree)
 {
 	uint8_t *p = buf;
 
@@ -59,7 +59,7 @@ ssize_t ddio_agree_put(void *buf, size_t cap, const struct ddio_agree *agree)
 	return (ssize_t)(DDIO_AGREE_LEN + agree->array_len);
 }
 
-static bool agree_get(const void *buf, size_t len, struct ddio_agree *agree)
+static bool agree_get(const void *buf, size_t len, struct agree *agree)
 {
 	const uint8_t *p = buf;
 
@@ -78,8 +78,8 @@ static bool agree_get(const void *buf, size_t len, struct ddio_agree *agree)
 #define TELL(...) snprintf(text, DDIO_MAX_TEXT, __VA_ARGS__)
 
 /* The first member of the descriptions that differs. */
-static void explain_array(uint32_t ra, const struct ddio_agree *a, uint32_t rb,
-			  const struct ddio_agree *b, char text[DDIO_MAX_TEXT])
+static void explain_array(uint32_t ra, const struct agree *a, uint32_t rb, const struct agree *b,
+			  char text[DDIO_MAX_TEXT])
 {
 	struct ddio_part pa, pb;
 	uint32_t i;
@@ -112,8 +112,8 @@ static void explain_array(uint32_t ra, const struct ddio_agree *a, uint32_t rb,
 	ddio_part_free(&pa);
 }
 
-static void explain_start(uint32_t ra, const struct ddio_agree *a, uint32_t rb,
-			  const struct ddio_agree *b, char text[DDIO_MAX_TEXT])
+static void explain_start(uint32_t ra, const struct agree *a, uint32_t rb, const struct agree *b,
+			  char text[DDIO_MAX_TEXT])
 {
 	if (a->writing != b->writing)
 		TELL("rank %u %s, rank %u %s", ra, a->writing ? "writes" : "reads", rb,
@@ -122,8 +122,8 @@ static void explain_start(uint32_t ra, const struct ddio_agree *a, uint32_t rb,
 		TELL("rank %u means file %llu, rank %u file %llu", ra, (unsigned long long)a->file,
 		     rb, (unsigned long long)b->file);
 	else if (a->method != b->method)
-		TELL("rank %u asks for method %s, rank %u for %s", ra, ddio_method_name(a->method),
-		     rb, ddio_method_name(b->method));
+		TELL("rank %u asks for method %s, rank %u for %s", ra, method_name(a->method), rb,
+		     method_name(b->method));
 	else if (a->flags != b->flags)
 		TELL("rank %u gives flags %#x, rank %u %#x", ra, a->flags, rb, b->flags);
 	else if (a->part != b->part)
@@ -133,10 +133,10 @@ static void explain_start(uint32_t ra, const struct ddio_agree *a, uint32_t rb,
 		explain_array(ra, a, rb, b, text);
 }
 
-void ddio_agree_explain(uint32_t kind, uint32_t rank_a, const void *a, size_t a_len,
-			uint32_t rank_b, const void *b, size_t b_len, char text[DDIO_MAX_TEXT])
+void agree_explain(uint32_t kind, uint32_t rank_a, const void *a, size_t a_len, uint32_t rank_b,
+		   const void *b, size_t b_len, char text[DDIO_MAX_TEXT])
 {
-	struct ddio_agree x, y;
+	struct agree x, y;
 
 	if (kind == DDIO_FAN_START && agree_get(a, a_len, &x) && agree_get(b, b_len, &y))
 		explain_start(rank_a, &x, rank_b, &y, text);
@@ -145,11 +145,11 @@ void ddio_agree_explain(uint32_t kind, uint32_t rank_a, const void *a, size_t a_
 		     rank_a, (int)strnlen(a, a_len), (const char *)a, rank_b,
 		     (int)strnlen(b, b_len), (const char *)b);
 	else
-		TELL("ranks %u and %u disagree about %s", rank_a, rank_b, ddio_agree_kind(kind));
+		TELL("ranks %u and %u disagree about %s", rank_a, rank_b, agree_kind(kind));
 }
 
-void ddio_agree_missing(const struct ddio_group *group, uint32_t kind, const uint32_t *missing,
-			size_t n, char text[DDIO_MAX_TEXT])
+void agree_missing(const struct ddio_group *group, uint32_t kind, const uint32_t *missing, size_t n,
+		   char text[DDIO_MAX_TEXT])
 {
 	size_t named = n < 16 ? n : 16, i, at;
 
@@ -160,5 +160,5 @@ void ddio_agree_missing(const struct ddio_group *group, uint32_t kind, const uin
 	if (n > named)
 		at += (size_t)snprintf(text + at, DDIO_MAX_TEXT - at, " and %zu more", n - named);
 	snprintf(text + at, DDIO_MAX_TEXT - at, " of %u did not come to %s within %g s",
-		 group->size, ddio_agree_kind(kind), (double)group->session->timeout_ns / 1e9);
+		 group->size, agree_kind(kind), (double)group->session->timeout_ns / 1e9);
 }

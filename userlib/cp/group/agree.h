@@ -8,12 +8,12 @@
 #define DDIO_AGREE_LEN 24
 
 /**
- * struct ddio_agree - what a member means to do
+ * struct agree - what a member means to do
  * @part: enum ddio_part_kind
  * @file: its id
  * @array: encoded part, if it is an array
  */
-struct ddio_agree {
+struct agree {
 	uint32_t writing;
 	uint32_t method;
 	uint32_t flags;
@@ -24,7 +24,7 @@ struct ddio_agree {
 };
 
 /* As the other put functions. */
-ssize_t ddio_agree_put(void *buf, size_t cap, const struct ddio_agree *agree);
-const char *ddio_method_name(uint32_t method);
+ssize_t agree_put(void *buf, size_t cap, const struct agree *agree);
+const char *method_name(uint32_t method);
 
 #endif /* DDIO_CP_AGREE_H */

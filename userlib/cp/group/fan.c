@@ -11,7 +11,7 @@ enum { FANS_MAX = 4096 };
 /* What can be gathered, so that the message has room for the rest. */
 #define GATHER_MAX (DDIO_MAX_PAYLOAD - (64u << 10))
 
-static void fan_free(struct ddio_fan *fan)
+static void fan_free(struct fan *fan)
 {
 	ddio_timer_cancel(fan->group->session->env, &fan->timer);
 	ddio_list_del(&fan->link);
@@ -20,19 +20,19 @@ static void fan_free(struct ddio_fan *fan)
 	free(fan);
 }
 
-static bool fan_heard_all(const struct ddio_fan *fan)
+static bool fan_heard_all(const struct fan *fan)
 {
 	const struct ddio_group *g = fan->group;
 	unsigned int k;
 
-	for (k = 0; ddio_tree_child(g->rank, g->size, k) != UINT32_MAX; k++)
+	for (k = 0; tree_child(g->rank, g->size, k) != UINT32_MAX; k++)
 		if (!(fan->arrived & 1u << k))
 			return false;
 	return true;
 }
 
 /* What children may still send for a step that failed without them is to be recognised. */
-static void fan_remember(struct ddio_fan *fan)
+static void fan_remember(struct fan *fan)
 {
 	struct ddio_group *g = fan->group;
 	uint64_t *ended;
@@ -56,10 +56,9 @@ static bool fan_is_ended(const struct ddio_group *group, uint64_t seq)
 	return false;
 }
 
-static void fan_end(struct ddio_fan *fan, const struct ddio_error *error, const void *data,
-		    size_t len)
+static void fan_end(struct fan *fan, const struct error *error, const void *data, size_t len)
 {
-	void (*done)(void *, const struct ddio_error *, const void *, size_t) = fan->done;
+	void (*done)(void *, const struct error *, const void *, size_t) = fan->done;
 	void *arg = fan->arg;
 
 	fan_remember(fan);
@@ -67,9 +66,9 @@ static void fan_end(struct ddio_fan *fan, const struct ddio_error *error, const 
 	done(arg, error, data, len);
 }
 
-struct ddio_fan *fan_find(struct ddio_group *group, uint64_t seq)
+struct fan *fan_find(struct ddio_group *group, uint64_t seq)
 {
-	struct ddio_fan *fan;
+	struct fan *fan;
 
 	ddio_list_for_each_entry(fan, &group->fans, link)
 		if (fan->seq == seq)
@@ -77,9 +76,9 @@ struct ddio_fan *fan_find(struct ddio_group *group, uint64_t seq)
 	return NULL;
 }
 
-static struct ddio_fan *fan_new(struct ddio_group *group, uint64_t seq, uint32_t kind)
+static struct fan *fan_new(struct ddio_group *group, uint64_t seq, uint32_t kind)
 {
-	struct ddio_fan *fan = calloc(1, sizeof(*fan));
+	struct fan *fan = calloc(1, sizeof(*fan));
 
 	if (!fan)
 		return NULL;
@@ -88,13 +87,13 @@ static struct ddio_fan *fan_new(struct ddio_group *group, uint64_t seq, uint32_t
 	fan->kind = kind;
 	ddio_list_add(&fan->link, &group->fans);
 	fan_expire_arm(fan);
-	ddio_session_watch(group->session);
+	session_watch(group->session);
 	return fan;
 }
 
-struct ddio_fan *fan_get(struct ddio_group *group, uint64_t seq, uint32_t kind)
+struct fan *fan_get(struct ddio_group *group, uint64_t seq, uint32_t kind)
 {
-	struct ddio_fan *fan = fan_find(group, seq);
+	struct fan *fan = fan_find(group, seq);
 	uint64_t last = (group->last_number + FANS_MAX / DDIO_STEPS) * DDIO_STEPS;
 
 	return fan || seq > last ? fan : fan_new(group, seq, kind);
@@ -103,16 +102,15 @@ struct ddio_fan *fan_get(struct ddio_group *group, uint64_t seq, uint32_t kind)
 /*
  * Contributions
  */
-static void fan_blame(struct ddio_fan *fan, uint32_t status, uint32_t rank, const char *text)
+static void fan_blame(struct fan *fan, uint32_t status, uint32_t rank, const char *text)
 {
-	if (!ddio_error_yields(fan->verdict.status, fan->verdict_rank, status, rank))
+	if (!error_yields(fan->verdict.status, fan->verdict_rank, status, rank))
 		return;
-	ddio_error_status(&fan->verdict, status, "%s", text);
+	error_status(&fan->verdict, status, "%s", text);
 	fan->verdict_rank = rank;
 }
 
-static void fan_compare(struct ddio_fan *fan, uint32_t rank, uint32_t kind, const void *data,
-			size_t len)
+static void fan_compare(struct fan *fan, uint32_t rank, uint32_t kind, const void *data, size_t len)
 {
 	char text[DDIO_MAX_TEXT];
 
@@ -134,14 +132,14 @@ static void fan_compare(struct ddio_fan *fan, uint32_t rank, uint32_t kind, cons
 		return;
 	if (kind != fan->kind)
 		snprintf(text, sizeof(text), "rank %u calls %s, rank %u %s", fan->compare_rank,
-			 ddio_agree_kind(fan->kind), rank, ddio_agree_kind(kind));
+			 agree_kind(fan->kind), rank, agree_kind(kind));
 	else
-		ddio_agree_explain(kind, fan->compare_rank, fan->compare, fan->compare_len, rank,
-				   data, len, text);
+		agree_explain(kind, fan->compare_rank, fan->compare, fan->compare_len, rank, data,
+			      len, text);
 	fan_blame(fan, DDIO_ST_MISMATCH, rank, text);
 }
 
-static void *gather_room(struct ddio_fan *fan, size_t len)
+static void *gather_room(struct fan *fan, size_t len)
 {
 	size_t cap = fan->gather_cap ? fan->gather_cap : 256;
 	uint8_t *gather;
@@ -161,7 +159,7 @@ static void *gather_room(struct ddio_fan *fan, size_t len)
 	return fan->gather + fan->gather_len - len;
 }
 
-static void fan_gather(struct ddio_fan *fan, uint32_t rank, const void *data, size_t len)
+static void fan_gather(struct fan *fan, uint32_t rank, const void *data, size_t len)
 {
 	uint8_t *room = gather_room(fan, len);
 
@@ -172,7 +170,7 @@ static void fan_gather(struct ddio_fan *fan, uint32_t rank, const void *data, si
 			  "the descriptions of all members together are too long");
 }
 
-static void fan_gather_own(struct ddio_fan *fan, const void *data, size_t len)
+static void fan_gather_own(struct fan *fan, const void *data, size_t len)
 {
 	uint8_t *room;
 
@@ -189,8 +187,7 @@ static void fan_gather_own(struct ddio_fan *fan, const void *data, size_t len)
 	memcpy(room + 8, data, len);
 }
 
-bool ddio_fan_gathered(const struct ddio_fan *fan, size_t *at, uint32_t *rank, const void **data,
-		       size_t *len)
+bool fan_gathered(const struct fan *fan, size_t *at, uint32_t *rank, const void **data, size_t *len)
 {
 	size_t left = fan->gather_len - *at;
 
@@ -224,13 +221,13 @@ int fan_send(struct ddio_group *group, uint32_t to, uint16_t opcode, struct ddio
 	if (!buf)
 		return -ENOMEM;
 	ddio_put_fan(buf, (size_t)len, msg);
-	err = ddio_peer_send(group, to, opcode, buf, (size_t)len);
+	err = peer_send(group, to, opcode, buf, (size_t)len);
 	if (buf != small)
 		free(buf);
 	return err;
 }
 
-static void fan_send_up(struct ddio_fan *fan)
+static void fan_send_up(struct fan *fan)
 {
 	struct ddio_group *g = fan->group;
 	struct ddio_msg_fan msg = { .seq = fan->seq,
@@ -250,14 +247,14 @@ static void fan_send_up(struct ddio_fan *fan)
 		msg.data = data;
 		msg.len = 4 + fan->compare_len + fan->gather_len;
 		memcpy(msg.text, fan->verdict.text, sizeof(msg.text));
-		err = fan_send(g, ddio_tree_parent(g->rank), DDIO_OP_FAN_IN, &msg);
+		err = fan_send(g, tree_parent(g->rank), DDIO_OP_FAN_IN, &msg);
 		free(data);
 	}
 	if (err)
-		ddio_group_lost(g, ddio_tree_parent(g->rank), strerror(-err));
+		group_lost(g, tree_parent(g->rank), strerror(-err));
 }
 
-static void fan_decide(struct ddio_fan *fan)
+static void fan_decide(struct fan *fan)
 {
 	if (fan->group->rank) {
 		fan_send_up(fan);
@@ -265,12 +262,12 @@ static void fan_decide(struct ddio_fan *fan)
 	}
 	fan->state = FAN_SENT;
 	if (fan->verdict.status || !fan->root)
-		ddio_fan_release(fan, &fan->verdict, NULL, 0);
+		fan_release(fan, &fan->verdict, NULL, 0);
 	else
 		fan->root(fan->arg, fan);
 }
 
-void fan_advance(struct ddio_fan *fan)
+void fan_advance(struct fan *fan)
 {
 	if (fan->state != FAN_OPEN || !fan_heard_all(fan))
 		return;
@@ -285,17 +282,16 @@ static void fan_tell_children(struct ddio_group *g, struct ddio_msg_fan *msg)
 	uint32_t child;
 	unsigned int k;
 
-	for (k = 0; (child = ddio_tree_child(g->rank, g->size, k)) != UINT32_MAX; k++)
+	for (k = 0; (child = tree_child(g->rank, g->size, k)) != UINT32_MAX; k++)
 		fan_send(g, child, DDIO_OP_FAN_OUT, msg);
 }
 
-void ddio_fan_release(struct ddio_fan *fan, const struct ddio_error *error, const void *data,
-		      size_t len)
+void fan_release(struct fan *fan, const struct error *error, const void *data, size_t len)
 {
 	struct ddio_msg_fan msg = { .seq = fan->seq, .kind = fan->kind, .blame = UINT32_MAX };
-	struct ddio_error copy;
+	struct error copy;
 
-	ddio_error_clear(&copy);
+	error_clear(&copy);
 	if (error && error->status) {
 		copy = *error;
 		msg.status = copy.status;
@@ -313,26 +309,26 @@ void ddio_fan_release(struct ddio_fan *fan, const struct ddio_error *error, cons
 	}
 }
 
-static struct ddio_fan *fan_begin_get(struct ddio_group *group, uint64_t seq, uint32_t kind)
+static struct fan *fan_begin_get(struct ddio_group *group, uint64_t seq, uint32_t kind)
 {
-	struct ddio_error error;
-	struct ddio_fan *fan;
+	struct error error;
+	struct fan *fan;
 
 	if (group->broken.status)
 		return NULL;
 	fan = fan_get(group, seq, kind);
 	if (!fan) {
-		ddio_error_set(&error, -ENOMEM, "out of memory");
-		ddio_group_break(group, &error, group->rank, true);
+		error_set(&error, -ENOMEM, "out of memory");
+		group_break(group, &error, group->rank, true);
 	}
 	return fan;
 }
 
-void ddio_fan_begin(struct ddio_group *group, uint64_t number, unsigned int step,
-		    const struct ddio_fan_in *in)
+void fan_begin(struct ddio_group *group, uint64_t number, unsigned int step,
+	       const struct fan_in *in)
 {
-	struct ddio_fan *fan = fan_begin_get(group, number * DDIO_STEPS + step, in->kind);
-	struct ddio_error verdict;
+	struct fan *fan = fan_begin_get(group, number * DDIO_STEPS + step, in->kind);
+	struct error verdict;
 
 	if (!fan) {
 		in->done(in->arg, &group->broken, NULL, 0);
@@ -365,13 +361,13 @@ static int fan_child(const struct ddio_group *g, uint32_t rank)
 	unsigned int k;
 	uint32_t child;
 
-	for (k = 0; (child = ddio_tree_child(g->rank, g->size, k)) != UINT32_MAX; k++)
+	for (k = 0; (child = tree_child(g->rank, g->size, k)) != UINT32_MAX; k++)
 		if (child == rank)
 			return (int)k;
 	return -1;
 }
 
-static void fan_take(struct ddio_fan *fan, const struct ddio_msg_fan *msg)
+static void fan_take(struct fan *fan, const struct ddio_msg_fan *msg)
 {
 	const uint8_t *data = msg->data;
 	size_t cmp = bytes_get32(data);
@@ -388,10 +384,10 @@ static void fan_take(struct ddio_fan *fan, const struct ddio_msg_fan *msg)
 	fan_advance(fan);
 }
 
-int ddio_fan_up(struct ddio_group *group, const struct ddio_msg_fan *msg)
+int fan_up(struct ddio_group *group, const struct ddio_msg_fan *msg)
 {
 	int k = fan_child(group, msg->rank);
-	struct ddio_fan *fan;
+	struct fan *fan;
 
 	if (k < 0)
 		return -EPROTO;
@@ -407,12 +403,12 @@ int ddio_fan_up(struct ddio_group *group, const struct ddio_msg_fan *msg)
 	return 0;
 }
 
-int ddio_fan_down(struct ddio_group *group, const struct ddio_msg_fan *msg)
+int fan_down(struct ddio_group *group, const struct ddio_msg_fan *msg)
 {
-	struct ddio_fan *fan;
-	struct ddio_error error;
+	struct fan *fan;
+	struct error error;
 
-	if (!group->rank || msg->rank != ddio_tree_parent(group->rank))
+	if (!group->rank || msg->rank != tree_parent(group->rank))
 		return -EPROTO;
 	/* Who is asked learns from it what for. */
 	fan = fan_get(group, msg->seq, msg->kind == DDIO_FAN_ASK ? msg->blame : msg->kind);
@@ -425,16 +421,16 @@ int ddio_fan_down(struct ddio_group *group, const struct ddio_msg_fan *msg)
 	/* Success without our contribution cannot be. */
 	if (fan->state == FAN_OVER || (!msg->status && fan->state != FAN_SENT))
 		return -EPROTO;
-	ddio_error_clear(&error);
+	error_clear(&error);
 	if (msg->status)
-		ddio_error_status(&error, msg->status, "%s", msg->text);
-	ddio_fan_release(fan, &error, msg->data, msg->len);
+		error_status(&error, msg->status, "%s", msg->text);
+	fan_release(fan, &error, msg->data, msg->len);
 	return 0;
 }
 
-bool ddio_fans_waiting(const struct ddio_group *group)
+bool fans_waiting(const struct ddio_group *group)
 {
-	const struct ddio_fan *fan;
+	const struct fan *fan;
 
 	ddio_list_for_each_entry(fan, &group->fans, link)
 		if (fan->state != FAN_OVER)
@@ -442,9 +438,9 @@ bool ddio_fans_waiting(const struct ddio_group *group)
 	return false;
 }
 
-void ddio_fans_fail(struct ddio_group *group, const struct ddio_error *error)
+void fans_fail(struct ddio_group *group, const struct error *error)
 {
-	struct ddio_fan *fan, *tmp;
+	struct fan *fan, *tmp;
 	struct ddio_list mine;
 
 	ddio_list_init(&mine);
@@ -456,5 +452,5 @@ void ddio_fans_fail(struct ddio_group *group, const struct ddio_error *error)
 			fan_free(fan);
 	}
 	while (!ddio_list_empty(&mine))
-		fan_end(ddio_list_first(&mine, struct ddio_fan, link), error, NULL, 0);
+		fan_end(ddio_list_first(&mine, struct fan, link), error, NULL, 0);
 }

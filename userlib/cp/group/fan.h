@@ -22,7 +22,7 @@
 #include "cp/group/group.h"
 
 /* What a step is for.  In messages, so numbers stay. */
-enum ddio_fan_kind {
+enum fan_kind {
 	DDIO_FAN_FORM = 1, /* the group has come together */
 	DDIO_FAN_BARRIER = 2,
 	DDIO_FAN_SPLIT = 3,
@@ -38,57 +38,56 @@ enum ddio_fan_kind {
 enum { DDIO_STEP_FIRST = 0, DDIO_STEP_MIDDLE = 1, DDIO_STEP_LAST = 2, DDIO_STEPS = 4 };
 
 /**
- * struct ddio_fan_in - a member's contribution
+ * struct fan_in - a member's contribution
  * @compare: must be the same on all members; see agree.c
  * @gather: comes to rank 0 with the contributions of all others
  * @error: what this member failed with already; NULL or clear: nothing
- * @root: rank 0, if nobody failed: ends in ddio_fan_release(), then or later.
+ * @root: rank 0, if nobody failed: ends in fan_release(), then or later.
  *	NULL: success
- * @done: the verdict.  The last thing that the step does, maybe inside ddio_fan_begin()
+ * @done: the verdict.  The last thing that the step does, maybe inside fan_begin()
  */
-struct ddio_fan_in {
+struct fan_in {
 	uint32_t kind;
 	const void *compare;
 	size_t compare_len;
 	const void *gather;
 	size_t gather_len;
-	const struct ddio_error *error;
-	void (*root)(void *arg, struct ddio_fan *fan);
-	void (*done)(void *arg, const struct ddio_error *error, const void *data, size_t len);
+	const struct error *error;
+	void (*root)(void *arg, struct fan *fan);
+	void (*done)(void *arg, const struct error *error, const void *data, size_t len);
 	void *arg;
 };
 
-void ddio_fan_begin(struct ddio_group *group, uint64_t number, unsigned int step,
-		    const struct ddio_fan_in *in);
+void fan_begin(struct ddio_group *group, uint64_t number, unsigned int step,
+	       const struct fan_in *in);
 /* @data comes to every member's done(). */
-void ddio_fan_release(struct ddio_fan *fan, const struct ddio_error *error, const void *data,
-		      size_t len);
+void fan_release(struct fan *fan, const struct error *error, const void *data, size_t len);
 /**
- * ddio_fan_gathered - walk what was gathered, at rank 0
+ * fan_gathered - walk what was gathered, at rank 0
  * @at: 0 at first
  * Return: false at the end.
  */
-bool ddio_fan_gathered(const struct ddio_fan *fan, size_t *at, uint32_t *rank, const void **data,
-		       size_t *len);
+bool fan_gathered(const struct fan *fan, size_t *at, uint32_t *rank, const void **data,
+		  size_t *len);
 
 /* From peer.c.  A negative return closes the connection. */
-int ddio_fan_up(struct ddio_group *group, const struct ddio_msg_fan *msg);
-int ddio_fan_down(struct ddio_group *group, const struct ddio_msg_fan *msg);
+int fan_up(struct ddio_group *group, const struct ddio_msg_fan *msg);
+int fan_down(struct ddio_group *group, const struct ddio_msg_fan *msg);
 /* Does somebody wait for the step that @rank would be needed for? */
-bool ddio_fans_waiting(const struct ddio_group *group);
+bool fans_waiting(const struct ddio_group *group);
 /* The group is broken. */
-void ddio_fans_fail(struct ddio_group *group, const struct ddio_error *error);
+void fans_fail(struct ddio_group *group, const struct error *error);
 
 /*
  * agree.c: what members compare
  */
 
 /* Says in @text how the contributions of the two differ; both are of @kind. */
-void ddio_agree_explain(uint32_t kind, uint32_t rank_a, const void *a, size_t a_len,
-			uint32_t rank_b, const void *b, size_t b_len, char text[DDIO_MAX_TEXT]);
-const char *ddio_agree_kind(uint32_t kind);
+void agree_explain(uint32_t kind, uint32_t rank_a, const void *a, size_t a_len, uint32_t rank_b,
+		   const void *b, size_t b_len, char text[DDIO_MAX_TEXT]);
+const char *agree_kind(uint32_t kind);
 /* One line for the step of which @missing members of the group are missing. */
-void ddio_agree_missing(const struct ddio_group *group, uint32_t kind, const uint32_t *missing,
-			size_t n, char text[DDIO_MAX_TEXT]);
+void agree_missing(const struct ddio_group *group, uint32_t kind, const uint32_t *missing, size_t n,
+		   char text[DDIO_MAX_TEXT]);
 
 #endif /* DDIO_CP_FAN_H */

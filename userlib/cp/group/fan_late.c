@@ -5,12 +5,12 @@
 #include <string.h>
 #include "cp/group/fan_priv.h"
 
-static uint64_t fan_timeout(const struct ddio_fan *fan)
+static uint64_t fan_timeout(const struct fan *fan)
 {
 	return fan->group->session->timeout_ns;
 }
 
-static void late_add(struct ddio_fan *fan, uint32_t rank)
+static void late_add(struct fan *fan, uint32_t rank)
 {
 	if (fan->nmissing < FAN_NAMED)
 		fan->missing[fan->nmissing] = rank;
@@ -18,7 +18,7 @@ static void late_add(struct ddio_fan *fan, uint32_t rank)
 }
 
 /* Data of a LATE: what the step is for, how many are missing, those that have room. */
-static void late_send(struct ddio_fan *fan, uint32_t n)
+static void late_send(struct fan *fan, uint32_t n)
 {
 	struct ddio_group *g = fan->group;
 	uint32_t named = n < FAN_NAMED ? n : FAN_NAMED, i;
@@ -33,7 +33,7 @@ static void late_send(struct ddio_fan *fan, uint32_t n)
 	bytes_put32(data + 4, n);
 	for (i = 0; i < named; i++)
 		bytes_put32(data + 8 + 4 * i, fan->missing[i]);
-	fan_send(g, ddio_tree_parent(g->rank), DDIO_OP_FAN_IN, &msg);
+	fan_send(g, tree_parent(g->rank), DDIO_OP_FAN_IN, &msg);
 }
 
 static int rank_cmp(const void *a, const void *b)
@@ -43,10 +43,10 @@ static int rank_cmp(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-void fan_late_report(struct ddio_fan *fan)
+void fan_late_report(struct fan *fan)
 {
 	struct ddio_group *g = fan->group;
-	struct ddio_error error;
+	struct error error;
 	char text[DDIO_MAX_TEXT];
 
 	if (!fan->mine)
@@ -58,20 +58,20 @@ void fan_late_report(struct ddio_fan *fan)
 	}
 	qsort(fan->missing, fan->nmissing < FAN_NAMED ? fan->nmissing : FAN_NAMED,
 	      sizeof(fan->missing[0]), rank_cmp);
-	ddio_agree_missing(g, fan->kind, fan->missing, fan->nmissing, text);
-	ddio_error_status(&error, DDIO_ST_TIMEOUT, "%s", text);
-	ddio_fan_release(fan, &error, NULL, 0);
+	agree_missing(g, fan->kind, fan->missing, fan->nmissing, text);
+	error_status(&error, DDIO_ST_TIMEOUT, "%s", text);
+	fan_release(fan, &error, NULL, 0);
 }
 
 /* Returns the number of children; of those that cannot be asked it is known that they are missing. */
-static unsigned int late_ask(struct ddio_fan *fan)
+static unsigned int late_ask(struct fan *fan)
 {
 	struct ddio_group *g = fan->group;
 	struct ddio_msg_fan msg = { .seq = fan->seq, .kind = DDIO_FAN_ASK, .blame = fan->kind };
 	unsigned int k;
 	uint32_t child;
 
-	for (k = 0; (child = ddio_tree_child(g->rank, g->size, k)) != UINT32_MAX; k++) {
+	for (k = 0; (child = tree_child(g->rank, g->size, k)) != UINT32_MAX; k++) {
 		if (fan->arrived & 1u << k)
 			continue;
 		if (fan_send(g, child, DDIO_OP_FAN_OUT, &msg)) {
@@ -82,7 +82,7 @@ static unsigned int late_ask(struct ddio_fan *fan)
 	return k;
 }
 
-static void late_begin(struct ddio_fan *fan)
+static void late_begin(struct fan *fan)
 {
 	uint64_t grace;
 
@@ -97,13 +97,13 @@ static void late_begin(struct ddio_fan *fan)
 }
 
 /* Children that have not answered in time. */
-static void late_give_up(struct ddio_fan *fan)
+static void late_give_up(struct fan *fan)
 {
 	const struct ddio_group *g = fan->group;
 	unsigned int k;
 	uint32_t child;
 
-	for (k = 0; (child = ddio_tree_child(g->rank, g->size, k)) != UINT32_MAX; k++) {
+	for (k = 0; (child = tree_child(g->rank, g->size, k)) != UINT32_MAX; k++) {
 		if (fan->arrived & 1u << k)
 			continue;
 		late_add(fan, child);
@@ -114,7 +114,7 @@ static void late_give_up(struct ddio_fan *fan)
 
 static void fan_expired(void *arg)
 {
-	struct ddio_fan *fan = arg;
+	struct fan *fan = arg;
 
 	if (fan->state == FAN_SENT) {
 		if (fan->group->rank && !fan->nmissing)
@@ -127,7 +127,7 @@ static void fan_expired(void *arg)
 	}
 }
 
-void fan_expire_arm(struct ddio_fan *fan)
+void fan_expire_arm(struct fan *fan)
 {
 	struct ddio_env *env = fan->group->session->env;
 
@@ -138,13 +138,13 @@ void fan_expire_arm(struct ddio_fan *fan)
 		ddio_timer_arm(env, &fan->timer, ddio_env_now(env) + fan_timeout(fan));
 }
 
-void fan_late_down(struct ddio_fan *fan)
+void fan_late_down(struct fan *fan)
 {
 	if (fan->state == FAN_OPEN)
 		late_begin(fan);
 }
 
-static int late_take(struct ddio_fan *fan, unsigned int k, const uint8_t *data, uint32_t n)
+static int late_take(struct fan *fan, unsigned int k, const uint8_t *data, uint32_t n)
 {
 	uint32_t i;
 
@@ -167,7 +167,7 @@ static int late_take(struct ddio_fan *fan, unsigned int k, const uint8_t *data, 
 int fan_late_up(struct ddio_group *group, unsigned int k, const struct ddio_msg_fan *msg)
 {
 	const uint8_t *data = msg->data;
-	struct ddio_fan *fan;
+	struct fan *fan;
 	uint32_t n, named;
 
 	if (msg->len < 8)

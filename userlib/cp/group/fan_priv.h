@@ -16,7 +16,7 @@ enum fan_state {
 #define FAN_NAMED 32
 
 /**
- * struct ddio_fan - one step
+ * struct fan - one step
  * @seq: number of the turn and place in it
  * @kind: of the first contribution
  * @mine: the application has called
@@ -27,7 +27,7 @@ enum fan_state {
  * @gather: entries of rank, length, bytes
  * @missing: ranks that children say are missing; @nmissing counts those that did not fit too
  */
-struct ddio_fan {
+struct fan {
 	struct ddio_list link;
 	struct ddio_group *group;
 	uint64_t seq;
@@ -35,7 +35,7 @@ struct ddio_fan {
 	enum fan_state state;
 	bool mine, late;
 	uint32_t arrived;
-	struct ddio_error verdict;
+	struct error verdict;
 	uint32_t verdict_rank;
 	void *compare;
 	size_t compare_len;
@@ -45,26 +45,26 @@ struct ddio_fan {
 	uint32_t missing[FAN_NAMED];
 	uint32_t nmissing;
 	struct ddio_timer timer;
-	void (*root)(void *arg, struct ddio_fan *fan);
-	void (*done)(void *arg, const struct ddio_error *error, const void *data, size_t len);
+	void (*root)(void *arg, struct fan *fan);
+	void (*done)(void *arg, const struct error *error, const void *data, size_t len);
 	void *arg;
 };
 
 /* fan.c */
 int fan_send(struct ddio_group *group, uint32_t to, uint16_t opcode, struct ddio_msg_fan *msg);
 /* Has everybody contributed who is to?  Then it goes up, or is decided. */
-void fan_advance(struct ddio_fan *fan);
-struct ddio_fan *fan_find(struct ddio_group *group, uint64_t seq);
+void fan_advance(struct fan *fan);
+struct fan *fan_find(struct ddio_group *group, uint64_t seq);
 /* Makes it if there is none.  NULL: no memory, or too far ahead. */
-struct ddio_fan *fan_get(struct ddio_group *group, uint64_t seq, uint32_t kind);
+struct fan *fan_get(struct ddio_group *group, uint64_t seq, uint32_t kind);
 
 /* fan_late.c */
-void fan_expire_arm(struct ddio_fan *fan);
+void fan_expire_arm(struct fan *fan);
 /* The children have answered, and somebody is missing. */
-void fan_late_report(struct ddio_fan *fan);
+void fan_late_report(struct fan *fan);
 /* A LATE came from child number @k: a list, or none if it only waits for the verdict. */
 int fan_late_up(struct ddio_group *group, unsigned int k, const struct ddio_msg_fan *msg);
 /* An ASK came. */
-void fan_late_down(struct ddio_fan *fan);
+void fan_late_down(struct fan *fan);
 
 #endif /* DDIO_CP_FAN_PRIV_H */

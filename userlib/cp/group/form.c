@@ -5,18 +5,18 @@
 #include "cp/group/form.h"
 #include "cp/group/meet.h"
 
-static void form_end(struct ddio_form *form)
+static void form_end(struct form *form)
 {
 	if (form->error.status && form->group) {
-		ddio_group_close(form->group);
+		group_close(form->group);
 		form->group = NULL;
 	}
 	form->done(form);
 }
 
-static void form_agreed(void *arg, const struct ddio_error *error, const void *data, size_t len)
+static void form_agreed(void *arg, const struct error *error, const void *data, size_t len)
 {
-	struct ddio_form *form = arg;
+	struct form *form = arg;
 
 	(void)data;
 	(void)len;
@@ -27,32 +27,32 @@ static void form_agreed(void *arg, const struct ddio_error *error, const void *d
 /* The way to the parent is open, or the group is broken already, as the step will say. */
 static void form_ready(struct ddio_group *group, void *arg)
 {
-	const struct ddio_fan_in in = { .kind = DDIO_FAN_FORM, .done = form_agreed, .arg = arg };
+	const struct fan_in in = { .kind = DDIO_FAN_FORM, .done = form_agreed, .arg = arg };
 
-	ddio_fan_begin(group, 0, DDIO_STEP_FIRST, &in);
+	fan_begin(group, 0, DDIO_STEP_FIRST, &in);
 }
 
-void ddio_form_begin(struct ddio_form *form, const uint8_t id[DDIO_GROUP_ID_LEN], uint32_t rank,
-		     uint32_t size, struct ddio_addrs *addrs)
+void form_begin(struct form *form, const uint8_t id[DDIO_GROUP_ID_LEN], uint32_t rank,
+		uint32_t size, struct addrs *addrs)
 {
 	int err;
 
 	form->group = NULL;
-	ddio_error_clear(&form->error);
-	err = ddio_group_new(form->session, id, rank, size, addrs, &form->group);
+	error_clear(&form->error);
+	err = group_new(form->session, id, rank, size, addrs, &form->group);
 	if (err) {
 		form->group = NULL;
-		ddio_error_set(&form->error, err, "out of memory");
+		error_set(&form->error, err, "out of memory");
 		form_end(form);
 		return;
 	}
-	ddio_strangers_admit(form->session, form->group);
-	if (ddio_peers_connect(form->group, &form->error)) {
+	strangers_admit(form->session, form->group);
+	if (peers_connect(form->group, &form->error)) {
 		form_end(form);
 		return;
 	}
 	form->group->on_ready = form_ready;
 	form->group->ready_arg = form;
 	if (!rank)
-		ddio_group_ready(form->group);
+		group_ready(form->group);
 }

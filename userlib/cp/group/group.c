@@ -33,13 +33,12 @@ static int handle_take(struct ddio_session *s, struct ddio_group *group)
 	return 0;
 }
 
-struct ddio_group *ddio_group_by_handle(struct ddio_session *session, uint32_t handle)
+struct ddio_group *group_by_handle(struct ddio_session *session, uint32_t handle)
 {
 	return handle < session->ngroups ? session->group[handle] : NULL;
 }
 
-struct ddio_group *ddio_group_by_id(struct ddio_session *session,
-				    const uint8_t id[DDIO_GROUP_ID_LEN])
+struct ddio_group *group_by_id(struct ddio_session *session, const uint8_t id[DDIO_GROUP_ID_LEN])
 {
 	uint32_t i;
 
@@ -56,13 +55,13 @@ static void group_free(void *arg)
 {
 	struct ddio_group *group = arg;
 
-	ddio_peers_free(group);
-	ddio_addrs_free(&group->addrs);
+	peers_free(group);
+	addrs_free(&group->addrs);
 	free(group->ended);
 	free(group);
 }
 
-void ddio_group_put(struct ddio_group *group)
+void group_put(struct ddio_group *group)
 {
 	if (--group->refs)
 		return;
@@ -71,14 +70,14 @@ void ddio_group_put(struct ddio_group *group)
 	ddio_env_post(group->session->env, &group->free_post);
 }
 
-int ddio_group_new(struct ddio_session *session, const uint8_t id[DDIO_GROUP_ID_LEN], uint32_t rank,
-		   uint32_t size, struct ddio_addrs *addrs, struct ddio_group **result)
+int group_new(struct ddio_session *session, const uint8_t id[DDIO_GROUP_ID_LEN], uint32_t rank,
+	      uint32_t size, struct addrs *addrs, struct ddio_group **result)
 {
 	struct ddio_group *group = calloc(1, sizeof(*group));
 
 	if (!group) {
 		if (addrs)
-			ddio_addrs_free(addrs);
+			addrs_free(addrs);
 		return -ENOMEM;
 	}
 	group->session = session;
@@ -103,45 +102,45 @@ int ddio_group_new(struct ddio_session *session, const uint8_t id[DDIO_GROUP_ID_
 	return 0;
 }
 
-void ddio_group_close(struct ddio_group *group)
+void group_close(struct ddio_group *group)
 {
-	struct ddio_error error;
+	struct error error;
 
 	if (group->closed)
 		return;
 	group->closed = true;
-	ddio_error_status(&error, DDIO_ST_CANCELLED, "the group was freed");
-	ddio_group_break(group, &error, group->rank, false);
-	ddio_attaches_drop(group);
-	ddio_peers_close(group);
+	error_status(&error, DDIO_ST_CANCELLED, "the group was freed");
+	group_break(group, &error, group->rank, false);
+	attaches_drop(group);
+	peers_close(group);
 	group->session->group[group->handle] = NULL;
 	if (group->session->solo == group)
 		group->session->solo = NULL;
-	ddio_group_put(group);
+	group_put(group);
 }
 
-void ddio_groups_close(struct ddio_session *session)
+void groups_close(struct ddio_session *session)
 {
 	uint32_t i;
 
 	for (i = 0; i < session->ngroups; i++)
 		if (session->group[i])
-			ddio_group_close(session->group[i]);
-	ddio_session_unlisten(session);
+			group_close(session->group[i]);
+	session_unlisten(session);
 }
 
-size_t ddio_groups_queued(const struct ddio_session *session)
+size_t groups_queued(const struct ddio_session *session)
 {
 	size_t queued = 0;
 	uint32_t i;
 
 	for (i = 0; i < session->ngroups; i++)
 		if (session->group[i])
-			queued += ddio_group_queued(session->group[i]);
+			queued += group_queued(session->group[i]);
 	return queued;
 }
 
-struct ddio_group *ddio_group_solo(struct ddio_session *session)
+struct ddio_group *group_solo(struct ddio_session *session)
 {
 	uint8_t id[DDIO_GROUP_ID_LEN];
 
@@ -149,7 +148,7 @@ struct ddio_group *ddio_group_solo(struct ddio_session *session)
 	if (session->solo)
 		return session->solo;
 	ddio_env_random(session->env, id, sizeof(id));
-	if (ddio_group_new(session, id, 0, 1, NULL, &session->solo))
+	if (group_new(session, id, 0, 1, NULL, &session->solo))
 		session->solo = NULL;
 	return session->solo;
 }
@@ -159,10 +158,10 @@ struct ddio_group *ddio_group_solo(struct ddio_session *session)
  */
 static void turns_run(struct ddio_group *group)
 {
-	struct ddio_turn *turn;
+	struct turn *turn;
 
 	while (!group->turn && !ddio_list_empty(&group->turns)) {
-		turn = ddio_list_first(&group->turns, struct ddio_turn, link);
+		turn = ddio_list_first(&group->turns, struct turn, link);
 		ddio_list_del(&turn->link);
 		group->turn = turn;
 		turn->begin(turn);
@@ -186,13 +185,12 @@ static void tell_neighbours(struct ddio_group *group)
 	if (len < 0)
 		return;
 	if (group->rank)
-		ddio_peer_send(group, ddio_tree_parent(group->rank), DDIO_OP_GROUP_ABORT, buf,
-			       (size_t)len);
-	for (k = 0; (other = ddio_tree_child(group->rank, group->size, k)) != UINT32_MAX; k++)
-		ddio_peer_send(group, other, DDIO_OP_GROUP_ABORT, buf, (size_t)len);
+		peer_send(group, tree_parent(group->rank), DDIO_OP_GROUP_ABORT, buf, (size_t)len);
+	for (k = 0; (other = tree_child(group->rank, group->size, k)) != UINT32_MAX; k++)
+		peer_send(group, other, DDIO_OP_GROUP_ABORT, buf, (size_t)len);
 }
 
-void ddio_group_ready(struct ddio_group *group)
+void group_ready(struct ddio_group *group)
 {
 	void (*on_ready)(struct ddio_group *, void *) = group->on_ready;
 
@@ -201,8 +199,7 @@ void ddio_group_ready(struct ddio_group *group)
 		on_ready(group, group->ready_arg);
 }
 
-void ddio_group_break(struct ddio_group *group, const struct ddio_error *error, uint32_t blame,
-		      bool flood)
+void group_break(struct ddio_group *group, const struct error *error, uint32_t blame, bool flood)
 {
 	if (group->broken.status)
 		return;
@@ -210,24 +207,24 @@ void ddio_group_break(struct ddio_group *group, const struct ddio_error *error, 
 	group->blame = blame;
 	if (flood)
 		tell_neighbours(group);
-	ddio_fans_fail(group, &group->broken);
-	ddio_ops_fail(group, &group->broken);
-	ddio_group_ready(group);
+	fans_fail(group, &group->broken);
+	ops_fail(group, &group->broken);
+	group_ready(group);
 	/* Those that wait for their turn find the group broken. */
 	turns_run(group);
 }
 
-void ddio_group_lost(struct ddio_group *group, uint32_t rank, const char *why)
+void group_lost(struct ddio_group *group, uint32_t rank, const char *why)
 {
-	const char *addr = ddio_addrs_find(&group->addrs, rank);
-	struct ddio_error error;
+	const char *addr = addrs_find(&group->addrs, rank);
+	struct error error;
 
-	ddio_error_status(&error, DDIO_ST_MEMBER_LOST, "rank %u of the group (%s) is lost: %s",
-			  rank, addr ? addr : "", why);
-	ddio_group_break(group, &error, rank, true);
+	error_status(&error, DDIO_ST_MEMBER_LOST, "rank %u of the group (%s) is lost: %s", rank,
+		     addr ? addr : "", why);
+	group_break(group, &error, rank, true);
 }
 
-bool ddio_groups_check(struct ddio_session *session)
+bool groups_check(struct ddio_session *session)
 {
 	struct ddio_group *group;
 	bool owes = false, mine;
@@ -237,8 +234,8 @@ bool ddio_groups_check(struct ddio_session *session)
 		group = session->group[i];
 		if (!group || group->broken.status)
 			continue;
-		mine = ddio_fans_waiting(group) || !ddio_list_empty(&group->ops);
-		ddio_peers_check(group, mine);
+		mine = fans_waiting(group) || !ddio_list_empty(&group->ops);
+		peers_check(group, mine);
 		owes |= mine;
 	}
 	return owes;
@@ -247,14 +244,14 @@ bool ddio_groups_check(struct ddio_session *session)
 /*
  * Order
  */
-void ddio_turn_take(struct ddio_group *group, struct ddio_turn *turn)
+void turn_take(struct ddio_group *group, struct turn *turn)
 {
 	turn->number = ++group->last_number;
 	ddio_list_add(&turn->link, &group->turns);
 	turns_run(group);
 }
 
-void ddio_turn_pass(struct ddio_group *group, struct ddio_turn *turn)
+void turn_pass(struct ddio_group *group, struct turn *turn)
 {
 	if (group->turn != turn)
 		return;
@@ -278,12 +275,12 @@ static void free_try(void *arg)
 	struct free_call *fc = arg;
 	struct ddio_env *env = fc->call.session->env;
 
-	if (ddio_group_queued(fc->group) && ddio_env_now(env) < fc->until) {
+	if (group_queued(fc->group) && ddio_env_now(env) < fc->until) {
 		ddio_timer_arm(env, &fc->timer, ddio_env_now(env) + DDIO_LINGER_STEP_NS);
 		return;
 	}
-	ddio_group_close(fc->group);
-	ddio_call_end(&fc->call, NULL);
+	group_close(fc->group);
+	call_end(&fc->call, NULL);
 }
 
 static void free_run(struct ddio_call *call)
@@ -301,7 +298,7 @@ void ddio_group_free(struct ddio_group *group)
 	struct free_call fc = { .group = group };
 
 	if (group)
-		ddio_call_run(group->session, &fc.call, free_run);
+		call_run(group->session, &fc.call, free_run);
 }
 
 uint32_t ddio_group_rank(const struct ddio_group *group)

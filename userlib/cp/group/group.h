@@ -16,21 +16,21 @@
 #include "cp/node/session.h"
 #include "cp/group/tree.h"
 
-struct ddio_fan;
-struct ddio_peer;
+struct fan;
+struct peer;
 
 /**
- * struct ddio_link - one connection between two members
+ * struct link - one connection between two members
  * @ready: its opening exchange is over
  * @bulk_op: whose data of the file's bytes @bulk_lo to @bulk_hi are under way, NULL if they are
  *	discarded
  * @scratch: where they wait to be unpacked unless @bulk_direct
  */
-struct ddio_link {
-	struct ddio_peer *peer;
+struct link {
+	struct peer *peer;
 	struct ddio_conn *conn;
 	bool ready;
-	struct ddio_alive alive;
+	struct alive alive;
 	struct ddio_op *bulk_op;
 	uint64_t bulk_lo, bulk_hi;
 	bool bulk_direct;
@@ -40,26 +40,26 @@ struct ddio_link {
 };
 
 /**
- * struct ddio_peer - another member
+ * struct peer - another member
  * @out: the connection that this process made; @in: the one that the other made
  * @messages: of connections that are gone
  */
-struct ddio_peer {
+struct peer {
 	struct ddio_group *group;
 	uint32_t rank;
-	struct ddio_link out, in;
+	struct link out, in;
 	uint64_t messages;
 };
 
 /**
- * struct ddio_turn - something that the group does together, in its order
+ * struct turn - something that the group does together, in its order
  * @number: from 1
- * @begin: its turn has come; ends in ddio_turn_pass(), then or later
+ * @begin: its turn has come; ends in turn_pass(), then or later
  */
-struct ddio_turn {
+struct turn {
 	struct ddio_list link;
 	uint64_t number;
-	void (*begin)(struct ddio_turn *turn);
+	void (*begin)(struct turn *turn);
 };
 
 /**
@@ -83,16 +83,16 @@ struct ddio_group {
 	uint8_t id[DDIO_GROUP_ID_LEN];
 	uint32_t rank, size;
 	uint32_t handle;
-	struct ddio_addrs addrs;
+	struct addrs addrs;
 	bool told_all;
-	struct ddio_peer **peers;
+	struct peer **peers;
 	uint32_t npeers, peers_cap;
 	bool closed;
-	struct ddio_error broken;
+	struct error broken;
 	uint32_t blame;
 	uint64_t last_number;
 	struct ddio_list turns;
-	struct ddio_turn *turn;
+	struct turn *turn;
 	struct ddio_list fans;
 	uint64_t *ended;
 	size_t nended;
@@ -109,63 +109,61 @@ struct ddio_group {
  */
 
 /* @addrs: what it has is taken over, also on failure; NULL for a group of one. */
-int ddio_group_new(struct ddio_session *session, const uint8_t id[DDIO_GROUP_ID_LEN], uint32_t rank,
-		   uint32_t size, struct ddio_addrs *addrs, struct ddio_group **group);
+int group_new(struct ddio_session *session, const uint8_t id[DDIO_GROUP_ID_LEN], uint32_t rank,
+	      uint32_t size, struct addrs *addrs, struct ddio_group **group);
 /* Ends what is under way with a cancellation, and puts the user's reference. */
-void ddio_group_close(struct ddio_group *group);
+void group_close(struct ddio_group *group);
 /* The memory goes a little later, since callers up the stack may still look at it. */
-void ddio_group_put(struct ddio_group *group);
-struct ddio_group *ddio_group_by_id(struct ddio_session *session,
-				    const uint8_t id[DDIO_GROUP_ID_LEN]);
-struct ddio_group *ddio_group_by_handle(struct ddio_session *session, uint32_t handle);
+void group_put(struct ddio_group *group);
+struct ddio_group *group_by_id(struct ddio_session *session, const uint8_t id[DDIO_GROUP_ID_LEN]);
+struct ddio_group *group_by_handle(struct ddio_session *session, uint32_t handle);
 /* Nothing goes any more: tells the neighbours (@flood) and ends all steps and operations. */
-void ddio_group_break(struct ddio_group *group, const struct ddio_error *error, uint32_t blame,
-		      bool flood);
+void group_break(struct ddio_group *group, const struct error *error, uint32_t blame, bool flood);
 /* A member, by its rank, did not do its part. */
-void ddio_group_lost(struct ddio_group *group, uint32_t rank, const char *why);
+void group_lost(struct ddio_group *group, uint32_t rank, const char *why);
 /* The parent is connected, or never will be. */
-void ddio_group_ready(struct ddio_group *group);
+void group_ready(struct ddio_group *group);
 /* The group of one that serves strided and listed independent requests; NULL without memory. */
-struct ddio_group *ddio_group_solo(struct ddio_session *session);
+struct ddio_group *group_solo(struct ddio_session *session);
 
-void ddio_groups_close(struct ddio_session *session);
+void groups_close(struct ddio_session *session);
 /* The watchdog's part. */
-bool ddio_groups_check(struct ddio_session *session);
+bool groups_check(struct ddio_session *session);
 /* Bytes that wait to go out to other members. */
-size_t ddio_group_queued(const struct ddio_group *group);
-size_t ddio_groups_queued(const struct ddio_session *session);
+size_t group_queued(const struct ddio_group *group);
+size_t groups_queued(const struct ddio_session *session);
 /* So long a member that leaves waits for these to be taken, looking again after each step. */
 #define DDIO_LINGER_NS 1000000000
 #define DDIO_LINGER_STEP_NS 1000000
 
-void ddio_turn_take(struct ddio_group *group, struct ddio_turn *turn);
-void ddio_turn_pass(struct ddio_group *group, struct ddio_turn *turn);
+void turn_take(struct ddio_group *group, struct turn *turn);
+void turn_pass(struct ddio_group *group, struct turn *turn);
 
 /*
  * peer.c
  */
 
 /* Connections with the parent and, made by them, the children. */
-int ddio_peers_connect(struct ddio_group *group, struct ddio_error *error);
+int peers_connect(struct ddio_group *group, struct error *error);
 /**
- * ddio_peers_tell - rank 0: all addresses, as what a step brings to every member
+ * peers_tell - rank 0: all addresses, as what a step brings to every member
  * Return: its length, 0 if they are known, or -errno.  *@data is to be freed.
  */
-ssize_t ddio_peers_tell(const struct ddio_group *group, uint8_t **data);
+ssize_t peers_tell(const struct ddio_group *group, uint8_t **data);
 /* What it said has come. */
-int ddio_peers_told(struct ddio_group *group, const void *data, size_t len);
-void ddio_peers_close(struct ddio_group *group);
-void ddio_peers_free(struct ddio_group *group);
+int peers_told(struct ddio_group *group, const void *data, size_t len);
+void peers_close(struct ddio_group *group);
+void peers_free(struct ddio_group *group);
 /* The next one from *@at on, which is 0 at first; NULL at the end. */
-struct ddio_peer *ddio_peer_next(const struct ddio_group *group, uint32_t *at);
-bool ddio_peers_check(struct ddio_group *group, bool owes);
+struct peer *peer_next(const struct ddio_group *group, uint32_t *at);
+bool peers_check(struct ddio_group *group, bool owes);
 /* A connection to any member: made if there is none.  NULL: failed, and the group is broken. */
-struct ddio_link *ddio_peer_link(struct ddio_group *group, uint32_t rank);
+struct link *peer_link(struct ddio_group *group, uint32_t rank);
 /* To a neighbour in the tree.  -ENOTCONN if it is gone. */
-int ddio_peer_send(struct ddio_group *group, uint32_t rank, uint16_t opcode, const void *payload,
-		   size_t len);
-uint64_t ddio_peers_messages(const struct ddio_group *group);
+int peer_send(struct ddio_group *group, uint32_t rank, uint16_t opcode, const void *payload,
+	      size_t len);
+uint64_t peers_messages(const struct ddio_group *group);
 /* A member has connected.  Return: false if it is not to be taken, and still the caller's. */
-bool ddio_peer_adopt(struct ddio_group *group, uint32_t rank, struct ddio_conn *conn);
+bool peer_adopt(struct ddio_group *group, uint32_t rank, struct ddio_conn *conn);
 
 #endif /* DDIO_CP_GROUP_H */

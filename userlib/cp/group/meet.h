@@ -19,55 +19,55 @@ struct ddio_meeting {
 	uint32_t size, arrived;
 	char (*addr)[DDIO_MAX_ADDR];
 	struct ddio_timer timer;
-	struct ddio_port *port;
-	struct ddio_error error;
+	struct port *port;
+	struct error error;
 	bool over;
 	void (*done)(struct ddio_meeting *meeting);
 	void *arg;
 };
 
-struct ddio_port;
+struct port;
 
 /**
- * ddio_port_open - an address at which other members reach this process
+ * port_open - an address at which other members reach this process
  * @wanted: "host:port" or "host"; NULL: loopback if all nodes are there or there is no key, else any
  *
- * The same address twice is one port.  Its real address is ddio_port_addr(), whose host may
+ * The same address twice is one port.  Its real address is port_addr(), whose host may
  * be one that says "any".
  */
-int ddio_port_open(struct ddio_session *session, const char *wanted, struct ddio_port **port,
-		   struct ddio_error *error);
-const char *ddio_port_addr(const struct ddio_port *port);
-void ddio_port_close(struct ddio_port *port);
+int port_open(struct ddio_session *session, const char *wanted, struct port **port,
+	      struct error *error);
+const char *port_addr(const struct port *port);
+void port_close(struct port *port);
 /* Ports and strangers. */
-void ddio_session_unlisten(struct ddio_session *session);
+void session_unlisten(struct ddio_session *session);
 /* A group was made: members that have connected early are let in. */
-void ddio_strangers_admit(struct ddio_session *session, struct ddio_group *group);
+void strangers_admit(struct ddio_session *session, struct ddio_group *group);
 
-bool ddio_addr_is_any(const char *addr);
+bool addr_is_any(const char *addr);
 /* If @addr says "any host", puts the host of @seen in its place. */
-void ddio_addr_settle(char addr[DDIO_MAX_ADDR], const char *seen);
+void addr_settle(char addr[DDIO_MAX_ADDR], const char *seen);
 
 /* @own: the address of this process.  Its end is told to @done once that is set. */
-int ddio_meeting_begin(struct ddio_session *session, uint32_t size, bool by_addr, const char *own,
-		       struct ddio_meeting **meeting, struct ddio_error *error);
-void ddio_meeting_wait(struct ddio_meeting *meeting, void (*done)(struct ddio_meeting *meeting),
-		       void *arg);
-void ddio_meeting_free(struct ddio_meeting *meeting);
+int meeting_begin(struct ddio_session *session, uint32_t size, bool by_addr, const char *own,
+		  struct ddio_meeting **meeting, struct error *error);
+void meeting_wait(struct ddio_meeting *meeting, void (*done)(struct ddio_meeting *meeting),
+		  void *arg);
+void meeting_free(struct ddio_meeting *meeting);
 
 /* meeting.c, for meet.c: a guest of the meeting says that it joins. */
-struct ddio_stranger;
-int ddio_meeting_join(struct ddio_meeting *meeting, struct ddio_stranger *guest,
-		      const struct ddio_msg *msg, const void *payload);
-void ddio_meeting_left(struct ddio_meeting *meeting, struct ddio_stranger *guest);
+struct stranger;
+int meeting_join(struct ddio_meeting *meeting, struct stranger *guest, const struct ddio_msg *msg,
+		 const void *payload);
+void meeting_left(struct ddio_meeting *meeting, struct stranger *guest);
 
 /**
- * struct ddio_stranger - a connection that was accepted and has no place yet
+ * struct stranger - a connection that was accepted and has no place yet
  * @greeted: it has said who it is: @hello; and waits for its group
  * @guest: of the session's meeting
  * @rank: the guest's, once it has joined; else 0
  */
-struct ddio_stranger {
+struct stranger {
 	struct ddio_list link;
 	struct ddio_session *session;
 	struct ddio_conn *conn;

@@ -9,7 +9,7 @@
 /* Guests have got what they came for, and are to leave by themselves. */
 static void meeting_dismiss(struct ddio_session *s)
 {
-	struct ddio_stranger *st;
+	struct stranger *st;
 
 	ddio_list_for_each_entry(st, &s->strangers, link) {
 		if (!st->guest)
@@ -33,11 +33,11 @@ static void meeting_end(struct ddio_meeting *m)
 static void meeting_fail(struct ddio_meeting *m, uint32_t status, const char *text)
 {
 	struct ddio_msg request = { .opcode = DDIO_OP_GROUP_JOIN };
-	struct ddio_stranger *st;
+	struct stranger *st;
 
 	if (m->over)
 		return;
-	ddio_error_status(&m->error, status, "%s", text);
+	error_status(&m->error, status, "%s", text);
 	ddio_list_for_each_entry(st, &m->session->strangers, link)
 		if (st->guest)
 			ddio_conn_reply(st->conn, &request, status, text, strlen(text));
@@ -63,7 +63,7 @@ static void meeting_late(void *arg)
 	meeting_fail(m, DDIO_ST_TIMEOUT, text);
 }
 
-static int send_near(struct ddio_meeting *m, struct ddio_stranger *guest)
+static int send_near(struct ddio_meeting *m, struct stranger *guest)
 {
 	struct ddio_msg_group_table table = { .size = m->size };
 	struct ddio_msg msg = { .opcode = DDIO_OP_GROUP_TABLE };
@@ -73,7 +73,7 @@ static int send_near(struct ddio_meeting *m, struct ddio_stranger *guest)
 	ssize_t len;
 
 	memcpy(table.group, m->id, sizeof(table.group));
-	table.n = ddio_addrs_near(guest->rank, m->size, near);
+	table.n = addrs_near(guest->rank, m->size, near);
 	table.entry = entry;
 	for (i = 0; i < table.n; i++) {
 		entry[i].rank = near[i];
@@ -87,7 +87,7 @@ static int send_near(struct ddio_meeting *m, struct ddio_stranger *guest)
 /* Whoever is not reached finds out when its connection ends. */
 static void meeting_send_tables(struct ddio_meeting *m)
 {
-	struct ddio_stranger *st;
+	struct stranger *st;
 
 	ddio_list_for_each_entry(st, &m->session->strangers, link)
 		if (st->guest && st->rank)
@@ -110,8 +110,8 @@ static int join_check(struct ddio_meeting *m, const struct ddio_msg_group_join *
 	return -EINVAL;
 }
 
-int ddio_meeting_join(struct ddio_meeting *m, struct ddio_stranger *guest,
-		      const struct ddio_msg *msg, const void *payload)
+int meeting_join(struct ddio_meeting *m, struct stranger *guest, const struct ddio_msg *msg,
+		 const void *payload)
 {
 	struct ddio_msg_group_join join;
 	char text[DDIO_MAX_TEXT];
@@ -129,13 +129,13 @@ int ddio_meeting_join(struct ddio_meeting *m, struct ddio_stranger *guest,
 	}
 	guest->rank = join.rank;
 	memcpy(m->addr[join.rank], join.addr, sizeof(join.addr));
-	ddio_addr_settle(m->addr[join.rank], ddio_conn_peer(guest->conn));
+	addr_settle(m->addr[join.rank], ddio_conn_peer(guest->conn));
 	if (++m->arrived == m->size)
 		meeting_send_tables(m);
 	return 0;
 }
 
-void ddio_meeting_left(struct ddio_meeting *m, struct ddio_stranger *guest)
+void meeting_left(struct ddio_meeting *m, struct stranger *guest)
 {
 	if (m->over || !guest->rank)
 		return;
@@ -143,8 +143,8 @@ void ddio_meeting_left(struct ddio_meeting *m, struct ddio_stranger *guest)
 	m->arrived--;
 }
 
-int ddio_meeting_begin(struct ddio_session *session, uint32_t size, bool by_addr, const char *own,
-		       struct ddio_meeting **result, struct ddio_error *error)
+int meeting_begin(struct ddio_session *session, uint32_t size, bool by_addr, const char *own,
+		  struct ddio_meeting **result, struct error *error)
 {
 	struct ddio_meeting *m = calloc(1, sizeof(*m));
 
@@ -168,12 +168,11 @@ int ddio_meeting_begin(struct ddio_session *session, uint32_t size, bool by_addr
 free_meeting:
 	free(m);
 no_memory:
-	ddio_error_set(error, -ENOMEM, "out of memory");
+	error_set(error, -ENOMEM, "out of memory");
 	return -ENOMEM;
 }
 
-void ddio_meeting_wait(struct ddio_meeting *m, void (*done)(struct ddio_meeting *meeting),
-		       void *arg)
+void meeting_wait(struct ddio_meeting *m, void (*done)(struct ddio_meeting *meeting), void *arg)
 {
 	m->done = done;
 	m->arg = arg;
@@ -183,13 +182,13 @@ void ddio_meeting_wait(struct ddio_meeting *m, void (*done)(struct ddio_meeting 
 		done(m);
 }
 
-void ddio_meeting_free(struct ddio_meeting *m)
+void meeting_free(struct ddio_meeting *m)
 {
 	ddio_timer_cancel(m->session->env, &m->timer);
 	if (m->session->meeting == m)
 		m->session->meeting = NULL;
 	if (m->port)
-		ddio_port_close(m->port);
+		port_close(m->port);
 	free(m->addr);
 	free(m);
 }

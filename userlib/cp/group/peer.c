@@ -14,7 +14,7 @@
 #include "cp/group/fan.h"
 #include "cp/group/group.h"
 
-static void link_drop(struct ddio_link *link)
+static void link_drop(struct link *link)
 {
 	struct ddio_conn *conn = link->conn;
 
@@ -33,29 +33,29 @@ static void link_drop(struct ddio_link *link)
 
 static void link_ready(void *ctx, const struct ddio_msg_welcome *welcome)
 {
-	struct ddio_link *link = ctx;
+	struct link *link = ctx;
 
 	if (welcome->node != link->peer->rank) {
 		link_drop(link);
-		ddio_group_lost(link->peer->group, link->peer->rank,
-				"another process answers at its address");
+		group_lost(link->peer->group, link->peer->rank,
+			   "another process answers at its address");
 		return;
 	}
 	link->ready = true;
-	ddio_group_ready(link->peer->group);
-	ddio_exchange_ready(link);
+	group_ready(link->peer->group);
+	exchange_ready(link);
 }
 
 static int link_abort(struct ddio_group *group, const void *payload, size_t len)
 {
 	struct ddio_msg_fan msg;
-	struct ddio_error error;
+	struct error error;
 	int err = ddio_get_fan(payload, len, &msg);
 
 	if (err || !msg.status || memcmp(msg.group, group->id, sizeof(msg.group)))
 		return -EPROTO;
-	ddio_error_status(&error, msg.status, "%s", msg.text);
-	ddio_group_break(group, &error, msg.blame, true);
+	error_status(&error, msg.status, "%s", msg.text);
+	group_break(group, &error, msg.blame, true);
 	return 0;
 }
 
@@ -70,12 +70,12 @@ static int link_fan(struct ddio_group *group, uint16_t opcode, const void *paylo
 		return -EPROTO;
 	if (group->broken.status)
 		return 0;
-	return opcode == DDIO_OP_FAN_IN ? ddio_fan_up(group, &msg) : ddio_fan_down(group, &msg);
+	return opcode == DDIO_OP_FAN_IN ? fan_up(group, &msg) : fan_down(group, &msg);
 }
 
 static int link_message(void *ctx, const struct ddio_msg *msg, const void *payload)
 {
-	struct ddio_link *link = ctx;
+	struct link *link = ctx;
 	struct ddio_group *group = link->peer->group;
 
 	switch (msg->opcode) {
@@ -89,7 +89,7 @@ static int link_message(void *ctx, const struct ddio_msg *msg, const void *paylo
 	case DDIO_OP_GROUP_ABORT:
 		return link_abort(group, payload, msg->length);
 	case DDIO_OP_EXCHANGE:
-		return ddio_exchange_message(link, payload);
+		return exchange_message(link, payload);
 	default:
 		return -EPROTO;
 	}
@@ -100,24 +100,24 @@ static int link_bulk(void *ctx, const struct ddio_msg *msg, const void *prefix, 
 {
 	if (msg->opcode != DDIO_OP_EXCHANGE || msg->flags & DDIO_WIRE_REPLY)
 		return -EPROTO;
-	return ddio_exchange_bulk(ctx, prefix, prefix_len, msg->length - prefix_len, sink);
+	return exchange_bulk(ctx, prefix, prefix_len, msg->length - prefix_len, sink);
 }
 
 static void link_drained(void *ctx)
 {
-	ddio_exchange_ready(ctx);
+	exchange_ready(ctx);
 }
 
 static void link_closed(void *ctx, int err, const char *why)
 {
-	struct ddio_link *link = ctx;
+	struct link *link = ctx;
 	struct ddio_group *group = link->peer->group;
 	uint32_t rank = link->peer->rank;
-	bool tree = ddio_tree_neighbours(group->rank, rank);
+	bool tree = tree_neighbours(group->rank, rank);
 
 	link_drop(link);
-	if (tree || ddio_exchange_needs(group, rank))
-		ddio_group_lost(group, rank, err ? why : "it closed the connection");
+	if (tree || exchange_needs(group, rank))
+		group_lost(group, rank, err ? why : "it closed the connection");
 }
 
 static const struct ddio_conn_ops link_ops = {
@@ -132,7 +132,7 @@ static const struct ddio_conn_ops link_ops = {
  * Most members never talk to most others: so peers are a hash table by rank, a power of two in
  * size, where a rank lies in the first free place from its own on.  None ever leaves.
  */
-static struct ddio_peer **peer_place(struct ddio_peer **table, uint32_t cap, uint32_t rank)
+static struct peer **peer_place(struct peer **table, uint32_t cap, uint32_t rank)
 {
 	uint32_t i = rank & (cap - 1);
 
@@ -144,12 +144,12 @@ static struct ddio_peer **peer_place(struct ddio_peer **table, uint32_t cap, uin
 static int peers_grow(struct ddio_group *group)
 {
 	uint32_t cap = group->peers_cap ? 2 * group->peers_cap : 8, at = 0;
-	struct ddio_peer **table = calloc(cap, sizeof(*table));
-	struct ddio_peer *peer;
+	struct peer **table = calloc(cap, sizeof(*table));
+	struct peer *peer;
 
 	if (!table)
 		return -ENOMEM;
-	while ((peer = ddio_peer_next(group, &at)))
+	while ((peer = peer_next(group, &at)))
 		*peer_place(table, cap, peer->rank) = peer;
 	free(group->peers);
 	group->peers = table;
@@ -157,7 +157,7 @@ static int peers_grow(struct ddio_group *group)
 	return 0;
 }
 
-struct ddio_peer *ddio_peer_next(const struct ddio_group *group, uint32_t *at)
+struct peer *peer_next(const struct ddio_group *group, uint32_t *at)
 {
 	while (*at < group->peers_cap)
 		if (group->peers[(*at)++])
@@ -165,14 +165,14 @@ struct ddio_peer *ddio_peer_next(const struct ddio_group *group, uint32_t *at)
 	return NULL;
 }
 
-static struct ddio_peer *peer_find(const struct ddio_group *group, uint32_t rank)
+static struct peer *peer_find(const struct ddio_group *group, uint32_t rank)
 {
 	return group->peers ? *peer_place(group->peers, group->peers_cap, rank) : NULL;
 }
 
-static struct ddio_peer *peer_get(struct ddio_group *group, uint32_t rank)
+static struct peer *peer_get(struct ddio_group *group, uint32_t rank)
 {
-	struct ddio_peer *peer = peer_find(group, rank);
+	struct peer *peer = peer_find(group, rank);
 
 	if (peer)
 		return peer;
@@ -190,20 +190,20 @@ static struct ddio_peer *peer_get(struct ddio_group *group, uint32_t rank)
 	return peer;
 }
 
-void ddio_peers_free(struct ddio_group *group)
+void peers_free(struct ddio_group *group)
 {
-	struct ddio_peer *peer;
+	struct peer *peer;
 	uint32_t at = 0;
 
-	while ((peer = ddio_peer_next(group, &at)))
+	while ((peer = peer_next(group, &at)))
 		free(peer);
 	free(group->peers);
 }
 
 static int link_connect(struct ddio_group *group, uint32_t rank)
 {
-	const char *addr = ddio_addrs_find(&group->addrs, rank);
-	struct ddio_peer *peer = peer_get(group, rank);
+	const char *addr = addrs_find(&group->addrs, rank);
+	struct peer *peer = peer_get(group, rank);
 	struct ddio_msg_hello hello = { .role = DDIO_ROLE_PEER, .rank = group->rank };
 	struct ddio_conn_opts opts;
 
@@ -212,30 +212,30 @@ static int link_connect(struct ddio_group *group, uint32_t rank)
 	if (!addr)
 		return -EDESTADDRREQ;
 	memcpy(hello.group, group->id, sizeof(hello.group));
-	ddio_session_conn_opts(group->session, &opts);
+	session_conn_opts(group->session, &opts);
 	return ddio_conn_connect(group->session->env, addr, &hello, &opts, &link_ops, &peer->out,
 				 &peer->out.conn);
 }
 
-int ddio_peers_connect(struct ddio_group *group, struct ddio_error *error)
+int peers_connect(struct ddio_group *group, struct error *error)
 {
-	uint32_t parent = ddio_tree_parent(group->rank);
+	uint32_t parent = tree_parent(group->rank);
 	int err;
 
 	if (!group->rank)
 		return 0;
 	err = link_connect(group, parent);
 	if (err)
-		ddio_error_set(error, err, "rank %u (%s): %s", parent,
-			       ddio_addrs_find(&group->addrs, parent), strerror(-err));
+		error_set(error, err, "rank %u (%s): %s", parent, addrs_find(&group->addrs, parent),
+			  strerror(-err));
 	return err;
 }
 
-bool ddio_peer_adopt(struct ddio_group *group, uint32_t rank, struct ddio_conn *conn)
+bool peer_adopt(struct ddio_group *group, uint32_t rank, struct ddio_conn *conn)
 {
 	struct ddio_msg_welcome welcome = { .node = group->rank };
-	struct ddio_peer *peer;
-	struct ddio_link *link;
+	struct peer *peer;
+	struct link *link;
 
 	if (rank >= group->size || rank == group->rank || group->broken.status)
 		return false;
@@ -253,17 +253,17 @@ bool ddio_peer_adopt(struct ddio_group *group, uint32_t rank, struct ddio_conn *
 	link->ready = true;
 	if (ddio_conn_welcome(conn, &welcome)) {
 		link_drop(link);
-		ddio_group_lost(group, rank, "out of memory");
+		group_lost(group, rank, "out of memory");
 	}
 	return true;
 }
 
-void ddio_peers_close(struct ddio_group *group)
+void peers_close(struct ddio_group *group)
 {
-	struct ddio_peer *peer;
+	struct peer *peer;
 	uint32_t at = 0;
 
-	while ((peer = ddio_peer_next(group, &at))) {
+	while ((peer = peer_next(group, &at))) {
 		link_drop(&peer->out);
 		link_drop(&peer->in);
 	}
@@ -272,35 +272,35 @@ void ddio_peers_close(struct ddio_group *group)
 /*
  * All addresses
  */
-ssize_t ddio_peers_tell(const struct ddio_group *group, uint8_t **data)
+ssize_t peers_tell(const struct ddio_group *group, uint8_t **data)
 {
 	*data = NULL;
 	/* Two know each other. */
 	if (group->told_all || group->size < 3)
 		return 0;
-	return ddio_addrs_put(&group->addrs, group->id, group->size, 0, data);
+	return addrs_put(&group->addrs, group->id, group->size, 0, data);
 }
 
 static int told_take(struct ddio_group *group, const struct ddio_msg_group_table *table)
 {
-	const char *first = ddio_addrs_find(&group->addrs, 0);
-	struct ddio_addrs all = { 0 };
+	const char *first = addrs_find(&group->addrs, 0);
+	struct addrs all = { 0 };
 	uint32_t i;
 	int err = first && table->n == group->size ? 0 : -EPROTO;
 
 	/* Rank 0 may not know by which of its addresses others reach it. */
 	for (i = 0; i < table->n && !err; i++)
-		err = ddio_addrs_add(&all, i, i ? table->entry[i].addr : first);
+		err = addrs_add(&all, i, i ? table->entry[i].addr : first);
 	if (err) {
-		ddio_addrs_free(&all);
+		addrs_free(&all);
 		return err;
 	}
-	ddio_addrs_free(&group->addrs);
+	addrs_free(&group->addrs);
 	group->addrs = all;
 	return 0;
 }
 
-int ddio_peers_told(struct ddio_group *group, const void *data, size_t len)
+int peers_told(struct ddio_group *group, const void *data, size_t len)
 {
 	struct ddio_msg_group_table table;
 	int err;
@@ -322,7 +322,7 @@ int ddio_peers_told(struct ddio_group *group, const void *data, size_t len)
 }
 
 /* The link to talk to a member by, if there is one. */
-static struct ddio_link *link_best(struct ddio_peer *peer)
+static struct link *link_best(struct peer *peer)
 {
 	if (peer->out.conn && peer->out.ready)
 		return &peer->out;
@@ -331,82 +331,82 @@ static struct ddio_link *link_best(struct ddio_peer *peer)
 	return peer->out.conn ? &peer->out : NULL;
 }
 
-struct ddio_link *ddio_peer_link(struct ddio_group *group, uint32_t rank)
+struct link *peer_link(struct ddio_group *group, uint32_t rank)
 {
-	struct ddio_peer *peer = peer_find(group, rank);
-	struct ddio_link *link = peer ? link_best(peer) : NULL;
+	struct peer *peer = peer_find(group, rank);
+	struct link *link = peer ? link_best(peer) : NULL;
 	int err;
 
 	if (link)
 		return link;
 	err = link_connect(group, rank);
 	if (err) {
-		ddio_group_lost(group, rank, strerror(-err));
+		group_lost(group, rank, strerror(-err));
 		return NULL;
 	}
 	return &peer_find(group, rank)->out;
 }
 
-int ddio_peer_send(struct ddio_group *group, uint32_t rank, uint16_t opcode, const void *payload,
-		   size_t len)
+int peer_send(struct ddio_group *group, uint32_t rank, uint16_t opcode, const void *payload,
+	      size_t len)
 {
 	struct ddio_msg msg = { .opcode = opcode };
-	struct ddio_peer *peer = peer_find(group, rank);
-	struct ddio_link *link;
+	struct peer *peer = peer_find(group, rank);
+	struct link *link;
 
 	if (!peer)
 		return -ENOTCONN;
 	/* In the tree always the child has connected. */
-	link = rank && ddio_tree_parent(rank) == group->rank ? &peer->in : &peer->out;
+	link = rank && tree_parent(rank) == group->rank ? &peer->in : &peer->out;
 	if (!link->conn || !link->ready)
 		return -ENOTCONN;
 	return ddio_conn_send(link->conn, &msg, payload, len, NULL, 0, NULL);
 }
 
-static bool link_check(struct ddio_link *link, bool owes)
+static bool link_check(struct link *link, bool owes)
 {
 	struct ddio_session *s = link->peer->group->session;
 
-	return link->conn && link->ready && ddio_alive_check(s, &link->alive, link->conn, owes);
+	return link->conn && link->ready && alive_check(s, &link->alive, link->conn, owes);
 }
 
-bool ddio_peers_check(struct ddio_group *group, bool owes)
+bool peers_check(struct ddio_group *group, bool owes)
 {
-	struct ddio_peer *peer;
+	struct peer *peer;
 	uint32_t at = 0;
 
-	while ((peer = ddio_peer_next(group, &at))) {
-		bool any = owes && (ddio_tree_neighbours(group->rank, peer->rank) ||
-				    ddio_exchange_needs(group, peer->rank));
+	while ((peer = peer_next(group, &at))) {
+		bool any = owes && (tree_neighbours(group->rank, peer->rank) ||
+				    exchange_needs(group, peer->rank));
 
 		if (!link_check(&peer->out, any) && !link_check(&peer->in, any))
 			continue;
-		ddio_group_lost(group, peer->rank, "it does not answer");
+		group_lost(group, peer->rank, "it does not answer");
 		return false;
 	}
 	return true;
 }
 
-size_t ddio_group_queued(const struct ddio_group *group)
+size_t group_queued(const struct ddio_group *group)
 {
-	const struct ddio_peer *p;
+	const struct peer *p;
 	size_t queued = 0;
 	uint32_t at = 0;
 
-	while ((p = ddio_peer_next(group, &at))) {
+	while ((p = peer_next(group, &at))) {
 		queued += p->out.conn ? ddio_conn_queued(p->out.conn) : 0;
 		queued += p->in.conn ? ddio_conn_queued(p->in.conn) : 0;
 	}
 	return queued;
 }
 
-uint64_t ddio_peers_messages(const struct ddio_group *group)
+uint64_t peers_messages(const struct ddio_group *group)
 {
-	const struct ddio_peer *p;
+	const struct peer *p;
 	uint64_t n = 0;
 	uint32_t at = 0;
 
-	while ((p = ddio_peer_next(group, &at))) {
+	while ((p = peer_next(group, &at))) {
 		n += p->messages;
 		n += p->out.conn ? ddio_conn_messages(p->out.conn) : 0;
 		n += p->in.conn ? ddio_conn_messages(p->in.conn) : 0;

@@ -34,17 +34,17 @@ struct create_call {
 	struct ddio_conn *conn;
 	struct ddio_timer retry;
 	uint64_t until;
-	struct ddio_error error;
+	struct error error;
 	struct ddio_request ping;
-	struct ddio_form form;
+	struct form form;
 };
 
 static void create_end(struct create_call *cc)
 {
-	ddio_call_end(&cc->call, &cc->error);
+	call_end(&cc->call, &cc->error);
 }
 
-static void create_formed(struct ddio_form *form)
+static void create_formed(struct form *form)
 {
 	struct create_call *cc = form->arg;
 
@@ -53,12 +53,12 @@ static void create_formed(struct ddio_form *form)
 }
 
 static void create_form(struct create_call *cc, const uint8_t id[DDIO_GROUP_ID_LEN],
-			struct ddio_addrs *addrs)
+			struct addrs *addrs)
 {
 	cc->form.session = cc->call.session;
 	cc->form.done = create_formed;
 	cc->form.arg = cc;
-	ddio_form_begin(&cc->form, id, cc->rank, cc->size, addrs);
+	form_begin(&cc->form, id, cc->rank, cc->size, addrs);
 }
 
 /*
@@ -77,7 +77,7 @@ static void join_drop(struct create_call *cc)
 static void join_fail(struct create_call *cc, int err, const char *why)
 {
 	join_drop(cc);
-	ddio_error_set(&cc->error, err, "rank 0 of the group (%s): %s", cc->target, why);
+	error_set(&cc->error, err, "rank 0 of the group (%s): %s", cc->target, why);
 	create_end(cc);
 }
 
@@ -112,17 +112,17 @@ static void join_ready(void *ctx, const struct ddio_msg_welcome *welcome)
 
 /* Rank 0 cannot know by which of its addresses it is reached. */
 static int join_addrs(struct create_call *cc, struct ddio_msg_group_table *table,
-		      struct ddio_addrs *addrs)
+		      struct addrs *addrs)
 {
 	uint32_t i;
 	int err = table->size == cc->size ? 0 : -EPROTO;
 
 	for (i = 0; i < table->n && !err; i++) {
 		if (!table->entry[i].rank)
-			ddio_addr_settle(table->entry[i].addr, cc->target);
-		err = ddio_addrs_add(addrs, table->entry[i].rank, table->entry[i].addr);
+			addr_settle(table->entry[i].addr, cc->target);
+		err = addrs_add(addrs, table->entry[i].rank, table->entry[i].addr);
 	}
-	if (!err && !ddio_addrs_suffice(addrs, cc->rank, cc->size))
+	if (!err && !addrs_suffice(addrs, cc->rank, cc->size))
 		err = -EPROTO;
 	return err;
 }
@@ -130,7 +130,7 @@ static int join_addrs(struct create_call *cc, struct ddio_msg_group_table *table
 static int join_table(struct create_call *cc, const void *payload, size_t len)
 {
 	struct ddio_msg_group_table table;
-	struct ddio_addrs addrs = { 0 };
+	struct addrs addrs = { 0 };
 	int err = ddio_get_group_table(payload, len, &table);
 
 	if (err)
@@ -138,7 +138,7 @@ static int join_table(struct create_call *cc, const void *payload, size_t len)
 	err = join_addrs(cc, &table, &addrs);
 	free(table.entry);
 	if (err) {
-		ddio_addrs_free(&addrs);
+		addrs_free(&addrs);
 		return err;
 	}
 	join_drop(cc);
@@ -198,7 +198,7 @@ static void join_try(void *arg)
 	int err;
 
 	memcpy(hello.group, cc->id, sizeof(hello.group));
-	ddio_session_conn_opts(s, &opts);
+	session_conn_opts(s, &opts);
 	err = ddio_conn_connect(s->env, cc->target, &hello, &opts, &join_ops, cc, &cc->conn);
 	if (err)
 		join_fail(cc, err, strerror(-err));
@@ -207,15 +207,15 @@ static void join_try(void *arg)
 static void join_begin(struct create_call *cc)
 {
 	struct ddio_session *s = cc->call.session;
-	struct ddio_port *port;
+	struct port *port;
 
 	cc->until = ddio_env_now(s->env) + s->timeout_ns;
 	cc->retry.arg = cc;
-	if (ddio_port_open(s, cc->listen, &port, &cc->error)) {
+	if (port_open(s, cc->listen, &port, &cc->error)) {
 		create_end(cc);
 		return;
 	}
-	snprintf(cc->own, sizeof(cc->own), "%s", ddio_port_addr(port));
+	snprintf(cc->own, sizeof(cc->own), "%s", port_addr(port));
 	join_try(cc);
 }
 
@@ -226,7 +226,7 @@ static void join_begin(struct create_call *cc)
 static void host_met(struct ddio_meeting *m)
 {
 	struct create_call *cc = m->arg;
-	struct ddio_addrs addrs = { 0 };
+	struct addrs addrs = { 0 };
 	uint8_t id[DDIO_GROUP_ID_LEN];
 	uint32_t r;
 	int err = 0;
@@ -234,16 +234,16 @@ static void host_met(struct ddio_meeting *m)
 	cc->error = m->error;
 	memcpy(id, m->id, sizeof(id));
 	for (r = 0; r < m->size && !cc->error.status && !err; r++)
-		err = ddio_addrs_add(&addrs, r, m->addr[r]);
+		err = addrs_add(&addrs, r, m->addr[r]);
 	if (err)
-		ddio_error_set(&cc->error, err, "out of memory");
-	ddio_meeting_free(m);
+		error_set(&cc->error, err, "out of memory");
+	meeting_free(m);
 	cc->meeting = NULL;
 	if (!cc->error.status) {
 		create_form(cc, id, &addrs);
 		return;
 	}
-	ddio_addrs_free(&addrs);
+	addrs_free(&addrs);
 	create_end(cc);
 }
 
@@ -251,20 +251,20 @@ static void host_met(struct ddio_meeting *m)
 static int host_open(struct create_call *cc)
 {
 	struct ddio_session *s = cc->call.session;
-	struct ddio_port *port, *meeting_port = NULL;
+	struct port *port, *meeting_port = NULL;
 	int err;
 
-	err = ddio_port_open(s, cc->listen, &port, &cc->error);
+	err = port_open(s, cc->listen, &port, &cc->error);
 	if (!err && cc->by_addr)
-		err = ddio_port_open(s, cc->target, &meeting_port, &cc->error);
+		err = port_open(s, cc->target, &meeting_port, &cc->error);
 	if (err)
 		return err;
-	snprintf(cc->own, sizeof(cc->own), "%s", ddio_port_addr(port));
-	err = ddio_meeting_begin(s, cc->size, cc->by_addr, cc->own, &cc->meeting, &cc->error);
+	snprintf(cc->own, sizeof(cc->own), "%s", port_addr(port));
+	err = meeting_begin(s, cc->size, cc->by_addr, cc->own, &cc->meeting, &cc->error);
 	if (!err)
 		cc->meeting->port = meeting_port;
 	else if (meeting_port)
-		ddio_port_close(meeting_port);
+		port_close(meeting_port);
 	return err;
 }
 
@@ -273,7 +273,7 @@ static void host_begin(struct create_call *cc)
 	if (!cc->meeting && host_open(cc))
 		create_end(cc);
 	else
-		ddio_meeting_wait(cc->meeting, host_met, cc);
+		meeting_wait(cc->meeting, host_met, cc);
 }
 
 static void create_run(struct ddio_call *call)
@@ -281,7 +281,7 @@ static void create_run(struct ddio_call *call)
 	struct create_call *cc = ddio_container_of(call, struct create_call, call);
 	uint8_t id[DDIO_GROUP_ID_LEN];
 
-	ddio_error_clear(&cc->error);
+	error_clear(&cc->error);
 	if (cc->size == 1) {
 		ddio_env_random(call->session->env, id, sizeof(id));
 		create_form(cc, id, NULL);
@@ -295,10 +295,9 @@ static void create_run(struct ddio_call *call)
 static int create_check(struct ddio_session *s, uint32_t rank, uint32_t size, bool complete)
 {
 	if (!complete)
-		return ddio_session_fail(s, -EINVAL, "a group needs a place to meet, and a result");
+		return session_fail(s, -EINVAL, "a group needs a place to meet, and a result");
 	if (!size || size > DDIO_MAX_MEMBERS || rank >= size)
-		return ddio_session_fail(s, -EINVAL, "a group of %u members has no rank %u", size,
-					 rank);
+		return session_fail(s, -EINVAL, "a group of %u members has no rank %u", size, rank);
 	return 0;
 }
 
@@ -315,9 +314,9 @@ int ddio_group_create(struct ddio_session *session, uint32_t rank, uint32_t size
 		return err;
 	*group = NULL;
 	if (strlen(address) >= DDIO_MAX_ADDR)
-		return ddio_session_fail(session, -EINVAL, "%.64s...: no address", address);
+		return session_fail(session, -EINVAL, "%.64s...: no address", address);
 	strcpy(cc.target, address);
-	err = ddio_call_run(session, &cc.call, create_run);
+	err = call_run(session, &cc.call, create_run);
 	*group = cc.form.group;
 	return err;
 }
@@ -335,43 +334,43 @@ struct invitation {
 };
 
 /* The address by which the I/O processors reach this process will do for its peers. */
-static void invite_seen(struct ddio_request *request, const struct ddio_reply *reply)
+static void invite_seen(struct ddio_request *request, const struct reply *reply)
 {
 	struct create_call *cc = request->arg;
-	struct ddio_lane *lane = cc->call.session->nodes[0].lanes[0];
+	struct lane *lane = cc->call.session->nodes[0].lanes[0];
 
 	if (!reply->status && lane->conn)
-		ddio_addr_settle(cc->own, ddio_conn_local(lane->conn));
-	if (ddio_addr_is_any(cc->own)) {
-		ddio_meeting_free(cc->meeting);
+		addr_settle(cc->own, ddio_conn_local(lane->conn));
+	if (addr_is_any(cc->own)) {
+		meeting_free(cc->meeting);
 		cc->meeting = NULL;
-		ddio_error_set(&cc->error, -EADDRNOTAVAIL,
-			       "rank 0 cannot tell by which of its addresses it is reached (%s): "
-			       "name one",
-			       reply->status ? reply->text : "unknown");
+		error_set(&cc->error, -EADDRNOTAVAIL,
+			  "rank 0 cannot tell by which of its addresses it is reached (%s): "
+			  "name one",
+			  reply->status ? reply->text : "unknown");
 	}
-	ddio_call_end(&cc->call, &cc->error);
+	call_end(&cc->call, &cc->error);
 }
 
 static void invite_run(struct ddio_call *call)
 {
 	struct create_call *cc = ddio_container_of(call, struct create_call, call);
 
-	ddio_error_clear(&cc->error);
-	if (host_open(cc) || !ddio_addr_is_any(cc->own)) {
-		ddio_call_end(call, &cc->error);
+	error_clear(&cc->error);
+	if (host_open(cc) || !addr_is_any(cc->own)) {
+		call_end(call, &cc->error);
 		return;
 	}
-	ddio_request_init(&cc->ping, DDIO_OP_PING, invite_seen, cc);
-	ddio_request_node(&call->session->nodes[0], &cc->ping);
+	request_init(&cc->ping, DDIO_OP_PING, invite_seen, cc);
+	request_node(&call->session->nodes[0], &cc->ping);
 }
 
 static void uninvite_run(struct ddio_call *call)
 {
 	struct create_call *cc = ddio_container_of(call, struct create_call, call);
 
-	ddio_meeting_free(cc->meeting);
-	ddio_call_end(call, NULL);
+	meeting_free(cc->meeting);
+	call_end(call, NULL);
 }
 
 static void invite_write(const struct create_call *cc, struct invitation *inv)
@@ -391,22 +390,21 @@ static int invite(struct create_call *cc, struct ddio_session *session, ddio_bca
 	int err;
 
 	if (!cc->rank) {
-		ddio_call_run(session, &cc->call, invite_run);
+		call_run(session, &cc->call, invite_run);
 		invite_write(cc, &inv);
 	}
 	err = bcast(arg, &inv, sizeof(inv), 0);
 	if (err) {
 		if (cc->meeting)
-			ddio_call_run(session, &cc->call, uninvite_run);
-		return ddio_session_fail(session, err < 0 ? err : -EIO,
-					 "the caller's broadcast failed");
+			call_run(session, &cc->call, uninvite_run);
+		return session_fail(session, err < 0 ? err : -EIO, "the caller's broadcast failed");
 	}
 	if (!cc->rank && !inv.ok)
-		return ddio_session_fail(session, cc->error.err, "%s", cc->error.text);
+		return session_fail(session, cc->error.err, "%s", cc->error.text);
 	inv.text[sizeof(inv.text) - 1] = '\0';
 	inv.addr[sizeof(inv.addr) - 1] = '\0';
 	if (!inv.ok)
-		return ddio_session_fail(session, -ECONNABORTED, "rank 0: %s", inv.text);
+		return session_fail(session, -ECONNABORTED, "rank 0: %s", inv.text);
 	memcpy(cc->id, inv.id, sizeof(cc->id));
 	memcpy(cc->target, inv.addr, sizeof(cc->target));
 	return 0;
@@ -426,12 +424,12 @@ int ddio_group_create_bcast(struct ddio_session *session, uint32_t rank, uint32_
 		return err;
 	*group = NULL;
 	if (listen && strlen(listen) >= DDIO_MAX_ADDR - 2)
-		return ddio_session_fail(session, -EINVAL, "%.64s...: no address", listen);
+		return session_fail(session, -EINVAL, "%.64s...: no address", listen);
 	if (size > 1)
 		err = invite(&cc, session, bcast, arg);
 	if (err)
 		return err;
-	err = ddio_call_run(session, &cc.call, create_run);
+	err = call_run(session, &cc.call, create_run);
 	*group = cc.form.group;
 	return err;
 }

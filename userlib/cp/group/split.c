@@ -22,18 +22,18 @@ struct split_entry {
 struct split_call {
 	struct ddio_call call;
 	struct ddio_group *group;
-	struct ddio_turn turn;
+	struct turn turn;
 	int color, key;
-	struct ddio_form form;
-	struct ddio_error error;
+	struct form form;
+	struct error error;
 };
 
 static void split_end(struct split_call *sc)
 {
-	ddio_call_end(&sc->call, &sc->error);
+	call_end(&sc->call, &sc->error);
 }
 
-static void split_formed(struct ddio_form *form)
+static void split_formed(struct form *form)
 {
 	struct split_call *sc = form->arg;
 
@@ -72,25 +72,25 @@ static uint32_t split_select(const struct split_call *sc, const uint8_t *data, s
 static const char *split_addr(const struct ddio_group *g, const struct ddio_msg_group_table *table,
 			      uint32_t rank)
 {
-	return rank ? table->entry[rank].addr : ddio_addrs_find(&g->addrs, 0);
+	return rank ? table->entry[rank].addr : addrs_find(&g->addrs, 0);
 }
 
 /* Those that this member, @rank of @n in the new group, is to know there. */
 static int split_addrs(const struct ddio_group *g, const struct ddio_msg_group_table *table,
 		       const struct split_entry *entry, uint32_t rank, uint32_t n,
-		       struct ddio_addrs *addrs)
+		       struct addrs *addrs)
 {
 	uint32_t near[DDIO_NEAR_MAX], count, i;
 	int err = 0;
 
 	if (!rank) {
 		for (i = 0; i < n && !err; i++)
-			err = ddio_addrs_add(addrs, i, split_addr(g, table, entry[i].rank));
+			err = addrs_add(addrs, i, split_addr(g, table, entry[i].rank));
 		return err;
 	}
-	count = ddio_addrs_near(rank, n, near);
+	count = addrs_near(rank, n, near);
 	for (i = 0; i < count && !err; i++)
-		err = ddio_addrs_add(addrs, near[i], split_addr(g, table, entry[near[i]].rank));
+		err = addrs_add(addrs, near[i], split_addr(g, table, entry[near[i]].rank));
 	return err;
 }
 
@@ -118,7 +118,7 @@ static int split_form(struct split_call *sc, const uint8_t *data, size_t len,
 {
 	struct ddio_group *g = sc->group;
 	uint8_t id[DDIO_GROUP_ID_LEN];
-	struct ddio_addrs addrs = { 0 };
+	struct addrs addrs = { 0 };
 	struct split_entry *entry;
 	uint32_t n, rank = 0;
 	int err = 0;
@@ -135,7 +135,7 @@ static int split_form(struct split_call *sc, const uint8_t *data, size_t len,
 		err = split_addrs(g, table, entry, rank, n, &addrs);
 	free(entry);
 	if (err) {
-		ddio_addrs_free(&addrs);
+		addrs_free(&addrs);
 		return err;
 	}
 	memcpy(id, data, SALT);
@@ -143,11 +143,11 @@ static int split_form(struct split_call *sc, const uint8_t *data, size_t len,
 	sc->form.session = sc->call.session;
 	sc->form.done = split_formed;
 	sc->form.arg = sc;
-	ddio_form_begin(&sc->form, id, rank, n, &addrs);
+	form_begin(&sc->form, id, rank, n, &addrs);
 	return 0;
 }
 
-static void split_agreed(void *arg, const struct ddio_error *error, const void *data, size_t len)
+static void split_agreed(void *arg, const struct error *error, const void *data, size_t len)
 {
 	struct split_call *sc = arg;
 	size_t fixed = SALT + (size_t)sc->group->size * ENTRY;
@@ -155,7 +155,7 @@ static void split_agreed(void *arg, const struct ddio_error *error, const void *
 	int err;
 
 	sc->error = *error;
-	ddio_turn_pass(sc->group, &sc->turn);
+	turn_pass(sc->group, &sc->turn);
 	if (error->status || sc->color < 0) {
 		split_end(sc);
 		return;
@@ -167,7 +167,7 @@ static void split_agreed(void *arg, const struct ddio_error *error, const void *
 		free(table.entry);
 	}
 	if (err) {
-		ddio_error_set(&sc->error, err, "split of a group: %s", strerror(-err));
+		error_set(&sc->error, err, "split of a group: %s", strerror(-err));
 		split_end(sc);
 	}
 }
@@ -176,51 +176,51 @@ static void split_agreed(void *arg, const struct ddio_error *error, const void *
 static ssize_t split_room(const struct ddio_group *g, size_t fixed, uint8_t **table)
 {
 	if (g->size > 1)
-		return ddio_addrs_put(&g->addrs, g->id, g->size, fixed, table);
+		return addrs_put(&g->addrs, g->id, g->size, fixed, table);
 	*table = malloc(fixed);
 	return *table ? (ssize_t)fixed : -ENOMEM;
 }
 
-static void split_root(void *arg, struct ddio_fan *fan)
+static void split_root(void *arg, struct fan *fan)
 {
 	struct split_call *sc = arg;
 	size_t fixed = SALT + (size_t)sc->group->size * ENTRY, at = 0, n, end = SALT;
-	struct ddio_error error;
+	struct error error;
 	const void *data;
 	uint8_t *table;
 	uint32_t rank;
 	ssize_t len = split_room(sc->group, fixed, &table);
 
-	ddio_error_clear(&error);
+	error_clear(&error);
 	if (table)
 		ddio_env_random(sc->call.session->env, table, SALT);
 	else
-		ddio_error_set(&error, (int)len, "split of a group: %s", strerror((int)-len));
-	while (table && ddio_fan_gathered(fan, &at, &rank, &data, &n)) {
+		error_set(&error, (int)len, "split of a group: %s", strerror((int)-len));
+	while (table && fan_gathered(fan, &at, &rank, &data, &n)) {
 		if (n != 8 || end + ENTRY > fixed)
 			continue;
 		memcpy(table + end, data, 8);
 		bytes_put32(table + end + 8, rank);
 		end += ENTRY;
 	}
-	ddio_fan_release(fan, &error, table, table ? (size_t)len : 0);
+	fan_release(fan, &error, table, table ? (size_t)len : 0);
 	free(table);
 }
 
-static void split_begin(struct ddio_turn *turn)
+static void split_begin(struct turn *turn)
 {
 	struct split_call *sc = ddio_container_of(turn, struct split_call, turn);
 	uint8_t own[8];
-	const struct ddio_fan_in in = { .kind = DDIO_FAN_SPLIT,
-					.gather = own,
-					.gather_len = sizeof(own),
-					.root = split_root,
-					.done = split_agreed,
-					.arg = sc };
+	const struct fan_in in = { .kind = DDIO_FAN_SPLIT,
+				   .gather = own,
+				   .gather_len = sizeof(own),
+				   .root = split_root,
+				   .done = split_agreed,
+				   .arg = sc };
 
 	bytes_put32(own, (uint32_t)sc->color);
 	bytes_put32(own + 4, (uint32_t)sc->key);
-	ddio_fan_begin(sc->group, turn->number, DDIO_STEP_FIRST, &in);
+	fan_begin(sc->group, turn->number, DDIO_STEP_FIRST, &in);
 }
 
 static void split_run(struct ddio_call *call)
@@ -228,7 +228,7 @@ static void split_run(struct ddio_call *call)
 	struct split_call *sc = ddio_container_of(call, struct split_call, call);
 
 	sc->turn.begin = split_begin;
-	ddio_turn_take(sc->group, &sc->turn);
+	turn_take(sc->group, &sc->turn);
 }
 
 int ddio_group_split(struct ddio_group *group, int color, int key, struct ddio_group **sub)
@@ -239,10 +239,10 @@ int ddio_group_split(struct ddio_group *group, int color, int key, struct ddio_g
 	if (!group)
 		return -EINVAL;
 	if (!sub)
-		return ddio_session_fail(group->session, -EINVAL,
-					 "ddio_group_split: no place for the result");
+		return session_fail(group->session, -EINVAL,
+				    "ddio_group_split: no place for the result");
 	*sub = NULL;
-	err = ddio_call_run(group->session, &sc.call, split_run);
+	err = call_run(group->session, &sc.call, split_run);
 	*sub = sc.form.group;
 	return err;
 }

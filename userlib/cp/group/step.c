@@ -14,27 +14,25 @@
 struct barrier_call {
 	struct ddio_call call;
 	struct ddio_group *group;
-	struct ddio_turn turn;
+	struct turn turn;
 };
 
-static void barrier_agreed(void *arg, const struct ddio_error *error, const void *data, size_t len)
+static void barrier_agreed(void *arg, const struct error *error, const void *data, size_t len)
 {
 	struct barrier_call *bc = arg;
 
 	(void)data;
 	(void)len;
-	ddio_turn_pass(bc->group, &bc->turn);
-	ddio_call_end(&bc->call, error);
+	turn_pass(bc->group, &bc->turn);
+	call_end(&bc->call, error);
 }
 
-static void barrier_begin(struct ddio_turn *turn)
+static void barrier_begin(struct turn *turn)
 {
 	struct barrier_call *bc = ddio_container_of(turn, struct barrier_call, turn);
-	const struct ddio_fan_in in = { .kind = DDIO_FAN_BARRIER,
-					.done = barrier_agreed,
-					.arg = bc };
+	const struct fan_in in = { .kind = DDIO_FAN_BARRIER, .done = barrier_agreed, .arg = bc };
 
-	ddio_fan_begin(bc->group, turn->number, DDIO_STEP_FIRST, &in);
+	fan_begin(bc->group, turn->number, DDIO_STEP_FIRST, &in);
 }
 
 static void barrier_run(struct ddio_call *call)
@@ -42,14 +40,14 @@ static void barrier_run(struct ddio_call *call)
 	struct barrier_call *bc = ddio_container_of(call, struct barrier_call, call);
 
 	bc->turn.begin = barrier_begin;
-	ddio_turn_take(bc->group, &bc->turn);
+	turn_take(bc->group, &bc->turn);
 }
 
 int ddio_group_barrier(struct ddio_group *group)
 {
 	struct barrier_call bc = { .group = group };
 
-	return group ? ddio_call_run(group->session, &bc.call, barrier_run) : -EINVAL;
+	return group ? call_run(group->session, &bc.call, barrier_run) : -EINVAL;
 }
 
 /*
@@ -58,21 +56,21 @@ int ddio_group_barrier(struct ddio_group *group)
 struct open_all_call {
 	struct ddio_call call;
 	struct ddio_group *group;
-	struct ddio_turn turn;
+	struct turn turn;
 	struct ddio_open_job job;
-	struct ddio_fan *fan;
+	struct fan *fan;
 	bool opening; /* rank 0: the job is under way */
 	bool over;    /* the step has failed meanwhile, with the group */
 	uint8_t *compare;
 	size_t compare_len;
-	struct ddio_error error;
+	struct error error;
 	struct ddio_file *file;
 };
 
 static void open_all_end(struct open_all_call *oc)
 {
-	ddio_turn_pass(oc->group, &oc->turn);
-	ddio_call_end(&oc->call, &oc->error);
+	turn_pass(oc->group, &oc->turn);
+	call_end(&oc->call, &oc->error);
 }
 
 static int open_all_record(struct open_all_call *oc, const void *data, size_t len)
@@ -82,11 +80,11 @@ static int open_all_record(struct open_all_call *oc, const void *data, size_t le
 
 	if (err)
 		return err;
-	oc->file = ddio_file_new(oc->call.session, &rec);
+	oc->file = file_new(oc->call.session, &rec);
 	return oc->file ? 0 : -ENOMEM;
 }
 
-static void open_all_agreed(void *arg, const struct ddio_error *error, const void *data, size_t len)
+static void open_all_agreed(void *arg, const struct error *error, const void *data, size_t len)
 {
 	struct open_all_call *oc = arg;
 	int err;
@@ -95,7 +93,7 @@ static void open_all_agreed(void *arg, const struct ddio_error *error, const voi
 	if (!error->status) {
 		err = open_all_record(oc, data, len);
 		if (err)
-			ddio_error_set(&oc->error, err, "%s: %s", oc->job.name, strerror(-err));
+			error_set(&oc->error, err, "%s: %s", oc->job.name, strerror(-err));
 	}
 	oc->over = true;
 	if (!oc->opening)
@@ -105,7 +103,7 @@ static void open_all_agreed(void *arg, const struct ddio_error *error, const voi
 static void open_all_opened(struct ddio_open_job *job)
 {
 	struct open_all_call *oc = job->arg;
-	struct ddio_error error = job->error;
+	struct error error = job->error;
 	uint8_t *buf = NULL;
 	ssize_t len = 0;
 
@@ -121,15 +119,15 @@ static void open_all_opened(struct ddio_open_job *job)
 		if (buf)
 			ddio_put_record(buf, (size_t)len, &job->rec);
 		else
-			ddio_error_set(&error, -ENOMEM, "out of memory");
+			error_set(&error, -ENOMEM, "out of memory");
 	}
 	ddio_file_record_free(&job->rec);
 	/* Ends the call, which is the last that is seen of @oc. */
-	ddio_fan_release(oc->fan, &error, buf, (size_t)len);
+	fan_release(oc->fan, &error, buf, (size_t)len);
 	free(buf);
 }
 
-static void open_all_root(void *arg, struct ddio_fan *fan)
+static void open_all_root(void *arg, struct fan *fan)
 {
 	struct open_all_call *oc = arg;
 
@@ -138,21 +136,21 @@ static void open_all_root(void *arg, struct ddio_fan *fan)
 	oc->job.session = oc->call.session;
 	oc->job.done = open_all_opened;
 	oc->job.arg = oc;
-	ddio_open_begin(&oc->job);
+	file_open_begin(&oc->job);
 }
 
-static void open_all_begin(struct ddio_turn *turn)
+static void open_all_begin(struct turn *turn)
 {
 	struct open_all_call *oc = ddio_container_of(turn, struct open_all_call, turn);
-	const struct ddio_fan_in in = { .kind = DDIO_FAN_OPEN,
-					.compare = oc->compare,
-					.compare_len = oc->compare_len,
-					.error = &oc->error,
-					.root = open_all_root,
-					.done = open_all_agreed,
-					.arg = oc };
+	const struct fan_in in = { .kind = DDIO_FAN_OPEN,
+				   .compare = oc->compare,
+				   .compare_len = oc->compare_len,
+				   .error = &oc->error,
+				   .root = open_all_root,
+				   .done = open_all_agreed,
+				   .arg = oc };
 
-	ddio_fan_begin(oc->group, turn->number, DDIO_STEP_FIRST, &in);
+	fan_begin(oc->group, turn->number, DDIO_STEP_FIRST, &in);
 }
 
 static void open_all_run(struct ddio_call *call)
@@ -160,7 +158,7 @@ static void open_all_run(struct ddio_call *call)
 	struct open_all_call *oc = ddio_container_of(call, struct open_all_call, call);
 
 	oc->turn.begin = open_all_begin;
-	ddio_turn_take(oc->group, &oc->turn);
+	turn_take(oc->group, &oc->turn);
 }
 
 static void put_words(uint8_t *p, const uint64_t *v, size_t n)
@@ -188,7 +186,7 @@ static void open_all_compare(struct open_all_call *oc)
 	oc->compare_len = name + sizeof(words) + 8 * (size_t)ndisks;
 	oc->compare = malloc(oc->compare_len);
 	if (!oc->compare) {
-		ddio_error_set(&oc->error, -ENOMEM, "out of memory");
+		error_set(&oc->error, -ENOMEM, "out of memory");
 		return;
 	}
 	memcpy(oc->compare, oc->job.name, name);
@@ -210,15 +208,15 @@ int ddio_open_all(struct ddio_group *group, const char *name, unsigned int flags
 		return -EINVAL;
 	/* Members that got it right must not wait for one that got it wrong. */
 	if (!name || !file || (striping && striping->ndisks > DDIO_MAX_DISKS))
-		ddio_error_set(&oc.error, -EINVAL,
-			       "rank %u: ddio_open_all: no name, no place for "
-			       "the file, or too many disks",
-			       group->rank);
+		error_set(&oc.error, -EINVAL,
+			  "rank %u: ddio_open_all: no name, no place for "
+			  "the file, or too many disks",
+			  group->rank);
 	else
 		open_all_compare(&oc);
 	if (file)
 		*file = NULL;
-	err = ddio_call_run(group->session, &oc.call, open_all_run);
+	err = call_run(group->session, &oc.call, open_all_run);
 	free(oc.compare);
 	if (file)
 		*file = oc.file;

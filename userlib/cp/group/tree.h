@@ -6,13 +6,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-static inline uint32_t ddio_tree_parent(uint32_t rank)
+static inline uint32_t tree_parent(uint32_t rank)
 {
 	return rank & (rank - 1);
 }
 
 /* Child number @k, or UINT32_MAX if there is none. */
-static inline uint32_t ddio_tree_child(uint32_t rank, uint32_t size, unsigned int k)
+static inline uint32_t tree_child(uint32_t rank, uint32_t size, unsigned int k)
 {
 	uint64_t child = rank | (uint64_t)1 << k;
 
@@ -21,9 +21,9 @@ static inline uint32_t ddio_tree_child(uint32_t rank, uint32_t size, unsigned in
 	return (uint32_t)child;
 }
 
-static inline bool ddio_tree_neighbours(uint32_t a, uint32_t b)
+static inline bool tree_neighbours(uint32_t a, uint32_t b)
 {
-	return (a && ddio_tree_parent(a) == b) || (b && ddio_tree_parent(b) == a);
+	return (a && tree_parent(a) == b) || (b && tree_parent(b) == a);
 }
 
 #endif /* DDIO_CP_TREE_H */

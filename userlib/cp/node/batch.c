@@ -10,8 +10,8 @@ struct batch_item {
 	uint64_t key;
 };
 
-void ddio_batch_begin(struct ddio_batch *batch, struct ddio_session *session, const char *what,
-		      void (*done)(struct ddio_batch *batch), void *arg)
+void batch_begin(struct ddio_batch *batch, struct ddio_session *session, const char *what,
+		 void (*done)(struct ddio_batch *batch), void *arg)
 {
 	batch->session = session;
 	batch->what = what;
@@ -20,7 +20,7 @@ void ddio_batch_begin(struct ddio_batch *batch, struct ddio_session *session, co
 	batch->reply = NULL;
 	batch->done = done;
 	batch->arg = arg;
-	ddio_error_clear(&batch->error);
+	error_clear(&batch->error);
 }
 
 static void batch_put(struct ddio_batch *batch)
@@ -29,31 +29,31 @@ static void batch_put(struct ddio_batch *batch)
 		batch->done(batch);
 }
 
-void ddio_batch_end(struct ddio_batch *batch)
+void batch_end(struct ddio_batch *batch)
 {
 	batch_put(batch);
 }
 
-void ddio_batch_fail(struct ddio_batch *batch, int err, const char *why)
+void batch_fail(struct ddio_batch *batch, int err, const char *why)
 {
 	if (!batch->error.status)
-		ddio_error_set(&batch->error, err, "%s: %s", batch->what, why);
+		error_set(&batch->error, err, "%s: %s", batch->what, why);
 }
 
-static void item_done(struct ddio_request *request, const struct ddio_reply *reply)
+static void item_done(struct ddio_request *request, const struct reply *reply)
 {
 	struct batch_item *item = ddio_container_of(request, struct batch_item, request);
 	struct ddio_batch *batch = item->batch;
-	struct ddio_error error;
+	struct error error;
 
-	ddio_error_clear(&error);
+	error_clear(&error);
 	if (reply->status == DDIO_ST_NOT_FOUND && batch->missing_ok)
-		ddio_error_clear(&error);
+		error_clear(&error);
 	else if (reply->status)
-		ddio_reply_error(&error, reply, batch->what);
+		reply_error(&error, reply, batch->what);
 	else if (batch->reply)
 		batch->reply(batch, item->key, reply, &error);
-	ddio_error_first(&batch->error, &error);
+	error_first(&batch->error, &error);
 	free(item);
 	batch_put(batch);
 }
@@ -63,49 +63,49 @@ static struct batch_item *item_new(struct ddio_batch *batch, uint16_t opcode, ui
 	struct batch_item *item = malloc(sizeof(*item));
 
 	if (!item) {
-		ddio_batch_fail(batch, -ENOMEM, "out of memory");
+		batch_fail(batch, -ENOMEM, "out of memory");
 		return NULL;
 	}
-	ddio_request_init(&item->request, opcode, item_done, NULL);
+	request_init(&item->request, opcode, item_done, NULL);
 	item->batch = batch;
 	item->key = key;
 	return item;
 }
 
-void ddio_batch_disk(struct ddio_batch *batch, uint16_t opcode, const struct ddio_msg_obj *obj,
-		     uint64_t key)
+void batch_disk(struct ddio_batch *batch, uint16_t opcode, const struct ddio_msg_obj *obj,
+		uint64_t key)
 {
 	struct batch_item *item = item_new(batch, opcode, key);
 	int err;
 
 	if (!item)
 		return;
-	err = ddio_request_put(&item->request, obj, obj);
+	err = request_put(&item->request, obj, obj);
 	if (err) {
-		ddio_batch_fail(batch, err, strerror(-err));
+		batch_fail(batch, err, strerror(-err));
 		free(item);
 		return;
 	}
 	batch->left++;
-	ddio_request_disk(batch->session, obj->disk, &item->request);
+	request_disk(batch->session, obj->disk, &item->request);
 }
 
-void ddio_batch_lane(struct ddio_batch *batch, struct ddio_lane *lane, uint16_t opcode,
-		     const void *payload, size_t len, uint64_t key)
+void batch_lane(struct ddio_batch *batch, struct lane *lane, uint16_t opcode, const void *payload,
+		size_t len, uint64_t key)
 {
 	struct batch_item *item = item_new(batch, opcode, key);
 	void *room;
 
 	if (!item)
 		return;
-	room = ddio_request_room(&item->request, len);
+	room = request_room(&item->request, len);
 	if (!room) {
-		ddio_batch_fail(batch, -ENOMEM, "out of memory");
+		batch_fail(batch, -ENOMEM, "out of memory");
 		free(item);
 		return;
 	}
 	if (len)
 		memcpy(room, payload, len);
 	batch->left++;
-	ddio_request_lane(lane, &item->request);
+	request_lane(lane, &item->request);
 }

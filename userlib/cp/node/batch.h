@@ -19,23 +19,23 @@ struct ddio_batch {
 	const char *what;
 	uint32_t left;
 	bool missing_ok;
-	struct ddio_error error;
-	void (*reply)(struct ddio_batch *batch, uint64_t key, const struct ddio_reply *reply,
-		      struct ddio_error *error);
+	struct error error;
+	void (*reply)(struct ddio_batch *batch, uint64_t key, const struct reply *reply,
+		      struct error *error);
 	void (*done)(struct ddio_batch *batch);
 	void *arg;
 };
 
-void ddio_batch_begin(struct ddio_batch *batch, struct ddio_session *session, const char *what,
-		      void (*done)(struct ddio_batch *batch), void *arg);
+void batch_begin(struct ddio_batch *batch, struct ddio_session *session, const char *what,
+		 void (*done)(struct ddio_batch *batch), void *arg);
 /* An object request to the reactor of @obj->disk.  @key: for @reply. */
-void ddio_batch_disk(struct ddio_batch *batch, uint16_t opcode, const struct ddio_msg_obj *obj,
-		     uint64_t key);
+void batch_disk(struct ddio_batch *batch, uint16_t opcode, const struct ddio_msg_obj *obj,
+		uint64_t key);
 /* Any request to one lane; the payload is copied. */
-void ddio_batch_lane(struct ddio_batch *batch, struct ddio_lane *lane, uint16_t opcode,
-		     const void *payload, size_t len, uint64_t key);
-void ddio_batch_fail(struct ddio_batch *batch, int err, const char *why);
+void batch_lane(struct ddio_batch *batch, struct lane *lane, uint16_t opcode, const void *payload,
+		size_t len, uint64_t key);
+void batch_fail(struct ddio_batch *batch, int err, const char *why);
 /* No more requests: @done comes when those that were added are answered, maybe inside. */
-void ddio_batch_end(struct ddio_batch *batch);
+void batch_end(struct ddio_batch *batch);
 
 #endif /* DDIO_CP_BATCH_H */

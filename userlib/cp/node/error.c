@@ -3,14 +3,14 @@
 #include <stdio.h>
 #include "cp/node/error.h"
 
-void ddio_error_clear(struct ddio_error *e)
+void error_clear(struct error *e)
 {
 	e->status = DDIO_ST_OK;
 	e->err = 0;
 	e->text[0] = '\0';
 }
 
-void ddio_error_set(struct ddio_error *e, int err, const char *fmt, ...)
+void error_set(struct error *e, int err, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -21,7 +21,7 @@ void ddio_error_set(struct ddio_error *e, int err, const char *fmt, ...)
 	va_end(ap);
 }
 
-void ddio_error_status(struct ddio_error *e, uint32_t status, const char *fmt, ...)
+void error_status(struct error *e, uint32_t status, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -32,7 +32,7 @@ void ddio_error_status(struct ddio_error *e, uint32_t status, const char *fmt, .
 	va_end(ap);
 }
 
-void ddio_error_first(struct ddio_error *e, const struct ddio_error *other)
+void error_first(struct error *e, const struct error *other)
 {
 	if (!e->status && other->status)
 		*e = *other;
@@ -45,7 +45,7 @@ static int severity(uint32_t status)
 	return status == DDIO_ST_CANCELLED ? 1 : 2;
 }
 
-bool ddio_error_yields(uint32_t a, uint32_t rank_a, uint32_t b, uint32_t rank_b)
+bool error_yields(uint32_t a, uint32_t rank_a, uint32_t b, uint32_t rank_b)
 {
 	if (severity(a) != severity(b))
 		return severity(b) > severity(a);

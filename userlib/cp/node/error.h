@@ -7,31 +7,31 @@
 #include "proto/proto.h"
 
 /**
- * struct ddio_error - status 0 is success
+ * struct error - status 0 is success
  * @status: enum ddio_status
  * @err: the negative errno that the caller sees
  * @text: one line
  */
-struct ddio_error {
+struct error {
 	uint32_t status;
 	int err;
 	char text[DDIO_MAX_TEXT];
 };
 
-void ddio_error_clear(struct ddio_error *e);
+void error_clear(struct error *e);
 /* From a negative errno. */
-void ddio_error_set(struct ddio_error *e, int err, const char *fmt, ...)
+void error_set(struct error *e, int err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 /* From a status of the wire. */
-void ddio_error_status(struct ddio_error *e, uint32_t status, const char *fmt, ...)
+void error_status(struct error *e, uint32_t status, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 /* Keep the first one: sets @e only if it is clear. */
-void ddio_error_first(struct ddio_error *e, const struct ddio_error *other);
+void error_first(struct error *e, const struct error *other);
 /*
  * Of the errors of several members one must win on all: that of the lowest rank, but a mere
  * cancellation, which is how others' failures are heard of, never over a cause.
  * Return: true if @a, of @rank_a, gives way to @b, of @rank_b.
  */
-bool ddio_error_yields(uint32_t a, uint32_t rank_a, uint32_t b, uint32_t rank_b);
+bool error_yields(uint32_t a, uint32_t rank_a, uint32_t b, uint32_t rank_b);
 
 #endif /* DDIO_CP_ERROR_H */

@@ -8,53 +8,53 @@
 #include "cp/node/lane.h"
 #include "cp/node/request.h"
 
-static struct ddio_session *lane_session(const struct ddio_lane *lane)
+static struct ddio_session *lane_session(const struct lane *lane)
 {
 	return lane->node->session;
 }
 
 static void lane_ready(void *ctx, const struct ddio_msg_welcome *welcome)
 {
-	struct ddio_lane *lane = ctx;
-	struct ddio_error error;
+	struct lane *lane = ctx;
+	struct error error;
 
-	if (ddio_node_learn(lane, welcome, &error)) {
-		ddio_lane_fail(lane, &error);
+	if (node_learn(lane, welcome, &error)) {
+		lane_fail(lane, &error);
 		return;
 	}
 	lane->state = DDIO_LANE_READY;
-	ddio_requests_start(lane);
+	requests_start(lane);
 	if (!lane->reactor)
-		ddio_requests_route(lane->node);
+		requests_route(lane->node);
 }
 
 static int lane_bulk(void *ctx, const struct ddio_msg *msg, const void *prefix, size_t prefix_len,
 		     struct ddio_sink *sink)
 {
-	struct ddio_lane *lane = ctx;
+	struct lane *lane = ctx;
 
 	if (msg->flags & DDIO_WIRE_REPLY)
-		return ddio_request_bulk(lane, msg, prefix, prefix_len, sink);
+		return request_bulk(lane, msg, prefix, prefix_len, sink);
 	if (msg->opcode == DDIO_OP_COLL_DATA)
-		return ddio_dd_bulk(lane, msg, prefix, prefix_len, sink);
+		return dd_bulk(lane, msg, prefix, prefix_len, sink);
 	return -EPROTO;
 }
 
 static int lane_message(void *ctx, const struct ddio_msg *msg, const void *payload)
 {
-	struct ddio_lane *lane = ctx;
+	struct lane *lane = ctx;
 
 	if (msg->flags & DDIO_WIRE_REPLY)
-		return ddio_request_reply(lane, msg, payload);
+		return request_reply(lane, msg, payload);
 	switch (msg->opcode) {
 	case DDIO_OP_COLL_DATA:
-		return ddio_dd_data(lane);
+		return dd_data(lane);
 	case DDIO_OP_COLL_WANT:
-		return ddio_dd_want(lane, payload, msg->length);
+		return dd_want(lane, payload, msg->length);
 	case DDIO_OP_COLL_DONE:
-		return ddio_dd_done(lane, payload, msg->length);
+		return dd_done(lane, payload, msg->length);
 	case DDIO_OP_ENDED:
-		ddio_lane_ended(lane);
+		lane_ended(lane);
 		return 0;
 	case DDIO_OP_PING:
 		return ddio_conn_reply(lane->conn, msg, DDIO_ST_OK, NULL, 0);
@@ -65,13 +65,13 @@ static int lane_message(void *ctx, const struct ddio_msg *msg, const void *paylo
 
 static void lane_drained(void *ctx)
 {
-	ddio_dd_drained(ctx);
+	dd_drained(ctx);
 }
 
 static void lane_closed(void *ctx, int err, const char *why)
 {
-	struct ddio_lane *lane = ctx;
-	struct ddio_error error;
+	struct lane *lane = ctx;
+	struct error error;
 	uint32_t status = err ? ddio_status_from_errno(err) : DDIO_ST_NODE_LOST;
 
 	/* A broken stream and a refused connection are the same to the caller. */
@@ -79,12 +79,12 @@ static void lane_closed(void *ctx, int err, const char *why)
 	    status == DDIO_ST_MEMBER_LOST)
 		status = DDIO_ST_NODE_LOST;
 	if (err)
-		ddio_error_status(&error, status, "node %s: %s",
-				  lane_session(lane)->conf->nodes[lane->node->index].name, why);
+		error_status(&error, status, "node %s: %s",
+			     lane_session(lane)->conf->nodes[lane->node->index].name, why);
 	else
-		ddio_error_status(&error, status, "node %s (%s) closed the connection",
-				  DDIO_LANE_NAMES(lane));
-	ddio_lane_fail(lane, &error);
+		error_status(&error, status, "node %s (%s) closed the connection",
+			     DDIO_LANE_NAMES(lane));
+	lane_fail(lane, &error);
 }
 
 static const struct ddio_conn_ops lane_ops = {
@@ -95,14 +95,14 @@ static const struct ddio_conn_ops lane_ops = {
 	.closed = lane_closed,
 };
 
-static int lane_connect(struct ddio_lane *lane)
+static int lane_connect(struct lane *lane)
 {
 	struct ddio_session *s = lane_session(lane);
 	struct ddio_msg_hello hello = { .role = DDIO_ROLE_CLIENT, .reactor = lane->reactor };
 	struct ddio_conn_opts opts;
 	int err;
 
-	ddio_session_conn_opts(s, &opts);
+	session_conn_opts(s, &opts);
 	ddio_hello_session_set(&hello, s->id, ++s->connects);
 	err = ddio_conn_connect(s->env, s->conf->nodes[lane->node->index].address, &hello, &opts,
 				&lane_ops, lane, &lane->conn);
@@ -112,13 +112,13 @@ static int lane_connect(struct ddio_lane *lane)
 }
 
 /**
- * ddio_lane_up - have the lane connected, or on its way
+ * lane_up - have the lane connected, or on its way
  * @lane: any
  * @error: why not
  *
  * Return: 0 or -errno.
  */
-int ddio_lane_up(struct ddio_lane *lane, struct ddio_error *error)
+int lane_up(struct lane *lane, struct error *error)
 {
 	int err = 0;
 
@@ -128,15 +128,15 @@ int ddio_lane_up(struct ddio_lane *lane, struct ddio_error *error)
 		err = lane_connect(lane);
 	/* No way to it, or a refusal that is known at once, is the same as one that comes later. */
 	if (err == -ECANCELED || err == -ENOMEM)
-		ddio_error_set(error, err, "node %s (%s): %s", DDIO_LANE_NAMES(lane),
-			       err == -ECANCELED ? "the session is ending" : strerror(-err));
+		error_set(error, err, "node %s (%s): %s", DDIO_LANE_NAMES(lane),
+			  err == -ECANCELED ? "the session is ending" : strerror(-err));
 	else if (err)
-		ddio_error_status(error, DDIO_ST_NODE_LOST, "node %s (%s): %s",
-				  DDIO_LANE_NAMES(lane), strerror(-err));
+		error_status(error, DDIO_ST_NODE_LOST, "node %s (%s): %s", DDIO_LANE_NAMES(lane),
+			     strerror(-err));
 	return err;
 }
 
-void ddio_lane_fail(struct ddio_lane *lane, const struct ddio_error *error)
+void lane_fail(struct lane *lane, const struct error *error)
 {
 	struct ddio_session *s = lane_session(lane);
 	struct ddio_conn *conn = lane->conn;
@@ -153,14 +153,14 @@ void ddio_lane_fail(struct ddio_lane *lane, const struct ddio_error *error)
 		lane->messages += ddio_conn_messages(conn);
 		ddio_conn_close(conn, false);
 	}
-	ddio_requests_fail(lane, error);
-	ddio_dd_lane_lost(lane, error);
+	requests_fail(lane, error);
+	dd_lane_lost(lane, error);
 	if (!lane->reactor)
-		ddio_node_forget(lane->node, error);
+		node_forget(lane->node, error);
 }
 
-int ddio_lane_send(struct ddio_lane *lane, uint16_t opcode, uint64_t tag, const void *fixed,
-		   size_t fixed_len, const struct iovec *iov, int n, struct ddio_send *send)
+int lane_send(struct lane *lane, uint16_t opcode, uint64_t tag, const void *fixed, size_t fixed_len,
+	      const struct iovec *iov, int n, struct ddio_send *send)
 {
 	struct ddio_msg msg = { .opcode = opcode, .tag = tag };
 
@@ -169,7 +169,7 @@ int ddio_lane_send(struct ddio_lane *lane, uint16_t opcode, uint64_t tag, const 
 	return ddio_conn_send(lane->conn, &msg, fixed, fixed_len, iov, n, send);
 }
 
-void *ddio_lane_scratch(struct ddio_lane *lane, size_t len)
+void *lane_scratch(struct lane *lane, size_t len)
 {
 	if (len <= lane->scratch_cap)
 		return lane->scratch;
@@ -179,14 +179,14 @@ void *ddio_lane_scratch(struct ddio_lane *lane, size_t len)
 	return lane->scratch;
 }
 
-uint64_t ddio_lane_messages(const struct ddio_lane *lane)
+uint64_t lane_messages(const struct lane *lane)
 {
 	return lane->messages + (lane->conn ? ddio_conn_messages(lane->conn) : 0);
 }
 
-int ddio_lane_new(struct ddio_node *node, uint32_t reactor, struct ddio_lane **result)
+int lane_new(struct ddio_node *node, uint32_t reactor, struct lane **result)
 {
-	struct ddio_lane *lane = calloc(1, sizeof(*lane));
+	struct lane *lane = calloc(1, sizeof(*lane));
 
 	if (!lane)
 		return -ENOMEM;
@@ -200,7 +200,7 @@ int ddio_lane_new(struct ddio_node *node, uint32_t reactor, struct ddio_lane **r
 	return 0;
 }
 
-void ddio_lane_free(struct ddio_lane *lane)
+void lane_free(struct lane *lane)
 {
 	free(lane->slots);
 	free(lane->scratch);

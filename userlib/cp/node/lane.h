@@ -9,7 +9,7 @@
 
 #include "cp/node/session.h"
 
-struct ddio_lane;
+struct lane;
 
 /**
  * struct ddio_node - one I/O processor
@@ -25,25 +25,25 @@ struct ddio_node {
 	bool known;
 	uint32_t nreactors;
 	uint64_t boot, answered;
-	struct ddio_lane **lanes;
+	struct lane **lanes;
 	uint32_t nlanes;
 	struct ddio_list waiting;
 };
 
 /**
- * struct ddio_reply - the answer to a request
+ * struct reply - the answer to a request
  * @status: DDIO_ST_OK, or what the node said, or why there was no answer
  * @payload, @len: of a success: the record, or the fixed record in front of bulk
  * @text: of an error, naming the node
  */
-struct ddio_reply {
+struct reply {
 	uint32_t status;
 	const void *payload;
 	size_t len;
 	const char *text;
 };
 
-enum ddio_request_state {
+enum request_state {
 	DDIO_REQUEST_IDLE,
 	DDIO_REQUEST_WAITING, /* for the node, or the lane */
 	DDIO_REQUEST_SENT,
@@ -58,14 +58,14 @@ enum ddio_request_state {
  * @fixed, @fixed_len: payload or fixed record
  * @iov, @n: bulk to be sent, or where the reply's bulk goes; the array stays the caller's
  * @bulk: bytes of @iov
- * @disk: ddio_request_disk(): number of the disk
+ * @disk: request_disk(): number of the disk
  * @boot: of an answer: the life of the node that has given it
- * @done: called once, from the loop, unless ddio_request_cancel() said that it would not be
+ * @done: called once, from the loop, unless request_cancel() said that it would not be
  */
 struct ddio_request {
 	struct ddio_list link;
-	struct ddio_lane *lane;
-	enum ddio_request_state state;
+	struct lane *lane;
+	enum request_state state;
 	uint32_t slot;
 	uint16_t opcode;
 	bool in, sending;
@@ -77,10 +77,10 @@ struct ddio_request {
 	uint64_t bulk;
 	uint32_t disk;
 	struct ddio_send send;
-	struct ddio_error *end; /* ENDING: the answer */
+	struct error *end; /* ENDING: the answer */
 	uint32_t end_status;
 	uint64_t boot;
-	void (*done)(struct ddio_request *request, const struct ddio_reply *reply);
+	void (*done)(struct ddio_request *request, const struct reply *reply);
 	void *arg;
 	uint8_t inl[DDIO_REQUEST_INLINE];
 };
@@ -98,13 +98,13 @@ struct ddio_slot {
 	bool busy;
 };
 
-enum ddio_lane_state { DDIO_LANE_DOWN, DDIO_LANE_CONNECTING, DDIO_LANE_READY };
+enum lane_state { DDIO_LANE_DOWN, DDIO_LANE_CONNECTING, DDIO_LANE_READY };
 
 /**
- * struct ddio_lane - the connection to one reactor
+ * struct lane - the connection to one reactor
  * @boot: the life of the node that it is, or was, connected to
  * @queued: requests that wait for it
- * @attaches: struct ddio_attach.lane_link: groups that this lane serves
+ * @attaches: struct attach.lane_link: groups that this lane serves
  * @owing: answers that are due
  * @colls: running collectives that this reactor takes part in
  * @mark: the last walk over lanes that came by; see struct ddio_session
@@ -116,10 +116,10 @@ enum ddio_lane_state { DDIO_LANE_DOWN, DDIO_LANE_CONNECTING, DDIO_LANE_READY };
  * @scratch, @scratch_cap: where data wait to be unpacked
  * @wants: blocks that were asked for and not sent yet; see dd.c
  */
-struct ddio_lane {
+struct lane {
 	struct ddio_node *node;
 	uint32_t reactor;
-	enum ddio_lane_state state;
+	enum lane_state state;
 	struct ddio_conn *conn;
 	uint64_t boot;
 	struct ddio_list queued;
@@ -128,7 +128,7 @@ struct ddio_lane {
 	uint32_t nslots, free_slot;
 	uint32_t owing, colls;
 	uint64_t mark;
-	struct ddio_alive alive;
+	struct alive alive;
 	uint64_t messages;
 	struct ddio_request *bulk_request;
 	struct ddio_op *bulk_op;
@@ -145,72 +145,70 @@ struct ddio_lane {
 	(lane)->node->session->conf->nodes[(lane)->node->index].name, \
 		(lane)->node->session->conf->nodes[(lane)->node->index].address
 
-int ddio_nodes_init(struct ddio_session *session);
-void ddio_nodes_close(struct ddio_session *session);
-void ddio_nodes_free(struct ddio_session *session);
+int nodes_init(struct ddio_session *session);
+void nodes_close(struct ddio_session *session);
+void nodes_free(struct ddio_session *session);
 /* The watchdog's part.  Return: true if something is owed. */
-bool ddio_nodes_check(struct ddio_session *session);
+bool nodes_check(struct ddio_session *session);
 
 /* NULL without memory.  @reactor: below the node's nreactors, or 0. */
-struct ddio_lane *ddio_node_lane(struct ddio_node *node, uint32_t reactor);
-int ddio_lane_new(struct ddio_node *node, uint32_t reactor, struct ddio_lane **lane);
-void ddio_lane_free(struct ddio_lane *lane);
+struct lane *node_lane(struct ddio_node *node, uint32_t reactor);
+int lane_new(struct ddio_node *node, uint32_t reactor, struct lane **lane);
+void lane_free(struct lane *lane);
 /* node.c: a WELCOME has come.  Return: 0, or -errno with the text: the lane is not to be used. */
-int ddio_node_learn(struct ddio_lane *lane, const struct ddio_msg_welcome *welcome,
-		    struct ddio_error *error);
+int node_learn(struct lane *lane, const struct ddio_msg_welcome *welcome, struct error *error);
 /* The reactor has stopped, and what it was given is durable. */
-void ddio_lane_ended(struct ddio_lane *lane);
+void lane_ended(struct lane *lane);
 /* What the disk was given in that life of its node is durable, since the life was ended in order. */
-bool ddio_disk_kept(const struct ddio_session *s, uint32_t disk, uint64_t boot);
+bool disk_kept(const struct ddio_session *s, uint32_t disk, uint64_t boot);
 /* node.c: lane 0 is no more: what was learnt may be stale, and who waits for it waits in vain. */
-void ddio_node_forget(struct ddio_node *node, const struct ddio_error *error);
+void node_forget(struct ddio_node *node, const struct error *error);
 
 /* The lane is no good: closes the connection, ends all that it owes with @error. */
-void ddio_lane_fail(struct ddio_lane *lane, const struct ddio_error *error);
+void lane_fail(struct lane *lane, const struct error *error);
 
-void ddio_request_init(struct ddio_request *request, uint16_t opcode,
-		       void (*done)(struct ddio_request *request, const struct ddio_reply *reply),
-		       void *arg);
+void request_init(struct ddio_request *request, uint16_t opcode,
+		  void (*done)(struct ddio_request *request, const struct reply *reply), void *arg);
 /* Room for the payload, which ends with the request.  NULL: no memory. */
-void *ddio_request_room(struct ddio_request *request, size_t len);
+void *request_room(struct ddio_request *request, size_t len);
 /* Encodes @x as the payload: 0, -ENOMEM, -EMSGSIZE. */
-#define ddio_request_put(request, codec, x)                                                 \
-	({                                                                                  \
-		ssize_t len_ = ddio_put_##codec(NULL, 0, (x));                              \
-		void *room_ = len_ < 0 ? NULL : ddio_request_room((request), (size_t)len_); \
-		if (room_)                                                                  \
-			ddio_put_##codec(room_, (size_t)len_, (x));                         \
-		len_ < 0 ? (int)len_ : room_ ? 0 : -ENOMEM;                                 \
+#define request_put(request, codec, x)                                                 \
+	({                                                                             \
+		ssize_t len_ = ddio_put_##codec(NULL, 0, (x));                         \
+		void *room_ = len_ < 0 ? NULL : request_room((request), (size_t)len_); \
+		if (room_)                                                             \
+			ddio_put_##codec(room_, (size_t)len_, (x));                    \
+		len_ < 0 ? (int)len_ : room_ ? 0 : -ENOMEM;                            \
 	})
 
 /*
  * Send it.  Never fails: what goes wrong is told to done(), though maybe inside the call.
  */
-void ddio_request_lane(struct ddio_lane *lane, struct ddio_request *request);
-void ddio_request_node(struct ddio_node *node, struct ddio_request *request); /* reactor 0 */
-void ddio_request_names(struct ddio_session *session, struct ddio_request *request);
-void ddio_request_disk(struct ddio_session *session, uint32_t disk, struct ddio_request *request);
+void request_lane(struct lane *lane, struct ddio_request *request);
+void request_node(struct ddio_node *node, struct ddio_request *request); /* reactor 0 */
+void request_names(struct ddio_session *session, struct ddio_request *request);
+void request_disk(struct ddio_session *session, uint32_t disk, struct ddio_request *request);
 
 /**
- * ddio_request_cancel - forget it
+ * request_cancel - forget it
  *
  * What comes for it is discarded.  Return: true if it is over and done() will not be called;
  * false if its bulk is still being sent: done() comes when that has ended.
  */
-bool ddio_request_cancel(struct ddio_request *request);
+bool request_cancel(struct ddio_request *request);
 /* Has it left, or begun to, so that the node may act on it? */
-bool ddio_request_left(const struct ddio_request *request);
+bool request_left(const struct ddio_request *request);
 /* A failed request as an error: "what: text". */
-void ddio_reply_error(struct ddio_error *error, const struct ddio_reply *reply, const char *what);
+void reply_error(struct error *error, const struct reply *reply, const char *what);
 
 /**
- * ddio_lane_send - a message that is no request
+ * lane_send - a message that is no request
  * Return: 0, -ENOTCONN, -ENOMEM.
  */
-int ddio_lane_send(struct ddio_lane *lane, uint16_t opcode, uint64_t tag, const void *fixed,
-		   size_t fixed_len, const struct iovec *iov, int n, struct ddio_send *send);
+int lane_send(struct lane *lane, uint16_t opcode, uint64_t tag, const void *fixed, size_t fixed_len,
+	      const struct iovec *iov, int n, struct ddio_send *send);
 /* At least @len bytes, the lane's own; NULL without memory. */
-void *ddio_lane_scratch(struct ddio_lane *lane, size_t len);
-uint64_t ddio_lane_messages(const struct ddio_lane *lane);
+void *lane_scratch(struct lane *lane, size_t len);
+uint64_t lane_messages(const struct lane *lane);
 
 #endif /* DDIO_CP_LANE_H */

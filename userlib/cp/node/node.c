@@ -17,10 +17,10 @@ static int node_init(struct ddio_session *s, uint32_t index)
 	node->session = s;
 	node->index = index;
 	ddio_list_init(&node->waiting);
-	return ddio_node_lane(node, 0) ? 0 : -ENOMEM;
+	return node_lane(node, 0) ? 0 : -ENOMEM;
 }
 
-int ddio_nodes_init(struct ddio_session *s)
+int nodes_init(struct ddio_session *s)
 {
 	uint32_t i;
 	int err = 0;
@@ -36,28 +36,28 @@ int ddio_nodes_init(struct ddio_session *s)
 	return err;
 }
 
-void ddio_nodes_close(struct ddio_session *s)
+void nodes_close(struct ddio_session *s)
 {
-	struct ddio_error error;
+	struct error error;
 	uint32_t i, k;
 
-	ddio_error_status(&error, DDIO_ST_CANCELLED, "the session is ending");
+	error_status(&error, DDIO_ST_CANCELLED, "the session is ending");
 	for (i = 0; i < s->conf->nnodes; i++) {
-		ddio_requests_end(&s->nodes[i].waiting, &error);
+		requests_end(&s->nodes[i].waiting, &error);
 		for (k = 0; k < s->nodes[i].nlanes; k++)
 			if (s->nodes[i].lanes[k])
-				ddio_lane_fail(s->nodes[i].lanes[k], &error);
+				lane_fail(s->nodes[i].lanes[k], &error);
 	}
 }
 
-void ddio_nodes_free(struct ddio_session *s)
+void nodes_free(struct ddio_session *s)
 {
 	uint32_t i, k;
 
 	for (i = 0; s->nodes && i < s->conf->nnodes; i++) {
 		for (k = 0; k < s->nodes[i].nlanes; k++)
 			if (s->nodes[i].lanes[k])
-				ddio_lane_free(s->nodes[i].lanes[k]);
+				lane_free(s->nodes[i].lanes[k]);
 		free(s->nodes[i].lanes);
 	}
 	free(s->nodes);
@@ -66,7 +66,7 @@ void ddio_nodes_free(struct ddio_session *s)
 
 static int lanes_grow(struct ddio_node *node, uint32_t n)
 {
-	struct ddio_lane **lanes = realloc(node->lanes, n * sizeof(*lanes));
+	struct lane **lanes = realloc(node->lanes, n * sizeof(*lanes));
 
 	if (!lanes)
 		return -ENOMEM;
@@ -76,33 +76,31 @@ static int lanes_grow(struct ddio_node *node, uint32_t n)
 	return 0;
 }
 
-struct ddio_lane *ddio_node_lane(struct ddio_node *node, uint32_t reactor)
+struct lane *node_lane(struct ddio_node *node, uint32_t reactor)
 {
 	if (reactor >= node->nlanes && lanes_grow(node, reactor + 1))
 		return NULL;
-	if (!node->lanes[reactor] && ddio_lane_new(node, reactor, &node->lanes[reactor]))
+	if (!node->lanes[reactor] && lane_new(node, reactor, &node->lanes[reactor]))
 		return NULL;
 	return node->lanes[reactor];
 }
 
-static int welcome_check(struct ddio_lane *lane, const struct ddio_msg_welcome *w,
-			 struct ddio_error *error)
+static int welcome_check(struct lane *lane, const struct ddio_msg_welcome *w, struct error *error)
 {
 	struct ddio_node *node = lane->node;
 	const char *name = node->session->conf->nodes[node->index].name;
 
 	if (w->node != node->index || strcmp(w->name, name)) {
-		ddio_error_status(
-			error, DDIO_ST_INVALID,
-			"node %s (%s): there answers node %u \"%.200s\": the configurations "
-			"of client and daemon differ",
-			DDIO_LANE_NAMES(lane), w->node, w->name);
+		error_status(error, DDIO_ST_INVALID,
+			     "node %s (%s): there answers node %u \"%.200s\": the configurations "
+			     "of client and daemon differ",
+			     DDIO_LANE_NAMES(lane), w->node, w->name);
 		return -EINVAL;
 	}
 	if (w->reactor != lane->reactor || !w->nreactors || w->nreactors > REACTORS_MAX) {
-		ddio_error_status(error, DDIO_ST_NODE_LOST,
-				  "node %s (%s) has no reactor %u: it was restarted",
-				  DDIO_LANE_NAMES(lane), lane->reactor);
+		error_status(error, DDIO_ST_NODE_LOST,
+			     "node %s (%s) has no reactor %u: it was restarted",
+			     DDIO_LANE_NAMES(lane), lane->reactor);
 		return -EHOSTDOWN;
 	}
 	return 0;
@@ -111,7 +109,7 @@ static int welcome_check(struct ddio_lane *lane, const struct ddio_msg_welcome *
 static void learn_disks(struct ddio_node *node, const struct ddio_msg_welcome *w)
 {
 	struct ddio_session *s = node->session;
-	struct ddio_disk_place *place;
+	struct disk_place *place;
 	uint32_t i;
 
 	for (i = 0; i < s->conf->ndisks; i++)
@@ -131,8 +129,7 @@ static void learn_disks(struct ddio_node *node, const struct ddio_msg_welcome *w
 	}
 }
 
-int ddio_node_learn(struct ddio_lane *lane, const struct ddio_msg_welcome *w,
-		    struct ddio_error *error)
+int node_learn(struct lane *lane, const struct ddio_msg_welcome *w, struct error *error)
 {
 	struct ddio_node *node = lane->node;
 	int err = welcome_check(lane, w, error);
@@ -140,8 +137,8 @@ int ddio_node_learn(struct ddio_lane *lane, const struct ddio_msg_welcome *w,
 	if (err)
 		return err;
 	if (lane->reactor && node->known && node->boot != w->boot) {
-		ddio_error_status(error, DDIO_ST_NODE_LOST, "node %s (%s) was restarted",
-				  DDIO_LANE_NAMES(lane));
+		error_status(error, DDIO_ST_NODE_LOST, "node %s (%s) was restarted",
+			     DDIO_LANE_NAMES(lane));
 		return -EHOSTDOWN;
 	}
 	lane->boot = w->boot;
@@ -155,10 +152,10 @@ int ddio_node_learn(struct ddio_lane *lane, const struct ddio_msg_welcome *w,
 }
 
 /* The disks as they are spread over reactors in the life that ends; of another one nothing is known. */
-void ddio_lane_ended(struct ddio_lane *lane)
+void lane_ended(struct lane *lane)
 {
 	struct ddio_session *s = lane->node->session;
-	struct ddio_disk_place *place;
+	struct disk_place *place;
 	uint32_t i;
 
 	for (i = 0; i < s->conf->ndisks && lane->boot == lane->node->boot; i++) {
@@ -169,7 +166,7 @@ void ddio_lane_ended(struct ddio_lane *lane)
 	}
 }
 
-bool ddio_disk_kept(const struct ddio_session *s, uint32_t disk, uint64_t boot)
+bool disk_kept(const struct ddio_session *s, uint32_t disk, uint64_t boot)
 {
 	uint32_t i;
 
@@ -179,35 +176,34 @@ bool ddio_disk_kept(const struct ddio_session *s, uint32_t disk, uint64_t boot)
 	return false;
 }
 
-void ddio_node_forget(struct ddio_node *node, const struct ddio_error *error)
+void node_forget(struct ddio_node *node, const struct error *error)
 {
 	struct ddio_list waiting;
 
 	node->known = false;
 	ddio_list_init(&waiting);
 	ddio_list_splice(&node->waiting, &waiting);
-	ddio_requests_end(&waiting, error);
+	requests_end(&waiting, error);
 }
 
-static bool lane_check(struct ddio_lane *lane)
+static bool lane_check(struct lane *lane)
 {
 	struct ddio_session *s = lane->node->session;
 	bool owes = lane->owing || lane->colls;
-	struct ddio_error error;
+	struct error error;
 
 	if (lane->state != DDIO_LANE_READY)
 		return false;
-	if (ddio_alive_check(s, &lane->alive, lane->conn, owes)) {
-		ddio_error_status(&error, DDIO_ST_NODE_LOST,
-				  "node %s (%s) has not answered for %g s", DDIO_LANE_NAMES(lane),
-				  (double)s->timeout_ns / 1e9);
-		ddio_lane_fail(lane, &error);
+	if (alive_check(s, &lane->alive, lane->conn, owes)) {
+		error_status(&error, DDIO_ST_NODE_LOST, "node %s (%s) has not answered for %g s",
+			     DDIO_LANE_NAMES(lane), (double)s->timeout_ns / 1e9);
+		lane_fail(lane, &error);
 		return false;
 	}
 	return owes;
 }
 
-bool ddio_nodes_check(struct ddio_session *s)
+bool nodes_check(struct ddio_session *s)
 {
 	bool owes = false;
 	uint32_t i, k;

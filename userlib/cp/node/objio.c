@@ -7,7 +7,7 @@
 /* Written data up to this size travel behind the fixed record, copied. */
 enum { OBJ_FIXED = 48, SMALL = DDIO_REQUEST_INLINE - OBJ_FIXED };
 
-static void req_reset(struct ddio_objreq *req)
+static void req_reset(struct objreq *req)
 {
 	free(req->iov_alloc);
 	free(req->bounce);
@@ -17,9 +17,9 @@ static void req_reset(struct ddio_objreq *req)
 	req->niov = 0;
 }
 
-static struct ddio_objreq *req_get(struct ddio_objio *io)
+static struct objreq *req_get(struct objio *io)
 {
-	struct ddio_objreq *req;
+	struct objreq *req;
 
 	if (ddio_list_empty(&io->idle)) {
 		req = calloc(1, sizeof(*req));
@@ -28,20 +28,20 @@ static struct ddio_objreq *req_get(struct ddio_objio *io)
 		req->io = io;
 		ddio_list_init(&req->link);
 	} else {
-		req = ddio_list_first(&io->idle, struct ddio_objreq, link);
+		req = ddio_list_first(&io->idle, struct objreq, link);
 		ddio_list_del(&req->link);
 	}
 	req_reset(req);
 	return req;
 }
 
-static void req_put(struct ddio_objreq *req)
+static void req_put(struct objreq *req)
 {
 	req_reset(req);
 	ddio_list_push(&req->link, &req->io->idle);
 }
 
-static void objio_check(struct ddio_objio *io)
+static void objio_check(struct objio *io)
 {
 	if (io->busy || io->over || io->outstanding || (io->open && !io->error.status))
 		return;
@@ -49,13 +49,13 @@ static void objio_check(struct ddio_objio *io)
 	io->done(io);
 }
 
-static void req_failed(struct ddio_objreq *req, const struct ddio_reply *reply)
+static void req_failed(struct objreq *req, const struct reply *reply)
 {
-	const struct ddio_objio *io = req->io;
+	const struct objio *io = req->io;
 	uint64_t block = req->obj.offset / io->rec->ref.block * io->rec->ndisks + req->i;
 	struct ddio_session *s = io->session;
 
-	ddio_error_status(
+	error_status(
 		&req->io->error, reply->status, "%s of %.200s: disk %.60s, file byte %llu: %.180s",
 		io->writing ? "write" : "read", io->rec->name,
 		req->obj.disk < s->conf->ndisks ? s->conf->disks[req->obj.disk].name : "unknown",
@@ -64,16 +64,16 @@ static void req_failed(struct ddio_objreq *req, const struct ddio_reply *reply)
 		reply->text ? reply->text : ddio_status_text(reply->status));
 }
 
-static uint32_t objio_window(const struct ddio_objio *io)
+static uint32_t objio_window(const struct objio *io)
 {
 	return io->window ? io->window : DDIO_WINDOW;
 }
 
-static void objio_fill(struct ddio_objio *io, uint32_t i);
+static void objio_fill(struct objio *io, uint32_t i);
 
-static void req_took(struct ddio_objreq *req, const struct ddio_reply *reply)
+static void req_took(struct objreq *req, const struct reply *reply)
 {
-	struct ddio_objio *io = req->io;
+	struct objio *io = req->io;
 	struct ddio_msg_obj_data data;
 
 	io->requests++;
@@ -86,10 +86,10 @@ static void req_took(struct ddio_objreq *req, const struct ddio_reply *reply)
 		io->take(io, req);
 }
 
-static void req_done(struct ddio_request *request, const struct ddio_reply *reply)
+static void req_done(struct ddio_request *request, const struct reply *reply)
 {
-	struct ddio_objreq *req = ddio_container_of(request, struct ddio_objreq, request);
-	struct ddio_objio *io = req->io;
+	struct objreq *req = ddio_container_of(request, struct objreq, request);
+	struct objio *io = req->io;
 	uint32_t i = req->i;
 
 	if (!reply->status)
@@ -104,21 +104,21 @@ static void req_done(struct ddio_request *request, const struct ddio_reply *repl
 	if (!io->error.status)
 		objio_fill(io, i);
 	else if (!io->stopping)
-		ddio_objio_stop(io, &io->error);
+		objio_stop(io, &io->error);
 	io->busy--;
 	objio_check(io);
 }
 
-static int req_send(struct ddio_objreq *req)
+static int req_send(struct objreq *req)
 {
-	struct ddio_objio *io = req->io;
+	struct objio *io = req->io;
 	struct ddio_request *r = &req->request;
 	ssize_t n;
 
 	req->obj.file = io->rec->ref;
 	req->obj.disk = io->rec->disks[req->i];
 	req->obj.flags = 0;
-	ddio_request_init(r, io->writing ? DDIO_OP_OBJ_WRITE : DDIO_OP_OBJ_READ, req_done, req);
+	request_init(r, io->writing ? DDIO_OP_OBJ_WRITE : DDIO_OP_OBJ_READ, req_done, req);
 	n = ddio_put_obj(r->inl, sizeof(r->inl), &req->obj);
 	if (n < 0)
 		return (int)n;
@@ -134,21 +134,21 @@ static int req_send(struct ddio_objreq *req)
 		r->n = req->niov;
 	}
 	ddio_list_add(&req->link, &io->active);
-	ddio_request_disk(io->session, req->obj.disk, r);
+	request_disk(io->session, req->obj.disk, r);
 	return 0;
 }
 
-static void fill_failed(struct ddio_objio *io, int err)
+static void fill_failed(struct objio *io, int err)
 {
 	if (!io->error.status)
-		ddio_error_set(&io->error, err, "%s of %.200s: %s", io->writing ? "write" : "read",
-			       io->rec->name, strerror(-err));
+		error_set(&io->error, err, "%s of %.200s: %s", io->writing ? "write" : "read",
+			  io->rec->name, strerror(-err));
 }
 
-static void objio_fill(struct ddio_objio *io, uint32_t i)
+static void objio_fill(struct objio *io, uint32_t i)
 {
 	struct objio_disk *disk = &io->disk[i];
-	struct ddio_objreq *req;
+	struct objreq *req;
 	int ret;
 
 	while (!io->error.status && !disk->ended && disk->outstanding < objio_window(io)) {
@@ -177,13 +177,13 @@ static void objio_fill(struct ddio_objio *io, uint32_t i)
 	}
 }
 
-void ddio_objio_begin(struct ddio_objio *io)
+void objio_begin(struct objio *io)
 {
 	uint32_t i;
 
 	ddio_list_init(&io->active);
 	ddio_list_init(&io->idle);
-	ddio_error_clear(&io->error);
+	error_clear(&io->error);
 	io->disk = calloc(io->rec->ndisks, sizeof(*io->disk));
 	if (!io->disk) {
 		fill_failed(io, -ENOMEM);
@@ -195,16 +195,16 @@ void ddio_objio_begin(struct ddio_objio *io)
 	for (i = 0; i < io->rec->ndisks; i++)
 		objio_fill(io, i);
 	if (io->error.status && !io->stopping)
-		ddio_objio_stop(io, &io->error);
+		objio_stop(io, &io->error);
 	io->busy = 0;
 	objio_check(io);
 }
 
-void ddio_objio_stop(struct ddio_objio *io, const struct ddio_error *error)
+void objio_stop(struct objio *io, const struct error *error)
 {
-	struct ddio_objreq *req, *tmp;
+	struct objreq *req, *tmp;
 
-	ddio_error_first(&io->error, error);
+	error_first(&io->error, error);
 	io->stopping = true;
 	io->busy++;
 	ddio_list_for_each_entry_safe(req, tmp, &io->active, link) {
@@ -212,9 +212,9 @@ void ddio_objio_stop(struct ddio_objio *io, const struct ddio_error *error)
 		 * The node may write it at any time from now on, and must not do so after the call
 		 * has returned, over what was written or cut since.
 		 */
-		if (io->writing && ddio_request_left(&req->request))
+		if (io->writing && request_left(&req->request))
 			continue;
-		if (!ddio_request_cancel(&req->request))
+		if (!request_cancel(&req->request))
 			continue;
 		ddio_list_del(&req->link);
 		io->outstanding--;
@@ -225,12 +225,12 @@ void ddio_objio_stop(struct ddio_objio *io, const struct ddio_error *error)
 	objio_check(io);
 }
 
-void ddio_objio_free(struct ddio_objio *io)
+void objio_free(struct objio *io)
 {
-	struct ddio_objreq *req;
+	struct objreq *req;
 
 	while (io->idle.next && !ddio_list_empty(&io->idle)) {
-		req = ddio_list_first(&io->idle, struct ddio_objreq, link);
+		req = ddio_list_first(&io->idle, struct objreq, link);
 		ddio_list_del(&req->link);
 		free(req);
 	}

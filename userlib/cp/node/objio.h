@@ -12,10 +12,10 @@
 #define DDIO_WINDOW 4
 #define DDIO_WINDOW_MAX 64u
 
-struct ddio_objio;
+struct objio;
 
 /**
- * struct ddio_objreq - one request: contiguous bytes of one object
+ * struct objreq - one request: contiguous bytes of one object
  * @i: of the stripe
  * @obj: offset and len are the source's to fill, the rest is filled in
  * @iov, @niov: memory; @iov_one is there for a single one; @iov_alloc, if set, is freed
@@ -23,10 +23,10 @@ struct ddio_objio;
  *	it by io->take
  * @key: the source's
  */
-struct ddio_objreq {
+struct objreq {
 	struct ddio_request request;
 	struct ddio_list link;
-	struct ddio_objio *io;
+	struct objio *io;
 	uint32_t i;
 	struct ddio_msg_obj obj;
 	struct iovec *iov, *iov_alloc;
@@ -37,7 +37,7 @@ struct ddio_objreq {
 };
 
 /**
- * struct ddio_objio - the stream
+ * struct objio - the stream
  * @rec: outlives it
  * @window: requests to a disk that wait for an answer at a time; 0: DDIO_WINDOW
  * @next: the next request to disk @i of the stripe: 1 if there is one, 0 if there are no more,
@@ -47,16 +47,16 @@ struct ddio_objreq {
  * @disk: outstanding requests of each; ended ones have no more
  * @requests, @disk_reqs, @bytes: what was done
  */
-struct ddio_objio {
+struct objio {
 	struct ddio_session *session;
 	const struct ddio_file_record *rec;
 	bool writing;
 	uint32_t window;
-	int (*next)(struct ddio_objio *io, struct ddio_objreq *req);
-	void (*take)(struct ddio_objio *io, struct ddio_objreq *req);
-	void (*done)(struct ddio_objio *io);
+	int (*next)(struct objio *io, struct objreq *req);
+	void (*take)(struct objio *io, struct objreq *req);
+	void (*done)(struct objio *io);
 	void *arg;
-	struct ddio_error error;
+	struct error error;
 	struct objio_disk {
 		uint32_t outstanding;
 		bool ended;
@@ -69,9 +69,9 @@ struct ddio_objio {
 };
 
 /* Ends, maybe inside, in done(). */
-void ddio_objio_begin(struct ddio_objio *io);
+void objio_begin(struct objio *io);
 /* Cancels: done() comes when no request refers to memory any more, maybe inside. */
-void ddio_objio_stop(struct ddio_objio *io, const struct ddio_error *error);
-void ddio_objio_free(struct ddio_objio *io);
+void objio_stop(struct objio *io, const struct error *error);
+void objio_free(struct objio *io);
 
 #endif /* DDIO_CP_OBJIO_H */

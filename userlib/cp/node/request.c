@@ -10,9 +10,8 @@
 #include <string.h>
 #include "cp/node/request.h"
 
-void ddio_request_init(struct ddio_request *request, uint16_t opcode,
-		       void (*done)(struct ddio_request *request, const struct ddio_reply *reply),
-		       void *arg)
+void request_init(struct ddio_request *request, uint16_t opcode,
+		  void (*done)(struct ddio_request *request, const struct reply *reply), void *arg)
 {
 	memset(request, 0, offsetof(struct ddio_request, inl));
 	ddio_list_init(&request->link);
@@ -21,7 +20,7 @@ void ddio_request_init(struct ddio_request *request, uint16_t opcode,
 	request->arg = arg;
 }
 
-void *ddio_request_room(struct ddio_request *request, size_t len)
+void *request_room(struct ddio_request *request, size_t len)
 {
 	void *room = request->inl;
 
@@ -34,7 +33,7 @@ void *ddio_request_room(struct ddio_request *request, size_t len)
 	return room;
 }
 
-static void request_done(struct ddio_request *request, const struct ddio_reply *reply)
+static void request_done(struct ddio_request *request, const struct reply *reply)
 {
 	request->state = DDIO_REQUEST_IDLE;
 	request->lane = NULL;
@@ -43,14 +42,14 @@ static void request_done(struct ddio_request *request, const struct ddio_reply *
 	request->done(request, reply);
 }
 
-static void request_fail(struct ddio_request *request, const struct ddio_error *error)
+static void request_fail(struct ddio_request *request, const struct error *error)
 {
-	struct ddio_reply reply = { .status = error->status, .text = error->text };
+	struct reply reply = { .status = error->status, .text = error->text };
 
 	request_done(request, &reply);
 }
 
-void ddio_requests_end(struct ddio_list *list, const struct ddio_error *error)
+void requests_end(struct ddio_list *list, const struct error *error)
 {
 	struct ddio_request *request;
 
@@ -64,7 +63,7 @@ void ddio_requests_end(struct ddio_list *list, const struct ddio_error *error)
 /*
  * Slots
  */
-static int slots_grow(struct ddio_lane *lane)
+static int slots_grow(struct lane *lane)
 {
 	uint32_t n = lane->nslots ? lane->nslots * 2 : 2, i;
 	struct ddio_slot *slots;
@@ -81,7 +80,7 @@ static int slots_grow(struct ddio_lane *lane)
 	return 0;
 }
 
-static int slot_take(struct ddio_lane *lane, struct ddio_request *request, uint64_t *tag)
+static int slot_take(struct lane *lane, struct ddio_request *request, uint64_t *tag)
 {
 	struct ddio_slot *slot;
 	uint32_t i;
@@ -100,7 +99,7 @@ static int slot_take(struct ddio_lane *lane, struct ddio_request *request, uint6
 	return 0;
 }
 
-static void slot_put(struct ddio_lane *lane, uint32_t i)
+static void slot_put(struct lane *lane, uint32_t i)
 {
 	struct ddio_slot *slot = &lane->slots[i];
 
@@ -111,7 +110,7 @@ static void slot_put(struct ddio_lane *lane, uint32_t i)
 	lane->owing--;
 }
 
-static struct ddio_slot *slot_find(struct ddio_lane *lane, uint64_t tag)
+static struct ddio_slot *slot_find(struct lane *lane, uint64_t tag)
 {
 	uint32_t i = (uint32_t)tag - 1;
 
@@ -126,7 +125,7 @@ static struct ddio_slot *slot_find(struct ddio_lane *lane, uint64_t tag)
 static void request_sent(struct ddio_send *send, int err)
 {
 	struct ddio_request *request = ddio_container_of(send, struct ddio_request, send);
-	struct ddio_error none = { .status = request->end_status }, *end = request->end;
+	struct error none = { .status = request->end_status }, *end = request->end;
 
 	(void)err;
 	request->sending = false;
@@ -142,7 +141,7 @@ static bool request_sends_bulk(const struct ddio_request *request)
 	return request->n && !request->in;
 }
 
-static int request_send(struct ddio_lane *lane, struct ddio_request *request)
+static int request_send(struct lane *lane, struct ddio_request *request)
 {
 	struct ddio_msg msg = { .opcode = request->opcode };
 	bool bulk = request_sends_bulk(request);
@@ -161,19 +160,19 @@ static int request_send(struct ddio_lane *lane, struct ddio_request *request)
 	}
 	request->sending = bulk;
 	request->state = DDIO_REQUEST_SENT;
-	ddio_session_watch(lane->node->session);
+	session_watch(lane->node->session);
 	return 0;
 }
 
-static void request_submit(struct ddio_lane *lane, struct ddio_request *request)
+static void request_submit(struct lane *lane, struct ddio_request *request)
 {
-	struct ddio_error error;
+	struct error error;
 	int err = request_send(lane, request);
 
 	if (!err)
 		return;
-	ddio_error_set(&error, err, "node %s (%s): cannot send %s: %s", DDIO_LANE_NAMES(lane),
-		       ddio_opcode_name(request->opcode), strerror(-err));
+	error_set(&error, err, "node %s (%s): cannot send %s: %s", DDIO_LANE_NAMES(lane),
+		  ddio_opcode_name(request->opcode), strerror(-err));
 	/* It is lost, which the lane will hear of next. */
 	if (err == -ENOTCONN) {
 		error.status = DDIO_ST_NODE_LOST;
@@ -182,14 +181,14 @@ static void request_submit(struct ddio_lane *lane, struct ddio_request *request)
 	request_fail(request, &error);
 }
 
-void ddio_request_lane(struct ddio_lane *lane, struct ddio_request *request)
+void request_lane(struct lane *lane, struct ddio_request *request)
 {
-	struct ddio_error error;
+	struct error error;
 
 	request->lane = lane;
 	if (lane->state == DDIO_LANE_READY) {
 		request_submit(lane, request);
-	} else if (ddio_lane_up(lane, &error)) {
+	} else if (lane_up(lane, &error)) {
 		request_fail(request, &error);
 	} else {
 		request->state = DDIO_REQUEST_WAITING;
@@ -197,7 +196,7 @@ void ddio_request_lane(struct ddio_lane *lane, struct ddio_request *request)
 	}
 }
 
-void ddio_requests_start(struct ddio_lane *lane)
+void requests_start(struct lane *lane)
 {
 	struct ddio_request *request;
 
@@ -208,36 +207,36 @@ void ddio_requests_start(struct ddio_lane *lane)
 	}
 }
 
-void ddio_request_node(struct ddio_node *node, struct ddio_request *request)
+void request_node(struct ddio_node *node, struct ddio_request *request)
 {
-	ddio_request_lane(node->lanes[0], request);
+	request_lane(node->lanes[0], request);
 }
 
-void ddio_request_names(struct ddio_session *session, struct ddio_request *request)
+void request_names(struct ddio_session *session, struct ddio_request *request)
 {
-	ddio_request_node(&session->nodes[session->conf->ns_node], request);
+	request_node(&session->nodes[session->conf->ns_node], request);
 }
 
 static void request_no_disk(struct ddio_session *session, uint32_t disk,
 			    struct ddio_request *request)
 {
-	struct ddio_error error;
+	struct error error;
 
 	if (disk < session->conf->ndisks)
-		ddio_error_status(&error, DDIO_ST_STALE, "node %s does not serve disk %s",
-				  session->conf->nodes[session->disks[disk].node].name,
-				  session->conf->disks[disk].name);
+		error_status(&error, DDIO_ST_STALE, "node %s does not serve disk %s",
+			     session->conf->nodes[session->disks[disk].node].name,
+			     session->conf->disks[disk].name);
 	else
-		ddio_error_status(&error, DDIO_ST_STALE, "disk %u is not in the configuration %s",
-				  disk, session->conf->path ? session->conf->path : "");
+		error_status(&error, DDIO_ST_STALE, "disk %u is not in the configuration %s", disk,
+			     session->conf->path ? session->conf->path : "");
 	request_fail(request, &error);
 }
 
-void ddio_request_disk(struct ddio_session *session, uint32_t disk, struct ddio_request *request)
+void request_disk(struct ddio_session *session, uint32_t disk, struct ddio_request *request)
 {
 	struct ddio_node *node;
-	struct ddio_lane *lane;
-	struct ddio_error error;
+	struct lane *lane;
+	struct error error;
 
 	request->disk = disk;
 	if (disk >= session->conf->ndisks) {
@@ -246,7 +245,7 @@ void ddio_request_disk(struct ddio_session *session, uint32_t disk, struct ddio_
 	}
 	node = &session->nodes[session->disks[disk].node];
 	if (!node->known) {
-		if (ddio_lane_up(node->lanes[0], &error)) {
+		if (lane_up(node->lanes[0], &error)) {
 			request_fail(request, &error);
 			return;
 		}
@@ -255,32 +254,32 @@ void ddio_request_disk(struct ddio_session *session, uint32_t disk, struct ddio_
 	} else if (!session->disks[disk].known) {
 		request_no_disk(session, disk, request);
 	} else {
-		lane = ddio_node_lane(node, session->disks[disk].reactor);
+		lane = node_lane(node, session->disks[disk].reactor);
 		if (lane) {
-			ddio_request_lane(lane, request);
+			request_lane(lane, request);
 		} else {
-			ddio_error_set(&error, -ENOMEM, "out of memory");
+			error_set(&error, -ENOMEM, "out of memory");
 			request_fail(request, &error);
 		}
 	}
 }
 
-void ddio_requests_route(struct ddio_node *node)
+void requests_route(struct ddio_node *node)
 {
 	struct ddio_request *request;
 
 	while (node->known && !ddio_list_empty(&node->waiting)) {
 		request = ddio_list_first(&node->waiting, struct ddio_request, link);
 		ddio_list_del(&request->link);
-		ddio_request_disk(node->session, request->disk, request);
+		request_disk(node->session, request->disk, request);
 	}
 }
 
 /*
  * Replies
  */
-int ddio_request_bulk(struct ddio_lane *lane, const struct ddio_msg *msg, const void *prefix,
-		      size_t prefix_len, struct ddio_sink *sink)
+int request_bulk(struct lane *lane, const struct ddio_msg *msg, const void *prefix,
+		 size_t prefix_len, struct ddio_sink *sink)
 {
 	struct ddio_slot *slot = slot_find(lane, msg->tag);
 	struct ddio_request *request = slot ? slot->request : NULL;
@@ -300,7 +299,7 @@ int ddio_request_bulk(struct ddio_lane *lane, const struct ddio_msg *msg, const 
 }
 
 /* The bulk of the request is on its way out still: the answer waits for its end. */
-static void request_keep(struct ddio_request *request, const struct ddio_error *error)
+static void request_keep(struct ddio_request *request, const struct error *error)
 {
 	request->state = DDIO_REQUEST_ENDING;
 	request->end_status = error->status;
@@ -309,23 +308,23 @@ static void request_keep(struct ddio_request *request, const struct ddio_error *
 		*request->end = *error;
 }
 
-static void reply_text(struct ddio_lane *lane, const struct ddio_msg *msg, const void *payload,
-		       struct ddio_error *error)
+static void reply_text(struct lane *lane, const struct ddio_msg *msg, const void *payload,
+		       struct error *error)
 {
 	char text[DDIO_MAX_TEXT];
 
 	if (ddio_get_text(payload, msg->length, text) || !text[0])
 		snprintf(text, sizeof(text), "%s", ddio_status_text(msg->status));
-	ddio_error_status(error, msg->status, "node %s: %.350s",
-			  lane->node->session->conf->nodes[lane->node->index].name, text);
+	error_status(error, msg->status, "node %s: %.350s",
+		     lane->node->session->conf->nodes[lane->node->index].name, text);
 }
 
-int ddio_request_reply(struct ddio_lane *lane, const struct ddio_msg *msg, const void *payload)
+int request_reply(struct lane *lane, const struct ddio_msg *msg, const void *payload)
 {
 	struct ddio_slot *slot = slot_find(lane, msg->tag);
 	struct ddio_request *request;
-	struct ddio_reply reply = { 0 };
-	struct ddio_error error = { 0 };
+	struct reply reply = { 0 };
+	struct error error = { 0 };
 
 	if (!msg->tag && msg->opcode == DDIO_OP_PING)
 		return 0;
@@ -354,7 +353,7 @@ int ddio_request_reply(struct ddio_lane *lane, const struct ddio_msg *msg, const
 	return 0;
 }
 
-void ddio_requests_fail(struct ddio_lane *lane, const struct ddio_error *error)
+void requests_fail(struct lane *lane, const struct error *error)
 {
 	struct ddio_list over, queued;
 	uint32_t i;
@@ -369,19 +368,19 @@ void ddio_requests_fail(struct ddio_lane *lane, const struct ddio_error *error)
 			ddio_list_add(&lane->slots[i].request->link, &over);
 		slot_put(lane, i);
 	}
-	ddio_requests_end(&over, error);
-	ddio_requests_end(&queued, error);
+	requests_end(&over, error);
+	requests_end(&queued, error);
 }
 
-bool ddio_request_left(const struct ddio_request *request)
+bool request_left(const struct ddio_request *request)
 {
 	return request->state == DDIO_REQUEST_SENT || request->sending;
 }
 
-bool ddio_request_cancel(struct ddio_request *request)
+bool request_cancel(struct ddio_request *request)
 {
-	struct ddio_lane *lane = request->lane;
-	struct ddio_error error;
+	struct lane *lane = request->lane;
+	struct error error;
 
 	if (request->state == DDIO_REQUEST_ENDING)
 		return false;
@@ -394,7 +393,7 @@ bool ddio_request_cancel(struct ddio_request *request)
 	}
 	ddio_list_del(&request->link);
 	if (request->sending) {
-		ddio_error_status(&error, DDIO_ST_CANCELLED, "cancelled");
+		error_status(&error, DDIO_ST_CANCELLED, "cancelled");
 		request_keep(request, &error);
 		return false;
 	}
@@ -404,8 +403,8 @@ bool ddio_request_cancel(struct ddio_request *request)
 	return true;
 }
 
-void ddio_reply_error(struct ddio_error *error, const struct ddio_reply *reply, const char *what)
+void reply_error(struct error *error, const struct reply *reply, const char *what)
 {
-	ddio_error_status(error, reply->status, "%s%s%s", what, what[0] ? ": " : "",
-			  reply->text ? reply->text : ddio_status_text(reply->status));
+	error_status(error, reply->status, "%s%s%s", what, what[0] ? ": " : "",
+		     reply->text ? reply->text : ddio_status_text(reply->status));
 }

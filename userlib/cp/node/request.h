@@ -5,18 +5,18 @@
 
 #include "cp/node/lane.h"
 
-int ddio_lane_up(struct ddio_lane *lane, struct ddio_error *error);
+int lane_up(struct lane *lane, struct error *error);
 /* The lane is ready: send what waits for it. */
-void ddio_requests_start(struct ddio_lane *lane);
+void requests_start(struct lane *lane);
 /* The node is known: send what waits for that. */
-void ddio_requests_route(struct ddio_node *node);
+void requests_route(struct ddio_node *node);
 /* The lane is lost: every request of it ends. */
-void ddio_requests_fail(struct ddio_lane *lane, const struct ddio_error *error);
+void requests_fail(struct lane *lane, const struct error *error);
 /* Ends every request of @list. */
-void ddio_requests_end(struct ddio_list *list, const struct ddio_error *error);
+void requests_end(struct ddio_list *list, const struct error *error);
 /* A reply with bulk, and a reply. */
-int ddio_request_bulk(struct ddio_lane *lane, const struct ddio_msg *msg, const void *prefix,
-		      size_t prefix_len, struct ddio_sink *sink);
-int ddio_request_reply(struct ddio_lane *lane, const struct ddio_msg *msg, const void *payload);
+int request_bulk(struct lane *lane, const struct ddio_msg *msg, const void *prefix,
+		 size_t prefix_len, struct ddio_sink *sink);
+int request_reply(struct lane *lane, const struct ddio_msg *msg, const void *payload);
 
 #endif /* DDIO_CP_REQUEST_H */

@@ -26,7 +26,7 @@ const char *ddio_last_error(const struct ddio_session *session)
 	return session ? session->last_error : connect_error;
 }
 
-int ddio_session_fail(struct ddio_session *session, int err, const char *fmt, ...)
+int session_fail(struct ddio_session *session, int err, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -47,14 +47,14 @@ static void call_begin(void *arg)
 	call->run(call);
 }
 
-int ddio_call_run(struct ddio_session *session, struct ddio_call *call,
-		  void (*run)(struct ddio_call *call))
+int call_run(struct ddio_session *session, struct ddio_call *call,
+	     void (*run)(struct ddio_call *call))
 {
 	call->session = session;
 	call->run = run;
 	call->post.fn = call_begin;
 	call->post.arg = call;
-	ddio_error_clear(&call->error);
+	error_clear(&call->error);
 	ddio_gate_init(&call->gate);
 	ddio_env_post(session->env, &call->post);
 	ddio_gate_wait(session->env, &call->gate, 0);
@@ -62,7 +62,7 @@ int ddio_call_run(struct ddio_session *session, struct ddio_call *call,
 	return call->error.err;
 }
 
-void ddio_call_end(struct ddio_call *call, const struct ddio_error *error)
+void call_end(struct ddio_call *call, const struct error *error)
 {
 	if (error)
 		call->error = *error;
@@ -72,14 +72,14 @@ void ddio_call_end(struct ddio_call *call, const struct ddio_error *error)
 /*
  * The watchdog
  */
-void ddio_session_conn_opts(const struct ddio_session *s, struct ddio_conn_opts *opts)
+void session_conn_opts(const struct ddio_session *s, struct ddio_conn_opts *opts)
 {
 	opts->key = &s->key;
 	opts->cluster = s->conf->cluster;
 	opts->handshake_ns = s->timeout_ns;
 }
 
-void ddio_session_watch(struct ddio_session *s)
+void session_watch(struct ddio_session *s)
 {
 	if (!ddio_timer_armed(&s->watchdog) && !s->closing)
 		ddio_timer_arm(s->env, &s->watchdog, ddio_env_now(s->env) + s->timeout_ns / 6);
@@ -88,15 +88,14 @@ void ddio_session_watch(struct ddio_session *s)
 static void watchdog_bark(void *arg)
 {
 	struct ddio_session *s = arg;
-	bool owes = ddio_nodes_check(s);
+	bool owes = nodes_check(s);
 
-	owes |= ddio_groups_check(s);
+	owes |= groups_check(s);
 	if (owes)
-		ddio_session_watch(s);
+		session_watch(s);
 }
 
-bool ddio_alive_check(struct ddio_session *s, struct ddio_alive *alive, struct ddio_conn *conn,
-		      bool owes)
+bool alive_check(struct ddio_session *s, struct alive *alive, struct ddio_conn *conn, bool owes)
 {
 	struct ddio_msg ping = { .opcode = DDIO_OP_PING };
 	uint64_t now = ddio_env_now(s->env), heard;
@@ -124,7 +123,7 @@ bool ddio_alive_check(struct ddio_session *s, struct ddio_alive *alive, struct d
  */
 static void session_free(struct ddio_session *s)
 {
-	ddio_nodes_free(s);
+	nodes_free(s);
 	free(s->group);
 	if (s->own_conf)
 		ddio_conf_free(s->conf);
@@ -151,7 +150,7 @@ int ddio_session_new_env(struct ddio_env *env, struct ddio_conf *conf, const str
 	ddio_list_init(&s->ops);
 	ddio_list_init(&s->ports);
 	ddio_list_init(&s->strangers);
-	if (ddio_nodes_init(s)) {
+	if (nodes_init(s)) {
 		session_free(s);
 		return -ENOMEM;
 	}
@@ -262,8 +261,8 @@ static void disconnect_end(void *arg)
 {
 	struct ddio_call *call = arg;
 
-	ddio_files_free(call->session);
-	ddio_call_end(call, NULL);
+	files_free(call->session);
+	call_end(call, NULL);
 }
 
 /* What other members wait for may still be on its way out. */
@@ -272,14 +271,14 @@ static void disconnect_try(void *arg)
 	struct disconnect_call *dc = arg;
 	struct ddio_session *s = dc->call.session;
 
-	if (ddio_groups_queued(s) && ddio_env_now(s->env) < dc->until) {
+	if (groups_queued(s) && ddio_env_now(s->env) < dc->until) {
 		ddio_timer_arm(s->env, &dc->timer, ddio_env_now(s->env) + DDIO_LINGER_STEP_NS);
 		return;
 	}
 	s->closing = true;
-	ddio_ops_cancel(s);
-	ddio_groups_close(s);
-	ddio_nodes_close(s);
+	ops_cancel(s);
+	groups_close(s);
+	nodes_close(s);
 	ddio_timer_cancel(s->env, &s->watchdog);
 	/* Behind whatever these have posted. */
 	dc->call.post.fn = disconnect_end;
@@ -304,11 +303,11 @@ void ddio_disconnect(struct ddio_session *session)
 
 	if (!session)
 		return;
-	ddio_call_run(session, &dc.call, disconnect_run);
+	call_run(session, &dc.call, disconnect_run);
 	env = session->own_env ? session->env : NULL;
 	if (env)
 		ddio_real_join_thread(env);
-	ddio_ops_free(session);
+	ops_free(session);
 	session_free(session);
 	if (env)
 		ddio_real_free(env);

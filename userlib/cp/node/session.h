@@ -14,17 +14,17 @@
 #include "cp/node/error.h"
 #include "env/env.h"
 
-struct ddio_lane;
+struct lane;
 struct ddio_node;
 
 /**
- * struct ddio_disk_place - what the nodes' WELCOMEs said of a disk
+ * struct disk_place - what the nodes' WELCOMEs said of a disk
  * @known: its node has said so
  * @ended: the last lives of its node that were ended in order: what the disk was given in them is durable;
  *	@nended have been
  */
 #define DDIO_DISK_LIVES 4
-struct ddio_disk_place {
+struct disk_place {
 	uint32_t node;
 	uint32_t reactor;
 	bool known;
@@ -65,7 +65,7 @@ struct ddio_session {
 	struct ddio_key key;
 	uint64_t timeout_ns;
 	struct ddio_node *nodes;
-	struct ddio_disk_place *disks;
+	struct disk_place *disks;
 	struct ddio_group **group;
 	uint32_t ngroups;
 	struct ddio_list files;
@@ -78,7 +78,7 @@ struct ddio_session {
 	struct ddio_timer watchdog;
 	struct ddio_group *solo;
 	bool told_pin;
-	void (*lane_lost)(struct ddio_session *session, struct ddio_lane *lane);
+	void (*lane_lost)(struct ddio_session *session, struct lane *lane);
 	void *lane_lost_arg;
 	char last_error[DDIO_MAX_TEXT];
 };
@@ -94,7 +94,7 @@ int ddio_session_new_env(struct ddio_env *env, struct ddio_conf *conf, const str
 
 /**
  * struct ddio_call - a request of the application's thread to the reactor
- * @run: on the reactor; ends, then or later, in ddio_call_end()
+ * @run: on the reactor; ends, then or later, in call_end()
  * @error: the result
  */
 struct ddio_call {
@@ -102,29 +102,29 @@ struct ddio_call {
 	struct ddio_gate gate;
 	struct ddio_session *session;
 	void (*run)(struct ddio_call *call);
-	struct ddio_error error;
+	struct error error;
 };
 
 /* Application's thread: posts, waits, keeps the text.  Return: error.err. */
-int ddio_call_run(struct ddio_session *session, struct ddio_call *call,
-		  void (*run)(struct ddio_call *call));
+int call_run(struct ddio_session *session, struct ddio_call *call,
+	     void (*run)(struct ddio_call *call));
 /* @error NULL, or clear: success.  The last access to @call. */
-void ddio_call_end(struct ddio_call *call, const struct ddio_error *error);
+void call_end(struct ddio_call *call, const struct error *error);
 /* Application's thread: a failure found before anything was posted.  Return: @err. */
-int ddio_session_fail(struct ddio_session *session, int err, const char *fmt, ...)
+int session_fail(struct ddio_session *session, int err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /* What the library uses for every connection of the session. */
-void ddio_session_conn_opts(const struct ddio_session *session, struct ddio_conn_opts *opts);
+void session_conn_opts(const struct ddio_session *session, struct ddio_conn_opts *opts);
 /* Something is owed from now on: have the watchdog look. */
-void ddio_session_watch(struct ddio_session *session);
+void session_watch(struct ddio_session *session);
 
 /**
- * struct ddio_alive - the liveness of one connection
+ * struct alive - the liveness of one connection
  * @since: time from which something is owed, 0 if nothing is
  * @pinged: time of the last ping, 0 if none was needed
  */
-struct ddio_alive {
+struct alive {
 	uint64_t since;
 	uint64_t pinged;
 };
@@ -133,7 +133,7 @@ struct ddio_alive {
  * Looks at a connection.  Sends a ping if it has owed something in silence for a third of
  * the timeout.  Return: true if it has to be given up.
  */
-bool ddio_alive_check(struct ddio_session *session, struct ddio_alive *alive,
-		      struct ddio_conn *conn, bool owes);
+bool alive_check(struct ddio_session *session, struct alive *alive, struct ddio_conn *conn,
+		 bool owes);
 
 #endif /* DDIO_CP_SESSION_H */

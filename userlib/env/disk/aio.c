@@ -52,7 +52,7 @@ struct aio_disk {
 	struct aio_options opts;
 	int fd;
 	io_context_t ctx;
-	struct ddio_watch watch;
+	struct watch watch;
 	struct ddio_list waiting;
 	struct ddio_list ended;
 	struct iocb **free;
@@ -93,7 +93,7 @@ static void aio_end_later(struct aio_disk *a, struct ddio_disk_req *req, int sta
 {
 	req->priv[PRIV_STATUS] = status;
 	ddio_list_add(&req->link, &a->ended);
-	ddio_disk_kick(&a->base);
+	disk_kick(&a->base);
 }
 
 static void aio_prepare(struct aio_disk *a, struct iocb *iocb, struct ddio_disk_req *req)
@@ -162,7 +162,7 @@ static void aio_start(struct aio_disk *a)
 			/* The kernel lacks means: again after a completion, or soon. */
 			aio_unfill(a, &a->batch[i], n - i);
 			if (a->n_free == a->opts.depth)
-				ddio_disk_kick(&a->base);
+				disk_kick(&a->base);
 			return;
 		}
 		/* The first one is at fault, and those behind it have not been looked at. */
@@ -181,7 +181,7 @@ static void aio_submit(struct ddio_disk *disk, struct ddio_disk_req *req)
 
 	req->priv[PRIV_MOVED] = 0;
 	ddio_list_add(&req->link, &a->waiting);
-	ddio_disk_kick(disk); /* should nobody commit */
+	disk_kick(disk); /* should nobody commit */
 }
 
 static void aio_commit(struct ddio_disk *disk)
@@ -204,7 +204,7 @@ static void aio_kick(struct ddio_disk *disk)
 	while (!ddio_list_empty(&ended)) {
 		req = ddio_list_first(&ended, struct ddio_disk_req, link);
 		ddio_list_del(&req->link);
-		ddio_disk_complete(disk, req, (int)(int64_t)req->priv[PRIV_STATUS]);
+		disk_complete(disk, req, (int)(int64_t)req->priv[PRIV_STATUS]);
 	}
 }
 
@@ -231,7 +231,7 @@ static bool aio_event(struct aio_disk *a, const struct io_event *ev)
 	return false;
 }
 
-static void aio_ready(struct ddio_watch *watch, uint32_t events)
+static void aio_ready(struct watch *watch, uint32_t events)
 {
 	struct aio_disk *a = ddio_container_of(watch, struct aio_disk, watch);
 	struct ddio_disk_req *req;
@@ -253,7 +253,7 @@ static void aio_ready(struct ddio_watch *watch, uint32_t events)
 	while (!ddio_list_empty(&ended)) {
 		req = ddio_list_first(&ended, struct ddio_disk_req, link);
 		ddio_list_del(&req->link);
-		ddio_disk_complete(&a->base, req, (int)(int64_t)req->priv[PRIV_STATUS]);
+		disk_complete(&a->base, req, (int)(int64_t)req->priv[PRIV_STATUS]);
 	}
 }
 
@@ -318,10 +318,10 @@ static int aio_open_file(struct aio_disk *a, struct ddio_env *env,
 	uint64_t size = spec->size;
 	int ret;
 
-	a->fd = ddio_disk_file_open(spec, direct ? O_DIRECT : 0, &size, err, err_len);
+	a->fd = disk_file_open(spec, direct ? O_DIRECT : 0, &size, err, err_len);
 	if (direct && a->fd == -EINVAL) {
 		direct = false;
-		a->fd = ddio_disk_file_open(spec, 0, &size, err, err_len);
+		a->fd = disk_file_open(spec, 0, &size, err, err_len);
 		if (a->fd >= 0)
 			ddio_env_log(env, DDIO_LOG_WARN,
 				     "disk %s: %s: no direct I/O there; through the page cache",
@@ -331,8 +331,8 @@ static int aio_open_file(struct aio_disk *a, struct ddio_env *env,
 		return a->fd;
 	ret = aio_geometry(a, direct);
 	if (ret) {
-		ddio_disk_err(err, err_len, spec, "%s: cannot find its sector size: %s", spec->path,
-			      strerror(-ret));
+		disk_err(err, err_len, spec, "%s: cannot find its sector size: %s", spec->path,
+			 strerror(-ret));
 		close(a->fd);
 		return ret;
 	}
@@ -381,16 +381,16 @@ static int aio_setup(struct aio_disk *a, struct ddio_env *env, const struct ddio
 	ret = io_setup(a->opts.depth, &a->ctx);
 	if (ret)
 		goto close_eventfd;
-	ret = ddio_watch_set(ddio_real_of(env), &a->watch, EPOLLIN);
+	ret = watch_set(real_of(env), &a->watch, EPOLLIN);
 	if (!ret)
 		return 0;
 	io_destroy(a->ctx);
 close_eventfd:
 	close(a->watch.fd);
 fail:
-	ddio_disk_err(err, err_len, spec, "cannot set up asynchronous I/O of depth %u: %s%s",
-		      (unsigned int)a->opts.depth, strerror(-ret),
-		      ret == -EAGAIN ? "; see /proc/sys/fs/aio-max-nr" : "");
+	disk_err(err, err_len, spec, "cannot set up asynchronous I/O of depth %u: %s%s",
+		 (unsigned int)a->opts.depth, strerror(-ret),
+		 ret == -EAGAIN ? "; see /proc/sys/fs/aio-max-nr" : "");
 	return ret;
 }
 
@@ -400,15 +400,14 @@ static int aio_rw_sync(struct ddio_disk *disk, const struct ddio_disk_req *req)
 
 	if (req->op == DDIO_DISK_FLUSH)
 		return fdatasync(a->fd) ? -errno : 0;
-	return ddio_disk_file_rw(a->fd, req->op == DDIO_DISK_WRITE, req->buf, req->len,
-				 req->offset);
+	return disk_file_rw(a->fd, req->op == DDIO_DISK_WRITE, req->buf, req->len, req->offset);
 }
 
 static void aio_close(struct ddio_disk *disk)
 {
 	struct aio_disk *a = aio_of(disk);
 
-	ddio_watch_del(ddio_real_of(disk->env), &a->watch);
+	watch_del(real_of(disk->env), &a->watch);
 	io_destroy(a->ctx);
 	close(a->watch.fd);
 	close(a->fd);
@@ -422,12 +421,12 @@ static int aio_open(struct ddio_env *env, const struct ddio_disk_spec *spec,
 	int ret;
 
 	if (!spec->path) {
-		ddio_disk_err(err, err_len, spec, "the aio engine needs a path");
+		disk_err(err, err_len, spec, "the aio engine needs a path");
 		return -EINVAL;
 	}
 	a = calloc(1, sizeof(*a));
 	if (!a) {
-		ddio_disk_err(err, err_len, spec, "out of memory");
+		disk_err(err, err_len, spec, "out of memory");
 		return -ENOMEM;
 	}
 	a->base.env = env;
@@ -435,12 +434,12 @@ static int aio_open(struct ddio_env *env, const struct ddio_disk_spec *spec,
 	a->opts.direct = true;
 	ddio_list_init(&a->waiting);
 	ddio_list_init(&a->ended);
-	ret = ddio_disk_options_parse(aio_options, spec, &a->opts, err, err_len);
+	ret = disk_options_parse(aio_options, spec, &a->opts, err, err_len);
 	if (ret)
 		goto release;
 	ret = aio_alloc(a);
 	if (ret) {
-		ddio_disk_err(err, err_len, spec, "out of memory");
+		disk_err(err, err_len, spec, "out of memory");
 		goto release;
 	}
 	ret = aio_open_file(a, env, spec, err, err_len);
@@ -459,7 +458,7 @@ release:
 	return ret;
 }
 
-const struct ddio_disk_engine ddio_disk_aio = {
+const struct ddio_disk_engine disk_aio = {
 	.name = "aio",
 	.help = "a block device or a file, by asynchronous direct I/O",
 	.open = aio_open,

@@ -13,8 +13,7 @@
 /* Of a request's priv the wrapper's: the negative errno that it is to end with, 0 for its own. */
 #define PRIV_INJECTED 3
 
-void ddio_disk_err(char *err, size_t err_len, const struct ddio_disk_spec *spec, const char *fmt,
-		   ...)
+void disk_err(char *err, size_t err_len, const struct ddio_disk_spec *spec, const char *fmt, ...)
 {
 	va_list ap;
 	int n;
@@ -51,14 +50,14 @@ engine_find(struct ddio_env *env, const struct ddio_disk_spec *spec, char *err, 
 		strncat(known, " ", sizeof(known) - strlen(known) - 1);
 		strncat(known, (*e)->name, sizeof(known) - strlen(known) - 1);
 	}
-	ddio_disk_err(err, err_len, spec, "unknown engine \"%s\"; known are:%s", name, known);
+	disk_err(err, err_len, spec, "unknown engine \"%s\"; known are:%s", name, known);
 	return NULL;
 }
 
-/* From the loop, some time after ddio_disk_kick(). */
+/* From the loop, some time after disk_kick(). */
 static void disk_kicked(void *arg)
 {
-	struct ddio_disk_kick *kick = arg;
+	struct disk_kick *kick = arg;
 	struct ddio_disk *disk = kick->disk;
 	struct ddio_list rejected;
 	struct ddio_disk_req *req;
@@ -84,9 +83,9 @@ static void disk_kicked(void *arg)
 	}
 }
 
-void ddio_disk_kick(struct ddio_disk *disk)
+void disk_kick(struct ddio_disk *disk)
 {
-	struct ddio_disk_kick *kick = disk->kick;
+	struct disk_kick *kick = disk->kick;
 
 	if (kick->posted)
 		return;
@@ -118,12 +117,12 @@ static int disk_open(struct ddio_env *env, const struct ddio_disk_engine *engine
 		     const struct ddio_disk_spec *spec, struct ddio_disk **disk, char *err,
 		     size_t err_len)
 {
-	struct ddio_disk_common common = { .fail_after = UINT64_MAX,
-					   .stream = engine->stream,
-					   .scatter = engine->scatter };
+	struct disk_common common = { .fail_after = UINT64_MAX,
+				      .stream = engine->stream,
+				      .scatter = engine->scatter };
 	int ret;
 
-	ret = ddio_disk_options_parse_common(engine->options, spec, &common, err, err_len);
+	ret = disk_options_parse_common(engine->options, spec, &common, err, err_len);
 	if (ret)
 		return ret;
 	ret = engine->open(env, spec, disk, err, err_len);
@@ -131,7 +130,7 @@ static int disk_open(struct ddio_env *env, const struct ddio_disk_engine *engine
 		return ret;
 	ret = disk_prepare(*disk, engine, env, spec);
 	if (ret) {
-		ddio_disk_err(err, err_len, spec, "out of memory");
+		disk_err(err, err_len, spec, "out of memory");
 		engine->close(*disk);
 		return ret;
 	}
@@ -160,7 +159,7 @@ static bool open_by_kmod(struct ddio_env *env, const struct ddio_disk_spec *spec
 
 	if (spec->engine || !kmod || !is_block_device(spec->path))
 		return false;
-	if (ddio_kenv_probe(why, sizeof(why))) {
+	if (kenv_probe(why, sizeof(why))) {
 		ddio_env_log(env, DDIO_LOG_INFO, "disk %s: engine aio: %s", spec->name, why);
 		return false;
 	}
@@ -195,7 +194,7 @@ int ddio_disk_open(struct ddio_env *env, const struct ddio_disk_spec *spec, stru
 
 void ddio_disk_close(struct ddio_disk *disk)
 {
-	struct ddio_disk_kick *kick;
+	struct disk_kick *kick;
 
 	if (!disk)
 		return;
@@ -256,7 +255,7 @@ static bool req_is_valid(const struct ddio_disk *disk, const struct ddio_disk_re
 	return req->offset <= info->size && req->len <= info->size - req->offset;
 }
 
-int ddio_disk_injected(struct ddio_disk *disk, enum ddio_disk_op op)
+int disk_injected(struct ddio_disk *disk, enum ddio_disk_op op)
 {
 	if (disk->accepted > disk->common.fail_after)
 		return -EIO;
@@ -266,7 +265,7 @@ int ddio_disk_injected(struct ddio_disk *disk, enum ddio_disk_op op)
 	return disk->inject_status;
 }
 
-void ddio_disk_flight_begin(struct ddio_disk *disk, uint64_t now)
+void disk_flight_begin(struct ddio_disk *disk, uint64_t now)
 {
 	struct ddio_disk_stats *stats = &disk->stats;
 
@@ -277,7 +276,7 @@ void ddio_disk_flight_begin(struct ddio_disk *disk, uint64_t now)
 		stats->max_in_flight = stats->in_flight;
 }
 
-void ddio_disk_flight_end(struct ddio_disk *disk, uint64_t now)
+void disk_flight_end(struct ddio_disk *disk, uint64_t now)
 {
 	if (!--disk->stats.in_flight)
 		disk->stats.busy_ns += now - disk->busy_since;
@@ -296,13 +295,13 @@ void ddio_disk_submit(struct ddio_disk *disk, struct ddio_disk_req *req)
 	if (!req_is_valid(disk, req)) {
 		disk->n_rejected++;
 		ddio_list_add(&req->link, &disk->rejected);
-		ddio_disk_kick(disk);
+		disk_kick(disk);
 		return;
 	}
-	ddio_disk_flight_begin(disk, req->submit_ns);
-	req->priv[PRIV_INJECTED] = ddio_disk_injected(disk, req->op);
+	disk_flight_begin(disk, req->submit_ns);
+	req->priv[PRIV_INJECTED] = disk_injected(disk, req->op);
 	if (req->op == DDIO_DISK_WRITE)
-		ddio_disk_write_note(disk, req->offset, req->len);
+		disk_write_note(disk, req->offset, req->len);
 	disk->engine->submit(disk, req);
 }
 
@@ -312,7 +311,7 @@ void ddio_disk_commit(struct ddio_disk *disk)
 		disk->engine->commit(disk);
 }
 
-void ddio_disk_inject(struct ddio_disk *disk, int op, uint64_t n, int status)
+void disk_inject(struct ddio_disk *disk, int op, uint64_t n, int status)
 {
 	disk->inject_op = op;
 	disk->inject_n = n;
@@ -331,7 +330,7 @@ int ddio_disk_rw_sync(struct ddio_disk *disk, enum ddio_disk_op op, uint64_t off
 	return disk->stats.in_flight ? -EBUSY : disk->engine->rw_sync(disk, &req);
 }
 
-void ddio_disk_count(struct ddio_disk *disk, enum ddio_disk_op op, uint64_t len, int status)
+void disk_count(struct ddio_disk *disk, enum ddio_disk_op op, uint64_t len, int status)
 {
 	struct ddio_disk_stats *stats = &disk->stats;
 	uint64_t moved = status ? 0 : len;
@@ -353,16 +352,16 @@ void ddio_disk_count(struct ddio_disk *disk, enum ddio_disk_op op, uint64_t len,
 		stats->errors++;
 }
 
-void ddio_disk_complete(struct ddio_disk *disk, struct ddio_disk_req *req, int status)
+void disk_complete(struct ddio_disk *disk, struct ddio_disk_req *req, int status)
 {
 	int injected = (int)(int64_t)req->priv[PRIV_INJECTED];
 
 	req->status = injected ? injected : status;
 	req->done_ns = ddio_env_now(disk->env);
-	ddio_disk_count(disk, req->op, req->len, req->status);
-	ddio_disk_flight_end(disk, req->done_ns);
+	disk_count(disk, req->op, req->len, req->status);
+	disk_flight_end(disk, req->done_ns);
 	if (req->op == DDIO_DISK_WRITE)
-		ddio_disk_write_note(disk, req->offset, req->len);
+		disk_write_note(disk, req->offset, req->len);
 	req->done(req);
 }
 
@@ -372,14 +371,14 @@ static void engine_print(FILE *out, const struct ddio_disk_engine *engine)
 
 	fprintf(out, "%s: %s\n", engine->name, engine->help);
 	for (option = engine->options; option && option->name; option++)
-		ddio_disk_option_print(out, option);
+		disk_option_print(out, option);
 }
 
 /**
- * ddio_disk_engines_print - what can stand in a disk's "engine" and "options"
+ * disk_engines_print - what can stand in a disk's "engine" and "options"
  * @out: where to
  */
-void ddio_disk_engines_print(FILE *out)
+void disk_engines_print(FILE *out)
 {
 	const struct ddio_disk_engine *const *e;
 	const struct ddio_engine_option *option;
@@ -388,5 +387,5 @@ void ddio_disk_engines_print(FILE *out)
 		engine_print(out, *e);
 	fprintf(out, "any: options of every engine\n");
 	for (option = ddio_disk_common_options; option->name; option++)
-		ddio_disk_option_print(out, option);
+		disk_option_print(out, option);
 }

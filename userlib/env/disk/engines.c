@@ -2,8 +2,8 @@
 /* The disk engines of the real world.  A new one is one more line here. */
 #include "env/disk/priv.h"
 
-extern const struct ddio_disk_engine ddio_disk_aio, ddio_disk_kmod;
+extern const struct ddio_disk_engine disk_aio, disk_kmod;
 
 const struct ddio_disk_engine *const ddio_disk_engines[] = {
-	&ddio_disk_mem, &ddio_disk_aio, &ddio_disk_hp97560, &ddio_disk_kmod, NULL,
+	&ddio_disk_mem, &disk_aio, &ddio_disk_hp97560, &disk_kmod, NULL,
 };

@@ -64,7 +64,7 @@ struct hp_bus {
  */
 struct hp_disk {
 	struct ddio_disk base;
-	struct ddio_backing store;
+	struct backing store;
 	struct hp_options opts;
 	struct hp_bus *bus;
 	struct hp97560_disk model;
@@ -196,7 +196,7 @@ static void hp_arm(struct hp_disk *h, uint64_t due)
 {
 	/* No memory for a timer: then by looking again and again. */
 	if (ddio_timer_arm(h->base.env, &h->timer, due))
-		ddio_disk_kick(&h->base);
+		disk_kick(&h->base);
 }
 
 static void hp_submit(struct ddio_disk *disk, struct ddio_disk_req *req)
@@ -213,13 +213,13 @@ static void hp_submit(struct ddio_disk *disk, struct ddio_disk_req *req)
 		if (hp_is_bad(h, req))
 			ret = -EIO;
 		else
-			h->free_at += ddio_backing_begun(&h->store, req);
+			h->free_at += backing_begun(&h->store, req);
 	}
 	req->priv[PRIV_STATUS] = ret;
 	req->priv[PRIV_DUE] = hp_env_time(h, h->free_at);
 	ddio_list_add(&req->link, &h->queue);
 	if (h->bus->time_scale == 0)
-		ddio_disk_kick(disk);
+		disk_kick(disk);
 	else if (!ddio_timer_armed(&h->timer))
 		hp_arm(h, req->priv[PRIV_DUE]);
 }
@@ -238,7 +238,7 @@ static int hp_transfer(struct hp_disk *h, const struct ddio_disk_req *req)
 {
 	int status = (int)(int64_t)req->priv[PRIV_STATUS];
 
-	return status ? status : ddio_backing_transfer(&h->store, req);
+	return status ? status : backing_transfer(&h->store, req);
 }
 
 /* Ends the requests whose time has come. */
@@ -261,7 +261,7 @@ static void hp_end(struct hp_disk *h)
 	while (!ddio_list_empty(&due)) {
 		req = ddio_list_first(&due, struct ddio_disk_req, link);
 		ddio_list_del(&req->link);
-		ddio_disk_complete(&h->base, req, hp_transfer(h, req));
+		disk_complete(&h->base, req, hp_transfer(h, req));
 	}
 }
 
@@ -334,15 +334,15 @@ static int hp_bus_get(struct hp_disk *h, struct ddio_env *env, const struct ddio
 	struct hp_bus *bus = hp_bus_find(env, spec->bus);
 
 	if (bus && bus->time_scale != h->opts.time_scale) {
-		ddio_disk_err(err, err_len, spec,
-			      "time_scale is %g, but %g on the other disks of bus %s",
-			      h->opts.time_scale, bus->time_scale, spec->bus);
+		disk_err(err, err_len, spec,
+			 "time_scale is %g, but %g on the other disks of bus %s",
+			 h->opts.time_scale, bus->time_scale, spec->bus);
 		return -EINVAL;
 	}
 	if (!bus)
 		bus = hp_bus_new(env, spec->bus, h->opts.time_scale);
 	if (!bus) {
-		ddio_disk_err(err, err_len, spec, "out of memory");
+		disk_err(err, err_len, spec, "out of memory");
 		return -ENOMEM;
 	}
 	bus->users++;
@@ -380,11 +380,11 @@ static int hp_params(struct hp_disk *h, const struct ddio_disk_spec *spec,
 	opts->immediate_report = params->immediate_report;
 	opts->read_ahead = params->read_ahead;
 	opts->bus_overlap = params->bus_overlap;
-	ret = ddio_disk_options_parse(hp_options, spec, opts, err, err_len);
+	ret = disk_options_parse(hp_options, spec, opts, err, err_len);
 	if (ret)
 		return ret;
 	if (opts->time_scale != 0 && opts->time_scale < 1e-4) {
-		ddio_disk_err(err, err_len, spec, "option time_scale: below 0.0001 only 0 will do");
+		disk_err(err, err_len, spec, "option time_scale: below 0.0001 only 0 will do");
 		return -EINVAL;
 	}
 	params->buffer_sectors = opts->buffer_sectors;
@@ -394,9 +394,9 @@ static int hp_params(struct hp_disk *h, const struct ddio_disk_spec *spec,
 	params->bus_overlap = opts->bus_overlap;
 	ret = hp97560_params_check(params);
 	if (ret)
-		ddio_disk_err(err, err_len, spec,
-			      "these options make no drive: more dirty_sectors"
-			      " than buffer_sectors?");
+		disk_err(err, err_len, spec,
+			 "these options make no drive: more dirty_sectors"
+			 " than buffer_sectors?");
 	return ret;
 }
 
@@ -406,8 +406,8 @@ static int hp_size(const struct hp97560_params *params, const struct ddio_disk_s
 	uint64_t capacity = hp97560_capacity(params) * SECTOR;
 
 	if (spec->size > capacity) {
-		ddio_disk_err(err, err_len, spec, "a size of %llu, but an HP 97560 has %llu bytes",
-			      (unsigned long long)spec->size, (unsigned long long)capacity);
+		disk_err(err, err_len, spec, "a size of %llu, but an HP 97560 has %llu bytes",
+			 (unsigned long long)spec->size, (unsigned long long)capacity);
 		return -EINVAL;
 	}
 	*size = spec->size ? spec->size / SECTOR * SECTOR : capacity;
@@ -416,7 +416,7 @@ static int hp_size(const struct hp97560_params *params, const struct ddio_disk_s
 
 static int hp_rw_sync(struct ddio_disk *disk, const struct ddio_disk_req *req)
 {
-	return ddio_backing_transfer(&hp_of(disk)->store, req);
+	return backing_transfer(&hp_of(disk)->store, req);
 }
 
 static void hp_close(struct ddio_disk *disk)
@@ -425,7 +425,7 @@ static void hp_close(struct ddio_disk *disk)
 
 	ddio_timer_cancel(disk->env, &h->timer);
 	hp_bus_put(h->bus);
-	ddio_backing_close(&h->store);
+	backing_close(&h->store);
 	free(h);
 }
 
@@ -451,7 +451,7 @@ static int hp_open(struct ddio_env *env, const struct ddio_disk_spec *spec, stru
 	int ret;
 
 	if (!h) {
-		ddio_disk_err(err, err_len, spec, "out of memory");
+		disk_err(err, err_len, spec, "out of memory");
 		return -ENOMEM;
 	}
 	ret = hp_params(h, spec, &params, err, err_len);
@@ -459,7 +459,7 @@ static int hp_open(struct ddio_env *env, const struct ddio_disk_spec *spec, stru
 		ret = hp_size(&params, spec, &size, err, err_len);
 	if (ret)
 		goto free_disk;
-	ret = ddio_backing_open(env, &h->store, spec, size, err, err_len);
+	ret = backing_open(env, &h->store, spec, size, err, err_len);
 	if (ret)
 		goto free_disk;
 	ret = hp_bus_get(h, env, spec, err, err_len);
@@ -475,7 +475,7 @@ static int hp_open(struct ddio_env *env, const struct ddio_disk_spec *spec, stru
 	return 0;
 
 close_store:
-	ddio_backing_close(&h->store);
+	backing_close(&h->store);
 free_disk:
 	free(h);
 	return ret;

@@ -5,7 +5,7 @@
  * What was submitted since the last commit goes to the kernel as one list of placed
  * blocks for each direction, which it sorts, and of which neighbours share a transfer.
  * Inside of a round of events commits are put together.  A flush is a fence, as in
- * disk_aio.c.
+ * aio.c.
  *
  * DMA goes to the memory of the env's arena.  A request for other memory is copied through
  * a piece of that; when there is none left, it is done at once by system calls.
@@ -30,8 +30,8 @@ enum { PRIV_STATUS, PRIV_COPY };
  * @n: how many
  */
 struct kmod_batch {
-	struct ddio_kuser user;
-	struct ddio_kmod_disk *disk;
+	struct kuser user;
+	struct kmod_disk *disk;
 	uint32_t n;
 	struct ddio_disk_req *req[];
 };
@@ -40,7 +40,7 @@ static const struct ddio_engine_option kmod_options[] = {
 	{
 		.name = "depth",
 		.type = DDIO_OPT_U64,
-		.offset = offsetof(struct ddio_kmod_options, depth),
+		.offset = offsetof(struct kmod_options, depth),
 		.min = 1,
 		.max = DDIO_DEPTH_MAX,
 		.help = "most transfers in flight of the requests that go to the kernel together",
@@ -56,13 +56,13 @@ static void *copy_of(const struct ddio_disk_req *req)
 	return (void *)(uintptr_t)req->priv[PRIV_COPY];
 }
 
-static bool find_memory(const struct ddio_kmod_disk *k, const void *buf, uint64_t len,
+static bool find_memory(const struct kmod_disk *k, const void *buf, uint64_t len,
 			struct ddio_block *block)
 {
 	uint64_t where;
 	uint32_t buffer;
 
-	if (!ddio_kenv_find(k->kenv, buf, len, &buffer, &where))
+	if (!kenv_find(k->kenv, buf, len, &buffer, &where))
 		return false;
 	block->buffer = buffer;
 	block->where = where;
@@ -70,14 +70,13 @@ static bool find_memory(const struct ddio_kmod_disk *k, const void *buf, uint64_
 }
 
 /* Where the kernel finds the request's memory; false: it cannot. */
-static bool req_memory(struct ddio_kmod_disk *k, struct ddio_disk_req *req,
-		       struct ddio_block *block)
+static bool req_memory(struct kmod_disk *k, struct ddio_disk_req *req, struct ddio_block *block)
 {
 	void *copy;
 
 	if (find_memory(k, req->buf, req->len, block))
 		return true;
-	copy = ddio_arena_get(k->base.env->arena, req->len);
+	copy = arena_get(k->base.env->arena, req->len);
 	if (!copy)
 		return false;
 	if (req->op == DDIO_DISK_WRITE)
@@ -86,7 +85,7 @@ static bool req_memory(struct ddio_kmod_disk *k, struct ddio_disk_req *req,
 	return find_memory(k, copy, req->len, block);
 }
 
-static void req_copied(struct ddio_kmod_disk *k, struct ddio_disk_req *req, int status)
+static void req_copied(struct kmod_disk *k, struct ddio_disk_req *req, int status)
 {
 	void *copy = copy_of(req);
 
@@ -94,30 +93,30 @@ static void req_copied(struct ddio_kmod_disk *k, struct ddio_disk_req *req, int 
 		return;
 	if (req->op == DDIO_DISK_READ && !status)
 		memcpy(req->buf, copy, req->len);
-	ddio_arena_put(k->base.env->arena, copy, req->len);
+	arena_put(k->base.env->arena, copy, req->len);
 	req->priv[PRIV_COPY] = 0;
 }
 
 /*
  * Ending requests
  */
-static void end_later(struct ddio_kmod_disk *k, struct ddio_disk_req *req, int status)
+static void end_later(struct kmod_disk *k, struct ddio_disk_req *req, int status)
 {
 	req->priv[PRIV_STATUS] = status;
 	ddio_list_add(&req->link, &k->ended);
-	ddio_disk_kick(&k->base);
+	disk_kick(&k->base);
 }
 
-static void batch_free(struct ddio_kuser *user)
+static void batch_free(struct kuser *user)
 {
 	ddio_list_del(&user->link);
 	free(ddio_container_of(user, struct kmod_batch, user));
 }
 
-static void batch_event(struct ddio_kuser *user, const struct ddio_event *event)
+static void batch_event(struct kuser *user, const struct ddio_event *event)
 {
 	struct kmod_batch *batch = ddio_container_of(user, struct kmod_batch, user);
-	struct ddio_kmod_disk *k = batch->disk;
+	struct kmod_disk *k = batch->disk;
 	struct ddio_disk_req *req;
 
 	if (event->kind == DDIO_EVENT_DONE) {
@@ -132,15 +131,15 @@ static void batch_event(struct ddio_kuser *user, const struct ddio_event *event)
 		k->fence = false;
 	req_copied(k, req, event->status);
 	if (!ddio_list_empty(&k->waiting))
-		ddio_kenv_later(k->kenv, &k->start);
+		kenv_later(k->kenv, &k->start);
 	/* The disk may be closed by this. */
-	ddio_disk_complete(&k->base, req, event->status);
+	disk_complete(&k->base, req, event->status);
 }
 
 /*
  * Starting requests
  */
-static struct kmod_batch *batch_new(struct ddio_kmod_disk *k)
+static struct kmod_batch *batch_new(struct kmod_disk *k)
 {
 	struct kmod_batch *batch = malloc(sizeof(*batch) + BATCH_MAX * sizeof(batch->req[0]));
 
@@ -154,15 +153,14 @@ static struct kmod_batch *batch_new(struct ddio_kmod_disk *k)
 	return batch;
 }
 
-static void done_at_once(struct ddio_kmod_disk *k, struct ddio_disk_req *req)
+static void done_at_once(struct kmod_disk *k, struct ddio_disk_req *req)
 {
 	end_later(k, req,
-		  ddio_disk_file_rw(k->fd, req->op == DDIO_DISK_WRITE, req->buf, req->len,
-				    req->offset));
+		  disk_file_rw(k->fd, req->op == DDIO_DISK_WRITE, req->buf, req->len, req->offset));
 }
 
 /* Takes requests of @op off those that wait, up to the first flush. */
-static void batch_fill(struct ddio_kmod_disk *k, struct kmod_batch *batch, enum ddio_disk_op op,
+static void batch_fill(struct kmod_disk *k, struct kmod_batch *batch, enum ddio_disk_op op,
 		       struct ddio_block *block)
 {
 	struct ddio_disk_req *req, *tmp;
@@ -191,7 +189,7 @@ static void batch_fill(struct ddio_kmod_disk *k, struct kmod_batch *batch, enum 
 }
 
 /* Back to where they were taken from, the first one first. */
-static void batch_unfill(struct ddio_kmod_disk *k, struct kmod_batch *batch)
+static void batch_unfill(struct kmod_disk *k, struct kmod_batch *batch)
 {
 	uint32_t i;
 
@@ -202,7 +200,7 @@ static void batch_unfill(struct ddio_kmod_disk *k, struct kmod_batch *batch)
 	batch->n = 0;
 }
 
-static int batch_hand_over(struct ddio_kmod_disk *k, struct kmod_batch *batch, enum ddio_disk_op op,
+static int batch_hand_over(struct kmod_disk *k, struct kmod_batch *batch, enum ddio_disk_op op,
 			   const struct ddio_block *block, uint32_t n)
 {
 	static const uint32_t ops[] = {
@@ -225,7 +223,7 @@ static int batch_hand_over(struct ddio_kmod_disk *k, struct kmod_batch *batch, e
 }
 
 /* The kernel does not take them together: one by one, each in a batch of its own. */
-static void batch_split(struct ddio_kmod_disk *k, struct kmod_batch *batch, enum ddio_disk_op op,
+static void batch_split(struct kmod_disk *k, struct kmod_batch *batch, enum ddio_disk_op op,
 			const struct ddio_block *block)
 {
 	struct kmod_batch *one;
@@ -249,7 +247,7 @@ static void batch_split(struct ddio_kmod_disk *k, struct kmod_batch *batch, enum
 }
 
 /* Return: true if the kernel has them, or they have ended; false: they wait again. */
-static bool batch_start(struct ddio_kmod_disk *k, struct kmod_batch *batch, enum ddio_disk_op op,
+static bool batch_start(struct kmod_disk *k, struct kmod_batch *batch, enum ddio_disk_op op,
 			const struct ddio_block *block)
 {
 	int err = batch_hand_over(k, batch, op, block, batch->n);
@@ -263,7 +261,7 @@ static bool batch_start(struct ddio_kmod_disk *k, struct kmod_batch *batch, enum
 		batch_unfill(k, batch);
 		/* Again after a completion, or soon. */
 		if (!k->in_kernel)
-			ddio_disk_kick(&k->base);
+			disk_kick(&k->base);
 	} else {
 		batch_split(k, batch, op, block);
 	}
@@ -272,13 +270,13 @@ static bool batch_start(struct ddio_kmod_disk *k, struct kmod_batch *batch, enum
 }
 
 /* Some that wait; false: there is nothing more to be started. */
-static bool start_some(struct ddio_kmod_disk *k, enum ddio_disk_op op)
+static bool start_some(struct kmod_disk *k, enum ddio_disk_op op)
 {
 	struct ddio_block block[BATCH_MAX];
 	struct kmod_batch *batch = batch_new(k);
 
 	if (!batch) {
-		ddio_disk_kick(&k->base);
+		disk_kick(&k->base);
 		return false;
 	}
 	batch_fill(k, batch, op, block);
@@ -289,15 +287,15 @@ static bool start_some(struct ddio_kmod_disk *k, enum ddio_disk_op op)
 	return batch_start(k, batch, op, block) && op != DDIO_DISK_FLUSH;
 }
 
-static bool flush_is_first(const struct ddio_kmod_disk *k)
+static bool flush_is_first(const struct kmod_disk *k)
 {
 	return !ddio_list_empty(&k->waiting) &&
 	       ddio_list_first(&k->waiting, struct ddio_disk_req, link)->op == DDIO_DISK_FLUSH;
 }
 
-static void kmod_start(struct ddio_klater *later)
+static void kmod_start(struct klater *later)
 {
-	struct ddio_kmod_disk *k = ddio_container_of(later, struct ddio_kmod_disk, start);
+	struct kmod_disk *k = ddio_container_of(later, struct kmod_disk, start);
 
 	while (!k->fence && !ddio_list_empty(&k->waiting)) {
 		if (flush_is_first(k)) {
@@ -316,21 +314,21 @@ static void kmod_start(struct ddio_klater *later)
 
 static void kmod_submit(struct ddio_disk *disk, struct ddio_disk_req *req)
 {
-	ddio_list_add(&req->link, &ddio_kmod_of(disk)->waiting);
-	ddio_disk_kick(disk); /* should nobody commit */
+	ddio_list_add(&req->link, &kmod_of(disk)->waiting);
+	disk_kick(disk); /* should nobody commit */
 }
 
 static void kmod_commit(struct ddio_disk *disk)
 {
-	struct ddio_kmod_disk *k = ddio_kmod_of(disk);
+	struct kmod_disk *k = kmod_of(disk);
 
 	if (!ddio_list_empty(&k->waiting))
-		ddio_kenv_later(k->kenv, &k->start);
+		kenv_later(k->kenv, &k->start);
 }
 
 static void kmod_kick(struct ddio_disk *disk)
 {
-	struct ddio_kmod_disk *k = ddio_kmod_of(disk);
+	struct kmod_disk *k = kmod_of(disk);
 	struct ddio_disk_req *req;
 	struct ddio_list ended;
 
@@ -340,58 +338,57 @@ static void kmod_kick(struct ddio_disk *disk)
 	while (!ddio_list_empty(&ended)) {
 		req = ddio_list_first(&ended, struct ddio_disk_req, link);
 		ddio_list_del(&req->link);
-		ddio_disk_complete(disk, req, (int)(int64_t)req->priv[PRIV_STATUS]);
+		disk_complete(disk, req, (int)(int64_t)req->priv[PRIV_STATUS]);
 	}
 }
 
 static int kmod_rw_sync(struct ddio_disk *disk, const struct ddio_disk_req *req)
 {
-	struct ddio_kmod_disk *k = ddio_kmod_of(disk);
+	struct kmod_disk *k = kmod_of(disk);
 
 	if (req->op == DDIO_DISK_FLUSH)
 		return fdatasync(k->fd) ? -errno : 0;
-	return ddio_disk_file_rw(k->fd, req->op == DDIO_DISK_WRITE, req->buf, req->len,
-				 req->offset);
+	return disk_file_rw(k->fd, req->op == DDIO_DISK_WRITE, req->buf, req->len, req->offset);
 }
 
 /*
  * Opening
  */
-static int open_device(struct ddio_kmod_disk *k, const struct ddio_disk_spec *spec, char *err,
+static int open_device(struct kmod_disk *k, const struct ddio_disk_spec *spec, char *err,
 		       size_t err_len)
 {
 	uint64_t size = spec->size;
 	struct stat st;
 
 	if (!spec->path || stat(spec->path, &st) || !S_ISBLK(st.st_mode)) {
-		ddio_disk_err(err, err_len, spec, "%s: the kmod engine needs a block device",
-			      spec->path ? spec->path : "no path");
+		disk_err(err, err_len, spec, "%s: the kmod engine needs a block device",
+			 spec->path ? spec->path : "no path");
 		return -ENOTBLK;
 	}
-	k->fd = ddio_disk_file_open(spec, O_DIRECT, &size, err, err_len);
+	k->fd = disk_file_open(spec, O_DIRECT, &size, err, err_len);
 	if (k->fd == -EINVAL)
-		ddio_disk_err(err, err_len, spec, "%s: no direct I/O there", spec->path);
+		disk_err(err, err_len, spec, "%s: no direct I/O there", spec->path);
 	k->base.info.size = size;
 	return k->fd < 0 ? k->fd : 0;
 }
 
-static int add_to_kernel(struct ddio_kmod_disk *k, const struct ddio_disk_spec *spec, char *err,
+static int add_to_kernel(struct kmod_disk *k, const struct ddio_disk_spec *spec, char *err,
 			 size_t err_len)
 {
 	struct ddio_disk_info *info = &k->base.info;
 	struct ddio_disk_add add;
 	char why[200];
-	int ret = ddio_kenv_get(k->base.env, &k->kenv, why, sizeof(why));
+	int ret = kenv_get(k->base.env, &k->kenv, why, sizeof(why));
 
 	if (ret) {
-		ddio_disk_err(err, err_len, spec, "%s", why);
+		disk_err(err, err_len, spec, "%s", why);
 		return ret;
 	}
 	ret = ddio_kdev_disk_add(&k->kenv->kdev, k->fd, &add);
 	if (ret) {
-		ddio_disk_err(err, err_len, spec, "%s: %s does not take it: %s", spec->path,
-			      DDIO_KDEV_PATH, strerror(-ret));
-		ddio_kenv_put(k->kenv);
+		disk_err(err, err_len, spec, "%s: %s does not take it: %s", spec->path,
+			 DDIO_KDEV_PATH, strerror(-ret));
+		kenv_put(k->kenv);
 		return ret;
 	}
 	k->id = add.out_disk;
@@ -405,12 +402,12 @@ static int add_to_kernel(struct ddio_kmod_disk *k, const struct ddio_disk_spec *
 
 static void kmod_close(struct ddio_disk *disk)
 {
-	struct ddio_kmod_disk *k = ddio_kmod_of(disk);
+	struct kmod_disk *k = kmod_of(disk);
 
 	ddio_list_del(&k->start.link);
 	/* May be in use still by a transfer that has told its end; then it goes with the context. */
 	ddio_kdev_destroy(&k->kenv->kdev, k->id);
-	ddio_kenv_put(k->kenv);
+	kenv_put(k->kenv);
 	close(k->fd);
 	free(k);
 }
@@ -418,11 +415,11 @@ static void kmod_close(struct ddio_disk *disk)
 static int kmod_open(struct ddio_env *env, const struct ddio_disk_spec *spec,
 		     struct ddio_disk **disk, char *err, size_t err_len)
 {
-	struct ddio_kmod_disk *k = calloc(1, sizeof(*k));
+	struct kmod_disk *k = calloc(1, sizeof(*k));
 	int ret;
 
 	if (!k) {
-		ddio_disk_err(err, err_len, spec, "out of memory");
+		disk_err(err, err_len, spec, "out of memory");
 		return -ENOMEM;
 	}
 	k->base.env = env;
@@ -431,7 +428,7 @@ static int kmod_open(struct ddio_env *env, const struct ddio_disk_spec *spec,
 	ddio_list_init(&k->start.link);
 	ddio_list_init(&k->waiting);
 	ddio_list_init(&k->ended);
-	ret = ddio_disk_options_parse(kmod_options, spec, &k->opts, err, err_len);
+	ret = disk_options_parse(kmod_options, spec, &k->opts, err, err_len);
 	if (ret)
 		goto free_disk;
 	ret = open_device(k, spec, err, err_len);
@@ -450,7 +447,7 @@ free_disk:
 	return ret;
 }
 
-const struct ddio_disk_engine ddio_disk_kmod = {
+const struct ddio_disk_engine disk_kmod = {
 	.name = "kmod",
 	.help = "a block device, by the ddio kernel module",
 	.open = kmod_open,
@@ -460,6 +457,6 @@ const struct ddio_disk_engine ddio_disk_kmod = {
 	.kick = kmod_kick,
 	.rw_sync = kmod_rw_sync,
 	.options = kmod_options,
-	.stream = &ddio_disk_stream_kmod,
-	.scatter = &ddio_disk_scatter_kmod,
+	.stream = &disk_stream_kmod,
+	.scatter = &disk_scatter_kmod,
 };

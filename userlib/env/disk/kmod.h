@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The kmod engine's files: requests (disk_kmod.c), streams (disk_kmod_stream.c) and
- * scattering (disk_kmod_scatter.c). */
+/* The kmod engine's files: requests (kmod.c), streams (kmod_stream.c) and
+ * scattering (kmod_scatter.c). */
 #ifndef DDIO_DISK_KMOD_H
 #define DDIO_DISK_KMOD_H
 
 #include "env/disk/priv.h"
 #include "env/kernel/kenv.h"
 
-struct ddio_kmod_options {
+struct kmod_options {
 	uint64_t depth;
 };
 
 /**
- * struct ddio_kmod_disk - one disk
+ * struct kmod_disk - one disk
  * @base: what the wrapper knows
  * @opts: as given
  * @fd: the device
@@ -24,25 +24,25 @@ struct ddio_kmod_options {
  * @in_kernel: requests that it has
  * @fence: one of them is a flush, and nothing starts until it has ended
  */
-struct ddio_kmod_disk {
+struct kmod_disk {
 	struct ddio_disk base;
-	struct ddio_kmod_options opts;
+	struct kmod_options opts;
 	int fd;
 	uint32_t id;
-	struct ddio_kenv *kenv;
+	struct kenv *kenv;
 	struct ddio_list waiting;
 	struct ddio_list ended;
-	struct ddio_klater start;
+	struct klater start;
 	uint32_t in_kernel;
 	bool fence;
 };
 
-static inline struct ddio_kmod_disk *ddio_kmod_of(const struct ddio_disk *disk)
+static inline struct kmod_disk *kmod_of(const struct ddio_disk *disk)
 {
-	return ddio_container_of(disk, struct ddio_kmod_disk, base);
+	return ddio_container_of(disk, struct kmod_disk, base);
 }
 
-extern const struct ddio_disk_stream_engine ddio_disk_stream_kmod;
-extern const struct ddio_disk_scatter_engine ddio_disk_scatter_kmod;
+extern const struct disk_stream_engine disk_stream_kmod;
+extern const struct disk_scatter_engine disk_scatter_kmod;
 
 #endif /* DDIO_DISK_KMOD_H */

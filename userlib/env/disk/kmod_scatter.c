@@ -11,13 +11,13 @@
  * @collective: in the kernel
  */
 struct kmod_scatter {
-	struct ddio_kuser user;
+	struct kuser user;
 	struct ddio_disk_scatter *list;
 	uint32_t collective;
 };
 
 /* The context goes: so does the list, for which nothing will come any more. */
-static void scatter_free(struct ddio_kuser *user)
+static void scatter_free(struct kuser *user)
 {
 	struct kmod_scatter *k = ddio_container_of(user, struct kmod_scatter, user);
 
@@ -26,22 +26,22 @@ static void scatter_free(struct ddio_kuser *user)
 	free(k);
 }
 
-static void scatter_event(struct ddio_kuser *user, const struct ddio_event *event)
+static void scatter_event(struct kuser *user, const struct ddio_event *event)
 {
 	struct kmod_scatter *k = ddio_container_of(user, struct kmod_scatter, user);
 	struct ddio_disk_scatter *list = k->list;
 
 	if (event->kind == DDIO_EVENT_BLOCK && event->index < list->nblocks) {
-		ddio_disk_scatter_landed(list, (uint32_t)event->index, event->status);
+		disk_scatter_landed(list, (uint32_t)event->index, event->status);
 		return;
 	}
 	if (event->kind != DDIO_EVENT_DONE)
 		return;
 	scatter_free(user);
-	ddio_disk_scatter_ended(list);
+	disk_scatter_ended(list);
 }
 
-static int scatter_submit(struct kmod_scatter *k, struct ddio_kenv *kenv)
+static int scatter_submit(struct kmod_scatter *k, struct kenv *kenv)
 {
 	const struct ddio_disk_scatter *list = k->list;
 	struct ddio_submit submit = {
@@ -53,7 +53,7 @@ static int scatter_submit(struct kmod_scatter *k, struct ddio_kenv *kenv)
 		.runs = (uintptr_t)list->run,
 		.nr_runs = list->nruns,
 		.depth = list->spec.depth,
-		.joint_fd = ddio_joint_fd(list->spec.joint),
+		.joint_fd = joint_fd(list->spec.joint),
 		.user_data = (uintptr_t)&k->user,
 	};
 	int err = ddio_kdev_submit(&kenv->kdev, &submit);
@@ -64,7 +64,7 @@ static int scatter_submit(struct kmod_scatter *k, struct ddio_kenv *kenv)
 
 static int scatter_start(struct ddio_disk_scatter *list)
 {
-	const struct ddio_kmod_disk *disk = ddio_kmod_of(list->disk);
+	const struct kmod_disk *disk = kmod_of(list->disk);
 	struct kmod_scatter *k = calloc(1, sizeof(*k));
 	uint32_t i;
 	int err;
@@ -92,10 +92,10 @@ static void scatter_cancel(struct ddio_disk_scatter *list)
 
 	/* It may have ended, with events still to be read: then there is nothing to cancel. */
 	if (k)
-		ddio_kdev_cancel(&ddio_kmod_of(list->disk)->kenv->kdev, k->collective);
+		ddio_kdev_cancel(&kmod_of(list->disk)->kenv->kdev, k->collective);
 }
 
-const struct ddio_disk_scatter_engine ddio_disk_scatter_kmod = {
+const struct disk_scatter_engine disk_scatter_kmod = {
 	.start = scatter_start,
 	.cancel = scatter_cancel,
 };

@@ -32,8 +32,8 @@
  */
 struct kmod_stream {
 	struct ddio_disk_stream base;
-	struct ddio_kuser user;
-	struct ddio_kenv *kenv;
+	struct kuser user;
+	struct kenv *kenv;
 	uint32_t buffer;
 	uint64_t offset;
 	uint32_t collective, first_slot;
@@ -88,7 +88,7 @@ static int window_fill(struct kmod_stream *s)
 		/* Without memory for more the window is shorter. */
 		if (window_reserve(s))
 			return s->n ? 0 : -ENOMEM;
-		if (!ddio_disk_stream_next(&s->base, &s->block[s->n])) {
+		if (!disk_stream_next(&s->base, &s->block[s->n])) {
 			s->last = true;
 			return 0;
 		}
@@ -105,7 +105,7 @@ static struct ddio_block *window_list(const struct kmod_stream *s)
 	for (i = 0; list && i < s->n; i++) {
 		list[i].offset = s->block[i].offset;
 		list[i].length = s->base.spec.len;
-		list[i].disk = ddio_kmod_of(s->base.disk)->id;
+		list[i].disk = kmod_of(s->base.disk)->id;
 	}
 	return list;
 }
@@ -142,7 +142,7 @@ static int window_submit(struct kmod_stream *s)
 	for (i = 0; i < spec->slots; i++)
 		s->written[i] = NO_BLOCK;
 	for (; reads(s) && s->begun < s->n && s->begun < spec->slots; s->begun++)
-		ddio_disk_stream_begun(&s->base);
+		disk_stream_begun(&s->base);
 	return 0;
 }
 
@@ -173,7 +173,7 @@ static void stream_run(void *arg)
 	if (err && !s->base.error)
 		s->base.error = err;
 	if (!s->running)
-		ddio_disk_stream_ended(&s->base);
+		disk_stream_ended(&s->base);
 }
 
 /*
@@ -186,7 +186,7 @@ static void slot_event(struct kmod_stream *s, const struct ddio_event *event)
 	if (slot >= s->base.spec.slots || event->index >= s->n || s->base.cancelled)
 		return;
 	s->written[slot] = event->index;
-	ddio_disk_stream_slot(&s->base, slot, &s->block[event->index], event->status);
+	disk_stream_slot(&s->base, slot, &s->block[event->index], event->status);
 }
 
 static void block_event(struct kmod_stream *s, const struct ddio_event *event)
@@ -200,10 +200,10 @@ static void block_event(struct kmod_stream *s, const struct ddio_event *event)
 	if (slot == s->base.spec.slots || s->base.slot[slot].held)
 		return;
 	s->written[slot] = NO_BLOCK;
-	ddio_disk_stream_wrote(&s->base, slot, event->status);
+	disk_stream_wrote(&s->base, slot, event->status);
 }
 
-static void stream_event(struct ddio_kuser *user, const struct ddio_event *event)
+static void stream_event(struct kuser *user, const struct ddio_event *event)
 {
 	struct kmod_stream *s = ddio_container_of(user, struct kmod_stream, user);
 
@@ -229,7 +229,7 @@ static void stream_event(struct ddio_kuser *user, const struct ddio_event *event
 /*
  * The engine's part
  */
-static void user_free(struct ddio_kuser *user)
+static void user_free(struct kuser *user)
 {
 	ddio_list_del(&user->link);
 }
@@ -247,14 +247,14 @@ static int stream_begin(struct ddio_disk_stream *base)
 	const struct ddio_disk_stream_spec *spec = &base->spec;
 	int err;
 
-	s->kenv = ddio_kmod_of(base->disk)->kenv;
+	s->kenv = kmod_of(base->disk)->kenv;
 	s->post.fn = stream_run;
 	s->post.arg = s;
 	s->user.event = stream_event;
 	s->user.free = user_free;
 	ddio_list_init(&s->user.link);
 	if (spec->slots > DDIO_DEPTH_MAX || spec->stride > UINT32_MAX ||
-	    !ddio_kenv_find(s->kenv, spec->mem, spec->stride * spec->slots, &s->buffer, &s->offset))
+	    !kenv_find(s->kenv, spec->mem, spec->stride * spec->slots, &s->buffer, &s->offset))
 		return -EOPNOTSUPP;
 	err = window_fill(s);
 	if (!err && s->n)
@@ -274,7 +274,7 @@ static void stream_release(struct ddio_disk_stream *base, uint32_t slot)
 		return;
 	if (reads(s) && s->begun < s->n) {
 		s->begun++;
-		ddio_disk_stream_begun(base);
+		disk_stream_begun(base);
 	}
 	ddio_kdev_release(&s->kenv->kdev, s->collective, s->first_slot + slot);
 }
@@ -300,7 +300,7 @@ static void stream_free(struct ddio_disk_stream *base)
 		free(s);
 }
 
-const struct ddio_disk_stream_engine ddio_disk_stream_kmod = {
+const struct disk_stream_engine disk_stream_kmod = {
 	.alloc = stream_alloc,
 	.begin = stream_begin,
 	.release = stream_release,

@@ -24,7 +24,7 @@ struct mem_options {
  */
 struct mem_disk {
 	struct ddio_disk base;
-	struct ddio_backing store;
+	struct backing store;
 	struct mem_options opts;
 	struct ddio_list queue;
 	uint64_t due;
@@ -67,7 +67,7 @@ static void mem_end(struct mem_disk *m)
 		if (req->priv[PRIV_DUE] > now) {
 			/* No memory for a timer: then by looking again and again. */
 			if (ddio_timer_arm(m->base.env, &m->timer, req->priv[PRIV_DUE]))
-				ddio_disk_kick(&m->base);
+				disk_kick(&m->base);
 			break;
 		}
 		ddio_list_del(&req->link);
@@ -76,7 +76,7 @@ static void mem_end(struct mem_disk *m)
 	while (!ddio_list_empty(&due)) {
 		req = ddio_list_first(&due, struct ddio_disk_req, link);
 		ddio_list_del(&req->link);
-		ddio_disk_complete(&m->base, req, ddio_backing_transfer(&m->store, req));
+		disk_complete(&m->base, req, backing_transfer(&m->store, req));
 	}
 }
 
@@ -98,18 +98,18 @@ static void mem_submit(struct ddio_disk *disk, struct ddio_disk_req *req)
 	struct mem_disk *m = mem_of(disk);
 	uint64_t due = req->submit_ns + m->opts.delay_us * 1000;
 
-	due += ddio_backing_begun(&m->store, req);
+	due += backing_begun(&m->store, req);
 	if (m->due < due)
 		m->due = due;
 	req->priv[PRIV_DUE] = m->due;
 	ddio_list_add(&req->link, &m->queue);
 	if (!ddio_timer_armed(&m->timer))
-		ddio_disk_kick(disk);
+		disk_kick(disk);
 }
 
 static int mem_rw_sync(struct ddio_disk *disk, const struct ddio_disk_req *req)
 {
-	return ddio_backing_transfer(&mem_of(disk)->store, req);
+	return backing_transfer(&mem_of(disk)->store, req);
 }
 
 static void mem_close(struct ddio_disk *disk)
@@ -117,7 +117,7 @@ static void mem_close(struct ddio_disk *disk)
 	struct mem_disk *m = mem_of(disk);
 
 	ddio_timer_cancel(disk->env, &m->timer);
-	ddio_backing_close(&m->store);
+	backing_close(&m->store);
 	free(m);
 }
 
@@ -128,19 +128,19 @@ static int mem_open(struct ddio_env *env, const struct ddio_disk_spec *spec,
 	int ret;
 
 	if (!m) {
-		ddio_disk_err(err, err_len, spec, "out of memory");
+		disk_err(err, err_len, spec, "out of memory");
 		return -ENOMEM;
 	}
 	m->opts.huge = true;
-	ret = ddio_disk_options_parse(mem_options, spec, &m->opts, err, err_len);
+	ret = disk_options_parse(mem_options, spec, &m->opts, err, err_len);
 	if (ret)
 		goto free_disk;
-	ret = ddio_backing_open(env, &m->store, spec, spec->size / MEM_SECTOR * MEM_SECTOR, err,
-				err_len);
+	ret = backing_open(env, &m->store, spec, spec->size / MEM_SECTOR * MEM_SECTOR, err,
+			   err_len);
 	if (ret)
 		goto free_disk;
 	if (m->opts.huge)
-		ddio_backing_huge(&m->store);
+		backing_huge(&m->store);
 	ddio_list_init(&m->queue);
 	m->timer.fn = mem_timer;
 	m->timer.arg = m;

@@ -10,7 +10,7 @@ const struct ddio_engine_option ddio_disk_common_options[] = {
 	{
 		.name = "fail_after",
 		.type = DDIO_OPT_U64,
-		.offset = offsetof(struct ddio_disk_common, fail_after),
+		.offset = offsetof(struct disk_common, fail_after),
 		.min = 0,
 		.max = 1e18,
 		.help = "requests that work before all others fail with EIO (fault injection)",
@@ -18,13 +18,13 @@ const struct ddio_engine_option ddio_disk_common_options[] = {
 	{
 		.name = "stream",
 		.type = DDIO_OPT_BOOL,
-		.offset = offsetof(struct ddio_disk_common, stream),
+		.offset = offsetof(struct disk_common, stream),
 		.help = "collectives give the disk whole lists; default where the engine knows them",
 	},
 	{
 		.name = "scatter",
 		.type = DDIO_OPT_BOOL,
-		.offset = offsetof(struct ddio_disk_common, scatter),
+		.offset = offsetof(struct disk_common, scatter),
 		.help = "collectives move blocks straight between the disk and processes of its "
 			"machine; default where the engine can",
 	},
@@ -50,8 +50,8 @@ static const struct ddio_engine_option *option_find(const struct ddio_engine_opt
 static int parse_bad(const struct parse *p, const struct ddio_engine_option *option,
 		     const char *value, const char *wanted)
 {
-	ddio_disk_err(p->err, p->err_len, p->spec, "option %s: \"%s\" is not %s", option->name,
-		      value, wanted);
+	disk_err(p->err, p->err_len, p->spec, "option %s: \"%s\" is not %s", option->name, value,
+		 wanted);
 	return -EINVAL;
 }
 
@@ -60,8 +60,8 @@ static int parse_range(const struct parse *p, const struct ddio_engine_option *o
 {
 	if (number >= option->min && number <= option->max)
 		return 0;
-	ddio_disk_err(p->err, p->err_len, p->spec, "option %s: %s is out of range, %g to %g",
-		      option->name, value, option->min, option->max);
+	disk_err(p->err, p->err_len, p->spec, "option %s: %s is out of range, %g to %g",
+		 option->name, value, option->min, option->max);
 	return -EINVAL;
 }
 
@@ -112,7 +112,7 @@ static int parse_text(const struct parse *p, const char *value, void *at)
 	char *copy = strdup(value);
 
 	if (!copy) {
-		ddio_disk_err(p->err, p->err_len, p->spec, "out of memory");
+		disk_err(p->err, p->err_len, p->spec, "out of memory");
 		return -ENOMEM;
 	}
 	free(*(char **)at);
@@ -146,7 +146,7 @@ static int parse_one(const struct parse *p, const struct ddio_engine_option *opt
 	char *value = strchr(text, '=');
 
 	if (!value || value == text) {
-		ddio_disk_err(p->err, p->err_len, p->spec, "option \"%s\" is not name=value", text);
+		disk_err(p->err, p->err_len, p->spec, "option \"%s\" is not name=value", text);
 		return -EINVAL;
 	}
 	*value++ = '\0';
@@ -155,7 +155,7 @@ static int parse_one(const struct parse *p, const struct ddio_engine_option *opt
 		return parse_value(p, option, value);
 	if (option_find(others, text))
 		return 0;
-	ddio_disk_err(p->err, p->err_len, p->spec, "unknown option \"%s\"", text);
+	disk_err(p->err, p->err_len, p->spec, "unknown option \"%s\"", text);
 	return -EINVAL;
 }
 
@@ -169,7 +169,7 @@ static int parse_all(const struct parse *p, const struct ddio_engine_option *opt
 		return 0;
 	copy = strdup(p->spec->options);
 	if (!copy) {
-		ddio_disk_err(p->err, p->err_len, p->spec, "out of memory");
+		disk_err(p->err, p->err_len, p->spec, "out of memory");
 		return -ENOMEM;
 	}
 	for (at = copy; !ret && (text = strsep(&at, ","));) {
@@ -180,25 +180,24 @@ static int parse_all(const struct parse *p, const struct ddio_engine_option *opt
 	return ret;
 }
 
-int ddio_disk_options_parse(const struct ddio_engine_option *options,
-			    const struct ddio_disk_spec *spec, void *opts, char *err,
-			    size_t err_len)
+int disk_options_parse(const struct ddio_engine_option *options, const struct ddio_disk_spec *spec,
+		       void *opts, char *err, size_t err_len)
 {
 	struct parse p = { .spec = spec, .opts = opts, .err = err, .err_len = err_len };
 
 	return parse_all(&p, options, ddio_disk_common_options);
 }
 
-int ddio_disk_options_parse_common(const struct ddio_engine_option *options,
-				   const struct ddio_disk_spec *spec,
-				   struct ddio_disk_common *common, char *err, size_t err_len)
+int disk_options_parse_common(const struct ddio_engine_option *options,
+			      const struct ddio_disk_spec *spec, struct disk_common *common,
+			      char *err, size_t err_len)
 {
 	struct parse p = { .spec = spec, .opts = common, .err = err, .err_len = err_len };
 
 	return parse_all(&p, ddio_disk_common_options, options);
 }
 
-void ddio_disk_option_print(FILE *out, const struct ddio_engine_option *option)
+void disk_option_print(FILE *out, const struct ddio_engine_option *option)
 {
 	switch (option->type) {
 	case DDIO_OPT_BOOL:

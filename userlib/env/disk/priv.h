@@ -9,35 +9,35 @@
 #define DDIO_DISK_MAX_LEN (1ULL << 30)
 
 /* Puts "disk NAME: " and a message into @err. */
-void ddio_disk_err(char *err, size_t err_len, const struct ddio_disk_spec *spec, const char *fmt,
-		   ...) __attribute__((format(printf, 4, 5)));
+void disk_err(char *err, size_t err_len, const struct ddio_disk_spec *spec, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
 
 /* disk.c, for streams: the status that the next block is to end with, 0 for its own. */
-int ddio_disk_injected(struct ddio_disk *disk, enum ddio_disk_op op);
+int disk_injected(struct ddio_disk *disk, enum ddio_disk_op op);
 /* disk.c: one more, or one less, in flight; @now is the time. */
-void ddio_disk_flight_begin(struct ddio_disk *disk, uint64_t now);
-void ddio_disk_flight_end(struct ddio_disk *disk, uint64_t now);
+void disk_flight_begin(struct ddio_disk *disk, uint64_t now);
+void disk_flight_end(struct ddio_disk *disk, uint64_t now);
 /* disk.c: counts what has ended. */
-void ddio_disk_count(struct ddio_disk *disk, enum ddio_disk_op op, uint64_t len, int status);
-/* disk_stream.c: a write of the range begins, or has ended. */
-void ddio_disk_write_note(struct ddio_disk *disk, uint64_t offset, uint64_t len);
+void disk_count(struct ddio_disk *disk, enum ddio_disk_op op, uint64_t len, int status);
+/* stream.c: a write of the range begins, or has ended. */
+void disk_write_note(struct ddio_disk *disk, uint64_t offset, uint64_t len);
 
 /* The wrapper's half of spec->options; the names in the engine's @options are left to it. */
-int ddio_disk_options_parse_common(const struct ddio_engine_option *options,
-				   const struct ddio_disk_spec *spec,
-				   struct ddio_disk_common *common, char *err, size_t err_len);
+int disk_options_parse_common(const struct ddio_engine_option *options,
+			      const struct ddio_disk_spec *spec, struct disk_common *common,
+			      char *err, size_t err_len);
 
 /* One line of the manual: name, type, limits, help. */
-void ddio_disk_option_print(FILE *out, const struct ddio_engine_option *option);
+void disk_option_print(FILE *out, const struct ddio_engine_option *option);
 
 /**
- * struct ddio_backing - sparse memory, a file of the page cache, or a world's medium behind a disk
+ * struct backing - sparse memory, a file of the page cache, or a world's medium behind a disk
  * @map: the memory, else NULL
  * @fd: the file, else -1
  * @medium: the medium, else NULL
  * @size: bytes
  */
-struct ddio_backing {
+struct backing {
 	uint8_t *map;
 	int fd;
 	struct ddio_medium *medium;
@@ -49,17 +49,17 @@ struct ddio_backing {
  * open as a disk.
  * @size: bytes; 0 for the file's.  Return: 0 or -errno with one line in @err.
  */
-int ddio_backing_open(struct ddio_env *env, struct ddio_backing *store,
-		      const struct ddio_disk_spec *spec, uint64_t size, char *err, size_t err_len);
+int backing_open(struct ddio_env *env, struct backing *store, const struct ddio_disk_spec *spec,
+		 uint64_t size, char *err, size_t err_len);
 /* A request was submitted.  Return: nanoseconds by which it ends later. */
-uint64_t ddio_backing_begun(struct ddio_backing *store, const struct ddio_disk_req *req);
+uint64_t backing_begun(struct backing *store, const struct ddio_disk_req *req);
 /* Ask for huge pages: faster, but a page of them is all there as soon as one byte is written. */
-void ddio_backing_huge(struct ddio_backing *store);
-void ddio_backing_close(struct ddio_backing *store);
+void backing_huge(struct backing *store);
+void backing_close(struct backing *store);
 /* Moves the data of a read or write, does nothing for a flush.  Return: 0 or -errno. */
-int ddio_backing_transfer(struct ddio_backing *store, const struct ddio_disk_req *req);
+int backing_transfer(struct backing *store, const struct ddio_disk_req *req);
 /* Waits.  Return: 0 or -errno, -EIO at the end of the file. */
-int ddio_disk_file_rw(int fd, bool write, void *buf, uint64_t len, uint64_t offset);
+int disk_file_rw(int fd, bool write, void *buf, uint64_t len, uint64_t offset);
 
 /*
  * Opens spec->path for reading and writing, grown to @size or created if
@@ -67,7 +67,7 @@ int ddio_disk_file_rw(int fd, bool write, void *buf, uint64_t len, uint64_t offs
  * @flags: more flags for open(2).  @size: in: wanted, or 0; out: the real one.
  * Return: a descriptor, or -errno with one line in @err.
  */
-int ddio_disk_file_open(const struct ddio_disk_spec *spec, int flags, uint64_t *size, char *err,
-			size_t err_len);
+int disk_file_open(const struct ddio_disk_spec *spec, int flags, uint64_t *size, char *err,
+		   size_t err_len);
 
 #endif /* DDIO_DISK_PRIV_H */

@@ -228,9 +228,9 @@ static void begin_next(struct ddio_disk_scatter *s)
 	if (s->begun == s->nblocks)
 		return;
 	if (s->spec.op == DDIO_DISK_WRITE)
-		ddio_disk_write_note(s->disk, s->block[s->begun].offset, s->spec.len);
+		disk_write_note(s->disk, s->block[s->begun].offset, s->spec.len);
 	s->begun++;
-	ddio_disk_flight_begin(s->disk, ddio_env_now(s->disk->env));
+	disk_flight_begin(s->disk, ddio_env_now(s->disk->env));
 }
 
 int ddio_disk_scatter_start(struct ddio_disk_scatter *s)
@@ -260,19 +260,19 @@ void ddio_disk_scatter_cancel(struct ddio_disk_scatter *s)
 	s->disk->engine->scatter->cancel(s);
 }
 
-void ddio_disk_scatter_landed(struct ddio_disk_scatter *s, uint32_t index, int status)
+void disk_scatter_landed(struct ddio_disk_scatter *s, uint32_t index, int status)
 {
 	struct ddio_disk *disk = s->disk;
-	int injected = status == -ECANCELED ? 0 : ddio_disk_injected(disk, s->spec.op);
+	int injected = status == -ECANCELED ? 0 : disk_injected(disk, s->spec.op);
 
 	status = injected ? injected : status;
 	if (s->spec.op == DDIO_DISK_WRITE)
-		ddio_disk_write_note(disk, s->block[index].offset, s->spec.len);
+		disk_write_note(disk, s->block[index].offset, s->spec.len);
 	if (status != -ECANCELED)
-		ddio_disk_count(disk, s->spec.op, s->spec.len, status);
+		disk_count(disk, s->spec.op, s->spec.len, status);
 	if (s->landed < s->begun) {
 		s->landed++;
-		ddio_disk_flight_end(disk, ddio_env_now(disk->env));
+		disk_flight_end(disk, ddio_env_now(disk->env));
 	}
 	begin_next(s);
 	/* Of an error that was injected the engine knows nothing. */
@@ -281,10 +281,10 @@ void ddio_disk_scatter_landed(struct ddio_disk_scatter *s, uint32_t index, int s
 	s->spec.ops->block(s->spec.ctx, index, status);
 }
 
-void ddio_disk_scatter_ended(struct ddio_disk_scatter *s)
+void disk_scatter_ended(struct ddio_disk_scatter *s)
 {
 	for (; s->landed < s->begun; s->landed++)
-		ddio_disk_flight_end(s->disk, ddio_env_now(s->disk->env));
+		disk_flight_end(s->disk, ddio_env_now(s->disk->env));
 	s->running = false;
 	s->spec.ops->ended(s->spec.ctx);
 }

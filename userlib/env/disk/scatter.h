@@ -30,10 +30,10 @@ struct ddio_disk_scatter {
 };
 
 /* For engines, from the loop: a block has ended; and, after all of them, the list. */
-void ddio_disk_scatter_landed(struct ddio_disk_scatter *scatter, uint32_t index, int status);
-void ddio_disk_scatter_ended(struct ddio_disk_scatter *scatter);
+void disk_scatter_landed(struct ddio_disk_scatter *scatter, uint32_t index, int status);
+void disk_scatter_ended(struct ddio_disk_scatter *scatter);
 
 /* joint.c: its descriptor. */
-int ddio_joint_fd(const struct ddio_joint *joint);
+int joint_fd(const struct ddio_joint *joint);
 
 #endif /* DDIO_SCATTER_H */

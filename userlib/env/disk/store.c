@@ -36,23 +36,23 @@ static int file_fit(int fd, const struct ddio_disk_spec *spec, uint64_t *size, c
 
 	ret = fstat(fd, &st) ? -errno : file_size(fd, &st, &have);
 	if (ret) {
-		ddio_disk_err(err, err_len, spec, "%s: %s", spec->path,
-			      ret == -ENOTBLK ? "neither a block device nor a regular file"
-					      : strerror(-ret));
+		disk_err(err, err_len, spec, "%s: %s", spec->path,
+			 ret == -ENOTBLK ? "neither a block device nor a regular file"
+					 : strerror(-ret));
 		return ret;
 	}
 	if (have < *size && spec->create && S_ISREG(st.st_mode)) {
 		if (ftruncate(fd, *size)) {
 			ret = -errno;
-			ddio_disk_err(err, err_len, spec, "%s: cannot grow to %llu bytes: %s",
-				      spec->path, (unsigned long long)*size, strerror(-ret));
+			disk_err(err, err_len, spec, "%s: cannot grow to %llu bytes: %s",
+				 spec->path, (unsigned long long)*size, strerror(-ret));
 			return ret;
 		}
 		have = *size;
 	}
 	if (have < *size || !have) {
-		ddio_disk_err(err, err_len, spec, "%s: has %llu bytes, too few for %llu",
-			      spec->path, (unsigned long long)have, (unsigned long long)*size);
+		disk_err(err, err_len, spec, "%s: has %llu bytes, too few for %llu", spec->path,
+			 (unsigned long long)have, (unsigned long long)*size);
 		return -ENOSPC;
 	}
 	if (!*size)
@@ -60,8 +60,8 @@ static int file_fit(int fd, const struct ddio_disk_spec *spec, uint64_t *size, c
 	return 0;
 }
 
-int ddio_disk_file_open(const struct ddio_disk_spec *spec, int flags, uint64_t *size, char *err,
-			size_t err_len)
+int disk_file_open(const struct ddio_disk_spec *spec, int flags, uint64_t *size, char *err,
+		   size_t err_len)
 {
 	struct stat st;
 	int fd, ret;
@@ -78,14 +78,14 @@ int ddio_disk_file_open(const struct ddio_disk_spec *spec, int flags, uint64_t *
 	if (fd < 0) {
 		ret = -errno;
 		if (ret != -EINVAL || !(flags & O_DIRECT))
-			ddio_disk_err(err, err_len, spec, "%s: %s", spec->path,
-				      ret == -EBUSY ? "already in use" : strerror(-ret));
+			disk_err(err, err_len, spec, "%s: %s", spec->path,
+				 ret == -EBUSY ? "already in use" : strerror(-ret));
 		return ret;
 	}
 	if (!block && flock(fd, LOCK_EX | LOCK_NB)) {
 		ret = errno == EWOULDBLOCK ? -EBUSY : -errno;
-		ddio_disk_err(err, err_len, spec, "%s: %s", spec->path,
-			      ret == -EBUSY ? "already in use" : strerror(-ret));
+		disk_err(err, err_len, spec, "%s: %s", spec->path,
+			 ret == -EBUSY ? "already in use" : strerror(-ret));
 		goto close_fd;
 	}
 	ret = file_fit(fd, spec, size, err, err_len);
@@ -98,13 +98,12 @@ close_fd:
 	return ret;
 }
 
-static int medium_fit(struct ddio_backing *store, const struct ddio_disk_spec *spec, char *err,
+static int medium_fit(struct backing *store, const struct ddio_disk_spec *spec, char *err,
 		      size_t err_len)
 {
 	if (store->size > store->medium->size) {
-		ddio_disk_err(err, err_len, spec, "%s: has %llu bytes, too few for %llu",
-			      spec->path, (unsigned long long)store->medium->size,
-			      (unsigned long long)store->size);
+		disk_err(err, err_len, spec, "%s: has %llu bytes, too few for %llu", spec->path,
+			 (unsigned long long)store->medium->size, (unsigned long long)store->size);
 		store->medium->ops->close(store->medium);
 		return -ENOSPC;
 	}
@@ -113,8 +112,8 @@ static int medium_fit(struct ddio_backing *store, const struct ddio_disk_spec *s
 	return 0;
 }
 
-int ddio_backing_open(struct ddio_env *env, struct ddio_backing *store,
-		      const struct ddio_disk_spec *spec, uint64_t size, char *err, size_t err_len)
+int backing_open(struct ddio_env *env, struct backing *store, const struct ddio_disk_spec *spec,
+		 uint64_t size, char *err, size_t err_len)
 {
 	store->map = NULL;
 	store->fd = -1;
@@ -125,32 +124,32 @@ int ddio_backing_open(struct ddio_env *env, struct ddio_backing *store,
 	if (store->medium)
 		return medium_fit(store, spec, err, err_len);
 	if (spec->path) {
-		store->fd = ddio_disk_file_open(spec, 0, &store->size, err, err_len);
+		store->fd = disk_file_open(spec, 0, &store->size, err, err_len);
 		return store->fd < 0 ? store->fd : 0;
 	}
 	if (!size || size > SIZE_MAX / 2) {
-		ddio_disk_err(err, err_len, spec, "a disk in memory needs a size%s",
-			      size ? " that can be addressed" : "");
+		disk_err(err, err_len, spec, "a disk in memory needs a size%s",
+			 size ? " that can be addressed" : "");
 		return -EINVAL;
 	}
 	store->map = mmap(NULL, size, PROT_READ | PROT_WRITE,
 			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (store->map == MAP_FAILED) {
 		store->map = NULL;
-		ddio_disk_err(err, err_len, spec, "no address space for %llu bytes: %s",
-			      (unsigned long long)size, strerror(errno));
+		disk_err(err, err_len, spec, "no address space for %llu bytes: %s",
+			 (unsigned long long)size, strerror(errno));
 		return -ENOMEM;
 	}
 	return 0;
 }
 
-void ddio_backing_huge(struct ddio_backing *store)
+void backing_huge(struct backing *store)
 {
 	if (store->map)
 		madvise(store->map, store->size, MADV_HUGEPAGE);
 }
 
-void ddio_backing_close(struct ddio_backing *store)
+void backing_close(struct backing *store)
 {
 	if (store->map)
 		munmap(store->map, store->size);
@@ -160,12 +159,12 @@ void ddio_backing_close(struct ddio_backing *store)
 		store->medium->ops->close(store->medium);
 }
 
-uint64_t ddio_backing_begun(struct ddio_backing *store, const struct ddio_disk_req *req)
+uint64_t backing_begun(struct backing *store, const struct ddio_disk_req *req)
 {
 	return store->medium ? store->medium->ops->begun(store->medium, req) : 0;
 }
 
-int ddio_disk_file_rw(int fd, bool write, void *data, uint64_t len, uint64_t offset)
+int disk_file_rw(int fd, bool write, void *data, uint64_t len, uint64_t offset)
 {
 	uint8_t *buf = data;
 	ssize_t n;
@@ -183,15 +182,15 @@ int ddio_disk_file_rw(int fd, bool write, void *data, uint64_t len, uint64_t off
 	return 0;
 }
 
-int ddio_backing_transfer(struct ddio_backing *store, const struct ddio_disk_req *req)
+int backing_transfer(struct backing *store, const struct ddio_disk_req *req)
 {
 	if (store->medium)
 		return store->medium->ops->transfer(store->medium, req);
 	if (req->op == DDIO_DISK_FLUSH)
 		return 0;
 	if (store->fd >= 0)
-		return ddio_disk_file_rw(store->fd, req->op == DDIO_DISK_WRITE, req->buf, req->len,
-					 req->offset);
+		return disk_file_rw(store->fd, req->op == DDIO_DISK_WRITE, req->buf, req->len,
+				    req->offset);
 	if (req->op == DDIO_DISK_WRITE)
 		memcpy(store->map + req->offset, req->buf, req->len);
 	else

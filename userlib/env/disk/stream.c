@@ -16,7 +16,7 @@
 #define REGION_SHIFT 13
 #define REGIONS 1024u
 
-void ddio_disk_write_note(struct ddio_disk *disk, uint64_t offset, uint64_t len)
+void disk_write_note(struct ddio_disk *disk, uint64_t offset, uint64_t len)
 {
 	uint64_t first = offset >> REGION_SHIFT, n = ((offset + len - 1) >> REGION_SHIFT) - first;
 	uint64_t i;
@@ -67,12 +67,12 @@ static int table_make(struct ddio_disk *disk)
 int ddio_disk_stream_open(struct ddio_disk *disk, const struct ddio_disk_stream_spec *spec,
 			  struct ddio_disk_stream **stream)
 {
-	const struct ddio_disk_stream_engine *engine = disk->engine->stream;
+	const struct disk_stream_engine *engine = disk->engine->stream;
 	struct ddio_disk_stream *s;
 	int ret = -ENOMEM;
 
 	if (!engine)
-		engine = &ddio_disk_stream_plain;
+		engine = &disk_stream_plain;
 	if (!spec_is_valid(disk, spec))
 		return -EINVAL;
 	if (table_make(disk))
@@ -116,8 +116,8 @@ void ddio_disk_stream_release(struct ddio_disk_stream *stream, uint32_t slot)
 	stream->slot[slot].held = false;
 	stream->nheld--;
 	if (stream->spec.op == DDIO_DISK_WRITE && !stream->engine->requests) {
-		ddio_disk_write_note(disk, stream->slot[slot].block.offset, stream->spec.len);
-		ddio_disk_stream_begun(stream);
+		disk_write_note(disk, stream->slot[slot].block.offset, stream->spec.len);
+		disk_stream_begun(stream);
 	}
 	stream->engine->release(stream, slot);
 }
@@ -148,35 +148,35 @@ void ddio_disk_stream_close(struct ddio_disk_stream *stream)
 /*
  * For engines
  */
-bool ddio_disk_stream_next(struct ddio_disk_stream *stream, struct ddio_disk_block *block)
+bool disk_stream_next(struct ddio_disk_stream *stream, struct ddio_disk_block *block)
 {
 	return !stream->cancelled && !stream->error &&
 	       stream->spec.ops->next(stream->spec.ctx, block);
 }
 
-void ddio_disk_stream_begun(struct ddio_disk_stream *stream)
+void disk_stream_begun(struct ddio_disk_stream *stream)
 {
 	stream->in_flight++;
-	ddio_disk_flight_begin(stream->disk, ddio_env_now(stream->disk->env));
+	disk_flight_begin(stream->disk, ddio_env_now(stream->disk->env));
 }
 
 /* Return: the block's status. */
 static int stream_landed(struct ddio_disk_stream *stream, int status)
 {
 	struct ddio_disk *disk = stream->disk;
-	int injected = ddio_disk_injected(disk, stream->spec.op);
+	int injected = disk_injected(disk, stream->spec.op);
 
 	status = injected ? injected : status;
 	if (stream->in_flight) {
 		stream->in_flight--;
-		ddio_disk_flight_end(disk, ddio_env_now(disk->env));
+		disk_flight_end(disk, ddio_env_now(disk->env));
 	}
-	ddio_disk_count(disk, stream->spec.op, stream->spec.len, status);
+	disk_count(disk, stream->spec.op, stream->spec.len, status);
 	return status;
 }
 
-void ddio_disk_stream_slot(struct ddio_disk_stream *stream, uint32_t slot,
-			   const struct ddio_disk_block *block, int status)
+void disk_stream_slot(struct ddio_disk_stream *stream, uint32_t slot,
+		      const struct ddio_disk_block *block, int status)
 {
 	if (stream->spec.op == DDIO_DISK_READ && !stream->engine->requests)
 		status = stream_landed(stream, status);
@@ -188,25 +188,25 @@ void ddio_disk_stream_slot(struct ddio_disk_stream *stream, uint32_t slot,
 	stream->spec.ops->slot(stream->spec.ctx, slot, &stream->slot[slot].block, status);
 }
 
-void ddio_disk_stream_wrote(struct ddio_disk_stream *stream, uint32_t slot, int status)
+void disk_stream_wrote(struct ddio_disk_stream *stream, uint32_t slot, int status)
 {
 	struct ddio_disk_block *block = &stream->slot[slot].block;
 
 	if (!stream->engine->requests) {
 		status = stream_landed(stream, status);
-		ddio_disk_write_note(stream->disk, block->offset, stream->spec.len);
+		disk_write_note(stream->disk, block->offset, stream->spec.len);
 	}
 	if (status && !stream->error)
 		stream->error = status;
 	stream->spec.ops->wrote(stream->spec.ctx, slot, block, status);
 }
 
-void ddio_disk_stream_ended(struct ddio_disk_stream *stream)
+void disk_stream_ended(struct ddio_disk_stream *stream)
 {
 	int status = stream->error ? stream->error : stream->cancelled ? -ECANCELED : 0;
 
 	for (; stream->in_flight; stream->in_flight--)
-		ddio_disk_flight_end(stream->disk, ddio_env_now(stream->disk->env));
+		disk_flight_end(stream->disk, ddio_env_now(stream->disk->env));
 	stream->ended = true;
 	stream->spec.ops->ended(stream->spec.ctx, status);
 }

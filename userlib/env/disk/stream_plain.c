@@ -78,12 +78,12 @@ static void plain_feed(struct plain *p, struct plain_slot *slot)
 {
 	if (p->drained)
 		return;
-	if (!ddio_disk_stream_next(&p->base, &slot->block))
+	if (!disk_stream_next(&p->base, &slot->block))
 		p->drained = true;
 	else if (p->base.spec.op == DDIO_DISK_READ)
 		plain_submit(p, slot);
 	else
-		ddio_disk_stream_slot(&p->base, slot->number, &slot->block, 0);
+		disk_stream_slot(&p->base, slot->number, &slot->block, 0);
 }
 
 static void plain_done(struct ddio_disk_req *req)
@@ -94,9 +94,9 @@ static void plain_done(struct ddio_disk_req *req)
 	slot->at_disk = false;
 	p->busy--;
 	if (p->base.spec.op == DDIO_DISK_READ) {
-		ddio_disk_stream_slot(&p->base, slot->number, &slot->block, req->status);
+		disk_stream_slot(&p->base, slot->number, &slot->block, req->status);
 	} else {
-		ddio_disk_stream_wrote(&p->base, slot->number, req->status);
+		disk_stream_wrote(&p->base, slot->number, req->status);
 		plain_feed(p, slot);
 	}
 	plain_check(p);
@@ -117,7 +117,7 @@ static void plain_run(void *arg)
 		if (!p->slot[i].at_disk && !p->base.slot[i].held)
 			plain_feed(p, &p->slot[i]);
 	if (plain_over(p))
-		ddio_disk_stream_ended(&p->base);
+		disk_stream_ended(&p->base);
 }
 
 static struct ddio_disk_stream *plain_alloc(const struct ddio_disk_stream_spec *spec)
@@ -180,7 +180,7 @@ static void plain_free(struct ddio_disk_stream *base)
 		free(p);
 }
 
-const struct ddio_disk_stream_engine ddio_disk_stream_plain = {
+const struct disk_stream_engine disk_stream_plain = {
 	.requests = true,
 	.alloc = plain_alloc,
 	.begin = plain_begin,

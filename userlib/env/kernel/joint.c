@@ -66,7 +66,7 @@ void ddio_joint_put(struct ddio_joint *joint)
 	free(joint);
 }
 
-int ddio_joint_fd(const struct ddio_joint *joint)
+int joint_fd(const struct ddio_joint *joint)
 {
 	return joint->fd;
 }

@@ -15,7 +15,7 @@ static void open_failed(int err, char *why, size_t why_len)
 		 err == -ENOENT ? " (is the ddio module loaded?)" : "");
 }
 
-int ddio_kenv_probe(char *why, size_t why_len)
+int kenv_probe(char *why, size_t why_len)
 {
 	struct ddio_kdev kdev;
 	struct ddio_info info;
@@ -54,9 +54,9 @@ static void pin_failed(int err, size_t len, char *why, size_t why_len)
 		snprintf(why, why_len, "cannot pin %zu bytes: %s", len, strerror(-err));
 }
 
-static int chunk_add(void *ctx, struct ddio_arena_chunk *chunk)
+static int chunk_add(void *ctx, struct arena_chunk *chunk)
 {
-	struct ddio_kenv *kenv = ctx;
+	struct kenv *kenv = ctx;
 	char why[200];
 	int err = ddio_kdev_buffer_add(&kenv->kdev, chunk->mem, chunk->len, 0, &chunk->id);
 
@@ -70,31 +70,31 @@ static int chunk_add(void *ctx, struct ddio_arena_chunk *chunk)
 }
 
 /* A transfer that has told its end may still hold it for a moment: then it stays. */
-static bool chunk_remove(void *ctx, struct ddio_arena_chunk *chunk)
+static bool chunk_remove(void *ctx, struct arena_chunk *chunk)
 {
-	struct ddio_kenv *kenv = ctx;
+	struct kenv *kenv = ctx;
 
 	return !ddio_kdev_destroy(&kenv->kdev, chunk->id);
 }
 
-static const struct ddio_arena_ops chunk_ops = { .add = chunk_add, .remove = chunk_remove };
+static const struct arena_ops chunk_ops = { .add = chunk_add, .remove = chunk_remove };
 
 /* Makes all of the arena known, at least one chunk of it. */
-static int arena_attach(struct ddio_kenv *kenv, char *why, size_t why_len)
+static int arena_attach(struct kenv *kenv, char *why, size_t why_len)
 {
 	struct ddio_env *env = kenv->env;
-	struct ddio_arena_chunk *chunk;
+	struct arena_chunk *chunk;
 	void *first;
 	int err;
 
 	if (!env->arena)
-		env->arena = ddio_arena_new();
-	first = env->arena ? ddio_arena_get(env->arena, 1) : NULL;
+		env->arena = arena_new();
+	first = env->arena ? arena_get(env->arena, 1) : NULL;
 	if (!first) {
 		snprintf(why, why_len, "out of memory");
 		return -ENOMEM;
 	}
-	ddio_arena_put(env->arena, first, 1);
+	arena_put(env->arena, first, 1);
 	ddio_list_for_each_entry(chunk, &env->arena->chunks, link) {
 		err = ddio_kdev_buffer_add(&kenv->kdev, chunk->mem, chunk->len, 0, &chunk->id);
 		if (err) {
@@ -107,19 +107,19 @@ static int arena_attach(struct ddio_kenv *kenv, char *why, size_t why_len)
 	return 0;
 }
 
-static void arena_detach(struct ddio_kenv *kenv)
+static void arena_detach(struct kenv *kenv)
 {
-	struct ddio_arena_chunk *chunk;
+	struct arena_chunk *chunk;
 
 	ddio_list_for_each_entry(chunk, &kenv->env->arena->chunks, link)
 		chunk->id = 0;
 	kenv->env->arena->ops = NULL;
 }
 
-bool ddio_kenv_find(const struct ddio_kenv *kenv, const void *buf, uint64_t len, uint32_t *buffer,
-		    uint64_t *offset)
+bool kenv_find(const struct kenv *kenv, const void *buf, uint64_t len, uint32_t *buffer,
+	       uint64_t *offset)
 {
-	struct ddio_arena_chunk *chunk = ddio_arena_find(kenv->env->arena, buf, len);
+	struct arena_chunk *chunk = arena_find(kenv->env->arena, buf, len);
 
 	if (!chunk)
 		return false;
@@ -131,21 +131,21 @@ bool ddio_kenv_find(const struct ddio_kenv *kenv, const void *buf, uint64_t len,
 /*
  * Events
  */
-static void run_later(struct ddio_kenv *kenv)
+static void run_later(struct kenv *kenv)
 {
 	while (!ddio_list_empty(&kenv->later)) {
-		struct ddio_klater *later = ddio_list_first(&kenv->later, struct ddio_klater, link);
+		struct klater *later = ddio_list_first(&kenv->later, struct klater, link);
 
 		ddio_list_del(&later->link);
 		later->fn(later);
 	}
 }
 
-static void kenv_ready(struct ddio_watch *watch, uint32_t events)
+static void kenv_ready(struct watch *watch, uint32_t events)
 {
-	struct ddio_kenv *kenv = ddio_container_of(watch, struct ddio_kenv, watch);
+	struct kenv *kenv = ddio_container_of(watch, struct kenv, watch);
 	const struct ddio_event *at;
-	struct ddio_kuser *user;
+	struct kuser *user;
 	struct ddio_event event;
 	uint32_t n;
 
@@ -155,15 +155,15 @@ static void kenv_ready(struct ddio_watch *watch, uint32_t events)
 	for (n = 0; n < EVENTS_A_TURN && (at = ddio_kdev_event(&kenv->kdev)); n++) {
 		event = *at;
 		ddio_kdev_event_done(&kenv->kdev);
-		user = (struct ddio_kuser *)(uintptr_t)event.user_data;
+		user = (struct kuser *)(uintptr_t)event.user_data;
 		user->event(user, &event);
 	}
 	kenv->busy = false;
 	run_later(kenv);
-	ddio_kenv_put(kenv);
+	kenv_put(kenv);
 }
 
-void ddio_kenv_later(struct ddio_kenv *kenv, struct ddio_klater *later)
+void kenv_later(struct kenv *kenv, struct klater *later)
 {
 	if (!kenv->busy)
 		later->fn(later);
@@ -174,7 +174,7 @@ void ddio_kenv_later(struct ddio_kenv *kenv, struct ddio_klater *later)
 /*
  * Life
  */
-static int kenv_open(struct ddio_kenv *kenv, char *why, size_t why_len)
+static int kenv_open(struct kenv *kenv, char *why, size_t why_len)
 {
 	int err = ddio_kdev_open(&kenv->kdev, NULL);
 
@@ -192,7 +192,7 @@ static int kenv_open(struct ddio_kenv *kenv, char *why, size_t why_len)
 		goto close_kdev;
 	kenv->watch.fn = kenv_ready;
 	kenv->watch.fd = kenv->kdev.fd;
-	err = ddio_watch_set(ddio_real_of(kenv->env), &kenv->watch, EPOLLIN);
+	err = watch_set(real_of(kenv->env), &kenv->watch, EPOLLIN);
 	if (!err)
 		return 0;
 	snprintf(why, why_len, "cannot wait for events: %s", strerror(-err));
@@ -202,9 +202,9 @@ close_kdev:
 	return err;
 }
 
-int ddio_kenv_get(struct ddio_env *env, struct ddio_kenv **kenv, char *why, size_t why_len)
+int kenv_get(struct ddio_env *env, struct kenv **kenv, char *why, size_t why_len)
 {
-	struct ddio_kenv *k = env->kenv;
+	struct kenv *k = env->kenv;
 	int err;
 
 	if (k) {
@@ -231,13 +231,13 @@ int ddio_kenv_get(struct ddio_env *env, struct ddio_kenv **kenv, char *why, size
 	return 0;
 }
 
-void ddio_kenv_put(struct ddio_kenv *kenv)
+void kenv_put(struct kenv *kenv)
 {
-	struct ddio_kuser *user, *tmp;
+	struct kuser *user, *tmp;
 
 	if (--kenv->refs)
 		return;
-	ddio_watch_del(ddio_real_of(kenv->env), &kenv->watch);
+	watch_del(real_of(kenv->env), &kenv->watch);
 	ddio_kdev_close(&kenv->kdev);
 	ddio_list_for_each_entry_safe(user, tmp, &kenv->users, link)
 		user->free(user);

@@ -14,37 +14,37 @@
 #define DDIO_KENV_SLOTS 2048u
 
 /**
- * struct ddio_kuser - who gets events; its address is the user_data of what he submits
+ * struct kuser - who gets events; its address is the user_data of what he submits
  * @event: from the loop; may free the user
  * @link: in kenv->users, so that nobody is forgotten at the end
  * @free: there will be no event any more
  */
-struct ddio_kuser {
-	void (*event)(struct ddio_kuser *user, const struct ddio_event *event);
-	void (*free)(struct ddio_kuser *user);
+struct kuser {
+	void (*event)(struct kuser *user, const struct ddio_event *event);
+	void (*free)(struct kuser *user);
 	struct ddio_list link;
 };
 
 /**
- * struct ddio_klater - what waits for the end of a round of events, see ddio_kenv_later()
+ * struct klater - what waits for the end of a round of events, see kenv_later()
  */
-struct ddio_klater {
-	void (*fn)(struct ddio_klater *later);
+struct klater {
+	void (*fn)(struct klater *later);
 	struct ddio_list link;
 };
 
 /**
- * struct ddio_kenv - the context
+ * struct kenv - the context
  * @refs: one a disk, and one while events are handed out
  * @users: those that wait for events
- * @later: struct ddio_klater
+ * @later: struct klater
  * @busy: events are being handed out
  * @warned: it was said that no more memory can be pinned
  */
-struct ddio_kenv {
+struct kenv {
 	struct ddio_env *env;
 	struct ddio_kdev kdev;
-	struct ddio_watch watch;
+	struct watch watch;
 	uint32_t refs;
 	struct ddio_list users;
 	struct ddio_list later;
@@ -52,14 +52,14 @@ struct ddio_kenv {
 };
 
 /* Can the device be used?  0 or -errno with the reason in @why. */
-int ddio_kenv_probe(char *why, size_t why_len);
+int kenv_probe(char *why, size_t why_len);
 /* The env's, made if there is none.  0 or -errno with the reason in @why. */
-int ddio_kenv_get(struct ddio_env *env, struct ddio_kenv **kenv, char *why, size_t why_len);
-void ddio_kenv_put(struct ddio_kenv *kenv);
+int kenv_get(struct ddio_env *env, struct kenv **kenv, char *why, size_t why_len);
+void kenv_put(struct kenv *kenv);
 /* Which buffer of the kernel's it is in, and where; false: in none. */
-bool ddio_kenv_find(const struct ddio_kenv *kenv, const void *buf, uint64_t len, uint32_t *buffer,
-		    uint64_t *offset);
+bool kenv_find(const struct kenv *kenv, const void *buf, uint64_t len, uint32_t *buffer,
+	       uint64_t *offset);
 /* Has @later->fn called when the events at hand are handed out; at once if there are none. */
-void ddio_kenv_later(struct ddio_kenv *kenv, struct ddio_klater *later);
+void kenv_later(struct kenv *kenv, struct klater *later);
 
 #endif /* DDIO_KENV_H */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Gates on a futex.  The word @open is 0 while shut, 1 when open, and 2 while
- * shut with somebody asleep.  The exchange in ddio_real_gate_open() is the last
+ * shut with somebody asleep.  The exchange in real_gate_open() is the last
  * access to the gate's memory: the wake-up after it names the address only, and a
  * sleeper on something else that has come to lie there looks again and sleeps on.
  */
@@ -14,18 +14,18 @@
 
 enum { GATE_SHUT = 0, GATE_OPEN = 1, GATE_AWAITED = 2 };
 
-void ddio_real_gate_open(struct ddio_env *env, struct ddio_gate *gate)
+void real_gate_open(struct ddio_env *env, struct ddio_gate *gate)
 {
 	(void)env;
 	if (__atomic_exchange_n(&gate->open, GATE_OPEN, __ATOMIC_ACQ_REL) == GATE_AWAITED)
 		syscall(SYS_futex, &gate->open, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
 }
 
-int ddio_real_gate_wait(struct ddio_env *env, struct ddio_gate *gate, uint64_t deadline_ns)
+int real_gate_wait(struct ddio_env *env, struct ddio_gate *gate, uint64_t deadline_ns)
 {
 	struct timespec at = { .tv_sec = deadline_ns / 1000000000,
 			       .tv_nsec = deadline_ns % 1000000000 };
-	struct ddio_real *real = ddio_real_of(env);
+	struct real *real = real_of(env);
 	uint32_t state = GATE_SHUT;
 
 	if (__atomic_load_n(&real->loop_tid, __ATOMIC_RELAXED) == (int)syscall(SYS_gettid))

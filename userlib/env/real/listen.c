@@ -24,7 +24,7 @@
  */
 struct real_listener {
 	struct ddio_listener base;
-	struct ddio_watch watch;
+	struct watch watch;
 	ddio_accept_fn accept;
 	void *ctx;
 	struct ddio_timer pause;
@@ -40,9 +40,9 @@ static struct real_listener *listener_of(const struct ddio_listener *listener)
 static void listener_resume(void *arg)
 {
 	struct real_listener *l = arg;
-	struct ddio_real *real = ddio_real_of(l->base.env);
+	struct real *real = real_of(l->base.env);
 
-	if (ddio_watch_set(real, &l->watch, EPOLLIN))
+	if (watch_set(real, &l->watch, EPOLLIN))
 		ddio_timer_arm(l->base.env, &l->pause, ddio_env_now(l->base.env) + ACCEPT_PAUSE_NS);
 }
 
@@ -55,7 +55,7 @@ static void listener_pause(struct real_listener *l, int err)
 			     l->addr, strerror(err));
 	l->pausing = true;
 	if (!ddio_timer_arm(env, &l->pause, ddio_env_now(env) + ACCEPT_PAUSE_NS))
-		ddio_watch_del(ddio_real_of(env), &l->watch);
+		watch_del(real_of(env), &l->watch);
 }
 
 static bool accept_error_is_lack(int err)
@@ -79,8 +79,7 @@ static bool listener_accept_one(struct real_listener *l)
 		return errno == EINTR || errno == ECONNABORTED;
 	}
 	l->pausing = false;
-	ret = ddio_real_stream_new(ddio_real_of(l->base.env), fd, (struct sockaddr *)&peer, len,
-				   &stream);
+	ret = real_stream_new(real_of(l->base.env), fd, (struct sockaddr *)&peer, len, &stream);
 	if (ret) {
 		close(fd);
 		return true;
@@ -89,10 +88,10 @@ static bool listener_accept_one(struct real_listener *l)
 	return true;
 }
 
-static void listener_event(struct ddio_watch *watch, uint32_t events)
+static void listener_event(struct watch *watch, uint32_t events)
 {
 	struct real_listener *l = ddio_container_of(watch, struct real_listener, watch);
-	struct ddio_real *real = ddio_real_of(l->base.env);
+	struct real *real = real_of(l->base.env);
 	int i;
 
 	(void)events;
@@ -112,9 +111,9 @@ static void listener_close(struct ddio_listener *listener)
 {
 	struct real_listener *l = listener_of(listener);
 
-	ddio_real_gone(ddio_real_of(l->base.env), l);
+	real_gone(real_of(l->base.env), l);
 	ddio_timer_cancel(l->base.env, &l->pause);
-	ddio_watch_del(ddio_real_of(l->base.env), &l->watch);
+	watch_del(real_of(l->base.env), &l->watch);
 	close(l->watch.fd);
 	free(l);
 }
@@ -164,8 +163,8 @@ static int listen_on_any(const struct addrinfo *list, bool any)
 	return fd;
 }
 
-int ddio_real_listen(struct ddio_env *env, const char *addr, ddio_accept_fn accept, void *ctx,
-		     struct ddio_listener **listener)
+int real_listen(struct ddio_env *env, const char *addr, ddio_accept_fn accept, void *ctx,
+		struct ddio_listener **listener)
 {
 	struct sockaddr_storage bound;
 	socklen_t len = sizeof(bound);
@@ -175,11 +174,11 @@ int ddio_real_listen(struct ddio_env *env, const char *addr, ddio_accept_fn acce
 	unsigned int port;
 	int ret;
 
-	ret = ddio_addr_split(addr, host, &port);
+	ret = addr_split(addr, host, &port);
 	if (ret)
 		return ret;
 	/* A name may block: nobody listens in the middle of the work. */
-	ret = ddio_addr_resolve(host, port, true, &list);
+	ret = addr_resolve(host, port, true, &list);
 	if (ret)
 		return ret;
 	l = calloc(1, sizeof(*l));
@@ -196,8 +195,8 @@ int ddio_real_listen(struct ddio_env *env, const char *addr, ddio_accept_fn acce
 	l->pause.fn = listener_resume;
 	l->pause.arg = l;
 	getsockname(l->watch.fd, (struct sockaddr *)&bound, &len);
-	ddio_addr_format((struct sockaddr *)&bound, len, l->addr);
-	ret = ddio_watch_set(ddio_real_of(env), &l->watch, EPOLLIN);
+	addr_format((struct sockaddr *)&bound, len, l->addr);
+	ret = watch_set(real_of(env), &l->watch, EPOLLIN);
 	if (ret)
 		goto close_socket;
 	*listener = &l->base;

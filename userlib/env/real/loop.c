@@ -9,7 +9,7 @@
  * delayed by the thread's timer slack.  An emulated disk depends on that.
  *
  * An object may be closed while the batch of events in hand still has one for it:
- * ddio_watch_del() strikes that out, so that the object can be freed at once.
+ * watch_del() strikes that out, so that the object can be freed at once.
  */
 #include <errno.h>
 #include <sched.h>
@@ -49,7 +49,7 @@ static uint64_t real_wall(struct ddio_env *env)
 /*
  * Descriptors
  */
-int ddio_watch_set(struct ddio_real *real, struct ddio_watch *watch, uint32_t events)
+int watch_set(struct real *real, struct watch *watch, uint32_t events)
 {
 	struct epoll_event ev = { .events = events, .data.ptr = watch };
 
@@ -62,7 +62,7 @@ int ddio_watch_set(struct ddio_real *real, struct ddio_watch *watch, uint32_t ev
 	return 0;
 }
 
-void ddio_watch_del(struct ddio_real *real, struct ddio_watch *watch)
+void watch_del(struct real *real, struct watch *watch)
 {
 	int i;
 
@@ -80,7 +80,7 @@ void ddio_watch_del(struct ddio_real *real, struct ddio_watch *watch)
  */
 static int real_timer_arm(struct ddio_env *env, struct ddio_timer *timer, uint64_t when_ns)
 {
-	struct ddio_real *real = ddio_real_of(env);
+	struct real *real = real_of(env);
 
 	/* One that arms itself for long ago must not stay ahead of all others. */
 	return ddio_heap_put(&real->timers, timer, when_ns < real->due ? real->due : when_ns);
@@ -88,11 +88,11 @@ static int real_timer_arm(struct ddio_env *env, struct ddio_timer *timer, uint64
 
 static void real_timer_cancel(struct ddio_env *env, struct ddio_timer *timer)
 {
-	ddio_heap_remove(&ddio_real_of(env)->timers, timer);
+	ddio_heap_remove(&real_of(env)->timers, timer);
 }
 
 /* Timers armed meanwhile wait for the next turn, lest one that re-arms itself starve the rest. */
-static void real_run_timers(struct ddio_real *real)
+static void real_run_timers(struct real *real)
 {
 	uint64_t last = real->timers.seq;
 	struct ddio_timer *timer;
@@ -107,9 +107,9 @@ static void real_run_timers(struct ddio_real *real)
 	}
 }
 
-static void real_clock_ring(struct ddio_watch *watch, uint32_t events)
+static void real_clock_ring(struct watch *watch, uint32_t events)
 {
-	struct ddio_real *real = ddio_container_of(watch, struct ddio_real, clock);
+	struct real *real = ddio_container_of(watch, struct real, clock);
 	uint64_t count;
 
 	(void)events;
@@ -119,7 +119,7 @@ static void real_clock_ring(struct ddio_watch *watch, uint32_t events)
 }
 
 /* Return: true if the loop may sleep. */
-static bool real_clock_set(struct ddio_real *real)
+static bool real_clock_set(struct real *real)
 {
 	struct ddio_timer *timer = ddio_heap_first(&real->timers);
 	struct itimerspec spec = { 0 };
@@ -141,7 +141,7 @@ static bool real_clock_set(struct ddio_real *real)
 /*
  * Posts
  */
-void ddio_real_wake(struct ddio_real *real)
+void real_wake(struct real *real)
 {
 	uint64_t one = 1;
 
@@ -152,18 +152,18 @@ void ddio_real_wake(struct ddio_real *real)
 
 static void real_post(struct ddio_env *env, struct ddio_post *post)
 {
-	struct ddio_real *real = ddio_real_of(env);
+	struct real *real = real_of(env);
 	struct ddio_post *head = __atomic_load_n(&real->posts, __ATOMIC_RELAXED);
 
 	do {
 		post->next = head;
 	} while (!__atomic_compare_exchange_n(&real->posts, &head, post, false, __ATOMIC_SEQ_CST,
 					      __ATOMIC_RELAXED));
-	ddio_real_wake(real);
+	real_wake(real);
 }
 
 /* Return: true if there was anything. */
-static bool real_run_posts(struct ddio_real *real)
+static bool real_run_posts(struct real *real)
 {
 	struct ddio_post *post, *next, *list = NULL;
 
@@ -183,7 +183,7 @@ static bool real_run_posts(struct ddio_real *real)
 }
 
 /* To read it also orders the poster's last step before what comes here, the reactor's end included. */
-static void real_woken(struct ddio_watch *watch, uint32_t events)
+static void real_woken(struct watch *watch, uint32_t events)
 {
 	uint64_t count;
 
@@ -200,7 +200,7 @@ static void real_woken(struct ddio_watch *watch, uint32_t events)
  * To sleep and be woken costs more than most requests do.  So where the last event did not keep us waiting long, the next
  * one is looked for a moment before we sleep; others who want the processor have it meanwhile.
  */
-static int real_look(struct ddio_real *real, uint64_t now)
+static int real_look(struct real *real, uint64_t now)
 {
 	uint64_t until = now + REAL_LOOK_NS;
 	int n = 0;
@@ -215,7 +215,7 @@ static int real_look(struct ddio_real *real, uint64_t now)
 	return n > 0 ? n : 0;
 }
 
-static int real_sleep(struct ddio_real *real, int timeout)
+static int real_sleep(struct real *real, int timeout)
 {
 	int n;
 
@@ -230,7 +230,7 @@ static int real_sleep(struct ddio_real *real, int timeout)
 	return n == -EINTR ? 0 : n;
 }
 
-static int real_poll(struct ddio_real *real)
+static int real_poll(struct real *real)
 {
 	uint64_t began;
 	int n;
@@ -245,10 +245,10 @@ static int real_poll(struct ddio_real *real)
 	return n;
 }
 
-static void real_dispatch(struct ddio_real *real)
+static void real_dispatch(struct real *real)
 {
 	struct epoll_event *ev;
-	struct ddio_watch *watch;
+	struct watch *watch;
 
 	while (real->batch_at < real->batch_n) {
 		ev = &real->batch[real->batch_at++];
@@ -259,14 +259,14 @@ static void real_dispatch(struct ddio_real *real)
 }
 
 /**
- * ddio_real_run - run the loop on this thread
+ * real_run - run the loop on this thread
  * @env: of ddio_real_new()
- * Everything posted before ddio_real_stop() is still run.
- * Return: 0 after ddio_real_stop(), -EBUSY if it runs already, or another -errno.
+ * Everything posted before real_stop() is still run.
+ * Return: 0 after real_stop(), -EBUSY if it runs already, or another -errno.
  */
-int ddio_real_run(struct ddio_env *env)
+int real_run(struct ddio_env *env)
 {
-	struct ddio_real *real = ddio_real_of(env);
+	struct real *real = real_of(env);
 	int n = 0, nobody = 0;
 	bool stop;
 
@@ -277,7 +277,7 @@ int ddio_real_run(struct ddio_env *env)
 		stop = __atomic_load_n(&real->stop, __ATOMIC_SEQ_CST);
 		real_run_posts(real);
 		real_run_timers(real);
-		ddio_real_streams_report(real);
+		real_streams_report(real);
 		if (stop)
 			break;
 		n = real_poll(real);
@@ -292,15 +292,15 @@ int ddio_real_run(struct ddio_env *env)
 	return n < 0 ? n : 0;
 }
 
-void ddio_real_stop(struct ddio_env *env)
+void real_stop(struct ddio_env *env)
 {
-	struct ddio_real *real = ddio_real_of(env);
+	struct real *real = real_of(env);
 
 	__atomic_store_n(&real->stop, 1, __ATOMIC_SEQ_CST);
-	ddio_real_wake(real);
+	real_wake(real);
 }
 
-int ddio_thread_create(pthread_t *thread, void *(*fn)(void *arg), void *arg)
+int thread_create(pthread_t *thread, void *(*fn)(void *arg), void *arg)
 {
 	sigset_t all, old;
 	int ret;
@@ -315,7 +315,7 @@ int ddio_thread_create(pthread_t *thread, void *(*fn)(void *arg), void *arg)
 static void *real_thread(void *arg)
 {
 	struct ddio_env *env = arg;
-	int ret = ddio_real_run(env);
+	int ret = real_run(env);
 
 	if (ret)
 		ddio_env_log(env, DDIO_LOG_ERR, "the loop has failed: %s", strerror(-ret));
@@ -324,23 +324,23 @@ static void *real_thread(void *arg)
 
 int ddio_real_start_thread(struct ddio_env *env)
 {
-	struct ddio_real *real = ddio_real_of(env);
+	struct real *real = real_of(env);
 	int ret;
 
 	if (real->thread_on)
 		return -EBUSY;
-	ret = ddio_thread_create(&real->thread, real_thread, env);
+	ret = thread_create(&real->thread, real_thread, env);
 	real->thread_on = !ret;
 	return ret;
 }
 
 void ddio_real_join_thread(struct ddio_env *env)
 {
-	struct ddio_real *real = ddio_real_of(env);
+	struct real *real = real_of(env);
 
 	if (!real->thread_on)
 		return;
-	ddio_real_stop(env);
+	real_stop(env);
 	pthread_join(real->thread, NULL);
 	real->thread_on = false;
 }
@@ -367,7 +367,7 @@ static void real_random(struct ddio_env *env, void *buf, size_t len)
 	}
 }
 
-static void real_log_stderr(struct ddio_real *real, enum ddio_log_level level, const char *line)
+static void real_log_stderr(struct real *real, enum ddio_log_level level, const char *line)
 {
 	static const char *const words[] = { "error", "warning", "info", "debug" };
 	time_t now = time(NULL);
@@ -382,7 +382,7 @@ static void real_log_stderr(struct ddio_real *real, enum ddio_log_level level, c
 
 static void real_log(struct ddio_env *env, enum ddio_log_level level, const char *fmt, va_list ap)
 {
-	struct ddio_real *real = ddio_real_of(env);
+	struct real *real = real_of(env);
 	char line[1024], *at;
 
 	if (level > real->opts.log_level)
@@ -405,21 +405,21 @@ static const struct ddio_env_ops real_ops = {
 	.timer_arm = real_timer_arm,
 	.timer_cancel = real_timer_cancel,
 	.post = real_post,
-	.offload = ddio_real_offload,
-	.gate_open = ddio_real_gate_open,
-	.gate_wait = ddio_real_gate_wait,
-	.watcher_start = ddio_real_watcher_start,
-	.watcher_stop = ddio_real_watcher_stop,
+	.offload = real_offload,
+	.gate_open = real_gate_open,
+	.gate_wait = real_gate_wait,
+	.watcher_start = real_watcher_start,
+	.watcher_stop = real_watcher_stop,
 	.random = real_random,
 	.log = real_log,
-	.stream_connect = ddio_real_stream_connect,
-	.stream_attach = ddio_real_stream_attach,
-	.listen = ddio_real_listen,
+	.stream_connect = real_stream_connect,
+	.stream_attach = real_stream_attach,
+	.listen = real_listen,
 	.mailboxes = true,
 	.engines = ddio_disk_engines,
 };
 
-static int real_open_fds(struct ddio_real *real)
+static int real_open_fds(struct real *real)
 {
 	int ret;
 
@@ -430,11 +430,11 @@ static int real_open_fds(struct ddio_real *real)
 		return -errno;
 	real->wake.fn = real_woken;
 	real->clock.fn = real_clock_ring;
-	ret = ddio_watch_set(real, &real->wake, EPOLLIN);
-	return ret ? ret : ddio_watch_set(real, &real->clock, EPOLLIN);
+	ret = watch_set(real, &real->wake, EPOLLIN);
+	return ret ? ret : watch_set(real, &real->clock, EPOLLIN);
 }
 
-static void real_close_fds(struct ddio_real *real)
+static void real_close_fds(struct real *real)
 {
 	if (real->epfd >= 0)
 		close(real->epfd);
@@ -452,7 +452,7 @@ static void real_close_fds(struct ddio_real *real)
  */
 int ddio_real_new(const struct ddio_real_opts *opts, struct ddio_env **env)
 {
-	struct ddio_real *real = calloc(1, sizeof(*real));
+	struct real *real = calloc(1, sizeof(*real));
 	int ret = -ENOMEM;
 
 	if (!real)
@@ -474,7 +474,7 @@ int ddio_real_new(const struct ddio_real_opts *opts, struct ddio_env **env)
 	ret = real_open_fds(real);
 	if (ret)
 		goto close_fds;
-	ret = ddio_worker_init(real);
+	ret = worker_init(real);
 	if (ret)
 		goto close_fds;
 	*env = &real->env;
@@ -490,17 +490,17 @@ free_real:
 
 void ddio_real_free(struct ddio_env *env)
 {
-	struct ddio_real *real;
+	struct real *real;
 
 	if (!env)
 		return;
-	real = ddio_real_of(env);
+	real = real_of(env);
 	ddio_real_join_thread(env);
 	/* What was posted or offloaded owns memory that only its functions free. */
 	do {
-		ddio_worker_fini(real);
+		worker_fini(real);
 	} while (real_run_posts(real));
-	ddio_real_streams_fini(real);
+	real_streams_fini(real);
 	ddio_heap_fini(&real->timers);
 	pthread_cond_destroy(&real->worker.wake);
 	pthread_mutex_destroy(&real->worker.lock);

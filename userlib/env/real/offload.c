@@ -22,7 +22,7 @@ static void worker_ended(void *arg)
 }
 
 /* With the lock held. */
-static void worker_hand_back(struct ddio_real *real, struct ddio_offload *job)
+static void worker_hand_back(struct real *real, struct ddio_offload *job)
 {
 	struct ddio_worker *worker = &real->worker;
 
@@ -37,7 +37,7 @@ static void worker_hand_back(struct ddio_real *real, struct ddio_offload *job)
 
 static void *worker_main(void *arg)
 {
-	struct ddio_real *real = arg;
+	struct real *real = arg;
 	struct ddio_worker *worker = &real->worker;
 	struct ddio_offload *job;
 
@@ -62,15 +62,15 @@ static void *worker_main(void *arg)
 	return NULL;
 }
 
-void ddio_real_offload(struct ddio_env *env, struct ddio_offload *offload)
+void real_offload(struct ddio_env *env, struct ddio_offload *offload)
 {
-	struct ddio_real *real = ddio_real_of(env);
+	struct real *real = real_of(env);
 	struct ddio_worker *worker = &real->worker;
 	int ret = 0;
 
 	if (!worker->started) {
 		worker->stop = false;
-		ret = ddio_thread_create(&worker->thread, worker_main, real);
+		ret = thread_create(&worker->thread, worker_main, real);
 		worker->started = !ret;
 	}
 	if (!worker->started) {
@@ -91,7 +91,7 @@ void ddio_real_offload(struct ddio_env *env, struct ddio_offload *offload)
 	pthread_mutex_unlock(&worker->lock);
 }
 
-int ddio_worker_init(struct ddio_real *real)
+int worker_init(struct real *real)
 {
 	struct ddio_worker *worker = &real->worker;
 	int ret;
@@ -104,7 +104,7 @@ int ddio_worker_init(struct ddio_real *real)
 	return -(ret ? ret : pthread_cond_init(&worker->wake, NULL));
 }
 
-void ddio_worker_fini(struct ddio_real *real)
+void worker_fini(struct real *real)
 {
 	struct ddio_worker *worker = &real->worker;
 

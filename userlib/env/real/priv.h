@@ -15,14 +15,14 @@
 #define REAL_LOOK_NS 20000
 
 /**
- * struct ddio_watch - a descriptor in the loop, embedded in what owns the descriptor
- * @fn: called with the epoll events; may free the watch after ddio_watch_del()
+ * struct watch - a descriptor in the loop, embedded in what owns the descriptor
+ * @fn: called with the epoll events; may free the watch after watch_del()
  * @fd: the descriptor
  * @events: what epoll was told
  * @on: registered with epoll
  */
-struct ddio_watch {
-	void (*fn)(struct ddio_watch *watch, uint32_t events);
+struct watch {
+	void (*fn)(struct watch *watch, uint32_t events);
 	int fd;
 	uint32_t events;
 	bool on;
@@ -54,7 +54,7 @@ struct ddio_worker {
 };
 
 /**
- * struct ddio_real - one reactor of the real world
+ * struct real - one reactor of the real world
  * @env: what the users see
  * @opts: as given, @name copied
  * @epfd: the epoll descriptor
@@ -76,13 +76,13 @@ struct ddio_worker {
  * @worker: for offloads
  * @thread: of ddio_real_start_thread()
  */
-struct ddio_real {
+struct real {
 	struct ddio_env env;
 	struct ddio_real_opts opts;
 	char *name;
 	int epfd;
-	struct ddio_watch wake;
-	struct ddio_watch clock;
+	struct watch wake;
+	struct watch clock;
 	uint64_t clock_at;
 	struct ddio_heap timers;
 	uint64_t due;
@@ -101,48 +101,47 @@ struct ddio_real {
 	bool thread_on;
 };
 
-static inline struct ddio_real *ddio_real_of(struct ddio_env *env)
+static inline struct real *real_of(struct ddio_env *env)
 {
-	return ddio_container_of(env, struct ddio_real, env);
+	return ddio_container_of(env, struct real, env);
 }
 
 /* Register, or change, what the watch waits for.  Return: 0 or -errno. */
-int ddio_watch_set(struct ddio_real *real, struct ddio_watch *watch, uint32_t events);
+int watch_set(struct real *real, struct watch *watch, uint32_t events);
 /* No event of it comes any more, not even one that epoll has already reported. */
-void ddio_watch_del(struct ddio_real *real, struct ddio_watch *watch);
+void watch_del(struct real *real, struct watch *watch);
 
 /* Called by what is closed or leaves, so that the loop does not touch it again. */
-static inline void ddio_real_gone(struct ddio_real *real, const void *object)
+static inline void real_gone(struct real *real, const void *object)
 {
 	if (real->current == object)
 		real->current = NULL;
 }
 
 /* A thread that takes no signals. */
-int ddio_thread_create(pthread_t *thread, void *(*fn)(void *arg), void *arg);
+int thread_create(pthread_t *thread, void *(*fn)(void *arg), void *arg);
 /* Ends the loop's sleep. */
-void ddio_real_wake(struct ddio_real *real);
+void real_wake(struct real *real);
 
-int ddio_worker_init(struct ddio_real *real);
+int worker_init(struct real *real);
 /* Does what is queued, then ends the thread. */
-void ddio_worker_fini(struct ddio_real *real);
-void ddio_real_offload(struct ddio_env *env, struct ddio_offload *offload);
+void worker_fini(struct real *real);
+void real_offload(struct ddio_env *env, struct ddio_offload *offload);
 
-void ddio_real_gate_open(struct ddio_env *env, struct ddio_gate *gate);
-int ddio_real_gate_wait(struct ddio_env *env, struct ddio_gate *gate, uint64_t deadline_ns);
+void real_gate_open(struct ddio_env *env, struct ddio_gate *gate);
+int real_gate_wait(struct ddio_env *env, struct ddio_gate *gate, uint64_t deadline_ns);
 
-int ddio_real_watcher_start(struct ddio_env *env, struct ddio_watcher *watcher);
-void ddio_real_watcher_stop(struct ddio_env *env, struct ddio_watcher *watcher);
+int real_watcher_start(struct ddio_env *env, struct ddio_watcher *watcher);
+void real_watcher_stop(struct ddio_env *env, struct ddio_watcher *watcher);
 
-int ddio_real_stream_connect(struct ddio_env *env, const char *addr,
-			     const struct ddio_stream_ops *ops, void *ctx,
-			     struct ddio_stream **stream);
-int ddio_real_stream_attach(struct ddio_env *env, struct ddio_stream *stream);
+int real_stream_connect(struct ddio_env *env, const char *addr, const struct ddio_stream_ops *ops,
+			void *ctx, struct ddio_stream **stream);
+int real_stream_attach(struct ddio_env *env, struct ddio_stream *stream);
 /* Tell the users of broken streams. */
-void ddio_real_streams_report(struct ddio_real *real);
+void real_streams_report(struct real *real);
 /* End the deliveries that are still going on. */
-void ddio_real_streams_fini(struct ddio_real *real);
-int ddio_real_listen(struct ddio_env *env, const char *addr, ddio_accept_fn accept, void *ctx,
-		     struct ddio_listener **listener);
+void real_streams_fini(struct real *real);
+int real_listen(struct ddio_env *env, const char *addr, ddio_accept_fn accept, void *ctx,
+		struct ddio_listener **listener);
 
 #endif /* DDIO_REAL_PRIV_H */

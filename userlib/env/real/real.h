@@ -22,11 +22,11 @@ struct ddio_real_opts {
 int ddio_real_new(const struct ddio_real_opts *opts, struct ddio_env **env);
 /* Everything opened through it must be closed; its loop must not be running. */
 void ddio_real_free(struct ddio_env *env);
-/* Runs the loop on the calling thread until ddio_real_stop(). Return: 0 or -errno. */
-int ddio_real_run(struct ddio_env *env);
+/* Runs the loop on the calling thread until real_stop(). Return: 0 or -errno. */
+int real_run(struct ddio_env *env);
 /* Any thread, and signal handlers. */
-void ddio_real_stop(struct ddio_env *env);
-/* Runs the loop on a thread of its own; join ends it with ddio_real_stop(). */
+void real_stop(struct ddio_env *env);
+/* Runs the loop on a thread of its own; join ends it with real_stop(). */
 int ddio_real_start_thread(struct ddio_env *env);
 void ddio_real_join_thread(struct ddio_env *env);
 

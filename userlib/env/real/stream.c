@@ -54,7 +54,7 @@ struct real_resolve {
  */
 struct real_stream {
 	struct ddio_stream base;
-	struct ddio_watch watch;
+	struct watch watch;
 	const struct ddio_stream_ops *ops;
 	void *ctx;
 	bool want_read;
@@ -78,9 +78,9 @@ static struct real_stream *stream_of(const struct ddio_stream *stream)
 	return ddio_container_of(stream, struct real_stream, base);
 }
 
-static struct ddio_real *stream_real(const struct real_stream *s)
+static struct real *stream_real(const struct real_stream *s)
 {
-	return ddio_real_of(s->base.env);
+	return real_of(s->base.env);
 }
 
 /* From now on nothing comes but one failed(). */
@@ -91,7 +91,7 @@ static void stream_break(struct real_stream *s, int err)
 	s->err = err;
 	if (!s->base.env)
 		return;
-	ddio_watch_del(stream_real(s), &s->watch);
+	watch_del(stream_real(s), &s->watch);
 	if (s->ops)
 		ddio_list_add(&s->link, &stream_real(s)->broken);
 }
@@ -106,7 +106,7 @@ static void stream_update(struct real_stream *s)
 		return;
 	if (!s->connecting)
 		events = (s->want_read ? EPOLLIN : 0) | (s->want_write ? EPOLLOUT : 0);
-	ret = ddio_watch_set(stream_real(s), &s->watch, events);
+	ret = watch_set(stream_real(s), &s->watch, events);
 	if (ret)
 		stream_break(s, ret);
 }
@@ -149,7 +149,7 @@ static void stream_try(struct real_stream *s, int err)
 		stream_options_set(fd);
 		if (!connect(fd, s->addr->ai_addr, s->addr->ai_addrlen) || errno == EINPROGRESS) {
 			s->watch.fd = fd;
-			s->loopback = ddio_sockaddr_is_loopback(s->addr->ai_addr);
+			s->loopback = sockaddr_is_loopback(s->addr->ai_addr);
 			stream_update(s);
 			return;
 		}
@@ -189,7 +189,7 @@ static void stream_connect_event(struct real_stream *s)
 		stream_update(s);
 		return;
 	}
-	ddio_watch_del(stream_real(s), &s->watch);
+	watch_del(stream_real(s), &s->watch);
 	close(s->watch.fd);
 	s->watch.fd = -1;
 	s->addr = s->addr->ai_next;
@@ -200,7 +200,7 @@ static void resolve_work(void *arg)
 {
 	struct real_resolve *resolve = arg;
 
-	resolve->status = ddio_addr_resolve(resolve->host, resolve->port, true, &resolve->list);
+	resolve->status = addr_resolve(resolve->host, resolve->port, true, &resolve->list);
 }
 
 static void resolve_done(void *arg)
@@ -256,10 +256,10 @@ static int stream_socket_error(struct real_stream *s)
 	return err ? -err : -ECONNRESET;
 }
 
-static void stream_event(struct ddio_watch *watch, uint32_t events)
+static void stream_event(struct watch *watch, uint32_t events)
 {
 	struct real_stream *s = ddio_container_of(watch, struct real_stream, watch);
-	struct ddio_real *real = stream_real(s);
+	struct real *real = stream_real(s);
 
 	if (s->connecting) {
 		stream_connect_event(s);
@@ -278,7 +278,7 @@ static void stream_event(struct ddio_watch *watch, uint32_t events)
 	real->current = NULL;
 }
 
-void ddio_real_streams_report(struct ddio_real *real)
+void real_streams_report(struct real *real)
 {
 	struct ddio_list broken;
 	struct real_stream *s;
@@ -375,7 +375,7 @@ static const char *stream_local(struct ddio_stream *stream)
 
 	if (getsockname(s->watch.fd, (struct sockaddr *)&a, &len))
 		return "";
-	ddio_addr_format((struct sockaddr *)&a, len, text);
+	addr_format((struct sockaddr *)&a, len, text);
 	free(s->local);
 	s->local = strdup(text);
 	return s->local ? s->local : "";
@@ -401,13 +401,13 @@ static void stream_detach(struct ddio_stream *stream)
 		s->resolve = NULL;
 		s->err = -ECANCELED;
 	}
-	ddio_real_gone(stream_real(s), s);
-	ddio_watch_del(stream_real(s), &s->watch);
+	real_gone(stream_real(s), s);
+	watch_del(stream_real(s), &s->watch);
 	ddio_list_del(&s->link);
 	s->ops = NULL;
 }
 
-int ddio_real_stream_attach(struct ddio_env *env, struct ddio_stream *stream)
+int real_stream_attach(struct ddio_env *env, struct ddio_stream *stream)
 {
 	if (stream->vt != &real_stream_vt)
 		return -EINVAL;
@@ -447,12 +447,12 @@ static void linger_end(void *arg)
 	struct real_stream *s = arg;
 
 	ddio_timer_cancel(s->base.env, &s->linger);
-	ddio_watch_del(stream_real(s), &s->watch);
+	watch_del(stream_real(s), &s->watch);
 	ddio_list_del(&s->link);
 	stream_free(s);
 }
 
-static void linger_event(struct ddio_watch *watch, uint32_t events)
+static void linger_event(struct watch *watch, uint32_t events)
 {
 	struct real_stream *s = ddio_container_of(watch, struct real_stream, watch);
 
@@ -464,7 +464,7 @@ static void linger_event(struct ddio_watch *watch, uint32_t events)
 /* Return: false if there is nothing to wait for, or no means to. */
 static bool linger_begin(struct real_stream *s)
 {
-	struct ddio_real *real = stream_real(s);
+	struct real *real = stream_real(s);
 
 	shutdown(s->watch.fd, SHUT_WR);
 	if (linger_drain(s))
@@ -472,10 +472,10 @@ static bool linger_begin(struct real_stream *s)
 	s->watch.fn = linger_event;
 	s->linger.fn = linger_end;
 	s->linger.arg = s;
-	if (ddio_watch_set(real, &s->watch, EPOLLIN))
+	if (watch_set(real, &s->watch, EPOLLIN))
 		return false;
 	if (ddio_timer_arm(s->base.env, &s->linger, ddio_env_now(s->base.env) + LINGER_NS)) {
-		ddio_watch_del(real, &s->watch);
+		watch_del(real, &s->watch);
 		return false;
 	}
 	ddio_list_add(&s->link, &real->lingering);
@@ -490,15 +490,15 @@ static void stream_close(struct ddio_stream *stream)
 	if (s->resolve)
 		s->resolve->stream = NULL;
 	if (s->base.env) {
-		ddio_real_gone(stream_real(s), s);
-		ddio_watch_del(stream_real(s), &s->watch);
+		real_gone(stream_real(s), s);
+		watch_del(stream_real(s), &s->watch);
 	}
 	ddio_list_del(&s->link);
 	if (!live || !linger_begin(s))
 		stream_free(s);
 }
 
-void ddio_real_streams_fini(struct ddio_real *real)
+void real_streams_fini(struct real *real)
 {
 	struct real_stream *s;
 
@@ -539,32 +539,31 @@ static struct real_stream *stream_alloc(struct ddio_env *env, int fd, const char
 	return s;
 }
 
-int ddio_real_stream_new(struct ddio_real *real, int fd, const struct sockaddr *peer,
-			 socklen_t peer_len, struct ddio_stream **stream)
+int real_stream_new(struct real *real, int fd, const struct sockaddr *peer, socklen_t peer_len,
+		    struct ddio_stream **stream)
 {
 	char text[DDIO_ADDR_TEXT_MAX];
 	struct real_stream *s;
 
-	ddio_addr_format(peer, peer_len, text);
+	addr_format(peer, peer_len, text);
 	s = stream_alloc(&real->env, fd, text);
 	if (!s)
 		return -ENOMEM;
 	stream_options_set(fd);
-	s->loopback = ddio_sockaddr_is_loopback(peer);
+	s->loopback = sockaddr_is_loopback(peer);
 	*stream = &s->base;
 	return 0;
 }
 
-int ddio_real_stream_connect(struct ddio_env *env, const char *addr,
-			     const struct ddio_stream_ops *ops, void *ctx,
-			     struct ddio_stream **stream)
+int real_stream_connect(struct ddio_env *env, const char *addr, const struct ddio_stream_ops *ops,
+			void *ctx, struct ddio_stream **stream)
 {
 	char host[DDIO_ADDR_HOST_MAX];
 	struct real_stream *s;
 	unsigned int port;
 	int ret;
 
-	ret = ddio_addr_split(addr, host, &port);
+	ret = addr_split(addr, host, &port);
 	if (ret || !port || !strcmp(host, "*"))
 		return -EINVAL;
 	s = stream_alloc(env, -1, addr);
@@ -573,7 +572,7 @@ int ddio_real_stream_connect(struct ddio_env *env, const char *addr,
 	s->ops = ops;
 	s->ctx = ctx;
 	s->connecting = true;
-	ret = ddio_addr_resolve(host, port, false, &s->addrs);
+	ret = addr_resolve(host, port, false, &s->addrs);
 	if (!ret) {
 		s->addr = s->addrs;
 		stream_try(s, -EHOSTUNREACH);

@@ -7,7 +7,7 @@
 #include "env/real/priv.h"
 
 /* Wraps a connected, non-blocking socket, which belongs to the stream on success. */
-int ddio_real_stream_new(struct ddio_real *real, int fd, const struct sockaddr *peer,
-			 socklen_t peer_len, struct ddio_stream **stream);
+int real_stream_new(struct real *real, int fd, const struct sockaddr *peer, socklen_t peer_len,
+		    struct ddio_stream **stream);
 
 #endif /* DDIO_REAL_STREAM_H */

@@ -5,11 +5,11 @@
 #include "env/real/priv.h"
 
 struct real_watcher {
-	struct ddio_watch watch;
+	struct watch watch;
 	struct ddio_watcher *watcher;
 };
 
-static void watcher_event(struct ddio_watch *watch, uint32_t events)
+static void watcher_event(struct watch *watch, uint32_t events)
 {
 	struct ddio_watcher *w = ddio_container_of(watch, struct real_watcher, watch)->watcher;
 
@@ -17,7 +17,7 @@ static void watcher_event(struct ddio_watch *watch, uint32_t events)
 	w->fn(w->arg);
 }
 
-int ddio_real_watcher_start(struct ddio_env *env, struct ddio_watcher *watcher)
+int real_watcher_start(struct ddio_env *env, struct ddio_watcher *watcher)
 {
 	struct real_watcher *rw = calloc(1, sizeof(*rw));
 	int ret;
@@ -27,7 +27,7 @@ int ddio_real_watcher_start(struct ddio_env *env, struct ddio_watcher *watcher)
 	rw->watcher = watcher;
 	rw->watch.fn = watcher_event;
 	rw->watch.fd = watcher->fd;
-	ret = ddio_watch_set(ddio_real_of(env), &rw->watch, EPOLLIN);
+	ret = watch_set(real_of(env), &rw->watch, EPOLLIN);
 	if (ret)
 		free(rw);
 	else
@@ -35,11 +35,11 @@ int ddio_real_watcher_start(struct ddio_env *env, struct ddio_watcher *watcher)
 	return ret;
 }
 
-void ddio_real_watcher_stop(struct ddio_env *env, struct ddio_watcher *watcher)
+void real_watcher_stop(struct ddio_env *env, struct ddio_watcher *watcher)
 {
 	struct real_watcher *rw = watcher->priv;
 
-	ddio_watch_del(ddio_real_of(env), &rw->watch);
+	watch_del(real_of(env), &rw->watch);
 	watcher->priv = NULL;
 	free(rw);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The block cache's entrances, and its turn of the loop: see cache_priv.h. */
+/* The block cache's entrances, and its turn of the loop: see priv.h. */
 #include <errno.h>
 #include <stdlib.h>
 #include "iop/cache/priv.h"
@@ -8,13 +8,13 @@
 
 static void cache_kicked(void *arg)
 {
-	struct ddio_cache *c = arg;
+	struct cache *c = arg;
 
 	c->kicked = false;
 	cache_work(c);
 }
 
-void cache_kick(struct ddio_cache *c)
+void cache_kick(struct cache *c)
 {
 	if (c->working) {
 		c->more = true;
@@ -33,7 +33,7 @@ static void cache_retry(void *arg)
 	cache_work(arg);
 }
 
-void cache_retry_later(struct ddio_cache *c)
+void cache_retry_later(struct cache *c)
 {
 	if (ddio_timer_armed(&c->retry))
 		return;
@@ -42,7 +42,7 @@ void cache_retry_later(struct ddio_cache *c)
 	ddio_timer_arm(c->env, &c->retry, ddio_env_now(c->env) + RETRY_NS);
 }
 
-static void work_serve(struct ddio_cache *c)
+static void work_serve(struct cache *c)
 {
 	while (!ddio_list_empty(&c->ready)) {
 		struct cache_entry *e = ddio_list_first(&c->ready, struct cache_entry, ready);
@@ -52,30 +52,28 @@ static void work_serve(struct ddio_cache *c)
 	}
 	cache_mem_run(c);
 	cache_disk_run_fills(c);
-	ddio_queue_commit(&c->queue);
+	queue_commit(&c->queue);
 }
 
 /* What is called may free its own struct, and may use the cache. */
-static void work_report(struct ddio_cache *c)
+static void work_report(struct cache *c)
 {
 	cache_io_report(c);
 	while (!ddio_list_empty(&c->granted)) {
-		struct ddio_block_lock *lock =
-			ddio_list_first(&c->granted, struct ddio_block_lock, link);
+		struct block_lock *lock = ddio_list_first(&c->granted, struct block_lock, link);
 
 		ddio_list_del(&lock->link);
 		lock->granted(lock);
 	}
 	while (!ddio_list_empty(&c->flushed)) {
-		struct ddio_cache_flush *flush =
-			ddio_list_first(&c->flushed, struct ddio_cache_flush, link);
+		struct cache_flush *flush = ddio_list_first(&c->flushed, struct cache_flush, link);
 
 		ddio_list_del(&flush->link);
 		cache_flush_end(c, flush);
 	}
 }
 
-void cache_work(struct ddio_cache *c)
+void cache_work(struct cache *c)
 {
 	if (c->working) {
 		c->more = true;
@@ -88,11 +86,11 @@ void cache_work(struct ddio_cache *c)
 		work_serve(c);
 		work_report(c);
 	} while (c->more || !ddio_list_empty(&c->ready));
-	ddio_queue_commit(&c->queue);
+	queue_commit(&c->queue);
 	c->working = false;
 }
 
-static void cache_lists_init(struct ddio_cache *c)
+static void cache_lists_init(struct cache *c)
 {
 	struct ddio_list *lists[] = {
 		&c->all,     &c->lru,	 &c->unsettled, &c->ready,    &c->mem,	   &c->fills,
@@ -105,16 +103,16 @@ static void cache_lists_init(struct ddio_cache *c)
 }
 
 /**
- * ddio_cache_new - a cache for the disk of a store
+ * cache_new - a cache for the disk of a store
  * @env: the reactor
  * @store: the objects whose blocks it holds
  * @opts: copied
  * @cache: the result
  */
-int ddio_cache_new(struct ddio_env *env, struct ddio_store *store,
-		   const struct ddio_cache_opts *opts, struct ddio_cache **cache)
+int cache_new(struct ddio_env *env, struct store *store, const struct cache_opts *opts,
+	      struct cache **cache)
 {
-	struct ddio_cache *c = calloc(1, sizeof(*c));
+	struct cache *c = calloc(1, sizeof(*c));
 
 	if (!c)
 		return -ENOMEM;
@@ -123,7 +121,7 @@ int ddio_cache_new(struct ddio_env *env, struct ddio_store *store,
 	c->opts = *opts;
 	c->seq = 1;
 	cache_lists_init(c);
-	ddio_queue_init(&c->queue, env, ddio_store_disk(store), opts->depth, opts->fcfs);
+	queue_init(&c->queue, env, store_disk(store), opts->depth, opts->fcfs);
 	if (cache_table_init(c)) {
 		free(c);
 		return -ENOMEM;
@@ -132,7 +130,7 @@ int ddio_cache_new(struct ddio_env *env, struct ddio_store *store,
 	return 0;
 }
 
-void ddio_cache_free(struct ddio_cache *c)
+void cache_free(struct cache *c)
 {
 	struct cache_entry *e, *tmp;
 
@@ -150,14 +148,14 @@ void ddio_cache_free(struct ddio_cache *c)
 	free(c);
 }
 
-void ddio_cache_set_clients(struct ddio_cache *c, uint32_t clients)
+void cache_set_clients(struct cache *c, uint32_t clients)
 {
 	c->clients = clients;
 	cache_mem_shrink(c);
 	cache_kick(c);
 }
 
-void ddio_cache_stats(const struct ddio_cache *c, struct ddio_cache_stats *stats)
+void cache_stats(const struct cache *c, struct cache_stats *stats)
 {
 	*stats = c->stats;
 	stats->blocks = c->nbufs;
@@ -166,14 +164,14 @@ void ddio_cache_stats(const struct ddio_cache *c, struct ddio_cache_stats *stats
 	if (c->filling)
 		stats->bytes += cache_mem_cost(c->filling->size);
 	cache_stream_stats(c, stats);
-	stats->queue = ddio_queue_length(&c->queue);
+	stats->queue = queue_length(&c->queue);
 	stats->max_queue = c->queue.max;
 }
 
-static void cache_begin(struct ddio_cache *c, struct ddio_cache_io *io, bool write)
+static void cache_begin(struct cache *c, struct cache_io *io, bool write)
 {
 	cache_io_begin(c, io, write);
-	ddio_queue_commit(&c->queue);
+	queue_commit(&c->queue);
 	if (!c->working)
 		cache_io_report(c);
 	else if (!ddio_list_empty(&c->finished))
@@ -181,30 +179,30 @@ static void cache_begin(struct ddio_cache *c, struct ddio_cache_io *io, bool wri
 }
 
 /**
- * ddio_cache_read - read bytes of an object, from memory where they are there
+ * cache_read - read bytes of an object, from memory where they are there
  * @c: the cache of the object's disk
- * @io: see struct ddio_cache_io
+ * @io: see struct cache_io
  */
-void ddio_cache_read(struct ddio_cache *c, struct ddio_cache_io *io)
+void cache_read(struct cache *c, struct cache_io *io)
 {
 	cache_begin(c, io, false);
 }
 
 /**
- * ddio_cache_write - write bytes of an object, into memory at first
+ * cache_write - write bytes of an object, into memory at first
  * @c: the cache of the object's disk
- * @io: see struct ddio_cache_io
+ * @io: see struct cache_io
  *
  * A block is written back as soon as as many bytes have been written to it as it has (WriteFull).
  */
-void ddio_cache_write(struct ddio_cache *c, struct ddio_cache_io *io)
+void cache_write(struct cache *c, struct cache_io *io)
 {
 	cache_begin(c, io, true);
 }
 
 /* Calls @fn with every entry of a range of blocks until it says true; by the shorter way. */
-static bool range_any(struct ddio_cache *c, const struct ddio_object *obj, uint64_t first,
-		      uint64_t count, bool (*fn)(struct ddio_cache *c, struct cache_entry *e))
+static bool range_any(struct cache *c, const struct object *obj, uint64_t first, uint64_t count,
+		      bool (*fn)(struct cache *c, struct cache_entry *e))
 {
 	struct cache_entry *e, *tmp;
 
@@ -222,27 +220,26 @@ static bool range_any(struct ddio_cache *c, const struct ddio_object *obj, uint6
 	return false;
 }
 
-static bool entry_discard(struct ddio_cache *c, struct cache_entry *e)
+static bool entry_discard(struct cache *c, struct cache_entry *e)
 {
 	cache_entry_forget(c, e);
 	return false;
 }
 
-static bool entry_in_use(struct ddio_cache *c, struct cache_entry *e)
+static bool entry_in_use(struct cache *c, struct cache_entry *e)
 {
 	(void)c;
 	return e->state != ENTRY_IDLE || e->lock;
 }
 
 /**
- * ddio_cache_discard - forget blocks without writing them
+ * cache_discard - forget blocks without writing them
  * @c: the cache of the object's disk
  * @obj: the object
  * @first: first of the blocks
  * @count: how many
  */
-void ddio_cache_discard(struct ddio_cache *c, struct ddio_object *obj, uint64_t first,
-			uint64_t count)
+void cache_discard(struct cache *c, struct object *obj, uint64_t first, uint64_t count)
 {
 	range_any(c, obj, first, count, entry_discard);
 	if (!first && count == UINT64_MAX)
@@ -250,18 +247,17 @@ void ddio_cache_discard(struct ddio_cache *c, struct ddio_object *obj, uint64_t 
 	cache_kick(c);
 }
 
-bool ddio_cache_busy(struct ddio_cache *c, const struct ddio_object *obj, uint64_t first,
-		     uint64_t count)
+bool cache_busy(struct cache *c, const struct object *obj, uint64_t first, uint64_t count)
 {
 	return range_any(c, obj, first, count, entry_in_use);
 }
 
-bool ddio_cache_dirty(const struct ddio_cache *c)
+bool cache_dirty(const struct cache *c)
 {
 	return c->ndirty;
 }
 
-bool ddio_cache_idle(const struct ddio_cache *c)
+bool cache_idle(const struct cache *c)
 {
 	return !c->inflight && !c->kicked && !c->working && ddio_list_empty(&c->fills) &&
 	       ddio_list_empty(&c->mem) && ddio_list_empty(&c->flushes);

@@ -10,11 +10,11 @@
 #include "env/env.h"
 #include "iop/store/store.h"
 
-struct ddio_cache;
+struct cache;
 
 #define DDIO_CACHE_PAPER_MAX (1ull << 30)
 
-struct ddio_cache_stats {
+struct cache_stats {
 	uint64_t hits, misses;
 	uint64_t prefetches, prefetch_used, prefetch_wasted;
 	uint64_t runs,
@@ -24,10 +24,10 @@ struct ddio_cache_stats {
 };
 
 /**
- * struct ddio_cache_opts
+ * struct cache_opts
  * @bytes: most memory of blocks; a block of a file larger than that is still cached alone
  * @paper: the papers' size instead: 8 blocks for every client connected and disk (at least 16
- *	blocks, at most DDIO_CACHE_PAPER_MAX bytes), see ddio_cache_set_clients()
+ *	blocks, at most DDIO_CACHE_PAPER_MAX bytes), see cache_set_clients()
  * @depth: most requests at the disk at once (CSCAN decides among the waiting ones); default 1, so
  *	that the order is ours, more for disks that take many
  * @fcfs: first come, first served instead; and a read has ended before the block behind it is
@@ -35,7 +35,7 @@ struct ddio_cache_stats {
  * @install: a block that is on the disk but not here is read before a part of it is written, as in
  *	TR95-251; else only the bytes that were written are known until the others are wanted
  */
-struct ddio_cache_opts {
+struct cache_opts {
 	uint64_t bytes;
 	bool paper;
 	uint32_t depth;
@@ -43,33 +43,33 @@ struct ddio_cache_opts {
 	bool install;
 };
 
-int ddio_cache_new(struct ddio_env *env, struct ddio_store *store,
-		   const struct ddio_cache_opts *opts, struct ddio_cache **cache);
-/* Dirty blocks must have been written back (ddio_cache_flush()); nothing in flight, and the reactor
+int cache_new(struct ddio_env *env, struct store *store, const struct cache_opts *opts,
+	      struct cache **cache);
+/* Dirty blocks must have been written back (cache_flush()); nothing in flight, and the reactor
  * has run what was posted.  Not from inside a callback of the cache. */
-void ddio_cache_free(struct ddio_cache *cache);
-void ddio_cache_set_clients(struct ddio_cache *cache, uint32_t clients);
-void ddio_cache_stats(const struct ddio_cache *cache, struct ddio_cache_stats *stats);
+void cache_free(struct cache *cache);
+void cache_set_clients(struct cache *cache, uint32_t clients);
+void cache_stats(const struct cache *cache, struct cache_stats *stats);
 
 /**
- * struct ddio_cache_io - one request of the traditional path; caller-owned until @done
+ * struct cache_io - one request of the traditional path; caller-owned until @done
  * @obj: the caller holds a reference
  * @offset, @len: bytes of the object; within one block or over several
  * @buf: data; a write's data must stay until @done
- * @done: from the loop or from inside ddio_cache_read/write (a hit): status 0 or -errno
+ * @done: from the loop or from inside cache_read/write (a hit): status 0 or -errno
  * @stream: with @prefetch: the number of a stream of reads of the object, which are read ahead of as they
- *	have been going (cache_stream.c); 0: of none, one block ahead as in the papers
+ *	have been going (readahead.c); 0: of none, one block ahead as in the papers
  * @hit, @disk_reqs: results
  * Reads of holes and of what was never written give zeros.
  */
-struct ddio_cache_io {
-	struct ddio_object *obj;
+struct cache_io {
+	struct object *obj;
 	uint64_t offset;
 	uint64_t len;
 	void *buf;
 	bool prefetch; /* read ahead on this disk afterwards */
 	uint64_t stream;
-	void (*done)(struct ddio_cache_io *io, int status);
+	void (*done)(struct cache_io *io, int status);
 	void *arg;
 	uint32_t hit;
 	uint32_t disk_reqs;
@@ -78,20 +78,20 @@ struct ddio_cache_io {
 	uint64_t first[9]; /* the cache's: the part in the first block, often all */
 };
 
-void ddio_cache_read(struct ddio_cache *cache, struct ddio_cache_io *io);
-void ddio_cache_write(struct ddio_cache *cache, struct ddio_cache_io *io);
+void cache_read(struct cache *cache, struct cache_io *io);
+void cache_write(struct cache *cache, struct cache_io *io);
 
 /**
- * struct ddio_cache_flush - write back; caller-owned until @done
+ * struct cache_flush - write back; caller-owned until @done
  * @obj: NULL for everything
  * @drop: forget the blocks too
  * An error of the disk is reported once here; the blocks stay dirty unless @drop.
  * Also waits for the I/O that is under way on blocks that were discarded before.
  */
-struct ddio_cache_flush {
-	struct ddio_object *obj;
+struct cache_flush {
+	struct object *obj;
 	bool drop;
-	void (*done)(struct ddio_cache_flush *flush, int status);
+	void (*done)(struct cache_flush *flush, int status);
 	void *arg;
 	struct ddio_list link;
 	uint64_t pending;
@@ -99,32 +99,30 @@ struct ddio_cache_flush {
 	int status;
 };
 
-void ddio_cache_flush(struct ddio_cache *cache, struct ddio_cache_flush *flush);
+void cache_flush(struct cache *cache, struct cache_flush *flush);
 /* Forget @count blocks of an object from @first on without writing them (remove, truncate, punch);
  * UINT64_MAX: all from there on.  Those with I/O under way are forgotten when it ends. */
-void ddio_cache_discard(struct ddio_cache *cache, struct ddio_object *obj, uint64_t first,
-			uint64_t count);
+void cache_discard(struct cache *cache, struct object *obj, uint64_t first, uint64_t count);
 /* Is I/O of the cache under way, or a lock held, on one of these blocks? */
-bool ddio_cache_busy(struct ddio_cache *cache, const struct ddio_object *obj, uint64_t first,
-		     uint64_t count);
+bool cache_busy(struct cache *cache, const struct object *obj, uint64_t first, uint64_t count);
 /* Does it hold what the disk does not? */
-bool ddio_cache_dirty(const struct ddio_cache *cache);
+bool cache_dirty(const struct cache *cache);
 /* No I/O and no work of the cache is under way. */
-bool ddio_cache_idle(const struct ddio_cache *cache);
+bool cache_idle(const struct cache *cache);
 
 /**
- * struct ddio_block_lock - a collective's hold on one block; caller-owned
+ * struct block_lock - a collective's hold on one block; caller-owned
  * While it is held, traditional requests for the block wait, and no I/O of the cache touches it.
- * @granted: from the loop, if ddio_cache_lock() returned false
+ * @granted: from the loop, if cache_lock() returned false
  * @dirty: at the grant: the cached bytes of the whole block if they are newer than the disk, else NULL;
  *	valid while the lock is held
  * @status: at the grant: 0, or -errno: the cache holds newer bytes of a part of the block and could
  *	not read the rest, so neither the disk nor @dirty is right; to be unlocked all the same
  */
-struct ddio_block_lock {
-	struct ddio_object *obj;
+struct block_lock {
+	struct object *obj;
 	uint64_t block;
-	void (*granted)(struct ddio_block_lock *lock);
+	void (*granted)(struct block_lock *lock);
 	void *arg;
 	const void *dirty;
 	int status;
@@ -134,16 +132,16 @@ struct ddio_block_lock {
 };
 
 /* True: granted at once. */
-bool ddio_cache_lock(struct ddio_cache *cache, struct ddio_block_lock *lock);
+bool cache_lock(struct cache *cache, struct block_lock *lock);
 /* @stale: the disk now holds something newer: forget the cached block, dirty or not. */
-void ddio_cache_unlock(struct ddio_cache *cache, struct ddio_block_lock *lock, bool stale);
+void cache_unlock(struct cache *cache, struct block_lock *lock, bool stale);
 /* Withdraw a lock that was not granted yet. */
-void ddio_cache_lock_cancel(struct ddio_cache *cache, struct ddio_block_lock *lock);
+void cache_lock_cancel(struct cache *cache, struct block_lock *lock);
 
 /* Does the cache hold, or just write, newer bytes of the block than the disk has? */
-bool ddio_cache_newer(struct ddio_cache *cache, const struct ddio_object *obj, uint64_t block);
+bool cache_newer(struct cache *cache, const struct object *obj, uint64_t block);
 /* The first block of [first, first + count) of which it does; first + count if there is none. */
-uint64_t ddio_cache_next_newer(struct ddio_cache *cache, const struct ddio_object *obj,
-			       uint64_t first, uint64_t count);
+uint64_t cache_next_newer(struct cache *cache, const struct object *obj, uint64_t first,
+			  uint64_t count);
 
 #endif /* DDIO_CACHE_H */

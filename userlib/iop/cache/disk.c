@@ -8,16 +8,16 @@
 #include <string.h>
 #include "iop/cache/priv.h"
 
-static void entry_ready(struct ddio_cache *c, struct cache_entry *e)
+static void entry_ready(struct cache *c, struct cache_entry *e)
 {
 	ddio_list_del(&e->ready);
 	ddio_list_add(&e->ready, &c->ready);
 	cache_kick(c);
 }
 
-static void entry_write_failed(struct ddio_cache *c, struct cache_entry *e, int err)
+static void entry_write_failed(struct cache *c, struct cache_entry *e, int err)
 {
-	const struct ddio_file_ref *file = ddio_object_file(e->obj);
+	const struct ddio_file_ref *file = object_file(e->obj);
 
 	ddio_env_log(
 		c->env, DDIO_LOG_ERR,
@@ -33,7 +33,7 @@ static void entry_write_failed(struct ddio_cache *c, struct cache_entry *e, int 
 }
 
 /* I/O of the entry is over, and what it brought has been noted. */
-static void entry_io_end(struct ddio_cache *c, struct cache_entry *e)
+static void entry_io_end(struct cache *c, struct cache_entry *e)
 {
 	e->state = ENTRY_IDLE;
 	if (e->stale)
@@ -43,7 +43,7 @@ static void entry_io_end(struct ddio_cache *c, struct cache_entry *e)
 	entry_ready(c, e);
 }
 
-static void entry_read_end(struct ddio_cache *c, struct cache_entry *e, int status)
+static void entry_read_end(struct cache *c, struct cache_entry *e, int status)
 {
 	if (!status) {
 		e->valid = e->size;
@@ -53,7 +53,7 @@ static void entry_read_end(struct ddio_cache *c, struct cache_entry *e, int stat
 	}
 }
 
-static void entry_fill_end(struct ddio_cache *c, struct cache_entry *e, int status)
+static void entry_fill_end(struct cache *c, struct cache_entry *e, int status)
 {
 	if (!status)
 		cache_mask_merge(e, c->fill_buf);
@@ -67,7 +67,7 @@ static void entry_fill_end(struct ddio_cache *c, struct cache_entry *e, int stat
 	c->writing -= cache_mem_cost(e->size);
 }
 
-static void entry_write_end(struct ddio_cache *c, struct cache_entry *e, int status)
+static void entry_write_end(struct cache *c, struct cache_entry *e, int status)
 {
 	c->writing -= cache_mem_cost(e->size);
 	if (e->stale)
@@ -77,14 +77,14 @@ static void entry_write_end(struct ddio_cache *c, struct cache_entry *e, int sta
 		return;
 	}
 	c->mem_err = 0;
-	ddio_object_written(e->obj, e->block, 1);
+	object_written(e->obj, e->block, 1);
 	cache_entry_clean(c, e);
 }
 
-static void entry_done(struct ddio_queue_req *req, int status)
+static void entry_done(struct queue_req *req, int status)
 {
 	struct cache_entry *e = ddio_container_of(req, struct cache_entry, req);
-	struct ddio_cache *c = e->cache;
+	struct cache *c = e->cache;
 
 	c->inflight--;
 	if (e->state == ENTRY_READING)
@@ -97,7 +97,7 @@ static void entry_done(struct ddio_queue_req *req, int status)
 	cache_work(c);
 }
 
-static void entry_submit(struct ddio_cache *c, struct cache_entry *e, enum ddio_disk_op op,
+static void entry_submit(struct cache *c, struct cache_entry *e, enum ddio_disk_op op,
 			 uint64_t start, void *buf)
 {
 	e->req.op = op;
@@ -107,16 +107,16 @@ static void entry_submit(struct ddio_cache *c, struct cache_entry *e, enum ddio_
 	e->req.later = e->state == ENTRY_READING && e->run;
 	e->req.done = entry_done;
 	c->inflight++;
-	ddio_queue_push(&c->queue, &e->req);
+	queue_push(&c->queue, &e->req);
 }
 
-void cache_disk_read(struct ddio_cache *c, struct cache_entry *e, uint64_t start)
+void cache_disk_read(struct cache *c, struct cache_entry *e, uint64_t start)
 {
 	e->state = ENTRY_READING;
 	entry_submit(c, e, DDIO_DISK_READ, start, e->buf);
 }
 
-void cache_disk_fill(struct ddio_cache *c, struct cache_entry *e)
+void cache_disk_fill(struct cache *c, struct cache_entry *e)
 {
 	e->state = ENTRY_FILLING;
 	c->writing += cache_mem_cost(e->size);
@@ -125,7 +125,7 @@ void cache_disk_fill(struct ddio_cache *c, struct cache_entry *e)
 }
 
 /* One fill at a time, so that one buffer is enough for them. */
-void cache_disk_run_fills(struct ddio_cache *c)
+void cache_disk_run_fills(struct cache *c)
 {
 	struct cache_entry *e;
 	uint64_t start;
@@ -150,7 +150,7 @@ void cache_disk_run_fills(struct ddio_cache *c)
 	entry_io_end(c, e);
 }
 
-void cache_disk_write(struct ddio_cache *c, struct cache_entry *e)
+void cache_disk_write(struct cache *c, struct cache_entry *e)
 {
 	uint64_t start, run;
 	bool written;
@@ -164,7 +164,7 @@ void cache_disk_write(struct ddio_cache *c, struct cache_entry *e)
 		cache_disk_fill(c, e);
 		return;
 	}
-	if (!ddio_object_lookup(e->obj, e->block, &start, &run, &written)) {
+	if (!object_lookup(e->obj, e->block, &start, &run, &written)) {
 		entry_write_failed(c, e, -ESTALE);
 		return;
 	}
@@ -175,16 +175,15 @@ void cache_disk_write(struct ddio_cache *c, struct cache_entry *e)
 	entry_submit(c, e, DDIO_DISK_WRITE, start, e->buf);
 }
 
-bool cache_prefetch_block(struct ddio_cache *c, struct ddio_cache_io *io, uint64_t block,
-			  uint64_t run)
+bool cache_prefetch_block(struct cache *c, struct cache_io *io, uint64_t block, uint64_t run)
 {
 	uint64_t start, n;
 	struct cache_entry *e;
 	bool written;
 
-	if (block >= ddio_object_end(io->obj) || cache_entry_find(c, io->obj, block))
+	if (block >= object_end(io->obj) || cache_entry_find(c, io->obj, block))
 		return true;
-	if (!ddio_object_lookup(io->obj, block, &start, &n, &written) || !written)
+	if (!object_lookup(io->obj, block, &start, &n, &written) || !written)
 		return true;
 	e = cache_entry_get(c, io->obj, block);
 	if (!e)
@@ -203,9 +202,9 @@ bool cache_prefetch_block(struct ddio_cache *c, struct ddio_cache_io *io, uint64
 }
 
 /* The block behind the request. */
-void cache_prefetch(struct ddio_cache *c, struct ddio_cache_io *io)
+void cache_prefetch(struct cache *c, struct cache_io *io)
 {
-	uint32_t size = ddio_object_file(io->obj)->block;
+	uint32_t size = object_file(io->obj)->block;
 
 	cache_prefetch_block(c, io, (io->offset + io->len - 1) / size + 1, 0);
 }

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The cache's table of blocks, and the life of an entry: see cache_priv.h. */
+/* The cache's table of blocks, and the life of an entry: see priv.h. */
 #include <errno.h>
 #include <stdlib.h>
 #include "iop/cache/priv.h"
 
 #define TABLE_MIN 256
 
-static struct ddio_list *bucket(const struct ddio_cache *c, const struct ddio_object *obj,
-				uint64_t block)
+static struct ddio_list *bucket(const struct cache *c, const struct object *obj, uint64_t block)
 {
 	uint64_t h = ((uintptr_t)obj >> 4) * 0x9e3779b97f4a7c15ull;
 
@@ -25,20 +24,20 @@ static struct ddio_list *buckets_new(size_t n)
 	return b;
 }
 
-int cache_table_init(struct ddio_cache *c)
+int cache_table_init(struct cache *c)
 {
 	c->buckets = buckets_new(TABLE_MIN);
 	c->nbuckets = TABLE_MIN;
 	return c->buckets ? 0 : -ENOMEM;
 }
 
-void cache_table_exit(struct ddio_cache *c)
+void cache_table_exit(struct cache *c)
 {
 	free(c->buckets);
 }
 
 /* Doubles the table; without memory it goes on with longer chains. */
-static void table_grow(struct ddio_cache *c)
+static void table_grow(struct cache *c)
 {
 	struct ddio_list *old = c->buckets;
 	struct ddio_list *new = buckets_new(c->nbuckets * 2);
@@ -55,8 +54,7 @@ static void table_grow(struct ddio_cache *c)
 	free(old);
 }
 
-struct cache_entry *cache_entry_find(struct ddio_cache *c, const struct ddio_object *obj,
-				     uint64_t block)
+struct cache_entry *cache_entry_find(struct cache *c, const struct object *obj, uint64_t block)
 {
 	struct cache_entry *e;
 
@@ -77,7 +75,7 @@ static void entry_lists_init(struct cache_entry *e)
 	ddio_list_init(&e->locks);
 }
 
-struct cache_entry *cache_entry_get(struct ddio_cache *c, struct ddio_object *obj, uint64_t block)
+struct cache_entry *cache_entry_get(struct cache *c, struct object *obj, uint64_t block)
 {
 	struct cache_entry *e = cache_entry_find(c, obj, block);
 
@@ -89,9 +87,9 @@ struct cache_entry *cache_entry_get(struct ddio_cache *c, struct ddio_object *ob
 	entry_lists_init(e);
 	e->cache = c;
 	e->obj = obj;
-	ddio_object_ref(obj);
+	object_ref(obj);
 	e->block = block;
-	e->size = ddio_object_file(obj)->block;
+	e->size = object_file(obj)->block;
 	if (++c->nentries > c->nbuckets)
 		table_grow(c);
 	ddio_list_add(&e->hash, bucket(c, obj, block));
@@ -109,7 +107,7 @@ bool cache_entry_busy(const struct cache_entry *e)
 	return e->state != ENTRY_IDLE || e->lock || e->pin || cache_entry_waited(e);
 }
 
-void cache_entry_settle(struct ddio_cache *c, struct cache_entry *e)
+void cache_entry_settle(struct cache *c, struct cache_entry *e)
 {
 	if (e->buf || cache_entry_busy(e))
 		return;
@@ -117,28 +115,28 @@ void cache_entry_settle(struct ddio_cache *c, struct cache_entry *e)
 	ddio_list_del(&e->hash);
 	ddio_list_del(&e->all);
 	c->nentries--;
-	ddio_object_put(e->obj);
+	object_put(e->obj);
 	free(e);
 }
 
 /* The first who waits, if it is a lock; NULL if it is a piece. */
-static struct ddio_block_lock *first_lock(struct cache_entry *e)
+static struct block_lock *first_lock(struct cache_entry *e)
 {
-	struct ddio_block_lock *lock;
+	struct block_lock *lock;
 	struct cache_piece *p;
 
 	if (ddio_list_empty(&e->locks))
 		return NULL;
-	lock = ddio_list_first(&e->locks, struct ddio_block_lock, link);
+	lock = ddio_list_first(&e->locks, struct block_lock, link);
 	if (ddio_list_empty(&e->pieces))
 		return lock;
 	p = ddio_list_first(&e->pieces, struct cache_piece, link);
 	return lock->seq < p->seq ? lock : NULL;
 }
 
-static bool entry_run_first(struct ddio_cache *c, struct cache_entry *e)
+static bool entry_run_first(struct cache *c, struct cache_entry *e)
 {
-	struct ddio_block_lock *lock = first_lock(e);
+	struct block_lock *lock = first_lock(e);
 
 	if (!lock)
 		return cache_piece_try(c, e, ddio_list_first(&e->pieces, struct cache_piece, link));
@@ -151,7 +149,7 @@ static bool entry_run_first(struct ddio_cache *c, struct cache_entry *e)
 }
 
 /* Serves those who wait, in order, until one cannot be served yet. */
-void cache_entry_run(struct ddio_cache *c, struct cache_entry *e)
+void cache_entry_run(struct cache *c, struct cache_entry *e)
 {
 	if (e->pin)
 		return;
@@ -165,7 +163,7 @@ void cache_entry_run(struct ddio_cache *c, struct cache_entry *e)
 	cache_entry_settle(c, e);
 }
 
-void cache_entry_dirty(struct ddio_cache *c, struct cache_entry *e, uint32_t written)
+void cache_entry_dirty(struct cache *c, struct cache_entry *e, uint32_t written)
 {
 	e->count += written;
 	if (e->dirty)
@@ -178,7 +176,7 @@ void cache_entry_dirty(struct ddio_cache *c, struct cache_entry *e, uint32_t wri
 }
 
 /* Written, or no longer wanted. */
-void cache_entry_clean(struct ddio_cache *c, struct cache_entry *e)
+void cache_entry_clean(struct cache *c, struct cache_entry *e)
 {
 	if (e->dirty || e->stale)
 		cache_flush_notify(c, e);
@@ -192,7 +190,7 @@ void cache_entry_clean(struct ddio_cache *c, struct cache_entry *e)
 	e->count = 0;
 }
 
-void cache_entry_drop(struct ddio_cache *c, struct cache_entry *e)
+void cache_entry_drop(struct cache *c, struct cache_entry *e)
 {
 	if (e->prefetched)
 		cache_stream_wasted(c, e);
@@ -204,7 +202,7 @@ void cache_entry_drop(struct ddio_cache *c, struct cache_entry *e)
 		cache_mem_release(c, e);
 }
 
-void cache_entry_forget(struct ddio_cache *c, struct cache_entry *e)
+void cache_entry_forget(struct cache *c, struct cache_entry *e)
 {
 	if (e->state == ENTRY_IDLE && !e->lock) {
 		cache_entry_drop(c, e);
@@ -226,5 +224,5 @@ bool cache_entry_on_disk(const struct cache_entry *e, uint64_t *start)
 	uint64_t run;
 	bool written;
 
-	return ddio_object_lookup(e->obj, e->block, start, &run, &written) && written;
+	return object_lookup(e->obj, e->block, start, &run, &written) && written;
 }

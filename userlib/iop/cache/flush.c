@@ -10,12 +10,12 @@
 #include <stdlib.h>
 #include "iop/cache/priv.h"
 
-static bool flush_concerns(const struct ddio_cache_flush *flush, const struct cache_entry *e)
+static bool flush_concerns(const struct cache_flush *flush, const struct cache_entry *e)
 {
 	return (!flush->obj || flush->obj == e->obj) && flush->seq > e->epoch;
 }
 
-static void flush_one_less(struct ddio_cache *c, struct ddio_cache_flush *flush)
+static void flush_one_less(struct cache *c, struct cache_flush *flush)
 {
 	if (--flush->pending)
 		return;
@@ -24,9 +24,9 @@ static void flush_one_less(struct ddio_cache *c, struct ddio_cache_flush *flush)
 	cache_kick(c);
 }
 
-void cache_flush_notify(struct ddio_cache *c, const struct cache_entry *e)
+void cache_flush_notify(struct cache *c, const struct cache_entry *e)
 {
-	struct ddio_cache_flush *flush, *tmp;
+	struct cache_flush *flush, *tmp;
 
 	ddio_list_for_each_entry_safe(flush, tmp, &c->flushes, link)
 		if (flush_concerns(flush, e))
@@ -34,7 +34,7 @@ void cache_flush_notify(struct ddio_cache *c, const struct cache_entry *e)
 }
 
 /* For the next flush; the first error of an object is the one that counts. */
-static void error_keep(struct ddio_cache *c, struct ddio_object *obj, int err)
+static void error_keep(struct cache *c, struct object *obj, int err)
 {
 	struct cache_error *x;
 
@@ -48,19 +48,19 @@ static void error_keep(struct ddio_cache *c, struct ddio_object *obj, int err)
 	}
 	x->obj = obj;
 	x->err = err;
-	ddio_object_ref(obj);
+	object_ref(obj);
 	ddio_list_add(&x->link, &c->errors);
 }
 
 static void error_free(struct cache_error *x)
 {
 	ddio_list_del(&x->link);
-	ddio_object_put(x->obj);
+	object_put(x->obj);
 	free(x);
 }
 
 /* The errors that nobody was told of; @obj NULL: of all objects. */
-static int errors_take(struct ddio_cache *c, const struct ddio_object *obj)
+static int errors_take(struct cache *c, const struct object *obj)
 {
 	struct cache_error *x, *tmp;
 	int err = c->lost_err;
@@ -76,7 +76,7 @@ static int errors_take(struct ddio_cache *c, const struct ddio_object *obj)
 	return err;
 }
 
-void cache_errors_forget(struct ddio_cache *c, const struct ddio_object *obj)
+void cache_errors_forget(struct cache *c, const struct object *obj)
 {
 	struct cache_error *x, *tmp;
 
@@ -85,9 +85,9 @@ void cache_errors_forget(struct ddio_cache *c, const struct ddio_object *obj)
 			error_free(x);
 }
 
-void cache_flush_failed(struct ddio_cache *c, struct cache_entry *e, int err)
+void cache_flush_failed(struct cache *c, struct cache_entry *e, int err)
 {
-	struct ddio_cache_flush *flush, *tmp;
+	struct cache_flush *flush, *tmp;
 	bool told = false;
 
 	ddio_list_for_each_entry_safe(flush, tmp, &c->flushes, link) {
@@ -104,11 +104,11 @@ void cache_flush_failed(struct ddio_cache *c, struct cache_entry *e, int err)
 }
 
 /**
- * ddio_cache_flush - write back what is dirty
+ * cache_flush - write back what is dirty
  * @c: the cache
- * @flush: see struct ddio_cache_flush
+ * @flush: see struct cache_flush
  */
-void ddio_cache_flush(struct ddio_cache *c, struct ddio_cache_flush *flush)
+void cache_flush(struct cache *c, struct cache_flush *flush)
 {
 	struct cache_entry *e, *tmp;
 
@@ -123,7 +123,7 @@ void ddio_cache_flush(struct ddio_cache *c, struct ddio_cache_flush *flush)
 		if (flush_concerns(flush, e))
 			cache_disk_write(c, e);
 	flush_one_less(c, flush);
-	ddio_queue_commit(&c->queue);
+	queue_commit(&c->queue);
 }
 
 /* A block of nobody's that is being read is forgotten too, when it has come. */
@@ -134,7 +134,7 @@ static bool entry_droppable(const struct cache_entry *e)
 	return e->state == ENTRY_READING || (e->state == ENTRY_IDLE && (!e->dirty || e->failed));
 }
 
-void cache_flush_end(struct ddio_cache *c, struct ddio_cache_flush *flush)
+void cache_flush_end(struct cache *c, struct cache_flush *flush)
 {
 	struct cache_entry *e, *tmp;
 

@@ -6,15 +6,15 @@
 #include <string.h>
 #include "iop/cache/priv.h"
 
-static_assert(sizeof(struct cache_io_state) <= sizeof(((struct ddio_cache_io *)0)->priv),
+static_assert(sizeof(struct cache_io_state) <= sizeof(((struct cache_io *)0)->priv),
 	      "a request's private part is too small");
 
-static_assert(sizeof(struct cache_piece) <= sizeof(((struct ddio_cache_io *)0)->first),
+static_assert(sizeof(struct cache_piece) <= sizeof(((struct cache_io *)0)->first),
 	      "a piece does not fit into its request");
 
-static void io_pump(struct ddio_cache *c, struct ddio_cache_io *io);
+static void io_pump(struct cache *c, struct cache_io *io);
 
-static void io_finish(struct ddio_cache *c, struct ddio_cache_io *io)
+static void io_finish(struct cache *c, struct cache_io *io)
 {
 	struct cache_io_state *s = cache_io_state(io);
 
@@ -32,9 +32,9 @@ static void piece_free(struct cache_piece *p)
 		free(p);
 }
 
-void cache_piece_end(struct ddio_cache *c, struct cache_piece *p, int status)
+void cache_piece_end(struct cache *c, struct cache_piece *p, int status)
 {
-	struct ddio_cache_io *io = p->io;
+	struct cache_io *io = p->io;
 	struct cache_io_state *s = cache_io_state(io);
 
 	ddio_list_del(&p->link);
@@ -48,7 +48,7 @@ void cache_piece_end(struct ddio_cache *c, struct cache_piece *p, int status)
 		io_pump(c, io);
 }
 
-static void entry_used(struct ddio_cache *c, struct cache_entry *e)
+static void entry_used(struct cache *c, struct cache_entry *e)
 {
 	if (e->prefetched)
 		cache_stream_used(c, e);
@@ -57,8 +57,7 @@ static void entry_used(struct ddio_cache *c, struct cache_entry *e)
 }
 
 /* The piece can only be served with a buffer: 0, or it has to wait or has failed (1). */
-static int piece_need_buf(struct ddio_cache *c, struct cache_entry *e, struct cache_piece *p,
-			  bool *over)
+static int piece_need_buf(struct cache *c, struct cache_entry *e, struct cache_piece *p, bool *over)
 {
 	int err = e->err;
 
@@ -74,7 +73,7 @@ static int piece_need_buf(struct ddio_cache *c, struct cache_entry *e, struct ca
 	return 1;
 }
 
-static bool piece_read_miss(struct ddio_cache *c, struct cache_entry *e, struct cache_piece *p)
+static bool piece_read_miss(struct cache *c, struct cache_entry *e, struct cache_piece *p)
 {
 	uint64_t start;
 	bool over;
@@ -95,7 +94,7 @@ static bool piece_read_miss(struct ddio_cache *c, struct cache_entry *e, struct 
 	return false;
 }
 
-static bool piece_read(struct ddio_cache *c, struct cache_entry *e, struct cache_piece *p)
+static bool piece_read(struct cache *c, struct cache_entry *e, struct cache_piece *p)
 {
 	if (e->state == ENTRY_READING)
 		return false;
@@ -112,7 +111,7 @@ static bool piece_read(struct ddio_cache *c, struct cache_entry *e, struct cache
  * Makes an empty block fit to be written to: zeros where nothing was written before, else a
  * mask.  Return: true if it is; else *over says whether the piece has failed or waits.
  */
-static bool piece_write_prepare(struct ddio_cache *c, struct cache_entry *e, struct cache_piece *p,
+static bool piece_write_prepare(struct cache *c, struct cache_entry *e, struct cache_piece *p,
 				bool *over)
 {
 	uint64_t start;
@@ -141,12 +140,12 @@ static int entry_place(struct cache_entry *e)
 	uint64_t start, run;
 	bool written;
 
-	if (ddio_object_lookup(e->obj, e->block, &start, &run, &written))
+	if (object_lookup(e->obj, e->block, &start, &run, &written))
 		return 0;
-	return ddio_object_alloc(e->obj, e->block, 1);
+	return object_alloc(e->obj, e->block, 1);
 }
 
-static bool piece_write(struct ddio_cache *c, struct cache_entry *e, struct cache_piece *p)
+static bool piece_write(struct cache *c, struct cache_entry *e, struct cache_piece *p)
 {
 	bool over = false;
 	int err;
@@ -174,7 +173,7 @@ static bool piece_write(struct ddio_cache *c, struct cache_entry *e, struct cach
 	return true;
 }
 
-bool cache_piece_try(struct ddio_cache *c, struct cache_entry *e, struct cache_piece *p)
+bool cache_piece_try(struct cache *c, struct cache_entry *e, struct cache_piece *p)
 {
 	if (e->stale)
 		return false;
@@ -182,7 +181,7 @@ bool cache_piece_try(struct ddio_cache *c, struct cache_entry *e, struct cache_p
 }
 
 /* A block that nobody need go to the disk for, as far as is known when a piece comes. */
-static void piece_count(struct ddio_cache *c, const struct cache_entry *e, struct cache_io_state *s)
+static void piece_count(struct cache *c, const struct cache_entry *e, struct cache_io_state *s)
 {
 	uint64_t start;
 	bool hit = e->valid || e->state == ENTRY_READING || cache_entry_waited(e);
@@ -198,10 +197,10 @@ static void piece_count(struct ddio_cache *c, const struct cache_entry *e, struc
 		c->stats.misses++;
 }
 
-static struct cache_piece *piece_new(struct ddio_cache_io *io)
+static struct cache_piece *piece_new(struct cache_io *io)
 {
 	struct cache_io_state *s = cache_io_state(io);
-	uint32_t size = ddio_object_file(io->obj)->block;
+	uint32_t size = object_file(io->obj)->block;
 	uint64_t at = io->offset + s->next;
 	struct cache_piece *p = (struct cache_piece *)io->first;
 
@@ -220,7 +219,7 @@ static struct cache_piece *piece_new(struct ddio_cache_io *io)
 	return p;
 }
 
-static int piece_start(struct ddio_cache *c, struct ddio_cache_io *io)
+static int piece_start(struct cache *c, struct cache_io *io)
 {
 	struct cache_io_state *s = cache_io_state(io);
 	struct cache_piece *p = piece_new(io);
@@ -242,7 +241,7 @@ static int piece_start(struct ddio_cache *c, struct ddio_cache_io *io)
 	return 0;
 }
 
-static void io_prefetch(struct ddio_cache *c, struct ddio_cache_io *io)
+static void io_prefetch(struct cache *c, struct cache_io *io)
 {
 	struct cache_io_state *s = cache_io_state(io);
 
@@ -256,7 +255,7 @@ static void io_prefetch(struct ddio_cache *c, struct ddio_cache_io *io)
 }
 
 /* Makes pieces, as many as may be under way, until all are made; a failure ends it. */
-static void io_pump(struct ddio_cache *c, struct ddio_cache_io *io)
+static void io_pump(struct cache *c, struct cache_io *io)
 {
 	struct cache_io_state *s = cache_io_state(io);
 
@@ -274,24 +273,24 @@ static void io_pump(struct ddio_cache *c, struct ddio_cache_io *io)
 }
 
 /* Every block that is written gets its place now, or none does: a full disk is told to the writer. */
-static int io_alloc(struct ddio_cache_io *io)
+static int io_alloc(struct cache_io *io)
 {
-	uint32_t size = ddio_object_file(io->obj)->block;
+	uint32_t size = object_file(io->obj)->block;
 	uint64_t first = io->offset / size, block;
 	uint64_t end = (io->offset + io->len - 1) / size + 1;
 	uint64_t start, run;
 	bool written;
 
 	for (block = first; block < end; block += run) {
-		if (!ddio_object_lookup(io->obj, block, &start, &run, &written))
-			return ddio_object_alloc(io->obj, first, end - first);
+		if (!object_lookup(io->obj, block, &start, &run, &written))
+			return object_alloc(io->obj, first, end - first);
 		if (run > end - block)
 			break;
 	}
 	return 0;
 }
 
-void cache_io_begin(struct ddio_cache *c, struct ddio_cache_io *io, bool write)
+void cache_io_begin(struct cache *c, struct cache_io *io, bool write)
 {
 	struct cache_io_state *s = cache_io_state(io);
 
@@ -308,11 +307,10 @@ void cache_io_begin(struct ddio_cache *c, struct ddio_cache_io *io, bool write)
 		io_pump(c, io);
 }
 
-void cache_io_report(struct ddio_cache *c)
+void cache_io_report(struct cache *c)
 {
 	while (!ddio_list_empty(&c->finished)) {
-		struct ddio_cache_io *io =
-			ddio_list_first(&c->finished, struct ddio_cache_io, link);
+		struct cache_io *io = ddio_list_first(&c->finished, struct cache_io, link);
 
 		ddio_list_del(&io->link);
 		io->done(io, cache_io_state(io)->status);

@@ -4,7 +4,7 @@
 #include "iop/cache/priv.h"
 
 /* True if it is granted.  Newer bytes of a part of the block are completed first. */
-bool cache_lock_try(struct ddio_cache *c, struct cache_entry *e, struct ddio_block_lock *lock)
+bool cache_lock_try(struct cache *c, struct cache_entry *e, struct block_lock *lock)
 {
 	if (e->state != ENTRY_IDLE || e->lock)
 		return false;
@@ -23,7 +23,7 @@ bool cache_lock_try(struct ddio_cache *c, struct cache_entry *e, struct ddio_blo
 }
 
 /* Return: 1 granted, 0 waits, -ENOMEM. */
-static int lock_begin(struct ddio_cache *c, struct ddio_block_lock *lock)
+static int lock_begin(struct cache *c, struct block_lock *lock)
 {
 	struct cache_entry *e = cache_entry_get(c, lock->obj, lock->block);
 
@@ -38,13 +38,13 @@ static int lock_begin(struct ddio_cache *c, struct ddio_block_lock *lock)
 }
 
 /**
- * ddio_cache_lock - take a block for a collective
+ * cache_lock - take a block for a collective
  * @c: the cache of the object's disk
- * @lock: see struct ddio_block_lock
+ * @lock: see struct block_lock
  *
  * Return: true if it was granted at once, else @lock->granted will be called.
  */
-bool ddio_cache_lock(struct ddio_cache *c, struct ddio_block_lock *lock)
+bool cache_lock(struct cache *c, struct block_lock *lock)
 {
 	int ret;
 
@@ -58,15 +58,14 @@ bool ddio_cache_lock(struct ddio_cache *c, struct ddio_block_lock *lock)
 		ddio_list_add(&lock->link, &c->starved);
 		cache_retry_later(c);
 	}
-	ddio_queue_commit(&c->queue);
+	queue_commit(&c->queue);
 	return ret == 1;
 }
 
-void cache_lock_retry(struct ddio_cache *c)
+void cache_lock_retry(struct cache *c)
 {
 	while (!ddio_list_empty(&c->starved)) {
-		struct ddio_block_lock *lock =
-			ddio_list_first(&c->starved, struct ddio_block_lock, link);
+		struct block_lock *lock = ddio_list_first(&c->starved, struct block_lock, link);
 		int ret;
 
 		ddio_list_del(&lock->link);
@@ -82,12 +81,12 @@ void cache_lock_retry(struct ddio_cache *c)
 }
 
 /**
- * ddio_cache_unlock - give a block back
+ * cache_unlock - give a block back
  * @c: the cache
  * @lock: was granted
  * @stale: the disk now holds something newer than the cache
  */
-void ddio_cache_unlock(struct ddio_cache *c, struct ddio_block_lock *lock, bool stale)
+void cache_unlock(struct cache *c, struct block_lock *lock, bool stale)
 {
 	struct cache_entry *e = lock->entry;
 
@@ -98,7 +97,7 @@ void ddio_cache_unlock(struct ddio_cache *c, struct ddio_block_lock *lock, bool 
 		cache_entry_drop(c, e);
 	else if (e->write_back)
 		cache_disk_write(c, e);
-	ddio_queue_commit(&c->queue);
+	queue_commit(&c->queue);
 	if (cache_entry_waited(e)) {
 		ddio_list_del(&e->ready);
 		ddio_list_add(&e->ready, &c->ready);
@@ -111,11 +110,11 @@ void ddio_cache_unlock(struct ddio_cache *c, struct ddio_block_lock *lock, bool 
 }
 
 /**
- * ddio_cache_lock_cancel - withdraw a lock whose grant has not been told
+ * cache_lock_cancel - withdraw a lock whose grant has not been told
  * @c: the cache
- * @lock: ddio_cache_lock() returned false, and granted() was not called
+ * @lock: cache_lock() returned false, and granted() was not called
  */
-void ddio_cache_lock_cancel(struct ddio_cache *c, struct ddio_block_lock *lock)
+void cache_lock_cancel(struct cache *c, struct block_lock *lock)
 {
 	struct cache_entry *e = lock->entry;
 
@@ -123,7 +122,7 @@ void ddio_cache_lock_cancel(struct ddio_cache *c, struct ddio_block_lock *lock)
 	if (!e)
 		return;
 	if (e->lock == lock) {
-		ddio_cache_unlock(c, lock, false);
+		cache_unlock(c, lock, false);
 		return;
 	}
 	lock->entry = NULL;
@@ -142,28 +141,27 @@ static bool entry_newer(const struct cache_entry *e)
 }
 
 /**
- * ddio_cache_newer - is a block better had from the cache, or read later?
+ * cache_newer - is a block better had from the cache, or read later?
  * @c: the cache of the object's disk
  * @obj: the object
  * @block: number in it
  *
  * What it says may have changed with the next event; nothing is held.
  */
-bool ddio_cache_newer(struct ddio_cache *c, const struct ddio_object *obj, uint64_t block)
+bool cache_newer(struct cache *c, const struct object *obj, uint64_t block)
 {
 	const struct cache_entry *e = cache_entry_find(c, obj, block);
 
 	return e && entry_newer(e);
 }
 
-uint64_t ddio_cache_next_newer(struct ddio_cache *c, const struct ddio_object *obj, uint64_t first,
-			       uint64_t count)
+uint64_t cache_next_newer(struct cache *c, const struct object *obj, uint64_t first, uint64_t count)
 {
 	const struct cache_entry *e;
 	uint64_t at = first, found = first + count;
 
 	if (count <= c->nentries) {
-		while (at < found && !ddio_cache_newer(c, obj, at))
+		while (at < found && !cache_newer(c, obj, at))
 			at++;
 		return at;
 	}

@@ -19,7 +19,7 @@ uint64_t cache_mem_cost(uint32_t size)
 	return size < MEM_PAGE ? MEM_PAGE : size;
 }
 
-static uint64_t mem_max_blocks(const struct ddio_cache *c)
+static uint64_t mem_max_blocks(const struct cache *c)
 {
 	uint64_t n = (uint64_t)CACHE_PAPER_CLIENT * c->clients;
 
@@ -27,14 +27,14 @@ static uint64_t mem_max_blocks(const struct ddio_cache *c)
 }
 
 /* Is there room for so many bytes more, in so many buffers more? */
-static bool mem_fits(const struct ddio_cache *c, uint64_t bytes, uint64_t nbufs)
+static bool mem_fits(const struct cache *c, uint64_t bytes, uint64_t nbufs)
 {
 	if (!c->opts.paper)
 		return bytes <= c->opts.bytes;
 	return nbufs <= mem_max_blocks(c) && bytes <= DDIO_CACHE_PAPER_MAX;
 }
 
-uint64_t cache_mem_bound(const struct ddio_cache *c, uint32_t size)
+uint64_t cache_mem_bound(const struct cache *c, uint32_t size)
 {
 	uint64_t bytes = c->opts.bytes;
 
@@ -45,12 +45,12 @@ uint64_t cache_mem_bound(const struct ddio_cache *c, uint32_t size)
 	return bytes;
 }
 
-static bool mem_room(const struct ddio_cache *c, uint32_t size)
+static bool mem_room(const struct cache *c, uint32_t size)
 {
 	return !c->nbufs || mem_fits(c, c->bytes + cache_mem_cost(size), c->nbufs + 1);
 }
 
-void cache_mem_trim(struct ddio_cache *c)
+void cache_mem_trim(struct cache *c)
 {
 	while (c->pool) {
 		void *buf = c->pool;
@@ -62,7 +62,7 @@ void cache_mem_trim(struct ddio_cache *c)
 	c->npooled = 0;
 }
 
-uint8_t *cache_mem_raw(struct ddio_cache *c, uint32_t size)
+uint8_t *cache_mem_raw(struct cache *c, uint32_t size)
 {
 	void *buf = c->pool;
 
@@ -76,7 +76,7 @@ uint8_t *cache_mem_raw(struct ddio_cache *c, uint32_t size)
 	return buf;
 }
 
-void cache_mem_raw_free(struct ddio_cache *c, uint8_t *buf, uint32_t size)
+void cache_mem_raw_free(struct cache *c, uint8_t *buf, uint32_t size)
 {
 	uint64_t cost = cache_mem_cost(size);
 
@@ -94,7 +94,7 @@ void cache_mem_raw_free(struct ddio_cache *c, uint8_t *buf, uint32_t size)
 	c->npooled++;
 }
 
-static int mem_take(struct ddio_cache *c, struct cache_entry *e)
+static int mem_take(struct cache *c, struct cache_entry *e)
 {
 	e->buf = cache_mem_raw(c, e->size);
 	if (!e->buf)
@@ -105,7 +105,7 @@ static int mem_take(struct ddio_cache *c, struct cache_entry *e)
 	return 0;
 }
 
-void cache_mem_release(struct ddio_cache *c, struct cache_entry *e)
+void cache_mem_release(struct cache *c, struct cache_entry *e)
 {
 	c->bytes -= cache_mem_cost(e->size);
 	c->nbufs--;
@@ -114,13 +114,13 @@ void cache_mem_release(struct ddio_cache *c, struct cache_entry *e)
 	e->buf = NULL;
 }
 
-static void mem_evict(struct ddio_cache *c, struct cache_entry *e)
+static void mem_evict(struct cache *c, struct cache_entry *e)
 {
 	cache_entry_drop(c, e);
 	cache_entry_settle(c, e);
 }
 
-static bool mem_make_room(struct ddio_cache *c, uint32_t size)
+static bool mem_make_room(struct cache *c, uint32_t size)
 {
 	struct cache_entry *e, *tmp;
 	bool older_dirty = false;
@@ -145,13 +145,13 @@ static bool mem_make_room(struct ddio_cache *c, uint32_t size)
 	return mem_room(c, size);
 }
 
-static void mem_unwait(struct ddio_cache *c, struct cache_entry *e)
+static void mem_unwait(struct cache *c, struct cache_entry *e)
 {
 	ddio_list_del(&e->mem);
 	c->wanted -= cache_mem_cost(e->size);
 }
 
-int cache_mem_attach(struct ddio_cache *c, struct cache_entry *e)
+int cache_mem_attach(struct cache *c, struct cache_entry *e)
 {
 	if (ddio_list_empty(&e->mem)) {
 		ddio_list_add(&e->mem, &c->mem);
@@ -166,7 +166,7 @@ int cache_mem_attach(struct ddio_cache *c, struct cache_entry *e)
 	return mem_take(c, e);
 }
 
-bool cache_mem_try(struct ddio_cache *c, struct cache_entry *e)
+bool cache_mem_try(struct cache *c, struct cache_entry *e)
 {
 	struct cache_entry *old, *tmp;
 
@@ -186,7 +186,7 @@ bool cache_mem_try(struct ddio_cache *c, struct cache_entry *e)
 }
 
 /* Nothing under way will make room: try once more what could not be written. */
-static void mem_retry_failed(struct ddio_cache *c)
+static void mem_retry_failed(struct cache *c)
 {
 	struct cache_entry *e;
 
@@ -199,7 +199,7 @@ static void mem_retry_failed(struct ddio_cache *c)
 }
 
 /* The first who waits gets the error. */
-static void mem_fail_first(struct ddio_cache *c)
+static void mem_fail_first(struct cache *c)
 {
 	struct cache_entry *e = ddio_list_first(&c->mem, struct cache_entry, mem);
 
@@ -209,7 +209,7 @@ static void mem_fail_first(struct ddio_cache *c)
 	cache_entry_run(c, e);
 }
 
-void cache_mem_run(struct ddio_cache *c)
+void cache_mem_run(struct cache *c)
 {
 	while (!ddio_list_empty(&c->mem)) {
 		struct cache_entry *e = ddio_list_first(&c->mem, struct cache_entry, mem);
@@ -227,7 +227,7 @@ void cache_mem_run(struct ddio_cache *c)
 		mem_retry_failed(c);
 }
 
-void cache_mem_shrink(struct ddio_cache *c)
+void cache_mem_shrink(struct cache *c)
 {
 	struct cache_entry *e, *tmp;
 

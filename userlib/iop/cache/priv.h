@@ -2,13 +2,13 @@
 /*
  * Inside the block cache.
  *
- * A request (struct ddio_cache_io) is cut into pieces, one a block.  A block
+ * A request (struct cache_io) is cut into pieces, one a block.  A block
  * that is cached, wanted, locked or under way has an entry.  Whoever cannot be
  * served at once waits at the entry, pieces and locks in the order in which
  * they came; cache_entry_run() serves them until one has to wait for something.
  * What that can be, and who runs the entry again:
- *   I/O of the block             its completion (cache_disk.c)
- *   a lock that is held          ddio_cache_unlock(), by the list "ready"
+ *   I/O of the block             its completion (disk.c)
+ *   a lock that is held          cache_unlock(), by the list "ready"
  *   memory for the block         cache_mem_run(), when a block becomes free
  *
  * An entry's bytes are right where they are "valid": all of them after a read
@@ -56,7 +56,7 @@ enum entry_state {
  * @valid: bytes of @buf that are right
  * @mask: which these are, if not all
  * @count: bytes written since it became dirty: WriteFull
- * @epoch: cache->epoch when it became dirty or stale: see cache_flush.c
+ * @epoch: cache->epoch when it became dirty or stale: see flush.c
  * @err: why what the waiters need cannot be had; only while they are run for that reason
  * @pin: being run
  * @write_back: to be written as soon as it can be
@@ -66,8 +66,8 @@ enum entry_state {
 struct cache_entry {
 	struct ddio_list hash, all, lru, unsettled, ready, mem, fill;
 	struct ddio_list pieces, locks;
-	struct ddio_cache *cache;
-	struct ddio_object *obj;
+	struct cache *cache;
+	struct object *obj;
 	uint64_t block;
 	uint32_t size;
 	enum entry_state state;
@@ -79,8 +79,8 @@ struct cache_entry {
 	int err;
 	bool pin, dirty, stale, write_back, failed, prefetched;
 	uint64_t run;
-	struct ddio_block_lock *lock;
-	struct ddio_queue_req req;
+	struct block_lock *lock;
+	struct queue_req req;
 };
 
 /**
@@ -88,7 +88,7 @@ struct cache_entry {
  */
 struct cache_piece {
 	struct ddio_list link;
-	struct ddio_cache_io *io;
+	struct cache_io *io;
 	uint64_t seq;
 	uint64_t block;
 	uint32_t offset, len;
@@ -115,14 +115,14 @@ struct cache_io_state {
  */
 struct cache_error {
 	struct ddio_list link;
-	struct ddio_object *obj;
+	struct object *obj;
 	int err;
 };
 
 struct cache_streams;
 
 /**
- * struct ddio_cache - the cache of one disk
+ * struct cache - the cache of one disk
  * @lru: entries with a buffer
  * @mem: entries whose first piece waits for a buffer, in order
  * @fills: entries that wait for the fill buffer; @filling has it
@@ -141,11 +141,11 @@ struct cache_streams;
  * @kicked: @kick is under way
  * @working: cache_work() is up the stack; @more: it is to go round again
  */
-struct ddio_cache {
+struct cache {
 	struct ddio_env *env;
-	struct ddio_store *store;
-	struct ddio_cache_opts opts;
-	struct ddio_queue queue;
+	struct store *store;
+	struct cache_opts opts;
+	struct queue queue;
 	uint32_t clients;
 	struct ddio_list *buckets;
 	size_t nbuckets, nentries;
@@ -162,110 +162,108 @@ struct ddio_cache {
 	uint64_t seq, epoch;
 	uint64_t ndirty;
 	int lost_err, mem_err;
-	struct ddio_cache_stats stats;
+	struct cache_stats stats;
 	struct ddio_timer retry;
 	struct ddio_post kick;
 	bool kicked, working, more;
 };
 
-static inline struct cache_io_state *cache_io_state(struct ddio_cache_io *io)
+static inline struct cache_io_state *cache_io_state(struct cache_io *io)
 {
 	return (struct cache_io_state *)io->priv;
 }
 
 /* cache.c */
 /* Has cache_work() run from the loop. */
-void cache_kick(struct ddio_cache *c);
+void cache_kick(struct cache *c);
 /* From the loop: serves who can be served, then makes the callbacks that are due. */
-void cache_work(struct ddio_cache *c);
+void cache_work(struct cache *c);
 /* For want of memory: cache_work() again, after a moment. */
-void cache_retry_later(struct ddio_cache *c);
+void cache_retry_later(struct cache *c);
 
-/* cache_io.c */
-void cache_io_begin(struct ddio_cache *c, struct ddio_cache_io *io, bool write);
+/* io.c */
+void cache_io_begin(struct cache *c, struct cache_io *io, bool write);
 /* The callbacks of the requests that are over. */
-void cache_io_report(struct ddio_cache *c);
-void cache_piece_end(struct ddio_cache *c, struct cache_piece *p, int status);
+void cache_io_report(struct cache *c);
+void cache_piece_end(struct cache *c, struct cache_piece *p, int status);
 /* True if the piece is over (and freed); else it waits for something. */
-bool cache_piece_try(struct ddio_cache *c, struct cache_entry *e, struct cache_piece *p);
+bool cache_piece_try(struct cache *c, struct cache_entry *e, struct cache_piece *p);
 
-/* cache_entry.c */
-struct cache_entry *cache_entry_find(struct ddio_cache *c, const struct ddio_object *obj,
-				     uint64_t block);
+/* entry.c */
+struct cache_entry *cache_entry_find(struct cache *c, const struct object *obj, uint64_t block);
 /* NULL without memory. */
-struct cache_entry *cache_entry_get(struct ddio_cache *c, struct ddio_object *obj, uint64_t block);
-void cache_entry_run(struct ddio_cache *c, struct cache_entry *e);
+struct cache_entry *cache_entry_get(struct cache *c, struct object *obj, uint64_t block);
+void cache_entry_run(struct cache *c, struct cache_entry *e);
 /* Frees an entry that nothing holds any more. */
-void cache_entry_settle(struct ddio_cache *c, struct cache_entry *e);
+void cache_entry_settle(struct cache *c, struct cache_entry *e);
 bool cache_entry_busy(const struct cache_entry *e);
 bool cache_entry_waited(const struct cache_entry *e);
 /* Forgets the contents; not while I/O is under way or it is locked. */
-void cache_entry_drop(struct ddio_cache *c, struct cache_entry *e);
+void cache_entry_drop(struct cache *c, struct cache_entry *e);
 /* Forgets the contents, now or when it ceases to be busy. */
-void cache_entry_forget(struct ddio_cache *c, struct cache_entry *e);
-void cache_entry_dirty(struct ddio_cache *c, struct cache_entry *e, uint32_t written);
-void cache_entry_clean(struct ddio_cache *c, struct cache_entry *e);
+void cache_entry_forget(struct cache *c, struct cache_entry *e);
+void cache_entry_dirty(struct cache *c, struct cache_entry *e, uint32_t written);
+void cache_entry_clean(struct cache *c, struct cache_entry *e);
 /* Written before?  Then *start is the place. */
 bool cache_entry_on_disk(const struct cache_entry *e, uint64_t *start);
-int cache_table_init(struct ddio_cache *c);
-void cache_table_exit(struct ddio_cache *c);
+int cache_table_init(struct cache *c);
+void cache_table_exit(struct cache *c);
 
-/* cache_mask.c */
+/* mask.c */
 int cache_mask_start(struct cache_entry *e);
 bool cache_mask_covers(const struct cache_entry *e, uint32_t offset, uint32_t len);
 void cache_mask_add(struct cache_entry *e, uint32_t offset, uint32_t len);
 /* Takes from @from the bytes that are not valid, and makes them so. */
 void cache_mask_merge(struct cache_entry *e, const uint8_t *from);
 
-/* cache_mem.c */
+/* mem.c */
 /* A buffer for the entry: 0, -EAGAIN (it waits in cache->mem) or -ENOMEM. */
-int cache_mem_attach(struct ddio_cache *c, struct cache_entry *e);
+int cache_mem_attach(struct cache *c, struct cache_entry *e);
 /* The same if it costs nobody anything: no waiting, no write back. */
-bool cache_mem_try(struct ddio_cache *c, struct cache_entry *e);
-void cache_mem_release(struct ddio_cache *c, struct cache_entry *e);
+bool cache_mem_try(struct cache *c, struct cache_entry *e);
+void cache_mem_release(struct cache *c, struct cache_entry *e);
 /* Beyond the bound, for one fill. */
-uint8_t *cache_mem_raw(struct ddio_cache *c, uint32_t size);
-void cache_mem_raw_free(struct ddio_cache *c, uint8_t *buf, uint32_t size);
-void cache_mem_run(struct ddio_cache *c);
+uint8_t *cache_mem_raw(struct cache *c, uint32_t size);
+void cache_mem_raw_free(struct cache *c, uint8_t *buf, uint32_t size);
+void cache_mem_run(struct cache *c);
 /* Down to the bound, as far as that costs no write back. */
-void cache_mem_shrink(struct ddio_cache *c);
-void cache_mem_trim(struct ddio_cache *c);
+void cache_mem_shrink(struct cache *c);
+void cache_mem_trim(struct cache *c);
 uint64_t cache_mem_cost(uint32_t size);
 /* The bound on the memory of blocks of @size bytes. */
-uint64_t cache_mem_bound(const struct ddio_cache *c, uint32_t size);
+uint64_t cache_mem_bound(const struct cache *c, uint32_t size);
 
-/* cache_disk.c */
-void cache_disk_read(struct ddio_cache *c, struct cache_entry *e, uint64_t start);
-void cache_disk_fill(struct ddio_cache *c, struct cache_entry *e);
+/* disk.c */
+void cache_disk_read(struct cache *c, struct cache_entry *e, uint64_t start);
+void cache_disk_fill(struct cache *c, struct cache_entry *e);
 /* Write back, as soon as that is possible. */
-void cache_disk_write(struct ddio_cache *c, struct cache_entry *e);
-void cache_disk_run_fills(struct ddio_cache *c);
-void cache_prefetch(struct ddio_cache *c, struct ddio_cache_io *io);
+void cache_disk_write(struct cache *c, struct cache_entry *e);
+void cache_disk_run_fills(struct cache *c);
+void cache_prefetch(struct cache *c, struct cache_io *io);
 /* Reads a block ahead for a run, 0: for none; if it is written, not here, and there is memory for it.
  * False: there is none. */
-bool cache_prefetch_block(struct ddio_cache *c, struct ddio_cache_io *io, uint64_t block,
-			  uint64_t run);
+bool cache_prefetch_block(struct cache *c, struct cache_io *io, uint64_t block, uint64_t run);
 
-/* cache_stream.c */
+/* readahead.c */
 /* After a read of a stream has been cut into pieces: reads ahead. */
-void cache_stream_read(struct ddio_cache *c, struct ddio_cache_io *io);
+void cache_stream_read(struct cache *c, struct cache_io *io);
 /* What was read ahead was used, or is dropped. */
-void cache_stream_used(struct ddio_cache *c, struct cache_entry *e);
-void cache_stream_wasted(struct ddio_cache *c, struct cache_entry *e);
-void cache_stream_stats(const struct ddio_cache *c, struct ddio_cache_stats *stats);
-void cache_streams_free(struct ddio_cache *c);
+void cache_stream_used(struct cache *c, struct cache_entry *e);
+void cache_stream_wasted(struct cache *c, struct cache_entry *e);
+void cache_stream_stats(const struct cache *c, struct cache_stats *stats);
+void cache_streams_free(struct cache *c);
 
-/* cache_lock.c */
-bool cache_lock_try(struct ddio_cache *c, struct cache_entry *e, struct ddio_block_lock *lock);
-void cache_lock_retry(struct ddio_cache *c);
+/* lock.c */
+bool cache_lock_try(struct cache *c, struct cache_entry *e, struct block_lock *lock);
+void cache_lock_retry(struct cache *c);
 
-/* cache_flush.c */
+/* flush.c */
 /* The entry ceases to be what earlier flushes wait for. */
-void cache_flush_notify(struct ddio_cache *c, const struct cache_entry *e);
+void cache_flush_notify(struct cache *c, const struct cache_entry *e);
 /* It could not be written: told to the flushes that wait for it, or kept for the next one. */
-void cache_flush_failed(struct ddio_cache *c, struct cache_entry *e, int err);
-void cache_flush_end(struct ddio_cache *c, struct ddio_cache_flush *flush);
+void cache_flush_failed(struct cache *c, struct cache_entry *e, int err);
+void cache_flush_end(struct cache *c, struct cache_flush *flush);
 /* @obj NULL: of all objects. */
-void cache_errors_forget(struct ddio_cache *c, const struct ddio_object *obj);
+void cache_errors_forget(struct cache *c, const struct object *obj);
 
 #endif /* DDIO_CACHE_PRIV_H */

@@ -6,21 +6,21 @@
  */
 #include "iop/cache/queue.h"
 
-static bool queue_before(const struct ddio_queue_req *a, const struct ddio_queue_req *b)
+static bool queue_before(const struct queue_req *a, const struct queue_req *b)
 {
 	if (a->queue->fcfs || a->offset == b->offset)
 		return a->seq < b->seq;
 	return a->offset < b->offset;
 }
 
-static struct ddio_queue_req *heap_meld(struct ddio_queue_req *a, struct ddio_queue_req *b)
+static struct queue_req *heap_meld(struct queue_req *a, struct queue_req *b)
 {
 	if (!a)
 		return b;
 	if (!b)
 		return a;
 	if (queue_before(b, a)) {
-		struct ddio_queue_req *t = a;
+		struct queue_req *t = a;
 
 		a = b;
 		b = t;
@@ -31,9 +31,9 @@ static struct ddio_queue_req *heap_meld(struct ddio_queue_req *a, struct ddio_qu
 }
 
 /* The second pass of a pairing heap's removal: melds the pairs, last one first. */
-static struct ddio_queue_req *heap_meld_pairs(struct ddio_queue_req *pairs)
+static struct queue_req *heap_meld_pairs(struct queue_req *pairs)
 {
-	struct ddio_queue_req *root = NULL, *rest;
+	struct queue_req *root = NULL, *rest;
 
 	for (; pairs; pairs = rest) {
 		rest = pairs->sibling;
@@ -44,9 +44,9 @@ static struct ddio_queue_req *heap_meld_pairs(struct ddio_queue_req *pairs)
 }
 
 /* Takes the root out; @heap is not empty. */
-static struct ddio_queue_req *heap_pop(struct ddio_queue_req **heap)
+static struct queue_req *heap_pop(struct queue_req **heap)
 {
-	struct ddio_queue_req *root = *heap, *a, *b, *rest, *pairs = NULL;
+	struct queue_req *root = *heap, *a, *b, *rest, *pairs = NULL;
 
 	for (a = root->child; a; a = rest) {
 		b = a->sibling;
@@ -66,9 +66,9 @@ static struct ddio_queue_req *heap_pop(struct ddio_queue_req **heap)
 static void queue_done(struct ddio_disk_req *disk_req);
 
 /* The next piece of a request: all of it, unless the disk takes only shorter ones. */
-static void queue_submit(struct ddio_queue_req *req)
+static void queue_submit(struct queue_req *req)
 {
-	struct ddio_queue *queue = req->queue;
+	struct queue *queue = req->queue;
 	uint64_t most = ddio_disk_info(queue->disk)->max_len;
 	uint64_t len = req->len - req->moved;
 
@@ -88,10 +88,10 @@ static void queue_submit(struct ddio_queue_req *req)
 	ddio_disk_submit(queue->disk, &req->at_disk);
 }
 
-static void queue_fill(struct ddio_queue *queue)
+static void queue_fill(struct queue *queue)
 {
 	while (queue->waiting && queue->running < queue->depth) {
-		struct ddio_queue_req *req;
+		struct queue_req *req;
 
 		if (!queue->sweep) {
 			queue->sweep = queue->next;
@@ -107,12 +107,12 @@ static void queue_fill(struct ddio_queue *queue)
 
 static void queue_done(struct ddio_disk_req *disk_req)
 {
-	struct ddio_queue_req *req = disk_req->arg;
-	struct ddio_queue *queue = req->queue;
+	struct queue_req *req = disk_req->arg;
+	struct queue *queue = req->queue;
 
 	if (!disk_req->status && req->moved < req->len) {
 		queue_submit(req);
-		ddio_queue_commit(queue);
+		queue_commit(queue);
 		return;
 	}
 	queue->running--;
@@ -121,30 +121,30 @@ static void queue_done(struct ddio_disk_req *disk_req)
 }
 
 /**
- * ddio_queue_init - an empty queue
+ * queue_init - an empty queue
  * @queue: to be initialised
  * @env: the reactor
  * @disk: where the requests go
  * @depth: most of them at the disk at once; 0 is taken for 1
  * @fcfs: first come, first served, as in TR94-226
  */
-void ddio_queue_init(struct ddio_queue *queue, struct ddio_env *env, struct ddio_disk *disk,
-		     uint32_t depth, bool fcfs)
+void queue_init(struct queue *queue, struct ddio_env *env, struct ddio_disk *disk, uint32_t depth,
+		bool fcfs)
 {
-	*queue = (struct ddio_queue){
+	*queue = (struct queue){
 		.env = env, .disk = disk, .depth = depth ? depth : 1, .fcfs = fcfs
 	};
 }
 
 /**
- * ddio_queue_push - queue a request
+ * queue_push - queue a request
  * @queue: where
  * @req: what; the caller's until its done()
  */
-void ddio_queue_push(struct ddio_queue *queue, struct ddio_queue_req *req)
+void queue_push(struct queue *queue, struct queue_req *req)
 {
 	bool ahead = queue->fcfs || (req->offset >= queue->head && !req->later);
-	struct ddio_queue_req **heap = ahead ? &queue->sweep : &queue->next;
+	struct queue_req **heap = ahead ? &queue->sweep : &queue->next;
 
 	req->queue = queue;
 	req->seq = queue->seq++;
@@ -153,12 +153,12 @@ void ddio_queue_push(struct ddio_queue *queue, struct ddio_queue_req *req)
 	req->sibling = NULL;
 	*heap = heap_meld(*heap, req);
 	queue->waiting++;
-	if (ddio_queue_length(queue) > queue->max)
-		queue->max = ddio_queue_length(queue);
+	if (queue_length(queue) > queue->max)
+		queue->max = queue_length(queue);
 	queue_fill(queue);
 }
 
-void ddio_queue_commit(struct ddio_queue *queue)
+void queue_commit(struct queue *queue)
 {
 	if (!queue->submitted)
 		return;
@@ -166,7 +166,7 @@ void ddio_queue_commit(struct ddio_queue *queue)
 	ddio_disk_commit(queue->disk);
 }
 
-uint64_t ddio_queue_length(const struct ddio_queue *queue)
+uint64_t queue_length(const struct queue *queue)
 {
 	return queue->waiting + queue->running;
 }

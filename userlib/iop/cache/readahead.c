@@ -86,14 +86,14 @@ static void run_forget(struct run *run)
 	run->number = 0;
 }
 
-void cache_streams_free(struct ddio_cache *c)
+void cache_streams_free(struct cache *c)
 {
 	free(c->streams);
 	c->streams = NULL;
 }
 
 /* NULL without memory: then nothing is read ahead. */
-static struct cache_streams *streams_get(struct ddio_cache *c)
+static struct cache_streams *streams_get(struct cache *c)
 {
 	if (c->streams)
 		return c->streams;
@@ -104,7 +104,7 @@ static struct cache_streams *streams_get(struct ddio_cache *c)
 }
 
 /* The run of an entry, if it is still known. */
-static struct run *run_of(struct ddio_cache *c, const struct cache_entry *e)
+static struct run *run_of(struct cache *c, const struct cache_entry *e)
 {
 	struct run *run;
 
@@ -125,7 +125,7 @@ static uint32_t runs_active(const struct cache_streams *s)
 	return n ? n : 1;
 }
 
-static uint32_t depth_max(const struct ddio_cache *c, uint32_t size)
+static uint32_t depth_max(const struct cache *c, uint32_t size)
 {
 	uint64_t room = cache_mem_bound(c, size) / 2 / cache_mem_cost(size);
 	uint64_t most = DEPTH_BYTES / size;
@@ -136,14 +136,14 @@ static uint32_t depth_max(const struct ddio_cache *c, uint32_t size)
 	return (uint32_t)(room < most ? room : most);
 }
 
-static void entry_settled(struct ddio_cache *c, struct cache_entry *e)
+static void entry_settled(struct cache *c, struct cache_entry *e)
 {
 	c->unused -= cache_mem_cost(e->size);
 	e->prefetched = false;
 	e->run = 0;
 }
 
-void cache_stream_used(struct ddio_cache *c, struct cache_entry *e)
+void cache_stream_used(struct cache *c, struct cache_entry *e)
 {
 	struct run *run = run_of(c, e);
 
@@ -157,7 +157,7 @@ void cache_stream_used(struct ddio_cache *c, struct cache_entry *e)
 	entry_settled(c, e);
 }
 
-void cache_stream_wasted(struct ddio_cache *c, struct cache_entry *e)
+void cache_stream_wasted(struct cache *c, struct cache_entry *e)
 {
 	struct run *run = run_of(c, e);
 
@@ -171,7 +171,7 @@ void cache_stream_wasted(struct ddio_cache *c, struct cache_entry *e)
 		run_forget(run);
 }
 
-void cache_stream_stats(const struct ddio_cache *c, struct ddio_cache_stats *stats)
+void cache_stream_stats(const struct cache *c, struct cache_stats *stats)
 {
 	const struct run *run;
 
@@ -187,7 +187,7 @@ void cache_stream_stats(const struct ddio_cache *c, struct ddio_cache_stats *sta
 	}
 }
 
-static struct run *run_new(struct cache_streams *s, const struct ddio_cache_io *io)
+static struct run *run_new(struct cache_streams *s, const struct cache_io *io)
 {
 	struct run *run = NULL;
 	uint32_t i;
@@ -201,7 +201,7 @@ static struct run *run_new(struct cache_streams *s, const struct ddio_cache_io *
 	}
 	memset(run, 0, sizeof(*run));
 	run->number = ++s->numbers * RUNS + (uint64_t)(run - s->slot);
-	run->file = ddio_object_file(io->obj)->id;
+	run->file = object_file(io->obj)->id;
 	run->stream = io->stream;
 	run->next = io->offset + io->len;
 	run->ahead = run->next;
@@ -216,7 +216,7 @@ static struct run *run_new(struct cache_streams *s, const struct ddio_cache_io *
 enum fit { FIT_NOT, FIT_NEARLY, FIT_EXACTLY };
 
 /* A request a little ahead of its turn or behind it belongs to a run that has been proven. */
-static enum fit sequential_fit(const struct run *run, const struct ddio_cache_io *io)
+static enum fit sequential_fit(const struct run *run, const struct cache_io *io)
 {
 	uint64_t off = io->offset > run->next ? io->offset - run->next : run->next - io->offset;
 
@@ -225,7 +225,7 @@ static enum fit sequential_fit(const struct run *run, const struct ddio_cache_io
 	return run->proofs || off > STRAY * io->len ? FIT_NOT : FIT_NEARLY;
 }
 
-static enum fit strided_fit(const struct run *run, const struct ddio_cache_io *io)
+static enum fit strided_fit(const struct run *run, const struct cache_io *io)
 {
 	int64_t off = (int64_t)(io->offset - run->next), k = off / run->stride;
 
@@ -236,7 +236,7 @@ static enum fit strided_fit(const struct run *run, const struct ddio_cache_io *i
 	return run->proofs || k < -STRAY || k > STRAY ? FIT_NOT : FIT_NEARLY;
 }
 
-static void run_advance(struct cache_streams *s, struct run *run, const struct ddio_cache_io *io)
+static void run_advance(struct cache_streams *s, struct run *run, const struct cache_io *io)
 {
 	uint64_t end = io->offset + io->len;
 
@@ -251,9 +251,9 @@ static void run_advance(struct cache_streams *s, struct run *run, const struct d
 }
 
 /* The run that a request belongs to. */
-static struct run *run_find(struct cache_streams *s, const struct ddio_cache_io *io)
+static struct run *run_find(struct cache_streams *s, const struct cache_io *io)
 {
-	uint64_t file = ddio_object_file(io->obj)->id;
+	uint64_t file = object_file(io->obj)->id;
 	struct run *run, *tmp, *best = NULL;
 
 	ddio_list_for_each_entry_safe(run, tmp, &s->runs, link) {
@@ -276,15 +276,14 @@ static struct run *run_find(struct cache_streams *s, const struct ddio_cache_io 
 	return best;
 }
 
-static bool recent_is(const struct recent *r, const struct ddio_cache_io *io, uint64_t offset)
+static bool recent_is(const struct recent *r, const struct cache_io *io, uint64_t offset)
 {
-	return r->len && r->stream == io->stream && r->file == ddio_object_file(io->obj)->id &&
+	return r->len && r->stream == io->stream && r->file == object_file(io->obj)->id &&
 	       r->offset == offset;
 }
 
 /* Does a request of the same length begin at @offset? */
-static bool recent_has(const struct cache_streams *s, const struct ddio_cache_io *io,
-		       uint64_t offset)
+static bool recent_has(const struct cache_streams *s, const struct cache_io *io, uint64_t offset)
 {
 	uint32_t i;
 
@@ -295,8 +294,7 @@ static bool recent_has(const struct cache_streams *s, const struct ddio_cache_io
 }
 
 /* Three at the same distance, this one the last. */
-static bool stride_find(const struct cache_streams *s, const struct ddio_cache_io *io,
-			int64_t *stride)
+static bool stride_find(const struct cache_streams *s, const struct cache_io *io, int64_t *stride)
 {
 	uint32_t i;
 
@@ -312,7 +310,7 @@ static bool stride_find(const struct cache_streams *s, const struct ddio_cache_i
 	return false;
 }
 
-static bool continues_recent(const struct cache_streams *s, const struct ddio_cache_io *io)
+static bool continues_recent(const struct cache_streams *s, const struct cache_io *io)
 {
 	uint32_t i;
 
@@ -323,7 +321,7 @@ static bool continues_recent(const struct cache_streams *s, const struct ddio_ca
 }
 
 /* A request that belongs to no run, and has missed: perhaps a run begins. */
-static void run_begin(struct cache_streams *s, const struct ddio_cache_io *io)
+static void run_begin(struct cache_streams *s, const struct cache_io *io)
 {
 	struct recent *r = &s->recent[s->strays++ % RECENT];
 	struct run *run;
@@ -338,17 +336,17 @@ static void run_begin(struct cache_streams *s, const struct ddio_cache_io *io)
 		run->next = io->offset + (uint64_t)stride;
 		run->ahead = run->next;
 	}
-	*r = (struct recent){ .file = ddio_object_file(io->obj)->id,
+	*r = (struct recent){ .file = object_file(io->obj)->id,
 			      .stream = io->stream,
 			      .offset = io->offset,
 			      .len = io->len };
 }
 
 /* Blocks of [from, to); false: no more, for want of memory. */
-static bool ahead_bytes(struct ddio_cache *c, struct ddio_cache_io *io, const struct run *run,
-			uint64_t from, uint64_t to)
+static bool ahead_bytes(struct cache *c, struct cache_io *io, const struct run *run, uint64_t from,
+			uint64_t to)
 {
-	uint32_t size = ddio_object_file(io->obj)->block;
+	uint32_t size = object_file(io->obj)->block;
 	uint64_t bound = cache_mem_bound(c, size) / 2, block;
 
 	for (block = from / size; block * size < to; block++) {
@@ -360,17 +358,17 @@ static bool ahead_bytes(struct ddio_cache *c, struct ddio_cache_io *io, const st
 }
 
 /* Others may have come since it grew. */
-static void run_share(const struct ddio_cache *c, struct run *run, uint32_t size)
+static void run_share(const struct cache *c, struct run *run, uint32_t size)
 {
 	uint32_t most = depth_max(c, size);
 
 	run->depth = run->depth < most ? run->depth : most;
 }
 
-static void sequential_ahead(struct ddio_cache *c, struct ddio_cache_io *io, struct run *run)
+static void sequential_ahead(struct cache *c, struct cache_io *io, struct run *run)
 {
-	uint32_t size = ddio_object_file(io->obj)->block;
-	uint64_t end = ddio_object_end(io->obj) * size;
+	uint32_t size = object_file(io->obj)->block;
+	uint64_t end = object_end(io->obj) * size;
 	uint64_t to;
 
 	if (run->ahead < run->next)
@@ -386,9 +384,9 @@ static void sequential_ahead(struct ddio_cache *c, struct ddio_cache_io *io, str
 }
 
 /* As many requests ahead as make the run's depth. */
-static void strided_ahead(struct ddio_cache *c, struct ddio_cache_io *io, struct run *run)
+static void strided_ahead(struct cache *c, struct cache_io *io, struct run *run)
 {
-	uint32_t size = ddio_object_file(io->obj)->block;
+	uint32_t size = object_file(io->obj)->block;
 	int64_t each = (int64_t)((run->len + size - 1) / size);
 	int64_t want = run->depth / each > 1 ? run->depth / each : 1;
 	int64_t have = (int64_t)(run->ahead - run->next) / run->stride;
@@ -402,14 +400,14 @@ static void strided_ahead(struct ddio_cache *c, struct ddio_cache_io *io, struct
 	run_share(c, run, size);
 	for (; have < want; have++) {
 		/* Also where a stride leads out of the object at its beginning. */
-		if (run->ahead >= ddio_object_end(io->obj) * size ||
+		if (run->ahead >= object_end(io->obj) * size ||
 		    !ahead_bytes(c, io, run, run->ahead, run->ahead + run->len))
 			return;
 		run->ahead += (uint64_t)run->stride;
 	}
 }
 
-void cache_stream_read(struct ddio_cache *c, struct ddio_cache_io *io)
+void cache_stream_read(struct cache *c, struct cache_io *io)
 {
 	struct cache_streams *s = streams_get(c);
 	struct run *run = s ? run_find(s, io) : NULL;

@@ -28,7 +28,7 @@ static int place_parts(struct ddio_slot *slot)
 
 	slot->straight = false;
 	for (i = 0; i < slot->nparts; i++) {
-		struct ddio_coll_part *part = &slot->part[i];
+		struct coll_part *part = &slot->part[i];
 
 		part->direct = !slot->merge && part->len >= STRAIGHT_MIN &&
 			       part->end - part->first == part->len;
@@ -38,7 +38,7 @@ static int place_parts(struct ddio_slot *slot)
 			slot->straight = true;
 			continue;
 		}
-		msg = ddio_slot_msg(slot);
+		msg = slot_msg(slot);
 		if (!msg)
 			return -ENOMEM;
 		part->where = used;
@@ -54,7 +54,7 @@ static int slot_take(struct ddio_slot *slot)
 
 	if (slot->ask != DDIO_ASK_NONE || !ddio_slot_take(slot, &slot->next))
 		return 0;
-	err = ddio_slot_divide(slot, &slot->next);
+	err = slot_divide(slot, &slot->next);
 	if (err)
 		return err;
 	slot->merge = slot->covered < slot->disk->coll->block_size;
@@ -68,11 +68,11 @@ static int slot_take(struct ddio_slot *slot)
  * Not if nothing of it is on its way; and not if less than half of the blocks are
  * at the disk, since then it may run out of work.
  */
-static bool can_wait(const struct ddio_coll_disk *cd)
+static bool can_wait(const struct coll_disk *cd)
 {
 	uint32_t busy = 0, coming = 0, i;
 
-	if (ddio_coll_req_flag(cd->coll->req, DDIO_COLL_NO_BATCH))
+	if (coll_req_flag(cd->coll->req, DDIO_COLL_NO_BATCH))
 		return false;
 	for (i = 0; i < cd->nslots; i++) {
 		/* A block that is ready waits for the stream's slot only. */
@@ -89,23 +89,23 @@ static void slot_ask(struct ddio_slot *slot)
 	uint32_t i;
 
 	if (slot->ask != DDIO_ASK_TAKEN ||
-	    (slot->straight && (slot->state != DDIO_SLOT_IDLE || !ddio_coll_stream_bind(slot))))
+	    (slot->straight && (slot->state != DDIO_SLOT_IDLE || !coll_stream_bind(slot))))
 		return;
 	for (i = 0; slot->straight && i < slot->nparts; i++)
 		if (slot->part[i].direct)
 			slot->part[i].iov.iov_base = slot->buf + slot->part[i].first;
 	slot->ask = DDIO_ASK_ASKED;
 	ddio_list_add(&slot->asking, &coll->asking);
-	ddio_coll_kick(coll);
+	coll_kick(coll);
 }
 
-void ddio_coll_ask(struct ddio_coll_disk *cd)
+void coll_ask(struct coll_disk *cd)
 {
 	uint32_t i;
 
 	for (i = 0; i < cd->nslots; i++) {
 		if (slot_take(&cd->slot[i])) {
-			ddio_coll_fail_memory(cd->coll);
+			coll_fail_memory(cd->coll);
 			return;
 		}
 	}
@@ -120,7 +120,7 @@ void ddio_coll_ask(struct ddio_coll_disk *cd)
  */
 static int want_send(struct ddio_coll *coll, uint32_t rank, struct ddio_want *want, uint32_t n)
 {
-	struct ddio_member *m = ddio_coll_group_member(coll->group, rank);
+	struct ddio_member *m = coll_group_member(coll->group, rank);
 	struct ddio_msg msg = { .opcode = DDIO_OP_COLL_WANT, .tag = coll->done.op };
 	struct ddio_msg_coll_want x = { .op = coll->done.op, .n = n, .want = want };
 	uint8_t buf[64 + WANT_BATCH * sizeof(*want)];
@@ -156,7 +156,7 @@ static uint32_t lowest_rank(const struct ddio_coll *coll)
 
 static int ask_rank(struct ddio_coll *coll, uint32_t rank)
 {
-	uint32_t most = ddio_coll_req_flag(coll->req, DDIO_COLL_NO_BATCH) ? 1 : WANT_BATCH, n = 0;
+	uint32_t most = coll_req_flag(coll->req, DDIO_COLL_NO_BATCH) ? 1 : WANT_BATCH, n = 0;
 	struct ddio_want want[WANT_BATCH];
 	struct ddio_slot *slot;
 	int err = 0;
@@ -177,7 +177,7 @@ static int ask_rank(struct ddio_coll *coll, uint32_t rank)
 }
 
 /* One message to each member for all the slots that got a block in this turn. */
-void ddio_coll_ask_flush(struct ddio_coll *coll)
+void coll_ask_flush(struct ddio_coll *coll)
 {
 	uint64_t now = ddio_env_now(coll->reactor->env);
 	uint32_t rank;
@@ -188,12 +188,12 @@ void ddio_coll_ask_flush(struct ddio_coll *coll)
 	while ((rank = lowest_rank(coll)) != DDIO_COLL_NOBODY) {
 		err = ask_rank(coll, rank);
 		if (err == -ENOTCONN) {
-			ddio_coll_fail_here(coll, DDIO_ST_MEMBER_LOST, rank,
-					    "rank %u has gone away", rank);
+			coll_fail_here(coll, DDIO_ST_MEMBER_LOST, rank, "rank %u has gone away",
+				       rank);
 			return;
 		}
 		if (err) {
-			ddio_coll_fail_memory(coll);
+			coll_fail_memory(coll);
 			return;
 		}
 	}

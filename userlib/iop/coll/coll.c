@@ -6,7 +6,7 @@
  *        \          |          |
  *         `-------> STOPPING <-'  -> RELEASING -> OVER
  *
- * Everything that happens asks for a turn (ddio_coll_kick()); only the turn
+ * Everything that happens asks for a turn (coll_kick()); only the turn
  * moves on when a state has nothing left to wait for, and only it frees.  A
  * failure, whoever finds it, moves to STOPPING at once: no new I/O begins from
  * there.  The members are told when no disk request is under way any more;
@@ -25,8 +25,8 @@ static const char *const state_name[] = { "planning", "running",   "committing",
 /*
  * Telling the members
  */
-void ddio_coll_done_send_one(const struct ddio_member *m, struct ddio_msg_coll_done *done,
-			     const struct ddio_verdict *v)
+void coll_done_send_one(const struct ddio_member *m, struct ddio_msg_coll_done *done,
+			const struct verdict *v)
 {
 	struct ddio_msg msg = { .opcode = DDIO_OP_COLL_DONE, .status = v->status, .tag = done->op };
 	uint8_t buf[sizeof(*done) + DDIO_MAX_TEXT];
@@ -41,25 +41,25 @@ void ddio_coll_done_send_one(const struct ddio_member *m, struct ddio_msg_coll_d
 	len = ddio_put_coll_done(buf, sizeof(buf), done);
 	err = len < 0 ? (int)len : ddio_conn_send(m->client->conn, &msg, buf, len, NULL, 0, NULL);
 	if (err && err != -ENOTCONN)
-		ddio_client_end(m->client, "no memory to tell the end of a collective");
+		client_end(m->client, "no memory to tell the end of a collective");
 }
 
-void ddio_coll_done_send(struct ddio_coll_group *group, const struct ddio_msg_coll_done *done,
-			 const uint64_t *scattered, const struct ddio_verdict *v)
+void coll_done_send(struct coll_group *group, const struct ddio_msg_coll_done *done,
+		    const uint64_t *scattered, const struct verdict *v)
 {
 	struct ddio_msg_coll_done copy = *done;
 	struct ddio_member *m;
 	uint32_t r;
 
 	for (r = 0; r < group->size; r++) {
-		m = ddio_coll_group_member(group, r);
+		m = coll_group_member(group, r);
 		copy.scattered = scattered ? scattered[r] : 0;
 		if (m)
-			ddio_coll_done_send_one(m, &copy, v);
+			coll_done_send_one(m, &copy, v);
 	}
 }
 
-void ddio_coll_tell(struct ddio_coll *coll)
+void coll_tell(struct ddio_coll *coll)
 {
 	struct ddio_msg_coll_done *done = &coll->done;
 	uint64_t slots = 0;
@@ -75,7 +75,7 @@ void ddio_coll_tell(struct ddio_coll *coll)
 	}
 	done->elapsed_ns = ddio_env_now(coll->reactor->env) - coll->begin_ns;
 	coll->told = true;
-	ddio_coll_done_send(coll->group, done, coll->scattered, &coll->verdict);
+	coll_done_send(coll->group, done, coll->scattered, &coll->verdict);
 }
 
 /*
@@ -83,17 +83,17 @@ void ddio_coll_tell(struct ddio_coll *coll)
  */
 static void coll_free(struct ddio_coll *coll)
 {
-	struct ddio_coll_group *group = coll->group;
+	struct coll_group *group = coll->group;
 	uint32_t d;
 
-	ddio_coll_watch_end(coll);
+	coll_watch_end(coll);
 	for (d = 0; d < coll->ndisks; d++)
-		ddio_coll_disk_free(&coll->disk[d]);
+		coll_disk_free(&coll->disk[d]);
 	ddio_list_del(&coll->link);
 	ddio_list_del(&coll->group_link);
 	group->running--;
-	ddio_coll_group_release(group);
-	ddio_coll_req_put(coll->req);
+	coll_group_release(group);
+	coll_req_put(coll->req);
 	free(coll->scattered);
 	free(coll->msgs);
 	free(coll->index);
@@ -106,19 +106,19 @@ static bool disks_idle(const struct ddio_coll *coll)
 	uint32_t d;
 
 	for (d = 0; d < coll->ndisks; d++)
-		if (!ddio_coll_disk_idle(&coll->disk[d]))
+		if (!coll_disk_idle(&coll->disk[d]))
 			return false;
 	return true;
 }
 
-static void committed(struct ddio_commit *commit, int err)
+static void committed(struct commit *commit, int err)
 {
-	struct ddio_coll_disk *cd = commit->arg;
+	struct coll_disk *cd = commit->arg;
 
 	cd->coll->io--;
 	if (err)
-		ddio_coll_fail_disk(cd, NULL, err, "commit");
-	ddio_coll_kick(cd->coll);
+		coll_fail_disk(cd, NULL, err, "commit");
+	coll_kick(cd->coll);
 }
 
 static void commit(struct ddio_coll *coll)
@@ -126,12 +126,12 @@ static void commit(struct ddio_coll *coll)
 	uint32_t d;
 
 	for (d = 0; d < coll->ndisks; d++) {
-		struct ddio_coll_disk *cd = &coll->disk[d];
+		struct coll_disk *cd = &coll->disk[d];
 
 		cd->commit.done = committed;
 		cd->commit.arg = cd;
 		coll->io++;
-		ddio_store_commit(cd->disk->store, &cd->commit);
+		store_commit(cd->disk->store, &cd->commit);
 	}
 }
 
@@ -140,13 +140,13 @@ static void run(struct ddio_coll *coll)
 	uint32_t d;
 
 	for (d = 0; d < coll->ndisks; d++) {
-		if (ddio_coll_disk_buffers(&coll->disk[d])) {
-			ddio_coll_fail_memory(coll);
+		if (coll_disk_buffers(&coll->disk[d])) {
+			coll_fail_memory(coll);
 			return;
 		}
 	}
 	for (d = 0; d < coll->ndisks && coll->state == DDIO_COLL_RUNNING; d++)
-		ddio_coll_disk_run(&coll->disk[d]);
+		coll_disk_run(&coll->disk[d]);
 }
 
 static void stop(struct ddio_coll *coll)
@@ -154,10 +154,10 @@ static void stop(struct ddio_coll *coll)
 	uint32_t d;
 
 	for (d = 0; d < coll->ndisks; d++)
-		ddio_coll_disk_stop(&coll->disk[d]);
+		coll_disk_stop(&coll->disk[d]);
 }
 
-static bool may_follow(enum ddio_coll_state from, enum ddio_coll_state to)
+static bool may_follow(enum coll_state from, enum coll_state to)
 {
 	static const unsigned int next[] = {
 		[DDIO_COLL_PLANNING] = 1u << DDIO_COLL_RUNNING | 1u << DDIO_COLL_STOPPING,
@@ -172,7 +172,7 @@ static bool may_follow(enum ddio_coll_state from, enum ddio_coll_state to)
 	return next[from] & 1u << to;
 }
 
-void ddio_coll_enter(struct ddio_coll *coll, enum ddio_coll_state state)
+void coll_enter(struct ddio_coll *coll, enum coll_state state)
 {
 	if (!may_follow(coll->state, state)) {
 		ddio_env_log(coll->reactor->env, DDIO_LOG_ERR,
@@ -196,18 +196,18 @@ void ddio_coll_enter(struct ddio_coll *coll, enum ddio_coll_state state)
 		break;
 	case DDIO_COLL_RELEASING:
 	case DDIO_COLL_OVER:
-		ddio_coll_tell(coll);
+		coll_tell(coll);
 		break;
 	}
 }
 
 /* The state that is due now. */
-static enum ddio_coll_state due(struct ddio_coll *coll)
+static enum coll_state due(struct ddio_coll *coll)
 {
 	switch (coll->state) {
 	case DDIO_COLL_PLANNING:
-		if (!ddio_coll_plan(coll)) {
-			ddio_coll_kick(coll);
+		if (!coll_plan(coll)) {
+			coll_kick(coll);
 			return DDIO_COLL_PLANNING;
 		}
 		/* It may have failed. */
@@ -215,7 +215,7 @@ static enum ddio_coll_state due(struct ddio_coll *coll)
 	case DDIO_COLL_RUNNING:
 		if (!disks_idle(coll))
 			return DDIO_COLL_RUNNING;
-		if (ddio_coll_writes(coll) && ddio_coll_req_flag(coll->req, DDIO_COLL_SYNC))
+		if (coll_writes(coll) && coll_req_flag(coll->req, DDIO_COLL_SYNC))
 			return DDIO_COLL_COMMITTING;
 		return DDIO_COLL_OVER;
 	case DDIO_COLL_COMMITTING:
@@ -233,20 +233,20 @@ static enum ddio_coll_state due(struct ddio_coll *coll)
 static void turn(void *arg)
 {
 	struct ddio_coll *coll = arg;
-	enum ddio_coll_state state;
+	enum coll_state state;
 
 	coll->turning = false;
 	if (coll->state == DDIO_COLL_RUNNING)
-		ddio_coll_ask_flush(coll);
+		coll_ask_flush(coll);
 	while ((state = due(coll)) != coll->state)
-		ddio_coll_enter(coll, state);
+		coll_enter(coll, state);
 	if (coll->state == DDIO_COLL_RUNNING)
-		ddio_coll_ask_flush(coll);
+		coll_ask_flush(coll);
 	if (coll->state == DDIO_COLL_OVER && !coll->turning)
 		coll_free(coll);
 }
 
-void ddio_coll_kick(struct ddio_coll *coll)
+void coll_kick(struct ddio_coll *coll)
 {
 	if (coll->turning)
 		return;
@@ -257,7 +257,7 @@ void ddio_coll_kick(struct ddio_coll *coll)
 /*
  * Failure
  */
-void ddio_coll_fail(struct ddio_coll *coll, const struct ddio_verdict *v)
+void ddio_coll_fail(struct ddio_coll *coll, const struct verdict *v)
 {
 	if (coll->state >= DDIO_COLL_STOPPING)
 		return;
@@ -266,15 +266,14 @@ void ddio_coll_fail(struct ddio_coll *coll, const struct ddio_verdict *v)
 		     (unsigned long long)coll->req->start.op, coll->req->start.file.name, v->text);
 	/* Every reactor of a node that stops does so by itself. */
 	if (v->status != DDIO_ST_SHUTDOWN)
-		ddio_coll_req_fail(coll->req, coll->reactor, v);
-	ddio_coll_enter(coll, DDIO_COLL_STOPPING);
-	ddio_coll_kick(coll);
+		coll_req_fail(coll->req, coll->reactor, v);
+	coll_enter(coll, DDIO_COLL_STOPPING);
+	coll_kick(coll);
 }
 
-void ddio_coll_fail_here(struct ddio_coll *coll, uint32_t status, uint32_t lost, const char *fmt,
-			 ...)
+void coll_fail_here(struct ddio_coll *coll, uint32_t status, uint32_t lost, const char *fmt, ...)
 {
-	struct ddio_verdict v = { .status = status, .lost = lost };
+	struct verdict v = { .status = status, .lost = lost };
 	va_list ap;
 
 	va_start(ap, fmt);
@@ -283,38 +282,35 @@ void ddio_coll_fail_here(struct ddio_coll *coll, uint32_t status, uint32_t lost,
 	ddio_coll_fail(coll, &v);
 }
 
-void ddio_coll_fail_memory(struct ddio_coll *coll)
+void coll_fail_memory(struct ddio_coll *coll)
 {
-	ddio_coll_fail_here(coll, DDIO_ST_NO_MEMORY, DDIO_COLL_NOBODY,
-			    "no memory for a collective");
+	coll_fail_here(coll, DDIO_ST_NO_MEMORY, DDIO_COLL_NOBODY, "no memory for a collective");
 }
 
-void ddio_coll_fail_disk(struct ddio_coll_disk *cd, const struct ddio_coll_block *at, int err,
-			 const char *what)
+void coll_fail_disk(struct coll_disk *cd, const struct coll_block *at, int err, const char *what)
 {
 	const char *file = cd->coll->req->start.file.name;
 	char buf[128];
 	const char *text = strerror_r(-err, buf, sizeof(buf));
 
 	if (at)
-		ddio_coll_fail_here(cd->coll, DDIO_ST_IO, DDIO_COLL_NOBODY,
-				    "disk %s: %s block %llu of file \"%s\" (byte %llu): %s",
-				    cd->disk->name, what, (unsigned long long)at->file_block, file,
-				    (unsigned long long)at->lo, text);
+		coll_fail_here(cd->coll, DDIO_ST_IO, DDIO_COLL_NOBODY,
+			       "disk %s: %s block %llu of file \"%s\" (byte %llu): %s",
+			       cd->disk->name, what, (unsigned long long)at->file_block, file,
+			       (unsigned long long)at->lo, text);
 	else
-		ddio_coll_fail_here(cd->coll, DDIO_ST_IO, DDIO_COLL_NOBODY,
-				    "disk %s: %s for file \"%s\": %s", cd->disk->name, what, file,
-				    text);
+		coll_fail_here(cd->coll, DDIO_ST_IO, DDIO_COLL_NOBODY,
+			       "disk %s: %s for file \"%s\": %s", cd->disk->name, what, file, text);
 }
 
-void ddio_coll_fail_gone(struct ddio_slot *slot)
+void coll_fail_gone(struct ddio_slot *slot)
 {
-	const struct ddio_coll_disk *cd = slot->disk;
+	const struct coll_disk *cd = slot->disk;
 
-	ddio_coll_fail_here(cd->coll, DDIO_ST_STALE, DDIO_COLL_NOBODY,
-			    "disk %s: block %llu of file \"%s\" (byte %llu) was freed meanwhile",
-			    cd->disk->name, (unsigned long long)slot->at.file_block,
-			    cd->coll->req->start.file.name, (unsigned long long)slot->at.lo);
+	coll_fail_here(cd->coll, DDIO_ST_STALE, DDIO_COLL_NOBODY,
+		       "disk %s: block %llu of file \"%s\" (byte %llu) was freed meanwhile",
+		       cd->disk->name, (unsigned long long)slot->at.file_block,
+		       cd->coll->req->start.file.name, (unsigned long long)slot->at.lo);
 }
 
 /*
@@ -323,13 +319,13 @@ void ddio_coll_fail_gone(struct ddio_slot *slot)
 static void find_disks(struct ddio_coll *coll)
 {
 	const struct ddio_file_record *file = &coll->req->start.file;
-	struct ddio_iop_disk *disk;
+	struct iop_disk *disk;
 	uint32_t i;
 
 	for (i = 0; i < file->ndisks; i++) {
-		struct ddio_coll_disk *cd = &coll->disk[coll->ndisks];
+		struct coll_disk *cd = &coll->disk[coll->ndisks];
 
-		disk = ddio_reactor_disk(coll->reactor, file->disks[i]);
+		disk = reactor_disk(coll->reactor, file->disks[i]);
 		if (!disk)
 			continue;
 		cd->coll = coll;
@@ -339,7 +335,7 @@ static void find_disks(struct ddio_coll *coll)
 	}
 }
 
-static struct ddio_coll *coll_new(struct ddio_coll_to *to, struct ddio_coll_group *group)
+static struct ddio_coll *coll_new(struct coll_to *to, struct coll_group *group)
 {
 	const struct ddio_msg_coll_start *st = &to->req->start;
 	struct ddio_coll *coll = calloc(1, sizeof(*coll));
@@ -378,68 +374,63 @@ static struct ddio_coll *coll_new(struct ddio_coll_to *to, struct ddio_coll_grou
 }
 
 /* Why it cannot begin here, or true. */
-static bool may_begin(struct ddio_coll_req *req, const struct ddio_coll_group *group,
-		      struct ddio_verdict *v)
+static bool may_begin(struct coll_req *req, const struct coll_group *group, struct verdict *v)
 {
-	const struct ddio_early *early = ddio_coll_group_early(group, req->start.op);
+	const struct early *early = coll_group_early(group, req->start.op);
 
-	if (ddio_coll_req_failed(req)) {
+	if (coll_req_failed(req)) {
 		*v = req->verdict;
 		return false;
 	}
 	if (early) {
-		ddio_verdict_set(v, early->status,
-				 early->status == DDIO_ST_MEMBER_LOST ? early->rank
-								      : DDIO_COLL_NOBODY,
-				 "given up before it began: %s", ddio_status_text(early->status));
+		verdict_set(v, early->status,
+			    early->status == DDIO_ST_MEMBER_LOST ? early->rank : DDIO_COLL_NOBODY,
+			    "given up before it began: %s", ddio_status_text(early->status));
 		return false;
 	}
 	if (group->reactor->stopping) {
-		ddio_verdict_set(v, DDIO_ST_SHUTDOWN, DDIO_COLL_NOBODY,
-				 "the I/O processor is stopping");
+		verdict_set(v, DDIO_ST_SHUTDOWN, DDIO_COLL_NOBODY, "the I/O processor is stopping");
 		return false;
 	}
 	if (group->size != req->start.nprocs) {
-		ddio_verdict_set(v, DDIO_ST_MISMATCH, DDIO_COLL_NOBODY,
-				 "a request for %u processes in a group of %u", req->start.nprocs,
-				 group->size);
+		verdict_set(v, DDIO_ST_MISMATCH, DDIO_COLL_NOBODY,
+			    "a request for %u processes in a group of %u", req->start.nprocs,
+			    group->size);
 		return false;
 	}
 	if (group->running >= DDIO_COLL_MAX_RUNNING) {
-		ddio_verdict_set(v, DDIO_ST_BUSY, DDIO_COLL_NOBODY,
-				 "the group has %u collectives running", group->running);
+		verdict_set(v, DDIO_ST_BUSY, DDIO_COLL_NOBODY,
+			    "the group has %u collectives running", group->running);
 		return false;
 	}
-	return ddio_coll_group_complete(group, v);
+	return coll_group_complete(group, v);
 }
 
-static void refuse(struct ddio_coll_to *to, struct ddio_coll_group *group,
-		   const struct ddio_verdict *v)
+static void refuse(struct coll_to *to, struct coll_group *group, const struct verdict *v)
 {
 	struct ddio_msg_coll_done done = { .op = to->req->start.op };
 
 	to->reactor->refused++;
 	ddio_env_log(to->reactor->env, DDIO_LOG_WARN, "collective %llu of file \"%s\" refused: %s",
 		     (unsigned long long)done.op, to->req->start.file.name, v->text);
-	ddio_coll_req_fail(to->req, to->reactor, v);
+	coll_req_fail(to->req, to->reactor, v);
 	if (group)
-		ddio_coll_done_send(group, &done, NULL, v);
-	ddio_coll_req_put(to->req);
+		coll_done_send(group, &done, NULL, v);
+	coll_req_put(to->req);
 }
 
 /* On the reactor; takes over the reference that came with @to. */
-void ddio_coll_begin(struct ddio_coll_to *to)
+void coll_begin(struct coll_to *to)
 {
-	struct ddio_coll_req *req = to->req;
-	struct ddio_coll_group *group = ddio_coll_group_find(to->reactor, req->start.group);
-	struct ddio_verdict v;
+	struct coll_req *req = to->req;
+	struct coll_group *group = coll_group_find(to->reactor, req->start.group);
+	struct verdict v;
 	struct ddio_coll *coll;
 
 	/* The reactor that has sent it on knows the group: its members' connections here are gone. */
 	if (!group) {
-		ddio_verdict_set(&v, DDIO_ST_MEMBER_LOST, DDIO_COLL_NOBODY,
-				 "no member of the group is attached to reactor %u",
-				 to->reactor->index);
+		verdict_set(&v, DDIO_ST_MEMBER_LOST, DDIO_COLL_NOBODY,
+			    "no member of the group is attached to reactor %u", to->reactor->index);
 		refuse(to, NULL, &v);
 		return;
 	}
@@ -450,20 +441,20 @@ void ddio_coll_begin(struct ddio_coll_to *to)
 	}
 	coll = coll_new(to, group);
 	if (!coll) {
-		ddio_verdict_set(&v, DDIO_ST_NO_MEMORY, DDIO_COLL_NOBODY,
-				 "no memory for a collective of %u processes", group->size);
+		verdict_set(&v, DDIO_ST_NO_MEMORY, DDIO_COLL_NOBODY,
+			    "no memory for a collective of %u processes", group->size);
 		refuse(to, group, &v);
 		return;
 	}
 	coll->reactor->collectives++;
-	ddio_coll_watch_begin(coll);
-	ddio_coll_kick(coll);
+	coll_watch_begin(coll);
+	coll_kick(coll);
 }
 
 /*
  * The reactor
  */
-struct ddio_coll *ddio_coll_find(const struct ddio_coll_group *group, uint64_t op)
+struct ddio_coll *coll_find(const struct coll_group *group, uint64_t op)
 {
 	struct ddio_coll *coll;
 
@@ -474,10 +465,10 @@ struct ddio_coll *ddio_coll_find(const struct ddio_coll_group *group, uint64_t o
 }
 
 /**
- * ddio_coll_init - a reactor that will run collectives
+ * coll_init - a reactor that will run collectives
  * @reactor: its part of this file's state is set up; nothing can fail
  */
-void ddio_coll_init(struct ddio_reactor *reactor)
+void coll_init(struct reactor *reactor)
 {
 	ddio_list_init(&reactor->groups);
 	ddio_list_init(&reactor->colls);
@@ -485,16 +476,16 @@ void ddio_coll_init(struct ddio_reactor *reactor)
 }
 
 /**
- * ddio_coll_exit - the end of what ddio_coll_init() began
+ * coll_exit - the end of what coll_init() began
  * @reactor: all its clients are gone and nothing runs
  */
-void ddio_coll_exit(struct ddio_reactor *reactor)
+void coll_exit(struct reactor *reactor)
 {
-	struct ddio_coll_group *group, *tmp;
+	struct coll_group *group, *tmp;
 
 	ddio_list_for_each_entry_safe(group, tmp, &reactor->groups, link)
-		ddio_coll_group_release(group);
-	ddio_coll_buffers_drop(reactor);
+		coll_group_release(group);
+	coll_buffers_drop(reactor);
 }
 
 /**
@@ -502,31 +493,31 @@ void ddio_coll_exit(struct ddio_reactor *reactor)
  * @reactor: whose
  * @status: what the members are told
  *
- * Returns at once; ddio_coll_idle() tells when they have ended.
+ * Returns at once; coll_idle() tells when they have ended.
  */
-void ddio_coll_stop(struct ddio_reactor *reactor, uint32_t status)
+void ddio_coll_stop(struct reactor *reactor, uint32_t status)
 {
 	struct ddio_coll *coll, *tmp;
 
 	ddio_list_for_each_entry_safe(coll, tmp, &reactor->colls, link)
-		ddio_coll_fail_here(coll, status, DDIO_COLL_NOBODY, "%s", ddio_status_text(status));
+		coll_fail_here(coll, status, DDIO_COLL_NOBODY, "%s", ddio_status_text(status));
 }
 
 /**
- * ddio_coll_idle - has every collective ended?
+ * coll_idle - has every collective ended?
  * @reactor: whose
  */
-bool ddio_coll_idle(const struct ddio_reactor *reactor)
+bool coll_idle(const struct reactor *reactor)
 {
 	return ddio_list_empty(&reactor->colls);
 }
 
 /**
- * ddio_coll_uses - does a collective use a file?
+ * coll_uses - does a collective use a file?
  * @reactor: whose collectives
  * @file: identifier of the file
  */
-bool ddio_coll_uses(const struct ddio_reactor *reactor, uint64_t file)
+bool coll_uses(const struct reactor *reactor, uint64_t file)
 {
 	struct ddio_coll *coll;
 

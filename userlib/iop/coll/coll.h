@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Inside of the collective executor: groups (coll_group.c), the request that a
- * node's reactors share (coll_start.c), a collective running on one reactor
- * (coll.c, coll_watch.c), block lists (coll_plan.c, coll_near.c), and the buffers that a
- * disk's blocks go through (coll_disk.c, coll_read.c, coll_write.c with
- * coll_ask.c and coll_piece.c), block by block or as a stream of the disk's (coll_stream.c); and
- * what goes past these buffers, straight to members on this machine (coll_scatter.c, coll_joint.c).
+ * Inside of the collective executor: groups (group.c), the request that a
+ * node's reactors share (start.c), a collective running on one reactor
+ * (coll.c, watch.c), block lists (plan.c, near.c), and the buffers that a
+ * disk's blocks go through (disk.c, read.c, write.c with
+ * ask.c and piece.c), block by block or as a stream of the disk's (feed.c); and
+ * what goes past these buffers, straight to members on this machine (scatter.c, joint.c).
  *
  * Who owns what
  *   reactor -> groups, collectives; group -> members; client -> members too
@@ -14,7 +14,7 @@
  *   counted.  Nothing else is seen by more than one reactor.
  *
  * Nothing is freed from inside a call: a collective is only ever freed by its
- * own turn, ddio_coll_kick() posts it, with no disk request, lock, commit or
+ * own turn, coll_kick() posts it, with no disk request, lock, commit or
  * send under way and no sink of a connection in its buffers.
  */
 #ifndef DDIO_IOP_COLL_H
@@ -31,17 +31,17 @@
 #define DDIO_COLL_CHUNK 1024u	    /* members a chunk of a group's table */
 
 /**
- * struct ddio_verdict - how a collective ended
+ * struct verdict - how a collective ended
  * @status: enum ddio_status
  * @lost: rank that went away or does not answer, or DDIO_COLL_NOBODY
  */
-struct ddio_verdict {
+struct verdict {
 	uint32_t status;
 	uint32_t lost;
 	char text[DDIO_MAX_TEXT];
 };
 
-void ddio_verdict_set(struct ddio_verdict *v, uint32_t status, uint32_t lost, const char *fmt, ...)
+void verdict_set(struct verdict *v, uint32_t status, uint32_t lost, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
 /*
@@ -57,8 +57,8 @@ void ddio_verdict_set(struct ddio_verdict *v, uint32_t status, uint32_t lost, co
  * @joined_op: the last operation for which its memory is in the group's joint
  */
 struct ddio_member {
-	struct ddio_client *client;
-	struct ddio_coll_group *group;
+	struct client *client;
+	struct coll_group *group;
 	struct ddio_list client_link;
 	uint32_t rank;
 	uint32_t handle;
@@ -68,7 +68,7 @@ struct ddio_member {
 };
 
 /**
- * struct ddio_coll_group - a group as one reactor knows it
+ * struct coll_group - a group as one reactor knows it
  * @size: ranks; @n: of them attached
  * @lost: a rank that was attached and whose connection ended, or DDIO_COLL_NOBODY
  * @running: collectives on @colls
@@ -78,9 +78,9 @@ struct ddio_member {
  * @early: operations that were given up before they were started; a ring
  * @chunk: members by rank; a chunk is allocated with its first member
  */
-struct ddio_coll_group {
+struct coll_group {
 	struct ddio_list link; /* reactor->groups */
-	struct ddio_reactor *reactor;
+	struct reactor *reactor;
 	uint8_t id[DDIO_GROUP_ID_LEN];
 	uint32_t size, n;
 	uint32_t lost;
@@ -88,7 +88,7 @@ struct ddio_coll_group {
 	struct ddio_joint *joint;
 	uint64_t last_start, last_op;
 	struct ddio_list colls; /* struct ddio_coll.group_link */
-	struct ddio_early {
+	struct early {
 		uint64_t op;
 		uint32_t status, rank;
 	} early[DDIO_COLL_EARLY];
@@ -96,73 +96,72 @@ struct ddio_coll_group {
 	struct ddio_member **chunk[];
 };
 
-struct ddio_coll_group *ddio_coll_group_find(struct ddio_reactor *reactor, const uint8_t *id);
+struct coll_group *coll_group_find(struct reactor *reactor, const uint8_t *id);
 /* The client's membership in a group, or NULL. */
-struct ddio_member *ddio_coll_client_member(const struct ddio_client *client, const uint8_t *id);
+struct ddio_member *coll_client_member(const struct client *client, const uint8_t *id);
 /* The attached member of a rank, or NULL. */
-struct ddio_member *ddio_coll_group_member(const struct ddio_coll_group *group, uint32_t rank);
+struct ddio_member *coll_group_member(const struct coll_group *group, uint32_t rank);
 /* Frees the group if it has no member and runs nothing. */
-void ddio_coll_group_release(struct ddio_coll_group *group);
+void coll_group_release(struct coll_group *group);
 /* Was the operation given up before it began? */
-const struct ddio_early *ddio_coll_group_early(const struct ddio_coll_group *group, uint64_t op);
+const struct early *coll_group_early(const struct coll_group *group, uint64_t op);
 /* Missing ranks: the verdict says who. */
-bool ddio_coll_group_complete(const struct ddio_coll_group *group, struct ddio_verdict *v);
+bool coll_group_complete(const struct coll_group *group, struct verdict *v);
 
 /*
  * The request
  */
-struct ddio_coll_req;
+struct coll_req;
 
 /**
- * struct ddio_coll_to - the request on its way to one reactor
+ * struct coll_to - the request on its way to one reactor
  * @takes_part: the reactor owns disks of the file
  * @start, @notice: posts: begin; another reactor's part failed
  */
-struct ddio_coll_to {
-	struct ddio_coll_req *req;
-	struct ddio_reactor *reactor;
+struct coll_to {
+	struct coll_req *req;
+	struct reactor *reactor;
 	bool takes_part;
 	struct ddio_post start, notice;
 };
 
-enum ddio_req_failed { DDIO_REQ_FINE, DDIO_REQ_FAILING, DDIO_REQ_FAILED };
+enum req_failed { DDIO_REQ_FINE, DDIO_REQ_FAILING, DDIO_REQ_FAILED };
 
 /**
- * struct ddio_coll_req - one collective request at one node
+ * struct coll_req - one collective request at one node
  * @refs: one a reactor that runs it and one a post under way
- * @failed: enum ddio_req_failed; the reactor that moves it from FINE writes @verdict
+ * @failed: enum req_failed; the reactor that moves it from FINE writes @verdict
  * @lo, @hi: bounds of the map
  * @joint, @joined: a reference, and a bit for each rank whose memory is in it; NULL: there is none
  */
-struct ddio_coll_req {
+struct coll_req {
 	atomic_uint refs;
 	atomic_uint failed;
-	struct ddio_verdict verdict;
+	struct verdict verdict;
 	struct ddio_msg_coll_start start;
 	struct ddio_map *map;
 	uint64_t lo, hi;
 	struct ddio_joint *joint;
 	uint8_t *joined;
 	uint32_t nto;
-	struct ddio_coll_to to[];
+	struct coll_to to[];
 };
 
-void ddio_coll_req_put(struct ddio_coll_req *req);
+void coll_req_put(struct coll_req *req);
 /* Tells the node's other reactors, unless one of them was first. */
-void ddio_coll_req_fail(struct ddio_coll_req *req, const struct ddio_reactor *from,
-			const struct ddio_verdict *v);
+void coll_req_fail(struct coll_req *req, const struct reactor *from, const struct verdict *v);
 /* True, and the verdict in @req->verdict, if another reactor's part has failed. */
-static inline bool ddio_coll_req_failed(struct ddio_coll_req *req)
+static inline bool coll_req_failed(struct coll_req *req)
 {
 	return atomic_load_explicit(&req->failed, memory_order_acquire) == DDIO_REQ_FAILED;
 }
 
-static inline bool ddio_coll_req_joined(const struct ddio_coll_req *req, uint32_t rank)
+static inline bool coll_req_joined(const struct coll_req *req, uint32_t rank)
 {
 	return req->joined && req->joined[rank / 8] >> rank % 8 & 1;
 }
 
-static inline bool ddio_coll_req_flag(const struct ddio_coll_req *req, uint32_t flag)
+static inline bool coll_req_flag(const struct coll_req *req, uint32_t flag)
 {
 	return req->start.flags & flag;
 }
@@ -204,40 +203,40 @@ struct ddio_placed {
 };
 
 /**
- * struct ddio_plan - the block list of one disk
+ * struct plan - the block list of one disk
  * @sectors: of a block
  * @blocks: in all spans
  * @at, @in: the next block to be handed out: index of a span, and of a block in it
  * @left: blocks not handed out yet
- * @near: they are handed out by shortest access time (coll_near.c), or NULL
+ * @near: they are handed out by shortest access time (near.c), or NULL
  */
-struct ddio_plan {
+struct plan {
 	uint32_t sectors;
 	struct ddio_span *span;
 	uint64_t n, cap;
 	uint64_t blocks;
 	uint64_t at, left;
 	uint32_t in;
-	struct ddio_near *near;
+	struct near *near;
 };
 
-int ddio_plan_add(struct ddio_plan *plan, const struct ddio_placed *placed);
-void ddio_plan_sort(struct ddio_plan *plan);
+int plan_add(struct plan *plan, const struct ddio_placed *placed);
+void plan_sort(struct plan *plan);
 /* Begin @skip blocks further on; what was skipped comes last. */
-void ddio_plan_rotate(struct ddio_plan *plan, uint64_t skip);
+void plan_rotate(struct plan *plan, uint64_t skip);
 /* The next block, and where it lay when the list was made. */
-bool ddio_plan_next(struct ddio_plan *plan, struct ddio_placed *placed);
-void ddio_plan_free(struct ddio_plan *plan);
+bool plan_next(struct plan *plan, struct ddio_placed *placed);
+void plan_free(struct plan *plan);
 /* From here on by shortest access time; -1 without memory.  The list is sorted, nothing is taken. */
-int ddio_plan_near_begin(struct ddio_plan *plan);
-bool ddio_plan_next_near(struct ddio_plan *plan, const struct ddio_disk *disk,
-			 struct ddio_placed *placed, uint64_t *asked);
-void ddio_plan_near_free(struct ddio_near *near);
+int plan_near_begin(struct plan *plan);
+bool plan_next_near(struct plan *plan, const struct ddio_disk *disk, struct ddio_placed *placed,
+		    uint64_t *asked);
+void plan_near_free(struct near *near);
 
 /*
  * A running collective
  */
-enum ddio_coll_state {
+enum coll_state {
 	DDIO_COLL_PLANNING,   /* the block lists are being made */
 	DDIO_COLL_RUNNING,    /* blocks stream through the slots */
 	DDIO_COLL_COMMITTING, /* all is written; the stores commit */
@@ -246,7 +245,7 @@ enum ddio_coll_state {
 	DDIO_COLL_OVER,	      /* to be freed */
 };
 
-enum ddio_slot_state {
+enum slot_state {
 	DDIO_SLOT_IDLE,
 	DDIO_SLOT_LOCKING, /* waits for the cache to let go of the block */
 	DDIO_SLOT_READING, /* the disk reads; when writing: the old bytes */
@@ -254,46 +253,46 @@ enum ddio_slot_state {
 	DDIO_SLOT_SENDING, /* read: connections hold the buffers */
 };
 
-enum ddio_ask_state {
+enum ask_state {
 	DDIO_ASK_NONE,
 	DDIO_ASK_TAKEN, /* there is a block, but nobody was asked yet */
 	DDIO_ASK_ASKED, /* members owe pieces */
 	DDIO_ASK_READY, /* all pieces are here */
 };
 
-enum ddio_owed {
+enum owed {
 	DDIO_OWED_ASKED,  /* by the member */
 	DDIO_OWED_COMING, /* a connection writes to the buffer */
 	DDIO_OWED_HERE,
 };
 
 /**
- * struct ddio_coll_part - one member's bytes of a block
+ * struct coll_part - one member's bytes of a block
  * @len: of its message
  * @first, @end: the smallest range within the block that has them all
  * @pieces: contiguous ones, for the account
  * @where: of a write: offset in the block buffer (@direct), else in the message buffer
  * @direct: received straight into place
  */
-struct ddio_coll_part {
+struct coll_part {
 	uint32_t rank;
 	uint32_t len;
 	uint32_t first, end;
 	uint32_t pieces;
 	uint32_t where;
-	enum ddio_owed owed;
+	enum owed owed;
 	bool direct;
 	struct iovec iov;
 };
 
 /**
- * struct ddio_coll_block - a block of a disk's list
+ * struct coll_block - a block of a disk's list
  * @block: the number in the object; @file_block: in the file
  * @turn: its place in the order of the list
  * @lo: file offset of its first byte
  * @hole: the list said that it has no place
  */
-struct ddio_coll_block {
+struct coll_block {
 	uint64_t block, file_block, turn, lo;
 	bool hole;
 };
@@ -315,39 +314,39 @@ struct ddio_coll_block {
  * @streamed: read: what the stream has brought, while the slot is not the disk's; else NULL
  */
 struct ddio_slot {
-	struct ddio_coll_disk *disk;
+	struct coll_disk *disk;
 	uint32_t number;
-	enum ddio_slot_state state;
-	enum ddio_ask_state ask;
+	enum slot_state state;
+	enum ask_state ask;
 	uint64_t since, asked, offset, promised;
-	struct ddio_coll_block at, next;
+	struct coll_block at, next;
 	uint32_t covered;
 	bool held, merge, straight;
 	uint8_t *buf;
-	struct ddio_coll_part *part;
+	struct coll_part *part;
 	uint32_t nparts, cap, sent, owed;
 	uint32_t sends;
 	struct ddio_send send;
 	struct ddio_disk_req req;
-	struct ddio_block_lock lock;
+	struct block_lock lock;
 	struct ddio_list asking; /* coll->asking: not yet in a WANT message */
 	const struct ddio_disk_block *streamed;
 };
 
 /**
- * struct ddio_coll_grant - write: a slot of the stream that the disk has given for a block
+ * struct coll_grant - write: a slot of the stream that the disk has given for a block
  * @turn: of the block
  * @offset: where the stream will write it
  * @number: of the slot
  */
-struct ddio_coll_grant {
+struct coll_grant {
 	uint64_t turn, offset;
 	uint32_t number;
 	bool given;
 };
 
 /**
- * struct ddio_coll_disk - one disk's part of a collective
+ * struct coll_disk - one disk's part of a collective
  * @stripe: its place in the file's stripe
  * @scan: file offset from which the list is still to be made
  * @extent_end: block up to which the last extent met reaches
@@ -361,12 +360,12 @@ struct ddio_coll_grant {
  * @no_memory: for @list
  * @grant: write: by turn, modulo @nslots
  */
-struct ddio_coll_disk {
+struct coll_disk {
 	struct ddio_coll *coll;
-	struct ddio_iop_disk *disk;
+	struct iop_disk *disk;
 	uint32_t stripe;
-	struct ddio_object *obj; /* NULL: nothing was ever written */
-	struct ddio_plan plan;
+	struct object *obj; /* NULL: nothing was ever written */
+	struct plan plan;
 	uint64_t scan, extent_end, short_blocks;
 	enum { DDIO_PLAN_COUNT, DDIO_PLAN_PLACE, DDIO_PLAN_MADE } pass;
 	bool opened;
@@ -377,18 +376,18 @@ struct ddio_coll_disk {
 	uint8_t *bufs; /* of blocks */
 	uint8_t *msgs; /* of packed messages, allocated when first needed */
 	struct ddio_disk_stream *stream;
-	struct ddio_coll_scatter *scatter;
-	struct ddio_plan list;
+	struct coll_scatter *scatter;
+	struct plan list;
 	uint64_t given, came;
 	bool no_memory;
-	struct ddio_coll_grant *grant;
-	struct ddio_commit commit;
+	struct coll_grant *grant;
+	struct commit commit;
 	uint64_t progress_ns; /* when a request or a lock's wait ended last */
 };
 
 /**
  * struct ddio_coll - a collective on one reactor
- * @turn: a turn of its own, see ddio_coll_kick()
+ * @turn: a turn of its own, see coll_kick()
  * @io: disk requests, granted locks and commits under way; @sends: messages that refer to buffers
  * @asking: slots whose members have to be asked
  * @told: COLL_DONE was sent
@@ -396,12 +395,12 @@ struct ddio_coll_disk {
  * @scattered: by rank: bytes that went through the joint; NULL without one
  */
 struct ddio_coll {
-	struct ddio_reactor *reactor;
-	struct ddio_coll_req *req;
-	struct ddio_coll_group *group;
+	struct reactor *reactor;
+	struct coll_req *req;
+	struct coll_group *group;
 	struct ddio_list link, group_link;
-	enum ddio_coll_state state;
-	struct ddio_verdict verdict;
+	enum coll_state state;
+	struct verdict verdict;
 	struct ddio_post turn;
 	bool turning, told;
 	struct ddio_timer timer;
@@ -410,128 +409,125 @@ struct ddio_coll {
 	struct ddio_list asking;
 	uint32_t block_size;
 	uint32_t ndisks;
-	struct ddio_coll_disk *disk;
+	struct coll_disk *disk;
 	uint32_t *index;
 	void **msgs;
 	uint64_t *scattered;
 	struct ddio_msg_coll_done done;
 };
 
-static inline bool ddio_coll_writes(const struct ddio_coll *coll)
+static inline bool coll_writes(const struct ddio_coll *coll)
 {
-	return ddio_coll_req_flag(coll->req, DDIO_COLL_WRITE);
+	return coll_req_flag(coll->req, DDIO_COLL_WRITE);
 }
 
 /* coll.c */
-void ddio_coll_begin(struct ddio_coll_to *to);
+void coll_begin(struct coll_to *to);
 /* The one place where the state changes. */
-void ddio_coll_enter(struct ddio_coll *coll, enum ddio_coll_state state);
+void coll_enter(struct ddio_coll *coll, enum coll_state state);
 /* Ends it; the first failure counts.  Tells the sibling reactors. */
-void ddio_coll_fail(struct ddio_coll *coll, const struct ddio_verdict *v);
-void ddio_coll_fail_here(struct ddio_coll *coll, uint32_t status, uint32_t lost, const char *fmt,
-			 ...) __attribute__((format(printf, 4, 5)));
+void ddio_coll_fail(struct ddio_coll *coll, const struct verdict *v);
+void coll_fail_here(struct ddio_coll *coll, uint32_t status, uint32_t lost, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
 /* A failure of memory. */
-void ddio_coll_fail_memory(struct ddio_coll *coll);
+void coll_fail_memory(struct ddio_coll *coll);
 /* A failure of a disk at a block of the file. */
-void ddio_coll_fail_disk(struct ddio_coll_disk *cd, const struct ddio_coll_block *at, int err,
-			 const char *what);
+void coll_fail_disk(struct coll_disk *cd, const struct coll_block *at, int err, const char *what);
 /* The block was freed by somebody else. */
-void ddio_coll_fail_gone(struct ddio_slot *slot);
-void ddio_coll_kick(struct ddio_coll *coll);
+void coll_fail_gone(struct ddio_slot *slot);
+void coll_kick(struct ddio_coll *coll);
 /* COLL_DONE to every member, once. */
-void ddio_coll_tell(struct ddio_coll *coll);
+void coll_tell(struct ddio_coll *coll);
 /* @scattered: by rank, or NULL. */
-void ddio_coll_done_send(struct ddio_coll_group *group, const struct ddio_msg_coll_done *done,
-			 const uint64_t *scattered, const struct ddio_verdict *v);
-void ddio_coll_done_send_one(const struct ddio_member *m, struct ddio_msg_coll_done *done,
-			     const struct ddio_verdict *v);
-struct ddio_coll *ddio_coll_find(const struct ddio_coll_group *group, uint64_t op);
+void coll_done_send(struct coll_group *group, const struct ddio_msg_coll_done *done,
+		    const uint64_t *scattered, const struct verdict *v);
+void coll_done_send_one(const struct ddio_member *m, struct ddio_msg_coll_done *done,
+			const struct verdict *v);
+struct ddio_coll *coll_find(const struct coll_group *group, uint64_t op);
 
-/* coll_plan.c: one piece of the work; true when the list of every disk is made, or it failed. */
-bool ddio_coll_plan(struct ddio_coll *coll);
+/* plan.c: one piece of the work; true when the list of every disk is made, or it failed. */
+bool coll_plan(struct ddio_coll *coll);
 
-/* coll_watch.c */
-void ddio_coll_watch_begin(struct ddio_coll *coll);
-void ddio_coll_watch_end(struct ddio_coll *coll);
+/* watch.c */
+void coll_watch_begin(struct ddio_coll *coll);
+void coll_watch_end(struct ddio_coll *coll);
 
-/* coll_pool.c: buffers, kept from one collective to the next */
-void *ddio_coll_buffer_get(struct ddio_reactor *reactor, size_t size);
-void ddio_coll_buffer_put(struct ddio_reactor *reactor, void *buf, size_t size);
-void ddio_coll_buffers_drop(struct ddio_reactor *reactor);
+/* pool.c: buffers, kept from one collective to the next */
+void *coll_buffer_get(struct reactor *reactor, size_t size);
+void coll_buffer_put(struct reactor *reactor, void *buf, size_t size);
+void coll_buffers_drop(struct reactor *reactor);
 
-/* coll_disk.c */
-int ddio_coll_disk_buffers(struct ddio_coll_disk *cd);
-void ddio_coll_disk_free(struct ddio_coll_disk *cd);
-void ddio_coll_disk_run(struct ddio_coll_disk *cd);
+/* disk.c */
+int coll_disk_buffers(struct coll_disk *cd);
+void coll_disk_free(struct coll_disk *cd);
+void coll_disk_run(struct coll_disk *cd);
 /* What remains of the list when nothing more can be scattered. */
-void ddio_coll_disk_rest(struct ddio_coll_disk *cd);
-void ddio_coll_disk_stop(struct ddio_coll_disk *cd);
-bool ddio_coll_disk_idle(const struct ddio_coll_disk *cd);
-void ddio_slot_enter(struct ddio_slot *slot, enum ddio_slot_state state);
+void coll_disk_rest(struct coll_disk *cd);
+void coll_disk_stop(struct coll_disk *cd);
+bool coll_disk_idle(const struct coll_disk *cd);
+void slot_enter(struct ddio_slot *slot, enum slot_state state);
 /* The disk's next block; false if there is none. */
-bool ddio_slot_take(struct ddio_slot *slot, struct ddio_coll_block *block);
+bool ddio_slot_take(struct ddio_slot *slot, struct coll_block *block);
 /* Fills in the parts of a block. */
-int ddio_slot_divide(struct ddio_slot *slot, const struct ddio_coll_block *block);
+int slot_divide(struct ddio_slot *slot, const struct coll_block *block);
 /* Fills in @block: number @number of the object. */
-void ddio_coll_block_set(const struct ddio_coll_disk *cd, uint64_t number,
-			 struct ddio_coll_block *block);
+void coll_block_set(const struct coll_disk *cd, uint64_t number, struct coll_block *block);
 /* The message buffer, or NULL: no memory. */
-uint8_t *ddio_slot_msg(struct ddio_slot *slot);
-void ddio_slot_lock(struct ddio_slot *slot);
-void ddio_slot_unlock(struct ddio_slot *slot, bool stale);
-void ddio_slot_submit(struct ddio_slot *slot, enum ddio_disk_op op, uint64_t offset);
+uint8_t *slot_msg(struct ddio_slot *slot);
+void slot_lock(struct ddio_slot *slot);
+void slot_unlock(struct ddio_slot *slot, bool stale);
+void slot_submit(struct ddio_slot *slot, enum ddio_disk_op op, uint64_t offset);
 /* What follows when @op has ended, by a request or a stream. */
-void ddio_slot_moved(struct ddio_slot *slot, enum ddio_disk_op op, int status);
+void slot_moved(struct ddio_slot *slot, enum ddio_disk_op op, int status);
 /* Accounts for one member's part of a block as Memputs or Memgets. */
-void ddio_coll_charge_part(struct ddio_coll *coll, enum ddio_work work,
-			   const struct ddio_coll_part *part);
+void coll_charge_part(struct ddio_coll *coll, enum ddio_work work, const struct coll_part *part);
 
-/* coll_read.c: the next block; and what follows when it is locked, read, sent */
-void ddio_slot_read_next(struct ddio_slot *slot);
-void ddio_slot_read_locked(struct ddio_slot *slot);
-void ddio_slot_read_done(struct ddio_slot *slot);
-void ddio_slot_read_sent(struct ddio_slot *slot);
+/* read.c: the next block; and what follows when it is locked, read, sent */
+void slot_read_next(struct ddio_slot *slot);
+void slot_read_locked(struct ddio_slot *slot);
+void slot_read_done(struct ddio_slot *slot);
+void slot_read_sent(struct ddio_slot *slot);
 
-/* coll_ask.c: asks for pieces where that is due; @cd's questions go out with the turn. */
-void ddio_coll_ask(struct ddio_coll_disk *cd);
-void ddio_coll_ask_flush(struct ddio_coll *coll);
+/* ask.c: asks for pieces where that is due; @cd's questions go out with the turn. */
+void coll_ask(struct coll_disk *cd);
+void coll_ask_flush(struct ddio_coll *coll);
 
-/* coll_stream.c */
+/* feed.c */
 /* True, and the disk has the list, unless it is to be asked block by block. */
-bool ddio_coll_stream_begin(struct ddio_coll_disk *cd);
+bool coll_stream_begin(struct coll_disk *cd);
 /* Read: the slot is the disk's again. */
-void ddio_coll_stream_next(struct ddio_slot *slot);
+void coll_stream_next(struct ddio_slot *slot);
 /* Read: is what the stream brought what the disk holds at @offset?  The block is locked. */
-bool ddio_coll_stream_fresh(const struct ddio_slot *slot, uint64_t offset);
+bool coll_stream_fresh(const struct ddio_slot *slot, uint64_t offset);
 /* Read: does the slot wait for whatever the stream brings next? */
-bool ddio_coll_stream_waits(const struct ddio_slot *slot);
+bool coll_stream_waits(const struct ddio_slot *slot);
 /* Write: sees that the slot's block buffer is the one that its next block is written from; false: the
  * disk has not given one yet.  Without a stream any will do. */
-bool ddio_coll_stream_bind(struct ddio_slot *slot);
+bool coll_stream_bind(struct ddio_slot *slot);
 /* Write: the slot is bound, and its next block is the one at hand now. */
-void ddio_coll_stream_take(struct ddio_slot *slot);
+void coll_stream_take(struct ddio_slot *slot);
 /* Write: the block goes to the disk, by the stream or a request. */
-void ddio_coll_stream_write(struct ddio_slot *slot);
+void coll_stream_write(struct ddio_slot *slot);
 
-/* coll_joint.c: before the request is handed out: who has joined */
-void ddio_coll_req_join(struct ddio_coll_req *req, struct ddio_coll_group *group);
+/* joint.c: before the request is handed out: who has joined */
+void coll_req_join(struct coll_req *req, struct coll_group *group);
 
-/* coll_scatter.c */
-/* True: blocks are on their way, and ddio_coll_disk_rest() will be called. */
-bool ddio_coll_scatter_begin(struct ddio_coll_disk *cd);
-void ddio_coll_scatter_stop(struct ddio_coll_disk *cd);
-void ddio_coll_scatter_free(struct ddio_coll_disk *cd);
+/* scatter.c */
+/* True: blocks are on their way, and coll_disk_rest() will be called. */
+bool coll_scatter_begin(struct coll_disk *cd);
+void coll_scatter_stop(struct coll_disk *cd);
+void coll_scatter_free(struct coll_disk *cd);
 /* The disk has blocks that are scattered. */
-bool ddio_coll_scatter_busy(const struct ddio_coll_disk *cd);
+bool coll_scatter_busy(const struct coll_disk *cd);
 /* A member has left the joint, and its connection has not said so yet. */
-bool ddio_coll_scatter_orphaned(const struct ddio_coll_disk *cd);
+bool coll_scatter_orphaned(const struct coll_disk *cd);
 
-/* coll_piece.c: what a member's connection is receiving goes nowhere */
-void ddio_coll_discard(struct ddio_coll *coll, uint32_t rank);
+/* piece.c: what a member's connection is receiving goes nowhere */
+void coll_discard(struct ddio_coll *coll, uint32_t rank);
 
-/* coll_write.c: whatever can go on with the disk; and what follows when a block is locked, done */
-void ddio_coll_write_go(struct ddio_coll_disk *cd);
-void ddio_slot_write_locked(struct ddio_slot *slot);
-void ddio_slot_write_done(struct ddio_slot *slot);
+/* write.c: whatever can go on with the disk; and what follows when a block is locked, done */
+void coll_write_go(struct coll_disk *cd);
+void slot_write_locked(struct ddio_slot *slot);
+void slot_write_done(struct ddio_slot *slot);
 
 #endif /* DDIO_IOP_COLL_H */

@@ -13,20 +13,20 @@
  * member, no other slot and no other lock.  So whoever waits for a lock waits for
  * a disk request in the end, and no two collectives, slots or requests of the
  * traditional path can wait for each other.  (What is scattered takes locks of many
- * blocks, but only those that are free at once: see coll_scatter.c.)
+ * blocks, but only those that are free at once: see scatter.c.)
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "iop/coll/coll.h"
 
-static bool slot_waits_for_disk(enum ddio_slot_state state)
+static bool slot_waits_for_disk(enum slot_state state)
 {
 	return state == DDIO_SLOT_LOCKING || state == DDIO_SLOT_READING ||
 	       state == DDIO_SLOT_WRITING;
 }
 
-void ddio_slot_enter(struct ddio_slot *slot, enum ddio_slot_state state)
+void slot_enter(struct ddio_slot *slot, enum slot_state state)
 {
 	struct ddio_coll *coll = slot->disk->coll;
 	uint64_t now = ddio_env_now(coll->reactor->env);
@@ -51,9 +51,9 @@ struct divide {
 	uint64_t runs;
 };
 
-static struct ddio_coll_part *part_new(struct ddio_slot *slot, uint32_t rank)
+static struct coll_part *part_new(struct ddio_slot *slot, uint32_t rank)
 {
-	struct ddio_coll_part *part;
+	struct coll_part *part;
 
 	if (slot->nparts == slot->cap) {
 		uint32_t cap = slot->cap ? slot->cap * 2 : 16;
@@ -74,7 +74,7 @@ static struct ddio_coll_part *part_new(struct ddio_slot *slot, uint32_t rank)
 static int divide_run(void *arg, const struct ddio_run *run)
 {
 	struct divide *dv = arg;
-	struct ddio_coll_part *part;
+	struct coll_part *part;
 	uint32_t *index = &dv->coll->index[run->proc];
 	uint64_t first = run->file_off - dv->lo, end = first + run->len, pieces = 1;
 	uint32_t i;
@@ -102,7 +102,7 @@ static int divide_run(void *arg, const struct ddio_run *run)
 
 static int part_compare(const void *a, const void *b)
 {
-	const struct ddio_coll_part *x = a, *y = b;
+	const struct coll_part *x = a, *y = b;
 
 	return x->rank < y->rank ? -1 : x->rank > y->rank;
 }
@@ -119,7 +119,7 @@ static void parts_sort(struct ddio_slot *slot)
 	}
 }
 
-int ddio_slot_divide(struct ddio_slot *slot, const struct ddio_coll_block *block)
+int slot_divide(struct ddio_slot *slot, const struct coll_block *block)
 {
 	struct ddio_coll *coll = slot->disk->coll;
 	struct divide dv = { .coll = coll, .slot = slot, .lo = block->lo };
@@ -129,7 +129,7 @@ int ddio_slot_divide(struct ddio_slot *slot, const struct ddio_coll_block *block
 
 	slot->nparts = 0;
 	slot->sent = 0;
-	err = ddio_map_runs(coll->req->map, block->lo, hi, ddio_coll_writes(coll), divide_run, &dv);
+	err = ddio_map_runs(coll->req->map, block->lo, hi, coll_writes(coll), divide_run, &dv);
 	for (i = 0; i < slot->nparts; i++)
 		coll->index[slot->part[i].rank] = 0;
 	ddio_env_charge(coll->reactor->env, DDIO_WORK_RUNS, dv.runs);
@@ -145,14 +145,13 @@ int ddio_slot_divide(struct ddio_slot *slot, const struct ddio_coll_block *block
  * Without batching every contiguous piece of a message would have been a Memput
  * or Memget of its own.
  */
-void ddio_coll_charge_part(struct ddio_coll *coll, enum ddio_work work,
-			   const struct ddio_coll_part *part)
+void coll_charge_part(struct ddio_coll *coll, enum ddio_work work, const struct coll_part *part)
 {
 	struct ddio_env *env = coll->reactor->env;
 	uint32_t i;
 
 	ddio_env_charge(env, DDIO_WORK_PIECES, part->pieces * ddio_map_ndims(coll->req->map));
-	if (!ddio_coll_req_flag(coll->req, DDIO_COLL_NO_BATCH)) {
+	if (!coll_req_flag(coll->req, DDIO_COLL_NO_BATCH)) {
 		if (part->pieces > 1)
 			ddio_env_charge(env, DDIO_WORK_GATHER, part->pieces);
 		ddio_env_charge(env, work, part->len);
@@ -165,7 +164,7 @@ void ddio_coll_charge_part(struct ddio_coll *coll, enum ddio_work work,
 /*
  * Buffers
  */
-static size_t buffer_stride(const struct ddio_coll_disk *cd)
+static size_t buffer_stride(const struct coll_disk *cd)
 {
 	size_t align = ddio_disk_info(cd->disk->disk)->align;
 	size_t size = cd->coll->block_size;
@@ -173,26 +172,26 @@ static size_t buffer_stride(const struct ddio_coll_disk *cd)
 	return align > 1 ? (size + align - 1) / align * align : size;
 }
 
-static void *buffers_new(struct ddio_coll_disk *cd)
+static void *buffers_new(struct coll_disk *cd)
 {
-	return ddio_coll_buffer_get(cd->coll->reactor, cd->stride * cd->nslots);
+	return coll_buffer_get(cd->coll->reactor, cd->stride * cd->nslots);
 }
 
-static void buffers_free(struct ddio_coll_disk *cd, void *buf)
+static void buffers_free(struct coll_disk *cd, void *buf)
 {
-	ddio_coll_buffer_put(cd->coll->reactor, buf, cd->stride * cd->nslots);
+	coll_buffer_put(cd->coll->reactor, buf, cd->stride * cd->nslots);
 }
 
-uint8_t *ddio_slot_msg(struct ddio_slot *slot)
+uint8_t *slot_msg(struct ddio_slot *slot)
 {
-	struct ddio_coll_disk *cd = slot->disk;
+	struct coll_disk *cd = slot->disk;
 
 	if (!cd->msgs)
 		cd->msgs = buffers_new(cd);
 	return cd->msgs ? cd->msgs + (slot - cd->slot) * cd->stride : NULL;
 }
 
-static uint32_t slots_wanted(const struct ddio_coll_disk *cd)
+static uint32_t slots_wanted(const struct coll_disk *cd)
 {
 	const struct ddio_iop *iop = cd->coll->reactor->iop;
 	uint32_t n = cd->coll->req->start.buffers;
@@ -206,11 +205,11 @@ static uint32_t slots_wanted(const struct ddio_coll_disk *cd)
 	return n < cd->plan.blocks ? n : cd->plan.blocks;
 }
 
-static void slot_granted(struct ddio_block_lock *lock);
+static void slot_granted(struct block_lock *lock);
 static void slot_io_done(struct ddio_disk_req *req);
 static void slot_send_done(struct ddio_send *send, int err);
 
-static void slot_init(struct ddio_coll_disk *cd, struct ddio_slot *slot)
+static void slot_init(struct coll_disk *cd, struct ddio_slot *slot)
 {
 	slot->disk = cd;
 	slot->number = slot - cd->slot;
@@ -226,7 +225,7 @@ static void slot_init(struct ddio_coll_disk *cd, struct ddio_slot *slot)
 	ddio_list_init(&slot->asking);
 }
 
-int ddio_coll_disk_buffers(struct ddio_coll_disk *cd)
+int coll_disk_buffers(struct coll_disk *cd)
 {
 	uint32_t n = slots_wanted(cd), i;
 
@@ -253,11 +252,11 @@ int ddio_coll_disk_buffers(struct ddio_coll_disk *cd)
 	return 0;
 }
 
-void ddio_coll_disk_free(struct ddio_coll_disk *cd)
+void coll_disk_free(struct coll_disk *cd)
 {
 	uint32_t i;
 
-	ddio_coll_scatter_free(cd);
+	coll_scatter_free(cd);
 	if (cd->bufs)
 		cd->disk->coll_buffers -= cd->nslots;
 	buffers_free(cd, cd->bufs);
@@ -266,11 +265,11 @@ void ddio_coll_disk_free(struct ddio_coll_disk *cd)
 		free(cd->slot[i].part);
 	free(cd->slot);
 	free(cd->grant);
-	ddio_plan_free(&cd->plan);
-	if (!ddio_coll_writes(cd->coll))
-		ddio_plan_free(&cd->list);
+	plan_free(&cd->plan);
+	if (!coll_writes(cd->coll))
+		plan_free(&cd->list);
 	if (cd->obj)
-		ddio_object_put(cd->obj);
+		object_put(cd->obj);
 }
 
 /*
@@ -287,52 +286,52 @@ static void slot_locked(struct ddio_slot *slot)
 	if (slot->lock.status) {
 		int err = slot->lock.status;
 
-		ddio_slot_unlock(slot, false);
-		ddio_slot_enter(slot, DDIO_SLOT_IDLE);
-		ddio_coll_fail_disk(slot->disk, &slot->at, err, "reading the rest of cached");
-	} else if (ddio_coll_writes(slot->disk->coll)) {
-		ddio_slot_write_locked(slot);
+		slot_unlock(slot, false);
+		slot_enter(slot, DDIO_SLOT_IDLE);
+		coll_fail_disk(slot->disk, &slot->at, err, "reading the rest of cached");
+	} else if (coll_writes(slot->disk->coll)) {
+		slot_write_locked(slot);
 	} else {
-		ddio_slot_read_locked(slot);
+		slot_read_locked(slot);
 	}
 }
 
-static void slot_granted(struct ddio_block_lock *lock)
+static void slot_granted(struct block_lock *lock)
 {
 	struct ddio_slot *slot = lock->arg;
 
 	slot_locked(slot);
-	if (ddio_coll_writes(slot->disk->coll))
-		ddio_coll_write_go(slot->disk);
+	if (coll_writes(slot->disk->coll))
+		coll_write_go(slot->disk);
 	ddio_disk_commit(slot->disk->disk->disk);
 }
 
-void ddio_slot_lock(struct ddio_slot *slot)
+void slot_lock(struct ddio_slot *slot)
 {
-	struct ddio_coll_disk *cd = slot->disk;
+	struct coll_disk *cd = slot->disk;
 
-	ddio_slot_enter(slot, DDIO_SLOT_LOCKING);
+	slot_enter(slot, DDIO_SLOT_LOCKING);
 	slot->lock.block = slot->at.block;
 	slot->lock.dirty = NULL;
 	slot->lock.status = 0;
 	/* Without an object there is nothing that anybody could be doing to the block. */
-	if (!cd->obj || ddio_cache_lock(cd->disk->cache, &slot->lock))
+	if (!cd->obj || cache_lock(cd->disk->cache, &slot->lock))
 		slot_locked(slot);
 }
 
-void ddio_slot_unlock(struct ddio_slot *slot, bool stale)
+void slot_unlock(struct ddio_slot *slot, bool stale)
 {
 	if (slot->held && slot->disk->obj)
-		ddio_cache_unlock(slot->disk->disk->cache, &slot->lock, stale);
+		cache_unlock(slot->disk->disk->cache, &slot->lock, stale);
 	slot->held = false;
 }
 
-void ddio_slot_submit(struct ddio_slot *slot, enum ddio_disk_op op, uint64_t offset)
+void slot_submit(struct ddio_slot *slot, enum ddio_disk_op op, uint64_t offset)
 {
-	struct ddio_coll_disk *cd = slot->disk;
+	struct coll_disk *cd = slot->disk;
 	struct ddio_coll *coll = cd->coll;
 
-	ddio_slot_enter(slot, op == DDIO_DISK_READ ? DDIO_SLOT_READING : DDIO_SLOT_WRITING);
+	slot_enter(slot, op == DDIO_DISK_READ ? DDIO_SLOT_READING : DDIO_SLOT_WRITING);
 	slot->req.op = op;
 	slot->req.offset = offset;
 	slot->req.len = coll->block_size;
@@ -343,9 +342,9 @@ void ddio_slot_submit(struct ddio_slot *slot, enum ddio_disk_op op, uint64_t off
 	ddio_disk_submit(cd->disk->disk, &slot->req);
 }
 
-void ddio_slot_moved(struct ddio_slot *slot, enum ddio_disk_op op, int status)
+void slot_moved(struct ddio_slot *slot, enum ddio_disk_op op, int status)
 {
-	struct ddio_coll_disk *cd = slot->disk;
+	struct coll_disk *cd = slot->disk;
 	struct ddio_coll *coll = cd->coll;
 
 	slot->req.op = op;
@@ -356,14 +355,14 @@ void ddio_slot_moved(struct ddio_slot *slot, enum ddio_disk_op op, int status)
 		else
 			coll->done.disk_written += coll->block_size;
 	}
-	if (ddio_coll_writes(coll)) {
-		ddio_slot_write_done(slot);
-		ddio_coll_write_go(cd);
+	if (coll_writes(coll)) {
+		slot_write_done(slot);
+		coll_write_go(cd);
 	} else {
-		ddio_slot_read_done(slot);
+		slot_read_done(slot);
 	}
 	ddio_disk_commit(cd->disk->disk);
-	ddio_coll_kick(coll);
+	coll_kick(coll);
 }
 
 static void slot_io_done(struct ddio_disk_req *req)
@@ -371,83 +370,82 @@ static void slot_io_done(struct ddio_disk_req *req)
 	struct ddio_slot *slot = req->arg;
 
 	slot->disk->coll->io--;
-	ddio_slot_moved(slot, req->op, req->status);
+	slot_moved(slot, req->op, req->status);
 }
 
 static void slot_send_done(struct ddio_send *send, int err)
 {
 	struct ddio_slot *slot = send->arg;
-	struct ddio_coll_disk *cd = slot->disk;
+	struct coll_disk *cd = slot->disk;
 
 	(void)err; /* the member's loss is reported by its connection */
 	cd->coll->sends--;
 	if (--slot->sends)
 		return;
 	if (stopped(slot)) {
-		ddio_slot_enter(slot, DDIO_SLOT_IDLE);
-		ddio_coll_kick(cd->coll);
+		slot_enter(slot, DDIO_SLOT_IDLE);
+		coll_kick(cd->coll);
 		return;
 	}
-	ddio_slot_read_sent(slot);
+	slot_read_sent(slot);
 	ddio_disk_commit(cd->disk->disk);
 }
 
 /*
  * From block to block
  */
-void ddio_coll_block_set(const struct ddio_coll_disk *cd, uint64_t number,
-			 struct ddio_coll_block *block)
+void coll_block_set(const struct coll_disk *cd, uint64_t number, struct coll_block *block)
 {
 	block->block = number;
 	block->file_block = number * cd->coll->req->start.file.ndisks + cd->stripe;
 	block->lo = block->file_block * cd->coll->block_size;
 }
 
-static bool take(struct ddio_coll_disk *cd, struct ddio_placed *placed)
+static bool take(struct coll_disk *cd, struct ddio_placed *placed)
 {
 	uint64_t asked;
 	bool more;
 
 	if (!cd->plan.near)
-		return ddio_plan_next(&cd->plan, placed);
-	more = ddio_plan_next_near(&cd->plan, cd->disk->disk, placed, &asked);
+		return plan_next(&cd->plan, placed);
+	more = plan_next_near(&cd->plan, cd->disk->disk, placed, &asked);
 	ddio_env_charge(cd->coll->reactor->env, DDIO_WORK_SORT, asked);
 	return more;
 }
 
-bool ddio_slot_take(struct ddio_slot *slot, struct ddio_coll_block *block)
+bool ddio_slot_take(struct ddio_slot *slot, struct coll_block *block)
 {
-	struct ddio_coll_disk *cd = slot->disk;
+	struct coll_disk *cd = slot->disk;
 	struct ddio_placed placed;
 
 	if (cd->coll->state != DDIO_COLL_RUNNING || !take(cd, &placed))
 		return false;
-	ddio_coll_block_set(cd, placed.block, block);
+	coll_block_set(cd, placed.block, block);
 	block->hole = placed.sector == DDIO_SPAN_HOLE;
 	block->turn = cd->turn_next++;
 	return true;
 }
 
-void ddio_coll_disk_rest(struct ddio_coll_disk *cd)
+void coll_disk_rest(struct coll_disk *cd)
 {
-	bool streams = ddio_coll_stream_begin(cd);
+	bool streams = coll_stream_begin(cd);
 	uint32_t i;
 
-	if (ddio_coll_writes(cd->coll))
-		ddio_coll_ask(cd);
+	if (coll_writes(cd->coll))
+		coll_ask(cd);
 	else
 		for (i = 0; !streams && i < cd->nslots && cd->coll->state == DDIO_COLL_RUNNING; i++)
-			ddio_slot_read_next(&cd->slot[i]);
+			slot_read_next(&cd->slot[i]);
 	ddio_disk_commit(cd->disk->disk);
 }
 
-void ddio_coll_disk_run(struct ddio_coll_disk *cd)
+void coll_disk_run(struct coll_disk *cd)
 {
-	if (!ddio_coll_scatter_begin(cd))
-		ddio_coll_disk_rest(cd);
+	if (!coll_scatter_begin(cd))
+		coll_disk_rest(cd);
 }
 
-bool ddio_coll_disk_idle(const struct ddio_coll_disk *cd)
+bool coll_disk_idle(const struct coll_disk *cd)
 {
 	uint32_t i;
 
@@ -462,22 +460,22 @@ bool ddio_coll_disk_idle(const struct ddio_coll_disk *cd)
 /* What waits for the disk or for connections to let go cannot be called back. */
 static void slot_stop(struct ddio_slot *slot)
 {
-	struct ddio_coll_disk *cd = slot->disk;
+	struct coll_disk *cd = slot->disk;
 	uint32_t i;
 
 	for (i = 0; slot->ask == DDIO_ASK_ASKED && i < slot->nparts; i++)
 		if (slot->part[i].owed == DDIO_OWED_COMING)
-			ddio_coll_discard(cd->coll, slot->part[i].rank);
+			coll_discard(cd->coll, slot->part[i].rank);
 	ddio_list_del(&slot->asking);
 	slot->ask = DDIO_ASK_NONE;
 	if (slot->state != DDIO_SLOT_LOCKING)
 		return;
 	if (!slot->held)
-		ddio_cache_lock_cancel(cd->disk->cache, &slot->lock);
-	ddio_slot_enter(slot, DDIO_SLOT_IDLE);
+		cache_lock_cancel(cd->disk->cache, &slot->lock);
+	slot_enter(slot, DDIO_SLOT_IDLE);
 }
 
-void ddio_coll_disk_stop(struct ddio_coll_disk *cd)
+void coll_disk_stop(struct coll_disk *cd)
 {
 	uint32_t i;
 
@@ -485,5 +483,5 @@ void ddio_coll_disk_stop(struct ddio_coll_disk *cd)
 		slot_stop(&cd->slot[i]);
 	if (cd->stream)
 		ddio_disk_stream_cancel(cd->stream);
-	ddio_coll_scatter_stop(cd);
+	coll_scatter_stop(cd);
 }

@@ -19,35 +19,35 @@
 #include <string.h>
 #include "iop/coll/coll.h"
 
-static uint64_t to_come(const struct ddio_coll_disk *cd)
+static uint64_t to_come(const struct coll_disk *cd)
 {
 	return cd->plan.left + cd->given - cd->came;
 }
 
-bool ddio_coll_stream_waits(const struct ddio_slot *slot)
+bool coll_stream_waits(const struct ddio_slot *slot)
 {
-	const struct ddio_coll_disk *cd = slot->disk;
+	const struct coll_disk *cd = slot->disk;
 
-	return cd->stream && !ddio_coll_writes(cd->coll) && !slot->streamed &&
+	return cd->stream && !coll_writes(cd->coll) && !slot->streamed &&
 	       slot->state == DDIO_SLOT_READING;
 }
 
 /* The slot is the disk's; but that has nothing for it any more if the others wait for all there is. */
 static void slot_wait(struct ddio_slot *slot)
 {
-	struct ddio_coll_disk *cd = slot->disk;
+	struct coll_disk *cd = slot->disk;
 	uint64_t waiting = 0;
 	uint32_t i;
 
 	slot->streamed = NULL;
-	ddio_slot_enter(slot, DDIO_SLOT_IDLE);
+	slot_enter(slot, DDIO_SLOT_IDLE);
 	for (i = 0; i < cd->nslots; i++)
-		waiting += ddio_coll_stream_waits(&cd->slot[i]);
+		waiting += coll_stream_waits(&cd->slot[i]);
 	if (waiting < to_come(cd))
-		ddio_slot_enter(slot, DDIO_SLOT_READING);
+		slot_enter(slot, DDIO_SLOT_READING);
 }
 
-static void account(struct ddio_coll_disk *cd)
+static void account(struct coll_disk *cd)
 {
 	cd->coll->done.disk_requests++;
 	ddio_env_charge(cd->coll->reactor->env, DDIO_WORK_DISK, 1);
@@ -58,98 +58,98 @@ static void account(struct ddio_coll_disk *cd)
  */
 static bool read_list(void *ctx, struct ddio_disk_block *block)
 {
-	struct ddio_coll_disk *cd = ctx;
+	struct coll_disk *cd = ctx;
 	struct ddio_placed placed;
 
-	while (!cd->no_memory && ddio_plan_next(&cd->plan, &placed)) {
+	while (!cd->no_memory && plan_next(&cd->plan, &placed)) {
 		if (placed.sector != DDIO_SPAN_HOLE &&
-		    !ddio_cache_newer(cd->disk->cache, cd->obj, placed.block)) {
+		    !cache_newer(cd->disk->cache, cd->obj, placed.block)) {
 			block->offset = placed.sector * DDIO_SPAN_SECTOR;
 			block->cookie = placed.block;
 			cd->given++;
 			return true;
 		}
-		cd->no_memory = ddio_plan_add(&cd->list, &placed);
+		cd->no_memory = plan_add(&cd->list, &placed);
 	}
 	return false;
 }
 
 static void read_slot(void *ctx, uint32_t number, const struct ddio_disk_block *block, int status)
 {
-	struct ddio_coll_disk *cd = ctx;
+	struct coll_disk *cd = ctx;
 	struct ddio_slot *slot = &cd->slot[number];
 	struct ddio_coll *coll = cd->coll;
 
 	cd->came++;
 	if (coll->state != DDIO_COLL_RUNNING) {
-		ddio_slot_enter(slot, DDIO_SLOT_IDLE);
+		slot_enter(slot, DDIO_SLOT_IDLE);
 		return;
 	}
 	account(cd);
-	ddio_coll_block_set(cd, block->cookie, &slot->at);
+	coll_block_set(cd, block->cookie, &slot->at);
 	slot->at.hole = false;
 	slot->streamed = block;
 	if (status) {
-		ddio_slot_enter(slot, DDIO_SLOT_IDLE);
-		ddio_coll_fail_disk(cd, &slot->at, status, "reading");
+		slot_enter(slot, DDIO_SLOT_IDLE);
+		coll_fail_disk(cd, &slot->at, status, "reading");
 		return;
 	}
 	coll->done.disk_read += coll->block_size;
-	ddio_slot_lock(slot);
+	slot_lock(slot);
 	ddio_disk_commit(cd->disk->disk);
 }
 
-bool ddio_coll_stream_fresh(const struct ddio_slot *slot, uint64_t offset)
+bool coll_stream_fresh(const struct ddio_slot *slot, uint64_t offset)
 {
 	return slot->streamed && slot->streamed->offset == offset &&
 	       ddio_disk_stream_fresh(slot->disk->stream, slot->streamed);
 }
 
-void ddio_coll_stream_next(struct ddio_slot *slot)
+void coll_stream_next(struct ddio_slot *slot)
 {
 	slot_wait(slot);
 	ddio_disk_stream_release(slot->disk->stream, slot->number);
 }
 
 /* What the stream did not have. */
-static void read_rest(struct ddio_coll_disk *cd)
+static void read_rest(struct coll_disk *cd)
 {
 	uint32_t i;
 
-	ddio_plan_free(&cd->plan);
+	plan_free(&cd->plan);
 	cd->plan = cd->list;
 	memset(&cd->list, 0, sizeof(cd->list));
-	ddio_plan_rotate(&cd->plan, 0);
+	plan_rotate(&cd->plan, 0);
 	for (i = 0; i < cd->nslots && cd->coll->state == DDIO_COLL_RUNNING; i++)
-		ddio_slot_read_next(&cd->slot[i]);
+		slot_read_next(&cd->slot[i]);
 	ddio_disk_commit(cd->disk->disk);
 }
 
-static void stream_over(struct ddio_coll_disk *cd)
+static void stream_over(struct coll_disk *cd)
 {
 	ddio_disk_stream_close(cd->stream);
 	cd->stream = NULL;
 	cd->coll->io--;
-	ddio_coll_kick(cd->coll);
+	coll_kick(cd->coll);
 }
 
 static void read_ended(void *ctx, int status)
 {
-	struct ddio_coll_disk *cd = ctx;
+	struct coll_disk *cd = ctx;
 	uint32_t i;
 
 	for (i = 0; i < cd->nslots; i++) {
-		if (ddio_coll_stream_waits(&cd->slot[i]))
-			ddio_slot_enter(&cd->slot[i], DDIO_SLOT_IDLE);
+		if (coll_stream_waits(&cd->slot[i]))
+			slot_enter(&cd->slot[i], DDIO_SLOT_IDLE);
 		cd->slot[i].streamed = NULL;
 	}
 	stream_over(cd);
 	if (cd->coll->state != DDIO_COLL_RUNNING)
 		return;
 	if (status)
-		ddio_coll_fail_disk(cd, NULL, status, "reading");
+		coll_fail_disk(cd, NULL, status, "reading");
 	else if (cd->no_memory)
-		ddio_coll_fail_memory(cd->coll);
+		coll_fail_memory(cd->coll);
 	else
 		read_rest(cd);
 }
@@ -165,10 +165,10 @@ static const struct ddio_disk_stream_ops read_ops = {
  */
 static bool write_list(void *ctx, struct ddio_disk_block *block)
 {
-	struct ddio_coll_disk *cd = ctx;
+	struct coll_disk *cd = ctx;
 	struct ddio_placed placed;
 
-	if (!ddio_plan_next(&cd->list, &placed))
+	if (!plan_next(&cd->list, &placed))
 		return false;
 	block->offset = placed.sector * DDIO_SPAN_SECTOR;
 	block->cookie = cd->given++;
@@ -177,16 +177,16 @@ static bool write_list(void *ctx, struct ddio_disk_block *block)
 
 static void write_slot(void *ctx, uint32_t number, const struct ddio_disk_block *block, int status)
 {
-	struct ddio_coll_disk *cd = ctx;
+	struct coll_disk *cd = ctx;
 
 	(void)status;
-	cd->grant[block->cookie % cd->nslots] = (struct ddio_coll_grant){
+	cd->grant[block->cookie % cd->nslots] = (struct coll_grant){
 		.turn = block->cookie, .offset = block->offset, .number = number, .given = true
 	};
-	ddio_coll_write_go(cd);
+	coll_write_go(cd);
 }
 
-static struct ddio_slot *slot_of_number(struct ddio_coll_disk *cd, uint32_t number)
+static struct ddio_slot *slot_of_number(struct coll_disk *cd, uint32_t number)
 {
 	uint32_t i;
 
@@ -207,10 +207,10 @@ static void buffers_swap(struct ddio_slot *a, struct ddio_slot *b)
 	b->buf = buf;
 }
 
-bool ddio_coll_stream_bind(struct ddio_slot *slot)
+bool coll_stream_bind(struct ddio_slot *slot)
 {
-	struct ddio_coll_disk *cd = slot->disk;
-	const struct ddio_coll_grant *grant;
+	struct coll_disk *cd = slot->disk;
+	const struct coll_grant *grant;
 
 	if (!cd->stream)
 		return true;
@@ -222,9 +222,9 @@ bool ddio_coll_stream_bind(struct ddio_slot *slot)
 	return true;
 }
 
-void ddio_coll_stream_take(struct ddio_slot *slot)
+void coll_stream_take(struct ddio_slot *slot)
 {
-	struct ddio_coll_grant *grant;
+	struct coll_grant *grant;
 
 	if (!slot->disk->stream)
 		return;
@@ -233,47 +233,46 @@ void ddio_coll_stream_take(struct ddio_slot *slot)
 	slot->promised = grant->offset;
 }
 
-void ddio_coll_stream_write(struct ddio_slot *slot)
+void coll_stream_write(struct ddio_slot *slot)
 {
-	struct ddio_coll_disk *cd = slot->disk;
+	struct coll_disk *cd = slot->disk;
 
 	if (!cd->stream) {
-		ddio_slot_submit(slot, DDIO_DISK_WRITE, slot->offset);
+		slot_submit(slot, DDIO_DISK_WRITE, slot->offset);
 		return;
 	}
 	if (slot->promised != slot->offset) {
-		ddio_slot_unlock(slot, false);
-		ddio_slot_enter(slot, DDIO_SLOT_IDLE);
-		ddio_coll_fail_gone(slot);
+		slot_unlock(slot, false);
+		slot_enter(slot, DDIO_SLOT_IDLE);
+		coll_fail_gone(slot);
 		return;
 	}
 	account(cd);
-	ddio_slot_enter(slot, DDIO_SLOT_WRITING);
+	slot_enter(slot, DDIO_SLOT_WRITING);
 	ddio_disk_stream_release(cd->stream, slot->number);
 }
 
 static void write_wrote(void *ctx, uint32_t number, const struct ddio_disk_block *block, int status)
 {
-	struct ddio_coll_disk *cd = ctx;
+	struct coll_disk *cd = ctx;
 
 	(void)block;
 	cd->came++;
-	ddio_slot_moved(slot_of_number(cd, number), DDIO_DISK_WRITE, status);
+	slot_moved(slot_of_number(cd, number), DDIO_DISK_WRITE, status);
 }
 
 static void write_ended(void *ctx, int status)
 {
-	struct ddio_coll_disk *cd = ctx;
+	struct coll_disk *cd = ctx;
 	uint32_t i;
 
 	/* Released, and then not begun. */
 	for (i = 0; i < cd->nslots; i++)
 		if (cd->slot[i].state == DDIO_SLOT_WRITING)
-			ddio_slot_moved(&cd->slot[i], DDIO_DISK_WRITE,
-					status ? status : -ECANCELED);
+			slot_moved(&cd->slot[i], DDIO_DISK_WRITE, status ? status : -ECANCELED);
 	stream_over(cd);
 	if (status && cd->coll->state == DDIO_COLL_RUNNING)
-		ddio_coll_fail_disk(cd, NULL, status, "writing");
+		coll_fail_disk(cd, NULL, status, "writing");
 }
 
 static const struct ddio_disk_stream_ops write_ops = {
@@ -286,9 +285,9 @@ static const struct ddio_disk_stream_ops write_ops = {
 /*
  * Both
  */
-static int stream_open(struct ddio_coll_disk *cd)
+static int stream_open(struct coll_disk *cd)
 {
-	bool writes = ddio_coll_writes(cd->coll);
+	bool writes = coll_writes(cd->coll);
 	struct ddio_disk_stream_spec spec = {
 		.op = writes ? DDIO_DISK_WRITE : DDIO_DISK_READ,
 		.slots = cd->nslots,
@@ -310,17 +309,17 @@ static int stream_open(struct ddio_coll_disk *cd)
 	return ddio_disk_stream_open(cd->disk->disk, &spec, &cd->stream);
 }
 
-bool ddio_coll_stream_begin(struct ddio_coll_disk *cd)
+bool coll_stream_begin(struct coll_disk *cd)
 {
-	struct ddio_plan plan = cd->plan;
-	bool writes = ddio_coll_writes(cd->coll);
+	struct plan plan = cd->plan;
+	bool writes = coll_writes(cd->coll);
 	uint32_t i;
 
 	if (!cd->nslots || cd->plan.near || !ddio_disk_info(cd->disk->disk)->streams)
 		return false;
 	if (stream_open(cd)) {
 		if (!writes)
-			ddio_plan_free(&cd->list);
+			plan_free(&cd->list);
 		cd->plan = plan;
 		cd->given = 0;
 		cd->no_memory = false;

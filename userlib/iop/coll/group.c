@@ -15,9 +15,9 @@ static uint32_t chunks(uint32_t size)
 	return size / DDIO_COLL_CHUNK + (size % DDIO_COLL_CHUNK != 0);
 }
 
-struct ddio_coll_group *ddio_coll_group_find(struct ddio_reactor *reactor, const uint8_t *id)
+struct coll_group *coll_group_find(struct reactor *reactor, const uint8_t *id)
 {
-	struct ddio_coll_group *group;
+	struct coll_group *group;
 
 	ddio_list_for_each_entry(group, &reactor->groups, link)
 		if (!memcmp(group->id, id, DDIO_GROUP_ID_LEN))
@@ -25,7 +25,7 @@ struct ddio_coll_group *ddio_coll_group_find(struct ddio_reactor *reactor, const
 	return NULL;
 }
 
-struct ddio_member *ddio_coll_client_member(const struct ddio_client *client, const uint8_t *id)
+struct ddio_member *coll_client_member(const struct client *client, const uint8_t *id)
 {
 	struct ddio_member *m;
 
@@ -35,7 +35,7 @@ struct ddio_member *ddio_coll_client_member(const struct ddio_client *client, co
 	return NULL;
 }
 
-struct ddio_member *ddio_coll_group_member(const struct ddio_coll_group *group, uint32_t rank)
+struct ddio_member *coll_group_member(const struct coll_group *group, uint32_t rank)
 {
 	struct ddio_member **chunk;
 
@@ -45,10 +45,9 @@ struct ddio_member *ddio_coll_group_member(const struct ddio_coll_group *group, 
 	return chunk ? chunk[rank % DDIO_COLL_CHUNK] : NULL;
 }
 
-static struct ddio_coll_group *group_new(struct ddio_reactor *reactor, const uint8_t *id,
-					 uint32_t size)
+static struct coll_group *group_new(struct reactor *reactor, const uint8_t *id, uint32_t size)
 {
-	struct ddio_coll_group *group;
+	struct coll_group *group;
 
 	group = calloc(1, sizeof(*group) + chunks(size) * sizeof(group->chunk[0]));
 	if (!group)
@@ -62,46 +61,45 @@ static struct ddio_coll_group *group_new(struct ddio_reactor *reactor, const uin
 	return group;
 }
 
-void ddio_coll_group_release(struct ddio_coll_group *group)
+void coll_group_release(struct coll_group *group)
 {
-	struct ddio_reactor *reactor = group->reactor;
+	struct reactor *reactor = group->reactor;
 	uint32_t i;
 
 	if (group->n || group->running)
 		return;
 	ddio_list_del(&group->link);
 	if (ddio_list_empty(&reactor->groups))
-		ddio_coll_buffers_drop(reactor);
+		coll_buffers_drop(reactor);
 	for (i = 0; i < chunks(group->size); i++)
 		free(group->chunk[i]);
 	ddio_joint_put(group->joint);
 	free(group);
 }
 
-bool ddio_coll_group_complete(const struct ddio_coll_group *group, struct ddio_verdict *v)
+bool coll_group_complete(const struct coll_group *group, struct verdict *v)
 {
 	uint32_t r;
 
 	if (group->n == group->size)
 		return true;
-	if (group->lost != DDIO_COLL_NOBODY && !ddio_coll_group_member(group, group->lost)) {
-		ddio_verdict_set(v, DDIO_ST_MEMBER_LOST, group->lost, "rank %u of %u has gone away",
-				 group->lost, group->size);
+	if (group->lost != DDIO_COLL_NOBODY && !coll_group_member(group, group->lost)) {
+		verdict_set(v, DDIO_ST_MEMBER_LOST, group->lost, "rank %u of %u has gone away",
+			    group->lost, group->size);
 		return false;
 	}
-	for (r = 0; r < group->size && ddio_coll_group_member(group, r);)
+	for (r = 0; r < group->size && coll_group_member(group, r);)
 		r++;
-	ddio_verdict_set(
-		v, DDIO_ST_INVALID, DDIO_COLL_NOBODY,
-		"only %u of the group's %u members are attached to reactor %u; rank %u is not",
-		group->n, group->size, group->reactor->index, r);
+	verdict_set(v, DDIO_ST_INVALID, DDIO_COLL_NOBODY,
+		    "only %u of the group's %u members are attached to reactor %u; rank %u is not",
+		    group->n, group->size, group->reactor->index, r);
 	return false;
 }
 
 /*
  * Operations that were given up before this reactor heard of them
  */
-const struct ddio_early *ddio_coll_group_early(const struct ddio_coll_group *group, uint64_t op)
+const struct early *coll_group_early(const struct coll_group *group, uint64_t op)
 {
 	uint32_t i;
 
@@ -111,11 +109,11 @@ const struct ddio_early *ddio_coll_group_early(const struct ddio_coll_group *gro
 	return NULL;
 }
 
-static void early_add(struct ddio_coll_group *group, const struct ddio_msg_coll_abort *abort)
+static void early_add(struct coll_group *group, const struct ddio_msg_coll_abort *abort)
 {
-	struct ddio_early *e;
+	struct early *e;
 
-	if (ddio_coll_group_early(group, abort->op))
+	if (coll_group_early(group, abort->op))
 		return;
 	e = &group->early[group->nearly++ % DDIO_COLL_EARLY];
 	e->op = abort->op;
@@ -126,7 +124,7 @@ static void early_add(struct ddio_coll_group *group, const struct ddio_msg_coll_
 /*
  * Attach and detach
  */
-static int member_put(struct ddio_coll_group *group, struct ddio_client *client,
+static int member_put(struct coll_group *group, struct client *client,
 		      const struct ddio_msg_attach *at)
 {
 	struct ddio_member ***chunk = &group->chunk[at->rank / DDIO_COLL_CHUNK];
@@ -152,13 +150,13 @@ static int member_put(struct ddio_coll_group *group, struct ddio_client *client,
 
 static void member_free(struct ddio_member *m)
 {
-	struct ddio_coll_group *group = m->group;
+	struct coll_group *group = m->group;
 
 	group->chunk[m->rank / DDIO_COLL_CHUNK][m->rank % DDIO_COLL_CHUNK] = NULL;
 	group->n--;
 	ddio_list_del(&m->client_link);
 	free(m);
-	ddio_coll_group_release(group);
+	coll_group_release(group);
 }
 
 static void member_gone(struct ddio_member *m, uint32_t status, const char *how)
@@ -166,8 +164,8 @@ static void member_gone(struct ddio_member *m, uint32_t status, const char *how)
 	struct ddio_coll *coll, *tmp;
 
 	ddio_list_for_each_entry_safe(coll, tmp, &m->group->colls, group_link)
-		ddio_coll_fail_here(coll, status, m->rank, "rank %u of %u %s (%s)", m->rank,
-				    m->group->size, how, ddio_conn_peer(m->client->conn));
+		coll_fail_here(coll, status, m->rank, "rank %u of %u %s (%s)", m->rank,
+			       m->group->size, how, ddio_conn_peer(m->client->conn));
 }
 
 /*
@@ -176,20 +174,20 @@ static void member_gone(struct ddio_member *m, uint32_t status, const char *how)
  */
 static void member_replaced(struct ddio_member *m)
 {
-	struct ddio_client *old = m->client;
+	struct client *old = m->client;
 
 	member_gone(m, DDIO_ST_MEMBER_LOST, "has come back by another connection");
 	m->group->lost = m->rank;
 	member_free(m);
-	ddio_client_end(old, "its member of a group has come back by another connection");
+	client_end(old, "its member of a group has come back by another connection");
 }
 
 /* Status of the reply, and its text. */
-static uint32_t attach(struct ddio_client *client, const struct ddio_msg_attach *at, char *text,
+static uint32_t attach(struct client *client, const struct ddio_msg_attach *at, char *text,
 		       size_t len)
 {
-	struct ddio_reactor *reactor = client->reactor;
-	struct ddio_coll_group *group = ddio_coll_group_find(reactor, at->group);
+	struct reactor *reactor = client->reactor;
+	struct coll_group *group = coll_group_find(reactor, at->group);
 
 	if (reactor->stopping) {
 		snprintf(text, len, "the I/O processor is stopping");
@@ -200,19 +198,19 @@ static uint32_t attach(struct ddio_client *client, const struct ddio_msg_attach 
 			 at->rank, at->size, group->size);
 		return DDIO_ST_MISMATCH;
 	}
-	if (ddio_coll_client_member(client, at->group)) {
+	if (coll_client_member(client, at->group)) {
 		snprintf(text, len, "the connection is a rank of the group already");
 		return DDIO_ST_EXISTS;
 	}
-	if (group && ddio_coll_group_member(group, at->rank)) {
-		member_replaced(ddio_coll_group_member(group, at->rank));
-		group = ddio_coll_group_find(reactor, at->group);
+	if (group && coll_group_member(group, at->rank)) {
+		member_replaced(coll_group_member(group, at->rank));
+		group = coll_group_find(reactor, at->group);
 	}
 	if (!group)
 		group = group_new(reactor, at->group, at->size);
 	if (!group || member_put(group, client, at)) {
 		if (group)
-			ddio_coll_group_release(group);
+			coll_group_release(group);
 		snprintf(text, len, "no memory for a group of %u members", at->size);
 		return DDIO_ST_NO_MEMORY;
 	}
@@ -220,12 +218,12 @@ static uint32_t attach(struct ddio_client *client, const struct ddio_msg_attach 
 }
 
 /**
- * ddio_coll_attach - a connection becomes a member of a group
+ * coll_attach - a connection becomes a member of a group
  * @client: the connection
  * @msg: ATTACH; is replied to
  * @payload: struct ddio_msg_attach
  */
-int ddio_coll_attach(struct ddio_client *client, const struct ddio_msg *msg, const void *payload)
+int coll_attach(struct client *client, const struct ddio_msg *msg, const void *payload)
 {
 	struct ddio_msg_attach at;
 	char text[DDIO_MAX_TEXT] = "";
@@ -242,14 +240,14 @@ int ddio_coll_attach(struct ddio_client *client, const struct ddio_msg *msg, con
 }
 
 /**
- * ddio_coll_detach - a member leaves its group
+ * coll_detach - a member leaves its group
  * @client: the connection
  * @msg: DETACH; is replied to
  * @payload: struct ddio_msg_attach
  *
  * Leaving a collective that runs ends it for the others as if the member had been lost.
  */
-int ddio_coll_detach(struct ddio_client *client, const struct ddio_msg *msg, const void *payload)
+int coll_detach(struct client *client, const struct ddio_msg *msg, const void *payload)
 {
 	struct ddio_msg_attach at;
 	struct ddio_member *m;
@@ -258,7 +256,7 @@ int ddio_coll_detach(struct ddio_client *client, const struct ddio_msg *msg, con
 	err = ddio_get_attach(payload, msg->length, &at);
 	if (err)
 		return err;
-	m = ddio_coll_client_member(client, at.group);
+	m = coll_client_member(client, at.group);
 	if (!m) {
 		static const char text[] = "the connection is no member of the group";
 
@@ -271,10 +269,10 @@ int ddio_coll_detach(struct ddio_client *client, const struct ddio_msg *msg, con
 }
 
 /**
- * ddio_coll_client_lost - a connection is over
+ * coll_client_lost - a connection is over
  * @client: its members are lost, and what their groups run ends with MEMBER_LOST
  */
-void ddio_coll_client_lost(struct ddio_client *client)
+void coll_client_lost(struct client *client)
 {
 	struct ddio_member *m, *tmp;
 
@@ -286,10 +284,10 @@ void ddio_coll_client_lost(struct ddio_client *client)
 }
 
 /**
- * ddio_coll_client_drained - a connection's output queue has drained
+ * coll_client_drained - a connection's output queue has drained
  * @client: its members made progress, whatever the watch saw last
  */
-void ddio_coll_client_drained(struct ddio_client *client)
+void coll_client_drained(struct client *client)
 {
 	struct ddio_member *m;
 
@@ -298,7 +296,7 @@ void ddio_coll_client_drained(struct ddio_client *client)
 }
 
 /**
- * ddio_coll_abort - a member gives an operation up
+ * coll_abort - a member gives an operation up
  * @client: the connection
  * @msg: COLL_ABORT; no reply
  * @payload: struct ddio_msg_coll_abort
@@ -306,7 +304,7 @@ void ddio_coll_client_drained(struct ddio_client *client)
  * May come before the reactor has heard of the operation's start, which arrives by way of
  * another one, and after its end.
  */
-int ddio_coll_abort(struct ddio_client *client, const struct ddio_msg *msg, const void *payload)
+int coll_abort(struct client *client, const struct ddio_msg *msg, const void *payload)
 {
 	struct ddio_msg_coll_abort abort;
 	struct ddio_member *m;
@@ -321,17 +319,17 @@ int ddio_coll_abort(struct ddio_client *client, const struct ddio_msg *msg, cons
 	why = abort.status;
 	if (why != DDIO_ST_MEMBER_LOST)
 		abort.status = DDIO_ST_CANCELLED;
-	m = ddio_coll_client_member(client, abort.group);
+	m = coll_client_member(client, abort.group);
 	if (!m)
 		return 0;
 	if (abort.op > m->group->last_op) {
 		early_add(m->group, &abort);
 		return 0;
 	}
-	coll = ddio_coll_find(m->group, abort.op);
+	coll = coll_find(m->group, abort.op);
 	lost = abort.status == DDIO_ST_MEMBER_LOST ? abort.rank : DDIO_COLL_NOBODY;
 	if (coll)
-		ddio_coll_fail_here(coll, abort.status, lost, "rank %u gave up: %s", m->rank,
-				    ddio_status_text(why));
+		coll_fail_here(coll, abort.status, lost, "rank %u gave up: %s", m->rank,
+			       ddio_status_text(why));
 	return 0;
 }

@@ -22,11 +22,11 @@ static bool some_disk_scatters(const struct ddio_iop *iop)
 	return false;
 }
 
-static uint32_t joint_send(struct ddio_client *client, const struct ddio_msg_joint *joint,
-			   char *text, size_t len)
+static uint32_t joint_send(struct client *client, const struct ddio_msg_joint *joint, char *text,
+			   size_t len)
 {
-	struct ddio_reactor *reactor = client->reactor;
-	struct ddio_member *m = ddio_coll_client_member(client, joint->group);
+	struct reactor *reactor = client->reactor;
+	struct ddio_member *m = coll_client_member(client, joint->group);
 	int err = 0;
 
 	if (!m || reactor->index) {
@@ -48,12 +48,12 @@ static uint32_t joint_send(struct ddio_client *client, const struct ddio_msg_joi
 }
 
 /**
- * ddio_coll_joint - a member that may be on this machine wants its group's joint
+ * coll_joint - a member that may be on this machine wants its group's joint
  * @client: the connection
  * @msg: JOINT; is replied to, after the joint is in the mailbox
  * @payload: struct ddio_msg_joint
  */
-int ddio_coll_joint(struct ddio_client *client, const struct ddio_msg *msg, const void *payload)
+int coll_joint(struct client *client, const struct ddio_msg *msg, const void *payload)
 {
 	struct ddio_msg_joint joint;
 	char text[DDIO_MAX_TEXT] = "";
@@ -68,12 +68,12 @@ int ddio_coll_joint(struct ddio_client *client, const struct ddio_msg *msg, cons
 }
 
 /**
- * ddio_coll_join - for one operation a member's memory is in the joint
+ * coll_join - for one operation a member's memory is in the joint
  * @client: the connection
  * @msg: COLL_JOIN; is replied to: from then on the operation may be started
  * @payload: struct ddio_msg_coll_join
  */
-int ddio_coll_join(struct ddio_client *client, const struct ddio_msg *msg, const void *payload)
+int coll_join(struct client *client, const struct ddio_msg *msg, const void *payload)
 {
 	static const char no_member[] = "the connection is no member of the group at reactor 0";
 	static const char no_joint[] = "the group has no joint";
@@ -86,7 +86,7 @@ int ddio_coll_join(struct ddio_client *client, const struct ddio_msg *msg, const
 	err = ddio_get_coll_join(payload, msg->length, &join);
 	if (err)
 		return err;
-	m = ddio_coll_client_member(client, join.group);
+	m = coll_client_member(client, join.group);
 	if (!m || client->reactor->index)
 		text = no_member;
 	else if (!m->group->joint)
@@ -99,7 +99,7 @@ int ddio_coll_join(struct ddio_client *client, const struct ddio_msg *msg, const
 			       text ? strlen(text) : 0);
 }
 
-void ddio_coll_req_join(struct ddio_coll_req *req, struct ddio_coll_group *group)
+void coll_req_join(struct coll_req *req, struct coll_group *group)
 {
 	const struct ddio_member *m;
 	bool any = false;
@@ -109,7 +109,7 @@ void ddio_coll_req_join(struct ddio_coll_req *req, struct ddio_coll_group *group
 		return;
 	req->joined = calloc(group->size / 8 + 1, 1);
 	for (r = 0; req->joined && r < group->size; r++) {
-		m = ddio_coll_group_member(group, r);
+		m = coll_group_member(group, r);
 		if (!m || m->joined_op != req->start.op)
 			continue;
 		req->joined[r / 8] |= (uint8_t)(1u << r % 8);

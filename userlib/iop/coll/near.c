@@ -16,20 +16,20 @@
 #define NOWHERE UINT64_MAX
 
 /**
- * struct ddio_near - the spans that have blocks left
+ * struct near - the spans that have blocks left
  * @before, @after: neighbours by place, by index of the span; [n] is the ring's anchor
  * @in: blocks of each span handed out
  * @last: the span that was chosen last, or one before it that is left, or the anchor
  */
-struct ddio_near {
+struct near {
 	uint64_t n, last;
 	uint64_t *before, *after;
 	uint32_t *in;
 };
 
-int ddio_plan_near_begin(struct ddio_plan *plan)
+int plan_near_begin(struct plan *plan)
 {
-	struct ddio_near *near = calloc(1, sizeof(*near));
+	struct near *near = calloc(1, sizeof(*near));
 	uint64_t i, n = plan->n;
 
 	if (!near)
@@ -40,7 +40,7 @@ int ddio_plan_near_begin(struct ddio_plan *plan)
 	near->n = n;
 	near->last = n;
 	if (!near->before || !near->after || !near->in) {
-		ddio_plan_near_free(near);
+		plan_near_free(near);
 		return -1;
 	}
 	for (i = 0; i <= n; i++) {
@@ -51,7 +51,7 @@ int ddio_plan_near_begin(struct ddio_plan *plan)
 	return 0;
 }
 
-void ddio_plan_near_free(struct ddio_near *near)
+void plan_near_free(struct near *near)
 {
 	if (!near)
 		return;
@@ -61,7 +61,7 @@ void ddio_plan_near_free(struct ddio_near *near)
 	free(near);
 }
 
-static uint64_t first_sector(const struct ddio_plan *plan, uint64_t span)
+static uint64_t first_sector(const struct plan *plan, uint64_t span)
 {
 	const struct ddio_span *s = &plan->span[span];
 
@@ -75,7 +75,7 @@ struct choice {
 	uint64_t asked;
 };
 
-static void look_at(const struct ddio_plan *plan, uint64_t span, const struct ddio_disk *disk,
+static void look_at(const struct plan *plan, uint64_t span, const struct ddio_disk *disk,
 		    struct choice *c)
 {
 	uint64_t sector = first_sector(plan, span), ns = NOWHERE;
@@ -90,9 +90,9 @@ static void look_at(const struct ddio_plan *plan, uint64_t span, const struct dd
 }
 
 /* Ties go to what comes first on the way up. */
-static struct choice choose(const struct ddio_plan *plan, const struct ddio_disk *disk)
+static struct choice choose(const struct plan *plan, const struct ddio_disk *disk)
 {
-	const struct ddio_near *near = plan->near;
+	const struct near *near = plan->near;
 	struct choice c = { .span = NOWHERE, .ns = NOWHERE };
 	uint64_t i, at;
 
@@ -109,7 +109,7 @@ static struct choice choose(const struct ddio_plan *plan, const struct ddio_disk
 	return c;
 }
 
-static void span_over(struct ddio_near *near, uint64_t span)
+static void span_over(struct near *near, uint64_t span)
 {
 	near->after[near->before[span]] = near->after[span];
 	near->before[near->after[span]] = near->before[span];
@@ -117,18 +117,18 @@ static void span_over(struct ddio_near *near, uint64_t span)
 }
 
 /**
- * ddio_plan_next_near - the block that the disk can begin soonest
- * @plan: with ddio_plan_near_begin() behind it
+ * plan_next_near - the block that the disk can begin soonest
+ * @plan: with plan_near_begin() behind it
  * @disk: answers ddio_disk_access_ns()
  * @placed: the block, and where it lay when the list was made
  * @asked: how many blocks the disk was asked about
  *
  * Holes come when nothing else is left near.  Returns false at the end.
  */
-bool ddio_plan_next_near(struct ddio_plan *plan, const struct ddio_disk *disk,
-			 struct ddio_placed *placed, uint64_t *asked)
+bool plan_next_near(struct plan *plan, const struct ddio_disk *disk, struct ddio_placed *placed,
+		    uint64_t *asked)
 {
-	struct ddio_near *near = plan->near;
+	struct near *near = plan->near;
 	const struct ddio_span *span;
 	struct choice c;
 

@@ -8,9 +8,9 @@
 #include <errno.h>
 #include "iop/coll/coll.h"
 
-void ddio_coll_discard(struct ddio_coll *coll, uint32_t rank)
+void coll_discard(struct ddio_coll *coll, uint32_t rank)
 {
-	struct ddio_member *m = ddio_coll_group_member(coll->group, rank);
+	struct ddio_member *m = coll_group_member(coll->group, rank);
 
 	if (m)
 		ddio_conn_discard(m->client->conn);
@@ -21,7 +21,7 @@ static struct ddio_slot *find_slot(struct ddio_coll *coll, uint32_t disk, uint64
 	uint32_t d, s;
 
 	for (d = 0; d < coll->ndisks; d++) {
-		struct ddio_coll_disk *cd = &coll->disk[d];
+		struct coll_disk *cd = &coll->disk[d];
 
 		if (cd->disk->number != disk)
 			continue;
@@ -34,7 +34,7 @@ static struct ddio_slot *find_slot(struct ddio_coll *coll, uint32_t disk, uint64
 	return NULL;
 }
 
-static struct ddio_coll_part *find_part(struct ddio_slot *slot, uint32_t rank)
+static struct coll_part *find_part(struct ddio_slot *slot, uint32_t rank)
 {
 	uint32_t lo = 0, hi = slot->nparts;
 
@@ -58,11 +58,11 @@ struct piece {
 	struct ddio_member *m;
 	struct ddio_coll *coll;
 	struct ddio_slot *slot;
-	struct ddio_coll_part *part;
+	struct coll_part *part;
 	bool over;
 };
 
-static int piece_refused(const struct ddio_client *client, const struct piece *p, const char *why)
+static int piece_refused(const struct client *client, const struct piece *p, const char *why)
 {
 	ddio_env_log(client->reactor->env, DDIO_LOG_WARN,
 		     "%s: piece of block %llu for collective %llu: %s",
@@ -71,40 +71,39 @@ static int piece_refused(const struct ddio_client *client, const struct piece *p
 	return -EPROTO;
 }
 
-static int piece_find(struct ddio_client *client, const void *prefix, size_t prefix_len,
-		      struct piece *p)
+static int piece_find(struct client *client, const void *prefix, size_t prefix_len, struct piece *p)
 {
 	int err = ddio_get_coll_data(prefix, prefix_len, &p->data);
 
 	if (err)
 		return err;
-	p->m = ddio_coll_client_member(client, p->data.group);
+	p->m = coll_client_member(client, p->data.group);
 	if (!p->m)
 		return piece_refused(client, p, "the sender is no member of the group");
 	if (p->data.handle != p->m->rank)
 		return piece_refused(client, p, "the sender is another rank");
 	if (p->data.op > p->m->group->last_op)
 		return piece_refused(client, p, "no such operation has begun");
-	p->coll = ddio_coll_find(p->m->group, p->data.op);
+	p->coll = coll_find(p->m->group, p->data.op);
 	p->over = !p->coll || p->coll->state >= DDIO_COLL_STOPPING;
 	if (p->over)
 		return 0;
 	p->slot = find_slot(p->coll, p->data.disk, p->data.block);
 	p->part = p->slot ? find_part(p->slot, p->m->rank) : NULL;
-	if (!p->part || !ddio_coll_writes(p->coll))
+	if (!p->part || !coll_writes(p->coll))
 		return piece_refused(client, p, "it was not asked for");
 	return 0;
 }
 
 /**
- * ddio_coll_piece_bulk - the beginning of a COLL_PIECE: where does the rest go?
+ * coll_piece_bulk - the beginning of a COLL_PIECE: where does the rest go?
  * @client: the connection
  * @msg: its header
  * @prefix: struct ddio_msg_coll_data, @prefix_len bytes
  * @sink: result; empty if the operation is over
  */
-int ddio_coll_piece_bulk(struct ddio_client *client, const struct ddio_msg *msg, const void *prefix,
-			 size_t prefix_len, struct ddio_sink *sink)
+int coll_piece_bulk(struct client *client, const struct ddio_msg *msg, const void *prefix,
+		    size_t prefix_len, struct ddio_sink *sink)
 {
 	struct piece p = { 0 };
 	int err = piece_find(client, prefix, prefix_len, &p);
@@ -124,12 +123,12 @@ int ddio_coll_piece_bulk(struct ddio_client *client, const struct ddio_msg *msg,
 }
 
 /**
- * ddio_coll_piece - a whole COLL_PIECE has come
+ * coll_piece - a whole COLL_PIECE has come
  * @client: the connection
  * @msg: its header
  * @prefix: struct ddio_msg_coll_data
  */
-int ddio_coll_piece(struct ddio_client *client, const struct ddio_msg *msg, const void *prefix)
+int coll_piece(struct client *client, const struct ddio_msg *msg, const void *prefix)
 {
 	size_t prefix_len = ddio_opcode_bulk_prefix(DDIO_OP_COLL_PIECE, false);
 	struct piece p = { 0 };
@@ -143,10 +142,10 @@ int ddio_coll_piece(struct ddio_client *client, const struct ddio_msg *msg, cons
 	p.part->owed = DDIO_OWED_HERE;
 	p.m->piece_ns = ddio_env_now(client->reactor->env);
 	p.coll->done.messages++;
-	ddio_coll_charge_part(p.coll, DDIO_WORK_MEMGET, p.part);
+	coll_charge_part(p.coll, DDIO_WORK_MEMGET, p.part);
 	if (--p.slot->owed)
 		return 0;
 	p.slot->ask = DDIO_ASK_READY;
-	ddio_coll_write_go(p.slot->disk);
+	coll_write_go(p.slot->disk);
 	return 0;
 }

@@ -18,7 +18,7 @@
 /*
  * Lists
  */
-static int plan_reserve(struct ddio_plan *plan)
+static int plan_reserve(struct plan *plan)
 {
 	uint64_t cap = plan->cap ? plan->cap * 2 : 64;
 	struct ddio_span *span;
@@ -38,7 +38,7 @@ static int plan_reserve(struct ddio_plan *plan)
  * extent: what lies between is then skipped blocks of the same object, so that
  * spans do not interleave and sorting them sorts the blocks.
  */
-static bool span_extend(const struct ddio_plan *plan, const struct ddio_placed *placed)
+static bool span_extend(const struct plan *plan, const struct ddio_placed *placed)
 {
 	struct ddio_span *last = &plan->span[plan->n - 1];
 	uint64_t distance = placed->block - last->block;
@@ -58,7 +58,7 @@ static bool span_extend(const struct ddio_plan *plan, const struct ddio_placed *
 	return true;
 }
 
-static int plan_add_first(struct ddio_plan *plan, const struct ddio_placed *placed)
+static int plan_add_first(struct plan *plan, const struct ddio_placed *placed)
 {
 	struct ddio_span *span;
 
@@ -76,7 +76,7 @@ static int plan_add_first(struct ddio_plan *plan, const struct ddio_placed *plac
 }
 
 /* To the end of the list. */
-int ddio_plan_add(struct ddio_plan *plan, const struct ddio_placed *placed)
+int plan_add(struct plan *plan, const struct ddio_placed *placed)
 {
 	struct ddio_placed left = *placed;
 	struct ddio_span *span;
@@ -112,7 +112,7 @@ static int span_compare(const void *a, const void *b)
 }
 
 /* By place on the disk; holes last. */
-void ddio_plan_sort(struct ddio_plan *plan)
+void plan_sort(struct plan *plan)
 {
 	uint64_t i;
 
@@ -124,7 +124,7 @@ void ddio_plan_sort(struct ddio_plan *plan)
 	}
 }
 
-void ddio_plan_rotate(struct ddio_plan *plan, uint64_t skip)
+void plan_rotate(struct plan *plan, uint64_t skip)
 {
 	plan->at = 0;
 	plan->in = 0;
@@ -137,7 +137,7 @@ void ddio_plan_rotate(struct ddio_plan *plan, uint64_t skip)
 		plan->at = 0;
 }
 
-bool ddio_plan_next(struct ddio_plan *plan, struct ddio_placed *placed)
+bool plan_next(struct plan *plan, struct ddio_placed *placed)
 {
 	const struct ddio_span *span;
 	uint64_t further;
@@ -158,11 +158,11 @@ bool ddio_plan_next(struct ddio_plan *plan, struct ddio_placed *placed)
 	return true;
 }
 
-void ddio_plan_free(struct ddio_plan *plan)
+void plan_free(struct plan *plan)
 {
 	free(plan->span);
-	ddio_plan_near_free(plan->near);
-	*plan = (struct ddio_plan){ .sectors = plan->sectors };
+	plan_near_free(plan->near);
+	*plan = (struct plan){ .sectors = plan->sectors };
 }
 
 /*
@@ -170,7 +170,7 @@ void ddio_plan_free(struct ddio_plan *plan)
  */
 
 /* The next blocks, neighbours in the object, that are wanted of the disk; false: none. */
-static bool scan_next(struct ddio_coll_disk *cd, uint64_t *first, uint64_t *count)
+static bool scan_next(struct coll_disk *cd, uint64_t *first, uint64_t *count)
 {
 	const struct ddio_coll *coll = cd->coll;
 	uint64_t size = coll->block_size, n = coll->req->start.file.ndisks;
@@ -194,13 +194,13 @@ static bool scan_next(struct ddio_coll_disk *cd, uint64_t *first, uint64_t *coun
 	return true;
 }
 
-static int count_short(struct ddio_coll_disk *cd, uint64_t first, uint64_t count)
+static int count_short(struct coll_disk *cd, uint64_t first, uint64_t count)
 {
 	uint64_t start, run;
 	bool written;
 
 	while (count) {
-		bool there = ddio_object_lookup(cd->obj, first, &start, &run, &written);
+		bool there = object_lookup(cd->obj, first, &start, &run, &written);
 
 		if (run > count)
 			run = count;
@@ -213,85 +213,84 @@ static int count_short(struct ddio_coll_disk *cd, uint64_t first, uint64_t count
 }
 
 /* Blocks that were never written have no place worth visiting when reading. */
-static int place_some(struct ddio_coll_disk *cd, uint64_t first, uint64_t count, uint64_t *done)
+static int place_some(struct coll_disk *cd, uint64_t first, uint64_t count, uint64_t *done)
 {
 	struct ddio_placed placed = { .block = first, .same = first < cd->extent_end };
 	uint64_t start = 0, run = count;
 	bool there = false, written = false;
 
 	if (cd->obj)
-		there = ddio_object_lookup(cd->obj, first, &start, &run, &written);
+		there = object_lookup(cd->obj, first, &start, &run, &written);
 	cd->extent_end = first + run;
 	placed.count = run < count ? run : count;
 	placed.sector = DDIO_SPAN_HOLE;
-	if (there && (written || ddio_coll_writes(cd->coll)))
+	if (there && (written || coll_writes(cd->coll)))
 		placed.sector = start / DDIO_SPAN_SECTOR;
 	*done = placed.count;
-	return ddio_plan_add(&cd->plan, &placed);
+	return plan_add(&cd->plan, &placed);
 }
 
-static int place(struct ddio_coll_disk *cd, uint64_t first, uint64_t count)
+static int place(struct coll_disk *cd, uint64_t first, uint64_t count)
 {
 	uint64_t done;
 	int err = 0;
 
 	if (cd->short_blocks)
-		err = ddio_object_alloc(cd->obj, first, count);
+		err = object_alloc(cd->obj, first, count);
 	for (; count && !err; count -= done, first += done)
 		err = place_some(cd, first, count, &done);
 	return err;
 }
 
-static void order(struct ddio_coll_disk *cd)
+static void order(struct coll_disk *cd)
 {
-	const struct ddio_coll_req *req = cd->coll->req;
+	const struct coll_req *req = cd->coll->req;
 	uint64_t skip = 0, n = req->start.file.ndisks;
 
-	if (ddio_coll_req_flag(req, DDIO_COLL_SORT)) {
+	if (coll_req_flag(req, DDIO_COLL_SORT)) {
 		ddio_env_charge(cd->coll->reactor->env, DDIO_WORK_SORT, cd->plan.n);
-		ddio_plan_sort(&cd->plan);
+		plan_sort(&cd->plan);
 	}
-	if (ddio_coll_req_flag(req, DDIO_COLL_ROTATE))
+	if (coll_req_flag(req, DDIO_COLL_ROTATE))
 		skip = cd->plan.blocks / n * cd->stripe + cd->plan.blocks % n * cd->stripe / n;
-	ddio_plan_rotate(&cd->plan, skip);
+	plan_rotate(&cd->plan, skip);
 	/*
 	 * A write takes its blocks long before the disk gets them, so that the arm is elsewhere
 	 * by then.  Without memory for it the sorted list is as good as any.
 	 */
-	if (!ddio_coll_writes(cd->coll) && ddio_coll_req_flag(req, DDIO_COLL_SATF) &&
-	    ddio_coll_req_flag(req, DDIO_COLL_SORT) && ddio_disk_info(cd->disk->disk)->positions)
-		ddio_plan_near_begin(&cd->plan);
+	if (!coll_writes(cd->coll) && coll_req_flag(req, DDIO_COLL_SATF) &&
+	    coll_req_flag(req, DDIO_COLL_SORT) && ddio_disk_info(cd->disk->disk)->positions)
+		plan_near_begin(&cd->plan);
 }
 
-static void fail_space(struct ddio_coll_disk *cd)
+static void fail_space(struct coll_disk *cd)
 {
-	ddio_coll_fail_here(
-		cd->coll, DDIO_ST_NO_SPACE, DDIO_COLL_NOBODY,
-		"disk %s: no space for %llu more blocks of file \"%s\": %llu bytes are free",
-		cd->disk->name, (unsigned long long)cd->short_blocks,
-		cd->coll->req->start.file.name,
-		(unsigned long long)ddio_store_free_bytes(cd->disk->store));
+	coll_fail_here(cd->coll, DDIO_ST_NO_SPACE, DDIO_COLL_NOBODY,
+		       "disk %s: no space for %llu more blocks of file \"%s\": %llu bytes are free",
+		       cd->disk->name, (unsigned long long)cd->short_blocks,
+		       cd->coll->req->start.file.name,
+		       (unsigned long long)store_free_bytes(cd->disk->store));
 }
 
 /* The whole list is scanned once to count, so that a disk too full is not touched at all. */
-static int counted(struct ddio_coll_disk *cd)
+static int counted(struct coll_disk *cd)
 {
-	if (cd->short_blocks > ddio_store_free_bytes(cd->disk->store) / cd->coll->block_size)
+	if (cd->short_blocks > store_free_bytes(cd->disk->store) / cd->coll->block_size)
 		return -ENOSPC;
 	cd->scan = 0;
 	cd->pass = DDIO_PLAN_PLACE;
 	return 0;
 }
 
-static int open_object(struct ddio_coll_disk *cd)
+static int open_object(struct coll_disk *cd)
 {
-	bool writes = ddio_coll_writes(cd->coll);
+	bool writes = coll_writes(cd->coll);
 	int err;
 
 	cd->opened = true;
 	cd->plan.sectors = cd->coll->block_size / DDIO_SPAN_SECTOR;
 	cd->pass = writes ? DDIO_PLAN_COUNT : DDIO_PLAN_PLACE;
-	err = ddio_store_get(cd->disk->store, &cd->coll->req->start.file.ref, writes, &cd->obj);
+	err = store_get(cd->disk->store, &cd->coll->req->start.file.ref, writes, &cd->obj);
 	if (err) {
 		cd->obj = NULL;
 		return err == -ENOENT && !writes ? 0 : err;
@@ -300,7 +299,7 @@ static int open_object(struct ddio_coll_disk *cd)
 }
 
 /* One step: some blocks that are neighbours in the object. */
-static int plan_step(struct ddio_coll_disk *cd)
+static int plan_step(struct coll_disk *cd)
 {
 	uint64_t first, count;
 	bool more = scan_next(cd, &first, &count);
@@ -315,27 +314,27 @@ static int plan_step(struct ddio_coll_disk *cd)
 	return 0;
 }
 
-static void plan_failed(struct ddio_coll_disk *cd, int err)
+static void plan_failed(struct coll_disk *cd, int err)
 {
 	uint32_t status = ddio_status_from_errno(err);
 
 	if (err == -ENOMEM)
-		ddio_coll_fail_memory(cd->coll);
+		coll_fail_memory(cd->coll);
 	else if (err == -ENOSPC)
 		fail_space(cd);
 	else
-		ddio_coll_fail_here(cd->coll, status, DDIO_COLL_NOBODY,
-				    "disk %s: file \"%s\" cannot be used: %s", cd->disk->name,
-				    cd->coll->req->start.file.name, ddio_status_text(status));
+		coll_fail_here(cd->coll, status, DDIO_COLL_NOBODY,
+			       "disk %s: file \"%s\" cannot be used: %s", cd->disk->name,
+			       cd->coll->req->start.file.name, ddio_status_text(status));
 }
 
-bool ddio_coll_plan(struct ddio_coll *coll)
+bool coll_plan(struct ddio_coll *coll)
 {
 	uint32_t steps = PLAN_STEPS, d;
 	int err;
 
 	for (d = 0; d < coll->ndisks; d++) {
-		struct ddio_coll_disk *cd = &coll->disk[d];
+		struct coll_disk *cd = &coll->disk[d];
 
 		err = cd->opened ? 0 : open_object(cd);
 		while (!err && cd->pass != DDIO_PLAN_MADE) {

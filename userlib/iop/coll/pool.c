@@ -16,7 +16,7 @@ struct spare {
 };
 _Static_assert(sizeof(struct spare) <= DDIO_MIN_BLOCK, "the smallest buffer");
 
-void *ddio_coll_buffer_get(struct ddio_reactor *reactor, size_t size)
+void *coll_buffer_get(struct reactor *reactor, size_t size)
 {
 	struct spare *spare;
 	void *buf;
@@ -28,14 +28,14 @@ void *ddio_coll_buffer_get(struct ddio_reactor *reactor, size_t size)
 		reactor->spare_bytes -= size;
 		return spare;
 	}
-	ddio_coll_buffers_drop(reactor);
+	coll_buffers_drop(reactor);
 	buf = ddio_env_alloc(reactor->env, size);
 	if (buf)
 		reactor->memory += size;
 	return buf;
 }
 
-void ddio_coll_buffer_put(struct ddio_reactor *reactor, void *buf, size_t size)
+void coll_buffer_put(struct reactor *reactor, void *buf, size_t size)
 {
 	struct spare *spare = buf;
 
@@ -51,7 +51,7 @@ void ddio_coll_buffer_put(struct ddio_reactor *reactor, void *buf, size_t size)
 	reactor->spare_bytes += size;
 }
 
-void ddio_coll_buffers_drop(struct ddio_reactor *reactor)
+void coll_buffers_drop(struct reactor *reactor)
 {
 	struct spare *spare, *tmp;
 

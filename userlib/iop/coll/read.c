@@ -13,37 +13,37 @@
 /* The block is not in the buffer, and never will be. */
 static void read_failed(struct ddio_slot *slot)
 {
-	ddio_slot_unlock(slot, false);
-	ddio_slot_enter(slot, DDIO_SLOT_IDLE);
+	slot_unlock(slot, false);
+	slot_enter(slot, DDIO_SLOT_IDLE);
 }
 
 static void read_here(struct ddio_slot *slot)
 {
-	ddio_slot_unlock(slot, false);
-	if (ddio_slot_divide(slot, &slot->at)) {
-		ddio_slot_enter(slot, DDIO_SLOT_IDLE);
-		ddio_coll_fail_memory(slot->disk->coll);
+	slot_unlock(slot, false);
+	if (slot_divide(slot, &slot->at)) {
+		slot_enter(slot, DDIO_SLOT_IDLE);
+		coll_fail_memory(slot->disk->coll);
 		return;
 	}
-	ddio_slot_read_sent(slot);
+	slot_read_sent(slot);
 }
 
-void ddio_slot_read_next(struct ddio_slot *slot)
+void slot_read_next(struct ddio_slot *slot)
 {
 	struct ddio_coll *coll = slot->disk->coll;
 
-	ddio_slot_enter(slot, DDIO_SLOT_IDLE);
+	slot_enter(slot, DDIO_SLOT_IDLE);
 	if (slot->disk->stream)
-		ddio_coll_stream_next(slot);
+		coll_stream_next(slot);
 	else if (ddio_slot_take(slot, &slot->at))
-		ddio_slot_lock(slot);
+		slot_lock(slot);
 	else
-		ddio_coll_kick(coll);
+		coll_kick(coll);
 }
 
-void ddio_slot_read_locked(struct ddio_slot *slot)
+void slot_read_locked(struct ddio_slot *slot)
 {
-	struct ddio_coll_disk *cd = slot->disk;
+	struct coll_disk *cd = slot->disk;
 	struct ddio_coll *coll = cd->coll;
 	uint64_t start, run;
 	bool there = false, written = false;
@@ -56,25 +56,25 @@ void ddio_slot_read_locked(struct ddio_slot *slot)
 		return;
 	}
 	if (cd->obj)
-		there = ddio_object_lookup(cd->obj, slot->at.block, &start, &run, &written);
-	if (there && written && ddio_coll_stream_fresh(slot, start)) {
+		there = object_lookup(cd->obj, slot->at.block, &start, &run, &written);
+	if (there && written && coll_stream_fresh(slot, start)) {
 		read_here(slot);
 	} else if (there && written) {
-		ddio_slot_submit(slot, DDIO_DISK_READ, start);
+		slot_submit(slot, DDIO_DISK_READ, start);
 	} else if (there || slot->at.hole) {
 		memset(slot->buf, 0, coll->block_size);
 		read_here(slot);
 	} else {
 		read_failed(slot);
-		ddio_coll_fail_gone(slot);
+		coll_fail_gone(slot);
 	}
 }
 
-void ddio_slot_read_done(struct ddio_slot *slot)
+void slot_read_done(struct ddio_slot *slot)
 {
 	if (slot->req.status) {
 		read_failed(slot);
-		ddio_coll_fail_disk(slot->disk, &slot->at, slot->req.status, "reading");
+		coll_fail_disk(slot->disk, &slot->at, slot->req.status, "reading");
 	} else if (slot->disk->coll->state != DDIO_COLL_RUNNING) {
 		read_failed(slot);
 	} else {
@@ -82,7 +82,7 @@ void ddio_slot_read_done(struct ddio_slot *slot)
 	}
 }
 
-static bool contiguous(const struct ddio_coll_part *part)
+static bool contiguous(const struct coll_part *part)
 {
 	return part->end - part->first == part->len;
 }
@@ -95,7 +95,7 @@ static int64_t pack(struct ddio_slot *slot)
 	uint32_t used = 0, i, end;
 
 	for (end = slot->sent; end < slot->nparts; end++) {
-		struct ddio_coll_part *part = &slot->part[end];
+		struct coll_part *part = &slot->part[end];
 
 		part->direct = contiguous(part);
 		part->where = part->direct ? part->first : used;
@@ -104,7 +104,7 @@ static int64_t pack(struct ddio_slot *slot)
 		if (part->len > coll->block_size - used)
 			break;
 		if (!msg)
-			msg = ddio_slot_msg(slot);
+			msg = slot_msg(slot);
 		if (!msg)
 			break;
 		coll->msgs[part->rank] = msg + used;
@@ -118,15 +118,15 @@ static int64_t pack(struct ddio_slot *slot)
 	return end > slot->sent ? (int64_t)end : -ENOMEM;
 }
 
-static int send_part(struct ddio_slot *slot, const struct ddio_coll_part *part)
+static int send_part(struct ddio_slot *slot, const struct coll_part *part)
 {
 	struct ddio_coll *coll = slot->disk->coll;
-	struct ddio_member *m = ddio_coll_group_member(coll->group, part->rank);
+	struct ddio_member *m = coll_group_member(coll->group, part->rank);
 	struct ddio_msg msg = { .opcode = DDIO_OP_COLL_DATA, .tag = coll->done.op };
 	struct ddio_msg_coll_data data = { .op = coll->done.op,
 					   .block = slot->at.file_block,
 					   .disk = slot->disk->disk->number };
-	uint8_t *from = part->direct ? slot->buf : ddio_slot_msg(slot);
+	uint8_t *from = part->direct ? slot->buf : slot_msg(slot);
 	struct iovec iov = { .iov_base = from + part->where, .iov_len = part->len };
 	uint8_t fixed[sizeof(data)];
 	ssize_t len;
@@ -145,22 +145,22 @@ static int send_part(struct ddio_slot *slot, const struct ddio_coll_part *part)
 	slot->sends++;
 	coll->sends++;
 	coll->done.messages++;
-	ddio_coll_charge_part(coll, DDIO_WORK_MEMPUT, part);
+	coll_charge_part(coll, DDIO_WORK_MEMPUT, part);
 	return 0;
 }
 
 /* What was sent before, if anything, has left: send more of the block, or take the next. */
-void ddio_slot_read_sent(struct ddio_slot *slot)
+void slot_read_sent(struct ddio_slot *slot)
 {
 	struct ddio_coll *coll = slot->disk->coll;
 	int64_t end;
 	int err = 0;
 
 	if (slot->sent == slot->nparts) {
-		ddio_slot_read_next(slot);
+		slot_read_next(slot);
 		return;
 	}
-	ddio_slot_enter(slot, DDIO_SLOT_SENDING);
+	slot_enter(slot, DDIO_SLOT_SENDING);
 	end = pack(slot);
 	while (!err && slot->sent < end) {
 		err = send_part(slot, &slot->part[slot->sent]);
@@ -168,10 +168,10 @@ void ddio_slot_read_sent(struct ddio_slot *slot)
 			slot->sent++;
 	}
 	if (err == -ENOTCONN)
-		ddio_coll_fail_here(coll, DDIO_ST_MEMBER_LOST, slot->part[slot->sent].rank,
-				    "rank %u has gone away", slot->part[slot->sent].rank);
+		coll_fail_here(coll, DDIO_ST_MEMBER_LOST, slot->part[slot->sent].rank,
+			       "rank %u has gone away", slot->part[slot->sent].rank);
 	else if (err || end < 0)
-		ddio_coll_fail_memory(coll);
+		coll_fail_memory(coll);
 	if (!slot->sends)
-		ddio_slot_enter(slot, DDIO_SLOT_IDLE);
+		slot_enter(slot, DDIO_SLOT_IDLE);
 }

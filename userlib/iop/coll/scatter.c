@@ -29,8 +29,8 @@
  * @held: the lock is
  */
 struct scatter_block {
-	struct ddio_coll_block at;
-	struct ddio_block_lock lock;
+	struct coll_block at;
+	struct block_lock lock;
 	bool held;
 };
 
@@ -40,7 +40,7 @@ struct scatter_block {
  * @busy: the disk has it
  */
 struct scatter_batch {
-	struct ddio_coll_scatter *scatter;
+	struct coll_scatter *scatter;
 	struct ddio_disk_scatter *list;
 	uint32_t left;
 	bool busy;
@@ -48,14 +48,14 @@ struct scatter_batch {
 };
 
 /**
- * struct ddio_coll_scatter - a disk's part
+ * struct coll_scatter - a disk's part
  * @rest: blocks that are not scattered
  * @all: every member has joined
  * @orphaned: a member has left the joint
  */
-struct ddio_coll_scatter {
-	struct ddio_coll_disk *cd;
-	struct ddio_plan rest;
+struct coll_scatter {
+	struct coll_disk *cd;
+	struct plan rest;
 	bool all, orphaned;
 	struct scatter_batch batch[2];
 };
@@ -66,16 +66,16 @@ struct ddio_coll_scatter {
 
 /* What its runs are told to; @first is the file's byte at the block's begin. */
 struct scatter_runs {
-	struct ddio_coll_disk *cd;
+	struct coll_disk *cd;
 	struct ddio_disk_scatter *list;
 	uint64_t first, runs;
 };
 
 static int run_joined(void *arg, const struct ddio_run *run)
 {
-	const struct ddio_coll_req *req = arg;
+	const struct coll_req *req = arg;
 
-	return ddio_coll_req_joined(req, run->proc) ? 0 : -ENOENT;
+	return coll_req_joined(req, run->proc) ? 0 : -ENOENT;
 }
 
 static int run_add(void *arg, const struct ddio_run *run)
@@ -113,71 +113,70 @@ static int run_count(void *arg, const struct ddio_run *run)
 	return 0;
 }
 
-static int block_runs(const struct ddio_coll_disk *cd, const struct ddio_coll_block *at,
-		      ddio_run_fn fn, void *arg)
+static int block_runs(const struct coll_disk *cd, const struct coll_block *at, ddio_run_fn fn,
+		      void *arg)
 {
 	const struct ddio_coll *coll = cd->coll;
 
-	return ddio_map_runs(coll->req->map, at->lo, at->lo + coll->block_size,
-			     ddio_coll_writes(coll), fn, arg);
+	return ddio_map_runs(coll->req->map, at->lo, at->lo + coll->block_size, coll_writes(coll),
+			     fn, arg);
 }
 
 /* Before anything is locked or looked up. */
-static bool block_may(const struct ddio_coll_scatter *sc, const struct ddio_coll_block *at)
+static bool block_may(const struct coll_scatter *sc, const struct coll_block *at)
 {
-	const struct ddio_coll_disk *cd = sc->cd;
+	const struct coll_disk *cd = sc->cd;
 	const struct ddio_coll *coll = cd->coll;
 
 	if (at->hole || !cd->obj)
 		return false;
 	if (!sc->all && block_runs(cd, at, run_joined, coll->req))
 		return false;
-	if (!ddio_coll_writes(coll))
-		return !ddio_cache_newer(cd->disk->cache, cd->obj, at->block);
+	if (!coll_writes(coll))
+		return !cache_newer(cd->disk->cache, cd->obj, at->block);
 	return ddio_map_covered(coll->req->map, at->lo, at->lo + coll->block_size) ==
 	       coll->block_size;
 }
 
-static void never_granted(struct ddio_block_lock *lock)
+static void never_granted(struct block_lock *lock)
 {
 	(void)lock; /* a lock that is not granted at once is withdrawn in the same call */
 }
 
-static void block_unlock(const struct ddio_coll_disk *cd, struct scatter_block *b, bool stale)
+static void block_unlock(const struct coll_disk *cd, struct scatter_block *b, bool stale)
 {
 	if (b->held)
-		ddio_cache_unlock(cd->disk->cache, &b->lock, stale);
+		cache_unlock(cd->disk->cache, &b->lock, stale);
 	b->held = false;
 }
 
 /* Locked, and @offset is the block's place; or nothing has changed. */
-static bool block_lock(const struct ddio_coll_disk *cd, struct scatter_block *b, uint64_t *offset)
+static bool block_lock(const struct coll_disk *cd, struct scatter_block *b, uint64_t *offset)
 {
-	bool reads = !ddio_coll_writes(cd->coll), written = false;
+	bool reads = !coll_writes(cd->coll), written = false;
 	uint64_t run;
 
-	b->lock = (struct ddio_block_lock){
+	b->lock = (struct block_lock){
 		.obj = cd->obj,
 		.block = b->at.block,
 		.granted = never_granted,
 	};
-	if (!ddio_cache_lock(cd->disk->cache, &b->lock)) {
-		ddio_cache_lock_cancel(cd->disk->cache, &b->lock);
+	if (!cache_lock(cd->disk->cache, &b->lock)) {
+		cache_lock_cancel(cd->disk->cache, &b->lock);
 		return false;
 	}
 	b->held = true;
 	if (!b->lock.status && !(reads && b->lock.dirty) &&
-	    ddio_object_lookup(cd->obj, b->at.block, offset, &run, &written) && (!reads || written))
+	    object_lookup(cd->obj, b->at.block, offset, &run, &written) && (!reads || written))
 		return true;
 	block_unlock(cd, b, false);
 	return false;
 }
 
 /* The block is in the list, with its runs; or it is as it was. */
-static bool block_list(struct scatter_batch *batch, const struct ddio_coll_block *at,
-		       uint64_t offset)
+static bool block_list(struct scatter_batch *batch, const struct coll_block *at, uint64_t offset)
 {
-	struct ddio_coll_disk *cd = batch->scatter->cd;
+	struct coll_disk *cd = batch->scatter->cd;
 	struct scatter_runs sr = { .cd = cd, .list = batch->list, .first = at->lo };
 	uint64_t before = ddio_disk_scatter_runs(batch->list);
 	int err;
@@ -195,12 +194,12 @@ static bool block_list(struct scatter_batch *batch, const struct ddio_coll_block
 /* Does the batch take it? */
 static bool block_take(struct scatter_batch *batch, const struct ddio_placed *placed)
 {
-	struct ddio_coll_scatter *sc = batch->scatter;
-	struct ddio_coll_disk *cd = sc->cd;
+	struct coll_scatter *sc = batch->scatter;
+	struct coll_disk *cd = sc->cd;
 	struct scatter_block *b = &batch->block[ddio_disk_scatter_blocks(batch->list)];
 	uint64_t offset;
 
-	ddio_coll_block_set(cd, placed->block, &b->at);
+	coll_block_set(cd, placed->block, &b->at);
 	b->at.hole = placed->sector == DDIO_SPAN_HOLE;
 	if (!block_may(sc, &b->at) || !block_lock(cd, b, &offset))
 		return false;
@@ -210,10 +209,10 @@ static bool block_take(struct scatter_batch *batch, const struct ddio_placed *pl
 	return false;
 }
 
-static void block_account(struct ddio_coll_disk *cd, const struct ddio_coll_block *at)
+static void block_account(struct coll_disk *cd, const struct coll_block *at)
 {
 	struct ddio_coll *coll = cd->coll;
-	bool writes = ddio_coll_writes(coll);
+	bool writes = coll_writes(coll);
 
 	block_runs(cd, at, run_count, coll->scattered);
 	coll->done.bytes_needed +=
@@ -226,30 +225,29 @@ static void block_account(struct ddio_coll_disk *cd, const struct ddio_coll_bloc
 	ddio_env_charge(coll->reactor->env, DDIO_WORK_DISK, 1);
 }
 
-static void scatter_go(struct ddio_coll_scatter *sc);
+static void scatter_go(struct coll_scatter *sc);
 
-static void block_failed(struct ddio_coll_disk *cd, const struct ddio_coll_block *at, int status)
+static void block_failed(struct coll_disk *cd, const struct coll_block *at, int status)
 {
 	if (status == -EOWNERDEAD)
 		cd->scatter->orphaned = true;
 	else if (status != -ECANCELED)
-		ddio_coll_fail_disk(cd, at, status,
-				    ddio_coll_writes(cd->coll) ? "writing" : "reading");
+		coll_fail_disk(cd, at, status, coll_writes(cd->coll) ? "writing" : "reading");
 }
 
 static void block_ended(void *ctx, uint32_t index, int status)
 {
 	struct scatter_batch *batch = ctx;
-	struct ddio_coll_disk *cd = batch->scatter->cd;
+	struct coll_disk *cd = batch->scatter->cd;
 	struct scatter_block *b = &batch->block[index];
-	bool writes = ddio_coll_writes(cd->coll), dirty = b->lock.dirty;
+	bool writes = coll_writes(cd->coll), dirty = b->lock.dirty;
 
 	cd->progress_ns = ddio_env_now(cd->coll->reactor->env);
 	batch->left--;
 	if (!status) {
 		block_account(cd, &b->at);
 		if (writes)
-			ddio_object_written(cd->obj, b->at.block, 1);
+			object_written(cd->obj, b->at.block, 1);
 	}
 	/* If it failed, what the cache holds dirty is worth more than what the disk has now. */
 	block_unlock(cd, b, writes && (!status || !dirty));
@@ -265,19 +263,19 @@ static void block_ended(void *ctx, uint32_t index, int status)
 static void batch_ended(void *ctx)
 {
 	struct scatter_batch *batch = ctx;
-	struct ddio_coll_scatter *sc = batch->scatter;
+	struct coll_scatter *sc = batch->scatter;
 	struct ddio_coll *coll = sc->cd->coll;
 
 	uint32_t n = ddio_disk_scatter_blocks(batch->list), i;
 
 	/* Of which the end was not told, if there can be such. */
 	for (i = 0; i < n; i++)
-		block_unlock(sc->cd, &batch->block[i], ddio_coll_writes(coll));
+		block_unlock(sc->cd, &batch->block[i], coll_writes(coll));
 	batch->busy = false;
 	batch->left = 0;
 	ddio_disk_scatter_clear(batch->list);
 	coll->io--;
-	ddio_coll_kick(coll);
+	coll_kick(coll);
 	if (coll->state == DDIO_COLL_RUNNING)
 		scatter_go(sc);
 }
@@ -286,19 +284,19 @@ static const struct ddio_disk_scatter_ops batch_ops = { .block = block_ended,
 							.ended = batch_ended };
 
 /* To those that are not scattered. */
-static int rest_add(struct ddio_coll_scatter *sc, const struct ddio_placed *placed)
+static int rest_add(struct coll_scatter *sc, const struct ddio_placed *placed)
 {
-	int err = ddio_plan_add(&sc->rest, placed);
+	int err = plan_add(&sc->rest, placed);
 
 	if (err)
-		ddio_coll_fail_memory(sc->cd->coll);
+		coll_fail_memory(sc->cd->coll);
 	return err;
 }
 
 /* The disk does not take the list: what is in it goes to the rest. */
 static void batch_give_up(struct scatter_batch *batch, const struct ddio_placed *placed)
 {
-	struct ddio_coll_scatter *sc = batch->scatter;
+	struct coll_scatter *sc = batch->scatter;
 	uint32_t n = ddio_disk_scatter_blocks(batch->list), i;
 
 	ddio_disk_scatter_clear(batch->list);
@@ -312,13 +310,13 @@ static void batch_give_up(struct scatter_batch *batch, const struct ddio_placed 
 /* Takes blocks of the disk's list until there are enough.  Return: 0, or it has failed. */
 static int batch_fill(struct scatter_batch *batch, struct ddio_placed *taken)
 {
-	struct ddio_coll_scatter *sc = batch->scatter;
+	struct coll_scatter *sc = batch->scatter;
 	struct ddio_placed placed;
 	uint32_t n;
 
 	while ((n = ddio_disk_scatter_blocks(batch->list)) < BATCH_BLOCKS &&
 	       ddio_disk_scatter_runs(batch->list) < BATCH_RUNS &&
-	       ddio_plan_next(&sc->cd->plan, &placed)) {
+	       plan_next(&sc->cd->plan, &placed)) {
 		if (block_take(batch, &placed))
 			taken[n] = placed;
 		else if (rest_add(sc, &placed))
@@ -352,25 +350,25 @@ static bool batch_start(struct scatter_batch *batch)
 	return true;
 }
 
-static bool busy(const struct ddio_coll_scatter *sc)
+static bool busy(const struct coll_scatter *sc)
 {
 	return sc->batch[0].busy || sc->batch[1].busy;
 }
 
 /* All that can be scattered has been: the rest becomes the disk's list. */
-static void scatter_over(struct ddio_coll_disk *cd)
+static void scatter_over(struct coll_disk *cd)
 {
-	struct ddio_coll_scatter *sc = cd->scatter;
+	struct coll_scatter *sc = cd->scatter;
 
-	ddio_plan_free(&cd->plan);
+	plan_free(&cd->plan);
 	cd->plan = sc->rest;
 	memset(&sc->rest, 0, sizeof(sc->rest));
-	ddio_plan_rotate(&cd->plan, 0);
-	ddio_coll_scatter_free(cd);
+	plan_rotate(&cd->plan, 0);
+	coll_scatter_free(cd);
 }
 
 /* Starts batches while there is room and something to start. */
-static void scatter_start(struct ddio_coll_scatter *sc)
+static void scatter_start(struct coll_scatter *sc)
 {
 	uint32_t depth = sc->cd->nslots, i;
 
@@ -385,36 +383,36 @@ static void scatter_start(struct ddio_coll_scatter *sc)
 	}
 }
 
-static void scatter_go(struct ddio_coll_scatter *sc)
+static void scatter_go(struct coll_scatter *sc)
 {
-	struct ddio_coll_disk *cd = sc->cd;
+	struct coll_disk *cd = sc->cd;
 
 	scatter_start(sc);
 	if (cd->coll->state != DDIO_COLL_RUNNING || sc->orphaned || busy(sc))
 		return;
 	scatter_over(cd);
-	ddio_coll_disk_rest(cd);
-	ddio_coll_kick(cd->coll);
+	coll_disk_rest(cd);
+	coll_kick(cd->coll);
 }
 
 /*
  * Life
  */
-static bool all_joined(const struct ddio_coll_req *req)
+static bool all_joined(const struct coll_req *req)
 {
 	uint32_t r;
 
 	for (r = 0; r < req->start.nprocs; r++)
-		if (!ddio_coll_req_joined(req, r))
+		if (!coll_req_joined(req, r))
 			return false;
 	return true;
 }
 
-static int scatter_new(struct ddio_coll_disk *cd)
+static int scatter_new(struct coll_disk *cd)
 {
 	const struct ddio_coll *coll = cd->coll;
 	struct ddio_disk_scatter_spec spec = {
-		.op = ddio_coll_writes(coll) ? DDIO_DISK_WRITE : DDIO_DISK_READ,
+		.op = coll_writes(coll) ? DDIO_DISK_WRITE : DDIO_DISK_READ,
 		.depth = cd->nslots,
 		.len = coll->block_size,
 		.joint = coll->req->joint,
@@ -436,20 +434,20 @@ static int scatter_new(struct ddio_coll_disk *cd)
 		spec.ctx = batch;
 		err = ddio_disk_scatter_new(cd->disk->disk, &spec, &batch->list);
 		if (err) {
-			ddio_coll_scatter_free(cd);
+			coll_scatter_free(cd);
 			return err;
 		}
 	}
 	return 0;
 }
 
-bool ddio_coll_scatter_begin(struct ddio_coll_disk *cd)
+bool coll_scatter_begin(struct coll_disk *cd)
 {
 	struct ddio_coll *coll = cd->coll;
 
 	/* What is chosen by access time is chosen block by block. */
 	if (!coll->req->joint || !cd->nslots || cd->plan.near ||
-	    ddio_coll_req_flag(coll->req, DDIO_COLL_NO_BATCH) || scatter_new(cd))
+	    coll_req_flag(coll->req, DDIO_COLL_NO_BATCH) || scatter_new(cd))
 		return false;
 	scatter_start(cd->scatter);
 	if (coll->state != DDIO_COLL_RUNNING || busy(cd->scatter))
@@ -458,7 +456,7 @@ bool ddio_coll_scatter_begin(struct ddio_coll_disk *cd)
 	return false;
 }
 
-void ddio_coll_scatter_stop(struct ddio_coll_disk *cd)
+void coll_scatter_stop(struct coll_disk *cd)
 {
 	uint32_t i;
 
@@ -466,7 +464,7 @@ void ddio_coll_scatter_stop(struct ddio_coll_disk *cd)
 		ddio_disk_scatter_cancel(cd->scatter->batch[i].list);
 }
 
-void ddio_coll_scatter_free(struct ddio_coll_disk *cd)
+void coll_scatter_free(struct coll_disk *cd)
 {
 	uint32_t i;
 
@@ -474,17 +472,17 @@ void ddio_coll_scatter_free(struct ddio_coll_disk *cd)
 		return;
 	for (i = 0; i < 2; i++)
 		ddio_disk_scatter_free(cd->scatter->batch[i].list);
-	ddio_plan_free(&cd->scatter->rest);
+	plan_free(&cd->scatter->rest);
 	free(cd->scatter);
 	cd->scatter = NULL;
 }
 
-bool ddio_coll_scatter_busy(const struct ddio_coll_disk *cd)
+bool coll_scatter_busy(const struct coll_disk *cd)
 {
 	return cd->scatter && busy(cd->scatter);
 }
 
-bool ddio_coll_scatter_orphaned(const struct ddio_coll_disk *cd)
+bool coll_scatter_orphaned(const struct coll_disk *cd)
 {
 	return cd->scatter && cd->scatter->orphaned;
 }

@@ -11,7 +11,7 @@
 #include <string.h>
 #include "iop/coll/coll.h"
 
-void ddio_verdict_set(struct ddio_verdict *v, uint32_t status, uint32_t lost, const char *fmt, ...)
+void verdict_set(struct verdict *v, uint32_t status, uint32_t lost, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -22,12 +22,12 @@ void ddio_verdict_set(struct ddio_verdict *v, uint32_t status, uint32_t lost, co
 	va_end(ap);
 }
 
-static void req_get(struct ddio_coll_req *req)
+static void req_get(struct coll_req *req)
 {
 	atomic_fetch_add_explicit(&req->refs, 1, memory_order_relaxed);
 }
 
-void ddio_coll_req_put(struct ddio_coll_req *req)
+void coll_req_put(struct coll_req *req)
 {
 	if (atomic_fetch_sub_explicit(&req->refs, 1, memory_order_acq_rel) != 1)
 		return;
@@ -45,21 +45,20 @@ void ddio_coll_req_put(struct ddio_coll_req *req)
  */
 static void notice_run(void *arg)
 {
-	struct ddio_coll_to *to = arg;
-	struct ddio_coll_req *req = to->req;
-	struct ddio_coll_group *group = ddio_coll_group_find(to->reactor, req->start.group);
-	struct ddio_coll *coll = group ? ddio_coll_find(group, req->start.op) : NULL;
+	struct coll_to *to = arg;
+	struct coll_req *req = to->req;
+	struct coll_group *group = coll_group_find(to->reactor, req->start.group);
+	struct ddio_coll *coll = group ? coll_find(group, req->start.op) : NULL;
 	struct ddio_msg_coll_done done = { .op = req->start.op };
 
 	if (coll)
 		ddio_coll_fail(coll, &req->verdict);
 	else if (group && !to->takes_part)
-		ddio_coll_done_send(group, &done, NULL, &req->verdict);
-	ddio_coll_req_put(req);
+		coll_done_send(group, &done, NULL, &req->verdict);
+	coll_req_put(req);
 }
 
-void ddio_coll_req_fail(struct ddio_coll_req *req, const struct ddio_reactor *from,
-			const struct ddio_verdict *v)
+void coll_req_fail(struct coll_req *req, const struct reactor *from, const struct verdict *v)
 {
 	unsigned int fine = DDIO_REQ_FINE;
 	uint32_t i;
@@ -69,7 +68,7 @@ void ddio_coll_req_fail(struct ddio_coll_req *req, const struct ddio_reactor *fr
 	req->verdict = *v;
 	atomic_store_explicit(&req->failed, DDIO_REQ_FAILED, memory_order_release);
 	for (i = 0; i < req->nto; i++) {
-		struct ddio_coll_to *to = &req->to[i];
+		struct coll_to *to = &req->to[i];
 
 		if (to->reactor == from || (!to->takes_part && i))
 			continue;
@@ -78,9 +77,9 @@ void ddio_coll_req_fail(struct ddio_coll_req *req, const struct ddio_reactor *fr
 	}
 }
 
-static struct ddio_coll_req *req_new(struct ddio_iop *iop)
+static struct coll_req *req_new(struct ddio_iop *iop)
 {
-	struct ddio_coll_req *req;
+	struct coll_req *req;
 	uint32_t i;
 
 	req = calloc(1, sizeof(*req) + iop->nreactors * sizeof(req->to[0]));
@@ -90,7 +89,7 @@ static struct ddio_coll_req *req_new(struct ddio_iop *iop)
 	atomic_init(&req->failed, DDIO_REQ_FINE);
 	req->nto = iop->nreactors;
 	for (i = 0; i < req->nto; i++) {
-		struct ddio_coll_to *to = &req->to[i];
+		struct coll_to *to = &req->to[i];
 
 		to->req = req;
 		to->reactor = &iop->reactors[i];
@@ -101,15 +100,14 @@ static struct ddio_coll_req *req_new(struct ddio_iop *iop)
 }
 
 /* Which reactors own disks of the file.  None is named twice: the decoder saw to that. */
-static int find_reactors(struct ddio_coll_req *req, const struct ddio_iop *iop,
-			 struct ddio_verdict *v)
+static int find_reactors(struct coll_req *req, const struct ddio_iop *iop, struct verdict *v)
 {
 	const struct ddio_file_record *file = &req->start.file;
 	uint32_t i, here = 0;
 	int r;
 
 	for (i = 0; i < file->ndisks; i++) {
-		r = ddio_iop_disk_reactor(iop, file->disks[i]);
+		r = iop_disk_reactor(iop, file->disks[i]);
 		if (r < 0)
 			continue;
 		req->to[r].takes_part = true;
@@ -117,13 +115,12 @@ static int find_reactors(struct ddio_coll_req *req, const struct ddio_iop *iop,
 	}
 	if (here)
 		return 0;
-	ddio_verdict_set(v, DDIO_ST_NOT_FOUND, DDIO_COLL_NOBODY,
-			 "node %s has no disk of file \"%s\"", iop->conf->nodes[iop->node].name,
-			 file->name);
+	verdict_set(v, DDIO_ST_NOT_FOUND, DDIO_COLL_NOBODY, "node %s has no disk of file \"%s\"",
+		    iop->conf->nodes[iop->node].name, file->name);
 	return -ENOENT;
 }
 
-static int make_map(struct ddio_coll_req *req, struct ddio_verdict *v)
+static int make_map(struct coll_req *req, struct verdict *v)
 {
 	const struct ddio_msg_coll_start *st = &req->start;
 	const char *why = "";
@@ -134,8 +131,8 @@ static int make_map(struct ddio_coll_req *req, struct ddio_verdict *v)
 	else
 		err = ddio_map_new_parts(st->parts, st->nprocs, &req->map, &why);
 	if (err) {
-		ddio_verdict_set(v, ddio_status_from_errno(err), DDIO_COLL_NOBODY,
-				 "the description of the parts is refused: %s", why);
+		verdict_set(v, ddio_status_from_errno(err), DDIO_COLL_NOBODY,
+			    "the description of the parts is refused: %s", why);
 		return err;
 	}
 	ddio_map_bounds(req->map, &req->lo, &req->hi);
@@ -143,65 +140,62 @@ static int make_map(struct ddio_coll_req *req, struct ddio_verdict *v)
 }
 
 /* What can be said only once it is known which bytes are meant. */
-static int check_map(const struct ddio_coll_req *req, struct ddio_verdict *v)
+static int check_map(const struct coll_req *req, struct verdict *v)
 {
 	const struct ddio_msg_coll_start *st = &req->start;
 	uint32_t first, second;
 	uint64_t at;
 
 	if (req->hi > DDIO_MAX_FILE) {
-		ddio_verdict_set(v, DDIO_ST_RANGE, DDIO_COLL_NOBODY,
-				 "the parts reach to byte %llu, beyond the largest file",
-				 (unsigned long long)req->hi);
+		verdict_set(v, DDIO_ST_RANGE, DDIO_COLL_NOBODY,
+			    "the parts reach to byte %llu, beyond the largest file",
+			    (unsigned long long)req->hi);
 		return -ERANGE;
 	}
 	if (!(st->flags & DDIO_COLL_WRITE)) {
 		if (req->hi <= st->file_size)
 			return 0;
-		ddio_verdict_set(v, DDIO_ST_RANGE, DDIO_COLL_NOBODY,
-				 "the parts reach to byte %llu of file \"%s\", which has %llu",
-				 (unsigned long long)req->hi, st->file.name,
-				 (unsigned long long)st->file_size);
+		verdict_set(v, DDIO_ST_RANGE, DDIO_COLL_NOBODY,
+			    "the parts reach to byte %llu of file \"%s\", which has %llu",
+			    (unsigned long long)req->hi, st->file.name,
+			    (unsigned long long)st->file_size);
 		return -ERANGE;
 	}
 	if (!ddio_map_check_overlap(req->map, &at, &first, &second))
 		return 0;
-	ddio_verdict_set(v, DDIO_ST_OVERLAP, DDIO_COLL_NOBODY,
-			 "ranks %u and %u both write byte %llu of file \"%s\"", first, second,
-			 (unsigned long long)at, st->file.name);
+	verdict_set(v, DDIO_ST_OVERLAP, DDIO_COLL_NOBODY,
+		    "ranks %u and %u both write byte %llu of file \"%s\"", first, second,
+		    (unsigned long long)at, st->file.name);
 	return -EINVAL;
 }
 
-static int check_start(const struct ddio_coll_group *group, const struct ddio_msg_coll_start *st,
-		       struct ddio_verdict *v)
+static int check_start(const struct coll_group *group, const struct ddio_msg_coll_start *st,
+		       struct verdict *v)
 {
 	if (group->reactor->stopping) {
-		ddio_verdict_set(v, DDIO_ST_SHUTDOWN, DDIO_COLL_NOBODY,
-				 "the I/O processor is stopping");
+		verdict_set(v, DDIO_ST_SHUTDOWN, DDIO_COLL_NOBODY, "the I/O processor is stopping");
 		return -ESHUTDOWN;
 	}
 	if (st->nprocs != group->size) {
-		ddio_verdict_set(v, DDIO_ST_MISMATCH, DDIO_COLL_NOBODY,
-				 "a request for %u processes in a group of %u", st->nprocs,
-				 group->size);
+		verdict_set(v, DDIO_ST_MISMATCH, DDIO_COLL_NOBODY,
+			    "a request for %u processes in a group of %u", st->nprocs, group->size);
 		return -EINVAL;
 	}
 	if (st->buffers > DDIO_COLL_MAX_BUFFERS) {
-		ddio_verdict_set(v, DDIO_ST_TOO_BIG, DDIO_COLL_NOBODY,
-				 "%u buffers a disk are more than %u", st->buffers,
-				 DDIO_COLL_MAX_BUFFERS);
+		verdict_set(v, DDIO_ST_TOO_BIG, DDIO_COLL_NOBODY,
+			    "%u buffers a disk are more than %u", st->buffers,
+			    DDIO_COLL_MAX_BUFFERS);
 		return -EINVAL;
 	}
-	return ddio_coll_group_complete(group, v) ? 0 : -ENOTCONN;
+	return coll_group_complete(group, v) ? 0 : -ENOTCONN;
 }
 
-static int prepare(struct ddio_coll_req *req, const struct ddio_coll_group *group,
-		   struct ddio_verdict *v)
+static int prepare(struct coll_req *req, const struct coll_group *group, struct verdict *v)
 {
 	int err;
 
-	ddio_verdict_set(v, DDIO_ST_NO_MEMORY, DDIO_COLL_NOBODY,
-			 "no memory for the collective's request");
+	verdict_set(v, DDIO_ST_NO_MEMORY, DDIO_COLL_NOBODY,
+		    "no memory for the collective's request");
 	err = check_start(group, &req->start, v);
 	if (!err)
 		err = find_reactors(req, group->reactor->iop, v);
@@ -214,15 +208,15 @@ static int prepare(struct ddio_coll_req *req, const struct ddio_coll_group *grou
 
 static void begin_run(void *arg)
 {
-	ddio_coll_begin(arg);
+	coll_begin(arg);
 }
 
-static void hand_out(struct ddio_coll_req *req)
+static void hand_out(struct coll_req *req)
 {
 	uint32_t i;
 
 	for (i = 0; i < req->nto; i++) {
-		struct ddio_coll_to *to = &req->to[i];
+		struct coll_to *to = &req->to[i];
 
 		if (!to->takes_part)
 			continue;
@@ -237,23 +231,23 @@ static void hand_out(struct ddio_coll_req *req)
 static void refuse_number(const struct ddio_member *m, uint64_t op)
 {
 	struct ddio_msg_coll_done done = { .op = op, .handle = m->handle };
-	struct ddio_verdict v;
+	struct verdict v;
 
 	ddio_env_log(m->client->reactor->env, DDIO_LOG_WARN,
 		     "%s: collective %llu refused: the group is at %llu already",
 		     ddio_conn_peer(m->client->conn), (unsigned long long)op,
 		     (unsigned long long)m->group->last_start);
-	ddio_verdict_set(&v, DDIO_ST_INVALID, DDIO_COLL_NOBODY,
-			 "collective %llu comes after %llu of the same group",
-			 (unsigned long long)op, (unsigned long long)m->group->last_start);
-	ddio_coll_done_send_one(m, &done, &v);
+	verdict_set(&v, DDIO_ST_INVALID, DDIO_COLL_NOBODY,
+		    "collective %llu comes after %llu of the same group", (unsigned long long)op,
+		    (unsigned long long)m->group->last_start);
+	coll_done_send_one(m, &done, &v);
 }
 
-static void start(struct ddio_member *m, struct ddio_coll_req *req)
+static void start(struct ddio_member *m, struct coll_req *req)
 {
-	struct ddio_coll_group *group = m->group;
+	struct coll_group *group = m->group;
 	struct ddio_msg_coll_done done = { .op = req->start.op };
-	struct ddio_verdict v;
+	struct verdict v;
 
 	if (req->start.op <= group->last_start) {
 		refuse_number(m, req->start.op);
@@ -262,14 +256,14 @@ static void start(struct ddio_member *m, struct ddio_coll_req *req)
 	}
 	group->last_start = req->start.op;
 	if (!prepare(req, group, &v)) {
-		ddio_coll_req_join(req, group);
+		coll_req_join(req, group);
 		hand_out(req);
 		return;
 	}
 	group->reactor->refused++;
 	ddio_env_log(group->reactor->env, DDIO_LOG_WARN, "%s: collective %llu refused: %s",
 		     ddio_conn_peer(m->client->conn), (unsigned long long)req->start.op, v.text);
-	ddio_coll_done_send(group, &done, NULL, &v);
+	coll_done_send(group, &done, NULL, &v);
 }
 
 /**
@@ -279,9 +273,9 @@ static void start(struct ddio_member *m, struct ddio_coll_req *req)
  *	member at the end, and reactor 0 does if the request is refused as a whole
  * @payload: struct ddio_msg_coll_start
  */
-int ddio_coll_start(struct ddio_client *client, const struct ddio_msg *msg, const void *payload)
+int ddio_coll_start(struct client *client, const struct ddio_msg *msg, const void *payload)
 {
-	struct ddio_coll_req *req;
+	struct coll_req *req;
 	struct ddio_member *m;
 	int err;
 
@@ -295,12 +289,12 @@ int ddio_coll_start(struct ddio_client *client, const struct ddio_msg *msg, cons
 		memset(&req->start, 0, sizeof(req->start));
 		goto put;
 	}
-	m = ddio_coll_client_member(client, req->start.group);
+	m = coll_client_member(client, req->start.group);
 	if (m)
 		start(m, req);
 	else
 		err = -EPROTO;
 put:
-	ddio_coll_req_put(req);
+	coll_req_put(req);
 	return err;
 }

@@ -22,7 +22,7 @@ static void arm(struct ddio_coll *coll, uint64_t now)
 	uint64_t step = later(coll->timeout_ns / WATCH_CHECKS, 1);
 
 	if (ddio_timer_arm(coll->reactor->env, &coll->timer, now + step))
-		ddio_coll_fail_memory(coll);
+		coll_fail_memory(coll);
 }
 
 /* The output of a connection does not move though there is some. */
@@ -42,7 +42,7 @@ static bool output_stuck(struct ddio_coll *coll, struct ddio_member *m, uint64_t
 }
 
 /* While the question may still be on its way it is the output that is watched. */
-static bool piece_late(const struct ddio_slot *slot, const struct ddio_coll_part *part,
+static bool piece_late(const struct ddio_slot *slot, const struct coll_part *part,
 		       const struct ddio_member *m, uint64_t now)
 {
 	uint64_t since = later(later(slot->asked, m->tx_queued), m->piece_ns);
@@ -55,13 +55,13 @@ static bool piece_late(const struct ddio_slot *slot, const struct ddio_coll_part
 static void member_late(struct ddio_coll *coll, struct ddio_member *m, const char *what)
 {
 	char why[DDIO_MAX_TEXT];
-	struct ddio_client *client = m->client;
+	struct client *client = m->client;
 
 	snprintf(why, sizeof(why), "rank %u of %u has not %s for %llu ms", m->rank,
 		 coll->group->size, what, (unsigned long long)(coll->timeout_ns / 1000000));
-	ddio_coll_fail_here(coll, DDIO_ST_TIMEOUT, m->rank, "%s (%s)", why,
-			    ddio_conn_peer(client->conn));
-	ddio_client_end(client, why);
+	coll_fail_here(coll, DDIO_ST_TIMEOUT, m->rank, "%s (%s)", why,
+		       ddio_conn_peer(client->conn));
+	client_end(client, why);
 }
 
 static void check_output(struct ddio_coll *coll, uint64_t now)
@@ -70,7 +70,7 @@ static void check_output(struct ddio_coll *coll, uint64_t now)
 	uint32_t r;
 
 	for (r = 0; r < coll->group->size; r++) {
-		m = ddio_coll_group_member(coll->group, r);
+		m = coll_group_member(coll->group, r);
 		if (m && output_stuck(coll, m, now))
 			member_late(coll, m, "received anything");
 	}
@@ -83,18 +83,18 @@ static void check_owed(struct ddio_slot *slot, uint64_t now)
 	uint32_t i;
 
 	for (i = 0; i < slot->nparts && slot->ask == DDIO_ASK_ASKED; i++) {
-		struct ddio_coll_part *part = &slot->part[i];
+		struct coll_part *part = &slot->part[i];
 		struct ddio_member *m;
 
 		if (part->owed == DDIO_OWED_HERE)
 			continue;
-		m = ddio_coll_group_member(coll->group, part->rank);
+		m = coll_group_member(coll->group, part->rank);
 		if (m && piece_late(slot, part, m, now))
 			member_late(coll, m, "sent what was asked of it");
 	}
 }
 
-static uint64_t disk_limit(const struct ddio_coll_disk *cd)
+static uint64_t disk_limit(const struct coll_disk *cd)
 {
 	double scale = ddio_disk_info(cd->disk->disk)->time_scale;
 
@@ -107,7 +107,7 @@ static uint64_t disk_limit(const struct ddio_coll_disk *cd)
  */
 static void check_disk(struct ddio_slot *slot, uint64_t now)
 {
-	struct ddio_coll_disk *cd = slot->disk;
+	struct coll_disk *cd = slot->disk;
 	struct ddio_coll *coll = cd->coll;
 	const char *file = coll->req->start.file.name;
 	uint64_t since = later(slot->since, cd->progress_ns);
@@ -115,33 +115,33 @@ static void check_disk(struct ddio_slot *slot, uint64_t now)
 
 	if (now - since < disk_limit(cd))
 		return;
-	if (ddio_coll_stream_waits(slot))
-		ddio_coll_fail_here(coll, DDIO_ST_IO, DDIO_COLL_NOBODY,
-				    "disk %s: list of file \"%s\": no answer for %llu ms",
-				    cd->disk->name, file, ms);
+	if (coll_stream_waits(slot))
+		coll_fail_here(coll, DDIO_ST_IO, DDIO_COLL_NOBODY,
+			       "disk %s: list of file \"%s\": no answer for %llu ms",
+			       cd->disk->name, file, ms);
 	else
-		ddio_coll_fail_here(coll, DDIO_ST_IO, DDIO_COLL_NOBODY,
-				    "disk %s: block %llu of file \"%s\" (byte %llu): no answer for "
-				    "%llu ms",
-				    cd->disk->name, (unsigned long long)slot->at.file_block, file,
-				    (unsigned long long)slot->at.lo, ms);
-	ddio_coll_tell(coll);
+		coll_fail_here(coll, DDIO_ST_IO, DDIO_COLL_NOBODY,
+			       "disk %s: block %llu of file \"%s\" (byte %llu): no answer for "
+			       "%llu ms",
+			       cd->disk->name, (unsigned long long)slot->at.file_block, file,
+			       (unsigned long long)slot->at.lo, ms);
+	coll_tell(coll);
 }
 
 /* A member that left the joint should have been heard of by now. */
-static void check_scatter(struct ddio_coll_disk *cd, uint64_t now)
+static void check_scatter(struct coll_disk *cd, uint64_t now)
 {
 	struct ddio_coll *coll = cd->coll;
 
-	if (ddio_coll_scatter_orphaned(cd)) {
-		ddio_coll_fail_here(coll, DDIO_ST_MEMBER_LOST, DDIO_COLL_NOBODY,
-				    "a member of the node has taken its memory away");
-	} else if (ddio_coll_scatter_busy(cd) && now - cd->progress_ns >= disk_limit(cd)) {
-		ddio_coll_fail_here(coll, DDIO_ST_IO, DDIO_COLL_NOBODY,
-				    "disk %s: list of file \"%s\": no answer for %llu ms",
-				    cd->disk->name, coll->req->start.file.name,
-				    (unsigned long long)(now - cd->progress_ns) / 1000000);
-		ddio_coll_tell(coll);
+	if (coll_scatter_orphaned(cd)) {
+		coll_fail_here(coll, DDIO_ST_MEMBER_LOST, DDIO_COLL_NOBODY,
+			       "a member of the node has taken its memory away");
+	} else if (coll_scatter_busy(cd) && now - cd->progress_ns >= disk_limit(cd)) {
+		coll_fail_here(coll, DDIO_ST_IO, DDIO_COLL_NOBODY,
+			       "disk %s: list of file \"%s\": no answer for %llu ms",
+			       cd->disk->name, coll->req->start.file.name,
+			       (unsigned long long)(now - cd->progress_ns) / 1000000);
+		coll_tell(coll);
 	}
 }
 
@@ -168,7 +168,7 @@ static void watch(void *arg)
 	arm(coll, now);
 }
 
-void ddio_coll_watch_begin(struct ddio_coll *coll)
+void coll_watch_begin(struct ddio_coll *coll)
 {
 	uint64_t now = coll->begin_ns;
 	struct ddio_member *m;
@@ -181,7 +181,7 @@ void ddio_coll_watch_begin(struct ddio_coll *coll)
 		coll->timeout_ns = WATCH_DEFAULT_NS;
 	coll->timeout_ns = later(coll->timeout_ns, WATCH_MIN_NS);
 	for (r = 0; r < coll->group->size; r++) {
-		m = ddio_coll_group_member(coll->group, r);
+		m = coll_group_member(coll->group, r);
 		if (m)
 			m->tx_since = now;
 	}
@@ -190,7 +190,7 @@ void ddio_coll_watch_begin(struct ddio_coll *coll)
 	arm(coll, now);
 }
 
-void ddio_coll_watch_end(struct ddio_coll *coll)
+void coll_watch_end(struct ddio_coll *coll)
 {
 	ddio_timer_cancel(coll->reactor->env, &coll->timer);
 }

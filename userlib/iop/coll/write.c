@@ -13,15 +13,15 @@
 
 static void write_failed(struct ddio_slot *slot, bool stale)
 {
-	ddio_slot_unlock(slot, stale);
-	ddio_slot_enter(slot, DDIO_SLOT_IDLE);
+	slot_unlock(slot, stale);
+	slot_enter(slot, DDIO_SLOT_IDLE);
 }
 
 /* All of the block is in the two buffers; the message buffer is free afterwards. */
 static void write_block(struct ddio_slot *slot)
 {
 	struct ddio_coll *coll = slot->disk->coll;
-	uint8_t *msg = slot->disk->msgs ? ddio_slot_msg(slot) : NULL;
+	uint8_t *msg = slot->disk->msgs ? slot_msg(slot) : NULL;
 	bool packed = false;
 	uint32_t i;
 
@@ -37,19 +37,19 @@ static void write_block(struct ddio_slot *slot)
 	for (i = 0; i < slot->nparts; i++)
 		coll->msgs[slot->part[i].rank] = NULL;
 	slot->ask = DDIO_ASK_NONE;
-	ddio_coll_stream_write(slot);
+	coll_stream_write(slot);
 }
 
-void ddio_slot_write_locked(struct ddio_slot *slot)
+void slot_write_locked(struct ddio_slot *slot)
 {
-	struct ddio_coll_disk *cd = slot->disk;
+	struct coll_disk *cd = slot->disk;
 	struct ddio_coll *coll = cd->coll;
 	uint64_t run;
 	bool written;
 
-	if (!ddio_object_lookup(cd->obj, slot->at.block, &slot->offset, &run, &written)) {
+	if (!object_lookup(cd->obj, slot->at.block, &slot->offset, &run, &written)) {
 		write_failed(slot, false);
-		ddio_coll_fail_gone(slot);
+		coll_fail_gone(slot);
 		return;
 	}
 	if (slot->merge && slot->lock.dirty) {
@@ -57,7 +57,7 @@ void ddio_slot_write_locked(struct ddio_slot *slot)
 		ddio_env_charge(coll->reactor->env, DDIO_WORK_COPY, coll->block_size);
 		coll->done.cache_blocks++;
 	} else if (slot->merge && written) {
-		ddio_slot_submit(slot, DDIO_DISK_READ, slot->offset);
+		slot_submit(slot, DDIO_DISK_READ, slot->offset);
 		return;
 	} else if (slot->merge) {
 		memset(slot->buf, 0, coll->block_size);
@@ -65,20 +65,20 @@ void ddio_slot_write_locked(struct ddio_slot *slot)
 	write_block(slot);
 }
 
-void ddio_slot_write_done(struct ddio_slot *slot)
+void slot_write_done(struct ddio_slot *slot)
 {
-	struct ddio_coll_disk *cd = slot->disk;
+	struct coll_disk *cd = slot->disk;
 	bool writing = slot->req.op == DDIO_DISK_WRITE;
 
 	if (slot->req.status) {
 		/* What the cache holds dirty is still worth more than what the disk has now. */
 		write_failed(slot, writing && !slot->lock.dirty);
-		ddio_coll_fail_disk(cd, &slot->at, slot->req.status,
-				    writing ? "writing" : "reading the old bytes of");
+		coll_fail_disk(cd, &slot->at, slot->req.status,
+			       writing ? "writing" : "reading the old bytes of");
 	} else if (writing) {
-		ddio_object_written(cd->obj, slot->at.block, 1);
-		ddio_slot_unlock(slot, true);
-		ddio_slot_enter(slot, DDIO_SLOT_IDLE);
+		object_written(cd->obj, slot->at.block, 1);
+		slot_unlock(slot, true);
+		slot_enter(slot, DDIO_SLOT_IDLE);
 	} else if (cd->coll->state == DDIO_COLL_RUNNING) {
 		write_block(slot);
 	} else {
@@ -86,28 +86,28 @@ void ddio_slot_write_done(struct ddio_slot *slot)
 	}
 }
 
-static struct ddio_slot *slot_due(struct ddio_coll_disk *cd)
+static struct ddio_slot *slot_due(struct coll_disk *cd)
 {
 	uint32_t i;
 
 	for (i = 0; i < cd->nslots; i++)
 		if (cd->slot[i].ask == DDIO_ASK_READY && cd->slot[i].state == DDIO_SLOT_IDLE &&
-		    cd->slot[i].next.turn == cd->turn_go && ddio_coll_stream_bind(&cd->slot[i]))
+		    cd->slot[i].next.turn == cd->turn_go && coll_stream_bind(&cd->slot[i]))
 			return &cd->slot[i];
 	return NULL;
 }
 
-void ddio_coll_write_go(struct ddio_coll_disk *cd)
+void coll_write_go(struct coll_disk *cd)
 {
 	struct ddio_slot *slot;
 
 	while (cd->coll->state == DDIO_COLL_RUNNING && (slot = slot_due(cd))) {
 		cd->turn_go++;
 		slot->at = slot->next;
-		ddio_coll_stream_take(slot);
-		ddio_slot_lock(slot);
+		coll_stream_take(slot);
+		slot_lock(slot);
 	}
 	if (cd->coll->state == DDIO_COLL_RUNNING)
-		ddio_coll_ask(cd);
+		coll_ask(cd);
 	ddio_disk_commit(cd->disk->disk);
 }

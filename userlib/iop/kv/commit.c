@@ -5,17 +5,17 @@
 
 static bool kv_seal(void *ctx)
 {
-	struct ddio_kv *kv = ctx;
+	struct kv *kv = ctx;
 
 	ddio_timer_cancel(kv->env, &kv->timer);
 	if (!kv->active.n)
 		return false;
 	kv->sealed = kv->active;
-	ddio_kv_map_init(&kv->active);
+	kv_map_init(&kv->active);
 	kv->sealing = kv->journal.seq;
 	/* After a failure the other one is not empty, and this one goes on growing. */
 	kv->sealed_journal = kv->journal.at;
-	ddio_kv_journal_turn(&kv->journal);
+	kv_journal_turn(&kv->journal);
 	if (kv->sealed_journal == kv->journal.at)
 		kv->sealed_journal = !kv->journal.at;
 	return true;
@@ -24,23 +24,23 @@ static bool kv_seal(void *ctx)
 /* In the worker: the sealed layer does not change until it has ended. */
 static int kv_apply(MDB_txn *txn, void *ctx)
 {
-	struct ddio_kv *kv = ctx;
+	struct kv *kv = ctx;
 
-	return ddio_kv_write(kv, txn, &kv->sealed, kv->sealing);
+	return kv_write(kv, txn, &kv->sealed, kv->sealing);
 }
 
-static void kv_put_back(struct ddio_kv *kv)
+static void kv_put_back(struct kv *kv)
 {
-	struct ddio_kv_map newer = kv->active;
+	struct kv_map newer = kv->active;
 
 	kv->active = kv->sealed;
-	ddio_kv_map_init(&kv->sealed);
-	ddio_kv_map_move(&kv->active, &newer);
+	kv_map_init(&kv->sealed);
+	kv_map_move(&kv->active, &newer);
 }
 
 static void kv_ended(void *ctx, int err)
 {
-	struct ddio_kv *kv = ctx;
+	struct kv *kv = ctx;
 	int ret;
 
 	if (err) {
@@ -49,48 +49,48 @@ static void kv_ended(void *ctx, int err)
 		return;
 	}
 	kv->committed = kv->sealing;
-	ddio_kv_map_clear(&kv->sealed);
-	ret = ddio_kv_journal_empty(&kv->journal, kv->sealed_journal);
+	kv_map_clear(&kv->sealed);
+	ret = kv_journal_empty(&kv->journal, kv->sealed_journal);
 	/* It is only longer than need be: numbers tell what is committed. */
 	if (ret)
 		ddio_env_log(kv->env, DDIO_LOG_WARN, "%s: a journal cannot be emptied", kv->db.dir);
 	if (kv->active.n)
-		ddio_kv_changed(kv);
+		kv_changed(kv);
 }
 
-const struct ddio_committer_ops ddio_kv_committer_ops = {
+const struct committer_ops kv_committer_ops = {
 	.seal = kv_seal,
 	.apply = kv_apply,
 	.ended = kv_ended,
 };
 
-void ddio_kv_changed(struct ddio_kv *kv)
+void kv_changed(struct kv *kv)
 {
 	if (kv->active.bytes >= DDIO_KV_COMMIT_BYTES && !kv->committer.active)
-		ddio_committer_commit(&kv->committer, NULL);
+		committer_commit(&kv->committer, NULL);
 	else if (!kv->committer.active && !ddio_timer_armed(&kv->timer) &&
 		 ddio_timer_arm(kv->env, &kv->timer, ddio_env_now(kv->env) + DDIO_KV_COMMIT_NS))
-		ddio_committer_commit(&kv->committer, NULL);
+		committer_commit(&kv->committer, NULL);
 }
 
-void ddio_kv_commit(struct ddio_kv *kv, struct ddio_commit *commit)
+void kv_commit(struct kv *kv, struct commit *commit)
 {
-	ddio_committer_commit(&kv->committer, commit);
+	committer_commit(&kv->committer, commit);
 }
 
-bool ddio_kv_clean(const struct ddio_kv *kv)
+bool kv_clean(const struct kv *kv)
 {
 	return !kv->active.n && !kv->committer.active;
 }
 
-bool ddio_kv_full(const struct ddio_kv *kv)
+bool kv_full(const struct kv *kv)
 {
 	return kv->active.bytes >= DDIO_KV_FULL_BYTES;
 }
 
 struct direct {
-	struct ddio_kv *kv;
-	int (*fn)(struct ddio_lmdb *db, MDB_txn *txn, void *arg);
+	struct kv *kv;
+	int (*fn)(struct lmdb *db, MDB_txn *txn, void *arg);
 	void *arg;
 };
 
@@ -101,22 +101,20 @@ static int direct_run(MDB_txn *txn, void *arg)
 	return d->fn(&d->kv->db, txn, d->arg);
 }
 
-int ddio_kv_direct(struct ddio_kv *kv, int (*fn)(struct ddio_lmdb *db, MDB_txn *txn, void *arg),
-		   void *arg)
+int kv_direct(struct kv *kv, int (*fn)(struct lmdb *db, MDB_txn *txn, void *arg), void *arg)
 {
 	struct direct d = { kv, fn, arg };
 
-	return ddio_kv_clean(kv) ? ddio_lmdb_write(&kv->db, direct_run, &d) : -EBUSY;
+	return kv_clean(kv) ? lmdb_write(&kv->db, direct_run, &d) : -EBUSY;
 }
 
-int ddio_kv_direct_read(struct ddio_kv *kv,
-			int (*fn)(struct ddio_lmdb *db, MDB_txn *txn, void *arg), void *arg)
+int kv_direct_read(struct kv *kv, int (*fn)(struct lmdb *db, MDB_txn *txn, void *arg), void *arg)
 {
-	int ret = ddio_lmdb_read_begin(&kv->db);
+	int ret = lmdb_read_begin(&kv->db);
 
 	if (ret)
 		return ret;
-	ret = ddio_lmdb_errno(fn(&kv->db, kv->db.read, arg));
-	ddio_lmdb_read_end(&kv->db);
+	ret = lmdb_errno(fn(&kv->db, kv->db.read, arg));
+	lmdb_read_end(&kv->db);
 	return ret;
 }

@@ -7,9 +7,9 @@
 enum { LAYERS = 3 };
 
 /* Onto the record with the least key; above it others with that key were passed by. */
-static int cursor_settle(struct ddio_kv_cursor *c, int *from)
+static int cursor_settle(struct kv_cursor *c, int *from)
 {
-	const struct ddio_kv_node *node;
+	const struct kv_node *node;
 	int i;
 
 	*from = -1;
@@ -18,16 +18,16 @@ static int cursor_settle(struct ddio_kv_cursor *c, int *from)
 		if (!node || node->db != c->db)
 			continue;
 		if (*from >= 0 &&
-		    ddio_kv_compare(ddio_kv_node_key(node), node->key_len, c->key, c->key_len) >= 0)
+		    kv_compare(kv_node_key(node), node->key_len, c->key, c->key_len) >= 0)
 			continue;
 		*from = i;
-		c->key = ddio_kv_node_key(node);
+		c->key = kv_node_key(node);
 		c->key_len = node->key_len;
 		c->value = node->value;
 		c->len = node->len;
 	}
-	if (c->lmdb_any && (*from < 0 || ddio_kv_compare(c->lmdb_key.mv_data, c->lmdb_key.mv_size,
-							 c->key, c->key_len) < 0)) {
+	if (c->lmdb_any && (*from < 0 || kv_compare(c->lmdb_key.mv_data, c->lmdb_key.mv_size,
+						    c->key, c->key_len) < 0)) {
 		*from = LAYERS;
 		c->key = c->lmdb_key.mv_data;
 		c->key_len = c->lmdb_key.mv_size;
@@ -37,26 +37,26 @@ static int cursor_settle(struct ddio_kv_cursor *c, int *from)
 	return *from < 0 ? -ENOENT : 0;
 }
 
-static int lmdb_move(struct ddio_kv_cursor *c, MDB_cursor_op op)
+static int lmdb_move(struct kv_cursor *c, MDB_cursor_op op)
 {
-	int ret = ddio_lmdb_errno(mdb_cursor_get(c->lmdb, &c->lmdb_key, &c->lmdb_value, op));
+	int ret = lmdb_errno(mdb_cursor_get(c->lmdb, &c->lmdb_key, &c->lmdb_value, op));
 
 	c->lmdb_any = !ret;
 	return ret == -ENOENT ? 0 : ret;
 }
 
 /* All layers go behind the key that the cursor stands on. */
-static int cursor_pass(struct ddio_kv_cursor *c)
+static int cursor_pass(struct kv_cursor *c)
 {
 	const uint8_t *key = c->key;
 	size_t len = c->key_len;
 	int i;
 
 	for (i = 0; i < LAYERS; i++) {
-		const struct ddio_kv_node *node = c->node[i];
+		const struct kv_node *node = c->node[i];
 
 		if (node && node->db == c->db && node->key_len == len &&
-		    !memcmp(ddio_kv_node_key(node), key, len))
+		    !memcmp(kv_node_key(node), key, len))
 			c->node[i] = node->next[0];
 	}
 	if (c->lmdb_any && c->lmdb_key.mv_size == len && !memcmp(c->lmdb_key.mv_data, key, len))
@@ -65,7 +65,7 @@ static int cursor_pass(struct ddio_kv_cursor *c)
 }
 
 /* Records that are not there are passed by. */
-static int cursor_find(struct ddio_kv_cursor *c)
+static int cursor_find(struct kv_cursor *c)
 {
 	int from, ret = cursor_settle(c, &from);
 
@@ -77,41 +77,40 @@ static int cursor_find(struct ddio_kv_cursor *c)
 	return ret;
 }
 
-int ddio_kv_first(struct ddio_kv_cursor *c, struct ddio_kv *kv, uint8_t db, const void *key,
-		  size_t key_len)
+int kv_first(struct kv_cursor *c, struct kv *kv, uint8_t db, const void *key, size_t key_len)
 {
 	int ret;
 
-	*c = (struct ddio_kv_cursor){ .kv = kv, .db = db };
-	c->node[0] = ddio_kv_map_at(&kv->change, db, key, key_len);
-	c->node[1] = ddio_kv_map_at(&kv->active, db, key, key_len);
-	c->node[2] = ddio_kv_map_at(&kv->sealed, db, key, key_len);
-	ret = ddio_lmdb_read_begin(&kv->db);
+	*c = (struct kv_cursor){ .kv = kv, .db = db };
+	c->node[0] = kv_map_at(&kv->change, db, key, key_len);
+	c->node[1] = kv_map_at(&kv->active, db, key, key_len);
+	c->node[2] = kv_map_at(&kv->sealed, db, key, key_len);
+	ret = lmdb_read_begin(&kv->db);
 	if (ret)
 		return ret;
-	ret = ddio_lmdb_errno(mdb_cursor_open(kv->db.read, kv->db.dbi[db], &c->lmdb));
+	ret = lmdb_errno(mdb_cursor_open(kv->db.read, kv->db.dbi[db], &c->lmdb));
 	if (ret) {
 		c->lmdb = NULL;
-		ddio_lmdb_read_end(&kv->db);
+		lmdb_read_end(&kv->db);
 		return ret;
 	}
-	c->lmdb_key = ddio_lmdb_val(key, key_len);
+	c->lmdb_key = lmdb_val(key, key_len);
 	ret = lmdb_move(c, key_len ? MDB_SET_RANGE : MDB_FIRST);
 	return ret ? ret : cursor_find(c);
 }
 
-int ddio_kv_next(struct ddio_kv_cursor *c)
+int kv_next(struct kv_cursor *c)
 {
 	int ret = cursor_pass(c);
 
 	return ret ? ret : cursor_find(c);
 }
 
-void ddio_kv_cursor_close(struct ddio_kv_cursor *c)
+void kv_cursor_close(struct kv_cursor *c)
 {
 	if (!c->lmdb)
 		return;
 	mdb_cursor_close(c->lmdb);
-	ddio_lmdb_read_end(&c->kv->db);
+	lmdb_read_end(&c->kv->db);
 	c->lmdb = NULL;
 }

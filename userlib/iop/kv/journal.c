@@ -12,7 +12,7 @@
 
 enum { OP_HEAD = 8 };
 
-int ddio_kv_record_head(const uint8_t *buf, size_t len, uint64_t *seq, size_t *total)
+int kv_record_head(const uint8_t *buf, size_t len, uint64_t *seq, size_t *total)
 {
 	struct ddio_rd r = ddio_rd_begin(buf, len);
 	uint32_t body = ddio_rd_u32(&r), crc = ddio_rd_u32(&r);
@@ -26,7 +26,7 @@ int ddio_kv_record_head(const uint8_t *buf, size_t len, uint64_t *seq, size_t *t
 	return 0;
 }
 
-int ddio_kv_record_next(const uint8_t *buf, size_t total, size_t *at, struct ddio_kv_op *op)
+int kv_record_next(const uint8_t *buf, size_t total, size_t *at, struct kv_op *op)
 {
 	struct ddio_rd r = ddio_rd_begin(buf + *at, total - *at);
 	uint8_t head[2];
@@ -58,16 +58,16 @@ static int open_one(const char *dir, int which)
 	return fd < 0 ? -errno : fd;
 }
 
-int ddio_kv_journal_open(struct ddio_kv_journal *j, const char *dir)
+int kv_journal_open(struct kv_journal *j, const char *dir)
 {
 	int i;
 
-	*j = (struct ddio_kv_journal){ .fd = { -1, -1 } };
+	*j = (struct kv_journal){ .fd = { -1, -1 } };
 	for (i = 0; i < 2; i++) {
 		int fd = open_one(dir, i);
 
 		if (fd < 0) {
-			ddio_kv_journal_close(j);
+			kv_journal_close(j);
 			return fd;
 		}
 		j->fd[i] = fd;
@@ -75,7 +75,7 @@ int ddio_kv_journal_open(struct ddio_kv_journal *j, const char *dir)
 	return 0;
 }
 
-void ddio_kv_journal_close(struct ddio_kv_journal *j)
+void kv_journal_close(struct kv_journal *j)
 {
 	int i;
 
@@ -83,7 +83,7 @@ void ddio_kv_journal_close(struct ddio_kv_journal *j)
 		if (j->fd[i] >= 0)
 			close(j->fd[i]);
 	free(j->buf);
-	*j = (struct ddio_kv_journal){ .fd = { -1, -1 } };
+	*j = (struct kv_journal){ .fd = { -1, -1 } };
 }
 
 /*
@@ -123,7 +123,7 @@ static int reader_load(struct reader *rd, int fd)
 static void reader_find(struct reader *rd, uint64_t after)
 {
 	rd->any = false;
-	while (!ddio_kv_record_head(rd->buf + rd->at, rd->len - rd->at, &rd->seq, &rd->total)) {
+	while (!kv_record_head(rd->buf + rd->at, rd->len - rd->at, &rd->seq, &rd->total)) {
 		if (rd->seq > after) {
 			rd->any = true;
 			return;
@@ -132,23 +132,22 @@ static void reader_find(struct reader *rd, uint64_t after)
 	}
 }
 
-static int replay_record(const struct reader *rd, struct ddio_kv_map *map)
+static int replay_record(const struct reader *rd, struct kv_map *map)
 {
 	const uint8_t *buf = rd->buf + rd->at;
 	size_t at = DDIO_KV_JOURNAL_HEAD;
-	struct ddio_kv_op op;
+	struct kv_op op;
 	int ret;
 
-	while (!(ret = ddio_kv_record_next(buf, rd->total, &at, &op))) {
-		ret = ddio_kv_map_set(map, op.db, op.key, op.key_len, op.put ? op.value : NULL,
-				      op.len);
+	while (!(ret = kv_record_next(buf, rd->total, &at, &op))) {
+		ret = kv_map_set(map, op.db, op.key, op.key_len, op.put ? op.value : NULL, op.len);
 		if (ret)
 			return ret;
 	}
 	return ret == -ENOENT ? 0 : ret;
 }
 
-static int replay_all(struct reader rd[2], uint64_t *seq, struct ddio_kv_map *map)
+static int replay_all(struct reader rd[2], uint64_t *seq, struct kv_map *map)
 {
 	int i, ret;
 
@@ -167,7 +166,7 @@ static int replay_all(struct reader rd[2], uint64_t *seq, struct ddio_kv_map *ma
 	}
 }
 
-int ddio_kv_journal_replay(struct ddio_kv_journal *j, uint64_t after, struct ddio_kv_map *map)
+int kv_journal_replay(struct kv_journal *j, uint64_t after, struct kv_map *map)
 {
 	struct reader rd[2] = { { .buf = NULL } };
 	int i, ret = 0;
@@ -182,7 +181,7 @@ int ddio_kv_journal_replay(struct ddio_kv_journal *j, uint64_t after, struct ddi
 	return ret;
 }
 
-static int record_room(struct ddio_kv_journal *j, const struct ddio_kv_map *map)
+static int record_room(struct kv_journal *j, const struct kv_map *map)
 {
 	/* no change is larger there than here */
 	size_t need = DDIO_KV_JOURNAL_HEAD + map->bytes;
@@ -200,10 +199,10 @@ static int record_room(struct ddio_kv_journal *j, const struct ddio_kv_map *map)
 	return 0;
 }
 
-static size_t record_put(struct ddio_kv_journal *j, const struct ddio_kv_map *map)
+static size_t record_put(struct kv_journal *j, const struct kv_map *map)
 {
 	struct ddio_wr w = ddio_wr_begin(j->buf, j->cap), head;
-	const struct ddio_kv_node *node;
+	const struct kv_node *node;
 
 	ddio_wr_room(&w, 8);
 	ddio_wr_u64(&w, j->seq + 1);
@@ -213,7 +212,7 @@ static size_t record_put(struct ddio_kv_journal *j, const struct ddio_kv_map *ma
 		ddio_wr_bytes(&w, op, sizeof(op));
 		ddio_wr_u16(&w, node->key_len);
 		ddio_wr_u32(&w, node->len);
-		ddio_wr_bytes(&w, ddio_kv_node_key(node), node->key_len);
+		ddio_wr_bytes(&w, kv_node_key(node), node->key_len);
 		ddio_wr_bytes(&w, node->value, node->len);
 	}
 	head = ddio_wr_begin(j->buf, 8);
@@ -222,18 +221,17 @@ static size_t record_put(struct ddio_kv_journal *j, const struct ddio_kv_map *ma
 	return w.len;
 }
 
-int ddio_kv_journal_append(struct ddio_kv_journal *j, const struct ddio_kv_map *map)
+int kv_journal_append(struct kv_journal *j, const struct kv_map *map)
 {
 	int err = record_room(j, map);
 	size_t len;
 	ssize_t n;
 
-	_Static_assert(sizeof(struct ddio_kv_node) >= OP_HEAD,
-		       "room for a record is computed from it");
+	_Static_assert(sizeof(struct kv_node) >= OP_HEAD, "room for a record is computed from it");
 	if (err)
 		return err;
 	if (j->broken[j->at])
-		ddio_kv_journal_turn(j);
+		kv_journal_turn(j);
 	if (j->broken[j->at])
 		return -EIO;
 	len = record_put(j, map);
@@ -251,13 +249,13 @@ int ddio_kv_journal_append(struct ddio_kv_journal *j, const struct ddio_kv_map *
 	return err;
 }
 
-void ddio_kv_journal_turn(struct ddio_kv_journal *j)
+void kv_journal_turn(struct kv_journal *j)
 {
 	if (!j->size[!j->at] && !j->broken[!j->at])
 		j->at = !j->at;
 }
 
-int ddio_kv_journal_empty(struct ddio_kv_journal *j, int which)
+int kv_journal_empty(struct kv_journal *j, int which)
 {
 	if (ftruncate(j->fd[which], 0))
 		return -errno;
@@ -266,7 +264,7 @@ int ddio_kv_journal_empty(struct ddio_kv_journal *j, int which)
 	return 0;
 }
 
-int ddio_kv_journal_sync(struct ddio_kv_journal *j)
+int kv_journal_sync(struct kv_journal *j)
 {
 	return fsync(j->fd[0]) || fsync(j->fd[1]) ? -errno : 0;
 }

@@ -17,14 +17,14 @@
 #define DDIO_KV_KEY_MAX 500
 
 /**
- * struct ddio_kv_journal - both of them
+ * struct kv_journal - both of them
  * @at: the one that is written to
  * @size: bytes of whole records
  * @seq: number of the last record
  * @buf: the last record, kept for its room
  * @broken: its end could not be cut off after a failure: nothing may follow there
  */
-struct ddio_kv_journal {
+struct kv_journal {
 	int fd[2];
 	int at;
 	uint64_t size[2];
@@ -35,29 +35,29 @@ struct ddio_kv_journal {
 };
 
 /* In a directory that is there.  Return: 0 or -errno. */
-int ddio_kv_journal_open(struct ddio_kv_journal *j, const char *dir);
-void ddio_kv_journal_close(struct ddio_kv_journal *j);
+int kv_journal_open(struct kv_journal *j, const char *dir);
+void kv_journal_close(struct kv_journal *j);
 /**
- * ddio_kv_journal_replay - what happened behind a record
+ * kv_journal_replay - what happened behind a record
  * @after: number of the last one that is known; those behind it come in order, up to the first
  *	that is not whole or missing
  * @map: takes their changes
  * Return: 0 or -errno; @j->seq is the last one.
  */
-int ddio_kv_journal_replay(struct ddio_kv_journal *j, uint64_t after, struct ddio_kv_map *map);
+int kv_journal_replay(struct kv_journal *j, uint64_t after, struct kv_map *map);
 /* All changes of @map as one record.  Return: 0 or -errno, with nothing written. */
-int ddio_kv_journal_append(struct ddio_kv_journal *j, const struct ddio_kv_map *map);
+int kv_journal_append(struct kv_journal *j, const struct kv_map *map);
 /* Turns to the other one if that is empty.  A broken one is turned away from by itself. */
-void ddio_kv_journal_turn(struct ddio_kv_journal *j);
+void kv_journal_turn(struct kv_journal *j);
 /* What the other one tells is committed. */
-int ddio_kv_journal_empty(struct ddio_kv_journal *j, int which);
+int kv_journal_empty(struct kv_journal *j, int which);
 /* Blocking: the files are on stable storage as they are. */
-int ddio_kv_journal_sync(struct ddio_kv_journal *j);
+int kv_journal_sync(struct kv_journal *j);
 
 /*
  * The bytes of a record; pure.
  */
-struct ddio_kv_op {
+struct kv_op {
 	uint8_t db;
 	bool put;
 	uint16_t key_len;
@@ -65,8 +65,8 @@ struct ddio_kv_op {
 	const uint8_t *key, *value;
 };
 /* The number and length of the record at @buf: 0, or -EUCLEAN if it is not whole. */
-int ddio_kv_record_head(const uint8_t *buf, size_t len, uint64_t *seq, size_t *total);
+int kv_record_head(const uint8_t *buf, size_t len, uint64_t *seq, size_t *total);
 /* The next change at *@at behind the head: 0, -ENOENT at the end, -EUCLEAN. */
-int ddio_kv_record_next(const uint8_t *buf, size_t total, size_t *at, struct ddio_kv_op *op);
+int kv_record_next(const uint8_t *buf, size_t total, size_t *at, struct kv_op *op);
 
 #endif /* DDIO_KV_JOURNAL_H */

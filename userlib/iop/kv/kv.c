@@ -10,35 +10,35 @@
 #define OWN_DB "journal"
 #define OWN_KEY "committed"
 
-static int read_committed(struct ddio_kv *kv)
+static int read_committed(struct kv *kv)
 {
-	MDB_val k = ddio_lmdb_val(OWN_KEY, strlen(OWN_KEY)), v;
-	int ret = ddio_lmdb_read_begin(&kv->db);
+	MDB_val k = lmdb_val(OWN_KEY, strlen(OWN_KEY)), v;
+	int ret = lmdb_read_begin(&kv->db);
 	struct ddio_rd r;
 
 	if (ret)
 		return ret;
-	ret = ddio_lmdb_errno(mdb_get(kv->db.read, kv->db.dbi[kv->own], &k, &v));
+	ret = lmdb_errno(mdb_get(kv->db.read, kv->db.dbi[kv->own], &k, &v));
 	if (!ret) {
 		r = ddio_rd_begin(v.mv_data, v.mv_size);
 		kv->committed = ddio_rd_u64(&r);
 		ret = ddio_rd_end(&r) ? -EUCLEAN : 0;
 	}
-	ddio_lmdb_read_end(&kv->db);
+	lmdb_read_end(&kv->db);
 	return ret == -ENOENT ? 0 : ret;
 }
 
-int ddio_kv_write(struct ddio_kv *kv, MDB_txn *txn, const struct ddio_kv_map *map, uint64_t seq)
+int kv_write(struct kv *kv, MDB_txn *txn, const struct kv_map *map, uint64_t seq)
 {
-	MDB_val k = ddio_lmdb_val(OWN_KEY, strlen(OWN_KEY)), v;
-	const struct ddio_kv_node *node;
+	MDB_val k = lmdb_val(OWN_KEY, strlen(OWN_KEY)), v;
+	const struct kv_node *node;
 	uint64_t number = htole64(seq);
 	int ret;
 
 	for (node = map->head[0]; node; node = node->next[0]) {
-		MDB_val key = ddio_lmdb_val(ddio_kv_node_key(node), node->key_len);
+		MDB_val key = lmdb_val(kv_node_key(node), node->key_len);
 
-		v = ddio_lmdb_val(node->value, node->len);
+		v = lmdb_val(node->value, node->len);
 		if (node->value)
 			ret = mdb_put(txn, kv->db.dbi[node->db], &key, &v, 0);
 		else
@@ -46,26 +46,26 @@ int ddio_kv_write(struct ddio_kv *kv, MDB_txn *txn, const struct ddio_kv_map *ma
 		if (ret && (node->value || ret != MDB_NOTFOUND))
 			return ret;
 	}
-	v = ddio_lmdb_val(&number, sizeof(number));
+	v = lmdb_val(&number, sizeof(number));
 	return mdb_put(txn, kv->db.dbi[kv->own], &k, &v, 0);
 }
 
 struct replay {
-	struct ddio_kv *kv;
-	struct ddio_kv_map map;
+	struct kv *kv;
+	struct kv_map map;
 };
 
 static int replay_write(MDB_txn *txn, void *arg)
 {
 	struct replay *replay = arg;
 
-	return ddio_kv_write(replay->kv, txn, &replay->map, replay->kv->journal.seq);
+	return kv_write(replay->kv, txn, &replay->map, replay->kv->journal.seq);
 }
 
 /* Changes of databases that are not known would be another version's. */
-static int replay_check(const struct ddio_kv_map *map, uint8_t ndbs)
+static int replay_check(const struct kv_map *map, uint8_t ndbs)
 {
-	const struct ddio_kv_node *node;
+	const struct kv_node *node;
 
 	for (node = map->head[0]; node; node = node->next[0])
 		if (node->db >= ndbs)
@@ -73,31 +73,31 @@ static int replay_check(const struct ddio_kv_map *map, uint8_t ndbs)
 	return 0;
 }
 
-static int kv_replay(struct ddio_kv *kv, bool sync)
+static int kv_replay(struct kv *kv, bool sync)
 {
 	struct replay replay = { .kv = kv };
 	int i, ret;
 
-	ddio_kv_map_init(&replay.map);
-	ret = ddio_kv_journal_replay(&kv->journal, kv->committed, &replay.map);
+	kv_map_init(&replay.map);
+	ret = kv_journal_replay(&kv->journal, kv->committed, &replay.map);
 	if (!ret)
 		ret = replay_check(&replay.map, kv->own);
 	if (!ret && replay.map.n) {
-		ret = ddio_lmdb_write(&kv->db, replay_write, &replay);
+		ret = lmdb_write(&kv->db, replay_write, &replay);
 		if (!ret)
 			kv->committed = kv->journal.seq;
 	}
-	ddio_kv_map_clear(&replay.map);
+	kv_map_clear(&replay.map);
 	for (i = 0; i < 2 && !ret; i++)
-		ret = ddio_kv_journal_empty(&kv->journal, i);
+		ret = kv_journal_empty(&kv->journal, i);
 	/* Numbers behind a gap are given out anew: those of before must not come back with a crash. */
-	return ret || !sync ? ret : ddio_kv_journal_sync(&kv->journal);
+	return ret || !sync ? ret : kv_journal_sync(&kv->journal);
 }
 
-static int kv_begin(struct ddio_kv *kv, const struct ddio_kv_opts *opts, char *err, size_t err_len)
+static int kv_start(struct kv *kv, const struct kv_opts *opts, char *err, size_t err_len)
 {
 	const char *dir = opts->dir;
-	int ret = ddio_kv_journal_open(&kv->journal, dir);
+	int ret = kv_journal_open(&kv->journal, dir);
 
 	if (ret) {
 		snprintf(err, err_len, "%s: cannot open the journals: %s", dir, strerror(-ret));
@@ -109,31 +109,30 @@ static int kv_begin(struct ddio_kv *kv, const struct ddio_kv_opts *opts, char *e
 	if (ret) {
 		snprintf(err, err_len, "%s: cannot take over what the journals tell: %s", dir,
 			 strerror(-ret));
-		ddio_kv_journal_close(&kv->journal);
+		kv_journal_close(&kv->journal);
 	}
 	return ret;
 }
 
 static void commit_timer(void *arg)
 {
-	ddio_kv_commit(arg, NULL);
+	kv_commit(arg, NULL);
 }
 
-static int kv_open_db(struct ddio_kv *kv, const struct ddio_kv_opts *opts, char *err,
-		      size_t err_len)
+static int kv_open_db(struct kv *kv, const struct kv_opts *opts, char *err, size_t err_len)
 {
-	struct ddio_lmdb_opts lmdb = { .dir = opts->dir, .map = opts->map, .sync = opts->sync };
+	struct lmdb_opts lmdb = { .dir = opts->dir, .map = opts->map, .sync = opts->sync };
 
 	for (kv->own = 0; opts->dbs[kv->own]; kv->own++)
 		lmdb.dbs[kv->own] = opts->dbs[kv->own];
 	lmdb.dbs[kv->own] = OWN_DB;
-	return ddio_lmdb_open(&kv->db, &lmdb, err, err_len);
+	return lmdb_open(&kv->db, &lmdb, err, err_len);
 }
 
-int ddio_kv_open(struct ddio_env *env, const struct ddio_kv_opts *opts, struct ddio_kv **result,
-		 char *err, size_t err_len)
+int kv_open(struct ddio_env *env, const struct kv_opts *opts, struct kv **result, char *err,
+	    size_t err_len)
 {
-	struct ddio_kv *kv = calloc(1, sizeof(*kv));
+	struct kv *kv = calloc(1, sizeof(*kv));
 	int ret;
 
 	*result = NULL;
@@ -144,27 +143,27 @@ int ddio_kv_open(struct ddio_env *env, const struct ddio_kv_opts *opts, struct d
 	kv->env = env;
 	kv->timer.fn = commit_timer;
 	kv->timer.arg = kv;
-	ddio_kv_map_init(&kv->change);
-	ddio_kv_map_init(&kv->active);
-	ddio_kv_map_init(&kv->sealed);
+	kv_map_init(&kv->change);
+	kv_map_init(&kv->active);
+	kv_map_init(&kv->sealed);
 	ret = kv_open_db(kv, opts, err, err_len);
 	if (ret)
 		goto free_kv;
-	ret = kv_begin(kv, opts, err, err_len);
+	ret = kv_start(kv, opts, err, err_len);
 	if (ret)
 		goto close_db;
-	ddio_committer_init(&kv->committer, env, &kv->db, NULL, &ddio_kv_committer_ops, kv);
+	committer_init(&kv->committer, env, &kv->db, NULL, &kv_committer_ops, kv);
 	*result = kv;
 	return 0;
 
 close_db:
-	ddio_lmdb_close(&kv->db);
+	lmdb_close(&kv->db);
 free_kv:
 	free(kv);
 	return ret;
 }
 
-void ddio_kv_close(struct ddio_kv *kv)
+void kv_close(struct kv *kv)
 {
 	if (!kv)
 		return;
@@ -174,17 +173,17 @@ void ddio_kv_close(struct ddio_kv *kv)
 		ddio_env_log(kv->env, DDIO_LOG_ERR, "%s: closed during a commit", kv->db.dir);
 		return;
 	}
-	ddio_kv_map_clear(&kv->change);
-	ddio_kv_map_clear(&kv->active);
-	ddio_kv_map_clear(&kv->sealed);
-	ddio_kv_journal_close(&kv->journal);
-	ddio_lmdb_close(&kv->db);
+	kv_map_clear(&kv->change);
+	kv_map_clear(&kv->active);
+	kv_map_clear(&kv->sealed);
+	kv_journal_close(&kv->journal);
+	lmdb_close(&kv->db);
 	free(kv->buf);
 	free(kv);
 }
 
 /* LMDB's memory is good within its transaction only. */
-static int keep_value(struct ddio_kv *kv, const MDB_val *v)
+static int keep_value(struct kv *kv, const MDB_val *v)
 {
 	if (v->mv_size > kv->cap) {
 		uint8_t *buf = realloc(kv->buf, v->mv_size * 2);
@@ -198,18 +197,18 @@ static int keep_value(struct ddio_kv *kv, const MDB_val *v)
 	return 0;
 }
 
-static int get_lmdb(struct ddio_kv *kv, uint8_t db, const void *key, size_t key_len,
-		    const void **value, size_t *len)
+static int get_lmdb(struct kv *kv, uint8_t db, const void *key, size_t key_len, const void **value,
+		    size_t *len)
 {
-	MDB_val k = ddio_lmdb_val(key, key_len), v;
-	int ret = ddio_lmdb_read_begin(&kv->db);
+	MDB_val k = lmdb_val(key, key_len), v;
+	int ret = lmdb_read_begin(&kv->db);
 
 	if (ret)
 		return ret;
-	ret = ddio_lmdb_errno(mdb_get(kv->db.read, kv->db.dbi[db], &k, &v));
+	ret = lmdb_errno(mdb_get(kv->db.read, kv->db.dbi[db], &k, &v));
 	if (!ret)
 		ret = keep_value(kv, &v);
-	ddio_lmdb_read_end(&kv->db);
+	lmdb_read_end(&kv->db);
 	if (ret)
 		return ret;
 	*value = v.mv_size ? kv->buf : (const uint8_t *)"";
@@ -217,15 +216,15 @@ static int get_lmdb(struct ddio_kv *kv, uint8_t db, const void *key, size_t key_
 	return 0;
 }
 
-int ddio_kv_get(struct ddio_kv *kv, uint8_t db, const void *key, size_t key_len, const void **value,
-		size_t *len)
+int kv_get(struct kv *kv, uint8_t db, const void *key, size_t key_len, const void **value,
+	   size_t *len)
 {
-	const struct ddio_kv_map *layers[] = { &kv->change, &kv->active, &kv->sealed };
-	const struct ddio_kv_node *node;
+	const struct kv_map *layers[] = { &kv->change, &kv->active, &kv->sealed };
+	const struct kv_node *node;
 	size_t i;
 
 	for (i = 0; i < 3; i++) {
-		node = layers[i]->n ? ddio_kv_map_find(layers[i], db, key, key_len) : NULL;
+		node = layers[i]->n ? kv_map_find(layers[i], db, key, key_len) : NULL;
 		if (!node)
 			continue;
 		if (!node->value)
@@ -237,51 +236,51 @@ int ddio_kv_get(struct ddio_kv *kv, uint8_t db, const void *key, size_t key_len,
 	return get_lmdb(kv, db, key, key_len, value, len);
 }
 
-void ddio_kv_begin(struct ddio_kv *kv)
+void kv_begin(struct kv *kv)
 {
-	ddio_kv_map_clear(&kv->change);
+	kv_map_clear(&kv->change);
 	kv->changing = true;
 }
 
-static bool key_ok(const struct ddio_kv *kv, uint8_t db, size_t key_len)
+static bool key_ok(const struct kv *kv, uint8_t db, size_t key_len)
 {
 	return kv->changing && db < kv->own && key_len && key_len <= DDIO_KV_KEY_MAX;
 }
 
-int ddio_kv_put(struct ddio_kv *kv, uint8_t db, const void *key, size_t key_len, const void *value,
-		size_t len)
+int kv_put(struct kv *kv, uint8_t db, const void *key, size_t key_len, const void *value,
+	   size_t len)
 {
 	if (!key_ok(kv, db, key_len) || len > DDIO_KV_JOURNAL_MAX)
 		return -EINVAL;
-	return ddio_kv_map_set(&kv->change, db, key, key_len, len ? value : "", len);
+	return kv_map_set(&kv->change, db, key, key_len, len ? value : "", len);
 }
 
-int ddio_kv_del(struct ddio_kv *kv, uint8_t db, const void *key, size_t key_len)
+int kv_del(struct kv *kv, uint8_t db, const void *key, size_t key_len)
 {
 	if (!key_ok(kv, db, key_len))
 		return -EINVAL;
-	return ddio_kv_map_set(&kv->change, db, key, key_len, NULL, 0);
+	return kv_map_set(&kv->change, db, key, key_len, NULL, 0);
 }
 
-int ddio_kv_end(struct ddio_kv *kv)
+int kv_end(struct kv *kv)
 {
 	int ret;
 
 	kv->changing = false;
 	if (!kv->change.n)
 		return 0;
-	ret = ddio_kv_journal_append(&kv->journal, &kv->change);
+	ret = kv_journal_append(&kv->journal, &kv->change);
 	if (ret) {
-		ddio_kv_map_clear(&kv->change);
+		kv_map_clear(&kv->change);
 		return ret;
 	}
-	ddio_kv_map_move(&kv->active, &kv->change);
-	ddio_kv_changed(kv);
+	kv_map_move(&kv->active, &kv->change);
+	kv_changed(kv);
 	return 0;
 }
 
-void ddio_kv_abort(struct ddio_kv *kv)
+void kv_abort(struct kv *kv)
 {
 	kv->changing = false;
-	ddio_kv_map_clear(&kv->change);
+	kv_map_clear(&kv->change);
 }

@@ -16,19 +16,19 @@
 #include "iop/lmdb/env.h"
 #include "iop/store/store.h"
 
-struct ddio_kv;
-struct ddio_kv_node;
+struct kv;
+struct kv_node;
 
 /* A database of these is the store's own. */
 #define DDIO_KV_DBS (DDIO_LMDB_DBS - 1)
 
 /**
- * struct ddio_kv_opts - what to open
+ * struct kv_opts - what to open
  * @dbs: names, ended by NULL; their index is the number of a database
  * @map: bytes of address space to begin with
  * @sync: commits reach stable storage
  */
-struct ddio_kv_opts {
+struct kv_opts {
 	const char *dir;
 	const char *dbs[DDIO_KV_DBS + 1];
 	size_t map;
@@ -36,40 +36,40 @@ struct ddio_kv_opts {
 };
 
 /* Blocking.  Replays what the journals tell.  @err: one line. */
-int ddio_kv_open(struct ddio_env *env, const struct ddio_kv_opts *opts, struct ddio_kv **kv,
-		 char *err, size_t err_len);
+int kv_open(struct ddio_env *env, const struct kv_opts *opts, struct kv **kv, char *err,
+	    size_t err_len);
 /* What is in the journal comes back with the next open. */
-void ddio_kv_close(struct ddio_kv *kv);
+void kv_close(struct kv *kv);
 
 /* Return: 0, -ENOENT, -errno of LMDB. */
-int ddio_kv_get(struct ddio_kv *kv, uint8_t db, const void *key, size_t key_len, const void **value,
-		size_t *len);
+int kv_get(struct kv *kv, uint8_t db, const void *key, size_t key_len, const void **value,
+	   size_t *len);
 
 /* A change: begin, any number of puts and deletes, then end (in the journal) or abort (nothing). */
-void ddio_kv_begin(struct ddio_kv *kv);
-int ddio_kv_put(struct ddio_kv *kv, uint8_t db, const void *key, size_t key_len, const void *value,
-		size_t len);
-int ddio_kv_del(struct ddio_kv *kv, uint8_t db, const void *key, size_t key_len);
+void kv_begin(struct kv *kv);
+int kv_put(struct kv *kv, uint8_t db, const void *key, size_t key_len, const void *value,
+	   size_t len);
+int kv_del(struct kv *kv, uint8_t db, const void *key, size_t key_len);
 /* Return: 0, or -errno with nothing changed. */
-int ddio_kv_end(struct ddio_kv *kv);
-void ddio_kv_abort(struct ddio_kv *kv);
+int kv_end(struct kv *kv);
+void kv_abort(struct kv *kv);
 
 /* Not within a change.  @commit may be NULL. */
-void ddio_kv_commit(struct ddio_kv *kv, struct ddio_commit *commit);
+void kv_commit(struct kv *kv, struct commit *commit);
 /* Is there nothing that waits to be committed? */
-bool ddio_kv_clean(const struct ddio_kv *kv);
+bool kv_clean(const struct kv *kv);
 /* More has gathered than commits have taken: whoever made it should wait for one. */
-bool ddio_kv_full(const struct ddio_kv *kv);
+bool kv_full(const struct kv *kv);
 
 /**
- * struct ddio_kv_cursor - a walk over one database
+ * struct kv_cursor - a walk over one database
  * @key, @value: of the record it stands on
  * Between first and close nothing may be changed, and nothing else read.
  */
-struct ddio_kv_cursor {
-	struct ddio_kv *kv;
+struct kv_cursor {
+	struct kv *kv;
 	uint8_t db;
-	const struct ddio_kv_node *node[3];
+	const struct kv_node *node[3];
 	MDB_cursor *lmdb;
 	MDB_val lmdb_key, lmdb_value;
 	bool lmdb_any;
@@ -78,19 +78,16 @@ struct ddio_kv_cursor {
 };
 
 /* Onto the first record at or behind the key: 0, -ENOENT, -errno.  To be closed in any case. */
-int ddio_kv_first(struct ddio_kv_cursor *c, struct ddio_kv *kv, uint8_t db, const void *key,
-		  size_t key_len);
-int ddio_kv_next(struct ddio_kv_cursor *c);
-void ddio_kv_cursor_close(struct ddio_kv_cursor *c);
+int kv_first(struct kv_cursor *c, struct kv *kv, uint8_t db, const void *key, size_t key_len);
+int kv_next(struct kv_cursor *c);
+void kv_cursor_close(struct kv_cursor *c);
 
 /*
  * For those who check and mend: a transaction on LMDB itself, while the store is clean.  -EBUSY if it is
  * not.
  */
 /* The same, only reading; whatever waits to be committed is not seen. */
-int ddio_kv_direct_read(struct ddio_kv *kv,
-			int (*fn)(struct ddio_lmdb *db, MDB_txn *txn, void *arg), void *arg);
-int ddio_kv_direct(struct ddio_kv *kv, int (*fn)(struct ddio_lmdb *db, MDB_txn *txn, void *arg),
-		   void *arg);
+int kv_direct_read(struct kv *kv, int (*fn)(struct lmdb *db, MDB_txn *txn, void *arg), void *arg);
+int kv_direct(struct kv *kv, int (*fn)(struct lmdb *db, MDB_txn *txn, void *arg), void *arg);
 
 #endif /* DDIO_KV_H */

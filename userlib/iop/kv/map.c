@@ -4,26 +4,26 @@
 #include <string.h>
 #include "iop/kv/map.h"
 
-void ddio_kv_map_init(struct ddio_kv_map *map)
+void kv_map_init(struct kv_map *map)
 {
 	memset(map, 0, sizeof(*map));
 	map->random = 0x9e3779b97f4a7c15ull;
 }
 
-static size_t node_bytes(const struct ddio_kv_node *node)
+static size_t node_bytes(const struct kv_node *node)
 {
 	return sizeof(*node) + node->levels * sizeof(node->next[0]) + node->key_len + node->len;
 }
 
-static void node_free(struct ddio_kv_node *node)
+static void node_free(struct kv_node *node)
 {
 	free(node->value);
 	free(node);
 }
 
-void ddio_kv_map_clear(struct ddio_kv_map *map)
+void kv_map_clear(struct kv_map *map)
 {
-	struct ddio_kv_node *node, *next;
+	struct kv_node *node, *next;
 	uint64_t random = map->random;
 
 	for (node = map->head[0]; node; node = next) {
@@ -34,59 +34,56 @@ void ddio_kv_map_clear(struct ddio_kv_map *map)
 	map->random = random;
 }
 
-int ddio_kv_compare(const void *a, size_t a_len, const void *b, size_t b_len)
+int kv_compare(const void *a, size_t a_len, const void *b, size_t b_len)
 {
 	int order = memcmp(a, b, a_len < b_len ? a_len : b_len);
 
 	return order ? order : (a_len > b_len) - (a_len < b_len);
 }
 
-static bool node_before(const struct ddio_kv_node *node, uint8_t db, const void *key,
-			size_t key_len)
+static bool node_before(const struct kv_node *node, uint8_t db, const void *key, size_t key_len)
 {
 	if (node->db != db)
 		return node->db < db;
-	return ddio_kv_compare(ddio_kv_node_key(node), node->key_len, key, key_len) < 0;
+	return kv_compare(kv_node_key(node), node->key_len, key, key_len) < 0;
 }
 
 /* @links: of each level the pointer to what is at or behind the key. */
-static struct ddio_kv_node *descend(const struct ddio_kv_map *map, uint8_t db, const void *key,
-				    size_t key_len, struct ddio_kv_node **links[DDIO_KV_LEVELS])
+static struct kv_node *descend(const struct kv_map *map, uint8_t db, const void *key,
+			       size_t key_len, struct kv_node **links[DDIO_KV_LEVELS])
 {
-	struct ddio_kv_node *const *from = map->head;
+	struct kv_node *const *from = map->head;
 	int level;
 
 	for (level = DDIO_KV_LEVELS - 1; level >= 0; level--) {
 		while (from[level] && node_before(from[level], db, key, key_len))
 			from = from[level]->next;
 		if (links)
-			links[level] = (struct ddio_kv_node **)&from[level];
+			links[level] = (struct kv_node **)&from[level];
 	}
 	return from[0];
 }
 
-struct ddio_kv_node *ddio_kv_map_at(const struct ddio_kv_map *map, uint8_t db, const void *key,
-				    size_t key_len)
+struct kv_node *kv_map_at(const struct kv_map *map, uint8_t db, const void *key, size_t key_len)
 {
 	return descend(map, db, key, key_len, NULL);
 }
 
-static bool node_is(const struct ddio_kv_node *node, uint8_t db, const void *key, size_t key_len)
+static bool node_is(const struct kv_node *node, uint8_t db, const void *key, size_t key_len)
 {
 	return node && node->db == db && node->key_len == key_len &&
-	       !memcmp(ddio_kv_node_key(node), key, key_len);
+	       !memcmp(kv_node_key(node), key, key_len);
 }
 
-struct ddio_kv_node *ddio_kv_map_find(const struct ddio_kv_map *map, uint8_t db, const void *key,
-				      size_t key_len)
+struct kv_node *kv_map_find(const struct kv_map *map, uint8_t db, const void *key, size_t key_len)
 {
-	struct ddio_kv_node *node = descend(map, db, key, key_len, NULL);
+	struct kv_node *node = descend(map, db, key, key_len, NULL);
 
 	return node_is(node, db, key, key_len) ? node : NULL;
 }
 
 /* A quarter of the nodes of a level stand in the next one, too. */
-static uint8_t levels_draw(struct ddio_kv_map *map)
+static uint8_t levels_draw(struct kv_map *map)
 {
 	uint64_t x = map->random;
 	uint8_t levels = 1;
@@ -102,10 +99,9 @@ static uint8_t levels_draw(struct ddio_kv_map *map)
 	return levels;
 }
 
-static struct ddio_kv_node *node_new(uint8_t levels, uint8_t db, const void *key, size_t key_len)
+static struct kv_node *node_new(uint8_t levels, uint8_t db, const void *key, size_t key_len)
 {
-	struct ddio_kv_node *node =
-		malloc(sizeof(*node) + levels * sizeof(node->next[0]) + key_len);
+	struct kv_node *node = malloc(sizeof(*node) + levels * sizeof(node->next[0]) + key_len);
 
 	if (!node)
 		return NULL;
@@ -118,8 +114,8 @@ static struct ddio_kv_node *node_new(uint8_t levels, uint8_t db, const void *key
 	return node;
 }
 
-static void node_link(struct ddio_kv_map *map, struct ddio_kv_node *node,
-		      struct ddio_kv_node **links[DDIO_KV_LEVELS])
+static void node_link(struct kv_map *map, struct kv_node *node,
+		      struct kv_node **links[DDIO_KV_LEVELS])
 {
 	int i;
 
@@ -131,8 +127,7 @@ static void node_link(struct ddio_kv_map *map, struct ddio_kv_node *node,
 	map->bytes += node_bytes(node);
 }
 
-static void node_replace(struct ddio_kv_map *map, struct ddio_kv_node *node, uint8_t *value,
-			 uint32_t len)
+static void node_replace(struct kv_map *map, struct kv_node *node, uint8_t *value, uint32_t len)
 {
 	map->bytes += len;
 	map->bytes -= node->len;
@@ -141,10 +136,10 @@ static void node_replace(struct ddio_kv_map *map, struct ddio_kv_node *node, uin
 	node->len = len;
 }
 
-int ddio_kv_map_set(struct ddio_kv_map *map, uint8_t db, const void *key, size_t key_len,
-		    const void *value, size_t len)
+int kv_map_set(struct kv_map *map, uint8_t db, const void *key, size_t key_len, const void *value,
+	       size_t len)
 {
-	struct ddio_kv_node **links[DDIO_KV_LEVELS], *node;
+	struct kv_node **links[DDIO_KV_LEVELS], *node;
 	uint8_t *copy = NULL;
 
 	if (value) {
@@ -166,15 +161,15 @@ int ddio_kv_map_set(struct ddio_kv_map *map, uint8_t db, const void *key, size_t
 	return 0;
 }
 
-void ddio_kv_map_move(struct ddio_kv_map *to, struct ddio_kv_map *from)
+void kv_map_move(struct kv_map *to, struct kv_map *from)
 {
-	struct ddio_kv_node **links[DDIO_KV_LEVELS], *node, *next, *old;
+	struct kv_node **links[DDIO_KV_LEVELS], *node, *next, *old;
 	uint64_t random = from->random;
 
 	for (node = from->head[0]; node; node = next) {
 		next = node->next[0];
-		old = descend(to, node->db, ddio_kv_node_key(node), node->key_len, links);
-		if (node_is(old, node->db, ddio_kv_node_key(node), node->key_len)) {
+		old = descend(to, node->db, kv_node_key(node), node->key_len, links);
+		if (node_is(old, node->db, kv_node_key(node), node->key_len)) {
 			node_replace(to, old, node->value, node->len);
 			free(node);
 		} else {

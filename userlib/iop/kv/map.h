@@ -13,49 +13,47 @@
 #define DDIO_KV_LEVELS 20
 
 /**
- * struct ddio_kv_node - one record
+ * struct kv_node - one record
  * @value: NULL: there is no such record
  * @next: @levels of them, the key behind them
  */
-struct ddio_kv_node {
+struct kv_node {
 	uint8_t *value;
 	uint32_t len;
 	uint16_t key_len;
 	uint8_t db;
 	uint8_t levels;
-	struct ddio_kv_node *next[];
+	struct kv_node *next[];
 };
 
 /**
- * struct ddio_kv_map - the records
+ * struct kv_map - the records
  * @bytes: of keys and values, with what a node takes
  * @random: decides how high a node is
  */
-struct ddio_kv_map {
-	struct ddio_kv_node *head[DDIO_KV_LEVELS];
+struct kv_map {
+	struct kv_node *head[DDIO_KV_LEVELS];
 	size_t n;
 	size_t bytes;
 	uint64_t random;
 };
 
-static inline const uint8_t *ddio_kv_node_key(const struct ddio_kv_node *node)
+static inline const uint8_t *kv_node_key(const struct kv_node *node)
 {
 	return (const uint8_t *)&node->next[node->levels];
 }
 
-void ddio_kv_map_init(struct ddio_kv_map *map);
-void ddio_kv_map_clear(struct ddio_kv_map *map);
+void kv_map_init(struct kv_map *map);
+void kv_map_clear(struct kv_map *map);
 /* The order of keys: like memcmp(), a beginning before what it begins. */
-int ddio_kv_compare(const void *a, size_t a_len, const void *b, size_t b_len);
-struct ddio_kv_node *ddio_kv_map_find(const struct ddio_kv_map *map, uint8_t db, const void *key,
-				      size_t key_len);
+int kv_compare(const void *a, size_t a_len, const void *b, size_t b_len);
+struct kv_node *kv_map_find(const struct kv_map *map, uint8_t db, const void *key, size_t key_len);
 /* The first at or behind the key. */
-struct ddio_kv_node *ddio_kv_map_at(const struct ddio_kv_map *map, uint8_t db, const void *key,
-				    size_t key_len);
+struct kv_node *kv_map_at(const struct kv_map *map, uint8_t db, const void *key, size_t key_len);
 /* Copies both.  @value NULL: there is none.  Return: 0 or -ENOMEM, with nothing changed. */
-int ddio_kv_map_set(struct ddio_kv_map *map, uint8_t db, const void *key, size_t key_len,
-		    const void *value, size_t len);
+int kv_map_set(struct kv_map *map, uint8_t db, const void *key, size_t key_len, const void *value,
+	       size_t len);
 /* All of @from goes over @to; @from is empty then.  Allocates nothing. */
-void ddio_kv_map_move(struct ddio_kv_map *to, struct ddio_kv_map *from);
+void kv_map_move(struct kv_map *to, struct kv_map *from);
 
 #endif /* DDIO_KV_MAP_H */

@@ -14,7 +14,7 @@
 #define DDIO_KV_FULL_BYTES (32u << 20)
 
 /**
- * struct ddio_kv - the store
+ * struct kv - the store
  * @change, @active, @sealed: the layers in memory
  * @own: number of the store's own database
  * @committed: number of the last journal record that LMDB holds; @sealing: that it will
@@ -22,11 +22,11 @@
  * @buf: value that was read last
  * @timer: of the commit that comes by itself
  */
-struct ddio_kv {
+struct kv {
 	struct ddio_env *env;
-	struct ddio_lmdb db;
-	struct ddio_kv_journal journal;
-	struct ddio_kv_map change, active, sealed;
+	struct lmdb db;
+	struct kv_journal journal;
+	struct kv_map change, active, sealed;
 	bool changing;
 	uint8_t own;
 	uint64_t committed, sealing;
@@ -34,13 +34,13 @@ struct ddio_kv {
 	uint8_t *buf;
 	size_t cap;
 	struct ddio_timer timer;
-	struct ddio_committer committer;
+	struct committer committer;
 };
 
-extern const struct ddio_committer_ops ddio_kv_committer_ops;
+extern const struct committer_ops kv_committer_ops;
 /* In a write transaction: all of @map, and the number of the record that it goes up to. */
-int ddio_kv_write(struct ddio_kv *kv, MDB_txn *txn, const struct ddio_kv_map *map, uint64_t seq);
+int kv_write(struct kv *kv, MDB_txn *txn, const struct kv_map *map, uint64_t seq);
 /* Something has changed: see to it that it is committed. */
-void ddio_kv_changed(struct ddio_kv *kv);
+void kv_changed(struct kv *kv);
 
 #endif /* DDIO_KV_PRIV_H */

@@ -2,12 +2,12 @@
 #include <errno.h>
 #include "iop/lmdb/commit.h"
 
-static void commit_begin(struct ddio_committer *c);
+static void commit_begin(struct committer *c);
 
-static void commit_end(struct ddio_committer *c, int err)
+static void commit_end(struct committer *c, int err)
 {
 	struct ddio_list told;
-	struct ddio_commit *commit;
+	struct commit *commit;
 
 	ddio_list_init(&told);
 	ddio_list_splice(&c->running, &told);
@@ -16,7 +16,7 @@ static void commit_end(struct ddio_committer *c, int err)
 		c->ops->ended(c->ctx, err);
 	/* Those who are told may commit again. */
 	while (!ddio_list_empty(&told)) {
-		commit = ddio_list_first(&told, struct ddio_commit, link);
+		commit = ddio_list_first(&told, struct commit, link);
 		ddio_list_del(&commit->link);
 		commit->done(commit, err);
 	}
@@ -27,19 +27,19 @@ static void commit_end(struct ddio_committer *c, int err)
 /* In the worker. */
 static void commit_work(void *arg)
 {
-	struct ddio_committer *c = arg;
+	struct committer *c = arg;
 
-	c->err = ddio_lmdb_write_once(c->db, c->ops->apply, c->ctx);
+	c->err = lmdb_write_once(c->db, c->ops->apply, c->ctx);
 }
 
 static void commit_worked(void *arg)
 {
-	struct ddio_committer *c = arg;
+	struct committer *c = arg;
 	int err = c->err;
 
 	/* Here on the reactor nobody reads, and the worker is idle. */
 	if (err == DDIO_LMDB_FULL) {
-		err = ddio_lmdb_grow(c->db);
+		err = lmdb_grow(c->db);
 		if (!err) {
 			ddio_env_offload(c->env, &c->job);
 			return;
@@ -53,7 +53,7 @@ static void commit_worked(void *arg)
 
 static void commit_flushed(struct ddio_disk_req *req)
 {
-	struct ddio_committer *c = req->arg;
+	struct committer *c = req->arg;
 
 	if (req->status)
 		ddio_env_log(c->env, DDIO_LOG_ERR, "disk %s: a flush failed: %s",
@@ -70,7 +70,7 @@ static void commit_posted(void *arg)
 	commit_end(arg, 0);
 }
 
-static void commit_begin(struct ddio_committer *c)
+static void commit_begin(struct committer *c)
 {
 	c->active = true;
 	ddio_list_splice(&c->waiting, &c->running);
@@ -88,10 +88,10 @@ static void commit_begin(struct ddio_committer *c)
 	}
 }
 
-void ddio_committer_init(struct ddio_committer *c, struct ddio_env *env, struct ddio_lmdb *db,
-			 struct ddio_disk *disk, const struct ddio_committer_ops *ops, void *ctx)
+void committer_init(struct committer *c, struct ddio_env *env, struct lmdb *db,
+		    struct ddio_disk *disk, const struct committer_ops *ops, void *ctx)
 {
-	*c = (struct ddio_committer){
+	*c = (struct committer){
 		.env = env,
 		.db = db,
 		.disk = disk,
@@ -104,7 +104,7 @@ void ddio_committer_init(struct ddio_committer *c, struct ddio_env *env, struct 
 	ddio_list_init(&c->running);
 }
 
-void ddio_committer_commit(struct ddio_committer *c, struct ddio_commit *commit)
+void committer_commit(struct committer *c, struct commit *commit)
 {
 	if (commit)
 		ddio_list_add(&commit->link, &c->waiting);

@@ -11,29 +11,29 @@
 #include "iop/store/store.h"
 
 /**
- * struct ddio_committer_ops - what is committed
+ * struct committer_ops - what is committed
  * @seal: on the reactor: set the changes so far aside; false if there are none
  * @apply: in the worker: write what was set aside, and touch nothing else; may run again
  *	after a failure
  * @ended: on the reactor: it is durable, or (@err) has to go in front of the changes that came
  *	since
  */
-struct ddio_committer_ops {
+struct committer_ops {
 	bool (*seal)(void *ctx);
 	int (*apply)(MDB_txn *txn, void *ctx);
 	void (*ended)(void *ctx, int err);
 };
 
 /**
- * struct ddio_committer - the state of it
+ * struct committer - the state of it
  * @disk: to be flushed before the transaction, or NULL
- * @waiting, @running: struct ddio_commit of the next transaction and of this one
+ * @waiting, @running: struct commit of the next transaction and of this one
  */
-struct ddio_committer {
+struct committer {
 	struct ddio_env *env;
-	struct ddio_lmdb *db;
+	struct lmdb *db;
 	struct ddio_disk *disk;
-	const struct ddio_committer_ops *ops;
+	const struct committer_ops *ops;
 	void *ctx;
 	struct ddio_list waiting, running;
 	struct ddio_disk_req flush;
@@ -43,9 +43,9 @@ struct ddio_committer {
 	int err;
 };
 
-void ddio_committer_init(struct ddio_committer *c, struct ddio_env *env, struct ddio_lmdb *db,
-			 struct ddio_disk *disk, const struct ddio_committer_ops *ops, void *ctx);
+void committer_init(struct committer *c, struct ddio_env *env, struct lmdb *db,
+		    struct ddio_disk *disk, const struct committer_ops *ops, void *ctx);
 /* @commit may be NULL: then nobody is told. */
-void ddio_committer_commit(struct ddio_committer *c, struct ddio_commit *commit);
+void committer_commit(struct committer *c, struct commit *commit);
 
 #endif /* DDIO_LMDB_COMMIT_H */

@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include "iop/lmdb/env.h"
 
-int ddio_lmdb_errno(int mdb_err)
+int lmdb_errno(int mdb_err)
 {
 	switch (mdb_err) {
 	case MDB_SUCCESS:
@@ -63,7 +63,7 @@ static int make_dirs(const char *dir)
 }
 
 /* Two environments on one directory, even in one process, would destroy each other. */
-static int lock_dir(struct ddio_lmdb *db, const char *dir, char *err, size_t err_len)
+static int lock_dir(struct lmdb *db, const char *dir, char *err, size_t err_len)
 {
 	int ret = make_dirs(dir);
 
@@ -87,7 +87,7 @@ static int lock_dir(struct ddio_lmdb *db, const char *dir, char *err, size_t err
 	return ret;
 }
 
-static int open_dbs(struct ddio_lmdb *db, const struct ddio_lmdb_opts *opts)
+static int open_dbs(struct lmdb *db, const struct lmdb_opts *opts)
 {
 	MDB_txn *txn;
 	int i, ret;
@@ -104,7 +104,7 @@ static int open_dbs(struct ddio_lmdb *db, const struct ddio_lmdb_opts *opts)
 	return ret;
 }
 
-static int open_env(struct ddio_lmdb *db, const struct ddio_lmdb_opts *opts)
+static int open_env(struct lmdb *db, const struct lmdb_opts *opts)
 {
 	unsigned int flags = MDB_NOTLS | (opts->sync ? 0 : MDB_NOSYNC);
 	int ret, dead;
@@ -132,8 +132,7 @@ static int open_env(struct ddio_lmdb *db, const struct ddio_lmdb_opts *opts)
 	return 0;
 }
 
-int ddio_lmdb_open(struct ddio_lmdb *db, const struct ddio_lmdb_opts *opts, char *err,
-		   size_t err_len)
+int lmdb_open(struct lmdb *db, const struct lmdb_opts *opts, char *err, size_t err_len)
 {
 	int ret;
 
@@ -158,11 +157,11 @@ close_lock:
 	close(db->lock);
 	db->lock = -1;
 	snprintf(err, err_len, "%s: %s", opts->dir, mdb_strerror(ret));
-	ret = ddio_lmdb_errno(ret);
+	ret = lmdb_errno(ret);
 	return ret == DDIO_LMDB_FULL ? -ENOSPC : ret;
 }
 
-void ddio_lmdb_close(struct ddio_lmdb *db)
+void lmdb_close(struct lmdb *db)
 {
 	if (!db->env)
 		return;
@@ -173,7 +172,7 @@ void ddio_lmdb_close(struct ddio_lmdb *db)
 	close(db->lock);
 }
 
-int ddio_lmdb_grow(struct ddio_lmdb *db)
+int lmdb_grow(struct lmdb *db)
 {
 	MDB_envinfo info;
 	int ret;
@@ -183,44 +182,44 @@ int ddio_lmdb_grow(struct ddio_lmdb *db)
 		return -ENOMEM;
 	if (!ret)
 		ret = mdb_env_set_mapsize(db->env, info.me_mapsize * 2);
-	return ddio_lmdb_errno(ret);
+	return lmdb_errno(ret);
 }
 
-int ddio_lmdb_read_begin(struct ddio_lmdb *db)
+int lmdb_read_begin(struct lmdb *db)
 {
-	return ddio_lmdb_errno(mdb_txn_renew(db->read));
+	return lmdb_errno(mdb_txn_renew(db->read));
 }
 
-void ddio_lmdb_read_end(struct ddio_lmdb *db)
+void lmdb_read_end(struct lmdb *db)
 {
 	mdb_txn_reset(db->read);
 }
 
-int ddio_lmdb_write_once(struct ddio_lmdb *db, int (*fn)(MDB_txn *txn, void *arg), void *arg)
+int lmdb_write_once(struct lmdb *db, int (*fn)(MDB_txn *txn, void *arg), void *arg)
 {
 	MDB_txn *txn;
 	int ret;
 
 	ret = mdb_txn_begin(db->env, NULL, 0, &txn);
 	if (ret)
-		return ddio_lmdb_errno(ret);
+		return lmdb_errno(ret);
 	ret = fn(txn, arg);
 	if (ret) {
 		mdb_txn_abort(txn);
-		return ddio_lmdb_errno(ret);
+		return lmdb_errno(ret);
 	}
-	return ddio_lmdb_errno(mdb_txn_commit(txn));
+	return lmdb_errno(mdb_txn_commit(txn));
 }
 
-int ddio_lmdb_write(struct ddio_lmdb *db, int (*fn)(MDB_txn *txn, void *arg), void *arg)
+int lmdb_write(struct lmdb *db, int (*fn)(MDB_txn *txn, void *arg), void *arg)
 {
 	int ret;
 
 	for (;;) {
-		ret = ddio_lmdb_write_once(db, fn, arg);
+		ret = lmdb_write_once(db, fn, arg);
 		if (ret != DDIO_LMDB_FULL)
 			return ret;
-		ret = ddio_lmdb_grow(db);
+		ret = lmdb_grow(db);
 		if (ret)
 			return ret;
 	}

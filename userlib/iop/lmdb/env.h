@@ -14,10 +14,10 @@
 
 #define DDIO_LMDB_DBS 10
 
-/* The map is too small: ddio_lmdb_grow() and try again.  No errno has this value. */
+/* The map is too small: lmdb_grow() and try again.  No errno has this value. */
 #define DDIO_LMDB_FULL (-100000)
 
-struct ddio_lmdb {
+struct lmdb {
 	MDB_env *env;
 	MDB_dbi dbi[DDIO_LMDB_DBS];
 	int ndbs;
@@ -27,13 +27,13 @@ struct ddio_lmdb {
 };
 
 /**
- * struct ddio_lmdb_opts - how to open
+ * struct lmdb_opts - how to open
  * @dir: made if it does not exist, with what leads to it
  * @dbs: names of the databases, ended by NULL
  * @map: bytes of address space to begin with; it grows
  * @sync: commits reach stable storage
  */
-struct ddio_lmdb_opts {
+struct lmdb_opts {
 	const char *dir;
 	const char *dbs[DDIO_LMDB_DBS + 1];
 	size_t map;
@@ -41,26 +41,25 @@ struct ddio_lmdb_opts {
 };
 
 /* What LMDB said as 0, a negative errno or DDIO_LMDB_FULL; a broken file is -EUCLEAN. */
-int ddio_lmdb_errno(int mdb_err);
+int lmdb_errno(int mdb_err);
 
 /* Blocking.  @err: one line that names the directory. */
-int ddio_lmdb_open(struct ddio_lmdb *db, const struct ddio_lmdb_opts *opts, char *err,
-		   size_t err_len);
-void ddio_lmdb_close(struct ddio_lmdb *db);
+int lmdb_open(struct lmdb *db, const struct lmdb_opts *opts, char *err, size_t err_len);
+void lmdb_close(struct lmdb *db);
 /* No transaction may be under way. */
-int ddio_lmdb_grow(struct ddio_lmdb *db);
+int lmdb_grow(struct lmdb *db);
 
 /* On the reactor; between the two nothing else may begin to read. */
-int ddio_lmdb_read_begin(struct ddio_lmdb *db);
-void ddio_lmdb_read_end(struct ddio_lmdb *db);
+int lmdb_read_begin(struct lmdb *db);
+void lmdb_read_end(struct lmdb *db);
 
 /* Runs @fn in a write transaction and commits it; grows as needed, so not while another thread
  * uses the environment. */
-int ddio_lmdb_write(struct ddio_lmdb *db, int (*fn)(MDB_txn *txn, void *arg), void *arg);
+int lmdb_write(struct lmdb *db, int (*fn)(MDB_txn *txn, void *arg), void *arg);
 /* The same without growing: may return DDIO_LMDB_FULL. */
-int ddio_lmdb_write_once(struct ddio_lmdb *db, int (*fn)(MDB_txn *txn, void *arg), void *arg);
+int lmdb_write_once(struct lmdb *db, int (*fn)(MDB_txn *txn, void *arg), void *arg);
 
-static inline MDB_val ddio_lmdb_val(const void *data, size_t len)
+static inline MDB_val lmdb_val(const void *data, size_t len)
 {
 	return (MDB_val){ .mv_size = len, .mv_data = (void *)data };
 }

@@ -18,12 +18,12 @@ static bool tag_known(uint16_t tag)
 }
 
 /* Tags ascend, as do the ids of one tag; each of the three is there, and a mask where needed. */
-static bool acl_valid(const struct ddio_acl *acl)
+static bool acl_valid(const struct acl *acl)
 {
 	uint32_t seen = 0, i;
 
 	for (i = 0; i < acl->n; i++) {
-		const struct ddio_acl_entry *e = &acl->e[i], *before = e - 1;
+		const struct acl_entry *e = &acl->e[i], *before = e - 1;
 
 		if (!tag_known(e->tag) || e->perm > RWX)
 			return false;
@@ -42,18 +42,18 @@ static bool acl_valid(const struct ddio_acl *acl)
 /* As the kernel's order does not matter to it, neither does it here: by tag, then id. */
 static int entry_order(const void *a, const void *b)
 {
-	const struct ddio_acl_entry *x = a, *y = b;
+	const struct acl_entry *x = a, *y = b;
 
 	if (x->tag != y->tag)
 		return x->tag < y->tag ? -1 : 1;
 	return (x->id > y->id) - (x->id < y->id);
 }
 
-int ddio_acl_get(const void *value, size_t len, struct ddio_acl **result)
+int acl_get(const void *value, size_t len, struct acl **result)
 {
 	struct ddio_rd r = ddio_rd_begin(value, len);
 	uint32_t version = ddio_rd_u32(&r), n, i;
-	struct ddio_acl *acl;
+	struct acl *acl;
 
 	*result = NULL;
 	if (r.err || r.left % ENTRY_LEN)
@@ -85,14 +85,14 @@ int ddio_acl_get(const void *value, size_t len, struct ddio_acl **result)
 	return 0;
 }
 
-size_t ddio_acl_len(const struct ddio_acl *acl)
+size_t acl_len(const struct acl *acl)
 {
 	return HEAD_LEN + (size_t)acl->n * ENTRY_LEN;
 }
 
-void ddio_acl_put(const struct ddio_acl *acl, uint8_t *value)
+void acl_put(const struct acl *acl, uint8_t *value)
 {
-	struct ddio_wr w = ddio_wr_begin(value, ddio_acl_len(acl));
+	struct ddio_wr w = ddio_wr_begin(value, acl_len(acl));
 	uint32_t i;
 
 	ddio_wr_u32(&w, ACL_VERSION);
@@ -103,7 +103,7 @@ void ddio_acl_put(const struct ddio_acl *acl, uint8_t *value)
 	}
 }
 
-static uint16_t *perm_of(struct ddio_acl *acl, uint16_t tag)
+static uint16_t *perm_of(struct acl *acl, uint16_t tag)
 {
 	uint32_t i;
 
@@ -114,16 +114,16 @@ static uint16_t *perm_of(struct ddio_acl *acl, uint16_t tag)
 }
 
 /* What the mode says of the group is the mask, if there is one. */
-static uint16_t *group_perm(struct ddio_acl *acl)
+static uint16_t *group_perm(struct acl *acl)
 {
 	uint16_t *mask = perm_of(acl, DDIO_ACL_MASK);
 
 	return mask ? mask : perm_of(acl, DDIO_ACL_GROUP_OBJ);
 }
 
-bool ddio_acl_to_mode(const struct ddio_acl *list, uint32_t *mode)
+bool acl_to_mode(const struct acl *list, uint32_t *mode)
 {
-	struct ddio_acl *acl = (struct ddio_acl *)list;
+	struct acl *acl = (struct acl *)list;
 
 	*mode &= ~0777u;
 	*mode |= (uint32_t)*perm_of(acl, DDIO_ACL_USER_OBJ) << 6;
@@ -132,17 +132,17 @@ bool ddio_acl_to_mode(const struct ddio_acl *list, uint32_t *mode)
 	return acl->n == 3;
 }
 
-void ddio_acl_chmod(struct ddio_acl *acl, uint32_t mode)
+void acl_chmod(struct acl *acl, uint32_t mode)
 {
 	*perm_of(acl, DDIO_ACL_USER_OBJ) = mode >> 6 & RWX;
 	*group_perm(acl) = mode >> 3 & RWX;
 	*perm_of(acl, DDIO_ACL_OTHER) = mode & RWX;
 }
 
-bool ddio_acl_inherit(struct ddio_acl *acl, uint32_t *mode)
+bool acl_inherit(struct acl *acl, uint32_t *mode)
 {
 	*perm_of(acl, DDIO_ACL_USER_OBJ) &= *mode >> 6 & RWX;
 	*group_perm(acl) &= *mode >> 3 & RWX;
 	*perm_of(acl, DDIO_ACL_OTHER) &= *mode & RWX;
-	return !ddio_acl_to_mode(acl, mode);
+	return !acl_to_mode(acl, mode);
 }

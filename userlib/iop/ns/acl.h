@@ -24,38 +24,37 @@ enum {
 };
 
 /**
- * struct ddio_acl - a list: the owner, users, the group, groups, a mask if there is a user or group,
+ * struct acl - a list: the owner, users, the group, groups, a mask if there is a user or group,
  * others; users and groups in the order of their ids
  */
-struct ddio_acl {
+struct acl {
 	uint32_t n;
-	struct ddio_acl_entry {
+	struct acl_entry {
 		uint16_t tag, perm;
 		uint32_t id;
 	} e[];
 };
 
 /* *acl: free(); NULL for a list without entries.  Return: 0, -EINVAL, -EOPNOTSUPP, -ENOMEM. */
-int ddio_acl_get(const void *value, size_t len, struct ddio_acl **acl);
-size_t ddio_acl_len(const struct ddio_acl *acl);
-void ddio_acl_put(const struct ddio_acl *acl, uint8_t *value);
+int acl_get(const void *value, size_t len, struct acl **acl);
+size_t acl_len(const struct acl *acl);
+void acl_put(const struct acl *acl, uint8_t *value);
 /* The permissions of @mode as the list has them.  Return: does the mode say all of it? */
-bool ddio_acl_to_mode(const struct ddio_acl *acl, uint32_t *mode);
+bool acl_to_mode(const struct acl *acl, uint32_t *mode);
 /* The list after chmod(2). */
-void ddio_acl_chmod(struct ddio_acl *acl, uint32_t mode);
+void acl_chmod(struct acl *acl, uint32_t mode);
 /* Of what is made with @mode in a directory with this default list: both become less.  Return: is
  * the list needed besides the mode? */
-bool ddio_acl_inherit(struct ddio_acl *acl, uint32_t *mode);
+bool acl_inherit(struct acl *acl, uint32_t *mode);
 
-struct ddio_ns;
-struct ddio_inode;
-/* ns_acl.c, within a change: the inode's mode has been set; its list follows. */
-int ddio_ns_acl_chmod(struct ddio_ns *ns, struct ddio_inode *inode);
+struct ns;
+struct inode;
+/* mode.c, within a change: the inode's mode has been set; its list follows. */
+int ns_acl_chmod(struct ns *ns, struct inode *inode);
 /* What is made in @dir: permissions, and lists.  @inode is not stored yet. */
-int ddio_ns_acl_inherit(struct ddio_ns *ns, const struct ddio_inode *dir, uint32_t umask,
-			struct ddio_inode *inode);
+int ns_acl_inherit(struct ns *ns, const struct inode *dir, uint32_t umask, struct inode *inode);
 /* An attribute that is a list is being set (@len 0: removed).  @store: the value is to be kept. */
-int ddio_ns_acl_set(struct ddio_inode *inode, const char *name, const void *value, size_t len,
-		    bool kill_sgid, bool *store);
+int ns_acl_set(struct inode *inode, const char *name, const void *value, size_t len, bool kill_sgid,
+	       bool *store);
 
 #endif /* DDIO_ACL_H */

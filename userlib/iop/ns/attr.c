@@ -4,14 +4,14 @@
 #include "iop/ns/acl.h"
 #include "iop/ns/priv.h"
 
-static int regular_check(const struct ddio_inode *inode)
+static int regular_check(const struct inode *inode)
 {
 	if (S_ISDIR(inode->mode))
 		return -EISDIR;
 	return S_ISREG(inode->mode) ? 0 : -EINVAL;
 }
 
-static void kill_suid(struct ddio_inode *inode)
+static void kill_suid(struct inode *inode)
 {
 	if (S_ISDIR(inode->mode))
 		return;
@@ -20,7 +20,7 @@ static void kill_suid(struct ddio_inode *inode)
 		inode->mode &= ~(uint32_t)S_ISGID;
 }
 
-static void set_times(const struct ddio_msg_fs_setattr *x, struct ddio_inode *inode)
+static void set_times(const struct ddio_msg_fs_setattr *x, struct inode *inode)
 {
 	/* touch() has put the time that it is now into the status change */
 	struct timespec now = inode->ctime;
@@ -37,19 +37,17 @@ static void set_times(const struct ddio_msg_fs_setattr *x, struct ddio_inode *in
 		inode->ctime = x->ctime;
 }
 
-static int set_mode(struct ddio_ns *ns, const struct ddio_msg_fs_setattr *x,
-		    struct ddio_inode *inode)
+static int set_mode(struct ns *ns, const struct ddio_msg_fs_setattr *x, struct inode *inode)
 {
 	if (x->mask & DDIO_FS_KILL_SUID)
 		kill_suid(inode);
 	if (!(x->mask & DDIO_FS_SET_MODE))
 		return 0;
 	inode->mode = (inode->mode & S_IFMT) | (x->mode & 07777u);
-	return ddio_ns_acl_chmod(ns, inode);
+	return ns_acl_chmod(ns, inode);
 }
 
-static int set_all(struct ddio_ns *ns, const struct ddio_msg_fs_setattr *x,
-		   struct ddio_inode *inode)
+static int set_all(struct ns *ns, const struct ddio_msg_fs_setattr *x, struct inode *inode)
 {
 	int ret;
 
@@ -61,40 +59,39 @@ static int set_all(struct ddio_ns *ns, const struct ddio_msg_fs_setattr *x,
 			return ret;
 		inode->size = x->size;
 	}
-	ddio_ns_touch(ns, inode, x->mask & DDIO_FS_SET_SIZE);
+	ns_touch(ns, inode, x->mask & DDIO_FS_SET_SIZE);
 	if (x->mask & DDIO_FS_SET_UID)
 		inode->uid = x->uid;
 	if (x->mask & DDIO_FS_SET_GID)
 		inode->gid = x->gid;
 	set_times(x, inode);
 	ret = set_mode(ns, x, inode);
-	return ret ? ret : ddio_ns_store(ns, inode);
+	return ret ? ret : ns_store(ns, inode);
 }
 
 /* Neither the status nor what is in the file has changed. */
-static int set_atime(struct ddio_ns *ns, struct ddio_inode *inode)
+static int set_atime(struct ns *ns, struct inode *inode)
 {
-	inode->atime = ddio_ns_now(ns);
-	return ddio_ns_store(ns, inode);
+	inode->atime = ns_now(ns);
+	return ns_store(ns, inode);
 }
 
-int ddio_ns_setattr(struct ddio_ns *ns, const struct ddio_msg_fs_setattr *x,
-		    struct ddio_inode *inode)
+int ns_setattr(struct ns *ns, const struct ddio_msg_fs_setattr *x, struct inode *inode)
 {
-	struct ddio_ns_result result;
+	struct ns_result result;
 	bool again;
-	int ret = ddio_ns_load(ns, x->ino, inode);
+	int ret = ns_load(ns, x->ino, inode);
 
 	if (ret || !x->mask)
 		return ret;
-	ret = ddio_ns_begin(ns, NULL, &result, &again);
+	ret = ns_begin(ns, NULL, &result, &again);
 	if (ret)
 		return ret;
 	ret = x->mask == DDIO_FS_SET_ATIME_READ ? set_atime(ns, inode) : set_all(ns, x, inode);
-	return ddio_ns_end(ns, NULL, &result, ret);
+	return ns_end(ns, NULL, &result, ret);
 }
 
-static int grow(struct ddio_ns *ns, const struct ddio_msg_fs_wrote *x, struct ddio_inode *inode)
+static int grow(struct ns *ns, const struct ddio_msg_fs_wrote *x, struct inode *inode)
 {
 	if (x->end > inode->size)
 		inode->size = x->end;
@@ -102,15 +99,15 @@ static int grow(struct ddio_ns *ns, const struct ddio_msg_fs_wrote *x, struct dd
 		inode->flags |= DDIO_INODE_DATA;
 	if (x->flags & DDIO_FS_WROTE_KILL_SUID)
 		kill_suid(inode);
-	ddio_ns_touch(ns, inode, true);
-	return ddio_ns_store(ns, inode);
+	ns_touch(ns, inode, true);
+	return ns_store(ns, inode);
 }
 
-int ddio_ns_wrote(struct ddio_ns *ns, const struct ddio_msg_fs_wrote *x, struct ddio_inode *inode)
+int ns_wrote(struct ns *ns, const struct ddio_msg_fs_wrote *x, struct inode *inode)
 {
-	struct ddio_ns_result result;
+	struct ns_result result;
 	bool again;
-	int ret = ddio_ns_load(ns, x->ino, inode);
+	int ret = ns_load(ns, x->ino, inode);
 
 	if (!ret)
 		ret = regular_check(inode);
@@ -119,50 +116,50 @@ int ddio_ns_wrote(struct ddio_ns *ns, const struct ddio_msg_fs_wrote *x, struct 
 	if (x->end <= inode->size && !(x->flags & ~DDIO_FS_WROTE_DATA) &&
 	    (!(x->flags & DDIO_FS_WROTE_DATA) || inode->flags & DDIO_INODE_DATA))
 		return 0;
-	ret = ddio_ns_begin(ns, NULL, &result, &again);
-	return ret ? ret : ddio_ns_end(ns, NULL, &result, grow(ns, x, inode));
+	ret = ns_begin(ns, NULL, &result, &again);
+	return ret ? ret : ns_end(ns, NULL, &result, grow(ns, x, inode));
 }
 
-int ddio_ns_append(struct ddio_ns *ns, struct ddio_ns_mount *mount,
-		   const struct ddio_msg_fs_append *x, uint64_t *offset, struct ddio_inode *inode)
+int ns_append(struct ns *ns, struct ns_mount *mount, const struct ddio_msg_fs_append *x,
+	      uint64_t *offset, struct inode *inode)
 {
-	const struct ddio_ns_who who = { mount, x->seq };
+	const struct ns_who who = { mount, x->seq };
 	struct ddio_msg_fs_wrote wrote = { .ino = x->ino, .flags = DDIO_FS_WROTE_DATA };
-	struct ddio_ns_result result;
+	struct ns_result result;
 	bool again;
-	int ret = ddio_ns_load(ns, x->ino, inode);
+	int ret = ns_load(ns, x->ino, inode);
 
 	if (!ret)
 		ret = regular_check(inode);
 	if (!ret && x->len > DDIO_MAX_FILE - inode->size)
 		ret = -EFBIG;
 	if (!ret)
-		ret = ddio_ns_begin(ns, &who, &result, &again);
+		ret = ns_begin(ns, &who, &result, &again);
 	if (ret)
 		return ret;
 	if (!again) {
 		result.a = inode->size;
 		wrote.end = inode->size + x->len;
-		ret = ddio_ns_end(ns, &who, &result, grow(ns, &wrote, inode));
+		ret = ns_end(ns, &who, &result, grow(ns, &wrote, inode));
 	}
 	*offset = result.a;
 	return ret;
 }
 
-int ddio_ns_alloc(struct ddio_ns *ns, const struct ddio_msg_fs_alloc *x, struct ddio_inode *inode)
+int ns_alloc(struct ns *ns, const struct ddio_msg_fs_alloc *x, struct inode *inode)
 {
-	struct ddio_ns_result result;
+	struct ns_result result;
 	bool again;
-	int ret = ddio_ns_load(ns, x->ino, inode);
+	int ret = ns_load(ns, x->ino, inode);
 
 	if (!ret)
 		ret = regular_check(inode);
 	if (ret || x->change != inode->change)
 		return ret;
-	ret = ddio_ns_begin(ns, NULL, &result, &again);
+	ret = ns_begin(ns, NULL, &result, &again);
 	if (ret)
 		return ret;
 	inode->alloc = x->alloc;
 	inode->alloc_change = inode->change;
-	return ddio_ns_end(ns, NULL, &result, ddio_ns_store(ns, inode));
+	return ns_end(ns, NULL, &result, ns_store(ns, inode));
 }

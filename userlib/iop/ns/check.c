@@ -12,7 +12,7 @@
 #include <string.h>
 #include "iop/ns/check.h"
 
-void ddio_check_problem(struct ddio_ns_check *c, const char *fmt, ...)
+void check_problem(struct ns_check *c, const char *fmt, ...)
 {
 	char text[DDIO_MAX_TEXT] = "name space: ";
 	size_t n = strlen(text);
@@ -26,14 +26,14 @@ void ddio_check_problem(struct ddio_ns_check *c, const char *fmt, ...)
 	ddio_env_log(c->ns->env, DDIO_LOG_WARN, "%s", text);
 }
 
-struct ddio_seen *ddio_check_seen(const struct ddio_ns_check *c, uint64_t ino)
+struct ddio_seen *check_seen(const struct ns_check *c, uint64_t ino)
 {
 	const uint64_t *at = ddio_u64map_find(&c->index, ino);
 
 	return at ? &c->seen[*at - 1] : NULL;
 }
 
-struct ddio_seen *ddio_check_see(struct ddio_ns_check *c, uint64_t ino)
+struct ddio_seen *check_see(struct ns_check *c, uint64_t ino)
 {
 	size_t cap = c->cap ? c->cap * 2 : 64;
 	struct ddio_seen *grown;
@@ -54,101 +54,100 @@ struct ddio_seen *ddio_check_see(struct ddio_ns_check *c, uint64_t ino)
 	return &c->seen[c->n - 1];
 }
 
-int ddio_check_get(struct ddio_ns_check *c, int db, const void *key, size_t len, MDB_val *v)
+int check_get(struct ns_check *c, int db, const void *key, size_t len, MDB_val *v)
 {
-	MDB_val k = ddio_lmdb_val(key, len);
+	MDB_val k = lmdb_val(key, len);
 
-	return ddio_lmdb_errno(mdb_get(c->txn, c->db->dbi[db], &k, v));
+	return lmdb_errno(mdb_get(c->txn, c->db->dbi[db], &k, v));
 }
 
-int ddio_check_get_fixed(struct ddio_ns_check *c, int db, const void *key, size_t len, MDB_val *v)
+int check_get_fixed(struct ns_check *c, int db, const void *key, size_t len, MDB_val *v)
 {
-	const struct ddio_kv_node *fixed = ddio_kv_map_find(&c->fixes, (uint8_t)db, key, len);
+	const struct kv_node *fixed = kv_map_find(&c->fixes, (uint8_t)db, key, len);
 
 	if (!fixed)
-		return ddio_check_get(c, db, key, len, v);
+		return check_get(c, db, key, len, v);
 	if (!fixed->value)
 		return -ENOENT;
-	*v = ddio_lmdb_val(fixed->value, fixed->len);
+	*v = lmdb_val(fixed->value, fixed->len);
 	return 0;
 }
 
-int ddio_check_each(struct ddio_ns_check *c, int db,
-		    int (*fn)(struct ddio_ns_check *c, const MDB_val *k, const MDB_val *v))
+int check_each(struct ns_check *c, int db,
+	       int (*fn)(struct ns_check *c, const MDB_val *k, const MDB_val *v))
 {
 	MDB_cursor *cursor;
 	MDB_val k, v;
-	int ret = ddio_lmdb_errno(mdb_cursor_open(c->txn, c->db->dbi[db], &cursor));
+	int ret = lmdb_errno(mdb_cursor_open(c->txn, c->db->dbi[db], &cursor));
 
 	if (ret)
 		return ret;
-	ret = ddio_lmdb_errno(mdb_cursor_get(cursor, &k, &v, MDB_FIRST));
+	ret = lmdb_errno(mdb_cursor_get(cursor, &k, &v, MDB_FIRST));
 	while (!ret) {
 		ret = fn(c, &k, &v);
 		if (!ret)
-			ret = ddio_lmdb_errno(mdb_cursor_get(cursor, &k, &v, MDB_NEXT));
+			ret = lmdb_errno(mdb_cursor_get(cursor, &k, &v, MDB_NEXT));
 	}
 	mdb_cursor_close(cursor);
 	return ret == -ENOENT ? 0 : ret;
 }
 
-int ddio_check_drop(struct ddio_ns_check *c, int db, const MDB_val *k)
+int check_drop(struct ns_check *c, int db, const MDB_val *k)
 {
-	return ddio_kv_map_set(&c->fixes, (uint8_t)db, k->mv_data, k->mv_size, NULL, 0);
+	return kv_map_set(&c->fixes, (uint8_t)db, k->mv_data, k->mv_size, NULL, 0);
 }
 
-int ddio_check_put_entry(struct ddio_ns_check *c, uint64_t dir, const char *name,
-			 const struct ddio_ns_entry *e)
+int check_put_entry(struct ns_check *c, uint64_t dir, const char *name, const struct ns_entry *e)
 {
 	uint8_t key[DDIO_NS_NAME_KEY_MAX], order[DDIO_NS_ORDER_KEY_LEN];
 	uint8_t value[DDIO_NS_ENTRY_MAX];
-	struct ddio_ns_entry named = *e;
-	size_t len = ddio_ns_name_key(key, dir, name), n;
+	struct ns_entry named = *e;
+	size_t len = ns_name_key(key, dir, name), n;
 	int ret;
 
-	n = ddio_ns_entry_put(value, key, len, e, false);
-	ret = ddio_kv_map_set(&c->fixes, DDIO_NS_NAMES, key, len, value, n);
+	n = ns_entry_put(value, key, len, e, false);
+	ret = kv_map_set(&c->fixes, DDIO_NS_NAMES, key, len, value, n);
 	if (ret)
 		return ret;
 	snprintf(named.name, sizeof(named.name), "%s", name);
-	ddio_ns_order_key(order, dir, e->cookie);
-	n = ddio_ns_entry_put(value, order, sizeof(order), &named, true);
-	return ddio_kv_map_set(&c->fixes, DDIO_NS_ORDER, order, sizeof(order), value, n);
+	ns_order_key(order, dir, e->cookie);
+	n = ns_entry_put(value, order, sizeof(order), &named, true);
+	return kv_map_set(&c->fixes, DDIO_NS_ORDER, order, sizeof(order), value, n);
 }
 
-int ddio_check_put_inode(struct ddio_ns_check *c, const struct ddio_inode *in)
+int check_put_inode(struct ns_check *c, const struct inode *in)
 {
-	ssize_t len = ddio_ns_inode_put(NULL, 0, in);
+	ssize_t len = ns_inode_put(NULL, 0, in);
 	uint8_t key[DDIO_NS_KEY_LEN], *value = len < 0 ? NULL : malloc((size_t)len);
 	int ret;
 
 	if (!value)
 		return -ENOMEM;
-	ddio_ns_inode_put(value, (size_t)len, in);
-	ddio_ns_key(key, in->ino);
-	ret = ddio_kv_map_set(&c->fixes, DDIO_NS_INODES, key, sizeof(key), value, (size_t)len);
+	ns_inode_put(value, (size_t)len, in);
+	ns_key(key, in->ino);
+	ret = kv_map_set(&c->fixes, DDIO_NS_INODES, key, sizeof(key), value, (size_t)len);
 	free(value);
 	return ret;
 }
 
-static int check_inode(struct ddio_ns_check *c, const MDB_val *k, const MDB_val *v)
+static int check_inode(struct ns_check *c, const MDB_val *k, const MDB_val *v)
 {
-	struct ddio_inode in;
+	struct inode in;
 	struct ddio_seen *s;
 	uint64_t ino = 0;
 	int ret = -EUCLEAN;
 
-	if (ddio_ns_key_get(k->mv_data, k->mv_size, &ino))
-		ret = ddio_ns_inode_get(ino, v->mv_data, v->mv_size, &in);
+	if (ns_key_get(k->mv_data, k->mv_size, &ino))
+		ret = ns_inode_get(ino, v->mv_data, v->mv_size, &in);
 	if (ret == -ENOMEM)
 		return ret;
 	if (ino >= c->above)
 		c->above = ino + 1;
 	if (ret) {
-		ddio_check_problem(c, "the record of inode %" PRIu64 " is damaged", ino);
-		return ddio_check_drop(c, DDIO_NS_INODES, k);
+		check_problem(c, "the record of inode %" PRIu64 " is damaged", ino);
+		return check_drop(c, DDIO_NS_INODES, k);
 	}
-	s = ddio_check_see(c, ino);
+	s = check_see(c, ino);
 	if (s) {
 		s->type = in.mode & S_IFMT;
 		s->nlink = in.nlink;
@@ -157,24 +156,24 @@ static int check_inode(struct ddio_ns_check *c, const MDB_val *k, const MDB_val 
 		s->cookie = in.cookie;
 		c->result->objects += S_ISREG(in.mode);
 	}
-	ddio_inode_free(&in);
+	inode_free(&in);
 	return s ? 0 : -ENOMEM;
 }
 
-static int check_root(struct ddio_ns_check *c)
+static int check_root(struct ns_check *c)
 {
-	struct ddio_inode root = { .ino = DDIO_FS_ROOT,
-				   .mode = S_IFDIR | 0755,
-				   .nlink = 2,
-				   .parent = DDIO_FS_ROOT,
-				   .cookie = DDIO_NS_COOKIE };
-	struct ddio_seen *s = ddio_check_seen(c, DDIO_FS_ROOT);
+	struct inode root = { .ino = DDIO_FS_ROOT,
+			      .mode = S_IFDIR | 0755,
+			      .nlink = 2,
+			      .parent = DDIO_FS_ROOT,
+			      .cookie = DDIO_NS_COOKIE };
+	struct ddio_seen *s = check_seen(c, DDIO_FS_ROOT);
 
 	if (s && S_ISDIR(s->type))
 		return 0;
-	ddio_check_problem(c, "there is no root directory");
+	check_problem(c, "there is no root directory");
 	if (!s)
-		s = ddio_check_see(c, DDIO_FS_ROOT);
+		s = check_see(c, DDIO_FS_ROOT);
 	if (!s)
 		return -ENOMEM;
 	*s = (struct ddio_seen){ .ino = DDIO_FS_ROOT,
@@ -182,49 +181,49 @@ static int check_root(struct ddio_ns_check *c)
 				 .nlink = 2,
 				 .parent = DDIO_FS_ROOT,
 				 .cookie = DDIO_NS_COOKIE };
-	ddio_ns_touch(c->ns, &root, true);
-	return ddio_check_put_inode(c, &root);
+	ns_touch(c->ns, &root, true);
+	return check_put_inode(c, &root);
 }
 
-static int check_meta(struct ddio_ns_check *c)
+static int check_meta(struct ns_check *c)
 {
-	struct ddio_ns_meta meta = { .limit = 0 };
+	struct ns_meta meta = { .limit = 0 };
 	MDB_val v;
-	int ret = ddio_check_get(c, DDIO_NS_META, DDIO_NS_META_KEY, strlen(DDIO_NS_META_KEY), &v);
+	int ret = check_get(c, DDIO_NS_META, DDIO_NS_META_KEY, strlen(DDIO_NS_META_KEY), &v);
 
 	if (!ret)
-		ret = ddio_ns_meta_get(v.mv_data, v.mv_size, &meta);
+		ret = ns_meta_get(v.mv_data, v.mv_size, &meta);
 	if (ret || strcmp(meta.cluster, c->ns->cluster))
-		ddio_check_problem(c, "the record of cluster and numbers is %s",
-				   ret == -ENOENT ? "not there"
-				   : ret	  ? "damaged"
-						  : "another cluster's");
+		check_problem(c, "the record of cluster and numbers is %s",
+			      ret == -ENOENT ? "not there"
+			      : ret	     ? "damaged"
+					     : "another cluster's");
 	else if (meta.limit < c->above || c->ns->next < c->above)
-		ddio_check_problem(c, "number %" PRIu64 " is in use, and would be given out again",
-				   c->above - 1);
+		check_problem(c, "number %" PRIu64 " is in use, and would be given out again",
+			      c->above - 1);
 	return 0;
 }
 
-static int mend_meta(struct ddio_ns_check *c)
+static int mend_meta(struct ns_check *c)
 {
-	struct ddio_ns_meta meta = { .limit = c->ns->limit };
+	struct ns_meta meta = { .limit = c->ns->limit };
 	uint8_t value[DDIO_NS_META_MAX];
 
 	if (meta.limit < c->above + DDIO_NS_RESERVE)
 		meta.limit = c->above + DDIO_NS_RESERVE;
 	memcpy(meta.cluster, c->ns->cluster, sizeof(meta.cluster));
-	return ddio_kv_map_set(&c->fixes, DDIO_NS_META, DDIO_NS_META_KEY, strlen(DDIO_NS_META_KEY),
-			       value, ddio_ns_meta_put(value, &meta));
+	return kv_map_set(&c->fixes, DDIO_NS_META, DDIO_NS_META_KEY, strlen(DDIO_NS_META_KEY),
+			  value, ns_meta_put(value, &meta));
 }
 
-static int mend(struct ddio_ns_check *c)
+static int mend(struct ns_check *c)
 {
-	const struct ddio_kv_node *node;
+	const struct kv_node *node;
 	int ret = mend_meta(c);
 
 	for (node = c->fixes.head[0]; node && !ret; node = node->next[0]) {
-		MDB_val k = ddio_lmdb_val(ddio_kv_node_key(node), node->key_len);
-		MDB_val v = ddio_lmdb_val(node->value, node->len);
+		MDB_val k = lmdb_val(kv_node_key(node), node->key_len);
+		MDB_val v = lmdb_val(node->value, node->len);
 
 		if (node->value)
 			ret = mdb_put(c->txn, c->db->dbi[node->db], &k, &v, 0);
@@ -236,9 +235,9 @@ static int mend(struct ddio_ns_check *c)
 	return ret;
 }
 
-static void check_clear(struct ddio_ns_check *c)
+static void check_clear(struct ns_check *c)
 {
-	ddio_kv_map_clear(&c->fixes);
+	kv_map_clear(&c->fixes);
 	ddio_u64map_free(&c->index);
 	free(c->seen);
 	c->seen = NULL;
@@ -248,23 +247,23 @@ static void check_clear(struct ddio_ns_check *c)
 }
 
 /* May run again, with a larger map. */
-static int check_run(struct ddio_lmdb *db, MDB_txn *txn, void *arg)
+static int check_run(struct lmdb *db, MDB_txn *txn, void *arg)
 {
-	struct ddio_ns_check *c = arg;
+	struct ns_check *c = arg;
 	int ret;
 
 	check_clear(c);
 	c->db = db;
 	c->txn = txn;
-	ret = ddio_check_each(c, DDIO_NS_INODES, check_inode);
+	ret = check_each(c, DDIO_NS_INODES, check_inode);
 	if (!ret)
 		ret = check_root(c);
 	if (!ret)
-		ret = ddio_check_names(c);
+		ret = ns_check_names(c);
 	if (!ret)
 		ret = check_meta(c);
 	if (!ret)
-		ret = ddio_check_tree(c);
+		ret = check_tree(c);
 	if (ret || !c->repair || !c->result->problems)
 		return ret;
 	ret = mend(c);
@@ -274,7 +273,7 @@ static int check_run(struct ddio_lmdb *db, MDB_txn *txn, void *arg)
 }
 
 /* What is in memory of it. */
-static void mended(struct ddio_ns *ns, const struct ddio_ns_check *c)
+static void mended(struct ns *ns, const struct ns_check *c)
 {
 	if (ns->next < c->above)
 		ns->next = c->above;
@@ -284,17 +283,17 @@ static void mended(struct ddio_ns *ns, const struct ddio_ns_check *c)
 	ns->count = c->n;
 }
 
-int ddio_ns_check(struct ddio_ns *ns, bool repair, struct ddio_msg_fsck *result)
+int ns_check(struct ns *ns, bool repair, struct ddio_msg_fsck *result)
 {
-	struct ddio_ns_check c = { .ns = ns, .repair = repair, .result = result };
+	struct ns_check c = { .ns = ns, .repair = repair, .result = result };
 	struct ddio_msg_fsck kept;
 	int ret;
 
-	ddio_kv_map_init(&c.fixes);
+	kv_map_init(&c.fixes);
 	if (repair)
-		ret = ddio_kv_direct(ns->kv, check_run, &c);
+		ret = kv_direct(ns->kv, check_run, &c);
 	else
-		ret = ddio_kv_direct_read(ns->kv, check_run, &c);
+		ret = kv_direct_read(ns->kv, check_run, &c);
 	if (!ret && result->repaired)
 		mended(ns, &c);
 	kept = *result;

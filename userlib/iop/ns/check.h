@@ -25,44 +25,42 @@ struct ddio_seen {
 };
 
 /**
- * struct ddio_ns_check - a check that is being made
+ * struct ns_check - a check that is being made
  * @seen: by index; @index: of an inode in it, plus one
  * @fixes: what is to be written
  * @above: one more than the largest number of an inode
  */
-struct ddio_ns_check {
-	struct ddio_ns *ns;
-	struct ddio_lmdb *db;
+struct ns_check {
+	struct ns *ns;
+	struct lmdb *db;
 	MDB_txn *txn;
 	bool repair;
 	struct ddio_msg_fsck *result;
 	struct ddio_seen *seen;
 	size_t n, cap;
 	struct ddio_u64map index;
-	struct ddio_kv_map fixes;
+	struct kv_map fixes;
 	uint64_t above;
 };
 
-void ddio_check_problem(struct ddio_ns_check *c, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
-struct ddio_seen *ddio_check_seen(const struct ddio_ns_check *c, uint64_t ino);
+void check_problem(struct ns_check *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+struct ddio_seen *check_seen(const struct ns_check *c, uint64_t ino);
 /* NULL: no memory. */
-struct ddio_seen *ddio_check_see(struct ddio_ns_check *c, uint64_t ino);
+struct ddio_seen *check_see(struct ns_check *c, uint64_t ino);
 /* The record as it is in LMDB: 0, -ENOENT, -errno; good until the transaction ends. */
-int ddio_check_get(struct ddio_ns_check *c, int db, const void *key, size_t len, MDB_val *v);
+int check_get(struct ns_check *c, int db, const void *key, size_t len, MDB_val *v);
 /* The same, as it will be after the repair. */
-int ddio_check_get_fixed(struct ddio_ns_check *c, int db, const void *key, size_t len, MDB_val *v);
-int ddio_check_each(struct ddio_ns_check *c, int db,
-		    int (*fn)(struct ddio_ns_check *c, const MDB_val *k, const MDB_val *v));
-int ddio_check_drop(struct ddio_ns_check *c, int db, const MDB_val *k);
+int check_get_fixed(struct ns_check *c, int db, const void *key, size_t len, MDB_val *v);
+int check_each(struct ns_check *c, int db,
+	       int (*fn)(struct ns_check *c, const MDB_val *k, const MDB_val *v));
+int check_drop(struct ns_check *c, int db, const MDB_val *k);
 /* Both records of an entry. */
-int ddio_check_put_entry(struct ddio_ns_check *c, uint64_t dir, const char *name,
-			 const struct ddio_ns_entry *e);
-int ddio_check_put_inode(struct ddio_ns_check *c, const struct ddio_inode *in);
+int check_put_entry(struct ns_check *c, uint64_t dir, const char *name, const struct ns_entry *e);
+int check_put_inode(struct ns_check *c, const struct inode *in);
 
-/* ns_check_names.c: entries, their order, extended attributes, orphans, results, mounts. */
-int ddio_check_names(struct ddio_ns_check *c);
-/* ns_check_tree.c: what is lost is found; numbers of links and entries. */
-int ddio_check_tree(struct ddio_ns_check *c);
+/* check_names.c: entries, their order, extended attributes, orphans, results, mounts. */
+int ns_check_names(struct ns_check *c);
+/* check_tree.c: what is lost is found; numbers of links and entries. */
+int check_tree(struct ns_check *c);
 
 #endif /* DDIO_NS_CHECK_H */

@@ -6,26 +6,26 @@
 #include "iop/ns/check.h"
 
 /* The record of the order that belongs to a name: 0, or -ENOENT: none, or another's. */
-static int order_matches(struct ddio_ns_check *c, uint64_t dir, const char *name,
-			 const struct ddio_ns_entry *e)
+static int order_matches(struct ns_check *c, uint64_t dir, const char *name,
+			 const struct ns_entry *e)
 {
 	uint8_t key[DDIO_NS_ORDER_KEY_LEN];
-	struct ddio_ns_entry o;
+	struct ns_entry o;
 	MDB_val v;
 	int ret;
 
-	ddio_ns_order_key(key, dir, e->cookie);
-	ret = ddio_check_get(c, DDIO_NS_ORDER, key, sizeof(key), &v);
+	ns_order_key(key, dir, e->cookie);
+	ret = check_get(c, DDIO_NS_ORDER, key, sizeof(key), &v);
 	if (ret)
 		return ret;
-	if (ddio_ns_entry_get(key, sizeof(key), v.mv_data, v.mv_size, true, &o) ||
+	if (ns_entry_get(key, sizeof(key), v.mv_data, v.mv_size, true, &o) ||
 	    strcmp(o.name, name) || o.ino != e->ino || o.type != e->type || o.cookie != e->cookie)
 		return -ENOENT;
 	return 0;
 }
 
 /* The name is good: it counts for both. */
-static void name_counts(struct ddio_seen *dir, struct ddio_seen *s, const struct ddio_ns_entry *e)
+static void name_counts(struct ddio_seen *dir, struct ddio_seen *s, const struct ns_entry *e)
 {
 	s->links++;
 	s->in = dir->ino;
@@ -35,8 +35,8 @@ static void name_counts(struct ddio_seen *dir, struct ddio_seen *s, const struct
 		dir->top = e->cookie + 1;
 }
 
-static int name_order(struct ddio_ns_check *c, struct ddio_seen *dir, struct ddio_seen *s,
-		      const char *name, struct ddio_ns_entry *e)
+static int name_order(struct ns_check *c, struct ddio_seen *dir, struct ddio_seen *s,
+		      const char *name, struct ns_entry *e)
 {
 	bool type_ok = e->type == s->type;
 	int ret = order_matches(c, dir->ino, name, e);
@@ -44,10 +44,10 @@ static int name_order(struct ddio_ns_check *c, struct ddio_seen *dir, struct ddi
 	if (ret && ret != -ENOENT)
 		return ret;
 	if (!type_ok)
-		ddio_check_problem(c, "the entry '%s' says another type than inode %" PRIu64, name,
-				   s->ino);
+		check_problem(c, "the entry '%s' says another type than inode %" PRIu64, name,
+			      s->ino);
 	else if (ret)
-		ddio_check_problem(c, "the name '%s' is not in the order of its directory", name);
+		check_problem(c, "the name '%s' is not in the order of its directory", name);
 	if (type_ok && !ret)
 		return 0;
 	e->type = s->type;
@@ -60,35 +60,35 @@ static int name_order(struct ddio_ns_check *c, struct ddio_seen *dir, struct ddi
 		dir->top = e->cookie + 1;
 		dir->fix = true;
 	}
-	return ddio_check_put_entry(c, dir->ino, name, e);
+	return check_put_entry(c, dir->ino, name, e);
 }
 
-static int check_name(struct ddio_ns_check *c, const MDB_val *k, const MDB_val *v)
+static int check_name(struct ns_check *c, const MDB_val *k, const MDB_val *v)
 {
 	char name[DDIO_MAX_NAME + 1];
 	struct ddio_seen *dir, *s;
-	struct ddio_ns_entry e;
+	struct ns_entry e;
 	uint64_t in;
-	int ret = ddio_ns_name_key_get(k->mv_data, k->mv_size, &in, name);
+	int ret = ns_name_key_get(k->mv_data, k->mv_size, &in, name);
 
-	if (ret || ddio_ns_entry_get(k->mv_data, k->mv_size, v->mv_data, v->mv_size, false, &e) ||
-	    strchr(name, '/') || ddio_ns_is_dot(name)) {
-		ddio_check_problem(c, "the entry '%s' is damaged", name);
-		return ddio_check_drop(c, DDIO_NS_NAMES, k);
+	if (ret || ns_entry_get(k->mv_data, k->mv_size, v->mv_data, v->mv_size, false, &e) ||
+	    strchr(name, '/') || ns_is_dot(name)) {
+		check_problem(c, "the entry '%s' is damaged", name);
+		return check_drop(c, DDIO_NS_NAMES, k);
 	}
-	dir = ddio_check_seen(c, in);
-	s = ddio_check_seen(c, e.ino);
+	dir = check_seen(c, in);
+	s = check_seen(c, e.ino);
 	if (!dir || !S_ISDIR(dir->type)) {
-		ddio_check_problem(c, "the name '%s' is in no directory", name);
-		return ddio_check_drop(c, DDIO_NS_NAMES, k);
+		check_problem(c, "the name '%s' is in no directory", name);
+		return check_drop(c, DDIO_NS_NAMES, k);
 	}
 	if (!s || s->ino == DDIO_FS_ROOT) {
-		ddio_check_problem(c, "the name '%s' is no inode's", name);
-		return ddio_check_drop(c, DDIO_NS_NAMES, k);
+		check_problem(c, "the name '%s' is no inode's", name);
+		return check_drop(c, DDIO_NS_NAMES, k);
 	}
 	if (S_ISDIR(s->type) && s->links) {
-		ddio_check_problem(c, "directory %" PRIu64 " has a second name '%s'", s->ino, name);
-		return ddio_check_drop(c, DDIO_NS_NAMES, k);
+		check_problem(c, "directory %" PRIu64 " has a second name '%s'", s->ino, name);
+		return check_drop(c, DDIO_NS_NAMES, k);
 	}
 	ret = name_order(c, dir, s, name, &e);
 	name_counts(dir, s, &e);
@@ -96,93 +96,93 @@ static int check_name(struct ddio_ns_check *c, const MDB_val *k, const MDB_val *
 }
 
 /* Something of the order without its name. */
-static int check_order(struct ddio_ns_check *c, const MDB_val *k, const MDB_val *v)
+static int check_order(struct ns_check *c, const MDB_val *k, const MDB_val *v)
 {
 	uint8_t key[DDIO_NS_NAME_KEY_MAX];
-	struct ddio_ns_entry o, e;
+	struct ns_entry o, e;
 	uint64_t dir, cookie;
 	MDB_val name;
 	size_t len;
 	int ret;
 
-	if (!ddio_ns_order_key_get(k->mv_data, k->mv_size, &dir, &cookie) ||
-	    ddio_ns_entry_get(k->mv_data, k->mv_size, v->mv_data, v->mv_size, true, &o)) {
+	if (!ns_order_key_get(k->mv_data, k->mv_size, &dir, &cookie) ||
+	    ns_entry_get(k->mv_data, k->mv_size, v->mv_data, v->mv_size, true, &o)) {
 		/* said already, if there is a name to it */
-		ddio_check_problem(c, "a record of the order of directories is damaged");
+		check_problem(c, "a record of the order of directories is damaged");
 		goto drop;
 	}
-	len = ddio_ns_name_key(key, dir, o.name);
-	ret = ddio_check_get_fixed(c, DDIO_NS_NAMES, key, len, &name);
+	len = ns_name_key(key, dir, o.name);
+	ret = check_get_fixed(c, DDIO_NS_NAMES, key, len, &name);
 	if (ret && ret != -ENOENT)
 		return ret;
-	if (!ret && !ddio_ns_entry_get(key, len, name.mv_data, name.mv_size, false, &e) &&
+	if (!ret && !ns_entry_get(key, len, name.mv_data, name.mv_size, false, &e) &&
 	    e.cookie == cookie && e.ino == o.ino)
 		return 0;
-	ddio_check_problem(c, "'%s' is in the order of directory %" PRIu64 ", but no name there",
-			   o.name, dir);
+	check_problem(c, "'%s' is in the order of directory %" PRIu64 ", but no name there", o.name,
+		      dir);
 drop:
 	/* another record may have been put there */
-	return ddio_kv_map_find(&c->fixes, DDIO_NS_ORDER, k->mv_data, k->mv_size)
+	return kv_map_find(&c->fixes, DDIO_NS_ORDER, k->mv_data, k->mv_size)
 		       ? 0
-		       : ddio_check_drop(c, DDIO_NS_ORDER, k);
+		       : check_drop(c, DDIO_NS_ORDER, k);
 }
 
-static int check_xattr(struct ddio_ns_check *c, const MDB_val *k, const MDB_val *v)
+static int check_xattr(struct ns_check *c, const MDB_val *k, const MDB_val *v)
 {
 	char name[DDIO_MAX_NAME + 1];
 	const uint8_t *data;
 	size_t len;
 	uint64_t ino;
 
-	if (!ddio_ns_name_key_get(k->mv_data, k->mv_size, &ino, name) && ddio_check_seen(c, ino) &&
-	    !ddio_ns_bytes_get(k->mv_data, k->mv_size, v->mv_data, v->mv_size, &data, &len))
+	if (!ns_name_key_get(k->mv_data, k->mv_size, &ino, name) && check_seen(c, ino) &&
+	    !ns_bytes_get(k->mv_data, k->mv_size, v->mv_data, v->mv_size, &data, &len))
 		return 0;
-	ddio_check_problem(c, "an extended attribute '%s' is damaged, or no inode's", name);
-	return ddio_check_drop(c, DDIO_NS_XATTRS, k);
+	check_problem(c, "an extended attribute '%s' is damaged, or no inode's", name);
+	return check_drop(c, DDIO_NS_XATTRS, k);
 }
 
-static int check_orphan(struct ddio_ns_check *c, const MDB_val *k, const MDB_val *v)
+static int check_orphan(struct ns_check *c, const MDB_val *k, const MDB_val *v)
 {
 	struct ddio_seen *s = NULL;
 	uint64_t ino;
 
 	(void)v;
-	if (ddio_ns_key_get(k->mv_data, k->mv_size, &ino))
-		s = ddio_check_seen(c, ino);
+	if (ns_key_get(k->mv_data, k->mv_size, &ino))
+		s = check_seen(c, ino);
 	if (s && !s->links) {
 		s->orphan = true;
 		return 0;
 	}
-	ddio_check_problem(c, "a file is noted as nameless that %s",
-			   s ? "has a name" : "does not exist");
-	return ddio_check_drop(c, DDIO_NS_ORPHANS, k);
+	check_problem(c, "a file is noted as nameless that %s",
+		      s ? "has a name" : "does not exist");
+	return check_drop(c, DDIO_NS_ORPHANS, k);
 }
 
-static int check_done(struct ddio_ns_check *c, const MDB_val *k, const MDB_val *v)
+static int check_done(struct ns_check *c, const MDB_val *k, const MDB_val *v)
 {
-	struct ddio_ns_entry e;
+	struct ns_entry e;
 
 	if (k->mv_size == DDIO_NS_DONE_KEY_LEN &&
-	    !ddio_ns_entry_get(k->mv_data, k->mv_size, v->mv_data, v->mv_size, false, &e))
+	    !ns_entry_get(k->mv_data, k->mv_size, v->mv_data, v->mv_size, false, &e))
 		return 0;
-	ddio_check_problem(c, "the result of a mount's request is damaged");
-	return ddio_check_drop(c, DDIO_NS_DONE, k);
+	check_problem(c, "the result of a mount's request is damaged");
+	return check_drop(c, DDIO_NS_DONE, k);
 }
 
-static int check_mount(struct ddio_ns_check *c, const MDB_val *k, const MDB_val *v)
+static int check_mount(struct ns_check *c, const MDB_val *k, const MDB_val *v)
 {
 	(void)v;
 	if (k->mv_size == DDIO_GROUP_ID_LEN)
 		return 0;
-	ddio_check_problem(c, "the record of a mount is damaged");
-	return ddio_check_drop(c, DDIO_NS_MOUNTS, k);
+	check_problem(c, "the record of a mount is damaged");
+	return check_drop(c, DDIO_NS_MOUNTS, k);
 }
 
-int ddio_check_names(struct ddio_ns_check *c)
+int ns_check_names(struct ns_check *c)
 {
 	static const struct {
 		int db;
-		int (*fn)(struct ddio_ns_check *c, const MDB_val *k, const MDB_val *v);
+		int (*fn)(struct ns_check *c, const MDB_val *k, const MDB_val *v);
 	} passes[] = {
 		{ DDIO_NS_NAMES, check_name },	 { DDIO_NS_ORDER, check_order },
 		{ DDIO_NS_XATTRS, check_xattr }, { DDIO_NS_ORPHANS, check_orphan },
@@ -192,6 +192,6 @@ int ddio_check_names(struct ddio_ns_check *c)
 	int ret = 0;
 
 	for (i = 0; i < sizeof(passes) / sizeof(passes[0]) && !ret; i++)
-		ret = ddio_check_each(c, passes[i].db, passes[i].fn);
+		ret = check_each(c, passes[i].db, passes[i].fn);
 	return ret;
 }

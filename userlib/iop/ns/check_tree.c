@@ -10,51 +10,51 @@
 #define LOST_AND_FOUND "lost+found"
 
 /* Directories from @s up to the first whose state is known get that one. */
-static void settle_path(struct ddio_ns_check *c, struct ddio_seen *s)
+static void settle_path(struct ns_check *c, struct ddio_seen *s)
 {
 	struct ddio_seen *at = s;
 	bool good;
 
 	while (at && at->state == DDIO_SEEN_UNKNOWN && at->ino != DDIO_FS_ROOT && at->links) {
 		at->state = DDIO_SEEN_ON_PATH;
-		at = ddio_check_seen(c, at->in);
+		at = check_seen(c, at->in);
 	}
 	good = at && (at->ino == DDIO_FS_ROOT || at->state == DDIO_SEEN_GOOD);
 	if (at && at->state == DDIO_SEEN_UNKNOWN)
 		at->state = good ? DDIO_SEEN_GOOD : DDIO_SEEN_LOST;
-	for (at = s; at && at->state == DDIO_SEEN_ON_PATH; at = ddio_check_seen(c, at->in))
+	for (at = s; at && at->state == DDIO_SEEN_ON_PATH; at = check_seen(c, at->in))
 		at->state = good ? DDIO_SEEN_GOOD : DDIO_SEEN_LOST;
 }
 
-static int load(struct ddio_ns_check *c, uint64_t ino, struct ddio_inode *in)
+static int load(struct ns_check *c, uint64_t ino, struct inode *in)
 {
 	uint8_t key[DDIO_NS_KEY_LEN];
 	MDB_val v;
 	int ret;
 
-	ddio_ns_key(key, ino);
-	ret = ddio_check_get_fixed(c, DDIO_NS_INODES, key, sizeof(key), &v);
-	return ret ? ret : ddio_ns_inode_get(ino, v.mv_data, v.mv_size, in);
+	ns_key(key, ino);
+	ret = check_get_fixed(c, DDIO_NS_INODES, key, sizeof(key), &v);
+	return ret ? ret : ns_inode_get(ino, v.mv_data, v.mv_size, in);
 }
 
-static int make_found_dir(struct ddio_ns_check *c, uint64_t ino)
+static int make_found_dir(struct ns_check *c, uint64_t ino)
 {
-	struct ddio_inode in = { .ino = ino,
-				 .mode = S_IFDIR | 0700,
-				 .nlink = 2,
-				 .parent = DDIO_FS_ROOT,
-				 .cookie = DDIO_NS_COOKIE };
+	struct inode in = { .ino = ino,
+			    .mode = S_IFDIR | 0700,
+			    .nlink = 2,
+			    .parent = DDIO_FS_ROOT,
+			    .cookie = DDIO_NS_COOKIE };
 
-	ddio_ns_touch(c->ns, &in, true);
+	ns_touch(c->ns, &in, true);
 	in.atime = in.btime = in.mtime;
-	return ddio_check_put_inode(c, &in);
+	return check_put_inode(c, &in);
 }
 
 /* An entry of @dir that was not there. */
-static int add_entry(struct ddio_ns_check *c, uint64_t dir_ino, const char *name, uint64_t ino)
+static int add_entry(struct ns_check *c, uint64_t dir_ino, const char *name, uint64_t ino)
 {
-	struct ddio_seen *dir = ddio_check_seen(c, dir_ino), *s = ddio_check_seen(c, ino);
-	struct ddio_ns_entry e = { .ino = ino, .type = s->type };
+	struct ddio_seen *dir = check_seen(c, dir_ino), *s = check_seen(c, ino);
+	struct ns_entry e = { .ino = ino, .type = s->type };
 
 	e.cookie = dir->cookie > dir->top ? dir->cookie : dir->top;
 	if (e.cookie < DDIO_NS_COOKIE)
@@ -66,28 +66,28 @@ static int add_entry(struct ddio_ns_check *c, uint64_t dir_ino, const char *name
 	s->links++;
 	s->in = dir_ino;
 	s->fix = true;
-	return ddio_check_put_entry(c, dir_ino, name, &e);
+	return check_put_entry(c, dir_ino, name, &e);
 }
 
 /* Of /lost+found: what is there, or a new one; 0: its name is something else's. */
-static int found_dir(struct ddio_ns_check *c, uint64_t *ino)
+static int found_dir(struct ns_check *c, uint64_t *ino)
 {
 	uint8_t key[DDIO_NS_NAME_KEY_MAX];
-	size_t len = ddio_ns_name_key(key, DDIO_FS_ROOT, LOST_AND_FOUND);
-	struct ddio_ns_entry e = { .ino = 0 };
+	size_t len = ns_name_key(key, DDIO_FS_ROOT, LOST_AND_FOUND);
+	struct ns_entry e = { .ino = 0 };
 	struct ddio_seen *s;
 	MDB_val v;
-	int ret = ddio_check_get_fixed(c, DDIO_NS_NAMES, key, len, &v);
+	int ret = check_get_fixed(c, DDIO_NS_NAMES, key, len, &v);
 
 	if (!ret)
-		ret = ddio_ns_entry_get(key, len, v.mv_data, v.mv_size, false, &e);
+		ret = ns_entry_get(key, len, v.mv_data, v.mv_size, false, &e);
 	if (!ret) {
 		*ino = S_ISDIR(e.type) ? e.ino : DDIO_FS_ROOT;
 		return 0;
 	}
 	*ino = c->above > c->ns->next ? c->above : c->ns->next;
 	c->above = *ino + 1;
-	s = ddio_check_see(c, *ino);
+	s = check_see(c, *ino);
 	if (!s)
 		return -ENOMEM;
 	s->type = S_IFDIR;
@@ -100,7 +100,7 @@ static int found_dir(struct ddio_ns_check *c, uint64_t *ino)
 }
 
 /* What can be read, but has no name, gets one. */
-static int find_lost(struct ddio_ns_check *c, uint64_t ino)
+static int find_lost(struct ns_check *c, uint64_t ino)
 {
 	char name[32];
 	uint64_t dir;
@@ -116,28 +116,28 @@ static int find_lost(struct ddio_ns_check *c, uint64_t ino)
 }
 
 /* One directory of a circle loses its name: it is found like others without one. */
-static int cut_circle(struct ddio_ns_check *c, struct ddio_seen *s)
+static int cut_circle(struct ns_check *c, struct ddio_seen *s)
 {
-	struct ddio_seen *dir = ddio_check_seen(c, s->in);
+	struct ddio_seen *dir = check_seen(c, s->in);
 	uint8_t key[DDIO_NS_ORDER_KEY_LEN], name_key[DDIO_NS_NAME_KEY_MAX];
-	struct ddio_ns_entry e;
+	struct ns_entry e;
 	MDB_cursor *cursor;
 	MDB_val k, v;
-	int ret = ddio_lmdb_errno(mdb_cursor_open(c->txn, c->db->dbi[DDIO_NS_ORDER], &cursor));
+	int ret = lmdb_errno(mdb_cursor_open(c->txn, c->db->dbi[DDIO_NS_ORDER], &cursor));
 
 	if (ret)
 		return ret;
-	ddio_ns_order_key(key, s->in, 0);
-	k = ddio_lmdb_val(key, sizeof(key));
+	ns_order_key(key, s->in, 0);
+	k = lmdb_val(key, sizeof(key));
 	for (ret = mdb_cursor_get(cursor, &k, &v, MDB_SET_RANGE); !ret;
 	     ret = mdb_cursor_get(cursor, &k, &v, MDB_NEXT)) {
-		if (ddio_ns_entry_get(k.mv_data, k.mv_size, v.mv_data, v.mv_size, true, &e) ||
+		if (ns_entry_get(k.mv_data, k.mv_size, v.mv_data, v.mv_size, true, &e) ||
 		    e.ino != s->ino)
 			continue;
-		ret = ddio_check_drop(c, DDIO_NS_ORDER, &k);
-		k = ddio_lmdb_val(name_key, ddio_ns_name_key(name_key, s->in, e.name));
+		ret = check_drop(c, DDIO_NS_ORDER, &k);
+		k = lmdb_val(name_key, ns_name_key(name_key, s->in, e.name));
 		if (!ret)
-			ret = ddio_check_drop(c, DDIO_NS_NAMES, &k);
+			ret = check_drop(c, DDIO_NS_NAMES, &k);
 		break;
 	}
 	mdb_cursor_close(cursor);
@@ -145,11 +145,11 @@ static int cut_circle(struct ddio_ns_check *c, struct ddio_seen *s)
 	dir->subdirs--;
 	dir->fix = true;
 	s->links = 0;
-	return ddio_lmdb_errno(ret == MDB_NOTFOUND ? 0 : ret);
+	return lmdb_errno(ret == MDB_NOTFOUND ? 0 : ret);
 }
 
 /* All that lead to @s are under the root now. */
-static void reset_lost(struct ddio_ns_check *c)
+static void reset_lost(struct ns_check *c)
 {
 	size_t i;
 
@@ -159,20 +159,20 @@ static void reset_lost(struct ddio_ns_check *c)
 }
 
 /* Does the way up from a lost directory come back to it?  Else one above it has no name. */
-static bool in_circle(const struct ddio_ns_check *c, const struct ddio_seen *s)
+static bool in_circle(const struct ns_check *c, const struct ddio_seen *s)
 {
 	const struct ddio_seen *at = s;
 	size_t steps;
 
 	for (steps = 0; steps <= c->n && at && at->links; steps++) {
-		at = ddio_check_seen(c, at->in);
+		at = check_seen(c, at->in);
 		if (at == s)
 			return true;
 	}
 	return false;
 }
 
-static int check_reach(struct ddio_ns_check *c)
+static int check_reach(struct ns_check *c)
 {
 	size_t i, n = c->n;
 	uint64_t ino;
@@ -185,7 +185,7 @@ static int check_reach(struct ddio_ns_check *c)
 		if (c->seen[i].state != DDIO_SEEN_LOST || !in_circle(c, &c->seen[i]))
 			continue;
 		ino = c->seen[i].ino;
-		ddio_check_problem(c, "directory %" PRIu64 " lies within itself", ino);
+		check_problem(c, "directory %" PRIu64 " lies within itself", ino);
 		if (!c->repair)
 			return 0;
 		ret = cut_circle(c, &c->seen[i]);
@@ -198,7 +198,7 @@ static int check_reach(struct ddio_ns_check *c)
 	return 0;
 }
 
-static int check_nameless(struct ddio_ns_check *c, size_t i)
+static int check_nameless(struct ns_check *c, size_t i)
 {
 	struct ddio_seen *s = &c->seen[i];
 	uint8_t key[DDIO_NS_KEY_LEN];
@@ -208,13 +208,13 @@ static int check_nameless(struct ddio_ns_check *c, size_t i)
 	if (!S_ISDIR(s->type) && s->orphan && !s->nlink)
 		return 0;
 	if (!S_ISDIR(s->type) && (s->orphan || !s->nlink)) {
-		ddio_check_problem(c, "inode %" PRIu64 " is half removed", s->ino);
+		check_problem(c, "inode %" PRIu64 " is half removed", s->ino);
 		s->fix = true;
-		ddio_ns_key(key, s->ino);
-		return ddio_kv_map_set(&c->fixes, DDIO_NS_ORPHANS, key, sizeof(key), "", 0);
+		ns_key(key, s->ino);
+		return kv_map_set(&c->fixes, DDIO_NS_ORPHANS, key, sizeof(key), "", 0);
 	}
-	ddio_check_problem(c, "%s %" PRIu64 " has no name",
-			   S_ISDIR(s->type) ? "directory" : "inode", s->ino);
+	check_problem(c, "%s %" PRIu64 " has no name", S_ISDIR(s->type) ? "directory" : "inode",
+		      s->ino);
 	return find_lost(c, s->ino);
 }
 
@@ -223,26 +223,25 @@ static uint32_t right_nlink(const struct ddio_seen *s)
 	return S_ISDIR(s->type) ? 2 + s->subdirs : s->links;
 }
 
-static int check_counts(struct ddio_ns_check *c, struct ddio_seen *s)
+static int check_counts(struct ns_check *c, struct ddio_seen *s)
 {
 	uint64_t up = s->ino == DDIO_FS_ROOT ? DDIO_FS_ROOT : s->in;
 	bool dir = S_ISDIR(s->type), fixed = s->fix;
-	struct ddio_inode in;
+	struct inode in;
 	int ret;
 
 	if (!fixed && s->nlink != right_nlink(s))
-		ddio_check_problem(c, "inode %" PRIu64 " counts %u links, there are %u", s->ino,
-				   s->nlink, right_nlink(s));
+		check_problem(c, "inode %" PRIu64 " counts %u links, there are %u", s->ino,
+			      s->nlink, right_nlink(s));
 	else if (!fixed && dir && s->entries != s->children)
-		ddio_check_problem(c,
-				   "directory %" PRIu64 " counts %" PRIu64
-				   " entries, there are %" PRIu64,
-				   s->ino, s->entries, s->children);
+		check_problem(c,
+			      "directory %" PRIu64 " counts %" PRIu64
+			      " entries, there are %" PRIu64,
+			      s->ino, s->entries, s->children);
 	else if (!fixed && dir && s->parent != up && (s->links || s->ino == DDIO_FS_ROOT))
-		ddio_check_problem(c, "directory %" PRIu64 " does not know where it is", s->ino);
+		check_problem(c, "directory %" PRIu64 " does not know where it is", s->ino);
 	else if (!fixed && dir && s->cookie < s->top)
-		ddio_check_problem(c, "directory %" PRIu64 " would number two entries alike",
-				   s->ino);
+		check_problem(c, "directory %" PRIu64 " would number two entries alike", s->ino);
 	else if (!fixed)
 		return 0;
 	if (!c->repair)
@@ -258,12 +257,12 @@ static int check_counts(struct ddio_ns_check *c, struct ddio_seen *s)
 		if (in.cookie < DDIO_NS_COOKIE)
 			in.cookie = DDIO_NS_COOKIE;
 	}
-	ret = ddio_check_put_inode(c, &in);
-	ddio_inode_free(&in);
+	ret = check_put_inode(c, &in);
+	inode_free(&in);
 	return ret;
 }
 
-int ddio_check_tree(struct ddio_ns_check *c)
+int check_tree(struct ns_check *c)
 {
 	size_t i, n = c->n;
 	int ret = check_reach(c);

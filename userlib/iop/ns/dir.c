@@ -8,45 +8,43 @@
 /* Of a listing's message: cookie, attributes, length of the name. */
 enum { ENTRY_FIXED = 8 + 112 + 2, LIST_MAX = 1024 };
 
-bool ddio_ns_is_dot(const char *name)
+bool ns_is_dot(const char *name)
 {
 	return !strcmp(name, ".") || !strcmp(name, "..");
 }
 
-int ddio_ns_find(struct ddio_ns *ns, uint64_t dir, const char *name, struct ddio_ns_entry *e)
+int ns_find(struct ns *ns, uint64_t dir, const char *name, struct ns_entry *e)
 {
 	uint8_t key[DDIO_NS_NAME_KEY_MAX];
-	size_t key_len = ddio_ns_name_key(key, dir, name), len;
+	size_t key_len = ns_name_key(key, dir, name), len;
 	const void *value;
 	int ret;
 
 	memset(e, 0, sizeof(*e));
-	ret = ddio_kv_get(ns->kv, DDIO_NS_NAMES, key, key_len, &value, &len);
-	return ret ? ret : ddio_ns_entry_get(key, key_len, value, len, false, e);
+	ret = kv_get(ns->kv, DDIO_NS_NAMES, key, key_len, &value, &len);
+	return ret ? ret : ns_entry_get(key, key_len, value, len, false, e);
 }
 
-static int put_entry(struct ddio_ns *ns, uint64_t dir, const char *name,
-		     const struct ddio_ns_entry *e)
+static int put_entry(struct ns *ns, uint64_t dir, const char *name, const struct ns_entry *e)
 {
 	uint8_t key[DDIO_NS_NAME_KEY_MAX], order[DDIO_NS_ORDER_KEY_LEN];
 	uint8_t value[DDIO_NS_ENTRY_MAX];
-	struct ddio_ns_entry named = *e;
-	size_t len = ddio_ns_name_key(key, dir, name);
+	struct ns_entry named = *e;
+	size_t len = ns_name_key(key, dir, name);
 	int ret;
 
-	ret = ddio_kv_put(ns->kv, DDIO_NS_NAMES, key, len, value,
-			  ddio_ns_entry_put(value, key, len, e, false));
+	ret = kv_put(ns->kv, DDIO_NS_NAMES, key, len, value,
+		     ns_entry_put(value, key, len, e, false));
 	if (ret)
 		return ret;
 	memset(named.name, 0, sizeof(named.name));
 	memcpy(named.name, name, strlen(name));
-	ddio_ns_order_key(order, dir, e->cookie);
-	len = ddio_ns_entry_put(value, order, sizeof(order), &named, true);
-	return ddio_kv_put(ns->kv, DDIO_NS_ORDER, order, sizeof(order), value, len);
+	ns_order_key(order, dir, e->cookie);
+	len = ns_entry_put(value, order, sizeof(order), &named, true);
+	return kv_put(ns->kv, DDIO_NS_ORDER, order, sizeof(order), value, len);
 }
 
-int ddio_ns_enter(struct ddio_ns *ns, struct ddio_inode *dir, const char *name,
-		  struct ddio_ns_entry *e)
+int ns_enter(struct ns *ns, struct inode *dir, const char *name, struct ns_entry *e)
 {
 	if (!e->cookie) {
 		e->cookie = dir->cookie++;
@@ -55,36 +53,36 @@ int ddio_ns_enter(struct ddio_ns *ns, struct ddio_inode *dir, const char *name,
 	return put_entry(ns, dir->ino, name, e);
 }
 
-int ddio_ns_leave(struct ddio_ns *ns, struct ddio_inode *dir, const char *name, uint64_t cookie)
+int ns_leave(struct ns *ns, struct inode *dir, const char *name, uint64_t cookie)
 {
 	uint8_t key[DDIO_NS_NAME_KEY_MAX], order[DDIO_NS_ORDER_KEY_LEN];
-	int ret = ddio_kv_del(ns->kv, DDIO_NS_NAMES, key, ddio_ns_name_key(key, dir->ino, name));
+	int ret = kv_del(ns->kv, DDIO_NS_NAMES, key, ns_name_key(key, dir->ino, name));
 
 	if (ret)
 		return ret;
-	ddio_ns_order_key(order, dir->ino, cookie);
+	ns_order_key(order, dir->ino, cookie);
 	if (dir->entries)
 		dir->entries--;
-	return ddio_kv_del(ns->kv, DDIO_NS_ORDER, order, sizeof(order));
+	return kv_del(ns->kv, DDIO_NS_ORDER, order, sizeof(order));
 }
 
-int ddio_ns_lookup(struct ddio_ns *ns, uint64_t parent, const char *name, struct ddio_inode *inode)
+int ns_lookup(struct ns *ns, uint64_t parent, const char *name, struct inode *inode)
 {
-	struct ddio_ns_entry e;
+	struct ns_entry e;
 	uint64_t ino;
-	int ret = ddio_ns_load_dir(ns, parent, inode);
+	int ret = ns_load_dir(ns, parent, inode);
 
 	if (ret || !strcmp(name, "."))
 		return ret;
 	ino = inode->parent;
 	if (strcmp(name, "..")) {
-		ret = ddio_ns_find(ns, parent, name, &e);
+		ret = ns_find(ns, parent, name, &e);
 		ino = e.ino;
 	}
-	ddio_inode_free(inode);
+	inode_free(inode);
 	if (ret)
 		return ret;
-	ret = ddio_ns_load(ns, ino, inode);
+	ret = ns_load(ns, ino, inode);
 	if (ret == -ESTALE)
 		ddio_env_log(ns->env, DDIO_LOG_ERR,
 			     "name space: \"%s\" is the name of nothing; check it", name);
@@ -99,7 +97,7 @@ struct listing {
 	size_t room, used, bytes;
 };
 
-static bool listing_add(struct listing *l, const char *name, const struct ddio_ns_entry *e)
+static bool listing_add(struct listing *l, const char *name, const struct ns_entry *e)
 {
 	struct ddio_fs_dirent *d = &l->out->ents[l->out->n];
 	size_t len = strlen(name) + 1;
@@ -117,10 +115,10 @@ static bool listing_add(struct listing *l, const char *name, const struct ddio_n
 }
 
 /* "." and ".." */
-static void list_dots(struct listing *l, const struct ddio_inode *dir, uint64_t cookie)
+static void list_dots(struct listing *l, const struct inode *dir, uint64_t cookie)
 {
-	const struct ddio_ns_entry dot = { .ino = dir->ino, .type = S_IFDIR, .cookie = 1 };
-	const struct ddio_ns_entry dots = { .ino = dir->parent, .type = S_IFDIR, .cookie = 2 };
+	const struct ns_entry dot = { .ino = dir->ino, .type = S_IFDIR, .cookie = 1 };
+	const struct ns_entry dots = { .ino = dir->parent, .type = S_IFDIR, .cookie = 2 };
 
 	if (cookie < 1)
 		listing_add(l, ".", &dot);
@@ -128,42 +126,41 @@ static void list_dots(struct listing *l, const struct ddio_inode *dir, uint64_t 
 		l->out->more = 1;
 }
 
-static int list_entries(struct ddio_ns *ns, struct listing *l, uint64_t dir, uint64_t cookie)
+static int list_entries(struct ns *ns, struct listing *l, uint64_t dir, uint64_t cookie)
 {
 	uint8_t key[DDIO_NS_ORDER_KEY_LEN];
-	struct ddio_kv_cursor c;
-	struct ddio_ns_entry e;
+	struct kv_cursor c;
+	struct ns_entry e;
 	uint64_t of;
 	int ret;
 
-	ddio_ns_order_key(key, dir, cookie < DDIO_NS_COOKIE ? DDIO_NS_COOKIE : cookie + 1);
-	for (ret = ddio_kv_first(&c, ns->kv, DDIO_NS_ORDER, key, sizeof(key)); !ret;
-	     ret = ddio_kv_next(&c)) {
-		if (!ddio_ns_order_key_get(c.key, c.key_len, &of, &cookie) || of != dir)
+	ns_order_key(key, dir, cookie < DDIO_NS_COOKIE ? DDIO_NS_COOKIE : cookie + 1);
+	for (ret = kv_first(&c, ns->kv, DDIO_NS_ORDER, key, sizeof(key)); !ret; ret = kv_next(&c)) {
+		if (!ns_order_key_get(c.key, c.key_len, &of, &cookie) || of != dir)
 			break;
-		if (ddio_ns_entry_get(c.key, c.key_len, c.value, c.len, true, &e))
+		if (ns_entry_get(c.key, c.key_len, c.value, c.len, true, &e))
 			continue; /* a check finds it */
 		if (!listing_add(l, e.name, &e)) {
 			l->out->more = 1;
 			break;
 		}
 	}
-	ddio_kv_cursor_close(&c);
+	kv_cursor_close(&c);
 	return ret == -ENOENT ? 0 : ret;
 }
 
 /* Whole attributes; an inode that cannot be read has a name all the same. */
-static void list_attributes(struct ddio_ns *ns, struct ddio_msg_fs_entries *out)
+static void list_attributes(struct ns *ns, struct ddio_msg_fs_entries *out)
 {
-	struct ddio_inode inode;
+	struct inode inode;
 	uint32_t i;
 
 	for (i = 0; i < out->n; i++) {
 		struct ddio_fs_attr *attr = &out->ents[i].attr;
 
-		if (!ddio_ns_load(ns, attr->ino, &inode)) {
-			ddio_inode_attr(&inode, attr);
-			ddio_inode_free(&inode);
+		if (!ns_load(ns, attr->ino, &inode)) {
+			inode_attr(&inode, attr);
+			inode_free(&inode);
 		} else if (S_ISREG(attr->mode)) {
 			attr->block = DDIO_MIN_BLOCK;
 			attr->ndisks = 1;
@@ -171,19 +168,19 @@ static void list_attributes(struct ddio_ns *ns, struct ddio_msg_fs_entries *out)
 	}
 }
 
-int ddio_ns_readdir(struct ddio_ns *ns, const struct ddio_msg_fs_readdir *x, size_t bytes,
-		    struct ddio_msg_fs_entries *out)
+int ns_readdir(struct ns *ns, const struct ddio_msg_fs_readdir *x, size_t bytes,
+	       struct ddio_msg_fs_entries *out)
 {
 	uint32_t max = x->max < LIST_MAX ? x->max : LIST_MAX;
 	struct listing l = { .out = out, .max = max, .bytes = bytes };
-	struct ddio_inode dir;
+	struct inode dir;
 	int ret;
 
 	memset(out, 0, sizeof(*out));
 	out->plus = x->flags & DDIO_FS_READDIR_PLUS ? 1 : 0;
-	ret = ddio_ns_load_dir(ns, x->ino, &dir);
+	ret = ns_load_dir(ns, x->ino, &dir);
 	if (ret) {
-		ddio_inode_free(&dir);
+		inode_free(&dir);
 		return ret == -ENOENT ? -ESTALE : ret;
 	}
 	out->ents = calloc(max, sizeof(*out->ents) + DDIO_MAX_NAME + 1);
@@ -197,7 +194,7 @@ int ddio_ns_readdir(struct ddio_ns *ns, const struct ddio_msg_fs_readdir *x, siz
 	} else {
 		ret = -ENOMEM;
 	}
-	ddio_inode_free(&dir);
+	inode_free(&dir);
 	if (ret) {
 		free(out->ents);
 		memset(out, 0, sizeof(*out));

@@ -9,14 +9,14 @@
 /* An inode that fits here needs no memory to be written. */
 enum { INODE_FEW = 512 };
 
-void ddio_inode_free(struct ddio_inode *inode)
+void inode_free(struct inode *inode)
 {
 	free(inode->stripe.disks);
 	free(inode->target);
 	memset(inode, 0, sizeof(*inode));
 }
 
-void ddio_inode_attr(const struct ddio_inode *inode, struct ddio_fs_attr *attr)
+void inode_attr(const struct inode *inode, struct ddio_fs_attr *attr)
 {
 	bool regular = S_ISREG(inode->mode);
 	bool counted = !(inode->flags & DDIO_INODE_DATA) || inode->alloc_change == inode->change;
@@ -47,9 +47,9 @@ static uint64_t to_ns(const struct timespec *t)
 	return t->tv_sec < 0 ? 0 : (uint64_t)t->tv_sec * 1000000000ull + (uint64_t)t->tv_nsec;
 }
 
-int ddio_inode_record(const struct ddio_inode *inode, struct ddio_file_record *rec)
+int inode_record(const struct inode *inode, struct ddio_file_record *rec)
 {
-	const struct ddio_stripe *s = &inode->stripe;
+	const struct stripe *s = &inode->stripe;
 	uint32_t i;
 
 	*rec = (struct ddio_file_record){
@@ -70,7 +70,7 @@ int ddio_inode_record(const struct ddio_inode *inode, struct ddio_file_record *r
 	return 0;
 }
 
-int ddio_stripe_copy(struct ddio_stripe *to, const struct ddio_stripe *from)
+int stripe_copy(struct stripe *to, const struct stripe *from)
 {
 	*to = *from;
 	if (!from->disks)
@@ -82,7 +82,7 @@ int ddio_stripe_copy(struct ddio_stripe *to, const struct ddio_stripe *from)
 	return 0;
 }
 
-int ddio_ns_load(struct ddio_ns *ns, uint64_t ino, struct ddio_inode *inode)
+int ns_load(struct ns *ns, uint64_t ino, struct inode *inode)
 {
 	uint8_t key[DDIO_NS_KEY_LEN];
 	const void *value;
@@ -90,11 +90,11 @@ int ddio_ns_load(struct ddio_ns *ns, uint64_t ino, struct ddio_inode *inode)
 	int ret;
 
 	memset(inode, 0, sizeof(*inode));
-	ddio_ns_key(key, ino);
-	ret = ddio_kv_get(ns->kv, DDIO_NS_INODES, key, sizeof(key), &value, &len);
+	ns_key(key, ino);
+	ret = kv_get(ns->kv, DDIO_NS_INODES, key, sizeof(key), &value, &len);
 	if (ret)
 		return ret == -ENOENT ? -ESTALE : ret;
-	ret = ddio_ns_inode_get(ino, value, len, inode);
+	ret = ns_inode_get(ino, value, len, inode);
 	if (ret == -EUCLEAN)
 		ddio_env_log(ns->env, DDIO_LOG_ERR,
 			     "name space: the record of inode %" PRIu64 " is damaged; check it",
@@ -102,19 +102,19 @@ int ddio_ns_load(struct ddio_ns *ns, uint64_t ino, struct ddio_inode *inode)
 	return ret;
 }
 
-int ddio_ns_load_dir(struct ddio_ns *ns, uint64_t ino, struct ddio_inode *inode)
+int ns_load_dir(struct ns *ns, uint64_t ino, struct inode *inode)
 {
-	int ret = ddio_ns_load(ns, ino, inode);
+	int ret = ns_load(ns, ino, inode);
 
 	if (ret)
 		return ret == -ESTALE ? -ENOENT : ret;
 	return S_ISDIR(inode->mode) ? 0 : -ENOTDIR;
 }
 
-int ddio_ns_store(struct ddio_ns *ns, const struct ddio_inode *inode)
+int ns_store(struct ns *ns, const struct inode *inode)
 {
 	uint8_t key[DDIO_NS_KEY_LEN], few[INODE_FEW], *buf = few;
-	ssize_t len = ddio_ns_inode_put(NULL, 0, inode);
+	ssize_t len = ns_inode_put(NULL, 0, inode);
 	int ret;
 
 	if (len < 0)
@@ -123,9 +123,9 @@ int ddio_ns_store(struct ddio_ns *ns, const struct ddio_inode *inode)
 		buf = malloc((size_t)len);
 	if (!buf)
 		return -ENOMEM;
-	ddio_ns_inode_put(buf, (size_t)len, inode);
-	ddio_ns_key(key, inode->ino);
-	ret = ddio_kv_put(ns->kv, DDIO_NS_INODES, key, sizeof(key), buf, (size_t)len);
+	ns_inode_put(buf, (size_t)len, inode);
+	ns_key(key, inode->ino);
+	ret = kv_put(ns->kv, DDIO_NS_INODES, key, sizeof(key), buf, (size_t)len);
 	if (buf != few)
 		free(buf);
 	return ret;
@@ -135,9 +135,9 @@ int ddio_ns_store(struct ddio_ns *ns, const struct ddio_inode *inode)
  * A directory, link, fifo or device that is removed is not kept for those who have it open, as a file is.  They may
  * ask for its attributes, still: what those were is remembered for a while, in memory.
  */
-static void removed_add(struct ddio_ns *ns, const struct ddio_inode *inode)
+static void removed_add(struct ns *ns, const struct inode *inode)
 {
-	struct ddio_inode *r;
+	struct inode *r;
 
 	if (!ns->removed)
 		ns->removed = calloc(DDIO_NS_REMOVED, sizeof(*ns->removed));
@@ -146,12 +146,12 @@ static void removed_add(struct ddio_ns *ns, const struct ddio_inode *inode)
 	r = &ns->removed[ns->nremoved++ % DDIO_NS_REMOVED];
 	*r = *inode;
 	r->nlink = 0;
-	ddio_ns_touch(ns, r, false);
+	ns_touch(ns, r, false);
 	r->target = NULL;
-	r->stripe = (struct ddio_stripe){ .ndisks = 0 };
+	r->stripe = (struct stripe){ .ndisks = 0 };
 }
 
-static int removed_find(const struct ddio_ns *ns, uint64_t ino, struct ddio_inode *inode)
+static int removed_find(const struct ns *ns, uint64_t ino, struct inode *inode)
 {
 	uint32_t i;
 
@@ -164,24 +164,24 @@ static int removed_find(const struct ddio_ns *ns, uint64_t ino, struct ddio_inod
 	return -ESTALE;
 }
 
-int ddio_ns_delete(struct ddio_ns *ns, const struct ddio_inode *inode)
+int ns_delete(struct ns *ns, const struct inode *inode)
 {
 	uint8_t key[DDIO_NS_KEY_LEN];
-	int ret = ddio_ns_xattrs_drop(ns, inode->ino);
+	int ret = ns_xattrs_drop(ns, inode->ino);
 
 	if (!S_ISREG(inode->mode))
 		removed_add(ns, inode);
 
-	ddio_ns_key(key, inode->ino);
+	ns_key(key, inode->ino);
 	if (!ret)
-		ret = ddio_kv_del(ns->kv, DDIO_NS_ORPHANS, key, sizeof(key));
+		ret = kv_del(ns->kv, DDIO_NS_ORPHANS, key, sizeof(key));
 	if (!ret)
-		ret = ddio_kv_del(ns->kv, DDIO_NS_INODES, key, sizeof(key));
+		ret = kv_del(ns->kv, DDIO_NS_INODES, key, sizeof(key));
 	ns->counting--;
 	return ret;
 }
 
-struct timespec ddio_ns_now(struct ddio_ns *ns)
+struct timespec ns_now(struct ns *ns)
 {
 	uint64_t now = ddio_env_wall(ns->env);
 
@@ -190,9 +190,9 @@ struct timespec ddio_ns_now(struct ddio_ns *ns)
 }
 
 /* The clock goes into the change, so that a number that a crash took back does not come again. */
-void ddio_ns_touch(struct ddio_ns *ns, struct ddio_inode *inode, bool data)
+void ns_touch(struct ns *ns, struct inode *inode, bool data)
 {
-	struct timespec now = ddio_ns_now(ns);
+	struct timespec now = ns_now(ns);
 	uint64_t change = to_ns(&now);
 	bool counted = inode->alloc_change == inode->change;
 
@@ -204,14 +204,14 @@ void ddio_ns_touch(struct ddio_ns *ns, struct ddio_inode *inode, bool data)
 		inode->alloc_change = inode->change;
 }
 
-int ddio_ns_inode(struct ddio_ns *ns, uint64_t ino, struct ddio_inode *inode)
+int ns_inode(struct ns *ns, uint64_t ino, struct inode *inode)
 {
-	return ddio_ns_load(ns, ino, inode);
+	return ns_load(ns, ino, inode);
 }
 
-int ddio_ns_getattr(struct ddio_ns *ns, uint64_t ino, struct ddio_inode *inode)
+int ns_getattr(struct ns *ns, uint64_t ino, struct inode *inode)
 {
-	int ret = ddio_ns_load(ns, ino, inode);
+	int ret = ns_load(ns, ino, inode);
 
 	return ret == -ESTALE ? removed_find(ns, ino, inode) : ret;
 }

@@ -7,29 +7,29 @@
 enum { WAITS_MAX = 8192 };
 
 /**
- * struct ddio_lock_file - the locks of an inode
+ * struct lock_file - the locks of an inode
  * @held: struct ddio_lock; those of one owner do not overlap
  */
-struct ddio_lock_file {
+struct lock_file {
 	struct ddio_list held;
 };
 
-void ddio_locks_init(struct ddio_locks *locks)
+void locks_init(struct locks *locks)
 {
-	*locks = (struct ddio_locks){ .seen = 0 };
+	*locks = (struct locks){ .seen = 0 };
 	ddio_list_init(&locks->waits);
 }
 
-static struct ddio_lock_file *file_find(const struct ddio_locks *locks, uint64_t ino)
+static struct lock_file *file_find(const struct locks *locks, uint64_t ino)
 {
 	uint64_t *value = ddio_u64map_find(&locks->files, ino);
 
-	return value ? (struct ddio_lock_file *)(uintptr_t)*value : NULL;
+	return value ? (struct lock_file *)(uintptr_t)*value : NULL;
 }
 
-static struct ddio_lock_file *file_make(struct ddio_locks *locks, uint64_t ino)
+static struct lock_file *file_make(struct locks *locks, uint64_t ino)
 {
-	struct ddio_lock_file *file = file_find(locks, ino);
+	struct lock_file *file = file_find(locks, ino);
 	uint64_t *value;
 
 	if (file)
@@ -45,9 +45,9 @@ static struct ddio_lock_file *file_make(struct ddio_locks *locks, uint64_t ino)
 	return file;
 }
 
-static void file_drop_if_empty(struct ddio_locks *locks, uint64_t ino)
+static void file_drop_if_empty(struct locks *locks, uint64_t ino)
 {
-	struct ddio_lock_file *file = file_find(locks, ino);
+	struct lock_file *file = file_find(locks, ino);
 
 	if (!file || !ddio_list_empty(&file->held))
 		return;
@@ -61,16 +61,16 @@ static void lock_free(struct ddio_lock *lock)
 	free(lock);
 }
 
-void ddio_locks_free(struct ddio_locks *locks)
+void locks_free(struct locks *locks)
 {
-	struct ddio_lock_file *file;
+	struct lock_file *file;
 	struct ddio_lock *lock, *tmp;
 	size_t i;
 
 	for (i = 0; i < locks->files.cap; i++) {
 		if (!locks->files.v[i].key)
 			continue;
-		file = (struct ddio_lock_file *)(uintptr_t)locks->files.v[i].value;
+		file = (struct lock_file *)(uintptr_t)locks->files.v[i].value;
 		ddio_list_for_each_entry_safe(lock, tmp, &file->held, link)
 			lock_free(lock);
 		free(file);
@@ -90,10 +90,10 @@ static bool conflict(const struct ddio_lock *a, const struct ddio_lock *b)
 	       (a->type == DDIO_FS_LOCK_WRITE || b->type == DDIO_FS_LOCK_WRITE);
 }
 
-const struct ddio_lock *ddio_locks_test(const struct ddio_locks *locks, uint64_t ino,
-					const struct ddio_lock *want)
+const struct ddio_lock *locks_test(const struct locks *locks, uint64_t ino,
+				   const struct ddio_lock *want)
 {
-	const struct ddio_lock_file *file = file_find(locks, ino);
+	const struct lock_file *file = file_find(locks, ino);
 	const struct ddio_lock *lock;
 
 	if (!file || want->type == DDIO_FS_LOCK_NONE)
@@ -127,7 +127,7 @@ static void cut(struct ddio_lock *lock, const struct ddio_lock *want, struct ddi
 }
 
 /* Neighbours of one type become one: @new grows. */
-static void join_neighbours(struct ddio_lock_file *file, struct ddio_lock *new)
+static void join_neighbours(struct lock_file *file, struct ddio_lock *new)
 {
 	struct ddio_lock *lock, *tmp;
 
@@ -145,10 +145,10 @@ static void join_neighbours(struct ddio_lock_file *file, struct ddio_lock *new)
 }
 
 /* Nothing stands in the way. */
-static int apply(struct ddio_locks *locks, uint64_t ino, const struct ddio_lock *want)
+static int apply(struct locks *locks, uint64_t ino, const struct ddio_lock *want)
 {
 	struct ddio_lock *new = malloc(sizeof(*new)), *spare = malloc(sizeof(*spare)), *lock, *tmp;
-	struct ddio_lock_file *file = file_make(locks, ino);
+	struct lock_file *file = file_make(locks, ino);
 
 	if (!new || !spare || !file) {
 		free(new);
@@ -171,28 +171,28 @@ static int apply(struct ddio_locks *locks, uint64_t ino, const struct ddio_lock 
 	return 0;
 }
 
-void ddio_locks_forget(struct ddio_locks *locks, struct ddio_lock_wait *wait)
+void locks_forget(struct locks *locks, struct lock_wait *wait)
 {
 	ddio_list_del(&wait->link);
 	locks->nwaits--;
 }
 
-static void wait_end(struct ddio_locks *locks, struct ddio_lock_wait *wait, int err)
+static void wait_end(struct locks *locks, struct lock_wait *wait, int err)
 {
-	ddio_locks_forget(locks, wait);
+	locks_forget(locks, wait);
 	wait->done(wait, err);
 }
 
 /* One of those that wait can go on; others may follow from it. */
-static bool wake_one(struct ddio_locks *locks)
+static bool wake_one(struct locks *locks)
 {
-	struct ddio_lock_wait *wait;
+	struct lock_wait *wait;
 	int err;
 
 	ddio_list_for_each_entry(wait, &locks->waits, link) {
 		if (locks->held)
 			continue;
-		if (!ddio_locks_test(locks, wait->ino, &wait->want))
+		if (!locks_test(locks, wait->ino, &wait->want))
 			err = apply(locks, wait->ino, &wait->want);
 		else if (wait->once)
 			err = -EAGAIN;
@@ -204,7 +204,7 @@ static bool wake_one(struct ddio_locks *locks)
 	return false;
 }
 
-static void wake(struct ddio_locks *locks)
+static void wake(struct locks *locks)
 {
 	while (wake_one(locks))
 		;
@@ -214,12 +214,12 @@ static void wake(struct ddio_locks *locks)
  * Would @owner wait for itself?  From those who stand in its way to what these wait for, each wait
  * looked at once.
  */
-static bool circle(struct ddio_locks *locks, uint64_t ino, const struct ddio_lock *want,
+static bool circle(struct locks *locks, uint64_t ino, const struct ddio_lock *want,
 		   const struct ddio_lock *owner)
 {
-	const struct ddio_lock_file *file = file_find(locks, ino);
+	const struct lock_file *file = file_find(locks, ino);
 	const struct ddio_lock *lock;
-	struct ddio_lock_wait *wait;
+	struct lock_wait *wait;
 
 	if (!file)
 		return false;
@@ -239,11 +239,10 @@ static bool circle(struct ddio_locks *locks, uint64_t ino, const struct ddio_loc
 	return false;
 }
 
-int ddio_locks_set(struct ddio_locks *locks, uint64_t ino, const struct ddio_lock *want, bool again,
-		   struct ddio_lock_wait *wait)
+int locks_set(struct locks *locks, uint64_t ino, const struct ddio_lock *want, bool again,
+	      struct lock_wait *wait)
 {
-	bool free_now = !ddio_locks_test(locks, ino, want),
-	     unlock = want->type == DDIO_FS_LOCK_NONE;
+	bool free_now = !locks_test(locks, ino, want), unlock = want->type == DDIO_FS_LOCK_NONE;
 	int ret;
 
 	if (free_now && (again || unlock || !locks->held)) {
@@ -267,9 +266,9 @@ int ddio_locks_set(struct ddio_locks *locks, uint64_t ino, const struct ddio_loc
 	return -EINPROGRESS;
 }
 
-bool ddio_locks_cancel(struct ddio_locks *locks, const void *mount, uint64_t id)
+bool locks_cancel(struct locks *locks, const void *mount, uint64_t id)
 {
-	struct ddio_lock_wait *wait;
+	struct lock_wait *wait;
 
 	ddio_list_for_each_entry(wait, &locks->waits, link) {
 		if (wait->want.mount == mount && wait->id == id) {
@@ -280,13 +279,12 @@ bool ddio_locks_cancel(struct ddio_locks *locks, const void *mount, uint64_t id)
 	return false;
 }
 
-void ddio_locks_drop_owner(struct ddio_locks *locks, uint64_t ino, const void *mount,
-			   uint64_t owner)
+void locks_drop_owner(struct locks *locks, uint64_t ino, const void *mount, uint64_t owner)
 {
 	const struct ddio_lock all = {
 		.mount = mount, .owner = owner, .end = UINT64_MAX, .type = DDIO_FS_LOCK_NONE
 	};
-	struct ddio_lock_file *file = file_find(locks, ino);
+	struct lock_file *file = file_find(locks, ino);
 	struct ddio_lock *lock, *tmp;
 
 	if (!file)
@@ -299,7 +297,7 @@ void ddio_locks_drop_owner(struct ddio_locks *locks, uint64_t ino, const void *m
 }
 
 /* Return: did it have one there? */
-static bool drop_from(struct ddio_lock_file *file, const void *mount)
+static bool drop_from(struct lock_file *file, const void *mount)
 {
 	struct ddio_lock *lock, *tmp;
 	bool any = false;
@@ -313,9 +311,9 @@ static bool drop_from(struct ddio_lock_file *file, const void *mount)
 	return any;
 }
 
-static bool tell_one(struct ddio_locks *locks, const void *mount, int err)
+static bool tell_one(struct locks *locks, const void *mount, int err)
 {
-	struct ddio_lock_wait *wait;
+	struct lock_wait *wait;
 
 	ddio_list_for_each_entry(wait, &locks->waits, link) {
 		if (mount && wait->want.mount != mount)
@@ -326,7 +324,7 @@ static bool tell_one(struct ddio_locks *locks, const void *mount, int err)
 	return false;
 }
 
-void ddio_locks_drop_mount(struct ddio_locks *locks, const void *mount, int err)
+void locks_drop_mount(struct locks *locks, const void *mount, int err)
 {
 	size_t i = 0;
 
@@ -345,13 +343,13 @@ void ddio_locks_drop_mount(struct ddio_locks *locks, const void *mount, int err)
 	wake(locks);
 }
 
-void ddio_locks_stop(struct ddio_locks *locks, int err)
+void locks_stop(struct locks *locks, int err)
 {
 	while (tell_one(locks, NULL, err))
 		;
 }
 
-void ddio_locks_settle(struct ddio_locks *locks)
+void locks_settle(struct locks *locks)
 {
 	locks->held = false;
 	wake(locks);

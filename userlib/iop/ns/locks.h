@@ -29,31 +29,31 @@ struct ddio_lock {
 };
 
 /**
- * struct ddio_lock_wait - one that cannot be had yet; the caller owns the memory
+ * struct lock_wait - one that cannot be had yet; the caller owns the memory
  * @id: by which @want.mount cancels it
  * @once: only until what is settled is known, then it is had or refused
  * @done: 0, -EAGAIN (@once), -EINTR (cancelled), or what the locks were stopped with; it is not
  *	waiting any more then
  */
-struct ddio_lock_wait {
-	struct ddio_list link; /* struct ddio_locks.waits */
+struct lock_wait {
+	struct ddio_list link; /* struct locks.waits */
 	struct ddio_lock want;
 	uint64_t ino, id;
 	uint32_t seen;
 	bool once;
-	void (*done)(struct ddio_lock_wait *wait, int err);
+	void (*done)(struct lock_wait *wait, int err);
 	void *arg;
 };
 
 /**
- * struct ddio_locks - all locks
- * @files: struct ddio_lock_file by inode
+ * struct locks - all locks
+ * @files: struct lock_file by inode
  * @waits: in the order in which they came
  * @nwaits: how many those are
  * @seen: number of the last search for a circle
  * @held: until it is false again new locks wait, those told again do not
  */
-struct ddio_locks {
+struct locks {
 	struct ddio_u64map files;
 	struct ddio_list waits;
 	uint32_t nwaits;
@@ -61,32 +61,31 @@ struct ddio_locks {
 	bool held;
 };
 
-void ddio_locks_init(struct ddio_locks *locks);
+void locks_init(struct locks *locks);
 /* Nobody may wait any more. */
-void ddio_locks_free(struct ddio_locks *locks);
+void locks_free(struct locks *locks);
 /* One that stands in the way of @want, or NULL. */
-const struct ddio_lock *ddio_locks_test(const struct ddio_locks *locks, uint64_t ino,
-					const struct ddio_lock *want);
+const struct ddio_lock *locks_test(const struct locks *locks, uint64_t ino,
+				   const struct ddio_lock *want);
 /**
- * ddio_locks_set - take, change or give back a lock
+ * locks_set - take, change or give back a lock
  * @again: it was had before
  * @wait: with @want's inode, id, once and done set: if it cannot be had it waits, else NULL
  * Return: 0, -EAGAIN, -EDEADLK, -ENOLCK, or -EINPROGRESS: @wait is waiting.
  */
-int ddio_locks_set(struct ddio_locks *locks, uint64_t ino, const struct ddio_lock *want, bool again,
-		   struct ddio_lock_wait *wait);
+int locks_set(struct locks *locks, uint64_t ino, const struct ddio_lock *want, bool again,
+	      struct lock_wait *wait);
 /* Return: was there one? */
-bool ddio_locks_cancel(struct ddio_locks *locks, const void *mount, uint64_t id);
+bool locks_cancel(struct locks *locks, const void *mount, uint64_t id);
 /* No done() is called. */
-void ddio_locks_forget(struct ddio_locks *locks, struct ddio_lock_wait *wait);
+void locks_forget(struct locks *locks, struct lock_wait *wait);
 /* The locks of fcntl(2) of an owner. */
-void ddio_locks_drop_owner(struct ddio_locks *locks, uint64_t ino, const void *mount,
-			   uint64_t owner);
+void locks_drop_owner(struct locks *locks, uint64_t ino, const void *mount, uint64_t owner);
 /* All of a mount; those of it that wait are told @err. */
-void ddio_locks_drop_mount(struct ddio_locks *locks, const void *mount, int err);
+void locks_drop_mount(struct locks *locks, const void *mount, int err);
 /* Everybody who waits is told @err. */
-void ddio_locks_stop(struct ddio_locks *locks, int err);
+void locks_stop(struct locks *locks, int err);
 /* New locks do not wait any more. */
-void ddio_locks_settle(struct ddio_locks *locks);
+void locks_settle(struct locks *locks);
 
 #endif /* DDIO_FS_LOCK_H */

@@ -7,9 +7,8 @@
 #include "iop/ns/priv.h"
 
 /* An inode of @x in memory, but for its number. */
-static int make_inode(struct ddio_ns *ns, const struct ddio_inode *dir,
-		      const struct ddio_msg_fs_make *x, const struct ddio_stripe *stripe,
-		      struct ddio_inode *in)
+static int make_inode(struct ns *ns, const struct inode *dir, const struct ddio_msg_fs_make *x,
+		      const struct stripe *stripe, struct inode *in)
 {
 	memset(in, 0, sizeof(*in));
 	in->mode = x->mode;
@@ -22,12 +21,12 @@ static int make_inode(struct ddio_ns *ns, const struct ddio_inode *dir,
 		if (S_ISDIR(x->mode))
 			in->mode |= S_ISGID;
 	}
-	ddio_ns_touch(ns, in, true);
+	ns_touch(ns, in, true);
 	in->atime = in->btime = in->mtime;
 	if (S_ISDIR(x->mode)) {
 		in->parent = dir->ino;
 		in->cookie = DDIO_NS_COOKIE;
-		return ddio_stripe_copy(&in->stripe, &dir->stripe);
+		return stripe_copy(&in->stripe, &dir->stripe);
 	}
 	if (S_ISLNK(x->mode)) {
 		in->target = strdup(x->target);
@@ -37,83 +36,81 @@ static int make_inode(struct ddio_ns *ns, const struct ddio_inode *dir,
 	}
 	if (!S_ISREG(x->mode))
 		return 0;
-	return stripe ? ddio_stripe_copy(&in->stripe, stripe)
-		      : ddio_ns_stripe_new(ns, dir, &in->stripe);
+	return stripe ? stripe_copy(&in->stripe, stripe) : ns_stripe_new(ns, dir, &in->stripe);
 }
 
-static int make_all(struct ddio_ns *ns, struct ddio_inode *dir, const struct ddio_msg_fs_make *x,
-		    const struct ddio_stripe *stripe, struct ddio_inode *in)
+static int make_all(struct ns *ns, struct inode *dir, const struct ddio_msg_fs_make *x,
+		    const struct stripe *stripe, struct inode *in)
 {
-	struct ddio_ns_entry e = { .type = x->mode & S_IFMT };
+	struct ns_entry e = { .type = x->mode & S_IFMT };
 	int ret = make_inode(ns, dir, x, stripe, in);
 
 	if (!ret && S_ISDIR(x->mode) && dir->nlink >= DDIO_NS_LINKS_MAX)
 		ret = -EMLINK;
 	if (!ret)
-		ret = ddio_ns_take_id(ns, &in->ino);
+		ret = ns_take_id(ns, &in->ino);
 	if (!ret)
-		ret = ddio_ns_acl_inherit(ns, dir, x->umask, in);
+		ret = ns_acl_inherit(ns, dir, x->umask, in);
 	if (!ret)
-		ret = ddio_ns_store(ns, in);
+		ret = ns_store(ns, in);
 	if (ret)
 		return ret;
 	ns->counting++;
 	e.ino = in->ino;
 	if (S_ISDIR(x->mode))
 		dir->nlink++;
-	ret = ddio_ns_enter(ns, dir, x->name, &e);
-	ddio_ns_touch(ns, dir, true);
-	return ret ? ret : ddio_ns_store(ns, dir);
+	ret = ns_enter(ns, dir, x->name, &e);
+	ns_touch(ns, dir, true);
+	return ret ? ret : ns_store(ns, dir);
 }
 
 /* Something of that name is there. */
-static int make_found(struct ddio_ns *ns, const struct ddio_msg_fs_make *x, uint64_t ino,
-		      struct ddio_inode *inode)
+static int make_found(struct ns *ns, const struct ddio_msg_fs_make *x, uint64_t ino,
+		      struct inode *inode)
 {
 	int ret;
 
 	if (x->flags & DDIO_FS_MAKE_EXCL || !S_ISREG(x->mode))
 		return -EEXIST;
-	ret = ddio_ns_load(ns, ino, inode);
+	ret = ns_load(ns, ino, inode);
 	if (!ret && S_ISDIR(inode->mode))
 		ret = -EISDIR;
 	return ret;
 }
 
-static int make_new(struct ddio_ns *ns, const struct ddio_ns_who *who,
-		    const struct ddio_msg_fs_make *x, const struct ddio_stripe *stripe,
-		    struct ddio_inode *inode, bool *made, struct ddio_fs_attr *dir_attr)
+static int make_new(struct ns *ns, const struct ns_who *who, const struct ddio_msg_fs_make *x,
+		    const struct stripe *stripe, struct inode *inode, bool *made,
+		    struct ddio_fs_attr *dir_attr)
 {
-	struct ddio_ns_result result;
-	struct ddio_inode dir;
-	struct ddio_ns_entry e;
-	int ret = ddio_ns_load_dir(ns, x->parent, &dir);
+	struct ns_result result;
+	struct inode dir;
+	struct ns_entry e;
+	int ret = ns_load_dir(ns, x->parent, &dir);
 
 	if (!ret)
-		ret = ddio_ns_find(ns, x->parent, x->name, &e);
+		ret = ns_find(ns, x->parent, x->name, &e);
 	if (!ret)
 		ret = make_found(ns, x, e.ino, inode);
 	else if (ret == -ENOENT && dir.ino)
 		*made = true;
 	if (*made) {
 		ret = make_all(ns, &dir, x, stripe, inode);
-		result = (struct ddio_ns_result){ .a = inode->ino };
-		ret = ddio_ns_end(ns, who, &result, ret);
+		result = (struct ns_result){ .a = inode->ino };
+		ret = ns_end(ns, who, &result, ret);
 	} else {
-		ddio_kv_abort(ns->kv);
+		kv_abort(ns->kv);
 	}
 	if (!ret && dir_attr)
-		ddio_inode_attr(&dir, dir_attr);
-	ddio_inode_free(&dir);
+		inode_attr(&dir, dir_attr);
+	inode_free(&dir);
 	return ret;
 }
 
-int ddio_ns_make(struct ddio_ns *ns, struct ddio_ns_mount *mount, const struct ddio_msg_fs_make *x,
-		 const struct ddio_stripe *stripe, struct ddio_inode *inode, bool *made,
-		 struct ddio_fs_attr *dir)
+int ns_make(struct ns *ns, struct ns_mount *mount, const struct ddio_msg_fs_make *x,
+	    const struct stripe *stripe, struct inode *inode, bool *made, struct ddio_fs_attr *dir)
 {
-	const struct ddio_ns_who who = { mount, x->seq };
-	struct ddio_ns_result result;
+	const struct ns_who who = { mount, x->seq };
+	struct ns_result result;
 	bool again;
 	int ret;
 
@@ -121,25 +118,25 @@ int ddio_ns_make(struct ddio_ns *ns, struct ddio_ns_mount *mount, const struct d
 	if (dir)
 		dir->ino = 0;
 	*made = false;
-	if (ddio_ns_is_dot(x->name))
+	if (ns_is_dot(x->name))
 		return -EEXIST;
-	ret = ddio_ns_begin(ns, &who, &result, &again);
+	ret = ns_begin(ns, &who, &result, &again);
 	if (ret)
 		return ret;
 	if (!again)
 		return make_new(ns, &who, x, stripe, inode, made, dir);
 	*made = true;
-	return ddio_ns_load(ns, result.a, inode);
+	return ns_load(ns, result.a, inode);
 }
 
-static int link_all(struct ddio_ns *ns, const struct ddio_msg_fs_link *x, struct ddio_inode *dir,
-		    struct ddio_inode *in)
+static int link_all(struct ns *ns, const struct ddio_msg_fs_link *x, struct inode *dir,
+		    struct inode *in)
 {
-	struct ddio_ns_entry e;
-	int ret = ddio_ns_load(ns, x->ino, in);
+	struct ns_entry e;
+	int ret = ns_load(ns, x->ino, in);
 
 	if (!ret)
-		ret = ddio_ns_load_dir(ns, x->parent, dir);
+		ret = ns_load_dir(ns, x->parent, dir);
 	if (ret)
 		return ret;
 	if (S_ISDIR(in->mode))
@@ -148,37 +145,37 @@ static int link_all(struct ddio_ns *ns, const struct ddio_msg_fs_link *x, struct
 		return -ENOENT;
 	if (in->nlink >= DDIO_NS_LINKS_MAX)
 		return -EMLINK;
-	ret = ddio_ns_find(ns, x->parent, x->name, &e);
+	ret = ns_find(ns, x->parent, x->name, &e);
 	if (ret != -ENOENT)
 		return ret ? ret : -EEXIST;
-	e = (struct ddio_ns_entry){ .ino = in->ino, .type = in->mode & S_IFMT };
+	e = (struct ns_entry){ .ino = in->ino, .type = in->mode & S_IFMT };
 	in->nlink++;
-	ddio_ns_touch(ns, in, false);
-	ret = ddio_ns_store(ns, in);
+	ns_touch(ns, in, false);
+	ret = ns_store(ns, in);
 	if (!ret)
-		ret = ddio_ns_enter(ns, dir, x->name, &e);
-	ddio_ns_touch(ns, dir, true);
-	return ret ? ret : ddio_ns_store(ns, dir);
+		ret = ns_enter(ns, dir, x->name, &e);
+	ns_touch(ns, dir, true);
+	return ret ? ret : ns_store(ns, dir);
 }
 
-int ddio_ns_link(struct ddio_ns *ns, struct ddio_ns_mount *mount, const struct ddio_msg_fs_link *x,
-		 struct ddio_inode *inode)
+int ns_link(struct ns *ns, struct ns_mount *mount, const struct ddio_msg_fs_link *x,
+	    struct inode *inode)
 {
-	const struct ddio_ns_who who = { mount, x->seq };
-	struct ddio_inode dir = { .ino = 0 };
-	struct ddio_ns_result result;
+	const struct ns_who who = { mount, x->seq };
+	struct inode dir = { .ino = 0 };
+	struct ns_result result;
 	bool again;
 	int ret;
 
 	memset(inode, 0, sizeof(*inode));
-	if (ddio_ns_is_dot(x->name))
+	if (ns_is_dot(x->name))
 		return -EEXIST;
-	ret = ddio_ns_begin(ns, &who, &result, &again);
+	ret = ns_begin(ns, &who, &result, &again);
 	if (ret)
 		return ret;
 	if (again)
-		return ddio_ns_load(ns, x->ino, inode);
-	ret = ddio_ns_end(ns, &who, &result, link_all(ns, x, &dir, inode));
-	ddio_inode_free(&dir);
+		return ns_load(ns, x->ino, inode);
+	ret = ns_end(ns, &who, &result, link_all(ns, x, &dir, inode));
+	inode_free(&dir);
 	return ret;
 }

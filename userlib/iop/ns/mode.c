@@ -7,39 +7,39 @@
 #include "iop/ns/priv.h"
 
 /* -ENODATA: it has none. */
-static int acl_read(struct ddio_ns *ns, uint64_t ino, const char *name, struct ddio_acl **acl)
+static int acl_read(struct ns *ns, uint64_t ino, const char *name, struct acl **acl)
 {
 	uint8_t *value;
 	uint32_t len;
-	int ret = ddio_ns_xattr_read(ns, ino, name, &value, &len);
+	int ret = ns_xattr_read(ns, ino, name, &value, &len);
 
 	*acl = NULL;
 	if (ret)
 		return ret;
-	ret = ddio_acl_get(value, len, acl);
+	ret = acl_get(value, len, acl);
 	free(value);
 	if (!ret && !*acl)
 		return -ENODATA;
 	return ret == -ENOMEM || !ret ? ret : -EUCLEAN;
 }
 
-static int acl_write(struct ddio_ns *ns, uint64_t ino, const char *name, const struct ddio_acl *acl)
+static int acl_write(struct ns *ns, uint64_t ino, const char *name, const struct acl *acl)
 {
-	size_t len = ddio_acl_len(acl);
+	size_t len = acl_len(acl);
 	uint8_t *value = malloc(len);
 	int ret;
 
 	if (!value)
 		return -ENOMEM;
-	ddio_acl_put(acl, value);
-	ret = ddio_ns_xattr_write(ns, ino, name, value, (uint32_t)len);
+	acl_put(acl, value);
+	ret = ns_xattr_write(ns, ino, name, value, (uint32_t)len);
 	free(value);
 	return ret;
 }
 
-int ddio_ns_acl_chmod(struct ddio_ns *ns, struct ddio_inode *inode)
+int ns_acl_chmod(struct ns *ns, struct inode *inode)
 {
-	struct ddio_acl *acl;
+	struct acl *acl;
 	int ret;
 
 	if (S_ISLNK(inode->mode))
@@ -47,16 +47,15 @@ int ddio_ns_acl_chmod(struct ddio_ns *ns, struct ddio_inode *inode)
 	ret = acl_read(ns, inode->ino, DDIO_ACL_ACCESS, &acl);
 	if (ret)
 		return ret == -ENODATA ? 0 : ret;
-	ddio_acl_chmod(acl, inode->mode);
+	acl_chmod(acl, inode->mode);
 	ret = acl_write(ns, inode->ino, DDIO_ACL_ACCESS, acl);
 	free(acl);
 	return ret;
 }
 
-int ddio_ns_acl_inherit(struct ddio_ns *ns, const struct ddio_inode *dir, uint32_t umask,
-			struct ddio_inode *inode)
+int ns_acl_inherit(struct ns *ns, const struct inode *dir, uint32_t umask, struct inode *inode)
 {
-	struct ddio_acl *acl;
+	struct acl *acl;
 	int ret;
 
 	if (S_ISLNK(inode->mode))
@@ -68,21 +67,21 @@ int ddio_ns_acl_inherit(struct ddio_ns *ns, const struct ddio_inode *dir, uint32
 	}
 	if (!ret && S_ISDIR(inode->mode))
 		ret = acl_write(ns, inode->ino, DDIO_ACL_DEFAULT, acl);
-	if (!ret && ddio_acl_inherit(acl, &inode->mode))
+	if (!ret && acl_inherit(acl, &inode->mode))
 		ret = acl_write(ns, inode->ino, DDIO_ACL_ACCESS, acl);
 	free(acl);
 	return ret;
 }
 
-int ddio_ns_acl_set(struct ddio_inode *inode, const char *name, const void *value, size_t len,
-		    bool kill_sgid, bool *store)
+int ns_acl_set(struct inode *inode, const char *name, const void *value, size_t len, bool kill_sgid,
+	       bool *store)
 {
-	struct ddio_acl *acl = NULL;
+	struct acl *acl = NULL;
 	int ret;
 
 	if (S_ISLNK(inode->mode))
 		return -EOPNOTSUPP;
-	ret = len ? ddio_acl_get(value, len, &acl) : 0;
+	ret = len ? acl_get(value, len, &acl) : 0;
 	if (ret)
 		return ret;
 	*store = acl;
@@ -91,7 +90,7 @@ int ddio_ns_acl_set(struct ddio_inode *inode, const char *name, const void *valu
 			ret = -EACCES;
 	} else if (acl) {
 		/* a list that says no more than the mode is none */
-		*store = !ddio_acl_to_mode(acl, &inode->mode);
+		*store = !acl_to_mode(acl, &inode->mode);
 		if (kill_sgid)
 			inode->mode &= ~(uint32_t)S_ISGID;
 	}

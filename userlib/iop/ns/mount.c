@@ -5,9 +5,9 @@
 #include <string.h>
 #include "iop/ns/priv.h"
 
-static struct ddio_ns_mount *mount_find(const struct ddio_ns *ns, const uint8_t *id)
+static struct ns_mount *mount_find(const struct ns *ns, const uint8_t *id)
 {
-	struct ddio_ns_mount *m;
+	struct ns_mount *m;
 
 	ddio_list_for_each_entry(m, &ns->mounts, link)
 		if (!memcmp(m->id, id, sizeof(m->id)))
@@ -15,9 +15,9 @@ static struct ddio_ns_mount *mount_find(const struct ddio_ns *ns, const uint8_t 
 	return NULL;
 }
 
-static struct ddio_ns_mount *mount_new(struct ddio_ns *ns, const uint8_t *id)
+static struct ns_mount *mount_new(struct ns *ns, const uint8_t *id)
 {
-	struct ddio_ns_mount *m = calloc(1, sizeof(*m));
+	struct ns_mount *m = calloc(1, sizeof(*m));
 
 	if (!m)
 		return NULL;
@@ -26,16 +26,16 @@ static struct ddio_ns_mount *mount_new(struct ddio_ns *ns, const uint8_t *id)
 	return m;
 }
 
-static void mount_free(struct ddio_ns_mount *m)
+static void mount_free(struct ns_mount *m)
 {
 	ddio_list_del(&m->link);
 	ddio_u64map_free(&m->opens);
 	free(m);
 }
 
-void ddio_ns_mounts_free(struct ddio_ns *ns)
+void ns_mounts_free(struct ns *ns)
 {
-	struct ddio_ns_mount *m, *tmp;
+	struct ns_mount *m, *tmp;
 
 	ddio_timer_cancel(ns->env, &ns->timer);
 	ddio_list_for_each_entry_safe(m, tmp, &ns->mounts, link)
@@ -43,33 +43,33 @@ void ddio_ns_mounts_free(struct ddio_ns *ns)
 	ddio_u64map_free(&ns->opens);
 }
 
-void ddio_ns_mount_watch(struct ddio_ns *ns, const struct ddio_ns_mount_ops *ops, void *ctx)
+void ns_mount_watch(struct ns *ns, const struct ns_mount_ops *ops, void *ctx)
 {
 	ns->mount_ops = ops;
 	ns->mount_ctx = ctx;
 }
 
-bool ddio_ns_mount_is(const struct ddio_ns_mount *m, const uint8_t id[DDIO_GROUP_ID_LEN])
+bool ns_mount_is(const struct ns_mount *m, const uint8_t id[DDIO_GROUP_ID_LEN])
 {
 	return !memcmp(m->id, id, sizeof(m->id));
 }
 
-bool ddio_ns_in_use(const struct ddio_ns *ns, uint64_t ino)
+bool ns_in_use(const struct ns *ns, uint64_t ino)
 {
-	return ddio_ns_is_open(ns, ino) || ddio_ns_grace(ns);
+	return ns_is_open(ns, ino) || ns_grace(ns);
 }
 
-bool ddio_ns_is_open(const struct ddio_ns *ns, uint64_t ino)
+bool ns_is_open(const struct ns *ns, uint64_t ino)
 {
 	return ddio_u64map_find(&ns->opens, ino) != NULL;
 }
 
-uint64_t ddio_ns_timeout(const struct ddio_ns *ns)
+uint64_t ns_timeout(const struct ns *ns)
 {
 	return ns->timeout_ns;
 }
 
-uint64_t ddio_ns_grace(const struct ddio_ns *ns)
+uint64_t ns_grace(const struct ns *ns)
 {
 	uint64_t now;
 
@@ -80,61 +80,61 @@ uint64_t ddio_ns_grace(const struct ddio_ns *ns)
 }
 
 /* All of its results, or only where they begin. */
-static int results_walk(struct ddio_ns *ns, struct ddio_ns_mount *m, bool drop)
+static int results_walk(struct ns *ns, struct ns_mount *m, bool drop)
 {
 	uint8_t key[DDIO_NS_DONE_KEY_LEN];
-	struct ddio_kv_cursor c;
+	struct kv_cursor c;
 	uint64_t seq = 0;
 	int ret, found;
 
 	for (;;) {
-		ddio_ns_done_key(key, m->id, seq);
-		found = ddio_kv_first(&c, ns->kv, DDIO_NS_DONE, key, sizeof(key));
+		ns_done_key(key, m->id, seq);
+		found = kv_first(&c, ns->kv, DDIO_NS_DONE, key, sizeof(key));
 		if (!found && (c.key_len != sizeof(key) || memcmp(c.key, m->id, sizeof(m->id))))
 			found = -ENOENT;
 		if (!found)
 			memcpy(key, c.key, sizeof(key));
-		ddio_kv_cursor_close(&c);
+		kv_cursor_close(&c);
 		if (found)
 			return found == -ENOENT ? 0 : found;
-		ddio_ns_key_get(key + DDIO_GROUP_ID_LEN, DDIO_NS_KEY_LEN, &seq);
+		ns_key_get(key + DDIO_GROUP_ID_LEN, DDIO_NS_KEY_LEN, &seq);
 		if (!drop) {
 			m->any_done = true;
 			m->forgotten = seq - 1;
 			return 0;
 		}
-		ret = ddio_kv_del(ns->kv, DDIO_NS_DONE, key, sizeof(key));
+		ret = kv_del(ns->kv, DDIO_NS_DONE, key, sizeof(key));
 		if (ret)
 			return ret;
 	}
 }
 
-static int mount_record(struct ddio_ns *ns, struct ddio_ns_mount *m, bool there)
+static int mount_record(struct ns *ns, struct ns_mount *m, bool there)
 {
-	struct ddio_ns_result result;
+	struct ns_result result;
 	bool again;
-	int ret = ddio_ns_begin(ns, NULL, &result, &again);
+	int ret = ns_begin(ns, NULL, &result, &again);
 
 	if (ret)
 		return ret;
 	if (there) {
-		ret = ddio_kv_put(ns->kv, DDIO_NS_MOUNTS, m->id, sizeof(m->id), NULL, 0);
+		ret = kv_put(ns->kv, DDIO_NS_MOUNTS, m->id, sizeof(m->id), NULL, 0);
 	} else {
-		ret = ddio_kv_del(ns->kv, DDIO_NS_MOUNTS, m->id, sizeof(m->id));
+		ret = kv_del(ns->kv, DDIO_NS_MOUNTS, m->id, sizeof(m->id));
 		if (!ret)
 			ret = results_walk(ns, m, true);
 	}
-	return ddio_ns_end(ns, NULL, &result, ret);
+	return ns_end(ns, NULL, &result, ret);
 }
 
-static void settled(struct ddio_ns *ns)
+static void settled(struct ns *ns)
 {
 	ns->before = 0;
 	if (ns->mount_ops)
 		ns->mount_ops->settled(ns->mount_ctx);
 }
 
-static void not_before(struct ddio_ns *ns, struct ddio_ns_mount *m)
+static void not_before(struct ns *ns, struct ns_mount *m)
 {
 	if (!m->before)
 		return;
@@ -143,7 +143,7 @@ static void not_before(struct ddio_ns *ns, struct ddio_ns_mount *m)
 		settled(ns);
 }
 
-static void close_one(struct ddio_ns *ns, uint64_t ino, struct ddio_ns_left *left)
+static void close_one(struct ns *ns, uint64_t ino, struct ns_left *left)
 {
 	uint64_t *count = ddio_u64map_find(&ns->opens, ino);
 
@@ -152,15 +152,15 @@ static void close_one(struct ddio_ns *ns, uint64_t ino, struct ddio_ns_left *lef
 	if (--*count)
 		return;
 	ddio_u64map_drop(&ns->opens, ino);
-	if (ddio_ns_closed(ns, ino, left))
+	if (ns_closed(ns, ino, left))
 		ddio_env_log(
 			ns->env, DDIO_LOG_WARN,
 			"name space: what was open without a name stays until it is looked for");
 }
 
-static void close_all(struct ddio_ns *ns, struct ddio_ns_mount *m)
+static void close_all(struct ns *ns, struct ns_mount *m)
 {
-	struct ddio_ns_left left;
+	struct ns_left left;
 	size_t i;
 
 	for (i = 0; i < m->opens.cap; i++) {
@@ -173,7 +173,7 @@ static void close_all(struct ddio_ns *ns, struct ddio_ns_mount *m)
 	}
 }
 
-int ddio_ns_mount_end(struct ddio_ns *ns, struct ddio_ns_mount *m)
+int ns_mount_end(struct ns *ns, struct ns_mount *m)
 {
 	int ret = mount_record(ns, m, false);
 
@@ -188,9 +188,9 @@ int ddio_ns_mount_end(struct ddio_ns *ns, struct ddio_ns_mount *m)
 static void mounts_look(void *arg);
 
 /* When the next one may be lost. */
-static void watch_arm(struct ddio_ns *ns)
+static void watch_arm(struct ns *ns)
 {
-	struct ddio_ns_mount *m;
+	struct ns_mount *m;
 	uint64_t when = 0;
 
 	ddio_list_for_each_entry(m, &ns->mounts, link)
@@ -205,27 +205,27 @@ static void watch_arm(struct ddio_ns *ns)
 
 static void mounts_look(void *arg)
 {
-	struct ddio_ns *ns = arg;
+	struct ns *ns = arg;
 	uint64_t now = ddio_env_now(ns->env);
-	struct ddio_ns_mount *m, *tmp;
+	struct ns_mount *m, *tmp;
 
 	ddio_list_for_each_entry_safe(m, tmp, &ns->mounts, link) {
 		if (m->conns || now < m->away + ns->timeout_ns)
 			continue;
 		ddio_env_log(ns->env, DDIO_LOG_WARN,
 			     "a mount is gone for too long: it loses its open files and locks");
-		ddio_ns_mount_end(ns, m);
+		ns_mount_end(ns, m);
 	}
 	watch_arm(ns);
 }
 
-int ddio_ns_mounts_load(struct ddio_ns *ns)
+int ns_mounts_load(struct ns *ns)
 {
-	struct ddio_kv_cursor c;
-	struct ddio_ns_mount *m;
+	struct kv_cursor c;
+	struct ns_mount *m;
 	int ret;
 
-	for (ret = ddio_kv_first(&c, ns->kv, DDIO_NS_MOUNTS, "", 0); !ret; ret = ddio_kv_next(&c)) {
+	for (ret = kv_first(&c, ns->kv, DDIO_NS_MOUNTS, "", 0); !ret; ret = kv_next(&c)) {
 		if (c.key_len != DDIO_GROUP_ID_LEN)
 			continue;
 		m = mount_new(ns, c.key);
@@ -237,7 +237,7 @@ int ddio_ns_mounts_load(struct ddio_ns *ns)
 		m->away = ddio_env_now(ns->env);
 		ns->before++;
 	}
-	ddio_kv_cursor_close(&c);
+	kv_cursor_close(&c);
 	if (ret != -ENOENT)
 		return ret;
 	ret = 0;
@@ -249,10 +249,10 @@ int ddio_ns_mounts_load(struct ddio_ns *ns)
 	return ret;
 }
 
-int ddio_ns_mount_attach(struct ddio_ns *ns, const uint8_t id[DDIO_GROUP_ID_LEN],
-			 struct ddio_ns_mount **mount, bool *known)
+int ns_mount_attach(struct ns *ns, const uint8_t id[DDIO_GROUP_ID_LEN], struct ns_mount **mount,
+		    bool *known)
 {
-	struct ddio_ns_mount *m = mount_find(ns, id);
+	struct ns_mount *m = mount_find(ns, id);
 	int ret;
 
 	*known = m && m->told;
@@ -272,13 +272,13 @@ int ddio_ns_mount_attach(struct ddio_ns *ns, const uint8_t id[DDIO_GROUP_ID_LEN]
 	return 0;
 }
 
-void ddio_ns_mount_told(struct ddio_ns *ns, struct ddio_ns_mount *m)
+void ns_mount_told(struct ns *ns, struct ns_mount *m)
 {
 	m->told = true;
 	not_before(ns, m);
 }
 
-void ddio_ns_mount_detach(struct ddio_ns *ns, struct ddio_ns_mount *m)
+void ns_mount_detach(struct ns *ns, struct ns_mount *m)
 {
 	if (--m->conns)
 		return;
@@ -286,11 +286,10 @@ void ddio_ns_mount_detach(struct ddio_ns *ns, struct ddio_ns_mount *m)
 	watch_arm(ns);
 }
 
-int ddio_ns_open_file(struct ddio_ns *ns, struct ddio_ns_mount *m, uint64_t ino, bool again,
-		      struct ddio_inode *in)
+int ns_open_file(struct ns *ns, struct ns_mount *m, uint64_t ino, bool again, struct inode *in)
 {
 	uint64_t *mine, *count;
-	int ret = ddio_ns_load(ns, ino, in);
+	int ret = ns_load(ns, ino, in);
 
 	if (ret)
 		return ret;
@@ -308,12 +307,11 @@ int ddio_ns_open_file(struct ddio_ns *ns, struct ddio_ns_mount *m, uint64_t ino,
 	return 0;
 }
 
-int ddio_ns_release(struct ddio_ns *ns, struct ddio_ns_mount *m, uint64_t ino,
-		    struct ddio_ns_left *left)
+int ns_release(struct ns *ns, struct ns_mount *m, uint64_t ino, struct ns_left *left)
 {
 	memset(left, 0, sizeof(*left));
 	if (!ddio_u64map_find(&m->opens, ino))
-		return ddio_ns_left_again(ns, ino, left);
+		return ns_left_again(ns, ino, left);
 	ddio_u64map_drop(&m->opens, ino);
 	close_one(ns, ino, left);
 	return 0;

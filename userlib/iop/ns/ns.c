@@ -7,26 +7,26 @@
 #include <unistd.h>
 #include "iop/ns/priv.h"
 
-static int read_meta(struct ddio_ns *ns, struct ddio_ns_meta *meta)
+static int read_meta(struct ns *ns, struct ns_meta *meta)
 {
 	const void *value;
 	size_t len;
-	int ret = ddio_kv_get(ns->kv, DDIO_NS_META, DDIO_NS_META_KEY, strlen(DDIO_NS_META_KEY),
-			      &value, &len);
+	int ret = kv_get(ns->kv, DDIO_NS_META, DDIO_NS_META_KEY, strlen(DDIO_NS_META_KEY), &value,
+			 &len);
 
-	return ret ? ret : ddio_ns_meta_get(value, len, meta);
+	return ret ? ret : ns_meta_get(value, len, meta);
 }
 
-static size_t make_meta(const struct ddio_ns *ns, uint64_t limit, uint8_t value[DDIO_NS_META_MAX])
+static size_t make_meta(const struct ns *ns, uint64_t limit, uint8_t value[DDIO_NS_META_MAX])
 {
-	struct ddio_ns_meta meta = { .limit = limit };
+	struct ns_meta meta = { .limit = limit };
 
 	memcpy(meta.cluster, ns->cluster, sizeof(meta.cluster));
-	return ddio_ns_meta_put(value, &meta);
+	return ns_meta_put(value, &meta);
 }
 
 /* Belongs to who runs the daemon. */
-static void make_root(struct ddio_ns *ns, struct ddio_inode *root)
+static void make_root(struct ns *ns, struct inode *root)
 {
 	memset(root, 0, sizeof(*root));
 	root->ino = DDIO_FS_ROOT;
@@ -36,27 +36,27 @@ static void make_root(struct ddio_ns *ns, struct ddio_inode *root)
 	root->gid = getegid();
 	root->parent = DDIO_FS_ROOT;
 	root->cookie = DDIO_NS_COOKIE;
-	ddio_ns_touch(ns, root, true);
+	ns_touch(ns, root, true);
 	root->atime = root->btime = root->mtime;
 }
 
 /* What must be durable before the first request, and how many inodes there are. */
-static int begin_records(struct ddio_lmdb *db, MDB_txn *txn, void *arg)
+static int begin_records(struct lmdb *db, MDB_txn *txn, void *arg)
 {
-	struct ddio_ns *ns = arg;
+	struct ns *ns = arg;
 	uint8_t key[DDIO_NS_KEY_LEN], value[DDIO_NS_META_MAX];
-	MDB_val k = ddio_lmdb_val(DDIO_NS_META_KEY, strlen(DDIO_NS_META_KEY));
-	MDB_val v = ddio_lmdb_val(value, make_meta(ns, ns->limit, value));
-	struct ddio_inode root;
+	MDB_val k = lmdb_val(DDIO_NS_META_KEY, strlen(DDIO_NS_META_KEY));
+	MDB_val v = lmdb_val(value, make_meta(ns, ns->limit, value));
+	struct inode root;
 	MDB_stat stat;
 	int ret = mdb_put(txn, db->dbi[DDIO_NS_META], &k, &v, 0);
 
 	if (ret)
 		return ret;
 	make_root(ns, &root);
-	ddio_ns_key(key, root.ino);
-	k = ddio_lmdb_val(key, sizeof(key));
-	v = ddio_lmdb_val(value, (size_t)ddio_ns_inode_put(value, sizeof(value), &root));
+	ns_key(key, root.ino);
+	k = lmdb_val(key, sizeof(key));
+	v = lmdb_val(value, (size_t)ns_inode_put(value, sizeof(value), &root));
 	ret = mdb_put(txn, db->dbi[DDIO_NS_INODES], &k, &v, MDB_NOOVERWRITE);
 	if (ret && ret != MDB_KEYEXIST)
 		return ret;
@@ -66,9 +66,9 @@ static int begin_records(struct ddio_lmdb *db, MDB_txn *txn, void *arg)
 }
 
 /* What was reserved before may have been given out: begins behind it. */
-static int ns_begin(struct ddio_ns *ns, const char *dir, char *err, size_t err_len)
+static int ns_start(struct ns *ns, const char *dir, char *err, size_t err_len)
 {
-	struct ddio_ns_meta meta = { .limit = DDIO_NS_FIRST };
+	struct ns_meta meta = { .limit = DDIO_NS_FIRST };
 	int ret = read_meta(ns, &meta);
 
 	if (ret && ret != -ENOENT)
@@ -83,18 +83,18 @@ static int ns_begin(struct ddio_ns *ns, const char *dir, char *err, size_t err_l
 		return ret;
 	ns->next = meta.limit < DDIO_NS_FIRST ? DDIO_NS_FIRST : meta.limit;
 	ns->limit = ns->next + DDIO_NS_RESERVE;
-	ret = ddio_kv_direct(ns->kv, begin_records, ns);
+	ret = kv_direct(ns->kv, begin_records, ns);
 	if (!ret)
-		ret = ddio_ns_mounts_load(ns);
+		ret = ns_mounts_load(ns);
 	if (ret)
 		snprintf(err, err_len, "name space in %s: cannot write: %s", dir,
 			 mdb_strerror(-ret));
 	return ret;
 }
 
-static int open_kv(struct ddio_ns *ns, const struct ddio_ns_opts *opts, char *err, size_t err_len)
+static int open_kv(struct ns *ns, const struct ns_opts *opts, char *err, size_t err_len)
 {
-	const struct ddio_kv_opts kv = {
+	const struct kv_opts kv = {
 		.dir = opts->dir,
 		.dbs = { [DDIO_NS_META] = "meta",
 			 [DDIO_NS_INODES] = "inodes",
@@ -108,26 +108,26 @@ static int open_kv(struct ddio_ns *ns, const struct ddio_ns_opts *opts, char *er
 		.sync = opts->sync,
 	};
 	char why[400];
-	int ret = ddio_kv_open(ns->env, &kv, &ns->kv, why, sizeof(why));
+	int ret = kv_open(ns->env, &kv, &ns->kv, why, sizeof(why));
 
 	if (ret)
 		snprintf(err, err_len, "name space: %s", why);
 	return ret;
 }
 
-static void reserved(struct ddio_commit *commit, int err)
+static void reserved(struct commit *commit, int err)
 {
-	struct ddio_ns *ns = commit->arg;
+	struct ns *ns = commit->arg;
 
 	ns->reserve_active = false;
 	if (!err)
 		ns->limit = ns->reserving;
 }
 
-int ddio_ns_open(struct ddio_env *env, const struct ddio_ns_opts *opts, struct ddio_ns **result,
-		 char *err, size_t err_len)
+int ns_open(struct ddio_env *env, const struct ns_opts *opts, struct ns **result, char *err,
+	    size_t err_len)
 {
-	struct ddio_ns *ns = calloc(1, sizeof(*ns));
+	struct ns *ns = calloc(1, sizeof(*ns));
 	int ret;
 
 	*result = NULL;
@@ -147,54 +147,54 @@ int ddio_ns_open(struct ddio_env *env, const struct ddio_ns_opts *opts, struct d
 	ret = open_kv(ns, opts, err, err_len);
 	if (ret)
 		goto free_ns;
-	ret = ns_begin(ns, opts->dir, err, err_len);
+	ret = ns_start(ns, opts->dir, err, err_len);
 	if (ret)
 		goto close_kv;
 	*result = ns;
 	return 0;
 
 close_kv:
-	ddio_ns_mounts_free(ns);
+	ns_mounts_free(ns);
 	free(ns->removed);
-	ddio_kv_close(ns->kv);
+	kv_close(ns->kv);
 free_ns:
 	free(ns);
 	return ret;
 }
 
-void ddio_ns_close(struct ddio_ns *ns)
+void ns_close(struct ns *ns)
 {
 	if (!ns)
 		return;
-	ddio_ns_mounts_free(ns);
+	ns_mounts_free(ns);
 	free(ns->removed);
-	ddio_kv_close(ns->kv);
+	kv_close(ns->kv);
 	/* A commit that is under way would still tell it. */
 	if (!ns->reserve_active)
 		free(ns);
 }
 
-void ddio_ns_commit(struct ddio_ns *ns, struct ddio_commit *commit)
+void ns_commit(struct ns *ns, struct commit *commit)
 {
-	ddio_kv_commit(ns->kv, commit);
+	kv_commit(ns->kv, commit);
 }
 
-bool ddio_ns_full(const struct ddio_ns *ns)
+bool ns_full(const struct ns *ns)
 {
-	return ddio_kv_full(ns->kv);
+	return kv_full(ns->kv);
 }
 
-bool ddio_ns_sync(const struct ddio_ns *ns)
+bool ns_sync(const struct ns *ns)
 {
 	return ns->sync;
 }
 
-uint64_t ddio_ns_inodes(struct ddio_ns *ns)
+uint64_t ns_inodes(struct ns *ns)
 {
 	return ns->count;
 }
 
-int ddio_ns_take_id(struct ddio_ns *ns, uint64_t *ino)
+int ns_take_id(struct ns *ns, uint64_t *ino)
 {
 	if (ns->next >= ns->limit)
 		return -EAGAIN;
@@ -203,7 +203,7 @@ int ddio_ns_take_id(struct ddio_ns *ns, uint64_t *ino)
 }
 
 /* Numbers are given out only when it is durable that they were. */
-static void reserve_more(struct ddio_ns *ns)
+static void reserve_more(struct ns *ns)
 {
 	uint8_t value[DDIO_NS_META_MAX];
 	int ret;
@@ -211,47 +211,45 @@ static void reserve_more(struct ddio_ns *ns)
 	if (ns->reserve_active || ns->limit - ns->next >= DDIO_NS_RESERVE / 2)
 		return;
 	ns->reserving = ns->limit + DDIO_NS_RESERVE;
-	ddio_kv_begin(ns->kv);
-	ret = ddio_kv_put(ns->kv, DDIO_NS_META, DDIO_NS_META_KEY, strlen(DDIO_NS_META_KEY), value,
-			  make_meta(ns, ns->reserving, value));
+	kv_begin(ns->kv);
+	ret = kv_put(ns->kv, DDIO_NS_META, DDIO_NS_META_KEY, strlen(DDIO_NS_META_KEY), value,
+		     make_meta(ns, ns->reserving, value));
 	if (ret) {
-		ddio_kv_abort(ns->kv);
+		kv_abort(ns->kv);
 		return;
 	}
-	if (ddio_kv_end(ns->kv))
+	if (kv_end(ns->kv))
 		return;
 	ns->reserve_active = true;
-	ddio_kv_commit(ns->kv, &ns->reserve);
+	kv_commit(ns->kv, &ns->reserve);
 }
 
-static int find_result(struct ddio_ns *ns, const struct ddio_ns_who *who,
-		       struct ddio_ns_result *result)
+static int find_result(struct ns *ns, const struct ns_who *who, struct ns_result *result)
 {
 	uint8_t key[DDIO_NS_DONE_KEY_LEN];
-	struct ddio_ns_entry e;
+	struct ns_entry e;
 	const void *value;
 	size_t len;
 	int ret;
 
 	if (who->mount->any_done && who->seq.seq <= who->mount->forgotten)
 		return -ESTALE;
-	ddio_ns_done_key(key, who->mount->id, who->seq.seq);
-	ret = ddio_kv_get(ns->kv, DDIO_NS_DONE, key, sizeof(key), &value, &len);
+	ns_done_key(key, who->mount->id, who->seq.seq);
+	ret = kv_get(ns->kv, DDIO_NS_DONE, key, sizeof(key), &value, &len);
 	if (ret)
 		return ret;
-	ret = ddio_ns_entry_get(key, sizeof(key), value, len, false, &e);
+	ret = ns_entry_get(key, sizeof(key), value, len, false, &e);
 	result->a = e.ino - 1;
 	result->b = e.cookie;
 	return ret;
 }
 
-int ddio_ns_begin(struct ddio_ns *ns, const struct ddio_ns_who *who, struct ddio_ns_result *result,
-		  bool *again)
+int ns_begin(struct ns *ns, const struct ns_who *who, struct ns_result *result, bool *again)
 {
 	int ret;
 
 	*again = false;
-	*result = (struct ddio_ns_result){ .a = 0 };
+	*result = (struct ns_result){ .a = 0 };
 	if (who && who->mount && who->seq.seq) {
 		ret = find_result(ns, who, result);
 		*again = !ret;
@@ -259,14 +257,14 @@ int ddio_ns_begin(struct ddio_ns *ns, const struct ddio_ns_who *who, struct ddio
 			return ret;
 	}
 	ns->counting = 0;
-	ddio_kv_begin(ns->kv);
+	kv_begin(ns->kv);
 	return 0;
 }
 
 /* Results that have arrived are not needed any more. */
-static int forget_results(struct ddio_ns *ns, const struct ddio_ns_who *who)
+static int forget_results(struct ns *ns, const struct ns_who *who)
 {
-	struct ddio_ns_mount *m = who->mount;
+	struct ns_mount *m = who->mount;
 	uint8_t key[DDIO_NS_DONE_KEY_LEN];
 	uint64_t seq;
 	int ret = 0;
@@ -274,16 +272,15 @@ static int forget_results(struct ddio_ns *ns, const struct ddio_ns_who *who)
 	if (!m->any_done)
 		return 0;
 	for (seq = m->forgotten + 1; seq <= who->seq.upto && !ret; seq++) {
-		ddio_ns_done_key(key, m->id, seq);
-		ret = ddio_kv_del(ns->kv, DDIO_NS_DONE, key, sizeof(key));
+		ns_done_key(key, m->id, seq);
+		ret = kv_del(ns->kv, DDIO_NS_DONE, key, sizeof(key));
 	}
 	return ret;
 }
 
-static int put_result(struct ddio_ns *ns, const struct ddio_ns_who *who,
-		      const struct ddio_ns_result *result)
+static int put_result(struct ns *ns, const struct ns_who *who, const struct ns_result *result)
 {
-	struct ddio_ns_entry e = { .ino = result->a + 1, .type = S_IFREG, .cookie = result->b };
+	struct ns_entry e = { .ino = result->a + 1, .type = S_IFREG, .cookie = result->b };
 	uint8_t key[DDIO_NS_DONE_KEY_LEN], value[DDIO_NS_ENTRY_MAX];
 	size_t len;
 	int ret;
@@ -293,22 +290,21 @@ static int put_result(struct ddio_ns *ns, const struct ddio_ns_who *who,
 	ret = forget_results(ns, who);
 	if (ret)
 		return ret;
-	ddio_ns_done_key(key, who->mount->id, who->seq.seq);
-	len = ddio_ns_entry_put(value, key, sizeof(key), &e, false);
-	return ddio_kv_put(ns->kv, DDIO_NS_DONE, key, sizeof(key), value, len);
+	ns_done_key(key, who->mount->id, who->seq.seq);
+	len = ns_entry_put(value, key, sizeof(key), &e, false);
+	return kv_put(ns->kv, DDIO_NS_DONE, key, sizeof(key), value, len);
 }
 
-int ddio_ns_end(struct ddio_ns *ns, const struct ddio_ns_who *who,
-		const struct ddio_ns_result *result, int ret)
+int ns_end(struct ns *ns, const struct ns_who *who, const struct ns_result *result, int ret)
 {
-	struct ddio_ns_mount *m = who ? who->mount : NULL;
+	struct ns_mount *m = who ? who->mount : NULL;
 
 	if (!ret)
 		ret = put_result(ns, who, result);
 	if (ret)
-		ddio_kv_abort(ns->kv);
+		kv_abort(ns->kv);
 	else
-		ret = ddio_kv_end(ns->kv);
+		ret = kv_end(ns->kv);
 	reserve_more(ns);
 	if (ret)
 		return ret;

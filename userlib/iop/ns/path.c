@@ -16,7 +16,7 @@ enum { LINKS_FOLLOWED = 40, PATH_ROOM = 2 * (DDIO_MAX_PATH + 1) };
  * @rest: what is still to go; @name: the next part of it
  */
 struct walk {
-	struct ddio_ns *ns;
+	struct ns *ns;
 	uint64_t dir;
 	uint32_t links;
 	char rest[PATH_ROOM];
@@ -56,7 +56,7 @@ static int walk_link(struct walk *w, const char *target)
 	return 0;
 }
 
-static int walk_begin(struct ddio_ns *ns, const char *path, struct walk **w)
+static int walk_begin(struct ns *ns, const char *path, struct walk **w)
 {
 	if (strlen(path) > DDIO_MAX_PATH)
 		return -ENAMETOOLONG;
@@ -70,26 +70,26 @@ static int walk_begin(struct ddio_ns *ns, const char *path, struct walk **w)
 }
 
 /* One name on: into @in. */
-static int walk_step(struct walk *w, struct ddio_inode *in)
+static int walk_step(struct walk *w, struct inode *in)
 {
-	int ret = ddio_ns_lookup(w->ns, w->dir, w->name, in);
+	int ret = ns_lookup(w->ns, w->dir, w->name, in);
 
 	if (ret)
 		return ret;
 	if (S_ISLNK(in->mode)) {
 		ret = walk_link(w, in->target);
-		ddio_inode_free(in);
+		inode_free(in);
 		return ret;
 	}
 	if (w->rest[0] && !S_ISDIR(in->mode)) {
-		ddio_inode_free(in);
+		inode_free(in);
 		return -ENOTDIR;
 	}
 	w->dir = in->ino;
 	return 0;
 }
 
-int ddio_ns_walk(struct ddio_ns *ns, const char *path, struct ddio_inode *in)
+int ns_walk(struct ns *ns, const char *path, struct inode *in)
 {
 	struct walk *w;
 	int part, ret = walk_begin(ns, path, &w);
@@ -98,18 +98,18 @@ int ddio_ns_walk(struct ddio_ns *ns, const char *path, struct ddio_inode *in)
 	if (ret)
 		return ret;
 	while (!ret && (part = walk_part(w)) != 0) {
-		ddio_inode_free(in);
+		inode_free(in);
 		ret = part < 0 ? part : walk_step(w, in);
 	}
 	if (!ret && !in->ino)
-		ret = ddio_ns_load_dir(ns, w->dir, in);
+		ret = ns_load_dir(ns, w->dir, in);
 	free(w);
 	return ret;
 }
 
-int ddio_ns_walk_parent(struct ddio_ns *ns, const char *path, uint64_t *parent, char *name)
+int ns_walk_parent(struct ns *ns, const char *path, uint64_t *parent, char *name)
 {
-	struct ddio_inode in = { .ino = 0 };
+	struct inode in = { .ino = 0 };
 	struct walk *w;
 	int part, ret = walk_begin(ns, path, &w);
 
@@ -117,7 +117,7 @@ int ddio_ns_walk_parent(struct ddio_ns *ns, const char *path, uint64_t *parent, 
 		return ret;
 	while ((part = walk_part(w)) > 0 && w->rest[0] && !ret) {
 		ret = walk_step(w, &in);
-		ddio_inode_free(&in);
+		inode_free(&in);
 	}
 	if (!ret && part <= 0)
 		ret = part ? part : -EINVAL;
@@ -133,29 +133,28 @@ int ddio_ns_walk_parent(struct ddio_ns *ns, const char *path, uint64_t *parent, 
  * Listings: names first, since nothing else may be read meanwhile.
  */
 struct page {
-	struct ddio_ns_entry *e;
+	struct ns_entry *e;
 	uint32_t n;
 	bool more;
 };
 
-static int page_names(struct ddio_ns *ns, uint64_t dir, const char *after, uint32_t max,
+static int page_names(struct ns *ns, uint64_t dir, const char *after, uint32_t max,
 		      struct page *page)
 {
 	uint8_t key[DDIO_NS_NAME_KEY_MAX];
-	size_t len = ddio_ns_name_key(key, dir, after);
+	size_t len = ns_name_key(key, dir, after);
 	char name[DDIO_MAX_NAME + 1];
-	struct ddio_kv_cursor c;
+	struct kv_cursor c;
 	uint64_t of;
 	int ret;
 
-	for (ret = ddio_kv_first(&c, ns->kv, DDIO_NS_NAMES, key, len); !ret;
-	     ret = ddio_kv_next(&c)) {
-		struct ddio_ns_entry *e = &page->e[page->n];
+	for (ret = kv_first(&c, ns->kv, DDIO_NS_NAMES, key, len); !ret; ret = kv_next(&c)) {
+		struct ns_entry *e = &page->e[page->n];
 
-		if (ddio_ns_name_key_get(c.key, c.key_len, &of, name) || of != dir)
+		if (ns_name_key_get(c.key, c.key_len, &of, name) || of != dir)
 			break;
 		if (!strcmp(name, after) ||
-		    ddio_ns_entry_get(c.key, c.key_len, c.value, c.len, false, e))
+		    ns_entry_get(c.key, c.key_len, c.value, c.len, false, e))
 			continue;
 		if (page->n == max) {
 			page->more = true;
@@ -164,32 +163,31 @@ static int page_names(struct ddio_ns *ns, uint64_t dir, const char *after, uint3
 		strcpy(e->name, name);
 		page->n++;
 	}
-	ddio_kv_cursor_close(&c);
+	kv_cursor_close(&c);
 	return ret == -ENOENT ? 0 : ret;
 }
 
-int ddio_ns_dir_record(const struct ddio_inode *in, struct ddio_file_record *rec)
+int ns_dir_record(const struct inode *in, struct ddio_file_record *rec)
 {
-	struct ddio_inode like = *in;
+	struct inode like = *in;
 
-	like.stripe = (struct ddio_stripe){ .block = DDIO_MIN_BLOCK, .ndisks = 1 };
+	like.stripe = (struct stripe){ .block = DDIO_MIN_BLOCK, .ndisks = 1 };
 	like.size = 0;
-	return ddio_inode_record(&like, rec);
+	return inode_record(&like, rec);
 }
 
-static int page_record(struct ddio_ns *ns, const struct ddio_ns_entry *e,
-		       struct ddio_file_record *rec)
+static int page_record(struct ns *ns, const struct ns_entry *e, struct ddio_file_record *rec)
 {
-	struct ddio_inode in;
-	int ret = ddio_ns_load(ns, e->ino, &in);
+	struct inode in;
+	int ret = ns_load(ns, e->ino, &in);
 
 	if (ret)
 		return ret;
 	if (S_ISREG(in.mode))
-		ret = ddio_inode_record(&in, rec);
+		ret = inode_record(&in, rec);
 	else
-		ret = S_ISDIR(in.mode) ? ddio_ns_dir_record(&in, rec) : -ENOENT;
-	ddio_inode_free(&in);
+		ret = S_ISDIR(in.mode) ? ns_dir_record(&in, rec) : -ENOENT;
+	inode_free(&in);
 	if (!ret) {
 		memcpy(rec->name, e->name, sizeof(rec->name));
 		if (S_ISDIR(e->type) && strlen(rec->name) < DDIO_MAX_NAME)
@@ -198,8 +196,7 @@ static int page_record(struct ddio_ns *ns, const struct ddio_ns_entry *e,
 	return ret;
 }
 
-static int page_records(struct ddio_ns *ns, const struct page *page,
-			struct ddio_msg_ns_listing *out)
+static int page_records(struct ns *ns, const struct page *page, struct ddio_msg_ns_listing *out)
 {
 	size_t len = 0;
 	uint32_t i;
@@ -226,7 +223,7 @@ static int page_records(struct ddio_ns *ns, const struct page *page,
 	return 0;
 }
 
-static int list_dir(struct ddio_ns *ns, uint64_t dir, const char *after, uint32_t max,
+static int list_dir(struct ns *ns, uint64_t dir, const char *after, uint32_t max,
 		    struct ddio_msg_ns_listing *out)
 {
 	char from[DDIO_MAX_NAME + 1];
@@ -255,10 +252,10 @@ static int list_dir(struct ddio_ns *ns, uint64_t dir, const char *after, uint32_
 	return ret;
 }
 
-int ddio_ns_list(struct ddio_ns *ns, const char *dir, const char *after, uint32_t max,
-		 struct ddio_msg_ns_listing *out)
+int ns_list(struct ns *ns, const char *dir, const char *after, uint32_t max,
+	    struct ddio_msg_ns_listing *out)
 {
-	struct ddio_inode in;
+	struct inode in;
 	int ret;
 
 	memset(out, 0, sizeof(*out));
@@ -266,12 +263,12 @@ int ddio_ns_list(struct ddio_ns *ns, const char *dir, const char *after, uint32_
 		return -EINVAL;
 	if (!max || max > DDIO_MAX_BATCH)
 		max = DDIO_MAX_BATCH;
-	ret = ddio_ns_walk(ns, dir, &in);
+	ret = ns_walk(ns, dir, &in);
 	if (!ret && !S_ISDIR(in.mode))
 		ret = -ENOTDIR;
 	if (!ret)
 		ret = list_dir(ns, in.ino, after, max, out);
-	ddio_inode_free(&in);
+	inode_free(&in);
 	if (ret) {
 		ddio_ns_listing_free(out);
 		memset(out, 0, sizeof(*out));
@@ -280,31 +277,29 @@ int ddio_ns_list(struct ddio_ns *ns, const char *dir, const char *after, uint32_
 }
 
 /* The next regular file of a walk over inodes.  Return: 0 if it was added, 1 if it is none. */
-static int add_inode(const struct ddio_kv_cursor *c, struct ddio_file_record *rec)
+static int add_inode(const struct kv_cursor *c, struct ddio_file_record *rec)
 {
-	struct ddio_inode in;
+	struct inode in;
 	uint64_t ino;
 	int ret;
 
-	if (!ddio_ns_key_get(c->key, c->key_len, &ino) ||
-	    ddio_ns_inode_get(ino, c->value, c->len, &in))
+	if (!ns_key_get(c->key, c->key_len, &ino) || ns_inode_get(ino, c->value, c->len, &in))
 		return 1;
-	ret = S_ISREG(in.mode) ? ddio_inode_record(&in, rec) : 1;
-	ddio_inode_free(&in);
+	ret = S_ISREG(in.mode) ? inode_record(&in, rec) : 1;
+	inode_free(&in);
 	return ret;
 }
 
-static int list_inodes(struct ddio_ns *ns, uint64_t after, uint32_t max,
-		       struct ddio_msg_ns_listing *out)
+static int list_inodes(struct ns *ns, uint64_t after, uint32_t max, struct ddio_msg_ns_listing *out)
 {
 	uint8_t key[DDIO_NS_KEY_LEN];
-	struct ddio_kv_cursor c;
+	struct kv_cursor c;
 	size_t len = 0;
 	int ret, added;
 
-	ddio_ns_key(key, after + 1);
-	for (ret = ddio_kv_first(&c, ns->kv, DDIO_NS_INODES, key, sizeof(key)); !ret;
-	     ret = ddio_kv_next(&c)) {
+	ns_key(key, after + 1);
+	for (ret = kv_first(&c, ns->kv, DDIO_NS_INODES, key, sizeof(key)); !ret;
+	     ret = kv_next(&c)) {
 		if (out->n == max || (out->n && len > LISTING_MAX / 2)) {
 			out->more = 1;
 			break;
@@ -317,12 +312,11 @@ static int list_inodes(struct ddio_ns *ns, uint64_t after, uint32_t max,
 		if (!added)
 			len += (size_t)ddio_put_record(NULL, 0, &out->recs[out->n++]);
 	}
-	ddio_kv_cursor_close(&c);
+	kv_cursor_close(&c);
 	return ret == -ENOENT ? 0 : ret;
 }
 
-int ddio_ns_list_all(struct ddio_ns *ns, uint64_t after, uint32_t max,
-		     struct ddio_msg_ns_listing *out)
+int ns_list_all(struct ns *ns, uint64_t after, uint32_t max, struct ddio_msg_ns_listing *out)
 {
 	int ret;
 

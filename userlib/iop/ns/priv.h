@@ -35,18 +35,18 @@ enum {
 #define DDIO_NS_DEPTH_MAX 100000u /* a deeper directory is in a circle */
 
 /**
- * struct ddio_ns - the name space
+ * struct ns - the name space
  * @next: number of the next inode; @limit: reserved durably below; @reserving: and below this soon
  * @count: inodes
  * @opens: how many mounts have an inode open
- * @mounts: struct ddio_ns_mount; @before: how many of an earlier start have not told yet
+ * @mounts: struct ns_mount; @before: how many of an earlier start have not told yet
  * @grace: until then orphans and locks wait for them
  * @removed: what others than files were when they were removed, the last ones of them: programs that still have
  *	one open may ask; @nremoved: so far
  */
-struct ddio_ns {
+struct ns {
 	struct ddio_env *env;
-	struct ddio_kv *kv;
+	struct kv *kv;
 	char cluster[DDIO_MAX_NAME + 1];
 	uint32_t block, ndisks;
 	bool sync;
@@ -54,28 +54,28 @@ struct ddio_ns {
 	uint64_t next, limit, reserving;
 	uint64_t count;
 	int64_t counting; /* by the change that is being made */
-	struct ddio_commit reserve;
+	struct commit reserve;
 	bool reserve_active;
 	struct ddio_u64map opens;
 	struct ddio_list mounts;
 	uint32_t before;
 	uint64_t grace;
-	struct ddio_inode *removed;
+	struct inode *removed;
 	uint64_t nremoved;
 	struct ddio_timer timer; /* of mounts that are away, and of the grace */
-	const struct ddio_ns_mount_ops *mount_ops;
+	const struct ns_mount_ops *mount_ops;
 	void *mount_ctx;
 };
 
 /**
- * struct ddio_ns_mount - one mount
+ * struct ns_mount - one mount
  * @conns: its connections
  * @opens: the inodes that it has open
  * @forgotten: results up to this number are
  * @away: since when it has no connection
  * @before: it is known from before the start and has not told yet
  */
-struct ddio_ns_mount {
+struct ns_mount {
 	struct ddio_list link;
 	uint8_t id[DDIO_GROUP_ID_LEN];
 	uint32_t conns;
@@ -86,110 +86,103 @@ struct ddio_ns_mount {
 };
 
 /*
- * ns_record.c: bytes.  The readers take any bytes: 0, -EUCLEAN or -ENOMEM.
+ * record.c: bytes.  The readers take any bytes: 0, -EUCLEAN or -ENOMEM.
  */
-struct ddio_ns_meta {
+struct ns_meta {
 	uint64_t limit;
 	char cluster[DDIO_MAX_NAME + 1];
 };
 /* A name's record, and (with the name) that of the order. */
-struct ddio_ns_entry {
+struct ns_entry {
 	uint64_t ino;
 	uint32_t type; /* bits of the mode */
 	uint64_t cookie;
 	char name[DDIO_MAX_NAME + 1];
 };
 /* What a request that must not be done twice gave. */
-struct ddio_ns_result {
+struct ns_result {
 	uint64_t a, b;
 };
-void ddio_ns_key(uint8_t key[DDIO_NS_KEY_LEN], uint64_t id);
-bool ddio_ns_key_get(const void *key, size_t len, uint64_t *id);
-size_t ddio_ns_name_key(uint8_t key[DDIO_NS_NAME_KEY_MAX], uint64_t id, const char *name);
+void ns_key(uint8_t key[DDIO_NS_KEY_LEN], uint64_t id);
+bool ns_key_get(const void *key, size_t len, uint64_t *id);
+size_t ns_name_key(uint8_t key[DDIO_NS_NAME_KEY_MAX], uint64_t id, const char *name);
 /* Also of extended attributes. */
-int ddio_ns_name_key_get(const void *key, size_t len, uint64_t *id, char name[DDIO_MAX_NAME + 1]);
-void ddio_ns_order_key(uint8_t key[DDIO_NS_ORDER_KEY_LEN], uint64_t dir, uint64_t cookie);
-bool ddio_ns_order_key_get(const void *key, size_t len, uint64_t *dir, uint64_t *cookie);
-void ddio_ns_done_key(uint8_t key[DDIO_NS_DONE_KEY_LEN], const uint8_t *mount, uint64_t seq);
+int ns_name_key_get(const void *key, size_t len, uint64_t *id, char name[DDIO_MAX_NAME + 1]);
+void ns_order_key(uint8_t key[DDIO_NS_ORDER_KEY_LEN], uint64_t dir, uint64_t cookie);
+bool ns_order_key_get(const void *key, size_t len, uint64_t *dir, uint64_t *cookie);
+void ns_done_key(uint8_t key[DDIO_NS_DONE_KEY_LEN], const uint8_t *mount, uint64_t seq);
 
 /* Into @buf (NULL: only the length), -EMSGSIZE if @cap is too small. */
-ssize_t ddio_ns_inode_put(void *buf, size_t cap, const struct ddio_inode *inode);
-int ddio_ns_inode_get(uint64_t ino, const void *value, size_t len, struct ddio_inode *inode);
+ssize_t ns_inode_put(void *buf, size_t cap, const struct inode *inode);
+int ns_inode_get(uint64_t ino, const void *value, size_t len, struct inode *inode);
 /* @key: of the record; @name: with the name in it, as in the order. */
 #define DDIO_NS_ENTRY_MAX (28 + 2 + DDIO_MAX_NAME)
-size_t ddio_ns_entry_put(uint8_t buf[DDIO_NS_ENTRY_MAX], const void *key, size_t key_len,
-			 const struct ddio_ns_entry *e, bool name);
-int ddio_ns_entry_get(const void *key, size_t key_len, const void *value, size_t len, bool name,
-		      struct ddio_ns_entry *e);
+size_t ns_entry_put(uint8_t buf[DDIO_NS_ENTRY_MAX], const void *key, size_t key_len,
+		    const struct ns_entry *e, bool name);
+int ns_entry_get(const void *key, size_t key_len, const void *value, size_t len, bool name,
+		 struct ns_entry *e);
 /* A value of bytes: version and CRC around it.  In @buf of @len + 8 bytes. */
 #define DDIO_NS_BYTES_EXTRA 8
-void ddio_ns_bytes_put(uint8_t *buf, const void *key, size_t key_len, const void *data, size_t len);
-int ddio_ns_bytes_get(const void *key, size_t key_len, const void *value, size_t len,
-		      const uint8_t **data, size_t *data_len);
-size_t ddio_ns_meta_put(uint8_t value[DDIO_NS_META_MAX], const struct ddio_ns_meta *meta);
-int ddio_ns_meta_get(const void *value, size_t len, struct ddio_ns_meta *meta);
+void ns_bytes_put(uint8_t *buf, const void *key, size_t key_len, const void *data, size_t len);
+int ns_bytes_get(const void *key, size_t key_len, const void *value, size_t len,
+		 const uint8_t **data, size_t *data_len);
+size_t ns_meta_put(uint8_t value[DDIO_NS_META_MAX], const struct ns_meta *meta);
+int ns_meta_get(const void *value, size_t len, struct ns_meta *meta);
 
 /* ns.c */
-int ddio_ns_take_id(struct ddio_ns *ns, uint64_t *ino);
+int ns_take_id(struct ns *ns, uint64_t *ino);
 /*
  * A change of the name space.  @again: it was made before, with this result.  After an error of
  * begin there is no end.  The end records the result and gives @ret back, or what went wrong then.
  */
-int ddio_ns_begin(struct ddio_ns *ns, const struct ddio_ns_who *who, struct ddio_ns_result *result,
-		  bool *again);
-int ddio_ns_end(struct ddio_ns *ns, const struct ddio_ns_who *who,
-		const struct ddio_ns_result *result, int ret);
+int ns_begin(struct ns *ns, const struct ns_who *who, struct ns_result *result, bool *again);
+int ns_end(struct ns *ns, const struct ns_who *who, const struct ns_result *result, int ret);
 
-/* ns_inode.c: within a change, but for load. */
-int ddio_ns_load(struct ddio_ns *ns, uint64_t ino, struct ddio_inode *inode);
+/* inode.c: within a change, but for load. */
+int ns_load(struct ns *ns, uint64_t ino, struct inode *inode);
 /* -ENOTDIR; -ENOENT if it has been removed. */
-int ddio_ns_load_dir(struct ddio_ns *ns, uint64_t ino, struct ddio_inode *inode);
-int ddio_ns_store(struct ddio_ns *ns, const struct ddio_inode *inode);
-int ddio_ns_delete(struct ddio_ns *ns, const struct ddio_inode *inode);
-struct timespec ddio_ns_now(struct ddio_ns *ns);
+int ns_load_dir(struct ns *ns, uint64_t ino, struct inode *inode);
+int ns_store(struct ns *ns, const struct inode *inode);
+int ns_delete(struct ns *ns, const struct inode *inode);
+struct timespec ns_now(struct ns *ns);
 /* Attributes changed; with data, too (modification). */
-void ddio_ns_touch(struct ddio_ns *ns, struct ddio_inode *inode, bool data);
-int ddio_stripe_copy(struct ddio_stripe *to, const struct ddio_stripe *from);
+void ns_touch(struct ns *ns, struct inode *inode, bool data);
+int stripe_copy(struct stripe *to, const struct stripe *from);
 
-/* ns_dir.c */
-bool ddio_ns_is_dot(const char *name);
+/* dir.c */
+bool ns_is_dot(const char *name);
 /* -ENOENT. */
-int ddio_ns_find(struct ddio_ns *ns, uint64_t dir, const char *name, struct ddio_ns_entry *e);
+int ns_find(struct ns *ns, uint64_t dir, const char *name, struct ns_entry *e);
 /* In @dir with the next cookie, or (@e->cookie not 0) in place of one; @dir is to be stored. */
-int ddio_ns_enter(struct ddio_ns *ns, struct ddio_inode *dir, const char *name,
-		  struct ddio_ns_entry *e);
-int ddio_ns_leave(struct ddio_ns *ns, struct ddio_inode *dir, const char *name, uint64_t cookie);
+int ns_enter(struct ns *ns, struct inode *dir, const char *name, struct ns_entry *e);
+int ns_leave(struct ns *ns, struct inode *dir, const char *name, uint64_t cookie);
 
-/* ns_remove.c */
+/* remove.c */
 /* One name less; without the last one it goes, or waits: *left says. */
-int ddio_ns_unname(struct ddio_ns *ns, struct ddio_inode *inode, struct ddio_ns_left *left);
+int ns_unname(struct ns *ns, struct inode *inode, struct ns_left *left);
 /* What unname() said, told again. */
-int ddio_ns_left_again(struct ddio_ns *ns, uint64_t ino, struct ddio_ns_left *left);
+int ns_left_again(struct ns *ns, uint64_t ino, struct ns_left *left);
 /* Nobody has it open any more. */
-int ddio_ns_closed(struct ddio_ns *ns, uint64_t ino, struct ddio_ns_left *left);
+int ns_closed(struct ns *ns, uint64_t ino, struct ns_left *left);
 
-/* ns_xattr.c */
-int ddio_ns_xattr_read(struct ddio_ns *ns, uint64_t ino, const char *name, uint8_t **value,
-		       uint32_t *len);
-int ddio_ns_xattr_write(struct ddio_ns *ns, uint64_t ino, const char *name, const void *value,
-			uint32_t len);
-int ddio_ns_xattrs_drop(struct ddio_ns *ns, uint64_t ino);
+/* xattr.c */
+int ns_xattr_read(struct ns *ns, uint64_t ino, const char *name, uint8_t **value, uint32_t *len);
+int ns_xattr_write(struct ns *ns, uint64_t ino, const char *name, const void *value, uint32_t len);
+int ns_xattrs_drop(struct ns *ns, uint64_t ino);
 
-/* ns_stripe.c: "ddio.stripe", "ddio.layout", "ddio.disks" */
-bool ddio_ns_stripe_is(const char *name);
+/* stripe.c: "ddio.stripe", "ddio.layout", "ddio.disks" */
+bool ns_stripe_is(const char *name);
 /* Return: bytes in @text, or -errno. */
-int ddio_ns_stripe_get(struct ddio_ns *ns, const struct ddio_inode *inode, const char *name,
-		       char **text);
-int ddio_ns_stripe_set(struct ddio_ns *ns, struct ddio_inode *inode, const char *name,
-		       const char *text, size_t len);
-int ddio_ns_stripe_unset(struct ddio_inode *inode, const char *name);
+int ns_stripe_get(struct ns *ns, const struct inode *inode, const char *name, char **text);
+int ns_stripe_set(struct ns *ns, struct inode *inode, const char *name, const char *text,
+		  size_t len);
+int ns_stripe_unset(struct inode *inode, const char *name);
 /* Of a new regular file in @dir. */
-int ddio_ns_stripe_new(struct ddio_ns *ns, const struct ddio_inode *dir,
-		       struct ddio_stripe *stripe);
+int ns_stripe_new(struct ns *ns, const struct inode *dir, struct stripe *stripe);
 
-/* ns_mount.c */
-bool ddio_ns_is_open(const struct ddio_ns *ns, uint64_t ino);
-int ddio_ns_mounts_load(struct ddio_ns *ns);
-void ddio_ns_mounts_free(struct ddio_ns *ns);
+/* mount.c */
+bool ns_is_open(const struct ns *ns, uint64_t ino);
+int ns_mounts_load(struct ns *ns);
+void ns_mounts_free(struct ns *ns);
 
 #endif /* DDIO_NS_PRIV_H */

@@ -12,26 +12,26 @@ enum { CRC_LEN = 4 };
 /* An inode's disks are 0, 1, ... */
 #define IN_ORDER 0x80000000u
 
-void ddio_ns_key(uint8_t key[DDIO_NS_KEY_LEN], uint64_t id)
+void ns_key(uint8_t key[DDIO_NS_KEY_LEN], uint64_t id)
 {
-	ddio_rec_key(key, id);
+	rec_key(key, id);
 }
 
-bool ddio_ns_key_get(const void *key, size_t len, uint64_t *id)
+bool ns_key_get(const void *key, size_t len, uint64_t *id)
 {
-	return ddio_rec_key_get(key, len, id);
+	return rec_key_get(key, len, id);
 }
 
-size_t ddio_ns_name_key(uint8_t key[DDIO_NS_NAME_KEY_MAX], uint64_t id, const char *name)
+size_t ns_name_key(uint8_t key[DDIO_NS_NAME_KEY_MAX], uint64_t id, const char *name)
 {
 	size_t len = strnlen(name, DDIO_MAX_NAME);
 
-	ddio_rec_key(key, id);
+	rec_key(key, id);
 	memcpy(key + DDIO_NS_KEY_LEN, name, len);
 	return DDIO_NS_KEY_LEN + len;
 }
 
-int ddio_ns_name_key_get(const void *key, size_t len, uint64_t *id, char name[DDIO_MAX_NAME + 1])
+int ns_name_key_get(const void *key, size_t len, uint64_t *id, char name[DDIO_MAX_NAME + 1])
 {
 	const uint8_t *p = key;
 
@@ -42,30 +42,30 @@ int ddio_ns_name_key_get(const void *key, size_t len, uint64_t *id, char name[DD
 	len -= DDIO_NS_KEY_LEN;
 	if (memchr(p + DDIO_NS_KEY_LEN, 0, len))
 		return -EUCLEAN;
-	ddio_rec_key_get(p, DDIO_NS_KEY_LEN, id);
+	rec_key_get(p, DDIO_NS_KEY_LEN, id);
 	memcpy(name, p + DDIO_NS_KEY_LEN, len);
 	name[len] = '\0';
 	return 0;
 }
 
-void ddio_ns_order_key(uint8_t key[DDIO_NS_ORDER_KEY_LEN], uint64_t dir, uint64_t cookie)
+void ns_order_key(uint8_t key[DDIO_NS_ORDER_KEY_LEN], uint64_t dir, uint64_t cookie)
 {
-	ddio_rec_key(key, dir);
-	ddio_rec_key(key + DDIO_NS_KEY_LEN, cookie);
+	rec_key(key, dir);
+	rec_key(key + DDIO_NS_KEY_LEN, cookie);
 }
 
-bool ddio_ns_order_key_get(const void *key, size_t len, uint64_t *dir, uint64_t *cookie)
+bool ns_order_key_get(const void *key, size_t len, uint64_t *dir, uint64_t *cookie)
 {
 	const uint8_t *p = key;
 
-	return len == DDIO_NS_ORDER_KEY_LEN && ddio_rec_key_get(p, DDIO_NS_KEY_LEN, dir) &&
-	       ddio_rec_key_get(p + DDIO_NS_KEY_LEN, DDIO_NS_KEY_LEN, cookie);
+	return len == DDIO_NS_ORDER_KEY_LEN && rec_key_get(p, DDIO_NS_KEY_LEN, dir) &&
+	       rec_key_get(p + DDIO_NS_KEY_LEN, DDIO_NS_KEY_LEN, cookie);
 }
 
-void ddio_ns_done_key(uint8_t key[DDIO_NS_DONE_KEY_LEN], const uint8_t *mount, uint64_t seq)
+void ns_done_key(uint8_t key[DDIO_NS_DONE_KEY_LEN], const uint8_t *mount, uint64_t seq)
 {
 	memcpy(key, mount, DDIO_GROUP_ID_LEN);
-	ddio_rec_key(key + DDIO_GROUP_ID_LEN, seq);
+	rec_key(key + DDIO_GROUP_ID_LEN, seq);
 }
 
 /* Behind what was written so far: the CRC of the key and of that. */
@@ -98,7 +98,7 @@ static struct ddio_rd rd_value(const void *key, size_t key_len, const void *valu
 	return r;
 }
 
-static void wr_stripe(struct ddio_wr *w, const struct ddio_stripe *s)
+static void wr_stripe(struct ddio_wr *w, const struct stripe *s)
 {
 	uint32_t i;
 
@@ -110,7 +110,7 @@ static void wr_stripe(struct ddio_wr *w, const struct ddio_stripe *s)
 		ddio_wr_u32(w, s->disks[i]);
 }
 
-static void rd_stripe(struct ddio_rd *r, struct ddio_stripe *s)
+static void rd_stripe(struct ddio_rd *r, struct stripe *s)
 {
 	uint32_t n, i;
 
@@ -129,12 +129,12 @@ static void rd_stripe(struct ddio_rd *r, struct ddio_stripe *s)
 		s->disks[i] = ddio_rd_u32(r);
 }
 
-ssize_t ddio_ns_inode_put(void *buf, size_t cap, const struct ddio_inode *in)
+ssize_t ns_inode_put(void *buf, size_t cap, const struct inode *in)
 {
 	struct ddio_wr w = ddio_wr_begin(buf, cap);
 	uint8_t key[DDIO_NS_KEY_LEN];
 
-	ddio_ns_key(key, in->ino);
+	ns_key(key, in->ino);
 	ddio_wr_u32(&w, DDIO_NS_VERSION);
 	ddio_wr_u32(&w, in->mode);
 	ddio_wr_u32(&w, in->nlink);
@@ -163,7 +163,7 @@ ssize_t ddio_ns_inode_put(void *buf, size_t cap, const struct ddio_inode *in)
 	return ddio_wr_end(&w);
 }
 
-static void rd_target(struct ddio_rd *r, struct ddio_inode *in)
+static void rd_target(struct ddio_rd *r, struct inode *in)
 {
 	in->target = ddio_rd_alloc(r, 1, DDIO_FS_TARGET_MAX + 1);
 	if (!in->target)
@@ -172,7 +172,7 @@ static void rd_target(struct ddio_rd *r, struct ddio_inode *in)
 	ddio_rd_check(r, in->target[0] != '\0', -EUCLEAN);
 }
 
-static void rd_inode(struct ddio_rd *r, struct ddio_inode *in)
+static void rd_inode(struct ddio_rd *r, struct inode *in)
 {
 	in->mode = ddio_rd_u32(r);
 	in->nlink = ddio_rd_u32(r);
@@ -204,14 +204,14 @@ static void rd_inode(struct ddio_rd *r, struct ddio_inode *in)
 		rd_target(r, in);
 }
 
-int ddio_ns_inode_get(uint64_t ino, const void *value, size_t len, struct ddio_inode *in)
+int ns_inode_get(uint64_t ino, const void *value, size_t len, struct inode *in)
 {
 	uint8_t key[DDIO_NS_KEY_LEN];
 	struct ddio_rd r;
 	int ret;
 
 	memset(in, 0, sizeof(*in));
-	ddio_ns_key(key, ino);
+	ns_key(key, ino);
 	r = rd_value(key, sizeof(key), value, len);
 	in->ino = ino;
 	if (!r.err)
@@ -219,12 +219,12 @@ int ddio_ns_inode_get(uint64_t ino, const void *value, size_t len, struct ddio_i
 	ret = ddio_rd_end(&r);
 	if (!ret && ino)
 		return 0;
-	ddio_inode_free(in);
+	inode_free(in);
 	return ret == -ENOMEM ? ret : -EUCLEAN;
 }
 
-size_t ddio_ns_entry_put(uint8_t buf[DDIO_NS_ENTRY_MAX], const void *key, size_t key_len,
-			 const struct ddio_ns_entry *e, bool name)
+size_t ns_entry_put(uint8_t buf[DDIO_NS_ENTRY_MAX], const void *key, size_t key_len,
+		    const struct ns_entry *e, bool name)
 {
 	struct ddio_wr w = ddio_wr_begin(buf, DDIO_NS_ENTRY_MAX);
 
@@ -238,8 +238,8 @@ size_t ddio_ns_entry_put(uint8_t buf[DDIO_NS_ENTRY_MAX], const void *key, size_t
 	return w.len;
 }
 
-int ddio_ns_entry_get(const void *key, size_t key_len, const void *value, size_t len, bool name,
-		      struct ddio_ns_entry *e)
+int ns_entry_get(const void *key, size_t key_len, const void *value, size_t len, bool name,
+		 struct ns_entry *e)
 {
 	struct ddio_rd r = rd_value(key, key_len, value, len);
 
@@ -253,7 +253,7 @@ int ddio_ns_entry_get(const void *key, size_t key_len, const void *value, size_t
 	return ddio_rd_end(&r) ? -EUCLEAN : 0;
 }
 
-void ddio_ns_bytes_put(uint8_t *buf, const void *key, size_t key_len, const void *data, size_t len)
+void ns_bytes_put(uint8_t *buf, const void *key, size_t key_len, const void *data, size_t len)
 {
 	struct ddio_wr w = ddio_wr_begin(buf, len + DDIO_NS_BYTES_EXTRA);
 
@@ -262,8 +262,8 @@ void ddio_ns_bytes_put(uint8_t *buf, const void *key, size_t key_len, const void
 	wr_crc(&w, key, key_len);
 }
 
-int ddio_ns_bytes_get(const void *key, size_t key_len, const void *value, size_t len,
-		      const uint8_t **data, size_t *data_len)
+int ns_bytes_get(const void *key, size_t key_len, const void *value, size_t len,
+		 const uint8_t **data, size_t *data_len)
 {
 	struct ddio_rd r = rd_value(key, key_len, value, len);
 
@@ -272,7 +272,7 @@ int ddio_ns_bytes_get(const void *key, size_t key_len, const void *value, size_t
 	return r.err ? -EUCLEAN : 0;
 }
 
-size_t ddio_ns_meta_put(uint8_t value[DDIO_NS_META_MAX], const struct ddio_ns_meta *meta)
+size_t ns_meta_put(uint8_t value[DDIO_NS_META_MAX], const struct ns_meta *meta)
 {
 	struct ddio_wr w = ddio_wr_begin(value, DDIO_NS_META_MAX);
 
@@ -283,7 +283,7 @@ size_t ddio_ns_meta_put(uint8_t value[DDIO_NS_META_MAX], const struct ddio_ns_me
 	return w.len;
 }
 
-int ddio_ns_meta_get(const void *value, size_t len, struct ddio_ns_meta *meta)
+int ns_meta_get(const void *value, size_t len, struct ns_meta *meta)
 {
 	struct ddio_rd r = rd_value(DDIO_NS_META_KEY, strlen(DDIO_NS_META_KEY), value, len);
 

@@ -12,24 +12,24 @@
  */
 struct renaming {
 	const struct ddio_msg_fs_rename *x;
-	struct ddio_inode from, other, *to;
-	struct ddio_ns_entry e, old;
-	struct ddio_inode in, gone;
+	struct inode from, other, *to;
+	struct ns_entry e, old;
+	struct inode in, gone;
 	bool any;
 };
 
 static void renaming_free(struct renaming *r)
 {
-	ddio_inode_free(&r->from);
-	ddio_inode_free(&r->other);
-	ddio_inode_free(&r->in);
-	ddio_inode_free(&r->gone);
+	inode_free(&r->from);
+	inode_free(&r->other);
+	inode_free(&r->in);
+	inode_free(&r->gone);
 }
 
 /* Is directory @top the same as @dir, or above it? */
-static int is_above(struct ddio_ns *ns, uint64_t top, uint64_t dir)
+static int is_above(struct ns *ns, uint64_t top, uint64_t dir)
 {
-	struct ddio_inode in;
+	struct inode in;
 	uint32_t depth;
 	int ret;
 
@@ -38,34 +38,34 @@ static int is_above(struct ddio_ns *ns, uint64_t top, uint64_t dir)
 			return 1;
 		if (dir == DDIO_FS_ROOT)
 			return 0;
-		ret = ddio_ns_load_dir(ns, dir, &in);
+		ret = ns_load_dir(ns, dir, &in);
 		dir = in.parent;
-		ddio_inode_free(&in);
+		inode_free(&in);
 		if (ret)
 			return ret;
 	}
 	return -EUCLEAN;
 }
 
-static int load_named(struct ddio_ns *ns, uint64_t dir, const char *name, struct ddio_ns_entry *e,
-		      struct ddio_inode *in)
+static int load_named(struct ns *ns, uint64_t dir, const char *name, struct ns_entry *e,
+		      struct inode *in)
 {
-	int ret = ddio_ns_find(ns, dir, name, e);
+	int ret = ns_find(ns, dir, name, e);
 
 	if (!ret)
-		ret = ddio_ns_load(ns, e->ino, in);
+		ret = ns_load(ns, e->ino, in);
 	return ret == -ESTALE ? -EUCLEAN : ret;
 }
 
-static int renaming_load(struct ddio_ns *ns, struct renaming *r)
+static int renaming_load(struct ns *ns, struct renaming *r)
 {
 	const struct ddio_msg_fs_rename *x = r->x;
-	int ret = ddio_ns_load_dir(ns, x->parent, &r->from);
+	int ret = ns_load_dir(ns, x->parent, &r->from);
 
 	r->to = &r->from;
 	if (!ret && x->parent != x->new_parent) {
 		r->to = &r->other;
-		ret = ddio_ns_load_dir(ns, x->new_parent, &r->other);
+		ret = ns_load_dir(ns, x->new_parent, &r->other);
 	}
 	if (!ret)
 		ret = load_named(ns, x->parent, x->name, &r->e, &r->in);
@@ -77,14 +77,14 @@ static int renaming_load(struct ddio_ns *ns, struct renaming *r)
 }
 
 /* A directory must not come to lie within itself. */
-static int check_circle(struct ddio_ns *ns, const struct ddio_inode *moved, uint64_t into)
+static int check_circle(struct ns *ns, const struct inode *moved, uint64_t into)
 {
 	int ret = S_ISDIR(moved->mode) ? is_above(ns, moved->ino, into) : 0;
 
 	return ret > 0 ? -EINVAL : ret;
 }
 
-static int renaming_check(struct ddio_ns *ns, const struct renaming *r)
+static int renaming_check(struct ns *ns, const struct renaming *r)
 {
 	const struct ddio_msg_fs_rename *x = r->x;
 	int ret;
@@ -109,8 +109,7 @@ static int renaming_check(struct ddio_ns *ns, const struct renaming *r)
 }
 
 /* @in has come from one directory into another. */
-static int moved(struct ddio_ns *ns, struct ddio_inode *in, struct ddio_inode *from,
-		 struct ddio_inode *to)
+static int moved(struct ns *ns, struct inode *in, struct inode *from, struct inode *to)
 {
 	if (S_ISDIR(in->mode) && from != to) {
 		if (to->nlink >= DDIO_NS_LINKS_MAX)
@@ -119,39 +118,39 @@ static int moved(struct ddio_ns *ns, struct ddio_inode *in, struct ddio_inode *f
 		from->nlink--;
 		to->nlink++;
 	}
-	ddio_ns_touch(ns, in, false);
-	return ddio_ns_store(ns, in);
+	ns_touch(ns, in, false);
+	return ns_store(ns, in);
 }
 
-static int exchange(struct ddio_ns *ns, struct renaming *r)
+static int exchange(struct ns *ns, struct renaming *r)
 {
-	struct ddio_ns_entry there = { r->e.ino, r->e.type, r->old.cookie, "" };
-	struct ddio_ns_entry here = { r->old.ino, r->old.type, r->e.cookie, "" };
-	int ret = ddio_ns_enter(ns, r->to, r->x->new_name, &there);
+	struct ns_entry there = { r->e.ino, r->e.type, r->old.cookie, "" };
+	struct ns_entry here = { r->old.ino, r->old.type, r->e.cookie, "" };
+	int ret = ns_enter(ns, r->to, r->x->new_name, &there);
 
 	if (!ret)
-		ret = ddio_ns_enter(ns, &r->from, r->x->name, &here);
+		ret = ns_enter(ns, &r->from, r->x->name, &here);
 	if (!ret)
 		ret = moved(ns, &r->in, &r->from, r->to);
 	return ret ? ret : moved(ns, &r->gone, r->to, &r->from);
 }
 
-static int replace(struct ddio_ns *ns, struct renaming *r, struct ddio_ns_left *left)
+static int replace(struct ns *ns, struct renaming *r, struct ns_left *left)
 {
-	struct ddio_ns_entry there = { r->e.ino, r->e.type, r->any ? r->old.cookie : 0, "" };
-	int ret = ddio_ns_leave(ns, &r->from, r->x->name, r->e.cookie);
+	struct ns_entry there = { r->e.ino, r->e.type, r->any ? r->old.cookie : 0, "" };
+	int ret = ns_leave(ns, &r->from, r->x->name, r->e.cookie);
 
 	if (!ret && r->any) {
 		if (S_ISDIR(r->gone.mode))
 			r->to->nlink--;
-		ret = ddio_ns_unname(ns, &r->gone, left);
+		ret = ns_unname(ns, &r->gone, left);
 	}
 	if (!ret)
-		ret = ddio_ns_enter(ns, r->to, r->x->new_name, &there);
+		ret = ns_enter(ns, r->to, r->x->new_name, &there);
 	return ret ? ret : moved(ns, &r->in, &r->from, r->to);
 }
 
-static int rename_all(struct ddio_ns *ns, struct renaming *r, struct ddio_ns_left *left)
+static int rename_all(struct ns *ns, struct renaming *r, struct ns_left *left)
 {
 	int ret = renaming_load(ns, r);
 
@@ -162,38 +161,38 @@ static int rename_all(struct ddio_ns *ns, struct renaming *r, struct ddio_ns_lef
 	ret = r->x->flags & DDIO_FS_RENAME_EXCHANGE ? exchange(ns, r) : replace(ns, r, left);
 	if (ret)
 		return ret;
-	ddio_ns_touch(ns, &r->from, true);
-	ret = ddio_ns_store(ns, &r->from);
+	ns_touch(ns, &r->from, true);
+	ret = ns_store(ns, &r->from);
 	if (ret || r->to == &r->from)
 		return ret;
-	ddio_ns_touch(ns, r->to, true);
-	return ddio_ns_store(ns, r->to);
+	ns_touch(ns, r->to, true);
+	return ns_store(ns, r->to);
 }
 
-int ddio_ns_rename(struct ddio_ns *ns, struct ddio_ns_mount *mount,
-		   const struct ddio_msg_fs_rename *x, struct ddio_ns_left *left)
+int ns_rename(struct ns *ns, struct ns_mount *mount, const struct ddio_msg_fs_rename *x,
+	      struct ns_left *left)
 {
-	const struct ddio_ns_who who = { mount, x->seq };
+	const struct ns_who who = { mount, x->seq };
 	struct renaming *r;
-	struct ddio_ns_result result;
+	struct ns_result result;
 	bool again;
 	int ret;
 
 	memset(left, 0, sizeof(*left));
-	if (ddio_ns_is_dot(x->name) || ddio_ns_is_dot(x->new_name))
+	if (ns_is_dot(x->name) || ns_is_dot(x->new_name))
 		return -EINVAL;
-	ret = ddio_ns_begin(ns, &who, &result, &again);
+	ret = ns_begin(ns, &who, &result, &again);
 	if (ret)
 		return ret;
 	if (again)
-		return ddio_ns_left_again(ns, result.a, left);
+		return ns_left_again(ns, result.a, left);
 	r = calloc(1, sizeof(*r));
 	if (!r)
-		return ddio_ns_end(ns, &who, &result, -ENOMEM);
+		return ns_end(ns, &who, &result, -ENOMEM);
 	r->x = x;
 	ret = rename_all(ns, r, left);
 	result.a = left->any ? r->gone.ino : 0;
-	ret = ddio_ns_end(ns, &who, &result, ret);
+	ret = ns_end(ns, &who, &result, ret);
 	renaming_free(r);
 	free(r);
 	if (ret) {

@@ -17,15 +17,15 @@ static const char *const layouts[] = {
 
 enum { NLAYOUTS = DDIO_LAYOUT_MAX_W, TEXT_MAX = 4096 };
 
-bool ddio_ns_stripe_is(const char *name)
+bool ns_stripe_is(const char *name)
 {
 	return !strcmp(name, "ddio.stripe") || !strcmp(name, "ddio.layout") ||
 	       !strcmp(name, "ddio.disks");
 }
 
-int ddio_ns_stripe_new(struct ddio_ns *ns, const struct ddio_inode *dir, struct ddio_stripe *stripe)
+int ns_stripe_new(struct ns *ns, const struct inode *dir, struct stripe *stripe)
 {
-	int ret = ddio_stripe_copy(stripe, &dir->stripe);
+	int ret = stripe_copy(stripe, &dir->stripe);
 
 	if (!stripe->block)
 		stripe->block = ns->block;
@@ -38,7 +38,7 @@ int ddio_ns_stripe_new(struct ddio_ns *ns, const struct ddio_inode *dir, struct 
 }
 
 /* Ranges of successive numbers. */
-static int disks_text(const struct ddio_stripe *s, uint32_t ndisks, char **text)
+static int disks_text(const struct stripe *s, uint32_t ndisks, char **text)
 {
 	size_t cap = 24ull * (s->disks ? ndisks : 1), len = 0;
 	uint32_t i, from, to;
@@ -61,10 +61,9 @@ static int disks_text(const struct ddio_stripe *s, uint32_t ndisks, char **text)
 	return (int)len;
 }
 
-int ddio_ns_stripe_get(struct ddio_ns *ns, const struct ddio_inode *in, const char *name,
-		       char **text)
+int ns_stripe_get(struct ns *ns, const struct inode *in, const char *name, char **text)
 {
-	const struct ddio_stripe *s = &in->stripe;
+	const struct stripe *s = &in->stripe;
 	int len;
 
 	*text = NULL;
@@ -173,7 +172,7 @@ static bool in_order(const uint32_t *disks, uint32_t n)
 	return true;
 }
 
-static int set_disks(struct ddio_ns *ns, struct ddio_stripe *s, const char *text)
+static int set_disks(struct ns *ns, struct stripe *s, const char *text)
 {
 	uint32_t *disks = calloc(ns->ndisks, sizeof(*disks)), n = 0;
 	bool *seen = calloc(ns->ndisks, sizeof(*seen));
@@ -195,17 +194,16 @@ static int set_disks(struct ddio_ns *ns, struct ddio_stripe *s, const char *text
 }
 
 /* Only of what never had data, and nobody holds a record of. */
-static int may_set(struct ddio_ns *ns, const struct ddio_inode *in)
+static int may_set(struct ns *ns, const struct inode *in)
 {
 	if (S_ISDIR(in->mode))
 		return 0;
 	if (!S_ISREG(in->mode))
 		return -EPERM;
-	return in->flags & DDIO_INODE_DATA || ddio_ns_is_open(ns, in->ino) ? -EBUSY : 0;
+	return in->flags & DDIO_INODE_DATA || ns_is_open(ns, in->ino) ? -EBUSY : 0;
 }
 
-int ddio_ns_stripe_set(struct ddio_ns *ns, struct ddio_inode *in, const char *name,
-		       const char *value, size_t len)
+int ns_stripe_set(struct ns *ns, struct inode *in, const char *name, const char *value, size_t len)
 {
 	char text[TEXT_MAX];
 	int ret = may_set(ns, in);
@@ -225,7 +223,7 @@ int ddio_ns_stripe_set(struct ddio_ns *ns, struct ddio_inode *in, const char *na
 	return parse_layout(text, &in->stripe.layout);
 }
 
-int ddio_ns_stripe_unset(struct ddio_inode *in, const char *name)
+int ns_stripe_unset(struct inode *in, const char *name)
 {
 	if (!S_ISDIR(in->mode))
 		return -EPERM;

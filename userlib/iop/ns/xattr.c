@@ -20,7 +20,7 @@ static bool is_acl(const char *name)
 
 static int name_check(const char *name)
 {
-	if (is_acl(name) || ddio_ns_stripe_is(name) || begins(name, "user.") ||
+	if (is_acl(name) || ns_stripe_is(name) || begins(name, "user.") ||
 	    begins(name, "trusted.") || begins(name, "security."))
 		return 0;
 	/* A name space of names, and no name. */
@@ -29,21 +29,20 @@ static int name_check(const char *name)
 	return -EOPNOTSUPP;
 }
 
-int ddio_ns_xattr_read(struct ddio_ns *ns, uint64_t ino, const char *name, uint8_t **value,
-		       uint32_t *len)
+int ns_xattr_read(struct ns *ns, uint64_t ino, const char *name, uint8_t **value, uint32_t *len)
 {
 	uint8_t key[DDIO_NS_NAME_KEY_MAX];
-	size_t key_len = ddio_ns_name_key(key, ino, name), rec_len, data_len;
+	size_t key_len = ns_name_key(key, ino, name), rec_len, data_len;
 	const uint8_t *data;
 	const void *rec;
 	int ret;
 
 	*value = NULL;
 	*len = 0;
-	ret = ddio_kv_get(ns->kv, DDIO_NS_XATTRS, key, key_len, &rec, &rec_len);
+	ret = kv_get(ns->kv, DDIO_NS_XATTRS, key, key_len, &rec, &rec_len);
 	if (ret)
 		return ret == -ENOENT ? -ENODATA : ret;
-	ret = ddio_ns_bytes_get(key, key_len, rec, rec_len, &data, &data_len);
+	ret = ns_bytes_get(key, key_len, rec, rec_len, &data, &data_len);
 	if (ret)
 		return ret;
 	*value = malloc(data_len ? data_len : 1);
@@ -54,36 +53,34 @@ int ddio_ns_xattr_read(struct ddio_ns *ns, uint64_t ino, const char *name, uint8
 	return 0;
 }
 
-int ddio_ns_xattr_write(struct ddio_ns *ns, uint64_t ino, const char *name, const void *value,
-			uint32_t len)
+int ns_xattr_write(struct ns *ns, uint64_t ino, const char *name, const void *value, uint32_t len)
 {
 	uint8_t key[DDIO_NS_NAME_KEY_MAX], *rec = malloc((size_t)len + DDIO_NS_BYTES_EXTRA);
-	size_t key_len = ddio_ns_name_key(key, ino, name);
+	size_t key_len = ns_name_key(key, ino, name);
 	int ret;
 
 	if (!rec)
 		return -ENOMEM;
-	ddio_ns_bytes_put(rec, key, key_len, value, len);
-	ret = ddio_kv_put(ns->kv, DDIO_NS_XATTRS, key, key_len, rec,
-			  (size_t)len + DDIO_NS_BYTES_EXTRA);
+	ns_bytes_put(rec, key, key_len, value, len);
+	ret = kv_put(ns->kv, DDIO_NS_XATTRS, key, key_len, rec, (size_t)len + DDIO_NS_BYTES_EXTRA);
 	free(rec);
 	return ret;
 }
 
-static int xattr_delete(struct ddio_ns *ns, uint64_t ino, const char *name)
+static int xattr_delete(struct ns *ns, uint64_t ino, const char *name)
 {
 	uint8_t key[DDIO_NS_NAME_KEY_MAX];
-	size_t key_len = ddio_ns_name_key(key, ino, name);
+	size_t key_len = ns_name_key(key, ino, name);
 
-	return ddio_kv_del(ns->kv, DDIO_NS_XATTRS, key, key_len);
+	return kv_del(ns->kv, DDIO_NS_XATTRS, key, key_len);
 }
 
 /* All names of an inode, each with a zero behind it. */
-static int xattr_names(struct ddio_ns *ns, uint64_t ino, uint8_t **names, uint32_t *len)
+static int xattr_names(struct ns *ns, uint64_t ino, uint8_t **names, uint32_t *len)
 {
 	uint8_t key[DDIO_NS_KEY_LEN];
 	char name[DDIO_MAX_NAME + 1];
-	struct ddio_kv_cursor c;
+	struct kv_cursor c;
 	uint8_t *grown;
 	uint64_t of;
 	size_t n;
@@ -91,10 +88,10 @@ static int xattr_names(struct ddio_ns *ns, uint64_t ino, uint8_t **names, uint32
 
 	*names = NULL;
 	*len = 0;
-	ddio_ns_key(key, ino);
-	for (ret = ddio_kv_first(&c, ns->kv, DDIO_NS_XATTRS, key, sizeof(key)); !ret;
-	     ret = ddio_kv_next(&c)) {
-		if (ddio_ns_name_key_get(c.key, c.key_len, &of, name) || of != ino)
+	ns_key(key, ino);
+	for (ret = kv_first(&c, ns->kv, DDIO_NS_XATTRS, key, sizeof(key)); !ret;
+	     ret = kv_next(&c)) {
+		if (ns_name_key_get(c.key, c.key_len, &of, name) || of != ino)
 			break;
 		n = strlen(name) + 1;
 		grown = realloc(*names, *len + n);
@@ -106,7 +103,7 @@ static int xattr_names(struct ddio_ns *ns, uint64_t ino, uint8_t **names, uint32
 		*names = grown;
 		*len += (uint32_t)n;
 	}
-	ddio_kv_cursor_close(&c);
+	kv_cursor_close(&c);
 	if (!ret || ret == -ENOENT)
 		return 0;
 	free(*names);
@@ -115,7 +112,7 @@ static int xattr_names(struct ddio_ns *ns, uint64_t ino, uint8_t **names, uint32
 	return ret;
 }
 
-int ddio_ns_xattrs_drop(struct ddio_ns *ns, uint64_t ino)
+int ns_xattrs_drop(struct ns *ns, uint64_t ino)
 {
 	uint8_t *names;
 	uint32_t len, at;
@@ -127,36 +124,35 @@ int ddio_ns_xattrs_drop(struct ddio_ns *ns, uint64_t ino)
 	return ret;
 }
 
-int ddio_ns_getxattr(struct ddio_ns *ns, uint64_t ino, const char *name, uint8_t **value,
-		     uint32_t *len)
+int ns_getxattr(struct ns *ns, uint64_t ino, const char *name, uint8_t **value, uint32_t *len)
 {
-	struct ddio_inode in;
+	struct inode in;
 	char *text = NULL;
-	int ret = ddio_ns_load(ns, ino, &in);
+	int ret = ns_load(ns, ino, &in);
 
 	*value = NULL;
 	*len = 0;
 	if (!ret)
 		ret = name_check(name);
-	if (!ret && ddio_ns_stripe_is(name)) {
-		ret = ddio_ns_stripe_get(ns, &in, name, &text);
+	if (!ret && ns_stripe_is(name)) {
+		ret = ns_stripe_get(ns, &in, name, &text);
 		if (ret > 0) {
 			*len = (uint32_t)ret;
 			*value = (uint8_t *)text;
 			ret = 0;
 		}
 	} else if (!ret) {
-		ret = ddio_ns_xattr_read(ns, ino, name, value, len);
+		ret = ns_xattr_read(ns, ino, name, value, len);
 	}
-	ddio_inode_free(&in);
+	inode_free(&in);
 	return ret;
 }
 
-static int set_plain(struct ddio_ns *ns, const struct ddio_msg_fs_xattr *x)
+static int set_plain(struct ns *ns, const struct ddio_msg_fs_xattr *x)
 {
 	uint8_t *old;
 	uint32_t len;
-	int ret = ddio_ns_xattr_read(ns, x->ino, x->name, &old, &len);
+	int ret = ns_xattr_read(ns, x->ino, x->name, &old, &len);
 
 	free(old);
 	if (ret && ret != -ENODATA && ret != -EUCLEAN)
@@ -165,92 +161,91 @@ static int set_plain(struct ddio_ns *ns, const struct ddio_msg_fs_xattr *x)
 		return -EEXIST;
 	if (ret == -ENODATA && x->flags & DDIO_FS_XATTR_REPLACE)
 		return ret;
-	return ddio_ns_xattr_write(ns, x->ino, x->name, x->value, x->len);
+	return ns_xattr_write(ns, x->ino, x->name, x->value, x->len);
 }
 
-static int set_acl(struct ddio_ns *ns, const struct ddio_msg_fs_xattr *x, struct ddio_inode *in)
+static int set_acl(struct ns *ns, const struct ddio_msg_fs_xattr *x, struct inode *in)
 {
 	bool store, kill = x->flags & DDIO_FS_XATTR_KILL_SGID;
-	int ret = ddio_ns_acl_set(in, x->name, x->value, x->len, kill, &store);
+	int ret = ns_acl_set(in, x->name, x->value, x->len, kill, &store);
 
 	if (ret)
 		return ret;
 	return store ? set_plain(ns, x) : xattr_delete(ns, x->ino, x->name);
 }
 
-static int set_any(struct ddio_ns *ns, const struct ddio_msg_fs_xattr *x, struct ddio_inode *in)
+static int set_any(struct ns *ns, const struct ddio_msg_fs_xattr *x, struct inode *in)
 {
 	int ret;
 
-	if (ddio_ns_stripe_is(x->name))
-		ret = ddio_ns_stripe_set(ns, in, x->name, x->value, x->len);
+	if (ns_stripe_is(x->name))
+		ret = ns_stripe_set(ns, in, x->name, x->value, x->len);
 	else
 		ret = is_acl(x->name) ? set_acl(ns, x, in) : set_plain(ns, x);
 	if (ret)
 		return ret;
-	ddio_ns_touch(ns, in, false);
-	return ddio_ns_store(ns, in);
+	ns_touch(ns, in, false);
+	return ns_store(ns, in);
 }
 
-static int remove_any(struct ddio_ns *ns, const struct ddio_msg_fs_xattr *x, struct ddio_inode *in)
+static int remove_any(struct ns *ns, const struct ddio_msg_fs_xattr *x, struct inode *in)
 {
 	uint8_t *old = NULL;
 	uint32_t len;
 	int ret;
 
-	if (ddio_ns_stripe_is(x->name)) {
-		ret = ddio_ns_stripe_unset(in, x->name);
+	if (ns_stripe_is(x->name)) {
+		ret = ns_stripe_unset(in, x->name);
 	} else {
-		ret = ddio_ns_xattr_read(ns, x->ino, x->name, &old, &len);
+		ret = ns_xattr_read(ns, x->ino, x->name, &old, &len);
 		free(old);
 		if (!ret || ret == -EUCLEAN)
 			ret = xattr_delete(ns, x->ino, x->name);
 	}
 	if (ret)
 		return ret;
-	ddio_ns_touch(ns, in, false);
-	return ddio_ns_store(ns, in);
+	ns_touch(ns, in, false);
+	return ns_store(ns, in);
 }
 
-static int change_any(struct ddio_ns *ns, struct ddio_ns_mount *mount,
-		      const struct ddio_msg_fs_xattr *x, struct ddio_inode *in,
-		      int (*fn)(struct ddio_ns *ns, const struct ddio_msg_fs_xattr *x,
-				struct ddio_inode *in))
+static int change_any(struct ns *ns, struct ns_mount *mount, const struct ddio_msg_fs_xattr *x,
+		      struct inode *in,
+		      int (*fn)(struct ns *ns, const struct ddio_msg_fs_xattr *x, struct inode *in))
 {
-	const struct ddio_ns_who who = { mount, x->seq };
-	struct ddio_ns_result result;
+	const struct ns_who who = { mount, x->seq };
+	struct ns_result result;
 	bool again;
-	int ret = ddio_ns_load(ns, x->ino, in);
+	int ret = ns_load(ns, x->ino, in);
 
 	if (!ret)
 		ret = name_check(x->name);
 	if (!ret)
-		ret = ddio_ns_begin(ns, &who, &result, &again);
+		ret = ns_begin(ns, &who, &result, &again);
 	if (ret || again)
 		return ret;
-	return ddio_ns_end(ns, &who, &result, fn(ns, x, in));
+	return ns_end(ns, &who, &result, fn(ns, x, in));
 }
 
-int ddio_ns_setxattr(struct ddio_ns *ns, struct ddio_ns_mount *mount,
-		     const struct ddio_msg_fs_xattr *x, struct ddio_inode *inode)
+int ns_setxattr(struct ns *ns, struct ns_mount *mount, const struct ddio_msg_fs_xattr *x,
+		struct inode *inode)
 {
 	return change_any(ns, mount, x, inode, set_any);
 }
 
-int ddio_ns_removexattr(struct ddio_ns *ns, struct ddio_ns_mount *mount,
-			const struct ddio_msg_fs_xattr *x, struct ddio_inode *inode)
+int ns_removexattr(struct ns *ns, struct ns_mount *mount, const struct ddio_msg_fs_xattr *x,
+		   struct inode *inode)
 {
 	return change_any(ns, mount, x, inode, remove_any);
 }
 
-int ddio_ns_listxattr(struct ddio_ns *ns, uint64_t ino, uint8_t **names, uint32_t *len)
+int ns_listxattr(struct ns *ns, uint64_t ino, uint8_t **names, uint32_t *len)
 {
-	struct ddio_inode in;
-	int ret = ddio_ns_load(ns, ino, &in);
+	struct inode in;
+	int ret = ns_load(ns, ino, &in);
 
 	*names = NULL;
 	*len = 0;
-	ddio_inode_free(&in);
+	inode_free(&in);
 	if (!ret)
 		ret = xattr_names(ns, ino, names, len);
 	if (!ret && *len > DDIO_FS_XATTR_MAX) {

@@ -19,7 +19,7 @@ struct server_op {
 	bool stopping;
 	bool changes;
 	server_handler serve;
-	int (*coll)(struct ddio_client *client, const struct ddio_msg *msg, const void *payload);
+	int (*coll)(struct client *client, const struct ddio_msg *msg, const void *payload);
 };
 
 #define OP(op, fn)                                                            \
@@ -95,13 +95,13 @@ static const struct server_op server_ops[] = {
 	OP_CHANGES(OBJ_COPY, server_op_obj_copy),
 	OP(DROP_CACHE, server_op_drop_cache),
 	OP(FSCK, server_op_fsck),
-	OP_COLL(ATTACH, ddio_coll_attach),
-	OP_COLL(DETACH, ddio_coll_detach),
+	OP_COLL(ATTACH, coll_attach),
+	OP_COLL(DETACH, coll_detach),
 	OP_COLL(COLL_START, ddio_coll_start),
-	OP_COLL(COLL_PIECE, ddio_coll_piece),
-	OP_COLL(COLL_ABORT, ddio_coll_abort),
-	OP_COLL(JOINT, ddio_coll_joint),
-	OP_COLL(COLL_JOIN, ddio_coll_join),
+	OP_COLL(COLL_PIECE, coll_piece),
+	OP_COLL(COLL_ABORT, coll_abort),
+	OP_COLL(JOINT, coll_joint),
+	OP_COLL(COLL_JOIN, coll_join),
 };
 
 static const struct server_op *op_find(uint16_t opcode)
@@ -117,7 +117,7 @@ static const struct server_op *op_find(uint16_t opcode)
 /* False: the request is over. */
 static bool op_allowed(const struct server_op *op, struct server_request *req)
 {
-	const struct ddio_reactor *reactor = req->reactor;
+	const struct reactor *reactor = req->reactor;
 	const struct ddio_conf *conf = reactor->iop->conf;
 
 	if (reactor->stopping && !op->stopping) {
@@ -195,7 +195,7 @@ int server_bulk(void *ctx, const struct ddio_msg *msg, const void *prefix, size_
 	if (msg->flags & DDIO_WIRE_REPLY)
 		return -EPROTO;
 	if (msg->opcode == DDIO_OP_COLL_PIECE)
-		return ddio_coll_piece_bulk(&sc->c, msg, prefix, prefix_len, sink);
+		return coll_piece_bulk(&sc->c, msg, prefix, prefix_len, sink);
 	if (msg->opcode != DDIO_OP_OBJ_WRITE)
 		return -EPROTO;
 	sc->incoming = server_request_new(sc, msg);

@@ -9,38 +9,38 @@
 int server_op_fs_lookup(struct server_request *req, const void *payload)
 {
 	struct ddio_msg_fs_name x;
-	struct ddio_inode inode;
+	struct inode inode;
 	int err;
 
 	FS_DECODE(req, payload, fs_name, &x, "directory or name");
-	err = ddio_ns_lookup(fs_ns(req), x.parent, x.name, &inode);
+	err = ns_lookup(fs_ns(req), x.parent, x.name, &inode);
 	return fs_reply_attr(req, err, &inode, "looking up a name");
 }
 
 int server_op_fs_getattr(struct server_request *req, const void *payload)
 {
 	struct ddio_msg_fs_ino x;
-	struct ddio_inode inode;
+	struct inode inode;
 	int err;
 
 	FS_DECODE(req, payload, fs_ino, &x, "number");
-	err = ddio_ns_getattr(fs_ns(req), x.ino, &inode);
+	err = ns_getattr(fs_ns(req), x.ino, &inode);
 	return fs_reply_attr(req, err, &inode, "reading attributes");
 }
 
 int server_op_fs_setattr(struct server_request *req, const void *payload)
 {
 	struct ddio_msg_fs_setattr x;
-	struct ddio_inode inode;
+	struct inode inode;
 	int err;
 
 	FS_DECODE(req, payload, fs_setattr, &x, "number, mask or times");
-	err = ddio_ns_setattr(fs_ns(req), &x, &inode);
+	err = ns_setattr(fs_ns(req), &x, &inode);
 	return fs_reply_attr(req, err, &inode, "setting attributes");
 }
 
 /* @dir: of the directory that it was made in; NULL, or without a number: not known. */
-static int reply_opened(struct server_request *req, int err, struct ddio_inode *inode,
+static int reply_opened(struct server_request *req, int err, struct inode *inode,
 			const struct ddio_fs_attr *dir, uint32_t flags, const char *what)
 {
 	struct ddio_msg_fs_opened x = { .flags = flags };
@@ -50,27 +50,27 @@ static int reply_opened(struct server_request *req, int err, struct ddio_inode *
 		x.dir = *dir;
 	}
 	if (!err && flags & DDIO_FS_OPENED_RECORD)
-		err = ddio_inode_record(inode, &x.rec);
+		err = inode_record(inode, &x.rec);
 	if (err) {
 		server_fail_errno(req, err, what);
 	} else {
-		if (ddio_inode_is(inode, S_IFREG) && !(inode->flags & DDIO_INODE_DATA))
+		if (inode_is(inode, S_IFREG) && !(inode->flags & DDIO_INODE_DATA))
 			x.flags |= DDIO_FS_OPENED_BARE;
-		ddio_inode_attr(inode, &x.attr);
+		inode_attr(inode, &x.attr);
 		FS_REPLY(req, fs_opened, &x, false);
 	}
 	ddio_fs_opened_free(&x);
-	ddio_inode_free(inode);
+	inode_free(inode);
 	return 0;
 }
 
 /* It is open for the mount before anybody else can remove it: nothing comes between. */
 static int make_open(struct server_request *req, uint64_t ino)
 {
-	struct ddio_inode inode;
-	int err = ddio_ns_open_file(fs_ns(req), fs_mount(req), ino, true, &inode);
+	struct inode inode;
+	int err = ns_open_file(fs_ns(req), fs_mount(req), ino, true, &inode);
 
-	ddio_inode_free(&inode);
+	inode_free(&inode);
 	return err;
 }
 
@@ -85,7 +85,7 @@ static int make_run(struct server_request *req, const void *payload)
 {
 	struct ddio_msg_fs_make x;
 	struct ddio_fs_attr dir;
-	struct ddio_inode inode;
+	struct inode inode;
 	uint32_t flags = 0;
 	bool made;
 	int err;
@@ -93,14 +93,14 @@ static int make_run(struct server_request *req, const void *payload)
 	FS_DECODE(req, payload, fs_make, &x, "directory, name, mode or target");
 	if (x.flags & DDIO_FS_MAKE_OPEN && !fs_need_mount(req))
 		return 0;
-	err = ddio_ns_make(fs_ns(req), fs_mount(req), &x, NULL, &inode, &made, &dir);
+	err = ns_make(fs_ns(req), fs_mount(req), &x, NULL, &inode, &made, &dir);
 	if (err == -EAGAIN) {
-		ddio_inode_free(&inode);
+		inode_free(&inode);
 		return fs_again(req, payload, make_again);
 	}
-	if (!err && x.flags & DDIO_FS_MAKE_OPEN && ddio_inode_is(&inode, S_IFREG))
+	if (!err && x.flags & DDIO_FS_MAKE_OPEN && inode_is(&inode, S_IFREG))
 		err = make_open(req, inode.ino);
-	if (!err && ddio_inode_is(&inode, S_IFREG))
+	if (!err && inode_is(&inode, S_IFREG))
 		flags = DDIO_FS_OPENED_RECORD;
 	if (made)
 		flags |= DDIO_FS_OPENED_MADE;
@@ -115,20 +115,20 @@ int server_op_fs_make(struct server_request *req, const void *payload)
 int server_op_fs_open(struct server_request *req, const void *payload)
 {
 	struct ddio_msg_fs_open x;
-	struct ddio_inode inode;
+	struct inode inode;
 	uint32_t flags = 0;
 	int err;
 
 	FS_DECODE(req, payload, fs_open, &x, "number or flags");
 	if (x.flags & DDIO_FS_OPEN_LOOK) {
-		err = ddio_ns_inode(fs_ns(req), x.ino, &inode);
+		err = ns_inode(fs_ns(req), x.ino, &inode);
 	} else {
 		if (!fs_need_mount(req))
 			return 0;
-		err = ddio_ns_open_file(fs_ns(req), fs_mount(req), x.ino,
-					x.flags & DDIO_FS_OPEN_AGAIN, &inode);
+		err = ns_open_file(fs_ns(req), fs_mount(req), x.ino, x.flags & DDIO_FS_OPEN_AGAIN,
+				   &inode);
 	}
-	if (!err && ddio_inode_is(&inode, S_IFREG))
+	if (!err && inode_is(&inode, S_IFREG))
 		flags = DDIO_FS_OPENED_RECORD;
 	return reply_opened(req, err, &inode, NULL, flags, "opening a file");
 }
@@ -136,24 +136,24 @@ int server_op_fs_open(struct server_request *req, const void *payload)
 int server_op_fs_release(struct server_request *req, const void *payload)
 {
 	struct ddio_msg_fs_ino x;
-	struct ddio_ns_left left;
+	struct ns_left left;
 	int err;
 
 	FS_DECODE(req, payload, fs_ino, &x, "number");
 	if (!fs_need_mount(req))
 		return 0;
-	err = ddio_ns_release(fs_ns(req), fs_mount(req), x.ino, &left);
+	err = ns_release(fs_ns(req), fs_mount(req), x.ino, &left);
 	return fs_reply_left(req, err, &left, "closing a file");
 }
 
 int server_op_fs_link(struct server_request *req, const void *payload)
 {
 	struct ddio_msg_fs_link x;
-	struct ddio_inode inode;
+	struct inode inode;
 	int err;
 
 	FS_DECODE(req, payload, fs_link, &x, "number, directory or name");
-	err = ddio_ns_link(fs_ns(req), fs_mount(req), &x, &inode);
+	err = ns_link(fs_ns(req), fs_mount(req), &x, &inode);
 	return fs_reply_attr(req, err, &inode, "linking");
 }
 
@@ -161,11 +161,11 @@ int server_op_fs_unlink(struct server_request *req, const void *payload)
 {
 	struct ddio_msg_fs_unlinked out = { .flags = 0 };
 	struct ddio_msg_fs_name x;
-	struct ddio_ns_left left;
+	struct ns_left left;
 	int err;
 
 	FS_DECODE(req, payload, fs_name, &x, "directory or name");
-	err = ddio_ns_unlink(fs_ns(req), fs_mount(req), &x, &left, &out.dir);
+	err = ns_unlink(fs_ns(req), fs_mount(req), &x, &left, &out.dir);
 	if (err) {
 		server_fail_errno(req, err, "removing a name");
 		return 0;
@@ -182,11 +182,11 @@ int server_op_fs_unlink(struct server_request *req, const void *payload)
 int server_op_fs_rename(struct server_request *req, const void *payload)
 {
 	struct ddio_msg_fs_rename x;
-	struct ddio_ns_left left;
+	struct ns_left left;
 	int err;
 
 	FS_DECODE(req, payload, fs_rename, &x, "directories, names or flags");
-	err = ddio_ns_rename(fs_ns(req), fs_mount(req), &x, &left);
+	err = ns_rename(fs_ns(req), fs_mount(req), &x, &left);
 	return fs_reply_left(req, err, &left, "renaming");
 }
 
@@ -194,11 +194,11 @@ int server_op_fs_readlink(struct server_request *req, const void *payload)
 {
 	struct ddio_msg_fs_target out = { .target = "" };
 	struct ddio_msg_fs_ino x;
-	struct ddio_inode inode;
+	struct inode inode;
 	int err;
 
 	FS_DECODE(req, payload, fs_ino, &x, "number");
-	err = ddio_ns_inode(fs_ns(req), x.ino, &inode);
+	err = ns_inode(fs_ns(req), x.ino, &inode);
 	if (!err && !inode.target)
 		err = -EINVAL;
 	if (err) {
@@ -207,7 +207,7 @@ int server_op_fs_readlink(struct server_request *req, const void *payload)
 		strcpy(out.target, inode.target);
 		FS_REPLY(req, fs_target, &out, false);
 	}
-	ddio_inode_free(&inode);
+	inode_free(&inode);
 	return 0;
 }
 
@@ -218,7 +218,7 @@ int server_op_fs_readdir(struct server_request *req, const void *payload)
 	int err;
 
 	FS_DECODE(req, payload, fs_readdir, &x, "directory or number of entries");
-	err = ddio_ns_readdir(fs_ns(req), &x, ENTRIES_MAX, &out);
+	err = ns_readdir(fs_ns(req), &x, ENTRIES_MAX, &out);
 	if (err) {
 		server_fail_errno(req, err, "listing a directory");
 		return 0;
@@ -249,7 +249,7 @@ int server_op_fs_getxattr(struct server_request *req, const void *payload)
 	int err;
 
 	FS_DECODE(req, payload, fs_xattr, &x, "number or name");
-	err = ddio_ns_getxattr(fs_ns(req), x.ino, x.name, &value, &len);
+	err = ns_getxattr(fs_ns(req), x.ino, x.name, &value, &len);
 	return reply_value(req, err, value, len, "reading an extended attribute");
 }
 
@@ -261,28 +261,28 @@ int server_op_fs_listxattr(struct server_request *req, const void *payload)
 	int err;
 
 	FS_DECODE(req, payload, fs_ino, &x, "number");
-	err = ddio_ns_listxattr(fs_ns(req), x.ino, &names, &len);
+	err = ns_listxattr(fs_ns(req), x.ino, &names, &len);
 	return reply_value(req, err, names, len, "listing extended attributes");
 }
 
 int server_op_fs_setxattr(struct server_request *req, const void *payload)
 {
 	struct ddio_msg_fs_xattr x;
-	struct ddio_inode inode;
+	struct inode inode;
 	int err;
 
 	FS_DECODE(req, payload, fs_xattr, &x, "number, name or value");
-	err = ddio_ns_setxattr(fs_ns(req), fs_mount(req), &x, &inode);
+	err = ns_setxattr(fs_ns(req), fs_mount(req), &x, &inode);
 	return fs_reply_attr(req, err, &inode, "setting an extended attribute");
 }
 
 int server_op_fs_removexattr(struct server_request *req, const void *payload)
 {
 	struct ddio_msg_fs_xattr x;
-	struct ddio_inode inode;
+	struct inode inode;
 	int err;
 
 	FS_DECODE(req, payload, fs_xattr, &x, "number or name");
-	err = ddio_ns_removexattr(fs_ns(req), fs_mount(req), &x, &inode);
+	err = ns_removexattr(fs_ns(req), fs_mount(req), &x, &inode);
 	return fs_reply_attr(req, err, &inode, "removing an extended attribute");
 }

@@ -7,13 +7,13 @@
 #include <string.h>
 #include "iop/server/priv.h"
 
-static inline struct ddio_ns *fs_ns(const struct server_request *req)
+static inline struct ns *fs_ns(const struct server_request *req)
 {
 	return req->reactor->iop->ns;
 }
 
 /* NULL: the connection is no mount's. */
-static inline struct ddio_ns_mount *fs_mount(const struct server_request *req)
+static inline struct ns_mount *fs_mount(const struct server_request *req)
 {
 	return req->client ? req->client->mount : NULL;
 }
@@ -44,9 +44,9 @@ void fs_reply_buf(struct server_request *req, void *buf, ssize_t len, bool durab
 /* 0: empty; else the error with a text about @what. */
 int fs_reply_empty(struct server_request *req, int err, const char *what);
 /* The attributes of @inode, which is freed; or the error. */
-int fs_reply_attr(struct server_request *req, int err, struct ddio_inode *inode, const char *what);
+int fs_reply_attr(struct server_request *req, int err, struct inode *inode, const char *what);
 /* What is to be removed, which is freed; or the error. */
-int fs_reply_left(struct server_request *req, int err, struct ddio_ns_left *left, const char *what);
+int fs_reply_left(struct server_request *req, int err, struct ns_left *left, const char *what);
 /* Numbers of inodes have run out, until the commit that is under way has brought new ones: @fn then,
  * with a copy of @payload. */
 int fs_again(struct server_request *req, const void *payload,

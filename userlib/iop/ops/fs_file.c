@@ -6,28 +6,28 @@
 int server_op_fs_attach(struct server_request *req, const void *payload)
 {
 	struct ddio_msg_fs_attached out = { .boot = req->reactor->iop->boot };
-	struct ddio_ns *ns = fs_ns(req);
-	struct ddio_ns_mount *mount;
+	struct ns *ns = fs_ns(req);
+	struct ns_mount *mount;
 	struct ddio_msg_fs_attach x;
 	bool known = true;
 	int err;
 
 	FS_DECODE(req, payload, fs_attach, &x, "mount");
 	mount = fs_mount(req);
-	if (mount && !ddio_ns_mount_is(mount, x.mount)) {
+	if (mount && !ns_mount_is(mount, x.mount)) {
 		server_fail(req, DDIO_ST_INVALID, "the connection is another mount's");
 		return 0;
 	}
-	err = mount ? 0 : ddio_ns_mount_attach(ns, x.mount, &mount, &known);
+	err = mount ? 0 : ns_mount_attach(ns, x.mount, &mount, &known);
 	if (err) {
 		server_fail_errno(req, err, "attaching a mount");
 		return 0;
 	}
 	req->client->mount = mount;
 	if (x.flags & DDIO_FS_ATTACH_TOLD)
-		ddio_ns_mount_told(ns, mount);
-	out.grace_ns = ddio_ns_grace(ns);
-	out.timeout_ns = ddio_ns_timeout(ns);
+		ns_mount_told(ns, mount);
+	out.grace_ns = ns_grace(ns);
+	out.timeout_ns = ns_timeout(ns);
 	out.known = known;
 	/* after a restart it is waited for */
 	FS_REPLY(req, fs_attached, &out, !known);
@@ -36,8 +36,8 @@ int server_op_fs_attach(struct server_request *req, const void *payload)
 
 int server_op_fs_detach(struct server_request *req, const void *payload)
 {
-	struct ddio_ns_mount *mount = fs_mount(req);
-	struct ddio_client *client;
+	struct ns_mount *mount = fs_mount(req);
+	struct client *client;
 	int err;
 
 	(void)payload;
@@ -47,18 +47,18 @@ int server_op_fs_detach(struct server_request *req, const void *payload)
 	ddio_list_for_each_entry(client, &req->reactor->clients, link)
 		if (server_client_of(client)->mount == mount)
 			server_client_of(client)->mount = NULL;
-	err = ddio_ns_mount_end(fs_ns(req), mount);
+	err = ns_mount_end(fs_ns(req), mount);
 	return fs_reply_empty(req, err, "detaching a mount");
 }
 
 int server_op_fs_wrote(struct server_request *req, const void *payload)
 {
 	struct ddio_msg_fs_wrote x;
-	struct ddio_inode inode;
+	struct inode inode;
 	int err;
 
 	FS_DECODE(req, payload, fs_wrote, &x, "number, size or flags");
-	err = ddio_ns_wrote(fs_ns(req), &x, &inode);
+	err = ns_wrote(fs_ns(req), &x, &inode);
 	return fs_reply_attr(req, err, &inode, "extending a file");
 }
 
@@ -66,33 +66,33 @@ int server_op_fs_append(struct server_request *req, const void *payload)
 {
 	struct ddio_msg_fs_append x;
 	struct ddio_msg_fs_place out;
-	struct ddio_inode inode;
+	struct inode inode;
 	int err;
 
 	FS_DECODE(req, payload, fs_append, &x, "number or length");
-	err = ddio_ns_append(fs_ns(req), fs_mount(req), &x, &out.offset, &inode);
+	err = ns_append(fs_ns(req), fs_mount(req), &x, &out.offset, &inode);
 	if (err) {
 		server_fail_errno(req, err, "appending to a file");
 	} else {
-		ddio_inode_attr(&inode, &out.attr);
+		inode_attr(&inode, &out.attr);
 		FS_REPLY(req, fs_place, &out, false);
 	}
-	ddio_inode_free(&inode);
+	inode_free(&inode);
 	return 0;
 }
 
 int server_op_fs_alloc(struct server_request *req, const void *payload)
 {
 	struct ddio_msg_fs_alloc x;
-	struct ddio_inode inode;
+	struct inode inode;
 	int err;
 
 	FS_DECODE(req, payload, fs_alloc, &x, "number or bytes");
-	err = ddio_ns_alloc(fs_ns(req), &x, &inode);
+	err = ns_alloc(fs_ns(req), &x, &inode);
 	return fs_reply_attr(req, err, &inode, "counting blocks");
 }
 
-static void synced(struct ddio_commit *commit, int err)
+static void synced(struct commit *commit, int err)
 {
 	struct server_request *req = commit->arg;
 
@@ -106,13 +106,13 @@ int server_op_fs_sync(struct server_request *req, const void *payload)
 {
 	(void)payload;
 	req->commit.done = synced;
-	ddio_ns_commit(fs_ns(req), &req->commit);
+	ns_commit(fs_ns(req), &req->commit);
 	return 0;
 }
 
 int server_op_fs_space(struct server_request *req, const void *payload)
 {
-	struct ddio_msg_fs_space out = { .inodes = ddio_ns_inodes(fs_ns(req)) };
+	struct ddio_msg_fs_space out = { .inodes = ns_inodes(fs_ns(req)) };
 
 	(void)payload;
 	FS_REPLY(req, fs_space, &out, false);
@@ -126,7 +126,7 @@ int server_op_fs_orphans(struct server_request *req, const void *payload)
 	int err;
 
 	FS_DECODE(req, payload, fs_readdir, &x, "number of entries");
-	err = ddio_ns_orphans(fs_ns(req), x.cookie, x.max, &out);
+	err = ns_orphans(fs_ns(req), x.cookie, x.max, &out);
 	if (err) {
 		server_fail_errno(req, err, "looking for orphans");
 		return 0;
@@ -142,7 +142,7 @@ int server_op_fs_gone(struct server_request *req, const void *payload)
 	int err;
 
 	FS_DECODE(req, payload, fs_ino, &x, "number");
-	err = ddio_ns_gone(fs_ns(req), x.ino);
+	err = ns_gone(fs_ns(req), x.ino);
 	/* another one may have been faster */
 	return fs_reply_empty(req, err == -ESTALE ? 0 : err, "forgetting a file");
 }

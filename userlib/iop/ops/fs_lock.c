@@ -3,7 +3,7 @@
 #include <errno.h>
 #include "iop/ops/fs.h"
 
-static struct ddio_locks *locks_of(const struct server_request *req)
+static struct locks *locks_of(const struct server_request *req)
 {
 	return &server_of(req->reactor->iop)->locks;
 }
@@ -33,7 +33,7 @@ int server_op_fs_lock_test(struct server_request *req, const void *payload)
 	if (!fs_need_mount(req))
 		return 0;
 	want = lock_of(req, &x);
-	held = ddio_locks_test(locks_of(req), x.ino, &want);
+	held = locks_test(locks_of(req), x.ino, &want);
 	x.type = DDIO_FS_LOCK_NONE;
 	x.flags &= DDIO_FS_LOCK_FLOCK;
 	if (held) {
@@ -58,7 +58,7 @@ static int reply_lock(struct server_request *req, int err)
 	return 0;
 }
 
-static void waited(struct ddio_lock_wait *wait, int err)
+static void waited(struct lock_wait *wait, int err)
 {
 	struct server_request *req = wait->arg;
 
@@ -70,8 +70,8 @@ static void waited(struct ddio_lock_wait *wait, int err)
 
 int server_op_fs_lock_set(struct server_request *req, const void *payload)
 {
-	struct ddio_locks *locks = locks_of(req);
-	struct ddio_lock_wait *wait = NULL;
+	struct locks *locks = locks_of(req);
+	struct lock_wait *wait = NULL;
 	struct ddio_msg_fs_lock x;
 	struct ddio_lock want;
 	int err;
@@ -81,7 +81,7 @@ int server_op_fs_lock_set(struct server_request *req, const void *payload)
 		return 0;
 	want = lock_of(req, &x);
 	/* while mounts tell theirs again everybody else's wait */
-	locks->held = ddio_ns_grace(fs_ns(req)) > 0;
+	locks->held = ns_grace(fs_ns(req)) > 0;
 	if (x.flags & DDIO_FS_LOCK_WAIT || locks->held) {
 		wait = calloc(1, sizeof(*wait));
 		if (!wait)
@@ -94,7 +94,7 @@ int server_op_fs_lock_set(struct server_request *req, const void *payload)
 	}
 	if (x.flags & DDIO_FS_LOCK_AGAIN && wait && wait->once)
 		wait = NULL;
-	err = ddio_locks_set(locks, x.ino, &want, x.flags & DDIO_FS_LOCK_AGAIN, wait);
+	err = locks_set(locks, x.ino, &want, x.flags & DDIO_FS_LOCK_AGAIN, wait);
 	if (err != -EINPROGRESS)
 		return reply_lock(req, err);
 	req->lock_wait = wait;
@@ -109,7 +109,7 @@ int server_op_fs_lock_cancel(struct server_request *req, const void *payload)
 	FS_DECODE(req, payload, fs_ino, &x, "number");
 	if (!fs_need_mount(req))
 		return 0;
-	ddio_locks_cancel(locks_of(req), fs_mount(req), x.ino);
+	locks_cancel(locks_of(req), fs_mount(req), x.ino);
 	server_reply(req, NULL, 0);
 	return 0;
 }
@@ -121,38 +121,38 @@ int server_op_fs_unlock_owner(struct server_request *req, const void *payload)
 	FS_DECODE(req, payload, fs_owner, &x, "number");
 	if (!fs_need_mount(req))
 		return 0;
-	ddio_locks_drop_owner(locks_of(req), x.ino, fs_mount(req), x.owner);
+	locks_drop_owner(locks_of(req), x.ino, fs_mount(req), x.owner);
 	server_reply(req, NULL, 0);
 	return 0;
 }
 
-static void mount_lost(void *ctx, struct ddio_ns_mount *mount)
+static void mount_lost(void *ctx, struct ns_mount *mount)
 {
 	struct server *server = ctx;
 
-	ddio_locks_drop_mount(&server->locks, mount, -ESTALE);
+	locks_drop_mount(&server->locks, mount, -ESTALE);
 }
 
 static void mounts_settled(void *ctx)
 {
 	struct server *server = ctx;
 
-	ddio_locks_settle(&server->locks);
+	locks_settle(&server->locks);
 }
 
-static const struct ddio_ns_mount_ops mount_ops = {
+static const struct ns_mount_ops mount_ops = {
 	.lost = mount_lost,
 	.settled = mounts_settled,
 };
 
 void server_fs_begin(struct server *server)
 {
-	ddio_ns_mount_watch(server->iop.ns, &mount_ops, server);
+	ns_mount_watch(server->iop.ns, &mount_ops, server);
 }
 
 void server_fs_end(struct server *server)
 {
-	ddio_locks_free(&server->locks);
+	locks_free(&server->locks);
 }
 
 /* Nobody can be told any more what it waits for. */
@@ -160,7 +160,7 @@ void server_fs_request_lost(struct server_request *req)
 {
 	if (!req->lock_wait)
 		return;
-	ddio_locks_forget(locks_of(req), req->lock_wait);
+	locks_forget(locks_of(req), req->lock_wait);
 	req->lock_wait = NULL;
 	server_request_end(req);
 }
@@ -168,11 +168,11 @@ void server_fs_request_lost(struct server_request *req)
 void server_fs_client_gone(struct server_client *sc)
 {
 	if (sc->mount && sc->c.reactor->iop->ns)
-		ddio_ns_mount_detach(sc->c.reactor->iop->ns, sc->mount);
+		ns_mount_detach(sc->c.reactor->iop->ns, sc->mount);
 	sc->mount = NULL;
 }
 
 void server_fs_stop(struct server *server)
 {
-	ddio_locks_stop(&server->locks, -ESHUTDOWN);
+	locks_stop(&server->locks, -ESHUTDOWN);
 }

@@ -9,7 +9,7 @@ struct fs_late {
 	uint8_t bytes[];
 };
 
-static void late_committed(struct ddio_commit *commit, int err)
+static void late_committed(struct commit *commit, int err)
 {
 	struct server_request *req = commit->arg;
 	struct fs_late *late = req->data;
@@ -34,7 +34,7 @@ static void reply_late(struct server_request *req, const void *buf, size_t len)
 	free(req->data);
 	req->data = late;
 	req->commit.done = late_committed;
-	ddio_ns_commit(fs_ns(req), &req->commit);
+	ns_commit(fs_ns(req), &req->commit);
 }
 
 void fs_reply_buf(struct server_request *req, void *buf, ssize_t len, bool durable)
@@ -42,7 +42,7 @@ void fs_reply_buf(struct server_request *req, void *buf, ssize_t len, bool durab
 	if (!buf)
 		server_fail(req, len < 0 ? DDIO_ST_TOO_BIG : DDIO_ST_NO_MEMORY,
 			    "no memory for the reply");
-	else if ((durable && ddio_ns_sync(fs_ns(req))) || ddio_ns_full(fs_ns(req)))
+	else if ((durable && ns_sync(fs_ns(req))) || ns_full(fs_ns(req)))
 		reply_late(req, buf, (size_t)len);
 	else
 		server_reply(req, buf, (size_t)len);
@@ -53,29 +53,29 @@ int fs_reply_empty(struct server_request *req, int err, const char *what)
 {
 	if (err)
 		server_fail_errno(req, err, what);
-	else if (ddio_ns_full(fs_ns(req)))
+	else if (ns_full(fs_ns(req)))
 		reply_late(req, NULL, 0);
 	else
 		server_reply(req, NULL, 0);
 	return 0;
 }
 
-int fs_reply_attr(struct server_request *req, int err, struct ddio_inode *inode, const char *what)
+int fs_reply_attr(struct server_request *req, int err, struct inode *inode, const char *what)
 {
 	struct ddio_msg_fs_attr x;
 
 	if (err) {
 		server_fail_errno(req, err, what);
 	} else {
-		ddio_inode_attr(inode, &x.attr);
+		inode_attr(inode, &x.attr);
 		FS_REPLY(req, fs_attr, &x, false);
 	}
-	ddio_inode_free(inode);
+	inode_free(inode);
 	return 0;
 }
 
 /* Objects are removed for ever: so the name must not come back after that. */
-int fs_reply_left(struct server_request *req, int err, struct ddio_ns_left *left, const char *what)
+int fs_reply_left(struct server_request *req, int err, struct ns_left *left, const char *what)
 {
 	struct ddio_msg_ns_listing x = { .n = left->any, .recs = &left->rec };
 
@@ -93,7 +93,7 @@ struct fs_retry {
 	uint8_t payload[];
 };
 
-static void retry_committed(struct ddio_commit *commit, int err)
+static void retry_committed(struct commit *commit, int err)
 {
 	struct server_request *req = commit->arg;
 	struct fs_retry *retry = req->data;
@@ -122,7 +122,7 @@ int fs_again(struct server_request *req, const void *payload,
 	free(req->data);
 	req->data = retry;
 	req->commit.done = retry_committed;
-	ddio_ns_commit(fs_ns(req), &req->commit);
+	ns_commit(fs_ns(req), &req->commit);
 	return 0;
 }
 

@@ -16,7 +16,7 @@ void server_fail_disk(struct server_request *req)
 {
 	const struct ddio_iop *iop = req->reactor->iop;
 	uint32_t number = req->obj.disk;
-	int reactor = ddio_iop_disk_reactor(iop, number);
+	int reactor = iop_disk_reactor(iop, number);
 
 	if (number >= iop->conf->ndisks)
 		server_fail(req, DDIO_ST_INVALID, "there is no disk %u", number);
@@ -39,7 +39,7 @@ bool server_obj_decode(struct server_request *req, const void *payload, size_t l
 		*ret = server_fail_decode(req, err, "file, flags, offset or length");
 		return false;
 	}
-	req->disk = ddio_reactor_disk(req->reactor, req->obj.disk);
+	req->disk = reactor_disk(req->reactor, req->obj.disk);
 	if (whole)
 		return true;
 	if (!req->disk) {
@@ -56,7 +56,7 @@ bool server_obj_decode(struct server_request *req, const void *payload, size_t l
 
 int server_obj_get(struct server_request *req, bool create)
 {
-	int err = ddio_store_get(req->disk->store, &req->obj.file, create, &req->object);
+	int err = store_get(req->disk->store, &req->obj.file, create, &req->object);
 
 	if (!err || err == -ENOENT)
 		return err;
@@ -75,7 +75,7 @@ int server_obj_get(struct server_request *req, bool create)
 	return err;
 }
 
-static void io_start(struct server_request *req, void (*done)(struct ddio_cache_io *io, int status))
+static void io_start(struct server_request *req, void (*done)(struct cache_io *io, int status))
 {
 	req->io.obj = req->object;
 	req->io.offset = req->obj.offset;
@@ -101,7 +101,7 @@ static void read_reply(struct server_request *req)
 		server_reply_data(req, fixed, len);
 }
 
-static void read_done(struct ddio_cache_io *io, int status)
+static void read_done(struct cache_io *io, int status)
 {
 	struct server_request *req = io->arg;
 
@@ -138,7 +138,7 @@ int server_op_obj_read(struct server_request *req, const void *payload)
 	io_start(req, read_done);
 	req->io.prefetch = !(req->obj.flags & DDIO_OBJ_NO_PREFETCH);
 	req->io.stream = req->obj.stream;
-	ddio_cache_read(req->disk->cache, &req->io);
+	cache_read(req->disk->cache, &req->io);
 	return 0;
 }
 
@@ -182,7 +182,7 @@ int server_obj_write_bulk(struct server_request *req, const void *prefix, size_t
 	return 0;
 }
 
-static void write_done(struct ddio_cache_io *io, int status)
+static void write_done(struct cache_io *io, int status)
 {
 	struct server_request *req = io->arg;
 
@@ -202,6 +202,6 @@ int server_op_obj_write(struct server_request *req, const void *payload)
 	if (server_obj_get(req, true))
 		return 0;
 	io_start(req, write_done);
-	ddio_cache_write(req->disk->cache, &req->io);
+	cache_write(req->disk->cache, &req->io);
 	return 0;
 }

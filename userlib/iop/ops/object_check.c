@@ -25,7 +25,7 @@ static void check_fail(struct server_request *req, int err)
 		server_fail_obj(req, err, "checking its records");
 }
 
-static void check_committed(struct ddio_commit *commit, int err)
+static void check_committed(struct commit *commit, int err)
 {
 	struct server_request *req = commit->arg;
 
@@ -35,33 +35,33 @@ static void check_committed(struct ddio_commit *commit, int err)
 		check_try(req);
 }
 
-static void check_flushed(struct ddio_cache_flush *flush, int status)
+static void check_flushed(struct cache_flush *flush, int status)
 {
 	struct server_request *req = flush->arg;
 
 	if (status)
 		check_fail(req, status);
 	else
-		ddio_store_commit(req->disk->store, &req->commit);
+		store_commit(req->disk->store, &req->commit);
 }
 
 static void check_commit(struct server_request *req)
 {
 	req->commit.done = check_committed;
 	if (check_names(req)) {
-		ddio_ns_commit(req->reactor->iop->ns, &req->commit);
+		ns_commit(req->reactor->iop->ns, &req->commit);
 		return;
 	}
 	req->flush.done = check_flushed;
-	ddio_cache_flush(req->disk->cache, &req->flush);
+	cache_flush(req->disk->cache, &req->flush);
 }
 
 static void check_try(struct server_request *req)
 {
 	bool repair = req->obj.flags & DDIO_OBJ_REPAIR;
 	struct ddio_msg_fsck x = { 0 };
-	int err = check_names(req) ? ddio_ns_check(req->reactor->iop->ns, repair, &x)
-				   : ddio_store_check(req->disk->store, repair, &x);
+	int err = check_names(req) ? ns_check(req->reactor->iop->ns, repair, &x)
+				   : store_check(req->disk->store, repair, &x);
 
 	if (err == -EBUSY && req->tries++ < CHECK_TRIES)
 		check_commit(req);

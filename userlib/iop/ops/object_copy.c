@@ -19,7 +19,7 @@
  */
 struct copy {
 	struct ddio_msg_obj_copy msg;
-	struct ddio_object *from;
+	struct object *from;
 	uint64_t done, len;
 	int err;
 	const char *what;
@@ -33,7 +33,7 @@ static void copy_end(struct server_request *req)
 	struct copy *copy = req->data;
 	struct ddio_msg_obj_data x = { .len = copy->done };
 
-	ddio_object_put(copy->from);
+	object_put(copy->from);
 	if (copy->err)
 		server_fail_obj(req, copy->err, copy->what);
 	else
@@ -41,19 +41,19 @@ static void copy_end(struct server_request *req)
 }
 
 /* How many bytes from @at on are alike: all hold data, or none do. */
-static uint64_t data_run(struct server_request *req, const struct ddio_object *obj, uint64_t at,
+static uint64_t data_run(struct server_request *req, const struct object *obj, uint64_t at,
 			 uint64_t len, bool *data)
 {
-	uint32_t size = ddio_object_file(obj)->block;
+	uint32_t size = object_file(obj)->block;
 	uint64_t block = at / size, start, run, dirty;
 	bool there, written;
 
-	there = ddio_object_lookup(obj, block, &start, &run, &written);
-	*data = there && (written || ddio_cache_newer(req->disk->cache, obj, block));
+	there = object_lookup(obj, block, &start, &run, &written);
+	*data = there && (written || cache_newer(req->disk->cache, obj, block));
 	if (there && !written) {
 		if (run > len / size + 1)
 			run = len / size + 1;
-		dirty = ddio_cache_next_newer(req->disk->cache, obj, block, run) - block;
+		dirty = cache_next_newer(req->disk->cache, obj, block, run) - block;
 		run = *data ? 1 : dirty;
 	}
 	/* A hole's run may go on to the end of all numbers. */
@@ -77,7 +77,7 @@ static void copy_next(struct server_request *req, int err, const char *what)
 		copy_run(req);
 }
 
-static void copy_written(struct ddio_cache_io *io, int status)
+static void copy_written(struct cache_io *io, int status)
 {
 	copy_next(io->arg, status, "writing a copy");
 }
@@ -91,10 +91,10 @@ static void copy_write(struct server_request *req)
 	req->io.len = copy->len;
 	req->io.buf = req->buf;
 	req->io.done = copy_written;
-	ddio_cache_write(req->disk->cache, &req->io);
+	cache_write(req->disk->cache, &req->io);
 }
 
-static void copy_read(struct ddio_cache_io *io, int status)
+static void copy_read(struct cache_io *io, int status)
 {
 	if (status)
 		copy_next(io->arg, status, "reading what is copied");
@@ -130,7 +130,7 @@ static void copy_piece(struct server_request *req)
 	req->io.len = copy->len;
 	req->io.buf = req->buf;
 	req->io.done = copy_read;
-	ddio_cache_read(req->disk->cache, &req->io);
+	cache_read(req->disk->cache, &req->io);
 }
 
 /* Piece after piece; what ends at once is gone on with here, not deeper in the stack. */
@@ -167,7 +167,7 @@ static bool copy_decode(struct server_request *req, const void *payload, int *re
 	req->obj = (struct ddio_msg_obj){
 		.file = msg->to, .disk = msg->disk, .offset = msg->to_offset, .len = msg->len
 	};
-	req->disk = ddio_reactor_disk(req->reactor, msg->disk);
+	req->disk = reactor_disk(req->reactor, msg->disk);
 	if (!req->disk) {
 		server_fail_disk(req);
 		return false;
@@ -188,7 +188,7 @@ static int copy_objects(struct server_request *req)
 
 	if (err)
 		return err;
-	err = ddio_store_get(req->disk->store, &copy->msg.from, true, &copy->from);
+	err = store_get(req->disk->store, &copy->msg.from, true, &copy->from);
 	if (err)
 		server_fail_obj(req, err, "finding what is copied");
 	return err;

@@ -8,9 +8,9 @@ static void cut_now(struct server_request *req)
 	int err;
 
 	if (req->msg.opcode == DDIO_OP_OBJ_REMOVE)
-		err = ddio_object_remove(req->object);
+		err = object_remove(req->object);
 	else
-		err = ddio_object_punch(req->object, req->first, req->count);
+		err = object_punch(req->object, req->first, req->count);
 	if (err)
 		server_fail_obj(req, err, "freeing its blocks");
 	else
@@ -26,7 +26,7 @@ static bool cut_begin(struct server_request *req, const void *payload, int *ret)
 		return false;
 	/* An object of no file: nobody can say any more what that was like. */
 	if (req->msg.opcode == DDIO_OP_OBJ_REMOVE && req->obj.flags & DDIO_OBJ_REPAIR)
-		err = ddio_store_ref(req->disk->store, req->obj.file.id, &req->obj.file);
+		err = store_ref(req->disk->store, req->obj.file.id, &req->obj.file);
 	if (err && err != -ENOENT) {
 		server_fail_obj(req, err, "finding the object");
 		return false;

@@ -12,31 +12,31 @@ static uint32_t most_entries(const struct server_request *req)
 }
 
 /* Blocks that were never written are data all the same where the cache has some for them. */
-static bool extent_written(struct ddio_cache *cache, const struct ddio_object *obj, uint64_t at,
+static bool extent_written(struct cache *cache, const struct object *obj, uint64_t at,
 			   uint64_t *run)
 {
-	uint64_t dirty = ddio_cache_next_newer(cache, obj, at, *run);
+	uint64_t dirty = cache_next_newer(cache, obj, at, *run);
 	uint64_t n = 1;
 
 	if (dirty > at) {
 		*run = dirty - at < *run ? dirty - at : *run;
 		return false;
 	}
-	while (n < *run && ddio_cache_newer(cache, obj, at + n))
+	while (n < *run && cache_newer(cache, obj, at + n))
 		n++;
 	*run = n;
 	return true;
 }
 
 /* The extents from block @at on, at most @max. */
-static void extents_fill(struct ddio_cache *cache, const struct ddio_object *obj, uint64_t at,
-			 uint32_t max, struct ddio_msg_extents *x)
+static void extents_fill(struct cache *cache, const struct object *obj, uint64_t at, uint32_t max,
+			 struct ddio_msg_extents *x)
 {
-	uint64_t end = ddio_object_end(obj), start, run;
+	uint64_t end = object_end(obj), start, run;
 	bool written;
 
 	for (; at < end; at += run) {
-		if (!ddio_object_lookup(obj, at, &start, &run, &written))
+		if (!object_lookup(obj, at, &start, &run, &written))
 			continue;
 		if (x->n == max) {
 			x->more = 1;
@@ -98,7 +98,7 @@ int server_op_obj_list(struct server_request *req, const void *payload)
 			    req->disk->name);
 		return 0;
 	}
-	x.n = ddio_store_list(req->disk->store, req->obj.offset, x.ids, max);
+	x.n = store_list(req->disk->store, req->obj.offset, x.ids, max);
 	/* A full page may be the last one: then the next is empty. */
 	x.more = x.n == max;
 	SERVER_REPLY(req, obj_list, &x);
@@ -119,7 +119,7 @@ int server_op_obj_reserve(struct server_request *req, const void *payload)
 	}
 	if (server_obj_get(req, true))
 		return 0;
-	err = ddio_object_reserve(req->object, 0, req->obj.len);
+	err = object_reserve(req->object, 0, req->obj.len);
 	if (err)
 		server_fail_obj(req, err, "reserving blocks");
 	else

@@ -42,7 +42,7 @@ static void alone_again(void *arg)
 void server_obj_alone(struct server_request *req, void (*step)(struct server_request *req))
 {
 	req->step = step;
-	if (ddio_coll_uses(req->reactor, req->obj.file.id))
+	if (coll_uses(req->reactor, req->obj.file.id))
 		quiet_wait(req, alone_again);
 	else
 		step(req);
@@ -54,7 +54,7 @@ static void quiet_again(void *arg)
 }
 
 /* A flush waits for what is written, not for what is being read. */
-static void quiet_flushed(struct ddio_cache_flush *flush, int status)
+static void quiet_flushed(struct cache_flush *flush, int status)
 {
 	struct server_request *req = flush->arg;
 	struct ddio_env *env = req->reactor->env;
@@ -62,16 +62,16 @@ static void quiet_flushed(struct ddio_cache_flush *flush, int status)
 	(void)status; /* what could not be written is still dirty, and its next flush will tell */
 	req->timer.fn = quiet_again;
 	req->timer.arg = req;
-	if (!ddio_cache_busy(req->disk->cache, req->object, req->first, req->count) ||
+	if (!cache_busy(req->disk->cache, req->object, req->first, req->count) ||
 	    ddio_timer_arm(env, &req->timer, ddio_env_now(env) + SERVER_POLL_NS))
 		quiet_try(req);
 }
 
 static void quiet_try(struct server_request *req)
 {
-	struct ddio_cache *cache = req->disk->cache;
+	struct cache *cache = req->disk->cache;
 
-	if (ddio_coll_uses(req->reactor, req->obj.file.id)) {
+	if (coll_uses(req->reactor, req->obj.file.id)) {
 		quiet_wait(req, quiet_again);
 		return;
 	}
@@ -81,16 +81,16 @@ static void quiet_try(struct server_request *req)
 	 * other for ever.
 	 */
 	if (!req->discarded)
-		ddio_cache_discard(cache, req->object, req->first, req->count);
+		cache_discard(cache, req->object, req->first, req->count);
 	req->discarded = true;
-	if (!ddio_cache_busy(cache, req->object, req->first, req->count)) {
-		ddio_cache_discard(cache, req->object, req->first, req->count);
+	if (!cache_busy(cache, req->object, req->first, req->count)) {
+		cache_discard(cache, req->object, req->first, req->count);
 		req->step(req);
 		return;
 	}
 	req->flush.obj = req->object;
 	req->flush.done = quiet_flushed;
-	ddio_cache_flush(cache, &req->flush);
+	cache_flush(cache, &req->flush);
 }
 
 void server_obj_quiet(struct server_request *req, uint64_t first, uint64_t count,
@@ -106,7 +106,7 @@ void server_obj_quiet(struct server_request *req, uint64_t first, uint64_t count
 		step(req);
 }
 
-static void zeroed(struct ddio_cache_io *io, int status)
+static void zeroed(struct cache_io *io, int status)
 {
 	struct server_request *req = io->arg;
 
@@ -125,8 +125,8 @@ void server_obj_zero(struct server_request *req, uint64_t from, uint64_t to,
 	bool written;
 
 	req->step = step;
-	if (from >= to || !ddio_object_lookup(req->object, block, &start, &run, &written) ||
-	    (!written && !ddio_cache_newer(req->disk->cache, req->object, block))) {
+	if (from >= to || !object_lookup(req->object, block, &start, &run, &written) ||
+	    (!written && !cache_newer(req->disk->cache, req->object, block))) {
 		step(req);
 		return;
 	}
@@ -139,10 +139,10 @@ void server_obj_zero(struct server_request *req, uint64_t from, uint64_t to,
 	if (!req->data)
 		server_fail_obj(req, -ENOMEM, "clearing a part of a block");
 	else
-		ddio_cache_write(req->disk->cache, &req->io);
+		cache_write(req->disk->cache, &req->io);
 }
 
-static void committed(struct ddio_commit *commit, int err)
+static void committed(struct commit *commit, int err)
 {
 	struct server_request *req = commit->arg;
 
@@ -155,5 +155,5 @@ static void committed(struct ddio_commit *commit, int err)
 void server_obj_commit(struct server_request *req)
 {
 	req->commit.done = committed;
-	ddio_store_commit(req->disk->store, &req->commit);
+	store_commit(req->disk->store, &req->commit);
 }

@@ -15,8 +15,8 @@ int server_op_obj_stat(struct server_request *req, const void *payload)
 	if (err && err != -ENOENT)
 		return 0;
 	if (!err) {
-		x.alloc = ddio_object_blocks(req->object) * req->obj.file.block;
-		x.end = ddio_object_end(req->object) * req->obj.file.block;
+		x.alloc = object_blocks(req->object) * req->obj.file.block;
+		x.end = object_end(req->object) * req->obj.file.block;
 	}
 	SERVER_REPLY(req, obj_stat, &x);
 	return 0;
@@ -37,7 +37,7 @@ static uint64_t touched_blocks(const struct server_request *req)
 
 static int space_take(struct server_request *req)
 {
-	int err = ddio_object_reserve(req->object, first_block(req), touched_blocks(req));
+	int err = object_reserve(req->object, first_block(req), touched_blocks(req));
 
 	if (err)
 		server_fail_obj(req, err, "allocating space");
@@ -56,7 +56,7 @@ static void whole_blocks(const struct server_request *req, uint64_t *first, uint
 /* Somebody may have cut the object meanwhile. */
 static void zero_now(struct server_request *req)
 {
-	int err = ddio_object_unwrite(req->object, req->first, req->count);
+	int err = object_unwrite(req->object, req->first, req->count);
 
 	if (err)
 		server_fail_obj(req, err, "making its blocks read as zeros");

@@ -10,10 +10,10 @@
  */
 struct sync_part {
 	struct server_request *req;
-	struct ddio_iop_disk *disk;
-	struct ddio_object *object;
-	struct ddio_cache_flush flush;
-	struct ddio_commit commit;
+	struct iop_disk *disk;
+	struct object *object;
+	struct cache_flush flush;
+	struct commit commit;
 };
 
 static void sync_one_less(struct server_request *req)
@@ -25,7 +25,7 @@ static void sync_one_less(struct server_request *req)
 		return;
 	for (i = 0; i < req->reactor->ndisks; i++)
 		if (parts[i].object)
-			ddio_object_put(parts[i].object);
+			object_put(parts[i].object);
 	if (!req->err)
 		server_reply(req, NULL, 0);
 	else if (req->disk)
@@ -35,7 +35,7 @@ static void sync_one_less(struct server_request *req)
 }
 
 /* The first error counts, and names its disk; NULL: the name space. */
-static void sync_failed(struct server_request *req, struct ddio_iop_disk *disk, int err)
+static void sync_failed(struct server_request *req, struct iop_disk *disk, int err)
 {
 	if (req->err)
 		return;
@@ -43,7 +43,7 @@ static void sync_failed(struct server_request *req, struct ddio_iop_disk *disk, 
 	req->disk = disk;
 }
 
-static void sync_committed(struct ddio_commit *commit, int err)
+static void sync_committed(struct commit *commit, int err)
 {
 	struct sync_part *part = commit->arg;
 
@@ -52,7 +52,7 @@ static void sync_committed(struct ddio_commit *commit, int err)
 	sync_one_less(part->req);
 }
 
-static void sync_flushed(struct ddio_cache_flush *flush, int status)
+static void sync_flushed(struct cache_flush *flush, int status)
 {
 	struct sync_part *part = flush->arg;
 
@@ -64,10 +64,10 @@ static void sync_flushed(struct ddio_cache_flush *flush, int status)
 	}
 	part->commit.done = sync_committed;
 	part->commit.arg = part;
-	ddio_store_commit(part->disk->store, &part->commit);
+	store_commit(part->disk->store, &part->commit);
 }
 
-static void sync_names_committed(struct ddio_commit *commit, int err)
+static void sync_names_committed(struct commit *commit, int err)
 {
 	struct server_request *req = commit->arg;
 
@@ -83,14 +83,13 @@ static int sync_find(struct server_request *req, struct sync_part *part)
 
 	if (req->obj.flags & DDIO_OBJ_ALL)
 		return 0;
-	err = ddio_store_get(part->disk->store, &req->obj.file, false, &part->object);
+	err = store_get(part->disk->store, &req->obj.file, false, &part->object);
 	if (err)
 		part->object = NULL;
 	return err == -ENOENT ? 1 : err;
 }
 
-static void sync_disk(struct server_request *req, struct ddio_iop_disk *disk,
-		      struct sync_part *part)
+static void sync_disk(struct server_request *req, struct iop_disk *disk, struct sync_part *part)
 {
 	int err;
 
@@ -106,7 +105,7 @@ static void sync_disk(struct server_request *req, struct ddio_iop_disk *disk,
 	part->flush.drop = req->msg.opcode == DDIO_OP_DROP_CACHE;
 	part->flush.done = sync_flushed;
 	part->flush.arg = part;
-	ddio_cache_flush(disk->cache, &part->flush);
+	cache_flush(disk->cache, &part->flush);
 }
 
 static bool sync_begin(struct server_request *req, const void *payload, int *ret)
@@ -139,7 +138,7 @@ static void sync_disks(struct server_request *req)
 
 int server_op_obj_sync(struct server_request *req, const void *payload)
 {
-	struct ddio_reactor *reactor = req->reactor;
+	struct reactor *reactor = req->reactor;
 	int ret;
 
 	if (!sync_begin(req, payload, &ret))
@@ -148,7 +147,7 @@ int server_op_obj_sync(struct server_request *req, const void *payload)
 	if (reactor->iop->ns && !reactor->index) {
 		req->pending++;
 		req->commit.done = sync_names_committed;
-		ddio_ns_commit(reactor->iop->ns, &req->commit);
+		ns_commit(reactor->iop->ns, &req->commit);
 	}
 	sync_one_less(req);
 	return 0;

@@ -18,10 +18,10 @@ static int fail_file(struct server_request *req, int err, const char *path, uint
 }
 
 /* @dying: its objects are to be removed. */
-static int reply_record(struct server_request *req, struct ddio_inode *inode, bool dying)
+static int reply_record(struct server_request *req, struct inode *inode, bool dying)
 {
 	struct ddio_file_record rec;
-	int err = ddio_inode_record(inode, &rec);
+	int err = inode_record(inode, &rec);
 
 	if (err) {
 		server_fail_errno(req, err, "a file's record");
@@ -30,7 +30,7 @@ static int reply_record(struct server_request *req, struct ddio_inode *inode, bo
 		FS_REPLY(req, record, &rec, dying);
 		ddio_file_record_free(&rec);
 	}
-	ddio_inode_free(inode);
+	inode_free(inode);
 	return 0;
 }
 
@@ -65,53 +65,52 @@ static bool create_check(struct server_request *req, const struct ddio_msg_ns_cr
 }
 
 /* Whoever has the record may write data. */
-static int mark_data(struct ddio_ns *ns, struct ddio_inode *inode)
+static int mark_data(struct ns *ns, struct inode *inode)
 {
 	const struct ddio_msg_fs_wrote x = { .ino = inode->ino, .flags = DDIO_FS_WROTE_DATA };
 
 	if (inode->flags & DDIO_INODE_DATA)
 		return 0;
-	ddio_inode_free(inode);
-	return ddio_ns_wrote(ns, &x, inode);
+	inode_free(inode);
+	return ns_wrote(ns, &x, inode);
 }
 
-static int regular(struct ddio_inode *inode)
+static int regular(struct inode *inode)
 {
-	if (ddio_inode_is(inode, S_IFREG))
+	if (inode_is(inode, S_IFREG))
 		return 0;
-	return ddio_inode_is(inode, S_IFDIR) ? -EISDIR : -EINVAL;
+	return inode_is(inode, S_IFDIR) ? -EISDIR : -EINVAL;
 }
 
-static int create_new(struct ddio_ns *ns, const struct ddio_msg_ns_create *x,
-		      struct ddio_inode *inode)
+static int create_new(struct ns *ns, const struct ddio_msg_ns_create *x, struct inode *inode)
 {
-	const struct ddio_stripe stripe = { .seed = x->rec.ref.seed,
-					    .block = x->rec.ref.block,
-					    .layout = x->rec.ref.layout,
-					    .ndisks = x->rec.ndisks,
-					    .disks = x->rec.disks };
+	const struct stripe stripe = { .seed = x->rec.ref.seed,
+				       .block = x->rec.ref.block,
+				       .layout = x->rec.ref.layout,
+				       .ndisks = x->rec.ndisks,
+				       .disks = x->rec.disks };
 	struct ddio_msg_fs_make make = {
 		.flags = DDIO_FS_MAKE_EXCL, .mode = S_IFREG | x->mode, .uid = x->uid, .gid = x->gid
 	};
 	struct ddio_msg_fs_setattr set = { .mask = DDIO_FS_SET_SIZE, .size = x->rec.size };
 	bool made;
-	int err = ddio_ns_walk_parent(ns, x->path, &make.parent, make.name);
+	int err = ns_walk_parent(ns, x->path, &make.parent, make.name);
 
 	if (!err)
-		err = ddio_ns_make(ns, NULL, &make, &stripe, inode, &made, NULL);
+		err = ns_make(ns, NULL, &make, &stripe, inode, &made, NULL);
 	if (!err && x->rec.size) {
 		set.ino = inode->ino;
-		ddio_inode_free(inode);
-		err = ddio_ns_setattr(ns, &set, inode);
+		inode_free(inode);
+		err = ns_setattr(ns, &set, inode);
 	}
 	return err;
 }
 
 static int create_try(struct server_request *req, const struct ddio_msg_ns_create *x)
 {
-	struct ddio_ns *ns = fs_ns(req);
-	struct ddio_inode inode;
-	int err = ddio_ns_walk(ns, x->path, &inode);
+	struct ns *ns = fs_ns(req);
+	struct inode inode;
+	int err = ns_walk(ns, x->path, &inode);
 
 	if (!err && x->flags & DDIO_NS_EXCL)
 		err = -EEXIST;
@@ -123,7 +122,7 @@ static int create_try(struct server_request *req, const struct ddio_msg_ns_creat
 		err = mark_data(ns, &inode);
 	if (!err)
 		return reply_record(req, &inode, false);
-	ddio_inode_free(&inode);
+	inode_free(&inode);
 	return err;
 }
 
@@ -132,16 +131,16 @@ static int make_dir(struct server_request *req, const struct ddio_msg_ns_create 
 	struct ddio_msg_fs_make make = {
 		.flags = DDIO_FS_MAKE_EXCL, .mode = S_IFDIR | x->mode, .uid = x->uid, .gid = x->gid
 	};
-	struct ddio_inode inode = { .ino = 0 };
+	struct inode inode = { .ino = 0 };
 	struct ddio_file_record rec = { .ndisks = 0 };
 	bool made;
-	int err = ddio_ns_walk_parent(fs_ns(req), x->path, &make.parent, make.name);
+	int err = ns_walk_parent(fs_ns(req), x->path, &make.parent, make.name);
 
 	if (!err)
-		err = ddio_ns_make(fs_ns(req), NULL, &make, NULL, &inode, &made, NULL);
+		err = ns_make(fs_ns(req), NULL, &make, NULL, &inode, &made, NULL);
 	if (!err)
-		err = ddio_ns_dir_record(&inode, &rec);
-	ddio_inode_free(&inode);
+		err = ns_dir_record(&inode, &rec);
+	inode_free(&inode);
 	if (err)
 		return err;
 	FS_REPLY(req, record, &rec, false);
@@ -184,14 +183,14 @@ int server_op_ns_create(struct server_request *req, const void *payload)
 
 int server_op_ns_lookup(struct server_request *req, const void *payload)
 {
-	struct ddio_ns *ns = fs_ns(req);
+	struct ns *ns = fs_ns(req);
 	struct ddio_msg_ns_name x;
-	struct ddio_inode inode;
+	struct inode inode;
 	int err = ddio_get_ns_name(payload, req->msg.length, &x);
 
 	if (err)
 		return server_fail_decode(req, err, "name or number");
-	err = x.path[0] ? ddio_ns_walk(ns, x.path, &inode) : ddio_ns_inode(ns, x.id, &inode);
+	err = x.path[0] ? ns_walk(ns, x.path, &inode) : ns_inode(ns, x.id, &inode);
 	if (!err && !inode.nlink)
 		err = -ENOENT;
 	if (!err)
@@ -200,32 +199,32 @@ int server_op_ns_lookup(struct server_request *req, const void *payload)
 		err = mark_data(ns, &inode);
 	if (!err)
 		return reply_record(req, &inode, false);
-	ddio_inode_free(&inode);
+	inode_free(&inode);
 	return fail_file(req, err, x.path, x.id);
 }
 
 /* The removal of an orphan goes on. */
 static int remove_orphan(struct server_request *req, uint64_t id)
 {
-	struct ddio_inode inode;
-	int err = ddio_ns_inode(fs_ns(req), id, &inode);
+	struct inode inode;
+	int err = ns_inode(fs_ns(req), id, &inode);
 
-	if (!err && (inode.nlink || ddio_ns_in_use(fs_ns(req), id)))
+	if (!err && (inode.nlink || ns_in_use(fs_ns(req), id)))
 		err = -EBUSY;
 	if (!err)
 		err = regular(&inode);
 	if (!err)
 		return reply_record(req, &inode, true);
-	ddio_inode_free(&inode);
+	inode_free(&inode);
 	return fail_file(req, err, NULL, id);
 }
 
 /* A directory's record says nothing, but that there is nothing else to do. */
-static int reply_removed(struct server_request *req, struct ddio_inode *inode, bool dying)
+static int reply_removed(struct server_request *req, struct inode *inode, bool dying)
 {
-	if (!ddio_inode_is(inode, S_IFREG)) {
+	if (!inode_is(inode, S_IFREG)) {
 		free(inode->stripe.disks);
-		inode->stripe = (struct ddio_stripe){ .block = DDIO_MIN_BLOCK, .ndisks = 1 };
+		inode->stripe = (struct stripe){ .block = DDIO_MIN_BLOCK, .ndisks = 1 };
 	}
 	return reply_record(req, inode, dying);
 }
@@ -233,21 +232,21 @@ static int reply_removed(struct server_request *req, struct ddio_inode *inode, b
 static int remove_path(struct server_request *req, const char *path)
 {
 	struct ddio_msg_fs_name un = { .flags = 0 };
-	struct ddio_ns *ns = fs_ns(req);
-	struct ddio_ns_left left = { .any = false };
-	struct ddio_inode inode = { .ino = 0 };
-	int err = ddio_ns_walk_parent(ns, path, &un.parent, un.name);
+	struct ns *ns = fs_ns(req);
+	struct ns_left left = { .any = false };
+	struct inode inode = { .ino = 0 };
+	int err = ns_walk_parent(ns, path, &un.parent, un.name);
 
 	if (!err)
-		err = ddio_ns_lookup(ns, un.parent, un.name, &inode);
+		err = ns_lookup(ns, un.parent, un.name, &inode);
 	if (!err) {
-		un.flags = ddio_inode_is(&inode, S_IFDIR) ? DDIO_FS_UNLINK_DIR : 0;
-		err = ddio_ns_unlink(ns, NULL, &un, &left, NULL);
+		un.flags = inode_is(&inode, S_IFDIR) ? DDIO_FS_UNLINK_DIR : 0;
+		err = ns_unlink(ns, NULL, &un, &left, NULL);
 	}
 	ddio_file_record_free(&left.rec);
 	if (!err)
 		return reply_removed(req, &inode, left.any);
-	ddio_inode_free(&inode);
+	inode_free(&inode);
 	return fail_file(req, err, path, 0);
 }
 
@@ -268,49 +267,48 @@ int server_op_ns_remove_done(struct server_request *req, const void *payload)
 
 	if (err)
 		return server_fail_decode(req, err, "number or size");
-	err = ddio_ns_gone(fs_ns(req), x.id);
+	err = ns_gone(fs_ns(req), x.id);
 	if (err)
 		return fail_file(req, err, NULL, x.id);
 	server_reply(req, NULL, 0);
 	return 0;
 }
 
-static int size_extend(struct ddio_ns *ns, const struct ddio_msg_ns_size *x,
-		       struct ddio_inode *inode)
+static int size_extend(struct ns *ns, const struct ddio_msg_ns_size *x, struct inode *inode)
 {
 	/* Who asks has written, maybe within the size: mounts have to see that at their next open. */
 	struct ddio_msg_fs_wrote wrote = { .ino = x->id,
 					   .end = x->size,
 					   .flags = DDIO_FS_WROTE_DATA | DDIO_FS_WROTE_TIMES };
-	int err = ddio_ns_inode(ns, x->id, inode);
+	int err = ns_inode(ns, x->id, inode);
 
 	if (err)
 		return err;
 	if (!inode->nlink)
 		return -ENOENT;
-	ddio_inode_free(inode);
-	return ddio_ns_wrote(ns, &wrote, inode);
+	inode_free(inode);
+	return ns_wrote(ns, &wrote, inode);
 }
 
-static int size_set(struct ddio_ns *ns, const struct ddio_msg_ns_size *x, struct ddio_inode *inode)
+static int size_set(struct ns *ns, const struct ddio_msg_ns_size *x, struct inode *inode)
 {
 	const struct ddio_msg_fs_setattr set = { .ino = x->id,
 						 .mask = DDIO_FS_SET_SIZE,
 						 .size = x->size };
-	int err = ddio_ns_inode(ns, x->id, inode);
+	int err = ns_inode(ns, x->id, inode);
 
 	if (err)
 		return err;
 	if (!inode->nlink)
 		return -ENOENT;
-	ddio_inode_free(inode);
-	return ddio_ns_setattr(ns, &set, inode);
+	inode_free(inode);
+	return ns_setattr(ns, &set, inode);
 }
 
 int server_op_ns_size(struct server_request *req, const void *payload)
 {
 	struct ddio_msg_ns_size x;
-	struct ddio_inode inode;
+	struct inode inode;
 	int err = ddio_get_ns_size(payload, req->msg.length, &x);
 
 	if (err)
@@ -319,7 +317,7 @@ int server_op_ns_size(struct server_request *req, const void *payload)
 		err = size_set(fs_ns(req), &x, &inode);
 	else
 		err = size_extend(fs_ns(req), &x, &inode);
-	ddio_inode_free(&inode);
+	inode_free(&inode);
 	if (err)
 		return fail_file(req, err, NULL, x.id);
 	return fs_reply_empty(req, 0, NULL);
@@ -346,9 +344,9 @@ int server_op_ns_list(struct server_request *req, const void *payload)
 	if (err)
 		return server_fail_decode(req, err, "name or number of entries");
 	if (x.flags & DDIO_NS_ALL)
-		err = ddio_ns_list_all(fs_ns(req), x.after_id, x.max, &out);
+		err = ns_list_all(fs_ns(req), x.after_id, x.max, &out);
 	else
-		err = ddio_ns_list(fs_ns(req), x.dir, x.after, x.max, &out);
+		err = ns_list(fs_ns(req), x.dir, x.after, x.max, &out);
 	if (err)
 		return x.dir[0] ? fail_file(req, err, x.dir, 0)
 				: (server_fail_errno(req, err, "listing the name space"), 0);

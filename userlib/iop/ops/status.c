@@ -14,7 +14,7 @@
  */
 struct status_part {
 	struct status_ask *ask;
-	struct ddio_reactor *reactor;
+	struct reactor *reactor;
 	struct ddio_post post;
 	struct ddio_disk_status *disks;
 	uint64_t collectives, requests, connections, refused, memory;
@@ -34,19 +34,19 @@ int server_op_ping(struct server_request *req, const void *payload)
 	return 0;
 }
 
-static void disk_status(const struct ddio_iop_disk *disk, struct ddio_disk_status *st)
+static void disk_status(const struct iop_disk *disk, struct ddio_disk_status *st)
 {
 	const struct ddio_disk_info *info = ddio_disk_info(disk->disk);
-	struct ddio_cache_stats cache;
+	struct cache_stats cache;
 	struct ddio_disk_stats io;
 
-	ddio_cache_stats(disk->cache, &cache);
+	cache_stats(disk->cache, &cache);
 	ddio_disk_stats(disk->disk, &io);
 	*st = (struct ddio_disk_status){
 		.disk = disk->number,
 		.reactor = disk->reactor->index,
 		.size = info->size,
-		.free = ddio_store_free_bytes(disk->store),
+		.free = store_free_bytes(disk->store),
 		.reads = io.reads,
 		.writes = io.writes,
 		.read_bytes = io.read_bytes,
@@ -70,7 +70,7 @@ static void disk_status(const struct ddio_iop_disk *disk, struct ddio_disk_statu
 		.busy_ns = io.busy_ns,
 		.buffers = disk->coll_buffers,
 		.max_buffers = disk->coll_max_buffers,
-		.objects = ddio_store_objects(disk->store),
+		.objects = store_objects(disk->store),
 	};
 	snprintf(st->name, sizeof(st->name), "%s", disk->name);
 	snprintf(st->engine, sizeof(st->engine), "%s", info->engine);
@@ -110,7 +110,7 @@ static void status_back(void *arg)
 static void status_collect(void *arg)
 {
 	struct status_part *part = arg;
-	const struct ddio_reactor *reactor = part->reactor;
+	const struct reactor *reactor = part->reactor;
 	uint32_t i;
 
 	part->collectives = reactor->collectives;

@@ -15,7 +15,7 @@ static unsigned int buf_class(size_t len)
 }
 
 /* @cap: what it has, to be given back with it. */
-void *server_buf_get(struct ddio_reactor *reactor, size_t len, size_t *cap)
+void *server_buf_get(struct reactor *reactor, size_t len, size_t *cap)
 {
 	struct server_bufs *bufs = &server_reactor(reactor)->bufs;
 	unsigned int k = buf_class(len);
@@ -36,7 +36,7 @@ void *server_buf_get(struct ddio_reactor *reactor, size_t len, size_t *cap)
 	return buf;
 }
 
-void server_buf_put(struct ddio_reactor *reactor, void *buf, size_t cap)
+void server_buf_put(struct reactor *reactor, void *buf, size_t cap)
 {
 	struct server_bufs *bufs = &server_reactor(reactor)->bufs;
 	unsigned int k = buf_class(cap);
@@ -51,7 +51,7 @@ void server_buf_put(struct ddio_reactor *reactor, void *buf, size_t cap)
 	bufs->kept += cap;
 }
 
-void server_bufs_free(struct ddio_reactor *reactor)
+void server_bufs_free(struct reactor *reactor)
 {
 	struct server_bufs *bufs = &server_reactor(reactor)->bufs;
 	unsigned int k;

@@ -8,7 +8,7 @@
 
 static const struct ddio_conn_ops client_ops;
 
-static struct server_client *client_new(struct ddio_reactor *reactor)
+static struct server_client *client_new(struct reactor *reactor)
 {
 	struct server_client *sc = calloc(1, sizeof(*sc));
 
@@ -27,13 +27,13 @@ static void client_free(struct server_client *sc)
 	free(sc);
 }
 
-struct server_client *server_client_of(struct ddio_client *client)
+struct server_client *server_client_of(struct client *client)
 {
 	return ddio_container_of(client, struct server_client, c);
 }
 
 /* The papers' cache grows with the clients; tools that only look are none. */
-static void clients_count(struct ddio_reactor *reactor, const struct server_client *sc, int change)
+static void clients_count(struct reactor *reactor, const struct server_client *sc, int change)
 {
 	uint32_t i;
 
@@ -42,7 +42,7 @@ static void clients_count(struct ddio_reactor *reactor, const struct server_clie
 		return;
 	reactor->nprocs += change;
 	for (i = 0; i < reactor->ndisks; i++)
-		ddio_cache_set_clients(reactor->disks[i].cache, reactor->nprocs);
+		cache_set_clients(reactor->disks[i].cache, reactor->nprocs);
 }
 
 /* The connection ends here, whoever ended it. */
@@ -54,7 +54,7 @@ void server_client_gone(struct server_client *sc)
 	sc->c.closing = true;
 	sc->state = SERVER_CLIENT_GONE;
 	if (served)
-		ddio_coll_client_lost(&sc->c);
+		coll_client_lost(&sc->c);
 	ddio_list_del(&sc->c.link);
 	if (served)
 		clients_count(sc->c.reactor, sc, -1);
@@ -73,7 +73,7 @@ void server_client_gone(struct server_client *sc)
 static void client_closed(void *ctx, int err, const char *why)
 {
 	struct server_client *sc = ctx;
-	struct ddio_reactor *reactor = sc->c.reactor;
+	struct reactor *reactor = sc->c.reactor;
 
 	if (sc->state == SERVER_CLIENT_SERVED)
 		ddio_env_log(reactor->env, DDIO_LOG_DEBUG, "connection ended: %s", why);
@@ -85,7 +85,7 @@ static void client_closed(void *ctx, int err, const char *why)
 static void client_end_posted(void *arg)
 {
 	struct server_client *sc = arg;
-	struct ddio_reactor *reactor = sc->c.reactor;
+	struct reactor *reactor = sc->c.reactor;
 
 	sc->posted = false;
 	if (sc->state == SERVER_CLIENT_GONE) {
@@ -98,11 +98,11 @@ static void client_end_posted(void *arg)
 }
 
 /**
- * ddio_client_end - end a connection, soon
+ * client_end - end a connection, soon
  * @client: whose
  * @why: one line
  */
-void ddio_client_end(struct ddio_client *client, const char *why)
+void client_end(struct client *client, const char *why)
 {
 	struct server_client *sc = server_client_of(client);
 
@@ -142,7 +142,7 @@ static void welcome_disk(struct ddio_welcome_disk *to, const struct server_where
 	to->scale_ppm = (uint64_t)(where->info.time_scale * 1e6 + 0.5);
 }
 
-static int welcome_make(const struct ddio_reactor *reactor, struct ddio_msg_welcome *w)
+static int welcome_make(const struct reactor *reactor, struct ddio_msg_welcome *w)
 {
 	const struct ddio_iop *iop = reactor->iop;
 	const struct server_where *where = server_of(iop)->where;
@@ -174,7 +174,7 @@ static void client_refuse(struct server_client *sc, uint32_t status, const char 
 
 static void client_welcome(struct server_client *sc)
 {
-	struct ddio_reactor *reactor = sc->c.reactor;
+	struct reactor *reactor = sc->c.reactor;
 	struct ddio_msg_welcome w;
 	int err = welcome_make(reactor, &w);
 
@@ -211,7 +211,7 @@ void server_client_serve(struct server_client *sc)
 static void client_arrive(void *arg)
 {
 	struct server_client *sc = arg;
-	struct ddio_reactor *reactor = sc->c.reactor;
+	struct reactor *reactor = sc->c.reactor;
 	int err = ddio_conn_attach(reactor->env, sc->c.conn, &client_ops, sc);
 
 	if (err) {
@@ -226,7 +226,7 @@ static void client_arrive(void *arg)
 	server_client_serve(sc);
 }
 
-static void client_move(struct server_client *sc, struct ddio_reactor *to)
+static void client_move(struct server_client *sc, struct reactor *to)
 {
 	ddio_list_del(&sc->c.link);
 	ddio_conn_detach(sc->c.conn);
@@ -267,7 +267,7 @@ static void client_drained(void *ctx)
 	struct server_client *sc = ctx;
 
 	if (sc->state == SERVER_CLIENT_SERVED)
-		ddio_coll_client_drained(&sc->c);
+		coll_client_drained(&sc->c);
 }
 
 static const struct ddio_conn_ops client_ops = {
@@ -282,7 +282,7 @@ static const struct ddio_conn_ops client_ops = {
 void server_accept(void *ctx, struct ddio_stream *stream)
 {
 	struct server *server = ctx;
-	struct ddio_reactor *reactor = &server->iop.reactors[0];
+	struct reactor *reactor = &server->iop.reactors[0];
 	struct ddio_conn_opts opts = { .key = &server->iop.key,
 				       .cluster = server->iop.conf->cluster };
 	struct server_client *sc = client_new(reactor);
@@ -309,12 +309,12 @@ static void clients_end(struct ddio_list *list)
 		server_client_gone(sc);
 }
 
-void server_opening_close(struct ddio_reactor *reactor)
+void server_opening_close(struct reactor *reactor)
 {
 	clients_end(&server_reactor(reactor)->opening);
 }
 
-void server_clients_close(struct ddio_reactor *reactor)
+void server_clients_close(struct reactor *reactor)
 {
 	server_opening_close(reactor);
 	clients_end(&reactor->clients);

@@ -20,19 +20,18 @@ struct later {
 	int err;
 	struct later_part {
 		struct later *later;
-		struct ddio_iop_disk *disk;
-		struct ddio_cache_flush flush;
-		struct ddio_commit commit;
+		struct iop_disk *disk;
+		struct cache_flush flush;
+		struct commit commit;
 	} part[];
 };
 
-static bool dirty(const struct ddio_reactor *reactor)
+static bool dirty(const struct reactor *reactor)
 {
 	uint32_t i;
 
 	for (i = 0; i < reactor->ndisks; i++)
-		if (ddio_cache_dirty(reactor->disks[i].cache) ||
-		    ddio_store_dirty(reactor->disks[i].store))
+		if (cache_dirty(reactor->disks[i].cache) || store_dirty(reactor->disks[i].store))
 			return true;
 	return false;
 }
@@ -54,14 +53,14 @@ static void later_one_less(struct later *later, int err)
 		server_write_back_later(sr->reactor);
 }
 
-static void later_committed(struct ddio_commit *commit, int err)
+static void later_committed(struct commit *commit, int err)
 {
 	struct later_part *part = commit->arg;
 
 	later_one_less(part->later, err);
 }
 
-static void later_flushed(struct ddio_cache_flush *flush, int status)
+static void later_flushed(struct cache_flush *flush, int status)
 {
 	struct later_part *part = flush->arg;
 
@@ -69,13 +68,13 @@ static void later_flushed(struct ddio_cache_flush *flush, int status)
 		part->later->err = status;
 	part->commit.done = later_committed;
 	part->commit.arg = part;
-	ddio_store_commit(part->disk->store, &part->commit);
+	store_commit(part->disk->store, &part->commit);
 }
 
 /* Counts as a request that is being served, so that stopping waits for it. */
 static void later_begin(struct server_reactor *sr)
 {
-	struct ddio_reactor *reactor = sr->reactor;
+	struct reactor *reactor = sr->reactor;
 	struct later *later =
 		calloc(1, sizeof(*later) + reactor->ndisks * sizeof(struct later_part));
 	uint32_t i;
@@ -95,7 +94,7 @@ static void later_begin(struct server_reactor *sr)
 		part->flush.done = later_flushed;
 		part->flush.arg = part;
 		later->pending++;
-		ddio_cache_flush(part->disk->cache, &part->flush);
+		cache_flush(part->disk->cache, &part->flush);
 	}
 	later_one_less(later, 0);
 }
@@ -106,11 +105,11 @@ static void later_due(void *arg)
 
 	if (dirty(sr->reactor))
 		later_begin(sr);
-	else if (!ddio_coll_idle(sr->reactor))
+	else if (!coll_idle(sr->reactor))
 		server_write_back_later(sr->reactor);
 }
 
-void server_write_back_later(struct ddio_reactor *reactor)
+void server_write_back_later(struct reactor *reactor)
 {
 	struct server_reactor *sr = server_reactor(reactor);
 	uint64_t normal = reactor->iop->conf->nodes[reactor->iop->node].write_back_ns;
@@ -125,7 +124,7 @@ void server_write_back_later(struct ddio_reactor *reactor)
 	(void)ddio_timer_arm(reactor->env, &sr->later, ddio_env_now(reactor->env) + sr->late_ns);
 }
 
-void server_write_back_never(struct ddio_reactor *reactor)
+void server_write_back_never(struct reactor *reactor)
 {
 	ddio_timer_cancel(reactor->env, &server_reactor(reactor)->later);
 }

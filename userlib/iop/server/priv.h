@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Inside of the I/O processor's server: bringing a node up and down
- * (server_start.c, server_stop.c), reactors (reactor.c), connections
- * (server_client.c), requests and their replies (server_request.c,
- * server_dispatch.c), and what the requests do (object_ops*.c, ns_ops.c, status_ops.c).
+ * (server_start.c, stop.c), reactors (reactor.c), connections
+ * (client.c), requests and their replies (request.c,
+ * iop/ops/dispatch.c), and what the requests do (object_ops*.c, iop/ops/path.c, iop/ops/status.c).
  *
  * Who owns what
  *   A connection belongs to reactor 0 until its HELLO says where it wants to be,
@@ -62,16 +62,16 @@ enum server_client_state {
  * @session, @number: whose, and the how many'th of that; 0: of nobody who makes requests again
  * @held: it is not served before the one before has ended altogether
  * @post: to another reactor, or of its end
- * @why: of ddio_client_end(), NULL without memory
+ * @why: of client_end(), NULL without memory
  */
 struct server_client {
-	struct ddio_client c;
+	struct client c;
 	enum server_client_state state;
 	uint32_t role;
 	struct ddio_list requests;
 	struct server_request *incoming;
 	uint64_t bytes;
-	struct ddio_ns_mount *mount;
+	struct ns_mount *mount;
 	uint64_t session, number;
 	bool held;
 	bool paused;
@@ -90,7 +90,7 @@ struct server_client {
  * @status: with @text
  * @pending, @err: of requests that wait for several things
  * @tries: how often something was begun that others can undo
- * @first, @count: blocks that are to be quiet (object_ops_quiet.c), @discarded: and were forgotten by
+ * @first, @count: blocks that are to be quiet (iop/ops/object_quiet.c), @discarded: and were forgotten by
  *	the cache once; @step: what comes next
  * @lock_wait: it waits for a lock, and does not count for its client until it has it
  * @data: the handler's, freed with the request
@@ -98,13 +98,13 @@ struct server_client {
 struct server_request {
 	struct ddio_list link; /* client->requests, or server_reactor.orphans */
 	struct server_client *client;
-	struct ddio_reactor *reactor;
+	struct reactor *reactor;
 	struct ddio_msg msg;
 	bool changes;
 	uint64_t session;
 	struct ddio_msg_obj obj;
-	struct ddio_iop_disk *disk;
-	struct ddio_object *object;
+	struct iop_disk *disk;
+	struct object *object;
 	uint8_t *buf;
 	size_t len, cap;
 	struct iovec iov;
@@ -118,10 +118,10 @@ struct server_request {
 	void (*step)(struct server_request *req);
 	uint64_t deadline;
 	struct ddio_timer timer;
-	struct ddio_commit commit;
-	struct ddio_cache_flush flush;
-	struct ddio_cache_io io;
-	struct ddio_lock_wait *lock_wait;
+	struct commit commit;
+	struct cache_flush flush;
+	struct cache_io io;
+	struct lock_wait *lock_wait;
 	void *data;
 };
 
@@ -139,9 +139,9 @@ enum server_stop_stage {
  */
 struct server_stop_part {
 	struct server_reactor *sr;
-	struct ddio_iop_disk *disk;
-	struct ddio_cache_flush flush;
-	struct ddio_commit commit;
+	struct iop_disk *disk;
+	struct cache_flush flush;
+	struct commit commit;
 };
 
 /**
@@ -158,7 +158,7 @@ struct server_stop_part {
  * @post: begins stopping; @stopped: tells reactor 0
  */
 struct server_reactor {
-	struct ddio_reactor *reactor;
+	struct reactor *reactor;
 	struct server *server;
 	struct ddio_list opening;
 	struct ddio_list orphans;
@@ -176,7 +176,7 @@ struct server_reactor {
 	struct ddio_timer later;
 	uint64_t late_ns;
 	struct server_stop_part *parts;
-	struct ddio_commit ns_commit;
+	struct commit ns_commit;
 	struct ddio_post post, stopped;
 };
 
@@ -203,7 +203,7 @@ struct server {
 	struct ddio_listener *listener;
 	struct server_reactor *per;
 	struct server_where *where;
-	struct ddio_locks locks;
+	struct locks locks;
 	uint32_t running;
 	uint64_t began_ns;
 	bool repair;
@@ -217,7 +217,7 @@ static inline struct server *server_of(const struct ddio_iop *iop)
 	return ddio_container_of(iop, struct server, iop);
 }
 
-static inline struct server_reactor *server_reactor(const struct ddio_reactor *reactor)
+static inline struct server_reactor *server_reactor(const struct reactor *reactor)
 {
 	return &server_of(reactor->iop)->per[reactor->index];
 }
@@ -234,45 +234,45 @@ void server_reactors_free(struct server *server);
 /* Opens the disks of every reactor, with stores and caches. */
 int server_disks_open(struct server *server, char *err, size_t err_len);
 /* On the reactor, or when no loop runs. */
-void server_disks_close(struct ddio_reactor *reactor);
+void server_disks_close(struct reactor *reactor);
 
-/* server_later.c */
+/* later.c */
 /* Something may have been written: in a while it is written back. */
-void server_write_back_later(struct ddio_reactor *reactor);
+void server_write_back_later(struct reactor *reactor);
 /* The reactor stops. */
-void server_write_back_never(struct ddio_reactor *reactor);
+void server_write_back_never(struct reactor *reactor);
 
-/* server_client.c */
+/* client.c */
 void server_accept(void *ctx, struct ddio_stream *stream);
-struct server_client *server_client_of(struct ddio_client *client);
+struct server_client *server_client_of(struct client *client);
 /* The connection ends here, whoever ended it. */
 void server_client_gone(struct server_client *sc);
 /* It has said who it is: it gets its WELCOME, now or later, or is refused. */
 void server_client_serve(struct server_client *sc);
 /* Ends all connections of a reactor. */
-void server_clients_close(struct ddio_reactor *reactor);
+void server_clients_close(struct reactor *reactor);
 /* Those that are not served yet. */
-void server_opening_close(struct ddio_reactor *reactor);
+void server_opening_close(struct reactor *reactor);
 /* After a request began or ended. */
 void server_client_throttle(struct server_client *sc);
 
-/* server_session.c */
+/* session.c */
 /* Ends the ones before of its session.  0; -EINPROGRESS: it will be served later; -ESTALE: there is a newer one. */
 int server_session_arrive(struct server_client *sc);
 /* A request loses its client; one that had none is over. */
 void server_session_orphan(struct server_request *req);
 void server_session_over(struct server_request *req);
 
-/* server_dispatch.c */
+/* iop/ops/dispatch.c */
 int server_bulk(void *ctx, const struct ddio_msg *msg, const void *prefix, size_t prefix_len,
 		struct ddio_sink *sink);
 int server_message(void *ctx, const struct ddio_msg *msg, const void *payload);
 
-/* server_request.c */
+/* request.c */
 struct server_request *server_request_new(struct server_client *sc, const struct ddio_msg *msg);
 /* Frees it, without a reply. */
 void server_request_end(struct server_request *req);
-void server_requests_free(struct ddio_reactor *reactor);
+void server_requests_free(struct reactor *reactor);
 /* The client is gone. */
 void server_request_orphan(struct server_request *req);
 int server_request_buf(struct server_request *req, size_t len);
@@ -303,10 +303,10 @@ int server_fail_decode(struct server_request *req, int err, const char *what);
 		free(buf_);                                                              \
 	} while (0)
 
-/* server_buf.c */
-void *server_buf_get(struct ddio_reactor *reactor, size_t len, size_t *cap);
-void server_buf_put(struct ddio_reactor *reactor, void *buf, size_t cap);
-void server_bufs_free(struct ddio_reactor *reactor);
+/* buf.c */
+void *server_buf_get(struct reactor *reactor, size_t len, size_t *cap);
+void server_buf_put(struct reactor *reactor, void *buf, size_t cap);
+void server_bufs_free(struct reactor *reactor);
 
 /* Handlers: one reply each, at once or later.  Return: 0, or why the connection is to be closed. */
 typedef int (*server_handler)(struct server_request *req, const void *payload);
@@ -347,7 +347,7 @@ int server_op_fs_lock_test(struct server_request *req, const void *payload);
 int server_op_fs_lock_set(struct server_request *req, const void *payload);
 int server_op_fs_lock_cancel(struct server_request *req, const void *payload);
 int server_op_fs_unlock_owner(struct server_request *req, const void *payload);
-/* fs_ops_lock.c: of a node, a request whose client is gone, a connection that ends. */
+/* iop/ops/fs_lock.c: of a node, a request whose client is gone, a connection that ends. */
 void server_fs_begin(struct server *server);
 void server_fs_end(struct server *server);
 void server_fs_request_lost(struct server_request *req);
@@ -372,7 +372,7 @@ int server_op_obj_copy(struct server_request *req, const void *payload);
 int server_op_fsck(struct server_request *req, const void *payload);
 
 /*
- * object_ops_quiet.c: changing where blocks lie, beside readers, writers and collectives.
+ * iop/ops/object_quiet.c: changing where blocks lie, beside readers, writers and collectives.
  */
 /* Calls @step when no collective uses the request's file; it may be at once. */
 void server_obj_alone(struct server_request *req, void (*step)(struct server_request *req));
@@ -388,7 +388,7 @@ void server_obj_zero(struct server_request *req, uint64_t from, uint64_t to,
 void server_obj_commit(struct server_request *req);
 
 /*
- * object_ops.c: decodes the record, finds the disk if @whole is false or the record names one, and
+ * iop/ops/object.c: decodes the record, finds the disk if @whole is false or the record names one, and
  * checks that a file is named, unless @whole.  False: the request is over, with *ret to be returned.
  */
 bool server_obj_decode(struct server_request *req, const void *payload, size_t len, bool whole,
@@ -398,7 +398,7 @@ void server_fail_disk(struct server_request *req);
 /* The object: 0, -ENOENT without a reply, or another -errno, and the request is over. */
 int server_obj_get(struct server_request *req, bool create);
 
-/* server_stop.c: tells clients that what this reactor was given is durable. */
+/* stop.c: tells clients that what this reactor was given is durable. */
 void server_ended_say(struct server_reactor *sr);
 
 #endif /* DDIO_SERVER_PRIV_H */

@@ -52,7 +52,7 @@ uint32_t ddio_iop_reactors(const struct ddio_conf *conf, uint32_t node, uint32_t
 	return n ? n : 1;
 }
 
-struct ddio_iop_disk *ddio_reactor_disk(struct ddio_reactor *reactor, uint32_t number)
+struct iop_disk *reactor_disk(struct reactor *reactor, uint32_t number)
 {
 	const struct server *server = server_of(reactor->iop);
 	const struct server_where *where;
@@ -63,7 +63,7 @@ struct ddio_iop_disk *ddio_reactor_disk(struct ddio_reactor *reactor, uint32_t n
 	return where->reactor == (int32_t)reactor->index ? &reactor->disks[where->index] : NULL;
 }
 
-int ddio_iop_disk_reactor(const struct ddio_iop *iop, uint32_t number)
+int iop_disk_reactor(const struct ddio_iop *iop, uint32_t number)
 {
 	if (number >= iop->conf->ndisks || server_of(iop)->where[number].reactor < 0)
 		return -ENOENT;
@@ -78,7 +78,7 @@ static void assign_disks(struct server *server)
 
 	for (i = 0; i < conf->ndisks; i++) {
 		uint32_t leader = disk_leader(conf, i);
-		struct ddio_reactor *reactor;
+		struct reactor *reactor;
 
 		server->where[i].reactor = -1;
 		if (conf->disks[i].node != server->iop.node)
@@ -92,14 +92,14 @@ static void assign_disks(struct server *server)
 
 static int reactor_init(struct server *server, uint32_t index, struct ddio_env *env)
 {
-	struct ddio_reactor *reactor = &server->iop.reactors[index];
+	struct reactor *reactor = &server->iop.reactors[index];
 	struct server_reactor *sr = &server->per[index];
 
 	reactor->iop = &server->iop;
 	reactor->env = env;
 	reactor->index = index;
 	ddio_list_init(&reactor->clients);
-	ddio_coll_init(reactor);
+	coll_init(reactor);
 	sr->reactor = reactor;
 	sr->server = server;
 	ddio_list_init(&sr->opening);
@@ -127,7 +127,7 @@ int server_reactors_new(struct server *server, const struct ddio_iop_opts *opts)
 		err = reactor_init(server, i, opts->envs[i]);
 	for (i = 0; i < conf->ndisks && !err; i++) {
 		struct server_where *where = &server->where[i];
-		struct ddio_iop_disk *disk;
+		struct iop_disk *disk;
 
 		if (where->reactor < 0)
 			continue;
@@ -161,7 +161,7 @@ static bool disk_may_create(const struct ddio_conf_disk *conf)
 	return conf->size || (conf->engine && strcmp(conf->engine, "aio"));
 }
 
-static int disk_open(struct ddio_iop_disk *disk, char *err, size_t err_len)
+static int disk_open(struct iop_disk *disk, char *err, size_t err_len)
 {
 	const struct ddio_conf_disk *conf = &disk->reactor->iop->conf->disks[disk->number];
 	struct ddio_disk_spec spec = {
@@ -182,11 +182,11 @@ static int disk_open(struct ddio_iop_disk *disk, char *err, size_t err_len)
 	return ret;
 }
 
-static int store_open(struct ddio_iop_disk *disk, char *err, size_t err_len)
+static int disk_store_open(struct iop_disk *disk, char *err, size_t err_len)
 {
 	const struct ddio_iop *iop = disk->reactor->iop;
 	const struct ddio_conf_node *node = &iop->conf->nodes[iop->node];
-	struct ddio_store_opts opts = {
+	struct store_opts opts = {
 		.cluster = iop->conf->cluster,
 		.disk_name = disk->name,
 		.disk = disk->number,
@@ -200,34 +200,34 @@ static int store_open(struct ddio_iop_disk *disk, char *err, size_t err_len)
 		return -ENAMETOOLONG;
 	}
 	opts.dir = dir;
-	return ddio_store_open(disk->reactor->env, disk->disk, &opts, &disk->store, err, err_len);
+	return store_open(disk->reactor->env, disk->disk, &opts, &disk->store, err, err_len);
 }
 
-static int cache_open(struct ddio_iop_disk *disk, char *err, size_t err_len)
+static int cache_open(struct iop_disk *disk, char *err, size_t err_len)
 {
 	const struct ddio_iop *iop = disk->reactor->iop;
 	uint64_t bytes = iop->conf->nodes[iop->node].cache;
 	/* A disk whose speed is known is one whose arm moves: one request at a time, in our order. */
-	struct ddio_cache_opts opts = {
+	struct cache_opts opts = {
 		.bytes = bytes,
 		.paper = bytes == DDIO_CONF_CACHE_PAPER,
 		.install = iop->conf->nodes[iop->node].install,
 		.fcfs = !iop->conf->nodes[iop->node].cscan,
 		.depth = ddio_disk_info(disk->disk)->peak ? 1 : DEPTH_MANY,
 	};
-	int ret = ddio_cache_new(disk->reactor->env, disk->store, &opts, &disk->cache);
+	int ret = cache_new(disk->reactor->env, disk->store, &opts, &disk->cache);
 
 	if (ret)
 		snprintf(err, err_len, "disk %s: no memory for a cache", disk->name);
 	return ret;
 }
 
-static int iop_disk_open(struct ddio_iop_disk *disk, char *err, size_t err_len)
+static int iop_disk_open(struct iop_disk *disk, char *err, size_t err_len)
 {
 	int ret = disk_open(disk, err, err_len);
 
 	if (!ret)
-		ret = store_open(disk, err, err_len);
+		ret = disk_store_open(disk, err, err_len);
 	if (!ret)
 		ret = cache_open(disk, err, err_len);
 	return ret;
@@ -244,17 +244,17 @@ int server_disks_open(struct server *server, char *err, size_t err_len)
 	return ret;
 }
 
-void server_disks_close(struct ddio_reactor *reactor)
+void server_disks_close(struct reactor *reactor)
 {
 	uint32_t i;
 
 	for (i = 0; reactor->disks && i < reactor->ndisks; i++) {
-		struct ddio_iop_disk *disk = &reactor->disks[i];
+		struct iop_disk *disk = &reactor->disks[i];
 
-		ddio_cache_free(disk->cache);
+		cache_free(disk->cache);
 		disk->cache = NULL;
 		if (disk->store)
-			ddio_store_close(disk->store);
+			store_close(disk->store);
 		disk->store = NULL;
 		if (disk->disk)
 			ddio_disk_close(disk->disk);

@@ -30,7 +30,7 @@ static void request_free(struct server_reactor *sr, struct server_request *req)
 	sr->nspare++;
 }
 
-void server_requests_free(struct ddio_reactor *reactor)
+void server_requests_free(struct reactor *reactor)
 {
 	struct server_reactor *sr = server_reactor(reactor);
 
@@ -92,7 +92,7 @@ void server_request_end(struct server_request *req)
 	if (req->buf)
 		server_buf_put(req->reactor, req->buf, req->cap);
 	if (req->object)
-		ddio_object_put(req->object);
+		object_put(req->object);
 	free(req->text);
 	free(req->data);
 	request_free(sr, req);
@@ -103,7 +103,7 @@ void server_request_end(struct server_request *req)
 static void reply_sent(struct server_request *req, int err)
 {
 	if (err && err != -ENOTCONN && req->client)
-		ddio_client_end(&req->client->c, strerror(-err));
+		client_end(&req->client->c, strerror(-err));
 }
 
 void server_reply(struct server_request *req, const void *fixed, size_t len)

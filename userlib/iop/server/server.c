@@ -35,12 +35,12 @@ static int open_names(struct server *server, char *err, size_t err_len)
 	const struct ddio_conf *conf = server->iop.conf;
 	const struct ddio_conf_node *node = &conf->nodes[server->iop.node];
 	char dir[4096];
-	const struct ddio_ns_opts opts = { .dir = dir,
-					   .cluster = conf->cluster,
-					   .sync = node->sync_io,
-					   .block = conf->mount_block,
-					   .ndisks = conf->ndisks,
-					   .timeout_ns = conf->timeout_ns };
+	const struct ns_opts opts = { .dir = dir,
+				      .cluster = conf->cluster,
+				      .sync = node->sync_io,
+				      .block = conf->mount_block,
+				      .ndisks = conf->ndisks,
+				      .timeout_ns = conf->timeout_ns };
 	int ret;
 
 	if (conf->ns_node != server->iop.node)
@@ -49,7 +49,7 @@ static int open_names(struct server *server, char *err, size_t err_len)
 		snprintf(err, err_len, "node %s: the path of meta is too long", node->name);
 		return -ENAMETOOLONG;
 	}
-	ret = ddio_ns_open(server->iop.reactors[0].env, &opts, &server->iop.ns, err, err_len);
+	ret = ns_open(server->iop.reactors[0].env, &opts, &server->iop.ns, err, err_len);
 	if (!ret)
 		server_fs_begin(server);
 	return ret;
@@ -112,7 +112,7 @@ static void server_unstart(struct server *server)
 	for (i = 0; server->iop.reactors && i < server->iop.nreactors; i++)
 		server_disks_close(&server->iop.reactors[i]);
 	if (server->iop.ns)
-		ddio_ns_close(server->iop.ns);
+		ns_close(server->iop.ns);
 	server->iop.ns = NULL;
 	server_fs_end(server);
 }
@@ -141,7 +141,7 @@ int ddio_iop_start(const struct ddio_iop_opts *opts, struct ddio_iop **iop, char
 		snprintf(err, err_len, "no memory");
 		return -ENOMEM;
 	}
-	ddio_locks_init(&server->locks);
+	locks_init(&server->locks);
 	server->iop.conf = opts->conf;
 	server->iop.node = opts->node;
 	if (opts->key)

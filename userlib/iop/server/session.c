@@ -20,8 +20,8 @@ static bool changing(const struct server_reactor *sr, uint64_t session)
 
 int server_session_arrive(struct server_client *sc)
 {
-	struct ddio_reactor *reactor = sc->c.reactor;
-	struct ddio_client *client, *tmp;
+	struct reactor *reactor = sc->c.reactor;
+	struct client *client, *tmp;
 
 	sc->held = false;
 	if (!sc->session)
@@ -44,7 +44,7 @@ int server_session_arrive(struct server_client *sc)
 static void held_look(void *arg)
 {
 	struct server_reactor *sr = arg;
-	struct ddio_client *client, *tmp;
+	struct client *client, *tmp;
 
 	sr->looking = false;
 	ddio_list_for_each_entry_safe(client, tmp, &sr->opening, link) {

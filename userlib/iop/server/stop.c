@@ -25,7 +25,7 @@ static bool stop_late(const struct server_reactor *sr)
 /*
  * The last write back
  */
-static void stop_committed(struct ddio_commit *commit, int err)
+static void stop_committed(struct commit *commit, int err)
 {
 	struct server_stop_part *part = commit->arg;
 
@@ -37,7 +37,7 @@ static void stop_committed(struct ddio_commit *commit, int err)
 	part->sr->writes--;
 }
 
-static void stop_flushed(struct ddio_cache_flush *flush, int status)
+static void stop_flushed(struct cache_flush *flush, int status)
 {
 	struct server_stop_part *part = flush->arg;
 
@@ -48,10 +48,10 @@ static void stop_flushed(struct ddio_cache_flush *flush, int status)
 	part->sr->lost |= status;
 	part->commit.done = stop_committed;
 	part->commit.arg = part;
-	ddio_store_commit(part->disk->store, &part->commit);
+	store_commit(part->disk->store, &part->commit);
 }
 
-static void stop_names_committed(struct ddio_commit *commit, int err)
+static void stop_names_committed(struct commit *commit, int err)
 {
 	struct server_reactor *sr = commit->arg;
 
@@ -65,7 +65,7 @@ static void stop_names_committed(struct ddio_commit *commit, int err)
 
 static void stop_write(struct server_reactor *sr)
 {
-	struct ddio_reactor *reactor = sr->reactor;
+	struct reactor *reactor = sr->reactor;
 	uint32_t i;
 
 	stop_enter(sr, SERVER_WRITING);
@@ -77,14 +77,14 @@ static void stop_write(struct server_reactor *sr)
 		part->flush.done = stop_flushed;
 		part->flush.arg = part;
 		sr->writes++;
-		ddio_cache_flush(part->disk->cache, &part->flush);
+		cache_flush(part->disk->cache, &part->flush);
 	}
 	if (reactor->index || !reactor->iop->ns)
 		return;
 	sr->ns_commit.done = stop_names_committed;
 	sr->ns_commit.arg = sr;
 	sr->writes++;
-	ddio_ns_commit(reactor->iop->ns, &sr->ns_commit);
+	ns_commit(reactor->iop->ns, &sr->ns_commit);
 }
 
 /*
@@ -93,7 +93,7 @@ static void stop_write(struct server_reactor *sr)
 void server_ended_say(struct server_reactor *sr)
 {
 	struct ddio_msg msg = { .opcode = DDIO_OP_ENDED };
-	struct ddio_client *client;
+	struct client *client;
 
 	ddio_list_for_each_entry(client, &sr->reactor->clients, link)
 		/* Who does not hear of it believes the worst. */
@@ -115,15 +115,15 @@ static void stop_all_stopped(void *arg)
 	if (--server->running)
 		return;
 	if (server->iop.ns)
-		ddio_ns_close(server->iop.ns);
+		ns_close(server->iop.ns);
 	server->iop.ns = NULL;
 	if (server->on_stopped)
 		server->on_stopped(server->arg);
 }
 
-static bool clients_silent(const struct ddio_reactor *reactor)
+static bool clients_silent(const struct reactor *reactor)
 {
-	const struct ddio_client *client;
+	const struct client *client;
 
 	ddio_list_for_each_entry(client, &reactor->clients, link)
 		if (ddio_conn_queued(client->conn))
@@ -131,19 +131,19 @@ static bool clients_silent(const struct ddio_reactor *reactor)
 	return true;
 }
 
-static bool caches_idle(const struct ddio_reactor *reactor)
+static bool caches_idle(const struct reactor *reactor)
 {
 	uint32_t i;
 
 	for (i = 0; i < reactor->ndisks; i++)
-		if (!ddio_cache_idle(reactor->disks[i].cache))
+		if (!cache_idle(reactor->disks[i].cache))
 			return false;
 	return true;
 }
 
 static void stop_ending(struct server_reactor *sr)
 {
-	if (ddio_coll_idle(sr->reactor) && !sr->serving)
+	if (coll_idle(sr->reactor) && !sr->serving)
 		stop_write(sr);
 	else if (stop_late(sr))
 		server_clients_close(sr->reactor);
@@ -151,11 +151,11 @@ static void stop_ending(struct server_reactor *sr)
 
 static void stop_closing(struct server_reactor *sr)
 {
-	struct ddio_reactor *reactor = sr->reactor;
+	struct reactor *reactor = sr->reactor;
 
-	if (sr->serving || !ddio_coll_idle(reactor) || !caches_idle(reactor))
+	if (sr->serving || !coll_idle(reactor) || !caches_idle(reactor))
 		return;
-	ddio_coll_exit(reactor);
+	coll_exit(reactor);
 	server_disks_close(reactor);
 	server_bufs_free(reactor);
 	server_requests_free(reactor);

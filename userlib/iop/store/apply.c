@@ -9,30 +9,30 @@
 #include "iop/store/priv.h"
 
 /* The record at the cursor, decoded. */
-static int free_decode(const MDB_val *key, const MDB_val *val, struct ddio_rec_free *rec)
+static int free_decode(const MDB_val *key, const MDB_val *val, struct rec_free *rec)
 {
-	return ddio_rec_free_get(key->mv_data, key->mv_size, val->mv_data, val->mv_size, rec);
+	return rec_free_get(key->mv_data, key->mv_size, val->mv_data, val->mv_size, rec);
 }
 
-static int free_write(struct ddio_store *store, MDB_txn *txn, uint64_t start, uint64_t len)
+static int free_write(struct store *store, MDB_txn *txn, uint64_t start, uint64_t len)
 {
-	const struct ddio_rec_free rec = { .start = start, .len = len };
+	const struct rec_free rec = { .start = start, .len = len };
 	uint8_t key[DDIO_REC_KEY_LEN], value[DDIO_REC_FREE_LEN];
-	MDB_val k = ddio_lmdb_val(key, sizeof(key)), v = ddio_lmdb_val(value, sizeof(value));
+	MDB_val k = lmdb_val(key, sizeof(key)), v = lmdb_val(value, sizeof(value));
 
 	if (!len)
 		return 0;
-	ddio_rec_key(key, start);
-	ddio_rec_free_put(value, &rec);
+	rec_key(key, start);
+	rec_free_put(value, &rec);
 	return mdb_put(txn, store->db.dbi[DDIO_DB_FREE], &k, &v, 0);
 }
 
-static int free_delete(struct ddio_store *store, MDB_txn *txn, uint64_t start)
+static int free_delete(struct store *store, MDB_txn *txn, uint64_t start)
 {
 	uint8_t key[DDIO_REC_KEY_LEN];
-	MDB_val k = ddio_lmdb_val(key, sizeof(key));
+	MDB_val k = lmdb_val(key, sizeof(key));
 
-	ddio_rec_key(key, start);
+	rec_key(key, start);
 	return mdb_del(txn, store->db.dbi[DDIO_DB_FREE], &k, NULL);
 }
 
@@ -40,20 +40,20 @@ static int free_delete(struct ddio_store *store, MDB_txn *txn, uint64_t start)
  * The free records on both sides of @at: @before starts at or below it, @after
  * above; len 0 if there is none.
  */
-static int free_around(struct ddio_store *store, MDB_txn *txn, uint64_t at,
-		       struct ddio_rec_free *before, struct ddio_rec_free *after)
+static int free_around(struct store *store, MDB_txn *txn, uint64_t at, struct rec_free *before,
+		       struct rec_free *after)
 {
 	uint8_t key[DDIO_REC_KEY_LEN];
-	MDB_val k = ddio_lmdb_val(key, sizeof(key)), v;
+	MDB_val k = lmdb_val(key, sizeof(key)), v;
 	MDB_cursor *cursor;
 	int ret;
 
-	*before = (struct ddio_rec_free){ .len = 0 };
+	*before = (struct rec_free){ .len = 0 };
 	*after = *before;
 	ret = mdb_cursor_open(txn, store->db.dbi[DDIO_DB_FREE], &cursor);
 	if (ret)
 		return ret;
-	ddio_rec_key(key, at + 1);
+	rec_key(key, at + 1);
 	ret = mdb_cursor_get(cursor, &k, &v, MDB_SET_RANGE);
 	if (!ret)
 		ret = free_decode(&k, &v, after);
@@ -65,9 +65,9 @@ static int free_around(struct ddio_store *store, MDB_txn *txn, uint64_t at,
 	return ret == MDB_NOTFOUND ? 0 : ret;
 }
 
-int ddio_store_take_free(struct ddio_store *store, MDB_txn *txn, uint64_t start, uint64_t len)
+int store_take_free(struct store *store, MDB_txn *txn, uint64_t start, uint64_t len)
 {
-	struct ddio_rec_free rec, after;
+	struct rec_free rec, after;
 	uint64_t end;
 	int ret;
 
@@ -85,9 +85,9 @@ int ddio_store_take_free(struct ddio_store *store, MDB_txn *txn, uint64_t start,
 	return ret;
 }
 
-int ddio_store_put_free(struct ddio_store *store, MDB_txn *txn, uint64_t start, uint64_t len)
+int store_put_free(struct store *store, MDB_txn *txn, uint64_t start, uint64_t len)
 {
-	struct ddio_rec_free before, after;
+	struct rec_free before, after;
 	int ret;
 
 	ret = free_around(store, txn, start, &before, &after);
@@ -109,45 +109,44 @@ int ddio_store_put_free(struct ddio_store *store, MDB_txn *txn, uint64_t start, 
 	return ret ? ret : free_write(store, txn, start, len);
 }
 
-static int apply_object(struct ddio_store *store, MDB_txn *txn, const struct ddio_change *change)
+static int apply_object(struct store *store, MDB_txn *txn, const struct ddio_change *change)
 {
-	const struct ddio_rec_object rec = { .id = change->id,
-					     .seed = change->start,
-					     .block = change->bs,
-					     .layout = (uint32_t)change->block };
+	const struct rec_object rec = { .id = change->id,
+					.seed = change->start,
+					.block = change->bs,
+					.layout = (uint32_t)change->block };
 	uint8_t key[DDIO_REC_KEY_LEN], value[DDIO_REC_OBJECT_LEN];
-	MDB_val k = ddio_lmdb_val(key, sizeof(key)), v = ddio_lmdb_val(value, sizeof(value));
+	MDB_val k = lmdb_val(key, sizeof(key)), v = lmdb_val(value, sizeof(value));
 
-	ddio_rec_key(key, rec.id);
-	ddio_rec_object_put(value, &rec);
+	rec_key(key, rec.id);
+	rec_object_put(value, &rec);
 	return mdb_put(txn, store->db.dbi[DDIO_DB_OBJECTS], &k, &v, 0);
 }
 
-static int apply_remove(struct ddio_store *store, MDB_txn *txn, const struct ddio_change *change)
+static int apply_remove(struct store *store, MDB_txn *txn, const struct ddio_change *change)
 {
 	uint8_t key[DDIO_REC_KEY_LEN];
-	MDB_val k = ddio_lmdb_val(key, sizeof(key));
-	int ret = ddio_store_apply_cut(store, txn, change);
+	MDB_val k = lmdb_val(key, sizeof(key));
+	int ret = store_apply_cut(store, txn, change);
 
 	if (ret)
 		return ret;
-	ddio_rec_key(key, change->id);
+	rec_key(key, change->id);
 	ret = mdb_del(txn, store->db.dbi[DDIO_DB_OBJECTS], &k, NULL);
 	return ret == MDB_NOTFOUND ? 0 : ret;
 }
 
-int ddio_store_apply_change(struct ddio_store *store, MDB_txn *txn,
-			    const struct ddio_change *change)
+int store_apply_change(struct store *store, MDB_txn *txn, const struct ddio_change *change)
 {
 	switch (change->kind) {
 	case DDIO_CHANGE_OBJECT:
 		return apply_object(store, txn, change);
 	case DDIO_CHANGE_EXTENT:
-		return ddio_store_apply_extent(store, txn, change);
+		return store_apply_extent(store, txn, change);
 	case DDIO_CHANGE_MARK:
-		return ddio_store_apply_mark(store, txn, change);
+		return store_apply_mark(store, txn, change);
 	case DDIO_CHANGE_CUT:
-		return ddio_store_apply_cut(store, txn, change);
+		return store_apply_cut(store, txn, change);
 	case DDIO_CHANGE_REMOVE:
 		return apply_remove(store, txn, change);
 	}

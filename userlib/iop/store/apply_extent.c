@@ -1,41 +1,41 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Changes of an object's extents, within a transaction of the worker: see store_apply.c. */
+/* Changes of an object's extents, within a transaction of the worker: see apply.c. */
 #include <errno.h>
 #include "iop/store/priv.h"
 
-static int extent_write(struct ddio_store *store, MDB_txn *txn, const struct ddio_rec_extent *rec)
+static int extent_write(struct store *store, MDB_txn *txn, const struct rec_extent *rec)
 {
 	uint8_t key[DDIO_REC_EXTENT_KEY_LEN], value[DDIO_REC_EXTENT_LEN];
-	MDB_val k = ddio_lmdb_val(key, sizeof(key)), v = ddio_lmdb_val(value, sizeof(value));
+	MDB_val k = lmdb_val(key, sizeof(key)), v = lmdb_val(value, sizeof(value));
 
-	ddio_rec_extent_key(key, rec->id, rec->block);
-	ddio_rec_extent_put(value, rec);
+	rec_extent_key(key, rec->id, rec->block);
+	rec_extent_put(value, rec);
 	return mdb_put(txn, store->db.dbi[DDIO_DB_EXTENTS], &k, &v, 0);
 }
 
-static int extent_delete(struct ddio_store *store, MDB_txn *txn, const struct ddio_rec_extent *rec)
+static int extent_delete(struct store *store, MDB_txn *txn, const struct rec_extent *rec)
 {
 	uint8_t key[DDIO_REC_EXTENT_KEY_LEN];
-	MDB_val k = ddio_lmdb_val(key, sizeof(key));
+	MDB_val k = lmdb_val(key, sizeof(key));
 
-	ddio_rec_extent_key(key, rec->id, rec->block);
+	rec_extent_key(key, rec->id, rec->block);
 	return mdb_del(txn, store->db.dbi[DDIO_DB_EXTENTS], &k, NULL);
 }
 
-static int extent_decode(const MDB_val *key, const MDB_val *val, struct ddio_rec_extent *rec)
+static int extent_decode(const MDB_val *key, const MDB_val *val, struct rec_extent *rec)
 {
-	return ddio_rec_extent_get(key->mv_data, key->mv_size, val->mv_data, val->mv_size, rec);
+	return rec_extent_get(key->mv_data, key->mv_size, val->mv_data, val->mv_size, rec);
 }
 
 /*
  * The extents of object @id on both sides of @block: @before begins below it,
  * @after at or above; count 0 if there is none.
  */
-static int extents_around(struct ddio_store *store, MDB_txn *txn, uint64_t id, uint64_t block,
-			  struct ddio_rec_extent *before, struct ddio_rec_extent *after)
+static int extents_around(struct store *store, MDB_txn *txn, uint64_t id, uint64_t block,
+			  struct rec_extent *before, struct rec_extent *after)
 {
 	uint8_t key[DDIO_REC_EXTENT_KEY_LEN];
-	MDB_val k = ddio_lmdb_val(key, sizeof(key)), v;
+	MDB_val k = lmdb_val(key, sizeof(key)), v;
 	MDB_cursor *cursor;
 	int ret;
 
@@ -44,7 +44,7 @@ static int extents_around(struct ddio_store *store, MDB_txn *txn, uint64_t id, u
 	ret = mdb_cursor_open(txn, store->db.dbi[DDIO_DB_EXTENTS], &cursor);
 	if (ret)
 		return ret;
-	ddio_rec_extent_key(key, id, block);
+	rec_extent_key(key, id, block);
 	ret = mdb_cursor_get(cursor, &k, &v, MDB_SET_RANGE);
 	if (!ret)
 		ret = extent_decode(&k, &v, after);
@@ -60,18 +60,16 @@ static int extents_around(struct ddio_store *store, MDB_txn *txn, uint64_t id, u
 	return ret == MDB_NOTFOUND ? 0 : ret;
 }
 
-static bool rec_continues(const struct ddio_rec_extent *a, const struct ddio_rec_extent *b,
-			  uint32_t bs)
+static bool rec_continues(const struct rec_extent *a, const struct rec_extent *b, uint32_t bs)
 {
 	return a->count && b->count && a->unwritten == b->unwritten &&
 	       a->block + a->count == b->block && a->start + a->count * bs == b->start;
 }
 
 /* Neighbours that continue each other become one record. */
-static int extent_add(struct ddio_store *store, MDB_txn *txn, struct ddio_rec_extent rec,
-		      uint32_t bs)
+static int extent_add(struct store *store, MDB_txn *txn, struct rec_extent rec, uint32_t bs)
 {
-	struct ddio_rec_extent before = { .id = 0 }, after = { .id = 0 };
+	struct rec_extent before = { .id = 0 }, after = { .id = 0 };
 	int ret = extents_around(store, txn, rec.id, rec.block, &before, &after);
 
 	if (ret)
@@ -96,10 +94,10 @@ static int extent_add(struct ddio_store *store, MDB_txn *txn, struct ddio_rec_ex
  * Takes from the records the first extent that has blocks of [first, end): what lies outside
  * stays there, *rec is what lies within; count 0: there is none.
  */
-static int extent_take(struct ddio_store *store, MDB_txn *txn, const struct ddio_change *change,
-		       uint64_t first, uint64_t end, struct ddio_rec_extent *rec)
+static int extent_take(struct store *store, MDB_txn *txn, const struct ddio_change *change,
+		       uint64_t first, uint64_t end, struct rec_extent *rec)
 {
-	struct ddio_rec_extent after = { .id = 0 }, part;
+	struct rec_extent after = { .id = 0 }, part;
 	int ret;
 
 	*rec = after;
@@ -130,25 +128,24 @@ static int extent_take(struct ddio_store *store, MDB_txn *txn, const struct ddio
 	return ret;
 }
 
-int ddio_store_apply_extent(struct ddio_store *store, MDB_txn *txn,
-			    const struct ddio_change *change)
+int store_apply_extent(struct store *store, MDB_txn *txn, const struct ddio_change *change)
 {
-	const struct ddio_rec_extent rec = {
+	const struct rec_extent rec = {
 		.id = change->id,
 		.block = change->block,
 		.start = change->start,
 		.count = change->count,
 		.unwritten = change->unwritten,
 	};
-	int ret = ddio_store_take_free(store, txn, rec.start, rec.count * change->bs);
+	int ret = store_take_free(store, txn, rec.start, rec.count * change->bs);
 
 	return ret ? ret : extent_add(store, txn, rec, change->bs);
 }
 
-int ddio_store_apply_mark(struct ddio_store *store, MDB_txn *txn, const struct ddio_change *change)
+int store_apply_mark(struct store *store, MDB_txn *txn, const struct ddio_change *change)
 {
 	uint64_t at = change->block, end = at + change->count;
-	struct ddio_rec_extent rec;
+	struct rec_extent rec;
 	int ret = 0;
 
 	while (at < end && !ret) {
@@ -163,16 +160,16 @@ int ddio_store_apply_mark(struct ddio_store *store, MDB_txn *txn, const struct d
 	return ret;
 }
 
-int ddio_store_apply_cut(struct ddio_store *store, MDB_txn *txn, const struct ddio_change *change)
+int store_apply_cut(struct store *store, MDB_txn *txn, const struct ddio_change *change)
 {
 	uint64_t end = change->block + change->count;
-	struct ddio_rec_extent rec;
+	struct rec_extent rec;
 	int ret;
 
 	do {
 		ret = extent_take(store, txn, change, change->block, end, &rec);
 		if (!ret && rec.count)
-			ret = ddio_store_put_free(store, txn, rec.start, rec.count * change->bs);
+			ret = store_put_free(store, txn, rec.start, rec.count * change->bs);
 	} while (!ret && rec.count);
 	return ret;
 }

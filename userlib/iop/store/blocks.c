@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include "iop/store/priv.h"
 
-bool ddio_object_lookup(const struct ddio_object *obj, uint64_t block, uint64_t *start,
-			uint64_t *run, bool *written)
+bool object_lookup(const struct object *obj, uint64_t block, uint64_t *start, uint64_t *run,
+		   bool *written)
 {
-	const struct ddio_extent_map *map = &obj->map;
-	size_t at = ddio_extent_map_find(map, block);
+	const struct extent_map *map = &obj->map;
+	size_t at = extent_map_find(map, block);
 	const struct ddio_placed *ext = at < map->n ? &map->v[at] : NULL;
 	const struct ddio_range *raw;
 
@@ -20,7 +20,7 @@ bool ddio_object_lookup(const struct ddio_object *obj, uint64_t block, uint64_t 
 	}
 	*start = ext->start + (block - ext->block) * obj->ref.block;
 	*run = ext->block + ext->count - block;
-	raw = ddio_ranges_find(&obj->unwritten, block);
+	raw = ranges_find(&obj->unwritten, block);
 	*written = !raw || raw->start > block;
 	if (*written && raw && raw->start - block < *run)
 		*run = raw->start - block;
@@ -37,9 +37,9 @@ struct gap {
 };
 
 /* The next gap at or above @block and below @end; count 0: none. */
-static struct gap next_gap(const struct ddio_extent_map *map, uint64_t block, uint64_t end)
+static struct gap next_gap(const struct extent_map *map, uint64_t block, uint64_t end)
 {
-	size_t at = ddio_extent_map_find(map, block);
+	size_t at = extent_map_find(map, block);
 
 	while (at < map->n && block < end && map->v[at].block <= block) {
 		block = map->v[at].block + map->v[at].count;
@@ -52,7 +52,7 @@ static struct gap next_gap(const struct ddio_extent_map *map, uint64_t block, ui
 	return (struct gap){ .first = block, .count = end - block };
 }
 
-static uint64_t count_missing(const struct ddio_object *obj, uint64_t first, uint64_t count)
+static uint64_t count_missing(const struct object *obj, uint64_t first, uint64_t count)
 {
 	struct gap gap = next_gap(&obj->map, first, first + count);
 	uint64_t missing = 0;
@@ -62,37 +62,36 @@ static uint64_t count_missing(const struct ddio_object *obj, uint64_t first, uin
 	return missing;
 }
 
-static int place_gaps(struct ddio_object *obj, uint64_t first, uint64_t count,
-		      struct ddio_places *places)
+static int place_gaps(struct object *obj, uint64_t first, uint64_t count, struct places *places)
 {
 	struct gap gap = next_gap(&obj->map, first, first + count);
 	int ret = 0;
 
 	for (; gap.count && !ret; gap = next_gap(&obj->map, gap.first + gap.count, first + count))
-		ret = ddio_layout_place(obj, gap.first, gap.count, places);
+		ret = layout_place(obj, gap.first, gap.count, places);
 	return ret;
 }
 
 /* Notes @places as never written and as the object's. */
-static int adopt(struct ddio_object *obj, const struct ddio_places *places)
+static int adopt(struct object *obj, const struct places *places)
 {
 	size_t i;
 	int ret;
 
-	ret = ddio_extent_map_reserve(&obj->map, places->n);
+	ret = extent_map_reserve(&obj->map, places->n);
 	for (i = 0; i < places->n && !ret; i++)
-		ret = ddio_ranges_add(&obj->unwritten, places->v[i].block, places->v[i].count);
+		ret = ranges_add(&obj->unwritten, places->v[i].block, places->v[i].count);
 	if (!ret)
-		return ddio_extent_map_add(&obj->map, places->v, places->n, obj->ref.block);
+		return extent_map_add(&obj->map, places->v, places->n, obj->ref.block);
 	for (i = 0; i < places->n; i++)
-		ddio_ranges_remove(&obj->unwritten, places->v[i].block, places->v[i].count);
+		ranges_remove(&obj->unwritten, places->v[i].block, places->v[i].count);
 	return ret;
 }
 
-int ddio_object_alloc(struct ddio_object *obj, uint64_t first, uint64_t count)
+int object_alloc(struct object *obj, uint64_t first, uint64_t count)
 {
-	struct ddio_store *store = obj->store;
-	struct ddio_places places = { .v = NULL };
+	struct store *store = obj->store;
+	struct places places = { .v = NULL };
 	uint64_t missing;
 	size_t i;
 	int ret;
@@ -110,13 +109,13 @@ int ddio_object_alloc(struct ddio_object *obj, uint64_t first, uint64_t count)
 	if (!ret)
 		ret = adopt(obj, &places);
 	for (i = 0; ret && i < places.n; i++)
-		ddio_store_give_back(store, places.v[i].start, places.v[i].count * obj->ref.block);
+		store_give_back(store, places.v[i].start, places.v[i].count * obj->ref.block);
 	free(places.v);
 	return ret;
 }
 
 /* Notes the change that records the object itself, once. */
-static void note_object(struct ddio_object *obj)
+static void note_object(struct object *obj)
 {
 	const struct ddio_change change = {
 		.kind = DDIO_CHANGE_OBJECT,
@@ -128,16 +127,15 @@ static void note_object(struct ddio_object *obj)
 
 	if (obj->recorded)
 		return;
-	ddio_batch_change(&obj->store->open, &change);
+	batch_change(&obj->store->open, &change);
 	obj->recorded = true;
 }
 
-int ddio_object_note_extents(struct ddio_object *obj, uint64_t first, uint64_t count,
-			     bool unwritten)
+int object_note_extents(struct object *obj, uint64_t first, uint64_t count, bool unwritten)
 {
 	struct ddio_batch *batch = &obj->store->open;
 	struct ddio_change change = { .kind = DDIO_CHANGE_EXTENT, .unwritten = unwritten };
-	size_t at = ddio_extent_map_find(&obj->map, first);
+	size_t at = extent_map_find(&obj->map, first);
 	const struct ddio_placed *ext;
 	uint64_t end = first + count;
 
@@ -145,7 +143,7 @@ int ddio_object_note_extents(struct ddio_object *obj, uint64_t first, uint64_t c
 	change.id = obj->ref.id;
 	for (; at < obj->map.n && first < end; at++) {
 		ext = &obj->map.v[at];
-		if (ddio_batch_reserve(batch, 2, 0))
+		if (batch_reserve(batch, 2, 0))
 			return -ENOMEM;
 		note_object(obj);
 		change.block = first;
@@ -153,42 +151,42 @@ int ddio_object_note_extents(struct ddio_object *obj, uint64_t first, uint64_t c
 		change.count = ext->block + ext->count - first;
 		if (change.count > end - first)
 			change.count = end - first;
-		ddio_batch_change(batch, &change);
+		batch_change(batch, &change);
 		first += change.count;
 	}
 	return 0;
 }
 
 /* [first, *end) was never written until now; *end is cut down to where the same holds. */
-static int note_written(struct ddio_object *obj, uint64_t first, uint64_t *end)
+static int note_written(struct object *obj, uint64_t first, uint64_t *end)
 {
-	const struct ddio_range *kept = ddio_ranges_find(&obj->reserved, first);
+	const struct ddio_range *kept = ranges_find(&obj->reserved, first);
 	int ret;
 
 	if (kept && kept->start <= first) {
 		if (*end > kept->start + kept->len)
 			*end = kept->start + kept->len;
-		ret = ddio_object_note_mark(obj, first, *end - first, false);
-		return ret ? ret : ddio_ranges_remove(&obj->reserved, first, *end - first);
+		ret = object_note_mark(obj, first, *end - first, false);
+		return ret ? ret : ranges_remove(&obj->reserved, first, *end - first);
 	}
 	if (kept && kept->start < *end)
 		*end = kept->start;
-	return ddio_object_note_extents(obj, first, *end - first, false);
+	return object_note_extents(obj, first, *end - first, false);
 }
 
-void ddio_object_written(struct ddio_object *obj, uint64_t first, uint64_t count)
+void object_written(struct object *obj, uint64_t first, uint64_t count)
 {
 	const struct ddio_range *raw;
 	uint64_t end = first + count, from, to;
 
 	if (obj->removed || !obj->unwritten.n || end < first)
 		return;
-	for (raw = ddio_ranges_find(&obj->unwritten, first); raw && raw->start < end;
-	     raw = ddio_ranges_find(&obj->unwritten, first)) {
+	for (raw = ranges_find(&obj->unwritten, first); raw && raw->start < end;
+	     raw = ranges_find(&obj->unwritten, first)) {
 		from = raw->start > first ? raw->start : first;
 		to = raw->start + raw->len < end ? raw->start + raw->len : end;
 		if (note_written(obj, from, &to) ||
-		    ddio_ranges_remove(&obj->unwritten, from, to - from)) {
+		    ranges_remove(&obj->unwritten, from, to - from)) {
 			obj->store->lost = -ENOMEM;
 			return;
 		}
@@ -197,9 +195,9 @@ void ddio_object_written(struct ddio_object *obj, uint64_t first, uint64_t count
 	}
 }
 
-int ddio_object_remove(struct ddio_object *obj)
+int object_remove(struct object *obj)
 {
-	struct ddio_store *store = obj->store;
+	struct store *store = obj->store;
 	const struct ddio_change change = {
 		.kind = DDIO_CHANGE_REMOVE,
 		.bs = obj->ref.block,
@@ -209,9 +207,9 @@ int ddio_object_remove(struct ddio_object *obj)
 
 	if (obj->removed)
 		return -ENOENT;
-	if (ddio_batch_reserve(&store->open, 1, 0))
+	if (batch_reserve(&store->open, 1, 0))
 		return -ENOMEM;
-	ddio_batch_change(&store->open, &change);
+	batch_change(&store->open, &change);
 	obj->removed = true;
 	obj->seq = store->seq;
 	store->objects--;

@@ -35,7 +35,7 @@ struct bad_key {
  * @bad: records that a repair deletes
  */
 struct check {
-	struct ddio_store *store;
+	struct store *store;
 	MDB_txn *txn;
 	bool repair;
 	struct ddio_msg_fsck *result;
@@ -99,14 +99,14 @@ static int each_record(struct check *check, int db,
 	MDB_val k, v;
 	int ret;
 
-	ret = ddio_lmdb_errno(mdb_cursor_open(check->txn, check->store->db.dbi[db], &cursor));
+	ret = lmdb_errno(mdb_cursor_open(check->txn, check->store->db.dbi[db], &cursor));
 	if (ret)
 		return ret;
-	ret = ddio_lmdb_errno(mdb_cursor_get(cursor, &k, &v, MDB_FIRST));
+	ret = lmdb_errno(mdb_cursor_get(cursor, &k, &v, MDB_FIRST));
 	while (!ret) {
 		ret = fn(check, &k, &v);
 		if (!ret)
-			ret = ddio_lmdb_errno(mdb_cursor_get(cursor, &k, &v, MDB_NEXT));
+			ret = lmdb_errno(mdb_cursor_get(cursor, &k, &v, MDB_NEXT));
 	}
 	mdb_cursor_close(cursor);
 	return ret == -ENOENT ? 0 : ret;
@@ -114,10 +114,10 @@ static int each_record(struct check *check, int db,
 
 static int check_object(struct check *check, MDB_val *key, MDB_val *val)
 {
-	struct ddio_rec_object rec;
+	struct rec_object rec;
 	int ret;
 
-	ret = ddio_rec_object_get(key->mv_data, key->mv_size, val->mv_data, val->mv_size, &rec);
+	ret = rec_object_get(key->mv_data, key->mv_size, val->mv_data, val->mv_size, &rec);
 	if (!ret && rec.block < check->store->sector)
 		ret = -EUCLEAN;
 	if (!ret) {
@@ -132,25 +132,25 @@ static int check_object(struct check *check, MDB_val *key, MDB_val *val)
 static uint32_t block_size(struct check *check, uint64_t id)
 {
 	uint8_t key[DDIO_REC_KEY_LEN];
-	MDB_val k = ddio_lmdb_val(key, sizeof(key)), v;
-	struct ddio_rec_object rec;
+	MDB_val k = lmdb_val(key, sizeof(key)), v;
+	struct rec_object rec;
 
-	ddio_rec_key(key, id);
+	rec_key(key, id);
 	if (mdb_get(check->txn, check->store->db.dbi[DDIO_DB_OBJECTS], &k, &v))
 		return 0;
-	if (ddio_rec_object_get(k.mv_data, k.mv_size, v.mv_data, v.mv_size, &rec))
+	if (rec_object_get(k.mv_data, k.mv_size, v.mv_data, v.mv_size, &rec))
 		return 0;
 	return rec.block < check->store->sector ? 0 : rec.block;
 }
 
 /* What is wrong with an extent, or NULL. */
-static const char *extent_fault(struct check *check, const struct ddio_rec_extent *rec, uint32_t bs)
+static const char *extent_fault(struct check *check, const struct rec_extent *rec, uint32_t bs)
 {
 	const struct found *last = check->nfound ? &check->found[check->nfound - 1] : NULL;
 
 	if (!bs)
 		return "belongs to no object";
-	if (!ddio_rec_extent_within(rec, bs, check->store->size))
+	if (!rec_extent_within(rec, bs, check->store->size))
 		return "lies outside the disk";
 	if (rec->start % check->store->sector)
 		return "does not begin at a sector";
@@ -161,11 +161,11 @@ static const char *extent_fault(struct check *check, const struct ddio_rec_exten
 
 static int check_extent(struct check *check, MDB_val *key, MDB_val *val)
 {
-	struct ddio_rec_extent rec;
+	struct rec_extent rec;
 	const char *fault = "is damaged";
 	uint32_t bs = 0;
 
-	if (!ddio_rec_extent_get(key->mv_data, key->mv_size, val->mv_data, val->mv_size, &rec)) {
+	if (!rec_extent_get(key->mv_data, key->mv_size, val->mv_data, val->mv_size, &rec)) {
 		bs = block_size(check, rec.id);
 		fault = extent_fault(check, &rec, bs);
 	}
@@ -196,7 +196,7 @@ static int found_compare(const void *a, const void *b)
 static int check_overlaps(struct check *check)
 {
 	uint8_t key[DDIO_REC_EXTENT_KEY_LEN];
-	MDB_val k = ddio_lmdb_val(key, sizeof(key));
+	MDB_val k = lmdb_val(key, sizeof(key));
 	struct found *last = NULL, *ext, *loser;
 	size_t i;
 
@@ -214,7 +214,7 @@ static int check_overlaps(struct check *check)
 			last->block, last->id, ext->block, ext->id, ext->start);
 		loser = ext->id >= last->id ? ext : last;
 		loser->dropped = true;
-		ddio_rec_extent_key(key, loser->id, loser->block);
+		rec_extent_key(key, loser->id, loser->block);
 		if (note_bad(check, DDIO_DB_EXTENTS, &k))
 			return -ENOMEM;
 		if (loser == last)
@@ -248,39 +248,38 @@ static int each_free(struct check *check,
 
 static int compare_free(struct check *check, uint64_t start, uint64_t len, void *arg)
 {
-	struct ddio_ranges *recorded = arg;
-	const struct ddio_range *range = ddio_ranges_find(recorded, start);
+	struct ranges *recorded = arg;
+	const struct ddio_range *range = ranges_find(recorded, start);
 
 	check->result->free_bytes += len;
 	if (!range || range->start != start || range->len != len)
 		problem(check, "%" PRIu64 " bytes at %" PRIu64 " are free, but not recorded so",
 			len, start);
-	return range && range->start == start ? ddio_ranges_remove(recorded, start, len) : 0;
+	return range && range->start == start ? ranges_remove(recorded, start, len) : 0;
 }
 
-static int collect_free(struct ddio_ranges *recorded, struct check *check)
+static int collect_free(struct ranges *recorded, struct check *check)
 {
-	struct ddio_rec_free rec;
+	struct rec_free rec;
 	MDB_cursor *cursor;
 	MDB_val k, v;
 	int ret, err;
 
-	ret = ddio_lmdb_errno(
-		mdb_cursor_open(check->txn, check->store->db.dbi[DDIO_DB_FREE], &cursor));
+	ret = lmdb_errno(mdb_cursor_open(check->txn, check->store->db.dbi[DDIO_DB_FREE], &cursor));
 	if (ret)
 		return ret;
-	ret = ddio_lmdb_errno(mdb_cursor_get(cursor, &k, &v, MDB_FIRST));
+	ret = lmdb_errno(mdb_cursor_get(cursor, &k, &v, MDB_FIRST));
 	while (!ret) {
-		err = ddio_rec_free_get(k.mv_data, k.mv_size, v.mv_data, v.mv_size, &rec);
+		err = rec_free_get(k.mv_data, k.mv_size, v.mv_data, v.mv_size, &rec);
 		if (!err)
-			err = ddio_ranges_add(recorded, rec.start, rec.len);
+			err = ranges_add(recorded, rec.start, rec.len);
 		if (err == -ENOMEM)
 			ret = err;
 		else if (err)
 			problem(check, "the record of free space at byte %" PRIu64 " is damaged",
 				rec.start);
 		if (!ret)
-			ret = ddio_lmdb_errno(mdb_cursor_get(cursor, &k, &v, MDB_NEXT));
+			ret = lmdb_errno(mdb_cursor_get(cursor, &k, &v, MDB_NEXT));
 	}
 	mdb_cursor_close(cursor);
 	return ret == -ENOENT ? 0 : ret;
@@ -289,30 +288,30 @@ static int collect_free(struct ddio_ranges *recorded, struct check *check)
 static int check_free(struct check *check)
 {
 	const struct ddio_range *rest;
-	struct ddio_ranges recorded;
+	struct ranges recorded;
 	int ret;
 
-	ddio_ranges_init(&recorded);
+	ranges_init(&recorded);
 	ret = collect_free(&recorded, check);
 	if (!ret)
 		ret = each_free(check, compare_free, &recorded);
-	for (rest = ddio_ranges_find(&recorded, 0); !ret && rest;
-	     rest = ddio_ranges_find(&recorded, rest->start + rest->len))
+	for (rest = ranges_find(&recorded, 0); !ret && rest;
+	     rest = ranges_find(&recorded, rest->start + rest->len))
 		problem(check, "%" PRIu64 " bytes at %" PRIu64 " are recorded as free, but are not",
 			rest->len, rest->start);
-	ddio_ranges_fini(&recorded);
+	ranges_fini(&recorded);
 	return ret;
 }
 
 static int check_label(struct check *check)
 {
-	MDB_val k = ddio_lmdb_val(DDIO_STORE_LABEL_KEY, strlen(DDIO_STORE_LABEL_KEY)), v;
-	struct ddio_label label;
+	MDB_val k = lmdb_val(DDIO_STORE_LABEL_KEY, strlen(DDIO_STORE_LABEL_KEY)), v;
+	struct label label;
 	int ret;
 
-	ret = ddio_lmdb_errno(mdb_get(check->txn, check->store->db.dbi[DDIO_DB_META], &k, &v));
+	ret = lmdb_errno(mdb_get(check->txn, check->store->db.dbi[DDIO_DB_META], &k, &v));
 	if (!ret)
-		ret = ddio_rec_label_get(v.mv_data, v.mv_size, &label);
+		ret = rec_label_get(v.mv_data, v.mv_size, &label);
 	if (!ret && !memcmp(&label, &check->store->label, sizeof(label)))
 		return 0;
 	problem(check, "the label in the records is %s",
@@ -325,17 +324,17 @@ static int check_label(struct check *check)
 static int write_free(struct check *check, uint64_t start, uint64_t len, void *arg)
 {
 	(void)arg;
-	return ddio_store_put_free(check->store, check->txn, start, len);
+	return store_put_free(check->store, check->txn, start, len);
 }
 
 static int mend(struct check *check)
 {
-	struct ddio_lmdb *db = &check->store->db;
+	struct lmdb *db = &check->store->db;
 	size_t i;
 	int ret = 0;
 
 	for (i = 0; i < check->nbad && !ret; i++) {
-		MDB_val k = ddio_lmdb_val(check->bad[i].key, check->bad[i].len);
+		MDB_val k = lmdb_val(check->bad[i].key, check->bad[i].len);
 
 		ret = mdb_del(check->txn, db->dbi[check->bad[i].db], &k, NULL);
 		if (ret == MDB_NOTFOUND)
@@ -345,7 +344,7 @@ static int mend(struct check *check)
 		ret = mdb_drop(check->txn, db->dbi[DDIO_DB_FREE], 0);
 	if (!ret)
 		ret = each_free(check, write_free, NULL);
-	return ret ? ret : ddio_store_put_label(check->store, check->txn, 0);
+	return ret ? ret : store_put_label(check->store, check->txn, 0);
 }
 
 /* All of it, within a transaction. */
@@ -377,38 +376,38 @@ static int check_run(MDB_txn *txn, void *arg)
 }
 
 /* Memory follows the records that have been mended. */
-static int refresh(struct ddio_store *store)
+static int refresh(struct store *store)
 {
-	struct ddio_object *obj;
+	struct object *obj;
 	size_t i;
 	int ret;
 
-	ret = ddio_store_load_free(store);
+	ret = store_load_free(store);
 	store->idle_extents = 0;
 	for (i = 0; i < store->hash_size && !ret; i++)
 		for (obj = store->hash[i]; obj && !ret; obj = obj->hash_next) {
-			ret = ddio_object_reload(obj);
+			ret = object_reload(obj);
 			store->idle_extents += obj->idle ? obj->map.n : 0;
 		}
-	return ret ? ret : ddio_store_count(store);
+	return ret ? ret : store_count(store);
 }
 
-int ddio_store_check(struct ddio_store *store, bool repair, struct ddio_msg_fsck *result)
+int store_check(struct store *store, bool repair, struct ddio_msg_fsck *result)
 {
 	struct check check = { .store = store, .repair = repair, .result = result };
 	int ret;
 
-	if (repair && ddio_store_dirty(store))
+	if (repair && store_dirty(store))
 		return -EBUSY;
 	if (repair) {
-		ret = ddio_lmdb_write(&store->db, check_run, &check);
+		ret = lmdb_write(&store->db, check_run, &check);
 		if (!ret && result->repaired)
 			ret = refresh(store);
 	} else {
-		ret = ddio_lmdb_read_begin(&store->db);
+		ret = lmdb_read_begin(&store->db);
 		if (!ret) {
 			ret = check_run(store->db.read, &check);
-			ddio_lmdb_read_end(&store->db);
+			lmdb_read_end(&store->db);
 		}
 	}
 	free(check.found);

@@ -9,7 +9,7 @@
 #include <string.h>
 #include "iop/store/priv.h"
 
-void ddio_batch_fini(struct ddio_batch *batch)
+void batch_fini(struct ddio_batch *batch)
 {
 	free(batch->changes);
 	free(batch->freed);
@@ -32,7 +32,7 @@ static int vector_reserve(void **v, size_t *cap, size_t want, size_t size)
 	return 0;
 }
 
-int ddio_batch_reserve(struct ddio_batch *batch, size_t changes, size_t freed)
+int batch_reserve(struct ddio_batch *batch, size_t changes, size_t freed)
 {
 	if (vector_reserve((void **)&batch->changes, &batch->cap_changes, batch->nchanges + changes,
 			   sizeof(*batch->changes)))
@@ -51,7 +51,7 @@ static bool change_continues(const struct ddio_change *a, const struct ddio_chan
 	       (a->kind == DDIO_CHANGE_EXTENT && a->start + a->count * a->bs == b->start);
 }
 
-void ddio_batch_change(struct ddio_batch *batch, const struct ddio_change *change)
+void batch_change(struct ddio_batch *batch, const struct ddio_change *change)
 {
 	struct ddio_change *last = batch->nchanges ? &batch->changes[batch->nchanges - 1] : NULL;
 
@@ -61,9 +61,9 @@ void ddio_batch_change(struct ddio_batch *batch, const struct ddio_change *chang
 		batch->changes[batch->nchanges++] = *change;
 }
 
-void ddio_batch_freed(struct ddio_batch *batch, uint64_t start, uint64_t len)
+void batch_freed(struct ddio_batch *batch, uint64_t start, uint64_t len)
 {
-	batch->freed[batch->nfreed++] = (struct ddio_freed){ .start = start, .len = len };
+	batch->freed[batch->nfreed++] = (struct freed){ .start = start, .len = len };
 }
 
 static bool batch_empty(const struct ddio_batch *batch)
@@ -73,10 +73,10 @@ static bool batch_empty(const struct ddio_batch *batch)
 
 static bool store_seal(void *ctx)
 {
-	struct ddio_store *store = ctx;
+	struct store *store = ctx;
 
 	/* An empty one that was sealed before has no end, but may have had room. */
-	ddio_batch_fini(&store->sealed);
+	batch_fini(&store->sealed);
 	store->sealed = store->open;
 	store->sealed_seq = store->seq++;
 	memset(&store->open, 0, sizeof(store->open));
@@ -87,22 +87,22 @@ static bool store_seal(void *ctx)
 /* In the worker: nothing else touches the sealed batch until it has ended. */
 static int store_apply(MDB_txn *txn, void *ctx)
 {
-	struct ddio_store *store = ctx;
+	struct store *store = ctx;
 	size_t i;
 	int ret = store->sealed_lost;
 
 	for (i = 0; i < store->sealed.nchanges && !ret; i++)
-		ret = ddio_store_apply_change(store, txn, &store->sealed.changes[i]);
+		ret = store_apply_change(store, txn, &store->sealed.changes[i]);
 	return ret;
 }
 
 /* The sealed batch goes in front of the open one, and is the open one again. */
-static void batch_restore(struct ddio_store *store)
+static void batch_restore(struct store *store)
 {
 	struct ddio_batch *sealed = &store->sealed, *open = &store->open;
 	size_t i;
 
-	if (ddio_batch_reserve(sealed, open->nchanges, open->nfreed)) {
+	if (batch_reserve(sealed, open->nchanges, open->nfreed)) {
 		store->lost = -ENOMEM;
 		return;
 	}
@@ -110,14 +110,14 @@ static void batch_restore(struct ddio_store *store)
 		sealed->changes[sealed->nchanges++] = open->changes[i];
 	for (i = 0; i < open->nfreed; i++)
 		sealed->freed[sealed->nfreed++] = open->freed[i];
-	ddio_batch_fini(open);
+	batch_fini(open);
 	store->open = *sealed;
 	memset(sealed, 0, sizeof(*sealed));
 }
 
 static void store_ended(void *ctx, int err)
 {
-	struct ddio_store *store = ctx;
+	struct store *store = ctx;
 	size_t i;
 
 	if (err) {
@@ -125,32 +125,31 @@ static void store_ended(void *ctx, int err)
 		return;
 	}
 	for (i = 0; i < store->sealed.nfreed; i++)
-		ddio_store_give_back(store, store->sealed.freed[i].start,
-				     store->sealed.freed[i].len);
-	ddio_batch_fini(&store->sealed);
+		store_give_back(store, store->sealed.freed[i].start, store->sealed.freed[i].len);
+	batch_fini(&store->sealed);
 	store->done_seq = store->sealed_seq;
-	ddio_store_sweep(store);
+	store_sweep(store);
 }
 
-const struct ddio_committer_ops ddio_store_committer_ops = {
+const struct committer_ops store_committer_ops = {
 	.seal = store_seal,
 	.apply = store_apply,
 	.ended = store_ended,
 };
 
 /**
- * ddio_store_commit - make what was changed before durable
+ * store_commit - make what was changed before durable
  * @store: whose changes
  * @commit: the caller's, until its @done
  *
  * Flushes the disk even if no record has changed: blocks may have been written again.
  */
-void ddio_store_commit(struct ddio_store *store, struct ddio_commit *commit)
+void store_commit(struct store *store, struct commit *commit)
 {
-	ddio_committer_commit(&store->committer, commit);
+	committer_commit(&store->committer, commit);
 }
 
-bool ddio_store_dirty(const struct ddio_store *store)
+bool store_dirty(const struct store *store)
 {
 	return store->committer.active || !batch_empty(&store->open);
 }

@@ -4,13 +4,13 @@
 #include <string.h>
 #include "iop/store/extent.h"
 
-void ddio_extent_map_fini(struct ddio_extent_map *map)
+void extent_map_fini(struct extent_map *map)
 {
 	free(map->v);
-	*map = (struct ddio_extent_map){ .v = NULL };
+	*map = (struct extent_map){ .v = NULL };
 }
 
-size_t ddio_extent_map_find(const struct ddio_extent_map *map, uint64_t block)
+size_t extent_map_find(const struct extent_map *map, uint64_t block)
 {
 	size_t low = 0, high = map->n, mid;
 
@@ -24,7 +24,7 @@ size_t ddio_extent_map_find(const struct ddio_extent_map *map, uint64_t block)
 	return low;
 }
 
-int ddio_extent_map_reserve(struct ddio_extent_map *map, size_t n)
+int extent_map_reserve(struct extent_map *map, size_t n)
 {
 	size_t want = map->n + n;
 	struct ddio_placed *v;
@@ -47,7 +47,7 @@ static bool continues(const struct ddio_placed *a, const struct ddio_placed *b, 
 }
 
 /* Joins what continues its predecessor, from index @from to @last. */
-static void map_join(struct ddio_extent_map *map, size_t from, size_t last, uint32_t bs)
+static void map_join(struct extent_map *map, size_t from, size_t last, uint32_t bs)
 {
 	size_t to = from, i;
 
@@ -64,7 +64,7 @@ static void map_join(struct ddio_extent_map *map, size_t from, size_t last, uint
 }
 
 /* One extent that only makes its predecessor longer: the common case of a growing file. */
-static bool add_to_end_of(struct ddio_extent_map *map, size_t at, const struct ddio_placed *ext,
+static bool add_to_end_of(struct extent_map *map, size_t at, const struct ddio_placed *ext,
 			  uint32_t bs)
 {
 	if (!at || !continues(&map->v[at - 1], ext, bs))
@@ -75,22 +75,21 @@ static bool add_to_end_of(struct ddio_extent_map *map, size_t at, const struct d
 	return true;
 }
 
-int ddio_extent_map_add(struct ddio_extent_map *map, const struct ddio_placed *ext, size_t n,
-			uint32_t bs)
+int extent_map_add(struct extent_map *map, const struct ddio_placed *ext, size_t n, uint32_t bs)
 {
 	size_t at, old, last, to, i;
 
 	if (!n)
 		return 0;
-	if (ddio_extent_map_reserve(map, n))
+	if (extent_map_reserve(map, n))
 		return -ENOMEM;
 	for (i = 0; i < n; i++)
 		map->blocks += ext[i].count;
-	at = ddio_extent_map_find(map, ext[0].block);
+	at = extent_map_find(map, ext[0].block);
 	if (n == 1 && add_to_end_of(map, at, ext, bs))
 		return 0;
 	/* Make room in front of what lies behind all of them, then merge from the back. */
-	old = ddio_extent_map_find(map, ext[n - 1].block);
+	old = extent_map_find(map, ext[n - 1].block);
 	last = old + n;
 	memmove(&map->v[last], &map->v[old], (map->n - old) * sizeof(*map->v));
 	map->n += n;
@@ -105,8 +104,7 @@ int ddio_extent_map_add(struct ddio_extent_map *map, const struct ddio_placed *e
 }
 
 /* [first, end) lies within the extent at @at and leaves something on both sides of it. */
-static void map_split(struct ddio_extent_map *map, size_t at, uint64_t first, uint64_t end,
-		      uint32_t bs)
+static void map_split(struct extent_map *map, size_t at, uint64_t first, uint64_t end, uint32_t bs)
 {
 	struct ddio_placed *ext = &map->v[at];
 	struct ddio_placed rest = { .block = end,
@@ -121,8 +119,7 @@ static void map_split(struct ddio_extent_map *map, size_t at, uint64_t first, ui
 }
 
 /* Takes blocks below @end from the front of an extent. */
-static void map_behead(struct ddio_extent_map *map, struct ddio_placed *ext, uint64_t end,
-		       uint32_t bs)
+static void map_behead(struct extent_map *map, struct ddio_placed *ext, uint64_t end, uint32_t bs)
 {
 	uint64_t gone = end - ext->block;
 
@@ -132,9 +129,9 @@ static void map_behead(struct ddio_extent_map *map, struct ddio_placed *ext, uin
 	map->blocks -= gone;
 }
 
-void ddio_extent_map_cut(struct ddio_extent_map *map, uint64_t first, uint64_t end, uint32_t bs)
+void extent_map_cut(struct extent_map *map, uint64_t first, uint64_t end, uint32_t bs)
 {
-	size_t at = ddio_extent_map_find(map, first), last;
+	size_t at = extent_map_find(map, first), last;
 	struct ddio_placed *ext = &map->v[at];
 
 	if (at < map->n && ext->block < first) {

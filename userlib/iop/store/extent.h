@@ -18,26 +18,25 @@ struct ddio_placed {
 	uint64_t count; /* blocks */
 };
 
-struct ddio_extent_map {
+struct extent_map {
 	struct ddio_placed *v;
 	size_t n, cap;
 	uint64_t blocks; /* of all extents */
 };
 
-void ddio_extent_map_fini(struct ddio_extent_map *map);
+void extent_map_fini(struct extent_map *map);
 /* Index of the extent that holds @block or else of the first one behind it (then maybe n). */
-size_t ddio_extent_map_find(const struct ddio_extent_map *map, uint64_t block);
-/* Makes room, so that the next ddio_extent_map_add() of @n cannot fail. */
-int ddio_extent_map_reserve(struct ddio_extent_map *map, size_t n);
+size_t extent_map_find(const struct extent_map *map, uint64_t block);
+/* Makes room, so that the next extent_map_add() of @n cannot fail. */
+int extent_map_reserve(struct extent_map *map, size_t n);
 /**
- * ddio_extent_map_add - add what was given a place
+ * extent_map_add - add what was given a place
  * @ext: ascending, none overlaps another or what is there
  * @bs: bytes of a block
  * Return: 0 or -ENOMEM.
  */
-int ddio_extent_map_add(struct ddio_extent_map *map, const struct ddio_placed *ext, size_t n,
-			uint32_t bs);
+int extent_map_add(struct extent_map *map, const struct ddio_placed *ext, size_t n, uint32_t bs);
 /* Forgets blocks [first, end); needs room for one more. */
-void ddio_extent_map_cut(struct ddio_extent_map *map, uint64_t first, uint64_t end, uint32_t bs);
+void extent_map_cut(struct extent_map *map, uint64_t first, uint64_t end, uint32_t bs);
 
 #endif /* DDIO_EXTENT_H */

@@ -53,7 +53,7 @@ static struct ddio_range *tree_join(struct ddio_range *low, struct ddio_range *h
 	return high;
 }
 
-static struct ddio_range *node_new(struct ddio_ranges *set)
+static struct ddio_range *node_new(struct ranges *set)
 {
 	struct ddio_range *node = calloc(1, sizeof(*node));
 
@@ -62,8 +62,7 @@ static struct ddio_range *node_new(struct ddio_ranges *set)
 	return node;
 }
 
-static void set_insert(struct ddio_ranges *set, struct ddio_range *node, uint64_t start,
-		       uint64_t len)
+static void set_insert(struct ranges *set, struct ddio_range *node, uint64_t start, uint64_t len)
 {
 	struct ddio_range *low, *high;
 
@@ -79,7 +78,7 @@ static void set_insert(struct ddio_ranges *set, struct ddio_range *node, uint64_
 }
 
 /* Takes the node that starts at @start out; it must be there. */
-static struct ddio_range *set_take(struct ddio_ranges *set, uint64_t start)
+static struct ddio_range *set_take(struct ranges *set, uint64_t start)
 {
 	struct ddio_range *low, *node, *high;
 
@@ -91,13 +90,13 @@ static struct ddio_range *set_take(struct ddio_ranges *set, uint64_t start)
 	return node;
 }
 
-void ddio_ranges_init(struct ddio_ranges *set)
+void ranges_init(struct ranges *set)
 {
-	*set = (struct ddio_ranges){ .rand = 1 };
+	*set = (struct ranges){ .rand = 1 };
 }
 
 /* Rotates left children up until there are none, so that no stack is needed. */
-void ddio_ranges_fini(struct ddio_ranges *set)
+void ranges_fini(struct ranges *set)
 {
 	struct ddio_range *node = set->root, *next;
 
@@ -117,7 +116,7 @@ void ddio_ranges_fini(struct ddio_ranges *set)
 	set->n = 0;
 }
 
-const struct ddio_range *ddio_ranges_find(const struct ddio_ranges *set, uint64_t at)
+const struct ddio_range *ranges_find(const struct ranges *set, uint64_t at)
 {
 	const struct ddio_range *node = set->root, *best = NULL;
 
@@ -132,14 +131,14 @@ const struct ddio_range *ddio_ranges_find(const struct ddio_ranges *set, uint64_
 	return best;
 }
 
-bool ddio_ranges_contain(const struct ddio_ranges *set, uint64_t start, uint64_t len)
+bool ranges_contain(const struct ranges *set, uint64_t start, uint64_t len)
 {
-	const struct ddio_range *node = ddio_ranges_find(set, start);
+	const struct ddio_range *node = ranges_find(set, start);
 
 	return node && node->start <= start && node->len - (start - node->start) >= len;
 }
 
-int ddio_ranges_add(struct ddio_ranges *set, uint64_t start, uint64_t len)
+int ranges_add(struct ranges *set, uint64_t start, uint64_t len)
 {
 	const struct ddio_range *before, *after;
 	struct ddio_range *node = NULL;
@@ -148,10 +147,10 @@ int ddio_ranges_add(struct ddio_ranges *set, uint64_t start, uint64_t len)
 		return 0;
 	if (start + len < start)
 		return -EINVAL;
-	after = ddio_ranges_find(set, start);
+	after = ranges_find(set, start);
 	if (after && after->start < start + len)
 		return -EEXIST;
-	before = start ? ddio_ranges_find(set, start - 1) : NULL;
+	before = start ? ranges_find(set, start - 1) : NULL;
 	if (before && before->start < start) {
 		node = set_take(set, before->start);
 		start = node->start;
@@ -171,8 +170,8 @@ int ddio_ranges_add(struct ddio_ranges *set, uint64_t start, uint64_t len)
 }
 
 /* Cuts [start, end) out of a range that has been taken out of the set as @node. */
-static void range_cut(struct ddio_ranges *set, struct ddio_range *node, uint64_t start,
-		      uint64_t end, struct ddio_range **spare)
+static void range_cut(struct ranges *set, struct ddio_range *node, uint64_t start, uint64_t end,
+		      struct ddio_range **spare)
 {
 	uint64_t first = node->start, last = node->start + node->len;
 
@@ -191,10 +190,10 @@ static void range_cut(struct ddio_ranges *set, struct ddio_range *node, uint64_t
 	free(node);
 }
 
-int ddio_ranges_remove(struct ddio_ranges *set, uint64_t start, uint64_t len)
+int ranges_remove(struct ranges *set, uint64_t start, uint64_t len)
 {
 	uint64_t end = start + len;
-	const struct ddio_range *hit = len ? ddio_ranges_find(set, start) : NULL;
+	const struct ddio_range *hit = len ? ranges_find(set, start) : NULL;
 	struct ddio_range *spare = NULL;
 
 	if (!hit || hit->start >= end)
@@ -207,7 +206,7 @@ int ddio_ranges_remove(struct ddio_ranges *set, uint64_t start, uint64_t len)
 	}
 	while (hit && hit->start < end) {
 		range_cut(set, set_take(set, hit->start), start, end, &spare);
-		hit = ddio_ranges_find(set, start);
+		hit = ranges_find(set, start);
 	}
 	return 0;
 }
@@ -237,13 +236,13 @@ static bool tree_fit(const struct ddio_range *node, uint64_t from, uint64_t len,
 	return tree_fit(node->right, from, len, align, start);
 }
 
-bool ddio_ranges_fit(const struct ddio_ranges *set, uint64_t from, uint64_t len, uint64_t align,
-		     uint64_t *start)
+bool ranges_fit(const struct ranges *set, uint64_t from, uint64_t len, uint64_t align,
+		uint64_t *start)
 {
 	return tree_fit(set->root, from, len, align, start);
 }
 
-uint64_t ddio_ranges_longest(const struct ddio_ranges *set)
+uint64_t ranges_longest(const struct ranges *set)
 {
 	return longest_of(set->root);
 }

@@ -18,29 +18,29 @@ struct ddio_range {
 	uint64_t prio;
 };
 
-struct ddio_ranges {
+struct ranges {
 	struct ddio_range *root;
 	uint64_t total; /* sum of the lengths */
 	uint64_t n;
 	uint64_t rand;
 };
 
-void ddio_ranges_init(struct ddio_ranges *set);
-void ddio_ranges_fini(struct ddio_ranges *set);
+void ranges_init(struct ranges *set);
+void ranges_fini(struct ranges *set);
 /* Return: 0, -EEXIST if a part of it is there already, -ENOMEM; then nothing has changed. */
-int ddio_ranges_add(struct ddio_ranges *set, uint64_t start, uint64_t len);
+int ranges_add(struct ranges *set, uint64_t start, uint64_t len);
 /* Parts that are not there are ignored.  Return: 0 or -ENOMEM, then nothing has changed. */
-int ddio_ranges_remove(struct ddio_ranges *set, uint64_t start, uint64_t len);
-bool ddio_ranges_contain(const struct ddio_ranges *set, uint64_t start, uint64_t len);
+int ranges_remove(struct ranges *set, uint64_t start, uint64_t len);
+bool ranges_contain(const struct ranges *set, uint64_t start, uint64_t len);
 /* The first range that ends behind @at, NULL if there is none. */
-const struct ddio_range *ddio_ranges_find(const struct ddio_ranges *set, uint64_t at);
+const struct ddio_range *ranges_find(const struct ranges *set, uint64_t at);
 /**
- * ddio_ranges_fit - the lowest place for @len at or above @from
+ * ranges_fit - the lowest place for @len at or above @from
  * @align: the place is a multiple of it, a power of two
  */
-bool ddio_ranges_fit(const struct ddio_ranges *set, uint64_t from, uint64_t len, uint64_t align,
-		     uint64_t *start);
+bool ranges_fit(const struct ranges *set, uint64_t from, uint64_t len, uint64_t align,
+		uint64_t *start);
 /* Length of the longest range. */
-uint64_t ddio_ranges_longest(const struct ddio_ranges *set);
+uint64_t ranges_longest(const struct ranges *set);
 
 #endif /* DDIO_FREESPACE_H */

@@ -16,12 +16,12 @@
 
 /**
  * struct identity - what was found
- * @on_disk, @in_recs: 0 or why it could not be read, see ddio_rec_label_get(); -ENOENT: there is none
+ * @on_disk, @in_recs: 0 or why it could not be read, see rec_label_get(); -ENOENT: there is none
  */
 struct identity {
-	struct ddio_store *store;
-	const struct ddio_store_opts *opts;
-	struct ddio_label disk, recs;
+	struct store *store;
+	const struct store_opts *opts;
+	struct label disk, recs;
 	int on_disk, in_recs;
 	void *buf; /* DDIO_LABEL_SPACE, fit for the disk */
 	char *err;
@@ -31,8 +31,8 @@ struct identity {
 #define refuse(id, ret, ...) (snprintf((id)->err, (id)->err_len, __VA_ARGS__), (ret))
 
 /* The label with which the disk has to agree; the uuid is not known beforehand. */
-static void label_wanted(const struct ddio_store *store, const struct ddio_store_opts *opts,
-			 struct ddio_label *label)
+static void label_wanted(const struct store *store, const struct store_opts *opts,
+			 struct label *label)
 {
 	memset(label, 0, sizeof(*label));
 	label->disk = opts->disk;
@@ -50,17 +50,17 @@ static int disk_label_read(struct identity *id)
 	if (ret)
 		return refuse(id, ret, "disk %s: cannot read its label: %s", id->opts->disk_name,
 			      mdb_strerror(-ret));
-	id->on_disk = ddio_rec_label_get(id->buf, DDIO_LABEL_SPACE, &id->disk);
+	id->on_disk = rec_label_get(id->buf, DDIO_LABEL_SPACE, &id->disk);
 	return 0;
 }
 
-static int disk_label_write(struct identity *id, const struct ddio_label *label)
+static int disk_label_write(struct identity *id, const struct label *label)
 {
 	struct ddio_disk *disk = id->store->disk;
 	int ret;
 
 	memset(id->buf, 0, DDIO_LABEL_SPACE);
-	ddio_rec_label_put(id->buf, label);
+	rec_label_put(id->buf, label);
 	ret = ddio_disk_rw_sync(disk, DDIO_DISK_WRITE, 0, id->buf, DDIO_LABEL_SPACE);
 	if (!ret)
 		ret = ddio_disk_rw_sync(disk, DDIO_DISK_FLUSH, 0, NULL, 0);
@@ -72,17 +72,17 @@ static int disk_label_write(struct identity *id, const struct ddio_label *label)
 
 static int recs_label_read(struct identity *id)
 {
-	struct ddio_lmdb *db = &id->store->db;
-	MDB_val k = ddio_lmdb_val(DDIO_STORE_LABEL_KEY, strlen(DDIO_STORE_LABEL_KEY)), v;
-	int ret = ddio_lmdb_read_begin(db);
+	struct lmdb *db = &id->store->db;
+	MDB_val k = lmdb_val(DDIO_STORE_LABEL_KEY, strlen(DDIO_STORE_LABEL_KEY)), v;
+	int ret = lmdb_read_begin(db);
 
 	if (!ret) {
-		ret = ddio_lmdb_errno(mdb_get(db->read, db->dbi[DDIO_DB_META], &k, &v));
+		ret = lmdb_errno(mdb_get(db->read, db->dbi[DDIO_DB_META], &k, &v));
 		if (!ret)
-			id->in_recs = ddio_rec_label_get(v.mv_data, v.mv_size, &id->recs);
+			id->in_recs = rec_label_get(v.mv_data, v.mv_size, &id->recs);
 		else if (ret == -ENOENT)
 			id->in_recs = -ENOENT;
-		ddio_lmdb_read_end(db);
+		lmdb_read_end(db);
 	}
 	if (ret && ret != -ENOENT)
 		return refuse(id, ret, "%s: cannot read the records: %s", id->opts->dir,
@@ -92,42 +92,41 @@ static int recs_label_read(struct identity *id)
 	return 0;
 }
 
-int ddio_store_put_label(struct ddio_store *store, MDB_txn *txn, uint32_t flags)
+int store_put_label(struct store *store, MDB_txn *txn, uint32_t flags)
 {
-	MDB_val k = ddio_lmdb_val(DDIO_STORE_LABEL_KEY, strlen(DDIO_STORE_LABEL_KEY)), v;
-	struct ddio_label label = store->label;
+	MDB_val k = lmdb_val(DDIO_STORE_LABEL_KEY, strlen(DDIO_STORE_LABEL_KEY)), v;
+	struct label label = store->label;
 	uint8_t buf[DDIO_LABEL_LEN];
 
 	label.flags |= flags;
-	ddio_rec_label_put(buf, &label);
-	v = ddio_lmdb_val(buf, sizeof(buf));
+	rec_label_put(buf, &label);
+	v = lmdb_val(buf, sizeof(buf));
 	return mdb_put(txn, store->db.dbi[DDIO_DB_META], &k, &v, 0);
 }
 
 /* Empty records of an empty disk. */
 static int recs_begin(MDB_txn *txn, void *arg)
 {
-	struct ddio_store *store = arg;
+	struct store *store = arg;
 	int i, ret = 0;
 
 	for (i = 0; i < store->db.ndbs && !ret; i++)
 		ret = mdb_drop(txn, store->db.dbi[i], 0);
 	if (!ret)
-		ret = ddio_store_put_label(store, txn, DDIO_LABEL_NEW);
+		ret = store_put_label(store, txn, DDIO_LABEL_NEW);
 	if (!ret)
-		ret = ddio_store_put_free(store, txn, DDIO_LABEL_SPACE,
-					  store->size - DDIO_LABEL_SPACE);
+		ret = store_put_free(store, txn, DDIO_LABEL_SPACE, store->size - DDIO_LABEL_SPACE);
 	return ret;
 }
 
 static int recs_ready(MDB_txn *txn, void *arg)
 {
-	return ddio_store_put_label(arg, txn, 0);
+	return store_put_label(arg, txn, 0);
 }
 
 static int recs_write(struct identity *id, int (*fn)(MDB_txn *txn, void *arg))
 {
-	int ret = ddio_lmdb_write(&id->store->db, fn, id->store);
+	int ret = lmdb_write(&id->store->db, fn, id->store);
 
 	return ret ? refuse(id, ret, "%s: cannot write the records: %s", id->opts->dir,
 			    mdb_strerror(-ret))
@@ -136,7 +135,7 @@ static int recs_write(struct identity *id, int (*fn)(MDB_txn *txn, void *arg))
 
 static int make_new(struct identity *id)
 {
-	struct ddio_store *store = id->store;
+	struct store *store = id->store;
 	int ret;
 
 	if (store->size < 2 * DDIO_LABEL_SPACE)
@@ -150,9 +149,9 @@ static int make_new(struct identity *id)
 }
 
 /* Does @found say what is wanted?  @where: "disk d0", "records in DIR". */
-static int label_compare(struct identity *id, const struct ddio_label *found, const char *where)
+static int label_compare(struct identity *id, const struct label *found, const char *where)
 {
-	const struct ddio_label *want = &id->store->label;
+	const struct label *want = &id->store->label;
 
 	if (!strcmp(found->cluster, want->cluster) && !strcmp(found->name, want->name) &&
 	    found->disk == want->disk && found->size == want->size)
@@ -232,7 +231,7 @@ static int both_there(struct identity *id)
 /* One of the two labels is damaged, and the other is as it should be. */
 static int repair(struct identity *id)
 {
-	struct ddio_store *store = id->store;
+	struct store *store = id->store;
 
 	if (id->on_disk == -EUCLEAN && !id->in_recs) {
 		memcpy(store->label.uuid, id->recs.uuid, sizeof(store->label.uuid));
@@ -285,8 +284,7 @@ static int identify(struct identity *id)
 	return id->in_recs ? recs_are_empty(id) : both_there(id);
 }
 
-int ddio_store_identify(struct ddio_store *store, const struct ddio_store_opts *opts, char *err,
-			size_t err_len)
+int store_identify(struct store *store, const struct store_opts *opts, char *err, size_t err_len)
 {
 	struct identity id = { .store = store, .opts = opts, .err = err, .err_len = err_len };
 	int ret;

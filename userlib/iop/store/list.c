@@ -12,10 +12,10 @@ static int id_compare(const void *a, const void *b)
 }
 
 /* Ids above @after that are in memory and (@removed) no longer or perhaps not yet recorded. */
-static uint64_t *memory_ids(const struct ddio_store *store, uint64_t after, bool removed, size_t *n)
+static uint64_t *memory_ids(const struct store *store, uint64_t after, bool removed, size_t *n)
 {
 	uint64_t *ids = calloc(store->hash_n + 1, sizeof(*ids));
-	const struct ddio_object *obj;
+	const struct object *obj;
 	size_t i;
 
 	*n = 0;
@@ -38,18 +38,18 @@ static bool next_recorded(MDB_cursor *cursor, uint64_t from, const uint64_t *gon
 			  uint64_t *id)
 {
 	uint8_t key[DDIO_REC_KEY_LEN];
-	MDB_val k = ddio_lmdb_val(key, sizeof(key)), v;
+	MDB_val k = lmdb_val(key, sizeof(key)), v;
 	int ret;
 
-	ddio_rec_key(key, from);
+	rec_key(key, from);
 	for (ret = mdb_cursor_get(cursor, &k, &v, MDB_SET_RANGE); !ret;
 	     ret = mdb_cursor_get(cursor, &k, &v, MDB_NEXT))
-		if (ddio_rec_key_get(k.mv_data, k.mv_size, id) && !ids_have(gone, ngone, *id))
+		if (rec_key_get(k.mv_data, k.mv_size, id) && !ids_have(gone, ngone, *id))
 			return true;
 	return false;
 }
 
-uint32_t ddio_store_list(struct ddio_store *store, uint64_t after, uint64_t *ids, uint32_t max)
+uint32_t store_list(struct store *store, uint64_t after, uint64_t *ids, uint32_t max)
 {
 	size_t nlive, ngone, at = 0;
 	uint64_t *live = memory_ids(store, after, false, &nlive);
@@ -59,7 +59,7 @@ uint32_t ddio_store_list(struct ddio_store *store, uint64_t after, uint64_t *ids
 	uint64_t id = 0;
 	uint32_t n = 0;
 
-	if (!live || !gone || ddio_lmdb_read_begin(&store->db))
+	if (!live || !gone || lmdb_read_begin(&store->db))
 		goto free_ids;
 	if (!mdb_cursor_open(store->db.read, store->db.dbi[DDIO_DB_OBJECTS], &cursor))
 		more = after < UINT64_MAX && next_recorded(cursor, after + 1, gone, ngone, &id);
@@ -76,7 +76,7 @@ uint32_t ddio_store_list(struct ddio_store *store, uint64_t after, uint64_t *ids
 	}
 	if (cursor)
 		mdb_cursor_close(cursor);
-	ddio_lmdb_read_end(&store->db);
+	lmdb_read_end(&store->db);
 free_ids:
 	free(live);
 	free(gone);

@@ -3,61 +3,61 @@
 #include <errno.h>
 #include "iop/store/priv.h"
 
-int ddio_store_load_header(struct ddio_store *store, uint64_t id, struct ddio_rec_object *rec)
+int store_load_header(struct store *store, uint64_t id, struct rec_object *rec)
 {
 	uint8_t key[DDIO_REC_KEY_LEN];
-	MDB_val k = ddio_lmdb_val(key, sizeof(key)), v;
+	MDB_val k = lmdb_val(key, sizeof(key)), v;
 	int ret;
 
-	ddio_rec_key(key, id);
+	rec_key(key, id);
 	ret = mdb_get(store->db.read, store->db.dbi[DDIO_DB_OBJECTS], &k, &v);
 	if (ret)
-		return ddio_lmdb_errno(ret);
-	return ddio_rec_object_get(k.mv_data, k.mv_size, v.mv_data, v.mv_size, rec);
+		return lmdb_errno(ret);
+	return rec_object_get(k.mv_data, k.mv_size, v.mv_data, v.mv_size, rec);
 }
 
 /* One record; -ENOENT: it is another object's. */
-static int load_extent(struct ddio_object *obj, const MDB_val *key, const MDB_val *val)
+static int load_extent(struct object *obj, const MDB_val *key, const MDB_val *val)
 {
-	struct ddio_rec_extent rec;
+	struct rec_extent rec;
 	struct ddio_placed ext;
 	int ret;
 
-	ret = ddio_rec_extent_get(key->mv_data, key->mv_size, val->mv_data, val->mv_size, &rec);
+	ret = rec_extent_get(key->mv_data, key->mv_size, val->mv_data, val->mv_size, &rec);
 	if (rec.id != obj->ref.id)
 		return -ENOENT;
 	if (ret)
 		return ret;
-	if (!ddio_rec_extent_within(&rec, obj->ref.block, obj->store->size))
+	if (!rec_extent_within(&rec, obj->ref.block, obj->store->size))
 		return -EUCLEAN;
-	if (obj->map.n && rec.block < ddio_object_end(obj))
+	if (obj->map.n && rec.block < object_end(obj))
 		return -EUCLEAN;
 	ext = (struct ddio_placed){ .block = rec.block, .start = rec.start, .count = rec.count };
-	ret = ddio_extent_map_add(&obj->map, &ext, 1, obj->ref.block);
+	ret = extent_map_add(&obj->map, &ext, 1, obj->ref.block);
 	if (!ret && rec.unwritten)
-		ret = ddio_ranges_add(&obj->unwritten, rec.block, rec.count);
+		ret = ranges_add(&obj->unwritten, rec.block, rec.count);
 	if (!ret && rec.unwritten)
-		ret = ddio_ranges_add(&obj->reserved, rec.block, rec.count);
+		ret = ranges_add(&obj->reserved, rec.block, rec.count);
 	return ret;
 }
 
-int ddio_store_load_extents(struct ddio_object *obj)
+int store_load_extents(struct object *obj)
 {
-	struct ddio_store *store = obj->store;
+	struct store *store = obj->store;
 	uint8_t key[DDIO_REC_EXTENT_KEY_LEN];
-	MDB_val k = ddio_lmdb_val(key, sizeof(key)), v;
+	MDB_val k = lmdb_val(key, sizeof(key)), v;
 	MDB_cursor *cursor;
 	int ret;
 
 	ret = mdb_cursor_open(store->db.read, store->db.dbi[DDIO_DB_EXTENTS], &cursor);
 	if (ret)
-		return ddio_lmdb_errno(ret);
-	ddio_rec_extent_key(key, obj->ref.id, 0);
-	ret = ddio_lmdb_errno(mdb_cursor_get(cursor, &k, &v, MDB_SET_RANGE));
+		return lmdb_errno(ret);
+	rec_extent_key(key, obj->ref.id, 0);
+	ret = lmdb_errno(mdb_cursor_get(cursor, &k, &v, MDB_SET_RANGE));
 	while (!ret) {
 		ret = load_extent(obj, &k, &v);
 		if (!ret)
-			ret = ddio_lmdb_errno(mdb_cursor_get(cursor, &k, &v, MDB_NEXT));
+			ret = lmdb_errno(mdb_cursor_get(cursor, &k, &v, MDB_NEXT));
 	}
 	mdb_cursor_close(cursor);
 	return ret == -ENOENT ? 0 : ret;

@@ -7,14 +7,14 @@
 #include "base/rand.h"
 #include "iop/store/priv.h"
 
-static struct ddio_object **hash_slot(const struct ddio_store *store, uint64_t id)
+static struct object **hash_slot(const struct store *store, uint64_t id)
 {
 	return &store->hash[ddio_rand_mix(id) & (store->hash_size - 1)];
 }
 
-static struct ddio_object *object_find(const struct ddio_store *store, uint64_t id, bool removed)
+static struct object *object_find(const struct store *store, uint64_t id, bool removed)
 {
-	struct ddio_object *obj;
+	struct object *obj;
 
 	if (!store->hash_size)
 		return NULL;
@@ -24,10 +24,10 @@ static struct ddio_object *object_find(const struct ddio_store *store, uint64_t 
 	return NULL;
 }
 
-static int hash_grow(struct ddio_store *store)
+static int hash_grow(struct store *store)
 {
 	size_t old_size = store->hash_size, i;
-	struct ddio_object **old = store->hash, *obj, *next, **slot;
+	struct object **old = store->hash, *obj, *next, **slot;
 
 	if (store->hash_n < old_size)
 		return 0;
@@ -48,9 +48,9 @@ static int hash_grow(struct ddio_store *store)
 	return 0;
 }
 
-static int hash_add(struct ddio_store *store, struct ddio_object *obj)
+static int hash_add(struct store *store, struct object *obj)
 {
-	struct ddio_object **slot;
+	struct object **slot;
 
 	if (hash_grow(store))
 		return -ENOMEM;
@@ -61,9 +61,9 @@ static int hash_add(struct ddio_store *store, struct ddio_object *obj)
 	return 0;
 }
 
-static void hash_del(struct ddio_store *store, struct ddio_object *obj)
+static void hash_del(struct store *store, struct object *obj)
 {
-	struct ddio_object **slot = hash_slot(store, obj->ref.id);
+	struct object **slot = hash_slot(store, obj->ref.id);
 
 	while (*slot != obj)
 		slot = &(*slot)->hash_next;
@@ -71,9 +71,9 @@ static void hash_del(struct ddio_store *store, struct ddio_object *obj)
 	store->hash_n--;
 }
 
-uint64_t ddio_store_unrecorded(const struct ddio_store *store)
+uint64_t store_unrecorded(const struct store *store)
 {
-	const struct ddio_object *obj;
+	const struct object *obj;
 	uint64_t n = 0;
 	size_t i;
 
@@ -83,23 +83,23 @@ uint64_t ddio_store_unrecorded(const struct ddio_store *store)
 	return n;
 }
 
-void ddio_store_objects_init(struct ddio_store *store)
+void store_objects_init(struct store *store)
 {
 	ddio_list_init(&store->idle);
 	ddio_list_init(&store->busy);
 }
 
-static void object_free(struct ddio_object *obj)
+static void object_free(struct object *obj)
 {
-	ddio_extent_map_fini(&obj->map);
-	ddio_ranges_fini(&obj->unwritten);
-	ddio_ranges_fini(&obj->reserved);
+	extent_map_fini(&obj->map);
+	ranges_fini(&obj->unwritten);
+	ranges_fini(&obj->reserved);
 	free(obj);
 }
 
-void ddio_store_objects_fini(struct ddio_store *store)
+void store_objects_fini(struct store *store)
 {
-	struct ddio_object *obj, *next;
+	struct object *obj, *next;
 	size_t i;
 
 	for (i = 0; i < store->hash_size; i++)
@@ -112,30 +112,29 @@ void ddio_store_objects_fini(struct ddio_store *store)
 	store->hash_size = 0;
 }
 
-static struct ddio_object *object_new(struct ddio_store *store, const struct ddio_file_ref *ref)
+static struct object *object_new(struct store *store, const struct ddio_file_ref *ref)
 {
-	struct ddio_object *obj = calloc(1, sizeof(*obj));
+	struct object *obj = calloc(1, sizeof(*obj));
 
 	if (!obj)
 		return NULL;
 	obj->store = store;
 	obj->ref = *ref;
-	ddio_ranges_init(&obj->unwritten);
-	ddio_ranges_init(&obj->reserved);
+	ranges_init(&obj->unwritten);
+	ranges_init(&obj->reserved);
 	ddio_list_init(&obj->link);
 	return obj;
 }
 
-static int object_load(struct ddio_store *store, const struct ddio_file_ref *ref,
-		       struct ddio_object **obj)
+static int object_load(struct store *store, const struct ddio_file_ref *ref, struct object **obj)
 {
-	struct ddio_rec_object rec;
+	struct rec_object rec;
 	int ret;
 
-	ret = ddio_lmdb_read_begin(&store->db);
+	ret = lmdb_read_begin(&store->db);
 	if (ret)
 		return ret;
-	ret = ddio_store_load_header(store, ref->id, &rec);
+	ret = store_load_header(store, ref->id, &rec);
 	if (ret)
 		goto end;
 	ret = -ESTALE;
@@ -146,13 +145,13 @@ static int object_load(struct ddio_store *store, const struct ddio_file_ref *ref
 	if (!*obj)
 		goto end;
 	(*obj)->recorded = true;
-	ret = ddio_store_load_extents(*obj);
+	ret = store_load_extents(*obj);
 	if (!ret)
 		ret = hash_add(store, *obj);
 	if (ret)
 		object_free(*obj);
 end:
-	ddio_lmdb_read_end(&store->db);
+	lmdb_read_end(&store->db);
 	if (ret == -EUCLEAN)
 		ddio_env_log(store->env, DDIO_LOG_ERR,
 			     "disk %s: the records of object %" PRIu64
@@ -161,8 +160,7 @@ end:
 	return ret;
 }
 
-static int object_create(struct ddio_store *store, const struct ddio_file_ref *ref,
-			 struct ddio_object **obj)
+static int object_create(struct store *store, const struct ddio_file_ref *ref, struct object **obj)
 {
 	int ret;
 
@@ -178,21 +176,21 @@ static int object_create(struct ddio_store *store, const struct ddio_file_ref *r
 	return 0;
 }
 
-int ddio_store_ref(struct ddio_store *store, uint64_t id, struct ddio_file_ref *ref)
+int store_ref(struct store *store, uint64_t id, struct ddio_file_ref *ref)
 {
-	const struct ddio_object *obj = object_find(store, id, false);
-	struct ddio_rec_object rec;
+	const struct object *obj = object_find(store, id, false);
+	struct rec_object rec;
 	int ret;
 
 	if (obj) {
 		*ref = obj->ref;
 		return 0;
 	}
-	ret = ddio_lmdb_read_begin(&store->db);
+	ret = lmdb_read_begin(&store->db);
 	if (ret)
 		return ret;
-	ret = ddio_store_load_header(store, id, &rec);
-	ddio_lmdb_read_end(&store->db);
+	ret = store_load_header(store, id, &rec);
+	lmdb_read_end(&store->db);
 	if (!ret)
 		*ref = (struct ddio_file_ref){
 			.id = id, .seed = rec.seed, .block = rec.block, .layout = rec.layout
@@ -200,14 +198,14 @@ int ddio_store_ref(struct ddio_store *store, uint64_t id, struct ddio_file_ref *
 	return ret;
 }
 
-static bool ref_valid(const struct ddio_store *store, const struct ddio_file_ref *ref)
+static bool ref_valid(const struct store *store, const struct ddio_file_ref *ref)
 {
 	return ref->block >= store->sector && ref->block >= DDIO_MIN_BLOCK &&
 	       ref->block <= DDIO_MAX_BLOCK && !(ref->block & (ref->block - 1)) &&
 	       ref->layout < DDIO_LAYOUT_MAX_W;
 }
 
-static void object_unlink(struct ddio_object *obj)
+static void object_unlink(struct object *obj)
 {
 	if (obj->idle) {
 		obj->store->idle_n--;
@@ -217,10 +215,10 @@ static void object_unlink(struct ddio_object *obj)
 	ddio_list_del(&obj->link);
 }
 
-int ddio_store_get(struct ddio_store *store, const struct ddio_file_ref *ref, bool create,
-		   struct ddio_object **result)
+int store_get(struct store *store, const struct ddio_file_ref *ref, bool create,
+	      struct object **result)
 {
-	struct ddio_object *obj, *gone;
+	struct object *obj, *gone;
 	int ret = 0;
 
 	*result = NULL;
@@ -245,14 +243,14 @@ int ddio_store_get(struct ddio_store *store, const struct ddio_file_ref *ref, bo
 	return 0;
 }
 
-void ddio_object_ref(struct ddio_object *obj)
+void object_ref(struct object *obj)
 {
 	obj->refs++;
 }
 
-static void object_drop(struct ddio_object *obj)
+static void object_drop(struct object *obj)
 {
-	struct ddio_store *store = obj->store;
+	struct store *store = obj->store;
 
 	object_unlink(obj);
 	hash_del(store, obj);
@@ -262,24 +260,24 @@ static void object_drop(struct ddio_object *obj)
 }
 
 /* A removed object whose removal is durable and that nobody uses: now its space is free. */
-static void object_release(struct ddio_object *obj)
+static void object_release(struct object *obj)
 {
 	size_t i;
 
 	for (i = 0; i < obj->map.n; i++)
-		ddio_store_give_back(obj->store, obj->map.v[i].start,
-				     obj->map.v[i].count * obj->ref.block);
+		store_give_back(obj->store, obj->map.v[i].start,
+				obj->map.v[i].count * obj->ref.block);
 	object_drop(obj);
 }
 
-static bool object_committed(const struct ddio_object *obj)
+static bool object_committed(const struct object *obj)
 {
 	return obj->seq <= obj->store->done_seq;
 }
 
-static void object_make_idle(struct ddio_object *obj)
+static void object_make_idle(struct object *obj)
 {
-	struct ddio_store *store = obj->store;
+	struct store *store = obj->store;
 
 	obj->idle = true;
 	ddio_list_del(&obj->link);
@@ -288,19 +286,19 @@ static void object_make_idle(struct ddio_object *obj)
 	store->idle_extents += obj->map.n;
 	while (store->idle_n > DDIO_STORE_IDLE_OBJECTS ||
 	       (store->idle_extents > DDIO_STORE_IDLE_EXTENTS && store->idle_n > 1))
-		object_drop(ddio_list_first(&store->idle, struct ddio_object, link));
+		object_drop(ddio_list_first(&store->idle, struct object, link));
 }
 
 /* Is what memory knows of its blocks recorded, or about to be? */
-static bool object_noted(const struct ddio_object *obj)
+static bool object_noted(const struct object *obj)
 {
 	return obj->unwritten.total == obj->reserved.total;
 }
 
 /* Nobody uses it: where does it belong? */
-static void object_settle(struct ddio_object *obj)
+static void object_settle(struct object *obj)
 {
-	struct ddio_store *store = obj->store;
+	struct store *store = obj->store;
 
 	if (obj->removed && object_committed(obj)) {
 		object_release(obj);
@@ -314,38 +312,38 @@ static void object_settle(struct ddio_object *obj)
 	}
 }
 
-void ddio_object_put(struct ddio_object *obj)
+void object_put(struct object *obj)
 {
 	if (obj && !--obj->refs)
 		object_settle(obj);
 }
 
-void ddio_store_sweep(struct ddio_store *store)
+void store_sweep(struct store *store)
 {
 	struct ddio_list busy;
 
 	ddio_list_init(&busy);
 	ddio_list_splice(&store->busy, &busy);
 	while (!ddio_list_empty(&busy))
-		object_settle(ddio_list_first(&busy, struct ddio_object, link));
+		object_settle(ddio_list_first(&busy, struct object, link));
 }
 
-const struct ddio_file_ref *ddio_object_file(const struct ddio_object *obj)
+const struct ddio_file_ref *object_file(const struct object *obj)
 {
 	return &obj->ref;
 }
 
-struct ddio_store *ddio_object_store(const struct ddio_object *obj)
+struct store *object_store(const struct object *obj)
 {
 	return obj->store;
 }
 
-uint64_t ddio_object_blocks(const struct ddio_object *obj)
+uint64_t object_blocks(const struct object *obj)
 {
 	return obj->map.blocks;
 }
 
-uint64_t ddio_object_end(const struct ddio_object *obj)
+uint64_t object_end(const struct object *obj)
 {
 	const struct ddio_placed *last;
 

@@ -24,8 +24,8 @@ static uint64_t block_align(uint32_t bs)
 }
 
 /* Takes [start, start + count * bs), which is free. */
-static int place_take(struct ddio_object *obj, struct ddio_places *places, uint64_t block,
-		      uint64_t start, uint64_t count)
+static int place_take(struct object *obj, struct places *places, uint64_t block, uint64_t start,
+		      uint64_t count)
 {
 	struct ddio_placed *v;
 
@@ -36,27 +36,26 @@ static int place_take(struct ddio_object *obj, struct ddio_places *places, uint6
 			return -ENOMEM;
 		places->v = v;
 	}
-	if (ddio_ranges_remove(&obj->store->free, start, count * obj->ref.block))
+	if (ranges_remove(&obj->store->free, start, count * obj->ref.block))
 		return -ENOMEM;
 	places->v[places->n++] =
 		(struct ddio_placed){ .block = block, .start = start, .count = count };
 	return 0;
 }
 
-static bool place_free(const struct ddio_object *obj, uint64_t start, uint64_t count)
+static bool place_free(const struct object *obj, uint64_t start, uint64_t count)
 {
-	return ddio_ranges_contain(&obj->store->free, start, count * obj->ref.block);
+	return ranges_contain(&obj->store->free, start, count * obj->ref.block);
 }
 
 /*
  * Where @block would lie if the object went on from its nearest extents in one
  * piece: what was written out of order still ends up in order.
  */
-static bool place_near(const struct ddio_object *obj, uint64_t block, uint64_t count,
-		       uint64_t *start)
+static bool place_near(const struct object *obj, uint64_t block, uint64_t count, uint64_t *start)
 {
-	const struct ddio_extent_map *map = &obj->map;
-	size_t at = ddio_extent_map_find(map, block);
+	const struct extent_map *map = &obj->map;
+	size_t at = extent_map_find(map, block);
 	const struct ddio_placed *ext;
 	uint32_t bs = obj->ref.block;
 
@@ -79,34 +78,32 @@ static bool place_near(const struct ddio_object *obj, uint64_t block, uint64_t c
 }
 
 /* The first place of an object leaves room for the blocks before it. */
-static bool place_first(const struct ddio_object *obj, uint64_t block, uint64_t count,
-			uint64_t *start)
+static bool place_first(const struct object *obj, uint64_t block, uint64_t count, uint64_t *start)
 {
-	const struct ddio_ranges *free = &obj->store->free;
+	const struct ranges *free = &obj->store->free;
 	uint32_t bs = obj->ref.block;
-	uint64_t longest = ddio_ranges_longest(free) / bs;
+	uint64_t longest = ranges_longest(free) / bs;
 
 	if (block > longest || count > longest - block)
 		return false;
-	if (!ddio_ranges_fit(free, 0, (block + count) * bs, block_align(bs), start))
+	if (!ranges_fit(free, 0, (block + count) * bs, block_align(bs), start))
 		return false;
 	*start += block * bs;
 	return true;
 }
 
 /* No range is long enough: the longest ones, as much of each as fits. */
-static int place_pieces(struct ddio_object *obj, uint64_t block, uint64_t count,
-			struct ddio_places *places)
+static int place_pieces(struct object *obj, uint64_t block, uint64_t count, struct places *places)
 {
-	const struct ddio_ranges *free = &obj->store->free;
+	const struct ranges *free = &obj->store->free;
 	uint32_t bs = obj->ref.block;
 	uint64_t start, n;
 	int ret = 0;
 
 	while (count && !ret) {
-		n = ddio_ranges_longest(free) / bs;
+		n = ranges_longest(free) / bs;
 		/* Aligning the start may cost the last block. */
-		while (n && !ddio_ranges_fit(free, 0, n * bs, block_align(bs), &start))
+		while (n && !ranges_fit(free, 0, n * bs, block_align(bs), &start))
 			n--;
 		if (!n)
 			return -ENOSPC;
@@ -119,10 +116,10 @@ static int place_pieces(struct ddio_object *obj, uint64_t block, uint64_t count,
 	return ret;
 }
 
-static int place_contiguous(struct ddio_object *obj, uint64_t block, uint64_t count,
-			    struct ddio_places *places)
+static int place_contiguous(struct object *obj, uint64_t block, uint64_t count,
+			    struct places *places)
 {
-	const struct ddio_ranges *free = &obj->store->free;
+	const struct ranges *free = &obj->store->free;
 	uint32_t bs = obj->ref.block;
 	uint64_t start;
 
@@ -130,7 +127,7 @@ static int place_contiguous(struct ddio_object *obj, uint64_t block, uint64_t co
 		return place_take(obj, places, block, start, count);
 	if (!obj->map.n && !places->n && place_first(obj, block, count, &start))
 		return place_take(obj, places, block, start, count);
-	if (ddio_ranges_fit(free, 0, count * bs, block_align(bs), &start))
+	if (ranges_fit(free, 0, count * bs, block_align(bs), &start))
 		return place_take(obj, places, block, start, count);
 	return place_pieces(obj, block, count, places);
 }
@@ -143,10 +140,10 @@ struct draw {
 	uint64_t state;
 };
 
-static struct draw draw_new(const struct ddio_object *obj, uint64_t what, uint64_t first,
-			    uint64_t step, uint64_t need)
+static struct draw draw_new(const struct object *obj, uint64_t what, uint64_t first, uint64_t step,
+			    uint64_t need)
 {
-	const struct ddio_store *store = obj->store;
+	const struct store *store = obj->store;
 	struct draw draw = { .first = first, .step = step, .need = need };
 
 	draw.state = ddio_rand_mix(obj->ref.seed) ^ ddio_rand_mix(obj->ref.id + 1) * 3 ^
@@ -158,9 +155,9 @@ static struct draw draw_new(const struct ddio_object *obj, uint64_t what, uint64
 }
 
 /* A free place: drawn, or if many draws have failed the first one from a drawn place on. */
-static bool draw_free(const struct ddio_object *obj, struct draw *draw, uint64_t *start)
+static bool draw_free(const struct object *obj, struct draw *draw, uint64_t *start)
 {
-	const struct ddio_ranges *free = &obj->store->free;
+	const struct ranges *free = &obj->store->free;
 	const struct ddio_range *range;
 	uint64_t i, at, end, round;
 
@@ -168,13 +165,12 @@ static bool draw_free(const struct ddio_object *obj, struct draw *draw, uint64_t
 		return false;
 	for (i = 0; i < DRAWS; i++) {
 		*start = draw->first + ddio_rand_below(&draw->state, draw->n) * draw->step;
-		if (ddio_ranges_contain(free, *start, draw->need))
+		if (ranges_contain(free, *start, draw->need))
 			return true;
 	}
 	at = *start;
 	for (round = 0; round < 2; round++, at = draw->first) {
-		for (range = ddio_ranges_find(free, at); range;
-		     range = ddio_ranges_find(free, end)) {
+		for (range = ranges_find(free, at); range; range = ranges_find(free, end)) {
 			end = range->start + range->len;
 			if (range->start > at)
 				at = range->start;
@@ -189,8 +185,8 @@ static bool draw_free(const struct ddio_object *obj, struct draw *draw, uint64_t
 	return false;
 }
 
-static int place_random_blocks(struct ddio_object *obj, uint64_t block, uint64_t count,
-			       struct ddio_places *places)
+static int place_random_blocks(struct object *obj, uint64_t block, uint64_t count,
+			       struct places *places)
 {
 	uint32_t bs = obj->ref.block;
 	uint64_t start;
@@ -207,10 +203,10 @@ static int place_random_blocks(struct ddio_object *obj, uint64_t block, uint64_t
 }
 
 /* Is there a block of [first, last] of the object, and so a track that it lies on? */
-static bool track_of_group(const struct ddio_object *obj, const struct ddio_places *places,
-			   uint64_t first, uint64_t last, uint64_t *start)
+static bool track_of_group(const struct object *obj, const struct places *places, uint64_t first,
+			   uint64_t last, uint64_t *start)
 {
-	size_t at = ddio_extent_map_find(&obj->map, first);
+	size_t at = extent_map_find(&obj->map, first);
 	const struct ddio_placed *ext = NULL;
 	uint64_t block;
 
@@ -230,8 +226,8 @@ static bool track_of_group(const struct ddio_object *obj, const struct ddio_plac
 }
 
 /* Blocks that share a track lie on it in order; a block larger than a track begins on one. */
-static int place_random_tracks(struct ddio_object *obj, uint64_t block, uint64_t count,
-			       struct ddio_places *places)
+static int place_random_tracks(struct object *obj, uint64_t block, uint64_t count,
+			       struct places *places)
 {
 	uint32_t bs = obj->ref.block;
 	uint64_t per_track = bs < TRACK ? TRACK / bs : 1;
@@ -260,8 +256,7 @@ static int place_random_tracks(struct ddio_object *obj, uint64_t block, uint64_t
 }
 
 /* On failure what was taken is in @places, for the caller to give back. */
-int ddio_layout_place(struct ddio_object *obj, uint64_t first, uint64_t count,
-		      struct ddio_places *places)
+int layout_place(struct object *obj, uint64_t first, uint64_t count, struct places *places)
 {
 	switch (obj->ref.layout) {
 	case DDIO_LAYOUT_RANDOM_BLOCKS_W:

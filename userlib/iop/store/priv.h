@@ -41,7 +41,7 @@ struct ddio_change {
 	uint64_t count;
 };
 
-struct ddio_freed {
+struct freed {
 	uint64_t start, len;
 };
 
@@ -51,12 +51,12 @@ struct ddio_freed {
 struct ddio_batch {
 	struct ddio_change *changes;
 	size_t nchanges, cap_changes;
-	struct ddio_freed *freed;
+	struct freed *freed;
 	size_t nfreed, cap_freed;
 };
 
 /**
- * struct ddio_object - one object in memory
+ * struct object - one object in memory
  * @refs: users; 0: it may be dropped if it is clean
  * @seq: the batch of its last change
  * @recorded: its record is written, or is in a batch
@@ -66,20 +66,20 @@ struct ddio_batch {
  * @reserved: those of @unwritten that are recorded so, or are in a batch: they keep their place
  * @link: in the store's idle (clean, by last use) or busy list, if refs is 0
  */
-struct ddio_object {
-	struct ddio_store *store;
+struct object {
+	struct store *store;
 	struct ddio_file_ref ref;
 	uint32_t refs;
 	uint64_t seq;
 	bool recorded, removed, idle;
-	struct ddio_extent_map map;
-	struct ddio_ranges unwritten, reserved;
-	struct ddio_object *hash_next;
+	struct extent_map map;
+	struct ranges unwritten, reserved;
+	struct object *hash_next;
 	struct ddio_list link;
 };
 
 /**
- * struct ddio_store - one disk's objects
+ * struct store - one disk's objects
  * @free: bytes that may be given out
  * @open: changes since the last seal; @sealed: those being committed
  * @seq: number of the open batch; @sealed_seq: of the sealed one; @done_seq: of the last committed
@@ -87,15 +87,15 @@ struct ddio_object {
  * @busy: objects without users that are not clean
  * @lost: a change could not be noted for want of memory: the next commit fails with it
  */
-struct ddio_store {
+struct store {
 	struct ddio_env *env;
 	struct ddio_disk *disk;
-	struct ddio_lmdb db;
-	struct ddio_label label;
+	struct lmdb db;
+	struct label label;
 	uint64_t size; /* of the disk, whole sectors */
 	uint32_t sector;
-	struct ddio_ranges free;
-	struct ddio_object **hash;
+	struct ranges free;
+	struct object **hash;
 	size_t hash_size, hash_n;
 	struct ddio_list idle, busy;
 	size_t idle_n, idle_extents;
@@ -103,71 +103,66 @@ struct ddio_store {
 	struct ddio_batch open, sealed;
 	uint64_t seq, sealed_seq, done_seq;
 	int lost, sealed_lost;
-	struct ddio_committer committer;
+	struct committer committer;
 };
 
-/* store_label.c: checks or makes the identity of disk and records. */
-int ddio_store_identify(struct ddio_store *store, const struct ddio_store_opts *opts, char *err,
-			size_t err_len);
+/* label.c: checks or makes the identity of disk and records. */
+int store_identify(struct store *store, const struct store_opts *opts, char *err, size_t err_len);
 /* The label's record; @flags are added.  MDB_* */
-int ddio_store_put_label(struct ddio_store *store, MDB_txn *txn, uint32_t flags);
+int store_put_label(struct store *store, MDB_txn *txn, uint32_t flags);
 
 /* store.c */
-int ddio_store_load_free(struct ddio_store *store);
+int store_load_free(struct store *store);
 /* Sets store->objects. */
-int ddio_store_count(struct ddio_store *store);
+int store_count(struct store *store);
 /* Makes [start, start + len) free in memory. */
-void ddio_store_give_back(struct ddio_store *store, uint64_t start, uint64_t len);
+void store_give_back(struct store *store, uint64_t start, uint64_t len);
 
-/* store_object.c */
-void ddio_store_objects_init(struct ddio_store *store);
-void ddio_store_objects_fini(struct ddio_store *store);
+/* object.c */
+void store_objects_init(struct store *store);
+void store_objects_fini(struct store *store);
 /* After a commit: drops what is clean and unused, frees what was removed. */
-void ddio_store_sweep(struct ddio_store *store);
+void store_sweep(struct store *store);
 /* Objects of memory only. */
-uint64_t ddio_store_unrecorded(const struct ddio_store *store);
+uint64_t store_unrecorded(const struct store *store);
 
-/* store_reload.c: after a repair; reads the extents anew, keeps blocks that wait to be written
+/* reload.c: after a repair; reads the extents anew, keeps blocks that wait to be written
  * or to be freed out of the free space. */
-int ddio_object_reload(struct ddio_object *obj);
+int object_reload(struct object *obj);
 
-/* store_load.c: the records of one object */
-int ddio_store_load_header(struct ddio_store *store, uint64_t id, struct ddio_rec_object *rec);
-int ddio_store_load_extents(struct ddio_object *obj);
+/* load.c: the records of one object */
+int store_load_header(struct store *store, uint64_t id, struct rec_object *rec);
+int store_load_extents(struct object *obj);
 
-/* store_commit.c */
-extern const struct ddio_committer_ops ddio_store_committer_ops;
-void ddio_batch_fini(struct ddio_batch *batch);
+/* commit.c */
+extern const struct committer_ops store_committer_ops;
+void batch_fini(struct ddio_batch *batch);
 /* Room for @changes and @freed more, so that noting them cannot fail. */
-int ddio_batch_reserve(struct ddio_batch *batch, size_t changes, size_t freed);
-void ddio_batch_change(struct ddio_batch *batch, const struct ddio_change *change);
-void ddio_batch_freed(struct ddio_batch *batch, uint64_t start, uint64_t len);
+int batch_reserve(struct ddio_batch *batch, size_t changes, size_t freed);
+void batch_change(struct ddio_batch *batch, const struct ddio_change *change);
+void batch_freed(struct ddio_batch *batch, uint64_t start, uint64_t len);
 
-/* store_apply.c: one change of the records within a transaction.  0, -errno or MDB_*. */
-int ddio_store_apply_change(struct ddio_store *store, MDB_txn *txn,
-			    const struct ddio_change *change);
-int ddio_store_take_free(struct ddio_store *store, MDB_txn *txn, uint64_t start, uint64_t len);
-int ddio_store_put_free(struct ddio_store *store, MDB_txn *txn, uint64_t start, uint64_t len);
+/* apply.c: one change of the records within a transaction.  0, -errno or MDB_*. */
+int store_apply_change(struct store *store, MDB_txn *txn, const struct ddio_change *change);
+int store_take_free(struct store *store, MDB_txn *txn, uint64_t start, uint64_t len);
+int store_put_free(struct store *store, MDB_txn *txn, uint64_t start, uint64_t len);
 
-/* store_apply_extent.c: the same */
-int ddio_store_apply_extent(struct ddio_store *store, MDB_txn *txn,
-			    const struct ddio_change *change);
-int ddio_store_apply_mark(struct ddio_store *store, MDB_txn *txn, const struct ddio_change *change);
-int ddio_store_apply_cut(struct ddio_store *store, MDB_txn *txn, const struct ddio_change *change);
+/* apply_extent.c: the same */
+int store_apply_extent(struct store *store, MDB_txn *txn, const struct ddio_change *change);
+int store_apply_mark(struct store *store, MDB_txn *txn, const struct ddio_change *change);
+int store_apply_cut(struct store *store, MDB_txn *txn, const struct ddio_change *change);
 
-/* store_blocks.c: notes the change that adds blocks of [first, first + count), which may lie in several
+/* blocks.c: notes the change that adds blocks of [first, first + count), which may lie in several
  * extents. */
-int ddio_object_note_extents(struct ddio_object *obj, uint64_t first, uint64_t count,
-			     bool unwritten);
-/* store_range.c: notes that recorded blocks were written, or read as zeros again. */
-int ddio_object_note_mark(struct ddio_object *obj, uint64_t first, uint64_t count, bool unwritten);
+int object_note_extents(struct object *obj, uint64_t first, uint64_t count, bool unwritten);
+/* range.c: notes that recorded blocks were written, or read as zeros again. */
+int object_note_mark(struct object *obj, uint64_t first, uint64_t count, bool unwritten);
 
-/* layout_place.c: takes places for blocks [first, first + count) from the free space. */
-struct ddio_places {
+/* place.c: takes places for blocks [first, first + count) from the free space. */
+struct places {
 	struct ddio_placed *v;
 	size_t n, cap;
 };
-int ddio_layout_place(struct ddio_object *obj, uint64_t first, uint64_t count,
-		      struct ddio_places *places);
+int layout_place(struct object *obj, uint64_t first, uint64_t count, struct places *places);
 
 #endif /* DDIO_STORE_PRIV_H */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include "iop/store/priv.h"
 
-int ddio_object_note_mark(struct ddio_object *obj, uint64_t first, uint64_t count, bool unwritten)
+int object_note_mark(struct object *obj, uint64_t first, uint64_t count, bool unwritten)
 {
 	const struct ddio_change change = {
 		.kind = DDIO_CHANGE_MARK,
@@ -15,17 +15,17 @@ int ddio_object_note_mark(struct ddio_object *obj, uint64_t first, uint64_t coun
 		.count = count,
 	};
 
-	if (ddio_batch_reserve(&obj->store->open, 1, 0))
+	if (batch_reserve(&obj->store->open, 1, 0))
 		return -ENOMEM;
-	ddio_batch_change(&obj->store->open, &change);
+	batch_change(&obj->store->open, &change);
 	return 0;
 }
 
 /* Of blocks that were never written those that are not reserved; *count is cut down to where the same
  * holds. */
-static int reserve_run(struct ddio_object *obj, uint64_t first, uint64_t *count)
+static int reserve_run(struct object *obj, uint64_t first, uint64_t *count)
 {
-	const struct ddio_range *kept = ddio_ranges_find(&obj->reserved, first);
+	const struct ddio_range *kept = ranges_find(&obj->reserved, first);
 	int ret;
 
 	if (kept && kept->start <= first) {
@@ -35,24 +35,24 @@ static int reserve_run(struct ddio_object *obj, uint64_t first, uint64_t *count)
 	}
 	if (kept && *count > kept->start - first)
 		*count = kept->start - first;
-	ret = ddio_object_note_extents(obj, first, *count, true);
+	ret = object_note_extents(obj, first, *count, true);
 	if (ret)
 		return ret;
 	obj->seq = obj->store->seq;
-	ret = ddio_ranges_add(&obj->reserved, first, *count);
+	ret = ranges_add(&obj->reserved, first, *count);
 	if (ret)
 		obj->store->lost = ret;
 	return ret;
 }
 
-int ddio_object_reserve(struct ddio_object *obj, uint64_t first, uint64_t count)
+int object_reserve(struct object *obj, uint64_t first, uint64_t count)
 {
 	uint64_t at, start, run;
 	bool written;
-	int ret = ddio_object_alloc(obj, first, count);
+	int ret = object_alloc(obj, first, count);
 
 	for (at = first; at - first < count && !ret; at += run) {
-		ddio_object_lookup(obj, at, &start, &run, &written);
+		object_lookup(obj, at, &start, &run, &written);
 		if (run > first + count - at)
 			run = first + count - at;
 		if (!written)
@@ -61,24 +61,24 @@ int ddio_object_reserve(struct ddio_object *obj, uint64_t first, uint64_t count)
 	return ret;
 }
 
-static int unwrite_run(struct ddio_object *obj, uint64_t first, uint64_t count)
+static int unwrite_run(struct object *obj, uint64_t first, uint64_t count)
 {
-	int ret = ddio_ranges_add(&obj->unwritten, first, count);
+	int ret = ranges_add(&obj->unwritten, first, count);
 
 	if (ret)
 		return ret;
-	ret = ddio_ranges_add(&obj->reserved, first, count);
+	ret = ranges_add(&obj->reserved, first, count);
 	if (!ret)
-		ret = ddio_object_note_mark(obj, first, count, true);
+		ret = object_note_mark(obj, first, count, true);
 	if (ret)
 		obj->store->lost = ret;
 	obj->seq = obj->store->seq;
 	return ret;
 }
 
-int ddio_object_unwrite(struct ddio_object *obj, uint64_t first, uint64_t count)
+int object_unwrite(struct object *obj, uint64_t first, uint64_t count)
 {
-	uint64_t end = ddio_object_end(obj), at, start, run;
+	uint64_t end = object_end(obj), at, start, run;
 	bool written;
 	int ret = 0;
 
@@ -87,7 +87,7 @@ int ddio_object_unwrite(struct ddio_object *obj, uint64_t first, uint64_t count)
 	if (count < end && first < end - count)
 		end = first + count;
 	for (at = first; at < end && !ret; at += run) {
-		bool there = ddio_object_lookup(obj, at, &start, &run, &written);
+		bool there = object_lookup(obj, at, &start, &run, &written);
 
 		if (run > end - at)
 			run = end - at;
@@ -98,18 +98,18 @@ int ddio_object_unwrite(struct ddio_object *obj, uint64_t first, uint64_t count)
 }
 
 /* How many extents have blocks of [first, end). */
-static size_t extents_within(const struct ddio_object *obj, uint64_t first, uint64_t end)
+static size_t extents_within(const struct object *obj, uint64_t first, uint64_t end)
 {
-	size_t at = ddio_extent_map_find(&obj->map, first), n = 0;
+	size_t at = extent_map_find(&obj->map, first), n = 0;
 
 	while (at + n < obj->map.n && obj->map.v[at + n].block < end)
 		n++;
 	return n;
 }
 
-static void note_freed(struct ddio_object *obj, uint64_t first, uint64_t end)
+static void note_freed(struct object *obj, uint64_t first, uint64_t end)
 {
-	size_t at = ddio_extent_map_find(&obj->map, first);
+	size_t at = extent_map_find(&obj->map, first);
 	const struct ddio_placed *ext;
 	uint64_t from, to;
 
@@ -117,25 +117,24 @@ static void note_freed(struct ddio_object *obj, uint64_t first, uint64_t end)
 		ext = &obj->map.v[at];
 		from = ext->block > first ? ext->block : first;
 		to = ext->block + ext->count < end ? ext->block + ext->count : end;
-		ddio_batch_freed(&obj->store->open,
-				 ext->start + (from - ext->block) * obj->ref.block,
-				 (to - from) * obj->ref.block);
+		batch_freed(&obj->store->open, ext->start + (from - ext->block) * obj->ref.block,
+			    (to - from) * obj->ref.block);
 	}
 }
 
-static int forget_unwritten(struct ddio_object *obj, uint64_t first, uint64_t count)
+static int forget_unwritten(struct object *obj, uint64_t first, uint64_t count)
 {
-	if (ddio_ranges_remove(&obj->unwritten, first, count))
+	if (ranges_remove(&obj->unwritten, first, count))
 		return -ENOMEM;
-	if (!ddio_ranges_remove(&obj->reserved, first, count))
+	if (!ranges_remove(&obj->reserved, first, count))
 		return 0;
 	obj->store->lost = -ENOMEM;
 	return -ENOMEM;
 }
 
-int ddio_object_punch(struct ddio_object *obj, uint64_t first, uint64_t count)
+int object_punch(struct object *obj, uint64_t first, uint64_t count)
 {
-	struct ddio_store *store = obj->store;
+	struct store *store = obj->store;
 	uint64_t end = count < UINT64_MAX - first ? first + count : UINT64_MAX;
 	const struct ddio_change change = {
 		.kind = DDIO_CHANGE_CUT,
@@ -151,18 +150,18 @@ int ddio_object_punch(struct ddio_object *obj, uint64_t first, uint64_t count)
 	n = count ? extents_within(obj, first, end) : 0;
 	if (!n)
 		return 0;
-	if (ddio_batch_reserve(&store->open, 1, n) || ddio_extent_map_reserve(&obj->map, 1) ||
+	if (batch_reserve(&store->open, 1, n) || extent_map_reserve(&obj->map, 1) ||
 	    forget_unwritten(obj, first, end - first))
 		return -ENOMEM;
 	note_freed(obj, first, end);
 	if (obj->recorded)
-		ddio_batch_change(&store->open, &change);
-	ddio_extent_map_cut(&obj->map, first, end, obj->ref.block);
+		batch_change(&store->open, &change);
+	extent_map_cut(&obj->map, first, end, obj->ref.block);
 	obj->seq = store->seq;
 	return 0;
 }
 
-int ddio_object_truncate(struct ddio_object *obj, uint64_t nblocks)
+int object_truncate(struct object *obj, uint64_t nblocks)
 {
-	return ddio_object_punch(obj, nblocks, UINT64_MAX - nblocks);
+	return object_punch(obj, nblocks, UINT64_MAX - nblocks);
 }

@@ -13,20 +13,20 @@
 /* Of an extent's number of blocks: they were never written. */
 #define COUNT_UNWRITTEN (UINT64_C(1) << 63)
 
-void ddio_rec_key(uint8_t key[DDIO_REC_KEY_LEN], uint64_t number)
+void rec_key(uint8_t key[DDIO_REC_KEY_LEN], uint64_t number)
 {
 	uint64_t be = htobe64(number);
 
 	memcpy(key, &be, sizeof(be));
 }
 
-void ddio_rec_extent_key(uint8_t key[DDIO_REC_EXTENT_KEY_LEN], uint64_t id, uint64_t block)
+void rec_extent_key(uint8_t key[DDIO_REC_EXTENT_KEY_LEN], uint64_t id, uint64_t block)
 {
-	ddio_rec_key(key, id);
-	ddio_rec_key(key + DDIO_REC_KEY_LEN, block);
+	rec_key(key, id);
+	rec_key(key + DDIO_REC_KEY_LEN, block);
 }
 
-bool ddio_rec_key_get(const void *key, size_t len, uint64_t *number)
+bool rec_key_get(const void *key, size_t len, uint64_t *number)
 {
 	uint64_t be;
 
@@ -67,7 +67,7 @@ static void put_text(struct ddio_wr *w, const char *text)
 	ddio_wr_bytes(w, buf, sizeof(buf));
 }
 
-void ddio_rec_label_put(uint8_t buf[DDIO_LABEL_LEN], const struct ddio_label *label)
+void rec_label_put(uint8_t buf[DDIO_LABEL_LEN], const struct label *label)
 {
 	struct ddio_wr w = ddio_wr_begin(buf, DDIO_LABEL_LEN);
 
@@ -87,7 +87,7 @@ static bool all_zero(const uint8_t *p, size_t len)
 	return !len || (!*p && !memcmp(p, p + 1, len - 1));
 }
 
-int ddio_rec_label_get(const void *buf, size_t len, struct ddio_label *label)
+int rec_label_get(const void *buf, size_t len, struct label *label)
 {
 	struct ddio_rd r;
 	uint32_t crc, version;
@@ -116,12 +116,12 @@ int ddio_rec_label_get(const void *buf, size_t len, struct ddio_label *label)
 	return 0;
 }
 
-void ddio_rec_object_put(uint8_t value[DDIO_REC_OBJECT_LEN], const struct ddio_rec_object *rec)
+void rec_object_put(uint8_t value[DDIO_REC_OBJECT_LEN], const struct rec_object *rec)
 {
 	struct ddio_wr w = ddio_wr_begin(value, DDIO_REC_OBJECT_LEN);
 	uint8_t key[DDIO_REC_KEY_LEN];
 
-	ddio_rec_key(key, rec->id);
+	rec_key(key, rec->id);
 	ddio_wr_u32(&w, DDIO_REC_VERSION);
 	ddio_wr_u32(&w, rec->block);
 	ddio_wr_u32(&w, rec->layout);
@@ -129,13 +129,13 @@ void ddio_rec_object_put(uint8_t value[DDIO_REC_OBJECT_LEN], const struct ddio_r
 	put_crc(&w, key, sizeof(key));
 }
 
-int ddio_rec_object_get(const void *key, size_t key_len, const void *value, size_t len,
-			struct ddio_rec_object *rec)
+int rec_object_get(const void *key, size_t key_len, const void *value, size_t len,
+		   struct rec_object *rec)
 {
 	struct ddio_rd r;
 
 	memset(rec, 0, sizeof(*rec));
-	if (!ddio_rec_key_get(key, key_len, &rec->id))
+	if (!rec_key_get(key, key_len, &rec->id))
 		return -EUCLEAN;
 	if (value_open(&r, key, key_len, value, len, DDIO_REC_OBJECT_LEN))
 		return -EUCLEAN;
@@ -148,28 +148,28 @@ int ddio_rec_object_get(const void *key, size_t key_len, const void *value, size
 	return 0;
 }
 
-void ddio_rec_extent_put(uint8_t value[DDIO_REC_EXTENT_LEN], const struct ddio_rec_extent *rec)
+void rec_extent_put(uint8_t value[DDIO_REC_EXTENT_LEN], const struct rec_extent *rec)
 {
 	struct ddio_wr w = ddio_wr_begin(value, DDIO_REC_EXTENT_LEN);
 	uint8_t key[DDIO_REC_EXTENT_KEY_LEN];
 
-	ddio_rec_extent_key(key, rec->id, rec->block);
+	rec_extent_key(key, rec->id, rec->block);
 	ddio_wr_u32(&w, DDIO_REC_VERSION);
 	ddio_wr_u64(&w, rec->start);
 	ddio_wr_u64(&w, rec->count | (rec->unwritten ? COUNT_UNWRITTEN : 0));
 	put_crc(&w, key, sizeof(key));
 }
 
-int ddio_rec_extent_get(const void *key, size_t key_len, const void *value, size_t len,
-			struct ddio_rec_extent *rec)
+int rec_extent_get(const void *key, size_t key_len, const void *value, size_t len,
+		   struct rec_extent *rec)
 {
 	struct ddio_rd r;
 
 	memset(rec, 0, sizeof(*rec));
 	if (key_len != DDIO_REC_EXTENT_KEY_LEN)
 		return -EUCLEAN;
-	ddio_rec_key_get(key, DDIO_REC_KEY_LEN, &rec->id);
-	ddio_rec_key_get((const uint8_t *)key + DDIO_REC_KEY_LEN, DDIO_REC_KEY_LEN, &rec->block);
+	rec_key_get(key, DDIO_REC_KEY_LEN, &rec->id);
+	rec_key_get((const uint8_t *)key + DDIO_REC_KEY_LEN, DDIO_REC_KEY_LEN, &rec->block);
 	if (value_open(&r, key, key_len, value, len, DDIO_REC_EXTENT_LEN))
 		return -EUCLEAN;
 	rec->start = ddio_rd_u64(&r);
@@ -179,24 +179,24 @@ int ddio_rec_extent_get(const void *key, size_t key_len, const void *value, size
 	return rec->count && rec->block + rec->count > rec->block ? 0 : -EUCLEAN;
 }
 
-void ddio_rec_free_put(uint8_t value[DDIO_REC_FREE_LEN], const struct ddio_rec_free *rec)
+void rec_free_put(uint8_t value[DDIO_REC_FREE_LEN], const struct rec_free *rec)
 {
 	struct ddio_wr w = ddio_wr_begin(value, DDIO_REC_FREE_LEN);
 	uint8_t key[DDIO_REC_KEY_LEN];
 
-	ddio_rec_key(key, rec->start);
+	rec_key(key, rec->start);
 	ddio_wr_u32(&w, DDIO_REC_VERSION);
 	ddio_wr_u64(&w, rec->len);
 	put_crc(&w, key, sizeof(key));
 }
 
-int ddio_rec_free_get(const void *key, size_t key_len, const void *value, size_t len,
-		      struct ddio_rec_free *rec)
+int rec_free_get(const void *key, size_t key_len, const void *value, size_t len,
+		 struct rec_free *rec)
 {
 	struct ddio_rd r;
 
 	memset(rec, 0, sizeof(*rec));
-	if (!ddio_rec_key_get(key, key_len, &rec->start))
+	if (!rec_key_get(key, key_len, &rec->start))
 		return -EUCLEAN;
 	if (value_open(&r, key, key_len, value, len, DDIO_REC_FREE_LEN))
 		return -EUCLEAN;
@@ -204,7 +204,7 @@ int ddio_rec_free_get(const void *key, size_t key_len, const void *value, size_t
 	return rec->len && rec->start + rec->len > rec->start ? 0 : -EUCLEAN;
 }
 
-bool ddio_rec_extent_within(const struct ddio_rec_extent *rec, uint32_t block, uint64_t size)
+bool rec_extent_within(const struct rec_extent *rec, uint32_t block, uint64_t size)
 {
 	return rec->start >= DDIO_LABEL_SPACE && rec->start <= size &&
 	       rec->start % DDIO_MIN_BLOCK == 0 && rec->count <= (size - rec->start) / block;

@@ -25,10 +25,10 @@
 #define DDIO_LABEL_NEW 0x2u	/* in the records only: the disk's label is about to be written */
 
 /**
- * struct ddio_label - whose disk it is
+ * struct label - whose disk it is
  * The same stands at the beginning of the disk and in its records.
  */
-struct ddio_label {
+struct label {
 	uint32_t flags;
 	uint32_t disk;
 	uint64_t size;
@@ -37,14 +37,14 @@ struct ddio_label {
 	char name[DDIO_LABEL_TEXT];
 };
 
-struct ddio_rec_object {
+struct rec_object {
 	uint64_t id;
 	uint64_t seed;
 	uint32_t block;
 	uint32_t layout;
 };
 
-struct ddio_rec_extent {
+struct rec_extent {
 	uint64_t id;
 	uint64_t block; /* first, of the object */
 	uint64_t start; /* byte on the disk */
@@ -52,33 +52,33 @@ struct ddio_rec_extent {
 	bool unwritten; /* they have their place, and read as zeros */
 };
 
-struct ddio_rec_free {
+struct rec_free {
 	uint64_t start, len; /* bytes */
 };
 
-void ddio_rec_key(uint8_t key[DDIO_REC_KEY_LEN], uint64_t number);
-void ddio_rec_extent_key(uint8_t key[DDIO_REC_EXTENT_KEY_LEN], uint64_t id, uint64_t block);
+void rec_key(uint8_t key[DDIO_REC_KEY_LEN], uint64_t number);
+void rec_extent_key(uint8_t key[DDIO_REC_EXTENT_KEY_LEN], uint64_t id, uint64_t block);
 /* Return: false if @len is not that of a key. */
-bool ddio_rec_key_get(const void *key, size_t len, uint64_t *number);
+bool rec_key_get(const void *key, size_t len, uint64_t *number);
 
-void ddio_rec_label_put(uint8_t buf[DDIO_LABEL_LEN], const struct ddio_label *label);
+void rec_label_put(uint8_t buf[DDIO_LABEL_LEN], const struct label *label);
 /* Return: 0, -ENOENT (all zeros), -EMEDIUMTYPE (something else), -EUCLEAN (damaged),
  * -EPROTONOSUPPORT (of another version). */
-int ddio_rec_label_get(const void *buf, size_t len, struct ddio_label *label);
+int rec_label_get(const void *buf, size_t len, struct label *label);
 
 /* The value belongs to the key made of the same struct. */
-void ddio_rec_object_put(uint8_t value[DDIO_REC_OBJECT_LEN], const struct ddio_rec_object *rec);
-void ddio_rec_extent_put(uint8_t value[DDIO_REC_EXTENT_LEN], const struct ddio_rec_extent *rec);
-void ddio_rec_free_put(uint8_t value[DDIO_REC_FREE_LEN], const struct ddio_rec_free *rec);
+void rec_object_put(uint8_t value[DDIO_REC_OBJECT_LEN], const struct rec_object *rec);
+void rec_extent_put(uint8_t value[DDIO_REC_EXTENT_LEN], const struct rec_extent *rec);
+void rec_free_put(uint8_t value[DDIO_REC_FREE_LEN], const struct rec_free *rec);
 
 /* Return: 0, or -EUCLEAN for what cannot have been written by the functions above. */
-int ddio_rec_object_get(const void *key, size_t key_len, const void *value, size_t len,
-			struct ddio_rec_object *rec);
-int ddio_rec_extent_get(const void *key, size_t key_len, const void *value, size_t len,
-			struct ddio_rec_extent *rec);
-int ddio_rec_free_get(const void *key, size_t key_len, const void *value, size_t len,
-		      struct ddio_rec_free *rec);
+int rec_object_get(const void *key, size_t key_len, const void *value, size_t len,
+		   struct rec_object *rec);
+int rec_extent_get(const void *key, size_t key_len, const void *value, size_t len,
+		   struct rec_extent *rec);
+int rec_free_get(const void *key, size_t key_len, const void *value, size_t len,
+		 struct rec_free *rec);
 /* Do @rec's blocks of @block bytes lie between the label and @size? */
-bool ddio_rec_extent_within(const struct ddio_rec_extent *rec, uint32_t block, uint64_t size);
+bool rec_extent_within(const struct rec_extent *rec, uint32_t block, uint64_t size);
 
 #endif /* DDIO_STORE_RECORD_H */

@@ -6,10 +6,9 @@
 #include "iop/store/priv.h"
 
 /* How many of the @run blocks from @block on are reserved, or (*reserved false) are not. */
-static uint64_t reserved_run(const struct ddio_object *obj, uint64_t block, uint64_t run,
-			     bool *reserved)
+static uint64_t reserved_run(const struct object *obj, uint64_t block, uint64_t run, bool *reserved)
 {
-	const struct ddio_range *kept = ddio_ranges_find(&obj->reserved, block);
+	const struct ddio_range *kept = ranges_find(&obj->reserved, block);
 	uint64_t end;
 
 	*reserved = kept && kept->start <= block;
@@ -20,16 +19,16 @@ static uint64_t reserved_run(const struct ddio_object *obj, uint64_t block, uint
 }
 
 /* Blocks that were neither written nor reserved are of memory only: takes them along. */
-static int collect_unwritten(const struct ddio_object *obj, struct ddio_places *places)
+static int collect_unwritten(const struct object *obj, struct places *places)
 {
-	const struct ddio_range *raw = ddio_ranges_find(&obj->unwritten, 0);
+	const struct ddio_range *raw = ranges_find(&obj->unwritten, 0);
 	uint64_t start, run, block;
 	struct ddio_placed *v;
 	bool written, reserved;
 
 	while (raw) {
 		for (block = raw->start; block < raw->start + raw->len; block += run) {
-			if (!ddio_object_lookup(obj, block, &start, &run, &written))
+			if (!object_lookup(obj, block, &start, &run, &written))
 				return -EUCLEAN;
 			run = reserved_run(obj, block, run, &reserved);
 			if (reserved)
@@ -40,15 +39,15 @@ static int collect_unwritten(const struct ddio_object *obj, struct ddio_places *
 			places->v = v;
 			v[places->n++] = (struct ddio_placed){ block, start, run };
 		}
-		raw = ddio_ranges_find(&obj->unwritten, raw->start + raw->len);
+		raw = ranges_find(&obj->unwritten, raw->start + raw->len);
 	}
 	return 0;
 }
 
 /* Unless the repair has found their place or their number to be somebody else's. */
-static int restore_unwritten(struct ddio_object *obj, const struct ddio_places *places)
+static int restore_unwritten(struct object *obj, const struct places *places)
 {
-	struct ddio_store *store = obj->store;
+	struct store *store = obj->store;
 	uint32_t bs = obj->ref.block;
 	size_t i, at;
 	int ret = 0;
@@ -56,64 +55,64 @@ static int restore_unwritten(struct ddio_object *obj, const struct ddio_places *
 	for (i = 0; i < places->n && !ret; i++) {
 		const struct ddio_placed *ext = &places->v[i];
 
-		at = ddio_extent_map_find(&obj->map, ext->block);
+		at = extent_map_find(&obj->map, ext->block);
 		if ((at < obj->map.n && obj->map.v[at].block < ext->block + ext->count) ||
-		    !ddio_ranges_contain(&store->free, ext->start, ext->count * bs)) {
+		    !ranges_contain(&store->free, ext->start, ext->count * bs)) {
 			ddio_env_log(store->env, DDIO_LOG_WARN,
 				     "disk %s: %" PRIu64 " blocks of object %" PRIu64
 				     " that were never written have lost their place",
 				     store->label.name, ext->count, obj->ref.id);
 			continue;
 		}
-		ret = ddio_ranges_remove(&store->free, ext->start, ext->count * bs);
+		ret = ranges_remove(&store->free, ext->start, ext->count * bs);
 		if (!ret)
-			ret = ddio_extent_map_add(&obj->map, ext, 1, bs);
+			ret = extent_map_add(&obj->map, ext, 1, bs);
 		if (!ret)
-			ret = ddio_ranges_add(&obj->unwritten, ext->block, ext->count);
+			ret = ranges_add(&obj->unwritten, ext->block, ext->count);
 	}
 	return ret;
 }
 
-static int hold_removed(struct ddio_object *obj)
+static int hold_removed(struct object *obj)
 {
 	size_t i;
 	int ret = 0;
 
 	for (i = 0; i < obj->map.n && !ret; i++)
-		ret = ddio_ranges_remove(&obj->store->free, obj->map.v[i].start,
-					 obj->map.v[i].count * obj->ref.block);
+		ret = ranges_remove(&obj->store->free, obj->map.v[i].start,
+				    obj->map.v[i].count * obj->ref.block);
 	return ret;
 }
 
-static int load(struct ddio_object *obj)
+static int load(struct object *obj)
 {
-	struct ddio_rec_object rec;
-	int ret = ddio_lmdb_read_begin(&obj->store->db);
+	struct rec_object rec;
+	int ret = lmdb_read_begin(&obj->store->db);
 
 	if (ret)
 		return ret;
-	ret = ddio_store_load_header(obj->store, obj->ref.id, &rec);
+	ret = store_load_header(obj->store, obj->ref.id, &rec);
 	obj->recorded = !ret;
 	if (!ret)
-		ret = ddio_store_load_extents(obj);
-	ddio_lmdb_read_end(&obj->store->db);
+		ret = store_load_extents(obj);
+	lmdb_read_end(&obj->store->db);
 	return ret == -ENOENT ? 0 : ret;
 }
 
-int ddio_object_reload(struct ddio_object *obj)
+int object_reload(struct object *obj)
 {
-	struct ddio_places places = { .v = NULL };
+	struct places places = { .v = NULL };
 	int ret;
 
 	if (obj->removed)
 		return hold_removed(obj);
 	ret = collect_unwritten(obj, &places);
 	if (!ret) {
-		ddio_extent_map_fini(&obj->map);
-		ddio_ranges_fini(&obj->unwritten);
-		ddio_ranges_fini(&obj->reserved);
-		ddio_ranges_init(&obj->unwritten);
-		ddio_ranges_init(&obj->reserved);
+		extent_map_fini(&obj->map);
+		ranges_fini(&obj->unwritten);
+		ranges_fini(&obj->reserved);
+		ranges_init(&obj->unwritten);
+		ranges_init(&obj->reserved);
 		ret = load(obj);
 	}
 	if (!ret)

@@ -7,9 +7,9 @@
 #include <string.h>
 #include "iop/store/priv.h"
 
-void ddio_store_give_back(struct ddio_store *store, uint64_t start, uint64_t len)
+void store_give_back(struct store *store, uint64_t start, uint64_t len)
 {
-	int ret = ddio_ranges_add(&store->free, start, len);
+	int ret = ranges_add(&store->free, start, len);
 
 	/* It is free in the records, and so free again after the next start. */
 	if (ret)
@@ -19,17 +19,17 @@ void ddio_store_give_back(struct ddio_store *store, uint64_t start, uint64_t len
 }
 
 /* One free record; what is damaged is left out, so that it is not given out. */
-static int load_free(struct ddio_store *store, const MDB_val *key, const MDB_val *val)
+static int load_free(struct store *store, const MDB_val *key, const MDB_val *val)
 {
-	struct ddio_rec_free rec;
+	struct rec_free rec;
 	int ret;
 
-	ret = ddio_rec_free_get(key->mv_data, key->mv_size, val->mv_data, val->mv_size, &rec);
+	ret = rec_free_get(key->mv_data, key->mv_size, val->mv_data, val->mv_size, &rec);
 	if (!ret && (rec.start < DDIO_LABEL_SPACE || rec.start > store->size ||
 		     rec.len > store->size - rec.start))
 		ret = -EUCLEAN;
 	if (!ret)
-		ret = ddio_ranges_add(&store->free, rec.start, rec.len);
+		ret = ranges_add(&store->free, rec.start, rec.len);
 	if (!ret || ret == -ENOMEM)
 		return ret;
 	ddio_env_log(store->env, DDIO_LOG_ERR,
@@ -38,50 +38,49 @@ static int load_free(struct ddio_store *store, const MDB_val *key, const MDB_val
 	return 0;
 }
 
-int ddio_store_load_free(struct ddio_store *store)
+int store_load_free(struct store *store)
 {
 	MDB_cursor *cursor;
 	MDB_val k, v;
 	int ret;
 
-	ddio_ranges_fini(&store->free);
-	ddio_ranges_init(&store->free);
-	ret = ddio_lmdb_read_begin(&store->db);
+	ranges_fini(&store->free);
+	ranges_init(&store->free);
+	ret = lmdb_read_begin(&store->db);
 	if (ret)
 		return ret;
-	ret = ddio_lmdb_errno(
-		mdb_cursor_open(store->db.read, store->db.dbi[DDIO_DB_FREE], &cursor));
+	ret = lmdb_errno(mdb_cursor_open(store->db.read, store->db.dbi[DDIO_DB_FREE], &cursor));
 	if (ret)
 		goto end;
-	ret = ddio_lmdb_errno(mdb_cursor_get(cursor, &k, &v, MDB_FIRST));
+	ret = lmdb_errno(mdb_cursor_get(cursor, &k, &v, MDB_FIRST));
 	while (!ret) {
 		ret = load_free(store, &k, &v);
 		if (!ret)
-			ret = ddio_lmdb_errno(mdb_cursor_get(cursor, &k, &v, MDB_NEXT));
+			ret = lmdb_errno(mdb_cursor_get(cursor, &k, &v, MDB_NEXT));
 	}
 	mdb_cursor_close(cursor);
 end:
-	ddio_lmdb_read_end(&store->db);
+	lmdb_read_end(&store->db);
 	return ret == -ENOENT ? 0 : ret;
 }
 
-int ddio_store_count(struct ddio_store *store)
+int store_count(struct store *store)
 {
 	MDB_stat stat;
-	int ret = ddio_lmdb_read_begin(&store->db);
+	int ret = lmdb_read_begin(&store->db);
 
 	if (ret)
 		return ret;
-	ret = ddio_lmdb_errno(mdb_stat(store->db.read, store->db.dbi[DDIO_DB_OBJECTS], &stat));
-	ddio_lmdb_read_end(&store->db);
-	store->objects = ret ? 0 : stat.ms_entries + ddio_store_unrecorded(store);
+	ret = lmdb_errno(mdb_stat(store->db.read, store->db.dbi[DDIO_DB_OBJECTS], &stat));
+	lmdb_read_end(&store->db);
+	store->objects = ret ? 0 : stat.ms_entries + store_unrecorded(store);
 	return ret;
 }
 
-static int open_records(struct ddio_store *store, const struct ddio_store_opts *opts, char *err,
+static int open_records(struct store *store, const struct store_opts *opts, char *err,
 			size_t err_len)
 {
-	const struct ddio_lmdb_opts db = {
+	const struct lmdb_opts db = {
 		.dir = opts->dir,
 		.dbs = { [DDIO_DB_META] = "meta",
 			 [DDIO_DB_OBJECTS] = "objects",
@@ -91,19 +90,18 @@ static int open_records(struct ddio_store *store, const struct ddio_store_opts *
 		.sync = opts->sync,
 	};
 	char why[400];
-	int ret = ddio_lmdb_open(&store->db, &db, why, sizeof(why));
+	int ret = lmdb_open(&store->db, &db, why, sizeof(why));
 
 	if (ret)
 		snprintf(err, err_len, "disk %s: %s", opts->disk_name, why);
 	return ret;
 }
 
-int ddio_store_open(struct ddio_env *env, struct ddio_disk *disk,
-		    const struct ddio_store_opts *opts, struct ddio_store **result, char *err,
-		    size_t err_len)
+int store_open(struct ddio_env *env, struct ddio_disk *disk, const struct store_opts *opts,
+	       struct store **result, char *err, size_t err_len)
 {
 	const struct ddio_disk_info *info = ddio_disk_info(disk);
-	struct ddio_store *store = calloc(1, sizeof(*store));
+	struct store *store = calloc(1, sizeof(*store));
 	int ret;
 
 	*result = NULL;
@@ -116,37 +114,36 @@ int ddio_store_open(struct ddio_env *env, struct ddio_disk *disk,
 	store->sector = info->sector;
 	store->size = info->size / info->sector * info->sector;
 	store->seq = 1;
-	ddio_ranges_init(&store->free);
-	ddio_store_objects_init(store);
+	ranges_init(&store->free);
+	store_objects_init(store);
 	ret = open_records(store, opts, err, err_len);
 	if (ret)
 		goto free_store;
-	ret = ddio_store_identify(store, opts, err, err_len);
+	ret = store_identify(store, opts, err, err_len);
 	if (ret)
 		goto close_records;
-	ret = ddio_store_load_free(store);
+	ret = store_load_free(store);
 	if (!ret)
-		ret = ddio_store_count(store);
+		ret = store_count(store);
 	if (ret) {
 		snprintf(err, err_len, "disk %s: cannot read the records in %s: %s",
 			 opts->disk_name, opts->dir, mdb_strerror(-ret));
 		goto free_space;
 	}
-	ddio_committer_init(&store->committer, env, &store->db, disk, &ddio_store_committer_ops,
-			    store);
+	committer_init(&store->committer, env, &store->db, disk, &store_committer_ops, store);
 	*result = store;
 	return 0;
 
 free_space:
-	ddio_ranges_fini(&store->free);
+	ranges_fini(&store->free);
 close_records:
-	ddio_lmdb_close(&store->db);
+	lmdb_close(&store->db);
 free_store:
 	free(store);
 	return ret;
 }
 
-void ddio_store_close(struct ddio_store *store)
+void store_close(struct store *store)
 {
 	if (!store)
 		return;
@@ -156,25 +153,25 @@ void ddio_store_close(struct ddio_store *store)
 			     store->label.name);
 		return;
 	}
-	ddio_store_objects_fini(store);
-	ddio_batch_fini(&store->open);
-	ddio_batch_fini(&store->sealed);
-	ddio_ranges_fini(&store->free);
-	ddio_lmdb_close(&store->db);
+	store_objects_fini(store);
+	batch_fini(&store->open);
+	batch_fini(&store->sealed);
+	ranges_fini(&store->free);
+	lmdb_close(&store->db);
 	free(store);
 }
 
-struct ddio_disk *ddio_store_disk(const struct ddio_store *store)
+struct ddio_disk *store_disk(const struct store *store)
 {
 	return store->disk;
 }
 
-uint64_t ddio_store_free_bytes(const struct ddio_store *store)
+uint64_t store_free_bytes(const struct store *store)
 {
 	return store->free.total;
 }
 
-uint64_t ddio_store_objects(const struct ddio_store *store)
+uint64_t store_objects(const struct store *store)
 {
 	return store->objects;
 }

@@ -209,7 +209,7 @@ static inline uint64_t fs_node_objects(const struct fs_node *node)
 
 	for (r = 0; r < node->iop->nreactors; r++)
 		for (d = 0; d < node->iop->reactors[r].ndisks; d++)
-			n += ddio_store_list(node->iop->reactors[r].disks[d].store, 0, ids, 64);
+			n += store_list(node->iop->reactors[r].disks[d].store, 0, ids, 64);
 	return n;
 }
 

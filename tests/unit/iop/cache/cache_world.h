@@ -30,9 +30,9 @@ struct world_log {
  */
 struct world {
 	struct ddio_env env;
-	struct ddio_store *store; /* only its address counts */
+	struct store *store; /* only its address counts */
 	struct ddio_disk *disk;
-	struct ddio_cache *cache;
+	struct cache *cache;
 	struct ddio_post *posts, **posts_end;
 	struct ddio_list at_disk;
 	uint32_t n_at_disk;
@@ -49,7 +49,7 @@ struct world {
 
 static struct world *world_now; /* the fake engine and store are asked without a context */
 
-struct ddio_object {
+struct object {
 	struct ddio_file_ref ref;
 	uint32_t refs;
 	uint64_t start[WORLD_BLOCKS];
@@ -60,29 +60,29 @@ struct ddio_object {
 /*
  * The store
  */
-struct ddio_disk *ddio_store_disk(const struct ddio_store *store)
+struct ddio_disk *store_disk(const struct store *store)
 {
 	(void)store;
 	return world_now->disk;
 }
 
-void ddio_object_ref(struct ddio_object *obj)
+void object_ref(struct object *obj)
 {
 	obj->refs++;
 }
 
-void ddio_object_put(struct ddio_object *obj)
+void object_put(struct object *obj)
 {
 	obj->refs--;
 }
 
-const struct ddio_file_ref *ddio_object_file(const struct ddio_object *obj)
+const struct ddio_file_ref *object_file(const struct object *obj)
 {
 	return &obj->ref;
 }
 
-bool ddio_object_lookup(const struct ddio_object *obj, uint64_t block, uint64_t *start,
-			uint64_t *run, bool *written)
+bool object_lookup(const struct object *obj, uint64_t block, uint64_t *start, uint64_t *run,
+		   bool *written)
 {
 	*run = 1;
 	*written = block < WORLD_BLOCKS && obj->placed[block] && obj->written[block];
@@ -92,7 +92,7 @@ bool ddio_object_lookup(const struct ddio_object *obj, uint64_t block, uint64_t 
 	return true;
 }
 
-int ddio_object_alloc(struct ddio_object *obj, uint64_t first, uint64_t count)
+int object_alloc(struct object *obj, uint64_t first, uint64_t count)
 {
 	uint64_t i, size = obj->ref.block, missing = 0;
 
@@ -114,13 +114,13 @@ int ddio_object_alloc(struct ddio_object *obj, uint64_t first, uint64_t count)
 	return 0;
 }
 
-void ddio_object_written(struct ddio_object *obj, uint64_t first, uint64_t count)
+void object_written(struct object *obj, uint64_t first, uint64_t count)
 {
 	for (; count; count--)
 		obj->written[first++] = true;
 }
 
-uint64_t ddio_object_end(const struct ddio_object *obj)
+uint64_t object_end(const struct object *obj)
 {
 	return obj->end;
 }
@@ -274,7 +274,7 @@ static inline bool world_disk_step(struct world *w)
 	}
 	if (req->op == DDIO_DISK_WRITE)
 		free((void *)(uintptr_t)req->priv[0]);
-	ddio_disk_complete(w->disk, req, status);
+	disk_complete(w->disk, req, status);
 	return true;
 }
 
@@ -286,7 +286,7 @@ static inline void world_run(struct world *w)
 	while (world_disk_step(w));
 }
 
-static inline struct world *world_new(const struct ddio_cache_opts *opts)
+static inline struct world *world_new(const struct cache_opts *opts)
 {
 	struct world *w = calloc(1, sizeof(*w));
 	struct ddio_disk_spec spec = { .name = "d0", .engine = "world" };
@@ -300,7 +300,7 @@ static inline struct world *world_new(const struct ddio_cache_opts *opts)
 	memset(w->data, 0xee, WORLD_DISK);
 	world_now = w;
 	if (ddio_disk_open(&w->env, &spec, &w->disk, err, sizeof(err)) ||
-	    ddio_cache_new(&w->env, w->store, opts, &w->cache))
+	    cache_new(&w->env, w->store, opts, &w->cache))
 		abort();
 	return w;
 }
@@ -308,7 +308,7 @@ static inline struct world *world_new(const struct ddio_cache_opts *opts)
 static inline void world_free(struct world *w)
 {
 	world_run(w);
-	ddio_cache_free(w->cache);
+	cache_free(w->cache);
 	ddio_disk_close(w->disk);
 	world_posts(w);
 	ddio_env_fini(&w->env);
@@ -317,9 +317,9 @@ static inline void world_free(struct world *w)
 	world_now = NULL;
 }
 
-static inline struct ddio_object *world_object(uint64_t id, uint32_t block)
+static inline struct object *world_object(uint64_t id, uint32_t block)
 {
-	struct ddio_object *obj = calloc(1, sizeof(*obj));
+	struct object *obj = calloc(1, sizeof(*obj));
 
 	obj->ref.id = id;
 	obj->ref.block = block;
@@ -328,15 +328,15 @@ static inline struct ddio_object *world_object(uint64_t id, uint32_t block)
 }
 
 /* Blocks [0, n) as if written before: every byte of block b is b + 1. */
-static inline void world_fill(struct world *w, struct ddio_object *obj, uint32_t n)
+static inline void world_fill(struct world *w, struct object *obj, uint32_t n)
 {
 	uint32_t i;
 
-	if (ddio_object_alloc(obj, 0, n))
+	if (object_alloc(obj, 0, n))
 		abort();
 	for (i = 0; i < n; i++)
 		memset(w->data + obj->start[i], (int)i + 1, obj->ref.block);
-	ddio_object_written(obj, 0, n);
+	object_written(obj, 0, n);
 }
 
 /* Disk requests of a kind so far. */
@@ -353,19 +353,19 @@ static inline uint32_t world_count(const struct world *w, enum ddio_disk_op op)
  * Requests that remember how they ended
  */
 struct world_io {
-	struct ddio_cache_io io;
+	struct cache_io io;
 	int status; /* 1 until the end */
 };
 
-static void world_io_done(struct ddio_cache_io *io, int status)
+static void world_io_done(struct cache_io *io, int status)
 {
 	struct world_io *x = ddio_container_of(io, struct world_io, io);
 
 	x->status = x->status == 1 ? status : 2;
 }
 
-static inline void world_io_set(struct world_io *x, struct ddio_object *obj, uint64_t offset,
-				void *buf, uint64_t len)
+static inline void world_io_set(struct world_io *x, struct object *obj, uint64_t offset, void *buf,
+				uint64_t len)
 {
 	memset(x, 0, sizeof(*x));
 	x->io.obj = obj;
@@ -376,22 +376,22 @@ static inline void world_io_set(struct world_io *x, struct ddio_object *obj, uin
 	x->status = 1;
 }
 
-static inline void world_read_start(struct world *w, struct world_io *x, struct ddio_object *obj,
+static inline void world_read_start(struct world *w, struct world_io *x, struct object *obj,
 				    uint64_t offset, void *buf, uint64_t len)
 {
 	world_io_set(x, obj, offset, buf, len);
-	ddio_cache_read(w->cache, &x->io);
+	cache_read(w->cache, &x->io);
 }
 
-static inline void world_write_start(struct world *w, struct world_io *x, struct ddio_object *obj,
+static inline void world_write_start(struct world *w, struct world_io *x, struct object *obj,
 				     uint64_t offset, const void *buf, uint64_t len)
 {
 	world_io_set(x, obj, offset, (void *)buf, len);
-	ddio_cache_write(w->cache, &x->io);
+	cache_write(w->cache, &x->io);
 }
 
 /* To the end, with all that follows. */
-static inline int world_read(struct world *w, struct ddio_object *obj, uint64_t offset, void *buf,
+static inline int world_read(struct world *w, struct object *obj, uint64_t offset, void *buf,
 			     uint64_t len)
 {
 	struct world_io x;
@@ -401,8 +401,8 @@ static inline int world_read(struct world *w, struct ddio_object *obj, uint64_t 
 	return x.status;
 }
 
-static inline int world_write(struct world *w, struct ddio_object *obj, uint64_t offset,
-			      const void *buf, uint64_t len)
+static inline int world_write(struct world *w, struct object *obj, uint64_t offset, const void *buf,
+			      uint64_t len)
 {
 	struct world_io x;
 
@@ -412,29 +412,29 @@ static inline int world_write(struct world *w, struct ddio_object *obj, uint64_t
 }
 
 struct world_flush {
-	struct ddio_cache_flush flush;
+	struct cache_flush flush;
 	int status; /* 1 until the end */
 };
 
-static void world_flush_done(struct ddio_cache_flush *flush, int status)
+static void world_flush_done(struct cache_flush *flush, int status)
 {
 	struct world_flush *x = ddio_container_of(flush, struct world_flush, flush);
 
 	x->status = x->status == 1 ? status : 2;
 }
 
-static inline void world_flush_start(struct world *w, struct world_flush *x,
-				     struct ddio_object *obj, bool drop)
+static inline void world_flush_start(struct world *w, struct world_flush *x, struct object *obj,
+				     bool drop)
 {
 	memset(x, 0, sizeof(*x));
 	x->flush.obj = obj;
 	x->flush.drop = drop;
 	x->flush.done = world_flush_done;
 	x->status = 1;
-	ddio_cache_flush(w->cache, &x->flush);
+	cache_flush(w->cache, &x->flush);
 }
 
-static inline int world_flush(struct world *w, struct ddio_object *obj, bool drop)
+static inline int world_flush(struct world *w, struct object *obj, bool drop)
 {
 	struct world_flush x;
 
@@ -444,23 +444,23 @@ static inline int world_flush(struct world *w, struct ddio_object *obj, bool dro
 }
 
 struct world_lock {
-	struct ddio_block_lock lock;
+	struct block_lock lock;
 	uint32_t granted;
 };
 
-static void world_lock_granted(struct ddio_block_lock *lock)
+static void world_lock_granted(struct block_lock *lock)
 {
 	ddio_container_of(lock, struct world_lock, lock)->granted++;
 }
 
-static inline bool world_lock(struct world *w, struct world_lock *x, struct ddio_object *obj,
+static inline bool world_lock(struct world *w, struct world_lock *x, struct object *obj,
 			      uint64_t block)
 {
 	memset(x, 0, sizeof(*x));
 	x->lock.obj = obj;
 	x->lock.block = block;
 	x->lock.granted = world_lock_granted;
-	return ddio_cache_lock(w->cache, &x->lock);
+	return cache_lock(w->cache, &x->lock);
 }
 
 #endif /* DDIO_CACHE_WORLD_H */

@@ -5,17 +5,17 @@
 
 #define BS 4096u
 
-static struct ddio_cache_stats stats(struct world *w)
+static struct cache_stats stats(struct world *w)
 {
-	struct ddio_cache_stats s;
+	struct cache_stats s;
 
-	ddio_cache_stats(w->cache, &s);
+	cache_stats(w->cache, &s);
 	return s;
 }
 
 static struct world *world_blocks(uint32_t blocks)
 {
-	struct ddio_cache_opts opts = { .bytes = blocks * BS, .depth = 1 };
+	struct cache_opts opts = { .bytes = blocks * BS, .depth = 1 };
 
 	return world_new(&opts);
 }
@@ -33,7 +33,7 @@ static bool all(const uint8_t *buf, size_t len, uint8_t byte)
 static void read_misses_then_hits(void)
 {
 	struct world *w = world_blocks(8);
-	struct ddio_object *obj = world_object(1, BS);
+	struct object *obj = world_object(1, BS);
 	struct world_io x;
 	uint8_t buf[100];
 
@@ -67,7 +67,7 @@ static void read_misses_then_hits(void)
 static void readers_join_one_disk_request(void)
 {
 	struct world *w = world_blocks(8);
-	struct ddio_object *obj = world_object(1, BS);
+	struct object *obj = world_object(1, BS);
 	struct world_io x[5];
 	uint8_t buf[5][64];
 	int i;
@@ -90,7 +90,7 @@ static void readers_join_one_disk_request(void)
 static void least_recently_used_goes_first(void)
 {
 	struct world *w = world_blocks(3);
-	struct ddio_object *obj = world_object(1, BS);
+	struct object *obj = world_object(1, BS);
 	uint8_t buf[8];
 
 	world_fill(w, obj, 8);
@@ -114,7 +114,7 @@ static void least_recently_used_goes_first(void)
 static void prefetches_one_block_ahead(void)
 {
 	struct world *w = world_blocks(8);
-	struct ddio_object *obj = world_object(1, BS);
+	struct object *obj = world_object(1, BS);
 	struct world_io x;
 	uint8_t buf[8];
 	int i;
@@ -123,7 +123,7 @@ static void prefetches_one_block_ahead(void)
 	for (i = 0; i < 4; i++) {
 		world_io_set(&x, obj, i * BS, buf, 8);
 		x.io.prefetch = true;
-		ddio_cache_read(w->cache, &x.io);
+		cache_read(w->cache, &x.io);
 		world_run(w);
 		CU_ASSERT_EQUAL(x.status, 0);
 		CU_ASSERT_EQUAL(x.io.hit, i > 0);
@@ -141,7 +141,7 @@ static void prefetches_one_block_ahead(void)
 static void prefetch_behind_the_demand_and_not_into_holes(void)
 {
 	struct world *w = world_blocks(8);
-	struct ddio_object *obj = world_object(1, BS);
+	struct object *obj = world_object(1, BS);
 	struct world_io x;
 	uint8_t buf[8];
 
@@ -149,13 +149,13 @@ static void prefetch_behind_the_demand_and_not_into_holes(void)
 	obj->written[1] = false;
 	world_io_set(&x, obj, 0, buf, 8);
 	x.io.prefetch = true;
-	ddio_cache_read(w->cache, &x.io);
+	cache_read(w->cache, &x.io);
 	world_run(w);
 	CU_ASSERT_EQUAL(w->nlog, 1);
 	CU_ASSERT_EQUAL(stats(w).prefetches, 0);
 	world_io_set(&x, obj, 2 * BS, buf, 8);
 	x.io.prefetch = true;
-	ddio_cache_read(w->cache, &x.io);
+	cache_read(w->cache, &x.io);
 	CU_ASSERT_EQUAL(x.io.disk_reqs, 2);
 	world_run(w);
 	CU_ASSERT_EQUAL(w->log[1].offset, obj->start[2]);
@@ -167,14 +167,14 @@ static void prefetch_behind_the_demand_and_not_into_holes(void)
 static void unused_prefetches_are_counted_as_wasted(void)
 {
 	struct world *w = world_blocks(2);
-	struct ddio_object *obj = world_object(1, BS);
+	struct object *obj = world_object(1, BS);
 	struct world_io x;
 	uint8_t buf[8];
 
 	world_fill(w, obj, 8);
 	world_io_set(&x, obj, 0, buf, 8);
 	x.io.prefetch = true;
-	ddio_cache_read(w->cache, &x.io);
+	cache_read(w->cache, &x.io);
 	world_run(w);
 	world_read(w, obj, 5 * BS, buf, 8);
 	world_read(w, obj, 6 * BS, buf, 8);
@@ -188,7 +188,7 @@ static void unused_prefetches_are_counted_as_wasted(void)
 static void a_full_block_is_written_back_at_once(void)
 {
 	struct world *w = world_blocks(8);
-	struct ddio_object *obj = world_object(1, BS);
+	struct object *obj = world_object(1, BS);
 	uint8_t buf[BS];
 	uint32_t i;
 
@@ -216,7 +216,7 @@ static void a_full_block_is_written_back_at_once(void)
 static void overwriting_all_of_a_block_reads_nothing(void)
 {
 	struct world *w = world_blocks(8);
-	struct ddio_object *obj = world_object(1, BS);
+	struct object *obj = world_object(1, BS);
 	uint8_t buf[BS];
 	uint32_t i;
 
@@ -235,7 +235,7 @@ static void overwriting_all_of_a_block_reads_nothing(void)
 static void a_part_of_a_block_is_merged_with_the_rest(void)
 {
 	struct world *w = world_blocks(8);
-	struct ddio_object *obj = world_object(1, BS);
+	struct object *obj = world_object(1, BS);
 	uint8_t buf[BS], back[300];
 
 	world_fill(w, obj, 2);
@@ -267,13 +267,13 @@ static void a_part_of_a_block_is_merged_with_the_rest(void)
 static void holes_and_unwritten_blocks_are_zeros_without_a_read(void)
 {
 	struct world *w = world_blocks(8);
-	struct ddio_object *obj = world_object(1, BS);
+	struct object *obj = world_object(1, BS);
 	uint8_t buf[BS];
 
 	memset(buf, 1, sizeof(buf));
 	CU_ASSERT_EQUAL(world_read(w, obj, 3 * BS, buf, BS), 0);
 	CU_ASSERT(all(buf, BS, 0));
-	ddio_object_alloc(obj, 0, 2); /* reserved: the disk holds other bytes there */
+	object_alloc(obj, 0, 2); /* reserved: the disk holds other bytes there */
 	memset(buf, 1, sizeof(buf));
 	CU_ASSERT_EQUAL(world_read(w, obj, 0, buf, BS), 0);
 	CU_ASSERT(all(buf, BS, 0));
@@ -294,7 +294,7 @@ static void holes_and_unwritten_blocks_are_zeros_without_a_read(void)
 static void a_full_disk_is_told_to_the_writer(void)
 {
 	struct world *w = world_blocks(8);
-	struct ddio_object *obj = world_object(1, BS);
+	struct object *obj = world_object(1, BS);
 	uint8_t buf[4 * BS];
 
 	memset(buf, 5, sizeof(buf));
@@ -312,7 +312,7 @@ static void a_full_disk_is_told_to_the_writer(void)
 static void several_blocks_in_one_request(void)
 {
 	struct world *w = world_blocks(4);
-	struct ddio_object *obj = world_object(1, 512);
+	struct object *obj = world_object(1, 512);
 	static uint8_t buf[200 * 512], back[200 * 512];
 	uint32_t i;
 
@@ -332,9 +332,9 @@ static void several_blocks_in_one_request(void)
 
 static void the_papers_size_goes_by_clients(void)
 {
-	struct ddio_cache_opts opts = { .paper = true, .depth = 1 };
+	struct cache_opts opts = { .paper = true, .depth = 1 };
 	struct world *w = world_new(&opts);
-	struct ddio_object *obj = world_object(1, BS);
+	struct object *obj = world_object(1, BS);
 	uint8_t buf[8];
 	int i;
 
@@ -342,11 +342,11 @@ static void the_papers_size_goes_by_clients(void)
 	for (i = 0; i < 100; i++)
 		world_read(w, obj, i * BS, buf, 8);
 	CU_ASSERT_EQUAL(stats(w).blocks, 16);
-	ddio_cache_set_clients(w->cache, 10);
+	cache_set_clients(w->cache, 10);
 	for (i = 0; i < 100; i++)
 		world_read(w, obj, i * BS, buf, 8);
 	CU_ASSERT_EQUAL(stats(w).blocks, 80);
-	ddio_cache_set_clients(w->cache, 3);
+	cache_set_clients(w->cache, 3);
 	CU_ASSERT_EQUAL(stats(w).blocks, 24);
 	world_free(w);
 	free(obj);
@@ -355,7 +355,7 @@ static void the_papers_size_goes_by_clients(void)
 static void a_block_larger_than_the_cache_is_cached_alone(void)
 {
 	struct world *w = world_blocks(1);
-	struct ddio_object *big = world_object(1, 64 * 1024), *small = world_object(2, BS);
+	struct object *big = world_object(1, 64 * 1024), *small = world_object(2, BS);
 	uint8_t buf[8];
 
 	world_fill(w, big, 2);
@@ -376,7 +376,7 @@ static void a_block_larger_than_the_cache_is_cached_alone(void)
 static void dirty_blocks_make_room_by_write_back(void)
 {
 	struct world *w = world_blocks(2);
-	struct ddio_object *obj = world_object(1, BS);
+	struct object *obj = world_object(1, BS);
 	struct world_io x[6];
 	uint8_t buf[6][10];
 	int i;
@@ -402,7 +402,7 @@ static void dirty_blocks_make_room_by_write_back(void)
 
 static uint32_t order_of[8], order_n;
 
-static void order_done(struct ddio_cache_io *io, int status)
+static void order_done(struct cache_io *io, int status)
 {
 	(void)status;
 	order_of[order_n++] = (uint32_t)(io->offset / BS);
@@ -411,7 +411,7 @@ static void order_done(struct ddio_cache_io *io, int status)
 static void the_disk_queue_is_cscan(void)
 {
 	struct world *w = world_blocks(16);
-	struct ddio_object *obj = world_object(1, BS);
+	struct object *obj = world_object(1, BS);
 	static const int asked[] = { 5, 2, 9, 1, 7, 3 };
 	static const uint32_t want[] = { 5, 7, 9, 1, 2, 3 };
 	struct world_io x[6];
@@ -423,7 +423,7 @@ static void the_disk_queue_is_cscan(void)
 	for (i = 0; i < 6; i++) {
 		world_io_set(&x[i], obj, asked[i] * BS, buf, 8);
 		x[i].io.done = order_done;
-		ddio_cache_read(w->cache, &x[i].io);
+		cache_read(w->cache, &x[i].io);
 	}
 	CU_ASSERT_EQUAL(w->n_at_disk, 1);
 	CU_ASSERT_EQUAL(stats(w).queue, 6);
@@ -438,9 +438,9 @@ static void the_disk_queue_is_cscan(void)
 
 static void the_disk_gets_as_many_as_it_takes(void)
 {
-	struct ddio_cache_opts opts = { .bytes = 16 * BS, .depth = 4 };
+	struct cache_opts opts = { .bytes = 16 * BS, .depth = 4 };
 	struct world *w = world_new(&opts);
-	struct ddio_object *obj = world_object(1, BS);
+	struct object *obj = world_object(1, BS);
 	struct world_io x[6];
 	uint8_t buf[8];
 	int i;
@@ -458,9 +458,9 @@ static void the_disk_gets_as_many_as_it_takes(void)
 
 static void a_long_block_goes_in_parts_the_disk_takes(void)
 {
-	struct ddio_cache_opts opts = { .bytes = 8u << 20, .depth = 1 };
+	struct cache_opts opts = { .bytes = 8u << 20, .depth = 1 };
 	struct world *w = world_new(&opts);
-	struct ddio_object *obj = world_object(1, 2u << 20);
+	struct object *obj = world_object(1, 2u << 20);
 	uint8_t *buf = malloc(2u << 20);
 
 	memset(buf, 3, 2u << 20);

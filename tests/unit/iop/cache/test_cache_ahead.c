@@ -19,8 +19,8 @@ struct rig {
 	struct ddio_sim *world;
 	struct ddio_env *env;
 	struct ut_store t[DISKS];
-	struct ddio_cache *cache[DISKS];
-	struct ddio_object *obj[DISKS];
+	struct cache *cache[DISKS];
+	struct object *obj[DISKS];
 	uint32_t ndisks;
 	uint64_t blocks; /* of the file */
 };
@@ -28,7 +28,7 @@ struct rig {
 struct reader;
 
 struct part {
-	struct ddio_cache_io io;
+	struct cache_io io;
 	struct reader *reader;
 };
 
@@ -50,7 +50,7 @@ struct reader {
 
 static void rig_begin(struct rig *r, uint32_t ndisks, uint64_t blocks)
 {
-	struct ddio_cache_opts opts = { .bytes = CACHE, .depth = 1 };
+	struct cache_opts opts = { .bytes = CACHE, .depth = 1 };
 	uint64_t share = blocks / ndisks;
 	uint32_t i;
 
@@ -72,7 +72,7 @@ static void rig_begin(struct rig *r, uint32_t ndisks, uint64_t blocks)
 		CU_ASSERT_EQUAL_FATAL(ut_store_open(t), 0);
 		r->obj[i] = ut_object(t, 1, BS, 0, true);
 		CU_ASSERT_EQUAL_FATAL(ut_fill(r->obj[i], 0, share), 0);
-		CU_ASSERT_EQUAL_FATAL(ddio_cache_new(r->env, t->store, &opts, &r->cache[i]), 0);
+		CU_ASSERT_EQUAL_FATAL(cache_new(r->env, t->store, &opts, &r->cache[i]), 0);
 	}
 }
 
@@ -82,8 +82,8 @@ static void rig_end(struct rig *r)
 
 	ddio_sim_run_for(r->world, 10000000000ull);
 	for (i = 0; i < r->ndisks; i++) {
-		ddio_cache_free(r->cache[i]);
-		ddio_object_put(r->obj[i]);
+		cache_free(r->cache[i]);
+		object_put(r->obj[i]);
 		ut_store_close(&r->t[i]);
 		ut_remove_tree(r->t[i].top);
 	}
@@ -92,7 +92,7 @@ static void rig_end(struct rig *r)
 
 static void reader_pause(struct reader *rd);
 
-static void part_done(struct ddio_cache_io *io, int status)
+static void part_done(struct cache_io *io, int status)
 {
 	struct reader *rd = ((struct part *)io->arg)->reader;
 
@@ -127,7 +127,7 @@ static void reader_ask(struct reader *rd)
 		p->io.arg = p;
 		buf += p->io.len;
 		rd->busy++;
-		ddio_cache_read(r->cache[disk], &p->io);
+		cache_read(r->cache[disk], &p->io);
 	}
 	rd->at += rd->stride;
 	if (!--rd->busy)
@@ -190,13 +190,13 @@ static double rate(struct rig *r, struct reader *rd, uint32_t n, uint64_t began)
 	return (double)bytes * 1e9 / (double)(last - began) / peak;
 }
 
-static struct ddio_cache_stats stats(const struct rig *r)
+static struct cache_stats stats(const struct rig *r)
 {
-	struct ddio_cache_stats all = { 0 }, one;
+	struct cache_stats all = { 0 }, one;
 	uint32_t i;
 
 	for (i = 0; i < r->ndisks; i++) {
-		ddio_cache_stats(r->cache[i], &one);
+		cache_stats(r->cache[i], &one);
 		all.prefetches += one.prefetches;
 		all.prefetch_used += one.prefetch_used;
 		all.prefetch_wasted += one.prefetch_wasted;
@@ -207,7 +207,7 @@ static struct ddio_cache_stats stats(const struct rig *r)
 
 static void say(const struct rig *r, const char *what, double part)
 {
-	struct ddio_cache_stats st = stats(r);
+	struct cache_stats st = stats(r);
 
 	printf("%-44s %5.1f %% of the disks' rate, depth %2llu, read ahead %llu, used %llu, wasted "
 	       "%llu\n",

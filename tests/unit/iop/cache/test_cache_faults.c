@@ -5,17 +5,17 @@
 
 #define BS 4096u
 
-static struct ddio_cache_stats stats(struct world *w)
+static struct cache_stats stats(struct world *w)
 {
-	struct ddio_cache_stats s;
+	struct cache_stats s;
 
-	ddio_cache_stats(w->cache, &s);
+	cache_stats(w->cache, &s);
 	return s;
 }
 
 static struct world *world_blocks(uint32_t blocks)
 {
-	struct ddio_cache_opts opts = { .bytes = blocks * BS, .depth = 1 };
+	struct cache_opts opts = { .bytes = blocks * BS, .depth = 1 };
 
 	return world_new(&opts);
 }
@@ -36,7 +36,7 @@ static bool all(const uint8_t *buf, size_t len, uint8_t byte)
 static void a_read_error_reaches_all_who_wait(void)
 {
 	struct world *w = world_blocks(8);
-	struct ddio_object *obj = world_object(1, BS);
+	struct object *obj = world_object(1, BS);
 	struct world_io x[3];
 	uint8_t buf[3][8];
 	int i;
@@ -60,7 +60,7 @@ static void a_read_error_reaches_all_who_wait(void)
 static void a_write_error_is_told_once_and_the_block_stays(void)
 {
 	struct world *w = world_blocks(8);
-	struct ddio_object *obj = world_object(1, BS), *other = world_object(2, BS);
+	struct object *obj = world_object(1, BS), *other = world_object(2, BS);
 	uint8_t buf[BS];
 
 	memset(buf, 6, sizeof(buf));
@@ -91,7 +91,7 @@ static void a_write_error_is_told_once_and_the_block_stays(void)
 static void two_flushes_both_hear_of_a_failure(void)
 {
 	struct world *w = world_blocks(8);
-	struct ddio_object *obj = world_object(1, BS);
+	struct object *obj = world_object(1, BS);
 	struct world_flush a, b;
 	uint8_t buf[16] = { 1 };
 
@@ -112,7 +112,7 @@ static void two_flushes_both_hear_of_a_failure(void)
 static void failing_write_back_does_not_hang_eviction(void)
 {
 	struct world *w = world_blocks(2);
-	struct ddio_object *obj = world_object(1, BS);
+	struct object *obj = world_object(1, BS);
 	struct world_io x[4];
 	uint8_t buf[16] = { 1 };
 	int i;
@@ -144,7 +144,7 @@ static void failing_write_back_does_not_hang_eviction(void)
 static void one_of_two_blocks_fails_and_the_other_makes_room(void)
 {
 	struct world *w = world_blocks(2);
-	struct ddio_object *obj = world_object(1, BS);
+	struct object *obj = world_object(1, BS);
 	uint8_t buf[16] = { 1 };
 
 	world_write(w, obj, 0, buf, 16);
@@ -165,7 +165,7 @@ static void one_of_two_blocks_fails_and_the_other_makes_room(void)
 static void a_flush_does_not_wait_for_what_comes_later(void)
 {
 	struct world *w = world_blocks(8);
-	struct ddio_object *obj = world_object(1, BS), *other = world_object(2, BS);
+	struct object *obj = world_object(1, BS), *other = world_object(2, BS);
 	struct world_flush f;
 	uint8_t buf[16] = { 1 };
 
@@ -191,7 +191,7 @@ static void a_flush_does_not_wait_for_what_comes_later(void)
 static void dropping_forgets_the_blocks_of_one_object(void)
 {
 	struct world *w = world_blocks(8);
-	struct ddio_object *obj = world_object(1, BS), *other = world_object(2, BS);
+	struct object *obj = world_object(1, BS), *other = world_object(2, BS);
 	uint8_t buf[16] = { 1 };
 
 	world_fill(w, obj, 2);
@@ -219,7 +219,7 @@ static void dropping_forgets_the_blocks_of_one_object(void)
 static void discarded_blocks_are_not_written(void)
 {
 	struct world *w = world_blocks(8);
-	struct ddio_object *obj = world_object(1, BS);
+	struct object *obj = world_object(1, BS);
 	struct world_flush f;
 	struct world_io x;
 	uint8_t buf[BS] = { 1 };
@@ -227,17 +227,17 @@ static void discarded_blocks_are_not_written(void)
 	world_write(w, obj, 0, buf, 16);
 	world_write(w, obj, BS, buf, 16);
 	world_write(w, obj, 2 * BS, buf, 16);
-	ddio_cache_discard(w->cache, obj, 1, UINT64_MAX);
+	cache_discard(w->cache, obj, 1, UINT64_MAX);
 	CU_ASSERT_EQUAL(stats(w).dirty, 1);
 	CU_ASSERT_EQUAL(world_flush(w, NULL, false), 0);
 	CU_ASSERT_EQUAL(world_count(w, DDIO_DISK_WRITE), 1);
 	/* With its write under way it is awaited, by a flush. */
 	world_write_start(w, &x, obj, BS, buf, BS);
 	CU_ASSERT_EQUAL(x.status, 0);
-	ddio_cache_discard(w->cache, obj, 0, UINT64_MAX);
-	CU_ASSERT(ddio_cache_busy(w->cache, obj, 0, UINT64_MAX));
-	CU_ASSERT(ddio_cache_busy(w->cache, obj, 1, UINT64_MAX));
-	CU_ASSERT(!ddio_cache_busy(w->cache, obj, 2, UINT64_MAX));
+	cache_discard(w->cache, obj, 0, UINT64_MAX);
+	CU_ASSERT(cache_busy(w->cache, obj, 0, UINT64_MAX));
+	CU_ASSERT(cache_busy(w->cache, obj, 1, UINT64_MAX));
+	CU_ASSERT(!cache_busy(w->cache, obj, 2, UINT64_MAX));
 	obj->placed[1] = false;
 	world_flush_start(w, &f, obj, false);
 	world_posts(w);
@@ -245,8 +245,8 @@ static void discarded_blocks_are_not_written(void)
 	world_run(w);
 	CU_ASSERT_EQUAL(f.status, 0);
 	CU_ASSERT(!obj->written[1]);
-	CU_ASSERT(!ddio_cache_busy(w->cache, obj, 0, UINT64_MAX));
-	CU_ASSERT(ddio_cache_idle(w->cache));
+	CU_ASSERT(!cache_busy(w->cache, obj, 0, UINT64_MAX));
+	CU_ASSERT(cache_idle(w->cache));
 	CU_ASSERT_EQUAL(obj->refs, 1);
 	CU_ASSERT_EQUAL(stats(w).blocks, 0);
 	world_free(w);
@@ -257,13 +257,13 @@ static void discarded_blocks_are_not_written(void)
 static void a_read_under_way_is_made_again_after_a_discard(void)
 {
 	struct world *w = world_blocks(8);
-	struct ddio_object *obj = world_object(1, BS);
+	struct object *obj = world_object(1, BS);
 	struct world_io x;
 	uint8_t buf[8];
 
 	world_fill(w, obj, 2);
 	world_read_start(w, &x, obj, 0, buf, 8);
-	ddio_cache_discard(w->cache, obj, 0, UINT64_MAX);
+	cache_discard(w->cache, obj, 0, UINT64_MAX);
 	obj->placed[0] = false;
 	world_run(w);
 	CU_ASSERT_EQUAL(x.status, 0);
@@ -278,7 +278,7 @@ static void a_read_under_way_is_made_again_after_a_discard(void)
 static void a_lock_keeps_requests_waiting(void)
 {
 	struct world *w = world_blocks(8);
-	struct ddio_object *obj = world_object(1, BS);
+	struct object *obj = world_object(1, BS);
 	struct world_lock lock;
 	struct world_io rd, wr, free_rd;
 	uint8_t in[8], out[8] = { 9 }, in2[8];
@@ -286,7 +286,7 @@ static void a_lock_keeps_requests_waiting(void)
 	world_fill(w, obj, 3);
 	CU_ASSERT(world_lock(w, &lock, obj, 1));
 	CU_ASSERT_PTR_NULL(lock.lock.dirty);
-	CU_ASSERT(ddio_cache_busy(w->cache, obj, 1, UINT64_MAX));
+	CU_ASSERT(cache_busy(w->cache, obj, 1, UINT64_MAX));
 	world_write_start(w, &wr, obj, BS, out, 1);
 	world_read_start(w, &rd, obj, BS, in, 8);
 	world_read_start(w, &free_rd, obj, 2 * BS, in2, 8);
@@ -294,7 +294,7 @@ static void a_lock_keeps_requests_waiting(void)
 	CU_ASSERT_EQUAL(rd.status, 1);
 	CU_ASSERT_EQUAL(wr.status, 1);
 	CU_ASSERT_EQUAL(free_rd.status, 0);
-	ddio_cache_unlock(w->cache, &lock.lock, false);
+	cache_unlock(w->cache, &lock.lock, false);
 	CU_ASSERT_EQUAL(wr.status, 1); /* not inside the call */
 	world_run(w);
 	CU_ASSERT_EQUAL(wr.status, 0);
@@ -309,7 +309,7 @@ static void a_lock_keeps_requests_waiting(void)
 static void a_lock_shows_what_is_dirty(void)
 {
 	struct world *w = world_blocks(8);
-	struct ddio_object *obj = world_object(1, BS);
+	struct object *obj = world_object(1, BS);
 	struct world_lock lock;
 	struct world_flush f;
 	uint8_t out[8] = { 9 };
@@ -332,7 +332,7 @@ static void a_lock_shows_what_is_dirty(void)
 	world_run(w);
 	CU_ASSERT_EQUAL(f.status, 1);
 	CU_ASSERT_EQUAL(world_count(w, DDIO_DISK_WRITE), 0);
-	ddio_cache_unlock(w->cache, &lock.lock, false);
+	cache_unlock(w->cache, &lock.lock, false);
 	world_run(w);
 	CU_ASSERT_EQUAL(f.status, 0);
 	CU_ASSERT_EQUAL(world_count(w, DDIO_DISK_WRITE), 1);
@@ -340,14 +340,14 @@ static void a_lock_shows_what_is_dirty(void)
 	CU_ASSERT(world_lock(w, &lock, obj, 1));
 	CU_ASSERT_PTR_NULL(lock.lock.dirty);
 	/* ... and stale: forgotten, with what was dirty. */
-	ddio_cache_unlock(w->cache, &lock.lock, true);
+	cache_unlock(w->cache, &lock.lock, true);
 	world_run(w);
 	CU_ASSERT_EQUAL(stats(w).blocks, 0);
 	world_write(w, obj, BS + 4, out, 8);
 	world_read(w, obj, BS, out, 8);
 	CU_ASSERT(world_lock(w, &lock, obj, 1));
 	CU_ASSERT_PTR_NOT_NULL(lock.lock.dirty);
-	ddio_cache_unlock(w->cache, &lock.lock, true);
+	cache_unlock(w->cache, &lock.lock, true);
 	CU_ASSERT_EQUAL(stats(w).dirty, 0);
 	CU_ASSERT_EQUAL(world_flush(w, obj, false), 0);
 	CU_ASSERT_EQUAL(world_count(w, DDIO_DISK_WRITE), 1);
@@ -358,7 +358,7 @@ static void a_lock_shows_what_is_dirty(void)
 static void locks_and_requests_take_turns(void)
 {
 	struct world *w = world_blocks(8);
-	struct ddio_object *obj = world_object(1, BS);
+	struct object *obj = world_object(1, BS);
 	struct world_lock a, b, c;
 	struct world_io x, y;
 	uint8_t buf[8] = { 1 };
@@ -369,15 +369,15 @@ static void locks_and_requests_take_turns(void)
 	CU_ASSERT(!world_lock(w, &b, obj, 0));
 	CU_ASSERT(!world_lock(w, &c, obj, 0));
 	world_read_start(w, &y, obj, 0, buf, 8);
-	ddio_cache_unlock(w->cache, &a.lock, false);
+	cache_unlock(w->cache, &a.lock, false);
 	world_run(w);
 	CU_ASSERT_EQUAL(x.status, 0);
 	CU_ASSERT_EQUAL(b.granted, 1);
 	CU_ASSERT_EQUAL(c.granted, 0);
 	CU_ASSERT_EQUAL(y.status, 1);
 	/* One that waits is withdrawn, the one behind it gets on. */
-	ddio_cache_lock_cancel(w->cache, &c.lock);
-	ddio_cache_unlock(w->cache, &b.lock, true);
+	cache_lock_cancel(w->cache, &c.lock);
+	cache_unlock(w->cache, &b.lock, true);
 	world_run(w);
 	CU_ASSERT_EQUAL(c.granted, 0);
 	CU_ASSERT_EQUAL(y.status, 0);
@@ -389,7 +389,7 @@ static void locks_and_requests_take_turns(void)
 static void a_lock_waits_for_io_and_can_be_withdrawn_late(void)
 {
 	struct world *w = world_blocks(8);
-	struct ddio_object *obj = world_object(1, BS);
+	struct object *obj = world_object(1, BS);
 	struct world_lock a, b;
 	struct world_io x;
 	uint8_t buf[BS] = { 1 };
@@ -400,13 +400,13 @@ static void a_lock_waits_for_io_and_can_be_withdrawn_late(void)
 	world_disk_step(w); /* the completion grants it */
 	CU_ASSERT_EQUAL(a.granted, 1);
 	CU_ASSERT_PTR_NULL(a.lock.dirty);
-	ddio_cache_unlock(w->cache, &a.lock, false);
+	cache_unlock(w->cache, &a.lock, false);
 	/* The grant of b is due, but has not been told. */
-	ddio_cache_lock_cancel(w->cache, &b.lock);
+	cache_lock_cancel(w->cache, &b.lock);
 	world_run(w);
 	CU_ASSERT_EQUAL(b.granted, 0);
 	CU_ASSERT(world_lock(w, &a, obj, 0));
-	ddio_cache_unlock(w->cache, &a.lock, false);
+	cache_unlock(w->cache, &a.lock, false);
 	world_free(w);
 	free(obj);
 }
@@ -414,7 +414,7 @@ static void a_lock_waits_for_io_and_can_be_withdrawn_late(void)
 static void a_lock_tells_that_the_rest_cannot_be_read(void)
 {
 	struct world *w = world_blocks(8);
-	struct ddio_object *obj = world_object(1, BS);
+	struct object *obj = world_object(1, BS);
 	struct world_lock lock;
 	uint8_t buf[8] = { 1 };
 
@@ -427,7 +427,7 @@ static void a_lock_tells_that_the_rest_cannot_be_read(void)
 	CU_ASSERT_EQUAL(lock.granted, 1);
 	CU_ASSERT_EQUAL(lock.lock.status, -EIO);
 	CU_ASSERT_PTR_NULL(lock.lock.dirty);
-	ddio_cache_unlock(w->cache, &lock.lock, false);
+	cache_unlock(w->cache, &lock.lock, false);
 	CU_ASSERT_EQUAL(world_flush(w, obj, false), 0);
 	CU_ASSERT(all(w->data + obj->start[0], 10, 1));
 	world_free(w);
@@ -437,16 +437,16 @@ static void a_lock_tells_that_the_rest_cannot_be_read(void)
 static void a_locked_block_that_is_discarded_goes_at_the_unlock(void)
 {
 	struct world *w = world_blocks(8);
-	struct ddio_object *obj = world_object(1, BS);
+	struct object *obj = world_object(1, BS);
 	struct world_lock lock;
 	uint8_t buf[8] = { 1 };
 
 	world_write(w, obj, 10, buf, 8);
 	CU_ASSERT(world_lock(w, &lock, obj, 0));
 	CU_ASSERT_PTR_NOT_NULL(lock.lock.dirty);
-	ddio_cache_discard(w->cache, obj, 0, UINT64_MAX);
+	cache_discard(w->cache, obj, 0, UINT64_MAX);
 	CU_ASSERT(all((const uint8_t *)lock.lock.dirty + 11, 7, 0));
-	ddio_cache_unlock(w->cache, &lock.lock, false);
+	cache_unlock(w->cache, &lock.lock, false);
 	world_run(w);
 	CU_ASSERT_EQUAL(stats(w).blocks, 0);
 	CU_ASSERT_EQUAL(w->nlog, 0);
@@ -459,7 +459,7 @@ static void a_locked_block_that_is_discarded_goes_at_the_unlock(void)
 static void locked_memory_is_waited_for(void)
 {
 	struct world *w = world_blocks(2);
-	struct ddio_object *obj = world_object(1, BS);
+	struct object *obj = world_object(1, BS);
 	struct world_lock a, b;
 	struct world_io x;
 	uint8_t buf[8] = { 1 };
@@ -472,11 +472,11 @@ static void locked_memory_is_waited_for(void)
 	world_read_start(w, &x, obj, 2 * BS, buf, 8);
 	world_run(w);
 	CU_ASSERT_EQUAL(x.status, 1);
-	ddio_cache_unlock(w->cache, &b.lock, false);
+	cache_unlock(w->cache, &b.lock, false);
 	world_run(w);
 	CU_ASSERT_EQUAL(x.status, 0);
 	CU_ASSERT_EQUAL(stats(w).blocks, 2);
-	ddio_cache_unlock(w->cache, &a.lock, false);
+	cache_unlock(w->cache, &a.lock, false);
 	world_free(w);
 	free(obj);
 }

@@ -8,17 +8,17 @@
 
 static uint8_t buf[64 * BS];
 
-static struct ddio_cache_stats stats(const struct world *w)
+static struct cache_stats stats(const struct world *w)
 {
-	struct ddio_cache_stats st;
+	struct cache_stats st;
 
-	ddio_cache_stats(w->cache, &st);
+	cache_stats(w->cache, &st);
 	return st;
 }
 
-static struct world *begin(uint64_t cache, struct ddio_object **obj)
+static struct world *begin(uint64_t cache, struct object **obj)
 {
-	const struct ddio_cache_opts opts = { .bytes = cache, .depth = 1 };
+	const struct cache_opts opts = { .bytes = cache, .depth = 1 };
 	struct world *w = world_new(&opts);
 
 	*obj = world_object(1, BS);
@@ -26,7 +26,7 @@ static struct world *begin(uint64_t cache, struct ddio_object **obj)
 	return w;
 }
 
-static void end(struct world *w, struct ddio_object *obj)
+static void end(struct world *w, struct object *obj)
 {
 	world_free(w);
 	CU_ASSERT_EQUAL(obj->refs, 1);
@@ -34,8 +34,7 @@ static void end(struct world *w, struct ddio_object *obj)
 }
 
 /* To the end, with all that is read ahead; the bytes must be right.  Return: was it a hit? */
-static bool ask(struct world *w, struct ddio_object *obj, uint64_t stream, uint64_t offset,
-		uint64_t len)
+static bool ask(struct world *w, struct object *obj, uint64_t stream, uint64_t offset, uint64_t len)
 {
 	struct world_io x;
 	uint64_t i, wrong = 0;
@@ -43,7 +42,7 @@ static bool ask(struct world *w, struct ddio_object *obj, uint64_t stream, uint6
 	world_io_set(&x, obj, offset, buf, len);
 	x.io.prefetch = true;
 	x.io.stream = stream;
-	ddio_cache_read(w->cache, &x.io);
+	cache_read(w->cache, &x.io);
 	world_run(w);
 	CU_ASSERT_EQUAL(x.status, 0);
 	for (i = 0; i < len; i++)
@@ -52,14 +51,14 @@ static bool ask(struct world *w, struct ddio_object *obj, uint64_t stream, uint6
 	return x.io.hit;
 }
 
-static bool ask_block(struct world *w, struct ddio_object *obj, uint64_t stream, uint64_t block)
+static bool ask_block(struct world *w, struct object *obj, uint64_t stream, uint64_t block)
 {
 	return ask(w, obj, stream, block * BS, BS);
 }
 
 static void sequential(void)
 {
-	struct ddio_object *obj;
+	struct object *obj;
 	struct world *w = begin(1 << 20, &obj);
 	uint64_t b, hits = 0, most = 0;
 
@@ -85,7 +84,7 @@ static void sequential(void)
 /* From the middle four requests are needed; requests of parts of blocks and of several are the same. */
 static void sequential_pieces(void)
 {
-	struct ddio_object *obj;
+	struct object *obj;
 	struct world *w = begin(1 << 20, &obj);
 	uint64_t at, len, hits = 0, n = 0;
 
@@ -104,7 +103,7 @@ static void sequential_pieces(void)
 
 static void random_reads_nothing_ahead(void)
 {
-	struct ddio_object *obj;
+	struct object *obj;
 	struct world *w = begin(64 * BS, &obj);
 	uint64_t rand = 3, i;
 
@@ -121,7 +120,7 @@ static void random_reads_nothing_ahead(void)
 /* Two that continue each other, then long nothing of the kind. */
 static void unproven_runs_are_forgotten(void)
 {
-	struct ddio_object *obj;
+	struct object *obj;
 	struct world *w = begin(64 * BS, &obj);
 	uint64_t i;
 
@@ -137,7 +136,7 @@ static void unproven_runs_are_forgotten(void)
 
 static void runs_side_by_side(void)
 {
-	struct ddio_object *obj;
+	struct object *obj;
 	struct world *w = begin(1 << 20, &obj);
 	uint64_t b, hits = 0;
 
@@ -158,7 +157,7 @@ static void runs_side_by_side(void)
 
 static void strided(void)
 {
-	struct ddio_object *obj;
+	struct object *obj;
 	struct world *w = begin(1 << 20, &obj);
 	uint64_t k, hits = 0;
 
@@ -181,7 +180,7 @@ static void strided(void)
 /* Neighbours change places, as requests on several connections do. */
 static void a_little_out_of_order(void)
 {
-	struct ddio_object *obj;
+	struct object *obj;
 	struct world *w = begin(1 << 20, &obj);
 	uint64_t b, hits = 0;
 
@@ -203,7 +202,7 @@ static void a_little_out_of_order(void)
 /* What is read ahead and not used halves the depth. */
 static void the_depth_shrinks(void)
 {
-	struct ddio_object *obj, *other = world_object(2, BS);
+	struct object *obj, *other = world_object(2, BS);
 	struct world *w = begin(32 * BS, &obj);
 	uint64_t b, before;
 
@@ -227,7 +226,7 @@ static void the_depth_shrinks(void)
 static void bounded_by_the_cache(void)
 {
 	static const uint64_t sizes[] = { 1, 2, 3, 4, 7, 8, 31 };
-	struct ddio_object *obj;
+	struct object *obj;
 	uint64_t b, i, unused;
 
 	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
@@ -249,7 +248,7 @@ static void bounded_by_the_cache(void)
 /* Holes and what is cached are passed over, and the object's end is the end. */
 static void passes_over_holes(void)
 {
-	struct ddio_object *obj;
+	struct object *obj;
 	struct world *w = begin(1 << 20, &obj);
 	uint64_t b;
 
@@ -262,7 +261,7 @@ static void passes_over_holes(void)
 		world_io_set(&x, obj, b * BS, buf, BS);
 		x.io.prefetch = true;
 		x.io.stream = 4;
-		ddio_cache_read(w->cache, &x.io);
+		cache_read(w->cache, &x.io);
 		world_run(w);
 		CU_ASSERT_EQUAL(buf[7], b % 3 == 2 ? 0 : (uint8_t)(b + 1));
 	}
@@ -275,7 +274,7 @@ static void passes_over_holes(void)
 /* More runs than are remembered: the ones used last are. */
 static void many_runs(void)
 {
-	struct ddio_object *obj;
+	struct object *obj;
 	struct world *w = begin(256 * BS, &obj);
 	uint64_t b, s, hits = 0;
 

@@ -21,9 +21,9 @@ struct twin_op {
 	struct twin *t;
 	uint32_t obj;
 	uint64_t offset, len;
-	struct ddio_cache_io io;
-	struct ddio_cache_flush flush;
-	struct ddio_block_lock lock;
+	struct cache_io io;
+	struct cache_flush flush;
+	struct block_lock lock;
 	uint8_t buf[MAX_LEN];
 };
 
@@ -34,7 +34,7 @@ struct twin_op {
  */
 struct twin {
 	struct world *w;
-	struct ddio_object *obj[NOBJS];
+	struct object *obj[NOBJS];
 	uint8_t *bytes[NOBJS], *unknown[NOBJS];
 	uint64_t size[NOBJS];
 	struct twin_op ops[NOPS];
@@ -85,7 +85,7 @@ static bool conflict(const struct twin *t, const struct twin_op *op)
 	return false;
 }
 
-static void io_done(struct ddio_cache_io *io, int status)
+static void io_done(struct cache_io *io, int status)
 {
 	struct twin_op *op = io->arg;
 	struct twin *t = op->t;
@@ -99,7 +99,7 @@ static void io_done(struct ddio_cache_io *io, int status)
 	t->done++;
 }
 
-static void flush_done(struct ddio_cache_flush *flush, int status)
+static void flush_done(struct cache_flush *flush, int status)
 {
 	struct twin_op *op = flush->arg;
 
@@ -110,7 +110,7 @@ static void flush_done(struct ddio_cache_flush *flush, int status)
 
 static void lock_read(struct twin_op *op)
 {
-	const struct ddio_object *obj = op->t->obj[op->obj];
+	const struct object *obj = op->t->obj[op->obj];
 	static const uint8_t zeros[MAX_LEN];
 	const uint8_t *got = op->lock.dirty;
 	uint64_t block = op->lock.block;
@@ -124,13 +124,13 @@ static void lock_read(struct twin_op *op)
 /* What a collective does: past the cache. */
 static void lock_write(struct twin_op *op)
 {
-	struct ddio_object *obj = op->t->obj[op->obj];
+	struct object *obj = op->t->obj[op->obj];
 	uint64_t block = op->lock.block;
 
-	if (!obj->placed[block] && ddio_object_alloc(obj, block, 1))
+	if (!obj->placed[block] && object_alloc(obj, block, 1))
 		abort();
 	memcpy(op->t->w->data + obj->start[block], op->buf, op->len);
-	ddio_object_written(obj, block, 1);
+	object_written(obj, block, 1);
 }
 
 static void lock_have(struct twin_op *op)
@@ -145,47 +145,47 @@ static void lock_have(struct twin_op *op)
 		lock_read(op);
 	op->kind = TWIN_FREE;
 	t->done++;
-	ddio_cache_unlock(t->w->cache, &op->lock, write);
+	cache_unlock(t->w->cache, &op->lock, write);
 }
 
-static void lock_granted(struct ddio_block_lock *lock)
+static void lock_granted(struct block_lock *lock)
 {
 	lock_have(lock->arg);
 }
 
 static void start_io(struct twin *t, struct twin_op *op)
 {
-	op->io = (struct ddio_cache_io){ .obj = t->obj[op->obj],
-					 .offset = op->offset,
-					 .len = op->len,
-					 .buf = op->buf,
-					 .prefetch = rnd(2),
-					 .done = io_done,
-					 .arg = op };
+	op->io = (struct cache_io){ .obj = t->obj[op->obj],
+				    .offset = op->offset,
+				    .len = op->len,
+				    .buf = op->buf,
+				    .prefetch = rnd(2),
+				    .done = io_done,
+				    .arg = op };
 	if (op->kind == TWIN_READ)
-		ddio_cache_read(t->w->cache, &op->io);
+		cache_read(t->w->cache, &op->io);
 	else
-		ddio_cache_write(t->w->cache, &op->io);
+		cache_write(t->w->cache, &op->io);
 }
 
 static void start_lock(struct twin *t, struct twin_op *op)
 {
-	op->lock = (struct ddio_block_lock){ .obj = t->obj[op->obj],
-					     .block = op->offset / op->len,
-					     .granted = lock_granted,
-					     .arg = op };
-	if (ddio_cache_lock(t->w->cache, &op->lock))
+	op->lock = (struct block_lock){ .obj = t->obj[op->obj],
+					.block = op->offset / op->len,
+					.granted = lock_granted,
+					.arg = op };
+	if (cache_lock(t->w->cache, &op->lock))
 		lock_have(op);
 }
 
 static void start_flush(struct twin *t, struct twin_op *op)
 {
 	op->kind = TWIN_FLUSH;
-	op->flush = (struct ddio_cache_flush){ .obj = rnd(3) ? t->obj[op->obj] : NULL,
-					       .drop = !t->failing && !rnd(3),
-					       .done = flush_done,
-					       .arg = op };
-	ddio_cache_flush(t->w->cache, &op->flush);
+	op->flush = (struct cache_flush){ .obj = rnd(3) ? t->obj[op->obj] : NULL,
+					  .drop = !t->failing && !rnd(3),
+					  .done = flush_done,
+					  .arg = op };
+	cache_flush(t->w->cache, &op->flush);
 }
 
 static void start_range(struct twin *t, struct twin_op *op, enum twin_kind kind)
@@ -242,9 +242,9 @@ static void discard(struct twin *t, uint32_t o)
 	uint64_t from = (uint64_t)first * t->obj[o]->ref.block;
 
 	world_run(t->w);
-	ddio_cache_discard(t->w->cache, t->obj[o], first, UINT64_MAX);
+	cache_discard(t->w->cache, t->obj[o], first, UINT64_MAX);
 	world_run(t->w);
-	t->wrong += ddio_cache_busy(t->w->cache, t->obj[o], first, UINT64_MAX);
+	t->wrong += cache_busy(t->w->cache, t->obj[o], first, UINT64_MAX);
 	for (i = first; i < NBLOCKS; i++)
 		t->obj[o]->placed[i] = false;
 	t->obj[o]->end = t->obj[o]->end < first ? t->obj[o]->end : first;
@@ -255,23 +255,23 @@ static void discard(struct twin *t, uint32_t o)
 
 static void check_bound(struct twin *t)
 {
-	struct ddio_cache_stats s;
+	struct cache_stats s;
 
-	ddio_cache_stats(t->w->cache, &s);
+	cache_stats(t->w->cache, &s);
 	/* One block more while one is being filled up. */
 	t->wrong += s.bytes > t->limit + 4096;
 }
 
 static void check_end(struct twin *t)
 {
-	struct ddio_cache_stats s;
+	struct cache_stats s;
 	uint32_t o, b, bs;
 
 	world_run(t->w);
 	t->w->fail_n = 0;
 	world_flush(t->w, NULL, false);
 	t->wrong += world_flush(t->w, NULL, false) != 0;
-	ddio_cache_stats(t->w->cache, &s);
+	cache_stats(t->w->cache, &s);
 	t->wrong += s.dirty != 0;
 	for (o = 0; o < NOBJS; o++) {
 		bs = t->obj[o]->ref.block;
@@ -283,8 +283,8 @@ static void check_end(struct twin *t)
 	world_flush(t->w, NULL, true);
 	for (o = 0; o < NOBJS; o++)
 		t->wrong += t->obj[o]->refs != 1;
-	ddio_cache_stats(t->w->cache, &s);
-	t->wrong += s.blocks != 0 || !ddio_cache_idle(t->w->cache);
+	cache_stats(t->w->cache, &s);
+	t->wrong += s.blocks != 0 || !cache_idle(t->w->cache);
 }
 
 static void step(struct twin *t)
@@ -309,7 +309,7 @@ static void step(struct twin *t)
 static struct twin *twin_new(uint64_t seed, bool failing)
 {
 	struct twin *t = calloc(1, sizeof(*t));
-	struct ddio_cache_opts opts = { 0 };
+	struct cache_opts opts = { 0 };
 	uint32_t o;
 
 	twin_state = seed * 7919 + 1;

@@ -442,14 +442,14 @@ static inline void w_conf(struct world *w)
 	w->iop.reactors = w->reactor;
 }
 
-static inline void w_disk_open(struct world *w, uint32_t i, struct ddio_reactor *r)
+static inline void w_disk_open(struct world *w, uint32_t i, struct reactor *r)
 {
 	struct ddio_disk_spec spec = { .name = w->cdisk[i].name,
 				       .engine = w->p.engine ? w->p.engine : "mem",
 				       .size = w->p.disk_size };
 	char options[200];
-	struct ddio_cache_opts copts = { .bytes = 1 << 20, .depth = 1 };
-	struct ddio_iop_disk *d = &w->disk[i];
+	struct cache_opts copts = { .bytes = 1 << 20, .depth = 1 };
+	struct iop_disk *d = &w->disk[i];
 	char err[256];
 
 	d->reactor = r;
@@ -460,7 +460,7 @@ static inline void w_disk_open(struct world *w, uint32_t i, struct ddio_reactor 
 	spec.options = options;
 	CU_ASSERT_EQUAL_FATAL(ddio_disk_open(r->env, &spec, &d->disk, err, sizeof(err)), 0);
 	d->store = store_make(r->env, d->disk, w->p.seed + i);
-	CU_ASSERT_EQUAL_FATAL(ddio_cache_new(r->env, d->store, &copts, &d->cache), 0);
+	CU_ASSERT_EQUAL_FATAL(cache_new(r->env, d->store, &copts, &d->cache), 0);
 	w->disk_reactor[i] = r->index;
 }
 
@@ -478,14 +478,14 @@ static inline struct world *w_new(const struct w_params *p)
 	w->dw = ddio_sim_new(p->seed);
 	w_conf(w);
 	for (i = 0; i < w->p.nreactors; i++) {
-		struct ddio_reactor *r = &w->reactor[i];
+		struct reactor *r = &w->reactor[i];
 		uint32_t d;
 
 		r->iop = &w->iop;
 		r->index = i;
 		r->env = ddio_sim_env(w->dw, i ? "reactor1" : "reactor0");
 		ddio_list_init(&r->clients);
-		ddio_coll_init(r);
+		coll_init(r);
 		r->disks = &w->disk[first];
 		r->ndisks = w->p.ndisks / w->p.nreactors;
 		for (d = 0; d < r->ndisks; d++)
@@ -506,18 +506,18 @@ static inline void w_free(struct world *w)
 		w_group_free(w->group[i]);
 	w_run(w, 100 * MS);
 	for (i = 0; i < w->p.nreactors; i++) {
-		CU_ASSERT(ddio_coll_idle(&w->reactor[i]));
+		CU_ASSERT(coll_idle(&w->reactor[i]));
 		CU_ASSERT(ddio_list_empty(&w->reactor[i].groups));
 		CU_ASSERT(ddio_list_empty(&w->reactor[i].clients));
 		CU_ASSERT_EQUAL(w->reactor[i].memory, 0);
-		ddio_coll_exit(&w->reactor[i]);
+		coll_exit(&w->reactor[i]);
 		ddio_listener_close(w->listener[i]);
 	}
 	for (i = 0; i < w->p.ndisks; i++) {
-		struct ddio_object *obj;
+		struct object *obj;
 
 		CU_ASSERT_EQUAL(w->disk[i].coll_buffers, 0);
-		ddio_cache_free(w->disk[i].cache);
+		cache_free(w->disk[i].cache);
 		ddio_list_for_each_entry(obj, &w->disk[i].store->objects, link)
 			CU_ASSERT_EQUAL(obj->refs, 0);
 		store_destroy(w->disk[i].store);

@@ -13,8 +13,8 @@
 
 enum { STORE_UNIT = 512 };
 
-struct ddio_object {
-	struct ddio_store *store;
+struct object {
+	struct store *store;
 	struct ddio_list link;
 	struct ddio_file_ref ref;
 	uint32_t refs;
@@ -26,14 +26,14 @@ struct ddio_object {
 };
 
 /**
- * struct ddio_store - the store of one disk
+ * struct store - the store of one disk
  * @taken: by units of a sector
  * @limit: bytes that may be given out
  * @rnd: of the random layout
  * @commit_err: what the next commits end with
  * @last: where the block lies that was written last; @back: how often it lay before the previous one
  */
-struct ddio_store {
+struct store {
 	struct ddio_env *env;
 	struct ddio_disk *disk;
 	struct ddio_list objects;
@@ -50,21 +50,20 @@ struct ddio_store {
 
 static void store_committed(void *arg)
 {
-	struct ddio_store *s = arg;
+	struct store *s = arg;
 
 	s->posted = false;
 	while (!ddio_list_empty(&s->pending)) {
-		struct ddio_commit *c = ddio_list_first(&s->pending, struct ddio_commit, link);
+		struct commit *c = ddio_list_first(&s->pending, struct commit, link);
 
 		ddio_list_del(&c->link);
 		c->done(c, s->commit_err);
 	}
 }
 
-static inline struct ddio_store *store_make(struct ddio_env *env, struct ddio_disk *disk,
-					    uint64_t seed)
+static inline struct store *store_make(struct ddio_env *env, struct ddio_disk *disk, uint64_t seed)
 {
-	struct ddio_store *s = calloc(1, sizeof(*s));
+	struct store *s = calloc(1, sizeof(*s));
 
 	s->env = env;
 	s->disk = disk;
@@ -79,9 +78,9 @@ static inline struct ddio_store *store_make(struct ddio_env *env, struct ddio_di
 	return s;
 }
 
-static inline void store_destroy(struct ddio_store *s)
+static inline void store_destroy(struct store *s)
 {
-	struct ddio_object *obj, *tmp;
+	struct object *obj, *tmp;
 
 	ddio_list_for_each_entry_safe(obj, tmp, &s->objects, link) {
 		ddio_list_del(&obj->link);
@@ -92,20 +91,19 @@ static inline void store_destroy(struct ddio_store *s)
 	free(s);
 }
 
-struct ddio_disk *ddio_store_disk(const struct ddio_store *s)
+struct ddio_disk *store_disk(const struct store *s)
 {
 	return s->disk;
 }
 
-uint64_t ddio_store_free_bytes(const struct ddio_store *s)
+uint64_t store_free_bytes(const struct store *s)
 {
 	return s->limit - s->used;
 }
 
-int ddio_store_get(struct ddio_store *s, const struct ddio_file_ref *ref, bool create,
-		   struct ddio_object **out)
+int store_get(struct store *s, const struct ddio_file_ref *ref, bool create, struct object **out)
 {
-	struct ddio_object *obj;
+	struct object *obj;
 
 	ddio_list_for_each_entry(obj, &s->objects, link) {
 		if (obj->ref.id != ref->id)
@@ -129,33 +127,33 @@ int ddio_store_get(struct ddio_store *s, const struct ddio_file_ref *ref, bool c
 	return 0;
 }
 
-void ddio_object_ref(struct ddio_object *obj)
+void object_ref(struct object *obj)
 {
 	obj->refs++;
 }
 
-void ddio_object_put(struct ddio_object *obj)
+void object_put(struct object *obj)
 {
 	obj->refs--;
 }
 
-const struct ddio_file_ref *ddio_object_file(const struct ddio_object *obj)
+const struct ddio_file_ref *object_file(const struct object *obj)
 {
 	return &obj->ref;
 }
 
-struct ddio_store *ddio_object_store(const struct ddio_object *obj)
+struct store *object_store(const struct object *obj)
 {
 	return obj->store;
 }
 
-uint64_t ddio_object_end(const struct ddio_object *obj)
+uint64_t object_end(const struct object *obj)
 {
 	return obj->n;
 }
 
-bool ddio_object_lookup(const struct ddio_object *obj, uint64_t block, uint64_t *start,
-			uint64_t *run, bool *written)
+bool object_lookup(const struct object *obj, uint64_t block, uint64_t *start, uint64_t *run,
+		   bool *written)
 {
 	const struct store_block *b = obj->block, *x;
 	uint64_t i;
@@ -181,7 +179,7 @@ bool ddio_object_lookup(const struct ddio_object *obj, uint64_t block, uint64_t 
 	return true;
 }
 
-static bool store_fits(const struct ddio_store *s, uint64_t unit, uint64_t n)
+static bool store_fits(const struct store *s, uint64_t unit, uint64_t n)
 {
 	uint64_t i;
 
@@ -191,13 +189,13 @@ static bool store_fits(const struct ddio_store *s, uint64_t unit, uint64_t n)
 	return true;
 }
 
-static uint64_t store_random(struct ddio_store *s)
+static uint64_t store_random(struct store *s)
 {
 	s->rnd = s->rnd * 6364136223846793005ull + 1442695040888963407ull;
 	return s->rnd >> 33;
 }
 
-static uint64_t store_find(struct ddio_store *s, uint64_t n, bool random)
+static uint64_t store_find(struct store *s, uint64_t n, bool random)
 {
 	uint64_t slots = s->units / n, at = random ? store_random(s) % slots : 0, i;
 
@@ -210,7 +208,7 @@ static uint64_t store_find(struct ddio_store *s, uint64_t n, bool random)
 	return UINT64_MAX;
 }
 
-static void object_grow(struct ddio_object *obj, uint64_t n)
+static void object_grow(struct object *obj, uint64_t n)
 {
 	if (n <= obj->n)
 		return;
@@ -219,14 +217,14 @@ static void object_grow(struct ddio_object *obj, uint64_t n)
 	obj->n = n;
 }
 
-int ddio_object_alloc(struct ddio_object *obj, uint64_t first, uint64_t count)
+int object_alloc(struct object *obj, uint64_t first, uint64_t count)
 {
-	struct ddio_store *s = obj->store;
+	struct store *s = obj->store;
 	uint64_t units = obj->ref.block / STORE_UNIT, i, need = 0, unit;
 
 	for (i = first; i < first + count; i++)
 		need += i >= obj->n || !obj->block[i].there;
-	if (need > ddio_store_free_bytes(s) / obj->ref.block)
+	if (need > store_free_bytes(s) / obj->ref.block)
 		return -ENOSPC;
 	object_grow(obj, first + count);
 	for (i = first; i < first + count; i++) {
@@ -241,9 +239,9 @@ int ddio_object_alloc(struct ddio_object *obj, uint64_t first, uint64_t count)
 	return 0;
 }
 
-void ddio_object_written(struct ddio_object *obj, uint64_t first, uint64_t count)
+void object_written(struct object *obj, uint64_t first, uint64_t count)
 {
-	struct ddio_store *s = obj->store;
+	struct store *s = obj->store;
 	uint64_t i;
 
 	for (i = first; i < first + count && i < obj->n; i++) {
@@ -253,7 +251,7 @@ void ddio_object_written(struct ddio_object *obj, uint64_t first, uint64_t count
 	}
 }
 
-int ddio_object_truncate(struct ddio_object *obj, uint64_t nblocks)
+int object_truncate(struct object *obj, uint64_t nblocks)
 {
 	uint64_t i;
 
@@ -264,7 +262,7 @@ int ddio_object_truncate(struct ddio_object *obj, uint64_t nblocks)
 	return 0;
 }
 
-void ddio_store_commit(struct ddio_store *s, struct ddio_commit *commit)
+void store_commit(struct store *s, struct commit *commit)
 {
 	s->commits++;
 	ddio_list_add(&commit->link, &s->pending);
@@ -274,7 +272,7 @@ void ddio_store_commit(struct ddio_store *s, struct ddio_commit *commit)
 	ddio_env_post(s->env, &s->post);
 }
 
-bool ddio_store_dirty(const struct ddio_store *s)
+bool store_dirty(const struct store *s)
 {
 	(void)s;
 	return false;

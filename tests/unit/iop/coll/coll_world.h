@@ -60,7 +60,7 @@ struct w_file {
 };
 
 struct w_client {
-	struct ddio_client c;
+	struct client c;
 	struct world *w;
 	struct ddio_post end;
 	bool ended;
@@ -73,9 +73,9 @@ struct world {
 	struct ddio_conf_node node;
 	struct ddio_conf_disk cdisk[W_DISKS];
 	struct ddio_iop iop;
-	struct ddio_reactor reactor[W_REACTORS];
+	struct reactor reactor[W_REACTORS];
 	struct ddio_listener *listener[W_REACTORS];
-	struct ddio_iop_disk disk[W_DISKS];
+	struct iop_disk disk[W_DISKS];
 	uint32_t disk_reactor[W_DISKS];
 	uint64_t rnd;
 	uint64_t max_memory, max_buffers;
@@ -102,7 +102,7 @@ static inline uint8_t w_byte(uint64_t seed, uint64_t off)
 /*
  * The server's part that the executor knows
  */
-struct ddio_iop_disk *ddio_reactor_disk(struct ddio_reactor *reactor, uint32_t number)
+struct iop_disk *reactor_disk(struct reactor *reactor, uint32_t number)
 {
 	uint32_t i;
 
@@ -112,7 +112,7 @@ struct ddio_iop_disk *ddio_reactor_disk(struct ddio_reactor *reactor, uint32_t n
 	return NULL;
 }
 
-int ddio_iop_disk_reactor(const struct ddio_iop *iop, uint32_t number)
+int iop_disk_reactor(const struct ddio_iop *iop, uint32_t number)
 {
 	const struct world *w = ddio_container_of(iop, struct world, iop);
 
@@ -124,7 +124,7 @@ static void client_free(struct w_client *wc)
 	if (wc->ended)
 		return;
 	wc->ended = true;
-	ddio_coll_client_lost(&wc->c);
+	coll_client_lost(&wc->c);
 	ddio_conn_close(wc->c.conn, false);
 	ddio_list_del(&wc->c.link);
 	wc->c.reactor->nclients--;
@@ -132,7 +132,7 @@ static void client_free(struct w_client *wc)
 		free(wc);
 }
 
-static void client_end(void *arg)
+static void world_client_end(void *arg)
 {
 	struct w_client *wc = arg;
 
@@ -140,7 +140,7 @@ static void client_end(void *arg)
 	free(wc);
 }
 
-void ddio_client_end(struct ddio_client *client, const char *why)
+void client_end(struct client *client, const char *why)
 {
 	struct w_client *wc = ddio_container_of(client, struct w_client, c);
 
@@ -148,7 +148,7 @@ void ddio_client_end(struct ddio_client *client, const char *why)
 		return;
 	client->closing = true;
 	ddio_env_log(client->reactor->env, DDIO_LOG_WARN, "closing: %s", why);
-	wc->end.fn = client_end;
+	wc->end.fn = world_client_end;
 	wc->end.arg = wc;
 	ddio_env_post(client->reactor->env, &wc->end);
 }
@@ -169,7 +169,7 @@ static int sv_bulk(void *ctx, const struct ddio_msg *msg, const void *prefix, si
 
 	if (msg->opcode != DDIO_OP_COLL_PIECE)
 		return -EPROTO;
-	return ddio_coll_piece_bulk(&wc->c, msg, prefix, prefix_len, sink);
+	return coll_piece_bulk(&wc->c, msg, prefix, prefix_len, sink);
 }
 
 static int sv_message(void *ctx, const struct ddio_msg *msg, const void *payload)
@@ -178,15 +178,15 @@ static int sv_message(void *ctx, const struct ddio_msg *msg, const void *payload
 
 	switch (msg->opcode) {
 	case DDIO_OP_ATTACH:
-		return ddio_coll_attach(&wc->c, msg, payload);
+		return coll_attach(&wc->c, msg, payload);
 	case DDIO_OP_DETACH:
-		return ddio_coll_detach(&wc->c, msg, payload);
+		return coll_detach(&wc->c, msg, payload);
 	case DDIO_OP_COLL_START:
 		return ddio_coll_start(&wc->c, msg, payload);
 	case DDIO_OP_COLL_PIECE:
-		return ddio_coll_piece(&wc->c, msg, payload);
+		return coll_piece(&wc->c, msg, payload);
 	case DDIO_OP_COLL_ABORT:
-		return ddio_coll_abort(&wc->c, msg, payload);
+		return coll_abort(&wc->c, msg, payload);
 	default:
 		return -EPROTO;
 	}
@@ -196,7 +196,7 @@ static void sv_drained(void *ctx)
 {
 	struct w_client *wc = ctx;
 
-	ddio_coll_client_drained(&wc->c);
+	coll_client_drained(&wc->c);
 }
 
 static void sv_closed(void *ctx, int err, const char *why)
@@ -218,7 +218,7 @@ static const struct ddio_conn_ops sv_ops = {
 
 static void sv_accept(void *ctx, struct ddio_stream *stream)
 {
-	struct ddio_reactor *r = ctx;
+	struct reactor *r = ctx;
 	struct w_client *wc = calloc(1, sizeof(*wc));
 
 	wc->w = ddio_container_of(r->iop, struct world, iop);
@@ -358,7 +358,7 @@ static inline void w_file_free(struct w_file *f)
 	free(f->image);
 }
 
-static inline struct ddio_store *w_file_store(struct world *w, const struct w_file *f, uint64_t b)
+static inline struct store *w_file_store(struct world *w, const struct w_file *f, uint64_t b)
 {
 	return w->disk[f->disks[b % f->rec.ndisks]].store;
 }
@@ -367,16 +367,16 @@ static inline struct ddio_store *w_file_store(struct world *w, const struct w_fi
 static inline void w_block_write(struct world *w, struct w_file *f, uint64_t b)
 {
 	uint64_t size = f->rec.ref.block, start, run;
-	struct ddio_object *obj;
+	struct object *obj;
 	bool written;
 
-	CU_ASSERT_EQUAL(ddio_store_get(w_file_store(w, f, b), &f->rec.ref, true, &obj), 0);
-	CU_ASSERT_EQUAL(ddio_object_alloc(obj, b / f->rec.ndisks, 1), 0);
-	ddio_object_lookup(obj, b / f->rec.ndisks, &start, &run, &written);
+	CU_ASSERT_EQUAL(store_get(w_file_store(w, f, b), &f->rec.ref, true, &obj), 0);
+	CU_ASSERT_EQUAL(object_alloc(obj, b / f->rec.ndisks, 1), 0);
+	object_lookup(obj, b / f->rec.ndisks, &start, &run, &written);
 	w_disk_io(w, f->disks[b % f->rec.ndisks], DDIO_DISK_WRITE, start, f->image + b * size,
 		  size);
-	ddio_object_written(obj, b / f->rec.ndisks, 1);
-	ddio_object_put(obj);
+	object_written(obj, b / f->rec.ndisks, 1);
+	object_put(obj);
 }
 
 /* The first @size bytes, what @seed names. */
@@ -395,13 +395,13 @@ static inline void w_file_fill(struct world *w, struct w_file *f, uint64_t size,
 static inline bool w_block_read(struct world *w, const struct w_file *f, uint64_t b, uint8_t *buf)
 {
 	uint64_t start, run;
-	struct ddio_object *obj;
+	struct object *obj;
 	bool written, there;
 
-	if (ddio_store_get(w_file_store(w, f, b), &f->rec.ref, false, &obj))
+	if (store_get(w_file_store(w, f, b), &f->rec.ref, false, &obj))
 		return false;
-	there = ddio_object_lookup(obj, b / f->rec.ndisks, &start, &run, &written);
-	ddio_object_put(obj);
+	there = object_lookup(obj, b / f->rec.ndisks, &start, &run, &written);
+	object_put(obj);
 	if (!there || !written)
 		return false;
 	w_disk_io(w, f->disks[b % f->rec.ndisks], DDIO_DISK_READ, start, buf, f->rec.ref.block);

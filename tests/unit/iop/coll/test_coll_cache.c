@@ -7,18 +7,18 @@
 #include "tests/unit/iop/coll/coll_op.h"
 
 struct c_io {
-	struct ddio_cache_io io;
+	struct cache_io io;
 	bool over;
 	int status;
 };
 
-static void c_done(struct ddio_cache_io *io, int status)
+static void c_done(struct cache_io *io, int status)
 {
 	struct c_io *c = io->arg;
 
 	c->over = true;
 	c->status = status;
-	ddio_object_put(io->obj);
+	object_put(io->obj);
 }
 
 static bool c_over(void *arg)
@@ -31,19 +31,19 @@ static void tc_begin(struct world *w, struct w_file *f, struct c_io *c, uint64_t
 		     uint64_t len, bool write)
 {
 	uint64_t bs = f->rec.ref.block, b = off / bs;
-	struct ddio_iop_disk *d = &w->disk[f->disks[b % f->rec.ndisks]];
+	struct iop_disk *d = &w->disk[f->disks[b % f->rec.ndisks]];
 
 	memset(c, 0, sizeof(*c));
-	CU_ASSERT_EQUAL_FATAL(ddio_store_get(d->store, &f->rec.ref, true, &c->io.obj), 0);
+	CU_ASSERT_EQUAL_FATAL(store_get(d->store, &f->rec.ref, true, &c->io.obj), 0);
 	c->io.offset = b / f->rec.ndisks * bs + off % bs;
 	c->io.len = len;
 	c->io.buf = buf;
 	c->io.done = c_done;
 	c->io.arg = c;
 	if (write)
-		ddio_cache_write(d->cache, &c->io);
+		cache_write(d->cache, &c->io);
 	else
-		ddio_cache_read(d->cache, &c->io);
+		cache_read(d->cache, &c->io);
 }
 
 static void tc(struct world *w, struct w_file *f, uint64_t off, void *buf, uint64_t len, bool write)
@@ -59,18 +59,18 @@ static void tc(struct world *w, struct w_file *f, uint64_t off, void *buf, uint6
 
 static uint64_t dirty_blocks(struct world *w)
 {
-	struct ddio_cache_stats st;
+	struct cache_stats st;
 	uint64_t n = 0;
 	uint32_t i;
 
 	for (i = 0; i < w->p.ndisks; i++) {
-		ddio_cache_stats(w->disk[i].cache, &st);
+		cache_stats(w->disk[i].cache, &st);
 		n += st.dirty;
 	}
 	return n;
 }
 
-static void flush_done(struct ddio_cache_flush *flush, int status)
+static void flush_done(struct cache_flush *flush, int status)
 {
 	CU_ASSERT_EQUAL(status, 0);
 	*(bool *)flush->arg = true;
@@ -87,9 +87,9 @@ static void flush_all(struct world *w)
 
 	for (i = 0; i < w->p.ndisks; i++) {
 		bool over = false;
-		struct ddio_cache_flush flush = { .done = flush_done, .arg = &over };
+		struct cache_flush flush = { .done = flush_done, .arg = &over };
 
-		ddio_cache_flush(w->disk[i].cache, &flush);
+		cache_flush(w->disk[i].cache, &flush);
 		CU_ASSERT(w_until(w, flag_set, &over, 60 * SEC));
 	}
 }
@@ -211,8 +211,8 @@ static void test_dirty_cannot_be_filled(void)
 		d.job.buffers = 1;
 		d.job.seed = 1;
 		d.a.dim[0].size--; /* the last block is not wholly covered */
-		ddio_disk_inject(d.w->disk[0].disk, DDIO_DISK_READ, 1, -EIO);
-		ddio_disk_inject(d.w->disk[1].disk, DDIO_DISK_READ, 1, -EIO);
+		disk_inject(d.w->disk[0].disk, DDIO_DISK_READ, 1, -EIO);
+		disk_inject(d.w->disk[1].disk, DDIO_DISK_READ, 1, -EIO);
 		op = w_start(&d.job);
 		CU_ASSERT_EQUAL(w_wait(d.g, op, SEC), DDIO_ST_IO);
 		/* A stream reads what the cache has nothing of first. */
@@ -220,8 +220,8 @@ static void test_dirty_cannot_be_filled(void)
 			strstr(m_op(&d.g->m[2], op)->text,
 			       w_streams && !i ? "reading block" : "rest of cached block"));
 		w_run(d.w, 10 * MS);
-		ddio_disk_inject(d.w->disk[0].disk, DDIO_DISK_READ, 0, 0);
-		ddio_disk_inject(d.w->disk[1].disk, DDIO_DISK_READ, 0, 0);
+		disk_inject(d.w->disk[0].disk, DDIO_DISK_READ, 0, 0);
+		disk_inject(d.w->disk[1].disk, DDIO_DISK_READ, 0, 0);
 		/* The blocks are nobody's: whole ones can be written. */
 		memset(block, 0x33, sizeof(block));
 		tc(d.w, &d.f, 0, block, sizeof(block), true);
@@ -242,7 +242,7 @@ static void test_dirty_survives(void)
 	d.a.dim[0].size = 128 / 8; /* the first bytes of block 0 */
 	d.job.flags = DDIO_COLL_WRITE;
 	d.job.seed = 7;
-	ddio_disk_inject(d.w->disk[d.f.disks[0]].disk, DDIO_DISK_WRITE, 1, -EIO);
+	disk_inject(d.w->disk[d.f.disks[0]].disk, DDIO_DISK_WRITE, 1, -EIO);
 	op = w_start(&d.job);
 	CU_ASSERT_EQUAL(w_wait(d.g, op, SEC), DDIO_ST_IO);
 	CU_ASSERT_EQUAL(dirty_blocks(d.w), 3);

@@ -5,13 +5,13 @@
 
 static uint64_t place_of(struct world *w, const struct w_file *f, uint64_t b)
 {
-	struct ddio_object *obj;
+	struct object *obj;
 	uint64_t start, run;
 	bool written;
 
-	ddio_store_get(w_file_store(w, f, b), &f->rec.ref, false, &obj);
-	ddio_object_lookup(obj, b / f->rec.ndisks, &start, &run, &written);
-	ddio_object_put(obj);
+	store_get(w_file_store(w, f, b), &f->rec.ref, false, &obj);
+	object_lookup(obj, b / f->rec.ndisks, &start, &run, &written);
+	object_put(obj);
 	return start;
 }
 
@@ -206,7 +206,7 @@ static void test_kept(void)
 	struct ddio_array a = pattern("c", 8, 1, 4096, 4);
 	struct w_file f;
 	struct w_job job = { .g = g, .f = &f, .array = &a };
-	struct ddio_reactor *r = &w->reactor[0];
+	struct reactor *r = &w->reactor[0];
 	uint32_t i;
 
 	w_file_init(w, &f, 1, 1024, DDIO_LAYOUT_CONTIGUOUS_W);

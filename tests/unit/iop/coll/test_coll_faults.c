@@ -43,8 +43,8 @@ static bool disk_fails_at(uint64_t k, uint32_t flags, uint32_t nreactors)
 	}
 	w_run(x.w, 5 * MS);
 	/* The other reactor too, without waiting for anybody. */
-	CU_ASSERT(ddio_coll_idle(&x.w->reactor[0]));
-	CU_ASSERT(nreactors < 2 || ddio_coll_idle(&x.w->reactor[1]));
+	CU_ASSERT(coll_idle(&x.w->reactor[0]));
+	CU_ASSERT(nreactors < 2 || coll_idle(&x.w->reactor[1]));
 	x.op = w_start(&x.job);
 	CU_ASSERT_EQUAL(w_wait(x.g, x.op, 60 * SEC), DDIO_ST_OK);
 	if (flags & DDIO_COLL_WRITE) {
@@ -219,18 +219,18 @@ static void test_cut(void)
 
 	for (i = 0; i < 2; i++) {
 		struct w_params p = { .seed = 10, .ndisks = 2, .options = "delay_us=300" };
-		struct ddio_object *obj;
+		struct object *obj;
 		struct fault x;
 
 		fault_new(&x, &p, flags[i]);
-		CU_ASSERT(!ddio_coll_uses(&x.w->reactor[0], x.f.rec.ref.id));
+		CU_ASSERT(!coll_uses(&x.w->reactor[0], x.f.rec.ref.id));
 		x.op = w_start(&x.job);
 		w_run(x.w, MS);
-		CU_ASSERT(ddio_coll_uses(&x.w->reactor[0], x.f.rec.ref.id));
-		CU_ASSERT(!ddio_coll_uses(&x.w->reactor[0], x.f.rec.ref.id + 1));
-		ddio_store_get(x.w->disk[0].store, &x.f.rec.ref, false, &obj);
-		ddio_object_truncate(obj, 8);
-		ddio_object_put(obj);
+		CU_ASSERT(coll_uses(&x.w->reactor[0], x.f.rec.ref.id));
+		CU_ASSERT(!coll_uses(&x.w->reactor[0], x.f.rec.ref.id + 1));
+		store_get(x.w->disk[0].store, &x.f.rec.ref, false, &obj);
+		object_truncate(obj, 8);
+		object_put(obj);
 		CU_ASSERT_EQUAL(w_wait(x.g, x.op, SEC), DDIO_ST_STALE);
 		CU_ASSERT(says(&x, "was freed meanwhile"));
 		fault_free(&x);

@@ -263,7 +263,7 @@ static void twisted(int twist)
 	CU_ASSERT_EQUAL(m_op(&x.g->m[0], x.op)->lost, 2);
 	w_run(x.w, 10 * MS);
 	CU_ASSERT(x.g->m[2].lane[0].closed);
-	CU_ASSERT(ddio_sim_logged(x.w->dw, "piece of block") > 0);
+	CU_ASSERT(sim_logged(x.w->dw, "piece of block") > 0);
 	fault_free(&x);
 }
 
@@ -417,7 +417,7 @@ static void chaos(uint64_t seed)
 			m_abort(m, op[w_random(x.w) % 2], DDIO_ST_CANCELLED);
 			break;
 		case 4:
-			ddio_disk_inject(x.w->disk[w_random(x.w) % 2].disk, -1, 1, -EIO);
+			disk_inject(x.w->disk[w_random(x.w) % 2].disk, -1, 1, -EIO);
 			break;
 		case 5:
 			m->twist = W_SHORT + w_random(x.w) % W_OTHER_OP;
@@ -435,10 +435,10 @@ static void chaos(uint64_t seed)
 		CU_ASSERT(w_until(x.w, w_all_ended, &e, 10 * SEC));
 	}
 	for (i = 0; i < x.w->p.ndisks; i++)
-		ddio_disk_inject(x.w->disk[i].disk, -1, 0, 0);
+		disk_inject(x.w->disk[i].disk, -1, 0, 0);
 	w_run(x.w, 500 * MS);
 	for (i = 0; i < x.w->p.nreactors; i++)
-		CU_ASSERT(ddio_coll_idle(&x.w->reactor[i]));
+		CU_ASSERT(coll_idle(&x.w->reactor[i]));
 	fault_free(&x);
 }
 

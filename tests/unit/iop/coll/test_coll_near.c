@@ -13,7 +13,7 @@ struct near_rig {
 	struct ddio_sim *sim;
 	struct ddio_env *env;
 	struct ddio_disk *disk;
-	struct ddio_plan plan;
+	struct plan plan;
 	uint64_t place[BLOCKS]; /* sector of each block, or a hole */
 	bool seen[BLOCKS];
 	uint8_t buf[SECTORS * 512];
@@ -34,7 +34,7 @@ static void near_open(struct near_rig *r, const char *engine)
 
 static void near_close(struct near_rig *r)
 {
-	ddio_plan_free(&r->plan);
+	plan_free(&r->plan);
 	ddio_disk_close(r->disk);
 	ddio_sim_free(r->sim);
 }
@@ -48,15 +48,14 @@ static void near_list(struct near_rig *r, uint64_t *seed)
 		n = 1 + rnd(seed) % 4;
 		n = n < BLOCKS - i ? n : BLOCKS - i;
 		at = rnd(seed) % 20 ? (i + rnd(seed) % PLACES * 8) * SECTORS : DDIO_SPAN_HOLE;
-		CU_ASSERT_EQUAL(ddio_plan_add(&r->plan,
-					      &(struct ddio_placed){ .block = i, n, at, false }),
-				0);
+		CU_ASSERT_EQUAL(
+			plan_add(&r->plan, &(struct ddio_placed){ .block = i, n, at, false }), 0);
 		for (k = 0; k < n; k++)
 			r->place[i + k] = at == DDIO_SPAN_HOLE ? at : at + k * SECTORS;
 		i += n;
 	}
-	ddio_plan_sort(&r->plan);
-	ddio_plan_rotate(&r->plan, 0);
+	plan_sort(&r->plan);
+	plan_rotate(&r->plan, 0);
 }
 
 static void read_done(struct ddio_disk_req *req)
@@ -105,10 +104,10 @@ static void test_soonest(void)
 	near_open(&r, "hp97560");
 	CU_ASSERT(ddio_disk_info(r.disk)->positions);
 	near_list(&r, &seed);
-	CU_ASSERT_EQUAL_FATAL(ddio_plan_near_begin(&r.plan), 0);
+	CU_ASSERT_EQUAL_FATAL(plan_near_begin(&r.plan), 0);
 	for (;; n++) {
 		expect = soonest(&r);
-		if (!ddio_plan_next_near(&r.plan, r.disk, &placed, &asked))
+		if (!plan_next_near(&r.plan, r.disk, &placed, &asked))
 			break;
 		wrong += placed.block >= BLOCKS || r.seen[placed.block] || placed.count != 1 ||
 			 placed.sector != r.place[placed.block] || !asked;

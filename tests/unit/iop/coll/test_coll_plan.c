@@ -16,20 +16,20 @@ static uint64_t any(uint64_t n)
 	return (rnd >> 33) % n;
 }
 
-static void add(struct ddio_plan *plan, uint64_t block, uint64_t count, uint64_t sector, bool same)
+static void add(struct plan *plan, uint64_t block, uint64_t count, uint64_t sector, bool same)
 {
 	struct ddio_placed placed = { block, count, sector, same };
 
-	CU_ASSERT_EQUAL(ddio_plan_add(plan, &placed), 0);
+	CU_ASSERT_EQUAL(plan_add(plan, &placed), 0);
 }
 
 static uint64_t sector; /* of the block that next_block() gave last */
 
-static bool next_block(struct ddio_plan *plan, uint64_t *block, bool *hole)
+static bool next_block(struct plan *plan, uint64_t *block, bool *hole)
 {
 	struct ddio_placed placed;
 
-	if (!ddio_plan_next(plan, &placed))
+	if (!plan_next(plan, &placed))
 		return false;
 	CU_ASSERT_EQUAL(placed.count, 1);
 	*block = placed.block;
@@ -41,7 +41,7 @@ static bool next_block(struct ddio_plan *plan, uint64_t *block, bool *hole)
 /* An object in one piece is as good as no list at all. */
 static void test_contiguous(void)
 {
-	struct ddio_plan plan = { .sectors = SECTORS };
+	struct plan plan = { .sectors = SECTORS };
 	uint64_t block, i;
 	bool hole;
 
@@ -50,19 +50,19 @@ static void test_contiguous(void)
 	CU_ASSERT(plan.n <= 1000000 / DDIO_SPAN_MAX + 1);
 	add(&plan, 1000005, 3, 640 + 1000000ull * SECTORS, true);
 	CU_ASSERT(plan.n <= 1000003 / DDIO_SPAN_MAX + 1);
-	ddio_plan_rotate(&plan, 0);
+	plan_rotate(&plan, 0);
 	for (i = 0; i < 1000003; i++)
 		if (!next_block(&plan, &block, &hole) || block != i + 5 || hole)
 			break;
 	CU_ASSERT_EQUAL(i, 1000003);
 	CU_ASSERT(!next_block(&plan, &block, &hole));
-	ddio_plan_free(&plan);
+	plan_free(&plan);
 }
 
 /* Every seventh block of an extent. */
 static void test_strided(void)
 {
-	struct ddio_plan plan = { .sectors = SECTORS };
+	struct plan plan = { .sectors = SECTORS };
 	uint64_t i, block;
 	bool hole;
 
@@ -70,7 +70,7 @@ static void test_strided(void)
 		add(&plan, i * 7, 1, 64 + i * 7 * SECTORS, i > 0);
 	CU_ASSERT_EQUAL(plan.blocks, 100000);
 	CU_ASSERT(plan.n <= 100000 / DDIO_SPAN_MAX + 1);
-	ddio_plan_rotate(&plan, 40000);
+	plan_rotate(&plan, 40000);
 	CU_ASSERT(next_block(&plan, &block, &hole));
 	CU_ASSERT_EQUAL(block, 40000 * 7);
 	for (i = 1; i < 100000; i++)
@@ -78,32 +78,32 @@ static void test_strided(void)
 			break;
 	CU_ASSERT_EQUAL(i, 100000);
 	CU_ASSERT(!next_block(&plan, &block, &hole));
-	ddio_plan_free(&plan);
+	plan_free(&plan);
 }
 
 /* What would be one span but is in two extents, with another one between. */
 static void test_extents_apart(void)
 {
-	struct ddio_plan plan = { .sectors = 1 };
+	struct plan plan = { .sectors = 1 };
 	uint64_t block[3], i;
 	bool hole;
 
 	add(&plan, 0, 1, 100, false);
 	add(&plan, 2, 1, 102, false);
 	add(&plan, 9, 1, 101, false);
-	ddio_plan_sort(&plan);
-	ddio_plan_rotate(&plan, 0);
+	plan_sort(&plan);
+	plan_rotate(&plan, 0);
 	for (i = 0; i < 3; i++)
 		CU_ASSERT(next_block(&plan, &block[i], &hole));
 	CU_ASSERT_EQUAL(block[0], 0);
 	CU_ASSERT_EQUAL(block[1], 9);
 	CU_ASSERT_EQUAL(block[2], 2);
-	ddio_plan_free(&plan);
+	plan_free(&plan);
 }
 
 static void test_holes(void)
 {
-	struct ddio_plan plan = { .sectors = SECTORS };
+	struct plan plan = { .sectors = SECTORS };
 	static const uint64_t want[] = { 3, 4, 20, 5, 6, 7, 30 };
 	uint64_t block, i;
 	bool hole;
@@ -112,33 +112,33 @@ static void test_holes(void)
 	add(&plan, 5, 3, DDIO_SPAN_HOLE, false);
 	add(&plan, 20, 1, 1000, false);
 	add(&plan, 30, 1, DDIO_SPAN_HOLE, false);
-	ddio_plan_sort(&plan);
-	ddio_plan_rotate(&plan, 0);
+	plan_sort(&plan);
+	plan_rotate(&plan, 0);
 	for (i = 0; i < 7; i++) {
 		CU_ASSERT(next_block(&plan, &block, &hole));
 		CU_ASSERT_EQUAL(block, want[i]);
 		CU_ASSERT_EQUAL(hole, i >= 3);
 	}
 	CU_ASSERT(!next_block(&plan, &block, &hole));
-	ddio_plan_free(&plan);
-	ddio_plan_rotate(&(struct ddio_plan){ 0 }, 0);
+	plan_free(&plan);
+	plan_rotate(&(struct plan){ 0 }, 0);
 }
 
 /* The largest numbers that a file and a disk can have. */
 static void test_large(void)
 {
-	struct ddio_plan plan = { .sectors = DDIO_MAX_BLOCK / 512 };
+	struct plan plan = { .sectors = DDIO_MAX_BLOCK / 512 };
 	uint64_t last = DDIO_MAX_FILE / DDIO_MIN_BLOCK - 3, block;
 	bool hole;
 
 	add(&plan, last, 2, DDIO_SPAN_HOLE - 1 - 2ull * plan.sectors, false);
-	ddio_plan_rotate(&plan, 1);
+	plan_rotate(&plan, 1);
 	CU_ASSERT(next_block(&plan, &block, &hole));
 	CU_ASSERT_EQUAL(block, last + 1);
 	CU_ASSERT(!hole);
 	CU_ASSERT(next_block(&plan, &block, &hole));
 	CU_ASSERT_EQUAL(block, last);
-	ddio_plan_free(&plan);
+	plan_free(&plan);
 }
 
 /*
@@ -161,7 +161,7 @@ static int twin_compare(const void *a, const void *b)
 enum { TWIN_MAX = 4000, EXTENT_SECTORS = 10000000, EXTENTS = 5003 };
 
 /* Extents at random places, of which runs, strides or single blocks are taken. */
-static uint64_t random_list(struct ddio_plan *plan, struct twin *twin)
+static uint64_t random_list(struct plan *plan, struct twin *twin)
 {
 	uint64_t n = 0, block = any(50), at_random = 1 + any(EXTENTS - 1), extent = 0;
 	uint64_t count, base, stride, i, k, first;
@@ -195,13 +195,13 @@ static uint64_t random_list(struct ddio_plan *plan, struct twin *twin)
 	return n;
 }
 
-static void compare(struct ddio_plan *plan, const struct twin *twin, uint64_t n, uint64_t skip)
+static void compare(struct plan *plan, const struct twin *twin, uint64_t n, uint64_t skip)
 {
 	uint64_t i, block = 0;
 	bool hole = false;
 
 	CU_ASSERT_EQUAL_FATAL(plan->blocks, n);
-	ddio_plan_rotate(plan, skip);
+	plan_rotate(plan, skip);
 	for (i = 0; i < n; i++) {
 		const struct twin *t = &twin[(i + skip) % n];
 
@@ -220,18 +220,18 @@ static void test_twin(void)
 
 	printf("\n  seeds 1 to 300 ");
 	for (seed = 1; seed <= 300; seed++) {
-		struct ddio_plan plan = { .sectors = SECTORS };
+		struct plan plan = { .sectors = SECTORS };
 
 		rnd = seed;
 		n = random_list(&plan, twin);
 		compare(&plan, twin, n, 0);
 		compare(&plan, twin, n, any(n));
-		ddio_plan_sort(&plan);
+		plan_sort(&plan);
 		qsort(twin, n, sizeof(*twin), twin_compare);
 		compare(&plan, twin, n, 0);
 		compare(&plan, twin, n, any(n));
 		CU_ASSERT(plan.n < n);
-		ddio_plan_free(&plan);
+		plan_free(&plan);
 	}
 }
 

@@ -99,7 +99,7 @@ static void random_lists(struct world *w, struct random_parts *rp, uint32_t n, b
 static void random_fill(struct world *w, struct w_file *f, uint64_t size)
 {
 	uint64_t b, i, bs = f->rec.ref.block;
-	struct ddio_object *obj;
+	struct object *obj;
 
 	for (b = 0; b * bs < size; b++) {
 		uint32_t how = w_random(w) % 4;
@@ -109,9 +109,9 @@ static void random_fill(struct world *w, struct w_file *f, uint64_t size)
 				f->image[b * bs + i] = w_byte(77, b * bs + i);
 			w_block_write(w, f, b);
 		} else if (how == 1) {
-			ddio_store_get(w_file_store(w, f, b), &f->rec.ref, true, &obj);
-			ddio_object_alloc(obj, b / f->rec.ndisks, 1);
-			ddio_object_put(obj);
+			store_get(w_file_store(w, f, b), &f->rec.ref, true, &obj);
+			object_alloc(obj, b / f->rec.ndisks, 1);
+			object_put(obj);
 		}
 	}
 	f->rec.size = size;

@@ -163,7 +163,7 @@ static void test_too_many(void)
 	w_run(x.w, 10 * MS);
 	CU_ASSERT_EQUAL(x.w->reactor[0].collectives, DDIO_COLL_MAX_RUNNING);
 	CU_ASSERT_EQUAL(x.w->reactor[0].refused, 6);
-	CU_ASSERT_EQUAL(ddio_sim_logged(x.w->dw, "collectives running"), 6);
+	CU_ASSERT_EQUAL(sim_logged(x.w->dw, "collectives running"), 6);
 	w_run(x.w, 60 * SEC);
 	x.op = w_start(&x.job);
 	CU_ASSERT_EQUAL(w_wait(x.g, x.op, 5 * SEC), DDIO_ST_OK);
@@ -192,7 +192,7 @@ static void test_stopped(void)
 		CU_ASSERT(status == DDIO_ST_SHUTDOWN || (status == DDIO_ST_OK && us > 1000));
 		w_run(x.w, MS);
 		for (i = 0; i < 2; i++) {
-			CU_ASSERT(ddio_coll_idle(&x.w->reactor[i]));
+			CU_ASSERT(coll_idle(&x.w->reactor[i]));
 			x.w->reactor[i].stopping = false;
 		}
 		fault_free(&x);
@@ -211,7 +211,7 @@ static void begin_refused(struct fault *x, uint32_t status, const char *text)
 	CU_ASSERT(says(x, text));
 	w_run(x->w, 5 * MS);
 	for (i = 0; i < 2; i++)
-		CU_ASSERT(ddio_coll_idle(&x->w->reactor[i]));
+		CU_ASSERT(coll_idle(&x->w->reactor[i]));
 }
 
 static void test_other_reactor_stops(void)
@@ -366,7 +366,7 @@ static void test_piece_of_stranger(void)
 	m_piece_send(&g->m[0].lane[0], &d, data, sizeof(data));
 	w_run(w, 5 * MS);
 	CU_ASSERT(g->m[0].lane[0].closed);
-	CU_ASSERT_EQUAL(ddio_sim_logged(w->dw, "the sender is no member of the group"), 1);
+	CU_ASSERT_EQUAL(sim_logged(w->dw, "the sender is no member of the group"), 1);
 	w_free(w);
 }
 

@@ -22,11 +22,11 @@ struct world {
 	char top[200], dir[260], copy[260], err[500];
 	struct ddio_sim *sim;
 	struct ddio_env *env;
-	struct ddio_kv *kv;
+	struct kv *kv;
 	uint64_t rand;
 	struct model now;
 	struct model *past; /* by number of the journal's record */
-	struct ddio_committer_ops ops;
+	struct committer_ops ops;
 	int failing;
 };
 
@@ -35,11 +35,11 @@ static uint32_t below(struct world *w, uint32_t n)
 	return (uint32_t)ddio_rand_below(&w->rand, n);
 }
 
-static int open_in(struct world *w, const char *dir, struct ddio_kv **kv)
+static int open_in(struct world *w, const char *dir, struct kv **kv)
 {
-	const struct ddio_kv_opts opts = { .dir = dir, .dbs = { "a", "b" }, .map = 1 << 20 };
+	const struct kv_opts opts = { .dir = dir, .dbs = { "a", "b" }, .map = 1 << 20 };
 
-	return ddio_kv_open(w->env, &opts, kv, w->err, sizeof(w->err));
+	return kv_open(w->env, &opts, kv, w->err, sizeof(w->err));
 }
 
 static void begin(struct world *w, uint64_t seed)
@@ -60,7 +60,7 @@ static void begin(struct world *w, uint64_t seed)
 static void end(struct world *w)
 {
 	ddio_sim_run_for(w->sim, 1000000000);
-	ddio_kv_close(w->kv);
+	kv_close(w->kv);
 	ddio_sim_free(w->sim);
 	ut_remove_tree(w->top);
 	free(w->past);
@@ -92,7 +92,7 @@ static uint32_t value_get(const void *value, size_t len)
 	return value_of(v, right) == len && !memcmp(right, value, len) ? v : UINT32_MAX;
 }
 
-static void check_gets(struct world *w, struct ddio_kv *kv, const struct model *m)
+static void check_gets(struct world *w, struct kv *kv, const struct model *m)
 {
 	uint32_t db, i, bad = 0;
 	char key[16];
@@ -102,7 +102,7 @@ static void check_gets(struct world *w, struct ddio_kv *kv, const struct model *
 		for (i = 0; i < KEYS; i++) {
 			const void *value;
 			size_t len, n = key_of(i, key);
-			int ret = ddio_kv_get(kv, (uint8_t)db, key, n, &value, &len);
+			int ret = kv_get(kv, (uint8_t)db, key, n, &value, &len);
 			uint32_t v = ret == -ENOENT ? 0 : ret ? UINT32_MAX : value_get(value, len);
 
 			bad += v != m->values[db][i];
@@ -112,29 +112,28 @@ static void check_gets(struct world *w, struct ddio_kv *kv, const struct model *
 }
 
 /* The keys of a database in order, from a random place on. */
-static void check_walk(struct world *w, struct ddio_kv *kv, const struct model *m)
+static void check_walk(struct world *w, struct kv *kv, const struct model *m)
 {
 	uint32_t db = below(w, DBS), i, expected = 0, seen = 0, bad = 0;
 	char from[16], key[16], last[16] = "";
 	size_t from_len = key_of(below(w, KEYS), from), last_len = 0;
-	struct ddio_kv_cursor c;
+	struct kv_cursor c;
 	int ret;
 
 	for (i = 0; i < KEYS; i++)
-		if (m->values[db][i] && ddio_kv_compare(key, key_of(i, key), from, from_len) >= 0)
+		if (m->values[db][i] && kv_compare(key, key_of(i, key), from, from_len) >= 0)
 			expected++;
-	for (ret = ddio_kv_first(&c, kv, (uint8_t)db, from, from_len); !ret;
-	     ret = ddio_kv_next(&c)) {
+	for (ret = kv_first(&c, kv, (uint8_t)db, from, from_len); !ret; ret = kv_next(&c)) {
 		for (i = 0; i < KEYS; i++)
 			if (key_of(i, key) == c.key_len && !memcmp(key, c.key, c.key_len))
 				break;
 		bad += i == KEYS || value_get(c.value, c.len) != m->values[db][i];
-		bad += seen && ddio_kv_compare(c.key, c.key_len, last, last_len) <= 0;
+		bad += seen && kv_compare(c.key, c.key_len, last, last_len) <= 0;
 		last_len = c.key_len < sizeof(last) ? c.key_len : 0;
 		memcpy(last, c.key, last_len);
 		seen++;
 	}
-	ddio_kv_cursor_close(&c);
+	kv_cursor_close(&c);
 	CU_ASSERT_EQUAL(ret, -ENOENT);
 	CU_ASSERT_EQUAL(bad, 0);
 	CU_ASSERT_EQUAL(seen, expected);
@@ -149,33 +148,33 @@ static void change(struct world *w)
 	size_t len;
 	int ret;
 
-	ddio_kv_begin(w->kv);
+	kv_begin(w->kv);
 	while (n--) {
 		db = below(w, DBS);
 		i = below(w, KEYS);
 		v = below(w, 3) ? 1 + below(w, 100000) : 0;
 		len = key_of(i, key);
 		if (v)
-			ret = ddio_kv_put(w->kv, (uint8_t)db, key, len, value, value_of(v, value));
+			ret = kv_put(w->kv, (uint8_t)db, key, len, value, value_of(v, value));
 		else
-			ret = ddio_kv_del(w->kv, (uint8_t)db, key, len);
+			ret = kv_del(w->kv, (uint8_t)db, key, len);
 		CU_ASSERT_EQUAL(ret, 0);
 		next.values[db][i] = v;
 	}
 	check_walk(w, w->kv, &next);
 	if (!below(w, 5)) {
-		ddio_kv_abort(w->kv);
+		kv_abort(w->kv);
 		return;
 	}
-	CU_ASSERT_EQUAL(ddio_kv_end(w->kv), 0);
+	CU_ASSERT_EQUAL(kv_end(w->kv), 0);
 	w->now = next;
 	w->past[w->kv->journal.seq] = next;
 }
 
 static int apply_or_fail(MDB_txn *txn, void *ctx)
 {
-	struct ddio_kv *kv = ctx;
-	int ret = ddio_kv_committer_ops.apply(txn, ctx);
+	struct kv *kv = ctx;
+	int ret = kv_committer_ops.apply(txn, ctx);
 
 	/* which journal it is does not matter: now and then */
 	return ret ? ret : kv->sealing % 3 == 1 ? EIO : 0;
@@ -183,7 +182,7 @@ static int apply_or_fail(MDB_txn *txn, void *ctx)
 
 static void let_some_fail(struct world *w)
 {
-	w->ops = ddio_kv_committer_ops;
+	w->ops = kv_committer_ops;
 	w->ops.apply = apply_or_fail;
 	w->kv->committer.ops = &w->ops;
 }
@@ -207,7 +206,7 @@ static void copy_files(struct world *w)
 static void crash(struct world *w, bool tear)
 {
 	uint64_t committed = w->kv->committed, seq = w->kv->journal.seq;
-	struct ddio_kv *kv;
+	struct kv *kv;
 	char path[300];
 	struct stat st;
 
@@ -220,13 +219,13 @@ static void crash(struct world *w, bool tear)
 	CU_ASSERT(tear || kv->committed == seq);
 	if (kv->committed <= seq)
 		check_gets(w, kv, &w->past[kv->committed]);
-	ddio_kv_close(kv);
+	kv_close(kv);
 }
 
 static void reopen(struct world *w)
 {
 	ddio_sim_run_for(w->sim, 1000000); /* a commit that is under way ends */
-	ddio_kv_close(w->kv);
+	kv_close(w->kv);
 	w->kv = NULL;
 	CU_ASSERT_EQUAL_FATAL(open_in(w, w->dir, &w->kv), 0);
 	check_gets(w, w->kv, &w->now);
@@ -247,7 +246,7 @@ static void random_life(bool failing, uint64_t seed)
 		if (!below(&w, 8))
 			check_walk(&w, w.kv, &w.now);
 		if (!below(&w, 10))
-			ddio_kv_commit(w.kv, NULL);
+			kv_commit(w.kv, NULL);
 		if (!below(&w, 10))
 			ddio_sim_run_for(w.sim, below(&w, 2) ? 1000 : 2000000000);
 		if (!below(&w, STEPS / CRASHES))
@@ -255,7 +254,7 @@ static void random_life(bool failing, uint64_t seed)
 		if (!failing && !below(&w, 300))
 			reopen(&w);
 	}
-	w.kv->committer.ops = &ddio_kv_committer_ops;
+	w.kv->committer.ops = &kv_committer_ops;
 	reopen(&w);
 	end(&w);
 }
@@ -281,9 +280,9 @@ static void test_by_itself(void)
 	change(&w);
 	while (!w.kv->journal.seq)
 		change(&w);
-	CU_ASSERT_FALSE(ddio_kv_clean(w.kv));
+	CU_ASSERT_FALSE(kv_clean(w.kv));
 	ddio_sim_run_for(w.sim, 2 * DDIO_KV_COMMIT_NS);
-	CU_ASSERT_TRUE(ddio_kv_clean(w.kv));
+	CU_ASSERT_TRUE(kv_clean(w.kv));
 	CU_ASSERT_EQUAL(w.kv->committed, w.kv->journal.seq);
 	CU_ASSERT_EQUAL(w.kv->journal.size[0] + w.kv->journal.size[1], 0);
 	check_gets(&w, w.kv, &w.now);
@@ -299,10 +298,10 @@ static void test_much(void)
 
 	begin(&w, 6);
 	for (i = 0; i < 3000; i++) {
-		ddio_kv_begin(w.kv);
-		CU_ASSERT_EQUAL(ddio_kv_put(w.kv, 0, &i, 4, value, sizeof(value)), 0);
-		CU_ASSERT_EQUAL(ddio_kv_end(w.kv), 0);
-		if (ddio_kv_full(w.kv)) {
+		kv_begin(w.kv);
+		CU_ASSERT_EQUAL(kv_put(w.kv, 0, &i, 4, value, sizeof(value)), 0);
+		CU_ASSERT_EQUAL(kv_end(w.kv), 0);
+		if (kv_full(w.kv)) {
 			full++;
 			ddio_sim_run_for(w.sim, 1000000000);
 		}
@@ -318,13 +317,13 @@ static void test_refused(void)
 	struct world w;
 
 	begin(&w, 7);
-	CU_ASSERT_EQUAL(ddio_kv_put(w.kv, 0, "a", 1, "b", 1), -EINVAL); /* not within a change */
-	ddio_kv_begin(w.kv);
-	CU_ASSERT_EQUAL(ddio_kv_put(w.kv, 2, "a", 1, "b", 1), -EINVAL); /* the store's own */
-	CU_ASSERT_EQUAL(ddio_kv_put(w.kv, 0, key, sizeof(key), "b", 1), -EINVAL);
-	CU_ASSERT_EQUAL(ddio_kv_put(w.kv, 0, key, 0, "b", 1), -EINVAL);
-	CU_ASSERT_EQUAL(ddio_kv_del(w.kv, 2, "a", 1), -EINVAL);
-	ddio_kv_abort(w.kv);
+	CU_ASSERT_EQUAL(kv_put(w.kv, 0, "a", 1, "b", 1), -EINVAL); /* not within a change */
+	kv_begin(w.kv);
+	CU_ASSERT_EQUAL(kv_put(w.kv, 2, "a", 1, "b", 1), -EINVAL); /* the store's own */
+	CU_ASSERT_EQUAL(kv_put(w.kv, 0, key, sizeof(key), "b", 1), -EINVAL);
+	CU_ASSERT_EQUAL(kv_put(w.kv, 0, key, 0, "b", 1), -EINVAL);
+	CU_ASSERT_EQUAL(kv_del(w.kv, 2, "a", 1), -EINVAL);
+	kv_abort(w.kv);
 	end(&w);
 }
 
@@ -338,9 +337,9 @@ static void test_journal_fails(void)
 	change(&w);
 	fd = w.kv->journal.fd[w.kv->journal.at];
 	w.kv->journal.fd[w.kv->journal.at] = open("/dev/full", O_RDWR);
-	ddio_kv_begin(w.kv);
-	CU_ASSERT_EQUAL(ddio_kv_put(w.kv, 0, "new", 3, "b", 1), 0);
-	CU_ASSERT_EQUAL(ddio_kv_end(w.kv), -ENOSPC);
+	kv_begin(w.kv);
+	CU_ASSERT_EQUAL(kv_put(w.kv, 0, "new", 3, "b", 1), 0);
+	CU_ASSERT_EQUAL(kv_end(w.kv), -ENOSPC);
 	check_gets(&w, w.kv, &w.now);
 	close(w.kv->journal.fd[w.kv->journal.at]);
 	w.kv->journal.fd[w.kv->journal.at] = fd;
@@ -355,12 +354,12 @@ static void child(struct world *w, int fd)
 	uint32_t i;
 
 	for (i = 1;; i++) {
-		ddio_kv_begin(w->kv);
-		ddio_kv_put(w->kv, 0, "count", 5, &i, sizeof(i));
-		if (ddio_kv_end(w->kv) || write(fd, &i, sizeof(i)) != sizeof(i))
+		kv_begin(w->kv);
+		kv_put(w->kv, 0, "count", 5, &i, sizeof(i));
+		if (kv_end(w->kv) || write(fd, &i, sizeof(i)) != sizeof(i))
 			_exit(1);
 		if (!(i % 100))
-			ddio_kv_commit(w->kv, NULL);
+			kv_commit(w->kv, NULL);
 		if (!(i % 70))
 			ddio_sim_run_for(w->sim, 1000000);
 	}
@@ -376,7 +375,7 @@ static void kill_one(unsigned int after)
 	pid_t pid;
 
 	begin(&w, 9);
-	ddio_kv_close(w.kv);
+	kv_close(w.kv);
 	w.kv = NULL;
 	CU_ASSERT_EQUAL_FATAL(pipe(pipe_fd), 0);
 	pid = fork();
@@ -395,7 +394,7 @@ static void kill_one(unsigned int after)
 	close(pipe_fd[0]);
 	waitpid(pid, NULL, 0);
 	CU_ASSERT_EQUAL_FATAL(open_in(&w, w.dir, &w.kv), 0);
-	CU_ASSERT_EQUAL(ddio_kv_get(w.kv, 0, "count", 5, &value, &len), 0);
+	CU_ASSERT_EQUAL(kv_get(w.kv, 0, "count", 5, &value, &len), 0);
 	if (len == sizeof(count))
 		memcpy(&count, value, len);
 	CU_ASSERT(count >= said && count <= said + 1);

@@ -44,7 +44,7 @@ static bool model_free(const struct model *m, uint32_t file, const struct ddio_l
 	return true;
 }
 
-static void compare(struct ddio_locks *locks, const struct model *m)
+static void compare(struct locks *locks, const struct model *m)
 {
 	uint32_t kind, file, b, type, bad = 0;
 
@@ -55,7 +55,7 @@ static void compare(struct ddio_locks *locks, const struct model *m)
 				for (type = 1; type < 3; type++) {
 					struct ddio_lock l = lock_of(99, b, b, type, kind);
 
-					bad += !ddio_locks_test(locks, file + 1, &l) !=
+					bad += !locks_test(locks, file + 1, &l) !=
 					       model_free(m, file, &l, OWNERS);
 				}
 			}
@@ -67,12 +67,12 @@ static void compare(struct ddio_locks *locks, const struct model *m)
 static void test_model(void)
 {
 	static struct model m;
-	struct ddio_locks locks;
+	struct locks locks;
 	uint64_t rand = 1;
 	int i;
 
 	memset(&m, 0, sizeof(m));
-	ddio_locks_init(&locks);
+	locks_init(&locks);
 	for (i = 0; i < STEPS; i++) {
 		uint32_t owner = (uint32_t)ddio_rand_below(&rand, OWNERS);
 		uint32_t file = (uint32_t)ddio_rand_below(&rand, FILES);
@@ -83,11 +83,11 @@ static void test_model(void)
 		int ret;
 
 		if (!ddio_rand_below(&rand, 50)) {
-			ddio_locks_drop_owner(&locks, file + 1, l.mount, l.owner);
+			locks_drop_owner(&locks, file + 1, l.mount, l.owner);
 			memset(m.has[0][file][owner], 0, BYTES);
 			continue;
 		}
-		ret = ddio_locks_set(&locks, file + 1, &l, false, NULL);
+		ret = locks_set(&locks, file + 1, &l, false, NULL);
 		CU_ASSERT_EQUAL(ret, model_free(&m, file, &l, owner) ? 0 : -EAGAIN);
 		if (!ret)
 			memset(&m.has[l.flock][file][owner][start], (int)l.type, end - start + 1);
@@ -95,7 +95,7 @@ static void test_model(void)
 			compare(&locks, &m);
 	}
 	/* one mount is lost: its two owners have nothing any more */
-	ddio_locks_drop_mount(&locks, &mounts[1], -ESTALE);
+	locks_drop_mount(&locks, &mounts[1], -ESTALE);
 	for (i = 0; i < 2; i++) {
 		memset(m.has[i][0][1], 0, BYTES);
 		memset(m.has[i][0][3], 0, BYTES);
@@ -103,17 +103,17 @@ static void test_model(void)
 		memset(m.has[i][1][3], 0, BYTES);
 	}
 	compare(&locks, &m);
-	ddio_locks_drop_mount(&locks, &mounts[0], -ESTALE);
+	locks_drop_mount(&locks, &mounts[0], -ESTALE);
 	CU_ASSERT_EQUAL(locks.files.n, 0);
-	ddio_locks_free(&locks);
+	locks_free(&locks);
 }
 
 struct waiter {
-	struct ddio_lock_wait wait;
+	struct lock_wait wait;
 	int err, calls;
 };
 
-static void waited(struct ddio_lock_wait *wait, int err)
+static void waited(struct lock_wait *wait, int err)
 {
 	struct waiter *w = wait->arg;
 
@@ -121,26 +121,26 @@ static void waited(struct ddio_lock_wait *wait, int err)
 	w->calls++;
 }
 
-static int take(struct ddio_locks *locks, uint64_t ino, uint32_t owner, uint64_t start,
-		uint64_t end, uint32_t type, struct waiter *w)
+static int take(struct locks *locks, uint64_t ino, uint32_t owner, uint64_t start, uint64_t end,
+		uint32_t type, struct waiter *w)
 {
 	struct ddio_lock l = lock_of(owner, start, end, type, false);
 
 	if (!w)
-		return ddio_locks_set(locks, ino, &l, false, NULL);
+		return locks_set(locks, ino, &l, false, NULL);
 	memset(w, 0, sizeof(*w));
 	w->wait.done = waited;
 	w->wait.arg = w;
 	w->wait.id = 7 + owner;
-	return ddio_locks_set(locks, ino, &l, false, &w->wait);
+	return locks_set(locks, ino, &l, false, &w->wait);
 }
 
 static void test_wait(void)
 {
-	struct ddio_locks locks;
+	struct locks locks;
 	struct waiter a, b, c;
 
-	ddio_locks_init(&locks);
+	locks_init(&locks);
 	CU_ASSERT_EQUAL(take(&locks, 1, 0, 0, 9, DDIO_FS_LOCK_WRITE, NULL), 0);
 	CU_ASSERT_EQUAL(take(&locks, 1, 1, 5, 5, DDIO_FS_LOCK_READ, &a), -EINPROGRESS);
 	CU_ASSERT_EQUAL(take(&locks, 1, 2, 9, 20, DDIO_FS_LOCK_READ, &b), -EINPROGRESS);
@@ -151,25 +151,25 @@ static void test_wait(void)
 	/* for reading only: another one */
 	CU_ASSERT_EQUAL(take(&locks, 1, 0, 0, 9, DDIO_FS_LOCK_READ, NULL), 0);
 	CU_ASSERT(a.calls == 1 && a.err == 0 && c.calls == 0);
-	CU_ASSERT_TRUE(ddio_locks_cancel(&locks, &mounts[1], 10));
+	CU_ASSERT_TRUE(locks_cancel(&locks, &mounts[1], 10));
 	CU_ASSERT(c.calls == 1 && c.err == -EINTR);
-	CU_ASSERT_FALSE(ddio_locks_cancel(&locks, &mounts[1], 10));
+	CU_ASSERT_FALSE(locks_cancel(&locks, &mounts[1], 10));
 	CU_ASSERT_EQUAL(take(&locks, 1, 3, 5, 5, DDIO_FS_LOCK_WRITE, &c), -EINPROGRESS);
-	ddio_locks_drop_mount(&locks, &mounts[1], -ESTALE);
+	locks_drop_mount(&locks, &mounts[1], -ESTALE);
 	CU_ASSERT(c.calls == 1 && c.err == -ESTALE);
 	CU_ASSERT_EQUAL(take(&locks, 1, 1, 0, 50, DDIO_FS_LOCK_WRITE, &a), -EINPROGRESS);
-	ddio_locks_stop(&locks, -ESHUTDOWN);
+	locks_stop(&locks, -ESHUTDOWN);
 	CU_ASSERT(a.calls == 1 && a.err == -ESHUTDOWN);
 	CU_ASSERT_EQUAL(locks.nwaits, 0);
-	ddio_locks_free(&locks);
+	locks_free(&locks);
 }
 
 static void test_circles(void)
 {
-	struct ddio_locks locks;
+	struct locks locks;
 	struct waiter a, b, c;
 
-	ddio_locks_init(&locks);
+	locks_init(&locks);
 	CU_ASSERT_EQUAL(take(&locks, 1, 0, 0, 0, DDIO_FS_LOCK_WRITE, NULL), 0);
 	CU_ASSERT_EQUAL(take(&locks, 2, 1, 0, 0, DDIO_FS_LOCK_WRITE, NULL), 0);
 	CU_ASSERT_EQUAL(take(&locks, 3, 2, 0, 0, DDIO_FS_LOCK_WRITE, NULL), 0);
@@ -182,30 +182,30 @@ static void test_circles(void)
 	CU_ASSERT(b.calls == 1 && b.err == 0 && a.calls == 0);
 	CU_ASSERT_EQUAL(take(&locks, 2, 1, 0, 0, DDIO_FS_LOCK_NONE, NULL), 0);
 	CU_ASSERT(a.calls == 1 && a.err == 0);
-	ddio_locks_drop_owner(&locks, 1, &mounts[0], 0);
+	locks_drop_owner(&locks, 1, &mounts[0], 0);
 	CU_ASSERT(c.calls == 1 && c.err == 0);
-	ddio_locks_free(&locks);
+	locks_free(&locks);
 }
 
 /* After a restart: those told again go first, the others are answered when all have told. */
 static void test_held(void)
 {
 	struct ddio_lock mine = lock_of(0, 0, 0, DDIO_FS_LOCK_WRITE, false);
-	struct ddio_locks locks;
+	struct locks locks;
 	struct waiter a, b;
 
-	ddio_locks_init(&locks);
+	locks_init(&locks);
 	locks.held = true;
 	CU_ASSERT_EQUAL(take(&locks, 1, 1, 0, 0, DDIO_FS_LOCK_WRITE, &a), -EINPROGRESS);
 	a.wait.once = true;
 	CU_ASSERT_EQUAL(take(&locks, 1, 2, 5, 5, DDIO_FS_LOCK_WRITE, &b), -EINPROGRESS);
 	b.wait.once = true;
-	CU_ASSERT_EQUAL(ddio_locks_set(&locks, 1, &mine, true, NULL), 0);
+	CU_ASSERT_EQUAL(locks_set(&locks, 1, &mine, true, NULL), 0);
 	CU_ASSERT(a.calls == 0 && b.calls == 0);
-	ddio_locks_settle(&locks);
+	locks_settle(&locks);
 	CU_ASSERT(a.calls == 1 && a.err == -EAGAIN);
 	CU_ASSERT(b.calls == 1 && b.err == 0);
-	ddio_locks_free(&locks);
+	locks_free(&locks);
 }
 
 static const struct ut_case cases[] = {

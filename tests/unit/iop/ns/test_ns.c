@@ -40,7 +40,7 @@ static void test_make(void)
 	CU_ASSERT_EQUAL(nst_find(&t, NST_ROOT, "f"), f);
 	CU_ASSERT_EQUAL(nst_find(&t, NST_ROOT, "d"), d);
 	nst_clean(&t, 2);
-	CU_ASSERT_EQUAL(ddio_ns_inodes(t.ns), 4);
+	CU_ASSERT_EQUAL(ns_inodes(t.ns), 4);
 	nst_end(&t);
 }
 
@@ -48,7 +48,7 @@ static void test_make(void)
 static void test_make_or_find(void)
 {
 	struct ddio_msg_fs_make x = { .parent = NST_ROOT, .mode = S_IFREG | 0600, .name = "f" };
-	struct ddio_inode in;
+	struct inode in;
 	struct nst t;
 	uint64_t f;
 	bool made;
@@ -56,18 +56,18 @@ static void test_make_or_find(void)
 	nst_begin(&t);
 	f = nst_file(&t, NST_ROOT, "f");
 	nst_mkdir(&t, NST_ROOT, "d");
-	CU_ASSERT_EQUAL(ddio_ns_make(t.ns, NULL, &x, NULL, &in, &made, NULL), 0);
+	CU_ASSERT_EQUAL(ns_make(t.ns, NULL, &x, NULL, &in, &made, NULL), 0);
 	CU_ASSERT_EQUAL(in.ino, f);
 	CU_ASSERT_EQUAL(in.mode, S_IFREG | 0644);
 	CU_ASSERT_FALSE(made);
-	ddio_inode_free(&in);
+	inode_free(&in);
 	strcpy(x.name, "d");
-	CU_ASSERT_EQUAL(ddio_ns_make(t.ns, NULL, &x, NULL, &in, &made, NULL), -EISDIR);
-	ddio_inode_free(&in);
+	CU_ASSERT_EQUAL(ns_make(t.ns, NULL, &x, NULL, &in, &made, NULL), -EISDIR);
+	inode_free(&in);
 	x.mode = S_IFIFO | 0600;
 	strcpy(x.name, "f");
-	CU_ASSERT_EQUAL(ddio_ns_make(t.ns, NULL, &x, NULL, &in, &made, NULL), -EEXIST);
-	ddio_inode_free(&in);
+	CU_ASSERT_EQUAL(ns_make(t.ns, NULL, &x, NULL, &in, &made, NULL), -EEXIST);
+	inode_free(&in);
 	nst_end(&t);
 }
 
@@ -76,7 +76,7 @@ static void test_kinds(void)
 	struct ddio_msg_fs_make x = { .parent = NST_ROOT, .rdev = 0x103, .uid = 7, .gid = 8 };
 	static const uint32_t modes[] = { S_IFCHR | 0600, S_IFBLK | 0600, S_IFIFO | 0600,
 					  S_IFSOCK | 0600, S_IFLNK | 0644 };
-	struct ddio_inode in;
+	struct inode in;
 	struct nst t;
 	bool made;
 	size_t i;
@@ -86,18 +86,18 @@ static void test_kinds(void)
 		x.mode = modes[i];
 		snprintf(x.name, sizeof(x.name), "k%d", (int)i);
 		memset(x.target, 'x', i == 4 ? DDIO_FS_TARGET_MAX : 0);
-		CU_ASSERT_EQUAL(ddio_ns_make(t.ns, NULL, &x, NULL, &in, &made, NULL), 0);
+		CU_ASSERT_EQUAL(ns_make(t.ns, NULL, &x, NULL, &in, &made, NULL), 0);
 		CU_ASSERT_EQUAL(in.rdev, i < 2 ? 0x103 : 0);
 		CU_ASSERT(in.uid == 7 && in.gid == 8);
 		CU_ASSERT_EQUAL(in.stripe.block, 0);
-		ddio_inode_free(&in);
+		inode_free(&in);
 	}
 	CU_ASSERT_EQUAL(nst_reopen(&t), 0);
-	CU_ASSERT_EQUAL(ddio_ns_lookup(t.ns, NST_ROOT, "k4", &in), 0);
+	CU_ASSERT_EQUAL(ns_lookup(t.ns, NST_ROOT, "k4", &in), 0);
 	CU_ASSERT_EQUAL(in.size, DDIO_FS_TARGET_MAX);
 	CU_ASSERT_STRING_EQUAL(in.target, x.target);
 	CU_ASSERT_EQUAL(in.mode, S_IFLNK | 0777);
-	ddio_inode_free(&in);
+	inode_free(&in);
 	CU_ASSERT_EQUAL(nst_unlink(&t, NST_ROOT, "k0"), 0);
 	nst_clean(&t, 0);
 	nst_end(&t);
@@ -108,27 +108,27 @@ static void test_setgid_and_umask(void)
 	struct ddio_msg_fs_make x = {
 		.parent = NST_ROOT, .mode = S_IFDIR | 02777, .gid = 5, .name = "d", .umask = 022
 	};
-	struct ddio_inode in;
+	struct inode in;
 	struct nst t;
 	bool made;
 
 	nst_begin(&t);
-	CU_ASSERT_EQUAL(ddio_ns_make(t.ns, NULL, &x, NULL, &in, &made, NULL), 0);
+	CU_ASSERT_EQUAL(ns_make(t.ns, NULL, &x, NULL, &in, &made, NULL), 0);
 	CU_ASSERT_EQUAL(in.mode, S_IFDIR | 02755);
 	x.parent = in.ino;
-	ddio_inode_free(&in);
+	inode_free(&in);
 	x.gid = 9;
 	x.mode = S_IFDIR | 0777;
-	CU_ASSERT_EQUAL(ddio_ns_make(t.ns, NULL, &x, NULL, &in, &made, NULL), 0);
+	CU_ASSERT_EQUAL(ns_make(t.ns, NULL, &x, NULL, &in, &made, NULL), 0);
 	CU_ASSERT_EQUAL(in.gid, 5);
 	CU_ASSERT_EQUAL(in.mode, S_IFDIR | 02755);
-	ddio_inode_free(&in);
+	inode_free(&in);
 	x.mode = S_IFREG | 0666;
 	strcpy(x.name, "f");
-	CU_ASSERT_EQUAL(ddio_ns_make(t.ns, NULL, &x, NULL, &in, &made, NULL), 0);
+	CU_ASSERT_EQUAL(ns_make(t.ns, NULL, &x, NULL, &in, &made, NULL), 0);
 	CU_ASSERT_EQUAL(in.gid, 5);
 	CU_ASSERT_EQUAL(in.mode, S_IFREG | 0644);
-	ddio_inode_free(&in);
+	inode_free(&in);
 	nst_end(&t);
 }
 
@@ -158,8 +158,8 @@ static void test_links(void)
 	CU_ASSERT_EQUAL(nst_attr(&t, f).nlink, 0);
 	CU_ASSERT_EQUAL(nst_link(&t, f, d, "again"), -ENOENT);
 	nst_clean(&t, 1);
-	CU_ASSERT_EQUAL(ddio_ns_gone(t.ns, f), 0);
-	CU_ASSERT_EQUAL(ddio_ns_gone(t.ns, f), -ESTALE);
+	CU_ASSERT_EQUAL(ns_gone(t.ns, f), 0);
+	CU_ASSERT_EQUAL(ns_gone(t.ns, f), -ESTALE);
 	CU_ASSERT_EQUAL(nst_rmdir(&t, NST_ROOT, "d"), 0);
 	nst_clean(&t, 0);
 	nst_end(&t);
@@ -174,7 +174,7 @@ static void test_remove(void)
 	nst_begin(&t);
 	f = nst_file(&t, NST_ROOT, "f");
 	nst_mkdir(&t, NST_ROOT, "d");
-	CU_ASSERT_EQUAL(ddio_ns_gone(t.ns, f), -EBUSY);
+	CU_ASSERT_EQUAL(ns_gone(t.ns, f), -EBUSY);
 	CU_ASSERT_EQUAL(nst_unlink(&t, NST_ROOT, "d"), -EISDIR);
 	CU_ASSERT_EQUAL(nst_rmdir(&t, NST_ROOT, "f"), -ENOTDIR);
 	CU_ASSERT_EQUAL(nst_unlink(&t, NST_ROOT, "x"), -ENOENT);
@@ -190,15 +190,15 @@ static void test_remove(void)
 	CU_ASSERT_EQUAL(nst_unlink(&t, NST_ROOT, "f"), 0);
 	CU_ASSERT_EQUAL(nst_reopen(&t), 0);
 	/* nobody has removed its objects: whoever asks is told */
-	CU_ASSERT_EQUAL(ddio_ns_orphans(t.ns, 0, 10, &out), 0);
+	CU_ASSERT_EQUAL(ns_orphans(t.ns, 0, 10, &out), 0);
 	CU_ASSERT_EQUAL_FATAL(out.n, 1);
 	CU_ASSERT_EQUAL(out.recs[0].ref.id, f);
 	CU_ASSERT_EQUAL(out.recs[0].ndisks, 6);
 	CU_ASSERT_EQUAL(out.recs[0].dying, 1);
 	ddio_ns_listing_free(&out);
-	CU_ASSERT_EQUAL(ddio_ns_orphans(t.ns, f, 10, &out), 0);
+	CU_ASSERT_EQUAL(ns_orphans(t.ns, f, 10, &out), 0);
 	CU_ASSERT_EQUAL(out.n, 0);
-	CU_ASSERT_EQUAL(ddio_ns_gone(t.ns, f), 0);
+	CU_ASSERT_EQUAL(ns_gone(t.ns, f), 0);
 	CU_ASSERT_EQUAL(nst_rmdir(&t, NST_ROOT, "d"), 0);
 	CU_ASSERT_EQUAL(nst_attr(&t, NST_ROOT).nlink, 2);
 	nst_clean(&t, 0);
@@ -209,7 +209,7 @@ static void test_remove(void)
 static void test_removed(void)
 {
 	uint64_t d, f, link, first = 0, last = 0;
-	struct ddio_inode in;
+	struct inode in;
 	char name[32];
 	struct nst t;
 	int i;
@@ -221,18 +221,18 @@ static void test_removed(void)
 	CU_ASSERT_EQUAL(nst_rmdir(&t, NST_ROOT, "d"), 0);
 	CU_ASSERT_EQUAL(nst_unlink(&t, NST_ROOT, "f"), 0);
 	CU_ASSERT_EQUAL(nst_unlink(&t, NST_ROOT, "l"), 0);
-	CU_ASSERT_EQUAL(ddio_ns_getattr(t.ns, d, &in), 0);
+	CU_ASSERT_EQUAL(ns_getattr(t.ns, d, &in), 0);
 	CU_ASSERT_EQUAL(in.ino, d);
 	CU_ASSERT_EQUAL(in.mode, S_IFDIR | 0755);
 	CU_ASSERT_EQUAL(in.nlink, 0);
-	ddio_inode_free(&in);
-	CU_ASSERT_EQUAL(ddio_ns_getattr(t.ns, link, &in), 0);
+	inode_free(&in);
+	CU_ASSERT_EQUAL(ns_getattr(t.ns, link, &in), 0);
 	CU_ASSERT_EQUAL(in.mode, S_IFIFO | 0640);
 	CU_ASSERT_EQUAL(in.nlink, 0);
-	ddio_inode_free(&in);
-	CU_ASSERT_EQUAL(ddio_ns_getattr(t.ns, f, &in), -ESTALE);
-	CU_ASSERT_EQUAL(ddio_ns_getattr(t.ns, 12345, &in), -ESTALE);
-	CU_ASSERT_EQUAL(ddio_ns_inode(t.ns, d, &in), -ESTALE);
+	inode_free(&in);
+	CU_ASSERT_EQUAL(ns_getattr(t.ns, f, &in), -ESTALE);
+	CU_ASSERT_EQUAL(ns_getattr(t.ns, 12345, &in), -ESTALE);
+	CU_ASSERT_EQUAL(ns_inode(t.ns, d, &in), -ESTALE);
 	/* The last ones, that is. */
 	for (i = 0; i < DDIO_NS_REMOVED; i++) {
 		snprintf(name, sizeof(name), "x%d", i);
@@ -240,9 +240,9 @@ static void test_removed(void)
 		first = first ? first : last;
 		CU_ASSERT_EQUAL(nst_rmdir(&t, NST_ROOT, name), 0);
 	}
-	CU_ASSERT_EQUAL(ddio_ns_getattr(t.ns, d, &in), -ESTALE);
-	CU_ASSERT_EQUAL(ddio_ns_getattr(t.ns, first, &in), 0);
-	CU_ASSERT_EQUAL(ddio_ns_getattr(t.ns, last, &in), 0);
+	CU_ASSERT_EQUAL(ns_getattr(t.ns, d, &in), -ESTALE);
+	CU_ASSERT_EQUAL(ns_getattr(t.ns, first, &in), 0);
+	CU_ASSERT_EQUAL(ns_getattr(t.ns, last, &in), 0);
 	nst_clean(&t, 0);
 	nst_end(&t);
 }
@@ -256,7 +256,7 @@ static uint32_t list_some(struct nst *t, uint64_t dir, uint64_t *cookie, uint32_
 	struct ddio_msg_fs_entries out;
 	uint32_t i;
 
-	CU_ASSERT_EQUAL_FATAL(ddio_ns_readdir(t->ns, &x, 1 << 20, &out), 0);
+	CU_ASSERT_EQUAL_FATAL(ns_readdir(t->ns, &x, 1 << 20, &out), 0);
 	for (i = 0; i < out.n; i++) {
 		snprintf(names[at + i], 32, "%s", out.ents[i].name);
 		CU_ASSERT(out.ents[i].cookie > *cookie);
@@ -367,7 +367,7 @@ static void test_paths(void)
 		{ "a/b/x", -ENOENT }, { "a/x/f", -ENOENT }, { "a/b/f/x", -ENOTDIR },
 		{ "loop/f", -ELOOP }, { "abs/b/f", 0 },	    { "a/up/a/b/f", 0 },
 	};
-	struct ddio_inode in;
+	struct inode in;
 	uint64_t a, b, f, parent;
 	char name[DDIO_MAX_NAME + 1], longest[DDIO_MAX_PATH + 2];
 	struct nst t;
@@ -380,42 +380,42 @@ static void test_paths(void)
 	f = nst_file(&t, b, "f");
 	x.parent = a;
 	strcpy(x.target, "b");
-	CU_ASSERT_EQUAL(ddio_ns_make(t.ns, NULL, &x, NULL, &in, &made, NULL), 0);
-	ddio_inode_free(&in);
+	CU_ASSERT_EQUAL(ns_make(t.ns, NULL, &x, NULL, &in, &made, NULL), 0);
+	inode_free(&in);
 	strcpy(x.name, "up");
 	strcpy(x.target, "..");
-	CU_ASSERT_EQUAL(ddio_ns_make(t.ns, NULL, &x, NULL, &in, &made, NULL), 0);
-	ddio_inode_free(&in);
+	CU_ASSERT_EQUAL(ns_make(t.ns, NULL, &x, NULL, &in, &made, NULL), 0);
+	inode_free(&in);
 	x.parent = NST_ROOT;
 	strcpy(x.name, "abs");
 	strcpy(x.target, "/a");
-	CU_ASSERT_EQUAL(ddio_ns_make(t.ns, NULL, &x, NULL, &in, &made, NULL), 0);
-	ddio_inode_free(&in);
+	CU_ASSERT_EQUAL(ns_make(t.ns, NULL, &x, NULL, &in, &made, NULL), 0);
+	inode_free(&in);
 	strcpy(x.name, "loop");
 	strcpy(x.target, "loop");
-	CU_ASSERT_EQUAL(ddio_ns_make(t.ns, NULL, &x, NULL, &in, &made, NULL), 0);
-	ddio_inode_free(&in);
+	CU_ASSERT_EQUAL(ns_make(t.ns, NULL, &x, NULL, &in, &made, NULL), 0);
+	inode_free(&in);
 	for (i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
-		CU_ASSERT_EQUAL(ddio_ns_walk(t.ns, paths[i].path, &in), paths[i].ret);
+		CU_ASSERT_EQUAL(ns_walk(t.ns, paths[i].path, &in), paths[i].ret);
 		CU_ASSERT(paths[i].ret || in.ino == f);
-		ddio_inode_free(&in);
+		inode_free(&in);
 	}
-	CU_ASSERT_EQUAL(ddio_ns_walk(t.ns, "", &in), 0);
+	CU_ASSERT_EQUAL(ns_walk(t.ns, "", &in), 0);
 	CU_ASSERT_EQUAL(in.ino, NST_ROOT);
-	ddio_inode_free(&in);
-	CU_ASSERT_EQUAL(ddio_ns_walk_parent(t.ns, "a/l/new", &parent, name), 0);
+	inode_free(&in);
+	CU_ASSERT_EQUAL(ns_walk_parent(t.ns, "a/l/new", &parent, name), 0);
 	CU_ASSERT_EQUAL(parent, b);
 	CU_ASSERT_STRING_EQUAL(name, "new");
-	CU_ASSERT_EQUAL(ddio_ns_walk_parent(t.ns, "a/x/new", &parent, name), -ENOENT);
-	CU_ASSERT_EQUAL(ddio_ns_walk_parent(t.ns, "/", &parent, name), -EINVAL);
+	CU_ASSERT_EQUAL(ns_walk_parent(t.ns, "a/x/new", &parent, name), -ENOENT);
+	CU_ASSERT_EQUAL(ns_walk_parent(t.ns, "/", &parent, name), -EINVAL);
 	memset(longest, 'x', sizeof(longest));
 	longest[DDIO_MAX_NAME + 1] = '\0';
-	CU_ASSERT_EQUAL(ddio_ns_walk(t.ns, longest, &in), -ENAMETOOLONG);
+	CU_ASSERT_EQUAL(ns_walk(t.ns, longest, &in), -ENAMETOOLONG);
 	longest[DDIO_MAX_NAME] = '\0';
-	CU_ASSERT_EQUAL(ddio_ns_walk(t.ns, longest, &in), -ENOENT);
+	CU_ASSERT_EQUAL(ns_walk(t.ns, longest, &in), -ENOENT);
 	memset(longest, '/', sizeof(longest));
 	longest[DDIO_MAX_PATH + 1] = '\0';
-	CU_ASSERT_EQUAL(ddio_ns_walk(t.ns, longest, &in), -ENAMETOOLONG);
+	CU_ASSERT_EQUAL(ns_walk(t.ns, longest, &in), -ENAMETOOLONG);
 	nst_end(&t);
 }
 
@@ -428,7 +428,7 @@ static unsigned int list_all(struct nst *t, uint32_t max, char names[][32], unsi
 	bool more = true;
 
 	while (more) {
-		CU_ASSERT_EQUAL_FATAL(ddio_ns_list(t->ns, "", after, max, &page), 0);
+		CU_ASSERT_EQUAL_FATAL(ns_list(t->ns, "", after, max, &page), 0);
 		CU_ASSERT(page.n <= max);
 		CU_ASSERT(page.n > 0 || !page.more);
 		for (i = 0; i < page.n && n < cap; i++) {
@@ -469,14 +469,14 @@ static void test_list(void)
 		CU_ASSERT_STRING_EQUAL(names[15], "f19");
 		CU_ASSERT_STRING_EQUAL(names[6], "f08/");
 	}
-	CU_ASSERT_EQUAL(ddio_ns_list(t.ns, "", "f18", 10, &page), 0);
+	CU_ASSERT_EQUAL(ns_list(t.ns, "", "f18", 10, &page), 0);
 	CU_ASSERT_EQUAL(page.n, 1);
 	ddio_ns_listing_free(&page);
-	CU_ASSERT_EQUAL(ddio_ns_list(t.ns, "f08", "", 10, &page), 0);
+	CU_ASSERT_EQUAL(ns_list(t.ns, "f08", "", 10, &page), 0);
 	CU_ASSERT_EQUAL(page.n, 0);
 	ddio_ns_listing_free(&page);
-	CU_ASSERT_EQUAL(ddio_ns_list(t.ns, "f00", "", 10, &page), -ENOTDIR);
-	CU_ASSERT_EQUAL(ddio_ns_list(t.ns, "none", "", 10, &page), -ENOENT);
+	CU_ASSERT_EQUAL(ns_list(t.ns, "f00", "", 10, &page), -ENOTDIR);
+	CU_ASSERT_EQUAL(ns_list(t.ns, "none", "", 10, &page), -ENOENT);
 	nst_end(&t);
 }
 
@@ -485,10 +485,10 @@ static void test_list_long_records(void)
 {
 	uint32_t *disks = calloc(DDIO_MAX_DISKS, sizeof(*disks)), i;
 	struct ddio_msg_fs_make x = { .parent = NST_ROOT, .mode = S_IFREG | 0644 };
-	struct ddio_stripe stripe = { .seed = 1, .block = 512, .ndisks = DDIO_MAX_DISKS };
+	struct stripe stripe = { .seed = 1, .block = 512, .ndisks = DDIO_MAX_DISKS };
 	struct ddio_msg_ns_listing page;
 	static char names[20][32];
-	struct ddio_inode in;
+	struct inode in;
 	struct nst t;
 	bool made;
 
@@ -499,17 +499,17 @@ static void test_list_long_records(void)
 	nst_begin(&t);
 	for (i = 0; i < 10; i++) {
 		snprintf(x.name, sizeof(x.name), "f%u", i);
-		CU_ASSERT_EQUAL(ddio_ns_make(t.ns, NULL, &x, &stripe, &in, &made, NULL), 0);
-		ddio_inode_free(&in);
+		CU_ASSERT_EQUAL(ns_make(t.ns, NULL, &x, &stripe, &in, &made, NULL), 0);
+		inode_free(&in);
 	}
 	CU_ASSERT_EQUAL(nst_commit(&t), 0);
-	CU_ASSERT_EQUAL(ddio_ns_list(t.ns, "", "", 20, &page), 0);
+	CU_ASSERT_EQUAL(ns_list(t.ns, "", "", 20, &page), 0);
 	CU_ASSERT(page.n < 10 && page.n > 0 && page.more);
 	CU_ASSERT(ddio_put_ns_listing(NULL, 0, &page) <= (ssize_t)DDIO_MAX_SMALL);
 	CU_ASSERT_EQUAL(page.recs[0].disks[5], DDIO_MAX_DISKS - 5);
 	ddio_ns_listing_free(&page);
 	CU_ASSERT_EQUAL(list_all(&t, 20, names, 20), 10);
-	CU_ASSERT_EQUAL(ddio_ns_list_all(t.ns, 0, 20, &page), 0);
+	CU_ASSERT_EQUAL(ns_list_all(t.ns, 0, 20, &page), 0);
 	CU_ASSERT(page.n < 10 && page.n > 0 && page.more);
 	CU_ASSERT(ddio_put_ns_listing(NULL, 0, &page) <= (ssize_t)DDIO_MAX_SMALL);
 	ddio_ns_listing_free(&page);
@@ -519,19 +519,19 @@ static void test_list_long_records(void)
 
 static void test_refused(void)
 {
-	struct ddio_ns_opts opts = { .cluster = "demo", .block = 512, .ndisks = 1 };
-	struct ddio_ns *second;
+	struct ns_opts opts = { .cluster = "demo", .block = 512, .ndisks = 1 };
+	struct ns *second;
 	struct nst t;
 	char err[300];
 
 	nst_begin(&t);
 	opts.dir = t.dir;
-	CU_ASSERT_EQUAL(ddio_ns_open(t.env, &opts, &second, err, sizeof(err)), -EBUSY);
+	CU_ASSERT_EQUAL(ns_open(t.env, &opts, &second, err, sizeof(err)), -EBUSY);
 	CU_ASSERT_PTR_NOT_NULL(strstr(err, "in use"));
-	ddio_ns_close(t.ns);
+	ns_close(t.ns);
 	t.ns = NULL;
 	opts.cluster = "prod";
-	CU_ASSERT_EQUAL(ddio_ns_open(t.env, &opts, &second, err, sizeof(err)), -EMEDIUMTYPE);
+	CU_ASSERT_EQUAL(ns_open(t.env, &opts, &second, err, sizeof(err)), -EMEDIUMTYPE);
 	CU_ASSERT_PTR_NOT_NULL(strstr(err, "found cluster demo, expected cluster prod"));
 	CU_ASSERT_EQUAL(nst_open(&t), 0);
 	nst_end(&t);

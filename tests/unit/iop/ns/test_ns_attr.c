@@ -5,12 +5,12 @@
 
 static int setattr(struct nst *t, struct ddio_msg_fs_setattr x, struct ddio_fs_attr *attr)
 {
-	struct ddio_inode in;
-	int ret = ddio_ns_setattr(t->ns, &x, &in);
+	struct inode in;
+	int ret = ns_setattr(t->ns, &x, &in);
 
 	if (!ret)
-		ddio_inode_attr(&in, attr);
-	ddio_inode_free(&in);
+		inode_attr(&in, attr);
+	inode_free(&in);
 	return ret;
 }
 
@@ -62,33 +62,33 @@ static void test_sizes(void)
 {
 	struct ddio_msg_fs_wrote wrote = { .end = 10 };
 	struct ddio_msg_fs_alloc alloc = { .alloc = 4096 };
-	struct ddio_inode in;
+	struct inode in;
 	struct ddio_fs_attr a;
 	struct nst t;
 
 	nst_begin(&t);
 	wrote.ino = alloc.ino = nst_file(&t, NST_ROOT, "f");
-	CU_ASSERT_EQUAL(ddio_ns_wrote(t.ns, &wrote, &in), 0);
+	CU_ASSERT_EQUAL(ns_wrote(t.ns, &wrote, &in), 0);
 	CU_ASSERT_EQUAL(in.size, 10);
-	ddio_inode_free(&in);
+	inode_free(&in);
 	wrote.end = 5;
 	wrote.flags = DDIO_FS_WROTE_DATA;
-	CU_ASSERT_EQUAL(ddio_ns_wrote(t.ns, &wrote, &in), 0);
+	CU_ASSERT_EQUAL(ns_wrote(t.ns, &wrote, &in), 0);
 	CU_ASSERT(in.size == 10 && in.flags & DDIO_INODE_DATA);
-	ddio_inode_free(&in);
+	inode_free(&in);
 	a = nst_attr(&t, wrote.ino);
 	CU_ASSERT_EQUAL(a.alloc, DDIO_FS_ALLOC_UNKNOWN);
 	/* nothing new: nothing changes */
-	CU_ASSERT_EQUAL(ddio_ns_wrote(t.ns, &wrote, &in), 0);
+	CU_ASSERT_EQUAL(ns_wrote(t.ns, &wrote, &in), 0);
 	CU_ASSERT_EQUAL(in.change, a.change);
-	ddio_inode_free(&in);
+	inode_free(&in);
 	alloc.change = a.change - 1; /* counted too early */
-	CU_ASSERT_EQUAL(ddio_ns_alloc(t.ns, &alloc, &in), 0);
-	ddio_inode_free(&in);
+	CU_ASSERT_EQUAL(ns_alloc(t.ns, &alloc, &in), 0);
+	inode_free(&in);
 	CU_ASSERT_EQUAL(nst_attr(&t, wrote.ino).alloc, DDIO_FS_ALLOC_UNKNOWN);
 	alloc.change = a.change;
-	CU_ASSERT_EQUAL(ddio_ns_alloc(t.ns, &alloc, &in), 0);
-	ddio_inode_free(&in);
+	CU_ASSERT_EQUAL(ns_alloc(t.ns, &alloc, &in), 0);
+	inode_free(&in);
 	CU_ASSERT_EQUAL(nst_attr(&t, wrote.ino).alloc, 4096);
 	/* other attributes do not take it back, data do */
 	CU_ASSERT_EQUAL(setattr(&t,
@@ -108,24 +108,24 @@ static int setx(struct nst *t, uint64_t ino, const char *name, const void *value
 	struct ddio_msg_fs_xattr x = {
 		.ino = ino, .flags = flags, .len = (uint32_t)len, .value = value
 	};
-	struct ddio_inode in;
+	struct inode in;
 	int ret;
 
 	snprintf(x.name, sizeof(x.name), "%s", name);
-	ret = ddio_ns_setxattr(t->ns, NULL, &x, &in);
-	ddio_inode_free(&in);
+	ret = ns_setxattr(t->ns, NULL, &x, &in);
+	inode_free(&in);
 	return ret;
 }
 
 static int removex(struct nst *t, uint64_t ino, const char *name)
 {
 	struct ddio_msg_fs_xattr x = { .ino = ino };
-	struct ddio_inode in;
+	struct inode in;
 	int ret;
 
 	snprintf(x.name, sizeof(x.name), "%s", name);
-	ret = ddio_ns_removexattr(t->ns, NULL, &x, &in);
-	ddio_inode_free(&in);
+	ret = ns_removexattr(t->ns, NULL, &x, &in);
+	inode_free(&in);
 	return ret;
 }
 
@@ -135,7 +135,7 @@ static const char *getx(struct nst *t, uint64_t ino, const char *name)
 	static char text[512];
 	uint8_t *value;
 	uint32_t len;
-	int ret = ddio_ns_getxattr(t->ns, ino, name, &value, &len);
+	int ret = ns_getxattr(t->ns, ino, name, &value, &len);
 
 	memset(text, 0, sizeof(text));
 	if (ret)
@@ -168,7 +168,7 @@ static void test_xattrs(void)
 	CU_ASSERT_EQUAL(setx(&t, f, "user.", "x", 1, 0), -EINVAL);
 	CU_ASSERT_EQUAL(setx(&t, 999, "user.a", "x", 1, 0), -ESTALE);
 	CU_ASSERT_EQUAL(nst_reopen(&t), 0);
-	CU_ASSERT_EQUAL(ddio_ns_listxattr(t.ns, f, &names, &len), 0);
+	CU_ASSERT_EQUAL(ns_listxattr(t.ns, f, &names, &len), 0);
 	CU_ASSERT_EQUAL(len, 28);
 	CU_ASSERT(len == 28 && !memcmp(names, "security.b\0trusted.c\0user.a", 28));
 	free(names);
@@ -209,33 +209,33 @@ static void test_acl_values(void)
 {
 	uint8_t value[200];
 	size_t len = acl(value, full, 5);
-	struct ddio_acl *list;
+	struct acl *list;
 	uint32_t mode = S_IFREG | 04000;
 
-	CU_ASSERT_EQUAL_FATAL(ddio_acl_get(value, len, &list), 0);
-	CU_ASSERT_FALSE(ddio_acl_to_mode(list, &mode));
+	CU_ASSERT_EQUAL_FATAL(acl_get(value, len, &list), 0);
+	CU_ASSERT_FALSE(acl_to_mode(list, &mode));
 	CU_ASSERT_EQUAL(mode, S_IFREG | 04774); /* the group's bits are the mask */
-	ddio_acl_chmod(list, 0640);
+	acl_chmod(list, 0640);
 	CU_ASSERT(list->e[0].perm == 6 && list->e[2].perm == 5 && list->e[3].perm == 4);
 	free(list);
-	CU_ASSERT_EQUAL(ddio_acl_get(value, len - 1, &list), -EINVAL);
-	CU_ASSERT_EQUAL(ddio_acl_get(value, 4, &list), 0);
+	CU_ASSERT_EQUAL(acl_get(value, len - 1, &list), -EINVAL);
+	CU_ASSERT_EQUAL(acl_get(value, 4, &list), 0);
 	CU_ASSERT_PTR_NULL(list);
 	value[0] = 3;
-	CU_ASSERT_EQUAL(ddio_acl_get(value, len, &list), -EOPNOTSUPP);
+	CU_ASSERT_EQUAL(acl_get(value, len, &list), -EOPNOTSUPP);
 	value[0] = 2;
 	value[6] = 8; /* permissions */
-	CU_ASSERT_EQUAL(ddio_acl_get(value, len, &list), -EINVAL);
+	CU_ASSERT_EQUAL(acl_get(value, len, &list), -EINVAL);
 	value[6] = 7;
-	CU_ASSERT_EQUAL(ddio_acl_get(value, len - 8, &list), -EINVAL); /* nothing for others */
-	value[4] = DDIO_ACL_USER;				       /* nothing for the owner */
-	CU_ASSERT_EQUAL(ddio_acl_get(value, len, &list), -EINVAL);
+	CU_ASSERT_EQUAL(acl_get(value, len - 8, &list), -EINVAL); /* nothing for others */
+	value[4] = DDIO_ACL_USER;				  /* nothing for the owner */
+	CU_ASSERT_EQUAL(acl_get(value, len, &list), -EINVAL);
 	len = acl(value, full, 5);
 	value[4 + 3 * 8] = DDIO_ACL_GROUP; /* no mask */
-	CU_ASSERT_EQUAL(ddio_acl_get(value, len, &list), -EINVAL);
+	CU_ASSERT_EQUAL(acl_get(value, len, &list), -EINVAL);
 	len = acl(value, plain, 3);
-	CU_ASSERT_EQUAL_FATAL(ddio_acl_get(value, len, &list), 0);
-	CU_ASSERT_TRUE(ddio_acl_to_mode(list, &mode));
+	CU_ASSERT_EQUAL_FATAL(acl_get(value, len, &list), 0);
+	CU_ASSERT_TRUE(acl_to_mode(list, &mode));
 	CU_ASSERT_EQUAL(mode, S_IFREG | 04640);
 	free(list);
 }
@@ -283,7 +283,7 @@ static void test_stripes(void)
 {
 	static const char *const bad[] = { "",	 "0",	"-1", "1000", "32M", "4096x", "x",
 					   "0-", "0,0", "6",  "3-1",  ",",   "0,",    "0-2,1" };
-	struct ddio_inode in;
+	struct inode in;
 	uint64_t d, e, f;
 	struct nst t;
 	size_t i;
@@ -299,11 +299,11 @@ static void test_stripes(void)
 	e = nst_mkdir(&t, d, "e"); /* directories hand it on */
 	f = nst_file(&t, e, "f");
 	CU_ASSERT_EQUAL(nst_reopen(&t), 0);
-	CU_ASSERT_EQUAL(ddio_ns_inode(t.ns, f, &in), 0);
+	CU_ASSERT_EQUAL(ns_inode(t.ns, f, &in), 0);
 	CU_ASSERT(in.stripe.block == 65536 && in.stripe.ndisks == 3 && in.stripe.seed);
 	CU_ASSERT(in.stripe.disks && in.stripe.disks[0] == 4 && in.stripe.disks[2] == 2);
 	CU_ASSERT_EQUAL(in.stripe.layout, DDIO_LAYOUT_RANDOM_BLOCKS_W);
-	ddio_inode_free(&in);
+	inode_free(&in);
 	CU_ASSERT_STRING_EQUAL(getx(&t, f, "ddio.disks"), "4,1-2");
 	CU_ASSERT_STRING_EQUAL(getx(&t, f, "ddio.layout"), "random-blocks");
 	/* a file's, as long as it has no data */

@@ -10,7 +10,7 @@ struct hit {
 	MDB_val key, value;
 };
 
-static int strike(struct ddio_lmdb *db, MDB_txn *txn, void *arg)
+static int strike(struct lmdb *db, MDB_txn *txn, void *arg)
 {
 	struct hit *hit = arg;
 
@@ -22,10 +22,10 @@ static int strike(struct ddio_lmdb *db, MDB_txn *txn, void *arg)
 static void damage(struct nst *t, int db, const void *key, size_t key_len, const void *value,
 		   size_t len)
 {
-	struct hit hit = { db, ddio_lmdb_val(key, key_len), ddio_lmdb_val(value, len) };
+	struct hit hit = { db, lmdb_val(key, key_len), lmdb_val(value, len) };
 
 	CU_ASSERT_EQUAL(nst_commit(t), 0);
-	CU_ASSERT_EQUAL(ddio_kv_direct(t->ns->kv, strike, &hit), 0);
+	CU_ASSERT_EQUAL(kv_direct(t->ns->kv, strike, &hit), 0);
 }
 
 static const char junk[] = "junk that is no record of anything";
@@ -35,12 +35,12 @@ static void mended(struct nst *t, const char *text, uint64_t files)
 {
 	struct ddio_msg_fsck fsck;
 
-	CU_ASSERT_EQUAL(ddio_ns_check(t->ns, false, &fsck), 0);
+	CU_ASSERT_EQUAL(ns_check(t->ns, false, &fsck), 0);
 	CU_ASSERT(fsck.problems > 0);
 	CU_ASSERT_PTR_NOT_NULL(strstr(fsck.text, text));
 	if (!strstr(fsck.text, text))
 		fprintf(stderr, "'%s' does not say '%s'\n", fsck.text, text);
-	CU_ASSERT_EQUAL(ddio_ns_check(t->ns, true, &fsck), 0);
+	CU_ASSERT_EQUAL(ns_check(t->ns, true, &fsck), 0);
 	CU_ASSERT_EQUAL(fsck.repaired, fsck.problems);
 	nst_clean(t, files);
 	CU_ASSERT_EQUAL(nst_reopen(t), 0);
@@ -64,50 +64,49 @@ static void tree_begin(struct tree *w)
 	CU_ASSERT_EQUAL(nst_commit(&w->t), 0);
 }
 
-static void put_inode(struct tree *w, const struct ddio_inode *in)
+static void put_inode(struct tree *w, const struct inode *in)
 {
 	uint8_t key[DDIO_NS_KEY_LEN], value[1024];
-	ssize_t len = ddio_ns_inode_put(value, sizeof(value), in);
+	ssize_t len = ns_inode_put(value, sizeof(value), in);
 
-	ddio_ns_key(key, in->ino);
+	ns_key(key, in->ino);
 	damage(&w->t, DDIO_NS_INODES, key, sizeof(key), value, (size_t)len);
 }
 
 static void put_name(struct tree *w, uint64_t dir, const char *name, uint64_t ino, uint32_t type,
 		     uint64_t cookie)
 {
-	const struct ddio_ns_entry e = { .ino = ino, .type = type, .cookie = cookie };
+	const struct ns_entry e = { .ino = ino, .type = type, .cookie = cookie };
 	uint8_t key[DDIO_NS_NAME_KEY_MAX], value[DDIO_NS_ENTRY_MAX];
-	size_t len = ddio_ns_name_key(key, dir, name);
+	size_t len = ns_name_key(key, dir, name);
 
-	damage(&w->t, DDIO_NS_NAMES, key, len, value,
-	       ddio_ns_entry_put(value, key, len, &e, false));
+	damage(&w->t, DDIO_NS_NAMES, key, len, value, ns_entry_put(value, key, len, &e, false));
 }
 
 static void put_order(struct tree *w, uint64_t dir, const char *name, uint64_t ino, uint32_t type,
 		      uint64_t cookie)
 {
-	struct ddio_ns_entry e = { .ino = ino, .type = type, .cookie = cookie };
+	struct ns_entry e = { .ino = ino, .type = type, .cookie = cookie };
 	uint8_t key[DDIO_NS_ORDER_KEY_LEN], value[DDIO_NS_ENTRY_MAX];
 
 	snprintf(e.name, sizeof(e.name), "%s", name);
-	ddio_ns_order_key(key, dir, cookie);
+	ns_order_key(key, dir, cookie);
 	damage(&w->t, DDIO_NS_ORDER, key, sizeof(key), value,
-	       ddio_ns_entry_put(value, key, sizeof(key), &e, true));
+	       ns_entry_put(value, key, sizeof(key), &e, true));
 }
 
 static void drop_name(struct tree *w, uint64_t dir, const char *name)
 {
 	uint8_t key[DDIO_NS_NAME_KEY_MAX];
 
-	damage(&w->t, DDIO_NS_NAMES, key, ddio_ns_name_key(key, dir, name), NULL, 0);
+	damage(&w->t, DDIO_NS_NAMES, key, ns_name_key(key, dir, name), NULL, 0);
 }
 
 static void drop_order(struct tree *w, uint64_t dir, uint64_t cookie)
 {
 	uint8_t key[DDIO_NS_ORDER_KEY_LEN];
 
-	ddio_ns_order_key(key, dir, cookie);
+	ns_order_key(key, dir, cookie);
 	damage(&w->t, DDIO_NS_ORDER, key, sizeof(key), NULL, 0);
 }
 
@@ -123,21 +122,21 @@ static uint64_t found(struct tree *w, uint64_t ino)
 static void test_inodes(void)
 {
 	uint8_t key[DDIO_NS_KEY_LEN];
-	struct ddio_inode in;
+	struct inode in;
 	struct tree w;
 
 	/* a file's record is lost: its names go */
 	tree_begin(&w);
-	ddio_ns_key(key, w.f);
+	ns_key(key, w.f);
 	damage(&w.t, DDIO_NS_INODES, key, sizeof(key), junk, sizeof(junk));
-	CU_ASSERT_EQUAL(ddio_ns_inode(w.t.ns, w.f, &in), -EUCLEAN);
+	CU_ASSERT_EQUAL(ns_inode(w.t.ns, w.f, &in), -EUCLEAN);
 	mended(&w.t, "is damaged", 1);
 	CU_ASSERT_EQUAL(nst_find(&w.t, w.d, "f"), 0);
 	CU_ASSERT_EQUAL(nst_find(&w.t, w.e, "g"), w.g);
 	nst_end(&w.t);
 	/* a directory's: what was in it is found */
 	tree_begin(&w);
-	ddio_ns_key(key, w.d);
+	ns_key(key, w.d);
 	damage(&w.t, DDIO_NS_INODES, key, sizeof(key), junk, sizeof(junk));
 	mended(&w.t, "is damaged", 2);
 	CU_ASSERT_EQUAL(found(&w, w.e), w.e);
@@ -147,7 +146,7 @@ static void test_inodes(void)
 	nst_end(&w.t);
 	/* the root's */
 	tree_begin(&w);
-	ddio_ns_key(key, NST_ROOT);
+	ns_key(key, NST_ROOT);
 	damage(&w.t, DDIO_NS_INODES, key, sizeof(key), NULL, 0);
 	mended(&w.t, "no root", 2);
 	CU_ASSERT_EQUAL(nst_find(&w.t, NST_ROOT, "d"), w.d);
@@ -161,17 +160,17 @@ static void test_inodes(void)
 
 static void test_counts(void)
 {
-	struct ddio_inode in;
+	struct inode in;
 	struct tree w;
 
 	tree_begin(&w);
-	CU_ASSERT_EQUAL(ddio_ns_inode(w.t.ns, w.f, &in), 0);
+	CU_ASSERT_EQUAL(ns_inode(w.t.ns, w.f, &in), 0);
 	in.nlink = 7;
 	put_inode(&w, &in);
-	ddio_inode_free(&in);
+	inode_free(&in);
 	mended(&w.t, "counts 7 links, there are 2", 2);
 	CU_ASSERT_EQUAL(nst_attr(&w.t, w.f).nlink, 2);
-	CU_ASSERT_EQUAL(ddio_ns_inode(w.t.ns, w.d, &in), 0);
+	CU_ASSERT_EQUAL(ns_inode(w.t.ns, w.d, &in), 0);
 	in.nlink = 9;
 	put_inode(&w, &in);
 	mended(&w.t, "counts 9 links, there are 3", 2);
@@ -189,7 +188,7 @@ static void test_counts(void)
 	put_inode(&w, &in);
 	mended(&w.t, "does not know where it is", 2);
 	CU_ASSERT_EQUAL(nst_find(&w.t, w.d, ".."), NST_ROOT);
-	ddio_inode_free(&in);
+	inode_free(&in);
 	nst_end(&w.t);
 }
 
@@ -207,7 +206,7 @@ static void test_names(void)
 	mended(&w.t, "'infile' is in no directory", 2);
 	put_name(&w, w.e, "second", w.d, S_IFDIR, 50);
 	mended(&w.t, "has a second name", 2);
-	damage(&w.t, DDIO_NS_NAMES, key, ddio_ns_name_key(key, w.d, "f"), junk, sizeof(junk));
+	damage(&w.t, DDIO_NS_NAMES, key, ns_name_key(key, w.d, "f"), junk, sizeof(junk));
 	mended(&w.t, "entry 'f' is damaged", 2);
 	CU_ASSERT_EQUAL(nst_attr(&w.t, w.f).nlink, 1);
 	put_name(&w, w.e, "g", w.g, S_IFDIR, DDIO_NS_COOKIE);
@@ -226,7 +225,7 @@ static void test_order(void)
 	mended(&w.t, "'g' is not in the order", 2);
 	put_order(&w, w.d, "ghost", w.f, S_IFREG, 77);
 	mended(&w.t, "'ghost' is in the order", 2);
-	ddio_ns_order_key(key, w.d, DDIO_NS_COOKIE);
+	ns_order_key(key, w.d, DDIO_NS_COOKIE);
 	damage(&w.t, DDIO_NS_ORDER, key, sizeof(key), junk, sizeof(junk));
 	mended(&w.t, "'e' is not in the order", 2);
 	damage(&w.t, DDIO_NS_ORDER, "abc", 3, junk, sizeof(junk));
@@ -264,7 +263,7 @@ static void test_lost(void)
 
 static void test_circle(void)
 {
-	struct ddio_inode in;
+	struct inode in;
 	struct tree w;
 
 	/* d is in e, which is in d */
@@ -273,10 +272,10 @@ static void test_circle(void)
 	drop_order(&w, NST_ROOT, DDIO_NS_COOKIE);
 	put_name(&w, w.e, "back", w.d, S_IFDIR, 40);
 	put_order(&w, w.e, "back", w.d, S_IFDIR, 40);
-	CU_ASSERT_EQUAL(ddio_ns_inode(w.t.ns, w.d, &in), 0);
+	CU_ASSERT_EQUAL(ns_inode(w.t.ns, w.d, &in), 0);
 	in.parent = w.e;
 	put_inode(&w, &in);
-	ddio_inode_free(&in);
+	inode_free(&in);
 	mended(&w.t, "lies within itself", 2);
 	CU_ASSERT(found(&w, w.d) == w.d || found(&w, w.e) == w.e);
 	nst_end(&w.t);
@@ -285,30 +284,30 @@ static void test_circle(void)
 static void test_orphans(void)
 {
 	uint8_t key[DDIO_NS_KEY_LEN];
-	struct ddio_inode in;
+	struct inode in;
 	struct tree w;
 
 	tree_begin(&w);
-	ddio_ns_key(key, w.f);
+	ns_key(key, w.f);
 	damage(&w.t, DDIO_NS_ORPHANS, key, sizeof(key), "x", 1);
 	mended(&w.t, "has a name", 2);
-	ddio_ns_key(key, 9999);
+	ns_key(key, 9999);
 	damage(&w.t, DDIO_NS_ORPHANS, key, sizeof(key), "x", 1);
 	mended(&w.t, "does not exist", 2);
 	/* no name, no link, and not noted as an orphan */
 	CU_ASSERT_EQUAL(nst_data(&w.t, w.g, 1), 0);
 	CU_ASSERT_EQUAL(nst_unlink(&w.t, w.e, "g"), 0);
 	nst_clean(&w.t, 2);
-	ddio_ns_key(key, w.g);
+	ns_key(key, w.g);
 	damage(&w.t, DDIO_NS_ORPHANS, key, sizeof(key), NULL, 0);
 	mended(&w.t, "half removed", 2);
 	/* noted, but it counts a link */
-	CU_ASSERT_EQUAL(ddio_ns_inode(w.t.ns, w.g, &in), 0);
+	CU_ASSERT_EQUAL(ns_inode(w.t.ns, w.g, &in), 0);
 	in.nlink = 1;
 	put_inode(&w, &in);
-	ddio_inode_free(&in);
+	inode_free(&in);
 	mended(&w.t, "half removed", 2);
-	CU_ASSERT_EQUAL(ddio_ns_gone(w.t.ns, w.g), 0);
+	CU_ASSERT_EQUAL(ns_gone(w.t.ns, w.g), 0);
 	nst_clean(&w.t, 1);
 	nst_end(&w.t);
 }
@@ -320,10 +319,9 @@ static void test_others(void)
 	struct tree w;
 
 	tree_begin(&w);
-	damage(&w.t, DDIO_NS_XATTRS, key, ddio_ns_name_key(key, w.f, "user.a"), junk, sizeof(junk));
+	damage(&w.t, DDIO_NS_XATTRS, key, ns_name_key(key, w.f, "user.a"), junk, sizeof(junk));
 	mended(&w.t, "attribute 'user.a' is damaged", 2);
-	damage(&w.t, DDIO_NS_XATTRS, key, ddio_ns_name_key(key, 9999, "user.b"), junk,
-	       sizeof(junk));
+	damage(&w.t, DDIO_NS_XATTRS, key, ns_name_key(key, 9999, "user.b"), junk, sizeof(junk));
 	mended(&w.t, "attribute 'user.b'", 2);
 	damage(&w.t, DDIO_NS_DONE, done, sizeof(done), junk, sizeof(junk));
 	mended(&w.t, "result of a mount's request", 2);
@@ -334,15 +332,15 @@ static void test_others(void)
 
 static void test_numbers(void)
 {
-	struct ddio_ns_meta meta = { .limit = DDIO_NS_FIRST, .cluster = "demo" };
+	struct ns_meta meta = { .limit = DDIO_NS_FIRST, .cluster = "demo" };
 	uint8_t value[DDIO_NS_META_MAX];
 	struct ddio_msg_fsck fsck;
 	struct tree w;
 
 	tree_begin(&w);
 	nst_file(&w.t, NST_ROOT, "new");
-	CU_ASSERT_EQUAL(ddio_ns_check(w.t.ns, true, &fsck), -EBUSY);
-	damage(&w.t, DDIO_NS_META, DDIO_NS_META_KEY, 2, value, ddio_ns_meta_put(value, &meta));
+	CU_ASSERT_EQUAL(ns_check(w.t.ns, true, &fsck), -EBUSY);
+	damage(&w.t, DDIO_NS_META, DDIO_NS_META_KEY, 2, value, ns_meta_put(value, &meta));
 	mended(&w.t, "given out again", 3);
 	damage(&w.t, DDIO_NS_META, DDIO_NS_META_KEY, 2, junk, sizeof(junk));
 	mended(&w.t, "cluster and numbers is damaged", 3);

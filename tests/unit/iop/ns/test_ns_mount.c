@@ -4,31 +4,31 @@
 
 static const uint8_t ids[3][DDIO_GROUP_ID_LEN] = { { 1 }, { 2 }, { 3 } };
 
-static struct ddio_ns_mount *attach(struct nst *t, int i, bool *known)
+static struct ns_mount *attach(struct nst *t, int i, bool *known)
 {
-	struct ddio_ns_mount *m = NULL;
+	struct ns_mount *m = NULL;
 	bool ignored;
 
-	CU_ASSERT_EQUAL_FATAL(ddio_ns_mount_attach(t->ns, ids[i], &m, known ? known : &ignored), 0);
+	CU_ASSERT_EQUAL_FATAL(ns_mount_attach(t->ns, ids[i], &m, known ? known : &ignored), 0);
 	return m;
 }
 
-static int open_file(struct nst *t, struct ddio_ns_mount *m, uint64_t ino, bool again)
+static int open_file(struct nst *t, struct ns_mount *m, uint64_t ino, bool again)
 {
-	struct ddio_inode in;
-	int ret = ddio_ns_open_file(t->ns, m, ino, again, &in);
+	struct inode in;
+	int ret = ns_open_file(t->ns, m, ino, again, &in);
 
-	ddio_inode_free(&in);
+	inode_free(&in);
 	return ret;
 }
 
 /* Return: what is to be removed, or 0. */
-static uint64_t release(struct nst *t, struct ddio_ns_mount *m, uint64_t ino)
+static uint64_t release(struct nst *t, struct ns_mount *m, uint64_t ino)
 {
-	struct ddio_ns_left left;
+	struct ns_left left;
 	uint64_t id;
 
-	CU_ASSERT_EQUAL(ddio_ns_release(t->ns, m, ino, &left), 0);
+	CU_ASSERT_EQUAL(ns_release(t->ns, m, ino, &left), 0);
 	id = left.any ? left.rec.ref.id : 0;
 	ddio_file_record_free(&left.rec);
 	return id;
@@ -39,7 +39,7 @@ static uint32_t orphans(struct nst *t)
 	struct ddio_msg_ns_listing out;
 	uint32_t n;
 
-	CU_ASSERT_EQUAL_FATAL(ddio_ns_orphans(t->ns, 0, 10, &out), 0);
+	CU_ASSERT_EQUAL_FATAL(ns_orphans(t->ns, 0, 10, &out), 0);
 	n = out.n;
 	ddio_ns_listing_free(&out);
 	return n;
@@ -47,7 +47,7 @@ static uint32_t orphans(struct nst *t)
 
 static void test_open(void)
 {
-	struct ddio_ns_mount *a, *b;
+	struct ns_mount *a, *b;
 	uint64_t f, left;
 	struct nst t;
 
@@ -61,7 +61,7 @@ static void test_open(void)
 	CU_ASSERT_EQUAL(open_file(&t, b, f, false), 0);
 	CU_ASSERT_EQUAL(nst_unlink_as(&t, NST_ROOT, "f", 0, &left), 0);
 	CU_ASSERT_EQUAL(left, 0);
-	CU_ASSERT_EQUAL(ddio_ns_gone(t.ns, f), -EBUSY);
+	CU_ASSERT_EQUAL(ns_gone(t.ns, f), -EBUSY);
 	CU_ASSERT_EQUAL(nst_attr(&t, f).size, 100);
 	CU_ASSERT_EQUAL(orphans(&t), 0);
 	CU_ASSERT_EQUAL(release(&t, a, f), 0);
@@ -69,7 +69,7 @@ static void test_open(void)
 	CU_ASSERT_EQUAL(release(&t, b, f), f);
 	CU_ASSERT_EQUAL(release(&t, b, f), f); /* asked again: told again */
 	CU_ASSERT_EQUAL(orphans(&t), 1);
-	CU_ASSERT_EQUAL(ddio_ns_gone(t.ns, f), 0);
+	CU_ASSERT_EQUAL(ns_gone(t.ns, f), 0);
 	CU_ASSERT_EQUAL(release(&t, b, f), 0);
 	/* without data it is gone with the last one that has it open */
 	f = nst_file(&t, NST_ROOT, "g");
@@ -87,7 +87,7 @@ static void test_open(void)
 /* A mount without a connection for too long loses what it has open. */
 static void test_lost(void)
 {
-	struct ddio_ns_mount *a;
+	struct ns_mount *a;
 	bool known;
 	uint64_t f;
 	struct nst t;
@@ -95,18 +95,18 @@ static void test_lost(void)
 	nst_begin(&t);
 	a = attach(&t, 0, &known);
 	CU_ASSERT_FALSE(known);
-	ddio_ns_mount_told(t.ns, a);
+	ns_mount_told(t.ns, a);
 	f = nst_file(&t, NST_ROOT, "f");
 	CU_ASSERT_EQUAL(nst_data(&t, f, 1), 0);
 	CU_ASSERT_EQUAL(open_file(&t, a, f, false), 0);
 	CU_ASSERT_EQUAL(nst_unlink(&t, NST_ROOT, "f"), 0);
-	ddio_ns_mount_detach(t.ns, a);
+	ns_mount_detach(t.ns, a);
 	ddio_sim_run_for(t.world, NST_TIMEOUT / 2);
 	a = attach(&t, 0, &known);
 	CU_ASSERT_TRUE(known);
 	ddio_sim_run_for(t.world, NST_TIMEOUT * 2);
 	CU_ASSERT_EQUAL(orphans(&t), 0);
-	ddio_ns_mount_detach(t.ns, a);
+	ns_mount_detach(t.ns, a);
 	ddio_sim_run_for(t.world, NST_TIMEOUT + 1000000000);
 	CU_ASSERT_EQUAL(orphans(&t), 1);
 	attach(&t, 0, &known);
@@ -119,18 +119,18 @@ static void settled(void *ctx)
 	++*(int *)ctx;
 }
 
-static void lost(void *ctx, struct ddio_ns_mount *mount)
+static void lost(void *ctx, struct ns_mount *mount)
 {
 	(void)ctx;
 	(void)mount;
 }
 
-static const struct ddio_ns_mount_ops watch = { .lost = lost, .settled = settled };
+static const struct ns_mount_ops watch = { .lost = lost, .settled = settled };
 
 /* After a restart orphans wait until every mount has told what it has open. */
 static void restart(bool both_come)
 {
-	struct ddio_ns_mount *a, *b;
+	struct ns_mount *a, *b;
 	int calls = 0;
 	bool known;
 	uint64_t f;
@@ -144,31 +144,31 @@ static void restart(bool both_come)
 	CU_ASSERT_EQUAL(open_file(&t, a, f, false), 0);
 	CU_ASSERT_EQUAL(nst_unlink(&t, NST_ROOT, "f"), 0);
 	CU_ASSERT_EQUAL(nst_reopen(&t), 0);
-	ddio_ns_mount_watch(t.ns, &watch, &calls);
-	CU_ASSERT(ddio_ns_grace(t.ns) > 0);
+	ns_mount_watch(t.ns, &watch, &calls);
+	CU_ASSERT(ns_grace(t.ns) > 0);
 	CU_ASSERT_EQUAL(orphans(&t), 0);
-	CU_ASSERT_EQUAL(ddio_ns_gone(t.ns, f), -EBUSY);
+	CU_ASSERT_EQUAL(ns_gone(t.ns, f), -EBUSY);
 	a = attach(&t, 0, &known);
 	CU_ASSERT_FALSE(known);
 	CU_ASSERT_EQUAL(open_file(&t, a, f, true), 0);
-	ddio_ns_mount_told(t.ns, a);
-	CU_ASSERT(ddio_ns_grace(t.ns) > 0);
+	ns_mount_told(t.ns, a);
+	CU_ASSERT(ns_grace(t.ns) > 0);
 	if (both_come) {
 		b = attach(&t, 1, NULL);
-		ddio_ns_mount_told(t.ns, b);
+		ns_mount_told(t.ns, b);
 	} else {
 		ddio_sim_run_for(t.world, NST_TIMEOUT + 1000000000);
 	}
-	CU_ASSERT_EQUAL(ddio_ns_grace(t.ns), 0);
+	CU_ASSERT_EQUAL(ns_grace(t.ns), 0);
 	CU_ASSERT_EQUAL(calls, 1);
 	CU_ASSERT_EQUAL(orphans(&t), 0);
 	CU_ASSERT_EQUAL(release(&t, a, f), f);
 	/* a mount that ends properly is not waited for */
-	CU_ASSERT_EQUAL(ddio_ns_mount_end(t.ns, a), 0);
+	CU_ASSERT_EQUAL(ns_mount_end(t.ns, a), 0);
 	if (both_come)
-		CU_ASSERT_EQUAL(ddio_ns_mount_end(t.ns, b), 0);
+		CU_ASSERT_EQUAL(ns_mount_end(t.ns, b), 0);
 	CU_ASSERT_EQUAL(nst_reopen(&t), 0);
-	CU_ASSERT_EQUAL(ddio_ns_grace(t.ns), 0);
+	CU_ASSERT_EQUAL(ns_grace(t.ns), 0);
 	CU_ASSERT_EQUAL(orphans(&t), 1);
 	nst_end(&t);
 }
@@ -179,34 +179,34 @@ static void test_restart(void)
 	restart(false);
 }
 
-static int make(struct nst *t, struct ddio_ns_mount *m, uint64_t seq, uint64_t upto,
-		const char *name, uint64_t *ino)
+static int make(struct nst *t, struct ns_mount *m, uint64_t seq, uint64_t upto, const char *name,
+		uint64_t *ino)
 {
 	struct ddio_msg_fs_make x = { .seq = { seq, upto },
 				      .parent = NST_ROOT,
 				      .mode = S_IFREG | 0600,
 				      .flags = DDIO_FS_MAKE_EXCL };
-	struct ddio_inode in;
+	struct inode in;
 	bool made;
 	int ret;
 
 	snprintf(x.name, sizeof(x.name), "%s", name);
-	ret = ddio_ns_make(t->ns, m, &x, NULL, &in, &made, NULL);
+	ret = ns_make(t->ns, m, &x, NULL, &in, &made, NULL);
 	*ino = in.ino;
 	CU_ASSERT(ret || made);
-	ddio_inode_free(&in);
+	inode_free(&in);
 	return ret;
 }
 
 static uint32_t results(struct nst *t)
 {
-	struct ddio_kv_cursor c;
+	struct kv_cursor c;
 	uint32_t n = 0;
 	int ret;
 
-	for (ret = ddio_kv_first(&c, t->ns->kv, DDIO_NS_DONE, "", 0); !ret; ret = ddio_kv_next(&c))
+	for (ret = kv_first(&c, t->ns->kv, DDIO_NS_DONE, "", 0); !ret; ret = kv_next(&c))
 		n++;
-	ddio_kv_cursor_close(&c);
+	kv_cursor_close(&c);
 	return n;
 }
 
@@ -219,9 +219,9 @@ static void test_again(void)
 					 .new_parent = NST_ROOT,
 					 .name = "b",
 					 .new_name = "c" };
-	struct ddio_ns_mount *a, *b;
-	struct ddio_ns_left left;
-	struct ddio_inode in;
+	struct ns_mount *a, *b;
+	struct ns_left left;
+	struct inode in;
 	uint64_t f, g, at;
 	struct nst t;
 	int round;
@@ -236,25 +236,25 @@ static void test_again(void)
 	CU_ASSERT_EQUAL(nst_data(&t, f, 1), 0);
 	/* also over a restart */
 	for (round = 0; round < 2; round++) {
-		CU_ASSERT_EQUAL(ddio_ns_unlink(t.ns, a, &un, &left, NULL), 0);
+		CU_ASSERT_EQUAL(ns_unlink(t.ns, a, &un, &left, NULL), 0);
 		CU_ASSERT(left.any && left.rec.ref.id == f);
 		ddio_file_record_free(&left.rec);
 		CU_ASSERT_EQUAL(nst_reopen(&t), 0);
 		a = attach(&t, 0, NULL);
 		b = attach(&t, 1, NULL);
-		ddio_ns_mount_told(t.ns, a);
-		ddio_ns_mount_told(t.ns, b);
+		ns_mount_told(t.ns, a);
+		ns_mount_told(t.ns, b);
 	}
 	un.seq.seq = 4;
-	CU_ASSERT_EQUAL(ddio_ns_unlink(t.ns, a, &un, &left, NULL), -ENOENT);
+	CU_ASSERT_EQUAL(ns_unlink(t.ns, a, &un, &left, NULL), -ENOENT);
 	ap.ino = nst_file(&t, NST_ROOT, "b");
 	for (round = 0; round < 2; round++) {
-		CU_ASSERT_EQUAL(ddio_ns_append(t.ns, a, &ap, &at, &in), 0);
+		CU_ASSERT_EQUAL(ns_append(t.ns, a, &ap, &at, &in), 0);
 		CU_ASSERT(at == 0 && in.size == 10);
-		ddio_inode_free(&in);
+		inode_free(&in);
 	}
 	for (round = 0; round < 2; round++) {
-		CU_ASSERT_EQUAL(ddio_ns_rename(t.ns, a, &rn, &left), 0);
+		CU_ASSERT_EQUAL(ns_rename(t.ns, a, &rn, &left), 0);
 		CU_ASSERT_FALSE(left.any);
 	}
 	CU_ASSERT_EQUAL(results(&t), 4);
@@ -262,7 +262,7 @@ static void test_again(void)
 	CU_ASSERT_EQUAL(make(&t, a, 6, 5, "d", &f), 0);
 	CU_ASSERT_EQUAL(results(&t), 1);
 	CU_ASSERT_EQUAL(make(&t, a, 3, 0, "e", &f), -ESTALE);
-	CU_ASSERT_EQUAL(ddio_ns_mount_end(t.ns, a), 0);
+	CU_ASSERT_EQUAL(ns_mount_end(t.ns, a), 0);
 	CU_ASSERT_EQUAL(results(&t), 0);
 	nst_end(&t);
 }

@@ -14,9 +14,9 @@
 #include "userlib/iop/kv/map.c"
 #include "userlib/iop/lmdb/commit.c"
 #include "userlib/iop/lmdb/env.c"
-#define ns_begin ns_begin_records
+#define ns_start ns_begin_records
 #include "userlib/iop/ns/ns.c"
-#undef ns_begin
+#undef ns_start
 #include "userlib/iop/ns/mode.c"
 #define kill_suid attr_kill_suid
 #define grow attr_grow
@@ -58,12 +58,12 @@ static int made(uint64_t ino, uint64_t *result)
 static int set(struct nst *t, uint64_t ino, const char *name, const char *value)
 {
 	struct ddio_msg_fs_xattr x = { .ino = ino, .value = value, .len = (uint32_t)strlen(value) };
-	struct ddio_inode in;
+	struct inode in;
 	int ret;
 
 	snprintf(x.name, sizeof(x.name), "%s", name);
-	ret = ddio_ns_setxattr(t->ns, NULL, &x, &in);
-	ddio_inode_free(&in);
+	ret = ns_setxattr(t->ns, NULL, &x, &in);
+	inode_free(&in);
 	return ret;
 }
 
@@ -75,8 +75,8 @@ static int use(struct nst *t)
 						.flags = DDIO_FS_READDIR_PLUS };
 	uint64_t d = 0, f = 0, l = 0, g = 0;
 	struct ddio_msg_fs_entries out;
-	struct ddio_ns_mount *m = NULL;
-	struct ddio_inode in;
+	struct ns_mount *m = NULL;
+	struct inode in;
 	bool known;
 	int ret;
 
@@ -90,19 +90,19 @@ static int use(struct nst *t)
 	ret = first(ret, ret ? ret : nst_rename(t, d, "f", NST_ROOT, "i", 0));
 	ret = first(ret, ret ? ret : nst_data(t, f, 10));
 	if (!ret)
-		ret = ddio_ns_mount_attach(t->ns, id, &m, &known);
+		ret = ns_mount_attach(t->ns, id, &m, &known);
 	if (!ret) {
-		ret = ddio_ns_open_file(t->ns, m, g, false, &in);
-		ddio_inode_free(&in);
+		ret = ns_open_file(t->ns, m, g, false, &in);
+		inode_free(&in);
 	}
 	if (!ret) {
-		ret = ddio_ns_readdir(t->ns, &rd, 1 << 16, &out);
+		ret = ns_readdir(t->ns, &rd, 1 << 16, &out);
 		if (!ret)
 			free(out.ents);
 	}
 	ret = first(ret, ret ? ret : nst_unlink(t, d, "g"));
 	if (m)
-		ret = first(ret, ddio_ns_mount_end(t->ns, m));
+		ret = first(ret, ns_mount_end(t->ns, m));
 	return first(ret, nst_commit(t));
 }
 
@@ -121,7 +121,7 @@ static int attempt(void)
 	ret = use(&t);
 	nomem_countdown = 0;
 	CU_ASSERT_EQUAL(nst_commit(&t), 0);
-	CU_ASSERT_EQUAL(ddio_ns_check(t.ns, false, &fsck), 0);
+	CU_ASSERT_EQUAL(ns_check(t.ns, false, &fsck), 0);
 	CU_ASSERT_EQUAL(fsck.problems, 0);
 	if (fsck.problems)
 		fprintf(stderr, "%s\n", fsck.text);
@@ -153,7 +153,7 @@ static int open_attempt(struct nst *t)
 
 	if (ret)
 		return ret;
-	ddio_ns_close(t->ns);
+	ns_close(t->ns);
 	t->ns = NULL;
 	return 0;
 }
@@ -162,7 +162,7 @@ static int open_attempt(struct nst *t)
 static void test_open(void)
 {
 	static const uint8_t id[DDIO_GROUP_ID_LEN] = { 7 };
-	struct ddio_ns_mount *m;
+	struct ns_mount *m;
 	unsigned long n;
 	struct nst t;
 	bool known;
@@ -171,8 +171,8 @@ static void test_open(void)
 	for (n = 1; n < TRIES; n++) {
 		nst_begin(&t);
 		CU_ASSERT_NOT_EQUAL(nst_file(&t, NST_ROOT, "f"), 0);
-		CU_ASSERT_EQUAL(ddio_ns_mount_attach(t.ns, id, &m, &known), 0);
-		ddio_ns_close(t.ns);
+		CU_ASSERT_EQUAL(ns_mount_attach(t.ns, id, &m, &known), 0);
+		ns_close(t.ns);
 		t.ns = NULL;
 		nomem_failures = 0;
 		nomem_countdown = n;

@@ -19,7 +19,7 @@ struct twin {
 	char root[300];
 	uint64_t rand;
 	int bad;
-	struct ddio_committer_ops ops;
+	struct committer_ops ops;
 	bool exchange; /* the kernel's file system can do it */
 };
 
@@ -46,7 +46,7 @@ static void kernel_path(const struct twin *w, const char *path, char full[400])
 /* As a mount would: names one by one, links not followed.  Return: 0 or -errno. */
 static int resolve(struct twin *w, const char *path, uint64_t *parent, char name[8])
 {
-	struct ddio_inode in;
+	struct inode in;
 	uint64_t dir = NST_ROOT;
 	char part[8];
 	int ret;
@@ -60,12 +60,12 @@ static int resolve(struct twin *w, const char *path, uint64_t *parent, char name
 			return 0;
 		}
 		snprintf(part, sizeof(part), "%.*s", (int)(slash - path), path);
-		ret = ddio_ns_lookup(w->t.ns, dir, part, &in);
+		ret = ns_lookup(w->t.ns, dir, part, &in);
 		/* links lead nowhere */
 		if (!ret && !S_ISDIR(in.mode))
 			ret = S_ISLNK(in.mode) ? -ENOENT : -ENOTDIR;
 		dir = in.ino;
-		ddio_inode_free(&in);
+		inode_free(&in);
 		if (ret)
 			return ret;
 		path = slash + 1;
@@ -124,7 +124,7 @@ static int both_remove(struct twin *w, const char *path, int *kernel)
 		return ret;
 	ret = nst_unlink_as(&w->t, parent, name, dir ? DDIO_FS_UNLINK_DIR : 0, &left);
 	if (left)
-		CU_ASSERT_EQUAL(ddio_ns_gone(w->t.ns, left), 0);
+		CU_ASSERT_EQUAL(ns_gone(w->t.ns, left), 0);
 	return ret;
 }
 
@@ -211,7 +211,7 @@ static uint32_t same_tree(struct twin *w, uint64_t dir, const char *path)
 	DIR *k;
 
 	do {
-		CU_ASSERT_EQUAL_FATAL(ddio_ns_readdir(w->t.ns, &x, 1 << 20, &out), 0);
+		CU_ASSERT_EQUAL_FATAL(ns_readdir(w->t.ns, &x, 1 << 20, &out), 0);
 		for (i = 0; i < out.n; i++, n++) {
 			const struct ddio_fs_attr *a = &out.ents[i].attr;
 
@@ -256,8 +256,8 @@ static bool can_exchange(struct twin *w)
 
 static int apply_or_fail(MDB_txn *txn, void *ctx)
 {
-	struct ddio_kv *kv = ctx;
-	int ret = ddio_kv_committer_ops.apply(txn, ctx);
+	struct kv *kv = ctx;
+	int ret = kv_committer_ops.apply(txn, ctx);
 
 	return ret ? ret : kv->sealing % 2 ? EIO : 0;
 }
@@ -284,11 +284,11 @@ static void crash(struct twin *w)
 	if (!stat(to, &st) && st.st_size)
 		CU_ASSERT_EQUAL(truncate(to, below(w, (uint32_t)st.st_size)), 0);
 	CU_ASSERT_EQUAL_FATAL(nst_open(&copy), 0);
-	CU_ASSERT_EQUAL(ddio_ns_check(copy.ns, false, &fsck), 0);
+	CU_ASSERT_EQUAL(ns_check(copy.ns, false, &fsck), 0);
 	CU_ASSERT_EQUAL(fsck.problems, 0);
 	if (fsck.problems)
 		fprintf(stderr, "after a crash: %s\n", fsck.text);
-	ddio_ns_close(copy.ns);
+	ns_close(copy.ns);
 }
 
 static void twins(uint64_t seed, bool failing)
@@ -306,7 +306,7 @@ static void twins(uint64_t seed, bool failing)
 	snprintf(w.root, sizeof(w.root), "%s/kernel", w.t.top);
 	CU_ASSERT_EQUAL_FATAL(mkdir(w.root, 0755), 0);
 	w.exchange = can_exchange(&w);
-	w.ops = ddio_kv_committer_ops;
+	w.ops = kv_committer_ops;
 	w.ops.apply = apply_or_fail;
 	if (failing)
 		w.t.ns->kv->committer.ops = &w.ops;
@@ -319,10 +319,10 @@ static void twins(uint64_t seed, bool failing)
 		if (!failing && !below(&w, 300))
 			CU_ASSERT_EQUAL_FATAL(nst_reopen(&w.t), 0);
 	}
-	w.t.ns->kv->committer.ops = &ddio_kv_committer_ops;
+	w.t.ns->kv->committer.ops = &kv_committer_ops;
 	same_tree(&w, NST_ROOT, w.root);
 	CU_ASSERT_EQUAL(nst_commit(&w.t), 0);
-	CU_ASSERT_EQUAL(ddio_ns_check(w.t.ns, false, &fsck), 0);
+	CU_ASSERT_EQUAL(ns_check(w.t.ns, false, &fsck), 0);
 	CU_ASSERT_EQUAL(fsck.problems, 0);
 	if (fsck.problems)
 		fprintf(stderr, "%s\n", fsck.text);

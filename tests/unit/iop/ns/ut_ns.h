@@ -18,18 +18,18 @@ struct nst {
 	char top[200], dir[260], err[500];
 	struct ddio_sim *world;
 	struct ddio_env *env;
-	struct ddio_ns *ns;
+	struct ns *ns;
 };
 
 static inline int nst_open(struct nst *t)
 {
-	const struct ddio_ns_opts opts = { .dir = t->dir,
-					   .cluster = "demo",
-					   .block = 8192,
-					   .ndisks = 6,
-					   .timeout_ns = NST_TIMEOUT };
+	const struct ns_opts opts = { .dir = t->dir,
+				      .cluster = "demo",
+				      .block = 8192,
+				      .ndisks = 6,
+				      .timeout_ns = NST_TIMEOUT };
 
-	return ddio_ns_open(t->env, &opts, &t->ns, t->err, sizeof(t->err));
+	return ns_open(t->env, &opts, &t->ns, t->err, sizeof(t->err));
 }
 
 static inline void nst_begin(struct nst *t)
@@ -47,7 +47,7 @@ static inline void nst_begin(struct nst *t)
 
 static inline void nst_end(struct nst *t)
 {
-	ddio_ns_close(t->ns);
+	ns_close(t->ns);
 	ddio_sim_free(t->world);
 	ut_remove_tree(t->top);
 }
@@ -57,7 +57,7 @@ static inline int nst_commit(struct nst *t)
 	struct ut_commit c;
 
 	ut_commit_init(&c, t->env);
-	ddio_ns_commit(t->ns, &c.commit);
+	ns_commit(t->ns, &c.commit);
 	return ut_commit_wait(&c);
 }
 
@@ -65,7 +65,7 @@ static inline int nst_commit(struct nst *t)
 static inline int nst_reopen(struct nst *t)
 {
 	ddio_sim_run_for(t->world, 1000000);
-	ddio_ns_close(t->ns);
+	ns_close(t->ns);
 	t->ns = NULL;
 	return nst_open(t);
 }
@@ -74,13 +74,13 @@ static inline int nst_reopen(struct nst *t)
 static inline void nst_dir_check(struct nst *t, const struct ddio_fs_attr *dir)
 {
 	struct ddio_fs_attr attr;
-	struct ddio_inode in;
+	struct inode in;
 
-	if (!ddio_ns_inode(t->ns, dir->ino, &in)) {
-		ddio_inode_attr(&in, &attr);
+	if (!ns_inode(t->ns, dir->ino, &in)) {
+		inode_attr(&in, &attr);
 		CU_ASSERT_EQUAL(memcmp(dir, &attr, sizeof(attr)), 0);
 	}
-	ddio_inode_free(&in);
+	inode_free(&in);
 }
 
 /* Return: the new inode, 0 with errno set if it failed. */
@@ -88,7 +88,7 @@ static inline uint64_t nst_make(struct nst *t, uint64_t parent, const char *name
 {
 	struct ddio_msg_fs_make x = { .parent = parent, .mode = mode, .flags = DDIO_FS_MAKE_EXCL };
 	struct ddio_fs_attr dir;
-	struct ddio_inode in;
+	struct inode in;
 	uint64_t ino = 0;
 	bool made;
 	int ret;
@@ -96,10 +96,10 @@ static inline uint64_t nst_make(struct nst *t, uint64_t parent, const char *name
 	snprintf(x.name, sizeof(x.name), "%s", name);
 	if (S_ISLNK(mode))
 		strcpy(x.target, "target");
-	ret = ddio_ns_make(t->ns, NULL, &x, NULL, &in, &made, &dir);
+	ret = ns_make(t->ns, NULL, &x, NULL, &in, &made, &dir);
 	if (!ret)
 		ino = in.ino;
-	ddio_inode_free(&in);
+	inode_free(&in);
 	if (!ret)
 		nst_dir_check(t, &dir);
 	CU_ASSERT_EQUAL(dir.ino, ret ? 0 : parent);
@@ -120,23 +120,23 @@ static inline uint64_t nst_mkdir(struct nst *t, uint64_t parent, const char *nam
 /* 0: there is none. */
 static inline uint64_t nst_find(struct nst *t, uint64_t parent, const char *name)
 {
-	struct ddio_inode in;
+	struct inode in;
 	uint64_t ino = 0;
 
-	if (!ddio_ns_lookup(t->ns, parent, name, &in))
+	if (!ns_lookup(t->ns, parent, name, &in))
 		ino = in.ino;
-	ddio_inode_free(&in);
+	inode_free(&in);
 	return ino;
 }
 
 static inline struct ddio_fs_attr nst_attr(struct nst *t, uint64_t ino)
 {
 	struct ddio_fs_attr attr = { .ino = 0 };
-	struct ddio_inode in;
+	struct inode in;
 
-	if (!ddio_ns_inode(t->ns, ino, &in))
-		ddio_inode_attr(&in, &attr);
-	ddio_inode_free(&in);
+	if (!ns_inode(t->ns, ino, &in))
+		inode_attr(&in, &attr);
+	inode_free(&in);
 	return attr;
 }
 
@@ -146,22 +146,22 @@ static inline int nst_data(struct nst *t, uint64_t ino, uint64_t end)
 	const struct ddio_msg_fs_wrote x = { .ino = ino,
 					     .end = end,
 					     .flags = DDIO_FS_WROTE_DATA | DDIO_FS_WROTE_TIMES };
-	struct ddio_inode in;
-	int ret = ddio_ns_wrote(t->ns, &x, &in);
+	struct inode in;
+	int ret = ns_wrote(t->ns, &x, &in);
 
-	ddio_inode_free(&in);
+	inode_free(&in);
 	return ret;
 }
 
 static inline int nst_link(struct nst *t, uint64_t ino, uint64_t parent, const char *name)
 {
 	struct ddio_msg_fs_link x = { .ino = ino, .parent = parent };
-	struct ddio_inode in;
+	struct inode in;
 	int ret;
 
 	snprintf(x.name, sizeof(x.name), "%s", name);
-	ret = ddio_ns_link(t->ns, NULL, &x, &in);
-	ddio_inode_free(&in);
+	ret = ns_link(t->ns, NULL, &x, &in);
+	inode_free(&in);
 	return ret;
 }
 
@@ -171,11 +171,11 @@ static inline int nst_unlink_as(struct nst *t, uint64_t parent, const char *name
 {
 	struct ddio_msg_fs_name x = { .parent = parent, .flags = flags };
 	struct ddio_fs_attr dir;
-	struct ddio_ns_left l;
+	struct ns_left l;
 	int ret;
 
 	snprintf(x.name, sizeof(x.name), "%s", name);
-	ret = ddio_ns_unlink(t->ns, NULL, &x, &l, &dir);
+	ret = ns_unlink(t->ns, NULL, &x, &l, &dir);
 	if (!ret)
 		nst_dir_check(t, &dir);
 	CU_ASSERT_EQUAL(dir.ino, ret ? 0 : parent);
@@ -201,12 +201,12 @@ static inline int nst_rename(struct nst *t, uint64_t parent, const char *name, u
 	struct ddio_msg_fs_rename x = { .parent = parent,
 					.new_parent = new_parent,
 					.flags = flags };
-	struct ddio_ns_left left;
+	struct ns_left left;
 	int ret;
 
 	snprintf(x.name, sizeof(x.name), "%s", name);
 	snprintf(x.new_name, sizeof(x.new_name), "%s", new_name);
-	ret = ddio_ns_rename(t->ns, NULL, &x, &left);
+	ret = ns_rename(t->ns, NULL, &x, &left);
 	ddio_file_record_free(&left.rec);
 	return ret;
 }
@@ -217,7 +217,7 @@ static inline void nst_clean(struct nst *t, uint64_t files)
 	struct ddio_msg_fsck fsck;
 
 	CU_ASSERT_EQUAL(nst_commit(t), 0);
-	CU_ASSERT_EQUAL(ddio_ns_check(t->ns, false, &fsck), 0);
+	CU_ASSERT_EQUAL(ns_check(t->ns, false, &fsck), 0);
 	CU_ASSERT_EQUAL(fsck.problems, 0);
 	CU_ASSERT_EQUAL(fsck.objects, files);
 	if (fsck.problems)

@@ -386,12 +386,12 @@ static inline bool sw_all(const uint8_t *buf, size_t len, uint8_t byte)
 /* Reactor of a disk of the node. */
 static inline uint32_t sw_reactor(struct sw *sw, uint32_t disk)
 {
-	return (uint32_t)ddio_iop_disk_reactor(sw->iop, disk);
+	return (uint32_t)iop_disk_reactor(sw->iop, disk);
 }
 
 static inline struct ddio_disk *sw_disk(struct sw *sw, uint32_t disk)
 {
-	return ddio_reactor_disk(&sw->iop->reactors[sw_reactor(sw, disk)], disk)->disk;
+	return reactor_disk(&sw->iop->reactors[sw_reactor(sw, disk)], disk)->disk;
 }
 
 #endif /* DDIO_SERVER_WORLD_H */

@@ -218,7 +218,7 @@ static void crowd_step(struct crowd *cr)
 	if (!rnd(3))
 		sw_run(cr->sw, rnd(3 * MS));
 	if (cr->failing && !rnd(50))
-		ddio_disk_inject(sw_disk(cr->sw, p->disk), (int)rnd(3) - 1, 1 + rnd(2), -EIO);
+		disk_inject(sw_disk(cr->sw, p->disk), (int)rnd(3) - 1, 1 + rnd(2), -EIO);
 	/* A stop on a failing disk loses what it says it loses. */
 	if (!cr->failing && !rnd(400))
 		crowd_restart(cr);
@@ -233,7 +233,7 @@ static void crowd_end(struct crowd *cr)
 	for (i = 0; i < CROWD; i++) {
 		struct person *p = &cr->p[i];
 
-		ddio_disk_inject(sw_disk(cr->sw, p->disk), -1, 0, 0);
+		disk_inject(sw_disk(cr->sw, p->disk), -1, 0, 0);
 		if (p->opcode && sc_wait(p->c, p->replies + 1))
 			person_hear(cr, p);
 		cr->wrong += p->opcode != 0;

@@ -55,7 +55,7 @@ static void violations_end_the_connection(void)
 		settle(sw);
 		CU_ASSERT(c->closed);
 		CU_ASSERT_EQUAL(c->replies, 0);
-		CU_ASSERT_EQUAL(ddio_sim_logged(sw->world, "refused 127.0.0.1"), i + 1);
+		CU_ASSERT_EQUAL(sim_logged(sw->world, "refused 127.0.0.1"), i + 1);
 		sc_free(c);
 	}
 	CU_ASSERT_EQUAL(sc_call(witness, DDIO_OP_PING, NULL, 0, NULL, 0), DDIO_ST_OK);
@@ -174,18 +174,18 @@ static void a_disk_error_names_disk_file_and_byte(void)
 	CU_ASSERT_EQUAL(sc_write(c, 1, 0, 0, big, 8192), DDIO_ST_OK);
 	CU_ASSERT_EQUAL(sc_sync(c, 1), DDIO_ST_OK);
 	CU_ASSERT_EQUAL(sc_object(c, DDIO_OP_DROP_CACHE, &obj), DDIO_ST_OK);
-	ddio_disk_inject(sw_disk(sw, 0), DDIO_DISK_READ, 1, -EIO);
+	disk_inject(sw_disk(sw, 0), DDIO_DISK_READ, 1, -EIO);
 	CU_ASSERT_EQUAL(sc_read(c, 1, 0, 4096, 10), DDIO_ST_IO);
 	CU_ASSERT_PTR_NOT_NULL(strstr(c->text, "disk d0: file 1, byte 4096"));
 	CU_ASSERT_EQUAL(sc_read(c, 1, 0, 4096, 10), DDIO_ST_OK);
 	/* Writing: nobody hears of it before the sync, which hears of it once. */
-	ddio_disk_inject(sw_disk(sw, 0), DDIO_DISK_WRITE, 1, -EIO);
+	disk_inject(sw_disk(sw, 0), DDIO_DISK_WRITE, 1, -EIO);
 	CU_ASSERT_EQUAL(sc_write(c, 1, 0, 0, big, 4096), DDIO_ST_OK);
 	settle(sw);
 	CU_ASSERT_EQUAL(sc_sync(c, 1), DDIO_ST_IO);
 	CU_ASSERT_PTR_NOT_NULL(strstr(c->text, "disk d0: file 1"));
 	CU_ASSERT_EQUAL(sc_sync(c, 1), DDIO_ST_OK);
-	CU_ASSERT(ddio_sim_logged(sw->world, "disk d0: block 0 of file 1") >= 1);
+	CU_ASSERT(sim_logged(sw->world, "disk d0: block 0 of file 1") >= 1);
 	sc_free(c);
 	sw_free(sw);
 }
@@ -311,7 +311,7 @@ static void the_end_is_told(void)
 	}
 	CU_ASSERT_EQUAL_FATAL(disk >= 0, true);
 	CU_ASSERT_EQUAL(sc_write(c[disk], 1, 0, 0, data, sizeof(data)), DDIO_ST_OK);
-	ddio_disk_inject(sw_disk(sw, 0), DDIO_DISK_WRITE, 1000, -EIO);
+	disk_inject(sw_disk(sw, 0), DDIO_DISK_WRITE, 1000, -EIO);
 	sw_stop(sw);
 	for (i = 0; i < 2; i++) {
 		CU_ASSERT_EQUAL(c[i]->ended, i != disk);
@@ -373,8 +373,8 @@ static void reactors_are_as_many_as_can_have_disks(void)
 	CU_ASSERT_EQUAL_FATAL(sw_start_node(sw), 0);
 	CU_ASSERT_EQUAL(sw_reactor(sw, 0), sw_reactor(sw, 2));
 	CU_ASSERT_NOT_EQUAL(sw_reactor(sw, 0), sw_reactor(sw, 1));
-	CU_ASSERT_EQUAL(ddio_iop_disk_reactor(sw->iop, 3), -ENOENT);
-	CU_ASSERT_EQUAL(ddio_iop_disk_reactor(sw->iop, 4), -ENOENT);
+	CU_ASSERT_EQUAL(iop_disk_reactor(sw->iop, 3), -ENOENT);
+	CU_ASSERT_EQUAL(iop_disk_reactor(sw->iop, 4), -ENOENT);
 	sw->conf->disks[0].bus = NULL;
 	sw->conf->disks[2].bus = NULL;
 	sw_free(sw);

@@ -19,9 +19,9 @@ static uint64_t count_runs(const bool *cell)
 	return n;
 }
 
-static void same_set(const struct ddio_ranges *set, const bool *cell)
+static void same_set(const struct ranges *set, const bool *cell)
 {
-	const struct ddio_range *range = ddio_ranges_find(set, 0);
+	const struct ddio_range *range = ranges_find(set, 0);
 	uint64_t i = 0, total = 0, longest = 0;
 
 	while (i < CELLS) {
@@ -37,12 +37,12 @@ static void same_set(const struct ddio_ranges *set, const bool *cell)
 		CU_ASSERT(range->start == start && range->len == i - start);
 		total += i - start;
 		longest = i - start > longest ? i - start : longest;
-		range = ddio_ranges_find(set, i);
+		range = ranges_find(set, i);
 	}
 	CU_ASSERT_PTR_NULL(range);
 	CU_ASSERT_EQUAL(set->total, total);
 	CU_ASSERT_EQUAL(set->n, count_runs(cell));
-	CU_ASSERT_EQUAL(ddio_ranges_longest(set), longest);
+	CU_ASSERT_EQUAL(ranges_longest(set), longest);
 }
 
 static bool naive_fit(const bool *cell, uint64_t from, uint64_t len, uint64_t align, uint64_t *at)
@@ -68,7 +68,7 @@ static bool any(const bool *cell, uint64_t start, uint64_t len, bool value)
 	return false;
 }
 
-static void random_step(struct ddio_ranges *set, bool *cell, uint64_t *rand)
+static void random_step(struct ranges *set, bool *cell, uint64_t *rand)
 {
 	uint64_t start = ddio_rand_below(rand, CELLS);
 	uint64_t len = ddio_rand_below(rand, 30), want, got, align, i;
@@ -78,90 +78,89 @@ static void random_step(struct ddio_ranges *set, bool *cell, uint64_t *rand)
 		len = CELLS - start;
 	if (ddio_rand_next(rand) % 2) {
 		fits = any(cell, start, len, true);
-		CU_ASSERT_EQUAL(ddio_ranges_add(set, start, len), fits ? -EEXIST : 0);
+		CU_ASSERT_EQUAL(ranges_add(set, start, len), fits ? -EEXIST : 0);
 		for (i = 0; i < len && !fits; i++)
 			cell[start + i] = true;
 	} else {
-		CU_ASSERT_EQUAL(ddio_ranges_remove(set, start, len), 0);
+		CU_ASSERT_EQUAL(ranges_remove(set, start, len), 0);
 		for (i = 0; i < len; i++)
 			cell[start + i] = false;
 	}
 	start = ddio_rand_below(rand, CELLS);
 	len = 1 + ddio_rand_below(rand, 20);
 	if (start + len <= CELLS)
-		CU_ASSERT_EQUAL(ddio_ranges_contain(set, start, len),
-				!any(cell, start, len, false));
+		CU_ASSERT_EQUAL(ranges_contain(set, start, len), !any(cell, start, len, false));
 	align = 1ull << ddio_rand_below(rand, 4);
 	fits = naive_fit(cell, start, len, align, &want);
-	CU_ASSERT_EQUAL(ddio_ranges_fit(set, start, len, align, &got), fits);
+	CU_ASSERT_EQUAL(ranges_fit(set, start, len, align, &got), fits);
 	if (fits)
 		CU_ASSERT_EQUAL(want, got);
 }
 
 static void test_ranges(void)
 {
-	struct ddio_ranges set;
+	struct ranges set;
 	bool cell[CELLS];
 	uint64_t rand, seed, i;
 
 	for (seed = 0; seed < 20; seed++) {
 		rand = seed;
 		memset(cell, 0, sizeof(cell));
-		ddio_ranges_init(&set);
+		ranges_init(&set);
 		for (i = 0; i < 500; i++) {
 			random_step(&set, cell, &rand);
 			same_set(&set, cell);
 		}
-		ddio_ranges_fini(&set);
+		ranges_fini(&set);
 	}
 }
 
 static void test_ranges_at_the_end(void)
 {
-	struct ddio_ranges set;
+	struct ranges set;
 	uint64_t at;
 
-	ddio_ranges_init(&set);
-	CU_ASSERT_EQUAL(ddio_ranges_add(&set, UINT64_MAX - 10, 20), -EINVAL);
-	CU_ASSERT_EQUAL(ddio_ranges_add(&set, UINT64_MAX - 10, 10), 0);
-	CU_ASSERT_TRUE(ddio_ranges_contain(&set, UINT64_MAX - 10, 10));
-	CU_ASSERT_FALSE(ddio_ranges_fit(&set, 0, 11, 1, &at));
-	CU_ASSERT_FALSE(ddio_ranges_fit(&set, UINT64_MAX - 1, 1, 4096, &at));
-	CU_ASSERT_EQUAL(ddio_ranges_remove(&set, 5, UINT64_MAX - 5), 0);
+	ranges_init(&set);
+	CU_ASSERT_EQUAL(ranges_add(&set, UINT64_MAX - 10, 20), -EINVAL);
+	CU_ASSERT_EQUAL(ranges_add(&set, UINT64_MAX - 10, 10), 0);
+	CU_ASSERT_TRUE(ranges_contain(&set, UINT64_MAX - 10, 10));
+	CU_ASSERT_FALSE(ranges_fit(&set, 0, 11, 1, &at));
+	CU_ASSERT_FALSE(ranges_fit(&set, UINT64_MAX - 1, 1, 4096, &at));
+	CU_ASSERT_EQUAL(ranges_remove(&set, 5, UINT64_MAX - 5), 0);
 	CU_ASSERT_EQUAL(set.n, 0);
-	ddio_ranges_fini(&set);
+	ranges_fini(&set);
 }
 
 /* The tree stays flat enough for ranges that come in order. */
 static void test_many_ranges(void)
 {
-	struct ddio_ranges set;
+	struct ranges set;
 	uint64_t i, at;
 
-	ddio_ranges_init(&set);
+	ranges_init(&set);
 	for (i = 0; i < 200000; i++)
-		if (ddio_ranges_add(&set, i * 3, 2))
+		if (ranges_add(&set, i * 3, 2))
 			CU_FAIL_FATAL("add");
 	CU_ASSERT_EQUAL(set.n, 200000);
-	CU_ASSERT_FALSE(ddio_ranges_fit(&set, 0, 3, 1, &at));
+	CU_ASSERT_FALSE(ranges_fit(&set, 0, 3, 1, &at));
 	for (i = 0; i < 200000; i++)
-		if (ddio_ranges_add(&set, i * 3 + 2, 1))
+		if (ranges_add(&set, i * 3 + 2, 1))
 			CU_FAIL_FATAL("add");
 	CU_ASSERT_EQUAL(set.n, 1);
 	CU_ASSERT_EQUAL(set.total, 600000);
-	ddio_ranges_fini(&set);
+	ranges_fini(&set);
 }
 
 #define BS 512u
 
 /* Places by block; 0: none. */
-static void same_map(const struct ddio_extent_map *map, const uint64_t *place)
+static void same_map(const struct extent_map *map, const uint64_t *place)
 {
 	uint64_t block, n = 0;
 	size_t at, i;
 
 	for (block = 0; block < CELLS; block++) {
-		at = ddio_extent_map_find(map, block);
+		at = extent_map_find(map, block);
 		if (!place[block]) {
 			CU_ASSERT(at == map->n || map->v[at].block > block);
 			continue;
@@ -177,7 +176,7 @@ static void same_map(const struct ddio_extent_map *map, const uint64_t *place)
 }
 
 /* Some holes at once get places, near each other or not. */
-static void map_step(struct ddio_extent_map *map, uint64_t *place, uint64_t *rand)
+static void map_step(struct extent_map *map, uint64_t *place, uint64_t *rand)
 {
 	struct ddio_placed ext[8];
 	uint64_t block = ddio_rand_below(rand, CELLS), base, i;
@@ -185,8 +184,8 @@ static void map_step(struct ddio_extent_map *map, uint64_t *place, uint64_t *ran
 
 	if (!ddio_rand_below(rand, 12)) {
 		i = ddio_rand_below(rand, 2) ? CELLS : block + 1 + ddio_rand_below(rand, 9);
-		CU_ASSERT_EQUAL(ddio_extent_map_reserve(map, 1), 0);
-		ddio_extent_map_cut(map, block, i, BS);
+		CU_ASSERT_EQUAL(extent_map_reserve(map, 1), 0);
+		extent_map_cut(map, block, i, BS);
 		for (; block < CELLS && block < i; block++)
 			place[block] = 0;
 		return;
@@ -201,12 +200,12 @@ static void map_step(struct ddio_extent_map *map, uint64_t *place, uint64_t *ran
 			ext[n++] = (struct ddio_placed){ block, base + block * BS, i };
 		block += i + 1;
 	}
-	CU_ASSERT_EQUAL(ddio_extent_map_add(map, ext, n, BS), 0);
+	CU_ASSERT_EQUAL(extent_map_add(map, ext, n, BS), 0);
 }
 
 static void test_extents(void)
 {
-	struct ddio_extent_map map;
+	struct extent_map map;
 	uint64_t place[CELLS], rand, seed, i;
 
 	for (seed = 0; seed < 20; seed++) {
@@ -217,7 +216,7 @@ static void test_extents(void)
 			map_step(&map, place, &rand);
 			same_map(&map, place);
 		}
-		ddio_extent_map_fini(&map);
+		extent_map_fini(&map);
 	}
 }
 
@@ -232,14 +231,13 @@ static void test_crc32c(void)
 	CU_ASSERT_EQUAL(ddio_crc32c(0, "123456789", 9), 0xe3069283);
 	CU_ASSERT_EQUAL(ddio_crc32c(ddio_crc32c(0, "1234", 4), "56789", 5), 0xe3069283);
 	CU_ASSERT_EQUAL(ddio_crc32c(0, NULL, 0), 0);
-	CU_ASSERT_EQUAL(ddio_crc32c_portable(0, "123456789", 9), 0xe3069283);
+	CU_ASSERT_EQUAL(crc32c_portable(0, "123456789", 9), 0xe3069283);
 	for (i = 0; i < sizeof(bytes); i++)
 		bytes[i] = (uint8_t)(i * i + 7 * i);
 	/* Every length and every place in a word. */
 	for (i = 0; i <= sizeof(bytes); i++)
 		CU_ASSERT_EQUAL(ddio_crc32c(i, bytes + i % 8, sizeof(bytes) - (i > 8 ? i : 8)),
-				ddio_crc32c_portable(i, bytes + i % 8,
-						     sizeof(bytes) - (i > 8 ? i : 8)));
+				crc32c_portable(i, bytes + i % 8, sizeof(bytes) - (i > 8 ? i : 8)));
 }
 
 static void test_rand(void)

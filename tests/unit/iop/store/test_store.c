@@ -12,148 +12,148 @@ static void test_identity_kept(void)
 	struct ut_store t;
 
 	ut_store_begin(&t, 16 * MIB);
-	CU_ASSERT_EQUAL(ddio_store_free_bytes(t.store), 16 * MIB - 4096);
-	CU_ASSERT_EQUAL(ddio_store_objects(t.store), 0);
-	CU_ASSERT_PTR_EQUAL(ddio_store_disk(t.store), t.disk);
+	CU_ASSERT_EQUAL(store_free_bytes(t.store), 16 * MIB - 4096);
+	CU_ASSERT_EQUAL(store_objects(t.store), 0);
+	CU_ASSERT_PTR_EQUAL(store_disk(t.store), t.disk);
 	CU_ASSERT_EQUAL(ut_store_reopen(&t), 0);
-	CU_ASSERT_EQUAL(ddio_store_free_bytes(t.store), 16 * MIB - 4096);
+	CU_ASSERT_EQUAL(store_free_bytes(t.store), 16 * MIB - 4096);
 	ut_store_end(&t);
 }
 
 static void test_get(void)
 {
 	struct ddio_file_ref ref = ut_ref(5, BS, CONTIGUOUS);
-	struct ddio_object *obj, *again;
+	struct object *obj, *again;
 	struct ut_store t;
 
 	ut_store_begin(&t, 16 * MIB);
-	CU_ASSERT_EQUAL(ddio_store_get(t.store, &ref, false, &obj), -ENOENT);
-	CU_ASSERT_EQUAL_FATAL(ddio_store_get(t.store, &ref, true, &obj), 0);
-	CU_ASSERT_EQUAL(ddio_store_objects(t.store), 1);
-	CU_ASSERT_EQUAL(ddio_object_file(obj)->id, 5);
-	CU_ASSERT_PTR_EQUAL(ddio_object_store(obj), t.store);
-	CU_ASSERT_EQUAL(ddio_store_get(t.store, &ref, false, &again), 0);
+	CU_ASSERT_EQUAL(store_get(t.store, &ref, false, &obj), -ENOENT);
+	CU_ASSERT_EQUAL_FATAL(store_get(t.store, &ref, true, &obj), 0);
+	CU_ASSERT_EQUAL(store_objects(t.store), 1);
+	CU_ASSERT_EQUAL(object_file(obj)->id, 5);
+	CU_ASSERT_PTR_EQUAL(object_store(obj), t.store);
+	CU_ASSERT_EQUAL(store_get(t.store, &ref, false, &again), 0);
 	CU_ASSERT_PTR_EQUAL(obj, again);
-	ddio_object_put(again);
+	object_put(again);
 	ref.block = 2 * BS;
-	CU_ASSERT_EQUAL(ddio_store_get(t.store, &ref, false, &again), -ESTALE);
+	CU_ASSERT_EQUAL(store_get(t.store, &ref, false, &again), -ESTALE);
 	ref = ut_ref(5, BS, DDIO_LAYOUT_RANDOM_BLOCKS_W);
-	CU_ASSERT_EQUAL(ddio_store_get(t.store, &ref, false, &again), -ESTALE);
+	CU_ASSERT_EQUAL(store_get(t.store, &ref, false, &again), -ESTALE);
 	ref = ut_ref(5, BS, CONTIGUOUS);
 	ref.seed++;
-	CU_ASSERT_EQUAL(ddio_store_get(t.store, &ref, false, &again), -ESTALE);
+	CU_ASSERT_EQUAL(store_get(t.store, &ref, false, &again), -ESTALE);
 	ref = ut_ref(6, 256, CONTIGUOUS);
-	CU_ASSERT_EQUAL(ddio_store_get(t.store, &ref, true, &again), -EINVAL);
+	CU_ASSERT_EQUAL(store_get(t.store, &ref, true, &again), -EINVAL);
 	ref = ut_ref(6, 3 * 512, CONTIGUOUS);
-	CU_ASSERT_EQUAL(ddio_store_get(t.store, &ref, true, &again), -EINVAL);
+	CU_ASSERT_EQUAL(store_get(t.store, &ref, true, &again), -EINVAL);
 	ref = ut_ref(6, 512, DDIO_LAYOUT_MAX_W);
-	CU_ASSERT_EQUAL(ddio_store_get(t.store, &ref, true, &again), -EINVAL);
+	CU_ASSERT_EQUAL(store_get(t.store, &ref, true, &again), -EINVAL);
 	ref = ut_ref(6, DDIO_MAX_BLOCK * 2, CONTIGUOUS);
-	CU_ASSERT_EQUAL(ddio_store_get(t.store, &ref, true, &again), -EINVAL);
+	CU_ASSERT_EQUAL(store_get(t.store, &ref, true, &again), -EINVAL);
 	/* Nothing was ever written: there is nothing to find. */
-	ddio_object_put(obj);
+	object_put(obj);
 	ref = ut_ref(5, BS, CONTIGUOUS);
-	CU_ASSERT_EQUAL(ddio_store_get(t.store, &ref, false, &obj), -ENOENT);
-	CU_ASSERT_EQUAL(ddio_store_objects(t.store), 0);
+	CU_ASSERT_EQUAL(store_get(t.store, &ref, false, &obj), -ENOENT);
+	CU_ASSERT_EQUAL(store_objects(t.store), 0);
 	ut_store_end(&t);
 }
 
 static void test_lookup(void)
 {
-	struct ddio_object *obj;
+	struct object *obj;
 	uint64_t start, first, run;
 	struct ut_store t;
 	bool written;
 
 	ut_store_begin(&t, 16 * MIB);
 	obj = ut_object(&t, 1, BS, CONTIGUOUS, true);
-	CU_ASSERT_FALSE(ddio_object_lookup(obj, 3, &start, &run, &written));
+	CU_ASSERT_FALSE(object_lookup(obj, 3, &start, &run, &written));
 	CU_ASSERT_EQUAL(run, UINT64_MAX - 3);
-	CU_ASSERT_EQUAL(ddio_object_alloc(obj, 10, 20), 0);
-	CU_ASSERT_EQUAL(ddio_object_blocks(obj), 20);
-	CU_ASSERT_EQUAL(ddio_object_end(obj), 30);
-	CU_ASSERT_FALSE(ddio_object_lookup(obj, 3, &start, &run, &written));
+	CU_ASSERT_EQUAL(object_alloc(obj, 10, 20), 0);
+	CU_ASSERT_EQUAL(object_blocks(obj), 20);
+	CU_ASSERT_EQUAL(object_end(obj), 30);
+	CU_ASSERT_FALSE(object_lookup(obj, 3, &start, &run, &written));
 	CU_ASSERT_EQUAL(run, 7);
-	CU_ASSERT_TRUE(ddio_object_lookup(obj, 10, &first, &run, &written));
+	CU_ASSERT_TRUE(object_lookup(obj, 10, &first, &run, &written));
 	CU_ASSERT_EQUAL(run, 20);
 	CU_ASSERT_FALSE(written);
 	CU_ASSERT(first >= 4096 && first % 4096 == 0);
-	ddio_object_written(obj, 14, 3);
-	CU_ASSERT_TRUE(ddio_object_lookup(obj, 11, &start, &run, &written));
+	object_written(obj, 14, 3);
+	CU_ASSERT_TRUE(object_lookup(obj, 11, &start, &run, &written));
 	CU_ASSERT_EQUAL(run, 3);
 	CU_ASSERT_FALSE(written);
 	CU_ASSERT_EQUAL(start, first + BS);
-	CU_ASSERT_TRUE(ddio_object_lookup(obj, 15, &start, &run, &written));
+	CU_ASSERT_TRUE(object_lookup(obj, 15, &start, &run, &written));
 	CU_ASSERT_EQUAL(run, 2);
 	CU_ASSERT_TRUE(written);
 	CU_ASSERT_EQUAL(start, first + 5 * BS);
-	CU_ASSERT_TRUE(ddio_object_lookup(obj, 17, &start, &run, &written));
+	CU_ASSERT_TRUE(object_lookup(obj, 17, &start, &run, &written));
 	CU_ASSERT_EQUAL(run, 13);
 	CU_ASSERT_FALSE(written);
-	CU_ASSERT_FALSE(ddio_object_lookup(obj, 30, &start, &run, &written));
-	ddio_object_put(obj);
+	CU_ASSERT_FALSE(object_lookup(obj, 30, &start, &run, &written));
+	object_put(obj);
 	ut_store_end(&t);
 }
 
 /* What was allocated and not written is not there after a restart; what was is. */
 static void test_only_written_is_recorded(void)
 {
-	struct ddio_object *obj;
+	struct object *obj;
 	uint64_t start, at, run;
 	struct ut_store t;
 	bool written;
 
 	ut_store_begin(&t, 16 * MIB);
 	obj = ut_object(&t, 1, BS, CONTIGUOUS, true);
-	CU_ASSERT_EQUAL(ddio_object_alloc(obj, 0, 100), 0);
-	CU_ASSERT_FALSE(ddio_store_dirty(t.store));
-	ddio_object_written(obj, 40, 10);
-	ddio_object_written(obj, 60, 1);
-	ddio_object_lookup(obj, 40, &start, &run, &written);
-	CU_ASSERT_TRUE(ddio_store_dirty(t.store));
+	CU_ASSERT_EQUAL(object_alloc(obj, 0, 100), 0);
+	CU_ASSERT_FALSE(store_dirty(t.store));
+	object_written(obj, 40, 10);
+	object_written(obj, 60, 1);
+	object_lookup(obj, 40, &start, &run, &written);
+	CU_ASSERT_TRUE(store_dirty(t.store));
 	CU_ASSERT_EQUAL(ut_store_commit(&t), 0);
-	CU_ASSERT_FALSE(ddio_store_dirty(t.store));
-	CU_ASSERT_EQUAL(ddio_store_free_bytes(t.store), 16 * MIB - 4096 - 100 * BS);
-	ddio_object_put(obj);
+	CU_ASSERT_FALSE(store_dirty(t.store));
+	CU_ASSERT_EQUAL(store_free_bytes(t.store), 16 * MIB - 4096 - 100 * BS);
+	object_put(obj);
 	CU_ASSERT_EQUAL(ut_store_reopen(&t), 0);
-	CU_ASSERT_EQUAL(ddio_store_free_bytes(t.store), 16 * MIB - 4096 - 11 * BS);
-	CU_ASSERT_EQUAL(ut_store_clean(&t), ddio_store_free_bytes(t.store));
+	CU_ASSERT_EQUAL(store_free_bytes(t.store), 16 * MIB - 4096 - 11 * BS);
+	CU_ASSERT_EQUAL(ut_store_clean(&t), store_free_bytes(t.store));
 	obj = ut_object(&t, 1, BS, CONTIGUOUS, false);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(obj);
-	CU_ASSERT_EQUAL(ddio_object_blocks(obj), 11);
-	CU_ASSERT_FALSE(ddio_object_lookup(obj, 39, &at, &run, &written));
-	CU_ASSERT_TRUE(ddio_object_lookup(obj, 40, &at, &run, &written));
+	CU_ASSERT_EQUAL(object_blocks(obj), 11);
+	CU_ASSERT_FALSE(object_lookup(obj, 39, &at, &run, &written));
+	CU_ASSERT_TRUE(object_lookup(obj, 40, &at, &run, &written));
 	CU_ASSERT_EQUAL(at, start);
 	CU_ASSERT_EQUAL(run, 10);
 	CU_ASSERT_TRUE(written);
-	CU_ASSERT_TRUE(ddio_object_lookup(obj, 60, &at, &run, &written));
+	CU_ASSERT_TRUE(object_lookup(obj, 60, &at, &run, &written));
 	CU_ASSERT_EQUAL(at, start + 20 * BS);
-	ddio_object_put(obj);
+	object_put(obj);
 	ut_store_end(&t);
 }
 
 /* Reserved blocks stay with an object that nobody holds. */
 static void test_reservation_stays(void)
 {
-	struct ddio_object *obj;
+	struct object *obj;
 	struct ut_store t;
 
 	ut_store_begin(&t, 16 * MIB);
 	obj = ut_object(&t, 1, BS, CONTIGUOUS, true);
-	CU_ASSERT_EQUAL(ddio_object_alloc(obj, 0, 100), 0);
-	ddio_object_put(obj);
+	CU_ASSERT_EQUAL(object_alloc(obj, 0, 100), 0);
+	object_put(obj);
 	CU_ASSERT_EQUAL(ut_store_commit(&t), 0);
 	obj = ut_object(&t, 1, BS, CONTIGUOUS, false);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(obj);
-	CU_ASSERT_EQUAL(ddio_object_blocks(obj), 100);
-	ddio_object_put(obj);
+	CU_ASSERT_EQUAL(object_blocks(obj), 100);
+	object_put(obj);
 	ut_store_end(&t);
 }
 
 static void test_truncate(void)
 {
 	uint64_t full = 16 * MIB - 4096, start, run;
-	struct ddio_object *obj;
+	struct object *obj;
 	struct ut_store t;
 	bool written;
 
@@ -161,35 +161,35 @@ static void test_truncate(void)
 	obj = ut_object(&t, 1, BS, CONTIGUOUS, true);
 	CU_ASSERT_EQUAL(ut_fill(obj, 0, 100), 0);
 	CU_ASSERT_EQUAL(ut_store_commit(&t), 0);
-	CU_ASSERT_EQUAL(ddio_object_truncate(obj, 30), 0);
-	CU_ASSERT_EQUAL(ddio_object_truncate(obj, 50), 0);
-	CU_ASSERT_EQUAL(ddio_object_end(obj), 30);
-	CU_ASSERT_FALSE(ddio_object_lookup(obj, 30, &start, &run, &written));
+	CU_ASSERT_EQUAL(object_truncate(obj, 30), 0);
+	CU_ASSERT_EQUAL(object_truncate(obj, 50), 0);
+	CU_ASSERT_EQUAL(object_end(obj), 30);
+	CU_ASSERT_FALSE(object_lookup(obj, 30, &start, &run, &written));
 	/* Freed only by the commit. */
-	CU_ASSERT_EQUAL(ddio_store_free_bytes(t.store), full - 100 * BS);
-	CU_ASSERT_TRUE(ddio_store_dirty(t.store));
+	CU_ASSERT_EQUAL(store_free_bytes(t.store), full - 100 * BS);
+	CU_ASSERT_TRUE(store_dirty(t.store));
 	CU_ASSERT_EQUAL(ut_store_commit(&t), 0);
-	CU_ASSERT_EQUAL(ddio_store_free_bytes(t.store), full - 30 * BS);
+	CU_ASSERT_EQUAL(store_free_bytes(t.store), full - 30 * BS);
 	CU_ASSERT_EQUAL(ut_store_clean(&t), full - 30 * BS);
 	/* Cut and grown again within one batch. */
-	CU_ASSERT_EQUAL(ddio_object_truncate(obj, 10), 0);
+	CU_ASSERT_EQUAL(object_truncate(obj, 10), 0);
 	CU_ASSERT_EQUAL(ut_fill(obj, 10, 5), 0);
-	CU_ASSERT_EQUAL(ddio_object_truncate(obj, 12), 0);
+	CU_ASSERT_EQUAL(object_truncate(obj, 12), 0);
 	CU_ASSERT_EQUAL(ut_store_commit(&t), 0);
-	ddio_object_put(obj);
+	object_put(obj);
 	CU_ASSERT_EQUAL(ut_store_reopen(&t), 0);
 	CU_ASSERT_EQUAL(ut_store_clean(&t), full - 12 * BS);
 	obj = ut_object(&t, 1, BS, CONTIGUOUS, false);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(obj);
-	CU_ASSERT_EQUAL(ddio_object_blocks(obj), 12);
-	ddio_object_put(obj);
+	CU_ASSERT_EQUAL(object_blocks(obj), 12);
+	object_put(obj);
 	ut_store_end(&t);
 }
 
 static void test_remove_while_used(void)
 {
 	uint64_t full = 16 * MIB - 4096, start, run;
-	struct ddio_object *obj, *other;
+	struct object *obj, *other;
 	struct ut_store t;
 	bool written;
 
@@ -197,54 +197,54 @@ static void test_remove_while_used(void)
 	obj = ut_object(&t, 1, BS, CONTIGUOUS, true);
 	CU_ASSERT_EQUAL(ut_fill(obj, 0, 100), 0);
 	CU_ASSERT_EQUAL(ut_store_commit(&t), 0);
-	CU_ASSERT_EQUAL(ddio_object_remove(obj), 0);
-	CU_ASSERT_EQUAL(ddio_object_remove(obj), -ENOENT);
+	CU_ASSERT_EQUAL(object_remove(obj), 0);
+	CU_ASSERT_EQUAL(object_remove(obj), -ENOENT);
 	CU_ASSERT_PTR_NULL(ut_object(&t, 1, BS, CONTIGUOUS, false));
-	CU_ASSERT_EQUAL(ddio_store_objects(t.store), 0);
-	CU_ASSERT_FALSE(ddio_object_lookup(obj, 0, &start, &run, &written));
-	CU_ASSERT_EQUAL(ddio_object_alloc(obj, 200, 1), -ENOENT);
-	CU_ASSERT_EQUAL(ddio_object_truncate(obj, 0), -ENOENT);
-	ddio_object_written(obj, 0, 10);
+	CU_ASSERT_EQUAL(store_objects(t.store), 0);
+	CU_ASSERT_FALSE(object_lookup(obj, 0, &start, &run, &written));
+	CU_ASSERT_EQUAL(object_alloc(obj, 200, 1), -ENOENT);
+	CU_ASSERT_EQUAL(object_truncate(obj, 0), -ENOENT);
+	object_written(obj, 0, 10);
 	/* The same number may be made anew at once. */
 	other = ut_object(&t, 1, BS, CONTIGUOUS, true);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(other);
-	CU_ASSERT_EQUAL(ddio_object_blocks(other), 0);
+	CU_ASSERT_EQUAL(object_blocks(other), 0);
 	CU_ASSERT_EQUAL(ut_fill(other, 0, 3), 0);
 	CU_ASSERT_EQUAL(ut_store_commit(&t), 0);
 	/* A user may still have a write under way: its place is nobody else's. */
-	CU_ASSERT_EQUAL(ddio_store_free_bytes(t.store), full - 103 * BS);
-	ddio_object_put(obj);
-	CU_ASSERT_EQUAL(ddio_store_free_bytes(t.store), full - 3 * BS);
+	CU_ASSERT_EQUAL(store_free_bytes(t.store), full - 103 * BS);
+	object_put(obj);
+	CU_ASSERT_EQUAL(store_free_bytes(t.store), full - 3 * BS);
 	CU_ASSERT_EQUAL(ut_store_clean(&t), full - 3 * BS);
-	ddio_object_put(other);
+	object_put(other);
 	CU_ASSERT_EQUAL(ut_store_reopen(&t), 0);
 	CU_ASSERT_EQUAL(ut_store_clean(&t), full - 3 * BS);
-	CU_ASSERT_EQUAL(ddio_store_objects(t.store), 1);
+	CU_ASSERT_EQUAL(store_objects(t.store), 1);
 	ut_store_end(&t);
 }
 
 static void test_remove_before_commit(void)
 {
 	uint64_t full = 16 * MIB - 4096;
-	struct ddio_object *obj;
+	struct object *obj;
 	struct ut_store t;
 
 	ut_store_begin(&t, 16 * MIB);
 	obj = ut_object(&t, 1, BS, CONTIGUOUS, true);
 	CU_ASSERT_EQUAL(ut_fill(obj, 0, 10), 0);
-	CU_ASSERT_EQUAL(ddio_object_alloc(obj, 10, 10), 0);
-	CU_ASSERT_EQUAL(ddio_object_remove(obj), 0);
-	ddio_object_put(obj);
-	CU_ASSERT_EQUAL(ddio_store_free_bytes(t.store), full - 20 * BS);
+	CU_ASSERT_EQUAL(object_alloc(obj, 10, 10), 0);
+	CU_ASSERT_EQUAL(object_remove(obj), 0);
+	object_put(obj);
+	CU_ASSERT_EQUAL(store_free_bytes(t.store), full - 20 * BS);
 	CU_ASSERT_EQUAL(ut_store_commit(&t), 0);
-	CU_ASSERT_EQUAL(ddio_store_free_bytes(t.store), full);
+	CU_ASSERT_EQUAL(store_free_bytes(t.store), full);
 	CU_ASSERT_EQUAL(ut_store_clean(&t), full);
 	ut_store_end(&t);
 }
 
 static void test_no_space(void)
 {
-	struct ddio_object *obj, *other;
+	struct object *obj, *other;
 	struct ut_store t;
 	uint64_t left;
 	int layout;
@@ -253,23 +253,23 @@ static void test_no_space(void)
 		ut_store_begin(&t, 4 * MIB);
 		obj = ut_object(&t, 1, BS, layout, true);
 		CU_ASSERT_EQUAL(ut_fill(obj, 0, 100), 0);
-		left = ddio_store_free_bytes(t.store);
-		CU_ASSERT_EQUAL(ddio_object_alloc(obj, 50, 100000), -ENOSPC);
-		CU_ASSERT_EQUAL(ddio_object_alloc(obj, 50, 1ull << 50), -ENOSPC);
-		CU_ASSERT_EQUAL(ddio_object_alloc(obj, 1ull << 60, 1), -EFBIG);
-		CU_ASSERT_EQUAL(ddio_object_alloc(obj, 50, left / BS + 51), -ENOSPC);
-		CU_ASSERT_EQUAL(ddio_store_free_bytes(t.store), left);
-		CU_ASSERT_EQUAL(ddio_object_blocks(obj), 100);
+		left = store_free_bytes(t.store);
+		CU_ASSERT_EQUAL(object_alloc(obj, 50, 100000), -ENOSPC);
+		CU_ASSERT_EQUAL(object_alloc(obj, 50, 1ull << 50), -ENOSPC);
+		CU_ASSERT_EQUAL(object_alloc(obj, 1ull << 60, 1), -EFBIG);
+		CU_ASSERT_EQUAL(object_alloc(obj, 50, left / BS + 51), -ENOSPC);
+		CU_ASSERT_EQUAL(store_free_bytes(t.store), left);
+		CU_ASSERT_EQUAL(object_blocks(obj), 100);
 		/* Space freed but not committed is not there yet. */
 		other = ut_object(&t, 2, BS, CONTIGUOUS, true);
 		for (left = 0; !ut_fill(other, left, 1); left++)
 			;
-		CU_ASSERT_EQUAL(ddio_object_truncate(other, 0), 0);
-		CU_ASSERT_EQUAL(ddio_object_alloc(obj, 100, 1), -ENOSPC);
+		CU_ASSERT_EQUAL(object_truncate(other, 0), 0);
+		CU_ASSERT_EQUAL(object_alloc(obj, 100, 1), -ENOSPC);
 		CU_ASSERT_EQUAL(ut_store_commit(&t), 0);
-		CU_ASSERT_EQUAL(ddio_object_alloc(obj, 100, 1), 0);
-		ddio_object_put(obj);
-		ddio_object_put(other);
+		CU_ASSERT_EQUAL(object_alloc(obj, 100, 1), 0);
+		object_put(obj);
+		object_put(other);
 		ut_store_end(&t);
 	}
 }
@@ -277,7 +277,7 @@ static void test_no_space(void)
 /* No long piece is left: the blocks are found in pieces, or not at all. */
 static void test_fragmented(void)
 {
-	struct ddio_object *obj[8];
+	struct object *obj[8];
 	struct ut_store t;
 	uint64_t id;
 
@@ -286,19 +286,19 @@ static void test_fragmented(void)
 		obj[id] = ut_object(&t, id + 1, BS, CONTIGUOUS, true);
 		CU_ASSERT_EQUAL(ut_fill(obj[id], 0, 16), 0);
 	}
-	CU_ASSERT_EQUAL(ddio_store_free_bytes(t.store), 0);
+	CU_ASSERT_EQUAL(store_free_bytes(t.store), 0);
 	for (id = 0; id < 8; id += 2)
-		CU_ASSERT_EQUAL(ddio_object_truncate(obj[id], 8), 0);
+		CU_ASSERT_EQUAL(object_truncate(obj[id], 8), 0);
 	CU_ASSERT_EQUAL(ut_store_commit(&t), 0);
 	CU_ASSERT_EQUAL(ut_fill(obj[7], 16, 20), 0);
-	CU_ASSERT_EQUAL(ddio_object_blocks(obj[7]), 36);
-	CU_ASSERT_EQUAL(ddio_object_alloc(obj[7], 36, 13), -ENOSPC);
+	CU_ASSERT_EQUAL(object_blocks(obj[7]), 36);
+	CU_ASSERT_EQUAL(object_alloc(obj[7], 36, 13), -ENOSPC);
 	CU_ASSERT_EQUAL(ut_fill(obj[7], 36, 12), 0);
-	CU_ASSERT_EQUAL(ddio_store_free_bytes(t.store), 0);
+	CU_ASSERT_EQUAL(store_free_bytes(t.store), 0);
 	CU_ASSERT_EQUAL(ut_store_commit(&t), 0);
 	CU_ASSERT_EQUAL(ut_store_clean(&t), 0);
 	for (id = 0; id < 8; id++)
-		ddio_object_put(obj[id]);
+		object_put(obj[id]);
 	ut_store_end(&t);
 }
 
@@ -307,67 +307,67 @@ static void test_beyond_4_gib(void)
 {
 	const uint64_t size = 8ull << 40, bs = 16 * MIB;
 	uint64_t start, run, far = 1ull << 45;
-	struct ddio_object *obj;
+	struct object *obj;
 	struct ut_store t;
 	bool written;
 
 	ut_store_begin(&t, size);
 	obj = ut_object(&t, 1ull << 60, bs, CONTIGUOUS, true);
 	CU_ASSERT_EQUAL(ut_fill(obj, 0, 6ull << 40 >> 24), 0);
-	CU_ASSERT_TRUE(ddio_object_lookup(obj, (5ull << 40) >> 24, &start, &run, &written));
+	CU_ASSERT_TRUE(object_lookup(obj, (5ull << 40) >> 24, &start, &run, &written));
 	CU_ASSERT_EQUAL(start, 4096 + (5ull << 40));
 	CU_ASSERT_EQUAL(run, (1ull << 40) >> 24);
 	CU_ASSERT_EQUAL(ut_fill(obj, far, 3), 0);
-	CU_ASSERT_EQUAL(ddio_object_end(obj), far + 3);
+	CU_ASSERT_EQUAL(object_end(obj), far + 3);
 	CU_ASSERT_EQUAL(ut_store_commit(&t), 0);
-	ddio_object_put(obj);
+	object_put(obj);
 	CU_ASSERT_EQUAL(ut_store_reopen(&t), 0);
 	CU_ASSERT_EQUAL(ut_store_clean(&t), size - 4096 - (6ull << 40) - 3 * bs);
 	obj = ut_object(&t, 1ull << 60, bs, CONTIGUOUS, false);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(obj);
-	CU_ASSERT_TRUE(ddio_object_lookup(obj, far + 1, &start, &run, &written));
+	CU_ASSERT_TRUE(object_lookup(obj, far + 1, &start, &run, &written));
 	CU_ASSERT(start >= 4096 + (6ull << 40));
 	CU_ASSERT_EQUAL(run, 2);
-	ddio_object_put(obj);
+	object_put(obj);
 	ut_store_end(&t);
 }
 
 static void test_list(void)
 {
-	struct ddio_object *obj[10];
+	struct object *obj[10];
 	struct ut_store t;
 	uint64_t ids[20], i;
 
 	ut_store_begin(&t, 16 * MIB);
-	CU_ASSERT_EQUAL(ddio_store_list(t.store, 0, ids, 20), 0);
+	CU_ASSERT_EQUAL(store_list(t.store, 0, ids, 20), 0);
 	for (i = 0; i < 10; i++) {
 		obj[i] = ut_object(&t, 10 * (10 - i), BS, CONTIGUOUS, true);
 		CU_ASSERT_EQUAL(ut_fill(obj[i], 0, 1), 0);
 		if (i == 4)
 			CU_ASSERT_EQUAL(ut_store_commit(&t), 0);
 	}
-	CU_ASSERT_EQUAL(ddio_object_remove(obj[0]), 0);
-	CU_ASSERT_EQUAL(ddio_object_remove(obj[9]), 0);
-	CU_ASSERT_EQUAL(ddio_store_list(t.store, 0, ids, 20), 8);
+	CU_ASSERT_EQUAL(object_remove(obj[0]), 0);
+	CU_ASSERT_EQUAL(object_remove(obj[9]), 0);
+	CU_ASSERT_EQUAL(store_list(t.store, 0, ids, 20), 8);
 	for (i = 0; i < 8; i++)
 		CU_ASSERT_EQUAL(ids[i], 20 + 10 * i);
-	CU_ASSERT_EQUAL(ddio_store_list(t.store, 40, ids, 3), 3);
+	CU_ASSERT_EQUAL(store_list(t.store, 40, ids, 3), 3);
 	CU_ASSERT_EQUAL(ids[0], 50);
 	CU_ASSERT_EQUAL(ids[2], 70);
-	CU_ASSERT_EQUAL(ddio_store_list(t.store, 90, ids, 20), 0);
-	CU_ASSERT_EQUAL(ddio_store_list(t.store, UINT64_MAX, ids, 20), 0);
+	CU_ASSERT_EQUAL(store_list(t.store, 90, ids, 20), 0);
+	CU_ASSERT_EQUAL(store_list(t.store, UINT64_MAX, ids, 20), 0);
 	for (i = 0; i < 10; i++)
-		ddio_object_put(obj[i]);
+		object_put(obj[i]);
 	CU_ASSERT_EQUAL(ut_store_commit(&t), 0);
-	CU_ASSERT_EQUAL(ddio_store_list(t.store, 20, ids, 20), 7);
-	CU_ASSERT_EQUAL(ddio_store_objects(t.store), 8);
+	CU_ASSERT_EQUAL(store_list(t.store, 20, ids, 20), 7);
+	CU_ASSERT_EQUAL(store_objects(t.store), 8);
 	ut_store_end(&t);
 }
 
 /* More than memory keeps, and more records than the first map holds. */
 static void test_many(void)
 {
-	struct ddio_object *obj;
+	struct object *obj;
 	struct ut_store t;
 	uint64_t i, n = 0;
 
@@ -375,26 +375,26 @@ static void test_many(void)
 	for (i = 1; i <= 3000; i++) {
 		obj = ut_object(&t, i, 512, CONTIGUOUS, true);
 		CU_ASSERT_EQUAL(ut_fill(obj, 0, 1), 0);
-		ddio_object_put(obj);
+		object_put(obj);
 	}
 	obj = ut_object(&t, 5000, 8192, DDIO_LAYOUT_RANDOM_BLOCKS_W, true);
 	CU_ASSERT_EQUAL(ut_fill(obj, 0, 150000), 0);
 	CU_ASSERT_EQUAL(ut_store_commit(&t), 0);
-	ddio_object_put(obj);
+	object_put(obj);
 	for (i = 1; i <= 3000; i++) {
 		obj = ut_object(&t, i, 512, CONTIGUOUS, false);
-		n += obj && ddio_object_blocks(obj) == 1;
-		ddio_object_put(obj);
+		n += obj && object_blocks(obj) == 1;
+		object_put(obj);
 	}
 	CU_ASSERT_EQUAL(n, 3000);
 	CU_ASSERT_EQUAL(ut_store_reopen(&t), 0);
-	CU_ASSERT_EQUAL(ddio_store_objects(t.store), 3001);
+	CU_ASSERT_EQUAL(store_objects(t.store), 3001);
 	ut_store_clean(&t);
 	obj = ut_object(&t, 5000, 8192, DDIO_LAYOUT_RANDOM_BLOCKS_W, false);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(obj);
-	CU_ASSERT_EQUAL(ddio_object_blocks(obj), 150000);
-	CU_ASSERT_EQUAL(ddio_object_remove(obj), 0);
-	ddio_object_put(obj);
+	CU_ASSERT_EQUAL(object_blocks(obj), 150000);
+	CU_ASSERT_EQUAL(object_remove(obj), 0);
+	object_put(obj);
 	CU_ASSERT_EQUAL(ut_store_commit(&t), 0);
 	CU_ASSERT_EQUAL(ut_store_clean(&t), 2048 * MIB - 4096 - 3000 * 512);
 	ut_store_end(&t);
@@ -404,7 +404,7 @@ static void test_many(void)
 static void test_group_commit(void)
 {
 	struct ut_commit c[4];
-	struct ddio_object *obj;
+	struct object *obj;
 	struct ut_store t;
 	int i;
 
@@ -413,20 +413,20 @@ static void test_group_commit(void)
 	for (i = 0; i < 4; i++) {
 		CU_ASSERT_EQUAL(ut_fill(obj, i, 1), 0);
 		ut_commit_init(&c[i], t.env);
-		ddio_store_commit(t.store, &c[i].commit);
+		store_commit(t.store, &c[i].commit);
 	}
 	CU_ASSERT_EQUAL(ut_commit_wait(&c[0]), 0);
 	CU_ASSERT_FALSE(ddio_gate_is_open(&c[1].gate));
-	CU_ASSERT_TRUE(ddio_store_dirty(t.store));
+	CU_ASSERT_TRUE(store_dirty(t.store));
 	CU_ASSERT_EQUAL(ut_commit_wait(&c[1]), 0);
 	CU_ASSERT_TRUE(ddio_gate_is_open(&c[3].gate));
-	CU_ASSERT_FALSE(ddio_store_dirty(t.store));
-	ddio_object_put(obj);
+	CU_ASSERT_FALSE(store_dirty(t.store));
+	object_put(obj);
 	CU_ASSERT_EQUAL(ut_store_reopen(&t), 0);
 	obj = ut_object(&t, 1, BS, CONTIGUOUS, false);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(obj);
-	CU_ASSERT_EQUAL(ddio_object_blocks(obj), 4);
-	ddio_object_put(obj);
+	CU_ASSERT_EQUAL(object_blocks(obj), 4);
+	object_put(obj);
 	ut_store_end(&t);
 }
 
@@ -434,34 +434,34 @@ static void test_group_commit(void)
 static void test_failed_flush(void)
 {
 	struct ddio_disk_stats stats;
-	struct ddio_object *obj;
+	struct object *obj;
 	struct ut_store t;
 
 	ut_store_begin(&t, 16 * MIB);
 	obj = ut_object(&t, 1, BS, CONTIGUOUS, true);
 	CU_ASSERT_EQUAL(ut_fill(obj, 0, 10), 0);
-	ddio_disk_inject(t.disk, DDIO_DISK_FLUSH, 1, -EIO);
+	disk_inject(t.disk, DDIO_DISK_FLUSH, 1, -EIO);
 	CU_ASSERT_EQUAL(ut_store_commit(&t), -EIO);
-	CU_ASSERT_TRUE(ddio_store_dirty(t.store));
+	CU_ASSERT_TRUE(store_dirty(t.store));
 	CU_ASSERT_EQUAL(ut_store_clean(&t), 16 * MIB - 4096);
 	CU_ASSERT_EQUAL(ut_fill(obj, 10, 10), 0);
-	CU_ASSERT_EQUAL(ddio_object_truncate(obj, 15), 0);
+	CU_ASSERT_EQUAL(object_truncate(obj, 15), 0);
 	CU_ASSERT_EQUAL(ut_store_commit(&t), 0);
 	CU_ASSERT_EQUAL(ut_store_clean(&t), 16 * MIB - 4096 - 15 * BS);
-	CU_ASSERT_EQUAL(ddio_store_free_bytes(t.store), 16 * MIB - 4096 - 15 * BS);
+	CU_ASSERT_EQUAL(store_free_bytes(t.store), 16 * MIB - 4096 - 15 * BS);
 	/* Blocks may have been written again in place: always flushed. */
 	ddio_disk_stats(t.disk, &stats);
 	CU_ASSERT_EQUAL(stats.flushes, 2);
 	CU_ASSERT_EQUAL(ut_store_commit(&t), 0);
 	ddio_disk_stats(t.disk, &stats);
 	CU_ASSERT_EQUAL(stats.flushes, 3);
-	ddio_object_put(obj);
+	object_put(obj);
 	ut_store_end(&t);
 }
 
 static int broken_apply(MDB_txn *txn, void *ctx)
 {
-	int ret = ddio_store_committer_ops.apply(txn, ctx);
+	int ret = store_committer_ops.apply(txn, ctx);
 
 	return ret ? ret : ENOSPC;
 }
@@ -469,8 +469,8 @@ static int broken_apply(MDB_txn *txn, void *ctx)
 /* The same if the records cannot be written: no room for them, and all was in vain. */
 static void test_failed_transaction(void)
 {
-	struct ddio_committer_ops broken = ddio_store_committer_ops;
-	struct ddio_object *obj, *gone;
+	struct committer_ops broken = store_committer_ops;
+	struct object *obj, *gone;
 	struct ut_store t;
 
 	ut_store_begin(&t, 16 * MIB);
@@ -481,19 +481,19 @@ static void test_failed_transaction(void)
 	broken.apply = broken_apply;
 	t.store->committer.ops = &broken;
 	CU_ASSERT_EQUAL(ut_fill(obj, 0, 10), 0);
-	CU_ASSERT_EQUAL(ddio_object_remove(gone), 0);
-	ddio_object_put(gone);
+	CU_ASSERT_EQUAL(object_remove(gone), 0);
+	object_put(gone);
 	CU_ASSERT_EQUAL(ut_store_commit(&t), -ENOSPC);
 	CU_ASSERT_EQUAL(ut_fill(obj, 10, 10), 0);
-	CU_ASSERT_EQUAL(ddio_object_truncate(obj, 12), 0);
+	CU_ASSERT_EQUAL(object_truncate(obj, 12), 0);
 	CU_ASSERT_EQUAL(ut_store_commit(&t), -ENOSPC);
-	CU_ASSERT_EQUAL(ddio_store_free_bytes(t.store), 16 * MIB - 4096 - 25 * BS);
+	CU_ASSERT_EQUAL(store_free_bytes(t.store), 16 * MIB - 4096 - 25 * BS);
 	CU_ASSERT_EQUAL(ut_store_clean(&t), 16 * MIB - 4096 - 5 * BS);
-	t.store->committer.ops = &ddio_store_committer_ops;
+	t.store->committer.ops = &store_committer_ops;
 	CU_ASSERT_EQUAL(ut_store_commit(&t), 0);
-	CU_ASSERT_EQUAL(ddio_store_free_bytes(t.store), 16 * MIB - 4096 - 12 * BS);
+	CU_ASSERT_EQUAL(store_free_bytes(t.store), 16 * MIB - 4096 - 12 * BS);
 	CU_ASSERT_EQUAL(ut_store_clean(&t), 16 * MIB - 4096 - 12 * BS);
-	ddio_object_put(obj);
+	object_put(obj);
 	ut_store_end(&t);
 }
 
@@ -502,28 +502,28 @@ static void test_records_join(void)
 {
 	static const uint64_t order[] = { 5, 3, 4, 0, 7, 1, 2, 6 };
 	struct ddio_msg_fsck fsck;
-	struct ddio_object *obj;
+	struct object *obj;
 	struct ut_store t;
 	size_t i;
 
 	ut_store_begin(&t, 16 * MIB);
 	obj = ut_object(&t, 1, BS, CONTIGUOUS, true);
-	CU_ASSERT_EQUAL(ddio_object_alloc(obj, 0, 8), 0);
+	CU_ASSERT_EQUAL(object_alloc(obj, 0, 8), 0);
 	for (i = 0; i < 8; i++) {
-		ddio_object_written(obj, order[i], 1);
+		object_written(obj, order[i], 1);
 		CU_ASSERT_EQUAL(ut_store_commit(&t), 0);
 	}
-	CU_ASSERT_EQUAL(ddio_store_check(t.store, false, &fsck), 0);
+	CU_ASSERT_EQUAL(store_check(t.store, false, &fsck), 0);
 	CU_ASSERT_EQUAL(fsck.extents, 1);
 	CU_ASSERT_EQUAL(fsck.blocks, 8);
-	ddio_object_put(obj);
+	object_put(obj);
 	ut_store_end(&t);
 }
 
 /* Closing in the middle of a commit is a fault of the caller, but not the end of the world. */
 static void test_closed_too_early(void)
 {
-	struct ddio_object *obj;
+	struct object *obj;
 	struct ut_commit c;
 	struct ut_store t;
 
@@ -531,11 +531,11 @@ static void test_closed_too_early(void)
 	obj = ut_object(&t, 1, BS, CONTIGUOUS, true);
 	CU_ASSERT_EQUAL(ut_fill(obj, 0, 1), 0);
 	ut_commit_init(&c, t.env);
-	ddio_store_commit(t.store, &c.commit);
-	ddio_store_close(t.store);
-	CU_ASSERT_EQUAL(ddio_sim_logged(t.world, "closed during a commit"), 1);
+	store_commit(t.store, &c.commit);
+	store_close(t.store);
+	CU_ASSERT_EQUAL(sim_logged(t.world, "closed during a commit"), 1);
 	CU_ASSERT_EQUAL(ut_commit_wait(&c), 0);
-	ddio_object_put(obj);
+	object_put(obj);
 	ut_store_end(&t);
 }
 

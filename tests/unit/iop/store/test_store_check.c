@@ -13,7 +13,7 @@
  * @db, @key, @key_len: which record; @value: what it becomes, @len 0: it goes
  */
 struct hit {
-	struct ddio_store *store;
+	struct store *store;
 	int db;
 	uint8_t key[16];
 	size_t key_len;
@@ -24,8 +24,8 @@ struct hit {
 static int strike(MDB_txn *txn, void *arg)
 {
 	struct hit *hit = arg;
-	MDB_val k = ddio_lmdb_val(hit->key, hit->key_len);
-	MDB_val v = ddio_lmdb_val(hit->value, hit->len);
+	MDB_val k = lmdb_val(hit->key, hit->key_len);
+	MDB_val v = lmdb_val(hit->value, hit->len);
 
 	if (hit->len)
 		return mdb_put(txn, hit->store->db.dbi[hit->db], &k, &v, 0);
@@ -35,50 +35,50 @@ static int strike(MDB_txn *txn, void *arg)
 static void apply(struct ut_store *t, struct hit *hit)
 {
 	hit->store = t->store;
-	CU_ASSERT_EQUAL(ddio_lmdb_write(&t->store->db, strike, hit), 0);
+	CU_ASSERT_EQUAL(lmdb_write(&t->store->db, strike, hit), 0);
 }
 
 static struct hit hit_extent(uint64_t id, uint64_t block, uint64_t start, uint64_t count)
 {
-	const struct ddio_rec_extent rec = { id, block, start, count, false };
+	const struct rec_extent rec = { id, block, start, count, false };
 	struct hit hit = { .db = DDIO_DB_EXTENTS, .key_len = 16, .len = DDIO_REC_EXTENT_LEN };
 
-	ddio_rec_extent_key(hit.key, id, block);
-	ddio_rec_extent_put(hit.value, &rec);
+	rec_extent_key(hit.key, id, block);
+	rec_extent_put(hit.value, &rec);
 	return hit;
 }
 
 static struct hit hit_object(uint64_t id, uint32_t block)
 {
-	const struct ddio_rec_object rec = { .id = id, .block = block };
+	const struct rec_object rec = { .id = id, .block = block };
 	struct hit hit = { .db = DDIO_DB_OBJECTS, .key_len = 8, .len = DDIO_REC_OBJECT_LEN };
 
-	ddio_rec_key(hit.key, id);
-	ddio_rec_object_put(hit.value, &rec);
+	rec_key(hit.key, id);
+	rec_object_put(hit.value, &rec);
 	return hit;
 }
 
 static struct hit hit_free(uint64_t start, uint64_t len)
 {
-	const struct ddio_rec_free rec = { start, len };
+	const struct rec_free rec = { start, len };
 	struct hit hit = { .db = DDIO_DB_FREE, .key_len = 8, .len = DDIO_REC_FREE_LEN };
 
-	ddio_rec_key(hit.key, start);
-	ddio_rec_free_put(hit.value, &rec);
+	rec_key(hit.key, start);
+	rec_free_put(hit.value, &rec);
 	return hit;
 }
 
 /* Objects 1 to 3 of ten blocks each, one behind the other from the label on, and free space. */
 static void begin(struct ut_store *t)
 {
-	struct ddio_object *obj;
+	struct object *obj;
 	uint64_t id;
 
 	ut_store_begin(t, SIZE);
 	for (id = 1; id <= 3; id++) {
 		obj = ut_object(t, id, BS, 0, true);
 		CU_ASSERT_EQUAL(ut_fill(obj, 0, 10), 0);
-		ddio_object_put(obj);
+		object_put(obj);
 	}
 	CU_ASSERT_EQUAL(ut_store_commit(t), 0);
 	CU_ASSERT_EQUAL(ut_store_clean(t), FULL - 30 * BS);
@@ -86,10 +86,10 @@ static void begin(struct ut_store *t)
 
 static uint64_t blocks_of(struct ut_store *t, uint64_t id)
 {
-	struct ddio_object *obj = ut_object(t, id, BS, 0, false);
-	uint64_t n = obj ? ddio_object_blocks(obj) : 0;
+	struct object *obj = ut_object(t, id, BS, 0, false);
+	uint64_t n = obj ? object_blocks(obj) : 0;
 
-	ddio_object_put(obj);
+	object_put(obj);
 	return n;
 }
 
@@ -98,16 +98,16 @@ static void expect(struct ut_store *t, const char *text, uint64_t left)
 {
 	struct ddio_msg_fsck fsck;
 
-	CU_ASSERT_EQUAL(ddio_store_check(t->store, false, &fsck), 0);
+	CU_ASSERT_EQUAL(store_check(t->store, false, &fsck), 0);
 	CU_ASSERT(fsck.problems > 0);
 	CU_ASSERT_EQUAL(fsck.repaired, 0);
 	CU_ASSERT_PTR_NOT_NULL(strstr(fsck.text, text));
 	if (!strstr(fsck.text, text))
 		fprintf(stderr, "'%s' does not say '%s'\n", fsck.text, text);
-	CU_ASSERT_EQUAL(ddio_store_check(t->store, true, &fsck), 0);
+	CU_ASSERT_EQUAL(store_check(t->store, true, &fsck), 0);
 	CU_ASSERT_EQUAL(fsck.repaired, fsck.problems);
 	CU_ASSERT_EQUAL(ut_store_clean(t), FULL - left * BS);
-	CU_ASSERT_EQUAL(ddio_store_free_bytes(t->store), FULL - left * BS);
+	CU_ASSERT_EQUAL(store_free_bytes(t->store), FULL - left * BS);
 	CU_ASSERT_EQUAL(blocks_of(t, 1) + blocks_of(t, 2) + blocks_of(t, 3), left);
 	CU_ASSERT_EQUAL(ut_store_reopen(t), 0);
 	CU_ASSERT_EQUAL(ut_store_clean(t), FULL - left * BS);
@@ -178,7 +178,7 @@ static void test_bad_crc(void)
 	apply(&t, &extent);
 	CU_ASSERT_EQUAL(ut_store_reopen(&t), 0);
 	CU_ASSERT_PTR_NULL(ut_object(&t, 2, BS, 0, false));
-	CU_ASSERT(ddio_sim_logged(t.world, "records of object 2 are damaged") > 0);
+	CU_ASSERT(sim_logged(t.world, "records of object 2 are damaged") > 0);
 	expect(&t, "block 0 of object 2 is damaged", 20);
 	begin(&t);
 	apply(&t, &object);
@@ -187,7 +187,7 @@ static void test_bad_crc(void)
 	apply(&t, &space);
 	/* What cannot be read is not given out. */
 	CU_ASSERT_EQUAL(ut_store_reopen(&t), 0);
-	CU_ASSERT_EQUAL(ddio_store_free_bytes(t.store), 0);
+	CU_ASSERT_EQUAL(store_free_bytes(t.store), 0);
 	expect(&t, "free space", 30);
 }
 
@@ -263,7 +263,7 @@ static void test_commit_meets_damage(void)
 	struct hit shorter = hit_free(4096 + 31 * BS, FULL - 31 * BS);
 	struct hit first = hit_free(4096 + 30 * BS, 1);
 	struct ddio_msg_fsck fsck;
-	struct ddio_object *obj;
+	struct object *obj;
 	struct ut_store t;
 
 	first.len = 0;
@@ -274,8 +274,8 @@ static void test_commit_meets_damage(void)
 	CU_ASSERT_PTR_NOT_NULL_FATAL(obj);
 	CU_ASSERT_EQUAL(ut_fill(obj, 10, 1), 0);
 	CU_ASSERT_EQUAL(ut_store_commit(&t), -EUCLEAN);
-	CU_ASSERT_EQUAL(ddio_store_check(t.store, true, &fsck), -EBUSY);
-	ddio_object_put(obj);
+	CU_ASSERT_EQUAL(store_check(t.store, true, &fsck), -EBUSY);
+	object_put(obj);
 	CU_ASSERT_EQUAL(ut_store_reopen(&t), 0);
 	expect(&t, "free, but not recorded so", 30);
 }
@@ -284,25 +284,25 @@ static void test_commit_meets_damage(void)
 static void test_repair_spares_memory(void)
 {
 	struct hit doubled = hit_free(4096 + 2 * BS, BS);
-	struct ddio_object *kept, *gone;
+	struct object *kept, *gone;
 	struct ddio_msg_fsck fsck;
 	struct ut_store t;
 
 	begin(&t);
 	kept = ut_object(&t, 1, BS, 0, false);
 	gone = ut_object(&t, 3, BS, 0, false);
-	CU_ASSERT_EQUAL(ddio_object_alloc(kept, 10, 7), 0);
-	CU_ASSERT_EQUAL(ddio_object_remove(gone), 0);
+	CU_ASSERT_EQUAL(object_alloc(kept, 10, 7), 0);
+	CU_ASSERT_EQUAL(object_remove(gone), 0);
 	CU_ASSERT_EQUAL(ut_store_commit(&t), 0);
 	apply(&t, &doubled);
-	CU_ASSERT_EQUAL(ddio_store_check(t.store, true, &fsck), 0);
+	CU_ASSERT_EQUAL(store_check(t.store, true, &fsck), 0);
 	CU_ASSERT_EQUAL(fsck.repaired, 1);
-	CU_ASSERT_EQUAL(ddio_object_blocks(kept), 17);
-	CU_ASSERT_EQUAL(ddio_store_free_bytes(t.store), FULL - 37 * BS);
-	ddio_object_put(gone);
-	CU_ASSERT_EQUAL(ddio_store_free_bytes(t.store), FULL - 27 * BS);
-	ddio_object_written(kept, 10, 7);
-	ddio_object_put(kept);
+	CU_ASSERT_EQUAL(object_blocks(kept), 17);
+	CU_ASSERT_EQUAL(store_free_bytes(t.store), FULL - 37 * BS);
+	object_put(gone);
+	CU_ASSERT_EQUAL(store_free_bytes(t.store), FULL - 27 * BS);
+	object_written(kept, 10, 7);
+	object_put(kept);
 	CU_ASSERT_EQUAL(ut_store_commit(&t), 0);
 	CU_ASSERT_EQUAL(ut_store_clean(&t), FULL - 27 * BS);
 	ut_store_end(&t);
@@ -314,7 +314,7 @@ static void test_counts(void)
 	struct ut_store t;
 
 	begin(&t);
-	CU_ASSERT_EQUAL(ddio_store_check(t.store, true, &fsck), 0);
+	CU_ASSERT_EQUAL(store_check(t.store, true, &fsck), 0);
 	CU_ASSERT_EQUAL(fsck.objects, 3);
 	CU_ASSERT_EQUAL(fsck.extents, 3);
 	CU_ASSERT_EQUAL(fsck.blocks, 30);

@@ -42,7 +42,7 @@ struct model {
 struct life {
 	struct ut_store t;
 	struct model now, pending, done;
-	struct ddio_object *obj[OBJECTS];
+	struct object *obj[OBJECTS];
 	uint8_t zeroed[OBJECTS][BLOCKS];
 	struct ut_commit commit;
 	bool busy;
@@ -76,7 +76,7 @@ static uint64_t stamp_read(const struct ut_store *t, uint64_t start)
 	return stamp;
 }
 
-static struct ddio_object *hold(struct life *life, uint64_t i)
+static struct object *hold(struct life *life, uint64_t i)
 {
 	if (!life->obj[i])
 		life->obj[i] = ut_object(&life->t, i + 1, BS, layout_of(i), true);
@@ -85,7 +85,7 @@ static struct ddio_object *hold(struct life *life, uint64_t i)
 
 static void drop(struct life *life, uint64_t i)
 {
-	ddio_object_put(life->obj[i]);
+	object_put(life->obj[i]);
 	life->obj[i] = NULL;
 }
 
@@ -97,7 +97,7 @@ static bool is_stamp(uint64_t stamp)
 /* Gives blocks a place; writes those that were holes, perhaps not all of them. */
 static void op_write(struct life *life, uint64_t i)
 {
-	struct ddio_object *obj = hold(life, i);
+	struct object *obj = hold(life, i);
 	uint64_t first = ddio_rand_below(&life->rand, BLOCKS);
 	uint64_t count = 1 + ddio_rand_below(&life->rand, BLOCKS - first), b, start, run;
 	bool written;
@@ -107,19 +107,19 @@ static void op_write(struct life *life, uint64_t i)
 		count = 8 + count % 3;
 	if (first + count > BLOCKS)
 		count = BLOCKS - first;
-	ret = ddio_object_alloc(obj, first, count);
+	ret = object_alloc(obj, first, count);
 	if (ret) {
 		CU_ASSERT_EQUAL(ret, -ENOSPC);
 		life->full++;
 		return;
 	}
 	for (b = first; b < first + count; b++) {
-		CU_ASSERT_TRUE(ddio_object_lookup(obj, b, &start, &run, &written));
+		CU_ASSERT_TRUE(object_lookup(obj, b, &start, &run, &written));
 		CU_ASSERT_EQUAL(written, is_stamp(life->now.stamp[i][b]));
 		if (written || life->zeroed[i][b] || !ddio_rand_below(&life->rand, 8))
 			continue;
 		stamp_write(&life->t, start, ++life->stamp);
-		ddio_object_written(obj, b, 1);
+		object_written(obj, b, 1);
 		life->now.stamp[i][b] = life->stamp;
 	}
 }
@@ -138,7 +138,7 @@ static void op_truncate(struct life *life, uint64_t i)
 {
 	uint64_t n = ddio_rand_below(&life->rand, BLOCKS + 1);
 
-	CU_ASSERT_EQUAL(ddio_object_truncate(hold(life, i), n), 0);
+	CU_ASSERT_EQUAL(object_truncate(hold(life, i), n), 0);
 	forget(life, i, n, BLOCKS);
 }
 
@@ -147,7 +147,7 @@ static void op_punch(struct life *life, uint64_t i)
 	uint64_t first = ddio_rand_below(&life->rand, BLOCKS);
 	uint64_t count = 1 + ddio_rand_below(&life->rand, BLOCKS - first);
 
-	CU_ASSERT_EQUAL(ddio_object_punch(hold(life, i), first, count), 0);
+	CU_ASSERT_EQUAL(object_punch(hold(life, i), first, count), 0);
 	forget(life, i, first, first + count);
 }
 
@@ -155,7 +155,7 @@ static void op_reserve(struct life *life, uint64_t i)
 {
 	uint64_t first = ddio_rand_below(&life->rand, BLOCKS), b;
 	uint64_t count = 1 + ddio_rand_below(&life->rand, BLOCKS - first) / 3;
-	int ret = ddio_object_reserve(hold(life, i), first, count);
+	int ret = object_reserve(hold(life, i), first, count);
 
 	if (ret) {
 		CU_ASSERT_EQUAL(ret, -ENOSPC);
@@ -172,7 +172,7 @@ static void op_unwrite(struct life *life, uint64_t i)
 	uint64_t first = ddio_rand_below(&life->rand, BLOCKS), b;
 	uint64_t count = 1 + ddio_rand_below(&life->rand, BLOCKS - first);
 
-	CU_ASSERT_EQUAL(ddio_object_unwrite(hold(life, i), first, count), 0);
+	CU_ASSERT_EQUAL(object_unwrite(hold(life, i), first, count), 0);
 	for (b = first; b < first + count; b++) {
 		if (!is_stamp(life->now.stamp[i][b]))
 			continue;
@@ -183,7 +183,7 @@ static void op_unwrite(struct life *life, uint64_t i)
 
 static void op_remove(struct life *life, uint64_t i)
 {
-	CU_ASSERT_EQUAL(ddio_object_remove(hold(life, i)), 0);
+	CU_ASSERT_EQUAL(object_remove(hold(life, i)), 0);
 	forget(life, i, 0, BLOCKS);
 	drop(life, i);
 }
@@ -215,27 +215,27 @@ static void commit_begin(struct life *life)
 				life->zeroed[i][b] = 2;
 	life->busy = true;
 	ut_commit_init(&life->commit, life->t.env);
-	ddio_store_commit(life->t.store, &life->commit.commit);
+	store_commit(life->t.store, &life->commit.commit);
 }
 
 /* Does the store hold exactly what the model says? */
 static bool holds(struct ut_store *t, const struct model *model, uint64_t *blocks)
 {
 	uint64_t i, b, start, run, n = 0;
-	struct ddio_object *obj;
+	struct object *obj;
 	bool written, there, same = true;
 
 	for (i = 0; i < OBJECTS; i++) {
 		obj = ut_object(t, i + 1, BS, layout_of(i), false);
 		for (b = 0; b < BLOCKS; b++) {
-			there = obj && ddio_object_lookup(obj, b, &start, &run, &written);
+			there = obj && object_lookup(obj, b, &start, &run, &written);
 			if (there != (model->stamp[i][b] != 0) ||
 			    (there && written != is_stamp(model->stamp[i][b])) ||
 			    (there && written && stamp_read(t, start) != model->stamp[i][b]))
 				same = false;
 			n += there;
 		}
-		ddio_object_put(obj);
+		object_put(obj);
 	}
 	*blocks = n;
 	return same;
@@ -249,7 +249,7 @@ static void verify(struct ut_store *t, const struct model *one, const struct mod
 	same = holds(t, one, &blocks) || holds(t, other, &blocks);
 	CU_ASSERT_TRUE(same);
 	CU_ASSERT_EQUAL(ut_store_clean(t), SIZE - 4096 - blocks * BS);
-	CU_ASSERT_EQUAL(ddio_store_free_bytes(t->store), SIZE - 4096 - blocks * BS);
+	CU_ASSERT_EQUAL(store_free_bytes(t->store), SIZE - 4096 - blocks * BS);
 }
 
 static void crash(struct life *life)
@@ -360,12 +360,12 @@ struct worker {
 	struct life *life;
 	struct report *report;
 	struct ddio_post post;
-	struct ddio_commit commit;
+	struct commit commit;
 };
 
 static void worker_step(void *arg);
 
-static void worker_done(struct ddio_commit *commit, int err)
+static void worker_done(struct commit *commit, int err)
 {
 	struct worker *w = commit->arg;
 
@@ -399,7 +399,7 @@ static void worker_step(void *arg)
 	}
 	w->report->models[n % 2] = life->now;
 	__atomic_store_n(&w->report->started, n, __ATOMIC_SEQ_CST);
-	ddio_store_commit(life->t.store, &w->commit);
+	store_commit(life->t.store, &w->commit);
 }
 
 static void child_run(struct life *life, struct report *report)
@@ -410,7 +410,7 @@ static void child_run(struct life *life, struct report *report)
 	w.life = life;
 	w.report = report;
 	w.post = (struct ddio_post){ .fn = worker_step, .arg = &w };
-	w.commit = (struct ddio_commit){ .done = worker_done, .arg = &w };
+	w.commit = (struct commit){ .done = worker_done, .arg = &w };
 	ddio_env_post(life->t.env, &w.post);
 	for (;;)
 		pause();

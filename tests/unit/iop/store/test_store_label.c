@@ -36,11 +36,11 @@ static void disk_wipe(struct ut_store *t)
 /* One object of three blocks, so that there is something to lose. */
 static void fill(struct ut_store *t)
 {
-	struct ddio_object *obj = ut_object(t, 1, 512, 0, true);
+	struct object *obj = ut_object(t, 1, 512, 0, true);
 
 	CU_ASSERT_EQUAL(ut_fill(obj, 0, 3), 0);
 	CU_ASSERT_EQUAL(ut_store_commit(t), 0);
-	ddio_object_put(obj);
+	object_put(obj);
 }
 
 static void test_mismatches(void)
@@ -73,7 +73,7 @@ static void test_mismatches(void)
 	t.disk = NULL;
 	t.spec.size = SIZE;
 	CU_ASSERT_EQUAL(ut_store_open(&t), 0);
-	CU_ASSERT_EQUAL(ddio_store_objects(t.store), 1);
+	CU_ASSERT_EQUAL(store_objects(t.store), 1);
 	ut_store_end(&t);
 }
 
@@ -100,7 +100,7 @@ static void test_one_without_the_other(void)
 	/* Both anew, and then with the records of before. */
 	CU_ASSERT_EQUAL(rename(t.recs, kept), 0);
 	CU_ASSERT_EQUAL(ut_store_open(&t), 0);
-	CU_ASSERT_EQUAL(ddio_store_objects(t.store), 0);
+	CU_ASSERT_EQUAL(store_objects(t.store), 0);
 	ut_store_close(&t);
 	ut_remove_tree(t.recs);
 	CU_ASSERT_EQUAL(rename(kept, t.recs), 0);
@@ -137,29 +137,29 @@ static void test_damaged_label(void)
 	CU_ASSERT_EQUAL(ut_store_open(&t), 0);
 	t.opts.repair = false;
 	CU_ASSERT_EQUAL(ut_store_reopen(&t), 0);
-	CU_ASSERT_EQUAL(ddio_store_objects(t.store), 1);
+	CU_ASSERT_EQUAL(store_objects(t.store), 1);
 	ut_store_end(&t);
 }
 
 static void test_other_version(void)
 {
 	uint8_t buf[DDIO_LABEL_LEN];
-	struct ddio_label label = { .disk = 1 };
+	struct label label = { .disk = 1 };
 	uint32_t crc;
 
-	ddio_rec_label_put(buf, &label);
-	CU_ASSERT_EQUAL(ddio_rec_label_get(buf, sizeof(buf), &label), 0);
-	CU_ASSERT_EQUAL(ddio_rec_label_get(buf, sizeof(buf) - 1, &label), -EMEDIUMTYPE);
+	rec_label_put(buf, &label);
+	CU_ASSERT_EQUAL(rec_label_get(buf, sizeof(buf), &label), 0);
+	CU_ASSERT_EQUAL(rec_label_get(buf, sizeof(buf) - 1, &label), -EMEDIUMTYPE);
 	buf[8] = 2;
-	CU_ASSERT_EQUAL(ddio_rec_label_get(buf, sizeof(buf), &label), -EUCLEAN);
+	CU_ASSERT_EQUAL(rec_label_get(buf, sizeof(buf), &label), -EUCLEAN);
 	crc = htole32(ddio_crc32c(0, buf, sizeof(buf) - sizeof(crc)));
 	memcpy(buf + sizeof(buf) - sizeof(crc), &crc, sizeof(crc));
-	CU_ASSERT_EQUAL(ddio_rec_label_get(buf, sizeof(buf), &label), -EPROTONOSUPPORT);
+	CU_ASSERT_EQUAL(rec_label_get(buf, sizeof(buf), &label), -EPROTONOSUPPORT);
 }
 
 static void test_in_use(void)
 {
-	struct ddio_store *second;
+	struct store *second;
 	struct ddio_disk *disk;
 	struct ut_store t;
 	char err[300];
@@ -167,8 +167,7 @@ static void test_in_use(void)
 	ut_store_begin(&t, SIZE);
 	t.spec.path = NULL;
 	CU_ASSERT_EQUAL_FATAL(ddio_disk_open(t.env, &t.spec, &disk, err, sizeof(err)), 0);
-	CU_ASSERT_EQUAL(ddio_store_open(t.env, disk, &t.opts, &second, t.err, sizeof(t.err)),
-			-EBUSY);
+	CU_ASSERT_EQUAL(store_open(t.env, disk, &t.opts, &second, t.err, sizeof(t.err)), -EBUSY);
 	says(&t, "in use by another process");
 	ddio_disk_close(disk);
 	ut_store_end(&t);
@@ -195,9 +194,9 @@ static void test_forgetting_disk(void)
 	t.spec.path = NULL;
 	CU_ASSERT_EQUAL(ut_store_open(&t), 0);
 	fill(&t);
-	CU_ASSERT_EQUAL(ddio_store_objects(t.store), 1);
+	CU_ASSERT_EQUAL(store_objects(t.store), 1);
 	CU_ASSERT_EQUAL(ut_store_reopen(&t), 0);
-	CU_ASSERT_EQUAL(ddio_store_objects(t.store), 0);
+	CU_ASSERT_EQUAL(store_objects(t.store), 0);
 	CU_ASSERT_EQUAL(ut_store_clean(&t), SIZE - 4096);
 	/* Also if it has another size now. */
 	ut_store_close(&t);
@@ -222,13 +221,13 @@ static void test_forgetting_disk_spares_records(void)
 	t.disk = NULL;
 	t.spec.path = t.file;
 	CU_ASSERT_EQUAL(ut_store_open(&t), 0);
-	CU_ASSERT_EQUAL(ddio_store_objects(t.store), 1);
+	CU_ASSERT_EQUAL(store_objects(t.store), 1);
 	ut_store_end(&t);
 }
 
 static int mark_new(MDB_txn *txn, void *arg)
 {
-	return ddio_store_put_label(arg, txn, DDIO_LABEL_NEW);
+	return store_put_label(arg, txn, DDIO_LABEL_NEW);
 }
 
 /* The first start is cut off: before the disk's label was written, or before the records knew. */
@@ -239,26 +238,26 @@ static void test_interrupted_first_start(void)
 
 	for (wiped = 0; wiped < 2; wiped++) {
 		ut_store_begin(&t, SIZE);
-		CU_ASSERT_EQUAL(ddio_lmdb_write(&t.store->db, mark_new, t.store), 0);
+		CU_ASSERT_EQUAL(lmdb_write(&t.store->db, mark_new, t.store), 0);
 		if (wiped)
 			disk_wipe(&t);
 		CU_ASSERT_EQUAL(ut_store_reopen(&t), 0);
 		fill(&t);
 		CU_ASSERT_EQUAL(ut_store_reopen(&t), 0);
-		CU_ASSERT_EQUAL(ddio_store_objects(t.store), 1);
+		CU_ASSERT_EQUAL(store_objects(t.store), 1);
 		ut_store_end(&t);
 	}
 }
 
 static int damage_label(MDB_txn *txn, void *arg)
 {
-	struct ddio_store *store = arg;
-	MDB_val k = ddio_lmdb_val(DDIO_STORE_LABEL_KEY, strlen(DDIO_STORE_LABEL_KEY)), v;
+	struct store *store = arg;
+	MDB_val k = lmdb_val(DDIO_STORE_LABEL_KEY, strlen(DDIO_STORE_LABEL_KEY)), v;
 	uint8_t buf[DDIO_LABEL_LEN];
 
-	ddio_rec_label_put(buf, &store->label);
+	rec_label_put(buf, &store->label);
 	buf[100] ^= 1;
-	v = ddio_lmdb_val(buf, sizeof(buf));
+	v = lmdb_val(buf, sizeof(buf));
 	return mdb_put(txn, store->db.dbi[DDIO_DB_META], &k, &v, 0);
 }
 
@@ -269,8 +268,8 @@ static void test_damaged_label_of_records(void)
 
 	ut_store_begin(&t, SIZE);
 	fill(&t);
-	CU_ASSERT_EQUAL(ddio_lmdb_write(&t.store->db, damage_label, t.store), 0);
-	CU_ASSERT_EQUAL(ddio_store_check(t.store, false, &fsck), 0);
+	CU_ASSERT_EQUAL(lmdb_write(&t.store->db, damage_label, t.store), 0);
+	CU_ASSERT_EQUAL(store_check(t.store, false, &fsck), 0);
 	CU_ASSERT_EQUAL(fsck.problems, 1);
 	CU_ASSERT_PTR_NOT_NULL(strstr(fsck.text, "label"));
 	CU_ASSERT_EQUAL(ut_store_reopen(&t), -EUCLEAN);
@@ -279,12 +278,12 @@ static void test_damaged_label_of_records(void)
 	CU_ASSERT_EQUAL(ut_store_open(&t), 0);
 	ut_store_clean(&t);
 	/* A check can mend it too. */
-	CU_ASSERT_EQUAL(ddio_lmdb_write(&t.store->db, damage_label, t.store), 0);
-	CU_ASSERT_EQUAL(ddio_store_check(t.store, true, &fsck), 0);
+	CU_ASSERT_EQUAL(lmdb_write(&t.store->db, damage_label, t.store), 0);
+	CU_ASSERT_EQUAL(store_check(t.store, true, &fsck), 0);
 	CU_ASSERT_EQUAL(fsck.repaired, 1);
 	t.opts.repair = false;
 	CU_ASSERT_EQUAL(ut_store_reopen(&t), 0);
-	CU_ASSERT_EQUAL(ddio_store_objects(t.store), 1);
+	CU_ASSERT_EQUAL(store_objects(t.store), 1);
 	ut_store_end(&t);
 }
 

@@ -77,29 +77,29 @@ static int first(int old, int ret)
 static int object_life(struct ut_store *t, uint64_t id)
 {
 	struct ddio_file_ref ref = ut_ref(id, BS, (uint32_t)id % DDIO_LAYOUT_MAX_W);
-	struct ddio_object *obj;
+	struct object *obj;
 	int ret;
 
-	ret = ddio_store_get(t->store, &ref, true, &obj);
+	ret = store_get(t->store, &ref, true, &obj);
 	if (ret)
 		return ret;
-	ret = ddio_object_alloc(obj, 0, 20);
-	ddio_object_written(obj, 2, 5);
-	ddio_object_written(obj, 8, 3);
+	ret = object_alloc(obj, 0, 20);
+	object_written(obj, 2, 5);
+	object_written(obj, 8, 3);
 	ret = first(ret, ut_store_commit(t));
-	ret = first(ret, ddio_object_alloc(obj, 30, 4));
-	ddio_object_written(obj, 30, 4);
-	ret = first(ret, ddio_object_reserve(obj, 36, 9));
+	ret = first(ret, object_alloc(obj, 30, 4));
+	object_written(obj, 30, 4);
+	ret = first(ret, object_reserve(obj, 36, 9));
 	ret = first(ret, ut_store_commit(t));
-	ddio_object_written(obj, 38, 2);
-	ret = first(ret, ddio_object_unwrite(obj, 31, 2));
-	ret = first(ret, ddio_object_punch(obj, 37, 4));
+	object_written(obj, 38, 2);
+	ret = first(ret, object_unwrite(obj, 31, 2));
+	ret = first(ret, object_punch(obj, 37, 4));
 	ret = first(ret, ut_store_commit(t));
-	ret = first(ret, ddio_object_truncate(obj, 3));
+	ret = first(ret, object_truncate(obj, 3));
 	ret = first(ret, ut_store_commit(t));
 	if (id % 2)
-		ret = first(ret, ddio_object_remove(obj));
-	ddio_object_put(obj);
+		ret = first(ret, object_remove(obj));
+	object_put(obj);
 	return ret;
 }
 
@@ -119,9 +119,9 @@ static int store_life(void *arg)
 		}
 		for (id = 1; id < 6; id++)
 			ret = first(ret, object_life(t, id));
-		ret = first(ret, ddio_store_list(t->store, 0, ids, 4) ? 0 : -ENOMEM);
+		ret = first(ret, store_list(t->store, 0, ids, 4) ? 0 : -ENOMEM);
 		ret = first(ret, ut_store_commit(t));
-		ret = first(ret, ddio_store_check(t->store, false, &fsck));
+		ret = first(ret, store_check(t->store, false, &fsck));
 		ut_store_close(t);
 	}
 	return ret;
@@ -142,7 +142,7 @@ static int store_attempt(void *arg)
 	CU_ASSERT_EQUAL(ut_store_open(&t), 0);
 	if (t.store) {
 		ut_store_clean(&t);
-		CU_ASSERT_EQUAL(ddio_store_free_bytes(t.store), ut_store_clean(&t));
+		CU_ASSERT_EQUAL(store_free_bytes(t.store), ut_store_clean(&t));
 	}
 	ut_store_end(&t);
 	nomem_failures = failures;

@@ -23,15 +23,15 @@
  */
 struct busy {
 	struct ut_store t;
-	struct ddio_ns *ns;
-	struct ddio_commit commits[2 * ROUNDS];
+	struct ns *ns;
+	struct commit commits[2 * ROUNDS];
 	struct ddio_post post;
 	struct ddio_gate gate;
 	uint64_t first;
 	int round, left, errors;
 };
 
-static void busy_done(struct ddio_commit *commit, int err)
+static void busy_done(struct commit *commit, int err)
 {
 	struct busy *b = commit->arg;
 
@@ -40,7 +40,7 @@ static void busy_done(struct ddio_commit *commit, int err)
 		ddio_gate_open(b->t.env, &b->gate);
 }
 
-static void busy_commit(struct busy *b, struct ddio_commit *commit)
+static void busy_commit(struct busy *b, struct commit *commit)
 {
 	commit->done = busy_done;
 	commit->arg = b;
@@ -51,39 +51,39 @@ static void busy_change(struct busy *b)
 {
 	struct ddio_msg_fs_make make = { .parent = DDIO_FS_ROOT, .mode = S_IFREG | 0644 };
 	struct ddio_msg_fs_setattr size = { .mask = DDIO_FS_SET_SIZE, .size = (uint64_t)b->round };
-	struct ddio_inode inode;
+	struct inode inode;
 	bool made;
-	struct ddio_object *obj = ut_object(&b->t, (uint64_t)b->round + 1, BS, b->round % 3, true);
+	struct object *obj = ut_object(&b->t, (uint64_t)b->round + 1, BS, b->round % 3, true);
 
 	b->errors += ut_fill(obj, 0, 100) != 0;
 	if (b->round % 4 == 3)
-		b->errors += ddio_object_truncate(obj, 50) != 0;
-	ddio_object_put(obj);
+		b->errors += object_truncate(obj, 50) != 0;
+	object_put(obj);
 	snprintf(make.name, sizeof(make.name), "f%d", b->round);
-	b->errors += ddio_ns_make(b->ns, NULL, &make, NULL, &inode, &made, NULL) != 0 || !made;
+	b->errors += ns_make(b->ns, NULL, &make, NULL, &inode, &made, NULL) != 0 || !made;
 	if (!b->round)
 		b->first = inode.ino;
-	ddio_inode_free(&inode);
+	inode_free(&inode);
 	obj = ut_object(&b->t, (uint64_t)b->round / 2 + 1, BS, b->round / 2 % 3, false);
-	b->errors += !obj || ddio_object_blocks(obj) == 0;
-	ddio_object_put(obj);
+	b->errors += !obj || object_blocks(obj) == 0;
+	object_put(obj);
 	size.ino = b->first;
-	b->errors += ddio_ns_setattr(b->ns, &size, &inode) != 0;
-	ddio_inode_free(&inode);
+	b->errors += ns_setattr(b->ns, &size, &inode) != 0;
+	inode_free(&inode);
 }
 
 static void busy_round(void *arg)
 {
 	struct busy *b = arg;
-	struct ddio_commit *commit = &b->commits[2 * b->round];
+	struct commit *commit = &b->commits[2 * b->round];
 
 	busy_change(b);
 	busy_commit(b, &commit[0]);
 	busy_commit(b, &commit[1]);
 	b->left += 2;
 	b->round++;
-	ddio_store_commit(b->t.store, &commit[0]);
-	ddio_ns_commit(b->ns, &commit[1]);
+	store_commit(b->t.store, &commit[0]);
+	ns_commit(b->ns, &commit[1]);
 	if (b->round < ROUNDS)
 		ddio_env_post(b->t.env, &b->post);
 }
@@ -95,12 +95,12 @@ static void quiet(void *arg, enum ddio_log_level level, const char *line)
 }
 
 /* The smallest maps that hold what is there: each has to grow, and again. */
-static void shrink(struct ddio_lmdb *db)
+static void shrink(struct lmdb *db)
 {
 	CU_ASSERT_EQUAL(mdb_env_set_mapsize(db->env, 32 * 1024), 0);
 }
 
-static size_t map_of(const struct ddio_lmdb *db)
+static size_t map_of(const struct lmdb *db)
 {
 	MDB_envinfo info;
 
@@ -111,23 +111,23 @@ static void open_all(struct busy *b)
 {
 	struct ddio_real_opts opts = { .log = quiet, .log_arg = stderr, .name = "io0" };
 	char dir[300], err[500];
-	const struct ddio_ns_opts ns = { .dir = dir,
-					 .cluster = "demo",
-					 .sync = true,
-					 .block = BS,
-					 .ndisks = 1,
-					 .timeout_ns = 1000000000 };
+	const struct ns_opts ns = { .dir = dir,
+				    .cluster = "demo",
+				    .sync = true,
+				    .block = BS,
+				    .ndisks = 1,
+				    .timeout_ns = 1000000000 };
 
 	CU_ASSERT_EQUAL_FATAL(ddio_real_new(&opts, &b->t.env), 0);
 	CU_ASSERT_EQUAL_FATAL(ut_store_open(&b->t), 0);
 	snprintf(dir, sizeof(dir), "%s/ns", b->t.top);
-	CU_ASSERT_EQUAL_FATAL(ddio_ns_open(b->t.env, &ns, &b->ns, err, sizeof(err)), 0);
+	CU_ASSERT_EQUAL_FATAL(ns_open(b->t.env, &ns, &b->ns, err, sizeof(err)), 0);
 }
 
 static void close_all(struct busy *b)
 {
 	ut_store_close(&b->t);
-	ddio_ns_close(b->ns);
+	ns_close(b->ns);
 	ddio_real_free(b->t.env);
 }
 
@@ -158,10 +158,10 @@ static void test_worker(void)
 	CU_ASSERT(map_of(&b.ns->kv->db) > before[1]);
 	close_all(&b);
 	open_all(&b);
-	CU_ASSERT_EQUAL(ddio_store_objects(b.t.store), ROUNDS);
+	CU_ASSERT_EQUAL(store_objects(b.t.store), ROUNDS);
 	CU_ASSERT_EQUAL(ut_store_clean(&b.t),
 			SIZE - 4096 - (ROUNDS / 4 * 3 * 100 + ROUNDS / 4 * 50) * BS);
-	CU_ASSERT_EQUAL(ddio_ns_check(b.ns, false, &fsck), 0);
+	CU_ASSERT_EQUAL(ns_check(b.ns, false, &fsck), 0);
 	CU_ASSERT_EQUAL(fsck.problems, 0);
 	CU_ASSERT_EQUAL(fsck.objects, ROUNDS);
 	close_all(&b);
@@ -198,13 +198,13 @@ static void test_engines(void)
 	}
 }
 
-static struct ddio_lmdb_opts lmdb_opts(const char *dir)
+static struct lmdb_opts lmdb_opts(const char *dir)
 {
-	return (struct ddio_lmdb_opts){ .dir = dir, .dbs = { "a", "b" }, .map = 32 * 1024 };
+	return (struct lmdb_opts){ .dir = dir, .dbs = { "a", "b" }, .map = 32 * 1024 };
 }
 
 struct filling {
-	struct ddio_lmdb *db;
+	struct lmdb *db;
 	int n;
 };
 
@@ -215,7 +215,7 @@ static int fill(MDB_txn *txn, void *arg)
 	int i, ret = 0;
 
 	for (i = 0; i < f->n && !ret; i++) {
-		MDB_val k = ddio_lmdb_val(&i, sizeof(i)), v = ddio_lmdb_val(buf, sizeof(buf));
+		MDB_val k = lmdb_val(&i, sizeof(i)), v = lmdb_val(buf, sizeof(buf));
 
 		ret = mdb_put(txn, f->db->dbi[0], &k, &v, 0);
 	}
@@ -224,8 +224,8 @@ static int fill(MDB_txn *txn, void *arg)
 
 static void test_lmdb_grows(void)
 {
-	struct ddio_lmdb db, second;
-	struct ddio_lmdb_opts opts;
+	struct lmdb db, second;
+	struct lmdb_opts opts;
 	struct filling f = { &db, 1000 };
 	char top[200], dir[300], err[300];
 	MDB_stat stat;
@@ -233,28 +233,28 @@ static void test_lmdb_grows(void)
 	ut_temp_dir(top, sizeof(top));
 	snprintf(dir, sizeof(dir), "%s/x/y/z", top);
 	opts = lmdb_opts(dir);
-	CU_ASSERT_EQUAL_FATAL(ddio_lmdb_open(&db, &opts, err, sizeof(err)), 0);
-	CU_ASSERT_EQUAL(ddio_lmdb_open(&second, &opts, err, sizeof(err)), -EBUSY);
+	CU_ASSERT_EQUAL_FATAL(lmdb_open(&db, &opts, err, sizeof(err)), 0);
+	CU_ASSERT_EQUAL(lmdb_open(&second, &opts, err, sizeof(err)), -EBUSY);
 	CU_ASSERT_PTR_NOT_NULL(strstr(err, dir));
-	CU_ASSERT_EQUAL(ddio_lmdb_write_once(&db, fill, &f), DDIO_LMDB_FULL);
-	CU_ASSERT_EQUAL(ddio_lmdb_write(&db, fill, &f), 0);
-	CU_ASSERT_EQUAL(ddio_lmdb_read_begin(&db), 0);
+	CU_ASSERT_EQUAL(lmdb_write_once(&db, fill, &f), DDIO_LMDB_FULL);
+	CU_ASSERT_EQUAL(lmdb_write(&db, fill, &f), 0);
+	CU_ASSERT_EQUAL(lmdb_read_begin(&db), 0);
 	CU_ASSERT_EQUAL(mdb_stat(db.read, db.dbi[0], &stat), 0);
 	CU_ASSERT_EQUAL(stat.ms_entries, 1000);
-	ddio_lmdb_read_end(&db);
-	ddio_lmdb_close(&db);
+	lmdb_read_end(&db);
+	lmdb_close(&db);
 	/* The next time the map is as large as what is there, whatever was asked for. */
-	CU_ASSERT_EQUAL_FATAL(ddio_lmdb_open(&db, &opts, err, sizeof(err)), 0);
-	CU_ASSERT_EQUAL(ddio_lmdb_write(&db, fill, &f), 0);
-	ddio_lmdb_close(&db);
-	ddio_lmdb_close(&db);
+	CU_ASSERT_EQUAL_FATAL(lmdb_open(&db, &opts, err, sizeof(err)), 0);
+	CU_ASSERT_EQUAL(lmdb_write(&db, fill, &f), 0);
+	lmdb_close(&db);
+	lmdb_close(&db);
 	ut_remove_tree(top);
 }
 
 static void test_lmdb_not_ours(void)
 {
-	struct ddio_lmdb db;
-	struct ddio_lmdb_opts opts;
+	struct lmdb db;
+	struct lmdb_opts opts;
 	char top[200], path[300], err[300];
 	FILE *f;
 
@@ -265,20 +265,20 @@ static void test_lmdb_not_ours(void)
 	CU_ASSERT_PTR_NOT_NULL_FATAL(f);
 	fprintf(f, "%09000d", 0);
 	fclose(f);
-	CU_ASSERT_EQUAL(ddio_lmdb_open(&db, &opts, err, sizeof(err)), -EUCLEAN);
+	CU_ASSERT_EQUAL(lmdb_open(&db, &opts, err, sizeof(err)), -EUCLEAN);
 	CU_ASSERT_PTR_NOT_NULL(strstr(err, top));
 	ut_remove_tree(top);
 }
 
 static void test_lmdb_errors(void)
 {
-	CU_ASSERT_EQUAL(ddio_lmdb_errno(0), 0);
-	CU_ASSERT_EQUAL(ddio_lmdb_errno(MDB_NOTFOUND), -ENOENT);
-	CU_ASSERT_EQUAL(ddio_lmdb_errno(MDB_CORRUPTED), -EUCLEAN);
-	CU_ASSERT_EQUAL(ddio_lmdb_errno(MDB_MAP_FULL), DDIO_LMDB_FULL);
-	CU_ASSERT_EQUAL(ddio_lmdb_errno(ENOSPC), -ENOSPC);
-	CU_ASSERT_EQUAL(ddio_lmdb_errno(-EUCLEAN), -EUCLEAN);
-	CU_ASSERT_EQUAL(ddio_lmdb_errno(MDB_DBS_FULL), -EIO);
+	CU_ASSERT_EQUAL(lmdb_errno(0), 0);
+	CU_ASSERT_EQUAL(lmdb_errno(MDB_NOTFOUND), -ENOENT);
+	CU_ASSERT_EQUAL(lmdb_errno(MDB_CORRUPTED), -EUCLEAN);
+	CU_ASSERT_EQUAL(lmdb_errno(MDB_MAP_FULL), DDIO_LMDB_FULL);
+	CU_ASSERT_EQUAL(lmdb_errno(ENOSPC), -ENOSPC);
+	CU_ASSERT_EQUAL(lmdb_errno(-EUCLEAN), -EUCLEAN);
+	CU_ASSERT_EQUAL(lmdb_errno(MDB_DBS_FULL), -EIO);
 }
 
 static const struct ut_case cases[] = {

@@ -19,15 +19,15 @@
 /**
  * struct ut_store - one store and what it stands on
  * @top: a directory of its own; @recs: the records, @file: the disk's file in it
- * @err: what the last ddio_store_open() said
+ * @err: what the last store_open() said
  */
 struct ut_store {
 	char top[200], recs[260], file[260];
 	struct ddio_sim *world;
 	struct ddio_env *env;
 	struct ddio_disk *disk;
-	struct ddio_store *store;
-	struct ddio_store_opts opts;
+	struct store *store;
+	struct store_opts opts;
 	struct ddio_disk_spec spec;
 	char err[600];
 };
@@ -84,12 +84,12 @@ static inline int ut_store_open(struct ut_store *t)
 	if (!t->disk)
 		ut_store_disk(t);
 	t->err[0] = '\0';
-	return ddio_store_open(t->env, t->disk, &t->opts, &t->store, t->err, sizeof(t->err));
+	return store_open(t->env, t->disk, &t->opts, &t->store, t->err, sizeof(t->err));
 }
 
 static inline void ut_store_close(struct ut_store *t)
 {
-	ddio_store_close(t->store);
+	store_close(t->store);
 	ddio_disk_close(t->disk);
 	t->store = NULL;
 	t->disk = NULL;
@@ -107,7 +107,7 @@ static inline void ut_store_prepare(struct ut_store *t, uint64_t size)
 	t->spec = (struct ddio_disk_spec){
 		.name = "d0", .engine = "mem", .path = t->file, .size = size, .create = true
 	};
-	t->opts = (struct ddio_store_opts){
+	t->opts = (struct store_opts){
 		.dir = t->recs, .cluster = "demo", .disk_name = "d0", .disk = 7
 	};
 }
@@ -135,13 +135,13 @@ static inline int ut_store_reopen(struct ut_store *t)
 }
 
 struct ut_commit {
-	struct ddio_commit commit;
+	struct commit commit;
 	struct ddio_gate gate;
 	struct ddio_env *env;
 	int err;
 };
 
-static inline void ut_commit_done(struct ddio_commit *commit, int err)
+static inline void ut_commit_done(struct commit *commit, int err)
 {
 	struct ut_commit *c = commit->arg;
 
@@ -170,7 +170,7 @@ static inline int ut_store_commit(struct ut_store *t)
 	struct ut_commit c;
 
 	ut_commit_init(&c, t->env);
-	ddio_store_commit(t->store, &c.commit);
+	store_commit(t->store, &c.commit);
 	return ut_commit_wait(&c);
 }
 
@@ -181,22 +181,22 @@ static inline struct ddio_file_ref ut_ref(uint64_t id, uint32_t block, uint32_t 
 	};
 }
 
-static inline struct ddio_object *ut_object(struct ut_store *t, uint64_t id, uint32_t block,
-					    uint32_t layout, bool create)
+static inline struct object *ut_object(struct ut_store *t, uint64_t id, uint32_t block,
+				       uint32_t layout, bool create)
 {
 	struct ddio_file_ref ref = ut_ref(id, block, layout);
-	struct ddio_object *obj = NULL;
+	struct object *obj = NULL;
 
-	return ddio_store_get(t->store, &ref, create, &obj) ? NULL : obj;
+	return store_get(t->store, &ref, create, &obj) ? NULL : obj;
 }
 
 /* Allocates and marks as written. */
-static inline int ut_fill(struct ddio_object *obj, uint64_t first, uint64_t count)
+static inline int ut_fill(struct object *obj, uint64_t first, uint64_t count)
 {
-	int ret = ddio_object_alloc(obj, first, count);
+	int ret = object_alloc(obj, first, count);
 
 	if (!ret)
-		ddio_object_written(obj, first, count);
+		object_written(obj, first, count);
 	return ret;
 }
 
@@ -205,7 +205,7 @@ static inline uint64_t ut_store_clean(struct ut_store *t)
 {
 	struct ddio_msg_fsck fsck;
 
-	CU_ASSERT_EQUAL(ddio_store_check(t->store, false, &fsck), 0);
+	CU_ASSERT_EQUAL(store_check(t->store, false, &fsck), 0);
 	CU_ASSERT_EQUAL(fsck.problems, 0);
 	if (fsck.problems)
 		fprintf(stderr, "%s\n", fsck.text);

@@ -18,7 +18,7 @@ static uint64_t bytes_of(const struct ddio_op *op, uint32_t who, uint64_t lo, ui
 }
 
 /* The chunk that begins at @at ends here. */
-static uint64_t chunk_end(const struct ddio_2p *tp, const struct tp_segment *seg, uint64_t at)
+static uint64_t chunk_end(const struct two_phase *tp, const struct tp_segment *seg, uint64_t at)
 {
 	uint64_t end = seg->base + ((at - seg->base) / tp->chunk + 1) * tp->chunk;
 
@@ -29,7 +29,7 @@ static uint64_t chunk_end(const struct ddio_2p *tp, const struct tp_segment *seg
  * Between the staging memory and a message
  */
 struct staging_walk {
-	struct ddio_2p *tp;
+	struct two_phase *tp;
 	uint8_t *msg;
 	uint32_t n;
 	uint64_t off;
@@ -62,7 +62,7 @@ static int walk_unpack(void *arg, const struct ddio_run *run)
 }
 
 /* If the message is one piece of the staging memory: where.  Else NULL. */
-static uint8_t *staging_piece(struct ddio_2p *tp, uint32_t who, uint64_t lo, uint64_t hi)
+static uint8_t *staging_piece(struct two_phase *tp, uint32_t who, uint64_t lo, uint64_t hi)
 {
 	struct staging_walk w = { .tp = tp };
 	struct ddio_op *op = tp->op;
@@ -71,14 +71,15 @@ static uint8_t *staging_piece(struct ddio_2p *tp, uint32_t who, uint64_t lo, uin
 	return w.single ? tp->staging + (w.off - tp->seg.lo) : NULL;
 }
 
-static void staging_pack(struct ddio_2p *tp, uint32_t who, uint64_t lo, uint64_t hi, uint8_t *msg)
+static void staging_pack(struct two_phase *tp, uint32_t who, uint64_t lo, uint64_t hi, uint8_t *msg)
 {
 	struct staging_walk w = { .tp = tp, .msg = msg };
 
 	ddio_map_runs_of(tp->op->whole, who, lo, hi, false, walk_pack, &w);
 }
 
-static void staging_unpack(struct ddio_2p *tp, uint32_t who, uint64_t lo, uint64_t hi, uint8_t *msg)
+static void staging_unpack(struct two_phase *tp, uint32_t who, uint64_t lo, uint64_t hi,
+			   uint8_t *msg)
 {
 	struct staging_walk w = { .tp = tp, .msg = msg };
 
@@ -90,11 +91,11 @@ static void staging_unpack(struct ddio_2p *tp, uint32_t who, uint64_t lo, uint64
  */
 struct tp_send {
 	struct ddio_send send;
-	struct ddio_2p *tp;
+	struct two_phase *tp;
 	uint8_t data[];
 };
 
-static void exchange_check(struct ddio_2p *tp)
+static void exchange_check(struct two_phase *tp)
 {
 	if (tp->stage != TP_EXCHANGE || tp->left || tp->sends || tp->got != tp->due ||
 	    tp->pumping || tp->stopping)
@@ -105,7 +106,7 @@ static void exchange_check(struct ddio_2p *tp)
 static void tp_sent(struct ddio_send *send, int err)
 {
 	struct tp_send *ts = ddio_container_of(send, struct tp_send, send);
-	struct ddio_2p *tp = ts->tp;
+	struct two_phase *tp = ts->tp;
 
 	(void)err;
 	free(ts);
@@ -117,7 +118,7 @@ static void tp_sent(struct ddio_send *send, int err)
 }
 
 /* Where the message lies, packed into @ts if it has to be. */
-static void *message_take(struct ddio_2p *tp, struct tp_send *ts, uint32_t who, uint64_t lo,
+static void *message_take(struct two_phase *tp, struct tp_send *ts, uint32_t who, uint64_t lo,
 			  uint64_t hi, uint64_t len, uint8_t *direct)
 {
 	struct ddio_op *op = tp->op;
@@ -132,7 +133,7 @@ static void *message_take(struct ddio_2p *tp, struct tp_send *ts, uint32_t who, 
 	return ts->data;
 }
 
-static uint8_t *message_piece(struct ddio_2p *tp, uint32_t who, uint64_t lo, uint64_t hi)
+static uint8_t *message_piece(struct two_phase *tp, uint32_t who, uint64_t lo, uint64_t hi)
 {
 	struct ddio_op *op = tp->op;
 	uint64_t at, len;
@@ -142,7 +143,7 @@ static uint8_t *message_piece(struct ddio_2p *tp, uint32_t who, uint64_t lo, uin
 	return ddio_place_contiguous(op->place, lo, hi, true, &at, &len) ? op->buf + at : NULL;
 }
 
-static int message_send(struct ddio_2p *tp, struct ddio_link *link, uint64_t lo, uint64_t hi,
+static int message_send(struct two_phase *tp, struct link *link, uint64_t lo, uint64_t hi,
 			uint64_t len)
 {
 	struct ddio_op *op = tp->op;
@@ -180,7 +181,7 @@ static int message_send(struct ddio_2p *tp, struct ddio_link *link, uint64_t lo,
 }
 
 /* Fills the link up.  Return: 0, or what broke. */
-static int peer_pump(struct ddio_2p *tp, struct ddio_link *link)
+static int peer_pump(struct two_phase *tp, struct link *link)
 {
 	struct ddio_op *op = tp->op;
 	uint32_t rank = link->peer->rank, who = op->writing ? op->rank : rank;
@@ -205,16 +206,16 @@ static int peer_pump(struct ddio_2p *tp, struct ddio_link *link)
 	return 0;
 }
 
-static void exchange_pump(struct ddio_2p *tp, uint32_t rank)
+static void exchange_pump(struct two_phase *tp, uint32_t rank)
 {
 	struct tp_peer *peer = &tp->peer[rank];
-	struct ddio_link *link = peer->link;
+	struct link *link = peer->link;
 	int err;
 
 	if (peer->out >= peer->out_end)
 		return;
 	if (!link) {
-		link = ddio_peer_link(tp->op->group, rank);
+		link = peer_link(tp->op->group, rank);
 		/* That has ended the operation, and @tp with it. */
 		if (!link)
 			return;
@@ -228,13 +229,13 @@ static void exchange_pump(struct ddio_2p *tp, uint32_t rank)
 		tp_broken(tp, err, "cannot send to another member");
 }
 
-void ddio_exchange_ready(struct ddio_link *link)
+void exchange_ready(struct link *link)
 {
 	struct ddio_group *group = link->peer->group;
 	struct ddio_op *op, *tmp;
 
 	ddio_list_for_each_entry_safe(op, tmp, &group->ops, link) {
-		struct ddio_2p *tp = tp_of(op);
+		struct two_phase *tp = tp_of(op);
 
 		if (!tp || tp->stage != TP_EXCHANGE || tp->stopping)
 			continue;
@@ -249,7 +250,7 @@ void ddio_exchange_ready(struct ddio_link *link)
 /*
  * Receiving
  */
-static int exchange_place(struct ddio_2p *tp, struct ddio_link *link, uint64_t len)
+static int exchange_place(struct two_phase *tp, struct link *link, uint64_t len)
 {
 	struct ddio_op *op = tp->op;
 	uint64_t lo = link->bulk_lo, hi = link->bulk_hi, at, run;
@@ -272,7 +273,7 @@ static int exchange_place(struct ddio_2p *tp, struct ddio_link *link, uint64_t l
 	return 0;
 }
 
-static bool exchange_expected(struct ddio_2p *tp, struct ddio_link *link,
+static bool exchange_expected(struct two_phase *tp, struct link *link,
 			      const struct ddio_msg_exchange *ex, uint64_t len)
 {
 	struct ddio_op *op = tp->op;
@@ -289,13 +290,13 @@ static bool exchange_expected(struct ddio_2p *tp, struct ddio_link *link,
 	       len == bytes_of(op, op->writing ? link->peer->rank : op->rank, ex->lo, ex->hi);
 }
 
-int ddio_exchange_bulk(struct ddio_link *link, const void *prefix, size_t prefix_len, uint64_t len,
-		       struct ddio_sink *sink)
+int exchange_bulk(struct link *link, const void *prefix, size_t prefix_len, uint64_t len,
+		  struct ddio_sink *sink)
 {
 	struct ddio_group *group = link->peer->group;
 	struct ddio_msg_exchange ex;
 	struct ddio_op *op;
-	struct ddio_2p *tp;
+	struct two_phase *tp;
 	int err = ddio_get_exchange(prefix, prefix_len, &ex);
 
 	if (err)
@@ -321,10 +322,10 @@ int ddio_exchange_bulk(struct ddio_link *link, const void *prefix, size_t prefix
 	return 0;
 }
 
-int ddio_exchange_message(struct ddio_link *link, const void *prefix)
+int exchange_message(struct link *link, const void *prefix)
 {
 	struct ddio_op *op = link->bulk_op;
-	struct ddio_2p *tp;
+	struct two_phase *tp;
 
 	(void)prefix;
 	if (!op)
@@ -346,13 +347,13 @@ int ddio_exchange_message(struct ddio_link *link, const void *prefix)
 	return 0;
 }
 
-bool ddio_exchange_needs(struct ddio_group *group, uint32_t rank)
+bool exchange_needs(struct ddio_group *group, uint32_t rank)
 {
 	struct ddio_op *op;
 
 	(void)rank;
 	ddio_list_for_each_entry(op, &group->ops, link) {
-		const struct ddio_2p *tp = tp_of(op);
+		const struct two_phase *tp = tp_of(op);
 
 		if (tp && !tp->stopping && (tp->stage == TP_MIDDLE || tp->stage == TP_EXCHANGE))
 			return true;
@@ -363,7 +364,7 @@ bool ddio_exchange_needs(struct ddio_group *group, uint32_t rank)
 /*
  * Begin and end
  */
-int tp_exchange_prepare(struct ddio_2p *tp)
+int tp_exchange_prepare(struct two_phase *tp)
 {
 	struct ddio_op *op = tp->op;
 	struct tp_segment seg;
@@ -386,7 +387,7 @@ int tp_exchange_prepare(struct ddio_2p *tp)
 }
 
 /* What this member owes itself. */
-static int exchange_own(struct ddio_2p *tp)
+static int exchange_own(struct two_phase *tp)
 {
 	struct ddio_op *op = tp->op;
 	uint64_t at, hi, len;
@@ -412,7 +413,7 @@ static int exchange_own(struct ddio_2p *tp)
 	return 0;
 }
 
-void tp_exchange_begin(struct ddio_2p *tp)
+void tp_exchange_begin(struct two_phase *tp)
 {
 	struct ddio_group *group = tp->op->group;
 	uint32_t k;
@@ -432,13 +433,13 @@ void tp_exchange_begin(struct ddio_2p *tp)
 	exchange_check(tp);
 }
 
-void tp_exchange_stop(struct ddio_2p *tp)
+void tp_exchange_stop(struct two_phase *tp)
 {
-	struct ddio_peer *peer;
+	struct peer *peer;
 	uint32_t at = 0;
 
-	while ((peer = ddio_peer_next(tp->op->group, &at))) {
-		struct ddio_link *links[2] = { &peer->out, &peer->in };
+	while ((peer = peer_next(tp->op->group, &at))) {
+		struct link *links[2] = { &peer->out, &peer->in };
 		int i;
 
 		for (i = 0; i < 2; i++) {

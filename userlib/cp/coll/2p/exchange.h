@@ -6,11 +6,11 @@
 #include "cp/group/group.h"
 
 /* The link can take more. */
-void ddio_exchange_ready(struct ddio_link *link);
-int ddio_exchange_bulk(struct ddio_link *link, const void *prefix, size_t prefix_len, uint64_t len,
-		       struct ddio_sink *sink);
-int ddio_exchange_message(struct ddio_link *link, const void *prefix);
+void exchange_ready(struct link *link);
+int exchange_bulk(struct link *link, const void *prefix, size_t prefix_len, uint64_t len,
+		  struct ddio_sink *sink);
+int exchange_message(struct link *link, const void *prefix);
 /* Does an exchange wait for that member? */
-bool ddio_exchange_needs(struct ddio_group *group, uint32_t rank);
+bool exchange_needs(struct ddio_group *group, uint32_t rank);
 
 #endif /* DDIO_CP_EXCHANGE_H */

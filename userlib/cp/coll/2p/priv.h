@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Inside of the two-phase method: method_2p.c has the stages, exchange.c the permutation. */
+/* Inside of the two-phase method: two_phase.c has the stages, exchange.c the permutation. */
 #ifndef DDIO_CP_EXCHANGE_PRIV_H
 #define DDIO_CP_EXCHANGE_PRIV_H
 
@@ -28,13 +28,13 @@ struct tp_segment {
  * @in: every chunk that came began at or after it
  */
 struct tp_peer {
-	struct ddio_link *link;
+	struct link *link;
 	uint64_t out, out_end;
 	uint64_t in;
 };
 
 /**
- * struct ddio_2p - op->priv
+ * struct two_phase - op->priv
  * @seg: this member's segment of the conforming distribution; @staging holds it
  * @chunk: bytes of the file that one message covers
  * @cursor: of each disk: next byte of the file
@@ -43,14 +43,14 @@ struct tp_peer {
  * @sends: messages on their way out
  * @left: members to whom something is yet to be sent
  */
-struct ddio_2p {
+struct two_phase {
 	struct ddio_op *op;
 	enum tp_stage stage;
 	struct tp_segment seg;
 	uint64_t chunk;
 	uint8_t *staging;
 	struct tp_peer *peer;
-	struct ddio_objio io;
+	struct objio io;
 	uint64_t *cursor;
 	bool io_running, asked, answered, stopping, pumping;
 	uint64_t got, due;
@@ -58,23 +58,23 @@ struct ddio_2p {
 	uint64_t requests;
 };
 
-static inline struct ddio_2p *tp_of(const struct ddio_op *op)
+static inline struct two_phase *tp_of(const struct ddio_op *op)
 {
-	return op->m == &ddio_method_2p ? op->priv : NULL;
+	return op->m == &method_2p ? op->priv : NULL;
 }
 
-/* method_2p.c */
+/* two_phase.c */
 void tp_segment(const struct ddio_op *op, uint32_t rank, struct tp_segment *seg);
-void tp_exchanged(struct ddio_2p *tp);
+void tp_exchanged(struct two_phase *tp);
 /* Nothing of the exchange refers to memory any more? */
-void tp_stop_check(struct ddio_2p *tp);
+void tp_stop_check(struct two_phase *tp);
 /* What cannot be undone alone: the group is broken with it. */
-void tp_broken(struct ddio_2p *tp, int err, const char *what);
+void tp_broken(struct two_phase *tp, int err, const char *what);
 
 /* exchange.c */
 /* Room for every peer's state.  Before MIDDLE. */
-int tp_exchange_prepare(struct ddio_2p *tp);
-void tp_exchange_begin(struct ddio_2p *tp);
-void tp_exchange_stop(struct ddio_2p *tp);
+int tp_exchange_prepare(struct two_phase *tp);
+void tp_exchange_begin(struct two_phase *tp);
+void tp_exchange_stop(struct two_phase *tp);
 
 #endif /* DDIO_CP_EXCHANGE_PRIV_H */

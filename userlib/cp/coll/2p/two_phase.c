@@ -30,14 +30,14 @@ void tp_segment(const struct ddio_op *op, uint32_t rank, struct tp_segment *seg)
 	seg->hi = to >= n ? op->hi : (first + to) * bs;
 }
 
-void tp_broken(struct ddio_2p *tp, int err, const char *what)
+void tp_broken(struct two_phase *tp, int err, const char *what)
 {
 	struct ddio_op *op = tp->op;
-	struct ddio_error error;
+	struct error error;
 
-	ddio_error_set(&error, err, "%s of %s: rank %u: %s: %s", op->writing ? "write" : "read",
-		       op->file->rec.name, op->rank, what, strerror(-err));
-	ddio_group_break(op->group, &error, op->rank, true);
+	error_set(&error, err, "%s of %s: rank %u: %s: %s", op->writing ? "write" : "read",
+		  op->file->rec.name, op->rank, what, strerror(-err));
+	group_break(op->group, &error, op->rank, true);
 }
 
 /*
@@ -45,7 +45,7 @@ void tp_broken(struct ddio_2p *tp, int err, const char *what)
  */
 
 /* The next bytes from *@at on that this disk holds and somebody wants. */
-static bool segment_seek(const struct ddio_2p *tp, uint32_t i, uint64_t *lo, uint64_t *hi)
+static bool segment_seek(const struct two_phase *tp, uint32_t i, uint64_t *lo, uint64_t *hi)
 {
 	const struct ddio_op *op = tp->op;
 	uint64_t bs = op->file->rec.ref.block, n = op->file->rec.ndisks;
@@ -68,9 +68,9 @@ static bool segment_seek(const struct ddio_2p *tp, uint32_t i, uint64_t *lo, uin
 }
 
 /* Reading, gaps of a block come along; writing, they must not be touched. */
-static int segment_next(struct ddio_objio *io, struct ddio_objreq *req)
+static int segment_next(struct objio *io, struct objreq *req)
 {
-	struct ddio_2p *tp = io->arg;
+	struct two_phase *tp = io->arg;
 	uint64_t bs = io->rec->ref.block, lo, hi, end, a, b;
 
 	if (!segment_seek(tp, req->i, &lo, &hi))
@@ -89,9 +89,9 @@ static int segment_next(struct ddio_objio *io, struct ddio_objreq *req)
 	return 1;
 }
 
-static void segment_done(struct ddio_objio *io);
+static void segment_done(struct objio *io);
 
-static void segment_io(struct ddio_2p *tp)
+static void segment_io(struct two_phase *tp)
 {
 	struct ddio_op *op = tp->op;
 	uint32_t i;
@@ -106,10 +106,10 @@ static void segment_io(struct ddio_2p *tp)
 	tp->io.done = segment_done;
 	tp->io.arg = tp;
 	tp->io_running = true;
-	ddio_objio_begin(&tp->io);
+	objio_begin(&tp->io);
 }
 
-static void segment_count(struct ddio_2p *tp)
+static void segment_count(struct two_phase *tp)
 {
 	struct ddio_report *r = &tp->op->report;
 
@@ -123,10 +123,10 @@ static void segment_count(struct ddio_2p *tp)
 /*
  * Between the phases
  */
-static void middle_agreed(void *arg, const struct ddio_error *error, const void *data, size_t len)
+static void middle_agreed(void *arg, const struct error *error, const void *data, size_t len)
 {
-	struct ddio_2p *tp = arg;
-	int err = error->status ? 0 : ddio_peers_told(tp->op->group, data, len);
+	struct two_phase *tp = arg;
+	int err = error->status ? 0 : peers_told(tp->op->group, data, len);
 
 	tp->answered = true;
 	tp->op->steps++;
@@ -135,68 +135,68 @@ static void middle_agreed(void *arg, const struct ddio_error *error, const void 
 	else if (tp->stopping)
 		tp_stop_check(tp);
 	else if (error->status)
-		ddio_op_fail(tp->op, error);
+		op_fail(tp->op, error);
 	else
 		tp_exchange_begin(tp);
 }
 
 /* From here on members talk to all others: the first time they hear where these are. */
-static void middle_root(void *arg, struct ddio_fan *fan)
+static void middle_root(void *arg, struct fan *fan)
 {
-	struct ddio_2p *tp = arg;
-	struct ddio_error error;
+	struct two_phase *tp = arg;
+	struct error error;
 	uint8_t *data;
-	ssize_t len = ddio_peers_tell(tp->op->group, &data);
+	ssize_t len = peers_tell(tp->op->group, &data);
 
-	ddio_error_clear(&error);
+	error_clear(&error);
 	if (len < 0)
-		ddio_error_set(&error, (int)len, "addresses of the group: %s", strerror((int)-len));
+		error_set(&error, (int)len, "addresses of the group: %s", strerror((int)-len));
 	/* Ends the step, and maybe the operation. */
-	ddio_fan_release(fan, &error, data, len < 0 ? 0 : (size_t)len);
+	fan_release(fan, &error, data, len < 0 ? 0 : (size_t)len);
 	free(data);
 }
 
-static void middle_begin(struct ddio_2p *tp)
+static void middle_begin(struct two_phase *tp)
 {
 	struct ddio_op *op = tp->op;
-	const struct ddio_fan_in in = { .kind = DDIO_FAN_MIDDLE,
-					.error = &op->failed,
-					.root = middle_root,
-					.done = middle_agreed,
-					.arg = tp };
+	const struct fan_in in = { .kind = DDIO_FAN_MIDDLE,
+				   .error = &op->failed,
+				   .root = middle_root,
+				   .done = middle_agreed,
+				   .arg = tp };
 
 	tp->asked = true;
 	if (!tp->stopping)
 		tp->stage = TP_MIDDLE;
-	ddio_fan_begin(op->group, op->turn.number, DDIO_STEP_MIDDLE, &in);
+	fan_begin(op->group, op->turn.number, DDIO_STEP_MIDDLE, &in);
 }
 
-static void segment_done(struct ddio_objio *io)
+static void segment_done(struct objio *io)
 {
-	struct ddio_2p *tp = io->arg;
+	struct two_phase *tp = io->arg;
 
 	tp->io_running = false;
 	segment_count(tp);
 	if (tp->stopping) {
 		tp_stop_check(tp);
 	} else if (io->error.status) {
-		ddio_op_fail(tp->op, &io->error);
+		op_fail(tp->op, &io->error);
 	} else if (tp->stage == TP_READ) {
 		middle_begin(tp);
 	} else {
 		tp->stage = TP_OVER;
-		ddio_op_moved(tp->op);
+		op_moved(tp->op);
 	}
 }
 
-void tp_exchanged(struct ddio_2p *tp)
+void tp_exchanged(struct two_phase *tp)
 {
 	if (tp->op->writing) {
 		tp->stage = TP_WRITE;
 		segment_io(tp);
 	} else {
 		tp->stage = TP_OVER;
-		ddio_op_moved(tp->op);
+		op_moved(tp->op);
 	}
 }
 
@@ -205,7 +205,7 @@ void tp_exchanged(struct ddio_2p *tp)
  */
 static void tp_prepare(struct ddio_op *op)
 {
-	struct ddio_2p *tp = calloc(1, sizeof(*tp));
+	struct two_phase *tp = calloc(1, sizeof(*tp));
 
 	op->priv = tp;
 	if (tp) {
@@ -213,14 +213,14 @@ static void tp_prepare(struct ddio_op *op)
 		tp->cursor = calloc(op->file->rec.ndisks, sizeof(*tp->cursor));
 	}
 	if (!tp || !tp->cursor)
-		ddio_error_set(&op->failed, -ENOMEM, "out of memory");
-	ddio_op_prepared(op);
+		error_set(&op->failed, -ENOMEM, "out of memory");
+	op_prepared(op);
 }
 
 static void tp_run(struct ddio_op *op)
 {
-	struct ddio_2p *tp = op->priv;
-	struct ddio_error error;
+	struct two_phase *tp = op->priv;
+	struct error error;
 	uint64_t len;
 	int err;
 
@@ -230,11 +230,11 @@ static void tp_run(struct ddio_op *op)
 	tp->staging = malloc(len ? len : 1);
 	err = tp->staging ? tp_exchange_prepare(tp) : -ENOMEM;
 	if (err) {
-		ddio_error_set(&error, err,
-			       "%s of %s: rank %u has no memory for its segment of %llu bytes",
-			       op->writing ? "write" : "read", op->file->rec.name, op->rank,
-			       (unsigned long long)len);
-		ddio_op_fail(op, &error);
+		error_set(&error, err,
+			  "%s of %s: rank %u has no memory for its segment of %llu bytes",
+			  op->writing ? "write" : "read", op->file->rec.name, op->rank,
+			  (unsigned long long)len);
+		op_fail(op, &error);
 	} else if (op->writing) {
 		middle_begin(tp);
 	} else {
@@ -243,7 +243,7 @@ static void tp_run(struct ddio_op *op)
 	}
 }
 
-void tp_stop_check(struct ddio_2p *tp)
+void tp_stop_check(struct two_phase *tp)
 {
 	struct ddio_op *op = tp->op;
 
@@ -255,32 +255,32 @@ void tp_stop_check(struct ddio_2p *tp)
 	}
 	if (tp->asked && !tp->answered)
 		return;
-	ddio_op_stopped(op);
+	op_stopped(op);
 }
 
 static void tp_stop(struct ddio_op *op)
 {
-	struct ddio_2p *tp = op->priv;
+	struct two_phase *tp = op->priv;
 
 	if (!tp) {
-		ddio_op_stopped(op);
+		op_stopped(op);
 		return;
 	}
 	tp->stopping = true;
 	tp_exchange_stop(tp);
 	if (tp->io_running)
-		ddio_objio_stop(&tp->io, &op->failed);
+		objio_stop(&tp->io, &op->failed);
 	else
 		tp_stop_check(tp);
 }
 
 static void tp_free(struct ddio_op *op)
 {
-	struct ddio_2p *tp = op->priv;
+	struct two_phase *tp = op->priv;
 
 	if (!tp)
 		return;
-	ddio_objio_free(&tp->io);
+	objio_free(&tp->io);
 	free(tp->cursor);
 	free(tp->staging);
 	free(tp->peer);
@@ -288,7 +288,7 @@ static void tp_free(struct ddio_op *op)
 	op->priv = NULL;
 }
 
-const struct ddio_mover ddio_method_2p = {
+const struct mover method_2p = {
 	.prepare = tp_prepare,
 	.run = tp_run,
 	.stop = tp_stop,

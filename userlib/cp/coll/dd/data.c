@@ -12,11 +12,11 @@
 enum { PIECE_SMALL = 512 };
 
 /* Does the block of the file lie on that disk, and the disk at this end of the lane? */
-static bool block_place_ok(const struct ddio_op *op, const struct ddio_lane *lane, uint64_t block,
+static bool block_place_ok(const struct ddio_op *op, const struct lane *lane, uint64_t block,
 			   uint32_t disk)
 {
 	const struct ddio_file_record *rec = &op->file->rec;
-	const struct ddio_disk_place *place;
+	const struct disk_place *place;
 
 	if (rec->disks[block % rec->ndisks] != disk)
 		return false;
@@ -27,22 +27,22 @@ static bool block_place_ok(const struct ddio_op *op, const struct ddio_lane *lan
 /*
  * Reading
  */
-static int data_sink(struct ddio_lane *lane, struct ddio_op *op, uint64_t block, uint64_t len)
+static int data_sink(struct lane *lane, struct ddio_op *op, uint64_t block, uint64_t len)
 {
 	uint64_t lo = block * op->file->rec.ref.block, hi = lo + op->file->rec.ref.block;
 	uint64_t at, run;
-	struct ddio_dd *dd = op->priv;
+	struct dd *dd = op->priv;
 	int err;
 
 	if (!len || len != ddio_map_msg_size(op->map, op->rank, lo, hi))
 		return -EPROTO;
-	err = ddio_blockset_add(&dd->seen, block);
+	err = blockset_add(&dd->seen, block);
 	if (err)
 		return err == -EEXIST ? -EPROTO : err;
 	lane->bulk_direct = ddio_place_contiguous(op->place, lo, hi, false, &at, &run);
 	if (lane->bulk_direct && run != len)
 		return -EPROTO;
-	lane->sink.iov_base = lane->bulk_direct ? op->buf + at : ddio_lane_scratch(lane, len);
+	lane->sink.iov_base = lane->bulk_direct ? op->buf + at : lane_scratch(lane, len);
 	lane->sink.iov_len = len;
 	if (!lane->sink.iov_base)
 		return -ENOMEM;
@@ -52,8 +52,8 @@ static int data_sink(struct ddio_lane *lane, struct ddio_op *op, uint64_t block,
 	return 0;
 }
 
-int ddio_dd_bulk(struct ddio_lane *lane, const struct ddio_msg *msg, const void *prefix,
-		 size_t prefix_len, struct ddio_sink *sink)
+int dd_bulk(struct lane *lane, const struct ddio_msg *msg, const void *prefix, size_t prefix_len,
+	    struct ddio_sink *sink)
 {
 	struct ddio_msg_coll_data data;
 	struct ddio_op *op;
@@ -76,10 +76,10 @@ int ddio_dd_bulk(struct ddio_lane *lane, const struct ddio_msg *msg, const void 
 	return 0;
 }
 
-int ddio_dd_data(struct ddio_lane *lane)
+int dd_data(struct lane *lane)
 {
 	struct ddio_op *op = lane->bulk_op;
-	struct ddio_dd *dd;
+	struct dd *dd;
 	uint64_t lo;
 
 	if (!op)
@@ -112,7 +112,7 @@ static void piece_sent(struct ddio_send *send, int err)
 {
 	struct dd_piece *piece = ddio_container_of(send, struct dd_piece, send);
 	struct ddio_op *op = piece->op;
-	struct ddio_dd *dd;
+	struct dd *dd;
 
 	(void)err;
 	free(piece);
@@ -122,19 +122,19 @@ static void piece_sent(struct ddio_send *send, int err)
 	if (--dd->sends)
 		return;
 	if (dd->stopping)
-		ddio_op_stopped(op);
+		op_stopped(op);
 	else
 		dd_check_end(op);
 }
 
-static int piece_send(struct ddio_lane *lane, struct ddio_op *op, const struct dd_want *want,
+static int piece_send(struct lane *lane, struct ddio_op *op, const struct dd_want *want,
 		      uint64_t lo, uint64_t hi, uint64_t len)
 {
 	struct ddio_msg_coll_data msg = {
 		.op = op->turn.number, .block = want->block, .handle = op->rank, .disk = want->disk
 	};
 	uint8_t fixed[64 + PIECE_SMALL];
-	struct ddio_dd *dd = op->priv;
+	struct dd *dd = op->priv;
 	struct dd_piece *piece;
 	struct iovec iov;
 	uint64_t at, run;
@@ -148,8 +148,8 @@ static int piece_send(struct ddio_lane *lane, struct ddio_op *op, const struct d
 		return (int)n;
 	if (len <= PIECE_SMALL) {
 		ddio_place_pack(op->place, lo, hi, true, fixed + n, op->buf);
-		return ddio_lane_send(lane, DDIO_OP_COLL_PIECE, op->turn.number, fixed,
-				      (size_t)n + len, NULL, 0, NULL);
+		return lane_send(lane, DDIO_OP_COLL_PIECE, op->turn.number, fixed, (size_t)n + len,
+				 NULL, 0, NULL);
 	}
 	direct = ddio_place_contiguous(op->place, lo, hi, true, &at, &run);
 	piece = malloc(sizeof(*piece) + (direct ? 0 : len));
@@ -163,8 +163,8 @@ static int piece_send(struct ddio_lane *lane, struct ddio_op *op, const struct d
 		ddio_place_pack(op->place, lo, hi, true, piece->data, op->buf);
 		ddio_env_charge(op->session->env, DDIO_WORK_COPY, len);
 	}
-	err = ddio_lane_send(lane, DDIO_OP_COLL_PIECE, op->turn.number, fixed, (size_t)n, &iov, 1,
-			     &piece->send);
+	err = lane_send(lane, DDIO_OP_COLL_PIECE, op->turn.number, fixed, (size_t)n, &iov, 1,
+			&piece->send);
 	if (err)
 		free(piece);
 	else if (direct)
@@ -172,13 +172,13 @@ static int piece_send(struct ddio_lane *lane, struct ddio_op *op, const struct d
 	return err;
 }
 
-static void want_serve(struct ddio_lane *lane, const struct dd_want *want)
+static void want_serve(struct lane *lane, const struct dd_want *want)
 {
 	struct ddio_op *op = want->op;
-	struct ddio_dd *dd = op->priv;
+	struct dd *dd = op->priv;
 	uint64_t lo = want->block * op->file->rec.ref.block, hi = lo + op->file->rec.ref.block;
 	uint64_t len = ddio_map_put_size(op->map, op->rank, lo, hi);
-	struct ddio_error error;
+	struct error error;
 	int err;
 
 	err = piece_send(lane, op, want, lo, hi, len);
@@ -187,14 +187,13 @@ static void want_serve(struct ddio_lane *lane, const struct dd_want *want)
 		op->messages++;
 		return;
 	}
-	ddio_error_set(&error, err, "write of %s: block %llu to node %s (%s): %s",
-		       op->file->rec.name, (unsigned long long)want->block, DDIO_LANE_NAMES(lane),
-		       strerror(-err));
-	ddio_op_fail(op, &error);
+	error_set(&error, err, "write of %s: block %llu to node %s (%s): %s", op->file->rec.name,
+		  (unsigned long long)want->block, DDIO_LANE_NAMES(lane), strerror(-err));
+	op_fail(op, &error);
 }
 
 /* What is queued already is enough to keep the stream busy. */
-static void wants_serve(struct ddio_lane *lane)
+static void wants_serve(struct lane *lane)
 {
 	struct dd_want *want;
 
@@ -207,22 +206,22 @@ static void wants_serve(struct ddio_lane *lane)
 	}
 }
 
-void ddio_dd_drained(struct ddio_lane *lane)
+void dd_drained(struct lane *lane)
 {
 	wants_serve(lane);
 }
 
-static int want_take(struct ddio_lane *lane, struct ddio_op *op, const struct ddio_want *w)
+static int want_take(struct lane *lane, struct ddio_op *op, const struct ddio_want *w)
 {
 	uint64_t lo = w->block * op->file->rec.ref.block, hi = lo + op->file->rec.ref.block;
-	struct ddio_dd *dd = op->priv;
+	struct dd *dd = op->priv;
 	struct dd_want *want;
 	int err;
 
 	if (!block_place_ok(op, lane, w->block, w->disk) ||
 	    !ddio_map_put_size(op->map, op->rank, lo, hi))
 		return -EPROTO;
-	err = ddio_blockset_add(&dd->seen, w->block);
+	err = blockset_add(&dd->seen, w->block);
 	if (err)
 		return err == -EEXIST ? -EPROTO : err;
 	want = malloc(sizeof(*want));
@@ -235,7 +234,7 @@ static int want_take(struct ddio_lane *lane, struct ddio_op *op, const struct dd
 	return 0;
 }
 
-int ddio_dd_want(struct ddio_lane *lane, const void *payload, size_t len)
+int dd_want(struct lane *lane, const void *payload, size_t len)
 {
 	struct ddio_msg_coll_want msg;
 	struct ddio_op *op;
@@ -260,7 +259,7 @@ int ddio_dd_want(struct ddio_lane *lane, const void *payload, size_t len)
 /*
  * Stopping
  */
-static void wants_forget(struct ddio_lane *lane, const struct ddio_op *op)
+static void wants_forget(struct lane *lane, const struct ddio_op *op)
 {
 	struct dd_want *want, *tmp;
 
@@ -273,11 +272,11 @@ static void wants_forget(struct ddio_lane *lane, const struct ddio_op *op)
 
 void dd_data_stop(struct ddio_op *op)
 {
-	struct ddio_dd *dd = op->priv;
+	struct dd *dd = op->priv;
 	uint32_t i;
 
 	for (i = 0; i < dd->nlanes; i++) {
-		struct ddio_lane *lane = dd->lanes[i].lane;
+		struct lane *lane = dd->lanes[i].lane;
 
 		wants_forget(lane, op);
 		if (lane->bulk_op != op)

@@ -11,12 +11,12 @@
 #include <string.h>
 #include "cp/coll/dd/priv.h"
 
-struct ddio_op *dd_find(struct ddio_lane *lane, uint32_t handle, uint64_t number)
+struct ddio_op *dd_find(struct lane *lane, uint32_t handle, uint64_t number)
 {
-	struct ddio_group *group = ddio_group_by_handle(lane->node->session, handle);
+	struct ddio_group *group = group_by_handle(lane->node->session, handle);
 	struct ddio_op *op = group ? ddio_op_find(group, number) : NULL;
 
-	if (!op || op->m != &ddio_method_dd || !op->priv || op->failed.status)
+	if (!op || op->m != &method_dd || !op->priv || op->failed.status)
 		return NULL;
 	return op->phase == DDIO_PHASE_JOINING || op->phase == DDIO_PHASE_MOVING ? op : NULL;
 }
@@ -38,13 +38,13 @@ static void lane_unbusy(struct dd_lane *dl)
 /*
  * Getting ready
  */
-static bool lane_owns(const struct ddio_op *op, const struct ddio_lane *lane)
+static bool lane_owns(const struct ddio_op *op, const struct lane *lane)
 {
 	const struct ddio_session *s = op->session;
 	uint32_t i;
 
 	for (i = 0; i < op->file->rec.ndisks; i++) {
-		const struct ddio_disk_place *place = &s->disks[op->file->rec.disks[i]];
+		const struct disk_place *place = &s->disks[op->file->rec.disks[i]];
 
 		if (place->node == lane->node->index && place->reactor == lane->reactor)
 			return true;
@@ -52,7 +52,7 @@ static bool lane_owns(const struct ddio_op *op, const struct ddio_lane *lane)
 	return false;
 }
 
-static int dd_lanes(struct ddio_dd *dd)
+static int dd_lanes(struct dd *dd)
 {
 	uint32_t i;
 
@@ -68,30 +68,30 @@ static int dd_lanes(struct ddio_dd *dd)
 		lane_busy(&dd->lanes[i]);
 		dd->left += dd->lanes[i].owner;
 	}
-	ddio_session_watch(dd->op->session);
+	session_watch(dd->op->session);
 	return 0;
 }
 
-static void dd_attached(struct ddio_attach_job *job)
+static void dd_attached(struct attach_job *job)
 {
-	struct ddio_dd *dd = job->arg;
+	struct dd *dd = job->arg;
 
 	if (job->error.status)
-		ddio_error_first(&dd->op->failed, &job->error);
+		error_first(&dd->op->failed, &job->error);
 	else if (dd_lanes(dd))
-		ddio_error_set(&dd->op->failed, -ENOMEM, "out of memory");
+		error_set(&dd->op->failed, -ENOMEM, "out of memory");
 	free(job->lanes);
 	dd_join_begin(dd);
 }
 
 static void dd_prepare(struct ddio_op *op)
 {
-	struct ddio_dd *dd = calloc(1, sizeof(*dd));
+	struct dd *dd = calloc(1, sizeof(*dd));
 
 	op->priv = dd;
 	if (!dd) {
-		ddio_error_set(&op->failed, -ENOMEM, "out of memory");
-		ddio_op_prepared(op);
+		error_set(&op->failed, -ENOMEM, "out of memory");
+		op_prepared(op);
 		return;
 	}
 	dd->op = op;
@@ -99,7 +99,7 @@ static void dd_prepare(struct ddio_op *op)
 	dd->attach.rec = &op->file->rec;
 	dd->attach.done = dd_attached;
 	dd->attach.arg = dd;
-	ddio_attach_begin(&dd->attach);
+	attach_begin(&dd->attach);
 }
 
 /*
@@ -132,7 +132,7 @@ static void start_sent(struct ddio_send *send, int err)
 	free(ss);
 }
 
-static int start_send(struct ddio_lane *lane, uint64_t number, struct dd_start *start, size_t len)
+static int start_send(struct lane *lane, uint64_t number, struct dd_start *start, size_t len)
 {
 	struct iovec iov = { .iov_base = start->data, .iov_len = len };
 	struct dd_start_send *ss = malloc(sizeof(*ss));
@@ -143,7 +143,7 @@ static int start_send(struct ddio_lane *lane, uint64_t number, struct dd_start *
 	ss->send.done = start_sent;
 	ss->start = start;
 	start->refs++;
-	err = ddio_lane_send(lane, DDIO_OP_COLL_START, number, NULL, 0, &iov, 1, &ss->send);
+	err = lane_send(lane, DDIO_OP_COLL_START, number, NULL, 0, &iov, 1, &ss->send);
 	if (err)
 		start_sent(&ss->send, err);
 	return err;
@@ -201,9 +201,9 @@ static struct dd_start *start_encode(struct ddio_op *op, size_t *len)
 	return start;
 }
 
-static int dd_launch(struct ddio_op *op, struct ddio_error *error)
+static int dd_launch(struct ddio_op *op, struct error *error)
 {
-	struct ddio_dd *dd = op->priv;
+	struct dd *dd = op->priv;
 	struct dd_start *start;
 	size_t len;
 	uint32_t i;
@@ -218,15 +218,15 @@ static int dd_launch(struct ddio_op *op, struct ddio_error *error)
 		return 0;
 	start = start_encode(op, &len);
 	if (!start) {
-		ddio_error_set(error, -E2BIG, "the members' descriptions are too long together");
+		error_set(error, -E2BIG, "the members' descriptions are too long together");
 		return -E2BIG;
 	}
 	dd->launched = true;
 	for (i = 0; i < dd->nnodes && !err; i++) {
 		err = start_send(dd->lanes[i].lane, op->turn.number, start, len);
 		if (err)
-			ddio_error_status(error, DDIO_ST_NODE_LOST, "node %s (%s): %s",
-					  DDIO_LANE_NAMES(dd->lanes[i].lane), strerror(-err));
+			error_status(error, DDIO_ST_NODE_LOST, "node %s (%s): %s",
+				     DDIO_LANE_NAMES(dd->lanes[i].lane), strerror(-err));
 	}
 	start_put(start);
 	op->messages += dd->nnodes;
@@ -238,28 +238,28 @@ static int dd_launch(struct ddio_op *op, struct ddio_error *error)
  */
 static void dd_check_bytes(struct ddio_op *op)
 {
-	struct ddio_dd *dd = op->priv;
+	struct dd *dd = op->priv;
 	uint64_t due = op->share;
-	struct ddio_error error;
+	struct error error;
 
 	dd_join_end(dd);
 	if (op->writing)
 		due = op->hi ? ddio_map_put_size(op->map, op->rank, 0, DDIO_MAX_FILE) : 0;
 	if (dd->moved == due) {
-		ddio_op_moved(op);
+		op_moved(op);
 		return;
 	}
-	ddio_error_status(&error, DDIO_ST_PROTOCOL,
-			  "%s of %s: the I/O processors are done, but %llu of %llu bytes were %s",
-			  op->writing ? "write" : "read", op->file->rec.name,
-			  (unsigned long long)dd->moved, (unsigned long long)due,
-			  op->writing ? "asked for" : "delivered");
-	ddio_op_fail(op, &error);
+	error_status(&error, DDIO_ST_PROTOCOL,
+		     "%s of %s: the I/O processors are done, but %llu of %llu bytes were %s",
+		     op->writing ? "write" : "read", op->file->rec.name,
+		     (unsigned long long)dd->moved, (unsigned long long)due,
+		     op->writing ? "asked for" : "delivered");
+	op_fail(op, &error);
 }
 
 void dd_check_end(struct ddio_op *op)
 {
-	const struct ddio_dd *dd = op->priv;
+	const struct dd *dd = op->priv;
 
 	if (op->phase == DDIO_PHASE_MOVING && !dd->left && !dd->sends)
 		dd_check_bytes(op);
@@ -267,7 +267,7 @@ void dd_check_end(struct ddio_op *op)
 
 static void dd_run(struct ddio_op *op)
 {
-	struct ddio_dd *dd = op->priv;
+	struct dd *dd = op->priv;
 
 	/* Nobody was asked for anything. */
 	if (!op->hi)
@@ -277,7 +277,7 @@ static void dd_run(struct ddio_op *op)
 
 static void dd_abort(struct ddio_op *op)
 {
-	struct ddio_dd *dd = op->priv;
+	struct dd *dd = op->priv;
 	struct ddio_msg_coll_abort msg = { .op = op->turn.number,
 					   .status = op->failed.status,
 					   .rank = op->rank };
@@ -289,17 +289,17 @@ static void dd_abort(struct ddio_op *op)
 	len = ddio_put_coll_abort(buf, sizeof(buf), &msg);
 	for (i = 0; len > 0 && i < dd->nlanes; i++)
 		if (!dd->lanes[i].done)
-			ddio_lane_send(dd->lanes[i].lane, DDIO_OP_COLL_ABORT, op->turn.number, buf,
-				       (size_t)len, NULL, 0, NULL);
+			lane_send(dd->lanes[i].lane, DDIO_OP_COLL_ABORT, op->turn.number, buf,
+				  (size_t)len, NULL, 0, NULL);
 }
 
 static void dd_stop(struct ddio_op *op)
 {
-	struct ddio_dd *dd = op->priv;
+	struct dd *dd = op->priv;
 	uint32_t i;
 
 	if (!dd || !dd->lanes) {
-		ddio_op_stopped(op);
+		op_stopped(op);
 		return;
 	}
 	dd->stopping = true;
@@ -312,12 +312,12 @@ static void dd_stop(struct ddio_op *op)
 	for (i = 0; i < dd->nlanes && dd->sends; i++)
 		lane_busy(&dd->lanes[i]);
 	if (!dd->sends)
-		ddio_op_stopped(op);
+		op_stopped(op);
 }
 
 static void dd_free(struct ddio_op *op)
 {
-	struct ddio_dd *dd = op->priv;
+	struct dd *dd = op->priv;
 	uint32_t i;
 
 	if (!dd)
@@ -325,14 +325,14 @@ static void dd_free(struct ddio_op *op)
 	for (i = 0; i < dd->nlanes; i++)
 		lane_unbusy(&dd->lanes[i]);
 	dd_join_end(dd);
-	ddio_blockset_free(&dd->seen);
+	blockset_free(&dd->seen);
 	free(dd->membership);
 	free(dd->lanes);
 	free(dd);
 	op->priv = NULL;
 }
 
-const struct ddio_mover ddio_method_dd = {
+const struct mover method_dd = {
 	.prepare = dd_prepare,
 	.launch = dd_launch,
 	.run = dd_run,
@@ -357,29 +357,28 @@ static void done_count(struct ddio_op *op, const struct ddio_msg_coll_done *done
 		r->buffers = (uint32_t)done->buffers;
 }
 
-static void done_failed(struct ddio_op *op, struct ddio_lane *lane,
+static void done_failed(struct ddio_op *op, struct lane *lane,
 			const struct ddio_msg_coll_done *done)
 {
 	const char *node = lane->node->session->conf->nodes[lane->node->index].name;
-	struct ddio_error error;
+	struct error error;
 	char what[DDIO_MAX_TEXT];
 	const char *text = done->text[0] ? done->text : ddio_status_text(done->status);
 
-	ddio_op_describe(op, what);
+	op_describe(op, what);
 	if (done->status == DDIO_ST_MEMBER_LOST && done->lost_rank < op->nprocs)
-		ddio_error_status(&error, done->status, "%.200s: node %.64s: rank %u: %.200s", what,
-				  node, done->lost_rank, text);
+		error_status(&error, done->status, "%.200s: node %.64s: rank %u: %.200s", what,
+			     node, done->lost_rank, text);
 	else
-		ddio_error_status(&error, done->status, "%.200s: node %.64s: %.220s", what, node,
-				  text);
-	ddio_op_fail(op, &error);
+		error_status(&error, done->status, "%.200s: node %.64s: %.220s", what, node, text);
+	op_fail(op, &error);
 }
 
-int ddio_dd_done(struct ddio_lane *lane, const void *payload, size_t len)
+int dd_done(struct lane *lane, const void *payload, size_t len)
 {
 	struct ddio_msg_coll_done done;
 	struct ddio_op *op;
-	struct ddio_dd *dd;
+	struct dd *dd;
 	uint32_t i;
 	int err = ddio_get_coll_done(payload, len, &done);
 
@@ -410,33 +409,33 @@ int ddio_dd_done(struct ddio_lane *lane, const void *payload, size_t len)
 	return 0;
 }
 
-static void lane_lost_fail(struct ddio_op *op, const struct ddio_error *why)
+static void lane_lost_fail(struct ddio_op *op, const struct error *why)
 {
-	struct ddio_error error;
+	struct error error;
 	char what[DDIO_MAX_TEXT];
 
-	ddio_op_describe(op, what);
-	ddio_error_status(&error, why->status, "%.200s: %.290s", what, why->text);
-	ddio_op_fail(op, &error);
+	op_describe(op, what);
+	error_status(&error, why->status, "%.200s: %.290s", what, why->text);
+	op_fail(op, &error);
 }
 
 /* The groups that the reactor knew it does not know any more. */
-void ddio_dd_lane_lost(struct ddio_lane *lane, const struct ddio_error *error)
+void dd_lane_lost(struct lane *lane, const struct error *error)
 {
 	struct ddio_session *s = lane->node->session;
 	struct ddio_op *op, *tmp;
-	struct ddio_dd *dd;
+	struct dd *dd;
 	uint32_t g, i;
 	bool again;
 
-	ddio_attaches_lost(lane);
+	attaches_lost(lane);
 	for (g = 0; g < s->ngroups; g++) {
 		do {
 			again = false;
 			if (!s->group[g])
 				break;
 			ddio_list_for_each_entry_safe(op, tmp, &s->group[g]->ops, link) {
-				dd = op->m == &ddio_method_dd ? op->priv : NULL;
+				dd = op->m == &method_dd ? op->priv : NULL;
 				for (i = 0; dd && i < dd->nlanes; i++)
 					if (dd->lanes[i].lane == lane && !dd->lanes[i].done)
 						break;

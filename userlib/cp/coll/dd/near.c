@@ -23,18 +23,18 @@ static bool worth_it(const struct ddio_op *op)
 	       !(op->flags & (DDIO_XFER_NO_SCATTER | DDIO_XFER_NO_BATCH));
 }
 
-static struct ddio_attach *attach_of(const struct ddio_dd *dd, uint32_t node)
+static struct attach *attach_of(const struct dd *dd, uint32_t node)
 {
-	return ddio_attach_find(dd->op->group, dd->lanes[node].lane);
+	return attach_find(dd->op->group, dd->lanes[node].lane);
 }
 
 /*
  * The second step: the memory
  */
-static void joined_told(struct ddio_batch *batch, uint64_t key, const struct ddio_reply *reply,
-			struct ddio_error *error)
+static void joined_told(struct ddio_batch *batch, uint64_t key, const struct reply *reply,
+			struct error *error)
 {
-	struct ddio_dd *dd = batch->arg;
+	struct dd *dd = batch->arg;
 
 	(void)key;
 	(void)reply;
@@ -45,11 +45,11 @@ static void joined_told(struct ddio_batch *batch, uint64_t key, const struct ddi
 /* A node that did not answer will not use it, or is lost, and the transfer with it. */
 static void joined(struct ddio_batch *batch)
 {
-	struct ddio_dd *dd = batch->arg;
+	struct dd *dd = batch->arg;
 
 	if (!dd->may_scatter)
 		dd_join_end(dd);
-	ddio_op_prepared(dd->op);
+	op_prepared(dd->op);
 }
 
 static void pin_refused(const struct ddio_op *op, int err)
@@ -66,10 +66,10 @@ static void pin_refused(const struct ddio_op *op, int err)
 		     (unsigned long long)op->share, strerror(-err));
 }
 
-static void memory_join(struct ddio_dd *dd, uint32_t node)
+static void memory_join(struct dd *dd, uint32_t node)
 {
 	const struct ddio_op *op = dd->op;
-	const struct ddio_attach *at = attach_of(dd, node);
+	const struct attach *at = attach_of(dd, node);
 	struct ddio_msg_coll_join msg = { .op = op->turn.number };
 	uint8_t buf[64];
 	ssize_t len;
@@ -86,29 +86,29 @@ static void memory_join(struct ddio_dd *dd, uint32_t node)
 	memcpy(msg.group, op->group->id, sizeof(msg.group));
 	len = ddio_put_coll_join(buf, sizeof(buf), &msg);
 	if (len > 0)
-		ddio_batch_lane(&dd->joining, at->lane, DDIO_OP_COLL_JOIN, buf, (size_t)len, node);
+		batch_lane(&dd->joining, at->lane, DDIO_OP_COLL_JOIN, buf, (size_t)len, node);
 }
 
-static void memories_join(struct ddio_dd *dd)
+static void memories_join(struct dd *dd)
 {
 	uint32_t i;
 
-	ddio_batch_begin(&dd->joining, dd->op->session, "join memory", joined, dd);
+	batch_begin(&dd->joining, dd->op->session, "join memory", joined, dd);
 	dd->joining.reply = joined_told;
 	if (!dd->op->failed.status)
 		dd->membership = calloc(dd->nnodes, sizeof(struct ddio_membership *));
 	for (i = 0; dd->membership && i < dd->nnodes; i++)
 		memory_join(dd, i);
-	ddio_batch_end(&dd->joining);
+	batch_end(&dd->joining);
 }
 
 /*
  * The first step: the joints
  */
-static void joint_comes(struct ddio_batch *batch, uint64_t key, const struct ddio_reply *reply,
-			struct ddio_error *error)
+static void joint_comes(struct ddio_batch *batch, uint64_t key, const struct reply *reply,
+			struct error *error)
 {
-	struct ddio_attach *at = attach_of(batch->arg, (uint32_t)key);
+	struct attach *at = attach_of(batch->arg, (uint32_t)key);
 
 	(void)reply;
 	(void)error;
@@ -119,21 +119,21 @@ static void joint_comes(struct ddio_batch *batch, uint64_t key, const struct ddi
 /* What has not come now never will. */
 static void joints_known(struct ddio_batch *batch)
 {
-	struct ddio_dd *dd = batch->arg;
-	struct ddio_attach *at;
+	struct dd *dd = batch->arg;
+	struct attach *at;
 	uint32_t i;
 
 	for (i = 0; i < dd->nnodes; i++) {
 		at = attach_of(dd, i);
 		if (at)
-			ddio_attach_box_close(at);
+			attach_box_close(at);
 	}
 	memories_join(dd);
 }
 
-static void joint_ask(struct ddio_dd *dd, uint32_t node)
+static void joint_ask(struct dd *dd, uint32_t node)
 {
-	struct ddio_attach *at = attach_of(dd, node);
+	struct attach *at = attach_of(dd, node);
 	struct ddio_msg_joint msg;
 	uint8_t buf[128];
 	ssize_t len;
@@ -152,26 +152,26 @@ static void joint_ask(struct ddio_dd *dd, uint32_t node)
 	memcpy(msg.name, at->box->name, sizeof(msg.name));
 	len = ddio_put_joint(buf, sizeof(buf), &msg);
 	if (len > 0)
-		ddio_batch_lane(&dd->joining, at->lane, DDIO_OP_JOINT, buf, (size_t)len, node);
+		batch_lane(&dd->joining, at->lane, DDIO_OP_JOINT, buf, (size_t)len, node);
 }
 
-void dd_join_begin(struct ddio_dd *dd)
+void dd_join_begin(struct dd *dd)
 {
 	uint32_t i;
 
 	if (!dd->lanes || !worth_it(dd->op)) {
-		ddio_op_prepared(dd->op);
+		op_prepared(dd->op);
 		return;
 	}
-	ddio_batch_begin(&dd->joining, dd->op->session, "find out who is on this machine",
-			 joints_known, dd);
+	batch_begin(&dd->joining, dd->op->session, "find out who is on this machine", joints_known,
+		    dd);
 	dd->joining.reply = joint_comes;
 	for (i = 0; i < dd->nnodes; i++)
 		joint_ask(dd, i);
-	ddio_batch_end(&dd->joining);
+	batch_end(&dd->joining);
 }
 
-void dd_join_end(struct ddio_dd *dd)
+void dd_join_end(struct dd *dd)
 {
 	uint32_t i;
 

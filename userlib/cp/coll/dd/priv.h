@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Inside of the disk-directed method: method_dd.c begins and ends it, dd_data.c moves the
- * data, dd_join.c lets I/O processors on this machine move them. */
+/* Inside of the disk-directed method: dd.c begins and ends it, data.c moves the
+ * data, near.c lets I/O processors on this machine move them. */
 #ifndef DDIO_CP_DD_PRIV_H
 #define DDIO_CP_DD_PRIV_H
 
@@ -15,12 +15,12 @@
  * @busy: counted in lane->colls
  */
 struct dd_lane {
-	struct ddio_lane *lane;
+	struct lane *lane;
 	bool owner, busy, done;
 };
 
 /**
- * struct ddio_dd - op->priv
+ * struct dd - op->priv
  * @left: reactors that are not done
  * @moved: bytes received, or handed out to be sent
  * @seen: blocks for which that is so
@@ -31,14 +31,14 @@ struct dd_lane {
  * @membership: of each node, where this process has joined its memory, else NULL
  * @may_scatter: there was one
  */
-struct ddio_dd {
+struct dd {
 	struct ddio_op *op;
-	struct ddio_attach_job attach;
+	struct attach_job attach;
 	struct dd_lane *lanes;
 	uint32_t nlanes, nnodes;
 	uint32_t left;
 	uint64_t moved;
-	struct ddio_blockset seen;
+	struct blockset seen;
 	uint32_t sends;
 	bool stopping, launched, may_scatter;
 	struct ddio_batch joining;
@@ -53,20 +53,20 @@ struct dd_want {
 	uint32_t disk;
 };
 
-/* method_dd.c */
+/* dd.c */
 /* The operation that a message of a lane is for, if it is still on and a DD one. */
-struct ddio_op *dd_find(struct ddio_lane *lane, uint32_t handle, uint64_t number);
+struct ddio_op *dd_find(struct lane *lane, uint32_t handle, uint64_t number);
 /* Everything has been moved, as far as this side knows? */
 void dd_check_end(struct ddio_op *op);
 
-/* dd_data.c */
+/* data.c */
 /* Nothing of the operation is to be sent or received any more. */
 void dd_data_stop(struct ddio_op *op);
 
-/* dd_join.c */
-/* Gives the memory to those I/O processors that are on this machine; ends in ddio_op_prepared(). */
-void dd_join_begin(struct ddio_dd *dd);
+/* near.c */
+/* Gives the memory to those I/O processors that are on this machine; ends in op_prepared(). */
+void dd_join_begin(struct dd *dd);
 /* The memory is this process's alone again. */
-void dd_join_end(struct ddio_dd *dd);
+void dd_join_end(struct dd *dd);
 
 #endif /* DDIO_CP_DD_PRIV_H */

@@ -39,9 +39,9 @@ struct tc_disk {
 	bool sorted;
 };
 
-struct ddio_tc {
+struct tc {
 	struct ddio_op *op;
-	struct ddio_objio io;
+	struct objio io;
 	struct tc_disk *disk;
 	bool running, stopping;
 };
@@ -122,7 +122,7 @@ static int chunks_sort(struct tc_disk *d)
 	return err;
 }
 
-static int stretch_expand(struct ddio_tc *tc, struct tc_disk *d, uint64_t end)
+static int stretch_expand(struct tc *tc, struct tc_disk *d, uint64_t end)
 {
 	struct ddio_op *op = tc->op;
 	uint64_t hi = d->lo + STRETCH < end ? d->lo + STRETCH : end;
@@ -144,7 +144,7 @@ static int stretch_expand(struct ddio_tc *tc, struct tc_disk *d, uint64_t end)
 }
 
 /* Goes to the disk's next block of which anything is wanted at all.  False: there is none. */
-static bool block_seek(struct ddio_tc *tc, struct tc_disk *d)
+static bool block_seek(struct tc *tc, struct tc_disk *d)
 {
 	const struct ddio_op *op = tc->op;
 	const struct ddio_file_record *rec = &op->file->rec;
@@ -165,7 +165,7 @@ static bool block_seek(struct ddio_tc *tc, struct tc_disk *d)
 }
 
 /* Is the next chunk known from begin to end?  Return: 1, 0 at the end of the share, -errno. */
-static int chunk_ready(struct ddio_tc *tc, struct tc_disk *d)
+static int chunk_ready(struct tc *tc, struct tc_disk *d)
 {
 	uint64_t bs = tc->op->file->rec.ref.block, end;
 	int err;
@@ -193,7 +193,7 @@ static int chunk_ready(struct ddio_tc *tc, struct tc_disk *d)
 /*
  * Requests
  */
-static int chunk_memory(struct ddio_tc *tc, struct ddio_objreq *req, const struct tc_chunk *c)
+static int chunk_memory(struct tc *tc, struct objreq *req, const struct tc_chunk *c)
 {
 	struct ddio_op *op = tc->op;
 	uint64_t at = c->share, len = c->len;
@@ -215,9 +215,9 @@ static int chunk_memory(struct ddio_tc *tc, struct ddio_objreq *req, const struc
 	return 0;
 }
 
-static int tc_next(struct ddio_objio *io, struct ddio_objreq *req)
+static int tc_next(struct objio *io, struct objreq *req)
 {
-	struct ddio_tc *tc = io->arg;
+	struct tc *tc = io->arg;
 	struct tc_disk *d = &tc->disk[req->i];
 	uint64_t bs = io->rec->ref.block;
 	const struct tc_chunk *c;
@@ -233,9 +233,9 @@ static int tc_next(struct ddio_objio *io, struct ddio_objreq *req)
 	return ret ? ret : 1;
 }
 
-static void tc_take(struct ddio_objio *io, struct ddio_objreq *req)
+static void tc_take(struct objio *io, struct objreq *req)
 {
-	struct ddio_tc *tc = io->arg;
+	struct tc *tc = io->arg;
 
 	ddio_place_unpack(tc->op->place, req->key, req->key + req->obj.len, req->bounce,
 			  tc->op->buf);
@@ -247,7 +247,7 @@ static void tc_take(struct ddio_objio *io, struct ddio_objreq *req)
  */
 static void tc_prepare(struct ddio_op *op)
 {
-	struct ddio_tc *tc = calloc(1, sizeof(*tc));
+	struct tc *tc = calloc(1, sizeof(*tc));
 	uint32_t i;
 
 	op->priv = tc;
@@ -256,13 +256,13 @@ static void tc_prepare(struct ddio_op *op)
 		tc->disk = calloc(op->file->rec.ndisks, sizeof(*tc->disk));
 	}
 	if (!tc || !tc->disk)
-		ddio_error_set(&op->failed, -ENOMEM, "out of memory");
+		error_set(&op->failed, -ENOMEM, "out of memory");
 	for (i = 0; tc && tc->disk && i < op->file->rec.ndisks; i++)
 		tc->disk[i].block = i;
-	ddio_op_prepared(op);
+	op_prepared(op);
 }
 
-static void tc_count(struct ddio_tc *tc)
+static void tc_count(struct tc *tc)
 {
 	struct ddio_report *r = &tc->op->report;
 
@@ -273,9 +273,9 @@ static void tc_count(struct ddio_tc *tc)
 	tc->op->messages += 2 * tc->io.requests;
 }
 
-static void tc_done(struct ddio_objio *io)
+static void tc_done(struct objio *io)
 {
-	struct ddio_tc *tc = io->arg;
+	struct tc *tc = io->arg;
 	struct ddio_op *op = tc->op;
 	uint64_t due = op->writing ? ddio_map_put_size(op->map, op->rank, 0, DDIO_MAX_FILE)
 				   : op->share;
@@ -283,23 +283,23 @@ static void tc_done(struct ddio_objio *io)
 	tc->running = false;
 	tc_count(tc);
 	if (tc->stopping) {
-		ddio_op_stopped(op);
+		op_stopped(op);
 		return;
 	}
 	if (!io->error.status && io->bytes != due)
-		ddio_error_status(&io->error, DDIO_ST_PROTOCOL,
-				  "%s of %s: %llu of %llu bytes were moved",
-				  op->writing ? "write" : "read", op->file->rec.name,
-				  (unsigned long long)io->bytes, (unsigned long long)due);
+		error_status(&io->error, DDIO_ST_PROTOCOL,
+			     "%s of %s: %llu of %llu bytes were moved",
+			     op->writing ? "write" : "read", op->file->rec.name,
+			     (unsigned long long)io->bytes, (unsigned long long)due);
 	if (io->error.status)
-		ddio_op_fail(op, &io->error);
+		op_fail(op, &io->error);
 	else
-		ddio_op_moved(op);
+		op_moved(op);
 }
 
 static void tc_run(struct ddio_op *op)
 {
-	struct ddio_tc *tc = op->priv;
+	struct tc *tc = op->priv;
 
 	tc->io.session = op->session;
 	tc->io.rec = &op->file->rec;
@@ -310,37 +310,37 @@ static void tc_run(struct ddio_op *op)
 	tc->io.done = tc_done;
 	tc->io.arg = tc;
 	tc->running = true;
-	ddio_objio_begin(&tc->io);
+	objio_begin(&tc->io);
 }
 
 static void tc_stop(struct ddio_op *op)
 {
-	struct ddio_tc *tc = op->priv;
+	struct tc *tc = op->priv;
 
 	if (!tc || !tc->running) {
-		ddio_op_stopped(op);
+		op_stopped(op);
 		return;
 	}
 	tc->stopping = true;
-	ddio_objio_stop(&tc->io, &op->failed);
+	objio_stop(&tc->io, &op->failed);
 }
 
 static void tc_free(struct ddio_op *op)
 {
-	struct ddio_tc *tc = op->priv;
+	struct tc *tc = op->priv;
 	uint32_t i;
 
 	if (!tc)
 		return;
 	for (i = 0; tc->disk && i < op->file->rec.ndisks; i++)
 		free(tc->disk[i].chunk);
-	ddio_objio_free(&tc->io);
+	objio_free(&tc->io);
 	free(tc->disk);
 	free(tc);
 	op->priv = NULL;
 }
 
-const struct ddio_mover ddio_method_tc = {
+const struct mover method_tc = {
 	.prepare = tc_prepare,
 	.run = tc_run,
 	.stop = tc_stop,
