@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/bug.h"
 #include "base/rand.h"
 #include "sim/sim_priv.h"
 
@@ -124,6 +125,7 @@ struct ddio_sim *ddio_sim_new(uint64_t seed)
 		free(sim);
 		return NULL;
 	}
+	ddio_bug_set_fatal(true);
 	sim->now = BEGINNING;
 	sim->limit = BEGINNING + HOUR;
 	sim->random = seed;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include "base/bug.h"
 #include "env/disk/priv.h"
 #include "env/kernel/kenv.h"
 
@@ -198,13 +199,11 @@ void ddio_disk_close(struct ddio_disk *disk)
 
 	if (!disk)
 		return;
-	if (disk->stats.in_flight || disk->n_rejected || disk->streams) {
-		/* Its buffers may be written at any time: rather lose the memory. */
-		ddio_env_log(disk->env, DDIO_LOG_ERR,
-			     "disk %s: closed with %llu requests in flight", disk->name,
-			     (unsigned long long)disk->stats.in_flight);
+	/* The disk may write to its buffers at any time: leaking the memory does less harm. */
+	if (bug_on(disk->stats.in_flight || disk->n_rejected || disk->streams,
+		   "disk %s: closed with %llu requests in flight and %u streams open", disk->name,
+		   (unsigned long long)disk->stats.in_flight, disk->streams))
 		return;
-	}
 	kick = disk->kick;
 	kick->disk = NULL;
 	if (!kick->posted)

@@ -11,6 +11,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include "base/bug.h"
 #include "env/disk/priv.h"
 
 #define REGION_SHIFT 13
@@ -106,13 +107,10 @@ void ddio_disk_stream_release(struct ddio_disk_stream *stream, uint32_t slot)
 {
 	struct ddio_disk *disk = stream->disk;
 
-	if (slot >= stream->spec.slots || !stream->slot[slot].held) {
-		ddio_env_log(
-			disk->env, DDIO_LOG_ERR,
-			"disk %s: slot %u of a stream was released by one who does not have it",
-			disk->name, slot);
+	if (bug_on(slot >= stream->spec.slots || !stream->slot[slot].held,
+		   "disk %s: slot %u of a stream was released by a user that does not hold it",
+		   disk->name, slot))
 		return;
-	}
 	stream->slot[slot].held = false;
 	stream->nheld--;
 	if (stream->spec.op == DDIO_DISK_WRITE && !stream->engine->requests) {
@@ -134,12 +132,9 @@ void ddio_disk_stream_close(struct ddio_disk_stream *stream)
 {
 	struct ddio_disk *disk = stream->disk;
 
-	if (!stream->ended) {
-		/* Its slots may be written at any time: rather lose the memory. */
-		ddio_env_log(disk->env, DDIO_LOG_ERR, "disk %s: a stream was closed that runs",
-			     disk->name);
+	/* The disk may write to the slots at any time: leaking the memory does less harm. */
+	if (bug_on(!stream->ended, "disk %s: a stream was closed before its end", disk->name))
 		return;
-	}
 	disk->streams--;
 	free(stream->slot);
 	stream->engine->free(stream);
