@@ -15,7 +15,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
-#include "cp/fs/wait.h"
+#include "tests/unit/cp/fs/fs_wait.h"
 #include "tests/unit/cp/fs/fs_real.h"
 
 enum { FILE_BYTES = 64 << 20, SMALL = 4096, BIG = 1 << 20, DEPTH_MAX = 256 };

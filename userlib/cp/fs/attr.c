@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include "cp/fs/calls.h"
-#include "cp/fs/data.h"
+#include "cp/fs/names/call.h"
+#include "cp/fs/disks/set.h"
 
 /*
  * Getting.  What came with a change of a directory may do.  What was written here is told first.  If nobody

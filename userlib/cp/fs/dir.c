@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cp/fs/calls.h"
+#include "cp/fs/names/call.h"
 
 /*
  * Symbolic links

@@ -4,7 +4,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cp/fs/calls.h"
+#include "cp/fs/names/call.h"
 
 /**
  * struct open_job - opening one, perhaps making it

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cp/fs/file.h"
+#include "cp/fs/inode/inode.h"
 
 /* Two threads move data as fast as small machines can; more help where nodes are many. */
 enum { THREADS_DEFAULT = 2 };

@@ -4,8 +4,8 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cp/fs/calls.h"
-#include "cp/fs/lock.h"
+#include "cp/fs/names/call.h"
+#include "cp/fs/inode/locks.h"
 
 /*
  * The table

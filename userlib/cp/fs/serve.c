@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Requests of others that are taken where the name space is asked. */
 #include <errno.h>
-#include "cp/fs/priv.h"
+#include "cp/fs/core/core.h"
 
 /* A change that the caller waits for. */
 struct serve_step {

@@ -2,7 +2,7 @@
 /* How much space there is: every node is asked for its disks, the name space for its inodes. */
 #include <errno.h>
 #include <stdlib.h>
-#include "cp/fs/calls.h"
+#include "cp/fs/names/call.h"
 
 enum { UNIT = 4096 };
 

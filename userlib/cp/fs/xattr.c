@@ -2,7 +2,7 @@
 /* Extended attributes. */
 #include <errno.h>
 #include <string.h>
-#include "cp/fs/calls.h"
+#include "cp/fs/names/call.h"
 
 /* Of setxattr(2). */
 enum { FLAG_CREATE = 1, FLAG_REPLACE = 2 };

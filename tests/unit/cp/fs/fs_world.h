@@ -8,7 +8,7 @@
 
 #include <fcntl.h>
 #include <ddio/fs.h>
-#include "cp/fs/wait.h"
+#include "tests/unit/cp/fs/fs_wait.h"
 #include "cp/node/session.h"
 #include "iop/iop.h"
 #include "sim/sim.h"

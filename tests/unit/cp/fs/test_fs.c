@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The file system's client: names, attributes, data, locks, removal; data on real I/O processors. */
 #include "tests/unit/cp/fs/fs_world.h"
-#include "userlib/cp/fs/file.h"
+#include "userlib/cp/fs/inode/inode.h"
 
 enum { BLOCK = 1024 };
 

@@ -7,7 +7,7 @@
  */
 #include "tests/unit/cp/fs/fs_world.h"
 #include "iop/server/priv.h"
-#include "userlib/cp/fs/file.h"
+#include "userlib/cp/fs/inode/inode.h"
 
 enum { BLOCK = 1024, LEN = 6 * BLOCK + 11 };
 

@@ -4,7 +4,7 @@
  * connection to it is lost at any byte; every request gets one answer and nothing is done twice.
  */
 #include "tests/unit/cp/fs/fs_world.h"
-#include "userlib/cp/fs/file.h"
+#include "userlib/cp/fs/inode/inode.h"
 
 enum { BLOCK = 1024, LEN = 6 * BLOCK + 11 };
 

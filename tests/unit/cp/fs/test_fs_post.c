@@ -6,7 +6,7 @@
 #include <sys/xattr.h>
 #include "base/rand.h"
 #include "tests/unit/cp/fs/fs_world.h"
-#include "userlib/cp/fs/file.h"
+#include "userlib/cp/fs/inode/inode.h"
 
 enum { BLOCK = 1024, DIRS = 6 };
 

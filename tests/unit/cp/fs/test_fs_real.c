@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "cp/fs/wait.h"
+#include "tests/unit/cp/fs/fs_wait.h"
 #include "tests/unit/cp/fs/fs_real.h"
 #include "tests/unit/lib/ut.h"
 

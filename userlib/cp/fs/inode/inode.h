@@ -3,7 +3,7 @@
 #ifndef DDIO_CP_FS_FILE_H
 #define DDIO_CP_FS_FILE_H
 
-#include "cp/fs/priv.h"
+#include "cp/fs/core/core.h"
 
 /**
  * struct fsc_waiter - who waits until something was told

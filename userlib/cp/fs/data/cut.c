@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cp/fs/data.h"
+#include "cp/fs/disks/set.h"
 
 struct cut_set {
 	struct fsc_set set;

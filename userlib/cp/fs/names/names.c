@@ -7,7 +7,7 @@
 #include <endian.h>
 #include <errno.h>
 #include <string.h>
-#include "cp/fs/file.h"
+#include "cp/fs/inode/inode.h"
 
 static struct fsc_reactor *names_reactor(struct ddio_fs *fs)
 {

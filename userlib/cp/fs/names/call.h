@@ -3,7 +3,7 @@
 #ifndef DDIO_CP_FS_CALLS_H
 #define DDIO_CP_FS_CALLS_H
 
-#include "cp/fs/file.h"
+#include "cp/fs/inode/inode.h"
 
 /**
  * struct fsc_call - one such call

@@ -3,7 +3,7 @@
 #ifndef DDIO_CP_FS_LOCK_H
 #define DDIO_CP_FS_LOCK_H
 
-#include "cp/fs/file.h"
+#include "cp/fs/inode/inode.h"
 
 /**
  * struct fsc_lock - bytes of an inode that an owner has

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cp/fs/file.h"
+#include "cp/fs/inode/inode.h"
 
 static bool record_same(const struct ddio_file_record *a, const struct ddio_file_record *b)
 {

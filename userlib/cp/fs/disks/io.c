@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cp/fs/data.h"
+#include "cp/fs/disks/set.h"
 
 /* Of one request, and of all that are made at once. */
 enum { REQUEST_BYTES = 1 << 20, SPAN_BYTES = 32 << 20 };

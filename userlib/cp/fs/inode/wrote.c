@@ -5,7 +5,7 @@
  */
 #include <errno.h>
 #include <string.h>
-#include "cp/fs/file.h"
+#include "cp/fs/inode/inode.h"
 
 void fsc_inode_learn(struct fsc_inode *inode, const struct ddio_fs_attr *attr)
 {

@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include "cp/fs/priv.h"
+#include "cp/fs/core/core.h"
 
 /**
  * struct fsc_result - how the last call of the one who waits went

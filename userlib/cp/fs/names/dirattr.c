@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Attributes of directories that came with answers to changes in them. */
 #include <sys/stat.h>
-#include "cp/fs/priv.h"
+#include "cp/fs/core/core.h"
 
 static struct fsc_post_slot *post_slot(struct fsc_post *post, uint64_t ino)
 {

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cp/fs/data.h"
+#include "cp/fs/disks/set.h"
 
 uint64_t fsc_share(const struct ddio_file_record *rec, uint32_t i, uint64_t end)
 {

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cp/fs/priv.h"
+#include "cp/fs/core/core.h"
 
 /*
  * Errors

@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cp/fs/data.h"
+#include "cp/fs/disks/set.h"
 
 enum { RUNNING_MAX = 64, QUEUED_MAX = 4096, ASK_MAX = 256 };
 

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cp/fs/data.h"
+#include "cp/fs/disks/set.h"
 
 /* Of a buffer, and of what each disk copies for one request. */
 enum { BUF_BYTES = 4 << 20, DISK_BYTES = 16 << 20 };

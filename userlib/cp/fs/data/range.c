@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "cp/fs/data.h"
+#include "cp/fs/disks/set.h"
 
 /* Of fallocate(2). */
 enum { MODE_KEEP_SIZE = 0x01, MODE_PUNCH_HOLE = 0x02, MODE_ZERO_RANGE = 0x10 };

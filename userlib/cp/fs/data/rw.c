@@ -4,7 +4,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
-#include "cp/fs/data.h"
+#include "cp/fs/disks/set.h"
 
 /*
  * Reading.  The size that is known will do inside of it, for a while.  Where a read meets the end the name

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cp/fs/file.h"
+#include "cp/fs/inode/inode.h"
 
 enum { BUCKETS = 1024, IDLE_MAX = 16384 };
 

@@ -2,7 +2,7 @@
 /* A name space that knows nothing of this mount is told what is open and what is locked. */
 #include <errno.h>
 #include <stdlib.h>
-#include "cp/fs/lock.h"
+#include "cp/fs/inode/locks.h"
 
 struct again {
 	struct ddio_request request;

@@ -10,7 +10,7 @@
 #define DDIO_CP_FS_PRIV_H
 
 #include <ddio/fs.h>
-#include "cp/fs/post.h"
+#include "cp/fs/names/dirattr.h"
 #include "cp/node/lane.h"
 
 #define FSC_REACTORS_MAX 64u

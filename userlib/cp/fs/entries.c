@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include "cp/fs/calls.h"
+#include "cp/fs/names/call.h"
 
 /* Of renameat2(2), whose header not every system has complete. */
 enum { FLAG_NOREPLACE = 1, FLAG_EXCHANGE = 2 };
