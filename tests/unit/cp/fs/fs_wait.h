@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Calls of the file system that wait, for tools and tests: from an application's thread, or a coroutine.
+ * Calls of the file system that wait, for tests: from an application's thread, or a coroutine.
  *
  *	FSC_WAIT(&w, ddio_fs_lookup, fs, DDIO_FS_ROOT, "name");
  *	if (!w.err) ... w.attr ...
  */
-#ifndef DDIO_CP_FS_WAIT_H
-#define DDIO_CP_FS_WAIT_H
+#ifndef DDIO_TEST_FS_WAIT_H
+#define DDIO_TEST_FS_WAIT_H
 
 #include <stdlib.h>
 #include <string.h>
@@ -72,4 +72,4 @@ static inline void fsc_wait_done(void *arg, const struct ddio_fs_reply *reply)
 		(w)->err;                                \
 	})
 
-#endif /* DDIO_CP_FS_WAIT_H */
+#endif /* DDIO_TEST_FS_WAIT_H */
