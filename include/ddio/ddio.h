@@ -6,11 +6,11 @@
  * ddio_last_error() says in one line what went wrong, naming node, disk, file
  * and offset.  Sizes and offsets are bytes, 64 bits wide, everywhere.
  *
- * Threads: one session, and everything made from it, may be used by one thread
- * at a time; different sessions by different threads at once.  Each process
- * or thread that takes part in a group has a session of its own.
+ * Threads: a session, and everything made from it, may be used by one thread
+ * at a time; different sessions by different threads at the same time.  Each
+ * process or thread that takes part in a group has a session of its own.
  *
- * Environment: DDIO_CONF names the configuration if the program does not.
+ * Environment: DDIO_CONF names the configuration where the program does not.
  */
 #ifndef DDIO_H
 #define DDIO_H
@@ -36,7 +36,11 @@ struct ddio_op;
 #define DDIO_VERSION_MAJOR 0
 #define DDIO_VERSION_MINOR 1
 
-/* Version of the library in use, "0.1.0". */
+/**
+ * ddio_version - the version of the library in use
+ *
+ * Return: text such as "0.1.0"; static, never NULL.
+ */
 const char *ddio_version(void);
 
 /**
@@ -44,7 +48,7 @@ const char *ddio_version(void);
  * @struct_size: sizeof(struct ddio_connect_opts), so that it can grow
  * @flags: must be 0
  * @conf: path of the cluster's configuration; NULL: $DDIO_CONF, else /etc/ddio/ddio.conf
- * @timeout_ms: bound on any lack of progress; 0: the configuration's
+ * @timeout_ms: milliseconds without any progress after which a call fails; 0: the configuration's
  */
 struct ddio_connect_opts {
 	size_t struct_size;
@@ -54,17 +58,35 @@ struct ddio_connect_opts {
 };
 
 /**
- * ddio_connect - begin a session with a cluster
+ * ddio_connect - begins a session with a cluster
  * @opts: NULL for the defaults
- * @session: result; ddio_disconnect() ends it
+ * @session: receives the session, which ddio_disconnect() ends
  *
- * Starts the session's progress thread.  Connections to the I/O processors are made as they are
- * needed.  Return: 0, -EINVAL (configuration), -EACCES (key file), -ENOMEM.
+ * Reads the configuration and the key and starts the session's progress thread.  Connections to I/O
+ * processors are made when they are first needed, so a cluster that is not running is noticed by the
+ * first request.
+ *
+ * Return: 0; -EINVAL: the configuration, the key or @opts is invalid; -EACCES: others may read the
+ * key file; -ENOENT: no such configuration or key file; -ENOMEM.
  */
 int ddio_connect(const struct ddio_connect_opts *opts, struct ddio_session **session);
-/* Frees everything made from the session that is still there. */
+
+/**
+ * ddio_disconnect - ends a session
+ * @session: may be NULL
+ *
+ * Cancels what is under way (-ECANCELED) and frees everything made from the session that is still
+ * there: groups, files, operations.  Buffers of unfinished transfers are the caller's again on return.
+ */
 void ddio_disconnect(struct ddio_session *session);
-/* Text of the last failed call on the session; NULL: of the last ddio_connect() of this thread. */
+
+/**
+ * ddio_last_error - describes the last failure in one line
+ * @session: whose last failed call is meant; NULL: this thread's last ddio_connect()
+ *
+ * Return: text that names node, disk, file and byte where they are known; valid until the next call
+ * on @session.
+ */
 const char *ddio_last_error(const struct ddio_session *session);
 
 /*
@@ -72,34 +94,95 @@ const char *ddio_last_error(const struct ddio_session *session);
  */
 
 /**
- * ddio_group_create - meet at an address
- * @rank: of this process, 0 to @size - 1, each once
- * @size: members
+ * ddio_group_create - forms a group whose members meet at an address
+ * @session: this member's own session
+ * @rank: of this process, 0 to @size - 1; each rank occurs once
+ * @size: number of members
  * @address: "host:port" at which rank 0 listens and to which the others connect, each trying
  *	until the session's timeout
+ * @group: receives the group; ddio_group_free() frees it
+ *
+ * Members prove to each other that they know the cluster's key; without a key they can meet on a
+ * loopback address only.
+ *
+ * Return: 0; -EINVAL: two members have the same rank, or they disagree about @size; -EACCES: not a
+ * loopback address, and there is no key; -EADDRINUSE, -EADDRNOTAVAIL: rank 0 cannot listen there;
+ * -EKEYREJECTED: a member has another key; -ETIMEDOUT: members are missing (the text names them).
  */
 int ddio_group_create(struct ddio_session *session, uint32_t rank, uint32_t size,
 		      const char *address, struct ddio_group **group);
 
 /**
- * typedef ddio_bcast_fn - broadcast of an existing communicator (MPI_Bcast, PMIx, a pipe)
- * @buf, @len: at the root what to send, elsewhere where to put it
- * @root: always 0
+ * typedef ddio_bcast_fn - broadcasts over an existing communicator (MPI_Bcast, PMIx, a pipe)
+ * @arg: as given to ddio_group_create_bcast()
+ * @buf: at the root the bytes to send, elsewhere where to put them
+ * @len: bytes at @buf, the same on every member
+ * @root: rank that sends; always 0
+ *
  * Return: 0 or a negative errno.
  */
 typedef int (*ddio_bcast_fn)(void *arg, void *buf, size_t len, uint32_t root);
 
-/* Meet through @bcast, which every member calls the same number of times.  @listen: this
- * process's own address for the others, NULL: the one its I/O processors see. */
+/**
+ * ddio_group_create_bcast - forms a group whose members meet through a broadcast
+ * @session: this member's own session
+ * @rank: of this process, 0 to @size - 1; each rank occurs once
+ * @size: number of members
+ * @bcast: called the same number of times on every member
+ * @arg: for @bcast
+ * @listen: this process's address for the others, "host" or "host:port"; NULL: the one that its I/O
+ *	processors see
+ * @group: receives the group; ddio_group_free() frees it
+ *
+ * Return: 0, an error of ddio_group_create(), or what @bcast returned.
+ */
 int ddio_group_create_bcast(struct ddio_session *session, uint32_t rank, uint32_t size,
 			    ddio_bcast_fn bcast, void *arg, const char *listen,
 			    struct ddio_group **group);
-/* Collective over @group: those with the same @color form a new group, ordered by @key, then
- * rank.  @color -1: none; then *sub is NULL. */
+
+/**
+ * ddio_group_split - divides a group; collective
+ * @group: the group to divide, which stays as it is
+ * @color: members with the same color form a new group; negative: this member joins none
+ * @key: order of the ranks in the new group; equal keys keep the order of @group
+ * @sub: receives the new group, NULL for a negative @color
+ *
+ * Return: 0 or a negative errno, the same on every member.
+ */
 int ddio_group_split(struct ddio_group *group, int color, int key, struct ddio_group **sub);
+
+/**
+ * ddio_group_barrier - waits until every member has called it; collective
+ * @group: the group
+ *
+ * Return: 0; -EBADE: a member did something else; -ETIMEDOUT: a member did not come within the
+ * session's timeout; -ECONNABORTED: a member has gone, and the group is of no further use.
+ */
 int ddio_group_barrier(struct ddio_group *group);
+
+/**
+ * ddio_group_rank - this process's rank
+ * @group: the group
+ *
+ * Return: 0 to ddio_group_size() - 1.
+ */
 uint32_t ddio_group_rank(const struct ddio_group *group);
+
+/**
+ * ddio_group_size - the number of members
+ * @group: the group
+ *
+ * Return: at least 1.
+ */
 uint32_t ddio_group_size(const struct ddio_group *group);
+
+/**
+ * ddio_group_free - leaves a group and frees it
+ * @group: may be NULL
+ *
+ * Cancels the group's operations that are under way (-ECANCELED).  Not collective, but whatever the
+ * others do in the group afterwards fails.
+ */
 void ddio_group_free(struct ddio_group *group);
 
 /*
@@ -107,21 +190,28 @@ void ddio_group_free(struct ddio_group *group);
  */
 #define DDIO_MAX_BLOCK_SIZE (16u << 20)
 
+/**
+ * enum ddio_file_layout - where the blocks of a file lie on a disk
+ * @DDIO_CONTIGUOUS: one extent per disk where space allows
+ * @DDIO_RANDOM_BLOCKS: each block at a random place, as in the papers' experiments
+ * @DDIO_RANDOM_TRACKS: each track at a random place, as in the papers' experiments
+ */
 enum ddio_file_layout {
-	DDIO_CONTIGUOUS = 0,	/* one extent a disk where space allows */
-	DDIO_RANDOM_BLOCKS = 1, /* for experiments: each block at a random place */
-	DDIO_RANDOM_TRACKS = 2, /* for experiments: each track at a random place */
+	DDIO_CONTIGUOUS = 0,
+	DDIO_RANDOM_BLOCKS = 1,
+	DDIO_RANDOM_TRACKS = 2,
 };
 
 /**
  * struct ddio_striping - how a new file is spread
  * @struct_size: sizeof(struct ddio_striping)
- * @block_size: power of two from 512 to DDIO_MAX_BLOCK_SIZE; 0: the cluster's default
+ * @block_size: bytes, a power of two from 512 to DDIO_MAX_BLOCK_SIZE; 0: the cluster's default
  * @layout: enum ddio_file_layout
- * @seed: of the random layouts; 0: chosen
+ * @seed: of the random layouts; 0: chosen by the cluster
  * @ndisks: entries of @disks; 0: all disks of the cluster
- * @disks: numbers of disks in stripe order (0 is the first disk of the configuration)
- * @reserve: bytes to allocate at once, 0 none
+ * @reserved: must be 0
+ * @disks: numbers of disks in stripe order; 0 is the first disk of the configuration
+ * @reserve: bytes to allocate at once; 0: none
  */
 struct ddio_striping {
 	size_t struct_size;
@@ -138,24 +228,78 @@ struct ddio_striping {
 #define DDIO_EXCL 0x2u	   /* with DDIO_CREATE: fail with -EEXIST if it does */
 #define DDIO_TRUNCATE 0x4u /* set its size to 0 */
 
-/* @name: a path from the root of the cluster's name space, "a/b/c"; its directories must be there. */
+/**
+ * ddio_open - opens a file
+ * @session: the session
+ * @name: path from the root of the cluster's name space, "a/b/c"; its directories must exist
+ * @flags: DDIO_CREATE, DDIO_EXCL, DDIO_TRUNCATE
+ * @striping: how a new file is spread; NULL: the cluster's block size and all its disks
+ * @file: receives the file; ddio_close() closes it
+ *
+ * Return: 0; -ENOENT: no such file or directory; -EEXIST: it exists and DDIO_EXCL was given;
+ * -EBUSY: a file of that name is being removed; -EINVAL: name, flags or striping are invalid;
+ * -ENOSPC: no room for @striping->reserve; -ESTALE: the file uses disks that the configuration
+ * does not have; or an error of the connection (libddio(7)).
+ */
 int ddio_open(struct ddio_session *session, const char *name, unsigned int flags,
 	      const struct ddio_striping *striping, struct ddio_file **file);
-/* Collective: rank 0 opens, every member gets the same file or the same error. */
+/**
+ * ddio_open_all - opens a file on every member; collective
+ * @group: the group
+ * @name: as for ddio_open(); the same on every member, like @flags and @striping
+ * @flags: as for ddio_open()
+ * @striping: as for ddio_open()
+ * @file: receives the file
+ *
+ * Rank 0 opens; every member gets the same file or the same error.
+ *
+ * Return: as ddio_open() and ddio_group_barrier().
+ */
 int ddio_open_all(struct ddio_group *group, const char *name, unsigned int flags,
 		  const struct ddio_striping *striping, struct ddio_file **file);
+
+/**
+ * ddio_close - closes a file
+ * @file: may be NULL
+ *
+ * Transfers that are under way go on to their end.
+ */
 void ddio_close(struct ddio_file *file);
+
+/**
+ * ddio_remove - removes a file, or an empty directory
+ * @session: the session
+ * @name: as for ddio_open()
+ *
+ * Gives back the file's space.  If the call is interrupted the name is gone already, and "ddio fsck
+ * --repair" frees the rest.
+ *
+ * Return: 0; -ENOENT; -ENOTEMPTY: a directory that is not empty; or another negative errno.
+ */
 int ddio_remove(struct ddio_session *session, const char *name);
+
 /**
  * ddio_mkdir - makes a directory
- * @name: as of ddio_open()
- * @mode: permissions, 0 to 0777; there is no umask
+ * @session: the session
+ * @name: as for ddio_open()
+ * @mode: permissions, 0 to 0777; no umask applies
  *
- * Return: 0, -EEXIST, -ENOENT (the directory above), or another -errno.  ddio_remove() removes one that is
- * empty.
+ * Return: 0; -EEXIST; -ENOENT: the directory above does not exist; or another negative errno.
  */
 int ddio_mkdir(struct ddio_session *session, const char *name, unsigned int mode);
 
+/**
+ * struct ddio_file_stat - what is known of a file
+ * @id: number of the file, never given out twice
+ * @size: bytes
+ * @ctime_ns: time of the last change of the file's attributes, nanoseconds since 1970
+ * @mtime_ns: time of the last change of its data, nanoseconds since 1970
+ * @block_size: bytes of a file block
+ * @layout: enum ddio_file_layout
+ * @seed: of the random layouts
+ * @ndisks: disks that the file is spread over
+ * @reserved: 0
+ */
 struct ddio_file_stat {
 	uint64_t id;
 	uint64_t size;
@@ -167,42 +311,125 @@ struct ddio_file_stat {
 	uint32_t reserved;
 };
 
+/**
+ * ddio_stat - looks up a file by name
+ * @session: the session
+ * @name: as for ddio_open()
+ * @st: result
+ *
+ * Return: 0, -ENOENT, or another negative errno.
+ */
 int ddio_stat(struct ddio_session *session, const char *name, struct ddio_file_stat *st);
-int ddio_fstat(struct ddio_file *file,
-	       struct ddio_file_stat *st); /* asks: the size may have grown */
-/* Disk number of stripe member @i, or -EINVAL. */
+
+/**
+ * ddio_fstat - looks at an open file
+ * @file: the file
+ * @st: result
+ *
+ * Asks for the size, which others may have changed.
+ *
+ * Return: 0 or a negative errno.
+ */
+int ddio_fstat(struct ddio_file *file, struct ddio_file_stat *st);
+
+/**
+ * ddio_file_disk - a disk of the file's stripe
+ * @file: the file
+ * @i: position in the stripe, from 0
+ *
+ * Return: the disk's number in the configuration, or -EINVAL if @i is out of range.
+ */
 int64_t ddio_file_disk(const struct ddio_file *file, uint32_t i);
+
+/**
+ * ddio_set_size - truncates or extends a file
+ * @file: the file
+ * @size: bytes; what is added reads as zeros
+ *
+ * Return: 0; -EFBIG: a file has at most 2^62 bytes; or another negative errno.
+ */
 int ddio_set_size(struct ddio_file *file, uint64_t size);
-/* Everything written to the file by anybody before this call is durable after it. */
+
+/**
+ * ddio_sync - makes a file durable
+ * @file: the file
+ *
+ * On return everything that anybody wrote to the file before the call is on the disks, and its size
+ * is recorded.
+ *
+ * Return: 0; -EIO: an I/O processor has lost what was written; or another negative errno.
+ */
 int ddio_sync(struct ddio_file *file);
-/* Write back and forget what the I/O processors have cached of it: for measurements. */
+
+/**
+ * ddio_drop_cache - empties the I/O processors' caches of a file
+ * @file: the file
+ *
+ * Writes back what is dirty and forgets the rest, so that a measurement sees the disks.
+ *
+ * Return: 0 or a negative errno.
+ */
 int ddio_drop_cache(struct ddio_file *file);
 
-/* Calls @fn for every file of a directory (NULL: the root) in order of names; a value other than 0 ends
- * the walk.  Directories come with a slash behind their name and a stat of zeros. */
+/**
+ * ddio_list - lists a directory
+ * @session: the session
+ * @dir: path of the directory; NULL: the root
+ * @fn: called for each entry in order of names; a value other than 0 ends the walk.  A directory's
+ *	name ends with a slash, and its stat is all zeros.
+ * @arg: for @fn
+ *
+ * Return: 0, what @fn returned, or a negative errno.
+ */
 int ddio_list(struct ddio_session *session, const char *dir,
 	      int (*fn)(void *arg, const char *name, const struct ddio_file_stat *st), void *arg);
 
-/* One extent of the placement of a file. */
+/**
+ * struct ddio_placement - one extent of a file
+ * @disk: number of the disk in the configuration
+ * @reserved: 0
+ * @block: first block of the file in this extent
+ * @start: byte of the disk at which that block lies
+ * @count: blocks in the extent: @block, @block + n, @block + 2n, ... of a file on n disks, one behind
+ *	the other
+ */
 struct ddio_placement {
 	uint32_t disk;
 	uint32_t reserved;
-	uint64_t block; /* file block */
-	uint64_t start; /* byte on the disk */
-	uint64_t count; /* blocks: file blocks block, block + ndisks, ... */
+	uint64_t block;
+	uint64_t start;
+	uint64_t count;
 };
+
+/**
+ * ddio_layout - tells where a file lies
+ * @file: the file
+ * @fn: called for each extent, disk by disk; a value other than 0 ends the walk
+ * @arg: for @fn
+ *
+ * Return: 0, what @fn returned, or a negative errno.
+ */
 int ddio_layout(struct ddio_file *file, int (*fn)(void *arg, const struct ddio_placement *p),
 		void *arg);
 
 /*
  * Transfers.
  */
+
+/**
+ * enum ddio_method - how a transfer is made (TOCS 1997, sections 3 and 4)
+ * @DDIO_METHOD_DEFAULT: DDs
+ * @DDIO_METHOD_TC: traditional caching: one request for each contiguous chunk
+ * @DDIO_METHOD_2P: two-phase: the conforming distribution, then a permutation
+ * @DDIO_METHOD_DD: disk-directed, blocks in file order
+ * @DDIO_METHOD_DDS: disk-directed with presort: blocks in the order of their places
+ */
 enum ddio_method {
-	DDIO_METHOD_DEFAULT = 0, /* DDs */
-	DDIO_METHOD_TC = 1,	 /* traditional caching: one request a contiguous chunk */
-	DDIO_METHOD_2P = 2,	 /* two-phase: conforming distribution, then permutation */
-	DDIO_METHOD_DD = 3,	 /* disk-directed, blocks in file order */
-	DDIO_METHOD_DDS = 4,	 /* disk-directed with presort */
+	DDIO_METHOD_DEFAULT = 0,
+	DDIO_METHOD_TC = 1,
+	DDIO_METHOD_2P = 2,
+	DDIO_METHOD_DD = 3,
+	DDIO_METHOD_DDS = 4,
 };
 
 /**
@@ -211,19 +438,21 @@ enum ddio_method {
  * @method: what ran
  * @sorted: 1 if the block lists were sorted by place
  * @bytes_share: bytes of this process's share
- * @bytes_needed: distinct bytes needed by the group (0 for TC and 2P)
- * @disk_read, @disk_written: bytes of disk traffic it caused (all disks)
+ * @bytes_needed: distinct bytes that the group needs (0 for TC and 2P)
+ * @disk_read: bytes read from all disks for it
+ * @disk_written: bytes written to all disks for it
  * @disk_requests: requests to disks
- * @requests: collective or object requests sent by the whole group (DD) or this process (TC)
+ * @requests: requests sent to I/O processors by the whole group (DD), or by this process (TC)
  * @messages: messages between this process and I/O processors and other members
- * @elapsed_ns: of the call
- * @wait_join_ns: waiting for the other members at the start
- * @wait_io_ns: waiting for I/O processors
- * @wait_end_ns: waiting for the others at the end
- * @peak_share: disk traffic a second as share of the disks' sustained peak, in thousandths; 0 if
- *	the peak is not known
- * @buffers: most block buffers in use on one disk
+ * @elapsed_ns: nanoseconds that the call took
+ * @wait_join_ns: of these, waiting for the other members at the start
+ * @wait_io_ns: of these, waiting for I/O processors
+ * @wait_end_ns: of these, waiting for the other members at the end
+ * @peak_share: disk traffic per second in thousandths of the disks' sustained peak; 0 if that is
+ *	unknown
+ * @buffers: most block buffers in use at once on one disk
  * @iops: I/O processors that took part
+ * @reserved: 0
  * @bytes_scattered: of @bytes_share, moved straight between the disks and the memory by I/O
  *	processors on this machine
  */
@@ -277,53 +506,233 @@ struct ddio_transfer {
 #define DDIO_XFER_NO_SCATTER 0x10u /* no I/O processor touches this process's memory by itself */
 
 /*
- * Collective: every member of @group makes the same call, in the same order.  Succeeds on all
- * or fails on all with the same error.  A read beyond the end of the file is -ENODATA.
+ * Collective transfers: every member of the group makes the same calls in the same order.
+ */
+
+/**
+ * ddio_read_all - reads each member's part of a file into its memory; collective
+ * @file: the file
+ * @group: the group
+ * @t: this member's part, and how it is transferred
+ *
+ * Disk-directed I/O as in Kotz, "Disk-directed I/O for MIMD Multiprocessors" (TOCS 1997, section 3),
+ * unless @t->method says otherwise.  The call succeeds on all members or fails on all with the same
+ * error.
+ *
+ * Return: 0; -EBADE: the members disagree about the file, the method, the flags or the description;
+ * -EINVAL: a description is invalid; -ENODATA: the file ends before the part does; or an error of
+ * disks, nodes or members (libddio(7)).
  */
 int ddio_read_all(struct ddio_file *file, struct ddio_group *group, const struct ddio_transfer *t);
+
+/**
+ * ddio_write_all - writes each member's part of a file from its memory; collective
+ * @file: the file, which grows as needed
+ * @group: the group
+ * @t: this member's part, and how it is transferred
+ *
+ * Of a replicated array (DDIO_ALL) the lowest rank's copy is written.  After a failure the bytes that
+ * were to be written are undefined; all others are what they were.
+ *
+ * Return: as ddio_read_all(), and -EBADSLT: two members write the same byte; -ENOSPC: a disk is full.
+ */
 int ddio_write_all(struct ddio_file *file, struct ddio_group *group, const struct ddio_transfer *t);
-/* Asynchronous: several may be under way; I/O goes on while the caller computes. */
+
+/**
+ * ddio_start_read_all - starts ddio_read_all() and returns at once; collective
+ * @file: the file
+ * @group: the group, whose members start their operations in the same order
+ * @t: as for ddio_read_all(); @t->buf and @t->report stay the library's until ddio_wait() returns
+ * @op: receives the operation, which ddio_wait() frees
+ *
+ * Several operations may be under way.  The progress thread and the I/O processors do the work while
+ * the program computes.
+ *
+ * Return: 0 or a negative errno; errors of the transfer itself come from ddio_wait().
+ */
 int ddio_start_read_all(struct ddio_file *file, struct ddio_group *group,
 			const struct ddio_transfer *t, struct ddio_op **op);
+
+/**
+ * ddio_start_write_all - starts ddio_write_all() and returns at once; collective
+ * @file: the file
+ * @group: the group, whose members start their operations in the same order
+ * @t: as for ddio_write_all(); @t->buf and @t->report stay the library's until ddio_wait() returns
+ * @op: receives the operation, which ddio_wait() frees
+ *
+ * Return: 0 or a negative errno; errors of the transfer itself come from ddio_wait().
+ */
 int ddio_start_write_all(struct ddio_file *file, struct ddio_group *group,
 			 const struct ddio_transfer *t, struct ddio_op **op);
-/* 0: over (then ddio_wait() does not block), -EINPROGRESS: not yet. */
+
+/**
+ * ddio_test - tells whether an operation is over
+ * @op: the operation
+ *
+ * Return: 0: over, and ddio_wait() would not block; -EINPROGRESS: not yet.
+ */
 int ddio_test(struct ddio_op *op);
-/* Waits for the end, frees @op, returns the transfer's result. */
+
+/**
+ * ddio_wait - waits for an operation and frees it
+ * @op: the operation; every one that was started must be waited for
+ *
+ * Fills in the report that the transfer asked for.
+ *
+ * Return: the result of the transfer.
+ */
 int ddio_wait(struct ddio_op *op);
 
 /*
- * Independent: by one process.  Contiguous ones take the traditional path; strided and listed ones
- * (ddio_read, ddio_write) are a disk-directed request of a group of one unless @method says TC.
- * Return of pread and pwrite: bytes (fewer only at the end of the file), or a negative errno.
+ * Independent transfers: by one process.
+ */
+
+/**
+ * ddio_pread - reads contiguous bytes
+ * @file: the file
+ * @buf: where to
+ * @len: bytes
+ * @offset: first byte of the file
+ *
+ * Takes the traditional path, through the I/O processors' caches, from all disks at once.  Holes read
+ * as zeros.
+ *
+ * Return: bytes read, fewer than @len only at the end of the file, or a negative errno.
  */
 ssize_t ddio_pread(struct ddio_file *file, void *buf, size_t len, uint64_t offset);
+
+/**
+ * ddio_pwrite - writes contiguous bytes
+ * @file: the file, which grows as needed
+ * @buf: where from
+ * @len: bytes
+ * @offset: first byte of the file
+ *
+ * Takes the traditional path; what is written is durable after ddio_sync().  Processes that write
+ * different bytes do not disturb each other, even within one block.
+ *
+ * Return: @len or a negative errno.
+ */
 ssize_t ddio_pwrite(struct ddio_file *file, const void *buf, size_t len, uint64_t offset);
+
+/**
+ * ddio_read - reads a strided or listed part of a file
+ * @file: the file
+ * @t: what is transferred, and how
+ *
+ * A disk-directed request of a group of one, unless @t->method is DDIO_METHOD_TC.
+ *
+ * Return: as ddio_read_all().
+ */
 int ddio_read(struct ddio_file *file, const struct ddio_transfer *t);
+
+/**
+ * ddio_write - writes a strided or listed part of a file
+ * @file: the file
+ * @t: what is transferred, and how
+ *
+ * Return: as ddio_write_all().
+ */
 int ddio_write(struct ddio_file *file, const struct ddio_transfer *t);
+
+/**
+ * ddio_start_read - starts ddio_read() and returns at once
+ * @file: the file
+ * @t: what is transferred, and how
+ * @op: receives the operation, which ddio_wait() frees
+ *
+ * Return: 0 or a negative errno; errors of the transfer itself come from ddio_wait().
+ */
 int ddio_start_read(struct ddio_file *file, const struct ddio_transfer *t, struct ddio_op **op);
+
+/**
+ * ddio_start_write - starts ddio_write() and returns at once
+ * @file: the file
+ * @t: what is transferred, and how
+ * @op: receives the operation, which ddio_wait() frees
+ *
+ * Return: 0 or a negative errno; errors of the transfer itself come from ddio_wait().
+ */
 int ddio_start_write(struct ddio_file *file, const struct ddio_transfer *t, struct ddio_op **op);
 
 /*
  * Distributions, for callers.
  */
 
-/* Bytes of the share of @rank of @nprocs; -EINVAL with text in @why (may be NULL). */
+/**
+ * ddio_array_share - the size of a process's share of an array
+ * @array: the array
+ * @nprocs: number of processes
+ * @rank: the process, below @nprocs
+ * @bytes: result
+ * @why: receives a static text if the array is invalid; may be NULL
+ *
+ * Does no I/O.
+ *
+ * Return: 0, -EINVAL, -ENOMEM.
+ */
 int ddio_array_share(const struct ddio_array *array, uint32_t nprocs, uint32_t rank,
 		     uint64_t *bytes, const char **why);
-/* Elements of the share of @rank in each dimension. */
+
+/**
+ * ddio_array_local - the shape of a process's share of an array
+ * @array: the array
+ * @nprocs: number of processes
+ * @rank: the process, below @nprocs
+ * @count: receives the share's elements in each dimension, 0 beyond @array->ndims
+ *
+ * Return: 0 or -EINVAL.
+ */
 int ddio_array_local(const struct ddio_array *array, uint32_t nprocs, uint32_t rank,
 		     uint64_t count[DDIO_MAX_DIMS]);
 
 /*
  * The cluster's state, for tools.
  */
+
+/**
+ * struct ddio_disk_state - a disk's state and counters since its node started
+ * @name: of the disk
+ * @node: its node
+ * @engine: what moves its bytes
+ * @disk: number in the configuration
+ * @reactor: that owns it, within its node
+ * @error: 0, or the negative errno for which its node gave no answer; then only the names are valid
+ * @size: bytes
+ * @free: bytes that belong to no object
+ * @peak: sustained bytes per second, 0 if unknown
+ * @objects: files that have data on it
+ * @scale_ppm: emulated disks: real time per time of the disk, in millionths
+ * @reads: requests
+ * @writes: requests
+ * @read_bytes: by @reads
+ * @write_bytes: by @writes
+ * @errors: failed requests
+ * @cache_hits: blocks found in the cache
+ * @cache_misses: blocks not found
+ * @prefetches: blocks read ahead
+ * @prefetch_used: of these, blocks asked for later
+ * @prefetch_wasted: of these, blocks evicted unused
+ * @cache_blocks: blocks in the cache now
+ * @cache_dirty: of these, blocks not yet written back
+ * @cache_bytes: memory of the cache now
+ * @queue: requests waiting now
+ * @max_queue: most requests that ever waited
+ * @seeks: emulated disks: arm movements
+ * @seek_ns: emulated disks: time of these
+ * @rotation_ns: emulated disks: time spent waiting for sectors
+ * @buffer_hits: emulated disks: reads served from the disk's own buffer
+ * @bus_wait_ns: emulated disks: time spent waiting for the bus
+ * @busy_ns: time with a request under way
+ * @buffers: block buffers of collectives in use now
+ * @max_buffers: most that were ever in use
+ */
 struct ddio_disk_state {
 	char name[256], node[256], engine[32];
 	uint32_t disk, reactor;
-	int error; /* 0, or why its node did not answer */
+	int error;
 	uint64_t size, free, peak, objects;
-	uint64_t scale_ppm; /* emulated time: real time per time of the disk, in millionths */
+	uint64_t scale_ppm;
 	uint64_t reads, writes, read_bytes, write_bytes, errors;
 	uint64_t cache_hits, cache_misses, prefetches, prefetch_used, prefetch_wasted;
 	uint64_t cache_blocks, cache_dirty, cache_bytes;
@@ -331,25 +740,79 @@ struct ddio_disk_state {
 	uint64_t seeks, seek_ns, rotation_ns, buffer_hits, bus_wait_ns, busy_ns;
 	uint64_t buffers, max_buffers;
 };
+
+/**
+ * struct ddio_node_state - a node's state and counters since it started
+ * @name: of the node
+ * @address: where it listens
+ * @error: 0, or the negative errno for which it gave no answer; then only the names are valid
+ * @nreactors: threads that serve
+ * @ndisks: its disks
+ * @uptime_ns: nanoseconds since it started
+ * @collectives: requests
+ * @requests: all others
+ * @connections: open now
+ * @refused: connections refused since it started
+ * @memory_bytes: of caches and buffers
+ */
 struct ddio_node_state {
 	char name[256], address[128];
 	int error;
 	uint32_t nreactors, ndisks;
 	uint64_t uptime_ns, collectives, requests, connections, refused, memory_bytes;
 };
+
+/**
+ * ddio_nodes - asks every node for its state
+ * @session: the session
+ * @fn: called for each node in the configuration's order; a value other than 0 ends the walk
+ * @arg: for @fn
+ *
+ * Return: 0, what @fn returned, or a negative errno.
+ */
 int ddio_nodes(struct ddio_session *session, int (*fn)(void *arg, const struct ddio_node_state *st),
 	       void *arg);
+
+/**
+ * ddio_disks - asks every node for the state of its disks
+ * @session: the session
+ * @fn: called for each disk in the configuration's order; a value other than 0 ends the walk
+ * @arg: for @fn
+ *
+ * Return: 0, what @fn returned, or a negative errno.
+ */
 int ddio_disks(struct ddio_session *session, int (*fn)(void *arg, const struct ddio_disk_state *st),
 	       void *arg);
 
+/**
+ * struct ddio_check_result - what ddio_check() found
+ * @files: inodes of regular files
+ * @objects: objects on all disks
+ * @extents: extents of these
+ * @blocks: blocks of these
+ * @free_bytes: on all disks
+ * @problems: found
+ * @repaired: of these, mended
+ * @orphans: objects of files that are being removed, or of no file
+ * @nameless: files without a name: open somewhere, or being removed
+ */
 struct ddio_check_result {
 	uint64_t files, objects, extents, blocks, free_bytes;
 	uint64_t problems, repaired;
-	uint64_t orphans;  /* objects of files that are being removed, or of no file */
-	uint64_t nameless; /* files without a name: open somewhere, or being removed */
+	uint64_t orphans;
+	uint64_t nameless;
 };
-/* Checks the name space, every disk's records, and each against the other; @fn gets a line for
- * every problem.  With @repair mends what can be mended. */
+
+/**
+ * ddio_check - checks the name space, every disk's records, and each against the other
+ * @session: the session
+ * @repair: not 0: mends what can be mended
+ * @fn: called with one line for every problem; may be NULL
+ * @arg: for @fn
+ * @result: receives the sums
+ *
+ * Return: 0, also if problems were found, or a negative errno if the check could not be made.
+ */
 int ddio_check(struct ddio_session *session, int repair, void (*fn)(void *arg, const char *line),
 	       void *arg, struct ddio_check_result *result);
 
