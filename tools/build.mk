@@ -11,6 +11,6 @@ $(O)/ddio: $(TOOL_OBJ) $(O)/libddio-all.a
 	$(call say,LD,$@)
 	$(Q)$(CC) $(SAN) -o $@ $^ $(LIBS)
 
-$(O)/ddiod: $(O)/tools/ddiod/ddiod.o $(O)/tools/common/opt.o $(O)/tools/common/background.o $(O)/tools/common/lock_file.o $(O)/tools/common/notify.o $(O)/libddio-all.a
+$(O)/ddiod: $(O)/tools/ddiod/ddiod.o $(O)/tools/common/opt.o $(O)/tools/common/background.o $(O)/tools/ddiod/lock_file.o $(O)/tools/common/notify.o $(O)/libddio-all.a
 	$(call say,LD,$@)
 	$(Q)$(CC) $(SAN) -o $@ $^ $(LIBS)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Any bytes as a trace of a disk; what parses is replayed through the timing model. */
-#include "tools/lab/disk_model/disk_model_trace.c"
-#include "tools/lab/disk_model/disk_model_replay.c"
+#include "tools/lab/disk_model/trace.c"
+#include "tools/lab/disk_model/replay.c"
 
 #define REPLAY_MAX 64
 

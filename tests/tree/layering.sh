@@ -72,7 +72,7 @@ done
 # the private parts: the daemon, and the simulated clusters.
 for f in tools/*.[ch]; do
 	[ -e "$f" ] || continue
-	case $f in tools/ddiod/ddiod.c | tools/lab/sim/sim_world.c | tools/lab/faults/faults_world.c) continue ;; esac
+	case $f in tools/ddiod/ddiod.c | tools/lab/sim/world.c | tools/lab/faults/world.c) continue ;; esac
 	if grep -nE '#[ \t]*include[ \t]*["<](cp|iop|conn|proto|map|sim)/' "$f"; then
 		bad "$f: a tool includes a private header"
 	else

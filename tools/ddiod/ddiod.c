@@ -26,7 +26,7 @@
 #include "env/real/real.h"
 #include "iop/iop.h"
 #include "tools/common/background.h"
-#include "tools/common/lock_file.h"
+#include "tools/ddiod/lock_file.h"
 #include "tools/common/notify.h"
 #include "tools/common/opt.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* needs: tools/disk_model_trace.c tools/disk_model_replay.c kmod/shared/hp97560_*.c */
+/* needs: tools/lab/disk_model/trace.c tools/lab/disk_model/replay.c kmod/shared/hp97560_*.c */
 /* libs: -lm */
 /*
  * The reference traces on real disks, in closed loop with the traces' think times, beside what

@@ -3,7 +3,7 @@
 /* Every figure that is known of the HP 97560, one test each. */
 #include <math.h>
 #include <string.h>
-#include "tools/lab/disk_model/disk_model_figures.c"
+#include "tools/lab/disk_model/figures.c"
 #include "tests/unit/lib/ut.h"
 
 #define FIGURES(X)                                              \

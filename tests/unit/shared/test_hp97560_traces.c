@@ -3,9 +3,9 @@
 /* The reference traces, one test each; and the reader of traces. */
 #include <math.h>
 #include <unistd.h>
-#include "tools/lab/disk_model/disk_model_trace.c"
-#include "tools/lab/disk_model/disk_model_replay.c"
-#include "tools/lab/disk_model/disk_model_generate.c"
+#include "tools/lab/disk_model/trace.c"
+#include "tools/lab/disk_model/replay.c"
+#include "tools/lab/disk_model/generate.c"
 #include "tests/unit/lib/ut.h"
 
 #define CLOSE_SHARE 0.988

@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include "bench_mount.h"
-#include "bench_spec.h"
+#include "mount.h"
+#include "spec.h"
 #include "tools/common/cmd.h"
 #include "procs.h"
 

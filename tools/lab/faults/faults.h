@@ -4,13 +4,13 @@
  * model that knows which bytes may be where.  All follow from the seed.
  *
  *   faults.c         one seed, or many
- *   faults_plan.c    what the cluster is like, and what its processes do, round by round
- *   faults_part.c    which cells of a file are whose
- *   faults_cp.c      a compute process: calls, and what they returned
- *   faults_round.c   what a round must have been, by the model
- *   faults_model.c   the model
- *   faults_fate.c    what breaks, and when it is mended
- *   faults_world.c   the cluster; the one file that sees the library's private parts
+ *   plan.c    what the cluster is like, and what its processes do, round by round
+ *   part.c    which cells of a file are whose
+ *   cp.c      a compute process: calls, and what they returned
+ *   round.c   what a round must have been, by the model
+ *   model.c   the model
+ *   fate.c    what breaks, and when it is mended
+ *   world.c   the cluster; the one file that sees the library's private parts
  */
 #ifndef DDIO_FAULTS_H
 #define DDIO_FAULTS_H
@@ -252,7 +252,7 @@ struct faults_cp {
 	struct faults *f;
 	uint32_t rank, life;
 	bool dead, was_dead;
-	void *proc; /* faults_world.c */
+	void *proc; /* world.c */
 	struct ddio_session *session;
 	struct ddio_group *group;
 	struct ddio_file *file[FAULTS_FILES];
@@ -311,29 +311,29 @@ struct faults_many {
 	bool verbose;
 };
 
-/* faults_many.c: runs and prints.  Return: an exit code. */
+/* many.c: runs and prints.  Return: an exit code. */
 int faults_many(const struct faults_many *many);
 /* faults.c: one run.  Return: 0, or -1 with a reason in @result. */
 int faults_run(const struct faults_spec *spec, struct faults_result *result);
-/* faults_plan.c */
+/* plan.c */
 void faults_conf_make(struct faults *f);
 void faults_round_plan(struct faults *f);
-/* faults_part.c: a part of @cells cells from @first on; and the cells of a process. */
+/* part.c: a part of @cells cells from @first on; and the cells of a process. */
 void faults_part_make(struct faults *f, struct faults_part *part, uint32_t first, uint32_t cells,
 		      bool write);
 void faults_part_lists(struct faults *f, struct faults_part *part, uint32_t first, uint32_t cells);
 /* @cells: room for all cells of a file.  Return: how many. */
 uint32_t faults_part_cells(const struct faults_part *part, uint32_t rank, uint32_t *cells);
-/* faults_cp.c */
+/* cp.c */
 void faults_cp_round(struct faults_cp *cp);
 void faults_cp_end(struct faults_cp *cp);
-/* faults_round.c: the round is over: checks it, and plans the next one. */
+/* round.c: the round is over: checks it, and plans the next one. */
 void faults_round_end(struct faults *f);
 void faults_round_free(struct faults *f);
 /* What a disk's loss, or a name server's, means to the model. */
 void faults_disk_lost(struct faults *f, uint32_t disk);
 void faults_names_lost(struct faults *f);
-/* faults_fate.c */
+/* fate.c */
 void faults_fate_begin(struct faults *f);
 void faults_fate_heal(struct faults *f);
 /* All I/O processors lose power, and come back. */
@@ -364,7 +364,7 @@ static inline uint64_t faults_scale(uint64_t *rng, uint64_t min, uint64_t max)
 }
 
 /*
- * faults_world.c
+ * world.c
  */
 int faults_world_new(struct faults *f);
 int faults_world_run(struct faults *f);

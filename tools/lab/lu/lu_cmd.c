@@ -9,7 +9,7 @@
 #include "tools/common/cmd.h"
 #include "lu.h"
 #include "tools/lab/bench/procs.h"
-#include "tools/lab/sim/sim_world.h"
+#include "tools/lab/sim/world.h"
 
 struct lu_values {
 	uint32_t n, slab, cps, iops, outstanding;

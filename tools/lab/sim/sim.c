@@ -3,10 +3,10 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include "tools/lab/bench/bench_opts.h"
+#include "tools/lab/bench/opts.h"
 #include "tools/common/cmd.h"
 #include "tools/lab/faults/faults.h"
-#include "sim_world.h"
+#include "world.h"
 
 /* The options in common come first, so that their offsets are the same. */
 struct sim_values {

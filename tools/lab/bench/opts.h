@@ -4,7 +4,7 @@
 #define DDIO_BENCH_OPTS_H
 
 #include <stddef.h>
-#include "bench_spec.h"
+#include "spec.h"
 
 #define BENCH_AT(member) offsetof(struct bench_values, member)
 

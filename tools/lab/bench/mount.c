@@ -10,8 +10,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "bench_mount.h"
-#include "bench_spec.h"
+#include "mount.h"
+#include "spec.h"
 #include "tools/common/cmd.h"
 #include "procs.h"
 

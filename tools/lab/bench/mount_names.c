@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-#include "bench_mount.h"
+#include "mount.h"
 
 /* Files of a directory where there are many. */
 #define PER_DIR 16u

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include "bench_spec.h"
+#include "spec.h"
 
 static double run_mbps(const struct bench_run *r)
 {

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "bench_mount.h"
+#include "mount.h"
 
 #define MB 1048576.0
 #define SMALL 4096u

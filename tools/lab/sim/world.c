@@ -14,7 +14,7 @@
 #include "iop/iop.h"
 #include "sim/sim.h"
 #include "ionode.h"
-#include "sim_world.h"
+#include "world.h"
 
 #define SLICE_NS 100000000ull	   /* of virtual time between two ticks */
 #define STOP_NS 600000000000ull	   /* for the daemons to write back and end */

@@ -3,7 +3,7 @@
  * Traces: the picture of the distributions.
  */
 #include "tools/lab/disk_model/disk_model.h"
-#include "tools/lab/gnuplot.h"
+#include "tools/lab/plot/gnuplot.h"
 
 /* A string in gnuplot's single quotes. */
 static void quote(FILE *out, const char *s)

@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "bench_opts.h"
+#include "opts.h"
 #include "tools/common/cmd.h"
 
 static const struct opt_spec bench_opts[] = {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The cluster of a run with faults.  Like sim_world.c this file joins the library's private
+ * The cluster of a run with faults.  Like sim/world.c this file joins the library's private
  * parts.
  *
  * An I/O processor that dies leaves an orphan: cut off from everybody, with copies of its disks and

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/utsname.h>
-#include "bench_spec.h"
+#include "spec.h"
 #include "tools/common/cmd.h"
 
 static uint64_t bench_total(const struct bench_spec *spec)
