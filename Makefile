@@ -41,7 +41,9 @@ SAN := $(SAN_$(D))
 COMMIT := $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
 CFLAGS ?=
 ALL_CFLAGS = $(CSTD) $(WARN) $(OPT) -fPIC -fvisibility=hidden $(SAN) $(INC) $(CFLAGS)
-LIBS := -llmdb -linih -laio -lcrypto -lpthread -lm
+# What libddio needs, and what the I/O processor needs besides.
+LIB_LIBS := -linih -laio -lcrypto -lpthread -lm
+LIBS := -llmdb $(LIB_LIBS)
 
 Q := $(if $(V),,@)
 say = $(if $(V),@:,@printf '  %-7s %s\n' $(1) $(2))
@@ -88,7 +90,7 @@ fmt:
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/sbin $(DESTDIR)$(PREFIX)/lib/pkgconfig
 	install -d $(DESTDIR)$(PREFIX)/include/ddio
-	install -m 755 $(O)/ddio $(DESTDIR)$(PREFIX)/bin/
+	install -m 755 $(O)/ddio $(O)/ddio-lab $(DESTDIR)$(PREFIX)/bin/
 	install -m 755 $(O)/ddiod $(DESTDIR)$(PREFIX)/sbin/
 	install -m 755 $(O)/ddiofs $(DESTDIR)$(PREFIX)/sbin/
 	install -d $(DESTDIR)$(MOUNT_DIR) $(DESTDIR)$(PREFIX)/lib/systemd/system

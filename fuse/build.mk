@@ -10,16 +10,15 @@ FUSE_TARGETS := $(O)/ddiofs
 # mount(8) looks for its helpers in /sbin only; elsewhere they are for use by hand.
 MOUNT_DIR ?= $(if $(filter /usr /usr/local,$(PREFIX)),/sbin,$(PREFIX)/sbin)
 
-$(O)/fuse/%.o: CFLAGS += -DFUSE_USE_VERSION=314 $(FUSE_CFLAGS) \
-	-DDDIO_COMMIT='"$(COMMIT)"' -DDDIO_VERSION_TEXT='"$(VERSION)"'
+$(O)/fuse/%.o: CFLAGS += -DFUSE_USE_VERSION=314 $(FUSE_CFLAGS)
 
-$(O)/ddiofs: $(FUSE_OBJ) $(O)/tools/common/opt.o $(O)/tools/common/background.o $(O)/tools/common/notify.o $(O)/libddio.a
+$(O)/ddiofs: $(FUSE_OBJ) $(TOOL_COMMON) $(O)/libddio.a
 	$(call say,LD,$@)
-	$(Q)$(CC) $(SAN) -o $@ $^ $(FUSE_LIBS) $(LIBS)
+	$(Q)$(CC) $(SAN) -o $@ $^ $(FUSE_LIBS) $(LIB_LIBS)
 
 # The same program over a directory instead of a cluster, for tests of what is between it and the kernel.
 PASS_OBJ := $(patsubst %.c,$(O)/%.o,$(sort $(wildcard tests/fuse/passfs*.c)))
 
-$(O)/tests/fuse/passfs: $(FUSE_OBJ) $(PASS_OBJ) $(O)/tools/common/opt.o $(O)/tools/common/background.o $(O)/tools/common/notify.o
+$(O)/tests/fuse/passfs: $(FUSE_OBJ) $(PASS_OBJ) $(TOOL_COMMON)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(SAN) -o $@ $^ $(FUSE_LIBS) -lpthread

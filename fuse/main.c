@@ -24,6 +24,7 @@
 #include "tools/common/background.h"
 #include "tools/common/notify.h"
 #include "tools/common/opt.h"
+#include "tools/common/version.h"
 
 #define PROGRAM "ddiofs"
 
@@ -259,7 +260,7 @@ int main(int argc, char **argv)
 			mount_opts_help(stdout);
 		rc = rc < 0 ? EXIT_USAGE : EXIT_OK;
 	} else if (p.v.version) {
-		printf(PROGRAM " %s (%s)\n", DDIO_VERSION_TEXT, DDIO_COMMIT);
+		printf(PROGRAM " %s (%s)\n", tool_version, tool_commit);
 	} else if (p.v.list_options) {
 		mount_opts_names(stdout);
 	} else if (argc != 2) {

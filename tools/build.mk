@@ -1,16 +1,32 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# The daemon and the command.
+# The daemon, the user's command, and the laboratory.
 
-TOOL_SRC := $(call sources,tools/common tools/ddio tools/lab)
-TOOL_OBJ := $(TOOL_SRC:%.c=$(O)/%.o)
-TOOL_TARGETS := $(O)/ddio $(O)/ddiod
+TOOL_TARGETS := $(O)/ddio $(O)/ddiod $(O)/ddio-lab
+tool_obj = $(patsubst %.c,$(O)/%.o,$(call sources,tools/$1))
 
-$(O)/tools/%.o: CFLAGS += -DDDIO_COMMIT='"$(COMMIT)"' -DDDIO_VERSION_TEXT='"$(VERSION)"'
+# What two programs share; each takes what it needs.
+TOOL_COMMON := $(O)/tools/common.a
 
-$(O)/ddio: $(TOOL_OBJ) $(O)/libddio-all.a
+$(TOOL_COMMON): $(call tool_obj,common)
+	$(call say,AR,$@)
+	$(Q)rm -f $@; ar qcs $@ $^
+
+# The one file that knows the commit is compiled anew for each, and no other.
+$(O)/tools/common/version.o: CFLAGS += -DDDIO_COMMIT='"$(COMMIT)"' -DDDIO_VERSION_TEXT='"$(VERSION)"'
+$(O)/tools/common/version.o: $(O)/commit
+$(O)/commit: FORCE
+	$(Q)mkdir -p $(@D); echo '$(COMMIT) $(VERSION)' | cmp -s - $@ || echo '$(COMMIT) $(VERSION)' >$@
+FORCE:
+
+# The user's command has the library only: no I/O processor, no simulator.
+$(O)/ddio: $(call tool_obj,ddio) $(TOOL_COMMON) $(O)/libddio.a
+	$(call say,LD,$@)
+	$(Q)$(CC) $(SAN) -o $@ $^ $(LIB_LIBS)
+
+$(O)/ddiod: $(call tool_obj,ddiod) $(TOOL_COMMON) $(O)/libddio-all.a
 	$(call say,LD,$@)
 	$(Q)$(CC) $(SAN) -o $@ $^ $(LIBS)
 
-$(O)/ddiod: $(O)/tools/ddiod/ddiod.o $(O)/tools/common/opt.o $(O)/tools/common/background.o $(O)/tools/ddiod/lock_file.o $(O)/tools/common/notify.o $(O)/libddio-all.a
+$(O)/ddio-lab: $(call tool_obj,lab) $(TOOL_COMMON) $(O)/libddio-all.a
 	$(call say,LD,$@)
 	$(Q)$(CC) $(SAN) -o $@ $^ $(LIBS)

@@ -30,5 +30,5 @@ $(O)/libddio.a: $(CORE_OBJ) $(CP_OBJ)
 $(O)/libddio.so.$(VERSION): $(CORE_OBJ) $(CP_OBJ) userlib/libddio.map
 	$(call say,LD,$@)
 	$(Q)$(CC) $(SAN) -shared -Wl,-soname,$(LIB_SONAME) -Wl,--version-script,userlib/libddio.map \
-		-o $@ $(CORE_OBJ) $(CP_OBJ) -linih -laio -lcrypto -lpthread -lm
+		-o $@ $(CORE_OBJ) $(CP_OBJ) $(LIB_LIBS)
 	$(Q)ln -sf libddio.so.$(VERSION) $(O)/$(LIB_SONAME); ln -sf $(LIB_SONAME) $(O)/libddio.so

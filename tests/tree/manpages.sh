@@ -28,6 +28,9 @@ for c in $($ddio completion options); do
 	compare Documentation/man/ddio-$c.1 "$($ddio completion options "$c")"
 	grep -q "ddio-$c" Documentation/man/ddio.1 || bad "ddio.1 does not name ddio-$c"
 done
+for c in $(build/ddio-lab --list names); do
+	grep -q "ddio-$c" Documentation/man/ddio-lab.1 || bad "ddio-lab.1 does not name ddio-$c"
+done
 compare Documentation/man/ddiod.8 "$(build/ddiod --help | grep -oE -- '--[a-z][a-z-]*')"
 compare Documentation/man/ddiofs.8 "$(build/ddiofs --help | grep -oE -- '--[a-z][a-z-]*')"
 # What follows -o: each stands alone in a list of .It Cm, or in a list with commas.

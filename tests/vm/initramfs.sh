@@ -124,7 +124,7 @@ project_image() {
 	for f in "$top/build/kmod/$label"/*.ko; do
 		[ -e "$f" ] && cp "$f" "$r/lib/modules/$rel/extra/"
 	done
-	for f in ddio ddiod ddiofs; do
+	for f in ddio ddio-lab ddiod ddiofs; do
 		[ -x "$top/build/$f" ] && cp "$top/build/$f" "$r/ddio/build/" && copy_libs "$top/build/$f" "$r"
 	done
 	[ -d "$top/build/kselftest" ] &&

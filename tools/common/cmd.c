@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 #include <ddio/ddio.h>
 #include "cmd.h"
 
@@ -54,37 +54,4 @@ const char *cmd_human(uint64_t bytes, char buf[16])
 	else
 		snprintf(buf, 16, v < 10 ? "%.2f%c" : v < 100 ? "%.1f%c" : "%.0f%c", v, unit[u]);
 	return buf;
-}
-
-void progress_begin(struct progress *p, const char *what, uint64_t total, bool wanted)
-{
-	p->what = what;
-	p->total = total ? total : 1;
-	p->last = UINT64_MAX;
-	p->on = wanted && isatty(STDERR_FILENO);
-}
-
-void progress_step(struct progress *p, uint64_t now, const char *note)
-{
-	enum { WIDTH = 30 };
-	uint64_t mark = now * 1000 / p->total;
-	int fill = (int)(now * WIDTH / p->total);
-	char bar[WIDTH + 1];
-
-	if (!p->on || (mark == p->last && !note))
-		return;
-	p->last = mark;
-	memset(bar, ' ', WIDTH);
-	memset(bar, '=', (size_t)(fill > WIDTH ? WIDTH : fill));
-	bar[WIDTH] = 0;
-	fprintf(stderr, "\r%s [%s] %3d%% %-34.34s", p->what, bar,
-		(int)(now >= p->total ? 100 : now * 100 / p->total), note ? note : "");
-	fflush(stderr);
-}
-
-void progress_end(struct progress *p)
-{
-	if (p->on)
-		fprintf(stderr, "\r%79s\r", "");
-	p->on = false;
 }

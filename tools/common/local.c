@@ -15,34 +15,18 @@
 #include <unistd.h>
 #include "cmd.h"
 #include "local.h"
+#include "program.h"
 
 #define READY_MS 20000
 #define STOP_MS 20000
 
-/* The daemon lies beside this program, or in ../sbin where it is installed. */
-static int local_daemon_path(char *path, size_t len)
+/* Return: where the daemon lies, or NULL */
+static const char *local_daemon(char path[PATH_MAX])
 {
-	static const char *const places[] = { "ddiod", "../sbin/ddiod" };
 	const char *given = getenv("DDIO_DDIOD");
-	char self[4096];
-	ssize_t n;
-	size_t i;
+	const char *found = given ? given : program_find("ddiod", path);
 
-	if (given) {
-		snprintf(path, len, "%s", given);
-		return 0;
-	}
-	n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	if (n < 0)
-		return -errno;
-	self[n] = 0;
-	*(strrchr(self, '/') + 1) = 0;
-	for (i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		snprintf(path, len, "%s%s", self, places[i]);
-		if (!access(path, X_OK))
-			return 0;
-	}
-	return -ENOENT;
+	return strchr(found, '/') ? found : NULL;
 }
 
 struct local_child {
@@ -111,9 +95,10 @@ static int local_await(const char *command, const char *dir, uint32_t node, stru
 int local_start(const char *command, const char *dir, uint32_t nodes, pid_t *pids)
 {
 	struct local_child *c = calloc(nodes, sizeof(*c));
-	char path[4200];
+	char room[PATH_MAX];
+	const char *path = local_daemon(room);
 	uint32_t i, made = 0;
-	int err = c ? local_daemon_path(path, sizeof(path)) : -ENOMEM;
+	int err = !c ? -ENOMEM : !path ? -ENOENT : 0;
 
 	if (err)
 		cmd_fail(command, err, "cannot find ddiod");

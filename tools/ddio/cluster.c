@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "tools/common/cmd.h"
+#include "ddio.h"
 #include "tools/common/local.h"
 
 #define DEFAULT_DIR "ddio-cluster"

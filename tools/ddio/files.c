@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 #include <ddio/ddio.h>
-#include "tools/common/cmd.h"
+#include "ddio.h"
 
 struct files_values {
 	const char *conf;

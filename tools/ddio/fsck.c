@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <ddio/ddio.h>
-#include "tools/common/cmd.h"
+#include "ddio.h"
 
 struct fsck_values {
 	const char *conf;

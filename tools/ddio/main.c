@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* ddio: sub-commands in the manner of git. */
+/* ddio: finds the sub-command and runs it, here or in ddio-lab. */
 #include <errno.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <ddio/ddio.h>
-#include "tools/common/cmd.h"
+#include "ddio.h"
+#include "tools/common/version.h"
 
 static int cmd_help(int argc, char **argv);
 static int cmd_completion(int argc, char **argv);
@@ -21,112 +21,159 @@ static const struct opt_cmd opts_completion = { "ddio",
 						1,
 						2 };
 
-static const struct {
-	const struct opt_cmd *opts;
-	int (*run)(int argc, char **argv);
-} commands[] = {
-	{ &opts_start, cmd_start },   { &opts_stop, cmd_stop },
-	{ &opts_mount, cmd_mount },   { &opts_umount, cmd_umount },
-	{ &opts_status, cmd_status }, { &opts_import, cmd_import },
-	{ &opts_export, cmd_export }, { &opts_ls, cmd_ls },
-	{ &opts_stat, cmd_stat },     { &opts_layout, cmd_layout },
-	{ &opts_mkdir, cmd_mkdir },   { &opts_rm, cmd_rm },
-	{ &opts_fsck, cmd_fsck },     { &opts_bench, cmd_bench },
-	{ &opts_sim, cmd_sim },	      { &opts_lu, cmd_lu },
-	{ &opts_matrix, cmd_matrix }, { &opts_disk_model, cmd_disk_model },
-	{ &opts_help, cmd_help },     { &opts_completion, cmd_completion },
+static const struct command commands[] = {
+	{ &opts_start, cmd_start },
+	{ &opts_stop, cmd_stop },
+	{ &opts_mount, cmd_mount },
+	{ &opts_umount, cmd_umount },
+	{ &opts_status, cmd_status },
+	{ &opts_import, cmd_import },
+	{ &opts_export, cmd_export },
+	{ &opts_ls, cmd_ls },
+	{ &opts_stat, cmd_stat },
+	{ &opts_layout, cmd_layout },
+	{ &opts_mkdir, cmd_mkdir },
+	{ &opts_rm, cmd_rm },
+	{ &opts_fsck, cmd_fsck },
+	{ &opts_help, cmd_help },
+	{ &opts_completion, cmd_completion },
+	{ 0 },
 };
-
-#define NR_COMMANDS (sizeof(commands) / sizeof(commands[0]))
-
-static int find(const char *name)
-{
-	size_t i;
-
-	for (i = 0; i < NR_COMMANDS; i++)
-		if (!strcmp(commands[i].opts->name, name))
-			return (int)i;
-	return -ENOENT;
-}
 
 static void usage(FILE *out)
 {
-	size_t i;
-
 	fprintf(out, "Usage: ddio COMMAND [options] [arguments]\n"
 		     "Disk-directed I/O: a parallel file system.\n\n");
-	for (i = 0; i < NR_COMMANDS; i++)
-		fprintf(out, "  %-12s %s\n", commands[i].opts->name, commands[i].opts->summary);
-	fprintf(out, "\n'ddio COMMAND --help' tells more, 'man ddio' all.\n");
+	commands_list(commands, COMMANDS_SUMMARIES, out);
+	fprintf(out, "\nFor measurements and experiments (ddio-lab):\n");
+	if (!lab_list(COMMANDS_SUMMARIES, out))
+		fprintf(out, "  ddio-lab is not installed\n");
+	fprintf(out, "\n'ddio COMMAND --help' shows a command's options, 'man ddio' everything.\n");
+}
+
+/* The command of ddio-lab, if there is one of that name: does not return then. */
+static int run_lab(char **argv)
+{
+	int err = lab_exec(argv);
+
+	if (err == -ENOENT)
+		fprintf(stderr,
+			"ddio: no command '%s' ('ddio help' lists them); ddio-lab is not installed\n",
+			argv[0]);
+	else
+		fprintf(stderr, "ddio: cannot run ddio-lab: %s\n", strerror(-err));
+	return EXIT_USAGE;
 }
 
 static int cmd_help(int argc, char **argv)
 {
-	int i;
+	const struct command *c;
+	char *help[] = { NULL, (char *)"--help", NULL };
 
-	if (argc < 2) {
+	if (argc < 2 || argv[1][0] == '-') {
 		usage(stdout);
 		return EXIT_OK;
 	}
-	i = find(argv[1]);
-	if (i < 0) {
-		fprintf(stderr, "ddio help: no command '%s'\n", argv[1]);
-		return EXIT_USAGE;
+	c = commands_find(commands, argv[1]);
+	if (!c) {
+		help[0] = argv[1];
+		return run_lab(help);
 	}
-	opt_help(commands[i].opts, stdout);
+	opt_help(c->opts, stdout);
 	return EXIT_OK;
 }
 
-static void completion_bash(void)
+static void list_all(enum commands_form form, FILE *out)
 {
-	size_t i;
+	commands_list(commands, form, out);
+	fflush(out);
+	lab_list(form, out);
+}
 
+/* Each line of @text, "name --option ...", becomes a case of the shell's. */
+static void completion_cases(char *text)
+{
+	char *line, *save = NULL;
+
+	for (line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+		int n = (int)strcspn(line, " ");
+
+		printf("\t%.*s) COMPREPLY=($(compgen -W '%s' -- \"$cur\")) ;;\n", n, line,
+		       line + n + (line[n] == ' '));
+	}
+}
+
+static int list_text(enum commands_form form, char **text)
+{
+	size_t len;
+	FILE *f = open_memstream(text, &len);
+
+	if (!f)
+		return -errno;
+	list_all(form, f);
+	return fclose(f) ? -errno : 0;
+}
+
+static int completion_bash(void)
+{
+	char *names = NULL, *options = NULL, *c;
+	int err = list_text(COMMANDS_NAMES, &names);
+
+	if (!err)
+		err = list_text(COMMANDS_OPTIONS, &options);
+	if (err) {
+		cmd_fail("completion", err, "cannot list the commands");
+		goto out;
+	}
+	for (c = names; *c; c++)
+		if (*c == '\n')
+			*c = ' ';
 	printf("# bash completion for ddio\n_ddio()\n{\n"
 	       "\tlocal cur=${COMP_WORDS[COMP_CWORD]}\n"
-	       "\tif [ \"$COMP_CWORD\" -eq 1 ]; then\n\t\tCOMPREPLY=($(compgen -W '");
-	for (i = 0; i < NR_COMMANDS; i++)
-		printf("%s%s", i ? " " : "", commands[i].opts->name);
-	printf("' -- \"$cur\"))\n\t\treturn\n\tfi\n\tcase ${COMP_WORDS[1]} in\n");
-	for (i = 0; i < NR_COMMANDS; i++) {
-		const struct opt_spec *o = commands[i].opts->opts;
-
-		printf("\t%s) COMPREPLY=($(compgen -W '--help", commands[i].opts->name);
-		for (; o->name; o++)
-			printf(" --%s", o->name);
-		printf("' -- \"$cur\")) ;;\n");
-	}
+	       "\tif [ \"$COMP_CWORD\" -eq 1 ]; then\n\t\tCOMPREPLY=($(compgen -W '%s' -- \"$cur\"))\n"
+	       "\t\treturn\n\tfi\n\tcase ${COMP_WORDS[1]} in\n",
+	       names);
+	completion_cases(options);
 	printf("\tesac\n\tcase $cur in -*) ;; *) COMPREPLY+=($(compgen -f -- \"$cur\")) ;; esac\n"
 	       "}\ncomplete -F _ddio ddio\n");
+out:
+	free(names);
+	free(options);
+	return err ? EXIT_FAILED : EXIT_OK;
+}
+
+static int completion_options(char *name)
+{
+	const struct command *c = commands_find(commands, name);
+	char *list[] = { (char *)"--list", name, NULL };
+
+	if (!c)
+		return run_lab(list);
+	opt_names(c->opts, stdout);
+	return EXIT_OK;
 }
 
 static int cmd_completion(int argc, char **argv)
 {
-	size_t i;
-	int c;
+	int err = opt_parse(&opts_completion, NULL, &argc, &argv);
 
-	if (argc >= 2 && !strcmp(argv[1], "bash")) {
-		completion_bash();
-		return EXIT_OK;
+	if (err)
+		return err > 0 ? EXIT_OK : EXIT_USAGE;
+	if (argc == 1 && !strcmp(argv[0], "bash"))
+		return completion_bash();
+	if (strcmp(argv[0], "options")) {
+		fprintf(stderr, "ddio completion: give 'bash', or 'options' and a command\n");
+		return EXIT_USAGE;
 	}
-	if (argc >= 2 && !strcmp(argv[1], "options")) {
-		if (argc == 2) {
-			for (i = 0; i < NR_COMMANDS; i++)
-				puts(commands[i].opts->name);
-			return EXIT_OK;
-		}
-		c = find(argv[2]);
-		if (c >= 0) {
-			opt_names(commands[c].opts, stdout);
-			return EXIT_OK;
-		}
-	}
-	fprintf(stderr, "ddio completion: give 'bash', or 'options' and a command\n");
-	return EXIT_USAGE;
+	if (argc == 2)
+		return completion_options(argv[1]);
+	list_all(COMMANDS_NAMES, stdout);
+	return EXIT_OK;
 }
 
 int main(int argc, char **argv)
 {
-	int i;
+	const struct command *c;
 
 	if (argc < 2) {
 		usage(stderr);
@@ -137,13 +184,9 @@ int main(int argc, char **argv)
 		return EXIT_OK;
 	}
 	if (!strcmp(argv[1], "--version")) {
-		printf("ddio %s (%s)\n", ddio_version(), DDIO_COMMIT);
+		printf("ddio %s (%s)\n", tool_version, tool_commit);
 		return EXIT_OK;
 	}
-	i = find(argv[1]);
-	if (i < 0) {
-		fprintf(stderr, "ddio: no command '%s'; 'ddio --help' lists them\n", argv[1]);
-		return EXIT_USAGE;
-	}
-	return commands[i].run(argc - 1, argv + 1);
+	c = commands_find(commands, argv[1]);
+	return c ? c->run(argc - 1, argv + 1) : run_lab(argv + 1);
 }

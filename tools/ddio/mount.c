@@ -11,7 +11,8 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "tools/common/cmd.h"
+#include "ddio.h"
+#include "tools/common/program.h"
 
 #define DEFAULT_MOUNT "ddio-mnt"
 #define LOCAL_CONF "ddio-cluster/ddio.conf"
@@ -48,26 +49,6 @@ static const struct opt_spec umount_opts[] = {
 const struct opt_cmd opts_umount = {
 	"ddio", "umount", "[DIR]", "End a mount (of " DEFAULT_MOUNT ").", umount_opts, 0, 1
 };
-
-/* Beside this program, or where both are installed; else wherever the shell would find it. */
-static const char *program_find(char path[PATH_MAX])
-{
-	static const char *const places[] = { "ddiofs", "../sbin/ddiofs" };
-	ssize_t n = readlink("/proc/self/exe", path, PATH_MAX - 32);
-	char *slash;
-	size_t i;
-
-	if (n <= 0)
-		return "ddiofs";
-	path[n] = 0;
-	slash = strrchr(path, '/');
-	for (i = 0; slash && i < sizeof(places) / sizeof(places[0]); i++) {
-		strcpy(slash + 1, places[i]);
-		if (!access(path, X_OK))
-			return path;
-	}
-	return "ddiofs";
-}
 
 /* The exit code of the program; -errno if it did not run. */
 static int program_run(char *const argv[])
@@ -180,7 +161,7 @@ int cmd_mount(int argc, char **argv)
 			      dir, dir);
 		goto out;
 	}
-	args[n++] = (char *)program_find(path);
+	args[n++] = (char *)program_find("ddiofs", path);
 	if (v.foreground)
 		args[n++] = (char *)"-f";
 	if (v.options) {

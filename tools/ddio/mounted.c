@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "tools/common/cmd.h"
+#include "ddio.h"
 
 #define FILE_SYSTEM "fuse.ddio"
 

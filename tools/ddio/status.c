@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <ddio/ddio.h>
-#include "tools/common/cmd.h"
+#include "ddio.h"
 
 struct status_values {
 	const char *conf;

@@ -10,7 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <ddio/ddio.h>
-#include "tools/common/cmd.h"
+#include "ddio.h"
+#include "tools/common/progress.h"
 
 #define CHUNK (8u << 20)
 

@@ -29,6 +29,7 @@
 #include "tools/ddiod/lock_file.h"
 #include "tools/common/notify.h"
 #include "tools/common/opt.h"
+#include "tools/common/version.h"
 
 #define PROGRAM "ddiod"
 #define NO_FD UINT32_MAX
@@ -441,7 +442,7 @@ static void now_ready(struct ddiod *d)
 		background_detach();
 	d->started = true;
 	say(d, DDIO_LOG_INFO, "serving on %s with %u reactor%s, version %s", ddio_iop_addr(d->iop),
-	    d->nreactors, d->nreactors == 1 ? "" : "s", DDIO_VERSION_TEXT);
+	    d->nreactors, d->nreactors == 1 ? "" : "s", tool_version);
 	tell_manager(d, "READY=1");
 	tell_ready(d, d->ready);
 	tell_ready(d, d->parent);
@@ -568,7 +569,7 @@ int main(int argc, char **argv)
 	if (err)
 		return err < 0 ? EXIT_USAGE : EXIT_OK;
 	if (d.opts.version) {
-		printf(PROGRAM " %s (%s)\n", DDIO_VERSION_TEXT, DDIO_COMMIT);
+		printf(PROGRAM " %s (%s)\n", tool_version, tool_commit);
 		return EXIT_OK;
 	}
 	if (d.opts.list_conf)

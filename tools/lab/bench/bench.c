@@ -6,6 +6,8 @@
 #include "mount.h"
 #include "spec.h"
 #include "tools/common/cmd.h"
+#include "tools/common/progress.h"
+#include "tools/lab/lab.h"
 #include "procs.h"
 
 struct bench_job {

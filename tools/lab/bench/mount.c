@@ -13,6 +13,7 @@
 #include "mount.h"
 #include "spec.h"
 #include "tools/common/cmd.h"
+#include "tools/common/progress.h"
 #include "procs.h"
 
 #define MAX_DIRS 8

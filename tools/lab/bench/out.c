@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "spec.h"
+#include "tools/common/version.h"
 
 static double run_mbps(const struct bench_run *r)
 {
@@ -55,7 +56,7 @@ static void print_what(FILE *f, const char *lead, const struct bench_spec *s,
 		" bytes, blocks of %" PRIu64 "\n"
 		"%sseed %" PRIu64
 		", %u trial%s (median), every byte %s; MB = 2^20; ra counted once\n",
-		lead, DDIO_VERSION_TEXT, DDIO_COMMIT, sh->kernel, sh->engine,
+		lead, tool_version, tool_commit, sh->kernel, sh->engine,
 		s->engine_options ? " " : "", s->engine_options ? s->engine_options : "", sh->scale,
 		lead, s->cps, s->iops, s->disks, s->size, s->block, lead, s->seed, s->trials,
 		s->trials == 1 ? "" : "s", s->verify ? "checked" : "not checked");
@@ -201,8 +202,8 @@ static void print_json(FILE *f, const struct bench_spec *s, const struct bench_s
 
 #define JSON(name, value) fprintf(f, ",\"" #name "\":%" PRIu64, (uint64_t)(value));
 	fprintf(f, "{");
-	json_text(f, "version", DDIO_VERSION_TEXT);
-	json_text(f, "commit", DDIO_COMMIT);
+	json_text(f, "version", tool_version);
+	json_text(f, "commit", tool_commit);
 	json_text(f, "kernel", sh->kernel);
 	json_text(f, "engine", sh->engine);
 	json_text(f, "engine_options", s->engine_options);

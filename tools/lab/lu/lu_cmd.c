@@ -7,6 +7,8 @@
 #include <string.h>
 #include <sys/mman.h>
 #include "tools/common/cmd.h"
+#include "tools/common/version.h"
+#include "tools/lab/lab.h"
 #include "lu.h"
 #include "tools/lab/bench/procs.h"
 #include "tools/lab/sim/world.h"
@@ -273,7 +275,7 @@ static int lu_all(const struct lu_values *v)
 
 static void lu_print_header(const struct lu_values *v)
 {
-	printf("# ddio %s (%s), %s, engine %s\n", DDIO_VERSION_TEXT, DDIO_COMMIT,
+	printf("# ddio %s (%s), %s, engine %s\n", tool_version, tool_commit,
 	       v->sim ? v->machine : "real time", v->engine);
 	printf("# %u compute processes, %u I/O processors with a disk each, %u x %u floats\n",
 	       v->cps, v->iops, v->n, v->n);

@@ -5,6 +5,8 @@
 #include <string.h>
 #include "tools/lab/bench/opts.h"
 #include "tools/common/cmd.h"
+#include "tools/common/progress.h"
+#include "tools/lab/lab.h"
 #include "tools/lab/faults/faults.h"
 #include "world.h"
 

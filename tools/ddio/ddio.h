@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The sub-commands of ddio. */
+#ifndef TOOLS_DDIO_H
+#define TOOLS_DDIO_H
+
+#include <limits.h>
+#include "tools/common/cmd.h"
+#include "tools/common/commands.h"
+
+/* Each runs a command and returns an exit code; argv[0] is the command's name. */
+int cmd_start(int argc, char **argv);
+int cmd_stop(int argc, char **argv);
+int cmd_mount(int argc, char **argv);
+int cmd_umount(int argc, char **argv);
+int cmd_status(int argc, char **argv);
+int cmd_import(int argc, char **argv);
+int cmd_export(int argc, char **argv);
+int cmd_ls(int argc, char **argv);
+int cmd_stat(int argc, char **argv);
+int cmd_layout(int argc, char **argv);
+int cmd_mkdir(int argc, char **argv);
+int cmd_rm(int argc, char **argv);
+int cmd_fsck(int argc, char **argv);
+
+/* Their options. */
+extern const struct opt_cmd opts_start, opts_stop, opts_mount, opts_umount, opts_status,
+	opts_import, opts_export, opts_ls, opts_stat, opts_layout, opts_mkdir, opts_rm, opts_fsck;
+
+/**
+ * cmd_mounted - the name that a file has in the cluster
+ * @name: a path below a mount of ddio, or a name in the cluster
+ * @out: room for the answer
+ * @conf: becomes the mount's configuration file, or "" if it was mounted without one
+ *
+ * Return: the name in the cluster: in @out, or @name if it is no path below a mount
+ */
+const char *cmd_mounted(const char *name, char out[2 * PATH_MAX], char conf[PATH_MAX]);
+
+/**
+ * lab_exec - become ddio-lab with this command line
+ * @argv: the command and its arguments, ends with NULL
+ *
+ * Return: -errno, if there is no ddio-lab or it cannot run
+ */
+int lab_exec(char **argv);
+
+/**
+ * lab_list - copy a list of ddio-lab's commands
+ * @form: of the list
+ *
+ * Return: false if ddio-lab is not installed
+ */
+bool lab_list(enum commands_form form, FILE *out);
+
+#endif /* TOOLS_DDIO_H */
