@@ -44,14 +44,14 @@ struct blackboard {
 	int calls, fail;
 };
 
-struct bcast_arg {
+struct bcast_box {
 	struct cp_proc *p;
 	struct blackboard *b;
 };
 
 static int bcast(void *arg, void *buf, size_t len, uint32_t root)
 {
-	struct bcast_arg *ba = arg;
+	struct bcast_box *ba = arg;
 
 	CU_ASSERT_EQUAL(root, 0);
 	ba->b->calls++;
@@ -70,7 +70,7 @@ static int bcast(void *arg, void *buf, size_t len, uint32_t root)
 
 static void meet_bcast(struct cp_proc *p)
 {
-	struct bcast_arg ba = { .p = p, .b = p->w->arg };
+	struct bcast_box ba = { .p = p, .b = p->w->arg };
 	struct ddio_group *g = NULL;
 	int fail = ba.b->fail;
 

@@ -30,15 +30,15 @@ static const struct ddio_part part = { .kind = DDIO_PART_ARRAY, .array = &cyclic
 
 /* One request about an object, waited for. */
 struct ask {
-	struct ddio_call call;
-	struct ddio_request request;
+	struct session_call call;
+	struct node_request request;
 	uint16_t opcode;
 	struct ddio_msg_obj obj;
 	struct ddio_msg_obj_copy copy;
 	uint32_t status;
 };
 
-static void ask_got(struct ddio_request *request, const struct reply *reply)
+static void ask_got(struct node_request *request, const struct reply *reply)
 {
 	struct ask *a = request->arg;
 
@@ -46,7 +46,7 @@ static void ask_got(struct ddio_request *request, const struct reply *reply)
 	call_end(&a->call, NULL);
 }
 
-static void ask_run(struct ddio_call *call)
+static void ask_run(struct session_call *call)
 {
 	struct ask *a = ddio_container_of(call, struct ask, call);
 	int err;

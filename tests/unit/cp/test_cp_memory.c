@@ -9,7 +9,7 @@
 
 #include "userlib/cp/group/agree.c"
 #include "userlib/cp/coll/attach.c"
-#include "userlib/cp/node/batch.c"
+#include "userlib/cp/node/request_set.c"
 #include "userlib/cp/coll/blockset.c"
 #include "userlib/cp/coll/dd/data.c"
 #include "userlib/cp/node/error.c"
@@ -54,7 +54,7 @@
 enum { PROCS = 3, ELEMS = 1500, BYTES = ELEMS * 8, WORLD_DISKS = 4 };
 
 /* What one run was like. */
-struct run {
+struct memory_run {
 	uint32_t failed, wrong;
 };
 
@@ -68,7 +68,7 @@ static int name_count(void *arg, const char *name, const struct ddio_file_stat *
 
 static void check_bytes(struct cp_proc *p, const uint8_t *buf, uint64_t salt)
 {
-	struct run *run = p->w->arg;
+	struct memory_run *run = p->w->arg;
 	uint64_t i, at;
 
 	for (i = 0; i < BYTES / PROCS; i++) {
@@ -158,7 +158,7 @@ static int together(struct cp_proc *p, struct ddio_group *g)
 
 static void everything(struct cp_proc *p)
 {
-	struct run *run = p->w->arg;
+	struct memory_run *run = p->w->arg;
 	struct ddio_group *g = NULL;
 	int ret;
 
@@ -181,7 +181,7 @@ static void nothing(struct cp_proc *p)
 }
 
 /* @fail_at: the allocation that fails, 0: none.  Return: allocations. */
-static uint64_t one_run(uint64_t fail_at, struct run *run)
+static uint64_t one_run(uint64_t fail_at, struct memory_run *run)
 {
 	struct cp_world w;
 	uint64_t n;
@@ -203,7 +203,7 @@ static uint64_t one_run(uint64_t fail_at, struct run *run)
 static void every_allocation_fails_once(void)
 {
 	uint64_t n, i, hurt = 0;
-	struct run run;
+	struct memory_run run;
 
 	n = one_run(0, &run);
 	CU_ASSERT_EQUAL(run.failed, 0);

@@ -10,12 +10,12 @@ static const uint32_t methods[] = { DDIO_METHOD_TC, DDIO_METHOD_2P, DDIO_METHOD_
 				    DDIO_METHOD_DDS };
 
 /**
- * struct scene - what all processes of a run have in common
+ * struct method_scene - what all processes of a run have in common
  * @image: the file as it should be
  * @ghosts: the memory has a rim of one element around the share
  * @overlap: two processes name one byte
  */
-struct scene {
+struct method_scene {
 	struct twin t;
 	struct gen_parts *parts;
 	struct ddio_array array;
@@ -38,7 +38,7 @@ struct share {
 	uint64_t count[DDIO_MAX_DIMS];
 };
 
-static void share_begin(struct share *s, struct scene *sc, uint32_t rank)
+static void share_begin(struct share *s, struct method_scene *sc, uint32_t rank)
 {
 	uint32_t d;
 
@@ -90,14 +90,14 @@ static uint64_t ghost_index(const struct share *s, uint64_t e)
 	return at;
 }
 
-static uint64_t share_at(const struct share *s, const struct scene *sc, uint64_t off)
+static uint64_t share_at(const struct share *s, const struct method_scene *sc, uint64_t off)
 {
 	uint64_t es = sc->array.elem_size;
 
 	return s->memoried ? ghost_index(s, off / es) * es + off % es : off;
 }
 
-static void fill_image(struct scene *sc, struct share *s, uint32_t rank, uint64_t salt)
+static void fill_image(struct method_scene *sc, struct share *s, uint32_t rank, uint64_t salt)
 {
 	uint64_t f, off;
 
@@ -108,7 +108,7 @@ static void fill_image(struct scene *sc, struct share *s, uint32_t rank, uint64_
 	}
 }
 
-static void check_share(struct scene *sc, struct share *s, uint32_t rank)
+static void check_share(struct method_scene *sc, struct share *s, uint32_t rank)
 {
 	uint64_t f, off, i, mine = 0;
 	uint8_t *want = malloc(s->span + 1);
@@ -127,7 +127,7 @@ static void check_share(struct scene *sc, struct share *s, uint32_t rank)
 	free(want);
 }
 
-static void check_file(struct scene *sc, struct ddio_file *f)
+static void check_file(struct method_scene *sc, struct ddio_file *f)
 {
 	uint8_t *buf = malloc(sc->t.bytes + 1);
 	ssize_t n = ddio_pread(f, buf, sc->t.bytes + 1, 0);
@@ -140,7 +140,7 @@ static void check_file(struct scene *sc, struct ddio_file *f)
 
 static void read_by(struct cp_proc *p, struct ddio_file *f, struct ddio_group *g, uint32_t method)
 {
-	struct scene *sc = p->w->arg;
+	struct method_scene *sc = p->w->arg;
 	struct ddio_report report = { .struct_size = sizeof(report) };
 	struct ddio_transfer t = { .struct_size = sizeof(t), .method = method, .report = &report };
 	struct share s;
@@ -159,7 +159,7 @@ static void read_by(struct cp_proc *p, struct ddio_file *f, struct ddio_group *g
 
 static void write_by(struct cp_proc *p, struct ddio_file *f, struct ddio_group *g, uint32_t method)
 {
-	struct scene *sc = p->w->arg;
+	struct method_scene *sc = p->w->arg;
 	struct ddio_transfer t = { .struct_size = sizeof(t), .method = method };
 	uint64_t salt = sc->seed * 8 + method + 1, at;
 	struct share s;
@@ -193,7 +193,7 @@ static void write_by(struct cp_proc *p, struct ddio_file *f, struct ddio_group *
 
 static void all_methods(struct cp_proc *p)
 {
-	struct scene *sc = p->w->arg;
+	struct method_scene *sc = p->w->arg;
 	struct ddio_group *g = cp_group(p);
 	struct ddio_file *f = NULL;
 	size_t i;
@@ -213,7 +213,7 @@ static void all_methods(struct cp_proc *p)
 	ddio_group_free(g);
 }
 
-static void scene_run(struct scene *sc, struct twin_rng *rng)
+static void scene_run(struct method_scene *sc, struct twin_rng *rng)
 {
 	struct cp_params cp = { .seed = twin_rand(rng) >> 1,
 				.procs = sc->t.nprocs,
@@ -246,7 +246,7 @@ static struct twin_rng rng;
 
 static void random_arrays(void)
 {
-	struct scene sc;
+	struct method_scene sc;
 	int i;
 
 	for (i = 0; i < 40; i++) {
@@ -279,7 +279,7 @@ static bool parts_overlap(const struct twin *t)
 static void random_parts(void)
 {
 	struct gen_parts *parts = malloc(sizeof(*parts));
-	struct scene sc;
+	struct method_scene sc;
 	int i;
 
 	for (i = 0; i < 40; i++) {

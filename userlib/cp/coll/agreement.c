@@ -191,15 +191,15 @@ static void start_sized(struct size_job *job)
 }
 
 /* What is to be durable has to be written to nodes whose lives are known. */
-static void start_pinned(struct ddio_batch *batch)
+static void start_known(struct request_set *set)
 {
-	struct ddio_op *op = batch->arg;
+	struct ddio_op *op = set->arg;
 
-	file_pin(op->file);
-	if (!batch->error.status && op->fan)
+	incarnations_note(op->file);
+	if (!set->error.status && op->fan)
 		size_ask(&op->size);
 	else if (op_unrooted(op))
-		fan_release(op->fan, &batch->error, NULL, 0);
+		fan_release(op->fan, &set->error, NULL, 0);
 }
 
 static void start_root(void *arg, struct fan *fan)
@@ -210,7 +210,7 @@ static void start_root(void *arg, struct fan *fan)
 	op->rooted = true;
 	op->size = (struct size_job){ .file = op->file, .done = start_sized, .arg = op };
 	if (op->writing && op->flags & DDIO_XFER_SYNC)
-		file_pin_begin(&op->batch, op->file, start_pinned, op);
+		incarnations_ask(&op->set, op->file, start_known, op);
 	else
 		size_ask(&op->size);
 }
@@ -270,13 +270,13 @@ static void end_release(struct ddio_op *op, const struct error *error)
 	fan_release(op->fan, error, size, sizeof(size));
 }
 
-static void end_synced(struct ddio_batch *batch)
+static void end_synced(struct request_set *set)
 {
-	struct ddio_op *op = batch->arg;
+	struct ddio_op *op = set->arg;
 
-	file_pin_check(op->file, &batch->error);
+	incarnations_check(op->file, &set->error);
 	if (op_unrooted(op))
-		end_release(op, &batch->error);
+		end_release(op, &set->error);
 }
 
 static void end_extended(struct size_job *job)
@@ -284,7 +284,7 @@ static void end_extended(struct size_job *job)
 	struct ddio_op *op = job->arg;
 
 	if (!job->error.status && op->fan && op->flags & DDIO_XFER_SYNC) {
-		file_sync_begin(&op->batch, op->file, end_synced, op);
+		file_sync_begin(&op->set, op->file, end_synced, op);
 		return;
 	}
 	if (op_unrooted(op))
@@ -328,6 +328,6 @@ void end_begin(struct ddio_op *op)
 				   .arg = op };
 
 	if (op->writing)
-		file_pin(op->file);
+		incarnations_note(op->file);
 	fan_begin(op->group, op->turn.number, DDIO_STEP_LAST, &in);
 }

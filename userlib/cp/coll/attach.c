@@ -41,7 +41,7 @@ static void job_end(struct attach_job *job)
 	job->done(job);
 }
 
-static struct ddio_node *job_node(const struct attach_job *job, uint32_t i)
+static struct cluster_node *job_node(const struct attach_job *job, uint32_t i)
 {
 	struct ddio_session *s = job->group->session;
 
@@ -51,12 +51,12 @@ static struct ddio_node *job_node(const struct attach_job *job, uint32_t i)
 /*
  * The second step: everybody is told
  */
-static void attach_check(struct ddio_batch *batch)
+static void attach_check(struct request_set *set)
 {
-	struct attach_job *job = batch->arg;
+	struct attach_job *job = set->arg;
 	uint32_t i;
 
-	job->error = batch->error;
+	job->error = set->error;
 	for (i = 0; i < job->nlanes && !job->error.status; i++)
 		if (!attach_find(job->group, job->lanes[i]))
 			error_status(&job->error, DDIO_ST_NODE_LOST,
@@ -65,10 +65,10 @@ static void attach_check(struct ddio_batch *batch)
 	job_end(job);
 }
 
-static void attach_taken(struct ddio_batch *batch, uint64_t key, const struct reply *reply,
+static void attach_taken(struct request_set *set, uint64_t key, const struct reply *reply,
 			 struct error *error)
 {
-	struct attach_job *job = batch->arg;
+	struct attach_job *job = set->arg;
 	struct attach *at = calloc(1, sizeof(*at));
 
 	(void)reply;
@@ -92,14 +92,15 @@ static void attach_tell(struct attach_job *job)
 
 	memcpy(msg.group, g->id, sizeof(msg.group));
 	len = ddio_put_attach(buf, sizeof(buf), &msg);
-	batch_begin(&job->batch, g->session, "join the I/O processors", attach_check, job);
-	job->batch.reply = attach_taken;
+	request_set_begin(&job->set, g->session, "join the I/O processors", attach_check, job);
+	job->set.reply = attach_taken;
 	if (len < 0)
-		batch_fail(&job->batch, (int)len, strerror((int)-len));
+		request_set_fail(&job->set, (int)len, strerror((int)-len));
 	for (i = 0; len > 0 && i < job->nlanes; i++)
 		if (!attach_find(g, job->lanes[i]))
-			batch_lane(&job->batch, job->lanes[i], DDIO_OP_ATTACH, buf, (size_t)len, i);
-	batch_end(&job->batch);
+			request_set_lane(&job->set, job->lanes[i], DDIO_OP_ATTACH, buf, (size_t)len,
+					 i);
+	request_set_end(&job->set);
 }
 
 /* Each lane once, those of reactors 0 first. */
@@ -119,7 +120,7 @@ static int lanes_collect(struct attach_job *job)
 	}
 	job->nnodes = job->nlanes;
 	for (i = 0; i < job->rec->ndisks; i++) {
-		struct disk_place *place = &s->disks[job->rec->disks[i]];
+		struct cluster_disk *place = &s->disks[job->rec->disks[i]];
 
 		if (!place->known) {
 			error_status(&job->error, DDIO_ST_STALE, "node %s does not serve disk %s",
@@ -140,11 +141,11 @@ static int lanes_collect(struct attach_job *job)
 	return 0;
 }
 
-static void nodes_known(struct ddio_batch *batch)
+static void nodes_known(struct request_set *set)
 {
-	struct attach_job *job = batch->arg;
+	struct attach_job *job = set->arg;
 
-	job->error = batch->error;
+	job->error = set->error;
 	if (!job->error.status) {
 		/* No more lanes than a disk and a reactor 0 for each disk. */
 		job->lanes = calloc(2 * (size_t)job->rec->ndisks, sizeof(*job->lanes));
@@ -167,16 +168,16 @@ void attach_begin(struct attach_job *job)
 	job->lanes = NULL;
 	job->nlanes = 0;
 	error_clear(&job->error);
-	batch_begin(&job->batch, s, "reach the I/O processors", nodes_known, job);
+	request_set_begin(&job->set, s, "reach the I/O processors", nodes_known, job);
 	for (i = 0; i < job->rec->ndisks; i++) {
-		struct ddio_node *node = job_node(job, i);
+		struct cluster_node *node = job_node(job, i);
 
 		if (node->known || node->lanes[0]->mark == mark)
 			continue;
 		node->lanes[0]->mark = mark;
-		batch_lane(&job->batch, node->lanes[0], DDIO_OP_PING, NULL, 0, 0);
+		request_set_lane(&job->set, node->lanes[0], DDIO_OP_PING, NULL, 0, 0);
 	}
-	batch_end(&job->batch);
+	request_set_end(&job->set);
 }
 
 void attaches_lost(struct lane *lane)
@@ -185,7 +186,7 @@ void attaches_lost(struct lane *lane)
 		attach_free(ddio_list_first(&lane->attaches, struct attach, lane_link));
 }
 
-static void detached(struct ddio_request *request, const struct reply *reply)
+static void detached(struct node_request *request, const struct reply *reply)
 {
 	(void)reply;
 	free(request);
@@ -193,7 +194,7 @@ static void detached(struct ddio_request *request, const struct reply *reply)
 
 static void detach_send(struct attach *at, const struct ddio_msg_attach *msg)
 {
-	struct ddio_request *request = malloc(sizeof(*request));
+	struct node_request *request = malloc(sizeof(*request));
 
 	/* A reactor that is not told finds out when the connection ends. */
 	if (!request)

@@ -3,7 +3,7 @@
 #ifndef DDIO_CP_ATTACH_H
 #define DDIO_CP_ATTACH_H
 
-#include "cp/node/batch.h"
+#include "cp/node/request_set.h"
 #include "cp/group/group.h"
 
 /**
@@ -32,7 +32,7 @@ struct attach_job {
 	struct lane **lanes;
 	uint32_t nlanes, nnodes;
 	struct error error;
-	struct ddio_batch batch;
+	struct request_set set;
 	void (*done)(struct attach_job *job);
 	void *arg;
 };

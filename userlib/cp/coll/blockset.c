@@ -5,7 +5,7 @@
 
 enum { PAGE_BITS = 64 * DDIO_BLOCKSET_WORDS };
 
-static struct blockset_page *page_slot(struct blockset_page *page, size_t cap, uint64_t key)
+static struct blockset_page *page_entry(struct blockset_page *page, size_t cap, uint64_t key)
 {
 	size_t i = (size_t)((key * 0x9e3779b97f4a7c15ull) >> 20) & (cap - 1);
 
@@ -23,7 +23,7 @@ static int set_grow(struct blockset *set)
 		return -ENOMEM;
 	for (i = 0; i < set->cap; i++)
 		if (set->page[i].key)
-			*page_slot(page, cap, set->page[i].key) = set->page[i];
+			*page_entry(page, cap, set->page[i].key) = set->page[i];
 	free(set->page);
 	set->page = page;
 	set->cap = cap;
@@ -38,7 +38,7 @@ int blockset_add(struct blockset *set, uint64_t block)
 
 	if (2 * (set->n + 1) > set->cap && set_grow(set))
 		return -ENOMEM;
-	page = page_slot(set->page, set->cap, key);
+	page = page_entry(set->page, set->cap, key);
 	if (!page->key) {
 		page->key = key;
 		set->n++;

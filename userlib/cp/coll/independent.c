@@ -19,7 +19,7 @@ enum { REQUEST_BYTES = 1 << 20 };
  * @block: of each disk of the stripe: the next file block
  */
 struct plain_call {
-	struct ddio_call call;
+	struct session_call call;
 	struct ddio_file *file;
 	uint8_t *buf;
 	uint64_t at, end;
@@ -162,7 +162,7 @@ static void read_checked(struct size_job *job)
 }
 
 /* Somebody else may have made it longer, or shorter, or have removed it. */
-static void read_run(struct ddio_call *call)
+static void read_run(struct session_call *call)
 {
 	struct plain_call *pc = ddio_container_of(call, struct plain_call, call);
 
@@ -225,7 +225,7 @@ static void write_done(struct objio *io)
 {
 	struct plain_call *pc = io->arg;
 
-	file_pin(pc->file);
+	incarnations_note(pc->file);
 	pc->error = io->error;
 	if (pc->error.status)
 		plain_put(pc);
@@ -233,7 +233,7 @@ static void write_done(struct objio *io)
 		write_extend(pc);
 }
 
-static void write_run(struct ddio_call *call)
+static void write_run(struct session_call *call)
 {
 	struct plain_call *pc = ddio_container_of(call, struct plain_call, call);
 

@@ -18,7 +18,7 @@ void op_describe(const struct ddio_op *op, char text[DDIO_MAX_TEXT])
 		 op->file->rec.name);
 }
 
-struct ddio_op *ddio_op_find(struct ddio_group *group, uint64_t number)
+struct ddio_op *op_find(struct ddio_group *group, uint64_t number)
 {
 	struct ddio_op *op;
 
@@ -87,7 +87,7 @@ void op_stopped(struct ddio_op *op)
 	if (op->phase != DDIO_PHASE_STOPPING)
 		return;
 	/* Others wait for us at the end only if they began. */
-	if (op->joined && !op->group->broken.status)
+	if (op->agreed && !op->group->broken.status)
 		op_end(op);
 	else
 		op_over(op, &op->failed);
@@ -105,7 +105,7 @@ void op_fail(struct ddio_op *op, const struct error *error)
 void op_agreed(struct ddio_op *op, const struct error *error)
 {
 	op->fan = NULL;
-	op->joined = !error->status;
+	op->agreed = !error->status;
 	turn_pass(op->group, &op->turn);
 	if (error->status) {
 		op->failed = *error;
@@ -127,7 +127,7 @@ void op_ended(struct ddio_op *op, const struct error *error)
 
 void op_prepared(struct ddio_op *op)
 {
-	op_enter(op, DDIO_PHASE_JOINING);
+	op_enter(op, DDIO_PHASE_AGREEING);
 	agreement_begin(op);
 }
 
@@ -165,7 +165,7 @@ static void op_begin(void *arg)
 	turn_take(op->group, &op->turn);
 }
 
-void ddio_op_submit(struct ddio_op *op)
+void op_submit(struct ddio_op *op)
 {
 	ddio_gate_init(&op->gate);
 	ddio_list_add(&op->session_link, &op->session->ops);

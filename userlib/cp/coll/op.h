@@ -4,7 +4,7 @@
  *
  *   QUEUED     waits for its turn in the group
  *   PREPARING  the method gets ready: lanes are attached, memory is had
- *   JOINING    the members agree that they mean the same; rank 0 has checked it
+ *   AGREEING   the members agree that they mean the same; rank 0 has checked it
  *              against the file and started it
  *   MOVING     data
  *   STOPPING   something failed: until nothing refers to the user's memory
@@ -24,7 +24,7 @@
 enum phase {
 	DDIO_PHASE_QUEUED,
 	DDIO_PHASE_PREPARING,
-	DDIO_PHASE_JOINING,
+	DDIO_PHASE_AGREEING,
 	DDIO_PHASE_MOVING,
 	DDIO_PHASE_STOPPING,
 	DDIO_PHASE_ENDING,
@@ -34,9 +34,9 @@ enum phase {
 /**
  * struct mover - how data are moved
  * @prepare: ends, then or later, in op_prepared()
- * @launch: at rank 0, when all have joined and before they hear of it; may be NULL
+ * @launch: at rank 0, when all have agreed and before they hear of it; may be NULL
  * @run: ends, then or later, in op_moved() or op_fail()
- * @stop: from JOINING or MOVING; ends, then or later, in op_stopped()
+ * @stop: from AGREEING or MOVING; ends, then or later, in op_stopped()
  * @free: what hangs from op->priv
  */
 struct mover {
@@ -62,7 +62,7 @@ extern const struct mover method_dd, method_tc, method_2p;
  * @lo, @hi: bounds of what anybody wants; @lo only where @whole is known
  * @file_size: at the start
  * @failed: of this member; @result: of all
- * @joined: rank 0 said yes, so there will be an end
+ * @agreed: rank 0 said yes, so there will be an end
  * @rooted: rank 0 is talking to the name space
  * @finishing: @result is known, and only that talk is waited for
  * @fan: the step that rank 0 has to release; NULL if it has failed meanwhile
@@ -81,7 +81,7 @@ struct ddio_op {
 	enum phase phase;
 	const struct mover *m;
 	void *priv;
-	bool writing, joined, rooted, finishing;
+	bool writing, agreed, rooted, finishing;
 	uint32_t method, flags, outstanding;
 	uint32_t rank, nprocs;
 	uint32_t part_kind;
@@ -98,7 +98,7 @@ struct ddio_op {
 	struct error failed, result;
 	struct fan *fan;
 	struct size_job size;
-	struct ddio_batch batch;
+	struct request_set set;
 	struct ddio_report *user_report, report;
 	uint64_t at[DDIO_PHASE_OVER + 1];
 	uint64_t messages, steps;
@@ -108,13 +108,14 @@ struct ddio_op {
 static inline bool op_reads_into(const struct ddio_op *op)
 {
 	return !op->writing &&
-	       (op->phase == DDIO_PHASE_JOINING || op->phase == DDIO_PHASE_MOVING) &&
+	       (op->phase == DDIO_PHASE_AGREEING || op->phase == DDIO_PHASE_MOVING) &&
 	       !op->failed.status;
 }
 
 static inline bool op_writes_from(const struct ddio_op *op)
 {
-	return op->writing && (op->phase == DDIO_PHASE_JOINING || op->phase == DDIO_PHASE_MOVING) &&
+	return op->writing &&
+	       (op->phase == DDIO_PHASE_AGREEING || op->phase == DDIO_PHASE_MOVING) &&
 	       !op->failed.status;
 }
 
@@ -129,7 +130,7 @@ void op_moved(struct ddio_op *op);
 /* The first failure counts.  Harmless in phases in which nothing can be stopped. */
 void op_fail(struct ddio_op *op, const struct error *error);
 void op_stopped(struct ddio_op *op);
-struct ddio_op *ddio_op_find(struct ddio_group *group, uint64_t number);
+struct ddio_op *op_find(struct ddio_group *group, uint64_t number);
 void ops_fail(struct ddio_group *group, const struct error *error);
 /* Ends all operations of the session. */
 void ops_cancel(struct ddio_session *session);
@@ -142,7 +143,7 @@ void ops_free(struct ddio_session *session);
 /* Never NULL but for want of memory: what is wrong is in its @failed. */
 struct ddio_op *op_new(struct ddio_file *file, struct ddio_group *group,
 		       const struct ddio_transfer *t, bool writing);
-void ddio_op_submit(struct ddio_op *op);
+void op_submit(struct ddio_op *op);
 void op_free(struct ddio_op *op);
 
 /*

@@ -216,7 +216,7 @@ static int transfer_start(struct ddio_file *file, struct ddio_group *group,
 
 	if (!op)
 		return session_fail(file->session, -ENOMEM, "out of memory");
-	ddio_op_submit(op);
+	op_submit(op);
 	*result = op;
 	return 0;
 }

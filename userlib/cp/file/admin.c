@@ -8,13 +8,13 @@
 
 struct state_node {
 	struct state_call *sc;
-	struct ddio_request request;
+	struct node_request request;
 	struct ddio_msg_status status;
 	int error;
 };
 
 struct state_call {
-	struct ddio_call call;
+	struct session_call call;
 	struct state_node *nodes;
 	uint32_t left;
 };
@@ -25,7 +25,7 @@ static void state_one(struct state_call *sc)
 		call_end(&sc->call, NULL);
 }
 
-static void state_got(struct ddio_request *request, const struct reply *reply)
+static void state_got(struct node_request *request, const struct reply *reply)
 {
 	struct state_node *n = request->arg;
 
@@ -38,7 +38,7 @@ static void state_got(struct ddio_request *request, const struct reply *reply)
 	state_one(n->sc);
 }
 
-static void state_run(struct ddio_call *call)
+static void state_run(struct session_call *call)
 {
 	struct state_call *sc = ddio_container_of(call, struct state_call, call);
 	struct ddio_session *s = call->session;

@@ -17,9 +17,9 @@
 #include "cp/node/lane.h"
 
 /* One request, asked by the application's thread. */
-struct ask {
-	struct ddio_call call;
-	struct ddio_request request;
+struct check_ask {
+	struct session_call call;
+	struct node_request request;
 	uint16_t opcode;
 	bool names; /* to the name space, else to the disk of @obj */
 	struct ddio_msg_obj obj;
@@ -28,33 +28,34 @@ struct ask {
 };
 
 /* One object that was found on a disk. */
-struct found {
+struct found_object {
 	uint64_t id;
 	uint32_t disk;
 };
 
-struct name {
+struct found_file {
 	uint64_t id;
 	bool dying;
 	uint32_t ndisks;
 	uint32_t *disks;
 };
 
-struct check {
+struct cluster_check {
 	struct ddio_session *session;
 	bool repair;
 	void (*fn)(void *arg, const char *line);
 	void *arg;
 	struct ddio_check_result *result;
-	struct found *found;
+	struct found_object *found;
 	size_t nfound, cap;
-	struct name *names;
+	struct found_file *names;
 	size_t nnames, names_cap;
 	uint64_t *dying;
 	size_t ndying;
 };
 
-static void __attribute__((format(printf, 2, 3))) tell(struct check *c, const char *fmt, ...)
+static void __attribute__((format(printf, 2, 3)))
+tell(struct cluster_check *c, const char *fmt, ...)
 {
 	char line[DDIO_MAX_TEXT + 300];
 	va_list ap;
@@ -70,9 +71,9 @@ static void __attribute__((format(printf, 2, 3))) tell(struct check *c, const ch
 /*
  * Asking
  */
-static void ask_got(struct ddio_request *request, const struct reply *reply)
+static void ask_got(struct node_request *request, const struct reply *reply)
 {
-	struct ask *a = request->arg;
+	struct check_ask *a = request->arg;
 	struct error error;
 	int err = 0;
 
@@ -88,9 +89,9 @@ static void ask_got(struct ddio_request *request, const struct reply *reply)
 	call_end(&a->call, &error);
 }
 
-static void ask_run(struct ddio_call *call)
+static void ask_run(struct session_call *call)
 {
-	struct ask *a = ddio_container_of(call, struct ask, call);
+	struct check_ask *a = ddio_container_of(call, struct check_ask, call);
 	struct error error;
 	int err;
 
@@ -118,7 +119,7 @@ static void rest(struct ddio_env *env)
 }
 
 /* A repair of records waits until no commit of theirs is under way. */
-static int ask(struct check *c, struct ask *a, uint16_t opcode)
+static int ask(struct cluster_check *c, struct check_ask *a, uint16_t opcode)
 {
 	int err, tries = 0;
 
@@ -131,14 +132,14 @@ static int ask(struct check *c, struct ask *a, uint16_t opcode)
 }
 
 /* Records are repaired as they are on the disk: everything is to be there first. */
-static int commit_all(struct check *c)
+static int commit_all(struct cluster_check *c)
 {
-	struct ask a = { .names = true, .obj.flags = DDIO_OBJ_ALL };
+	struct check_ask a = { .names = true, .obj.flags = DDIO_OBJ_ALL };
 	int err = ask(c, &a, DDIO_OP_OBJ_SYNC);
 	uint32_t i;
 
 	for (i = 0; i < c->session->conf->ndisks && !err; i++) {
-		a = (struct ask){ .obj = { .disk = i, .flags = DDIO_OBJ_ALL } };
+		a = (struct check_ask){ .obj = { .disk = i, .flags = DDIO_OBJ_ALL } };
 		err = ask(c, &a, DDIO_OP_OBJ_SYNC);
 	}
 	return err;
@@ -147,7 +148,7 @@ static int commit_all(struct check *c)
 /*
  * The records of each place by themselves
  */
-static void add_fsck(struct check *c, const struct ddio_msg_fsck *x, const char *where)
+static void add_fsck(struct cluster_check *c, const struct ddio_msg_fsck *x, const char *where)
 {
 	c->result->problems += x->problems;
 	c->result->repaired += x->repaired;
@@ -156,9 +157,9 @@ static void add_fsck(struct check *c, const struct ddio_msg_fsck *x, const char 
 		     x->repaired ? " (repaired)" : "", x->text);
 }
 
-static int check_names(struct check *c)
+static int check_names(struct cluster_check *c)
 {
-	struct ask a = { .names = true, .obj.disk = DDIO_FSCK_NAMES };
+	struct check_ask a = { .names = true, .obj.disk = DDIO_FSCK_NAMES };
 	int err = ask(c, &a, DDIO_OP_FSCK);
 
 	if (!err)
@@ -166,10 +167,10 @@ static int check_names(struct check *c)
 	return err;
 }
 
-static int check_disk(struct check *c, uint32_t disk)
+static int check_disk(struct cluster_check *c, uint32_t disk)
 {
 	const struct ddio_conf *conf = c->session->conf;
-	struct ask a = { .obj.disk = disk };
+	struct check_ask a = { .obj.disk = disk };
 	char where[2 * DDIO_MAX_NAME + 16];
 	int err = ask(c, &a, DDIO_OP_FSCK);
 
@@ -188,24 +189,24 @@ static int check_disk(struct check *c, uint32_t disk)
 /*
  * What there is
  */
-static int found_add(struct check *c, uint64_t id, uint32_t disk)
+static int found_add(struct cluster_check *c, uint64_t id, uint32_t disk)
 {
 	if (c->nfound == c->cap) {
 		size_t cap = c->cap ? 2 * c->cap : 1024;
-		struct found *p = realloc(c->found, cap * sizeof(*p));
+		struct found_object *p = realloc(c->found, cap * sizeof(*p));
 
 		if (!p)
 			return session_fail(c->session, -ENOMEM, "check: out of memory");
 		c->found = p;
 		c->cap = cap;
 	}
-	c->found[c->nfound++] = (struct found){ id, disk };
+	c->found[c->nfound++] = (struct found_object){ id, disk };
 	return 0;
 }
 
-static int list_objects(struct check *c, uint32_t disk)
+static int list_objects(struct cluster_check *c, uint32_t disk)
 {
-	struct ask a;
+	struct check_ask a;
 	uint64_t after = 0;
 	bool more = true;
 	uint32_t i;
@@ -231,13 +232,13 @@ static int list_objects(struct check *c, uint32_t disk)
 
 /* All files by number, dying ones too. */
 struct page_call {
-	struct ddio_call call;
-	struct ddio_request request;
+	struct session_call call;
+	struct node_request request;
 	struct ddio_msg_ns_list ask;
 	struct ddio_msg_ns_listing page;
 };
 
-static void page_got(struct ddio_request *request, const struct reply *reply)
+static void page_got(struct node_request *request, const struct reply *reply)
 {
 	struct page_call *p = request->arg;
 	struct error error;
@@ -254,7 +255,7 @@ static void page_got(struct ddio_request *request, const struct reply *reply)
 	call_end(&p->call, &error);
 }
 
-static void page_run(struct ddio_call *call)
+static void page_run(struct session_call *call)
 {
 	struct page_call *p = ddio_container_of(call, struct page_call, call);
 	struct error error;
@@ -270,7 +271,7 @@ static void page_run(struct ddio_call *call)
 	request_names(call->session, &p->request);
 }
 
-static int name_add(struct check *c, struct ddio_file_record *rec)
+static int name_add(struct cluster_check *c, struct ddio_file_record *rec)
 {
 	if (rec->dying) {
 		void *p = realloc(c->dying, (c->ndying + 1) * sizeof(*c->dying));
@@ -282,7 +283,7 @@ static int name_add(struct check *c, struct ddio_file_record *rec)
 	}
 	if (c->nnames == c->names_cap) {
 		size_t cap = c->names_cap ? 2 * c->names_cap : 256;
-		struct name *p = realloc(c->names, cap * sizeof(*p));
+		struct found_file *p = realloc(c->names, cap * sizeof(*p));
 
 		if (!p)
 			return -ENOMEM;
@@ -298,7 +299,7 @@ static int name_add(struct check *c, struct ddio_file_record *rec)
 	return 0;
 }
 
-static int list_names(struct check *c)
+static int list_names(struct cluster_check *c)
 {
 	struct page_call p;
 	bool more = true;
@@ -330,12 +331,12 @@ static int list_names(struct check *c)
  */
 static int by_id(const void *a, const void *b)
 {
-	const struct name *x = a, *y = b;
+	const struct found_file *x = a, *y = b;
 
 	return x->id < y->id ? -1 : x->id > y->id;
 }
 
-static bool striped_over(const struct name *n, uint32_t disk)
+static bool striped_over(const struct found_file *n, uint32_t disk)
 {
 	uint32_t i;
 
@@ -345,21 +346,21 @@ static bool striped_over(const struct name *n, uint32_t disk)
 	return false;
 }
 
-static int drop_object(struct check *c, const struct found *f)
+static int drop_object(struct cluster_check *c, const struct found_object *f)
 {
-	struct ask a = { .obj = { .file = { .id = f->id, .block = DDIO_MIN_BLOCK },
-				  .disk = f->disk } };
+	struct check_ask a = { .obj = { .file = { .id = f->id, .block = DDIO_MIN_BLOCK },
+					.disk = f->disk } };
 	int err = ask(c, &a, DDIO_OP_OBJ_REMOVE);
 
 	return err == -ENOENT ? 0 : err;
 }
 
-static int match_object(struct check *c, const struct found *f)
+static int match_object(struct cluster_check *c, const struct found_object *f)
 {
 	const char *disk = c->session->conf->disks[f->disk].name;
-	struct name key = { .id = f->id };
-	const struct name *n = c->nnames ? bsearch(&key, c->names, c->nnames, sizeof(key), by_id)
-					 : NULL;
+	struct found_file key = { .id = f->id };
+	const struct found_file *n =
+		c->nnames ? bsearch(&key, c->names, c->nnames, sizeof(key), by_id) : NULL;
 	int err = 0;
 
 	if (!n) {
@@ -378,7 +379,7 @@ static int match_object(struct check *c, const struct found *f)
 	return err;
 }
 
-static int finish_removals(struct check *c)
+static int finish_removals(struct cluster_check *c)
 {
 	size_t i;
 	int err = 0;
@@ -400,7 +401,7 @@ static int finish_removals(struct check *c)
 	return err;
 }
 
-static int check_all(struct check *c)
+static int check_all(struct cluster_check *c)
 {
 	uint32_t i, ndisks = c->session->conf->ndisks;
 	size_t k;
@@ -427,7 +428,7 @@ static int check_all(struct check *c)
 int ddio_check(struct ddio_session *session, int repair, void (*fn)(void *arg, const char *line),
 	       void *arg, struct ddio_check_result *result)
 {
-	struct check c = {
+	struct cluster_check c = {
 		.session = session, .repair = repair, .fn = fn, .arg = arg, .result = result
 	};
 	size_t i;

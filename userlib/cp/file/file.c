@@ -65,13 +65,13 @@ void file_stat_fill(struct ddio_file_stat *st, const struct ddio_file_record *re
  * Open and close
  */
 struct open_call {
-	struct ddio_call call;
-	struct ddio_open_job job;
+	struct session_call call;
+	struct file_opening job;
 	struct ddio_file *file;
 	struct ddio_file_stat *st;
 };
 
-static void open_done(struct ddio_open_job *job)
+static void open_done(struct file_opening *job)
 {
 	struct open_call *oc = job->arg;
 
@@ -86,7 +86,7 @@ static void open_done(struct ddio_open_job *job)
 	call_end(&oc->call, &job->error);
 }
 
-static void open_run(struct ddio_call *call)
+static void open_run(struct session_call *call)
 {
 	struct open_call *oc = ddio_container_of(call, struct open_call, call);
 
@@ -124,14 +124,14 @@ int ddio_stat(struct ddio_session *session, const char *name, struct ddio_file_s
 }
 
 struct file_call {
-	struct ddio_call call;
+	struct session_call call;
 	struct ddio_file *file;
 	struct size_job size;
-	struct ddio_batch batch;
+	struct request_set set;
 	struct ddio_file_stat *st;
 };
 
-static void close_run(struct ddio_call *call)
+static void close_run(struct session_call *call)
 {
 	file_put(ddio_container_of(call, struct file_call, call)->file);
 	call_end(call, NULL);
@@ -162,12 +162,12 @@ static void size_done(struct size_job *job)
 	call_end(&fc->call, &job->error);
 }
 
-static void stat_run(struct ddio_call *call)
+static void stat_run(struct session_call *call)
 {
 	size_ask(&ddio_container_of(call, struct file_call, call)->size);
 }
 
-static void size_run(struct ddio_call *call)
+static void size_run(struct session_call *call)
 {
 	size_set(&ddio_container_of(call, struct file_call, call)->size);
 }
@@ -204,26 +204,26 @@ int ddio_set_size(struct ddio_file *file, uint64_t size)
 /*
  * Sync and caches
  */
-static void batch_done(struct ddio_batch *batch)
+static void set_done(struct request_set *set)
 {
-	struct file_call *fc = batch->arg;
+	struct file_call *fc = set->arg;
 
-	call_end(&fc->call, &batch->error);
+	call_end(&fc->call, &set->error);
 }
 
-static void sync_done(struct ddio_batch *batch)
+static void sync_done(struct request_set *set)
 {
-	struct file_call *fc = batch->arg;
+	struct file_call *fc = set->arg;
 
-	file_pin_check(fc->file, &batch->error);
-	call_end(&fc->call, &batch->error);
+	incarnations_check(fc->file, &set->error);
+	call_end(&fc->call, &set->error);
 }
 
-static void sync_run(struct ddio_call *call)
+static void sync_run(struct session_call *call)
 {
 	struct file_call *fc = ddio_container_of(call, struct file_call, call);
 
-	file_sync_begin(&fc->batch, fc->file, sync_done, fc);
+	file_sync_begin(&fc->set, fc->file, sync_done, fc);
 }
 
 int ddio_sync(struct ddio_file *file)
@@ -233,11 +233,11 @@ int ddio_sync(struct ddio_file *file)
 	return file ? call_run(file->session, &fc.call, sync_run) : -EINVAL;
 }
 
-static void drop_run(struct ddio_call *call)
+static void drop_run(struct session_call *call)
 {
 	struct file_call *fc = ddio_container_of(call, struct file_call, call);
 
-	file_drop_begin(&fc->batch, fc->file, batch_done, fc);
+	file_drop_begin(&fc->set, fc->file, set_done, fc);
 }
 
 int ddio_drop_cache(struct ddio_file *file)

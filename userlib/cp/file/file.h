@@ -3,7 +3,7 @@
 #ifndef DDIO_CP_FILE_H
 #define DDIO_CP_FILE_H
 
-#include "cp/node/batch.h"
+#include "cp/node/request_set.h"
 #include "cp/node/session.h"
 
 /**
@@ -36,24 +36,24 @@ uint64_t file_object_size(const struct ddio_file_record *rec, uint32_t i, uint64
  */
 
 /**
- * struct ddio_open_job - find a file, or make it
+ * struct file_opening - find a file, or make it
  * @name, @flags, @striping: as ddio_open() has them
  * @done: with the record in @rec, if @error is clear
  */
-struct ddio_open_job {
+struct file_opening {
 	struct ddio_session *session;
 	const char *name;
 	unsigned int flags;
 	const struct ddio_striping *striping;
 	struct ddio_file_record rec;
 	struct error error;
-	struct ddio_request request;
-	struct ddio_batch batch;
-	void (*done)(struct ddio_open_job *job);
+	struct node_request request;
+	struct request_set set;
+	void (*done)(struct file_opening *job);
 	void *arg;
 };
 
-void file_open_begin(struct ddio_open_job *job);
+void file_open_begin(struct file_opening *job);
 
 /**
  * struct size_job - ask for the size, extend it, or set it
@@ -64,8 +64,8 @@ struct size_job {
 	uint64_t size;
 	bool extends;
 	struct error error;
-	struct ddio_request request;
-	struct ddio_batch batch;
+	struct node_request request;
+	struct request_set set;
 	void (*done)(struct size_job *job);
 	void *arg;
 };
@@ -75,21 +75,21 @@ void size_extend(struct size_job *job);
 void size_set(struct size_job *job);
 
 /* Makes everything written to the file durable, its size included. */
-void file_sync_begin(struct ddio_batch *batch, struct ddio_file *file,
-		     void (*done)(struct ddio_batch *batch), void *arg);
+void file_sync_begin(struct request_set *set, struct ddio_file *file,
+		     void (*done)(struct request_set *set), void *arg);
 
 /*
  * Keeps which lives of the nodes, as far as they are known, have what is written; and asks those that
  * are not known.  After a sync: @error if another life has answered than was written to.
  */
-void file_pin(struct ddio_file *file);
-void file_pin_begin(struct ddio_batch *batch, struct ddio_file *file,
-		    void (*done)(struct ddio_batch *batch), void *arg);
-void file_pin_check(struct ddio_file *file, struct error *error);
+void incarnations_note(struct ddio_file *file);
+void incarnations_ask(struct request_set *set, struct ddio_file *file,
+		      void (*done)(struct request_set *set), void *arg);
+void incarnations_check(struct ddio_file *file, struct error *error);
 
 /* Writes back and forgets what the reactors have cached of it. */
-void file_drop_begin(struct ddio_batch *batch, struct ddio_file *file,
-		     void (*done)(struct ddio_batch *batch), void *arg);
+void file_drop_begin(struct request_set *set, struct ddio_file *file,
+		     void (*done)(struct request_set *set), void *arg);
 
 /* remove.c: goes on with a removal that was cut short. */
 int remove_orphan(struct ddio_session *session, uint64_t id);

@@ -8,50 +8,50 @@
 #include "cp/file/file.h"
 #include "cp/node/lane.h"
 
-static struct ddio_node *pin_node(const struct ddio_file *file, uint32_t i)
+static struct cluster_node *file_node(const struct ddio_file *file, uint32_t i)
 {
 	struct ddio_session *s = file->session;
 
 	return &s->nodes[s->conf->disks[file->rec.disks[i]].node];
 }
 
-void file_pin(struct ddio_file *file)
+void incarnations_note(struct ddio_file *file)
 {
 	uint32_t i;
 
 	for (i = 0; i < file->rec.ndisks; i++)
-		if (!file->boot[i] && pin_node(file, i)->known)
-			file->boot[i] = pin_node(file, i)->boot;
+		if (!file->boot[i] && file_node(file, i)->known)
+			file->boot[i] = file_node(file, i)->boot;
 }
 
-void file_pin_begin(struct ddio_batch *batch, struct ddio_file *file,
-		    void (*done)(struct ddio_batch *batch), void *arg)
+void incarnations_ask(struct request_set *set, struct ddio_file *file,
+		      void (*done)(struct request_set *set), void *arg)
 {
 	struct ddio_session *s = file->session;
 	struct lane *lane;
 	uint32_t i;
 
-	file_pin(file);
+	incarnations_note(file);
 	s->mark++;
-	batch_begin(batch, s, file->rec.name, done, arg);
+	request_set_begin(set, s, file->rec.name, done, arg);
 	for (i = 0; i < file->rec.ndisks; i++) {
-		lane = pin_node(file, i)->lanes[0];
+		lane = file_node(file, i)->lanes[0];
 		if (file->boot[i] || lane->mark == s->mark)
 			continue;
 		lane->mark = s->mark;
-		batch_lane(batch, lane, DDIO_OP_PING, NULL, 0, 0);
+		request_set_lane(set, lane, DDIO_OP_PING, NULL, 0, 0);
 	}
-	batch_end(batch);
+	request_set_end(set);
 }
 
-void file_pin_check(struct ddio_file *file, struct error *error)
+void incarnations_check(struct ddio_file *file, struct error *error)
 {
 	uint32_t i;
 
 	if (error->status)
 		return;
 	for (i = 0; i < file->rec.ndisks; i++) {
-		struct ddio_node *node = pin_node(file, i);
+		struct cluster_node *node = file_node(file, i);
 
 		if (!node->known || file->boot[i] == node->boot)
 			continue;

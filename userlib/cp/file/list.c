@@ -8,13 +8,13 @@
 enum { LIST_PAGE = 256 };
 
 struct list_call {
-	struct ddio_call call;
-	struct ddio_request request;
+	struct session_call call;
+	struct node_request request;
 	struct ddio_msg_ns_list ask;
 	struct ddio_msg_ns_listing page;
 };
 
-static void list_got(struct ddio_request *request, const struct reply *reply)
+static void list_got(struct node_request *request, const struct reply *reply)
 {
 	struct list_call *lc = request->arg;
 	struct error error;
@@ -35,7 +35,7 @@ static void list_got(struct ddio_request *request, const struct reply *reply)
 	call_end(&lc->call, &error);
 }
 
-static void list_run(struct ddio_call *call)
+static void list_run(struct session_call *call)
 {
 	struct list_call *lc = ddio_container_of(call, struct list_call, call);
 	struct error error;
@@ -109,18 +109,18 @@ int ddio_list(struct ddio_session *session, const char *dir,
  * Placement
  */
 struct layout_call {
-	struct ddio_call call;
-	struct ddio_batch batch;
+	struct session_call call;
+	struct request_set set;
 	struct ddio_file *file;
 	uint32_t i;	 /* of the stripe */
 	uint64_t cursor; /* block of the object */
 	struct ddio_msg_extents page;
 };
 
-static void layout_got(struct ddio_batch *batch, uint64_t key, const struct reply *reply,
+static void layout_got(struct request_set *set, uint64_t key, const struct reply *reply,
 		       struct error *error)
 {
-	struct layout_call *lc = batch->arg;
+	struct layout_call *lc = set->arg;
 	int err = ddio_get_extents(reply->payload, reply->len, &lc->page);
 
 	(void)key;
@@ -129,14 +129,14 @@ static void layout_got(struct ddio_batch *batch, uint64_t key, const struct repl
 			  lc->file->rec.name);
 }
 
-static void layout_done(struct ddio_batch *batch)
+static void layout_done(struct request_set *set)
 {
-	struct layout_call *lc = batch->arg;
+	struct layout_call *lc = set->arg;
 
-	call_end(&lc->call, &batch->error);
+	call_end(&lc->call, &set->error);
 }
 
-static void layout_run(struct ddio_call *call)
+static void layout_run(struct session_call *call)
 {
 	struct layout_call *lc = ddio_container_of(call, struct layout_call, call);
 	struct ddio_msg_obj obj = { .file = lc->file->rec.ref,
@@ -144,11 +144,11 @@ static void layout_run(struct ddio_call *call)
 				    .offset = lc->cursor,
 				    .len = DDIO_MAX_BATCH };
 
-	batch_begin(&lc->batch, call->session, lc->file->rec.name, layout_done, lc);
-	lc->batch.missing_ok = true;
-	lc->batch.reply = layout_got;
-	batch_disk(&lc->batch, DDIO_OP_OBJ_EXTENTS, &obj, 0);
-	batch_end(&lc->batch);
+	request_set_begin(&lc->set, call->session, lc->file->rec.name, layout_done, lc);
+	lc->set.missing_ok = true;
+	lc->set.reply = layout_got;
+	request_set_disk(&lc->set, DDIO_OP_OBJ_EXTENTS, &obj, 0);
+	request_set_end(&lc->set);
 }
 
 static int layout_tell(struct layout_call *lc, int (*fn)(void *arg, const struct ddio_placement *p),

@@ -6,14 +6,14 @@
 #include "cp/file/file.h"
 
 struct mkdir_call {
-	struct ddio_call call;
+	struct session_call call;
 	const char *name;
 	uint32_t mode;
-	struct ddio_request request;
+	struct node_request request;
 	struct error error;
 };
 
-static void mkdir_made(struct ddio_request *request, const struct reply *reply)
+static void mkdir_made(struct node_request *request, const struct reply *reply)
 {
 	struct mkdir_call *mc = request->arg;
 
@@ -22,7 +22,7 @@ static void mkdir_made(struct ddio_request *request, const struct reply *reply)
 	call_end(&mc->call, &mc->error);
 }
 
-static void mkdir_run(struct ddio_call *call)
+static void mkdir_run(struct session_call *call)
 {
 	struct mkdir_call *mc = ddio_container_of(call, struct mkdir_call, call);
 	uint32_t disk = 0;

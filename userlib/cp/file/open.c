@@ -9,22 +9,22 @@
 /* Permissions of a file that libddio makes: it has no umask to ask for. */
 #define CREATE_MODE 0644
 
-static void open_end(struct ddio_open_job *job)
+static void open_end(struct file_opening *job)
 {
 	if (job->error.status)
 		ddio_file_record_free(&job->rec);
 	job->done(job);
 }
 
-static void open_reserved(struct ddio_batch *batch)
+static void open_reserved(struct request_set *set)
 {
-	struct ddio_open_job *job = batch->arg;
+	struct file_opening *job = set->arg;
 
-	job->error = batch->error;
+	job->error = set->error;
 	open_end(job);
 }
 
-static void open_reserve(struct ddio_open_job *job)
+static void open_reserve(struct file_opening *job)
 {
 	const struct ddio_striping *st = job->striping;
 	struct ddio_msg_obj obj = { .file = job->rec.ref };
@@ -34,20 +34,20 @@ static void open_reserve(struct ddio_open_job *job)
 		open_end(job);
 		return;
 	}
-	batch_begin(&job->batch, job->session, "reserve space", open_reserved, job);
+	request_set_begin(&job->set, job->session, "reserve space", open_reserved, job);
 	for (i = 0; i < job->rec.ndisks; i++) {
 		obj.disk = job->rec.disks[i];
 		obj.len = file_object_size(&job->rec, i, st->reserve);
 		obj.len = (obj.len + job->rec.ref.block - 1) / job->rec.ref.block;
 		if (obj.len)
-			batch_disk(&job->batch, DDIO_OP_OBJ_RESERVE, &obj, i);
+			request_set_disk(&job->set, DDIO_OP_OBJ_RESERVE, &obj, i);
 	}
-	batch_end(&job->batch);
+	request_set_end(&job->set);
 }
 
-static void open_sized(struct ddio_request *request, const struct reply *reply)
+static void open_sized(struct node_request *request, const struct reply *reply)
 {
-	struct ddio_open_job *job = request->arg;
+	struct file_opening *job = request->arg;
 
 	if (reply->status) {
 		reply_error(&job->error, reply, job->name);
@@ -58,13 +58,13 @@ static void open_sized(struct ddio_request *request, const struct reply *reply)
 	open_reserve(job);
 }
 
-static void open_cut(struct ddio_batch *batch)
+static void open_cut(struct request_set *set)
 {
-	struct ddio_open_job *job = batch->arg;
+	struct file_opening *job = set->arg;
 	struct ddio_msg_ns_size msg = { .id = job->rec.ref.id };
 	int err;
 
-	job->error = batch->error;
+	job->error = set->error;
 	if (job->error.status) {
 		open_end(job);
 		return;
@@ -79,7 +79,7 @@ static void open_cut(struct ddio_batch *batch)
 	request_names(job->session, &job->request);
 }
 
-static void open_truncate(struct ddio_open_job *job)
+static void open_truncate(struct file_opening *job)
 {
 	struct ddio_msg_obj obj = { .file = job->rec.ref };
 	uint32_t i;
@@ -88,16 +88,16 @@ static void open_truncate(struct ddio_open_job *job)
 		open_reserve(job);
 		return;
 	}
-	batch_begin(&job->batch, job->session, "truncate", open_cut, job);
-	job->batch.missing_ok = true;
+	request_set_begin(&job->set, job->session, "truncate", open_cut, job);
+	job->set.missing_ok = true;
 	for (i = 0; i < job->rec.ndisks; i++) {
 		obj.disk = job->rec.disks[i];
-		batch_disk(&job->batch, DDIO_OP_OBJ_TRUNCATE, &obj, i);
+		request_set_disk(&job->set, DDIO_OP_OBJ_TRUNCATE, &obj, i);
 	}
-	batch_end(&job->batch);
+	request_set_end(&job->set);
 }
 
-static bool open_check_disks(struct ddio_open_job *job)
+static bool open_check_disks(struct file_opening *job)
 {
 	uint32_t i;
 
@@ -115,9 +115,9 @@ static void record_name(struct ddio_file_record *rec, const char *path)
 	memcpy(rec->name, path + skip, len - skip + 1);
 }
 
-static void open_found(struct ddio_request *request, const struct reply *reply)
+static void open_found(struct node_request *request, const struct reply *reply)
 {
-	struct ddio_open_job *job = request->arg;
+	struct file_opening *job = request->arg;
 	int err;
 
 	if (reply->status) {
@@ -170,7 +170,7 @@ static int striping_check(const struct ddio_session *s, const struct ddio_stripi
 	return error->err;
 }
 
-static int create_record(struct ddio_open_job *job, struct ddio_file_record *rec)
+static int create_record(struct file_opening *job, struct ddio_file_record *rec)
 {
 	const struct ddio_session *s = job->session;
 	const struct ddio_striping *st = job->striping;
@@ -190,7 +190,7 @@ static int create_record(struct ddio_open_job *job, struct ddio_file_record *rec
 	return 0;
 }
 
-static int open_put_create(struct ddio_open_job *job)
+static int open_put_create(struct file_opening *job)
 {
 	struct ddio_msg_ns_create msg = { .flags = job->flags & DDIO_EXCL ? DDIO_NS_EXCL : 0,
 					  .mode = CREATE_MODE,
@@ -210,7 +210,7 @@ static int open_put_create(struct ddio_open_job *job)
 	return err;
 }
 
-static int open_put_lookup(struct ddio_open_job *job)
+static int open_put_lookup(struct file_opening *job)
 {
 	struct ddio_msg_ns_name msg = { 0 };
 
@@ -219,7 +219,7 @@ static int open_put_lookup(struct ddio_open_job *job)
 	return request_put(&job->request, ns_name, &msg);
 }
 
-static int open_check(struct ddio_open_job *job)
+static int open_check(struct file_opening *job)
 {
 	if (!job->name || !job->name[0] || strlen(job->name) > DDIO_MAX_PATH)
 		error_set(&job->error, -EINVAL, "a name has 1 to %d bytes", DDIO_MAX_PATH);
@@ -228,7 +228,7 @@ static int open_check(struct ddio_open_job *job)
 	return job->error.err;
 }
 
-void file_open_begin(struct ddio_open_job *job)
+void file_open_begin(struct file_opening *job)
 {
 	int err;
 

@@ -10,12 +10,12 @@
 #include "cp/file/file.h"
 
 struct remove_call {
-	struct ddio_call call;
+	struct session_call call;
 	const char *name;
 	uint64_t id;
 	struct ddio_file_record rec;
-	struct ddio_request request;
-	struct ddio_batch batch;
+	struct node_request request;
+	struct request_set set;
 	struct error error;
 };
 
@@ -25,7 +25,7 @@ static void remove_end(struct remove_call *rc)
 	call_end(&rc->call, &rc->error);
 }
 
-static void remove_forgotten(struct ddio_request *request, const struct reply *reply)
+static void remove_forgotten(struct node_request *request, const struct reply *reply)
 {
 	struct remove_call *rc = request->arg;
 
@@ -35,13 +35,13 @@ static void remove_forgotten(struct ddio_request *request, const struct reply *r
 	remove_end(rc);
 }
 
-static void remove_objects_gone(struct ddio_batch *batch)
+static void remove_objects_gone(struct request_set *set)
 {
-	struct remove_call *rc = batch->arg;
+	struct remove_call *rc = set->arg;
 	struct ddio_msg_ns_size msg = { .id = rc->rec.ref.id };
 	int err;
 
-	rc->error = batch->error;
+	rc->error = set->error;
 	if (rc->error.status) {
 		remove_end(rc);
 		return;
@@ -62,16 +62,16 @@ static void remove_objects(struct remove_call *rc)
 	struct ddio_msg_obj obj = { .file = rc->rec.ref };
 	uint32_t i;
 
-	batch_begin(&rc->batch, rc->call.session, rc->name, remove_objects_gone, rc);
-	rc->batch.missing_ok = true;
+	request_set_begin(&rc->set, rc->call.session, rc->name, remove_objects_gone, rc);
+	rc->set.missing_ok = true;
 	for (i = 0; i < rc->rec.ndisks; i++) {
 		obj.disk = rc->rec.disks[i];
-		batch_disk(&rc->batch, DDIO_OP_OBJ_REMOVE, &obj, i);
+		request_set_disk(&rc->set, DDIO_OP_OBJ_REMOVE, &obj, i);
 	}
-	batch_end(&rc->batch);
+	request_set_end(&rc->set);
 }
 
-static void remove_marked(struct ddio_request *request, const struct reply *reply)
+static void remove_marked(struct node_request *request, const struct reply *reply)
 {
 	struct remove_call *rc = request->arg;
 	int err;
@@ -98,7 +98,7 @@ static void remove_marked(struct ddio_request *request, const struct reply *repl
 		remove_objects(rc);
 }
 
-static void remove_run(struct ddio_call *call)
+static void remove_run(struct session_call *call)
 {
 	struct remove_call *rc = ddio_container_of(call, struct remove_call, call);
 	struct ddio_msg_ns_name msg = { 0 };

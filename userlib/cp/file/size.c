@@ -44,7 +44,7 @@ static void size_read(struct size_job *job, const struct reply *reply, bool must
 	ddio_file_record_free(&rec);
 }
 
-static void size_asked(struct ddio_request *request, const struct reply *reply)
+static void size_asked(struct node_request *request, const struct reply *reply)
 {
 	struct size_job *job = request->arg;
 
@@ -57,7 +57,7 @@ static void size_asked(struct ddio_request *request, const struct reply *reply)
 	size_end(job);
 }
 
-static void size_changed(struct ddio_request *request, const struct reply *reply)
+static void size_changed(struct node_request *request, const struct reply *reply)
 {
 	struct size_job *job = request->arg;
 
@@ -111,11 +111,11 @@ void size_extend(struct size_job *job)
 }
 
 /* The objects are cut first: what lay beyond must not come back if the file grows again. */
-static void size_cut(struct ddio_batch *batch)
+static void size_cut(struct request_set *set)
 {
-	struct size_job *job = batch->arg;
+	struct size_job *job = set->arg;
 
-	job->error = batch->error;
+	job->error = set->error;
 	if (job->error.status)
 		size_end(job);
 	else
@@ -129,22 +129,22 @@ void size_set(struct size_job *job)
 	uint32_t i;
 
 	error_clear(&job->error);
-	batch_begin(&job->batch, job->file->session, rec->name, size_cut, job);
-	job->batch.missing_ok = true;
+	request_set_begin(&job->set, job->file->session, rec->name, size_cut, job);
+	job->set.missing_ok = true;
 	for (i = 0; i < rec->ndisks; i++) {
 		obj.disk = rec->disks[i];
 		obj.offset = 0;
 		obj.len = file_object_size(rec, i, job->size);
-		batch_disk(&job->batch, DDIO_OP_OBJ_TRUNCATE, &obj, i);
+		request_set_disk(&job->set, DDIO_OP_OBJ_TRUNCATE, &obj, i);
 	}
-	batch_end(&job->batch);
+	request_set_end(&job->set);
 }
 
 /* One request a reactor does for all its disks; to nodes that are yet unknown one a disk. */
 static bool reactor_first(struct ddio_session *s, uint32_t disk, uint64_t mark)
 {
-	struct disk_place *place = &s->disks[disk];
-	struct ddio_node *node = &s->nodes[place->node];
+	struct cluster_disk *place = &s->disks[disk];
+	struct cluster_node *node = &s->nodes[place->node];
 	struct lane *lane;
 
 	if (!node->known || !place->known)
@@ -159,7 +159,7 @@ static bool reactor_first(struct ddio_session *s, uint32_t disk, uint64_t mark)
 }
 
 /* To every reactor with disks of the file. */
-static void reactors_ask(struct ddio_batch *batch, struct ddio_file *file, uint16_t opcode)
+static void reactors_ask(struct request_set *set, struct ddio_file *file, uint16_t opcode)
 {
 	struct ddio_msg_obj obj = { .file = file->rec.ref };
 	uint32_t i;
@@ -167,22 +167,22 @@ static void reactors_ask(struct ddio_batch *batch, struct ddio_file *file, uint1
 	for (i = 0; i < file->rec.ndisks; i++) {
 		obj.disk = file->rec.disks[i];
 		if (reactor_first(file->session, obj.disk, file->session->mark))
-			batch_disk(batch, opcode, &obj, i);
+			request_set_disk(set, opcode, &obj, i);
 	}
 }
 
-void file_drop_begin(struct ddio_batch *batch, struct ddio_file *file,
-		     void (*done)(struct ddio_batch *batch), void *arg)
+void file_drop_begin(struct request_set *set, struct ddio_file *file,
+		     void (*done)(struct request_set *set), void *arg)
 {
 	file->session->mark++;
-	batch_begin(batch, file->session, file->rec.name, done, arg);
-	batch->missing_ok = true;
-	reactors_ask(batch, file, DDIO_OP_DROP_CACHE);
-	batch_end(batch);
+	request_set_begin(set, file->session, file->rec.name, done, arg);
+	set->missing_ok = true;
+	reactors_ask(set, file, DDIO_OP_DROP_CACHE);
+	request_set_end(set);
 }
 
-void file_sync_begin(struct ddio_batch *batch, struct ddio_file *file,
-		     void (*done)(struct ddio_batch *batch), void *arg)
+void file_sync_begin(struct request_set *set, struct ddio_file *file,
+		     void (*done)(struct request_set *set), void *arg)
 {
 	struct ddio_session *s = file->session;
 	struct lane *names = s->nodes[s->conf->ns_node].lanes[0];
@@ -191,15 +191,15 @@ void file_sync_begin(struct ddio_batch *batch, struct ddio_file *file,
 	ssize_t len;
 
 	s->mark++;
-	batch_begin(batch, s, file->rec.name, done, arg);
-	reactors_ask(batch, file, DDIO_OP_OBJ_SYNC);
+	request_set_begin(set, s, file->rec.name, done, arg);
+	reactors_ask(set, file, DDIO_OP_OBJ_SYNC);
 	/* The name space commits at every sync that its reactor gets. */
 	if (names->mark != s->mark) {
 		len = ddio_put_obj(buf, sizeof(buf), &obj);
 		if (len < 0)
-			batch_fail(batch, (int)len, strerror((int)-len));
+			request_set_fail(set, (int)len, strerror((int)-len));
 		else
-			batch_lane(batch, names, DDIO_OP_OBJ_SYNC, buf, (size_t)len, 0);
+			request_set_lane(set, names, DDIO_OP_OBJ_SYNC, buf, (size_t)len, 0);
 	}
-	batch_end(batch);
+	request_set_end(set);
 }

@@ -13,7 +13,7 @@ struct space_job {
 	struct ddio_fs_space space;
 	uint64_t bytes, free_bytes;
 	uint32_t left, answers;
-	struct ddio_request node[];
+	struct node_request node[];
 };
 
 /* Nodes that do not answer have no space now; if none does, that is an error. */
@@ -32,7 +32,7 @@ static void space_put(struct space_job *sj)
 	fsc_job_end(&sj->job, &error, &reply);
 }
 
-static void node_done(struct ddio_request *request, const struct reply *reply)
+static void node_done(struct node_request *request, const struct reply *reply)
 {
 	struct space_job *sj = request->arg;
 	struct ddio_msg_status st;

@@ -263,7 +263,7 @@ void turn_pass(struct ddio_group *group, struct turn *turn)
  * What the user sees
  */
 struct free_call {
-	struct ddio_call call;
+	struct session_call call;
 	struct ddio_group *group;
 	struct ddio_timer timer;
 	uint64_t until;
@@ -283,7 +283,7 @@ static void free_try(void *arg)
 	call_end(&fc->call, NULL);
 }
 
-static void free_run(struct ddio_call *call)
+static void free_run(struct session_call *call)
 {
 	struct free_call *fc = ddio_container_of(call, struct free_call, call);
 

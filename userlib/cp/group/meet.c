@@ -79,7 +79,7 @@ static void stranger_late(void *arg)
 static bool stranger_is_expected(const struct stranger *st)
 {
 	static const uint8_t none[DDIO_GROUP_ID_LEN];
-	const struct ddio_meeting *m = st->session->meeting;
+	const struct group_meeting *m = st->session->meeting;
 
 	return m && !m->over && !memcmp(st->hello.group, m->by_addr ? none : m->id, sizeof(none));
 }

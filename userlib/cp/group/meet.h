@@ -6,13 +6,13 @@
 #include "cp/group/group.h"
 
 /**
- * struct ddio_meeting - at rank 0: the table of a group that is being formed
+ * struct group_meeting - at rank 0: the table of a group that is being formed
  * @id: of the group; while @by_addr the others do not know it yet
  * @addr: of each rank; an empty one has not come
  * @timer: bound on all of it
  * @done: the table is complete and on its way to everybody, or @error
  */
-struct ddio_meeting {
+struct group_meeting {
 	struct ddio_session *session;
 	uint8_t id[DDIO_GROUP_ID_LEN];
 	bool by_addr;
@@ -22,7 +22,7 @@ struct ddio_meeting {
 	struct port *port;
 	struct error error;
 	bool over;
-	void (*done)(struct ddio_meeting *meeting);
+	void (*done)(struct group_meeting *meeting);
 	void *arg;
 };
 
@@ -50,16 +50,16 @@ void addr_settle(char addr[DDIO_MAX_ADDR], const char *seen);
 
 /* @own: the address of this process.  Its end is told to @done once that is set. */
 int meeting_begin(struct ddio_session *session, uint32_t size, bool by_addr, const char *own,
-		  struct ddio_meeting **meeting, struct error *error);
-void meeting_wait(struct ddio_meeting *meeting, void (*done)(struct ddio_meeting *meeting),
+		  struct group_meeting **meeting, struct error *error);
+void meeting_wait(struct group_meeting *meeting, void (*done)(struct group_meeting *meeting),
 		  void *arg);
-void meeting_free(struct ddio_meeting *meeting);
+void meeting_free(struct group_meeting *meeting);
 
 /* meeting.c, for meet.c: a guest of the meeting says that it joins. */
 struct stranger;
-int meeting_join(struct ddio_meeting *meeting, struct stranger *guest, const struct ddio_msg *msg,
+int meeting_join(struct group_meeting *meeting, struct stranger *guest, const struct ddio_msg *msg,
 		 const void *payload);
-void meeting_left(struct ddio_meeting *meeting, struct stranger *guest);
+void meeting_left(struct group_meeting *meeting, struct stranger *guest);
 
 /**
  * struct stranger - a connection that was accepted and has no place yet

@@ -20,7 +20,7 @@ static void meeting_dismiss(struct ddio_session *s)
 	}
 }
 
-static void meeting_end(struct ddio_meeting *m)
+static void meeting_end(struct group_meeting *m)
 {
 	m->over = true;
 	ddio_timer_cancel(m->session->env, &m->timer);
@@ -30,7 +30,7 @@ static void meeting_end(struct ddio_meeting *m)
 }
 
 /* Every guest that has joined hears of it. */
-static void meeting_fail(struct ddio_meeting *m, uint32_t status, const char *text)
+static void meeting_fail(struct group_meeting *m, uint32_t status, const char *text)
 {
 	struct ddio_msg request = { .opcode = DDIO_OP_GROUP_JOIN };
 	struct stranger *st;
@@ -46,7 +46,7 @@ static void meeting_fail(struct ddio_meeting *m, uint32_t status, const char *te
 
 static void meeting_late(void *arg)
 {
-	struct ddio_meeting *m = arg;
+	struct group_meeting *m = arg;
 	char text[DDIO_MAX_TEXT];
 	uint32_t r, named = 0;
 	int at;
@@ -63,7 +63,7 @@ static void meeting_late(void *arg)
 	meeting_fail(m, DDIO_ST_TIMEOUT, text);
 }
 
-static int send_near(struct ddio_meeting *m, struct stranger *guest)
+static int send_near(struct group_meeting *m, struct stranger *guest)
 {
 	struct ddio_msg_group_table table = { .size = m->size };
 	struct ddio_msg msg = { .opcode = DDIO_OP_GROUP_TABLE };
@@ -85,7 +85,7 @@ static int send_near(struct ddio_meeting *m, struct stranger *guest)
 }
 
 /* Whoever is not reached finds out when its connection ends. */
-static void meeting_send_tables(struct ddio_meeting *m)
+static void meeting_send_tables(struct group_meeting *m)
 {
 	struct stranger *st;
 
@@ -95,7 +95,7 @@ static void meeting_send_tables(struct ddio_meeting *m)
 	meeting_end(m);
 }
 
-static int join_check(struct ddio_meeting *m, const struct ddio_msg_group_join *join,
+static int join_check(struct group_meeting *m, const struct ddio_msg_group_join *join,
 		      char text[DDIO_MAX_TEXT])
 {
 	if (join->size != m->size)
@@ -110,7 +110,7 @@ static int join_check(struct ddio_meeting *m, const struct ddio_msg_group_join *
 	return -EINVAL;
 }
 
-int meeting_join(struct ddio_meeting *m, struct stranger *guest, const struct ddio_msg *msg,
+int meeting_join(struct group_meeting *m, struct stranger *guest, const struct ddio_msg *msg,
 		 const void *payload)
 {
 	struct ddio_msg_group_join join;
@@ -135,7 +135,7 @@ int meeting_join(struct ddio_meeting *m, struct stranger *guest, const struct dd
 	return 0;
 }
 
-void meeting_left(struct ddio_meeting *m, struct stranger *guest)
+void meeting_left(struct group_meeting *m, struct stranger *guest)
 {
 	if (m->over || !guest->rank)
 		return;
@@ -144,9 +144,9 @@ void meeting_left(struct ddio_meeting *m, struct stranger *guest)
 }
 
 int meeting_begin(struct ddio_session *session, uint32_t size, bool by_addr, const char *own,
-		  struct ddio_meeting **result, struct error *error)
+		  struct group_meeting **result, struct error *error)
 {
-	struct ddio_meeting *m = calloc(1, sizeof(*m));
+	struct group_meeting *m = calloc(1, sizeof(*m));
 
 	if (!m)
 		goto no_memory;
@@ -172,7 +172,7 @@ no_memory:
 	return -ENOMEM;
 }
 
-void meeting_wait(struct ddio_meeting *m, void (*done)(struct ddio_meeting *meeting), void *arg)
+void meeting_wait(struct group_meeting *m, void (*done)(struct group_meeting *meeting), void *arg)
 {
 	m->done = done;
 	m->arg = arg;
@@ -182,7 +182,7 @@ void meeting_wait(struct ddio_meeting *m, void (*done)(struct ddio_meeting *meet
 		done(m);
 }
 
-void meeting_free(struct ddio_meeting *m)
+void meeting_free(struct group_meeting *m)
 {
 	ddio_timer_cancel(m->session->env, &m->timer);
 	if (m->session->meeting == m)

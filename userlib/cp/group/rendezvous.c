@@ -23,19 +23,19 @@
  * @ping: asks an I/O processor, to see by which address it is reached
  */
 struct create_call {
-	struct ddio_call call;
+	struct session_call call;
 	uint32_t rank, size;
 	bool by_addr;
 	uint8_t id[DDIO_GROUP_ID_LEN];
 	char target[DDIO_MAX_ADDR];
 	const char *listen;
 	char own[DDIO_MAX_ADDR];
-	struct ddio_meeting *meeting;
+	struct group_meeting *meeting;
 	struct ddio_conn *conn;
 	struct ddio_timer retry;
 	uint64_t until;
 	struct error error;
-	struct ddio_request ping;
+	struct node_request ping;
 	struct form form;
 };
 
@@ -223,7 +223,7 @@ static void join_begin(struct create_call *cc)
  * Rank 0
  */
 /* Rank 0 keeps them all. */
-static void host_met(struct ddio_meeting *m)
+static void host_met(struct group_meeting *m)
 {
 	struct create_call *cc = m->arg;
 	struct addrs addrs = { 0 };
@@ -276,7 +276,7 @@ static void host_begin(struct create_call *cc)
 		meeting_wait(cc->meeting, host_met, cc);
 }
 
-static void create_run(struct ddio_call *call)
+static void create_run(struct session_call *call)
 {
 	struct create_call *cc = ddio_container_of(call, struct create_call, call);
 	uint8_t id[DDIO_GROUP_ID_LEN];
@@ -334,7 +334,7 @@ struct invitation {
 };
 
 /* The address by which the I/O processors reach this process will do for its peers. */
-static void invite_seen(struct ddio_request *request, const struct reply *reply)
+static void invite_seen(struct node_request *request, const struct reply *reply)
 {
 	struct create_call *cc = request->arg;
 	struct lane *lane = cc->call.session->nodes[0].lanes[0];
@@ -352,7 +352,7 @@ static void invite_seen(struct ddio_request *request, const struct reply *reply)
 	call_end(&cc->call, &cc->error);
 }
 
-static void invite_run(struct ddio_call *call)
+static void invite_run(struct session_call *call)
 {
 	struct create_call *cc = ddio_container_of(call, struct create_call, call);
 
@@ -365,7 +365,7 @@ static void invite_run(struct ddio_call *call)
 	request_node(&call->session->nodes[0], &cc->ping);
 }
 
-static void uninvite_run(struct ddio_call *call)
+static void uninvite_run(struct session_call *call)
 {
 	struct create_call *cc = ddio_container_of(call, struct create_call, call);
 

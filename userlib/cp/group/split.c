@@ -20,7 +20,7 @@ struct split_entry {
 };
 
 struct split_call {
-	struct ddio_call call;
+	struct session_call call;
 	struct ddio_group *group;
 	struct turn turn;
 	int color, key;
@@ -223,7 +223,7 @@ static void split_begin(struct turn *turn)
 	fan_begin(sc->group, turn->number, DDIO_STEP_FIRST, &in);
 }
 
-static void split_run(struct ddio_call *call)
+static void split_run(struct session_call *call)
 {
 	struct split_call *sc = ddio_container_of(call, struct split_call, call);
 

@@ -12,7 +12,7 @@
  * Barrier
  */
 struct barrier_call {
-	struct ddio_call call;
+	struct session_call call;
 	struct ddio_group *group;
 	struct turn turn;
 };
@@ -35,7 +35,7 @@ static void barrier_begin(struct turn *turn)
 	fan_begin(bc->group, turn->number, DDIO_STEP_FIRST, &in);
 }
 
-static void barrier_run(struct ddio_call *call)
+static void barrier_run(struct session_call *call)
 {
 	struct barrier_call *bc = ddio_container_of(call, struct barrier_call, call);
 
@@ -54,10 +54,10 @@ int ddio_group_barrier(struct ddio_group *group)
  * Collective open: rank 0 opens, and its record comes down with the verdict
  */
 struct open_all_call {
-	struct ddio_call call;
+	struct session_call call;
 	struct ddio_group *group;
 	struct turn turn;
-	struct ddio_open_job job;
+	struct file_opening job;
 	struct fan *fan;
 	bool opening; /* rank 0: the job is under way */
 	bool over;    /* the step has failed meanwhile, with the group */
@@ -100,7 +100,7 @@ static void open_all_agreed(void *arg, const struct error *error, const void *da
 		open_all_end(oc);
 }
 
-static void open_all_opened(struct ddio_open_job *job)
+static void open_all_opened(struct file_opening *job)
 {
 	struct open_all_call *oc = job->arg;
 	struct error error = job->error;
@@ -153,7 +153,7 @@ static void open_all_begin(struct turn *turn)
 	fan_begin(oc->group, turn->number, DDIO_STEP_FIRST, &in);
 }
 
-static void open_all_run(struct ddio_call *call)
+static void open_all_run(struct session_call *call)
 {
 	struct open_all_call *oc = ddio_container_of(call, struct open_all_call, call);
 

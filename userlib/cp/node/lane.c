@@ -184,7 +184,7 @@ uint64_t lane_messages(const struct lane *lane)
 	return lane->messages + (lane->conn ? ddio_conn_messages(lane->conn) : 0);
 }
 
-int lane_new(struct ddio_node *node, uint32_t reactor, struct lane **result)
+int lane_new(struct cluster_node *node, uint32_t reactor, struct lane **result)
 {
 	struct lane *lane = calloc(1, sizeof(*lane));
 
@@ -192,7 +192,7 @@ int lane_new(struct ddio_node *node, uint32_t reactor, struct lane **result)
 		return -ENOMEM;
 	lane->node = node;
 	lane->reactor = reactor;
-	lane->free_slot = UINT32_MAX;
+	lane->free_tag = UINT32_MAX;
 	ddio_list_init(&lane->queued);
 	ddio_list_init(&lane->attaches);
 	ddio_list_init(&lane->wants);
@@ -202,7 +202,7 @@ int lane_new(struct ddio_node *node, uint32_t reactor, struct lane **result)
 
 void lane_free(struct lane *lane)
 {
-	free(lane->slots);
+	free(lane->tags);
 	free(lane->scratch);
 	free(lane);
 }

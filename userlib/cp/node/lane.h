@@ -12,14 +12,14 @@
 struct lane;
 
 /**
- * struct ddio_node - one I/O processor
+ * struct cluster_node - one I/O processor
  * @known: WELCOME has said how many reactors there are and which disks they own
  * @boot: differs after every start of the daemon
  * @answered: the life that has answered those who ask all nodes
  * @lanes: @nlanes of them, never freed before the session; lanes[0] always exists
  * @waiting: requests for disks whose reactor is not known yet
  */
-struct ddio_node {
+struct cluster_node {
 	struct ddio_session *session;
 	uint32_t index;
 	bool known;
@@ -53,7 +53,7 @@ enum request_state {
 #define DDIO_REQUEST_INLINE 80
 
 /**
- * struct ddio_request - the caller owns the memory until @done
+ * struct node_request - the caller owns the memory until @done
  * @opcode: enum ddio_opcode
  * @fixed, @fixed_len: payload or fixed record
  * @iov, @n: bulk to be sent, or where the reply's bulk goes; the array stays the caller's
@@ -62,11 +62,11 @@ enum request_state {
  * @boot: of an answer: the life of the node that has given it
  * @done: called once, from the loop, unless request_cancel() said that it would not be
  */
-struct ddio_request {
+struct node_request {
 	struct ddio_list link;
 	struct lane *lane;
 	enum request_state state;
-	uint32_t slot;
+	uint32_t tag;
 	uint16_t opcode;
 	bool in, sending;
 	const void *fixed;
@@ -80,19 +80,19 @@ struct ddio_request {
 	struct error *end; /* ENDING: the answer */
 	uint32_t end_status;
 	uint64_t boot;
-	void (*done)(struct ddio_request *request, const struct reply *reply);
+	void (*done)(struct node_request *request, const struct reply *reply);
 	void *arg;
 	uint8_t inl[DDIO_REQUEST_INLINE];
 };
 
 /**
- * struct ddio_slot - one number of a lane that a tag can carry
+ * struct lane_tag - one number of a lane that a tag can carry
  * @gen: counts its uses, so that no tag comes again soon
  * @busy: an answer is due, though @request may be NULL: cancelled
- * @next: free slots, UINT32_MAX ends the list
+ * @next: free tags, UINT32_MAX ends the list
  */
-struct ddio_slot {
-	struct ddio_request *request;
+struct lane_tag {
+	struct node_request *request;
 	uint32_t gen;
 	uint32_t next;
 	bool busy;
@@ -117,20 +117,20 @@ enum lane_state { DDIO_LANE_DOWN, DDIO_LANE_CONNECTING, DDIO_LANE_READY };
  * @wants: blocks that were asked for and not sent yet; see dd.c
  */
 struct lane {
-	struct ddio_node *node;
+	struct cluster_node *node;
 	uint32_t reactor;
 	enum lane_state state;
 	struct ddio_conn *conn;
 	uint64_t boot;
 	struct ddio_list queued;
 	struct ddio_list attaches;
-	struct ddio_slot *slots;
-	uint32_t nslots, free_slot;
+	struct lane_tag *tags;
+	uint32_t ntags, free_tag;
 	uint32_t owing, colls;
 	uint64_t mark;
 	struct alive alive;
 	uint64_t messages;
-	struct ddio_request *bulk_request;
+	struct node_request *bulk_request;
 	struct ddio_op *bulk_op;
 	uint64_t bulk_block, bulk_len;
 	bool bulk_direct;
@@ -152,8 +152,8 @@ void nodes_free(struct ddio_session *session);
 bool nodes_check(struct ddio_session *session);
 
 /* NULL without memory.  @reactor: below the node's nreactors, or 0. */
-struct lane *node_lane(struct ddio_node *node, uint32_t reactor);
-int lane_new(struct ddio_node *node, uint32_t reactor, struct lane **lane);
+struct lane *node_lane(struct cluster_node *node, uint32_t reactor);
+int lane_new(struct cluster_node *node, uint32_t reactor, struct lane **lane);
 void lane_free(struct lane *lane);
 /* node.c: a WELCOME has come.  Return: 0, or -errno with the text: the lane is not to be used. */
 int node_learn(struct lane *lane, const struct ddio_msg_welcome *welcome, struct error *error);
@@ -162,15 +162,15 @@ void lane_ended(struct lane *lane);
 /* What the disk was given in that life of its node is durable, since the life was ended in order. */
 bool disk_kept(const struct ddio_session *s, uint32_t disk, uint64_t boot);
 /* node.c: lane 0 is no more: what was learnt may be stale, and who waits for it waits in vain. */
-void node_forget(struct ddio_node *node, const struct error *error);
+void node_forget(struct cluster_node *node, const struct error *error);
 
 /* The lane is no good: closes the connection, ends all that it owes with @error. */
 void lane_fail(struct lane *lane, const struct error *error);
 
-void request_init(struct ddio_request *request, uint16_t opcode,
-		  void (*done)(struct ddio_request *request, const struct reply *reply), void *arg);
+void request_init(struct node_request *request, uint16_t opcode,
+		  void (*done)(struct node_request *request, const struct reply *reply), void *arg);
 /* Room for the payload, which ends with the request.  NULL: no memory. */
-void *request_room(struct ddio_request *request, size_t len);
+void *request_room(struct node_request *request, size_t len);
 /* Encodes @x as the payload: 0, -ENOMEM, -EMSGSIZE. */
 #define request_put(request, codec, x)                                                 \
 	({                                                                             \
@@ -184,10 +184,10 @@ void *request_room(struct ddio_request *request, size_t len);
 /*
  * Send it.  Never fails: what goes wrong is told to done(), though maybe inside the call.
  */
-void request_lane(struct lane *lane, struct ddio_request *request);
-void request_node(struct ddio_node *node, struct ddio_request *request); /* reactor 0 */
-void request_names(struct ddio_session *session, struct ddio_request *request);
-void request_disk(struct ddio_session *session, uint32_t disk, struct ddio_request *request);
+void request_lane(struct lane *lane, struct node_request *request);
+void request_node(struct cluster_node *node, struct node_request *request); /* reactor 0 */
+void request_names(struct ddio_session *session, struct node_request *request);
+void request_disk(struct ddio_session *session, uint32_t disk, struct node_request *request);
 
 /**
  * request_cancel - forget it
@@ -195,9 +195,9 @@ void request_disk(struct ddio_session *session, uint32_t disk, struct ddio_reque
  * What comes for it is discarded.  Return: true if it is over and done() will not be called;
  * false if its bulk is still being sent: done() comes when that has ended.
  */
-bool request_cancel(struct ddio_request *request);
+bool request_cancel(struct node_request *request);
 /* Has it left, or begun to, so that the node may act on it? */
-bool request_left(const struct ddio_request *request);
+bool request_left(const struct node_request *request);
 /* A failed request as an error: "what: text". */
 void reply_error(struct error *error, const struct reply *reply, const char *what);
 

@@ -12,7 +12,7 @@ enum { REACTORS_MAX = 4096 };
 
 static int node_init(struct ddio_session *s, uint32_t index)
 {
-	struct ddio_node *node = &s->nodes[index];
+	struct cluster_node *node = &s->nodes[index];
 
 	node->session = s;
 	node->index = index;
@@ -64,7 +64,7 @@ void nodes_free(struct ddio_session *s)
 	free(s->disks);
 }
 
-static int lanes_grow(struct ddio_node *node, uint32_t n)
+static int lanes_grow(struct cluster_node *node, uint32_t n)
 {
 	struct lane **lanes = realloc(node->lanes, n * sizeof(*lanes));
 
@@ -76,7 +76,7 @@ static int lanes_grow(struct ddio_node *node, uint32_t n)
 	return 0;
 }
 
-struct lane *node_lane(struct ddio_node *node, uint32_t reactor)
+struct lane *node_lane(struct cluster_node *node, uint32_t reactor)
 {
 	if (reactor >= node->nlanes && lanes_grow(node, reactor + 1))
 		return NULL;
@@ -87,7 +87,7 @@ struct lane *node_lane(struct ddio_node *node, uint32_t reactor)
 
 static int welcome_check(struct lane *lane, const struct ddio_msg_welcome *w, struct error *error)
 {
-	struct ddio_node *node = lane->node;
+	struct cluster_node *node = lane->node;
 	const char *name = node->session->conf->nodes[node->index].name;
 
 	if (w->node != node->index || strcmp(w->name, name)) {
@@ -106,10 +106,10 @@ static int welcome_check(struct lane *lane, const struct ddio_msg_welcome *w, st
 	return 0;
 }
 
-static void learn_disks(struct ddio_node *node, const struct ddio_msg_welcome *w)
+static void learn_disks(struct cluster_node *node, const struct ddio_msg_welcome *w)
 {
 	struct ddio_session *s = node->session;
-	struct disk_place *place;
+	struct cluster_disk *place;
 	uint32_t i;
 
 	for (i = 0; i < s->conf->ndisks; i++)
@@ -131,7 +131,7 @@ static void learn_disks(struct ddio_node *node, const struct ddio_msg_welcome *w
 
 int node_learn(struct lane *lane, const struct ddio_msg_welcome *w, struct error *error)
 {
-	struct ddio_node *node = lane->node;
+	struct cluster_node *node = lane->node;
 	int err = welcome_check(lane, w, error);
 
 	if (err)
@@ -155,7 +155,7 @@ int node_learn(struct lane *lane, const struct ddio_msg_welcome *w, struct error
 void lane_ended(struct lane *lane)
 {
 	struct ddio_session *s = lane->node->session;
-	struct disk_place *place;
+	struct cluster_disk *place;
 	uint32_t i;
 
 	for (i = 0; i < s->conf->ndisks && lane->boot == lane->node->boot; i++) {
@@ -176,7 +176,7 @@ bool disk_kept(const struct ddio_session *s, uint32_t disk, uint64_t boot)
 	return false;
 }
 
-void node_forget(struct ddio_node *node, const struct error *error)
+void node_forget(struct cluster_node *node, const struct error *error)
 {
 	struct ddio_list waiting;
 

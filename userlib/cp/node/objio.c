@@ -86,7 +86,7 @@ static void req_took(struct objreq *req, const struct reply *reply)
 		io->take(io, req);
 }
 
-static void req_done(struct ddio_request *request, const struct reply *reply)
+static void req_done(struct node_request *request, const struct reply *reply)
 {
 	struct objreq *req = ddio_container_of(request, struct objreq, request);
 	struct objio *io = req->io;
@@ -112,7 +112,7 @@ static void req_done(struct ddio_request *request, const struct reply *reply)
 static int req_send(struct objreq *req)
 {
 	struct objio *io = req->io;
-	struct ddio_request *r = &req->request;
+	struct node_request *r = &req->request;
 	ssize_t n;
 
 	req->obj.file = io->rec->ref;

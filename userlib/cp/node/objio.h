@@ -24,7 +24,7 @@ struct objio;
  * @key: the source's
  */
 struct objreq {
-	struct ddio_request request;
+	struct node_request request;
 	struct ddio_list link;
 	struct objio *io;
 	uint32_t i;

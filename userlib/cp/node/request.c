@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Requests and their replies.  A tag is the number of a slot and the count of
- * its uses.  A slot stays busy until its answer has come, even if the request
- * was cancelled meanwhile; so a late answer finds nobody rather than another.
+ * Requests and their replies.  A tag is an index and the count of its uses.
+ * It stays busy until its answer has come, even if the request was cancelled
+ * meanwhile, so that a late answer finds no other request.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -10,17 +10,17 @@
 #include <string.h>
 #include "cp/node/request.h"
 
-void request_init(struct ddio_request *request, uint16_t opcode,
-		  void (*done)(struct ddio_request *request, const struct reply *reply), void *arg)
+void request_init(struct node_request *request, uint16_t opcode,
+		  void (*done)(struct node_request *request, const struct reply *reply), void *arg)
 {
-	memset(request, 0, offsetof(struct ddio_request, inl));
+	memset(request, 0, offsetof(struct node_request, inl));
 	ddio_list_init(&request->link);
 	request->opcode = opcode;
 	request->done = done;
 	request->arg = arg;
 }
 
-void *request_room(struct ddio_request *request, size_t len)
+void *request_room(struct node_request *request, size_t len)
 {
 	void *room = request->inl;
 
@@ -33,7 +33,7 @@ void *request_room(struct ddio_request *request, size_t len)
 	return room;
 }
 
-static void request_done(struct ddio_request *request, const struct reply *reply)
+static void request_done(struct node_request *request, const struct reply *reply)
 {
 	request->state = DDIO_REQUEST_IDLE;
 	request->lane = NULL;
@@ -42,7 +42,7 @@ static void request_done(struct ddio_request *request, const struct reply *reply
 	request->done(request, reply);
 }
 
-static void request_fail(struct ddio_request *request, const struct error *error)
+static void request_fail(struct node_request *request, const struct error *error)
 {
 	struct reply reply = { .status = error->status, .text = error->text };
 
@@ -51,10 +51,10 @@ static void request_fail(struct ddio_request *request, const struct error *error
 
 void requests_end(struct ddio_list *list, const struct error *error)
 {
-	struct ddio_request *request;
+	struct node_request *request;
 
 	while (!ddio_list_empty(list)) {
-		request = ddio_list_first(list, struct ddio_request, link);
+		request = ddio_list_first(list, struct node_request, link);
 		ddio_list_del(&request->link);
 		request_fail(request, error);
 	}
@@ -63,60 +63,60 @@ void requests_end(struct ddio_list *list, const struct error *error)
 /*
  * Slots
  */
-static int slots_grow(struct lane *lane)
+static int tags_grow(struct lane *lane)
 {
-	uint32_t n = lane->nslots ? lane->nslots * 2 : 2, i;
-	struct ddio_slot *slots;
+	uint32_t n = lane->ntags ? lane->ntags * 2 : 2, i;
+	struct lane_tag *tags;
 
-	slots = realloc(lane->slots, n * sizeof(*slots));
-	if (!slots)
+	tags = realloc(lane->tags, n * sizeof(*tags));
+	if (!tags)
 		return -ENOMEM;
-	lane->slots = slots;
-	for (i = n; i-- > lane->nslots;) {
-		slots[i] = (struct ddio_slot){ .next = lane->free_slot };
-		lane->free_slot = i;
+	lane->tags = tags;
+	for (i = n; i-- > lane->ntags;) {
+		tags[i] = (struct lane_tag){ .next = lane->free_tag };
+		lane->free_tag = i;
 	}
-	lane->nslots = n;
+	lane->ntags = n;
 	return 0;
 }
 
-static int slot_take(struct lane *lane, struct ddio_request *request, uint64_t *tag)
+static int tag_take(struct lane *lane, struct node_request *request, uint64_t *tag)
 {
-	struct ddio_slot *slot;
+	struct lane_tag *entry;
 	uint32_t i;
 
-	if (lane->free_slot == UINT32_MAX && slots_grow(lane))
+	if (lane->free_tag == UINT32_MAX && tags_grow(lane))
 		return -ENOMEM;
-	i = lane->free_slot;
-	slot = &lane->slots[i];
-	lane->free_slot = slot->next;
-	slot->busy = true;
-	slot->request = request;
-	slot->gen++;
+	i = lane->free_tag;
+	entry = &lane->tags[i];
+	lane->free_tag = entry->next;
+	entry->busy = true;
+	entry->request = request;
+	entry->gen++;
 	lane->owing++;
-	request->slot = i;
-	*tag = (uint64_t)slot->gen << 32 | (i + 1);
+	request->tag = i;
+	*tag = (uint64_t)entry->gen << 32 | (i + 1);
 	return 0;
 }
 
-static void slot_put(struct lane *lane, uint32_t i)
+static void tag_put(struct lane *lane, uint32_t i)
 {
-	struct ddio_slot *slot = &lane->slots[i];
+	struct lane_tag *entry = &lane->tags[i];
 
-	slot->busy = false;
-	slot->request = NULL;
-	slot->next = lane->free_slot;
-	lane->free_slot = i;
+	entry->busy = false;
+	entry->request = NULL;
+	entry->next = lane->free_tag;
+	lane->free_tag = i;
 	lane->owing--;
 }
 
-static struct ddio_slot *slot_find(struct lane *lane, uint64_t tag)
+static struct lane_tag *tag_find(struct lane *lane, uint64_t tag)
 {
 	uint32_t i = (uint32_t)tag - 1;
 
-	if (i >= lane->nslots || !lane->slots[i].busy || lane->slots[i].gen != tag >> 32)
+	if (i >= lane->ntags || !lane->tags[i].busy || lane->tags[i].gen != tag >> 32)
 		return NULL;
-	return &lane->slots[i];
+	return &lane->tags[i];
 }
 
 /*
@@ -124,7 +124,7 @@ static struct ddio_slot *slot_find(struct lane *lane, uint64_t tag)
  */
 static void request_sent(struct ddio_send *send, int err)
 {
-	struct ddio_request *request = ddio_container_of(send, struct ddio_request, send);
+	struct node_request *request = ddio_container_of(send, struct node_request, send);
 	struct error none = { .status = request->end_status }, *end = request->end;
 
 	(void)err;
@@ -136,18 +136,18 @@ static void request_sent(struct ddio_send *send, int err)
 	free(end);
 }
 
-static bool request_sends_bulk(const struct ddio_request *request)
+static bool request_sends_bulk(const struct node_request *request)
 {
 	return request->n && !request->in;
 }
 
-static int request_send(struct lane *lane, struct ddio_request *request)
+static int request_send(struct lane *lane, struct node_request *request)
 {
 	struct ddio_msg msg = { .opcode = request->opcode };
 	bool bulk = request_sends_bulk(request);
 	int err;
 
-	err = slot_take(lane, request, &msg.tag);
+	err = tag_take(lane, request, &msg.tag);
 	if (err)
 		return err;
 	request->send.done = request_sent;
@@ -155,7 +155,7 @@ static int request_send(struct lane *lane, struct ddio_request *request)
 			     bulk ? request->iov : NULL, bulk ? request->n : 0,
 			     bulk ? &request->send : NULL);
 	if (err) {
-		slot_put(lane, request->slot);
+		tag_put(lane, request->tag);
 		return err;
 	}
 	request->sending = bulk;
@@ -164,7 +164,7 @@ static int request_send(struct lane *lane, struct ddio_request *request)
 	return 0;
 }
 
-static void request_submit(struct lane *lane, struct ddio_request *request)
+static void request_submit(struct lane *lane, struct node_request *request)
 {
 	struct error error;
 	int err = request_send(lane, request);
@@ -181,7 +181,7 @@ static void request_submit(struct lane *lane, struct ddio_request *request)
 	request_fail(request, &error);
 }
 
-void request_lane(struct lane *lane, struct ddio_request *request)
+void request_lane(struct lane *lane, struct node_request *request)
 {
 	struct error error;
 
@@ -198,27 +198,27 @@ void request_lane(struct lane *lane, struct ddio_request *request)
 
 void requests_start(struct lane *lane)
 {
-	struct ddio_request *request;
+	struct node_request *request;
 
 	while (lane->state == DDIO_LANE_READY && !ddio_list_empty(&lane->queued)) {
-		request = ddio_list_first(&lane->queued, struct ddio_request, link);
+		request = ddio_list_first(&lane->queued, struct node_request, link);
 		ddio_list_del(&request->link);
 		request_submit(lane, request);
 	}
 }
 
-void request_node(struct ddio_node *node, struct ddio_request *request)
+void request_node(struct cluster_node *node, struct node_request *request)
 {
 	request_lane(node->lanes[0], request);
 }
 
-void request_names(struct ddio_session *session, struct ddio_request *request)
+void request_names(struct ddio_session *session, struct node_request *request)
 {
 	request_node(&session->nodes[session->conf->ns_node], request);
 }
 
 static void request_no_disk(struct ddio_session *session, uint32_t disk,
-			    struct ddio_request *request)
+			    struct node_request *request)
 {
 	struct error error;
 
@@ -232,9 +232,9 @@ static void request_no_disk(struct ddio_session *session, uint32_t disk,
 	request_fail(request, &error);
 }
 
-void request_disk(struct ddio_session *session, uint32_t disk, struct ddio_request *request)
+void request_disk(struct ddio_session *session, uint32_t disk, struct node_request *request)
 {
-	struct ddio_node *node;
+	struct cluster_node *node;
 	struct lane *lane;
 	struct error error;
 
@@ -264,12 +264,12 @@ void request_disk(struct ddio_session *session, uint32_t disk, struct ddio_reque
 	}
 }
 
-void requests_route(struct ddio_node *node)
+void requests_route(struct cluster_node *node)
 {
-	struct ddio_request *request;
+	struct node_request *request;
 
 	while (node->known && !ddio_list_empty(&node->waiting)) {
-		request = ddio_list_first(&node->waiting, struct ddio_request, link);
+		request = ddio_list_first(&node->waiting, struct node_request, link);
 		ddio_list_del(&request->link);
 		request_disk(node->session, request->disk, request);
 	}
@@ -281,11 +281,11 @@ void requests_route(struct ddio_node *node)
 int request_bulk(struct lane *lane, const struct ddio_msg *msg, const void *prefix,
 		 size_t prefix_len, struct ddio_sink *sink)
 {
-	struct ddio_slot *slot = slot_find(lane, msg->tag);
-	struct ddio_request *request = slot ? slot->request : NULL;
+	struct lane_tag *entry = tag_find(lane, msg->tag);
+	struct node_request *request = entry ? entry->request : NULL;
 	struct ddio_msg_obj_data data;
 
-	if (!slot || msg->opcode != DDIO_OP_OBJ_READ ||
+	if (!entry || msg->opcode != DDIO_OP_OBJ_READ ||
 	    ddio_get_obj_data(prefix, prefix_len, &data) || data.len != msg->length - prefix_len)
 		return -EPROTO;
 	if (!request)
@@ -299,7 +299,7 @@ int request_bulk(struct lane *lane, const struct ddio_msg *msg, const void *pref
 }
 
 /* The bulk of the request is on its way out still: the answer waits for its end. */
-static void request_keep(struct ddio_request *request, const struct error *error)
+static void request_keep(struct node_request *request, const struct error *error)
 {
 	request->state = DDIO_REQUEST_ENDING;
 	request->end_status = error->status;
@@ -321,18 +321,18 @@ static void reply_text(struct lane *lane, const struct ddio_msg *msg, const void
 
 int request_reply(struct lane *lane, const struct ddio_msg *msg, const void *payload)
 {
-	struct ddio_slot *slot = slot_find(lane, msg->tag);
-	struct ddio_request *request;
+	struct lane_tag *entry = tag_find(lane, msg->tag);
+	struct node_request *request;
 	struct reply reply = { 0 };
 	struct error error = { 0 };
 
 	if (!msg->tag && msg->opcode == DDIO_OP_PING)
 		return 0;
-	if (!slot)
+	if (!entry)
 		return -EPROTO;
-	request = slot->request;
+	request = entry->request;
 	lane->bulk_request = NULL;
-	slot_put(lane, (uint32_t)msg->tag - 1);
+	tag_put(lane, (uint32_t)msg->tag - 1);
 	if (!request)
 		return 0;
 	if (msg->opcode != request->opcode)
@@ -361,23 +361,23 @@ void requests_fail(struct lane *lane, const struct error *error)
 	ddio_list_init(&over);
 	ddio_list_init(&queued);
 	ddio_list_splice(&lane->queued, &queued);
-	for (i = 0; i < lane->nslots; i++) {
-		if (!lane->slots[i].busy)
+	for (i = 0; i < lane->ntags; i++) {
+		if (!lane->tags[i].busy)
 			continue;
-		if (lane->slots[i].request)
-			ddio_list_add(&lane->slots[i].request->link, &over);
-		slot_put(lane, i);
+		if (lane->tags[i].request)
+			ddio_list_add(&lane->tags[i].request->link, &over);
+		tag_put(lane, i);
 	}
 	requests_end(&over, error);
 	requests_end(&queued, error);
 }
 
-bool request_left(const struct ddio_request *request)
+bool request_left(const struct node_request *request)
 {
 	return request->state == DDIO_REQUEST_SENT || request->sending;
 }
 
-bool request_cancel(struct ddio_request *request)
+bool request_cancel(struct node_request *request)
 {
 	struct lane *lane = request->lane;
 	struct error error;
@@ -385,7 +385,7 @@ bool request_cancel(struct ddio_request *request)
 	if (request->state == DDIO_REQUEST_ENDING)
 		return false;
 	if (request->state == DDIO_REQUEST_SENT) {
-		lane->slots[request->slot].request = NULL;
+		lane->tags[request->tag].request = NULL;
 		if (lane->bulk_request == request) {
 			ddio_conn_discard(lane->conn);
 			lane->bulk_request = NULL;

@@ -9,7 +9,7 @@ int lane_up(struct lane *lane, struct error *error);
 /* The lane is ready: send what waits for it. */
 void requests_start(struct lane *lane);
 /* The node is known: send what waits for that. */
-void requests_route(struct ddio_node *node);
+void requests_route(struct cluster_node *node);
 /* The lane is lost: every request of it ends. */
 void requests_fail(struct lane *lane, const struct error *error);
 /* Ends every request of @list. */

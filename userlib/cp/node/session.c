@@ -41,14 +41,14 @@ int session_fail(struct ddio_session *session, int err, const char *fmt, ...)
  */
 static void call_begin(void *arg)
 {
-	struct ddio_call *call = arg;
+	struct session_call *call = arg;
 
 	ddio_env_charge(call->session->env, DDIO_WORK_CALL, 1);
 	call->run(call);
 }
 
-int call_run(struct ddio_session *session, struct ddio_call *call,
-	     void (*run)(struct ddio_call *call))
+int call_run(struct ddio_session *session, struct session_call *call,
+	     void (*run)(struct session_call *call))
 {
 	call->session = session;
 	call->run = run;
@@ -62,7 +62,7 @@ int call_run(struct ddio_session *session, struct ddio_call *call,
 	return call->error.err;
 }
 
-void call_end(struct ddio_call *call, const struct error *error)
+void call_end(struct session_call *call, const struct error *error)
 {
 	if (error)
 		call->error = *error;
@@ -252,14 +252,14 @@ free_conf:
  * End
  */
 struct disconnect_call {
-	struct ddio_call call;
+	struct session_call call;
 	struct ddio_timer timer;
 	uint64_t until;
 };
 
 static void disconnect_end(void *arg)
 {
-	struct ddio_call *call = arg;
+	struct session_call *call = arg;
 
 	files_free(call->session);
 	call_end(call, NULL);
@@ -286,7 +286,7 @@ static void disconnect_try(void *arg)
 	ddio_env_post(s->env, &dc->call.post);
 }
 
-static void disconnect_run(struct ddio_call *call)
+static void disconnect_run(struct session_call *call)
 {
 	struct disconnect_call *dc = ddio_container_of(call, struct disconnect_call, call);
 

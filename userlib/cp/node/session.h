@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * A session: one reactor, on which everything runs that is not the caller's
- * thread.  A public call packs its request in a struct ddio_call, posts it
+ * thread.  A public call packs its request in a struct session_call, posts it
  * there and waits at its gate.
  */
 #ifndef DDIO_CP_SESSION_H
@@ -15,16 +15,16 @@
 #include "env/env.h"
 
 struct lane;
-struct ddio_node;
+struct cluster_node;
 
 /**
- * struct disk_place - what the nodes' WELCOMEs said of a disk
+ * struct cluster_disk - what the nodes' WELCOMEs said of a disk
  * @known: its node has said so
  * @ended: the last lives of its node that were ended in order: what the disk was given in them is durable;
  *	@nended have been
  */
 #define DDIO_DISK_LIVES 4
-struct disk_place {
+struct cluster_disk {
 	uint32_t node;
 	uint32_t reactor;
 	bool known;
@@ -64,15 +64,15 @@ struct ddio_session {
 	struct ddio_conf *conf;
 	struct ddio_key key;
 	uint64_t timeout_ns;
-	struct ddio_node *nodes;
-	struct disk_place *disks;
+	struct cluster_node *nodes;
+	struct cluster_disk *disks;
 	struct ddio_group **group;
 	uint32_t ngroups;
 	struct ddio_list files;
 	struct ddio_list ops;
 	struct ddio_list ports;
 	struct ddio_list strangers;
-	struct ddio_meeting *meeting;
+	struct group_meeting *meeting;
 	uint64_t id, connects;
 	uint64_t mark;
 	struct ddio_timer watchdog;
@@ -93,23 +93,23 @@ int ddio_session_new_env(struct ddio_env *env, struct ddio_conf *conf, const str
 			 struct ddio_session **session);
 
 /**
- * struct ddio_call - a request of the application's thread to the reactor
+ * struct session_call - a request of the application's thread to the reactor
  * @run: on the reactor; ends, then or later, in call_end()
  * @error: the result
  */
-struct ddio_call {
+struct session_call {
 	struct ddio_post post;
 	struct ddio_gate gate;
 	struct ddio_session *session;
-	void (*run)(struct ddio_call *call);
+	void (*run)(struct session_call *call);
 	struct error error;
 };
 
 /* Application's thread: posts, waits, keeps the text.  Return: error.err. */
-int call_run(struct ddio_session *session, struct ddio_call *call,
-	     void (*run)(struct ddio_call *call));
+int call_run(struct ddio_session *session, struct session_call *call,
+	     void (*run)(struct session_call *call));
 /* @error NULL, or clear: success.  The last access to @call. */
-void call_end(struct ddio_call *call, const struct error *error);
+void call_end(struct session_call *call, const struct error *error);
 /* Application's thread: a failure found before anything was posted.  Return: @err. */
 int session_fail(struct ddio_session *session, int err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));

@@ -304,7 +304,7 @@ int exchange_bulk(struct link *link, const void *prefix, size_t prefix_len, uint
 	link->bulk_op = NULL;
 	if (memcmp(ex.group, group->id, sizeof(ex.group)))
 		return -EPROTO;
-	op = ddio_op_find(group, ex.op);
+	op = op_find(group, ex.op);
 	tp = op ? tp_of(op) : NULL;
 	/* For an operation that is over. */
 	if (!tp || tp->stopping || (tp->stage != TP_MIDDLE && tp->stage != TP_EXCHANGE))

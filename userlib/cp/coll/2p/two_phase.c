@@ -249,7 +249,7 @@ void tp_stop_check(struct two_phase *tp)
 
 	if (tp->io_running || tp->sends)
 		return;
-	if (op->joined && !tp->asked && !op->group->broken.status) {
+	if (op->agreed && !tp->asked && !op->group->broken.status) {
 		middle_begin(tp);
 		return;
 	}

@@ -16,7 +16,7 @@ static bool block_place_ok(const struct ddio_op *op, const struct lane *lane, ui
 			   uint32_t disk)
 {
 	const struct ddio_file_record *rec = &op->file->rec;
-	const struct disk_place *place;
+	const struct cluster_disk *place;
 
 	if (rec->disks[block % rec->ndisks] != disk)
 		return false;

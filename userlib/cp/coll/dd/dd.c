@@ -14,11 +14,11 @@
 struct ddio_op *dd_find(struct lane *lane, uint32_t handle, uint64_t number)
 {
 	struct ddio_group *group = group_by_handle(lane->node->session, handle);
-	struct ddio_op *op = group ? ddio_op_find(group, number) : NULL;
+	struct ddio_op *op = group ? op_find(group, number) : NULL;
 
 	if (!op || op->m != &method_dd || !op->priv || op->failed.status)
 		return NULL;
-	return op->phase == DDIO_PHASE_JOINING || op->phase == DDIO_PHASE_MOVING ? op : NULL;
+	return op->phase == DDIO_PHASE_AGREEING || op->phase == DDIO_PHASE_MOVING ? op : NULL;
 }
 
 static void lane_busy(struct dd_lane *dl)
@@ -44,7 +44,7 @@ static bool lane_owns(const struct ddio_op *op, const struct lane *lane)
 	uint32_t i;
 
 	for (i = 0; i < op->file->rec.ndisks; i++) {
-		const struct disk_place *place = &s->disks[op->file->rec.disks[i]];
+		const struct cluster_disk *place = &s->disks[op->file->rec.disks[i]];
 
 		if (place->node == lane->node->index && place->reactor == lane->reactor)
 			return true;
@@ -304,7 +304,7 @@ static void dd_stop(struct ddio_op *op)
 	}
 	dd->stopping = true;
 	/* If rank 0 refused the transfer there is nothing to abort. */
-	if (op->joined || dd->launched || op->group->broken.status)
+	if (op->agreed || dd->launched || op->group->broken.status)
 		dd_abort(op);
 	dd_join_end(dd);
 	dd_data_stop(op);

@@ -31,10 +31,10 @@ static struct attach *attach_of(const struct dd *dd, uint32_t node)
 /*
  * The second step: the memory
  */
-static void joined_told(struct ddio_batch *batch, uint64_t key, const struct reply *reply,
+static void joined_told(struct request_set *set, uint64_t key, const struct reply *reply,
 			struct error *error)
 {
-	struct dd *dd = batch->arg;
+	struct dd *dd = set->arg;
 
 	(void)key;
 	(void)reply;
@@ -43,9 +43,9 @@ static void joined_told(struct ddio_batch *batch, uint64_t key, const struct rep
 }
 
 /* A node that did not answer will not use it, or is lost, and the transfer with it. */
-static void joined(struct ddio_batch *batch)
+static void joined(struct request_set *set)
 {
-	struct dd *dd = batch->arg;
+	struct dd *dd = set->arg;
 
 	if (!dd->may_scatter)
 		dd_join_end(dd);
@@ -86,29 +86,29 @@ static void memory_join(struct dd *dd, uint32_t node)
 	memcpy(msg.group, op->group->id, sizeof(msg.group));
 	len = ddio_put_coll_join(buf, sizeof(buf), &msg);
 	if (len > 0)
-		batch_lane(&dd->joining, at->lane, DDIO_OP_COLL_JOIN, buf, (size_t)len, node);
+		request_set_lane(&dd->joining, at->lane, DDIO_OP_COLL_JOIN, buf, (size_t)len, node);
 }
 
 static void memories_join(struct dd *dd)
 {
 	uint32_t i;
 
-	batch_begin(&dd->joining, dd->op->session, "join memory", joined, dd);
+	request_set_begin(&dd->joining, dd->op->session, "join memory", joined, dd);
 	dd->joining.reply = joined_told;
 	if (!dd->op->failed.status)
 		dd->membership = calloc(dd->nnodes, sizeof(struct ddio_membership *));
 	for (i = 0; dd->membership && i < dd->nnodes; i++)
 		memory_join(dd, i);
-	batch_end(&dd->joining);
+	request_set_end(&dd->joining);
 }
 
 /*
  * The first step: the joints
  */
-static void joint_comes(struct ddio_batch *batch, uint64_t key, const struct reply *reply,
+static void joint_comes(struct request_set *set, uint64_t key, const struct reply *reply,
 			struct error *error)
 {
-	struct attach *at = attach_of(batch->arg, (uint32_t)key);
+	struct attach *at = attach_of(set->arg, (uint32_t)key);
 
 	(void)reply;
 	(void)error;
@@ -117,9 +117,9 @@ static void joint_comes(struct ddio_batch *batch, uint64_t key, const struct rep
 }
 
 /* What has not come now never will. */
-static void joints_known(struct ddio_batch *batch)
+static void joints_known(struct request_set *set)
 {
-	struct dd *dd = batch->arg;
+	struct dd *dd = set->arg;
 	struct attach *at;
 	uint32_t i;
 
@@ -152,7 +152,7 @@ static void joint_ask(struct dd *dd, uint32_t node)
 	memcpy(msg.name, at->box->name, sizeof(msg.name));
 	len = ddio_put_joint(buf, sizeof(buf), &msg);
 	if (len > 0)
-		batch_lane(&dd->joining, at->lane, DDIO_OP_JOINT, buf, (size_t)len, node);
+		request_set_lane(&dd->joining, at->lane, DDIO_OP_JOINT, buf, (size_t)len, node);
 }
 
 void dd_join_begin(struct dd *dd)
@@ -163,12 +163,12 @@ void dd_join_begin(struct dd *dd)
 		op_prepared(dd->op);
 		return;
 	}
-	batch_begin(&dd->joining, dd->op->session, "find out who is on this machine", joints_known,
-		    dd);
+	request_set_begin(&dd->joining, dd->op->session, "find out who is on this machine",
+			  joints_known, dd);
 	dd->joining.reply = joint_comes;
 	for (i = 0; i < dd->nnodes; i++)
 		joint_ask(dd, i);
-	batch_end(&dd->joining);
+	request_set_end(&dd->joining);
 }
 
 void dd_join_end(struct dd *dd)

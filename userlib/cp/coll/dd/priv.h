@@ -41,7 +41,7 @@ struct dd {
 	struct blockset seen;
 	uint32_t sends;
 	bool stopping, launched, may_scatter;
-	struct ddio_batch joining;
+	struct request_set joining;
 	struct ddio_membership **membership;
 };
 

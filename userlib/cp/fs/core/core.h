@@ -91,7 +91,7 @@ void fsc_answered(struct fsc_reactor *r, uint32_t node);
  * @take: of a success, on reactor 0; an error that it sets counts; may be NULL
  */
 struct fsc_ask {
-	struct ddio_request request;
+	struct node_request request;
 	struct ddio_list link, order;
 	struct ddio_post post;
 	struct fsc_reactor *home;
@@ -137,11 +137,11 @@ struct fsc_names {
 	struct ddio_list opens, locks, waiters;
 	uint32_t untold;
 	bool untold_lost;
-	struct ddio_request request;
+	struct node_request request;
 	struct fsc_wait wait;
 	bool waiting;
 	struct ddio_timer beat;
-	struct ddio_request ping;
+	struct node_request ping;
 	bool pinging;
 	void (*started)(struct ddio_fs *fs, const struct fsc_error *error);
 };

@@ -55,7 +55,7 @@ static void sync_names_done(struct fsc_ask *ask)
 	sync_end(sj);
 }
 
-static struct ddio_node *pin_node(const struct fsc_inode *inode, uint32_t i)
+static struct cluster_node *pin_node(const struct fsc_inode *inode, uint32_t i)
 {
 	struct ddio_session *s = inode->r->session;
 
@@ -76,7 +76,7 @@ static void pins_back(struct sync_job *sj)
 static void pins_answers(const struct sync_job *sj)
 {
 	const struct fsc_set *set = &sj->set;
-	struct ddio_node *node;
+	struct cluster_node *node;
 	uint64_t boot;
 	uint32_t i;
 
@@ -93,7 +93,7 @@ static void pins_answers(const struct sync_job *sj)
 static void pins_check(struct sync_job *sj)
 {
 	struct fsc_inode *inode = sj->inode;
-	struct ddio_node *node;
+	struct cluster_node *node;
 	uint32_t i;
 
 	pins_answers(sj);
@@ -156,8 +156,8 @@ static void sync_disks_done(struct fsc_set *set)
 /* One request does for all disks of a reactor, if it is known which those are. */
 static bool reactor_first(struct ddio_session *s, uint32_t disk)
 {
-	const struct disk_place *place = &s->disks[disk];
-	struct ddio_node *node = &s->nodes[place->node];
+	const struct cluster_disk *place = &s->disks[disk];
+	struct cluster_node *node = &s->nodes[place->node];
 	struct lane *lane;
 
 	lane = node->known && place->known ? node_lane(node, place->reactor) : NULL;

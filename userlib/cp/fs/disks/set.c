@@ -72,7 +72,7 @@ static void piece_pin(const struct fsc_piece *piece)
 		inode->pin[i] = piece->request.boot;
 }
 
-static void piece_done(struct ddio_request *request, const struct reply *reply)
+static void piece_done(struct node_request *request, const struct reply *reply)
 {
 	struct fsc_piece *piece = ddio_container_of(request, struct fsc_piece, request);
 	struct fsc_set *set = piece->set;
@@ -95,7 +95,7 @@ static void piece_done(struct ddio_request *request, const struct reply *reply)
 
 static ssize_t piece_put(struct fsc_piece *piece)
 {
-	struct ddio_request *r = &piece->request;
+	struct node_request *r = &piece->request;
 	struct ddio_msg_obj_copy copy = { .from = piece->obj.file, .disk = piece->obj.disk };
 
 	if (piece->opcode != DDIO_OP_OBJ_COPY)
@@ -110,7 +110,7 @@ static ssize_t piece_put(struct fsc_piece *piece)
 static void piece_submit(struct fsc_piece *piece)
 {
 	struct fsc_set *set = piece->set;
-	struct ddio_request *r = &piece->request;
+	struct node_request *r = &piece->request;
 	ssize_t n;
 
 	if (fsc_closing(set->r->fs)) {

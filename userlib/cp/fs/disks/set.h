@@ -15,7 +15,7 @@ struct fsc_set;
  * @iov, @niov: data to be written, or the place for those that are read; @one for a single one
  */
 struct fsc_piece {
-	struct ddio_request request;
+	struct node_request request;
 	struct fsc_wait wait;
 	struct fsc_set *set;
 	uint32_t i;

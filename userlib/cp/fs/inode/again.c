@@ -5,7 +5,7 @@
 #include "cp/fs/inode/locks.h"
 
 struct again {
-	struct ddio_request request;
+	struct node_request request;
 	struct ddio_fs *fs;
 	struct fsc_inode *inode;
 	struct ddio_msg_fs_lock lock;
@@ -31,7 +31,7 @@ static void again_failed(struct again *a, const struct reply *reply)
 	}
 }
 
-static void again_done(struct ddio_request *request, const struct reply *reply)
+static void again_done(struct node_request *request, const struct reply *reply)
 {
 	struct again *a = ddio_container_of(request, struct again, request);
 	struct ddio_fs *fs = a->fs;

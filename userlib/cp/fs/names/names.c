@@ -58,7 +58,7 @@ static void ask_send(struct fsc_ask *ask);
 static void names_up(struct ddio_fs *fs);
 static void names_rest(struct ddio_fs *fs);
 
-static void ask_replied(struct ddio_request *request, const struct reply *reply)
+static void ask_replied(struct node_request *request, const struct reply *reply)
 {
 	struct fsc_ask *ask = request->arg;
 	struct ddio_fs *fs = ask->home->fs;
@@ -252,7 +252,7 @@ static void names_refused(struct ddio_fs *fs, const struct reply *reply)
 	names_rest(fs);
 }
 
-static void names_attached(struct ddio_request *request, const struct reply *reply)
+static void names_attached(struct node_request *request, const struct reply *reply)
 {
 	struct ddio_fs *fs = request->arg;
 	struct fsc_names *names = &fs->names;
@@ -283,7 +283,7 @@ static void names_attach(struct ddio_fs *fs, uint32_t flags)
 {
 	struct fsc_names *names = &fs->names;
 	struct ddio_msg_fs_attach x = { .flags = flags };
-	struct ddio_request *request = &names->request;
+	struct node_request *request = &names->request;
 	ssize_t len;
 
 	memcpy(x.mount, names->mount, sizeof(x.mount));
@@ -330,7 +330,7 @@ void fsc_names_lost(struct ddio_fs *fs)
 /*
  * The pulse: finds out that the name space is gone while nobody asks it anything.
  */
-static void names_pong(struct ddio_request *request, const struct reply *reply)
+static void names_pong(struct node_request *request, const struct reply *reply)
 {
 	struct ddio_fs *fs = request->arg;
 
@@ -383,7 +383,7 @@ void fsc_names_begin(struct ddio_fs *fs)
 		       ddio_env_now(names_reactor(fs)->env) + fs->timeout_ns / 3);
 }
 
-static void names_left(struct ddio_request *request, const struct reply *reply)
+static void names_left(struct node_request *request, const struct reply *reply)
 {
 	struct ddio_fs *fs = request->arg;
 
