@@ -6,6 +6,7 @@
  * reported as done must be right.
  */
 #include "cp/node/lane.h"
+#include "iop/server/reactor.h"
 #include "tests/unit/cp/cp_world.h"
 #include "tests/unit/map/map_twin.h"
 

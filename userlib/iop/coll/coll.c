@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "iop/coll/coll.h"
+#include "iop/coll/service.h"
 
 static const char *const state_name[] = { "planning", "running",   "committing",
 					  "stopping", "releasing", "over" };
@@ -389,7 +390,7 @@ static bool may_begin(struct coll_req *req, const struct coll_group *group, stru
 		return false;
 	}
 	if (group->reactor->stopping) {
-		verdict_set(v, DDIO_ST_SHUTDOWN, DDIO_COLL_NOBODY, "the I/O processor is stopping");
+		verdict_set(v, DDIO_ST_SHUTDOWN, DDIO_COLL_NOBODY, SERVER_STOPPING);
 		return false;
 	}
 	if (group->size != req->start.nprocs) {
@@ -488,19 +489,13 @@ void coll_exit(struct reactor *reactor)
 	coll_buffers_drop(reactor);
 }
 
-/**
- * ddio_coll_stop - end every collective of a reactor
- * @reactor: whose
- * @status: what the members are told
- *
- * Returns at once; coll_idle() tells when they have ended.
- */
-void ddio_coll_stop(struct reactor *reactor, uint32_t status)
+void coll_stop(struct reactor *reactor)
 {
 	struct ddio_coll *coll, *tmp;
 
 	ddio_list_for_each_entry_safe(coll, tmp, &reactor->colls, link)
-		coll_fail_here(coll, status, DDIO_COLL_NOBODY, "%s", ddio_status_text(status));
+		coll_fail_here(coll, DDIO_ST_SHUTDOWN, DDIO_COLL_NOBODY, "%s",
+			       ddio_status_text(DDIO_ST_SHUTDOWN));
 }
 
 /**

@@ -21,7 +21,7 @@
 #define DDIO_IOP_COLL_H
 
 #include <stdatomic.h>
-#include "iop/iop.h"
+#include "iop/server/reactor.h"
 #include "map/map.h"
 
 #define DDIO_COLL_MAX_BUFFERS 64u   /* a disk */
@@ -420,6 +420,32 @@ static inline bool coll_writes(const struct ddio_coll *coll)
 {
 	return coll_req_flag(coll->req, DDIO_COLL_WRITE);
 }
+
+/*
+ * Handlers, see struct server_op.
+ */
+int coll_attach(struct client *client, const struct ddio_msg *msg, const void *payload);
+int coll_detach(struct client *client, const struct ddio_msg *msg, const void *payload);
+int coll_start(struct client *client, const struct ddio_msg *msg, const void *payload);
+int coll_piece_bulk(struct client *client, const struct ddio_msg *msg, const void *prefix,
+		    size_t prefix_len, struct ddio_sink *sink);
+int coll_piece(struct client *client, const struct ddio_msg *msg, const void *prefix);
+int coll_abort(struct client *client, const struct ddio_msg *msg, const void *payload);
+int coll_joint(struct client *client, const struct ddio_msg *msg, const void *payload);
+int coll_join(struct client *client, const struct ddio_msg *msg, const void *payload);
+
+/*
+ * What the service is told, see struct server_service.
+ */
+void coll_init(struct reactor *reactor);
+/* Ends every collective of the reactor; returns at once. */
+void coll_stop(struct reactor *reactor);
+bool coll_idle(const struct reactor *reactor);
+void coll_exit(struct reactor *reactor);
+/* The connection's members are lost; their collectives end with MEMBER_LOST. */
+void coll_client_lost(struct client *client);
+/* The connection's members have made progress. */
+void coll_client_drained(struct client *client);
 
 /* coll.c */
 void coll_begin(struct coll_to *to);

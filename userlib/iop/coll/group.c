@@ -190,7 +190,7 @@ static uint32_t attach(struct client *client, const struct ddio_msg_attach *at, 
 	struct coll_group *group = coll_group_find(reactor, at->group);
 
 	if (reactor->stopping) {
-		snprintf(text, len, "the I/O processor is stopping");
+		snprintf(text, len, SERVER_STOPPING);
 		return DDIO_ST_SHUTDOWN;
 	}
 	if (group && group->size != at->size) {

@@ -173,7 +173,7 @@ static int check_start(const struct coll_group *group, const struct ddio_msg_col
 		       struct verdict *v)
 {
 	if (group->reactor->stopping) {
-		verdict_set(v, DDIO_ST_SHUTDOWN, DDIO_COLL_NOBODY, "the I/O processor is stopping");
+		verdict_set(v, DDIO_ST_SHUTDOWN, DDIO_COLL_NOBODY, SERVER_STOPPING);
 		return -ESHUTDOWN;
 	}
 	if (st->nprocs != group->size) {
@@ -267,13 +267,13 @@ static void start(struct ddio_member *m, struct coll_req *req)
 }
 
 /**
- * ddio_coll_start - a collective request
+ * coll_start - a collective request
  * @client: one member's connection to reactor 0
  * @msg: COLL_START; not replied to: every reactor that takes part sends COLL_DONE to every
  *	member at the end, and reactor 0 does if the request is refused as a whole
  * @payload: struct ddio_msg_coll_start
  */
-int ddio_coll_start(struct client *client, const struct ddio_msg *msg, const void *payload)
+int coll_start(struct client *client, const struct ddio_msg *msg, const void *payload)
 {
 	struct coll_req *req;
 	struct ddio_member *m;

@@ -2,11 +2,12 @@
 /* Requests of mounts about names and attributes. */
 #include <errno.h>
 #include "iop/ops/fs.h"
+#include "iop/ops/handlers.h"
 
 /* Room for the head of a listing. */
 #define ENTRIES_MAX (DDIO_MAX_SMALL - 64)
 
-int server_op_fs_lookup(struct server_request *req, const void *payload)
+int serve_fs_lookup(struct server_request *req, const void *payload)
 {
 	struct ddio_msg_fs_name x;
 	struct inode inode;
@@ -17,7 +18,7 @@ int server_op_fs_lookup(struct server_request *req, const void *payload)
 	return fs_reply_attr(req, err, &inode, "looking up a name");
 }
 
-int server_op_fs_getattr(struct server_request *req, const void *payload)
+int serve_fs_getattr(struct server_request *req, const void *payload)
 {
 	struct ddio_msg_fs_ino x;
 	struct inode inode;
@@ -28,7 +29,7 @@ int server_op_fs_getattr(struct server_request *req, const void *payload)
 	return fs_reply_attr(req, err, &inode, "reading attributes");
 }
 
-int server_op_fs_setattr(struct server_request *req, const void *payload)
+int serve_fs_setattr(struct server_request *req, const void *payload)
 {
 	struct ddio_msg_fs_setattr x;
 	struct inode inode;
@@ -107,12 +108,12 @@ static int make_run(struct server_request *req, const void *payload)
 	return reply_opened(req, err, &inode, &dir, flags, "making something");
 }
 
-int server_op_fs_make(struct server_request *req, const void *payload)
+int serve_fs_make(struct server_request *req, const void *payload)
 {
 	return make_run(req, payload);
 }
 
-int server_op_fs_open(struct server_request *req, const void *payload)
+int serve_fs_open(struct server_request *req, const void *payload)
 {
 	struct ddio_msg_fs_open x;
 	struct inode inode;
@@ -133,7 +134,7 @@ int server_op_fs_open(struct server_request *req, const void *payload)
 	return reply_opened(req, err, &inode, NULL, flags, "opening a file");
 }
 
-int server_op_fs_release(struct server_request *req, const void *payload)
+int serve_fs_release(struct server_request *req, const void *payload)
 {
 	struct ddio_msg_fs_ino x;
 	struct ns_left left;
@@ -146,7 +147,7 @@ int server_op_fs_release(struct server_request *req, const void *payload)
 	return fs_reply_left(req, err, &left, "closing a file");
 }
 
-int server_op_fs_link(struct server_request *req, const void *payload)
+int serve_fs_link(struct server_request *req, const void *payload)
 {
 	struct ddio_msg_fs_link x;
 	struct inode inode;
@@ -157,7 +158,7 @@ int server_op_fs_link(struct server_request *req, const void *payload)
 	return fs_reply_attr(req, err, &inode, "linking");
 }
 
-int server_op_fs_unlink(struct server_request *req, const void *payload)
+int serve_fs_unlink(struct server_request *req, const void *payload)
 {
 	struct ddio_msg_fs_unlinked out = { .flags = 0 };
 	struct ddio_msg_fs_name x;
@@ -179,7 +180,7 @@ int server_op_fs_unlink(struct server_request *req, const void *payload)
 	return 0;
 }
 
-int server_op_fs_rename(struct server_request *req, const void *payload)
+int serve_fs_rename(struct server_request *req, const void *payload)
 {
 	struct ddio_msg_fs_rename x;
 	struct ns_left left;
@@ -190,7 +191,7 @@ int server_op_fs_rename(struct server_request *req, const void *payload)
 	return fs_reply_left(req, err, &left, "renaming");
 }
 
-int server_op_fs_readlink(struct server_request *req, const void *payload)
+int serve_fs_readlink(struct server_request *req, const void *payload)
 {
 	struct ddio_msg_fs_target out = { .target = "" };
 	struct ddio_msg_fs_ino x;
@@ -211,7 +212,7 @@ int server_op_fs_readlink(struct server_request *req, const void *payload)
 	return 0;
 }
 
-int server_op_fs_readdir(struct server_request *req, const void *payload)
+int serve_fs_readdir(struct server_request *req, const void *payload)
 {
 	struct ddio_msg_fs_readdir x;
 	struct ddio_msg_fs_entries out;
@@ -241,7 +242,7 @@ static int reply_value(struct server_request *req, int err, uint8_t *value, uint
 	return 0;
 }
 
-int server_op_fs_getxattr(struct server_request *req, const void *payload)
+int serve_fs_getxattr(struct server_request *req, const void *payload)
 {
 	struct ddio_msg_fs_xattr x;
 	uint8_t *value;
@@ -253,7 +254,7 @@ int server_op_fs_getxattr(struct server_request *req, const void *payload)
 	return reply_value(req, err, value, len, "reading an extended attribute");
 }
 
-int server_op_fs_listxattr(struct server_request *req, const void *payload)
+int serve_fs_listxattr(struct server_request *req, const void *payload)
 {
 	struct ddio_msg_fs_ino x;
 	uint8_t *names;
@@ -265,7 +266,7 @@ int server_op_fs_listxattr(struct server_request *req, const void *payload)
 	return reply_value(req, err, names, len, "listing extended attributes");
 }
 
-int server_op_fs_setxattr(struct server_request *req, const void *payload)
+int serve_fs_setxattr(struct server_request *req, const void *payload)
 {
 	struct ddio_msg_fs_xattr x;
 	struct inode inode;
@@ -276,7 +277,7 @@ int server_op_fs_setxattr(struct server_request *req, const void *payload)
 	return fs_reply_attr(req, err, &inode, "setting an extended attribute");
 }
 
-int server_op_fs_removexattr(struct server_request *req, const void *payload)
+int serve_fs_removexattr(struct server_request *req, const void *payload)
 {
 	struct ddio_msg_fs_xattr x;
 	struct inode inode;

@@ -5,7 +5,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include "iop/server/priv.h"
+#include "iop/ns/ns.h"
+#include "iop/server/request.h"
 
 static inline struct ns *fs_ns(const struct server_request *req)
 {
@@ -53,5 +54,11 @@ int fs_again(struct server_request *req, const void *payload,
 	     void (*fn)(struct server_request *req, const void *payload));
 /* Of a request that needs a mount: false if there is none, and the request is over. */
 bool fs_need_mount(struct server_request *req);
+
+/* fs_lock.c: the name space is open; a reactor stops. */
+void fs_node_start(struct ddio_iop *iop);
+void fs_reactor_stop(struct reactor *reactor);
+/* fs_file.c: a connection ends. */
+void fs_client_gone(struct client *client);
 
 #endif /* DDIO_FS_OPS_H */

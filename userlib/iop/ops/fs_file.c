@@ -2,8 +2,9 @@
 /* Requests of mounts about themselves, sizes, orphans, durability. */
 #include <errno.h>
 #include "iop/ops/fs.h"
+#include "iop/ops/handlers.h"
 
-int server_op_fs_attach(struct server_request *req, const void *payload)
+int serve_fs_attach(struct server_request *req, const void *payload)
 {
 	struct ddio_msg_fs_attached out = { .boot = req->reactor->iop->boot };
 	struct ns *ns = fs_ns(req);
@@ -34,7 +35,7 @@ int server_op_fs_attach(struct server_request *req, const void *payload)
 	return 0;
 }
 
-int server_op_fs_detach(struct server_request *req, const void *payload)
+int serve_fs_detach(struct server_request *req, const void *payload)
 {
 	struct ns_mount *mount = fs_mount(req);
 	struct client *client;
@@ -45,13 +46,13 @@ int server_op_fs_detach(struct server_request *req, const void *payload)
 		return 0;
 	/* none of its connections is a mount's any more */
 	ddio_list_for_each_entry(client, &req->reactor->clients, link)
-		if (server_client_of(client)->mount == mount)
-			server_client_of(client)->mount = NULL;
+		if (client->mount == mount)
+			client->mount = NULL;
 	err = ns_mount_end(fs_ns(req), mount);
 	return fs_reply_empty(req, err, "detaching a mount");
 }
 
-int server_op_fs_wrote(struct server_request *req, const void *payload)
+int serve_fs_wrote(struct server_request *req, const void *payload)
 {
 	struct ddio_msg_fs_wrote x;
 	struct inode inode;
@@ -62,7 +63,7 @@ int server_op_fs_wrote(struct server_request *req, const void *payload)
 	return fs_reply_attr(req, err, &inode, "extending a file");
 }
 
-int server_op_fs_append(struct server_request *req, const void *payload)
+int serve_fs_append(struct server_request *req, const void *payload)
 {
 	struct ddio_msg_fs_append x;
 	struct ddio_msg_fs_place out;
@@ -81,7 +82,7 @@ int server_op_fs_append(struct server_request *req, const void *payload)
 	return 0;
 }
 
-int server_op_fs_alloc(struct server_request *req, const void *payload)
+int serve_fs_alloc(struct server_request *req, const void *payload)
 {
 	struct ddio_msg_fs_alloc x;
 	struct inode inode;
@@ -102,7 +103,7 @@ static void synced(struct commit *commit, int err)
 		server_reply(req, NULL, 0);
 }
 
-int server_op_fs_sync(struct server_request *req, const void *payload)
+int serve_fs_sync(struct server_request *req, const void *payload)
 {
 	(void)payload;
 	req->commit.done = synced;
@@ -110,7 +111,7 @@ int server_op_fs_sync(struct server_request *req, const void *payload)
 	return 0;
 }
 
-int server_op_fs_space(struct server_request *req, const void *payload)
+int serve_fs_space(struct server_request *req, const void *payload)
 {
 	struct ddio_msg_fs_space out = { .inodes = ns_inodes(fs_ns(req)) };
 
@@ -119,7 +120,7 @@ int server_op_fs_space(struct server_request *req, const void *payload)
 	return 0;
 }
 
-int server_op_fs_orphans(struct server_request *req, const void *payload)
+int serve_fs_orphans(struct server_request *req, const void *payload)
 {
 	struct ddio_msg_fs_readdir x;
 	struct ddio_msg_ns_listing out;
@@ -136,7 +137,7 @@ int server_op_fs_orphans(struct server_request *req, const void *payload)
 	return 0;
 }
 
-int server_op_fs_gone(struct server_request *req, const void *payload)
+int serve_fs_gone(struct server_request *req, const void *payload)
 {
 	struct ddio_msg_fs_ino x;
 	int err;
@@ -145,4 +146,11 @@ int server_op_fs_gone(struct server_request *req, const void *payload)
 	err = ns_gone(fs_ns(req), x.ino);
 	/* another one may have been faster */
 	return fs_reply_empty(req, err == -ESTALE ? 0 : err, "forgetting a file");
+}
+
+void fs_client_gone(struct client *client)
+{
+	if (client->mount && client->reactor->iop->ns)
+		ns_mount_detach(client->reactor->iop->ns, client->mount);
+	client->mount = NULL;
 }

@@ -2,10 +2,11 @@
 /* Requests of mounts about locks, and what becomes of locks when mounts end. */
 #include <errno.h>
 #include "iop/ops/fs.h"
+#include "iop/ops/handlers.h"
 
 static struct locks *locks_of(const struct server_request *req)
 {
-	return &server_of(req->reactor->iop)->locks;
+	return &req->reactor->iop->locks;
 }
 
 static struct ddio_lock lock_of(const struct server_request *req, const struct ddio_msg_fs_lock *x)
@@ -23,7 +24,7 @@ static struct ddio_lock lock_of(const struct server_request *req, const struct d
 	};
 }
 
-int server_op_fs_lock_test(struct server_request *req, const void *payload)
+int serve_fs_lock_test(struct server_request *req, const void *payload)
 {
 	struct ddio_msg_fs_lock x;
 	const struct ddio_lock *held;
@@ -62,13 +63,20 @@ static void waited(struct lock_wait *wait, int err)
 {
 	struct server_request *req = wait->arg;
 
-	req->lock_wait = NULL;
+	req->gone = NULL;
 	if (req->client)
-		req->client->c.requests++;
+		req->client->requests++;
 	reply_lock(req, err);
 }
 
-int server_op_fs_lock_set(struct server_request *req, const void *payload)
+/* There is nobody left to reply to. */
+static void waiter_gone(struct server_request *req)
+{
+	locks_forget(locks_of(req), req->data);
+	server_request_end(req);
+}
+
+int serve_fs_lock_set(struct server_request *req, const void *payload)
 {
 	struct locks *locks = locks_of(req);
 	struct lock_wait *wait = NULL;
@@ -97,12 +105,13 @@ int server_op_fs_lock_set(struct server_request *req, const void *payload)
 	err = locks_set(locks, x.ino, &want, x.flags & DDIO_FS_LOCK_AGAIN, wait);
 	if (err != -EINPROGRESS)
 		return reply_lock(req, err);
-	req->lock_wait = wait;
-	req->client->c.requests--;
+	/* while it waits it does not count for its client */
+	req->gone = waiter_gone;
+	req->client->requests--;
 	return 0;
 }
 
-int server_op_fs_lock_cancel(struct server_request *req, const void *payload)
+int serve_fs_lock_cancel(struct server_request *req, const void *payload)
 {
 	struct ddio_msg_fs_ino x;
 
@@ -114,7 +123,7 @@ int server_op_fs_lock_cancel(struct server_request *req, const void *payload)
 	return 0;
 }
 
-int server_op_fs_unlock_owner(struct server_request *req, const void *payload)
+int serve_fs_unlock_owner(struct server_request *req, const void *payload)
 {
 	struct ddio_msg_fs_owner x;
 
@@ -128,16 +137,16 @@ int server_op_fs_unlock_owner(struct server_request *req, const void *payload)
 
 static void mount_lost(void *ctx, struct ns_mount *mount)
 {
-	struct server *server = ctx;
+	struct ddio_iop *iop = ctx;
 
-	locks_drop_mount(&server->locks, mount, -ESTALE);
+	locks_drop_mount(&iop->locks, mount, -ESTALE);
 }
 
 static void mounts_settled(void *ctx)
 {
-	struct server *server = ctx;
+	struct ddio_iop *iop = ctx;
 
-	locks_settle(&server->locks);
+	locks_settle(&iop->locks);
 }
 
 static const struct ns_mount_ops mount_ops = {
@@ -145,34 +154,14 @@ static const struct ns_mount_ops mount_ops = {
 	.settled = mounts_settled,
 };
 
-void server_fs_begin(struct server *server)
+void fs_node_start(struct ddio_iop *iop)
 {
-	ns_mount_watch(server->iop.ns, &mount_ops, server);
+	if (iop->ns)
+		ns_mount_watch(iop->ns, &mount_ops, iop);
 }
 
-void server_fs_end(struct server *server)
+void fs_reactor_stop(struct reactor *reactor)
 {
-	locks_free(&server->locks);
-}
-
-/* Nobody can be told any more what it waits for. */
-void server_fs_request_lost(struct server_request *req)
-{
-	if (!req->lock_wait)
-		return;
-	locks_forget(locks_of(req), req->lock_wait);
-	req->lock_wait = NULL;
-	server_request_end(req);
-}
-
-void server_fs_client_gone(struct server_client *sc)
-{
-	if (sc->mount && sc->c.reactor->iop->ns)
-		ns_mount_detach(sc->c.reactor->iop->ns, sc->mount);
-	sc->mount = NULL;
-}
-
-void server_fs_stop(struct server *server)
-{
-	locks_stop(&server->locks, -ESHUTDOWN);
+	if (!reactor->index)
+		locks_stop(&reactor->iop->locks, -ESHUTDOWN);
 }

@@ -2,6 +2,7 @@
 /* Replies of the name space. */
 #include <errno.h>
 #include "iop/ops/fs.h"
+#include "iop/ops/handlers.h"
 
 /* A reply until the commit has ended. */
 struct fs_late {

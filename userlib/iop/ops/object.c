@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "iop/server/priv.h"
+#include "iop/ops/handlers.h"
+#include "iop/ops/object.h"
 
 static bool no_file(const struct ddio_file_ref *ref)
 {
@@ -12,7 +13,7 @@ static bool no_file(const struct ddio_file_ref *ref)
 }
 
 /* The disk is not one of this reactor's: say whose it is. */
-void server_fail_disk(struct server_request *req)
+void obj_fail_disk(struct server_request *req)
 {
 	const struct ddio_iop *iop = req->reactor->iop;
 	uint32_t number = req->obj.disk;
@@ -29,8 +30,7 @@ void server_fail_disk(struct server_request *req)
 			    iop->conf->disks[number].name, reactor, req->reactor->index);
 }
 
-bool server_obj_decode(struct server_request *req, const void *payload, size_t len, bool whole,
-		       int *ret)
+bool obj_decode(struct server_request *req, const void *payload, size_t len, bool whole, int *ret)
 {
 	int err = ddio_get_obj(payload, len, &req->obj);
 
@@ -43,7 +43,7 @@ bool server_obj_decode(struct server_request *req, const void *payload, size_t l
 	if (whole)
 		return true;
 	if (!req->disk) {
-		server_fail_disk(req);
+		obj_fail_disk(req);
 		return false;
 	}
 	if (no_file(&req->obj.file)) {
@@ -54,7 +54,16 @@ bool server_obj_decode(struct server_request *req, const void *payload, size_t l
 	return true;
 }
 
-int server_obj_get(struct server_request *req, bool create)
+void obj_fail(struct server_request *req, int err, const char *what)
+{
+	uint32_t status = ddio_status_from_errno(err);
+
+	server_fail(req, status, "disk %s: file %llu, byte %llu of its part there: %s: %s",
+		    req->disk ? req->disk->name : "?", (unsigned long long)req->obj.file.id,
+		    (unsigned long long)req->obj.offset, what, ddio_status_text(status));
+}
+
+int obj_get(struct server_request *req, bool create)
 {
 	int err = store_get(req->disk->store, &req->obj.file, create, &req->object);
 
@@ -71,7 +80,7 @@ int server_obj_get(struct server_request *req, bool create)
 			    "disk %s: file %llu has another block size, layout or seed",
 			    req->disk->name, (unsigned long long)req->obj.file.id);
 	else
-		server_fail_obj(req, err, "finding the object");
+		obj_fail(req, err, "finding the object");
 	return err;
 }
 
@@ -106,27 +115,27 @@ static void read_done(struct cache_io *io, int status)
 	struct server_request *req = io->arg;
 
 	if (status)
-		server_fail_obj(req, status, "reading");
+		obj_fail(req, status, "reading");
 	else
 		read_reply(req);
 }
 
-int server_op_obj_read(struct server_request *req, const void *payload)
+int serve_obj_read(struct server_request *req, const void *payload)
 {
 	int ret, err;
 
-	if (!server_obj_decode(req, payload, req->msg.length, false, &ret))
+	if (!obj_decode(req, payload, req->msg.length, false, &ret))
 		return ret;
 	if (!req->obj.len || req->obj.len > DDIO_MAX_BULK) {
 		server_fail(req, DDIO_ST_INVALID, "OBJ_READ of %llu bytes, 1 to %u are possible",
 			    (unsigned long long)req->obj.len, DDIO_MAX_BULK);
 		return 0;
 	}
-	err = server_obj_get(req, false);
+	err = obj_get(req, false);
 	if (err && err != -ENOENT)
 		return 0;
 	if (server_request_buf(req, req->obj.len)) {
-		server_fail_obj(req, -ENOMEM, "reading");
+		obj_fail(req, -ENOMEM, "reading");
 		return 0;
 	}
 	if (err) {
@@ -154,8 +163,8 @@ static int write_refuse(struct server_request *req, uint32_t status, const char 
 	return req->text ? 0 : -ENOMEM;
 }
 
-int server_obj_write_bulk(struct server_request *req, const void *prefix, size_t prefix_len,
-			  struct ddio_sink *sink)
+int serve_obj_write_bulk(struct server_request *req, const void *prefix, size_t prefix_len,
+			 struct ddio_sink *sink)
 {
 	int err = ddio_get_obj(prefix, prefix_len, &req->obj);
 	uint64_t bulk = req->msg.length - prefix_len;
@@ -172,7 +181,7 @@ int server_obj_write_bulk(struct server_request *req, const void *prefix, size_t
 		return write_refuse(req, DDIO_ST_INVALID, text);
 	}
 	if (req->reactor->stopping)
-		return write_refuse(req, DDIO_ST_SHUTDOWN, "the I/O processor is being stopped");
+		return write_refuse(req, DDIO_ST_SHUTDOWN, SERVER_STOPPING);
 	if (server_request_buf(req, bulk))
 		return write_refuse(req, DDIO_ST_NO_MEMORY, "OBJ_WRITE: no memory for its data");
 	req->iov.iov_base = req->buf;
@@ -187,19 +196,19 @@ static void write_done(struct cache_io *io, int status)
 	struct server_request *req = io->arg;
 
 	if (status)
-		server_fail_obj(req, status, "writing");
+		obj_fail(req, status, "writing");
 	else
 		server_reply(req, NULL, 0);
 }
 
-int server_op_obj_write(struct server_request *req, const void *payload)
+int serve_obj_write(struct server_request *req, const void *payload)
 {
 	int ret;
 
-	if (!server_obj_decode(req, payload, ddio_opcode_bulk_prefix(DDIO_OP_OBJ_WRITE, false),
-			       false, &ret))
+	if (!obj_decode(req, payload, ddio_opcode_bulk_prefix(DDIO_OP_OBJ_WRITE, false), false,
+			&ret))
 		return ret;
-	if (server_obj_get(req, true))
+	if (obj_get(req, true))
 		return 0;
 	io_start(req, write_done);
 	cache_write(req->disk->cache, &req->io);

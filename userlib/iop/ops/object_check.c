@@ -6,7 +6,9 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include "iop/server/priv.h"
+#include "iop/ns/ns.h"
+#include "iop/ops/handlers.h"
+#include "iop/ops/object.h"
 
 #define CHECK_TRIES 50
 
@@ -22,7 +24,7 @@ static void check_fail(struct server_request *req, int err)
 	if (check_names(req))
 		server_fail_errno(req, err, "checking the name space");
 	else
-		server_fail_obj(req, err, "checking its records");
+		obj_fail(req, err, "checking its records");
 }
 
 static void check_committed(struct commit *commit, int err)
@@ -71,19 +73,17 @@ static void check_try(struct server_request *req)
 		SERVER_REPLY(req, fsck, &x);
 }
 
-int server_op_fsck(struct server_request *req, const void *payload)
+int serve_fsck(struct server_request *req, const void *payload)
 {
 	const struct ddio_iop *iop = req->reactor->iop;
 	int ret;
 
-	if (!server_obj_decode(req, payload, req->msg.length, true, &ret))
+	if (!obj_decode(req, payload, req->msg.length, true, &ret))
 		return ret;
 	if (check_names(req) && (!iop->ns || req->reactor->index))
-		server_fail(req, DDIO_ST_INVALID,
-			    "the name space is served by reactor 0 of node %s",
-			    iop->conf->nodes[iop->conf->ns_node].name);
+		server_fail_names(req);
 	else if (!check_names(req) && !req->disk)
-		server_fail_disk(req);
+		obj_fail_disk(req);
 	else if (req->obj.flags & DDIO_OBJ_REPAIR)
 		check_commit(req);
 	else

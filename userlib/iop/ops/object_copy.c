@@ -7,7 +7,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "iop/server/priv.h"
+#include "iop/ops/handlers.h"
+#include "iop/ops/object.h"
 
 #define COPY_BUF (256u << 10)
 
@@ -35,7 +36,7 @@ static void copy_end(struct server_request *req)
 
 	object_put(copy->from);
 	if (copy->err)
-		server_fail_obj(req, copy->err, copy->what);
+		obj_fail(req, copy->err, copy->what);
 	else
 		SERVER_REPLY(req, obj_data, &x);
 }
@@ -169,12 +170,12 @@ static bool copy_decode(struct server_request *req, const void *payload, int *re
 	};
 	req->disk = reactor_disk(req->reactor, msg->disk);
 	if (!req->disk) {
-		server_fail_disk(req);
+		obj_fail_disk(req);
 		return false;
 	}
 	if (msg->from.id == msg->to.id && msg->from_offset < msg->to_offset + msg->len &&
 	    msg->to_offset < msg->from_offset + msg->len) {
-		server_fail_obj(req, -EINVAL, "copying bytes over themselves");
+		obj_fail(req, -EINVAL, "copying bytes over themselves");
 		return false;
 	}
 	return true;
@@ -184,17 +185,17 @@ static bool copy_decode(struct server_request *req, const void *payload, int *re
 static int copy_objects(struct server_request *req)
 {
 	struct copy *copy = req->data;
-	int err = server_obj_get(req, true);
+	int err = obj_get(req, true);
 
 	if (err)
 		return err;
 	err = store_get(req->disk->store, &copy->msg.from, true, &copy->from);
 	if (err)
-		server_fail_obj(req, err, "finding what is copied");
+		obj_fail(req, err, "finding what is copied");
 	return err;
 }
 
-int server_op_obj_copy(struct server_request *req, const void *payload)
+int serve_obj_copy(struct server_request *req, const void *payload)
 {
 	struct copy *copy = calloc(1, sizeof(*copy));
 	uint64_t len;

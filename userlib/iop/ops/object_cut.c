@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Removing and truncating an object, and freeing blocks in the middle of it. */
 #include <errno.h>
-#include "iop/server/priv.h"
+#include "iop/ops/handlers.h"
+#include "iop/ops/object.h"
 
 static void cut_now(struct server_request *req)
 {
@@ -12,9 +13,9 @@ static void cut_now(struct server_request *req)
 	else
 		err = object_punch(req->object, req->first, req->count);
 	if (err)
-		server_fail_obj(req, err, "freeing its blocks");
+		obj_fail(req, err, "freeing its blocks");
 	else
-		server_obj_commit(req);
+		obj_commit(req);
 }
 
 /* False: there is nothing to cut, and the reply has gone. */
@@ -22,28 +23,28 @@ static bool cut_begin(struct server_request *req, const void *payload, int *ret)
 {
 	int err = 0;
 
-	if (!server_obj_decode(req, payload, req->msg.length, false, ret))
+	if (!obj_decode(req, payload, req->msg.length, false, ret))
 		return false;
 	/* An object of no file: nobody can say any more what that was like. */
 	if (req->msg.opcode == DDIO_OP_OBJ_REMOVE && req->obj.flags & DDIO_OBJ_REPAIR)
 		err = store_ref(req->disk->store, req->obj.file.id, &req->obj.file);
 	if (err && err != -ENOENT) {
-		server_fail_obj(req, err, "finding the object");
+		obj_fail(req, err, "finding the object");
 		return false;
 	}
 	if (!err)
-		err = server_obj_get(req, false);
+		err = obj_get(req, false);
 	if (err == -ENOENT)
 		server_reply(req, NULL, 0);
 	return !err;
 }
 
-int server_op_obj_remove(struct server_request *req, const void *payload)
+int serve_obj_remove(struct server_request *req, const void *payload)
 {
 	int ret;
 
 	if (cut_begin(req, payload, &ret))
-		server_obj_quiet(req, 0, UINT64_MAX, cut_now);
+		obj_quiet(req, 0, UINT64_MAX, cut_now);
 	return ret;
 }
 
@@ -59,7 +60,7 @@ static void truncate_rest(struct server_request *req)
 {
 	uint64_t first = block_behind(req, req->obj.offset + req->obj.len);
 
-	server_obj_quiet(req, first, UINT64_MAX - first, cut_now);
+	obj_quiet(req, first, UINT64_MAX - first, cut_now);
 }
 
 static void truncate_edge(struct server_request *req)
@@ -67,15 +68,15 @@ static void truncate_edge(struct server_request *req)
 	uint64_t size = req->obj.offset + req->obj.len;
 
 	/* What is cut off within a block must read as zeros if the file grows again. */
-	server_obj_zero(req, size, block_behind(req, size) * req->obj.file.block, truncate_rest);
+	obj_zero(req, size, block_behind(req, size) * req->obj.file.block, truncate_rest);
 }
 
-int server_op_obj_truncate(struct server_request *req, const void *payload)
+int serve_obj_truncate(struct server_request *req, const void *payload)
 {
 	int ret;
 
 	if (cut_begin(req, payload, &ret))
-		server_obj_alone(req, truncate_edge);
+		obj_alone(req, truncate_edge);
 	return ret;
 }
 
@@ -94,7 +95,7 @@ static void punch_rest(struct server_request *req)
 	uint64_t end = (req->obj.offset + req->obj.len) / req->obj.file.block;
 
 	if (end > first)
-		server_obj_quiet(req, first, end - first, cut_now);
+		obj_quiet(req, first, end - first, cut_now);
 	else
 		server_reply(req, NULL, 0);
 }
@@ -104,19 +105,19 @@ static void punch_tail(struct server_request *req)
 	uint64_t end = req->obj.offset + req->obj.len;
 	uint64_t tail = end / req->obj.file.block * req->obj.file.block;
 
-	server_obj_zero(req, tail < punch_head(req) ? end : tail, end, punch_rest);
+	obj_zero(req, tail < punch_head(req) ? end : tail, end, punch_rest);
 }
 
 static void punch_edge(struct server_request *req)
 {
-	server_obj_zero(req, req->obj.offset, punch_head(req), punch_tail);
+	obj_zero(req, req->obj.offset, punch_head(req), punch_tail);
 }
 
-int server_op_obj_punch(struct server_request *req, const void *payload)
+int serve_obj_punch(struct server_request *req, const void *payload)
 {
 	int ret;
 
 	if (cut_begin(req, payload, &ret))
-		server_obj_alone(req, punch_edge);
+		obj_alone(req, punch_edge);
 	return ret;
 }

@@ -2,7 +2,8 @@
 /* Requests about what a disk holds and where: extents, lists, reservations, checks. */
 #include <errno.h>
 #include <stdlib.h>
-#include "iop/server/priv.h"
+#include "iop/ops/handlers.h"
+#include "iop/ops/object.h"
 
 static uint32_t most_entries(const struct server_request *req)
 {
@@ -55,21 +56,21 @@ static void extents_fill(struct cache *cache, const struct object *obj, uint64_t
 	}
 }
 
-int server_op_obj_extents(struct server_request *req, const void *payload)
+int serve_obj_extents(struct server_request *req, const void *payload)
 {
 	struct ddio_msg_extents x = { 0 };
 	uint32_t max;
 	int ret, err;
 
-	if (!server_obj_decode(req, payload, req->msg.length, false, &ret))
+	if (!obj_decode(req, payload, req->msg.length, false, &ret))
 		return ret;
-	err = server_obj_get(req, false);
+	err = obj_get(req, false);
 	if (err && err != -ENOENT)
 		return 0;
 	max = most_entries(req);
 	x.ext = malloc(max * sizeof(*x.ext));
 	if (!x.ext) {
-		server_fail_obj(req, -ENOMEM, "listing its extents");
+		obj_fail(req, -ENOMEM, "listing its extents");
 		return 0;
 	}
 	if (!err)
@@ -79,16 +80,16 @@ int server_op_obj_extents(struct server_request *req, const void *payload)
 	return 0;
 }
 
-int server_op_obj_list(struct server_request *req, const void *payload)
+int serve_obj_list(struct server_request *req, const void *payload)
 {
 	struct ddio_msg_obj_list x = { 0 };
 	uint32_t max;
 	int ret;
 
-	if (!server_obj_decode(req, payload, req->msg.length, true, &ret))
+	if (!obj_decode(req, payload, req->msg.length, true, &ret))
 		return ret;
 	if (!req->disk) {
-		server_fail_disk(req);
+		obj_fail_disk(req);
 		return 0;
 	}
 	max = most_entries(req);
@@ -106,22 +107,22 @@ int server_op_obj_list(struct server_request *req, const void *payload)
 	return 0;
 }
 
-int server_op_obj_reserve(struct server_request *req, const void *payload)
+int serve_obj_reserve(struct server_request *req, const void *payload)
 {
 	int ret, err;
 
-	if (!server_obj_decode(req, payload, req->msg.length, false, &ret))
+	if (!obj_decode(req, payload, req->msg.length, false, &ret))
 		return ret;
 	/* Before an object is made for what no disk could hold. */
 	if (req->obj.len > ddio_disk_info(req->disk->disk)->size / req->obj.file.block) {
-		server_fail_obj(req, -ENOSPC, "reserving more than the disk holds");
+		obj_fail(req, -ENOSPC, "reserving more than the disk holds");
 		return 0;
 	}
-	if (server_obj_get(req, true))
+	if (obj_get(req, true))
 		return 0;
 	err = object_reserve(req->object, 0, req->obj.len);
 	if (err)
-		server_fail_obj(req, err, "reserving blocks");
+		obj_fail(req, err, "reserving blocks");
 	else
 		server_reply(req, NULL, 0);
 	return 0;

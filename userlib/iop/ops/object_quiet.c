@@ -6,7 +6,8 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include "iop/server/priv.h"
+#include "iop/coll/service.h"
+#include "iop/ops/object.h"
 
 static void quiet_try(struct server_request *req);
 
@@ -28,7 +29,7 @@ static bool quiet_wait(struct server_request *req, void (*again)(void *arg))
 	req->timer.arg = req;
 	if (!ddio_timer_arm(env, &req->timer, now + SERVER_POLL_NS))
 		return true;
-	server_fail_obj(req, -ENOMEM, "waiting for a collective transfer");
+	obj_fail(req, -ENOMEM, "waiting for a collective transfer");
 	return false;
 }
 
@@ -36,10 +37,10 @@ static void alone_again(void *arg)
 {
 	struct server_request *req = arg;
 
-	server_obj_alone(req, req->step);
+	obj_alone(req, req->step);
 }
 
-void server_obj_alone(struct server_request *req, void (*step)(struct server_request *req))
+void obj_alone(struct server_request *req, void (*step)(struct server_request *req))
 {
 	req->step = step;
 	if (coll_uses(req->reactor, req->obj.file.id))
@@ -93,8 +94,8 @@ static void quiet_try(struct server_request *req)
 	cache_flush(cache, &req->flush);
 }
 
-void server_obj_quiet(struct server_request *req, uint64_t first, uint64_t count,
-		      void (*step)(struct server_request *req))
+void obj_quiet(struct server_request *req, uint64_t first, uint64_t count,
+	       void (*step)(struct server_request *req))
 {
 	req->first = first;
 	req->count = count;
@@ -113,13 +114,13 @@ static void zeroed(struct cache_io *io, int status)
 	free(req->data);
 	req->data = NULL;
 	if (status)
-		server_fail_obj(req, status, "clearing a part of a block");
+		obj_fail(req, status, "clearing a part of a block");
 	else
 		req->step(req);
 }
 
-void server_obj_zero(struct server_request *req, uint64_t from, uint64_t to,
-		     void (*step)(struct server_request *req))
+void obj_zero(struct server_request *req, uint64_t from, uint64_t to,
+	      void (*step)(struct server_request *req))
 {
 	uint64_t block = from / req->obj.file.block, start, run;
 	bool written;
@@ -137,7 +138,7 @@ void server_obj_zero(struct server_request *req, uint64_t from, uint64_t to,
 	req->io.buf = req->data;
 	req->io.done = zeroed;
 	if (!req->data)
-		server_fail_obj(req, -ENOMEM, "clearing a part of a block");
+		obj_fail(req, -ENOMEM, "clearing a part of a block");
 	else
 		cache_write(req->disk->cache, &req->io);
 }
@@ -147,12 +148,12 @@ static void committed(struct commit *commit, int err)
 	struct server_request *req = commit->arg;
 
 	if (err)
-		server_fail_obj(req, err, "committing");
+		obj_fail(req, err, "committing");
 	else
 		server_reply(req, NULL, 0);
 }
 
-void server_obj_commit(struct server_request *req)
+void obj_commit(struct server_request *req)
 {
 	req->commit.done = committed;
 	store_commit(req->disk->store, &req->commit);

@@ -2,16 +2,17 @@
 /* The space that an object takes: counting it, and making sure of it. */
 #include <errno.h>
 #include <stdlib.h>
-#include "iop/server/priv.h"
+#include "iop/ops/handlers.h"
+#include "iop/ops/object.h"
 
-int server_op_obj_stat(struct server_request *req, const void *payload)
+int serve_obj_stat(struct server_request *req, const void *payload)
 {
 	struct ddio_msg_obj_stat x = { 0 };
 	int ret, err;
 
-	if (!server_obj_decode(req, payload, req->msg.length, false, &ret))
+	if (!obj_decode(req, payload, req->msg.length, false, &ret))
 		return ret;
-	err = server_obj_get(req, false);
+	err = obj_get(req, false);
 	if (err && err != -ENOENT)
 		return 0;
 	if (!err) {
@@ -40,7 +41,7 @@ static int space_take(struct server_request *req)
 	int err = object_reserve(req->object, first_block(req), touched_blocks(req));
 
 	if (err)
-		server_fail_obj(req, err, "allocating space");
+		obj_fail(req, err, "allocating space");
 	return err;
 }
 
@@ -59,9 +60,9 @@ static void zero_now(struct server_request *req)
 	int err = object_unwrite(req->object, req->first, req->count);
 
 	if (err)
-		server_fail_obj(req, err, "making its blocks read as zeros");
+		obj_fail(req, err, "making its blocks read as zeros");
 	else if (!space_take(req))
-		server_obj_commit(req);
+		obj_commit(req);
 }
 
 static void zero_whole(struct server_request *req)
@@ -70,7 +71,7 @@ static void zero_whole(struct server_request *req)
 
 	whole_blocks(req, &first, &end);
 	if (end > first)
-		server_obj_quiet(req, first, end - first, zero_now);
+		obj_quiet(req, first, end - first, zero_now);
 	else
 		server_reply(req, NULL, 0);
 }
@@ -82,7 +83,7 @@ static void zero_tail(struct server_request *req)
 	whole_blocks(req, &first, &end);
 	from = end * req->obj.file.block;
 	/* Within one block the head was all of it. */
-	server_obj_zero(req, end < first ? to : from, to, zero_whole);
+	obj_zero(req, end < first ? to : from, to, zero_whole);
 }
 
 static void zero_head(struct server_request *req)
@@ -92,24 +93,24 @@ static void zero_head(struct server_request *req)
 	whole_blocks(req, &first, &end);
 	if (to > first * req->obj.file.block)
 		to = first * req->obj.file.block;
-	server_obj_zero(req, req->obj.offset, to, zero_tail);
+	obj_zero(req, req->obj.offset, to, zero_tail);
 }
 
-int server_op_obj_allocate(struct server_request *req, const void *payload)
+int serve_obj_allocate(struct server_request *req, const void *payload)
 {
 	int ret;
 
-	if (!server_obj_decode(req, payload, req->msg.length, false, &ret))
+	if (!obj_decode(req, payload, req->msg.length, false, &ret))
 		return ret;
 	/* Before an object is made for what no disk could hold. */
 	if (touched_blocks(req) > ddio_disk_info(req->disk->disk)->size / req->obj.file.block) {
-		server_fail_obj(req, -ENOSPC, "allocating more than the disk holds");
+		obj_fail(req, -ENOSPC, "allocating more than the disk holds");
 		return 0;
 	}
-	if (server_obj_get(req, true) || space_take(req))
+	if (obj_get(req, true) || space_take(req))
 		return 0;
 	if (req->obj.flags & DDIO_OBJ_ZERO)
-		server_obj_alone(req, zero_head);
+		obj_alone(req, zero_head);
 	else
 		server_reply(req, NULL, 0);
 	return 0;

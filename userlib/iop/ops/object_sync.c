@@ -2,7 +2,9 @@
 /* Making durable, and forgetting what is cached: for one file or all, on every disk of a reactor. */
 #include <errno.h>
 #include <stdlib.h>
-#include "iop/server/priv.h"
+#include "iop/ns/ns.h"
+#include "iop/ops/handlers.h"
+#include "iop/ops/object.h"
 
 /**
  * struct sync_part - one disk's part of a request
@@ -29,7 +31,7 @@ static void sync_one_less(struct server_request *req)
 	if (!req->err)
 		server_reply(req, NULL, 0);
 	else if (req->disk)
-		server_fail_obj(req, req->err, "writing back");
+		obj_fail(req, req->err, "writing back");
 	else
 		server_fail_errno(req, req->err, "name space");
 }
@@ -110,12 +112,12 @@ static void sync_disk(struct server_request *req, struct iop_disk *disk, struct 
 
 static bool sync_begin(struct server_request *req, const void *payload, int *ret)
 {
-	if (!server_obj_decode(req, payload, req->msg.length, true, ret))
+	if (!obj_decode(req, payload, req->msg.length, true, ret))
 		return false;
 	req->disk = NULL;
 	req->data = calloc(req->reactor->ndisks + 1, sizeof(struct sync_part));
 	if (!req->data) {
-		server_fail_obj(req, -ENOMEM, "beginning");
+		obj_fail(req, -ENOMEM, "beginning");
 		return false;
 	}
 	if (!(req->obj.flags & DDIO_OBJ_ALL) && !req->obj.file.id) {
@@ -136,7 +138,7 @@ static void sync_disks(struct server_request *req)
 		sync_disk(req, &req->reactor->disks[i], &parts[i]);
 }
 
-int server_op_obj_sync(struct server_request *req, const void *payload)
+int serve_obj_sync(struct server_request *req, const void *payload)
 {
 	struct reactor *reactor = req->reactor;
 	int ret;
@@ -153,7 +155,7 @@ int server_op_obj_sync(struct server_request *req, const void *payload)
 	return 0;
 }
 
-int server_op_drop_cache(struct server_request *req, const void *payload)
+int serve_drop_cache(struct server_request *req, const void *payload)
 {
 	int ret;
 

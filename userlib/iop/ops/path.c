@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "iop/ops/fs.h"
+#include "iop/ops/handlers.h"
 
 static int fail_file(struct server_request *req, int err, const char *path, uint64_t id)
 {
@@ -43,7 +44,7 @@ static bool create_check(struct server_request *req, const struct ddio_msg_ns_cr
 
 	for (i = 0; i < rec->ndisks; i++) {
 		uint32_t number = rec->disks[i];
-		const struct server_where *where;
+		const struct ddio_disk_info *info;
 
 		if (number >= iop->conf->ndisks) {
 			server_fail(req, DDIO_ST_INVALID,
@@ -51,9 +52,9 @@ static bool create_check(struct server_request *req, const struct ddio_msg_ns_cr
 				    x->path, number, iop->conf->ndisks);
 			return false;
 		}
-		where = &server_of(iop)->where[number];
-		/* What the sectors of other nodes' disks are is theirs to say. */
-		if (where->reactor < 0 || rec->ref.block >= where->info.sector)
+		info = iop_disk_info(iop, number);
+		/* Only its own node knows the sectors of a disk. */
+		if (!info || rec->ref.block >= info->sector)
 			continue;
 		server_fail(
 			req, DDIO_ST_INVALID,
@@ -176,12 +177,12 @@ static int create_run(struct server_request *req, const void *payload)
 	return 0;
 }
 
-int server_op_ns_create(struct server_request *req, const void *payload)
+int serve_ns_create(struct server_request *req, const void *payload)
 {
 	return create_run(req, payload);
 }
 
-int server_op_ns_lookup(struct server_request *req, const void *payload)
+int serve_ns_lookup(struct server_request *req, const void *payload)
 {
 	struct ns *ns = fs_ns(req);
 	struct ddio_msg_ns_name x;
@@ -250,7 +251,7 @@ static int remove_path(struct server_request *req, const char *path)
 	return fail_file(req, err, path, 0);
 }
 
-int server_op_ns_remove(struct server_request *req, const void *payload)
+int serve_ns_remove(struct server_request *req, const void *payload)
 {
 	struct ddio_msg_ns_name x;
 	int err = ddio_get_ns_name(payload, req->msg.length, &x);
@@ -260,7 +261,7 @@ int server_op_ns_remove(struct server_request *req, const void *payload)
 	return x.path[0] ? remove_path(req, x.path) : remove_orphan(req, x.id);
 }
 
-int server_op_ns_remove_done(struct server_request *req, const void *payload)
+int serve_ns_remove_done(struct server_request *req, const void *payload)
 {
 	struct ddio_msg_ns_size x;
 	int err = ddio_get_ns_size(payload, req->msg.length, &x);
@@ -305,7 +306,7 @@ static int size_set(struct ns *ns, const struct ddio_msg_ns_size *x, struct inod
 	return ns_setattr(ns, &set, inode);
 }
 
-int server_op_ns_size(struct server_request *req, const void *payload)
+int serve_ns_size(struct server_request *req, const void *payload)
 {
 	struct ddio_msg_ns_size x;
 	struct inode inode;
@@ -335,7 +336,7 @@ static void list_reply(struct server_request *req, struct ddio_msg_ns_listing *x
 	FS_REPLY(req, ns_listing, &part, false);
 }
 
-int server_op_ns_list(struct server_request *req, const void *payload)
+int serve_ns_list(struct server_request *req, const void *payload)
 {
 	struct ddio_msg_ns_list x;
 	struct ddio_msg_ns_listing out = { 0 };

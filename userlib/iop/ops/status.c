@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "iop/server/priv.h"
+#include "iop/ops/handlers.h"
 
 /**
  * struct status_part - one reactor's part of the answer
@@ -27,7 +27,7 @@ struct status_ask {
 	struct status_part parts[];
 };
 
-int server_op_ping(struct server_request *req, const void *payload)
+int serve_ping(struct server_request *req, const void *payload)
 {
 	(void)payload;
 	server_reply(req, NULL, 0);
@@ -146,11 +146,11 @@ static struct status_ask *status_new(struct server_request *req)
 	ask->st.nreactors = iop->nreactors;
 	ask->st.boot = iop->boot;
 	ask->st.ndisks = n;
-	snprintf(ask->st.name, sizeof(ask->st.name), "%s", server_node_name(iop));
+	snprintf(ask->st.name, sizeof(ask->st.name), "%s", iop_node_name(iop));
 	return ask;
 }
 
-int server_op_status(struct server_request *req, const void *payload)
+int serve_status(struct server_request *req, const void *payload)
 {
 	struct ddio_iop *iop = req->reactor->iop;
 	struct status_ask *ask = status_new(req);
@@ -161,7 +161,7 @@ int server_op_status(struct server_request *req, const void *payload)
 		server_fail(req, DDIO_ST_NO_MEMORY, "no memory for the status");
 		return 0;
 	}
-	ask->st.uptime_ns = ddio_env_now(req->reactor->env) - server_of(iop)->began_ns;
+	ask->st.uptime_ns = ddio_env_now(req->reactor->env) - iop->began_ns;
 	ask->pending = iop->nreactors;
 	for (i = 0; i < iop->nreactors; i++) {
 		struct status_part *part = &ask->parts[i];

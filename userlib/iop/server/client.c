@@ -1,40 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Connections: from the listener to the reactor that serves them, and their end. */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
+/* A connection that is being served: how much is read from it, and ending it. */
 #include <string.h>
 #include "iop/server/priv.h"
 
-static const struct ddio_conn_ops client_ops;
-
-static struct server_client *client_new(struct reactor *reactor)
+/* The papers' cache grows with the compute processes; tools that only look are none. */
+void server_client_count(const struct server_client *sc, int change)
 {
-	struct server_client *sc = calloc(1, sizeof(*sc));
-
-	if (!sc)
-		return NULL;
-	sc->c.reactor = reactor;
-	ddio_list_init(&sc->c.link);
-	ddio_list_init(&sc->c.members);
-	ddio_list_init(&sc->requests);
-	return sc;
-}
-
-static void client_free(struct server_client *sc)
-{
-	free(sc->why);
-	free(sc);
-}
-
-struct server_client *server_client_of(struct client *client)
-{
-	return ddio_container_of(client, struct server_client, c);
-}
-
-/* The papers' cache grows with the clients; tools that only look are none. */
-static void clients_count(struct reactor *reactor, const struct server_client *sc, int change)
-{
+	struct reactor *reactor = sc->c.reactor;
 	uint32_t i;
 
 	reactor->nclients += change;
@@ -45,62 +17,10 @@ static void clients_count(struct reactor *reactor, const struct server_client *s
 		cache_set_clients(reactor->disks[i].cache, reactor->nprocs);
 }
 
-/* The connection ends here, whoever ended it. */
-void server_client_gone(struct server_client *sc)
-{
-	struct server_request *req, *tmp, *incoming = sc->incoming;
-	bool served = sc->state == SERVER_CLIENT_SERVED;
-
-	sc->c.closing = true;
-	sc->state = SERVER_CLIENT_GONE;
-	if (served)
-		coll_client_lost(&sc->c);
-	ddio_list_del(&sc->c.link);
-	if (served)
-		clients_count(sc->c.reactor, sc, -1);
-	ddio_list_for_each_entry_safe(req, tmp, &sc->requests, link) {
-		server_request_orphan(req);
-		server_fs_request_lost(req);
-	}
-	server_fs_client_gone(sc);
-	ddio_conn_close(sc->c.conn, false);
-	if (incoming)
-		server_request_end(incoming);
-	if (!sc->posted)
-		client_free(sc);
-}
-
-static void client_closed(void *ctx, int err, const char *why)
-{
-	struct server_client *sc = ctx;
-	struct reactor *reactor = sc->c.reactor;
-
-	if (sc->state == SERVER_CLIENT_SERVED)
-		ddio_env_log(reactor->env, DDIO_LOG_DEBUG, "connection ended: %s", why);
-	else if (sc->state == SERVER_CLIENT_OPENING && err)
-		reactor->refused++;
-	server_client_gone(sc);
-}
-
-static void client_end_posted(void *arg)
-{
-	struct server_client *sc = arg;
-	struct reactor *reactor = sc->c.reactor;
-
-	sc->posted = false;
-	if (sc->state == SERVER_CLIENT_GONE) {
-		client_free(sc);
-		return;
-	}
-	ddio_env_log(reactor->env, DDIO_LOG_WARN, "connection with %s closed: %s",
-		     ddio_conn_peer(sc->c.conn), sc->why ? sc->why : "");
-	server_client_gone(sc);
-}
-
 /**
- * client_end - end a connection, soon
- * @client: whose
- * @why: one line
+ * client_end - end a connection soon, from the loop
+ * @client: the connection; nothing more is read from it
+ * @why: one line for the log
  */
 void client_end(struct client *client, const char *why)
 {
@@ -111,9 +31,7 @@ void client_end(struct client *client, const char *why)
 	client->closing = true;
 	sc->why = strdup(why);
 	sc->posted = true;
-	sc->post.fn = client_end_posted;
-	sc->post.arg = sc;
-	ddio_env_post(client->reactor->env, &sc->post);
+	ddio_env_post(client->reactor->env, &sc->end);
 }
 
 void server_client_throttle(struct server_client *sc)
@@ -129,193 +47,4 @@ void server_client_throttle(struct server_client *sc)
 		return;
 	sc->paused = !sc->paused;
 	ddio_conn_pause(sc->c.conn, sc->paused);
-}
-
-static void welcome_disk(struct ddio_welcome_disk *to, const struct server_where *where,
-			 uint32_t number)
-{
-	to->disk = number;
-	to->reactor = (uint32_t)where->reactor;
-	to->sector = where->info.sector;
-	to->size = where->info.size;
-	to->peak = where->info.peak;
-	to->scale_ppm = (uint64_t)(where->info.time_scale * 1e6 + 0.5);
-}
-
-static int welcome_make(const struct reactor *reactor, struct ddio_msg_welcome *w)
-{
-	const struct ddio_iop *iop = reactor->iop;
-	const struct server_where *where = server_of(iop)->where;
-	uint32_t i, n = 0;
-
-	memset(w, 0, sizeof(*w));
-	w->node = iop->node;
-	w->nreactors = iop->nreactors;
-	w->reactor = reactor->index;
-	w->boot = iop->boot;
-	snprintf(w->name, sizeof(w->name), "%s", server_node_name(iop));
-	for (i = 0; i < iop->nreactors; i++)
-		w->ndisks += iop->reactors[i].ndisks;
-	w->disks = calloc(w->ndisks + 1, sizeof(*w->disks));
-	if (!w->disks)
-		return -ENOMEM;
-	for (i = 0; i < iop->conf->ndisks; i++)
-		if (where[i].reactor >= 0)
-			welcome_disk(&w->disks[n++], &where[i], i);
-	return 0;
-}
-
-static void client_refuse(struct server_client *sc, uint32_t status, const char *text)
-{
-	sc->state = SERVER_CLIENT_REFUSED;
-	sc->c.reactor->refused++;
-	ddio_conn_refuse(sc->c.conn, status, text);
-}
-
-static void client_welcome(struct server_client *sc)
-{
-	struct reactor *reactor = sc->c.reactor;
-	struct ddio_msg_welcome w;
-	int err = welcome_make(reactor, &w);
-
-	if (!err)
-		err = ddio_conn_welcome(sc->c.conn, &w);
-	free(w.disks);
-	if (err) {
-		client_refuse(sc, ddio_status_from_errno(err), "no memory for another connection");
-		return;
-	}
-	sc->state = SERVER_CLIENT_SERVED;
-	ddio_list_del(&sc->c.link);
-	ddio_list_add(&sc->c.link, &reactor->clients);
-	clients_count(reactor, sc, 1);
-}
-
-void server_client_serve(struct server_client *sc)
-{
-	if (sc->c.reactor->stopping) {
-		client_refuse(sc, DDIO_ST_SHUTDOWN, "the I/O processor is stopping");
-		return;
-	}
-	switch (server_session_arrive(sc)) {
-	case 0:
-		client_welcome(sc);
-		break;
-	case -ESTALE:
-		client_refuse(sc, DDIO_ST_STALE, "the client has made another connection since");
-		break;
-	}
-}
-
-/* On the reactor that was asked for. */
-static void client_arrive(void *arg)
-{
-	struct server_client *sc = arg;
-	struct reactor *reactor = sc->c.reactor;
-	int err = ddio_conn_attach(reactor->env, sc->c.conn, &client_ops, sc);
-
-	if (err) {
-		ddio_env_log(reactor->env, DDIO_LOG_WARN, "connection with %s lost: %s",
-			     ddio_conn_peer(sc->c.conn), strerror(-err));
-		ddio_conn_close(sc->c.conn, false);
-		free(sc);
-		return;
-	}
-	sc->state = SERVER_CLIENT_OPENING;
-	ddio_list_add(&sc->c.link, &server_reactor(reactor)->opening);
-	server_client_serve(sc);
-}
-
-static void client_move(struct server_client *sc, struct reactor *to)
-{
-	ddio_list_del(&sc->c.link);
-	ddio_conn_detach(sc->c.conn);
-	sc->state = SERVER_CLIENT_MOVING;
-	sc->c.reactor = to;
-	sc->post.fn = client_arrive;
-	sc->post.arg = sc;
-	ddio_env_post(to->env, &sc->post);
-}
-
-static void client_hello(void *ctx, const struct ddio_msg_hello *hello)
-{
-	struct server_client *sc = ctx;
-	const struct ddio_iop *iop = sc->c.reactor->iop;
-	char text[96];
-
-	sc->role = hello->role;
-	if (hello->role == DDIO_ROLE_CLIENT)
-		ddio_hello_session_get(hello, &sc->session, &sc->number);
-	if (sc->c.reactor->stopping) {
-		client_refuse(sc, DDIO_ST_SHUTDOWN, "the I/O processor is stopping");
-	} else if (hello->role == DDIO_ROLE_PEER) {
-		client_refuse(sc, DDIO_ST_UNSUPPORTED,
-			      "this is an I/O processor, not a compute process");
-	} else if (hello->reactor >= iop->nreactors) {
-		snprintf(text, sizeof(text), "no reactor %u here, there are %u", hello->reactor,
-			 iop->nreactors);
-		client_refuse(sc, DDIO_ST_INVALID, text);
-	} else if (hello->reactor == sc->c.reactor->index) {
-		server_client_serve(sc);
-	} else {
-		client_move(sc, &iop->reactors[hello->reactor]);
-	}
-}
-
-static void client_drained(void *ctx)
-{
-	struct server_client *sc = ctx;
-
-	if (sc->state == SERVER_CLIENT_SERVED)
-		coll_client_drained(&sc->c);
-}
-
-static const struct ddio_conn_ops client_ops = {
-	.hello = client_hello,
-	.bulk = server_bulk,
-	.message = server_message,
-	.drained = client_drained,
-	.closed = client_closed,
-};
-
-/* From the listener, on reactor 0. */
-void server_accept(void *ctx, struct ddio_stream *stream)
-{
-	struct server *server = ctx;
-	struct reactor *reactor = &server->iop.reactors[0];
-	struct ddio_conn_opts opts = { .key = &server->iop.key,
-				       .cluster = server->iop.conf->cluster };
-	struct server_client *sc = client_new(reactor);
-	int err = -ENOMEM;
-
-	if (sc)
-		err = ddio_conn_accept(reactor->env, stream, &opts, &client_ops, sc, &sc->c.conn);
-	else
-		ddio_stream_close(stream);
-	if (err) {
-		ddio_env_log(reactor->env, DDIO_LOG_WARN, "a connection could not be taken: %s",
-			     strerror(-err));
-		free(sc);
-		return;
-	}
-	ddio_list_add(&sc->c.link, &server->per[0].opening);
-}
-
-static void clients_end(struct ddio_list *list)
-{
-	struct server_client *sc, *tmp;
-
-	ddio_list_for_each_entry_safe(sc, tmp, list, c.link)
-		server_client_gone(sc);
-}
-
-void server_opening_close(struct reactor *reactor)
-{
-	clients_end(&server_reactor(reactor)->opening);
-}
-
-void server_clients_close(struct reactor *reactor)
-{
-	server_opening_close(reactor);
-	clients_end(&reactor->clients);
 }

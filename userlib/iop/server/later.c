@@ -105,7 +105,7 @@ static void later_due(void *arg)
 
 	if (dirty(sr->reactor))
 		later_begin(sr);
-	else if (!coll_idle(sr->reactor))
+	else if (!server_services_idle(sr->reactor))
 		server_write_back_later(sr->reactor);
 }
 

@@ -44,7 +44,7 @@ struct server_request *server_request_new(struct server_client *sc, const struct
 
 	if (!req)
 		return NULL;
-	req->client = sc;
+	req->client = &sc->c;
 	req->reactor = sc->c.reactor;
 	req->msg = *msg;
 	req->commit.arg = req;
@@ -57,7 +57,6 @@ struct server_request *server_request_new(struct server_client *sc, const struct
 	return req;
 }
 
-/* @len bytes of buffer: 0 or -ENOMEM. */
 int server_request_buf(struct server_request *req, size_t len)
 {
 	req->buf = server_buf_get(req->reactor, len, &req->cap);
@@ -65,29 +64,47 @@ int server_request_buf(struct server_request *req, size_t len)
 		return -ENOMEM;
 	req->len = len;
 	if (req->client)
-		req->client->bytes += req->cap;
+		server_client_of(req->client)->bytes += req->cap;
 	return 0;
 }
 
 void server_request_orphan(struct server_request *req)
 {
+	uint64_t session = server_client_of(req->client)->session;
+
 	ddio_list_del(&req->link);
-	server_session_orphan(req);
 	req->client = NULL;
+	if (!req->changes || !session)
+		return;
+	req->session = session;
+	ddio_list_add(&req->link, &server_reactor(req->reactor)->orphans);
+}
+
+/* A connection may have been held until this request was over. */
+static void orphan_over(struct server_request *req)
+{
+	struct server_reactor *sr = server_reactor(req->reactor);
+
+	ddio_list_del(&req->link);
+	if (!req->session || sr->looking || !sr->look.fn)
+		return;
+	sr->looking = true;
+	ddio_env_post(sr->reactor->env, &sr->look);
 }
 
 void server_request_end(struct server_request *req)
 {
 	struct server_reactor *sr = server_reactor(req->reactor);
-	struct server_client *sc = req->client;
 
-	if (sc) {
+	if (req->client) {
+		struct server_client *sc = server_client_of(req->client);
+
 		ddio_list_del(&req->link);
 		sc->c.requests--;
 		sc->bytes -= req->cap;
 		server_client_throttle(sc);
 	} else {
-		server_session_over(req);
+		orphan_over(req);
 	}
 	if (req->buf)
 		server_buf_put(req->reactor, req->buf, req->cap);
@@ -99,18 +116,18 @@ void server_request_end(struct server_request *req)
 	sr->serving--;
 }
 
-/* A reply that could not be made leaves the client waiting: then rather end the connection. */
+/* A reply that cannot be made would leave the client waiting: the connection ends instead. */
 static void reply_sent(struct server_request *req, int err)
 {
 	if (err && err != -ENOTCONN && req->client)
-		client_end(&req->client->c, strerror(-err));
+		client_end(req->client, strerror(-err));
 }
 
 void server_reply(struct server_request *req, const void *fixed, size_t len)
 {
 	if (req->client)
 		reply_sent(req,
-			   ddio_conn_reply(req->client->c.conn, &req->msg, DDIO_ST_OK, fixed, len));
+			   ddio_conn_reply(req->client->conn, &req->msg, DDIO_ST_OK, fixed, len));
 	server_request_end(req);
 }
 
@@ -120,7 +137,6 @@ static void data_sent(struct ddio_send *send, int err)
 	server_request_end(send->arg);
 }
 
-/* With the request's buffer as bulk. */
 void server_reply_data(struct server_request *req, const void *fixed, size_t len)
 {
 	struct ddio_msg msg = { .opcode = req->msg.opcode,
@@ -133,8 +149,7 @@ void server_reply_data(struct server_request *req, const void *fixed, size_t len
 	req->send.done = data_sent;
 	req->send.arg = req;
 	if (req->client)
-		err = ddio_conn_send(req->client->c.conn, &msg, fixed, len, &req->iov, 1,
-				     &req->send);
+		err = ddio_conn_send(req->client->conn, &msg, fixed, len, &req->iov, 1, &req->send);
 	if (!err)
 		return;
 	reply_sent(req, err);
@@ -144,7 +159,7 @@ void server_reply_data(struct server_request *req, const void *fixed, size_t len
 static void server_fail_text(struct server_request *req, uint32_t status, const char *text)
 {
 	if (req->client)
-		reply_sent(req, ddio_conn_reply(req->client->c.conn, &req->msg, status, text,
+		reply_sent(req, ddio_conn_reply(req->client->conn, &req->msg, status, text,
 						strlen(text)));
 	server_request_end(req);
 }
@@ -167,15 +182,6 @@ void server_fail_errno(struct server_request *req, int err, const char *what)
 	server_fail(req, status, "%s: %s", what, ddio_status_text(status));
 }
 
-void server_fail_obj(struct server_request *req, int err, const char *what)
-{
-	uint32_t status = ddio_status_from_errno(err);
-
-	server_fail(req, status, "disk %s: file %llu, byte %llu of its part there: %s: %s",
-		    req->disk ? req->disk->name : "?", (unsigned long long)req->obj.file.id,
-		    (unsigned long long)req->obj.offset, what, ddio_status_text(status));
-}
-
 int server_fail_decode(struct server_request *req, int err, const char *what)
 {
 	if (err == -EPROTO) {
@@ -188,4 +194,12 @@ int server_fail_decode(struct server_request *req, int err, const char *what)
 		    : err == -EMSGSIZE ? "are beyond a limit"
 				       : "make no sense");
 	return 0;
+}
+
+void server_fail_names(struct server_request *req)
+{
+	const struct ddio_conf *conf = req->reactor->iop->conf;
+
+	server_fail(req, DDIO_ST_INVALID, "the name space is served by reactor 0 of node %s",
+		    conf->nodes[conf->ns_node].name);
 }

@@ -41,7 +41,6 @@ static int open_names(struct server *server, char *err, size_t err_len)
 				      .block = conf->mount_block,
 				      .ndisks = conf->ndisks,
 				      .timeout_ns = conf->timeout_ns };
-	int ret;
 
 	if (conf->ns_node != server->iop.node)
 		return 0;
@@ -49,10 +48,7 @@ static int open_names(struct server *server, char *err, size_t err_len)
 		snprintf(err, err_len, "node %s: the path of meta is too long", node->name);
 		return -ENAMETOOLONG;
 	}
-	ret = ns_open(server->iop.reactors[0].env, &opts, &server->iop.ns, err, err_len);
-	if (!ret)
-		server_fs_begin(server);
-	return ret;
+	return ns_open(server->iop.reactors[0].env, &opts, &server->iop.ns, err, err_len);
 }
 
 /* Before anything is opened. */
@@ -65,7 +61,7 @@ static int check_key(const struct server *server, char *err, size_t err_len)
 	snprintf(err, err_len,
 		 "node %s: will not listen on %s without a key, since others can reach it: "
 		 "give the cluster a key_file",
-		 server_node_name(&server->iop), addr);
+		 iop_node_name(&server->iop), addr);
 	return -EACCES;
 }
 
@@ -77,12 +73,12 @@ static int start_listening(struct server *server, char *err, size_t err_len)
 
 	if (ret)
 		snprintf(err, err_len, "node %s: cannot listen on %s: %s",
-			 server_node_name(&server->iop), addr, strerror(-ret));
+			 iop_node_name(&server->iop), addr, strerror(-ret));
 	return ret;
 }
 
-static int server_start(struct server *server, const struct ddio_iop_opts *opts, char *err,
-			size_t err_len)
+static int node_start(struct server *server, const struct ddio_iop_opts *opts, char *err,
+		      size_t err_len)
 {
 	int ret = server_reactors_new(server, opts);
 
@@ -90,7 +86,7 @@ static int server_start(struct server *server, const struct ddio_iop_opts *opts,
 		snprintf(err, err_len, "no memory for %u reactors", opts->nreactors);
 		return ret;
 	}
-	server->began_ns = ddio_env_now(opts->envs[0]);
+	server->iop.began_ns = ddio_env_now(opts->envs[0]);
 	ddio_env_random(opts->envs[0], &server->iop.boot, sizeof(server->iop.boot));
 	ret = check_key(server, err, err_len);
 	if (!ret)
@@ -99,13 +95,15 @@ static int server_start(struct server *server, const struct ddio_iop_opts *opts,
 		ret = server_disks_open(server, err, err_len);
 	if (!ret)
 		ret = open_names(server, err, err_len);
-	if (!ret)
+	if (!ret) {
+		server_tell_node_start(server);
 		ret = start_listening(server, err, err_len);
+	}
 	return ret;
 }
 
 /* When no loop runs. */
-static void server_unstart(struct server *server)
+static void node_close(struct server *server)
 {
 	uint32_t i;
 
@@ -114,20 +112,11 @@ static void server_unstart(struct server *server)
 	if (server->iop.ns)
 		ns_close(server->iop.ns);
 	server->iop.ns = NULL;
-	server_fs_end(server);
+	locks_free(&server->iop.locks);
 }
 
-/**
- * ddio_iop_start - bring a node up
- * @opts: see struct ddio_iop_opts; the configuration and the envs must outlive the node
- * @iop: the result
- * @err: on failure one line saying what was wrong
- * @err_len: of @err
- *
- * Return: 0 or -errno, with nothing left open.
- */
-int ddio_iop_start(const struct ddio_iop_opts *opts, struct ddio_iop **iop, char *err,
-		   size_t err_len)
+int server_start(const struct ddio_iop_opts *opts, const struct server_service *const *services,
+		 struct ddio_iop **iop, char *err, size_t err_len)
 {
 	struct server *server = NULL;
 	int ret = -EINVAL;
@@ -141,7 +130,7 @@ int ddio_iop_start(const struct ddio_iop_opts *opts, struct ddio_iop **iop, char
 		snprintf(err, err_len, "no memory");
 		return -ENOMEM;
 	}
-	locks_init(&server->locks);
+	locks_init(&server->iop.locks);
 	server->iop.conf = opts->conf;
 	server->iop.node = opts->node;
 	if (opts->key)
@@ -149,9 +138,13 @@ int ddio_iop_start(const struct ddio_iop_opts *opts, struct ddio_iop **iop, char
 	server->repair = opts->repair;
 	server->on_stopped = opts->on_stopped;
 	server->arg = opts->arg;
-	ret = server_start(server, opts, err, err_len);
+	ret = server_services_set(server, services);
+	if (ret)
+		snprintf(err, err_len, "an opcode has two handlers");
+	else
+		ret = node_start(server, opts, err, err_len);
 	if (ret) {
-		server_unstart(server);
+		node_close(server);
 		server_reactors_free(server);
 		free(server);
 		return ret;
@@ -161,14 +154,14 @@ int ddio_iop_start(const struct ddio_iop_opts *opts, struct ddio_iop **iop, char
 	return 0;
 }
 
-const char *ddio_iop_addr(const struct ddio_iop *iop)
+const char *server_addr(const struct ddio_iop *iop)
 {
 	const struct ddio_listener *listener = server_of(iop)->listener;
 
 	return listener ? ddio_listener_addr(listener) : "";
 }
 
-void ddio_iop_free(struct ddio_iop *iop)
+void server_free(struct ddio_iop *iop)
 {
 	struct server *server;
 
@@ -176,7 +169,7 @@ void ddio_iop_free(struct ddio_iop *iop)
 		return;
 	server = server_of(iop);
 	ddio_listener_close(server->listener);
-	server_unstart(server);
+	node_close(server);
 	server_reactors_free(server);
 	explicit_bzero(&server->iop.key, sizeof(server->iop.key));
 	free(server);

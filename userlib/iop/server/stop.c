@@ -143,7 +143,7 @@ static bool caches_idle(const struct reactor *reactor)
 
 static void stop_ending(struct server_reactor *sr)
 {
-	if (coll_idle(sr->reactor) && !sr->serving)
+	if (server_services_idle(sr->reactor) && !sr->serving)
 		stop_write(sr);
 	else if (stop_late(sr))
 		server_clients_close(sr->reactor);
@@ -153,9 +153,9 @@ static void stop_closing(struct server_reactor *sr)
 {
 	struct reactor *reactor = sr->reactor;
 
-	if (sr->serving || !coll_idle(reactor) || !caches_idle(reactor))
+	if (sr->serving || !server_services_idle(reactor) || !caches_idle(reactor))
 		return;
-	coll_exit(reactor);
+	server_tell_reactor_exit(reactor);
 	server_disks_close(reactor);
 	server_bufs_free(reactor);
 	server_requests_free(reactor);
@@ -213,19 +213,13 @@ static void stop_begin(void *arg)
 
 	sr->reactor->stopping = true;
 	server_opening_close(sr->reactor);
-	if (!sr->reactor->index)
-		server_fs_stop(sr->server);
 	server_write_back_never(sr->reactor);
-	ddio_coll_stop(sr->reactor, DDIO_ST_SHUTDOWN);
+	server_tell_reactor_stop(sr->reactor);
 	stop_enter(sr, SERVER_ENDING);
 	stop_step(sr);
 }
 
-/**
- * ddio_iop_stop - stop a node
- * @iop: the node; harmless if it is being stopped already
- */
-void ddio_iop_stop(struct ddio_iop *iop)
+void server_stop(struct ddio_iop *iop)
 {
 	struct server *server = server_of(iop);
 	uint32_t i;

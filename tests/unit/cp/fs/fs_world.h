@@ -11,6 +11,7 @@
 #include "tests/unit/cp/fs/fs_wait.h"
 #include "cp/node/session.h"
 #include "iop/iop.h"
+#include "iop/server/reactor.h"
 #include "sim/sim.h"
 #include "tests/unit/cp/fs/fs_fake.h"
 #include "tests/unit/lib/ut.h"

@@ -182,7 +182,7 @@ static int sv_message(void *ctx, const struct ddio_msg *msg, const void *payload
 	case DDIO_OP_DETACH:
 		return coll_detach(&wc->c, msg, payload);
 	case DDIO_OP_COLL_START:
-		return ddio_coll_start(&wc->c, msg, payload);
+		return coll_start(&wc->c, msg, payload);
 	case DDIO_OP_COLL_PIECE:
 		return coll_piece(&wc->c, msg, payload);
 	case DDIO_OP_COLL_ABORT:

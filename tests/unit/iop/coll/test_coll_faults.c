@@ -2,6 +2,7 @@
 /* The collective executor when disks fail. */
 /* needs: everything */
 #include "env/env_ops.h"
+#include "iop/coll/service.h"
 #include "tests/unit/iop/coll/coll_fault.h"
 
 /*

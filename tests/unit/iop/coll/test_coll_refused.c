@@ -186,7 +186,7 @@ static void test_stopped(void)
 		w_run(x.w, us * 1000);
 		for (i = 0; i < 2; i++) {
 			x.w->reactor[i].stopping = true;
-			ddio_coll_stop(&x.w->reactor[i], DDIO_ST_SHUTDOWN);
+			coll_stop(&x.w->reactor[i]);
 		}
 		status = w_wait(x.g, x.op, SEC);
 		CU_ASSERT(status == DDIO_ST_SHUTDOWN || (status == DDIO_ST_OK && us > 1000));

@@ -9,6 +9,7 @@
 
 #include "conf/conf.h"
 #include "iop/iop.h"
+#include "iop/server/reactor.h"
 #include "sim/sim.h"
 #include "tests/unit/lib/ut.h"
 #include "tests/unit/iop/store/ut_store.h"

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What the handlers of requests about objects share. */
+#ifndef DDIO_OPS_OBJECT_H
+#define DDIO_OPS_OBJECT_H
+
+#include "iop/server/request.h"
+
+/*
+ * request.c: decodes the record, finds the disk if the record names one, and unless @whole checks that
+ * it is one of this reactor's and that a file is named.  False: the request is over, and its handler
+ * returns *@ret.
+ */
+bool obj_decode(struct server_request *req, const void *payload, size_t len, bool whole, int *ret);
+/* Finds the object: 0, -ENOENT without a reply, or another -errno with the request over. */
+int obj_get(struct server_request *req, bool create);
+/* Replies with an error that names disk, file and offset, and ends the request. */
+void obj_fail(struct server_request *req, int err, const char *what);
+/* The request's disk is not one of this reactor's: replies whose it is, and ends the request. */
+void obj_fail_disk(struct server_request *req);
+/* Commits, replies, and ends the request. */
+void obj_commit(struct server_request *req);
+
+/*
+ * object_quiet.c: changing where blocks lie, beside readers, writers and collectives.
+ */
+/* Calls @step, maybe at once, when no collective uses the request's file. */
+void obj_alone(struct server_request *req, void (*step)(struct server_request *req));
+/*
+ * Calls @step at a moment when no I/O is under way on @count blocks of the request's object from @first on,
+ * no collective uses the file, and the cache has forgotten those blocks.  A request that waits too long for
+ * that fails instead.
+ */
+void obj_quiet(struct server_request *req, uint64_t first, uint64_t count,
+	       void (*step)(struct server_request *req));
+/* Makes bytes [from, to), which lie within one block, read as zeros, and calls @step.  A hole stays one. */
+void obj_zero(struct server_request *req, uint64_t from, uint64_t to,
+	      void (*step)(struct server_request *req));
+
+#endif /* DDIO_OPS_OBJECT_H */

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The service of requests: which function handles which, and what it is told of clients and reactors. */
+#include "iop/ops/fs.h"
+#include "iop/ops/handlers.h"
+#include "iop/ops/service.h"
+
+#define OP(op, fn, ...)                                                                    \
+	{                                                                                  \
+		.opcode = DDIO_OP_##op, .role = DDIO_ROLE_CLIENT, .serve = fn, __VA_ARGS__ \
+	}
+#define OP_ALWAYS(op, fn) OP(op, fn, .stopping = true)
+#define OP_CHANGES(op, fn) OP(op, fn, .changes = true)
+#define OP_NAMES(op, fn) OP(op, fn, .names = true)
+
+static const struct server_op handled[] = {
+	OP_ALWAYS(PING, serve_ping),
+	OP_ALWAYS(STATUS, serve_status),
+	OP_NAMES(NS_CREATE, serve_ns_create),
+	OP_NAMES(NS_LOOKUP, serve_ns_lookup),
+	OP_NAMES(NS_REMOVE, serve_ns_remove),
+	OP_NAMES(NS_REMOVE_DONE, serve_ns_remove_done),
+	OP_NAMES(NS_EXTEND, serve_ns_size),
+	OP_NAMES(NS_SET_SIZE, serve_ns_size),
+	OP_NAMES(NS_LIST, serve_ns_list),
+	OP_NAMES(FS_ATTACH, serve_fs_attach),
+	OP_NAMES(FS_DETACH, serve_fs_detach),
+	OP_NAMES(FS_LOOKUP, serve_fs_lookup),
+	OP_NAMES(FS_GETATTR, serve_fs_getattr),
+	OP_NAMES(FS_SETATTR, serve_fs_setattr),
+	OP_NAMES(FS_MAKE, serve_fs_make),
+	OP_NAMES(FS_LINK, serve_fs_link),
+	OP_NAMES(FS_UNLINK, serve_fs_unlink),
+	OP_NAMES(FS_RENAME, serve_fs_rename),
+	OP_NAMES(FS_READLINK, serve_fs_readlink),
+	OP_NAMES(FS_READDIR, serve_fs_readdir),
+	OP_NAMES(FS_GETXATTR, serve_fs_getxattr),
+	OP_NAMES(FS_SETXATTR, serve_fs_setxattr),
+	OP_NAMES(FS_LISTXATTR, serve_fs_listxattr),
+	OP_NAMES(FS_REMOVEXATTR, serve_fs_removexattr),
+	OP_NAMES(FS_OPEN, serve_fs_open),
+	OP_NAMES(FS_RELEASE, serve_fs_release),
+	OP_NAMES(FS_WROTE, serve_fs_wrote),
+	OP_NAMES(FS_APPEND, serve_fs_append),
+	OP_NAMES(FS_ALLOC, serve_fs_alloc),
+	OP_NAMES(FS_SYNC, serve_fs_sync),
+	OP_NAMES(FS_SPACE, serve_fs_space),
+	OP_NAMES(FS_ORPHANS, serve_fs_orphans),
+	OP_NAMES(FS_GONE, serve_fs_gone),
+	OP_NAMES(FS_LOCK_TEST, serve_fs_lock_test),
+	OP_NAMES(FS_LOCK_SET, serve_fs_lock_set),
+	OP_NAMES(FS_LOCK_CANCEL, serve_fs_lock_cancel),
+	OP_NAMES(FS_UNLOCK_OWNER, serve_fs_unlock_owner),
+	OP(OBJ_READ, serve_obj_read),
+	OP(OBJ_WRITE, serve_obj_write, .changes = true, .serve_bulk = serve_obj_write_bulk),
+	OP(OBJ_SYNC, serve_obj_sync),
+	OP_CHANGES(OBJ_REMOVE, serve_obj_remove),
+	OP_CHANGES(OBJ_TRUNCATE, serve_obj_truncate),
+	OP(OBJ_EXTENTS, serve_obj_extents),
+	OP(OBJ_LIST, serve_obj_list),
+	OP_CHANGES(OBJ_RESERVE, serve_obj_reserve),
+	OP(OBJ_STAT, serve_obj_stat),
+	OP_CHANGES(OBJ_PUNCH, serve_obj_punch),
+	OP_CHANGES(OBJ_ALLOCATE, serve_obj_allocate),
+	OP_CHANGES(OBJ_COPY, serve_obj_copy),
+	OP(DROP_CACHE, serve_drop_cache),
+	OP(FSCK, serve_fsck),
+};
+
+const struct server_service ops_service = {
+	.ops = handled,
+	.nops = sizeof(handled) / sizeof(handled[0]),
+	.node_start = fs_node_start,
+	.reactor_stop = fs_reactor_stop,
+	.client_gone = fs_client_gone,
+};

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Connections from the listener to the reactor that serves them. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "iop/server/priv.h"
+
+static const struct ddio_conn_ops client_ops;
+
+static struct server_client *client_new(struct reactor *reactor)
+{
+	struct server_client *sc = calloc(1, sizeof(*sc));
+
+	if (!sc)
+		return NULL;
+	sc->c.reactor = reactor;
+	ddio_list_init(&sc->c.link);
+	ddio_list_init(&sc->c.members);
+	ddio_list_init(&sc->requests);
+	sc->end.fn = server_client_end_posted;
+	sc->end.arg = sc;
+	return sc;
+}
+
+static void client_closed(void *ctx, int err, const char *why)
+{
+	struct server_client *sc = ctx;
+	struct reactor *reactor = sc->c.reactor;
+
+	if (sc->state == SERVER_CLIENT_SERVED)
+		ddio_env_log(reactor->env, DDIO_LOG_DEBUG, "connection ended: %s", why);
+	else if (sc->state == SERVER_CLIENT_OPENING && err)
+		reactor->refused++;
+	server_client_gone(sc);
+}
+
+static void welcome_disk(struct ddio_welcome_disk *to, const struct server_where *where,
+			 uint32_t number)
+{
+	to->disk = number;
+	to->reactor = (uint32_t)where->reactor;
+	to->sector = where->info.sector;
+	to->size = where->info.size;
+	to->peak = where->info.peak;
+	to->scale_ppm = (uint64_t)(where->info.time_scale * 1e6 + 0.5);
+}
+
+static int welcome_make(const struct reactor *reactor, struct ddio_msg_welcome *w)
+{
+	const struct ddio_iop *iop = reactor->iop;
+	const struct server_where *where = server_of(iop)->where;
+	uint32_t i, n = 0;
+
+	memset(w, 0, sizeof(*w));
+	w->node = iop->node;
+	w->nreactors = iop->nreactors;
+	w->reactor = reactor->index;
+	w->boot = iop->boot;
+	snprintf(w->name, sizeof(w->name), "%s", iop_node_name(iop));
+	for (i = 0; i < iop->nreactors; i++)
+		w->ndisks += iop->reactors[i].ndisks;
+	w->disks = calloc(w->ndisks + 1, sizeof(*w->disks));
+	if (!w->disks)
+		return -ENOMEM;
+	for (i = 0; i < iop->conf->ndisks; i++)
+		if (where[i].reactor >= 0)
+			welcome_disk(&w->disks[n++], &where[i], i);
+	return 0;
+}
+
+static void client_refuse(struct server_client *sc, uint32_t status, const char *text)
+{
+	sc->state = SERVER_CLIENT_REFUSED;
+	sc->c.reactor->refused++;
+	ddio_conn_refuse(sc->c.conn, status, text);
+}
+
+static void client_welcome(struct server_client *sc)
+{
+	struct reactor *reactor = sc->c.reactor;
+	struct ddio_msg_welcome w;
+	int err = welcome_make(reactor, &w);
+
+	if (!err)
+		err = ddio_conn_welcome(sc->c.conn, &w);
+	free(w.disks);
+	if (err) {
+		client_refuse(sc, ddio_status_from_errno(err), "no memory for another connection");
+		return;
+	}
+	sc->state = SERVER_CLIENT_SERVED;
+	ddio_list_del(&sc->c.link);
+	ddio_list_add(&sc->c.link, &reactor->clients);
+	server_client_count(sc, 1);
+}
+
+static void held_look(void *arg);
+
+/* Its session's previous connection is still changing something: served when that is over. */
+static void client_hold(struct server_client *sc)
+{
+	struct server_reactor *sr = server_reactor(sc->c.reactor);
+
+	sc->held = true;
+	sr->look.fn = held_look;
+	sr->look.arg = sr;
+}
+
+/* It has said who it is: it gets its WELCOME, now or later, or is refused. */
+static void client_serve(struct server_client *sc)
+{
+	sc->held = false;
+	if (sc->c.reactor->stopping) {
+		client_refuse(sc, DDIO_ST_SHUTDOWN, SERVER_STOPPING);
+		return;
+	}
+	switch (server_session_arrive(sc)) {
+	case 0:
+		client_welcome(sc);
+		break;
+	case -ESTALE:
+		client_refuse(sc, DDIO_ST_STALE, "the client has made another connection since");
+		break;
+	case -EINPROGRESS:
+		client_hold(sc);
+		break;
+	}
+}
+
+static void held_look(void *arg)
+{
+	struct server_reactor *sr = arg;
+	struct client *client, *tmp;
+
+	sr->looking = false;
+	ddio_list_for_each_entry_safe(client, tmp, &sr->opening, link) {
+		struct server_client *sc = server_client_of(client);
+
+		if (sc->held && !server_session_changing(sr, sc->session))
+			client_serve(sc);
+	}
+}
+
+/* On the reactor that was asked for. */
+static void client_arrive(void *arg)
+{
+	struct server_client *sc = arg;
+	struct reactor *reactor = sc->c.reactor;
+	int err = ddio_conn_attach(reactor->env, sc->c.conn, &client_ops, sc);
+
+	if (err) {
+		ddio_env_log(reactor->env, DDIO_LOG_WARN, "connection with %s lost: %s",
+			     ddio_conn_peer(sc->c.conn), strerror(-err));
+		ddio_conn_close(sc->c.conn, false);
+		free(sc);
+		return;
+	}
+	sc->state = SERVER_CLIENT_OPENING;
+	ddio_list_add(&sc->c.link, &server_reactor(reactor)->opening);
+	client_serve(sc);
+}
+
+static void client_move(struct server_client *sc, struct reactor *to)
+{
+	ddio_list_del(&sc->c.link);
+	ddio_conn_detach(sc->c.conn);
+	sc->state = SERVER_CLIENT_MOVING;
+	sc->c.reactor = to;
+	sc->move.fn = client_arrive;
+	sc->move.arg = sc;
+	ddio_env_post(to->env, &sc->move);
+}
+
+static void client_hello(void *ctx, const struct ddio_msg_hello *hello)
+{
+	struct server_client *sc = ctx;
+	const struct ddio_iop *iop = sc->c.reactor->iop;
+	char text[96];
+
+	sc->role = hello->role;
+	if (hello->role == DDIO_ROLE_CLIENT)
+		ddio_hello_session_get(hello, &sc->session, &sc->number);
+	if (sc->c.reactor->stopping) {
+		client_refuse(sc, DDIO_ST_SHUTDOWN, SERVER_STOPPING);
+	} else if (hello->role == DDIO_ROLE_PEER) {
+		client_refuse(sc, DDIO_ST_UNSUPPORTED,
+			      "this is an I/O processor, not a compute process");
+	} else if (hello->reactor >= iop->nreactors) {
+		snprintf(text, sizeof(text), "no reactor %u here, there are %u", hello->reactor,
+			 iop->nreactors);
+		client_refuse(sc, DDIO_ST_INVALID, text);
+	} else if (hello->reactor == sc->c.reactor->index) {
+		client_serve(sc);
+	} else {
+		client_move(sc, &iop->reactors[hello->reactor]);
+	}
+}
+
+static void client_drained(void *ctx)
+{
+	struct server_client *sc = ctx;
+
+	if (sc->state == SERVER_CLIENT_SERVED)
+		server_tell_client_drained(&sc->c);
+}
+
+static const struct ddio_conn_ops client_ops = {
+	.hello = client_hello,
+	.bulk = server_bulk,
+	.message = server_message,
+	.drained = client_drained,
+	.closed = client_closed,
+};
+
+void server_accept(void *ctx, struct ddio_stream *stream)
+{
+	struct server *server = ctx;
+	struct reactor *reactor = &server->iop.reactors[0];
+	struct ddio_conn_opts opts = { .key = &server->iop.key,
+				       .cluster = server->iop.conf->cluster };
+	struct server_client *sc = client_new(reactor);
+	int err = -ENOMEM;
+
+	if (sc)
+		err = ddio_conn_accept(reactor->env, stream, &opts, &client_ops, sc, &sc->c.conn);
+	else
+		ddio_stream_close(stream);
+	if (err) {
+		ddio_env_log(reactor->env, DDIO_LOG_WARN, "cannot accept a connection: %s",
+			     strerror(-err));
+		free(sc);
+		return;
+	}
+	ddio_list_add(&sc->c.link, &server->per[0].opening);
+}

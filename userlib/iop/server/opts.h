@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What it takes to bring a node up. */
+#ifndef DDIO_SERVER_OPTS_H
+#define DDIO_SERVER_OPTS_H
+
+#include "conf/conf.h"
+#include "conn/conn.h"
+
+/**
+ * struct ddio_iop_opts - a node to be brought up
+ * @conf: the cluster; it must outlive the node, and so must @envs
+ * @node: index of the node in @conf
+ * @nreactors: length of @envs; ddio_iop_reactors() says how many make sense
+ * @envs: one per reactor, made by the caller (real in ddiod, simulated elsewhere)
+ * @key: the cluster's key, or NULL if it has none; copied
+ * @repair: rewrite the labels of disks where they are damaged, see struct store_opts
+ * @on_stopped: called on reactor 0's loop after ddio_iop_stop(), when everything is written back,
+ *	committed and closed; may be NULL
+ * @arg: for @on_stopped
+ */
+struct ddio_iop_opts {
+	const struct ddio_conf *conf;
+	uint32_t node;
+	uint32_t nreactors;
+	struct ddio_env **envs;
+	const struct ddio_key *key;
+	bool repair;
+	void (*on_stopped)(void *arg);
+	void *arg;
+};
+
+#endif /* DDIO_SERVER_OPTS_H */

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What the server shows to the rooms above it: the node, its reactors, their disks and clients.
+ */
+#ifndef DDIO_SERVER_REACTOR_H
+#define DDIO_SERVER_REACTOR_H
+
+#include "conf/conf.h"
+#include "conn/conn.h"
+#include "iop/cache/cache.h"
+#include "iop/ns/locks.h"
+#include "iop/store/store.h"
+
+/* Between two looks at something that does not report its end. */
+#define SERVER_POLL_NS 2000000ull
+
+/* The reason given for whatever a node refuses, or ends, because it is stopping. */
+#define SERVER_STOPPING "the I/O processor is stopping"
+
+struct ddio_iop;
+struct ns;
+struct ns_mount;
+struct reactor;
+
+/**
+ * struct iop_disk - one disk of a reactor
+ * @number: in the cluster
+ * @coll_buffers, @coll_max_buffers: counted by the collective executor
+ */
+struct iop_disk {
+	struct reactor *reactor;
+	uint32_t number;
+	const char *name;
+	struct ddio_disk *disk;
+	struct store *store;
+	struct cache *cache;
+	uint64_t coll_buffers, coll_max_buffers;
+};
+
+/**
+ * struct client - one connection of a reactor
+ * @link: in reactor->clients
+ * @members: struct coll_member.client_link: the groups that it is attached to
+ * @mount: the mount that it belongs to, or NULL
+ * @requests: how many of its requests are being served
+ * @closing: nothing more is read from it
+ */
+struct client {
+	struct reactor *reactor;
+	struct ddio_conn *conn;
+	struct ddio_list link;
+	struct ddio_list members;
+	struct ns_mount *mount;
+	uint32_t requests;
+	bool closing;
+};
+
+/**
+ * struct reactor - a thread with its loop, disks and connections
+ * @nclients, @nprocs: connections, and those of compute processes
+ * @groups, @colls: the collective executor's groups and running collectives
+ * @spare, @spare_bytes: its buffers that are kept for the next collective; part of @memory
+ * @memory: bytes of buffers that the reactor holds, besides caches
+ */
+struct reactor {
+	struct ddio_iop *iop;
+	struct ddio_env *env;
+	uint32_t index;
+	uint32_t ndisks;
+	struct iop_disk *disks;
+	struct ddio_list clients;
+	uint32_t nclients, nprocs;
+	struct ddio_list groups;
+	struct ddio_list colls;
+	struct ddio_list spare;
+	uint64_t spare_bytes;
+	uint64_t collectives, requests, refused;
+	uint64_t memory;
+	bool stopping;
+};
+
+/**
+ * struct ddio_iop - a node
+ * @boot: random; tells one incarnation from the next
+ * @began_ns: when it started, on reactor 0's clock
+ * @ns, @locks: reactor 0's; @ns is NULL unless the node serves the name space
+ */
+struct ddio_iop {
+	const struct ddio_conf *conf;
+	uint32_t node;
+	struct ddio_key key;
+	uint64_t boot;
+	uint64_t began_ns;
+	uint32_t nreactors;
+	struct reactor *reactors;
+	struct ns *ns;
+	struct locks locks;
+};
+
+/* The reactor's disk with that number in the cluster, or NULL. */
+struct iop_disk *reactor_disk(struct reactor *reactor, uint32_t number);
+/* The reactor of the node's disk with that number in the cluster, or -ENOENT. */
+int iop_disk_reactor(const struct ddio_iop *iop, uint32_t number);
+/* What is known of the node's disk with that number, on any reactor; NULL if it is another node's. */
+const struct ddio_disk_info *iop_disk_info(const struct ddio_iop *iop, uint32_t number);
+
+static inline const char *iop_node_name(const struct ddio_iop *iop)
+{
+	return iop->conf->nodes[iop->node].name;
+}
+
+/* Sets @closing and, later from the loop, ends the connection as if it had broken.  Harmless if it is
+ * closing already.  @why: one line for the log. */
+void client_end(struct client *client, const char *why);
+
+#endif /* DDIO_SERVER_REACTOR_H */
