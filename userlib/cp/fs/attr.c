@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Attributes: of an inode as it is now, with its bytes on disks; and setting them. */
+/* Attributes: getting them, with the bytes that a file takes up on disks, and setting them. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include "cp/fs/names/call.h"
+#include "cp/fs/attr.h"
+#include "cp/fs/core/job.h"
+#include "cp/fs/data/cut.h"
 #include "cp/fs/disks/set.h"
+#include "cp/fs/inode/open.h"
+#include "cp/fs/inode/size.h"
+#include "cp/fs/names/dirattr.h"
 
 /*
- * Getting.  What came with a change of a directory may do.  What was written here is told first.  If nobody
- * has counted the bytes on disks since the last change, every disk is asked, and the name space told the sum.
+ * Getting.  Attributes that came with a change of a directory may be good enough.  The name server is told
+ * first of what was written here.  If no one has counted the bytes on disks since the last change, every
+ * disk is asked, and the name server is told the sum.
  */
 struct attr_job {
 	struct fsc_job job;
@@ -49,19 +55,19 @@ static void alloc_told(struct fsc_ask *ask)
 {
 	struct attr_job *aj = ddio_container_of(ask, struct attr_job, ask);
 
-	/* That it could not be told is nothing to who asked. */
+	/* The caller has its answer even if the name server could not be told. */
 	fsc_error_free(&ask->error);
 	attr_home(aj);
 }
 
-static void alloc_reply(struct fsc_set *set, struct fsc_piece *piece, const struct reply *reply)
+static void alloc_reply(struct fsc_set *set, struct fsc_set_req *req, const struct reply *reply)
 {
 	struct attr_job *aj = ddio_container_of(set, struct attr_job, set);
 	struct ddio_msg_obj_stat x;
 
-	(void)piece;
+	(void)req;
 	if (ddio_get_obj_stat(reply->payload, reply->len, &x))
-		fsc_error_set(&set->error, -EIO, "a disk's answer makes no sense");
+		fsc_error_set(&set->error, -EIO, "malformed reply from an I/O processor");
 	else
 		aj->alloc += x.alloc;
 }
@@ -75,7 +81,7 @@ static void alloc_counted(struct fsc_set *set)
 
 	fsc_set_free(set);
 	if (failed) {
-		/* A disk that does not answer is no reason to know nothing of the file. */
+		/* The other attributes are good even if a disk does not answer. */
 		attr_home(aj);
 		return;
 	}
@@ -137,10 +143,10 @@ static void attr_answered(struct fsc_ask *ask, const struct reply *reply)
 	struct ddio_msg_fs_attr x;
 
 	if (ddio_get_fs_attr(reply->payload, reply->len, &x)) {
-		fsc_bad_answer(ask);
+		fsc_ask_malformed(ask);
 		return;
 	}
-	fsc_post_seen(ask, &x.attr);
+	fsc_dirattr_seen(ask, &x.attr);
 	aj->attr = x.attr;
 }
 
@@ -188,7 +194,7 @@ static void attr_run(struct fsc_job *job)
 	struct attr_job *aj = attr_of(job);
 	struct fsc_inode *inode = fsc_inode_find(job->fs, aj->ino);
 
-	if (fsc_post_find(job->fs, aj->ino, aj->max_age, &aj->attr, &aj->age)) {
+	if (fsc_dirattr_find(job->fs, aj->ino, aj->max_age, &aj->attr, &aj->age)) {
 		attr_end(job);
 		return;
 	}
@@ -207,6 +213,13 @@ static struct attr_job *attr_new(struct ddio_fs *fs, uint64_t ino, ddio_fs_done 
 	if (aj)
 		aj->ino = ino;
 	return aj;
+}
+
+bool fsc_attr_stale(struct ddio_fs *fs, const struct ddio_fs_attr *attr)
+{
+	struct fsc_inode *inode = S_ISREG(attr->mode) ? fsc_inode_find(fs, attr->ino) : NULL;
+
+	return inode && fsc_inode_dirty(inode);
 }
 
 void fsc_getattr(struct ddio_fs *fs, uint64_t ino, ddio_fs_done done, void *arg)
@@ -276,7 +289,7 @@ static void set_go(struct fsc_job *job)
 	fsc_cut(&sj->cut);
 }
 
-/* What came with the look is news to the inode's reactor. */
+/* Hands what came with the look to the inode's reactor. */
 static void set_news(struct fsc_job *job)
 {
 	struct set_job *sj = set_of(job);
@@ -303,7 +316,7 @@ static void set_run(struct fsc_job *job)
 	struct set_job *sj = set_of(job);
 	struct fsc_inode *inode = fsc_inode_find(job->fs, sj->cut.msg.ino);
 
-	/* Only one whose data are moved here needs to know of what is set. */
+	/* Only an inode whose data are moved here needs to learn what is set. */
 	if (!(sj->cut.msg.mask & DDIO_FS_SET_SIZE) && (!inode || !inode->opens)) {
 		set_go(job);
 		return;

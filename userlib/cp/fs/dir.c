@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Directories, symbolic links and extended attributes: what is asked of the name space. */
+/* Reading directories and symbolic links. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cp/fs/attr.h"
+#include "cp/fs/inode/inode.h"
 #include "cp/fs/names/call.h"
+#include "cp/fs/names/dirattr.h"
 
 /*
  * Symbolic links
@@ -16,7 +19,7 @@ static void target_take(struct fsc_ask *ask, const struct reply *reply)
 	if (!x) {
 		fsc_error_set(&ask->error, -ENOMEM, "out of memory");
 	} else if (ddio_get_fs_target(reply->payload, reply->len, x)) {
-		fsc_bad_answer(ask);
+		fsc_ask_malformed(ask);
 		free(x);
 	} else {
 		call->room = x;
@@ -45,8 +48,16 @@ void ddio_fs_readlink(struct ddio_fs *fs, uint64_t ino, ddio_fs_done done, void 
 }
 
 /*
- * Directories.  With whole attributes an inode may be among them that was written here, and that not told
- * yet: they are told first then, and the directory is read once more.
+ * Directories.  A reply with whole attributes may list inodes that were written here and of which the name
+ * server has not been told.  Then it is told first, and the directory is read once more.
+ */
+
+/**
+ * struct dir_job - one ddio_fs_readdir()
+ * @x: the entries
+ * @inode: the inode that the name server is being told of
+ * @at: the next entry to be looked at
+ * @flushed: the name server was told of something
  */
 struct dir_job {
 	struct fsc_job job;
@@ -88,7 +99,7 @@ static void dir_tell(struct fsc_job *job)
 	fsc_inode_flush(dj->inode, &dj->waiter);
 }
 
-/* One inode after the other; there are few, if any. */
+/* One inode after another: there are few, if any. */
 static void dir_flush(struct fsc_job *job)
 {
 	struct dir_job *dj = ddio_container_of(job, struct dir_job, job);
@@ -117,11 +128,11 @@ static void dir_take(struct fsc_ask *ask, const struct reply *reply)
 	uint32_t i;
 
 	if (ddio_get_fs_entries(reply->payload, reply->len, &dj->x)) {
-		fsc_bad_answer(ask);
+		fsc_ask_malformed(ask);
 		return;
 	}
 	for (i = 0; dj->plus && i < dj->x.n; i++)
-		fsc_post_seen(ask, &dj->x.ents[i].attr);
+		fsc_dirattr_seen(ask, &dj->x.ents[i].attr);
 }
 
 static void dir_done(struct fsc_ask *ask)

@@ -1,100 +1,32 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Calls that are one request to the name space each, made on reactor 0; and those about names. */
+/* Entries of directories: looking up, making, linking, removing, renaming. */
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
+#include "cp/fs/attr.h"
+#include "cp/fs/inode/remove.h"
 #include "cp/fs/names/call.h"
+#include "cp/fs/names/dirattr.h"
 
-/* Of renameat2(2), whose header not every system has complete. */
+/* Of renameat2(2); not every system has them in a header. */
 enum { FLAG_NOREPLACE = 1, FLAG_EXCHANGE = 2 };
 
-void fsc_bad_answer(struct fsc_ask *ask)
-{
-	fsc_error_set(&ask->error, -EIO, "the name space sent what makes no sense");
-}
-
-static void name_done(struct fsc_ask *ask)
-{
-	struct fsc_call *call = fsc_call_of(ask);
-	struct fsc_error error = ask->error;
-	struct ddio_fs_reply reply = { 0 };
-	void *room = call->room;
-
-	if (!error.err && call->answer && !call->answer(call, &reply))
-		return;
-	fsc_job_end(&call->job, &error, &reply);
-	free(room);
-}
-
-static void name_run(struct fsc_job *job)
-{
-	struct fsc_call *call = ddio_container_of(job, struct fsc_call, job);
-
-	if (call->err)
-		fsc_job_fail(job, call->err, strerror(-call->err));
-	else
-		fsc_ask(&call->ask);
-}
-
-struct fsc_call *fsc_call_new(struct ddio_fs *fs, uint16_t opcode, ssize_t len, ddio_fs_done done,
-			      void *arg)
-{
-	size_t room = len > 0 ? (size_t)len : 0;
-	struct fsc_call *call = fsc_job_new(fs, sizeof(*call) + room, done, arg);
-
-	if (!call)
-		return NULL;
-	call->err = len < 0 ? (int)len : 0;
-	fsc_ask_init(&call->ask, &fs->reactor[0], opcode, call->payload, room, name_done);
-	return call;
-}
-
-void fsc_call_post(struct fsc_call *call, int err)
-{
-	if (!call->err)
-		call->err = err;
-	fsc_job_post(&call->job, &call->job.fs->reactor[0], name_run);
-}
-
-int fsc_name_set(char room[DDIO_MAX_NAME + 1], const char *name)
-{
-	size_t len = name ? strlen(name) : 0;
-
-	if (len > DDIO_MAX_NAME)
-		return -ENAMETOOLONG;
-	if (!len || strchr(name, '/'))
-		return len ? -EINVAL : -ENOENT;
-	memcpy(room, name, len + 1);
-	return 0;
-}
-
 /*
- * Those that give attributes
+ * Calls that give attributes
  */
-static void attr_take(struct fsc_ask *ask, const struct reply *reply)
+static void entry_take(struct fsc_ask *ask, const struct reply *reply)
 {
 	struct ddio_msg_fs_attr x;
 
 	if (ddio_get_fs_attr(reply->payload, reply->len, &x)) {
-		fsc_bad_answer(ask);
+		fsc_ask_malformed(ask);
 		return;
 	}
-	fsc_post_seen(ask, &x.attr);
+	fsc_dirattr_seen(ask, &x.attr);
 	fsc_call_of(ask)->attr = x.attr;
 }
 
-bool fsc_attr_stale(struct ddio_fs *fs, const struct ddio_fs_attr *attr)
+static bool entry_answer(struct fsc_call *call, struct ddio_fs_reply *reply)
 {
-	struct fsc_inode *inode = S_ISREG(attr->mode) ? fsc_inode_find(fs, attr->ino) : NULL;
-
-	return inode && fsc_inode_dirty(inode);
-}
-
-static bool attr_answer(struct fsc_call *call, struct ddio_fs_reply *reply)
-{
-	/* What was written here and not told yet is to be seen. */
+	/* Writes that the name server has not been told of must show. */
 	if (fsc_attr_stale(call->job.fs, &call->attr)) {
 		fsc_getattr(call->job.fs, call->attr.ino, call->job.done, call->job.arg);
 		fsc_job_drop(&call->job);
@@ -104,10 +36,10 @@ static bool attr_answer(struct fsc_call *call, struct ddio_fs_reply *reply)
 	return true;
 }
 
-static void attr_post(struct fsc_call *call, int err)
+static void entry_post(struct fsc_call *call, int err)
 {
-	call->ask.take = attr_take;
-	call->answer = attr_answer;
+	call->ask.take = entry_take;
+	call->answer = entry_answer;
 	fsc_call_post(call, err);
 }
 
@@ -119,20 +51,9 @@ void ddio_fs_lookup(struct ddio_fs *fs, uint64_t parent, const char *name, ddio_
 	struct fsc_call *call = FSC_CALL_NEW(fs, DDIO_OP_FS_LOOKUP, fs_name, &x, done, arg);
 
 	if (call)
-		attr_post(call, err);
+		entry_post(call, err);
 }
 
-int fsc_made(struct fsc_ask *ask, const struct reply *reply, struct ddio_msg_fs_opened *x)
-{
-	int err = ddio_get_fs_opened(reply->payload, reply->len, x);
-
-	if (err)
-		fsc_bad_answer(ask);
-	fsc_post_dir(ask, !err && x->flags & DDIO_FS_OPENED_DIR ? &x->dir : NULL);
-	return err;
-}
-
-/* The answer to MAKE has more than attributes. */
 static void made_take(struct fsc_ask *ask, const struct reply *reply)
 {
 	struct ddio_msg_fs_opened x;
@@ -141,26 +62,6 @@ static void made_take(struct fsc_ask *ask, const struct reply *reply)
 		return;
 	fsc_call_of(ask)->attr = x.attr;
 	ddio_fs_opened_free(&x);
-}
-
-int fsc_make_set(struct ddio_msg_fs_make *x, uint64_t parent, const char *name,
-		 const struct ddio_fs_new *make)
-{
-	size_t len = make->target ? strlen(make->target) : 0;
-
-	x->parent = parent;
-	x->mode = make->mode;
-	x->umask = make->umask & 0777;
-	x->uid = make->uid;
-	x->gid = make->gid;
-	x->rdev = make->rdev;
-	if (len > DDIO_FS_TARGET_MAX)
-		return -ENAMETOOLONG;
-	if (S_ISLNK(make->mode) && !len)
-		return -ENOENT;
-	if (S_ISLNK(make->mode))
-		memcpy(x->target, make->target, len + 1);
-	return fsc_name_set(x->name, name);
 }
 
 void ddio_fs_make(struct ddio_fs *fs, uint64_t parent, const char *name,
@@ -175,7 +76,7 @@ void ddio_fs_make(struct ddio_fs *fs, uint64_t parent, const char *name,
 	call->ask.numbered = true;
 	call->ask.about = parent;
 	call->ask.take = made_take;
-	call->answer = attr_answer;
+	call->answer = entry_answer;
 	fsc_call_post(call, err);
 }
 
@@ -190,20 +91,20 @@ void ddio_fs_link(struct ddio_fs *fs, uint64_t ino, uint64_t parent, const char 
 		return;
 	call->ask.numbered = true;
 	call->ask.about = parent;
-	attr_post(call, err);
+	entry_post(call, err);
 }
 
 /*
- * Those after which something may have to be removed
+ * Calls after which objects may have to be removed
  */
 static void unlinked_take(struct fsc_ask *ask, const struct reply *reply)
 {
 	struct ddio_msg_fs_unlinked x;
 	int err = ddio_get_fs_unlinked(reply->payload, reply->len, &x);
 
-	fsc_post_dir(ask, !err && x.flags & DDIO_FS_UNLINKED_DIR ? &x.dir : NULL);
+	fsc_dirattr_dir(ask, !err && x.flags & DDIO_FS_UNLINKED_DIR ? &x.dir : NULL);
 	if (err) {
-		fsc_bad_answer(ask);
+		fsc_ask_malformed(ask);
 		return;
 	}
 	if (x.flags & DDIO_FS_UNLINKED_LEFT)
@@ -226,7 +127,7 @@ static void unlink_post(struct ddio_fs *fs, uint64_t parent, const char *name, u
 	if (!call)
 		return;
 	call->ask.numbered = true;
-	/* A directory that is removed is not only less in its own one. */
+	/* Removing a directory also changes the directory itself. */
 	call->ask.about = flags & DDIO_FS_UNLINK_DIR ? 0 : parent;
 	call->ask.take = unlinked_take;
 	fsc_call_post(call, err);
@@ -269,7 +170,6 @@ void ddio_fs_rename(struct ddio_fs *fs, uint64_t parent, const char *name, uint6
 	fsc_call_post(call, err);
 }
 
-/* Of every name and attribute. */
 void ddio_fs_sync_names(struct ddio_fs *fs, ddio_fs_done done, void *arg)
 {
 	struct fsc_call *call = fsc_call_new(fs, DDIO_OP_FS_SYNC, 0, done, arg);

@@ -4,11 +4,18 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cp/fs/data/cut.h"
+#include "cp/fs/data/file.h"
+#include "cp/fs/inode/open.h"
+#include "cp/fs/inode/size.h"
 #include "cp/fs/names/call.h"
 
 /**
- * struct open_job - opening one, perhaps making it
- * @made: it was not there
+ * struct open_job - opening a file, perhaps making it
+ * @file: the file; @result: where it is given to the caller
+ * @made: it did not exist
+ * @opening: also has the result of a file that was made
+ * @ask, @payload: FS_MAKE
  */
 struct open_job {
 	struct fsc_job job;
@@ -41,7 +48,7 @@ static void open_failed(struct open_job *oj)
 	fsc_job_end(&oj->job, &error, &reply);
 }
 
-/* The inode's reactor has seen it. */
+/* On the inode's reactor. */
 static void open_end(struct open_job *oj)
 {
 	struct ddio_fs_reply reply = { .attr = &oj->opening.attr, .value = oj->made };
@@ -76,7 +83,7 @@ static void open_sized(struct fsc_sizer *sizer)
 {
 	struct open_job *oj = ddio_container_of(sizer, struct open_job, sizer);
 
-	/* What came with the opening does as well, if only it is older. */
+	/* What came with the opening is only older. */
 	if (!sizer->error.err)
 		oj->opening.attr = sizer->attr;
 	fsc_error_free(&sizer->error);
@@ -97,7 +104,7 @@ static void open_there(struct fsc_job *job)
 
 	fsc_inode_opened(oj->inode, oj->opening.flags, &oj->opening.attr);
 	if (!(oj->flags & O_TRUNC) || oj->made) {
-		/* What another file here has written, and not told yet, is to be seen. */
+		/* Writes through other open files, of which the name server has not been told, must show. */
 		oj->waiter.fn = open_flushed;
 		if (oj->inode->dirty)
 			fsc_inode_flush(oj->inode, &oj->waiter);
@@ -150,7 +157,16 @@ static void open_run(struct fsc_job *job)
 		open_begin(oj, oj->ino);
 }
 
-/* Memory for the file is there before anything begins. */
+/* Numbers an open file for the read-ahead of all mounts. */
+static uint64_t reader_next(struct ddio_fs *fs)
+{
+	uint32_t mount, n = __atomic_add_fetch(&fs->reader, 1, __ATOMIC_RELAXED) & UINT32_MAX;
+
+	memcpy(&mount, fs->names->mount, sizeof(mount));
+	return (uint64_t)mount << 32 | n;
+}
+
+/* Allocates the file, too, so that the name server opens nothing in vain. */
 static struct open_job *open_new(struct ddio_fs *fs, int flags, size_t room,
 				 struct ddio_fs_file **file, ddio_fs_done done, void *arg)
 {
@@ -168,7 +184,7 @@ static struct open_job *open_new(struct ddio_fs *fs, int flags, size_t room,
 	oj->file->fs = fs;
 	ddio_list_init(&oj->file->link);
 	oj->file->flags = flags;
-	oj->file->stream = fsc_stream_next(fs);
+	oj->file->reader = reader_next(fs);
 	return oj;
 }
 
@@ -196,7 +212,7 @@ static void create_opened(struct open_job *oj, struct ddio_msg_fs_opened *x)
 	oj->opening.flags = x->flags;
 	oj->opening.attr = x->attr;
 	if (inode && inode->releasing) {
-		/* An end of ours is under way and may come after this: once more, behind it. */
+		/* A release of ours is under way and may come after this: open once more, behind it. */
 		fsc_inode_put(inode);
 		return;
 	}
@@ -205,8 +221,7 @@ static void create_opened(struct open_job *oj, struct ddio_msg_fs_opened *x)
 		err = fsc_opened(inode, x);
 	}
 	if (err)
-		fsc_error_set(&oj->ask.error, err,
-			      "the name space sent a record that makes no sense");
+		fsc_opened_bad(&oj->ask.error, err);
 	if (err && inode)
 		fsc_release_quietly(inode);
 	else
@@ -273,7 +288,11 @@ void ddio_fs_file_create(struct ddio_fs *fs, uint64_t parent, const char *name, 
 }
 
 /*
- * The end, and what is to be told before
+ * Closing; the name server is told of writes before
+ */
+
+/**
+ * struct close_job - one ddio_fs_file_close() or ddio_fs_flush()
  */
 struct close_job {
 	struct fsc_job job;

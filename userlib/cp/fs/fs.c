@@ -1,79 +1,50 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The cluster as a file system: its beginning and its end. */
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cp/fs/data/file.h"
+#include "cp/fs/fs.h"
+#include "cp/fs/inode/again.h"
 #include "cp/fs/inode/inode.h"
+#include "cp/fs/inode/remove.h"
+#include "cp/fs/names/dirattr.h"
+#include "cp/fs/names/names.h"
+#include "cp/fs/serve.h"
 
 /* Two threads move data as fast as small machines can; more help where nodes are many. */
 enum { THREADS_DEFAULT = 2 };
-/* Removals under way are given this long when the file system ends. */
+/* At the end, removals under way are given so long, and are looked at so often. */
 #define LINGER_NS 2000000000ull
-
-bool fsc_closing(const struct ddio_fs *fs)
-{
-	return __atomic_load_n(&fs->closing, __ATOMIC_ACQUIRE);
-}
-
-void fsc_log(struct ddio_fs *fs, enum ddio_log_level level, const char *fmt, ...)
-{
-	char line[DDIO_MAX_TEXT * 2];
-	va_list ap;
-
-	if (!fs->log)
-		return;
-	va_start(ap, fmt);
-	vsnprintf(line, sizeof(line), fmt, ap);
-	va_end(ap);
-	fs->log(fs->log_arg, level, line);
-}
+#define LINGER_STEP_NS 1000000ull
 
 /*
- * What is under way
+ * The beginning
  */
-static void fs_gone(void *arg)
-{
-	struct ddio_fs *fs = arg;
 
-	ddio_gate_open(fs->reactor[0].env, &fs->gone);
+/* A lane that has been silent for the whole timeout: its node has been down since it was last heard. */
+static void reactor_lane_silent(struct fsc_reactor *r, const struct lane *lane)
+{
+	uint64_t heard = ddio_conn_last_rx(lane->conn);
+
+	if (heard < lane->alive.since)
+		heard = lane->alive.since;
+	if (ddio_env_now(r->env) - heard >= r->session->timeout_ns)
+		fsc_node_down(r, lane->node->index, heard);
 }
 
-void fsc_hold(struct ddio_fs *fs)
-{
-	__atomic_add_fetch(&fs->holds, 1, __ATOMIC_RELAXED);
-}
-
-void fsc_unhold(struct ddio_fs *fs)
-{
-	if (__atomic_sub_fetch(&fs->holds, 1, __ATOMIC_ACQ_REL))
-		return;
-	fs->gone_post.fn = fs_gone;
-	fs->gone_post.arg = fs;
-	ddio_env_post(fs->reactor[0].env, &fs->gone_post);
-}
-
-/*
- * Begin
- */
 static void reactor_lane_lost(struct ddio_session *s, struct lane *lane)
 {
 	struct fsc_reactor *r = s->lane_lost_arg;
-	uint64_t now = ddio_env_now(s->env);
 
-	/* It has been silent for a while when it is given up for that. */
-	if (lane->alive.since && lane->conn && !r->down[lane->node->index]) {
-		uint64_t heard = ddio_conn_last_rx(lane->conn);
-
-		if (heard < lane->alive.since)
-			heard = lane->alive.since;
-		if (now - heard >= s->timeout_ns)
-			r->down[lane->node->index] = heard;
-		r->ndown += now - heard >= s->timeout_ns;
-	}
-	if (!r->index && !lane->reactor && lane->node->index == s->conf->ns_node)
-		fsc_names_lost(r->fs);
+	if (lane->alive.since && lane->conn)
+		reactor_lane_silent(r, lane);
+	if (r->index || lane->reactor || lane->node->index != s->conf->ns_node)
+		return;
+	fsc_names_lost(r->fs);
+	/* A reply that listed inodes to be removed may be lost with the lane. */
+	fsc_removals_soon(r->fs);
 }
 
 static int reactor_init(struct ddio_fs *fs, uint32_t i, struct ddio_session *session)
@@ -84,13 +55,11 @@ static int reactor_init(struct ddio_fs *fs, uint32_t i, struct ddio_session *ses
 	r->session = session;
 	r->env = session->env;
 	r->index = i;
-	ddio_list_init(&r->waits);
+	ddio_list_init(&r->retries);
 	ddio_list_init(&r->lazy);
 	r->down = calloc(session->conf->nnodes, sizeof(*r->down));
 	if (!r->down)
 		return -ENOMEM;
-	session->lane_lost = reactor_lane_lost;
-	session->lane_lost_arg = r;
 	return 0;
 }
 
@@ -98,65 +67,108 @@ static void fs_free(struct ddio_fs *fs)
 {
 	uint32_t i;
 
-	if (!fs)
-		return;
 	while (!ddio_list_empty(&fs->files)) {
 		struct ddio_fs_file *file = ddio_list_first(&fs->files, struct ddio_fs_file, link);
 
 		ddio_list_del(&file->link);
 		free(file);
 	}
-	fsc_table_free(fs);
+	fsc_inodes_free(fs);
+	fsc_serve_free(fs);
+	fsc_removals_free(fs);
+	fsc_dirattrs_free(fs);
+	fsc_names_free(fs);
 	for (i = 0; fs->reactor && i < fs->nreactors; i++)
 		free(fs->reactor[i].down);
 	free(fs->reactor);
-	fsc_error_free(&fs->begin_error);
 	free(fs);
 }
 
+/**
+ * struct fsc_beginning - fsc_new() waits for the first attach
+ * @error: how that went
+ */
+struct fsc_beginning {
+	struct ddio_post post;
+	struct ddio_gate gate;
+	struct fsc_error error;
+};
+
 static void fs_begun(struct ddio_fs *fs, const struct fsc_error *error)
 {
+	struct fsc_beginning *b = fs->beginning;
+
 	if (error->err)
-		fsc_error_set(&fs->begin_error, error->err, error->text);
-	ddio_gate_open(fs->reactor[0].env, &fs->begun);
+		fsc_error_set(&b->error, error->err, error->text);
+	ddio_gate_open(fs->reactor[0].env, &b->gate);
 }
 
 static void fs_begin(void *arg)
 {
-	struct ddio_fs *fs = arg;
+	fsc_names_begin(arg);
+}
 
-	fs->names.started = fs_begun;
-	fsc_names_begin(fs);
+static int fs_begin_wait(struct ddio_fs *fs, char *err, size_t err_len)
+{
+	struct fsc_beginning b = { .post = { .fn = fs_begin, .arg = fs } };
+	int ret;
+
+	fs->beginning = &b;
+	ddio_gate_init(&b.gate);
+	ddio_env_post(fs->reactor[0].env, &b.post);
+	ddio_gate_wait(fs->reactor[0].env, &b.gate, 0);
+	ret = b.error.err;
+	if (ret)
+		snprintf(err, err_len, "%s", b.error.text ? b.error.text : strerror(-ret));
+	fsc_error_free(&b.error);
+	return ret;
+}
+
+static int fs_init(struct ddio_fs *fs, struct ddio_session **sessions)
+{
+	static const struct fsc_names_ops names_ops = {
+		.started = fs_begun,
+		.tell_again = fsc_tell_again,
+		.beat = fsc_removals_beat,
+	};
+	uint32_t i;
+
+	fs->reactor = calloc(fs->nreactors, sizeof(*fs->reactor));
+	if (!fs->reactor)
+		return -ENOMEM;
+	for (i = 0; i < fs->nreactors; i++)
+		if (reactor_init(fs, i, sessions[i]))
+			return -ENOMEM;
+	if (fsc_names_new(fs, &names_ops) || fsc_dirattrs_new(fs) || fsc_removals_new(fs) ||
+	    fsc_serve_new(fs) || fsc_inodes_new(fs))
+		return -ENOMEM;
+	for (i = 0; i < fs->nreactors; i++) {
+		sessions[i]->lane_lost = reactor_lane_lost;
+		sessions[i]->lane_lost_arg = &fs->reactor[i];
+	}
+	return 0;
 }
 
 static struct ddio_fs *fs_make(struct ddio_session **sessions, uint32_t n,
 			       const struct ddio_fs_opts *opts)
 {
 	struct ddio_fs *fs = calloc(1, sizeof(*fs));
-	uint32_t i;
 
-	if (fs)
-		ddio_list_init(&fs->files);
-	if (fs)
-		fs->reactor = calloc(n, sizeof(*fs->reactor));
-	if (!fs || !fs->reactor || fsc_table_init(fs)) {
-		fs_free(fs);
+	if (!fs)
 		return NULL;
-	}
+	ddio_list_init(&fs->files);
+	ddio_list_init(&fs->lock_waits);
+	ddio_gate_init(&fs->gone);
 	fs->nreactors = n;
 	fs->hard = opts->flags & DDIO_FS_HARD;
 	fs->log = opts->log;
 	fs->log_arg = opts->log_arg;
 	fs->timeout_ns = sessions[0]->timeout_ns;
 	fs->holds = 1;
-	for (i = 0; i < n; i++) {
-		if (reactor_init(fs, i, sessions[i])) {
-			fs_free(fs);
-			return NULL;
-		}
+	if (fs_init(fs, sessions)) {
+		fs_free(fs);
+		return NULL;
 	}
-	fsc_names_init(fs);
-	fsc_removals_init(fs);
 	return fs;
 }
 
@@ -170,16 +182,8 @@ int fsc_new(struct ddio_session **sessions, uint32_t n, const struct ddio_fs_opt
 		snprintf(err, err_len, "out of memory");
 		return -ENOMEM;
 	}
-	ddio_gate_init(&fs->begun);
-	ddio_gate_init(&fs->gone);
-	fs->begin_post.fn = fs_begin;
-	fs->begin_post.arg = fs;
-	ddio_env_post(fs->reactor[0].env, &fs->begin_post);
-	ddio_gate_wait(fs->reactor[0].env, &fs->begun, 0);
-	ret = fs->begin_error.err;
+	ret = fs_begin_wait(fs, err, err_len);
 	if (ret) {
-		snprintf(err, err_len, "%s",
-			 fs->begin_error.text ? fs->begin_error.text : strerror(-ret));
 		fsc_end(fs);
 		return ret;
 	}
@@ -192,9 +196,9 @@ static int opts_check(const struct ddio_fs_opts *opts, char *err, size_t err_len
 	const char *why = NULL;
 
 	if (opts->struct_size != sizeof(*opts))
-		why = "ddio_fs_open: options of another version";
+		why = "ddio_fs_open: struct_size does not match this library";
 	else if ((opts->flags & ~DDIO_FS_HARD) || opts->reserved)
-		why = "ddio_fs_open: a flag that is not known";
+		why = "ddio_fs_open: unknown flag";
 	else if (opts->threads > FSC_REACTORS_MAX)
 		why = "ddio_fs_open: too many threads";
 	if (why)
@@ -232,30 +236,28 @@ disconnect:
 }
 
 /*
- * End
+ * The end
  */
 static void reactor_end(void *arg)
 {
 	struct fsc_reactor *r = arg;
-	struct fsc_wait *wait;
 
 	r->session->closing = true;
 	nodes_close(r->session);
 	r->session->lane_lost = NULL;
-	while (!ddio_list_empty(&r->waits)) {
-		wait = ddio_list_first(&r->waits, struct fsc_wait, link);
-		ddio_timer_cancel(r->env, &wait->timer);
-		ddio_list_del(&wait->link);
-		wait->fn(wait);
-	}
+	fsc_retries_end(r);
 	fsc_inodes_end(r);
 	if (!r->index) {
-		ddio_watcher_stop(r->env, &r->fs->serve.watcher);
+		fsc_serve_stop(r->fs);
 		fsc_names_end(r->fs);
 	}
 	fsc_unhold(r->fs);
 }
 
+/**
+ * struct linger - the last moments, in which removals go on and the name server is told
+ * @until: at the latest
+ */
 struct linger {
 	struct ddio_fs *fs;
 	struct ddio_post post;
@@ -264,11 +266,11 @@ struct linger {
 	uint64_t until;
 };
 
-/* Removals first; then the name space is told, so that it need not wait for us. */
+/* Removals first; then the name server is told, so that it need not wait until this mount times out. */
 static void linger_look(void *arg)
 {
 	struct linger *l = arg;
-	struct fsc_names *names = &l->fs->names;
+	const struct fsc_names *names = l->fs->names;
 	struct ddio_env *env = l->fs->reactor[0].env;
 	uint64_t now = ddio_env_now(env);
 
@@ -276,8 +278,7 @@ static void linger_look(void *arg)
 		fsc_names_leave(l->fs);
 	l->timer.fn = linger_look;
 	l->timer.arg = l;
-	if (names->left || now >= l->until ||
-	    ddio_timer_arm(env, &l->timer, now + FSC_LINGER_STEP_NS))
+	if (names->left || now >= l->until || ddio_timer_arm(env, &l->timer, now + LINGER_STEP_NS))
 		ddio_gate_open(env, &l->gate);
 }
 
@@ -289,7 +290,7 @@ static void linger_begin(void *arg)
 	linger_look(l);
 }
 
-/* What was removed last goes on for a moment, so that nothing is left for others to tidy up. */
+/* Lets removals finish for a moment, so that nothing is left for others to tidy up. */
 static void fs_linger(struct ddio_fs *fs)
 {
 	struct linger l = { .fs = fs, .post = { .fn = linger_begin, .arg = &l } };
@@ -306,7 +307,10 @@ static void reactor_left(void *arg)
 	ddio_gate_open(r->env, &r->fs->gone);
 }
 
-/* What was told to a reactor last may have been answered before the one that told it has returned from that. */
+/*
+ * Waits until every reactor has returned from what it did last: its answer may have come before the call
+ * that caused it returned.
+ */
 static void reactors_leave(struct ddio_fs *fs)
 {
 	uint32_t i;

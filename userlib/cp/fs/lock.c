@@ -1,99 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Locks: what the name space gives, and the table of those that are had, to be told again. */
+/* Locks: testing, setting, cancelling, and unlocking all of an owner. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cp/fs/names/call.h"
+#include "cp/fs/data/file.h"
 #include "cp/fs/inode/locks.h"
+#include "cp/fs/names/call.h"
 
-/*
- * The table
- */
-static void lock_free(struct fsc_lock *lock)
-{
-	ddio_list_del(&lock->link);
-	ddio_list_del(&lock->all);
-	free(lock);
-}
-
-void fsc_locks_drop(struct fsc_inode *inode)
-{
-	while (!ddio_list_empty(&inode->locks))
-		lock_free(ddio_list_first(&inode->locks, struct fsc_lock, link));
-}
-
-static void lock_add(struct fsc_inode *inode, const struct ddio_msg_fs_lock *msg)
-{
-	struct fsc_lock *lock = calloc(1, sizeof(*lock));
-
-	if (!lock) {
-		fsc_log(inode->fs, DDIO_LOG_WARN, "no memory to remember a lock");
-		return;
-	}
-	lock->inode = inode;
-	lock->msg = *msg;
-	ddio_list_add(&lock->link, &inode->locks);
-	ddio_list_add(&lock->all, &inode->fs->names.locks);
-}
-
-static bool lock_same_owner(const struct ddio_msg_fs_lock *a, const struct ddio_msg_fs_lock *b)
-{
-	return a->owner == b->owner && !((a->flags ^ b->flags) & DDIO_FS_LOCK_FLOCK);
-}
-
-/* An owner has one type at most of each byte: what was had of the range goes. */
-static void lock_clear(struct fsc_inode *inode, const struct ddio_msg_fs_lock *msg)
-{
-	struct fsc_lock *lock, *tmp;
-	struct ddio_msg_fs_lock rest;
-
-	ddio_list_for_each_entry_safe(lock, tmp, &inode->locks, link) {
-		if (!lock_same_owner(&lock->msg, msg) || lock->msg.start > msg->end ||
-		    lock->msg.end < msg->start)
-			continue;
-		rest = lock->msg;
-		lock_free(lock);
-		if (rest.start < msg->start) {
-			struct ddio_msg_fs_lock left = rest;
-
-			left.end = msg->start - 1;
-			lock_add(inode, &left);
-		}
-		if (rest.end > msg->end) {
-			rest.start = msg->end + 1;
-			lock_add(inode, &rest);
-		}
-	}
-}
-
-static void lock_apply(struct fsc_inode *inode, const struct ddio_msg_fs_lock *msg)
-{
-	struct ddio_msg_fs_lock had = *msg;
-
-	lock_clear(inode, msg);
-	had.flags &= DDIO_FS_LOCK_FLOCK;
-	had.id = 0;
-	if (msg->type != DDIO_FS_LOCK_NONE)
-		lock_add(inode, &had);
-}
-
-void fsc_lock_lost(struct fsc_inode *inode, const struct ddio_msg_fs_lock *msg)
-{
-	fsc_log(inode->fs, DDIO_LOG_WARN,
-		"a lock of inode %llu is lost: the name space has started anew and "
-		"somebody else has it",
-		(unsigned long long)inode->ino);
-	lock_clear(inode, msg);
-}
-
-/*
- * Calls
- */
 struct lock_job {
 	struct fsc_job job;
 	struct fsc_inode *inode;
-	struct ddio_list waiting; /* struct fsc_names.waiters */
+	struct ddio_list waiting; /* in struct ddio_fs.lock_waits */
 	struct fsc_ask ask;
 	struct ddio_msg_fs_lock msg, answer;
 	struct ddio_fs_lock result;
@@ -170,7 +88,7 @@ static bool lock_bad(const struct lock_job *lj)
 static void test_take(struct fsc_ask *ask, const struct reply *reply)
 {
 	if (ddio_get_fs_lock(reply->payload, reply->len, &lock_of(ask)->answer))
-		fsc_bad_answer(ask);
+		fsc_ask_malformed(ask);
 }
 
 static void test_done(struct fsc_ask *ask)
@@ -188,7 +106,7 @@ static void test_run(struct fsc_job *job)
 
 	lj->ask.take = test_take;
 	if (lock_bad(lj))
-		fsc_job_fail(job, -EINVAL, "a range that ends before it begins");
+		fsc_job_fail(job, -EINVAL, "the range of a lock ends before it begins");
 	else
 		lock_send(lj, DDIO_OP_FS_LOCK_TEST, test_done);
 }
@@ -208,8 +126,8 @@ static void lock_set_done(struct fsc_ask *ask)
 	struct ddio_fs_reply reply = { 0 };
 
 	if (!ask->error.err)
-		lock_apply(lj->inode, &lj->msg);
-	/* Cancelled while nobody answered: it may have been had. */
+		fsc_locks_apply(lj->inode, &lj->msg);
+	/* Cancelled while the name server did not answer: it may have granted the lock. */
 	if (ask->cancelled)
 		lj->inode->doubt = true;
 	lock_end(lj, &reply);
@@ -220,11 +138,11 @@ static void lock_run(struct fsc_job *job)
 	struct lock_job *lj = ddio_container_of(job, struct lock_job, job);
 
 	if (lock_bad(lj)) {
-		fsc_job_fail(job, -EINVAL, "a range that ends before it begins");
+		fsc_job_fail(job, -EINVAL, "the range of a lock ends before it begins");
 		return;
 	}
 	if (lj->msg.flags & DDIO_FS_LOCK_WAIT)
-		ddio_list_add(&lj->waiting, &job->fs->names.waiters);
+		ddio_list_add(&lj->waiting, &job->fs->lock_waits);
 	lock_send(lj, DDIO_OP_FS_LOCK_SET, lock_set_done);
 }
 
@@ -245,7 +163,7 @@ void ddio_fs_lock_set(struct ddio_fs_file *file, const struct ddio_fs_lock *lock
 	fsc_job_post(&lj->job, &file->fs->reactor[0], lock_run);
 }
 
-static void cancel_nobody(void *arg, const struct ddio_fs_reply *reply)
+static void cancel_untold(void *arg, const struct ddio_fs_reply *reply)
 {
 	(void)arg;
 	(void)reply;
@@ -258,7 +176,7 @@ static void cancel_run(struct fsc_job *job)
 	struct ddio_fs_reply reply = { 0 };
 	struct lock_job *lj;
 
-	ddio_list_for_each_entry(lj, &job->fs->names.waiters, waiting) {
+	ddio_list_for_each_entry(lj, &job->fs->lock_waits, waiting) {
 		if (lj->msg.id != call->attr.ino)
 			continue;
 		if (!fsc_ask_cancel(&lj->ask))
@@ -274,7 +192,7 @@ void ddio_fs_lock_cancel(struct ddio_fs *fs, uint64_t id)
 {
 	struct ddio_msg_fs_ino x = { .ino = id };
 	struct fsc_call *call =
-		FSC_CALL_NEW(fs, DDIO_OP_FS_LOCK_CANCEL, fs_ino, &x, cancel_nobody, NULL);
+		FSC_CALL_NEW(fs, DDIO_OP_FS_LOCK_CANCEL, fs_ino, &x, cancel_untold, NULL);
 
 	if (!call)
 		return;
@@ -288,7 +206,7 @@ static void owner_done(struct fsc_ask *ask)
 	struct ddio_fs_reply reply = { 0 };
 
 	if (!ask->error.err)
-		lock_clear(lj->inode, &lj->msg);
+		fsc_locks_clear(lj->inode, &lj->msg);
 	lock_end(lj, &reply);
 }
 
@@ -297,13 +215,9 @@ static void owner_run(struct fsc_job *job)
 	struct lock_job *lj = ddio_container_of(job, struct lock_job, job);
 	struct ddio_msg_fs_owner x = { .ino = lj->inode->ino, .owner = lj->msg.owner };
 	struct ddio_fs_reply reply = { 0 };
-	bool has = lj->inode->doubt;
-	struct fsc_lock *lock;
 	ssize_t len;
 
-	ddio_list_for_each_entry(lock, &lj->inode->locks, link)
-		has |= lock_same_owner(&lock->msg, &lj->msg);
-	if (!has) {
+	if (!lj->inode->doubt && !fsc_locks_held(lj->inode, &lj->msg)) {
 		lock_end(lj, &reply);
 		return;
 	}

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* How much space there is: every node is asked for its disks, the name space for its inodes. */
+/* How much space there is: every node is asked about its disks, the name server about its inodes. */
 #include <errno.h>
 #include <stdlib.h>
-#include "cp/fs/names/call.h"
+#include "cp/fs/core/job.h"
+#include "cp/fs/names/names.h"
 
 enum { UNIT = 4096 };
 
+/**
+ * struct space_job - one ddio_fs_space()
+ * @left: what is under way; @answers: nodes that have answered
+ */
 struct space_job {
 	struct fsc_job job;
 	struct fsc_ask ask;
@@ -16,7 +21,7 @@ struct space_job {
 	struct node_request node[];
 };
 
-/* Nodes that do not answer have no space now; if none does, that is an error. */
+/* Nodes that do not answer count as having no space; if none answers, that is an error. */
 static void space_put(struct space_job *sj)
 {
 	struct ddio_fs_reply reply = { .data = &sj->space, .len = sizeof(sj->space) };
@@ -41,7 +46,7 @@ static void node_done(struct node_request *request, const struct reply *reply)
 	if (reply->status) {
 		fsc_error_reply(&sj->error, reply);
 	} else if (ddio_get_status(reply->payload, reply->len, &st)) {
-		fsc_error_set(&sj->error, -EIO, "a node's answer makes no sense");
+		fsc_error_set(&sj->error, -EIO, "malformed reply from an I/O processor");
 	} else {
 		for (i = 0; i < st.ndisks; i++) {
 			sj->bytes += st.disks[i].size;
@@ -59,7 +64,7 @@ static void inodes_take(struct fsc_ask *ask, const struct reply *reply)
 	struct ddio_msg_fs_space x;
 
 	if (ddio_get_fs_space(reply->payload, reply->len, &x))
-		fsc_bad_answer(ask);
+		fsc_ask_malformed(ask);
 	else
 		sj->space.inodes = x.inodes;
 }

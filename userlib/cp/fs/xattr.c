@@ -2,6 +2,7 @@
 /* Extended attributes. */
 #include <errno.h>
 #include <string.h>
+#include "cp/fs/inode/inode.h"
 #include "cp/fs/names/call.h"
 
 /* Of setxattr(2). */
@@ -20,10 +21,10 @@ static int name_set(struct ddio_msg_fs_xattr *x, const char *name)
 static void value_take(struct fsc_ask *ask, const struct reply *reply)
 {
 	if (ddio_get_fs_value(reply->payload, reply->len, &fsc_call_of(ask)->value))
-		fsc_bad_answer(ask);
+		fsc_ask_malformed(ask);
 }
 
-/* The bytes lie in the message still. */
+/* The bytes still lie in the message. */
 static bool value_answer(struct fsc_call *call, struct ddio_fs_reply *reply)
 {
 	reply->data = call->value.data;
@@ -57,7 +58,7 @@ void ddio_fs_listxattr(struct ddio_fs *fs, uint64_t ino, ddio_fs_done done, void
 	fsc_call_post(call, 0);
 }
 
-/* How it is spread may be another from now on. */
+/* Setting "ddio.*" may have changed how the file is spread. */
 static void stripe_take(struct fsc_ask *ask, const struct reply *reply)
 {
 	(void)reply;

@@ -10,7 +10,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include "cp/fs/core/core.h"
+#include "cp/fs/data/file.h"
+#include "cp/fs/fs.h"
 
 /**
  * struct fsc_result - how the last call of the one who waits went

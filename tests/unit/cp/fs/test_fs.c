@@ -415,10 +415,10 @@ static void sync_all(void)
 	put_bytes(m, a, 1, 0, 8 * BLOCK);
 	FS_OK(m, ddio_fs_sync, a);
 	CU_ASSERT_EQUAL(w.names.count[DDIO_OP_FS_SYNC], 1);
-	/* Another life of the nodes: what was not synced may be lost, and that is said once. */
+	/* Another incarnation of a node: writes that were not synced may be lost, which is said once. */
 	put_bytes(m, a, 2, 0, 2 * BLOCK);
 	for (i = 0; i < 4; i++)
-		((struct ddio_fs_file *)a)->inode->pin[i] ^= i == 1;
+		a->inode->holder[i] ^= i == 1;
 	FS_ERR(m, -EIO, ddio_fs_sync, a);
 	FS_OK(m, ddio_fs_sync, a);
 	put_bytes(m, a, 2, 0, 2 * BLOCK);

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Copying from file to file.  Where both are spread alike, and the bytes lie at the same place of their
- * blocks and on the same disks, each I/O processor copies its own (OBJ_COPY).  Else they go
- * through here, a buffer at a time.
+ * Copying from file to file.  If both files are spread alike, and the bytes lie at the same offset in
+ * their blocks and on the same disks, each I/O processor copies its own (OBJ_COPY).  Otherwise they go
+ * through this process, a buffer at a time.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cp/fs/core/job.h"
+#include "cp/fs/data/file.h"
 #include "cp/fs/disks/set.h"
+#include "cp/fs/inode/size.h"
 
-/* Of a buffer, and of what each disk copies for one request. */
+/* Bytes of the buffer, and of what each disk copies for one request. */
 enum { BUF_BYTES = 4 << 20, DISK_BYTES = 16 << 20 };
 
 struct copy_job {
@@ -34,7 +37,7 @@ static void copy_end(struct copy_job *cj)
 	struct ddio_fs_reply reply = { .value = cj->copied };
 	struct fsc_error error = cj->error;
 
-	/* Some were copied: the caller comes again for the rest, and hears of it then. */
+	/* Some bytes were copied: the caller asks for the rest, and hears of the error then. */
 	if (cj->copied)
 		fsc_error_free(&error);
 	free(cj->buf);
@@ -42,7 +45,7 @@ static void copy_end(struct copy_job *cj)
 }
 
 /*
- * Through here
+ * Through this process
  */
 static void copy_read(struct copy_job *cj);
 
@@ -93,7 +96,7 @@ static void copy_through(struct copy_job *cj)
 /*
  * On the disks
  */
-/* Do the bytes lie at the same place of blocks of the same disks? */
+/* True if the bytes lie at the same offset in blocks of the same disks. */
 static bool copy_alike(const struct copy_job *cj)
 {
 	const struct ddio_file_record *a = &cj->from->inode->rec, *b = &cj->to->inode->rec;
@@ -151,13 +154,13 @@ static void copy_disks(struct copy_job *cj)
 				    from / a->ref.block % a->ndisks) %
 				   a->ndisks);
 	struct fsc_set *set = &cj->set;
-	struct fsc_piece *piece;
+	struct fsc_set_req *req;
 
 	if (cj->len > (uint64_t)a->ndisks * DISK_BYTES)
 		cj->len = (uint64_t)a->ndisks * DISK_BYTES;
 	end = from + cj->len;
 	fsc_set_init(set, cj->to->inode->r, a, copy_disks_done);
-	set->pins = cj->to->inode;
+	set->holder = cj->to->inode->holder;
 	if (fsc_set_alloc(set, a->ndisks)) {
 		fsc_error_set(&cj->error, -ENOMEM, "out of memory");
 		copy_end(cj);
@@ -170,20 +173,20 @@ static void copy_disks(struct copy_job *cj)
 		if (lo == hi)
 			continue;
 		j = (i + shift) % a->ndisks;
-		piece = &set->piece[i];
-		piece->i = i;
-		piece->opcode = DDIO_OP_OBJ_COPY;
-		piece->obj.offset = lo;
-		piece->obj.len = hi - lo;
-		piece->to = &b->ref;
-		piece->to_i = j;
-		piece->to_offset = fsc_share(b, j, cj->to_at);
-		fsc_piece_send(set, piece);
+		req = &set->req[i];
+		req->i = i;
+		req->opcode = DDIO_OP_OBJ_COPY;
+		req->obj.offset = lo;
+		req->obj.len = hi - lo;
+		req->to = &b->ref;
+		req->to_i = j;
+		req->to_offset = fsc_share(b, j, cj->to_at);
+		fsc_set_send(set, req);
 	}
 	fsc_set_end(set);
 }
 
-static void copy_clad(struct fsc_waiter *waiter, const struct fsc_error *error)
+static void copy_marked(struct fsc_waiter *waiter, const struct fsc_error *error)
 {
 	struct copy_job *cj = ddio_container_of(waiter, struct copy_job, waiter);
 
@@ -192,22 +195,22 @@ static void copy_clad(struct fsc_waiter *waiter, const struct fsc_error *error)
 		copy_end(cj);
 		return;
 	}
-	cj->to->inode->bare = false;
+	cj->to->inode->has_data = true;
 	copy_disks(cj);
 }
 
-/* The target's reactor. */
+/* On the target's reactor. */
 static void copy_there(struct fsc_job *job)
 {
 	struct copy_job *cj = copy_of(job);
 
 	if (fsc_inode_gone(cj->to->inode)) {
-		fsc_error_set(&cj->error, -ESTALE, "the file is gone");
+		fsc_error_set(&cj->error, -ESTALE, "the file was removed");
 		copy_end(cj);
 	} else if (!copy_alike(cj)) {
 		copy_through(cj);
-	} else if (cj->to->inode->bare) {
-		fsc_inode_clothe(cj->to->inode, &cj->waiter, copy_clad);
+	} else if (!cj->to->inode->has_data) {
+		fsc_inode_mark_has_data(cj->to->inode, &cj->waiter, copy_marked);
 	} else {
 		copy_disks(cj);
 	}

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Setting attributes, the size among them.  What lies behind a new end is cut off the objects first, so
- * that it does not come back if the file grows again; who is interrupted between leaves zeros.
+ * that it does not come back if the file grows again; an interruption in between leaves zeros.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cp/fs/data/cut.h"
 #include "cp/fs/disks/set.h"
 
 struct cut_set {
@@ -19,7 +20,7 @@ static void cut_take(struct fsc_ask *ask, const struct reply *reply)
 	struct ddio_msg_fs_attr x;
 
 	if (ddio_get_fs_attr(reply->payload, reply->len, &x))
-		fsc_error_set(&ask->error, -EIO, "the name space sent what makes no sense");
+		fsc_ask_malformed(ask);
 	else
 		cut->attr = x.attr;
 }
@@ -76,12 +77,12 @@ static void cut_objects(struct fsc_cut *cut, uint64_t end)
 	cs->cut = cut;
 	fsc_set_init(&cs->set, cut->home, &cut->inode->rec, cut_objects_done);
 	cs->set.missing_ok = true;
-	/* It is to become durable with the rest. */
-	cs->set.pins = cut->inode;
+	/* The cut becomes durable with the next sync. */
+	cs->set.holder = cut->inode->holder;
 	fsc_set_range(&cs->set, DDIO_OP_OBJ_TRUNCATE, 0, 0, end, true);
 }
 
-/* Cut to the size that it has: what was allocated behind the end goes. */
+/* Setting the size that the file has already gives back what was allocated behind its end. */
 static void cut_sized(struct fsc_sizer *sizer)
 {
 	struct fsc_cut *cut = ddio_container_of(sizer, struct fsc_cut, sizer);
@@ -115,10 +116,10 @@ static void cut_flushed(struct fsc_waiter *waiter, const struct fsc_error *error
 void fsc_cut(struct fsc_cut *cut)
 {
 	if ((cut->msg.mask & DDIO_FS_SET_SIZE) && cut->msg.size > DDIO_MAX_FILE) {
-		fsc_error_set(&cut->error, -EFBIG, "beyond the largest file");
+		fsc_error_set(&cut->error, -EFBIG, "the file would be too large");
 		cut->done(cut);
 	} else if (cut->inode) {
-		/* Times that are set must not be followed by those of writes before. */
+		/* Earlier writes are told first: their times must not replace those that are set. */
 		cut->waiter.fn = cut_flushed;
 		fsc_inode_flush(cut->inode, &cut->waiter);
 	} else {

@@ -1,23 +1,26 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Making what was written durable: first the disks that have it, then the name space.  Every disk is known
- * with the life of its node that took the data (as in cp/file/incarnation.c); if another one has answered the sync, what was
- * written may be lost, and each file that was open then hears of it once; unless that life has said in ending
- * that nothing was.
+ * Making writes durable: first on the disks that hold them, then at the name server.  For every disk it is
+ * known which incarnation of its node took the writes (as in cp/file/incarnation.c).  If another one has
+ * answered the sync, the writes may be lost, and each file that was open then hears of that once; unless
+ * the old incarnation said when it was shut down that nothing was.
  *
- * The disks of an inode are at work for one sync at a time: what one is making durable the next must not take for
- * durable already.
+ * The disks of an inode serve one sync at a time: a sync must not take for durable what another is still
+ * making durable.
  */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cp/fs/core/job.h"
+#include "cp/fs/data/file.h"
 #include "cp/fs/disks/set.h"
+#include "cp/fs/inode/inode.h"
 
 /**
  * struct sync_job - one ddio_fs_sync()
  * @link: in struct fsc_inode.syncs
- * @pin: those of the inode when its turn came
+ * @holder: the inode's when its turn came
  */
 struct sync_job {
 	struct fsc_job job;
@@ -26,7 +29,7 @@ struct sync_job {
 	struct ddio_list link;
 	struct fsc_waiter waiter;
 	struct fsc_set set;
-	uint64_t *pin;
+	uint64_t *holder;
 	struct fsc_ask ask;
 	struct fsc_error error;
 };
@@ -42,7 +45,7 @@ static void sync_end(struct sync_job *sj)
 			      "synced may be lost");
 	sj->file->losses = sj->inode->losses;
 	error = sj->error;
-	free(sj->pin);
+	free(sj->holder);
 	fsc_job_end(&sj->job, &error, &reply);
 }
 
@@ -55,25 +58,25 @@ static void sync_names_done(struct fsc_ask *ask)
 	sync_end(sj);
 }
 
-static struct cluster_node *pin_node(const struct fsc_inode *inode, uint32_t i)
+static struct cluster_node *holder_node(const struct fsc_inode *inode, uint32_t i)
 {
 	struct ddio_session *s = inode->r->session;
 
 	return &s->nodes[s->conf->disks[inode->rec.disks[i]].node];
 }
 
-/* It could not be synced: it is still to be. */
-static void pins_back(struct sync_job *sj)
+/* The sync failed: what it was to make durable is still due. */
+static void holders_restore(struct sync_job *sj)
 {
 	uint32_t i;
 
 	for (i = 0; i < sj->inode->rec.ndisks; i++)
-		if (sj->pin[i])
-			sj->inode->pin[i] = sj->pin[i];
+		if (sj->holder[i])
+			sj->inode->holder[i] = sj->holder[i];
 }
 
-/* Which life of each node has answered: none, that one, or several. */
-static void pins_answers(const struct sync_job *sj)
+/* Notes which incarnation of each node has answered: 0 for none, UINT64_MAX for several. */
+static void answers_note(const struct sync_job *sj)
 {
 	const struct fsc_set *set = &sj->set;
 	struct cluster_node *node;
@@ -81,26 +84,26 @@ static void pins_answers(const struct sync_job *sj)
 	uint32_t i;
 
 	for (i = 0; i < set->n; i++)
-		pin_node(sj->inode, i)->answered = 0;
+		holder_node(sj->inode, i)->answered = 0;
 	for (i = 0; i < set->n; i++) {
-		node = pin_node(sj->inode, i);
-		boot = set->piece[i].request.boot;
+		node = holder_node(sj->inode, i);
+		boot = set->req[i].request.boot;
 		if (boot && node->answered != boot)
 			node->answered = node->answered ? UINT64_MAX : boot;
 	}
 }
 
-static void pins_check(struct sync_job *sj)
+static void losses_check(struct sync_job *sj)
 {
 	struct fsc_inode *inode = sj->inode;
 	struct cluster_node *node;
 	uint32_t i;
 
-	pins_answers(sj);
+	answers_note(sj);
 	for (i = 0; i < inode->rec.ndisks; i++) {
-		node = pin_node(inode, i);
-		if (!sj->pin[i] || node->answered == sj->pin[i] ||
-		    disk_kept(inode->r->session, inode->rec.disks[i], sj->pin[i]))
+		node = holder_node(inode, i);
+		if (!sj->holder[i] || node->answered == sj->holder[i] ||
+		    disk_kept(inode->r->session, inode->rec.disks[i], sj->holder[i]))
 			continue;
 		inode->losses++;
 		fsc_log(inode->fs, DDIO_LOG_WARN,
@@ -115,8 +118,8 @@ static void pins_check(struct sync_job *sj)
 static void sync_disks(struct sync_job *sj);
 
 /*
- * The disks are done; who waits for that has its turn.  The inode is there as long as our own job is.  One whose
- * disks have nothing to do is done at once and gets here again: the loop is the outer one's.
+ * The disks are done: the next sync has its turn.  The inode stays as long as our own job does.  A sync
+ * whose disks have nothing to do is done at once and comes back here; the outer call's loop goes on then.
  */
 static void sync_turn_over(struct fsc_inode *inode)
 {
@@ -140,9 +143,9 @@ static void sync_disks_done(struct fsc_set *set)
 
 	fsc_error_first(&sj->error, &set->error);
 	if (sj->error.err)
-		pins_back(sj);
+		holders_restore(sj);
 	else
-		pins_check(sj);
+		losses_check(sj);
 	fsc_set_free(set);
 	sync_turn_over(sj->inode);
 	if (sj->error.err) {
@@ -153,7 +156,7 @@ static void sync_disks_done(struct fsc_set *set)
 	fsc_ask(&sj->ask);
 }
 
-/* One request does for all disks of a reactor, if it is known which those are. */
+/* True unless a request has gone to the disk's reactor already: one serves all of its disks. */
 static bool reactor_first(struct ddio_session *s, uint32_t disk)
 {
 	const struct cluster_disk *place = &s->disks[disk];
@@ -174,30 +177,30 @@ static void sync_disks(struct sync_job *sj)
 	struct fsc_set *set = &sj->set;
 	struct fsc_inode *inode = sj->inode;
 	struct ddio_session *s = inode->r->session;
-	struct fsc_piece *piece;
+	struct fsc_set_req *req;
 	uint32_t i;
 
 	inode->syncing = true;
 	fsc_set_init(set, inode->r, &inode->rec, sync_disks_done);
 	set->missing_ok = true;
-	sj->pin = malloc(inode->rec.ndisks * sizeof(*sj->pin));
-	if (!sj->pin || fsc_set_alloc(set, inode->rec.ndisks)) {
+	sj->holder = malloc(inode->rec.ndisks * sizeof(*sj->holder));
+	if (!sj->holder || fsc_set_alloc(set, inode->rec.ndisks)) {
 		fsc_error_set(&sj->error, -ENOMEM, "out of memory");
 		sync_turn_over(inode);
 		sync_end(sj);
 		return;
 	}
 	fsc_set_begin(set);
-	memcpy(sj->pin, inode->pin, inode->rec.ndisks * sizeof(*sj->pin));
-	memset(inode->pin, 0, inode->rec.ndisks * sizeof(*sj->pin));
+	memcpy(sj->holder, inode->holder, inode->rec.ndisks * sizeof(*sj->holder));
+	memset(inode->holder, 0, inode->rec.ndisks * sizeof(*sj->holder));
 	s->mark++;
 	for (i = 0; i < inode->rec.ndisks; i++) {
-		if (!sj->pin[i] || !reactor_first(s, inode->rec.disks[i]))
+		if (!sj->holder[i] || !reactor_first(s, inode->rec.disks[i]))
 			continue;
-		piece = &set->piece[i];
-		piece->i = i;
-		piece->opcode = DDIO_OP_OBJ_SYNC;
-		fsc_piece_send(set, piece);
+		req = &set->req[i];
+		req->i = i;
+		req->opcode = DDIO_OP_OBJ_SYNC;
+		fsc_set_send(set, req);
 	}
 	fsc_set_end(set);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Requests to the disks of an inode: all at once, and again where a node did not answer. */
+/* Requests to the disks of a file: all at once, and again where a node did not answer. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,15 +24,15 @@ void fsc_set_init(struct fsc_set *set, struct fsc_reactor *r, const struct ddio_
 
 int fsc_set_alloc(struct fsc_set *set, uint32_t n)
 {
-	set->piece = calloc(n, sizeof(*set->piece));
-	set->n = set->piece ? n : 0;
-	return set->piece ? 0 : -ENOMEM;
+	set->req = calloc(n, sizeof(*set->req));
+	set->n = set->req ? n : 0;
+	return set->req ? 0 : -ENOMEM;
 }
 
 void fsc_set_free(struct fsc_set *set)
 {
-	free(set->piece);
-	set->piece = NULL;
+	free(set->req);
+	set->req = NULL;
 	set->n = 0;
 	fsc_error_free(&set->error);
 }
@@ -48,44 +48,47 @@ void fsc_set_end(struct fsc_set *set)
 		set->done(set);
 }
 
-static void piece_submit(struct fsc_piece *piece);
+static void req_submit(struct fsc_set_req *req);
 
-static void piece_again(struct fsc_wait *wait)
+static void req_again(struct fsc_retry *retry)
 {
-	piece_submit(ddio_container_of(wait, struct fsc_piece, wait));
+	req_submit(ddio_container_of(retry, struct fsc_set_req, retry));
 }
 
-static uint32_t piece_node(const struct fsc_piece *piece)
+static uint32_t req_node(const struct fsc_set_req *req)
 {
-	const struct ddio_session *s = piece->set->r->session;
+	const struct ddio_session *s = req->set->r->session;
 
-	return piece->obj.disk < s->conf->ndisks ? s->conf->disks[piece->obj.disk].node : 0;
+	return req->obj.disk < s->conf->ndisks ? s->conf->disks[req->obj.disk].node : 0;
 }
 
-/* Which life of the node has it is known only now: it may be another one when the last piece is answered. */
-static void piece_pin(const struct fsc_piece *piece)
+/*
+ * Notes which incarnation of the node took the change.  That is known only now: another one may answer
+ * the last request of the set.
+ */
+static void req_note_holder(const struct fsc_set_req *req)
 {
-	struct fsc_inode *inode = piece->set->pins;
-	uint32_t i = piece->to ? piece->to_i : piece->i;
+	uint64_t *holder = req->set->holder;
+	uint32_t i = req->to ? req->to_i : req->i;
 
-	if (!inode->pin[i])
-		inode->pin[i] = piece->request.boot;
+	if (!holder[i])
+		holder[i] = req->request.boot;
 }
 
-static void piece_done(struct node_request *request, const struct reply *reply)
+static void req_done(struct node_request *request, const struct reply *reply)
 {
-	struct fsc_piece *piece = ddio_container_of(request, struct fsc_piece, request);
-	struct fsc_set *set = piece->set;
+	struct fsc_set_req *req = ddio_container_of(request, struct fsc_set_req, request);
+	struct fsc_set *set = req->set;
 
 	if (!reply->status) {
-		fsc_answered(set->r, piece_node(piece));
-		if (set->pins)
-			piece_pin(piece);
+		fsc_node_answered(set->r, req_node(req));
+		if (set->holder)
+			req_note_holder(req);
 		if (set->reply)
-			set->reply(set, piece, reply);
-	} else if (fsc_status_again(reply->status) && fsc_again(set->r, piece_node(piece)) &&
+			set->reply(set, req, reply);
+	} else if (fsc_status_unanswered(reply->status) && fsc_node_retry(set->r, req_node(req)) &&
 		   !set->once) {
-		fsc_wait(set->r, &piece->wait, piece_again);
+		fsc_retry_later(set->r, &req->retry, req_again);
 		return;
 	} else if (reply->status != DDIO_ST_NOT_FOUND || !set->missing_ok) {
 		fsc_error_reply(&set->error, reply);
@@ -93,24 +96,24 @@ static void piece_done(struct node_request *request, const struct reply *reply)
 	fsc_set_end(set);
 }
 
-static ssize_t piece_put(struct fsc_piece *piece)
+static ssize_t req_put(struct fsc_set_req *req)
 {
-	struct node_request *r = &piece->request;
-	struct ddio_msg_obj_copy copy = { .from = piece->obj.file, .disk = piece->obj.disk };
+	struct node_request *r = &req->request;
+	struct ddio_msg_obj_copy copy = { .from = req->obj.file, .disk = req->obj.disk };
 
-	if (piece->opcode != DDIO_OP_OBJ_COPY)
-		return ddio_put_obj(r->inl, sizeof(r->inl), &piece->obj);
-	copy.to = *piece->to;
-	copy.from_offset = piece->obj.offset;
-	copy.to_offset = piece->to_offset;
-	copy.len = piece->obj.len;
+	if (req->opcode != DDIO_OP_OBJ_COPY)
+		return ddio_put_obj(r->inl, sizeof(r->inl), &req->obj);
+	copy.to = *req->to;
+	copy.from_offset = req->obj.offset;
+	copy.to_offset = req->to_offset;
+	copy.len = req->obj.len;
 	return ddio_put_obj_copy(r->inl, sizeof(r->inl), &copy);
 }
 
-static void piece_submit(struct fsc_piece *piece)
+static void req_submit(struct fsc_set_req *req)
 {
-	struct fsc_set *set = piece->set;
-	struct node_request *r = &piece->request;
+	struct fsc_set *set = req->set;
+	struct node_request *r = &req->request;
 	ssize_t n;
 
 	if (fsc_closing(set->r->fs)) {
@@ -118,42 +121,42 @@ static void piece_submit(struct fsc_piece *piece)
 		fsc_set_end(set);
 		return;
 	}
-	request_init(r, piece->opcode, piece_done, piece);
-	n = piece_put(piece);
+	request_init(r, req->opcode, req_done, req);
+	n = req_put(req);
 	if (n < 0) {
-		fsc_error_set(&set->error, (int)n, "a request that is too long");
+		fsc_error_set(&set->error, (int)n, "the request is too long for a message");
 		fsc_set_end(set);
 		return;
 	}
 	r->fixed = r->inl;
 	r->fixed_len = (size_t)n;
-	r->in = piece->opcode == DDIO_OP_OBJ_READ;
-	r->bulk = piece->niov ? piece->obj.len : 0;
-	/* Little that is written travels behind the fixed record, copied. */
-	if (piece->niov == 1 && !r->in && piece->obj.len <= sizeof(r->inl) - (size_t)n) {
-		memcpy(r->inl + n, piece->iov->iov_base, piece->obj.len);
-		r->fixed_len += piece->obj.len;
+	r->in = req->opcode == DDIO_OP_OBJ_READ;
+	r->bulk = req->niov ? req->obj.len : 0;
+	/* A few bytes to be written travel behind the fixed record, copied. */
+	if (req->niov == 1 && !r->in && req->obj.len <= sizeof(r->inl) - (size_t)n) {
+		memcpy(r->inl + n, req->iov->iov_base, req->obj.len);
+		r->fixed_len += req->obj.len;
 	} else {
-		r->iov = piece->iov;
-		r->n = piece->niov;
+		r->iov = req->iov;
+		r->n = req->niov;
 	}
-	request_disk(set->r->session, piece->obj.disk, r);
+	request_disk(set->r->session, req->obj.disk, r);
 }
 
-void fsc_piece_send(struct fsc_set *set, struct fsc_piece *piece)
+void fsc_set_send(struct fsc_set *set, struct fsc_set_req *req)
 {
-	piece->set = set;
-	piece->obj.file = set->rec->ref;
-	piece->obj.disk = set->rec->disks[piece->i];
+	req->set = set;
+	req->obj.file = set->rec->ref;
+	req->obj.disk = set->rec->disks[req->i];
 	set->left++;
-	piece_submit(piece);
+	req_submit(req);
 }
 
 void fsc_set_range(struct fsc_set *set, uint16_t opcode, uint32_t flags, uint64_t from, uint64_t to,
 		   bool all)
 {
 	const struct ddio_file_record *rec = set->rec;
-	struct fsc_piece *piece;
+	struct fsc_set_req *req;
 	uint64_t lo, hi;
 	uint32_t i;
 	int err;
@@ -167,13 +170,13 @@ void fsc_set_range(struct fsc_set *set, uint16_t opcode, uint32_t flags, uint64_
 		hi = fsc_share(rec, i, to);
 		if (lo == hi && !all)
 			continue;
-		piece = &set->piece[i];
-		piece->i = i;
-		piece->opcode = opcode;
-		piece->obj.flags = flags;
-		piece->obj.offset = opcode == DDIO_OP_OBJ_TRUNCATE ? 0 : lo;
-		piece->obj.len = hi - piece->obj.offset;
-		fsc_piece_send(set, piece);
+		req = &set->req[i];
+		req->i = i;
+		req->opcode = opcode;
+		req->obj.flags = flags;
+		req->obj.offset = opcode == DDIO_OP_OBJ_TRUNCATE ? 0 : lo;
+		req->obj.len = hi - req->obj.offset;
+		fsc_set_send(set, req);
 	}
 	fsc_set_end(set);
 }

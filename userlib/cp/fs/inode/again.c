@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* A name space that knows nothing of this mount is told what is open and what is locked. */
+/* Tells a name server that knows nothing of this mount what is open and what is locked. */
 #include <errno.h>
 #include <stdlib.h>
+#include "cp/fs/inode/again.h"
 #include "cp/fs/inode/locks.h"
+#include "cp/fs/names/names.h"
 
+/**
+ * struct again - one opening, or one lock, that is told again
+ * @lock: if @locking
+ */
 struct again {
 	struct node_request request;
 	struct ddio_fs *fs;
@@ -12,20 +18,21 @@ struct again {
 	bool locking;
 };
 
+/* One more has its answer. */
 static void again_put(struct ddio_fs *fs)
 {
-	if (!--fs->names.untold)
-		fsc_names_told(fs, fs->names.untold_lost);
+	if (!--fs->names->untold)
+		fsc_names_told(fs, fs->names->untold_lost);
 }
 
 static void again_failed(struct again *a, const struct reply *reply)
 {
-	if (fsc_status_again(reply->status) || reply->status == DDIO_ST_CANCELLED) {
-		a->fs->names.untold_lost = true;
+	if (fsc_status_unanswered(reply->status) || reply->status == DDIO_ST_CANCELLED) {
+		a->fs->names->untold_lost = true;
 	} else if (a->locking) {
-		fsc_lock_lost(a->inode, &a->lock);
+		fsc_locks_lost(a->inode, &a->lock);
 	} else {
-		fsc_log(a->fs, DDIO_LOG_WARN, "inode %llu, which was open, is gone: %s",
+		fsc_log(a->fs, DDIO_LOG_WARN, "inode %llu is gone while it is open: %s",
 			(unsigned long long)a->inode->ino, reply->text ? reply->text : "");
 		fsc_inode_set_gone(a->inode, true);
 	}
@@ -49,7 +56,7 @@ static struct again *again_new(struct fsc_inode *inode, uint16_t opcode)
 	struct ddio_fs *fs = inode->fs;
 
 	if (!a) {
-		fs->names.untold_lost = true;
+		fs->names->untold_lost = true;
 		return NULL;
 	}
 	a->fs = fs;
@@ -62,7 +69,7 @@ static void again_send(struct again *a, ssize_t len)
 {
 	a->request.fixed = a->request.inl;
 	a->request.fixed_len = (size_t)len;
-	a->fs->names.untold++;
+	a->fs->names->untold++;
 	request_names(a->fs->reactor[0].session, &a->request);
 }
 
@@ -90,7 +97,7 @@ static void again_lock(struct fsc_lock *lock)
 
 void fsc_tell_again(struct ddio_fs *fs)
 {
-	struct fsc_names *names = &fs->names;
+	struct fsc_names *names = fs->names;
 	struct fsc_inode *inode, *next_inode;
 	struct fsc_lock *lock, *next_lock;
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Locks that are had; reactor 0. */
-#ifndef DDIO_CP_FS_LOCK_H
-#define DDIO_CP_FS_LOCK_H
+/* Locks that this mount holds, so that the name server can be told of them again; reactor 0. */
+#ifndef DDIO_CP_FS_LOCKS_H
+#define DDIO_CP_FS_LOCKS_H
 
 #include "cp/fs/inode/inode.h"
 
 /**
- * struct fsc_lock - bytes of an inode that an owner has
+ * struct fsc_lock - bytes of an inode that an owner has locked
  * @link: in struct fsc_inode.locks
  * @all: in struct fsc_names.locks
  * @msg: as it was asked for, or what is left of that
@@ -17,7 +17,15 @@ struct fsc_lock {
 	struct ddio_msg_fs_lock msg;
 };
 
-/* The name space has not given it again. */
-void fsc_lock_lost(struct fsc_inode *inode, const struct ddio_msg_fs_lock *msg);
+/* Notes that the name server has granted a lock, or has unlocked a range. */
+void fsc_locks_apply(struct fsc_inode *inode, const struct ddio_msg_fs_lock *msg);
+/* Forgets what @msg's owner holds of its range. */
+void fsc_locks_clear(struct fsc_inode *inode, const struct ddio_msg_fs_lock *msg);
+/* Forgets a lock that a restarted name server did not grant again, and logs that. */
+void fsc_locks_lost(struct fsc_inode *inode, const struct ddio_msg_fs_lock *msg);
+/* Forgets every lock of an inode that is closed. */
+void fsc_locks_drop(struct fsc_inode *inode);
+/* True if @msg's owner holds a lock of the inode. */
+bool fsc_locks_held(const struct fsc_inode *inode, const struct ddio_msg_fs_lock *msg);
 
-#endif /* DDIO_CP_FS_LOCK_H */
+#endif /* DDIO_CP_FS_LOCKS_H */

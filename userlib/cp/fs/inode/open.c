@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Inodes that are open, as the name space counts them: once for a mount, however many files it has
- * of it.  So the first opening and the last end matter; an opening that comes while the
- * end has no answer yet waits for that.
+ * Open inodes, as the name server counts them: once for each mount, however many files the mount has
+ * open of them.  So the first opening and the last release matter; an opening that comes while a
+ * release has no answer yet waits for that.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cp/fs/inode/inode.h"
+#include "cp/fs/inode/locks.h"
+#include "cp/fs/inode/open.h"
+#include "cp/fs/inode/remove.h"
 
 static bool record_same(const struct ddio_file_record *a, const struct ddio_file_record *b)
 {
@@ -16,24 +18,25 @@ static bool record_same(const struct ddio_file_record *a, const struct ddio_file
 	       a->ndisks == b->ndisks && !memcmp(a->disks, b->disks, a->ndisks * sizeof(*a->disks));
 }
 
-int fsc_inode_record(struct fsc_inode *inode, struct ddio_msg_fs_opened *x)
+/* Takes over how the file is spread: 0 or -errno. */
+static int record_take(struct fsc_inode *inode, struct ddio_msg_fs_opened *x)
 {
-	uint64_t *pin;
+	uint64_t *holder;
 
 	if (!(x->flags & DDIO_FS_OPENED_RECORD) || x->rec.ref.id != inode->ino || !x->rec.ndisks)
 		return -EIO;
 	inode->fixed |= !(x->flags & DDIO_FS_OPENED_BARE);
 	if (inode->known && record_same(&inode->rec, &x->rec))
 		return 0;
-	/* What moves data according to the old one must not see it change. */
+	/* Whoever moves data as the old record says must not see it change. */
 	if (inode->known && inode->refs > 1)
 		return -ESTALE;
-	pin = calloc(x->rec.ndisks, sizeof(*pin));
-	if (!pin)
+	holder = calloc(x->rec.ndisks, sizeof(*holder));
+	if (!holder)
 		return -ENOMEM;
-	free(inode->pin);
+	free(inode->holder);
 	ddio_file_record_free(&inode->rec);
-	inode->pin = pin;
+	inode->holder = holder;
 	inode->rec = x->rec;
 	memset(&x->rec, 0, sizeof(x->rec));
 	inode->known = true;
@@ -42,12 +45,17 @@ int fsc_inode_record(struct fsc_inode *inode, struct ddio_msg_fs_opened *x)
 
 int fsc_opened(struct fsc_inode *inode, struct ddio_msg_fs_opened *x)
 {
-	int err = fsc_inode_record(inode, x);
+	int err = record_take(inode, x);
 
-	/* Even if it is of no use to us, the name space believes that it is open. */
+	/* Even if the record is of no use, the name server believes that the inode is open. */
 	if (ddio_list_empty(&inode->open_link))
-		ddio_list_add(&inode->open_link, &inode->fs->names.opens);
+		ddio_list_add(&inode->open_link, &inode->fs->names->opens);
 	return err;
+}
+
+void fsc_opened_bad(struct fsc_error *error, int err)
+{
+	fsc_error_set(error, err, "unusable file record from the name server");
 }
 
 static void opening_take(struct fsc_ask *ask, const struct reply *reply)
@@ -57,18 +65,18 @@ static void opening_take(struct fsc_ask *ask, const struct reply *reply)
 	int err = ddio_get_fs_opened(reply->payload, reply->len, &x);
 
 	if (err) {
-		fsc_error_set(&o->error, -EIO, "the name space sent what makes no sense");
+		fsc_ask_malformed(ask);
 		return;
 	}
-	err = o->look ? fsc_inode_record(o->inode, &x) : fsc_opened(o->inode, &x);
+	err = o->look ? record_take(o->inode, &x) : fsc_opened(o->inode, &x);
 	if (err)
-		fsc_error_set(&o->error, err, "the name space sent a record that makes no sense");
+		fsc_opened_bad(&o->error, err);
 	o->flags = x.flags;
 	o->attr = x.attr;
 	ddio_fs_opened_free(&x);
 }
 
-/* It does not count; and if another one's end was put off for it, that is due. */
+/* Takes back the count of a failed opening; if a release was put off for it, that is due now. */
 static void opening_undo(struct fsc_inode *inode)
 {
 	if (inode->opens > 1 || ddio_list_empty(&inode->open_link)) {
@@ -114,7 +122,7 @@ void fsc_open(struct fsc_opening *o)
 }
 
 /*
- * The end
+ * Releasing
  */
 static void release_take(struct fsc_ask *ask, const struct reply *reply)
 {
@@ -126,10 +134,7 @@ static void release_end(struct fsc_release *release)
 	struct fsc_inode *inode = release->inode;
 
 	fsc_error_free(&release->ask.error);
-	if (release->done)
-		release->done(release);
-	else
-		free(release);
+	release->done(release);
 	fsc_inode_put(inode);
 }
 
@@ -182,7 +187,7 @@ void fsc_release_quietly(struct fsc_inode *inode)
 {
 	struct fsc_release *release = calloc(1, sizeof(*release));
 
-	/* Without memory it stays open until this file system ends. */
+	/* Without memory the inode stays open at the name server until this file system ends. */
 	if (!release) {
 		inode->opens--;
 		fsc_inode_put(inode);
@@ -192,12 +197,4 @@ void fsc_release_quietly(struct fsc_inode *inode)
 	release->inode = inode;
 	release->done = quietly_done;
 	fsc_release(release);
-}
-
-void fsc_inode_opened(struct fsc_inode *inode, uint32_t flags, const struct ddio_fs_attr *attr)
-{
-	fsc_inode_learn(inode, attr);
-	if (!(flags & DDIO_FS_OPENED_BARE))
-		inode->bare = false;
-	fsc_inode_set_gone(inode, false);
 }

@@ -1,17 +1,40 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Removing what nobody needs any more: the objects on all disks, then the inode (FS_GONE).  The name space
- * says of which inodes, in its answers to who took away the last name or the last opening; and when it is
- * asked for those that somebody has left (FS_ORPHANS).  All this goes on behind the calls; what fails is
- * left to the next who asks.
+ * Removes inodes that no one needs: the objects on all disks, then the inode (FS_GONE).  The name server
+ * names them in its replies to the requests that take away the last name or the last opening, and when it
+ * is asked for those that others have left (FS_ORPHANS).  All this goes on behind the calls; what fails is
+ * left to the next mount that asks.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cp/fs/core/job.h"
 #include "cp/fs/disks/set.h"
+#include "cp/fs/inode/inode.h"
+#include "cp/fs/inode/remove.h"
+#include "cp/fs/names/names.h"
+
+#define ORPHANS_NS 60000000000ull /* between two requests for orphans */
 
 enum { RUNNING_MAX = 64, QUEUED_MAX = 4096, ASK_MAX = 256 };
 
+/**
+ * struct fsc_removals - all of them
+ * @queued, @running: struct removal.link
+ * @next: when to ask for orphans again
+ * @asking: FS_ORPHANS is under way
+ */
+struct fsc_removals {
+	struct ddio_list queued, running;
+	uint32_t nrunning, nqueued;
+	uint64_t next;
+	bool asking;
+};
+
+/**
+ * struct removal - one inode
+ * @r: the reactor of its data
+ */
 struct removal {
 	struct fsc_job job;
 	struct ddio_list link;
@@ -24,20 +47,11 @@ struct removal {
 
 static void removals_start(struct ddio_fs *fs);
 
-static void removal_nobody(void *arg, const struct ddio_fs_reply *reply)
-{
-	(void)arg;
-	(void)reply;
-}
-
 static void removal_free(struct removal *rm)
 {
-	struct fsc_error none = { 0 };
-	struct ddio_fs_reply reply = { 0 };
-
 	ddio_list_del(&rm->link);
 	ddio_file_record_free(&rm->rec);
-	fsc_job_end(&rm->job, &none, &reply);
+	fsc_job_drop(&rm->job);
 }
 
 static void removal_end(struct fsc_job *job)
@@ -45,7 +59,7 @@ static void removal_end(struct fsc_job *job)
 	struct removal *rm = ddio_container_of(job, struct removal, job);
 	struct ddio_fs *fs = job->fs;
 
-	fs->removals.nrunning--;
+	fs->removals->nrunning--;
 	fsc_hold(fs);
 	removal_free(rm);
 	removals_start(fs);
@@ -88,7 +102,7 @@ static void removal_objects(struct fsc_job *job)
 
 static void removals_start(struct ddio_fs *fs)
 {
-	struct fsc_removals *rs = &fs->removals;
+	struct fsc_removals *rs = fs->removals;
 	struct removal *rm;
 
 	while (rs->nrunning < RUNNING_MAX && !ddio_list_empty(&rs->queued)) {
@@ -115,22 +129,22 @@ static bool removal_known(struct ddio_list *list, uint64_t ino)
 	return false;
 }
 
-/* Takes over @rec. */
+/* Queues a removal; takes over @rec. */
 static void removal_add(struct ddio_fs *fs, struct ddio_file_record *rec)
 {
 	struct removal *rm;
 
 	fsc_inode_forget(fs, rec->ref.id);
-	if (fs->removals.nqueued >= QUEUED_MAX || fsc_closing(fs))
+	if (fs->removals->nqueued >= QUEUED_MAX || fsc_closing(fs))
 		return;
-	rm = fsc_job_new(fs, sizeof(*rm), removal_nobody, NULL);
+	rm = fsc_job_new_quiet(fs, sizeof(*rm));
 	if (!rm)
 		return;
 	rm->rec = *rec;
 	memset(rec, 0, sizeof(*rec));
 	rm->r = &fs->reactor[rm->rec.ref.id % fs->nreactors];
-	ddio_list_add(&rm->link, &fs->removals.queued);
-	fs->removals.nqueued++;
+	ddio_list_add(&rm->link, &fs->removals->queued);
+	fs->removals->nqueued++;
 }
 
 void fsc_remove_left(struct ddio_fs *fs, struct ddio_file_record *rec)
@@ -155,6 +169,11 @@ void fsc_remove_listed(struct ddio_fs *fs, const struct reply *reply)
 /*
  * What others have left
  */
+
+/**
+ * struct orphans_job - asking for it, a page at a time
+ * @last: the last inode of the page before; @more: there are more
+ */
 struct orphans_job {
 	struct fsc_job job;
 	struct fsc_ask ask;
@@ -168,7 +187,7 @@ static void orphans_ask(struct orphans_job *oj);
 static void orphans_take(struct fsc_ask *ask, const struct reply *reply)
 {
 	struct orphans_job *oj = ddio_container_of(ask, struct orphans_job, ask);
-	struct fsc_removals *rs = &oj->job.fs->removals;
+	struct fsc_removals *rs = oj->job.fs->removals;
 	struct ddio_msg_ns_listing x;
 	uint32_t i;
 
@@ -188,16 +207,13 @@ static void orphans_take(struct fsc_ask *ask, const struct reply *reply)
 static void orphans_done(struct fsc_ask *ask)
 {
 	struct orphans_job *oj = ddio_container_of(ask, struct orphans_job, ask);
-	struct fsc_error none = { 0 };
-	struct ddio_fs_reply reply = { 0 };
-
 	if (!ask->error.err && oj->more) {
 		orphans_ask(oj);
 		return;
 	}
 	fsc_error_free(&ask->error);
-	oj->job.fs->removals.asking = false;
-	fsc_job_end(&oj->job, &none, &reply);
+	oj->job.fs->removals->asking = false;
+	fsc_job_drop(&oj->job);
 }
 
 static void orphans_ask(struct orphans_job *oj)
@@ -213,29 +229,45 @@ static void orphans_ask(struct orphans_job *oj)
 	fsc_ask(&oj->ask);
 }
 
-void fsc_removals_init(struct ddio_fs *fs)
+int fsc_removals_new(struct ddio_fs *fs)
 {
-	ddio_list_init(&fs->removals.queued);
-	ddio_list_init(&fs->removals.running);
+	struct fsc_removals *rs = calloc(1, sizeof(*rs));
+
+	if (!rs)
+		return -ENOMEM;
+	ddio_list_init(&rs->queued);
+	ddio_list_init(&rs->running);
+	fs->removals = rs;
+	return 0;
+}
+
+void fsc_removals_free(struct ddio_fs *fs)
+{
+	free(fs->removals);
+}
+
+void fsc_removals_soon(struct ddio_fs *fs)
+{
+	fs->removals->next = 0;
 }
 
 void fsc_removals_beat(struct ddio_fs *fs)
 {
 	uint64_t now = ddio_env_now(fs->reactor[0].env);
-	struct fsc_removals *rs = &fs->removals;
+	struct fsc_removals *rs = fs->removals;
 	struct orphans_job *oj;
 
-	if (rs->asking || now < rs->next || fs->names.state != FSC_READY)
+	if (rs->asking || now < rs->next || fs->names->state != FSC_READY)
 		return;
-	oj = fsc_job_new(fs, sizeof(*oj), removal_nobody, NULL);
+	oj = fsc_job_new_quiet(fs, sizeof(*oj));
 	if (!oj)
 		return;
 	rs->asking = true;
-	rs->next = now + FSC_ORPHANS_NS;
+	rs->next = now + ORPHANS_NS;
 	orphans_ask(oj);
 }
 
 bool fsc_removals_idle(const struct ddio_fs *fs)
 {
-	return !fs->removals.nrunning && !fs->removals.nqueued;
+	return !fs->removals->nrunning && !fs->removals->nqueued;
 }

@@ -1,63 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What is known of an inode's size, and telling the name space of writes.  One request is under way
- * for an inode at a time; what comes meanwhile goes together with the next.
+ * Telling the name server of writes.  One request is under way for an inode at a time; what comes
+ * meanwhile goes together with the next.
  */
 #include <errno.h>
 #include <string.h>
+#include "cp/fs/core/job.h"
 #include "cp/fs/inode/inode.h"
+#include "cp/fs/inode/size.h"
+#include "cp/fs/inode/wrote.h"
 
-void fsc_inode_learn(struct fsc_inode *inode, const struct ddio_fs_attr *attr)
-{
-	if (attr->change < inode->change)
-		return;
-	inode->change = attr->change;
-	inode->size = attr->size;
-	inode->asked = ddio_env_now(inode->r->env);
-}
-
-/*
- * Asking
- */
-static void size_take(struct fsc_ask *ask, const struct reply *reply)
-{
-	struct fsc_sizer *sizer = ddio_container_of(ask, struct fsc_sizer, ask);
-	struct ddio_msg_fs_attr x;
-
-	if (ddio_get_fs_attr(reply->payload, reply->len, &x))
-		fsc_error_set(&ask->error, -EIO, "the name space sent what makes no sense");
-	else
-		sizer->attr = x.attr;
-}
-
-static void size_done(struct fsc_ask *ask)
-{
-	struct fsc_sizer *sizer = ddio_container_of(ask, struct fsc_sizer, ask);
-
-	sizer->error = ask->error;
-	memset(&ask->error, 0, sizeof(ask->error));
-	if (!sizer->error.err)
-		fsc_inode_learn(sizer->inode, &sizer->attr);
-	sizer->done(sizer);
-}
-
-void fsc_size_ask(struct fsc_sizer *sizer, struct fsc_inode *inode,
-		  void (*done)(struct fsc_sizer *sizer))
-{
-	struct ddio_msg_fs_ino msg = { .ino = inode->ino };
-	ssize_t len = ddio_put_fs_ino(sizer->payload, sizeof(sizer->payload), &msg);
-
-	sizer->inode = inode;
-	sizer->done = done;
-	fsc_ask_init(&sizer->ask, inode->r, DDIO_OP_FS_GETATTR, sizer->payload, (size_t)len,
-		     size_done);
-	sizer->ask.take = size_take;
-	fsc_ask(&sizer->ask);
-}
-
-/*
- * Telling
- */
 static void dirty_set(struct fsc_inode *inode, bool dirty)
 {
 	__atomic_store_n(&inode->dirty, dirty, __ATOMIC_RELEASE);
@@ -91,7 +43,7 @@ static void tell_done(struct fsc_ask *ask)
 	ddio_list_init(&riding);
 	ddio_list_splice(&tell->riding, &riding);
 	tell->busy = false;
-	/* Those who waited may go away with the inode; it is not touched after the last of them. */
+	/* The inode may be gone with the last of those who wait: nothing may touch it after them. */
 	if (!ddio_list_empty(&tell->queued))
 		tell_begin(inode);
 	while (!ddio_list_empty(&riding)) {
@@ -115,7 +67,7 @@ static void tell_begin(struct fsc_inode *inode)
 			msg.end = waiter->end;
 	}
 	ddio_list_splice(&tell->queued, &tell->riding);
-	/* Somebody else may have cut what was believed to be inside. */
+	/* Another mount may have cut the file, so that writes believed inside its end are behind it. */
 	if (inode->dirty && inode->wrote > msg.end)
 		msg.end = inode->wrote;
 	if (inode->dirty)
@@ -141,8 +93,8 @@ void fsc_inode_tell(struct fsc_inode *inode, struct fsc_waiter *waiter)
 		tell_begin(inode);
 }
 
-void fsc_inode_clothe(struct fsc_inode *inode, struct fsc_waiter *waiter,
-		      void (*fn)(struct fsc_waiter *waiter, const struct fsc_error *error))
+void fsc_inode_mark_has_data(struct fsc_inode *inode, struct fsc_waiter *waiter,
+			     void (*fn)(struct fsc_waiter *waiter, const struct fsc_error *error))
 {
 	waiter->end = 0;
 	waiter->flags = DDIO_FS_WROTE_DATA;
@@ -169,7 +121,7 @@ void fsc_inode_flush(struct fsc_inode *inode, struct fsc_waiter *waiter)
 }
 
 /*
- * Some time later
+ * Later
  */
 struct lazy_job {
 	struct fsc_job job;
@@ -179,17 +131,9 @@ struct lazy_job {
 static void lazy_told(struct fsc_waiter *waiter, const struct fsc_error *error)
 {
 	struct lazy_job *l = ddio_container_of(waiter, struct lazy_job, waiter);
-	struct fsc_error none = { 0 };
-	struct ddio_fs_reply reply = { 0 };
 
 	(void)error;
-	fsc_job_end(&l->job, &none, &reply);
-}
-
-static void lazy_nobody(void *arg, const struct ddio_fs_reply *reply)
-{
-	(void)arg;
-	(void)reply;
+	fsc_job_drop(&l->job);
 }
 
 static void lazy_due(void *arg)
@@ -201,7 +145,7 @@ static void lazy_due(void *arg)
 	if (!inode->dirty)
 		return;
 	/* Without memory it stays dirty, and is told with the next flush. */
-	l = fsc_job_new(inode->fs, sizeof(*l), lazy_nobody, NULL);
+	l = fsc_job_new_quiet(inode->fs, sizeof(*l));
 	if (!l)
 		return;
 	l->waiter.fn = lazy_told;

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The way to the name space.  A connection is told first whose it is (FS_ATTACH); where the name
- * space knows nothing of this mount any more, it is told again what is open and locked.  Requests
- * wait until that is done, and are made again if the connection was lost before their answer.
+ * The way to the name server.  The first request on a connection says whose it is (FS_ATTACH).  If the
+ * name server knows nothing of this mount, because it was restarted, it is told again what is open and
+ * locked.  Requests wait until that is done, and are made again if the connection was lost before
+ * their answer.
  */
 #include <endian.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
-#include "cp/fs/inode/inode.h"
+#include "cp/fs/names/dirattr.h"
+#include "cp/fs/names/names.h"
 
 static struct fsc_reactor *names_reactor(struct ddio_fs *fs)
 {
@@ -63,23 +66,23 @@ static void ask_replied(struct node_request *request, const struct reply *reply)
 	struct fsc_ask *ask = request->arg;
 	struct ddio_fs *fs = ask->home->fs;
 
-	fsc_post_replied(ask, reply->status);
+	fsc_dirattr_replied(ask, reply->status);
 	if (!reply->status) {
 		ask->cancelled = false;
-		fsc_answered(names_reactor(fs), names_node(fs));
+		fsc_node_answered(names_reactor(fs), names_node(fs));
 		if (ask->take)
 			ask->take(ask, reply);
 		ask_end(ask);
-	} else if (!ask->cancelled && fsc_status_again(reply->status) &&
-		   fsc_again(names_reactor(fs), names_node(fs))) {
-		/* A connection that is still there, but says that it is ending: later. */
-		ddio_list_add(&ask->link, &fs->names.held);
-		if (fs->names.state == FSC_READY)
+	} else if (!ask->cancelled && fsc_status_unanswered(reply->status) &&
+		   fsc_node_retry(names_reactor(fs), names_node(fs))) {
+		/* If the connection is still there, the name server is shutting down: try later. */
+		ddio_list_add(&ask->link, &fs->names->held);
+		if (fs->names->state == FSC_READY)
 			names_rest(fs);
 		else
 			names_up(fs);
 	} else {
-		ask->cancelled = ask->cancelled && fsc_status_again(reply->status);
+		ask->cancelled = ask->cancelled && fsc_status_unanswered(reply->status);
 		if (ask->cancelled)
 			fsc_error_set(&ask->error, -EINTR, "cancelled");
 		fsc_error_reply(&ask->error, reply);
@@ -87,10 +90,10 @@ static void ask_replied(struct node_request *request, const struct reply *reply)
 	}
 }
 
-/* The number of this request, and up to which everything was answered, that one included. */
+/* Writes the request's number, and the number up to which every request has been answered. */
 static void ask_number(struct fsc_ask *ask)
 {
-	struct fsc_names *names = &ask->home->fs->names;
+	struct fsc_names *names = ask->home->fs->names;
 	uint64_t v[2];
 
 	if (!ask->seq) {
@@ -108,7 +111,7 @@ static void ask_send(struct fsc_ask *ask)
 
 	if (ask->numbered)
 		ask_number(ask);
-	fsc_post_sent(ask);
+	fsc_dirattr_sent(ask);
 	request_init(&ask->request, ask->opcode, ask_replied, ask);
 	ask->request.fixed = ask->fixed;
 	ask->request.fixed_len = ask->len;
@@ -123,10 +126,10 @@ static void ask_begin(void *arg)
 	if (fsc_closing(fs)) {
 		fsc_error_set(&ask->error, -ESHUTDOWN, "the file system is being closed");
 		ask_end(ask);
-	} else if (fs->names.state == FSC_READY) {
+	} else if (fs->names->state == FSC_READY) {
 		ask_send(ask);
 	} else {
-		ddio_list_add(&ask->link, &fs->names.held);
+		ddio_list_add(&ask->link, &fs->names->held);
 		names_up(fs);
 	}
 }
@@ -140,6 +143,11 @@ void fsc_ask(struct fsc_ask *ask)
 	ask->post.fn = ask_begin;
 	ask->post.arg = ask;
 	ddio_env_post(names_reactor(ask->home->fs)->env, &ask->post);
+}
+
+void fsc_ask_malformed(struct fsc_ask *ask)
+{
+	fsc_error_set(&ask->error, -EIO, "malformed reply from the name server");
 }
 
 bool fsc_ask_cancel(struct fsc_ask *ask)
@@ -158,7 +166,7 @@ bool fsc_ask_cancel(struct fsc_ask *ask)
  */
 static void names_fail(struct ddio_fs *fs, int err, const char *text)
 {
-	struct fsc_names *names = &fs->names;
+	struct fsc_names *names = fs->names;
 	struct fsc_error error = { 0 };
 	struct ddio_list held;
 	struct fsc_ask *ask;
@@ -171,10 +179,10 @@ static void names_fail(struct ddio_fs *fs, int err, const char *text)
 		fsc_error_set(&ask->error, err, text);
 		ask_end(ask);
 	}
-	if (names->started) {
+	if (names->starting) {
+		names->starting = false;
 		fsc_error_set(&error, err, text);
-		names->started(fs, &error);
-		names->started = NULL;
+		names->ops->started(fs, &error);
 		fsc_error_free(&error);
 	}
 }
@@ -182,17 +190,17 @@ static void names_fail(struct ddio_fs *fs, int err, const char *text)
 static void names_ready(struct ddio_fs *fs)
 {
 	const struct fsc_error none = { 0 };
-	struct fsc_names *names = &fs->names;
+	struct fsc_names *names = fs->names;
 	struct fsc_ask *ask;
 
-	fsc_post_lost(fs);
+	fsc_dirattr_lost(fs);
 	names->state = FSC_READY;
-	names->wait.tries = 0;
+	names->retry.tries = 0;
 	names->attached_once = true;
-	fsc_removals_beat(fs);
-	if (names->started) {
-		names->started(fs, &none);
-		names->started = NULL;
+	names->ops->beat(fs);
+	if (names->starting) {
+		names->starting = false;
+		names->ops->started(fs, &none);
 	}
 	while (names->state == FSC_READY && !ddio_list_empty(&names->held)) {
 		ask = ddio_list_first(&names->held, struct fsc_ask, link);
@@ -203,36 +211,36 @@ static void names_ready(struct ddio_fs *fs)
 
 static void names_attach(struct ddio_fs *fs, uint32_t flags);
 
-static void names_rested(struct fsc_wait *wait)
+static void names_rested(struct fsc_retry *retry)
 {
-	struct ddio_fs *fs = wait->r->fs;
+	struct ddio_fs *fs = retry->r->fs;
 
-	fs->names.waiting = false;
+	fs->names->resting = false;
 	if (fsc_closing(fs))
 		names_fail(fs, -ESHUTDOWN, "the file system is being closed");
 	else
 		names_up(fs);
 }
 
-/* Something waits for it, or is to be told as soon as somebody is there. */
+/* True if a request waits for the name server, or it must be told something as soon as it is back. */
 static bool names_wanted(const struct fsc_names *names)
 {
 	return !ddio_list_empty(&names->held) || !ddio_list_empty(&names->opens) ||
-	       !ddio_list_empty(&names->locks) || names->started;
+	       !ddio_list_empty(&names->locks) || names->starting;
 }
 
 static void names_rest(struct ddio_fs *fs)
 {
-	struct fsc_names *names = &fs->names;
+	struct fsc_names *names = fs->names;
 
 	names->state = FSC_DETACHED;
-	if (names->waiting || fsc_closing(fs) || !names_wanted(names))
+	if (names->resting || fsc_closing(fs) || !names_wanted(names))
 		return;
-	names->waiting = true;
-	fsc_wait(names_reactor(fs), &names->wait, names_rested);
+	names->resting = true;
+	fsc_retry_later(names_reactor(fs), &names->retry, names_rested);
 }
 
-/* Who begins wants to know if there is anybody, however long he would wait later. */
+/* A first attach fails after the timeout even on a hard mount. */
 static bool names_overdue(struct ddio_fs *fs)
 {
 	struct fsc_reactor *r = names_reactor(fs);
@@ -245,8 +253,9 @@ static void names_refused(struct ddio_fs *fs, const struct reply *reply)
 	struct fsc_error error = { 0 };
 
 	fsc_error_reply(&error, reply);
-	if (!fsc_status_again(reply->status) || !fsc_again(names_reactor(fs), names_node(fs)) ||
-	    (fs->names.started && names_overdue(fs)))
+	if (!fsc_status_unanswered(reply->status) ||
+	    !fsc_node_retry(names_reactor(fs), names_node(fs)) ||
+	    (fs->names->starting && names_overdue(fs)))
 		names_fail(fs, fsc_closing(fs) ? -ESHUTDOWN : error.err, error.text);
 	fsc_error_free(&error);
 	names_rest(fs);
@@ -255,7 +264,7 @@ static void names_refused(struct ddio_fs *fs, const struct reply *reply)
 static void names_attached(struct node_request *request, const struct reply *reply)
 {
 	struct ddio_fs *fs = request->arg;
-	struct fsc_names *names = &fs->names;
+	struct fsc_names *names = fs->names;
 	struct reply bad = { .status = DDIO_ST_PROTOCOL };
 	struct ddio_msg_fs_attached x;
 
@@ -267,21 +276,21 @@ static void names_attached(struct node_request *request, const struct reply *rep
 		names_refused(fs, &bad);
 		return;
 	}
-	fsc_answered(names_reactor(fs), names_node(fs));
+	fsc_node_answered(names_reactor(fs), names_node(fs));
 	if (names->state == FSC_TELLING || x.known) {
 		names_ready(fs);
 		return;
 	}
 	if (names->attached_once)
 		fsc_log(fs, DDIO_LOG_INFO,
-			"the name space has started anew: open files and locks are told again");
+			"the name server was restarted: telling it again what is open and locked");
 	names->state = FSC_TELLING;
-	fsc_tell_again(fs);
+	names->ops->tell_again(fs);
 }
 
 static void names_attach(struct ddio_fs *fs, uint32_t flags)
 {
-	struct fsc_names *names = &fs->names;
+	struct fsc_names *names = fs->names;
 	struct ddio_msg_fs_attach x = { .flags = flags };
 	struct node_request *request = &names->request;
 	ssize_t len;
@@ -296,9 +305,9 @@ static void names_attach(struct ddio_fs *fs, uint32_t flags)
 
 static void names_up(struct ddio_fs *fs)
 {
-	struct fsc_names *names = &fs->names;
+	struct fsc_names *names = fs->names;
 
-	if (names->state != FSC_DETACHED || names->waiting || names->leaving)
+	if (names->state != FSC_DETACHED || names->resting || names->leaving)
 		return;
 	names->state = FSC_ATTACHING;
 	names_attach(fs, 0);
@@ -312,36 +321,31 @@ void fsc_names_told(struct ddio_fs *fs, bool lost)
 		names_attach(fs, DDIO_FS_ATTACH_TOLD);
 }
 
-/* Called while the lane is being closed: whoever has a request there hears of it next. */
 void fsc_names_lost(struct ddio_fs *fs)
 {
-	struct fsc_names *names = &fs->names;
+	struct fsc_names *names = fs->names;
 
-	fsc_post_lost(fs);
-	if (fsc_closing(fs))
-		return;
-	/* An answer that named something to be removed may be lost with it. */
-	fs->removals.next = 0;
-	/* An attachment under way ends by itself, and rests then. */
-	if (names->state == FSC_READY)
+	fsc_dirattr_lost(fs);
+	/* If an attach is under way it ends by itself, and rests then. */
+	if (!fsc_closing(fs) && names->state == FSC_READY)
 		names_rest(fs);
 }
 
 /*
- * The pulse: finds out that the name space is gone while nobody asks it anything.
+ * The pulse finds out that the name server is gone while there are no requests to it.
  */
 static void names_pong(struct node_request *request, const struct reply *reply)
 {
 	struct ddio_fs *fs = request->arg;
 
 	(void)reply;
-	fs->names.pinging = false;
+	fs->names->pinging = false;
 }
 
 static void names_beat(void *arg)
 {
 	struct ddio_fs *fs = arg;
-	struct fsc_names *names = &fs->names;
+	struct fsc_names *names = fs->names;
 	struct fsc_reactor *r = names_reactor(fs);
 
 	if (names->state == FSC_READY && !names->pinging && names_wanted(names)) {
@@ -349,37 +353,39 @@ static void names_beat(void *arg)
 		request_init(&names->ping, DDIO_OP_PING, names_pong, fs);
 		request_names(r->session, &names->ping);
 	}
-	fsc_removals_beat(fs);
+	names->ops->beat(fs);
 	ddio_timer_arm(r->env, &names->beat, ddio_env_now(r->env) + fs->timeout_ns / 3);
 }
 
-uint64_t fsc_stream_next(struct ddio_fs *fs)
+int fsc_names_new(struct ddio_fs *fs, const struct fsc_names_ops *ops)
 {
-	uint32_t mount, n = __atomic_add_fetch(&fs->stream, 1, __ATOMIC_RELAXED) & UINT32_MAX;
+	struct fsc_names *names = calloc(1, sizeof(*names));
 
-	memcpy(&mount, fs->names.mount, sizeof(mount));
-	return (uint64_t)mount << 32 | n;
-}
-
-void fsc_names_init(struct ddio_fs *fs)
-{
-	struct fsc_names *names = &fs->names;
-
+	if (!names)
+		return -ENOMEM;
+	names->ops = ops;
+	names->starting = true;
 	ddio_list_init(&names->held);
 	ddio_list_init(&names->order);
 	ddio_list_init(&names->opens);
 	ddio_list_init(&names->locks);
-	ddio_list_init(&names->waiters);
 	names->beat.fn = names_beat;
 	names->beat.arg = fs;
+	fs->names = names;
+	return 0;
+}
+
+void fsc_names_free(struct ddio_fs *fs)
+{
+	free(fs->names);
 }
 
 void fsc_names_begin(struct ddio_fs *fs)
 {
-	ddio_env_random(names_reactor(fs)->env, fs->names.mount, sizeof(fs->names.mount));
-	fs->names.mount[0] |= 1;
+	ddio_env_random(names_reactor(fs)->env, fs->names->mount, sizeof(fs->names->mount));
+	fs->names->mount[0] |= 1;
 	names_up(fs);
-	ddio_timer_arm(names_reactor(fs)->env, &fs->names.beat,
+	ddio_timer_arm(names_reactor(fs)->env, &fs->names->beat,
 		       ddio_env_now(names_reactor(fs)->env) + fs->timeout_ns / 3);
 }
 
@@ -388,12 +394,12 @@ static void names_left(struct node_request *request, const struct reply *reply)
 	struct ddio_fs *fs = request->arg;
 
 	(void)reply;
-	fs->names.left = true;
+	fs->names->left = true;
 }
 
 void fsc_names_leave(struct ddio_fs *fs)
 {
-	struct fsc_names *names = &fs->names;
+	struct fsc_names *names = fs->names;
 
 	if (names->state != FSC_READY) {
 		names->left = true;
@@ -406,6 +412,6 @@ void fsc_names_leave(struct ddio_fs *fs)
 
 void fsc_names_end(struct ddio_fs *fs)
 {
-	ddio_timer_cancel(names_reactor(fs)->env, &fs->names.beat);
+	ddio_timer_cancel(names_reactor(fs)->env, &fs->names->beat);
 	names_fail(fs, -ESHUTDOWN, "the file system is being closed");
 }

@@ -5,6 +5,7 @@
  */
 #include <sys/xattr.h>
 #include "base/rand.h"
+#include "cp/fs/names/dirattr.h"
 #include "tests/unit/cp/fs/fs_world.h"
 #include "userlib/cp/fs/inode/inode.h"
 
@@ -332,11 +333,11 @@ static void another_directory_is_answered_first(void)
 
 	fs_world_begin(&w, 1, BLOCK, 3000);
 	m = fs_mount(&w, 0, 0);
-	for (i = 0; i < FSC_POST_SLOTS; i++) {
+	for (i = 0; i < FSC_DIRATTR_SLOTS; i++) {
 		snprintf(name, sizeof(name), "d%d", i);
 		other = make(m, DDIO_FS_ROOT, name, S_IFDIR | 0755);
 	}
-	CU_ASSERT_EQUAL(other % FSC_POST_SLOTS, DDIO_FS_ROOT % FSC_POST_SLOTS);
+	CU_ASSERT_EQUAL(other % FSC_DIRATTR_SLOTS, DDIO_FS_ROOT % FSC_DIRATTR_SLOTS);
 	fsc_wait_init(&r, m->fs);
 	fsc_wait_begin(&r);
 	w.names.hold = DDIO_OP_FS_MAKE;
@@ -560,5 +561,5 @@ int main(void)
 	static const struct ut_suite suites[] = { { "by itself", fake_cases },
 						  { "with a name space", real_cases } };
 
-	return ut_run("fs_post", suites, 2);
+	return ut_run("fs_dirattr", suites, 2);
 }

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Writing to an open file. */
+#include <errno.h>
+#include <fcntl.h>
+#include "cp/fs/core/job.h"
+#include "cp/fs/data/file.h"
+#include "cp/fs/disks/io.h"
+#include "cp/fs/inode/size.h"
+
+/**
+ * struct write_job - one ddio_fs_write()
+ * @ask, @place: O_APPEND: the name server says where
+ */
+struct write_job {
+	struct fsc_job job;
+	struct ddio_fs_file *file;
+	struct fsc_inode *inode;
+	struct fsc_io io;
+	uint64_t len;
+	struct fsc_error error;
+	struct fsc_waiter waiter;
+	struct fsc_ask ask;
+	struct ddio_msg_fs_place place;
+	uint8_t payload[FSC_SEQ_LEN + 16];
+};
+
+static void write_end(struct write_job *wj)
+{
+	struct ddio_fs_reply reply = { .value = wj->error.err ? 0 : wj->len };
+
+	fsc_job_end(&wj->job, &wj->error, &reply);
+}
+
+static void write_told(struct fsc_waiter *waiter, const struct fsc_error *error)
+{
+	struct write_job *wj = ddio_container_of(waiter, struct write_job, waiter);
+
+	fsc_error_set(&wj->error, error->err, error->text);
+	write_end(wj);
+}
+
+static void write_moved(struct fsc_io *io)
+{
+	struct write_job *wj = ddio_container_of(io, struct write_job, io);
+	struct fsc_inode *inode = wj->inode;
+
+	fsc_error_first(&wj->error, &io->set.error);
+	fsc_set_free(&io->set);
+	if (wj->error.err) {
+		inode->tail |= io->end > inode->size;
+		write_end(wj);
+	} else if (io->end > inode->size) {
+		wj->waiter.end = io->end;
+		wj->waiter.flags = DDIO_FS_WROTE_TIMES;
+		wj->waiter.fn = write_told;
+		fsc_inode_tell(inode, &wj->waiter);
+	} else {
+		fsc_inode_wrote(inode, io->end);
+		write_end(wj);
+	}
+}
+
+static void write_move(struct write_job *wj, uint64_t at)
+{
+	wj->io.rec = &wj->inode->rec;
+	wj->io.holder = wj->inode->holder;
+	wj->io.writing = true;
+	wj->io.at = at;
+	wj->io.end = at + wj->len;
+	wj->io.done = write_moved;
+	fsc_io_begin(&wj->io, wj->inode->r);
+}
+
+static void append_take(struct fsc_ask *ask, const struct reply *reply)
+{
+	struct write_job *wj = ddio_container_of(ask, struct write_job, ask);
+
+	if (ddio_get_fs_place(reply->payload, reply->len, &wj->place) ||
+	    wj->place.offset > DDIO_MAX_FILE - wj->len)
+		fsc_ask_malformed(ask);
+}
+
+static void append_placed(struct fsc_ask *ask)
+{
+	struct write_job *wj = ddio_container_of(ask, struct write_job, ask);
+
+	fsc_error_first(&wj->error, &ask->error);
+	fsc_error_free(&ask->error);
+	if (wj->error.err) {
+		write_end(wj);
+		return;
+	}
+	fsc_inode_learn(wj->inode, &wj->place.attr);
+	write_move(wj, wj->place.offset);
+}
+
+static void write_go(struct write_job *wj)
+{
+	struct ddio_msg_fs_append msg = { .ino = wj->inode->ino, .len = wj->len };
+	ssize_t len;
+
+	if (!(wj->file->flags & O_APPEND)) {
+		write_move(wj, wj->io.at);
+		return;
+	}
+	len = ddio_put_fs_append(wj->payload, sizeof(wj->payload), &msg);
+	fsc_ask_init(&wj->ask, wj->inode->r, DDIO_OP_FS_APPEND, wj->payload, (size_t)len,
+		     append_placed);
+	wj->ask.numbered = true;
+	wj->ask.take = append_take;
+	fsc_ask(&wj->ask);
+}
+
+static void write_marked(struct fsc_waiter *waiter, const struct fsc_error *error)
+{
+	struct write_job *wj = ddio_container_of(waiter, struct write_job, waiter);
+
+	if (error->err) {
+		fsc_error_set(&wj->error, error->err, error->text);
+		write_end(wj);
+		return;
+	}
+	wj->inode->has_data = true;
+	write_go(wj);
+}
+
+static void write_run(struct fsc_job *job)
+{
+	struct write_job *wj = ddio_container_of(job, struct write_job, job);
+
+	if (fsc_inode_gone(wj->inode))
+		fsc_job_fail(job, -ESTALE, "the file was removed");
+	else if (!wj->len)
+		write_end(wj);
+	else if (!wj->inode->has_data)
+		fsc_inode_mark_has_data(wj->inode, &wj->waiter, write_marked);
+	else
+		write_go(wj);
+}
+
+static void write_too_large(struct fsc_job *job)
+{
+	fsc_job_fail(job, -EFBIG, "the file would be too large");
+}
+
+void ddio_fs_write(struct ddio_fs_file *file, const void *buf, size_t len, uint64_t offset,
+		   ddio_fs_done done, void *arg)
+{
+	struct write_job *wj = fsc_job_new(file->fs, sizeof(*wj), done, arg);
+	bool far = len > DDIO_MAX_FILE;
+
+	if (!wj)
+		return;
+	if (!(file->flags & O_APPEND))
+		far |= offset > DDIO_MAX_FILE - len;
+	wj->file = file;
+	wj->inode = file->inode;
+	wj->io.buf = (uint8_t *)buf;
+	wj->io.at = offset;
+	wj->len = len;
+	fsc_job_post(&wj->job, wj->inode->r, far ? write_too_large : write_run);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What is known of an inode's size.  All of it on the inode's reactor. */
+#ifndef DDIO_CP_FS_SIZE_H
+#define DDIO_CP_FS_SIZE_H
+
+#include "cp/fs/inode/inode.h"
+
+/**
+ * struct fsc_sizer - asking the name server for the attributes
+ * @attr: the answer, which the inode has learnt
+ */
+struct fsc_sizer {
+	struct fsc_ask ask;
+	struct fsc_inode *inode;
+	struct ddio_fs_attr attr;
+	struct fsc_error error;
+	uint8_t payload[8];
+	void (*done)(struct fsc_sizer *sizer);
+};
+
+void fsc_size_ask(struct fsc_sizer *sizer, struct fsc_inode *inode,
+		  void (*done)(struct fsc_sizer *sizer));
+/* Takes over the size from attributes of the name server's, unless newer ones are known. */
+void fsc_inode_learn(struct fsc_inode *inode, const struct ddio_fs_attr *attr);
+/* Takes over what came with opening the inode, or with a look at it; @flags: DDIO_FS_OPENED_*. */
+void fsc_inode_opened(struct fsc_inode *inode, uint32_t flags, const struct ddio_fs_attr *attr);
+
+#endif /* DDIO_CP_FS_SIZE_H */

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Telling the name server of writes.  All of it on the inode's reactor. */
+#ifndef DDIO_CP_FS_WROTE_H
+#define DDIO_CP_FS_WROTE_H
+
+#include "cp/fs/names/names.h"
+
+struct fsc_inode;
+
+/* Writes inside the file's end are told after this, and a size is believed for as long. */
+#define FSC_LAZY_NS 1000000000ull
+
+/**
+ * struct fsc_waiter - someone who waits until the name server has been told
+ * @end: the size shall be at least this
+ * @flags: DDIO_FS_WROTE_*
+ */
+struct fsc_waiter {
+	struct ddio_list link;
+	uint64_t end;
+	uint32_t flags;
+	void (*fn)(struct fsc_waiter *waiter, const struct fsc_error *error);
+};
+
+/**
+ * struct fsc_tell - FS_WROTE: one request at a time for each inode
+ * @riding: struct fsc_waiter: those whom the request under way serves
+ * @queued: those whom the next one will serve
+ */
+struct fsc_tell {
+	struct fsc_ask ask;
+	struct ddio_list riding, queued;
+	struct ddio_fs_attr attr;
+	bool busy, replied;
+	uint8_t payload[32];
+};
+
+/* Tells what @waiter says, whose end, flags and fn are filled in. */
+void fsc_inode_tell(struct fsc_inode *inode, struct fsc_waiter *waiter);
+/* Tells of everything that was written; @waiter's fn is called at once if there is nothing to tell. */
+void fsc_inode_flush(struct fsc_inode *inode, struct fsc_waiter *waiter);
+/* Tells that the file is about to have data for the first time; due before the first byte is written. */
+void fsc_inode_mark_has_data(struct fsc_inode *inode, struct fsc_waiter *waiter,
+			     void (*fn)(struct fsc_waiter *waiter, const struct fsc_error *error));
+/* Notes a write inside the file's end, of which the name server is told later. */
+void fsc_inode_wrote(struct fsc_inode *inode, uint64_t end);
+/* The file system ends; called on every reactor. */
+void fsc_inodes_end(struct fsc_reactor *r);
+
+#endif /* DDIO_CP_FS_WROTE_H */

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Requests to the name server.  All of it on reactor 0, except where it says otherwise. */
+#ifndef DDIO_CP_FS_NAMES_H
+#define DDIO_CP_FS_NAMES_H
+
+#include "cp/fs/core/error.h"
+#include "cp/fs/core/retry.h"
+
+/* Length of the sequence number that some requests begin with. */
+#define FSC_SEQ_LEN 16
+
+/**
+ * struct fsc_ask - a request to the name server, made again until it is answered
+ * @home: the reactor that made it, where done() is called
+ * @opcode, @fixed, @len: the message; @fixed stays the caller's
+ * @numbered: it begins with a struct ddio_fs_seq, and must not be carried out twice
+ * @about: the only directory whose attributes it may change, if it changes any; 0: any directory
+ * @sent: when it was last sent, by the clock of dirattr.h
+ * @cancelled: no one waits for it, so it is not made again; in done(): nor is it known whether it was
+ *	carried out
+ * @take: called with the reply of a success, on reactor 0, before done(); an error that it sets counts;
+ *	may be NULL
+ */
+struct fsc_ask {
+	struct node_request request;
+	struct ddio_list link, order;
+	struct ddio_post post;
+	struct fsc_reactor *home;
+	uint16_t opcode;
+	bool numbered, cancelled;
+	uint64_t seq, about, sent;
+	void *fixed;
+	size_t len;
+	struct fsc_error error;
+	void (*take)(struct fsc_ask *ask, const struct reply *reply);
+	void (*done)(struct fsc_ask *ask);
+};
+
+/* Any reactor. */
+void fsc_ask_init(struct fsc_ask *ask, struct fsc_reactor *home, uint16_t opcode, void *fixed,
+		  size_t len, void (*done)(struct fsc_ask *ask));
+/* Sends it, from @ask->home.  done() is called once, perhaps inside. */
+void fsc_ask(struct fsc_ask *ask);
+/*
+ * Ends it with -EINTR: at once if it is not under way (returns true), else as soon as it would be made
+ * again.
+ */
+bool fsc_ask_cancel(struct fsc_ask *ask);
+/* For take(): the reply cannot be decoded. */
+void fsc_ask_malformed(struct fsc_ask *ask);
+
+enum fsc_names_state { FSC_DETACHED, FSC_ATTACHING, FSC_TELLING, FSC_READY };
+
+/**
+ * struct fsc_names_ops - what the way to the name server calls above it
+ * @started: it has attached for the first time, or could not
+ * @tell_again: the name server knows nothing of this mount: tells it what is open and locked, and ends
+ *	in fsc_names_told(), perhaps inside
+ * @beat: it has attached, or a third of the timeout has passed
+ */
+struct fsc_names_ops {
+	void (*started)(struct ddio_fs *fs, const struct fsc_error *error);
+	void (*tell_again)(struct ddio_fs *fs);
+	void (*beat)(struct ddio_fs *fs);
+};
+
+/**
+ * struct fsc_names - the way to the name server
+ * @mount: this mount's number
+ * @starting: ops->started() has not been called
+ * @leaving, @left: the end: the name server is being told, and has been
+ * @held: requests that wait until it is attached
+ * @order: numbered requests without an answer, oldest first
+ * @untold: what is being told again and has no answer yet; @untold_lost: and will not have one
+ * @retry, @resting: the rest between two attempts to attach
+ * @beat: the pulse; @ping: its request
+ * @opens: struct fsc_inode.open_link: inodes that the name server believes open
+ * @locks: struct fsc_lock.all: locks that it believes held
+ */
+struct fsc_names {
+	const struct fsc_names_ops *ops;
+	uint8_t mount[DDIO_GROUP_ID_LEN];
+	enum fsc_names_state state;
+	bool starting, attached_once, leaving, left;
+	uint64_t seq;
+	struct ddio_list held, order;
+	struct ddio_list opens, locks;
+	uint32_t untold;
+	bool untold_lost;
+	struct node_request request;
+	struct fsc_retry retry;
+	bool resting;
+	struct ddio_timer beat;
+	struct node_request ping;
+	bool pinging;
+};
+
+/* Any thread, before anything runs: 0 or -ENOMEM. */
+int fsc_names_new(struct ddio_fs *fs, const struct fsc_names_ops *ops);
+/* Any thread, when nothing runs any more. */
+void fsc_names_free(struct ddio_fs *fs);
+/* Begins to attach. */
+void fsc_names_begin(struct ddio_fs *fs);
+/* Says good-bye; sets names->left when the name server has heard it, or cannot hear it. */
+void fsc_names_leave(struct ddio_fs *fs);
+/* The file system ends: fails what waits. */
+void fsc_names_end(struct ddio_fs *fs);
+/* Called while the connection is being closed: whoever has a request there hears of it next. */
+void fsc_names_lost(struct ddio_fs *fs);
+/* The name server has been told again what is open and locked; @lost: the connection was lost meanwhile. */
+void fsc_names_told(struct ddio_fs *fs, bool lost);
+
+#endif /* DDIO_CP_FS_NAMES_H */
