@@ -4,53 +4,17 @@
 #include <stdlib.h>
 #include "iop/cache/priv.h"
 
-#define RETRY_NS 10000000u
-
-static void cache_kicked(void *arg)
-{
-	struct cache *c = arg;
-
-	c->kicked = false;
-	cache_work(c);
-}
-
-void cache_kick(struct cache *c)
-{
-	if (c->working) {
-		c->more = true;
-		return;
-	}
-	if (c->kicked)
-		return;
-	c->kicked = true;
-	c->kick.fn = cache_kicked;
-	c->kick.arg = c;
-	ddio_env_post(c->env, &c->kick);
-}
-
-static void cache_retry(void *arg)
-{
-	cache_work(arg);
-}
-
-void cache_retry_later(struct cache *c)
-{
-	if (ddio_timer_armed(&c->retry))
-		return;
-	c->retry.fn = cache_retry;
-	c->retry.arg = c;
-	ddio_timer_arm(c->env, &c->retry, ddio_env_now(c->env) + RETRY_NS);
-}
-
 static void work_serve(struct cache *c)
 {
-	while (!ddio_list_empty(&c->ready)) {
-		struct cache_entry *e = ddio_list_first(&c->ready, struct cache_entry, ready);
+	struct cache_entry *e;
 
+	while (!ddio_list_empty(&c->ready)) {
+		e = ddio_list_first(&c->ready, struct cache_entry, ready);
 		ddio_list_del(&e->ready);
 		cache_entry_run(c, e);
 	}
-	cache_mem_run(c);
+	for (e = cache_mem_next(c); e; e = cache_mem_next(c))
+		cache_entry_run(c, e);
 	cache_disk_run_fills(c);
 	queue_commit(&c->queue);
 }
@@ -73,7 +37,8 @@ static void work_report(struct cache *c)
 	}
 }
 
-void cache_work(struct cache *c)
+/* Serves who can be served, then makes the callbacks that are due. */
+static void cache_work(struct cache *c)
 {
 	if (c->working) {
 		c->more = true;
@@ -119,6 +84,7 @@ int cache_new(struct ddio_env *env, struct store *store, const struct cache_opts
 	c->env = env;
 	c->store = store;
 	c->opts = *opts;
+	c->work = cache_work;
 	c->seq = 1;
 	cache_lists_init(c);
 	queue_init(&c->queue, env, store_disk(store), opts->depth, opts->fcfs);
@@ -141,7 +107,7 @@ void cache_free(struct cache *c)
 		cache_entry_drop(c, e);
 		cache_entry_settle(c, e);
 	}
-	cache_streams_free(c);
+	cache_runs_free(c);
 	cache_mem_trim(c);
 	cache_errors_forget(c, NULL);
 	cache_table_exit(c);
@@ -163,7 +129,7 @@ void cache_stats(const struct cache *c, struct cache_stats *stats)
 	stats->bytes = c->bytes + c->pooled;
 	if (c->filling)
 		stats->bytes += cache_mem_cost(c->filling->size);
-	cache_stream_stats(c, stats);
+	cache_run_stats(c, stats);
 	stats->queue = queue_length(&c->queue);
 	stats->max_queue = c->queue.max;
 }

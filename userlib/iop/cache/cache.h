@@ -12,13 +12,12 @@
 
 struct cache;
 
-#define DDIO_CACHE_PAPER_MAX (1ull << 30)
+#define CACHE_PAPER_MAX (1ull << 30)
 
 struct cache_stats {
 	uint64_t hits, misses;
 	uint64_t prefetches, prefetch_used, prefetch_wasted;
-	uint64_t runs,
-		depth; /* of streams: those that are read ahead of, and the deepest one's blocks */
+	uint64_t runs, depth; /* runs that are read ahead of, and the deepest one's blocks */
 	uint64_t blocks, dirty, bytes;
 	uint64_t queue, max_queue;
 };
@@ -27,7 +26,7 @@ struct cache_stats {
  * struct cache_opts
  * @bytes: most memory of blocks; a block of a file larger than that is still cached alone
  * @paper: the papers' size instead: 8 blocks for every client connected and disk (at least 16
- *	blocks, at most DDIO_CACHE_PAPER_MAX bytes), see cache_set_clients()
+ *	blocks, at most CACHE_PAPER_MAX bytes), see cache_set_clients()
  * @depth: most requests at the disk at once (CSCAN decides among the waiting ones); default 1, so
  *	that the order is ours, more for disks that take many
  * @fcfs: first come, first served instead; and a read has ended before the block behind it is
@@ -57,8 +56,8 @@ void cache_stats(const struct cache *cache, struct cache_stats *stats);
  * @offset, @len: bytes of the object; within one block or over several
  * @buf: data; a write's data must stay until @done
  * @done: from the loop or from inside cache_read/write (a hit): status 0 or -errno
- * @stream: with @prefetch: the number of a stream of reads of the object, which are read ahead of as they
- *	have been going (readahead.c); 0: of none, one block ahead as in the papers
+ * @reader: with @prefetch: the number of a reader of the object, whose runs are read ahead of (runs.c);
+ *	0: of none, one block is read ahead as in the papers
  * @hit, @disk_reqs: results
  * Reads of holes and of what was never written give zeros.
  */
@@ -68,7 +67,7 @@ struct cache_io {
 	uint64_t len;
 	void *buf;
 	bool prefetch; /* read ahead on this disk afterwards */
-	uint64_t stream;
+	uint64_t reader;
 	void (*done)(struct cache_io *io, int status);
 	void *arg;
 	uint32_t hit;

@@ -94,7 +94,7 @@ static void entry_done(struct queue_req *req, int status)
 	else
 		entry_write_end(c, e, status);
 	entry_io_end(c, e);
-	cache_work(c);
+	c->work(c);
 }
 
 static void entry_submit(struct cache *c, struct cache_entry *e, enum ddio_disk_op op,
@@ -173,38 +173,4 @@ void cache_disk_write(struct cache *c, struct cache_entry *e)
 	e->state = ENTRY_WRITING;
 	c->writing += cache_mem_cost(e->size);
 	entry_submit(c, e, DDIO_DISK_WRITE, start, e->buf);
-}
-
-bool cache_prefetch_block(struct cache *c, struct cache_io *io, uint64_t block, uint64_t run)
-{
-	uint64_t start, n;
-	struct cache_entry *e;
-	bool written;
-
-	if (block >= object_end(io->obj) || cache_entry_find(c, io->obj, block))
-		return true;
-	if (!object_lookup(io->obj, block, &start, &n, &written) || !written)
-		return true;
-	e = cache_entry_get(c, io->obj, block);
-	if (!e)
-		return false;
-	if (!cache_mem_try(c, e)) {
-		cache_entry_settle(c, e);
-		return false;
-	}
-	e->prefetched = true;
-	e->run = run;
-	c->unused += cache_mem_cost(e->size);
-	c->stats.prefetches++;
-	io->disk_reqs++;
-	cache_disk_read(c, e, start);
-	return true;
-}
-
-/* The block behind the request. */
-void cache_prefetch(struct cache *c, struct cache_io *io)
-{
-	uint32_t size = object_file(io->obj)->block;
-
-	cache_prefetch_block(c, io, (io->offset + io->len - 1) / size + 1, 0);
 }

@@ -119,50 +119,6 @@ void cache_entry_settle(struct cache *c, struct cache_entry *e)
 	free(e);
 }
 
-/* The first who waits, if it is a lock; NULL if it is a piece. */
-static struct block_lock *first_lock(struct cache_entry *e)
-{
-	struct block_lock *lock;
-	struct cache_piece *p;
-
-	if (ddio_list_empty(&e->locks))
-		return NULL;
-	lock = ddio_list_first(&e->locks, struct block_lock, link);
-	if (ddio_list_empty(&e->pieces))
-		return lock;
-	p = ddio_list_first(&e->pieces, struct cache_piece, link);
-	return lock->seq < p->seq ? lock : NULL;
-}
-
-static bool entry_run_first(struct cache *c, struct cache_entry *e)
-{
-	struct block_lock *lock = first_lock(e);
-
-	if (!lock)
-		return cache_piece_try(c, e, ddio_list_first(&e->pieces, struct cache_piece, link));
-	if (!cache_lock_try(c, e, lock))
-		return false;
-	ddio_list_del(&lock->link);
-	ddio_list_add(&lock->link, &c->granted);
-	cache_kick(c);
-	return true;
-}
-
-/* Serves those who wait, in order, until one cannot be served yet. */
-void cache_entry_run(struct cache *c, struct cache_entry *e)
-{
-	if (e->pin)
-		return;
-	e->pin = true;
-	ddio_list_del(&e->ready);
-	while (!e->lock && cache_entry_waited(e))
-		if (!entry_run_first(c, e))
-			break;
-	e->err = 0;
-	e->pin = false;
-	cache_entry_settle(c, e);
-}
-
 void cache_entry_dirty(struct cache *c, struct cache_entry *e, uint32_t written)
 {
 	e->count += written;
@@ -193,7 +149,7 @@ void cache_entry_clean(struct cache *c, struct cache_entry *e)
 void cache_entry_drop(struct cache *c, struct cache_entry *e)
 {
 	if (e->prefetched)
-		cache_stream_wasted(c, e);
+		cache_run_wasted(c, e);
 	cache_entry_clean(c, e);
 	free(e->mask);
 	e->mask = NULL;

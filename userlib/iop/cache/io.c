@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Requests of the traditional path, piece by piece. */
+/* Requests of the traditional path: cut into pieces, which are served, or wait, in the order in which they came. */
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include "iop/cache/priv.h"
 
 static_assert(sizeof(struct cache_io_state) <= sizeof(((struct cache_io *)0)->priv),
@@ -32,7 +31,7 @@ static void piece_free(struct cache_piece *p)
 		free(p);
 }
 
-void cache_piece_end(struct cache *c, struct cache_piece *p, int status)
+static void piece_end(struct cache *c, struct cache_piece *p, int status)
 {
 	struct cache_io *io = p->io;
 	struct cache_io_state *s = cache_io_state(io);
@@ -48,136 +47,55 @@ void cache_piece_end(struct cache *c, struct cache_piece *p, int status)
 		io_pump(c, io);
 }
 
-static void entry_used(struct cache *c, struct cache_entry *e)
+/* The first who waits, if it is a lock; NULL if it is a piece. */
+static struct block_lock *first_lock(struct cache_entry *e)
 {
-	if (e->prefetched)
-		cache_stream_used(c, e);
-	ddio_list_del(&e->lru);
-	ddio_list_add(&e->lru, &c->lru);
+	struct block_lock *lock;
+	struct cache_piece *p;
+
+	if (ddio_list_empty(&e->locks))
+		return NULL;
+	lock = ddio_list_first(&e->locks, struct block_lock, link);
+	if (ddio_list_empty(&e->pieces))
+		return lock;
+	p = ddio_list_first(&e->pieces, struct cache_piece, link);
+	return lock->seq < p->seq ? lock : NULL;
 }
 
-/* The piece can only be served with a buffer: 0, or it has to wait or has failed (1). */
-static int piece_need_buf(struct cache *c, struct cache_entry *e, struct cache_piece *p, bool *over)
+static bool entry_run_first(struct cache *c, struct cache_entry *e)
 {
-	int err = e->err;
+	struct block_lock *lock = first_lock(e);
+	struct cache_piece *p;
+	int status;
 
-	*over = false;
-	if (!err && !e->buf)
-		err = cache_mem_attach(c, e);
-	if (!err)
-		return 0;
-	if (err != -EAGAIN) {
-		cache_piece_end(c, p, err);
-		*over = true;
-	}
-	return 1;
-}
-
-static bool piece_read_miss(struct cache *c, struct cache_entry *e, struct cache_piece *p)
-{
-	uint64_t start;
-	bool over;
-
-	if (!e->valid && !cache_entry_on_disk(e, &start)) {
-		memset(p->data, 0, p->len);
-		ddio_env_charge(c->env, DDIO_WORK_COPY, p->len);
-		cache_piece_end(c, p, 0);
-		return true;
-	}
-	if (piece_need_buf(c, e, p, &over))
-		return over;
-	p->io->disk_reqs++;
-	if (e->valid)
-		cache_disk_fill(c, e);
-	else
-		cache_disk_read(c, e, start);
-	return false;
-}
-
-static bool piece_read(struct cache *c, struct cache_entry *e, struct cache_piece *p)
-{
-	if (e->state == ENTRY_READING)
-		return false;
-	if (!cache_mask_covers(e, p->offset, p->len))
-		return e->state == ENTRY_IDLE && piece_read_miss(c, e, p);
-	memcpy(p->data, e->buf + p->offset, p->len);
-	ddio_env_charge(c->env, DDIO_WORK_COPY, p->len);
-	entry_used(c, e);
-	cache_piece_end(c, p, 0);
-	return true;
-}
-
-/*
- * Makes an empty block fit to be written to: zeros where nothing was written before, else a
- * mask.  Return: true if it is; else *over says whether the piece has failed or waits.
- */
-static bool piece_write_prepare(struct cache *c, struct cache_entry *e, struct cache_piece *p,
-				bool *over)
-{
-	uint64_t start;
-
-	if (!e->buf && piece_need_buf(c, e, p, over))
-		return false;
-	if (p->len == e->size) {
-		e->valid = e->size;
-	} else if (!cache_entry_on_disk(e, &start)) {
-		memset(e->buf, 0, e->size);
-		e->valid = e->size;
-	} else if (c->opts.install || cache_mask_start(e)) {
-		/* Or no memory to remember what is right: then all of it shall be. */
-		if (piece_need_buf(c, e, p, over))
+	if (!lock) {
+		p = ddio_list_first(&e->pieces, struct cache_piece, link);
+		status = cache_piece_try(c, e, p);
+		if (status == PIECE_WAITS)
 			return false;
-		p->io->disk_reqs++;
-		cache_disk_read(c, e, start);
-		return false;
-	}
-	return true;
-}
-
-/* A block that is cut off while a request for it waits gets a place anew. */
-static int entry_place(struct cache_entry *e)
-{
-	uint64_t start, run;
-	bool written;
-
-	if (object_lookup(e->obj, e->block, &start, &run, &written))
-		return 0;
-	return object_alloc(e->obj, e->block, 1);
-}
-
-static bool piece_write(struct cache *c, struct cache_entry *e, struct cache_piece *p)
-{
-	bool over = false;
-	int err;
-
-	if (e->state == ENTRY_READING || e->state == ENTRY_WRITING)
-		return false;
-	err = e->dirty ? 0 : entry_place(e);
-	if (err) {
-		cache_piece_end(c, p, err);
+		piece_end(c, p, status);
 		return true;
 	}
-	if (!e->valid && !piece_write_prepare(c, e, p, &over))
-		return over;
-	memcpy(e->buf + p->offset, p->data, p->len);
-	ddio_env_charge(c->env, DDIO_WORK_COPY, p->len);
-	ddio_env_charge(c->env, DDIO_WORK_CACHE, 1); /* what it holds has changed */
-	cache_mask_add(e, p->offset, p->len);
-	cache_entry_dirty(c, e, p->len);
-	entry_used(c, e);
-	if (e->count >= e->size) {
-		p->io->disk_reqs++;
-		cache_disk_write(c, e);
-	}
-	cache_piece_end(c, p, 0);
+	if (!cache_lock_try(c, e, lock))
+		return false;
+	ddio_list_del(&lock->link);
+	ddio_list_add(&lock->link, &c->granted);
+	cache_kick(c);
 	return true;
 }
 
-bool cache_piece_try(struct cache *c, struct cache_entry *e, struct cache_piece *p)
+void cache_entry_run(struct cache *c, struct cache_entry *e)
 {
-	if (e->stale)
-		return false;
-	return cache_io_state(p->io)->write ? piece_write(c, e, p) : piece_read(c, e, p);
+	if (e->pin)
+		return;
+	e->pin = true;
+	ddio_list_del(&e->ready);
+	while (!e->lock && cache_entry_waited(e))
+		if (!entry_run_first(c, e))
+			break;
+	e->err = 0;
+	e->pin = false;
+	cache_entry_settle(c, e);
 }
 
 /* A block that nobody need go to the disk for, as far as is known when a piece comes. */
@@ -245,13 +163,10 @@ static void io_prefetch(struct cache *c, struct cache_io *io)
 {
 	struct cache_io_state *s = cache_io_state(io);
 
-	if (!io->stream && c->queue.fcfs && s->running)
+	if (!io->reader && c->queue.fcfs && s->running)
 		return;
 	s->prefetched = true;
-	if (io->stream)
-		cache_stream_read(c, io);
-	else
-		cache_prefetch(c, io);
+	cache_read_ahead(c, io);
 }
 
 /* Makes pieces, as many as may be under way, until all are made; a failure ends it. */

@@ -119,7 +119,7 @@ struct cache_error {
 	int err;
 };
 
-struct cache_streams;
+struct ahead;
 
 /**
  * struct cache - the cache of one disk
@@ -137,9 +137,9 @@ struct cache_streams;
  * @inflight: disk requests of the cache
  * @epoch: number of the last flush
  * @unused: memory of blocks that were read ahead and not used yet
- * @streams: NULL until a request names a stream
+ * @ahead: NULL until a request names a reader
  * @kicked: @kick is under way
- * @working: cache_work() is up the stack; @more: it is to go round again
+ * @work: one turn, from the loop; @working: it is up the stack, @more: it is to go round again
  */
 struct cache {
 	struct ddio_env *env;
@@ -158,7 +158,7 @@ struct cache {
 	uint32_t pool_size;
 	uint64_t pooled, npooled;
 	uint64_t wanted, writing, inflight, unused;
-	struct cache_streams *streams;
+	struct ahead *ahead;
 	uint64_t seq, epoch;
 	uint64_t ndirty;
 	int lost_err, mem_err;
@@ -166,6 +166,7 @@ struct cache {
 	struct ddio_timer retry;
 	struct ddio_post kick;
 	bool kicked, working, more;
+	void (*work)(struct cache *c);
 };
 
 static inline struct cache_io_state *cache_io_state(struct cache_io *io)
@@ -173,27 +174,27 @@ static inline struct cache_io_state *cache_io_state(struct cache_io *io)
 	return (struct cache_io_state *)io->priv;
 }
 
-/* cache.c */
-/* Has cache_work() run from the loop. */
+/* core.c */
+/* Has a turn made from the loop. */
 void cache_kick(struct cache *c);
-/* From the loop: serves who can be served, then makes the callbacks that are due. */
-void cache_work(struct cache *c);
-/* For want of memory: cache_work() again, after a moment. */
+/* For want of memory: a turn after a moment. */
 void cache_retry_later(struct cache *c);
 
 /* io.c */
 void cache_io_begin(struct cache *c, struct cache_io *io, bool write);
 /* The callbacks of the requests that are over. */
 void cache_io_report(struct cache *c);
-void cache_piece_end(struct cache *c, struct cache_piece *p, int status);
-/* True if the piece is over (and freed); else it waits for something. */
-bool cache_piece_try(struct cache *c, struct cache_entry *e, struct cache_piece *p);
+/* Serves those who wait, in order, until one cannot be served yet. */
+void cache_entry_run(struct cache *c, struct cache_entry *e);
+
+/* piece.c: serves a piece if that is possible now: 0 or -errno: it is over; or it waits for something. */
+enum { PIECE_WAITS = 1 };
+int cache_piece_try(struct cache *c, struct cache_entry *e, struct cache_piece *p);
 
 /* entry.c */
 struct cache_entry *cache_entry_find(struct cache *c, const struct object *obj, uint64_t block);
 /* NULL without memory. */
 struct cache_entry *cache_entry_get(struct cache *c, struct object *obj, uint64_t block);
-void cache_entry_run(struct cache *c, struct cache_entry *e);
 /* Frees an entry that nothing holds any more. */
 void cache_entry_settle(struct cache *c, struct cache_entry *e);
 bool cache_entry_busy(const struct cache_entry *e);
@@ -221,13 +222,22 @@ void cache_mask_merge(struct cache_entry *e, const uint8_t *from);
 int cache_mem_attach(struct cache *c, struct cache_entry *e);
 /* The same if it costs nobody anything: no waiting, no write back. */
 bool cache_mem_try(struct cache *c, struct cache_entry *e);
+/* The entry that can have its memory now, or has got the error that it cannot; NULL: none. */
+struct cache_entry *cache_mem_next(struct cache *c);
+/* Down to the bound, as far as that costs no write back. */
+void cache_mem_shrink(struct cache *c);
+
+/* pool.c */
+/* Are so many bytes, in so many buffers, within the bound? */
+bool cache_mem_fits(const struct cache *c, uint64_t bytes, uint64_t nbufs);
+/* Is there room for a block of @size bytes more? */
+bool cache_mem_room(const struct cache *c, uint32_t size);
+/* A buffer for the entry: 0 or -ENOMEM. */
+int cache_mem_take(struct cache *c, struct cache_entry *e);
 void cache_mem_release(struct cache *c, struct cache_entry *e);
 /* Beyond the bound, for one fill. */
 uint8_t *cache_mem_raw(struct cache *c, uint32_t size);
 void cache_mem_raw_free(struct cache *c, uint8_t *buf, uint32_t size);
-void cache_mem_run(struct cache *c);
-/* Down to the bound, as far as that costs no write back. */
-void cache_mem_shrink(struct cache *c);
 void cache_mem_trim(struct cache *c);
 uint64_t cache_mem_cost(uint32_t size);
 /* The bound on the memory of blocks of @size bytes. */
@@ -239,31 +249,34 @@ void cache_disk_fill(struct cache *c, struct cache_entry *e);
 /* Write back, as soon as that is possible. */
 void cache_disk_write(struct cache *c, struct cache_entry *e);
 void cache_disk_run_fills(struct cache *c);
-void cache_prefetch(struct cache *c, struct cache_io *io);
-/* Reads a block ahead for a run, 0: for none; if it is written, not here, and there is memory for it.
- * False: there is none. */
-bool cache_prefetch_block(struct cache *c, struct cache_io *io, uint64_t block, uint64_t run);
 
-/* readahead.c */
-/* After a read of a stream has been cut into pieces: reads ahead. */
-void cache_stream_read(struct cache *c, struct cache_io *io);
-/* What was read ahead was used, or is dropped. */
-void cache_stream_used(struct cache *c, struct cache_entry *e);
-void cache_stream_wasted(struct cache *c, struct cache_entry *e);
-void cache_stream_stats(const struct cache *c, struct cache_stats *stats);
-void cache_streams_free(struct cache *c);
+/* runs.c */
+/* A block that was read ahead was used, or is dropped. */
+void cache_run_used(struct cache *c, struct cache_entry *e);
+void cache_run_wasted(struct cache *c, struct cache_entry *e);
+void cache_run_stats(const struct cache *c, struct cache_stats *stats);
+void cache_runs_free(struct cache *c);
+
+/* readahead.c: after a read that asks for it has been cut into pieces. */
+void cache_read_ahead(struct cache *c, struct cache_io *io);
 
 /* lock.c */
 bool cache_lock_try(struct cache *c, struct cache_entry *e, struct block_lock *lock);
 void cache_lock_retry(struct cache *c);
 
 /* flush.c */
+void cache_flush_end(struct cache *c, struct cache_flush *flush);
+
+/* flush_wait.c */
+/* Does the flush wait for the entry, as long as that is unsettled? */
+bool cache_flush_concerns(const struct cache_flush *flush, const struct cache_entry *e);
+void cache_flush_one_less(struct cache *c, struct cache_flush *flush);
 /* The entry ceases to be what earlier flushes wait for. */
 void cache_flush_notify(struct cache *c, const struct cache_entry *e);
 /* It could not be written: told to the flushes that wait for it, or kept for the next one. */
 void cache_flush_failed(struct cache *c, struct cache_entry *e, int err);
-void cache_flush_end(struct cache *c, struct cache_flush *flush);
-/* @obj NULL: of all objects. */
+/* The error that no flush has reported yet, or 0.  @obj NULL: of all objects. */
+int cache_errors_take(struct cache *c, const struct object *obj);
 void cache_errors_forget(struct cache *c, const struct object *obj);
 
 #endif /* DDIO_CACHE_PRIV_H */

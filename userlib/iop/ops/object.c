@@ -146,7 +146,7 @@ int serve_obj_read(struct server_request *req, const void *payload)
 	}
 	io_start(req, read_done);
 	req->io.prefetch = !(req->obj.flags & DDIO_OBJ_NO_PREFETCH);
-	req->io.stream = req->obj.stream;
+	req->io.reader = req->obj.stream;
 	cache_read(req->disk->cache, &req->io);
 	return 0;
 }

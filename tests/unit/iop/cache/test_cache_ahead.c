@@ -122,7 +122,7 @@ static void reader_ask(struct reader *rd)
 		p->io.len = per * BS;
 		p->io.buf = buf;
 		p->io.prefetch = true;
-		p->io.stream = rd->stream;
+		p->io.reader = rd->stream;
 		p->io.done = part_done;
 		p->io.arg = p;
 		buf += p->io.len;

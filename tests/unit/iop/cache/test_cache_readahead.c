@@ -41,7 +41,7 @@ static bool ask(struct world *w, struct object *obj, uint64_t stream, uint64_t o
 
 	world_io_set(&x, obj, offset, buf, len);
 	x.io.prefetch = true;
-	x.io.stream = stream;
+	x.io.reader = stream;
 	cache_read(w->cache, &x.io);
 	world_run(w);
 	CU_ASSERT_EQUAL(x.status, 0);
@@ -260,7 +260,7 @@ static void passes_over_holes(void)
 
 		world_io_set(&x, obj, b * BS, buf, BS);
 		x.io.prefetch = true;
-		x.io.stream = 4;
+		x.io.reader = 4;
 		cache_read(w->cache, &x.io);
 		world_run(w);
 		CU_ASSERT_EQUAL(buf[7], b % 3 == 2 ? 0 : (uint8_t)(b + 1));
@@ -305,7 +305,7 @@ static const struct ut_case cases[] = {
 
 int main(void)
 {
-	const struct ut_suite suites[] = { { "streams", cases } };
+	const struct ut_suite suites[] = { { "read-ahead", cases } };
 
-	return ut_run("cache_stream", suites, 1);
+	return ut_run("cache_readahead", suites, 1);
 }

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Serves the part of a request that is in one block. */
+#include <errno.h>
+#include <string.h>
+#include "iop/cache/priv.h"
+
+static void entry_used(struct cache *c, struct cache_entry *e)
+{
+	if (e->prefetched)
+		cache_run_used(c, e);
+	ddio_list_del(&e->lru);
+	ddio_list_add(&e->lru, &c->lru);
+}
+
+/* Gives the entry a buffer: 0, PIECE_WAITS, or why it cannot have one. */
+static int entry_need_buf(struct cache *c, struct cache_entry *e)
+{
+	int err = e->err;
+
+	if (!err && !e->buf)
+		err = cache_mem_attach(c, e);
+	return err == -EAGAIN ? PIECE_WAITS : err;
+}
+
+static int piece_read_miss(struct cache *c, struct cache_entry *e, struct cache_piece *p)
+{
+	uint64_t start;
+	int ret;
+
+	if (!e->valid && !cache_entry_on_disk(e, &start)) {
+		memset(p->data, 0, p->len);
+		ddio_env_charge(c->env, DDIO_WORK_COPY, p->len);
+		return 0;
+	}
+	ret = entry_need_buf(c, e);
+	if (ret)
+		return ret;
+	p->io->disk_reqs++;
+	if (e->valid)
+		cache_disk_fill(c, e);
+	else
+		cache_disk_read(c, e, start);
+	return PIECE_WAITS;
+}
+
+static int piece_read(struct cache *c, struct cache_entry *e, struct cache_piece *p)
+{
+	if (e->state == ENTRY_READING)
+		return PIECE_WAITS;
+	if (!cache_mask_covers(e, p->offset, p->len))
+		return e->state == ENTRY_IDLE ? piece_read_miss(c, e, p) : PIECE_WAITS;
+	memcpy(p->data, e->buf + p->offset, p->len);
+	ddio_env_charge(c->env, DDIO_WORK_COPY, p->len);
+	entry_used(c, e);
+	return 0;
+}
+
+/*
+ * Makes an empty block fit to be written to: with zeros where nothing was written before, else with a
+ * mask of what is valid.  Without memory for the mask, or with install, all of it is read first.
+ */
+static int piece_write_prepare(struct cache *c, struct cache_entry *e, struct cache_piece *p)
+{
+	uint64_t start;
+	int ret = e->buf ? 0 : entry_need_buf(c, e);
+
+	if (ret)
+		return ret;
+	if (p->len == e->size) {
+		e->valid = e->size;
+	} else if (!cache_entry_on_disk(e, &start)) {
+		memset(e->buf, 0, e->size);
+		e->valid = e->size;
+	} else if (c->opts.install || cache_mask_start(e)) {
+		ret = entry_need_buf(c, e);
+		if (ret)
+			return ret;
+		p->io->disk_reqs++;
+		cache_disk_read(c, e, start);
+		return PIECE_WAITS;
+	}
+	return 0;
+}
+
+/* A block that is cut off while a request for it waits gets a place anew. */
+static int entry_place(struct cache_entry *e)
+{
+	uint64_t start, run;
+	bool written;
+
+	if (object_lookup(e->obj, e->block, &start, &run, &written))
+		return 0;
+	return object_alloc(e->obj, e->block, 1);
+}
+
+static int piece_write(struct cache *c, struct cache_entry *e, struct cache_piece *p)
+{
+	int ret;
+
+	if (e->state == ENTRY_READING || e->state == ENTRY_WRITING)
+		return PIECE_WAITS;
+	ret = e->dirty ? 0 : entry_place(e);
+	if (!ret && !e->valid)
+		ret = piece_write_prepare(c, e, p);
+	if (ret)
+		return ret;
+	memcpy(e->buf + p->offset, p->data, p->len);
+	ddio_env_charge(c->env, DDIO_WORK_COPY, p->len);
+	ddio_env_charge(c->env, DDIO_WORK_CACHE, 1); /* what it holds has changed */
+	cache_mask_add(e, p->offset, p->len);
+	cache_entry_dirty(c, e, p->len);
+	entry_used(c, e);
+	if (e->count >= e->size) {
+		p->io->disk_reqs++;
+		cache_disk_write(c, e);
+	}
+	return 0;
+}
+
+int cache_piece_try(struct cache *c, struct cache_entry *e, struct cache_piece *p)
+{
+	if (e->stale)
+		return PIECE_WAITS;
+	return cache_io_state(p->io)->write ? piece_write(c, e, p) : piece_read(c, e, p);
+}
