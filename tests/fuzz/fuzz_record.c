@@ -45,10 +45,10 @@ static void fix_tail(struct input *in, bool with_key)
 
 static void label(struct input *in)
 {
-	uint8_t buf[DDIO_LABEL_LEN], again[DDIO_LABEL_LEN];
+	uint8_t buf[LABEL_LEN], again[LABEL_LEN];
 	struct label rec, twin;
 
-	if (in->len == DDIO_LABEL_LEN && in->key_len)
+	if (in->len == LABEL_LEN && in->key_len)
 		fix_tail(in, false);
 	if (rec_label_get(in->value, in->len, &rec))
 		return;
@@ -62,7 +62,7 @@ static void label(struct input *in)
 
 static void object(struct input *in)
 {
-	uint8_t buf[DDIO_REC_OBJECT_LEN];
+	uint8_t buf[REC_OBJECT_LEN];
 	struct rec_object rec;
 
 	if (rec_object_get(in->key, in->key_len, in->value, in->len, &rec))
@@ -74,7 +74,7 @@ static void object(struct input *in)
 
 static void extent(struct input *in)
 {
-	uint8_t buf[DDIO_REC_EXTENT_LEN];
+	uint8_t buf[REC_EXTENT_LEN];
 	struct rec_extent rec;
 
 	if (rec_extent_get(in->key, in->key_len, in->value, in->len, &rec))
@@ -83,13 +83,13 @@ static void extent(struct input *in)
 	if (in->len != sizeof(buf) || memcmp(buf, in->value, sizeof(buf)))
 		abort();
 	if (rec_extent_within(&rec, 8192, 1ull << 40) &&
-	    (rec.start + rec.count * 8192 > 1ull << 40 || rec.start < DDIO_LABEL_SPACE))
+	    (rec.start + rec.count * 8192 > 1ull << 40 || rec.start < LABEL_SPACE))
 		abort();
 }
 
 static void space(struct input *in)
 {
-	uint8_t buf[DDIO_REC_FREE_LEN];
+	uint8_t buf[REC_FREE_LEN];
 	struct rec_free rec;
 
 	if (rec_free_get(in->key, in->key_len, in->value, in->len, &rec))
@@ -118,7 +118,7 @@ static void inode(struct input *in)
 /* An entry by its name, one of the order, the value of an attribute. */
 static void entry(struct input *in)
 {
-	uint8_t key[DDIO_NS_NAME_KEY_MAX], buf[DDIO_NS_ENTRY_MAX];
+	uint8_t key[NS_NAME_KEY_MAX], buf[NS_ENTRY_MAX];
 	char text[DDIO_MAX_NAME + 1];
 	struct ns_entry e;
 	const uint8_t *data;
@@ -145,12 +145,12 @@ static void entry(struct input *in)
 /* A record of the journal: whatever it says lies within it. */
 static void journal(struct input *in, bool fix)
 {
-	size_t total, at = DDIO_KV_JOURNAL_HEAD;
+	size_t total, at = KV_JOURNAL_HEAD;
 	struct kv_op op;
 	uint64_t seq;
 
-	if (fix && in->len >= DDIO_KV_JOURNAL_HEAD) {
-		put_crc(in->value, (uint32_t)in->len - DDIO_KV_JOURNAL_HEAD);
+	if (fix && in->len >= KV_JOURNAL_HEAD) {
+		put_crc(in->value, (uint32_t)in->len - KV_JOURNAL_HEAD);
 		put_crc(in->value + 4, ddio_crc32c(0, in->value + 8, in->len - 8));
 	}
 	if (kv_record_head(in->value, in->len, &seq, &total))
@@ -189,7 +189,7 @@ static void acl(struct input *in)
 
 static void meta(struct input *in)
 {
-	uint8_t buf[DDIO_NS_META_MAX];
+	uint8_t buf[NS_META_MAX];
 	struct ns_meta rec;
 
 	if (ns_meta_get(in->value, in->len, &rec))
@@ -201,11 +201,11 @@ static void meta(struct input *in)
 static void fix_meta(struct input *in)
 {
 	free(in->key);
-	in->key_len = strlen(DDIO_NS_META_KEY);
+	in->key_len = strlen(NS_META_KEY);
 	in->key = malloc(in->key_len);
 	if (!in->key)
 		abort();
-	memcpy(in->key, DDIO_NS_META_KEY, in->key_len);
+	memcpy(in->key, NS_META_KEY, in->key_len);
 	fix_tail(in, true);
 }
 

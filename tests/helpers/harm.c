@@ -29,10 +29,10 @@ struct harm {
 };
 
 static const char *const databases[] = {
-	[DDIO_DB_META] = "label",
-	[DDIO_DB_OBJECTS] = "object",
-	[DDIO_DB_EXTENTS] = "extent",
-	[DDIO_DB_FREE] = "free",
+	[STORE_META] = "label",
+	[STORE_OBJECTS] = "object",
+	[STORE_EXTENTS] = "extent",
+	[STORE_FREE] = "free",
 };
 
 static int record_at(struct harm *h, MDB_txn *txn, int which, MDB_cursor_op op, MDB_val *k,
@@ -51,14 +51,14 @@ static int record_at(struct harm *h, MDB_txn *txn, int which, MDB_cursor_op op, 
 static int extent_at(struct harm *h, MDB_txn *txn, MDB_cursor_op op, struct rec_extent *rec)
 {
 	MDB_val k, v;
-	int ret = record_at(h, txn, DDIO_DB_EXTENTS, op, &k, &v);
+	int ret = record_at(h, txn, STORE_EXTENTS, op, &k, &v);
 
 	return ret ? ret : rec_extent_get(k.mv_data, k.mv_size, v.mv_data, v.mv_size, rec);
 }
 
 static int extent_put(struct harm *h, MDB_txn *txn, const struct rec_extent *rec)
 {
-	uint8_t key[DDIO_REC_EXTENT_KEY_LEN], value[DDIO_REC_EXTENT_LEN];
+	uint8_t key[REC_EXTENT_KEY_LEN], value[REC_EXTENT_LEN];
 	MDB_val k = lmdb_val(key, sizeof(key)), v = lmdb_val(value, sizeof(value));
 
 	rec_extent_key(key, rec->id, rec->block);
@@ -66,7 +66,7 @@ static int extent_put(struct harm *h, MDB_txn *txn, const struct rec_extent *rec
 	printf("extent at block %llu of object %llu: %llu blocks at byte %llu\n",
 	       (unsigned long long)rec->block, (unsigned long long)rec->id,
 	       (unsigned long long)rec->count, (unsigned long long)rec->start);
-	return mdb_put(txn, h->db.dbi[DDIO_DB_EXTENTS], &k, &v, 0);
+	return mdb_put(txn, h->db.dbi[STORE_EXTENTS], &k, &v, 0);
 }
 
 static int harm_crc(struct harm *h, MDB_txn *txn)
@@ -119,7 +119,7 @@ static int harm_extent(struct harm *h, MDB_txn *txn)
 
 static int harm_free(struct harm *h, MDB_txn *txn)
 {
-	uint8_t key[DDIO_REC_KEY_LEN], value[DDIO_REC_FREE_LEN];
+	uint8_t key[REC_KEY_LEN], value[REC_FREE_LEN];
 	MDB_val k = lmdb_val(key, sizeof(key)), v = lmdb_val(value, sizeof(value));
 	struct rec_extent first;
 	struct rec_free rec;
@@ -131,7 +131,7 @@ static int harm_free(struct harm *h, MDB_txn *txn)
 	rec_key(key, rec.start);
 	rec_free_put(value, &rec);
 	printf("byte %llu is free\n", (unsigned long long)rec.start);
-	return mdb_put(txn, h->db.dbi[DDIO_DB_FREE], &k, &v, 0);
+	return mdb_put(txn, h->db.dbi[STORE_FREE], &k, &v, 0);
 }
 
 static int harm_do(MDB_txn *txn, void *arg)
@@ -142,15 +142,15 @@ static int harm_do(MDB_txn *txn, void *arg)
 		return harm_crc(h, txn);
 	if (!strcmp(h->how, "drop"))
 		return harm_drop(h, txn);
-	if (h->which == DDIO_DB_EXTENTS)
+	if (h->which == STORE_EXTENTS)
 		return harm_extent(h, txn);
-	return h->which == DDIO_DB_FREE ? harm_free(h, txn) : -EINVAL;
+	return h->which == STORE_FREE ? harm_free(h, txn) : -EINVAL;
 }
 
 int main(int argc, char **argv)
 {
 	struct lmdb_opts opts = { .dbs = { "meta", "objects", "extents", "free" },
-				  .map = DDIO_STORE_MAP,
+				  .map = STORE_MAP,
 				  .sync = true };
 	struct harm h = { .which = -1 };
 	char err[500];

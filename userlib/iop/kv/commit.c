@@ -45,7 +45,7 @@ static void kv_ended(void *ctx, int err)
 
 	if (err) {
 		kv_put_back(kv);
-		ddio_timer_arm(kv->env, &kv->timer, ddio_env_now(kv->env) + DDIO_KV_COMMIT_NS);
+		ddio_timer_arm(kv->env, &kv->timer, ddio_env_now(kv->env) + KV_COMMIT_NS);
 		return;
 	}
 	kv->committed = kv->sealing;
@@ -66,10 +66,10 @@ const struct committer_ops kv_committer_ops = {
 
 void kv_changed(struct kv *kv)
 {
-	if (kv->active.bytes >= DDIO_KV_COMMIT_BYTES && !kv->committer.active)
+	if (kv->active.bytes >= KV_COMMIT_BYTES && !kv->committer.active)
 		committer_commit(&kv->committer, NULL);
 	else if (!kv->committer.active && !ddio_timer_armed(&kv->timer) &&
-		 ddio_timer_arm(kv->env, &kv->timer, ddio_env_now(kv->env) + DDIO_KV_COMMIT_NS))
+		 ddio_timer_arm(kv->env, &kv->timer, ddio_env_now(kv->env) + KV_COMMIT_NS))
 		committer_commit(&kv->committer, NULL);
 }
 
@@ -85,7 +85,7 @@ bool kv_clean(const struct kv *kv)
 
 bool kv_full(const struct kv *kv)
 {
-	return kv->active.bytes >= DDIO_KV_FULL_BYTES;
+	return kv->active.bytes >= KV_FULL_BYTES;
 }
 
 struct direct {

@@ -18,11 +18,11 @@ int kv_record_head(const uint8_t *buf, size_t len, uint64_t *seq, size_t *total)
 	uint32_t body = ddio_rd_u32(&r), crc = ddio_rd_u32(&r);
 
 	*seq = ddio_rd_u64(&r);
-	if (r.err || body > r.left || body > DDIO_KV_JOURNAL_MAX)
+	if (r.err || body > r.left || body > KV_JOURNAL_MAX)
 		return -EUCLEAN;
 	if (crc != ddio_crc32c(0, buf + 8, 8 + body))
 		return -EUCLEAN;
-	*total = DDIO_KV_JOURNAL_HEAD + body;
+	*total = KV_JOURNAL_HEAD + body;
 	return 0;
 }
 
@@ -40,7 +40,7 @@ int kv_record_next(const uint8_t *buf, size_t total, size_t *at, struct kv_op *o
 	op->len = ddio_rd_u32(&r);
 	op->key = ddio_rd_room(&r, op->key_len);
 	op->value = ddio_rd_room(&r, op->len);
-	if (r.err || head[0] > 1 || !op->key_len || op->key_len > DDIO_KV_KEY_MAX ||
+	if (r.err || head[0] > 1 || !op->key_len || op->key_len > KV_KEY_MAX ||
 	    (!op->put && op->len))
 		return -EUCLEAN;
 	*at = total - r.left;
@@ -135,7 +135,7 @@ static void reader_find(struct reader *rd, uint64_t after)
 static int replay_record(const struct reader *rd, struct kv_map *map)
 {
 	const uint8_t *buf = rd->buf + rd->at;
-	size_t at = DDIO_KV_JOURNAL_HEAD;
+	size_t at = KV_JOURNAL_HEAD;
 	struct kv_op op;
 	int ret;
 
@@ -184,10 +184,10 @@ int kv_journal_replay(struct kv_journal *j, uint64_t after, struct kv_map *map)
 static int record_room(struct kv_journal *j, const struct kv_map *map)
 {
 	/* no change is larger there than here */
-	size_t need = DDIO_KV_JOURNAL_HEAD + map->bytes;
+	size_t need = KV_JOURNAL_HEAD + map->bytes;
 	uint8_t *buf;
 
-	if (need > DDIO_KV_JOURNAL_MAX)
+	if (need > KV_JOURNAL_MAX)
 		return -E2BIG;
 	if (need <= j->cap)
 		return 0;
@@ -216,7 +216,7 @@ static size_t record_put(struct kv_journal *j, const struct kv_map *map)
 		ddio_wr_bytes(&w, node->value, node->len);
 	}
 	head = ddio_wr_begin(j->buf, 8);
-	ddio_wr_u32(&head, (uint32_t)(w.len - DDIO_KV_JOURNAL_HEAD));
+	ddio_wr_u32(&head, (uint32_t)(w.len - KV_JOURNAL_HEAD));
 	ddio_wr_u32(&head, ddio_crc32c(0, j->buf + 8, w.len - 8));
 	return w.len;
 }

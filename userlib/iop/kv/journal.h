@@ -12,9 +12,9 @@
 
 #include "iop/kv/map.h"
 
-#define DDIO_KV_JOURNAL_HEAD 16
-#define DDIO_KV_JOURNAL_MAX (64u << 20) /* bytes of a record */
-#define DDIO_KV_KEY_MAX 500
+#define KV_JOURNAL_HEAD 16
+#define KV_JOURNAL_MAX (64u << 20) /* bytes of a record */
+#define KV_KEY_MAX 500
 
 /**
  * struct kv_journal - both of them

@@ -244,13 +244,13 @@ void kv_begin(struct kv *kv)
 
 static bool key_ok(const struct kv *kv, uint8_t db, size_t key_len)
 {
-	return kv->changing && db < kv->own && key_len && key_len <= DDIO_KV_KEY_MAX;
+	return kv->changing && db < kv->own && key_len && key_len <= KV_KEY_MAX;
 }
 
 int kv_put(struct kv *kv, uint8_t db, const void *key, size_t key_len, const void *value,
 	   size_t len)
 {
-	if (!key_ok(kv, db, key_len) || len > DDIO_KV_JOURNAL_MAX)
+	if (!key_ok(kv, db, key_len) || len > KV_JOURNAL_MAX)
 		return -EINVAL;
 	return kv_map_set(&kv->change, db, key, key_len, len ? value : "", len);
 }

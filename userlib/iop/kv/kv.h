@@ -20,7 +20,7 @@ struct kv;
 struct kv_node;
 
 /* A database of these is the store's own. */
-#define DDIO_KV_DBS (DDIO_LMDB_DBS - 1)
+#define KV_DBS (LMDB_DBS - 1)
 
 /**
  * struct kv_opts - what to open
@@ -30,7 +30,7 @@ struct kv_node;
  */
 struct kv_opts {
 	const char *dir;
-	const char *dbs[DDIO_KV_DBS + 1];
+	const char *dbs[KV_DBS + 1];
 	size_t map;
 	bool sync;
 };

@@ -50,12 +50,12 @@ static bool node_before(const struct kv_node *node, uint8_t db, const void *key,
 
 /* @links: of each level the pointer to what is at or behind the key. */
 static struct kv_node *descend(const struct kv_map *map, uint8_t db, const void *key,
-			       size_t key_len, struct kv_node **links[DDIO_KV_LEVELS])
+			       size_t key_len, struct kv_node **links[KV_LEVELS])
 {
 	struct kv_node *const *from = map->head;
 	int level;
 
-	for (level = DDIO_KV_LEVELS - 1; level >= 0; level--) {
+	for (level = KV_LEVELS - 1; level >= 0; level--) {
 		while (from[level] && node_before(from[level], db, key, key_len))
 			from = from[level]->next;
 		if (links)
@@ -92,7 +92,7 @@ static uint8_t levels_draw(struct kv_map *map)
 	x ^= x >> 7;
 	x ^= x << 17;
 	map->random = x;
-	while (levels < DDIO_KV_LEVELS && !(x & 3)) {
+	while (levels < KV_LEVELS && !(x & 3)) {
 		levels++;
 		x >>= 2;
 	}
@@ -114,8 +114,7 @@ static struct kv_node *node_new(uint8_t levels, uint8_t db, const void *key, siz
 	return node;
 }
 
-static void node_link(struct kv_map *map, struct kv_node *node,
-		      struct kv_node **links[DDIO_KV_LEVELS])
+static void node_link(struct kv_map *map, struct kv_node *node, struct kv_node **links[KV_LEVELS])
 {
 	int i;
 
@@ -139,7 +138,7 @@ static void node_replace(struct kv_map *map, struct kv_node *node, uint8_t *valu
 int kv_map_set(struct kv_map *map, uint8_t db, const void *key, size_t key_len, const void *value,
 	       size_t len)
 {
-	struct kv_node **links[DDIO_KV_LEVELS], *node;
+	struct kv_node **links[KV_LEVELS], *node;
 	uint8_t *copy = NULL;
 
 	if (value) {
@@ -163,7 +162,7 @@ int kv_map_set(struct kv_map *map, uint8_t db, const void *key, size_t key_len, 
 
 void kv_map_move(struct kv_map *to, struct kv_map *from)
 {
-	struct kv_node **links[DDIO_KV_LEVELS], *node, *next, *old;
+	struct kv_node **links[KV_LEVELS], *node, *next, *old;
 	uint64_t random = from->random;
 
 	for (node = from->head[0]; node; node = next) {

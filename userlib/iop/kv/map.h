@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DDIO_KV_LEVELS 20
+#define KV_LEVELS 20
 
 /**
  * struct kv_node - one record
@@ -32,7 +32,7 @@ struct kv_node {
  * @random: decides how high a node is
  */
 struct kv_map {
-	struct kv_node *head[DDIO_KV_LEVELS];
+	struct kv_node *head[KV_LEVELS];
 	size_t n;
 	size_t bytes;
 	uint64_t random;

@@ -9,9 +9,9 @@
 #include "iop/lmdb/commit.h"
 
 /* A commit comes by itself after so long, or when so much has gathered. */
-#define DDIO_KV_COMMIT_NS 1000000000ull
-#define DDIO_KV_COMMIT_BYTES (4u << 20)
-#define DDIO_KV_FULL_BYTES (32u << 20)
+#define KV_COMMIT_NS 1000000000ull
+#define KV_COMMIT_BYTES (4u << 20)
+#define KV_FULL_BYTES (32u << 20)
 
 /**
  * struct kv - the store

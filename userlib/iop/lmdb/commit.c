@@ -38,7 +38,7 @@ static void commit_worked(void *arg)
 	int err = c->err;
 
 	/* Here on the reactor nobody reads, and the worker is idle. */
-	if (err == DDIO_LMDB_FULL) {
+	if (err == LMDB_FULL) {
 		err = lmdb_grow(c->db);
 		if (!err) {
 			ddio_env_offload(c->env, &c->job);

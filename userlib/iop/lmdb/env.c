@@ -16,7 +16,7 @@ int lmdb_errno(int mdb_err)
 	case MDB_SUCCESS:
 		return 0;
 	case MDB_MAP_FULL:
-		return DDIO_LMDB_FULL;
+		return LMDB_FULL;
 	case MDB_NOTFOUND:
 		return -ENOENT;
 	case MDB_KEYEXIST:
@@ -112,7 +112,7 @@ static int open_env(struct lmdb *db, const struct lmdb_opts *opts)
 	ret = mdb_env_create(&db->env);
 	if (ret)
 		return ret;
-	ret = mdb_env_set_maxdbs(db->env, DDIO_LMDB_DBS);
+	ret = mdb_env_set_maxdbs(db->env, LMDB_DBS);
 	if (!ret)
 		ret = mdb_env_set_mapsize(db->env, opts->map);
 	if (!ret)
@@ -158,7 +158,7 @@ close_lock:
 	db->lock = -1;
 	snprintf(err, err_len, "%s: %s", opts->dir, mdb_strerror(ret));
 	ret = lmdb_errno(ret);
-	return ret == DDIO_LMDB_FULL ? -ENOSPC : ret;
+	return ret == LMDB_FULL ? -ENOSPC : ret;
 }
 
 void lmdb_close(struct lmdb *db)
@@ -217,7 +217,7 @@ int lmdb_write(struct lmdb *db, int (*fn)(MDB_txn *txn, void *arg), void *arg)
 
 	for (;;) {
 		ret = lmdb_write_once(db, fn, arg);
-		if (ret != DDIO_LMDB_FULL)
+		if (ret != LMDB_FULL)
 			return ret;
 		ret = lmdb_grow(db);
 		if (ret)

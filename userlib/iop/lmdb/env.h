@@ -12,14 +12,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DDIO_LMDB_DBS 10
+#define LMDB_DBS 10
 
 /* The map is too small: lmdb_grow() and try again.  No errno has this value. */
-#define DDIO_LMDB_FULL (-100000)
+#define LMDB_FULL (-100000)
 
 struct lmdb {
 	MDB_env *env;
-	MDB_dbi dbi[DDIO_LMDB_DBS];
+	MDB_dbi dbi[LMDB_DBS];
 	int ndbs;
 	char *dir;
 	int lock;      /* the directory, flocked */
@@ -35,12 +35,12 @@ struct lmdb {
  */
 struct lmdb_opts {
 	const char *dir;
-	const char *dbs[DDIO_LMDB_DBS + 1];
+	const char *dbs[LMDB_DBS + 1];
 	size_t map;
 	bool sync;
 };
 
-/* What LMDB said as 0, a negative errno or DDIO_LMDB_FULL; a broken file is -EUCLEAN. */
+/* What LMDB said as 0, a negative errno or LMDB_FULL; a broken file is -EUCLEAN. */
 int lmdb_errno(int mdb_err);
 
 /* Blocking.  @err: one line that names the directory. */
@@ -56,7 +56,7 @@ void lmdb_read_end(struct lmdb *db);
 /* Runs @fn in a write transaction and commits it; grows as needed, so not while another thread
  * uses the environment. */
 int lmdb_write(struct lmdb *db, int (*fn)(MDB_txn *txn, void *arg), void *arg);
-/* The same without growing: may return DDIO_LMDB_FULL. */
+/* The same without growing: may return LMDB_FULL. */
 int lmdb_write_once(struct lmdb *db, int (*fn)(MDB_txn *txn, void *arg), void *arg);
 
 static inline MDB_val lmdb_val(const void *data, size_t len)

@@ -9,12 +9,12 @@ enum { ACL_VERSION = 2, HEAD_LEN = 4, ENTRY_LEN = 8, RWX = 7 };
 
 static bool tag_has_id(uint16_t tag)
 {
-	return tag == DDIO_ACL_USER || tag == DDIO_ACL_GROUP;
+	return tag == ACL_USER || tag == ACL_GROUP;
 }
 
 static bool tag_known(uint16_t tag)
 {
-	return tag && !(tag & (tag - 1)) && tag <= DDIO_ACL_OTHER;
+	return tag && !(tag & (tag - 1)) && tag <= ACL_OTHER;
 }
 
 /* Tags ascend, as do the ids of one tag; each of the three is there, and a mask where needed. */
@@ -34,9 +34,9 @@ static bool acl_valid(const struct acl *acl)
 			return false;
 		seen |= e->tag;
 	}
-	if (seen & (DDIO_ACL_USER | DDIO_ACL_GROUP) && !(seen & DDIO_ACL_MASK))
+	if (seen & (ACL_USER | ACL_GROUP) && !(seen & ACL_MASK))
 		return false;
-	return seen & DDIO_ACL_USER_OBJ && seen & DDIO_ACL_GROUP_OBJ && seen & DDIO_ACL_OTHER;
+	return seen & ACL_USER_OBJ && seen & ACL_GROUP_OBJ && seen & ACL_OTHER;
 }
 
 /* As the kernel's order does not matter to it, neither does it here: by tag, then id. */
@@ -63,7 +63,7 @@ int acl_get(const void *value, size_t len, struct acl **result)
 	n = (uint32_t)(r.left / ENTRY_LEN);
 	if (!n)
 		return 0;
-	if (n > DDIO_ACL_MAX)
+	if (n > ACL_MAX)
 		return -EINVAL;
 	acl = malloc(sizeof(*acl) + n * sizeof(acl->e[0]));
 	if (!acl)
@@ -116,9 +116,9 @@ static uint16_t *perm_of(struct acl *acl, uint16_t tag)
 /* What the mode says of the group is the mask, if there is one. */
 static uint16_t *group_perm(struct acl *acl)
 {
-	uint16_t *mask = perm_of(acl, DDIO_ACL_MASK);
+	uint16_t *mask = perm_of(acl, ACL_MASK);
 
-	return mask ? mask : perm_of(acl, DDIO_ACL_GROUP_OBJ);
+	return mask ? mask : perm_of(acl, ACL_GROUP_OBJ);
 }
 
 bool acl_to_mode(const struct acl *list, uint32_t *mode)
@@ -126,23 +126,23 @@ bool acl_to_mode(const struct acl *list, uint32_t *mode)
 	struct acl *acl = (struct acl *)list;
 
 	*mode &= ~0777u;
-	*mode |= (uint32_t)*perm_of(acl, DDIO_ACL_USER_OBJ) << 6;
+	*mode |= (uint32_t)*perm_of(acl, ACL_USER_OBJ) << 6;
 	*mode |= (uint32_t)*group_perm(acl) << 3;
-	*mode |= *perm_of(acl, DDIO_ACL_OTHER);
+	*mode |= *perm_of(acl, ACL_OTHER);
 	return acl->n == 3;
 }
 
 void acl_chmod(struct acl *acl, uint32_t mode)
 {
-	*perm_of(acl, DDIO_ACL_USER_OBJ) = mode >> 6 & RWX;
+	*perm_of(acl, ACL_USER_OBJ) = mode >> 6 & RWX;
 	*group_perm(acl) = mode >> 3 & RWX;
-	*perm_of(acl, DDIO_ACL_OTHER) = mode & RWX;
+	*perm_of(acl, ACL_OTHER) = mode & RWX;
 }
 
 bool acl_inherit(struct acl *acl, uint32_t *mode)
 {
-	*perm_of(acl, DDIO_ACL_USER_OBJ) &= *mode >> 6 & RWX;
+	*perm_of(acl, ACL_USER_OBJ) &= *mode >> 6 & RWX;
 	*group_perm(acl) &= *mode >> 3 & RWX;
-	*perm_of(acl, DDIO_ACL_OTHER) &= *mode & RWX;
+	*perm_of(acl, ACL_OTHER) &= *mode & RWX;
 	return !acl_to_mode(acl, mode);
 }

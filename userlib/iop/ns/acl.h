@@ -10,17 +10,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DDIO_ACL_ACCESS "system.posix_acl_access"
-#define DDIO_ACL_DEFAULT "system.posix_acl_default"
-#define DDIO_ACL_MAX 1024 /* entries */
+#define ACL_ACCESS "system.posix_acl_access"
+#define ACL_DEFAULT "system.posix_acl_default"
+#define ACL_MAX 1024 /* entries */
 
 enum {
-	DDIO_ACL_USER_OBJ = 0x01,
-	DDIO_ACL_USER = 0x02,
-	DDIO_ACL_GROUP_OBJ = 0x04,
-	DDIO_ACL_GROUP = 0x08,
-	DDIO_ACL_MASK = 0x10,
-	DDIO_ACL_OTHER = 0x20,
+	ACL_USER_OBJ = 0x01,
+	ACL_USER = 0x02,
+	ACL_GROUP_OBJ = 0x04,
+	ACL_GROUP = 0x08,
+	ACL_MASK = 0x10,
+	ACL_OTHER = 0x20,
 };
 
 /**

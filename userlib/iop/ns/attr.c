@@ -96,7 +96,7 @@ static int grow(struct ns *ns, const struct ddio_msg_fs_wrote *x, struct inode *
 	if (x->end > inode->size)
 		inode->size = x->end;
 	if (x->flags & DDIO_FS_WROTE_DATA)
-		inode->flags |= DDIO_INODE_DATA;
+		inode->flags |= INODE_DATA;
 	if (x->flags & DDIO_FS_WROTE_KILL_SUID)
 		kill_suid(inode);
 	ns_touch(ns, inode, true);
@@ -114,7 +114,7 @@ int ns_wrote(struct ns *ns, const struct ddio_msg_fs_wrote *x, struct inode *ino
 	if (ret)
 		return ret;
 	if (x->end <= inode->size && !(x->flags & ~DDIO_FS_WROTE_DATA) &&
-	    (!(x->flags & DDIO_FS_WROTE_DATA) || inode->flags & DDIO_INODE_DATA))
+	    (!(x->flags & DDIO_FS_WROTE_DATA) || inode->flags & INODE_DATA))
 		return 0;
 	ret = ns_begin(ns, NULL, &result, &again);
 	return ret ? ret : ns_end(ns, NULL, &result, grow(ns, x, inode));

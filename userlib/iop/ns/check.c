@@ -99,33 +99,33 @@ int check_drop(struct ns_check *c, int db, const MDB_val *k)
 
 int check_put_entry(struct ns_check *c, uint64_t dir, const char *name, const struct ns_entry *e)
 {
-	uint8_t key[DDIO_NS_NAME_KEY_MAX], order[DDIO_NS_ORDER_KEY_LEN];
-	uint8_t value[DDIO_NS_ENTRY_MAX];
+	uint8_t key[NS_NAME_KEY_MAX], order[NS_ORDER_KEY_LEN];
+	uint8_t value[NS_ENTRY_MAX];
 	struct ns_entry named = *e;
 	size_t len = ns_name_key(key, dir, name), n;
 	int ret;
 
 	n = ns_entry_put(value, key, len, e, false);
-	ret = kv_map_set(&c->fixes, DDIO_NS_NAMES, key, len, value, n);
+	ret = kv_map_set(&c->fixes, NS_NAMES, key, len, value, n);
 	if (ret)
 		return ret;
 	snprintf(named.name, sizeof(named.name), "%s", name);
 	ns_order_key(order, dir, e->cookie);
 	n = ns_entry_put(value, order, sizeof(order), &named, true);
-	return kv_map_set(&c->fixes, DDIO_NS_ORDER, order, sizeof(order), value, n);
+	return kv_map_set(&c->fixes, NS_ORDER, order, sizeof(order), value, n);
 }
 
 int check_put_inode(struct ns_check *c, const struct inode *in)
 {
 	ssize_t len = ns_inode_put(NULL, 0, in);
-	uint8_t key[DDIO_NS_KEY_LEN], *value = len < 0 ? NULL : malloc((size_t)len);
+	uint8_t key[NS_KEY_LEN], *value = len < 0 ? NULL : malloc((size_t)len);
 	int ret;
 
 	if (!value)
 		return -ENOMEM;
 	ns_inode_put(value, (size_t)len, in);
 	ns_key(key, in->ino);
-	ret = kv_map_set(&c->fixes, DDIO_NS_INODES, key, sizeof(key), value, (size_t)len);
+	ret = kv_map_set(&c->fixes, NS_INODES, key, sizeof(key), value, (size_t)len);
 	free(value);
 	return ret;
 }
@@ -145,7 +145,7 @@ static int check_inode(struct ns_check *c, const MDB_val *k, const MDB_val *v)
 		c->above = ino + 1;
 	if (ret) {
 		check_problem(c, "the record of inode %" PRIu64 " is damaged", ino);
-		return check_drop(c, DDIO_NS_INODES, k);
+		return check_drop(c, NS_INODES, k);
 	}
 	s = check_see(c, ino);
 	if (s) {
@@ -166,7 +166,7 @@ static int check_root(struct ns_check *c)
 			      .mode = S_IFDIR | 0755,
 			      .nlink = 2,
 			      .parent = DDIO_FS_ROOT,
-			      .cookie = DDIO_NS_COOKIE };
+			      .cookie = NS_COOKIE };
 	struct ddio_seen *s = check_seen(c, DDIO_FS_ROOT);
 
 	if (s && S_ISDIR(s->type))
@@ -180,7 +180,7 @@ static int check_root(struct ns_check *c)
 				 .type = S_IFDIR,
 				 .nlink = 2,
 				 .parent = DDIO_FS_ROOT,
-				 .cookie = DDIO_NS_COOKIE };
+				 .cookie = NS_COOKIE };
 	ns_touch(c->ns, &root, true);
 	return check_put_inode(c, &root);
 }
@@ -189,7 +189,7 @@ static int check_meta(struct ns_check *c)
 {
 	struct ns_meta meta = { .limit = 0 };
 	MDB_val v;
-	int ret = check_get(c, DDIO_NS_META, DDIO_NS_META_KEY, strlen(DDIO_NS_META_KEY), &v);
+	int ret = check_get(c, NS_META, NS_META_KEY, strlen(NS_META_KEY), &v);
 
 	if (!ret)
 		ret = ns_meta_get(v.mv_data, v.mv_size, &meta);
@@ -207,13 +207,13 @@ static int check_meta(struct ns_check *c)
 static int mend_meta(struct ns_check *c)
 {
 	struct ns_meta meta = { .limit = c->ns->limit };
-	uint8_t value[DDIO_NS_META_MAX];
+	uint8_t value[NS_META_MAX];
 
-	if (meta.limit < c->above + DDIO_NS_RESERVE)
-		meta.limit = c->above + DDIO_NS_RESERVE;
+	if (meta.limit < c->above + NS_RESERVE)
+		meta.limit = c->above + NS_RESERVE;
 	memcpy(meta.cluster, c->ns->cluster, sizeof(meta.cluster));
-	return kv_map_set(&c->fixes, DDIO_NS_META, DDIO_NS_META_KEY, strlen(DDIO_NS_META_KEY),
-			  value, ns_meta_put(value, &meta));
+	return kv_map_set(&c->fixes, NS_META, NS_META_KEY, strlen(NS_META_KEY), value,
+			  ns_meta_put(value, &meta));
 }
 
 static int mend(struct ns_check *c)
@@ -242,7 +242,7 @@ static void check_clear(struct ns_check *c)
 	free(c->seen);
 	c->seen = NULL;
 	c->n = c->cap = 0;
-	c->above = DDIO_NS_FIRST;
+	c->above = NS_FIRST;
 	memset(c->result, 0, sizeof(*c->result));
 }
 
@@ -255,7 +255,7 @@ static int check_run(struct lmdb *db, MDB_txn *txn, void *arg)
 	check_clear(c);
 	c->db = db;
 	c->txn = txn;
-	ret = check_each(c, DDIO_NS_INODES, check_inode);
+	ret = check_each(c, NS_INODES, check_inode);
 	if (!ret)
 		ret = check_root(c);
 	if (!ret)
@@ -277,8 +277,8 @@ static void mended(struct ns *ns, const struct ns_check *c)
 {
 	if (ns->next < c->above)
 		ns->next = c->above;
-	if (ns->limit < c->above + DDIO_NS_RESERVE)
-		ns->limit = c->above + DDIO_NS_RESERVE;
+	if (ns->limit < c->above + NS_RESERVE)
+		ns->limit = c->above + NS_RESERVE;
 	ns->reserving = ns->limit;
 	ns->count = c->n;
 }

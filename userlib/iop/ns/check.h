@@ -21,7 +21,7 @@ struct ddio_seen {
 	uint64_t parent, entries, cookie;
 	uint64_t in, children, top;
 	bool orphan, fix;
-	enum { DDIO_SEEN_UNKNOWN, DDIO_SEEN_ON_PATH, DDIO_SEEN_GOOD, DDIO_SEEN_LOST } state;
+	enum { SEEN_UNKNOWN, SEEN_ON_PATH, SEEN_GOOD, SEEN_LOST } state;
 };
 
 /**

@@ -9,13 +9,13 @@
 static int order_matches(struct ns_check *c, uint64_t dir, const char *name,
 			 const struct ns_entry *e)
 {
-	uint8_t key[DDIO_NS_ORDER_KEY_LEN];
+	uint8_t key[NS_ORDER_KEY_LEN];
 	struct ns_entry o;
 	MDB_val v;
 	int ret;
 
 	ns_order_key(key, dir, e->cookie);
-	ret = check_get(c, DDIO_NS_ORDER, key, sizeof(key), &v);
+	ret = check_get(c, NS_ORDER, key, sizeof(key), &v);
 	if (ret)
 		return ret;
 	if (ns_entry_get(key, sizeof(key), v.mv_data, v.mv_size, true, &o) ||
@@ -54,8 +54,8 @@ static int name_order(struct ns_check *c, struct ddio_seen *dir, struct ddio_see
 	if (ret) {
 		/* behind all others: the place may be another's */
 		e->cookie = (dir->cookie > dir->top ? dir->cookie : dir->top);
-		if (e->cookie < DDIO_NS_COOKIE)
-			e->cookie = DDIO_NS_COOKIE;
+		if (e->cookie < NS_COOKIE)
+			e->cookie = NS_COOKIE;
 		dir->cookie = e->cookie + 1;
 		dir->top = e->cookie + 1;
 		dir->fix = true;
@@ -74,21 +74,21 @@ static int check_name(struct ns_check *c, const MDB_val *k, const MDB_val *v)
 	if (ret || ns_entry_get(k->mv_data, k->mv_size, v->mv_data, v->mv_size, false, &e) ||
 	    strchr(name, '/') || ns_is_dot(name)) {
 		check_problem(c, "the entry '%s' is damaged", name);
-		return check_drop(c, DDIO_NS_NAMES, k);
+		return check_drop(c, NS_NAMES, k);
 	}
 	dir = check_seen(c, in);
 	s = check_seen(c, e.ino);
 	if (!dir || !S_ISDIR(dir->type)) {
 		check_problem(c, "the name '%s' is in no directory", name);
-		return check_drop(c, DDIO_NS_NAMES, k);
+		return check_drop(c, NS_NAMES, k);
 	}
 	if (!s || s->ino == DDIO_FS_ROOT) {
 		check_problem(c, "the name '%s' is no inode's", name);
-		return check_drop(c, DDIO_NS_NAMES, k);
+		return check_drop(c, NS_NAMES, k);
 	}
 	if (S_ISDIR(s->type) && s->links) {
 		check_problem(c, "directory %" PRIu64 " has a second name '%s'", s->ino, name);
-		return check_drop(c, DDIO_NS_NAMES, k);
+		return check_drop(c, NS_NAMES, k);
 	}
 	ret = name_order(c, dir, s, name, &e);
 	name_counts(dir, s, &e);
@@ -98,7 +98,7 @@ static int check_name(struct ns_check *c, const MDB_val *k, const MDB_val *v)
 /* Something of the order without its name. */
 static int check_order(struct ns_check *c, const MDB_val *k, const MDB_val *v)
 {
-	uint8_t key[DDIO_NS_NAME_KEY_MAX];
+	uint8_t key[NS_NAME_KEY_MAX];
 	struct ns_entry o, e;
 	uint64_t dir, cookie;
 	MDB_val name;
@@ -112,7 +112,7 @@ static int check_order(struct ns_check *c, const MDB_val *k, const MDB_val *v)
 		goto drop;
 	}
 	len = ns_name_key(key, dir, o.name);
-	ret = check_get_fixed(c, DDIO_NS_NAMES, key, len, &name);
+	ret = check_get_fixed(c, NS_NAMES, key, len, &name);
 	if (ret && ret != -ENOENT)
 		return ret;
 	if (!ret && !ns_entry_get(key, len, name.mv_data, name.mv_size, false, &e) &&
@@ -122,9 +122,9 @@ static int check_order(struct ns_check *c, const MDB_val *k, const MDB_val *v)
 		      dir);
 drop:
 	/* another record may have been put there */
-	return kv_map_find(&c->fixes, DDIO_NS_ORDER, k->mv_data, k->mv_size)
+	return kv_map_find(&c->fixes, NS_ORDER, k->mv_data, k->mv_size)
 		       ? 0
-		       : check_drop(c, DDIO_NS_ORDER, k);
+		       : check_drop(c, NS_ORDER, k);
 }
 
 static int check_xattr(struct ns_check *c, const MDB_val *k, const MDB_val *v)
@@ -138,7 +138,7 @@ static int check_xattr(struct ns_check *c, const MDB_val *k, const MDB_val *v)
 	    !ns_bytes_get(k->mv_data, k->mv_size, v->mv_data, v->mv_size, &data, &len))
 		return 0;
 	check_problem(c, "an extended attribute '%s' is damaged, or no inode's", name);
-	return check_drop(c, DDIO_NS_XATTRS, k);
+	return check_drop(c, NS_XATTRS, k);
 }
 
 static int check_orphan(struct ns_check *c, const MDB_val *k, const MDB_val *v)
@@ -155,18 +155,18 @@ static int check_orphan(struct ns_check *c, const MDB_val *k, const MDB_val *v)
 	}
 	check_problem(c, "a file is noted as nameless that %s",
 		      s ? "has a name" : "does not exist");
-	return check_drop(c, DDIO_NS_ORPHANS, k);
+	return check_drop(c, NS_ORPHANS, k);
 }
 
 static int check_done(struct ns_check *c, const MDB_val *k, const MDB_val *v)
 {
 	struct ns_entry e;
 
-	if (k->mv_size == DDIO_NS_DONE_KEY_LEN &&
+	if (k->mv_size == NS_DONE_KEY_LEN &&
 	    !ns_entry_get(k->mv_data, k->mv_size, v->mv_data, v->mv_size, false, &e))
 		return 0;
 	check_problem(c, "the result of a mount's request is damaged");
-	return check_drop(c, DDIO_NS_DONE, k);
+	return check_drop(c, NS_DONE, k);
 }
 
 static int check_mount(struct ns_check *c, const MDB_val *k, const MDB_val *v)
@@ -175,7 +175,7 @@ static int check_mount(struct ns_check *c, const MDB_val *k, const MDB_val *v)
 	if (k->mv_size == DDIO_GROUP_ID_LEN)
 		return 0;
 	check_problem(c, "the record of a mount is damaged");
-	return check_drop(c, DDIO_NS_MOUNTS, k);
+	return check_drop(c, NS_MOUNTS, k);
 }
 
 int ns_check_names(struct ns_check *c)
@@ -184,9 +184,8 @@ int ns_check_names(struct ns_check *c)
 		int db;
 		int (*fn)(struct ns_check *c, const MDB_val *k, const MDB_val *v);
 	} passes[] = {
-		{ DDIO_NS_NAMES, check_name },	 { DDIO_NS_ORDER, check_order },
-		{ DDIO_NS_XATTRS, check_xattr }, { DDIO_NS_ORPHANS, check_orphan },
-		{ DDIO_NS_DONE, check_done },	 { DDIO_NS_MOUNTS, check_mount },
+		{ NS_NAMES, check_name },     { NS_ORDER, check_order }, { NS_XATTRS, check_xattr },
+		{ NS_ORPHANS, check_orphan }, { NS_DONE, check_done },	 { NS_MOUNTS, check_mount },
 	};
 	size_t i;
 	int ret = 0;

@@ -15,25 +15,25 @@ static void settle_path(struct ns_check *c, struct ddio_seen *s)
 	struct ddio_seen *at = s;
 	bool good;
 
-	while (at && at->state == DDIO_SEEN_UNKNOWN && at->ino != DDIO_FS_ROOT && at->links) {
-		at->state = DDIO_SEEN_ON_PATH;
+	while (at && at->state == SEEN_UNKNOWN && at->ino != DDIO_FS_ROOT && at->links) {
+		at->state = SEEN_ON_PATH;
 		at = check_seen(c, at->in);
 	}
-	good = at && (at->ino == DDIO_FS_ROOT || at->state == DDIO_SEEN_GOOD);
-	if (at && at->state == DDIO_SEEN_UNKNOWN)
-		at->state = good ? DDIO_SEEN_GOOD : DDIO_SEEN_LOST;
-	for (at = s; at && at->state == DDIO_SEEN_ON_PATH; at = check_seen(c, at->in))
-		at->state = good ? DDIO_SEEN_GOOD : DDIO_SEEN_LOST;
+	good = at && (at->ino == DDIO_FS_ROOT || at->state == SEEN_GOOD);
+	if (at && at->state == SEEN_UNKNOWN)
+		at->state = good ? SEEN_GOOD : SEEN_LOST;
+	for (at = s; at && at->state == SEEN_ON_PATH; at = check_seen(c, at->in))
+		at->state = good ? SEEN_GOOD : SEEN_LOST;
 }
 
 static int load(struct ns_check *c, uint64_t ino, struct inode *in)
 {
-	uint8_t key[DDIO_NS_KEY_LEN];
+	uint8_t key[NS_KEY_LEN];
 	MDB_val v;
 	int ret;
 
 	ns_key(key, ino);
-	ret = check_get_fixed(c, DDIO_NS_INODES, key, sizeof(key), &v);
+	ret = check_get_fixed(c, NS_INODES, key, sizeof(key), &v);
 	return ret ? ret : ns_inode_get(ino, v.mv_data, v.mv_size, in);
 }
 
@@ -43,7 +43,7 @@ static int make_found_dir(struct ns_check *c, uint64_t ino)
 			    .mode = S_IFDIR | 0700,
 			    .nlink = 2,
 			    .parent = DDIO_FS_ROOT,
-			    .cookie = DDIO_NS_COOKIE };
+			    .cookie = NS_COOKIE };
 
 	ns_touch(c->ns, &in, true);
 	in.atime = in.btime = in.mtime;
@@ -57,8 +57,8 @@ static int add_entry(struct ns_check *c, uint64_t dir_ino, const char *name, uin
 	struct ns_entry e = { .ino = ino, .type = s->type };
 
 	e.cookie = dir->cookie > dir->top ? dir->cookie : dir->top;
-	if (e.cookie < DDIO_NS_COOKIE)
-		e.cookie = DDIO_NS_COOKIE;
+	if (e.cookie < NS_COOKIE)
+		e.cookie = NS_COOKIE;
 	dir->cookie = dir->top = e.cookie + 1;
 	dir->children++;
 	dir->subdirs += S_ISDIR(s->type);
@@ -72,12 +72,12 @@ static int add_entry(struct ns_check *c, uint64_t dir_ino, const char *name, uin
 /* Of /lost+found: what is there, or a new one; 0: its name is something else's. */
 static int found_dir(struct ns_check *c, uint64_t *ino)
 {
-	uint8_t key[DDIO_NS_NAME_KEY_MAX];
+	uint8_t key[NS_NAME_KEY_MAX];
 	size_t len = ns_name_key(key, DDIO_FS_ROOT, LOST_AND_FOUND);
 	struct ns_entry e = { .ino = 0 };
 	struct ddio_seen *s;
 	MDB_val v;
-	int ret = check_get_fixed(c, DDIO_NS_NAMES, key, len, &v);
+	int ret = check_get_fixed(c, NS_NAMES, key, len, &v);
 
 	if (!ret)
 		ret = ns_entry_get(key, len, v.mv_data, v.mv_size, false, &e);
@@ -93,8 +93,8 @@ static int found_dir(struct ns_check *c, uint64_t *ino)
 	s->type = S_IFDIR;
 	s->nlink = 2;
 	s->parent = DDIO_FS_ROOT;
-	s->cookie = DDIO_NS_COOKIE;
-	s->state = DDIO_SEEN_GOOD;
+	s->cookie = NS_COOKIE;
+	s->state = SEEN_GOOD;
 	ret = make_found_dir(c, *ino);
 	return ret ? ret : add_entry(c, DDIO_FS_ROOT, LOST_AND_FOUND, *ino);
 }
@@ -119,11 +119,11 @@ static int find_lost(struct ns_check *c, uint64_t ino)
 static int cut_circle(struct ns_check *c, struct ddio_seen *s)
 {
 	struct ddio_seen *dir = check_seen(c, s->in);
-	uint8_t key[DDIO_NS_ORDER_KEY_LEN], name_key[DDIO_NS_NAME_KEY_MAX];
+	uint8_t key[NS_ORDER_KEY_LEN], name_key[NS_NAME_KEY_MAX];
 	struct ns_entry e;
 	MDB_cursor *cursor;
 	MDB_val k, v;
-	int ret = lmdb_errno(mdb_cursor_open(c->txn, c->db->dbi[DDIO_NS_ORDER], &cursor));
+	int ret = lmdb_errno(mdb_cursor_open(c->txn, c->db->dbi[NS_ORDER], &cursor));
 
 	if (ret)
 		return ret;
@@ -134,10 +134,10 @@ static int cut_circle(struct ns_check *c, struct ddio_seen *s)
 		if (ns_entry_get(k.mv_data, k.mv_size, v.mv_data, v.mv_size, true, &e) ||
 		    e.ino != s->ino)
 			continue;
-		ret = check_drop(c, DDIO_NS_ORDER, &k);
+		ret = check_drop(c, NS_ORDER, &k);
 		k = lmdb_val(name_key, ns_name_key(name_key, s->in, e.name));
 		if (!ret)
-			ret = check_drop(c, DDIO_NS_NAMES, &k);
+			ret = check_drop(c, NS_NAMES, &k);
 		break;
 	}
 	mdb_cursor_close(cursor);
@@ -154,8 +154,8 @@ static void reset_lost(struct ns_check *c)
 	size_t i;
 
 	for (i = 0; i < c->n; i++)
-		if (c->seen[i].state == DDIO_SEEN_LOST)
-			c->seen[i].state = DDIO_SEEN_UNKNOWN;
+		if (c->seen[i].state == SEEN_LOST)
+			c->seen[i].state = SEEN_UNKNOWN;
 }
 
 /* Does the way up from a lost directory come back to it?  Else one above it has no name. */
@@ -182,7 +182,7 @@ static int check_reach(struct ns_check *c)
 		if (!S_ISDIR(c->seen[i].type))
 			continue;
 		settle_path(c, &c->seen[i]);
-		if (c->seen[i].state != DDIO_SEEN_LOST || !in_circle(c, &c->seen[i]))
+		if (c->seen[i].state != SEEN_LOST || !in_circle(c, &c->seen[i]))
 			continue;
 		ino = c->seen[i].ino;
 		check_problem(c, "directory %" PRIu64 " lies within itself", ino);
@@ -201,7 +201,7 @@ static int check_reach(struct ns_check *c)
 static int check_nameless(struct ns_check *c, size_t i)
 {
 	struct ddio_seen *s = &c->seen[i];
-	uint8_t key[DDIO_NS_KEY_LEN];
+	uint8_t key[NS_KEY_LEN];
 
 	if (s->ino == DDIO_FS_ROOT || s->links)
 		return 0;
@@ -211,7 +211,7 @@ static int check_nameless(struct ns_check *c, size_t i)
 		check_problem(c, "inode %" PRIu64 " is half removed", s->ino);
 		s->fix = true;
 		ns_key(key, s->ino);
-		return kv_map_set(&c->fixes, DDIO_NS_ORPHANS, key, sizeof(key), "", 0);
+		return kv_map_set(&c->fixes, NS_ORPHANS, key, sizeof(key), "", 0);
 	}
 	check_problem(c, "%s %" PRIu64 " has no name", S_ISDIR(s->type) ? "directory" : "inode",
 		      s->ino);
@@ -254,8 +254,8 @@ static int check_counts(struct ns_check *c, struct ddio_seen *s)
 		in.entries = s->children;
 		in.parent = up;
 		in.cookie = s->cookie > s->top ? s->cookie : s->top;
-		if (in.cookie < DDIO_NS_COOKIE)
-			in.cookie = DDIO_NS_COOKIE;
+		if (in.cookie < NS_COOKIE)
+			in.cookie = NS_COOKIE;
 	}
 	ret = check_put_inode(c, &in);
 	inode_free(&in);

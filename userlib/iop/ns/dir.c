@@ -15,33 +15,32 @@ bool ns_is_dot(const char *name)
 
 int ns_find(struct ns *ns, uint64_t dir, const char *name, struct ns_entry *e)
 {
-	uint8_t key[DDIO_NS_NAME_KEY_MAX];
+	uint8_t key[NS_NAME_KEY_MAX];
 	size_t key_len = ns_name_key(key, dir, name), len;
 	const void *value;
 	int ret;
 
 	memset(e, 0, sizeof(*e));
-	ret = kv_get(ns->kv, DDIO_NS_NAMES, key, key_len, &value, &len);
+	ret = kv_get(ns->kv, NS_NAMES, key, key_len, &value, &len);
 	return ret ? ret : ns_entry_get(key, key_len, value, len, false, e);
 }
 
 static int put_entry(struct ns *ns, uint64_t dir, const char *name, const struct ns_entry *e)
 {
-	uint8_t key[DDIO_NS_NAME_KEY_MAX], order[DDIO_NS_ORDER_KEY_LEN];
-	uint8_t value[DDIO_NS_ENTRY_MAX];
+	uint8_t key[NS_NAME_KEY_MAX], order[NS_ORDER_KEY_LEN];
+	uint8_t value[NS_ENTRY_MAX];
 	struct ns_entry named = *e;
 	size_t len = ns_name_key(key, dir, name);
 	int ret;
 
-	ret = kv_put(ns->kv, DDIO_NS_NAMES, key, len, value,
-		     ns_entry_put(value, key, len, e, false));
+	ret = kv_put(ns->kv, NS_NAMES, key, len, value, ns_entry_put(value, key, len, e, false));
 	if (ret)
 		return ret;
 	memset(named.name, 0, sizeof(named.name));
 	memcpy(named.name, name, strlen(name));
 	ns_order_key(order, dir, e->cookie);
 	len = ns_entry_put(value, order, sizeof(order), &named, true);
-	return kv_put(ns->kv, DDIO_NS_ORDER, order, sizeof(order), value, len);
+	return kv_put(ns->kv, NS_ORDER, order, sizeof(order), value, len);
 }
 
 int ns_enter(struct ns *ns, struct inode *dir, const char *name, struct ns_entry *e)
@@ -55,15 +54,15 @@ int ns_enter(struct ns *ns, struct inode *dir, const char *name, struct ns_entry
 
 int ns_leave(struct ns *ns, struct inode *dir, const char *name, uint64_t cookie)
 {
-	uint8_t key[DDIO_NS_NAME_KEY_MAX], order[DDIO_NS_ORDER_KEY_LEN];
-	int ret = kv_del(ns->kv, DDIO_NS_NAMES, key, ns_name_key(key, dir->ino, name));
+	uint8_t key[NS_NAME_KEY_MAX], order[NS_ORDER_KEY_LEN];
+	int ret = kv_del(ns->kv, NS_NAMES, key, ns_name_key(key, dir->ino, name));
 
 	if (ret)
 		return ret;
 	ns_order_key(order, dir->ino, cookie);
 	if (dir->entries)
 		dir->entries--;
-	return kv_del(ns->kv, DDIO_NS_ORDER, order, sizeof(order));
+	return kv_del(ns->kv, NS_ORDER, order, sizeof(order));
 }
 
 int ns_lookup(struct ns *ns, uint64_t parent, const char *name, struct inode *inode)
@@ -128,14 +127,14 @@ static void list_dots(struct listing *l, const struct inode *dir, uint64_t cooki
 
 static int list_entries(struct ns *ns, struct listing *l, uint64_t dir, uint64_t cookie)
 {
-	uint8_t key[DDIO_NS_ORDER_KEY_LEN];
+	uint8_t key[NS_ORDER_KEY_LEN];
 	struct kv_cursor c;
 	struct ns_entry e;
 	uint64_t of;
 	int ret;
 
-	ns_order_key(key, dir, cookie < DDIO_NS_COOKIE ? DDIO_NS_COOKIE : cookie + 1);
-	for (ret = kv_first(&c, ns->kv, DDIO_NS_ORDER, key, sizeof(key)); !ret; ret = kv_next(&c)) {
+	ns_order_key(key, dir, cookie < NS_COOKIE ? NS_COOKIE : cookie + 1);
+	for (ret = kv_first(&c, ns->kv, NS_ORDER, key, sizeof(key)); !ret; ret = kv_next(&c)) {
 		if (!ns_order_key_get(c.key, c.key_len, &of, &cookie) || of != dir)
 			break;
 		if (ns_entry_get(c.key, c.key_len, c.value, c.len, true, &e))

@@ -19,7 +19,7 @@ void inode_free(struct inode *inode)
 void inode_attr(const struct inode *inode, struct ddio_fs_attr *attr)
 {
 	bool regular = S_ISREG(inode->mode);
-	bool counted = !(inode->flags & DDIO_INODE_DATA) || inode->alloc_change == inode->change;
+	bool counted = !(inode->flags & INODE_DATA) || inode->alloc_change == inode->change;
 
 	*attr = (struct ddio_fs_attr){
 		.ino = inode->ino,
@@ -84,14 +84,14 @@ int stripe_copy(struct stripe *to, const struct stripe *from)
 
 int ns_load(struct ns *ns, uint64_t ino, struct inode *inode)
 {
-	uint8_t key[DDIO_NS_KEY_LEN];
+	uint8_t key[NS_KEY_LEN];
 	const void *value;
 	size_t len;
 	int ret;
 
 	memset(inode, 0, sizeof(*inode));
 	ns_key(key, ino);
-	ret = kv_get(ns->kv, DDIO_NS_INODES, key, sizeof(key), &value, &len);
+	ret = kv_get(ns->kv, NS_INODES, key, sizeof(key), &value, &len);
 	if (ret)
 		return ret == -ENOENT ? -ESTALE : ret;
 	ret = ns_inode_get(ino, value, len, inode);
@@ -113,7 +113,7 @@ int ns_load_dir(struct ns *ns, uint64_t ino, struct inode *inode)
 
 int ns_store(struct ns *ns, const struct inode *inode)
 {
-	uint8_t key[DDIO_NS_KEY_LEN], few[INODE_FEW], *buf = few;
+	uint8_t key[NS_KEY_LEN], few[INODE_FEW], *buf = few;
 	ssize_t len = ns_inode_put(NULL, 0, inode);
 	int ret;
 
@@ -125,7 +125,7 @@ int ns_store(struct ns *ns, const struct inode *inode)
 		return -ENOMEM;
 	ns_inode_put(buf, (size_t)len, inode);
 	ns_key(key, inode->ino);
-	ret = kv_put(ns->kv, DDIO_NS_INODES, key, sizeof(key), buf, (size_t)len);
+	ret = kv_put(ns->kv, NS_INODES, key, sizeof(key), buf, (size_t)len);
 	if (buf != few)
 		free(buf);
 	return ret;
@@ -140,10 +140,10 @@ static void removed_add(struct ns *ns, const struct inode *inode)
 	struct inode *r;
 
 	if (!ns->removed)
-		ns->removed = calloc(DDIO_NS_REMOVED, sizeof(*ns->removed));
+		ns->removed = calloc(NS_REMOVED, sizeof(*ns->removed));
 	if (!ns->removed)
 		return;
-	r = &ns->removed[ns->nremoved++ % DDIO_NS_REMOVED];
+	r = &ns->removed[ns->nremoved++ % NS_REMOVED];
 	*r = *inode;
 	r->nlink = 0;
 	ns_touch(ns, r, false);
@@ -155,7 +155,7 @@ static int removed_find(const struct ns *ns, uint64_t ino, struct inode *inode)
 {
 	uint32_t i;
 
-	for (i = 0; i < DDIO_NS_REMOVED && i < ns->nremoved; i++) {
+	for (i = 0; i < NS_REMOVED && i < ns->nremoved; i++) {
 		if (ns->removed[i].ino == ino) {
 			*inode = ns->removed[i];
 			return 0;
@@ -166,7 +166,7 @@ static int removed_find(const struct ns *ns, uint64_t ino, struct inode *inode)
 
 int ns_delete(struct ns *ns, const struct inode *inode)
 {
-	uint8_t key[DDIO_NS_KEY_LEN];
+	uint8_t key[NS_KEY_LEN];
 	int ret = ns_xattrs_drop(ns, inode->ino);
 
 	if (!S_ISREG(inode->mode))
@@ -174,9 +174,9 @@ int ns_delete(struct ns *ns, const struct inode *inode)
 
 	ns_key(key, inode->ino);
 	if (!ret)
-		ret = kv_del(ns->kv, DDIO_NS_ORPHANS, key, sizeof(key));
+		ret = kv_del(ns->kv, NS_ORPHANS, key, sizeof(key));
 	if (!ret)
-		ret = kv_del(ns->kv, DDIO_NS_INODES, key, sizeof(key));
+		ret = kv_del(ns->kv, NS_INODES, key, sizeof(key));
 	ns->counting--;
 	return ret;
 }

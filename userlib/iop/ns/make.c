@@ -25,7 +25,7 @@ static int make_inode(struct ns *ns, const struct inode *dir, const struct ddio_
 	in->atime = in->btime = in->mtime;
 	if (S_ISDIR(x->mode)) {
 		in->parent = dir->ino;
-		in->cookie = DDIO_NS_COOKIE;
+		in->cookie = NS_COOKIE;
 		return stripe_copy(&in->stripe, &dir->stripe);
 	}
 	if (S_ISLNK(x->mode)) {
@@ -45,7 +45,7 @@ static int make_all(struct ns *ns, struct inode *dir, const struct ddio_msg_fs_m
 	struct ns_entry e = { .type = x->mode & S_IFMT };
 	int ret = make_inode(ns, dir, x, stripe, in);
 
-	if (!ret && S_ISDIR(x->mode) && dir->nlink >= DDIO_NS_LINKS_MAX)
+	if (!ret && S_ISDIR(x->mode) && dir->nlink >= NS_LINKS_MAX)
 		ret = -EMLINK;
 	if (!ret)
 		ret = ns_take_id(ns, &in->ino);
@@ -143,7 +143,7 @@ static int link_all(struct ns *ns, const struct ddio_msg_fs_link *x, struct inod
 		return -EPERM;
 	if (!in->nlink)
 		return -ENOENT;
-	if (in->nlink >= DDIO_NS_LINKS_MAX)
+	if (in->nlink >= NS_LINKS_MAX)
 		return -EMLINK;
 	ret = ns_find(ns, x->parent, x->name, &e);
 	if (ret != -ENOENT)

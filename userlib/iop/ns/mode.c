@@ -44,11 +44,11 @@ int ns_acl_chmod(struct ns *ns, struct inode *inode)
 
 	if (S_ISLNK(inode->mode))
 		return 0;
-	ret = acl_read(ns, inode->ino, DDIO_ACL_ACCESS, &acl);
+	ret = acl_read(ns, inode->ino, ACL_ACCESS, &acl);
 	if (ret)
 		return ret == -ENODATA ? 0 : ret;
 	acl_chmod(acl, inode->mode);
-	ret = acl_write(ns, inode->ino, DDIO_ACL_ACCESS, acl);
+	ret = acl_write(ns, inode->ino, ACL_ACCESS, acl);
 	free(acl);
 	return ret;
 }
@@ -60,15 +60,15 @@ int ns_acl_inherit(struct ns *ns, const struct inode *dir, uint32_t umask, struc
 
 	if (S_ISLNK(inode->mode))
 		return 0;
-	ret = acl_read(ns, dir->ino, DDIO_ACL_DEFAULT, &acl);
+	ret = acl_read(ns, dir->ino, ACL_DEFAULT, &acl);
 	if (ret == -ENODATA) {
 		inode->mode &= ~umask;
 		return 0;
 	}
 	if (!ret && S_ISDIR(inode->mode))
-		ret = acl_write(ns, inode->ino, DDIO_ACL_DEFAULT, acl);
+		ret = acl_write(ns, inode->ino, ACL_DEFAULT, acl);
 	if (!ret && acl_inherit(acl, &inode->mode))
-		ret = acl_write(ns, inode->ino, DDIO_ACL_ACCESS, acl);
+		ret = acl_write(ns, inode->ino, ACL_ACCESS, acl);
 	free(acl);
 	return ret;
 }
@@ -85,7 +85,7 @@ int ns_acl_set(struct inode *inode, const char *name, const void *value, size_t 
 	if (ret)
 		return ret;
 	*store = acl;
-	if (!strcmp(name, DDIO_ACL_DEFAULT)) {
+	if (!strcmp(name, ACL_DEFAULT)) {
 		if (acl && !S_ISDIR(inode->mode))
 			ret = -EACCES;
 	} else if (acl) {

@@ -82,14 +82,14 @@ uint64_t ns_grace(const struct ns *ns)
 /* All of its results, or only where they begin. */
 static int results_walk(struct ns *ns, struct ns_mount *m, bool drop)
 {
-	uint8_t key[DDIO_NS_DONE_KEY_LEN];
+	uint8_t key[NS_DONE_KEY_LEN];
 	struct kv_cursor c;
 	uint64_t seq = 0;
 	int ret, found;
 
 	for (;;) {
 		ns_done_key(key, m->id, seq);
-		found = kv_first(&c, ns->kv, DDIO_NS_DONE, key, sizeof(key));
+		found = kv_first(&c, ns->kv, NS_DONE, key, sizeof(key));
 		if (!found && (c.key_len != sizeof(key) || memcmp(c.key, m->id, sizeof(m->id))))
 			found = -ENOENT;
 		if (!found)
@@ -97,13 +97,13 @@ static int results_walk(struct ns *ns, struct ns_mount *m, bool drop)
 		kv_cursor_close(&c);
 		if (found)
 			return found == -ENOENT ? 0 : found;
-		ns_key_get(key + DDIO_GROUP_ID_LEN, DDIO_NS_KEY_LEN, &seq);
+		ns_key_get(key + DDIO_GROUP_ID_LEN, NS_KEY_LEN, &seq);
 		if (!drop) {
 			m->any_done = true;
 			m->forgotten = seq - 1;
 			return 0;
 		}
-		ret = kv_del(ns->kv, DDIO_NS_DONE, key, sizeof(key));
+		ret = kv_del(ns->kv, NS_DONE, key, sizeof(key));
 		if (ret)
 			return ret;
 	}
@@ -118,9 +118,9 @@ static int mount_record(struct ns *ns, struct ns_mount *m, bool there)
 	if (ret)
 		return ret;
 	if (there) {
-		ret = kv_put(ns->kv, DDIO_NS_MOUNTS, m->id, sizeof(m->id), NULL, 0);
+		ret = kv_put(ns->kv, NS_MOUNTS, m->id, sizeof(m->id), NULL, 0);
 	} else {
-		ret = kv_del(ns->kv, DDIO_NS_MOUNTS, m->id, sizeof(m->id));
+		ret = kv_del(ns->kv, NS_MOUNTS, m->id, sizeof(m->id));
 		if (!ret)
 			ret = results_walk(ns, m, true);
 	}
@@ -225,7 +225,7 @@ int ns_mounts_load(struct ns *ns)
 	struct ns_mount *m;
 	int ret;
 
-	for (ret = kv_first(&c, ns->kv, DDIO_NS_MOUNTS, "", 0); !ret; ret = kv_next(&c)) {
+	for (ret = kv_first(&c, ns->kv, NS_MOUNTS, "", 0); !ret; ret = kv_next(&c)) {
 		if (c.key_len != DDIO_GROUP_ID_LEN)
 			continue;
 		m = mount_new(ns, c.key);

@@ -11,13 +11,12 @@ static int read_meta(struct ns *ns, struct ns_meta *meta)
 {
 	const void *value;
 	size_t len;
-	int ret = kv_get(ns->kv, DDIO_NS_META, DDIO_NS_META_KEY, strlen(DDIO_NS_META_KEY), &value,
-			 &len);
+	int ret = kv_get(ns->kv, NS_META, NS_META_KEY, strlen(NS_META_KEY), &value, &len);
 
 	return ret ? ret : ns_meta_get(value, len, meta);
 }
 
-static size_t make_meta(const struct ns *ns, uint64_t limit, uint8_t value[DDIO_NS_META_MAX])
+static size_t make_meta(const struct ns *ns, uint64_t limit, uint8_t value[NS_META_MAX])
 {
 	struct ns_meta meta = { .limit = limit };
 
@@ -35,7 +34,7 @@ static void make_root(struct ns *ns, struct inode *root)
 	root->uid = geteuid();
 	root->gid = getegid();
 	root->parent = DDIO_FS_ROOT;
-	root->cookie = DDIO_NS_COOKIE;
+	root->cookie = NS_COOKIE;
 	ns_touch(ns, root, true);
 	root->atime = root->btime = root->mtime;
 }
@@ -44,12 +43,12 @@ static void make_root(struct ns *ns, struct inode *root)
 static int begin_records(struct lmdb *db, MDB_txn *txn, void *arg)
 {
 	struct ns *ns = arg;
-	uint8_t key[DDIO_NS_KEY_LEN], value[DDIO_NS_META_MAX];
-	MDB_val k = lmdb_val(DDIO_NS_META_KEY, strlen(DDIO_NS_META_KEY));
+	uint8_t key[NS_KEY_LEN], value[NS_META_MAX];
+	MDB_val k = lmdb_val(NS_META_KEY, strlen(NS_META_KEY));
 	MDB_val v = lmdb_val(value, make_meta(ns, ns->limit, value));
 	struct inode root;
 	MDB_stat stat;
-	int ret = mdb_put(txn, db->dbi[DDIO_NS_META], &k, &v, 0);
+	int ret = mdb_put(txn, db->dbi[NS_META], &k, &v, 0);
 
 	if (ret)
 		return ret;
@@ -57,10 +56,10 @@ static int begin_records(struct lmdb *db, MDB_txn *txn, void *arg)
 	ns_key(key, root.ino);
 	k = lmdb_val(key, sizeof(key));
 	v = lmdb_val(value, (size_t)ns_inode_put(value, sizeof(value), &root));
-	ret = mdb_put(txn, db->dbi[DDIO_NS_INODES], &k, &v, MDB_NOOVERWRITE);
+	ret = mdb_put(txn, db->dbi[NS_INODES], &k, &v, MDB_NOOVERWRITE);
 	if (ret && ret != MDB_KEYEXIST)
 		return ret;
-	ret = mdb_stat(txn, db->dbi[DDIO_NS_INODES], &stat);
+	ret = mdb_stat(txn, db->dbi[NS_INODES], &stat);
 	ns->count = stat.ms_entries;
 	return ret;
 }
@@ -68,7 +67,7 @@ static int begin_records(struct lmdb *db, MDB_txn *txn, void *arg)
 /* What was reserved before may have been given out: begins behind it. */
 static int ns_start(struct ns *ns, const char *dir, char *err, size_t err_len)
 {
-	struct ns_meta meta = { .limit = DDIO_NS_FIRST };
+	struct ns_meta meta = { .limit = NS_FIRST };
 	int ret = read_meta(ns, &meta);
 
 	if (ret && ret != -ENOENT)
@@ -81,8 +80,8 @@ static int ns_start(struct ns *ns, const char *dir, char *err, size_t err_len)
 	}
 	if (ret && ret != -ENOENT)
 		return ret;
-	ns->next = meta.limit < DDIO_NS_FIRST ? DDIO_NS_FIRST : meta.limit;
-	ns->limit = ns->next + DDIO_NS_RESERVE;
+	ns->next = meta.limit < NS_FIRST ? NS_FIRST : meta.limit;
+	ns->limit = ns->next + NS_RESERVE;
 	ret = kv_direct(ns->kv, begin_records, ns);
 	if (!ret)
 		ret = ns_mounts_load(ns);
@@ -96,15 +95,15 @@ static int open_kv(struct ns *ns, const struct ns_opts *opts, char *err, size_t 
 {
 	const struct kv_opts kv = {
 		.dir = opts->dir,
-		.dbs = { [DDIO_NS_META] = "meta",
-			 [DDIO_NS_INODES] = "inodes",
-			 [DDIO_NS_NAMES] = "names",
-			 [DDIO_NS_ORDER] = "order",
-			 [DDIO_NS_XATTRS] = "xattrs",
-			 [DDIO_NS_ORPHANS] = "orphans",
-			 [DDIO_NS_DONE] = "done",
-			 [DDIO_NS_MOUNTS] = "mounts" },
-		.map = DDIO_NS_MAP,
+		.dbs = { [NS_META] = "meta",
+			 [NS_INODES] = "inodes",
+			 [NS_NAMES] = "names",
+			 [NS_ORDER] = "order",
+			 [NS_XATTRS] = "xattrs",
+			 [NS_ORPHANS] = "orphans",
+			 [NS_DONE] = "done",
+			 [NS_MOUNTS] = "mounts" },
+		.map = NS_MAP,
 		.sync = opts->sync,
 	};
 	char why[400];
@@ -205,14 +204,14 @@ int ns_take_id(struct ns *ns, uint64_t *ino)
 /* Numbers are given out only when it is durable that they were. */
 static void reserve_more(struct ns *ns)
 {
-	uint8_t value[DDIO_NS_META_MAX];
+	uint8_t value[NS_META_MAX];
 	int ret;
 
-	if (ns->reserve_active || ns->limit - ns->next >= DDIO_NS_RESERVE / 2)
+	if (ns->reserve_active || ns->limit - ns->next >= NS_RESERVE / 2)
 		return;
-	ns->reserving = ns->limit + DDIO_NS_RESERVE;
+	ns->reserving = ns->limit + NS_RESERVE;
 	kv_begin(ns->kv);
-	ret = kv_put(ns->kv, DDIO_NS_META, DDIO_NS_META_KEY, strlen(DDIO_NS_META_KEY), value,
+	ret = kv_put(ns->kv, NS_META, NS_META_KEY, strlen(NS_META_KEY), value,
 		     make_meta(ns, ns->reserving, value));
 	if (ret) {
 		kv_abort(ns->kv);
@@ -226,7 +225,7 @@ static void reserve_more(struct ns *ns)
 
 static int find_result(struct ns *ns, const struct ns_who *who, struct ns_result *result)
 {
-	uint8_t key[DDIO_NS_DONE_KEY_LEN];
+	uint8_t key[NS_DONE_KEY_LEN];
 	struct ns_entry e;
 	const void *value;
 	size_t len;
@@ -235,7 +234,7 @@ static int find_result(struct ns *ns, const struct ns_who *who, struct ns_result
 	if (who->mount->any_done && who->seq.seq <= who->mount->forgotten)
 		return -ESTALE;
 	ns_done_key(key, who->mount->id, who->seq.seq);
-	ret = kv_get(ns->kv, DDIO_NS_DONE, key, sizeof(key), &value, &len);
+	ret = kv_get(ns->kv, NS_DONE, key, sizeof(key), &value, &len);
 	if (ret)
 		return ret;
 	ret = ns_entry_get(key, sizeof(key), value, len, false, &e);
@@ -265,7 +264,7 @@ int ns_begin(struct ns *ns, const struct ns_who *who, struct ns_result *result, 
 static int forget_results(struct ns *ns, const struct ns_who *who)
 {
 	struct ns_mount *m = who->mount;
-	uint8_t key[DDIO_NS_DONE_KEY_LEN];
+	uint8_t key[NS_DONE_KEY_LEN];
 	uint64_t seq;
 	int ret = 0;
 
@@ -273,7 +272,7 @@ static int forget_results(struct ns *ns, const struct ns_who *who)
 		return 0;
 	for (seq = m->forgotten + 1; seq <= who->seq.upto && !ret; seq++) {
 		ns_done_key(key, m->id, seq);
-		ret = kv_del(ns->kv, DDIO_NS_DONE, key, sizeof(key));
+		ret = kv_del(ns->kv, NS_DONE, key, sizeof(key));
 	}
 	return ret;
 }
@@ -281,7 +280,7 @@ static int forget_results(struct ns *ns, const struct ns_who *who)
 static int put_result(struct ns *ns, const struct ns_who *who, const struct ns_result *result)
 {
 	struct ns_entry e = { .ino = result->a + 1, .type = S_IFREG, .cookie = result->b };
-	uint8_t key[DDIO_NS_DONE_KEY_LEN], value[DDIO_NS_ENTRY_MAX];
+	uint8_t key[NS_DONE_KEY_LEN], value[NS_ENTRY_MAX];
 	size_t len;
 	int ret;
 
@@ -292,7 +291,7 @@ static int put_result(struct ns *ns, const struct ns_who *who, const struct ns_r
 		return ret;
 	ns_done_key(key, who->mount->id, who->seq.seq);
 	len = ns_entry_put(value, key, sizeof(key), &e, false);
-	return kv_put(ns->kv, DDIO_NS_DONE, key, sizeof(key), value, len);
+	return kv_put(ns->kv, NS_DONE, key, sizeof(key), value, len);
 }
 
 int ns_end(struct ns *ns, const struct ns_who *who, const struct ns_result *result, int ret)

@@ -69,7 +69,7 @@ struct inode {
 	uint64_t parent, entries, cookie;
 	char *target;
 };
-#define DDIO_INODE_DATA 0x1u /* has, or may have, objects */
+#define INODE_DATA 0x1u /* has, or may have, objects */
 
 void inode_free(struct inode *inode);
 void inode_attr(const struct inode *inode, struct ddio_fs_attr *attr);

@@ -141,14 +141,14 @@ struct page {
 static int page_names(struct ns *ns, uint64_t dir, const char *after, uint32_t max,
 		      struct page *page)
 {
-	uint8_t key[DDIO_NS_NAME_KEY_MAX];
+	uint8_t key[NS_NAME_KEY_MAX];
 	size_t len = ns_name_key(key, dir, after);
 	char name[DDIO_MAX_NAME + 1];
 	struct kv_cursor c;
 	uint64_t of;
 	int ret;
 
-	for (ret = kv_first(&c, ns->kv, DDIO_NS_NAMES, key, len); !ret; ret = kv_next(&c)) {
+	for (ret = kv_first(&c, ns->kv, NS_NAMES, key, len); !ret; ret = kv_next(&c)) {
 		struct ns_entry *e = &page->e[page->n];
 
 		if (ns_name_key_get(c.key, c.key_len, &of, name) || of != dir)
@@ -292,14 +292,13 @@ static int add_inode(const struct kv_cursor *c, struct ddio_file_record *rec)
 
 static int list_inodes(struct ns *ns, uint64_t after, uint32_t max, struct ddio_msg_ns_listing *out)
 {
-	uint8_t key[DDIO_NS_KEY_LEN];
+	uint8_t key[NS_KEY_LEN];
 	struct kv_cursor c;
 	size_t len = 0;
 	int ret, added;
 
 	ns_key(key, after + 1);
-	for (ret = kv_first(&c, ns->kv, DDIO_NS_INODES, key, sizeof(key)); !ret;
-	     ret = kv_next(&c)) {
+	for (ret = kv_first(&c, ns->kv, NS_INODES, key, sizeof(key)); !ret; ret = kv_next(&c)) {
 		if (out->n == max || (out->n && len > LISTING_MAX / 2)) {
 			out->more = 1;
 			break;

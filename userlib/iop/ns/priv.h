@@ -9,30 +9,30 @@
 #include "base/u64map.h"
 
 enum {
-	DDIO_NS_META,
-	DDIO_NS_INODES,
-	DDIO_NS_NAMES,
-	DDIO_NS_ORDER,
-	DDIO_NS_XATTRS,
-	DDIO_NS_ORPHANS,
-	DDIO_NS_DONE,
-	DDIO_NS_MOUNTS,
+	NS_META,
+	NS_INODES,
+	NS_NAMES,
+	NS_ORDER,
+	NS_XATTRS,
+	NS_ORPHANS,
+	NS_DONE,
+	NS_MOUNTS,
 };
 
-#define DDIO_NS_MAP (64u << 20)
-#define DDIO_NS_META_KEY "ns"
-#define DDIO_NS_META_MAX 320
-#define DDIO_NS_VERSION 2
-#define DDIO_NS_RESERVE 65536 /* numbers reserved at a time */
-#define DDIO_NS_FIRST 16      /* number of the first inode that is made */
-#define DDIO_NS_COOKIE 3      /* of a directory's first entry: "." and ".." have 1 and 2 */
-#define DDIO_NS_KEY_LEN 8
-#define DDIO_NS_NAME_KEY_MAX (8 + DDIO_MAX_NAME)
-#define DDIO_NS_ORDER_KEY_LEN 16
-#define DDIO_NS_DONE_KEY_LEN (DDIO_GROUP_ID_LEN + 8)
-#define DDIO_NS_REMOVED 1024 /* attributes of removed inodes that are remembered */
-#define DDIO_NS_LINKS_MAX 65000u
-#define DDIO_NS_DEPTH_MAX 100000u /* a deeper directory is in a circle */
+#define NS_MAP (64u << 20)
+#define NS_META_KEY "ns"
+#define NS_META_MAX 320
+#define NS_VERSION 2
+#define NS_RESERVE 65536 /* numbers reserved at a time */
+#define NS_FIRST 16	 /* number of the first inode that is made */
+#define NS_COOKIE 3	 /* of a directory's first entry: "." and ".." have 1 and 2 */
+#define NS_KEY_LEN 8
+#define NS_NAME_KEY_MAX (8 + DDIO_MAX_NAME)
+#define NS_ORDER_KEY_LEN 16
+#define NS_DONE_KEY_LEN (DDIO_GROUP_ID_LEN + 8)
+#define NS_REMOVED 1024 /* attributes of removed inodes that are remembered */
+#define NS_LINKS_MAX 65000u
+#define NS_DEPTH_MAX 100000u /* a deeper directory is in a circle */
 
 /**
  * struct ns - the name space
@@ -103,30 +103,30 @@ struct ns_entry {
 struct ns_result {
 	uint64_t a, b;
 };
-void ns_key(uint8_t key[DDIO_NS_KEY_LEN], uint64_t id);
+void ns_key(uint8_t key[NS_KEY_LEN], uint64_t id);
 bool ns_key_get(const void *key, size_t len, uint64_t *id);
-size_t ns_name_key(uint8_t key[DDIO_NS_NAME_KEY_MAX], uint64_t id, const char *name);
+size_t ns_name_key(uint8_t key[NS_NAME_KEY_MAX], uint64_t id, const char *name);
 /* Also of extended attributes. */
 int ns_name_key_get(const void *key, size_t len, uint64_t *id, char name[DDIO_MAX_NAME + 1]);
-void ns_order_key(uint8_t key[DDIO_NS_ORDER_KEY_LEN], uint64_t dir, uint64_t cookie);
+void ns_order_key(uint8_t key[NS_ORDER_KEY_LEN], uint64_t dir, uint64_t cookie);
 bool ns_order_key_get(const void *key, size_t len, uint64_t *dir, uint64_t *cookie);
-void ns_done_key(uint8_t key[DDIO_NS_DONE_KEY_LEN], const uint8_t *mount, uint64_t seq);
+void ns_done_key(uint8_t key[NS_DONE_KEY_LEN], const uint8_t *mount, uint64_t seq);
 
 /* Into @buf (NULL: only the length), -EMSGSIZE if @cap is too small. */
 ssize_t ns_inode_put(void *buf, size_t cap, const struct inode *inode);
 int ns_inode_get(uint64_t ino, const void *value, size_t len, struct inode *inode);
 /* @key: of the record; @name: with the name in it, as in the order. */
-#define DDIO_NS_ENTRY_MAX (28 + 2 + DDIO_MAX_NAME)
-size_t ns_entry_put(uint8_t buf[DDIO_NS_ENTRY_MAX], const void *key, size_t key_len,
+#define NS_ENTRY_MAX (28 + 2 + DDIO_MAX_NAME)
+size_t ns_entry_put(uint8_t buf[NS_ENTRY_MAX], const void *key, size_t key_len,
 		    const struct ns_entry *e, bool name);
 int ns_entry_get(const void *key, size_t key_len, const void *value, size_t len, bool name,
 		 struct ns_entry *e);
 /* A value of bytes: version and CRC around it.  In @buf of @len + 8 bytes. */
-#define DDIO_NS_BYTES_EXTRA 8
+#define NS_BYTES_EXTRA 8
 void ns_bytes_put(uint8_t *buf, const void *key, size_t key_len, const void *data, size_t len);
 int ns_bytes_get(const void *key, size_t key_len, const void *value, size_t len,
 		 const uint8_t **data, size_t *data_len);
-size_t ns_meta_put(uint8_t value[DDIO_NS_META_MAX], const struct ns_meta *meta);
+size_t ns_meta_put(uint8_t value[NS_META_MAX], const struct ns_meta *meta);
 int ns_meta_get(const void *value, size_t len, struct ns_meta *meta);
 
 /* ns.c */

@@ -12,7 +12,7 @@ enum { CRC_LEN = 4 };
 /* An inode's disks are 0, 1, ... */
 #define IN_ORDER 0x80000000u
 
-void ns_key(uint8_t key[DDIO_NS_KEY_LEN], uint64_t id)
+void ns_key(uint8_t key[NS_KEY_LEN], uint64_t id)
 {
 	rec_key(key, id);
 }
@@ -22,13 +22,13 @@ bool ns_key_get(const void *key, size_t len, uint64_t *id)
 	return rec_key_get(key, len, id);
 }
 
-size_t ns_name_key(uint8_t key[DDIO_NS_NAME_KEY_MAX], uint64_t id, const char *name)
+size_t ns_name_key(uint8_t key[NS_NAME_KEY_MAX], uint64_t id, const char *name)
 {
 	size_t len = strnlen(name, DDIO_MAX_NAME);
 
 	rec_key(key, id);
-	memcpy(key + DDIO_NS_KEY_LEN, name, len);
-	return DDIO_NS_KEY_LEN + len;
+	memcpy(key + NS_KEY_LEN, name, len);
+	return NS_KEY_LEN + len;
 }
 
 int ns_name_key_get(const void *key, size_t len, uint64_t *id, char name[DDIO_MAX_NAME + 1])
@@ -37,32 +37,32 @@ int ns_name_key_get(const void *key, size_t len, uint64_t *id, char name[DDIO_MA
 
 	*id = 0;
 	name[0] = '\0';
-	if (len <= DDIO_NS_KEY_LEN || len > DDIO_NS_NAME_KEY_MAX)
+	if (len <= NS_KEY_LEN || len > NS_NAME_KEY_MAX)
 		return -EUCLEAN;
-	len -= DDIO_NS_KEY_LEN;
-	if (memchr(p + DDIO_NS_KEY_LEN, 0, len))
+	len -= NS_KEY_LEN;
+	if (memchr(p + NS_KEY_LEN, 0, len))
 		return -EUCLEAN;
-	rec_key_get(p, DDIO_NS_KEY_LEN, id);
-	memcpy(name, p + DDIO_NS_KEY_LEN, len);
+	rec_key_get(p, NS_KEY_LEN, id);
+	memcpy(name, p + NS_KEY_LEN, len);
 	name[len] = '\0';
 	return 0;
 }
 
-void ns_order_key(uint8_t key[DDIO_NS_ORDER_KEY_LEN], uint64_t dir, uint64_t cookie)
+void ns_order_key(uint8_t key[NS_ORDER_KEY_LEN], uint64_t dir, uint64_t cookie)
 {
 	rec_key(key, dir);
-	rec_key(key + DDIO_NS_KEY_LEN, cookie);
+	rec_key(key + NS_KEY_LEN, cookie);
 }
 
 bool ns_order_key_get(const void *key, size_t len, uint64_t *dir, uint64_t *cookie)
 {
 	const uint8_t *p = key;
 
-	return len == DDIO_NS_ORDER_KEY_LEN && rec_key_get(p, DDIO_NS_KEY_LEN, dir) &&
-	       rec_key_get(p + DDIO_NS_KEY_LEN, DDIO_NS_KEY_LEN, cookie);
+	return len == NS_ORDER_KEY_LEN && rec_key_get(p, NS_KEY_LEN, dir) &&
+	       rec_key_get(p + NS_KEY_LEN, NS_KEY_LEN, cookie);
 }
 
-void ns_done_key(uint8_t key[DDIO_NS_DONE_KEY_LEN], const uint8_t *mount, uint64_t seq)
+void ns_done_key(uint8_t key[NS_DONE_KEY_LEN], const uint8_t *mount, uint64_t seq)
 {
 	memcpy(key, mount, DDIO_GROUP_ID_LEN);
 	rec_key(key + DDIO_GROUP_ID_LEN, seq);
@@ -93,8 +93,7 @@ static struct ddio_rd rd_value(const void *key, size_t key_len, const void *valu
 	tail = ddio_rd_begin((const uint8_t *)value + len - CRC_LEN, CRC_LEN);
 	crc = ddio_crc32c(ddio_crc32c(0, key, key_len), value, len - CRC_LEN);
 	r.left -= CRC_LEN;
-	ddio_rd_check(&r, ddio_rd_u32(&tail) == crc && ddio_rd_u32(&r) == DDIO_NS_VERSION,
-		      -EUCLEAN);
+	ddio_rd_check(&r, ddio_rd_u32(&tail) == crc && ddio_rd_u32(&r) == NS_VERSION, -EUCLEAN);
 	return r;
 }
 
@@ -132,10 +131,10 @@ static void rd_stripe(struct ddio_rd *r, struct stripe *s)
 ssize_t ns_inode_put(void *buf, size_t cap, const struct inode *in)
 {
 	struct ddio_wr w = ddio_wr_begin(buf, cap);
-	uint8_t key[DDIO_NS_KEY_LEN];
+	uint8_t key[NS_KEY_LEN];
 
 	ns_key(key, in->ino);
-	ddio_wr_u32(&w, DDIO_NS_VERSION);
+	ddio_wr_u32(&w, NS_VERSION);
 	ddio_wr_u32(&w, in->mode);
 	ddio_wr_u32(&w, in->nlink);
 	ddio_wr_u32(&w, in->uid);
@@ -206,7 +205,7 @@ static void rd_inode(struct ddio_rd *r, struct inode *in)
 
 int ns_inode_get(uint64_t ino, const void *value, size_t len, struct inode *in)
 {
-	uint8_t key[DDIO_NS_KEY_LEN];
+	uint8_t key[NS_KEY_LEN];
 	struct ddio_rd r;
 	int ret;
 
@@ -223,12 +222,12 @@ int ns_inode_get(uint64_t ino, const void *value, size_t len, struct inode *in)
 	return ret == -ENOMEM ? ret : -EUCLEAN;
 }
 
-size_t ns_entry_put(uint8_t buf[DDIO_NS_ENTRY_MAX], const void *key, size_t key_len,
+size_t ns_entry_put(uint8_t buf[NS_ENTRY_MAX], const void *key, size_t key_len,
 		    const struct ns_entry *e, bool name)
 {
-	struct ddio_wr w = ddio_wr_begin(buf, DDIO_NS_ENTRY_MAX);
+	struct ddio_wr w = ddio_wr_begin(buf, NS_ENTRY_MAX);
 
-	ddio_wr_u32(&w, DDIO_NS_VERSION);
+	ddio_wr_u32(&w, NS_VERSION);
 	ddio_wr_u64(&w, e->ino);
 	ddio_wr_u32(&w, e->type);
 	ddio_wr_u64(&w, e->cookie);
@@ -255,9 +254,9 @@ int ns_entry_get(const void *key, size_t key_len, const void *value, size_t len,
 
 void ns_bytes_put(uint8_t *buf, const void *key, size_t key_len, const void *data, size_t len)
 {
-	struct ddio_wr w = ddio_wr_begin(buf, len + DDIO_NS_BYTES_EXTRA);
+	struct ddio_wr w = ddio_wr_begin(buf, len + NS_BYTES_EXTRA);
 
-	ddio_wr_u32(&w, DDIO_NS_VERSION);
+	ddio_wr_u32(&w, NS_VERSION);
 	ddio_wr_bytes(&w, data, len);
 	wr_crc(&w, key, key_len);
 }
@@ -272,20 +271,20 @@ int ns_bytes_get(const void *key, size_t key_len, const void *value, size_t len,
 	return r.err ? -EUCLEAN : 0;
 }
 
-size_t ns_meta_put(uint8_t value[DDIO_NS_META_MAX], const struct ns_meta *meta)
+size_t ns_meta_put(uint8_t value[NS_META_MAX], const struct ns_meta *meta)
 {
-	struct ddio_wr w = ddio_wr_begin(value, DDIO_NS_META_MAX);
+	struct ddio_wr w = ddio_wr_begin(value, NS_META_MAX);
 
-	ddio_wr_u32(&w, DDIO_NS_VERSION);
+	ddio_wr_u32(&w, NS_VERSION);
 	ddio_wr_u64(&w, meta->limit);
 	ddio_wr_str(&w, meta->cluster, sizeof(meta->cluster));
-	wr_crc(&w, DDIO_NS_META_KEY, strlen(DDIO_NS_META_KEY));
+	wr_crc(&w, NS_META_KEY, strlen(NS_META_KEY));
 	return w.len;
 }
 
 int ns_meta_get(const void *value, size_t len, struct ns_meta *meta)
 {
-	struct ddio_rd r = rd_value(DDIO_NS_META_KEY, strlen(DDIO_NS_META_KEY), value, len);
+	struct ddio_rd r = rd_value(NS_META_KEY, strlen(NS_META_KEY), value, len);
 
 	meta->limit = ddio_rd_u64(&r);
 	ddio_rd_str(&r, meta->cluster, sizeof(meta->cluster));

@@ -13,7 +13,7 @@ static int left_of(const struct inode *in, struct ns_left *left)
 
 int ns_unname(struct ns *ns, struct inode *in, struct ns_left *left)
 {
-	uint8_t key[DDIO_NS_KEY_LEN];
+	uint8_t key[NS_KEY_LEN];
 	int ret;
 
 	left->any = false;
@@ -22,10 +22,10 @@ int ns_unname(struct ns *ns, struct inode *in, struct ns_left *left)
 		ns_touch(ns, in, false);
 		return ns_store(ns, in);
 	}
-	if (S_ISDIR(in->mode) || (!(in->flags & DDIO_INODE_DATA) && !ns_in_use(ns, in->ino)))
+	if (S_ISDIR(in->mode) || (!(in->flags & INODE_DATA) && !ns_in_use(ns, in->ino)))
 		return ns_delete(ns, in);
 	ns_key(key, in->ino);
-	ret = kv_put(ns->kv, DDIO_NS_ORPHANS, key, sizeof(key), NULL, 0);
+	ret = kv_put(ns->kv, NS_ORPHANS, key, sizeof(key), NULL, 0);
 	ns_touch(ns, in, false);
 	if (!ret)
 		ret = ns_store(ns, in);
@@ -71,7 +71,7 @@ int ns_closed(struct ns *ns, uint64_t ino, struct ns_left *left)
 	if (ret)
 		return ret == -ESTALE ? 0 : ret;
 	if (!in.nlink)
-		ret = in.flags & DDIO_INODE_DATA ? left_of(&in, left) : drop_bare(ns, &in);
+		ret = in.flags & INODE_DATA ? left_of(&in, left) : drop_bare(ns, &in);
 	inode_free(&in);
 	return ret;
 }
@@ -161,11 +161,11 @@ static int orphan_add(struct ns *ns, uint64_t ino, struct ddio_msg_ns_listing *o
 		return ret == -ESTALE || ret == -EUCLEAN ? 0 : ret;
 	if (in.nlink)
 		ret = 0;
-	else if (!(in.flags & DDIO_INODE_DATA))
+	else if (!(in.flags & INODE_DATA))
 		ret = drop_bare(ns, &in);
 	else
 		ret = inode_record(&in, &out->recs[out->n]);
-	if (!ret && !in.nlink && in.flags & DDIO_INODE_DATA)
+	if (!ret && !in.nlink && in.flags & INODE_DATA)
 		out->n++;
 	inode_free(&in);
 	return ret;
@@ -175,7 +175,7 @@ static int orphan_add(struct ns *ns, uint64_t ino, struct ddio_msg_ns_listing *o
 static int orphan_numbers(struct ns *ns, uint64_t after, uint64_t *ids, uint32_t max, uint32_t *n,
 			  bool *more)
 {
-	uint8_t key[DDIO_NS_KEY_LEN];
+	uint8_t key[NS_KEY_LEN];
 	struct kv_cursor c;
 	uint64_t ino;
 	int ret;
@@ -183,8 +183,7 @@ static int orphan_numbers(struct ns *ns, uint64_t after, uint64_t *ids, uint32_t
 	*n = 0;
 	*more = false;
 	ns_key(key, after + 1);
-	for (ret = kv_first(&c, ns->kv, DDIO_NS_ORPHANS, key, sizeof(key)); !ret;
-	     ret = kv_next(&c)) {
+	for (ret = kv_first(&c, ns->kv, NS_ORPHANS, key, sizeof(key)); !ret; ret = kv_next(&c)) {
 		if (!ns_key_get(c.key, c.key_len, &ino) || ns_in_use(ns, ino))
 			continue;
 		*more = *n == max;

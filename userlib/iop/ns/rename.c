@@ -33,7 +33,7 @@ static int is_above(struct ns *ns, uint64_t top, uint64_t dir)
 	uint32_t depth;
 	int ret;
 
-	for (depth = 0; depth < DDIO_NS_DEPTH_MAX; depth++) {
+	for (depth = 0; depth < NS_DEPTH_MAX; depth++) {
 		if (dir == top)
 			return 1;
 		if (dir == DDIO_FS_ROOT)
@@ -112,7 +112,7 @@ static int renaming_check(struct ns *ns, const struct renaming *r)
 static int moved(struct ns *ns, struct inode *in, struct inode *from, struct inode *to)
 {
 	if (S_ISDIR(in->mode) && from != to) {
-		if (to->nlink >= DDIO_NS_LINKS_MAX)
+		if (to->nlink >= NS_LINKS_MAX)
 			return -EMLINK;
 		in->parent = to->ino;
 		from->nlink--;

@@ -200,7 +200,7 @@ static int may_set(struct ns *ns, const struct inode *in)
 		return 0;
 	if (!S_ISREG(in->mode))
 		return -EPERM;
-	return in->flags & DDIO_INODE_DATA || ns_is_open(ns, in->ino) ? -EBUSY : 0;
+	return in->flags & INODE_DATA || ns_is_open(ns, in->ino) ? -EBUSY : 0;
 }
 
 int ns_stripe_set(struct ns *ns, struct inode *in, const char *name, const char *value, size_t len)

@@ -15,7 +15,7 @@ static bool begins(const char *name, const char *with)
 
 static bool is_acl(const char *name)
 {
-	return !strcmp(name, DDIO_ACL_ACCESS) || !strcmp(name, DDIO_ACL_DEFAULT);
+	return !strcmp(name, ACL_ACCESS) || !strcmp(name, ACL_DEFAULT);
 }
 
 static int name_check(const char *name)
@@ -31,7 +31,7 @@ static int name_check(const char *name)
 
 int ns_xattr_read(struct ns *ns, uint64_t ino, const char *name, uint8_t **value, uint32_t *len)
 {
-	uint8_t key[DDIO_NS_NAME_KEY_MAX];
+	uint8_t key[NS_NAME_KEY_MAX];
 	size_t key_len = ns_name_key(key, ino, name), rec_len, data_len;
 	const uint8_t *data;
 	const void *rec;
@@ -39,7 +39,7 @@ int ns_xattr_read(struct ns *ns, uint64_t ino, const char *name, uint8_t **value
 
 	*value = NULL;
 	*len = 0;
-	ret = kv_get(ns->kv, DDIO_NS_XATTRS, key, key_len, &rec, &rec_len);
+	ret = kv_get(ns->kv, NS_XATTRS, key, key_len, &rec, &rec_len);
 	if (ret)
 		return ret == -ENOENT ? -ENODATA : ret;
 	ret = ns_bytes_get(key, key_len, rec, rec_len, &data, &data_len);
@@ -55,30 +55,30 @@ int ns_xattr_read(struct ns *ns, uint64_t ino, const char *name, uint8_t **value
 
 int ns_xattr_write(struct ns *ns, uint64_t ino, const char *name, const void *value, uint32_t len)
 {
-	uint8_t key[DDIO_NS_NAME_KEY_MAX], *rec = malloc((size_t)len + DDIO_NS_BYTES_EXTRA);
+	uint8_t key[NS_NAME_KEY_MAX], *rec = malloc((size_t)len + NS_BYTES_EXTRA);
 	size_t key_len = ns_name_key(key, ino, name);
 	int ret;
 
 	if (!rec)
 		return -ENOMEM;
 	ns_bytes_put(rec, key, key_len, value, len);
-	ret = kv_put(ns->kv, DDIO_NS_XATTRS, key, key_len, rec, (size_t)len + DDIO_NS_BYTES_EXTRA);
+	ret = kv_put(ns->kv, NS_XATTRS, key, key_len, rec, (size_t)len + NS_BYTES_EXTRA);
 	free(rec);
 	return ret;
 }
 
 static int xattr_delete(struct ns *ns, uint64_t ino, const char *name)
 {
-	uint8_t key[DDIO_NS_NAME_KEY_MAX];
+	uint8_t key[NS_NAME_KEY_MAX];
 	size_t key_len = ns_name_key(key, ino, name);
 
-	return kv_del(ns->kv, DDIO_NS_XATTRS, key, key_len);
+	return kv_del(ns->kv, NS_XATTRS, key, key_len);
 }
 
 /* All names of an inode, each with a zero behind it. */
 static int xattr_names(struct ns *ns, uint64_t ino, uint8_t **names, uint32_t *len)
 {
-	uint8_t key[DDIO_NS_KEY_LEN];
+	uint8_t key[NS_KEY_LEN];
 	char name[DDIO_MAX_NAME + 1];
 	struct kv_cursor c;
 	uint8_t *grown;
@@ -89,8 +89,7 @@ static int xattr_names(struct ns *ns, uint64_t ino, uint8_t **names, uint32_t *l
 	*names = NULL;
 	*len = 0;
 	ns_key(key, ino);
-	for (ret = kv_first(&c, ns->kv, DDIO_NS_XATTRS, key, sizeof(key)); !ret;
-	     ret = kv_next(&c)) {
+	for (ret = kv_first(&c, ns->kv, NS_XATTRS, key, sizeof(key)); !ret; ret = kv_next(&c)) {
 		if (ns_name_key_get(c.key, c.key_len, &of, name) || of != ino)
 			break;
 		n = strlen(name) + 1;

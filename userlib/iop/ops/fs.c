@@ -55,7 +55,7 @@ static int reply_opened(struct server_request *req, int err, struct inode *inode
 	if (err) {
 		server_fail_errno(req, err, what);
 	} else {
-		if (inode_is(inode, S_IFREG) && !(inode->flags & DDIO_INODE_DATA))
+		if (inode_is(inode, S_IFREG) && !(inode->flags & INODE_DATA))
 			x.flags |= DDIO_FS_OPENED_BARE;
 		inode_attr(inode, &x.attr);
 		FS_REPLY(req, fs_opened, &x, false);

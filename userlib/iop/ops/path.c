@@ -70,7 +70,7 @@ static int mark_data(struct ns *ns, struct inode *inode)
 {
 	const struct ddio_msg_fs_wrote x = { .ino = inode->ino, .flags = DDIO_FS_WROTE_DATA };
 
-	if (inode->flags & DDIO_INODE_DATA)
+	if (inode->flags & INODE_DATA)
 		return 0;
 	inode_free(inode);
 	return ns_wrote(ns, &x, inode);

@@ -17,23 +17,23 @@ static int free_decode(const MDB_val *key, const MDB_val *val, struct rec_free *
 static int free_write(struct store *store, MDB_txn *txn, uint64_t start, uint64_t len)
 {
 	const struct rec_free rec = { .start = start, .len = len };
-	uint8_t key[DDIO_REC_KEY_LEN], value[DDIO_REC_FREE_LEN];
+	uint8_t key[REC_KEY_LEN], value[REC_FREE_LEN];
 	MDB_val k = lmdb_val(key, sizeof(key)), v = lmdb_val(value, sizeof(value));
 
 	if (!len)
 		return 0;
 	rec_key(key, start);
 	rec_free_put(value, &rec);
-	return mdb_put(txn, store->db.dbi[DDIO_DB_FREE], &k, &v, 0);
+	return mdb_put(txn, store->db.dbi[STORE_FREE], &k, &v, 0);
 }
 
 static int free_delete(struct store *store, MDB_txn *txn, uint64_t start)
 {
-	uint8_t key[DDIO_REC_KEY_LEN];
+	uint8_t key[REC_KEY_LEN];
 	MDB_val k = lmdb_val(key, sizeof(key));
 
 	rec_key(key, start);
-	return mdb_del(txn, store->db.dbi[DDIO_DB_FREE], &k, NULL);
+	return mdb_del(txn, store->db.dbi[STORE_FREE], &k, NULL);
 }
 
 /*
@@ -43,14 +43,14 @@ static int free_delete(struct store *store, MDB_txn *txn, uint64_t start)
 static int free_around(struct store *store, MDB_txn *txn, uint64_t at, struct rec_free *before,
 		       struct rec_free *after)
 {
-	uint8_t key[DDIO_REC_KEY_LEN];
+	uint8_t key[REC_KEY_LEN];
 	MDB_val k = lmdb_val(key, sizeof(key)), v;
 	MDB_cursor *cursor;
 	int ret;
 
 	*before = (struct rec_free){ .len = 0 };
 	*after = *before;
-	ret = mdb_cursor_open(txn, store->db.dbi[DDIO_DB_FREE], &cursor);
+	ret = mdb_cursor_open(txn, store->db.dbi[STORE_FREE], &cursor);
 	if (ret)
 		return ret;
 	rec_key(key, at + 1);
@@ -115,39 +115,39 @@ static int apply_object(struct store *store, MDB_txn *txn, const struct ddio_cha
 					.seed = change->start,
 					.block = change->bs,
 					.layout = (uint32_t)change->block };
-	uint8_t key[DDIO_REC_KEY_LEN], value[DDIO_REC_OBJECT_LEN];
+	uint8_t key[REC_KEY_LEN], value[REC_OBJECT_LEN];
 	MDB_val k = lmdb_val(key, sizeof(key)), v = lmdb_val(value, sizeof(value));
 
 	rec_key(key, rec.id);
 	rec_object_put(value, &rec);
-	return mdb_put(txn, store->db.dbi[DDIO_DB_OBJECTS], &k, &v, 0);
+	return mdb_put(txn, store->db.dbi[STORE_OBJECTS], &k, &v, 0);
 }
 
 static int apply_remove(struct store *store, MDB_txn *txn, const struct ddio_change *change)
 {
-	uint8_t key[DDIO_REC_KEY_LEN];
+	uint8_t key[REC_KEY_LEN];
 	MDB_val k = lmdb_val(key, sizeof(key));
 	int ret = store_apply_cut(store, txn, change);
 
 	if (ret)
 		return ret;
 	rec_key(key, change->id);
-	ret = mdb_del(txn, store->db.dbi[DDIO_DB_OBJECTS], &k, NULL);
+	ret = mdb_del(txn, store->db.dbi[STORE_OBJECTS], &k, NULL);
 	return ret == MDB_NOTFOUND ? 0 : ret;
 }
 
 int store_apply_change(struct store *store, MDB_txn *txn, const struct ddio_change *change)
 {
 	switch (change->kind) {
-	case DDIO_CHANGE_OBJECT:
+	case CHANGE_OBJECT:
 		return apply_object(store, txn, change);
-	case DDIO_CHANGE_EXTENT:
+	case CHANGE_EXTENT:
 		return store_apply_extent(store, txn, change);
-	case DDIO_CHANGE_MARK:
+	case CHANGE_MARK:
 		return store_apply_mark(store, txn, change);
-	case DDIO_CHANGE_CUT:
+	case CHANGE_CUT:
 		return store_apply_cut(store, txn, change);
-	case DDIO_CHANGE_REMOVE:
+	case CHANGE_REMOVE:
 		return apply_remove(store, txn, change);
 	}
 	return -EINVAL;

@@ -5,21 +5,21 @@
 
 static int extent_write(struct store *store, MDB_txn *txn, const struct rec_extent *rec)
 {
-	uint8_t key[DDIO_REC_EXTENT_KEY_LEN], value[DDIO_REC_EXTENT_LEN];
+	uint8_t key[REC_EXTENT_KEY_LEN], value[REC_EXTENT_LEN];
 	MDB_val k = lmdb_val(key, sizeof(key)), v = lmdb_val(value, sizeof(value));
 
 	rec_extent_key(key, rec->id, rec->block);
 	rec_extent_put(value, rec);
-	return mdb_put(txn, store->db.dbi[DDIO_DB_EXTENTS], &k, &v, 0);
+	return mdb_put(txn, store->db.dbi[STORE_EXTENTS], &k, &v, 0);
 }
 
 static int extent_delete(struct store *store, MDB_txn *txn, const struct rec_extent *rec)
 {
-	uint8_t key[DDIO_REC_EXTENT_KEY_LEN];
+	uint8_t key[REC_EXTENT_KEY_LEN];
 	MDB_val k = lmdb_val(key, sizeof(key));
 
 	rec_extent_key(key, rec->id, rec->block);
-	return mdb_del(txn, store->db.dbi[DDIO_DB_EXTENTS], &k, NULL);
+	return mdb_del(txn, store->db.dbi[STORE_EXTENTS], &k, NULL);
 }
 
 static int extent_decode(const MDB_val *key, const MDB_val *val, struct rec_extent *rec)
@@ -34,14 +34,14 @@ static int extent_decode(const MDB_val *key, const MDB_val *val, struct rec_exte
 static int extents_around(struct store *store, MDB_txn *txn, uint64_t id, uint64_t block,
 			  struct rec_extent *before, struct rec_extent *after)
 {
-	uint8_t key[DDIO_REC_EXTENT_KEY_LEN];
+	uint8_t key[REC_EXTENT_KEY_LEN];
 	MDB_val k = lmdb_val(key, sizeof(key)), v;
 	MDB_cursor *cursor;
 	int ret;
 
 	before->count = 0;
 	after->count = 0;
-	ret = mdb_cursor_open(txn, store->db.dbi[DDIO_DB_EXTENTS], &cursor);
+	ret = mdb_cursor_open(txn, store->db.dbi[STORE_EXTENTS], &cursor);
 	if (ret)
 		return ret;
 	rec_extent_key(key, id, block);

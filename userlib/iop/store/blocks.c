@@ -98,7 +98,7 @@ int object_alloc(struct object *obj, uint64_t first, uint64_t count)
 
 	if (obj->removed)
 		return -ENOENT;
-	if (first > DDIO_STORE_MAX_BLOCKS || count > DDIO_STORE_MAX_BLOCKS)
+	if (first > STORE_MAX_BLOCKS || count > STORE_MAX_BLOCKS)
 		return -EFBIG;
 	missing = count_missing(obj, first, count);
 	if (missing > store->free.total / obj->ref.block)
@@ -118,7 +118,7 @@ int object_alloc(struct object *obj, uint64_t first, uint64_t count)
 static void note_object(struct object *obj)
 {
 	const struct ddio_change change = {
-		.kind = DDIO_CHANGE_OBJECT,
+		.kind = CHANGE_OBJECT,
 		.bs = obj->ref.block,
 		.id = obj->ref.id,
 		.block = obj->ref.layout,
@@ -134,7 +134,7 @@ static void note_object(struct object *obj)
 int object_note_extents(struct object *obj, uint64_t first, uint64_t count, bool unwritten)
 {
 	struct ddio_batch *batch = &obj->store->open;
-	struct ddio_change change = { .kind = DDIO_CHANGE_EXTENT, .unwritten = unwritten };
+	struct ddio_change change = { .kind = CHANGE_EXTENT, .unwritten = unwritten };
 	size_t at = extent_map_find(&obj->map, first);
 	const struct ddio_placed *ext;
 	uint64_t end = first + count;
@@ -199,7 +199,7 @@ int object_remove(struct object *obj)
 {
 	struct store *store = obj->store;
 	const struct ddio_change change = {
-		.kind = DDIO_CHANGE_REMOVE,
+		.kind = CHANGE_REMOVE,
 		.bs = obj->ref.block,
 		.id = obj->ref.id,
 		.count = UINT64_MAX,

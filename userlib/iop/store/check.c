@@ -125,18 +125,18 @@ static int check_object(struct check *check, MDB_val *key, MDB_val *val)
 		return 0;
 	}
 	problem(check, "the record of object %" PRIu64 " is damaged", rec.id);
-	return note_bad(check, DDIO_DB_OBJECTS, key);
+	return note_bad(check, STORE_OBJECTS, key);
 }
 
 /* Bytes of a block of object @id; 0: there is no such object. */
 static uint32_t block_size(struct check *check, uint64_t id)
 {
-	uint8_t key[DDIO_REC_KEY_LEN];
+	uint8_t key[REC_KEY_LEN];
 	MDB_val k = lmdb_val(key, sizeof(key)), v;
 	struct rec_object rec;
 
 	rec_key(key, id);
-	if (mdb_get(check->txn, check->store->db.dbi[DDIO_DB_OBJECTS], &k, &v))
+	if (mdb_get(check->txn, check->store->db.dbi[STORE_OBJECTS], &k, &v))
 		return 0;
 	if (rec_object_get(k.mv_data, k.mv_size, v.mv_data, v.mv_size, &rec))
 		return 0;
@@ -172,7 +172,7 @@ static int check_extent(struct check *check, MDB_val *key, MDB_val *val)
 	if (fault) {
 		problem(check, "the extent at block %" PRIu64 " of object %" PRIu64 " %s",
 			rec.block, rec.id, fault);
-		return note_bad(check, DDIO_DB_EXTENTS, key);
+		return note_bad(check, STORE_EXTENTS, key);
 	}
 	if (grow((void **)&check->found, &check->cap_found, check->nfound, sizeof(*check->found)))
 		return -ENOMEM;
@@ -195,7 +195,7 @@ static int found_compare(const void *a, const void *b)
 /* Of two extents that overlap the one of the younger object goes. */
 static int check_overlaps(struct check *check)
 {
-	uint8_t key[DDIO_REC_EXTENT_KEY_LEN];
+	uint8_t key[REC_EXTENT_KEY_LEN];
 	MDB_val k = lmdb_val(key, sizeof(key));
 	struct found *last = NULL, *ext, *loser;
 	size_t i;
@@ -215,7 +215,7 @@ static int check_overlaps(struct check *check)
 		loser = ext->id >= last->id ? ext : last;
 		loser->dropped = true;
 		rec_extent_key(key, loser->id, loser->block);
-		if (note_bad(check, DDIO_DB_EXTENTS, &k))
+		if (note_bad(check, STORE_EXTENTS, &k))
 			return -ENOMEM;
 		if (loser == last)
 			last = ext;
@@ -228,7 +228,7 @@ static int each_free(struct check *check,
 		     int (*fn)(struct check *check, uint64_t start, uint64_t len, void *arg),
 		     void *arg)
 {
-	uint64_t at = DDIO_LABEL_SPACE;
+	uint64_t at = LABEL_SPACE;
 	size_t i;
 	int ret = 0;
 
@@ -265,7 +265,7 @@ static int collect_free(struct ranges *recorded, struct check *check)
 	MDB_val k, v;
 	int ret, err;
 
-	ret = lmdb_errno(mdb_cursor_open(check->txn, check->store->db.dbi[DDIO_DB_FREE], &cursor));
+	ret = lmdb_errno(mdb_cursor_open(check->txn, check->store->db.dbi[STORE_FREE], &cursor));
 	if (ret)
 		return ret;
 	ret = lmdb_errno(mdb_cursor_get(cursor, &k, &v, MDB_FIRST));
@@ -305,11 +305,11 @@ static int check_free(struct check *check)
 
 static int check_label(struct check *check)
 {
-	MDB_val k = lmdb_val(DDIO_STORE_LABEL_KEY, strlen(DDIO_STORE_LABEL_KEY)), v;
+	MDB_val k = lmdb_val(STORE_LABEL_KEY, strlen(STORE_LABEL_KEY)), v;
 	struct label label;
 	int ret;
 
-	ret = lmdb_errno(mdb_get(check->txn, check->store->db.dbi[DDIO_DB_META], &k, &v));
+	ret = lmdb_errno(mdb_get(check->txn, check->store->db.dbi[STORE_META], &k, &v));
 	if (!ret)
 		ret = rec_label_get(v.mv_data, v.mv_size, &label);
 	if (!ret && !memcmp(&label, &check->store->label, sizeof(label)))
@@ -341,7 +341,7 @@ static int mend(struct check *check)
 			ret = 0;
 	}
 	if (!ret)
-		ret = mdb_drop(check->txn, db->dbi[DDIO_DB_FREE], 0);
+		ret = mdb_drop(check->txn, db->dbi[STORE_FREE], 0);
 	if (!ret)
 		ret = each_free(check, write_free, NULL);
 	return ret ? ret : store_put_label(check->store, check->txn, 0);
@@ -359,9 +359,9 @@ static int check_run(MDB_txn *txn, void *arg)
 	memset(check->result, 0, sizeof(*check->result));
 	ret = check_label(check);
 	if (!ret)
-		ret = each_record(check, DDIO_DB_OBJECTS, check_object);
+		ret = each_record(check, STORE_OBJECTS, check_object);
 	if (!ret)
-		ret = each_record(check, DDIO_DB_EXTENTS, check_extent);
+		ret = each_record(check, STORE_EXTENTS, check_extent);
 	if (!ret)
 		ret = check_overlaps(check);
 	if (!ret)

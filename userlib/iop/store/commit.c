@@ -47,8 +47,8 @@ static bool change_continues(const struct ddio_change *a, const struct ddio_chan
 	if (a->kind != b->kind || a->id != b->id || a->unwritten != b->unwritten ||
 	    a->block + a->count != b->block)
 		return false;
-	return a->kind == DDIO_CHANGE_MARK ||
-	       (a->kind == DDIO_CHANGE_EXTENT && a->start + a->count * a->bs == b->start);
+	return a->kind == CHANGE_MARK ||
+	       (a->kind == CHANGE_EXTENT && a->start + a->count * a->bs == b->start);
 }
 
 void batch_change(struct ddio_batch *batch, const struct ddio_change *change)

@@ -23,7 +23,7 @@ struct identity {
 	const struct store_opts *opts;
 	struct label disk, recs;
 	int on_disk, in_recs;
-	void *buf; /* DDIO_LABEL_SPACE, fit for the disk */
+	void *buf; /* LABEL_SPACE, fit for the disk */
 	char *err;
 	size_t err_len;
 };
@@ -38,19 +38,19 @@ static void label_wanted(const struct store *store, const struct store_opts *opt
 	label->disk = opts->disk;
 	label->size = store->size;
 	if (ddio_disk_info(store->disk)->forgets)
-		label->flags = DDIO_LABEL_FORGETS;
+		label->flags = LABEL_FORGETS;
 	snprintf(label->cluster, sizeof(label->cluster), "%s", opts->cluster);
 	snprintf(label->name, sizeof(label->name), "%s", opts->disk_name);
 }
 
 static int disk_label_read(struct identity *id)
 {
-	int ret = ddio_disk_rw_sync(id->store->disk, DDIO_DISK_READ, 0, id->buf, DDIO_LABEL_SPACE);
+	int ret = ddio_disk_rw_sync(id->store->disk, DDIO_DISK_READ, 0, id->buf, LABEL_SPACE);
 
 	if (ret)
 		return refuse(id, ret, "disk %s: cannot read its label: %s", id->opts->disk_name,
 			      mdb_strerror(-ret));
-	id->on_disk = rec_label_get(id->buf, DDIO_LABEL_SPACE, &id->disk);
+	id->on_disk = rec_label_get(id->buf, LABEL_SPACE, &id->disk);
 	return 0;
 }
 
@@ -59,9 +59,9 @@ static int disk_label_write(struct identity *id, const struct label *label)
 	struct ddio_disk *disk = id->store->disk;
 	int ret;
 
-	memset(id->buf, 0, DDIO_LABEL_SPACE);
+	memset(id->buf, 0, LABEL_SPACE);
 	rec_label_put(id->buf, label);
-	ret = ddio_disk_rw_sync(disk, DDIO_DISK_WRITE, 0, id->buf, DDIO_LABEL_SPACE);
+	ret = ddio_disk_rw_sync(disk, DDIO_DISK_WRITE, 0, id->buf, LABEL_SPACE);
 	if (!ret)
 		ret = ddio_disk_rw_sync(disk, DDIO_DISK_FLUSH, 0, NULL, 0);
 	if (ret)
@@ -73,11 +73,11 @@ static int disk_label_write(struct identity *id, const struct label *label)
 static int recs_label_read(struct identity *id)
 {
 	struct lmdb *db = &id->store->db;
-	MDB_val k = lmdb_val(DDIO_STORE_LABEL_KEY, strlen(DDIO_STORE_LABEL_KEY)), v;
+	MDB_val k = lmdb_val(STORE_LABEL_KEY, strlen(STORE_LABEL_KEY)), v;
 	int ret = lmdb_read_begin(db);
 
 	if (!ret) {
-		ret = lmdb_errno(mdb_get(db->read, db->dbi[DDIO_DB_META], &k, &v));
+		ret = lmdb_errno(mdb_get(db->read, db->dbi[STORE_META], &k, &v));
 		if (!ret)
 			id->in_recs = rec_label_get(v.mv_data, v.mv_size, &id->recs);
 		else if (ret == -ENOENT)
@@ -94,14 +94,14 @@ static int recs_label_read(struct identity *id)
 
 int store_put_label(struct store *store, MDB_txn *txn, uint32_t flags)
 {
-	MDB_val k = lmdb_val(DDIO_STORE_LABEL_KEY, strlen(DDIO_STORE_LABEL_KEY)), v;
+	MDB_val k = lmdb_val(STORE_LABEL_KEY, strlen(STORE_LABEL_KEY)), v;
 	struct label label = store->label;
-	uint8_t buf[DDIO_LABEL_LEN];
+	uint8_t buf[LABEL_LEN];
 
 	label.flags |= flags;
 	rec_label_put(buf, &label);
 	v = lmdb_val(buf, sizeof(buf));
-	return mdb_put(txn, store->db.dbi[DDIO_DB_META], &k, &v, 0);
+	return mdb_put(txn, store->db.dbi[STORE_META], &k, &v, 0);
 }
 
 /* Empty records of an empty disk. */
@@ -113,9 +113,9 @@ static int recs_begin(MDB_txn *txn, void *arg)
 	for (i = 0; i < store->db.ndbs && !ret; i++)
 		ret = mdb_drop(txn, store->db.dbi[i], 0);
 	if (!ret)
-		ret = store_put_label(store, txn, DDIO_LABEL_NEW);
+		ret = store_put_label(store, txn, LABEL_NEW);
 	if (!ret)
-		ret = store_put_free(store, txn, DDIO_LABEL_SPACE, store->size - DDIO_LABEL_SPACE);
+		ret = store_put_free(store, txn, LABEL_SPACE, store->size - LABEL_SPACE);
 	return ret;
 }
 
@@ -138,7 +138,7 @@ static int make_new(struct identity *id)
 	struct store *store = id->store;
 	int ret;
 
-	if (store->size < 2 * DDIO_LABEL_SPACE)
+	if (store->size < 2 * LABEL_SPACE)
 		return refuse(id, -ENOSPC, "disk %s: %" PRIu64 " bytes are too few for a disk",
 			      id->opts->disk_name, store->size);
 	ddio_env_random(store->env, store->label.uuid, sizeof(store->label.uuid));
@@ -173,7 +173,7 @@ static int refuse_disk(struct identity *id)
 			id, -EMEDIUMTYPE,
 			"disk %s: its first %d bytes hold something that is not ddio's; to use it, "
 			"losing all on it, fill them with zeros",
-			name, DDIO_LABEL_SPACE);
+			name, LABEL_SPACE);
 	case -EPROTONOSUPPORT:
 		return refuse(id, -EPROTONOSUPPORT, "disk %s: its label is of another version",
 			      name);
@@ -187,7 +187,7 @@ static int refuse_disk(struct identity *id)
 /* Records, and no label on the disk. */
 static int disk_is_blank(struct identity *id)
 {
-	if (id->recs.flags & DDIO_LABEL_NEW)
+	if (id->recs.flags & LABEL_NEW)
 		return make_new(id);
 	if (!ddio_disk_info(id->store->disk)->forgets)
 		return refuse(
@@ -209,7 +209,7 @@ static int recs_are_empty(struct identity *id)
 		      "), but there are no records of it in %s; give their directory, or fill the "
 		      "disk's first %d bytes with zeros to begin anew, losing all on it",
 		      id->opts->disk_name, id->disk.cluster, id->disk.name, id->disk.disk,
-		      id->opts->dir, DDIO_LABEL_SPACE);
+		      id->opts->dir, LABEL_SPACE);
 }
 
 static int both_there(struct identity *id)
@@ -222,7 +222,7 @@ static int both_there(struct identity *id)
 			      "different times)",
 			      id->opts->disk_name, id->opts->dir);
 	memcpy(id->store->label.uuid, id->disk.uuid, sizeof(id->disk.uuid));
-	if (!(id->recs.flags & DDIO_LABEL_NEW))
+	if (!(id->recs.flags & LABEL_NEW))
 		return 0;
 	ret = recs_write(id, recs_ready);
 	return ret;
@@ -255,7 +255,7 @@ static int identify(struct identity *id)
 		ret = recs_label_read(id);
 	/* Records of data that are gone, of this disk or of what it was before. */
 	if (!ret && id->on_disk == -ENOENT && !id->in_recs &&
-	    (id->recs.flags & id->store->label.flags & DDIO_LABEL_FORGETS))
+	    (id->recs.flags & id->store->label.flags & LABEL_FORGETS))
 		return make_new(id);
 	if (!ret && !id->on_disk) {
 		snprintf(where, sizeof(where), "disk %s", id->opts->disk_name);
@@ -290,10 +290,10 @@ int store_identify(struct store *store, const struct store_opts *opts, char *err
 	int ret;
 
 	label_wanted(store, opts, &store->label);
-	id.buf = ddio_env_alloc(store->env, DDIO_LABEL_SPACE);
+	id.buf = ddio_env_alloc(store->env, LABEL_SPACE);
 	if (!id.buf)
 		return refuse(&id, -ENOMEM, "disk %s: out of memory", opts->disk_name);
 	ret = identify(&id);
-	ddio_env_free(store->env, id.buf, DDIO_LABEL_SPACE);
+	ddio_env_free(store->env, id.buf, LABEL_SPACE);
 	return ret;
 }

@@ -37,7 +37,7 @@ static bool ids_have(const uint64_t *ids, size_t n, uint64_t id)
 static bool next_recorded(MDB_cursor *cursor, uint64_t from, const uint64_t *gone, size_t ngone,
 			  uint64_t *id)
 {
-	uint8_t key[DDIO_REC_KEY_LEN];
+	uint8_t key[REC_KEY_LEN];
 	MDB_val k = lmdb_val(key, sizeof(key)), v;
 	int ret;
 
@@ -61,7 +61,7 @@ uint32_t store_list(struct store *store, uint64_t after, uint64_t *ids, uint32_t
 
 	if (!live || !gone || lmdb_read_begin(&store->db))
 		goto free_ids;
-	if (!mdb_cursor_open(store->db.read, store->db.dbi[DDIO_DB_OBJECTS], &cursor))
+	if (!mdb_cursor_open(store->db.read, store->db.dbi[STORE_OBJECTS], &cursor))
 		more = after < UINT64_MAX && next_recorded(cursor, after + 1, gone, ngone, &id);
 	while (n < max && (more || at < nlive)) {
 		if (at < nlive && (!more || live[at] <= id)) {

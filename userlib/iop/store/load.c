@@ -5,12 +5,12 @@
 
 int store_load_header(struct store *store, uint64_t id, struct rec_object *rec)
 {
-	uint8_t key[DDIO_REC_KEY_LEN];
+	uint8_t key[REC_KEY_LEN];
 	MDB_val k = lmdb_val(key, sizeof(key)), v;
 	int ret;
 
 	rec_key(key, id);
-	ret = mdb_get(store->db.read, store->db.dbi[DDIO_DB_OBJECTS], &k, &v);
+	ret = mdb_get(store->db.read, store->db.dbi[STORE_OBJECTS], &k, &v);
 	if (ret)
 		return lmdb_errno(ret);
 	return rec_object_get(k.mv_data, k.mv_size, v.mv_data, v.mv_size, rec);
@@ -44,12 +44,12 @@ static int load_extent(struct object *obj, const MDB_val *key, const MDB_val *va
 int store_load_extents(struct object *obj)
 {
 	struct store *store = obj->store;
-	uint8_t key[DDIO_REC_EXTENT_KEY_LEN];
+	uint8_t key[REC_EXTENT_KEY_LEN];
 	MDB_val k = lmdb_val(key, sizeof(key)), v;
 	MDB_cursor *cursor;
 	int ret;
 
-	ret = mdb_cursor_open(store->db.read, store->db.dbi[DDIO_DB_EXTENTS], &cursor);
+	ret = mdb_cursor_open(store->db.read, store->db.dbi[STORE_EXTENTS], &cursor);
 	if (ret)
 		return lmdb_errno(ret);
 	rec_extent_key(key, obj->ref.id, 0);

@@ -284,8 +284,8 @@ static void object_make_idle(struct object *obj)
 	ddio_list_add(&obj->link, &store->idle);
 	store->idle_n++;
 	store->idle_extents += obj->map.n;
-	while (store->idle_n > DDIO_STORE_IDLE_OBJECTS ||
-	       (store->idle_extents > DDIO_STORE_IDLE_EXTENTS && store->idle_n > 1))
+	while (store->idle_n > STORE_IDLE_OBJECTS ||
+	       (store->idle_extents > STORE_IDLE_EXTENTS && store->idle_n > 1))
 		object_drop(ddio_list_first(&store->idle, struct object, link));
 }
 

@@ -193,7 +193,7 @@ static int place_random_blocks(struct object *obj, uint64_t block, uint64_t coun
 	int ret = 0;
 
 	for (; count && !ret; block++, count--) {
-		struct draw draw = draw_new(obj, block, DDIO_LABEL_SPACE, bs, bs);
+		struct draw draw = draw_new(obj, block, LABEL_SPACE, bs, bs);
 
 		if (!draw_free(obj, &draw, &start))
 			return -ENOSPC;

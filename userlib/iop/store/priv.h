@@ -10,15 +10,15 @@
 #include "iop/store/store.h"
 #include "iop/store/record.h"
 
-enum { DDIO_DB_META, DDIO_DB_OBJECTS, DDIO_DB_EXTENTS, DDIO_DB_FREE };
+enum { STORE_META, STORE_OBJECTS, STORE_EXTENTS, STORE_FREE };
 
-#define DDIO_STORE_LABEL_KEY "label"
-#define DDIO_STORE_MAP (16u << 20) /* address space of the records, to begin with */
+#define STORE_LABEL_KEY "label"
+#define STORE_MAP (16u << 20) /* address space of the records, to begin with */
 /* Objects that nobody uses are kept in memory up to so many, or so many extents. */
-#define DDIO_STORE_IDLE_OBJECTS 1024
-#define DDIO_STORE_IDLE_EXTENTS (1u << 20)
+#define STORE_IDLE_OBJECTS 1024
+#define STORE_IDLE_EXTENTS (1u << 20)
 /* No object is larger than this many blocks, so that block numbers can be added up. */
-#define DDIO_STORE_MAX_BLOCKS (UINT64_C(1) << 53)
+#define STORE_MAX_BLOCKS (UINT64_C(1) << 53)
 
 /**
  * struct ddio_change - one change of the records, in the order in which they were made
@@ -27,11 +27,11 @@ enum { DDIO_DB_META, DDIO_DB_OBJECTS, DDIO_DB_EXTENTS, DDIO_DB_FREE };
  */
 struct ddio_change {
 	enum {
-		DDIO_CHANGE_OBJECT,
-		DDIO_CHANGE_EXTENT,
-		DDIO_CHANGE_MARK,
-		DDIO_CHANGE_CUT,
-		DDIO_CHANGE_REMOVE,
+		CHANGE_OBJECT,
+		CHANGE_EXTENT,
+		CHANGE_MARK,
+		CHANGE_CUT,
+		CHANGE_REMOVE,
 	} kind;
 	uint32_t bs;	/* bytes of the object's blocks */
 	bool unwritten; /* EXTENT, MARK */

@@ -7,7 +7,7 @@
 int object_note_mark(struct object *obj, uint64_t first, uint64_t count, bool unwritten)
 {
 	const struct ddio_change change = {
-		.kind = DDIO_CHANGE_MARK,
+		.kind = CHANGE_MARK,
 		.bs = obj->ref.block,
 		.unwritten = unwritten,
 		.id = obj->ref.id,
@@ -137,7 +137,7 @@ int object_punch(struct object *obj, uint64_t first, uint64_t count)
 	struct store *store = obj->store;
 	uint64_t end = count < UINT64_MAX - first ? first + count : UINT64_MAX;
 	const struct ddio_change change = {
-		.kind = DDIO_CHANGE_CUT,
+		.kind = CHANGE_CUT,
 		.bs = obj->ref.block,
 		.id = obj->ref.id,
 		.block = first,

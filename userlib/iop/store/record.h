@@ -11,18 +11,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DDIO_REC_VERSION 1
-#define DDIO_REC_KEY_LEN 8
-#define DDIO_REC_EXTENT_KEY_LEN 16
-#define DDIO_REC_OBJECT_LEN 24
-#define DDIO_REC_EXTENT_LEN 24
-#define DDIO_REC_FREE_LEN 16
+#define REC_VERSION 1
+#define REC_KEY_LEN 8
+#define REC_EXTENT_KEY_LEN 16
+#define REC_OBJECT_LEN 24
+#define REC_EXTENT_LEN 24
+#define REC_FREE_LEN 16
 
-#define DDIO_LABEL_SPACE 4096 /* of the disk, from byte 0 on */
-#define DDIO_LABEL_LEN 560
-#define DDIO_LABEL_TEXT 256
-#define DDIO_LABEL_FORGETS 0x1u /* the disk loses its data when it is closed */
-#define DDIO_LABEL_NEW 0x2u	/* in the records only: the disk's label is about to be written */
+#define LABEL_SPACE 4096 /* of the disk, from byte 0 on */
+#define LABEL_LEN 560
+#define LABEL_TEXT 256
+#define LABEL_FORGETS 0x1u /* the disk loses its data when it is closed */
+#define LABEL_NEW 0x2u	   /* in the records only: the disk's label is about to be written */
 
 /**
  * struct label - whose disk it is
@@ -33,8 +33,8 @@ struct label {
 	uint32_t disk;
 	uint64_t size;
 	uint8_t uuid[16];
-	char cluster[DDIO_LABEL_TEXT];
-	char name[DDIO_LABEL_TEXT];
+	char cluster[LABEL_TEXT];
+	char name[LABEL_TEXT];
 };
 
 struct rec_object {
@@ -56,20 +56,20 @@ struct rec_free {
 	uint64_t start, len; /* bytes */
 };
 
-void rec_key(uint8_t key[DDIO_REC_KEY_LEN], uint64_t number);
-void rec_extent_key(uint8_t key[DDIO_REC_EXTENT_KEY_LEN], uint64_t id, uint64_t block);
+void rec_key(uint8_t key[REC_KEY_LEN], uint64_t number);
+void rec_extent_key(uint8_t key[REC_EXTENT_KEY_LEN], uint64_t id, uint64_t block);
 /* Return: false if @len is not that of a key. */
 bool rec_key_get(const void *key, size_t len, uint64_t *number);
 
-void rec_label_put(uint8_t buf[DDIO_LABEL_LEN], const struct label *label);
+void rec_label_put(uint8_t buf[LABEL_LEN], const struct label *label);
 /* Return: 0, -ENOENT (all zeros), -EMEDIUMTYPE (something else), -EUCLEAN (damaged),
  * -EPROTONOSUPPORT (of another version). */
 int rec_label_get(const void *buf, size_t len, struct label *label);
 
 /* The value belongs to the key made of the same struct. */
-void rec_object_put(uint8_t value[DDIO_REC_OBJECT_LEN], const struct rec_object *rec);
-void rec_extent_put(uint8_t value[DDIO_REC_EXTENT_LEN], const struct rec_extent *rec);
-void rec_free_put(uint8_t value[DDIO_REC_FREE_LEN], const struct rec_free *rec);
+void rec_object_put(uint8_t value[REC_OBJECT_LEN], const struct rec_object *rec);
+void rec_extent_put(uint8_t value[REC_EXTENT_LEN], const struct rec_extent *rec);
+void rec_free_put(uint8_t value[REC_FREE_LEN], const struct rec_free *rec);
 
 /* Return: 0, or -EUCLEAN for what cannot have been written by the functions above. */
 int rec_object_get(const void *key, size_t key_len, const void *value, size_t len,

@@ -25,7 +25,7 @@ static int load_free(struct store *store, const MDB_val *key, const MDB_val *val
 	int ret;
 
 	ret = rec_free_get(key->mv_data, key->mv_size, val->mv_data, val->mv_size, &rec);
-	if (!ret && (rec.start < DDIO_LABEL_SPACE || rec.start > store->size ||
+	if (!ret && (rec.start < LABEL_SPACE || rec.start > store->size ||
 		     rec.len > store->size - rec.start))
 		ret = -EUCLEAN;
 	if (!ret)
@@ -49,7 +49,7 @@ int store_load_free(struct store *store)
 	ret = lmdb_read_begin(&store->db);
 	if (ret)
 		return ret;
-	ret = lmdb_errno(mdb_cursor_open(store->db.read, store->db.dbi[DDIO_DB_FREE], &cursor));
+	ret = lmdb_errno(mdb_cursor_open(store->db.read, store->db.dbi[STORE_FREE], &cursor));
 	if (ret)
 		goto end;
 	ret = lmdb_errno(mdb_cursor_get(cursor, &k, &v, MDB_FIRST));
@@ -71,7 +71,7 @@ int store_count(struct store *store)
 
 	if (ret)
 		return ret;
-	ret = lmdb_errno(mdb_stat(store->db.read, store->db.dbi[DDIO_DB_OBJECTS], &stat));
+	ret = lmdb_errno(mdb_stat(store->db.read, store->db.dbi[STORE_OBJECTS], &stat));
 	lmdb_read_end(&store->db);
 	store->objects = ret ? 0 : stat.ms_entries + store_unrecorded(store);
 	return ret;
@@ -82,11 +82,11 @@ static int open_records(struct store *store, const struct store_opts *opts, char
 {
 	const struct lmdb_opts db = {
 		.dir = opts->dir,
-		.dbs = { [DDIO_DB_META] = "meta",
-			 [DDIO_DB_OBJECTS] = "objects",
-			 [DDIO_DB_EXTENTS] = "extents",
-			 [DDIO_DB_FREE] = "free" },
-		.map = DDIO_STORE_MAP,
+		.dbs = { [STORE_META] = "meta",
+			 [STORE_OBJECTS] = "objects",
+			 [STORE_EXTENTS] = "extents",
+			 [STORE_FREE] = "free" },
+		.map = STORE_MAP,
 		.sync = opts->sync,
 	};
 	char why[400];

@@ -281,7 +281,7 @@ static void test_by_itself(void)
 	while (!w.kv->journal.seq)
 		change(&w);
 	CU_ASSERT_FALSE(kv_clean(w.kv));
-	ddio_sim_run_for(w.sim, 2 * DDIO_KV_COMMIT_NS);
+	ddio_sim_run_for(w.sim, 2 * KV_COMMIT_NS);
 	CU_ASSERT_TRUE(kv_clean(w.kv));
 	CU_ASSERT_EQUAL(w.kv->committed, w.kv->journal.seq);
 	CU_ASSERT_EQUAL(w.kv->journal.size[0] + w.kv->journal.size[1], 0);
@@ -307,13 +307,13 @@ static void test_much(void)
 		}
 	}
 	CU_ASSERT(full > 1);
-	CU_ASSERT(w.kv->active.bytes < DDIO_KV_FULL_BYTES + sizeof(value) + 200);
+	CU_ASSERT(w.kv->active.bytes < KV_FULL_BYTES + sizeof(value) + 200);
 	end(&w);
 }
 
 static void test_refused(void)
 {
-	static uint8_t key[DDIO_KV_KEY_MAX + 1];
+	static uint8_t key[KV_KEY_MAX + 1];
 	struct world w;
 
 	begin(&w, 7);

@@ -13,7 +13,7 @@ static void test_make(void)
 	CU_ASSERT(S_ISDIR(a.mode));
 	CU_ASSERT_EQUAL(a.nlink, 2);
 	f = nst_file(&t, NST_ROOT, "f");
-	CU_ASSERT(f >= DDIO_NS_FIRST);
+	CU_ASSERT(f >= NS_FIRST);
 	a = nst_attr(&t, f);
 	CU_ASSERT_EQUAL(a.mode, S_IFREG | 0644);
 	CU_ASSERT_EQUAL(a.nlink, 1);
@@ -234,7 +234,7 @@ static void test_removed(void)
 	CU_ASSERT_EQUAL(ns_getattr(t.ns, 12345, &in), -ESTALE);
 	CU_ASSERT_EQUAL(ns_inode(t.ns, d, &in), -ESTALE);
 	/* The last ones, that is. */
-	for (i = 0; i < DDIO_NS_REMOVED; i++) {
+	for (i = 0; i < NS_REMOVED; i++) {
 		snprintf(name, sizeof(name), "x%d", i);
 		last = nst_mkdir(&t, NST_ROOT, name);
 		first = first ? first : last;
@@ -340,10 +340,10 @@ static void test_reserve(void)
 
 	nst_begin(&t);
 	limit = t.ns->limit;
-	t.ns->next = limit - DDIO_NS_RESERVE / 2 + 1;
+	t.ns->next = limit - NS_RESERVE / 2 + 1;
 	CU_ASSERT_NOT_EQUAL(nst_file(&t, NST_ROOT, "a"), 0);
 	ddio_sim_run_for(t.world, 1000000000);
-	CU_ASSERT_EQUAL(t.ns->limit, limit + DDIO_NS_RESERVE);
+	CU_ASSERT_EQUAL(t.ns->limit, limit + NS_RESERVE);
 	t.ns->next = t.ns->limit - 1;
 	id = nst_file(&t, NST_ROOT, "b");
 	CU_ASSERT_NOT_EQUAL(id, 0);

@@ -74,7 +74,7 @@ static void test_sizes(void)
 	wrote.end = 5;
 	wrote.flags = DDIO_FS_WROTE_DATA;
 	CU_ASSERT_EQUAL(ns_wrote(t.ns, &wrote, &in), 0);
-	CU_ASSERT(in.size == 10 && in.flags & DDIO_INODE_DATA);
+	CU_ASSERT(in.size == 10 && in.flags & INODE_DATA);
 	inode_free(&in);
 	a = nst_attr(&t, wrote.ino);
 	CU_ASSERT_EQUAL(a.alloc, DDIO_FS_ALLOC_UNKNOWN);
@@ -196,14 +196,14 @@ static size_t acl(uint8_t *value, const uint32_t (*e)[3], size_t n)
 	return 4 + n * 8;
 }
 
-static const uint32_t full[][3] = { { DDIO_ACL_USER_OBJ, 7, 0 },
-				    { DDIO_ACL_USER, 6, 1000 },
-				    { DDIO_ACL_GROUP_OBJ, 5, 0 },
-				    { DDIO_ACL_MASK, 7, 0 },
-				    { DDIO_ACL_OTHER, 4, 0 } };
-static const uint32_t plain[][3] = { { DDIO_ACL_USER_OBJ, 6, 0 },
-				     { DDIO_ACL_GROUP_OBJ, 4, 0 },
-				     { DDIO_ACL_OTHER, 0, 0 } };
+static const uint32_t full[][3] = { { ACL_USER_OBJ, 7, 0 },
+				    { ACL_USER, 6, 1000 },
+				    { ACL_GROUP_OBJ, 5, 0 },
+				    { ACL_MASK, 7, 0 },
+				    { ACL_OTHER, 4, 0 } };
+static const uint32_t plain[][3] = { { ACL_USER_OBJ, 6, 0 },
+				     { ACL_GROUP_OBJ, 4, 0 },
+				     { ACL_OTHER, 0, 0 } };
 
 static void test_acl_values(void)
 {
@@ -228,10 +228,10 @@ static void test_acl_values(void)
 	CU_ASSERT_EQUAL(acl_get(value, len, &list), -EINVAL);
 	value[6] = 7;
 	CU_ASSERT_EQUAL(acl_get(value, len - 8, &list), -EINVAL); /* nothing for others */
-	value[4] = DDIO_ACL_USER;				  /* nothing for the owner */
+	value[4] = ACL_USER;					  /* nothing for the owner */
 	CU_ASSERT_EQUAL(acl_get(value, len, &list), -EINVAL);
 	len = acl(value, full, 5);
-	value[4 + 3 * 8] = DDIO_ACL_GROUP; /* no mask */
+	value[4 + 3 * 8] = ACL_GROUP; /* no mask */
 	CU_ASSERT_EQUAL(acl_get(value, len, &list), -EINVAL);
 	len = acl(value, plain, 3);
 	CU_ASSERT_EQUAL_FATAL(acl_get(value, len, &list), 0);
@@ -250,31 +250,31 @@ static void test_acls(void)
 	nst_begin(&t);
 	d = nst_mkdir(&t, NST_ROOT, "d");
 	f = nst_file(&t, NST_ROOT, "f");
-	CU_ASSERT_EQUAL(setx(&t, f, DDIO_ACL_ACCESS, value, acl(value, full, 5), 0), 0);
+	CU_ASSERT_EQUAL(setx(&t, f, ACL_ACCESS, value, acl(value, full, 5), 0), 0);
 	CU_ASSERT_EQUAL(nst_attr(&t, f).mode, S_IFREG | 0774);
 	CU_ASSERT_EQUAL(setattr(&t,
 				(struct ddio_msg_fs_setattr){
 					.ino = f, .mask = DDIO_FS_SET_MODE, .mode = 0700 },
 				&a),
 			0);
-	CU_ASSERT_EQUAL(getx(&t, f, DDIO_ACL_ACCESS)[4 + 3 * 8 + 2], 0); /* the mask follows */
+	CU_ASSERT_EQUAL(getx(&t, f, ACL_ACCESS)[4 + 3 * 8 + 2], 0); /* the mask follows */
 	/* a list that says no more than the mode is none */
-	CU_ASSERT_EQUAL(setx(&t, f, DDIO_ACL_ACCESS, value, acl(value, plain, 3), 0), 0);
+	CU_ASSERT_EQUAL(setx(&t, f, ACL_ACCESS, value, acl(value, plain, 3), 0), 0);
 	CU_ASSERT_EQUAL(nst_attr(&t, f).mode, S_IFREG | 0640);
-	CU_ASSERT_STRING_EQUAL(getx(&t, f, DDIO_ACL_ACCESS), "-61");
-	CU_ASSERT_EQUAL(setx(&t, f, DDIO_ACL_DEFAULT, value, acl(value, plain, 3), 0), -EACCES);
-	CU_ASSERT_EQUAL(setx(&t, f, DDIO_ACL_ACCESS, "junk", 4, 0), -EOPNOTSUPP);
+	CU_ASSERT_STRING_EQUAL(getx(&t, f, ACL_ACCESS), "-61");
+	CU_ASSERT_EQUAL(setx(&t, f, ACL_DEFAULT, value, acl(value, plain, 3), 0), -EACCES);
+	CU_ASSERT_EQUAL(setx(&t, f, ACL_ACCESS, "junk", 4, 0), -EOPNOTSUPP);
 	/* what is made in a directory with a default list: no umask, both become less */
-	CU_ASSERT_EQUAL(setx(&t, d, DDIO_ACL_DEFAULT, value, acl(value, full, 5), 0), 0);
+	CU_ASSERT_EQUAL(setx(&t, d, ACL_DEFAULT, value, acl(value, full, 5), 0), 0);
 	CU_ASSERT_EQUAL(nst_attr(&t, d).mode, S_IFDIR | 0755);
 	g = nst_make(&t, d, "g", S_IFREG | 0666);
 	CU_ASSERT_EQUAL(nst_attr(&t, g).mode, S_IFREG | 0664);
-	CU_ASSERT_EQUAL(getx(&t, g, DDIO_ACL_ACCESS)[4 + 8 + 2], 6);
-	CU_ASSERT_STRING_EQUAL(getx(&t, g, DDIO_ACL_DEFAULT), "-61");
+	CU_ASSERT_EQUAL(getx(&t, g, ACL_ACCESS)[4 + 8 + 2], 6);
+	CU_ASSERT_STRING_EQUAL(getx(&t, g, ACL_DEFAULT), "-61");
 	g = nst_mkdir(&t, d, "e");
-	CU_ASSERT_EQUAL(getx(&t, g, DDIO_ACL_DEFAULT)[0], 2);
-	CU_ASSERT_EQUAL(setx(&t, d, DDIO_ACL_DEFAULT, "", 0, 0), 0);
-	CU_ASSERT_STRING_EQUAL(getx(&t, d, DDIO_ACL_DEFAULT), "-61");
+	CU_ASSERT_EQUAL(getx(&t, g, ACL_DEFAULT)[0], 2);
+	CU_ASSERT_EQUAL(setx(&t, d, ACL_DEFAULT, "", 0, 0), 0);
+	CU_ASSERT_STRING_EQUAL(getx(&t, d, ACL_DEFAULT), "-61");
 	nst_clean(&t, 2);
 	nst_end(&t);
 }

@@ -66,48 +66,48 @@ static void tree_begin(struct tree *w)
 
 static void put_inode(struct tree *w, const struct inode *in)
 {
-	uint8_t key[DDIO_NS_KEY_LEN], value[1024];
+	uint8_t key[NS_KEY_LEN], value[1024];
 	ssize_t len = ns_inode_put(value, sizeof(value), in);
 
 	ns_key(key, in->ino);
-	damage(&w->t, DDIO_NS_INODES, key, sizeof(key), value, (size_t)len);
+	damage(&w->t, NS_INODES, key, sizeof(key), value, (size_t)len);
 }
 
 static void put_name(struct tree *w, uint64_t dir, const char *name, uint64_t ino, uint32_t type,
 		     uint64_t cookie)
 {
 	const struct ns_entry e = { .ino = ino, .type = type, .cookie = cookie };
-	uint8_t key[DDIO_NS_NAME_KEY_MAX], value[DDIO_NS_ENTRY_MAX];
+	uint8_t key[NS_NAME_KEY_MAX], value[NS_ENTRY_MAX];
 	size_t len = ns_name_key(key, dir, name);
 
-	damage(&w->t, DDIO_NS_NAMES, key, len, value, ns_entry_put(value, key, len, &e, false));
+	damage(&w->t, NS_NAMES, key, len, value, ns_entry_put(value, key, len, &e, false));
 }
 
 static void put_order(struct tree *w, uint64_t dir, const char *name, uint64_t ino, uint32_t type,
 		      uint64_t cookie)
 {
 	struct ns_entry e = { .ino = ino, .type = type, .cookie = cookie };
-	uint8_t key[DDIO_NS_ORDER_KEY_LEN], value[DDIO_NS_ENTRY_MAX];
+	uint8_t key[NS_ORDER_KEY_LEN], value[NS_ENTRY_MAX];
 
 	snprintf(e.name, sizeof(e.name), "%s", name);
 	ns_order_key(key, dir, cookie);
-	damage(&w->t, DDIO_NS_ORDER, key, sizeof(key), value,
+	damage(&w->t, NS_ORDER, key, sizeof(key), value,
 	       ns_entry_put(value, key, sizeof(key), &e, true));
 }
 
 static void drop_name(struct tree *w, uint64_t dir, const char *name)
 {
-	uint8_t key[DDIO_NS_NAME_KEY_MAX];
+	uint8_t key[NS_NAME_KEY_MAX];
 
-	damage(&w->t, DDIO_NS_NAMES, key, ns_name_key(key, dir, name), NULL, 0);
+	damage(&w->t, NS_NAMES, key, ns_name_key(key, dir, name), NULL, 0);
 }
 
 static void drop_order(struct tree *w, uint64_t dir, uint64_t cookie)
 {
-	uint8_t key[DDIO_NS_ORDER_KEY_LEN];
+	uint8_t key[NS_ORDER_KEY_LEN];
 
 	ns_order_key(key, dir, cookie);
-	damage(&w->t, DDIO_NS_ORDER, key, sizeof(key), NULL, 0);
+	damage(&w->t, NS_ORDER, key, sizeof(key), NULL, 0);
 }
 
 static uint64_t found(struct tree *w, uint64_t ino)
@@ -121,14 +121,14 @@ static uint64_t found(struct tree *w, uint64_t ino)
 
 static void test_inodes(void)
 {
-	uint8_t key[DDIO_NS_KEY_LEN];
+	uint8_t key[NS_KEY_LEN];
 	struct inode in;
 	struct tree w;
 
 	/* a file's record is lost: its names go */
 	tree_begin(&w);
 	ns_key(key, w.f);
-	damage(&w.t, DDIO_NS_INODES, key, sizeof(key), junk, sizeof(junk));
+	damage(&w.t, NS_INODES, key, sizeof(key), junk, sizeof(junk));
 	CU_ASSERT_EQUAL(ns_inode(w.t.ns, w.f, &in), -EUCLEAN);
 	mended(&w.t, "is damaged", 1);
 	CU_ASSERT_EQUAL(nst_find(&w.t, w.d, "f"), 0);
@@ -137,7 +137,7 @@ static void test_inodes(void)
 	/* a directory's: what was in it is found */
 	tree_begin(&w);
 	ns_key(key, w.d);
-	damage(&w.t, DDIO_NS_INODES, key, sizeof(key), junk, sizeof(junk));
+	damage(&w.t, NS_INODES, key, sizeof(key), junk, sizeof(junk));
 	mended(&w.t, "is damaged", 2);
 	CU_ASSERT_EQUAL(found(&w, w.e), w.e);
 	CU_ASSERT_EQUAL(nst_find(&w.t, w.e, "g"), w.g);
@@ -147,13 +147,13 @@ static void test_inodes(void)
 	/* the root's */
 	tree_begin(&w);
 	ns_key(key, NST_ROOT);
-	damage(&w.t, DDIO_NS_INODES, key, sizeof(key), NULL, 0);
+	damage(&w.t, NS_INODES, key, sizeof(key), NULL, 0);
 	mended(&w.t, "no root", 2);
 	CU_ASSERT_EQUAL(nst_find(&w.t, NST_ROOT, "d"), w.d);
 	nst_end(&w.t);
 	/* a key that is no number */
 	tree_begin(&w);
-	damage(&w.t, DDIO_NS_INODES, "abc", 3, junk, sizeof(junk));
+	damage(&w.t, NS_INODES, "abc", 3, junk, sizeof(junk));
 	mended(&w.t, "is damaged", 2);
 	nst_end(&w.t);
 }
@@ -194,7 +194,7 @@ static void test_counts(void)
 
 static void test_names(void)
 {
-	uint8_t key[DDIO_NS_NAME_KEY_MAX];
+	uint8_t key[NS_NAME_KEY_MAX];
 	struct tree w;
 
 	tree_begin(&w);
@@ -206,10 +206,10 @@ static void test_names(void)
 	mended(&w.t, "'infile' is in no directory", 2);
 	put_name(&w, w.e, "second", w.d, S_IFDIR, 50);
 	mended(&w.t, "has a second name", 2);
-	damage(&w.t, DDIO_NS_NAMES, key, ns_name_key(key, w.d, "f"), junk, sizeof(junk));
+	damage(&w.t, NS_NAMES, key, ns_name_key(key, w.d, "f"), junk, sizeof(junk));
 	mended(&w.t, "entry 'f' is damaged", 2);
 	CU_ASSERT_EQUAL(nst_attr(&w.t, w.f).nlink, 1);
-	put_name(&w, w.e, "g", w.g, S_IFDIR, DDIO_NS_COOKIE);
+	put_name(&w, w.e, "g", w.g, S_IFDIR, NS_COOKIE);
 	mended(&w.t, "another type", 2);
 	CU_ASSERT_EQUAL(nst_find(&w.t, w.e, "g"), w.g);
 	nst_end(&w.t);
@@ -217,21 +217,21 @@ static void test_names(void)
 
 static void test_order(void)
 {
-	uint8_t key[DDIO_NS_ORDER_KEY_LEN];
+	uint8_t key[NS_ORDER_KEY_LEN];
 	struct tree w;
 
 	tree_begin(&w);
-	drop_order(&w, w.e, DDIO_NS_COOKIE);
+	drop_order(&w, w.e, NS_COOKIE);
 	mended(&w.t, "'g' is not in the order", 2);
 	put_order(&w, w.d, "ghost", w.f, S_IFREG, 77);
 	mended(&w.t, "'ghost' is in the order", 2);
-	ns_order_key(key, w.d, DDIO_NS_COOKIE);
-	damage(&w.t, DDIO_NS_ORDER, key, sizeof(key), junk, sizeof(junk));
+	ns_order_key(key, w.d, NS_COOKIE);
+	damage(&w.t, NS_ORDER, key, sizeof(key), junk, sizeof(junk));
 	mended(&w.t, "'e' is not in the order", 2);
-	damage(&w.t, DDIO_NS_ORDER, "abc", 3, junk, sizeof(junk));
+	damage(&w.t, NS_ORDER, "abc", 3, junk, sizeof(junk));
 	mended(&w.t, "order of directories is damaged", 2);
 	/* two names of one place */
-	put_name(&w, NST_ROOT, "twin", w.g, S_IFREG, DDIO_NS_COOKIE);
+	put_name(&w, NST_ROOT, "twin", w.g, S_IFREG, NS_COOKIE);
 	mended(&w.t, "'twin' is not in the order", 2);
 	CU_ASSERT_EQUAL(nst_attr(&w.t, w.g).nlink, 2);
 	nst_end(&w.t);
@@ -251,7 +251,7 @@ static void test_lost(void)
 	CU_ASSERT_EQUAL(nst_attr(&w.t, NST_ROOT).nlink, 4);
 	/* a directory, into the one that is there */
 	drop_name(&w, w.d, "e");
-	drop_order(&w, w.d, DDIO_NS_COOKIE);
+	drop_order(&w, w.d, NS_COOKIE);
 	mended(&w.t, "has no name", 2);
 	CU_ASSERT_EQUAL(found(&w, w.e), w.e);
 	CU_ASSERT_EQUAL(nst_find(&w.t, w.e, ".."), lost);
@@ -269,7 +269,7 @@ static void test_circle(void)
 	/* d is in e, which is in d */
 	tree_begin(&w);
 	drop_name(&w, NST_ROOT, "d");
-	drop_order(&w, NST_ROOT, DDIO_NS_COOKIE);
+	drop_order(&w, NST_ROOT, NS_COOKIE);
 	put_name(&w, w.e, "back", w.d, S_IFDIR, 40);
 	put_order(&w, w.e, "back", w.d, S_IFDIR, 40);
 	CU_ASSERT_EQUAL(ns_inode(w.t.ns, w.d, &in), 0);
@@ -283,23 +283,23 @@ static void test_circle(void)
 
 static void test_orphans(void)
 {
-	uint8_t key[DDIO_NS_KEY_LEN];
+	uint8_t key[NS_KEY_LEN];
 	struct inode in;
 	struct tree w;
 
 	tree_begin(&w);
 	ns_key(key, w.f);
-	damage(&w.t, DDIO_NS_ORPHANS, key, sizeof(key), "x", 1);
+	damage(&w.t, NS_ORPHANS, key, sizeof(key), "x", 1);
 	mended(&w.t, "has a name", 2);
 	ns_key(key, 9999);
-	damage(&w.t, DDIO_NS_ORPHANS, key, sizeof(key), "x", 1);
+	damage(&w.t, NS_ORPHANS, key, sizeof(key), "x", 1);
 	mended(&w.t, "does not exist", 2);
 	/* no name, no link, and not noted as an orphan */
 	CU_ASSERT_EQUAL(nst_data(&w.t, w.g, 1), 0);
 	CU_ASSERT_EQUAL(nst_unlink(&w.t, w.e, "g"), 0);
 	nst_clean(&w.t, 2);
 	ns_key(key, w.g);
-	damage(&w.t, DDIO_NS_ORPHANS, key, sizeof(key), NULL, 0);
+	damage(&w.t, NS_ORPHANS, key, sizeof(key), NULL, 0);
 	mended(&w.t, "half removed", 2);
 	/* noted, but it counts a link */
 	CU_ASSERT_EQUAL(ns_inode(w.t.ns, w.g, &in), 0);
@@ -315,36 +315,36 @@ static void test_orphans(void)
 static void test_others(void)
 {
 	static const uint8_t short_mount[3] = { 1, 2, 3 };
-	uint8_t key[DDIO_NS_NAME_KEY_MAX], done[DDIO_NS_DONE_KEY_LEN] = { 9 };
+	uint8_t key[NS_NAME_KEY_MAX], done[NS_DONE_KEY_LEN] = { 9 };
 	struct tree w;
 
 	tree_begin(&w);
-	damage(&w.t, DDIO_NS_XATTRS, key, ns_name_key(key, w.f, "user.a"), junk, sizeof(junk));
+	damage(&w.t, NS_XATTRS, key, ns_name_key(key, w.f, "user.a"), junk, sizeof(junk));
 	mended(&w.t, "attribute 'user.a' is damaged", 2);
-	damage(&w.t, DDIO_NS_XATTRS, key, ns_name_key(key, 9999, "user.b"), junk, sizeof(junk));
+	damage(&w.t, NS_XATTRS, key, ns_name_key(key, 9999, "user.b"), junk, sizeof(junk));
 	mended(&w.t, "attribute 'user.b'", 2);
-	damage(&w.t, DDIO_NS_DONE, done, sizeof(done), junk, sizeof(junk));
+	damage(&w.t, NS_DONE, done, sizeof(done), junk, sizeof(junk));
 	mended(&w.t, "result of a mount's request", 2);
-	damage(&w.t, DDIO_NS_MOUNTS, short_mount, sizeof(short_mount), "x", 1);
+	damage(&w.t, NS_MOUNTS, short_mount, sizeof(short_mount), "x", 1);
 	mended(&w.t, "record of a mount", 2);
 	nst_end(&w.t);
 }
 
 static void test_numbers(void)
 {
-	struct ns_meta meta = { .limit = DDIO_NS_FIRST, .cluster = "demo" };
-	uint8_t value[DDIO_NS_META_MAX];
+	struct ns_meta meta = { .limit = NS_FIRST, .cluster = "demo" };
+	uint8_t value[NS_META_MAX];
 	struct ddio_msg_fsck fsck;
 	struct tree w;
 
 	tree_begin(&w);
 	nst_file(&w.t, NST_ROOT, "new");
 	CU_ASSERT_EQUAL(ns_check(w.t.ns, true, &fsck), -EBUSY);
-	damage(&w.t, DDIO_NS_META, DDIO_NS_META_KEY, 2, value, ns_meta_put(value, &meta));
+	damage(&w.t, NS_META, NS_META_KEY, 2, value, ns_meta_put(value, &meta));
 	mended(&w.t, "given out again", 3);
-	damage(&w.t, DDIO_NS_META, DDIO_NS_META_KEY, 2, junk, sizeof(junk));
+	damage(&w.t, NS_META, NS_META_KEY, 2, junk, sizeof(junk));
 	mended(&w.t, "cluster and numbers is damaged", 3);
-	damage(&w.t, DDIO_NS_META, DDIO_NS_META_KEY, 2, NULL, 0);
+	damage(&w.t, NS_META, NS_META_KEY, 2, NULL, 0);
 	mended(&w.t, "cluster and numbers is not there", 3);
 	CU_ASSERT(nst_file(&w.t, NST_ROOT, "newer") > w.g);
 	nst_end(&w.t);

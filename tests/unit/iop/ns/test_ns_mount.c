@@ -204,7 +204,7 @@ static uint32_t results(struct nst *t)
 	uint32_t n = 0;
 	int ret;
 
-	for (ret = kv_first(&c, t->ns->kv, DDIO_NS_DONE, "", 0); !ret; ret = kv_next(&c))
+	for (ret = kv_first(&c, t->ns->kv, NS_DONE, "", 0); !ret; ret = kv_next(&c))
 		n++;
 	kv_cursor_close(&c);
 	return n;

@@ -41,7 +41,7 @@ static void apply(struct ut_store *t, struct hit *hit)
 static struct hit hit_extent(uint64_t id, uint64_t block, uint64_t start, uint64_t count)
 {
 	const struct rec_extent rec = { id, block, start, count, false };
-	struct hit hit = { .db = DDIO_DB_EXTENTS, .key_len = 16, .len = DDIO_REC_EXTENT_LEN };
+	struct hit hit = { .db = STORE_EXTENTS, .key_len = 16, .len = REC_EXTENT_LEN };
 
 	rec_extent_key(hit.key, id, block);
 	rec_extent_put(hit.value, &rec);
@@ -51,7 +51,7 @@ static struct hit hit_extent(uint64_t id, uint64_t block, uint64_t start, uint64
 static struct hit hit_object(uint64_t id, uint32_t block)
 {
 	const struct rec_object rec = { .id = id, .block = block };
-	struct hit hit = { .db = DDIO_DB_OBJECTS, .key_len = 8, .len = DDIO_REC_OBJECT_LEN };
+	struct hit hit = { .db = STORE_OBJECTS, .key_len = 8, .len = REC_OBJECT_LEN };
 
 	rec_key(hit.key, id);
 	rec_object_put(hit.value, &rec);
@@ -61,7 +61,7 @@ static struct hit hit_object(uint64_t id, uint32_t block)
 static struct hit hit_free(uint64_t start, uint64_t len)
 {
 	const struct rec_free rec = { start, len };
-	struct hit hit = { .db = DDIO_DB_FREE, .key_len = 8, .len = DDIO_REC_FREE_LEN };
+	struct hit hit = { .db = STORE_FREE, .key_len = 8, .len = REC_FREE_LEN };
 
 	rec_key(hit.key, start);
 	rec_free_put(hit.value, &rec);

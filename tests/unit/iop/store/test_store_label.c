@@ -143,7 +143,7 @@ static void test_damaged_label(void)
 
 static void test_other_version(void)
 {
-	uint8_t buf[DDIO_LABEL_LEN];
+	uint8_t buf[LABEL_LEN];
 	struct label label = { .disk = 1 };
 	uint32_t crc;
 
@@ -227,7 +227,7 @@ static void test_forgetting_disk_spares_records(void)
 
 static int mark_new(MDB_txn *txn, void *arg)
 {
-	return store_put_label(arg, txn, DDIO_LABEL_NEW);
+	return store_put_label(arg, txn, LABEL_NEW);
 }
 
 /* The first start is cut off: before the disk's label was written, or before the records knew. */
@@ -252,13 +252,13 @@ static void test_interrupted_first_start(void)
 static int damage_label(MDB_txn *txn, void *arg)
 {
 	struct store *store = arg;
-	MDB_val k = lmdb_val(DDIO_STORE_LABEL_KEY, strlen(DDIO_STORE_LABEL_KEY)), v;
-	uint8_t buf[DDIO_LABEL_LEN];
+	MDB_val k = lmdb_val(STORE_LABEL_KEY, strlen(STORE_LABEL_KEY)), v;
+	uint8_t buf[LABEL_LEN];
 
 	rec_label_put(buf, &store->label);
 	buf[100] ^= 1;
 	v = lmdb_val(buf, sizeof(buf));
-	return mdb_put(txn, store->db.dbi[DDIO_DB_META], &k, &v, 0);
+	return mdb_put(txn, store->db.dbi[STORE_META], &k, &v, 0);
 }
 
 static void test_damaged_label_of_records(void)

@@ -259,7 +259,7 @@ static void test_repair(void)
 	CU_ASSERT_EQUAL(ut_store_commit(&t), 0);
 	CU_ASSERT_EQUAL(object_alloc(obj, 10, 5), 0);
 	CU_ASSERT_EQUAL_FATAL(mdb_txn_begin(t.store->db.env, NULL, 0, &txn), 0);
-	CU_ASSERT_EQUAL(mdb_drop(txn, t.store->db.dbi[DDIO_DB_FREE], 0), 0);
+	CU_ASSERT_EQUAL(mdb_drop(txn, t.store->db.dbi[STORE_FREE], 0), 0);
 	CU_ASSERT_EQUAL(mdb_txn_commit(txn), 0);
 	CU_ASSERT_EQUAL(store_check(t.store, true, &fsck), 0);
 	CU_ASSERT_EQUAL(fsck.repaired, 1);

@@ -236,7 +236,7 @@ static void test_lmdb_grows(void)
 	CU_ASSERT_EQUAL_FATAL(lmdb_open(&db, &opts, err, sizeof(err)), 0);
 	CU_ASSERT_EQUAL(lmdb_open(&second, &opts, err, sizeof(err)), -EBUSY);
 	CU_ASSERT_PTR_NOT_NULL(strstr(err, dir));
-	CU_ASSERT_EQUAL(lmdb_write_once(&db, fill, &f), DDIO_LMDB_FULL);
+	CU_ASSERT_EQUAL(lmdb_write_once(&db, fill, &f), LMDB_FULL);
 	CU_ASSERT_EQUAL(lmdb_write(&db, fill, &f), 0);
 	CU_ASSERT_EQUAL(lmdb_read_begin(&db), 0);
 	CU_ASSERT_EQUAL(mdb_stat(db.read, db.dbi[0], &stat), 0);
@@ -275,7 +275,7 @@ static void test_lmdb_errors(void)
 	CU_ASSERT_EQUAL(lmdb_errno(0), 0);
 	CU_ASSERT_EQUAL(lmdb_errno(MDB_NOTFOUND), -ENOENT);
 	CU_ASSERT_EQUAL(lmdb_errno(MDB_CORRUPTED), -EUCLEAN);
-	CU_ASSERT_EQUAL(lmdb_errno(MDB_MAP_FULL), DDIO_LMDB_FULL);
+	CU_ASSERT_EQUAL(lmdb_errno(MDB_MAP_FULL), LMDB_FULL);
 	CU_ASSERT_EQUAL(lmdb_errno(ENOSPC), -ENOSPC);
 	CU_ASSERT_EQUAL(lmdb_errno(-EUCLEAN), -EUCLEAN);
 	CU_ASSERT_EQUAL(lmdb_errno(MDB_DBS_FULL), -EIO);
