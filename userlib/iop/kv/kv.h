@@ -13,8 +13,8 @@
 #define DDIO_KV_H
 
 #include "env/env.h"
+#include "iop/lmdb/commit.h"
 #include "iop/lmdb/env.h"
-#include "iop/store/store.h"
 
 struct kv;
 struct kv_node;

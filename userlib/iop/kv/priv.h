@@ -6,7 +6,7 @@
 #include "iop/kv/kv.h"
 #include "iop/kv/journal.h"
 #include "iop/kv/map.h"
-#include "iop/lmdb/commit.h"
+#include "iop/lmdb/committer.h"
 
 /* A commit comes by itself after so long, or when so much has gathered. */
 #define KV_COMMIT_NS 1000000000ull
@@ -37,9 +37,15 @@ struct kv {
 	struct committer committer;
 };
 
-extern const struct committer_ops kv_committer_ops;
+/* lmdb.c: sets kv->committed. */
+int kv_read_committed(struct kv *kv);
+int kv_get_lmdb(struct kv *kv, uint8_t db, const void *key, size_t key_len, const void **value,
+		size_t *len);
 /* In a write transaction: all of @map, and the number of the record that it goes up to. */
 int kv_write(struct kv *kv, MDB_txn *txn, const struct kv_map *map, uint64_t seq);
+
+/* commit.c */
+extern const struct committer_ops kv_committer_ops;
 /* Something has changed: see to it that it is committed. */
 void kv_changed(struct kv *kv);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Access control lists as the value of an extended attribute, in the kernel's form: a version u32,
- * then entries of tag u16, permissions u16, id u32; little-endian.  Pure, but for the last two.
+ * then entries of tag u16, permissions u16, id u32; little-endian.  Pure.
  */
 #ifndef DDIO_ACL_H
 #define DDIO_ACL_H
@@ -46,15 +46,5 @@ void acl_chmod(struct acl *acl, uint32_t mode);
 /* Of what is made with @mode in a directory with this default list: both become less.  Return: is
  * the list needed besides the mode? */
 bool acl_inherit(struct acl *acl, uint32_t *mode);
-
-struct ns;
-struct inode;
-/* mode.c, within a change: the inode's mode has been set; its list follows. */
-int ns_acl_chmod(struct ns *ns, struct inode *inode);
-/* What is made in @dir: permissions, and lists.  @inode is not stored yet. */
-int ns_acl_inherit(struct ns *ns, const struct inode *dir, uint32_t umask, struct inode *inode);
-/* An attribute that is a list is being set (@len 0: removed).  @store: the value is to be kept. */
-int ns_acl_set(struct inode *inode, const char *name, const void *value, size_t len, bool kill_sgid,
-	       bool *store);
 
 #endif /* DDIO_ACL_H */

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Changing attributes, sizes and times. */
 #include <errno.h>
-#include "iop/ns/acl.h"
 #include "iop/ns/priv.h"
 
 static int regular_check(const struct inode *inode)
@@ -78,17 +77,13 @@ static int set_atime(struct ns *ns, struct inode *inode)
 
 int ns_setattr(struct ns *ns, const struct ddio_msg_fs_setattr *x, struct inode *inode)
 {
-	struct ns_result result;
-	bool again;
 	int ret = ns_load(ns, x->ino, inode);
 
 	if (ret || !x->mask)
 		return ret;
-	ret = ns_begin(ns, NULL, &result, &again);
-	if (ret)
-		return ret;
+	ns_begin(ns);
 	ret = x->mask == DDIO_FS_SET_ATIME_READ ? set_atime(ns, inode) : set_all(ns, x, inode);
-	return ns_end(ns, NULL, &result, ret);
+	return ns_end(ns, ret);
 }
 
 static int grow(struct ns *ns, const struct ddio_msg_fs_wrote *x, struct inode *inode)
@@ -105,8 +100,6 @@ static int grow(struct ns *ns, const struct ddio_msg_fs_wrote *x, struct inode *
 
 int ns_wrote(struct ns *ns, const struct ddio_msg_fs_wrote *x, struct inode *inode)
 {
-	struct ns_result result;
-	bool again;
 	int ret = ns_load(ns, x->ino, inode);
 
 	if (!ret)
@@ -116,8 +109,8 @@ int ns_wrote(struct ns *ns, const struct ddio_msg_fs_wrote *x, struct inode *ino
 	if (x->end <= inode->size && !(x->flags & ~DDIO_FS_WROTE_DATA) &&
 	    (!(x->flags & DDIO_FS_WROTE_DATA) || inode->flags & INODE_DATA))
 		return 0;
-	ret = ns_begin(ns, NULL, &result, &again);
-	return ret ? ret : ns_end(ns, NULL, &result, grow(ns, x, inode));
+	ns_begin(ns);
+	return ns_end(ns, grow(ns, x, inode));
 }
 
 int ns_append(struct ns *ns, struct ns_mount *mount, const struct ddio_msg_fs_append *x,
@@ -125,7 +118,7 @@ int ns_append(struct ns *ns, struct ns_mount *mount, const struct ddio_msg_fs_ap
 {
 	const struct ns_who who = { mount, x->seq };
 	struct ddio_msg_fs_wrote wrote = { .ino = x->ino, .flags = DDIO_FS_WROTE_DATA };
-	struct ns_result result;
+	uint64_t result;
 	bool again;
 	int ret = ns_load(ns, x->ino, inode);
 
@@ -134,32 +127,28 @@ int ns_append(struct ns *ns, struct ns_mount *mount, const struct ddio_msg_fs_ap
 	if (!ret && x->len > DDIO_MAX_FILE - inode->size)
 		ret = -EFBIG;
 	if (!ret)
-		ret = ns_begin(ns, &who, &result, &again);
+		ret = ns_begin_once(ns, &who, &result, &again);
 	if (ret)
 		return ret;
 	if (!again) {
-		result.a = inode->size;
+		result = inode->size;
 		wrote.end = inode->size + x->len;
-		ret = ns_end(ns, &who, &result, grow(ns, &wrote, inode));
+		ret = ns_end_once(ns, &who, result, grow(ns, &wrote, inode));
 	}
-	*offset = result.a;
+	*offset = result;
 	return ret;
 }
 
 int ns_alloc(struct ns *ns, const struct ddio_msg_fs_alloc *x, struct inode *inode)
 {
-	struct ns_result result;
-	bool again;
 	int ret = ns_load(ns, x->ino, inode);
 
 	if (!ret)
 		ret = regular_check(inode);
 	if (ret || x->change != inode->change)
 		return ret;
-	ret = ns_begin(ns, NULL, &result, &again);
-	if (ret)
-		return ret;
+	ns_begin(ns);
 	inode->alloc = x->alloc;
 	inode->alloc_change = inode->change;
-	return ns_end(ns, NULL, &result, ns_store(ns, inode));
+	return ns_end(ns, ns_store(ns, inode));
 }

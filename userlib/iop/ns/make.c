@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "iop/ns/acl.h"
 #include "iop/ns/priv.h"
 
 /* An inode of @x in memory, but for its number. */
@@ -82,7 +81,6 @@ static int make_new(struct ns *ns, const struct ns_who *who, const struct ddio_m
 		    const struct stripe *stripe, struct inode *inode, bool *made,
 		    struct ddio_fs_attr *dir_attr)
 {
-	struct ns_result result;
 	struct inode dir;
 	struct ns_entry e;
 	int ret = ns_load_dir(ns, x->parent, &dir);
@@ -95,8 +93,7 @@ static int make_new(struct ns *ns, const struct ns_who *who, const struct ddio_m
 		*made = true;
 	if (*made) {
 		ret = make_all(ns, &dir, x, stripe, inode);
-		result = (struct ns_result){ .a = inode->ino };
-		ret = ns_end(ns, who, &result, ret);
+		ret = ns_end_once(ns, who, inode->ino, ret);
 	} else {
 		kv_abort(ns->kv);
 	}
@@ -110,7 +107,7 @@ int ns_make(struct ns *ns, struct ns_mount *mount, const struct ddio_msg_fs_make
 	    const struct stripe *stripe, struct inode *inode, bool *made, struct ddio_fs_attr *dir)
 {
 	const struct ns_who who = { mount, x->seq };
-	struct ns_result result;
+	uint64_t result;
 	bool again;
 	int ret;
 
@@ -120,13 +117,13 @@ int ns_make(struct ns *ns, struct ns_mount *mount, const struct ddio_msg_fs_make
 	*made = false;
 	if (ns_is_dot(x->name))
 		return -EEXIST;
-	ret = ns_begin(ns, &who, &result, &again);
+	ret = ns_begin_once(ns, &who, &result, &again);
 	if (ret)
 		return ret;
 	if (!again)
 		return make_new(ns, &who, x, stripe, inode, made, dir);
 	*made = true;
-	return ns_load(ns, result.a, inode);
+	return ns_load(ns, result, inode);
 }
 
 static int link_all(struct ns *ns, const struct ddio_msg_fs_link *x, struct inode *dir,
@@ -163,19 +160,19 @@ int ns_link(struct ns *ns, struct ns_mount *mount, const struct ddio_msg_fs_link
 {
 	const struct ns_who who = { mount, x->seq };
 	struct inode dir = { .ino = 0 };
-	struct ns_result result;
+	uint64_t result;
 	bool again;
 	int ret;
 
 	memset(inode, 0, sizeof(*inode));
 	if (ns_is_dot(x->name))
 		return -EEXIST;
-	ret = ns_begin(ns, &who, &result, &again);
+	ret = ns_begin_once(ns, &who, &result, &again);
 	if (ret)
 		return ret;
 	if (again)
 		return ns_load(ns, x->ino, inode);
-	ret = ns_end(ns, &who, &result, link_all(ns, x, &dir, inode));
+	ret = ns_end_once(ns, &who, result, link_all(ns, x, &dir, inode));
 	inode_free(&dir);
 	return ret;
 }

@@ -54,31 +54,6 @@ bool ns_mount_is(const struct ns_mount *m, const uint8_t id[DDIO_GROUP_ID_LEN])
 	return !memcmp(m->id, id, sizeof(m->id));
 }
 
-bool ns_in_use(const struct ns *ns, uint64_t ino)
-{
-	return ns_is_open(ns, ino) || ns_grace(ns);
-}
-
-bool ns_is_open(const struct ns *ns, uint64_t ino)
-{
-	return ddio_u64map_find(&ns->opens, ino) != NULL;
-}
-
-uint64_t ns_timeout(const struct ns *ns)
-{
-	return ns->timeout_ns;
-}
-
-uint64_t ns_grace(const struct ns *ns)
-{
-	uint64_t now;
-
-	if (!ns->before)
-		return 0;
-	now = ddio_env_now(ns->env);
-	return now < ns->grace ? ns->grace - now : 0;
-}
-
 /* All of its results, or only where they begin. */
 static int results_walk(struct ns *ns, struct ns_mount *m, bool drop)
 {
@@ -111,12 +86,9 @@ static int results_walk(struct ns *ns, struct ns_mount *m, bool drop)
 
 static int mount_record(struct ns *ns, struct ns_mount *m, bool there)
 {
-	struct ns_result result;
-	bool again;
-	int ret = ns_begin(ns, NULL, &result, &again);
+	int ret;
 
-	if (ret)
-		return ret;
+	ns_begin(ns);
 	if (there) {
 		ret = kv_put(ns->kv, NS_MOUNTS, m->id, sizeof(m->id), NULL, 0);
 	} else {
@@ -124,7 +96,7 @@ static int mount_record(struct ns *ns, struct ns_mount *m, bool there)
 		if (!ret)
 			ret = results_walk(ns, m, true);
 	}
-	return ns_end(ns, NULL, &result, ret);
+	return ns_end(ns, ret);
 }
 
 static void settled(struct ns *ns)

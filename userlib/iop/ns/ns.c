@@ -16,14 +16,6 @@ static int read_meta(struct ns *ns, struct ns_meta *meta)
 	return ret ? ret : ns_meta_get(value, len, meta);
 }
 
-static size_t make_meta(const struct ns *ns, uint64_t limit, uint8_t value[NS_META_MAX])
-{
-	struct ns_meta meta = { .limit = limit };
-
-	memcpy(meta.cluster, ns->cluster, sizeof(meta.cluster));
-	return ns_meta_put(value, &meta);
-}
-
 /* Belongs to who runs the daemon. */
 static void make_root(struct ns *ns, struct inode *root)
 {
@@ -45,7 +37,7 @@ static int begin_records(struct lmdb *db, MDB_txn *txn, void *arg)
 	struct ns *ns = arg;
 	uint8_t key[NS_KEY_LEN], value[NS_META_MAX];
 	MDB_val k = lmdb_val(NS_META_KEY, strlen(NS_META_KEY));
-	MDB_val v = lmdb_val(value, make_meta(ns, ns->limit, value));
+	MDB_val v = lmdb_val(value, ns_make_meta(ns, ns->limit, value));
 	struct inode root;
 	MDB_stat stat;
 	int ret = mdb_put(txn, db->dbi[NS_META], &k, &v, 0);
@@ -114,15 +106,6 @@ static int open_kv(struct ns *ns, const struct ns_opts *opts, char *err, size_t 
 	return ret;
 }
 
-static void reserved(struct commit *commit, int err)
-{
-	struct ns *ns = commit->arg;
-
-	ns->reserve_active = false;
-	if (!err)
-		ns->limit = ns->reserving;
-}
-
 int ns_open(struct ddio_env *env, const struct ns_opts *opts, struct ns **result, char *err,
 	    size_t err_len)
 {
@@ -139,8 +122,6 @@ int ns_open(struct ddio_env *env, const struct ns_opts *opts, struct ns **result
 	ns->ndisks = opts->ndisks;
 	ns->timeout_ns = opts->timeout_ns;
 	ns->sync = opts->sync;
-	ns->reserve.done = reserved;
-	ns->reserve.arg = ns;
 	ddio_list_init(&ns->mounts);
 	snprintf(ns->cluster, sizeof(ns->cluster), "%s", opts->cluster);
 	ret = open_kv(ns, opts, err, err_len);
@@ -191,126 +172,4 @@ bool ns_sync(const struct ns *ns)
 uint64_t ns_inodes(struct ns *ns)
 {
 	return ns->count;
-}
-
-int ns_take_id(struct ns *ns, uint64_t *ino)
-{
-	if (ns->next >= ns->limit)
-		return -EAGAIN;
-	*ino = ns->next++;
-	return 0;
-}
-
-/* Numbers are given out only when it is durable that they were. */
-static void reserve_more(struct ns *ns)
-{
-	uint8_t value[NS_META_MAX];
-	int ret;
-
-	if (ns->reserve_active || ns->limit - ns->next >= NS_RESERVE / 2)
-		return;
-	ns->reserving = ns->limit + NS_RESERVE;
-	kv_begin(ns->kv);
-	ret = kv_put(ns->kv, NS_META, NS_META_KEY, strlen(NS_META_KEY), value,
-		     make_meta(ns, ns->reserving, value));
-	if (ret) {
-		kv_abort(ns->kv);
-		return;
-	}
-	if (kv_end(ns->kv))
-		return;
-	ns->reserve_active = true;
-	kv_commit(ns->kv, &ns->reserve);
-}
-
-static int find_result(struct ns *ns, const struct ns_who *who, struct ns_result *result)
-{
-	uint8_t key[NS_DONE_KEY_LEN];
-	struct ns_entry e;
-	const void *value;
-	size_t len;
-	int ret;
-
-	if (who->mount->any_done && who->seq.seq <= who->mount->forgotten)
-		return -ESTALE;
-	ns_done_key(key, who->mount->id, who->seq.seq);
-	ret = kv_get(ns->kv, NS_DONE, key, sizeof(key), &value, &len);
-	if (ret)
-		return ret;
-	ret = ns_entry_get(key, sizeof(key), value, len, false, &e);
-	result->a = e.ino - 1;
-	result->b = e.cookie;
-	return ret;
-}
-
-int ns_begin(struct ns *ns, const struct ns_who *who, struct ns_result *result, bool *again)
-{
-	int ret;
-
-	*again = false;
-	*result = (struct ns_result){ .a = 0 };
-	if (who && who->mount && who->seq.seq) {
-		ret = find_result(ns, who, result);
-		*again = !ret;
-		if (ret != -ENOENT)
-			return ret;
-	}
-	ns->counting = 0;
-	kv_begin(ns->kv);
-	return 0;
-}
-
-/* Results that have arrived are not needed any more. */
-static int forget_results(struct ns *ns, const struct ns_who *who)
-{
-	struct ns_mount *m = who->mount;
-	uint8_t key[NS_DONE_KEY_LEN];
-	uint64_t seq;
-	int ret = 0;
-
-	if (!m->any_done)
-		return 0;
-	for (seq = m->forgotten + 1; seq <= who->seq.upto && !ret; seq++) {
-		ns_done_key(key, m->id, seq);
-		ret = kv_del(ns->kv, NS_DONE, key, sizeof(key));
-	}
-	return ret;
-}
-
-static int put_result(struct ns *ns, const struct ns_who *who, const struct ns_result *result)
-{
-	struct ns_entry e = { .ino = result->a + 1, .type = S_IFREG, .cookie = result->b };
-	uint8_t key[NS_DONE_KEY_LEN], value[NS_ENTRY_MAX];
-	size_t len;
-	int ret;
-
-	if (!who || !who->mount || !who->seq.seq)
-		return 0;
-	ret = forget_results(ns, who);
-	if (ret)
-		return ret;
-	ns_done_key(key, who->mount->id, who->seq.seq);
-	len = ns_entry_put(value, key, sizeof(key), &e, false);
-	return kv_put(ns->kv, NS_DONE, key, sizeof(key), value, len);
-}
-
-int ns_end(struct ns *ns, const struct ns_who *who, const struct ns_result *result, int ret)
-{
-	struct ns_mount *m = who ? who->mount : NULL;
-
-	if (!ret)
-		ret = put_result(ns, who, result);
-	if (ret)
-		kv_abort(ns->kv);
-	else
-		ret = kv_end(ns->kv);
-	reserve_more(ns);
-	if (ret)
-		return ret;
-	ns->count += (uint64_t)ns->counting;
-	if (m && who->seq.seq && (!m->any_done || m->forgotten < who->seq.upto)) {
-		m->forgotten = who->seq.upto;
-		m->any_done = true;
-	}
-	return 0;
 }

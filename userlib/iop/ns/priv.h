@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include "iop/kv/kv.h"
 #include "iop/ns/ns.h"
+#include "iop/ns/record.h"
 #include "base/u64map.h"
 
 enum {
@@ -20,17 +21,8 @@ enum {
 };
 
 #define NS_MAP (64u << 20)
-#define NS_META_KEY "ns"
-#define NS_META_MAX 320
-#define NS_VERSION 2
 #define NS_RESERVE 65536 /* numbers reserved at a time */
-#define NS_FIRST 16	 /* number of the first inode that is made */
-#define NS_COOKIE 3	 /* of a directory's first entry: "." and ".." have 1 and 2 */
-#define NS_KEY_LEN 8
-#define NS_NAME_KEY_MAX (8 + DDIO_MAX_NAME)
-#define NS_ORDER_KEY_LEN 16
-#define NS_DONE_KEY_LEN (DDIO_GROUP_ID_LEN + 8)
-#define NS_REMOVED 1024 /* attributes of removed inodes that are remembered */
+#define NS_REMOVED 1024	 /* attributes of removed inodes that are remembered */
 #define NS_LINKS_MAX 65000u
 #define NS_DEPTH_MAX 100000u /* a deeper directory is in a circle */
 
@@ -85,60 +77,23 @@ struct ns_mount {
 	bool before, told, any_done;
 };
 
-/*
- * record.c: bytes.  The readers take any bytes: 0, -EUCLEAN or -ENOMEM.
- */
-struct ns_meta {
-	uint64_t limit;
-	char cluster[DDIO_MAX_NAME + 1];
-};
-/* A name's record, and (with the name) that of the order. */
-struct ns_entry {
-	uint64_t ino;
-	uint32_t type; /* bits of the mode */
-	uint64_t cookie;
-	char name[DDIO_MAX_NAME + 1];
-};
-/* What a request that must not be done twice gave. */
-struct ns_result {
-	uint64_t a, b;
-};
-void ns_key(uint8_t key[NS_KEY_LEN], uint64_t id);
-bool ns_key_get(const void *key, size_t len, uint64_t *id);
-size_t ns_name_key(uint8_t key[NS_NAME_KEY_MAX], uint64_t id, const char *name);
-/* Also of extended attributes. */
-int ns_name_key_get(const void *key, size_t len, uint64_t *id, char name[DDIO_MAX_NAME + 1]);
-void ns_order_key(uint8_t key[NS_ORDER_KEY_LEN], uint64_t dir, uint64_t cookie);
-bool ns_order_key_get(const void *key, size_t len, uint64_t *dir, uint64_t *cookie);
-void ns_done_key(uint8_t key[NS_DONE_KEY_LEN], const uint8_t *mount, uint64_t seq);
-
-/* Into @buf (NULL: only the length), -EMSGSIZE if @cap is too small. */
-ssize_t ns_inode_put(void *buf, size_t cap, const struct inode *inode);
-int ns_inode_get(uint64_t ino, const void *value, size_t len, struct inode *inode);
-/* @key: of the record; @name: with the name in it, as in the order. */
-#define NS_ENTRY_MAX (28 + 2 + DDIO_MAX_NAME)
-size_t ns_entry_put(uint8_t buf[NS_ENTRY_MAX], const void *key, size_t key_len,
-		    const struct ns_entry *e, bool name);
-int ns_entry_get(const void *key, size_t key_len, const void *value, size_t len, bool name,
-		 struct ns_entry *e);
-/* A value of bytes: version and CRC around it.  In @buf of @len + 8 bytes. */
-#define NS_BYTES_EXTRA 8
-void ns_bytes_put(uint8_t *buf, const void *key, size_t key_len, const void *data, size_t len);
-int ns_bytes_get(const void *key, size_t key_len, const void *value, size_t len,
-		 const uint8_t **data, size_t *data_len);
-size_t ns_meta_put(uint8_t value[NS_META_MAX], const struct ns_meta *meta);
-int ns_meta_get(const void *value, size_t len, struct ns_meta *meta);
-
-/* ns.c */
+/* change.c */
+/* The number of a new inode; -EAGAIN: none is reserved yet. */
 int ns_take_id(struct ns *ns, uint64_t *ino);
+/* The record of cluster and numbers; returns its length. */
+size_t ns_make_meta(const struct ns *ns, uint64_t limit, uint8_t value[NS_META_MAX]);
+/* A change of the name space.  The end makes it durable against the process's death, or (@ret) undoes
+ * it; returns @ret, or what went wrong then. */
+void ns_begin(struct ns *ns);
+int ns_end(struct ns *ns, int ret);
 /*
- * A change of the name space.  @again: it was made before, with this result.  After an error of
- * begin there is no end.  The end records the result and gives @ret back, or what went wrong then.
+ * The same for a request that must not be made twice.  @again: it was made before, with this result.
+ * After an error, or @again, there is no end.  The end records the result with the change.
  */
-int ns_begin(struct ns *ns, const struct ns_who *who, struct ns_result *result, bool *again);
-int ns_end(struct ns *ns, const struct ns_who *who, const struct ns_result *result, int ret);
+int ns_begin_once(struct ns *ns, const struct ns_who *who, uint64_t *result, bool *again);
+int ns_end_once(struct ns *ns, const struct ns_who *who, uint64_t result, int ret);
 
-/* inode.c: within a change, but for load. */
+/* core.c: within a change, but for load. */
 int ns_load(struct ns *ns, uint64_t ino, struct inode *inode);
 /* -ENOTDIR; -ENOENT if it has been removed. */
 int ns_load_dir(struct ns *ns, uint64_t ino, struct inode *inode);
@@ -147,7 +102,7 @@ int ns_delete(struct ns *ns, const struct inode *inode);
 struct timespec ns_now(struct ns *ns);
 /* Attributes changed; with data, too (modification). */
 void ns_touch(struct ns *ns, struct inode *inode, bool data);
-int stripe_copy(struct stripe *to, const struct stripe *from);
+bool ns_is_open(const struct ns *ns, uint64_t ino);
 
 /* dir.c */
 bool ns_is_dot(const char *name);
@@ -165,10 +120,21 @@ int ns_left_again(struct ns *ns, uint64_t ino, struct ns_left *left);
 /* Nobody has it open any more. */
 int ns_closed(struct ns *ns, uint64_t ino, struct ns_left *left);
 
-/* xattr.c */
+/* xattr_store.c: within a change, but for read and names. */
 int ns_xattr_read(struct ns *ns, uint64_t ino, const char *name, uint8_t **value, uint32_t *len);
 int ns_xattr_write(struct ns *ns, uint64_t ino, const char *name, const void *value, uint32_t len);
+int ns_xattr_delete(struct ns *ns, uint64_t ino, const char *name);
+/* All names of an inode, each with a zero behind it; *names: free(). */
+int ns_xattr_names(struct ns *ns, uint64_t ino, uint8_t **names, uint32_t *len);
 int ns_xattrs_drop(struct ns *ns, uint64_t ino);
+
+/* mode.c, within a change: the inode's mode has been set; its list follows. */
+int ns_acl_chmod(struct ns *ns, struct inode *inode);
+/* Gives a new inode of @dir, which is not stored yet, its permissions and lists. */
+int ns_acl_inherit(struct ns *ns, const struct inode *dir, uint32_t umask, struct inode *inode);
+/* Sets an attribute that is a list (@len 0: removes it).  *store: the value is to be kept. */
+int ns_acl_set(struct inode *inode, const char *name, const void *value, size_t len, bool kill_sgid,
+	       bool *store);
 
 /* stripe.c: "ddio.stripe", "ddio.layout", "ddio.disks" */
 bool ns_stripe_is(const char *name);
@@ -181,7 +147,6 @@ int ns_stripe_unset(struct inode *inode, const char *name);
 int ns_stripe_new(struct ns *ns, const struct inode *dir, struct stripe *stripe);
 
 /* mount.c */
-bool ns_is_open(const struct ns *ns, uint64_t ino);
 int ns_mounts_load(struct ns *ns);
 void ns_mounts_free(struct ns *ns);
 

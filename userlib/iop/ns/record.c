@@ -4,13 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/crc32c.h"
-#include "iop/ns/priv.h"
-#include "iop/store/record.h"
+#include "iop/lmdb/key.h"
+#include "iop/ns/record.h"
 #include "proto/codec_fs.h"
 
 enum { CRC_LEN = 4 };
 /* An inode's disks are 0, 1, ... */
 #define IN_ORDER 0x80000000u
+/* In a result's record; the word behind the number is reserved. */
+#define RESULT_MARK 0100000u
 
 void ns_key(uint8_t key[NS_KEY_LEN], uint64_t id)
 {
@@ -269,6 +271,27 @@ int ns_bytes_get(const void *key, size_t key_len, const void *value, size_t len,
 	*data = r.p;
 	*data_len = r.left;
 	return r.err ? -EUCLEAN : 0;
+}
+
+void ns_result_put(uint8_t buf[NS_RESULT_LEN], const void *key, size_t key_len, uint64_t result)
+{
+	struct ddio_wr w = ddio_wr_begin(buf, NS_RESULT_LEN);
+
+	ddio_wr_u32(&w, NS_VERSION);
+	ddio_wr_u64(&w, result + 1);
+	ddio_wr_u32(&w, RESULT_MARK);
+	ddio_wr_u64(&w, 0);
+	wr_crc(&w, key, key_len);
+}
+
+int ns_result_get(const void *key, size_t key_len, const void *value, size_t len, uint64_t *result)
+{
+	struct ddio_rd r = rd_value(key, key_len, value, len);
+
+	*result = ddio_rd_u64(&r) - 1;
+	ddio_rd_check(&r, *result != UINT64_MAX && ddio_rd_u32(&r) == RESULT_MARK, -EUCLEAN);
+	ddio_rd_u64(&r);
+	return ddio_rd_end(&r) ? -EUCLEAN : 0;
 }
 
 size_t ns_meta_put(uint8_t value[NS_META_MAX], const struct ns_meta *meta)

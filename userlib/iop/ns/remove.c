@@ -53,11 +53,8 @@ int ns_left_again(struct ns *ns, uint64_t ino, struct ns_left *left)
 /* An orphan without objects: nothing is left of it. */
 static int drop_bare(struct ns *ns, const struct inode *in)
 {
-	struct ns_result result;
-	bool again;
-	int ret = ns_begin(ns, NULL, &result, &again);
-
-	return ret ? ret : ns_end(ns, NULL, &result, ns_delete(ns, in));
+	ns_begin(ns);
+	return ns_end(ns, ns_delete(ns, in));
 }
 
 int ns_closed(struct ns *ns, uint64_t ino, struct ns_left *left)
@@ -123,7 +120,7 @@ int ns_unlink(struct ns *ns, struct ns_mount *mount, const struct ddio_msg_fs_na
 {
 	const struct ns_who who = { mount, x->seq };
 	struct inode dir = { .ino = 0 }, in = { .ino = 0 };
-	struct ns_result result;
+	uint64_t result;
 	bool again;
 	int ret;
 
@@ -132,14 +129,14 @@ int ns_unlink(struct ns *ns, struct ns_mount *mount, const struct ddio_msg_fs_na
 		dir_attr->ino = 0;
 	if (ns_is_dot(x->name))
 		return unlink_dots(x);
-	ret = ns_begin(ns, &who, &result, &again);
+	ret = ns_begin_once(ns, &who, &result, &again);
 	if (ret)
 		return ret;
 	if (again)
-		return ns_left_again(ns, result.a, left);
+		return ns_left_again(ns, result, left);
 	ret = unlink_all(ns, x, &dir, &in, left);
-	result.a = left->any ? in.ino : 0;
-	ret = ns_end(ns, &who, &result, ret);
+	result = left->any ? in.ino : 0;
+	ret = ns_end_once(ns, &who, result, ret);
 	if (!ret && dir_attr)
 		inode_attr(&dir, dir_attr);
 	inode_free(&dir);
@@ -221,17 +218,15 @@ int ns_orphans(struct ns *ns, uint64_t after, uint32_t max, struct ddio_msg_ns_l
 
 int ns_gone(struct ns *ns, uint64_t ino)
 {
-	struct ns_result result;
 	struct inode in;
-	bool again;
 	int ret = ns_load(ns, ino, &in);
 
 	if (!ret && (in.nlink || ns_in_use(ns, ino)))
 		ret = -EBUSY;
-	if (!ret)
-		ret = ns_begin(ns, NULL, &result, &again);
-	if (!ret)
-		ret = ns_end(ns, NULL, &result, ns_delete(ns, &in));
+	if (!ret) {
+		ns_begin(ns);
+		ret = ns_end(ns, ns_delete(ns, &in));
+	}
 	inode_free(&in);
 	return ret;
 }

@@ -174,25 +174,25 @@ int ns_rename(struct ns *ns, struct ns_mount *mount, const struct ddio_msg_fs_re
 {
 	const struct ns_who who = { mount, x->seq };
 	struct renaming *r;
-	struct ns_result result;
+	uint64_t result;
 	bool again;
 	int ret;
 
 	memset(left, 0, sizeof(*left));
 	if (ns_is_dot(x->name) || ns_is_dot(x->new_name))
 		return -EINVAL;
-	ret = ns_begin(ns, &who, &result, &again);
+	ret = ns_begin_once(ns, &who, &result, &again);
 	if (ret)
 		return ret;
 	if (again)
-		return ns_left_again(ns, result.a, left);
+		return ns_left_again(ns, result, left);
 	r = calloc(1, sizeof(*r));
 	if (!r)
-		return ns_end(ns, &who, &result, -ENOMEM);
+		return ns_end_once(ns, &who, result, -ENOMEM);
 	r->x = x;
 	ret = rename_all(ns, r, left);
-	result.a = left->any ? r->gone.ino : 0;
-	ret = ns_end(ns, &who, &result, ret);
+	result = left->any ? r->gone.ino : 0;
+	ret = ns_end_once(ns, &who, result, ret);
 	renaming_free(r);
 	free(r);
 	if (ret) {

@@ -24,6 +24,11 @@ size_t extent_map_find(const struct extent_map *map, uint64_t block)
 	return low;
 }
 
+uint64_t extent_map_end(const struct extent_map *map)
+{
+	return map->n ? map->v[map->n - 1].block + map->v[map->n - 1].count : 0;
+}
+
 int extent_map_reserve(struct extent_map *map, size_t n)
 {
 	size_t want = map->n + n;

@@ -27,6 +27,8 @@ struct extent_map {
 void extent_map_fini(struct extent_map *map);
 /* Index of the extent that holds @block or else of the first one behind it (then maybe n). */
 size_t extent_map_find(const struct extent_map *map, uint64_t block);
+/* One past the last block. */
+uint64_t extent_map_end(const struct extent_map *map);
 /* Makes room, so that the next extent_map_add() of @n cannot fail. */
 int extent_map_reserve(struct extent_map *map, size_t n);
 /**

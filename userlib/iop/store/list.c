@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The ids of all objects: those of the records, merged with those of memory only. */
+/* The ids of all objects, and how many there are: records merged with what is in memory only. */
 #include <stdlib.h>
 #include <string.h>
 #include "iop/store/priv.h"
@@ -81,4 +81,30 @@ free_ids:
 	free(live);
 	free(gone);
 	return n;
+}
+
+/* Objects that are in memory only. */
+static uint64_t unrecorded(const struct store *store)
+{
+	const struct object *obj;
+	uint64_t n = 0;
+	size_t i;
+
+	for (i = 0; i < store->hash_size; i++)
+		for (obj = store->hash[i]; obj; obj = obj->hash_next)
+			n += !obj->recorded && !obj->removed;
+	return n;
+}
+
+int store_count(struct store *store)
+{
+	MDB_stat stat;
+	int ret = lmdb_read_begin(&store->db);
+
+	if (ret)
+		return ret;
+	ret = lmdb_errno(mdb_stat(store->db.read, store->db.dbi[STORE_OBJECTS], &stat));
+	lmdb_read_end(&store->db);
+	store->objects = ret ? 0 : stat.ms_entries + unrecorded(store);
+	return ret;
 }

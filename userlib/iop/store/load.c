@@ -30,7 +30,7 @@ static int load_extent(struct object *obj, const MDB_val *key, const MDB_val *va
 		return ret;
 	if (!rec_extent_within(&rec, obj->ref.block, obj->store->size))
 		return -EUCLEAN;
-	if (obj->map.n && rec.block < object_end(obj))
+	if (rec.block < extent_map_end(&obj->map))
 		return -EUCLEAN;
 	ext = (struct ddio_placed){ .block = rec.block, .start = rec.start, .count = rec.count };
 	ret = extent_map_add(&obj->map, &ext, 1, obj->ref.block);

@@ -71,18 +71,6 @@ static void hash_del(struct store *store, struct object *obj)
 	store->hash_n--;
 }
 
-uint64_t store_unrecorded(const struct store *store)
-{
-	const struct object *obj;
-	uint64_t n = 0;
-	size_t i;
-
-	for (i = 0; i < store->hash_size; i++)
-		for (obj = store->hash[i]; obj; obj = obj->hash_next)
-			n += !obj->recorded && !obj->removed;
-	return n;
-}
-
 void store_objects_init(struct store *store)
 {
 	ddio_list_init(&store->idle);
@@ -345,10 +333,5 @@ uint64_t object_blocks(const struct object *obj)
 
 uint64_t object_end(const struct object *obj)
 {
-	const struct ddio_placed *last;
-
-	if (!obj->map.n)
-		return 0;
-	last = &obj->map.v[obj->map.n - 1];
-	return last->block + last->count;
+	return extent_map_end(&obj->map);
 }

@@ -5,7 +5,7 @@
 
 #include "iop/store/extent.h"
 #include "iop/store/freespace.h"
-#include "iop/lmdb/commit.h"
+#include "iop/lmdb/committer.h"
 #include "iop/lmdb/env.h"
 #include "iop/store/store.h"
 #include "iop/store/record.h"
@@ -111,10 +111,11 @@ int store_identify(struct store *store, const struct store_opts *opts, char *err
 /* The label's record; @flags are added.  MDB_* */
 int store_put_label(struct store *store, MDB_txn *txn, uint32_t flags);
 
-/* store.c */
-int store_load_free(struct store *store);
-/* Sets store->objects. */
+/* list.c: sets store->objects. */
 int store_count(struct store *store);
+
+/* space.c: fills store->free from the records. */
+int store_load_free(struct store *store);
 /* Makes [start, start + len) free in memory. */
 void store_give_back(struct store *store, uint64_t start, uint64_t len);
 
@@ -123,8 +124,6 @@ void store_objects_init(struct store *store);
 void store_objects_fini(struct store *store);
 /* After a commit: drops what is clean and unused, frees what was removed. */
 void store_sweep(struct store *store);
-/* Objects of memory only. */
-uint64_t store_unrecorded(const struct store *store);
 
 /* reload.c: after a repair; reads the extents anew, keeps blocks that wait to be written
  * or to be freed out of the free space. */
@@ -144,6 +143,8 @@ void batch_freed(struct ddio_batch *batch, uint64_t start, uint64_t len);
 
 /* apply.c: one change of the records within a transaction.  0, -errno or MDB_*. */
 int store_apply_change(struct store *store, MDB_txn *txn, const struct ddio_change *change);
+
+/* apply_free.c: the same.  What is taken must be recorded as free, what is put must not. */
 int store_take_free(struct store *store, MDB_txn *txn, uint64_t start, uint64_t len);
 int store_put_free(struct store *store, MDB_txn *txn, uint64_t start, uint64_t len);
 
@@ -152,10 +153,10 @@ int store_apply_extent(struct store *store, MDB_txn *txn, const struct ddio_chan
 int store_apply_mark(struct store *store, MDB_txn *txn, const struct ddio_change *change);
 int store_apply_cut(struct store *store, MDB_txn *txn, const struct ddio_change *change);
 
-/* blocks.c: notes the change that adds blocks of [first, first + count), which may lie in several
+/* note.c: notes the change that adds blocks of [first, first + count), which may lie in several
  * extents. */
 int object_note_extents(struct object *obj, uint64_t first, uint64_t count, bool unwritten);
-/* range.c: notes that recorded blocks were written, or read as zeros again. */
+/* Notes that recorded blocks were written, or read as zeros again. */
 int object_note_mark(struct object *obj, uint64_t first, uint64_t count, bool unwritten);
 
 /* place.c: takes places for blocks [first, first + count) from the free space. */

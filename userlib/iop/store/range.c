@@ -4,23 +4,6 @@
 #include <stdlib.h>
 #include "iop/store/priv.h"
 
-int object_note_mark(struct object *obj, uint64_t first, uint64_t count, bool unwritten)
-{
-	const struct ddio_change change = {
-		.kind = CHANGE_MARK,
-		.bs = obj->ref.block,
-		.unwritten = unwritten,
-		.id = obj->ref.id,
-		.block = first,
-		.count = count,
-	};
-
-	if (batch_reserve(&obj->store->open, 1, 0))
-		return -ENOMEM;
-	batch_change(&obj->store->open, &change);
-	return 0;
-}
-
 /* Of blocks that were never written those that are not reserved; *count is cut down to where the same
  * holds. */
 static int reserve_run(struct object *obj, uint64_t first, uint64_t *count)
@@ -78,7 +61,7 @@ static int unwrite_run(struct object *obj, uint64_t first, uint64_t count)
 
 int object_unwrite(struct object *obj, uint64_t first, uint64_t count)
 {
-	uint64_t end = object_end(obj), at, start, run;
+	uint64_t end = extent_map_end(&obj->map), at, start, run;
 	bool written;
 	int ret = 0;
 

@@ -13,28 +13,10 @@
 /* Of an extent's number of blocks: they were never written. */
 #define COUNT_UNWRITTEN (UINT64_C(1) << 63)
 
-void rec_key(uint8_t key[REC_KEY_LEN], uint64_t number)
-{
-	uint64_t be = htobe64(number);
-
-	memcpy(key, &be, sizeof(be));
-}
-
 void rec_extent_key(uint8_t key[REC_EXTENT_KEY_LEN], uint64_t id, uint64_t block)
 {
 	rec_key(key, id);
 	rec_key(key + REC_KEY_LEN, block);
-}
-
-bool rec_key_get(const void *key, size_t len, uint64_t *number)
-{
-	uint64_t be;
-
-	if (len != sizeof(be))
-		return false;
-	memcpy(&be, key, sizeof(be));
-	*number = be64toh(be);
-	return true;
 }
 
 /* The last field of every value. */

@@ -10,9 +10,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "iop/lmdb/key.h"
 
 #define REC_VERSION 1
-#define REC_KEY_LEN 8
 #define REC_EXTENT_KEY_LEN 16
 #define REC_OBJECT_LEN 24
 #define REC_EXTENT_LEN 24
@@ -56,10 +56,7 @@ struct rec_free {
 	uint64_t start, len; /* bytes */
 };
 
-void rec_key(uint8_t key[REC_KEY_LEN], uint64_t number);
 void rec_extent_key(uint8_t key[REC_EXTENT_KEY_LEN], uint64_t id, uint64_t block);
-/* Return: false if @len is not that of a key. */
-bool rec_key_get(const void *key, size_t len, uint64_t *number);
 
 void rec_label_put(uint8_t buf[LABEL_LEN], const struct label *label);
 /* Return: 0, -ENOENT (all zeros), -EMEDIUMTYPE (something else), -EUCLEAN (damaged),

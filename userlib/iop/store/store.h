@@ -15,6 +15,7 @@
 #define DDIO_STORE_H
 
 #include "env/env.h"
+#include "iop/lmdb/commit.h"
 #include "proto/proto.h"
 
 struct store;
@@ -97,14 +98,6 @@ int object_remove(struct object *obj);
 uint64_t object_blocks(const struct object *obj); /* allocated */
 uint64_t object_end(const struct object *obj);	  /* one past the last allocated block */
 
-/**
- * struct commit - tells when what was changed before is durable; the caller owns the memory
- */
-struct commit {
-	void (*done)(struct commit *commit, int err);
-	void *arg;
-	struct ddio_list link;
-};
 /* Commits that come while one runs are joined into the next one. */
 void store_commit(struct store *store, struct commit *commit);
 bool store_dirty(const struct store *store);

@@ -8,11 +8,12 @@
 
 #include "userlib/iop/ns/acl.c"
 #include "userlib/iop/kv/kv.c"
+#include "userlib/iop/kv/lmdb.c"
 #include "userlib/iop/kv/commit.c"
 #include "userlib/iop/kv/cursor.c"
 #include "userlib/iop/kv/journal.c"
 #include "userlib/iop/kv/map.c"
-#include "userlib/iop/lmdb/commit.c"
+#include "userlib/iop/lmdb/committer.c"
 #include "userlib/iop/lmdb/env.c"
 #define ns_start ns_begin_records
 #include "userlib/iop/ns/ns.c"
@@ -23,6 +24,8 @@
 #include "userlib/iop/ns/attr.c"
 #undef grow
 #include "userlib/iop/ns/dir.c"
+#include "userlib/iop/ns/change.c"
+#include "userlib/iop/ns/core.c"
 #include "userlib/iop/ns/inode.c"
 #include "userlib/iop/ns/make.c"
 #include "userlib/iop/ns/mount.c"
@@ -33,6 +36,7 @@
 #undef replace
 #include "userlib/iop/ns/stripe.c"
 #include "userlib/iop/ns/xattr.c"
+#include "userlib/iop/ns/xattr_store.c"
 #include "userlib/base/u64map.c"
 
 #undef malloc

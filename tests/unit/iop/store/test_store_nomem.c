@@ -13,11 +13,12 @@
 #include "userlib/iop/store/extent.c"
 #include "userlib/iop/store/freespace.c"
 #include "userlib/iop/store/place.c"
-#include "userlib/iop/lmdb/commit.c"
+#include "userlib/iop/lmdb/committer.c"
 #include "userlib/iop/lmdb/env.c"
 #include "userlib/iop/store/store.c"
 #include "userlib/iop/store/apply.c"
 #include "userlib/iop/store/apply_extent.c"
+#include "userlib/iop/store/apply_free.c"
 #include "userlib/iop/store/blocks.c"
 #define grow check_grow
 #include "userlib/iop/store/check.c"
@@ -26,12 +27,14 @@
 #include "userlib/iop/store/label.c"
 #include "userlib/iop/store/list.c"
 #include "userlib/iop/store/load.c"
+#include "userlib/iop/store/note.c"
 #include "userlib/iop/store/object.c"
 #define note_freed range_note_freed
 #include "userlib/iop/store/range.c"
 #undef note_freed
 #include "userlib/iop/store/record.c"
 #include "userlib/iop/store/reload.c"
+#include "userlib/iop/store/space.c"
 
 #undef malloc
 #undef calloc

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <errno.h>
-#include "iop/lmdb/commit.h"
+#include "iop/lmdb/committer.h"
 
 static void commit_begin(struct committer *c);
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "iop/ns/check.h"
+#include "iop/ns/check/check.h"
 
 #define LOST_AND_FOUND "lost+found"
 

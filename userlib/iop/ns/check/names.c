@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
-#include "iop/ns/check.h"
+#include "iop/ns/check/check.h"
 
 /* The record of the order that belongs to a name: 0, or -ENOENT: none, or another's. */
 static int order_matches(struct ns_check *c, uint64_t dir, const char *name,
@@ -160,10 +160,10 @@ static int check_orphan(struct ns_check *c, const MDB_val *k, const MDB_val *v)
 
 static int check_done(struct ns_check *c, const MDB_val *k, const MDB_val *v)
 {
-	struct ns_entry e;
+	uint64_t result;
 
 	if (k->mv_size == NS_DONE_KEY_LEN &&
-	    !ns_entry_get(k->mv_data, k->mv_size, v->mv_data, v->mv_size, false, &e))
+	    !ns_result_get(k->mv_data, k->mv_size, v->mv_data, v->mv_size, &result))
 		return 0;
 	check_problem(c, "the result of a mount's request is damaged");
 	return check_drop(c, NS_DONE, k);

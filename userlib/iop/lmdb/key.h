@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Numbers as keys: big-endian, so that LMDB's order is that of the numbers.  Pure. */
+#ifndef DDIO_LMDB_KEY_H
+#define DDIO_LMDB_KEY_H
+
+#include <endian.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define REC_KEY_LEN 8
+
+static inline void rec_key(uint8_t key[REC_KEY_LEN], uint64_t number)
+{
+	uint64_t be = htobe64(number);
+
+	memcpy(key, &be, sizeof(be));
+}
+
+/* Returns false if @len is not that of a key. */
+static inline bool rec_key_get(const void *key, size_t len, uint64_t *number)
+{
+	uint64_t be;
+
+	if (len != sizeof(be))
+		return false;
+	memcpy(&be, key, sizeof(be));
+	*number = be64toh(be);
+	return true;
+}
+
+#endif /* DDIO_LMDB_KEY_H */

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Changes of the name space: begun, ended or undone; the results of requests that must not be made
+ * twice; the numbers of inodes.
+ */
+#include <errno.h>
+#include <string.h>
+#include "iop/ns/priv.h"
+
+size_t ns_make_meta(const struct ns *ns, uint64_t limit, uint8_t value[NS_META_MAX])
+{
+	struct ns_meta meta = { .limit = limit };
+
+	memcpy(meta.cluster, ns->cluster, sizeof(meta.cluster));
+	return ns_meta_put(value, &meta);
+}
+
+int ns_take_id(struct ns *ns, uint64_t *ino)
+{
+	if (ns->next >= ns->limit)
+		return -EAGAIN;
+	*ino = ns->next++;
+	return 0;
+}
+
+static void reserved(struct commit *commit, int err)
+{
+	struct ns *ns = commit->arg;
+
+	ns->reserve_active = false;
+	if (!err)
+		ns->limit = ns->reserving;
+}
+
+/* Numbers are given out only when it is durable that they were. */
+static void reserve_more(struct ns *ns)
+{
+	uint8_t value[NS_META_MAX];
+	int ret;
+
+	if (ns->reserve_active || ns->limit - ns->next >= NS_RESERVE / 2)
+		return;
+	ns->reserving = ns->limit + NS_RESERVE;
+	kv_begin(ns->kv);
+	ret = kv_put(ns->kv, NS_META, NS_META_KEY, strlen(NS_META_KEY), value,
+		     ns_make_meta(ns, ns->reserving, value));
+	if (ret) {
+		kv_abort(ns->kv);
+		return;
+	}
+	if (kv_end(ns->kv))
+		return;
+	ns->reserve = (struct commit){ .done = reserved, .arg = ns };
+	ns->reserve_active = true;
+	kv_commit(ns->kv, &ns->reserve);
+}
+
+static int find_result(struct ns *ns, const struct ns_who *who, uint64_t *result)
+{
+	uint8_t key[NS_DONE_KEY_LEN];
+	const void *value;
+	size_t len;
+	int ret;
+
+	if (who->mount->any_done && who->seq.seq <= who->mount->forgotten)
+		return -ESTALE;
+	ns_done_key(key, who->mount->id, who->seq.seq);
+	ret = kv_get(ns->kv, NS_DONE, key, sizeof(key), &value, &len);
+	return ret ? ret : ns_result_get(key, sizeof(key), value, len, result);
+}
+
+void ns_begin(struct ns *ns)
+{
+	ns->counting = 0;
+	kv_begin(ns->kv);
+}
+
+int ns_end(struct ns *ns, int ret)
+{
+	if (ret)
+		kv_abort(ns->kv);
+	else
+		ret = kv_end(ns->kv);
+	reserve_more(ns);
+	if (!ret)
+		ns->count += (uint64_t)ns->counting;
+	return ret;
+}
+
+/* Would the one who asks ask again? */
+static bool asks_again(const struct ns_who *who)
+{
+	return who->mount && who->seq.seq;
+}
+
+int ns_begin_once(struct ns *ns, const struct ns_who *who, uint64_t *result, bool *again)
+{
+	int ret = -ENOENT;
+
+	*result = 0;
+	if (asks_again(who))
+		ret = find_result(ns, who, result);
+	*again = !ret;
+	if (ret != -ENOENT)
+		return ret;
+	ns_begin(ns);
+	return 0;
+}
+
+/* Results that have arrived are not needed any more. */
+static int forget_results(struct ns *ns, const struct ns_who *who)
+{
+	struct ns_mount *m = who->mount;
+	uint8_t key[NS_DONE_KEY_LEN];
+	uint64_t seq;
+	int ret = 0;
+
+	if (!m->any_done)
+		return 0;
+	for (seq = m->forgotten + 1; seq <= who->seq.upto && !ret; seq++) {
+		ns_done_key(key, m->id, seq);
+		ret = kv_del(ns->kv, NS_DONE, key, sizeof(key));
+	}
+	return ret;
+}
+
+static int put_result(struct ns *ns, const struct ns_who *who, uint64_t result)
+{
+	uint8_t key[NS_DONE_KEY_LEN], value[NS_RESULT_LEN];
+	int ret = forget_results(ns, who);
+
+	if (ret)
+		return ret;
+	ns_done_key(key, who->mount->id, who->seq.seq);
+	ns_result_put(value, key, sizeof(key), result);
+	return kv_put(ns->kv, NS_DONE, key, sizeof(key), value, sizeof(value));
+}
+
+int ns_end_once(struct ns *ns, const struct ns_who *who, uint64_t result, int ret)
+{
+	struct ns_mount *m = who->mount;
+
+	if (!ret && asks_again(who))
+		ret = put_result(ns, who, result);
+	ret = ns_end(ns, ret);
+	if (!ret && asks_again(who) && (!m->any_done || m->forgotten < who->seq.upto)) {
+		m->forgotten = who->seq.upto;
+		m->any_done = true;
+	}
+	return ret;
+}

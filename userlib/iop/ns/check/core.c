@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* What all parts of a check use: problems, inodes seen, records as they are and as they will be. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "iop/ns/check/check.h"
+
+void check_problem(struct ns_check *c, const char *fmt, ...)
+{
+	char text[DDIO_MAX_TEXT] = "name space: ";
+	size_t n = strlen(text);
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text + n, sizeof(text) - n, fmt, ap);
+	va_end(ap);
+	if (!c->result->problems++)
+		memcpy(c->result->text, text, sizeof(text));
+	ddio_env_log(c->ns->env, DDIO_LOG_WARN, "%s", text);
+}
+
+struct ddio_seen *check_seen(const struct ns_check *c, uint64_t ino)
+{
+	const uint64_t *at = ddio_u64map_find(&c->index, ino);
+
+	return at ? &c->seen[*at - 1] : NULL;
+}
+
+struct ddio_seen *check_see(struct ns_check *c, uint64_t ino)
+{
+	size_t cap = c->cap ? c->cap * 2 : 64;
+	struct ddio_seen *grown;
+	uint64_t *at;
+
+	if (c->n == c->cap) {
+		grown = realloc(c->seen, cap * sizeof(*grown));
+		if (!grown)
+			return NULL;
+		c->seen = grown;
+		c->cap = cap;
+	}
+	at = ddio_u64map_make(&c->index, ino);
+	if (!at)
+		return NULL;
+	c->seen[c->n] = (struct ddio_seen){ .ino = ino };
+	*at = ++c->n;
+	return &c->seen[c->n - 1];
+}
+
+int check_get(struct ns_check *c, int db, const void *key, size_t len, MDB_val *v)
+{
+	MDB_val k = lmdb_val(key, len);
+
+	return lmdb_errno(mdb_get(c->txn, c->db->dbi[db], &k, v));
+}
+
+int check_get_fixed(struct ns_check *c, int db, const void *key, size_t len, MDB_val *v)
+{
+	const struct kv_node *fixed = kv_map_find(&c->fixes, (uint8_t)db, key, len);
+
+	if (!fixed)
+		return check_get(c, db, key, len, v);
+	if (!fixed->value)
+		return -ENOENT;
+	*v = lmdb_val(fixed->value, fixed->len);
+	return 0;
+}
+
+int check_each(struct ns_check *c, int db,
+	       int (*fn)(struct ns_check *c, const MDB_val *k, const MDB_val *v))
+{
+	MDB_cursor *cursor;
+	MDB_val k, v;
+	int ret = lmdb_errno(mdb_cursor_open(c->txn, c->db->dbi[db], &cursor));
+
+	if (ret)
+		return ret;
+	ret = lmdb_errno(mdb_cursor_get(cursor, &k, &v, MDB_FIRST));
+	while (!ret) {
+		ret = fn(c, &k, &v);
+		if (!ret)
+			ret = lmdb_errno(mdb_cursor_get(cursor, &k, &v, MDB_NEXT));
+	}
+	mdb_cursor_close(cursor);
+	return ret == -ENOENT ? 0 : ret;
+}
+
+int check_drop(struct ns_check *c, int db, const MDB_val *k)
+{
+	return kv_map_set(&c->fixes, (uint8_t)db, k->mv_data, k->mv_size, NULL, 0);
+}
+
+int check_put_entry(struct ns_check *c, uint64_t dir, const char *name, const struct ns_entry *e)
+{
+	uint8_t key[NS_NAME_KEY_MAX], order[NS_ORDER_KEY_LEN];
+	uint8_t value[NS_ENTRY_MAX];
+	struct ns_entry named = *e;
+	size_t len = ns_name_key(key, dir, name), n;
+	int ret;
+
+	n = ns_entry_put(value, key, len, e, false);
+	ret = kv_map_set(&c->fixes, NS_NAMES, key, len, value, n);
+	if (ret)
+		return ret;
+	snprintf(named.name, sizeof(named.name), "%s", name);
+	ns_order_key(order, dir, e->cookie);
+	n = ns_entry_put(value, order, sizeof(order), &named, true);
+	return kv_map_set(&c->fixes, NS_ORDER, order, sizeof(order), value, n);
+}
+
+int check_put_inode(struct ns_check *c, const struct inode *in)
+{
+	ssize_t len = ns_inode_put(NULL, 0, in);
+	uint8_t key[NS_KEY_LEN], *value = len < 0 ? NULL : malloc((size_t)len);
+	int ret;
+
+	if (!value)
+		return -ENOMEM;
+	ns_inode_put(value, (size_t)len, in);
+	ns_key(key, in->ino);
+	ret = kv_map_set(&c->fixes, NS_INODES, key, sizeof(key), value, (size_t)len);
+	free(value);
+	return ret;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* An inode in memory.  Pure. */
+#ifndef DDIO_NS_INODE_H
+#define DDIO_NS_INODE_H
+
+#include <sys/stat.h>
+#include "proto/proto.h"
+
+/**
+ * struct stripe - how a file is spread, or (of a directory) those made in it will be
+ * @block: of a directory 0: as usual; @ndisks likewise
+ * @disks: NULL: 0 to ndisks - 1
+ */
+struct stripe {
+	uint64_t seed;
+	uint32_t block, layout, ndisks;
+	uint32_t *disks;
+};
+
+/**
+ * struct inode - an inode in memory; inode_free()
+ * @alloc: bytes on disks as counted when the change was @alloc_change
+ * @parent, @entries, @cookie: of a directory: where its name is, how many it has, the next one's cookie
+ * @target: of a symbolic link
+ */
+struct inode {
+	uint64_t ino;
+	uint32_t mode, nlink, uid, gid;
+	uint32_t flags; /* DDIO_INODE_* */
+	uint64_t rdev, size, alloc, alloc_change, change;
+	struct timespec atime, mtime, ctime, btime;
+	struct stripe stripe;
+	uint64_t parent, entries, cookie;
+	char *target;
+};
+#define INODE_DATA 0x1u /* has, or may have, objects */
+
+void inode_free(struct inode *inode);
+void inode_attr(const struct inode *inode, struct ddio_fs_attr *attr);
+/* Of a regular file; allocates: ddio_file_record_free().  0 or -ENOMEM. */
+int inode_record(const struct inode *inode, struct ddio_file_record *rec);
+static inline bool inode_is(const struct inode *inode, uint32_t type)
+{
+	return (inode->mode & 0170000u) == type;
+}
+int stripe_copy(struct stripe *to, const struct stripe *from);
+
+#endif /* DDIO_NS_INODE_H */

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Changes of an object's records, noted in the open batch. */
+#include <errno.h>
+#include "iop/store/priv.h"
+
+/* Notes the change that records the object itself, once. */
+static void note_object(struct object *obj)
+{
+	const struct ddio_change change = {
+		.kind = CHANGE_OBJECT,
+		.bs = obj->ref.block,
+		.id = obj->ref.id,
+		.block = obj->ref.layout,
+		.start = obj->ref.seed,
+	};
+
+	if (obj->recorded)
+		return;
+	batch_change(&obj->store->open, &change);
+	obj->recorded = true;
+}
+
+int object_note_extents(struct object *obj, uint64_t first, uint64_t count, bool unwritten)
+{
+	struct ddio_batch *batch = &obj->store->open;
+	struct ddio_change change = { .kind = CHANGE_EXTENT, .unwritten = unwritten };
+	size_t at = extent_map_find(&obj->map, first);
+	const struct ddio_placed *ext;
+	uint64_t end = first + count;
+
+	change.bs = obj->ref.block;
+	change.id = obj->ref.id;
+	for (; at < obj->map.n && first < end; at++) {
+		ext = &obj->map.v[at];
+		if (batch_reserve(batch, 2, 0))
+			return -ENOMEM;
+		note_object(obj);
+		change.block = first;
+		change.start = ext->start + (first - ext->block) * obj->ref.block;
+		change.count = ext->block + ext->count - first;
+		if (change.count > end - first)
+			change.count = end - first;
+		batch_change(batch, &change);
+		first += change.count;
+	}
+	return 0;
+}
+
+int object_note_mark(struct object *obj, uint64_t first, uint64_t count, bool unwritten)
+{
+	const struct ddio_change change = {
+		.kind = CHANGE_MARK,
+		.bs = obj->ref.block,
+		.unwritten = unwritten,
+		.id = obj->ref.id,
+		.block = first,
+		.count = count,
+	};
+
+	if (batch_reserve(&obj->store->open, 1, 0))
+		return -ENOMEM;
+	batch_change(&obj->store->open, &change);
+	return 0;
+}
