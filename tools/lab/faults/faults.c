@@ -5,32 +5,11 @@
 #include <string.h>
 #include "faults.h"
 
-void faults_violated(struct faults *f, const char *fmt, ...)
-{
-	va_list ap;
-	int n;
-
-	if (f->result->why[0])
-		return;
-	n = snprintf(f->result->why, sizeof(f->result->why), "round %u: ", f->round.number);
-	va_start(ap, fmt);
-	vsnprintf(f->result->why + n, sizeof(f->result->why) - n, fmt, ap);
-	va_end(ap);
-	faults_say(f, "VIOLATED: %s", f->result->why);
-}
-
-void faults_say(struct faults *f, const char *fmt, ...)
-{
-	va_list ap;
-
-	if (!f->spec.verbose)
-		return;
-	va_start(ap, fmt);
-	fprintf(stderr, "%.6f ", f->world ? faults_now(f) / 1e9 : 0.0);
-	vfprintf(stderr, fmt, ap);
-	fputc('\n', stderr);
-	va_end(ap);
-}
+static const struct faults_script script = {
+	.round = faults_cp_round,
+	.end = faults_cp_end,
+	.all_met = faults_round_end,
+};
 
 int faults_run(const struct faults_spec *spec, struct faults_result *result)
 {
@@ -47,7 +26,7 @@ int faults_run(const struct faults_spec *spec, struct faults_result *result)
 	ret = faults_world_new(f);
 	if (!ret) {
 		faults_fate_begin(f);
-		ret = faults_world_run(f);
+		ret = faults_world_run(f, &script);
 	}
 	if (ret && !result->why[0])
 		faults_violated(f, "the world could not be run: %s", strerror(-ret));

@@ -3,14 +3,18 @@
  * ddio sim --faults: a small cluster in virtual time, a workload, a schedule of faults, and a
  * model that knows which bytes may be where.  All follow from the seed.
  *
- *   faults.c         one seed, or many
- *   plan.c    what the cluster is like, and what its processes do, round by round
- *   part.c    which cells of a file are whose
- *   cp.c      a compute process: calls, and what they returned
- *   round.c   what a round must have been, by the model
- *   model.c   the model
- *   fate.c    what breaks, and when it is mended
- *   world.c   the cluster; the one file that sees the library's private parts
+ *   many.c      runs many seeds and prints what came of them
+ *   faults.c    runs one seed
+ *   plan.c      what the cluster is like, and what its processes do, round by round
+ *   part.c      which cells of a file belong to which process
+ *   cp.c        a compute process: its calls, and what they returned
+ *   round.c     what a round's calls must have returned, by the model
+ *   fate.c      what breaks, and when it is mended
+ *   loss.c      what a loss means to the model
+ *   model.c     the model
+ *   world.c     the cluster; the one file that sees the library's private parts
+ *   copy.c      copies an I/O processor's records
+ *   say.c       messages
  */
 #ifndef DDIO_FAULTS_H
 #define DDIO_FAULTS_H
@@ -273,6 +277,7 @@ struct faults_world;
 
 /**
  * struct faults - one run
+ * @now: the world's time, for messages; NULL before there is a world
  * @losses: of each disk: times when it may have lost what was not flushed
  * @cp_faults: times when members of a group could have lost each other
  */
@@ -282,6 +287,7 @@ struct faults {
 	struct faults_result *result;
 	uint64_t rng, fate_rng;
 	struct faults_world *world;
+	uint64_t (*now)(const struct faults *f);
 	struct faults_cp cp[FAULTS_CPS];
 	struct faults_file file[FAULTS_FILES];
 	struct faults_round round;
@@ -330,7 +336,7 @@ void faults_cp_end(struct faults_cp *cp);
 /* round.c: the round is over: checks it, and plans the next one. */
 void faults_round_end(struct faults *f);
 void faults_round_free(struct faults *f);
-/* What a disk's loss, or a name server's, means to the model. */
+/* loss.c: a disk, or the name server, may have lost what was not flushed. */
 void faults_disk_lost(struct faults *f, uint32_t disk);
 void faults_names_lost(struct faults *f);
 /* fate.c */
@@ -367,7 +373,19 @@ static inline uint64_t faults_scale(uint64_t *rng, uint64_t min, uint64_t max)
  * world.c
  */
 int faults_world_new(struct faults *f);
-int faults_world_run(struct faults *f);
+/**
+ * struct faults_script - what the world's compute processes do
+ * @round: one round of a process
+ * @end: a process ends
+ * @all_met: all processes have met: the round before is over, the next one is to be planned
+ */
+struct faults_script {
+	void (*round)(struct faults_cp *cp);
+	void (*end)(struct faults_cp *cp);
+	void (*all_met)(struct faults *f);
+};
+/* Runs all rounds.  Return: 0 or -errno */
+int faults_world_run(struct faults *f, const struct faults_script *script);
 void faults_world_free(struct faults *f);
 uint64_t faults_now(const struct faults *f);
 int faults_connect(struct faults_cp *cp);

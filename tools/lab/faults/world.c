@@ -38,10 +38,10 @@ struct daemon {
 };
 
 /**
- * struct program - one life of a compute process
+ * struct cp_life - one life of a compute process
  */
-struct program {
-	struct program *next;
+struct cp_life {
+	struct cp_life *next;
 	struct ddio_env *env;
 	struct faults_cp *cp;
 	struct ddio_gate *gate;
@@ -63,8 +63,9 @@ struct faults_world {
 	struct ddio_env *fate;
 	struct timer_slot slot[SLOTS];
 	struct daemon *daemon[FAULTS_IOPS], *orphans, *ended;
-	struct program *program[FAULTS_CPS], *old;
+	struct cp_life *program[FAULTS_CPS], *old;
 	struct ddio_sim_medium *medium[FAULTS_DISKS];
+	const struct faults_script *script;
 	struct ddio_gate *gate;
 	uint32_t deaths;
 };
@@ -176,6 +177,7 @@ int faults_world_new(struct faults *f)
 		return -ENOMEM;
 	ddio_sim_verbose(w->sim, f->spec.verbose);
 	ddio_sim_trace_on(w->sim);
+	f->now = faults_now;
 	w->fate = world_env(f, "fate", 0);
 	ret = world_dir(w);
 	if (!ret)
@@ -333,7 +335,7 @@ bool faults_world_quiet(const struct faults *f)
 /*
  * Compute processes
  */
-static void gate_open(struct faults *f, struct program *p)
+static void gate_open(struct faults *f, struct cp_life *p)
 {
 	struct ddio_gate *gate = f->world->gate;
 
@@ -343,13 +345,13 @@ static void gate_open(struct faults *f, struct program *p)
 }
 
 /* Until all have arrived; the last one ends the round. */
-static void program_meet(struct faults *f, struct program *p)
+static void program_meet(struct faults *f, struct cp_life *p)
 {
 	struct ddio_gate here;
 
 	if (++f->arrived == f->conf.cps) {
 		f->arrived = 0;
-		faults_round_end(f);
+		f->world->script->all_met(f);
 		gate_open(f, p);
 		return;
 	}
@@ -364,7 +366,7 @@ static void program_main(void *arg);
 
 static int program_begin(struct faults *f, uint32_t rank)
 {
-	struct program *p = calloc(1, sizeof(*p));
+	struct cp_life *p = calloc(1, sizeof(*p));
 	struct faults_cp *cp = &f->cp[rank];
 
 	if (!p)
@@ -383,7 +385,7 @@ static int program_begin(struct faults *f, uint32_t rank)
 
 static void program_main(void *arg)
 {
-	struct program *p = arg;
+	struct cp_life *p = arg;
 	struct faults_cp *cp = p->cp;
 	struct faults *f = cp->f;
 
@@ -391,11 +393,11 @@ static void program_main(void *arg)
 		program_meet(f, p);
 		if (f->round.op == OP_OVER || f->result->why[0])
 			break;
-		faults_cp_round(cp);
+		f->world->script->round(cp);
 		if (cp->dead)
 			break;
 	}
-	faults_cp_end(cp);
+	f->world->script->end(cp);
 	if (cp->dead && program_begin(f, cp->rank))
 		abort();
 }
@@ -434,12 +436,13 @@ static void watch(struct faults *f)
 	}
 }
 
-int faults_world_run(struct faults *f)
+int faults_world_run(struct faults *f, const struct faults_script *script)
 {
 	uint64_t until = 0;
 	uint32_t r;
 	int ret = 0;
 
+	f->world->script = script;
 	for (r = 0; r < f->conf.cps && !ret; r++)
 		ret = program_begin(f, r);
 	while (!ret && !f->result->why[0]) {
@@ -544,7 +547,7 @@ void faults_disk(struct faults *f, uint32_t disk, const struct faults_disk *how)
 void faults_world_free(struct faults *f)
 {
 	struct faults_world *w = f->world;
-	struct program *p;
+	struct cp_life *p;
 	uint32_t i;
 
 	if (!w)
