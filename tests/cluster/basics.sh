@@ -5,7 +5,8 @@
 . "$(dirname "$0")/lib.sh"
 
 check "start a cluster" start_cluster a --iops 3 --disks 2 --engine mem --disk-size 32M
-fails "start twice in one directory" "already holds a cluster" "$ddio" start --dir "$dir/a"
+fails "start twice in one directory" "is running" "$ddio" start --dir "$dir/a"
+fails "start another one there" "already holds a cluster" "$ddio" start --dir "$dir/a" --iops 2
 
 # Sizes around block and stripe ends, an empty file among them.
 for size in 0 1 511 512 8191 8192 8193 65537 1000003; do
@@ -55,10 +56,25 @@ check "unknown commands exit with 2" bash -c "'$ddio' frobnicate 2>/dev/null; [ 
 check "status" "$ddio" status
 check "status names every node" [ "$("$ddio" status --nodes | grep -c ' up ')" = 3 ]
 
-check "stop" stop_cluster a
+check "stop tells that the data are gone" grep -q "data .* are gone" <("$ddio" stop --dir "$dir/a")
+fails "... and start, too" "were in memory" "$ddio" start --dir "$dir/a"
 fails "status of a stopped cluster" "down\|refused\|lost\|reach" "$ddio" ls
 
-# Data in files survive a restart; those in memory do not, and say so.
+# What one gets without options: files that last.
+check "start without options" start_cluster n
+check "... has disks in files" [ "$("$ddio" status --csv | cut -d, -f3 | sort | uniq -c | tr -s ' \n' ' ')" = " 4 aio 1 engine " ]
+check "import" "$ddio" import "$dir/in" kept
+check "stop tells how to go on" grep -q "starts the cluster again" <("$ddio" stop --dir "$dir/n")
+check "start again" "$ddio" start --dir "$dir/n"
+check "the file is there" cmp "$dir/in" <("$ddio" export kept -)
+check "... and takes little room" [ "$(du -sm "$dir/n" | cut -f1)" -lt 64 ]
+check "stop --clean" "$ddio" stop --clean --dir "$dir/n"
+for e in mem hp97560; do
+	check "start --engine $e" start_cluster $e --iops 1 --engine $e
+	check "stop --clean" "$ddio" stop --clean --dir "$dir/$e"
+done
+
+# Data in files survive a restart by hand, too.
 check "start with files" start_cluster b --iops 2 --disks 1 --engine aio --files --disk-size 16M
 check "import" "$ddio" import --block-size 16K "$dir/in" kept
 check "stop" stop_cluster b

@@ -11,7 +11,7 @@ mb=128
 # minute, with 18 switches of the head by 8 sectors and a step to the next cylinder that comes out at 18 more.
 sustained=2198
 
-start_cluster c --iops 16 --files --disk-options "time_scale=$scale" || exit 1
+start_cluster c --iops 16 --engine hp97560 --files --disk-options "time_scale=$scale" || exit 1
 check "mount" mount_at m
 dd if=/dev/urandom of="$dir/source" bs=1M count=$mb 2>/dev/null
 check "write" dd if="$dir/source" of="$dir/m/f" bs=1M conv=fsync 2>/dev/null

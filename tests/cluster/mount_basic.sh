@@ -166,8 +166,11 @@ check "all is there" grep -q hello "$dir/m/a"
 # ddio mount, as root and as somebody.
 check "ddio umount" "$ddio" umount "$dir/m"
 check "... ends the process" wait "${pid[m]}"
+fails "ddio mount on what is not there" "make it first" timeout 20 "$ddio" mount "$dir/new"
+check "... makes nothing" [ ! -e "$dir/new" ]
+mkdir "$dir/new"
 check "ddio mount" timeout 20 "$ddio" mount "$dir/new"
-check "... makes the directory" grep -q hello "$dir/new/a"
+check "... has the files" grep -q hello "$dir/new/a"
 check "ddio umount" "$ddio" umount "$dir/new"
 fails "ddio umount of what is none" "no mount of ddio" "$ddio" umount "$dir/new"
 # fusermount3 wants a user that has a name.

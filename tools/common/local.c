@@ -182,21 +182,31 @@ static void local_wait_end(pid_t pid)
 	waitpid(pid, NULL, WNOHANG);
 }
 
-/* Nodes of the configuration that "ddio start" wrote there. */
-static uint32_t local_nodes(const char *dir)
+/* Return: how many lines of DIR/ddio.conf begin with @text. */
+static uint32_t local_lines(const char *dir, const char *text)
 {
-	char path[4200], line[512];
+	char path[4200], line[4500];
 	uint32_t n = 0;
 	FILE *f;
 
 	snprintf(path, sizeof(path), "%s/ddio.conf", dir);
-	f = fopen(path, "r");
+	f = fopen(path, "re");
 	if (!f)
 		return 0;
 	while (fgets(line, sizeof(line), f))
-		n += !strncmp(line, "[node io", 8);
+		n += !strncmp(line, text, strlen(text));
 	fclose(f);
 	return n;
+}
+
+uint32_t local_nodes(const char *dir)
+{
+	return local_lines(dir, "[node io");
+}
+
+bool local_lasts(const char *dir)
+{
+	return local_lines(dir, "path = ") == local_lines(dir, "[disk ");
 }
 
 uint32_t local_running(const char *dir)

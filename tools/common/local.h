@@ -14,8 +14,8 @@
  * @dir: directory of everything: configuration, key, records, logs
  * @iops, @disks: I/O processors, and disks of each
  * @engine, @options: of every disk
- * @disk_size: bytes; 0: the engine's own
- * @files: keep disks' data in files below @dir
+ * @disk_size: bytes; 0: 8 GiB for aio, 1 GiB for mem, else the engine's own
+ * @files: keep disks' data in files in @dir; aio always does
  * @key: make a key and use it
  * @shared_bus: disks of one I/O processor share an emulated SCSI bus
  * @cache: bytes of cache a disk; 0: as in the papers
@@ -56,7 +56,11 @@ int local_start(const char *command, const char *dir, uint32_t nodes, pid_t *pid
 int local_stop(const char *command, const char *dir, uint32_t *stopped);
 /* Ends children started with @pids. */
 void local_stop_children(pid_t *pids, uint32_t n);
-/* Number of nodes in DIR/ddio.conf that run now. */
+/* Return: how many nodes DIR/ddio.conf has; 0 if there is none. */
+uint32_t local_nodes(const char *dir);
+/* Return: whether its disks keep their data when they stop. */
+bool local_lasts(const char *dir);
+/* Return: how many of its nodes are running. */
 uint32_t local_running(const char *dir);
 int local_remove_tree(const char *dir);
 

@@ -48,13 +48,23 @@ static void local_write_cluster(FILE *f, const struct local_spec *s)
 		fprintf(f, "timeout = %ums\n", s->timeout_ms);
 }
 
+/* Sparse files and untouched memory cost nothing, so that these may be larger than the machine. */
+static uint64_t local_disk_size(const struct local_spec *s)
+{
+	if (s->disk_size)
+		return s->disk_size;
+	return !strcmp(s->engine, "aio") ? 8ull << 30 : !strcmp(s->engine, "mem") ? 1ull << 30 : 0;
+}
+
 static void local_write_disk(FILE *f, const struct local_spec *s, uint32_t node, uint32_t number)
 {
+	uint64_t size = local_disk_size(s);
+
 	fprintf(f, "\n[disk d%u]\nnode = io%u\nengine = %s\n", number, node, s->engine);
-	if (s->files)
+	if (s->files || !strcmp(s->engine, "aio"))
 		fprintf(f, "path = %s/d%u.img\n", s->dir, number);
-	if (s->disk_size)
-		fprintf(f, "size = %llu\n", (unsigned long long)s->disk_size);
+	if (size)
+		fprintf(f, "size = %llu\n", (unsigned long long)size);
 	if (s->options && *s->options)
 		fprintf(f, "options = %s\n", s->options);
 	if (s->shared_bus)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* ddio start, stop: a local cluster for trying out. */
+/* ddio start, stop: a cluster on this machine. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,93 +19,141 @@ struct start_values {
 #define AT(member) offsetof(struct start_values, member)
 
 static const struct opt_spec start_opts[] = {
-	{ "dir", 'd', OPT_TEXT, AT(dir), "DIR", "directory of the cluster (" DEFAULT_DIR ")" },
+	{ "dir", 'd', OPT_TEXT, AT(dir), "DIR", "the cluster's directory (" DEFAULT_DIR ")" },
 	{ "iops", 'i', OPT_U32, AT(iops), "N", "I/O processors (4)" },
 	{ "disks", 'n', OPT_U32, AT(disks), "N", "disks of each (1)" },
-	{ "engine", 'e', OPT_TEXT, AT(engine), "NAME", "disk engine: hp97560, mem, aio (hp97560)" },
+	{ "engine", 'e', OPT_TEXT, AT(engine), "NAME",
+	  "disk engine: aio (files), mem (memory), hp97560 (the papers' disk) (aio)" },
 	{ "disk-options", 'o', OPT_TEXT, AT(options), "LIST",
-	  "name=value,...: see ddio-disk-engines(7)" },
-	{ "disk-size", 's', OPT_SIZE, AT(disk_size), "SIZE", "size of a disk (the engine's own)" },
-	{ "files", 'f', OPT_FLAG, AT(files), NULL, "keep the disks' data in files: they survive" },
+	  "options of the engine, name=value,...: see ddio-disk-engines(7)" },
+	{ "disk-size", 's', OPT_SIZE, AT(disk_size), "SIZE",
+	  "size of a disk (aio: 8G, sparse; mem: 1G; hp97560: 1.3G)" },
+	{ "files", 'f', OPT_FLAG, AT(files), NULL,
+	  "keep the data of mem and hp97560 in files, as aio does" },
 	{ "shared-bus", 0, OPT_FLAG, AT(shared_bus), NULL,
-	  "disks of an I/O processor share a SCSI bus" },
+	  "the hp97560 disks of an I/O processor share a SCSI bus" },
 	{ "cache", 'c', OPT_SIZE, AT(cache), "SIZE",
-	  "block cache a disk, 0: the papers' size (64M)" },
-	{ "block-size", 'b', OPT_SIZE, AT(block), "SIZE", "default block size of new files" },
-	{ "buffers", 0, OPT_U32, AT(buffers), "N", "block buffers a disk (2)" },
-	{ "reactors", 0, OPT_U32, AT(reactors), "N", "reactors of each (as many as disks)" },
-	{ "timeout-ms", 0, OPT_U32, AT(timeout_ms), "MS", "bound on lack of progress (30000)" },
-	{ "no-key", 0, OPT_FLAG, AT(no_key), NULL, "no key: loopback needs none" },
+	  "block cache of each disk; 0: the papers' size (64M)" },
+	{ "block-size", 'b', OPT_SIZE, AT(block), "SIZE",
+	  "default block size of new files (256K)" },
+	{ "buffers", 0, OPT_U32, AT(buffers), "N", "block buffers of each disk (2)" },
+	{ "reactors", 0, OPT_U32, AT(reactors), "N",
+	  "reactors of each I/O processor (as many as disks)" },
+	{ "timeout-ms", 0, OPT_U32, AT(timeout_ms), "MS",
+	  "give up on a node that is silent for so long (30000)" },
+	{ "no-key", 0, OPT_FLAG, AT(no_key), NULL, "use no key: other local users can connect" },
 	{ 0 },
 };
 
-const struct opt_cmd opts_start = { "ddio",	"start", NULL, "Start a cluster on this machine.",
-				    start_opts, 0,	 0 };
+const struct opt_cmd opts_start = {
+	"ddio",	    "start",
+	NULL,	    "Start a cluster on this machine: a new one, or one that was stopped.",
+	start_opts, 0,
+	0
+};
 
 static const struct opt_spec stop_opts[] = {
-	{ "dir", 'd', OPT_TEXT, AT(dir), "DIR", "directory of the cluster (" DEFAULT_DIR ")" },
-	{ "clean", 0, OPT_FLAG, AT(files), NULL, "remove the directory, data and all" },
+	{ "dir", 'd', OPT_TEXT, AT(dir), "DIR", "the cluster's directory (" DEFAULT_DIR ")" },
+	{ "clean", 0, OPT_FLAG, AT(files), NULL, "remove the directory with all data" },
 	{ 0 },
 };
 
 const struct opt_cmd opts_stop = { "ddio",    "stop", NULL, "Stop a cluster of 'ddio start'.",
 				   stop_opts, 0,      0 };
 
+static const struct start_values defaults = {
+	.dir = DEFAULT_DIR, .engine = "aio", .iops = 4, .disks = 1, .cache = 64u << 20
+};
+
+/* Whether an option was given that shapes a new cluster. */
+static bool is_shaped(const struct start_values *given)
+{
+	struct start_values v = *given;
+
+	v.dir = defaults.dir;
+	return memcmp(&v, &defaults, sizeof(v));
+}
+
 static int start_check(const struct start_values *v)
 {
-	if (!v->iops || !v->disks || v->iops > 1024 || v->disks > 256) {
-		cmd_fail("start", 0, "--iops takes 1 to 1024, --disks 1 to 256");
-		return -EINVAL;
+	if (v->iops && v->disks && v->iops <= 1024 && v->disks <= 256)
+		return 0;
+	cmd_fail("start", 0, "--iops takes 1 to 1024, --disks 1 to 256");
+	return -EINVAL;
+}
+
+static int start_new(const struct start_values *v)
+{
+	struct local_spec spec = { .dir = v->dir,
+				   .iops = v->iops,
+				   .disks = v->disks,
+				   .engine = v->engine,
+				   .options = v->options,
+				   .disk_size = v->disk_size,
+				   .files = v->files,
+				   .key = !v->no_key,
+				   .shared_bus = v->shared_bus,
+				   .cache = v->cache,
+				   .block = v->block,
+				   .timeout_ms = v->timeout_ms,
+				   .buffers = v->buffers,
+				   .reactors = v->reactors };
+
+	return local_configure("start", &spec);
+}
+
+/* There is a cluster: it is started again as it was. */
+static int start_again(const struct start_values *v)
+{
+	if (is_shaped(v)) {
+		cmd_fail("start", 0,
+			 "%s already holds a cluster: start it as it was made, without options, "
+			 "or remove it by 'ddio stop --clean --dir %s'",
+			 v->dir, v->dir);
+		return -EEXIST;
 	}
-	if (!strcmp(v->engine, "aio") && (!v->files || !v->disk_size)) {
-		cmd_fail("start", 0, "--engine aio needs --files and --disk-size here");
-		return -EINVAL;
+	if (local_running(v->dir)) {
+		cmd_fail("start", 0, "the cluster in %s is running: 'ddio stop --dir %s' stops it",
+			 v->dir, v->dir);
+		return -EALREADY;
 	}
-	if (!strcmp(v->engine, "mem") && !v->disk_size) {
-		cmd_fail("start", 0, "--engine mem needs --disk-size");
-		return -EINVAL;
+	if (!local_lasts(v->dir)) {
+		cmd_fail("start", 0,
+			 "the disks of the cluster in %s were in memory, and their data are gone: "
+			 "'ddio stop --clean --dir %s' removes the rest",
+			 v->dir, v->dir);
+		return -ENODATA;
 	}
 	return 0;
 }
 
 int cmd_start(int argc, char **argv)
 {
-	struct start_values v = {
-		.dir = DEFAULT_DIR, .engine = "hp97560", .iops = 4, .disks = 1, .cache = 64u << 20
-	};
-	struct local_spec spec;
+	struct start_values v = defaults;
 	int rc = opt_parse(&opts_start, &v, &argc, &argv);
+	uint32_t nodes;
+	bool again;
 	char *real;
 
 	if (rc)
 		return rc > 0 ? EXIT_OK : EXIT_USAGE;
 	if (start_check(&v))
 		return EXIT_USAGE;
-	spec = (struct local_spec){ .dir = v.dir,
-				    .iops = v.iops,
-				    .disks = v.disks,
-				    .engine = v.engine,
-				    .options = v.options,
-				    .disk_size = v.disk_size,
-				    .files = v.files,
-				    .key = !v.no_key,
-				    .shared_bus = v.shared_bus,
-				    .cache = v.cache,
-				    .block = v.block,
-				    .timeout_ms = v.timeout_ms,
-				    .buffers = v.buffers,
-				    .reactors = v.reactors };
-	if (local_configure("start", &spec))
+	again = local_nodes(v.dir);
+	if (again ? start_again(&v) : start_new(&v))
 		return EXIT_FAILED;
+	nodes = local_nodes(v.dir);
 	real = realpath(v.dir, NULL);
-	if (!real || local_start("start", real, v.iops, NULL)) {
+	if (!real || local_start("start", real, nodes, NULL)) {
 		free(real);
 		return EXIT_FAILED;
 	}
-	printf("%u I/O processors with %u disk%s each are running.\n"
-	       "Tell programs where:  export DDIO_CONF=%s/ddio.conf\n"
-	       "End them:             ddio stop --dir %s\n",
-	       v.iops, v.disks, v.disks == 1 ? "" : "s", real, real);
+	printf("%u I/O processors %s.\n"
+	       "Programs find them by:  export DDIO_CONF=%s/ddio.conf\n"
+	       "To stop them:           ddio stop --dir %s\n",
+	       nodes, again ? "are running again" : "are running", real, real);
+	if (!local_lasts(v.dir))
+		printf("Their disks are in memory: when they stop, the data are gone.\n");
 	free(real);
 	return EXIT_OK;
 }
@@ -115,17 +163,21 @@ int cmd_stop(int argc, char **argv)
 	struct start_values v = { .dir = DEFAULT_DIR };
 	int rc = opt_parse(&opts_stop, &v, &argc, &argv);
 	uint32_t n = 0;
+	bool lasts;
 
 	if (rc)
 		return rc > 0 ? EXIT_OK : EXIT_USAGE;
 	rc = local_stop("stop", v.dir, &n);
 	if (rc)
 		return EXIT_FAILED;
-	printf("%u I/O processors stopped\n", n);
-	if (v.files) {
+	lasts = local_lasts(v.dir);
+	if (v.files)
 		rc = local_remove_tree(v.dir);
-		if (rc)
-			return cmd_fail("stop", rc, "cannot remove %s", v.dir);
-	}
+	if (rc)
+		return cmd_fail("stop", rc, "cannot remove %s", v.dir);
+	printf("%u I/O processor%s stopped; %s\n", n, n == 1 ? "" : "s",
+	       v.files ? "the cluster is removed"
+	       : lasts ? "'ddio start' starts the cluster again"
+		       : "the data were in memory and are gone");
 	return EXIT_OK;
 }

@@ -133,6 +133,22 @@ static int helper_check(void)
 			"as root: ln -s /proc/self/mounts /etc/mtab");
 }
 
+/* Only the default directory is made: a name that was given may be misspelt. */
+static int dir_check(const char *dir, bool make)
+{
+	struct stat st;
+
+	if (make && !mkdir(dir, 0755))
+		printf("Made the directory %s.\n", dir);
+	else if (make && errno != EEXIST)
+		return cmd_fail("mount", -errno, "cannot make the directory %s", dir);
+	/* Not followed further: a mount whose cluster is away would be waited for. */
+	if (lstat(dir, &st) && errno == ENOENT)
+		return cmd_fail("mount", 0, "%s does not exist: make it first, by 'mkdir %s'", dir,
+				dir);
+	return 0;
+}
+
 int cmd_mount(int argc, char **argv)
 {
 	struct mount_values v = { 0 };
@@ -152,10 +168,9 @@ int cmd_mount(int argc, char **argv)
 		rc = cmd_fail("mount", -errno, "configuration");
 		goto out;
 	}
-	if (mkdir(dir, 0755) && errno != EEXIST) {
-		rc = cmd_fail("mount", -errno, "%s", dir);
+	rc = dir_check(dir, !argc);
+	if (rc)
 		goto out;
-	}
 	if (is_alive(dir)) {
 		rc = cmd_fail("mount", 0, "%s is a mount of ddio already: 'ddio umount %s' ends it",
 			      dir, dir);
