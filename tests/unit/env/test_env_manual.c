@@ -36,7 +36,7 @@ static void test_manual(void)
 	for (line = text; (line = strstr(line, "\n.BR ")); line++)
 		n -= !!strstr(line, "=") && strcspn(line + 1, "\n") > strcspn(line + 1, "=");
 	for (line = text; (line = strstr(line, "\n.SS ")); line++)
-		n -= strncmp(line, "\n.SS every", 10) != 0;
+		n -= strncmp(line, "\n.SS Every", 10) != 0;
 	CU_ASSERT_EQUAL(n, 0);
 	free(text);
 	free(list);
