@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "conf/conf_priv.h"
+#include "conf/priv.h"
 
 enum { MOUNT_BLOCK = 32768 };
 

@@ -5,7 +5,7 @@
 #include <string.h>
 #include "base/bug.h"
 #include "base/rand.h"
-#include "sim/sim_priv.h"
+#include "sim/priv.h"
 
 #define BEGINNING 1000000000ULL /* of virtual time, since 0 is never */
 #define HOUR 3600000000000ULL

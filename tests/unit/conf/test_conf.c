@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "conf/conf_priv.h"
+#include "conf/priv.h"
 #include "proto/wire.h"
 #include "tests/unit/lib/ut.h"
 

@@ -7,9 +7,9 @@
 #include "tests/unit/lib/ut_nomem.h"
 
 #include "userlib/conf/conf.c"
-#include "userlib/conf/conf_check.c"
-#include "userlib/conf/conf_read.c"
-#include "userlib/conf/conf_value.c"
+#include "userlib/conf/check.c"
+#include "userlib/conf/read.c"
+#include "userlib/conf/value.c"
 #include "userlib/iop/store/extent.c"
 #include "userlib/iop/store/freespace.c"
 #include "userlib/iop/store/place.c"

@@ -3,7 +3,7 @@
 #ifndef DDIO_SIM_STREAM_H
 #define DDIO_SIM_STREAM_H
 
-#include "sim/sim_priv.h"
+#include "sim/priv.h"
 
 #define SIM_ADDR_MAX 128
 

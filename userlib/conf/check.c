@@ -11,7 +11,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
-#include "conf/conf_priv.h"
+#include "conf/priv.h"
 
 static bool host_is_loopback(const char *host, size_t len)
 {

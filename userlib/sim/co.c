@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <ucontext.h>
-#include "sim/sim_priv.h"
+#include "sim/priv.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #define CO_ASAN 1

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The simulated world: what an env does there. */
 #include <stdio.h>
-#include "sim/sim_priv.h"
+#include "sim/priv.h"
 
 #define WALL_OFFSET 1700000000000000000ULL /* wall-clock time at virtual time 0 */
 

@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "sim/sim_stream.h"
+#include "sim/stream.h"
 
 #define NEVER UINT64_MAX
 /* A level-triggered callback that is not served comes again after this. */

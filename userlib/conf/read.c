@@ -10,7 +10,7 @@
 #include <ini.h>
 #include <stdlib.h>
 #include <string.h>
-#include "conf/conf_priv.h"
+#include "conf/priv.h"
 
 #define MARKER "\x01"
 

@@ -73,7 +73,7 @@ struct conf_parser {
 	struct conf_section *current;
 };
 
-/* conf_table.c: options end with a NULL name. */
+/* table.c: options end with a NULL name. */
 extern const struct conf_option *const conf_options[DDIO_CONF_KINDS];
 extern const char *const conf_kind_names[DDIO_CONF_KINDS];
 /* Where @name was given (the section's line if it was not). */
@@ -83,15 +83,15 @@ int conf_line_of(const struct conf_section *section, const char *name);
 int conf_fail(struct conf_parser *parser, int ret, int line, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/* conf_value.c: on failure @why says what is allowed. */
+/* value.c: on failure @why says what is allowed. */
 int conf_value_set(const struct conf_option *option, const char *value, void *section, char *why,
 		   size_t why_len);
 bool conf_name_ok(const char *name);
 
-/* conf_read.c: text to sections. */
+/* read.c: text to sections. */
 int conf_read(struct conf_parser *parser, const char *text, size_t len);
 
-/* conf_check.c: do the parts fit together? */
+/* check.c: do the parts fit together? */
 int conf_check(struct conf_parser *parser, const struct ddio_conf *conf);
 
 #endif /* DDIO_CONF_PRIV_H */

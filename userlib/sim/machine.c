@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The simulated world: what work costs on machines that have a name. */
 #include <string.h>
-#include "sim/sim_priv.h"
+#include "sim/priv.h"
 
 static const struct ddio_sim_machine machine_free = {
 	.name = "free",

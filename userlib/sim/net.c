@@ -12,7 +12,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "sim/sim_priv.h"
+#include "sim/priv.h"
 
 /* The links that belong to a node. */
 enum { EAST, WEST, SOUTH, NORTH, INJECT, EJECT, LINKS };

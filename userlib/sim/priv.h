@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Shared by the files of the simulated world. */
-#ifndef DDIO_SIM_PRIV_H
-#define DDIO_SIM_PRIV_H
+#ifndef SIM_PRIV_H
+#define SIM_PRIV_H
 
 #include "sim/sim.h"
 #include "env/env_ops.h"
@@ -194,7 +194,7 @@ void sim_work(struct sim_proc *proc, uint64_t ns);
 /* When the process's first event can be handled has changed. */
 void sim_plan(struct sim_proc *proc);
 
-/* sim_env.c: the operations of an env in this world */
+/* env.c: the operations of an env in this world */
 extern const struct ddio_env_ops sim_env_ops;
 void sim_run_posts(void *arg);
 void sim_run_offloads(void *arg);
@@ -203,22 +203,22 @@ void sim_run_offloads(void *arg);
 void sim_trace(struct ddio_sim *sim, uint64_t what);
 void sim_trace_bytes(struct ddio_sim *sim, const void *data, size_t len);
 
-/* sim_medium.c */
+/* medium.c */
 struct ddio_medium *sim_medium_open(struct ddio_env *env, const char *path);
 void sim_media_free(struct ddio_sim *sim);
 
-/* sim_net.c */
+/* net.c */
 void sim_net_fini(struct sim_net *net);
 /* When @len bytes that leave @from at @when have arrived at @to. */
 uint64_t sim_net_arrival(struct sim_net *net, uint32_t from, uint32_t to, uint64_t len,
 			 uint64_t when);
 
-/* sim_co.c: coroutines and gates */
+/* co.c: coroutines and gates */
 void sim_gate_open(struct ddio_env *env, struct ddio_gate *gate);
 int sim_gate_wait(struct ddio_env *env, struct ddio_gate *gate, uint64_t deadline_ns);
 void sim_cos_free(struct ddio_sim *sim);
 
-/* sim_stream.c, sim_listen.c */
+/* stream.c, listen.c */
 int sim_stream_connect(struct ddio_env *env, const char *addr, const struct ddio_stream_ops *ops,
 		       void *ctx, struct ddio_stream **stream);
 int sim_stream_attach(struct ddio_env *env, struct ddio_stream *stream);
@@ -234,4 +234,4 @@ enum sim_end {
 void sim_streams_end(struct sim_proc *proc, enum sim_end how);
 void sim_streams_free(struct ddio_sim *sim);
 
-#endif /* DDIO_SIM_PRIV_H */
+#endif /* SIM_PRIV_H */

@@ -2,7 +2,7 @@
 /* Every option of every section, in one place: the parser, the help and the manual follow it. */
 #include <inttypes.h>
 #include <string.h>
-#include "conf/conf_priv.h"
+#include "conf/priv.h"
 
 #define AT(member) offsetof(struct conf_section, member)
 #define NS_PER_MS UINT64_C(1000000)

@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "sim/sim_priv.h"
+#include "sim/priv.h"
 
 #define SECTOR 512u
 

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "sim/sim_stream.h"
+#include "sim/stream.h"
 
 static struct sim_listener *listener_find(struct ddio_sim *sim, const char *addr)
 {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include "conf/conf_priv.h"
+#include "conf/priv.h"
 
 struct unit {
 	const char *name;
