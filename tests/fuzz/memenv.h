@@ -66,21 +66,21 @@ static inline int mem_timer_arm(struct ddio_env *env, struct ddio_timer *t, uint
 	struct mem_env *m = mem_of(env);
 	size_t i;
 
-	t->when = when;
-	for (i = 0; !t->slot && i < MEM_TIMERS; i++) {
+	t->node.when = when;
+	for (i = 0; !t->node.slot && i < MEM_TIMERS; i++) {
 		if (m->timers[i])
 			continue;
 		m->timers[i] = t;
-		t->slot = i + 1;
+		t->node.slot = i + 1;
 	}
-	return t->slot ? 0 : -ENOMEM;
+	return t->node.slot ? 0 : -ENOMEM;
 }
 
 static inline void mem_timer_cancel(struct ddio_env *env, struct ddio_timer *t)
 {
-	if (t->slot)
-		mem_of(env)->timers[t->slot - 1] = NULL;
-	t->slot = 0;
+	if (t->node.slot)
+		mem_of(env)->timers[t->node.slot - 1] = NULL;
+	t->node.slot = 0;
 }
 
 static inline void mem_post(struct ddio_env *env, struct ddio_post *post)
@@ -300,7 +300,7 @@ static inline void mem_pass(struct mem_env *m, uint64_t ns)
 	m->now += ns;
 	for (i = 0; i < MEM_TIMERS; i++) {
 		t = m->timers[i];
-		if (!t || t->when > m->now)
+		if (!t || t->node.when > m->now)
 			continue;
 		mem_timer_cancel(&m->env, t);
 		t->fn(t->arg);

@@ -22,7 +22,7 @@
 #include <syslog.h>
 #include <time.h>
 #include <unistd.h>
-#include "env/env_ops.h"
+#include "env/disk/engine.h"
 #include "env/real/real.h"
 #include "iop/iop.h"
 #include "tools/common/background.h"
@@ -356,7 +356,11 @@ static void node_stopped(void *arg)
 static int envs_new(struct ddiod *d)
 {
 	struct ddio_real_opts opts = {
-		.log = log_line, .log_arg = d, .log_level = d->level, .name = d->opts.node
+		.log = log_line,
+		.log_arg = d,
+		.log_level = d->level,
+		.name = d->opts.node,
+		.engines = ddio_disk_engines,
 	};
 	int err = 0;
 

@@ -1,30 +1,44 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A binary heap of timers, earliest first, those of the same time in the order of their arming. */
-#ifndef DDIO_ENV_HEAP_H
-#define DDIO_ENV_HEAP_H
+/* A binary heap, earliest first; nodes of the same time in the order in which they were put in. */
+#ifndef DDIO_HEAP_H
+#define DDIO_HEAP_H
 
-#include "env/env.h"
+#include <stddef.h>
+#include <stdint.h>
+
+/**
+ * struct ddio_heap_node - embedded in what a heap holds; zero-initialise
+ * @when: as put
+ * @seq: number of the putting
+ * @slot: index in the heap; 0: in none
+ */
+struct ddio_heap_node {
+	uint64_t when;
+	uint64_t seq;
+	size_t slot;
+};
 
 /**
  * struct ddio_heap - all zero is an empty heap
- * @at: 1-based: @at[timer->slot] is the timer; @at[0] is unused
- * @n: timers in it
- * @cap: timers that @at has room for
- * @seq: number of armings so far
+ * @at: 1-based: @at[node->slot] is the node; @at[0] is unused
+ * @n: nodes in it
+ * @cap: nodes that @at has room for
+ * @seq: number of puttings so far
  */
 struct ddio_heap {
-	struct ddio_timer **at;
+	struct ddio_heap_node **at;
 	size_t n;
 	size_t cap;
 	uint64_t seq;
 };
 
-/* Moves the timer if it is in the heap.  Return: 0 or -ENOMEM. */
-int ddio_heap_put(struct ddio_heap *heap, struct ddio_timer *timer, uint64_t when);
-/* Harmless for a timer that is not in the heap. */
-void ddio_heap_remove(struct ddio_heap *heap, struct ddio_timer *timer);
-/* The earliest timer, which stays in the heap, or NULL. */
-struct ddio_timer *ddio_heap_first(const struct ddio_heap *heap);
+/* Moves the node if it is in the heap.  Return: 0 or -ENOMEM. */
+int ddio_heap_put(struct ddio_heap *heap, struct ddio_heap_node *node, uint64_t when);
+/* Harmless for a node that is not in the heap. */
+void ddio_heap_remove(struct ddio_heap *heap, struct ddio_heap_node *node);
+/* The earliest node, which stays in the heap, or NULL. */
+struct ddio_heap_node *ddio_heap_first(const struct ddio_heap *heap);
+/* Takes all nodes out and frees what the heap has allocated. */
 void ddio_heap_fini(struct ddio_heap *heap);
 
-#endif /* DDIO_ENV_HEAP_H */
+#endif /* DDIO_HEAP_H */

@@ -29,7 +29,7 @@ void ddio_timer_cancel(struct ddio_env *env, struct ddio_timer *timer)
 
 bool ddio_timer_armed(const struct ddio_timer *timer)
 {
-	return timer->slot != 0;
+	return timer->node.slot != 0;
 }
 
 void ddio_env_post(struct ddio_env *env, struct ddio_post *post)

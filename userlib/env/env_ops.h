@@ -8,6 +8,7 @@
 
 #include "env/env.h"
 
+struct ddio_disk_engine;
 struct ddio_medium;
 
 /* The members mean what the functions of the same name in env.h say. */
@@ -38,30 +39,11 @@ struct ddio_env_ops {
 	struct ddio_medium *(*medium)(struct ddio_env *env, const char *path);
 	/* Processes of this world can give each other descriptors. */
 	bool mailboxes;
-	/* Disk engines this world offers, NULL-terminated. */
-	const struct ddio_disk_engine *const *engines;
-};
-
-/**
- * struct ddio_medium_ops - where a disk made by software keeps its data, if the world says so
- * @begun: the disk has been given a request.  Return: nanoseconds that it takes beyond what the
- *	engine makes of it
- * @transfer: moves the data of a request, or makes durable what was written.  Return: 0 or -errno
- * @close: the disk is closed
- */
-struct ddio_medium_ops {
-	uint64_t (*begun)(struct ddio_medium *medium, const struct ddio_disk_req *req);
-	int (*transfer)(struct ddio_medium *medium, const struct ddio_disk_req *req);
-	void (*close)(struct ddio_medium *medium);
-};
-
-struct ddio_medium {
-	const struct ddio_medium_ops *ops;
-	uint64_t size;
 };
 
 struct ddio_env {
 	const struct ddio_env_ops *ops;
+	const struct ddio_disk_engine *const *engines; /* NULL-terminated; NULL: none */
 	struct ddio_list buses; /* emulated buses by name: see env/disk/hp97560.c */
 	void *scratch;		/* see ddio_env_scratch() */
 	size_t scratch_len;
@@ -103,187 +85,5 @@ struct ddio_listener {
 	const struct ddio_listener_vtable *vt;
 	struct ddio_env *env;
 };
-
-/**
- * struct ddio_disk_engine - one kind of disk
- * @name: as in the configuration
- * @help: one line
- * @open: allocates and fills @disk->info; the wrapper has set the rest
- * @close: frees
- * @submit: takes a request that the wrapper has checked; ends in disk_complete()
- * @commit: optional
- * @kick: optional: what disk_kick() asked for
- * @stats: optional: fills in what only the engine knows
- * @rw_sync: does at once and waits what a checked request asks for; nothing is in flight
- * @options: table ended by a NULL name; @open has disk_options_parse() read them into
- *	the engine's own struct
- * @access_ns: optional: see ddio_disk_access_ns()
- * @stream: optional: the engine's own streams; else they are made of requests
- * @scatter: optional: moves blocks between the disk and joints
- */
-struct ddio_disk_engine {
-	const char *name;
-	const char *help;
-	int (*open)(struct ddio_env *env, const struct ddio_disk_spec *spec,
-		    struct ddio_disk **disk, char *err, size_t err_len);
-	void (*close)(struct ddio_disk *disk);
-	void (*submit)(struct ddio_disk *disk, struct ddio_disk_req *req);
-	void (*commit)(struct ddio_disk *disk);
-	void (*kick)(struct ddio_disk *disk);
-	void (*stats)(const struct ddio_disk *disk, struct ddio_disk_stats *stats);
-	int (*rw_sync)(struct ddio_disk *disk, const struct ddio_disk_req *req);
-	uint64_t (*access_ns)(const struct ddio_disk *disk, uint64_t offset);
-	const struct ddio_engine_option *options;
-	const struct disk_stream_engine *stream;
-	const struct disk_scatter_engine *scatter;
-};
-
-/**
- * struct disk_stream_engine - how an engine makes streams
- * @requests: the blocks are requests, which the wrapper sees and counts as such
- * @alloc: one, zeroed, embedded first in the engine's own struct; NULL without memory
- * @begin: @base is filled in: begins, or fails with nothing begun
- * @release: the slot was the user's and is the engine's; base->slot says for which block
- * @cancel: not called twice
- * @free: frees what @alloc and @begin allocated
- * The engine calls disk_stream_slot(), _wrote() and _ended(), from the loop.
- */
-struct disk_stream_engine {
-	bool requests;
-	struct ddio_disk_stream *(*alloc)(const struct ddio_disk_stream_spec *spec);
-	int (*begin)(struct ddio_disk_stream *base);
-	void (*release)(struct ddio_disk_stream *base, uint32_t slot);
-	void (*cancel)(struct ddio_disk_stream *base);
-	void (*free)(struct ddio_disk_stream *base);
-};
-
-/**
- * struct ddio_disk_stream - what every stream has, embedded first
- * @opened: the disk's count of writes at the opening
- * @in_flight: blocks that the disk's counters hold as in flight
- * @nheld: slots that are the user's
- * @error: of the first block that failed
- * @cancelled: by the user
- * @ended: he has been told
- * @slot: of each its block, and whether it is the user's
- */
-struct ddio_disk_stream {
-	struct ddio_disk *disk;
-	const struct disk_stream_engine *engine;
-	struct ddio_disk_stream_spec spec;
-	uint64_t opened;
-	uint32_t in_flight;
-	uint32_t nheld;
-	int error;
-	bool cancelled, ended;
-	struct disk_stream_held {
-		struct ddio_disk_block block;
-		bool held;
-	} * slot;
-};
-
-/* The next block of the list; false also after an error or a cancel. */
-bool disk_stream_next(struct ddio_disk_stream *stream, struct ddio_disk_block *block);
-/* Reading, for engines that count themselves: a block has gone to the disk. */
-void disk_stream_begun(struct ddio_disk_stream *stream);
-/* A slot becomes the user's.  Writing: @status is 0. */
-void disk_stream_slot(struct ddio_disk_stream *stream, uint32_t slot,
-		      const struct ddio_disk_block *block, int status);
-void disk_stream_wrote(struct ddio_disk_stream *stream, uint32_t slot, int status);
-/* Last of all; the stream may be gone afterwards. */
-void disk_stream_ended(struct ddio_disk_stream *stream);
-/**
- * struct disk_scatter_engine - how an engine scatters; see scatter.h for what it is given
- * @start: hands the list over, or fails with nothing begun
- * @cancel: only while it runs
- * The engine calls disk_scatter_landed() and _ended(), from the loop.
- */
-struct disk_scatter_engine {
-	int (*start)(struct ddio_disk_scatter *scatter);
-	void (*cancel)(struct ddio_disk_scatter *scatter);
-};
-
-/* Streams made of requests. */
-extern const struct disk_stream_engine disk_stream_plain;
-
-/**
- * struct ddio_engine_option - one option of an engine, next to the code that reads it
- */
-struct ddio_engine_option {
-	const char *name;
-	enum { DDIO_OPT_BOOL, DDIO_OPT_U64, DDIO_OPT_DOUBLE, DDIO_OPT_TEXT } type;
-	size_t offset; /* in the engine's option struct */
-	double min, max;
-	const char *help;
-};
-
-/**
- * struct disk_common - options that every engine has, read by the wrapper
- * @fail_after: requests that work before all of them fail with -EIO; fault injection
- * @stream: whole lists are to be given to the disk as streams
- * @scatter: blocks may be moved straight to and from processes of the machine
- */
-struct disk_common {
-	uint64_t fail_after;
-	bool stream;
-	bool scatter;
-};
-
-/* Lives on its own, since its post may still be under way when the disk is closed. */
-struct disk_kick {
-	struct ddio_post post;
-	struct ddio_disk *disk; /* NULL once closed */
-	bool posted;
-};
-
-/*
- * Embedded first in every engine's own struct.  Of a request's priv the last
- * one is the wrapper's, the others are the engine's.
- */
-struct ddio_disk {
-	const struct ddio_disk_engine *engine;
-	struct ddio_env *env;
-	char *name;
-	struct ddio_disk_info info;
-	struct ddio_disk_stats stats;
-	uint64_t busy_since;
-	uint64_t inject_n;
-	int inject_op, inject_status;
-	struct disk_common common;
-	uint64_t accepted;	   /* requests given to the engine so far */
-	struct ddio_list rejected; /* wait for the loop to fail them */
-	uint64_t n_rejected;
-	struct disk_kick *kick;
-	uint32_t streams;      /* open ones */
-	uint64_t write_seq;    /* writes begun and ended while there were streams */
-	uint64_t *write_table; /* of the last of them in each region, see env/disk/stream.c */
-};
-
-/*
- * Called by an engine, from the loop: ends the request, does the counting, calls
- * done.  The disk may be closed by done: after the last request in flight the
- * engine must not touch it.
- */
-void disk_complete(struct ddio_disk *disk, struct ddio_disk_req *req, int status);
-/* Has the engine's @kick called once from the loop, soon. */
-void disk_kick(struct ddio_disk *disk);
-
-/**
- * disk_options_parse - read spec->options into an engine's own struct
- * @options: the engine's table
- * @spec: names the disk, for the message
- * @opts: filled with the defaults by the caller; members that are named are overwritten.
- *	A DDIO_OPT_TEXT member is a char * that the caller frees, also on failure.
- * Return: 0, or -EINVAL for an unknown name or a value that will not do, with one line in @err.
- */
-int disk_options_parse(const struct ddio_engine_option *options, const struct ddio_disk_spec *spec,
-		       void *opts, char *err, size_t err_len);
-/* The options that every engine has; the wrapper reads them. */
-extern const struct ddio_engine_option ddio_disk_common_options[];
-
-/* The engines of the real world, NULL-terminated. */
-extern const struct ddio_disk_engine *const ddio_disk_engines[];
-/* Those that need nothing but an env, for simulated worlds. */
-extern const struct ddio_disk_engine ddio_disk_mem, ddio_disk_hp97560;
 
 #endif /* DDIO_ENV_OPS_H */

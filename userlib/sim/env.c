@@ -149,7 +149,7 @@ static void sim_charge(struct ddio_env *env, enum ddio_work work, uint64_t n)
 	sim_work(proc, cost->call_ns + ps / 1000);
 }
 
-static const struct ddio_disk_engine *const sim_engines[] = {
+const struct ddio_disk_engine *const sim_engines[] = {
 	&ddio_disk_mem,
 	&ddio_disk_hp97560,
 	NULL,
@@ -172,5 +172,4 @@ const struct ddio_env_ops sim_env_ops = {
 	.stream_attach = sim_stream_attach,
 	.listen = sim_listen,
 	.medium = sim_medium_open,
-	.engines = sim_engines,
 };

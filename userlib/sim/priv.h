@@ -4,8 +4,11 @@
 #define SIM_PRIV_H
 
 #include "sim/sim.h"
-#include "env/env_ops.h"
+#include "env/disk/engine.h"
 #include "base/heap.h"
+
+/* Virtual time at the beginning of a world, since 0 is never. */
+#define SIM_BEGINNING 1000000000ULL
 
 struct sim_co;
 
@@ -62,7 +65,7 @@ struct sim_proc {
 	struct ddio_list on_cpu;
 	uint32_t node;
 	struct ddio_heap events;
-	struct ddio_timer turn;
+	struct ddio_heap_node turn;
 	struct ddio_post *posts, **posts_end;
 	struct ddio_timer post_event;
 	struct ddio_offload *offloads, **offloads_end;
@@ -196,6 +199,7 @@ void sim_plan(struct sim_proc *proc);
 
 /* env.c: the operations of an env in this world */
 extern const struct ddio_env_ops sim_env_ops;
+extern const struct ddio_disk_engine *const sim_engines[];
 void sim_run_posts(void *arg);
 void sim_run_offloads(void *arg);
 

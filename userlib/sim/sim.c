@@ -1,110 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The simulated world: time, events, processes and their CPUs. */
+/* The simulated world: worlds and processes are made, changed and freed. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/bug.h"
-#include "base/rand.h"
 #include "sim/priv.h"
 
-#define BEGINNING 1000000000ULL /* of virtual time, since 0 is never */
 #define HOUR 3600000000000ULL
 
-uint64_t sim_random(struct ddio_sim *sim)
-{
-	uint64_t z = sim->random += 0x9e3779b97f4a7c15ULL;
-
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-	return z ^ (z >> 31);
-}
-
-/*
- * Turns: of all processes' first events, the one that can be handled first.  Of those
- * that can be at the same time, the one that was made first.
- */
-void sim_plan(struct sim_proc *proc)
-{
-	struct ddio_timer *first = proc->dead ? NULL : ddio_heap_first(&proc->events);
-	uint64_t when;
-
-	if (!first) {
-		ddio_heap_remove(&proc->sim->turns, &proc->turn);
-		return;
-	}
-	when = first->when > proc->cpu->busy_until ? first->when : proc->cpu->busy_until;
-	if (proc->turn.slot && proc->turn.when == when && proc->turn.seq == first->seq)
-		return;
-	proc->sim->turns.seq = first->seq - 1;
-	if (ddio_heap_put(&proc->sim->turns, &proc->turn, when))
-		abort();
-}
-
-static void cpu_plan(struct sim_cpu *cpu)
-{
-	struct sim_proc *proc;
-
-	ddio_list_for_each_entry(proc, &cpu->procs, on_cpu)
-		sim_plan(proc);
-}
-
-void sim_event(struct sim_proc *proc, struct ddio_timer *event, uint64_t when)
-{
-	uint64_t now = sim_now(proc);
-
-	proc->events.seq = proc->sim->seq++;
-	if (ddio_heap_put(&proc->events, event, when < now ? now : when))
-		abort();
-	sim_plan(proc);
-}
-
-void sim_event_cancel(struct sim_proc *proc, struct ddio_timer *event)
-{
-	ddio_heap_remove(&proc->events, event);
-	sim_plan(proc);
-}
-
-void sim_work(struct sim_proc *proc, uint64_t ns)
-{
-	struct sim_cpu *cpu = proc->cpu;
-
-	if (!ns)
-		return;
-	if (cpu->busy_until < proc->sim->now)
-		cpu->busy_until = proc->sim->now;
-	if (cpu->watch)
-		cpu->watch(cpu->watch_arg, cpu->busy_until, ns);
-	cpu->busy_until += ns;
-	cpu->busy_ns += ns;
-	if (proc->sim->running != cpu)
-		cpu_plan(cpu);
-}
-
-bool sim_step(struct ddio_sim *sim, uint64_t until)
-{
-	struct ddio_timer *turn = ddio_heap_first(&sim->turns), *event;
-	struct sim_proc *proc;
-	struct sim_cpu *cpu;
-
-	if (!turn || turn->when > until)
-		return false;
-	proc = ddio_container_of(turn, struct sim_proc, turn);
-	cpu = proc->cpu;
-	event = ddio_heap_first(&proc->events);
-	sim->now = turn->when;
-	ddio_heap_remove(&proc->events, event);
-	sim->handled++;
-	sim_trace(sim, sim->now ^ (uint64_t)proc->node << 48);
-	sim->running = cpu;
-	event->fn(event->arg);
-	sim->running = NULL;
-	cpu_plan(cpu);
-	return true;
-}
-
-/*
- * Worlds and processes
- */
 /* What a process and the wire have in common. */
 static void proc_init(struct sim_proc *proc, struct ddio_sim *sim)
 {
@@ -126,8 +29,8 @@ struct ddio_sim *ddio_sim_new(uint64_t seed)
 		return NULL;
 	}
 	ddio_bug_set_fatal(true);
-	sim->now = BEGINNING;
-	sim->limit = BEGINNING + HOUR;
+	sim->now = SIM_BEGINNING;
+	sim->limit = SIM_BEGINNING + HOUR;
 	sim->random = seed;
 	sim->port = 40000;
 	sim->machine = ddio_sim_machine_find("free");
@@ -184,6 +87,7 @@ struct ddio_env *ddio_sim_env(struct ddio_sim *sim, const char *name)
 		return NULL;
 	}
 	proc->env.ops = &sim_env_ops;
+	proc->env.engines = sim_engines;
 	ddio_list_init(&proc->env.buses);
 	proc_init(proc, sim);
 	proc->node = sim->nprocs++;
@@ -209,24 +113,9 @@ void ddio_sim_share(struct ddio_env *env, struct ddio_env *host)
 	sim_plan(proc);
 }
 
-int ddio_sim_run_for(struct ddio_sim *sim, uint64_t ns)
-{
-	uint64_t until = sim->now + ns;
-
-	while (sim_step(sim, until))
-		;
-	sim->now = until;
-	return 0;
-}
-
 void ddio_sim_limit(struct ddio_sim *sim, uint64_t ns)
 {
-	sim->limit = BEGINNING + ns;
-}
-
-uint64_t ddio_sim_elapsed(const struct ddio_sim *sim)
-{
-	return sim->now - BEGINNING;
+	sim->limit = SIM_BEGINNING + ns;
 }
 
 uint64_t ddio_sim_events(const struct ddio_sim *sim)
@@ -237,16 +126,6 @@ uint64_t ddio_sim_events(const struct ddio_sim *sim)
 void ddio_sim_set_machine(struct ddio_sim *sim, const struct ddio_sim_machine *machine)
 {
 	sim->machine = machine;
-}
-
-uint64_t ddio_sim_busy(const struct ddio_env *env)
-{
-	const struct sim_proc *proc = sim_proc_of(env);
-	const struct sim_cpu *cpu = proc->cpu;
-	uint64_t now = sim_now(proc);
-
-	/* What it was given to do and has not done yet does not count. */
-	return cpu->busy_ns - (cpu->busy_until > now ? cpu->busy_until - now : 0);
 }
 
 void ddio_sim_watch(struct ddio_env *env, void (*watch)(void *arg, uint64_t start, uint64_t ns),
@@ -313,28 +192,6 @@ void ddio_sim_trace_on(struct ddio_sim *sim)
 uint64_t ddio_sim_trace(const struct ddio_sim *sim)
 {
 	return sim->trace;
-}
-
-void sim_trace(struct ddio_sim *sim, uint64_t what)
-{
-	if (sim->tracing)
-		sim->trace = ddio_rand_mix(sim->trace ^ what) + what;
-}
-
-void sim_trace_bytes(struct ddio_sim *sim, const void *data, size_t len)
-{
-	const uint8_t *at = data;
-	uint64_t word;
-
-	if (!sim->tracing)
-		return;
-	for (; len >= sizeof(word); len -= sizeof(word), at += sizeof(word)) {
-		memcpy(&word, at, sizeof(word));
-		sim_trace(sim, word);
-	}
-	for (word = len; len; len--)
-		word = word << 8 | *at++;
-	sim_trace(sim, word);
 }
 
 unsigned int sim_logged(const struct ddio_sim *sim, const char *text)

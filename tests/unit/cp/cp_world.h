@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <ddio/ddio.h>
 #include "cp/node/session.h"
-#include "env/env_ops.h"
+#include "env/disk/engine.h"
 #include "iop/iop.h"
 #include "tests/unit/iop/store/ut_store.h"
 

@@ -58,7 +58,9 @@ static void node_stopped(void *arg)
 
 static void node_start(struct cluster *c, uint32_t i)
 {
-	static const struct ddio_real_opts opts = { .log = quiet, .name = "node" };
+	static const struct ddio_real_opts opts = { .log = quiet,
+						    .name = "node",
+						    .engines = ddio_disk_engines };
 	struct node *n = &c->node[i];
 	struct ddio_iop_opts io = { .conf = c->conf,
 				    .node = i,

@@ -3,6 +3,7 @@
 #ifndef DDIO_ENV_HELP_H
 #define DDIO_ENV_HELP_H
 
+#include "env/disk/disk.h"
 #include "env/real/real.h"
 #include "tests/unit/lib/ut.h"
 
@@ -13,7 +14,9 @@
 
 static inline struct ddio_env *env_new(void)
 {
-	static const struct ddio_real_opts opts = { .log_level = DDIO_LOG_ERR, .name = "test" };
+	static const struct ddio_real_opts opts = { .log_level = DDIO_LOG_ERR,
+						    .name = "test",
+						    .engines = ddio_disk_engines };
 	struct ddio_env *env = NULL;
 
 	CU_ASSERT_EQUAL_FATAL(ddio_real_new(&opts, &env), 0);

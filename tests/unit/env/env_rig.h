@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "env/disk/disk.h"
 #include "env/real/real.h"
 #include "tests/unit/lib/ut.h"
 
@@ -44,7 +45,10 @@ static inline void rig_log(void *arg, enum ddio_log_level level, const char *lin
 
 static inline void rig_begin(struct rig *rig)
 {
-	struct ddio_real_opts opts = { .log = rig_log, .log_arg = rig, .log_level = DDIO_LOG_WARN };
+	struct ddio_real_opts opts = { .log = rig_log,
+				       .log_arg = rig,
+				       .log_level = DDIO_LOG_WARN,
+				       .engines = ddio_disk_engines };
 
 	memset(rig, 0, sizeof(*rig));
 	CU_ASSERT_EQUAL_FATAL(ddio_real_new(&opts, &rig->env), 0);

@@ -2,7 +2,7 @@
 /* The manual page of the disk engines agrees with their tables; run from the top folder. */
 #include <stdlib.h>
 #include <string.h>
-#include "env/env.h"
+#include "env/disk/disk.h"
 #include "tests/unit/lib/ut.h"
 
 static void test_manual(void)

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "env/disk/disk.h"
 #include "sim/sim.h"
 #include "tests/unit/lib/ut.h"
 

@@ -11,6 +11,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 #include "base/rand.h"
+#include "env/kernel/joint.h"
 #include "env/real/real.h"
 #include "env/disk/scatter.h"
 #include "runs.h"
@@ -22,9 +23,11 @@
 
 static struct ddio_env *real_env(void)
 {
+	static const struct ddio_real_opts opts = { .log_level = DDIO_LOG_INFO,
+						    .engines = ddio_disk_engines };
 	struct ddio_env *env = NULL;
 
-	CU_ASSERT_EQUAL_FATAL(ddio_real_new(NULL, &env), 0);
+	CU_ASSERT_EQUAL_FATAL(ddio_real_new(&opts, &env), 0);
 	return env;
 }
 

@@ -3,6 +3,7 @@
 #ifndef DDIO_CP_ATTACH_H
 #define DDIO_CP_ATTACH_H
 
+#include "env/kernel/joint.h"
 #include "cp/node/request_set.h"
 #include "cp/group/group.h"
 

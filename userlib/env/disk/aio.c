@@ -18,7 +18,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "env/disk/priv.h"
-#include "env/real/priv.h"
 
 #define AIO_SECTOR_MIN 512
 #define AIO_SECTOR_MAX 4096
@@ -37,7 +36,7 @@ struct aio_options {
  * @opts: as given
  * @fd: the device or file
  * @ctx: the kernel's side
- * @watch: the eventfd by which it tells of completions
+ * @watcher: the eventfd by which it tells of completions
  * @waiting: requests that have no slot yet
  * @ended: requests whose end is to be told by the loop
  * @free: slots that are free, the first @n_free
@@ -52,7 +51,7 @@ struct aio_disk {
 	struct aio_options opts;
 	int fd;
 	io_context_t ctx;
-	struct watch watch;
+	struct ddio_watcher watcher;
 	struct ddio_list waiting;
 	struct ddio_list ended;
 	struct iocb **free;
@@ -107,7 +106,7 @@ static void aio_prepare(struct aio_disk *a, struct iocb *iocb, struct ddio_disk_
 		io_prep_pwrite(iocb, a->fd, buf, req->len - moved, req->offset + moved);
 	else
 		io_prep_pread(iocb, a->fd, buf, req->len - moved, req->offset + moved);
-	io_set_eventfd(iocb, a->watch.fd);
+	io_set_eventfd(iocb, a->watcher.fd);
 	iocb->data = req;
 }
 
@@ -231,16 +230,15 @@ static bool aio_event(struct aio_disk *a, const struct io_event *ev)
 	return false;
 }
 
-static void aio_ready(struct watch *watch, uint32_t events)
+static void aio_ready(void *arg)
 {
-	struct aio_disk *a = ddio_container_of(watch, struct aio_disk, watch);
+	struct aio_disk *a = arg;
 	struct ddio_disk_req *req;
 	struct ddio_list ended;
 	uint64_t count;
 	int i, n;
 
-	(void)events;
-	if (read(watch->fd, &count, sizeof(count)) < 0)
+	if (read(a->watcher.fd, &count, sizeof(count)) < 0)
 		return;
 	n = io_getevents(a->ctx, 0, a->opts.depth, a->events, NULL);
 	ddio_list_init(&ended);
@@ -372,21 +370,22 @@ static int aio_setup(struct aio_disk *a, struct ddio_env *env, const struct ddio
 {
 	int ret;
 
-	a->watch.fn = aio_ready;
-	a->watch.fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (a->watch.fd < 0) {
+	a->watcher.fn = aio_ready;
+	a->watcher.arg = a;
+	a->watcher.fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (a->watcher.fd < 0) {
 		ret = -errno;
 		goto fail;
 	}
 	ret = io_setup(a->opts.depth, &a->ctx);
 	if (ret)
 		goto close_eventfd;
-	ret = watch_set(real_of(env), &a->watch, EPOLLIN);
+	ret = ddio_watcher_start(env, &a->watcher);
 	if (!ret)
 		return 0;
 	io_destroy(a->ctx);
 close_eventfd:
-	close(a->watch.fd);
+	close(a->watcher.fd);
 fail:
 	disk_err(err, err_len, spec, "cannot set up asynchronous I/O of depth %u: %s%s",
 		 (unsigned int)a->opts.depth, strerror(-ret),
@@ -407,9 +406,9 @@ static void aio_close(struct ddio_disk *disk)
 {
 	struct aio_disk *a = aio_of(disk);
 
-	watch_del(real_of(disk->env), &a->watch);
+	ddio_watcher_stop(disk->env, &a->watcher);
 	io_destroy(a->ctx);
-	close(a->watch.fd);
+	close(a->watcher.fd);
 	close(a->fd);
 	aio_release(a);
 }

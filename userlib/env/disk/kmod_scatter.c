@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include "env/disk/kmod.h"
 #include "env/disk/scatter.h"
+#include "env/kernel/joint.h"
 
 /**
  * struct kmod_scatter - a list that the kernel has

@@ -3,7 +3,7 @@
 #ifndef DDIO_DISK_PRIV_H
 #define DDIO_DISK_PRIV_H
 
-#include "env/env_ops.h"
+#include "env/disk/engine.h"
 
 /* Longest request of any engine; the kernel's own limit is a little below 2 GB. */
 #define DDIO_DISK_MAX_LEN (1ULL << 30)
@@ -12,15 +12,25 @@
 void disk_err(char *err, size_t err_len, const struct ddio_disk_spec *spec, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/* disk.c, for streams: the status that the next block is to end with, 0 for its own. */
+/* Of a request's priv the wrapper's: the negative errno that it is to end with, 0 for its own. */
+#define PRIV_INJECTED 3
+
+/* For kick->post: runs what disk_kick() asked for, and fails the requests that were rejected. */
+void disk_kicked(void *arg);
+/* The status that the next request or block is to end with, 0 for its own. */
 int disk_injected(struct ddio_disk *disk, enum ddio_disk_op op);
-/* disk.c: one more, or one less, in flight; @now is the time. */
+/* One more, or one less, in flight; @now is the time. */
 void disk_flight_begin(struct ddio_disk *disk, uint64_t now);
 void disk_flight_end(struct ddio_disk *disk, uint64_t now);
-/* disk.c: counts what has ended. */
+/* Counts what has ended. */
 void disk_count(struct ddio_disk *disk, enum ddio_disk_op op, uint64_t len, int status);
-/* stream.c: a write of the range begins, or has ended. */
+
+/* From now on disk_write_note() may be called.  Return: 0 or -ENOMEM. */
+int disk_writes_watch(struct ddio_disk *disk);
+/* A write of the range begins, or has ended. */
 void disk_write_note(struct ddio_disk *disk, uint64_t offset, uint64_t len);
+/* True if the range was, or may have been, written after disk->write_seq was @seq. */
+bool disk_written_since(const struct ddio_disk *disk, uint64_t offset, uint64_t len, uint64_t seq);
 
 /* The wrapper's half of spec->options; the names in the engine's @options are left to it. */
 int disk_options_parse_common(const struct ddio_engine_option *options,

@@ -10,6 +10,7 @@
 #include "base/bug.h"
 #include "env/disk/priv.h"
 #include "env/disk/scatter.h"
+#include "env/kernel/joint.h"
 
 #define BLOCKS_FIRST 128u
 #define RUNS_FIRST 512u

@@ -7,7 +7,7 @@
 #define DDIO_SCATTER_H
 
 #include <uapi/linux/ddio.h>
-#include "env/env_ops.h"
+#include "env/disk/engine.h"
 
 /**
  * struct ddio_disk_scatter - a list
@@ -32,8 +32,5 @@ struct ddio_disk_scatter {
 /* For engines, from the loop: a block has ended; and, after all of them, the list. */
 void disk_scatter_landed(struct ddio_disk_scatter *scatter, uint32_t index, int status);
 void disk_scatter_ended(struct ddio_disk_scatter *scatter);
-
-/* joint.c: its descriptor. */
-int joint_fd(const struct ddio_joint *joint);
 
 #endif /* DDIO_SCATTER_H */

@@ -17,8 +17,9 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
+#include "env/env_ops.h"
+#include "env/kernel/joint.h"
 #include "env/kernel/kenv.h"
-#include "env/disk/scatter.h"
 
 struct ddio_joint {
 	uint32_t refs;

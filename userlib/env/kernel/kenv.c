@@ -141,15 +141,14 @@ static void run_later(struct kenv *kenv)
 	}
 }
 
-static void kenv_ready(struct watch *watch, uint32_t events)
+static void kenv_ready(void *arg)
 {
-	struct kenv *kenv = ddio_container_of(watch, struct kenv, watch);
+	struct kenv *kenv = arg;
 	const struct ddio_event *at;
 	struct kuser *user;
 	struct ddio_event event;
 	uint32_t n;
 
-	(void)events;
 	kenv->refs++;
 	kenv->busy = true;
 	for (n = 0; n < EVENTS_A_TURN && (at = ddio_kdev_event(&kenv->kdev)); n++) {
@@ -190,9 +189,12 @@ static int kenv_open(struct kenv *kenv, char *why, size_t why_len)
 	err = arena_attach(kenv, why, why_len);
 	if (err)
 		goto close_kdev;
-	kenv->watch.fn = kenv_ready;
-	kenv->watch.fd = kenv->kdev.fd;
-	err = watch_set(real_of(kenv->env), &kenv->watch, EPOLLIN);
+	kenv->watcher = (struct ddio_watcher){
+		.fd = kenv->kdev.fd,
+		.fn = kenv_ready,
+		.arg = kenv,
+	};
+	err = ddio_watcher_start(kenv->env, &kenv->watcher);
 	if (!err)
 		return 0;
 	snprintf(why, why_len, "cannot wait for events: %s", strerror(-err));
@@ -237,7 +239,7 @@ void kenv_put(struct kenv *kenv)
 
 	if (--kenv->refs)
 		return;
-	watch_del(real_of(kenv->env), &kenv->watch);
+	ddio_watcher_stop(kenv->env, &kenv->watcher);
 	ddio_kdev_close(&kenv->kdev);
 	ddio_list_for_each_entry_safe(user, tmp, &kenv->users, link)
 		user->free(user);

@@ -8,7 +8,7 @@
 
 #include "env/arena.h"
 #include "env/kernel/kdev.h"
-#include "env/real/priv.h"
+#include "env/env_ops.h"
 
 #define DDIO_KENV_EVENTS 8192u
 #define DDIO_KENV_SLOTS 2048u
@@ -44,7 +44,7 @@ struct klater {
 struct kenv {
 	struct ddio_env *env;
 	struct ddio_kdev kdev;
-	struct watch watch;
+	struct ddio_watcher watcher;
 	uint32_t refs;
 	struct ddio_list users;
 	struct ddio_list later;

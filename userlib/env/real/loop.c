@@ -34,13 +34,13 @@ static uint64_t clock_ns(clockid_t id)
 	return (uint64_t)ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
 }
 
-static uint64_t real_now(struct ddio_env *env)
+uint64_t real_now(struct ddio_env *env)
 {
 	(void)env;
 	return clock_ns(CLOCK_MONOTONIC);
 }
 
-static uint64_t real_wall(struct ddio_env *env)
+uint64_t real_wall(struct ddio_env *env)
 {
 	(void)env;
 	return clock_ns(CLOCK_REALTIME);
@@ -78,31 +78,34 @@ void watch_del(struct real *real, struct watch *watch)
 /*
  * Timers
  */
-static int real_timer_arm(struct ddio_env *env, struct ddio_timer *timer, uint64_t when_ns)
+int real_timer_arm(struct ddio_env *env, struct ddio_timer *timer, uint64_t when_ns)
 {
 	struct real *real = real_of(env);
 
 	/* One that arms itself for long ago must not stay ahead of all others. */
-	return ddio_heap_put(&real->timers, timer, when_ns < real->due ? real->due : when_ns);
+	return ddio_heap_put(&real->timers, &timer->node,
+			     when_ns < real->due ? real->due : when_ns);
 }
 
-static void real_timer_cancel(struct ddio_env *env, struct ddio_timer *timer)
+void real_timer_cancel(struct ddio_env *env, struct ddio_timer *timer)
 {
-	ddio_heap_remove(&real_of(env)->timers, timer);
+	ddio_heap_remove(&real_of(env)->timers, &timer->node);
 }
 
 /* Timers armed meanwhile wait for the next turn, lest one that re-arms itself starve the rest. */
 static void real_run_timers(struct real *real)
 {
 	uint64_t last = real->timers.seq;
+	struct ddio_heap_node *node;
 	struct ddio_timer *timer;
 
 	if (!real->timers.n)
 		return;
 	real->due = clock_ns(CLOCK_MONOTONIC);
-	while ((timer = ddio_heap_first(&real->timers)) && timer->when <= real->due &&
-	       timer->seq <= last) {
-		ddio_heap_remove(&real->timers, timer);
+	while ((node = ddio_heap_first(&real->timers)) && node->when <= real->due &&
+	       node->seq <= last) {
+		ddio_heap_remove(&real->timers, node);
+		timer = ddio_container_of(node, struct ddio_timer, node);
 		timer->fn(timer->arg);
 	}
 }
@@ -121,27 +124,27 @@ static void real_clock_ring(struct watch *watch, uint32_t events)
 /* Return: true if the loop may sleep. */
 static bool real_clock_set(struct real *real)
 {
-	struct ddio_timer *timer = ddio_heap_first(&real->timers);
+	struct ddio_heap_node *first = ddio_heap_first(&real->timers);
 	struct itimerspec spec = { 0 };
 
-	if (!timer)
+	if (!first)
 		return true;
-	if (timer->when <= clock_ns(CLOCK_MONOTONIC))
+	if (first->when <= clock_ns(CLOCK_MONOTONIC))
 		return false;
-	if (timer->when == real->clock_at)
+	if (first->when == real->clock_at)
 		return true;
-	spec.it_value.tv_sec = timer->when / NSEC_PER_SEC;
-	spec.it_value.tv_nsec = timer->when % NSEC_PER_SEC;
+	spec.it_value.tv_sec = first->when / NSEC_PER_SEC;
+	spec.it_value.tv_nsec = first->when % NSEC_PER_SEC;
 	if (timerfd_settime(real->clock.fd, TFD_TIMER_ABSTIME, &spec, NULL))
 		return false;
-	real->clock_at = timer->when;
+	real->clock_at = first->when;
 	return true;
 }
 
 /*
  * Posts
  */
-void real_wake(struct real *real)
+static void real_wake(struct real *real)
 {
 	uint64_t one = 1;
 
@@ -150,7 +153,7 @@ void real_wake(struct real *real)
 		return; /* the counter is full: it is awake already */
 }
 
-static void real_post(struct ddio_env *env, struct ddio_post *post)
+void real_post(struct ddio_env *env, struct ddio_post *post)
 {
 	struct real *real = real_of(env);
 	struct ddio_post *head = __atomic_load_n(&real->posts, __ATOMIC_RELAXED);
@@ -162,8 +165,7 @@ static void real_post(struct ddio_env *env, struct ddio_post *post)
 	real_wake(real);
 }
 
-/* Return: true if there was anything. */
-static bool real_run_posts(struct real *real)
+bool real_run_posts(struct real *real)
 {
 	struct ddio_post *post, *next, *list = NULL;
 
@@ -277,7 +279,7 @@ int real_run(struct ddio_env *env)
 		stop = __atomic_load_n(&real->stop, __ATOMIC_SEQ_CST);
 		real_run_posts(real);
 		real_run_timers(real);
-		real_streams_report(real);
+		real->report(real);
 		if (stop)
 			break;
 		n = real_poll(real);
@@ -300,126 +302,10 @@ void real_stop(struct ddio_env *env)
 	real_wake(real);
 }
 
-int thread_create(pthread_t *thread, void *(*fn)(void *arg), void *arg)
-{
-	sigset_t all, old;
-	int ret;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	ret = pthread_create(thread, NULL, fn, arg);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	return -ret;
-}
-
-static void *real_thread(void *arg)
-{
-	struct ddio_env *env = arg;
-	int ret = real_run(env);
-
-	if (ret)
-		ddio_env_log(env, DDIO_LOG_ERR, "the loop has failed: %s", strerror(-ret));
-	return NULL;
-}
-
-int ddio_real_start_thread(struct ddio_env *env)
-{
-	struct real *real = real_of(env);
-	int ret;
-
-	if (real->thread_on)
-		return -EBUSY;
-	ret = thread_create(&real->thread, real_thread, env);
-	real->thread_on = !ret;
-	return ret;
-}
-
-void ddio_real_join_thread(struct ddio_env *env)
-{
-	struct real *real = real_of(env);
-
-	if (!real->thread_on)
-		return;
-	real_stop(env);
-	pthread_join(real->thread, NULL);
-	real->thread_on = false;
-}
-
 /*
  * Making one
  */
-static void real_random(struct ddio_env *env, void *buf, size_t len)
-{
-	uint8_t *at = buf;
-	ssize_t n;
-
-	while (len) {
-		n = getrandom(at, len, 0);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0) {
-			/* Guessable nonces would be worse than no service. */
-			ddio_env_log(env, DDIO_LOG_ERR, "no random numbers: %s", strerror(errno));
-			abort();
-		}
-		at += n;
-		len -= n;
-	}
-}
-
-static void real_log_stderr(struct real *real, enum ddio_log_level level, const char *line)
-{
-	static const char *const words[] = { "error", "warning", "info", "debug" };
-	time_t now = time(NULL);
-	char stamp[32];
-	struct tm tm;
-
-	localtime_r(&now, &tm);
-	strftime(stamp, sizeof(stamp), "%Y-%m-%dT%H:%M:%S%z", &tm);
-	fprintf(stderr, "%s %s%s%s: %s\n", stamp, real->name ? real->name : "",
-		real->name ? " " : "", words[level], line);
-}
-
-static void real_log(struct ddio_env *env, enum ddio_log_level level, const char *fmt, va_list ap)
-{
-	struct real *real = real_of(env);
-	char line[1024], *at;
-
-	if (level > real->opts.log_level)
-		return;
-	vsnprintf(line, sizeof(line), fmt, ap);
-	/* What peers sent may be in it: it must not look like more than one line. */
-	for (at = line; *at; at++)
-		if ((unsigned char)*at < ' ' || *at == 0x7f)
-			*at = '?';
-	if (real->opts.log)
-		real->opts.log(real->opts.log_arg, level, line);
-	else
-		real_log_stderr(real, level, line);
-}
-
-static const struct ddio_env_ops real_ops = {
-	.name = "real",
-	.now = real_now,
-	.wall = real_wall,
-	.timer_arm = real_timer_arm,
-	.timer_cancel = real_timer_cancel,
-	.post = real_post,
-	.offload = real_offload,
-	.gate_open = real_gate_open,
-	.gate_wait = real_gate_wait,
-	.watcher_start = real_watcher_start,
-	.watcher_stop = real_watcher_stop,
-	.random = real_random,
-	.log = real_log,
-	.stream_connect = real_stream_connect,
-	.stream_attach = real_stream_attach,
-	.listen = real_listen,
-	.mailboxes = true,
-	.engines = ddio_disk_engines,
-};
-
-static int real_open_fds(struct real *real)
+int real_open_fds(struct real *real)
 {
 	int ret;
 
@@ -434,7 +320,7 @@ static int real_open_fds(struct real *real)
 	return ret ? ret : watch_set(real, &real->clock, EPOLLIN);
 }
 
-static void real_close_fds(struct real *real)
+void real_close_fds(struct real *real)
 {
 	if (real->epfd >= 0)
 		close(real->epfd);
@@ -442,70 +328,4 @@ static void real_close_fds(struct real *real)
 		close(real->wake.fd);
 	if (real->clock.fd >= 0)
 		close(real->clock.fd);
-}
-
-/**
- * ddio_real_new - a reactor of the real world
- * @opts: NULL for defaults
- * @env: filled in
- * Return: 0 or -errno.
- */
-int ddio_real_new(const struct ddio_real_opts *opts, struct ddio_env **env)
-{
-	struct real *real = calloc(1, sizeof(*real));
-	int ret = -ENOMEM;
-
-	if (!real)
-		return ret;
-	real->env.ops = &real_ops;
-	real->waited = UINT64_MAX;
-	ddio_list_init(&real->env.buses);
-	ddio_list_init(&real->broken);
-	ddio_list_init(&real->lingering);
-	real->epfd = real->wake.fd = real->clock.fd = -1;
-	real->opts.log_level = DDIO_LOG_INFO;
-	if (opts)
-		real->opts = *opts;
-	if (real->opts.name) {
-		real->name = strdup(real->opts.name);
-		if (!real->name)
-			goto free_real;
-	}
-	ret = real_open_fds(real);
-	if (ret)
-		goto close_fds;
-	ret = worker_init(real);
-	if (ret)
-		goto close_fds;
-	*env = &real->env;
-	return 0;
-
-close_fds:
-	real_close_fds(real);
-	free(real->name);
-free_real:
-	free(real);
-	return ret;
-}
-
-void ddio_real_free(struct ddio_env *env)
-{
-	struct real *real;
-
-	if (!env)
-		return;
-	real = real_of(env);
-	ddio_real_join_thread(env);
-	/* What was posted or offloaded owns memory that only its functions free. */
-	do {
-		worker_fini(real);
-	} while (real_run_posts(real));
-	real_streams_fini(real);
-	ddio_heap_fini(&real->timers);
-	pthread_cond_destroy(&real->worker.wake);
-	pthread_mutex_destroy(&real->worker.lock);
-	real_close_fds(real);
-	ddio_env_fini(env);
-	free(real->name);
-	free(real);
 }

@@ -1,7 +1,20 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Blocking work of a reactor: one thread, begun when the first work comes. */
+#include <signal.h>
 #include <string.h>
 #include "env/real/priv.h"
+
+int thread_create(pthread_t *thread, void *(*fn)(void *arg), void *arg)
+{
+	sigset_t all, old;
+	int ret;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	ret = pthread_create(thread, NULL, fn, arg);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return -ret;
+}
 
 /* On the reactor. */
 static void worker_ended(void *arg)

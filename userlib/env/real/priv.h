@@ -71,6 +71,7 @@ struct ddio_worker {
  * @batch: events of this turn that are not dispatched yet begin at @batch_at
  * @batch_n: events in @batch
  * @current: the object whose user is being called, NULL once that is closed or detached
+ * @report: tells the users of @broken; called in each turn
  * @broken: streams whose user is yet to hear of it
  * @lingering: streams closed by their user that still deliver
  * @worker: for offloads
@@ -94,6 +95,7 @@ struct real {
 	struct epoll_event batch[REAL_BATCH];
 	int batch_at, batch_n;
 	const void *current;
+	void (*report)(struct real *real);
 	struct ddio_list broken;
 	struct ddio_list lingering;
 	struct ddio_worker worker;
@@ -118,11 +120,20 @@ static inline void real_gone(struct real *real, const void *object)
 		real->current = NULL;
 }
 
-/* A thread that takes no signals. */
-int thread_create(pthread_t *thread, void *(*fn)(void *arg), void *arg);
-/* Ends the loop's sleep. */
-void real_wake(struct real *real);
+/* loop.c */
+uint64_t real_now(struct ddio_env *env);
+uint64_t real_wall(struct ddio_env *env);
+int real_timer_arm(struct ddio_env *env, struct ddio_timer *timer, uint64_t when_ns);
+void real_timer_cancel(struct ddio_env *env, struct ddio_timer *timer);
+void real_post(struct ddio_env *env, struct ddio_post *post);
+/* Runs what was posted so far.  Return: true if there was anything. */
+bool real_run_posts(struct real *real);
+/* The loop's own descriptors.  Return: 0 or -errno; what was opened is to be closed all the same. */
+int real_open_fds(struct real *real);
+void real_close_fds(struct real *real);
 
+/* Starts a thread that takes no signals.  Return: 0 or -errno. */
+int thread_create(pthread_t *thread, void *(*fn)(void *arg), void *arg);
 int worker_init(struct real *real);
 /* Does what is queued, then ends the thread. */
 void worker_fini(struct real *real);

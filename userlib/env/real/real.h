@@ -5,18 +5,22 @@
 
 #include "env/env.h"
 
+struct ddio_disk_engine;
+
 /**
  * struct ddio_real_opts - how a real env behaves
  * @log: where log lines go; NULL for standard error with a time stamp
  * @log_arg: for @log
  * @log_level: the least important level that is passed on
  * @name: shown in log lines (the node's name)
+ * @engines: disk engines that ddio_disk_open() offers, NULL-terminated; NULL: none
  */
 struct ddio_real_opts {
 	void (*log)(void *arg, enum ddio_log_level level, const char *line);
 	void *log_arg;
 	enum ddio_log_level log_level;
 	const char *name;
+	const struct ddio_disk_engine *const *engines;
 };
 
 int ddio_real_new(const struct ddio_real_opts *opts, struct ddio_env **env);

@@ -7,6 +7,7 @@
 #ifndef DDIO_QUEUE_H
 #define DDIO_QUEUE_H
 
+#include "env/disk/disk.h"
 #include "env/env.h"
 
 /**

@@ -21,6 +21,7 @@
 #define DDIO_IOP_COLL_H
 
 #include <stdatomic.h>
+#include "env/kernel/joint.h"
 #include "iop/server/reactor.h"
 #include "map/map.h"
 

@@ -14,6 +14,7 @@
 #ifndef DDIO_STORE_H
 #define DDIO_STORE_H
 
+#include "env/disk/disk.h"
 #include "env/env.h"
 #include "iop/lmdb/commit.h"
 #include "proto/proto.h"

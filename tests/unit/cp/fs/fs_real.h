@@ -86,7 +86,9 @@ static inline void real_stopped(void *arg)
 
 static inline void real_node_start(struct real_cluster *c, uint32_t i)
 {
-	static const struct ddio_real_opts opts = { .log = real_quiet, .name = "node" };
+	static const struct ddio_real_opts opts = { .log = real_quiet,
+						    .name = "node",
+						    .engines = ddio_disk_engines };
 	struct real_node *n = &c->node[i];
 	struct ddio_iop_opts io = {
 		.conf = c->conf, .node = i, .envs = n->env, .on_stopped = real_stopped, .arg = n

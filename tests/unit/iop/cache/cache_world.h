@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "env/env_ops.h"
+#include "env/disk/engine.h"
 #include "iop/cache/cache.h"
 
 #define WORLD_DISK (8u << 20)
@@ -150,15 +150,15 @@ static void world_post(struct ddio_env *env, struct ddio_post *post)
 /* One timer is all that the cache has. */
 static int world_timer_arm(struct ddio_env *env, struct ddio_timer *timer, uint64_t when)
 {
-	timer->when = when;
-	timer->slot = 1;
+	timer->node.when = when;
+	timer->node.slot = 1;
 	world_of(env)->timer = timer;
 	return 0;
 }
 
 static void world_timer_cancel(struct ddio_env *env, struct ddio_timer *timer)
 {
-	timer->slot = 0;
+	timer->node.slot = 0;
 	world_of(env)->timer = NULL;
 }
 
@@ -233,7 +233,6 @@ static const struct ddio_env_ops world_ops = {
 	.post = world_post,
 	.log = world_env_log,
 	.charge = world_charge,
-	.engines = world_engines,
 };
 
 /* What was posted. */
@@ -293,6 +292,7 @@ static inline struct world *world_new(const struct cache_opts *opts)
 	char err[128];
 
 	w->env.ops = &world_ops;
+	w->env.engines = world_engines;
 	ddio_list_init(&w->env.buses);
 	w->posts_end = &w->posts;
 	w->space = WORLD_DISK;

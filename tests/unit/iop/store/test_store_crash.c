@@ -351,7 +351,10 @@ struct report {
 /* In a process that will be killed: commit after commit, each told before and after. */
 static void live(struct life *life)
 {
-	if (ddio_real_new(NULL, &life->t.env) || ut_store_open(&life->t) ||
+	static const struct ddio_real_opts opts = { .log_level = DDIO_LOG_INFO,
+						    .engines = ddio_disk_engines };
+
+	if (ddio_real_new(&opts, &life->t.env) || ut_store_open(&life->t) ||
 	    ddio_real_start_thread(life->t.env))
 		_exit(1);
 }

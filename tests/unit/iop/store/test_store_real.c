@@ -107,9 +107,14 @@ static size_t map_of(const struct lmdb *db)
 	return mdb_env_info(db->env, &info) ? 0 : info.me_mapsize;
 }
 
+static const struct ddio_real_opts with_engines = { .log_level = DDIO_LOG_INFO,
+						    .engines = ddio_disk_engines };
+
 static void open_all(struct busy *b)
 {
-	struct ddio_real_opts opts = { .log = quiet, .log_arg = stderr, .name = "io0" };
+	struct ddio_real_opts opts = {
+		.log = quiet, .log_arg = stderr, .name = "io0", .engines = ddio_disk_engines
+	};
 	char dir[300], err[500];
 	const struct ns_opts ns = { .dir = dir,
 				    .cluster = "demo",
@@ -190,7 +195,7 @@ static void test_engines(void)
 		close_all(&b);
 		CU_ASSERT_EQUAL(truncate(b.t.file, 0), 0);
 		CU_ASSERT_EQUAL(truncate(b.t.file, SIZE * 64), 0);
-		CU_ASSERT_EQUAL_FATAL(ddio_real_new(NULL, &b.t.env), 0);
+		CU_ASSERT_EQUAL_FATAL(ddio_real_new(&with_engines, &b.t.env), 0);
 		CU_ASSERT_EQUAL(ut_store_open(&b.t), -ENOMEDIUM);
 		ddio_disk_close(b.t.disk);
 		ddio_real_free(b.t.env);

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "env/disk/disk.h"
 #include "env/env.h"
 #include "iop/store/store.h"
 #include "sim/sim.h"
