@@ -6,6 +6,7 @@
 #ifndef DDIO_COMMITTER_H
 #define DDIO_COMMITTER_H
 
+#include "env/disk/disk.h"
 #include "env/env.h"
 #include "iop/lmdb/commit.h"
 #include "iop/lmdb/env.h"

@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include <ddio/fs.h>
 #include "env/addr.h"
+#include "env/disk/disk.h"
 #include "env/real/real.h"
 #include "iop/iop.h"
 #include "tests/unit/cp/fs/fs_fake.h"
