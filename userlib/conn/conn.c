@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The life of a connection, and what its user calls. */
+/* A connection from its making to its freeing: calls from the loop, and calls of its user. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -8,10 +8,10 @@
 #include "conn/conn_priv.h"
 
 /*
- * Entry and exit.  Not inlined, because gcc 12 then takes c->frame, which a frame that is gone
- * does not touch any more, for a pointer left dangling.
+ * Entry and exit.  Not inlined: gcc 12 would take c->frame for a dangling pointer then, though a frame
+ * that is gone does not touch it.
  */
-__attribute__((noinline)) void conn_enter(struct ddio_conn *c, struct conn_frame *f)
+__attribute__((noinline)) static void conn_enter(struct ddio_conn *c, struct conn_frame *f)
 {
 	f->gone = false;
 	f->up = c->frame;
@@ -27,14 +27,14 @@ static void conn_free(struct ddio_conn *c)
 	free(c);
 }
 
-/* The memory goes when nobody is inside and no post will come. */
+/* Frees a zombie as soon as no entry is on the stack and no post is due. */
 static void conn_bury(struct ddio_conn *c)
 {
 	if (c->zombie && !c->frame && !c->posted)
 		conn_free(c);
 }
 
-void conn_leave(struct ddio_conn *c, struct conn_frame *f)
+static void conn_leave(struct ddio_conn *c, struct conn_frame *f)
 {
 	if (f->gone)
 		return;
@@ -42,128 +42,11 @@ void conn_leave(struct ddio_conn *c, struct conn_frame *f)
 	conn_bury(c);
 }
 
-void conn_stop_timer(struct ddio_conn *c)
-{
-	if (ddio_timer_armed(&c->timer))
-		ddio_timer_cancel(c->env, &c->timer);
-}
-
-static int conn_start_timer(struct ddio_conn *c, uint64_t ns)
-{
-	return ddio_timer_arm(c->env, &c->timer, ddio_env_now(c->env) + ns);
-}
-
-static void conn_drop_stream(struct ddio_conn *c)
-{
-	if (c->stream)
-		ddio_stream_close(c->stream);
-	c->stream = NULL;
-}
-
-void conn_clean_text(char *text)
-{
-	for (; *text; text++)
-		if ((unsigned char)*text < ' ' || *text == 0x7f)
-			*text = '?';
-}
-
-/*
- * Ends
- */
-
-static void conn_end(struct ddio_conn *c, struct conn_frame *f, int err, const char *why)
-{
-	c->state = CONN_CLOSED;
-	conn_stop_timer(c);
-	conn_drop_stream(c);
-	conn_out_cancel(c, err ? err : -ECONNRESET);
-	if (!f->gone && !c->zombie)
-		c->ops->closed(c->ctx, err, why);
-}
-
-void conn_fail(struct ddio_conn *c, struct conn_frame *f, int err, const char *fmt, ...)
-{
-	char why[CONN_WHY];
-	va_list ap;
-	int n;
-
-	if (conn_dead(c, f))
-		return;
-	n = snprintf(why, sizeof(why), "%s: ", c->peer);
-	va_start(ap, fmt);
-	vsnprintf(why + n, sizeof(why) - n, fmt, ap);
-	va_end(ap);
-	conn_end(c, f, err, why);
-}
-
-/* The last words, and what the peer is told in them. */
-static void conn_say_refuse(struct ddio_conn *c, uint32_t status, const char *text)
-{
-	struct ddio_msg msg = { .version = c->version, .opcode = DDIO_OP_REFUSE };
-	struct ddio_msg_refuse refuse = { .status = status };
-	uint8_t raw[sizeof(refuse) + 8];
-
-	snprintf(refuse.text, sizeof(refuse.text), "%s", text);
-	msg.length = ddio_put_refuse(raw, sizeof(raw), &refuse);
-	conn_out_push(c, &msg, raw, msg.length, NULL, 0, NULL);
-}
-
-static void conn_begin_end(struct ddio_conn *c, uint32_t status, const char *text)
-{
-	if (asprintf(&c->why, "%s: %s", c->peer, text) < 0)
-		c->why = NULL;
-	c->end_err = ddio_status_to_errno(status);
-	c->state = CONN_ENDING;
-	if (!c->out.err)
-		conn_say_refuse(c, status, text);
-	ddio_stream_want_read(c->stream, false);
-	if (!ddio_timer_armed(&c->timer))
-		conn_start_timer(c, CONN_LAST_WORDS_NS);
-}
-
-/* What conn_begin_end() began. */
-static void conn_ended(struct ddio_conn *c, struct conn_frame *f)
-{
-	conn_end(c, f, c->end_err, c->why ? c->why : c->peer);
-}
-
-void conn_try_end(struct ddio_conn *c, struct conn_frame *f)
-{
-	if (!c->out.err)
-		conn_out_flush(c);
-	if (c->out.err || !c->out.queued)
-		conn_ended(c, f);
-}
-
-void conn_reject(struct ddio_conn *c, struct conn_frame *f, uint32_t status, const char *fmt, ...)
-{
-	char text[DDIO_MAX_TEXT];
-	va_list ap;
-
-	if (conn_dead(c, f))
-		return;
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	conn_clean_text(text);
-	ddio_env_log(c->env, DDIO_LOG_WARN, "refused %s: %s", c->peer, text);
-	if (c->out.queued) {
-		/* Whatever waits there waits because the peer does not read. */
-		conn_fail(c, f, ddio_status_to_errno(status), "%s", text);
-		return;
-	}
-	conn_out_tell(c, f);
-	if (conn_dead(c, f))
-		return;
-	conn_begin_end(c, status, text);
-	conn_try_end(c, f);
-}
-
 /*
  * Calls from the loop
  */
 
-/* What the peer said before it went is still to be read; but not for ever. */
+/* The peer is gone, but what it sent before may still be read for a moment. */
 static void conn_write_failed(struct ddio_conn *c, struct conn_frame *f)
 {
 	if (c->state == CONN_OPEN &&
@@ -271,17 +154,8 @@ static void on_post(void *arg)
 	conn_leave(c, &f);
 }
 
-/* Run on_post() at the end of the reactor's turn. */
-void conn_post(struct ddio_conn *c)
-{
-	if (c->posted)
-		return;
-	c->posted = true;
-	ddio_env_post(c->env, &c->post);
-}
-
 /*
- * Making one
+ * Making a connection
  */
 static struct ddio_conn *conn_new(struct ddio_env *env, const char *peer,
 				  const struct ddio_conn_opts *opts,
@@ -424,7 +298,7 @@ int ddio_conn_attach(struct ddio_env *env, struct ddio_conn *c, const struct ddi
 }
 
 /*
- * Using one
+ * Using a connection
  */
 int ddio_conn_send(struct ddio_conn *c, const struct ddio_msg *msg, const void *fixed,
 		   size_t fixed_len, const struct iovec *iov, int n, struct ddio_send *send)
@@ -476,7 +350,7 @@ void ddio_conn_pause(struct ddio_conn *c, bool pause)
 		return;
 	c->paused = pause;
 	ddio_stream_want_read(c->stream, !pause);
-	/* Inside a callback the loop over the buffer goes on by itself, but it may have ended. */
+	/* Inside a callback the loop over the buffer usually goes on by itself, but it may have ended. */
 	if (!pause && c->state == CONN_OPEN && conn_in_pending(c))
 		conn_post(c);
 }
@@ -511,12 +385,7 @@ uint64_t ddio_conn_messages(const struct ddio_conn *c)
 	return c->messages;
 }
 
-struct ddio_env *conn_env(const struct ddio_conn *c)
-{
-	return c->env;
-}
-
-/* Return: true if the rest of the queue goes out behind the user's back. */
+/* Returns true if the rest of the queue will be written without the user. */
 static bool conn_flush_on(struct ddio_conn *c)
 {
 	if (c->state != CONN_OPEN && c->state != CONN_ENDING)

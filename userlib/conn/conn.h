@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Messages over a stream: the opening exchange with mutual proof of the
- * cluster's key, framing, an output queue that gathers many messages into one
- * write, and bulk data received straight into place.  Belongs to one reactor.
+ * Messages over a stream: the opening exchange with mutual proof of the cluster's key, framing, an output
+ * queue that gathers many messages into one write, and bulk received straight into place.  A connection
+ * belongs to one reactor.
  */
 #ifndef DDIO_CONN_H
 #define DDIO_CONN_H
@@ -14,7 +14,7 @@ struct ddio_conn;
 
 /**
  * struct ddio_key - the cluster's shared secret
- * @len: 0 means none: allowed on loopback only
+ * @len: 0: no key, which is allowed on loopback only
  */
 struct ddio_key {
 	size_t len;
@@ -23,16 +23,18 @@ struct ddio_key {
 
 /**
  * ddio_key_load - read a key file
- * Refuses a file that others may read (mode & 077), an empty or too short one (< 16 bytes).
- * @err: what was wrong, naming the file.
- * Return: 0, -EACCES (mode or owner), -EINVAL, or what open and read said.
+ * @path: the file; refused if others may read it (mode & 077) or it has less than 16 bytes
+ * @key: filled in
+ * @err: gets what was wrong, naming the file
+ * @err_len: bytes of @err
+ * Return: 0, -EACCES (mode or owner), -EINVAL, or the errno of open and read
  */
 int ddio_key_load(const char *path, struct ddio_key *key, char *err, size_t err_len);
 
 /**
  * struct ddio_sink - where the bulk of a message goes
- * @iov, @n: total length must be the bulk's length; the array is the user's and stays until
- *	message(); n 0 discards the bulk
+ * @iov, @n: as long as the bulk in total; the array is the user's and must stay until message(); n 0
+ *	discards the bulk
  */
 struct ddio_sink {
 	struct iovec *iov;
@@ -41,18 +43,18 @@ struct ddio_sink {
 
 /**
  * struct ddio_conn_ops - what a connection tells its user; all from the loop
- * @ready: connector: WELCOME has come (@welcome is valid during the call)
- * @hello: acceptor: the peer proved its key.  The user answers by ddio_conn_welcome() or
+ * @ready: connector: WELCOME has arrived (@welcome is valid during the call)
+ * @hello: acceptor: the peer has proved its key.  The user answers with ddio_conn_welcome() or
  *	ddio_conn_refuse(), at once or later, on this reactor or another one.
- * @bulk: the fixed record (@prefix, @prefix_len bytes) of a bulk message came: name the sink.
- *	A negative errno closes the connection with it.
- * @message: a whole message.  Without bulk @payload is its payload (msg->length bytes); with
+ * @bulk: the fixed record (@prefix, @prefix_len bytes) of a message with bulk has arrived; the user
+ *	says where the bulk goes.  A negative errno closes the connection with it.
+ * @message: a whole message has arrived.  Without bulk @payload is its payload (msg->length bytes); with
  *	bulk it is the fixed record, and the bulk is in the sink.  Valid during the call.
- *	A negative errno closes the connection with it (after one log line).
+ *	A negative errno closes the connection with it, after one log line.
  * @drained: the output queue has fallen below DDIO_CONN_LOW after it was above DDIO_CONN_HIGH
  * @closed: the connection is over (failure, refusal, end, or a bad message); @err is a negative
- *	errno, 0 for an orderly end; @why one line naming the peer.  All pending sends have been
- *	ended with that error before.  The user still has to call ddio_conn_close().
+ *	errno, 0 for an orderly end; @why is one line that names the peer.  All pending sends have
+ *	ended with that error before.  The user must still call ddio_conn_close().
  */
 struct ddio_conn_ops {
 	void (*ready)(void *ctx, const struct ddio_msg_welcome *welcome);
@@ -71,8 +73,9 @@ struct ddio_conn_ops {
  * struct ddio_conn_opts - for both ends
  * @key: NULL or empty for none
  * @cluster: the cluster's name, checked against the peer's if both are given
- * Both are used until the opening exchange is over, or the connection closed.
  * @handshake_ns: bound on the opening exchange, 0 for 10 s
+ *
+ * @key and @cluster must stay until the opening exchange is over or the connection is closed.
  */
 struct ddio_conn_opts {
 	const struct ddio_key *key;
@@ -80,19 +83,19 @@ struct ddio_conn_opts {
 	uint64_t handshake_ns;
 };
 
-/* @hello: role, reactor, rank, group are the user's; the rest is filled in. */
+/* @hello: role, reactor, rank and group are the user's to fill in; the rest is filled in here. */
 int ddio_conn_connect(struct ddio_env *env, const char *addr, const struct ddio_msg_hello *hello,
 		      const struct ddio_conn_opts *opts, const struct ddio_conn_ops *ops, void *ctx,
 		      struct ddio_conn **conn);
-/* Takes over @stream. */
+/* Takes over @stream, even if it fails. */
 int ddio_conn_accept(struct ddio_env *env, struct ddio_stream *stream,
 		     const struct ddio_conn_opts *opts, const struct ddio_conn_ops *ops, void *ctx,
 		     struct ddio_conn **conn);
 int ddio_conn_welcome(struct ddio_conn *conn, const struct ddio_msg_welcome *welcome);
-/* Sends REFUSE, then ends in closed(). */
+/* Sends REFUSE and ends in closed(). */
 void ddio_conn_refuse(struct ddio_conn *conn, uint32_t status, const char *text);
 
-/* Hand a connection over between hello() and ddio_conn_welcome(). */
+/* Hand a connection over to another reactor, between hello() and ddio_conn_welcome(). */
 void ddio_conn_detach(struct ddio_conn *conn);
 int ddio_conn_attach(struct ddio_env *env, struct ddio_conn *conn, const struct ddio_conn_ops *ops,
 		     void *ctx);
@@ -112,41 +115,48 @@ struct ddio_send {
  * @msg: opcode, flags, status, tag; version and length are filled in
  * @fixed, @fixed_len: the payload, or the fixed record in front of bulk; copied
  * @iov, @n: the bulk (or a tail), not copied; the array itself is copied
- * @send: told when the bulk may be used again; may be NULL if @n is 0, or if the memory outlives
+ * @send: told when the bulk may be used again; may be NULL if @n is 0, or if the bulk's memory outlives
  *	the connection
  *
- * Messages go out in order, many in one write, at the end of the reactor's turn or when enough
- * have gathered.  Return: 0, -ENOMEM, -ENOTCONN, or what ddio_msg_check() says of a message
- * that the peer would refuse (then @send is not called).
+ * Messages leave in order, many in one write, at the end of the reactor's turn or when enough have
+ * gathered.  Return: 0, -ENOMEM, -ENOTCONN, or what ddio_msg_check() says of a message that the peer
+ * would refuse; @send is not called after an error.
  */
 int ddio_conn_send(struct ddio_conn *conn, const struct ddio_msg *msg, const void *fixed,
 		   size_t fixed_len, const struct iovec *iov, int n, struct ddio_send *send);
 
-/* A reply without bulk: status, and the text as its payload where it is an error (read it with
- * ddio_get_text(); such a reply has no bulk even where the opcode's reply is bulk otherwise). */
+/*
+ * Sends a reply without bulk: a status, and a payload, which is a text (for ddio_get_text()) if the status
+ * is an error.  Such a reply has no bulk even if the opcode's successful reply has.
+ */
 int ddio_conn_reply(struct ddio_conn *conn, const struct ddio_msg *request, uint32_t status,
 		    const void *fixed, size_t fixed_len);
 
-/* Receive the rest of the bulk that is under way into nothing: its sink is gone.  message() still
- * comes for it.  Without effect if none is under way. */
+/*
+ * Discards the rest of the bulk that is being received, since its sink is gone; message() is still called
+ * for it.  Without effect if no bulk is being received.
+ */
 void ddio_conn_discard(struct ddio_conn *conn);
-/* Stop and go on calling bulk() and message(): back-pressure through TCP. */
+/* Stops, or resumes, calls of bulk() and message(): back-pressure through TCP. */
 void ddio_conn_pause(struct ddio_conn *conn, bool pause);
-size_t ddio_conn_queued(const struct ddio_conn *conn); /* bytes waiting to go out */
-/* Time of the last byte received, and sent. */
+/* Returns how many bytes wait to be sent. */
+size_t ddio_conn_queued(const struct ddio_conn *conn);
+/* Return the time of the last byte received, and sent. */
 uint64_t ddio_conn_last_rx(const struct ddio_conn *conn);
 uint64_t ddio_conn_last_tx(const struct ddio_conn *conn);
 const char *ddio_conn_peer(const struct ddio_conn *conn);
-/* This end's address, "" if it is not known; valid until the next call. */
+/* Returns this end's address, "" if it is not known; valid until the next call. */
 const char *ddio_conn_local(const struct ddio_conn *conn);
-uint64_t ddio_conn_messages(const struct ddio_conn *conn); /* sent and received */
-struct ddio_env *conn_env(const struct ddio_conn *conn);
+/* Returns how many messages were sent and received. */
+uint64_t ddio_conn_messages(const struct ddio_conn *conn);
 
 /**
- * ddio_conn_close - end it and free it
- * Pending sends end with -ECANCELED inside this call.  With @flush what is queued is written
- * first, for at most a second, out of the user's sight (bulk memory must then stay: so only for
- * connections whose queue holds no caller's memory).
+ * ddio_conn_close - end a connection and free it
+ * @conn: the connection
+ * @flush: write what is queued first, for at most a second, without the user; only for connections whose
+ *	queue holds no memory of the caller's
+ *
+ * Pending sends end with -ECANCELED inside this call.
  */
 void ddio_conn_close(struct ddio_conn *conn, bool flush);
 

@@ -1,30 +1,31 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Inside of a connection: life (conn.c), opening exchange (opening.c), what
- * comes in (input.c), what goes out (output.c), keys and proofs (key.c).
+ * Inside a connection: its calls (conn.c), what comes in (input.c), the opening exchange (opening.c),
+ * how it ends (core.c), what goes out (output.c), keys and proofs (key.c).  Each of these calls only
+ * those after it in this list.
  *
- * Callbacks may do anything to the connection.  Every entry from the loop is
- * therefore bracketed by conn_enter() and conn_leave(), and asks conn_dead()
- * after each callback.  ddio_conn_close() inside a callback leaves the memory
- * to the outermost conn_leave(); after ddio_conn_detach() the connection may
- * be in another thread's hands already and is not touched at all.
+ * Callbacks may do anything to the connection.  Every entry from the loop is therefore bracketed by
+ * conn_enter() and conn_leave(), and asks conn_dead() after each callback.  ddio_conn_close() inside a
+ * callback leaves the memory to the outermost conn_leave(); after ddio_conn_detach() the connection may
+ * belong to another thread already and is not touched at all.
  */
 #ifndef DDIO_CONN_PRIV_H
 #define DDIO_CONN_PRIV_H
 
 #include "conn/conn.h"
 
-#define CONN_RX_CAP (128u << 10)  /* receive buffer; larger payloads get memory of their own */
+#define CONN_RX_CAP (128u << 10)  /* receive buffer; a larger payload gets memory of its own */
 #define CONN_RX_NARROW (4u << 10) /* bytes read beyond a large bulk: what follows is copied */
 #define CONN_RX_LARGE (32u << 10) /* bulk from this size on is large */
-#define CONN_RX_BUDGET (1u << 20) /* bytes of one turn, so that others have theirs */
+#define CONN_RX_BUDGET (1u << 20) /* bytes in one turn, so that other connections get theirs */
 #define CONN_RX_IOV 64
-/* Headers and fixed records are gathered in chunks.  Many connections have one message at a time. */
+/* Sizes of chunks for headers and fixed records: many connections have one message at a time. */
 #define CONN_TX_FIRST 232u
 #define CONN_TX_SECOND 1000u
 #define CONN_TX_CHUNK (16u << 10)
-#define CONN_TX_RING 4u		 /* segments at first */
-#define CONN_TX_NOW (256u << 10) /* queued bytes that are not left to the end of the turn */
+#define CONN_TX_RING 4u /* segments at first */
+#define CONN_TX_NOW \
+	(256u << 10) /* from so many queued bytes on they are written before the end of the turn */
 #define CONN_TX_IOV 512
 #define CONN_TX_BYTES (4u << 20) /* of one write */
 #define CONN_PREFIX_MAX 64
@@ -42,41 +43,53 @@ enum conn_state {
 	CONN_WAIT_USER, /* hello() was called: welcome or refuse is due */
 	CONN_WAIT_WELCOME,
 	CONN_OPEN,
-	CONN_ENDING,   /* a REFUSE is on its way out, closed() comes after it */
-	CONN_FLUSHING, /* closed by the user with flush: nobody is told any more */
+	CONN_ENDING,   /* a REFUSE is on its way out; closed() follows it */
+	CONN_FLUSHING, /* closed by the user with flush: no callback any more */
 	CONN_CLOSED,
 };
 
+/**
+ * struct conn_frame - one entry from the loop, on the stack
+ * @gone: the connection was detached meanwhile
+ * @up: the entry around it
+ */
 struct conn_frame {
-	bool gone; /* detached meanwhile */
+	bool gone;
 	struct conn_frame *up;
 };
 
-/* Copied bytes on their way out. */
+/**
+ * struct conn_chunk - copied bytes on their way out
+ * @refs: segments that lie in it
+ */
 struct conn_chunk {
 	size_t cap, used;
-	uint32_t refs; /* segments that lie in it */
+	uint32_t refs;
 	uint8_t data[];
 };
 
-/* A piece of the output: copied bytes, or the user's. */
+/**
+ * struct conn_seg - contiguous bytes of the output, copied ones or the user's
+ * @chunk: NULL: the bytes are the user's
+ * @send: the bytes are a message's last: told when they have left
+ */
 struct conn_seg {
 	uint8_t *base;
 	size_t len;
-	struct conn_chunk *chunk; /* NULL: the user's */
-	struct ddio_send *send;	  /* told when this piece, a message's last, has left */
+	struct conn_chunk *chunk;
+	struct ddio_send *send;
 };
 
 /**
- * struct conn_out - the output queue; an idle connection's, and most are, has no memory
- * @ring: of @cap (a power of two) segments, NULL while there are none; the indices run freely
- * @head: first whose sender was not told yet
- * @sent: first that has not left entirely
+ * struct conn_out - the output queue; on an idle connection, as most are, it has no memory
+ * @ring: @cap (a power of two) segments, NULL while there are none; the indices run freely
+ * @head: the first whose sender has not been told
+ * @sent: the first that has not left entirely
  * @tail: one past the last
  * @queued: bytes that have not left
- * @cur: chunk being filled; @spare: an empty one
- * @blocked: the stream is full, and we wait for writable()
- * @high: has been above the high mark since drained() was called last
+ * @cur: the chunk being filled; @spare: an empty one
+ * @blocked: the stream is full; writable() will be called
+ * @high: the queue has been above the high mark since drained() was last called
  * @err: the stream's error on writing
  */
 struct conn_out {
@@ -90,14 +103,14 @@ struct conn_out {
 
 /**
  * struct conn_in - what comes in
- * @buf: bytes [head, tail) are received and not yet used; during a turn the reactor's scratch
- *	memory, between turns @kept
+ * @buf: bytes [head, tail) have been received and not yet used; during a turn it is the reactor's
+ *	scratch memory, between turns @kept
  * @turn: bytes received in this turn
  * @have: @msg is the header of the message being received
  * @body: the rest of the message, @left bytes, goes to @iov, or nowhere if @niov is 0
  * @iov, @niov, @iov_off: what is left of the user's sink, or of @big
  * @big, @big_cap: memory for a payload too large for @buf; @big_iov: its part not yet filled
- * @narrow: the last message was large bulk, and the next one probably is
+ * @narrow: the last message was large bulk, as the next one probably is
  * @prefix: the fixed record of the bulk message being received
  */
 struct conn_in {
@@ -117,9 +130,11 @@ struct conn_in {
 };
 
 /**
- * struct conn_opening - needed only until WELCOME
+ * struct conn_opening - what is needed only until WELCOME
  * @key, @cluster: the user's; NULL for none
- * @hello_raw: as it was sent or received; NULL before
+ * @hello_raw: HELLO as it was sent or received; NULL before that
+ * @challenge_raw: the part of CHALLENGE that is signed
+ * @bound_ns: bound on the exchange
  */
 struct conn_opening {
 	const struct ddio_key *key;
@@ -131,9 +146,12 @@ struct conn_opening {
 };
 
 /**
- * struct ddio_conn - one end
- * @timer: bound on the opening, on ENDING, on FLUSHING
- * @why: ENDING: why; NULL without memory
+ * struct ddio_conn - one end of a connection
+ * @posted: @post is due
+ * @zombie: closed by the user; freed as soon as no entry is on the stack and no post is due
+ * @frame: the innermost entry from the loop
+ * @timer: bound on the opening exchange, on ENDING, on FLUSHING
+ * @end_err, @why: ENDING: for closed(); @why is NULL if there was no memory
  * @peer: the other end's address
  */
 struct ddio_conn {
@@ -156,28 +174,40 @@ struct ddio_conn {
 	char peer[];
 };
 
-/* conn.c */
-void conn_enter(struct ddio_conn *c, struct conn_frame *f);
-void conn_leave(struct ddio_conn *c, struct conn_frame *f);
+/* core.c */
+/* Has the reactor call @c->post at the end of its turn. */
 void conn_post(struct ddio_conn *c);
+int conn_start_timer(struct ddio_conn *c, uint64_t ns);
 void conn_stop_timer(struct ddio_conn *c);
+void conn_drop_stream(struct ddio_conn *c);
+/* Makes a text of the peer fit for logs and terminals. */
+void conn_clean_text(char *text);
 /* Ends with closed(); from the loop only.  @err 0 is an orderly end. */
 void conn_fail(struct ddio_conn *c, struct conn_frame *f, int err, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 /* The same, but with a log line, and the peer is told why if that is possible. */
 void conn_reject(struct ddio_conn *c, struct conn_frame *f, uint32_t status, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
-/* ENDING: closed() as soon as the last words have left. */
+/* Enters ENDING and queues a REFUSE. */
+void conn_begin_end(struct ddio_conn *c, uint32_t status, const char *text);
+/* ENDING: closed() as soon as the REFUSE has left. */
 void conn_try_end(struct ddio_conn *c, struct conn_frame *f);
-/* For texts of the peer that go to logs and terminals. */
-void conn_clean_text(char *text);
+/* ENDING: closed() now. */
+void conn_ended(struct ddio_conn *c, struct conn_frame *f);
 
+/* True if no callback may be called any more, and @c must not be used. */
 static inline bool conn_dead(const struct ddio_conn *c, const struct conn_frame *f)
 {
 	return f->gone || c->zombie || c->state >= CONN_ENDING;
 }
 
-/* The I/O processor accounts for its Memputs and Memgets itself. */
+/* True if received bytes, or the end of a message, wait to be used. */
+static inline bool conn_in_pending(const struct ddio_conn *c)
+{
+	return c->in.head != c->in.tail || (c->in.body && !c->in.left);
+}
+
+/* True for Memputs and Memgets, which the I/O processor accounts for itself. */
 static inline bool conn_charged_elsewhere(uint16_t opcode)
 {
 	return opcode >= DDIO_OP_COLL_DATA && opcode <= DDIO_OP_COLL_PIECE;
@@ -185,7 +215,7 @@ static inline bool conn_charged_elsewhere(uint16_t opcode)
 
 /* opening.c */
 void conn_opening_connected(struct ddio_conn *c, struct conn_frame *f);
-/* The opcode that may come now, besides REFUSE; 0: none. */
+/* Returns the opcode that may come now, besides REFUSE; 0: none. */
 uint16_t conn_opening_expected(const struct ddio_conn *c);
 void conn_opening_message(struct ddio_conn *c, struct conn_frame *f, const struct ddio_msg *msg,
 			  const void *payload);
@@ -195,19 +225,18 @@ int conn_opening_keep_hello(struct conn_opening *o, const void *raw, size_t len)
 
 /* input.c */
 void conn_in_readable(struct ddio_conn *c, struct conn_frame *f);
-/* Uses what is in the buffer already, after a pause. */
+/* Uses what is in the buffer, after a pause. */
 void conn_in_resume(struct ddio_conn *c, struct conn_frame *f);
-bool conn_in_pending(const struct ddio_conn *c);
 void conn_in_free(struct ddio_conn *c);
 
 /* output.c */
 int conn_out_push(struct ddio_conn *c, const struct ddio_msg *msg, const void *fixed,
 		  size_t fixed_len, const struct iovec *iov, int n, struct ddio_send *send);
-/* Writes what the stream takes; calls nobody back.  An error is kept in out.err. */
+/* Writes what the stream takes, without callbacks.  An error is kept in out.err. */
 void conn_out_flush(struct ddio_conn *c);
-/* Tells senders whose bytes have left, and of the queue having drained. */
+/* Tells senders whose bytes have left, and the user if the queue has drained. */
 void conn_out_tell(struct ddio_conn *c, struct conn_frame *f);
-/* Tells all senders that they are not waited for, but keeps their bytes. */
+/* Tells all senders -ECANCELED, but keeps their bytes. */
 void conn_out_disown(struct ddio_conn *c);
 /* Tells all senders @err and forgets the queue. */
 void conn_out_cancel(struct ddio_conn *c, int err);
@@ -215,9 +244,10 @@ void conn_out_free(struct ddio_conn *c);
 
 /* key.c */
 enum conn_side { CONN_ACCEPTOR, CONN_CONNECTOR };
-/* -ENOMEM if libcrypto fails. */
+/* Computes the proof of @side: 0, or -ENOMEM if libcrypto fails. */
 int conn_proof_make(const struct conn_opening *o, enum conn_side side,
 		    uint8_t proof[DDIO_PROOF_LEN]);
+/* True if @proof is the proof of @side. */
 bool conn_proof_ok(const struct conn_opening *o, enum conn_side side,
 		   const uint8_t proof[DDIO_PROOF_LEN]);
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What comes in.  One read fills what is left of the current bulk's sink and
- * then the receive buffer, from which as many messages are taken as it holds.
- * Bulk that is in the buffer already is copied to its sink; the rest of it is
- * read there.
+ * What comes in.  One read fills the rest of the current bulk's sink and then the receive buffer, from
+ * which as many messages are taken as it holds.  Bulk that is in the buffer is copied to its sink; the
+ * rest of it is read straight into the sink.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,8 +13,10 @@
  * The body: the part of a message that does not stay in the buffer
  */
 
-/* A payload larger than the buffer: the peer's word alone is not worth memory, so it grows with
- * what has come. */
+/*
+ * Makes room for a payload larger than the buffer.  Never allocates on the peer's claim alone: the room
+ * grows with what has arrived.
+ */
 static int big_grow(struct conn_in *in)
 {
 	size_t old = in->big_cap, cap = old ? old * 2 : 2 * CONN_RX_CAP;
@@ -52,7 +53,7 @@ static int body_spans(const struct conn_in *in, struct iovec *v, int max, size_t
 	return n;
 }
 
-/* @n bytes of the body have arrived. */
+/* Notes that @n bytes of the body have arrived: 0 or -ENOMEM. */
 static int body_advance(struct conn_in *in, size_t n)
 {
 	size_t part;
@@ -72,7 +73,7 @@ static int body_advance(struct conn_in *in, size_t n)
 	return in->left && in->big ? big_grow(in) : 0;
 }
 
-/* From the buffer to the sink. */
+/* Copies from the buffer to the sink: 0 or -ENOMEM. */
 static int body_copy(struct conn_in *in)
 {
 	size_t have = in->tail - in->head, n, off;
@@ -122,17 +123,17 @@ static const char *header_fault(int err)
 {
 	switch (err) {
 	case -EPROTONOSUPPORT:
-		return "a message of another version of the protocol";
+		return "message of another protocol version";
 	case -EOPNOTSUPP:
 		return "unknown opcode or flag";
 	case -EMSGSIZE:
-		return "length beyond the limit";
+		return "message longer than its limit";
 	default:
 		return "not a message of this protocol";
 	}
 }
 
-/* The header at the front of the buffer: take it, or reject it. */
+/* Takes the header at the front of the buffer, or rejects it. */
 static bool header_take(struct ddio_conn *c, struct conn_frame *f)
 {
 	struct conn_in *in = &c->in;
@@ -218,12 +219,12 @@ static void body_end(struct ddio_conn *c, struct conn_frame *f)
 
 static bool no_memory(struct ddio_conn *c, struct conn_frame *f)
 {
-	conn_reject(c, f, DDIO_ST_NO_MEMORY, "no memory for a message of %llu bytes",
+	conn_reject(c, f, DDIO_ST_NO_MEMORY, "out of memory for a message of %llu bytes",
 		    (unsigned long long)c->in.msg.length);
 	return false;
 }
 
-/* Take one step with what is in the buffer.  Return: false if it takes more. */
+/* Takes one step with what is in the buffer.  Returns false if that is too little. */
 static bool step(struct ddio_conn *c, struct conn_frame *f)
 {
 	struct conn_in *in = &c->in;
@@ -267,12 +268,9 @@ static void parse(struct ddio_conn *c, struct conn_frame *f)
 }
 
 /*
- * Reading
- */
-/*
- * The receive buffer is the reactor's: connections use it one after the other, so that memory
- * does not grow with their number.  What is left of a message between two turns, nearly always a
- * few bytes, is kept by the connection.
+ * Reading.  The receive buffer is the reactor's: connections use it in turn, so that memory does not
+ * grow with their number.  The connection keeps what is left of a message between two turns, which is
+ * nearly always a few bytes.
  */
 static bool buffer_borrow(struct ddio_conn *c)
 {
@@ -310,19 +308,19 @@ static bool buffer_return(struct ddio_conn *c)
 	return kept;
 }
 
-/* The connection may be used from here on until buffer_end(). */
+/* The buffer may be used from here until buffer_end(). */
 static bool buffer_begin(struct ddio_conn *c, struct conn_frame *f)
 {
 	if (buffer_borrow(c))
 		return true;
-	conn_fail(c, f, -ENOMEM, "no memory to receive");
+	conn_fail(c, f, -ENOMEM, "out of memory for received bytes");
 	return false;
 }
 
 static void buffer_end(struct ddio_conn *c, struct conn_frame *f)
 {
 	if (!f->gone && !buffer_return(c) && !conn_dead(c, f))
-		conn_fail(c, f, -ENOMEM, "no memory to receive");
+		conn_fail(c, f, -ENOMEM, "out of memory for received bytes");
 }
 
 static void buffer_compact(struct conn_in *in)
@@ -333,7 +331,7 @@ static void buffer_compact(struct conn_in *in)
 	in->head = 0;
 }
 
-/* The body's place first, then the buffer, unless the body's end is not in sight yet. */
+/* Reads go to the body first, then to the buffer unless the body's end is too far away. */
 static int read_places(struct conn_in *in, struct iovec *v, size_t *body, size_t *all)
 {
 	size_t room = CONN_RX_CAP - in->tail;
@@ -367,7 +365,7 @@ static void read_ended(struct ddio_conn *c, struct conn_frame *f, ssize_t n)
 		conn_fail(c, f, c->out.err, "closed by the peer");
 }
 
-/* Return: true if there may be more to read. */
+/* Returns true if there may be more to read. */
 static bool read_some(struct ddio_conn *c, struct conn_frame *f)
 {
 	struct iovec v[CONN_RX_IOV + 1];
@@ -415,16 +413,11 @@ void conn_in_resume(struct ddio_conn *c, struct conn_frame *f)
 	buffer_end(c, f);
 }
 
-bool conn_in_pending(const struct ddio_conn *c)
-{
-	return c->in.head != c->in.tail || (c->in.body && !c->in.left);
-}
-
-/* A payload that grows in memory of its own has no sink. */
 void ddio_conn_discard(struct ddio_conn *c)
 {
 	struct conn_in *in = &c->in;
 
+	/* A payload that grows in memory of its own has no sink. */
 	if (!in->body || in->big)
 		return;
 	in->iov = NULL;

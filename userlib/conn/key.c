@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The cluster's key: reading it, and proving that one knows it. */
+/* The cluster's key: reading it, and proving knowledge of it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <openssl/crypto.h>
@@ -32,16 +32,17 @@ static int key_check_file(int fd, const char *path, char *err, size_t err_len)
 			 path, (unsigned int)st.st_mode & 0777);
 		return -EACCES;
 	}
-	/* Root mounts with the key of the daemon's user. */
+	/* Root may use the key of the daemon's user, for mounts. */
 	if (st.st_uid && st.st_uid != geteuid() && geteuid()) {
-		snprintf(err, err_len, "key file %s: belongs to user %u, not to this one", path,
-			 (unsigned int)st.st_uid);
+		snprintf(err, err_len,
+			 "key file %s: belongs to user %u; it must belong to this user or to root",
+			 path, (unsigned int)st.st_uid);
 		return -EACCES;
 	}
 	return 0;
 }
 
-/* Return: bytes read, at most @cap, or -errno. */
+/* Returns the bytes read, at most @cap, or -errno. */
 static ssize_t key_read(int fd, uint8_t *buf, size_t cap)
 {
 	size_t got = 0;
@@ -60,7 +61,7 @@ static ssize_t key_read(int fd, uint8_t *buf, size_t cap)
 	return got;
 }
 
-/* One line end is the editor's, not the key's. */
+/* Returns the length without a final line end, which an editor may have added. */
 static ssize_t key_trim(const uint8_t *buf, ssize_t len)
 {
 	if (len > 0 && buf[len - 1] == '\n')
@@ -74,7 +75,7 @@ static int key_take(const uint8_t *buf, ssize_t len, const char *path, struct dd
 		    char *err, size_t err_len)
 {
 	if (len < KEY_MIN) {
-		snprintf(err, err_len, "key file %s: %zd bytes, at least %d are needed", path, len,
+		snprintf(err, err_len, "key file %s: %zd bytes; at least %d are needed", path, len,
 			 KEY_MIN);
 		return -EINVAL;
 	}
@@ -118,9 +119,8 @@ close_fd:
 }
 
 /*
- * What is signed: a label that differs between the two sides, so that neither
- * proof can be played back as the other; then all that both have said so far,
- * their nonces included.
+ * Signs a label that differs between the two sides, so that neither proof can be played back as the
+ * other, and then all that both sides have said so far, their nonces included.
  */
 int conn_proof_make(const struct conn_opening *o, enum conn_side side,
 		    uint8_t proof[DDIO_PROOF_LEN])

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The opening exchange: HELLO, CHALLENGE, PROOF, WELCOME, or REFUSE at any
- * point.  Its messages are written at once, not posted, so that nothing of a
- * connection hangs in a reactor's queue when it is handed to another one.
+ * The opening exchange: HELLO, CHALLENGE, PROOF, WELCOME, or REFUSE at any point.  Its messages are
+ * written at once, not posted, so that no post is due on a reactor when the connection is handed to
+ * another one.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -53,14 +53,14 @@ static bool keyed(const struct ddio_conn *c)
 	return c->opening->key && c->opening->key->len;
 }
 
-/* Queue a message of the exchange and write what goes. */
+/* Queues a message of the exchange and writes what the stream takes. */
 static void say(struct ddio_conn *c, struct conn_frame *f, uint16_t opcode, const void *payload,
 		size_t len)
 {
 	struct ddio_msg msg = { .version = c->version, .opcode = opcode, .length = len };
 
 	if (conn_out_push(c, &msg, payload, len, NULL, 0, NULL)) {
-		conn_fail(c, f, -ENOMEM, "no memory in the opening exchange");
+		conn_fail(c, f, -ENOMEM, "out of memory in the opening exchange");
 		return;
 	}
 	conn_out_flush(c);
@@ -152,7 +152,7 @@ static void got_welcome(struct ddio_conn *c, struct conn_frame *f, const void *p
  * Acceptor
  */
 
-/* The name of another cluster is not told to a stranger, but logged. */
+/* A stranger is not told the name of this cluster. */
 static bool hello_ok(struct ddio_conn *c, struct conn_frame *f, const struct ddio_msg_hello *x)
 {
 	const char *mine = c->opening->cluster;
@@ -201,7 +201,7 @@ static void got_hello(struct ddio_conn *c, struct conn_frame *f, const void *pay
 	else if (!hello_ok(c, f, &hello))
 		return;
 	else if (conn_opening_keep_hello(c->opening, payload, len))
-		conn_fail(c, f, -ENOMEM, "no memory in the opening exchange");
+		conn_fail(c, f, -ENOMEM, "out of memory in the opening exchange");
 	else
 		challenge(c, f, &hello);
 }
@@ -226,7 +226,7 @@ static void got_proof(struct ddio_conn *c, struct conn_frame *f, const void *pay
 	}
 	c->state = CONN_WAIT_USER;
 	ddio_get_hello(c->opening->hello_raw, c->opening->hello_len, &hello);
-	/* The user may answer, and end the exchange, or give the connection away, inside. */
+	/* Inside, the user may answer, end the exchange or hand the connection over. */
 	c->ops->hello(c->ctx, &hello);
 }
 
@@ -257,7 +257,7 @@ int ddio_conn_welcome(struct ddio_conn *c, const struct ddio_msg_welcome *welcom
 }
 
 /*
- * Both
+ * Both ends
  */
 static void got_refuse(struct ddio_conn *c, struct conn_frame *f, const void *payload, size_t len)
 {
@@ -268,7 +268,7 @@ static void got_refuse(struct ddio_conn *c, struct conn_frame *f, const void *pa
 		return;
 	}
 	conn_clean_text(x.text);
-	/* A connector tells its user; an acceptor has none yet. */
+	/* A connector tells its user; an acceptor has no user yet. */
 	if (c->state == CONN_WAIT_HELLO || c->state == CONN_WAIT_PROOF)
 		ddio_env_log(c->env, DDIO_LOG_WARN, "refused by %s: %s", c->peer, x.text);
 	conn_fail(c, f, ddio_status_to_errno(x.status), "refused: %s",

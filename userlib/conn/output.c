@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The output queue.  Headers and fixed records are copied one after another
- * into chunks, so that many small messages are one piece of a write; bulk is
- * only referred to.
+ * The output queue.  Headers and fixed records are copied one after another into chunks, so that many
+ * small messages are contiguous in one write; bulk is only referred to.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,7 +13,7 @@ static struct conn_seg *seg_at(const struct conn_out *o, uint32_t i)
 	return &o->ring[i & (o->cap - 1)];
 }
 
-/* Room for @n segments at least, a power of two: *@n says how many. */
+/* Allocates at least *@n segments and sets *@n to how many, a power of two. */
 static struct conn_seg *ring_new(struct ddio_env *env, uint32_t *n)
 {
 	struct conn_seg *ring = NULL;
@@ -74,7 +73,7 @@ static struct conn_chunk *chunk_new(size_t cap)
 	return chunk;
 }
 
-/* The size of the next current chunk. */
+/* Returns the size of the next current chunk. */
 static size_t chunk_size(const struct conn_out *o, size_t len)
 {
 	size_t last = o->cur ? o->cur->cap : 0;
@@ -84,7 +83,7 @@ static size_t chunk_size(const struct conn_out *o, size_t len)
 	return len <= CONN_TX_SECOND && last <= CONN_TX_FIRST ? CONN_TX_SECOND : CONN_TX_CHUNK;
 }
 
-/* A chunk with room for @len bytes: the current one, a new current one, or one for itself. */
+/* Returns a chunk with room for @len bytes: the current one, a new current one, or a separate one. */
 static struct conn_chunk *chunk_for(struct ddio_conn *c, size_t len)
 {
 	struct conn_out *o = &c->out;
@@ -134,8 +133,8 @@ static void seg_push(struct conn_out *o, void *base, size_t len, struct conn_chu
 }
 
 /*
- * Copied bytes that continue the last segment make it longer.  They do if that lies in the same
- * chunk, which is filled from front to back while anything lies in it.
+ * Appends copied bytes.  They only lengthen the last segment if that lies in the same chunk, since a
+ * chunk is filled from front to back while anything lies in it.
  */
 static void seg_push_copied(struct conn_out *o, struct conn_chunk *chunk, size_t len)
 {
@@ -172,7 +171,7 @@ int conn_out_push(struct ddio_conn *c, const struct ddio_msg *msg, const void *f
 	for (i = 0; i < n; i++)
 		if (iov[i].iov_len)
 			seg_push(o, iov[i].iov_base, iov[i].iov_len, NULL);
-	/* The message may have no bulk: then its own bytes are the last. */
+	/* Without bulk, the copied bytes are the message's last. */
 	if (send)
 		seg_at(o, o->tail - 1)->send = send;
 	if (o->queued > DDIO_CONN_HIGH)
@@ -259,7 +258,7 @@ static void chunk_drop(struct ddio_env *env, struct conn_chunk *chunk)
 	ddio_env_spare_put(env, DDIO_ENV_SPARE_CHUNK, chunk, CONN_TX_CHUNK);
 }
 
-/* All has left: what is small malloc() keeps at hand, what is not the reactor for the next one. */
+/* Once all has left: gives small memory back to malloc(), large memory to the reactor for the next connection. */
 static void out_idle(struct ddio_conn *c)
 {
 	struct conn_out *o = &c->out;
@@ -315,7 +314,7 @@ void conn_out_disown(struct ddio_conn *c)
 	o->head = o->sent;
 }
 
-/* A sender that is told may not send again: the state says that already. */
+/* A sender that is told cannot send again, since the state forbids it. */
 void conn_out_cancel(struct ddio_conn *c, int err)
 {
 	struct conn_out *o = &c->out;

@@ -235,7 +235,7 @@ static void test_accept_garbage(void)
 	refused_bytes(http, sizeof(http), DDIO_ST_PROTOCOL, "not a message of this protocol");
 	refused_bytes(zero, sizeof(zero), DDIO_ST_PROTOCOL, "not a message of this protocol");
 	ddio_put_header(header, &big);
-	refused_bytes(header, sizeof(header), DDIO_ST_TOO_BIG, "length beyond the limit");
+	refused_bytes(header, sizeof(header), DDIO_ST_TOO_BIG, "message longer than its limit");
 	ddio_put_header(header, &unknown);
 	refused_bytes(header, sizeof(header), DDIO_ST_UNSUPPORTED, "unknown opcode");
 	add(&t, DDIO_OP_HELLO, zero, 100);
@@ -402,10 +402,10 @@ static void test_open_garbage(void)
 
 	rejected_bytes(bytes, sizeof(bytes), DDIO_ST_PROTOCOL, "not a message of this protocol");
 	ddio_put_header(bytes, &msg);
-	rejected_bytes(bytes, sizeof(bytes), DDIO_ST_TOO_BIG, "length beyond the limit");
+	rejected_bytes(bytes, sizeof(bytes), DDIO_ST_TOO_BIG, "message longer than its limit");
 	msg = (struct ddio_msg){ .version = 2, .opcode = DDIO_OP_PING };
 	ddio_put_header(bytes, &msg);
-	rejected_bytes(bytes, sizeof(bytes), DDIO_ST_VERSION, "another version");
+	rejected_bytes(bytes, sizeof(bytes), DDIO_ST_VERSION, "another protocol version");
 	msg = (struct ddio_msg){ .version = 1, .opcode = DDIO_OP_COLL_DATA, .length = 39 };
 	ddio_put_header(bytes, &msg);
 	rejected_bytes(bytes, sizeof(bytes), DDIO_ST_PROTOCOL, "not a message of this protocol");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* tsan */
 /* Connections that change hands, between the reactors of a node. */
+#include "conn/conn_priv.h"
 #include "env/real/real.h"
 #include "tests/unit/conn/conn_pair.h"
 
@@ -18,7 +19,7 @@ static void take_over(void *arg)
 	struct side *s = h->side;
 
 	h->errs += ddio_conn_attach(h->to, s->conn, &side_ops, s) != 0;
-	h->errs += conn_env(s->conn) != h->to;
+	h->errs += s->conn->env != h->to;
 	h->errs += ddio_conn_welcome(s->conn, &welcome) != 0;
 }
 
