@@ -70,6 +70,19 @@ static uint64_t dirty_blocks(struct world *w)
 	return n;
 }
 
+static uint64_t cached_blocks(struct world *w)
+{
+	struct cache_stats st;
+	uint64_t n = 0;
+	uint32_t i;
+
+	for (i = 0; i < w->p.ndisks; i++) {
+		cache_stats(w->disk[i].cache, &st);
+		n += st.blocks;
+	}
+	return n;
+}
+
 static void flush_done(struct cache_flush *flush, int status)
 {
 	CU_ASSERT_EQUAL(status, 0);
@@ -253,6 +266,25 @@ static void test_dirty_survives(void)
 	dirty_free(&d);
 }
 
+/* A write fails on a block that the cache holds clean: the disk may have some of it, so it is forgotten. */
+static void test_clean_is_forgotten(void)
+{
+	struct dirty d;
+	uint64_t op;
+
+	dirty_new(&d, 25);
+	flush_all(d.w);
+	CU_ASSERT_EQUAL(cached_blocks(d.w), 3);
+	d.a.dim[0].size = 128 / 8; /* the first bytes of block 0 */
+	d.job.flags = DDIO_COLL_WRITE;
+	d.job.seed = 7;
+	disk_inject(d.w->disk[d.f.disks[0]].disk, DDIO_DISK_WRITE, 1, -EIO);
+	op = w_start(&d.job);
+	CU_ASSERT_EQUAL(w_wait(d.g, op, SEC), DDIO_ST_IO);
+	CU_ASSERT_EQUAL(cached_blocks(d.w), 2);
+	dirty_free(&d);
+}
+
 /*
  * At once
  */
@@ -380,6 +412,7 @@ static const struct ut_case cache_cases[] = {
 	{ "dirty blocks are what a partial write keeps", test_dirty_is_merged },
 	{ "dirty blocks whose rest cannot be read", test_dirty_cannot_be_filled },
 	{ "dirty blocks survive a write that fails", test_dirty_survives },
+	{ "clean blocks are forgotten when a write fails", test_clean_is_forgotten },
 	{ NULL, NULL },
 };
 
