@@ -38,9 +38,16 @@ INC := -Iinclude -Iuserlib -Ikmod/shared -I.
 SAN_asan := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 SAN_tsan := -fsanitize=thread -fno-omit-frame-pointer
 SAN := $(SAN_$(D))
+VISIBILITY := -fvisibility=hidden
+# What only tests are linked with.
+FAST_LD := $(if $(shell command -v ld.gold),-fuse-ld=gold)
+ifeq ($(D),quick)
+OPT := -O1 -g1 -Wno-maybe-uninitialized
+VISIBILITY :=
+endif
 COMMIT := $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
 CFLAGS ?=
-ALL_CFLAGS = $(CSTD) $(WARN) $(OPT) -fPIC -fvisibility=hidden $(SAN) $(INC) $(CFLAGS)
+ALL_CFLAGS = $(CSTD) $(WARN) $(OPT) -fPIC $(VISIBILITY) $(SAN) $(INC) $(CFLAGS)
 # What libddio needs, and what the I/O processor needs besides.
 LIB_LIBS := -linih -laio -lcrypto -lpthread -lm
 LIBS := -llmdb $(LIB_LIBS)

@@ -3,6 +3,7 @@
 # test under tests/run.sh, which counts.
 
 UNIT_SRC := $(sort $(shell find tests/unit -name 'test_*.c'))
+UT_SRC := $(sort $(shell find tests/unit -name '*.c' ! -name 'test_*.c'))
 PERF_SRC := $(sort $(wildcard tests/perf/*.c))
 EXAMPLE_SRC := $(sort $(wildcard tests/examples/*.c))
 HELPER_SRC := $(sort $(wildcard tests/helpers/*.c))
@@ -20,9 +21,16 @@ perf-bins: $(PERF_BIN)
 helper-bins: $(HELPER_BIN)
 example-bins: $(EXAMPLE_BIN)
 
-$(UNIT_BIN): $(O)/%: $(O)/%.o $(O)/libddio-all.a
+# The harness, and what several programs share: each links what it uses.
+$(O)/libut.a: $(UT_SRC:%.c=$(O)/%.o)
+	$(call say,AR,$@)
+	$(Q)rm -f $@; ar qcs $@ $^
+
+ifneq ($(D),quick)
+$(UNIT_BIN): $(O)/%: $(O)/%.o $(O)/libut.a $(O)/libddio-all.a
 	$(call say,LD,$@)
-	$(Q)$(CC) $(SAN) -o $@ $^ -lcunit $(LIBS)
+	$(Q)$(CC) $(SAN) $(FAST_LD) -o $@ $^ -lcunit $(LIBS)
+endif
 
 $(PERF_BIN) $(HELPER_SRC:%.c=$(O)/%): $(O)/%: $(O)/%.o $(O)/libddio-all.a
 	$(call say,LD,$@)
@@ -74,6 +82,7 @@ $(FO)/tests/fuzz/make_corpus: $(FO)/tests/fuzz/make_corpus.o $(FO)/libddio-fuzz.
 -include $(shell find build/fuzz -name '*.d' 2>/dev/null)
 
 include tests/vm/build.mk
+include tests/quick.mk
 
 check-build:
 	$(Q)$(MAKE) --no-print-directory -j$$(nproc) all perf-bins helper-bins example-bins $(VM_BIN)

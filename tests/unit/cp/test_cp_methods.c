@@ -249,7 +249,7 @@ static void random_arrays(void)
 	struct method_scene sc;
 	int i;
 
-	for (i = 0; i < 40; i++) {
+	for (i = 0; i < (int)ut_rounds(40); i++) {
 		uint64_t state = rng.state;
 
 		memset(&sc, 0, sizeof(sc));
@@ -282,7 +282,7 @@ static void random_parts(void)
 	struct method_scene sc;
 	int i;
 
-	for (i = 0; i < 40; i++) {
+	for (i = 0; i < (int)ut_rounds(40); i++) {
 		memset(parts, 0, sizeof(*parts));
 		memset(&sc, 0, sizeof(sc));
 		if (!gen_parts(&rng, parts, &sc.t)) {

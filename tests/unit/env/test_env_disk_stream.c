@@ -391,12 +391,12 @@ static void rounds(enum how how, unsigned int n, uint64_t seed)
 
 static void test_lists(void)
 {
-	rounds(PLAIN, 60, 1);
+	rounds(PLAIN, ut_rounds(60), 1);
 }
 
 static void test_cancel(void)
 {
-	rounds(CANCEL, 60, 2);
+	rounds(CANCEL, ut_rounds(60), 2);
 }
 
 /* A block fails, by injection: of the stream, since its disk does nothing else. */

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The runner of all CUnit programs.  CU_get_error() stays 0 when an assertion
- * fails, so the verdict is made from the counts.
+ * The runner of all unit programs.  A program takes --list, and the names of cases:
+ *
+ *	test_store 'a record*' 'check: *'	only cases whose name, or "suite: name", matches
  */
 #ifndef DDIO_UT_H
 #define DDIO_UT_H
 
-#include <stdio.h>
 #include <CUnit/Basic.h>
+#include <stddef.h>
+#include <stdio.h>
 
 struct ut_case {
 	const char *name;
@@ -19,60 +21,31 @@ struct ut_suite {
 	const struct ut_case *cases; /* ends with a NULL name */
 };
 
-static inline int ut_add(const struct ut_suite *suite, const char *how, CU_InitializeFunc init)
-{
-	const struct ut_case *c;
-	char name[128];
-	CU_pSuite s;
-
-	snprintf(name, sizeof(name), "%s%s", suite->name, how);
-	s = CU_add_suite(name, init, NULL);
-	if (!s)
-		return -1;
-	for (c = suite->cases; c->name; c++)
-		if (!CU_add_test(s, c->name, c->run))
-			return -1;
-	return 0;
-}
+/**
+ * ut_run - run suites and print the one line that the harness counts
+ * Return: 0 if every chosen test ran and passed, else 1.
+ */
+int ut_run(const char *name, const struct ut_suite *suites, size_t n);
 
 /**
  * ut_run_again - run suites, and run them once more in another way
- * @how: added to the names of the suites the second time, or NULL: there is none
+ * @how: added to the names of the suites the second time
  * @init: called before each suite of the second time
- * Return: 0 if every test of every suite ran and passed, else 1.
+ * Return: 0 if every chosen test ran and passed, else 1.
  */
-static inline int ut_run_again(const char *name, const struct ut_suite *suites, size_t n,
-			       const char *how, CU_InitializeFunc init)
-{
-	unsigned int run, failed;
-	size_t i;
-
-	if (CU_initialize_registry() != CUE_SUCCESS)
-		return 1;
-	for (i = 0; i < n; i++)
-		if (ut_add(&suites[i], "", NULL))
-			return 1;
-	for (i = 0; how && i < n; i++)
-		if (ut_add(&suites[i], how, init))
-			return 1;
-	CU_basic_set_mode(CU_BRM_NORMAL);
-	CU_basic_run_tests();
-	run = CU_get_number_of_tests_run();
-	failed = CU_get_number_of_tests_failed();
-	if (CU_get_number_of_suites_failed() || !run)
-		failed++;
-	CU_cleanup_registry();
-	printf("%s: %u passed, %u failed\n", name, run > failed ? run - failed : 0, failed);
-	return failed ? 1 : 0;
-}
+int ut_run_again(const char *name, const struct ut_suite *suites, size_t n, const char *how,
+		 CU_InitializeFunc init);
 
 /**
- * ut_run - run suites and print the one line that the harness counts
- * Return: 0 if every test of every suite ran and passed, else 1.
+ * ut_rounds - how many rounds a random test has
+ * Return: @n; a tenth of it, at least one, where DDIO_UT_QUICK is set (make quick).
  */
-static inline int ut_run(const char *name, const struct ut_suite *suites, size_t n)
-{
-	return ut_run_again(name, suites, n, NULL, NULL);
-}
+unsigned int ut_rounds(unsigned int n);
+
+/**
+ * ut_stride - the step with which a sweep goes over its cases
+ * Return: 1, which is every case; @n where DDIO_UT_QUICK is set.
+ */
+unsigned int ut_stride(unsigned int n);
 
 #endif /* DDIO_UT_H */

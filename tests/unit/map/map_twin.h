@@ -48,7 +48,7 @@ static inline uint64_t twin_seed(const char *name)
 	const char *text = getenv("DDIO_SEED");
 	uint64_t seed = text ? strtoull(text, NULL, 0) : (uint64_t)time(NULL);
 
-	printf("%s: DDIO_SEED=%" PRIu64 "\n", name, seed);
+	fprintf(stderr, "%s: DDIO_SEED=%" PRIu64 "\n", name, seed);
 	return seed;
 }
 

@@ -53,7 +53,7 @@ static void test_random(void)
 	struct twin t;
 	uint64_t n;
 
-	for (n = 0; n < CASES; n++) {
+	for (n = 0; n < ut_rounds(CASES); n++) {
 		rng.state = seed + n * 1000003;
 		gen_array(&rng, &array, dim, &t, 150);
 		check_case(n, &rng, &array, &t);
@@ -74,7 +74,7 @@ static void test_dealt(void)
 	uint64_t n;
 	uint32_t d;
 
-	for (n = 0; n < LONG_CASES; n++) {
+	for (n = 0; n < ut_rounds(LONG_CASES); n++) {
 		uint64_t grid = 1;
 		uint64_t total = 1;
 

@@ -78,9 +78,9 @@ static void test_random(void)
 {
 	struct tally tally = { 0 };
 	struct gen_parts *g = malloc(sizeof(*g));
-	uint64_t n;
+	uint64_t n, cases_run = ut_rounds(CASES);
 
-	for (n = 0; g && n < CASES; n++) {
+	for (n = 0; g && n < cases_run; n++) {
 		struct twin_rng rng = { seed + n * 1000003 };
 		struct ddio_map *map;
 		const char *why = "";
@@ -102,10 +102,10 @@ static void test_random(void)
 	}
 	free(g);
 	/* All kinds were met, whatever the seed. */
-	CU_ASSERT(tally.good > CASES / 2);
-	CU_ASSERT(tally.bad > CASES / 100);
-	CU_ASSERT(tally.overlap > CASES / 20);
-	CU_ASSERT(tally.shuffled > CASES / 20);
+	CU_ASSERT(tally.good > cases_run / 2);
+	CU_ASSERT(tally.bad > cases_run / 100);
+	CU_ASSERT(tally.overlap > cases_run / 20);
+	CU_ASSERT(tally.shuffled > cases_run / 20);
 }
 
 /* Nobody wants anything; that is no error, of either kind or both. */

@@ -364,12 +364,12 @@ static void run_seeds(uint64_t from, uint64_t n, bool failing)
 
 static void same_bytes(void)
 {
-	run_seeds(1, 150, false);
+	run_seeds(1, ut_rounds(150), false);
 }
 
 static void same_bytes_with_failures(void)
 {
-	run_seeds(1000, 150, true);
+	run_seeds(1000, ut_rounds(150), true);
 }
 
 static const struct ut_case cases[] = {

@@ -447,7 +447,7 @@ static void test_chaos(void)
 	uint64_t seed;
 
 	printf("\n  seeds 1 to 300 ");
-	for (seed = 1; seed <= 300; seed++)
+	for (seed = 1; seed <= ut_rounds(300); seed++)
 		chaos(seed);
 }
 

@@ -233,7 +233,7 @@ static void test_random(void)
 	uint64_t seed;
 
 	printf("\n  seeds 1 to 40 ");
-	for (seed = 1; seed <= 40; seed++)
+	for (seed = 1; seed <= ut_rounds(40); seed++)
 		random_world(seed);
 }
 
@@ -309,7 +309,7 @@ static void test_mixed(void)
 	uint64_t seed;
 
 	printf("\n  seeds 1 to 30 ");
-	for (seed = 1; seed <= 30; seed++)
+	for (seed = 1; seed <= ut_rounds(30); seed++)
 		mixed(seed);
 }
 

@@ -293,7 +293,7 @@ static void a_crowd(void)
 {
 	uint64_t seed;
 
-	for (seed = 1; seed <= 15; seed++)
+	for (seed = 1; seed <= ut_rounds(15); seed++)
 		run(seed, false);
 }
 
@@ -301,7 +301,7 @@ static void a_crowd_on_failing_disks(void)
 {
 	uint64_t seed;
 
-	for (seed = 101; seed <= 115; seed++)
+	for (seed = 101; seed <= 100 + ut_rounds(15); seed++)
 		run(seed, true);
 }
 

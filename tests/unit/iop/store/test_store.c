@@ -369,7 +369,7 @@ static void test_many(void)
 {
 	struct object *obj;
 	struct ut_store t;
-	uint64_t i, n = 0;
+	uint64_t i, n = 0, blocks = ut_rounds(150000);
 
 	ut_store_begin(&t, 2048 * MIB);
 	for (i = 1; i <= 3000; i++) {
@@ -378,7 +378,7 @@ static void test_many(void)
 		object_put(obj);
 	}
 	obj = ut_object(&t, 5000, 8192, DDIO_LAYOUT_RANDOM_BLOCKS_W, true);
-	CU_ASSERT_EQUAL(ut_fill(obj, 0, 150000), 0);
+	CU_ASSERT_EQUAL(ut_fill(obj, 0, blocks), 0);
 	CU_ASSERT_EQUAL(ut_store_commit(&t), 0);
 	object_put(obj);
 	for (i = 1; i <= 3000; i++) {
@@ -392,7 +392,7 @@ static void test_many(void)
 	ut_store_clean(&t);
 	obj = ut_object(&t, 5000, 8192, DDIO_LAYOUT_RANDOM_BLOCKS_W, false);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(obj);
-	CU_ASSERT_EQUAL(object_blocks(obj), 150000);
+	CU_ASSERT_EQUAL(object_blocks(obj), blocks);
 	CU_ASSERT_EQUAL(object_remove(obj), 0);
 	object_put(obj);
 	CU_ASSERT_EQUAL(ut_store_commit(&t), 0);
