@@ -5,7 +5,7 @@
 #   make            library, daemon and tools, in build/
 #   make demo       the main job on a local cluster of emulated disks
 #                     FILE=path   store this file; default: a matrix of doubles
-#                     QUICK=1     a small form, under a minute
+#                     QUICK=1     fewer distributions, under a minute
 #   make check      every test; ends with "N passed, N failed, N skipped"
 #                     T='unit/* cluster/*'  only the tests whose names match
 #   make check-vm   only the kernel modules' tests, in virtual machines with Debian's

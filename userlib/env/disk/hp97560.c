@@ -10,10 +10,14 @@
  * The model's time is the env's, from an origin that all disks of a bus share,
  * divided by the time scale.  With a scale of 0 it stands still but for the
  * commands themselves.
+ *
+ * With a trace each request leaves a line in a file: where the arm was, and when.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "env/disk/priv.h"
 #include "hp97560.h"
 
@@ -31,6 +35,7 @@ struct hp_options {
 	bool immediate_report;
 	bool read_ahead;
 	bool bus_overlap;
+	char *trace;
 };
 
 /**
@@ -58,6 +63,7 @@ struct hp_bus {
  * @opts: as given
  * @bus: shared or its own
  * @model: the drive
+ * @trace: file to which a line a request is appended; -1 if none
  * @free_at: in the model's time: when it takes the next command, slowness included
  * @queue: requests in the order of their submission, which is that of their ends
  * @timer: for the first of @queue
@@ -68,6 +74,7 @@ struct hp_disk {
 	struct hp_options opts;
 	struct hp_bus *bus;
 	struct hp97560_disk model;
+	int trace;
 	uint64_t free_at;
 	struct ddio_list queue;
 	struct ddio_timer timer;
@@ -131,6 +138,12 @@ static const struct ddio_engine_option hp_options[] = {
 		.min = 0,
 		.max = 1e18,
 		.help = "requests that touch this sector fail with EIO (fault injection)",
+	},
+	{
+		.name = "trace",
+		.type = DDIO_OPT_TEXT,
+		.offset = offsetof(struct hp_options, trace),
+		.help = "append a line to this file for each request: disk,seconds,op,place,bytes",
 	},
 	{ .name = NULL },
 };
@@ -199,6 +212,19 @@ static void hp_arm(struct hp_disk *h, uint64_t due)
 		disk_kick(&h->base);
 }
 
+/* One write a line, so that the lines of several disks do not mix. */
+static void hp_trace(const struct hp_disk *h, const struct ddio_disk_req *req, uint64_t done_ns)
+{
+	static const char ops[] = {
+		[DDIO_DISK_READ] = 'R', [DDIO_DISK_WRITE] = 'W', [DDIO_DISK_FLUSH] = 'F'
+	};
+
+	if (h->trace >= 0)
+		dprintf(h->trace, "%s,%.6f,%c,%llu,%llu\n", ddio_disk_name(&h->base),
+			(double)done_ns / 1e9, ops[req->op], (unsigned long long)req->offset,
+			(unsigned long long)req->len);
+}
+
 static void hp_submit(struct ddio_disk *disk, struct ddio_disk_req *req)
 {
 	struct hp_disk *h = hp_of(disk);
@@ -214,6 +240,7 @@ static void hp_submit(struct ddio_disk *disk, struct ddio_disk_req *req)
 			ret = -EIO;
 		else
 			h->free_at += backing_begun(&h->store, req);
+		hp_trace(h, req, result.done_ns);
 	}
 	req->priv[PRIV_STATUS] = ret;
 	req->priv[PRIV_DUE] = hp_env_time(h, h->free_at);
@@ -414,6 +441,29 @@ static int hp_size(const struct hp97560_params *params, const struct ddio_disk_s
 	return 0;
 }
 
+static int hp_trace_open(struct hp_disk *h, const struct ddio_disk_spec *spec, char *err,
+			 size_t err_len)
+{
+	int ret;
+
+	if (!h->opts.trace)
+		return 0;
+	h->trace = open(h->opts.trace, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
+	if (h->trace >= 0)
+		return 0;
+	ret = -errno;
+	disk_err(err, err_len, spec, "option trace: %s: %s", h->opts.trace, strerror(-ret));
+	return ret;
+}
+
+static void hp_free(struct hp_disk *h)
+{
+	if (h->trace >= 0)
+		close(h->trace);
+	free(h->opts.trace);
+	free(h);
+}
+
 static int hp_rw_sync(struct ddio_disk *disk, const struct ddio_disk_req *req)
 {
 	return backing_transfer(&hp_of(disk)->store, req);
@@ -426,7 +476,7 @@ static void hp_close(struct ddio_disk *disk)
 	ddio_timer_cancel(disk->env, &h->timer);
 	hp_bus_put(h->bus);
 	backing_close(&h->store);
-	free(h);
+	hp_free(h);
 }
 
 static void hp_describe(struct hp_disk *h, uint64_t size, const struct hp97560_params *params)
@@ -454,7 +504,10 @@ static int hp_open(struct ddio_env *env, const struct ddio_disk_spec *spec, stru
 		disk_err(err, err_len, spec, "out of memory");
 		return -ENOMEM;
 	}
+	h->trace = -1;
 	ret = hp_params(h, spec, &params, err, err_len);
+	if (!ret)
+		ret = hp_trace_open(h, spec, err, err_len);
 	if (!ret)
 		ret = hp_size(&params, spec, &size, err, err_len);
 	if (ret)
@@ -477,7 +530,7 @@ static int hp_open(struct ddio_env *env, const struct ddio_disk_spec *spec, stru
 close_store:
 	backing_close(&h->store);
 free_disk:
-	free(h);
+	hp_free(h);
 	return ret;
 }
 
