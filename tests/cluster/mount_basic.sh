@@ -172,7 +172,7 @@ mkdir "$dir/new"
 check "ddio mount" timeout 20 "$ddio" mount "$dir/new"
 check "... has the files" grep -q hello "$dir/new/a"
 check "ddio umount" "$ddio" umount "$dir/new"
-fails "ddio umount of what is none" "no mount of ddio" "$ddio" umount "$dir/new"
+fails "ddio umount of what is none" "not a mount of ddio" "$ddio" umount "$dir/new"
 # fusermount3 wants a user that has a name.
 as="setpriv --reuid=nobody --regid=nogroup --clear-groups"
 if [ -u "$(command -v fusermount3)" ] && $as test -x "$fs" 2>/dev/null; then

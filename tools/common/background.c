@@ -6,7 +6,7 @@
 #include <unistd.h>
 #include "background.h"
 
-/* The child's verdict is ours. */
+/* Exits as the child says. */
 static void wait_for_child(pid_t pid, int fd)
 {
 	int status = 0;

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Going into the background, with somebody at the terminal until all is ready. */
+/* Going into the background once a daemon is ready. */
 #ifndef TOOLS_BACKGROUND_H
 #define TOOLS_BACKGROUND_H
 
 /**
- * background_fork - go on as a child
- * @parent: becomes the pipe to the process that was started: it waits until a byte comes, and
- *	ends well; or until the child has ended, and ends as that did
- * Return: 0 in the child, -errno.  The parent does not return.
+ * background_fork - continue in a child process
+ * @parent: becomes a pipe to the parent.  The parent waits: when a byte comes it exits with 0, when
+ *	the child ends first it exits with the child's code.
+ * Return: 0 in the child, or -errno.  The parent does not return.
  */
 int background_fork(int *parent);
 /*
- * Nobody's terminal any more.  Not before all is ready: an automount point lets only its service manager's
- * process group mount.
+ * Leaves the terminal and the session.  Call it when all is ready, not before: an automount point
+ * lets only the process group of its service manager mount.
  */
 void background_detach(void);
 

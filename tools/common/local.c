@@ -31,7 +31,7 @@ static const char *local_daemon(char path[PATH_MAX])
 
 struct local_child {
 	pid_t pid;
-	int ready; /* a byte comes when the daemon serves; the end if it fails */
+	int ready; /* a byte comes when the daemon serves, the end of the pipe if it fails */
 };
 
 static void local_exec(const char *path, const char *dir, uint32_t node, int ready, bool child)
@@ -87,8 +87,8 @@ static int local_await(const char *command, const char *dir, uint32_t node, stru
 
 	if (n > 0 && read(c->ready, &byte, 1) == 1)
 		return 0;
-	cmd_fail(command, 0, "I/O processor io%u %s; see %s/io%u.log", node,
-		 n ? "did not start" : "is not ready in time", dir, node);
+	cmd_fail(command, 0, "I/O processor io%u %s: %s/io%u.log says why", node,
+		 n ? "did not start" : "was not ready in time", dir, node);
 	return n ? -ECHILD : -ETIMEDOUT;
 }
 
@@ -128,7 +128,7 @@ static void local_sleep_ms(unsigned int ms)
 	nanosleep(&ts, NULL);
 }
 
-/* The process of a pid file if it still is a ddiod, else 0. */
+/* Return: the process that a pid file names if it still is a ddiod, else 0. */
 static pid_t local_pid(const char *dir, uint32_t node)
 {
 	char path[4200], buf[8192];
@@ -155,7 +155,7 @@ static pid_t local_pid(const char *dir, uint32_t node)
 	return n && strstr(buf, "ddiod") ? pid : 0;
 }
 
-/* A process that has ended but is not reaped yet counts as ended. */
+/* A zombie counts as ended. */
 static bool local_alive(pid_t pid)
 {
 	char path[64], state = 'Z';
@@ -228,7 +228,7 @@ int local_stop(const char *command, const char *dir, uint32_t *stopped)
 		return -ENOMEM;
 	if (!nodes) {
 		free(pid);
-		cmd_fail(command, 0, "no cluster in %s", dir);
+		cmd_fail(command, 0, "there is no cluster in %s", dir);
 		return -ENOENT;
 	}
 	for (i = 0; i < nodes; i++) {

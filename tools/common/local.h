@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A cluster on this machine, for trying out and for measuring. */
+/* A cluster on this machine, of ddio start and of measurements. */
 #ifndef DDIO_LOCAL_H
 #define DDIO_LOCAL_H
 
@@ -11,21 +11,21 @@
 
 /**
  * struct local_spec - what to start
- * @dir: directory of everything: configuration, key, records, logs
- * @iops, @disks: I/O processors, and disks of each
- * @engine, @options: of every disk
+ * @dir: the cluster's directory: configuration, key, records, logs, disks in files
+ * @iops, @disks: number of I/O processors, and of disks of each
+ * @engine, @options: every disk's engine and its options
  * @disk_size: bytes; 0: 8 GiB for aio, 1 GiB for mem, else the engine's own
  * @files: keep disks' data in files in @dir; aio always does
- * @key: make a key and use it
+ * @key: make a key, which connections need
  * @shared_bus: disks of one I/O processor share an emulated SCSI bus
- * @cache: bytes of cache a disk; 0: as in the papers
- * @block: default block size, 0: the configuration's
- * @timeout_ms: bound on lack of progress, 0: the default
- * @buffers: block buffers a disk, 0: the default
- * @reactors: per I/O processor, 0: the default
- * @fcfs: disk queues serve who comes first
+ * @cache: bytes of cache for each disk; 0: as in the papers
+ * @block: default block size; 0: the configuration's
+ * @timeout_ms: how long a node may be silent; 0: the default
+ * @buffers: block buffers of each disk; 0: the default
+ * @reactors: of each I/O processor; 0: the default
+ * @fcfs: disk queues are first come, first served
  * @install: caches read a block before a part of it is written
- * @no_write_back: what was written waits in the caches until it is asked for: for measurements
+ * @no_write_back: written blocks stay in the caches until a sync, for measurements
  * @no_sync: records are not forced to the medium, for clusters that are thrown away
  */
 struct local_spec {
@@ -45,16 +45,22 @@ struct local_spec {
 	bool no_write_back, no_sync, fcfs, install;
 };
 
-/* Writes DIR/ddio.conf (and DIR/key). Return: 0 or -errno after a message. */
+/* Writes DIR/ddio.conf and, with @key, DIR/key.  Return: 0, or -errno after a message. */
 int local_configure(const char *command, const struct local_spec *spec);
-/* The text of it, with a port for each node. */
+/* Prints the configuration, with a port for each node. */
 void local_print_conf(FILE *f, const struct local_spec *spec, const uint16_t *port);
-/* Starts every node of DIR/ddio.conf in the background (daemon), or as children that die with
- * this process (@pids, one a node). */
+/*
+ * Starts all nodes of DIR/ddio.conf and waits until they serve: in the background, or, if @pids is
+ * not NULL, as children that end with this process; their IDs are put there, one for each node.
+ * Return: 0, or -errno after a message.
+ */
 int local_start(const char *command, const char *dir, uint32_t nodes, pid_t *pids);
-/* Ends the daemons of DIR, waits for them, kills those that do not end in time. */
+/*
+ * Stops the daemons of DIR and waits for them; kills those that do not end in time.  @stopped is set
+ * to how many there were.  Return: 0, or -errno after a message.
+ */
 int local_stop(const char *command, const char *dir, uint32_t *stopped);
-/* Ends children started with @pids. */
+/* Stops children that local_start() started. */
 void local_stop_children(pid_t *pids, uint32_t n);
 /* Return: how many nodes DIR/ddio.conf has; 0 if there is none. */
 uint32_t local_nodes(const char *dir);
@@ -62,6 +68,7 @@ uint32_t local_nodes(const char *dir);
 bool local_lasts(const char *dir);
 /* Return: how many of its nodes are running. */
 uint32_t local_running(const char *dir);
+/* Removes a directory and all below it.  Return: 0 or -errno. */
 int local_remove_tree(const char *dir);
 
 #endif /* DDIO_LOCAL_H */

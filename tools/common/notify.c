@@ -20,7 +20,7 @@ int notify_send(const char *state)
 	if (len >= sizeof(to.sun_path))
 		return -ENAMETOOLONG;
 	memcpy(to.sun_path, path, len);
-	/* A name that is no file's begins with a byte 0. */
+	/* An abstract address, one without a file, begins with a zero byte. */
 	if (*path == '@')
 		to.sun_path[0] = 0;
 	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);

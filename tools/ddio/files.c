@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* ddio ls, stat, layout, mkdir, rm: looking at the name space. */
+/* ddio ls, stat, layout, mkdir, rm: names and what is behind them. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -22,34 +22,34 @@ struct files_values {
 static const struct opt_spec ls_opts[] = {
 	CONF_OPT,
 	{ "long", 'l', OPT_FLAG, offsetof(struct files_values, details), NULL,
-	  "size, striping and time of each" },
+	  "show size, striping and time of each" },
 	{ 0 },
 };
 static const struct opt_spec plain_opts[] = { CONF_OPT, { 0 } };
 static const struct opt_spec mkdir_opts[] = {
 	CONF_OPT,
 	{ "parents", 'p', OPT_FLAG, offsetof(struct files_values, parents), NULL,
-	  "also those above; one that is there is no failure" },
+	  "make missing parents; an existing directory is no error" },
 	{ 0 },
 };
 static const struct opt_spec rm_opts[] = {
 	CONF_OPT,
 	{ "force", 'f', OPT_FLAG, offsetof(struct files_values, force), NULL,
-	  "a name that does not exist is no failure" },
+	  "a name that does not exist is no error" },
 	{ 0 },
 };
 
 const struct opt_cmd opts_ls = { "ddio",  "ls", "[DIR...]", "List the files of directories.",
 				 ls_opts, 0,	-1 };
-const struct opt_cmd opts_stat = {
-	"ddio", "stat", "NAME...", "Show a file's size and striping.", plain_opts, 1, -1
-};
+const struct opt_cmd opts_stat = { "ddio",     "stat", "NAME...", "Show files' sizes and striping.",
+				   plain_opts, 1,      -1 };
 const struct opt_cmd opts_layout = {
 	"ddio", "layout", "NAME|PATH", "Show where every block of a file lies.", plain_opts, 1, 1
 };
 const struct opt_cmd opts_mkdir = { "ddio",	"mkdir", "DIR...", "Make directories.",
 				    mkdir_opts, 1,	 -1 };
-const struct opt_cmd opts_rm = { "ddio", "rm", "NAME...", "Remove files.", rm_opts, 1, -1 };
+const struct opt_cmd opts_rm = { "ddio",  "rm", "NAME...", "Remove files and empty directories.",
+				 rm_opts, 1,	-1 };
 
 static const char *layout_name(uint32_t layout)
 {

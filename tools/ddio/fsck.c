@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* ddio fsck: is the store consistent, across all nodes? */
+/* ddio fsck: checks that the store is consistent, across all nodes. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <ddio/ddio.h>
@@ -14,7 +14,7 @@ static const struct opt_spec fsck_opts[] = {
 	{ "conf", 'c', OPT_TEXT, offsetof(struct fsck_values, conf), "FILE",
 	  "the cluster's configuration ($DDIO_CONF)" },
 	{ "repair", 'r', OPT_FLAG, offsetof(struct fsck_values, repair), NULL,
-	  "mend what can be mended" },
+	  "repair what can be repaired" },
 	{ 0 },
 };
 
@@ -50,7 +50,8 @@ int cmd_fsck(int argc, char **argv)
 	       " blocks, %s free\n",
 	       r.files, r.objects, r.extents, r.blocks, cmd_human(r.free_bytes, free_));
 	if (r.nameless)
-		printf("%" PRIu64 " files without a name: open, or being removed\n", r.nameless);
+		printf("%" PRIu64 " files without a name: still open, or being removed\n",
+		       r.nameless);
 	printf("%" PRIu64 " problems, %" PRIu64 " repaired, %" PRIu64 " orphans: %s\n", r.problems,
 	       r.repaired, r.orphans, r.problems > r.repaired ? "INCONSISTENT" : "consistent");
 	return r.problems > r.repaired ? EXIT_FAILED : EXIT_OK;

@@ -31,26 +31,28 @@ static const struct opt_spec mount_opts[] = {
 	{ "conf", 'c', OPT_TEXT, AT(conf), "FILE",
 	  "the cluster's configuration ($DDIO_CONF, " LOCAL_CONF ")" },
 	{ "options", 'o', OPT_LIST, AT(options), "LIST",
-	  "options of the mount with commas between, see ddiofs(8)" },
+	  "mount options, with commas between: see ddiofs(8)" },
 	{ "foreground", 'f', OPT_FLAG, AT(foreground), NULL, "stay in the foreground" },
 	{ 0 },
 };
 
-const struct opt_cmd opts_mount = {
-	"ddio", "mount", "[DIR]", "Mount a cluster (on " DEFAULT_MOUNT ").", mount_opts, 0, 1
-};
+const struct opt_cmd opts_mount = { "ddio",	"mount",
+				    "[DIR]",	"Mount a cluster's files (on " DEFAULT_MOUNT ").",
+				    mount_opts, 0,
+				    1 };
 
 static const struct opt_spec umount_opts[] = {
-	{ "lazy", 'z', OPT_FLAG, AT(lazy), NULL, "now, even if it is in use" },
-	{ "missing-ok", 'm', OPT_FLAG, AT(missing_ok), NULL, "no mount there is no error" },
+	{ "lazy", 'z', OPT_FLAG, AT(lazy), NULL, "free the directory now, even if it is in use" },
+	{ "missing-ok", 'm', OPT_FLAG, AT(missing_ok), NULL,
+	  "it is no error if there is no mount" },
 	{ 0 },
 };
 
 const struct opt_cmd opts_umount = {
-	"ddio", "umount", "[DIR]", "End a mount (of " DEFAULT_MOUNT ").", umount_opts, 0, 1
+	"ddio", "umount", "[DIR]", "Unmount a cluster (from " DEFAULT_MOUNT ").", umount_opts, 0, 1
 };
 
-/* The exit code of the program; -errno if it did not run. */
+/* Return: the program's exit code; -errno if it could not be run. */
 static int program_run(char *const argv[])
 {
 	int status, err;
@@ -65,14 +67,14 @@ static int program_run(char *const argv[])
 	return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_FAILED;
 }
 
-static char *conf_find(const char *conf)
+static const char *conf_name(const char *conf)
 {
 	if (!conf)
 		conf = getenv("DDIO_CONF");
-	return realpath(conf ? conf : LOCAL_CONF, NULL);
+	return conf ? conf : LOCAL_CONF;
 }
 
-/* Whether a mount of ours is there: the type is the first word behind " - ". */
+/* Returns whether @dir is a mount of ours.  Its type is the first word behind " - ". */
 static bool is_mounted(const char *dir)
 {
 	char line[4 * PATH_MAX], at[PATH_MAX], type[64], *rest;
@@ -90,7 +92,7 @@ static bool is_mounted(const char *dir)
 	return found;
 }
 
-/* Without a look at what is mounted there, which may be a mount whose cluster is away. */
+/* Resolves all but the last part of a path: that may be a mount whose cluster does not answer. */
 static char *mount_path(const char *dir)
 {
 	char *copy = strdup(dir), *slash, *parent, *real = NULL;
@@ -110,7 +112,7 @@ static char *mount_path(const char *dir)
 	return real;
 }
 
-/* There, and its process lives: what the kernel remembers is not enough. */
+/* Returns whether @dir is a mount of ours whose process lives; the kernel keeps those of dead ones, too. */
 static bool is_alive(const char *dir)
 {
 	struct statx st;
@@ -123,14 +125,14 @@ static bool is_alive(const char *dir)
 	return alive;
 }
 
-/* What fusermount3 would find missing only when the mount is to end. */
+/* Fails now if fusermount3 would fail at the unmount. */
 static int helper_check(void)
 {
 	if (!geteuid() || !access("/etc/mtab", R_OK))
 		return 0;
 	return cmd_fail("mount", 0,
-			"fusermount3 could not unmount without /etc/mtab; "
-			"as root: ln -s /proc/self/mounts /etc/mtab");
+			"fusermount3 cannot unmount without /etc/mtab; "
+			"make it, as root: ln -s /proc/self/mounts /etc/mtab");
 }
 
 /* Only the default directory is made: a name that was given may be misspelt. */
@@ -142,7 +144,7 @@ static int dir_check(const char *dir, bool make)
 		printf("Made the directory %s.\n", dir);
 	else if (make && errno != EEXIST)
 		return cmd_fail("mount", -errno, "cannot make the directory %s", dir);
-	/* Not followed further: a mount whose cluster is away would be waited for. */
+	/* lstat() does not wait for the cluster of a mount that may be there. */
 	if (lstat(dir, &st) && errno == ENOENT)
 		return cmd_fail("mount", 0, "%s does not exist: make it first, by 'mkdir %s'", dir,
 				dir);
@@ -163,17 +165,19 @@ int cmd_mount(int argc, char **argv)
 	rc = helper_check();
 	if (rc)
 		goto out;
-	conf = conf_find(v.conf);
+	conf = realpath(conf_name(v.conf), NULL);
 	if (!conf) {
-		rc = cmd_fail("mount", -errno, "configuration");
+		rc = cmd_fail("mount", -errno, "cannot find the cluster's configuration %s",
+			      conf_name(v.conf));
 		goto out;
 	}
 	rc = dir_check(dir, !argc);
 	if (rc)
 		goto out;
 	if (is_alive(dir)) {
-		rc = cmd_fail("mount", 0, "%s is a mount of ddio already: 'ddio umount %s' ends it",
-			      dir, dir);
+		rc = cmd_fail("mount", 0,
+			      "%s is already a mount of ddio: 'ddio umount %s' unmounts it", dir,
+			      dir);
 		goto out;
 	}
 	args[n++] = (char *)program_find("ddiofs", path);
@@ -190,7 +194,8 @@ int cmd_mount(int argc, char **argv)
 	if (rc < 0)
 		rc = cmd_fail("mount", rc, "%s", args[0]);
 	else if (!rc && !v.foreground)
-		printf("The cluster's files are in %s.\nEnd it:  ddio umount %s\n", dir, dir);
+		printf("The cluster's files are in %s.\nTo unmount it:  ddio umount %s\n", dir,
+		       dir);
 out:
 	free(conf);
 	free((char *)v.options);
@@ -220,9 +225,9 @@ int cmd_umount(int argc, char **argv)
 	if (!path || !is_mounted(path)) {
 		free(path);
 		return v.missing_ok ? EXIT_OK
-				    : cmd_fail("umount", 0, "%s is no mount of ddio", dir);
+				    : cmd_fail("umount", 0, "%s is not a mount of ddio", dir);
 	}
 	rc = unmount(path, v.lazy);
 	free(path);
-	return rc < 0 ? cmd_fail("umount", rc, "%s", dir) : rc;
+	return rc < 0 ? cmd_fail("umount", rc, "cannot unmount %s", dir) : rc;
 }

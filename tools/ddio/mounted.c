@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* From a path below a mount to the name in the cluster. */
+/* Turns a path below a mount into the name in the cluster. */
 #include <limits.h>
 #include <mntent.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 
 #define FILE_SYSTEM "fuse.ddio"
 
-/* What of @path is below @dir, with its slash in front; NULL: it is not below. */
+/* Return: the part of @path below @dir, with its slash in front; NULL if it is not below. */
 static const char *below(const char *path, const char *dir)
 {
 	size_t n = strlen(dir);
@@ -19,7 +19,7 @@ static const char *below(const char *path, const char *dir)
 	return !strncmp(path, dir, n) && (!path[n] || path[n] == '/') ? path + n : NULL;
 }
 
-/* The innermost mount that has @path; what is mounted last hides the others. */
+/* Finds the innermost mount above @path; the last one mounted hides the others.  Returns whether it is ours. */
 static bool mount_find(const char *path, char source[PATH_MAX], char rest[PATH_MAX])
 {
 	FILE *f = setmntent("/proc/self/mounts", "re");
@@ -51,7 +51,7 @@ const char *cmd_mounted(const char *name, char out[2 * PATH_MAX], char conf[PATH
 	conf[0] = '\0';
 	if (!realpath(name, path) || !mount_find(path, source, rest))
 		return name;
-	/* "node:/dir", or the configuration */
+	/* The source is "node:/dir", or the path of the configuration. */
 	if (source[0] == '/')
 		snprintf(conf, PATH_MAX, "%s", source);
 	else if (strchr(source, ':'))

@@ -15,9 +15,9 @@ static const struct opt_spec status_opts[] = {
 	{ "conf", 'c', OPT_TEXT, offsetof(struct status_values, conf), "FILE",
 	  "the cluster's configuration ($DDIO_CONF)" },
 	{ "nodes", 'n', OPT_FLAG, offsetof(struct status_values, nodes), NULL,
-	  "nodes only, without their disks" },
+	  "show nodes only, without their disks" },
 	{ "csv", 0, OPT_FLAG, offsetof(struct status_values, csv), NULL,
-	  "every counter of every disk, comma-separated" },
+	  "print every counter of every disk, comma-separated" },
 	{ 0 },
 };
 
@@ -145,7 +145,7 @@ int cmd_status(int argc, char **argv)
 		}
 	}
 	if (err)
-		cmd_fail_session("status", s, err, "cannot ask the cluster");
+		cmd_fail_session("status", s, err, "cannot get the state of the cluster");
 	ddio_disconnect(s);
 	return err || c.down ? EXIT_FAILED : EXIT_OK;
 }

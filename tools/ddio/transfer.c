@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* ddio import, export: files in and out, by independent requests over all disks. */
+/* ddio import, export: copy files in and out, by independent requests to all disks. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -25,19 +25,20 @@ struct transfer_values {
 
 static const struct opt_spec import_opts[] = {
 	{ "conf", 'c', OPT_TEXT, AT(conf), "FILE", "the cluster's configuration ($DDIO_CONF)" },
-	{ "block-size", 'b', OPT_SIZE, AT(block), "SIZE", "block size (the cluster's default)" },
+	{ "block-size", 'b', OPT_SIZE, AT(block), "SIZE",
+	  "block size (as the configuration says)" },
 	{ "layout", 'l', OPT_TEXT, AT(layout), "NAME",
 	  "contiguous, random-blocks, random-tracks (contiguous)" },
-	{ "seed", 0, OPT_U64, AT(seed), "N", "seed of a random layout (chosen)" },
-	{ "disks", 'd', OPT_TEXT, AT(disks), "LIST", "disk numbers, as 0,1,2 (all)" },
-	{ "force", 'f', OPT_FLAG, AT(force), NULL, "replace a file of that name" },
-	{ "quiet", 'q', OPT_FLAG, AT(quiet), NULL, "no progress display" },
+	{ "seed", 0, OPT_U64, AT(seed), "N", "seed of a random layout (any)" },
+	{ "disks", 'd', OPT_TEXT, AT(disks), "LIST", "stripe over these disks, as 0,1,2 (all)" },
+	{ "force", 'f', OPT_FLAG, AT(force), NULL, "replace a file that exists" },
+	{ "quiet", 'q', OPT_FLAG, AT(quiet), NULL, "show no progress" },
 	{ 0 },
 };
 static const struct opt_spec export_opts[] = {
 	{ "conf", 'c', OPT_TEXT, AT(conf), "FILE", "the cluster's configuration ($DDIO_CONF)" },
-	{ "force", 'f', OPT_FLAG, AT(force), NULL, "overwrite a local file" },
-	{ "quiet", 'q', OPT_FLAG, AT(quiet), NULL, "no progress display" },
+	{ "force", 'f', OPT_FLAG, AT(force), NULL, "overwrite a local file that exists" },
+	{ "quiet", 'q', OPT_FLAG, AT(quiet), NULL, "show no progress" },
 	{ 0 },
 };
 
@@ -60,7 +61,8 @@ static int parse_layout(const char *text, uint32_t *layout)
 			*layout = i;
 			return 0;
 		}
-	cmd_fail("import", 0, "no layout '%s': contiguous, random-blocks or random-tracks", text);
+	cmd_fail("import", 0,
+		 "there is no layout '%s': give contiguous, random-blocks or random-tracks", text);
 	return -EINVAL;
 }
 
@@ -83,7 +85,7 @@ static int parse_disks(const char *text, uint32_t **disks, uint32_t *n)
 			return 0;
 		text = end + 1;
 	}
-	cmd_fail("import", 0, "--disks takes numbers with commas between");
+	cmd_fail("import", 0, "--disks takes numbers, as 0,1,2");
 	return -EINVAL;
 }
 
@@ -194,7 +196,7 @@ int cmd_import(int argc, char **argv)
 	if (err)
 		return err > 0 ? EXIT_OK : EXIT_USAGE;
 	if (argc < 2 && !strcmp(argv[0], "-")) {
-		cmd_fail("import", 0, "standard input needs a NAME");
+		cmd_fail("import", 0, "give a NAME for what comes from standard input");
 		return EXIT_USAGE;
 	}
 	if (v.block > DDIO_MAX_BLOCK_SIZE) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The daemon of an I/O processor: reads the configuration, becomes a daemon,
- * takes the node's lock, runs one reactor a thread until a signal says to stop.
+ * The daemon of an I/O processor: reads the configuration, goes into the background,
+ * takes the node's lock, and runs each reactor in a thread until a signal asks it to stop.
  *
- * Threads: the main one waits for signals and for the end; each reactor has one
- * of its own, and only reactor 0's is told to stop, by a post.
+ * Threads: the main thread waits for signals and for the end; each reactor has a thread
+ * of its own.  Only reactor 0 is asked to stop, by a post; it stops the others.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -33,7 +33,7 @@
 
 #define PROGRAM "ddiod"
 #define NO_FD UINT32_MAX
-/* Far more than the kernel takes to end a process; "ddio start" waits for longer. */
+/* Far more than the kernel needs to end a process, and less than "ddio start" waits. */
 #define LOCK_WAIT_MS 10000
 
 struct ddiod_opts {
@@ -53,23 +53,22 @@ struct ddiod_opts {
 static const struct opt_spec ddiod_specs[] = {
 	{ "conf", 'c', OPT_TEXT, offsetof(struct ddiod_opts, conf), "FILE",
 	  "the cluster's configuration" },
-	{ "node", 'n', OPT_TEXT, offsetof(struct ddiod_opts, node), "NAME",
-	  "which of its nodes this is" },
+	{ "node", 'n', OPT_TEXT, offsetof(struct ddiod_opts, node), "NAME", "the node to serve" },
 	{ "foreground", 'f', OPT_FLAG, offsetof(struct ddiod_opts, foreground), NULL,
 	  "stay in the foreground" },
 	{ "pid-file", 'p', OPT_TEXT, offsetof(struct ddiod_opts, pid_file), "FILE",
-	  "write the process number there" },
+	  "write the process ID to this file" },
 	{ "log-level", 'l', OPT_TEXT, offsetof(struct ddiod_opts, log_level), "LEVEL",
 	  "error, warning, info (default) or debug" },
 	{ "log-file", 0, OPT_TEXT, offsetof(struct ddiod_opts, log_file), "FILE",
-	  "append log lines to it; SIGHUP opens it anew" },
+	  "append log lines to this file; SIGHUP reopens it" },
 	{ "ready-fd", 0, OPT_U32, offsetof(struct ddiod_opts, ready_fd), "N",
-	  "write a byte to this descriptor when serving" },
+	  "write a byte to this descriptor when the node serves" },
 	{ "repair", 0, OPT_FLAG, offsetof(struct ddiod_opts, repair), NULL,
-	  "write labels of disks again that are damaged" },
+	  "rewrite damaged disk labels" },
 	{ "version", 0, OPT_FLAG, offsetof(struct ddiod_opts, version), NULL, "show the version" },
 	{ "list-conf", 0, OPT_FLAG, offsetof(struct ddiod_opts, list_conf), NULL,
-	  "list the options of the configuration" },
+	  "list the keys of the configuration file" },
 	{ "list-engines", 0, OPT_FLAG, offsetof(struct ddiod_opts, list_engines), NULL,
 	  "list the disk engines and their options" },
 	{ 0 }
@@ -83,10 +82,16 @@ static const struct opt_cmd ddiod_cmd = {
 
 /**
  * struct ddiod - the process
- * @log_fd: where log lines go; -1: syslog
- * @started: startup is over, so that messages go to the log only
- * @parent: the process that waits for us to be ready, by this pipe; -1 if none
+ * @log_fd: where log lines go; -1: to syslog
+ * @started: startup is over: messages go to the log only
+ * @parent: pipe to the process that waits until the node serves; -1: none
+ * @ready: the descriptor of --ready-fd; -1: none
+ * @lock: the lock file
+ * @signals: signalfd
  * @done: eventfd: the node has stopped
+ * @pid_written: the file of --pid-file is to be removed at the end
+ * @stop: asks reactor 0 to stop
+ * @stopping: a signal has come
  */
 struct ddiod {
 	struct ddiod_opts opts;
@@ -128,7 +133,7 @@ static void log_line(void *arg, enum ddio_log_level level, const char *line)
 	clock_gettime(CLOCK_REALTIME, &ts);
 	if (gmtime_r(&ts.tv_sec, &tm))
 		strftime(stamp, sizeof(stamp), "%Y-%m-%dT%H:%M:%S", &tm);
-	/* One write a line, so that the lines of several threads do not mix. */
+	/* One write a line: lines of several threads do not mix. */
 	dprintf(d->log_fd, "%s.%03ldZ %s %s: %s\n", stamp, ts.tv_nsec / 1000000,
 		d->opts.node ? d->opts.node : PROGRAM, level_names[level], line);
 }
@@ -167,7 +172,7 @@ static int log_open(struct ddiod *d)
 		d->log_fd = fd;
 		return 0;
 	}
-	/* In place, for the other threads are using it. */
+	/* The descriptor stays the same: other threads are using it. */
 	dup3(fd, d->log_fd, O_CLOEXEC);
 	close(fd);
 	return 0;
@@ -189,7 +194,7 @@ static int parse_level(struct ddiod *d)
 			return 0;
 		}
 	}
-	fprintf(stderr, PROGRAM ": --log-level: \"%s\" is none of error, warning, info, debug\n",
+	fprintf(stderr, PROGRAM ": --log-level: \"%s\" is not one of error, warning, info, debug\n",
 		d->opts.log_level);
 	return -EINVAL;
 }
@@ -199,7 +204,7 @@ static int parse_ready(struct ddiod *d)
 	if (d->opts.ready_fd == NO_FD)
 		return 0;
 	if (d->opts.ready_fd > INT32_MAX || fcntl((int)d->opts.ready_fd, F_SETFD, FD_CLOEXEC)) {
-		fprintf(stderr, PROGRAM ": --ready-fd: %u is no open descriptor\n",
+		fprintf(stderr, PROGRAM ": --ready-fd: %u is not an open descriptor\n",
 			d->opts.ready_fd);
 		return -EINVAL;
 	}
@@ -251,9 +256,9 @@ static int make_dirs(const char *path)
 }
 
 /*
- * A daemon that was killed holds its locks until the kernel is done with it.  This one
- * is the last to go, as Linux does it, for it was taken first: disks, records and
- * the port are free by then.
+ * A daemon that was killed holds its locks until the kernel has cleaned up after it.  Linux
+ * releases this one last, because it was taken first: disks, records and the port are free
+ * by then.
  */
 static int wait_for_lock(struct ddiod *d, const char *path)
 {
@@ -266,7 +271,7 @@ static int wait_for_lock(struct ddiod *d, const char *path)
 	return lock_file_take(d->lock, LOCK_WAIT_MS);
 }
 
-/* One daemon a node: the lock is on a file beside the records, for as long as we live. */
+/* Makes this the node's only daemon, by a lock on a file beside the records. */
 static int take_lock(struct ddiod *d)
 {
 	const struct ddio_conf_node *node = &d->conf->nodes[d->node];
@@ -274,7 +279,8 @@ static int take_lock(struct ddiod *d)
 	int err = make_dirs(node->meta);
 
 	if (err) {
-		say(d, DDIO_LOG_ERR, "meta directory %s: %s", node->meta, strerror(-err));
+		say(d, DDIO_LOG_ERR, "cannot make the meta directory %s: %s", node->meta,
+		    strerror(-err));
 		return err;
 	}
 	if (snprintf(path, sizeof(path), "%s/lock", node->meta) >= (int)sizeof(path))
@@ -283,8 +289,8 @@ static int take_lock(struct ddiod *d)
 	err = d->lock < 0 ? d->lock : wait_for_lock(d, path);
 	if (err == -EWOULDBLOCK)
 		say(d, DDIO_LOG_ERR,
-		    "node %s is being served already, by process %ld, which holds %s", node->name,
-		    (long)lock_file_holder(d->lock), path);
+		    "node %s is already served by process %ld, which holds %s: stop it first",
+		    node->name, (long)lock_file_holder(d->lock), path);
 	else if (err)
 		say(d, DDIO_LOG_ERR, "%s: %s", path, strerror(-err));
 	if (err)
@@ -314,7 +320,7 @@ static int write_pid(struct ddiod *d)
 	return err;
 }
 
-/* Before any thread is made, so that all of them have the signals blocked. */
+/* Called before there are threads, so that all of them have the signals blocked. */
 static int open_signals(struct ddiod *d)
 {
 	sigset_t set;
@@ -343,14 +349,14 @@ static uint32_t cores(void)
 	return CPU_COUNT(&set);
 }
 
-/* On reactor 0. */
+/* Called by reactor 0. */
 static void node_stopped(void *arg)
 {
 	const struct ddiod *d = arg;
 	uint64_t one = 1;
 
 	if (write(d->done, &one, sizeof(one)) < 0)
-		say(d, DDIO_LOG_ERR, "cannot tell the end: %s", strerror(errno));
+		say(d, DDIO_LOG_ERR, "cannot report the end: %s", strerror(errno));
 }
 
 static int envs_new(struct ddiod *d)
@@ -426,7 +432,7 @@ static void tell_ready(const struct ddiod *d, int fd)
 	if (fd < 0)
 		return;
 	if (write(fd, "\n", 1) != 1)
-		say(d, DDIO_LOG_WARN, "nobody waits for us to be ready: %s", strerror(errno));
+		say(d, DDIO_LOG_WARN, "cannot report to the starting process: %s", strerror(errno));
 	close(fd);
 }
 
@@ -435,11 +441,11 @@ static void tell_manager(const struct ddiod *d, const char *state)
 	int err = notify_send(state);
 
 	if (err)
-		say(d, DDIO_LOG_WARN, "the service manager cannot be told %s: %s", state,
+		say(d, DDIO_LOG_WARN, "cannot send %s to the service manager: %s", state,
 		    strerror(-err));
 }
 
-/* Serving: from now on there is the log, and nobody's terminal. */
+/* The node serves: from now on messages go to the log, and the terminal is given up. */
 static void now_ready(struct ddiod *d)
 {
 	if (d->parent >= 0)
@@ -465,7 +471,7 @@ static void handle_signal(struct ddiod *d)
 		return;
 	if (info.ssi_signo == SIGHUP) {
 		if (!log_open(d))
-			say(d, DDIO_LOG_INFO, "log opened anew");
+			say(d, DDIO_LOG_INFO, "log reopened");
 		return;
 	}
 	if (d->stopping)
@@ -478,7 +484,7 @@ static void handle_signal(struct ddiod *d)
 	ddio_env_post(d->envs[0], &d->stop);
 }
 
-/* Until the node has stopped. */
+/* Handles signals until the node has stopped. */
 static void wait_for_end(struct ddiod *d)
 {
 	struct pollfd fds[2] = { { .fd = d->signals, .events = POLLIN },
@@ -525,7 +531,7 @@ static int serve(struct ddiod *d)
 }
 
 /*
- * Lists, for completion and tests
+ * Lists, which tests compare with the manual pages
  */
 static int list_conf(void)
 {
@@ -582,7 +588,7 @@ int main(int argc, char **argv)
 		return list_engines();
 	if (!d.opts.conf || !d.opts.node) {
 		fprintf(stderr,
-			PROGRAM ": --conf and --node are needed\nTry '" PROGRAM " --help'.\n");
+			PROGRAM ": --conf and --node must be given\nTry '" PROGRAM " --help'.\n");
 		return EXIT_USAGE;
 	}
 	if (parse_level(&d) || parse_ready(&d))

@@ -20,7 +20,7 @@ int lock_file_open(const char *path)
 int lock_file_take(int fd, unsigned int wait_ms)
 {
 	static const struct timespec pause = { .tv_nsec = TRY_MS * 1000000L };
-	/* Tries, not a clock: a machine that stood still does not use them up. */
+	/* Counts tries, not time: a suspended machine does not use them up. */
 	unsigned int tries = wait_ms / TRY_MS;
 
 	while (flock(fd, LOCK_EX | LOCK_NB)) {

@@ -81,8 +81,8 @@ static void parser_names_what_is_wrong(void)
 	refused(HEADER, 0, "no request");
 	refused("issue,op\n0,R,0,1,5\n", 1, "the first line is not");
 	refused(HEADER "0,R,0,1,5\n\n", 3, "empty line");
-	refused(HEADER "0,R,0,1\n", 2, "no field behind 'sectors'");
-	refused(HEADER "0\n", 2, "no field behind 'issue_time_ns'");
+	refused(HEADER "0,R,0,1\n", 2, "no field after 'sectors'");
+	refused(HEADER "0\n", 2, "no field after 'issue_time_ns'");
 	refused(HEADER "0,R,0,1,5,6\n", 2, "more fields");
 	refused(HEADER "0,X,0,1,5\n", 2, "neither R nor W");
 	refused(HEADER "0,RW,0,1,5\n", 2, "neither R nor W");
@@ -93,7 +93,7 @@ static void parser_names_what_is_wrong(void)
 	refused(HEADER "0,R, 0,1,5\n", 2, "'lba' is not a decimal number");
 	refused(HEADER "0,R,,1,5\n", 2, "'lba' is empty");
 	refused(HEADER "0,R,0,1,\n", 2, "'completion_ns' is empty");
-	refused(HEADER "5,R,0,1,5\n", 2, "not behind 'issue_time_ns'");
+	refused(HEADER "5,R,0,1,5\n", 2, "not after 'issue_time_ns'");
 	refused(HEADER "5,R,0,1,9\n4,R,0,1,9\n", 3, "before that of the line above");
 	refused(HEADER "0,R,0,1,9300000000000000000\n", 2, "'completion_ns' is above");
 }

@@ -25,7 +25,7 @@ struct bench_pattern {
 
 extern const struct bench_pattern bench_patterns[];
 extern const uint32_t bench_npatterns;
-/* Number of the pattern "rbb", "wc", ...; @write from its first letter.  -ENOENT. */
+/* Return: the number of the pattern "rbb", "wc" and so on, or -ENOENT; @write is set by its first letter. */
 int bench_pattern_find(const char *name, size_t len, bool *write);
 
 /**
@@ -37,27 +37,27 @@ int bench_pattern_find(const char *name, size_t len, bool *write);
 uint64_t bench_array(const struct bench_pattern *p, uint32_t record, uint64_t offset,
 		     uint64_t bytes, uint32_t cps, struct ddio_array *array);
 
-/* The largest part of @bytes that whole rows of every record size fill. */
+/* Return: the largest part of @bytes that consists of whole rows of every record size. */
 uint64_t bench_cover(const uint32_t *records, uint32_t n, uint64_t bytes);
 
 /**
  * bench_share - walk a process's share element by element
- * A twin of the library's map that shares nothing with it.  Calls @fn with runs of elements
+ * Computes what the library's map does, but shares no code with it.  Calls @fn with runs of elements
  * that are contiguous in the file, in the order of the share.
  */
 typedef void (*bench_share_fn)(void *arg, uint64_t file_off, uint64_t share_off, uint64_t len);
 void bench_share(const struct ddio_array *array, uint32_t rank, bench_share_fn fn, void *arg);
 
 /**
- * bench_calls - a share by a traditional call for each contiguous chunk, one after the other
- * @t: what to do; its part is ignored
+ * bench_calls - move a share by one traditional call for each contiguous chunk, one after the other
+ * @t: the transfer; its part is ignored
  */
 int bench_calls(struct ddio_file *file, const struct ddio_array *a, uint32_t rank,
 		const struct ddio_transfer *t, bool write);
 
 /**
  * struct bench_spec - the experiment, read-only once it runs
- * @reference: what the file holds at first, shared memory; @size its length; the arrays are the
+ * @reference: the file's contents at first, in shared memory; @size: its length; the arrays are the
  *	@cover bytes from @offset on
  */
 struct bench_spec {
@@ -79,7 +79,7 @@ struct bench_spec {
 	const char *cache_text;
 };
 
-/* One measured transfer, written by rank 0 into shared memory. */
+/* One measured transfer; rank 0 writes it into shared memory. */
 struct bench_run {
 	uint32_t pattern, record, method, layout, trial; /* pattern: number * 2 + write */
 	uint32_t verified;
@@ -93,7 +93,7 @@ struct bench_run {
 /**
  * struct bench_shared - what the processes share
  * @done: runs finished; @total: runs planned
- * @failed: first failure's text wins, 1 then
+ * @failed: 1 after the first failure, whose text is kept
  */
 struct bench_shared {
 	volatile uint64_t done;
@@ -109,13 +109,13 @@ struct bench_shared {
 
 /**
  * struct bench_world - where a compute process runs: real or simulated
- * @connect: begins its session; what it says on failure is ddio_last_error()'s
- * @meet: all processes' group
- * @now: nanoseconds, monotonic
- * @compute: an application's arithmetic takes this long; NULL where it takes its own time
- * @watch: a measured transfer begins (@begin), or has ended and what is known of it goes into @run;
- *	called by rank 0; NULL where nobody watches
- * @arg: for these
+ * @connect: opens its session; ddio_last_error() has the reason of a failure
+ * @meet: forms the group of all processes
+ * @now: returns monotonic time in nanoseconds
+ * @compute: lets time pass for an application's arithmetic; NULL where it takes its own time
+ * @watch: tells that a measured transfer begins (@begin) or has ended; puts what was seen into @run;
+ *	called by rank 0; may be NULL
+ * @arg: passed to these
  */
 struct bench_run;
 struct bench_world {
@@ -131,14 +131,14 @@ struct bench_world {
 int bench_cp(const struct bench_spec *spec, struct bench_shared *sh, uint32_t rank,
 	     const struct bench_world *world);
 
-/* Memory for the results of all runs, shared with processes forked later.  NULL: too many. */
+/* Return: memory for the results of all runs, shared with processes forked later; NULL: too many. */
 struct bench_shared *bench_shared_new(const struct bench_spec *spec);
 void bench_shared_free(const struct bench_spec *spec, struct bench_shared *sh);
 
 enum bench_format { BENCH_TEXT, BENCH_CSV, BENCH_JSON };
 void bench_print(FILE *out, enum bench_format format, const struct bench_spec *spec,
 		 const struct bench_shared *sh);
-/* Bars by gnuplot. */
+/* Draws the results as bars, by gnuplot. */
 int bench_plot(const char *path, const struct bench_spec *spec, const struct bench_shared *sh);
 
 /* One line of results: the trials of one configuration. */
@@ -153,10 +153,10 @@ const char *bench_method_name(uint32_t method);
 const char *bench_layout_name(uint32_t layout);
 void bench_pattern_name(uint32_t pattern, char name[8]);
 
-/* The figure of TR94-226 Table 3 or 4, normalised for ra; 0 if there is none. */
+/* Return: the figure of TR94-226, Table 3 or 4, normalised for ra; 0 if there is none. */
 double bench_paper(uint32_t pattern, uint32_t record, uint32_t layout, uint32_t method);
 
-/* This machine's memcpy and loopback TCP, bytes a second. */
+/* Measures this machine's memcpy and loopback TCP, in bytes per second.  Return: 0 or -errno. */
 int bench_limits(double *memcpy_rate, double *tcp_rate);
 
 #endif /* DDIO_BENCH_H */

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A process's share by a call for each contiguous chunk, one after the other: what a program does
- * that knows only read and write, as those of the papers' traditional file system.
+ * Moves a process's share by a call for each contiguous chunk, one after the other, as a program does
+ * that knows only read and write: those of the papers' traditional file system.
  *
- * ddio_pread() joins the blocks of a disk to one request, which the papers' clients did not do;
- * ddio_read() asks for the file's size each time.  So a chunk goes by the former where no disk has
- * more than a block of it.
+ * ddio_pread() joins the blocks of a disk into one request, which the papers' clients did not do;
+ * ddio_read() asks for the file's size each time.  So ddio_pread() is used where no disk has more than
+ * one block of the chunk.
  */
 #include <errno.h>
 #include <string.h>
@@ -50,7 +50,7 @@ static void move_long(struct calls *c)
 		c->sum->buffers = c->one.buffers;
 }
 
-/* Moves the chunk that is known so far. */
+/* Moves the chunk collected so far. */
 static void flush(struct calls *c)
 {
 	uint64_t into = c->chunk.offset % c->block;

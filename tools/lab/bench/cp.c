@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A compute process of the benchmark.  All run the same loops in step; rank 0
- * keeps the time.  What the file holds is the reference, every byte XORed
- * with a key that changes with each write, so that a stale byte shows.
+ * measures the time.  The file holds the reference with every byte XORed
+ * with a key that changes with each write, so that stale bytes show.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -130,8 +130,8 @@ static int move(struct cp *cp, const struct ddio_array *a, bool write, uint32_t 
 }
 
 /*
- * Cold caches, outside the time that counts: the I/O processors', and the disks' own buffers,
- * by reading a block of another file from each.
+ * Makes caches cold, outside the measured time: those of the I/O processors, and the disks' own buffers by
+ * reading a block of another file from each.
  */
 static int settle(struct cp *cp)
 {
@@ -170,7 +170,7 @@ static int timed(struct cp *cp, const struct ddio_array *a, bool write, uint32_t
 	return err;
 }
 
-/* Reads all of it again, another way, and compares. */
+/* Reads the file again in another pattern and compares. */
 static int verify_write(struct cp *cp, uint32_t record, const char *what)
 {
 	const struct bench_spec *s = cp->spec;
@@ -230,7 +230,7 @@ static int one_run(struct cp *cp, uint32_t pattern, uint32_t record, uint32_t me
 	return write ? verify_write(cp, record, what) : check_share(cp, &a, what);
 }
 
-/* Bytes before and behind the arrays are in nobody's share: rank 0 keeps them. */
+/* Bytes before and after the arrays are in no process's share: rank 0 writes them. */
 static int write_edges(struct cp *cp)
 {
 	const struct bench_spec *s = cp->spec;
@@ -242,7 +242,7 @@ static int write_edges(struct cp *cp)
 	return n < 0 ? cp_fail(cp, (int)n, "write") : 0;
 }
 
-/* Puts the reference into the file: with @key 0 as it is. */
+/* Writes the reference into the file as it is. */
 static int store(struct cp *cp)
 {
 	const struct bench_spec *s = cp->spec;
@@ -269,7 +269,7 @@ static int store(struct cp *cp)
 	return err ? cp_fail(cp, err, "store") : settle(cp);
 }
 
-/* Made after the file, so that it lies behind it and reading ahead from it finds nothing of it. */
+/* Made after the file, so that it lies behind it, and the disks' read-ahead from it does not reach the file. */
 static int open_cold(struct cp *cp)
 {
 	const struct bench_spec *s = cp->spec;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What this machine can do at all: memcpy, and TCP through loopback. */
+/* This machine's limits: memcpy, and TCP through loopback. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * ddio bench --mount: rounds over directories and what comes out of them.  In each round every directory has
- * its turn at every work, in the order given and in the reverse one by turns, so that what happens to the
- * machine meanwhile happens to all; ratios are taken within a round.
+ * ddio bench --mount: rounds over directories, and their results.  In each round every directory has its
+ * turn at every work, in the given order and the reverse order alternately, so that disturbances of the
+ * machine hit all of them; ratios are taken within a round.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -41,7 +41,7 @@ static int ascending(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Of a work's rates in a directory, or of their ratios to another's (@to not -1), trial by trial. */
+/* Median, least and greatest of a work's rates in a directory, or of their ratios to those of directory @to if it is not -1. */
 static double median(struct mount_run *r, uint32_t work, uint32_t dir, int to, double *lo,
 		     double *hi)
 {
@@ -144,7 +144,7 @@ static int rounds(struct mount_run *r)
 	return err;
 }
 
-/* What the list names: data, names, or the beginning of a work's name; nothing: all. */
+/* Returns whether the list names a work: by data, names, or the beginning of its name; no list names all. */
 static bool work_wanted(const struct mount_work *work, const char *list)
 {
 	const char *word = list;
@@ -173,7 +173,7 @@ static int dirs_make(struct mount_run *r, const struct mount_job *like, char *li
 
 	for (dir = strtok_r(list, ",", &save); dir; dir = strtok_r(NULL, ",", &save)) {
 		if (r->ndirs == MAX_DIRS) {
-			cmd_fail("bench", 0, "at most %d directories", MAX_DIRS);
+			cmd_fail("bench", 0, "--mount takes at most %d directories", MAX_DIRS);
 			return -EINVAL;
 		}
 		job = &r->job[r->ndirs];
@@ -188,7 +188,7 @@ static int dirs_make(struct mount_run *r, const struct mount_job *like, char *li
 	return r->ndirs ? 0 : -EINVAL;
 }
 
-/* What a measurement left behind that could not be made. */
+/* Removes what a failed measurement has left behind. */
 static void dirs_remove(struct mount_run *r)
 {
 	char path[sizeof(r->job[0].dir) + 8];
@@ -205,14 +205,15 @@ static void dirs_remove(struct mount_run *r)
 static int values_check(const struct bench_values *v)
 {
 	if (!v->rounds || v->rounds > BENCH_MAX_ROUNDS)
-		return cmd_fail("bench", 0, "1 to %d rounds", BENCH_MAX_ROUNDS), -EINVAL;
+		return cmd_fail("bench", 0, "--rounds takes 1 to %d", BENCH_MAX_ROUNDS), -EINVAL;
 	if (!v->jobs || v->jobs > 1024 || v->files < v->jobs)
-		return cmd_fail("bench", 0, "1 to 1024 jobs, and a file for each at least"),
+		return cmd_fail("bench", 0, "--jobs takes 1 to 1024, --files at least as many"),
 		       -EINVAL;
 	if (!v->request || v->request % 4096 || v->request > 1u << 30 || !v->mount_size ||
 	    v->mount_size % v->request)
-		return cmd_fail("bench", 0,
-				"requests are multiples of 4 KB, the file's size one of a request"),
+		return cmd_fail(
+			       "bench", 0,
+			       "--request takes a multiple of 4K, --mount-size a multiple of that"),
 		       -EINVAL;
 	return 0;
 }
@@ -233,7 +234,7 @@ int bench_mount(const struct bench_values *v)
 	works_add(&r, mount_data_works);
 	works_add(&r, mount_name_works);
 	if (!r.nworks)
-		return cmd_fail("bench", 0, "--works %s: nothing of that name", v->works), -EINVAL;
+		return cmd_fail("bench", 0, "--works does not take '%s'", v->works), -EINVAL;
 	list = strdup(v->mount);
 	r.rate = calloc((size_t)MAX_DIRS * r.nworks * r.trials, sizeof(*r.rate));
 	err = list && r.rate ? dirs_make(&r, &like, list) : -ENOMEM;

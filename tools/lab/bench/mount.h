@@ -7,12 +7,12 @@
 #include <stdint.h>
 
 /**
- * struct mount_job - what is done to a directory, and where
- * @dir: scratch directory below the one that is measured
+ * struct mount_job - the works on one directory
+ * @dir: scratch directory in the one that is measured
  * @size: bytes of the file; @request: bytes of a request
  * @jobs: threads, where several work at a time
- * @files: how many are made, looked at and removed
- * @seconds: of what has no end of its own
+ * @files: how many are created, looked up and removed
+ * @seconds: duration of works that have no end of their own
  */
 struct mount_job {
 	char dir[4096];
@@ -23,8 +23,8 @@ struct mount_job {
 
 /**
  * struct mount_work - one thing that is measured
- * @run: the rate, or a negative errno
- * @data: about file data; else about names
+ * @run: measures it; returns the rate, or a negative errno
+ * @data: it is about file data; otherwise about names
  */
 struct mount_work {
 	const char *name, *unit;
@@ -35,10 +35,10 @@ struct mount_work {
 extern const struct mount_work mount_data_works[], mount_name_works[];
 
 double mount_now(void);
-/* A thread for each job, all at once: @fn gets its number.  Return: seconds, or a negative errno. */
+/* Runs @fn in a thread for each job, all at once, with the thread's number.  Return: seconds, or a negative errno. */
 double mount_threads(const struct mount_job *job,
 		     int (*fn)(const struct mount_job *job, uint32_t me, void *arg), void *arg);
-/* The kernel forgets attributes and names, as far as it can be told to. */
+/* Makes the kernel drop names and attributes: asks it to, or waits until they have expired. */
 void mount_forget(const struct mount_job *job);
 
 struct bench_values;

@@ -23,7 +23,7 @@ static int file_open(const struct mount_job *job, int flags)
 	return fd < 0 ? -errno : fd;
 }
 
-/* One pass through the file by one thread.  Return: 0 or -errno. */
+/* Passes through the file once, in one thread.  Return: 0 or -errno. */
 static int pass(int fd, const struct mount_job *job, char *buf, bool writing)
 {
 	uint64_t at;
@@ -48,7 +48,7 @@ static double sequential(const struct mount_job *job, bool writing, int flags)
 	memset(buf, 0x5a, job->request);
 	fd = file_open(job, flags);
 	err = fd < 0 ? fd : 0;
-	/* What it reads is not to come from the kernel's memory. */
+	/* Drops the file's pages from the kernel's memory. */
 	if (!err && !writing)
 		posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
 	t = mount_now();
@@ -61,7 +61,7 @@ static double sequential(const struct mount_job *job, bool writing, int flags)
 	return err ? err : (double)job->size / MB / t;
 }
 
-/* A new file each time; what is not on the disks yet is not left to the next measurement. */
+/* Makes a new file each time, and syncs it: no write-back is left to the next measurement. */
 static double write_new(const struct mount_job *job, int flags)
 {
 	char path[4200];
@@ -127,7 +127,7 @@ static int small_reads(const struct mount_job *job, uint32_t me, void *arg)
 	return err;
 }
 
-/* Of a file that whoever serves it has read before; past the kernel's pages. */
+/* Reads a file that its server has read before, with O_DIRECT. */
 static double run_small(const struct mount_job *job)
 {
 	struct small s = { 0 };

@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include "mount.h"
 
-/* Files of a directory where there are many. */
+/* Files in a directory, where there are many directories. */
 #define PER_DIR 16u
 
 enum step { STEP_CREATE, STEP_STAT, STEP_UNLINK };
@@ -74,7 +74,7 @@ void mount_forget(const struct mount_job *job)
 
 	(void)job;
 	if (fd < 0 || write(fd, "2", 1) != 1)
-		nanosleep(&second, NULL); /* longer than they are believed by default */
+		nanosleep(&second, NULL); /* longer than they are valid by default */
 	if (fd >= 0)
 		close(fd);
 }
@@ -101,7 +101,7 @@ static int step_one(enum step step, const char *path)
 	return -EINVAL;
 }
 
-/* The directory of file @i of job @me. */
+/* Makes the path of the directory of file @i of job @me. */
 static void dir_name(char *path, size_t len, const struct mount_job *job, uint32_t me, uint32_t i)
 {
 	snprintf(path, len, "%s/d%u.%u", job->dir, me, i / PER_DIR);
@@ -125,7 +125,7 @@ static int names_run(const struct mount_job *job, uint32_t me, void *arg)
 	return err;
 }
 
-/* Directories are made before, and removed behind, outside of the time. */
+/* Directories are made before and removed after the measured time. */
 static int dirs_run(const struct mount_job *job, uint32_t me, void *arg)
 {
 	const bool *making = arg;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What ddio bench prints: text, CSV, JSON.  All say what ran. */
+/* The results of ddio bench as text, CSV or JSON.  All forms say what ran. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

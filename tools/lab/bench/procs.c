@@ -74,7 +74,7 @@ static int bcast(void *arg, void *buf, size_t len, uint32_t root)
 	return err;
 }
 
-/* Each process keeps its own ends only, so that a dead rank 0 is seen as the end of the pipe. */
+/* Each process keeps only its own ends, so that the pipes end if rank 0 dies. */
 static void keep_own_ends(struct procs_pipes *p)
 {
 	uint32_t i;
@@ -144,7 +144,7 @@ static void kill_all(const struct procs *ps, const pid_t *pid)
 			kill(pid[i], SIGKILL);
 }
 
-/* Reaps until all have ended; a failed or lost one ends the rest soon by the library's own rules. */
+/* Waits until all have ended.  When one fails or is lost, the library ends the others' calls soon. */
 static int reap(const struct procs *ps, pid_t *pid)
 {
 	struct timespec tick = { 0, 50000000 };

@@ -10,10 +10,10 @@
  * struct procs - compute processes that form a group
  * @n: how many
  * @conf: of the cluster
- * @fn: what each of them runs; its result is the exit code
- * @tick: now and then, by the parent; may be NULL
- * @arg: for @fn and @tick
- * @failed: shared; set to 1 with @error when a process is killed
+ * @fn: run by each of them; its result is the exit code
+ * @tick: called by the parent now and then; may be NULL
+ * @arg: passed to @fn and @tick
+ * @failed: shared; set to 1, with a text in @error, when a process is killed
  * @error, @error_len: shared text
  */
 struct procs {
@@ -29,12 +29,12 @@ struct procs {
 
 /* Return: 0, -ECHILD if one failed, -EINTR after a signal, -errno. */
 int procs_run(const struct procs *ps);
-/* A signal ends the processes, then procs_run(). */
+/* From now on a signal ends the processes, and procs_run() returns. */
 void procs_catch_signals(void);
-/* Has there been one? */
+/* Return: whether there has been one. */
 bool procs_interrupted(void);
 
-/* A cluster in a temporary directory, gone afterwards. */
+/* A cluster in a temporary directory, which is removed afterwards. */
 struct procs_cluster {
 	char dir[80], conf[96];
 	pid_t *pids;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Where the benchmark's results are kept and where they go. */
+/* The results of a benchmark: memory for them, and output. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

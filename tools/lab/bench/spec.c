@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* From the options of ddio bench to the experiment. */
+/* Makes the experiment from the options of ddio bench. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -14,27 +14,30 @@
 static const struct opt_spec bench_opts[] = {
 	BENCH_OPTS,
 	{ "reactors", 0, OPT_U32, BENCH_AT(reactors), "N",
-	  "reactors of each IOP (as many as disks)" },
-	{ "conf", 'c', OPT_TEXT, BENCH_AT(conf), "FILE", "use this cluster, start none" },
+	  "reactors of each I/O processor (as many as disks)" },
+	{ "conf", 'c', OPT_TEXT, BENCH_AT(conf), "FILE",
+	  "use this cluster instead of starting one" },
 	{ "file", 'f', OPT_TEXT, BENCH_AT(file), "NAME", "use this file of the cluster" },
 	{ "reference", 0, OPT_TEXT, BENCH_AT(reference), "FILE",
-	  "a local copy of it, to compare with" },
+	  "a local copy of that file, to compare with" },
 	{ "limits", 0, OPT_FLAG, BENCH_AT(limits), NULL,
-	  "this machine's memcpy and loopback TCP too" },
+	  "measure this machine's memcpy and loopback TCP, too" },
 	{ "mount", 0, OPT_TEXT, BENCH_AT(mount), "DIR,...",
 	  "measure directories of mounts instead, the first against the others" },
 	{ "works", 0, OPT_TEXT, BENCH_AT(works), "LIST",
-	  "of --mount: data, names, or beginnings of their works' names (all)" },
+	  "with --mount: data, names, or beginnings of names as in ddio-bench(1) (all)" },
 	{ "mount-size", 0, OPT_SIZE, BENCH_AT(mount_size), "SIZE",
-	  "of --mount: bytes of the file (256M)" },
+	  "with --mount: size of the file (256M)" },
 	{ "request", 0, OPT_SIZE, BENCH_AT(request), "SIZE",
-	  "of --mount: bytes of a sequential request (1M)" },
+	  "with --mount: size of a sequential request (1M)" },
 	{ "jobs", 0, OPT_U32, BENCH_AT(jobs), "N",
-	  "of --mount: threads of small reads and of names (8)" },
+	  "with --mount: threads for small reads and names (8)" },
 	{ "files", 0, OPT_U32, BENCH_AT(files), "N",
-	  "of --mount: files made, looked at and removed (4000)" },
-	{ "seconds", 0, OPT_DOUBLE, BENCH_AT(seconds), "N", "of --mount: of small reads (2)" },
-	{ "rounds", 0, OPT_U32, BENCH_AT(rounds), "N", "of --mount: medians of so many (5)" },
+	  "with --mount: files created, looked up and removed (4000)" },
+	{ "seconds", 0, OPT_DOUBLE, BENCH_AT(seconds), "N",
+	  "with --mount: duration of small reads (2)" },
+	{ "rounds", 0, OPT_U32, BENCH_AT(rounds), "N",
+	  "with --mount: rounds; medians are printed (5)" },
 	{ 0 },
 };
 
@@ -83,7 +86,7 @@ const char *bench_layout_name(uint32_t layout)
 	return layout_names[layout];
 }
 
-/* Calls @fn for each word of a list with commas. */
+/* Calls @fn for each word of a comma-separated list. */
 static int each_word(const char *list, int (*fn)(void *arg, const char *word, size_t len),
 		     void *arg)
 {
@@ -107,7 +110,7 @@ static bool word_is(const char *word, size_t len, const char *name)
 
 static int bad_word(const char *what, const char *word, size_t len)
 {
-	cmd_fail("bench", 0, "%s: no '%.*s'", what, (int)len, word);
+	cmd_fail("bench", 0, "%s does not take '%.*s'", what, (int)len, word);
 	return -EINVAL;
 }
 
@@ -122,7 +125,7 @@ static void add_pattern(struct bench_spec *s, uint32_t pattern)
 		s->patterns[s->npatterns++] = pattern;
 }
 
-/* The papers write no "wa": every process would write the same. */
+/* "write" leaves out wa, as the papers do: every process would write the same bytes. */
 static void add_all(struct bench_spec *s, bool write)
 {
 	uint32_t i;
@@ -189,7 +192,7 @@ static int layout_word(void *arg, const char *word, size_t len)
 	return bad_word("--layouts", word, len);
 }
 
-/* Where the data of a NumPy file begin; 0 for anything else. */
+/* Return: where the data of a NumPy file begin; 0 for any other file. */
 static uint64_t npy_offset(const uint8_t *p, uint64_t size)
 {
 	uint64_t n;
@@ -285,7 +288,7 @@ static int check_values(const struct bench_values *v, uint32_t max_cps)
 	else if (v->file && (!v->conf || !v->reference))
 		bad = "--file needs --conf and --reference";
 	else if (v->csv && v->json)
-		bad = "--csv or --json, not both";
+		bad = "give --csv or --json, not both";
 	if (!bad)
 		return 0;
 	cmd_fail("bench", 0, "%s", bad);
@@ -303,7 +306,7 @@ static int parse_lists(const struct bench_values *v, struct bench_spec *s)
 	if (!err)
 		err = each_word(v->layouts, layout_word, s);
 	if (!err && (!s->npatterns || !s->nrecords || !s->nmethods || !s->nlayouts)) {
-		cmd_fail("bench", 0, "an empty list leaves nothing to measure");
+		cmd_fail("bench", 0, "there is nothing to measure: a list is empty");
 		err = -EINVAL;
 	}
 	return err;
@@ -344,7 +347,7 @@ int bench_spec_make(struct bench_values *v, uint32_t max_cps, struct bench_spec 
 		return err;
 	s->offset = v->offset == UINT64_MAX ? npy_offset(s->reference, s->size) : v->offset;
 	if (s->offset >= s->size) {
-		cmd_fail("bench", 0, "--offset lies beyond the file");
+		cmd_fail("bench", 0, "--offset must lie within the file");
 		return -EINVAL;
 	}
 	if (!strcmp(v->engine, "mem") && !v->disk_size)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * ddio disk-model: the emulated HP 97560 beside traces and known figures.
+ * ddio disk-model: compares the emulated HP 97560 with traces and known figures.
  */
 #include <errno.h>
 #include <math.h>
@@ -28,8 +28,8 @@ static const struct opt_spec options[] = {
 	  "default, write-through or immediate-report" },
 	{ "plot", 0, OPT_TEXT, AT(plot), "FILE.png", "draw the cumulative distributions" },
 	{ "csv", 0, OPT_FLAG, AT(csv), NULL, "print comma-separated values" },
-	{ "generate", 'g', OPT_TEXT, AT(generate), "PATTERN", "make a trace up and print it" },
-	{ "count", 'n', OPT_U32, AT(count), "N", "its requests (1000)" },
+	{ "generate", 'g', OPT_TEXT, AT(generate), "PATTERN", "generate a trace and print it" },
+	{ "count", 'n', OPT_U32, AT(count), "N", "requests of that trace (1000)" },
 	{ "sectors", 0, OPT_U32, AT(sectors), "N", "sectors of a request (16)" },
 	{ "think", 0, OPT_U64, AT(think_us), "US", "host's time between requests (0)" },
 	{ "seed", 0, OPT_U64, AT(seed), "N", "seed of the choices (1)" },
@@ -138,7 +138,8 @@ static int generate(const struct values *v, const struct hp97560_params *p)
 		return usage_error("%s is too long", "--think");
 	err = trace_generate(&trace, &spec, p);
 	if (err == -EINVAL && v->count && v->sectors) {
-		fprintf(stderr, "ddio disk-model: no pattern '%s'; there are", v->generate);
+		fprintf(stderr, "ddio disk-model: there is no pattern '%s'; give one of",
+			v->generate);
 		for (i = 0; trace_patterns[i]; i++)
 			fprintf(stderr, " %s", trace_patterns[i]);
 		fputc('\n', stderr);
@@ -147,13 +148,13 @@ static int generate(const struct values *v, const struct hp97560_params *p)
 	if (err == -EINVAL)
 		return usage_error("%s must not be 0", v->count ? "--sectors" : "--count");
 	if (err)
-		return cmd_fail("disk-model", err, "cannot make '%s' up", v->generate);
+		return cmd_fail("disk-model", err, "cannot generate '%s'", v->generate);
 	trace_write(&trace, stdout);
 	trace_release(&trace);
 	return EXIT_OK;
 }
 
-/* A name as a field of comma-separated values. */
+/* Prints a name as a field of comma-separated values. */
 static void csv_name_print(const char *name)
 {
 	const char *quote = strpbrk(name, ",\"\r\n") ? "\"" : "";
@@ -262,7 +263,7 @@ int cmd_disk_model(int argc, char **argv)
 		return err > 0 ? EXIT_OK : EXIT_USAGE;
 	hp97560_params_default(&p);
 	if (disk_policy(&p, v.policy))
-		return usage_error("no policy '%s'", v.policy);
+		return usage_error("there is no policy '%s'", v.policy);
 	if (v.generate && argc)
 		return usage_error("%s takes no trace", "--generate");
 	if (v.plot && !argc)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Traces of a disk, their replay through the timing model, and the figures that
- * the model has to reach.
+ * the model must reach.
  */
 #ifndef DDIO_DISK_MODEL_H
 #define DDIO_DISK_MODEL_H
@@ -14,7 +14,7 @@
  * @issue_ns: when the host issued it
  * @done_ns: when the host was told of its completion
  * @lba: first sector
- * @sectors: how many
+ * @sectors: number of sectors
  * @op: HP97560_READ or HP97560_WRITE
  */
 struct trace_request {
@@ -38,7 +38,7 @@ struct ddio_trace {
 /**
  * struct trace_error - what was wrong with a trace
  * @line: line number from 1; 0 where it is the file as a whole
- * @what: in words
+ * @what: the error in words
  */
 struct trace_error {
 	size_t line;
@@ -47,7 +47,7 @@ struct trace_error {
 
 /**
  * trace_parse - read a trace from memory
- * @trace: filled in on success, to be given to trace_release()
+ * @trace: filled in on success; release it by trace_release()
  * @text: the file; need not end with a zero
  * @length: its length
  * @error: filled in on failure
@@ -136,7 +136,7 @@ int comparison_plot(const struct comparison *c, const char *const *names, size_t
 int disk_policy(struct hp97560_params *p, const char *name);
 
 /**
- * struct trace_spec - a trace to be made up
+ * struct trace_spec - a trace to be generated
  * @pattern: name of a pattern
  * @count: requests
  * @sectors: sectors of each
@@ -151,12 +151,12 @@ struct trace_spec {
 	uint64_t seed;
 };
 
-/* The names of the patterns, NULL behind the last. */
+/* The names of the patterns; ends with NULL. */
 extern const char *const trace_patterns[];
 
 /**
- * trace_generate - make up a trace, with the completions of the model
- * @trace: filled in on success, to be given to trace_release()
+ * trace_generate - generate a trace, with the model's completion times
+ * @trace: filled in on success; release it by trace_release()
  * @spec: what to make
  * @p: parameters of the drive
  * Return: 0; -EINVAL for an unknown pattern or an empty request; -ERANGE where the pattern does
@@ -166,14 +166,14 @@ int trace_generate(struct ddio_trace *trace, const struct trace_spec *spec,
 		   const struct hp97560_params *p);
 
 /**
- * struct disk_figure - something known of the drive that the model has to reach
+ * struct disk_figure - a known figure of the drive, which the model must reach
  * @name: one word, for the command's output and the tests
  * @what: in words
  * @unit: ms or MB/s
  * @expected: the value
  * @tolerance: share of it by which the model may differ
  * @papers: what the papers report, in words, or NULL
- * @measure: get it from the model, in virtual time
+ * @measure: gets it from the model, in virtual time
  */
 struct disk_figure {
 	const char *name;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What is known of the HP 97560, from its data sheet's and the papers' figures,
- * measured on the model by driving it in virtual time.
+ * Known figures of the HP 97560, from its data sheet and the papers, measured on
+ * the model in virtual time.
  */
 #include <stdlib.h>
 #include "base/rand.h"
@@ -119,7 +119,7 @@ static double sequential_in_track(void)
 	return sequential_ms(2);
 }
 
-/* A track holds four blocks and a half; a cylinder 85 and a half. */
+/* A track holds four and a half blocks, a cylinder 85 and a half. */
 static double sequential_track_end(void)
 {
 	return sequential_ms(5);
@@ -200,7 +200,7 @@ static void blocks_choose(uint64_t *lba, enum order order, uint32_t sectors, uin
 		qsort(lba, DISK_BLOCKS, sizeof(lba[0]), ascending);
 }
 
-/* One pass with no gap between the requests.  Return: when the host was told of the last. */
+/* Makes one pass without gaps between the requests.  Return: when the last one completed. */
 static uint64_t pass_run(struct hp97560_disk *d, enum hp97560_op op, const uint64_t *lba,
 			 uint32_t sectors, uint64_t ns, uint64_t *media_ns)
 {
@@ -266,8 +266,8 @@ static double sorted_write(void)
 }
 
 /*
- * Put the arm where a pass finds it, the buffer empty, and let some time go by so
- * that the angle is anyone's guess.  Return: when the pass begins.
+ * Puts the arm where a pass finds it, with the buffer empty, and lets a random time pass so
+ * that the angle is random.  Return: when the pass begins.
  */
 static uint64_t disk_park(struct hp97560_disk *d, uint64_t lba, uint64_t *seed)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Traces made up: the model under a pattern of requests.
+ * Generates traces: the model under a pattern of requests.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -90,7 +90,7 @@ static void sort_batches(struct ddio_trace *t)
 	}
 }
 
-/* From a block chosen at random where they all fit, up or down. */
+/* Goes up or down from a random block, chosen so that all fit. */
 static int fill_steps(struct ddio_trace *t, const struct pattern *pattern, uint64_t blocks,
 		      uint64_t *seed)
 {
@@ -110,7 +110,7 @@ static int fill_steps(struct ddio_trace *t, const struct pattern *pattern, uint6
 	return 0;
 }
 
-/* Short sequential runs, each of reads or of writes, at random places. */
+/* Makes short sequential runs, each of reads or of writes, at random places. */
 static int fill_mixed(struct ddio_trace *t, uint64_t blocks, uint64_t *seed)
 {
 	size_t i = 0;
@@ -147,7 +147,7 @@ static int trace_fill(struct ddio_trace *t, const struct trace_spec *spec,
 	return 0;
 }
 
-/* Let the model say when each request is done. */
+/* Sets the requests' completion times by the model. */
 static int trace_time(struct ddio_trace *t, const struct trace_spec *spec, struct hp97560_disk *d)
 {
 	struct hp97560_result r = { 0 };

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Traces: the picture of the distributions.
+ * Draws the distributions of traces.
  */
 #include "tools/lab/disk_model/disk_model.h"
 #include "tools/lab/plot/gnuplot.h"
 
-/* A string in gnuplot's single quotes. */
+/* Prints a string in gnuplot's single quotes. */
 static void quote(FILE *out, const char *s)
 {
 	fputc('\'', out);
@@ -17,7 +17,7 @@ static void quote(FILE *out, const char *s)
 	fputc('\'', out);
 }
 
-/* One curve as inline data: time and the share of requests served by then. */
+/* Prints one curve as inline data: a time, and the share of requests served by then. */
 static void curve_write(FILE *out, const double *ms, size_t n)
 {
 	size_t i;

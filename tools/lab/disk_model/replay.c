@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Traces: replay through the timing model, comparison, and traces made up.
+ * Replays traces through the timing model and compares.
  */
 #include <errno.h>
 #include <math.h>
@@ -46,7 +46,7 @@ static int refuse(struct trace_error *error, size_t i, int err, const struct hp9
 	return err;
 }
 
-/* Replay in closed loop: into service times of the trace and of the model, in ms. */
+/* Replays in closed loop; stores service times of the trace and of the model, in ms. */
 static int replay(struct hp97560_disk *d, const struct ddio_trace *trace, double *trace_ms,
 		  double *model_ms, struct trace_error *error)
 {
@@ -90,7 +90,7 @@ static double median(const double *sorted, size_t n)
 	return n % 2 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
 }
 
-/* Figures request by request; needs the times in the trace's order. */
+/* Computes figures request by request; needs the times in the trace's order. */
 static void compare_pairs(struct comparison *c, double *difference)
 {
 	size_t i, close = 0;
@@ -107,7 +107,7 @@ static void compare_pairs(struct comparison *c, double *difference)
 	c->close = (double)close / (double)c->n;
 }
 
-/* Figures of the distributions; leaves the times sorted. */
+/* Computes figures of the distributions; leaves the times sorted. */
 static void compare_distributions(struct comparison *c)
 {
 	double sum = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Traces: reading and writing the text form.
+ * Reads and writes traces as text.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 #define TRACE_HEADER "issue_time_ns,op,lba,sectors,completion_ns"
 #define TRACE_BYTES_MAX (1UL << 30)
 
-/* What is left of a line, and where complaints go. */
+/* The rest of a line, and where errors are put. */
 struct cursor {
 	const char *at;
 	const char *end;
@@ -30,7 +30,7 @@ __attribute__((format(printf, 2, 3))) static int complain(struct trace_error *er
 	return -EINVAL;
 }
 
-/* Cut the next field off a line: up to a comma, or to the end for the last one. */
+/* Cuts the next field off a line: up to a comma, or to the end for the last one. */
 static int field_take(struct cursor *c, const char *name, bool last, const char **from, size_t *n)
 {
 	const char *comma = memchr(c->at, ',', (size_t)(c->end - c->at));
@@ -38,14 +38,14 @@ static int field_take(struct cursor *c, const char *name, bool last, const char 
 	if (last && comma)
 		return complain(c->error, "more fields than the five of a request");
 	if (!last && !comma)
-		return complain(c->error, "no field behind '%s'", name);
+		return complain(c->error, "no field after '%s'", name);
 	*from = c->at;
 	*n = (size_t)((last ? c->end : comma) - c->at);
 	c->at = last ? c->end : comma + 1;
 	return 0;
 }
 
-/* A decimal number up to a limit: digits only. */
+/* Reads a decimal number up to a limit: digits only. */
 static int number_take(struct cursor *c, const char *name, bool last, uint64_t max, uint64_t *value)
 {
 	const char *s;
@@ -101,7 +101,7 @@ static int request_parse(struct cursor *c, struct trace_request *r)
 	if (!sectors)
 		return complain(c->error, "'sectors' is 0");
 	if (r->done_ns <= r->issue_ns)
-		return complain(c->error, "'completion_ns' is not behind 'issue_time_ns'");
+		return complain(c->error, "'completion_ns' is not after 'issue_time_ns'");
 	r->sectors = (uint32_t)sectors;
 	return 0;
 }
@@ -164,7 +164,7 @@ int trace_parse(struct ddio_trace *trace, const char *text, size_t length,
 	}
 	if (!err && !trace->n) {
 		error->line = 0;
-		err = complain(error, "there is no request in it");
+		err = complain(error, "the trace has no requests");
 	}
 	if (err == -ENOMEM)
 		complain(error, "out of memory");
@@ -173,7 +173,7 @@ int trace_parse(struct ddio_trace *trace, const char *text, size_t length,
 	return err;
 }
 
-/* All of a file in memory. */
+/* Reads a whole file into memory. */
 static int file_slurp(FILE *f, char **text, size_t *length)
 {
 	size_t room = 0, got;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The records of an I/O processor as they are at this moment. */
+/* Copies the records of an I/O processor as they are at this moment. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -28,7 +28,7 @@ static int copy_file(const char *from, const char *to)
 	return n ? -EIO : 0;
 }
 
-/* One directory's records: LMDB's file, and journals where there are any. */
+/* Copies one directory's records: LMDB's file, and journals if there are any. */
 static int copy_files(const char *from, const char *to)
 {
 	static const char *const files[] = { "data.mdb", "journal.0", "journal.1" };
@@ -45,7 +45,7 @@ static int copy_files(const char *from, const char *to)
 	return ret;
 }
 
-/* One level of directories; locks are the dead one's. */
+/* Copies one level of directories; lock files belong to the dead process and are left out. */
 int faults_copy_records(const char *from, const char *to)
 {
 	DIR *dir = opendir(from);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A compute process of a run with faults: makes the calls of a round and keeps what they returned. */
+/* A compute process of a run with faults: makes the calls of a round and records their results. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ static struct faults_call *call_begin(struct faults_cp *cp, const char *what)
 	return call;
 }
 
-/* A bug of our own, in the middle of the run, on the last process. */
+/* Returns whether to plant a bug now: in the middle of the run, on the last process. */
 static bool planted(struct faults_cp *cp, enum faults_plant plant)
 {
 	struct faults *f = cp->f;
@@ -228,7 +228,7 @@ static void cp_own(struct faults_cp *cp)
 	n = write ? ddio_pwrite(file, cp->buf[0], e->len, e->offset)
 		  : ddio_pread(file, cp->buf[0], e->len, e->offset);
 	call_end(cp, (int)n);
-	/* What was beyond the end was not read. */
+	/* Nothing was read beyond the end. */
 	if (n >= 0 && !write)
 		cp->ncells[0] = n / FAULTS_CELL;
 	else if (n >= 0 && (uint64_t)n != e->len)
@@ -236,7 +236,7 @@ static void cp_own(struct faults_cp *cp)
 				(unsigned long long)e->len, (long long)n);
 }
 
-/* Everybody asks for the size himself; nothing changes it now. */
+/* Each process asks for the size; nothing changes it now. */
 static void cp_read_back(struct faults_cp *cp)
 {
 	struct faults_xfer *x = &cp->f->round.x[0];

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What breaks in a run with faults, at which moment, and when it is mended. */
+/* Decides what breaks in a run with faults, when, and when it is repaired. */
 #include <stdio.h>
 #include "faults.h"
 
-/* Of faults_after(): the next fault; restarts; the end of what a process, or a disk, suffers. */
+/* Timers of faults_after(): the next fault; restarts; the end of a process's or a disk's fault. */
 enum { SLOT_NEXT, SLOT_IOP = 1, SLOT_PROC = SLOT_IOP + FAULTS_IOPS };
 enum { SLOT_DISK = SLOT_PROC + FAULTS_IOPS + FAULTS_CPS };
 
 static void fate_next(struct faults *f, uint32_t slot);
 
-/* How long something lasts: mostly short, sometimes longer than anybody waits. */
+/* Return: how long a fault lasts: mostly short, sometimes longer than any timeout. */
 static uint64_t fate_while(struct faults *f)
 {
 	uint64_t most = faults_chance(&f->fate_rng, 70) ? 30 : 3 * FAULTS_TIMEOUT_MS;
@@ -199,12 +199,12 @@ void faults_fate_begin(struct faults *f)
 	fate_wait(f);
 }
 
-/* Everything is mended now, I/O processors as soon as they can be. */
+/* Repairs everything now, I/O processors as soon as possible. */
 void faults_fate_heal(struct faults *f)
 {
 	uint32_t i;
 
-	faults_say(f, "everything is mended");
+	faults_say(f, "everything is repaired");
 	f->healed = true;
 	for (i = 0; i < f->conf.iops + f->conf.cps; i++)
 		proc_mended(f, SLOT_PROC + i);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * ddio sim --faults: a small cluster in virtual time, a workload, a schedule of faults, and a
- * model that knows which bytes may be where.  All follow from the seed.
+ * model that knows which bytes may be where.  All of it follows from the seed.
  *
  *   many.c      runs many seeds and prints what came of them
  *   faults.c    runs one seed
@@ -31,8 +31,8 @@
 #define FAULTS_CPS 8
 #define FAULTS_FILES 3
 #define FAULTS_IDS 1000
-#define FAULTS_CELL 8u	 /* bytes: what the model knows about as a whole */
-#define FAULTS_VALUES 10 /* that a cell may have at a time */
+#define FAULTS_CELL 8u	 /* bytes: the unit of the model */
+#define FAULTS_VALUES 10 /* most values that a cell may have at a time */
 #define FAULTS_MS 1000000ull
 #define FAULTS_TIMEOUT_MS 1000u
 /* No call may take longer: each of its few steps waits for at most a timeout and a little. */
@@ -48,30 +48,30 @@ enum faults_kind {
 	FAULTS_CP,	 /* a compute process dies */
 	FAULTS_BREAK,	 /* some connections of a process break */
 	FAULTS_CUT,	 /* a process has no network for a while */
-	FAULTS_STALL,	 /* what a process sends arrives no more for a while */
-	FAULTS_SLOW_NET, /* or late, in pieces and with other delays each */
+	FAULTS_STALL,	 /* what a process sends does not arrive for a while */
+	FAULTS_SLOW_NET, /* it arrives late, in pieces, with varying delays */
 	FAULTS_SLOW_DISK,
 	FAULTS_BAD_DISK, /* part of a disk cannot be read or written */
 	FAULTS_DISK_ERR, /* the next requests fail */
 	FAULTS_KINDS,
 };
 
-/* What a test plants, to see it found. */
+/* Bugs that a test plants, which must be found. */
 enum faults_plant {
 	PLANT_NONE,
-	PLANT_FLUSH,   /* disks do not flush, but say so */
-	PLANT_BYTE,    /* one bit of what is read is another one */
-	PLANT_VERDICT, /* one process hears of another end than the others */
+	PLANT_FLUSH,   /* disks do not flush but report that they did */
+	PLANT_BYTE,    /* one bit that is read is wrong */
+	PLANT_VERDICT, /* one process gets another result than the others */
 	PLANT_HANG,    /* one call does not return */
 	PLANTS,
 };
 
 /**
  * struct faults_spec - what to run
- * @seed: of all
- * @plant: a bug of ours
- * @rounds: 0: as the seed says
- * @verbose: what happens, and the processes' logs, on standard error
+ * @seed: everything is drawn from it
+ * @plant: the bug to plant
+ * @rounds: number of rounds; 0: as the seed says
+ * @verbose: print what happens, and the processes' logs, on standard error
  */
 struct faults_spec {
 	uint64_t seed;
@@ -99,11 +99,11 @@ enum faults_op {
 };
 
 /**
- * struct faults_result - what came of it
+ * struct faults_result - the result of a run
  * @why: a violated invariant, or ""
- * @trace: of all events and messages
- * @kinds: how often each fault came
- * @rounds, @rounds_failed: by what they did
+ * @trace: hash of all events and messages
+ * @kinds: how often each fault happened
+ * @rounds, @rounds_failed: number of rounds by what they did
  */
 struct faults_result {
 	char why[1024];
@@ -136,7 +136,7 @@ struct faults_conf {
 
 /**
  * struct faults_set - versions of which a cell has one
- * @any: too many: any that was ever written
+ * @any: too many to list: any version ever written
  */
 struct faults_set {
 	uint16_t v[FAULTS_VALUES];
@@ -160,11 +160,11 @@ enum faults_state { FILE_NONE, FILE_MAYBE, FILE_THERE };
 
 /**
  * struct faults_file - a name, and the file that has it
- * @id: of the file that had it last
- * @gen: how many files had it
- * @version: last one given out; 0 is zeros
- * @state: is the file @id there?
- * @durable: and will it be there after a power cut
+ * @id: the file that had it last
+ * @gen: how many files have had it
+ * @version: the last one written; 0 is zeros
+ * @state: whether the file @id exists
+ * @durable: it will exist after a power cut
  */
 struct faults_file {
 	char name[16];
@@ -179,19 +179,19 @@ struct faults_file {
 };
 
 uint64_t faults_value(const struct faults_file *f, uint32_t index, uint32_t cell, uint32_t version);
-/* A new, empty file @id has the name. */
+/* Notes that a new, empty file @id has the name. */
 void faults_file_begin(struct faults_file *f, uint64_t id);
 uint32_t faults_file_disk(const struct faults_file *f, uint32_t cell);
-/* A write of @version to a cell: @sure: it is there, and @durable so. */
+/* Notes a write of @version to a cell; @sure: it succeeded; @durable: it was synced, too. */
 void faults_cell_wrote(struct faults_cell *cell, uint32_t version, bool sure, bool durable);
-/* Everything that is not stable may be lost. */
+/* Notes a power cut: everything that is not stable may be lost. */
 void faults_cell_crash(struct faults_cell *cell);
 void faults_cell_sync(struct faults_cell *cell);
-/* Return: may a read of the cell give @value? */
+/* Return: whether a read of the cell may return @value. */
 bool faults_cell_may(const struct faults_file *f, uint32_t index, uint32_t cell, uint64_t value);
-/* For messages: "3 or 5 or zeros". */
+/* Return: the cell's versions for messages, as "3 or 5 or zeros". */
 const char *faults_cell_text(const struct faults_cell *cell, char *text, size_t len);
-/* Its size has perhaps become max(size, @to), or with @exact @to. */
+/* Notes that the size has become, or without @sure may have become, max(size, @to), or @to with @exact. */
 void faults_size_change(struct faults_file *f, uint64_t to, bool exact, bool sure);
 bool faults_size_may(const struct faults_sizes *sizes, uint64_t size);
 uint64_t faults_size_least(const struct faults_sizes *sizes);
@@ -202,7 +202,7 @@ uint64_t faults_size_most(const struct faults_sizes *sizes);
  */
 
 /**
- * struct faults_part - what part of a file each process has, in a round
+ * struct faults_part - the part of a file that each process has in a round
  */
 struct faults_part {
 	uint32_t kind;
@@ -223,9 +223,9 @@ struct faults_xfer {
 };
 
 /**
- * struct faults_round - what is to be done
- * @actor: who does what only one does
- * @size: OP_SIZE: the new one; OP_PAUSE: how long
+ * struct faults_round - what the processes are to do
+ * @actor: the process that does what only one does
+ * @size: OP_SIZE: the new size; OP_PAUSE: nanoseconds
  */
 struct faults_round {
 	enum faults_op op;
@@ -248,9 +248,9 @@ struct faults_call {
 
 /**
  * struct faults_cp - a compute process
- * @dead: killed; the program that follows it is another one
- * @calls: of this round
- * @cells, @buf: of each transfer of the round
+ * @dead: it was killed; its successor is another program
+ * @call: its calls in this round
+ * @cells, @buf: for each transfer of the round
  */
 struct faults_cp {
 	struct faults *f;
@@ -263,14 +263,14 @@ struct faults_cp {
 	uint64_t id[FAULTS_FILES];
 	struct faults_call call[FAULTS_FILES * 2 + 2];
 	uint32_t ncalls;
-	uint64_t in_call; /* since when, 0: in none */
+	uint64_t in_call; /* start of the current call; 0: none */
 	const char *what;
-	uint64_t problems; /* that fsck found */
+	uint64_t problems; /* found by fsck */
 	char problem[256];
 	uint32_t *cells[2];
 	uint32_t ncells[2];
 	uint64_t *buf[2];
-	uint64_t size; /* that fstat said */
+	uint64_t size; /* as fstat says */
 };
 
 struct faults_world;
@@ -278,8 +278,8 @@ struct faults_world;
 /**
  * struct faults - one run
  * @now: the world's time, for messages; NULL before there is a world
- * @losses: of each disk: times when it may have lost what was not flushed
- * @cp_faults: times when members of a group could have lost each other
+ * @losses: how often each disk may have lost what was not flushed
+ * @cp_faults: how often members of a group may have lost each other
  */
 struct faults {
 	struct faults_spec spec;
@@ -297,16 +297,16 @@ struct faults {
 	uint32_t ns_losses, ns_losses_before;
 	bool shaky[FAULTS_DISKS];
 	uint32_t cp_faults, cp_faults_before;
-	bool cp_bad[FAULTS_CPS];      /* its network is, now */
+	bool cp_bad[FAULTS_CPS];      /* its network is bad now */
 	uint64_t *kept[FAULTS_FILES]; /* what was read before the last power cut */
 	uint64_t kept_size[FAULTS_FILES];
 	bool kept_all[FAULTS_FILES];
-	uint64_t ids[FAULTS_IDS]; /* of files, ever */
+	uint64_t ids[FAULTS_IDS]; /* of all files that ever existed */
 	uint32_t nids;
 };
 
 /**
- * struct faults_many - what the command line says
+ * struct faults_many - the options of the command
  * @seed: the first; @seeds: how many
  * @plant: name or NULL
  */
@@ -317,18 +317,18 @@ struct faults_many {
 	bool verbose;
 };
 
-/* many.c: runs and prints.  Return: an exit code. */
+/* many.c: runs the seeds and prints the results.  Return: an exit code. */
 int faults_many(const struct faults_many *many);
-/* faults.c: one run.  Return: 0, or -1 with a reason in @result. */
+/* faults.c: runs one seed.  Return: 0, or -1 with a reason in @result. */
 int faults_run(const struct faults_spec *spec, struct faults_result *result);
 /* plan.c */
 void faults_conf_make(struct faults *f);
 void faults_round_plan(struct faults *f);
-/* part.c: a part of @cells cells from @first on; and the cells of a process. */
+/* part.c: draws a part of @cells cells from @first on; and lists the cells of a process. */
 void faults_part_make(struct faults *f, struct faults_part *part, uint32_t first, uint32_t cells,
 		      bool write);
 void faults_part_lists(struct faults *f, struct faults_part *part, uint32_t first, uint32_t cells);
-/* @cells: room for all cells of a file.  Return: how many. */
+/* Fills @cells, which has room for all cells of a file.  Return: how many. */
 uint32_t faults_part_cells(const struct faults_part *part, uint32_t rank, uint32_t *cells);
 /* cp.c */
 void faults_cp_round(struct faults_cp *cp);
@@ -342,10 +342,10 @@ void faults_names_lost(struct faults *f);
 /* fate.c */
 void faults_fate_begin(struct faults *f);
 void faults_fate_heal(struct faults *f);
-/* All I/O processors lose power, and come back. */
+/* Cuts the power of all I/O processors, which come back. */
 void faults_fate_power(struct faults *f);
 
-/* The first violated invariant counts. */
+/* Notes a violated invariant; the first one is kept. */
 void faults_violated(struct faults *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void faults_say(struct faults *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
@@ -359,7 +359,7 @@ static inline bool faults_chance(uint64_t *rng, uint32_t percent)
 	return ddio_rand_below(rng, 100) < percent;
 }
 
-/* A number of any magnitude up to @max. */
+/* Return: a random number of any magnitude up to @max. */
 static inline uint64_t faults_scale(uint64_t *rng, uint64_t min, uint64_t max)
 {
 	uint64_t top = min;
@@ -390,24 +390,24 @@ void faults_world_free(struct faults *f);
 uint64_t faults_now(const struct faults *f);
 int faults_connect(struct faults_cp *cp);
 void faults_sleep(struct faults_cp *cp, uint64_t ns);
-/* @fn, after @ns; one of @slot at a time. */
+/* Calls @fn after @ns; there is one timer for each @slot. */
 void faults_after(struct faults *f, uint32_t slot, uint64_t ns,
 		  void (*fn)(struct faults *f, uint32_t slot));
 bool faults_iop_up(const struct faults *f, uint32_t iop);
 void faults_iop_crash(struct faults *f, uint32_t iop, uint32_t lose);
-/* One level of directories, each with its data.mdb; locks are the dead one's. */
+/* Copies the records of an I/O processor: one level of directories, without lock files. */
 int faults_copy_records(const char *from, const char *to);
 void faults_iop_stop(struct faults *f, uint32_t iop);
-/* Return: 0 or why it cannot. */
+/* Return: 0, or -errno with a text in @err. */
 int faults_iop_start(struct faults *f, uint32_t iop, char *err, size_t err_len);
-/* Orphans have ended. */
+/* Return: whether all orphans have ended. */
 bool faults_world_quiet(const struct faults *f);
 void faults_cp_kill(struct faults *f, uint32_t rank);
 /* Processes: I/O processors first, then compute processes. */
 enum faults_net { NET_GOOD, NET_BREAK, NET_CUT, NET_STALL, NET_SLOW };
 void faults_net(struct faults *f, uint32_t proc, enum faults_net what, uint64_t arg);
 /**
- * struct faults_disk - how a disk is to be
+ * struct faults_disk - the faults of a disk
  */
 struct faults_disk {
 	uint64_t delay_ns, jitter_ns, bad_first, bad_end;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * ddio sim --faults over one seed or many: each in a process of its own, so that one that crashes
- * is a failed seed and nothing else.
+ * ddio sim --faults over one seed or many, each in a process of its own, so that a crash is only a
+ * failed seed.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -13,21 +13,21 @@
 #include "tools/common/cmd.h"
 #include "faults.h"
 
-#define REAL_SECONDS 300 /* for one run, of real time */
+#define REAL_SECONDS 300 /* bound on the real time of one run */
 #define JOBS 64
 
 /**
- * struct job - a process
+ * struct faults_job - the process that runs a seed
  * @pid: 0: none
  */
-struct job {
+struct faults_job {
 	pid_t pid;
 	uint64_t seed;
 	struct faults_result *result;
 };
 
 /**
- * struct total - of all runs
+ * struct total - sums over all runs
  */
 struct total {
 	uint32_t passed, failed;
@@ -57,7 +57,8 @@ static int plant_of(const char *name)
 	return -EINVAL;
 }
 
-static void job_start(struct job *job, const struct faults_many *many, int plant, uint64_t seed)
+static void job_start(struct faults_job *job, const struct faults_many *many, int plant,
+		      uint64_t seed)
 {
 	struct faults_spec spec = {
 		.seed = seed, .plant = plant, .rounds = many->rounds, .verbose = many->verbose
@@ -92,7 +93,7 @@ static void total_add(struct total *t, const struct faults_result *res)
 	}
 }
 
-static void job_ended(struct job *job, int status, struct total *t, bool alone)
+static void job_ended(struct faults_job *job, int status, struct total *t, bool alone)
 {
 	const struct faults_result *res = job->result;
 
@@ -115,7 +116,7 @@ static void job_ended(struct job *job, int status, struct total *t, bool alone)
 	job->pid = 0;
 }
 
-static void job_wait(struct job *jobs, uint32_t n, struct total *t, bool alone)
+static void job_wait(struct faults_job *jobs, uint32_t n, struct total *t, bool alone)
 {
 	int status;
 	pid_t pid = waitpid(-1, &status, 0);
@@ -146,13 +147,13 @@ int faults_many(const struct faults_many *many)
 	uint32_t n = many->jobs ? many->jobs : (uint32_t)sysconf(_SC_NPROCESSORS_ONLN), i, begun;
 	int plant = many->plant ? plant_of(many->plant) : PLANT_NONE;
 	struct faults_result *res;
-	struct job jobs[JOBS] = { 0 };
+	struct faults_job jobs[JOBS] = { 0 };
 	struct total t = { 0 };
 
 	if (plant < 0 || !many->seeds) {
 		cmd_fail("sim", 0, "%s",
-			 plant < 0 ? "--plant: flush, byte, verdict or hang"
-				   : "--seeds: at least 1");
+			 plant < 0 ? "--plant takes flush, byte, verdict or hang"
+				   : "--seeds takes at least 1");
 		return EXIT_USAGE;
 	}
 	if (n > JOBS)
@@ -160,7 +161,7 @@ int faults_many(const struct faults_many *many)
 	res = mmap(NULL, n * sizeof(*res), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
 		   0);
 	if (res == MAP_FAILED)
-		return cmd_fail("sim", -errno, "memory");
+		return cmd_fail("sim", -errno, "cannot get memory");
 	for (begun = 0; begun < many->seeds || t.passed + t.failed < many->seeds;) {
 		for (i = 0; i < n && jobs[i].pid; i++)
 			;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What a file may hold.  A cell's value names the file, the cell and the version, so that a
- * value that should not be there says where it comes from.
+ * wrong value shows where it comes from.
  */
 #include <stdio.h>
 #include <string.h>
@@ -124,7 +124,7 @@ static void sizes_change(struct faults_sizes *sizes, uint64_t to, bool exact, bo
 
 	if (sure) {
 		sizes->n = 0;
-		/* What cannot be listed stays unknown, unless it is known now. */
+		/* A set that was too large to list stays unknown until the value is certain. */
 		sizes->any = old.any && !exact;
 		if (exact)
 			sizes_add(sizes, to);
@@ -136,7 +136,7 @@ static void sizes_change(struct faults_sizes *sizes, uint64_t to, bool exact, bo
 void faults_size_change(struct faults_file *f, uint64_t to, bool exact, bool sure)
 {
 	sizes_change(&f->seen, to, exact, sure);
-	/* Until it is synced it may be lost, or not. */
+	/* Until it is synced it may or may not be lost. */
 	sizes_change(&f->stable, to, exact, false);
 }
 

@@ -23,7 +23,7 @@ static void part_strided(struct faults *f, struct faults_part *part, uint32_t fi
 		memset(part->strided, 0, sizeof(part->strided));
 }
 
-/* Pieces dealt out at random. */
+/* Deals pieces out at random. */
 void faults_part_lists(struct faults *f, struct faults_part *part, uint32_t first, uint32_t cells)
 {
 	uint32_t end = first + cells, len, r;
@@ -110,7 +110,7 @@ void faults_part_make(struct faults *f, struct faults_part *part, uint32_t first
 		part_strided(f, part, first, cells);
 }
 
-/* Does the process at @at of this dimension's grid have element @i of the section? */
+/* Returns whether the process at @at of this dimension's grid has element @i of the section. */
 static bool dim_owns(const struct ddio_dim *d, uint64_t count, uint64_t at, uint64_t i)
 {
 	uint64_t k = d->k;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What the cluster of a run with faults is like, and what its processes do, by the seed. */
+/* Draws the cluster of a run with faults, and what its processes do, from the seed. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "faults.h"
 
-/* After so long nothing of the past is waited for any more. */
+/* After this time nothing of the past is still under way. */
 #define CALM_NS (10 * FAULTS_TIMEOUT_MS * FAULTS_MS)
 
 static void conf_disks(struct faults *f)
@@ -20,7 +20,7 @@ static void conf_disks(struct faults *f)
 		c->node[i] = i % c->iops;
 	c->emulated = faults_chance(rng, 20);
 	c->disk_delay_us = faults_chance(rng, 50) ? faults_scale(rng, 1, 3000) : 0;
-	/* Some are too small for all. */
+	/* Some are too small for the files. */
 	c->disk_size = faults_chance(rng, 20) ? faults_pick(rng, 24, 100) << 10 : 400 << 10;
 	c->offload_ns = faults_chance(rng, 70) ? faults_scale(rng, 1000, 20 * FAULTS_MS) : 0;
 	c->reactors = faults_pick(rng, 1, n);
@@ -64,7 +64,7 @@ void faults_conf_make(struct faults *f)
 	c->cps = faults_scale(&f->rng, 1, FAULTS_CPS);
 	c->rounds = f->spec.rounds ? f->spec.rounds : faults_pick(&f->rng, 6, 40);
 	conf_files(f);
-	/* Few kinds at a time find more than all together. */
+	/* A few kinds at a time find more bugs than all together. */
 	c->kinds = ddio_rand_next(&f->rng) & ddio_rand_next(&f->rng) & ((1u << FAULTS_KINDS) - 1);
 	c->most = faults_pick(&f->rng, 1, 20);
 	c->gap_ns = faults_scale(&f->rng, 20000, 100 * FAULTS_MS);
@@ -74,7 +74,7 @@ void faults_conf_make(struct faults *f)
  * Rounds
  */
 
-/* A range of a file; reads mostly where there is something. */
+/* Draws a range of a file; reads are mostly within the file. */
 static void range_pick(struct faults *f, const struct faults_file *file, bool write,
 		       uint32_t *first, uint32_t *cells)
 {
@@ -118,7 +118,7 @@ static void xfer_coll(struct faults *f, struct faults_xfer *x, uint32_t file)
 	faults_part_make(f, &x->part, first, cells, write);
 }
 
-/* Each has a piece, or several, of his own. */
+/* Gives each process one or more pieces of its own. */
 static void xfer_own(struct faults *f, struct faults_xfer *x, uint32_t file)
 {
 	struct faults_file *target = &f->file[file];
@@ -202,7 +202,7 @@ static bool all_up(const struct faults *f)
 }
 
 /*
- * The end: all is mended; what is there is read, synced, read again after the power was cut
+ * Plans the end: everything is repaired; files are read, synced, read again after a power cut
  * everywhere, and checked.
  */
 static void plan_end(struct faults *f)
@@ -214,7 +214,7 @@ static void plan_end(struct faults *f)
 
 	if (!f->stage)
 		faults_fate_heal(f);
-	/* One that is being stopped may still wait for its slow disks. */
+	/* An I/O processor that is stopping may still wait for slow disks. */
 	if (f->stage == 1 && !all_up(f) && f->step++ < 20) {
 		r->op = OP_PAUSE;
 		r->size = CALM_NS;
@@ -223,7 +223,7 @@ static void plan_end(struct faults *f)
 	if (f->stage == 1)
 		f->step = 0;
 	r->op = ops[f->stage];
-	/* The first sync may still hear of what was lost. */
+	/* The first sync may still report what was lost. */
 	r->strict = f->stage != 2;
 	r->fresh = true;
 	r->size = CALM_NS;
@@ -238,14 +238,14 @@ static void plan_end(struct faults *f)
 	f->stage++;
 }
 
-/* No group could be formed: after a while the cause may be gone. */
+/* Plans a pause after no group could be formed: the cause may go away. */
 static void plan_pause(struct faults *f)
 {
 	f->round.op = OP_PAUSE;
 	f->round.size = faults_scale(&f->rng, 10000, FAULTS_TIMEOUT_MS * FAULTS_MS);
 }
 
-/* What a process that was killed had asked for may still be done, and then it is. */
+/* Plans a pause in which requests of killed processes are finished. */
 static void plan_settle(struct faults *f)
 {
 	f->orphaned = false;
@@ -271,7 +271,7 @@ void faults_round_plan(struct faults *f)
 		f->round.op = OP_FORM;
 	else
 		plan_work(f);
-	/* Groups that cannot be formed while all is broken are no progress. */
+	/* Rounds in which no group can be formed do not count. */
 	if (f->formed || number > 4 * f->conf.rounds)
 		f->rounds++;
 	f->paused = f->round.op == OP_PAUSE;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The end of a round: was what the processes saw right, and what may be in the files now? */
+/* Ends a round: checks what the processes saw, and computes what the files may hold now. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@ static uint32_t ncps(const struct faults *f)
 	return f->conf.cps;
 }
 
-/* What may go wrong in a cluster where things break; everything else is a mistake of ours. */
+/* Returns whether an error can happen in a cluster where things break; any other is a bug. */
 static bool error_known(int ret)
 {
 	static const int known[] = { -EIO,	 -ENOSPC, -EHOSTDOWN, -ECONNABORTED,
@@ -27,7 +27,7 @@ static bool error_known(int ret)
  * Verdicts
  */
 
-/* The @n-th call of a process that lived through the round; NULL if there is none. */
+/* Return: the @n-th call of a process that survived the round; NULL if there is none. */
 static const struct faults_call *call_of(const struct faults *f, uint32_t rank, uint32_t n)
 {
 	const struct faults_cp *cp = &f->cp[rank];
@@ -35,7 +35,7 @@ static const struct faults_call *call_of(const struct faults *f, uint32_t rank, 
 	return !cp->was_dead && n < cp->ncalls ? &cp->call[n] : NULL;
 }
 
-/* Nothing has come between its members since it was formed. */
+/* Returns whether no connection between members has failed since the group was formed. */
 static bool group_whole(const struct faults *f)
 {
 	uint32_t r;
@@ -46,7 +46,7 @@ static bool group_whole(const struct faults *f)
 	return f->cp_faults == f->cp_faults_before;
 }
 
-/* One call that all made together: all the same, unless they may have lost each other. */
+/* Checks that a collective call ended alike for all, unless members may have lost each other. */
 static void check_verdict(struct faults *f, uint32_t n, const char *what)
 {
 	bool whole = group_whole(f);
@@ -85,7 +85,7 @@ static void check_errors(struct faults *f)
 	}
 }
 
-/* Did it succeed, as far as anybody who has lived knows? */
+/* Returns whether a collective call succeeded for the processes that survived. */
 static bool call_succeeded(const struct faults *f, uint32_t n)
 {
 	const struct faults_call *call;
@@ -123,7 +123,7 @@ static void check_read(struct faults *f, uint32_t rank, uint32_t k)
 	}
 }
 
-/* Nothing happened to the disk in the round that could have lost what was written. */
+/* Returns whether nothing in this round can have lost data of the disk. */
 static bool disk_sure(const struct faults *f, uint32_t disk)
 {
 	return f->losses[disk] == f->losses_before[disk] && !f->shaky[disk];
@@ -164,7 +164,7 @@ static void model_write(struct faults *f, uint32_t rank, uint32_t k, bool succes
 	}
 }
 
-/* A read that found less than it wanted. */
+/* Checks a read that returned fewer bytes than asked for. */
 static void check_short(struct faults *f, uint32_t rank, uint32_t k, int ret)
 {
 	const struct faults_file *file = &f->file[f->round.x[k].file];
@@ -174,7 +174,7 @@ static void check_short(struct faults *f, uint32_t rank, uint32_t k, int ret)
 		faults_violated(f, "cp%u: %s ends too early", rank, file->name);
 }
 
-/* And one that did not. */
+/* Checks a read that returned all bytes. */
 static void check_end(struct faults *f, uint32_t rank, uint32_t k)
 {
 	const struct faults_file *file = &f->file[f->round.x[k].file];
@@ -207,7 +207,7 @@ static void end_coll(struct faults *f, uint32_t k)
 	}
 }
 
-/* What others write meanwhile is elsewhere, but may make the file longer. */
+/* Other processes write elsewhere meanwhile, but may make the file longer. */
 static void end_own(struct faults *f)
 {
 	const struct faults_xfer *x = &f->round.x[0];
@@ -254,12 +254,12 @@ static void opened(struct faults *f, uint32_t i, uint64_t id)
 
 	if (file->gen && id == file->id) {
 		if (file->state == FILE_NONE)
-			faults_violated(f, "%s, which was removed, is there again", file->name);
+			faults_violated(f, "%s was removed but exists again", file->name);
 		file->state = FILE_THERE;
 		return;
 	}
 	if (file->state == FILE_THERE)
-		faults_violated(f, "%s is another file than before", file->name);
+		faults_violated(f, "%s is a different file than before", file->name);
 	if (!id_is_new(f, id))
 		faults_violated(f, "%s has the number %llu, which another file had", file->name,
 				(unsigned long long)id);
@@ -445,7 +445,7 @@ void faults_round_free(struct faults *f)
 	}
 }
 
-/* Is a group needed that is whole? */
+/* Returns whether a new group is needed. */
 static bool must_reform(const struct faults *f)
 {
 	uint32_t r, n;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The cluster of a run with faults.  Like sim/world.c this file joins the library's private
- * parts.
+ * The cluster of a run with faults.  Like sim/world.c, this file puts private parts of the
+ * library together.
  *
- * An I/O processor that dies leaves an orphan: cut off from everybody, with copies of its disks and
- * the files of its records, it is stopped in order, so that its memory is freed.  That it can be is
- * one more thing that is tested.  Its successor gets the disks as they were after the loss, and a
- * copy of the records as of that moment, which is what LMDB's last commit and the journals left.
+ * An I/O processor that dies leaves an orphan: cut off from all others, with copies of its disks and
+ * the files of its records, it is stopped in order, which frees its memory and tests that it can
+ * be stopped.  Its successor gets the disks as they were after the loss, and a copy of the records
+ * as of that moment: LMDB's last commit and the journals.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -79,7 +79,7 @@ uint64_t faults_now(const struct faults *f)
  * Building
  */
 
-/* Names in messages must not differ from run to run: so paths are relative. */
+/* Paths are relative: names in messages must not differ from run to run. */
 static int world_dir(struct faults_world *w)
 {
 	const char *tmp = getenv("TMPDIR");
@@ -207,7 +207,7 @@ static void daemon_stopped(void *arg)
 	d->stopped = true;
 }
 
-/* It has its disks until it has stopped. */
+/* Returns whether an earlier life still has the disks: until it has stopped. */
 static bool still_stopping(const struct faults_world *w, uint32_t iop)
 {
 	const struct daemon *d;
@@ -298,7 +298,7 @@ void faults_iop_crash(struct faults *f, uint32_t iop, uint32_t lose)
 	daemon_end(f, d);
 }
 
-/* In order: it keeps its disks until it has stopped. */
+/* Stops it in order: it keeps its disks until it has stopped. */
 void faults_iop_stop(struct faults *f, uint32_t iop)
 {
 	struct daemon *d = f->world->daemon[iop];
@@ -344,7 +344,7 @@ static void gate_open(struct faults *f, struct cp_life *p)
 		ddio_gate_open(p->env, gate);
 }
 
-/* Until all have arrived; the last one ends the round. */
+/* Waits until all have arrived; the last one ends the round. */
 static void program_meet(struct faults *f, struct cp_life *p)
 {
 	struct ddio_gate here;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Out-of-core LU decomposition on libddio, Figures 2 and 3 of TR95-251: a process among others.
- * Nothing here knows whether the world is real.
+ * One process of an out-of-core LU decomposition on libddio, Figures 2 and 3 of TR95-251.
+ * Nothing here depends on whether the world is real.
  *
- * In iteration i the columns from i on are held in slabs, whose columns are dealt out one by one.
- * Where every process reads and writes for itself, a column is always the same process's,
- * which makes it needless to wait for each other; in a collective, which waits, the first column
- * of a slab is process 0's.
+ * In iteration i the columns from i on are taken slab by slab, and a slab's columns are dealt out one by one.
+ * With independent reads and writes a column always belongs to the same process,
+ * so that processes need not wait for each other; with collective requests, which wait anyway, the first column
+ * of a slab belongs to process 0.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -61,25 +61,25 @@ static int lu_fail(struct lu *lu, int err, const char *what)
 	return err;
 }
 
-/* The process that has the first column of a slab. */
+/* Return: the process that has the first column of a slab. */
 static uint32_t first_owner(const struct lu *lu, uint32_t first)
 {
 	return lu->spec->method == DDIO_METHOD_TC ? first % lu->spec->cps : 0;
 }
 
-/* Of the columns of a slab, the first that is this process's own. */
+/* Return: the first of a slab's columns that belongs to this process. */
 static uint32_t own_first(const struct lu *lu, uint32_t first)
 {
 	return (lu->rank + lu->spec->cps - first_owner(lu, first)) % lu->spec->cps;
 }
 
-/* Columns of a slab that are this process's own. */
+/* Return: how many of a slab's columns belong to this process. */
 static uint32_t own_columns(const struct lu *lu, uint32_t first, uint32_t count)
 {
 	return (count + lu->spec->cps - 1 - own_first(lu, first)) / lu->spec->cps;
 }
 
-/* Figure 3b: all columns in one collective request. */
+/* Figure 3b: moves all columns in one collective request. */
 static int move_together(struct lu *lu, uint32_t first, uint32_t count, bool write)
 {
 	const struct lu_spec *s = lu->spec;
@@ -101,7 +101,7 @@ static int move_together(struct lu *lu, uint32_t first, uint32_t count, bool wri
 		     : ddio_read_all(lu->file, lu->group, &t);
 }
 
-/* Figure 3a: column by column. */
+/* Figure 3a: moves column by column. */
 static int move_alone(struct lu *lu, uint32_t first, uint32_t count, bool write)
 {
 	char *at = (char *)lu->own;
@@ -145,8 +145,8 @@ static void compute(struct lu *lu, uint64_t flops)
 }
 
 /*
- * The multipliers of column @i, which process @owner holds at @col: everybody has them after.
- * There are two places for them, so that those of one column are not overwritten before all have them.
+ * Gives the multipliers of column @i, which process @owner holds at @col, to all processes.
+ * They alternate between two places, so that none is overwritten before all processes have read it.
  */
 static int share_multipliers(struct lu *lu, uint32_t i, uint32_t owner, float *col)
 {
@@ -166,7 +166,7 @@ static int share_multipliers(struct lu *lu, uint32_t i, uint32_t owner, float *c
 	return 0;
 }
 
-/* Columns @first to @first + @count - 1 are held; those behind column @i are updated. */
+/* Updates those of the held columns, @first to @first + @count - 1, that come after column @i. */
 static void update(struct lu *lu, uint32_t i, uint32_t first, uint32_t count)
 {
 	uint32_t n = lu->spec->n, k, own = own_columns(lu, first, count);
@@ -183,7 +183,7 @@ static void update(struct lu *lu, uint32_t i, uint32_t first, uint32_t count)
 	compute(lu, flops);
 }
 
-/* One iteration of the first loop: every slab from column @i on. */
+/* Does one iteration of the first loop: every slab from column @i on. */
 static int sweep(struct lu *lu, uint32_t i)
 {
 	uint32_t n = lu->spec->n, held = lu->spec->cps * lu->spec->slab, first, count;
@@ -244,7 +244,7 @@ static int count_traffic(struct lu *lu)
 	return err < 0 ? lu_fail(lu, err, "disks") : 0;
 }
 
-/* Puts the matrix into the file, outside the time that counts. */
+/* Writes the matrix into the file, outside the measured time. */
 static int store(struct lu *lu)
 {
 	uint32_t n = lu->spec->n, row, col;
@@ -298,7 +298,7 @@ static int run(struct lu *lu)
 	return err;
 }
 
-/* What lies in the file, compared and kept. */
+/* Reads the result from the file, compares it and keeps it. */
 static int verify(struct lu *lu, float *result)
 {
 	uint64_t bytes = lu->spec->n * lu->column;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Out-of-core LU decomposition, the application of TR95-251: a matrix of floats, column after
- * column in a file, of which the processes hold a slab at a time.
+ * Out-of-core LU decomposition, the application of TR95-251: a matrix of floats is stored column by
+ * column in a file, and the processes hold a slab of it at a time.
  */
 #ifndef DDIO_LU_H
 #define DDIO_LU_H
@@ -18,7 +18,7 @@
  * @method: enum ddio_method; TC reads and writes column by column, each process for itself
  * @layout, @block, @seed: of the file
  * @xfer_flags: of collective transfers
- * @flop_ns: what an operation costs where the world has no arithmetic of its own
+ * @flop_ns: cost of an operation in virtual time
  * @name: of the file
  */
 struct lu_spec {
@@ -33,12 +33,12 @@ struct lu_spec {
  * struct lu_shared - what the processes share
  * @failed, @error: the first failure's text
  * @elapsed_ns: from the first barrier to the last
- * @scale: time of the clock for a time of the disks
- * @app_read, @app_write: bytes asked of the file system
+ * @scale: real time for one second of the disks' time
+ * @app_read, @app_write: bytes that the application read and wrote
  * @disk_read, @disk_write: bytes of disk traffic
  * @flops: of all processes
- * @wrong: elements that are not what the same operations give in memory
- * @residual: the largest element of A - L U beside the largest of A
+ * @wrong: elements that differ from the result of the same operations in memory
+ * @residual: the largest element of A - L U, relative to the largest of A
  * @mult: multipliers of two columns, the even and the odd ones', @stride apart
  */
 struct lu_shared {
@@ -58,16 +58,16 @@ struct lu_shared {
 struct lu_shared *lu_shared_new(const struct lu_spec *spec);
 void lu_shared_free(struct lu_shared *sh);
 
-/* A process; returns its exit code.  Rank 0 leaves the factors in @result if not NULL. */
+/* Runs one process.  Rank 0 leaves the factors in @result if it is not NULL.  Return: the exit code. */
 int lu_cp(const struct lu_spec *spec, struct lu_shared *sh, uint32_t rank,
 	  const struct bench_world *world, float *result);
 
 /* The matrix: column-major, each column dominated by its diagonal. */
 float lu_element(uint64_t seed, uint32_t n, uint32_t row, uint32_t col);
 void lu_matrix(uint64_t seed, uint32_t n, float *a);
-/* a[] -= m * b[] over the rows from @from on. */
+/* Subtracts m * b[] from a[], over the rows from @from on. */
 void lu_update(float *a, const float *mult, float pivot, uint32_t from, uint32_t n);
-/* The same operations in memory; @a becomes L (without its diagonal of ones) and U. */
+/* Does the same operations in memory; @a becomes L (without its diagonal of ones) and U. */
 void lu_in_memory(float *a, uint32_t n);
 /* Compares @lu with what lu_in_memory() gives and L U with the matrix. */
 int lu_check(const struct lu_spec *spec, const float *lu, uint64_t *wrong, double *residual);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* ddio lu: the command, on a cluster of its own, another one, or in virtual time. */
+/* ddio lu: the command; it runs on a cluster of its own, on another one, or in virtual time. */
 #include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -26,47 +26,50 @@ struct lu_values {
 static const struct opt_spec lu_opts[] = {
 	{ "order", 'N', OPT_U32, LU_AT(n), "N", "rows and columns of the matrix (1024)" },
 	{ "slab", 's', OPT_U32, LU_AT(slab), "N", "columns that a process holds (16)" },
-	{ "method", 'm', OPT_TEXT, LU_AT(method), "NAME", "tc, dd, dds (dds)" },
+	{ "method", 'm', OPT_TEXT, LU_AT(method), "NAME", "method: tc, dd, dds (dds)" },
 	{ "layout", 'l', OPT_TEXT, LU_AT(layout), "NAME",
-	  "contiguous, random-blocks (contiguous)" },
+	  "layout: contiguous, random-blocks (contiguous)" },
 	{ "block-size", 'b', OPT_SIZE, LU_AT(block), "SIZE", "file-system block (4K)" },
 	{ "cps", 'n', OPT_U32, LU_AT(cps), "N", "compute processes (8)" },
 	{ "iops", 'i', OPT_U32, LU_AT(iops), "N", "I/O processors, with a disk each (8)" },
 	{ "cache", 0, OPT_SIZE, LU_AT(cache), "SIZE",
-	  "block cache a disk (two blocks a process, as in the paper)" },
-	{ "engine", 'e', OPT_TEXT, LU_AT(engine), "NAME", "hp97560, mem, aio (hp97560)" },
+	  "block cache of each disk (two blocks for each process)" },
+	{ "engine", 'e', OPT_TEXT, LU_AT(engine), "NAME",
+	  "disk engine: hp97560, mem, aio (hp97560)" },
 	{ "disk-options", 'o', OPT_TEXT, LU_AT(disk_options), "LIST",
 	  "options of the engine, see ddio-disk-engines(7)" },
-	{ "disk-size", 0, OPT_SIZE, LU_AT(disk_size), "SIZE", "size of a disk of mem or aio" },
-	{ "seed", 0, OPT_U64, LU_AT(seed), "N", "of the matrix and the layout (1)" },
-	{ "conf", 'c', OPT_TEXT, LU_AT(conf), "FILE", "use this cluster, start none" },
-	{ "sim", 0, OPT_FLAG, LU_AT(sim), NULL, "in virtual time" },
+	{ "disk-size", 0, OPT_SIZE, LU_AT(disk_size), "SIZE",
+	  "size of a disk (mem: what the file needs; aio: 8G)" },
+	{ "seed", 0, OPT_U64, LU_AT(seed), "N", "seed of the matrix and the layout (1)" },
+	{ "conf", 'c', OPT_TEXT, LU_AT(conf), "FILE", "use this cluster instead of starting one" },
+	{ "sim", 0, OPT_FLAG, LU_AT(sim), NULL, "run in virtual time" },
 	{ "machine", 'M', OPT_TEXT, LU_AT(machine), "NAME",
-	  "in virtual time, what CPU work costs: 1994, free (1994)" },
+	  "in virtual time, the machine charged for: 1994, free (1994)" },
 	{ "flop-ns", 0, OPT_DOUBLE, LU_AT(flop_ns), "NS",
-	  "in virtual time, what an operation of the arithmetic costs (600)" },
-	{ "fcfs", 0, OPT_FLAG, LU_AT(fcfs), NULL, "disk queues serve who comes first, not CSCAN" },
+	  "in virtual time, the cost of an arithmetic operation (600)" },
+	{ "fcfs", 0, OPT_FLAG, LU_AT(fcfs), NULL,
+	  "disk queues are first come, first served, not CSCAN" },
 	{ "install", 0, OPT_FLAG, LU_AT(install), NULL,
 	  "caches read a block before a part of it is written" },
-	{ "no-batch", 0, OPT_FLAG, LU_AT(no_batch), NULL, "Memput and Memget one at a time" },
+	{ "no-batch", 0, OPT_FLAG, LU_AT(no_batch), NULL, "send each Memput and Memget by itself" },
 	{ "matrix", 0, OPT_TEXT, LU_AT(matrix), "FILE",
-	  "write the matrix there: floats by column" },
-	{ "result", 0, OPT_TEXT, LU_AT(result), "FILE", "write L and U there" },
+	  "write the matrix to this file: floats by column" },
+	{ "result", 0, OPT_TEXT, LU_AT(result), "FILE", "write L and U to this file" },
 	{ "csv-header", 0, OPT_FLAG, LU_AT(csv_header), NULL,
-	  "run nothing: what ran and the columns" },
-	{ "csv", 0, OPT_FLAG, LU_AT(csv), NULL, "one comma-separated line" },
+	  "run nothing, print the names of the columns" },
+	{ "csv", 0, OPT_FLAG, LU_AT(csv), NULL, "print one comma-separated line" },
 	{ 0 },
 };
 
 const struct opt_cmd opts_lu = {
-	"ddio",	 "lu", NULL, "Decompose a matrix that is larger than memory; check the result.",
+	"ddio",	 "lu", NULL, "Decompose a matrix larger than memory and check the result.",
 	lu_opts, 0,    0
 };
 
 struct lu_job {
 	const struct lu_spec *spec;
 	struct lu_shared *sh;
-	float *result; /* shared with the processes; NULL if nobody wants it */
+	float *result; /* shared with the processes; NULL if it is not wanted */
 	uint64_t result_bytes;
 };
 
@@ -98,17 +101,17 @@ static int lu_spec_make(const struct lu_values *v, struct lu_spec *s)
 		if (!strcmp(v->layout, layouts[i]))
 			s->layout = i;
 	if (!s->method)
-		return lu_bad("--method: tc, dd or dds");
+		return lu_bad("--method takes tc, dd or dds");
 	if (s->layout == UINT32_MAX)
-		return lu_bad("--layout: contiguous, random-blocks or random-tracks");
+		return lu_bad("--layout takes contiguous, random-blocks or random-tracks");
 	if (!v->n || v->n > LU_MAX_N || !v->slab || v->slab > LU_MAX_N)
-		return lu_bad("--order and --slab: 1 to 16384");
+		return lu_bad("--order and --slab take 1 to 16384");
 	if (!v->cps || v->cps > 4096 || !v->iops || v->iops > 4096)
-		return lu_bad("--cps and --iops: 1 to 4096");
+		return lu_bad("--cps and --iops take 1 to 4096");
 	if (v->block < 512 || v->block > DDIO_MAX_BLOCK_SIZE || (v->block & (v->block - 1)))
-		return lu_bad("--block-size: a power of two, at least 512");
+		return lu_bad("--block-size takes a power of two, at least 512");
 	if (!(v->flop_ns >= 0 && v->flop_ns < 1e9))
-		return lu_bad("--flop-ns: 0 to 1e9");
+		return lu_bad("--flop-ns takes 0 to 1e9");
 	return 0;
 }
 
@@ -213,7 +216,7 @@ static void lu_print(const struct lu_values *v, const struct lu_spec *s, const s
 	printf("%s, blocks of %llu, %s, %s\n", bench_layout_name(s->layout),
 	       (unsigned long long)s->block, bench_method_name(s->method),
 	       v->sim ? v->machine : "real time");
-	printf("asked of the file system: %.1f MB read, %.1f MB written\n", sh->app_read / mb,
+	printf("application: %.1f MB read, %.1f MB written\n", sh->app_read / mb,
 	       sh->app_write / mb);
 	printf("disk traffic: %.1f MB read, %.1f MB written\n", sh->disk_read / mb,
 	       sh->disk_write / mb);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* ddio lu: the matrix, and what is right. */
+/* ddio lu: the matrix, and the right result. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -7,8 +7,8 @@
 #include "lu.h"
 
 /*
- * Off the diagonal between -1 and 1, at random; n on the diagonal, more than the rest of its column
- * together, so that no pivoting is needed and a program that pivots finds none to do.
+ * Elements off the diagonal are random, between -1 and 1; those on the diagonal are n, more than the rest of their
+ * column together, so that no pivoting is needed.
  */
 float lu_element(uint64_t seed, uint32_t n, uint32_t row, uint32_t col)
 {
@@ -53,7 +53,7 @@ void lu_in_memory(float *a, uint32_t n)
 	}
 }
 
-/* The column of L U that is @col, in double precision. */
+/* Computes column @col of L U, in double precision. */
 static void product(const float *lu, uint32_t n, uint32_t col, double *out)
 {
 	const float *u = lu + (size_t)col * n, *l;

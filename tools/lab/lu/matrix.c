@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* ddio matrix: makes a matrix of doubles as a NumPy file, to have something to store. */
+/* ddio matrix: makes a matrix of doubles as a NumPy file, as something to store. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -18,8 +18,7 @@ struct matrix_values {
 static const struct opt_spec matrix_opts[] = {
 	{ "rows", 'r', OPT_U64, AT(rows), "N", "rows (1280)" },
 	{ "cols", 'c', OPT_U64, AT(cols), "N", "columns (1024)" },
-	{ "header", 0, OPT_SIZE, AT(header), "SIZE",
-	  "bytes of the header, a multiple of 64 (8K: data begin on a block)" },
+	{ "header", 0, OPT_SIZE, AT(header), "SIZE", "size of the header, a multiple of 64 (8K)" },
 	{ 0 },
 };
 
@@ -76,7 +75,7 @@ int cmd_matrix(int argc, char **argv)
 	if (err)
 		return err > 0 ? EXIT_OK : EXIT_USAGE;
 	if (!v.rows || !v.cols || v.cols > (1u << 30) || v.rows > (1ull << 40) / v.cols) {
-		cmd_fail("matrix", 0, "a matrix has 1 to 2^40 elements");
+		cmd_fail("matrix", 0, "--rows times --cols must be 1 to 2^40");
 		return EXIT_USAGE;
 	}
 	if (v.header < 128 || v.header > 65472 || v.header % 64) {

@@ -7,14 +7,14 @@
 #include "tools/common/cmd.h"
 #include "gnuplot.h"
 
-/* What the child becomes, or the parent's end of, gnuplot. */
+/* The descriptors between this process and gnuplot. */
 struct ends {
 	int png;
 	int script[2]; /* from us to gnuplot */
 	int status[2]; /* the child's errno, if it cannot become gnuplot */
 };
 
-/* The picture is the child's standard output: no name of ours is part of a script. */
+/* The picture is the child's standard output, so that no file name needs quoting in the script. */
 static void child_run(const struct ends *e)
 {
 	int err;
@@ -52,7 +52,7 @@ close_png:
 	return err;
 }
 
-/* Why the child could not become gnuplot: 0 if it could. */
+/* Return: 0, or why gnuplot could not be executed. */
 static int exec_error(int fd)
 {
 	int err = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Pictures by gnuplot, a child at the other end of a pipe. */
+/* Draws pictures by gnuplot, a child process at the other end of a pipe. */
 #ifndef DDIO_GNUPLOT_H
 #define DDIO_GNUPLOT_H
 
@@ -8,10 +8,10 @@
 #include <sys/types.h>
 
 struct gnuplot {
-	FILE *in; /* its script */
+	FILE *in; /* takes its script */
 	pid_t pid;
 	const char *path;
-	struct sigaction sigpipe; /* as it was */
+	struct sigaction sigpipe; /* before gnuplot was started */
 };
 
 /*

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What I/O leaves of a processor: see ionode.h. */
+/* How much time I/O leaves to a computation: see ionode.h. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -39,18 +39,18 @@ void ionode_free(struct ionode *node)
 }
 
 /**
- * struct walk - along the times of one processor that a computation can use
- * @at: so far
+ * struct ionode_walk - a walk along the times of one processor that a computation can use
+ * @at: the time reached
  * @i: the next span of work
  */
-struct walk {
+struct ionode_walk {
 	const struct ionode *node;
 	uint64_t at, end;
 	size_t i;
 };
 
-/* The next usable time from @w->at on, at most up to @w->end.  False: there is none left. */
-static bool walk_gap(struct walk *w, struct ionode_span *gap)
+/* Finds the next usable time from @w->at on, at most up to @w->end.  Returns false if none is left. */
+static bool walk_gap(struct ionode_walk *w, struct ionode_span *gap)
 {
 	const struct ionode *node = w->node;
 
@@ -58,7 +58,7 @@ static bool walk_gap(struct walk *w, struct ionode_span *gap)
 		while (w->i < node->n && node->busy[w->i].end <= w->at)
 			w->i++;
 		gap->start = w->at;
-		/* After an interruption the computation has to get going again. */
+		/* After an interruption the computation takes a moment to resume. */
 		if (w->i && node->busy[w->i - 1].end + IONODE_SWITCH_NS > gap->start)
 			gap->start = node->busy[w->i - 1].end + IONODE_SWITCH_NS;
 		gap->end = w->i < node->n ? node->busy[w->i].start : w->end;
@@ -72,8 +72,8 @@ static bool walk_gap(struct walk *w, struct ionode_span *gap)
 	}
 }
 
-/* Goes on until @want has been used.  Return: what has, less than that at the end. */
-static uint64_t walk_use(struct walk *w, uint64_t want)
+/* Walks until @want has been used.  Return: how much was used; less than @want at the end. */
+static uint64_t walk_use(struct ionode_walk *w, uint64_t want)
 {
 	struct ionode_span gap;
 	uint64_t used = 0, n;
@@ -94,7 +94,7 @@ uint32_t ionode_left(const struct ionode *node, uint32_t n, uint64_t begin, uint
 	if (!n || end <= begin)
 		return 0;
 	for (i = 0; i < n; i++) {
-		struct walk w = { .node = &node[i], .at = begin, .end = end };
+		struct ionode_walk w = { .node = &node[i], .at = begin, .end = end };
 
 		used += (double)walk_use(&w, UINT64_MAX);
 	}
@@ -103,7 +103,7 @@ uint32_t ionode_left(const struct ionode *node, uint32_t n, uint64_t begin, uint
 
 uint32_t ionode_left_barriers(const struct ionode *node, uint32_t n, uint64_t begin, uint64_t end)
 {
-	struct walk *w = calloc(n, sizeof(*w));
+	struct ionode_walk *w = calloc(n, sizeof(*w));
 	uint64_t at = begin, latest, used = 0, least;
 	uint32_t i;
 
@@ -112,7 +112,7 @@ uint32_t ionode_left_barriers(const struct ionode *node, uint32_t n, uint64_t be
 		return 0;
 	}
 	for (i = 0; i < n; i++)
-		w[i] = (struct walk){ .node = &node[i], .end = end };
+		w[i] = (struct ionode_walk){ .node = &node[i], .end = end };
 	for (least = IONODE_STEP_NS; least == IONODE_STEP_NS; at = latest) {
 		latest = at;
 		for (i = 0; i < n; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How much of a processor its I/O leaves to a computation: the study of Kotz and Cai, 1995, from
+ * How much of a processor its I/O leaves to a computation, as studied by Kotz and Cai, 1995; from
  * a record of when each processor worked.
  */
 #ifndef DDIO_IONODE_H
@@ -9,9 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Taken from the computation at each interruption, and the shortest time of use to it. */
+/* What each interruption costs the computation; shorter gaps are of no use to it. */
 #define IONODE_SWITCH_NS 50000
-/* Of computation between two barriers of all processors. */
+/* Computation between two barriers of all processors. */
 #define IONODE_STEP_NS 1000000
 
 struct ionode_span {
@@ -20,8 +20,8 @@ struct ionode_span {
 
 /**
  * struct ionode - one processor's record
- * @busy: when it worked; neighbours are joined
- * @err: -ENOMEM: something is missing
+ * @busy: when it worked; adjacent times are joined
+ * @err: -ENOMEM if the record is incomplete
  */
 struct ionode {
 	struct ionode_span *busy;
@@ -29,14 +29,14 @@ struct ionode {
 	int err;
 };
 
-/* It works from @start, at or behind the end of what came before, for @ns. */
+/* Records work from @start, not before the end of earlier work, for @ns. */
 void ionode_add(struct ionode *node, uint64_t start, uint64_t ns);
 void ionode_clear(struct ionode *node);
 void ionode_free(struct ionode *node);
 
-/* Share of the processors' time from @begin to @end that a computation can use; 100000 is all. */
+/* Return: the share of the processors' time from @begin to @end that a computation can use; 100000 is all. */
 uint32_t ionode_left(const struct ionode *node, uint32_t n, uint64_t begin, uint64_t end);
-/* The same where all processors wait for each other after each step. */
+/* Return: the same if all processors wait for each other after each step. */
 uint32_t ionode_left_barriers(const struct ionode *node, uint32_t n, uint64_t begin, uint64_t end);
 
 #endif /* DDIO_IONODE_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* ddio sim: the experiments of ddio bench in virtual time. */
+/* ddio sim: the measurements of ddio bench in virtual time. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -25,27 +25,33 @@ struct sim_values {
 static const struct opt_spec sim_opts[] = {
 	BENCH_OPTS,
 	{ "machine", 'M', OPT_TEXT, SIM_AT(machine), "NAME",
-	  "what CPU work costs: 1994, free (1994)" },
-	{ "network", 'N', OPT_TEXT, SIM_AT(network), "NAME", "torus, switched, ideal (torus)" },
-	{ "columns", 0, OPT_U32, SIM_AT(columns), "N", "of the torus (6, more if needed)" },
-	{ "rows", 0, OPT_U32, SIM_AT(rows), "N", "of the torus (6, more if needed)" },
+	  "machine that CPU work is charged for: 1994, free (1994)" },
+	{ "network", 'N', OPT_TEXT, SIM_AT(network), "NAME",
+	  "network: torus, switched, ideal (torus)" },
+	{ "columns", 0, OPT_U32, SIM_AT(columns), "N",
+	  "columns of the torus (6, or more if needed)" },
+	{ "rows", 0, OPT_U32, SIM_AT(rows), "N", "rows of the torus (6, or more if needed)" },
 	{ "cpu-left", 0, OPT_FLAG, SIM_AT(watch), NULL,
-	  "in CSV: what I/O leaves of its CPUs to a computation" },
+	  "print in CSV how much CPU time I/O leaves to a computation" },
 	{ "stats", 0, OPT_FLAG, SIM_AT(stats), NULL,
-	  "what the simulation took, on standard error" },
+	  "print on standard error what the simulation took" },
 	{ "faults", 0, OPT_FLAG, SIM_AT(faults), NULL,
-	  "no measurement: a workload under faults, checked by a model" },
-	{ "seeds", 0, OPT_U32, SIM_AT(seeds), "N", "faults: so many runs, from --seed on (1)" },
-	{ "jobs", 'j', OPT_U32, SIM_AT(jobs), "N", "faults: runs at a time (one a processor)" },
-	{ "rounds", 0, OPT_U32, SIM_AT(rounds), "N", "faults: of work (as the seed says)" },
+	  "measure nothing; check a workload under faults by a model" },
+	{ "seeds", 0, OPT_U32, SIM_AT(seeds), "N",
+	  "with --faults: number of seeds, from --seed on (1)" },
+	{ "jobs", 'j', OPT_U32, SIM_AT(jobs), "N",
+	  "with --faults: runs at a time (one for each processor)" },
+	{ "rounds", 0, OPT_U32, SIM_AT(rounds), "N",
+	  "with --faults: rounds of work (as the seed says)" },
 	{ "plant", 0, OPT_TEXT, SIM_AT(plant), "NAME",
-	  "faults: a bug that must be found: flush, byte, verdict, hang" },
-	{ "verbose", 'v', OPT_FLAG, SIM_AT(verbose), NULL, "the daemons' log on standard error" },
+	  "with --faults: a bug that must be found: flush, byte, verdict, hang" },
+	{ "verbose", 'v', OPT_FLAG, SIM_AT(verbose), NULL,
+	  "print the daemons' log on standard error" },
 	{ 0 },
 };
 
 const struct opt_cmd opts_sim = {
-	"ddio",	  "sim", NULL, "The measurements of ddio bench in virtual time, with CPU costs.",
+	"ddio",	  "sim", NULL, "Measure collective I/O in virtual time, or test under faults.",
 	sim_opts, 0,	 0
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A whole cluster in virtual time.  Like ddiod this file joins the library's private parts:
+ * A whole cluster in virtual time.  Like ddiod, this file puts private parts of the library together:
  * a world of userlib/sim, an I/O processor of userlib/iop for each node, and sessions of
  * userlib/cp for the compute processes.
  */
@@ -92,7 +92,7 @@ static int world_conf(struct sim_world *w, char *err, size_t err_len)
 	return ret;
 }
 
-/* As square as it takes. */
+/* Makes the torus as square as possible. */
 static void world_torus(const struct sim_world *w, struct ddio_sim_net *net)
 {
 	uint32_t nodes = w->spec.cps + w->spec.local.iops;

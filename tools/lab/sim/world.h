@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A whole cluster in virtual time: the daemons' and the library's code in a simulated world. */
+/* A whole cluster in virtual time: the code of daemons and library in a simulated world. */
 #ifndef DDIO_SIM_WORLD_H
 #define DDIO_SIM_WORLD_H
 
@@ -17,10 +17,10 @@ struct sim_world;
  * @local: the cluster
  * @cps: compute processes
  * @machine, @network: names
- * @columns, @rows: of a torus; 0: the papers', or as square as all processors need
+ * @columns, @rows: size of a torus; 0: that of the papers, or larger and square if there are more processors
  * @seed: of everything random
  * @verbose: log lines to standard error
- * @watch: what measured transfers leave of the I/O processors is put into their results
+ * @watch: record how much of the I/O processors' time measured transfers leave
  */
 struct sim_world_spec {
 	struct local_spec local;
@@ -51,25 +51,25 @@ int sim_world_new(const struct sim_world_spec *spec, struct sim_world **world, c
  */
 int sim_world_run(struct sim_world *world, int (*fn)(struct sim_cp *cp), void *arg,
 		  void (*tick)(void *arg));
-/* Ends the daemons in order, and everything. */
+/* Stops the daemons in order and frees everything. */
 void sim_world_free(struct sim_world *world);
 
-/* What a process may ask of its world. */
+/* The world as a process sees it. */
 int sim_cp_connect(struct sim_cp *cp, struct ddio_session **session);
 int sim_cp_meet(struct sim_cp *cp, struct ddio_session *session, struct ddio_group **group);
 uint64_t sim_cp_now(struct sim_cp *cp);
 void sim_cp_compute(struct sim_cp *cp, uint64_t ns);
-/* All of these. */
+/* Return: all of these, for the benchmark. */
 struct bench_world sim_cp_world(struct sim_cp *cp);
 
 /**
- * struct sim_world_stats - what it took
+ * struct sim_world_stats - what a simulation took
  * @virtual_ns: time that passed in the world
  * @events: handled
  * @messages, @bytes: through the network; @net_wait_ns: waiting for links
  * @cp_busy_ns, @iop_busy_ns: CPU time of all of them
- * @sorted, @runs: entries of lists that the I/O processors sorted, runs that they worked out
- * @memory: most that this program has had, bytes
+ * @sorted, @runs: list entries that the I/O processors sorted, runs that they computed
+ * @memory: largest memory of this program, in bytes
  */
 struct sim_world_stats {
 	uint64_t virtual_ns;
