@@ -8,7 +8,7 @@
 
 #include <errno.h>
 #include <ddio/ddio.h>
-#include "cp/node/session.h"
+#include "cp/cp.h"
 #include "env/disk/engine.h"
 #include "iop/iop.h"
 #include "tests/unit/iop/store/ut_store.h"

@@ -5,7 +5,7 @@
  */
 #include <errno.h>
 #include "conn/conn.h"
-#include "cp/node/session.h"
+#include "cp/cp.h"
 #include "tests/unit/cp/cp_world.h"
 
 enum { BLOCK = 512, BLOCKS = 8, BYTES = BLOCK * BLOCKS, DISK_COUNT = 2 };

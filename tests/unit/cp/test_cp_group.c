@@ -186,7 +186,7 @@ static void bad_meet(struct cp_proc *p)
 
 static void wrong_ranks_and_sizes(void)
 {
-	static const char *const texts[] = { "", "two members say that they are rank 2",
+	static const char *const texts[] = { "", "two members claim rank 2",
 					     "rank 3 says the group has 5 members, rank 0 4",
 					     "did not come: 2", "127.0.0.1:9000" };
 	struct cp_world w;

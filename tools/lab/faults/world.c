@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "conf/conf.h"
-#include "cp/node/session.h"
+#include "cp/cp.h"
 #include "faults.h"
 #include "iop/iop.h"
 #include "tools/common/local.h"

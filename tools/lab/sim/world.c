@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include "conf/conf.h"
-#include "cp/node/session.h"
+#include "cp/cp.h"
 #include "iop/iop.h"
 #include "sim/sim.h"
 #include "ionode.h"

@@ -11,10 +11,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cp/group/agree.h"
 #include "base/bytes.h"
-#include "cp/group/fan.h"
+#include "cp/coll/agree.h"
 #include "cp/coll/op.h"
+#include "cp/group/fan.h"
 
 enum { VERDICT = 16 };
 

@@ -4,7 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cp/coll/agree.h"
 #include "cp/coll/op.h"
+#include "cp/group/fan.h"
 
 static void op_enter(struct ddio_op *op, enum phase phase)
 {
@@ -18,17 +20,38 @@ void op_describe(const struct ddio_op *op, char text[DDIO_MAX_TEXT])
 		 op->file->rec.name);
 }
 
+struct ddio_list *group_ops(struct ddio_group *group)
+{
+	return *group_state(group, &op_group_user);
+}
+
+/* As group_ops(), but makes the list; NULL without memory. */
+static struct ddio_list *group_ops_get(struct ddio_group *group)
+{
+	void **state = group_state(group, &op_group_user);
+
+	if (!*state) {
+		*state = malloc(sizeof(struct ddio_list));
+		if (*state)
+			ddio_list_init(*state);
+	}
+	return *state;
+}
+
 struct ddio_op *op_find(struct ddio_group *group, uint64_t number)
 {
+	struct ddio_list *ops = group_ops(group);
 	struct ddio_op *op;
 
-	ddio_list_for_each_entry(op, &group->ops, link)
+	if (!ops)
+		return NULL;
+	ddio_list_for_each_entry(op, ops, link)
 		if (op->turn.number == number)
 			return op;
 	return NULL;
 }
 
-/* The last of the reactor's accesses: the user may free the operation at once. */
+/* Ends with the reactor's last access to @op: the user may free it at once. */
 static void op_finish(struct ddio_op *op)
 {
 	struct ddio_group *group = op->group;
@@ -43,7 +66,7 @@ static void op_finish(struct ddio_op *op)
 	ddio_gate_open(op->session->env, &op->gate);
 }
 
-/* Rank 0 may be in the middle of a talk with the name space, which is waited for. */
+/* Waits for an exchange that rank 0 may have with the name server. */
 static void op_over(struct ddio_op *op, const struct error *result)
 {
 	op->result = *result;
@@ -86,7 +109,7 @@ void op_stopped(struct ddio_op *op)
 {
 	if (op->phase != DDIO_PHASE_STOPPING)
 		return;
-	/* Others wait for us at the end only if they began. */
+	/* The others wait for this member at the end only if they began. */
 	if (op->agreed && !op->group->broken.status)
 		op_end(op);
 	else
@@ -136,31 +159,39 @@ static void op_turn(struct turn *turn)
 	struct ddio_op *op = ddio_container_of(turn, struct ddio_op, turn);
 
 	op_enter(op, DDIO_PHASE_PREPARING);
-	/* Who failed already says so to the others, and needs nothing else. */
+	/* A member that has failed already only tells the others. */
 	if (op->failed.status || op->group->broken.status)
 		op_prepared(op);
 	else
 		op->m->prepare(op);
 }
 
+/* Ends an operation for which there is no memory before the group has heard of it. */
+static void op_refuse(struct ddio_op *op)
+{
+	error_set(&op->result, -ENOMEM, "out of memory");
+	op->phase = DDIO_PHASE_OVER;
+	ddio_gate_open(op->session->env, &op->gate);
+}
+
 static void op_begin(void *arg)
 {
 	struct ddio_op *op = arg;
 	struct ddio_session *s = op->session;
+	struct ddio_list *ops;
 
 	ddio_env_charge(s->env, DDIO_WORK_CALL, 1);
 	op_enter(op, DDIO_PHASE_QUEUED);
 	if (!op->group)
 		op->group = group_solo(s);
-	if (!op->group) {
-		error_set(&op->result, -ENOMEM, "out of memory");
-		op->phase = DDIO_PHASE_OVER;
-		ddio_gate_open(s->env, &op->gate);
+	ops = op->group ? group_ops_get(op->group) : NULL;
+	if (!ops) {
+		op_refuse(op);
 		return;
 	}
 	op->group->refs++;
 	file_get(op->file);
-	ddio_list_add(&op->link, &op->group->ops);
+	ddio_list_add(&op->link, ops);
 	op->turn.begin = op_turn;
 	turn_take(op->group, &op->turn);
 }
@@ -168,46 +199,86 @@ static void op_begin(void *arg)
 void op_submit(struct ddio_op *op)
 {
 	ddio_gate_init(&op->gate);
-	ddio_list_add(&op->session_link, &op->session->ops);
+	ddio_list_add(&op->session_link, &op->session->transfers->ops);
 	op->post.fn = op_begin;
 	op->post.arg = op;
 	ddio_env_post(op->session->env, &op->post);
 }
 
-void ops_fail(struct ddio_group *group, const struct error *error)
+static void ops_fail(struct ddio_group *group, const struct error *error)
 {
+	struct ddio_list *ops = group_ops(group);
 	struct ddio_op *op, *tmp;
-	bool again;
+	bool again = ops != NULL;
 
 	/* One that ends may be the last of its neighbours in the list. */
-	do {
+	while (again) {
 		again = false;
-		ddio_list_for_each_entry_safe(op, tmp, &group->ops, link)
+		ddio_list_for_each_entry_safe(op, tmp, ops, link)
 			if (op->phase == DDIO_PHASE_MOVING) {
 				op_fail(op, error);
 				again = true;
 				break;
 			}
-	} while (again);
+	}
 }
 
-void ops_cancel(struct ddio_session *session)
+static bool ops_busy(struct ddio_group *group)
+{
+	struct ddio_list *ops = group_ops(group);
+
+	return ops && !ddio_list_empty(ops);
+}
+
+static const struct step_kind op_kinds[] = {
+	{ .kind = DDIO_FAN_START, .name = "a collective transfer", .explain = agree_explain },
+	{ .kind = DDIO_FAN_END, .name = "the end of a transfer" },
+	{ .kind = 0 },
+};
+
+const struct group_user op_group_user = {
+	.kinds = op_kinds,
+	.busy = ops_busy,
+	.broken = ops_fail,
+	.free = free,
+};
+
+/*
+ * All operations of a session
+ */
+int transfers_init(struct ddio_session *session, const struct mover *const *methods)
+{
+	struct transfers *transfers = calloc(1, sizeof(*transfers));
+
+	if (!transfers)
+		return -ENOMEM;
+	transfers->methods = methods;
+	ddio_list_init(&transfers->ops);
+	session->transfers = transfers;
+	return 0;
+}
+
+void op_free(struct ddio_op *op)
 {
 	uint32_t i;
-	struct error error;
 
-	error_status(&error, DDIO_ST_CANCELLED, "the session is ending");
-	for (i = 0; i < session->ngroups; i++)
-		if (session->group[i])
-			group_break(session->group[i], &error, session->group[i]->rank, false);
+	ddio_list_del(&op->session_link);
+	if (op->whole != op->map)
+		ddio_map_free(op->whole);
+	ddio_place_free(op->place);
+	ddio_map_free(op->map);
+	for (i = 0; i < op->nparts; i++)
+		ddio_part_free(&op->parts[i]);
+	free(op->parts);
+	free(op->part);
+	free(op);
 }
 
-void ops_free(struct ddio_session *session)
+void transfers_free(struct ddio_session *session)
 {
-	struct ddio_op *op;
+	struct transfers *t = session->transfers;
 
-	while (!ddio_list_empty(&session->ops)) {
-		op = ddio_list_first(&session->ops, struct ddio_op, session_link);
-		op_free(op);
-	}
+	while (t && !ddio_list_empty(&t->ops))
+		op_free(ddio_list_first(&t->ops, struct ddio_op, session_link));
+	free(t);
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A collective transfer, or a strided or listed one of a group of one.  Its way:
+ * A collective transfer, or a strided or listed one of a group of one.  It goes
+ * through these phases:
  *
  *   QUEUED     waits for its turn in the group
- *   PREPARING  the method gets ready: lanes are attached, memory is had
- *   AGREEING   the members agree that they mean the same; rank 0 has checked it
- *              against the file and started it
+ *   PREPARING  the method prepares: attaches lanes, allocates memory
+ *   AGREEING   the members agree that they mean the same transfer; rank 0 has
+ *              checked it against the file and started it
  *   MOVING     data
  *   STOPPING   something failed: until nothing refers to the user's memory
  *   ENDING     the members agree on the result
@@ -32,39 +33,52 @@ enum phase {
 };
 
 /**
- * struct mover - how data are moved
- * @prepare: ends, then or later, in op_prepared()
- * @launch: at rank 0, when all have agreed and before they hear of it; may be NULL
- * @run: ends, then or later, in op_moved() or op_fail()
- * @stop: from AGREEING or MOVING; ends, then or later, in op_stopped()
- * @free: what hangs from op->priv
+ * struct mover - a method: how data are moved
+ * @prepare: ends, at once or later, in op_prepared()
+ * @launch: at rank 0, when all have agreed and before they are told; may be NULL
+ * @run: ends, at once or later, in op_moved() or op_fail()
+ * @stop: from AGREEING or MOVING; ends, at once or later, in op_stopped()
+ * @report: fills in the method's own numbers at the end; may be NULL
+ * @free: frees op->priv
  */
 struct mover {
 	void (*prepare)(struct ddio_op *op);
 	int (*launch)(struct ddio_op *op, struct error *error);
 	void (*run)(struct ddio_op *op);
 	void (*stop)(struct ddio_op *op);
+	void (*report)(struct ddio_op *op);
 	void (*free)(struct ddio_op *op);
 };
 
-extern const struct mover method_dd, method_tc, method_2p;
+/**
+ * struct transfers - what a session has of them
+ * @methods: by enum ddio_method
+ * @ops: every operation that was not waited for; the application's thread only
+ * @told_unpinned: the log says that memory cannot be pinned
+ */
+struct transfers {
+	const struct mover *const *methods;
+	struct ddio_list ops;
+	bool told_unpinned;
+};
 
 /**
  * struct ddio_op - reactor only between its post and its gate, but for @session_link, which is
  * the application's thread's only
  * @group: NULL until the reactor has chosen one, for an independent transfer
+ * @priv: the method's
+ * @part, @part_len: this process's description, encoded
  * @parts: of every member, decoded: at rank 0, and for 2P everywhere; NULL for an array
- * @part, @part_len: this process's description, encoded; @array points to it decoded
- * @map: of the own share; for an array of everybody's
- * @whole: of everybody's, where it is known; may be @map
+ * @map: of this process's share; for an array, of all shares
+ * @whole: of all shares, where it is known; may be @map
  * @packed: the memory is the packed share
  * @share: bytes
  * @lo, @hi: bounds of what anybody wants; @lo only where @whole is known
  * @file_size: at the start
  * @failed: of this member; @result: of all
  * @agreed: rank 0 said yes, so there will be an end
- * @rooted: rank 0 is talking to the name space
- * @finishing: @result is known, and only that talk is waited for
+ * @rooted: rank 0 has an exchange with the name server under way
+ * @finishing: @result is known, and only that exchange is waited for
  * @fan: the step that rank 0 has to release; NULL if it has failed meanwhile
  * @at: times at which phases began
  * @messages, @steps: for the report
@@ -104,7 +118,7 @@ struct ddio_op {
 	uint64_t messages, steps;
 };
 
-/* Rank and size of what @op belongs to are known before its group is, for a solo. */
+/* Returns true if data that come may be put into the user's memory. */
 static inline bool op_reads_into(const struct ddio_op *op)
 {
 	return !op->writing &&
@@ -119,43 +133,50 @@ static inline bool op_writes_from(const struct ddio_op *op)
 	       !op->failed.status;
 }
 
-/* "write of NAME" for messages. */
+/* Says "write of NAME", for messages. */
 void op_describe(const struct ddio_op *op, char text[DDIO_MAX_TEXT]);
 
 /*
  * op.c
  */
+extern const struct group_user op_group_user;
+
+/* @methods: by enum ddio_method, DDIO_METHOD_DDS the last.  Return: 0 or -ENOMEM. */
+int transfers_init(struct ddio_session *session, const struct mover *const *methods);
+/* Application's thread: frees also the operations that were never waited for. */
+void transfers_free(struct ddio_session *session);
+
 void op_prepared(struct ddio_op *op);
 void op_moved(struct ddio_op *op);
-/* The first failure counts.  Harmless in phases in which nothing can be stopped. */
+/* Keeps the first failure; stops the operation if it is moving data. */
 void op_fail(struct ddio_op *op, const struct error *error);
 void op_stopped(struct ddio_op *op);
+/* Returns the group's operations that are not over; NULL: there never was one. */
+struct ddio_list *group_ops(struct ddio_group *group);
 struct ddio_op *op_find(struct ddio_group *group, uint64_t number);
-void ops_fail(struct ddio_group *group, const struct error *error);
-/* Ends all operations of the session. */
-void ops_cancel(struct ddio_session *session);
-/* The application's thread: those that were never waited for. */
-void ops_free(struct ddio_session *session);
-
-/*
- * transfer.c: from the user's words, in his thread
- */
-/* Never NULL but for want of memory: what is wrong is in its @failed. */
-struct ddio_op *op_new(struct ddio_file *file, struct ddio_group *group,
-		       const struct ddio_transfer *t, bool writing);
 void op_submit(struct ddio_op *op);
 void op_free(struct ddio_op *op);
 
 /*
+ * transfer.c: from the user's words, in the user's thread
+ */
+
+/* NULL only without memory: what is wrong with the transfer goes into @failed. */
+struct ddio_op *op_new(struct ddio_file *file, struct ddio_group *group,
+		       const struct ddio_transfer *t, bool writing);
+
+/*
  * agreement.c
  */
-/* Ends in @op->fan's verdict: op_agreed(). */
+
+/* Begins the agreement on the transfer; ends, at once or later, in op_agreed(). */
 void agreement_begin(struct ddio_op *op);
+/* Begins the agreement on the result; ends, at once or later, in op_ended(). */
 void end_begin(struct ddio_op *op);
 /* op.c, called by agreement.c. */
 void op_agreed(struct ddio_op *op, const struct error *error);
 void op_ended(struct ddio_op *op, const struct error *error);
-/* op.c: rank 0 has ended its talk.  False: nobody waits for the result, and @op may be gone. */
+/* op.c: rank 0's exchange has ended.  False: nobody waits for its result, and @op may be gone. */
 bool op_unrooted(struct ddio_op *op);
 
 /*

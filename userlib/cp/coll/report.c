@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What a transfer did, in numbers. */
+/* The report of a transfer. */
 #include <string.h>
 #include "cp/coll/op.h"
 
@@ -8,7 +8,7 @@ static uint64_t phase_ns(const struct ddio_op *op, enum phase from, enum phase t
 	return op->at[from] && op->at[to] > op->at[from] ? op->at[to] - op->at[from] : 0;
 }
 
-/* Of all disks of the file, in bytes a second of real time; 0 if one is unknown. */
+/* Sums up the disks' peaks, in bytes per second of real time; 0 if one is unknown. */
 static double peak_sum(const struct ddio_op *op)
 {
 	const struct ddio_file_record *rec = &op->file->rec;
@@ -40,7 +40,7 @@ static uint32_t nodes_count(const struct ddio_op *op)
 	return n;
 }
 
-/* With each neighbour in the tree two messages a step. */
+/* Counts two messages per step with each neighbour in the tree. */
 static uint64_t tree_messages(const struct ddio_op *op)
 {
 	const struct ddio_group *g = op->group;
@@ -61,8 +61,8 @@ void report_fill(struct ddio_op *op)
 	r->sorted = op->method == DDIO_METHOD_DDS;
 	r->bytes_share = op->share;
 	r->iops = nodes_count(op);
-	if (op->m == &method_dd)
-		r->requests = op->hi ? r->iops : 0;
+	if (op->m->report)
+		op->m->report(op);
 	r->messages = op->messages + tree_messages(op);
 	r->elapsed_ns = phase_ns(op, DDIO_PHASE_QUEUED, DDIO_PHASE_OVER);
 	if (op->at[DDIO_PHASE_MOVING]) {

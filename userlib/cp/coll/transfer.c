@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * From the user's description of a transfer to an operation.  Runs in the
- * user's thread and touches nothing that is the reactor's.  What is wrong with
- * a description does not keep the member away from the others, who would wait
- * for it: it is what the member has to say when it comes.
+ * user's thread and touches nothing of the reactor's.  A member whose
+ * description is wrong comes all the same, since the others would wait for it:
+ * the error is its contribution.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -92,7 +92,7 @@ static int op_encode(struct ddio_op *op, const struct ddio_part *part)
 	return 0;
 }
 
-/* Of a description that is this process's own the others' are as good as empty here. */
+/* Makes the map of this process's share; the other members' descriptions count as empty. */
 static int own_map(struct ddio_op *op, const struct ddio_part *part, const char **why)
 {
 	struct ddio_part *parts;
@@ -181,29 +181,8 @@ struct ddio_op *op_new(struct ddio_file *file, struct ddio_group *group,
 		op_wrong(op, -EINVAL, "the file and the group are of different sessions");
 	else
 		op_take(op, t);
-	if (op->method == DDIO_METHOD_TC)
-		op->m = &method_tc;
-	else if (op->method == DDIO_METHOD_2P)
-		op->m = &method_2p;
-	else
-		op->m = &method_dd;
+	op->m = op->session->transfers->methods[op->method];
 	return op;
-}
-
-void op_free(struct ddio_op *op)
-{
-	uint32_t i;
-
-	ddio_list_del(&op->session_link);
-	if (op->whole != op->map)
-		ddio_map_free(op->whole);
-	ddio_place_free(op->place);
-	ddio_map_free(op->map);
-	for (i = 0; i < op->nparts; i++)
-		ddio_part_free(&op->parts[i]);
-	free(op->parts);
-	free(op->part);
-	free(op);
 }
 
 /*

@@ -3,6 +3,7 @@
 #ifndef DDIO_CP_FILE_H
 #define DDIO_CP_FILE_H
 
+#include "cp/group/group.h"
 #include "cp/node/request_set.h"
 #include "cp/node/session.h"
 
@@ -20,6 +21,8 @@ struct ddio_file {
 	struct ddio_file_record rec;
 	uint64_t *boot;
 };
+
+extern const struct group_user file_group_user;
 
 /* Takes over @rec.  NULL: no memory, and @rec is freed. */
 struct ddio_file *file_new(struct ddio_session *session, struct ddio_file_record *rec);

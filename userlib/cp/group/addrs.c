@@ -6,6 +6,23 @@
 #include "cp/group/addrs.h"
 #include "cp/group/tree.h"
 
+bool addr_is_any(const char *addr)
+{
+	return !strncmp(addr, "0.0.0.0:", 8) || !strncmp(addr, "[::]:", 5) ||
+	       !strncmp(addr, "*:", 2);
+}
+
+void addr_settle(char addr[DDIO_MAX_ADDR], const char *seen)
+{
+	const char *host_end = strrchr(seen, ':');
+	char port[16];
+
+	if (!addr_is_any(addr) || !host_end)
+		return;
+	snprintf(port, sizeof(port), "%s", strrchr(addr, ':'));
+	snprintf(addr, DDIO_MAX_ADDR, "%.*s%s", (int)(host_end - seen), seen, port);
+}
+
 uint32_t addrs_near(uint32_t rank, uint32_t size, uint32_t near[DDIO_NEAR_MAX])
 {
 	uint32_t n = 0, child;

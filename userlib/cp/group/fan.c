@@ -5,10 +5,10 @@
 #include <string.h>
 #include "cp/group/fan_priv.h"
 
-/* A bound on what a member that runs ahead can make the others remember. */
+/* Bounds what a member that runs ahead can make the others remember. */
 enum { FANS_MAX = 4096 };
 
-/* What can be gathered, so that the message has room for the rest. */
+/* Bounds what is gathered, so that the message has room for the rest. */
 #define GATHER_MAX (DDIO_MAX_PAYLOAD - (64u << 10))
 
 static void fan_free(struct fan *fan)
@@ -31,7 +31,7 @@ static bool fan_heard_all(const struct fan *fan)
 	return true;
 }
 
-/* What children may still send for a step that failed without them is to be recognised. */
+/* Remembers a step that failed without all children: what they still send for it is dropped. */
 static void fan_remember(struct fan *fan)
 {
 	struct ddio_group *g = fan->group;
@@ -132,10 +132,11 @@ static void fan_compare(struct fan *fan, uint32_t rank, uint32_t kind, const voi
 		return;
 	if (kind != fan->kind)
 		snprintf(text, sizeof(text), "rank %u calls %s, rank %u %s", fan->compare_rank,
-			 agree_kind(fan->kind), rank, agree_kind(kind));
+			 fan_kind_name(fan->group, fan->kind), rank,
+			 fan_kind_name(fan->group, kind));
 	else
-		agree_explain(kind, fan->compare_rank, fan->compare, fan->compare_len, rank, data,
-			      len, text);
+		fan_explain(fan->group, kind, fan->compare_rank, fan->compare, fan->compare_len,
+			    rank, data, len, text);
 	fan_blame(fan, DDIO_ST_MISMATCH, rank, text);
 }
 
@@ -343,7 +344,7 @@ void fan_begin(struct ddio_group *group, uint64_t number, unsigned int step,
 		fan_end(fan, &verdict, NULL, 0);
 		return;
 	}
-	/* If the list of the missing is on its way up the verdict is as good as known. */
+	/* The list of missing ranks is on its way up: the step fails. */
 	if (fan->state == FAN_SENT)
 		return;
 	if (in->error && in->error->status) {
@@ -355,7 +356,7 @@ void fan_begin(struct ddio_group *group, uint64_t number, unsigned int step,
 	fan_advance(fan);
 }
 
-/* Which child is it?  -1: none. */
+/* Returns the child's number, or -1 if @rank is no child. */
 static int fan_child(const struct ddio_group *g, uint32_t rank)
 {
 	unsigned int k;
@@ -384,7 +385,7 @@ static void fan_take(struct fan *fan, const struct ddio_msg_fan *msg)
 	fan_advance(fan);
 }
 
-int fan_up(struct ddio_group *group, const struct ddio_msg_fan *msg)
+static int fan_up(struct ddio_group *group, const struct ddio_msg_fan *msg)
 {
 	int k = fan_child(group, msg->rank);
 	struct fan *fan;
@@ -403,14 +404,14 @@ int fan_up(struct ddio_group *group, const struct ddio_msg_fan *msg)
 	return 0;
 }
 
-int fan_down(struct ddio_group *group, const struct ddio_msg_fan *msg)
+static int fan_down(struct ddio_group *group, const struct ddio_msg_fan *msg)
 {
 	struct fan *fan;
 	struct error error;
 
 	if (!group->rank || msg->rank != tree_parent(group->rank))
 		return -EPROTO;
-	/* Who is asked learns from it what for. */
+	/* An ASK names the step's kind: it may be the first that is heard of the step. */
 	fan = fan_get(group, msg->seq, msg->kind == DDIO_FAN_ASK ? msg->blame : msg->kind);
 	if (!fan)
 		return -EPROTO;
@@ -418,7 +419,7 @@ int fan_down(struct ddio_group *group, const struct ddio_msg_fan *msg)
 		fan_late_down(fan);
 		return 0;
 	}
-	/* Success without our contribution cannot be. */
+	/* No step succeeds without this member's contribution. */
 	if (fan->state == FAN_OVER || (!msg->status && fan->state != FAN_SENT))
 		return -EPROTO;
 	error_clear(&error);
@@ -428,7 +429,7 @@ int fan_down(struct ddio_group *group, const struct ddio_msg_fan *msg)
 	return 0;
 }
 
-bool fans_waiting(const struct ddio_group *group)
+static bool fans_waiting(struct ddio_group *group)
 {
 	const struct fan *fan;
 
@@ -438,7 +439,7 @@ bool fans_waiting(const struct ddio_group *group)
 	return false;
 }
 
-void fans_fail(struct ddio_group *group, const struct error *error)
+static void fans_fail(struct ddio_group *group, const struct error *error)
 {
 	struct fan *fan, *tmp;
 	struct ddio_list mine;
@@ -454,3 +455,50 @@ void fans_fail(struct ddio_group *group, const struct error *error)
 	while (!ddio_list_empty(&mine))
 		fan_end(ddio_list_first(&mine, struct fan, link), error, NULL, 0);
 }
+
+/*
+ * As users of groups
+ */
+static int fan_message(struct link *link, const void *payload, size_t len,
+		       int (*take)(struct ddio_group *group, const struct ddio_msg_fan *msg))
+{
+	struct ddio_group *group = link->peer->group;
+	struct ddio_msg_fan msg;
+	int err = ddio_get_fan(payload, len, &msg);
+
+	if (err)
+		return err;
+	if (memcmp(msg.group, group->id, sizeof(msg.group)))
+		return -EPROTO;
+	return group->broken.status ? 0 : take(group, &msg);
+}
+
+static int fan_in_message(struct link *link, const void *payload, size_t len)
+{
+	return fan_message(link, payload, len, fan_up);
+}
+
+static int fan_out_message(struct link *link, const void *payload, size_t len)
+{
+	return fan_message(link, payload, len, fan_down);
+}
+
+static const struct link_handler fan_handlers[] = {
+	{ .opcode = DDIO_OP_FAN_IN, .message = fan_in_message },
+	{ .opcode = DDIO_OP_FAN_OUT, .message = fan_out_message },
+	{ .opcode = 0 },
+};
+
+static const struct step_kind fan_kinds[] = {
+	{ .kind = DDIO_FAN_FORM, .name = "the forming of the group" },
+	{ .kind = DDIO_FAN_BARRIER, .name = "a barrier" },
+	{ .kind = DDIO_FAN_SPLIT, .name = "a split of the group" },
+	{ .kind = 0 },
+};
+
+const struct group_user fan_group_user = {
+	.handlers = fan_handlers,
+	.kinds = fan_kinds,
+	.busy = fans_waiting,
+	.broken = fans_fail,
+};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Steps that expire: who is missing? */
+/* Steps that expire: finding out who is missing. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@ static void late_add(struct fan *fan, uint32_t rank)
 	fan->nmissing++;
 }
 
-/* Data of a LATE: what the step is for, how many are missing, those that have room. */
+/* Sends a LATE.  Its data: kind of the step, number of missing ranks, at most FAN_NAMED of them. */
 static void late_send(struct fan *fan, uint32_t n)
 {
 	struct ddio_group *g = fan->group;
@@ -58,12 +58,12 @@ void fan_late_report(struct fan *fan)
 	}
 	qsort(fan->missing, fan->nmissing < FAN_NAMED ? fan->nmissing : FAN_NAMED,
 	      sizeof(fan->missing[0]), rank_cmp);
-	agree_missing(g, fan->kind, fan->missing, fan->nmissing, text);
+	fan_missing_text(g, fan->kind, fan->missing, fan->nmissing, text);
 	error_status(&error, DDIO_ST_TIMEOUT, "%s", text);
 	fan_release(fan, &error, NULL, 0);
 }
 
-/* Returns the number of children; of those that cannot be asked it is known that they are missing. */
+/* Asks the children not heard from; one that cannot be asked is missing.  Returns their number. */
 static unsigned int late_ask(struct fan *fan)
 {
 	struct ddio_group *g = fan->group;
@@ -89,14 +89,14 @@ static void late_begin(struct fan *fan)
 	if (fan->late)
 		return;
 	fan->late = true;
-	/* The deeper the tree below, the longer may the answer take. */
+	/* The deeper the tree below, the longer the answer may take. */
 	grace = late_ask(fan) * (fan_timeout(fan) / 8);
 	ddio_timer_arm(fan->group->session->env, &fan->timer,
 		       ddio_env_now(fan->group->session->env) + grace);
 	fan_advance(fan);
 }
 
-/* Children that have not answered in time. */
+/* Counts the children that have not answered in time as missing. */
 static void late_give_up(struct fan *fan)
 {
 	const struct ddio_group *g = fan->group;
@@ -133,7 +133,7 @@ void fan_expire_arm(struct fan *fan)
 
 	fan->timer.fn = fan_expired;
 	fan->timer.arg = fan;
-	/* Once begun, a transfer takes the time that it takes. */
+	/* Later steps of a turn never expire: a transfer that began may take any time. */
 	if (fan->seq % DDIO_STEPS == DDIO_STEP_FIRST)
 		ddio_timer_arm(env, &fan->timer, ddio_env_now(env) + fan_timeout(fan));
 }
@@ -179,7 +179,7 @@ int fan_late_up(struct ddio_group *group, unsigned int k, const struct ddio_msg_
 	fan = n ? fan_get(group, msg->seq, bytes_get32(data)) : fan_find(group, msg->seq);
 	if (n)
 		return fan ? late_take(fan, k, data, n) : -EPROTO;
-	/* Its verdict may be on its way already; else it is for us, or those above, to hurry. */
+	/* The verdict may be on its way down; if not, this member or one above it hurries the step. */
 	if (fan && fan->state == FAN_SENT && group->rank && !fan->nmissing)
 		late_send(fan, 0);
 	else if (fan && fan->state == FAN_OPEN)

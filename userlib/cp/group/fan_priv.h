@@ -1,31 +1,32 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Inside of a step: fan.c does what goes well, fan_late.c what does not. */
+/* Inside a step: fan.c does what goes well, fan_late.c what does not. */
 #ifndef DDIO_CP_FAN_PRIV_H
 #define DDIO_CP_FAN_PRIV_H
 
 #include "base/bytes.h"
 #include "cp/group/fan.h"
+#include "cp/group/peer.h"
 
 enum fan_state {
-	FAN_OPEN, /* contributions are being awaited */
-	FAN_SENT, /* up to the parent; or rank 0 is deciding */
-	FAN_OVER, /* the verdict is there, but the application has not called yet */
+	FAN_OPEN, /* contributions are awaited */
+	FAN_SENT, /* the contribution went to the parent; or rank 0 is deciding */
+	FAN_OVER, /* the verdict has come, but the application has not called yet */
 };
 
-/* Most missing ranks that are named. */
+/* At most so many missing ranks are named. */
 #define FAN_NAMED 32
 
 /**
  * struct fan - one step
- * @seq: number of the turn and place in it
+ * @seq: number of the turn and position in it
  * @kind: of the first contribution
  * @mine: the application has called
- * @late: it has expired, or somebody asked
+ * @late: it has expired, or the parent asked
  * @arrived: bit k: the child whose distance is 1 << k
  * @verdict: the worst error so far, of rank @verdict_rank
  * @compare, @compare_len: of the first contribution, rank @compare_rank's
  * @gather: entries of rank, length, bytes
- * @missing: ranks that children say are missing; @nmissing counts those that did not fit too
+ * @missing: missing ranks; @nmissing also counts those that did not fit
  */
 struct fan {
 	struct ddio_list link;
@@ -52,19 +53,30 @@ struct fan {
 
 /* fan.c */
 int fan_send(struct ddio_group *group, uint32_t to, uint16_t opcode, struct ddio_msg_fan *msg);
-/* Has everybody contributed who is to?  Then it goes up, or is decided. */
+/* Sends the step up, or decides it, if everybody has contributed. */
 void fan_advance(struct fan *fan);
+/* NULL: there is none. */
 struct fan *fan_find(struct ddio_group *group, uint64_t seq);
-/* Makes it if there is none.  NULL: no memory, or too far ahead. */
+/* Makes the step if there is none.  NULL: no memory, or too far ahead. */
 struct fan *fan_get(struct ddio_group *group, uint64_t seq, uint32_t kind);
 
 /* fan_late.c */
 void fan_expire_arm(struct fan *fan);
-/* The children have answered, and somebody is missing. */
+/* Reports who is missing, upward or to all: every child has answered. */
 void fan_late_report(struct fan *fan);
-/* A LATE came from child number @k: a list, or none if it only waits for the verdict. */
+/* Takes a LATE from child number @k: a list, or none if the child only waits for the verdict. */
 int fan_late_up(struct ddio_group *group, unsigned int k, const struct ddio_msg_fan *msg);
-/* An ASK came. */
+/* Takes an ASK. */
 void fan_late_down(struct fan *fan);
+
+/* fan_text.c */
+const char *fan_kind_name(const struct ddio_group *group, uint32_t kind);
+/* Says in @text how the contributions of two ranks differ; both are of @kind. */
+void fan_explain(const struct ddio_group *group, uint32_t kind, uint32_t rank_a, const void *a,
+		 size_t a_len, uint32_t rank_b, const void *b, size_t b_len,
+		 char text[DDIO_MAX_TEXT]);
+/* Says in @text which members have not come to a step; @missing has at most FAN_NAMED of @n. */
+void fan_missing_text(const struct ddio_group *group, uint32_t kind, const uint32_t *missing,
+		      size_t n, char text[DDIO_MAX_TEXT]);
 
 #endif /* DDIO_CP_FAN_PRIV_H */

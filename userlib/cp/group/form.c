@@ -3,7 +3,8 @@
 #include <string.h>
 #include "cp/group/fan.h"
 #include "cp/group/form.h"
-#include "cp/group/meet.h"
+#include "cp/group/peer.h"
+#include "cp/group/port.h"
 
 static void form_end(struct form *form)
 {
@@ -24,7 +25,7 @@ static void form_agreed(void *arg, const struct error *error, const void *data, 
 	form_end(form);
 }
 
-/* The way to the parent is open, or the group is broken already, as the step will say. */
+/* The parent is connected, or the group is broken, as the step will report. */
 static void form_ready(struct ddio_group *group, void *arg)
 {
 	const struct fan_in in = { .kind = DDIO_FAN_FORM, .done = form_agreed, .arg = arg };

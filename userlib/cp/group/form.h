@@ -6,7 +6,7 @@
 #include "cp/group/group.h"
 
 /**
- * struct form - connect a group, and have everybody confirm it
+ * struct form - connects a group and has every member confirm it
  * @group: result; NULL if @error is set
  * @done: called once, maybe inside
  */
@@ -18,7 +18,7 @@ struct form {
 	void *arg;
 };
 
-/* @addrs: what it has is taken over; NULL for a group of one. */
+/* @addrs: its contents are taken over; NULL for a group of one. */
 void form_begin(struct form *form, const uint8_t id[DDIO_GROUP_ID_LEN], uint32_t rank,
 		uint32_t size, struct addrs *addrs);
 

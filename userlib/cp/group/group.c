@@ -3,48 +3,46 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cp/coll/attach.h"
 #include "cp/group/fan.h"
-#include "cp/group/group.h"
-#include "cp/group/meet.h"
-#include "cp/coll/op.h"
+#include "cp/group/peer.h"
 
 /*
  * Handles
  */
-static int handle_take(struct ddio_session *s, struct ddio_group *group)
+static int handle_take(struct groups *groups, struct ddio_group *group)
 {
 	struct ddio_group **table;
 	uint32_t i, n;
 
-	for (i = 0; i < s->ngroups && s->group[i]; i++)
+	for (i = 0; i < groups->n && groups->group[i]; i++)
 		;
-	if (i == s->ngroups) {
-		n = s->ngroups ? 2 * s->ngroups : 8;
-		table = realloc(s->group, n * sizeof(*table));
+	if (i == groups->n) {
+		n = groups->n ? 2 * groups->n : 8;
+		table = realloc(groups->group, n * sizeof(*table));
 		if (!table)
 			return -ENOMEM;
-		memset(table + s->ngroups, 0, (n - s->ngroups) * sizeof(*table));
-		s->group = table;
-		s->ngroups = n;
+		memset(table + groups->n, 0, (n - groups->n) * sizeof(*table));
+		groups->group = table;
+		groups->n = n;
 	}
-	s->group[i] = group;
+	groups->group[i] = group;
 	group->handle = i;
 	return 0;
 }
 
 struct ddio_group *group_by_handle(struct ddio_session *session, uint32_t handle)
 {
-	return handle < session->ngroups ? session->group[handle] : NULL;
+	return handle < session->groups->n ? session->groups->group[handle] : NULL;
 }
 
 struct ddio_group *group_by_id(struct ddio_session *session, const uint8_t id[DDIO_GROUP_ID_LEN])
 {
+	const struct groups *groups = session->groups;
 	uint32_t i;
 
-	for (i = 0; i < session->ngroups; i++)
-		if (session->group[i] && !memcmp(session->group[i]->id, id, DDIO_GROUP_ID_LEN))
-			return session->group[i];
+	for (i = 0; i < groups->n; i++)
+		if (groups->group[i] && !memcmp(groups->group[i]->id, id, DDIO_GROUP_ID_LEN))
+			return groups->group[i];
 	return NULL;
 }
 
@@ -54,8 +52,13 @@ struct ddio_group *group_by_id(struct ddio_session *session, const uint8_t id[DD
 static void group_free(void *arg)
 {
 	struct ddio_group *group = arg;
+	const struct group_user *const *u = group_users(group);
+	uint32_t i;
 
 	peers_free(group);
+	for (i = 0; u[i]; i++)
+		if (group->user[i])
+			u[i]->free(group->user[i]);
 	addrs_free(&group->addrs);
 	free(group->ended);
 	free(group);
@@ -92,9 +95,7 @@ int group_new(struct ddio_session *session, const uint8_t id[DDIO_GROUP_ID_LEN],
 	group->blame = UINT32_MAX;
 	ddio_list_init(&group->turns);
 	ddio_list_init(&group->fans);
-	ddio_list_init(&group->ops);
-	ddio_list_init(&group->attaches);
-	if (handle_take(session, group)) {
+	if (handle_take(session->groups, group)) {
 		group_free(group);
 		return -ENOMEM;
 	}
@@ -104,6 +105,8 @@ int group_new(struct ddio_session *session, const uint8_t id[DDIO_GROUP_ID_LEN],
 
 void group_close(struct ddio_group *group)
 {
+	struct groups *groups = group->session->groups;
+	const struct group_user *const *u;
 	struct error error;
 
 	if (group->closed)
@@ -111,46 +114,28 @@ void group_close(struct ddio_group *group)
 	group->closed = true;
 	error_status(&error, DDIO_ST_CANCELLED, "the group was freed");
 	group_break(group, &error, group->rank, false);
-	attaches_drop(group);
+	for (u = groups->users; *u; u++)
+		if ((*u)->closed)
+			(*u)->closed(group);
 	peers_close(group);
-	group->session->group[group->handle] = NULL;
-	if (group->session->solo == group)
-		group->session->solo = NULL;
+	groups->group[group->handle] = NULL;
+	if (groups->solo == group)
+		groups->solo = NULL;
 	group_put(group);
-}
-
-void groups_close(struct ddio_session *session)
-{
-	uint32_t i;
-
-	for (i = 0; i < session->ngroups; i++)
-		if (session->group[i])
-			group_close(session->group[i]);
-	session_unlisten(session);
-}
-
-size_t groups_queued(const struct ddio_session *session)
-{
-	size_t queued = 0;
-	uint32_t i;
-
-	for (i = 0; i < session->ngroups; i++)
-		if (session->group[i])
-			queued += group_queued(session->group[i]);
-	return queued;
 }
 
 struct ddio_group *group_solo(struct ddio_session *session)
 {
+	struct groups *groups = session->groups;
 	uint8_t id[DDIO_GROUP_ID_LEN];
 
-	/* A group whose operation went wrong at an I/O processor is as good as before. */
-	if (session->solo)
-		return session->solo;
+	/* An operation that an I/O processor failed leaves the group as good as before. */
+	if (groups->solo)
+		return groups->solo;
 	ddio_env_random(session->env, id, sizeof(id));
-	if (group_new(session, id, 0, 1, NULL, &session->solo))
-		session->solo = NULL;
-	return session->solo;
+	if (group_new(session, id, 0, 1, NULL, &groups->solo))
+		groups->solo = NULL;
+	return groups->solo;
 }
 
 /*
@@ -201,16 +186,19 @@ void group_ready(struct ddio_group *group)
 
 void group_break(struct ddio_group *group, const struct error *error, uint32_t blame, bool flood)
 {
+	const struct group_user *const *u;
+
 	if (group->broken.status)
 		return;
 	group->broken = *error;
 	group->blame = blame;
 	if (flood)
 		tell_neighbours(group);
-	fans_fail(group, &group->broken);
-	ops_fail(group, &group->broken);
+	for (u = group_users(group); *u; u++)
+		if ((*u)->broken)
+			(*u)->broken(group, &group->broken);
 	group_ready(group);
-	/* Those that wait for their turn find the group broken. */
+	/* What waits for its turn finds the group broken. */
 	turns_run(group);
 }
 
@@ -224,22 +212,35 @@ void group_lost(struct ddio_group *group, uint32_t rank, const char *why)
 	group_break(group, &error, rank, true);
 }
 
-bool groups_check(struct ddio_session *session)
+static int abort_message(struct link *link, const void *payload, size_t len)
 {
-	struct ddio_group *group;
-	bool owes = false, mine;
-	uint32_t i;
+	struct ddio_group *group = link->peer->group;
+	struct ddio_msg_fan msg;
+	struct error error;
+	int err = ddio_get_fan(payload, len, &msg);
 
-	for (i = 0; i < session->ngroups; i++) {
-		group = session->group[i];
-		if (!group || group->broken.status)
-			continue;
-		mine = fans_waiting(group) || !ddio_list_empty(&group->ops);
-		peers_check(group, mine);
-		owes |= mine;
-	}
-	return owes;
+	if (err || !msg.status || memcmp(msg.group, group->id, sizeof(msg.group)))
+		return -EPROTO;
+	error_status(&error, msg.status, "%s", msg.text);
+	group_break(group, &error, msg.blame, true);
+	return 0;
 }
+
+static void link_is_ready(struct link *link)
+{
+	group_ready(link->peer->group);
+}
+
+static const struct link_handler group_handlers[] = {
+	{ .opcode = DDIO_OP_GROUP_ABORT, .message = abort_message },
+	{ .opcode = 0 },
+};
+
+const struct group_user group_own_user = {
+	.handlers = group_handlers,
+	.ready = link_is_ready,
+	.lost = group_lost,
+};
 
 /*
  * Order
@@ -260,45 +261,88 @@ void turn_pass(struct ddio_group *group, struct turn *turn)
 }
 
 /*
- * What the user sees
+ * All groups of a session
  */
-struct free_call {
-	struct session_call call;
+int groups_init(struct ddio_session *session, const struct group_user *const *users)
+{
+	struct groups *groups = calloc(1, sizeof(*groups));
+
+	if (!groups)
+		return -ENOMEM;
+	groups->users = users;
+	ddio_list_init(&groups->ports);
+	ddio_list_init(&groups->strangers);
+	session->groups = groups;
+	return 0;
+}
+
+void groups_free(struct ddio_session *session)
+{
+	if (session->groups)
+		free(session->groups->group);
+	free(session->groups);
+}
+
+void groups_cancel(struct ddio_session *session)
+{
+	struct groups *groups = session->groups;
+	struct error error;
+	uint32_t i;
+
+	error_status(&error, DDIO_ST_CANCELLED, "the session is ending");
+	for (i = 0; i < groups->n; i++)
+		if (groups->group[i])
+			group_break(groups->group[i], &error, groups->group[i]->rank, false);
+}
+
+void groups_close(struct ddio_session *session)
+{
+	struct groups *groups = session->groups;
+	uint32_t i;
+
+	for (i = 0; i < groups->n; i++)
+		if (groups->group[i])
+			group_close(groups->group[i]);
+}
+
+static bool group_busy(struct ddio_group *group)
+{
+	const struct group_user *const *u;
+
+	for (u = group_users(group); *u; u++)
+		if ((*u)->busy && (*u)->busy(group))
+			return true;
+	return false;
+}
+
+bool groups_check(struct ddio_session *session)
+{
+	struct groups *groups = session->groups;
 	struct ddio_group *group;
-	struct ddio_timer timer;
-	uint64_t until;
-};
+	bool owes = false, busy;
+	uint32_t i;
 
-/* What others wait for may still be on its way out. */
-static void free_try(void *arg)
-{
-	struct free_call *fc = arg;
-	struct ddio_env *env = fc->call.session->env;
-
-	if (group_queued(fc->group) && ddio_env_now(env) < fc->until) {
-		ddio_timer_arm(env, &fc->timer, ddio_env_now(env) + DDIO_LINGER_STEP_NS);
-		return;
+	for (i = 0; i < groups->n; i++) {
+		group = groups->group[i];
+		if (!group || group->broken.status)
+			continue;
+		busy = group_busy(group);
+		peers_check(group, busy);
+		owes |= busy;
 	}
-	group_close(fc->group);
-	call_end(&fc->call, NULL);
+	return owes;
 }
 
-static void free_run(struct session_call *call)
+size_t groups_queued(const struct ddio_session *session)
 {
-	struct free_call *fc = ddio_container_of(call, struct free_call, call);
+	const struct groups *groups = session->groups;
+	size_t queued = 0;
+	uint32_t i;
 
-	fc->until = ddio_env_now(call->session->env) + DDIO_LINGER_NS;
-	fc->timer.fn = free_try;
-	fc->timer.arg = fc;
-	free_try(fc);
-}
-
-void ddio_group_free(struct ddio_group *group)
-{
-	struct free_call fc = { .group = group };
-
-	if (group)
-		call_run(group->session, &fc.call, free_run);
+	for (i = 0; i < groups->n; i++)
+		if (groups->group[i])
+			queued += peers_queued(groups->group[i]);
+	return queued;
 }
 
 uint32_t ddio_group_rank(const struct ddio_group *group)

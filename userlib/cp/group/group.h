@@ -13,48 +13,69 @@
 #define DDIO_CP_GROUP_H
 
 #include "cp/group/addrs.h"
-#include "cp/node/session.h"
 #include "cp/group/tree.h"
+#include "cp/node/session.h"
 
 struct fan;
+struct link;
+struct link_handler;
 struct peer;
+struct step_kind;
+
+/* At most so many users of groups. */
+enum { GROUP_USERS = 8 };
 
 /**
- * struct link - one connection between two members
- * @ready: its opening exchange is over
- * @bulk_op: whose data of the file's bytes @bulk_lo to @bulk_hi are under way, NULL if they are
- *	discarded
- * @scratch: where they wait to be unpacked unless @bulk_direct
+ * struct group_user - what is built upon groups; each callback may be NULL
+ * @handlers: of messages between members: opcode 0 at the end; NULL for none
+ * @kinds: kinds of steps: kind 0 at the end; NULL for none
+ * @ready: a link that this process made is connected
+ * @drained: a link can take more
+ * @needs: returns true if something waits for that member
+ * @busy: returns true if something waits for the group
+ * @lost: a member did not do its part
+ * @broken: the group is broken: ends what is under way
+ * @closed: the group's handle is being freed
+ * @free, @free_link: the group, or the link's connection, goes, and with it what the user keeps
+ *	in group_state() or link_state()
  */
-struct link {
-	struct peer *peer;
-	struct ddio_conn *conn;
-	bool ready;
-	struct alive alive;
-	struct ddio_op *bulk_op;
-	uint64_t bulk_lo, bulk_hi;
-	bool bulk_direct;
-	struct iovec sink;
-	uint8_t *scratch;
-	size_t scratch_cap;
+struct group_user {
+	const struct link_handler *handlers;
+	const struct step_kind *kinds;
+	void (*ready)(struct link *link);
+	void (*drained)(struct link *link);
+	bool (*needs)(struct ddio_group *group, uint32_t rank);
+	bool (*busy)(struct ddio_group *group);
+	void (*lost)(struct ddio_group *group, uint32_t rank, const char *why);
+	void (*broken)(struct ddio_group *group, const struct error *error);
+	void (*closed)(struct ddio_group *group);
+	void (*free)(void *state);
+	void (*free_link)(void *state);
 };
 
 /**
- * struct peer - another member
- * @out: the connection that this process made; @in: the one that the other made
- * @messages: of connections that are gone
+ * struct groups - the groups of a session
+ * @group: by handle; a NULL is a free handle
+ * @users: NULL at the end
+ * @ports: where other members of groups connect, the first made with the first group
+ * @strangers: connections made there whose group is not known yet
+ * @meeting: a group that is being formed around this process
+ * @solo: the group of one of strided and listed independent requests
  */
-struct peer {
-	struct ddio_group *group;
-	uint32_t rank;
-	struct link out, in;
-	uint64_t messages;
+struct groups {
+	struct ddio_group **group;
+	uint32_t n;
+	const struct group_user *const *users;
+	struct ddio_list ports;
+	struct ddio_list strangers;
+	struct group_meeting *meeting;
+	struct ddio_group *solo;
 };
 
 /**
  * struct turn - something that the group does together, in its order
  * @number: from 1
- * @begin: its turn has come; ends in turn_pass(), then or later
+ * @begin: its turn has come; ends, at once or later, in turn_pass()
  */
 struct turn {
 	struct ddio_list link;
@@ -64,19 +85,18 @@ struct turn {
 
 /**
  * struct ddio_group - reactor only, but for @rank and @size
- * @handle: this process's own number for it, index in session->group
- * @addrs: of rank 0 and the neighbours in the tree; of all members at rank 0, and where these
- *	exchange data
+ * @handle: this process's own number for it, index in the session's groups
+ * @addrs: of rank 0 and the neighbours in the tree; all members' at rank 0, and wherever
+ *	members exchange data
  * @told_all: rank 0: the members know all addresses
  * @peers: those with whom there ever was a connection: a hash table, see peer.c
- * @broken: why nothing goes any more; blamed on rank @blame
+ * @broken: why the group can do nothing any more; rank @blame is to blame
  * @turns: wait for their turn; @turn is the one that has it
  * @fans: steps that are not over
- * @ops: operations that are not over
- * @attaches: lanes that know of this group
  * @ended: steps that failed before all children had contributed
  * @on_ready: called once when the parent is connected, or the group is broken
  * @refs: one of the user, and one of each operation
+ * @user: what each user of groups keeps here; see group_state()
  */
 struct ddio_group {
 	struct ddio_session *session;
@@ -96,74 +116,70 @@ struct ddio_group {
 	struct ddio_list fans;
 	uint64_t *ended;
 	size_t nended;
-	struct ddio_list ops;
 	uint32_t refs;
-	struct ddio_list attaches;
 	void (*on_ready)(struct ddio_group *group, void *arg);
 	void *ready_arg;
 	struct ddio_post free_post;
+	void *user[GROUP_USERS];
 };
 
-/*
- * group.c
- */
+static inline const struct group_user *const *group_users(const struct ddio_group *group)
+{
+	return group->session->groups->users;
+}
 
-/* @addrs: what it has is taken over, also on failure; NULL for a group of one. */
+/* Returns the user's index in the table. */
+static inline uint32_t group_user_index(const struct ddio_group *group,
+					const struct group_user *user)
+{
+	uint32_t i = 0;
+
+	while (group_users(group)[i] != user)
+		i++;
+	return i;
+}
+
+/* Returns where @user keeps its pointer to its own state of the group; NULL at first. */
+static inline void **group_state(struct ddio_group *group, const struct group_user *user)
+{
+	return &group->user[group_user_index(group, user)];
+}
+
+extern const struct group_user group_own_user;
+
+/* @addrs: its contents are taken over, also on failure; NULL for a group of one. */
 int group_new(struct ddio_session *session, const uint8_t id[DDIO_GROUP_ID_LEN], uint32_t rank,
 	      uint32_t size, struct addrs *addrs, struct ddio_group **group);
-/* Ends what is under way with a cancellation, and puts the user's reference. */
+/* Cancels what is under way, and puts the user's reference. */
 void group_close(struct ddio_group *group);
-/* The memory goes a little later, since callers up the stack may still look at it. */
+/* Puts a reference; the memory goes a little later, since callers up the stack may still look. */
 void group_put(struct ddio_group *group);
 struct ddio_group *group_by_id(struct ddio_session *session, const uint8_t id[DDIO_GROUP_ID_LEN]);
 struct ddio_group *group_by_handle(struct ddio_session *session, uint32_t handle);
-/* Nothing goes any more: tells the neighbours (@flood) and ends all steps and operations. */
+/* Ends all steps and operations of the group for good; with @flood tells the neighbours. */
 void group_break(struct ddio_group *group, const struct error *error, uint32_t blame, bool flood);
-/* A member, by its rank, did not do its part. */
+/* Breaks the group: the member with that rank did not do its part. */
 void group_lost(struct ddio_group *group, uint32_t rank, const char *why);
-/* The parent is connected, or never will be. */
+/* Calls on_ready: the parent is connected, or never will be. */
 void group_ready(struct ddio_group *group);
-/* The group of one that serves strided and listed independent requests; NULL without memory. */
+/* Returns the group of one for strided and listed independent requests; NULL without memory. */
 struct ddio_group *group_solo(struct ddio_session *session);
 
+/* @users: NULL at the end.  Return: 0 or -ENOMEM. */
+int groups_init(struct ddio_session *session, const struct group_user *const *users);
+/* Cancels everything that any group does: the session is ending. */
+void groups_cancel(struct ddio_session *session);
 void groups_close(struct ddio_session *session);
-/* The watchdog's part. */
+void groups_free(struct ddio_session *session);
+/* The watchdog's part: finds members that do not answer.  Returns true if something is owed. */
 bool groups_check(struct ddio_session *session);
-/* Bytes that wait to go out to other members. */
-size_t group_queued(const struct ddio_group *group);
+/* Returns the bytes that wait to go out to other members of any group. */
 size_t groups_queued(const struct ddio_session *session);
-/* So long a member that leaves waits for these to be taken, looking again after each step. */
+/* How long a member that leaves waits for these to go out, and how often it looks. */
 #define DDIO_LINGER_NS 1000000000
 #define DDIO_LINGER_STEP_NS 1000000
 
 void turn_take(struct ddio_group *group, struct turn *turn);
 void turn_pass(struct ddio_group *group, struct turn *turn);
-
-/*
- * peer.c
- */
-
-/* Connections with the parent and, made by them, the children. */
-int peers_connect(struct ddio_group *group, struct error *error);
-/**
- * peers_tell - rank 0: all addresses, as what a step brings to every member
- * Return: its length, 0 if they are known, or -errno.  *@data is to be freed.
- */
-ssize_t peers_tell(const struct ddio_group *group, uint8_t **data);
-/* What it said has come. */
-int peers_told(struct ddio_group *group, const void *data, size_t len);
-void peers_close(struct ddio_group *group);
-void peers_free(struct ddio_group *group);
-/* The next one from *@at on, which is 0 at first; NULL at the end. */
-struct peer *peer_next(const struct ddio_group *group, uint32_t *at);
-bool peers_check(struct ddio_group *group, bool owes);
-/* A connection to any member: made if there is none.  NULL: failed, and the group is broken. */
-struct link *peer_link(struct ddio_group *group, uint32_t rank);
-/* To a neighbour in the tree.  -ENOTCONN if it is gone. */
-int peer_send(struct ddio_group *group, uint32_t rank, uint16_t opcode, const void *payload,
-	      size_t len);
-uint64_t peers_messages(const struct ddio_group *group);
-/* A member has connected.  Return: false if it is not to be taken, and still the caller's. */
-bool peer_adopt(struct ddio_group *group, uint32_t rank, struct ddio_conn *conn);
 
 #endif /* DDIO_CP_GROUP_H */

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Rank 0 gathers the addresses of all members and gives everybody those of its neighbours. */
+/* Rank 0 gathers the addresses of all members and sends each those of its neighbours. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cp/group/meet.h"
+#include "cp/group/meeting.h"
 
-/* Guests have got what they came for, and are to leave by themselves. */
+/* Guests have what they came for and should leave; their timers see to it. */
 static void meeting_dismiss(struct ddio_session *s)
 {
 	struct stranger *st;
 
-	ddio_list_for_each_entry(st, &s->strangers, link) {
+	ddio_list_for_each_entry(st, &s->groups->strangers, link) {
 		if (!st->guest)
 			continue;
 		st->guest = false;
@@ -29,7 +29,7 @@ static void meeting_end(struct group_meeting *m)
 		m->done(m);
 }
 
-/* Every guest that has joined hears of it. */
+/* Ends the meeting with an error, which every guest is sent. */
 static void meeting_fail(struct group_meeting *m, uint32_t status, const char *text)
 {
 	struct ddio_msg request = { .opcode = DDIO_OP_GROUP_JOIN };
@@ -38,7 +38,7 @@ static void meeting_fail(struct group_meeting *m, uint32_t status, const char *t
 	if (m->over)
 		return;
 	error_status(&m->error, status, "%s", text);
-	ddio_list_for_each_entry(st, &m->session->strangers, link)
+	ddio_list_for_each_entry(st, &m->session->groups->strangers, link)
 		if (st->guest)
 			ddio_conn_reply(st->conn, &request, status, text, strlen(text));
 	meeting_end(m);
@@ -52,7 +52,7 @@ static void meeting_late(void *arg)
 	int at;
 
 	at = snprintf(text, sizeof(text),
-		      "of the %u members of the group these did not come:", m->size);
+		      "of the %u members of the group, these ranks did not come:", m->size);
 	for (r = 0; r < m->size && named < 16; r++)
 		if (!m->addr[r][0])
 			at += snprintf(text + at, sizeof(text) - (size_t)at, "%s %u",
@@ -84,34 +84,34 @@ static int send_near(struct group_meeting *m, struct stranger *guest)
 		       : ddio_conn_send(guest->conn, &msg, buf, (size_t)len, NULL, 0, NULL);
 }
 
-/* Whoever is not reached finds out when its connection ends. */
+/* A guest that is not reached finds out when its connection ends. */
 static void meeting_send_tables(struct group_meeting *m)
 {
 	struct stranger *st;
 
-	ddio_list_for_each_entry(st, &m->session->strangers, link)
+	ddio_list_for_each_entry(st, &m->session->groups->strangers, link)
 		if (st->guest && st->rank)
 			send_near(m, st);
 	meeting_end(m);
 }
 
-static int join_check(struct group_meeting *m, const struct ddio_msg_group_join *join,
-		      char text[DDIO_MAX_TEXT])
+static int arrive_check(struct group_meeting *m, const struct ddio_msg_group_join *join,
+			char text[DDIO_MAX_TEXT])
 {
 	if (join->size != m->size)
 		snprintf(text, DDIO_MAX_TEXT, "rank %u says the group has %u members, rank 0 %u",
 			 join->rank, join->size, m->size);
 	else if (!join->rank)
-		snprintf(text, DDIO_MAX_TEXT, "two members say that they are rank 0");
+		snprintf(text, DDIO_MAX_TEXT, "two members claim rank 0");
 	else if (m->addr[join->rank][0])
-		snprintf(text, DDIO_MAX_TEXT, "two members say that they are rank %u", join->rank);
+		snprintf(text, DDIO_MAX_TEXT, "two members claim rank %u", join->rank);
 	else
 		return 0;
 	return -EINVAL;
 }
 
-int meeting_join(struct group_meeting *m, struct stranger *guest, const struct ddio_msg *msg,
-		 const void *payload)
+int meeting_arrive(struct group_meeting *m, struct stranger *guest, const struct ddio_msg *msg,
+		   const void *payload)
 {
 	struct ddio_msg_group_join join;
 	char text[DDIO_MAX_TEXT];
@@ -123,7 +123,7 @@ int meeting_join(struct group_meeting *m, struct stranger *guest, const struct d
 		return -EPROTO;
 	if (m->over)
 		return 0;
-	if (join_check(m, &join, text)) {
+	if (arrive_check(m, &join, text)) {
 		meeting_fail(m, DDIO_ST_INVALID, text);
 		return 0;
 	}
@@ -162,7 +162,7 @@ int meeting_begin(struct ddio_session *session, uint32_t size, bool by_addr, con
 	m->timer.fn = meeting_late;
 	m->timer.arg = m;
 	ddio_timer_arm(session->env, &m->timer, ddio_env_now(session->env) + session->timeout_ns);
-	session->meeting = m;
+	session->groups->meeting = m;
 	*result = m;
 	return 0;
 free_meeting:
@@ -185,10 +185,8 @@ void meeting_wait(struct group_meeting *m, void (*done)(struct group_meeting *me
 void meeting_free(struct group_meeting *m)
 {
 	ddio_timer_cancel(m->session->env, &m->timer);
-	if (m->session->meeting == m)
-		m->session->meeting = NULL;
-	if (m->port)
-		port_close(m->port);
+	if (m->session->groups->meeting == m)
+		m->session->groups->meeting = NULL;
 	free(m->addr);
 	free(m);
 }

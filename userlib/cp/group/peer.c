@@ -1,34 +1,48 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Connections between members.  The child connects to the parent; any member
- * connects to any other when it has data for it.  That a neighbour in the tree
- * is gone breaks the group whatever it is doing: the verdict of a step goes
- * out to all neighbours before anybody can leave.  That another one is gone
+ * connects to any other when it has data for it.  The loss of a neighbour in
+ * the tree breaks the group whatever it is doing: the verdict of a step goes
+ * out to all neighbours before anybody can leave.  The loss of another member
  * matters only while data are exchanged with it.
  */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cp/coll/2p/exchange.h"
-#include "cp/group/fan.h"
-#include "cp/group/group.h"
+#include "cp/group/peer.h"
+
+/* Calls callback @fn of every user that has one. */
+#define TELL_USERS(group, fn, ...)                                       \
+	do {                                                             \
+		const struct group_user *const *u_ = group_users(group); \
+                                                                         \
+		for (; *u_; u_++)                                        \
+			if ((*u_)->fn)                                   \
+				(*u_)->fn(__VA_ARGS__);                  \
+	} while (0)
 
 static void link_drop(struct link *link)
 {
+	const struct group_user *const *u = group_users(link->peer->group);
 	struct ddio_conn *conn = link->conn;
+	uint32_t i;
 
 	link->conn = NULL;
 	link->ready = false;
-	link->bulk_op = NULL;
-	free(link->scratch);
-	link->scratch = NULL;
-	link->scratch_cap = 0;
+	for (i = 0; u[i]; i++) {
+		if (link->user[i])
+			u[i]->free_link(link->user[i]);
+		link->user[i] = NULL;
+	}
 	memset(&link->alive, 0, sizeof(link->alive));
-	if (!conn)
-		return;
-	link->peer->messages += ddio_conn_messages(conn);
-	ddio_conn_close(conn, false);
+	if (conn)
+		ddio_conn_close(conn, false);
+}
+
+static void peer_lost(struct ddio_group *group, uint32_t rank, const char *why)
+{
+	TELL_USERS(group, lost, group, rank, why);
 }
 
 static void link_ready(void *ctx, const struct ddio_msg_welcome *welcome)
@@ -37,75 +51,66 @@ static void link_ready(void *ctx, const struct ddio_msg_welcome *welcome)
 
 	if (welcome->node != link->peer->rank) {
 		link_drop(link);
-		group_lost(link->peer->group, link->peer->rank,
-			   "another process answers at its address");
+		peer_lost(link->peer->group, link->peer->rank,
+			  "another process answers at its address");
 		return;
 	}
 	link->ready = true;
-	group_ready(link->peer->group);
-	exchange_ready(link);
+	TELL_USERS(link->peer->group, ready, link);
 }
 
-static int link_abort(struct ddio_group *group, const void *payload, size_t len)
+static const struct link_handler *link_handler(const struct link *link, uint16_t opcode)
 {
-	struct ddio_msg_fan msg;
-	struct error error;
-	int err = ddio_get_fan(payload, len, &msg);
+	const struct group_user *const *u;
+	const struct link_handler *h;
 
-	if (err || !msg.status || memcmp(msg.group, group->id, sizeof(msg.group)))
-		return -EPROTO;
-	error_status(&error, msg.status, "%s", msg.text);
-	group_break(group, &error, msg.blame, true);
-	return 0;
-}
-
-static int link_fan(struct ddio_group *group, uint16_t opcode, const void *payload, size_t len)
-{
-	struct ddio_msg_fan msg;
-	int err = ddio_get_fan(payload, len, &msg);
-
-	if (err)
-		return err;
-	if (memcmp(msg.group, group->id, sizeof(msg.group)))
-		return -EPROTO;
-	if (group->broken.status)
-		return 0;
-	return opcode == DDIO_OP_FAN_IN ? fan_up(group, &msg) : fan_down(group, &msg);
+	for (u = group_users(link->peer->group); *u; u++)
+		for (h = (*u)->handlers; h && h->opcode; h++)
+			if (h->opcode == opcode)
+				return h;
+	return NULL;
 }
 
 static int link_message(void *ctx, const struct ddio_msg *msg, const void *payload)
 {
 	struct link *link = ctx;
-	struct ddio_group *group = link->peer->group;
+	const struct link_handler *h;
 
-	switch (msg->opcode) {
-	case DDIO_OP_PING:
+	if (msg->opcode == DDIO_OP_PING)
 		return msg->flags & DDIO_WIRE_REPLY
 			       ? 0
 			       : ddio_conn_reply(link->conn, msg, DDIO_ST_OK, NULL, 0);
-	case DDIO_OP_FAN_IN:
-	case DDIO_OP_FAN_OUT:
-		return link_fan(group, msg->opcode, payload, msg->length);
-	case DDIO_OP_GROUP_ABORT:
-		return link_abort(group, payload, msg->length);
-	case DDIO_OP_EXCHANGE:
-		return exchange_message(link, payload);
-	default:
-		return -EPROTO;
-	}
+	h = link_handler(link, msg->opcode);
+	return h ? h->message(link, payload, msg->length) : -EPROTO;
 }
 
 static int link_bulk(void *ctx, const struct ddio_msg *msg, const void *prefix, size_t prefix_len,
 		     struct ddio_sink *sink)
 {
-	if (msg->opcode != DDIO_OP_EXCHANGE || msg->flags & DDIO_WIRE_REPLY)
+	struct link *link = ctx;
+	const struct link_handler *h = link_handler(link, msg->opcode);
+
+	if (!h || !h->bulk || msg->flags & DDIO_WIRE_REPLY)
 		return -EPROTO;
-	return exchange_bulk(ctx, prefix, prefix_len, msg->length - prefix_len, sink);
+	return h->bulk(link, prefix, prefix_len, msg->length - prefix_len, sink);
 }
 
 static void link_drained(void *ctx)
 {
-	exchange_ready(ctx);
+	struct link *link = ctx;
+
+	TELL_USERS(link->peer->group, drained, link);
+}
+
+/* Returns true if something that is under way waits for that member. */
+static bool peer_needed(struct ddio_group *group, uint32_t rank)
+{
+	const struct group_user *const *u;
+
+	for (u = group_users(group); *u; u++)
+		if ((*u)->needs && (*u)->needs(group, rank))
+			return true;
+	return tree_neighbours(group->rank, rank);
 }
 
 static void link_closed(void *ctx, int err, const char *why)
@@ -113,11 +118,10 @@ static void link_closed(void *ctx, int err, const char *why)
 	struct link *link = ctx;
 	struct ddio_group *group = link->peer->group;
 	uint32_t rank = link->peer->rank;
-	bool tree = tree_neighbours(group->rank, rank);
 
 	link_drop(link);
-	if (tree || exchange_needs(group, rank))
-		group_lost(group, rank, err ? why : "it closed the connection");
+	if (peer_needed(group, rank))
+		peer_lost(group, rank, err ? why : "it closed the connection");
 }
 
 static const struct ddio_conn_ops link_ops = {
@@ -129,10 +133,10 @@ static const struct ddio_conn_ops link_ops = {
 };
 
 /*
- * Most members never talk to most others: so peers are a hash table by rank, a power of two in
- * size, where a rank lies in the first free place from its own on.  None ever leaves.
+ * Most members never talk to most others, so peers are a hash table by rank: a power of two in
+ * size, with linear probing.  None ever leaves.
  */
-static struct peer **peer_place(struct peer **table, uint32_t cap, uint32_t rank)
+static struct peer **peer_entry(struct peer **table, uint32_t cap, uint32_t rank)
 {
 	uint32_t i = rank & (cap - 1);
 
@@ -150,7 +154,7 @@ static int peers_grow(struct ddio_group *group)
 	if (!table)
 		return -ENOMEM;
 	while ((peer = peer_next(group, &at)))
-		*peer_place(table, cap, peer->rank) = peer;
+		*peer_entry(table, cap, peer->rank) = peer;
 	free(group->peers);
 	group->peers = table;
 	group->peers_cap = cap;
@@ -167,7 +171,7 @@ struct peer *peer_next(const struct ddio_group *group, uint32_t *at)
 
 static struct peer *peer_find(const struct ddio_group *group, uint32_t rank)
 {
-	return group->peers ? *peer_place(group->peers, group->peers_cap, rank) : NULL;
+	return group->peers ? *peer_entry(group->peers, group->peers_cap, rank) : NULL;
 }
 
 static struct peer *peer_get(struct ddio_group *group, uint32_t rank)
@@ -185,7 +189,7 @@ static struct peer *peer_get(struct ddio_group *group, uint32_t rank)
 	peer->rank = rank;
 	peer->out.peer = peer;
 	peer->in.peer = peer;
-	*peer_place(group->peers, group->peers_cap, rank) = peer;
+	*peer_entry(group->peers, group->peers_cap, rank) = peer;
 	group->npeers++;
 	return peer;
 }
@@ -243,7 +247,7 @@ bool peer_adopt(struct ddio_group *group, uint32_t rank, struct ddio_conn *conn)
 	if (!peer || peer->in.conn)
 		return false;
 	link = &peer->in;
-	/* Hands it over to this very reactor, in order to change its operations. */
+	/* Detached and attached to this same reactor in order to change its operations. */
 	ddio_conn_detach(conn);
 	if (ddio_conn_attach(group->session->env, conn, &link_ops, link)) {
 		ddio_conn_close(conn, false);
@@ -253,7 +257,7 @@ bool peer_adopt(struct ddio_group *group, uint32_t rank, struct ddio_conn *conn)
 	link->ready = true;
 	if (ddio_conn_welcome(conn, &welcome)) {
 		link_drop(link);
-		group_lost(group, rank, "out of memory");
+		peer_lost(group, rank, "out of memory");
 	}
 	return true;
 }
@@ -275,7 +279,7 @@ void peers_close(struct ddio_group *group)
 ssize_t peers_tell(const struct ddio_group *group, uint8_t **data)
 {
 	*data = NULL;
-	/* Two know each other. */
+	/* Two members know each other. */
 	if (group->told_all || group->size < 3)
 		return 0;
 	return addrs_put(&group->addrs, group->id, group->size, 0, data);
@@ -288,7 +292,7 @@ static int told_take(struct ddio_group *group, const struct ddio_msg_group_table
 	uint32_t i;
 	int err = first && table->n == group->size ? 0 : -EPROTO;
 
-	/* Rank 0 may not know by which of its addresses others reach it. */
+	/* Rank 0 may not know which of its addresses reaches it. */
 	for (i = 0; i < table->n && !err; i++)
 		err = addrs_add(&all, i, i ? table->entry[i].addr : first);
 	if (err) {
@@ -321,7 +325,7 @@ int peers_told(struct ddio_group *group, const void *data, size_t len)
 	return err;
 }
 
-/* The link to talk to a member by, if there is one. */
+/* Returns the link to use, preferring one that is ready; NULL if there is none. */
 static struct link *link_best(struct peer *peer)
 {
 	if (peer->out.conn && peer->out.ready)
@@ -341,7 +345,7 @@ struct link *peer_link(struct ddio_group *group, uint32_t rank)
 		return link;
 	err = link_connect(group, rank);
 	if (err) {
-		group_lost(group, rank, strerror(-err));
+		peer_lost(group, rank, strerror(-err));
 		return NULL;
 	}
 	return &peer_find(group, rank)->out;
@@ -356,7 +360,7 @@ int peer_send(struct ddio_group *group, uint32_t rank, uint16_t opcode, const vo
 
 	if (!peer)
 		return -ENOTCONN;
-	/* In the tree always the child has connected. */
+	/* In the tree the child always connects to the parent. */
 	link = rank && tree_parent(rank) == group->rank ? &peer->in : &peer->out;
 	if (!link->conn || !link->ready)
 		return -ENOTCONN;
@@ -370,24 +374,22 @@ static bool link_check(struct link *link, bool owes)
 	return link->conn && link->ready && alive_check(s, &link->alive, link->conn, owes);
 }
 
-bool peers_check(struct ddio_group *group, bool owes)
+void peers_check(struct ddio_group *group, bool owes)
 {
 	struct peer *peer;
 	uint32_t at = 0;
 
 	while ((peer = peer_next(group, &at))) {
-		bool any = owes && (tree_neighbours(group->rank, peer->rank) ||
-				    exchange_needs(group, peer->rank));
+		bool any = owes && peer_needed(group, peer->rank);
 
 		if (!link_check(&peer->out, any) && !link_check(&peer->in, any))
 			continue;
-		group_lost(group, peer->rank, "it does not answer");
-		return false;
+		peer_lost(group, peer->rank, "it does not answer");
+		return;
 	}
-	return true;
 }
 
-size_t group_queued(const struct ddio_group *group)
+size_t peers_queued(const struct ddio_group *group)
 {
 	const struct peer *p;
 	size_t queued = 0;
@@ -398,18 +400,4 @@ size_t group_queued(const struct ddio_group *group)
 		queued += p->in.conn ? ddio_conn_queued(p->in.conn) : 0;
 	}
 	return queued;
-}
-
-uint64_t peers_messages(const struct ddio_group *group)
-{
-	const struct peer *p;
-	uint64_t n = 0;
-	uint32_t at = 0;
-
-	while ((p = peer_next(group, &at))) {
-		n += p->messages;
-		n += p->out.conn ? ddio_conn_messages(p->out.conn) : 0;
-		n += p->in.conn ? ddio_conn_messages(p->in.conn) : 0;
-	}
-	return n;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Making a group.  Rank 0 holds a meeting; the others come to it with their
- * addresses and get those of their neighbours.  Then everybody connects.
+ * Making a group.  Rank 0 holds a meeting; the others come as guests with their
+ * addresses and get those of their neighbours.  Then all connect.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -9,18 +9,20 @@
 #include <string.h>
 #include "cp/group/form.h"
 #include "cp/node/lane.h"
-#include "cp/group/meet.h"
+#include "cp/group/meeting.h"
+#include "cp/group/port.h"
 
 #define RETRY_NS 20000000
 
 /**
  * struct create_call - one ddio_group_create()
- * @target: where rank 0 is
- * @listen: this process's own address, if the caller has given one
- * @own: the one that it has
- * @conn: to rank 0, until it has sent the addresses
- * @retry: the next attempt, none of which begins after @until; or the end of all patience
- * @ping: asks an I/O processor, to see by which address it is reached
+ * @target: the address of rank 0
+ * @listen: this process's own address as the caller gave it, or NULL
+ * @own: this process's own address as it turned out
+ * @meeting_port: rank 0, by address: where the meeting is held; or NULL
+ * @conn: a guest's, to rank 0, until the addresses have come
+ * @retry: the next attempt, none of which begins after @until; or the limit of the wait for rank 0
+ * @ping: to an I/O processor, to learn the address by which this process reaches it
  */
 struct create_call {
 	struct session_call call;
@@ -31,6 +33,7 @@ struct create_call {
 	const char *listen;
 	char own[DDIO_MAX_ADDR];
 	struct group_meeting *meeting;
+	struct port *meeting_port;
 	struct ddio_conn *conn;
 	struct ddio_timer retry;
 	uint64_t until;
@@ -62,9 +65,9 @@ static void create_form(struct create_call *cc, const uint8_t id[DDIO_GROUP_ID_L
 }
 
 /*
- * Those who come
+ * Guests
  */
-static void join_drop(struct create_call *cc)
+static void guest_drop(struct create_call *cc)
 {
 	struct ddio_conn *conn = cc->conn;
 
@@ -74,20 +77,20 @@ static void join_drop(struct create_call *cc)
 		ddio_conn_close(conn, false);
 }
 
-static void join_fail(struct create_call *cc, int err, const char *why)
+static void guest_fail(struct create_call *cc, int err, const char *why)
 {
-	join_drop(cc);
+	guest_drop(cc);
 	error_set(&cc->error, err, "rank 0 of the group (%s): %s", cc->target, why);
 	create_end(cc);
 }
 
-/* Rank 0 waits for as long as the timeout for those who are missing, and tells then. */
-static void join_silent(void *arg)
+/* Rank 0 itself gives up after the timeout and says so; a guest waits a little longer. */
+static void guest_silent(void *arg)
 {
-	join_fail(arg, -ETIMEDOUT, "it has not said who the others are");
+	guest_fail(arg, -ETIMEDOUT, "it has not sent the addresses of the other members");
 }
 
-static void join_ready(void *ctx, const struct ddio_msg_welcome *welcome)
+static void guest_ready(void *ctx, const struct ddio_msg_welcome *welcome)
 {
 	struct create_call *cc = ctx;
 	struct ddio_msg_group_join join = { .rank = cc->rank, .size = cc->size };
@@ -102,17 +105,17 @@ static void join_ready(void *ctx, const struct ddio_msg_welcome *welcome)
 	len = ddio_put_group_join(buf, sizeof(buf), &join);
 	err = len < 0 ? (int)len : ddio_conn_send(cc->conn, &msg, buf, (size_t)len, NULL, 0, NULL);
 	if (err) {
-		join_fail(cc, err, strerror(-err));
+		guest_fail(cc, err, strerror(-err));
 		return;
 	}
-	cc->retry.fn = join_silent;
+	cc->retry.fn = guest_silent;
 	ddio_timer_arm(cc->call.session->env, &cc->retry,
 		       ddio_env_now(cc->call.session->env) + cc->call.session->timeout_ns * 3 / 2);
 }
 
-/* Rank 0 cannot know by which of its addresses it is reached. */
-static int join_addrs(struct create_call *cc, struct ddio_msg_group_table *table,
-		      struct addrs *addrs)
+/* Rank 0 cannot know which of its addresses reaches it. */
+static int guest_addrs(struct create_call *cc, struct ddio_msg_group_table *table,
+		       struct addrs *addrs)
 {
 	uint32_t i;
 	int err = table->size == cc->size ? 0 : -EPROTO;
@@ -127,7 +130,7 @@ static int join_addrs(struct create_call *cc, struct ddio_msg_group_table *table
 	return err;
 }
 
-static int join_table(struct create_call *cc, const void *payload, size_t len)
+static int guest_table(struct create_call *cc, const void *payload, size_t len)
 {
 	struct ddio_msg_group_table table;
 	struct addrs addrs = { 0 };
@@ -135,61 +138,61 @@ static int join_table(struct create_call *cc, const void *payload, size_t len)
 
 	if (err)
 		return err;
-	err = join_addrs(cc, &table, &addrs);
+	err = guest_addrs(cc, &table, &addrs);
 	free(table.entry);
 	if (err) {
 		addrs_free(&addrs);
 		return err;
 	}
-	join_drop(cc);
+	guest_drop(cc);
 	create_form(cc, table.group, &addrs);
 	return 0;
 }
 
-static int join_message(void *ctx, const struct ddio_msg *msg, const void *payload)
+static int guest_message(void *ctx, const struct ddio_msg *msg, const void *payload)
 {
 	struct create_call *cc = ctx;
 	char text[DDIO_MAX_TEXT];
 
 	if (msg->opcode == DDIO_OP_GROUP_TABLE)
-		return join_table(cc, payload, msg->length);
+		return guest_table(cc, payload, msg->length);
 	if (msg->opcode != DDIO_OP_GROUP_JOIN || !msg->status ||
 	    ddio_get_text(payload, msg->length, text))
 		return -EPROTO;
-	join_fail(cc, ddio_status_to_errno(msg->status), text);
+	guest_fail(cc, ddio_status_to_errno(msg->status), text);
 	return 0;
 }
 
-static void join_try(void *arg);
+static void guest_try(void *arg);
 
-static void join_again(struct create_call *cc)
+static void guest_again(struct create_call *cc)
 {
 	struct ddio_env *env = cc->call.session->env;
 
-	cc->retry.fn = join_try;
+	cc->retry.fn = guest_try;
 	ddio_timer_arm(env, &cc->retry, ddio_env_now(env) + RETRY_NS);
 }
 
-static void join_closed(void *ctx, int err, const char *why)
+static void guest_closed(void *ctx, int err, const char *why)
 {
 	struct create_call *cc = ctx;
 	struct ddio_env *env = cc->call.session->env;
 	bool final = err == -EKEYREJECTED || err == -EPROTONOSUPPORT || err == -EACCES;
 
-	join_drop(cc);
+	guest_drop(cc);
 	if (final || ddio_env_now(env) >= cc->until)
-		join_fail(cc, final ? err : -ETIMEDOUT, why);
+		guest_fail(cc, final ? err : -ETIMEDOUT, why);
 	else
-		join_again(cc);
+		guest_again(cc);
 }
 
-static const struct ddio_conn_ops join_ops = {
-	.ready = join_ready,
-	.message = join_message,
-	.closed = join_closed,
+static const struct ddio_conn_ops guest_ops = {
+	.ready = guest_ready,
+	.message = guest_message,
+	.closed = guest_closed,
 };
 
-static void join_try(void *arg)
+static void guest_try(void *arg)
 {
 	struct create_call *cc = arg;
 	struct ddio_session *s = cc->call.session;
@@ -199,12 +202,12 @@ static void join_try(void *arg)
 
 	memcpy(hello.group, cc->id, sizeof(hello.group));
 	session_conn_opts(s, &opts);
-	err = ddio_conn_connect(s->env, cc->target, &hello, &opts, &join_ops, cc, &cc->conn);
+	err = ddio_conn_connect(s->env, cc->target, &hello, &opts, &guest_ops, cc, &cc->conn);
 	if (err)
-		join_fail(cc, err, strerror(-err));
+		guest_fail(cc, err, strerror(-err));
 }
 
-static void join_begin(struct create_call *cc)
+static void guest_begin(struct create_call *cc)
 {
 	struct ddio_session *s = cc->call.session;
 	struct port *port;
@@ -216,13 +219,22 @@ static void join_begin(struct create_call *cc)
 		return;
 	}
 	snprintf(cc->own, sizeof(cc->own), "%s", port_addr(port));
-	join_try(cc);
+	guest_try(cc);
 }
 
 /*
  * Rank 0
  */
-/* Rank 0 keeps them all. */
+static void host_end(struct create_call *cc)
+{
+	meeting_free(cc->meeting);
+	cc->meeting = NULL;
+	if (cc->meeting_port)
+		port_close(cc->meeting_port);
+	cc->meeting_port = NULL;
+}
+
+/* Rank 0 keeps the addresses of all members. */
 static void host_met(struct group_meeting *m)
 {
 	struct create_call *cc = m->arg;
@@ -237,8 +249,7 @@ static void host_met(struct group_meeting *m)
 		err = addrs_add(&addrs, r, m->addr[r]);
 	if (err)
 		error_set(&cc->error, err, "out of memory");
-	meeting_free(m);
-	cc->meeting = NULL;
+	host_end(cc);
 	if (!cc->error.status) {
 		create_form(cc, id, &addrs);
 		return;
@@ -247,24 +258,24 @@ static void host_met(struct group_meeting *m)
 	create_end(cc);
 }
 
-/* The port of the meeting, by address: its own, which is closed when all have come. */
+/* By address the meeting has a port of its own, which is closed when all have come. */
 static int host_open(struct create_call *cc)
 {
 	struct ddio_session *s = cc->call.session;
-	struct port *port, *meeting_port = NULL;
+	struct port *port;
 	int err;
 
 	err = port_open(s, cc->listen, &port, &cc->error);
 	if (!err && cc->by_addr)
-		err = port_open(s, cc->target, &meeting_port, &cc->error);
+		err = port_open(s, cc->target, &cc->meeting_port, &cc->error);
 	if (err)
 		return err;
 	snprintf(cc->own, sizeof(cc->own), "%s", port_addr(port));
 	err = meeting_begin(s, cc->size, cc->by_addr, cc->own, &cc->meeting, &cc->error);
-	if (!err)
-		cc->meeting->port = meeting_port;
-	else if (meeting_port)
-		port_close(meeting_port);
+	if (err && cc->meeting_port) {
+		port_close(cc->meeting_port);
+		cc->meeting_port = NULL;
+	}
 	return err;
 }
 
@@ -286,7 +297,7 @@ static void create_run(struct session_call *call)
 		ddio_env_random(call->session->env, id, sizeof(id));
 		create_form(cc, id, NULL);
 	} else if (cc->rank) {
-		join_begin(cc);
+		guest_begin(cc);
 	} else {
 		host_begin(cc);
 	}
@@ -295,7 +306,8 @@ static void create_run(struct session_call *call)
 static int create_check(struct ddio_session *s, uint32_t rank, uint32_t size, bool complete)
 {
 	if (!complete)
-		return session_fail(s, -EINVAL, "a group needs a place to meet, and a result");
+		return session_fail(s, -EINVAL,
+				    "creating a group: address or bcast, or group, is NULL");
 	if (!size || size > DDIO_MAX_MEMBERS || rank >= size)
 		return session_fail(s, -EINVAL, "a group of %u members has no rank %u", size, rank);
 	return 0;
@@ -314,7 +326,7 @@ int ddio_group_create(struct ddio_session *session, uint32_t rank, uint32_t size
 		return err;
 	*group = NULL;
 	if (strlen(address) >= DDIO_MAX_ADDR)
-		return session_fail(session, -EINVAL, "%.64s...: no address", address);
+		return session_fail(session, -EINVAL, "%.64s...: the address is too long", address);
 	strcpy(cc.target, address);
 	err = call_run(session, &cc.call, create_run);
 	*group = cc.form.group;
@@ -325,7 +337,7 @@ int ddio_group_create(struct ddio_session *session, uint32_t rank, uint32_t size
  * By broadcast
  */
 
-/* What rank 0 tells the others: bytes, so that no two hosts read it differently. */
+/* What rank 0 tells the others; only bytes, which all hosts read the same. */
 struct invitation {
 	uint8_t ok;
 	uint8_t id[DDIO_GROUP_ID_LEN];
@@ -333,7 +345,7 @@ struct invitation {
 	char text[DDIO_MAX_TEXT];
 };
 
-/* The address by which the I/O processors reach this process will do for its peers. */
+/* Takes this end's address of the lane to an I/O processor; it will do for the peers too. */
 static void invite_seen(struct node_request *request, const struct reply *reply)
 {
 	struct create_call *cc = request->arg;
@@ -342,11 +354,10 @@ static void invite_seen(struct node_request *request, const struct reply *reply)
 	if (!reply->status && lane->conn)
 		addr_settle(cc->own, ddio_conn_local(lane->conn));
 	if (addr_is_any(cc->own)) {
-		meeting_free(cc->meeting);
-		cc->meeting = NULL;
+		host_end(cc);
 		error_set(&cc->error, -EADDRNOTAVAIL,
-			  "rank 0 cannot tell by which of its addresses it is reached (%s): "
-			  "name one",
+			  "rank 0 cannot tell which of its addresses the others reach (%s): "
+			  "pass one as listen",
 			  reply->status ? reply->text : "unknown");
 	}
 	call_end(&cc->call, &cc->error);
@@ -369,7 +380,7 @@ static void uninvite_run(struct session_call *call)
 {
 	struct create_call *cc = ddio_container_of(call, struct create_call, call);
 
-	meeting_free(cc->meeting);
+	host_end(cc);
 	call_end(call, NULL);
 }
 
@@ -424,7 +435,7 @@ int ddio_group_create_bcast(struct ddio_session *session, uint32_t rank, uint32_
 		return err;
 	*group = NULL;
 	if (listen && strlen(listen) >= DDIO_MAX_ADDR - 2)
-		return session_fail(session, -EINVAL, "%.64s...: no address", listen);
+		return session_fail(session, -EINVAL, "%.64s...: the address is too long", listen);
 	if (size > 1)
 		err = invite(&cc, session, bcast, arg);
 	if (err)

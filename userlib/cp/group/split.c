@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Splitting: colours and keys are gathered at rank 0 and come down as one
- * table, with everybody's address, from which every member works out its new
+ * Splitting a group.  Colours and keys are gathered at rank 0 and come down as
+ * one table, with all addresses, from which every member works out its new
  * group: its rank there, and the addresses that it needs.  The identifier of a
  * new group is a random number, the same for all, and the colour.
  */
@@ -50,7 +50,7 @@ static int entry_cmp(const void *a, const void *b)
 	return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-/* Those of our colour, in order.  Return: their number. */
+/* Selects the members of our colour, in their new order.  Returns their number. */
 static uint32_t split_select(const struct split_call *sc, const uint8_t *data, size_t len,
 			     struct split_entry *entry)
 {
@@ -68,14 +68,14 @@ static uint32_t split_select(const struct split_call *sc, const uint8_t *data, s
 	return n;
 }
 
-/* The address of a member of the old group.  Rank 0 may not know its own as others see it. */
+/* Returns the address of a member of the old group.  Rank 0 may not know its own. */
 static const char *split_addr(const struct ddio_group *g, const struct ddio_msg_group_table *table,
 			      uint32_t rank)
 {
 	return rank ? table->entry[rank].addr : addrs_find(&g->addrs, 0);
 }
 
-/* Those that this member, @rank of @n in the new group, is to know there. */
+/* Collects the addresses that this member, @rank of @n in the new group, needs there. */
 static int split_addrs(const struct ddio_group *g, const struct ddio_msg_group_table *table,
 		       const struct split_entry *entry, uint32_t rank, uint32_t n,
 		       struct addrs *addrs)
@@ -94,7 +94,7 @@ static int split_addrs(const struct ddio_group *g, const struct ddio_msg_group_t
 	return err;
 }
 
-/* @len: of the part before the addresses, of which a group of one has none. */
+/* Decodes the addresses, which begin at @len; a group of one has none. */
 static int split_table(const struct ddio_group *g, const uint8_t *data, size_t len, size_t all,
 		       struct ddio_msg_group_table *table)
 {
@@ -162,7 +162,7 @@ static void split_agreed(void *arg, const struct error *error, const void *data,
 	}
 	err = split_table(sc->group, data, fixed, len, &table);
 	if (!err) {
-		/* Forms the group, and may end the call: what it needs of the table it has copied. */
+		/* May end the call, but has copied what it needs of the table. */
 		err = split_form(sc, data, fixed, &table);
 		free(table.entry);
 	}
@@ -172,7 +172,7 @@ static void split_agreed(void *arg, const struct error *error, const void *data,
 	}
 }
 
-/* Room for the entries, with the addresses behind it.  Return: length of both, or -errno. */
+/* Makes room for the entries, with the addresses behind it.  Returns length of both, or -errno. */
 static ssize_t split_room(const struct ddio_group *g, size_t fixed, uint8_t **table)
 {
 	if (g->size > 1)
@@ -239,8 +239,7 @@ int ddio_group_split(struct ddio_group *group, int color, int key, struct ddio_g
 	if (!group)
 		return -EINVAL;
 	if (!sub)
-		return session_fail(group->session, -EINVAL,
-				    "ddio_group_split: no place for the result");
+		return session_fail(group->session, -EINVAL, "ddio_group_split: sub is NULL");
 	*sub = NULL;
 	err = call_run(group->session, &sc.call, split_run);
 	*sub = sc.form.group;

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cp/coll/dd/dd.h"
 #include "cp/node/lane.h"
 #include "cp/node/request.h"
 
@@ -13,9 +12,36 @@ static struct ddio_session *lane_session(const struct lane *lane)
 	return lane->node->session;
 }
 
+static const struct lane_user *const *lane_users(const struct lane *lane)
+{
+	return lane_session(lane)->lane_users;
+}
+
+void **lane_state(struct lane *lane, const struct lane_user *user)
+{
+	const struct lane_user *const *u = lane_users(lane);
+
+	while (*u != user)
+		u++;
+	return &lane->user[u - lane_users(lane)];
+}
+
+static const struct lane_handler *lane_handler(const struct lane *lane, uint16_t opcode)
+{
+	const struct lane_user *const *u;
+	const struct lane_handler *h;
+
+	for (u = lane_users(lane); *u; u++)
+		for (h = (*u)->handlers; h && h->opcode; h++)
+			if (h->opcode == opcode)
+				return h;
+	return NULL;
+}
+
 static void lane_ready(void *ctx, const struct ddio_msg_welcome *welcome)
 {
 	struct lane *lane = ctx;
+	const struct lane_user *const *u;
 	struct error error;
 
 	if (node_learn(lane, welcome, &error)) {
@@ -24,48 +50,51 @@ static void lane_ready(void *ctx, const struct ddio_msg_welcome *welcome)
 	}
 	lane->state = DDIO_LANE_READY;
 	requests_start(lane);
-	if (!lane->reactor)
-		requests_route(lane->node);
+	for (u = lane_users(lane); *u; u++)
+		if ((*u)->ready)
+			(*u)->ready(lane);
 }
 
 static int lane_bulk(void *ctx, const struct ddio_msg *msg, const void *prefix, size_t prefix_len,
 		     struct ddio_sink *sink)
 {
 	struct lane *lane = ctx;
+	const struct lane_handler *h;
 
 	if (msg->flags & DDIO_WIRE_REPLY)
 		return request_bulk(lane, msg, prefix, prefix_len, sink);
-	if (msg->opcode == DDIO_OP_COLL_DATA)
-		return dd_bulk(lane, msg, prefix, prefix_len, sink);
-	return -EPROTO;
+	h = lane_handler(lane, msg->opcode);
+	if (!h || !h->bulk)
+		return -EPROTO;
+	return h->bulk(lane, prefix, prefix_len, msg->length - prefix_len, sink);
 }
 
 static int lane_message(void *ctx, const struct ddio_msg *msg, const void *payload)
 {
 	struct lane *lane = ctx;
+	const struct lane_handler *h;
 
 	if (msg->flags & DDIO_WIRE_REPLY)
 		return request_reply(lane, msg, payload);
 	switch (msg->opcode) {
-	case DDIO_OP_COLL_DATA:
-		return dd_data(lane);
-	case DDIO_OP_COLL_WANT:
-		return dd_want(lane, payload, msg->length);
-	case DDIO_OP_COLL_DONE:
-		return dd_done(lane, payload, msg->length);
 	case DDIO_OP_ENDED:
-		lane_ended(lane);
+		disks_ended(lane);
 		return 0;
 	case DDIO_OP_PING:
 		return ddio_conn_reply(lane->conn, msg, DDIO_ST_OK, NULL, 0);
-	default:
-		return -EPROTO;
 	}
+	h = lane_handler(lane, msg->opcode);
+	return h ? h->message(lane, payload, msg->length) : -EPROTO;
 }
 
 static void lane_drained(void *ctx)
 {
-	dd_drained(ctx);
+	struct lane *lane = ctx;
+	const struct lane_user *const *u;
+
+	for (u = lane_users(lane); *u; u++)
+		if ((*u)->drained)
+			(*u)->drained(lane);
 }
 
 static void lane_closed(void *ctx, int err, const char *why)
@@ -74,7 +103,7 @@ static void lane_closed(void *ctx, int err, const char *why)
 	struct error error;
 	uint32_t status = err ? ddio_status_from_errno(err) : DDIO_ST_NODE_LOST;
 
-	/* A broken stream and a refused connection are the same to the caller. */
+	/* To the caller a broken stream and a refused connection are the same. */
 	if (status == DDIO_ST_IO || status == DDIO_ST_CANCELLED || status == DDIO_ST_TIMEOUT ||
 	    status == DDIO_ST_MEMBER_LOST)
 		status = DDIO_ST_NODE_LOST;
@@ -111,13 +140,6 @@ static int lane_connect(struct lane *lane)
 	return err;
 }
 
-/**
- * lane_up - have the lane connected, or on its way
- * @lane: any
- * @error: why not
- *
- * Return: 0 or -errno.
- */
 int lane_up(struct lane *lane, struct error *error)
 {
 	int err = 0;
@@ -126,7 +148,7 @@ int lane_up(struct lane *lane, struct error *error)
 		err = -ECANCELED;
 	else if (lane->state == DDIO_LANE_DOWN)
 		err = lane_connect(lane);
-	/* No way to it, or a refusal that is known at once, is the same as one that comes later. */
+	/* Failing at once is the same as failing later. */
 	if (err == -ECANCELED || err == -ENOMEM)
 		error_set(error, err, "node %s (%s): %s", DDIO_LANE_NAMES(lane),
 			  err == -ECANCELED ? "the session is ending" : strerror(-err));
@@ -140,6 +162,7 @@ void lane_fail(struct lane *lane, const struct error *error)
 {
 	struct ddio_session *s = lane_session(lane);
 	struct ddio_conn *conn = lane->conn;
+	const struct lane_user *const *u;
 
 	if (conn && s->lane_lost)
 		s->lane_lost(s, lane);
@@ -147,14 +170,13 @@ void lane_fail(struct lane *lane, const struct error *error)
 	lane->state = DDIO_LANE_DOWN;
 	memset(&lane->alive, 0, sizeof(lane->alive));
 	lane->bulk_request = NULL;
-	lane->bulk_op = NULL;
-	/* Ends the sends, whose owners may be waiting for just that. */
-	if (conn) {
-		lane->messages += ddio_conn_messages(conn);
+	/* Ends the sends, for which their owners may be waiting. */
+	if (conn)
 		ddio_conn_close(conn, false);
-	}
 	requests_fail(lane, error);
-	dd_lane_lost(lane, error);
+	for (u = lane_users(lane); *u; u++)
+		if ((*u)->lost)
+			(*u)->lost(lane, error);
 	if (!lane->reactor)
 		node_forget(lane->node, error);
 }
@@ -169,21 +191,6 @@ int lane_send(struct lane *lane, uint16_t opcode, uint64_t tag, const void *fixe
 	return ddio_conn_send(lane->conn, &msg, fixed, fixed_len, iov, n, send);
 }
 
-void *lane_scratch(struct lane *lane, size_t len)
-{
-	if (len <= lane->scratch_cap)
-		return lane->scratch;
-	free(lane->scratch);
-	lane->scratch = malloc(len);
-	lane->scratch_cap = lane->scratch ? len : 0;
-	return lane->scratch;
-}
-
-uint64_t lane_messages(const struct lane *lane)
-{
-	return lane->messages + (lane->conn ? ddio_conn_messages(lane->conn) : 0);
-}
-
 int lane_new(struct cluster_node *node, uint32_t reactor, struct lane **result)
 {
 	struct lane *lane = calloc(1, sizeof(*lane));
@@ -194,15 +201,18 @@ int lane_new(struct cluster_node *node, uint32_t reactor, struct lane **result)
 	lane->reactor = reactor;
 	lane->free_tag = UINT32_MAX;
 	ddio_list_init(&lane->queued);
-	ddio_list_init(&lane->attaches);
-	ddio_list_init(&lane->wants);
 	*result = lane;
 	return 0;
 }
 
 void lane_free(struct lane *lane)
 {
+	const struct lane_user *const *u = lane_users(lane);
+	uint32_t i;
+
+	for (i = 0; u[i]; i++)
+		if (lane->user[i])
+			u[i]->free(lane->user[i]);
 	free(lane->tags);
-	free(lane->scratch);
 	free(lane);
 }

@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Nodes, and lanes to them: a lane is the connection to one reactor of one
- * node.  It is made when it is first needed and again when it is next needed
- * after a failure.  Requests are matched with their replies by tag.
+ * node.  It is made when it is first needed, and made again when it is needed
+ * after a failure.  Replies find their requests by tag; other messages go to
+ * the users of lanes, by opcode.
  */
 #ifndef DDIO_CP_LANE_H
 #define DDIO_CP_LANE_H
 
 #include "cp/node/session.h"
 
-struct lane;
-
 /**
  * struct cluster_node - one I/O processor
  * @known: WELCOME has said how many reactors there are and which disks they own
- * @boot: differs after every start of the daemon
- * @answered: the life that has answered those who ask all nodes
+ * @boot: names the node's incarnation
+ * @answered: the incarnation that last answered a request to all nodes
  * @lanes: @nlanes of them, never freed before the session; lanes[0] always exists
  * @waiting: requests for disks whose reactor is not known yet
  */
@@ -34,7 +33,7 @@ struct cluster_node {
  * struct reply - the answer to a request
  * @status: DDIO_ST_OK, or what the node said, or why there was no answer
  * @payload, @len: of a success: the record, or the fixed record in front of bulk
- * @text: of an error, naming the node
+ * @text: of an error: one line that names the node
  */
 struct reply {
 	uint32_t status;
@@ -47,20 +46,22 @@ enum request_state {
 	DDIO_REQUEST_IDLE,
 	DDIO_REQUEST_WAITING, /* for the node, or the lane */
 	DDIO_REQUEST_SENT,
-	DDIO_REQUEST_ENDING, /* answered or cancelled, but its bulk is not on its way yet */
+	DDIO_REQUEST_ENDING, /* answered or cancelled while its bulk is still being sent */
 };
 
 #define DDIO_REQUEST_INLINE 80
 
 /**
  * struct node_request - the caller owns the memory until @done
+ * @tag: index in the lane's table of tags
  * @opcode: enum ddio_opcode
  * @fixed, @fixed_len: payload or fixed record
  * @iov, @n: bulk to be sent, or where the reply's bulk goes; the array stays the caller's
  * @bulk: bytes of @iov
- * @disk: request_disk(): number of the disk
- * @boot: of an answer: the life of the node that has given it
- * @done: called once, from the loop, unless request_cancel() said that it would not be
+ * @disk: number of the disk, of a request made by request_disk()
+ * @end, @end_status: ENDING: the answer
+ * @boot: the incarnation of the node that answered
+ * @done: called once, from the loop, unless request_cancel() returned true
  */
 struct node_request {
 	struct ddio_list link;
@@ -77,7 +78,7 @@ struct node_request {
 	uint64_t bulk;
 	uint32_t disk;
 	struct ddio_send send;
-	struct error *end; /* ENDING: the answer */
+	struct error *end;
 	uint32_t end_status;
 	uint64_t boot;
 	void (*done)(struct node_request *request, const struct reply *reply);
@@ -86,10 +87,10 @@ struct node_request {
 };
 
 /**
- * struct lane_tag - one number of a lane that a tag can carry
+ * struct lane_tag - an index that a tag can carry
  * @gen: counts its uses, so that no tag comes again soon
  * @busy: an answer is due, though @request may be NULL: cancelled
- * @next: free tags, UINT32_MAX ends the list
+ * @next: the next free one, UINT32_MAX at the end
  */
 struct lane_tag {
 	struct node_request *request;
@@ -100,21 +101,19 @@ struct lane_tag {
 
 enum lane_state { DDIO_LANE_DOWN, DDIO_LANE_CONNECTING, DDIO_LANE_READY };
 
+/* At most so many users of lanes. */
+enum { LANE_USERS = 4 };
+
 /**
  * struct lane - the connection to one reactor
- * @boot: the life of the node that it is, or was, connected to
+ * @boot: the incarnation of the node that it is, or last was, connected to
  * @queued: requests that wait for it
- * @attaches: struct attach.lane_link: groups that this lane serves
- * @owing: answers that are due
- * @colls: running collectives that this reactor takes part in
- * @mark: the last walk over lanes that came by; see struct ddio_session
- * @messages: sent and received on connections that are gone
- * @bulk_request: its reply's bulk is under way
- * @bulk_op: the collective whose data are under way; NULL if they are discarded
- * @bulk_block, @bulk_direct, @bulk_len: of these
- * @sink: for one of them
- * @scratch, @scratch_cap: where data wait to be unpacked
- * @wants: blocks that were asked for and not sent yet; see dd.c
+ * @tags: @ntags of them, for the replies that are due; @free_tag begins the list of free ones
+ * @owing: replies that are due
+ * @expecting: how often users expect messages other than replies
+ * @mark: the last walk over lanes that visited it; see struct ddio_session
+ * @bulk_request: its reply's bulk is being received
+ * @user: what each user of lanes keeps here; see lane_state()
  */
 struct lane {
 	struct cluster_node *node;
@@ -123,53 +122,101 @@ struct lane {
 	struct ddio_conn *conn;
 	uint64_t boot;
 	struct ddio_list queued;
-	struct ddio_list attaches;
 	struct lane_tag *tags;
 	uint32_t ntags, free_tag;
-	uint32_t owing, colls;
+	uint32_t owing, expecting;
 	uint64_t mark;
 	struct alive alive;
-	uint64_t messages;
 	struct node_request *bulk_request;
-	struct ddio_op *bulk_op;
-	uint64_t bulk_block, bulk_len;
-	bool bulk_direct;
-	struct iovec sink;
-	uint8_t *scratch;
-	size_t scratch_cap;
-	struct ddio_list wants;
+	void *user[LANE_USERS];
 };
 
-/* Its node's, for "%s (%s)" in a text. */
+/**
+ * struct lane_handler - what handles one kind of message that is no reply
+ * @bulk: names the sink; NULL for messages without bulk
+ * @message: @payload and @len are the payload, or the fixed record in front of bulk
+ *
+ * A negative return closes the connection.
+ */
+struct lane_handler {
+	uint16_t opcode;
+	int (*bulk)(struct lane *lane, const void *prefix, size_t prefix_len, uint64_t bulk_len,
+		    struct ddio_sink *sink);
+	int (*message)(struct lane *lane, const void *payload, size_t len);
+};
+
+/**
+ * struct lane_user - what is built upon lanes; each callback may be NULL
+ * @handlers: opcode 0 at the end; NULL for none
+ * @ready: the lane is connected
+ * @drained: the lane can take more
+ * @lost: the connection is gone, and all requests on it have ended
+ * @free: the lane is being freed
+ */
+struct lane_user {
+	const struct lane_handler *handlers;
+	void (*ready)(struct lane *lane);
+	void (*drained)(struct lane *lane);
+	void (*lost)(struct lane *lane, const struct error *error);
+	void (*free)(void *state);
+};
+
+/* Returns where @user keeps its pointer to its own state of the lane; NULL at first. */
+void **lane_state(struct lane *lane, const struct lane_user *user);
+
+/* Name and address of the lane's node, for "%s (%s)". */
 #define DDIO_LANE_NAMES(lane)                                         \
 	(lane)->node->session->conf->nodes[(lane)->node->index].name, \
 		(lane)->node->session->conf->nodes[(lane)->node->index].address
 
-int nodes_init(struct ddio_session *session);
+/*
+ * nodes.c
+ */
+
+/* @users: NULL at the end.  Return: 0 or -ENOMEM. */
+int nodes_init(struct ddio_session *session, const struct lane_user *const *users);
 void nodes_close(struct ddio_session *session);
 void nodes_free(struct ddio_session *session);
-/* The watchdog's part.  Return: true if something is owed. */
+/* The watchdog's part: gives up silent lanes.  Returns true if something is owed. */
 bool nodes_check(struct ddio_session *session);
 
-/* NULL without memory.  @reactor: below the node's nreactors, or 0. */
-struct lane *node_lane(struct cluster_node *node, uint32_t reactor);
+/*
+ * node.c
+ */
+
+/* Takes what a WELCOME says.  Return: 0, or -errno and @error: the lane is not to be used. */
+int node_learn(struct lane *lane, const struct ddio_msg_welcome *welcome, struct error *error);
+/* Forgets what lane 0's loss makes doubtful; ends the requests that wait for the node. */
+void node_forget(struct cluster_node *node, const struct error *error);
+/* Notes that the lane's reactor ended in order: what its disks were given is durable. */
+void disks_ended(struct lane *lane);
+/* Returns true if what the disk was given in incarnation @boot of its node is known to be durable. */
+bool disk_kept(const struct ddio_session *s, uint32_t disk, uint64_t boot);
+
+/*
+ * lane.c
+ */
+
 int lane_new(struct cluster_node *node, uint32_t reactor, struct lane **lane);
 void lane_free(struct lane *lane);
-/* node.c: a WELCOME has come.  Return: 0, or -errno with the text: the lane is not to be used. */
-int node_learn(struct lane *lane, const struct ddio_msg_welcome *welcome, struct error *error);
-/* The reactor has stopped, and what it was given is durable. */
-void lane_ended(struct lane *lane);
-/* What the disk was given in that life of its node is durable, since the life was ended in order. */
-bool disk_kept(const struct ddio_session *s, uint32_t disk, uint64_t boot);
-/* node.c: lane 0 is no more: what was learnt may be stale, and who waits for it waits in vain. */
-void node_forget(struct cluster_node *node, const struct error *error);
-
-/* The lane is no good: closes the connection, ends all that it owes with @error. */
+/* Connects the lane unless it is connected or connecting.  Return: 0 or -errno with @error. */
+int lane_up(struct lane *lane, struct error *error);
+/* Closes the connection; ends everything that is owed on it with @error. */
 void lane_fail(struct lane *lane, const struct error *error);
+/**
+ * lane_send - send a message that is no request
+ * Return: 0, -ENOTCONN, -ENOMEM.
+ */
+int lane_send(struct lane *lane, uint16_t opcode, uint64_t tag, const void *fixed, size_t fixed_len,
+	      const struct iovec *iov, int n, struct ddio_send *send);
+
+/*
+ * request.c
+ */
 
 void request_init(struct node_request *request, uint16_t opcode,
 		  void (*done)(struct node_request *request, const struct reply *reply), void *arg);
-/* Room for the payload, which ends with the request.  NULL: no memory. */
+/* Returns room for a payload of @len bytes, freed with the request; NULL without memory. */
 void *request_room(struct node_request *request, size_t len);
 /* Encodes @x as the payload: 0, -ENOMEM, -EMSGSIZE. */
 #define request_put(request, codec, x)                                                 \
@@ -181,34 +228,33 @@ void *request_room(struct node_request *request, size_t len);
 		len_ < 0 ? (int)len_ : room_ ? 0 : -ENOMEM;                            \
 	})
 
-/*
- * Send it.  Never fails: what goes wrong is told to done(), though maybe inside the call.
- */
-void request_lane(struct lane *lane, struct node_request *request);
-void request_node(struct cluster_node *node, struct node_request *request); /* reactor 0 */
-void request_names(struct ddio_session *session, struct node_request *request);
-void request_disk(struct ddio_session *session, uint32_t disk, struct node_request *request);
-
 /**
- * request_cancel - forget it
+ * request_cancel - end a request whose answer is not wanted any more
  *
- * What comes for it is discarded.  Return: true if it is over and done() will not be called;
- * false if its bulk is still being sent: done() comes when that has ended.
+ * An answer that still comes is discarded.  Return: true if the request is over and done() will
+ * not be called; false if its bulk is still being sent: done() comes when it has been.
  */
 bool request_cancel(struct node_request *request);
-/* Has it left, or begun to, so that the node may act on it? */
+/* Returns true if the node may act on the request: at least part of it was sent. */
 bool request_left(const struct node_request *request);
-/* A failed request as an error: "what: text". */
+/* Makes an error of a failed request: "what: text". */
 void reply_error(struct error *error, const struct reply *reply, const char *what);
 
-/**
- * lane_send - a message that is no request
- * Return: 0, -ENOTCONN, -ENOMEM.
+/*
+ * route.c: sending.  Never fails: a request that cannot be sent ends in done() with an error,
+ * maybe before the call returns.
  */
-int lane_send(struct lane *lane, uint16_t opcode, uint64_t tag, const void *fixed, size_t fixed_len,
-	      const struct iovec *iov, int n, struct ddio_send *send);
-/* At least @len bytes, the lane's own; NULL without memory. */
-void *lane_scratch(struct lane *lane, size_t len);
-uint64_t lane_messages(const struct lane *lane);
+
+extern const struct lane_user route_lane_user;
+
+/* @reactor: below the node's nreactors, or 0.  NULL without memory. */
+struct lane *node_lane(struct cluster_node *node, uint32_t reactor);
+void request_lane(struct lane *lane, struct node_request *request);
+/* To reactor 0 of the node. */
+void request_node(struct cluster_node *node, struct node_request *request);
+/* To the name server. */
+void request_names(struct ddio_session *session, struct node_request *request);
+/* To the reactor that owns the disk. */
+void request_disk(struct ddio_session *session, uint32_t disk, struct node_request *request);
 
 #endif /* DDIO_CP_LANE_H */

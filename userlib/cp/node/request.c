@@ -42,7 +42,7 @@ static void request_done(struct node_request *request, const struct reply *reply
 	request->done(request, reply);
 }
 
-static void request_fail(struct node_request *request, const struct error *error)
+void request_fail(struct node_request *request, const struct error *error)
 {
 	struct reply reply = { .status = error->status, .text = error->text };
 
@@ -164,7 +164,7 @@ static int request_send(struct lane *lane, struct node_request *request)
 	return 0;
 }
 
-static void request_submit(struct lane *lane, struct node_request *request)
+void request_submit(struct lane *lane, struct node_request *request)
 {
 	struct error error;
 	int err = request_send(lane, request);
@@ -173,27 +173,12 @@ static void request_submit(struct lane *lane, struct node_request *request)
 		return;
 	error_set(&error, err, "node %s (%s): cannot send %s: %s", DDIO_LANE_NAMES(lane),
 		  ddio_opcode_name(request->opcode), strerror(-err));
-	/* It is lost, which the lane will hear of next. */
+	/* The connection is lost; the lane will be told next. */
 	if (err == -ENOTCONN) {
 		error.status = DDIO_ST_NODE_LOST;
 		error.err = ddio_status_to_errno(error.status);
 	}
 	request_fail(request, &error);
-}
-
-void request_lane(struct lane *lane, struct node_request *request)
-{
-	struct error error;
-
-	request->lane = lane;
-	if (lane->state == DDIO_LANE_READY) {
-		request_submit(lane, request);
-	} else if (lane_up(lane, &error)) {
-		request_fail(request, &error);
-	} else {
-		request->state = DDIO_REQUEST_WAITING;
-		ddio_list_add(&request->link, &lane->queued);
-	}
 }
 
 void requests_start(struct lane *lane)
@@ -204,74 +189,6 @@ void requests_start(struct lane *lane)
 		request = ddio_list_first(&lane->queued, struct node_request, link);
 		ddio_list_del(&request->link);
 		request_submit(lane, request);
-	}
-}
-
-void request_node(struct cluster_node *node, struct node_request *request)
-{
-	request_lane(node->lanes[0], request);
-}
-
-void request_names(struct ddio_session *session, struct node_request *request)
-{
-	request_node(&session->nodes[session->conf->ns_node], request);
-}
-
-static void request_no_disk(struct ddio_session *session, uint32_t disk,
-			    struct node_request *request)
-{
-	struct error error;
-
-	if (disk < session->conf->ndisks)
-		error_status(&error, DDIO_ST_STALE, "node %s does not serve disk %s",
-			     session->conf->nodes[session->disks[disk].node].name,
-			     session->conf->disks[disk].name);
-	else
-		error_status(&error, DDIO_ST_STALE, "disk %u is not in the configuration %s", disk,
-			     session->conf->path ? session->conf->path : "");
-	request_fail(request, &error);
-}
-
-void request_disk(struct ddio_session *session, uint32_t disk, struct node_request *request)
-{
-	struct cluster_node *node;
-	struct lane *lane;
-	struct error error;
-
-	request->disk = disk;
-	if (disk >= session->conf->ndisks) {
-		request_no_disk(session, disk, request);
-		return;
-	}
-	node = &session->nodes[session->disks[disk].node];
-	if (!node->known) {
-		if (lane_up(node->lanes[0], &error)) {
-			request_fail(request, &error);
-			return;
-		}
-		request->state = DDIO_REQUEST_WAITING;
-		ddio_list_add(&request->link, &node->waiting);
-	} else if (!session->disks[disk].known) {
-		request_no_disk(session, disk, request);
-	} else {
-		lane = node_lane(node, session->disks[disk].reactor);
-		if (lane) {
-			request_lane(lane, request);
-		} else {
-			error_set(&error, -ENOMEM, "out of memory");
-			request_fail(request, &error);
-		}
-	}
-}
-
-void requests_route(struct cluster_node *node)
-{
-	struct node_request *request;
-
-	while (node->known && !ddio_list_empty(&node->waiting)) {
-		request = ddio_list_first(&node->waiting, struct node_request, link);
-		ddio_list_del(&request->link);
-		request_disk(node->session, request->disk, request);
 	}
 }
 
@@ -298,7 +215,7 @@ int request_bulk(struct lane *lane, const struct ddio_msg *msg, const void *pref
 	return 0;
 }
 
-/* The bulk of the request is on its way out still: the answer waits for its end. */
+/* Keeps the answer until the request's own bulk has been sent. */
 static void request_keep(struct node_request *request, const struct error *error)
 {
 	request->state = DDIO_REQUEST_ENDING;

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Between a lane's connection and the requests that it carries. */
+/* The requests of a lane, as lanes and nodes see them. */
 #ifndef DDIO_CP_REQUEST_H
 #define DDIO_CP_REQUEST_H
 
 #include "cp/node/lane.h"
 
-int lane_up(struct lane *lane, struct error *error);
-/* The lane is ready: send what waits for it. */
+/* Sends a request on a lane that is ready; one that cannot be sent ends. */
+void request_submit(struct lane *lane, struct node_request *request);
+/* Ends a request that was not sent, or whose lane is lost. */
+void request_fail(struct node_request *request, const struct error *error);
+/* Sends the requests that waited for the lane to be ready. */
 void requests_start(struct lane *lane);
-/* The node is known: send what waits for that. */
-void requests_route(struct cluster_node *node);
-/* The lane is lost: every request of it ends. */
+/* Ends every request of a lost lane. */
 void requests_fail(struct lane *lane, const struct error *error);
 /* Ends every request of @list. */
 void requests_end(struct ddio_list *list, const struct error *error);
-/* A reply with bulk, and a reply. */
+/* Handles the bulk of a reply, and a reply. */
 int request_bulk(struct lane *lane, const struct ddio_msg *msg, const void *prefix,
 		 size_t prefix_len, struct ddio_sink *sink);
 int request_reply(struct lane *lane, const struct ddio_msg *msg, const void *payload);

@@ -3,6 +3,9 @@
  * A session: one reactor, on which everything runs that is not the caller's
  * thread.  A public call packs its request in a struct session_call, posts it
  * there and waits at its gate.
+ *
+ * Each room of userlib/cp sees only those below it.  What a lower room has to
+ * tell an upper one goes through tables that the entrance, cp.c, hands down.
  */
 #ifndef DDIO_CP_SESSION_H
 #define DDIO_CP_SESSION_H
@@ -14,16 +17,22 @@
 #include "cp/node/error.h"
 #include "env/env.h"
 
-struct lane;
 struct cluster_node;
+struct groups;
+struct lane;
+struct lane_user;
+struct transfers;
+
+/* Looks at all connections of one kind.  Returns true if any of them owes something. */
+typedef bool (*session_check_fn)(struct ddio_session *session);
 
 /**
  * struct cluster_disk - what the nodes' WELCOMEs said of a disk
- * @known: its node has said so
- * @ended: the last lives of its node that were ended in order: what the disk was given in them is durable;
- *	@nended have been
+ * @known: its node has told us about it
+ * @ended: the last incarnations of its node that ended in order, so that what the disk was given
+ *	in them is durable; @nended have ended in all
  */
-#define DDIO_DISK_LIVES 4
+#define DDIO_DISK_INCARNATIONS 4
 struct cluster_disk {
 	uint32_t node;
 	uint32_t reactor;
@@ -31,7 +40,7 @@ struct cluster_disk {
 	uint64_t size;
 	uint64_t peak;
 	uint64_t scale_ppm;
-	uint64_t ended[DDIO_DISK_LIVES];
+	uint64_t ended[DDIO_DISK_INCARNATIONS];
 	uint32_t nended;
 };
 
@@ -42,18 +51,14 @@ struct cluster_disk {
  * @timeout_ns: bound on any lack of progress
  * @nodes: as many as the configuration has
  * @disks: as many as the configuration has
- * @group: groups by handle; a NULL is a free handle
- * @files: every file that is open
- * @ops: every operation that was not waited for
- * @ports: where other members of groups connect, the first made with the first group
- * @strangers: who has connected there and is not known yet
- * @meeting: a group that is being formed around this process
- * @id: tells its connections from those of others; @connects: numbers them
- * @mark: counts walks over lanes that visit each once
- * @watchdog: looks at all connections that owe something while there are any
- * @solo: the group of one of strided and listed independent requests
- * @told_pin: it was said that memory cannot be pinned
- * @lane_lost: a lane that was connected, or on its way, is about to be closed; may be NULL
+ * @groups: see group.h
+ * @transfers: see op.h
+ * @files: every open file
+ * @id: distinguishes its connections from those of other sessions; @connects numbers them
+ * @mark: counts walks over lanes that visit each lane once
+ * @watchdog: runs @checks (NULL at the end) for as long as any of them finds something owed
+ * @lane_users: whom lanes tell; NULL at the end
+ * @lane_lost: called before a connected or connecting lane is closed; may be NULL
  * @last_error: the application's thread only
  */
 struct ddio_session {
@@ -66,35 +71,27 @@ struct ddio_session {
 	uint64_t timeout_ns;
 	struct cluster_node *nodes;
 	struct cluster_disk *disks;
-	struct ddio_group **group;
-	uint32_t ngroups;
+	struct groups *groups;
+	struct transfers *transfers;
 	struct ddio_list files;
-	struct ddio_list ops;
-	struct ddio_list ports;
-	struct ddio_list strangers;
-	struct group_meeting *meeting;
 	uint64_t id, connects;
 	uint64_t mark;
 	struct ddio_timer watchdog;
-	struct ddio_group *solo;
-	bool told_pin;
+	const session_check_fn *checks;
+	const struct lane_user *const *lane_users;
 	void (*lane_lost)(struct ddio_session *session, struct lane *lane);
 	void *lane_lost_arg;
 	char last_error[DDIO_MAX_TEXT];
 };
 
-/**
- * ddio_session_new_env - a session on a reactor that exists already
- * @env: its loop runs, or will be run, by the caller; must outlive the session
- * @conf: must outlive the session
- * @key: NULL for none
- */
-int ddio_session_new_env(struct ddio_env *env, struct ddio_conf *conf, const struct ddio_key *key,
-			 struct ddio_session **session);
+/* Returns a session without any room's part in it, or NULL without memory. */
+struct ddio_session *session_new(struct ddio_env *env, struct ddio_conf *conf,
+				 const struct ddio_key *key, const session_check_fn *checks);
+void session_free(struct ddio_session *session);
 
 /**
  * struct session_call - a request of the application's thread to the reactor
- * @run: on the reactor; ends, then or later, in call_end()
+ * @run: runs on the reactor; ends, at once or later, in call_end()
  * @error: the result
  */
 struct session_call {
@@ -105,18 +102,18 @@ struct session_call {
 	struct error error;
 };
 
-/* Application's thread: posts, waits, keeps the text.  Return: error.err. */
+/* Application's thread: posts @call, waits for its end, keeps the text.  Returns error.err. */
 int call_run(struct ddio_session *session, struct session_call *call,
 	     void (*run)(struct session_call *call));
-/* @error NULL, or clear: success.  The last access to @call. */
+/* Ends @call; the last access to it.  @error: NULL or clear means success. */
 void call_end(struct session_call *call, const struct error *error);
-/* Application's thread: a failure found before anything was posted.  Return: @err. */
+/* Application's thread: reports a failure found before anything was posted.  Returns @err. */
 int session_fail(struct ddio_session *session, int err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* What the library uses for every connection of the session. */
+/* Fills in the options of every connection of the session. */
 void session_conn_opts(const struct ddio_session *session, struct ddio_conn_opts *opts);
-/* Something is owed from now on: have the watchdog look. */
+/* Starts the watchdog: something is owed from now on. */
 void session_watch(struct ddio_session *session);
 
 /**
@@ -130,8 +127,8 @@ struct alive {
 };
 
 /*
- * Looks at a connection.  Sends a ping if it has owed something in silence for a third of
- * the timeout.  Return: true if it has to be given up.
+ * Checks a connection; pings the peer after a third of the timeout in which something was owed
+ * and nothing was heard.  Returns true if the connection has to be given up.
  */
 bool alive_check(struct ddio_session *session, struct alive *alive, struct ddio_conn *conn,
 		 bool owes);

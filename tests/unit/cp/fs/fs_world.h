@@ -9,7 +9,7 @@
 #include <fcntl.h>
 #include <ddio/fs.h>
 #include "tests/unit/cp/fs/fs_wait.h"
-#include "cp/node/session.h"
+#include "cp/cp.h"
 #include "iop/iop.h"
 #include "iop/server/reactor.h"
 #include "sim/sim.h"

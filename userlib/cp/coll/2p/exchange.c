@@ -3,21 +3,21 @@
  * The permutation.  A segment is cut into chunks; for each chunk there is one
  * message between its owner and each member that has bytes in it, with these
  * in the order of the file.  Reading, the owner sends; writing, it receives.
- * Both ends know the chunks, so that each is checked to come once, in order.
+ * Both ends know the chunks, and check that each comes once, in order.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "cp/coll/2p/priv.h"
 
-/* Bytes of @who in [lo, hi). */
+/* Returns the bytes of @who in [lo, hi). */
 static uint64_t bytes_of(const struct ddio_op *op, uint32_t who, uint64_t lo, uint64_t hi)
 {
 	return op->writing ? ddio_map_put_size(op->whole, who, lo, hi)
 			   : ddio_map_msg_size(op->whole, who, lo, hi);
 }
 
-/* The chunk that begins at @at ends here. */
+/* Returns where the chunk ends that begins at @at. */
 static uint64_t chunk_end(const struct two_phase *tp, const struct tp_segment *seg, uint64_t at)
 {
 	uint64_t end = seg->base + ((at - seg->base) / tp->chunk + 1) * tp->chunk;
@@ -61,7 +61,7 @@ static int walk_unpack(void *arg, const struct ddio_run *run)
 	return 0;
 }
 
-/* If the message is one piece of the staging memory: where.  Else NULL. */
+/* Returns where the message lies if it is one piece of the staging memory; else NULL. */
 static uint8_t *staging_piece(struct two_phase *tp, uint32_t who, uint64_t lo, uint64_t hi)
 {
 	struct staging_walk w = { .tp = tp };
@@ -117,7 +117,7 @@ static void tp_sent(struct ddio_send *send, int err)
 		exchange_check(tp);
 }
 
-/* Where the message lies, packed into @ts if it has to be. */
+/* Returns where the message lies, after packing it into @ts if it is not in one piece. */
 static void *message_take(struct two_phase *tp, struct tp_send *ts, uint32_t who, uint64_t lo,
 			  uint64_t hi, uint64_t len, uint8_t *direct)
 {
@@ -180,7 +180,7 @@ static int message_send(struct two_phase *tp, struct link *link, uint64_t lo, ui
 	return 0;
 }
 
-/* Fills the link up.  Return: 0, or what broke. */
+/* Sends chunks until the link is full.  Return: 0 or -errno. */
 static int peer_pump(struct two_phase *tp, struct link *link)
 {
 	struct ddio_op *op = tp->op;
@@ -216,12 +216,12 @@ static void exchange_pump(struct two_phase *tp, uint32_t rank)
 		return;
 	if (!link) {
 		link = peer_link(tp->op->group, rank);
-		/* That has ended the operation, and @tp with it. */
+		/* The failure has ended the operation, and freed @tp. */
 		if (!link)
 			return;
 		peer->link = link;
 	}
-	/* Not yet: it will say so. */
+	/* exchange_ready() goes on once it is. */
 	if (!link->ready)
 		return;
 	err = peer_pump(tp, peer->link);
@@ -229,12 +229,15 @@ static void exchange_pump(struct two_phase *tp, uint32_t rank)
 		tp_broken(tp, err, "cannot send to another member");
 }
 
-void exchange_ready(struct link *link)
+static void exchange_ready(struct link *link)
 {
 	struct ddio_group *group = link->peer->group;
+	struct ddio_list *ops = group_ops(group);
 	struct ddio_op *op, *tmp;
 
-	ddio_list_for_each_entry_safe(op, tmp, &group->ops, link) {
+	if (!ops)
+		return;
+	ddio_list_for_each_entry_safe(op, tmp, ops, link) {
 		struct two_phase *tp = tp_of(op);
 
 		if (!tp || tp->stage != TP_EXCHANGE || tp->stopping)
@@ -242,7 +245,7 @@ void exchange_ready(struct link *link)
 		exchange_pump(tp, link->peer->rank);
 		if (group->broken.status)
 			return;
-		/* What was left to send may have been nothing. */
+		/* There may have been nothing left to send. */
 		exchange_check(tp);
 	}
 }
@@ -250,26 +253,59 @@ void exchange_ready(struct link *link)
 /*
  * Receiving
  */
-static int exchange_place(struct two_phase *tp, struct link *link, uint64_t len)
+
+/**
+ * struct exchange_in - what the method keeps with a link
+ * @op: whose data of the file's bytes @lo to @hi are being received, NULL if they are discarded
+ * @direct: they go straight into place, else into @scratch to be unpacked
+ */
+struct exchange_in {
+	struct ddio_op *op;
+	uint64_t lo, hi;
+	bool direct;
+	struct iovec sink;
+	uint8_t *scratch;
+	size_t scratch_cap;
+};
+
+/* NULL without memory. */
+static struct exchange_in *link_in(struct link *link)
+{
+	void **state = link_state(link, &exchange_group_user);
+
+	if (!*state)
+		*state = calloc(1, sizeof(struct exchange_in));
+	return *state;
+}
+
+static void link_in_free(void *state)
+{
+	struct exchange_in *in = state;
+
+	free(in->scratch);
+	free(in);
+}
+
+static int exchange_place(struct two_phase *tp, struct exchange_in *in, uint32_t rank, uint64_t len)
 {
 	struct ddio_op *op = tp->op;
-	uint64_t lo = link->bulk_lo, hi = link->bulk_hi, at, run;
 	uint8_t *direct = NULL;
+	uint64_t at, run;
 
 	if (op->writing)
-		direct = staging_piece(tp, link->peer->rank, lo, hi);
-	else if (ddio_place_contiguous(op->place, lo, hi, false, &at, &run))
+		direct = staging_piece(tp, rank, in->lo, in->hi);
+	else if (ddio_place_contiguous(op->place, in->lo, in->hi, false, &at, &run))
 		direct = op->buf + at;
-	link->bulk_direct = direct;
-	if (!direct && len > link->scratch_cap) {
-		free(link->scratch);
-		link->scratch = malloc(len);
-		link->scratch_cap = link->scratch ? len : 0;
-		if (!link->scratch)
+	in->direct = direct;
+	if (!direct && len > in->scratch_cap) {
+		free(in->scratch);
+		in->scratch = malloc(len);
+		in->scratch_cap = in->scratch ? len : 0;
+		if (!in->scratch)
 			return -ENOMEM;
 	}
-	link->sink.iov_base = direct ? direct : link->scratch;
-	link->sink.iov_len = len;
+	in->sink.iov_base = direct ? direct : in->scratch;
+	in->sink.iov_len = len;
 	return 0;
 }
 
@@ -290,9 +326,10 @@ static bool exchange_expected(struct two_phase *tp, struct link *link,
 	       len == bytes_of(op, op->writing ? link->peer->rank : op->rank, ex->lo, ex->hi);
 }
 
-int exchange_bulk(struct link *link, const void *prefix, size_t prefix_len, uint64_t len,
-		  struct ddio_sink *sink)
+static int exchange_bulk(struct link *link, const void *prefix, size_t prefix_len,
+			 uint64_t bulk_len, struct ddio_sink *sink)
 {
+	struct exchange_in *in = link_in(link);
 	struct ddio_group *group = link->peer->group;
 	struct ddio_msg_exchange ex;
 	struct ddio_op *op;
@@ -301,7 +338,9 @@ int exchange_bulk(struct link *link, const void *prefix, size_t prefix_len, uint
 
 	if (err)
 		return err;
-	link->bulk_op = NULL;
+	if (!in)
+		return -ENOMEM;
+	in->op = NULL;
 	if (memcmp(ex.group, group->id, sizeof(ex.group)))
 		return -EPROTO;
 	op = op_find(group, ex.op);
@@ -309,50 +348,53 @@ int exchange_bulk(struct link *link, const void *prefix, size_t prefix_len, uint
 	/* For an operation that is over. */
 	if (!tp || tp->stopping || (tp->stage != TP_MIDDLE && tp->stage != TP_EXCHANGE))
 		return 0;
-	if (!exchange_expected(tp, link, &ex, len))
+	if (!exchange_expected(tp, link, &ex, bulk_len))
 		return -EPROTO;
-	link->bulk_lo = ex.lo;
-	link->bulk_hi = ex.hi;
-	err = exchange_place(tp, link, len);
+	in->lo = ex.lo;
+	in->hi = ex.hi;
+	err = exchange_place(tp, in, link->peer->rank, bulk_len);
 	if (err)
 		return err;
-	link->bulk_op = op;
-	sink->iov = &link->sink;
+	in->op = op;
+	sink->iov = &in->sink;
 	sink->n = 1;
 	return 0;
 }
 
-int exchange_message(struct link *link, const void *prefix)
+static int exchange_message(struct link *link, const void *payload, size_t len)
 {
-	struct ddio_op *op = link->bulk_op;
+	struct exchange_in *in = link_in(link);
+	struct ddio_op *op = in->op;
 	struct two_phase *tp;
 
-	(void)prefix;
+	(void)payload;
+	(void)len;
 	if (!op)
 		return 0;
-	link->bulk_op = NULL;
+	in->op = NULL;
 	tp = tp_of(op);
-	if (!link->bulk_direct) {
+	if (!in->direct) {
 		if (op->writing)
-			staging_unpack(tp, link->peer->rank, link->bulk_lo, link->bulk_hi,
-				       link->scratch);
+			staging_unpack(tp, link->peer->rank, in->lo, in->hi, in->scratch);
 		else
-			ddio_place_unpack(op->place, link->bulk_lo, link->bulk_hi, link->scratch,
-					  op->buf);
-		ddio_env_charge(op->session->env, DDIO_WORK_COPY, link->sink.iov_len);
+			ddio_place_unpack(op->place, in->lo, in->hi, in->scratch, op->buf);
+		ddio_env_charge(op->session->env, DDIO_WORK_COPY, in->sink.iov_len);
 	}
-	tp->got += link->sink.iov_len;
+	tp->got += in->sink.iov_len;
 	op->messages++;
 	exchange_check(tp);
 	return 0;
 }
 
-bool exchange_needs(struct ddio_group *group, uint32_t rank)
+static bool exchange_needs(struct ddio_group *group, uint32_t rank)
 {
+	struct ddio_list *ops = group_ops(group);
 	struct ddio_op *op;
 
 	(void)rank;
-	ddio_list_for_each_entry(op, &group->ops, link) {
+	if (!ops)
+		return false;
+	ddio_list_for_each_entry(op, ops, link) {
 		const struct two_phase *tp = tp_of(op);
 
 		if (tp && !tp->stopping && (tp->stage == TP_MIDDLE || tp->stage == TP_EXCHANGE))
@@ -360,6 +402,19 @@ bool exchange_needs(struct ddio_group *group, uint32_t rank)
 	}
 	return false;
 }
+
+static const struct link_handler exchange_handlers[] = {
+	{ .opcode = DDIO_OP_EXCHANGE, .bulk = exchange_bulk, .message = exchange_message },
+	{ .opcode = 0 },
+};
+
+const struct group_user exchange_group_user = {
+	.handlers = exchange_handlers,
+	.ready = exchange_ready,
+	.drained = exchange_ready,
+	.needs = exchange_needs,
+	.free_link = link_in_free,
+};
 
 /*
  * Begin and end
@@ -386,7 +441,7 @@ int tp_exchange_prepare(struct two_phase *tp)
 	return 0;
 }
 
-/* What this member owes itself. */
+/* Moves the bytes that this member would send to itself. */
 static int exchange_own(struct two_phase *tp)
 {
 	struct ddio_op *op = tp->op;
@@ -424,7 +479,7 @@ void tp_exchange_begin(struct two_phase *tp)
 	err = exchange_own(tp);
 	if (err)
 		tp_broken(tp, err, "the exchange");
-	/* Everybody begins with another one.  A group that breaks takes the operation with it. */
+	/* Each member begins with another one.  A group that breaks takes the operation with it. */
 	for (k = 1; k < group->size && !group->broken.status; k++)
 		exchange_pump(tp, (group->rank + k) % group->size);
 	if (group->broken.status)
@@ -440,12 +495,14 @@ void tp_exchange_stop(struct two_phase *tp)
 
 	while ((peer = peer_next(tp->op->group, &at))) {
 		struct link *links[2] = { &peer->out, &peer->in };
+		struct exchange_in *in;
 		int i;
 
 		for (i = 0; i < 2; i++) {
-			if (links[i]->bulk_op != tp->op)
+			in = *link_state(links[i], &exchange_group_user);
+			if (!in || in->op != tp->op)
 				continue;
-			links[i]->bulk_op = NULL;
+			in->op = NULL;
 			if (links[i]->conn)
 				ddio_conn_discard(links[i]->conn);
 		}

@@ -4,7 +4,7 @@
  * each member (the conforming distribution).  Every member reads its segment
  * on the traditional path, and the members permute among themselves; writing
  * goes the other way.  Between the phases all say that they are ready, so that
- * nobody waits for data of a member that has failed.
+ * none waits for data of a member that has failed.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -44,7 +44,7 @@ void tp_broken(struct two_phase *tp, int err, const char *what)
  * The segment and the disks
  */
 
-/* The next bytes from *@at on that this disk holds and somebody wants. */
+/* Finds the next bytes from the disk's cursor on that it holds and somebody wants. */
 static bool segment_seek(const struct two_phase *tp, uint32_t i, uint64_t *lo, uint64_t *hi)
 {
 	const struct ddio_op *op = tp->op;
@@ -67,7 +67,7 @@ static bool segment_seek(const struct two_phase *tp, uint32_t i, uint64_t *lo, u
 	return true;
 }
 
-/* Reading, gaps of a block come along; writing, they must not be touched. */
+/* A read takes the gaps in a block along; a write must not touch them. */
 static int segment_next(struct objio *io, struct objreq *req)
 {
 	struct two_phase *tp = io->arg;
@@ -140,7 +140,7 @@ static void middle_agreed(void *arg, const struct error *error, const void *data
 		tp_exchange_begin(tp);
 }
 
-/* From here on members talk to all others: the first time they hear where these are. */
+/* From here on members talk to all others; the first time they are told all addresses. */
 static void middle_root(void *arg, struct fan *fan)
 {
 	struct two_phase *tp = arg;
@@ -294,3 +294,10 @@ const struct mover method_2p = {
 	.stop = tp_stop,
 	.free = tp_free,
 };
+
+static const struct step_kind tp_kinds[] = {
+	{ .kind = DDIO_FAN_MIDDLE, .name = "the second phase of a transfer" },
+	{ .kind = 0 },
+};
+
+const struct group_user tp_group_user = { .kinds = tp_kinds };

@@ -8,26 +8,90 @@
 #include <string.h>
 #include "cp/coll/dd/priv.h"
 
-/* Pieces up to this size are copied to the output, which is cheaper than to follow them. */
+/* Pieces up to this size are copied to the output queue, which is cheaper than tracking them. */
 enum { PIECE_SMALL = 512 };
 
-/* Does the block of the file lie on that disk, and the disk at this end of the lane? */
-static bool block_place_ok(const struct ddio_op *op, const struct lane *lane, uint64_t block,
-			   uint32_t disk)
+/**
+ * struct dd_wire - what the method keeps with a lane
+ * @op: the operation whose block @block, @len bytes, is being received; NULL if it is discarded
+ * @direct: it is received into the user's memory, else into @scratch to be unpacked
+ * @wants: blocks that were asked for and not sent yet
+ */
+struct dd_wire {
+	struct ddio_op *op;
+	uint64_t block, len;
+	bool direct;
+	struct iovec sink;
+	uint8_t *scratch;
+	size_t scratch_cap;
+	struct ddio_list wants;
+};
+
+/* A block that an I/O processor asked for. */
+struct dd_want {
+	struct ddio_list link;
+	struct ddio_op *op;
+	uint64_t block;
+	uint32_t disk;
+};
+
+/* NULL: nothing has come on the lane yet. */
+static struct dd_wire *wire_find(struct lane *lane)
+{
+	return *lane_state(lane, &dd_data_lane_user);
+}
+
+/* NULL without memory. */
+static struct dd_wire *wire_get(struct lane *lane)
+{
+	void **state = lane_state(lane, &dd_data_lane_user);
+	struct dd_wire *wire = *state;
+
+	if (wire)
+		return wire;
+	wire = calloc(1, sizeof(*wire));
+	if (wire)
+		ddio_list_init(&wire->wants);
+	*state = wire;
+	return wire;
+}
+
+static void wire_free(void *state)
+{
+	struct dd_wire *wire = state;
+
+	free(wire->scratch);
+	free(wire);
+}
+
+/* Returns at least @len bytes; NULL without memory. */
+static void *wire_scratch(struct dd_wire *wire, size_t len)
+{
+	if (len <= wire->scratch_cap)
+		return wire->scratch;
+	free(wire->scratch);
+	wire->scratch = malloc(len);
+	wire->scratch_cap = wire->scratch ? len : 0;
+	return wire->scratch;
+}
+
+/* Returns true if the block of the file lies on that disk, and the disk behind that lane. */
+static bool block_is_here(const struct ddio_op *op, const struct lane *lane, uint64_t block,
+			  uint32_t disk)
 {
 	const struct ddio_file_record *rec = &op->file->rec;
-	const struct cluster_disk *place;
+	const struct cluster_disk *where;
 
 	if (rec->disks[block % rec->ndisks] != disk)
 		return false;
-	place = &op->session->disks[disk];
-	return place->node == lane->node->index && place->reactor == lane->reactor;
+	where = &op->session->disks[disk];
+	return where->node == lane->node->index && where->reactor == lane->reactor;
 }
 
 /*
  * Reading
  */
-static int data_sink(struct lane *lane, struct ddio_op *op, uint64_t block, uint64_t len)
+static int data_sink(struct dd_wire *wire, struct ddio_op *op, uint64_t block, uint64_t len)
 {
 	uint64_t lo = block * op->file->rec.ref.block, hi = lo + op->file->rec.ref.block;
 	uint64_t at, run;
@@ -39,60 +103,66 @@ static int data_sink(struct lane *lane, struct ddio_op *op, uint64_t block, uint
 	err = blockset_add(&dd->seen, block);
 	if (err)
 		return err == -EEXIST ? -EPROTO : err;
-	lane->bulk_direct = ddio_place_contiguous(op->place, lo, hi, false, &at, &run);
-	if (lane->bulk_direct && run != len)
+	wire->direct = ddio_place_contiguous(op->place, lo, hi, false, &at, &run);
+	if (wire->direct && run != len)
 		return -EPROTO;
-	lane->sink.iov_base = lane->bulk_direct ? op->buf + at : lane_scratch(lane, len);
-	lane->sink.iov_len = len;
-	if (!lane->sink.iov_base)
+	wire->sink.iov_base = wire->direct ? op->buf + at : wire_scratch(wire, len);
+	wire->sink.iov_len = len;
+	if (!wire->sink.iov_base)
 		return -ENOMEM;
-	lane->bulk_op = op;
-	lane->bulk_block = block;
-	lane->bulk_len = len;
+	wire->op = op;
+	wire->block = block;
+	wire->len = len;
 	return 0;
 }
 
-int dd_bulk(struct lane *lane, const struct ddio_msg *msg, const void *prefix, size_t prefix_len,
-	    struct ddio_sink *sink)
+static int dd_data_bulk(struct lane *lane, const void *prefix, size_t prefix_len, uint64_t bulk_len,
+			struct ddio_sink *sink)
 {
+	struct dd_wire *wire = wire_get(lane);
 	struct ddio_msg_coll_data data;
 	struct ddio_op *op;
 	int err = ddio_get_coll_data(prefix, prefix_len, &data);
 
 	if (err)
 		return err;
-	lane->bulk_op = NULL;
+	if (!wire)
+		return -ENOMEM;
+	wire->op = NULL;
 	op = dd_find(lane, data.handle, data.op);
 	if (!op)
 		return 0;
 	if (op->writing || memcmp(data.group, op->group->id, sizeof(data.group)) ||
-	    !block_place_ok(op, lane, data.block, data.disk))
+	    !block_is_here(op, lane, data.block, data.disk))
 		return -EPROTO;
-	err = data_sink(lane, op, data.block, msg->length - prefix_len);
+	err = data_sink(wire, op, data.block, bulk_len);
 	if (err)
 		return err;
-	sink->iov = &lane->sink;
+	sink->iov = &wire->sink;
 	sink->n = 1;
 	return 0;
 }
 
-int dd_data(struct lane *lane)
+static int dd_data(struct lane *lane, const void *payload, size_t len)
 {
-	struct ddio_op *op = lane->bulk_op;
+	struct dd_wire *wire = wire_find(lane);
+	struct ddio_op *op = wire->op;
 	struct dd *dd;
 	uint64_t lo;
 
+	(void)payload;
+	(void)len;
 	if (!op)
 		return 0;
-	lane->bulk_op = NULL;
+	wire->op = NULL;
 	dd = op->priv;
-	lo = lane->bulk_block * op->file->rec.ref.block;
-	if (!lane->bulk_direct) {
-		ddio_place_unpack(op->place, lo, lo + op->file->rec.ref.block, lane->scratch,
+	lo = wire->block * op->file->rec.ref.block;
+	if (!wire->direct) {
+		ddio_place_unpack(op->place, lo, lo + op->file->rec.ref.block, wire->scratch,
 				  op->buf);
-		ddio_env_charge(op->session->env, DDIO_WORK_COPY, lane->bulk_len);
+		ddio_env_charge(op->session->env, DDIO_WORK_COPY, wire->len);
 	}
-	dd->moved += lane->bulk_len;
+	dd->moved += wire->len;
 	op->messages++;
 	return 0;
 }
@@ -101,7 +171,7 @@ int dd_data(struct lane *lane)
  * Writing
  */
 
-/* A piece on its way; packed ones lie behind it. */
+/* A piece that is being sent; one that was packed lies behind it. */
 struct dd_piece {
 	struct ddio_send send;
 	struct ddio_op *op; /* NULL: the bytes are not the user's */
@@ -192,33 +262,32 @@ static void want_serve(struct lane *lane, const struct dd_want *want)
 	op_fail(op, &error);
 }
 
-/* What is queued already is enough to keep the stream busy. */
-static void wants_serve(struct lane *lane)
+/* Sends blocks until enough is queued to keep the stream busy. */
+static void dd_drained(struct lane *lane)
 {
+	struct dd_wire *wire = wire_find(lane);
 	struct dd_want *want;
 
-	while (lane->state == DDIO_LANE_READY && !ddio_list_empty(&lane->wants) &&
+	while (wire && lane->state == DDIO_LANE_READY && !ddio_list_empty(&wire->wants) &&
 	       ddio_conn_queued(lane->conn) < DDIO_CONN_HIGH) {
-		want = ddio_list_first(&lane->wants, struct dd_want, link);
+		want = ddio_list_first(&wire->wants, struct dd_want, link);
 		ddio_list_del(&want->link);
 		want_serve(lane, want);
 		free(want);
 	}
 }
 
-void dd_drained(struct lane *lane)
-{
-	wants_serve(lane);
-}
-
 static int want_take(struct lane *lane, struct ddio_op *op, const struct ddio_want *w)
 {
 	uint64_t lo = w->block * op->file->rec.ref.block, hi = lo + op->file->rec.ref.block;
+	struct dd_wire *wire = wire_get(lane);
 	struct dd *dd = op->priv;
 	struct dd_want *want;
 	int err;
 
-	if (!block_place_ok(op, lane, w->block, w->disk) ||
+	if (!wire)
+		return -ENOMEM;
+	if (!block_is_here(op, lane, w->block, w->disk) ||
 	    !ddio_map_put_size(op->map, op->rank, lo, hi))
 		return -EPROTO;
 	err = blockset_add(&dd->seen, w->block);
@@ -230,11 +299,11 @@ static int want_take(struct lane *lane, struct ddio_op *op, const struct ddio_wa
 	want->op = op;
 	want->block = w->block;
 	want->disk = w->disk;
-	ddio_list_add(&want->link, &lane->wants);
+	ddio_list_add(&want->link, &wire->wants);
 	return 0;
 }
 
-int dd_want(struct lane *lane, const void *payload, size_t len)
+static int dd_want(struct lane *lane, const void *payload, size_t len)
 {
 	struct ddio_msg_coll_want msg;
 	struct ddio_op *op;
@@ -252,18 +321,18 @@ int dd_want(struct lane *lane, const void *payload, size_t len)
 		op->messages++;
 	free(msg.want);
 	if (!err)
-		wants_serve(lane);
+		dd_drained(lane);
 	return err;
 }
 
 /*
  * Stopping
  */
-static void wants_forget(struct lane *lane, const struct ddio_op *op)
+static void wants_forget(struct dd_wire *wire, const struct ddio_op *op)
 {
 	struct dd_want *want, *tmp;
 
-	ddio_list_for_each_entry_safe(want, tmp, &lane->wants, link)
+	ddio_list_for_each_entry_safe(want, tmp, &wire->wants, link)
 		if (want->op == op) {
 			ddio_list_del(&want->link);
 			free(want);
@@ -277,12 +346,37 @@ void dd_data_stop(struct ddio_op *op)
 
 	for (i = 0; i < dd->nlanes; i++) {
 		struct lane *lane = dd->lanes[i].lane;
+		struct dd_wire *wire = wire_find(lane);
 
-		wants_forget(lane, op);
-		if (lane->bulk_op != op)
+		if (!wire)
 			continue;
-		lane->bulk_op = NULL;
+		wants_forget(wire, op);
+		if (wire->op != op)
+			continue;
+		wire->op = NULL;
 		if (lane->conn)
 			ddio_conn_discard(lane->conn);
 	}
 }
+
+static void dd_data_lost(struct lane *lane, const struct error *error)
+{
+	struct dd_wire *wire = wire_find(lane);
+
+	(void)error;
+	if (wire)
+		wire->op = NULL;
+}
+
+static const struct lane_handler data_handlers[] = {
+	{ .opcode = DDIO_OP_COLL_DATA, .bulk = dd_data_bulk, .message = dd_data },
+	{ .opcode = DDIO_OP_COLL_WANT, .message = dd_want },
+	{ .opcode = 0 },
+};
+
+const struct lane_user dd_data_lane_user = {
+	.handlers = data_handlers,
+	.drained = dd_drained,
+	.lost = dd_data_lost,
+	.free = wire_free,
+};

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Before a transfer: I/O processors on this machine get to the memory by themselves.
+ * Before a transfer: gives I/O processors on this machine access to the memory.
  *
- * Each node's reactor 0 is asked once in a group's life for the group's joint.  If it comes, node and
+ * Each node's reactor 0 is asked once per group for the group's joint.  If it comes, node and
  * process share a kernel; then, for each transfer, the memory is joined to it and the node is
- * told so, before rank 0 can start the operation.  Whatever of this fails, the data come by messages.
+ * told so, before rank 0 can start the operation.  If any of this fails, the data go by messages.
  *
- * When the membership is given up nobody touches the memory any more, so that it can be
- * given back to the user, whatever the I/O processors are doing.
+ * Once a membership has ended nothing touches the memory any more, so that it can be
+ * given back to the user whatever the I/O processors are doing.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "cp/coll/dd/priv.h"
 
-/* To pin less costs more than to copy it. */
+/* Pinning less costs more than copying it. */
 #define JOIN_MIN (64u << 10)
 
 static bool worth_it(const struct ddio_op *op)
@@ -42,7 +42,7 @@ static void joined_told(struct request_set *set, uint64_t key, const struct repl
 	dd->may_scatter = true;
 }
 
-/* A node that did not answer will not use it, or is lost, and the transfer with it. */
+/* A node that did not answer does not use the memory, or is lost and the transfer fails. */
 static void joined(struct request_set *set)
 {
 	struct dd *dd = set->arg;
@@ -56,13 +56,12 @@ static void pin_refused(const struct ddio_op *op, int err)
 {
 	struct ddio_session *s = op->session;
 
-	/* An operation before this one has its memory there still. */
-	if (err == -EEXIST || s->told_pin)
+	/* An earlier operation still has its memory there. */
+	if (err == -EEXIST || s->transfers->told_unpinned)
 		return;
-	s->told_pin = true;
+	s->transfers->told_unpinned = true;
 	ddio_env_log(s->env, DDIO_LOG_INFO,
-		     "%llu bytes cannot be pinned (%s): they go by messages, and so do others like "
-		     "them",
+		     "cannot pin %llu bytes (%s): this transfer and others like it go by messages",
 		     (unsigned long long)op->share, strerror(-err));
 }
 
@@ -116,7 +115,7 @@ static void joint_comes(struct request_set *set, uint64_t key, const struct repl
 		at->joint = NULL;
 }
 
-/* What has not come now never will. */
+/* A joint that has not come by now never will. */
 static void joints_known(struct request_set *set)
 {
 	struct dd *dd = set->arg;
@@ -163,7 +162,7 @@ void dd_join_begin(struct dd *dd)
 		op_prepared(dd->op);
 		return;
 	}
-	request_set_begin(&dd->joining, dd->op->session, "find out who is on this machine",
+	request_set_begin(&dd->joining, dd->op->session, "find the I/O processors on this machine",
 			  joints_known, dd);
 	dd->joining.reply = joint_comes;
 	for (i = 0; i < dd->nnodes; i++)

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Inside of the disk-directed method: dd.c begins and ends it, data.c moves the
- * data, near.c lets I/O processors on this machine move them. */
+/*
+ * Inside the disk-directed method: dd.c has its phases, start.c the request,
+ * data.c the data, end.c what reactors say in the end; near.c lets I/O
+ * processors on this machine move the data by themselves.
+ */
 #ifndef DDIO_CP_DD_PRIV_H
 #define DDIO_CP_DD_PRIV_H
 
-#include "cp/coll/attach.h"
-#include "cp/coll/blockset.h"
+#include "cp/coll/dd/attach.h"
+#include "cp/coll/dd/blockset.h"
 #include "cp/coll/dd/dd.h"
-#include "cp/coll/op.h"
 
 /**
  * struct dd_lane - one reactor's part
- * @owner: it has disks of the file, so it will say when it is done
- * @busy: counted in lane->colls
+ * @owner: it owns disks of the file, so it will say when it is done
+ * @busy: counted in lane->expecting
  */
 struct dd_lane {
 	struct lane *lane;
@@ -24,12 +26,12 @@ struct dd_lane {
  * @left: reactors that are not done
  * @moved: bytes received, or handed out to be sent
  * @seen: blocks for which that is so
- * @sends: pieces of the user's memory on their way out
+ * @sends: pieces of the user's memory that are being sent
  * @stopping: op->m->stop() was called
  * @launched: rank 0: the I/O processors may have been asked
- * @joining: of what is asked of nodes before the start
- * @membership: of each node, where this process has joined its memory, else NULL
- * @may_scatter: there was one
+ * @joining: requests to nodes before the start
+ * @membership: of each node: this process's memory in the joint, else NULL
+ * @may_scatter: there was such a membership
  */
 struct dd {
 	struct ddio_op *op;
@@ -45,28 +47,39 @@ struct dd {
 	struct ddio_membership **membership;
 };
 
-/* A block that an I/O processor asked for, in lane->wants. */
-struct dd_want {
-	struct ddio_list link;
-	struct ddio_op *op;
-	uint64_t block;
-	uint32_t disk;
-};
+/* Has the watchdog watch the lane for the operation. */
+static inline void dd_lane_busy(struct dd_lane *dl)
+{
+	if (!dl->busy)
+		dl->lane->expecting++;
+	dl->busy = true;
+}
 
-/* dd.c */
-/* The operation that a message of a lane is for, if it is still on and a DD one. */
-struct ddio_op *dd_find(struct lane *lane, uint32_t handle, uint64_t number);
-/* Everything has been moved, as far as this side knows? */
-void dd_check_end(struct ddio_op *op);
+static inline void dd_lane_unbusy(struct dd_lane *dl)
+{
+	if (dl->busy)
+		dl->lane->expecting--;
+	dl->busy = false;
+}
+
+/* start.c */
+/* Sends the request to every node.  Return: 0 or -errno with @error. */
+int dd_launch(struct ddio_op *op, struct error *error);
 
 /* data.c */
-/* Nothing of the operation is to be sent or received any more. */
+/* Sends and receives nothing of the operation any more. */
 void dd_data_stop(struct ddio_op *op);
 
+/* end.c */
+/* Returns the DD operation that a message of a lane is for; NULL if it is over or none. */
+struct ddio_op *dd_find(struct lane *lane, uint32_t handle, uint64_t number);
+/* Ends the moving if all reactors are done and nothing is being sent. */
+void dd_check_end(struct ddio_op *op);
+
 /* near.c */
-/* Gives the memory to those I/O processors that are on this machine; ends in op_prepared(). */
+/* Joins the memory to those I/O processors that are on this machine; ends in op_prepared(). */
 void dd_join_begin(struct dd *dd);
-/* The memory is this process's alone again. */
+/* Makes the memory this process's alone again. */
 void dd_join_end(struct dd *dd);
 
 #endif /* DDIO_CP_DD_PRIV_H */

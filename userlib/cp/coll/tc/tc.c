@@ -11,8 +11,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cp/coll/tc/tc.h"
 #include "cp/node/objio.h"
-#include "cp/coll/op.h"
 
 enum { STRETCH = 64 << 10 };
 

@@ -3,17 +3,19 @@
 #ifndef DDIO_CP_ATTACH_H
 #define DDIO_CP_ATTACH_H
 
-#include "env/kernel/joint.h"
-#include "cp/node/request_set.h"
 #include "cp/group/group.h"
+#include "cp/node/lane.h"
+#include "cp/node/request_set.h"
+#include "env/kernel/joint.h"
 
 /**
  * struct attach - @lane knows of @group, for as long as its connection lasts
- * @asked: reactor 0: for the group's joint, @joint if that could be had; @box while it is on
- *	its way, else NULL
+ * @asked: reactor 0: was asked for the group's joint
+ * @box: takes the joint while it is on its way; else NULL
+ * @joint: the joint, or NULL if there is none
  */
 struct attach {
-	struct ddio_list group_link, lane_link;
+	struct ddio_list link;
 	struct ddio_group *group;
 	struct lane *lane;
 	bool asked;
@@ -38,14 +40,10 @@ struct attach_job {
 	void *arg;
 };
 
-/* NULL: it does not know. */
+/* NULL: @lane does not know of @group. */
 struct attach *attach_find(struct ddio_group *group, struct lane *lane);
 /* The joint has come, or is not waited for any more. */
 void attach_box_close(struct attach *at);
 void attach_begin(struct attach_job *job);
-/* The connection is gone, and what the reactor knew with it. */
-void attaches_lost(struct lane *lane);
-/* The group is freed: tells the reactors. */
-void attaches_drop(struct ddio_group *group);
 
 #endif /* DDIO_CP_ATTACH_H */

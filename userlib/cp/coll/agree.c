@@ -1,34 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What members compare when they begin something together, and how to say that they differ. */
+/* What members compare when they begin a transfer, and how to say that they differ. */
 #include <stdio.h>
 #include <string.h>
-#include "cp/group/agree.h"
 #include "base/bytes.h"
-#include "cp/group/fan.h"
+#include "cp/coll/agree.h"
 
-const char *agree_kind(uint32_t kind)
-{
-	switch (kind) {
-	case DDIO_FAN_FORM:
-		return "the forming of the group";
-	case DDIO_FAN_BARRIER:
-		return "a barrier";
-	case DDIO_FAN_SPLIT:
-		return "a split of the group";
-	case DDIO_FAN_OPEN:
-		return "a collective open";
-	case DDIO_FAN_START:
-		return "a collective transfer";
-	case DDIO_FAN_MIDDLE:
-		return "the second phase of a transfer";
-	case DDIO_FAN_END:
-		return "the end of a transfer";
-	default:
-		return "a collective call";
-	}
-}
-
-const char *method_name(uint32_t method)
+static const char *method_name(uint32_t method)
 {
 	static const char *const names[] = { "default", "TC", "2P", "DD", "DDs" };
 
@@ -77,7 +54,7 @@ static bool agree_get(const void *buf, size_t len, struct agree *agree)
 
 #define TELL(...) snprintf(text, DDIO_MAX_TEXT, __VA_ARGS__)
 
-/* The first member of the descriptions that differs. */
+/* Names the first field in which the descriptions differ. */
 static void explain_array(uint32_t ra, const struct agree *a, uint32_t rb, const struct agree *b,
 			  char text[DDIO_MAX_TEXT])
 {
@@ -133,32 +110,11 @@ static void explain_start(uint32_t ra, const struct agree *a, uint32_t rb, const
 		explain_array(ra, a, rb, b, text);
 }
 
-void agree_explain(uint32_t kind, uint32_t rank_a, const void *a, size_t a_len, uint32_t rank_b,
-		   const void *b, size_t b_len, char text[DDIO_MAX_TEXT])
+void agree_explain(uint32_t rank_a, const void *a, size_t a_len, uint32_t rank_b, const void *b,
+		   size_t b_len, char text[DDIO_MAX_TEXT])
 {
 	struct agree x, y;
 
-	if (kind == DDIO_FAN_START && agree_get(a, a_len, &x) && agree_get(b, b_len, &y))
+	if (agree_get(a, a_len, &x) && agree_get(b, b_len, &y))
 		explain_start(rank_a, &x, rank_b, &y, text);
-	else if (kind == DDIO_FAN_OPEN)
-		TELL("rank %u opens \"%.*s\", rank %u \"%.*s\", or with other flags or striping",
-		     rank_a, (int)strnlen(a, a_len), (const char *)a, rank_b,
-		     (int)strnlen(b, b_len), (const char *)b);
-	else
-		TELL("ranks %u and %u disagree about %s", rank_a, rank_b, agree_kind(kind));
-}
-
-void agree_missing(const struct ddio_group *group, uint32_t kind, const uint32_t *missing, size_t n,
-		   char text[DDIO_MAX_TEXT])
-{
-	size_t named = n < 16 ? n : 16, i, at;
-
-	at = (size_t)TELL("%s", n == 1 ? "rank" : "ranks");
-	for (i = 0; i < named; i++)
-		at += (size_t)snprintf(text + at, DDIO_MAX_TEXT - at, "%s%u", i ? ", " : " ",
-				       missing[i]);
-	if (n > named)
-		at += (size_t)snprintf(text + at, DDIO_MAX_TEXT - at, " and %zu more", n - named);
-	snprintf(text + at, DDIO_MAX_TEXT - at, " of %u did not come to %s within %g s",
-		 group->size, agree_kind(kind), (double)group->session->timeout_ns / 1e9);
 }

@@ -2,13 +2,36 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cp/coll/attach.h"
+#include "cp/coll/dd/attach.h"
+#include "cp/coll/dd/dd.h"
+
+/* Returns the attaches of a group; NULL: there never was one. */
+static struct ddio_list *group_attaches(struct ddio_group *group)
+{
+	return *group_state(group, &dd_attach_group_user);
+}
+
+/* As group_attaches(), but makes the list; NULL without memory. */
+static struct ddio_list *group_attaches_get(struct ddio_group *group)
+{
+	void **state = group_state(group, &dd_attach_group_user);
+
+	if (!*state) {
+		*state = malloc(sizeof(struct ddio_list));
+		if (*state)
+			ddio_list_init(*state);
+	}
+	return *state;
+}
 
 struct attach *attach_find(struct ddio_group *group, struct lane *lane)
 {
+	struct ddio_list *attaches = group_attaches(group);
 	struct attach *at;
 
-	ddio_list_for_each_entry(at, &group->attaches, group_link)
+	if (!attaches)
+		return NULL;
+	ddio_list_for_each_entry(at, attaches, link)
 		if (at->lane == lane)
 			return at;
 	return NULL;
@@ -24,8 +47,7 @@ void attach_box_close(struct attach *at)
 
 static void attach_free(struct attach *at)
 {
-	ddio_list_del(&at->group_link);
-	ddio_list_del(&at->lane_link);
+	ddio_list_del(&at->link);
 	attach_box_close(at);
 	ddio_joint_put(at->joint);
 	free(at);
@@ -49,7 +71,7 @@ static struct cluster_node *job_node(const struct attach_job *job, uint32_t i)
 }
 
 /*
- * The second step: everybody is told
+ * The second step: tell all reactors
  */
 static void attach_check(struct request_set *set)
 {
@@ -69,7 +91,8 @@ static void attach_taken(struct request_set *set, uint64_t key, const struct rep
 			 struct error *error)
 {
 	struct attach_job *job = set->arg;
-	struct attach *at = calloc(1, sizeof(*at));
+	struct ddio_list *attaches = group_attaches_get(job->group);
+	struct attach *at = attaches ? calloc(1, sizeof(*at)) : NULL;
 
 	(void)reply;
 	if (!at) {
@@ -78,8 +101,7 @@ static void attach_taken(struct request_set *set, uint64_t key, const struct rep
 	}
 	at->group = job->group;
 	at->lane = job->lanes[key];
-	ddio_list_add(&at->group_link, &job->group->attaches);
-	ddio_list_add(&at->lane_link, &at->lane->attaches);
+	ddio_list_add(&at->link, attaches);
 }
 
 static void attach_tell(struct attach_job *job)
@@ -92,7 +114,7 @@ static void attach_tell(struct attach_job *job)
 
 	memcpy(msg.group, g->id, sizeof(msg.group));
 	len = ddio_put_attach(buf, sizeof(buf), &msg);
-	request_set_begin(&job->set, g->session, "join the I/O processors", attach_check, job);
+	request_set_begin(&job->set, g->session, "attach to the I/O processors", attach_check, job);
 	job->set.reply = attach_taken;
 	if (len < 0)
 		request_set_fail(&job->set, (int)len, strerror((int)-len));
@@ -103,7 +125,7 @@ static void attach_tell(struct attach_job *job)
 	request_set_end(&job->set);
 }
 
-/* Each lane once, those of reactors 0 first. */
+/* Collects each lane once, those of reactors 0 first. */
 static int lanes_collect(struct attach_job *job)
 {
 	struct ddio_session *s = job->group->session;
@@ -120,15 +142,15 @@ static int lanes_collect(struct attach_job *job)
 	}
 	job->nnodes = job->nlanes;
 	for (i = 0; i < job->rec->ndisks; i++) {
-		struct cluster_disk *place = &s->disks[job->rec->disks[i]];
+		struct cluster_disk *disk = &s->disks[job->rec->disks[i]];
 
-		if (!place->known) {
+		if (!disk->known) {
 			error_status(&job->error, DDIO_ST_STALE, "node %s does not serve disk %s",
-				     s->conf->nodes[place->node].name,
+				     s->conf->nodes[disk->node].name,
 				     s->conf->disks[job->rec->disks[i]].name);
 			return -ESTALE;
 		}
-		lane = node_lane(job_node(job, i), place->reactor);
+		lane = node_lane(job_node(job, i), disk->reactor);
 		if (!lane) {
 			error_set(&job->error, -ENOMEM, "out of memory");
 			return -ENOMEM;
@@ -147,7 +169,7 @@ static void nodes_known(struct request_set *set)
 
 	job->error = set->error;
 	if (!job->error.status) {
-		/* No more lanes than a disk and a reactor 0 for each disk. */
+		/* At most one lane to the owner, and one to a reactor 0, for each disk. */
 		job->lanes = calloc(2 * (size_t)job->rec->ndisks, sizeof(*job->lanes));
 		if (!job->lanes)
 			error_set(&job->error, -ENOMEM, "out of memory");
@@ -158,7 +180,7 @@ static void nodes_known(struct request_set *set)
 		attach_tell(job);
 }
 
-/* The first step: nodes that are not known yet are asked for anything at all. */
+/* The first step: pings the nodes that are not known yet, whose WELCOMEs tell. */
 void attach_begin(struct attach_job *job)
 {
 	struct ddio_session *s = job->group->session;
@@ -180,10 +202,19 @@ void attach_begin(struct attach_job *job)
 	request_set_end(&job->set);
 }
 
-void attaches_lost(struct lane *lane)
+/* The reactor has forgotten the groups with the connection. */
+static void attaches_lost(struct lane *lane, const struct error *error)
 {
-	while (!ddio_list_empty(&lane->attaches))
-		attach_free(ddio_list_first(&lane->attaches, struct attach, lane_link));
+	struct groups *groups = lane->node->session->groups;
+	struct attach *at;
+	uint32_t i;
+
+	(void)error;
+	for (i = 0; i < groups->n; i++) {
+		at = groups->group[i] ? attach_find(groups->group[i], lane) : NULL;
+		if (at)
+			attach_free(at);
+	}
 }
 
 static void detached(struct node_request *request, const struct reply *reply)
@@ -206,18 +237,23 @@ static void detach_send(struct attach *at, const struct ddio_msg_attach *msg)
 		request_lane(at->lane, request);
 }
 
-void attaches_drop(struct ddio_group *group)
+static void attaches_drop(struct ddio_group *group)
 {
 	struct ddio_msg_attach msg = { .rank = group->rank,
 				       .size = group->size,
 				       .handle = group->handle };
+	struct ddio_list *attaches = group_attaches(group);
 	struct attach *at;
 
 	memcpy(msg.group, group->id, sizeof(msg.group));
-	while (!ddio_list_empty(&group->attaches)) {
-		at = ddio_list_first(&group->attaches, struct attach, group_link);
+	while (attaches && !ddio_list_empty(attaches)) {
+		at = ddio_list_first(attaches, struct attach, link);
 		if (!group->session->closing && at->lane->state == DDIO_LANE_READY)
 			detach_send(at, &msg);
 		attach_free(at);
 	}
 }
+
+const struct lane_user dd_attach_lane_user = { .lost = attaches_lost };
+
+const struct group_user dd_attach_group_user = { .closed = attaches_drop, .free = free };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <errno.h>
 #include <stdlib.h>
-#include "cp/coll/blockset.h"
+#include "cp/coll/dd/blockset.h"
 
 enum { PAGE_BITS = 64 * DDIO_BLOCKSET_WORDS };
 

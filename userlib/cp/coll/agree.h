@@ -3,12 +3,16 @@
 #ifndef DDIO_CP_AGREE_H
 #define DDIO_CP_AGREE_H
 
-#include "cp/node/session.h"
+#include <ddio/ddio.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include "proto/proto.h"
 
 #define DDIO_AGREE_LEN 24
 
 /**
- * struct agree - what a member means to do
+ * struct agree - what a member is about to do
  * @part: enum ddio_part_kind
  * @file: its id
  * @array: encoded part, if it is an array
@@ -23,8 +27,10 @@ struct agree {
 	size_t array_len;
 };
 
-/* As the other put functions. */
+/* Encodes @agree if there is room; returns its length. */
 ssize_t agree_put(void *buf, size_t cap, const struct agree *agree);
-const char *method_name(uint32_t method);
+/* Says in @text how the descriptions of two ranks differ, if they make sense. */
+void agree_explain(uint32_t rank_a, const void *a, size_t a_len, uint32_t rank_b, const void *b,
+		   size_t b_len, char text[DDIO_MAX_TEXT]);
 
 #endif /* DDIO_CP_AGREE_H */

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Ports, and those who connect to them. */
+/* Ports, and the strangers that connect to them. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cp/group/meet.h"
+#include "cp/group/meeting.h"
+#include "cp/group/peer.h"
+#include "cp/group/port.h"
 
 struct port {
 	struct ddio_list link;
@@ -13,26 +15,6 @@ struct port {
 	uint32_t refs;
 	char wanted[DDIO_MAX_ADDR];
 };
-
-/*
- * Addresses
- */
-bool addr_is_any(const char *addr)
-{
-	return !strncmp(addr, "0.0.0.0:", 8) || !strncmp(addr, "[::]:", 5) ||
-	       !strncmp(addr, "*:", 2);
-}
-
-void addr_settle(char addr[DDIO_MAX_ADDR], const char *seen)
-{
-	const char *host_end = strrchr(seen, ':');
-	char port[16];
-
-	if (!addr_is_any(addr) || !host_end)
-		return;
-	snprintf(port, sizeof(port), "%s", strrchr(addr, ':'));
-	snprintf(addr, DDIO_MAX_ADDR, "%.*s%s", (int)(host_end - seen), seen, port);
-}
 
 /*
  * Strangers
@@ -50,8 +32,8 @@ static void stranger_closed(void *ctx, int err, const char *why)
 
 	(void)err;
 	(void)why;
-	if (st->guest && st->session->meeting)
-		meeting_left(st->session->meeting, st);
+	if (st->guest && st->session->groups->meeting)
+		meeting_left(st->session->groups->meeting, st);
 	ddio_conn_close(st->conn, false);
 	stranger_free(st);
 }
@@ -60,12 +42,12 @@ static int stranger_message(void *ctx, const struct ddio_msg *msg, const void *p
 {
 	struct stranger *st = ctx;
 
-	if (msg->opcode != DDIO_OP_GROUP_JOIN || !st->guest || !st->session->meeting)
+	if (msg->opcode != DDIO_OP_GROUP_JOIN || !st->guest || !st->session->groups->meeting)
 		return -EPROTO;
-	return meeting_join(st->session->meeting, st, msg, payload);
+	return meeting_arrive(st->session->groups->meeting, st, msg, payload);
 }
 
-/* Those who wait for a group in vain; also those who were served and did not leave. */
+/* Its group did not come in time; or it was sent what it came for and did not leave. */
 static void stranger_late(void *arg)
 {
 	struct stranger *st = arg;
@@ -79,12 +61,12 @@ static void stranger_late(void *arg)
 static bool stranger_is_expected(const struct stranger *st)
 {
 	static const uint8_t none[DDIO_GROUP_ID_LEN];
-	const struct group_meeting *m = st->session->meeting;
+	const struct group_meeting *m = st->session->groups->meeting;
 
 	return m && !m->over && !memcmp(st->hello.group, m->by_addr ? none : m->id, sizeof(none));
 }
 
-/* True if it has found its place, or none. */
+/* Returns true if the stranger needs no more waiting: admitted or refused. */
 static bool stranger_admit(struct stranger *st)
 {
 	struct ddio_group *group = group_by_id(st->session, st->hello.group);
@@ -148,14 +130,14 @@ static void port_accept(void *ctx, struct ddio_stream *stream)
 		free(st);
 		return;
 	}
-	ddio_list_add(&st->link, &s->strangers);
+	ddio_list_add(&st->link, &s->groups->strangers);
 }
 
 void strangers_admit(struct ddio_session *session, struct ddio_group *group)
 {
 	struct stranger *st, *tmp;
 
-	ddio_list_for_each_entry_safe(st, tmp, &session->strangers, link)
+	ddio_list_for_each_entry_safe(st, tmp, &session->groups->strangers, link)
 		if (st->greeted && !st->guest &&
 		    !memcmp(st->hello.group, group->id, DDIO_GROUP_ID_LEN))
 			stranger_admit(st);
@@ -195,7 +177,8 @@ static int port_listen(struct port *port, struct error *error)
 
 	if (!s->key.len && !ddio_addr_is_loopback(port->wanted)) {
 		error_set(error, -EACCES,
-			  "%s: without a key a group can only meet on a loopback address",
+			  "%s: a group without a key can only meet at a loopback address: set "
+			  "key_file in the configuration, or listen on 127.0.0.1",
 			  port->wanted);
 		return -EACCES;
 	}
@@ -213,7 +196,7 @@ int port_open(struct ddio_session *session, const char *wanted, struct port **re
 	int err;
 
 	port_name(session, wanted, name);
-	ddio_list_for_each_entry(port, &session->ports, link)
+	ddio_list_for_each_entry(port, &session->groups->ports, link)
 		if (!strcmp(port->wanted, name)) {
 			port->refs++;
 			*result = port;
@@ -232,7 +215,7 @@ int port_open(struct ddio_session *session, const char *wanted, struct port **re
 		free(port);
 		return err;
 	}
-	ddio_list_add(&port->link, &session->ports);
+	ddio_list_add(&port->link, &session->groups->ports);
 	*result = port;
 	return 0;
 }
@@ -255,10 +238,11 @@ void port_close(struct port *port)
 		port_free(port);
 }
 
-void session_unlisten(struct ddio_session *session)
+void ports_close(struct ddio_session *session)
 {
-	while (!ddio_list_empty(&session->ports))
-		port_free(ddio_list_first(&session->ports, struct port, link));
-	while (!ddio_list_empty(&session->strangers))
-		stranger_closed(ddio_list_first(&session->strangers, struct stranger, link), 0, "");
+	while (!ddio_list_empty(&session->groups->ports))
+		port_free(ddio_list_first(&session->groups->ports, struct port, link));
+	while (!ddio_list_empty(&session->groups->strangers))
+		stranger_closed(ddio_list_first(&session->groups->strangers, struct stranger, link),
+				0, "");
 }

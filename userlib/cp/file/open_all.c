@@ -1,58 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What a group does together besides transfers and splitting. */
+/* Collective open: rank 0 opens, and the file's record goes to all with the verdict. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
-#include "cp/group/fan.h"
 #include "cp/file/file.h"
-#include "cp/group/group.h"
+#include "cp/group/fan.h"
 
-/*
- * Barrier
- */
-struct barrier_call {
-	struct session_call call;
-	struct ddio_group *group;
-	struct turn turn;
-};
-
-static void barrier_agreed(void *arg, const struct error *error, const void *data, size_t len)
-{
-	struct barrier_call *bc = arg;
-
-	(void)data;
-	(void)len;
-	turn_pass(bc->group, &bc->turn);
-	call_end(&bc->call, error);
-}
-
-static void barrier_begin(struct turn *turn)
-{
-	struct barrier_call *bc = ddio_container_of(turn, struct barrier_call, turn);
-	const struct fan_in in = { .kind = DDIO_FAN_BARRIER, .done = barrier_agreed, .arg = bc };
-
-	fan_begin(bc->group, turn->number, DDIO_STEP_FIRST, &in);
-}
-
-static void barrier_run(struct session_call *call)
-{
-	struct barrier_call *bc = ddio_container_of(call, struct barrier_call, call);
-
-	bc->turn.begin = barrier_begin;
-	turn_take(bc->group, &bc->turn);
-}
-
-int ddio_group_barrier(struct ddio_group *group)
-{
-	struct barrier_call bc = { .group = group };
-
-	return group ? call_run(group->session, &bc.call, barrier_run) : -EINVAL;
-}
-
-/*
- * Collective open: rank 0 opens, and its record comes down with the verdict
- */
 struct open_all_call {
 	struct session_call call;
 	struct ddio_group *group;
@@ -60,7 +15,7 @@ struct open_all_call {
 	struct file_opening job;
 	struct fan *fan;
 	bool opening; /* rank 0: the job is under way */
-	bool over;    /* the step has failed meanwhile, with the group */
+	bool over;    /* the group broke meanwhile, and the step with it */
 	uint8_t *compare;
 	size_t compare_len;
 	struct error error;
@@ -122,7 +77,7 @@ static void open_all_opened(struct file_opening *job)
 			error_set(&error, -ENOMEM, "out of memory");
 	}
 	ddio_file_record_free(&job->rec);
-	/* Ends the call, which is the last that is seen of @oc. */
+	/* Ends the call: @oc is gone after this. */
 	fan_release(oc->fan, &error, buf, (size_t)len);
 	free(buf);
 }
@@ -169,7 +124,7 @@ static void put_words(uint8_t *p, const uint64_t *v, size_t n)
 		bytes_put64(p + 8 * i, v[i]);
 }
 
-/* Name, flags and striping, as bytes. */
+/* Encodes name, flags and striping, for comparison only. */
 static void open_all_compare(struct open_all_call *oc)
 {
 	const struct ddio_striping *st = oc->job.striping;
@@ -206,11 +161,10 @@ int ddio_open_all(struct ddio_group *group, const char *name, unsigned int flags
 
 	if (!group)
 		return -EINVAL;
-	/* Members that got it right must not wait for one that got it wrong. */
+	/* A member with wrong arguments comes too: the others must not wait for it. */
 	if (!name || !file || (striping && striping->ndisks > DDIO_MAX_DISKS))
 		error_set(&oc.error, -EINVAL,
-			  "rank %u: ddio_open_all: no name, no place for "
-			  "the file, or too many disks",
+			  "rank %u: ddio_open_all: name or file is NULL, or too many disks",
 			  group->rank);
 	else
 		open_all_compare(&oc);
@@ -222,3 +176,19 @@ int ddio_open_all(struct ddio_group *group, const char *name, unsigned int flags
 		*file = oc.file;
 	return err;
 }
+
+static void open_explain(uint32_t rank_a, const void *a, size_t a_len, uint32_t rank_b,
+			 const void *b, size_t b_len, char text[DDIO_MAX_TEXT])
+{
+	snprintf(text, DDIO_MAX_TEXT,
+		 "rank %u opens \"%.*s\", rank %u \"%.*s\", or with other flags or striping",
+		 rank_a, (int)strnlen(a, a_len), (const char *)a, rank_b, (int)strnlen(b, b_len),
+		 (const char *)b);
+}
+
+static const struct step_kind open_kinds[] = {
+	{ .kind = DDIO_FAN_OPEN, .name = "a collective open", .explain = open_explain },
+	{ .kind = 0 },
+};
+
+const struct group_user file_group_user = { .kinds = open_kinds };

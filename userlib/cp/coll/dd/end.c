@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* How a disk-directed transfer ends: each reactor says that it is done, or is lost. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cp/coll/dd/priv.h"
+
+static bool op_is_dd(const struct ddio_op *op)
+{
+	return op->method == DDIO_METHOD_DD || op->method == DDIO_METHOD_DDS;
+}
+
+struct ddio_op *dd_find(struct lane *lane, uint32_t handle, uint64_t number)
+{
+	struct ddio_group *group = group_by_handle(lane->node->session, handle);
+	struct ddio_op *op = group ? op_find(group, number) : NULL;
+
+	if (!op || !op_is_dd(op) || !op->priv || op->failed.status)
+		return NULL;
+	return op->phase == DDIO_PHASE_AGREEING || op->phase == DDIO_PHASE_MOVING ? op : NULL;
+}
+
+static void dd_check_bytes(struct ddio_op *op)
+{
+	struct dd *dd = op->priv;
+	uint64_t due = op->share;
+	struct error error;
+
+	dd_join_end(dd);
+	if (op->writing)
+		due = op->hi ? ddio_map_put_size(op->map, op->rank, 0, DDIO_MAX_FILE) : 0;
+	if (dd->moved == due) {
+		op_moved(op);
+		return;
+	}
+	error_status(&error, DDIO_ST_PROTOCOL,
+		     "%s of %s: the I/O processors are done, but %llu of %llu bytes were %s",
+		     op->writing ? "write" : "read", op->file->rec.name,
+		     (unsigned long long)dd->moved, (unsigned long long)due,
+		     op->writing ? "asked for" : "delivered");
+	op_fail(op, &error);
+}
+
+void dd_check_end(struct ddio_op *op)
+{
+	const struct dd *dd = op->priv;
+
+	if (op->phase == DDIO_PHASE_MOVING && !dd->left && !dd->sends)
+		dd_check_bytes(op);
+}
+
+/*
+ * What reactors say
+ */
+static void done_count(struct ddio_op *op, const struct ddio_msg_coll_done *done)
+{
+	struct ddio_report *r = &op->report;
+
+	op->messages++;
+	r->bytes_needed += done->bytes_needed;
+	r->disk_read += done->disk_read;
+	r->disk_written += done->disk_written;
+	r->disk_requests += done->disk_requests;
+	r->bytes_scattered += done->scattered;
+	if (done->buffers > r->buffers)
+		r->buffers = (uint32_t)done->buffers;
+}
+
+static void done_failed(struct ddio_op *op, struct lane *lane,
+			const struct ddio_msg_coll_done *done)
+{
+	const char *node = lane->node->session->conf->nodes[lane->node->index].name;
+	struct error error;
+	char what[DDIO_MAX_TEXT];
+	const char *text = done->text[0] ? done->text : ddio_status_text(done->status);
+
+	op_describe(op, what);
+	if (done->status == DDIO_ST_MEMBER_LOST && done->lost_rank < op->nprocs)
+		error_status(&error, done->status, "%.200s: node %.64s: rank %u: %.200s", what,
+			     node, done->lost_rank, text);
+	else
+		error_status(&error, done->status, "%.200s: node %.64s: %.220s", what, node, text);
+	op_fail(op, &error);
+}
+
+static int dd_done(struct lane *lane, const void *payload, size_t len)
+{
+	struct ddio_msg_coll_done done;
+	struct ddio_op *op;
+	struct dd *dd;
+	uint32_t i;
+	int err = ddio_get_coll_done(payload, len, &done);
+
+	if (err)
+		return err;
+	op = dd_find(lane, done.handle, done.op);
+	if (!op)
+		return 0;
+	dd = op->priv;
+	for (i = 0; i < dd->nlanes && dd->lanes[i].lane != lane; i++)
+		;
+	if (i == dd->nlanes || dd->lanes[i].done)
+		return -EPROTO;
+	if (done.status) {
+		dd->lanes[i].done = true;
+		dd_lane_unbusy(&dd->lanes[i]);
+		done_failed(op, lane, &done);
+		return 0;
+	}
+	if (!dd->lanes[i].owner || (done.scattered && !dd->may_scatter))
+		return -EPROTO;
+	dd->lanes[i].done = true;
+	dd_lane_unbusy(&dd->lanes[i]);
+	dd->left--;
+	dd->moved += done.scattered;
+	done_count(op, &done);
+	dd_check_end(op);
+	return 0;
+}
+
+static void lane_lost_fail(struct ddio_op *op, const struct error *why)
+{
+	struct error error;
+	char what[DDIO_MAX_TEXT];
+
+	op_describe(op, what);
+	error_status(&error, why->status, "%.200s: %.290s", what, why->text);
+	op_fail(op, &error);
+}
+
+/* Fails one operation of the group that waits for the lane.  Returns false if there is none. */
+static bool op_lost(struct ddio_group *group, struct lane *lane, const struct error *error)
+{
+	struct ddio_list *ops = group_ops(group);
+	struct ddio_op *op, *tmp;
+	struct dd *dd;
+	uint32_t i;
+
+	if (!ops)
+		return false;
+	ddio_list_for_each_entry_safe(op, tmp, ops, link) {
+		dd = op_is_dd(op) ? op->priv : NULL;
+		for (i = 0; dd && i < dd->nlanes; i++)
+			if (dd->lanes[i].lane == lane && !dd->lanes[i].done)
+				break;
+		if (!dd || i == dd->nlanes || op->phase >= DDIO_PHASE_STOPPING)
+			continue;
+		dd->lanes[i].done = true;
+		dd_lane_unbusy(&dd->lanes[i]);
+		lane_lost_fail(op, error);
+		return true;
+	}
+	return false;
+}
+
+static void dd_ops_lost(struct lane *lane, const struct error *error)
+{
+	struct groups *groups = lane->node->session->groups;
+	uint32_t i;
+
+	/* What fails may end, and its group with it. */
+	for (i = 0; i < groups->n; i++)
+		while (groups->group[i] && op_lost(groups->group[i], lane, error))
+			;
+}
+
+static const struct lane_handler end_handlers[] = {
+	{ .opcode = DDIO_OP_COLL_DONE, .message = dd_done },
+	{ .opcode = 0 },
+};
+
+const struct lane_user dd_end_lane_user = {
+	.handlers = end_handlers,
+	.lost = dd_ops_lost,
+};

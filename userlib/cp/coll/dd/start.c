@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The request of a disk-directed transfer, from rank 0 to every node. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cp/coll/dd/priv.h"
+
+/* The encoded request: one copy for all nodes. */
+struct dd_start {
+	uint32_t refs;
+	uint8_t data[];
+};
+
+struct dd_start_send {
+	struct ddio_send send;
+	struct dd_start *start;
+};
+
+static void start_put(struct dd_start *start)
+{
+	if (!--start->refs)
+		free(start);
+}
+
+static void start_sent(struct ddio_send *send, int err)
+{
+	struct dd_start_send *ss = ddio_container_of(send, struct dd_start_send, send);
+
+	(void)err;
+	start_put(ss->start);
+	free(ss);
+}
+
+static int start_send(struct lane *lane, uint64_t number, struct dd_start *start, size_t len)
+{
+	struct iovec iov = { .iov_base = start->data, .iov_len = len };
+	struct dd_start_send *ss = malloc(sizeof(*ss));
+	int err;
+
+	if (!ss)
+		return -ENOMEM;
+	ss->send.done = start_sent;
+	ss->start = start;
+	start->refs++;
+	err = lane_send(lane, DDIO_OP_COLL_START, number, NULL, 0, &iov, 1, &ss->send);
+	if (err)
+		start_sent(&ss->send, err);
+	return err;
+}
+
+static uint32_t start_flags(const struct ddio_op *op)
+{
+	uint32_t flags = 0;
+
+	if (op->writing)
+		flags |= DDIO_COLL_WRITE;
+	if (op->method == DDIO_METHOD_DDS)
+		flags |= DDIO_COLL_SORT;
+	if (op->flags & DDIO_XFER_ROTATE)
+		flags |= DDIO_COLL_ROTATE;
+	if (op->flags & DDIO_XFER_SATF)
+		flags |= DDIO_COLL_SATF;
+	if (op->writing && op->flags & DDIO_XFER_SYNC)
+		flags |= DDIO_COLL_SYNC;
+	if (op->flags & DDIO_XFER_NO_BATCH)
+		flags |= DDIO_COLL_NO_BATCH;
+	return flags;
+}
+
+static struct dd_start *start_encode(struct ddio_op *op, size_t *len)
+{
+	struct ddio_msg_coll_start msg = { .op = op->turn.number,
+					   .flags = start_flags(op),
+					   .nprocs = op->nprocs,
+					   .timeout_ns = op->session->timeout_ns,
+					   .file_size = op->file_size,
+					   .file = op->file->rec,
+					   .nparts = op->nparts,
+					   .parts = op->parts };
+	struct ddio_part array = { 0 };
+	struct dd_start *start = NULL;
+	ssize_t n;
+
+	memcpy(msg.group, op->group->id, sizeof(msg.group));
+	if (op->part_kind == DDIO_PART_ARRAY) {
+		if (ddio_get_part(op->part, op->part_len, &array, NULL))
+			return NULL;
+		msg.nparts = 1;
+		msg.parts = &array;
+	}
+	n = ddio_put_coll_start(NULL, 0, &msg);
+	if (n > 0 && n <= (ssize_t)DDIO_MAX_PAYLOAD)
+		start = malloc(sizeof(*start) + (size_t)n);
+	if (start) {
+		start->refs = 1;
+		ddio_put_coll_start(start->data, (size_t)n, &msg);
+		*len = (size_t)n;
+	}
+	ddio_part_free(&array);
+	return start;
+}
+
+int dd_launch(struct ddio_op *op, struct error *error)
+{
+	struct dd *dd = op->priv;
+	struct dd_start *start;
+	size_t len;
+	uint32_t i;
+	int err = 0;
+
+	if (op->failed.status) {
+		*error = op->failed;
+		return op->failed.err;
+	}
+	/* Nothing is wanted: no node is asked. */
+	if (!op->hi)
+		return 0;
+	start = start_encode(op, &len);
+	if (!start) {
+		error_set(error, -E2BIG,
+			  "the members' descriptions together are too long for one message");
+		return -E2BIG;
+	}
+	dd->launched = true;
+	for (i = 0; i < dd->nnodes && !err; i++) {
+		err = start_send(dd->lanes[i].lane, op->turn.number, start, len);
+		if (err)
+			error_status(error, DDIO_ST_NODE_LOST, "node %s (%s): %s",
+				     DDIO_LANE_NAMES(dd->lanes[i].lane), strerror(-err));
+	}
+	start_put(start);
+	op->messages += dd->nnodes;
+	return err;
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* All nodes of a session: their begin, their end, and the watch over their lanes. */
+#include <errno.h>
+#include <stdlib.h>
+#include "cp/node/lane.h"
+#include "cp/node/request.h"
+
+static int node_init(struct ddio_session *s, uint32_t index)
+{
+	struct cluster_node *node = &s->nodes[index];
+
+	node->session = s;
+	node->index = index;
+	ddio_list_init(&node->waiting);
+	return node_lane(node, 0) ? 0 : -ENOMEM;
+}
+
+int nodes_init(struct ddio_session *s, const struct lane_user *const *users)
+{
+	uint32_t i;
+	int err = 0;
+
+	s->lane_users = users;
+	s->nodes = calloc(s->conf->nnodes, sizeof(*s->nodes));
+	s->disks = calloc(s->conf->ndisks, sizeof(*s->disks));
+	if (!s->nodes || !s->disks)
+		return -ENOMEM;
+	for (i = 0; i < s->conf->nnodes && !err; i++)
+		err = node_init(s, i);
+	for (i = 0; i < s->conf->ndisks; i++)
+		s->disks[i].node = s->conf->disks[i].node;
+	return err;
+}
+
+void nodes_close(struct ddio_session *s)
+{
+	struct error error;
+	uint32_t i, k;
+
+	error_status(&error, DDIO_ST_CANCELLED, "the session is ending");
+	for (i = 0; i < s->conf->nnodes; i++) {
+		requests_end(&s->nodes[i].waiting, &error);
+		for (k = 0; k < s->nodes[i].nlanes; k++)
+			if (s->nodes[i].lanes[k])
+				lane_fail(s->nodes[i].lanes[k], &error);
+	}
+}
+
+void nodes_free(struct ddio_session *s)
+{
+	uint32_t i, k;
+
+	for (i = 0; s->nodes && i < s->conf->nnodes; i++) {
+		for (k = 0; k < s->nodes[i].nlanes; k++)
+			if (s->nodes[i].lanes[k])
+				lane_free(s->nodes[i].lanes[k]);
+		free(s->nodes[i].lanes);
+	}
+	free(s->nodes);
+	free(s->disks);
+}
+
+static bool lane_check(struct lane *lane)
+{
+	struct ddio_session *s = lane->node->session;
+	bool owes = lane->owing || lane->expecting;
+	struct error error;
+
+	if (lane->state != DDIO_LANE_READY)
+		return false;
+	if (alive_check(s, &lane->alive, lane->conn, owes)) {
+		error_status(&error, DDIO_ST_NODE_LOST, "node %s (%s) has not answered for %g s",
+			     DDIO_LANE_NAMES(lane), (double)s->timeout_ns / 1e9);
+		lane_fail(lane, &error);
+		return false;
+	}
+	return owes;
+}
+
+bool nodes_check(struct ddio_session *s)
+{
+	bool owes = false;
+	uint32_t i, k;
+
+	for (i = 0; i < s->conf->nnodes; i++)
+		for (k = 0; k < s->nodes[i].nlanes; k++)
+			if (s->nodes[i].lanes[k])
+				owes |= lane_check(s->nodes[i].lanes[k]);
+	return owes;
+}
