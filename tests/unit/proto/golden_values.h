@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* One message of each kind, no two fields of it alike: the values behind golden.h's bytes. */
+#ifndef DDIO_TEST_GOLDEN_VALUES_H
+#define DDIO_TEST_GOLDEN_VALUES_H
+
+#include "proto/proto.h"
+
+/* Numbers whose bytes all differ. */
+#define N16(n) (0x1200u + (n))
+#define N32(n) (0x12345600u + (n))
+#define N64(n) (0x123456789abcde00ull + (n))
+#define BYTES16(n)                                                   \
+	{                                                            \
+		n, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 \
+	}
+#define BYTES32(n)                                                                                \
+	{                                                                                         \
+		n, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, \
+			23, 24, 25, 26, 27, 28, 29, 30, 31                                        \
+	}
+
+/*
+ * What several messages contain
+ */
+static const uint32_t few_disks[] = { 7, 3, N32(5) };
+static const struct ddio_file_record a_record = {
+	.ref = { .id = N64(1), .seed = N64(2), .block = 8192, .layout = 2 },
+	.size = N64(3),
+	.ctime_ns = N64(4),
+	.mtime_ns = N64(5),
+	.dying = 1,
+	.ndisks = 3,
+	.disks = (uint32_t *)few_disks,
+	.name = "matrix",
+};
+static const struct ddio_array an_array = {
+	.file_offset = N64(1),
+	.elem_size = N64(2),
+	.ndims = 2,
+	.dim = { { .size = N64(3),
+		   .start = N64(4),
+		   .count = N64(5),
+		   .stride = N64(6),
+		   .procs = N64(7),
+		   .k = N64(8),
+		   .dist = DDIO_CYCLIC },
+		 { .size = N64(9),
+		   .start = N64(10),
+		   .count = N64(11),
+		   .stride = N64(12),
+		   .procs = N64(13),
+		   .k = N64(14),
+		   .dist = DDIO_BLOCK } },
+};
+static const struct ddio_strided some_strided[] = {
+	{ .offset = N64(1),
+	  .len = N64(2),
+	  .nlevels = 2,
+	  .level = { { N64(3), N64(4) }, { N64(5), N64(6) } } },
+	{ .offset = N64(7), .len = N64(8) },
+};
+static const struct ddio_extent some_extents[] = { { N64(1), N64(2) }, { N64(3), N64(4) } };
+static const struct ddio_part array_part = { .kind = DDIO_PART_ARRAY, .array = &an_array };
+static const struct ddio_part strided_part = { .kind = DDIO_PART_STRIDED,
+					       .n = 2,
+					       .strided = some_strided };
+static const struct ddio_part list_part = { .kind = DDIO_PART_LIST, .n = 2, .list = some_extents };
+
+/*
+ * The opening exchange
+ */
+static const struct ddio_msg_hello hello = {
+	.min_version = N16(1),
+	.max_version = N16(2),
+	.role = DDIO_ROLE_ADMIN,
+	.features = N64(3),
+	.reactor = N32(4),
+	.rank = 0x12345,
+	.nonce = BYTES32(5),
+	.group = BYTES16(6),
+	.cluster = "cluster",
+};
+static const struct ddio_msg_challenge challenge = {
+	.version = N16(1),
+	.keyed = 1,
+	.features = N64(2),
+	.nonce = BYTES32(3),
+	.proof = BYTES32(4),
+};
+static const struct ddio_msg_proof proof = { .proof = BYTES32(9) };
+static const struct ddio_welcome_disk welcome_disks[] = {
+	{ .disk = N32(1),
+	  .reactor = 2,
+	  .sector = 512,
+	  .size = N64(3),
+	  .peak = N64(4),
+	  .scale_ppm = N64(5) },
+	{ .disk = N32(6),
+	  .reactor = 7,
+	  .sector = 4096,
+	  .size = N64(8),
+	  .peak = N64(9),
+	  .scale_ppm = N64(10) },
+};
+static const struct ddio_msg_welcome welcome = {
+	.node = N32(1),
+	.nreactors = N32(2),
+	.reactor = N32(0),
+	.ndisks = 2,
+	.boot = N64(4),
+	.disks = (struct ddio_welcome_disk *)welcome_disks,
+	.name = "node",
+};
+static const struct ddio_msg_refuse refuse = { .status = N32(1), .text = "not you" };
+
+/*
+ * Files
+ */
+static const struct ddio_msg_ns_create ns_create = {
+	.flags = DDIO_NS_DIR,
+	.mode = 0640,
+	.uid = N32(1),
+	.gid = N32(2),
+	.rec = { .ref = { .seed = N64(3), .block = 4096, .layout = 1 },
+		 .size = N64(4),
+		 .ndisks = 3,
+		 .disks = (uint32_t *)few_disks },
+	.path = "a/b",
+};
+static const struct ddio_msg_ns_name ns_name = { .id = N64(1), .path = "a/b/c" };
+static const struct ddio_msg_ns_size ns_size = { .id = N64(1), .size = N64(2) };
+static const struct ddio_msg_ns_list ns_list = {
+	.max = 99,
+	.flags = DDIO_NS_ALL,
+	.after_id = N64(1),
+	.dir = "dir",
+	.after = "behind",
+};
+static const struct ddio_file_record two_records[] = {
+	{ .ref = { .id = N64(1), .seed = N64(2), .block = 512, .layout = 2 },
+	  .size = N64(3),
+	  .ctime_ns = N64(4),
+	  .mtime_ns = N64(5),
+	  .ndisks = 1,
+	  .disks = (uint32_t *)few_disks,
+	  .name = "one" },
+	{ .ref = { .id = N64(6), .seed = N64(7), .block = 1024, .layout = 1 },
+	  .size = N64(8),
+	  .ctime_ns = N64(9),
+	  .mtime_ns = N64(10),
+	  .dying = 1,
+	  .ndisks = 2,
+	  .disks = (uint32_t *)few_disks },
+};
+static const struct ddio_msg_ns_listing ns_listing = {
+	.n = 2, .more = 1, .recs = (struct ddio_file_record *)two_records
+};
+
+/*
+ * Objects
+ */
+static const struct ddio_msg_obj obj = {
+	.file = { .id = N64(1), .seed = N64(2), .block = 65536, .layout = 2 },
+	.disk = N32(3),
+	.flags = DDIO_OBJ_ZERO | DDIO_OBJ_ALL,
+	.offset = N64(4),
+	.len = N64(5),
+};
+static const struct ddio_msg_obj obj_of_stream = {
+	.file = { .id = N64(1), .seed = N64(2), .block = 65536, .layout = 1 },
+	.disk = N32(3),
+	.flags = DDIO_OBJ_STREAM,
+	.offset = N64(4),
+	.len = N64(5),
+	.stream = N64(6),
+};
+static const struct ddio_msg_obj_data obj_data = { .len = 0x1234567,
+						   .hit = 1,
+						   .disk_reqs = N32(1) };
+static const struct ddio_wire_extent wire_extents[] = {
+	{ .block = 0x123456789abc1, .start = N64(2), .count = 0x123456789abc3, .flags = 1 },
+	{ .block = 0x123456789abc4, .start = N64(5), .count = 0x123456789abc6 },
+};
+static const struct ddio_msg_extents extents = { .n = 2,
+						 .more = 1,
+						 .ext = (struct ddio_wire_extent *)wire_extents };
+static const uint64_t ids[] = { N64(1), N64(2), N64(3) };
+static const struct ddio_msg_obj_list obj_list = { .n = 3, .more = 1, .ids = (uint64_t *)ids };
+static const struct ddio_msg_fsck fsck = {
+	.objects = N64(1),
+	.extents = N64(2),
+	.blocks = N64(3),
+	.free_bytes = N64(4),
+	.problems = N64(5),
+	.repaired = N64(6),
+	.text = "a problem",
+};
+static const struct ddio_msg_obj_stat obj_stat = { .alloc = N64(1), .end = N64(2) };
+static const struct ddio_msg_obj_copy obj_copy = {
+	.from = { .id = N64(1), .seed = N64(2), .block = 512, .layout = 1 },
+	.to = { .id = N64(3), .seed = N64(4), .block = 1024, .layout = 2 },
+	.disk = N32(5),
+	.from_offset = N64(6),
+	.to_offset = N64(7),
+	.len = 0x1234567,
+};
+
+/*
+ * Collectives
+ */
+static const struct ddio_msg_attach attach = {
+	.group = BYTES16(1),
+	.rank = 0x12345,
+	.size = 0x12346,
+	.handle = N32(2),
+};
+static const struct ddio_msg_coll_start coll_start_array = {
+	.group = BYTES16(1),
+	.op = N64(2),
+	.flags = DDIO_COLL_SATF | DDIO_COLL_WRITE,
+	.nprocs = 0x12345,
+	.buffers = N32(3),
+	.timeout_ns = N64(4),
+	.file_size = N64(5),
+	.file = { .ref = { .id = N64(6), .seed = N64(7), .block = 8192, .layout = 1 },
+		  .ndisks = 3,
+		  .disks = (uint32_t *)few_disks },
+	.nparts = 1,
+	.parts = (struct ddio_part *)&array_part,
+};
+static const struct ddio_part two_parts[] = {
+	{ .kind = DDIO_PART_LIST, .n = 2, .list = some_extents },
+	{ .kind = DDIO_PART_LIST, .n = 1, .list = some_extents },
+};
+static const struct ddio_msg_coll_start coll_start_lists = {
+	.group = BYTES16(1),
+	.op = N64(2),
+	.nprocs = 2,
+	.file = { .ref = { .id = N64(6), .block = 8192 },
+		  .ndisks = 1,
+		  .disks = (uint32_t *)few_disks },
+	.nparts = 2,
+	.parts = (struct ddio_part *)two_parts,
+};
+static const struct ddio_msg_coll_data coll_data = {
+	.op = N64(1),
+	.block = 0x123456789abc2,
+	.handle = N32(3),
+	.disk = N32(4),
+	.group = BYTES16(5),
+};
+static const struct ddio_want wants[] = {
+	{ .block = 0x123456789abc1, .disk = N32(2) },
+	{ .block = 0x123456789abc3, .disk = N32(4) },
+};
+static const struct ddio_msg_coll_want coll_want = {
+	.op = N64(1), .handle = N32(2), .n = 2, .want = (struct ddio_want *)wants
+};
+static const struct ddio_msg_coll_done coll_done = {
+	.op = N64(1),
+	.handle = N32(2),
+	.status = DDIO_ST_IO,
+	.reactor = N32(3),
+	.lost_rank = N32(4),
+	.bytes_needed = N64(5),
+	.disk_read = N64(6),
+	.disk_written = N64(7),
+	.disk_requests = N64(8),
+	.messages = N64(9),
+	.cache_blocks = N64(10),
+	.wait_disk_ns = N64(11),
+	.wait_members_ns = N64(12),
+	.elapsed_ns = N64(13),
+	.buffers = N64(14),
+	.scattered = N64(15),
+	.text = "disk 3",
+};
+static const struct ddio_msg_coll_abort coll_abort = {
+	.group = BYTES16(1), .op = N64(2), .status = DDIO_ST_CANCELLED, .rank = N32(3)
+};
+static const struct ddio_msg_joint joint = { .group = BYTES16(1),
+					     .token = BYTES16(2),
+					     .name = "mailbox" };
+static const struct ddio_msg_coll_join coll_join = { .group = BYTES16(1), .op = N64(2) };
+
+/*
+ * A node's counters
+ */
+static const struct ddio_disk_status disk_status[] = {
+	{ .disk = N32(1),
+	  .reactor = N32(2),
+	  .name = "d0",
+	  .engine = "aio",
+	  .size = N64(3),
+	  .free = N64(4),
+	  .reads = N64(5),
+	  .writes = N64(6),
+	  .read_bytes = N64(7),
+	  .write_bytes = N64(8),
+	  .errors = N64(9),
+	  .cache_hits = N64(10),
+	  .cache_misses = N64(11),
+	  .prefetches = N64(12),
+	  .prefetch_used = N64(13),
+	  .prefetch_wasted = N64(14),
+	  .cache_blocks = N64(15),
+	  .cache_dirty = N64(16),
+	  .cache_bytes = N64(17),
+	  .queue = N64(18),
+	  .max_queue = N64(19),
+	  .seeks = N64(20),
+	  .seek_ns = N64(21),
+	  .rotation_ns = N64(22),
+	  .buffer_hits = N64(23),
+	  .bus_wait_ns = N64(24),
+	  .busy_ns = N64(25),
+	  .buffers = N64(26),
+	  .max_buffers = N64(27),
+	  .objects = N64(28) },
+};
+static const struct ddio_msg_status status = {
+	.node = N32(1),
+	.nreactors = N32(2),
+	.boot = N64(3),
+	.uptime_ns = N64(4),
+	.collectives = N64(5),
+	.requests = N64(6),
+	.connections = N64(7),
+	.refused = N64(8),
+	.memory_bytes = N64(9),
+	.name = "node",
+	.ndisks = 1,
+	.disks = (struct ddio_disk_status *)disk_status,
+};
+
+/*
+ * Between compute processes
+ */
+static const struct ddio_msg_group_join group_join = {
+	.group = BYTES16(1), .rank = 0x12345, .size = 0x12346, .addr = "host:1"
+};
+static const struct ddio_group_addr addrs[] = { { .rank = 3, .addr = "a:1" },
+						{ .rank = 9, .addr = "b:22" } };
+static const struct ddio_msg_group_table group_table = {
+	.group = BYTES16(1), .size = 0x12345, .n = 2, .entry = (struct ddio_group_addr *)addrs
+};
+static const struct ddio_msg_fan fan = {
+	.group = BYTES16(1),
+	.seq = N64(2),
+	.kind = N32(3),
+	.rank = 0x12345,
+	.status = DDIO_ST_MISMATCH,
+	.blame = N32(4),
+	.len = 3,
+	.data = "xyz",
+	.text = "who",
+};
+static const struct ddio_msg_exchange exchange = {
+	.group = BYTES16(1), .op = N64(2), .lo = N64(3), .hi = N64(4), .rank = 0x12345
+};
+
+#endif /* DDIO_TEST_GOLDEN_VALUES_H */
