@@ -3,31 +3,38 @@
 #ifndef DDIO_PROTO_CODEC_H
 #define DDIO_PROTO_CODEC_H
 
-#include "proto/cursor.h"
+#include "proto/coder.h"
 #include "proto/proto.h"
 
 /* Shortest encodings, to compare counts with the bytes that remain. */
-#define DDIO_RECORD_MIN 58
-#define DDIO_PART_MIN 16
+#define RECORD_MIN 58
+#define PART_MIN 16
 
-void ddio_wr_file_ref(struct ddio_wr *w, const struct ddio_file_ref *ref);
-/* Only reads; what must hold depends on the message. */
-void ddio_rd_file_ref(struct ddio_rd *r, struct ddio_file_ref *ref);
-bool ddio_block_ok(uint32_t block);
-bool ddio_file_ref_ok(const struct ddio_file_ref *ref);
+/* Checks nothing: what must hold depends on the message. */
+static inline void code_file_ref(struct coder *c, struct ddio_file_ref *ref)
+{
+	code_u64(c, &ref->id);
+	code_u64(c, &ref->seed);
+	code_u32(c, &ref->block);
+	code_u32(c, &ref->layout);
+}
 
-void ddio_wr_record(struct ddio_wr *w, const struct ddio_file_record *rec);
+static inline bool file_ref_ok(const struct ddio_file_ref *ref)
+{
+	return ref->id && ddio_block_ok(ref->block) && ref->layout < DDIO_LAYOUT_MAX_W;
+}
+
 /* After an error nothing of @rec is allocated. */
-void ddio_rd_record(struct ddio_rd *r, struct ddio_file_record *rec);
+void code_record(struct coder *c, struct ddio_file_record *rec);
 
-void ddio_wr_part(struct ddio_wr *w, const struct ddio_part *part);
-/* @array: where an array goes; NULL allocates it.  After an error @part must be freed. */
-void ddio_rd_part(struct ddio_rd *r, struct ddio_part *part, struct ddio_array *array);
+/* A reader puts an array into @array; NULL: allocates it.  After an error @part must be freed. */
+void code_part(struct coder *c, struct ddio_part *part, struct ddio_array *array);
 
-/* @n entries of @size bytes, or NULL with the error set; NULL without one if @n is 0. */
-void *ddio_rd_alloc(struct ddio_rd *r, uint64_t n, size_t size);
-
-/* A rank and the size of its group. */
-void ddio_rd_member(struct ddio_rd *r, uint32_t rank, uint32_t size);
+/* Checks a rank and the size of its group. */
+static inline void check_member(struct coder *c, uint32_t rank, uint32_t size)
+{
+	code_check(c, size <= DDIO_MAX_MEMBERS, -EMSGSIZE);
+	code_check(c, rank < size, -EINVAL);
+}
 
 #endif /* DDIO_PROTO_CODEC_H */

@@ -3,20 +3,52 @@
 #ifndef DDIO_PROTO_CODEC_FS_H
 #define DDIO_PROTO_CODEC_FS_H
 
+#include <sys/stat.h>
 #include "proto/codec.h"
 
-void ddio_wr_fs_seq(struct ddio_wr *w, const struct ddio_fs_seq *seq);
-void ddio_rd_fs_seq(struct ddio_rd *r, struct ddio_fs_seq *seq);
-void ddio_wr_fs_attr(struct ddio_wr *w, const struct ddio_fs_attr *a);
-void ddio_rd_fs_attr(struct ddio_rd *r, struct ddio_fs_attr *a);
-void ddio_wr_time(struct ddio_wr *w, const struct timespec *t);
-void ddio_rd_time(struct ddio_rd *r, struct timespec *t);
-/* Not 0. */
-uint64_t ddio_rd_ino(struct ddio_rd *r);
-/* Unknown bits are malformed. */
-uint32_t ddio_rd_flags(struct ddio_rd *r, uint32_t known);
-/* Of a directory's entry, into DDIO_MAX_NAME + 1 bytes. */
-void ddio_rd_fs_name(struct ddio_rd *r, char *name);
-bool ddio_mode_ok(uint32_t mode);
+static inline void code_fs_seq(struct coder *c, struct ddio_fs_seq *seq)
+{
+	code_u64(c, &seq->seq);
+	code_u64(c, &seq->upto);
+	code_check(c, !seq->seq || seq->upto < seq->seq, -EINVAL);
+}
+
+/* The number of an inode: not 0. */
+static inline void code_ino(struct coder *c, uint64_t *ino)
+{
+	code_u64(c, ino);
+	code_check(c, *ino != 0, -EINVAL);
+}
+
+/* The name of a directory's entry, in DDIO_MAX_NAME + 1 bytes. */
+static inline void code_entry_name(struct coder *c, char *name)
+{
+	code_str(c, name, DDIO_MAX_NAME + 1);
+	if (c->reading)
+		code_check(c, name[0] && !strchr(name, '/'), -EINVAL);
+}
+
+static inline void code_attr(struct coder *c, struct ddio_fs_attr *a)
+{
+	code_ino(c, &a->ino);
+	code_u64(c, &a->size);
+	code_u64(c, &a->alloc);
+	code_u64(c, &a->change);
+	code_u64(c, &a->rdev);
+	code_time(c, &a->atime);
+	code_time(c, &a->mtime);
+	code_time(c, &a->ctime);
+	code_time(c, &a->btime);
+	code_u32(c, &a->mode);
+	code_u32(c, &a->nlink);
+	code_u32(c, &a->uid);
+	code_u32(c, &a->gid);
+	code_u32(c, &a->block);
+	code_u32(c, &a->ndisks);
+	code_check(c, ddio_mode_ok(a->mode), -EINVAL);
+	code_check(c, !a->block == !S_ISREG(a->mode) && !a->ndisks == !a->block, -EINVAL);
+	code_check(c, !a->block || ddio_block_ok(a->block), -EINVAL);
+	code_check(c, a->size <= DDIO_MAX_FILE && a->ndisks <= DDIO_MAX_DISKS, -EMSGSIZE);
+}
 
 #endif /* DDIO_PROTO_CODEC_FS_H */

@@ -9,65 +9,24 @@ enum { WANT_LEN = 16 };
 	(DDIO_COLL_WRITE | DDIO_COLL_SORT | DDIO_COLL_ROTATE | DDIO_COLL_SYNC | \
 	 DDIO_COLL_NO_BATCH | DDIO_COLL_SATF)
 
-/* A number of a file block that the largest file can have. */
+/* Returns true if the largest file can have a block of this number. */
 static bool block_number_ok(uint64_t block)
 {
 	return block <= DDIO_MAX_FILE / DDIO_MIN_BLOCK;
 }
 
-void ddio_rd_member(struct ddio_rd *r, uint32_t rank, uint32_t size)
+static inline void code_attach(struct coder *c, struct ddio_msg_attach *x)
 {
-	ddio_rd_check(r, size <= DDIO_MAX_MEMBERS, -EMSGSIZE);
-	ddio_rd_check(r, rank < size, -EINVAL);
+	code_bytes(c, x->group, sizeof(x->group));
+	code_u32(c, &x->rank);
+	code_u32(c, &x->size);
+	code_u32(c, &x->handle);
+	code_reserved(c, &x->reserved);
+	check_member(c, x->rank, x->size);
 }
+CODEC(attach, ddio_msg_attach)
 
-ssize_t ddio_put_attach(void *buf, size_t cap, const struct ddio_msg_attach *x)
-{
-	struct ddio_wr w = ddio_wr_begin(buf, cap);
-
-	ddio_wr_bytes(&w, x->group, sizeof(x->group));
-	ddio_wr_u32(&w, x->rank);
-	ddio_wr_u32(&w, x->size);
-	ddio_wr_u32(&w, x->handle);
-	ddio_wr_u32(&w, x->reserved);
-	return ddio_wr_end(&w);
-}
-
-int ddio_get_attach(const void *buf, size_t len, struct ddio_msg_attach *x)
-{
-	struct ddio_rd r = ddio_rd_begin(buf, len);
-
-	ddio_rd_bytes(&r, x->group, sizeof(x->group));
-	x->rank = ddio_rd_u32(&r);
-	x->size = ddio_rd_u32(&r);
-	x->handle = ddio_rd_u32(&r);
-	x->reserved = 0;
-	ddio_rd_reserved(&r);
-	ddio_rd_member(&r, x->rank, x->size);
-	return ddio_rd_end(&r);
-}
-
-ssize_t ddio_put_coll_start(void *buf, size_t cap, const struct ddio_msg_coll_start *x)
-{
-	struct ddio_wr w = ddio_wr_begin(buf, cap);
-	uint32_t i;
-
-	ddio_wr_bytes(&w, x->group, sizeof(x->group));
-	ddio_wr_u64(&w, x->op);
-	ddio_wr_u32(&w, x->flags);
-	ddio_wr_u32(&w, x->nprocs);
-	ddio_wr_u32(&w, x->buffers);
-	ddio_wr_u32(&w, x->reserved);
-	ddio_wr_u64(&w, x->timeout_ns);
-	ddio_wr_u64(&w, x->file_size);
-	ddio_wr_record(&w, &x->file);
-	ddio_wr_u32(&w, x->nparts);
-	for (i = 0; i < x->nparts; i++)
-		ddio_wr_part(&w, &x->parts[i]);
-	return ddio_wr_end(&w);
-}
-
-/* One array for all, or for every process a description of its own, of one kind. */
+/* Returns true if there is one array for all, or one description per process, all of one kind. */
 static bool parts_agree(const struct ddio_msg_coll_start *x)
 {
 	uint32_t kind = 0, i;
@@ -88,58 +47,44 @@ static bool parts_agree(const struct ddio_msg_coll_start *x)
 	return true;
 }
 
-static void rd_parts(struct ddio_rd *r, struct ddio_msg_coll_start *x)
+static void code_parts(struct coder *c, struct ddio_msg_coll_start *x)
 {
-	uint32_t n = ddio_rd_u32(r), i;
+	uint32_t i;
 
-	ddio_rd_check(r, n == 1 || n == x->nprocs, -EINVAL);
-	if (!ddio_rd_fits(r, n, DDIO_PART_MIN))
-		return;
-	x->parts = ddio_rd_alloc(r, n, sizeof(*x->parts));
-	for (i = 0; i < n && !r->err; i++) {
-		x->nparts = i + 1;
-		/* Only one array can be right, and it has its place in @x. */
-		ddio_rd_part(r, &x->parts[i], &x->array);
-	}
-	if (!r->err)
-		ddio_rd_check(r, parts_agree(x), -EINVAL);
+	code_u32(c, &x->nparts);
+	code_check(c, x->nparts == 1 || x->nparts == x->nprocs, -EINVAL);
+	if (c->reading)
+		x->parts = code_alloc(c, x->nparts, sizeof(*x->parts), PART_MIN);
+	/* A valid message has one array at most; it is read into @x. */
+	for (i = 0; i < x->nparts && coder_ok(c); i++)
+		code_part(c, &x->parts[i], &x->array);
+	if (c->reading && coder_ok(c))
+		code_check(c, parts_agree(x), -EINVAL);
 }
 
-static void rd_coll_fixed(struct ddio_rd *r, struct ddio_msg_coll_start *x)
+static inline void code_coll_start(struct coder *c, struct ddio_msg_coll_start *x)
 {
-	ddio_rd_bytes(r, x->group, sizeof(x->group));
-	x->op = ddio_rd_u64(r);
-	x->flags = ddio_rd_u32(r);
-	x->nprocs = ddio_rd_u32(r);
-	x->buffers = ddio_rd_u32(r);
-	ddio_rd_reserved(r);
-	x->timeout_ns = ddio_rd_u64(r);
-	x->file_size = ddio_rd_u64(r);
-	ddio_rd_check(r, !(x->flags & ~COLL_FLAGS), -EPROTO);
-	ddio_rd_check(r, x->op && x->nprocs, -EINVAL);
-	ddio_rd_check(r, x->nprocs <= DDIO_MAX_MEMBERS && x->file_size <= DDIO_MAX_FILE, -EMSGSIZE);
+	code_bytes(c, x->group, sizeof(x->group));
+	code_u64(c, &x->op);
+	code_u32(c, &x->flags);
+	code_u32(c, &x->nprocs);
+	code_u32(c, &x->buffers);
+	code_reserved(c, &x->reserved);
+	code_u64(c, &x->timeout_ns);
+	code_u64(c, &x->file_size);
+	code_check(c, !(x->flags & ~COLL_FLAGS), -EPROTO);
+	code_check(c, x->op && x->nprocs, -EINVAL);
+	code_check(c, x->nprocs <= DDIO_MAX_MEMBERS && x->file_size <= DDIO_MAX_FILE, -EMSGSIZE);
+	code_record(c, &x->file);
+	code_parts(c, x);
 }
-
-int ddio_get_coll_start(const void *buf, size_t len, struct ddio_msg_coll_start *x)
-{
-	struct ddio_rd r = ddio_rd_begin(buf, len);
-	int err;
-
-	memset(x, 0, sizeof(*x));
-	rd_coll_fixed(&r, x);
-	ddio_rd_record(&r, &x->file);
-	rd_parts(&r, x);
-	err = ddio_rd_end(&r);
-	if (err)
-		ddio_coll_start_free(x);
-	return err;
-}
+CODEC_OWNING(coll_start, ddio_msg_coll_start, ddio_coll_start_free)
 
 void ddio_coll_start_free(struct ddio_msg_coll_start *start)
 {
 	uint32_t i;
 
-	for (i = 0; i < start->nparts; i++) {
+	for (i = 0; start->parts && i < start->nparts; i++) {
 		start->parts[i].array = NULL; /* lies in @start */
 		ddio_part_free(&start->parts[i]);
 	}
@@ -149,190 +94,95 @@ void ddio_coll_start_free(struct ddio_msg_coll_start *start)
 	ddio_file_record_free(&start->file);
 }
 
-ssize_t ddio_put_coll_data(void *buf, size_t cap, const struct ddio_msg_coll_data *x)
+static inline void code_coll_data(struct coder *c, struct ddio_msg_coll_data *x)
 {
-	struct ddio_wr w = ddio_wr_begin(buf, cap);
+	code_u64(c, &x->op);
+	code_u64(c, &x->block);
+	code_u32(c, &x->handle);
+	code_u32(c, &x->disk);
+	code_bytes(c, x->group, sizeof(x->group));
+	code_check(c, x->op != 0, -EINVAL);
+	code_check(c, block_number_ok(x->block), -EMSGSIZE);
+}
+CODEC(coll_data, ddio_msg_coll_data)
 
-	ddio_wr_u64(&w, x->op);
-	ddio_wr_u64(&w, x->block);
-	ddio_wr_u32(&w, x->handle);
-	ddio_wr_u32(&w, x->disk);
-	ddio_wr_bytes(&w, x->group, sizeof(x->group));
-	return ddio_wr_end(&w);
+static inline void code_want(struct coder *c, struct ddio_want *want)
+{
+	code_u64(c, &want->block);
+	code_u32(c, &want->disk);
+	code_reserved(c, &want->reserved);
+	code_check(c, block_number_ok(want->block), -EMSGSIZE);
 }
 
-int ddio_get_coll_data(const void *buf, size_t len, struct ddio_msg_coll_data *x)
+static inline void code_coll_want(struct coder *c, struct ddio_msg_coll_want *x)
 {
-	struct ddio_rd r = ddio_rd_begin(buf, len);
-
-	x->op = ddio_rd_u64(&r);
-	x->block = ddio_rd_u64(&r);
-	x->handle = ddio_rd_u32(&r);
-	x->disk = ddio_rd_u32(&r);
-	ddio_rd_bytes(&r, x->group, sizeof(x->group));
-	ddio_rd_check(&r, x->op != 0, -EINVAL);
-	ddio_rd_check(&r, block_number_ok(x->block), -EMSGSIZE);
-	return ddio_rd_end(&r);
-}
-
-ssize_t ddio_put_coll_want(void *buf, size_t cap, const struct ddio_msg_coll_want *x)
-{
-	struct ddio_wr w = ddio_wr_begin(buf, cap);
 	uint32_t i;
 
-	ddio_wr_u64(&w, x->op);
-	ddio_wr_u32(&w, x->handle);
-	ddio_wr_u32(&w, x->n);
-	for (i = 0; i < x->n; i++) {
-		ddio_wr_u64(&w, x->want[i].block);
-		ddio_wr_u32(&w, x->want[i].disk);
-		ddio_wr_u32(&w, x->want[i].reserved);
-	}
-	return ddio_wr_end(&w);
+	code_u64(c, &x->op);
+	code_u32(c, &x->handle);
+	code_u32(c, &x->n);
+	code_check(c, x->op && x->n, -EINVAL);
+	code_check(c, x->n <= DDIO_MAX_BATCH, -EMSGSIZE);
+	if (c->reading)
+		x->want = code_alloc(c, x->n, sizeof(*x->want), WANT_LEN);
+	for (i = 0; i < x->n && coder_ok(c); i++)
+		code_want(c, &x->want[i]);
 }
 
-static void rd_want(struct ddio_rd *r, struct ddio_want *want)
+static void release_want(struct ddio_msg_coll_want *x)
 {
-	want->block = ddio_rd_u64(r);
-	want->disk = ddio_rd_u32(r);
-	want->reserved = 0;
-	ddio_rd_reserved(r);
-	ddio_rd_check(r, block_number_ok(want->block), -EMSGSIZE);
+	free(x->want);
+	x->want = NULL;
+	x->n = 0;
 }
+CODEC_OWNING(coll_want, ddio_msg_coll_want, release_want)
 
-int ddio_get_coll_want(const void *buf, size_t len, struct ddio_msg_coll_want *x)
+static inline void code_coll_done(struct coder *c, struct ddio_msg_coll_done *x)
 {
-	struct ddio_rd r = ddio_rd_begin(buf, len);
-	uint32_t i;
-	int err;
-
-	memset(x, 0, sizeof(*x));
-	x->op = ddio_rd_u64(&r);
-	x->handle = ddio_rd_u32(&r);
-	x->n = ddio_rd_u32(&r);
-	ddio_rd_check(&r, x->op && x->n, -EINVAL);
-	ddio_rd_check(&r, x->n <= DDIO_MAX_BATCH, -EMSGSIZE);
-	if (ddio_rd_fits(&r, x->n, WANT_LEN))
-		x->want = ddio_rd_alloc(&r, x->n, sizeof(*x->want));
-	for (i = 0; i < x->n && !r.err; i++)
-		rd_want(&r, &x->want[i]);
-	err = ddio_rd_end(&r);
-	if (err) {
-		free(x->want);
-		x->want = NULL;
-		x->n = 0;
-	}
-	return err;
+	code_u64(c, &x->op);
+	code_u32(c, &x->handle);
+	code_u32(c, &x->status);
+	code_u32(c, &x->reactor);
+	code_u32(c, &x->lost_rank);
+	code_u64(c, &x->bytes_needed);
+	code_u64(c, &x->disk_read);
+	code_u64(c, &x->disk_written);
+	code_u64(c, &x->disk_requests);
+	code_u64(c, &x->messages);
+	code_u64(c, &x->cache_blocks);
+	code_u64(c, &x->wait_disk_ns);
+	code_u64(c, &x->wait_members_ns);
+	code_u64(c, &x->elapsed_ns);
+	code_u64(c, &x->buffers);
+	code_u64(c, &x->scattered);
+	code_str(c, x->text, sizeof(x->text));
+	code_check(c, x->op && x->status < DDIO_ST_MAX, -EINVAL);
 }
+CODEC(coll_done, ddio_msg_coll_done)
 
-ssize_t ddio_put_coll_done(void *buf, size_t cap, const struct ddio_msg_coll_done *x)
+static inline void code_coll_abort(struct coder *c, struct ddio_msg_coll_abort *x)
 {
-	struct ddio_wr w = ddio_wr_begin(buf, cap);
-
-	ddio_wr_u64(&w, x->op);
-	ddio_wr_u32(&w, x->handle);
-	ddio_wr_u32(&w, x->status);
-	ddio_wr_u32(&w, x->reactor);
-	ddio_wr_u32(&w, x->lost_rank);
-	ddio_wr_u64(&w, x->bytes_needed);
-	ddio_wr_u64(&w, x->disk_read);
-	ddio_wr_u64(&w, x->disk_written);
-	ddio_wr_u64(&w, x->disk_requests);
-	ddio_wr_u64(&w, x->messages);
-	ddio_wr_u64(&w, x->cache_blocks);
-	ddio_wr_u64(&w, x->wait_disk_ns);
-	ddio_wr_u64(&w, x->wait_members_ns);
-	ddio_wr_u64(&w, x->elapsed_ns);
-	ddio_wr_u64(&w, x->buffers);
-	ddio_wr_u64(&w, x->scattered);
-	ddio_wr_str(&w, x->text, sizeof(x->text));
-	return ddio_wr_end(&w);
+	code_bytes(c, x->group, sizeof(x->group));
+	code_u64(c, &x->op);
+	code_u32(c, &x->status);
+	code_u32(c, &x->rank);
+	code_check(c, x->status && x->status < DDIO_ST_MAX, -EINVAL);
 }
+CODEC(coll_abort, ddio_msg_coll_abort)
 
-int ddio_get_coll_done(const void *buf, size_t len, struct ddio_msg_coll_done *x)
+static inline void code_joint(struct coder *c, struct ddio_msg_joint *x)
 {
-	struct ddio_rd r = ddio_rd_begin(buf, len);
-
-	x->op = ddio_rd_u64(&r);
-	x->handle = ddio_rd_u32(&r);
-	x->status = ddio_rd_u32(&r);
-	x->reactor = ddio_rd_u32(&r);
-	x->lost_rank = ddio_rd_u32(&r);
-	x->bytes_needed = ddio_rd_u64(&r);
-	x->disk_read = ddio_rd_u64(&r);
-	x->disk_written = ddio_rd_u64(&r);
-	x->disk_requests = ddio_rd_u64(&r);
-	x->messages = ddio_rd_u64(&r);
-	x->cache_blocks = ddio_rd_u64(&r);
-	x->wait_disk_ns = ddio_rd_u64(&r);
-	x->wait_members_ns = ddio_rd_u64(&r);
-	x->elapsed_ns = ddio_rd_u64(&r);
-	x->buffers = ddio_rd_u64(&r);
-	x->scattered = ddio_rd_u64(&r);
-	ddio_rd_str(&r, x->text, sizeof(x->text));
-	ddio_rd_check(&r, x->op && x->status < DDIO_ST_MAX, -EINVAL);
-	return ddio_rd_end(&r);
+	code_bytes(c, x->group, sizeof(x->group));
+	code_bytes(c, x->token, sizeof(x->token));
+	code_str(c, x->name, sizeof(x->name));
+	code_check(c, x->name[0] != '\0', -EINVAL);
 }
+CODEC(joint, ddio_msg_joint)
 
-ssize_t ddio_put_coll_abort(void *buf, size_t cap, const struct ddio_msg_coll_abort *x)
+static inline void code_coll_join(struct coder *c, struct ddio_msg_coll_join *x)
 {
-	struct ddio_wr w = ddio_wr_begin(buf, cap);
-
-	ddio_wr_bytes(&w, x->group, sizeof(x->group));
-	ddio_wr_u64(&w, x->op);
-	ddio_wr_u32(&w, x->status);
-	ddio_wr_u32(&w, x->rank);
-	return ddio_wr_end(&w);
+	code_bytes(c, x->group, sizeof(x->group));
+	code_u64(c, &x->op);
+	code_check(c, x->op != 0, -EINVAL);
 }
-
-int ddio_get_coll_abort(const void *buf, size_t len, struct ddio_msg_coll_abort *x)
-{
-	struct ddio_rd r = ddio_rd_begin(buf, len);
-
-	ddio_rd_bytes(&r, x->group, sizeof(x->group));
-	x->op = ddio_rd_u64(&r);
-	x->status = ddio_rd_u32(&r);
-	x->rank = ddio_rd_u32(&r);
-	ddio_rd_check(&r, x->status && x->status < DDIO_ST_MAX, -EINVAL);
-	return ddio_rd_end(&r);
-}
-
-ssize_t ddio_put_joint(void *buf, size_t cap, const struct ddio_msg_joint *x)
-{
-	struct ddio_wr w = ddio_wr_begin(buf, cap);
-
-	ddio_wr_bytes(&w, x->group, sizeof(x->group));
-	ddio_wr_bytes(&w, x->token, sizeof(x->token));
-	ddio_wr_str(&w, x->name, sizeof(x->name));
-	return ddio_wr_end(&w);
-}
-
-int ddio_get_joint(const void *buf, size_t len, struct ddio_msg_joint *x)
-{
-	struct ddio_rd r = ddio_rd_begin(buf, len);
-
-	ddio_rd_bytes(&r, x->group, sizeof(x->group));
-	ddio_rd_bytes(&r, x->token, sizeof(x->token));
-	ddio_rd_str(&r, x->name, sizeof(x->name));
-	ddio_rd_check(&r, x->name[0] != '\0', -EINVAL);
-	return ddio_rd_end(&r);
-}
-
-ssize_t ddio_put_coll_join(void *buf, size_t cap, const struct ddio_msg_coll_join *x)
-{
-	struct ddio_wr w = ddio_wr_begin(buf, cap);
-
-	ddio_wr_bytes(&w, x->group, sizeof(x->group));
-	ddio_wr_u64(&w, x->op);
-	return ddio_wr_end(&w);
-}
-
-int ddio_get_coll_join(const void *buf, size_t len, struct ddio_msg_coll_join *x)
-{
-	struct ddio_rd r = ddio_rd_begin(buf, len);
-
-	ddio_rd_bytes(&r, x->group, sizeof(x->group));
-	x->op = ddio_rd_u64(&r);
-	ddio_rd_check(&r, x->op != 0, -EINVAL);
-	return ddio_rd_end(&r);
-}
+CODEC(coll_join, ddio_msg_coll_join)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Bounded cursors over little-endian bytes.  An error sticks: a codec reads or
- * writes all its fields and asks once at the end.  A reader past its end gives
- * zeros; a writer past its end counts on but writes no more.
+ * Bounded cursors over little-endian bytes.  An error sticks: the caller reads
+ * or writes all fields and checks for errors once, at the end.  Reading past
+ * the end gives zeros; writing past the end only counts.
  */
 #ifndef DDIO_PROTO_CURSOR_H
 #define DDIO_PROTO_CURSOR_H
@@ -12,8 +12,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/types.h>
+#include <time.h>
 
 struct ddio_wr {
 	uint8_t *buf; /* NULL: count only */
@@ -27,11 +29,13 @@ static inline struct ddio_wr ddio_wr_begin(void *buf, size_t cap)
 	return (struct ddio_wr){ .buf = buf, .cap = cap };
 }
 
+/* Returns the length, or -EMSGSIZE. */
 static inline ssize_t ddio_wr_end(const struct ddio_wr *w)
 {
 	return w->over ? -EMSGSIZE : (ssize_t)w->len;
 }
 
+/* Returns where the next @n bytes go; NULL if they are only counted. */
 static inline uint8_t *ddio_wr_room(struct ddio_wr *w, size_t n)
 {
 	size_t at = w->len;
@@ -76,7 +80,13 @@ static inline void ddio_wr_u64(struct ddio_wr *w, uint64_t v)
 	ddio_wr_bytes(w, &v, sizeof(v));
 }
 
-/* @s lies in an array of @size bytes, terminator included. */
+static inline void ddio_wr_time(struct ddio_wr *w, const struct timespec *t)
+{
+	ddio_wr_u64(w, (uint64_t)t->tv_sec);
+	ddio_wr_u32(w, (uint32_t)t->tv_nsec);
+}
+
+/* @s: in an array of @size bytes; cut off there if no terminator comes before. */
 static inline void ddio_wr_str(struct ddio_wr *w, const char *s, size_t size)
 {
 	size_t n = strnlen(s, size - 1);
@@ -96,7 +106,7 @@ static inline struct ddio_rd ddio_rd_begin(const void *buf, size_t len)
 	return (struct ddio_rd){ .p = buf, .left = len };
 }
 
-/* The first error counts. */
+/* Keeps the first error. */
 static inline void ddio_rd_fail(struct ddio_rd *r, int err)
 {
 	if (!r->err)
@@ -104,20 +114,21 @@ static inline void ddio_rd_fail(struct ddio_rd *r, int err)
 	r->left = 0;
 }
 
-/* A condition on a value that was read. */
+/* Fails with @err unless @ok, which depends on what was read. */
 static inline void ddio_rd_check(struct ddio_rd *r, bool ok, int err)
 {
 	if (!ok)
 		ddio_rd_fail(r, err);
 }
 
-/* Bytes left over are as malformed as bytes missing. */
+/* Returns the error, or 0.  Bytes left over are malformed, as missing ones are. */
 static inline int ddio_rd_end(struct ddio_rd *r)
 {
 	ddio_rd_check(r, !r->left, -EPROTO);
 	return r->err;
 }
 
+/* Returns the next @n bytes, or NULL after an error. */
 static inline const uint8_t *ddio_rd_room(struct ddio_rd *r, size_t n)
 {
 	const uint8_t *p = r->p;
@@ -165,12 +176,14 @@ static inline uint64_t ddio_rd_u64(struct ddio_rd *r)
 	return le64toh(v);
 }
 
-static inline void ddio_rd_reserved(struct ddio_rd *r)
+static inline void ddio_rd_time(struct ddio_rd *r, struct timespec *t)
 {
-	ddio_rd_check(r, ddio_rd_u32(r) == 0, -EPROTO);
+	t->tv_sec = (time_t)ddio_rd_u64(r);
+	t->tv_nsec = ddio_rd_u32(r);
+	ddio_rd_check(r, t->tv_nsec < 1000000000, -EINVAL);
 }
 
-/* Into an array of @size bytes, terminated; longer is beyond a limit, a NUL inside malformed. */
+/* Reads a string into an array of @size bytes: -EMSGSIZE if it is longer, -EPROTO if it contains a NUL. */
 static inline void ddio_rd_str(struct ddio_rd *r, char *dst, size_t size)
 {
 	size_t n = ddio_rd_u16(r);
@@ -193,13 +206,26 @@ static inline void ddio_rd_str(struct ddio_rd *r, char *dst, size_t size)
 }
 
 /*
- * Are @n entries of at least @min bytes each possible in what is left?  To be
- * asked before memory for them is allocated.
+ * Returns true if what is left can hold @n entries of at least @min bytes each.
+ * Check this before allocating memory for them.
  */
 static inline bool ddio_rd_fits(struct ddio_rd *r, uint64_t n, size_t min)
 {
 	ddio_rd_check(r, n <= r->left / min, -EPROTO);
 	return !r->err;
+}
+
+/* Returns @n zeroed entries of @size bytes; NULL after an error, or if @n is 0. */
+static inline void *ddio_rd_alloc(struct ddio_rd *r, uint64_t n, size_t size)
+{
+	void *p;
+
+	if (r->err || !n)
+		return NULL;
+	p = calloc(n, size);
+	if (!p)
+		ddio_rd_fail(r, -ENOMEM);
+	return p;
 }
 
 #endif /* DDIO_PROTO_CURSOR_H */

@@ -3,60 +3,12 @@
 #include <stdlib.h>
 #include "proto/codec.h"
 
-/* Below this many disks a stripe is searched for duplicates without sorting it. */
+/* Up to this many disks, duplicates in a stripe are searched for without sorting. */
 enum { FEW_DISKS = 32 };
-
-void *ddio_rd_alloc(struct ddio_rd *r, uint64_t n, size_t size)
-{
-	void *p;
-
-	if (r->err || !n)
-		return NULL;
-	p = calloc(n, size);
-	if (!p)
-		ddio_rd_fail(r, -ENOMEM);
-	return p;
-}
-
-void ddio_wr_file_ref(struct ddio_wr *w, const struct ddio_file_ref *ref)
-{
-	ddio_wr_u64(w, ref->id);
-	ddio_wr_u64(w, ref->seed);
-	ddio_wr_u32(w, ref->block);
-	ddio_wr_u32(w, ref->layout);
-}
-
-void ddio_rd_file_ref(struct ddio_rd *r, struct ddio_file_ref *ref)
-{
-	ref->id = ddio_rd_u64(r);
-	ref->seed = ddio_rd_u64(r);
-	ref->block = ddio_rd_u32(r);
-	ref->layout = ddio_rd_u32(r);
-}
 
 bool ddio_block_ok(uint32_t block)
 {
 	return block >= DDIO_MIN_BLOCK && block <= DDIO_MAX_BLOCK && !(block & (block - 1));
-}
-
-bool ddio_file_ref_ok(const struct ddio_file_ref *ref)
-{
-	return ref->id && ddio_block_ok(ref->block) && ref->layout < DDIO_LAYOUT_MAX_W;
-}
-
-void ddio_wr_record(struct ddio_wr *w, const struct ddio_file_record *rec)
-{
-	uint32_t i;
-
-	ddio_wr_file_ref(w, &rec->ref);
-	ddio_wr_u64(w, rec->size);
-	ddio_wr_u64(w, rec->ctime_ns);
-	ddio_wr_u64(w, rec->mtime_ns);
-	ddio_wr_u32(w, rec->dying);
-	ddio_wr_u32(w, rec->ndisks);
-	ddio_wr_str(w, rec->name, sizeof(rec->name));
-	for (i = 0; i < rec->ndisks; i++)
-		ddio_wr_u32(w, rec->disks[i]);
 }
 
 static int cmp_u32(const void *a, const void *b)
@@ -77,7 +29,7 @@ static int few_distinct(const uint32_t *disks, uint32_t n)
 	return 0;
 }
 
-/* No disk may stand twice in a stripe. */
+/* Returns -EINVAL if a disk stands twice in a stripe. */
 static int disks_distinct(const uint32_t *disks, uint32_t n)
 {
 	uint32_t *sorted, i;
@@ -97,49 +49,58 @@ static int disks_distinct(const uint32_t *disks, uint32_t n)
 	return err;
 }
 
-static void rd_disks(struct ddio_rd *r, struct ddio_file_record *rec)
+static void code_disks(struct coder *c, struct ddio_file_record *rec)
 {
 	uint32_t i;
 	int err;
 
-	ddio_rd_check(r, rec->ndisks > 0, -EINVAL);
-	ddio_rd_check(r, rec->ndisks <= DDIO_MAX_DISKS, -EMSGSIZE);
-	if (!ddio_rd_fits(r, rec->ndisks, sizeof(uint32_t)))
-		return;
-	rec->disks = ddio_rd_alloc(r, rec->ndisks, sizeof(*rec->disks));
-	if (!rec->disks)
-		return;
-	for (i = 0; i < rec->ndisks; i++)
-		rec->disks[i] = ddio_rd_u32(r);
-	err = disks_distinct(rec->disks, rec->ndisks);
-	ddio_rd_check(r, !err, err);
+	code_check(c, rec->ndisks > 0, -EINVAL);
+	code_check(c, rec->ndisks <= DDIO_MAX_DISKS, -EMSGSIZE);
+	if (c->reading)
+		rec->disks = code_alloc(c, rec->ndisks, sizeof(*rec->disks), sizeof(uint32_t));
+	for (i = 0; i < rec->ndisks && coder_ok(c); i++)
+		code_u32(c, &rec->disks[i]);
+	if (c->reading && coder_ok(c)) {
+		err = disks_distinct(rec->disks, rec->ndisks);
+		code_check(c, !err, err);
+	}
 }
 
-/* The identity is judged by the caller: a file to be created has none yet. */
-static void rd_record_any(struct ddio_rd *r, struct ddio_file_record *rec)
+/* The caller checks the identity: a file to be created has none yet. */
+static void code_record_any(struct coder *c, struct ddio_file_record *rec)
 {
-	memset(rec, 0, sizeof(*rec));
-	ddio_rd_file_ref(r, &rec->ref);
-	rec->size = ddio_rd_u64(r);
-	rec->ctime_ns = ddio_rd_u64(r);
-	rec->mtime_ns = ddio_rd_u64(r);
-	rec->dying = ddio_rd_u32(r);
-	rec->ndisks = ddio_rd_u32(r);
-	ddio_rd_str(r, rec->name, sizeof(rec->name));
-	ddio_rd_check(r, ddio_block_ok(rec->ref.block), -EINVAL);
-	ddio_rd_check(r, rec->ref.layout < DDIO_LAYOUT_MAX_W && rec->dying <= 1, -EINVAL);
-	ddio_rd_check(r, rec->size <= DDIO_MAX_FILE, -EMSGSIZE);
-	rd_disks(r, rec);
-	if (r->err)
-		ddio_file_record_free(rec);
+	if (c->reading)
+		memset(rec, 0, sizeof(*rec));
+	code_file_ref(c, &rec->ref);
+	code_u64(c, &rec->size);
+	code_u64(c, &rec->ctime_ns);
+	code_u64(c, &rec->mtime_ns);
+	code_u32(c, &rec->dying);
+	code_u32(c, &rec->ndisks);
+	code_str(c, rec->name, sizeof(rec->name));
+	code_check(c, ddio_block_ok(rec->ref.block), -EINVAL);
+	code_check(c, rec->ref.layout < DDIO_LAYOUT_MAX_W && rec->dying <= 1, -EINVAL);
+	code_check(c, rec->size <= DDIO_MAX_FILE, -EMSGSIZE);
+	code_disks(c, rec);
 }
 
-void ddio_rd_record(struct ddio_rd *r, struct ddio_file_record *rec)
+void code_record(struct coder *c, struct ddio_file_record *rec)
 {
-	rd_record_any(r, rec);
-	ddio_rd_check(r, rec->ref.id != 0, -EINVAL);
-	if (r->err)
+	code_record_any(c, rec);
+	code_check(c, rec->ref.id != 0, -EINVAL);
+	if (!coder_ok(c))
 		ddio_file_record_free(rec);
+}
+CODEC_PUT(record, ddio_file_record)
+
+int ddio_get_record(const void *buf, size_t len, struct ddio_file_record *rec, size_t *used)
+{
+	struct coder c = coder_reading(buf, len);
+
+	code_record(&c, rec);
+	if (coder_ok(&c) && used)
+		*used = len - c.r.left;
+	return c.r.err;
 }
 
 void ddio_file_record_free(struct ddio_file_record *rec)
@@ -149,165 +110,78 @@ void ddio_file_record_free(struct ddio_file_record *rec)
 	rec->ndisks = 0;
 }
 
-ssize_t ddio_put_record(void *buf, size_t cap, const struct ddio_file_record *rec)
+static inline void code_ns_create(struct coder *c, struct ddio_msg_ns_create *x)
 {
-	struct ddio_wr w = ddio_wr_begin(buf, cap);
-
-	ddio_wr_record(&w, rec);
-	return ddio_wr_end(&w);
-}
-
-int ddio_get_record(const void *buf, size_t len, struct ddio_file_record *rec, size_t *used)
-{
-	struct ddio_rd r = ddio_rd_begin(buf, len);
-
-	ddio_rd_record(&r, rec);
-	if (!r.err && used)
-		*used = len - r.left;
-	return r.err;
-}
-
-ssize_t ddio_put_ns_create(void *buf, size_t cap, const struct ddio_msg_ns_create *x)
-{
-	struct ddio_wr w = ddio_wr_begin(buf, cap);
-
-	ddio_wr_u32(&w, x->flags);
-	ddio_wr_u32(&w, x->mode);
-	ddio_wr_u32(&w, x->uid);
-	ddio_wr_u32(&w, x->gid);
-	ddio_wr_str(&w, x->path, sizeof(x->path));
-	ddio_wr_record(&w, &x->rec);
-	return ddio_wr_end(&w);
-}
-
-int ddio_get_ns_create(const void *buf, size_t len, struct ddio_msg_ns_create *x)
-{
-	struct ddio_rd r = ddio_rd_begin(buf, len);
 	const struct ddio_file_record *rec = &x->rec;
-	int err;
 
-	x->flags = ddio_rd_u32(&r);
-	x->mode = ddio_rd_u32(&r);
-	x->uid = ddio_rd_u32(&r);
-	x->gid = ddio_rd_u32(&r);
-	ddio_rd_str(&r, x->path, sizeof(x->path));
-	ddio_rd_check(&r, !(x->flags & ~(DDIO_NS_EXCL | DDIO_NS_DIR)), -EPROTO);
-	ddio_rd_check(&r, x->path[0] && !(x->mode & ~0777u), -EINVAL);
-	rd_record_any(&r, &x->rec);
-	ddio_rd_check(&r, !rec->name[0] && !rec->ref.id && !rec->dying, -EINVAL);
-	ddio_rd_check(&r, !rec->ctime_ns && !rec->mtime_ns, -EINVAL);
-	err = ddio_rd_end(&r);
-	if (err)
-		ddio_file_record_free(&x->rec);
-	return err;
+	code_u32(c, &x->flags);
+	code_u32(c, &x->mode);
+	code_u32(c, &x->uid);
+	code_u32(c, &x->gid);
+	code_str(c, x->path, sizeof(x->path));
+	code_check(c, !(x->flags & ~(DDIO_NS_EXCL | DDIO_NS_DIR)), -EPROTO);
+	code_check(c, x->path[0] && !(x->mode & ~0777u), -EINVAL);
+	code_record_any(c, &x->rec);
+	code_check(c, !rec->name[0] && !rec->ref.id && !rec->dying, -EINVAL);
+	code_check(c, !rec->ctime_ns && !rec->mtime_ns, -EINVAL);
 }
 
-ssize_t ddio_put_ns_name(void *buf, size_t cap, const struct ddio_msg_ns_name *x)
+static void release_create(struct ddio_msg_ns_create *x)
 {
-	struct ddio_wr w = ddio_wr_begin(buf, cap);
-
-	ddio_wr_u64(&w, x->id);
-	ddio_wr_str(&w, x->path, sizeof(x->path));
-	return ddio_wr_end(&w);
+	ddio_file_record_free(&x->rec);
 }
+CODEC_OWNING(ns_create, ddio_msg_ns_create, release_create)
 
-int ddio_get_ns_name(const void *buf, size_t len, struct ddio_msg_ns_name *x)
+static inline void code_ns_name(struct coder *c, struct ddio_msg_ns_name *x)
 {
-	struct ddio_rd r = ddio_rd_begin(buf, len);
-
-	x->id = ddio_rd_u64(&r);
-	ddio_rd_str(&r, x->path, sizeof(x->path));
-	ddio_rd_check(&r, x->id || x->path[0], -EINVAL);
-	return ddio_rd_end(&r);
+	code_u64(c, &x->id);
+	code_str(c, x->path, sizeof(x->path));
+	code_check(c, x->id || x->path[0], -EINVAL);
 }
+CODEC(ns_name, ddio_msg_ns_name)
 
-ssize_t ddio_put_ns_size(void *buf, size_t cap, const struct ddio_msg_ns_size *x)
+static inline void code_ns_size(struct coder *c, struct ddio_msg_ns_size *x)
 {
-	struct ddio_wr w = ddio_wr_begin(buf, cap);
-
-	ddio_wr_u64(&w, x->id);
-	ddio_wr_u64(&w, x->size);
-	return ddio_wr_end(&w);
+	code_u64(c, &x->id);
+	code_u64(c, &x->size);
+	code_check(c, x->id != 0, -EINVAL);
+	code_check(c, x->size <= DDIO_MAX_FILE, -EMSGSIZE);
 }
+CODEC(ns_size, ddio_msg_ns_size)
 
-int ddio_get_ns_size(const void *buf, size_t len, struct ddio_msg_ns_size *x)
+static inline void code_ns_list(struct coder *c, struct ddio_msg_ns_list *x)
 {
-	struct ddio_rd r = ddio_rd_begin(buf, len);
-
-	x->id = ddio_rd_u64(&r);
-	x->size = ddio_rd_u64(&r);
-	ddio_rd_check(&r, x->id != 0, -EINVAL);
-	ddio_rd_check(&r, x->size <= DDIO_MAX_FILE, -EMSGSIZE);
-	return ddio_rd_end(&r);
+	code_u32(c, &x->max);
+	code_u32(c, &x->flags);
+	code_u64(c, &x->after_id);
+	code_str(c, x->dir, sizeof(x->dir));
+	code_str(c, x->after, sizeof(x->after));
+	code_check(c, !(x->flags & ~DDIO_NS_ALL), -EPROTO);
+	code_check(c, x->max > 0, -EINVAL);
+	code_check(c, x->max <= DDIO_MAX_BATCH, -EMSGSIZE);
 }
+CODEC(ns_list, ddio_msg_ns_list)
 
-ssize_t ddio_put_ns_list(void *buf, size_t cap, const struct ddio_msg_ns_list *x)
+static inline void code_ns_listing(struct coder *c, struct ddio_msg_ns_listing *x)
 {
-	struct ddio_wr w = ddio_wr_begin(buf, cap);
-
-	ddio_wr_u32(&w, x->max);
-	ddio_wr_u32(&w, x->flags);
-	ddio_wr_u64(&w, x->after_id);
-	ddio_wr_str(&w, x->dir, sizeof(x->dir));
-	ddio_wr_str(&w, x->after, sizeof(x->after));
-	return ddio_wr_end(&w);
-}
-
-int ddio_get_ns_list(const void *buf, size_t len, struct ddio_msg_ns_list *x)
-{
-	struct ddio_rd r = ddio_rd_begin(buf, len);
-
-	x->max = ddio_rd_u32(&r);
-	x->flags = ddio_rd_u32(&r);
-	x->after_id = ddio_rd_u64(&r);
-	ddio_rd_str(&r, x->dir, sizeof(x->dir));
-	ddio_rd_str(&r, x->after, sizeof(x->after));
-	ddio_rd_check(&r, !(x->flags & ~DDIO_NS_ALL), -EPROTO);
-	ddio_rd_check(&r, x->max > 0, -EINVAL);
-	ddio_rd_check(&r, x->max <= DDIO_MAX_BATCH, -EMSGSIZE);
-	return ddio_rd_end(&r);
-}
-
-ssize_t ddio_put_ns_listing(void *buf, size_t cap, const struct ddio_msg_ns_listing *x)
-{
-	struct ddio_wr w = ddio_wr_begin(buf, cap);
 	uint32_t i;
 
-	ddio_wr_u32(&w, x->n);
-	ddio_wr_u32(&w, x->more);
-	for (i = 0; i < x->n; i++)
-		ddio_wr_record(&w, &x->recs[i]);
-	return ddio_wr_end(&w);
+	code_u32(c, &x->n);
+	code_u32(c, &x->more);
+	code_check(c, x->more <= 1, -EINVAL);
+	code_check(c, x->n <= DDIO_MAX_BATCH, -EMSGSIZE);
+	if (c->reading)
+		x->recs = code_alloc(c, x->n, sizeof(*x->recs), RECORD_MIN);
+	for (i = 0; i < x->n && coder_ok(c); i++)
+		code_record(c, &x->recs[i]);
 }
-
-int ddio_get_ns_listing(const void *buf, size_t len, struct ddio_msg_ns_listing *x)
-{
-	struct ddio_rd r = ddio_rd_begin(buf, len);
-	uint32_t n, i;
-	int err;
-
-	memset(x, 0, sizeof(*x));
-	n = ddio_rd_u32(&r);
-	x->more = ddio_rd_u32(&r);
-	ddio_rd_check(&r, x->more <= 1, -EINVAL);
-	ddio_rd_check(&r, n <= DDIO_MAX_BATCH, -EMSGSIZE);
-	if (ddio_rd_fits(&r, n, DDIO_RECORD_MIN))
-		x->recs = ddio_rd_alloc(&r, n, sizeof(*x->recs));
-	for (i = 0; i < n && !r.err; i++) {
-		ddio_rd_record(&r, &x->recs[i]);
-		x->n = i + 1;
-	}
-	err = ddio_rd_end(&r);
-	if (err)
-		ddio_ns_listing_free(x);
-	return err;
-}
+CODEC_OWNING(ns_listing, ddio_msg_ns_listing, ddio_ns_listing_free)
 
 void ddio_ns_listing_free(struct ddio_msg_ns_listing *l)
 {
 	uint32_t i;
 
-	for (i = 0; i < l->n; i++)
+	for (i = 0; l->recs && i < l->n; i++)
 		ddio_file_record_free(&l->recs[i]);
 	free(l->recs);
 	l->recs = NULL;

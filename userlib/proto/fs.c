@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Codecs of what the file system asks about inodes and names. */
-#include <stdlib.h>
+/* Codecs of the file system's messages about inodes and names. */
 #include <sys/stat.h>
 #include "proto/codec_fs.h"
-
-enum { NSEC = 1000000000 };
 
 #define SET_ALL                                                                                  \
 	(DDIO_FS_SET_MODE | DDIO_FS_SET_UID | DDIO_FS_SET_GID | DDIO_FS_SET_SIZE |               \
@@ -13,54 +10,7 @@ enum { NSEC = 1000000000 };
 #define OPENED_ALL \
 	(DDIO_FS_OPENED_MADE | DDIO_FS_OPENED_RECORD | DDIO_FS_OPENED_BARE | DDIO_FS_OPENED_DIR)
 #define UNLINKED_ALL (DDIO_FS_UNLINKED_DIR | DDIO_FS_UNLINKED_LEFT)
-
-void ddio_wr_fs_seq(struct ddio_wr *w, const struct ddio_fs_seq *seq)
-{
-	ddio_wr_u64(w, seq->seq);
-	ddio_wr_u64(w, seq->upto);
-}
-
-void ddio_rd_fs_seq(struct ddio_rd *r, struct ddio_fs_seq *seq)
-{
-	seq->seq = ddio_rd_u64(r);
-	seq->upto = ddio_rd_u64(r);
-	ddio_rd_check(r, !seq->seq || seq->upto < seq->seq, -EINVAL);
-}
-
-uint64_t ddio_rd_ino(struct ddio_rd *r)
-{
-	uint64_t ino = ddio_rd_u64(r);
-
-	ddio_rd_check(r, ino != 0, -EINVAL);
-	return ino;
-}
-
-uint32_t ddio_rd_flags(struct ddio_rd *r, uint32_t known)
-{
-	uint32_t flags = ddio_rd_u32(r);
-
-	ddio_rd_check(r, !(flags & ~known), -EPROTO);
-	return flags;
-}
-
-void ddio_rd_fs_name(struct ddio_rd *r, char *name)
-{
-	ddio_rd_str(r, name, DDIO_MAX_NAME + 1);
-	ddio_rd_check(r, name[0] && !strchr(name, '/'), -EINVAL);
-}
-
-void ddio_wr_time(struct ddio_wr *w, const struct timespec *t)
-{
-	ddio_wr_u64(w, (uint64_t)t->tv_sec);
-	ddio_wr_u32(w, (uint32_t)t->tv_nsec);
-}
-
-void ddio_rd_time(struct ddio_rd *r, struct timespec *t)
-{
-	t->tv_sec = (time_t)ddio_rd_u64(r);
-	t->tv_nsec = ddio_rd_u32(r);
-	ddio_rd_check(r, t->tv_nsec < NSEC, -EINVAL);
-}
+#define RENAME_ALL (DDIO_FS_RENAME_NOREPLACE | DDIO_FS_RENAME_EXCHANGE)
 
 bool ddio_mode_ok(uint32_t mode)
 {
@@ -78,357 +28,141 @@ bool ddio_mode_ok(uint32_t mode)
 	}
 }
 
-void ddio_wr_fs_attr(struct ddio_wr *w, const struct ddio_fs_attr *a)
+static void code_dir_attr(struct coder *c, struct ddio_fs_attr *a)
 {
-	ddio_wr_u64(w, a->ino);
-	ddio_wr_u64(w, a->size);
-	ddio_wr_u64(w, a->alloc);
-	ddio_wr_u64(w, a->change);
-	ddio_wr_u64(w, a->rdev);
-	ddio_wr_time(w, &a->atime);
-	ddio_wr_time(w, &a->mtime);
-	ddio_wr_time(w, &a->ctime);
-	ddio_wr_time(w, &a->btime);
-	ddio_wr_u32(w, a->mode);
-	ddio_wr_u32(w, a->nlink);
-	ddio_wr_u32(w, a->uid);
-	ddio_wr_u32(w, a->gid);
-	ddio_wr_u32(w, a->block);
-	ddio_wr_u32(w, a->ndisks);
+	code_attr(c, a);
+	code_check(c, S_ISDIR(a->mode), -EINVAL);
 }
 
-void ddio_rd_fs_attr(struct ddio_rd *r, struct ddio_fs_attr *a)
-{
-	memset(a, 0, sizeof(*a));
-	a->ino = ddio_rd_ino(r);
-	a->size = ddio_rd_u64(r);
-	a->alloc = ddio_rd_u64(r);
-	a->change = ddio_rd_u64(r);
-	a->rdev = ddio_rd_u64(r);
-	ddio_rd_time(r, &a->atime);
-	ddio_rd_time(r, &a->mtime);
-	ddio_rd_time(r, &a->ctime);
-	ddio_rd_time(r, &a->btime);
-	a->mode = ddio_rd_u32(r);
-	a->nlink = ddio_rd_u32(r);
-	a->uid = ddio_rd_u32(r);
-	a->gid = ddio_rd_u32(r);
-	a->block = ddio_rd_u32(r);
-	a->ndisks = ddio_rd_u32(r);
-	ddio_rd_check(r, ddio_mode_ok(a->mode), -EINVAL);
-	ddio_rd_check(r, !a->block == !S_ISREG(a->mode) && !a->ndisks == !a->block, -EINVAL);
-	ddio_rd_check(r, !a->block || ddio_block_ok(a->block), -EINVAL);
-	ddio_rd_check(r, a->size <= DDIO_MAX_FILE && a->ndisks <= DDIO_MAX_DISKS, -EMSGSIZE);
-}
-
-static void rd_dir_attr(struct ddio_rd *r, struct ddio_fs_attr *a)
-{
-	ddio_rd_fs_attr(r, a);
-	ddio_rd_check(r, S_ISDIR(a->mode), -EINVAL);
-}
-
-ssize_t ddio_put_fs_attach(void *buf, size_t cap, const struct ddio_msg_fs_attach *x)
-{
-	struct ddio_wr w = ddio_wr_begin(buf, cap);
-
-	ddio_wr_bytes(&w, x->mount, sizeof(x->mount));
-	ddio_wr_u32(&w, x->flags);
-	return ddio_wr_end(&w);
-}
-
-int ddio_get_fs_attach(const void *buf, size_t len, struct ddio_msg_fs_attach *x)
+static inline void code_fs_attach(struct coder *c, struct ddio_msg_fs_attach *x)
 {
 	static const uint8_t none[DDIO_GROUP_ID_LEN];
-	struct ddio_rd r = ddio_rd_begin(buf, len);
 
-	ddio_rd_bytes(&r, x->mount, sizeof(x->mount));
-	x->flags = ddio_rd_flags(&r, DDIO_FS_ATTACH_TOLD);
-	ddio_rd_check(&r, memcmp(x->mount, none, sizeof(none)) != 0, -EINVAL);
-	return ddio_rd_end(&r);
+	code_bytes(c, x->mount, sizeof(x->mount));
+	code_flags(c, &x->flags, DDIO_FS_ATTACH_TOLD);
+	code_check(c, memcmp(x->mount, none, sizeof(none)) != 0, -EINVAL);
 }
+CODEC(fs_attach, ddio_msg_fs_attach)
 
-ssize_t ddio_put_fs_attached(void *buf, size_t cap, const struct ddio_msg_fs_attached *x)
+static inline void code_fs_attached(struct coder *c, struct ddio_msg_fs_attached *x)
 {
-	struct ddio_wr w = ddio_wr_begin(buf, cap);
-
-	ddio_wr_u64(&w, x->boot);
-	ddio_wr_u64(&w, x->grace_ns);
-	ddio_wr_u64(&w, x->timeout_ns);
-	ddio_wr_u32(&w, x->known);
-	return ddio_wr_end(&w);
+	code_u64(c, &x->boot);
+	code_u64(c, &x->grace_ns);
+	code_u64(c, &x->timeout_ns);
+	code_u32(c, &x->known);
+	code_check(c, x->known <= 1, -EINVAL);
 }
+CODEC(fs_attached, ddio_msg_fs_attached)
 
-int ddio_get_fs_attached(const void *buf, size_t len, struct ddio_msg_fs_attached *x)
+static inline void code_fs_ino(struct coder *c, struct ddio_msg_fs_ino *x)
 {
-	struct ddio_rd r = ddio_rd_begin(buf, len);
-
-	x->boot = ddio_rd_u64(&r);
-	x->grace_ns = ddio_rd_u64(&r);
-	x->timeout_ns = ddio_rd_u64(&r);
-	x->known = ddio_rd_u32(&r);
-	ddio_rd_check(&r, x->known <= 1, -EINVAL);
-	return ddio_rd_end(&r);
+	code_ino(c, &x->ino);
 }
+CODEC(fs_ino, ddio_msg_fs_ino)
 
-ssize_t ddio_put_fs_ino(void *buf, size_t cap, const struct ddio_msg_fs_ino *x)
+static inline void code_fs_name(struct coder *c, struct ddio_msg_fs_name *x)
 {
-	struct ddio_wr w = ddio_wr_begin(buf, cap);
-
-	ddio_wr_u64(&w, x->ino);
-	return ddio_wr_end(&w);
+	code_fs_seq(c, &x->seq);
+	code_ino(c, &x->parent);
+	code_flags(c, &x->flags, DDIO_FS_UNLINK_DIR);
+	code_entry_name(c, x->name);
 }
+CODEC(fs_name, ddio_msg_fs_name)
 
-int ddio_get_fs_ino(const void *buf, size_t len, struct ddio_msg_fs_ino *x)
+static inline void code_fs_attr(struct coder *c, struct ddio_msg_fs_attr *x)
 {
-	struct ddio_rd r = ddio_rd_begin(buf, len);
-
-	x->ino = ddio_rd_ino(&r);
-	return ddio_rd_end(&r);
+	code_attr(c, &x->attr);
 }
+CODEC(fs_attr, ddio_msg_fs_attr)
 
-ssize_t ddio_put_fs_name(void *buf, size_t cap, const struct ddio_msg_fs_name *x)
+/* A size beyond the largest file is -EFBIG for the caller, not a malformed message. */
+static inline void code_fs_setattr(struct coder *c, struct ddio_msg_fs_setattr *x)
 {
-	struct ddio_wr w = ddio_wr_begin(buf, cap);
-
-	ddio_wr_fs_seq(&w, &x->seq);
-	ddio_wr_u64(&w, x->parent);
-	ddio_wr_u32(&w, x->flags);
-	ddio_wr_str(&w, x->name, sizeof(x->name));
-	return ddio_wr_end(&w);
+	code_ino(c, &x->ino);
+	code_flags(c, &x->mask, SET_ALL);
+	code_u32(c, &x->mode);
+	code_u32(c, &x->uid);
+	code_u32(c, &x->gid);
+	code_u64(c, &x->size);
+	code_time(c, &x->atime);
+	code_time(c, &x->mtime);
+	code_time(c, &x->ctime);
 }
+CODEC(fs_setattr, ddio_msg_fs_setattr)
 
-int ddio_get_fs_name(const void *buf, size_t len, struct ddio_msg_fs_name *x)
+static inline void code_fs_make(struct coder *c, struct ddio_msg_fs_make *x)
 {
-	struct ddio_rd r = ddio_rd_begin(buf, len);
-
-	ddio_rd_fs_seq(&r, &x->seq);
-	x->parent = ddio_rd_ino(&r);
-	x->flags = ddio_rd_flags(&r, DDIO_FS_UNLINK_DIR);
-	ddio_rd_fs_name(&r, x->name);
-	return ddio_rd_end(&r);
+	code_fs_seq(c, &x->seq);
+	code_ino(c, &x->parent);
+	code_flags(c, &x->flags, DDIO_FS_MAKE_EXCL | DDIO_FS_MAKE_OPEN);
+	code_u32(c, &x->mode);
+	code_u32(c, &x->umask);
+	code_u32(c, &x->uid);
+	code_u32(c, &x->gid);
+	code_u64(c, &x->rdev);
+	code_entry_name(c, x->name);
+	code_str(c, x->target, sizeof(x->target));
+	code_check(c, ddio_mode_ok(x->mode) && !(x->umask & ~0777u), -EINVAL);
+	code_check(c, !x->target[0] == !S_ISLNK(x->mode), -EINVAL);
+	code_check(c, !(x->flags & DDIO_FS_MAKE_OPEN) || S_ISREG(x->mode), -EINVAL);
 }
+CODEC(fs_make, ddio_msg_fs_make)
 
-ssize_t ddio_put_fs_attr(void *buf, size_t cap, const struct ddio_msg_fs_attr *x)
+static inline void code_fs_open(struct coder *c, struct ddio_msg_fs_open *x)
 {
-	struct ddio_wr w = ddio_wr_begin(buf, cap);
-
-	ddio_wr_fs_attr(&w, &x->attr);
-	return ddio_wr_end(&w);
+	code_ino(c, &x->ino);
+	code_flags(c, &x->flags, DDIO_FS_OPEN_AGAIN | DDIO_FS_OPEN_LOOK);
 }
+CODEC(fs_open, ddio_msg_fs_open)
 
-int ddio_get_fs_attr(const void *buf, size_t len, struct ddio_msg_fs_attr *x)
+static inline void code_fs_opened(struct coder *c, struct ddio_msg_fs_opened *x)
 {
-	struct ddio_rd r = ddio_rd_begin(buf, len);
-
-	ddio_rd_fs_attr(&r, &x->attr);
-	return ddio_rd_end(&r);
-}
-
-ssize_t ddio_put_fs_setattr(void *buf, size_t cap, const struct ddio_msg_fs_setattr *x)
-{
-	struct ddio_wr w = ddio_wr_begin(buf, cap);
-
-	ddio_wr_u64(&w, x->ino);
-	ddio_wr_u32(&w, x->mask);
-	ddio_wr_u32(&w, x->mode);
-	ddio_wr_u32(&w, x->uid);
-	ddio_wr_u32(&w, x->gid);
-	ddio_wr_u64(&w, x->size);
-	ddio_wr_time(&w, &x->atime);
-	ddio_wr_time(&w, &x->mtime);
-	ddio_wr_time(&w, &x->ctime);
-	return ddio_wr_end(&w);
-}
-
-int ddio_get_fs_setattr(const void *buf, size_t len, struct ddio_msg_fs_setattr *x)
-{
-	struct ddio_rd r = ddio_rd_begin(buf, len);
-
-	memset(x, 0, sizeof(*x));
-	x->ino = ddio_rd_ino(&r);
-	x->mask = ddio_rd_flags(&r, SET_ALL);
-	x->mode = ddio_rd_u32(&r);
-	x->uid = ddio_rd_u32(&r);
-	x->gid = ddio_rd_u32(&r);
-	x->size = ddio_rd_u64(&r);
-	ddio_rd_time(&r, &x->atime);
-	ddio_rd_time(&r, &x->mtime);
-	ddio_rd_time(&r, &x->ctime);
-	/* beyond the largest file: -EFBIG to who asks, no broken message */
-	return ddio_rd_end(&r);
-}
-
-ssize_t ddio_put_fs_make(void *buf, size_t cap, const struct ddio_msg_fs_make *x)
-{
-	struct ddio_wr w = ddio_wr_begin(buf, cap);
-
-	ddio_wr_fs_seq(&w, &x->seq);
-	ddio_wr_u64(&w, x->parent);
-	ddio_wr_u32(&w, x->flags);
-	ddio_wr_u32(&w, x->mode);
-	ddio_wr_u32(&w, x->umask);
-	ddio_wr_u32(&w, x->uid);
-	ddio_wr_u32(&w, x->gid);
-	ddio_wr_u64(&w, x->rdev);
-	ddio_wr_str(&w, x->name, sizeof(x->name));
-	ddio_wr_str(&w, x->target, sizeof(x->target));
-	return ddio_wr_end(&w);
-}
-
-int ddio_get_fs_make(const void *buf, size_t len, struct ddio_msg_fs_make *x)
-{
-	struct ddio_rd r = ddio_rd_begin(buf, len);
-
-	ddio_rd_fs_seq(&r, &x->seq);
-	x->parent = ddio_rd_ino(&r);
-	x->flags = ddio_rd_flags(&r, DDIO_FS_MAKE_EXCL | DDIO_FS_MAKE_OPEN);
-	x->mode = ddio_rd_u32(&r);
-	x->umask = ddio_rd_u32(&r);
-	x->uid = ddio_rd_u32(&r);
-	x->gid = ddio_rd_u32(&r);
-	x->rdev = ddio_rd_u64(&r);
-	ddio_rd_fs_name(&r, x->name);
-	ddio_rd_str(&r, x->target, sizeof(x->target));
-	ddio_rd_check(&r, ddio_mode_ok(x->mode) && !(x->umask & ~0777u), -EINVAL);
-	ddio_rd_check(&r, !x->target[0] == !S_ISLNK(x->mode), -EINVAL);
-	ddio_rd_check(&r, !(x->flags & DDIO_FS_MAKE_OPEN) || S_ISREG(x->mode), -EINVAL);
-	return ddio_rd_end(&r);
-}
-
-ssize_t ddio_put_fs_open(void *buf, size_t cap, const struct ddio_msg_fs_open *x)
-{
-	struct ddio_wr w = ddio_wr_begin(buf, cap);
-
-	ddio_wr_u64(&w, x->ino);
-	ddio_wr_u32(&w, x->flags);
-	return ddio_wr_end(&w);
-}
-
-int ddio_get_fs_open(const void *buf, size_t len, struct ddio_msg_fs_open *x)
-{
-	struct ddio_rd r = ddio_rd_begin(buf, len);
-
-	x->ino = ddio_rd_ino(&r);
-	x->flags = ddio_rd_flags(&r, DDIO_FS_OPEN_AGAIN | DDIO_FS_OPEN_LOOK);
-	return ddio_rd_end(&r);
-}
-
-ssize_t ddio_put_fs_opened(void *buf, size_t cap, const struct ddio_msg_fs_opened *x)
-{
-	struct ddio_wr w = ddio_wr_begin(buf, cap);
-
-	ddio_wr_u32(&w, x->flags);
-	ddio_wr_fs_attr(&w, &x->attr);
+	code_flags(c, &x->flags, OPENED_ALL);
+	code_attr(c, &x->attr);
 	if (x->flags & DDIO_FS_OPENED_DIR)
-		ddio_wr_fs_attr(&w, &x->dir);
+		code_dir_attr(c, &x->dir);
 	if (x->flags & DDIO_FS_OPENED_RECORD)
-		ddio_wr_record(&w, &x->rec);
-	return ddio_wr_end(&w);
+		code_record(c, &x->rec);
 }
-
-int ddio_get_fs_opened(const void *buf, size_t len, struct ddio_msg_fs_opened *x)
-{
-	struct ddio_rd r = ddio_rd_begin(buf, len);
-	int err;
-
-	memset(x, 0, sizeof(*x));
-	x->flags = ddio_rd_flags(&r, OPENED_ALL);
-	ddio_rd_fs_attr(&r, &x->attr);
-	if (x->flags & DDIO_FS_OPENED_DIR)
-		rd_dir_attr(&r, &x->dir);
-	if (!r.err && x->flags & DDIO_FS_OPENED_RECORD)
-		ddio_rd_record(&r, &x->rec);
-	err = ddio_rd_end(&r);
-	if (err)
-		ddio_fs_opened_free(x);
-	return err;
-}
+CODEC_OWNING(fs_opened, ddio_msg_fs_opened, ddio_fs_opened_free)
 
 void ddio_fs_opened_free(struct ddio_msg_fs_opened *x)
 {
 	ddio_file_record_free(&x->rec);
 }
 
-ssize_t ddio_put_fs_unlinked(void *buf, size_t cap, const struct ddio_msg_fs_unlinked *x)
+static inline void code_fs_unlinked(struct coder *c, struct ddio_msg_fs_unlinked *x)
 {
-	struct ddio_wr w = ddio_wr_begin(buf, cap);
-
-	ddio_wr_u32(&w, x->flags);
+	code_flags(c, &x->flags, UNLINKED_ALL);
 	if (x->flags & DDIO_FS_UNLINKED_DIR)
-		ddio_wr_fs_attr(&w, &x->dir);
+		code_dir_attr(c, &x->dir);
 	if (x->flags & DDIO_FS_UNLINKED_LEFT)
-		ddio_wr_record(&w, &x->rec);
-	return ddio_wr_end(&w);
+		code_record(c, &x->rec);
 }
-
-int ddio_get_fs_unlinked(const void *buf, size_t len, struct ddio_msg_fs_unlinked *x)
-{
-	struct ddio_rd r = ddio_rd_begin(buf, len);
-	int err;
-
-	memset(x, 0, sizeof(*x));
-	x->flags = ddio_rd_flags(&r, UNLINKED_ALL);
-	if (x->flags & DDIO_FS_UNLINKED_DIR)
-		rd_dir_attr(&r, &x->dir);
-	if (!r.err && x->flags & DDIO_FS_UNLINKED_LEFT)
-		ddio_rd_record(&r, &x->rec);
-	err = ddio_rd_end(&r);
-	if (err)
-		ddio_fs_unlinked_free(x);
-	return err;
-}
+CODEC_OWNING(fs_unlinked, ddio_msg_fs_unlinked, ddio_fs_unlinked_free)
 
 void ddio_fs_unlinked_free(struct ddio_msg_fs_unlinked *x)
 {
 	ddio_file_record_free(&x->rec);
 }
 
-ssize_t ddio_put_fs_link(void *buf, size_t cap, const struct ddio_msg_fs_link *x)
+static inline void code_fs_link(struct coder *c, struct ddio_msg_fs_link *x)
 {
-	struct ddio_wr w = ddio_wr_begin(buf, cap);
-
-	ddio_wr_fs_seq(&w, &x->seq);
-	ddio_wr_u64(&w, x->ino);
-	ddio_wr_u64(&w, x->parent);
-	ddio_wr_str(&w, x->name, sizeof(x->name));
-	return ddio_wr_end(&w);
+	code_fs_seq(c, &x->seq);
+	code_ino(c, &x->ino);
+	code_ino(c, &x->parent);
+	code_entry_name(c, x->name);
 }
+CODEC(fs_link, ddio_msg_fs_link)
 
-int ddio_get_fs_link(const void *buf, size_t len, struct ddio_msg_fs_link *x)
+static inline void code_fs_rename(struct coder *c, struct ddio_msg_fs_rename *x)
 {
-	struct ddio_rd r = ddio_rd_begin(buf, len);
-
-	ddio_rd_fs_seq(&r, &x->seq);
-	x->ino = ddio_rd_ino(&r);
-	x->parent = ddio_rd_ino(&r);
-	ddio_rd_fs_name(&r, x->name);
-	return ddio_rd_end(&r);
+	code_fs_seq(c, &x->seq);
+	code_ino(c, &x->parent);
+	code_ino(c, &x->new_parent);
+	code_flags(c, &x->flags, RENAME_ALL);
+	code_entry_name(c, x->name);
+	code_entry_name(c, x->new_name);
+	code_check(c, x->flags != RENAME_ALL, -EINVAL);
 }
-
-ssize_t ddio_put_fs_rename(void *buf, size_t cap, const struct ddio_msg_fs_rename *x)
-{
-	struct ddio_wr w = ddio_wr_begin(buf, cap);
-
-	ddio_wr_fs_seq(&w, &x->seq);
-	ddio_wr_u64(&w, x->parent);
-	ddio_wr_u64(&w, x->new_parent);
-	ddio_wr_u32(&w, x->flags);
-	ddio_wr_str(&w, x->name, sizeof(x->name));
-	ddio_wr_str(&w, x->new_name, sizeof(x->new_name));
-	return ddio_wr_end(&w);
-}
-
-int ddio_get_fs_rename(const void *buf, size_t len, struct ddio_msg_fs_rename *x)
-{
-	const uint32_t both = DDIO_FS_RENAME_NOREPLACE | DDIO_FS_RENAME_EXCHANGE;
-	struct ddio_rd r = ddio_rd_begin(buf, len);
-
-	ddio_rd_fs_seq(&r, &x->seq);
-	x->parent = ddio_rd_ino(&r);
-	x->new_parent = ddio_rd_ino(&r);
-	x->flags = ddio_rd_flags(&r, both);
-	ddio_rd_fs_name(&r, x->name);
-	ddio_rd_fs_name(&r, x->new_name);
-	ddio_rd_check(&r, x->flags != both, -EINVAL);
-	return ddio_rd_end(&r);
-}
+CODEC(fs_rename, ddio_msg_fs_rename)

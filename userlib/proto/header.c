@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The header of every message, and the table of what each opcode may carry. */
-#include "proto/cursor.h"
+#include "proto/coder.h"
 #include "proto/proto.h"
 
 struct op_info {
@@ -17,7 +17,7 @@ enum {
 	EXCHANGE = 48,
 };
 
-/* A reply without contents may still be an error with its text. */
+/* A reply without contents may still be an error with a text. */
 #define TEXT DDIO_MAX_TEXT
 #define SMALL DDIO_MAX_SMALL
 #define LARGE DDIO_MAX_PAYLOAD
@@ -155,20 +155,26 @@ bool ddio_msg_is_bulk(const struct ddio_msg *msg)
 	return !(reply && msg->status) && ddio_opcode_is_bulk(msg->opcode, reply);
 }
 
-void ddio_put_header(uint8_t buf[DDIO_WIRE_HEADER_LEN], const struct ddio_msg *msg)
+static inline void code_header(struct coder *c, struct ddio_msg *msg, uint32_t *magic)
 {
-	struct ddio_wr w = ddio_wr_begin(buf, DDIO_WIRE_HEADER_LEN);
-
-	ddio_wr_u32(&w, DDIO_WIRE_MAGIC);
-	ddio_wr_u16(&w, msg->version);
-	ddio_wr_u16(&w, msg->opcode);
-	ddio_wr_u32(&w, msg->flags);
-	ddio_wr_u32(&w, msg->status);
-	ddio_wr_u64(&w, msg->tag);
-	ddio_wr_u64(&w, msg->length);
+	code_u32(c, magic);
+	code_u16(c, &msg->version);
+	code_u16(c, &msg->opcode);
+	code_u32(c, &msg->flags);
+	code_u32(c, &msg->status);
+	code_u64(c, &msg->tag);
+	code_u64(c, &msg->length);
 }
 
-/* What the two ends say before they have agreed on a version carries the sender's. */
+void ddio_put_header(uint8_t buf[DDIO_WIRE_HEADER_LEN], const struct ddio_msg *msg)
+{
+	struct coder c = coder_writing(buf, DDIO_WIRE_HEADER_LEN);
+	uint32_t magic = DDIO_WIRE_MAGIC;
+
+	code_header(&c, (struct ddio_msg *)msg, &magic);
+}
+
+/* HELLO and REFUSE come before a version is agreed on and carry the sender's. */
 static bool version_ok(const struct ddio_msg *msg)
 {
 	if (msg->opcode == DDIO_OP_HELLO || msg->opcode == DDIO_OP_REFUSE)
@@ -197,15 +203,10 @@ int ddio_msg_check(const struct ddio_msg *msg)
 
 int ddio_get_header(const uint8_t buf[DDIO_WIRE_HEADER_LEN], struct ddio_msg *msg)
 {
-	struct ddio_rd r = ddio_rd_begin(buf, DDIO_WIRE_HEADER_LEN);
-	uint32_t magic = ddio_rd_u32(&r);
+	struct coder c = coder_reading(buf, DDIO_WIRE_HEADER_LEN);
+	uint32_t magic;
 
-	msg->version = ddio_rd_u16(&r);
-	msg->opcode = ddio_rd_u16(&r);
-	msg->flags = ddio_rd_u32(&r);
-	msg->status = ddio_rd_u32(&r);
-	msg->tag = ddio_rd_u64(&r);
-	msg->length = ddio_rd_u64(&r);
+	code_header(&c, msg, &magic);
 	if (magic != DDIO_WIRE_MAGIC)
 		return -EPROTO;
 	if (!version_ok(msg))

@@ -2,46 +2,26 @@
 /* Codecs of the opening exchange. */
 #include <endian.h>
 #include <stdlib.h>
-#include <string.h>
-#include "proto/cursor.h"
-#include "proto/proto.h"
+#include "proto/codec.h"
 
 enum { WELCOME_DISK_LEN = 40, MAX_SECTOR = 1u << 20 };
 
-ssize_t ddio_put_hello(void *buf, size_t cap, const struct ddio_msg_hello *x)
+static inline void code_hello(struct coder *c, struct ddio_msg_hello *x)
 {
-	struct ddio_wr w = ddio_wr_begin(buf, cap);
-
-	ddio_wr_u16(&w, x->min_version);
-	ddio_wr_u16(&w, x->max_version);
-	ddio_wr_u32(&w, x->role);
-	ddio_wr_u64(&w, x->features);
-	ddio_wr_u32(&w, x->reactor);
-	ddio_wr_u32(&w, x->rank);
-	ddio_wr_bytes(&w, x->nonce, sizeof(x->nonce));
-	ddio_wr_bytes(&w, x->group, sizeof(x->group));
-	ddio_wr_str(&w, x->cluster, sizeof(x->cluster));
-	return ddio_wr_end(&w);
+	code_u16(c, &x->min_version);
+	code_u16(c, &x->max_version);
+	code_u32(c, &x->role);
+	code_u64(c, &x->features);
+	code_u32(c, &x->reactor);
+	code_u32(c, &x->rank);
+	code_bytes(c, x->nonce, sizeof(x->nonce));
+	code_bytes(c, x->group, sizeof(x->group));
+	code_str(c, x->cluster, sizeof(x->cluster));
+	code_check(c, x->min_version && x->min_version <= x->max_version, -EINVAL);
+	code_check(c, x->role >= DDIO_ROLE_CLIENT && x->role <= DDIO_ROLE_ADMIN, -EINVAL);
+	code_check(c, x->rank < DDIO_MAX_MEMBERS, -EMSGSIZE);
 }
-
-int ddio_get_hello(const void *buf, size_t len, struct ddio_msg_hello *x)
-{
-	struct ddio_rd r = ddio_rd_begin(buf, len);
-
-	x->min_version = ddio_rd_u16(&r);
-	x->max_version = ddio_rd_u16(&r);
-	x->role = ddio_rd_u32(&r);
-	x->features = ddio_rd_u64(&r);
-	x->reactor = ddio_rd_u32(&r);
-	x->rank = ddio_rd_u32(&r);
-	ddio_rd_bytes(&r, x->nonce, sizeof(x->nonce));
-	ddio_rd_bytes(&r, x->group, sizeof(x->group));
-	ddio_rd_str(&r, x->cluster, sizeof(x->cluster));
-	ddio_rd_check(&r, x->min_version && x->min_version <= x->max_version, -EINVAL);
-	ddio_rd_check(&r, x->role >= DDIO_ROLE_CLIENT && x->role <= DDIO_ROLE_ADMIN, -EINVAL);
-	ddio_rd_check(&r, x->rank < DDIO_MAX_MEMBERS, -EMSGSIZE);
-	return ddio_rd_end(&r);
-}
+CODEC(hello, ddio_msg_hello)
 
 void ddio_hello_session_set(struct ddio_msg_hello *x, uint64_t session, uint64_t number)
 {
@@ -59,127 +39,57 @@ void ddio_hello_session_get(const struct ddio_msg_hello *x, uint64_t *session, u
 	*number = le64toh(v[1]);
 }
 
-ssize_t ddio_put_challenge(void *buf, size_t cap, const struct ddio_msg_challenge *x)
+static inline void code_challenge(struct coder *c, struct ddio_msg_challenge *x)
 {
-	struct ddio_wr w = ddio_wr_begin(buf, cap);
+	code_u16(c, &x->version);
+	code_u16(c, &x->keyed);
+	code_padding(c);
+	code_u64(c, &x->features);
+	code_bytes(c, x->nonce, sizeof(x->nonce));
+	code_bytes(c, x->proof, sizeof(x->proof));
+	code_check(c, x->version && x->keyed <= 1, -EINVAL);
+}
+CODEC(challenge, ddio_msg_challenge)
 
-	ddio_wr_u16(&w, x->version);
-	ddio_wr_u16(&w, x->keyed);
-	ddio_wr_u32(&w, 0);
-	ddio_wr_u64(&w, x->features);
-	ddio_wr_bytes(&w, x->nonce, sizeof(x->nonce));
-	ddio_wr_bytes(&w, x->proof, sizeof(x->proof));
-	return ddio_wr_end(&w);
+static inline void code_proof(struct coder *c, struct ddio_msg_proof *x)
+{
+	code_bytes(c, x->proof, sizeof(x->proof));
+}
+CODEC(proof, ddio_msg_proof)
+
+static void code_welcome_disk(struct coder *c, struct ddio_welcome_disk *d, uint32_t nreactors)
+{
+	code_u32(c, &d->disk);
+	code_u32(c, &d->reactor);
+	code_u32(c, &d->sector);
+	code_reserved(c, &d->reserved);
+	code_u64(c, &d->size);
+	code_u64(c, &d->peak);
+	code_u64(c, &d->scale_ppm);
+	code_check(c, d->reactor < nreactors && d->size <= DDIO_MAX_FILE, -EINVAL);
+	code_check(c, d->sector && d->sector <= MAX_SECTOR && !(d->sector & (d->sector - 1)),
+		   -EINVAL);
 }
 
-int ddio_get_challenge(const void *buf, size_t len, struct ddio_msg_challenge *x)
-{
-	struct ddio_rd r = ddio_rd_begin(buf, len);
-
-	x->version = ddio_rd_u16(&r);
-	x->keyed = ddio_rd_u16(&r);
-	ddio_rd_reserved(&r);
-	x->features = ddio_rd_u64(&r);
-	ddio_rd_bytes(&r, x->nonce, sizeof(x->nonce));
-	ddio_rd_bytes(&r, x->proof, sizeof(x->proof));
-	ddio_rd_check(&r, x->version && x->keyed <= 1, -EINVAL);
-	return ddio_rd_end(&r);
-}
-
-ssize_t ddio_put_proof(void *buf, size_t cap, const struct ddio_msg_proof *x)
-{
-	struct ddio_wr w = ddio_wr_begin(buf, cap);
-
-	ddio_wr_bytes(&w, x->proof, sizeof(x->proof));
-	return ddio_wr_end(&w);
-}
-
-int ddio_get_proof(const void *buf, size_t len, struct ddio_msg_proof *x)
-{
-	struct ddio_rd r = ddio_rd_begin(buf, len);
-
-	ddio_rd_bytes(&r, x->proof, sizeof(x->proof));
-	return ddio_rd_end(&r);
-}
-
-static void put_welcome_disk(struct ddio_wr *w, const struct ddio_welcome_disk *d)
-{
-	ddio_wr_u32(w, d->disk);
-	ddio_wr_u32(w, d->reactor);
-	ddio_wr_u32(w, d->sector);
-	ddio_wr_u32(w, d->reserved);
-	ddio_wr_u64(w, d->size);
-	ddio_wr_u64(w, d->peak);
-	ddio_wr_u64(w, d->scale_ppm);
-}
-
-static void get_welcome_disk(struct ddio_rd *r, struct ddio_welcome_disk *d, uint32_t nreactors)
-{
-	d->disk = ddio_rd_u32(r);
-	d->reactor = ddio_rd_u32(r);
-	d->sector = ddio_rd_u32(r);
-	d->reserved = ddio_rd_u32(r);
-	d->size = ddio_rd_u64(r);
-	d->peak = ddio_rd_u64(r);
-	d->scale_ppm = ddio_rd_u64(r);
-	ddio_rd_check(r, d->reserved == 0, -EPROTO);
-	ddio_rd_check(r, d->reactor < nreactors && d->size <= DDIO_MAX_FILE, -EINVAL);
-	ddio_rd_check(r, d->sector && d->sector <= MAX_SECTOR && !(d->sector & (d->sector - 1)),
-		      -EINVAL);
-}
-
-ssize_t ddio_put_welcome(void *buf, size_t cap, const struct ddio_msg_welcome *x)
-{
-	struct ddio_wr w = ddio_wr_begin(buf, cap);
-	uint32_t i;
-
-	ddio_wr_u32(&w, x->node);
-	ddio_wr_u32(&w, x->nreactors);
-	ddio_wr_u32(&w, x->reactor);
-	ddio_wr_u32(&w, x->ndisks);
-	ddio_wr_u64(&w, x->boot);
-	ddio_wr_str(&w, x->name, sizeof(x->name));
-	for (i = 0; i < x->ndisks; i++)
-		put_welcome_disk(&w, &x->disks[i]);
-	return ddio_wr_end(&w);
-}
-
-static void get_welcome_disks(struct ddio_rd *r, struct ddio_msg_welcome *x)
+static inline void code_welcome(struct coder *c, struct ddio_msg_welcome *x)
 {
 	uint32_t i;
 
-	ddio_rd_check(r, x->ndisks <= DDIO_MAX_DISKS, -EMSGSIZE);
-	if (!ddio_rd_fits(r, x->ndisks, WELCOME_DISK_LEN) || !x->ndisks)
-		return;
-	x->disks = calloc(x->ndisks, sizeof(*x->disks));
-	if (!x->disks) {
-		ddio_rd_fail(r, -ENOMEM);
-		return;
-	}
-	for (i = 0; i < x->ndisks; i++)
-		get_welcome_disk(r, &x->disks[i], x->nreactors);
-}
-
-int ddio_get_welcome(const void *buf, size_t len, struct ddio_msg_welcome *x)
-{
-	struct ddio_rd r = ddio_rd_begin(buf, len);
-	int err;
-
-	memset(x, 0, sizeof(*x));
-	x->node = ddio_rd_u32(&r);
-	x->nreactors = ddio_rd_u32(&r);
-	x->reactor = ddio_rd_u32(&r);
-	x->ndisks = ddio_rd_u32(&r);
-	x->boot = ddio_rd_u64(&r);
-	ddio_rd_str(&r, x->name, sizeof(x->name));
+	code_u32(c, &x->node);
+	code_u32(c, &x->nreactors);
+	code_u32(c, &x->reactor);
+	code_u32(c, &x->ndisks);
+	code_u64(c, &x->boot);
+	code_str(c, x->name, sizeof(x->name));
 	/* A compute process has no reactors to choose from and says 0 or 1. */
-	ddio_rd_check(&r, x->reactor < x->nreactors || (!x->reactor && !x->nreactors), -EINVAL);
-	get_welcome_disks(&r, x);
-	err = ddio_rd_end(&r);
-	if (err)
-		ddio_welcome_free(x);
-	return err;
+	code_check(c, x->reactor < x->nreactors || (!x->reactor && !x->nreactors), -EINVAL);
+	code_check(c, x->ndisks <= DDIO_MAX_DISKS, -EMSGSIZE);
+	if (c->reading)
+		x->disks = code_alloc(c, x->ndisks, sizeof(*x->disks), WELCOME_DISK_LEN);
+	for (i = 0; i < x->ndisks && coder_ok(c); i++)
+		code_welcome_disk(c, &x->disks[i], x->nreactors);
 }
+CODEC_OWNING(welcome, ddio_msg_welcome, ddio_welcome_free)
 
 void ddio_welcome_free(struct ddio_msg_welcome *w)
 {
@@ -188,22 +98,11 @@ void ddio_welcome_free(struct ddio_msg_welcome *w)
 	w->ndisks = 0;
 }
 
-ssize_t ddio_put_refuse(void *buf, size_t cap, const struct ddio_msg_refuse *x)
-{
-	struct ddio_wr w = ddio_wr_begin(buf, cap);
-
-	ddio_wr_u32(&w, x->status);
-	ddio_wr_str(&w, x->text, sizeof(x->text));
-	return ddio_wr_end(&w);
-}
-
 /* A later version may refuse with a status that this one does not know. */
-int ddio_get_refuse(const void *buf, size_t len, struct ddio_msg_refuse *x)
+static inline void code_refuse(struct coder *c, struct ddio_msg_refuse *x)
 {
-	struct ddio_rd r = ddio_rd_begin(buf, len);
-
-	x->status = ddio_rd_u32(&r);
-	ddio_rd_str(&r, x->text, sizeof(x->text));
-	ddio_rd_check(&r, x->status != DDIO_ST_OK, -EINVAL);
-	return ddio_rd_end(&r);
+	code_u32(c, &x->status);
+	code_str(c, x->text, sizeof(x->text));
+	code_check(c, x->status != DDIO_ST_OK, -EINVAL);
 }
+CODEC(refuse, ddio_msg_refuse)

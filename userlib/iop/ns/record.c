@@ -6,7 +6,8 @@
 #include "base/crc32c.h"
 #include "iop/lmdb/key.h"
 #include "iop/ns/record.h"
-#include "proto/codec_fs.h"
+#include "proto/cursor.h"
+#include "proto/proto.h"
 
 enum { CRC_LEN = 4 };
 /* An inode's disks are 0, 1, ... */
