@@ -21,7 +21,7 @@
 /*
  * Where the pieces of a block go
  */
-static int place_parts(struct ddio_slot *slot)
+static int place_parts(struct coll_slot *slot)
 {
 	uint32_t used = 0, i;
 	uint8_t *msg;
@@ -32,7 +32,7 @@ static int place_parts(struct ddio_slot *slot)
 
 		part->direct = !slot->merge && part->len >= STRAIGHT_MIN &&
 			       part->end - part->first == part->len;
-		part->owed = DDIO_OWED_ASKED;
+		part->owed = OWED_ASKED;
 		part->iov.iov_len = part->len;
 		if (part->direct) {
 			slot->straight = true;
@@ -48,18 +48,18 @@ static int place_parts(struct ddio_slot *slot)
 	return 0;
 }
 
-static int slot_take(struct ddio_slot *slot)
+static int slot_prepare(struct coll_slot *slot)
 {
 	int err;
 
-	if (slot->ask != DDIO_ASK_NONE || !ddio_slot_take(slot, &slot->next))
+	if (slot->ask != ASK_NONE || !slot_take(slot, &slot->next))
 		return 0;
 	err = slot_divide(slot, &slot->next);
 	if (err)
 		return err;
 	slot->merge = slot->covered < slot->disk->coll->block_size;
 	slot->owed = slot->nparts;
-	slot->ask = DDIO_ASK_TAKEN;
+	slot->ask = ASK_TAKEN;
 	return place_parts(slot);
 }
 
@@ -76,25 +76,25 @@ static bool can_wait(const struct coll_disk *cd)
 		return false;
 	for (i = 0; i < cd->nslots; i++) {
 		/* A block that is ready waits for the stream's slot only. */
-		busy += cd->slot[i].state != DDIO_SLOT_IDLE ||
-			(cd->stream && cd->slot[i].ask == DDIO_ASK_READY);
-		coming += cd->slot[i].ask == DDIO_ASK_ASKED || cd->slot[i].ask == DDIO_ASK_READY;
+		busy += cd->slot[i].state != SLOT_IDLE ||
+			(cd->stream && cd->slot[i].ask == ASK_READY);
+		coming += cd->slot[i].ask == ASK_ASKED || cd->slot[i].ask == ASK_READY;
 	}
 	return coming && busy > cd->nslots / 2;
 }
 
-static void slot_ask(struct ddio_slot *slot)
+static void slot_ask(struct coll_slot *slot)
 {
-	struct ddio_coll *coll = slot->disk->coll;
+	struct coll *coll = slot->disk->coll;
 	uint32_t i;
 
-	if (slot->ask != DDIO_ASK_TAKEN ||
-	    (slot->straight && (slot->state != DDIO_SLOT_IDLE || !coll_stream_bind(slot))))
+	if (slot->ask != ASK_TAKEN ||
+	    (slot->straight && (slot->state != SLOT_IDLE || !feed_bind(slot))))
 		return;
 	for (i = 0; slot->straight && i < slot->nparts; i++)
 		if (slot->part[i].direct)
 			slot->part[i].iov.iov_base = slot->buf + slot->part[i].first;
-	slot->ask = DDIO_ASK_ASKED;
+	slot->ask = ASK_ASKED;
 	ddio_list_add(&slot->asking, &coll->asking);
 	coll_kick(coll);
 }
@@ -104,7 +104,7 @@ void coll_ask(struct coll_disk *cd)
 	uint32_t i;
 
 	for (i = 0; i < cd->nslots; i++) {
-		if (slot_take(&cd->slot[i])) {
+		if (slot_prepare(&cd->slot[i])) {
 			coll_fail_memory(cd->coll);
 			return;
 		}
@@ -118,9 +118,9 @@ void coll_ask(struct coll_disk *cd)
 /*
  * WANT messages
  */
-static int want_send(struct ddio_coll *coll, uint32_t rank, struct ddio_want *want, uint32_t n)
+static int want_send(struct coll *coll, uint32_t rank, struct ddio_want *want, uint32_t n)
 {
-	struct ddio_member *m = coll_group_member(coll->group, rank);
+	struct coll_member *m = coll_group_member(coll->group, rank);
 	struct ddio_msg msg = { .opcode = DDIO_OP_COLL_WANT, .tag = coll->done.op };
 	struct ddio_msg_coll_want x = { .op = coll->done.op, .n = n, .want = want };
 	uint8_t buf[64 + WANT_BATCH * sizeof(*want)];
@@ -136,17 +136,17 @@ static int want_send(struct ddio_coll *coll, uint32_t rank, struct ddio_want *wa
 	return ddio_conn_send(m->client->conn, &msg, buf, len, NULL, 0, NULL);
 }
 
-static struct ddio_want want_of(const struct ddio_slot *slot)
+static struct ddio_want want_of(const struct coll_slot *slot)
 {
 	return (struct ddio_want){ .block = slot->next.file_block,
 				   .disk = slot->disk->disk->number };
 }
 
 /* The lowest rank that has not been asked for everything; slot->sent says how far each is. */
-static uint32_t lowest_rank(const struct ddio_coll *coll)
+static uint32_t lowest_rank(const struct coll *coll)
 {
-	uint32_t rank = DDIO_COLL_NOBODY;
-	struct ddio_slot *slot;
+	uint32_t rank = COLL_NOBODY;
+	struct coll_slot *slot;
 
 	ddio_list_for_each_entry(slot, &coll->asking, asking)
 		if (slot->sent < slot->nparts && slot->part[slot->sent].rank < rank)
@@ -154,11 +154,11 @@ static uint32_t lowest_rank(const struct ddio_coll *coll)
 	return rank;
 }
 
-static int ask_rank(struct ddio_coll *coll, uint32_t rank)
+static int ask_rank(struct coll *coll, uint32_t rank)
 {
 	uint32_t most = coll_req_flag(coll->req, DDIO_COLL_NO_BATCH) ? 1 : WANT_BATCH, n = 0;
 	struct ddio_want want[WANT_BATCH];
-	struct ddio_slot *slot;
+	struct coll_slot *slot;
 	int err = 0;
 
 	ddio_list_for_each_entry(slot, &coll->asking, asking) {
@@ -177,7 +177,7 @@ static int ask_rank(struct ddio_coll *coll, uint32_t rank)
 }
 
 /* One message to each member for all the slots that got a block in this turn. */
-void coll_ask_flush(struct ddio_coll *coll)
+void coll_ask_flush(struct coll *coll)
 {
 	uint64_t now = ddio_env_now(coll->reactor->env);
 	uint32_t rank;
@@ -185,7 +185,7 @@ void coll_ask_flush(struct ddio_coll *coll)
 
 	if (ddio_list_empty(&coll->asking))
 		return;
-	while ((rank = lowest_rank(coll)) != DDIO_COLL_NOBODY) {
+	while ((rank = lowest_rank(coll)) != COLL_NOBODY) {
 		err = ask_rank(coll, rank);
 		if (err == -ENOTCONN) {
 			coll_fail_here(coll, DDIO_ST_MEMBER_LOST, rank, "rank %u has gone away",
@@ -198,7 +198,7 @@ void coll_ask_flush(struct ddio_coll *coll)
 		}
 	}
 	while (!ddio_list_empty(&coll->asking)) {
-		struct ddio_slot *slot = ddio_list_first(&coll->asking, struct ddio_slot, asking);
+		struct coll_slot *slot = ddio_list_first(&coll->asking, struct coll_slot, asking);
 
 		ddio_list_del(&slot->asking);
 		slot->asked = now;

@@ -26,7 +26,7 @@ static const char *const state_name[] = { "planning", "running",   "committing",
 /*
  * Telling the members
  */
-void coll_done_send_one(const struct ddio_member *m, struct ddio_msg_coll_done *done,
+void coll_done_send_one(const struct coll_member *m, struct ddio_msg_coll_done *done,
 			const struct verdict *v)
 {
 	struct ddio_msg msg = { .opcode = DDIO_OP_COLL_DONE, .status = v->status, .tag = done->op };
@@ -49,7 +49,7 @@ void coll_done_send(struct coll_group *group, const struct ddio_msg_coll_done *d
 		    const uint64_t *scattered, const struct verdict *v)
 {
 	struct ddio_msg_coll_done copy = *done;
-	struct ddio_member *m;
+	struct coll_member *m;
 	uint32_t r;
 
 	for (r = 0; r < group->size; r++) {
@@ -60,7 +60,7 @@ void coll_done_send(struct coll_group *group, const struct ddio_msg_coll_done *d
 	}
 }
 
-void coll_tell(struct ddio_coll *coll)
+void coll_tell(struct coll *coll)
 {
 	struct ddio_msg_coll_done *done = &coll->done;
 	uint64_t slots = 0;
@@ -82,7 +82,7 @@ void coll_tell(struct ddio_coll *coll)
 /*
  * Life
  */
-static void coll_free(struct ddio_coll *coll)
+static void coll_free(struct coll *coll)
 {
 	struct coll_group *group = coll->group;
 	uint32_t d;
@@ -102,7 +102,7 @@ static void coll_free(struct ddio_coll *coll)
 	free(coll);
 }
 
-static bool disks_idle(const struct ddio_coll *coll)
+static bool disks_idle(const struct coll *coll)
 {
 	uint32_t d;
 
@@ -122,7 +122,7 @@ static void committed(struct commit *commit, int err)
 	coll_kick(cd->coll);
 }
 
-static void commit(struct ddio_coll *coll)
+static void commit(struct coll *coll)
 {
 	uint32_t d;
 
@@ -136,7 +136,7 @@ static void commit(struct ddio_coll *coll)
 	}
 }
 
-static void run(struct ddio_coll *coll)
+static void run(struct coll *coll)
 {
 	uint32_t d;
 
@@ -146,11 +146,11 @@ static void run(struct ddio_coll *coll)
 			return;
 		}
 	}
-	for (d = 0; d < coll->ndisks && coll->state == DDIO_COLL_RUNNING; d++)
+	for (d = 0; d < coll->ndisks && coll->state == COLL_RUNNING; d++)
 		coll_disk_run(&coll->disk[d]);
 }
 
-static void stop(struct ddio_coll *coll)
+static void stop(struct coll *coll)
 {
 	uint32_t d;
 
@@ -161,19 +161,18 @@ static void stop(struct ddio_coll *coll)
 static bool may_follow(enum coll_state from, enum coll_state to)
 {
 	static const unsigned int next[] = {
-		[DDIO_COLL_PLANNING] = 1u << DDIO_COLL_RUNNING | 1u << DDIO_COLL_STOPPING,
-		[DDIO_COLL_RUNNING] = 1u << DDIO_COLL_COMMITTING | 1u << DDIO_COLL_OVER |
-				      1u << DDIO_COLL_STOPPING,
-		[DDIO_COLL_COMMITTING] = 1u << DDIO_COLL_OVER | 1u << DDIO_COLL_STOPPING,
-		[DDIO_COLL_STOPPING] = 1u << DDIO_COLL_RELEASING,
-		[DDIO_COLL_RELEASING] = 1u << DDIO_COLL_OVER,
-		[DDIO_COLL_OVER] = 0,
+		[COLL_PLANNING] = 1u << COLL_RUNNING | 1u << COLL_STOPPING,
+		[COLL_RUNNING] = 1u << COLL_COMMITTING | 1u << COLL_OVER | 1u << COLL_STOPPING,
+		[COLL_COMMITTING] = 1u << COLL_OVER | 1u << COLL_STOPPING,
+		[COLL_STOPPING] = 1u << COLL_RELEASING,
+		[COLL_RELEASING] = 1u << COLL_OVER,
+		[COLL_OVER] = 0,
 	};
 
 	return next[from] & 1u << to;
 }
 
-void coll_enter(struct ddio_coll *coll, enum coll_state state)
+void coll_enter(struct coll *coll, enum coll_state state)
 {
 	if (!may_follow(coll->state, state)) {
 		ddio_env_log(coll->reactor->env, DDIO_LOG_ERR,
@@ -184,70 +183,70 @@ void coll_enter(struct ddio_coll *coll, enum coll_state state)
 	}
 	coll->state = state;
 	switch (state) {
-	case DDIO_COLL_PLANNING:
+	case COLL_PLANNING:
 		break;
-	case DDIO_COLL_RUNNING:
+	case COLL_RUNNING:
 		run(coll);
 		break;
-	case DDIO_COLL_COMMITTING:
+	case COLL_COMMITTING:
 		commit(coll);
 		break;
-	case DDIO_COLL_STOPPING:
+	case COLL_STOPPING:
 		stop(coll);
 		break;
-	case DDIO_COLL_RELEASING:
-	case DDIO_COLL_OVER:
+	case COLL_RELEASING:
+	case COLL_OVER:
 		coll_tell(coll);
 		break;
 	}
 }
 
 /* The state that is due now. */
-static enum coll_state due(struct ddio_coll *coll)
+static enum coll_state due(struct coll *coll)
 {
 	switch (coll->state) {
-	case DDIO_COLL_PLANNING:
+	case COLL_PLANNING:
 		if (!coll_plan(coll)) {
 			coll_kick(coll);
-			return DDIO_COLL_PLANNING;
+			return COLL_PLANNING;
 		}
 		/* It may have failed. */
-		return coll->state == DDIO_COLL_PLANNING ? DDIO_COLL_RUNNING : coll->state;
-	case DDIO_COLL_RUNNING:
+		return coll->state == COLL_PLANNING ? COLL_RUNNING : coll->state;
+	case COLL_RUNNING:
 		if (!disks_idle(coll))
-			return DDIO_COLL_RUNNING;
+			return COLL_RUNNING;
 		if (coll_writes(coll) && coll_req_flag(coll->req, DDIO_COLL_SYNC))
-			return DDIO_COLL_COMMITTING;
-		return DDIO_COLL_OVER;
-	case DDIO_COLL_COMMITTING:
-		return coll->io ? DDIO_COLL_COMMITTING : DDIO_COLL_OVER;
-	case DDIO_COLL_STOPPING:
-		return coll->io ? DDIO_COLL_STOPPING : DDIO_COLL_RELEASING;
-	case DDIO_COLL_RELEASING:
-		return coll->sends ? DDIO_COLL_RELEASING : DDIO_COLL_OVER;
-	case DDIO_COLL_OVER:
+			return COLL_COMMITTING;
+		return COLL_OVER;
+	case COLL_COMMITTING:
+		return coll->io ? COLL_COMMITTING : COLL_OVER;
+	case COLL_STOPPING:
+		return coll->io ? COLL_STOPPING : COLL_RELEASING;
+	case COLL_RELEASING:
+		return coll->sends ? COLL_RELEASING : COLL_OVER;
+	case COLL_OVER:
 		break;
 	}
-	return DDIO_COLL_OVER;
+	return COLL_OVER;
 }
 
 static void turn(void *arg)
 {
-	struct ddio_coll *coll = arg;
+	struct coll *coll = arg;
 	enum coll_state state;
 
 	coll->turning = false;
-	if (coll->state == DDIO_COLL_RUNNING)
+	if (coll->state == COLL_RUNNING)
 		coll_ask_flush(coll);
 	while ((state = due(coll)) != coll->state)
 		coll_enter(coll, state);
-	if (coll->state == DDIO_COLL_RUNNING)
+	if (coll->state == COLL_RUNNING)
 		coll_ask_flush(coll);
-	if (coll->state == DDIO_COLL_OVER && !coll->turning)
+	if (coll->state == COLL_OVER && !coll->turning)
 		coll_free(coll);
 }
 
-void coll_kick(struct ddio_coll *coll)
+void coll_kick(struct coll *coll)
 {
 	if (coll->turning)
 		return;
@@ -258,9 +257,9 @@ void coll_kick(struct ddio_coll *coll)
 /*
  * Failure
  */
-void ddio_coll_fail(struct ddio_coll *coll, const struct verdict *v)
+void coll_fail(struct coll *coll, const struct verdict *v)
 {
-	if (coll->state >= DDIO_COLL_STOPPING)
+	if (coll->state >= COLL_STOPPING)
 		return;
 	coll->verdict = *v;
 	ddio_env_log(coll->reactor->env, DDIO_LOG_WARN, "collective %llu of file \"%s\" ends: %s",
@@ -268,11 +267,11 @@ void ddio_coll_fail(struct ddio_coll *coll, const struct verdict *v)
 	/* Every reactor of a node that stops does so by itself. */
 	if (v->status != DDIO_ST_SHUTDOWN)
 		coll_req_fail(coll->req, coll->reactor, v);
-	coll_enter(coll, DDIO_COLL_STOPPING);
+	coll_enter(coll, COLL_STOPPING);
 	coll_kick(coll);
 }
 
-void coll_fail_here(struct ddio_coll *coll, uint32_t status, uint32_t lost, const char *fmt, ...)
+void coll_fail_here(struct coll *coll, uint32_t status, uint32_t lost, const char *fmt, ...)
 {
 	struct verdict v = { .status = status, .lost = lost };
 	va_list ap;
@@ -280,12 +279,12 @@ void coll_fail_here(struct ddio_coll *coll, uint32_t status, uint32_t lost, cons
 	va_start(ap, fmt);
 	vsnprintf(v.text, sizeof(v.text), fmt, ap);
 	va_end(ap);
-	ddio_coll_fail(coll, &v);
+	coll_fail(coll, &v);
 }
 
-void coll_fail_memory(struct ddio_coll *coll)
+void coll_fail_memory(struct coll *coll)
 {
-	coll_fail_here(coll, DDIO_ST_NO_MEMORY, DDIO_COLL_NOBODY, "no memory for a collective");
+	coll_fail_here(coll, DDIO_ST_NO_MEMORY, COLL_NOBODY, "no memory for a collective");
 }
 
 void coll_fail_disk(struct coll_disk *cd, const struct coll_block *at, int err, const char *what)
@@ -295,20 +294,20 @@ void coll_fail_disk(struct coll_disk *cd, const struct coll_block *at, int err, 
 	const char *text = strerror_r(-err, buf, sizeof(buf));
 
 	if (at)
-		coll_fail_here(cd->coll, DDIO_ST_IO, DDIO_COLL_NOBODY,
+		coll_fail_here(cd->coll, DDIO_ST_IO, COLL_NOBODY,
 			       "disk %s: %s block %llu of file \"%s\" (byte %llu): %s",
 			       cd->disk->name, what, (unsigned long long)at->file_block, file,
 			       (unsigned long long)at->lo, text);
 	else
-		coll_fail_here(cd->coll, DDIO_ST_IO, DDIO_COLL_NOBODY,
-			       "disk %s: %s for file \"%s\": %s", cd->disk->name, what, file, text);
+		coll_fail_here(cd->coll, DDIO_ST_IO, COLL_NOBODY, "disk %s: %s for file \"%s\": %s",
+			       cd->disk->name, what, file, text);
 }
 
-void coll_fail_gone(struct ddio_slot *slot)
+void coll_fail_gone(struct coll_slot *slot)
 {
 	const struct coll_disk *cd = slot->disk;
 
-	coll_fail_here(cd->coll, DDIO_ST_STALE, DDIO_COLL_NOBODY,
+	coll_fail_here(cd->coll, DDIO_ST_STALE, COLL_NOBODY,
 		       "disk %s: block %llu of file \"%s\" (byte %llu) was freed meanwhile",
 		       cd->disk->name, (unsigned long long)slot->at.file_block,
 		       cd->coll->req->start.file.name, (unsigned long long)slot->at.lo);
@@ -317,7 +316,7 @@ void coll_fail_gone(struct ddio_slot *slot)
 /*
  * Beginning
  */
-static void find_disks(struct ddio_coll *coll)
+static void find_disks(struct coll *coll)
 {
 	const struct ddio_file_record *file = &coll->req->start.file;
 	struct iop_disk *disk;
@@ -336,10 +335,10 @@ static void find_disks(struct ddio_coll *coll)
 	}
 }
 
-static struct ddio_coll *coll_new(struct coll_to *to, struct coll_group *group)
+static struct coll *coll_new(struct coll_to *to, struct coll_group *group)
 {
 	const struct ddio_msg_coll_start *st = &to->req->start;
-	struct ddio_coll *coll = calloc(1, sizeof(*coll));
+	struct coll *coll = calloc(1, sizeof(*coll));
 
 	if (!coll)
 		return NULL;
@@ -359,8 +358,8 @@ static struct ddio_coll *coll_new(struct coll_to *to, struct coll_group *group)
 	coll->reactor = to->reactor;
 	coll->req = to->req;
 	coll->group = group;
-	coll->state = DDIO_COLL_PLANNING;
-	coll->verdict.lost = DDIO_COLL_NOBODY;
+	coll->state = COLL_PLANNING;
+	coll->verdict.lost = COLL_NOBODY;
 	coll->turn.fn = turn;
 	coll->turn.arg = coll;
 	coll->done.op = st->op;
@@ -385,23 +384,23 @@ static bool may_begin(struct coll_req *req, const struct coll_group *group, stru
 	}
 	if (early) {
 		verdict_set(v, early->status,
-			    early->status == DDIO_ST_MEMBER_LOST ? early->rank : DDIO_COLL_NOBODY,
+			    early->status == DDIO_ST_MEMBER_LOST ? early->rank : COLL_NOBODY,
 			    "given up before it began: %s", ddio_status_text(early->status));
 		return false;
 	}
 	if (group->reactor->stopping) {
-		verdict_set(v, DDIO_ST_SHUTDOWN, DDIO_COLL_NOBODY, SERVER_STOPPING);
+		verdict_set(v, DDIO_ST_SHUTDOWN, COLL_NOBODY, SERVER_STOPPING);
 		return false;
 	}
 	if (group->size != req->start.nprocs) {
-		verdict_set(v, DDIO_ST_MISMATCH, DDIO_COLL_NOBODY,
+		verdict_set(v, DDIO_ST_MISMATCH, COLL_NOBODY,
 			    "a request for %u processes in a group of %u", req->start.nprocs,
 			    group->size);
 		return false;
 	}
-	if (group->running >= DDIO_COLL_MAX_RUNNING) {
-		verdict_set(v, DDIO_ST_BUSY, DDIO_COLL_NOBODY,
-			    "the group has %u collectives running", group->running);
+	if (group->running >= COLL_MAX_RUNNING) {
+		verdict_set(v, DDIO_ST_BUSY, COLL_NOBODY, "the group has %u collectives running",
+			    group->running);
 		return false;
 	}
 	return coll_group_complete(group, v);
@@ -426,11 +425,11 @@ void coll_begin(struct coll_to *to)
 	struct coll_req *req = to->req;
 	struct coll_group *group = coll_group_find(to->reactor, req->start.group);
 	struct verdict v;
-	struct ddio_coll *coll;
+	struct coll *coll;
 
 	/* The reactor that has sent it on knows the group: its members' connections here are gone. */
 	if (!group) {
-		verdict_set(&v, DDIO_ST_MEMBER_LOST, DDIO_COLL_NOBODY,
+		verdict_set(&v, DDIO_ST_MEMBER_LOST, COLL_NOBODY,
 			    "no member of the group is attached to reactor %u", to->reactor->index);
 		refuse(to, NULL, &v);
 		return;
@@ -442,7 +441,7 @@ void coll_begin(struct coll_to *to)
 	}
 	coll = coll_new(to, group);
 	if (!coll) {
-		verdict_set(&v, DDIO_ST_NO_MEMORY, DDIO_COLL_NOBODY,
+		verdict_set(&v, DDIO_ST_NO_MEMORY, COLL_NOBODY,
 			    "no memory for a collective of %u processes", group->size);
 		refuse(to, group, &v);
 		return;
@@ -455,9 +454,9 @@ void coll_begin(struct coll_to *to)
 /*
  * The reactor
  */
-struct ddio_coll *coll_find(const struct coll_group *group, uint64_t op)
+struct coll *coll_find(const struct coll_group *group, uint64_t op)
 {
-	struct ddio_coll *coll;
+	struct coll *coll;
 
 	ddio_list_for_each_entry(coll, &group->colls, group_link)
 		if (coll->req->start.op == op)
@@ -491,10 +490,10 @@ void coll_exit(struct reactor *reactor)
 
 void coll_stop(struct reactor *reactor)
 {
-	struct ddio_coll *coll, *tmp;
+	struct coll *coll, *tmp;
 
 	ddio_list_for_each_entry_safe(coll, tmp, &reactor->colls, link)
-		coll_fail_here(coll, DDIO_ST_SHUTDOWN, DDIO_COLL_NOBODY, "%s",
+		coll_fail_here(coll, DDIO_ST_SHUTDOWN, COLL_NOBODY, "%s",
 			       ddio_status_text(DDIO_ST_SHUTDOWN));
 }
 
@@ -514,7 +513,7 @@ bool coll_idle(const struct reactor *reactor)
  */
 bool coll_uses(const struct reactor *reactor, uint64_t file)
 {
-	struct ddio_coll *coll;
+	struct coll *coll;
 
 	ddio_list_for_each_entry(coll, &reactor->colls, link)
 		if (coll->req->start.file.ref.id == file)

@@ -17,24 +17,24 @@
  * own turn, coll_kick() posts it, with no disk request, lock, commit or
  * send under way and no sink of a connection in its buffers.
  */
-#ifndef DDIO_IOP_COLL_H
-#define DDIO_IOP_COLL_H
+#ifndef DDIO_COLL_COLL_H
+#define DDIO_COLL_COLL_H
 
 #include <stdatomic.h>
 #include "env/kernel/joint.h"
 #include "iop/server/reactor.h"
 #include "map/map.h"
 
-#define DDIO_COLL_MAX_BUFFERS 64u   /* a disk */
-#define DDIO_COLL_MAX_RUNNING 64u   /* collectives of one group on one reactor */
-#define DDIO_COLL_NOBODY UINT32_MAX /* no rank */
-#define DDIO_COLL_EARLY 8u	    /* operations given up before they began, remembered */
-#define DDIO_COLL_CHUNK 1024u	    /* members a chunk of a group's table */
+#define COLL_MAX_BUFFERS 64u   /* a disk */
+#define COLL_MAX_RUNNING 64u   /* collectives of one group on one reactor */
+#define COLL_NOBODY UINT32_MAX /* no rank */
+#define COLL_EARLY 8u	       /* operations given up before they began, remembered */
+#define COLL_CHUNK 1024u       /* members a chunk of a group's table */
 
 /**
  * struct verdict - how a collective ended
  * @status: enum ddio_status
- * @lost: rank that went away or does not answer, or DDIO_COLL_NOBODY
+ * @lost: rank that went away or does not answer, or COLL_NOBODY
  */
 struct verdict {
 	uint32_t status;
@@ -50,14 +50,14 @@ void verdict_set(struct verdict *v, uint32_t status, uint32_t lost, const char *
  */
 
 /**
- * struct ddio_member - one rank of a group, on one connection of the reactor
+ * struct coll_member - one rank of a group, on one connection of the reactor
  * @handle: the member's own number for the group
  * @tx_seen, @tx_since: the connection's last progress in sending as the watch saw it, and when
  * @tx_queued: when the watch saw output of the connection waiting last
  * @piece_ns: when its last COLL_PIECE was complete
  * @joined_op: the last operation for which its memory is in the group's joint
  */
-struct ddio_member {
+struct coll_member {
 	struct client *client;
 	struct coll_group *group;
 	struct ddio_list client_link;
@@ -71,7 +71,7 @@ struct ddio_member {
 /**
  * struct coll_group - a group as one reactor knows it
  * @size: ranks; @n: of them attached
- * @lost: a rank that was attached and whose connection ended, or DDIO_COLL_NOBODY
+ * @lost: a rank that was attached and whose connection ended, or COLL_NOBODY
  * @running: collectives on @colls
  * @joint: reactor 0: where members on this machine join their memory; NULL until one asked
  * @last_start: highest number of an operation that was asked of this reactor, if it is reactor 0
@@ -88,20 +88,20 @@ struct coll_group {
 	uint32_t running;
 	struct ddio_joint *joint;
 	uint64_t last_start, last_op;
-	struct ddio_list colls; /* struct ddio_coll.group_link */
+	struct ddio_list colls; /* struct coll.group_link */
 	struct early {
 		uint64_t op;
 		uint32_t status, rank;
-	} early[DDIO_COLL_EARLY];
+	} early[COLL_EARLY];
 	uint32_t nearly;
-	struct ddio_member **chunk[];
+	struct coll_member **chunk[];
 };
 
 struct coll_group *coll_group_find(struct reactor *reactor, const uint8_t *id);
 /* The client's membership in a group, or NULL. */
-struct ddio_member *coll_client_member(const struct client *client, const uint8_t *id);
+struct coll_member *coll_client_member(const struct client *client, const uint8_t *id);
 /* The attached member of a rank, or NULL. */
-struct ddio_member *coll_group_member(const struct coll_group *group, uint32_t rank);
+struct coll_member *coll_group_member(const struct coll_group *group, uint32_t rank);
 /* Frees the group if it has no member and runs nothing. */
 void coll_group_release(struct coll_group *group);
 /* Was the operation given up before it began? */
@@ -126,7 +126,7 @@ struct coll_to {
 	struct ddio_post start, notice;
 };
 
-enum req_failed { DDIO_REQ_FINE, DDIO_REQ_FAILING, DDIO_REQ_FAILED };
+enum req_failed { REQ_FINE, REQ_FAILING, REQ_FAILED };
 
 /**
  * struct coll_req - one collective request at one node
@@ -154,7 +154,7 @@ void coll_req_fail(struct coll_req *req, const struct reactor *from, const struc
 /* True, and the verdict in @req->verdict, if another reactor's part has failed. */
 static inline bool coll_req_failed(struct coll_req *req)
 {
-	return atomic_load_explicit(&req->failed, memory_order_acquire) == DDIO_REQ_FAILED;
+	return atomic_load_explicit(&req->failed, memory_order_acquire) == REQ_FAILED;
 }
 
 static inline bool coll_req_joined(const struct coll_req *req, uint32_t rank)
@@ -172,31 +172,31 @@ static inline bool coll_req_flag(const struct coll_req *req, uint32_t flag)
  */
 
 /**
- * struct ddio_span - blocks of an object at a constant distance, within one extent
+ * struct plan_span - blocks of an object at a constant distance, within one extent
  * @block: the first, a number in the object
  * @count: blocks, at least 1
- * @sector: where the first lies on the disk, in units of 512 bytes; DDIO_SPAN_HOLE: nowhere
+ * @sector: where the first lies on the disk, in units of 512 bytes; SPAN_HOLE: nowhere
  * @stride: distance in blocks; 1 where there is only one
  */
-struct ddio_span {
+struct plan_span {
 	uint64_t block : 54;
 	uint64_t count : 10;
 	uint64_t sector : 54;
 	uint64_t stride : 10;
 };
-_Static_assert(sizeof(struct ddio_span) == 16, "a block list may hold millions of these");
+_Static_assert(sizeof(struct plan_span) == 16, "a block list may hold millions of these");
 
-#define DDIO_SPAN_SECTOR 512u
-#define DDIO_SPAN_HOLE ((1ull << 54) - 1)
-#define DDIO_SPAN_MAX 1023u /* count and stride */
+#define SPAN_SECTOR 512u
+#define SPAN_HOLE ((1ull << 54) - 1)
+#define SPAN_MAX 1023u /* count and stride */
 
 /**
- * struct ddio_placed - neighbouring blocks of an object that lie one behind the other
+ * struct plan_blocks - neighbouring blocks of an object that lie one behind the other
  * @block: the first; above all that were added before
- * @sector: its place, or DDIO_SPAN_HOLE
+ * @sector: its place, or SPAN_HOLE
  * @same: in the same extent as what was added before
  */
-struct ddio_placed {
+struct plan_blocks {
 	uint64_t block;
 	uint64_t count;
 	uint64_t sector;
@@ -213,7 +213,7 @@ struct ddio_placed {
  */
 struct plan {
 	uint32_t sectors;
-	struct ddio_span *span;
+	struct plan_span *span;
 	uint64_t n, cap;
 	uint64_t blocks;
 	uint64_t at, left;
@@ -221,16 +221,16 @@ struct plan {
 	struct near *near;
 };
 
-int plan_add(struct plan *plan, const struct ddio_placed *placed);
+int plan_add(struct plan *plan, const struct plan_blocks *placed);
 void plan_sort(struct plan *plan);
 /* Begin @skip blocks further on; what was skipped comes last. */
 void plan_rotate(struct plan *plan, uint64_t skip);
 /* The next block, and where it lay when the list was made. */
-bool plan_next(struct plan *plan, struct ddio_placed *placed);
+bool plan_next(struct plan *plan, struct plan_blocks *placed);
 void plan_free(struct plan *plan);
 /* From here on by shortest access time; -1 without memory.  The list is sorted, nothing is taken. */
 int plan_near_begin(struct plan *plan);
-bool plan_next_near(struct plan *plan, const struct ddio_disk *disk, struct ddio_placed *placed,
+bool plan_next_near(struct plan *plan, const struct ddio_disk *disk, struct plan_blocks *placed,
 		    uint64_t *asked);
 void plan_near_free(struct near *near);
 
@@ -238,33 +238,33 @@ void plan_near_free(struct near *near);
  * A running collective
  */
 enum coll_state {
-	DDIO_COLL_PLANNING,   /* the block lists are being made */
-	DDIO_COLL_RUNNING,    /* blocks stream through the slots */
-	DDIO_COLL_COMMITTING, /* all is written; the stores commit */
-	DDIO_COLL_STOPPING,   /* failed; disk requests and commits are under way */
-	DDIO_COLL_RELEASING,  /* failed and told; connections still hold buffers */
-	DDIO_COLL_OVER,	      /* to be freed */
+	COLL_PLANNING,	 /* the block lists are being made */
+	COLL_RUNNING,	 /* blocks stream through the slots */
+	COLL_COMMITTING, /* all is written; the stores commit */
+	COLL_STOPPING,	 /* failed; disk requests and commits are under way */
+	COLL_RELEASING,	 /* failed and told; connections still hold buffers */
+	COLL_OVER,	 /* to be freed */
 };
 
 enum slot_state {
-	DDIO_SLOT_IDLE,
-	DDIO_SLOT_LOCKING, /* waits for the cache to let go of the block */
-	DDIO_SLOT_READING, /* the disk reads; when writing: the old bytes */
-	DDIO_SLOT_WRITING,
-	DDIO_SLOT_SENDING, /* read: connections hold the buffers */
+	SLOT_IDLE,
+	SLOT_LOCKING, /* waits for the cache to let go of the block */
+	SLOT_READING, /* the disk reads; when writing: the old bytes */
+	SLOT_WRITING,
+	SLOT_SENDING, /* read: connections hold the buffers */
 };
 
 enum ask_state {
-	DDIO_ASK_NONE,
-	DDIO_ASK_TAKEN, /* there is a block, but nobody was asked yet */
-	DDIO_ASK_ASKED, /* members owe pieces */
-	DDIO_ASK_READY, /* all pieces are here */
+	ASK_NONE,
+	ASK_TAKEN, /* there is a block, but nobody was asked yet */
+	ASK_ASKED, /* members owe pieces */
+	ASK_READY, /* all pieces are here */
 };
 
 enum owed {
-	DDIO_OWED_ASKED,  /* by the member */
-	DDIO_OWED_COMING, /* a connection writes to the buffer */
-	DDIO_OWED_HERE,
+	OWED_ASKED,  /* by the member */
+	OWED_COMING, /* a connection writes to the buffer */
+	OWED_HERE,
 };
 
 /**
@@ -299,7 +299,7 @@ struct coll_block {
 };
 
 /**
- * struct ddio_slot - a block buffer and a message buffer of a disk, and what happens in them
+ * struct coll_slot - a block buffer and a message buffer of a disk, and what happens in them
  * @number: of the block buffer among the disk's, and so of the slot of its stream
  * @at: the block in the block buffer, while @state is not IDLE
  * @since: begin of the state
@@ -314,7 +314,7 @@ struct coll_block {
  * @sends: connections that have not let go yet
  * @streamed: read: what the stream has brought, while the slot is not the disk's; else NULL
  */
-struct ddio_slot {
+struct coll_slot {
 	struct coll_disk *disk;
 	uint32_t number;
 	enum slot_state state;
@@ -362,15 +362,15 @@ struct coll_grant {
  * @grant: write: by turn, modulo @nslots
  */
 struct coll_disk {
-	struct ddio_coll *coll;
+	struct coll *coll;
 	struct iop_disk *disk;
 	uint32_t stripe;
 	struct object *obj; /* NULL: nothing was ever written */
 	struct plan plan;
 	uint64_t scan, extent_end, short_blocks;
-	enum { DDIO_PLAN_COUNT, DDIO_PLAN_PLACE, DDIO_PLAN_MADE } pass;
+	enum { PLAN_COUNT, PLAN_PLACE, PLAN_MADE } pass;
 	bool opened;
-	struct ddio_slot *slot;
+	struct coll_slot *slot;
 	uint32_t nslots;
 	uint64_t turn_next, turn_go;
 	size_t stride; /* of buffers */
@@ -387,7 +387,7 @@ struct coll_disk {
 };
 
 /**
- * struct ddio_coll - a collective on one reactor
+ * struct coll - a collective on one reactor
  * @turn: a turn of its own, see coll_kick()
  * @io: disk requests, granted locks and commits under way; @sends: messages that refer to buffers
  * @asking: slots whose members have to be asked
@@ -395,7 +395,7 @@ struct coll_disk {
  * @index, @msgs: scratch by rank: part of the block at hand, its message
  * @scattered: by rank: bytes that went through the joint; NULL without one
  */
-struct ddio_coll {
+struct coll {
 	struct reactor *reactor;
 	struct coll_req *req;
 	struct coll_group *group;
@@ -417,7 +417,7 @@ struct ddio_coll {
 	struct ddio_msg_coll_done done;
 };
 
-static inline bool coll_writes(const struct ddio_coll *coll)
+static inline bool coll_writes(const struct coll *coll)
 {
 	return coll_req_flag(coll->req, DDIO_COLL_WRITE);
 }
@@ -451,33 +451,33 @@ void coll_client_drained(struct client *client);
 /* coll.c */
 void coll_begin(struct coll_to *to);
 /* The one place where the state changes. */
-void coll_enter(struct ddio_coll *coll, enum coll_state state);
+void coll_enter(struct coll *coll, enum coll_state state);
 /* Ends it; the first failure counts.  Tells the sibling reactors. */
-void ddio_coll_fail(struct ddio_coll *coll, const struct verdict *v);
-void coll_fail_here(struct ddio_coll *coll, uint32_t status, uint32_t lost, const char *fmt, ...)
+void coll_fail(struct coll *coll, const struct verdict *v);
+void coll_fail_here(struct coll *coll, uint32_t status, uint32_t lost, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 /* A failure of memory. */
-void coll_fail_memory(struct ddio_coll *coll);
+void coll_fail_memory(struct coll *coll);
 /* A failure of a disk at a block of the file. */
 void coll_fail_disk(struct coll_disk *cd, const struct coll_block *at, int err, const char *what);
 /* The block was freed by somebody else. */
-void coll_fail_gone(struct ddio_slot *slot);
-void coll_kick(struct ddio_coll *coll);
+void coll_fail_gone(struct coll_slot *slot);
+void coll_kick(struct coll *coll);
 /* COLL_DONE to every member, once. */
-void coll_tell(struct ddio_coll *coll);
+void coll_tell(struct coll *coll);
 /* @scattered: by rank, or NULL. */
 void coll_done_send(struct coll_group *group, const struct ddio_msg_coll_done *done,
 		    const uint64_t *scattered, const struct verdict *v);
-void coll_done_send_one(const struct ddio_member *m, struct ddio_msg_coll_done *done,
+void coll_done_send_one(const struct coll_member *m, struct ddio_msg_coll_done *done,
 			const struct verdict *v);
-struct ddio_coll *coll_find(const struct coll_group *group, uint64_t op);
+struct coll *coll_find(const struct coll_group *group, uint64_t op);
 
 /* plan.c: one piece of the work; true when the list of every disk is made, or it failed. */
-bool coll_plan(struct ddio_coll *coll);
+bool coll_plan(struct coll *coll);
 
 /* watch.c */
-void coll_watch_begin(struct ddio_coll *coll);
-void coll_watch_end(struct ddio_coll *coll);
+void coll_watch_begin(struct coll *coll);
+void coll_watch_end(struct coll *coll);
 
 /* pool.c: buffers, kept from one collective to the next */
 void *coll_buffer_get(struct reactor *reactor, size_t size);
@@ -492,49 +492,49 @@ void coll_disk_run(struct coll_disk *cd);
 void coll_disk_rest(struct coll_disk *cd);
 void coll_disk_stop(struct coll_disk *cd);
 bool coll_disk_idle(const struct coll_disk *cd);
-void slot_enter(struct ddio_slot *slot, enum slot_state state);
+void slot_enter(struct coll_slot *slot, enum slot_state state);
 /* The disk's next block; false if there is none. */
-bool ddio_slot_take(struct ddio_slot *slot, struct coll_block *block);
+bool slot_take(struct coll_slot *slot, struct coll_block *block);
 /* Fills in the parts of a block. */
-int slot_divide(struct ddio_slot *slot, const struct coll_block *block);
+int slot_divide(struct coll_slot *slot, const struct coll_block *block);
 /* Fills in @block: number @number of the object. */
 void coll_block_set(const struct coll_disk *cd, uint64_t number, struct coll_block *block);
 /* The message buffer, or NULL: no memory. */
-uint8_t *slot_msg(struct ddio_slot *slot);
-void slot_lock(struct ddio_slot *slot);
-void slot_unlock(struct ddio_slot *slot, bool stale);
-void slot_submit(struct ddio_slot *slot, enum ddio_disk_op op, uint64_t offset);
+uint8_t *slot_msg(struct coll_slot *slot);
+void slot_lock(struct coll_slot *slot);
+void slot_unlock(struct coll_slot *slot, bool stale);
+void slot_submit(struct coll_slot *slot, enum ddio_disk_op op, uint64_t offset);
 /* What follows when @op has ended, by a request or a stream. */
-void slot_moved(struct ddio_slot *slot, enum ddio_disk_op op, int status);
+void slot_moved(struct coll_slot *slot, enum ddio_disk_op op, int status);
 /* Accounts for one member's part of a block as Memputs or Memgets. */
-void coll_charge_part(struct ddio_coll *coll, enum ddio_work work, const struct coll_part *part);
+void coll_charge_part(struct coll *coll, enum ddio_work work, const struct coll_part *part);
 
 /* read.c: the next block; and what follows when it is locked, read, sent */
-void slot_read_next(struct ddio_slot *slot);
-void slot_read_locked(struct ddio_slot *slot);
-void slot_read_done(struct ddio_slot *slot);
-void slot_read_sent(struct ddio_slot *slot);
+void slot_read_next(struct coll_slot *slot);
+void slot_read_locked(struct coll_slot *slot);
+void slot_read_done(struct coll_slot *slot);
+void slot_read_sent(struct coll_slot *slot);
 
 /* ask.c: asks for pieces where that is due; @cd's questions go out with the turn. */
 void coll_ask(struct coll_disk *cd);
-void coll_ask_flush(struct ddio_coll *coll);
+void coll_ask_flush(struct coll *coll);
 
 /* feed.c */
 /* True, and the disk has the list, unless it is to be asked block by block. */
-bool coll_stream_begin(struct coll_disk *cd);
+bool feed_begin(struct coll_disk *cd);
 /* Read: the slot is the disk's again. */
-void coll_stream_next(struct ddio_slot *slot);
+void feed_next(struct coll_slot *slot);
 /* Read: is what the stream brought what the disk holds at @offset?  The block is locked. */
-bool coll_stream_fresh(const struct ddio_slot *slot, uint64_t offset);
+bool feed_fresh(const struct coll_slot *slot, uint64_t offset);
 /* Read: does the slot wait for whatever the stream brings next? */
-bool coll_stream_waits(const struct ddio_slot *slot);
+bool feed_waits(const struct coll_slot *slot);
 /* Write: sees that the slot's block buffer is the one that its next block is written from; false: the
  * disk has not given one yet.  Without a stream any will do. */
-bool coll_stream_bind(struct ddio_slot *slot);
+bool feed_bind(struct coll_slot *slot);
 /* Write: the slot is bound, and its next block is the one at hand now. */
-void coll_stream_take(struct ddio_slot *slot);
+void feed_take(struct coll_slot *slot);
 /* Write: the block goes to the disk, by the stream or a request. */
-void coll_stream_write(struct ddio_slot *slot);
+void feed_write(struct coll_slot *slot);
 
 /* joint.c: before the request is handed out: who has joined */
 void coll_req_join(struct coll_req *req, struct coll_group *group);
@@ -550,11 +550,11 @@ bool coll_scatter_busy(const struct coll_disk *cd);
 bool coll_scatter_orphaned(const struct coll_disk *cd);
 
 /* piece.c: what a member's connection is receiving goes nowhere */
-void coll_discard(struct ddio_coll *coll, uint32_t rank);
+void coll_discard(struct coll *coll, uint32_t rank);
 
 /* write.c: whatever can go on with the disk; and what follows when a block is locked, done */
 void coll_write_go(struct coll_disk *cd);
-void slot_write_locked(struct ddio_slot *slot);
-void slot_write_done(struct ddio_slot *slot);
+void slot_write_locked(struct coll_slot *slot);
+void slot_write_done(struct coll_slot *slot);
 
-#endif /* DDIO_IOP_COLL_H */
+#endif /* DDIO_COLL_COLL_H */

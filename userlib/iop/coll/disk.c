@@ -22,13 +22,12 @@
 
 static bool slot_waits_for_disk(enum slot_state state)
 {
-	return state == DDIO_SLOT_LOCKING || state == DDIO_SLOT_READING ||
-	       state == DDIO_SLOT_WRITING;
+	return state == SLOT_LOCKING || state == SLOT_READING || state == SLOT_WRITING;
 }
 
-void slot_enter(struct ddio_slot *slot, enum slot_state state)
+void slot_enter(struct coll_slot *slot, enum slot_state state)
 {
-	struct ddio_coll *coll = slot->disk->coll;
+	struct coll *coll = slot->disk->coll;
 	uint64_t now = ddio_env_now(coll->reactor->env);
 
 	if (slot_waits_for_disk(slot->state)) {
@@ -45,13 +44,13 @@ void slot_enter(struct ddio_slot *slot, enum slot_state state)
  * The parts of a block
  */
 struct divide {
-	struct ddio_coll *coll;
-	struct ddio_slot *slot;
+	struct coll *coll;
+	struct coll_slot *slot;
 	uint64_t lo;
 	uint64_t runs;
 };
 
-static struct coll_part *part_new(struct ddio_slot *slot, uint32_t rank)
+static struct coll_part *part_new(struct coll_slot *slot, uint32_t rank)
 {
 	struct coll_part *part;
 
@@ -107,7 +106,7 @@ static int part_compare(const void *a, const void *b)
 	return x->rank < y->rank ? -1 : x->rank > y->rank;
 }
 
-static void parts_sort(struct ddio_slot *slot)
+static void parts_sort(struct coll_slot *slot)
 {
 	uint32_t i;
 
@@ -119,9 +118,9 @@ static void parts_sort(struct ddio_slot *slot)
 	}
 }
 
-int slot_divide(struct ddio_slot *slot, const struct coll_block *block)
+int slot_divide(struct coll_slot *slot, const struct coll_block *block)
 {
-	struct ddio_coll *coll = slot->disk->coll;
+	struct coll *coll = slot->disk->coll;
 	struct divide dv = { .coll = coll, .slot = slot, .lo = block->lo };
 	uint64_t hi = block->lo + coll->block_size;
 	uint32_t i;
@@ -145,7 +144,7 @@ int slot_divide(struct ddio_slot *slot, const struct coll_block *block)
  * Without batching every contiguous piece of a message would have been a Memput
  * or Memget of its own.
  */
-void coll_charge_part(struct ddio_coll *coll, enum ddio_work work, const struct coll_part *part)
+void coll_charge_part(struct coll *coll, enum ddio_work work, const struct coll_part *part)
 {
 	struct ddio_env *env = coll->reactor->env;
 	uint32_t i;
@@ -182,7 +181,7 @@ static void buffers_free(struct coll_disk *cd, void *buf)
 	coll_buffer_put(cd->coll->reactor, buf, cd->stride * cd->nslots);
 }
 
-uint8_t *slot_msg(struct ddio_slot *slot)
+uint8_t *slot_msg(struct coll_slot *slot)
 {
 	struct coll_disk *cd = slot->disk;
 
@@ -200,8 +199,8 @@ static uint32_t slots_wanted(const struct coll_disk *cd)
 		n = iop->conf->nodes[iop->node].buffers;
 	if (!n)
 		n = 2;
-	if (n > DDIO_COLL_MAX_BUFFERS)
-		n = DDIO_COLL_MAX_BUFFERS;
+	if (n > COLL_MAX_BUFFERS)
+		n = COLL_MAX_BUFFERS;
 	return n < cd->plan.blocks ? n : cd->plan.blocks;
 }
 
@@ -209,7 +208,7 @@ static void slot_granted(struct block_lock *lock);
 static void slot_io_done(struct ddio_disk_req *req);
 static void slot_send_done(struct ddio_send *send, int err);
 
-static void slot_init(struct coll_disk *cd, struct ddio_slot *slot)
+static void slot_init(struct coll_disk *cd, struct coll_slot *slot)
 {
 	slot->disk = cd;
 	slot->number = slot - cd->slot;
@@ -275,19 +274,19 @@ void coll_disk_free(struct coll_disk *cd)
 /*
  * Locks and disk requests
  */
-static bool stopped(const struct ddio_slot *slot)
+static bool stopped(const struct coll_slot *slot)
 {
-	return slot->disk->coll->state != DDIO_COLL_RUNNING;
+	return slot->disk->coll->state != COLL_RUNNING;
 }
 
-static void slot_locked(struct ddio_slot *slot)
+static void slot_locked(struct coll_slot *slot)
 {
 	slot->held = true;
 	if (slot->lock.status) {
 		int err = slot->lock.status;
 
 		slot_unlock(slot, false);
-		slot_enter(slot, DDIO_SLOT_IDLE);
+		slot_enter(slot, SLOT_IDLE);
 		coll_fail_disk(slot->disk, &slot->at, err, "reading the rest of cached");
 	} else if (coll_writes(slot->disk->coll)) {
 		slot_write_locked(slot);
@@ -298,7 +297,7 @@ static void slot_locked(struct ddio_slot *slot)
 
 static void slot_granted(struct block_lock *lock)
 {
-	struct ddio_slot *slot = lock->arg;
+	struct coll_slot *slot = lock->arg;
 
 	slot_locked(slot);
 	if (coll_writes(slot->disk->coll))
@@ -306,11 +305,11 @@ static void slot_granted(struct block_lock *lock)
 	ddio_disk_commit(slot->disk->disk->disk);
 }
 
-void slot_lock(struct ddio_slot *slot)
+void slot_lock(struct coll_slot *slot)
 {
 	struct coll_disk *cd = slot->disk;
 
-	slot_enter(slot, DDIO_SLOT_LOCKING);
+	slot_enter(slot, SLOT_LOCKING);
 	slot->lock.block = slot->at.block;
 	slot->lock.dirty = NULL;
 	slot->lock.status = 0;
@@ -319,19 +318,19 @@ void slot_lock(struct ddio_slot *slot)
 		slot_locked(slot);
 }
 
-void slot_unlock(struct ddio_slot *slot, bool stale)
+void slot_unlock(struct coll_slot *slot, bool stale)
 {
 	if (slot->held && slot->disk->obj)
 		cache_unlock(slot->disk->disk->cache, &slot->lock, stale);
 	slot->held = false;
 }
 
-void slot_submit(struct ddio_slot *slot, enum ddio_disk_op op, uint64_t offset)
+void slot_submit(struct coll_slot *slot, enum ddio_disk_op op, uint64_t offset)
 {
 	struct coll_disk *cd = slot->disk;
-	struct ddio_coll *coll = cd->coll;
+	struct coll *coll = cd->coll;
 
-	slot_enter(slot, op == DDIO_DISK_READ ? DDIO_SLOT_READING : DDIO_SLOT_WRITING);
+	slot_enter(slot, op == DDIO_DISK_READ ? SLOT_READING : SLOT_WRITING);
 	slot->req.op = op;
 	slot->req.offset = offset;
 	slot->req.len = coll->block_size;
@@ -342,10 +341,10 @@ void slot_submit(struct ddio_slot *slot, enum ddio_disk_op op, uint64_t offset)
 	ddio_disk_submit(cd->disk->disk, &slot->req);
 }
 
-void slot_moved(struct ddio_slot *slot, enum ddio_disk_op op, int status)
+void slot_moved(struct coll_slot *slot, enum ddio_disk_op op, int status)
 {
 	struct coll_disk *cd = slot->disk;
-	struct ddio_coll *coll = cd->coll;
+	struct coll *coll = cd->coll;
 
 	slot->req.op = op;
 	slot->req.status = status;
@@ -367,7 +366,7 @@ void slot_moved(struct ddio_slot *slot, enum ddio_disk_op op, int status)
 
 static void slot_io_done(struct ddio_disk_req *req)
 {
-	struct ddio_slot *slot = req->arg;
+	struct coll_slot *slot = req->arg;
 
 	slot->disk->coll->io--;
 	slot_moved(slot, req->op, req->status);
@@ -375,7 +374,7 @@ static void slot_io_done(struct ddio_disk_req *req)
 
 static void slot_send_done(struct ddio_send *send, int err)
 {
-	struct ddio_slot *slot = send->arg;
+	struct coll_slot *slot = send->arg;
 	struct coll_disk *cd = slot->disk;
 
 	(void)err; /* the member's loss is reported by its connection */
@@ -383,7 +382,7 @@ static void slot_send_done(struct ddio_send *send, int err)
 	if (--slot->sends)
 		return;
 	if (stopped(slot)) {
-		slot_enter(slot, DDIO_SLOT_IDLE);
+		slot_enter(slot, SLOT_IDLE);
 		coll_kick(cd->coll);
 		return;
 	}
@@ -401,7 +400,7 @@ void coll_block_set(const struct coll_disk *cd, uint64_t number, struct coll_blo
 	block->lo = block->file_block * cd->coll->block_size;
 }
 
-static bool take(struct coll_disk *cd, struct ddio_placed *placed)
+static bool take(struct coll_disk *cd, struct plan_blocks *placed)
 {
 	uint64_t asked;
 	bool more;
@@ -413,28 +412,28 @@ static bool take(struct coll_disk *cd, struct ddio_placed *placed)
 	return more;
 }
 
-bool ddio_slot_take(struct ddio_slot *slot, struct coll_block *block)
+bool slot_take(struct coll_slot *slot, struct coll_block *block)
 {
 	struct coll_disk *cd = slot->disk;
-	struct ddio_placed placed;
+	struct plan_blocks placed;
 
-	if (cd->coll->state != DDIO_COLL_RUNNING || !take(cd, &placed))
+	if (cd->coll->state != COLL_RUNNING || !take(cd, &placed))
 		return false;
 	coll_block_set(cd, placed.block, block);
-	block->hole = placed.sector == DDIO_SPAN_HOLE;
+	block->hole = placed.sector == SPAN_HOLE;
 	block->turn = cd->turn_next++;
 	return true;
 }
 
 void coll_disk_rest(struct coll_disk *cd)
 {
-	bool streams = coll_stream_begin(cd);
+	bool streams = feed_begin(cd);
 	uint32_t i;
 
 	if (coll_writes(cd->coll))
 		coll_ask(cd);
 	else
-		for (i = 0; !streams && i < cd->nslots && cd->coll->state == DDIO_COLL_RUNNING; i++)
+		for (i = 0; !streams && i < cd->nslots && cd->coll->state == COLL_RUNNING; i++)
 			slot_read_next(&cd->slot[i]);
 	ddio_disk_commit(cd->disk->disk);
 }
@@ -452,27 +451,27 @@ bool coll_disk_idle(const struct coll_disk *cd)
 	if (cd->stream || cd->scatter)
 		return false;
 	for (i = 0; i < cd->nslots; i++)
-		if (cd->slot[i].state != DDIO_SLOT_IDLE || cd->slot[i].ask != DDIO_ASK_NONE)
+		if (cd->slot[i].state != SLOT_IDLE || cd->slot[i].ask != ASK_NONE)
 			return false;
 	return !cd->plan.left;
 }
 
 /* What waits for the disk or for connections to let go cannot be called back. */
-static void slot_stop(struct ddio_slot *slot)
+static void slot_stop(struct coll_slot *slot)
 {
 	struct coll_disk *cd = slot->disk;
 	uint32_t i;
 
-	for (i = 0; slot->ask == DDIO_ASK_ASKED && i < slot->nparts; i++)
-		if (slot->part[i].owed == DDIO_OWED_COMING)
+	for (i = 0; slot->ask == ASK_ASKED && i < slot->nparts; i++)
+		if (slot->part[i].owed == OWED_COMING)
 			coll_discard(cd->coll, slot->part[i].rank);
 	ddio_list_del(&slot->asking);
-	slot->ask = DDIO_ASK_NONE;
-	if (slot->state != DDIO_SLOT_LOCKING)
+	slot->ask = ASK_NONE;
+	if (slot->state != SLOT_LOCKING)
 		return;
 	if (!slot->held)
 		cache_lock_cancel(cd->disk->cache, &slot->lock);
-	slot_enter(slot, DDIO_SLOT_IDLE);
+	slot_enter(slot, SLOT_IDLE);
 }
 
 void coll_disk_stop(struct coll_disk *cd)

@@ -24,27 +24,27 @@ static uint64_t to_come(const struct coll_disk *cd)
 	return cd->plan.left + cd->given - cd->came;
 }
 
-bool coll_stream_waits(const struct ddio_slot *slot)
+bool feed_waits(const struct coll_slot *slot)
 {
 	const struct coll_disk *cd = slot->disk;
 
 	return cd->stream && !coll_writes(cd->coll) && !slot->streamed &&
-	       slot->state == DDIO_SLOT_READING;
+	       slot->state == SLOT_READING;
 }
 
 /* The slot is the disk's; but that has nothing for it any more if the others wait for all there is. */
-static void slot_wait(struct ddio_slot *slot)
+static void slot_wait(struct coll_slot *slot)
 {
 	struct coll_disk *cd = slot->disk;
 	uint64_t waiting = 0;
 	uint32_t i;
 
 	slot->streamed = NULL;
-	slot_enter(slot, DDIO_SLOT_IDLE);
+	slot_enter(slot, SLOT_IDLE);
 	for (i = 0; i < cd->nslots; i++)
-		waiting += coll_stream_waits(&cd->slot[i]);
+		waiting += feed_waits(&cd->slot[i]);
 	if (waiting < to_come(cd))
-		slot_enter(slot, DDIO_SLOT_READING);
+		slot_enter(slot, SLOT_READING);
 }
 
 static void account(struct coll_disk *cd)
@@ -59,12 +59,12 @@ static void account(struct coll_disk *cd)
 static bool read_list(void *ctx, struct ddio_disk_block *block)
 {
 	struct coll_disk *cd = ctx;
-	struct ddio_placed placed;
+	struct plan_blocks placed;
 
 	while (!cd->no_memory && plan_next(&cd->plan, &placed)) {
-		if (placed.sector != DDIO_SPAN_HOLE &&
+		if (placed.sector != SPAN_HOLE &&
 		    !cache_newer(cd->disk->cache, cd->obj, placed.block)) {
-			block->offset = placed.sector * DDIO_SPAN_SECTOR;
+			block->offset = placed.sector * SPAN_SECTOR;
 			block->cookie = placed.block;
 			cd->given++;
 			return true;
@@ -77,12 +77,12 @@ static bool read_list(void *ctx, struct ddio_disk_block *block)
 static void read_slot(void *ctx, uint32_t number, const struct ddio_disk_block *block, int status)
 {
 	struct coll_disk *cd = ctx;
-	struct ddio_slot *slot = &cd->slot[number];
-	struct ddio_coll *coll = cd->coll;
+	struct coll_slot *slot = &cd->slot[number];
+	struct coll *coll = cd->coll;
 
 	cd->came++;
-	if (coll->state != DDIO_COLL_RUNNING) {
-		slot_enter(slot, DDIO_SLOT_IDLE);
+	if (coll->state != COLL_RUNNING) {
+		slot_enter(slot, SLOT_IDLE);
 		return;
 	}
 	account(cd);
@@ -90,7 +90,7 @@ static void read_slot(void *ctx, uint32_t number, const struct ddio_disk_block *
 	slot->at.hole = false;
 	slot->streamed = block;
 	if (status) {
-		slot_enter(slot, DDIO_SLOT_IDLE);
+		slot_enter(slot, SLOT_IDLE);
 		coll_fail_disk(cd, &slot->at, status, "reading");
 		return;
 	}
@@ -99,13 +99,13 @@ static void read_slot(void *ctx, uint32_t number, const struct ddio_disk_block *
 	ddio_disk_commit(cd->disk->disk);
 }
 
-bool coll_stream_fresh(const struct ddio_slot *slot, uint64_t offset)
+bool feed_fresh(const struct coll_slot *slot, uint64_t offset)
 {
 	return slot->streamed && slot->streamed->offset == offset &&
 	       ddio_disk_stream_fresh(slot->disk->stream, slot->streamed);
 }
 
-void coll_stream_next(struct ddio_slot *slot)
+void feed_next(struct coll_slot *slot)
 {
 	slot_wait(slot);
 	ddio_disk_stream_release(slot->disk->stream, slot->number);
@@ -120,12 +120,12 @@ static void read_rest(struct coll_disk *cd)
 	cd->plan = cd->list;
 	memset(&cd->list, 0, sizeof(cd->list));
 	plan_rotate(&cd->plan, 0);
-	for (i = 0; i < cd->nslots && cd->coll->state == DDIO_COLL_RUNNING; i++)
+	for (i = 0; i < cd->nslots && cd->coll->state == COLL_RUNNING; i++)
 		slot_read_next(&cd->slot[i]);
 	ddio_disk_commit(cd->disk->disk);
 }
 
-static void stream_over(struct coll_disk *cd)
+static void feed_over(struct coll_disk *cd)
 {
 	ddio_disk_stream_close(cd->stream);
 	cd->stream = NULL;
@@ -139,12 +139,12 @@ static void read_ended(void *ctx, int status)
 	uint32_t i;
 
 	for (i = 0; i < cd->nslots; i++) {
-		if (coll_stream_waits(&cd->slot[i]))
-			slot_enter(&cd->slot[i], DDIO_SLOT_IDLE);
+		if (feed_waits(&cd->slot[i]))
+			slot_enter(&cd->slot[i], SLOT_IDLE);
 		cd->slot[i].streamed = NULL;
 	}
-	stream_over(cd);
-	if (cd->coll->state != DDIO_COLL_RUNNING)
+	feed_over(cd);
+	if (cd->coll->state != COLL_RUNNING)
 		return;
 	if (status)
 		coll_fail_disk(cd, NULL, status, "reading");
@@ -166,11 +166,11 @@ static const struct ddio_disk_stream_ops read_ops = {
 static bool write_list(void *ctx, struct ddio_disk_block *block)
 {
 	struct coll_disk *cd = ctx;
-	struct ddio_placed placed;
+	struct plan_blocks placed;
 
 	if (!plan_next(&cd->list, &placed))
 		return false;
-	block->offset = placed.sector * DDIO_SPAN_SECTOR;
+	block->offset = placed.sector * SPAN_SECTOR;
 	block->cookie = cd->given++;
 	return true;
 }
@@ -186,7 +186,7 @@ static void write_slot(void *ctx, uint32_t number, const struct ddio_disk_block 
 	coll_write_go(cd);
 }
 
-static struct ddio_slot *slot_of_number(struct coll_disk *cd, uint32_t number)
+static struct coll_slot *slot_of_number(struct coll_disk *cd, uint32_t number)
 {
 	uint32_t i;
 
@@ -196,7 +196,7 @@ static struct ddio_slot *slot_of_number(struct coll_disk *cd, uint32_t number)
 }
 
 /* Who has that buffer now has nothing in it: the disk has just given it. */
-static void buffers_swap(struct ddio_slot *a, struct ddio_slot *b)
+static void buffers_swap(struct coll_slot *a, struct coll_slot *b)
 {
 	uint32_t number = a->number;
 	uint8_t *buf = a->buf;
@@ -207,7 +207,7 @@ static void buffers_swap(struct ddio_slot *a, struct ddio_slot *b)
 	b->buf = buf;
 }
 
-bool coll_stream_bind(struct ddio_slot *slot)
+bool feed_bind(struct coll_slot *slot)
 {
 	struct coll_disk *cd = slot->disk;
 	const struct coll_grant *grant;
@@ -222,7 +222,7 @@ bool coll_stream_bind(struct ddio_slot *slot)
 	return true;
 }
 
-void coll_stream_take(struct ddio_slot *slot)
+void feed_take(struct coll_slot *slot)
 {
 	struct coll_grant *grant;
 
@@ -233,7 +233,7 @@ void coll_stream_take(struct ddio_slot *slot)
 	slot->promised = grant->offset;
 }
 
-void coll_stream_write(struct ddio_slot *slot)
+void feed_write(struct coll_slot *slot)
 {
 	struct coll_disk *cd = slot->disk;
 
@@ -243,12 +243,12 @@ void coll_stream_write(struct ddio_slot *slot)
 	}
 	if (slot->promised != slot->offset) {
 		slot_unlock(slot, false);
-		slot_enter(slot, DDIO_SLOT_IDLE);
+		slot_enter(slot, SLOT_IDLE);
 		coll_fail_gone(slot);
 		return;
 	}
 	account(cd);
-	slot_enter(slot, DDIO_SLOT_WRITING);
+	slot_enter(slot, SLOT_WRITING);
 	ddio_disk_stream_release(cd->stream, slot->number);
 }
 
@@ -268,10 +268,10 @@ static void write_ended(void *ctx, int status)
 
 	/* Released, and then not begun. */
 	for (i = 0; i < cd->nslots; i++)
-		if (cd->slot[i].state == DDIO_SLOT_WRITING)
+		if (cd->slot[i].state == SLOT_WRITING)
 			slot_moved(&cd->slot[i], DDIO_DISK_WRITE, status ? status : -ECANCELED);
-	stream_over(cd);
-	if (status && cd->coll->state == DDIO_COLL_RUNNING)
+	feed_over(cd);
+	if (status && cd->coll->state == COLL_RUNNING)
 		coll_fail_disk(cd, NULL, status, "writing");
 }
 
@@ -285,7 +285,7 @@ static const struct ddio_disk_stream_ops write_ops = {
 /*
  * Both
  */
-static int stream_open(struct coll_disk *cd)
+static int feed_open(struct coll_disk *cd)
 {
 	bool writes = coll_writes(cd->coll);
 	struct ddio_disk_stream_spec spec = {
@@ -309,7 +309,7 @@ static int stream_open(struct coll_disk *cd)
 	return ddio_disk_stream_open(cd->disk->disk, &spec, &cd->stream);
 }
 
-bool coll_stream_begin(struct coll_disk *cd)
+bool feed_begin(struct coll_disk *cd)
 {
 	struct plan plan = cd->plan;
 	bool writes = coll_writes(cd->coll);
@@ -317,7 +317,7 @@ bool coll_stream_begin(struct coll_disk *cd)
 
 	if (!cd->nslots || cd->plan.near || !ddio_disk_info(cd->disk->disk)->streams)
 		return false;
-	if (stream_open(cd)) {
+	if (feed_open(cd)) {
 		if (!writes)
 			plan_free(&cd->list);
 		cd->plan = plan;

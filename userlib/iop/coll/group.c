@@ -12,7 +12,7 @@
 
 static uint32_t chunks(uint32_t size)
 {
-	return size / DDIO_COLL_CHUNK + (size % DDIO_COLL_CHUNK != 0);
+	return size / COLL_CHUNK + (size % COLL_CHUNK != 0);
 }
 
 struct coll_group *coll_group_find(struct reactor *reactor, const uint8_t *id)
@@ -25,9 +25,9 @@ struct coll_group *coll_group_find(struct reactor *reactor, const uint8_t *id)
 	return NULL;
 }
 
-struct ddio_member *coll_client_member(const struct client *client, const uint8_t *id)
+struct coll_member *coll_client_member(const struct client *client, const uint8_t *id)
 {
-	struct ddio_member *m;
+	struct coll_member *m;
 
 	ddio_list_for_each_entry(m, &client->members, client_link)
 		if (!memcmp(m->group->id, id, DDIO_GROUP_ID_LEN))
@@ -35,14 +35,14 @@ struct ddio_member *coll_client_member(const struct client *client, const uint8_
 	return NULL;
 }
 
-struct ddio_member *coll_group_member(const struct coll_group *group, uint32_t rank)
+struct coll_member *coll_group_member(const struct coll_group *group, uint32_t rank)
 {
-	struct ddio_member **chunk;
+	struct coll_member **chunk;
 
 	if (rank >= group->size)
 		return NULL;
-	chunk = group->chunk[rank / DDIO_COLL_CHUNK];
-	return chunk ? chunk[rank % DDIO_COLL_CHUNK] : NULL;
+	chunk = group->chunk[rank / COLL_CHUNK];
+	return chunk ? chunk[rank % COLL_CHUNK] : NULL;
 }
 
 static struct coll_group *group_new(struct reactor *reactor, const uint8_t *id, uint32_t size)
@@ -55,7 +55,7 @@ static struct coll_group *group_new(struct reactor *reactor, const uint8_t *id, 
 	group->reactor = reactor;
 	memcpy(group->id, id, DDIO_GROUP_ID_LEN);
 	group->size = size;
-	group->lost = DDIO_COLL_NOBODY;
+	group->lost = COLL_NOBODY;
 	ddio_list_init(&group->colls);
 	ddio_list_push(&group->link, &reactor->groups);
 	return group;
@@ -83,14 +83,14 @@ bool coll_group_complete(const struct coll_group *group, struct verdict *v)
 
 	if (group->n == group->size)
 		return true;
-	if (group->lost != DDIO_COLL_NOBODY && !coll_group_member(group, group->lost)) {
+	if (group->lost != COLL_NOBODY && !coll_group_member(group, group->lost)) {
 		verdict_set(v, DDIO_ST_MEMBER_LOST, group->lost, "rank %u of %u has gone away",
 			    group->lost, group->size);
 		return false;
 	}
 	for (r = 0; r < group->size && coll_group_member(group, r);)
 		r++;
-	verdict_set(v, DDIO_ST_INVALID, DDIO_COLL_NOBODY,
+	verdict_set(v, DDIO_ST_INVALID, COLL_NOBODY,
 		    "only %u of the group's %u members are attached to reactor %u; rank %u is not",
 		    group->n, group->size, group->reactor->index, r);
 	return false;
@@ -103,7 +103,7 @@ const struct early *coll_group_early(const struct coll_group *group, uint64_t op
 {
 	uint32_t i;
 
-	for (i = 0; i < DDIO_COLL_EARLY; i++)
+	for (i = 0; i < COLL_EARLY; i++)
 		if (group->early[i].op == op)
 			return &group->early[i];
 	return NULL;
@@ -115,7 +115,7 @@ static void early_add(struct coll_group *group, const struct ddio_msg_coll_abort
 
 	if (coll_group_early(group, abort->op))
 		return;
-	e = &group->early[group->nearly++ % DDIO_COLL_EARLY];
+	e = &group->early[group->nearly++ % COLL_EARLY];
 	e->op = abort->op;
 	e->status = abort->status;
 	e->rank = abort->rank;
@@ -127,13 +127,13 @@ static void early_add(struct coll_group *group, const struct ddio_msg_coll_abort
 static int member_put(struct coll_group *group, struct client *client,
 		      const struct ddio_msg_attach *at)
 {
-	struct ddio_member ***chunk = &group->chunk[at->rank / DDIO_COLL_CHUNK];
-	struct ddio_member *m = calloc(1, sizeof(*m));
+	struct coll_member ***chunk = &group->chunk[at->rank / COLL_CHUNK];
+	struct coll_member *m = calloc(1, sizeof(*m));
 
 	if (!m)
 		return -ENOMEM;
 	if (!*chunk)
-		*chunk = calloc(DDIO_COLL_CHUNK, sizeof(**chunk));
+		*chunk = calloc(COLL_CHUNK, sizeof(**chunk));
 	if (!*chunk) {
 		free(m);
 		return -ENOMEM;
@@ -142,26 +142,26 @@ static int member_put(struct coll_group *group, struct client *client,
 	m->group = group;
 	m->rank = at->rank;
 	m->handle = at->handle;
-	(*chunk)[at->rank % DDIO_COLL_CHUNK] = m;
+	(*chunk)[at->rank % COLL_CHUNK] = m;
 	group->n++;
 	ddio_list_add(&m->client_link, &client->members);
 	return 0;
 }
 
-static void member_free(struct ddio_member *m)
+static void member_free(struct coll_member *m)
 {
 	struct coll_group *group = m->group;
 
-	group->chunk[m->rank / DDIO_COLL_CHUNK][m->rank % DDIO_COLL_CHUNK] = NULL;
+	group->chunk[m->rank / COLL_CHUNK][m->rank % COLL_CHUNK] = NULL;
 	group->n--;
 	ddio_list_del(&m->client_link);
 	free(m);
 	coll_group_release(group);
 }
 
-static void member_gone(struct ddio_member *m, uint32_t status, const char *how)
+static void member_gone(struct coll_member *m, uint32_t status, const char *how)
 {
-	struct ddio_coll *coll, *tmp;
+	struct coll *coll, *tmp;
 
 	ddio_list_for_each_entry_safe(coll, tmp, &m->group->colls, group_link)
 		coll_fail_here(coll, status, m->rank, "rank %u of %u %s (%s)", m->rank,
@@ -172,7 +172,7 @@ static void member_gone(struct ddio_member *m, uint32_t status, const char *how)
  * A member that has given up its connection comes back by another one, and what ended the old one
  * has not come through: it is the same process, since nobody else knows the group.
  */
-static void member_replaced(struct ddio_member *m)
+static void member_replaced(struct coll_member *m)
 {
 	struct client *old = m->client;
 
@@ -250,7 +250,7 @@ int coll_attach(struct client *client, const struct ddio_msg *msg, const void *p
 int coll_detach(struct client *client, const struct ddio_msg *msg, const void *payload)
 {
 	struct ddio_msg_attach at;
-	struct ddio_member *m;
+	struct coll_member *m;
 	int err;
 
 	err = ddio_get_attach(payload, msg->length, &at);
@@ -274,7 +274,7 @@ int coll_detach(struct client *client, const struct ddio_msg *msg, const void *p
  */
 void coll_client_lost(struct client *client)
 {
-	struct ddio_member *m, *tmp;
+	struct coll_member *m, *tmp;
 
 	ddio_list_for_each_entry_safe(m, tmp, &client->members, client_link) {
 		member_gone(m, DDIO_ST_MEMBER_LOST, "has gone away");
@@ -289,7 +289,7 @@ void coll_client_lost(struct client *client)
  */
 void coll_client_drained(struct client *client)
 {
-	struct ddio_member *m;
+	struct coll_member *m;
 
 	ddio_list_for_each_entry(m, &client->members, client_link)
 		m->tx_since = ddio_env_now(client->reactor->env);
@@ -307,8 +307,8 @@ void coll_client_drained(struct client *client)
 int coll_abort(struct client *client, const struct ddio_msg *msg, const void *payload)
 {
 	struct ddio_msg_coll_abort abort;
-	struct ddio_member *m;
-	struct ddio_coll *coll;
+	struct coll_member *m;
+	struct coll *coll;
 	uint32_t lost, why;
 	int err;
 
@@ -327,7 +327,7 @@ int coll_abort(struct client *client, const struct ddio_msg *msg, const void *pa
 		return 0;
 	}
 	coll = coll_find(m->group, abort.op);
-	lost = abort.status == DDIO_ST_MEMBER_LOST ? abort.rank : DDIO_COLL_NOBODY;
+	lost = abort.status == DDIO_ST_MEMBER_LOST ? abort.rank : COLL_NOBODY;
 	if (coll)
 		coll_fail_here(coll, abort.status, lost, "rank %u gave up: %s", m->rank,
 			       ddio_status_text(why));

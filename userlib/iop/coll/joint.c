@@ -26,7 +26,7 @@ static uint32_t joint_send(struct client *client, const struct ddio_msg_joint *j
 			   size_t len)
 {
 	struct reactor *reactor = client->reactor;
-	struct ddio_member *m = coll_client_member(client, joint->group);
+	struct coll_member *m = coll_client_member(client, joint->group);
 	int err = 0;
 
 	if (!m || reactor->index) {
@@ -80,7 +80,7 @@ int coll_join(struct client *client, const struct ddio_msg *msg, const void *pay
 	static const char too_late[] = "the operation has been started already";
 	struct ddio_msg_coll_join join;
 	const char *text = NULL;
-	struct ddio_member *m;
+	struct coll_member *m;
 	int err;
 
 	err = ddio_get_coll_join(payload, msg->length, &join);
@@ -101,7 +101,7 @@ int coll_join(struct client *client, const struct ddio_msg *msg, const void *pay
 
 void coll_req_join(struct coll_req *req, struct coll_group *group)
 {
-	const struct ddio_member *m;
+	const struct coll_member *m;
 	bool any = false;
 	uint32_t r;
 

@@ -63,10 +63,10 @@ void plan_near_free(struct near *near)
 
 static uint64_t first_sector(const struct plan *plan, uint64_t span)
 {
-	const struct ddio_span *s = &plan->span[span];
+	const struct plan_span *s = &plan->span[span];
 
-	if (s->sector == DDIO_SPAN_HOLE)
-		return DDIO_SPAN_HOLE;
+	if (s->sector == SPAN_HOLE)
+		return SPAN_HOLE;
 	return s->sector + (uint64_t)plan->near->in[span] * s->stride * plan->sectors;
 }
 
@@ -80,8 +80,8 @@ static void look_at(const struct plan *plan, uint64_t span, const struct ddio_di
 {
 	uint64_t sector = first_sector(plan, span), ns = NOWHERE;
 
-	if (sector != DDIO_SPAN_HOLE)
-		ns = ddio_disk_access_ns(disk, sector * DDIO_SPAN_SECTOR);
+	if (sector != SPAN_HOLE)
+		ns = ddio_disk_access_ns(disk, sector * SPAN_SECTOR);
 	c->asked++;
 	if (c->span == NOWHERE || ns < c->ns) {
 		c->span = span;
@@ -125,11 +125,11 @@ static void span_over(struct near *near, uint64_t span)
  *
  * Holes come when nothing else is left near.  Returns false at the end.
  */
-bool plan_next_near(struct plan *plan, const struct ddio_disk *disk, struct ddio_placed *placed,
+bool plan_next_near(struct plan *plan, const struct ddio_disk *disk, struct plan_blocks *placed,
 		    uint64_t *asked)
 {
 	struct near *near = plan->near;
-	const struct ddio_span *span;
+	const struct plan_span *span;
 	struct choice c;
 
 	*asked = 0;
@@ -138,7 +138,7 @@ bool plan_next_near(struct plan *plan, const struct ddio_disk *disk, struct ddio
 	c = choose(plan, disk);
 	*asked = c.asked;
 	span = &plan->span[c.span];
-	*placed = (struct ddio_placed){ .block = span->block +
+	*placed = (struct plan_blocks){ .block = span->block +
 						 (uint64_t)near->in[c.span] * span->stride,
 					.count = 1,
 					.sector = first_sector(plan, c.span) };

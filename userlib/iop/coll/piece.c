@@ -8,15 +8,15 @@
 #include <errno.h>
 #include "iop/coll/coll.h"
 
-void coll_discard(struct ddio_coll *coll, uint32_t rank)
+void coll_discard(struct coll *coll, uint32_t rank)
 {
-	struct ddio_member *m = coll_group_member(coll->group, rank);
+	struct coll_member *m = coll_group_member(coll->group, rank);
 
 	if (m)
 		ddio_conn_discard(m->client->conn);
 }
 
-static struct ddio_slot *find_slot(struct ddio_coll *coll, uint32_t disk, uint64_t file_block)
+static struct coll_slot *find_slot(struct coll *coll, uint32_t disk, uint64_t file_block)
 {
 	uint32_t d, s;
 
@@ -26,7 +26,7 @@ static struct ddio_slot *find_slot(struct ddio_coll *coll, uint32_t disk, uint64
 		if (cd->disk->number != disk)
 			continue;
 		for (s = 0; s < cd->nslots; s++)
-			if (cd->slot[s].ask == DDIO_ASK_ASKED &&
+			if (cd->slot[s].ask == ASK_ASKED &&
 			    cd->slot[s].next.file_block == file_block &&
 			    ddio_list_empty(&cd->slot[s].asking))
 				return &cd->slot[s];
@@ -34,7 +34,7 @@ static struct ddio_slot *find_slot(struct ddio_coll *coll, uint32_t disk, uint64
 	return NULL;
 }
 
-static struct coll_part *find_part(struct ddio_slot *slot, uint32_t rank)
+static struct coll_part *find_part(struct coll_slot *slot, uint32_t rank)
 {
 	uint32_t lo = 0, hi = slot->nparts;
 
@@ -55,9 +55,9 @@ static struct coll_part *find_part(struct ddio_slot *slot, uint32_t rank)
  */
 struct piece {
 	struct ddio_msg_coll_data data;
-	struct ddio_member *m;
-	struct ddio_coll *coll;
-	struct ddio_slot *slot;
+	struct coll_member *m;
+	struct coll *coll;
+	struct coll_slot *slot;
 	struct coll_part *part;
 	bool over;
 };
@@ -85,7 +85,7 @@ static int piece_find(struct client *client, const void *prefix, size_t prefix_l
 	if (p->data.op > p->m->group->last_op)
 		return piece_refused(client, p, "no such operation has begun");
 	p->coll = coll_find(p->m->group, p->data.op);
-	p->over = !p->coll || p->coll->state >= DDIO_COLL_STOPPING;
+	p->over = !p->coll || p->coll->state >= COLL_STOPPING;
 	if (p->over)
 		return 0;
 	p->slot = find_slot(p->coll, p->data.disk, p->data.block);
@@ -112,11 +112,11 @@ int coll_piece_bulk(struct client *client, const struct ddio_msg *msg, const voi
 	sink->n = 0;
 	if (err || p.over)
 		return err;
-	if (p.part->owed != DDIO_OWED_ASKED)
+	if (p.part->owed != OWED_ASKED)
 		return piece_refused(client, &p, "it has come already");
 	if (msg->length - prefix_len != p.part->len)
 		return piece_refused(client, &p, "it has another length");
-	p.part->owed = DDIO_OWED_COMING;
+	p.part->owed = OWED_COMING;
 	sink->iov = &p.part->iov;
 	sink->n = 1;
 	return 0;
@@ -137,15 +137,15 @@ int coll_piece(struct client *client, const struct ddio_msg *msg, const void *pr
 	(void)msg;
 	if (err || p.over)
 		return err;
-	if (p.part->owed != DDIO_OWED_COMING)
+	if (p.part->owed != OWED_COMING)
 		return piece_refused(client, &p, "it has come already");
-	p.part->owed = DDIO_OWED_HERE;
+	p.part->owed = OWED_HERE;
 	p.m->piece_ns = ddio_env_now(client->reactor->env);
 	p.coll->done.messages++;
 	coll_charge_part(p.coll, DDIO_WORK_MEMGET, p.part);
 	if (--p.slot->owed)
 		return 0;
-	p.slot->ask = DDIO_ASK_READY;
+	p.slot->ask = ASK_READY;
 	coll_write_go(p.slot->disk);
 	return 0;
 }

@@ -21,7 +21,7 @@
 static int plan_reserve(struct plan *plan)
 {
 	uint64_t cap = plan->cap ? plan->cap * 2 : 64;
-	struct ddio_span *span;
+	struct plan_span *span;
 
 	if (plan->n < plan->cap)
 		return 0;
@@ -38,16 +38,16 @@ static int plan_reserve(struct plan *plan)
  * extent: what lies between is then skipped blocks of the same object, so that
  * spans do not interleave and sorting them sorts the blocks.
  */
-static bool span_extend(const struct plan *plan, const struct ddio_placed *placed)
+static bool span_extend(const struct plan *plan, const struct plan_blocks *placed)
 {
-	struct ddio_span *last = &plan->span[plan->n - 1];
+	struct plan_span *last = &plan->span[plan->n - 1];
 	uint64_t distance = placed->block - last->block;
 	uint64_t stride = last->count == 1 ? distance : last->stride;
 
-	if (last->count == DDIO_SPAN_MAX || stride > DDIO_SPAN_MAX ||
-	    distance != last->count * stride || (stride > 1 && !placed->same))
+	if (last->count == SPAN_MAX || stride > SPAN_MAX || distance != last->count * stride ||
+	    (stride > 1 && !placed->same))
 		return false;
-	if (last->sector == DDIO_SPAN_HOLE || placed->sector == DDIO_SPAN_HOLE) {
+	if (last->sector == SPAN_HOLE || placed->sector == SPAN_HOLE) {
 		if (last->sector != placed->sector)
 			return false;
 	} else if (placed->sector != last->sector + distance * plan->sectors) {
@@ -58,9 +58,9 @@ static bool span_extend(const struct plan *plan, const struct ddio_placed *place
 	return true;
 }
 
-static int plan_add_first(struct plan *plan, const struct ddio_placed *placed)
+static int plan_add_first(struct plan *plan, const struct plan_blocks *placed)
 {
-	struct ddio_span *span;
+	struct plan_span *span;
 
 	plan->blocks++;
 	if (plan->n && span_extend(plan, placed))
@@ -76,10 +76,10 @@ static int plan_add_first(struct plan *plan, const struct ddio_placed *placed)
 }
 
 /* To the end of the list. */
-int plan_add(struct plan *plan, const struct ddio_placed *placed)
+int plan_add(struct plan *plan, const struct plan_blocks *placed)
 {
-	struct ddio_placed left = *placed;
-	struct ddio_span *span;
+	struct plan_blocks left = *placed;
+	struct plan_span *span;
 	uint64_t n;
 
 	while (left.count) {
@@ -88,14 +88,14 @@ int plan_add(struct plan *plan, const struct ddio_placed *placed)
 		span = &plan->span[plan->n - 1];
 		n = 1;
 		if (span->stride == 1) {
-			n += DDIO_SPAN_MAX - span->count;
+			n += SPAN_MAX - span->count;
 			n = n < left.count ? n : left.count;
 			span->count += n - 1;
 			plan->blocks += n - 1;
 		}
 		left.block += n;
 		left.count -= n;
-		if (left.sector != DDIO_SPAN_HOLE)
+		if (left.sector != SPAN_HOLE)
 			left.sector += n * plan->sectors;
 		left.same = true;
 	}
@@ -104,7 +104,7 @@ int plan_add(struct plan *plan, const struct ddio_placed *placed)
 
 static int span_compare(const void *a, const void *b)
 {
-	const struct ddio_span *x = a, *y = b;
+	const struct plan_span *x = a, *y = b;
 
 	if (x->sector != y->sector)
 		return x->sector < y->sector ? -1 : 1;
@@ -137,18 +137,18 @@ void plan_rotate(struct plan *plan, uint64_t skip)
 		plan->at = 0;
 }
 
-bool plan_next(struct plan *plan, struct ddio_placed *placed)
+bool plan_next(struct plan *plan, struct plan_blocks *placed)
 {
-	const struct ddio_span *span;
+	const struct plan_span *span;
 	uint64_t further;
 
 	if (!plan->left)
 		return false;
 	span = &plan->span[plan->at];
 	further = (uint64_t)plan->in * span->stride;
-	*placed = (struct ddio_placed){ .block = span->block + further, .count = 1 };
+	*placed = (struct plan_blocks){ .block = span->block + further, .count = 1 };
 	placed->sector = span->sector;
-	if (placed->sector != DDIO_SPAN_HOLE)
+	if (placed->sector != SPAN_HOLE)
 		placed->sector += further * plan->sectors;
 	plan->left--;
 	if (++plan->in == span->count) {
@@ -172,7 +172,7 @@ void plan_free(struct plan *plan)
 /* The next blocks, neighbours in the object, that are wanted of the disk; false: none. */
 static bool scan_next(struct coll_disk *cd, uint64_t *first, uint64_t *count)
 {
-	const struct ddio_coll *coll = cd->coll;
+	const struct coll *coll = cd->coll;
 	uint64_t size = coll->block_size, n = coll->req->start.file.ndisks;
 	uint64_t start, end, block, last;
 
@@ -215,7 +215,7 @@ static int count_short(struct coll_disk *cd, uint64_t first, uint64_t count)
 /* Blocks that were never written have no place worth visiting when reading. */
 static int place_some(struct coll_disk *cd, uint64_t first, uint64_t count, uint64_t *done)
 {
-	struct ddio_placed placed = { .block = first, .same = first < cd->extent_end };
+	struct plan_blocks placed = { .block = first, .same = first < cd->extent_end };
 	uint64_t start = 0, run = count;
 	bool there = false, written = false;
 
@@ -223,9 +223,9 @@ static int place_some(struct coll_disk *cd, uint64_t first, uint64_t count, uint
 		there = object_lookup(cd->obj, first, &start, &run, &written);
 	cd->extent_end = first + run;
 	placed.count = run < count ? run : count;
-	placed.sector = DDIO_SPAN_HOLE;
+	placed.sector = SPAN_HOLE;
 	if (there && (written || coll_writes(cd->coll)))
-		placed.sector = start / DDIO_SPAN_SECTOR;
+		placed.sector = start / SPAN_SECTOR;
 	*done = placed.count;
 	return plan_add(&cd->plan, &placed);
 }
@@ -265,7 +265,7 @@ static void order(struct coll_disk *cd)
 
 static void fail_space(struct coll_disk *cd)
 {
-	coll_fail_here(cd->coll, DDIO_ST_NO_SPACE, DDIO_COLL_NOBODY,
+	coll_fail_here(cd->coll, DDIO_ST_NO_SPACE, COLL_NOBODY,
 		       "disk %s: no space for %llu more blocks of file \"%s\": %llu bytes are free",
 		       cd->disk->name, (unsigned long long)cd->short_blocks,
 		       cd->coll->req->start.file.name,
@@ -278,7 +278,7 @@ static int counted(struct coll_disk *cd)
 	if (cd->short_blocks > store_free_bytes(cd->disk->store) / cd->coll->block_size)
 		return -ENOSPC;
 	cd->scan = 0;
-	cd->pass = DDIO_PLAN_PLACE;
+	cd->pass = PLAN_PLACE;
 	return 0;
 }
 
@@ -288,8 +288,8 @@ static int open_object(struct coll_disk *cd)
 	int err;
 
 	cd->opened = true;
-	cd->plan.sectors = cd->coll->block_size / DDIO_SPAN_SECTOR;
-	cd->pass = writes ? DDIO_PLAN_COUNT : DDIO_PLAN_PLACE;
+	cd->plan.sectors = cd->coll->block_size / SPAN_SECTOR;
+	cd->pass = writes ? PLAN_COUNT : PLAN_PLACE;
 	err = store_get(cd->disk->store, &cd->coll->req->start.file.ref, writes, &cd->obj);
 	if (err) {
 		cd->obj = NULL;
@@ -305,12 +305,12 @@ static int plan_step(struct coll_disk *cd)
 	bool more = scan_next(cd, &first, &count);
 
 	ddio_env_charge(cd->coll->reactor->env, DDIO_WORK_RUNS, 1);
-	if (cd->pass == DDIO_PLAN_COUNT)
+	if (cd->pass == PLAN_COUNT)
 		return more ? count_short(cd, first, count) : counted(cd);
 	if (more)
 		return place(cd, first, count);
 	order(cd);
-	cd->pass = DDIO_PLAN_MADE;
+	cd->pass = PLAN_MADE;
 	return 0;
 }
 
@@ -323,12 +323,12 @@ static void plan_failed(struct coll_disk *cd, int err)
 	else if (err == -ENOSPC)
 		fail_space(cd);
 	else
-		coll_fail_here(cd->coll, status, DDIO_COLL_NOBODY,
+		coll_fail_here(cd->coll, status, COLL_NOBODY,
 			       "disk %s: file \"%s\" cannot be used: %s", cd->disk->name,
 			       cd->coll->req->start.file.name, ddio_status_text(status));
 }
 
-bool coll_plan(struct ddio_coll *coll)
+bool coll_plan(struct coll *coll)
 {
 	uint32_t steps = PLAN_STEPS, d;
 	int err;
@@ -337,7 +337,7 @@ bool coll_plan(struct ddio_coll *coll)
 		struct coll_disk *cd = &coll->disk[d];
 
 		err = cd->opened ? 0 : open_object(cd);
-		while (!err && cd->pass != DDIO_PLAN_MADE) {
+		while (!err && cd->pass != PLAN_MADE) {
 			if (!steps--)
 				return false;
 			err = plan_step(cd);

@@ -11,40 +11,40 @@
 #include "iop/coll/coll.h"
 
 /* The block is not in the buffer, and never will be. */
-static void read_failed(struct ddio_slot *slot)
+static void read_failed(struct coll_slot *slot)
 {
 	slot_unlock(slot, false);
-	slot_enter(slot, DDIO_SLOT_IDLE);
+	slot_enter(slot, SLOT_IDLE);
 }
 
-static void read_here(struct ddio_slot *slot)
+static void read_here(struct coll_slot *slot)
 {
 	slot_unlock(slot, false);
 	if (slot_divide(slot, &slot->at)) {
-		slot_enter(slot, DDIO_SLOT_IDLE);
+		slot_enter(slot, SLOT_IDLE);
 		coll_fail_memory(slot->disk->coll);
 		return;
 	}
 	slot_read_sent(slot);
 }
 
-void slot_read_next(struct ddio_slot *slot)
+void slot_read_next(struct coll_slot *slot)
 {
-	struct ddio_coll *coll = slot->disk->coll;
+	struct coll *coll = slot->disk->coll;
 
-	slot_enter(slot, DDIO_SLOT_IDLE);
+	slot_enter(slot, SLOT_IDLE);
 	if (slot->disk->stream)
-		coll_stream_next(slot);
-	else if (ddio_slot_take(slot, &slot->at))
+		feed_next(slot);
+	else if (slot_take(slot, &slot->at))
 		slot_lock(slot);
 	else
 		coll_kick(coll);
 }
 
-void slot_read_locked(struct ddio_slot *slot)
+void slot_read_locked(struct coll_slot *slot)
 {
 	struct coll_disk *cd = slot->disk;
-	struct ddio_coll *coll = cd->coll;
+	struct coll *coll = cd->coll;
 	uint64_t start, run;
 	bool there = false, written = false;
 
@@ -57,7 +57,7 @@ void slot_read_locked(struct ddio_slot *slot)
 	}
 	if (cd->obj)
 		there = object_lookup(cd->obj, slot->at.block, &start, &run, &written);
-	if (there && written && coll_stream_fresh(slot, start)) {
+	if (there && written && feed_fresh(slot, start)) {
 		read_here(slot);
 	} else if (there && written) {
 		slot_submit(slot, DDIO_DISK_READ, start);
@@ -70,12 +70,12 @@ void slot_read_locked(struct ddio_slot *slot)
 	}
 }
 
-void slot_read_done(struct ddio_slot *slot)
+void slot_read_done(struct coll_slot *slot)
 {
 	if (slot->req.status) {
 		read_failed(slot);
 		coll_fail_disk(slot->disk, &slot->at, slot->req.status, "reading");
-	} else if (slot->disk->coll->state != DDIO_COLL_RUNNING) {
+	} else if (slot->disk->coll->state != COLL_RUNNING) {
 		read_failed(slot);
 	} else {
 		read_here(slot);
@@ -88,9 +88,9 @@ static bool contiguous(const struct coll_part *part)
 }
 
 /* Packs for the members from slot->sent to before the one returned, or -errno. */
-static int64_t pack(struct ddio_slot *slot)
+static int64_t pack(struct coll_slot *slot)
 {
-	struct ddio_coll *coll = slot->disk->coll;
+	struct coll *coll = slot->disk->coll;
 	uint8_t *msg = NULL;
 	uint32_t used = 0, i, end;
 
@@ -118,10 +118,10 @@ static int64_t pack(struct ddio_slot *slot)
 	return end > slot->sent ? (int64_t)end : -ENOMEM;
 }
 
-static int send_part(struct ddio_slot *slot, const struct coll_part *part)
+static int send_part(struct coll_slot *slot, const struct coll_part *part)
 {
-	struct ddio_coll *coll = slot->disk->coll;
-	struct ddio_member *m = coll_group_member(coll->group, part->rank);
+	struct coll *coll = slot->disk->coll;
+	struct coll_member *m = coll_group_member(coll->group, part->rank);
 	struct ddio_msg msg = { .opcode = DDIO_OP_COLL_DATA, .tag = coll->done.op };
 	struct ddio_msg_coll_data data = { .op = coll->done.op,
 					   .block = slot->at.file_block,
@@ -150,9 +150,9 @@ static int send_part(struct ddio_slot *slot, const struct coll_part *part)
 }
 
 /* What was sent before, if anything, has left: send more of the block, or take the next. */
-void slot_read_sent(struct ddio_slot *slot)
+void slot_read_sent(struct coll_slot *slot)
 {
-	struct ddio_coll *coll = slot->disk->coll;
+	struct coll *coll = slot->disk->coll;
 	int64_t end;
 	int err = 0;
 
@@ -160,7 +160,7 @@ void slot_read_sent(struct ddio_slot *slot)
 		slot_read_next(slot);
 		return;
 	}
-	slot_enter(slot, DDIO_SLOT_SENDING);
+	slot_enter(slot, SLOT_SENDING);
 	end = pack(slot);
 	while (!err && slot->sent < end) {
 		err = send_part(slot, &slot->part[slot->sent]);
@@ -173,5 +173,5 @@ void slot_read_sent(struct ddio_slot *slot)
 	else if (err || end < 0)
 		coll_fail_memory(coll);
 	if (!slot->sends)
-		slot_enter(slot, DDIO_SLOT_IDLE);
+		slot_enter(slot, SLOT_IDLE);
 }

@@ -116,7 +116,7 @@ static int run_count(void *arg, const struct ddio_run *run)
 static int block_runs(const struct coll_disk *cd, const struct coll_block *at, ddio_run_fn fn,
 		      void *arg)
 {
-	const struct ddio_coll *coll = cd->coll;
+	const struct coll *coll = cd->coll;
 
 	return ddio_map_runs(coll->req->map, at->lo, at->lo + coll->block_size, coll_writes(coll),
 			     fn, arg);
@@ -126,7 +126,7 @@ static int block_runs(const struct coll_disk *cd, const struct coll_block *at, d
 static bool block_may(const struct coll_scatter *sc, const struct coll_block *at)
 {
 	const struct coll_disk *cd = sc->cd;
-	const struct ddio_coll *coll = cd->coll;
+	const struct coll *coll = cd->coll;
 
 	if (at->hole || !cd->obj)
 		return false;
@@ -192,7 +192,7 @@ static bool block_list(struct scatter_batch *batch, const struct coll_block *at,
 }
 
 /* Does the batch take it? */
-static bool block_take(struct scatter_batch *batch, const struct ddio_placed *placed)
+static bool block_take(struct scatter_batch *batch, const struct plan_blocks *placed)
 {
 	struct coll_scatter *sc = batch->scatter;
 	struct coll_disk *cd = sc->cd;
@@ -200,7 +200,7 @@ static bool block_take(struct scatter_batch *batch, const struct ddio_placed *pl
 	uint64_t offset;
 
 	coll_block_set(cd, placed->block, &b->at);
-	b->at.hole = placed->sector == DDIO_SPAN_HOLE;
+	b->at.hole = placed->sector == SPAN_HOLE;
 	if (!block_may(sc, &b->at) || !block_lock(cd, b, &offset))
 		return false;
 	if (block_list(batch, &b->at, offset))
@@ -211,7 +211,7 @@ static bool block_take(struct scatter_batch *batch, const struct ddio_placed *pl
 
 static void block_account(struct coll_disk *cd, const struct coll_block *at)
 {
-	struct ddio_coll *coll = cd->coll;
+	struct coll *coll = cd->coll;
 	bool writes = coll_writes(coll);
 
 	block_runs(cd, at, run_count, coll->scattered);
@@ -253,7 +253,7 @@ static void block_ended(void *ctx, uint32_t index, int status)
 	block_unlock(cd, b, writes && (!status || !dirty));
 	if (status)
 		block_failed(cd, &b->at, status);
-	else if (cd->coll->state == DDIO_COLL_RUNNING && batch->left < cd->nslots)
+	else if (cd->coll->state == COLL_RUNNING && batch->left < cd->nslots)
 		scatter_go(batch->scatter);
 }
 
@@ -264,7 +264,7 @@ static void batch_ended(void *ctx)
 {
 	struct scatter_batch *batch = ctx;
 	struct coll_scatter *sc = batch->scatter;
-	struct ddio_coll *coll = sc->cd->coll;
+	struct coll *coll = sc->cd->coll;
 
 	uint32_t n = ddio_disk_scatter_blocks(batch->list), i;
 
@@ -276,7 +276,7 @@ static void batch_ended(void *ctx)
 	ddio_disk_scatter_clear(batch->list);
 	coll->io--;
 	coll_kick(coll);
-	if (coll->state == DDIO_COLL_RUNNING)
+	if (coll->state == COLL_RUNNING)
 		scatter_go(sc);
 }
 
@@ -284,7 +284,7 @@ static const struct ddio_disk_scatter_ops batch_ops = { .block = block_ended,
 							.ended = batch_ended };
 
 /* To those that are not scattered. */
-static int rest_add(struct coll_scatter *sc, const struct ddio_placed *placed)
+static int rest_add(struct coll_scatter *sc, const struct plan_blocks *placed)
 {
 	int err = plan_add(&sc->rest, placed);
 
@@ -294,7 +294,7 @@ static int rest_add(struct coll_scatter *sc, const struct ddio_placed *placed)
 }
 
 /* The disk does not take the list: what is in it goes to the rest. */
-static void batch_give_up(struct scatter_batch *batch, const struct ddio_placed *placed)
+static void batch_give_up(struct scatter_batch *batch, const struct plan_blocks *placed)
 {
 	struct coll_scatter *sc = batch->scatter;
 	uint32_t n = ddio_disk_scatter_blocks(batch->list), i;
@@ -308,10 +308,10 @@ static void batch_give_up(struct scatter_batch *batch, const struct ddio_placed 
 }
 
 /* Takes blocks of the disk's list until there are enough.  Return: 0, or it has failed. */
-static int batch_fill(struct scatter_batch *batch, struct ddio_placed *taken)
+static int batch_fill(struct scatter_batch *batch, struct plan_blocks *taken)
 {
 	struct coll_scatter *sc = batch->scatter;
-	struct ddio_placed placed;
+	struct plan_blocks placed;
 	uint32_t n;
 
 	while ((n = ddio_disk_scatter_blocks(batch->list)) < BATCH_BLOCKS &&
@@ -328,8 +328,8 @@ static int batch_fill(struct scatter_batch *batch, struct ddio_placed *taken)
 /* True: the disk has more to do now. */
 static bool batch_start(struct scatter_batch *batch)
 {
-	struct ddio_placed taken[BATCH_BLOCKS];
-	struct ddio_coll *coll = batch->scatter->cd->coll;
+	struct plan_blocks taken[BATCH_BLOCKS];
+	struct coll *coll = batch->scatter->cd->coll;
 	uint32_t n;
 
 	if (batch_fill(batch, taken)) {
@@ -377,7 +377,7 @@ static void scatter_start(struct coll_scatter *sc)
 
 		if (sc->orphaned || sc->batch[i].busy || (other->busy && other->left >= depth))
 			continue;
-		while (sc->cd->plan.left && sc->cd->coll->state == DDIO_COLL_RUNNING)
+		while (sc->cd->plan.left && sc->cd->coll->state == COLL_RUNNING)
 			if (batch_start(&sc->batch[i]))
 				break;
 	}
@@ -388,7 +388,7 @@ static void scatter_go(struct coll_scatter *sc)
 	struct coll_disk *cd = sc->cd;
 
 	scatter_start(sc);
-	if (cd->coll->state != DDIO_COLL_RUNNING || sc->orphaned || busy(sc))
+	if (cd->coll->state != COLL_RUNNING || sc->orphaned || busy(sc))
 		return;
 	scatter_over(cd);
 	coll_disk_rest(cd);
@@ -410,7 +410,7 @@ static bool all_joined(const struct coll_req *req)
 
 static int scatter_new(struct coll_disk *cd)
 {
-	const struct ddio_coll *coll = cd->coll;
+	const struct coll *coll = cd->coll;
 	struct ddio_disk_scatter_spec spec = {
 		.op = coll_writes(coll) ? DDIO_DISK_WRITE : DDIO_DISK_READ,
 		.depth = cd->nslots,
@@ -443,14 +443,14 @@ static int scatter_new(struct coll_disk *cd)
 
 bool coll_scatter_begin(struct coll_disk *cd)
 {
-	struct ddio_coll *coll = cd->coll;
+	struct coll *coll = cd->coll;
 
 	/* What is chosen by access time is chosen block by block. */
 	if (!coll->req->joint || !cd->nslots || cd->plan.near ||
 	    coll_req_flag(coll->req, DDIO_COLL_NO_BATCH) || scatter_new(cd))
 		return false;
 	scatter_start(cd->scatter);
-	if (coll->state != DDIO_COLL_RUNNING || busy(cd->scatter))
+	if (coll->state != COLL_RUNNING || busy(cd->scatter))
 		return true;
 	scatter_over(cd);
 	return false;

@@ -48,11 +48,11 @@ static void notice_run(void *arg)
 	struct coll_to *to = arg;
 	struct coll_req *req = to->req;
 	struct coll_group *group = coll_group_find(to->reactor, req->start.group);
-	struct ddio_coll *coll = group ? coll_find(group, req->start.op) : NULL;
+	struct coll *coll = group ? coll_find(group, req->start.op) : NULL;
 	struct ddio_msg_coll_done done = { .op = req->start.op };
 
 	if (coll)
-		ddio_coll_fail(coll, &req->verdict);
+		coll_fail(coll, &req->verdict);
 	else if (group && !to->takes_part)
 		coll_done_send(group, &done, NULL, &req->verdict);
 	coll_req_put(req);
@@ -60,13 +60,13 @@ static void notice_run(void *arg)
 
 void coll_req_fail(struct coll_req *req, const struct reactor *from, const struct verdict *v)
 {
-	unsigned int fine = DDIO_REQ_FINE;
+	unsigned int fine = REQ_FINE;
 	uint32_t i;
 
-	if (!atomic_compare_exchange_strong(&req->failed, &fine, DDIO_REQ_FAILING))
+	if (!atomic_compare_exchange_strong(&req->failed, &fine, REQ_FAILING))
 		return;
 	req->verdict = *v;
-	atomic_store_explicit(&req->failed, DDIO_REQ_FAILED, memory_order_release);
+	atomic_store_explicit(&req->failed, REQ_FAILED, memory_order_release);
 	for (i = 0; i < req->nto; i++) {
 		struct coll_to *to = &req->to[i];
 
@@ -86,7 +86,7 @@ static struct coll_req *req_new(struct ddio_iop *iop)
 	if (!req)
 		return NULL;
 	atomic_init(&req->refs, 1);
-	atomic_init(&req->failed, DDIO_REQ_FINE);
+	atomic_init(&req->failed, REQ_FINE);
 	req->nto = iop->nreactors;
 	for (i = 0; i < req->nto; i++) {
 		struct coll_to *to = &req->to[i];
@@ -115,7 +115,7 @@ static int find_reactors(struct coll_req *req, const struct ddio_iop *iop, struc
 	}
 	if (here)
 		return 0;
-	verdict_set(v, DDIO_ST_NOT_FOUND, DDIO_COLL_NOBODY, "node %s has no disk of file \"%s\"",
+	verdict_set(v, DDIO_ST_NOT_FOUND, COLL_NOBODY, "node %s has no disk of file \"%s\"",
 		    iop->conf->nodes[iop->node].name, file->name);
 	return -ENOENT;
 }
@@ -131,7 +131,7 @@ static int make_map(struct coll_req *req, struct verdict *v)
 	else
 		err = ddio_map_new_parts(st->parts, st->nprocs, &req->map, &why);
 	if (err) {
-		verdict_set(v, ddio_status_from_errno(err), DDIO_COLL_NOBODY,
+		verdict_set(v, ddio_status_from_errno(err), COLL_NOBODY,
 			    "the description of the parts is refused: %s", why);
 		return err;
 	}
@@ -147,7 +147,7 @@ static int check_map(const struct coll_req *req, struct verdict *v)
 	uint64_t at;
 
 	if (req->hi > DDIO_MAX_FILE) {
-		verdict_set(v, DDIO_ST_RANGE, DDIO_COLL_NOBODY,
+		verdict_set(v, DDIO_ST_RANGE, COLL_NOBODY,
 			    "the parts reach to byte %llu, beyond the largest file",
 			    (unsigned long long)req->hi);
 		return -ERANGE;
@@ -155,7 +155,7 @@ static int check_map(const struct coll_req *req, struct verdict *v)
 	if (!(st->flags & DDIO_COLL_WRITE)) {
 		if (req->hi <= st->file_size)
 			return 0;
-		verdict_set(v, DDIO_ST_RANGE, DDIO_COLL_NOBODY,
+		verdict_set(v, DDIO_ST_RANGE, COLL_NOBODY,
 			    "the parts reach to byte %llu of file \"%s\", which has %llu",
 			    (unsigned long long)req->hi, st->file.name,
 			    (unsigned long long)st->file_size);
@@ -163,7 +163,7 @@ static int check_map(const struct coll_req *req, struct verdict *v)
 	}
 	if (!ddio_map_check_overlap(req->map, &at, &first, &second))
 		return 0;
-	verdict_set(v, DDIO_ST_OVERLAP, DDIO_COLL_NOBODY,
+	verdict_set(v, DDIO_ST_OVERLAP, COLL_NOBODY,
 		    "ranks %u and %u both write byte %llu of file \"%s\"", first, second,
 		    (unsigned long long)at, st->file.name);
 	return -EINVAL;
@@ -173,18 +173,17 @@ static int check_start(const struct coll_group *group, const struct ddio_msg_col
 		       struct verdict *v)
 {
 	if (group->reactor->stopping) {
-		verdict_set(v, DDIO_ST_SHUTDOWN, DDIO_COLL_NOBODY, SERVER_STOPPING);
+		verdict_set(v, DDIO_ST_SHUTDOWN, COLL_NOBODY, SERVER_STOPPING);
 		return -ESHUTDOWN;
 	}
 	if (st->nprocs != group->size) {
-		verdict_set(v, DDIO_ST_MISMATCH, DDIO_COLL_NOBODY,
+		verdict_set(v, DDIO_ST_MISMATCH, COLL_NOBODY,
 			    "a request for %u processes in a group of %u", st->nprocs, group->size);
 		return -EINVAL;
 	}
-	if (st->buffers > DDIO_COLL_MAX_BUFFERS) {
-		verdict_set(v, DDIO_ST_TOO_BIG, DDIO_COLL_NOBODY,
-			    "%u buffers a disk are more than %u", st->buffers,
-			    DDIO_COLL_MAX_BUFFERS);
+	if (st->buffers > COLL_MAX_BUFFERS) {
+		verdict_set(v, DDIO_ST_TOO_BIG, COLL_NOBODY, "%u buffers a disk are more than %u",
+			    st->buffers, COLL_MAX_BUFFERS);
 		return -EINVAL;
 	}
 	return coll_group_complete(group, v) ? 0 : -ENOTCONN;
@@ -194,8 +193,7 @@ static int prepare(struct coll_req *req, const struct coll_group *group, struct 
 {
 	int err;
 
-	verdict_set(v, DDIO_ST_NO_MEMORY, DDIO_COLL_NOBODY,
-		    "no memory for the collective's request");
+	verdict_set(v, DDIO_ST_NO_MEMORY, COLL_NOBODY, "no memory for the collective's request");
 	err = check_start(group, &req->start, v);
 	if (!err)
 		err = find_reactors(req, group->reactor->iop, v);
@@ -228,7 +226,7 @@ static void hand_out(struct coll_req *req)
 }
 
 /* Only the one who asked is told: the number may belong to an operation that runs. */
-static void refuse_number(const struct ddio_member *m, uint64_t op)
+static void refuse_number(const struct coll_member *m, uint64_t op)
 {
 	struct ddio_msg_coll_done done = { .op = op, .handle = m->handle };
 	struct verdict v;
@@ -237,13 +235,13 @@ static void refuse_number(const struct ddio_member *m, uint64_t op)
 		     "%s: collective %llu refused: the group is at %llu already",
 		     ddio_conn_peer(m->client->conn), (unsigned long long)op,
 		     (unsigned long long)m->group->last_start);
-	verdict_set(&v, DDIO_ST_INVALID, DDIO_COLL_NOBODY,
+	verdict_set(&v, DDIO_ST_INVALID, COLL_NOBODY,
 		    "collective %llu comes after %llu of the same group", (unsigned long long)op,
 		    (unsigned long long)m->group->last_start);
 	coll_done_send_one(m, &done, &v);
 }
 
-static void start(struct ddio_member *m, struct coll_req *req)
+static void start(struct coll_member *m, struct coll_req *req)
 {
 	struct coll_group *group = m->group;
 	struct ddio_msg_coll_done done = { .op = req->start.op };
@@ -276,7 +274,7 @@ static void start(struct ddio_member *m, struct coll_req *req)
 int coll_start(struct client *client, const struct ddio_msg *msg, const void *payload)
 {
 	struct coll_req *req;
-	struct ddio_member *m;
+	struct coll_member *m;
 	int err;
 
 	if (client->reactor->index)

@@ -17,7 +17,7 @@ static uint64_t later(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-static void arm(struct ddio_coll *coll, uint64_t now)
+static void arm(struct coll *coll, uint64_t now)
 {
 	uint64_t step = later(coll->timeout_ns / WATCH_CHECKS, 1);
 
@@ -26,7 +26,7 @@ static void arm(struct ddio_coll *coll, uint64_t now)
 }
 
 /* The output of a connection does not move though there is some. */
-static bool output_stuck(struct ddio_coll *coll, struct ddio_member *m, uint64_t now)
+static bool output_stuck(struct coll *coll, struct coll_member *m, uint64_t now)
 {
 	uint64_t tx = ddio_conn_last_tx(m->client->conn);
 	bool queued = ddio_conn_queued(m->client->conn);
@@ -42,17 +42,17 @@ static bool output_stuck(struct ddio_coll *coll, struct ddio_member *m, uint64_t
 }
 
 /* While the question may still be on its way it is the output that is watched. */
-static bool piece_late(const struct ddio_slot *slot, const struct coll_part *part,
-		       const struct ddio_member *m, uint64_t now)
+static bool piece_late(const struct coll_slot *slot, const struct coll_part *part,
+		       const struct coll_member *m, uint64_t now)
 {
 	uint64_t since = later(later(slot->asked, m->tx_queued), m->piece_ns);
 
-	if (part->owed == DDIO_OWED_COMING)
+	if (part->owed == OWED_COMING)
 		since = later(since, ddio_conn_last_rx(m->client->conn));
 	return now - since >= slot->disk->coll->timeout_ns;
 }
 
-static void member_late(struct ddio_coll *coll, struct ddio_member *m, const char *what)
+static void member_late(struct coll *coll, struct coll_member *m, const char *what)
 {
 	char why[DDIO_MAX_TEXT];
 	struct client *client = m->client;
@@ -64,9 +64,9 @@ static void member_late(struct ddio_coll *coll, struct ddio_member *m, const cha
 	client_end(client, why);
 }
 
-static void check_output(struct ddio_coll *coll, uint64_t now)
+static void check_output(struct coll *coll, uint64_t now)
 {
-	struct ddio_member *m;
+	struct coll_member *m;
 	uint32_t r;
 
 	for (r = 0; r < coll->group->size; r++) {
@@ -77,16 +77,16 @@ static void check_output(struct ddio_coll *coll, uint64_t now)
 }
 
 /* The first member that is too late ends it all, so there is no second. */
-static void check_owed(struct ddio_slot *slot, uint64_t now)
+static void check_owed(struct coll_slot *slot, uint64_t now)
 {
-	struct ddio_coll *coll = slot->disk->coll;
+	struct coll *coll = slot->disk->coll;
 	uint32_t i;
 
-	for (i = 0; i < slot->nparts && slot->ask == DDIO_ASK_ASKED; i++) {
+	for (i = 0; i < slot->nparts && slot->ask == ASK_ASKED; i++) {
 		struct coll_part *part = &slot->part[i];
-		struct ddio_member *m;
+		struct coll_member *m;
 
-		if (part->owed == DDIO_OWED_HERE)
+		if (part->owed == OWED_HERE)
 			continue;
 		m = coll_group_member(coll->group, part->rank);
 		if (m && piece_late(slot, part, m, now))
@@ -105,22 +105,22 @@ static uint64_t disk_limit(const struct coll_disk *cd)
  * The members are told at once, since the request may never end; the buffers
  * stay until it does.
  */
-static void check_disk(struct ddio_slot *slot, uint64_t now)
+static void check_disk(struct coll_slot *slot, uint64_t now)
 {
 	struct coll_disk *cd = slot->disk;
-	struct ddio_coll *coll = cd->coll;
+	struct coll *coll = cd->coll;
 	const char *file = coll->req->start.file.name;
 	uint64_t since = later(slot->since, cd->progress_ns);
 	unsigned long long ms = (now - since) / 1000000;
 
 	if (now - since < disk_limit(cd))
 		return;
-	if (coll_stream_waits(slot))
-		coll_fail_here(coll, DDIO_ST_IO, DDIO_COLL_NOBODY,
+	if (feed_waits(slot))
+		coll_fail_here(coll, DDIO_ST_IO, COLL_NOBODY,
 			       "disk %s: list of file \"%s\": no answer for %llu ms",
 			       cd->disk->name, file, ms);
 	else
-		coll_fail_here(coll, DDIO_ST_IO, DDIO_COLL_NOBODY,
+		coll_fail_here(coll, DDIO_ST_IO, COLL_NOBODY,
 			       "disk %s: block %llu of file \"%s\" (byte %llu): no answer for "
 			       "%llu ms",
 			       cd->disk->name, (unsigned long long)slot->at.file_block, file,
@@ -131,13 +131,13 @@ static void check_disk(struct ddio_slot *slot, uint64_t now)
 /* A member that left the joint should have been heard of by now. */
 static void check_scatter(struct coll_disk *cd, uint64_t now)
 {
-	struct ddio_coll *coll = cd->coll;
+	struct coll *coll = cd->coll;
 
 	if (coll_scatter_orphaned(cd)) {
-		coll_fail_here(coll, DDIO_ST_MEMBER_LOST, DDIO_COLL_NOBODY,
+		coll_fail_here(coll, DDIO_ST_MEMBER_LOST, COLL_NOBODY,
 			       "a member of the node has taken its memory away");
 	} else if (coll_scatter_busy(cd) && now - cd->progress_ns >= disk_limit(cd)) {
-		coll_fail_here(coll, DDIO_ST_IO, DDIO_COLL_NOBODY,
+		coll_fail_here(coll, DDIO_ST_IO, COLL_NOBODY,
 			       "disk %s: list of file \"%s\": no answer for %llu ms",
 			       cd->disk->name, coll->req->start.file.name,
 			       (unsigned long long)(now - cd->progress_ns) / 1000000);
@@ -145,17 +145,17 @@ static void check_scatter(struct coll_disk *cd, uint64_t now)
 	}
 }
 
-static void check_slot(struct ddio_slot *slot, uint64_t now)
+static void check_slot(struct coll_slot *slot, uint64_t now)
 {
-	if (slot->ask == DDIO_ASK_ASKED && ddio_list_empty(&slot->asking))
+	if (slot->ask == ASK_ASKED && ddio_list_empty(&slot->asking))
 		check_owed(slot, now);
-	if (slot->state != DDIO_SLOT_IDLE && slot->state != DDIO_SLOT_SENDING)
+	if (slot->state != SLOT_IDLE && slot->state != SLOT_SENDING)
 		check_disk(slot, now);
 }
 
 static void watch(void *arg)
 {
-	struct ddio_coll *coll = arg;
+	struct coll *coll = arg;
 	uint64_t now = ddio_env_now(coll->reactor->env);
 	uint32_t d, s;
 
@@ -168,10 +168,10 @@ static void watch(void *arg)
 	arm(coll, now);
 }
 
-void coll_watch_begin(struct ddio_coll *coll)
+void coll_watch_begin(struct coll *coll)
 {
 	uint64_t now = coll->begin_ns;
-	struct ddio_member *m;
+	struct coll_member *m;
 	uint32_t r;
 
 	coll->timeout_ns = coll->req->start.timeout_ns;
@@ -190,7 +190,7 @@ void coll_watch_begin(struct ddio_coll *coll)
 	arm(coll, now);
 }
 
-void coll_watch_end(struct ddio_coll *coll)
+void coll_watch_end(struct coll *coll)
 {
 	ddio_timer_cancel(coll->reactor->env, &coll->timer);
 }

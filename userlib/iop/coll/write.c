@@ -11,16 +11,16 @@
 #include <string.h>
 #include "iop/coll/coll.h"
 
-static void write_failed(struct ddio_slot *slot, bool stale)
+static void write_failed(struct coll_slot *slot, bool stale)
 {
 	slot_unlock(slot, stale);
-	slot_enter(slot, DDIO_SLOT_IDLE);
+	slot_enter(slot, SLOT_IDLE);
 }
 
 /* All of the block is in the two buffers; the message buffer is free afterwards. */
-static void write_block(struct ddio_slot *slot)
+static void write_block(struct coll_slot *slot)
 {
-	struct ddio_coll *coll = slot->disk->coll;
+	struct coll *coll = slot->disk->coll;
 	uint8_t *msg = slot->disk->msgs ? slot_msg(slot) : NULL;
 	bool packed = false;
 	uint32_t i;
@@ -36,14 +36,14 @@ static void write_block(struct ddio_slot *slot)
 				slot->buf, (const void *const *)coll->msgs);
 	for (i = 0; i < slot->nparts; i++)
 		coll->msgs[slot->part[i].rank] = NULL;
-	slot->ask = DDIO_ASK_NONE;
-	coll_stream_write(slot);
+	slot->ask = ASK_NONE;
+	feed_write(slot);
 }
 
-void slot_write_locked(struct ddio_slot *slot)
+void slot_write_locked(struct coll_slot *slot)
 {
 	struct coll_disk *cd = slot->disk;
-	struct ddio_coll *coll = cd->coll;
+	struct coll *coll = cd->coll;
 	uint64_t run;
 	bool written;
 
@@ -65,7 +65,7 @@ void slot_write_locked(struct ddio_slot *slot)
 	write_block(slot);
 }
 
-void slot_write_done(struct ddio_slot *slot)
+void slot_write_done(struct coll_slot *slot)
 {
 	struct coll_disk *cd = slot->disk;
 	bool writing = slot->req.op == DDIO_DISK_WRITE;
@@ -78,36 +78,36 @@ void slot_write_done(struct ddio_slot *slot)
 	} else if (writing) {
 		object_written(cd->obj, slot->at.block, 1);
 		slot_unlock(slot, true);
-		slot_enter(slot, DDIO_SLOT_IDLE);
-	} else if (cd->coll->state == DDIO_COLL_RUNNING) {
+		slot_enter(slot, SLOT_IDLE);
+	} else if (cd->coll->state == COLL_RUNNING) {
 		write_block(slot);
 	} else {
 		write_failed(slot, false);
 	}
 }
 
-static struct ddio_slot *slot_due(struct coll_disk *cd)
+static struct coll_slot *slot_due(struct coll_disk *cd)
 {
 	uint32_t i;
 
 	for (i = 0; i < cd->nslots; i++)
-		if (cd->slot[i].ask == DDIO_ASK_READY && cd->slot[i].state == DDIO_SLOT_IDLE &&
-		    cd->slot[i].next.turn == cd->turn_go && coll_stream_bind(&cd->slot[i]))
+		if (cd->slot[i].ask == ASK_READY && cd->slot[i].state == SLOT_IDLE &&
+		    cd->slot[i].next.turn == cd->turn_go && feed_bind(&cd->slot[i]))
 			return &cd->slot[i];
 	return NULL;
 }
 
 void coll_write_go(struct coll_disk *cd)
 {
-	struct ddio_slot *slot;
+	struct coll_slot *slot;
 
-	while (cd->coll->state == DDIO_COLL_RUNNING && (slot = slot_due(cd))) {
+	while (cd->coll->state == COLL_RUNNING && (slot = slot_due(cd))) {
 		cd->turn_go++;
 		slot->at = slot->next;
-		coll_stream_take(slot);
+		feed_take(slot);
 		slot_lock(slot);
 	}
-	if (cd->coll->state == DDIO_COLL_RUNNING)
+	if (cd->coll->state == COLL_RUNNING)
 		coll_ask(cd);
 	ddio_disk_commit(cd->disk->disk);
 }

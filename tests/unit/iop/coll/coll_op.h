@@ -105,7 +105,7 @@ static inline void m_op_begin(struct w_member *m, const struct w_job *job, uint6
 	op->write = job->flags & DDIO_COLL_WRITE;
 	op->map = map;
 	op->block = job->f->rec.ref.block;
-	op->lost = DDIO_COLL_NOBODY;
+	op->lost = COLL_NOBODY;
 	op->size = ddio_map_share_size(map, m->rank);
 	op->share = calloc(1, op->size + 1);
 	CU_ASSERT_EQUAL(ddio_place_new(map, m->rank, NULL, &op->place, &span, NULL), 0);

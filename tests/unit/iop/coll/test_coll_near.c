@@ -47,11 +47,11 @@ static void near_list(struct near_rig *r, uint64_t *seed)
 	while (i < BLOCKS) {
 		n = 1 + rnd(seed) % 4;
 		n = n < BLOCKS - i ? n : BLOCKS - i;
-		at = rnd(seed) % 20 ? (i + rnd(seed) % PLACES * 8) * SECTORS : DDIO_SPAN_HOLE;
+		at = rnd(seed) % 20 ? (i + rnd(seed) % PLACES * 8) * SECTORS : SPAN_HOLE;
 		CU_ASSERT_EQUAL(
-			plan_add(&r->plan, &(struct ddio_placed){ .block = i, n, at, false }), 0);
+			plan_add(&r->plan, &(struct plan_blocks){ .block = i, n, at, false }), 0);
 		for (k = 0; k < n; k++)
-			r->place[i + k] = at == DDIO_SPAN_HOLE ? at : at + k * SECTORS;
+			r->place[i + k] = at == SPAN_HOLE ? at : at + k * SECTORS;
 		i += n;
 	}
 	plan_sort(&r->plan);
@@ -85,7 +85,7 @@ static uint64_t soonest(const struct near_rig *r)
 	uint64_t i, ns, best = UINT64_MAX;
 
 	for (i = 0; i < BLOCKS; i++) {
-		if (r->seen[i] || r->place[i] == DDIO_SPAN_HOLE)
+		if (r->seen[i] || r->place[i] == SPAN_HOLE)
 			continue;
 		if (i && !r->seen[i - 1] && r->place[i - 1] + SECTORS == r->place[i])
 			continue;
@@ -98,7 +98,7 @@ static uint64_t soonest(const struct near_rig *r)
 static void test_soonest(void)
 {
 	uint64_t seed = 5, asked, n = 0, wrong = 0, expect;
-	struct ddio_placed placed;
+	struct plan_blocks placed;
 	struct near_rig r;
 
 	near_open(&r, "hp97560");
@@ -112,7 +112,7 @@ static void test_soonest(void)
 		wrong += placed.block >= BLOCKS || r.seen[placed.block] || placed.count != 1 ||
 			 placed.sector != r.place[placed.block] || !asked;
 		r.seen[placed.block] = true;
-		if (placed.sector == DDIO_SPAN_HOLE) {
+		if (placed.sector == SPAN_HOLE) {
 			wrong += expect != UINT64_MAX;
 			continue;
 		}

@@ -18,7 +18,7 @@ static uint64_t any(uint64_t n)
 
 static void add(struct plan *plan, uint64_t block, uint64_t count, uint64_t sector, bool same)
 {
-	struct ddio_placed placed = { block, count, sector, same };
+	struct plan_blocks placed = { block, count, sector, same };
 
 	CU_ASSERT_EQUAL(plan_add(plan, &placed), 0);
 }
@@ -27,14 +27,14 @@ static uint64_t sector; /* of the block that next_block() gave last */
 
 static bool next_block(struct plan *plan, uint64_t *block, bool *hole)
 {
-	struct ddio_placed placed;
+	struct plan_blocks placed;
 
 	if (!plan_next(plan, &placed))
 		return false;
 	CU_ASSERT_EQUAL(placed.count, 1);
 	*block = placed.block;
 	sector = placed.sector;
-	*hole = sector == DDIO_SPAN_HOLE;
+	*hole = sector == SPAN_HOLE;
 	return true;
 }
 
@@ -47,9 +47,9 @@ static void test_contiguous(void)
 
 	add(&plan, 5, 1000000, 640, false);
 	CU_ASSERT_EQUAL(plan.blocks, 1000000);
-	CU_ASSERT(plan.n <= 1000000 / DDIO_SPAN_MAX + 1);
+	CU_ASSERT(plan.n <= 1000000 / SPAN_MAX + 1);
 	add(&plan, 1000005, 3, 640 + 1000000ull * SECTORS, true);
-	CU_ASSERT(plan.n <= 1000003 / DDIO_SPAN_MAX + 1);
+	CU_ASSERT(plan.n <= 1000003 / SPAN_MAX + 1);
 	plan_rotate(&plan, 0);
 	for (i = 0; i < 1000003; i++)
 		if (!next_block(&plan, &block, &hole) || block != i + 5 || hole)
@@ -69,7 +69,7 @@ static void test_strided(void)
 	for (i = 0; i < 100000; i++)
 		add(&plan, i * 7, 1, 64 + i * 7 * SECTORS, i > 0);
 	CU_ASSERT_EQUAL(plan.blocks, 100000);
-	CU_ASSERT(plan.n <= 100000 / DDIO_SPAN_MAX + 1);
+	CU_ASSERT(plan.n <= 100000 / SPAN_MAX + 1);
 	plan_rotate(&plan, 40000);
 	CU_ASSERT(next_block(&plan, &block, &hole));
 	CU_ASSERT_EQUAL(block, 40000 * 7);
@@ -109,9 +109,9 @@ static void test_holes(void)
 	bool hole;
 
 	add(&plan, 3, 2, 500, false);
-	add(&plan, 5, 3, DDIO_SPAN_HOLE, false);
+	add(&plan, 5, 3, SPAN_HOLE, false);
 	add(&plan, 20, 1, 1000, false);
-	add(&plan, 30, 1, DDIO_SPAN_HOLE, false);
+	add(&plan, 30, 1, SPAN_HOLE, false);
 	plan_sort(&plan);
 	plan_rotate(&plan, 0);
 	for (i = 0; i < 7; i++) {
@@ -131,7 +131,7 @@ static void test_large(void)
 	uint64_t last = DDIO_MAX_FILE / DDIO_MIN_BLOCK - 3, block;
 	bool hole;
 
-	add(&plan, last, 2, DDIO_SPAN_HOLE - 1 - 2ull * plan.sectors, false);
+	add(&plan, last, 2, SPAN_HOLE - 1 - 2ull * plan.sectors, false);
 	plan_rotate(&plan, 1);
 	CU_ASSERT(next_block(&plan, &block, &hole));
 	CU_ASSERT_EQUAL(block, last + 1);
@@ -179,13 +179,13 @@ static uint64_t random_list(struct plan *plan, struct twin *twin)
 			uint64_t at = block, sector = base + (at - first) * SECTORS;
 
 			if (hole)
-				sector = DDIO_SPAN_HOLE;
+				sector = SPAN_HOLE;
 
 			add(plan, at, run, sector, i > 0);
 			for (k = 0; k < run; k++)
-				twin[n++] = (struct twin){
-					at + k, hole ? DDIO_SPAN_HOLE : sector + k * SECTORS, hole
-				};
+				twin[n++] = (struct twin){ at + k,
+							   hole ? SPAN_HOLE : sector + k * SECTORS,
+							   hole };
 			block += run - 1 + stride;
 			if (!any(10))
 				block += any(2000);

@@ -158,10 +158,10 @@ static void test_too_many(void)
 	uint32_t i;
 
 	fault_new(&x, &p, 0);
-	for (i = 0; i < DDIO_COLL_MAX_RUNNING + 6; i++)
+	for (i = 0; i < COLL_MAX_RUNNING + 6; i++)
 		w_start_raw(&x.job, ++x.g->ops, 4);
 	w_run(x.w, 10 * MS);
-	CU_ASSERT_EQUAL(x.w->reactor[0].collectives, DDIO_COLL_MAX_RUNNING);
+	CU_ASSERT_EQUAL(x.w->reactor[0].collectives, COLL_MAX_RUNNING);
 	CU_ASSERT_EQUAL(x.w->reactor[0].refused, 6);
 	CU_ASSERT_EQUAL(sim_logged(x.w->dw, "collectives running"), 6);
 	w_run(x.w, 60 * SEC);
