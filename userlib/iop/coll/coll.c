@@ -13,71 +13,11 @@
  * memory that connections refer to goes when they have let go.
  */
 #include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "iop/coll/coll.h"
+#include "iop/coll/core/pool.h"
+#include "iop/coll/priv.h"
 #include "iop/coll/service.h"
-
-static const char *const state_name[] = { "planning", "running",   "committing",
-					  "stopping", "releasing", "over" };
-
-/*
- * Telling the members
- */
-void coll_done_send_one(const struct coll_member *m, struct ddio_msg_coll_done *done,
-			const struct verdict *v)
-{
-	struct ddio_msg msg = { .opcode = DDIO_OP_COLL_DONE, .status = v->status, .tag = done->op };
-	uint8_t buf[sizeof(*done) + DDIO_MAX_TEXT];
-	ssize_t len;
-	int err;
-
-	done->handle = m->handle;
-	done->status = v->status;
-	done->lost_rank = v->lost;
-	done->reactor = m->client->reactor->index;
-	snprintf(done->text, sizeof(done->text), "%s", v->text);
-	len = ddio_put_coll_done(buf, sizeof(buf), done);
-	err = len < 0 ? (int)len : ddio_conn_send(m->client->conn, &msg, buf, len, NULL, 0, NULL);
-	if (err && err != -ENOTCONN)
-		client_end(m->client, "no memory to tell the end of a collective");
-}
-
-void coll_done_send(struct coll_group *group, const struct ddio_msg_coll_done *done,
-		    const uint64_t *scattered, const struct verdict *v)
-{
-	struct ddio_msg_coll_done copy = *done;
-	struct coll_member *m;
-	uint32_t r;
-
-	for (r = 0; r < group->size; r++) {
-		m = coll_group_member(group, r);
-		copy.scattered = scattered ? scattered[r] : 0;
-		if (m)
-			coll_done_send_one(m, &copy, v);
-	}
-}
-
-void coll_tell(struct coll *coll)
-{
-	struct ddio_msg_coll_done *done = &coll->done;
-	uint64_t slots = 0;
-	uint32_t d;
-
-	if (coll->told)
-		return;
-	for (d = 0; d < coll->ndisks; d++)
-		slots += coll->disk[d].nslots;
-	if (slots) {
-		done->wait_disk_ns /= slots;
-		done->wait_members_ns /= slots;
-	}
-	done->elapsed_ns = ddio_env_now(coll->reactor->env) - coll->begin_ns;
-	coll->told = true;
-	coll_done_send(coll->group, done, coll->scattered, &coll->verdict);
-}
 
 /*
  * Life
@@ -158,31 +98,10 @@ static void stop(struct coll *coll)
 		coll_disk_stop(&coll->disk[d]);
 }
 
-static bool may_follow(enum coll_state from, enum coll_state to)
+/* Begins what the state is for. */
+static void entered(struct coll *coll)
 {
-	static const unsigned int next[] = {
-		[COLL_PLANNING] = 1u << COLL_RUNNING | 1u << COLL_STOPPING,
-		[COLL_RUNNING] = 1u << COLL_COMMITTING | 1u << COLL_OVER | 1u << COLL_STOPPING,
-		[COLL_COMMITTING] = 1u << COLL_OVER | 1u << COLL_STOPPING,
-		[COLL_STOPPING] = 1u << COLL_RELEASING,
-		[COLL_RELEASING] = 1u << COLL_OVER,
-		[COLL_OVER] = 0,
-	};
-
-	return next[from] & 1u << to;
-}
-
-void coll_enter(struct coll *coll, enum coll_state state)
-{
-	if (!may_follow(coll->state, state)) {
-		ddio_env_log(coll->reactor->env, DDIO_LOG_ERR,
-			     "collective %llu: no way from %s to %s",
-			     (unsigned long long)coll->req->start.op, state_name[coll->state],
-			     state_name[state]);
-		return;
-	}
-	coll->state = state;
-	switch (state) {
+	switch (coll->state) {
 	case COLL_PLANNING:
 		break;
 	case COLL_RUNNING:
@@ -246,73 +165,6 @@ static void turn(void *arg)
 		coll_free(coll);
 }
 
-void coll_kick(struct coll *coll)
-{
-	if (coll->turning)
-		return;
-	coll->turning = true;
-	ddio_env_post(coll->reactor->env, &coll->turn);
-}
-
-/*
- * Failure
- */
-void coll_fail(struct coll *coll, const struct verdict *v)
-{
-	if (coll->state >= COLL_STOPPING)
-		return;
-	coll->verdict = *v;
-	ddio_env_log(coll->reactor->env, DDIO_LOG_WARN, "collective %llu of file \"%s\" ends: %s",
-		     (unsigned long long)coll->req->start.op, coll->req->start.file.name, v->text);
-	/* Every reactor of a node that stops does so by itself. */
-	if (v->status != DDIO_ST_SHUTDOWN)
-		coll_req_fail(coll->req, coll->reactor, v);
-	coll_enter(coll, COLL_STOPPING);
-	coll_kick(coll);
-}
-
-void coll_fail_here(struct coll *coll, uint32_t status, uint32_t lost, const char *fmt, ...)
-{
-	struct verdict v = { .status = status, .lost = lost };
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(v.text, sizeof(v.text), fmt, ap);
-	va_end(ap);
-	coll_fail(coll, &v);
-}
-
-void coll_fail_memory(struct coll *coll)
-{
-	coll_fail_here(coll, DDIO_ST_NO_MEMORY, COLL_NOBODY, "no memory for a collective");
-}
-
-void coll_fail_disk(struct coll_disk *cd, const struct coll_block *at, int err, const char *what)
-{
-	const char *file = cd->coll->req->start.file.name;
-	char buf[128];
-	const char *text = strerror_r(-err, buf, sizeof(buf));
-
-	if (at)
-		coll_fail_here(cd->coll, DDIO_ST_IO, COLL_NOBODY,
-			       "disk %s: %s block %llu of file \"%s\" (byte %llu): %s",
-			       cd->disk->name, what, (unsigned long long)at->file_block, file,
-			       (unsigned long long)at->lo, text);
-	else
-		coll_fail_here(cd->coll, DDIO_ST_IO, COLL_NOBODY, "disk %s: %s for file \"%s\": %s",
-			       cd->disk->name, what, file, text);
-}
-
-void coll_fail_gone(struct coll_slot *slot)
-{
-	const struct coll_disk *cd = slot->disk;
-
-	coll_fail_here(cd->coll, DDIO_ST_STALE, COLL_NOBODY,
-		       "disk %s: block %llu of file \"%s\" (byte %llu) was freed meanwhile",
-		       cd->disk->name, (unsigned long long)slot->at.file_block,
-		       cd->coll->req->start.file.name, (unsigned long long)slot->at.lo);
-}
-
 /*
  * Beginning
  */
@@ -360,6 +212,8 @@ static struct coll *coll_new(struct coll_to *to, struct coll_group *group)
 	coll->group = group;
 	coll->state = COLL_PLANNING;
 	coll->verdict.lost = COLL_NOBODY;
+	coll->entered = entered;
+	coll->ops = coll_writes(coll) ? &slot_write_ops : &slot_read_ops;
 	coll->turn.fn = turn;
 	coll->turn.arg = coll;
 	coll->done.op = st->op;
@@ -454,16 +308,6 @@ void coll_begin(struct coll_to *to)
 /*
  * The reactor
  */
-struct coll *coll_find(const struct coll_group *group, uint64_t op)
-{
-	struct coll *coll;
-
-	ddio_list_for_each_entry(coll, &group->colls, group_link)
-		if (coll->req->start.op == op)
-			return coll;
-	return NULL;
-}
-
 /**
  * coll_init - a reactor that will run collectives
  * @reactor: its part of this file's state is set up; nothing can fail

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "iop/coll/coll.h"
+#include "iop/coll/priv.h"
 
 /* What is open does not change any more. */
 static bool some_disk_scatters(const struct ddio_iop *iop)

@@ -6,15 +6,7 @@
  * distribution says.
  */
 #include <errno.h>
-#include "iop/coll/coll.h"
-
-void coll_discard(struct coll *coll, uint32_t rank)
-{
-	struct coll_member *m = coll_group_member(coll->group, rank);
-
-	if (m)
-		ddio_conn_discard(m->client->conn);
-}
+#include "iop/coll/priv.h"
 
 static struct coll_slot *find_slot(struct coll *coll, uint32_t disk, uint64_t file_block)
 {
@@ -146,6 +138,6 @@ int coll_piece(struct client *client, const struct ddio_msg *msg, const void *pr
 	if (--p.slot->owed)
 		return 0;
 	p.slot->ask = ASK_READY;
-	coll_write_go(p.slot->disk);
+	p.coll->ops->go(p.slot->disk);
 	return 0;
 }

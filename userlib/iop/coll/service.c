@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The service of collectives: which function handles which message, and what it is told. */
-#include "iop/coll/coll.h"
+#include "iop/coll/priv.h"
 #include "iop/coll/service.h"
 
 #define MESSAGE(op, fn, ...)                                                                 \

@@ -5,38 +5,9 @@
  * disks of the file.  The first of them that fails tells the others.
  */
 #include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "iop/coll/coll.h"
-
-void verdict_set(struct verdict *v, uint32_t status, uint32_t lost, const char *fmt, ...)
-{
-	va_list ap;
-
-	v->status = status;
-	v->lost = lost;
-	va_start(ap, fmt);
-	vsnprintf(v->text, sizeof(v->text), fmt, ap);
-	va_end(ap);
-}
-
-static void req_get(struct coll_req *req)
-{
-	atomic_fetch_add_explicit(&req->refs, 1, memory_order_relaxed);
-}
-
-void coll_req_put(struct coll_req *req)
-{
-	if (atomic_fetch_sub_explicit(&req->refs, 1, memory_order_acq_rel) != 1)
-		return;
-	ddio_coll_start_free(&req->start);
-	ddio_map_free(req->map);
-	ddio_joint_put(req->joint);
-	free(req->joined);
-	free(req);
-}
+#include "iop/coll/priv.h"
 
 /*
  * Another reactor's part has failed.  If this one's has not begun yet it finds
@@ -56,25 +27,6 @@ static void notice_run(void *arg)
 	else if (group && !to->takes_part)
 		coll_done_send(group, &done, NULL, &req->verdict);
 	coll_req_put(req);
-}
-
-void coll_req_fail(struct coll_req *req, const struct reactor *from, const struct verdict *v)
-{
-	unsigned int fine = REQ_FINE;
-	uint32_t i;
-
-	if (!atomic_compare_exchange_strong(&req->failed, &fine, REQ_FAILING))
-		return;
-	req->verdict = *v;
-	atomic_store_explicit(&req->failed, REQ_FAILED, memory_order_release);
-	for (i = 0; i < req->nto; i++) {
-		struct coll_to *to = &req->to[i];
-
-		if (to->reactor == from || (!to->takes_part && i))
-			continue;
-		req_get(req);
-		ddio_env_post(to->reactor->env, &to->notice);
-	}
 }
 
 static struct coll_req *req_new(struct ddio_iop *iop)
@@ -220,7 +172,7 @@ static void hand_out(struct coll_req *req)
 			continue;
 		to->start.fn = begin_run;
 		to->start.arg = to;
-		req_get(req);
+		coll_req_get(req);
 		ddio_env_post(to->reactor->env, &to->start);
 	}
 }

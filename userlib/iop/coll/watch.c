@@ -6,7 +6,7 @@
  */
 #include <errno.h>
 #include <stdio.h>
-#include "iop/coll/coll.h"
+#include "iop/coll/priv.h"
 
 #define WATCH_CHECKS 4 /* within the timeout */
 #define WATCH_MIN_NS 1000000ull
@@ -115,7 +115,7 @@ static void check_disk(struct coll_slot *slot, uint64_t now)
 
 	if (now - since < disk_limit(cd))
 		return;
-	if (feed_waits(slot))
+	if (slot->state == SLOT_FEEDING)
 		coll_fail_here(coll, DDIO_ST_IO, COLL_NOBODY,
 			       "disk %s: list of file \"%s\": no answer for %llu ms",
 			       cd->disk->name, file, ms);

@@ -10,7 +10,7 @@
 #include "sim/sim.h"
 #include "tests/unit/iop/coll/coll_store.h"
 #include "tests/unit/lib/ut.h"
-#include "iop/coll/coll.h"
+#include "iop/coll/priv.h"
 
 #define MS 1000000ull
 #define SEC (1000 * MS)

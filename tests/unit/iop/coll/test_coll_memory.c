@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The collective executor without memory: the n-th allocation that it makes fails, for every n.
+ * The collective executor without memory: the n-th allocation that it makes fails, for every n.  A feed
+ * does without (its blocks then move by requests), so its allocations are not among them.
  */
 /* needs: everything */
 #include <errno.h>
@@ -34,17 +35,26 @@ static void *test_env_alloc(struct ddio_env *env, size_t size)
 #define calloc test_calloc
 #define realloc test_realloc
 #define ddio_env_alloc test_env_alloc
+#include "userlib/iop/coll/attach.c"
 #include "userlib/iop/coll/coll.c"
-#include "userlib/iop/coll/ask.c"
-#include "userlib/iop/coll/disk.c"
-#include "userlib/iop/coll/group.c"
+#include "userlib/iop/coll/core/group.c"
+#include "userlib/iop/coll/core/plan.c"
+#include "userlib/iop/coll/core/pool.c"
+#include "userlib/iop/coll/core/request.c"
+#include "userlib/iop/coll/core/state.c"
+#include "userlib/iop/coll/core/tell.c"
+#include "userlib/iop/coll/core/verdict.c"
 #include "userlib/iop/coll/piece.c"
-#include "userlib/iop/coll/plan.c"
-#include "userlib/iop/coll/pool.c"
-#include "userlib/iop/coll/read.c"
+#include "userlib/iop/coll/planning.c"
+#include "userlib/iop/coll/slot/ask.c"
+#include "userlib/iop/coll/slot/by_request.c"
+#include "userlib/iop/coll/slot/disk.c"
+#include "userlib/iop/coll/slot/divide.c"
+#include "userlib/iop/coll/slot/read.c"
+#include "userlib/iop/coll/slot/slot.c"
+#include "userlib/iop/coll/slot/write.c"
 #include "userlib/iop/coll/start.c"
 #include "userlib/iop/coll/watch.c"
-#include "userlib/iop/coll/write.c"
 #undef calloc
 #undef realloc
 #undef ddio_env_alloc

@@ -3,7 +3,7 @@
 /* needs: userlib/iop/coll_plan.c userlib/iop/coll_near.c */
 #include <stdlib.h>
 #include <string.h>
-#include "iop/coll/coll.h"
+#include "iop/coll/priv.h"
 #include "sim/sim.h"
 #include "tests/unit/env/env_rig.h"
 

@@ -3,7 +3,7 @@
 /* needs: userlib/iop/coll_plan.c */
 #include <stdlib.h>
 #include <string.h>
-#include "iop/coll/coll.h"
+#include "iop/coll/priv.h"
 #include "tests/unit/lib/ut.h"
 
 enum { SECTORS = 16 };

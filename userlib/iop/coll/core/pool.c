@@ -5,7 +5,7 @@
  * the same shape.  Only buffers that are asked for again are kept: the first
  * one that is not there empties the pool, and so does the last group that goes.
  */
-#include "iop/coll/coll.h"
+#include "iop/coll/core/pool.h"
 
 #define POOL_MOST (64ull << 20) /* bytes of a reactor */
 

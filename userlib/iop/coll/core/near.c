@@ -9,7 +9,7 @@
  * the arm was last: the seek to the others alone takes longer.
  */
 #include <stdlib.h>
-#include "iop/coll/coll.h"
+#include "iop/coll/core/plan.h"
 
 /* Spans asked about on each side. */
 #define NEAR_WINDOW 256u

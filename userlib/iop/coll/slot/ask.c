@@ -10,7 +10,7 @@
  */
 #include <errno.h>
 #include <string.h>
-#include "iop/coll/coll.h"
+#include "iop/coll/slot/slot.h"
 
 #define WANT_BATCH 256 /* entries of one message */
 
@@ -75,9 +75,7 @@ static bool can_wait(const struct coll_disk *cd)
 	if (coll_req_flag(cd->coll->req, DDIO_COLL_NO_BATCH))
 		return false;
 	for (i = 0; i < cd->nslots; i++) {
-		/* A block that is ready waits for the stream's slot only. */
-		busy += cd->slot[i].state != SLOT_IDLE ||
-			(cd->stream && cd->slot[i].ask == ASK_READY);
+		busy += cd->source->busy(&cd->slot[i]);
 		coming += cd->slot[i].ask == ASK_ASKED || cd->slot[i].ask == ASK_READY;
 	}
 	return coming && busy > cd->nslots / 2;
@@ -89,7 +87,7 @@ static void slot_ask(struct coll_slot *slot)
 	uint32_t i;
 
 	if (slot->ask != ASK_TAKEN ||
-	    (slot->straight && (slot->state != SLOT_IDLE || !feed_bind(slot))))
+	    (slot->straight && (slot->state != SLOT_IDLE || !slot->disk->source->bind(slot))))
 		return;
 	for (i = 0; slot->straight && i < slot->nparts; i++)
 		if (slot->part[i].direct)
@@ -188,8 +186,7 @@ void coll_ask_flush(struct coll *coll)
 	while ((rank = lowest_rank(coll)) != COLL_NOBODY) {
 		err = ask_rank(coll, rank);
 		if (err == -ENOTCONN) {
-			coll_fail_here(coll, DDIO_ST_MEMBER_LOST, rank, "rank %u has gone away",
-				       rank);
+			coll_fail_lost(coll, rank);
 			return;
 		}
 		if (err) {

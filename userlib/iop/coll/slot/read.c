@@ -8,14 +8,9 @@
  */
 #include <errno.h>
 #include <string.h>
-#include "iop/coll/coll.h"
+#include "iop/coll/slot/slot.h"
 
-/* The block is not in the buffer, and never will be. */
-static void read_failed(struct coll_slot *slot)
-{
-	slot_unlock(slot, false);
-	slot_enter(slot, SLOT_IDLE);
-}
+static void read_send(struct coll_slot *slot);
 
 static void read_here(struct coll_slot *slot)
 {
@@ -25,58 +20,48 @@ static void read_here(struct coll_slot *slot)
 		coll_fail_memory(slot->disk->coll);
 		return;
 	}
-	slot_read_sent(slot);
+	read_send(slot);
 }
 
 void slot_read_next(struct coll_slot *slot)
 {
-	struct coll *coll = slot->disk->coll;
-
 	slot_enter(slot, SLOT_IDLE);
-	if (slot->disk->stream)
-		feed_next(slot);
-	else if (slot_take(slot, &slot->at))
-		slot_lock(slot);
-	else
-		coll_kick(coll);
+	slot->disk->source->next(slot);
 }
 
-void slot_read_locked(struct coll_slot *slot)
+static void read_locked(struct coll_slot *slot)
 {
 	struct coll_disk *cd = slot->disk;
-	struct coll *coll = cd->coll;
 	uint64_t start, run;
 	bool there = false, written = false;
 
 	if (slot->lock.dirty) {
-		memcpy(slot->buf, slot->lock.dirty, coll->block_size);
-		ddio_env_charge(coll->reactor->env, DDIO_WORK_COPY, coll->block_size);
-		coll->done.cache_blocks++;
+		slot_copy_cached(slot);
 		read_here(slot);
 		return;
 	}
 	if (cd->obj)
 		there = object_lookup(cd->obj, slot->at.block, &start, &run, &written);
-	if (there && written && feed_fresh(slot, start)) {
+	if (there && written && cd->source->fresh(slot, start)) {
 		read_here(slot);
 	} else if (there && written) {
 		slot_submit(slot, DDIO_DISK_READ, start);
 	} else if (there || slot->at.hole) {
-		memset(slot->buf, 0, coll->block_size);
+		memset(slot->buf, 0, cd->coll->block_size);
 		read_here(slot);
 	} else {
-		read_failed(slot);
+		slot_drop(slot, false);
 		coll_fail_gone(slot);
 	}
 }
 
-void slot_read_done(struct coll_slot *slot)
+static void read_moved(struct coll_slot *slot)
 {
 	if (slot->req.status) {
-		read_failed(slot);
+		slot_drop(slot, false);
 		coll_fail_disk(slot->disk, &slot->at, slot->req.status, "reading");
 	} else if (slot->disk->coll->state != COLL_RUNNING) {
-		read_failed(slot);
+		slot_drop(slot, false);
 	} else {
 		read_here(slot);
 	}
@@ -118,6 +103,24 @@ static int64_t pack(struct coll_slot *slot)
 	return end > slot->sent ? (int64_t)end : -ENOMEM;
 }
 
+static void part_sent(struct ddio_send *send, int err)
+{
+	struct coll_slot *slot = send->arg;
+	struct coll_disk *cd = slot->disk;
+
+	(void)err; /* the member's loss is reported by its connection */
+	cd->coll->sends--;
+	if (--slot->sends)
+		return;
+	if (cd->coll->state != COLL_RUNNING) {
+		slot_enter(slot, SLOT_IDLE);
+		coll_kick(cd->coll);
+		return;
+	}
+	read_send(slot);
+	ddio_disk_commit(cd->disk->disk);
+}
+
 static int send_part(struct coll_slot *slot, const struct coll_part *part)
 {
 	struct coll *coll = slot->disk->coll;
@@ -139,6 +142,8 @@ static int send_part(struct coll_slot *slot, const struct coll_part *part)
 	len = ddio_put_coll_data(fixed, sizeof(fixed), &data);
 	if (len < 0)
 		return (int)len;
+	slot->send.done = part_sent;
+	slot->send.arg = slot;
 	err = ddio_conn_send(m->client->conn, &msg, fixed, len, &iov, 1, &slot->send);
 	if (err)
 		return err;
@@ -150,7 +155,7 @@ static int send_part(struct coll_slot *slot, const struct coll_part *part)
 }
 
 /* What was sent before, if anything, has left: send more of the block, or take the next. */
-void slot_read_sent(struct coll_slot *slot)
+static void read_send(struct coll_slot *slot)
 {
 	struct coll *coll = slot->disk->coll;
 	int64_t end;
@@ -168,10 +173,31 @@ void slot_read_sent(struct coll_slot *slot)
 			slot->sent++;
 	}
 	if (err == -ENOTCONN)
-		coll_fail_here(coll, DDIO_ST_MEMBER_LOST, slot->part[slot->sent].rank,
-			       "rank %u has gone away", slot->part[slot->sent].rank);
+		coll_fail_lost(coll, slot->part[slot->sent].rank);
 	else if (err || end < 0)
 		coll_fail_memory(coll);
 	if (!slot->sends)
 		slot_enter(slot, SLOT_IDLE);
 }
+
+static void read_begin(struct coll_disk *cd)
+{
+	uint32_t i;
+
+	for (i = 0; i < cd->nslots && cd->coll->state == COLL_RUNNING; i++)
+		slot_read_next(&cd->slot[i]);
+}
+
+/* Each slot goes on by itself. */
+static void read_go(struct coll_disk *cd)
+{
+	ddio_disk_commit(cd->disk->disk);
+}
+
+const struct slot_ops slot_read_ops = {
+	.begin = read_begin,
+	.locked = read_locked,
+	.moved = read_moved,
+	.go = read_go,
+	.feed = feed_read,
+};

@@ -9,13 +9,7 @@
  * since.  Its pieces all go to the message buffer, since the old bytes come later.
  */
 #include <string.h>
-#include "iop/coll/coll.h"
-
-static void write_failed(struct coll_slot *slot, bool stale)
-{
-	slot_unlock(slot, stale);
-	slot_enter(slot, SLOT_IDLE);
-}
+#include "iop/coll/slot/slot.h"
 
 /* All of the block is in the two buffers; the message buffer is free afterwards. */
 static void write_block(struct coll_slot *slot)
@@ -37,52 +31,48 @@ static void write_block(struct coll_slot *slot)
 	for (i = 0; i < slot->nparts; i++)
 		coll->msgs[slot->part[i].rank] = NULL;
 	slot->ask = ASK_NONE;
-	feed_write(slot);
+	slot->disk->source->write(slot);
 }
 
-void slot_write_locked(struct coll_slot *slot)
+static void write_locked(struct coll_slot *slot)
 {
 	struct coll_disk *cd = slot->disk;
-	struct coll *coll = cd->coll;
 	uint64_t run;
 	bool written;
 
 	if (!object_lookup(cd->obj, slot->at.block, &slot->offset, &run, &written)) {
-		write_failed(slot, false);
+		slot_drop(slot, false);
 		coll_fail_gone(slot);
 		return;
 	}
 	if (slot->merge && slot->lock.dirty) {
-		memcpy(slot->buf, slot->lock.dirty, coll->block_size);
-		ddio_env_charge(coll->reactor->env, DDIO_WORK_COPY, coll->block_size);
-		coll->done.cache_blocks++;
+		slot_copy_cached(slot);
 	} else if (slot->merge && written) {
 		slot_submit(slot, DDIO_DISK_READ, slot->offset);
 		return;
 	} else if (slot->merge) {
-		memset(slot->buf, 0, coll->block_size);
+		memset(slot->buf, 0, cd->coll->block_size);
 	}
 	write_block(slot);
 }
 
-void slot_write_done(struct coll_slot *slot)
+static void write_moved(struct coll_slot *slot)
 {
 	struct coll_disk *cd = slot->disk;
 	bool writing = slot->req.op == DDIO_DISK_WRITE;
 
 	if (slot->req.status) {
 		/* What the cache holds dirty is still worth more than what the disk has now. */
-		write_failed(slot, writing && !slot->lock.dirty);
+		slot_drop(slot, writing && !slot->lock.dirty);
 		coll_fail_disk(cd, &slot->at, slot->req.status,
 			       writing ? "writing" : "reading the old bytes of");
 	} else if (writing) {
 		object_written(cd->obj, slot->at.block, 1);
-		slot_unlock(slot, true);
-		slot_enter(slot, SLOT_IDLE);
+		slot_drop(slot, true);
 	} else if (cd->coll->state == COLL_RUNNING) {
 		write_block(slot);
 	} else {
-		write_failed(slot, false);
+		slot_drop(slot, false);
 	}
 }
 
@@ -92,22 +82,29 @@ static struct coll_slot *slot_due(struct coll_disk *cd)
 
 	for (i = 0; i < cd->nslots; i++)
 		if (cd->slot[i].ask == ASK_READY && cd->slot[i].state == SLOT_IDLE &&
-		    cd->slot[i].next.turn == cd->turn_go && feed_bind(&cd->slot[i]))
+		    cd->slot[i].next.turn == cd->turn_go && cd->source->bind(&cd->slot[i]))
 			return &cd->slot[i];
 	return NULL;
 }
 
-void coll_write_go(struct coll_disk *cd)
+static void write_go(struct coll_disk *cd)
 {
 	struct coll_slot *slot;
 
 	while (cd->coll->state == COLL_RUNNING && (slot = slot_due(cd))) {
 		cd->turn_go++;
-		slot->at = slot->next;
-		feed_take(slot);
+		cd->source->take(slot);
 		slot_lock(slot);
 	}
 	if (cd->coll->state == COLL_RUNNING)
 		coll_ask(cd);
 	ddio_disk_commit(cd->disk->disk);
 }
+
+const struct slot_ops slot_write_ops = {
+	.begin = coll_ask,
+	.locked = write_locked,
+	.moved = write_moved,
+	.go = write_go,
+	.feed = feed_write,
+};

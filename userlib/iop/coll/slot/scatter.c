@@ -18,7 +18,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "iop/coll/coll.h"
+#include "iop/coll/slot/slot.h"
 
 #define BATCH_BLOCKS 128u
 #define BATCH_RUNS 16384u
@@ -49,13 +49,14 @@ struct scatter_batch {
 
 /**
  * struct coll_scatter - a disk's part
- * @rest: blocks that are not scattered
+ * @rest: blocks that are not scattered; @over: what moves them
  * @all: every member has joined
  * @orphaned: a member has left the joint
  */
 struct coll_scatter {
 	struct coll_disk *cd;
 	struct plan rest;
+	void (*over)(struct coll_disk *cd);
 	bool all, orphaned;
 	struct scatter_batch batch[2];
 };
@@ -221,8 +222,7 @@ static void block_account(struct coll_disk *cd, const struct coll_block *at)
 		coll->done.disk_written += coll->block_size;
 	else
 		coll->done.disk_read += coll->block_size;
-	coll->done.disk_requests++;
-	ddio_env_charge(coll->reactor->env, DDIO_WORK_DISK, 1);
+	coll_disk_account(cd);
 }
 
 static void scatter_go(struct coll_scatter *sc);
@@ -386,12 +386,14 @@ static void scatter_start(struct coll_scatter *sc)
 static void scatter_go(struct coll_scatter *sc)
 {
 	struct coll_disk *cd = sc->cd;
+	void (*over)(struct coll_disk * cd);
 
 	scatter_start(sc);
 	if (cd->coll->state != COLL_RUNNING || sc->orphaned || busy(sc))
 		return;
+	over = sc->over;
 	scatter_over(cd);
-	coll_disk_rest(cd);
+	over(cd);
 	coll_kick(cd->coll);
 }
 
@@ -441,7 +443,7 @@ static int scatter_new(struct coll_disk *cd)
 	return 0;
 }
 
-bool coll_scatter_begin(struct coll_disk *cd)
+bool coll_scatter_begin(struct coll_disk *cd, void (*rest)(struct coll_disk *cd))
 {
 	struct coll *coll = cd->coll;
 
@@ -449,6 +451,7 @@ bool coll_scatter_begin(struct coll_disk *cd)
 	if (!coll->req->joint || !cd->nslots || cd->plan.near ||
 	    coll_req_flag(coll->req, DDIO_COLL_NO_BATCH) || scatter_new(cd))
 		return false;
+	cd->scatter->over = rest;
 	scatter_start(cd->scatter);
 	if (coll->state != COLL_RUNNING || busy(cd->scatter))
 		return true;

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Groups as a reactor knows them: which connection is which rank. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "iop/coll/core/group.h"
+#include "iop/coll/core/pool.h"
+
+static uint32_t chunks(uint32_t size)
+{
+	return size / COLL_CHUNK + (size % COLL_CHUNK != 0);
+}
+
+struct coll_group *coll_group_find(struct reactor *reactor, const uint8_t *id)
+{
+	struct coll_group *group;
+
+	ddio_list_for_each_entry(group, &reactor->groups, link)
+		if (!memcmp(group->id, id, DDIO_GROUP_ID_LEN))
+			return group;
+	return NULL;
+}
+
+struct coll_member *coll_client_member(const struct client *client, const uint8_t *id)
+{
+	struct coll_member *m;
+
+	ddio_list_for_each_entry(m, &client->members, client_link)
+		if (!memcmp(m->group->id, id, DDIO_GROUP_ID_LEN))
+			return m;
+	return NULL;
+}
+
+struct coll_member *coll_group_member(const struct coll_group *group, uint32_t rank)
+{
+	struct coll_member **chunk;
+
+	if (rank >= group->size)
+		return NULL;
+	chunk = group->chunk[rank / COLL_CHUNK];
+	return chunk ? chunk[rank % COLL_CHUNK] : NULL;
+}
+
+struct coll_group *coll_group_new(struct reactor *reactor, const uint8_t *id, uint32_t size)
+{
+	struct coll_group *group;
+
+	group = calloc(1, sizeof(*group) + chunks(size) * sizeof(group->chunk[0]));
+	if (!group)
+		return NULL;
+	group->reactor = reactor;
+	memcpy(group->id, id, DDIO_GROUP_ID_LEN);
+	group->size = size;
+	group->lost = COLL_NOBODY;
+	ddio_list_init(&group->colls);
+	ddio_list_push(&group->link, &reactor->groups);
+	return group;
+}
+
+void coll_group_release(struct coll_group *group)
+{
+	struct reactor *reactor = group->reactor;
+	uint32_t i;
+
+	if (group->n || group->running)
+		return;
+	ddio_list_del(&group->link);
+	if (ddio_list_empty(&reactor->groups))
+		coll_buffers_drop(reactor);
+	for (i = 0; i < chunks(group->size); i++)
+		free(group->chunk[i]);
+	ddio_joint_put(group->joint);
+	free(group);
+}
+
+bool coll_group_complete(const struct coll_group *group, struct verdict *v)
+{
+	uint32_t r;
+
+	if (group->n == group->size)
+		return true;
+	if (group->lost != COLL_NOBODY && !coll_group_member(group, group->lost)) {
+		verdict_set(v, DDIO_ST_MEMBER_LOST, group->lost, "rank %u of %u has gone away",
+			    group->lost, group->size);
+		return false;
+	}
+	for (r = 0; r < group->size && coll_group_member(group, r);)
+		r++;
+	verdict_set(v, DDIO_ST_INVALID, COLL_NOBODY,
+		    "only %u of the group's %u members are attached to reactor %u; rank %u is not",
+		    group->n, group->size, group->reactor->index, r);
+	return false;
+}
+
+int coll_member_new(struct coll_group *group, struct client *client,
+		    const struct ddio_msg_attach *at)
+{
+	struct coll_member ***chunk = &group->chunk[at->rank / COLL_CHUNK];
+	struct coll_member *m = calloc(1, sizeof(*m));
+
+	if (!m)
+		return -ENOMEM;
+	if (!*chunk)
+		*chunk = calloc(COLL_CHUNK, sizeof(**chunk));
+	if (!*chunk) {
+		free(m);
+		return -ENOMEM;
+	}
+	m->client = client;
+	m->group = group;
+	m->rank = at->rank;
+	m->handle = at->handle;
+	(*chunk)[at->rank % COLL_CHUNK] = m;
+	group->n++;
+	ddio_list_add(&m->client_link, &client->members);
+	return 0;
+}
+
+void coll_member_free(struct coll_member *m)
+{
+	struct coll_group *group = m->group;
+
+	group->chunk[m->rank / COLL_CHUNK][m->rank % COLL_CHUNK] = NULL;
+	group->n--;
+	ddio_list_del(&m->client_link);
+	free(m);
+	coll_group_release(group);
+}
+
+void coll_group_discard(const struct coll_group *group, uint32_t rank)
+{
+	struct coll_member *m = coll_group_member(group, rank);
+
+	if (m)
+		ddio_conn_discard(m->client->conn);
+}
+
+/*
+ * Operations that were given up before this reactor heard of them
+ */
+const struct early *coll_group_early(const struct coll_group *group, uint64_t op)
+{
+	uint32_t i;
+
+	for (i = 0; i < COLL_EARLY; i++)
+		if (group->early[i].op == op)
+			return &group->early[i];
+	return NULL;
+}
+
+void coll_group_early_add(struct coll_group *group, const struct ddio_msg_coll_abort *abort)
+{
+	struct early *e;
+
+	if (coll_group_early(group, abort->op))
+		return;
+	e = &group->early[group->nearly++ % COLL_EARLY];
+	e->op = abort->op;
+	e->status = abort->status;
+	e->rank = abort->rank;
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* COLL_DONE: telling members how a collective ended. */
+#include <errno.h>
+#include <stdio.h>
+#include "iop/coll/core/coll.h"
+
+void coll_done_send_one(const struct coll_member *m, struct ddio_msg_coll_done *done,
+			const struct verdict *v)
+{
+	struct ddio_msg msg = { .opcode = DDIO_OP_COLL_DONE, .status = v->status, .tag = done->op };
+	uint8_t buf[sizeof(*done) + DDIO_MAX_TEXT];
+	ssize_t len;
+	int err;
+
+	done->handle = m->handle;
+	done->status = v->status;
+	done->lost_rank = v->lost;
+	done->reactor = m->client->reactor->index;
+	snprintf(done->text, sizeof(done->text), "%s", v->text);
+	len = ddio_put_coll_done(buf, sizeof(buf), done);
+	err = len < 0 ? (int)len : ddio_conn_send(m->client->conn, &msg, buf, len, NULL, 0, NULL);
+	if (err && err != -ENOTCONN)
+		client_end(m->client, "no memory to tell the end of a collective");
+}
+
+void coll_done_send(struct coll_group *group, const struct ddio_msg_coll_done *done,
+		    const uint64_t *scattered, const struct verdict *v)
+{
+	struct ddio_msg_coll_done copy = *done;
+	struct coll_member *m;
+	uint32_t r;
+
+	for (r = 0; r < group->size; r++) {
+		m = coll_group_member(group, r);
+		copy.scattered = scattered ? scattered[r] : 0;
+		if (m)
+			coll_done_send_one(m, &copy, v);
+	}
+}
+
+void coll_tell(struct coll *coll)
+{
+	struct ddio_msg_coll_done *done = &coll->done;
+
+	if (coll->told)
+		return;
+	if (coll->nslots) {
+		done->wait_disk_ns /= coll->nslots;
+		done->wait_members_ns /= coll->nslots;
+	}
+	done->elapsed_ns = ddio_env_now(coll->reactor->env) - coll->begin_ns;
+	coll->told = true;
+	coll_done_send(coll->group, done, coll->scattered, &coll->verdict);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The executor, above slots: how a collective begins and lives (start.c, planning.c, coll.c, watch.c),
+ * and what its members say (attach.c, piece.c, joint.c).
+ */
+#ifndef DDIO_COLL_PRIV_H
+#define DDIO_COLL_PRIV_H
+
+#include "iop/coll/slot/slot.h"
+
+/* coll.c */
+/* Begins the collective on the reactor; takes over the reference that came with @to. */
+void coll_begin(struct coll_to *to);
+
+/* planning.c */
+/* Makes block lists for a while; returns true when all are made, or the collective has failed. */
+bool coll_plan(struct coll *coll);
+
+/* watch.c */
+void coll_watch_begin(struct coll *coll);
+void coll_watch_end(struct coll *coll);
+
+/* joint.c */
+/* Notes in the request which members have joined, before it is handed out. */
+void coll_req_join(struct coll_req *req, struct coll_group *group);
+
+/*
+ * Handlers, see struct server_op.
+ */
+int coll_attach(struct client *client, const struct ddio_msg *msg, const void *payload);
+int coll_detach(struct client *client, const struct ddio_msg *msg, const void *payload);
+int coll_start(struct client *client, const struct ddio_msg *msg, const void *payload);
+int coll_piece_bulk(struct client *client, const struct ddio_msg *msg, const void *prefix,
+		    size_t prefix_len, struct ddio_sink *sink);
+int coll_piece(struct client *client, const struct ddio_msg *msg, const void *prefix);
+int coll_abort(struct client *client, const struct ddio_msg *msg, const void *payload);
+int coll_joint(struct client *client, const struct ddio_msg *msg, const void *payload);
+int coll_join(struct client *client, const struct ddio_msg *msg, const void *payload);
+
+/*
+ * What the service is told, see struct server_service.
+ */
+void coll_init(struct reactor *reactor);
+/* Ends every collective of the reactor; returns at once. */
+void coll_stop(struct reactor *reactor);
+bool coll_idle(const struct reactor *reactor);
+void coll_exit(struct reactor *reactor);
+/* The connection's members are lost; their collectives end with MEMBER_LOST. */
+void coll_client_lost(struct client *client);
+/* The connection's members have made progress. */
+void coll_client_drained(struct client *client);
+
+#endif /* DDIO_COLL_PRIV_H */

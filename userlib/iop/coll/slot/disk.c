@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* One disk's part of a collective: its slots, and the ways on which its blocks are moved, one after the other. */
+#include <errno.h>
+#include <stdlib.h>
+#include "iop/coll/core/pool.h"
+#include "iop/coll/slot/slot.h"
+
+static size_t buffer_stride(const struct coll_disk *cd)
+{
+	size_t align = ddio_disk_info(cd->disk->disk)->align;
+	size_t size = cd->coll->block_size;
+
+	return align > 1 ? (size + align - 1) / align * align : size;
+}
+
+static void *buffers_new(struct coll_disk *cd)
+{
+	return coll_buffer_get(cd->coll->reactor, cd->stride * cd->nslots);
+}
+
+static void buffers_free(struct coll_disk *cd, void *buf)
+{
+	coll_buffer_put(cd->coll->reactor, buf, cd->stride * cd->nslots);
+}
+
+static uint32_t slots_wanted(const struct coll_disk *cd)
+{
+	const struct ddio_iop *iop = cd->coll->reactor->iop;
+	uint32_t n = cd->coll->req->start.buffers;
+
+	if (!n)
+		n = iop->conf->nodes[iop->node].buffers;
+	if (!n)
+		n = 2;
+	if (n > COLL_MAX_BUFFERS)
+		n = COLL_MAX_BUFFERS;
+	return n < cd->plan.blocks ? n : cd->plan.blocks;
+}
+
+int coll_disk_buffers(struct coll_disk *cd)
+{
+	uint32_t n = slots_wanted(cd), i;
+
+	if (!n)
+		return 0;
+	cd->stride = buffer_stride(cd);
+	cd->nslots = n;
+	cd->bufs = buffers_new(cd);
+	cd->slot = cd->bufs ? calloc(n, sizeof(*cd->slot)) : NULL;
+	if (!cd->slot) {
+		/* No slot is better than one that was not made ready. */
+		buffers_free(cd, cd->bufs);
+		cd->bufs = NULL;
+		cd->nslots = 0;
+		return -ENOMEM;
+	}
+	for (i = 0; i < n; i++)
+		slot_init(cd, &cd->slot[i]);
+	cd->source = &by_request;
+	cd->coll->nslots += n;
+	cd->disk->coll_buffers += n;
+	if (n > cd->disk->coll_max_buffers)
+		cd->disk->coll_max_buffers = n;
+	if (n > cd->coll->done.buffers)
+		cd->coll->done.buffers = n;
+	return 0;
+}
+
+void coll_disk_free(struct coll_disk *cd)
+{
+	uint32_t i;
+
+	coll_scatter_free(cd);
+	if (cd->bufs)
+		cd->disk->coll_buffers -= cd->nslots;
+	buffers_free(cd, cd->bufs);
+	buffers_free(cd, cd->msgs);
+	for (i = 0; i < cd->nslots; i++)
+		free(cd->slot[i].part);
+	free(cd->slot);
+	free(cd->feed.grant);
+	plan_free(&cd->plan);
+	plan_free(&cd->feed.rest);
+	if (cd->obj)
+		object_put(cd->obj);
+}
+
+/* The disk gets the whole list where its engine does well with that; unless each block is chosen by its place. */
+static bool can_feed(const struct coll_disk *cd)
+{
+	return cd->nslots && !cd->plan.near && ddio_disk_info(cd->disk->disk)->streams;
+}
+
+/* What nobody scatters goes through the slots. */
+static void disk_slots(struct coll_disk *cd)
+{
+	if (can_feed(cd))
+		(void)cd->coll->ops->feed(cd); /* else by requests */
+	cd->coll->ops->begin(cd);
+	ddio_disk_commit(cd->disk->disk);
+}
+
+void coll_disk_run(struct coll_disk *cd)
+{
+	if (!coll_scatter_begin(cd, disk_slots))
+		disk_slots(cd);
+}
+
+bool coll_disk_idle(const struct coll_disk *cd)
+{
+	uint32_t i;
+
+	if (cd->feed.stream || cd->scatter)
+		return false;
+	for (i = 0; i < cd->nslots; i++)
+		if (cd->slot[i].state != SLOT_IDLE || cd->slot[i].ask != ASK_NONE)
+			return false;
+	return !cd->plan.left;
+}
+
+/* What waits for the disk or for connections to let go cannot be called back. */
+static void slot_stop(struct coll_slot *slot)
+{
+	struct coll_disk *cd = slot->disk;
+	uint32_t i;
+
+	for (i = 0; slot->ask == ASK_ASKED && i < slot->nparts; i++)
+		if (slot->part[i].owed == OWED_COMING)
+			coll_group_discard(cd->coll->group, slot->part[i].rank);
+	ddio_list_del(&slot->asking);
+	slot->ask = ASK_NONE;
+	if (slot->state != SLOT_LOCKING)
+		return;
+	if (!slot->held)
+		cache_lock_cancel(cd->disk->cache, &slot->lock);
+	slot_enter(slot, SLOT_IDLE);
+}
+
+void coll_disk_stop(struct coll_disk *cd)
+{
+	uint32_t i;
+
+	for (i = 0; i < cd->nslots; i++)
+		slot_stop(&cd->slot[i]);
+	if (cd->feed.stream)
+		ddio_disk_stream_cancel(cd->feed.stream);
+	coll_scatter_stop(cd);
+}

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The buffers that a disk's blocks go through, and how blocks get there.
+ *
+ * Two choices are made once, not at every step: a collective reads or writes (struct slot_ops: read.c,
+ * write.c with ask.c), and a disk's blocks move by a request each or as a feed (struct source_ops:
+ * by_request.c, feed_read.c, feed_write.c).  What goes past the buffers, straight to members on this
+ * machine, is in scatter.c.
+ */
+#ifndef DDIO_COLL_SLOT_H
+#define DDIO_COLL_SLOT_H
+
+#include "iop/coll/core/coll.h"
+#include "iop/coll/core/plan.h"
+
+#define COLL_MAX_BUFFERS 64u /* of a disk */
+
+enum slot_state {
+	SLOT_IDLE,
+	SLOT_LOCKING, /* the cache has not granted the block's lock yet */
+	SLOT_FEEDING, /* read: the feed fills it with a block of its own choice */
+	SLOT_READING, /* the disk reads; when writing: the old bytes */
+	SLOT_WRITING,
+	SLOT_SENDING, /* read: connections hold the buffers */
+};
+
+enum ask_state {
+	ASK_NONE,
+	ASK_TAKEN, /* there is a block, but nobody was asked yet */
+	ASK_ASKED, /* members owe pieces */
+	ASK_READY, /* all pieces are here */
+};
+
+enum owed {
+	OWED_ASKED,  /* by the member */
+	OWED_COMING, /* a connection receives into the buffer */
+	OWED_HERE,
+};
+
+/**
+ * struct coll_part - one member's bytes of a block
+ * @len: of its message
+ * @first, @end: the smallest range within the block that has them all
+ * @pieces: contiguous ones, for the account
+ * @where: when writing: offset in the block buffer (@direct), else in the message buffer
+ * @direct: received straight into place
+ */
+struct coll_part {
+	uint32_t rank;
+	uint32_t len;
+	uint32_t first, end;
+	uint32_t pieces;
+	uint32_t where;
+	enum owed owed;
+	bool direct;
+	struct iovec iov;
+};
+
+/**
+ * struct coll_block - a block of a disk's list
+ * @block: the number in the object; @file_block: in the file
+ * @turn: its place in the order of the list
+ * @lo: file offset of its first byte
+ * @hole: it had no place when the list was made
+ */
+struct coll_block {
+	uint64_t block, file_block, turn, lo;
+	bool hole;
+};
+
+/**
+ * struct coll_slot - a block buffer and a message buffer of a disk, and what happens in them
+ * @number: of the block buffer among the disk's, and so of the feed's slot
+ * @at: the block in the block buffer, while @state is not IDLE
+ * @since: when the state began
+ * @offset: write: its byte on the disk; @granted: where the feed writes the slot's block
+ * @ask: write: what happens to the pieces of @next, which may arrive while @at is being written
+ * @asked: when the members were asked
+ * @covered: bytes of the block at hand that somebody wants
+ * @held: the lock is
+ * @merge: write: the block keeps bytes that nobody sends
+ * @straight: write: some of its pieces go straight into the block buffer
+ * @part: by rank, of @next (write) or @at (read)
+ * @sent: parts asked for, or given to connections; @owed: parts not here
+ * @sends: connections that have not let go yet
+ * @asking: in coll->asking until it is in a WANT message
+ * @fed: read: the block that the feed has brought, while the slot is not the feed's; else NULL
+ */
+struct coll_slot {
+	struct coll_disk *disk;
+	uint32_t number;
+	enum slot_state state;
+	enum ask_state ask;
+	uint64_t since, asked, offset, granted;
+	struct coll_block at, next;
+	uint32_t covered;
+	bool held, merge, straight;
+	uint8_t *buf;
+	struct coll_part *part;
+	uint32_t nparts, cap, sent, owed;
+	uint32_t sends;
+	struct ddio_send send;
+	struct ddio_disk_req req;
+	struct block_lock lock;
+	struct ddio_list asking;
+	const struct ddio_disk_block *fed;
+};
+
+/**
+ * struct slot_ops - what a slot does when reading, or when writing
+ * @begin: the slots of a disk take their first blocks
+ * @locked: the slot's block is locked in the cache
+ * @moved: the disk has moved the slot's block; slot->req says what it did
+ * @go: something at the disk has ended: begins whatever can begin now, and hands it to the disk
+ * @feed: gives the disk its whole list, and sets its source: 0, or -errno with nothing changed
+ */
+struct slot_ops {
+	void (*begin)(struct coll_disk *cd);
+	void (*locked)(struct coll_slot *slot);
+	void (*moved)(struct coll_slot *slot);
+	void (*go)(struct coll_disk *cd);
+	int (*feed)(struct coll_disk *cd);
+};
+
+extern const struct slot_ops slot_read_ops, slot_write_ops;
+
+/**
+ * struct source_ops - how a disk's blocks get into the slots and out of them
+ * @next: read: gives the idle slot its next block, if there is one
+ * @fresh: read: returns true if the slot's buffer has what the disk holds at @offset; the block is locked
+ * @bind: write: makes the slot's block buffer the one that its next block must be written from; returns false
+ *	as long as that is not known
+ * @take: write: the slot is bound, and its next block becomes the one at hand
+ * @busy: write: the slot's block is the disk's to wait for, not the members'
+ * @write: write: the block goes to the disk
+ */
+struct source_ops {
+	void (*next)(struct coll_slot *slot);
+	bool (*fresh)(const struct coll_slot *slot, uint64_t offset);
+	bool (*bind)(struct coll_slot *slot);
+	void (*take)(struct coll_slot *slot);
+	bool (*busy)(const struct coll_slot *slot);
+	void (*write)(struct coll_slot *slot);
+};
+
+extern const struct source_ops by_request;
+
+/**
+ * struct feed_grant - write: a slot of the feed that the disk has granted to a block
+ * @turn: of the block
+ * @offset: where the feed writes it
+ * @number: of the slot
+ */
+struct feed_grant {
+	uint64_t turn, offset;
+	uint32_t number;
+	bool given;
+};
+
+/**
+ * struct feed - a disk's block list while the disk has all of it
+ * @stream: NULL: it does not
+ * @given, @came: blocks that it was given, and that it brought or wrote
+ * @rest: read: blocks that it was not given, for afterwards; @no_memory: for that
+ * @ahead: write: the list again, from where the feed is in it; the spans are the disk's
+ * @grant: write: by turn, modulo the number of slots
+ */
+struct feed {
+	struct ddio_disk_stream *stream;
+	uint64_t given, came;
+	struct plan rest, ahead;
+	bool no_memory;
+	struct feed_grant *grant;
+};
+
+/**
+ * struct coll_disk - one disk's part of a collective
+ * @stripe: its place in the file's stripe
+ * @obj: NULL: nothing was ever written
+ * @scan: file offset from which the list is still to be made
+ * @extent_end: block up to which the last extent met reaches
+ * @short_blocks: write: blocks that have no place yet
+ * @source: where blocks come from or go to
+ * @turn_next: the turn that the next block taken gets; @turn_go: the turn that may go to the disk
+ * @stride: of buffers
+ * @bufs: of blocks
+ * @msgs: of packed messages, allocated when first needed
+ * @scatter: while blocks go straight to members; all others come afterwards
+ * @progress_ns: when a request or a lock's wait last ended
+ */
+struct coll_disk {
+	struct coll *coll;
+	struct iop_disk *disk;
+	uint32_t stripe;
+	struct object *obj;
+	struct plan plan;
+	uint64_t scan, extent_end, short_blocks;
+	enum { PLAN_COUNT, PLAN_PLACE, PLAN_MADE } pass;
+	bool opened;
+	const struct source_ops *source;
+	struct coll_slot *slot;
+	uint32_t nslots;
+	uint64_t turn_next, turn_go;
+	size_t stride;
+	uint8_t *bufs;
+	uint8_t *msgs;
+	struct feed feed;
+	struct coll_scatter *scatter;
+	struct commit commit;
+	uint64_t progress_ns;
+};
+
+/* disk.c */
+/* Makes the slots: 0 or -ENOMEM. */
+int coll_disk_buffers(struct coll_disk *cd);
+void coll_disk_free(struct coll_disk *cd);
+/* Begins to move the blocks of the list. */
+void coll_disk_run(struct coll_disk *cd);
+/* The collective has failed: begins nothing more, and calls back what can be. */
+void coll_disk_stop(struct coll_disk *cd);
+/* Returns true if every block was moved. */
+bool coll_disk_idle(const struct coll_disk *cd);
+
+/* slot.c */
+void slot_init(struct coll_disk *cd, struct coll_slot *slot);
+void slot_enter(struct coll_slot *slot, enum slot_state state);
+/* Takes the next block of the disk's list; false if there is none. */
+bool slot_take(struct coll_slot *slot, struct coll_block *block);
+/* Fills in @block: number @number of the object. */
+void coll_block_set(const struct coll_disk *cd, uint64_t number, struct coll_block *block);
+/* The slot's message buffer, or NULL without memory. */
+uint8_t *slot_msg(struct coll_slot *slot);
+/* Locks the block at hand in the cache; slot_ops.locked() follows, maybe at once. */
+void slot_lock(struct coll_slot *slot);
+/* @stale: what the cache has of the block is forgotten. */
+void slot_unlock(struct coll_slot *slot, bool stale);
+/* Unlocks the block and leaves the slot idle. */
+void slot_drop(struct coll_slot *slot, bool stale);
+/* Submits a request for the block at hand; slot_ops.moved() follows. */
+void slot_submit(struct coll_slot *slot, enum ddio_disk_op op, uint64_t offset);
+/* The disk has moved the slot's block, by a request or a feed. */
+void slot_moved(struct coll_slot *slot, enum ddio_disk_op op, int status);
+/* Counts a request of the disk. */
+void coll_disk_account(struct coll_disk *cd);
+/* Copies the block's newer bytes from the cache. */
+void slot_copy_cached(struct coll_slot *slot);
+/* The disk has failed at a block of the file, or NULL: at all of it. */
+void coll_fail_disk(struct coll_disk *cd, const struct coll_block *at, int err, const char *what);
+/* The block at hand was freed by somebody else. */
+void coll_fail_gone(struct coll_slot *slot);
+
+/* divide.c */
+/* Fills in the parts of a block: 0 or -ENOMEM. */
+int slot_divide(struct coll_slot *slot, const struct coll_block *block);
+/* Charges one member's part of a block as Memputs or Memgets. */
+void coll_charge_part(struct coll *coll, enum ddio_work work, const struct coll_part *part);
+
+/* read.c */
+/* The slot is done with its block, and takes the next. */
+void slot_read_next(struct coll_slot *slot);
+
+/* ask.c */
+/* Asks for pieces where that is due; the questions go out with the turn. */
+void coll_ask(struct coll_disk *cd);
+void coll_ask_flush(struct coll *coll);
+
+/* feed.c */
+/* Opens the disk's feed: 0 or -errno. */
+int feed_open(struct coll_disk *cd, enum ddio_disk_op op, const struct ddio_disk_stream_ops *ops);
+/* The feed has ended; from here on blocks move by requests. */
+void feed_over(struct coll_disk *cd);
+
+/* feed_read.c, feed_write.c: see slot_ops.feed */
+int feed_read(struct coll_disk *cd);
+int feed_write(struct coll_disk *cd);
+
+/* scatter.c */
+/* Returns true if blocks are on their way; then @rest is called when nothing more can be scattered. */
+bool coll_scatter_begin(struct coll_disk *cd, void (*rest)(struct coll_disk *cd));
+void coll_scatter_stop(struct coll_disk *cd);
+void coll_scatter_free(struct coll_disk *cd);
+/* Returns true if the disk has blocks that are scattered. */
+bool coll_scatter_busy(const struct coll_disk *cd);
+/* Returns true if a member has left the joint, and its connection has not said so yet. */
+bool coll_scatter_orphaned(const struct coll_disk *cd);
+
+#endif /* DDIO_COLL_SLOT_H */
