@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Attributes, ordinary and extended; space. */
+/* Attributes, ordinary and extended, and free space. */
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
@@ -9,8 +9,8 @@
 #define ACL_ACCESS "system.posix_acl_access"
 
 /*
- * ESTALE has the kernel look the path up again, as it should where another mount has changed names.  A
- * directory that was removed here is just not there.
+ * ESTALE makes the kernel look the path up again, as it should if another mount has changed names.  A
+ * directory that was removed here simply does not exist.
  */
 static void getattr_done(void *arg, const struct ddio_fs_reply *reply)
 {
@@ -22,8 +22,8 @@ static void getattr_done(void *arg, const struct ddio_fs_reply *reply)
 		request_done_attr(r, reply);
 }
 
-/* For how long the kernel is to believe attributes; who believes none wants those of now. */
-static uint64_t believed_ns(const struct mount *m)
+/* Returns how long the kernel caches attributes; if it caches none, attributes must be current. */
+static uint64_t cached_ns(const struct mount *m)
 {
 	double s = m->o->attr_timeout;
 
@@ -32,7 +32,8 @@ static uint64_t believed_ns(const struct mount *m)
 
 /*
  * The kernel forgets a directory's attributes with every name that is made or removed in it, and asks for
- * them when it walks through it next: those that came with the answer are as good as any that it would remember.
+ * them when it next walks through.  Those that came with the reply to the change are as good as any that it
+ * would have cached.
  */
 void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
@@ -40,7 +41,7 @@ void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 
 	(void)fi;
 	if (r)
-		ddio_fs_getattr_within(r->m->fs, r->ino, believed_ns(r->m), getattr_done, r);
+		ddio_fs_getattr_within(r->m->fs, r->ino, cached_ns(r->m), getattr_done, r);
 }
 
 static const struct {
@@ -71,8 +72,8 @@ static uint32_t set_mask(const struct mount *m, int to_set)
 	if (mask & DDIO_FS_SET_MTIME_NOW)
 		mask &= ~DDIO_FS_SET_MTIME;
 	/*
-	 * Setuid and setgid bits go with a change of owner, always (nothing to set at all is a
-	 * chown(2) that changes neither), and of size if the caller is nobody special.
+	 * Setuid and setgid bits are cleared by any change of owner (a request that sets nothing is a
+	 * chown(2) that changes neither), and by a change of size if the caller is not privileged.
 	 */
 	if (m->killpriv &&
 	    (!(mask & ~DDIO_FS_SET_CTIME) || mask & (DDIO_FS_SET_UID | DDIO_FS_SET_GID) ||
@@ -82,8 +83,8 @@ static uint32_t set_mask(const struct mount *m, int to_set)
 }
 
 /*
- * The kernel that keeps times by itself tells them once more when it forgets the inode, even if that was removed
- * a moment ago.
+ * With cache=always the kernel sends times once more when it forgets the inode, even if that was removed a
+ * moment ago.
  */
 static void times_done(void *arg, const struct ddio_fs_reply *reply)
 {
@@ -98,6 +99,7 @@ static void times_done(void *arg, const struct ddio_fs_reply *reply)
 	request_free(r);
 }
 
+/* True if the kernel sends times that it keeps by itself. */
 static bool is_times_of_kernel(const struct mount *m, int to_set)
 {
 	return m->o->cache == CACHE_ALWAYS && to_set & FUSE_SET_ATTR_CTIME &&
@@ -138,7 +140,7 @@ void op_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *st, int to_set,
 			is_times_of_kernel(m, to_set) ? times_done : request_done_attr, r);
 }
 
-/* Where the kernel asks for a length first, and then for what has it. */
+/* The kernel asks for a length first, and then for so many bytes. */
 static void value_done(void *arg, const struct ddio_fs_reply *reply)
 {
 	struct request *r = arg;
@@ -177,9 +179,9 @@ void op_listxattr(fuse_req_t req, fuse_ino_t ino, size_t size)
 }
 
 /*
- * An ACL loses a file its setgid bit if who sets it is neither privileged nor in the file's group.  The
- * kernel says so only to those who have negotiated it, which libfuse does not; so the caller's groups are
- * looked at here.
+ * Setting an ACL clears the setgid bit if the caller is neither privileged nor in the file's group.  The
+ * kernel says so only if that was negotiated, which libfuse does not do; so the caller's groups are looked
+ * at here.
  */
 static bool in_group(fuse_req_t req, gid_t gid)
 {
@@ -255,7 +257,7 @@ static void space_done(void *arg, const struct ddio_fs_reply *reply)
 	st.f_bsize = st.f_frsize = space->unit;
 	st.f_blocks = space->blocks;
 	st.f_bfree = st.f_bavail = space->free;
-	/* There is no bound on inodes but space. */
+	/* Only space bounds the number of inodes. */
 	st.f_files = space->inodes + space->free;
 	st.f_ffree = st.f_favail = space->free;
 	st.f_namemax = DDIO_FS_NAME_MAX;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Memory for messages and for what is read, kept to be used again. */
+/* Memory for messages and for what is read, kept for reuse. */
 #include <pthread.h>
 #include <stdlib.h>
 #include "ddiofs.h"
@@ -9,14 +9,16 @@
 #define NR_CLASSES 3
 static const size_t class_size[NR_CLASSES] = { 16u << 10, 128u << 10, REQUEST_BYTES };
 
+/* Buffers of one size. */
 struct spares {
 	void *mem[MAX_SPARE];
 	unsigned int n;
 };
 
 /**
- * struct buffers - what is kept
- * @messages: as large as libfuse makes them
+ * struct buffers - all of them
+ * @messages: of the size that libfuse allocates
+ * @classes: of the sizes in class_size
  */
 struct buffers {
 	pthread_mutex_t lock;
@@ -55,6 +57,7 @@ static void spare_put(struct buffers *b, struct spares *s, void *mem)
 	free(mem);
 }
 
+/* Returns the smallest class that holds @len bytes, or -1. */
 static int class_of(size_t len)
 {
 	int i;

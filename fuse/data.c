@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* File data.  Fit for any number at a time; nobody waits. */
+/* File data: any number of requests at a time, and no thread waits. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
 #include "ddiofs.h"
 
-/* Less is copied out of the message, more is sent from where it is. */
+/* Up to so many bytes are copied out of the message; more are sent from where they are. */
 #define COPY_MAX (32u << 10)
 
 static void atime_done(void *arg, const struct ddio_fs_reply *reply)
@@ -15,6 +15,7 @@ static void atime_done(void *arg, const struct ddio_fs_reply *reply)
 	request_free(arg);
 }
 
+/* True if this read has to change the time of access. */
 static bool atime_stale(const struct mount *m, struct handle *h)
 {
 	unsigned int now = atomic_load(&m->atimes);
@@ -33,7 +34,7 @@ static void read_done(void *arg, const struct ddio_fs_reply *reply)
 		request_end(r, reply->err);
 		return;
 	}
-	/* Behind the answer the handle may be gone. */
+	/* After the reply the handle may be gone. */
 	stale = reply->value && atime_stale(r->m, r->h);
 	fuse_reply_buf(r->req, r->buf, reply->value);
 	if (stale)
@@ -91,7 +92,7 @@ static void write_killed(void *arg, const struct ddio_fs_reply *reply)
 		ddio_fs_write(r->h->file, r->data, r->len, (uint64_t)r->off, write_done, r);
 }
 
-/* Whether this write has to take setuid and setgid bits away; asks again only after a chmod. */
+/* True if this write has to clear setuid and setgid bits; once for each chmod that may have set them. */
 static bool write_kills(struct request *r)
 {
 	unsigned int now = atomic_load(&r->m->special);
@@ -101,6 +102,7 @@ static bool write_kills(struct request *r)
 	return atomic_exchange(&r->h->special, now) != now;
 }
 
+/* Keeps the bytes to be written beyond the handler: 0 or -ENOMEM. */
 static int write_keep(struct request *r, const char *buf, size_t size)
 {
 	r->len = size;
@@ -128,7 +130,7 @@ void op_write(fuse_req_t req, fuse_ino_t ino, const char *buf, size_t size, off_
 		return;
 	r->h = handle_of(fi);
 	r->off = off;
-	/* What passes by the kernel's pages it does not sync, either. */
+	/* The kernel syncs only what goes through its pages. */
 	r->sync = r->h->direct && fi->flags & (O_DSYNC | O_SYNC);
 	marks_set(r->m->marks, r->ino, MARK_WRITTEN);
 	if (write_keep(r, buf, size)) {
@@ -188,7 +190,7 @@ void op_lseek(fuse_req_t req, fuse_ino_t ino, off_t off, int whence, struct fuse
 	r->h = handle_of(fi);
 	r->off = off;
 	r->whence = whence;
-	/* What the kernel has not written yet is no hole. */
+	/* Pages that the kernel has not written back yet are not holes. */
 	if (r->m->o->cache == CACHE_ALWAYS)
 		pages_drop(r->m->drops, r, lseek_start);
 	else

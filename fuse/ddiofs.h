@@ -2,21 +2,28 @@
 /*
  * ddiofs: the cluster as a mount.
  *
- * A handler turns a request of the kernel into one of the library and returns; the library's
- * answer, on one of its progress threads, answers the kernel.  So no thread waits, and one of them takes
- * requests for any number of programs, with helpers if there is much to take.  The kernel's number of an
- * inode is the name space's (that of the mount's directory is 1), so that nothing is remembered from lookup
- * to forget.
+ * A handler turns a request of the kernel into one of the library and returns; the library's reply, on
+ * one of its progress threads, answers the kernel.  So no thread waits, and one thread takes the requests
+ * of any number of programs, with helpers if there are many.  The kernel knows an inode by the name
+ * server's number (1 for the mount's directory), so that nothing needs to be remembered from lookup to
+ * forget.
  *
- *	loop.c	   takes requests
- *	negotiate.c	   what libfuse does not negotiate
- *	buffers.c  memory of messages and of what is read
- *	request.c  what is between a request and its answer
- *	attrs.c, names.c, dirs.c, files.c, data.c, locks.c	   the operations
- *	owners.c   who holds locks by a handle
- *	seen.c	   which state of a file the kernel's pages are of
- *	drop.c	   dropping pages, which may have to wait
- *	marks.c	   what was ever done to an inode, so that closing it need not ask
+ *	main.c		the command line, signals
+ *	options.c	mount options
+ *	session.c	from the cluster to a mount, and back
+ *	loop.c		takes requests; worker.c: the one that a thread is handling
+ *	ops.c		the table of operations
+ *	attrs.c, names.c, dirs.c, files.c, data.c, locks.c
+ *			the operations
+ *	negotiate.c	what libfuse does not negotiate
+ *	owners.c	lock owners that a handle has
+ *	drop.c		dropping the kernel's pages, which may have to wait
+ *	request.c	from a request to its reply
+ *	seen.c		which state of a file the kernel's pages show
+ *	marks.c		what was ever done to an inode, so that closing it may cost no request
+ *	buffers.c	memory for messages and for what is read
+ *
+ * Each of these calls only those after it in this list.
  */
 #ifndef DDIOFS_H
 #define DDIOFS_H
@@ -35,12 +42,12 @@ struct loop;
 
 /**
  * struct mount - one mount
- * @root: the name space's number of the mount's directory
- * @killpriv: the kernel leaves setuid and setgid bits to us
+ * @root: inode number of the mount's directory
+ * @killpriv: the kernel leaves it to us to clear setuid and setgid bits
  * @special: counts changes of mode that set such bits
- * @atimes: counts times of access that were set
- * @under_way: requests that have not been answered
- * @handles: that are open; under @lock
+ * @atimes: counts times of access that programs have set
+ * @under_way: requests without a reply; @idle: there are none; under @lock
+ * @handles: open files; under @lock
  */
 struct mount {
 	const struct mount_opts *o;
@@ -62,14 +69,13 @@ struct mount {
 
 /**
  * struct handle - an open file
- * @next, @link: in mount.handles: the next one, and what points here
+ * @next, @link: in mount.handles: the next handle, and what points to this one
  * @flags: of open(2)
- * @direct: past the kernel's pages
- * @special: the state of mount.special at which the file was known to have no setuid bit; UINT_MAX:
- *	it may have one
- * @keeps_atime: reading may have to change the time of access, and has to if @stale_atime or if some were
- *	set since @atimes
- * @owner: of fcntl(2)'s locks that were set by this handle, see owners.c; under @lock
+ * @direct: the kernel caches no pages
+ * @special: mount.special when the file was last known to have no setuid or setgid bit; UINT_MAX: it may
+ *	have one
+ * @keeps_atime: reading changes the time of access, if @stale_atime or if mount.atimes is no longer @atimes
+ * @owner: @nowners owners of locks of fcntl(2) that were set through this handle, see owners.c; under @lock
  */
 struct handle {
 	struct mount *m;
@@ -86,13 +92,13 @@ struct handle {
 };
 
 /**
- * struct request - what has been asked for and not been answered
- * @ino: the name space's number of the inode, if there is one
- * @h: handle that the request is about, or makes
- * @fi: what the kernel said of a file that it opens, or is told
- * @written: bytes of a write that has been done; @sync: and is to be durable
- * @buf: of @len bytes, freed with the request, to the message buffers if @message
- * @next, @dropped: in the queue of drops, and what comes behind it
+ * struct request - a request of the kernel without a reply
+ * @next, @dropped: in the queue of drops, and what is called after the drop
+ * @ino: the inode's number at the name server, if there is an inode
+ * @h: the handle that the request is about, or makes
+ * @fi: what the kernel says of a file that it opens, and what it is told
+ * @buf: @len bytes, freed with the request, to the message buffers if @message
+ * @written: bytes that were written; @sync: they must become durable
  */
 struct request {
 	struct request *next;
@@ -121,28 +127,28 @@ static inline struct handle *handle_of(const struct fuse_file_info *fi)
 
 /* request.c */
 struct mount *mount_of(fuse_req_t req);
-/* NULL: there was no memory, and that has been answered. */
+/* Returns NULL if there is no memory; the kernel has been told so then. */
 struct request *request_new(fuse_req_t req, fuse_ino_t ino);
 void request_free(struct request *r);
-/* Each answers and frees; @err is 0 or -errno. */
+/* Each replies to the kernel and frees the request; @err is 0 or -errno. */
 void request_end(struct request *r, int err);
-/* @age_ns: how long they have been believed already. */
+/* @age_ns: how old the attributes are. */
 void request_end_attr(struct request *r, const struct ddio_fs_attr *attr, uint64_t age_ns);
 void request_end_entry(struct request *r, const struct ddio_fs_attr *attr);
-/* For requests that give nothing, attributes, an entry. */
+/* The library's reply to requests that give nothing, attributes, an entry. */
 void request_done(void *arg, const struct ddio_fs_reply *reply);
 void request_done_attr(void *arg, const struct ddio_fs_reply *reply);
 void request_done_entry(void *arg, const struct ddio_fs_reply *reply);
-/* Until nothing is under way, or @ms have passed. */
+/* Waits until every request has its reply, or @ms have passed. */
 void requests_drain(struct mount *m, unsigned int ms);
 
 uint64_t ino_of(const struct mount *m, fuse_ino_t ino);
 fuse_ino_t nodeid_of(const struct mount *m, uint64_t ino);
-/* @timeout: for how long they may be believed. */
+/* @timeout: how long the kernel may cache them. */
 void attr_fill(const struct mount *m, const struct ddio_fs_attr *attr, struct stat *st,
 	       double *timeout);
 void entry_fill(const struct mount *m, const struct ddio_fs_attr *attr, struct fuse_entry_param *e);
-/* Names that the name space cannot have are refused here: 0 or an errno. */
+/* Checks a name for what the name server cannot store: 0 or an errno. */
 int name_check(const char *name);
 
 /* Operations, by file. */
@@ -198,60 +204,64 @@ void op_setlk(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, struct 
 	      int sleep);
 void op_flock(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, int op);
 
-/* files.c: those that nobody will close, since the mount has ended. */
+/* files.c: frees handles that no one will close, since the mount has ended. */
 void handles_free(struct mount *m);
 
 /* owners.c */
 int owners_add(struct handle *h, uint64_t owner);
 void owners_remove(struct handle *h, uint64_t owner);
-/* One of those who are left, and removes it; false: nobody. */
+/* Removes one of the owners that are left; returns false if there is none. */
 bool owners_take(struct handle *h, uint64_t *owner);
 
 /* seen.c */
 struct seen *seen_new(void);
 void seen_free(struct seen *seen);
-/* Attributes of a file of this change go to the kernel. */
+/* Notes that the kernel is given attributes with this change count. */
 void seen_attr(struct seen *seen, uint64_t ino, uint64_t change);
 /**
- * seen_open - a file is opened whose attributes now are of @change
- * @attr_stale: the kernel may have attributes of another change
- * Return: whether the kernel's pages, if it has any, are of this change.
+ * seen_open - note that a file is opened
+ * @seen: the table
+ * @ino: the file
+ * @change: its change count
+ * @attr_stale: set to whether the kernel may have attributes with another change count
+ * Return: true if the kernel's pages, should it have any, show this state of the file
  */
 bool seen_open(struct seen *seen, uint64_t ino, uint64_t change, bool *attr_stale);
-/* A directory that this mount has removed; false also if that was forgotten. */
+/* Notes that this mount removed a directory. */
 void seen_gone(struct seen *seen, uint64_t ino);
+/* True if this mount removed the directory; false also if that was forgotten. */
 bool seen_is_gone(struct seen *seen, uint64_t ino);
 
 /* marks.c */
 enum { MARK_WRITTEN = 1, MARK_LOCKED = 2 };
 struct marks *marks_new(void);
 void marks_free(struct marks *marks);
-/* Before what is marked is asked for. */
+/* Due before the request that the mark stands for. */
 void marks_set(struct marks *marks, uint64_t ino, unsigned char mark);
-/* One of the marks; perhaps also without having been set. */
+/* True if one of the marks was set, and sometimes if none was. */
 bool marks_has(struct marks *marks, uint64_t ino, unsigned char mark);
 
 /* drop.c */
 struct drops *drops_new(struct fuse_session *se);
 void drops_free(struct drops *drops);
-/* Has the kernel write and drop its pages of the request's inode, and drop its attributes; then @then. */
+/* Has the kernel write back and drop the inode's pages, and drop its attributes; then calls @then. */
 void pages_drop(struct drops *drops, struct request *r, void (*then)(struct request *r));
 
 /* loop.c */
-/* Before the loop. */
+/* Due before loop_start(): 0 or -errno. */
 int loop_prepare(struct mount *m);
-/* Takes requests until the mount is gone, with so many helpers; @end becomes readable then. */
+/* Begins to take requests; @end becomes readable when the mount is gone.  Returns 0 or -errno. */
 int loop_start(struct mount *m, unsigned int helpers, int end);
-/* Requests are not taken any more. */
+/* Stops taking requests. */
 void loop_end(struct mount *m);
-/* The message that is being handled: kept by the caller, who gives it back by message_free(). */
+/* worker.c: takes the message that is being handled; the caller gives it back with message_free(). */
 void *message_take(void);
 
 /* negotiate.c */
 void loop_init(void *userdata, struct fuse_conn_info *conn);
-/* Flags of the message that is being handled that libfuse does not pass on. */
+/* True if the message being handled asks to clear setuid and setgid bits, which libfuse does not pass on. */
 bool message_kills(void);
-/* A file is answered for whose direct writes need not wait for each other. */
+/* Replies to an open, or with @e to a create, of a file whose direct writes may run in parallel. */
 int reply_open_parallel(fuse_req_t req, const struct fuse_entry_param *e,
 			const struct fuse_file_info *fi);
 
@@ -259,7 +269,7 @@ int reply_open_parallel(fuse_req_t req, const struct fuse_entry_param *e,
 struct buffers *buffers_new(void);
 void buffers_free(struct buffers *buffers);
 void message_free(struct mount *m, void *mem);
-/* Buffers for what is read. */
+/* Returns a buffer for what is read; NULL: no memory. */
 void *buffer_get(struct mount *m, size_t len);
 void buffer_put(struct mount *m, void *buf, size_t len);
 

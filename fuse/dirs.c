@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Directories.  A handle holds nothing but what is asked for anyhow: an entry's cookie is its place,
- * whatever comes and goes, so that listings can begin anywhere.
+ * Directories.  A handle holds nothing: a cookie stays good whatever is added and removed, so that a
+ * listing can go on from any entry.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include "ddiofs.h"
 
-/* Bytes of the shortest entries that are of use to estimate by. */
+/* Bytes of a short entry, to estimate how many fit. */
 #define ENTRY_BYTES 40
 #define ENTRY_PLUS_BYTES 168
 #define MAX_ENTRIES 4096
@@ -33,7 +33,7 @@ static bool is_dots(const char *name)
 	return !strcmp(name, ".") || !strcmp(name, "..");
 }
 
-/* Bytes that the entry takes; more than @left: it was not added. */
+/* Returns the bytes that the entry takes; if they are more than @left, it was not added. */
 static size_t entry_add(struct request *r, char *at, size_t left, const struct ddio_fs_dirent *d)
 {
 	struct fuse_entry_param e = { 0 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Dropping the kernel's pages of a file, which waits for pages that are being read: so neither on a thread
- * that takes requests nor on one that brings answers, but on threads for it alone, made as needed.
+ * Dropping the kernel's pages of a file.  That waits for pages that are being read, so it is done neither
+ * on a thread that takes requests nor on one that brings replies, but on threads of its own, made as needed.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -9,6 +9,10 @@
 
 #define MAX_THREADS 8
 
+/**
+ * struct drops - requests whose inode's pages are to be dropped
+ * @idle: threads that wait for @more
+ */
 struct drops {
 	struct fuse_session *se;
 	pthread_mutex_t lock;

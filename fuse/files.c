@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Files: opening, closing, making durable. */
+/* Files: opening, making, closing, syncing. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -21,8 +21,8 @@ static struct handle *handle_new(struct mount *m, int flags)
 	atomic_store(&h->atimes, atomic_load(&m->atimes));
 	pthread_mutex_init(&h->lock, NULL);
 	/*
-	 * Where an append goes is known only when it has gone there, so it cannot go through the
-	 * kernel's pages: except if there is one mount only.
+	 * Only the name server knows where an append goes, so it cannot go through the kernel's pages;
+	 * except with cache=always, where there is only one mount.
 	 */
 	h->direct = m->o->cache == CACHE_NONE ||
 		    (m->o->cache == CACHE_AUTO && flags & O_APPEND && flags & O_ACCMODE);
@@ -56,32 +56,33 @@ void handles_free(struct mount *m)
 		handle_free(m->handles);
 }
 
-/* Flags as the name space is to have them. */
+/* Returns the flags that the library opens the file with. */
 static int flags_for(const struct mount *m, int flags)
 {
 	flags &= O_ACCMODE | O_TRUNC | O_APPEND;
 	if (m->o->cache != CACHE_ALWAYS)
 		return flags;
-	/* The kernel knows where the end is, and reads what it writes parts of. */
+	/* The kernel knows where the file ends, and reads the pages that it writes parts of. */
 	flags &= ~O_APPEND;
 	if ((flags & O_ACCMODE) == O_WRONLY)
 		flags = (flags & ~O_ACCMODE) | O_RDWR;
 	return flags;
 }
 
+/* True if @a is not later than @b. */
 static bool older(const struct timespec *a, const struct timespec *b)
 {
 	return a->tv_sec != b->tv_sec ? a->tv_sec < b->tv_sec : a->tv_nsec <= b->tv_nsec;
 }
 
-/* The rule of relatime. */
+/* True if reading must change the time of access, by the rule of relatime. */
 static bool atime_stale(const struct ddio_fs_attr *attr)
 {
 	return older(&attr->atime, &attr->mtime) || older(&attr->atime, &attr->ctime) ||
 	       time(NULL) - attr->atime.tv_sec >= DAY;
 }
 
-/* What the kernel may keep of the file that has been opened. */
+/* Sets what the kernel may keep of the file that was opened. */
 static void open_cache(struct request *r, const struct ddio_fs_attr *attr, bool made)
 {
 	struct mount *m = r->m;
@@ -96,7 +97,7 @@ static void open_cache(struct request *r, const struct ddio_fs_attr *attr, bool 
 		return;
 	case CACHE_AUTO:
 		r->fi.keep_cache = seen_open(m->seen, attr->ino, attr->change, &attr_stale);
-		/* -1: attributes only, which waits for nothing; of what was just made it has none. */
+		/* -1: attributes only, which does not wait; of a new file the kernel has none. */
 		if (attr_stale && !made)
 			fuse_lowlevel_notify_inval_inode(m->se, nodeid_of(m, attr->ino), -1, 0);
 		return;
@@ -122,7 +123,7 @@ static void abandon_done(void *arg, const struct ddio_fs_reply *reply)
 	request_free(arg);
 }
 
-/* @err: of the reply.  Who asked may be gone: then nobody will close what was opened. */
+/* @err: of sending the reply.  If the caller was interrupted, no one else will close the file. */
 static void open_replied(struct request *r, int err)
 {
 	struct handle *h = r->h;
@@ -164,7 +165,7 @@ static void open_done(void *arg, const struct ddio_fs_reply *reply)
 	struct request *r = arg;
 
 	if (reply->err) {
-		/* It has lost its last name: has the kernel look the path up again, if there is one. */
+		/* The file has lost its last name: ESTALE makes the kernel look the path up again. */
 		open_failed(r, reply->err == -ENOENT ? -ESTALE : reply->err);
 		return;
 	}
@@ -242,7 +243,7 @@ void op_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode,
 			    create_done, r);
 }
 
-/* The verdict is the flush's: locks that are gone are no error. */
+/* Replies with the result of the flush: a failure to unlock is no error. */
 static void flush_unlocked(void *arg, const struct ddio_fs_reply *reply)
 {
 	struct request *r = arg;
@@ -251,14 +252,14 @@ static void flush_unlocked(void *arg, const struct ddio_fs_reply *reply)
 	request_end(r, r->err);
 }
 
-/* The kernel that keeps sizes by itself does not ask for blocks again when it has written. */
+/* With cache=always the kernel keeps sizes by itself: has it ask for the number of blocks after a write. */
 static void blocks_changed(const struct request *r)
 {
 	if (r->m->o->cache == CACHE_ALWAYS && r->h->flags & O_ACCMODE)
 		fuse_lowlevel_notify_inval_inode(r->m->se, nodeid_of(r->m, r->ino), -1, 0);
 }
 
-/* Only now, so that who gets the lock sees what was written. */
+/* Unlocks only after the flush, so that whoever gets the lock sees what was written. */
 static void flush_done(void *arg, const struct ddio_fs_reply *reply)
 {
 	struct request *r = arg;
@@ -300,7 +301,7 @@ static void release_unlocked(void *arg, const struct ddio_fs_reply *reply)
 		ddio_fs_unlock_owner(h->file, owner, release_unlocked, r);
 		return;
 	}
-	/* The request may be over before this returns. */
+	/* The request may have ended before this returns. */
 	ddio_fs_file_close(h->file, request_done, r);
 	handle_free(h);
 }

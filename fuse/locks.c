@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Locks of fcntl(2) and flock(2).  Who gets one has to see what others wrote before they gave it up, so the
- * kernel's pages are dropped before it hears of it.
+ * Locks of fcntl(2) and flock(2).  A program that gets a lock must see what others wrote before they gave
+ * it up, so the kernel's pages are dropped before the reply.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -10,13 +10,13 @@
 #include "ddiofs.h"
 
 /**
- * struct wait - a lock that is waited for; it can be called off by a signal
- * @refs: one of op_setlk(), as long as it runs, one of the library
- * @placed: @id is good
- * @off: called off before it was placed
- * @over: the library has answered
+ * struct lock_wait - a request that waits for a lock; a signal can cancel it
+ * @refs: one for wait_start() while it runs, one for the library
+ * @placed: @id is valid
+ * @off: cancelled before it was placed
+ * @over: the library has replied
  */
-struct wait {
+struct lock_wait {
 	pthread_mutex_t lock;
 	struct request *r;
 	struct ddio_fs *fs;
@@ -90,8 +90,8 @@ static void set_done(void *arg, const struct ddio_fs_reply *reply)
 	lock_end(r, reply->err, r->mask != F_UNLCK);
 }
 
-/* With its lock held; gives that up. */
-static void wait_put(struct wait *w)
+/* Drops a reference; called with the lock held, which it releases. */
+static void wait_put(struct lock_wait *w)
 {
 	bool last = !--w->refs;
 
@@ -105,7 +105,7 @@ static void wait_put(struct wait *w)
 /* libfuse calls this on another thread, or from fuse_req_interrupt_func(). */
 static void wait_interrupt(fuse_req_t req, void *arg)
 {
-	struct wait *w = arg;
+	struct lock_wait *w = arg;
 
 	(void)req;
 	pthread_mutex_lock(&w->lock);
@@ -117,10 +117,10 @@ static void wait_interrupt(fuse_req_t req, void *arg)
 
 static void wait_done(void *arg, const struct ddio_fs_reply *reply)
 {
-	struct wait *w = arg;
+	struct lock_wait *w = arg;
 	struct request *r = w->r;
 
-	/* Afterwards no interrupt is on its way to @w any more. */
+	/* After this no interrupt can reach @w. */
 	fuse_req_interrupt_func(r->req, NULL, NULL);
 	pthread_mutex_lock(&w->lock);
 	w->over = true;
@@ -130,7 +130,7 @@ static void wait_done(void *arg, const struct ddio_fs_reply *reply)
 
 static void wait_start(struct request *r, struct ddio_fs_file *file, const struct ddio_fs_lock *l)
 {
-	struct wait *w = calloc(1, sizeof(*w));
+	struct lock_wait *w = calloc(1, sizeof(*w));
 	struct ddio_fs *fs = r->m->fs;
 	uint64_t id = 0;
 

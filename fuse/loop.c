@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Taking requests.  The library's thread that asks the name space takes them itself, so that nobody has to be woken
- * between; and when it finds many, or large ones to copy, others help.  The message that carries a large write is
- * kept until it is written, without a copy; who took it goes on with another.
+ * Taking requests.  The library's thread that asks the name server takes them itself, so that no other
+ * thread has to be woken; when it finds many requests, or large ones to copy, helpers take some.  The
+ * message of a large write is kept until it is written, without a copy; its worker goes on with another.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,19 +13,19 @@
 #include "loop.h"
 
 #define MAX_HELPERS 64
-/* Requests that are taken before others get their turn on that thread, and what is large. */
+/* Requests taken before the thread does something else, and bytes of a large one. */
 #define TURN 8
 #define LARGE (64u << 10)
 
 /**
- * struct loop - those who take requests
- * @server: on the library's thread
- * @call: helpers wait for it; @resting: so many do
- * @end: descriptor to be written to when the mount is gone
+ * struct loop - all that take requests
+ * @server: the library's thread
+ * @call: helpers wait for it; @resting: how many do
+ * @end: event descriptor, written to when the mount is gone
  */
 struct loop {
-	struct worker server;
-	struct worker helper[MAX_HELPERS];
+	struct loop_worker server;
+	struct loop_worker helper[MAX_HELPERS];
 	pthread_t thread[MAX_HELPERS];
 	unsigned int nhelpers;
 	sem_t call;
@@ -35,16 +35,8 @@ struct loop {
 	int end;
 };
 
-__thread struct worker *worker_self;
-
-void *message_take(void)
-{
-	worker_self->taken = true;
-	return worker_self->message.mem;
-}
-
-/* Return: bytes of the message that was handled; 0: there is none, or the mount is gone. */
-static size_t worker_take(struct worker *w)
+/* Handles one message and returns its length; 0: there is none, or the mount is gone. */
+static size_t worker_take(struct loop_worker *w)
 {
 	struct fuse_session *se = w->m->se;
 	int n;
@@ -71,6 +63,7 @@ static size_t worker_take(struct worker *w)
 	return (size_t)n;
 }
 
+/* Wakes a helper, if one rests. */
 static void helper_call(struct loop *l)
 {
 	int n = atomic_load(&l->resting);
@@ -84,7 +77,7 @@ static void helper_call(struct loop *l)
 
 static void *helper_run(void *arg)
 {
-	struct worker *w = arg;
+	struct loop_worker *w = arg;
 	struct loop *l = w->m->loop;
 
 	for (;;) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * ddiofs, and mount.ddio for mount(8): from the command line to a mount, until it is unmounted or a
- * signal says to end.
+ * signal ends it.
  *
- * Threads: the main one waits for signals and for the end; those of loop.c take requests; the
- * library's bring answers.
+ * Threads: the main one waits for signals and for the end; those of loop.c take requests; those of the
+ * library bring replies.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -28,19 +28,19 @@
 
 #define PROGRAM "ddiofs"
 
-struct values {
+/* The command line. */
+struct ddiofs_args {
 	const char *options, *name_space, *type;
 	bool foreground, fake, sloppy, no_mtab, verbose, version, list_options;
 };
 
-#define AT(member) offsetof(struct values, member)
+#define AT(member) offsetof(struct ddiofs_args, member)
 
 static const struct opt_spec ddiofs_opts[] = {
-	{ "options", 'o', OPT_LIST, AT(options), "LIST",
-	  "options of the mount, with commas between" },
+	{ "options", 'o', OPT_LIST, AT(options), "LIST", "mount options, separated by commas" },
 	{ "foreground", 'f', OPT_FLAG, AT(foreground), NULL, "stay in the foreground" },
 	{ "version", 0, OPT_FLAG, AT(version), NULL, "show the version" },
-	{ "list-options", 0, OPT_FLAG, AT(list_options), NULL, "list the options of the mount" },
+	{ "list-options", 0, OPT_FLAG, AT(list_options), NULL, "list the mount options" },
 	{ 0 }
 };
 
@@ -52,14 +52,13 @@ static const struct opt_cmd ddiofs_cmd = { .program = PROGRAM,
 
 /* As mount(8) calls its helpers. */
 static const struct opt_spec helper_opts[] = {
-	{ "options", 'o', OPT_LIST, AT(options), "LIST",
-	  "options of the mount, with commas between" },
+	{ "options", 'o', OPT_LIST, AT(options), "LIST", "mount options, separated by commas" },
 	{ "fake", 'f', OPT_FLAG, AT(fake), NULL, "check everything, mount nothing" },
-	{ "no-mtab", 'n', OPT_FLAG, AT(no_mtab), NULL, "taken and ignored" },
-	{ "sloppy", 's', OPT_FLAG, AT(sloppy), NULL, "taken and ignored" },
+	{ "no-mtab", 'n', OPT_FLAG, AT(no_mtab), NULL, "accepted and ignored" },
+	{ "sloppy", 's', OPT_FLAG, AT(sloppy), NULL, "accepted and ignored" },
 	{ "verbose", 'v', OPT_FLAG, AT(verbose), NULL, "say what is mounted" },
-	{ "namespace", 'N', OPT_TEXT, AT(name_space), "NS", "taken and ignored" },
-	{ "types", 't', OPT_TEXT, AT(type), "TYPE", "taken and ignored" },
+	{ "namespace", 'N', OPT_TEXT, AT(name_space), "NS", "accepted and ignored" },
+	{ "types", 't', OPT_TEXT, AT(type), "TYPE", "accepted and ignored" },
 	{ 0 }
 };
 
@@ -71,22 +70,21 @@ static const struct opt_cmd helper_cmd = { .program = "mount.ddio",
 					   .max_args = 2 };
 
 /**
- * struct program - the process
- * @parent: pipe to the process that waits for the mount to be there; -1: none
- * @started: messages go to the log only
+ * struct ddiofs - the process
+ * @parent: pipe to the process that waits for the mount; -1: none
+ * @signals, @end: descriptors that become readable on a signal, and when the mount is gone
  */
-struct program {
-	struct values v;
+struct ddiofs {
+	struct ddiofs_args v;
 	struct mount_opts o;
-	struct session *session;
+	struct mount_session *session;
 	int parent, signals, end;
-	bool started;
 };
 
 static void log_line(void *arg, int level, const char *line)
 {
 	static const int priorities[] = { LOG_ERR, LOG_WARNING, LOG_INFO, LOG_DEBUG };
-	const struct program *p = arg;
+	const struct ddiofs *p = arg;
 
 	if (level < 0 || level > 3)
 		level = 2;
@@ -109,24 +107,24 @@ static int fail(const char *fmt, ...)
 	return EXIT_FAILED;
 }
 
-static void now_there(struct program *p)
+/* Tells the service manager and the parent that the mount is there. */
+static void mount_ready(struct ddiofs *p)
 {
 	int err = notify_send("READY=1");
 
 	if (err)
-		log_line(p, 1, "the service manager cannot be told that the mount is there");
-	p->started = true;
+		log_line(p, 1, "cannot tell the service manager that the mount is ready");
 	if (p->parent < 0)
 		return;
 	background_detach();
 	if (write(p->parent, "", 1) < 0)
-		log_line(p, 1, "nobody waits for the mount");
+		log_line(p, 1, "the process that waited for the mount is gone");
 	close(p->parent);
 	p->parent = -1;
 }
 
-/* Before any thread is made, so that all of them have the signals blocked. */
-static int open_signals(struct program *p)
+/* Due before any thread is made, so that the signals are blocked in all of them. */
+static int open_signals(struct ddiofs *p)
 {
 	sigset_t set;
 
@@ -142,8 +140,8 @@ static int open_signals(struct program *p)
 	return p->signals < 0 || p->end < 0 ? -errno : 0;
 }
 
-/* Until the mount is gone, or has been told to go. */
-static void wait_for_end(struct program *p)
+/* Waits until the mount is gone, or unmounts it on a signal. */
+static void wait_for_end(struct ddiofs *p)
 {
 	struct pollfd fds[2] = { { .fd = p->signals, .events = POLLIN },
 				 { .fd = p->end, .events = POLLIN } };
@@ -163,7 +161,7 @@ static void wait_for_end(struct program *p)
 	}
 }
 
-static int serve(struct program *p)
+static int serve(struct ddiofs *p)
 {
 	char err[1024];
 	int ret = open_signals(p);
@@ -180,29 +178,29 @@ static int serve(struct program *p)
 	}
 	if (p->parent >= 0 && chdir("/"))
 		log_line(p, 1, "cannot change to /");
-	now_there(p);
+	mount_ready(p);
 	wait_for_end(p);
 	session_close(p->session);
 	return EXIT_OK;
 }
 
-static int check_dir(struct program *p, const char *dir)
+static int check_dir(struct ddiofs *p, const char *dir)
 {
 	struct statx st;
 	char *real;
 
 	/*
-	 * What the kernel remembers would do for a mount that has died.  Where something mounts when it
-	 * is looked for, this is that mount.
+	 * Forced, since for a mount whose server died the kernel would answer from its cache; without
+	 * automounting, since this may be the mount that the automounter waits for.
 	 */
 	if (statx(AT_FDCWD, dir, AT_STATX_FORCE_SYNC | AT_NO_AUTOMOUNT, STATX_TYPE, &st)) {
 		if (errno == ENOTCONN)
-			return fail("%s: a mount that has died is still there; umount it first",
+			return fail("%s: the server of an earlier mount died; umount it first",
 				    dir);
 		return fail("%s: %s", dir, strerror(errno));
 	}
 	if (!S_ISDIR(st.stx_mode))
-		return fail("%s is no directory", dir);
+		return fail("%s is not a directory", dir);
 	real = realpath(dir, NULL);
 	if (!real)
 		return fail("%s: %s", dir, strerror(errno));
@@ -210,7 +208,7 @@ static int check_dir(struct program *p, const char *dir)
 	return 0;
 }
 
-static int prepare(struct program *p, char **argv)
+static int prepare(struct ddiofs *p, char **argv)
 {
 	char err[1024];
 
@@ -224,7 +222,7 @@ static int prepare(struct program *p, char **argv)
 	return check_dir(p, argv[1]);
 }
 
-static int run(struct program *p, char **argv)
+static int run(struct ddiofs *p, char **argv)
 {
 	int rc = prepare(p, argv), ret;
 
@@ -248,10 +246,9 @@ static bool is_helper(const char *name)
 	return !strncmp(slash ? slash + 1 : name, "mount.", 6);
 }
 
-/* mount(8) puts SOURCE and DIR first, and what else there is may come between. */
 int main(int argc, char **argv)
 {
-	struct program p = { .parent = -1, .signals = -1, .end = -1 };
+	struct ddiofs p = { .parent = -1, .signals = -1, .end = -1 };
 	const struct opt_cmd *cmd = is_helper(argv[0]) ? &helper_cmd : &ddiofs_cmd;
 	int rc = opt_parse(cmd, &p.v, &argc, &argv);
 
@@ -264,7 +261,7 @@ int main(int argc, char **argv)
 	} else if (p.v.list_options) {
 		mount_opts_names(stdout);
 	} else if (argc != 2) {
-		fprintf(stderr, PROGRAM ": SOURCE and DIR are needed\nTry '" PROGRAM " --help'.\n");
+		fprintf(stderr, PROGRAM ": give SOURCE and DIR\nTry '" PROGRAM " --help'.\n");
 		rc = EXIT_USAGE;
 	} else {
 		rc = run(&p, argv);

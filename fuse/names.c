@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Names: looking up, making, removing, moving. */
+/* Names: looking up, making, removing, renaming. */
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 #include "ddiofs.h"
 
 /*
- * The number of what stays is the number that the kernel had: nothing is counted, so nothing is to be
- * forgotten.
+ * The kernel knows inodes by their own numbers: no lookups are counted, so there is nothing to forget.
  */
 void op_forget(fuse_req_t req, fuse_ino_t ino, uint64_t n)
 {
@@ -36,7 +35,7 @@ static void lookup_done(void *arg, const struct ddio_fs_reply *reply)
 	request_done_entry(r, reply);
 }
 
-/* "." and ".." come from handles that outlived the kernel's memory (open_by_handle_at, NFS). */
+/* The kernel looks up "." and ".." for file handles whose inode it has forgotten (open_by_handle_at(2), NFS). */
 static void handle_done(void *arg, const struct ddio_fs_reply *reply)
 {
 	if (reply->err == -ENOENT)
@@ -139,7 +138,7 @@ static void rmdir_found(void *arg, const struct ddio_fs_reply *reply)
 	ddio_fs_rmdir(r->m->fs, r->ino, r->buf, rmdir_done, r);
 }
 
-/* Who works in the directory goes on asking for it: so it is remembered which one it was. */
+/* Programs may still work in the directory, and ask for it: so its number is noted first. */
 void op_rmdir(fuse_req_t req, fuse_ino_t parent, const char *name)
 {
 	struct request *r = request_new(req, parent);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Beside libfuse: what libfuse 3.14 does not know but kernels do.  The answers to INIT and to open are changed on
- * their way out, flags of requests are read from the message.  It is that the kernel leaves setuid bits to us (else each
- * write(2) asks for an extended attribute first), that direct writes go in parallel, and shared mappings of files
- * without pages.
+ * What kernels know and libfuse 3.14 does not: that we clear setuid bits (otherwise the kernel asks for an
+ * extended attribute before each write(2)), that direct writes run in parallel, and that files without
+ * cached pages may be mapped shared.  So the replies to INIT and to open are changed on their way out, and
+ * flags of requests are read from the message.
  */
 #include <errno.h>
 #include <linux/fuse.h>
@@ -15,12 +15,12 @@
 #include "ddiofs.h"
 #include "loop.h"
 
-/* Newer than the headers of 6.1. */
+/* Missing in the headers of Linux 6.1. */
 #define INIT_DIRECT_IO_ALLOW_MMAP (1ull << 36)
 
-/* Of the kernel, for a file that is read in order: some blocks of every disk, where there are many. */
+/* The kernel's read-ahead: some blocks of every disk even if there are many. */
 #define AHEAD_BYTES (4u << 20)
-#define BACKGROUND 128
+#define BACKGROUND 128 /* requests that no program waits for */
 
 static __thread uint32_t open_extra;
 
@@ -52,7 +52,7 @@ bool message_kills(void)
 	return false;
 }
 
-void init_look(struct worker *w)
+void init_look(struct loop_worker *w)
 {
 	const struct fuse_in_header *in = w->message.mem;
 	const struct fuse_init_in *arg = (const void *)(in + 1);
@@ -66,7 +66,7 @@ void init_look(struct worker *w)
 		w->offered |= (uint64_t)arg->flags2 << 32;
 }
 
-static void patch_init(struct worker *w, struct fuse_init_out *out)
+static void patch_init(struct loop_worker *w, struct fuse_init_out *out)
 {
 	const uint64_t wanted = FUSE_HANDLE_KILLPRIV_V2 | INIT_DIRECT_IO_ALLOW_MMAP;
 	uint64_t flags = w->offered & wanted;
@@ -88,7 +88,7 @@ static ssize_t io_writev(int fd, struct iovec *iov, int count, void *userdata)
 	    iov[1].iov_len >= sizeof(struct fuse_init_out)) {
 		patch_init(worker_self, iov[1].iov_base);
 	} else if (count == 2 && !head->error && open_extra && iov[1].iov_len >= sizeof(*open)) {
-		/* Of a create, it stands behind the entry. */
+		/* In the reply to a create it stands behind the entry. */
 		open = (void *)((char *)iov[1].iov_base + iov[1].iov_len - sizeof(*open));
 		open->open_flags |= open_extra;
 	}
@@ -131,22 +131,22 @@ void loop_init(void *userdata, struct fuse_conn_info *conn)
 	conn->time_gran = 1;
 	want(conn, FUSE_CAP_ASYNC_READ | FUSE_CAP_ASYNC_DIO | FUSE_CAP_PARALLEL_DIROPS, true);
 	want(conn, FUSE_CAP_ATOMIC_O_TRUNC | FUSE_CAP_DONT_MASK, true);
-	/* With it the kernel checks permissions, whatever was asked for. */
+	/* With this flag the kernel checks permissions, whatever the mount options say. */
 	want(conn, FUSE_CAP_POSIX_ACL, !m->o->no_permissions);
 	want(conn, FUSE_CAP_POSIX_LOCKS | FUSE_CAP_FLOCK_LOCKS | FUSE_CAP_EXPORT_SUPPORT, true);
 	want(conn, FUSE_CAP_READDIRPLUS | FUSE_CAP_READDIRPLUS_AUTO, true);
 	want(conn, FUSE_CAP_CACHE_SYMLINKS, m->o->cache == CACHE_ALWAYS);
 	want(conn, FUSE_CAP_WRITEBACK_CACHE, m->o->cache == CACHE_ALWAYS);
-	/* Nothing that is read or written is in a pipe or a file. */
+	/* Data come from memory and go to memory: splicing would only cost. */
 	want(conn, FUSE_CAP_SPLICE_READ | FUSE_CAP_SPLICE_WRITE | FUSE_CAP_SPLICE_MOVE, false);
-	/* Opening decides; between, a write of our own must not cost us our pages. */
+	/* Pages are dropped when a file is opened; between, our own writes must not drop them. */
 	want(conn, FUSE_CAP_AUTO_INVAL_DATA, false);
 	want(conn, FUSE_CAP_EXPLICIT_INVAL_DATA | FUSE_CAP_HANDLE_KILLPRIV, false);
-	/* Neither is opening to be left out: it is what the name space counts. */
+	/* The kernel must not leave out opening: the name server counts openings. */
 	want(conn, FUSE_CAP_NO_OPENDIR_SUPPORT, false);
 }
 
-/* The kernel reads 128 KB ahead of programs unless it is told otherwise, which root only may do. */
+/* The kernel reads 128 KB ahead unless it is told otherwise, which only root may do. */
 void read_ahead_set(const struct mount *m)
 {
 	char path[80];

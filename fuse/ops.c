@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* The table of operations for libfuse. */
 #include "ddiofs.h"
 
 const struct fuse_lowlevel_ops mount_ops = {

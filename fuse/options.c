@@ -13,14 +13,14 @@
 enum kind {
 	KIND_ON,      /* bool becomes true */
 	KIND_OFF,     /* bool becomes false */
-	KIND_SECONDS, /* double, and a bool that it was given */
+	KIND_SECONDS, /* double, and a bool that says it was given */
 	KIND_U32,
-	KIND_ID, /* uint32_t, and a bool that it was given */
+	KIND_ID, /* uint32_t, and a bool that says it was given */
 	KIND_TEXT,
 	KIND_CACHE,
-	KIND_KERNEL, /* handed to the kernel as it is */
+	KIND_KERNEL, /* passed on to the kernel */
 	KIND_IGNORED,
-	KIND_REFUSED, /* with its help as the reason */
+	KIND_REFUSED, /* the help says why */
 };
 
 struct option_spec {
@@ -35,32 +35,35 @@ struct option_spec {
 static const struct option_spec specs[] = {
 	{ "conf", "FILE", KIND_TEXT, AT(conf), 0, "the cluster's configuration" },
 	{ "soft", NULL, KIND_OFF, AT(hard), 0,
-	  "requests to a node that is away fail after the time-out (default)" },
-	{ "hard", NULL, KIND_ON, AT(hard), 0, "requests to a node that is away wait for it" },
+	  "fail requests to a node that does not answer, after the timeout (default)" },
+	{ "hard", NULL, KIND_ON, AT(hard), 0, "wait for a node that does not answer" },
 	{ "timeout", "SECONDS", KIND_SECONDS, AT(timeout), 0,
-	  "bound on lack of progress (the configuration's)" },
+	  "how long a request may make no progress (default: the configuration's)" },
 	{ "cache", "none|auto|always", KIND_CACHE, AT(cache), 0,
-	  "what the kernel keeps: nothing, what close-to-open allows (default), all" },
+	  "what the kernel caches: nothing, what close-to-open allows (default), all" },
 	{ "attr_timeout", "SECONDS", KIND_SECONDS, AT(attr_timeout), AT(attr_set),
-	  "for how long attributes are believed" },
+	  "how long attributes are cached" },
 	{ "entry_timeout", "SECONDS", KIND_SECONDS, AT(entry_timeout), AT(entry_set),
-	  "for how long names are believed" },
+	  "how long names are cached" },
 	{ "negative_timeout", "SECONDS", KIND_SECONDS, AT(negative_timeout), AT(negative_set),
-	  "for how long the lack of a name is believed" },
-	{ "threads", "N", KIND_U32, AT(threads), 0, "threads each way (chosen)" },
-	{ "uid", "N", KIND_ID, AT(uid), AT(uid_set), "show all as this user's" },
-	{ "gid", "N", KIND_ID, AT(gid), AT(gid_set), "show all as this group's" },
+	  "how long a failed lookup is cached" },
+	{ "threads", "N", KIND_U32, AT(threads), 0,
+	  "threads that take requests, and as many that talk to the nodes (default: chosen)" },
+	{ "uid", "N", KIND_ID, AT(uid), AT(uid_set), "show all files as owned by this user" },
+	{ "gid", "N", KIND_ID, AT(gid), AT(gid_set), "show all files as owned by this group" },
 	{ "allow_other", NULL, KIND_ON, AT(allow_other), 0,
 	  "every user may use the mount (default for root)" },
-	{ "noallow_other", NULL, KIND_OFF, AT(allow_other), 0, "only who mounts it may" },
+	{ "noallow_other", NULL, KIND_OFF, AT(allow_other), 0,
+	  "only the user who mounts may use the mount" },
 	{ "default_permissions", NULL, KIND_OFF, AT(no_permissions), 0,
-	  "the kernel checks permissions (default)" },
-	{ "nodefault_permissions", NULL, KIND_ON, AT(no_permissions), 0, "nobody does" },
+	  "have the kernel check permissions (default)" },
+	{ "nodefault_permissions", NULL, KIND_ON, AT(no_permissions), 0, "check no permissions" },
 	{ "ro", NULL, KIND_ON, AT(ro), 0, "read only" },
 	{ "rw", NULL, KIND_OFF, AT(ro), 0, "read and write (default)" },
-	{ "noatime", NULL, KIND_ON, AT(noatime), 0, "reading does not change times of access" },
-	{ "atime", NULL, KIND_OFF, AT(noatime), 0, "as with relatime (default)" },
-	{ "debug", NULL, KIND_ON, AT(debug), 0, "show every request on standard error" },
+	{ "noatime", NULL, KIND_ON, AT(noatime), 0, "do not update access times on reads" },
+	{ "atime", NULL, KIND_OFF, AT(noatime), 0,
+	  "update access times as relatime does (default)" },
+	{ "debug", NULL, KIND_ON, AT(debug), 0, "print every request on standard error" },
 	{ "suid", NULL, KIND_KERNEL, 0, 0, NULL },
 	{ "nosuid", NULL, KIND_KERNEL, 0, 0, NULL },
 	{ "dev", NULL, KIND_KERNEL, 0, 0, NULL },
@@ -71,7 +74,7 @@ static const struct option_spec specs[] = {
 	{ "async", NULL, KIND_KERNEL, 0, 0, NULL },
 	{ "dirsync", NULL, KIND_KERNEL, 0, 0, NULL },
 	{ "remount", NULL, KIND_REFUSED, 0, 0,
-	  "refused: options hold for a mount's whole life, umount and mount again" },
+	  "not supported: unmount and mount again to change options" },
 	{ "defaults", NULL, KIND_IGNORED, 0, 0, NULL },
 	{ "auto", NULL, KIND_IGNORED, 0, 0, NULL },
 	{ "noauto", NULL, KIND_IGNORED, 0, 0, NULL },
@@ -101,7 +104,7 @@ __attribute__((format(printf, 3, 4))) static int say(char *err, size_t len, cons
 void mount_opts_init(struct mount_opts *o)
 {
 	*o = (struct mount_opts){ .allow_other = geteuid() == 0 };
-	/* As with every other file system that root mounts. */
+	/* As for every other file system that root mounts. */
 	if (!geteuid())
 		strcpy(o->kernel, ",suid,dev");
 }
@@ -195,7 +198,7 @@ static int option_store(struct mount_opts *o, const struct option_spec *s, const
 	return err;
 }
 
-/* What is meant for others: comment=..., x-systemd.automount, X-mount.mkdir. */
+/* True for options that others read: comment=..., x-systemd.automount, X-mount.mkdir. */
 static bool is_comment(const char *name)
 {
 	return !strcmp(name, "comment") || !strncmp(name, "x-", 2) || !strncmp(name, "X-", 2);
@@ -232,14 +235,14 @@ int mount_opts_parse(struct mount_opts *o, const char *list, char *err, size_t e
 	int ret = 0;
 
 	if (!copy)
-		return say(err, err_len, "no memory");
+		return say(err, err_len, "out of memory");
 	for (one = strtok_r(copy, ",", &save); one && !ret; one = strtok_r(NULL, ",", &save))
 		ret = option_parse(o, one, err, err_len);
 	free(copy);
 	return ret;
 }
 
-/* The directory, without slashes at its ends. */
+/* Copies the directory without slashes at its ends. */
 static char *sub_of(const char *path)
 {
 	size_t len;
@@ -255,7 +258,7 @@ static int conf_of_name(struct mount_opts *o, const char *name, size_t len)
 {
 	char path[4096];
 
-	/* Several clusters have a configuration each, by name. */
+	/* On a machine with several clusters each has a configuration by its name. */
 	if ((size_t)snprintf(path, sizeof(path), CONF_DIR "/%.*s.conf", (int)len, name) >=
 	    sizeof(path))
 		return -EINVAL;
@@ -274,7 +277,7 @@ int mount_opts_source(struct mount_opts *o, const char *source, char *err, size_
 		o->sub = sub_of(colon + 1);
 		if (!o->conf && conf_of_name(o, source, (size_t)(colon - source)))
 			return say(err, err_len, "%s: the name is too long", source);
-		return o->sub ? 0 : say(err, err_len, "no memory");
+		return o->sub ? 0 : say(err, err_len, "out of memory");
 	}
 	if (*source != '/')
 		return say(err, err_len,
@@ -283,21 +286,19 @@ int mount_opts_source(struct mount_opts *o, const char *source, char *err, size_
 	if (!o->conf)
 		o->conf = strdup(source);
 	o->sub = strdup("");
-	return o->conf && o->sub ? 0 : say(err, err_len, "no memory");
+	return o->conf && o->sub ? 0 : say(err, err_len, "out of memory");
 }
 
 void mount_opts_settle(struct mount_opts *o)
 {
-	static const double believed[] = {
-		[CACHE_AUTO] = 1, [CACHE_NONE] = 0, [CACHE_ALWAYS] = 3600
-	};
+	static const double cached[] = { [CACHE_AUTO] = 1, [CACHE_NONE] = 0, [CACHE_ALWAYS] = 3600 };
 
 	if (!o->attr_set)
-		o->attr_timeout = believed[o->cache];
+		o->attr_timeout = cached[o->cache];
 	if (!o->entry_set)
-		o->entry_timeout = believed[o->cache];
+		o->entry_timeout = cached[o->cache];
 	if (!o->negative_set)
-		o->negative_timeout = o->cache == CACHE_ALWAYS ? believed[o->cache] : 0;
+		o->negative_timeout = o->cache == CACHE_ALWAYS ? cached[o->cache] : 0;
 }
 
 void mount_opts_help(FILE *out)
@@ -313,7 +314,8 @@ void mount_opts_help(FILE *out)
 			 s->arg ? s->arg : "");
 		fprintf(out, "  %-28s %s\n", left, s->help);
 	}
-	fprintf(out, "Those of mount(8) for every file system, and x-..., are taken too.\n");
+	fprintf(out,
+		"The options of mount(8) that every file system has, and x-..., are accepted too.\n");
 }
 
 void mount_opts_names(FILE *out)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What follows -o, and what a source means. */
+/* Mount options and the source. */
 #ifndef DDIOFS_OPTIONS_H
 #define DDIOFS_OPTIONS_H
 
@@ -11,11 +11,12 @@
 enum cache_mode { CACHE_AUTO, CACHE_NONE, CACHE_ALWAYS };
 
 /**
- * struct mount_opts - a mount, as asked for
- * @conf: configuration; NULL: the library's default
- * @sub: directory of the cluster that is mounted, without a slash in front
+ * struct mount_opts - the mount that was asked for
+ * @conf: path of the configuration; NULL: the library's default
+ * @sub: the cluster's directory that is mounted, without a slash in front
  * @timeout: seconds; 0: the configuration's
- * @negative_timeout: for how long the kernel believes that there is no such name
+ * @attr_timeout, @entry_timeout, @negative_timeout: seconds for which the kernel caches attributes, names,
+ *	and failed lookups
  * @kernel: options for the kernel, each with a comma in front
  */
 struct mount_opts {
@@ -31,14 +32,14 @@ struct mount_opts {
 
 void mount_opts_init(struct mount_opts *o);
 void mount_opts_free(struct mount_opts *o);
-/* Of a list with commas; later ones hold. Return: 0, -EINVAL with a line in @err. */
+/* Parses a list with commas; later options win.  Returns 0, or -EINVAL with a line in @err. */
 int mount_opts_parse(struct mount_opts *o, const char *list, char *err, size_t err_len);
-/* "node:/dir", "/path/of/ddio.conf"; after the options. */
+/* Takes "node:/dir" or "/path/of/ddio.conf"; due after the options. */
 int mount_opts_source(struct mount_opts *o, const char *source, char *err, size_t err_len);
-/* What follows from other options; last. */
+/* Sets defaults that follow from other options; due last. */
 void mount_opts_settle(struct mount_opts *o);
 void mount_opts_help(FILE *out);
-/* The names, one a line, for the comparison with the manual page. */
+/* Prints the names, one a line, to compare them with the manual page. */
 void mount_opts_names(FILE *out);
 
 #endif /* DDIOFS_OPTIONS_H */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Who has locked by a handle and not closed it.  The kernel tells each process that closes a file, which gives up the
- * process' locks; locks of the open file itself (F_OFD_SETLK) have the open file as their owner, of
- * whose end the kernel tells without saying so.  They are who is left when the handle goes.
+ * Lock owners that a handle has.  When a process closes a file the kernel names the process as an owner,
+ * whose locks end.  Locks of the open file itself (F_OFD_SETLK) have an owner that the kernel does not name
+ * when the file is released: those are the owners that are left then.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* From a request to its answer: exactly one, on every path. */
+/* From a request to its reply: exactly one, on every path. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,7 +79,8 @@ void request_end(struct request *r, int err)
 	request_free(r);
 }
 
-static uint32_t blocks_of(const struct ddio_fs_attr *attr, uint64_t *blocks)
+/* Sets *blocks, by the file's size if no one has counted; returns whether they were counted. */
+static bool blocks_of(const struct ddio_fs_attr *attr, uint64_t *blocks)
 {
 	bool known = attr->alloc != DDIO_FS_ALLOC_UNKNOWN;
 
@@ -91,7 +92,7 @@ void attr_fill(const struct mount *m, const struct ddio_fs_attr *attr, struct st
 	       double *timeout)
 {
 	uint64_t blocks;
-	/* Who asks for blocks that were not counted gets them by asking again. */
+	/* If blocks were not counted, the kernel must ask again, and has them counted. */
 	bool known = blocks_of(attr, &blocks) || !S_ISREG(attr->mode);
 
 	*timeout = known ? m->o->attr_timeout : 0;

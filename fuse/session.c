@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* From the cluster to a mount, and back. */
 #include <errno.h>
 #include <fcntl.h>
 #include <semaphore.h>
@@ -15,11 +16,11 @@
 #include "session.h"
 
 #define FUSERMOUNT "fusermount3"
-/* For answers that are under way when the mount ends, and for pages of one that is in use. */
+/* At the end: how long replies are waited for, and the write-back of pages of a mount in use. */
 #define DRAIN_MS 10000
 #define SYNC_SECONDS 10
 
-struct session {
+struct mount_session {
 	struct mount m;
 	bool mounted;
 };
@@ -28,7 +29,7 @@ extern char **environ;
 
 static char fuse_said[512];
 
-/* What libfuse has to say about a mount that fails. */
+/* Keeps the last line that libfuse logs: it says why a mount fails. */
 static void fuse_log_line(enum fuse_log_level level, const char *fmt, va_list ap)
 {
 	(void)level;
@@ -37,9 +38,9 @@ static void fuse_log_line(enum fuse_log_level level, const char *fmt, va_list ap
 }
 
 /*
- * A request that is waited for, before there is a mount.
+ * Requests before there is a mount: the thread waits for each.
  */
-struct wait {
+struct root_wait {
 	sem_t sem;
 	int err;
 	struct ddio_fs_attr attr;
@@ -47,7 +48,7 @@ struct wait {
 
 static void wait_done(void *arg, const struct ddio_fs_reply *reply)
 {
-	struct wait *w = arg;
+	struct root_wait *w = arg;
 
 	w->err = reply->err;
 	if (!reply->err)
@@ -55,9 +56,10 @@ static void wait_done(void *arg, const struct ddio_fs_reply *reply)
 	sem_post(&w->sem);
 }
 
+/* Goes from directory *ino to its entry @name; NULL: only checks the directory. */
 static int step_into(struct ddio_fs *fs, uint64_t *ino, const char *name)
 {
-	struct wait w;
+	struct root_wait w;
 
 	sem_init(&w.sem, 0, 0);
 	if (name)
@@ -75,7 +77,7 @@ static int step_into(struct ddio_fs *fs, uint64_t *ino, const char *name)
 	return 0;
 }
 
-/* Also finds out whether the name space can be reached. */
+/* Finds the mount's directory, and thereby whether the name server can be reached. */
 static int root_find(struct mount *m, char *err, size_t err_len)
 {
 	char *copy = strdup(m->o->sub), *save = NULL, *name;
@@ -93,7 +95,7 @@ static int root_find(struct mount *m, char *err, size_t err_len)
 	return ret;
 }
 
-/* For libfuse's list of options: a comma in it would end it. */
+/* Escapes commas, which would end an option in libfuse's list. */
 static char *name_escape(const char *name)
 {
 	char *text = malloc(2 * strlen(name) + 1), *p = text;
@@ -126,7 +128,7 @@ static int args_make(const struct mount_opts *o, struct fuse_args *args)
 	return n ? -ENOMEM : 0;
 }
 
-static int fuse_open(struct session *s, char *err, size_t err_len)
+static int fuse_open(struct mount_session *s, char *err, size_t err_len)
 {
 	struct fuse_args args = FUSE_ARGS_INIT(0, NULL);
 	struct mount *m = &s->m;
@@ -147,12 +149,12 @@ static int fuse_open(struct session *s, char *err, size_t err_len)
 	}
 	if (ret)
 		snprintf(err, err_len, "%s: %s", m->o->dir,
-			 fuse_said[0] ? fuse_said : "cannot be mounted upon");
+			 fuse_said[0] ? fuse_said : "cannot mount here");
 	return ret;
 }
 
 int session_open(const struct mount_opts *o, void (*log)(void *arg, int level, const char *line),
-		 void *arg, struct session **session, char *err, size_t err_len)
+		 void *arg, struct mount_session **session, char *err, size_t err_len)
 {
 	struct ddio_fs_opts fo = { .struct_size = sizeof(fo),
 				   .flags = o->hard ? DDIO_FS_HARD : 0,
@@ -161,10 +163,10 @@ int session_open(const struct mount_opts *o, void (*log)(void *arg, int level, c
 				   .threads = o->threads,
 				   .log = log,
 				   .log_arg = arg };
-	struct session *s = calloc(1, sizeof(*s));
+	struct mount_session *s = calloc(1, sizeof(*s));
 	int ret;
 
-	snprintf(err, err_len, "no memory");
+	snprintf(err, err_len, "out of memory");
 	if (!s)
 		return -ENOMEM;
 	s->m.o = o;
@@ -189,6 +191,7 @@ int session_open(const struct mount_opts *o, void (*log)(void *arg, int level, c
 	return 0;
 }
 
+/* Returns how many threads help to take requests. */
 static unsigned int helpers_for(const struct mount_opts *o)
 {
 	long cores = sysconf(_SC_NPROCESSORS_ONLN);
@@ -198,12 +201,12 @@ static unsigned int helpers_for(const struct mount_opts *o)
 	return cores < 2 ? 1 : cores > 8 ? 7 : (unsigned int)cores - 1;
 }
 
-int session_start(struct session *s, int end, char *err, size_t err_len)
+int session_start(struct mount_session *s, int end, char *err, size_t err_len)
 {
 	int ret = loop_start(&s->m, helpers_for(s->m.o), end);
 
 	if (ret)
-		snprintf(err, err_len, "no thread: %s", strerror(-ret));
+		snprintf(err, err_len, "cannot start threads: %s", strerror(-ret));
 	return ret;
 }
 
@@ -243,7 +246,7 @@ static void *sync_run(void *arg)
 	return NULL;
 }
 
-/* What the kernel still has to write, while there is somebody who writes it. */
+/* Has the kernel write back its pages while there is still a mount to write to. */
 static void sync_pages(struct mount *m)
 {
 	struct timespec until;
@@ -257,7 +260,7 @@ static void sync_pages(struct mount *m)
 		pthread_detach(thread);
 }
 
-void session_unmount(struct session *s)
+void session_unmount(struct mount_session *s)
 {
 	struct mount *m = &s->m;
 
@@ -270,8 +273,8 @@ void session_unmount(struct session *s)
 }
 
 /*
- * Closes the connection and frees what libfuse would free in unmounting.  The directory may be another
- * mount's by now: a descriptor that is in error has libfuse leave it alone.
+ * Closes the connection and frees what libfuse would free when unmounting.  Another mount may have the
+ * directory by now: libfuse leaves it alone if the descriptor is in error.
  */
 static void fuse_close(struct fuse_session *se)
 {
@@ -286,7 +289,7 @@ static void fuse_close(struct fuse_session *se)
 	fuse_session_destroy(se);
 }
 
-void session_close(struct session *s)
+void session_close(struct mount_session *s)
 {
 	struct mount *m = &s->m;
 

@@ -6,16 +6,16 @@
 #include <stddef.h>
 #include "options.h"
 
-struct session;
+struct mount_session;
 
-/* Reaches the cluster and mounts it at o->dir. Return: 0, -errno with a line in @err. */
+/* Reaches the cluster and mounts it at o->dir.  Returns 0, or -errno with a line in @err. */
 int session_open(const struct mount_opts *o, void (*log)(void *arg, int level, const char *line),
-		 void *arg, struct session **session, char *err, size_t err_len);
-/* Takes requests; @end becomes readable when the mount is gone. */
-int session_start(struct session *session, int end, char *err, size_t err_len);
-/* In order if nobody uses it, else by force: then its users get errors. */
-void session_unmount(struct session *session);
-/* Answers what is under way, unmounts what is mounted, ends the connection. */
-void session_close(struct session *session);
+		 void *arg, struct mount_session **session, char *err, size_t err_len);
+/* Begins to take requests; @end becomes readable when the mount is gone. */
+int session_start(struct mount_session *session, int end, char *err, size_t err_len);
+/* Unmounts; if the mount is in use, by force, and its users get errors. */
+void session_unmount(struct mount_session *session);
+/* Answers the requests under way, unmounts, and ends the connection. */
+void session_close(struct mount_session *session);
 
 #endif /* DDIOFS_SESSION_H */

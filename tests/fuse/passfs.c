@@ -20,17 +20,17 @@
 int ddio_fs_open(const struct ddio_fs_opts *opts, struct ddio_fs **out, char *err, size_t err_len)
 {
 	struct rlimit files = { 65536, 65536 };
-	struct ddio_fs *fs = calloc(1, sizeof(*fs));
+	struct ddio_fs *fs = calloc(1, sizeof(struct passfs));
 	int ret = -ENOMEM;
 
 	if (!fs)
 		goto failed;
 	setrlimit(RLIMIT_NOFILE, &files);
 	umask(0);
-	pthread_mutex_init(&fs->lock, NULL);
-	pthread_mutex_init(&fs->locks_lock, NULL);
-	fs->root = open(opts->conf, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fs->root < 0) {
+	pthread_mutex_init(&passfs(fs)->lock, NULL);
+	pthread_mutex_init(&passfs(fs)->locks_lock, NULL);
+	passfs(fs)->root = open(opts->conf, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (passfs(fs)->root < 0) {
 		ret = -errno;
 		goto failed;
 	}
@@ -52,7 +52,7 @@ void ddio_fs_close(struct ddio_fs *fs)
 	locks_end(fs);
 	answers_end(fs);
 	nodes_free(fs);
-	close(fs->root);
+	close(passfs(fs)->root);
 	free(fs);
 }
 
@@ -139,12 +139,12 @@ void ddio_fs_make(struct ddio_fs *fs, uint64_t parent, const char *name,
 {
 	int dir = node_open(fs, parent), err = dir < 0 ? dir : 0;
 
-	pthread_mutex_lock(&fs->lock);
+	pthread_mutex_lock(&passfs(fs)->lock);
 	if (!err)
 		err = make(dir, name, new);
 	if (!err)
 		err = own(dir, name, new);
-	pthread_mutex_unlock(&fs->lock);
+	pthread_mutex_unlock(&passfs(fs)->lock);
 	answer_path(fs, done, arg, dir, name, err);
 	if (dir >= 0)
 		close(dir);
@@ -214,13 +214,13 @@ void ddio_fs_readlink(struct ddio_fs *fs, uint64_t ino, ddio_fs_done done, void 
 /*
  * Directories
  */
-struct listing {
+struct dir_listing {
 	struct ddio_fs_dirent d[4096];
 	char names[4096 * 8];
 	size_t used;
 };
 
-static bool listing_add(struct ddio_fs *fs, struct listing *l, size_t n, int dir,
+static bool listing_add(struct ddio_fs *fs, struct dir_listing *l, size_t n, int dir,
 			const struct dirent64 *e, bool plus)
 {
 	size_t len = strlen(e->d_name) + 1;
@@ -244,7 +244,7 @@ void ddio_fs_readdir(struct ddio_fs *fs, uint64_t ino, uint64_t cookie, uint32_t
 		     ddio_fs_done done, void *arg)
 {
 	struct answer *a = answer_new(done, arg);
-	struct listing *l = calloc(1, sizeof(*l));
+	struct dir_listing *l = calloc(1, sizeof(*l));
 	char raw[LINUX_DIRENT_BYTES] __attribute__((aligned(8)));
 	int dir = node_reopen(fs, ino, O_RDONLY | O_DIRECTORY);
 	const struct dirent64 *e;
@@ -408,7 +408,7 @@ void ddio_fs_space(struct ddio_fs *fs, ddio_fs_done done, void *arg)
 	struct ddio_fs_space *space = calloc(1, sizeof(*space));
 	struct statvfs st;
 
-	if (!fstatvfs(fs->root, &st))
+	if (!fstatvfs(passfs(fs)->root, &st))
 		*space = (struct ddio_fs_space){ .unit = st.f_frsize,
 						 .blocks = st.f_blocks,
 						 .free = st.f_bfree,
@@ -419,7 +419,7 @@ void ddio_fs_space(struct ddio_fs *fs, ddio_fs_done done, void *arg)
 
 void ddio_fs_sync_names(struct ddio_fs *fs, ddio_fs_done done, void *arg)
 {
-	answer_err(fs, done, arg, syncfs(fs->root) ? -errno : 0);
+	answer_err(fs, done, arg, syncfs(passfs(fs)->root) ? -errno : 0);
 }
 
 /*
@@ -428,13 +428,15 @@ void ddio_fs_sync_names(struct ddio_fs *fs, ddio_fs_done done, void *arg)
 static void open_answer(struct ddio_fs *fs, uint64_t ino, int fd, struct ddio_fs_file **file,
 			ddio_fs_done done, void *arg)
 {
-	struct ddio_fs_file *f = calloc(1, sizeof(*f));
+	struct passfs_file *f = calloc(1, sizeof(*f));
 
-	*f = (struct ddio_fs_file){ .fs = fs, .fd = fd, .ino = ino };
+	if (!f)
+		abort();
+	*f = (struct passfs_file){ .fs = fs, .fd = fd, .ino = ino };
 	if (fd < 0)
 		free(f);
 	else
-		*file = f;
+		*file = (struct ddio_fs_file *)f;
 	answer_attr(fs, done, arg, fd, fd < 0 ? fd : 0);
 }
 
@@ -451,12 +453,12 @@ void ddio_fs_file_create(struct ddio_fs *fs, uint64_t parent, const char *name, 
 	int dir = node_open(fs, parent), err = dir < 0 ? dir : 0;
 	struct ddio_fs_attr attr;
 
-	pthread_mutex_lock(&fs->lock);
+	pthread_mutex_lock(&passfs(fs)->lock);
 	if (!err)
 		err = make(dir, name, new);
 	if (!err)
 		err = own(dir, name, new);
-	pthread_mutex_unlock(&fs->lock);
+	pthread_mutex_unlock(&passfs(fs)->lock);
 	if (err == -EEXIST && !(flags & O_EXCL))
 		err = 0;
 	if (!err)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * ddio/fs.h over a directory of this machine: what ddiofs does is right if the same program over this has
- * the semantics of the file system below.  One process at a time; root only.
+ * ddio/fs.h over a directory of this machine: ddiofs is right if the same program over this has the semantics
+ * of the file system below.  One process at a time; root only.
  */
 #ifndef PASSFS_H
 #define PASSFS_H
@@ -10,7 +10,7 @@
 #include <stdatomic.h>
 #include <ddio/fs.h>
 
-/* How a request ended, on its way to its answer. */
+/* The reply to a request, on its way. */
 struct answer {
 	struct answer *next;
 	ddio_fs_done done;
@@ -23,14 +23,15 @@ struct answer {
 struct node;
 struct lock;
 
-struct ddio_fs {
+/* What a struct ddio_fs is here. */
+struct passfs {
 	int root;
 	pthread_mutex_t lock;
-	/* nodes: an inode has a handle of the file system below, and a number */
+	/* nodes: each has a handle of the file system below, and a number */
 	struct node **nodes;
 	uint64_t nnodes;
 	struct node *by_handle[4096];
-	/* answers, and requests that are taken on their thread */
+	/* answers, and requests that are taken on the same thread */
 	pthread_mutex_t queue_lock;
 	struct answer *first, **last;
 	pthread_t thread;
@@ -45,20 +46,31 @@ struct ddio_fs {
 	uint64_t last_id;
 };
 
-struct ddio_fs_file {
+/* What a struct ddio_fs_file is here. */
+struct passfs_file {
 	struct ddio_fs *fs;
 	int fd;
 	uint64_t ino;
 };
+
+static inline struct passfs *passfs(struct ddio_fs *fs)
+{
+	return (struct passfs *)fs;
+}
+
+static inline struct passfs_file *passfs_file(struct ddio_fs_file *file)
+{
+	return (struct passfs_file *)file;
+}
 
 struct answer *answer_new(ddio_fs_done done, void *arg);
 void answer_give(struct ddio_fs *fs, struct answer *a);
 void answer_err(struct ddio_fs *fs, ddio_fs_done done, void *arg, int err);
 void answer_value(struct ddio_fs *fs, ddio_fs_done done, void *arg, int64_t value);
 int answers_begin(struct ddio_fs *fs);
-/* Those that have been given come yet. */
+/* Gives the answers that are still queued, and ends. */
 void answers_end(struct ddio_fs *fs);
-/* Waiting locks fail. */
+/* Fails the locks that wait. */
 void locks_end(struct ddio_fs *fs);
 
 #endif /* PASSFS_H */

@@ -24,19 +24,19 @@ static void thread_wake(struct ddio_fs *fs)
 {
 	uint64_t one = 1;
 
-	if (fs->asleep && write(fs->wake, &one, sizeof(one)) < 0)
+	if (passfs(fs)->asleep && write(passfs(fs)->wake, &one, sizeof(one)) < 0)
 		abort();
-	fs->asleep = false;
+	passfs(fs)->asleep = false;
 }
 
 void answer_give(struct ddio_fs *fs, struct answer *a)
 {
-	pthread_mutex_lock(&fs->queue_lock);
+	pthread_mutex_lock(&passfs(fs)->queue_lock);
 	a->next = NULL;
-	*fs->last = a;
-	fs->last = &a->next;
+	*passfs(fs)->last = a;
+	passfs(fs)->last = &a->next;
 	thread_wake(fs);
-	pthread_mutex_unlock(&fs->queue_lock);
+	pthread_mutex_unlock(&passfs(fs)->queue_lock);
 }
 
 void answer_err(struct ddio_fs *fs, ddio_fs_done done, void *arg, int err)
@@ -62,46 +62,48 @@ static bool answers_all(struct ddio_fs *fs)
 	struct answer *a;
 	bool stop;
 
-	pthread_mutex_lock(&fs->queue_lock);
-	while ((a = fs->first)) {
-		fs->first = a->next;
-		if (!fs->first)
-			fs->last = &fs->first;
-		pthread_mutex_unlock(&fs->queue_lock);
+	pthread_mutex_lock(&passfs(fs)->queue_lock);
+	while ((a = passfs(fs)->first)) {
+		passfs(fs)->first = a->next;
+		if (!passfs(fs)->first)
+			passfs(fs)->last = &passfs(fs)->first;
+		pthread_mutex_unlock(&passfs(fs)->queue_lock);
 		a->done(a->arg, &a->reply);
 		free(a->data);
 		free(a);
-		pthread_mutex_lock(&fs->queue_lock);
+		pthread_mutex_lock(&passfs(fs)->queue_lock);
 	}
-	stop = fs->stop;
-	fs->asleep = true;
-	pthread_mutex_unlock(&fs->queue_lock);
+	stop = passfs(fs)->stop;
+	passfs(fs)->asleep = true;
+	pthread_mutex_unlock(&passfs(fs)->queue_lock);
 	return !stop;
 }
 
 static void *thread_run(void *arg)
 {
 	struct ddio_fs *fs = arg;
-	struct pollfd fds[2] = { { .fd = fs->wake, .events = POLLIN }, { .events = POLLIN } };
+	struct pollfd fds[2] = { { .fd = passfs(fs)->wake, .events = POLLIN },
+				 { .events = POLLIN } };
 	uint64_t count;
 
 	while (answers_all(fs)) {
-		fds[1].fd = fs->served;
+		fds[1].fd = passfs(fs)->served;
 		if (poll(fds, 2, -1) < 0)
 			continue;
-		pthread_mutex_lock(&fs->queue_lock);
-		fs->asleep = false;
-		pthread_mutex_unlock(&fs->queue_lock);
-		if (fds[0].revents && read(fs->wake, &count, sizeof(count)) < 0)
+		pthread_mutex_lock(&passfs(fs)->queue_lock);
+		passfs(fs)->asleep = false;
+		pthread_mutex_unlock(&passfs(fs)->queue_lock);
+		if (fds[0].revents && read(passfs(fs)->wake, &count, sizeof(count)) < 0)
 			abort();
-		if (fds[1].revents && fds[1].fd == fs->served && !fs->serve(fs->serve_arg))
-			fs->served = -1;
+		if (fds[1].revents && fds[1].fd == passfs(fs)->served &&
+		    !passfs(fs)->serve(passfs(fs)->serve_arg))
+			passfs(fs)->served = -1;
 	}
 	return NULL;
 }
 
 /* What is served is the thread's own, so it is told by an answer to nobody. */
-struct serve_step {
+struct served_change {
 	struct ddio_fs *fs;
 	int fd;
 	bool (*fn)(void *arg);
@@ -111,16 +113,16 @@ struct serve_step {
 
 static void serve_set(void *arg, const struct ddio_fs_reply *reply)
 {
-	struct serve_step *step = arg;
+	struct served_change *step = arg;
 
 	(void)reply;
-	step->fs->served = step->fd;
-	step->fs->serve = step->fn;
-	step->fs->serve_arg = step->arg;
+	passfs(step->fs)->served = step->fd;
+	passfs(step->fs)->serve = step->fn;
+	passfs(step->fs)->serve_arg = step->arg;
 	sem_post(&step->done);
 }
 
-static void serve_change(struct serve_step *step)
+static void serve_change(struct served_change *step)
 {
 	sem_init(&step->done, 0, 0);
 	answer_err(step->fs, serve_set, step, 0);
@@ -131,7 +133,7 @@ static void serve_change(struct serve_step *step)
 
 int ddio_fs_serve(struct ddio_fs *fs, int fd, bool (*fn)(void *arg), void *arg)
 {
-	struct serve_step step = { .fs = fs, .fd = fd, .fn = fn, .arg = arg };
+	struct served_change step = { .fs = fs, .fd = fd, .fn = fn, .arg = arg };
 
 	serve_change(&step);
 	return 0;
@@ -139,28 +141,28 @@ int ddio_fs_serve(struct ddio_fs *fs, int fd, bool (*fn)(void *arg), void *arg)
 
 void ddio_fs_serve_end(struct ddio_fs *fs)
 {
-	struct serve_step step = { .fs = fs, .fd = -1 };
+	struct served_change step = { .fs = fs, .fd = -1 };
 
 	serve_change(&step);
 }
 
 int answers_begin(struct ddio_fs *fs)
 {
-	fs->last = &fs->first;
-	fs->served = -1;
-	pthread_mutex_init(&fs->queue_lock, NULL);
-	fs->wake = eventfd(0, EFD_CLOEXEC);
-	if (fs->wake < 0)
+	passfs(fs)->last = &passfs(fs)->first;
+	passfs(fs)->served = -1;
+	pthread_mutex_init(&passfs(fs)->queue_lock, NULL);
+	passfs(fs)->wake = eventfd(0, EFD_CLOEXEC);
+	if (passfs(fs)->wake < 0)
 		return -errno;
-	return -pthread_create(&fs->thread, NULL, thread_run, fs);
+	return -pthread_create(&passfs(fs)->thread, NULL, thread_run, fs);
 }
 
 void answers_end(struct ddio_fs *fs)
 {
-	pthread_mutex_lock(&fs->queue_lock);
-	fs->stop = true;
+	pthread_mutex_lock(&passfs(fs)->queue_lock);
+	passfs(fs)->stop = true;
 	thread_wake(fs);
-	pthread_mutex_unlock(&fs->queue_lock);
-	pthread_join(fs->thread, NULL);
-	close(fs->wake);
+	pthread_mutex_unlock(&passfs(fs)->queue_lock);
+	pthread_join(passfs(fs)->thread, NULL);
+	close(passfs(fs)->wake);
 }

@@ -10,27 +10,27 @@
 void ddio_fs_read(struct ddio_fs_file *file, void *buf, size_t len, uint64_t offset,
 		  ddio_fs_done done, void *arg)
 {
-	ssize_t n = pread(file->fd, buf, len, (off_t)offset);
+	ssize_t n = pread(passfs_file(file)->fd, buf, len, (off_t)offset);
 
-	answer_value(file->fs, done, arg, n < 0 ? -errno : n);
+	answer_value(passfs_file(file)->fs, done, arg, n < 0 ? -errno : n);
 }
 
 void ddio_fs_write(struct ddio_fs_file *file, const void *buf, size_t len, uint64_t offset,
 		   ddio_fs_done done, void *arg)
 {
-	ssize_t n = pwrite(file->fd, buf, len, (off_t)offset);
+	ssize_t n = pwrite(passfs_file(file)->fd, buf, len, (off_t)offset);
 
-	answer_value(file->fs, done, arg, n < 0 ? -errno : n);
+	answer_value(passfs_file(file)->fs, done, arg, n < 0 ? -errno : n);
 }
 
 void ddio_fs_flush(struct ddio_fs_file *file, ddio_fs_done done, void *arg)
 {
-	answer_err(file->fs, done, arg, 0);
+	answer_err(passfs_file(file)->fs, done, arg, 0);
 }
 
 void ddio_fs_sync(struct ddio_fs_file *file, ddio_fs_done done, void *arg)
 {
-	answer_err(file->fs, done, arg, fsync(file->fd) ? -errno : 0);
+	answer_err(passfs_file(file)->fs, done, arg, fsync(passfs_file(file)->fd) ? -errno : 0);
 }
 
 /* For file systems that cannot zero a range by themselves. */
@@ -54,35 +54,35 @@ static int zero_range(int fd, int mode, off_t offset, off_t len)
 void ddio_fs_allocate(struct ddio_fs_file *file, int mode, uint64_t offset, uint64_t len,
 		      ddio_fs_done done, void *arg)
 {
-	int err = fallocate(file->fd, mode, (off_t)offset, (off_t)len) ? -errno : 0;
+	int err = fallocate(passfs_file(file)->fd, mode, (off_t)offset, (off_t)len) ? -errno : 0;
 
 	if (err == -EOPNOTSUPP && mode & FALLOC_FL_ZERO_RANGE)
-		err = zero_range(file->fd, mode, (off_t)offset, (off_t)len);
-	answer_err(file->fs, done, arg, err);
+		err = zero_range(passfs_file(file)->fd, mode, (off_t)offset, (off_t)len);
+	answer_err(passfs_file(file)->fs, done, arg, err);
 }
 
 void ddio_fs_seek(struct ddio_fs_file *file, uint64_t offset, int whence, ddio_fs_done done,
 		  void *arg)
 {
-	off_t at = lseek(file->fd, (off_t)offset, whence);
+	off_t at = lseek(passfs_file(file)->fd, (off_t)offset, whence);
 
-	answer_value(file->fs, done, arg, at < 0 ? -errno : at);
+	answer_value(passfs_file(file)->fs, done, arg, at < 0 ? -errno : at);
 }
 
 void ddio_fs_copy(struct ddio_fs_file *from, uint64_t from_offset, struct ddio_fs_file *to,
 		  uint64_t to_offset, size_t len, ddio_fs_done done, void *arg)
 {
 	off_t in = (off_t)from_offset, out = (off_t)to_offset;
-	ssize_t n = copy_file_range(from->fd, &in, to->fd, &out, len, 0);
+	ssize_t n = copy_file_range(passfs_file(from)->fd, &in, passfs_file(to)->fd, &out, len, 0);
 
-	answer_value(from->fs, done, arg, n < 0 ? -errno : n);
+	answer_value(passfs_file(from)->fs, done, arg, n < 0 ? -errno : n);
 }
 
 void ddio_fs_file_close(struct ddio_fs_file *file, ddio_fs_done done, void *arg)
 {
-	struct ddio_fs *fs = file->fs;
+	struct ddio_fs *fs = passfs_file(file)->fs;
 
-	close(file->fd);
+	close(passfs_file(file)->fd);
 	free(file);
 	answer_err(fs, done, arg, 0);
 }

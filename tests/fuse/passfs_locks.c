@@ -22,7 +22,7 @@ static struct lock *conflict(struct ddio_fs *fs, uint64_t ino, const struct ddio
 {
 	struct lock *h;
 
-	for (h = fs->held; h; h = h->next)
+	for (h = passfs(fs)->held; h; h = h->next)
 		if (h->ino == ino && h->l.owner != l->owner && meets(&h->l, l) &&
 		    (h->l.type == F_WRLCK || l->type == F_WRLCK))
 			return h;
@@ -37,14 +37,14 @@ static void hold(struct ddio_fs *fs, uint64_t ino, const struct ddio_fs_lock *l)
 		abort();
 	n->ino = ino;
 	n->l = *l;
-	n->next = fs->held;
-	fs->held = n;
+	n->next = passfs(fs)->held;
+	passfs(fs)->held = n;
 }
 
 /* Those of the same owner and type that meet or touch become one. */
 static void join(struct ddio_fs *fs, uint64_t ino, struct ddio_fs_lock *l)
 {
-	struct lock **at = &fs->held, *h;
+	struct lock **at = &passfs(fs)->held, *h;
 
 	while ((h = *at)) {
 		if (h->ino != ino || h->l.owner != l->owner || h->l.type != l->type ||
@@ -59,14 +59,14 @@ static void join(struct ddio_fs *fs, uint64_t ino, struct ddio_fs_lock *l)
 		if (h->l.end > l->end)
 			l->end = h->l.end;
 		free(h);
-		at = &fs->held;
+		at = &passfs(fs)->held;
 	}
 }
 
 /* Takes the range away from what the owner holds, then gives it the new type. */
 static void put(struct ddio_fs *fs, uint64_t ino, const struct ddio_fs_lock *l)
 {
-	struct lock **at = &fs->held, *h;
+	struct lock **at = &passfs(fs)->held, *h;
 	struct ddio_fs_lock rest, whole = *l;
 
 	while ((h = *at)) {
@@ -79,15 +79,15 @@ static void put(struct ddio_fs *fs, uint64_t ino, const struct ddio_fs_lock *l)
 		if (rest.start < l->start) {
 			rest.end = l->start - 1;
 			hold(fs, ino, &rest);
-			if (at == &fs->held)
-				at = &fs->held->next;
+			if (at == &passfs(fs)->held)
+				at = &passfs(fs)->held->next;
 		}
 		rest = h->l;
 		if (rest.end > l->end) {
 			rest.start = l->end + 1;
 			hold(fs, ino, &rest);
-			if (at == &fs->held)
-				at = &fs->held->next;
+			if (at == &passfs(fs)->held)
+				at = &passfs(fs)->held->next;
 		}
 		free(h);
 	}
@@ -99,7 +99,7 @@ static void put(struct ddio_fs *fs, uint64_t ino, const struct ddio_fs_lock *l)
 
 static void retry(struct ddio_fs *fs)
 {
-	struct lock **at = &fs->waiting, *w;
+	struct lock **at = &passfs(fs)->waiting, *w;
 
 	while ((w = *at)) {
 		if (conflict(fs, w->ino, &w->l)) {
@@ -110,7 +110,7 @@ static void retry(struct ddio_fs *fs)
 		put(fs, w->ino, &w->l);
 		answer_err(fs, w->done, w->arg, 0);
 		free(w);
-		at = &fs->waiting;
+		at = &passfs(fs)->waiting;
 	}
 }
 
@@ -121,7 +121,7 @@ static bool deadlock(struct ddio_fs *fs, uint64_t holder, uint64_t owner, int de
 
 	if (holder == owner)
 		return true;
-	for (w = fs->waiting; w && depth < 16; w = w->next) {
+	for (w = passfs(fs)->waiting; w && depth < 16; w = w->next) {
 		if (w->l.owner != holder || w->l.flock)
 			continue;
 		h = conflict(fs, w->ino, &w->l);
@@ -134,19 +134,19 @@ static bool deadlock(struct ddio_fs *fs, uint64_t holder, uint64_t owner, int de
 void ddio_fs_lock_test(struct ddio_fs_file *file, const struct ddio_fs_lock *lock,
 		       ddio_fs_done done, void *arg)
 {
-	struct ddio_fs *fs = file->fs;
+	struct ddio_fs *fs = passfs_file(file)->fs;
 	struct answer *a = answer_new(done, arg);
 	struct ddio_fs_lock *found = malloc(sizeof(*found));
 	struct lock *h;
 
 	if (!found)
 		abort();
-	pthread_mutex_lock(&fs->locks_lock);
-	h = conflict(fs, file->ino, lock);
+	pthread_mutex_lock(&passfs(fs)->locks_lock);
+	h = conflict(fs, passfs_file(file)->ino, lock);
 	*found = h ? h->l : *lock;
 	if (!h)
 		found->type = F_UNLCK;
-	pthread_mutex_unlock(&fs->locks_lock);
+	pthread_mutex_unlock(&passfs(fs)->locks_lock);
 	a->data = found;
 	a->reply.data = found;
 	a->reply.len = sizeof(*found);
@@ -156,11 +156,13 @@ void ddio_fs_lock_test(struct ddio_fs_file *file, const struct ddio_fs_lock *loc
 static void wait_for(struct ddio_fs *fs, uint64_t ino, const struct ddio_fs_lock *lock,
 		     ddio_fs_done done, void *arg)
 {
-	struct lock *w = calloc(1, sizeof(*w)), **at = &fs->waiting;
+	struct lock *w = calloc(1, sizeof(*w)), **at = &passfs(fs)->waiting;
 
 	if (!w)
 		abort();
-	*w = (struct lock){ .ino = ino, .id = fs->last_id, .l = *lock, .done = done, .arg = arg };
+	*w = (struct lock){
+		.ino = ino, .id = passfs(fs)->last_id, .l = *lock, .done = done, .arg = arg
+	};
 	while (*at)
 		at = &(*at)->next;
 	*at = w;
@@ -169,15 +171,15 @@ static void wait_for(struct ddio_fs *fs, uint64_t ino, const struct ddio_fs_lock
 void ddio_fs_lock_set(struct ddio_fs_file *file, const struct ddio_fs_lock *lock, bool wait,
 		      uint64_t *id, ddio_fs_done done, void *arg)
 {
-	struct ddio_fs *fs = file->fs;
+	struct ddio_fs *fs = passfs_file(file)->fs;
 	struct lock *h;
 
-	pthread_mutex_lock(&fs->locks_lock);
+	pthread_mutex_lock(&passfs(fs)->locks_lock);
 	if (wait)
-		*id = ++fs->last_id;
-	h = lock->type == F_UNLCK ? NULL : conflict(fs, file->ino, lock);
+		*id = ++passfs(fs)->last_id;
+	h = lock->type == F_UNLCK ? NULL : conflict(fs, passfs_file(file)->ino, lock);
 	if (!h) {
-		put(fs, file->ino, lock);
+		put(fs, passfs_file(file)->ino, lock);
 		retry(fs);
 		answer_err(fs, done, arg, 0);
 	} else if (!wait) {
@@ -185,16 +187,16 @@ void ddio_fs_lock_set(struct ddio_fs_file *file, const struct ddio_fs_lock *lock
 	} else if (!lock->flock && deadlock(fs, h->l.owner, lock->owner, 0)) {
 		answer_err(fs, done, arg, -EDEADLK);
 	} else {
-		wait_for(fs, file->ino, lock, done, arg);
+		wait_for(fs, passfs_file(file)->ino, lock, done, arg);
 	}
-	pthread_mutex_unlock(&fs->locks_lock);
+	pthread_mutex_unlock(&passfs(fs)->locks_lock);
 }
 
 static void cancel(struct ddio_fs *fs, uint64_t id, bool all, int err)
 {
-	struct lock **at = &fs->waiting, *w;
+	struct lock **at = &passfs(fs)->waiting, *w;
 
-	pthread_mutex_lock(&fs->locks_lock);
+	pthread_mutex_lock(&passfs(fs)->locks_lock);
 	while ((w = *at)) {
 		if (!all && w->id != id) {
 			at = &w->next;
@@ -204,7 +206,7 @@ static void cancel(struct ddio_fs *fs, uint64_t id, bool all, int err)
 		answer_err(fs, w->done, w->arg, err);
 		free(w);
 	}
-	pthread_mutex_unlock(&fs->locks_lock);
+	pthread_mutex_unlock(&passfs(fs)->locks_lock);
 }
 
 void ddio_fs_lock_cancel(struct ddio_fs *fs, uint64_t id)
@@ -217,8 +219,8 @@ void locks_end(struct ddio_fs *fs)
 	struct lock *h;
 
 	cancel(fs, 0, true, -ESHUTDOWN);
-	while ((h = fs->held)) {
-		fs->held = h->next;
+	while ((h = passfs(fs)->held)) {
+		passfs(fs)->held = h->next;
 		free(h);
 	}
 }

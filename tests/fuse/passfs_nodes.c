@@ -39,18 +39,19 @@ static struct node *node_add(struct ddio_fs *fs, const struct file_handle *h)
 	struct node *n = calloc(1, sizeof(*n));
 	uint32_t b = bucket_of(h);
 
-	if (fs->nnodes % 1024 == 0)
-		fs->nodes = realloc(fs->nodes, (fs->nnodes + 1024) * sizeof(n));
-	if (!n || !fs->nodes)
+	if (passfs(fs)->nnodes % 1024 == 0)
+		passfs(fs)->nodes =
+			realloc(passfs(fs)->nodes, (passfs(fs)->nnodes + 1024) * sizeof(n));
+	if (!n || !passfs(fs)->nodes)
 		abort();
 	n->handle = malloc(sizeof(*h) + h->handle_bytes);
 	if (!n->handle)
 		abort();
 	memcpy(n->handle, h, sizeof(*h) + h->handle_bytes);
-	fs->nodes[fs->nnodes++] = n;
-	n->ino = fs->nnodes;
-	n->next = fs->by_handle[b];
-	fs->by_handle[b] = n;
+	passfs(fs)->nodes[passfs(fs)->nnodes++] = n;
+	n->ino = passfs(fs)->nnodes;
+	n->next = passfs(fs)->by_handle[b];
+	passfs(fs)->by_handle[b] = n;
 	return n;
 }
 
@@ -65,18 +66,18 @@ static int64_t number_of(struct ddio_fs *fs, int dir, const char *name)
 
 	if (name_to_handle_at(dir, name, &u.h, &mount, AT_EMPTY_PATH))
 		return -errno;
-	pthread_mutex_lock(&fs->lock);
-	for (n = fs->by_handle[bucket_of(&u.h)]; n && !same(n->handle, &u.h); n = n->next)
+	pthread_mutex_lock(&passfs(fs)->lock);
+	for (n = passfs(fs)->by_handle[bucket_of(&u.h)]; n && !same(n->handle, &u.h); n = n->next)
 		;
 	if (!n)
 		n = node_add(fs, &u.h);
-	pthread_mutex_unlock(&fs->lock);
+	pthread_mutex_unlock(&passfs(fs)->lock);
 	return (int64_t)n->ino;
 }
 
 int nodes_init(struct ddio_fs *fs)
 {
-	int64_t ino = number_of(fs, fs->root, "");
+	int64_t ino = number_of(fs, passfs(fs)->root, "");
 
 	return ino < 0 ? (int)ino : 0;
 }
@@ -85,11 +86,11 @@ void nodes_free(struct ddio_fs *fs)
 {
 	uint64_t i;
 
-	for (i = 0; i < fs->nnodes; i++) {
-		free(fs->nodes[i]->handle);
-		free(fs->nodes[i]);
+	for (i = 0; i < passfs(fs)->nnodes; i++) {
+		free(passfs(fs)->nodes[i]->handle);
+		free(passfs(fs)->nodes[i]);
 	}
-	free(fs->nodes);
+	free(passfs(fs)->nodes);
 }
 
 int node_open(struct ddio_fs *fs, uint64_t ino)
@@ -97,13 +98,13 @@ int node_open(struct ddio_fs *fs, uint64_t ino)
 	struct file_handle *h = NULL;
 	int fd;
 
-	pthread_mutex_lock(&fs->lock);
-	if (ino && ino <= fs->nnodes)
-		h = fs->nodes[ino - 1]->handle;
-	pthread_mutex_unlock(&fs->lock);
+	pthread_mutex_lock(&passfs(fs)->lock);
+	if (ino && ino <= passfs(fs)->nnodes)
+		h = passfs(fs)->nodes[ino - 1]->handle;
+	pthread_mutex_unlock(&passfs(fs)->lock);
 	if (!h)
 		return -ENOENT;
-	fd = open_by_handle_at(fs->root, h, O_PATH | O_CLOEXEC);
+	fd = open_by_handle_at(passfs(fs)->root, h, O_PATH | O_CLOEXEC);
 	if (fd < 0)
 		return errno == ESTALE ? -ENOENT : -errno;
 	return fd;

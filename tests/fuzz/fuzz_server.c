@@ -99,13 +99,13 @@ static void node_end(void)
 static void on_ready(void *ctx, const struct ddio_msg_welcome *welcome)
 {
 	(void)welcome;
-	((struct mount *)ctx)->ready = true;
+	((struct fuzz_mount *)ctx)->ready = true;
 }
 
 static int on_bulk(void *ctx, const struct ddio_msg *msg, const void *prefix, size_t prefix_len,
 		   struct ddio_sink *sink)
 {
-	struct mount *m = ctx;
+	struct fuzz_mount *m = ctx;
 
 	(void)prefix;
 	check(msg->length - prefix_len <= sizeof(m->bulk), "more bytes than were asked for");
@@ -118,7 +118,7 @@ static int on_bulk(void *ctx, const struct ddio_msg *msg, const void *prefix, si
 
 static int on_message(void *ctx, const struct ddio_msg *msg, const void *payload)
 {
-	struct mount *m = ctx;
+	struct fuzz_mount *m = ctx;
 
 	check(msg->flags & DDIO_WIRE_REPLY, "no reply");
 	m->answered++;
@@ -135,7 +135,7 @@ static void on_closed(void *ctx, int err, const char *why)
 {
 	(void)err;
 	(void)why;
-	((struct mount *)ctx)->closed = true;
+	((struct fuzz_mount *)ctx)->closed = true;
 }
 
 static const struct ddio_conn_ops mount_ops = {
@@ -145,8 +145,8 @@ static const struct ddio_conn_ops mount_ops = {
 	.closed = on_closed,
 };
 
-static void post(struct mount *m, uint16_t opcode, const void *fixed, ssize_t len, const void *bulk,
-		 size_t bulk_len)
+static void post(struct fuzz_mount *m, uint16_t opcode, const void *fixed, ssize_t len,
+		 const void *bulk, size_t bulk_len)
 {
 	struct ddio_msg msg = { .opcode = opcode, .tag = m->sent + 1 };
 	struct iovec iov = { (void *)bulk, bulk_len };
@@ -159,7 +159,7 @@ static void post(struct mount *m, uint16_t opcode, const void *fixed, ssize_t le
 	m->sent++;
 }
 
-static void run(struct mount *m)
+static void run(struct fuzz_mount *m)
 {
 	int i;
 
@@ -168,7 +168,7 @@ static void run(struct mount *m)
 	check(m->closed || m->answered + m->waits >= m->sent, "no answer");
 }
 
-static void mount_open(struct mount *m, uint8_t which)
+static void mount_open(struct fuzz_mount *m, uint8_t which)
 {
 	struct ddio_msg_hello hello = { .role = DDIO_ROLE_CLIENT };
 	struct ddio_msg_fs_attach x = { .mount = { 1, which } };
@@ -190,7 +190,7 @@ static void mount_open(struct mount *m, uint8_t which)
 }
 
 /* The records of the name space, and of each disk. */
-static void records_check(struct mount *m)
+static void records_check(struct fuzz_mount *m)
 {
 	struct ddio_msg_obj x = { .flags = DDIO_OBJ_ALL };
 	struct ddio_msg_fsck said;
@@ -213,7 +213,7 @@ static void records_check(struct mount *m)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct reader in = { data, data + size };
-	static struct mount m[MOUNTS];
+	static struct fuzz_mount m[MOUNTS];
 	int i, n;
 
 	if (!node.iop)

@@ -173,7 +173,7 @@ static void assume_synced(struct proc *p)
 
 static int proc_check(struct proc *p, FILE *log, bool all, unsigned int *count)
 {
-	static struct seen seen[NAMES];
+	static struct fsload_seen seen[NAMES];
 	size_t k;
 	int i, bad;
 

@@ -7,13 +7,13 @@
 #include <sys/stat.h>
 #include "tests/helpers/fsload_ops.h"
 
-struct seen {
+struct fsload_seen {
 	int what; /* NAME_*, 1: a file */
 	uint8_t *bytes;
 	uint32_t len;
 };
 
-static inline int look(const struct proc *p, struct seen *seen)
+static inline int look(const struct proc *p, struct fsload_seen *seen)
 {
 	struct stat st;
 	int i, fd;
@@ -53,7 +53,7 @@ static inline int look(const struct proc *p, struct seen *seen)
 
 /* Is it what it is said to be?  @say: tell if not. */
 static inline bool possible(const struct proc *p, const struct names *names,
-			    const struct seen *seen, bool say)
+			    const struct fsload_seen *seen, bool say)
 {
 	int i;
 
@@ -89,7 +89,7 @@ static inline bool possible(const struct proc *p, const struct names *names,
 }
 
 /* Names that nobody made. */
-static inline int strangers(const struct proc *p, const struct seen *seen)
+static inline int strangers(const struct proc *p, const struct fsload_seen *seen)
 {
 	int i, found = 0, expected = 0;
 	char path[4100];

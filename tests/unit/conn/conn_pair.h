@@ -19,7 +19,7 @@
 enum event { NOTHING, HELLO, READY, BULK, MESSAGE, DONE, DRAINED, CLOSED };
 
 struct side {
-	struct pair *pair;
+	struct conn_pair *pair;
 	struct ddio_env *env;
 	struct ddio_conn *conn;
 	bool closing, gone; /* closed by its user: nothing may come any more */
@@ -35,7 +35,7 @@ struct side {
 	void *arg;
 };
 
-struct pair {
+struct conn_pair {
 	struct ddio_sim *world;
 	struct side cp, iop;
 	struct ddio_listener *listener;
@@ -143,13 +143,13 @@ static inline void side_done(struct ddio_send *send, int err)
 
 static inline void pair_accept(void *ctx, struct ddio_stream *stream)
 {
-	struct pair *p = ctx;
+	struct conn_pair *p = ctx;
 
 	CU_ASSERT_EQUAL_FATAL(
 		ddio_conn_accept(p->iop.env, stream, NULL, &side_ops, &p->iop, &p->iop.conn), 0);
 }
 
-static inline void pair_start(struct pair *p, const struct ddio_sim_link *net)
+static inline void pair_start(struct conn_pair *p, const struct ddio_sim_link *net)
 {
 	const struct ddio_msg_hello hello = { .role = DDIO_ROLE_CLIENT };
 
@@ -170,7 +170,7 @@ static inline void pair_start(struct pair *p, const struct ddio_sim_link *net)
 			      0);
 }
 
-static inline void pair_open(struct pair *p, const struct ddio_sim_link *net)
+static inline void pair_open(struct conn_pair *p, const struct ddio_sim_link *net)
 {
 	pair_start(p, net);
 	ddio_sim_run_for(p->world, SECOND);
@@ -178,7 +178,7 @@ static inline void pair_open(struct pair *p, const struct ddio_sim_link *net)
 	CU_ASSERT_EQUAL_FATAL(p->iop.hellos, 1);
 }
 
-static inline void pair_end(struct pair *p)
+static inline void pair_end(struct conn_pair *p)
 {
 	side_close(&p->cp);
 	side_close(&p->iop);

@@ -15,7 +15,7 @@
 #define SECOND 1000000000ull
 
 /* What the user of the connection under test saw. */
-struct seen {
+struct peer_seen {
 	struct mem_env m;
 	struct ddio_conn *conn;
 	int hellos, readies, closes, messages;
@@ -32,7 +32,7 @@ static const struct ddio_msg_welcome welcome_msg = { .node = 5, .nreactors = 1, 
 
 static inline void on_hello(void *ctx, const struct ddio_msg_hello *hello)
 {
-	struct seen *s = ctx;
+	struct peer_seen *s = ctx;
 
 	s->hellos++;
 	s->hello = *hello;
@@ -44,7 +44,7 @@ static inline void on_hello(void *ctx, const struct ddio_msg_hello *hello)
 
 static inline void on_ready(void *ctx, const struct ddio_msg_welcome *welcome)
 {
-	struct seen *s = ctx;
+	struct peer_seen *s = ctx;
 
 	s->readies++;
 	s->node = welcome->node;
@@ -54,13 +54,13 @@ static inline int on_message(void *ctx, const struct ddio_msg *msg, const void *
 {
 	(void)msg;
 	(void)payload;
-	((struct seen *)ctx)->messages++;
+	((struct peer_seen *)ctx)->messages++;
 	return 0;
 }
 
 static inline void on_closed(void *ctx, int err, const char *why)
 {
-	struct seen *s = ctx;
+	struct peer_seen *s = ctx;
 
 	s->closes++;
 	s->err = err;
@@ -74,8 +74,8 @@ static const struct ddio_conn_ops conn_ops = {
 	.closed = on_closed,
 };
 
-static inline void begin_accept(struct seen *s, const struct ddio_key *key, const char *cluster,
-				bool loopback, uint8_t random)
+static inline void begin_accept(struct peer_seen *s, const struct ddio_key *key,
+				const char *cluster, bool loopback, uint8_t random)
 {
 	const struct ddio_conn_opts opts = { .key = key, .cluster = cluster };
 
@@ -87,7 +87,7 @@ static inline void begin_accept(struct seen *s, const struct ddio_key *key, cons
 		ddio_conn_accept(&s->m.env, &s->m.stream, &opts, &conn_ops, s, &s->conn), 0);
 }
 
-static inline void begin_connect(struct seen *s, const struct ddio_key *key, bool loopback)
+static inline void begin_connect(struct peer_seen *s, const struct ddio_key *key, bool loopback)
 {
 	const struct ddio_conn_opts opts = { .key = key, .cluster = "lab" };
 	const struct ddio_msg_hello hello = { .role = DDIO_ROLE_CLIENT, .reactor = 3 };
@@ -101,7 +101,7 @@ static inline void begin_connect(struct seen *s, const struct ddio_key *key, boo
 	mem_run(&s->m);
 }
 
-static inline void finish(struct seen *s)
+static inline void finish(struct peer_seen *s)
 {
 	ddio_conn_close(s->conn, false);
 	CU_ASSERT_FALSE(s->m.open);
@@ -157,7 +157,7 @@ static inline void proof_of(const struct ddio_key *key, const char *label, const
 }
 
 /* The payload of the first message that was written, if it is of that opcode. */
-static const uint8_t *said(const struct seen *s, uint16_t opcode, size_t *len)
+static const uint8_t *said(const struct peer_seen *s, uint16_t opcode, size_t *len)
 {
 	struct ddio_msg msg;
 
@@ -169,7 +169,7 @@ static const uint8_t *said(const struct seen *s, uint16_t opcode, size_t *len)
 }
 
 /* Forget the first message written. */
-static inline void heard(struct seen *s)
+static inline void heard(struct peer_seen *s)
 {
 	struct ddio_msg msg;
 	size_t len;
@@ -181,7 +181,7 @@ static inline void heard(struct seen *s)
 }
 
 /* Closed with @status, told to the peer, logged in one line; each naming @what. */
-static inline void check_refused(struct seen *s, uint32_t status, const char *what)
+static inline void check_refused(struct peer_seen *s, uint32_t status, const char *what)
 {
 	struct ddio_msg_refuse refuse;
 	const uint8_t *payload;

@@ -11,7 +11,7 @@
 
 enum { MAX_IOV = 200, GUARD = 0x5a };
 
-struct shape {
+struct msg_shape {
 	uint16_t opcode;
 	size_t fixed, bulk; /* bytes */
 };
@@ -45,10 +45,10 @@ static uint64_t mix(uint64_t x)
 	return x ^ (x >> 33);
 }
 
-static struct shape shape_of(const struct traffic *t, uint64_t tag)
+static struct msg_shape shape_of(const struct traffic *t, uint64_t tag)
 {
 	uint64_t x = mix(tag + 1);
-	struct shape s = { .opcode = DDIO_OP_PING };
+	struct msg_shape s = { .opcode = DDIO_OP_PING };
 
 	switch (x % 8) {
 	case 0:
@@ -109,7 +109,7 @@ static void out_done(struct ddio_send *send, int err)
 
 static int send_one(struct traffic *t, uint64_t tag)
 {
-	struct shape s = shape_of(t, tag);
+	struct msg_shape s = shape_of(t, tag);
 	struct ddio_msg msg = { .opcode = s.opcode, .tag = tag };
 	struct outgoing *out = malloc(sizeof(*out) + s.bulk);
 	uint8_t *fixed = malloc(s.fixed + 1);
@@ -191,7 +191,7 @@ static int take_bulk(struct traffic *t, const struct ddio_msg *msg, struct ddio_
 }
 
 /* The pieces together are the bulk, and the guards are whole. */
-static bool sunk_right(const struct traffic *t, uint64_t tag, const struct shape *s)
+static bool sunk_right(const struct traffic *t, uint64_t tag, const struct msg_shape *s)
 {
 	size_t at = 0;
 	int n;
@@ -205,7 +205,7 @@ static bool sunk_right(const struct traffic *t, uint64_t tag, const struct shape
 
 static int take_message(struct traffic *t, const struct ddio_msg *msg, const uint8_t *payload)
 {
-	struct shape s = shape_of(t, t->got);
+	struct msg_shape s = shape_of(t, t->got);
 	bool sunk = s.opcode == DDIO_OP_COLL_DATA && t->pieces;
 
 	if (msg->tag != t->got || msg->opcode != s.opcode || msg->length != s.fixed + s.bulk ||
@@ -273,7 +273,7 @@ static void check_idle(const struct ddio_conn *c)
 static void run_traffic(const struct ddio_sim_link *net, uint64_t count, uint64_t most)
 {
 	struct traffic cp[2], iop[2];
-	struct pair p;
+	struct conn_pair p;
 
 	pair_open(&p, net);
 	traffic_side(&p.cp, cp, count, most);
@@ -515,7 +515,7 @@ static int see_error(struct side *s, const struct ddio_msg *msg, const void *pay
 static void test_error_reply(void)
 {
 	const struct ddio_msg msg = { .opcode = DDIO_OP_OBJ_READ, .tag = 42 };
-	struct pair p;
+	struct conn_pair p;
 
 	pair_open(&p, NULL);
 	p.iop.on_message = reply_error;
@@ -535,7 +535,7 @@ static void test_bad_sends(void)
 	static uint8_t buf[DDIO_MAX_SMALL + 1];
 	struct iovec huge = { buf, DDIO_MAX_BULK };
 	struct ddio_msg msg = { .opcode = 999 };
-	struct pair p;
+	struct conn_pair p;
 
 	pair_open(&p, NULL);
 	send.arg = &p.cp;
@@ -562,7 +562,7 @@ static void test_bad_sends(void)
 static void test_charges(void)
 {
 	uint8_t data[100] = { 0 };
-	struct pair p;
+	struct conn_pair p;
 
 	pair_open(&p, NULL);
 	CU_ASSERT_EQUAL(send_ping(&p.cp, 1), 0);

@@ -3,7 +3,7 @@
 #include "tests/unit/conn/conn_peer.h"
 
 /* Up to PROOF with @key: what the acceptor says must be provable. */
-static void answer_challenge(struct seen *s, const struct ddio_key *key, struct script *t)
+static void answer_challenge(struct peer_seen *s, const struct ddio_key *key, struct script *t)
 {
 	uint8_t hello[1024], proof[DDIO_PROOF_LEN];
 	size_t hello_len = hello_bytes(hello, 1, 1, "lab"), len = 0;
@@ -31,7 +31,7 @@ static void test_accept(void)
 	struct ddio_msg_welcome welcome;
 	struct script t = { .len = 0 };
 	const uint8_t *payload;
-	struct seen s;
+	struct peer_seen s;
 	size_t len = 0;
 
 	begin_accept(&s, &right_key, "lab", false, 1);
@@ -62,7 +62,7 @@ static void test_accept(void)
 static void test_accept_wrong_key(void)
 {
 	struct script t = { .len = 0 };
-	struct seen s;
+	struct peer_seen s;
 
 	begin_accept(&s, &right_key, "lab", true, 1);
 	answer_challenge(&s, &wrong_key, &t);
@@ -75,7 +75,7 @@ static void test_accept_wrong_key(void)
 static void test_accept_forged(void)
 {
 	struct script t = { .len = 0 };
-	struct seen s;
+	struct peer_seen s;
 	size_t i;
 
 	for (i = 0; i < DDIO_PROOF_LEN; i++) {
@@ -93,7 +93,7 @@ static void test_accept_reflected(void)
 {
 	struct script t = { .len = 0 };
 	const uint8_t *raw;
-	struct seen s;
+	struct peer_seen s;
 	size_t len = 0;
 
 	begin_accept(&s, &right_key, "lab", true, 1);
@@ -113,7 +113,7 @@ static void test_accept_reflected(void)
 static void test_accept_replayed(void)
 {
 	struct script first = { .len = 0 }, second = { .len = 0 };
-	struct seen s;
+	struct peer_seen s;
 
 	begin_accept(&s, &right_key, "lab", true, 1);
 	answer_challenge(&s, &right_key, &first);
@@ -135,7 +135,7 @@ static void test_accept_tampered(void)
 	uint8_t hello[1024], proof[DDIO_PROOF_LEN];
 	struct script t = { .len = 0 };
 	const uint8_t *raw;
-	struct seen s;
+	struct peer_seen s;
 	size_t len = 0, hello_len = hello_bytes(hello, 1, 1, "lab");
 
 	begin_accept(&s, &right_key, "lab", true, 1);
@@ -157,7 +157,7 @@ static void test_accept_without_key(void)
 {
 	struct script t = { .len = 0 };
 	const uint8_t zero[DDIO_PROOF_LEN] = { 0 };
-	struct seen s;
+	struct peer_seen s;
 
 	add_hello(&t, 1, 1, "lab");
 	begin_accept(&s, NULL, "lab", false, 1);
@@ -176,7 +176,7 @@ static void test_accept_versions(void)
 	struct script t = { .len = 0 };
 	struct ddio_msg_challenge c;
 	const uint8_t *raw;
-	struct seen s;
+	struct peer_seen s;
 	size_t len = 0;
 
 	begin_accept(&s, &right_key, "lab", true, 1);
@@ -198,7 +198,7 @@ static void test_accept_versions(void)
 static void test_accept_cluster(void)
 {
 	struct script t = { .len = 0 };
-	struct seen s;
+	struct peer_seen s;
 	size_t len;
 
 	begin_accept(&s, &right_key, "lab", true, 1);
@@ -216,7 +216,7 @@ static void test_accept_cluster(void)
 
 static void refused_bytes(const void *bytes, size_t len, uint32_t status, const char *what)
 {
-	struct seen s;
+	struct peer_seen s;
 
 	begin_accept(&s, &right_key, "lab", true, 1);
 	mem_feed(&s.m, bytes, len);
@@ -249,7 +249,7 @@ static void test_accept_out_of_turn(void)
 					   DDIO_OP_FAN_IN,    DDIO_OP_COLL_START };
 	struct script t = { .len = 0 };
 	uint8_t zero[64] = { 0 };
-	struct seen s;
+	struct peer_seen s;
 	size_t i;
 
 	for (i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
@@ -279,7 +279,7 @@ static void test_accept_out_of_turn(void)
 static void test_accept_user_refuses(void)
 {
 	struct script t = { .len = 0 };
-	struct seen s;
+	struct peer_seen s;
 
 	begin_accept(&s, &right_key, "lab", true, 1);
 	answer_challenge(&s, &right_key, &t);
@@ -294,7 +294,7 @@ static void test_accept_user_refuses(void)
 static void test_accept_timeouts(void)
 {
 	struct script t = { .len = 0 };
-	struct seen s;
+	struct peer_seen s;
 
 	begin_accept(&s, &right_key, "lab", true, 1);
 	mem_pass(&s.m, 9 * SECOND);
@@ -328,7 +328,7 @@ static void test_accept_timeouts(void)
 static void test_accept_crawl(void)
 {
 	struct script t = { .len = 0 };
-	struct seen s;
+	struct peer_seen s;
 	size_t len;
 
 	begin_accept(&s, &right_key, "lab", true, 1);
@@ -349,7 +349,7 @@ static void test_accept_crawl(void)
 static void test_accept_torn(void)
 {
 	struct script t = { .len = 0 };
-	struct seen s;
+	struct peer_seen s;
 	size_t n;
 
 	for (n = 0; n < DDIO_WIRE_HEADER_LEN + 80; n++) {
@@ -368,7 +368,7 @@ static void test_accept_torn(void)
 /*
  * After WELCOME
  */
-static void open_it(struct seen *s)
+static void open_it(struct peer_seen *s)
 {
 	const uint8_t zero[DDIO_PROOF_LEN] = { 0 };
 	struct script t = { .len = 0 };
@@ -386,7 +386,7 @@ static void open_it(struct seen *s)
 
 static void rejected_bytes(const void *bytes, size_t len, uint32_t status, const char *what)
 {
-	struct seen s;
+	struct peer_seen s;
 
 	open_it(&s);
 	mem_feed(&s.m, bytes, len);
@@ -421,7 +421,7 @@ static void test_open_patient(void)
 {
 	const struct ddio_msg msg = { 1, DDIO_OP_FAN_IN, 0, 0, 0, DDIO_MAX_PAYLOAD };
 	uint8_t header[DDIO_WIRE_HEADER_LEN];
-	struct seen s;
+	struct peer_seen s;
 
 	open_it(&s);
 	ddio_put_header(header, &msg);
@@ -442,7 +442,7 @@ static void test_open_write_fails(void)
 	const struct ddio_msg_refuse refuse = { .status = DDIO_ST_STALE, .text = "go away" };
 	struct script t = { .len = 0 };
 	uint8_t raw[1024];
-	struct seen s;
+	struct peer_seen s;
 
 	open_it(&s);
 	s.m.out_err = -EPIPE;
@@ -479,7 +479,7 @@ static void test_open_end(void)
 	const struct ddio_msg ping = { .opcode = DDIO_OP_PING };
 	int sent_err = 1;
 	struct ddio_send send = { save_err, &sent_err };
-	struct seen s;
+	struct peer_seen s;
 
 	open_it(&s);
 	s.m.out_room = 5;

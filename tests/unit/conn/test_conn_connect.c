@@ -5,7 +5,7 @@
 #include "tests/unit/conn/conn_peer.h"
 
 /* The CHALLENGE that follows from what the connector has said. */
-static void add_challenge(struct seen *s, struct script *t, const struct ddio_key *key,
+static void add_challenge(struct peer_seen *s, struct script *t, const struct ddio_key *key,
 			  const char *label, uint16_t version, uint64_t features)
 {
 	struct ddio_msg_challenge c = { .version = version,
@@ -31,7 +31,7 @@ static void test_connect(void)
 {
 	struct script t = { .len = 0 };
 	uint8_t raw[1024];
-	struct seen s;
+	struct peer_seen s;
 	size_t len;
 
 	begin_connect(&s, &right_key, false);
@@ -52,7 +52,7 @@ static void test_connect(void)
 static void test_connect_forged(void)
 {
 	struct script t = { .len = 0 };
-	struct seen s;
+	struct peer_seen s;
 
 	begin_connect(&s, &right_key, true);
 	add_challenge(&s, &t, &wrong_key, "ddio acceptor  1", 1, 0);
@@ -70,7 +70,7 @@ static void test_connect_forged(void)
 static void test_connect_one_sided(void)
 {
 	struct script t = { .len = 0 };
-	struct seen s;
+	struct peer_seen s;
 
 	begin_connect(&s, &right_key, true);
 	add_challenge(&s, &t, NULL, "", 1, 0);
@@ -90,7 +90,7 @@ static void test_connect_one_sided(void)
 static void test_connect_not_offered(void)
 {
 	struct script t = { .len = 0 };
-	struct seen s;
+	struct peer_seen s;
 
 	begin_connect(&s, &right_key, true);
 	add_challenge(&s, &t, &right_key, "ddio acceptor  1", 2, 0);
@@ -109,7 +109,7 @@ static void test_connect_refused(void)
 	struct ddio_msg_refuse refuse = { .status = DDIO_ST_BUSY, .text = "come\r\nback" };
 	struct script t = { .len = 0 };
 	uint8_t raw[1024];
-	struct seen s;
+	struct peer_seen s;
 
 	add(&t, DDIO_OP_REFUSE, raw, ddio_put_refuse(raw, sizeof(raw), &refuse));
 	begin_connect(&s, &right_key, true);
@@ -132,7 +132,7 @@ static void test_connect_refused(void)
 
 static void test_connect_timeout(void)
 {
-	struct seen s;
+	struct peer_seen s;
 
 	begin_connect(&s, &right_key, true);
 	mem_pass(&s.m, 11 * SECOND);

@@ -35,7 +35,7 @@ static bool give_away(struct side *s)
 static void test_handover(void)
 {
 	struct handover h = { .post = { .fn = take_over, .arg = &h } };
-	struct pair p;
+	struct conn_pair p;
 	int i;
 
 	pair_start(&p, NULL);

@@ -40,7 +40,7 @@ static void close_in(enum event event, bool who, const struct ddio_sim_link *net
 {
 	struct ddio_send cp_sends[30], iop_sends[30];
 	struct side *s, *peer;
-	struct pair p;
+	struct conn_pair p;
 
 	if (event == HELLO || event == READY)
 		pair_start(&p, net);
@@ -91,7 +91,7 @@ static void test_close_cancels(void)
 {
 	struct ddio_send sends[10];
 	struct ddio_sim_link net;
-	struct pair p;
+	struct conn_pair p;
 
 	ddio_sim_link_default(&net);
 	net.window = 1000;
@@ -127,7 +127,7 @@ static int pause_at_bulk(struct side *s, const struct ddio_msg *msg, struct ddio
 /* One message each time, though all of them have long been received. */
 static void test_pause_messages(void)
 {
-	struct pair p;
+	struct conn_pair p;
 	int i;
 
 	pair_open(&p, NULL);
@@ -148,7 +148,7 @@ static void test_pause_messages(void)
 static void pause_bulk(int followed)
 {
 	static const size_t lens[] = { 0, 1, 5000, 1000000 };
-	struct pair p;
+	struct conn_pair p;
 	size_t i;
 
 	for (i = 0; i < sizeof(lens) / sizeof(lens[0]); i++) {
@@ -192,7 +192,7 @@ static int sink_own(struct side *s, const struct ddio_msg *msg, struct ddio_sink
 static void test_discard(void)
 {
 	struct ddio_sim_link net;
-	struct pair p;
+	struct conn_pair p;
 
 	ddio_sim_link_default(&net);
 	net.window = 10000;
@@ -217,7 +217,7 @@ static void test_discard(void)
 /* A peer that does not read fills our queue, not its memory; then all of it arrives. */
 static void test_back_pressure(void)
 {
-	struct pair p;
+	struct conn_pair p;
 	int i;
 
 	pair_open(&p, NULL);
@@ -247,7 +247,7 @@ static void see_drained(struct side *s)
 /* Told once for each time above the high mark, never below it. */
 static void test_drained(void)
 {
-	struct pair p;
+	struct conn_pair p;
 	int i;
 
 	pair_open(&p, NULL);
@@ -301,7 +301,7 @@ static int long_sink(struct side *s, const struct ddio_msg *msg, struct ddio_sin
 }
 
 /* Both ends learn of it, the log of one has one line. */
-static void check_rejected(struct pair *p, int err, const char *what)
+static void check_rejected(struct conn_pair *p, int err, const char *what)
 {
 	ddio_sim_run_for(p->world, 10 * SECOND);
 	CU_ASSERT_EQUAL(p->iop.closes, 1);
@@ -318,7 +318,7 @@ static void check_rejected(struct pair *p, int err, const char *what)
 
 static void test_bad_messages(void)
 {
-	struct pair p;
+	struct conn_pair p;
 	int i;
 
 	pair_open(&p, NULL);
@@ -348,7 +348,7 @@ static void test_bad_messages(void)
 static void test_refuse_open(void)
 {
 	struct ddio_send sends[3];
-	struct pair p;
+	struct conn_pair p;
 
 	pair_open(&p, NULL);
 	busy(&p.iop, sends, 3);
@@ -364,7 +364,7 @@ static void test_peer_dies(void)
 {
 	struct ddio_send sends[10];
 	struct ddio_sim_link net;
-	struct pair p;
+	struct conn_pair p;
 	int cut;
 
 	ddio_sim_link_default(&net);
@@ -388,7 +388,7 @@ static void test_peer_dies(void)
 
 static void test_peer_ends(void)
 {
-	struct pair p;
+	struct conn_pair p;
 
 	pair_open(&p, NULL);
 	side_close(&p.iop);
@@ -400,7 +400,7 @@ static void test_peer_ends(void)
 
 static void test_nobody_listens(void)
 {
-	struct pair p;
+	struct conn_pair p;
 
 	pair_start(&p, NULL);
 	ddio_listener_close(p.listener);
@@ -420,7 +420,7 @@ static void test_flush(void)
 {
 	struct ddio_send send = { .done = side_done };
 	struct ddio_sim_link net;
-	struct pair p;
+	struct conn_pair p;
 	int i;
 
 	ddio_sim_link_default(&net);
@@ -445,7 +445,7 @@ static void test_flush(void)
 /* Not for ever. */
 static void test_flush_bounded(void)
 {
-	struct pair p;
+	struct conn_pair p;
 
 	pair_open(&p, NULL);
 	ddio_conn_pause(p.iop.conn, true);

@@ -14,7 +14,8 @@
 
 enum { NONE = -1 };
 
-struct ddio_fs {
+/* What the library's files and file system are here. */
+struct library {
 	int open, closed, flushed, unlocked;
 };
 
@@ -29,7 +30,7 @@ struct fuse_req {
 	double timeout;
 };
 
-static struct ddio_fs library;
+static struct library library;
 static struct mount mount;
 static const struct mount_opts options;
 
@@ -49,7 +50,7 @@ void ddio_fs_file_open(struct ddio_fs *fs, uint64_t ino, int flags, struct ddio_
 {
 	(void)flags;
 	*file = (struct ddio_fs_file *)fs;
-	fs->open += ino != 8;
+	((struct library *)fs)->open += ino != 8;
 	answer(done, arg, ino == 8 ? -ENOENT : 0);
 }
 
@@ -64,13 +65,13 @@ void ddio_fs_file_create(struct ddio_fs *fs, uint64_t parent, const char *name, 
 
 void ddio_fs_file_close(struct ddio_fs_file *file, ddio_fs_done done, void *arg)
 {
-	((struct ddio_fs *)file)->closed++;
+	((struct library *)file)->closed++;
 	answer(done, arg, 0);
 }
 
 void ddio_fs_flush(struct ddio_fs_file *file, ddio_fs_done done, void *arg)
 {
-	((struct ddio_fs *)file)->flushed++;
+	((struct library *)file)->flushed++;
 	answer(done, arg, 0);
 }
 
@@ -82,7 +83,7 @@ void ddio_fs_sync(struct ddio_fs_file *file, ddio_fs_done done, void *arg)
 
 void ddio_fs_unlock_owner(struct ddio_fs_file *file, uint64_t owner, ddio_fs_done done, void *arg)
 {
-	((struct ddio_fs *)file)->unlocked += owner != 0;
+	((struct library *)file)->unlocked += owner != 0;
 	answer(done, arg, 0);
 }
 
@@ -212,7 +213,7 @@ static void begin(void)
 	memset(&library, 0, sizeof(library));
 	memset(&mount, 0, sizeof(mount));
 	mount.o = &options;
-	mount.fs = &library;
+	mount.fs = (struct ddio_fs *)&library;
 	mount.root = DDIO_FS_ROOT;
 	mount.marks = marks_new();
 	pthread_mutex_init(&mount.lock, NULL);

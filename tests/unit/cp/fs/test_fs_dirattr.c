@@ -72,98 +72,98 @@ static void ages(void)
 /*
  * What is done once the root directory's attributes are there
  */
-struct scene {
+struct dirattr_scene {
 	struct fs_world *w;
 	struct fs_mount *m;
 	struct ddio_fs_file *file;
 	uint64_t ino, dir;
 };
 
-static void do_chmod(struct scene *s)
+static void do_chmod(struct dirattr_scene *s)
 {
 	const struct ddio_fs_attr attr = { .mode = 0700 };
 
 	FS_OK(s->m, ddio_fs_setattr, s->m->fs, DDIO_FS_ROOT, DDIO_FS_SET_MODE, &attr);
 }
 
-static void do_chmod_file(struct scene *s)
+static void do_chmod_file(struct dirattr_scene *s)
 {
 	const struct ddio_fs_attr attr = { .mode = 0600 };
 
 	FS_OK(s->m, ddio_fs_setattr, s->m->fs, s->ino, DDIO_FS_SET_MODE, &attr);
 }
 
-static void do_setxattr(struct scene *s)
+static void do_setxattr(struct dirattr_scene *s)
 {
 	FS_OK(s->m, ddio_fs_setxattr, s->m->fs, DDIO_FS_ROOT, "user.a", "b", 1, 0, false);
 }
 
-static void do_stripe(struct scene *s)
+static void do_stripe(struct dirattr_scene *s)
 {
 	FS_OK(s->m, ddio_fs_setxattr, s->m->fs, DDIO_FS_ROOT, "ddio.stripe", "1K", 2, 0, false);
 }
 
-static void do_removexattr(struct scene *s)
+static void do_removexattr(struct dirattr_scene *s)
 {
 	FS_OK(s->m, ddio_fs_removexattr, s->m->fs, DDIO_FS_ROOT, "user.a");
 }
 
-static void do_link(struct scene *s)
+static void do_link(struct dirattr_scene *s)
 {
 	FS_OK(s->m, ddio_fs_link, s->m->fs, s->ino, DDIO_FS_ROOT, "l");
 }
 
-static void do_rename_in(struct scene *s)
+static void do_rename_in(struct dirattr_scene *s)
 {
 	FS_OK(s->m, ddio_fs_rename, s->m->fs, s->dir, "g", DDIO_FS_ROOT, "g", 0);
 }
 
-static void do_rename_out(struct scene *s)
+static void do_rename_out(struct dirattr_scene *s)
 {
 	FS_OK(s->m, ddio_fs_rename, s->m->fs, DDIO_FS_ROOT, "f", s->dir, "h", 0);
 }
 
-static void do_rmdir_elsewhere(struct scene *s)
+static void do_rmdir_elsewhere(struct dirattr_scene *s)
 {
 	FS_OK(s->m, ddio_fs_rmdir, s->m->fs, s->dir, "sub");
 }
 
-static void do_make_in_vain(struct scene *s)
+static void do_make_in_vain(struct dirattr_scene *s)
 {
 	const struct ddio_fs_new new = { .mode = S_IFDIR | 0700 };
 
 	FS_ERR(s->m, -EEXIST, ddio_fs_make, s->m->fs, DDIO_FS_ROOT, "d", &new);
 }
 
-static void do_unlink_in_vain(struct scene *s)
+static void do_unlink_in_vain(struct dirattr_scene *s)
 {
 	FS_ERR(s->m, -ENOENT, ddio_fs_unlink, s->m->fs, DDIO_FS_ROOT, "none");
 }
 
-static void do_rmdir_in_vain(struct scene *s)
+static void do_rmdir_in_vain(struct dirattr_scene *s)
 {
 	FS_ERR(s->m, -ENOENT, ddio_fs_rmdir, s->m->fs, s->dir, "none");
 }
 
-static void do_rename_in_vain(struct scene *s)
+static void do_rename_in_vain(struct dirattr_scene *s)
 {
 	FS_ERR(s->m, -ENOENT, ddio_fs_rename, s->m->fs, s->dir, "x", s->dir, "y", 0);
 }
 
-static void do_make_untold(struct scene *s)
+static void do_make_untold(struct dirattr_scene *s)
 {
 	s->w->names.mute = true;
 	make(s->m, DDIO_FS_ROOT, "new", S_IFDIR | 0755);
 }
 
-static void do_unlink_untold(struct scene *s)
+static void do_unlink_untold(struct dirattr_scene *s)
 {
 	s->w->names.mute = true;
 	FS_OK(s->m, ddio_fs_unlink, s->m->fs, DDIO_FS_ROOT, "f");
 }
 
 /* Done, but the answer is lost: that it gets from memory then does not say. */
-static void do_make_twice(struct scene *s)
+static void do_make_twice(struct dirattr_scene *s)
 {
 	s->w->names.late = true;
 	s->w->names.lose_at = s->w->names.messages + 1;
@@ -171,36 +171,36 @@ static void do_make_twice(struct scene *s)
 	CU_ASSERT_EQUAL(s->w->names.repeated, 1);
 }
 
-static void do_lose_connection(struct scene *s)
+static void do_lose_connection(struct dirattr_scene *s)
 {
 	fake_hang_up(&s->w->names);
 	ddio_sim_run_for(s->w->dw, FS_SEC);
 }
 
-static void do_restart(struct scene *s)
+static void do_restart(struct dirattr_scene *s)
 {
 	fake_reborn(&s->w->names);
 	ddio_sim_run_for(s->w->dw, FS_SEC);
 }
 
-static void do_make(struct scene *s)
+static void do_make(struct dirattr_scene *s)
 {
 	make(s->m, DDIO_FS_ROOT, "new", S_IFDIR | 0755);
 }
 
-static void do_rmdir(struct scene *s)
+static void do_rmdir(struct dirattr_scene *s)
 {
 	FS_OK(s->m, ddio_fs_rmdir, s->m->fs, DDIO_FS_ROOT, "empty");
 }
 
-static void do_elsewhere(struct scene *s)
+static void do_elsewhere(struct dirattr_scene *s)
 {
 	make(s->m, s->dir, "new", S_IFREG | 0644);
 	FS_OK(s->m, ddio_fs_unlink, s->m->fs, s->dir, "new");
 	FS_OK(s->m, ddio_fs_link, s->m->fs, s->ino, s->dir, "l");
 }
 
-static void do_look(struct scene *s)
+static void do_look(struct dirattr_scene *s)
 {
 	struct ddio_fs_file *file;
 	char buf[BLOCK] = "";
@@ -215,7 +215,7 @@ static void do_look(struct scene *s)
 }
 
 static const struct {
-	void (*fn)(struct scene *s);
+	void (*fn)(struct dirattr_scene *s);
 	bool kept;
 } deeds[] = {
 	{ do_chmod, false },	     { do_setxattr, false },
@@ -234,7 +234,7 @@ static const struct {
 static void deed(size_t i)
 {
 	struct fs_world w;
-	struct scene s = { .w = &w };
+	struct dirattr_scene s = { .w = &w };
 
 	fs_world_begin(&w, i, BLOCK, 3000);
 	s.m = fs_mount(&w, 0, 0);
@@ -413,25 +413,25 @@ static void time_goes_forward(void)
 /*
  * The real name space, many requests at a time, at random
  */
-struct crowd {
+struct dirattr_crowd {
 	struct fs_world w;
 	struct fs_mount *m;
 	uint64_t seed, dir[DIRS];
 };
 
-static const char *some_name(struct crowd *c)
+static const char *some_name(struct dirattr_crowd *c)
 {
 	static const char *const names[] = { "a", "b", "c", "d", "e" };
 
 	return names[ddio_rand_below(&c->seed, 5)];
 }
 
-static uint64_t some_dir(struct crowd *c)
+static uint64_t some_dir(struct dirattr_crowd *c)
 {
 	return c->dir[ddio_rand_below(&c->seed, DIRS)];
 }
 
-static void some_request(struct crowd *c, struct fsc_result *r)
+static void some_request(struct dirattr_crowd *c, struct fsc_result *r)
 {
 	const struct ddio_fs_new file = { .mode = S_IFREG | 0644 };
 	const struct ddio_fs_attr attr = { .mode = 0700 + (uint32_t)ddio_rand_below(&c->seed, 8) };
@@ -472,7 +472,7 @@ static void some_request(struct crowd *c, struct fsc_result *r)
 	}
 }
 
-static void crowd_round(struct crowd *c, uint32_t *kept)
+static void crowd_round(struct dirattr_crowd *c, uint32_t *kept)
 {
 	struct fsc_result r[6];
 	struct ddio_fs_attr attr;
@@ -497,7 +497,7 @@ static void crowd_round(struct crowd *c, uint32_t *kept)
 static void nobody_gets_what_is_old(void)
 {
 	uint32_t kept = 0, round, seed, i;
-	struct crowd c;
+	struct dirattr_crowd c;
 	char name[16];
 
 	for (seed = 0; seed < 4; seed++) {

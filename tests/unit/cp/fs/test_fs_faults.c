@@ -69,9 +69,9 @@ static void the_evening(struct fs_world *w)
 	CU_ASSERT_EQUAL(w->names.inode[3].attr.size, 500);
 }
 
-enum how { BEFORE, AFTER, REBORN, HOWS };
+enum fault_how { BEFORE, AFTER, REBORN, HOWS };
 
-static bool lost_at(uint64_t n, enum how how)
+static bool lost_at(uint64_t n, enum fault_how how)
 {
 	struct fs_world w;
 	struct fs_mount *m;
@@ -95,7 +95,7 @@ static bool lost_at(uint64_t n, enum how how)
 	return reached;
 }
 
-static void every_message(enum how how)
+static void every_message(enum fault_how how)
 {
 	uint64_t n, fails;
 

@@ -19,7 +19,7 @@
 
 enum { THREADS = 4, ROUNDS = 30, BLOCK = 4096, LEN = 5 * BLOCK };
 
-struct worker {
+struct fs_worker {
 	pthread_t thread;
 	struct ddio_fs *fs;
 	struct ddio_fs_file *shared;
@@ -36,7 +36,7 @@ struct worker {
 		}                                                                            \
 	} while (0)
 
-static void worker_round(struct worker *wk, struct fsc_result *r, uint32_t round, uint8_t *buf)
+static void worker_round(struct fs_worker *wk, struct fsc_result *r, uint32_t round, uint8_t *buf)
 {
 	struct ddio_fs_new make = { .mode = S_IFREG | 0600 };
 	struct ddio_fs_file *file = NULL;
@@ -70,7 +70,7 @@ static void worker_round(struct worker *wk, struct fsc_result *r, uint32_t round
 
 static void *worker_main(void *arg)
 {
-	struct worker *wk = arg;
+	struct fs_worker *wk = arg;
 	struct fsc_result r;
 	uint8_t *buf = malloc(LEN);
 	uint32_t round;
@@ -87,7 +87,7 @@ static void many_threads(bool fake)
 	static struct real_cluster c;
 	struct ddio_fs_opts opts = { .struct_size = sizeof(opts), .threads = 3 };
 	struct ddio_fs_new make = { .mode = S_IFREG | 0600 };
-	struct worker wk[THREADS];
+	struct fs_worker wk[THREADS];
 	struct ddio_fs_file *shared = NULL;
 	struct fsc_result r;
 	struct ddio_fs *fs = NULL;
@@ -103,7 +103,7 @@ static void many_threads(bool fake)
 				       &make, &shared),
 			      0);
 	for (i = 0; i < THREADS; i++) {
-		wk[i] = (struct worker){ .fs = fs, .shared = shared, .me = i };
+		wk[i] = (struct fs_worker){ .fs = fs, .shared = shared, .me = i };
 		CU_ASSERT_EQUAL(pthread_create(&wk[i].thread, NULL, worker_main, &wk[i]), 0);
 	}
 	for (i = 0; i < THREADS; i++) {
