@@ -118,7 +118,7 @@ static int make(int dir, const char *name, const struct ddio_fs_new *make)
 	return err;
 }
 
-/* As if its owner had made it. */
+/* Gives a new inode the owner and bits that its maker would have given it. */
 static int own(int dir, const char *name, const struct ddio_fs_new *make)
 {
 	struct stat parent;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Each request is made at once, by the thread that has it; its answer comes from a thread that also serves. */
+/* Each request is carried out at once, on the caller's thread; a thread that also serves gives the answer. */
 #include <errno.h>
 #include <poll.h>
 #include <semaphore.h>
@@ -19,7 +19,7 @@ struct answer *answer_new(ddio_fs_done done, void *arg)
 	return a;
 }
 
-/* Under the lock. */
+/* Wakes the thread; called with the lock held. */
 static void thread_wake(struct ddio_fs *fs)
 {
 	uint64_t one = 1;
@@ -56,7 +56,7 @@ void answer_value(struct ddio_fs *fs, ddio_fs_done done, void *arg, int64_t valu
 	answer_give(fs, a);
 }
 
-/* Return: is there to be more? */
+/* Gives all answers that are queued.  Returns false at the end. */
 static bool answers_all(struct ddio_fs *fs)
 {
 	struct answer *a;
@@ -102,7 +102,7 @@ static void *thread_run(void *arg)
 	return NULL;
 }
 
-/* What is served is the thread's own, so it is told by an answer to nobody. */
+/* Only the thread itself may change what it serves, so it is told by an answer that no one asked for. */
 struct served_change {
 	struct ddio_fs *fs;
 	int fd;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Locks: a list of those that are held, one of those that are waited for, looked at from the beginning. */
+/* Locks: a list of those held and a list of those waited for, searched from the beginning. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -41,7 +41,7 @@ static void hold(struct ddio_fs *fs, uint64_t ino, const struct ddio_fs_lock *l)
 	passfs(fs)->held = n;
 }
 
-/* Those of the same owner and type that meet or touch become one. */
+/* Merges @l with locks of the same owner and type that overlap or touch it. */
 static void join(struct ddio_fs *fs, uint64_t ino, struct ddio_fs_lock *l)
 {
 	struct lock **at = &passfs(fs)->held, *h;
@@ -114,7 +114,7 @@ static void retry(struct ddio_fs *fs)
 	}
 }
 
-/* Whether @owner would wait for itself, by way of those for whom @holder waits. */
+/* True if @owner would wait for itself, through those that @holder waits for. */
 static bool deadlock(struct ddio_fs *fs, uint64_t holder, uint64_t owner, int depth)
 {
 	struct lock *w, *h;

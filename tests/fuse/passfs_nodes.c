@@ -33,7 +33,7 @@ static bool same(const struct file_handle *a, const struct file_handle *b)
 	       !memcmp(a->f_handle, b->f_handle, a->handle_bytes);
 }
 
-/* With the lock held. */
+/* Called with the lock held. */
 static struct node *node_add(struct ddio_fs *fs, const struct file_handle *h)
 {
 	struct node *n = calloc(1, sizeof(*n));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Numbers of inodes that are never given out twice, for those of a file system that does that. */
+/* Inode numbers that are never reused, over a file system that reuses its own. */
 #ifndef PASSFS_NODES_H
 #define PASSFS_NODES_H
 
@@ -7,7 +7,7 @@
 
 int nodes_init(struct ddio_fs *fs);
 void nodes_free(struct ddio_fs *fs);
-/* A descriptor for the place (O_PATH), or one to read and write; or -errno. */
+/* Return a descriptor of the inode (O_PATH), or one to read and write; or -errno. */
 int node_open(struct ddio_fs *fs, uint64_t ino);
 int node_reopen(struct ddio_fs *fs, uint64_t ino, int flags);
 /* @name "": of @dir itself. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * For tests of open connections: both ends, in a simulated world,
- * with what each end's user saw and a hook for every callback.
+ * For tests of open connections: both ends, in a simulated world, with what each end's user saw and a hook
+ * for every callback.
  */
 #ifndef DDIO_TEST_CONN_PAIR_H
 #define DDIO_TEST_CONN_PAIR_H
@@ -22,13 +22,13 @@ struct side {
 	struct conn_pair *pair;
 	struct ddio_env *env;
 	struct ddio_conn *conn;
-	bool closing, gone; /* closed by its user: nothing may come any more */
+	bool closing, gone; /* closed by its user: no callback may follow */
 	enum event close_in;
 	int hellos, readies, bulks, messages, dones, done_errs, draineds, closes, late;
 	int err, done_err, dones_at_close;
 	char why[1024];
 	uint64_t last_tag;
-	bool (*on_hello)(struct side *s); /* false: the answer comes later */
+	bool (*on_hello)(struct side *s); /* false: the user answers later */
 	int (*on_bulk)(struct side *s, const struct ddio_msg *msg, struct ddio_sink *sink);
 	int (*on_message)(struct side *s, const struct ddio_msg *msg, const void *payload);
 	void (*on_drained)(struct side *s);
@@ -41,7 +41,7 @@ struct conn_pair {
 	struct ddio_listener *listener;
 };
 
-/* Senders are told inside the call, but nothing comes after it. */
+/* Senders are told inside the call, and no callback follows it. */
 static inline void side_close(struct side *s)
 {
 	if (s->closing || s->gone || !s->conn)
@@ -51,7 +51,7 @@ static inline void side_close(struct side *s)
 	s->gone = true;
 }
 
-/* Count an event; close if the test wants it here.  Return: true if closed. */
+/* Counts an event and closes if the test wants that here.  Returns true if closed. */
 static inline bool side_saw(struct side *s, enum event event, int *count)
 {
 	(*count)++;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * For tests of the opening exchange: one end is the code under test, the other
- * is played byte by byte, with proofs computed from the document's words.
+ * For tests of the opening exchange: one end is the code under test, the other is played byte by byte, with
+ * proofs computed as the document says.
  */
 #ifndef DDIO_TEST_CONN_PEER_H
 #define DDIO_TEST_CONN_PEER_H
@@ -156,7 +156,7 @@ static inline void proof_of(const struct ddio_key *key, const char *label, const
 	HMAC(EVP_sha256(), key->bytes, (int)key->len, text, 64 + hello_len, proof, &n);
 }
 
-/* The payload of the first message that was written, if it is of that opcode. */
+/* Returns the payload of the first message that was written, if it has that opcode. */
 static const uint8_t *said(const struct peer_seen *s, uint16_t opcode, size_t *len)
 {
 	struct ddio_msg msg;
@@ -168,7 +168,7 @@ static const uint8_t *said(const struct peer_seen *s, uint16_t opcode, size_t *l
 	return s->m.out + DDIO_WIRE_HEADER_LEN;
 }
 
-/* Forget the first message written. */
+/* Forgets the first message written. */
 static inline void heard(struct peer_seen *s)
 {
 	struct ddio_msg msg;
@@ -180,7 +180,7 @@ static inline void heard(struct peer_seen *s)
 	s->m.out_len -= len;
 }
 
-/* Closed with @status, told to the peer, logged in one line; each naming @what. */
+/* Checks that the connection was closed with @status, and that peer and log were told, each naming @what. */
 static inline void check_refused(struct peer_seen *s, uint32_t status, const char *what)
 {
 	struct ddio_msg_refuse refuse;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* tsan */
 /*
- * Messages over open connections: random traffic both ways through streams of
- * every temper, in the simulated world and over real TCP.  What a message contains
- * follows from its tag, so that the receiver knows each byte.
+ * Messages over open connections: random traffic both ways through streams of every kind, in the simulated
+ * world and over real TCP.  The contents of a message follow from its tag, so that the receiver knows each
+ * byte.
  */
 #include "conn/conn_priv.h"
 #include "env/real/real.h"
@@ -190,7 +190,7 @@ static int take_bulk(struct traffic *t, const struct ddio_msg *msg, struct ddio_
 	return 0;
 }
 
-/* The pieces together are the bulk, and the guards are whole. */
+/* True if the pieces together are the bulk, and the guards are intact. */
 static bool sunk_right(const struct traffic *t, uint64_t tag, const struct msg_shape *s)
 {
 	size_t at = 0;
@@ -257,7 +257,7 @@ static void check_traffic(const struct traffic t[2], uint64_t count)
 	CU_ASSERT_EQUAL(t[0].errs, 0);
 }
 
-/* With all said and done, it has no memory but itself: there may be very many. */
+/* An idle connection has no memory but its own struct: there may be very many. */
 static void check_idle(const struct ddio_conn *c)
 {
 	CU_ASSERT_PTR_NULL(c->out.ring);
@@ -492,7 +492,7 @@ static void test_tcp(void)
  * Single messages
  */
 
-/* An error's reply is a text, also where the opcode's reply is bulk. */
+/* An error's reply is a text even if the opcode's successful reply has bulk. */
 static int reply_error(struct side *s, const struct ddio_msg *msg, const void *payload)
 {
 	(void)payload;

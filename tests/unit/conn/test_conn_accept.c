@@ -2,7 +2,7 @@
 /* The opening exchange as the acceptor sees it, and bad bytes after it. */
 #include "tests/unit/conn/conn_peer.h"
 
-/* Up to PROOF with @key: what the acceptor says must be provable. */
+/* Plays the connector up to PROOF with @key, and checks the acceptor's proof. */
 static void answer_challenge(struct peer_seen *s, const struct ddio_key *key, struct script *t)
 {
 	uint8_t hello[1024], proof[DDIO_PROOF_LEN];
@@ -109,7 +109,7 @@ static void test_accept_reflected(void)
 	finish(&s);
 }
 
-/* What an honest connector once said opens nothing a second time. */
+/* A recorded exchange of an honest connector opens nothing when played again. */
 static void test_accept_replayed(void)
 {
 	struct script first = { .len = 0 }, second = { .len = 0 };
@@ -345,7 +345,7 @@ static void test_accept_crawl(void)
 	finish(&s);
 }
 
-/* The peer goes after every possible number of bytes. */
+/* The peer closes after every possible number of bytes. */
 static void test_accept_torn(void)
 {
 	struct script t = { .len = 0 };
@@ -412,11 +412,11 @@ static void test_open_garbage(void)
 	add_hello(&t, 1, 1, "lab");
 	rejected_bytes(t.bytes, t.len, DDIO_ST_PROTOCOL, "HELLO out of turn");
 	t.len = 0;
-	add(&t, DDIO_OP_COLL_DATA, bytes, 200); /* this user takes no bulk */
+	add(&t, DDIO_OP_COLL_DATA, bytes, 200); /* this user accepts no bulk */
 	rejected_bytes(t.bytes, t.len, DDIO_ST_UNSUPPORTED, "COLL_DATA");
 }
 
-/* The longest message that is allowed, of which nothing comes. */
+/* The header of the longest allowed message, and nothing after it. */
 static void test_open_patient(void)
 {
 	const struct ddio_msg msg = { 1, DDIO_OP_FAN_IN, 0, 0, 0, DDIO_MAX_PAYLOAD };
@@ -435,7 +435,7 @@ static void test_open_patient(void)
 	finish(&s);
 }
 
-/* When writing fails, what the peer said last is still heard; without that, it is over soon. */
+/* After a failed write the peer's last message is still received; without one, the connection ends soon. */
 static void test_open_write_fails(void)
 {
 	const struct ddio_msg ping = { .opcode = DDIO_OP_PING };
@@ -473,7 +473,7 @@ static void save_err(struct ddio_send *send, int err)
 	*(int *)send->arg = err;
 }
 
-/* An orderly end of the peer is none for what was still to be sent. */
+/* The peer's orderly end is an error for what was still to be sent. */
 static void test_open_end(void)
 {
 	const struct ddio_msg ping = { .opcode = DDIO_OP_PING };

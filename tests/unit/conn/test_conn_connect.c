@@ -4,7 +4,7 @@
 #include <unistd.h>
 #include "tests/unit/conn/conn_peer.h"
 
-/* The CHALLENGE that follows from what the connector has said. */
+/* Makes the CHALLENGE that answers the connector's HELLO. */
 static void add_challenge(struct peer_seen *s, struct script *t, const struct ddio_key *key,
 			  const char *label, uint16_t version, uint64_t features)
 {
@@ -59,7 +59,7 @@ static void test_connect_forged(void)
 	mem_feed(&s.m, t.bytes, t.len);
 	check_refused(&s, DDIO_ST_AUTH, "node's proof is wrong");
 	finish(&s);
-	/* with the other side's label, as one would have it from another connector */
+	/* with the other side's label, as if taken from another connector */
 	begin_connect(&s, &right_key, true);
 	add_challenge(&s, &t, &right_key, "ddio connector 1", 1, 0);
 	mem_feed(&s.m, t.bytes, t.len);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* tsan */
-/* Connections that change hands, between the reactors of a node. */
+/* Handing connections over between the reactors of a node. */
 #include "conn/conn_priv.h"
 #include "env/real/real.h"
 #include "tests/unit/conn/conn_pair.h"
@@ -50,7 +50,7 @@ static void test_handover(void)
 		CU_ASSERT_EQUAL(send_ping(&p.cp, i), 0);
 		CU_ASSERT_EQUAL(send_ping(&p.iop, i), 0);
 	}
-	sim_kill(p.iop.env); /* the reactor that accepted has nothing to do with it */
+	sim_kill(p.iop.env); /* the reactor that accepted is no longer needed */
 	ddio_sim_run_for(p.world, 20 * SECOND);
 	CU_ASSERT_EQUAL(p.cp.messages, 10);
 	CU_ASSERT_EQUAL(p.iop.messages, 10);
@@ -58,7 +58,7 @@ static void test_handover(void)
 	pair_end(&p);
 }
 
-/* The same between threads: nothing of the connection is touched after it was given away. */
+/* The same between threads: nothing touches the connection after it was handed over. */
 struct threads {
 	struct ddio_env *env[3]; /* connector, acceptor, the one that takes over */
 	struct ddio_gate done;

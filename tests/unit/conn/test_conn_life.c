@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * How connections pause, drain, fail and end, and that their users may end
- * them anywhere.
+ * How connections pause, drain, fail and end; their users may end them anywhere.
  */
 #include "tests/unit/conn/conn_pair.h"
 
@@ -35,7 +34,7 @@ static void busy(struct side *s, struct ddio_send *sends, int n)
 	CU_ASSERT_EQUAL(err, 0);
 }
 
-/* @who closes in @event; the other must see one clean end, and nobody anything late. */
+/* @who closes in @event; the other must see one clean end, and neither any callback after it. */
 static void close_in(enum event event, bool who, const struct ddio_sim_link *net)
 {
 	struct ddio_send cp_sends[30], iop_sends[30];
@@ -86,7 +85,7 @@ static void test_close_anywhere(void)
 	}
 }
 
-/* Whatever waits is told inside the call. */
+/* Senders that wait are told inside the call. */
 static void test_close_cancels(void)
 {
 	struct ddio_send sends[10];
@@ -124,7 +123,7 @@ static int pause_at_bulk(struct side *s, const struct ddio_msg *msg, struct ddio
 	return sink_all(s, msg, sink);
 }
 
-/* One message each time, though all of them have long been received. */
+/* Resuming delivers one message each time, though all of them were received long ago. */
 static void test_pause_messages(void)
 {
 	struct conn_pair p;
@@ -188,7 +187,7 @@ static int sink_own(struct side *s, const struct ddio_msg *msg, struct ddio_sink
 	return s->arg ? 0 : -ENOMEM;
 }
 
-/* The sink may be freed while its bulk is half here; the message comes all the same. */
+/* The sink may be freed while its bulk is half received; message() is called all the same. */
 static void test_discard(void)
 {
 	struct ddio_sim_link net;
@@ -300,7 +299,7 @@ static int long_sink(struct side *s, const struct ddio_msg *msg, struct ddio_sin
 	return err;
 }
 
-/* Both ends learn of it, the log of one has one line. */
+/* Both ends learn of it, and one end logs one line. */
 static void check_rejected(struct conn_pair *p, int err, const char *what)
 {
 	ddio_sim_run_for(p->world, 10 * SECOND);
@@ -344,7 +343,7 @@ static void test_bad_messages(void)
 	check_rejected(&p, -EINVAL, "COLL_DATA of 1234 bytes");
 }
 
-/* A connection that is in use can be ended with a reason, too. */
+/* An open connection can be refused with a reason, too. */
 static void test_refuse_open(void)
 {
 	struct ddio_send sends[3];
@@ -414,7 +413,7 @@ static void test_nobody_listens(void)
 }
 
 /*
- * Closing with what is queued
+ * Closing with queued bytes
  */
 static void test_flush(void)
 {
@@ -442,7 +441,7 @@ static void test_flush(void)
 	pair_end(&p);
 }
 
-/* Not for ever. */
+/* The flush is bounded. */
 static void test_flush_bounded(void)
 {
 	struct conn_pair p;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Open files of a mount, between a kernel and a library that are both in here.  The library answers before its
- * call returns, as another thread may; the kernel lets go of a file as soon as it has an answer.
+ * Open files of a mount, between a kernel and a library that are both played here.  The library replies before
+ * its call returns, as it may from another thread; the kernel releases a file as soon as it has a reply.
  */
 /* needs: fuse/files.c fuse/marks.c fuse/owners.c fuse/request.c */
 #include <errno.h>
@@ -21,7 +21,7 @@ struct library {
 
 /**
  * struct fuse_req - a request of the kernel
- * @err: the answer; @gone: there is nobody who takes it
+ * @err: the answer; @gone: no one receives it
  */
 struct fuse_req {
 	struct mount *m;
@@ -106,7 +106,7 @@ void ddio_fs_setattr(struct ddio_fs *fs, uint64_t ino, uint32_t mask,
 }
 
 /*
- * The kernel, and those parts of the mount that are not looked at
+ * The kernel, and those parts of the mount that are not tested here
  */
 void *fuse_req_userdata(fuse_req_t req)
 {
@@ -220,7 +220,7 @@ static void begin(void)
 	pthread_cond_init(&mount.idle, NULL);
 }
 
-/* What is still open when the mount ends goes with it, and nothing else is left. */
+/* Handles still open when the mount ends are freed with it, and nothing else is left. */
 static void end(void)
 {
 	handles_free(&mount);
@@ -268,7 +268,7 @@ static void opens_and_closes(void)
 	end();
 }
 
-/* Who closes a file asks for what was done to it, and no more. */
+/* Closing a file asks only for what was done to it. */
 static void flushes_what_was_done(void)
 {
 	struct fuse_file_info fi = { .lock_owner = 3 };
@@ -292,7 +292,7 @@ static void flushes_what_was_done(void)
 	end();
 }
 
-/* Locks of whoever has not closed it, and those of flock(2), are given up before. */
+/* A release first unlocks the owners that are left, and flock(2)'s lock. */
 static void locks_go(void)
 {
 	uint64_t fh;
@@ -323,7 +323,7 @@ static void nobody_takes_it(void)
 	end();
 }
 
-/* Closed in another order than opened, and not all. */
+/* Files are closed in another order than they were opened, and not all of them. */
 static void ends_with_open_files(void)
 {
 	uint64_t fh[5];
@@ -340,7 +340,7 @@ static void ends_with_open_files(void)
 	CU_ASSERT_EQUAL(library.open, 5);
 }
 
-/* For how long attributes of this age are still believed, of one second. */
+/* Returns how long attributes of this age may still be cached, of one second. */
 static double believed(uint64_t age_ns)
 {
 	const struct mount_opts second = { .attr_timeout = 1 };

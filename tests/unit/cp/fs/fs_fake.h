@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A name space that a test can have as it wants it: it loses connections before or after it has done
- * what it was asked, starts anew, and remembers by their numbers what must not be done twice.  Here are
- * its connections, locks and lives; what it knows of names is in fs_fake_tree.h.  Data lie on real I/O
+ * A name server that does what a test wants: it loses connections before or after it has carried out a
+ * request, restarts, and knows by their numbers the requests that must not be carried out twice.  Here are
+ * its connections, locks and restarts; what it knows of names is in fs_fake_tree.h.  Data lie on real I/O
  * processors.
  */
 #ifndef DDIO_TEST_FS_FAKE_H
@@ -12,7 +12,7 @@
 #include <string.h>
 #include "tests/unit/cp/fs/fs_fake_tree.h"
 
-/* Directories have changed; one is told with the answer, but not with one from memory. */
+/* Marks directories as changed.  A reply carries one of them, unless the reply is repeated from memory. */
 static inline void fake_dir(struct fake_names *k, uint16_t opcode, const void *p,
 			    struct fake_answer *a)
 {
@@ -46,7 +46,7 @@ static inline void fake_dir(struct fake_names *k, uint16_t opcode, const void *p
 	}
 }
 
-/* A request with a number is done once. */
+/* A numbered request is carried out once. */
 static inline void fake_numbered(struct fake_names *k, uint16_t opcode, const void *p, size_t len,
 				 struct fake_answer *a)
 {
@@ -58,7 +58,7 @@ static inline void fake_numbered(struct fake_names *k, uint16_t opcode, const vo
 	memcpy(&upto, (const uint8_t *)p + 8, 8);
 	FAKE_ASSERT(seq > 0);
 	FAKE_ASSERT(upto < seq);
-	/* What was said to have been answered is not asked for again. */
+	/* A request that the client said was answered must not come again. */
 	FAKE_ASSERT(seq > k->upto);
 	if (upto > k->upto)
 		k->upto = upto;
@@ -94,7 +94,7 @@ static inline void fake_numbered(struct fake_names *k, uint16_t opcode, const vo
 	fake_dir(k, opcode, p, a);
 }
 
-/* Whole files only, each with one lock: enough to wait for one. */
+/* Locks of whole files only, one for each file: enough to wait for one. */
 static inline void fake_lock_set(struct fake_conn *c, const struct ddio_msg *msg, const void *p,
 				 struct fake_answer *a)
 {
@@ -241,7 +241,7 @@ static inline void fake_hello(void *ctx, const struct ddio_msg_hello *hello)
 
 static inline void fake_rebirth(void *arg);
 
-/* Another request may be answered before this one. */
+/* Other requests may be answered before a held one. */
 static inline void fake_hold(struct fake_conn *c, const struct ddio_msg *msg, struct fake_answer *a)
 {
 	struct fake_names *k = c->k;
@@ -340,7 +340,7 @@ static inline void fake_stop(struct fake_names *k)
 	k->listener = NULL;
 }
 
-/* Another mount, whose numbers begin anew; that the old one has ended nobody has said. */
+/* Another mount attaches, whose numbers start over; the old one did not say that it ended. */
 static inline void fake_stranger(struct fake_names *k)
 {
 	memset(k->done, 0, sizeof(k->done));
@@ -348,7 +348,7 @@ static inline void fake_stranger(struct fake_names *k)
 	k->known = false;
 }
 
-/* A new life: what was open or locked is forgotten, what was done is not. */
+/* Restarts: what was open or locked is forgotten, changes are not. */
 static inline void fake_reborn(struct fake_names *k)
 {
 	int i;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the name space of fs_fake.h knows: inodes and names in tables, as little as the file system's
- * client needs to be tried out, and a function for each request that looks at them or changes them.
- * Nothing here sends or receives.
+ * What the name server of fs_fake.h knows: inodes and names in tables, no more than it takes to test the
+ * file system's client, and a function for each request that reads or changes them.  Nothing here sends
+ * or receives.
  */
 #ifndef DDIO_TEST_FS_FAKE_TREE_H
 #define DDIO_TEST_FS_FAKE_TREE_H
@@ -16,7 +16,7 @@
 
 enum { FAKE_INODES = 1024, FAKE_NAMES = 256, FAKE_DONE = 256, FAKE_LOCKS = 16, FAKE_CONNS = 8 };
 
-/* It may run on a thread of its own, which CUnit does not like. */
+/* Not an assertion of CUnit: the server may run on a thread of its own. */
 #define FAKE_ASSERT(what)                                                                         \
 	do {                                                                                      \
 		if (!(what)) {                                                                    \
@@ -37,7 +37,7 @@ struct fake_name {
 	char name[DDIO_MAX_NAME + 1];
 };
 
-/* What a request with a number was answered. */
+/* The reply to a numbered request. */
 struct fake_done {
 	uint64_t seq;
 	uint32_t status;
@@ -54,15 +54,15 @@ struct fake_conn {
 };
 
 /**
- * struct fake_names - the node
+ * struct fake_names - the name server
  * @lose_at: the connection is lost at the message of this number (1 is the first); @late: after it was
- *	done, else before
- * @reborn_at: it starts anew at that message
- * @messages: so far; @executed: changes that were done, @repeated: and answered from memory
- * @known: the mount's opens are those that it has told
- * @mute: of directories it says nothing but when asked
- * @hold: the answer to the next request of this opcode is @held until fake_let_go()
- * @gone: inodes that were said to be gone
+ *	carried out, otherwise before
+ * @reborn_at: the server restarts at that message
+ * @messages: messages so far; @executed: changes carried out; @repeated: replies from memory
+ * @known: the server knows what the mount has open
+ * @mute: replies carry no attributes of directories, except to requests for them
+ * @hold: the reply to the next request with this opcode is @held until fake_let_go()
+ * @gone: inodes reported as gone
  */
 struct fake_names {
 	struct ddio_env *env;
@@ -96,7 +96,7 @@ struct fake_names {
 	struct ddio_post rebirth;
 };
 
-/* An answer in the making. */
+/* A reply being made. */
 struct fake_answer {
 	uint32_t status;
 	ssize_t len;
@@ -186,7 +186,7 @@ static inline void fake_opened(struct fake_answer *a, const struct fake_inode *n
 	FAKE_PUT(a, fs_opened, &x);
 }
 
-/* Nobody needs it any more: what is to be removed. */
+/* The inode has neither a name nor an opening: reports it for removal. */
 static inline void fake_listing(struct fake_answer *a, struct fake_inode *n)
 {
 	struct ddio_msg_ns_listing x = { 0 };

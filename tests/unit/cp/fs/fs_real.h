@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A cluster with threads, sockets and the clock, all in this process: I/O processors with memory disks,
- * and the name space, which may be that of fs_fake.h.
+ * and the name server, which may be that of fs_fake.h.
  */
 #ifndef DDIO_TEST_FS_REAL_H
 #define DDIO_TEST_FS_REAL_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Calls of the file system that wait, for tests: from an application's thread, or a coroutine.
+ * Waiting for calls of the file system, in tests: on an application's thread, or in a coroutine.
  *
  *	FSC_WAIT(&w, ddio_fs_lookup, fs, DDIO_FS_ROOT, "name");
  *	if (!w.err) ... w.attr ...
@@ -14,10 +14,10 @@
 #include "cp/fs/fs.h"
 
 /**
- * struct fsc_result - how the last call of the one who waits went
+ * struct fsc_result - how the last call ended
  * @env: of the file system's reactor 0
- * @data, @len: copied; only where data are bytes
- * @calls: how many answers have come, ever
+ * @data, @len: copied; only if the reply's data are bytes
+ * @calls: how many calls have ended
  */
 struct fsc_result {
 	struct ddio_env *env;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A file system in virtual time: I/O processors of userlib/iop that have the disks, a name space, and the
- * client with several reactors.  A test is a plain function: where it waits, the world goes on.
+ * A file system in virtual time: I/O processors of userlib/iop that have the disks, a name server, and the
+ * client with several reactors.  A test is a plain function: while it waits, the world goes on.
  */
 #ifndef DDIO_TEST_FS_WORLD_H
 #define DDIO_TEST_FS_WORLD_H
@@ -40,7 +40,7 @@ struct fs_world {
 	char top[200];
 	struct ddio_sim *dw;
 	struct ddio_conf *conf;
-	bool real; /* the name space is an I/O processor's, too */
+	bool real; /* the name server is an I/O processor, not the fake */
 	struct fake_names names;
 	struct fs_node node[FS_NODES], names_node;
 	struct fs_mount mount[FS_MOUNTS];
@@ -66,7 +66,7 @@ static inline void fs_conf(struct fs_world *w, uint32_t block, uint32_t timeout_
 		n += snprintf(text + n, sizeof(text) - n,
 			      "[disk d%u]\nnode = io%u\nengine = mem\nsize = 4M\n", i,
 			      i % FS_NODES);
-	/* Every node has one; the fake that there may be does not use it. */
+	/* Every node needs a disk; the fake name server does not use its one. */
 	snprintf(text + n, sizeof(text) - n, "[disk dn]\nnode = names\nengine = mem\nsize = 4M\n");
 	n = (int)strlen(text);
 	if (ddio_conf_parse("ut", text, n, &w->conf, err, sizeof(err))) {
@@ -117,14 +117,14 @@ static inline void fs_world_make(struct fs_world *w, bool real, uint64_t seed, u
 	}
 }
 
-/* With a name space that does what it is told. */
+/* A world with the fake name server. */
 static inline void fs_world_begin(struct fs_world *w, uint64_t seed, uint32_t block,
 				  uint32_t timeout_ms)
 {
 	fs_world_make(w, false, seed, block, timeout_ms);
 }
 
-/* Return: what fsc_new() did. */
+/* Returns the result of fsc_new(). */
 static inline int fs_mount_try(struct fs_world *w, uint32_t m, uint32_t flags, char *err,
 			       size_t len)
 {
@@ -214,7 +214,7 @@ static inline uint64_t fs_node_objects(const struct fs_node *node)
 	return n;
 }
 
-/* On all disks. */
+/* Counts bytes on all disks. */
 static inline uint64_t fs_objects(const struct fs_world *w)
 {
 	uint64_t n = w->real ? fs_node_objects(&w->names_node) : 0;
@@ -225,7 +225,7 @@ static inline uint64_t fs_objects(const struct fs_world *w)
 	return n;
 }
 
-/* The byte at @off of what @seed names. */
+/* Returns the byte at @off of the contents that @seed names. */
 static inline uint8_t fs_byte(uint64_t seed, uint64_t off)
 {
 	uint64_t x = (off + 1) * 0x9e3779b97f4a7c15ull ^ (seed + 1) * 0xbf58476d1ce4e5b9ull;

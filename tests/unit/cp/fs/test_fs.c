@@ -98,7 +98,7 @@ static void data(void)
 	CU_ASSERT_EQUAL(m->r.attr.size, 9 * BLOCK - 3 + 13 * BLOCK + 7);
 	CU_ASSERT(m->r.attr.alloc >= m->r.attr.size / 2);
 	CU_ASSERT_NOT_EQUAL(m->r.attr.alloc, DDIO_FS_ALLOC_UNKNOWN);
-	/* Beyond the end, and over it. */
+	/* Behind the end, and across it. */
 	FS_OK(m, ddio_fs_read, file, buf, sizeof(buf), 22 * BLOCK + 4 - 10);
 	CU_ASSERT_EQUAL(m->r.value, 10);
 	FS_OK(m, ddio_fs_read, file, buf, sizeof(buf), 1 << 30);
@@ -109,7 +109,7 @@ static void data(void)
 	fs_world_end(&w);
 }
 
-/* What is beyond what objects hold are zeros. */
+/* Bytes that no object holds read as zeros. */
 static void holes(void)
 {
 	struct ddio_fs_file *file;
@@ -138,7 +138,7 @@ static void holes(void)
 	CU_ASSERT_EQUAL(m->r.value, 20 * BLOCK + 100);
 	FS_ERR(m, -ENXIO, ddio_fs_seek, file, 20 * BLOCK + 100, SEEK_DATA);
 	FS_ERR(m, -EINVAL, ddio_fs_seek, file, 0, SEEK_SET);
-	/* Longer, and shorter, and longer again: what was cut does not come back. */
+	/* Longer, shorter, longer again: what was cut does not come back. */
 	FS_OK(m, ddio_fs_setattr, m->fs, ino, DDIO_FS_SET_SIZE, &attr);
 	CU_ASSERT_EQUAL(m->r.attr.size, 50 * BLOCK);
 	FS_OK(m, ddio_fs_read, file, buf, sizeof(buf), 49 * BLOCK);
@@ -154,7 +154,7 @@ static void holes(void)
 	attr.size = 1ull << 63;
 	FS_ERR(m, -EFBIG, ddio_fs_setattr, m->fs, ino, DDIO_FS_SET_SIZE, &attr);
 	FS_OK(m, ddio_fs_file_close, file);
-	/* Of one that nobody has open. */
+	/* A file that no one has open. */
 	attr.size = 3;
 	FS_OK(m, ddio_fs_setattr, m->fs, ino, DDIO_FS_SET_SIZE, &attr);
 	CU_ASSERT_EQUAL(m->r.attr.size, 3);
@@ -215,7 +215,7 @@ static void space(void)
 	fs_world_end(&w);
 }
 
-/* Both ways of copying, and the places where they meet. */
+/* Both ways of copying, and where one takes over from the other. */
 static void copy(void)
 {
 	struct ddio_fs_file *a, *b;
@@ -241,7 +241,7 @@ static void copy(void)
 		FS_OK(m, ddio_fs_read, b, x, 30 * BLOCK, 3 + 4 * BLOCK);
 		CU_ASSERT_EQUAL(m->r.value, 30 * BLOCK);
 		CU_ASSERT_EQUAL(memcmp(x, y, 30 * BLOCK), 0);
-		/* Through here: another place of the block. */
+		/* Through this process: another offset in the block. */
 		FS_OK(m, ddio_fs_copy, a, 3, b, 10, 30 * BLOCK);
 		CU_ASSERT_EQUAL(m->r.value, 30 * BLOCK);
 		FS_OK(m, ddio_fs_read, b, x, 30 * BLOCK, 10);
@@ -261,7 +261,7 @@ static void copy(void)
 	fs_world_end(&w);
 }
 
-/* From two mounts; neither loses anything of the other's. */
+/* Appends from two mounts: neither overwrites the other. */
 static void append(void)
 {
 	struct ddio_fs_file *a, *b = NULL;
@@ -281,7 +281,7 @@ static void append(void)
 		memset(buf, 'm', sizeof(buf));
 		FS_OK(m, ddio_fs_write, a, buf, sizeof(buf), 0);
 		memset(buf, 'n', sizeof(buf));
-		/* The other one writes at the end as it sees it. */
+		/* The other mount writes at the end as it knows it. */
 		FS_OK(n, ddio_fs_getattr, n->fs, ino);
 		end = n->r.attr.size;
 		FS_OK(n, ddio_fs_write, b, buf, sizeof(buf), end);
@@ -299,7 +299,7 @@ static void append(void)
 	fs_world_end(&w);
 }
 
-/* The data go when the last name and the last opening have gone, in either order. */
+/* Data are removed with the last name and the last opening, in either order. */
 static void removal(void)
 {
 	struct ddio_fs_file *a, *b = NULL;
@@ -336,7 +336,7 @@ static void removal(void)
 	fs_world_end(&w);
 }
 
-/* What a mount that died has left is removed by another one. */
+/* What a dead mount has left is removed by another one. */
 static void orphans(void)
 {
 	struct ddio_fs_file *a;
@@ -359,7 +359,7 @@ static void orphans(void)
 	fs_world_end(&w);
 }
 
-/* Sizes and times are told in time, and not more often than it must be. */
+/* The name server is told of sizes and times in time, and not more often than necessary. */
 static void telling(void)
 {
 	struct ddio_fs_file *a;
@@ -375,7 +375,7 @@ static void telling(void)
 	ino = m->r.attr.ino;
 	put_bytes(m, a, 1, 0, 8 * BLOCK);
 	wrote = w.names.count[DDIO_OP_FS_WROTE];
-	CU_ASSERT_EQUAL(wrote, 2); /* that there are data, and the size */
+	CU_ASSERT_EQUAL(wrote, 2); /* that the file has data, and its size */
 	for (i = 0; i < 50; i++)
 		put_bytes(m, a, i, 100, 100);
 	CU_ASSERT_EQUAL(w.names.count[DDIO_OP_FS_WROTE], wrote);
@@ -444,7 +444,7 @@ static void locks(void)
 	FS_OK(m, ddio_fs_lock_set, a, &l, false, NULL);
 	l.owner = 2;
 	FS_ERR(m, -EAGAIN, ddio_fs_lock_set, a, &l, false, NULL);
-	/* Waits, and gets it. */
+	/* Waits for a lock and gets it. */
 	fsc_wait_begin(&wait);
 	ddio_fs_lock_set(a, &l, true, &id, fsc_wait_done, &wait);
 	ddio_sim_run_for(w.dw, FS_SEC);
@@ -455,7 +455,7 @@ static void locks(void)
 	ddio_sim_run_for(w.dw, FS_SEC);
 	CU_ASSERT_EQUAL(wait.calls, 1);
 	CU_ASSERT_EQUAL(wait.err, 0);
-	/* Waits, and does not want it any more. */
+	/* Waits for a lock and cancels. */
 	l.type = F_WRLCK;
 	fsc_wait_begin(&wait);
 	ddio_fs_lock_set(a, &l, true, &id, fsc_wait_done, &wait);
@@ -465,7 +465,7 @@ static void locks(void)
 	ddio_sim_run_for(w.dw, FS_SEC);
 	CU_ASSERT_EQUAL(wait.calls, 2);
 	CU_ASSERT_EQUAL(wait.err, -EINTR);
-	/* Of nobody who has one: nothing is sent. */
+	/* An owner without locks: nothing is sent. */
 	FS_OK(m, ddio_fs_unlock_owner, a, 99);
 	CU_ASSERT_EQUAL(w.names.count[DDIO_OP_FS_UNLOCK_OWNER], 0);
 	FS_OK(m, ddio_fs_unlock_owner, a, 2);

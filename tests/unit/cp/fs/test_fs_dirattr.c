@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Attributes of directories that came with answers: when they do instead of a request, and when not.  Whatever
- * is done through the same client, and in whatever order answers come, nobody gets what is not true any more.
+ * Attributes of directories that came with replies: when they save a request, and when not.  Whatever is done
+ * through the same client, and in whatever order replies arrive, no call gets outdated attributes.
  */
 #include <sys/xattr.h>
 #include "base/rand.h"
@@ -16,7 +16,7 @@ static uint32_t asked(const struct fs_world *w)
 	return w->names.count[DDIO_OP_FS_GETATTR & 255];
 }
 
-/* They are right, and the name space was asked for them or was not. */
+/* Checks that attributes are right, and whether the name server was asked for them. */
 static void see(struct fs_world *w, struct fs_mount *m, uint64_t ino, uint64_t max_age, bool kept)
 {
 	uint32_t before = asked(w);
@@ -45,7 +45,7 @@ static void ages(void)
 	fs_world_begin(&w, 1, BLOCK, 3000);
 	m = fs_mount(&w, 0, 0);
 	see(&w, m, DDIO_FS_ROOT, FS_SEC, false);
-	see(&w, m, DDIO_FS_ROOT, FS_SEC, false); /* who only asks leaves nothing */
+	see(&w, m, DDIO_FS_ROOT, FS_SEC, false); /* asking alone keeps nothing */
 	make(m, DDIO_FS_ROOT, "d", S_IFDIR | 0755);
 	see(&w, m, DDIO_FS_ROOT, FS_SEC, true);
 	see(&w, m, DDIO_FS_ROOT, 0, false);
@@ -70,7 +70,7 @@ static void ages(void)
 }
 
 /*
- * What is done once the root directory's attributes are there
+ * Changes while the root directory's attributes are kept
  */
 struct dirattr_scene {
 	struct fs_world *w;
@@ -162,7 +162,7 @@ static void do_unlink_untold(struct dirattr_scene *s)
 	FS_OK(s->m, ddio_fs_unlink, s->m->fs, DDIO_FS_ROOT, "f");
 }
 
-/* Done, but the answer is lost: that it gets from memory then does not say. */
+/* The change is made but its reply is lost: the repeated one carries no attributes. */
 static void do_make_twice(struct dirattr_scene *s)
 {
 	s->w->names.late = true;
@@ -259,7 +259,7 @@ static void what_drops_them(void)
 }
 
 /*
- * Answers that come late
+ * Late replies
  */
 static void late_begin(struct fs_world *w, struct fs_mount **m, struct fsc_result *r)
 {
@@ -321,7 +321,7 @@ static void what_dropped_them_is_answered_first(void)
 	dropped_first(true);
 }
 
-/* Another directory has had the place meanwhile. */
+/* Another directory has used the slot meanwhile. */
 static void another_directory_is_answered_first(void)
 {
 	struct fs_world w;
@@ -376,7 +376,7 @@ static void a_removed_directory_does_not_come_back(void)
 	fs_world_end(&w);
 }
 
-/* Somebody else has changed the directory: who has seen that does not see the old one again. */
+/* Another mount has changed the directory: once that was seen, the old state is not seen again. */
 static void time_goes_forward(void)
 {
 	struct fs_world w;
@@ -403,7 +403,7 @@ static void time_goes_forward(void)
 	CU_ASSERT_NOT_EQUAL(m->r.attr.change, w.names.inode[d].attr.change);
 	FS_OK(m, ddio_fs_readdir, m->fs, DDIO_FS_ROOT, 0, 10, true);
 	see(&w, m, d, FS_SEC, true);
-	/* and that it is gone is believed, too */
+	/* its removal is seen, too */
 	w.names.inode[d].used = false;
 	FS_ERR(m, -ENOENT, ddio_fs_getattr, m->fs, d);
 	FS_ERR(m, -ENOENT, ddio_fs_getattr_within, m->fs, d, FS_SEC);
@@ -411,7 +411,7 @@ static void time_goes_forward(void)
 }
 
 /*
- * The real name space, many requests at a time, at random
+ * The real name server, many requests at a time, at random
  */
 struct dirattr_crowd {
 	struct fs_world w;
@@ -516,7 +516,7 @@ static void nobody_gets_what_is_old(void)
 	CU_ASSERT(kept > 300);
 }
 
-/* Another mount's changes are seen once what is here is too old. */
+/* Another mount's changes are seen as soon as what is kept is too old. */
 static void two_mounts(void)
 {
 	struct fs_mount *a, *b;

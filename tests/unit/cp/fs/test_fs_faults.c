@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What goes wrong while the file system's client is at work: connections are lost at every message,
- * before or after it was acted upon; the name space starts anew; nodes are away, for a while or
- * for good; the file system ends in the middle.  Every request gets exactly one answer, and nothing is
- * done twice.
+ * What goes wrong while the file system's client is at work: connections are lost at every message, before
+ * or after it was carried out; the name server restarts; nodes are away, for a while or for good; the file
+ * system ends in the middle.  Every request gets exactly one reply, and nothing is done twice.
  */
 #include "tests/unit/cp/fs/fs_world.h"
 #include "iop/server/priv.h"
@@ -11,7 +10,7 @@
 
 enum { BLOCK = 1024, LEN = 6 * BLOCK + 11 };
 
-/* All kinds of requests, one after the other; what must be true afterwards. */
+/* All kinds of requests, one after another, and what must be true afterwards. */
 static void a_day(struct fs_world *w, struct fs_mount *m)
 {
 	struct ddio_fs_new dir = { .mode = S_IFDIR | 0755 };
@@ -59,7 +58,7 @@ static void a_day(struct fs_world *w, struct fs_mount *m)
 	CU_ASSERT_EQUAL(w->names.inode[ino].open, false);
 }
 
-/* What the name space has seen of the day. */
+/* Checks what the name server has seen of it. */
 static void the_evening(struct fs_world *w)
 {
 	ddio_sim_run_for(w->dw, 5 * FS_SEC);
@@ -89,7 +88,7 @@ static bool lost_at(uint64_t n, enum fault_how how)
 	if (!reached)
 		CU_ASSERT_EQUAL(w.names.repeated, 0);
 	the_evening(&w);
-	/* No answer came a second time. */
+	/* No call ended twice. */
 	CU_ASSERT_EQUAL(m->r.calls, calls);
 	fs_world_end(&w);
 	return reached;
@@ -126,7 +125,7 @@ static void started_anew(void)
 	every_message(REBORN);
 }
 
-/* Connections to the disks break in the middle of what travels there. */
+/* Connections to the disks break in the middle of messages. */
 static void disks_lost(void)
 {
 	struct ddio_sim_link net;
@@ -153,7 +152,7 @@ static void disks_lost(void)
 	}
 }
 
-/* A node with data is away for good: an error for what lies there, after the time-out, and only for that. */
+/* A node with data is away for good: after the timeout an error for what lies there, and only for that. */
 static void node_dead(void)
 {
 	struct ddio_fs_file *a;
@@ -175,7 +174,7 @@ static void node_dead(void)
 	CU_ASSERT(ddio_sim_elapsed(w.dw) - t <= 5 * FS_SEC);
 	CU_ASSERT(m->r.text[0] != '\0');
 	FS_OK(m, ddio_fs_read, a, buf, BLOCK, BLOCK);
-	/* That it is away is known: no second wait. */
+	/* It is known to be away: no second wait. */
 	t = ddio_sim_elapsed(w.dw);
 	FS_ERR(m, -EIO, ddio_fs_write, a, buf, BLOCK, 2 * BLOCK);
 	CU_ASSERT(ddio_sim_elapsed(w.dw) - t <= FS_SEC);
@@ -190,7 +189,7 @@ static void node_dead(void)
 	fs_world_end(&w);
 }
 
-/* With DDIO_FS_HARD nobody hears of it; the request ends when the node is back. */
+/* With DDIO_FS_HARD there is no error; the request ends when the node is back. */
 static void node_away(void)
 {
 	struct ddio_fs_file *a;
@@ -232,7 +231,7 @@ static void node_away(void)
 	fs_world_end(&w);
 }
 
-/* No names for a while: an error after the time-out, and again all well. */
+/* The name server is away for a while: an error after the timeout, and then all is well. */
 static void names_dead(void)
 {
 	struct ddio_fs_file *a;
@@ -264,7 +263,7 @@ static void names_dead(void)
 	ddio_sim_run_for(w.dw, 2 * FS_SEC);
 	FS_OK(m, ddio_fs_lookup, m->fs, DDIO_FS_ROOT, "a");
 	FS_OK(m, ddio_fs_file_close, a);
-	/* It is there, and says nothing. */
+	/* It is there but does not answer. */
 	w.names.deaf = true;
 	t = ddio_sim_elapsed(w.dw);
 	FS_ERR(m, -EIO, ddio_fs_lookup, m->fs, DDIO_FS_ROOT, "a");
@@ -275,7 +274,7 @@ static void names_dead(void)
 	fs_world_end(&w);
 }
 
-/* Nobody asks anything, and yet a name space that starts anew hears what is open and locked. */
+/* A restarted name server is told what is open and locked even if there are no requests. */
 static void told_again(void)
 {
 	struct ddio_fs_lock lock = { .type = F_RDLCK, .end = 9, .owner = 5 };
@@ -296,7 +295,7 @@ static void told_again(void)
 	CU_ASSERT(w.names.inode[2].open);
 	CU_ASSERT(!w.names.inode[3].open);
 	CU_ASSERT_EQUAL(w.names.lock[2].type, DDIO_FS_LOCK_READ);
-	/* One that is gone meanwhile: who has it open hears of that. */
+	/* A file that is gone meanwhile: whoever has it open gets an error. */
 	fake_stop(&w.names);
 	w.names.inode[2].used = false;
 	w.names.known = false;
@@ -308,7 +307,7 @@ static void told_again(void)
 	fs_world_end(&w);
 }
 
-/* It ends while requests are under way: each of them is answered, once. */
+/* The file system ends while requests are under way: each of them ends, once. */
 static void ends_amid(void)
 {
 	struct ddio_fs_file *a;
@@ -363,7 +362,7 @@ static void node_cut(struct fs_world *w, uint32_t node, bool away)
 	}
 }
 
-/* A read asks for its data and for the size at once: both fail, and one text of the two is told. */
+/* A read asks for its data and for the size at once: both fail, and the caller gets one of the texts. */
 static void all_dead(void)
 {
 	struct ddio_fs_file *a;
@@ -378,7 +377,7 @@ static void all_dead(void)
 	node_cut(&w, 0, true);
 	node_cut(&w, 1, true);
 	FS_ERR(m, -EIO, ddio_fs_read, a, buf, 2 * BLOCK, 0);
-	/* That they are away is known now, so the data fail first; the size was asked for a moment ago. */
+	/* The nodes are known to be away now, so the data fail first; the size was asked for a moment ago. */
 	FS_OK(m, ddio_fs_read, a, buf, BLOCK, 4 * BLOCK);
 	fake_stop(&w.names);
 	FS_ERR(m, -EIO, ddio_fs_read, a, buf, sizeof(buf), 0);
@@ -393,7 +392,7 @@ static void all_dead(void)
 	fs_world_end(&w);
 }
 
-/* For so long that connections to it are given up; it comes back as another life of it, as far as anybody can see. */
+/* Stops a node for so long that connections to it are given up; to others it is another incarnation then. */
 static void node_reborn(struct fs_world *w, struct fs_mount *m, struct ddio_fs_file *a,
 			uint32_t node)
 {
@@ -412,7 +411,7 @@ static void node_reborn(struct fs_world *w, struct fs_mount *m, struct ddio_fs_f
 	CU_ASSERT_EQUAL(r.calls, 1);
 }
 
-/* One node takes its part of a write and is started anew before the other one answers: what it had taken is lost. */
+/* One node takes its part of a write and restarts before the other one answers: what it took is lost. */
 static void reborn_amid_a_write(void)
 {
 	struct ddio_fs_file *a;
@@ -444,7 +443,7 @@ static void reborn_amid_a_write(void)
 	fs_world_end(&w);
 }
 
-/* A node that has lost something answers a sync, and is away again when the other one has answered, too. */
+/* A node that has lost something answers a sync, and is away again when the other one answers. */
 static void reborn_amid_a_sync(void)
 {
 	struct ddio_fs_file *a;
@@ -486,7 +485,7 @@ static void ended_post(void *arg)
 	server_ended_say(arg);
 }
 
-/* It says in ending that nothing is lost; what a later life was given is another matter. */
+/* At its shutdown it says that nothing is lost; what a later incarnation took is another matter. */
 static void node_ended(struct fs_world *w, struct fs_mount *m, struct ddio_fs_file *a,
 		       uint32_t node)
 {
@@ -521,7 +520,7 @@ static void ended_in_order(void)
 	node_ended(&w, m, a, 0);
 	node_ended(&w, m, a, 1);
 	FS_OK(m, ddio_fs_sync, a);
-	/* The life in which it was written counts, not the one before. */
+	/* The incarnation that took the write counts, not the one before. */
 	node_ended(&w, m, a, 0);
 	FS_OK(m, ddio_fs_write, a, buf, sizeof(buf), 0);
 	node_reborn(&w, m, a, 0);
@@ -531,7 +530,7 @@ static void ended_in_order(void)
 	fs_world_end(&w);
 }
 
-/* What one sync is still making durable is not durable for the next one, whoever asks for it. */
+/* What one sync is still making durable is not durable for the next one. */
 static void a_sync_amid_a_sync(void)
 {
 	struct fsc_result r[5];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The file system as it is: its client against the I/O processors' name space, in virtual time.  The
- * connection to it is lost at any byte; every request gets one answer and nothing is done twice.
+ * The file system as it is: its client against a real name server, in virtual time.  The connection to it is
+ * lost at any byte; every request gets one reply and nothing is done twice.
  */
 #include "tests/unit/cp/fs/fs_world.h"
 #include "userlib/cp/fs/inode/inode.h"
@@ -93,7 +93,7 @@ static void attributes(void)
 	FS_ERR(m, -ENODATA, ddio_fs_getxattr, m->fs, ino, "user.x");
 	FS_ERR(m, -ERANGE, ddio_fs_getxattr, m->fs, ino, "");
 	FS_OK(m, ddio_fs_file_close, a);
-	/* How it is spread can be chosen while it has no data, and not after. */
+	/* How a file is spread can be chosen only while it has no data. */
 	FS_OK(m, ddio_fs_setxattr, m->fs, ino, "ddio.stripe", "2048", 4, 0, false);
 	FS_OK(m, ddio_fs_file_open, m->fs, ino, O_RDWR, &a);
 	CU_ASSERT_EQUAL(m->r.attr.block, 2048);
@@ -107,7 +107,7 @@ static void attributes(void)
 	fs_world_end(&w);
 }
 
-/* What one mount does the other sees. */
+/* One mount sees what the other does. */
 static void two_mounts(void)
 {
 	struct ddio_fs_lock lock = { .type = F_WRLCK, .end = 99, .owner = 5, .pid = 77 };
@@ -128,13 +128,13 @@ static void two_mounts(void)
 	FS_OK(n, ddio_fs_read, b, buf, LEN, 0);
 	CU_ASSERT_EQUAL(n->r.value, LEN);
 	CU_ASSERT_EQUAL(memcmp(buf, want, LEN), 0);
-	/* It was cut behind the writer's back: the write makes it as long as it reaches. */
+	/* Another mount cut the file: the write makes it as long as the write reaches. */
 	FS_OK(n, ddio_fs_setattr, n->fs, ino, DDIO_FS_SET_SIZE, &attr);
 	FS_OK(m, ddio_fs_write, a, want + 100, 10, 100);
 	FS_OK(m, ddio_fs_flush, a);
 	FS_OK(n, ddio_fs_getattr, n->fs, ino);
 	CU_ASSERT_EQUAL(n->r.attr.size, 110);
-	/* By one that has never had it open; and what was cut does not come back. */
+	/* Cut by a mount that has never had it open; what was cut does not come back. */
 	FS_OK(n, ddio_fs_file_close, b);
 	FS_OK(m, ddio_fs_write, a, want, LEN, 0);
 	fs_unmount(n);
@@ -172,7 +172,7 @@ static void two_mounts(void)
 	ddio_sim_run_for(w.dw, FS_SEC);
 	CU_ASSERT_EQUAL(wait.calls, 2);
 	CU_ASSERT_EQUAL(wait.err, 0);
-	/* While the other one has it open its data stay. */
+	/* The data stay while the other mount has it open. */
 	FS_OK(m, ddio_fs_unlink, m->fs, DDIO_FS_ROOT, "a");
 	FS_OK(m, ddio_fs_file_close, a);
 	ddio_sim_run_for(w.dw, FS_SEC);
@@ -184,7 +184,7 @@ static void two_mounts(void)
 	fs_world_end(&w);
 }
 
-/* A mount that dies leaves what only it had open: others remove it when it has been away for long enough. */
+/* A dead mount leaves what only it had open: others remove that when it has been away for long enough. */
 static void left_behind(void)
 {
 	struct fs_world w;
@@ -206,7 +206,7 @@ static void left_behind(void)
 	fs_world_end(&w);
 }
 
-/* All kinds of requests, one after the other. */
+/* All kinds of requests, one after another. */
 static void a_day(struct fs_world *w, struct fs_mount *m)
 {
 	struct ddio_fs_new dir = { .mode = S_IFDIR | 0755 };
@@ -251,7 +251,7 @@ static void a_day(struct fs_world *w, struct fs_mount *m)
 	CU_ASSERT_EQUAL(fs_objects(w), 0);
 }
 
-/* Of the client's first connection, or of what the name space sends. */
+/* Counts bytes of the client's first connection, or of what the name server sends. */
 static void lost_at_any_byte(void)
 {
 	struct ddio_sim_link net;
@@ -274,7 +274,7 @@ static void lost_at_any_byte(void)
 	}
 }
 
-/* Connections break at random all day long, and messages come in pieces. */
+/* Connections break at random all the time, and messages arrive in pieces. */
 static void bad_network(void)
 {
 	struct ddio_sim_link net;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The file system's client without memory: the n-th allocation that it makes fails, for every n of a
- * day on which a bit of everything is done.  Every request gets one answer, nothing is left in
- * disorder, and the next day all is well.  The sources are compiled in here, with the allocator replaced.
+ * The file system's client without memory: its n-th allocation fails, for every n of a run that does a bit
+ * of everything.  Every request gets one reply, nothing is left in disorder, and the next run succeeds.  The
+ * sources are compiled in here, with the allocator replaced.
  */
 #include <errno.h>
 #include "tests/unit/lib/ut_nomem.h"
@@ -118,7 +118,7 @@ static void a_day(struct fs_mount *m)
 	TRY(m, ddio_fs_unlink, m->fs, DDIO_FS_ROOT, "b");
 }
 
-/* Return: the allocation was made. */
+/* Returns true if there was an n-th allocation. */
 static bool without(uint64_t n)
 {
 	struct fs_world w;
@@ -137,7 +137,7 @@ static bool without(uint64_t n)
 	if (!reached)
 		CU_ASSERT_EQUAL(failed, 0);
 	failed = 0;
-	/* What could not be taken away may be there still. */
+	/* What could not be removed may still be there. */
 	FSC_WAIT(&m->r, ddio_fs_unlink, m->fs, DDIO_FS_ROOT, "a");
 	FSC_WAIT(&m->r, ddio_fs_unlink, m->fs, DDIO_FS_ROOT, "b");
 	made = m->r.calls;

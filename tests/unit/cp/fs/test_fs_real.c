@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* tsan: threads meet here */
 /*
- * The file system by its public functions, with threads of the program's own, several progress threads,
- * sockets and the clock.  The I/O processors are in this process too, so that the thread sanitizer
+ * The file system through its public functions, with several threads of the program, several progress
+ * threads, sockets and the clock.  The I/O processors are in this process too, so that the thread sanitizer
  * sees both sides.
  */
 #include <fcntl.h>
@@ -26,7 +26,7 @@ struct fs_worker {
 	uint32_t me, errors;
 };
 
-/* CUnit is for one thread. */
+/* CUnit supports one thread only. */
 #define SEE(wk, ok)                                                                          \
 	do {                                                                                 \
 		if (!(ok)) {                                                                 \
@@ -62,7 +62,7 @@ static void worker_round(struct fs_worker *wk, struct fsc_result *r, uint32_t ro
 	SEE(wk, !FSC_WAIT(r, ddio_fs_getattr, wk->fs, r->attr.ino));
 	if (round % 5 == 0)
 		SEE(wk, !FSC_WAIT(r, ddio_fs_sync, file));
-	/* All threads in one file, each in its own part. */
+	/* All threads write one file, each its own part. */
 	SEE(wk, !FSC_WAIT(r, ddio_fs_write, wk->shared, buf, LEN, (uint64_t)wk->me * LEN));
 	SEE(wk, !FSC_WAIT(r, ddio_fs_unlink, wk->fs, DDIO_FS_ROOT, name));
 	SEE(wk, !FSC_WAIT(r, ddio_fs_file_close, file));
@@ -196,7 +196,7 @@ static void serves(void)
 	CU_ASSERT_EQUAL(write(s.fds[1], "a", 1), 1);
 	CU_ASSERT_EQUAL(FSC_WAIT(&r, ddio_fs_sync_names, s.fs), 0);
 	CU_ASSERT_EQUAL(atomic_load(&s.taken), BYTES);
-	/* Again, until it does not want any more; what it has left is left. */
+	/* Again, until fn() returns false; unread bytes stay. */
 	CU_ASSERT_EQUAL(ddio_fs_serve(s.fs, s.fds[0], served_take, &s), 0);
 	while (sem_wait(&s.answers))
 		;
@@ -207,7 +207,7 @@ static void serves(void)
 		;
 	CU_ASSERT_EQUAL(atomic_load(&s.taken), BYTES + 2);
 	CU_ASSERT_EQUAL(atomic_load(&s.elsewhere), 0);
-	/* Also what is being served ends with the file system. */
+	/* Serving ends with the file system. */
 	ddio_fs_close(s.fs);
 	CU_ASSERT_EQUAL(close(s.fds[0]), 0);
 	CU_ASSERT_EQUAL(close(s.fds[1]), 0);
@@ -255,8 +255,8 @@ static void ends_amid(void)
 }
 
 /*
- * A file is closed as soon as the last request on it has been answered: from inside of the answer, or by a
- * thread that hears of it there and is faster than the library's.
+ * A file is closed as soon as the last request on it has ended: inside that request's done(), or by a thread
+ * that is woken there and is faster than the library's.
  */
 struct closer {
 	struct ddio_env *env;

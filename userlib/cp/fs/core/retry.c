@@ -31,7 +31,7 @@ void fsc_retry_later(struct fsc_reactor *r, struct fsc_retry *retry,
 	retry->timer.arg = retry;
 	if (ns > BACKOFF_MAX_NS)
 		ns = BACKOFF_MAX_NS;
-	/* Without memory for a timer it is made again at once. */
+	/* Without memory for a timer there is no rest. */
 	ddio_list_add(&retry->link, &r->retries);
 	if (fsc_closing(r->fs) || ddio_timer_arm(r->env, &retry->timer, ddio_env_now(r->env) + ns))
 		ddio_timer_arm(r->env, &retry->timer, ddio_env_now(r->env));

@@ -94,7 +94,7 @@ static uint64_t split_blocks(const struct split *s, uint32_t d)
 	return s->first + d > s->last ? 0 : (s->last - s->first - d) / s->ndisks + 1;
 }
 
-/* Pieces and their vectors in one req of memory. */
+/* Allocates the requests and their vectors at once. */
 static int io_alloc(struct fsc_io *io, const struct split *s, struct iovec **iov)
 {
 	uint64_t reqs = 0, n;

@@ -18,7 +18,7 @@ struct again {
 	bool locking;
 };
 
-/* One more has its answer. */
+/* One answer less is missing: the last one ends it. */
 static void again_put(struct ddio_fs *fs)
 {
 	if (!--fs->names->untold)
