@@ -12,7 +12,7 @@ MOUNT_DIR ?= $(if $(filter /usr /usr/local,$(PREFIX)),/sbin,$(PREFIX)/sbin)
 
 $(O)/fuse/%.o: CFLAGS += -DFUSE_USE_VERSION=314 $(FUSE_CFLAGS)
 
-$(O)/ddiofs: $(FUSE_OBJ) $(TOOL_COMMON) $(O)/libddio.a
+$(O)/ddiofs: $(FUSE_OBJ) $(TOOL_COMMON) $(O)/libddio-cp.a
 	$(call say,LD,$@)
 	$(Q)$(CC) $(SAN) -o $@ $^ $(FUSE_LIBS) $(LIB_LIBS)
 

@@ -19,7 +19,7 @@ $(O)/commit: FORCE
 FORCE:
 
 # The user's command has the library only: no I/O processor, no simulator.
-$(O)/ddio: $(call tool_obj,ddio) $(TOOL_COMMON) $(O)/libddio.a
+$(O)/ddio: $(call tool_obj,ddio) $(TOOL_COMMON) $(O)/libddio-cp.a
 	$(call say,LD,$@)
 	$(Q)$(CC) $(SAN) -o $@ $^ $(LIB_LIBS)
 

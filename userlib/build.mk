@@ -23,9 +23,18 @@ $(O)/libddio-all.a: $(CORE_OBJ) $(CP_OBJ) $(IOP_OBJ) $(SIM_OBJ)
 	$(call say,AR,$@)
 	$(Q)rm -f $@; ar qcs $@ $^
 
-$(O)/libddio.a: $(CORE_OBJ) $(CP_OBJ)
+# What the project's own programs link: they see more than a user.
+$(O)/libddio-cp.a: $(CORE_OBJ) $(CP_OBJ)
 	$(call say,AR,$@)
 	$(Q)rm -f $@; ar qcs $@ $^
+
+# One object, which shows the public names only.
+$(O)/libddio.a: $(CORE_OBJ) $(CP_OBJ) userlib/libddio.map
+	$(call say,AR,$@)
+	$(Q)$(LD) -r -o $(O)/libddio.o $(CORE_OBJ) $(CP_OBJ)
+	$(Q)sed -n 's/^[ \t]*\(ddio_[a-z0-9_]*\);.*/\1/p' userlib/libddio.map >$(O)/libddio.names
+	$(Q)objcopy --keep-global-symbols=$(O)/libddio.names $(O)/libddio.o
+	$(Q)rm -f $@; ar qcs $@ $(O)/libddio.o; rm -f $(O)/libddio.o
 
 $(O)/libddio.so.$(VERSION): $(CORE_OBJ) $(CP_OBJ) userlib/libddio.map
 	$(call say,LD,$@)

@@ -1,0 +1,98 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Names that leave a file, and whom they serve:
+#
+#   - a function or a variable that no other object uses is static, or goes;
+#   - "ddio_" stands before a name of userlib/X exactly if it is used outside userlib/X (by another
+#     library, the tools, the mount), or is public; for tags of structs, enums and unions likewise;
+#   - the static library shows no name but the public ones, nor does the shared one.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use Tree;
+
+top();
+my %public = map { $_ => 1 } slurp('userlib/libddio.map') =~ /\b(ddio_\w+);/g;
+
+# The library of a file: userlib/X, else its top folder; "kernel" for what both worlds compile.
+sub library {
+	my ($file) = @_;
+	return $1 if $file =~ m{^(userlib/[^/]+)/};
+	return 'kernel' if $file =~ m{^kmod/};
+	return $file =~ s{/.*}{}r;
+}
+
+sub prefixed { return $_[0] =~ /^ddio_/ }
+
+sub judge_name {
+	my ($what, $name, $home, $outside) = @_;
+	my @wrong;
+	if (prefixed($name)) {
+		push @wrong, "$home keeps it to itself: no ddio_" unless $outside || $public{$name};
+	} elsif ($outside) {
+		push @wrong, "leaves $home for $outside: ddio_$name";
+	}
+	check("$what $name", @wrong);
+}
+
+sub judge_symbols {
+	my $sym = symbols(objects(qr{^(?:userlib|kmod/shared|fuse|tools)/.*\.c$}));
+	my $tests = symbols(objects(qr{^tests/.*\.c$}));
+	my (%users, %tested);
+	for my $f (sort keys %$sym) { $users{$_}{$f} = 1 for @{ $sym->{$f}{use} } }
+	for my $f (sort keys %$tests) { $tested{$_} = 1 for @{ $tests->{$f}{use} } }
+	for my $f (sort keys %$sym) {
+		my $home = library($f);
+		for my $name (sort @{ $sym->{$f}{def} }) {
+			next if $name eq 'main' || $name =~ /^__odr_asan/;
+			my @users = sort keys %{ $users{$name} // {} };
+			check($name, @users || $public{$name} || $tested{$name}
+				? () : "no other file uses what $f defines");
+			next unless $home =~ m{^userlib/};
+			my ($outside) = grep { library($_) ne $home } @users;
+			judge_name($f, $name, $home, $outside);
+		}
+	}
+}
+
+sub judge_tags {
+	my (%home, %text);
+	for my $f (files(qr{^(?:userlib|fuse|tools|include/ddio)/.*\.[ch]$})) {
+		$text{$f} = without_comments(slurp($f));
+		while ($text{$f} =~ /\b(?:struct|enum|union)\s+(\w+)\s*\{/g) {
+			my $tag = $1;
+			$home{$tag} //= library($f) if $f =~ m{^userlib/};
+		}
+	}
+	my %outside;
+	for my $f (sort keys %text) {
+		my $library = library($f);
+		while ($text{$f} =~ /\b(?:struct|enum|union)\s+(\w+)/g) {
+			$outside{$1} //= $f if $home{$1} && $home{$1} ne $library;
+		}
+	}
+	judge_name('tag', $_, $home{$_}, $outside{$_}) for sort keys %home;
+}
+
+# shown LIBRARY OPTION...: the names that a program sees which links it
+sub shown {
+	my ($file, @options) = @_;
+	return map { /^\S* ?[TDBRVWCiuG] (\w+)/ ? $1 : () } split /\n/, `nm --defined-only -g @options $file`;
+}
+
+sub judge_libraries {
+	for ([ build() . '/libddio.a' ], [ build() . '/libddio.so', '-D' ]) {
+		my ($file, @options) = @$_;
+		next unless check($file, -e $file ? () : 'is not built');
+		my %shows = map { $_ => 1 } grep { !/^__odr_asan/ } shown($file, @options);
+		check($file, map { "shows $_" } grep { !$public{$_} } sort keys %shows);
+		check($file, map { "does not show $_" } grep { !$shows{$_} } sort keys %public);
+	}
+}
+
+judge_symbols();
+judge_tags();
+judge_libraries();
+finish();
