@@ -12,7 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct trace_error error;
 	struct comparison c;
 	struct hp97560_params p;
-	struct ddio_trace t;
+	struct disk_trace t;
 
 	if (trace_parse(&t, (const char *)data, size, &error))
 		return 0;

@@ -8,9 +8,9 @@ const char *const commands_form_names[COMMANDS_FORMS] = {
 	[COMMANDS_OPTIONS] = "options",
 };
 
-const struct command *commands_find(const struct command *table, const char *name)
+const struct subcommand *commands_find(const struct subcommand *table, const char *name)
 {
-	const struct command *c;
+	const struct subcommand *c;
 
 	for (c = table; c->opts; c++)
 		if (!strcmp(c->opts->name, name))
@@ -28,9 +28,9 @@ static void print_options(const struct opt_cmd *cmd, FILE *out)
 	fputc('\n', out);
 }
 
-void commands_list(const struct command *table, enum commands_form form, FILE *out)
+void commands_list(const struct subcommand *table, enum commands_form form, FILE *out)
 {
-	const struct command *c;
+	const struct subcommand *c;
 
 	for (c = table; c->opts; c++) {
 		if (form == COMMANDS_SUMMARIES)

@@ -7,11 +7,11 @@
 #include "opt.h"
 
 /**
- * struct command - one sub-command
+ * struct subcommand - one sub-command
  * @opts: its name and options
  * @run: runs it; argv[0] is its name.  Returns an exit code.
  */
-struct command {
+struct subcommand {
 	const struct opt_cmd *opts;
 	int (*run)(int argc, char **argv);
 };
@@ -19,7 +19,7 @@ struct command {
 /* Tables end with an entry whose @opts is NULL. */
 
 /* Return: the command of that name, or NULL. */
-const struct command *commands_find(const struct command *table, const char *name);
+const struct subcommand *commands_find(const struct subcommand *table, const char *name);
 
 /**
  * commands_list - print the table, a line for each command
@@ -27,7 +27,7 @@ const struct command *commands_find(const struct command *table, const char *nam
  *	name; COMMANDS_OPTIONS: the name and its long options, for completion
  */
 enum commands_form { COMMANDS_SUMMARIES, COMMANDS_NAMES, COMMANDS_OPTIONS, COMMANDS_FORMS };
-void commands_list(const struct command *table, enum commands_form form, FILE *out);
+void commands_list(const struct subcommand *table, enum commands_form form, FILE *out);
 
 /* By which ddio asks ddio-lab for a list: "ddio-lab --list FORM". */
 extern const char *const commands_form_names[COMMANDS_FORMS];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* A cluster on this machine, of ddio start and of measurements. */
-#ifndef DDIO_LOCAL_H
-#define DDIO_LOCAL_H
+#ifndef TOOLS_LOCAL_H
+#define TOOLS_LOCAL_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -71,4 +71,4 @@ uint32_t local_running(const char *dir);
 /* Removes a directory and all below it.  Return: 0 or -errno. */
 int local_remove_tree(const char *dir);
 
-#endif /* DDIO_LOCAL_H */
+#endif /* TOOLS_LOCAL_H */

@@ -21,7 +21,7 @@ static const struct opt_cmd opts_completion = { "ddio",
 						1,
 						2 };
 
-static const struct command commands[] = {
+static const struct subcommand commands[] = {
 	{ &opts_start, cmd_start },
 	{ &opts_stop, cmd_stop },
 	{ &opts_mount, cmd_mount },
@@ -67,7 +67,7 @@ static int run_lab(char **argv)
 
 static int cmd_help(int argc, char **argv)
 {
-	const struct command *c;
+	const struct subcommand *c;
 	char *help[] = { NULL, (char *)"--help", NULL };
 
 	if (argc < 2 || argv[1][0] == '-') {
@@ -144,7 +144,7 @@ out:
 
 static int completion_options(char *name)
 {
-	const struct command *c = commands_find(commands, name);
+	const struct subcommand *c = commands_find(commands, name);
 	char *list[] = { (char *)"--list", name, NULL };
 
 	if (!c)
@@ -173,7 +173,7 @@ static int cmd_completion(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	const struct command *c;
+	const struct subcommand *c;
 
 	if (argc < 2) {
 		usage(stderr);

@@ -8,7 +8,7 @@
 #include "tools/common/commands.h"
 #include "tools/common/version.h"
 
-static const struct command commands[] = {
+static const struct subcommand commands[] = {
 	{ &opts_bench, cmd_bench },
 	{ &opts_sim, cmd_sim },
 	{ &opts_lu, cmd_lu },
@@ -33,7 +33,7 @@ static void usage(FILE *out)
 /* For ddio's help and completion: a list of the commands, or the options of one. */
 static int list(const char *what)
 {
-	const struct command *c = commands_find(commands, what);
+	const struct subcommand *c = commands_find(commands, what);
 	int i;
 
 	if (c) {
@@ -51,7 +51,7 @@ static int list(const char *what)
 
 int main(int argc, char **argv)
 {
-	const struct command *c;
+	const struct subcommand *c;
 
 	if (argc < 2) {
 		usage(stderr);

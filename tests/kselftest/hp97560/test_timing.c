@@ -59,7 +59,7 @@
 struct run {
 	const char *path;
 	char name[64];
-	struct ddio_trace trace;
+	struct disk_trace trace;
 	struct kt_dev *dev;
 	int fd;
 	uint64_t epoch_ns;

@@ -35,7 +35,7 @@ static void trace_test(const char *policy, const char *path, double share)
 	struct hp97560_params p;
 	struct trace_error error;
 	struct comparison c;
-	struct ddio_trace t;
+	struct disk_trace t;
 
 	hp97560_params_default(&p);
 	CU_ASSERT_EQUAL_FATAL(disk_policy(&p, policy), 0);
@@ -63,7 +63,7 @@ static const struct ut_case trace_cases[] = { TRACES(CASE){ NULL, NULL } };
 static void refused(const char *text, size_t line, const char *why)
 {
 	struct trace_error error;
-	struct ddio_trace t;
+	struct disk_trace t;
 	char *exact = malloc(strlen(text) + 1);
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(exact);
@@ -103,7 +103,7 @@ static void parser_accepts_line_ends(void)
 	static const char text[] = "issue_time_ns,op,lba,sectors,completion_ns\r\n"
 				   "0,W,18446744073709551615,4294967295,5\r\n1,R,0,1,6";
 	struct trace_error error;
-	struct ddio_trace t;
+	struct disk_trace t;
 
 	CU_ASSERT_EQUAL_FATAL(trace_parse(&t, text, strlen(text), &error), 0);
 	CU_ASSERT_EQUAL_FATAL(t.n, 2);
@@ -120,7 +120,7 @@ static void parser_survives_damage(void)
 	static const char text[] = HEADER "0,R,1,16,500\n600,W,30,8,700\n800,R,5,1,900\n";
 	size_t i, length = strlen(text);
 	struct trace_error error;
-	struct ddio_trace t;
+	struct disk_trace t;
 	uint64_t seed = 3;
 	char *copy;
 
@@ -142,7 +142,7 @@ static void parser_survives_damage(void)
 static void loading_reports_files(void)
 {
 	struct trace_error error;
-	struct ddio_trace t;
+	struct disk_trace t;
 
 	CU_ASSERT_EQUAL(trace_load(&t, DATA "no such trace", &error), -ENOENT);
 	CU_ASSERT(error.line == 0 && error.what[0]);
@@ -155,7 +155,7 @@ static void replay_names_the_request_beyond_the_drive(void)
 		{ .issue_ns = 0, .done_ns = 5, .lba = 0, .sectors = 1 },
 		{ .issue_ns = 5, .done_ns = 9, .lba = 2647079, .sectors = 2 },
 	};
-	struct ddio_trace t = { .requests = requests, .n = 2 };
+	struct disk_trace t = { .requests = requests, .n = 2 };
 	struct trace_error error;
 	struct comparison c;
 	struct hp97560_params p;
@@ -176,7 +176,7 @@ static void generated_traces_replay_exactly(void)
 	struct trace_error error;
 	struct comparison c;
 	struct hp97560_params p;
-	struct ddio_trace t;
+	struct disk_trace t;
 	size_t i, j;
 
 	hp97560_params_default(&p);
@@ -198,7 +198,7 @@ static void generator_refuses(void)
 {
 	struct trace_spec spec = { .pattern = "mixed", .count = 1, .sectors = 16 };
 	struct hp97560_params p;
-	struct ddio_trace t;
+	struct disk_trace t;
 
 	hp97560_params_default(&p);
 	CU_ASSERT_EQUAL(disk_policy(&p, "nothing"), -EINVAL);
@@ -225,7 +225,7 @@ static void writing_and_parsing_are_inverse(void)
 {
 	struct trace_spec spec = { .pattern = "mixed", .count = 50, .sectors = 3, .seed = 9 };
 	struct trace_error error;
-	struct ddio_trace t, again;
+	struct disk_trace t, again;
 	struct hp97560_params p;
 	char *text = NULL;
 	size_t length = 0;

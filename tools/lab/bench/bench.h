@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* ddio bench: pattern x record size x layout x method, measured. */
-#ifndef DDIO_BENCH_H
-#define DDIO_BENCH_H
+#ifndef TOOLS_BENCH_H
+#define TOOLS_BENCH_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -159,4 +159,4 @@ double bench_paper(uint32_t pattern, uint32_t record, uint32_t layout, uint32_t 
 /* Measures this machine's memcpy and loopback TCP, in bytes per second.  Return: 0 or -errno. */
 int bench_limits(double *memcpy_rate, double *tcp_rate);
 
-#endif /* DDIO_BENCH_H */
+#endif /* TOOLS_BENCH_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* ddio bench --mount: directories of mounts, measured in turn. */
-#ifndef DDIO_BENCH_MOUNT_H
-#define DDIO_BENCH_MOUNT_H
+#ifndef TOOLS_BENCH_MOUNT_H
+#define TOOLS_BENCH_MOUNT_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -44,4 +44,4 @@ void mount_forget(const struct mount_job *job);
 struct bench_values;
 int bench_mount(const struct bench_values *v);
 
-#endif /* DDIO_BENCH_MOUNT_H */
+#endif /* TOOLS_BENCH_MOUNT_H */

@@ -15,7 +15,7 @@
 
 enum step { STEP_CREATE, STEP_STAT, STEP_UNLINK };
 
-struct names {
+struct name_works {
 	enum step step;
 	bool many;
 };
@@ -109,7 +109,7 @@ static void dir_name(char *path, size_t len, const struct mount_job *job, uint32
 
 static int names_run(const struct mount_job *job, uint32_t me, void *arg)
 {
-	const struct names *names = arg;
+	const struct name_works *names = arg;
 	uint32_t i, n = job->files / job->jobs;
 	char dir[4200], path[4300];
 	int err = 0;
@@ -155,7 +155,7 @@ static int dirs_all(const struct mount_job *job, bool making, bool many)
 
 static double step_run(const struct mount_job *job, enum step step, bool many)
 {
-	struct names names = { .step = step, .many = many };
+	struct name_works names = { .step = step, .many = many };
 	double t = 0;
 
 	if (step == STEP_CREATE)

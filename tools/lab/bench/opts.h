@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The options that ddio bench and ddio sim have in common: values begin with struct bench_values. */
-#ifndef DDIO_BENCH_OPTS_H
-#define DDIO_BENCH_OPTS_H
+#ifndef TOOLS_BENCH_OPTS_H
+#define TOOLS_BENCH_OPTS_H
 
 #include <stddef.h>
 #include "spec.h"
@@ -45,4 +45,4 @@
 	{ "quiet", 'q', OPT_FLAG, BENCH_AT(quiet), NULL, "show no progress" }
 /* clang-format on */
 
-#endif /* DDIO_BENCH_OPTS_H */
+#endif /* TOOLS_BENCH_OPTS_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Compute processes on this machine, and a cluster of their own. */
-#ifndef DDIO_PROCS_H
-#define DDIO_PROCS_H
+#ifndef TOOLS_PROCS_H
+#define TOOLS_PROCS_H
 
 #include "bench.h"
 #include "tools/common/local.h"
@@ -46,4 +46,4 @@ int procs_cluster_start(const char *command, const struct local_spec *want,
 			struct procs_cluster *c);
 void procs_cluster_stop(struct procs_cluster *c);
 
-#endif /* DDIO_PROCS_H */
+#endif /* TOOLS_PROCS_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The options of ddio bench, and the experiment that they describe. */
-#ifndef DDIO_BENCH_SPEC_H
-#define DDIO_BENCH_SPEC_H
+#ifndef TOOLS_BENCH_SPEC_H
+#define TOOLS_BENCH_SPEC_H
 
 #include "bench.h"
 
@@ -37,4 +37,4 @@ int bench_write(const char *command, const struct bench_values *v, const struct 
 /* Measures this machine's limits and prints them in the format of the results. */
 int bench_print_limits(FILE *out, enum bench_format format);
 
-#endif /* DDIO_BENCH_SPEC_H */
+#endif /* TOOLS_BENCH_SPEC_H */

@@ -10,7 +10,7 @@
 #include "tools/lab/lab.h"
 #include "tools/lab/disk_model/disk_model.h"
 
-struct values {
+struct disk_model_values {
 	const char *policy;
 	const char *plot;
 	const char *generate;
@@ -21,7 +21,7 @@ struct values {
 	bool csv;
 };
 
-#define AT(member) offsetof(struct values, member)
+#define AT(member) offsetof(struct disk_model_values, member)
 
 static const struct opt_spec options[] = {
 	{ "policy", 'p', OPT_TEXT, AT(policy), "NAME",
@@ -121,7 +121,7 @@ static int figures_print(bool csv)
 	return failed ? EXIT_FAILED : EXIT_OK;
 }
 
-static int generate(const struct values *v, const struct hp97560_params *p)
+static int generate(const struct disk_model_values *v, const struct hp97560_params *p)
 {
 	struct trace_spec spec = {
 		.pattern = v->generate,
@@ -130,7 +130,7 @@ static int generate(const struct values *v, const struct hp97560_params *p)
 		.think_ns = v->think_us * 1000,
 		.seed = v->seed,
 	};
-	struct ddio_trace trace;
+	struct disk_trace trace;
 	size_t i;
 	int err;
 
@@ -213,7 +213,7 @@ static void comparisons_print(const struct comparison *c, char **names, size_t n
 static int compare_one(struct comparison *c, const char *path, const struct hp97560_params *p)
 {
 	struct trace_error error;
-	struct ddio_trace trace;
+	struct disk_trace trace;
 	int err = trace_load(&trace, path, &error);
 
 	if (!err) {
@@ -228,7 +228,8 @@ static int compare_one(struct comparison *c, const char *path, const struct hp97
 	return err;
 }
 
-static int compare(const struct values *v, const struct hp97560_params *p, char **names, size_t n)
+static int compare(const struct disk_model_values *v, const struct hp97560_params *p, char **names,
+		   size_t n)
 {
 	struct comparison *c = calloc(n, sizeof(*c));
 	int ret = EXIT_OK;
@@ -255,7 +256,9 @@ static int compare(const struct values *v, const struct hp97560_params *p, char 
 
 int cmd_disk_model(int argc, char **argv)
 {
-	struct values v = { .policy = "default", .count = 1000, .sectors = 16, .seed = 1 };
+	struct disk_model_values v = {
+		.policy = "default", .count = 1000, .sectors = 16, .seed = 1
+	};
 	int err = opt_parse(&opts_disk_model, &v, &argc, &argv);
 	struct hp97560_params p;
 

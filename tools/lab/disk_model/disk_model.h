@@ -3,8 +3,8 @@
  * Traces of a disk, their replay through the timing model, and the figures that
  * the model must reach.
  */
-#ifndef DDIO_DISK_MODEL_H
-#define DDIO_DISK_MODEL_H
+#ifndef TOOLS_DISK_MODEL_H
+#define TOOLS_DISK_MODEL_H
 
 #include <stdio.h>
 #include "hp97560.h"
@@ -26,11 +26,11 @@ struct trace_request {
 };
 
 /**
- * struct ddio_trace - a trace in memory
+ * struct disk_trace - a trace in memory
  * @requests: in the order of issue; from malloc()
  * @n: how many
  */
-struct ddio_trace {
+struct disk_trace {
 	struct trace_request *requests;
 	size_t n;
 };
@@ -53,7 +53,7 @@ struct trace_error {
  * @error: filled in on failure
  * Return: 0; -EINVAL for malformed text; -ENOMEM.
  */
-int trace_parse(struct ddio_trace *trace, const char *text, size_t length,
+int trace_parse(struct disk_trace *trace, const char *text, size_t length,
 		struct trace_error *error);
 
 /**
@@ -63,13 +63,13 @@ int trace_parse(struct ddio_trace *trace, const char *text, size_t length,
  * @error: as in trace_parse()
  * Return: as trace_parse(), or what opening and reading the file returned.
  */
-int trace_load(struct ddio_trace *trace, const char *path, struct trace_error *error);
+int trace_load(struct disk_trace *trace, const char *path, struct trace_error *error);
 
 /* trace_write - print a trace in the form that trace_parse() reads */
-void trace_write(const struct ddio_trace *trace, FILE *out);
+void trace_write(const struct disk_trace *trace, FILE *out);
 
 /* trace_release - free what a trace holds */
-void trace_release(struct ddio_trace *trace);
+void trace_release(struct disk_trace *trace);
 
 /**
  * struct comparison - a trace beside the model
@@ -110,7 +110,7 @@ struct comparison {
  *
  * Return: 0; -ERANGE for a request beyond the drive; -EOVERFLOW for absurd times; -ENOMEM.
  */
-int trace_compare(struct comparison *c, const struct ddio_trace *trace,
+int trace_compare(struct comparison *c, const struct disk_trace *trace,
 		  const struct hp97560_params *p, struct trace_error *error);
 
 /* comparison_release - free what a comparison holds */
@@ -162,7 +162,7 @@ extern const char *const trace_patterns[];
  * Return: 0; -EINVAL for an unknown pattern or an empty request; -ERANGE where the pattern does
  * not fit on the drive; -ENOMEM.
  */
-int trace_generate(struct ddio_trace *trace, const struct trace_spec *spec,
+int trace_generate(struct disk_trace *trace, const struct trace_spec *spec,
 		   const struct hp97560_params *p);
 
 /**
@@ -188,4 +188,4 @@ struct disk_figure {
 /* The figures; ends with a NULL name. */
 extern const struct disk_figure disk_figures[];
 
-#endif /* DDIO_DISK_MODEL_H */
+#endif /* TOOLS_DISK_MODEL_H */

@@ -17,7 +17,7 @@
 #define ROUNDS 200
 #define START_SPAN_NS 10000000000ULL
 
-enum order { RANDOM, SORTED, CONTIGUOUS };
+enum pass_order { RANDOM, SORTED, CONTIGUOUS };
 
 static void params_of(struct hp97560_params *p, bool immediate_report)
 {
@@ -186,7 +186,7 @@ static int ascending(const void *a, const void *b)
 }
 
 /* The blocks of one pass, as logical sectors. */
-static void blocks_choose(uint64_t *lba, enum order order, uint32_t sectors, uint64_t capacity,
+static void blocks_choose(uint64_t *lba, enum pass_order order, uint32_t sectors, uint64_t capacity,
 			  uint64_t *seed)
 {
 	uint64_t blocks = capacity / sectors;
@@ -217,7 +217,7 @@ static uint64_t pass_run(struct hp97560_disk *d, enum hp97560_op op, const uint6
 }
 
 /* Mean service time of passes that follow each other on one drive. */
-static double passes_ms(enum hp97560_op op, enum order order, uint32_t sectors,
+static double passes_ms(enum hp97560_op op, enum pass_order order, uint32_t sectors,
 			bool immediate_report)
 {
 	struct hp97560_params p;
@@ -281,7 +281,7 @@ static uint64_t disk_park(struct hp97560_disk *d, uint64_t lba, uint64_t *seed)
 }
 
 /* The time of one disk for its share of the file. */
-static double share_s(enum hp97560_op op, enum order order, bool on_media, uint64_t *seed)
+static double share_s(enum hp97560_op op, enum pass_order order, bool on_media, uint64_t *seed)
 {
 	struct hp97560_params p;
 	struct hp97560_disk d;
@@ -298,7 +298,7 @@ static double share_s(enum hp97560_op op, enum order order, bool on_media, uint6
 }
 
 /* The rate of all disks together: the slowest one's time counts. */
-static double file_rate(enum hp97560_op op, enum order order, bool on_media)
+static double file_rate(enum hp97560_op op, enum pass_order order, bool on_media)
 {
 	uint64_t seed = 7;
 	double sum = 0;

@@ -12,16 +12,16 @@
 #define MIXED_RUN_MAX 8
 #define MIXED_READ_PERCENT 67
 
-enum order { RANDOM, SORTED, FORWARD, BACKWARD, MIXED };
+enum trace_order { RANDOM, SORTED, FORWARD, BACKWARD, MIXED };
 
-struct pattern {
-	enum order order;
+struct trace_pattern {
+	enum trace_order order;
 	enum hp97560_op op;
 	uint32_t step; /* blocks from one request to the next */
 };
 
 /* In the order of trace_patterns. */
-static const struct pattern patterns[] = {
+static const struct trace_pattern patterns[] = {
 	{ .order = RANDOM, .op = HP97560_READ },
 	{ .order = RANDOM, .op = HP97560_WRITE },
 	{ .order = SORTED, .op = HP97560_READ },
@@ -52,7 +52,7 @@ _Static_assert(sizeof(trace_patterns) / sizeof(trace_patterns[0]) ==
 		       sizeof(patterns) / sizeof(patterns[0]) + 1,
 	       "a name for each pattern");
 
-static const struct pattern *pattern_find(const char *name)
+static const struct trace_pattern *pattern_find(const char *name)
 {
 	size_t i;
 
@@ -70,7 +70,7 @@ static int request_order(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static void fill_random(struct ddio_trace *t, enum hp97560_op op, uint64_t blocks, uint64_t *seed)
+static void fill_random(struct disk_trace *t, enum hp97560_op op, uint64_t blocks, uint64_t *seed)
 {
 	size_t i;
 
@@ -80,7 +80,7 @@ static void fill_random(struct ddio_trace *t, enum hp97560_op op, uint64_t block
 	}
 }
 
-static void sort_batches(struct ddio_trace *t)
+static void sort_batches(struct disk_trace *t)
 {
 	size_t i, n;
 
@@ -91,7 +91,7 @@ static void sort_batches(struct ddio_trace *t)
 }
 
 /* Goes up or down from a random block, chosen so that all fit. */
-static int fill_steps(struct ddio_trace *t, const struct pattern *pattern, uint64_t blocks,
+static int fill_steps(struct disk_trace *t, const struct trace_pattern *pattern, uint64_t blocks,
 		      uint64_t *seed)
 {
 	uint64_t span = (uint64_t)(t->n - 1) * pattern->step + 1;
@@ -111,7 +111,7 @@ static int fill_steps(struct ddio_trace *t, const struct pattern *pattern, uint6
 }
 
 /* Makes short sequential runs, each of reads or of writes, at random places. */
-static int fill_mixed(struct ddio_trace *t, uint64_t blocks, uint64_t *seed)
+static int fill_mixed(struct disk_trace *t, uint64_t blocks, uint64_t *seed)
 {
 	size_t i = 0;
 
@@ -130,8 +130,8 @@ static int fill_mixed(struct ddio_trace *t, uint64_t blocks, uint64_t *seed)
 	return 0;
 }
 
-static int trace_fill(struct ddio_trace *t, const struct trace_spec *spec,
-		      const struct pattern *pattern, uint64_t blocks)
+static int trace_fill(struct disk_trace *t, const struct trace_spec *spec,
+		      const struct trace_pattern *pattern, uint64_t blocks)
 {
 	uint64_t seed = spec->seed;
 
@@ -148,7 +148,7 @@ static int trace_fill(struct ddio_trace *t, const struct trace_spec *spec,
 }
 
 /* Sets the requests' completion times by the model. */
-static int trace_time(struct ddio_trace *t, const struct trace_spec *spec, struct hp97560_disk *d)
+static int trace_time(struct disk_trace *t, const struct trace_spec *spec, struct hp97560_disk *d)
 {
 	struct hp97560_result r = { 0 };
 	size_t i;
@@ -168,10 +168,10 @@ static int trace_time(struct ddio_trace *t, const struct trace_spec *spec, struc
 	return 0;
 }
 
-int trace_generate(struct ddio_trace *trace, const struct trace_spec *spec,
+int trace_generate(struct disk_trace *trace, const struct trace_spec *spec,
 		   const struct hp97560_params *p)
 {
-	const struct pattern *pattern = pattern_find(spec->pattern);
+	const struct trace_pattern *pattern = pattern_find(spec->pattern);
 	struct hp97560_disk *d;
 	int err = -ENOMEM;
 

@@ -47,7 +47,7 @@ static int refuse(struct trace_error *error, size_t i, int err, const struct hp9
 }
 
 /* Replays in closed loop; stores service times of the trace and of the model, in ms. */
-static int replay(struct hp97560_disk *d, const struct ddio_trace *trace, double *trace_ms,
+static int replay(struct hp97560_disk *d, const struct disk_trace *trace, double *trace_ms,
 		  double *model_ms, struct trace_error *error)
 {
 	uint64_t done = 0, trace_done = 0;
@@ -123,7 +123,7 @@ static void compare_distributions(struct comparison *c)
 	c->demerit = sqrt(sum / (double)c->n) / c->trace_mean_ms;
 }
 
-int trace_compare(struct comparison *c, const struct ddio_trace *trace,
+int trace_compare(struct comparison *c, const struct disk_trace *trace,
 		  const struct hp97560_params *p, struct trace_error *error)
 {
 	struct hp97560_disk *d = malloc(sizeof(*d));

@@ -106,7 +106,7 @@ static int request_parse(struct cursor *c, struct trace_request *r)
 	return 0;
 }
 
-static int trace_append(struct ddio_trace *trace, size_t *room, const struct trace_request *r)
+static int trace_append(struct disk_trace *trace, size_t *room, const struct trace_request *r)
 {
 	struct trace_request *more;
 	size_t want = *room ? *room * 2 : 256;
@@ -122,7 +122,7 @@ static int trace_append(struct ddio_trace *trace, size_t *room, const struct tra
 	return 0;
 }
 
-static int line_parse(struct ddio_trace *trace, size_t *room, struct cursor *c)
+static int line_parse(struct disk_trace *trace, size_t *room, struct cursor *c)
 {
 	struct trace_request r;
 	int err;
@@ -145,7 +145,7 @@ static int line_parse(struct ddio_trace *trace, size_t *room, struct cursor *c)
 	return trace_append(trace, room, &r);
 }
 
-int trace_parse(struct ddio_trace *trace, const char *text, size_t length,
+int trace_parse(struct disk_trace *trace, const char *text, size_t length,
 		struct trace_error *error)
 {
 	const char *end = text + length;
@@ -195,7 +195,7 @@ static int file_slurp(FILE *f, char **text, size_t *length)
 	return ferror(f) ? -errno : 0;
 }
 
-int trace_load(struct ddio_trace *trace, const char *path, struct trace_error *error)
+int trace_load(struct disk_trace *trace, const char *path, struct trace_error *error)
 {
 	FILE *f = fopen(path, "re");
 	char *text = NULL;
@@ -219,7 +219,7 @@ int trace_load(struct ddio_trace *trace, const char *path, struct trace_error *e
 	return err;
 }
 
-void trace_write(const struct ddio_trace *trace, FILE *out)
+void trace_write(const struct disk_trace *trace, FILE *out)
 {
 	size_t i;
 
@@ -232,7 +232,7 @@ void trace_write(const struct ddio_trace *trace, FILE *out)
 	}
 }
 
-void trace_release(struct ddio_trace *trace)
+void trace_release(struct disk_trace *trace)
 {
 	free(trace->requests);
 	memset(trace, 0, sizeof(*trace));

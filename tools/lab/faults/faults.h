@@ -16,8 +16,8 @@
  *   copy.c      copies an I/O processor's records
  *   say.c       messages
  */
-#ifndef DDIO_FAULTS_H
-#define DDIO_FAULTS_H
+#ifndef TOOLS_FAULTS_H
+#define TOOLS_FAULTS_H
 
 #include <stdarg.h>
 #include <stdbool.h>
@@ -415,4 +415,4 @@ struct faults_disk {
 };
 void faults_disk(struct faults *f, uint32_t disk, const struct faults_disk *how);
 
-#endif /* DDIO_FAULTS_H */
+#endif /* TOOLS_FAULTS_H */

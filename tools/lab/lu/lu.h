@@ -3,8 +3,8 @@
  * Out-of-core LU decomposition, the application of TR95-251: a matrix of floats is stored column by
  * column in a file, and the processes hold a slab of it at a time.
  */
-#ifndef DDIO_LU_H
-#define DDIO_LU_H
+#ifndef TOOLS_LU_H
+#define TOOLS_LU_H
 
 #include "tools/lab/bench/bench.h"
 
@@ -72,4 +72,4 @@ void lu_in_memory(float *a, uint32_t n);
 /* Compares @lu with what lu_in_memory() gives and L U with the matrix. */
 int lu_check(const struct lu_spec *spec, const float *lu, uint64_t *wrong, double *residual);
 
-#endif /* DDIO_LU_H */
+#endif /* TOOLS_LU_H */

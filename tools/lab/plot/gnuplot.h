@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Draws pictures by gnuplot, a child process at the other end of a pipe. */
-#ifndef DDIO_GNUPLOT_H
-#define DDIO_GNUPLOT_H
+#ifndef TOOLS_GNUPLOT_H
+#define TOOLS_GNUPLOT_H
 
 #include <signal.h>
 #include <stdio.h>
@@ -23,4 +23,4 @@ int gnuplot_open(struct gnuplot *g, const char *command, const char *path, int w
 /* Ends it.  Return: 0, or -EIO after a message if it failed; then there is no picture. */
 int gnuplot_close(struct gnuplot *g, const char *command);
 
-#endif /* DDIO_GNUPLOT_H */
+#endif /* TOOLS_GNUPLOT_H */

@@ -3,8 +3,8 @@
  * How much of a processor its I/O leaves to a computation, as studied by Kotz and Cai, 1995; from
  * a record of when each processor worked.
  */
-#ifndef DDIO_IONODE_H
-#define DDIO_IONODE_H
+#ifndef TOOLS_IONODE_H
+#define TOOLS_IONODE_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -39,4 +39,4 @@ uint32_t ionode_left(const struct ionode *node, uint32_t n, uint64_t begin, uint
 /* Return: the same if all processors wait for each other after each step. */
 uint32_t ionode_left_barriers(const struct ionode *node, uint32_t n, uint64_t begin, uint64_t end);
 
-#endif /* DDIO_IONODE_H */
+#endif /* TOOLS_IONODE_H */

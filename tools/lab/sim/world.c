@@ -35,9 +35,9 @@ struct sim_iop {
 };
 
 /**
- * struct sim_proc - one compute process, kept from run to run
+ * struct world_proc - one compute process, kept from run to run
  */
-struct sim_proc {
+struct world_proc {
 	struct sim_cp cp;
 	struct ddio_env *env;
 	int (*fn)(struct sim_cp *cp);
@@ -53,7 +53,7 @@ struct sim_world {
 	struct ddio_conf *conf;
 	struct ddio_key key;
 	struct sim_iop *iop;
-	struct sim_proc *proc;
+	struct world_proc *proc;
 };
 
 static int world_dir(struct sim_world *w)
@@ -248,7 +248,7 @@ int sim_world_new(const struct sim_world_spec *spec, struct sim_world **world, c
 
 static void proc_main(void *arg)
 {
-	struct sim_proc *p = arg;
+	struct world_proc *p = arg;
 
 	p->ret = p->fn(&p->cp);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* A whole cluster in virtual time: the code of daemons and library in a simulated world. */
-#ifndef DDIO_SIM_WORLD_H
-#define DDIO_SIM_WORLD_H
+#ifndef TOOLS_SIM_WORLD_H
+#define TOOLS_SIM_WORLD_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -82,4 +82,4 @@ struct sim_world_stats {
 
 void sim_world_stats(const struct sim_world *world, struct sim_world_stats *stats);
 
-#endif /* DDIO_SIM_WORLD_H */
+#endif /* TOOLS_SIM_WORLD_H */
