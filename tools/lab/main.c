@@ -4,9 +4,12 @@
  * the I/O processor, the fault tester.  Reached as "ddio bench" and so on.
  */
 #include <string.h>
-#include "lab.h"
 #include "tools/common/commands.h"
 #include "tools/common/version.h"
+#include "tools/lab/bench/bench.h"
+#include "tools/lab/disk_model/disk_model.h"
+#include "tools/lab/lu/lu.h"
+#include "tools/lab/sim/sim.h"
 
 static const struct subcommand commands[] = {
 	{ &opts_bench, cmd_bench },

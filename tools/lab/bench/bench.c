@@ -7,7 +7,6 @@
 #include "spec.h"
 #include "tools/common/cmd.h"
 #include "tools/common/progress.h"
-#include "tools/lab/lab.h"
 #include "procs.h"
 
 struct bench_job {

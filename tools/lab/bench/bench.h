@@ -159,4 +159,9 @@ double bench_paper(uint32_t pattern, uint32_t record, uint32_t layout, uint32_t 
 /* Measures this machine's memcpy and loopback TCP, in bytes per second.  Return: 0 or -errno. */
 int bench_limits(double *memcpy_rate, double *tcp_rate);
 
+struct opt_cmd;
+/* ddio bench. */
+int cmd_bench(int argc, char **argv);
+extern const struct opt_cmd opts_bench;
+
 #endif /* TOOLS_BENCH_H */

@@ -9,7 +9,6 @@
 #include <unistd.h>
 #include "opts.h"
 #include "tools/common/cmd.h"
-#include "tools/lab/lab.h"
 
 static const struct opt_spec bench_opts[] = {
 	BENCH_OPTS,

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "tools/common/cmd.h"
-#include "tools/lab/lab.h"
 #include "tools/lab/disk_model/disk_model.h"
 
 struct disk_model_values {

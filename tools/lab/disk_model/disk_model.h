@@ -188,4 +188,9 @@ struct disk_figure {
 /* The figures; ends with a NULL name. */
 extern const struct disk_figure disk_figures[];
 
+struct opt_cmd;
+/* ddio disk-model. */
+int cmd_disk_model(int argc, char **argv);
+extern const struct opt_cmd opts_disk_model;
+
 #endif /* TOOLS_DISK_MODEL_H */

@@ -72,4 +72,10 @@ void lu_in_memory(float *a, uint32_t n);
 /* Compares @lu with what lu_in_memory() gives and L U with the matrix. */
 int lu_check(const struct lu_spec *spec, const float *lu, uint64_t *wrong, double *residual);
 
+struct opt_cmd;
+/* ddio lu, ddio matrix. */
+int cmd_lu(int argc, char **argv);
+int cmd_matrix(int argc, char **argv);
+extern const struct opt_cmd opts_lu, opts_matrix;
+
 #endif /* TOOLS_LU_H */

@@ -8,7 +8,6 @@
 #include <sys/mman.h>
 #include "tools/common/cmd.h"
 #include "tools/common/version.h"
-#include "tools/lab/lab.h"
 #include "lu.h"
 #include "tools/lab/bench/procs.h"
 #include "tools/lab/sim/world.h"

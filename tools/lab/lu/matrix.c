@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "tools/common/cmd.h"
-#include "tools/lab/lab.h"
+#include "lu.h"
 
 struct matrix_values {
 	uint64_t rows, cols, header;

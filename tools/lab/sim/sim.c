@@ -6,8 +6,8 @@
 #include "tools/lab/bench/opts.h"
 #include "tools/common/cmd.h"
 #include "tools/common/progress.h"
-#include "tools/lab/lab.h"
 #include "tools/lab/faults/faults.h"
+#include "sim.h"
 #include "world.h"
 
 /* The options in common come first, so that their offsets are the same. */
