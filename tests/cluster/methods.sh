@@ -47,7 +47,7 @@ pairs "aio on files" --engine aio --disk-size 16M --cps 4 --iops 2 --size 512K -
 
 # The trace of an emulated disk: with a presorted list the arm goes one way.  The first read is of
 # another file.
-"$ddio" bench --quiet --methods dds --patterns rb --layouts random-blocks --no-verify --cps 4 --iops 2 --size 1M \
+"$ddio" bench --quiet --methods dds --patterns rb --records 8192 --layouts random-blocks --no-verify --cps 4 --iops 2 --size 1M \
 	--disk-options "time_scale=0,trace=$dir/trace"
 awk -F, '$3 == "R" && n[$1]++ { if ($4 < last[$1]) bad = 1; last[$1] = $4; reads++ }
 	END { exit bad || reads < 100 }' "$dir/trace"
