@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Installs the Debian packages that ddio needs, as root or by sudo, and says which.
 #   install-deps.sh build   what the programs and the demo need
-#   install-deps.sh all     and what the tests need
+#   install-deps.sh all     the same, and what the tests need
 set -eu
 
 build='gcc libc6-dev make pkg-config libaio-dev liblmdb-dev libinih-dev libssl-dev gnuplot-nox
 	libfuse3-dev fuse3'
 check='git libcunit1-dev liblapacke-dev clang clang-format iproute2 mandoc g++ procps util-linux'
-# The kernel modules: built, tried in virtual machines (also a kernel of our own), packed.
+# The kernel modules: built, tried in virtual machines (also with a kernel built for it), packed.
 check="$check qemu-system-x86 busybox-static kmod xz-utils lz4 debootstrap debian-archive-keyring
 	linux-headers-cloud-amd64 linux-source flex bison bc libelf-dev sparse dkms
 	fio attr acl sqlite3 dmsetup e2fsprogs parted fdisk strace liburing-dev stress-ng dbench bonnie++ rsync"

@@ -12,7 +12,6 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -25,30 +24,16 @@
 #include "env/disk/engine.h"
 #include "env/real/real.h"
 #include "iop/iop.h"
+#include "ddiod.h"
+#include "lock_file.h"
 #include "tools/common/background.h"
-#include "tools/ddiod/lock_file.h"
 #include "tools/common/notify.h"
 #include "tools/common/opt.h"
 #include "tools/common/version.h"
 
-#define PROGRAM "ddiod"
 #define NO_FD UINT32_MAX
 /* Far more than the kernel needs to end a process, and less than "ddio start" waits. */
 #define LOCK_WAIT_MS 10000
-
-struct ddiod_opts {
-	const char *conf;
-	const char *node;
-	bool foreground;
-	const char *pid_file;
-	const char *log_level;
-	const char *log_file;
-	uint32_t ready_fd;
-	bool repair;
-	bool version;
-	bool list_conf;
-	bool list_engines;
-};
 
 static const struct opt_spec ddiod_specs[] = {
 	{ "conf", 'c', OPT_TEXT, offsetof(struct ddiod_opts, conf), "FILE",
@@ -80,125 +65,9 @@ static const struct opt_cmd ddiod_cmd = {
 	.opts = ddiod_specs,
 };
 
-/**
- * struct ddiod - the process
- * @log_fd: where log lines go; -1: to syslog
- * @started: startup is over: messages go to the log only
- * @parent: pipe to the process that waits until the node serves; -1: none
- * @ready: the descriptor of --ready-fd; -1: none
- * @lock: the lock file
- * @signals: signalfd
- * @done: eventfd: the node has stopped
- * @pid_written: the file of --pid-file is to be removed at the end
- * @stop: asks reactor 0 to stop
- * @stopping: a signal has come
- */
-struct ddiod {
-	struct ddiod_opts opts;
-	struct ddio_conf *conf;
-	uint32_t node;
-	enum ddio_log_level level;
-	int log_fd;
-	bool started;
-	int parent;
-	int ready;
-	int lock;
-	int signals;
-	int done;
-	bool pid_written;
-	uint32_t nreactors, nenvs, nthreads;
-	struct ddio_env **envs;
-	struct ddio_iop *iop;
-	struct ddio_post stop;
-	bool stopping;
-};
-
-/*
- * Messages
- */
-static const char *const level_names[] = { "error", "warning", "info", "debug" };
-
-static void log_line(void *arg, enum ddio_log_level level, const char *line)
-{
-	static const int priorities[] = { LOG_ERR, LOG_WARNING, LOG_INFO, LOG_DEBUG };
-	const struct ddiod *d = arg;
-	char stamp[40] = "";
-	struct timespec ts;
-	struct tm tm;
-
-	if (d->log_fd < 0) {
-		syslog(priorities[level], "%s", line);
-		return;
-	}
-	clock_gettime(CLOCK_REALTIME, &ts);
-	if (gmtime_r(&ts.tv_sec, &tm))
-		strftime(stamp, sizeof(stamp), "%Y-%m-%dT%H:%M:%S", &tm);
-	/* One write a line: lines of several threads do not mix. */
-	dprintf(d->log_fd, "%s.%03ldZ %s %s: %s\n", stamp, ts.tv_nsec / 1000000,
-		d->opts.node ? d->opts.node : PROGRAM, level_names[level], line);
-}
-
-__attribute__((format(printf, 3, 4))) static void
-say(const struct ddiod *d, enum ddio_log_level level, const char *fmt, ...)
-{
-	char line[1024];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(line, sizeof(line), fmt, ap);
-	va_end(ap);
-	if (!d->started && level == DDIO_LOG_ERR)
-		fprintf(stderr, PROGRAM ": %s\n", line);
-	if (level <= d->level && (d->started || d->log_fd >= 0) &&
-	    !(level == DDIO_LOG_ERR && d->log_fd == STDERR_FILENO && !d->started))
-		log_line((void *)d, level, line);
-}
-
-static int log_open(struct ddiod *d)
-{
-	int fd, err;
-
-	if (!d->opts.log_file) {
-		d->log_fd = d->opts.foreground ? STDERR_FILENO : -1;
-		return 0;
-	}
-	fd = open(d->opts.log_file, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0640);
-	if (fd < 0) {
-		err = errno;
-		say(d, DDIO_LOG_ERR, "log file %s: %s", d->opts.log_file, strerror(err));
-		return -err;
-	}
-	if (d->log_fd < 0) {
-		d->log_fd = fd;
-		return 0;
-	}
-	/* The descriptor stays the same: other threads are using it. */
-	dup3(fd, d->log_fd, O_CLOEXEC);
-	close(fd);
-	return 0;
-}
-
 /*
  * Before the reactors
  */
-static int parse_level(struct ddiod *d)
-{
-	int i;
-
-	d->level = DDIO_LOG_INFO;
-	if (!d->opts.log_level)
-		return 0;
-	for (i = 0; i < 4; i++) {
-		if (!strcmp(d->opts.log_level, level_names[i])) {
-			d->level = i;
-			return 0;
-		}
-	}
-	fprintf(stderr, PROGRAM ": --log-level: \"%s\" is not one of error, warning, info, debug\n",
-		d->opts.log_level);
-	return -EINVAL;
-}
-
 static int parse_ready(struct ddiod *d)
 {
 	if (d->opts.ready_fd == NO_FD)
@@ -530,44 +399,6 @@ static int serve(struct ddiod *d)
 	return err;
 }
 
-/*
- * Lists, which tests compare with the manual pages
- */
-static int list_conf(void)
-{
-	char *text = NULL, *line, *save = NULL;
-	char name[64];
-	size_t len = 0;
-	FILE *f = open_memstream(&text, &len);
-
-	if (!f)
-		return EXIT_FAILED;
-	ddio_conf_print_options(f);
-	if (fclose(f))
-		return EXIT_FAILED;
-	for (line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
-		if (sscanf(line, "  %63[a-z0-9_] = ", name) == 1 && line[2] == name[0] &&
-		    strchr(line, '='))
-			puts(name);
-	free(text);
-	return EXIT_OK;
-}
-
-static int list_engines(void)
-{
-	const struct ddio_disk_engine *const *e;
-	const struct ddio_engine_option *o;
-
-	for (e = ddio_disk_engines; *e; e++) {
-		puts((*e)->name);
-		for (o = (*e)->options; o && o->name; o++)
-			puts(o->name);
-	}
-	for (o = ddio_disk_common_options; o->name; o++)
-		puts(o->name);
-	return EXIT_OK;
-}
-
 int main(int argc, char **argv)
 {
 	struct ddiod d = {
@@ -591,7 +422,7 @@ int main(int argc, char **argv)
 			PROGRAM ": --conf and --node must be given\nTry '" PROGRAM " --help'.\n");
 		return EXIT_USAGE;
 	}
-	if (parse_level(&d) || parse_ready(&d))
+	if (log_set_level(&d) || parse_ready(&d))
 		return EXIT_USAGE;
 	if (log_open(&d))
 		return EXIT_FAILED;

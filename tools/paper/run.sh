@@ -17,8 +17,8 @@ mkdir -p "$out"
 
 sim() { "$ddio" sim --quiet --no-verify --csv "$@"; }
 
-# TR94-226: one request a disk and process, queues in the order of coming, two buffers a disk and
-# process in the cache, and Memputs and Memgets one at a time.
+# TR94-226: one request for each disk and process, first-come-first-served queues, two cache buffers for
+# each disk and process, and each Memput and Memget by itself.
 tr94() { sim --outstanding 1 --fcfs --cache 256K --no-batch "$@"; }
 
 # side_by_side NAME TITLE TOLERANCE-DD TOLERANCE-TC: NAME.csv as a table with deviations
