@@ -14,7 +14,7 @@ PERF_BIN := $(PERF_SRC:%.c=$(O)/%)
 EXAMPLE_BIN := $(EXAMPLE_SRC:%.c=$(O)/%)
 HELPER_BIN := $(HELPER_SRC:%.c=$(O)/%) $(O)/tests/posix/posix $(O)/tests/fuse/passfs
 
-.PHONY: check check-build unit-bins perf-bins helper-bins example-bins fuzz-bins
+.PHONY: check check-user check-build unit-bins perf-bins helper-bins example-bins fuzz-bins
 
 unit-bins: $(UNIT_BIN)
 perf-bins: $(PERF_BIN)
@@ -94,3 +94,9 @@ check:
 	$(Q)tools/install-deps.sh all
 	$(Q)$(MAKE) --no-print-directory check-build
 	$(Q)tests/run.sh $(if $(T),--only '$(T)')
+
+# All but the virtual machines.
+check-user:
+	$(Q)tools/install-deps.sh all
+	$(Q)$(MAKE) --no-print-directory check-build
+	$(Q)tests/run.sh --except 'vm/*' $(if $(T),--only '$(T)')

@@ -7,25 +7,31 @@
 # whose reason is the last line.  A failed test's log is shown, and what failed
 # is said once more at the end, above the count.
 #
-#   tests/run.sh [--only 'GLOB ...'] [--list]
+#   tests/run.sh [--only 'GLOB ...'] [--except 'GLOB ...'] [--list]
 #
 # "# timeout: SECONDS" in a script's head replaces the bound of 300 s.
 # Cluster tests, and scripts with "# serial" there, run one at a time: clusters
 # take free ports, and what else connects at that moment could meet them.  One with
 # "# own network" has a network namespace for itself, where there are any, and runs beside others.
+# Virtual machines connect to nothing here: one of them runs beside everything, at a lower
+# priority, and as many as there are processors when everything else is done.
+#
+# A machine's verdict is kept in build/kept/ and counts again, without a run, until an input of
+# the machine changes (tests/vm/inputs.sh); what was kept is said.  KEPT=no runs them all.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 top=$PWD
-only='*'
+only='*' but=
 list=
 while [ $# -gt 0 ]; do
 	case $1 in
 	--only) only=$2; shift 2 ;;
+	--except) but=$2; shift 2 ;;
 	--list) list=1; shift ;;
 	*) echo "run.sh: unknown argument $1" >&2; exit 2 ;;
 	esac
 done
-log=$top/build/log
+log=$top/build/log kept=$top/build/kept
 
 unit_sources() {
 	find tests/unit -name 'test_*.c' | sort
@@ -36,13 +42,16 @@ all_tests() {
 	local t n
 	# The kernel modules, in virtual machines with Debian's kernels: what takes longest begins first.
 	for t in 6.1 6.12 7.x; do
-		echo "vm/$t|tests/vm/check.sh $t"
+		echo "vm/$t|tests/vm/check.sh $t modules"
 	done
-	echo "vm/timing|tests/vm/timing.sh 6.1"
+	echo "vm/system|tests/vm/check.sh 6.12 system"
+	echo "vm/timing|tests/vm/timing.sh 6.1 timing"
+	echo "vm/figures|tests/vm/timing.sh 6.1 figures"
 	echo "vm/dkms|tests/vm/dkms.sh"
 	echo "vm/systemd|tests/vm/systemd.sh"
-	for t in tests/tree/*.sh; do
-		[ -e "$t" ] && echo "tree/$(basename "$t" .sh)|$t"
+	for t in tests/tree/*.sh tests/tree/*.pl; do
+		n=$(basename "$t")
+		echo "tree/${n%.*}|$t"
 	done
 	for t in $(unit_sources); do
 		n=$(basename "$t" .c)
@@ -75,20 +84,52 @@ own_network() {
 	[ -n "$networks" ] && head_says 'own network' "$1"
 }
 
-chosen() {
-	local n=${1%%|*} g globs
-	# Not "for g in $only": the shell would take the patterns for files.
-	read -ra globs <<<"$only"
-	for g in "${globs[@]}"; do
+# matches NAME GLOBS
+matches() {
+	local g globs
+	# Not "for g in $2": the shell would take the patterns for files.
+	read -ra globs <<<"$2"
+	for g in ${globs[@]+"${globs[@]}"}; do
 		# shellcheck disable=SC2254
-		case $n in $g) return 0 ;; esac
+		case $1 in $g) return 0 ;; esac
 	done
 	return 1
+}
+chosen() { matches "${1%%|*}" "$only" && ! matches "${1%%|*}" "$but"; }
+
+# keeps NAME LOG: its verdict counts again, and is said; what keep() needs is noted if it does not
+keeps() {
+	local in verdict=$kept/${1//\//-}
+	case $1 in vm/*) ;; *) return 1 ;; esac
+	in=$(tests/vm/inputs.sh "$1" | xargs)
+	[ -n "$in" ] || return 1
+	mkdir -p "$kept"
+	if [ "${KEPT:-}" != no ] && [ "$(head -n 1 "$verdict" 2>/dev/null)" = "$in" ]; then
+		sed -n 2p "$verdict" >"$2.count"
+		echo "kept: tested on $(sed -n 3p "$verdict") with the same inputs" >"$2"
+		# shellcheck disable=SC2046
+		printf '%-34s %4d passed %3d failed %3d skipped   kept  tested on %s with the same inputs\n' \
+			"$1" $(cat "$2.count") "$(sed -n 3p "$verdict")"
+		return 0
+	fi
+	rm -f "$verdict"
+	echo "${in% *}" >"$2.inputs"
+	return 1
+}
+
+keep() {
+	[ -e "$2.inputs" ] || return
+	{
+		echo "$(cat "$2.inputs") $(tests/vm/inputs.sh "$1" | tail -n 1)"
+		cat "$2.count"
+		date '+%Y-%m-%d %H:%M'
+	} >"$kept/${1//\//-}"
 }
 
 run_one() {
 	local name=${1%%|*} cmd=${1#*|} file=$log/${1%%|*}.log bound=300 start rc line n
 	mkdir -p "$(dirname "$file")"
+	keeps "$name" "$file" && return
 	n=$(sed -n '1,12s/^# timeout: *\([0-9]*\).*/\1/p' "${cmd%% *}" 2>/dev/null | head -1)
 	[ -n "$n" ] && bound=$n
 	own_network "$cmd" && cmd="unshare --net tests/own_network.sh $cmd"
@@ -111,6 +152,7 @@ run_one() {
 		f=1
 	fi
 	echo "$p $f $s" >"$file.count"
+	[ "$f" != 0 ] || [ "$p" = 0 ] || keep "$name" "$file"
 	local state=ok
 	[ "$s" != 0 ] && state="ok, skipped: $(grep -a -iE 'skip' "$file" | tail -1)"
 	[ "$f" != 0 ] && state="FAILED (exit $rc)"
@@ -129,13 +171,15 @@ serial() {
 
 networks=
 unshare --net tests/own_network.sh true 2>/dev/null && networks=1
-export -f run_one head_says own_network
-export log top networks
+export -f run_one keeps keep head_says own_network
+export log top networks kept
 # What waits most of its time begins first.
-first=() par=() ser=()
+first=() par=() ser=() vms=()
 while read -r t; do
 	chosen "$t" || continue
-	if own_network "${t#*|}"; then
+	if [ "${t#vm/}" != "$t" ]; then
+		vms+=("$t")
+	elif own_network "${t#*|}"; then
 		first+=("$t")
 	elif serial "$t"; then
 		ser+=("$t")
@@ -145,23 +189,38 @@ while read -r t; do
 done < <(all_tests)
 par=(${first[@]+"${first[@]}"} ${par[@]+"${par[@]}"})
 if [ -n "$list" ]; then
-	printf '%s\n' "${par[@]%%|*}" "${ser[@]%%|*}"
+	printf '%s\n' ${vms[@]+"${vms[@]%%|*}"} ${par[@]+"${par[@]%%|*}"} ${ser[@]+"${ser[@]%%|*}"}
 	exit 0
 fi
 rm -rf "$log"
 mkdir -p "$log"
+
+# machines: runs those that nobody runs yet, one after the other
+machines() {
+	local i
+	for i in "${!vms[@]}"; do
+		mkdir "$log/taken.$i" 2>/dev/null && run_one "${vms[i]}"
+	done
+}
+if [ ${#vms[@]} -gt 0 ]; then
+	(renice -n 5 $BASHPID >/dev/null; machines) &
+fi
 [ ${#par[@]} -eq 0 ] || printf '%s\0' "${par[@]}" |
 	xargs -0 -n1 -P"$(nproc)" bash -c 'run_one "$1"' _
 for t in ${ser[@]+"${ser[@]}"}; do
 	run_one "$t"
 done
+for _ in $(seq 2 "$(nproc)"); do
+	machines &
+done
+wait
 
 # said_wrong LOG: the few lines that tell why a test failed, and what was said before
 said_wrong() {
 	grep -aE -B 6 'FAIL|not ok|Sanitizer:|runtime error:|^ +[0-9]+\. .*:[0-9]+ ' "$1" |
 		grep -avE '^(# )*ok\b' | head -n 12 | cut -c1-300
 }
-for t in ${par[@]+"${par[@]%%|*}"} ${ser[@]+"${ser[@]%%|*}"}; do
+for t in ${vms[@]+"${vms[@]%%|*}"} ${par[@]+"${par[@]%%|*}"} ${ser[@]+"${ser[@]%%|*}"}; do
 	[ "$(cut -d' ' -f2 "$log/$t.log.count")" = 0 ] && continue
 	echo "$t failed:"
 	why=$(said_wrong "$log/$t.log")
@@ -176,5 +235,7 @@ if [ $((passed + failed)) -eq 0 ]; then
 	echo "run.sh: no test ran" >&2
 	failed=1
 fi
+n=$(grep -l '^kept: ' "$log"/vm/*.log 2>/dev/null | sed 's|.*/log/||; s|\.log$||' | xargs)
+[ -z "$n" ] || echo "kept, not run again since their inputs are the same: $n"
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]

@@ -15,8 +15,7 @@ for h in include/ddio/*.h; do
 	try gcc -std=c99 -D_POSIX_C_SOURCE=200809L -pedantic -Wall -Wextra -Werror $inc -fsyntax-only -x c "$h"
 	try g++ -Wall -Wextra -Werror $inc -fsyntax-only -x c++ "$h"
 done
-for h in userlib/*/*.h kmod/shared/*.h tools/*.h; do
-	[ -e "$h" ] || continue
+for h in $(find userlib kmod/shared tools -name '*.h' | sort); do
 	try gcc -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Werror $inc -fsyntax-only -x c "$h"
 done
 echo "$passed passed, $failed failed"

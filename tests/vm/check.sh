@@ -1,10 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# timeout: 1500
+# timeout: 2700
 #
 # Every test for virtual machines on one kernel, counted as tests/run.sh does.
 #
 #   tests/vm/check.sh KERNEL [PATTERN ...]
+#   tests/vm/check.sh KERNEL modules    the selftests, and end to end by the kernel engine
+#   tests/vm/check.sh KERNEL system     what runs on top of the modules, which the kernel matters less to
 #
 # The selftests' variables (tests/kselftest/README) go through.
 set -u
@@ -14,7 +16,12 @@ set -u
 label=$(kernel_label "$1") || exit 1
 shift
 name=check-$label
-bound=1200
+bound=2400
+case ${1:-} in
+# On its kernel the system's tests have the ends.
+modules) set -- '*/test_*' '*/fuzz_*' vm/t_cost; [ "$label" = 6.12 ] || set -- "$@" vm/t_cluster vm/t_scatter ;;
+system) set -- vm/t_engines vm/t_mount vm/t_cluster vm/t_scatter; name=system ;;
+esac
 if [ "$label" = debug ]; then
 	bound=7200
 	: "${DDIO_TIMEOUT:=2400}" "${DDIO_CALLS:=100000}"

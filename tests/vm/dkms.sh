@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# timeout: 1500
+# timeout: 2700
 #
 # The package ddio-dkms on a machine as an administrator has it: installed in a root
 # file system with DKMS and kernel headers, in a virtual machine that runs that kernel.
@@ -15,7 +15,7 @@ deb=$(ls -t "$top"/build/ddio-dkms_*_all.deb | head -1)
 mkdir -p "$top/build/tests/vm"
 # What a machine finds in /ddio/build/tests/vm
 cp "$deb" "$top/build/tests/vm/ddio-dkms.deb"
-"$vm_dir/run.sh" --kernel 6.1 --mod none --no-build --name dkms --timeout 1400 \
+"$vm_dir/run.sh" --kernel 6.1 --mod none --no-build --name dkms --timeout 2400 \
 	--qemu "-drive if=none,id=root,format=raw,file=$cache/dkms/root.ext4,snapshot=on,cache=unsafe
 		-device virtio-blk-pci,drive=root,serial=root" \
 	--cmd 'bash tests/vm/dkms-guest.sh'
