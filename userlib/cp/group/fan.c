@@ -37,7 +37,7 @@ static void fan_remember(struct fan *fan)
 	struct ddio_group *g = fan->group;
 	uint64_t *ended;
 
-	if (fan_heard_all(fan))
+	if (fan_heard_all(fan) && !fan->gave_up)
 		return;
 	ended = realloc(g->ended, (g->nended + 1) * sizeof(*ended));
 	if (!ended)

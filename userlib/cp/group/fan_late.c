@@ -108,6 +108,7 @@ static void late_give_up(struct fan *fan)
 			continue;
 		late_add(fan, child);
 		fan->arrived |= 1u << k;
+		fan->gave_up = true;
 	}
 	fan_advance(fan);
 }

@@ -22,6 +22,7 @@ enum fan_state {
  * @kind: of the first contribution
  * @mine: the application has called
  * @late: it has expired, or the parent asked
+ * @gave_up: it goes on without a child that may still answer
  * @arrived: bit k: the child whose distance is 1 << k
  * @verdict: the worst error so far, of rank @verdict_rank
  * @compare, @compare_len: of the first contribution, rank @compare_rank's
@@ -34,7 +35,7 @@ struct fan {
 	uint64_t seq;
 	uint32_t kind;
 	enum fan_state state;
-	bool mine, late;
+	bool mine, late, gave_up;
 	uint32_t arrived;
 	struct error verdict;
 	uint32_t verdict_rank;
