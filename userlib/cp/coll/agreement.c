@@ -2,10 +2,10 @@
 /*
  * How the members of a group agree at the start and at the end of a transfer.
  *
- * At the start every member says what it means to do; an array has to be the
- * same at all, other descriptions are gathered.  Rank 0 asks for the file's
- * size, checks the whole against it, and sets the transfer going.  At the end
- * every member says how it went; rank 0 extends the file.
+ * At the start every member says what it is about to do; an array must be the
+ * same on every member, other descriptions are gathered.  Rank 0 asks for the
+ * file's size, checks the whole against it, and starts the transfer.  At the
+ * end every member says how it went; rank 0 extends the file.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@
 enum { VERDICT = 16 };
 
 /*
- * Everybody's descriptions
+ * All members' descriptions
  */
 static int parts_take(struct ddio_op *op, uint32_t rank, const void *data, size_t len)
 {
@@ -56,7 +56,7 @@ static int parts_end(struct ddio_op *op, struct error *error)
 	return err;
 }
 
-/* At rank 0: from what was gathered. */
+/* Makes the map of all shares at rank 0, from what was gathered. */
 static int whole_gather(struct ddio_op *op, struct error *error)
 {
 	const void *data;
@@ -79,7 +79,7 @@ static int whole_gather(struct ddio_op *op, struct error *error)
 }
 
 /*
- * What comes down with the verdict: the file's size, up to where anything is wanted, and for
+ * What comes with the verdict: the file's size, where the last byte that is wanted ends, and for
  * 2P the descriptions
  */
 static bool verdict_has_parts(const struct ddio_op *op)
@@ -113,7 +113,7 @@ static int verdict_get(struct ddio_op *op, const uint8_t *data, size_t len, stru
 	int err = 0;
 
 	if (len < VERDICT) {
-		error_set(error, -EPROTO, "rank 0 sent a verdict that makes no sense");
+		error_set(error, -EPROTO, "malformed verdict from rank 0");
 		return -EPROTO;
 	}
 	op->file_size = bytes_get64(data);
@@ -155,7 +155,7 @@ static int start_check(struct ddio_op *op, struct error *error)
 
 	ddio_map_bounds(op->whole, &op->lo, &op->hi);
 	if (op->hi > DDIO_MAX_FILE)
-		error_status(error, DDIO_ST_RANGE, "%s: no file reaches to byte %llu", name,
+		error_status(error, DDIO_ST_RANGE, "%s: byte %llu is beyond the largest file", name,
 			     (unsigned long long)op->hi);
 	else if (!op->writing && op->hi > op->file_size)
 		error_status(error, DDIO_ST_NO_DATA,
@@ -190,7 +190,7 @@ static void start_sized(struct size_job *job)
 	free(data);
 }
 
-/* What is to be durable has to be written to nodes whose lives are known. */
+/* What is to be durable must be written to nodes whose incarnations are known. */
 static void start_known(struct request_set *set)
 {
 	struct ddio_op *op = set->arg;
@@ -222,7 +222,7 @@ static void start_agreed(void *arg, const struct error *error, const void *data,
 
 	error_clear(&mine);
 	op->steps++;
-	/* Those that cannot follow fail in the transfer, in which the others notice it. */
+	/* A member that cannot follow fails in the transfer, where the others notice. */
 	if (!error->status && verdict_get(op, data, len, &mine))
 		op->failed = mine;
 	op_agreed(op, error);
@@ -233,7 +233,7 @@ void agreement_begin(struct ddio_op *op)
 	bool array = op->part_kind == DDIO_PART_ARRAY;
 	struct agree agree = { .writing = op->writing,
 			       .method = op->method,
-			       /* Each for itself: */
+			       /* Members may differ in this one. */
 			       .flags = op->flags & ~DDIO_XFER_NO_SCATTER,
 			       .part = op->part_kind,
 			       .file = op->file->rec.ref.id,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Contiguous reads and writes of one process, in parallel over all disks.
- * Bytes of one disk that follow one another in its object are one request, up
- * to a size that lets several be under way.
+ * Bytes that are contiguous in an object are one request, up to a size that
+ * allows several requests at a time.
  */
 #include <errno.h>
 #include <limits.h>
@@ -16,7 +16,7 @@ enum { REQUEST_BYTES = 1 << 20 };
 /**
  * struct plain_call - one ddio_pread() or ddio_pwrite()
  * @at, @end: bytes of the file
- * @block: of each disk of the stripe: the next file block
+ * @block: of each disk of the stripe: the file's next block there
  */
 struct plain_call {
 	struct session_call call;
@@ -43,7 +43,7 @@ static void plain_put(struct plain_call *pc)
 		plain_end(pc);
 }
 
-/* Blocks that one request covers, from file block @b on. */
+/* Returns how many blocks one request covers, from file block @b on. */
 static uint64_t plain_run(const struct plain_call *pc, uint64_t b)
 {
 	const struct ddio_file_record *rec = &pc->file->rec;
@@ -84,7 +84,7 @@ static int plain_next(struct objio *io, struct objreq *req)
 	return 1;
 }
 
-/* The first block of each disk that the range touches. */
+/* Finds the first block on each disk that the range touches. */
 static int plain_blocks(struct plain_call *pc)
 {
 	const struct ddio_file_record *rec = &pc->file->rec;
@@ -150,7 +150,7 @@ static void read_sized(struct size_job *job)
 		read_clipped(pc);
 }
 
-/* It is being read as far as it went when it was last looked at. */
+/* Cuts the result at the file's size now; the read went by the size last known. */
 static void read_checked(struct size_job *job)
 {
 	struct plain_call *pc = job->arg;
@@ -161,7 +161,7 @@ static void read_checked(struct size_job *job)
 	plain_put(pc);
 }
 
-/* Somebody else may have made it longer, or shorter, or have removed it. */
+/* Asks for the size: another process may have changed it, or removed the file. */
 static void read_run(struct session_call *call)
 {
 	struct plain_call *pc = ddio_container_of(call, struct plain_call, call);
@@ -201,8 +201,8 @@ ssize_t ddio_pread(struct ddio_file *file, void *buf, size_t len, uint64_t offse
 /*
  * Writing
  *
- * The name space is told when the data are there: who opens the file after that, and finds that it has
- * changed, reads them.  Somebody may also have cut the file meanwhile.
+ * The name server is told once the data are there: a process that opens the file after that, and
+ * finds that it has changed, reads them.  Another process may have cut the file meanwhile.
  */
 static void write_extended(struct size_job *job)
 {

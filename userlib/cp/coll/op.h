@@ -118,21 +118,6 @@ struct ddio_op {
 	uint64_t messages, steps;
 };
 
-/* Returns true if data that come may be put into the user's memory. */
-static inline bool op_reads_into(const struct ddio_op *op)
-{
-	return !op->writing &&
-	       (op->phase == DDIO_PHASE_AGREEING || op->phase == DDIO_PHASE_MOVING) &&
-	       !op->failed.status;
-}
-
-static inline bool op_writes_from(const struct ddio_op *op)
-{
-	return op->writing &&
-	       (op->phase == DDIO_PHASE_AGREEING || op->phase == DDIO_PHASE_MOVING) &&
-	       !op->failed.status;
-}
-
 /* Says "write of NAME", for messages. */
 void op_describe(const struct ddio_op *op, char text[DDIO_MAX_TEXT]);
 
@@ -156,14 +141,6 @@ struct ddio_list *group_ops(struct ddio_group *group);
 struct ddio_op *op_find(struct ddio_group *group, uint64_t number);
 void op_submit(struct ddio_op *op);
 void op_free(struct ddio_op *op);
-
-/*
- * transfer.c: from the user's words, in the user's thread
- */
-
-/* NULL only without memory: what is wrong with the transfer goes into @failed. */
-struct ddio_op *op_new(struct ddio_file *file, struct ddio_group *group,
-		       const struct ddio_transfer *t, bool writing);
 
 /*
  * agreement.c

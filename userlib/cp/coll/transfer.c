@@ -54,25 +54,26 @@ static int strided_check(const struct ddio_part *part)
 static int part_check(struct ddio_op *op, const struct ddio_part *part)
 {
 	if (!part || part->reserved)
-		return op_wrong(op, -EINVAL, "no part, or its reserved member is not 0");
+		return op_wrong(op, -EINVAL, "part is NULL, or its reserved member is not 0");
 	switch (part->kind) {
 	case DDIO_PART_ARRAY:
 		if (!part->array || !part->array->ndims || part->array->ndims > DDIO_MAX_DIMS)
-			return op_wrong(op, -EINVAL, "no array, or not 1 to %d dimensions",
+			return op_wrong(op, -EINVAL,
+					"array is NULL, or does not have 1 to %d dimensions",
 					DDIO_MAX_DIMS);
 		return 0;
 	case DDIO_PART_STRIDED:
 		if (part->n && !part->strided)
-			return op_wrong(op, -EINVAL, "no strided descriptions");
+			return op_wrong(op, -EINVAL, "strided is NULL");
 		if (strided_check(part))
-			return op_wrong(op, -EINVAL, "a strided description makes no sense");
+			return op_wrong(op, -EINVAL, "a strided description is invalid");
 		return 0;
 	case DDIO_PART_LIST:
 		if (part->n && !part->list)
-			return op_wrong(op, -EINVAL, "no list");
+			return op_wrong(op, -EINVAL, "list is NULL");
 		return 0;
 	default:
-		return op_wrong(op, -EINVAL, "no kind %u of part", part->kind);
+		return op_wrong(op, -EINVAL, "unknown kind %u of part", part->kind);
 	}
 }
 
@@ -126,7 +127,7 @@ static int op_map(struct ddio_op *op, const struct ddio_transfer *t)
 	if (err)
 		return op_wrong(op, err, "%s", why ? why : strerror(-err));
 	if (op->share && !t->buf)
-		return op_wrong(op, -EINVAL, "no buffer for a share of %llu bytes",
+		return op_wrong(op, -EINVAL, "buf is NULL, but the share has %llu bytes",
 				(unsigned long long)op->share);
 	return 0;
 }
@@ -136,13 +137,13 @@ static int op_take(struct ddio_op *op, const struct ddio_transfer *t)
 	int err;
 
 	if (!t || t->struct_size != sizeof(*t))
-		return op_wrong(op, -EINVAL, "no transfer, or its struct_size is wrong");
+		return op_wrong(op, -EINVAL, "transfer is NULL, or its struct_size is wrong");
 	if (t->flags & ~KNOWN_FLAGS)
 		return op_wrong(op, -EINVAL, "unknown flags %#x", t->flags & ~KNOWN_FLAGS);
 	if (t->method > DDIO_METHOD_DDS)
-		return op_wrong(op, -EINVAL, "no method %u", t->method);
+		return op_wrong(op, -EINVAL, "unknown method %u", t->method);
 	if (t->outstanding > DDIO_WINDOW_MAX || t->reserved)
-		return op_wrong(op, -EINVAL, "more than %u outstanding, or reserved is not 0",
+		return op_wrong(op, -EINVAL, "outstanding is above %u, or reserved is not 0",
 				DDIO_WINDOW_MAX);
 	if (t->report && t->report->struct_size < sizeof(t->report->struct_size))
 		return op_wrong(op, -EINVAL, "the report's struct_size is not set");
@@ -160,8 +161,9 @@ static int op_take(struct ddio_op *op, const struct ddio_transfer *t)
 	return err ? err : op_map(op, t);
 }
 
-struct ddio_op *op_new(struct ddio_file *file, struct ddio_group *group,
-		       const struct ddio_transfer *t, bool writing)
+/* NULL only without memory: what is wrong with the transfer goes into @failed. */
+static struct ddio_op *op_new(struct ddio_file *file, struct ddio_group *group,
+			      const struct ddio_transfer *t, bool writing)
 {
 	struct ddio_op *op = calloc(1, sizeof(*op));
 

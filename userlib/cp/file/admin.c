@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The state of nodes and disks, for tools: every node is asked at once. */
+/* The state of nodes and disks, for tools: asks every node at once. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,7 +44,7 @@ static void state_run(struct session_call *call)
 	struct ddio_session *s = call->session;
 	uint32_t i;
 
-	/* One more, so that a node that fails at once does not end it for the rest. */
+	/* One more, so that a node that fails at once does not end the call before the rest is asked. */
 	sc->left = s->conf->nnodes + 1;
 	for (i = 0; i < s->conf->nnodes; i++) {
 		sc->nodes[i].sc = sc;
@@ -54,7 +54,7 @@ static void state_run(struct session_call *call)
 	state_one(sc);
 }
 
-/* Return: 0 with @sc->nodes filled in, to be freed by state_free(). */
+/* Return: 0 or -errno; @sc is to be freed by state_free(). */
 static int state_ask(struct ddio_session *session, struct state_call *sc)
 {
 	memset(sc, 0, sizeof(*sc));
@@ -101,7 +101,7 @@ int ddio_nodes(struct ddio_session *session, int (*fn)(void *arg, const struct d
 	if (!session)
 		return -EINVAL;
 	if (!fn)
-		return session_fail(session, -EINVAL, "ddio_nodes: no function");
+		return session_fail(session, -EINVAL, "ddio_nodes: fn is NULL");
 	ret = state_ask(session, &sc);
 	for (i = 0; i < session->conf->nnodes && !ret; i++) {
 		node_fill(&st, &session->conf->nodes[i], &sc.nodes[i]);
@@ -181,7 +181,7 @@ int ddio_disks(struct ddio_session *session, int (*fn)(void *arg, const struct d
 	if (!session)
 		return -EINVAL;
 	if (!fn)
-		return session_fail(session, -EINVAL, "ddio_disks: no function");
+		return session_fail(session, -EINVAL, "ddio_disks: fn is NULL");
 	ret = state_ask(session, &sc);
 	for (i = 0; i < session->conf->ndisks && !ret; i++) {
 		disk_fill(session, &st, i, &sc.nodes[session->conf->disks[i].node]);

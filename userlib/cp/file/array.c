@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What callers ask of a distribution. */
+/* Answers callers' questions about a distribution. */
 #include <errno.h>
 #include <ddio/ddio.h>
 #include "map/layout.h"
@@ -12,7 +12,7 @@ int ddio_array_share(const struct ddio_array *array, uint32_t nprocs, uint32_t r
 
 	if (!array || !bytes || rank >= nprocs) {
 		if (why)
-			*why = "no array, no place for the result, or no such rank";
+			*why = "array or bytes is NULL, or the rank is not below nprocs";
 		return -EINVAL;
 	}
 	err = ddio_map_new_array(array, nprocs, &map, why);

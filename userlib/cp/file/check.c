@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Is the store consistent?  Each disk checks its own records, the name space its
- * own; here the two are held against each other.
+ * Checks whether the store is consistent.  Each disk checks its own records, and
+ * the name server its own; this file compares the two.
  *
- * The cluster may be in use meanwhile.  Objects are listed before names: whatever
- * is made in between has its name before its first object, so no object of a new
- * file is taken for an orphan.
+ * The cluster may be in use meanwhile.  Objects are listed before names: a file
+ * that is created in between has its name before its first object, so none of
+ * its objects is taken for an orphan.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -16,18 +16,18 @@
 #include "cp/file/file.h"
 #include "cp/node/lane.h"
 
-/* One request, asked by the application's thread. */
+/* One request, made by the application's thread. */
 struct check_ask {
 	struct session_call call;
 	struct node_request request;
 	uint16_t opcode;
-	bool names; /* to the name space, else to the disk of @obj */
+	bool names; /* to the name server, else to the disk of @obj */
 	struct ddio_msg_obj obj;
 	struct ddio_msg_fsck fsck;
 	struct ddio_msg_obj_list list;
 };
 
-/* One object that was found on a disk. */
+/* An object that was found on a disk. */
 struct found_object {
 	uint64_t id;
 	uint32_t disk;
@@ -85,7 +85,7 @@ static void ask_got(struct node_request *request, const struct reply *reply)
 	else if (a->opcode == DDIO_OP_OBJ_LIST)
 		err = ddio_get_obj_list(reply->payload, reply->len, &a->list);
 	if (err)
-		error_set(&error, err, "check: an answer that makes no sense");
+		error_set(&error, err, "check: malformed reply");
 	call_end(&a->call, &error);
 }
 
@@ -109,7 +109,7 @@ static void ask_run(struct session_call *call)
 
 enum { BUSY_TRIES = 100, BUSY_NS = 50 * 1000 * 1000 };
 
-/* A gate that nobody opens. */
+/* Sleeps, at a gate that is never opened. */
 static void rest(struct ddio_env *env)
 {
 	struct ddio_gate gate;
@@ -118,7 +118,7 @@ static void rest(struct ddio_env *env)
 	ddio_gate_wait(env, &gate, ddio_env_now(env) + BUSY_NS);
 }
 
-/* A repair of records waits until no commit of theirs is under way. */
+/* Asks again while records that are to be repaired are being committed. */
 static int ask(struct cluster_check *c, struct check_ask *a, uint16_t opcode)
 {
 	int err, tries = 0;
@@ -131,7 +131,7 @@ static int ask(struct cluster_check *c, struct check_ask *a, uint16_t opcode)
 	return err;
 }
 
-/* Records are repaired as they are on the disk: everything is to be there first. */
+/* Makes all records durable: repair works on what is on the disk. */
 static int commit_all(struct cluster_check *c)
 {
 	struct check_ask a = { .names = true, .obj.flags = DDIO_OBJ_ALL };
@@ -146,7 +146,7 @@ static int commit_all(struct cluster_check *c)
 }
 
 /*
- * The records of each place by themselves
+ * The records of each disk and of the name server by themselves
  */
 static void add_fsck(struct cluster_check *c, const struct ddio_msg_fsck *x, const char *where)
 {
@@ -187,7 +187,7 @@ static int check_disk(struct cluster_check *c, uint32_t disk)
 }
 
 /*
- * What there is
+ * Listing objects and files
  */
 static int found_add(struct cluster_check *c, uint64_t id, uint32_t disk)
 {
@@ -230,7 +230,7 @@ static int list_objects(struct cluster_check *c, uint32_t disk)
 	return err;
 }
 
-/* All files by number, dying ones too. */
+/* Lists all files by number, including those that are being removed. */
 struct page_call {
 	struct session_call call;
 	struct node_request request;
@@ -250,7 +250,7 @@ static void page_got(struct node_request *request, const struct reply *reply)
 	} else {
 		err = ddio_get_ns_listing(reply->payload, reply->len, &p->page);
 		if (err)
-			error_set(&error, err, "check: a list that makes no sense");
+			error_set(&error, err, "check: malformed reply from the name server");
 	}
 	call_end(&p->call, &error);
 }
@@ -327,7 +327,7 @@ static int list_names(struct cluster_check *c)
 }
 
 /*
- * Each against the other
+ * Comparing objects and files
  */
 static int by_id(const void *a, const void *b)
 {
@@ -394,7 +394,7 @@ static int finish_removals(struct cluster_check *c)
 			tell(c, "file %" PRIu64 ": its removal was cut short: finished",
 			     c->dying[i]);
 		c->result->nameless += err == -EBUSY;
-		/* gone meanwhile, or a mount has it open */
+		/* It is gone meanwhile, or a mount has it open. */
 		if (err == -ENOENT || err == -EBUSY)
 			err = 0;
 	}
@@ -437,7 +437,7 @@ int ddio_check(struct ddio_session *session, int repair, void (*fn)(void *arg, c
 	if (!session)
 		return -EINVAL;
 	if (!result)
-		return session_fail(session, -EINVAL, "ddio_check: no result");
+		return session_fail(session, -EINVAL, "ddio_check: result is NULL");
 	memset(result, 0, sizeof(*result));
 	err = check_all(&c);
 	for (i = 0; i < c.nnames; i++)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Files as the user has them. */
+/* Open files: the user's handles and what can be done with them. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -105,7 +105,7 @@ int ddio_open(struct ddio_session *session, const char *name, unsigned int flags
 	if (!session)
 		return -EINVAL;
 	if (!file)
-		return session_fail(session, -EINVAL, "ddio_open: no place for the file");
+		return session_fail(session, -EINVAL, "ddio_open: file is NULL");
 	*file = NULL;
 	err = call_run(session, &oc.call, open_run);
 	*file = oc.file;
@@ -119,7 +119,7 @@ int ddio_stat(struct ddio_session *session, const char *name, struct ddio_file_s
 	if (!session)
 		return -EINVAL;
 	if (!st)
-		return session_fail(session, -EINVAL, "ddio_stat: no place for the result");
+		return session_fail(session, -EINVAL, "ddio_stat: st is NULL");
 	return call_run(session, &oc.call, open_run);
 }
 
@@ -181,9 +181,7 @@ int ddio_fstat(struct ddio_file *file, struct ddio_file_stat *st)
 	if (!file)
 		return -EINVAL;
 	if (!st)
-		return session_fail(file->session, -EINVAL,
-				    "ddio_fstat: no place for the "
-				    "result");
+		return session_fail(file->session, -EINVAL, "ddio_fstat: st is NULL");
 	return call_run(file->session, &fc.call, stat_run);
 }
 

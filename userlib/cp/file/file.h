@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Files that are open, and what is asked of the name space about them. */
+/* Open files, and what is asked of the name server about them. */
 #ifndef DDIO_CP_FILE_H
 #define DDIO_CP_FILE_H
 
@@ -8,11 +8,11 @@
 #include "cp/node/session.h"
 
 /**
- * struct ddio_file - shared by the handle that the user has and the operations under way
+ * struct ddio_file - shared by the user's handle and the operations under way
  * @refs: reactor only
- * @rec: all but its size never changes; the size is the newest that is known, reactor only
- * @boot: of each disk of the stripe: the life of its node that has what was written, see incarnation.c; 0: not
- *	known
+ * @rec: constant but for its size, the newest that is known; reactor only
+ * @boot: of each disk of the stripe: the incarnation of its node that holds what was written, see
+ *	incarnation.c; 0: not known
  */
 struct ddio_file {
 	struct ddio_session *session;
@@ -31,7 +31,7 @@ void file_put(struct ddio_file *file);
 void files_free(struct ddio_session *session);
 void file_stat_fill(struct ddio_file_stat *st, const struct ddio_file_record *rec);
 
-/* Bytes of the object with which disk @i of the stripe holds its share of @size bytes. */
+/* Returns the size of disk @i's object in a file of @size bytes. */
 uint64_t file_object_size(const struct ddio_file_record *rec, uint32_t i, uint64_t size);
 
 /*
@@ -39,7 +39,7 @@ uint64_t file_object_size(const struct ddio_file_record *rec, uint32_t i, uint64
  */
 
 /**
- * struct file_opening - find a file, or make it
+ * struct file_opening - finds a file, or creates it
  * @name, @flags, @striping: as ddio_open() has them
  * @done: with the record in @rec, if @error is clear
  */
@@ -59,8 +59,8 @@ struct file_opening {
 void file_open_begin(struct file_opening *job);
 
 /**
- * struct size_job - ask for the size, extend it, or set it
- * @size: EXTEND, SET_SIZE: the new one; at the end the file's size, which @file->rec has too
+ * struct size_job - asks for the size, extends it, or sets it
+ * @size: to extend or set: the new one; at the end the file's size, as in @file->rec
  */
 struct size_job {
 	struct ddio_file *file;
@@ -77,24 +77,25 @@ void size_ask(struct size_job *job);
 void size_extend(struct size_job *job);
 void size_set(struct size_job *job);
 
-/* Makes everything written to the file durable, its size included. */
+/* Makes everything written to the file durable, including its size. */
 void file_sync_begin(struct request_set *set, struct ddio_file *file,
 		     void (*done)(struct request_set *set), void *arg);
 
 /*
- * Keeps which lives of the nodes, as far as they are known, have what is written; and asks those that
- * are not known.  After a sync: @error if another life has answered than was written to.
+ * incarnation.c.  Notes which incarnations of the nodes hold what is written, as far as they are
+ * known; asks the nodes for those that are not known.  After a sync: sets @error if another
+ * incarnation answered than the one written to.
  */
 void incarnations_note(struct ddio_file *file);
 void incarnations_ask(struct request_set *set, struct ddio_file *file,
 		      void (*done)(struct request_set *set), void *arg);
 void incarnations_check(struct ddio_file *file, struct error *error);
 
-/* Writes back and forgets what the reactors have cached of it. */
+/* Has the reactors write back and forget what they have cached of the file. */
 void file_drop_begin(struct request_set *set, struct ddio_file *file,
 		     void (*done)(struct request_set *set), void *arg);
 
-/* remove.c: goes on with a removal that was cut short. */
+/* remove.c: finishes a removal that was cut short. */
 int remove_orphan(struct ddio_session *session, uint64_t id);
 
 #endif /* DDIO_CP_FILE_H */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Which life of an I/O processor has what was written.  A node that dies loses what was not durable, and
- * a sync that reaches its next life would be answered as if nothing had happened.  So a file remembers
- * the life of each of its nodes in which it was first written, and a sync that has met another
- * one fails, once; unless the first has said in ending that nothing was lost.
+ * Which incarnation of an I/O processor holds what was written.  A node that dies loses what was not
+ * durable, and its next incarnation would answer a sync as if nothing had happened.  So a file
+ * remembers the incarnation of each of its nodes to which it was first written; a sync that another
+ * one answers fails, once, unless the first said when it ended that nothing was lost.
  */
 #include "cp/file/file.h"
 #include "cp/node/lane.h"

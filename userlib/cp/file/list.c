@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The name space and the placement of a file, page by page. */
+/* Lists the name space, and a file's placement, page by page. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,8 +28,7 @@ static void list_got(struct node_request *request, const struct reply *reply)
 		if (err) {
 			memset(&lc->page, 0, sizeof(lc->page));
 			error_set(&error, err,
-				  "the name space sent a list that makes no "
-				  "sense");
+				  "list of files: malformed reply from the name server");
 		}
 	}
 	call_end(&lc->call, &error);
@@ -86,10 +85,10 @@ int ddio_list(struct ddio_session *session, const char *dir,
 	if (!session)
 		return -EINVAL;
 	if (!fn)
-		return session_fail(session, -EINVAL, "ddio_list: no function");
+		return session_fail(session, -EINVAL, "ddio_list: fn is NULL");
 	if (dir && strlen(dir) > DDIO_MAX_PATH)
-		return session_fail(session, -EINVAL, "a directory has at most %d bytes",
-				    DDIO_MAX_PATH);
+		return session_fail(session, -EINVAL,
+				    "the directory's path is longer than %d bytes", DDIO_MAX_PATH);
 	strcpy(lc.ask.dir, dir ? dir : "");
 	do {
 		memset(&lc.page, 0, sizeof(lc.page));
@@ -125,7 +124,7 @@ static void layout_got(struct request_set *set, uint64_t key, const struct reply
 
 	(void)key;
 	if (err)
-		error_set(error, err, "%s: a disk sent extents that make no sense",
+		error_set(error, err, "%s: malformed reply about a disk's extents",
 			  lc->file->rec.name);
 }
 
@@ -181,7 +180,7 @@ int ddio_layout(struct ddio_file *file, int (*fn)(void *arg, const struct ddio_p
 	if (!file)
 		return -EINVAL;
 	if (!fn)
-		return session_fail(file->session, -EINVAL, "ddio_layout: no function");
+		return session_fail(file->session, -EINVAL, "ddio_layout: fn is NULL");
 	for (lc.i = 0; lc.i < file->rec.ndisks && !ret; lc.i++) {
 		lc.cursor = 0;
 		do {

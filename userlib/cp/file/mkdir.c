@@ -54,8 +54,10 @@ int ddio_mkdir(struct ddio_session *session, const char *name, unsigned int mode
 	if (!session)
 		return -EINVAL;
 	if (!name || !name[0] || strlen(name) > DDIO_MAX_PATH)
-		return session_fail(session, -EINVAL, "a name has 1 to %d bytes", DDIO_MAX_PATH);
+		return session_fail(session, -EINVAL, "a name must have 1 to %d bytes",
+				    DDIO_MAX_PATH);
 	if (mode & ~0777u)
-		return session_fail(session, -EINVAL, "%s: %#o are no permissions", name, mode);
+		return session_fail(session, -EINVAL, "%s: %#o: permissions are at most 0777", name,
+				    mode);
 	return call_run(session, &mc.call, mkdir_run);
 }

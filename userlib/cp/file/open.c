@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Finding a file, or making it: name, then what is asked of its objects. */
+/* Finds or creates a file: first its name, then its objects. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "cp/file/file.h"
 
-/* Permissions of a file that libddio makes: it has no umask to ask for. */
+/* Permissions of new files: the library does not read the process's umask. */
 #define CREATE_MODE 0644
 
 static void open_end(struct file_opening *job)
@@ -107,7 +107,7 @@ static bool open_check_disks(struct file_opening *job)
 	return true;
 }
 
-/* The end of a long path says more than its beginning. */
+/* Keeps the end of a long path, which says more than its beginning. */
 static void record_name(struct ddio_file_record *rec, const char *path)
 {
 	size_t len = strlen(path), skip = len > DDIO_MAX_NAME ? len - DDIO_MAX_NAME : 0;
@@ -128,14 +128,11 @@ static void open_found(struct node_request *request, const struct reply *reply)
 	err = ddio_get_record(reply->payload, reply->len, &job->rec, NULL);
 	if (err) {
 		memset(&job->rec, 0, sizeof(job->rec));
-		error_set(&job->error, err,
-			  "%s: the name space sent a record that makes no "
-			  "sense",
-			  job->name);
+		error_set(&job->error, err, "%s: malformed reply from the name server", job->name);
 		open_end(job);
 	} else if (!open_check_disks(job)) {
 		error_status(&job->error, DDIO_ST_STALE,
-			     "%s lies on disks that the configuration does not have", job->name);
+			     "%s lies on disks that the configuration does not list", job->name);
 		open_end(job);
 	} else {
 		record_name(&job->rec, job->name);
@@ -144,7 +141,7 @@ static void open_found(struct node_request *request, const struct reply *reply)
 }
 
 /*
- * What is to be created
+ * Creating
  */
 static int striping_check(const struct ddio_session *s, const struct ddio_striping *st,
 			  struct error *error)
@@ -152,18 +149,21 @@ static int striping_check(const struct ddio_session *s, const struct ddio_stripi
 	uint32_t i;
 
 	if (st->struct_size != sizeof(*st) || st->reserved)
-		error_set(error, -EINVAL, "striping: struct_size or reserved is wrong");
+		error_set(
+			error, -EINVAL,
+			"striping: set struct_size to sizeof(struct ddio_striping) and reserved to 0");
 	else if (st->block_size & (st->block_size - 1) ||
 		 (st->block_size && st->block_size < DDIO_MIN_BLOCK) ||
 		 st->block_size > DDIO_MAX_BLOCK)
 		error_set(error, -EINVAL,
-			  "striping: block size %u is no power of two from %u to %u",
+			  "striping: block size %u is not a power of two from %u to %u",
 			  st->block_size, DDIO_MIN_BLOCK, DDIO_MAX_BLOCK);
 	else if (st->layout > DDIO_RANDOM_TRACKS)
 		error_set(error, -EINVAL, "striping: no layout %u", st->layout);
 	else if (st->ndisks > s->conf->ndisks || (st->ndisks && !st->disks))
-		error_set(error, -EINVAL, "striping: %u disks of the cluster's %u", st->ndisks,
-			  s->conf->ndisks);
+		error_set(error, -EINVAL,
+			  "striping: %u disks, but the cluster has %u, or disks is NULL",
+			  st->ndisks, s->conf->ndisks);
 	for (i = 0; !error->status && i < st->ndisks; i++)
 		if (st->disks[i] >= s->conf->ndisks)
 			error_set(error, -EINVAL, "striping: no disk %u", st->disks[i]);
@@ -222,7 +222,7 @@ static int open_put_lookup(struct file_opening *job)
 static int open_check(struct file_opening *job)
 {
 	if (!job->name || !job->name[0] || strlen(job->name) > DDIO_MAX_PATH)
-		error_set(&job->error, -EINVAL, "a name has 1 to %d bytes", DDIO_MAX_PATH);
+		error_set(&job->error, -EINVAL, "a name must have 1 to %d bytes", DDIO_MAX_PATH);
 	else if (job->flags & ~(DDIO_CREATE | DDIO_EXCL | DDIO_TRUNCATE))
 		error_set(&job->error, -EINVAL, "%s: unknown flags %#x", job->name, job->flags);
 	return job->error.err;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Removing a file, in an order that loses no space if it is interrupted: the
- * name space takes its name away, every disk forgets its object, the name space
- * forgets it.  What has no name any more can be removed by its number, to go on where another was
- * interrupted.
+ * Removes a file, in an order that loses no space if it is interrupted: the
+ * name server takes its name away, every disk forgets its object, the name
+ * server forgets the file.  A file that has lost its name can be removed by its
+ * number, which finishes a removal that was interrupted.
  */
 #include <errno.h>
 #include <string.h>
@@ -29,7 +29,7 @@ static void remove_forgotten(struct node_request *request, const struct reply *r
 {
 	struct remove_call *rc = request->arg;
 
-	/* Another one who removes it may have been faster. */
+	/* Another process that removes it may have been faster. */
 	if (reply->status && reply->status != DDIO_ST_NOT_FOUND)
 		reply_error(&rc->error, reply, rc->name);
 	remove_end(rc);
@@ -56,7 +56,7 @@ static void remove_objects_gone(struct request_set *set)
 	request_names(rc->call.session, &rc->request);
 }
 
-/* Whoever removes the file at the same time, or did it half, may have taken an object away. */
+/* Objects may be missing: another removal is under way, or was interrupted. */
 static void remove_objects(struct remove_call *rc)
 {
 	struct ddio_msg_obj obj = { .file = rc->rec.ref };
@@ -84,10 +84,7 @@ static void remove_marked(struct node_request *request, const struct reply *repl
 	err = ddio_get_record(reply->payload, reply->len, &rc->rec, NULL);
 	if (err) {
 		memset(&rc->rec, 0, sizeof(rc->rec));
-		error_set(&rc->error, err,
-			  "%s: the name space sent a record that makes no "
-			  "sense",
-			  rc->name);
+		error_set(&rc->error, err, "%s: malformed reply from the name server", rc->name);
 		remove_end(rc);
 		return;
 	}
@@ -126,7 +123,8 @@ int ddio_remove(struct ddio_session *session, const char *name)
 	if (!session)
 		return -EINVAL;
 	if (!name || !name[0] || strlen(name) > DDIO_MAX_PATH)
-		return session_fail(session, -EINVAL, "a name has 1 to %d bytes", DDIO_MAX_PATH);
+		return session_fail(session, -EINVAL, "a name must have 1 to %d bytes",
+				    DDIO_MAX_PATH);
 	return call_run(session, &rc.call, remove_run);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The size of a file, and making it durable. */
+/* The size of a file, its durability, and its blocks in caches. */
 #include <errno.h>
 #include <string.h>
 #include "cp/file/file.h"
@@ -19,7 +19,7 @@ static void size_end(struct size_job *job)
 	job->done(job);
 }
 
-/* A record if the answer has one; what was asked for else. */
+/* Takes the record of a reply; without one, which @must have one, the size is as asked for. */
 static void size_read(struct size_job *job, const struct reply *reply, bool must)
 {
 	struct ddio_file_record rec;
@@ -29,15 +29,13 @@ static void size_read(struct size_job *job, const struct reply *reply, bool must
 		return;
 	err = ddio_get_record(reply->payload, reply->len, &rec, NULL);
 	if (err) {
-		error_set(&job->error, err,
-			  "%s: the name space sent a record that makes no "
-			  "sense",
+		error_set(&job->error, err, "%s: malformed reply from the name server",
 			  job->file->rec.name);
 		return;
 	}
 	if (rec.ref.id != job->file->rec.ref.id || rec.ref.block != job->file->rec.ref.block ||
 	    rec.ndisks != job->file->rec.ndisks)
-		error_status(&job->error, DDIO_ST_STALE, "%s is not the file it was",
+		error_status(&job->error, DDIO_ST_STALE, "%s is no longer the file that was opened",
 			     job->file->rec.name);
 	job->size = rec.size;
 	job->file->rec.mtime_ns = rec.mtime_ns;
@@ -110,7 +108,7 @@ void size_extend(struct size_job *job)
 	size_send(job, DDIO_OP_NS_EXTEND);
 }
 
-/* The objects are cut first: what lay beyond must not come back if the file grows again. */
+/* Cuts the objects first: what lay beyond must not come back if the file grows again. */
 static void size_cut(struct request_set *set)
 {
 	struct size_job *job = set->arg;
@@ -140,7 +138,7 @@ void size_set(struct size_job *job)
 	request_set_end(&job->set);
 }
 
-/* One request a reactor does for all its disks; to nodes that are yet unknown one a disk. */
+/* Returns true if the reactor was not asked yet; of an unknown node every disk is asked. */
 static bool reactor_first(struct ddio_session *s, uint32_t disk, uint64_t mark)
 {
 	struct cluster_disk *place = &s->disks[disk];
@@ -158,7 +156,7 @@ static bool reactor_first(struct ddio_session *s, uint32_t disk, uint64_t mark)
 	return true;
 }
 
-/* To every reactor with disks of the file. */
+/* Asks every reactor with disks of the file. */
 static void reactors_ask(struct request_set *set, struct ddio_file *file, uint16_t opcode)
 {
 	struct ddio_msg_obj obj = { .file = file->rec.ref };
@@ -193,7 +191,7 @@ void file_sync_begin(struct request_set *set, struct ddio_file *file,
 	s->mark++;
 	request_set_begin(set, s, file->rec.name, done, arg);
 	reactors_ask(set, file, DDIO_OP_OBJ_SYNC);
-	/* The name space commits at every sync that its reactor gets. */
+	/* The name server commits at every sync that its reactor gets. */
 	if (names->mark != s->mark) {
 		len = ddio_put_obj(buf, sizeof(buf), &obj);
 		if (len < 0)

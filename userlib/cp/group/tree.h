@@ -11,7 +11,7 @@ static inline uint32_t tree_parent(uint32_t rank)
 	return rank & (rank - 1);
 }
 
-/* Child number @k, or UINT32_MAX if there is none. */
+/* Returns child number @k, or UINT32_MAX if there is none. */
 static inline uint32_t tree_child(uint32_t rank, uint32_t size, unsigned int k)
 {
 	uint64_t child = rank | (uint64_t)1 << k;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* An error on its way to the user: what, and one line that names whom it concerns. */
+/* An error for the user: what happened, and one line that names what it concerns. */
 #ifndef DDIO_CP_ERROR_H
 #define DDIO_CP_ERROR_H
 
@@ -19,18 +19,18 @@ struct error {
 };
 
 void error_clear(struct error *e);
-/* From a negative errno. */
+/* Sets @e from a negative errno. */
 void error_set(struct error *e, int err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-/* From a status of the wire. */
+/* Sets @e from a status of the wire. */
 void error_status(struct error *e, uint32_t status, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-/* Keep the first one: sets @e only if it is clear. */
+/* Sets @e only if it is clear: the first error counts. */
 void error_first(struct error *e, const struct error *other);
 /*
- * Of the errors of several members one must win on all: that of the lowest rank, but a mere
- * cancellation, which is how others' failures are heard of, never over a cause.
- * Return: true if @a, of @rank_a, gives way to @b, of @rank_b.
+ * Orders the errors of several members, so that the same one wins on all: that of the lowest rank,
+ * but never a cancellation, which only says that another member failed, over a cause.
+ * Returns true if @a, of @rank_a, gives way to @b, of @rank_b.
  */
 bool error_yields(uint32_t a, uint32_t rank_a, uint32_t b, uint32_t rank_b);
 

@@ -4,7 +4,7 @@
 #include <string.h>
 #include "cp/node/objio.h"
 
-/* Written data up to this size travel behind the fixed record, copied. */
+/* Written data up to this size are copied behind the fixed record. */
 enum { OBJ_FIXED = 48, SMALL = DDIO_REQUEST_INLINE - OBJ_FIXED };
 
 static void req_reset(struct objreq *req)
@@ -209,8 +209,8 @@ void objio_stop(struct objio *io, const struct error *error)
 	io->busy++;
 	ddio_list_for_each_entry_safe(req, tmp, &io->active, link) {
 		/*
-		 * The node may write it at any time from now on, and must not do so after the call
-		 * has returned, over what was written or cut since.
+		 * The node may carry out the write at any time.  That must not be after the call has
+		 * returned, over what was written or cut since.
 		 */
 		if (io->writing && request_left(&req->request))
 			continue;

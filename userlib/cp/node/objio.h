@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A stream of object requests to all disks of a file, with a window for each
- * disk: the traditional path.  Where the requests come from is its user's.
+ * Object requests to all disks of a file, with a window for each disk: the
+ * traditional path.  A source, the user's, says what the next request is.
  */
 #ifndef DDIO_CP_OBJIO_H
 #define DDIO_CP_OBJIO_H
@@ -17,10 +17,9 @@ struct objio;
 /**
  * struct objreq - one request: contiguous bytes of one object
  * @i: of the stripe
- * @obj: offset and len are the source's to fill, the rest is filled in
- * @iov, @niov: memory; @iov_one is there for a single one; @iov_alloc, if set, is freed
- * @bounce: if set, memory that is not the user's, freed; what was read is taken out of
- *	it by io->take
+ * @obj: the source fills in offset and len
+ * @iov, @niov: memory; @iov_one is room for a single piece; @iov_alloc, if set, is freed
+ * @bounce: if set, memory that is not the user's, freed; io->take() copies out of it what was read
  * @key: the source's
  */
 struct objreq {
@@ -37,15 +36,16 @@ struct objreq {
 };
 
 /**
- * struct objio - the stream
- * @rec: outlives it
- * @window: requests to a disk that wait for an answer at a time; 0: DDIO_WINDOW
- * @next: the next request to disk @i of the stripe: 1 if there is one, 0 if there are no more,
+ * struct objio - the requests of one transfer
+ * @rec: outlives the transfer
+ * @window: outstanding requests of each disk at most; 0: DDIO_WINDOW
+ * @next: fills in the next request to disk req->i of the stripe: 1, or 0 if there are no more,
  *	or -errno
- * @take: a request with @bounce was read; may be NULL
- * @done: nothing is under way any more; @error says how it went
- * @disk: outstanding requests of each; ended ones have no more
- * @requests, @disk_reqs, @bytes: what was done
+ * @take: called for a request with @bounce that was read; may be NULL
+ * @done: called when nothing is outstanding; @error is the result
+ * @disk: of each disk: its outstanding requests, and whether there are no more to come
+ * @requests, @disk_reqs, @bytes: of requests that succeeded
+ * @most: outstanding on one disk, ever
  */
 struct objio {
 	struct ddio_session *session;
@@ -65,12 +65,12 @@ struct objio {
 	bool over, stopping;
 	struct ddio_list active, idle;
 	uint64_t requests, disk_reqs, bytes;
-	uint32_t most; /* outstanding on one disk, ever */
+	uint32_t most;
 };
 
-/* Ends, maybe inside, in done(). */
+/* Ends in done(), maybe before it returns. */
 void objio_begin(struct objio *io);
-/* Cancels: done() comes when no request refers to memory any more, maybe inside. */
+/* Cancels; ends in done() when no request refers to memory any more, maybe before it returns. */
 void objio_stop(struct objio *io, const struct error *error);
 void objio_free(struct objio *io);
 

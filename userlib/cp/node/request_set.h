@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Several requests at once, and one answer when all are answered. */
+/* Several requests at once, with one end when all are answered. */
 #ifndef DDIO_CP_REQUEST_SET_H
 #define DDIO_CP_REQUEST_SET_H
 
@@ -7,12 +7,12 @@
 
 /**
  * struct request_set - the caller owns the memory until @done
- * @what: for messages: what was being done
- * @left: requests that are not answered, and one while they are being added
- * @missing_ok: what is not there is as good as done
+ * @what: for messages: what is being done
+ * @left: requests without an answer, and one more until request_set_end()
+ * @missing_ok: DDIO_ST_NOT_FOUND counts as success
  * @error: the first failure
- * @reply: of each success, may be NULL; @key is the request's; an error that it sets counts
- * @done: all are answered
+ * @reply: called for each success, with the request's @key; may set @error; may be NULL
+ * @done: called when all are answered
  */
 struct request_set {
 	struct ddio_session *session;
@@ -28,14 +28,14 @@ struct request_set {
 
 void request_set_begin(struct request_set *set, struct ddio_session *session, const char *what,
 		       void (*done)(struct request_set *set), void *arg);
-/* An object request to the reactor of @obj->disk.  @key: for @reply. */
+/* Adds an object request to the reactor of @obj->disk.  @key: for @reply. */
 void request_set_disk(struct request_set *set, uint16_t opcode, const struct ddio_msg_obj *obj,
 		      uint64_t key);
-/* Any request to one lane; the payload is copied. */
+/* Adds any request to one lane; the payload is copied. */
 void request_set_lane(struct request_set *set, struct lane *lane, uint16_t opcode,
 		      const void *payload, size_t len, uint64_t key);
 void request_set_fail(struct request_set *set, int err, const char *why);
-/* No more requests: @done comes when those that were added are answered, maybe inside. */
+/* Ends the adding: @done comes when all are answered, maybe before this returns. */
 void request_set_end(struct request_set *set);
 
 #endif /* DDIO_CP_REQUEST_SET_H */

@@ -18,8 +18,8 @@ enum { STRETCH = 64 << 10 };
 
 /**
  * struct tc_chunk - bytes of the share that are contiguous in the file
- * @share: where the first lies in the packed share
- * @broken: the bytes do not follow one another there
+ * @share: where its first byte lies in the packed share
+ * @broken: it is not contiguous there
  */
 struct tc_chunk {
 	uint64_t at, len, share;
@@ -29,8 +29,8 @@ struct tc_chunk {
 /**
  * struct tc_disk - the cursor of one disk
  * @block: the next block of the file, or the current one while @lo is within it
- * @lo: next byte to be expanded
- * @chunk: @n of them, @next is the next one
+ * @lo: the next byte to be expanded
+ * @chunk: @n of them; @next is the index of the next one to be requested
  */
 struct tc_disk {
 	uint64_t block, lo;
@@ -103,7 +103,7 @@ static int chunk_cmp(const void *a, const void *b)
 	return (x->at > y->at) - (x->at < y->at);
 }
 
-/* Runs come in any order: what turned out to be neighbours is joined. */
+/* Sorts chunks, since runs come in any order, and merges neighbours. */
 static int chunks_sort(struct tc_disk *d)
 {
 	struct tc_chunk *list = d->chunk + d->next;
@@ -143,7 +143,7 @@ static int stretch_expand(struct tc *tc, struct tc_disk *d, uint64_t end)
 	return err;
 }
 
-/* Goes to the disk's next block of which anything is wanted at all.  False: there is none. */
+/* Goes to the disk's next block of which anything is wanted; false if there is none. */
 static bool block_seek(struct tc *tc, struct tc_disk *d)
 {
 	const struct ddio_op *op = tc->op;
@@ -164,7 +164,7 @@ static bool block_seek(struct tc *tc, struct tc_disk *d)
 	}
 }
 
-/* Is the next chunk known from begin to end?  Return: 1, 0 at the end of the share, -errno. */
+/* Expands runs until the next chunk is complete.  Return: 1, 0 at the end of the share, -errno. */
 static int chunk_ready(struct tc *tc, struct tc_disk *d)
 {
 	uint64_t bs = tc->op->file->rec.ref.block, end;
