@@ -23,7 +23,7 @@ static void senders_without_bulk(void)
 {
 	struct small_send out[MESSAGES];
 	struct ddio_msg msg = { .opcode = DDIO_OP_PING };
-	struct pair p;
+	struct conn_pair p;
 	uint32_t i;
 
 	pair_open(&p, NULL);
