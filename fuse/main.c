@@ -36,7 +36,7 @@ struct ddiofs_args {
 
 #define AT(member) offsetof(struct ddiofs_args, member)
 
-static const struct opt_spec ddiofs_opts[] = {
+static const struct ddio_opt ddiofs_opts[] = {
 	{ "options", 'o', OPT_LIST, AT(options), "LIST", "mount options, separated by commas" },
 	{ "foreground", 'f', OPT_FLAG, AT(foreground), NULL, "stay in the foreground" },
 	{ "version", 0, OPT_FLAG, AT(version), NULL, "show the version" },
@@ -51,7 +51,7 @@ static const struct opt_cmd ddiofs_cmd = { .program = PROGRAM,
 					   .max_args = 2 };
 
 /* As mount(8) calls its helpers. */
-static const struct opt_spec helper_opts[] = {
+static const struct ddio_opt helper_opts[] = {
 	{ "options", 'o', OPT_LIST, AT(options), "LIST", "mount options, separated by commas" },
 	{ "fake", 'f', OPT_FLAG, AT(fake), NULL, "check everything, mount nothing" },
 	{ "no-mtab", 'n', OPT_FLAG, AT(no_mtab), NULL, "accepted and ignored" },

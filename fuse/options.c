@@ -1,94 +1,90 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include <ctype.h>
 #include <errno.h>
-#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/opttab.h"
 #include "options.h"
 
 #define CONF_DIR "/etc/ddio"
 
-enum kind {
-	KIND_ON,      /* bool becomes true */
-	KIND_OFF,     /* bool becomes false */
-	KIND_SECONDS, /* double, and a bool that says it was given */
-	KIND_U32,
-	KIND_ID, /* uint32_t, and a bool that says it was given */
-	KIND_TEXT,
-	KIND_CACHE,
-	KIND_KERNEL, /* passed on to the kernel */
-	KIND_IGNORED,
-	KIND_REFUSED, /* the help says why */
+/* What becomes of an option that has no member in struct mount_opts. */
+enum use {
+	USE_KERNEL = 1, /* passed on to the kernel */
+	USE_IGNORED,
+	USE_REFUSED, /* the help says why */
 };
 
-struct option_spec {
-	const char *name, *arg;
-	enum kind kind;
-	size_t at, given;
-	const char *help;
+static const char *const cache_words[] = {
+	[CACHE_AUTO] = "auto", [CACHE_NONE] = "none", [CACHE_ALWAYS] = "always", NULL
 };
 
 #define AT(member) offsetof(struct mount_opts, member)
 
-static const struct option_spec specs[] = {
-	{ "conf", "FILE", KIND_TEXT, AT(conf), 0, "the cluster's configuration" },
-	{ "soft", NULL, KIND_OFF, AT(hard), 0,
+static const struct ddio_opt specs[] = {
+	{ "conf", 0, OPT_STRING, AT(conf), "FILE", "the cluster's configuration" },
+	{ "soft", 0, OPT_UNFLAG, AT(hard), NULL,
 	  "fail requests to a node that does not answer, after the timeout (default)" },
-	{ "hard", NULL, KIND_ON, AT(hard), 0, "wait for a node that does not answer" },
-	{ "timeout", "SECONDS", KIND_SECONDS, AT(timeout), 0,
+	{ "hard", 0, OPT_FLAG, AT(hard), NULL, "wait for a node that does not answer" },
+	{ "timeout", 0, OPT_SECONDS, AT(timeout), "SECONDS",
 	  "how long a request may make no progress (default: the configuration's)" },
-	{ "cache", "none|auto|always", KIND_CACHE, AT(cache), 0,
-	  "what the kernel caches: nothing, what close-to-open allows (default), all" },
-	{ "attr_timeout", "SECONDS", KIND_SECONDS, AT(attr_timeout), AT(attr_set),
-	  "how long attributes are cached" },
-	{ "entry_timeout", "SECONDS", KIND_SECONDS, AT(entry_timeout), AT(entry_set),
-	  "how long names are cached" },
-	{ "negative_timeout", "SECONDS", KIND_SECONDS, AT(negative_timeout), AT(negative_set),
-	  "how long a failed lookup is cached" },
-	{ "threads", "N", KIND_U32, AT(threads), 0,
-	  "threads that take requests, and as many that talk to the nodes (default: chosen)" },
-	{ "uid", "N", KIND_ID, AT(uid), AT(uid_set), "show all files as owned by this user" },
-	{ "gid", "N", KIND_ID, AT(gid), AT(gid_set), "show all files as owned by this group" },
-	{ "allow_other", NULL, KIND_ON, AT(allow_other), 0,
+	{ "cache", 0, OPT_WORD, AT(cache), "none|auto|always",
+	  "what the kernel caches: nothing, what close-to-open allows (default), all",
+	  .words = cache_words },
+	{ "attr_timeout", 0, OPT_SECONDS, AT(attr_timeout), "SECONDS",
+	  "how long attributes are cached", .given = AT(attr_set) },
+	{ "entry_timeout", 0, OPT_SECONDS, AT(entry_timeout), "SECONDS",
+	  "how long names are cached", .given = AT(entry_set) },
+	{ "negative_timeout", 0, OPT_SECONDS, AT(negative_timeout), "SECONDS",
+	  "how long a failed lookup is cached", .given = AT(negative_set) },
+	{ "threads", 0, OPT_U32, AT(threads), "N",
+	  "threads that take requests, and as many that talk to the nodes (default: chosen)",
+	  .max = UINT32_MAX - 1 },
+	{ "uid", 0, OPT_U32, AT(uid), "N", "show all files as owned by this user",
+	  .max = UINT32_MAX - 1, .given = AT(uid_set) },
+	{ "gid", 0, OPT_U32, AT(gid), "N", "show all files as owned by this group",
+	  .max = UINT32_MAX - 1, .given = AT(gid_set) },
+	{ "allow_other", 0, OPT_FLAG, AT(allow_other), NULL,
 	  "every user may use the mount (default for root)" },
-	{ "noallow_other", NULL, KIND_OFF, AT(allow_other), 0,
+	{ "noallow_other", 0, OPT_UNFLAG, AT(allow_other), NULL,
 	  "only the user who mounts may use the mount" },
-	{ "default_permissions", NULL, KIND_OFF, AT(no_permissions), 0,
+	{ "default_permissions", 0, OPT_UNFLAG, AT(no_permissions), NULL,
 	  "have the kernel check permissions (default)" },
-	{ "nodefault_permissions", NULL, KIND_ON, AT(no_permissions), 0, "check no permissions" },
-	{ "ro", NULL, KIND_ON, AT(ro), 0, "read only" },
-	{ "rw", NULL, KIND_OFF, AT(ro), 0, "read and write (default)" },
-	{ "noatime", NULL, KIND_ON, AT(noatime), 0, "do not update access times on reads" },
-	{ "atime", NULL, KIND_OFF, AT(noatime), 0,
+	{ "nodefault_permissions", 0, OPT_FLAG, AT(no_permissions), NULL, "check no permissions" },
+	{ "ro", 0, OPT_FLAG, AT(ro), NULL, "read only" },
+	{ "rw", 0, OPT_UNFLAG, AT(ro), NULL, "read and write (default)" },
+	{ "noatime", 0, OPT_FLAG, AT(noatime), NULL, "do not update access times on reads" },
+	{ "atime", 0, OPT_UNFLAG, AT(noatime), NULL,
 	  "update access times as relatime does (default)" },
-	{ "debug", NULL, KIND_ON, AT(debug), 0, "print every request on standard error" },
-	{ "suid", NULL, KIND_KERNEL, 0, 0, NULL },
-	{ "nosuid", NULL, KIND_KERNEL, 0, 0, NULL },
-	{ "dev", NULL, KIND_KERNEL, 0, 0, NULL },
-	{ "nodev", NULL, KIND_KERNEL, 0, 0, NULL },
-	{ "exec", NULL, KIND_KERNEL, 0, 0, NULL },
-	{ "noexec", NULL, KIND_KERNEL, 0, 0, NULL },
-	{ "sync", NULL, KIND_KERNEL, 0, 0, NULL },
-	{ "async", NULL, KIND_KERNEL, 0, 0, NULL },
-	{ "dirsync", NULL, KIND_KERNEL, 0, 0, NULL },
-	{ "remount", NULL, KIND_REFUSED, 0, 0,
-	  "not supported: unmount and mount again to change options" },
-	{ "defaults", NULL, KIND_IGNORED, 0, 0, NULL },
-	{ "auto", NULL, KIND_IGNORED, 0, 0, NULL },
-	{ "noauto", NULL, KIND_IGNORED, 0, 0, NULL },
-	{ "user", NULL, KIND_IGNORED, 0, 0, NULL },
-	{ "nouser", NULL, KIND_IGNORED, 0, 0, NULL },
-	{ "users", NULL, KIND_IGNORED, 0, 0, NULL },
-	{ "owner", NULL, KIND_IGNORED, 0, 0, NULL },
-	{ "group", NULL, KIND_IGNORED, 0, 0, NULL },
-	{ "nofail", NULL, KIND_IGNORED, 0, 0, NULL },
-	{ "_netdev", NULL, KIND_IGNORED, 0, 0, NULL },
-	{ "relatime", NULL, KIND_IGNORED, 0, 0, NULL },
-	{ "diratime", NULL, KIND_IGNORED, 0, 0, NULL },
-	{ "nodiratime", NULL, KIND_IGNORED, 0, 0, NULL },
-	{ NULL, NULL, KIND_IGNORED, 0, 0, NULL }
+	{ "debug", 0, OPT_FLAG, AT(debug), NULL, "print every request on standard error" },
+	{ .name = "suid", .type = OPT_NONE, .use = USE_KERNEL },
+	{ .name = "nosuid", .type = OPT_NONE, .use = USE_KERNEL },
+	{ .name = "dev", .type = OPT_NONE, .use = USE_KERNEL },
+	{ .name = "nodev", .type = OPT_NONE, .use = USE_KERNEL },
+	{ .name = "exec", .type = OPT_NONE, .use = USE_KERNEL },
+	{ .name = "noexec", .type = OPT_NONE, .use = USE_KERNEL },
+	{ .name = "sync", .type = OPT_NONE, .use = USE_KERNEL },
+	{ .name = "async", .type = OPT_NONE, .use = USE_KERNEL },
+	{ .name = "dirsync", .type = OPT_NONE, .use = USE_KERNEL },
+	{ .name = "remount",
+	  .type = OPT_NONE,
+	  .use = USE_REFUSED,
+	  .help = "not supported: unmount and mount again to change options" },
+	{ .name = "defaults", .type = OPT_NONE, .use = USE_IGNORED },
+	{ .name = "auto", .type = OPT_NONE, .use = USE_IGNORED },
+	{ .name = "noauto", .type = OPT_NONE, .use = USE_IGNORED },
+	{ .name = "user", .type = OPT_NONE, .use = USE_IGNORED },
+	{ .name = "nouser", .type = OPT_NONE, .use = USE_IGNORED },
+	{ .name = "users", .type = OPT_NONE, .use = USE_IGNORED },
+	{ .name = "owner", .type = OPT_NONE, .use = USE_IGNORED },
+	{ .name = "group", .type = OPT_NONE, .use = USE_IGNORED },
+	{ .name = "nofail", .type = OPT_NONE, .use = USE_IGNORED },
+	{ .name = "_netdev", .type = OPT_NONE, .use = USE_IGNORED },
+	{ .name = "relatime", .type = OPT_NONE, .use = USE_IGNORED },
+	{ .name = "diratime", .type = OPT_NONE, .use = USE_IGNORED },
+	{ .name = "nodiratime", .type = OPT_NONE, .use = USE_IGNORED },
+	{ .name = NULL },
 };
 
 __attribute__((format(printf, 3, 4))) static int say(char *err, size_t len, const char *fmt, ...)
@@ -115,87 +111,12 @@ void mount_opts_free(struct mount_opts *o)
 	free(o->sub);
 }
 
-static int parse_seconds(const char *text, double *v)
-{
-	char *end;
-
-	errno = 0;
-	*v = strtod(text, &end);
-	return end == text || *end || errno || !isfinite(*v) || *v < 0 || *v > 1e9 ? -EINVAL : 0;
-}
-
-static int parse_u32(const char *text, uint32_t *v)
-{
-	unsigned long n;
-	char *end;
-
-	errno = 0;
-	if (!isdigit((unsigned char)*text))
-		return -EINVAL;
-	n = strtoul(text, &end, 10);
-	*v = (uint32_t)n;
-	return errno || *end || n >= UINT32_MAX ? -EINVAL : 0;
-}
-
-static int parse_cache(const char *text, enum cache_mode *mode)
-{
-	static const char *const names[] = {
-		[CACHE_AUTO] = "auto", [CACHE_NONE] = "none", [CACHE_ALWAYS] = "always"
-	};
-	unsigned int i;
-
-	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (!strcmp(text, names[i])) {
-			*mode = i;
-			return 0;
-		}
-	}
-	return -EINVAL;
-}
-
 static int kernel_add(struct mount_opts *o, const char *name)
 {
 	size_t used = strlen(o->kernel);
 	int n = snprintf(o->kernel + used, sizeof(o->kernel) - used, ",%s", name);
 
 	return (size_t)n >= sizeof(o->kernel) - used ? -EINVAL : 0;
-}
-
-static int option_store(struct mount_opts *o, const struct option_spec *s, const char *value)
-{
-	void *at = (char *)o + s->at;
-	int err = 0;
-
-	switch (s->kind) {
-	case KIND_ON:
-	case KIND_OFF:
-		*(bool *)at = s->kind == KIND_ON;
-		break;
-	case KIND_SECONDS:
-		err = parse_seconds(value, at);
-		break;
-	case KIND_U32:
-	case KIND_ID:
-		err = parse_u32(value, at);
-		break;
-	case KIND_TEXT:
-		free(*(char **)at);
-		*(char **)at = strdup(value);
-		err = *(char **)at ? 0 : -ENOMEM;
-		break;
-	case KIND_CACHE:
-		err = parse_cache(value, at);
-		break;
-	case KIND_KERNEL:
-		err = kernel_add(o, s->name);
-		break;
-	case KIND_IGNORED:
-	case KIND_REFUSED:
-		break;
-	}
-	if (s->given)
-		*(bool *)((char *)o + s->given) = true;
-	return err;
 }
 
 /* True for options that others read: comment=..., x-systemd.automount, X-mount.mkdir. */
@@ -206,26 +127,27 @@ static bool is_comment(const char *name)
 
 static int option_parse(struct mount_opts *o, char *text, char *err, size_t err_len)
 {
-	const struct option_spec *s;
+	const struct ddio_opt *s;
 	char *value = strchr(text, '=');
+	char why[160];
 
 	if (value)
 		*value++ = 0;
 	if (!*text || is_comment(text))
 		return 0;
-	for (s = specs; s->name && strcmp(s->name, text); s++)
-		;
-	if (!s->name)
+	s = ddio_opt_find(specs, text);
+	if (!s)
 		return say(err, err_len, "unknown option \"%s\"", text);
-	if (s->kind == KIND_REFUSED)
+	if (s->use == USE_REFUSED)
 		return say(err, err_len, "option %s: %s", s->name, s->help);
-	if (s->arg && !value)
+	if (ddio_opt_takes_value(s) && !value)
 		return say(err, err_len, "option %s needs a value: %s=%s", text, text, s->arg);
-	if (!s->arg && value && s->kind != KIND_IGNORED)
+	if (!ddio_opt_takes_value(s) && value && s->use != USE_IGNORED)
 		return say(err, err_len, "option %s takes no value", text);
-	if (option_store(o, s, value))
-		return say(err, err_len, "option %s does not take \"%s\"", text,
-			   value ? value : "");
+	if (s->use == USE_KERNEL && kernel_add(o, s->name))
+		return say(err, err_len, "option %s: too many options for the kernel", text);
+	if (ddio_opt_set(s, value, o, why, sizeof(why)))
+		return say(err, err_len, "option %s does not take \"%s\": %s", text, value, why);
 	return 0;
 }
 
@@ -303,7 +225,7 @@ void mount_opts_settle(struct mount_opts *o)
 
 void mount_opts_help(FILE *out)
 {
-	const struct option_spec *s;
+	const struct ddio_opt *s;
 	char left[64];
 
 	fprintf(out, "\nOptions after -o:\n");
@@ -320,7 +242,7 @@ void mount_opts_help(FILE *out)
 
 void mount_opts_names(FILE *out)
 {
-	const struct option_spec *s;
+	const struct ddio_opt *s;
 
 	for (s = specs; s->name; s++)
 		fprintf(out, "%s\n", s->name);

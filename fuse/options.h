@@ -14,6 +14,7 @@ enum cache_mode { CACHE_AUTO, CACHE_NONE, CACHE_ALWAYS };
  * struct mount_opts - the mount that was asked for
  * @conf: path of the configuration; NULL: the library's default
  * @sub: the cluster's directory that is mounted, without a slash in front
+ * @cache: enum cache_mode
  * @timeout: seconds; 0: the configuration's
  * @attr_timeout, @entry_timeout, @negative_timeout: seconds for which the kernel caches attributes, names,
  *	and failed lookups
@@ -23,7 +24,7 @@ struct mount_opts {
 	const char *source, *dir;
 	char *conf, *sub;
 	bool hard, ro, noatime, allow_other, no_permissions, debug;
-	enum cache_mode cache;
+	unsigned int cache;
 	double timeout, attr_timeout, entry_timeout, negative_timeout;
 	bool attr_set, entry_set, negative_set, uid_set, gid_set;
 	uint32_t threads, uid, gid;

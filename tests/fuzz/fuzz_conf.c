@@ -2,6 +2,7 @@
 /* Any bytes as a configuration: read or refused with one line, never both nor neither. */
 #include <stdlib.h>
 #include <string.h>
+#include "base/units.h"
 #include "conf/conf.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -39,7 +40,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size < sizeof(text)) {
 		memcpy(text, data, size);
 		text[size] = '\0';
-		conf_parse_size(text, &bytes);
+		ddio_parse_size(text, &bytes);
+		ddio_parse_time(text, &bytes);
+		ddio_parse_number(text, &bytes);
 	}
 	return 0;
 }

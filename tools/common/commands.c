@@ -20,7 +20,7 @@ const struct subcommand *commands_find(const struct subcommand *table, const cha
 
 static void print_options(const struct opt_cmd *cmd, FILE *out)
 {
-	const struct opt_spec *o;
+	const struct ddio_opt *o;
 
 	fprintf(out, "%s --help", cmd->name);
 	for (o = cmd->opts; o->name; o++)

@@ -1,96 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "opt.h"
 
 #define OPT_MAX 48
-
-int opt_size(const char *text, uint64_t *bytes)
-{
-	static const char units[] = "KMGT";
-	char *end;
-	const char *u;
-	double v;
-
-	errno = 0;
-	v = strtod(text, &end);
-	if (end == text || errno || !isfinite(v) || v < 0)
-		return -EINVAL;
-	u = *end ? strchr(units, toupper((unsigned char)*end)) : NULL;
-	if (u) {
-		v *= (double)(1ull << (10 * (u - units + 1)));
-		end++;
-		if (*end == 'i')
-			end++;
-	}
-	if (*end == 'B' || *end == 'b')
-		end++;
-	if (*end || v >= 9.2e18)
-		return -EINVAL;
-	*bytes = (uint64_t)v;
-	return 0;
-}
-
-static int opt_number(const char *text, uint64_t max, uint64_t *v)
-{
-	char *end;
-
-	errno = 0;
-	if (!isdigit((unsigned char)*text))
-		return -EINVAL;
-	*v = strtoull(text, &end, 0);
-	return errno || *end || *v > max ? -EINVAL : 0;
-}
-
-static int opt_append(char **list, const char *text)
-{
-	char *longer;
-
-	if (asprintf(&longer, "%s%s%s", *list ? *list : "", *list ? "," : "", text) < 0)
-		return -ENOMEM;
-	free(*list);
-	*list = longer;
-	return 0;
-}
-
-static int opt_store(const struct opt_spec *o, const char *text, void *values)
-{
-	void *at = (char *)values + o->offset;
-	uint64_t v = 0;
-	char *end;
-	int err = 0;
-
-	switch (o->type) {
-	case OPT_FLAG:
-		*(bool *)at = true;
-		break;
-	case OPT_TEXT:
-		*(const char **)at = text;
-		break;
-	case OPT_U32:
-		err = opt_number(text, UINT32_MAX, &v);
-		*(uint32_t *)at = (uint32_t)v;
-		break;
-	case OPT_U64:
-		err = opt_number(text, UINT64_MAX, at);
-		break;
-	case OPT_SIZE:
-		err = opt_size(text, at);
-		break;
-	case OPT_LIST:
-		err = opt_append(at, text);
-		break;
-	case OPT_DOUBLE:
-		*(double *)at = strtod(text, &end);
-		err = end == text || *end || !isfinite(*(double *)at) ? -EINVAL : 0;
-		break;
-	}
-	return err;
-}
 
 static void opt_title(const struct opt_cmd *cmd, FILE *out)
 {
@@ -106,7 +21,7 @@ static void opt_usage(const struct opt_cmd *cmd, FILE *out)
 
 void opt_help(const struct opt_cmd *cmd, FILE *out)
 {
-	const struct opt_spec *o;
+	const struct ddio_opt *o;
 	char left[64];
 
 	opt_usage(cmd, out);
@@ -124,7 +39,7 @@ void opt_help(const struct opt_cmd *cmd, FILE *out)
 
 void opt_names(const struct opt_cmd *cmd, FILE *out)
 {
-	const struct opt_spec *o;
+	const struct ddio_opt *o;
 
 	for (o = cmd->opts; o->name; o++) {
 		fprintf(out, "--%s\n", o->name);
@@ -136,17 +51,17 @@ void opt_names(const struct opt_cmd *cmd, FILE *out)
 
 static void opt_long(const struct opt_cmd *cmd, struct option *lo, char *letters)
 {
-	const struct opt_spec *o;
+	const struct ddio_opt *o;
 	size_t n = 0;
 
 	*letters++ = ':';
 	for (o = cmd->opts; o->name && n < OPT_MAX; o++, n++) {
 		lo[n] = (struct option){ .name = o->name,
-					 .has_arg = o->type != OPT_FLAG,
+					 .has_arg = ddio_opt_takes_value(o),
 					 .val = 256 + (int)n };
 		if (o->letter) {
 			*letters++ = o->letter;
-			if (o->type != OPT_FLAG)
+			if (ddio_opt_takes_value(o))
 				*letters++ = ':';
 		}
 	}
@@ -156,9 +71,9 @@ static void opt_long(const struct opt_cmd *cmd, struct option *lo, char *letters
 	*letters = 0;
 }
 
-static const struct opt_spec *opt_find(const struct opt_cmd *cmd, int c)
+static const struct ddio_opt *opt_find(const struct opt_cmd *cmd, int c)
 {
-	const struct opt_spec *o;
+	const struct ddio_opt *o;
 
 	if (c >= 256)
 		return &cmd->opts[c - 256];
@@ -180,8 +95,8 @@ static int opt_bad(const struct opt_cmd *cmd, const char *what, const char *arg)
 
 static int opt_one(const struct opt_cmd *cmd, void *values, int c, char **argv)
 {
-	const struct opt_spec *o;
-	char text[96];
+	const struct ddio_opt *o;
+	char text[96], why[160];
 
 	if (c == '?')
 		return opt_bad(cmd, "unknown option", argv[optind - 1]);
@@ -190,9 +105,9 @@ static int opt_one(const struct opt_cmd *cmd, void *values, int c, char **argv)
 	o = opt_find(cmd, c);
 	if (!o)
 		return opt_bad(cmd, "unknown option", argv[optind - 1]);
-	if (opt_store(o, optarg, values)) {
-		snprintf(text, sizeof(text), "--%s does not take", o->name);
-		return opt_bad(cmd, text, optarg);
+	if (ddio_opt_set(o, optarg, values, why, sizeof(why))) {
+		snprintf(text, sizeof(text), "--%s does not take \"%s\"", o->name, optarg);
+		return opt_bad(cmd, text, why);
 	}
 	return 0;
 }

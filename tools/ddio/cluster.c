@@ -18,7 +18,7 @@ struct start_values {
 
 #define AT(member) offsetof(struct start_values, member)
 
-static const struct opt_spec start_opts[] = {
+static const struct ddio_opt start_opts[] = {
 	{ "dir", 'd', OPT_TEXT, AT(dir), "DIR", "the cluster's directory (" DEFAULT_DIR ")" },
 	{ "iops", 'i', OPT_U32, AT(iops), "N", "I/O processors (4)" },
 	{ "disks", 'n', OPT_U32, AT(disks), "N", "disks of each (1)" },
@@ -52,7 +52,7 @@ const struct opt_cmd opts_start = {
 	0
 };
 
-static const struct opt_spec stop_opts[] = {
+static const struct ddio_opt stop_opts[] = {
 	{ "dir", 'd', OPT_TEXT, AT(dir), "DIR", "the cluster's directory (" DEFAULT_DIR ")" },
 	{ "clean", 0, OPT_FLAG, AT(files), NULL, "remove the directory with all data" },
 	{ 0 },

@@ -19,20 +19,20 @@ struct files_values {
 			"the cluster's configuration ($DDIO_CONF)"                  \
 	}
 
-static const struct opt_spec ls_opts[] = {
+static const struct ddio_opt ls_opts[] = {
 	CONF_OPT,
 	{ "long", 'l', OPT_FLAG, offsetof(struct files_values, details), NULL,
 	  "show size, striping and time of each" },
 	{ 0 },
 };
-static const struct opt_spec plain_opts[] = { CONF_OPT, { 0 } };
-static const struct opt_spec mkdir_opts[] = {
+static const struct ddio_opt plain_opts[] = { CONF_OPT, { 0 } };
+static const struct ddio_opt mkdir_opts[] = {
 	CONF_OPT,
 	{ "parents", 'p', OPT_FLAG, offsetof(struct files_values, parents), NULL,
 	  "make missing parents; an existing directory is no error" },
 	{ 0 },
 };
-static const struct opt_spec rm_opts[] = {
+static const struct ddio_opt rm_opts[] = {
 	CONF_OPT,
 	{ "force", 'f', OPT_FLAG, offsetof(struct files_values, force), NULL,
 	  "a name that does not exist is no error" },

@@ -10,7 +10,7 @@ struct fsck_values {
 	bool repair;
 };
 
-static const struct opt_spec fsck_opts[] = {
+static const struct ddio_opt fsck_opts[] = {
 	{ "conf", 'c', OPT_TEXT, offsetof(struct fsck_values, conf), "FILE",
 	  "the cluster's configuration ($DDIO_CONF)" },
 	{ "repair", 'r', OPT_FLAG, offsetof(struct fsck_values, repair), NULL,

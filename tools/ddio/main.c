@@ -9,7 +9,7 @@
 static int cmd_help(int argc, char **argv);
 static int cmd_completion(int argc, char **argv);
 
-static const struct opt_spec no_opts[] = { { 0 } };
+static const struct ddio_opt no_opts[] = { { 0 } };
 static const struct opt_cmd opts_help = {
 	"ddio", "help", "[COMMAND]", "Show help on a command.", no_opts, 0, 1
 };

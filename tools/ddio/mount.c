@@ -27,7 +27,7 @@ struct mount_values {
 
 #define AT(member) offsetof(struct mount_values, member)
 
-static const struct opt_spec mount_opts[] = {
+static const struct ddio_opt mount_opts[] = {
 	{ "conf", 'c', OPT_TEXT, AT(conf), "FILE",
 	  "the cluster's configuration ($DDIO_CONF, " LOCAL_CONF ")" },
 	{ "options", 'o', OPT_LIST, AT(options), "LIST",
@@ -41,7 +41,7 @@ const struct opt_cmd opts_mount = { "ddio",	"mount",
 				    mount_opts, 0,
 				    1 };
 
-static const struct opt_spec umount_opts[] = {
+static const struct ddio_opt umount_opts[] = {
 	{ "lazy", 'z', OPT_FLAG, AT(lazy), NULL, "free the directory now, even if it is in use" },
 	{ "missing-ok", 'm', OPT_FLAG, AT(missing_ok), NULL,
 	  "it is no error if there is no mount" },

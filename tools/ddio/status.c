@@ -11,7 +11,7 @@ struct status_values {
 	bool csv, nodes;
 };
 
-static const struct opt_spec status_opts[] = {
+static const struct ddio_opt status_opts[] = {
 	{ "conf", 'c', OPT_TEXT, offsetof(struct status_values, conf), "FILE",
 	  "the cluster's configuration ($DDIO_CONF)" },
 	{ "nodes", 'n', OPT_FLAG, offsetof(struct status_values, nodes), NULL,

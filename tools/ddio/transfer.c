@@ -23,7 +23,7 @@ struct transfer_values {
 
 #define AT(member) offsetof(struct transfer_values, member)
 
-static const struct opt_spec import_opts[] = {
+static const struct ddio_opt import_opts[] = {
 	{ "conf", 'c', OPT_TEXT, AT(conf), "FILE", "the cluster's configuration ($DDIO_CONF)" },
 	{ "block-size", 'b', OPT_SIZE, AT(block), "SIZE",
 	  "block size (as the configuration says)" },
@@ -35,7 +35,7 @@ static const struct opt_spec import_opts[] = {
 	{ "quiet", 'q', OPT_FLAG, AT(quiet), NULL, "show no progress" },
 	{ 0 },
 };
-static const struct opt_spec export_opts[] = {
+static const struct ddio_opt export_opts[] = {
 	{ "conf", 'c', OPT_TEXT, AT(conf), "FILE", "the cluster's configuration ($DDIO_CONF)" },
 	{ "force", 'f', OPT_FLAG, AT(force), NULL, "overwrite a local file that exists" },
 	{ "quiet", 'q', OPT_FLAG, AT(quiet), NULL, "show no progress" },

@@ -35,7 +35,7 @@
 /* Far more than the kernel needs to end a process, and less than "ddio start" waits. */
 #define LOCK_WAIT_MS 10000
 
-static const struct opt_spec ddiod_specs[] = {
+static const struct ddio_opt ddiod_specs[] = {
 	{ "conf", 'c', OPT_TEXT, offsetof(struct ddiod_opts, conf), "FILE",
 	  "the cluster's configuration" },
 	{ "node", 'n', OPT_TEXT, offsetof(struct ddiod_opts, node), "NAME", "the node to serve" },

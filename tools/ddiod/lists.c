@@ -31,7 +31,7 @@ int list_conf(void)
 int list_engines(void)
 {
 	const struct ddio_disk_engine *const *e;
-	const struct ddio_engine_option *o;
+	const struct ddio_opt *o;
 
 	for (e = ddio_disk_engines; *e; e++) {
 		puts((*e)->name);

@@ -75,11 +75,11 @@ static void parser_fini(struct conf_parser *parser)
 
 static int check_required(struct conf_parser *parser, const struct conf_section *section)
 {
-	const struct conf_option *options = conf_options[section->kind];
+	const struct ddio_opt *options = conf_options[section->kind];
 	int i;
 
 	for (i = 0; options[i].name; i++)
-		if (!options[i].fallback && !section->lines[i])
+		if (options[i].required && !section->lines[i])
 			return conf_fail(parser, -EINVAL, section->line, "[%s%s%s] has no '%s'",
 					 conf_kind_names[section->kind], *section->name ? " " : "",
 					 section->name, options[i].name);

@@ -72,7 +72,7 @@ struct ddio_conf {
  *
  * Checked: unknown sections and names, values, duplicates, a disk's node exists, every node has a
  * disk, no two disks name the same file or device (by path, by real path, by device and inode where
- * they exist on this machine), addresses, sizes with K M G T suffixes, times with ms s m.
+ * they exist on this machine), addresses, sizes and times (base/units.h).
  * Return: 0, -EINVAL, -ENOMEM, or what open and read said.
  */
 int ddio_conf_load(const char *path, struct ddio_conf **conf, char *err, size_t err_len);
@@ -83,8 +83,6 @@ void ddio_conf_free(struct ddio_conf *conf);
 /* Number of the node, or -ENOENT. */
 int ddio_conf_find_node(const struct ddio_conf *conf, const char *name);
 int conf_find_disk(const struct ddio_conf *conf, const char *name);
-/* "64K", "1.5M", "10MB" (powers of two). Return 0 or -EINVAL. */
-int conf_parse_size(const char *text, uint64_t *bytes);
 /* Every option of every section with limits, default and meaning, as text for a person. */
 void ddio_conf_print_options(FILE *out);
 

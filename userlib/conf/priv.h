@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What the files of the configuration share. */
-#ifndef DDIO_CONF_PRIV_H
-#define DDIO_CONF_PRIV_H
+#ifndef CONF_PRIV_H
+#define CONF_PRIV_H
 
 #include <stdarg.h>
+#include "base/opttab.h"
 #include "conf/conf.h"
 
 #define DDIO_CONF_MIN_BLOCK 512u
@@ -14,32 +15,6 @@
 #define DDIO_CONF_MAX_SECTIONS 65536u
 
 enum conf_kind { DDIO_CONF_CLUSTER, DDIO_CONF_NODE, DDIO_CONF_DISK, DDIO_CONF_KINDS };
-
-enum conf_type {
-	DDIO_CONF_TEXT,	   /* any */
-	DDIO_CONF_NAME,	   /* of a cluster, node, engine, bus */
-	DDIO_CONF_ADDRESS, /* host:port */
-	DDIO_CONF_SIZE,	   /* uint64_t bytes */
-	DDIO_CONF_BLOCK,   /* uint32_t bytes, power of two */
-	DDIO_CONF_CACHE,   /* uint64_t bytes or "paper" */
-	DDIO_CONF_COUNT,   /* uint32_t */
-	DDIO_CONF_TIME,	   /* uint64_t nanoseconds */
-	DDIO_CONF_BOOL,
-};
-
-/**
- * struct conf_option - one name of a section
- * @offset: in struct conf_section
- * @fallback: what is taken if it is not given, as text for people; NULL: it is required
- */
-struct conf_option {
-	const char *name;
-	enum conf_type type;
-	size_t offset;
-	uint64_t min, max;
-	const char *fallback;
-	const char *help;
-};
 
 /**
  * struct conf_section - one section as it was read
@@ -74,7 +49,7 @@ struct conf_parser {
 };
 
 /* table.c: options end with a NULL name. */
-extern const struct conf_option *const conf_options[DDIO_CONF_KINDS];
+extern const struct ddio_opt *const conf_options[DDIO_CONF_KINDS];
 extern const char *const conf_kind_names[DDIO_CONF_KINDS];
 /* Where @name was given (the section's line if it was not). */
 int conf_line_of(const struct conf_section *section, const char *name);
@@ -83,10 +58,9 @@ int conf_line_of(const struct conf_section *section, const char *name);
 int conf_fail(struct conf_parser *parser, int ret, int line, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/* value.c: on failure @why says what is allowed. */
-int conf_value_set(const struct conf_option *option, const char *value, void *section, char *why,
-		   size_t why_len);
+/* value.c: will the text do? */
 bool conf_name_ok(const char *name);
+bool conf_address_ok(const char *text);
 
 /* read.c: text to sections. */
 int conf_read(struct conf_parser *parser, const char *text, size_t len);
@@ -94,4 +68,4 @@ int conf_read(struct conf_parser *parser, const char *text, size_t len);
 /* check.c: do the parts fit together? */
 int conf_check(struct conf_parser *parser, const struct ddio_conf *conf);
 
-#endif /* DDIO_CONF_PRIV_H */
+#endif /* CONF_PRIV_H */

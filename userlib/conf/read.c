@@ -241,7 +241,7 @@ static int section_begin(struct conf_parser *parser, int line, const char *text)
 	return section_add(parser, line, kind, clean);
 }
 
-static void list_names(const struct conf_option *option, char *text, size_t len)
+static void list_names(const struct ddio_opt *option, char *text, size_t len)
 {
 	size_t at = 0;
 
@@ -253,7 +253,7 @@ static void list_names(const struct conf_option *option, char *text, size_t len)
 static int value_add(struct conf_parser *parser, int line, const char *name, const char *value)
 {
 	struct conf_section *section = parser->current;
-	const struct conf_option *options = conf_options[section->kind];
+	const struct ddio_opt *options = conf_options[section->kind];
 	const char *kind = conf_kind_names[section->kind];
 	const char *gap = *section->name ? " " : "";
 	char text[256];
@@ -280,7 +280,7 @@ static int value_add(struct conf_parser *parser, int line, const char *name, con
 				 "'#' needs a line of its own",
 				 name, kind, gap, section->name);
 	section->lines[i] = line;
-	ret = conf_value_set(&options[i], value, section, text, sizeof(text));
+	ret = ddio_opt_set(&options[i], value, section, text, sizeof(text));
 	return ret ? conf_fail(parser, ret, line, "bad value '%s' of '%s' in [%s%s%s]: %s", value,
 			       name, kind, gap, section->name, text)
 		   : 0;

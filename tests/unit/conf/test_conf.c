@@ -174,7 +174,7 @@ static void test_nul_byte(void)
 static void test_values(void)
 {
 	refuses("[cluster]\nname = a b\n", 2, "bad value 'a b' of 'name' in [cluster]: allowed");
-	refuses("[cluster]\nblock = 1000\n", 2, "powers of two from 512 to 16777216");
+	refuses("[cluster]\nblock = 1000\n", 2, "powers of two from 512 to 16M");
 	refuses("[cluster]\nblock = 256\n", 2, "powers of two");
 	refuses("[cluster]\nmount_block = 3K\n", 2, "powers of two");
 	refuses("[cluster]\nblock = 32M\n", 2, "powers of two");
@@ -270,59 +270,6 @@ static void test_disk_by_links(void)
 	rmdir(dir);
 }
 
-static void test_sizes(void)
-{
-	static const struct {
-		const char *text;
-		uint64_t bytes;
-	} good[] = {
-		{ "0", 0 },
-		{ "512", 512 },
-		{ "64K", 65536 },
-		{ "64k", 65536 },
-		{ "1.5M", 1572864 },
-		{ "10MB", 10485760 },
-		{ "10 MiB", 10485760 },
-		{ "0.5K", 512 },
-		{ "1.000000001G", 0 },
-		{ "3g", 3221225472 },
-		{ "2TiB", 2199023255552 },
-		{ "7b", 7 },
-		{ "18446744073709551615", UINT64_MAX },
-		{ "16777215T", 16777215ull << 40 },
-	};
-	static const char *const bad[] = { "",
-					   "K",
-					   "-1",
-					   "1..5K",
-					   "1.K",
-					   ".5K",
-					   "1.1K",
-					   "0x10",
-					   "1 2",
-					   "1KK",
-					   "1Q",
-					   "1e3",
-					   "18446744073709551616",
-					   "16777216T",
-					   " 1",
-					   "99999999999999999999999999999999999999999999" };
-	uint64_t bytes;
-	size_t i;
-
-	for (i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
-		bytes = 1;
-		if (strchr(good[i].text, '.') && !good[i].bytes) {
-			CU_ASSERT_EQUAL(conf_parse_size(good[i].text, &bytes), -EINVAL);
-			continue;
-		}
-		CU_ASSERT_EQUAL(conf_parse_size(good[i].text, &bytes), 0);
-		CU_ASSERT_EQUAL(bytes, good[i].bytes);
-	}
-	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		CU_ASSERT_EQUAL(conf_parse_size(bad[i], &bytes), -EINVAL);
-}
-
 /* Longer than the buffer of any parser: paths may be. */
 static void test_long_lines(void)
 {
@@ -411,7 +358,7 @@ static char *manual_section(const char *manual, const char *kind)
 static void test_manual(void)
 {
 	char *manual = slurp(MANUAL), *section, line[64];
-	const struct conf_option *option;
+	const struct ddio_opt *option;
 	const char *at;
 	int kind, named, known;
 
@@ -426,7 +373,7 @@ static void test_manual(void)
 			if (!at)
 				fprintf(stderr, "%s: no '%s'\n", MANUAL, option->name);
 			else
-				CU_ASSERT_EQUAL(!option->fallback,
+				CU_ASSERT_EQUAL(option->required,
 						!strncmp(strchr(at + 1, '\n'), "\nRequired", 9));
 		}
 		CU_ASSERT_EQUAL(named, known);
@@ -457,7 +404,7 @@ static void test_manual_example(void)
 
 static void test_print(void)
 {
-	const struct conf_option *option;
+	const struct ddio_opt *option;
 	char *text = NULL, line[64];
 	size_t len;
 	FILE *out = open_memstream(&text, &len);
@@ -491,7 +438,6 @@ static const struct ut_case reading[] = {
 	{ "mount block", test_mount_block },
 	{ "everything", test_everything },
 	{ "long lines", test_long_lines },
-	{ "sizes", test_sizes },
 	{ "files", test_files },
 	{ .name = NULL },
 };

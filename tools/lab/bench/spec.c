@@ -7,10 +7,11 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/units.h"
 #include "opts.h"
 #include "tools/common/cmd.h"
 
-static const struct opt_spec bench_opts[] = {
+static const struct ddio_opt bench_opts[] = {
 	BENCH_OPTS,
 	{ "reactors", 0, OPT_U32, BENCH_AT(reactors), "N",
 	  "reactors of each I/O processor (as many as disks)" },
@@ -159,7 +160,7 @@ static int record_word(void *arg, const char *word, size_t len)
 	uint64_t v;
 
 	snprintf(text, sizeof(text), "%.*s", (int)(len < 23 ? len : 23), word);
-	if (opt_size(text, &v) || !v || v > (1u << 30) || s->nrecords == BENCH_MAX_RECORDS)
+	if (ddio_parse_size(text, &v) || !v || v > (1u << 30) || s->nrecords == BENCH_MAX_RECORDS)
 		return bad_word("--records", word, len);
 	s->records[s->nrecords++] = (uint32_t)v;
 	return 0;

@@ -22,7 +22,7 @@ struct disk_model_values {
 
 #define AT(member) offsetof(struct disk_model_values, member)
 
-static const struct opt_spec options[] = {
+static const struct ddio_opt options[] = {
 	{ "policy", 'p', OPT_TEXT, AT(policy), "NAME",
 	  "default, write-through or immediate-report" },
 	{ "plot", 0, OPT_TEXT, AT(plot), "FILE.png", "draw the cumulative distributions" },

@@ -22,7 +22,7 @@ struct lu_values {
 
 #define LU_AT(member) offsetof(struct lu_values, member)
 
-static const struct opt_spec lu_opts[] = {
+static const struct ddio_opt lu_opts[] = {
 	{ "order", 'N', OPT_U32, LU_AT(n), "N", "rows and columns of the matrix (1024)" },
 	{ "slab", 's', OPT_U32, LU_AT(slab), "N", "columns that a process holds (16)" },
 	{ "method", 'm', OPT_TEXT, LU_AT(method), "NAME", "method: tc, dd, dds (dds)" },

@@ -15,7 +15,7 @@ struct matrix_values {
 
 #define AT(member) offsetof(struct matrix_values, member)
 
-static const struct opt_spec matrix_opts[] = {
+static const struct ddio_opt matrix_opts[] = {
 	{ "rows", 'r', OPT_U64, AT(rows), "N", "rows (1280)" },
 	{ "cols", 'c', OPT_U64, AT(cols), "N", "columns (1024)" },
 	{ "header", 0, OPT_SIZE, AT(header), "SIZE", "size of the header, a multiple of 64 (8K)" },

@@ -22,7 +22,7 @@ struct sim_values {
 
 #define SIM_AT(member) offsetof(struct sim_values, member)
 
-static const struct opt_spec sim_opts[] = {
+static const struct ddio_opt sim_opts[] = {
 	BENCH_OPTS,
 	{ "machine", 'M', OPT_TEXT, SIM_AT(machine), "NAME",
 	  "machine that CPU work is charged for: 1994, free (1994)" },

@@ -62,10 +62,10 @@ struct aio_disk {
 	bool fence;
 };
 
-static const struct ddio_engine_option aio_options[] = {
+static const struct ddio_opt aio_options[] = {
 	{
 		.name = "depth",
-		.type = DDIO_OPT_U64,
+		.type = OPT_U64,
 		.offset = offsetof(struct aio_options, depth),
 		.min = 1,
 		.max = 4096,
@@ -73,7 +73,7 @@ static const struct ddio_engine_option aio_options[] = {
 	},
 	{
 		.name = "direct",
-		.type = DDIO_OPT_BOOL,
+		.type = OPT_BOOL,
 		.offset = offsetof(struct aio_options, direct),
 		.help = "bypass the page cache (O_DIRECT) where the file system can",
 	},

@@ -3,6 +3,7 @@
 #ifndef DDIO_DISK_ENGINE_H
 #define DDIO_DISK_ENGINE_H
 
+#include "base/opttab.h"
 #include "env/disk/disk.h"
 #include "env/env_ops.h"
 
@@ -53,7 +54,7 @@ struct ddio_disk_engine {
 	void (*stats)(const struct ddio_disk *disk, struct ddio_disk_stats *stats);
 	int (*rw_sync)(struct ddio_disk *disk, const struct ddio_disk_req *req);
 	uint64_t (*access_ns)(const struct ddio_disk *disk, uint64_t offset);
-	const struct ddio_engine_option *options;
+	const struct ddio_opt *options;
 	const struct disk_stream_engine *stream;
 	const struct disk_scatter_engine *scatter;
 };
@@ -127,17 +128,6 @@ struct disk_scatter_engine {
 extern const struct disk_stream_engine disk_stream_plain;
 
 /**
- * struct ddio_engine_option - one option of an engine, next to the code that reads it
- */
-struct ddio_engine_option {
-	const char *name;
-	enum { DDIO_OPT_BOOL, DDIO_OPT_U64, DDIO_OPT_DOUBLE, DDIO_OPT_TEXT } type;
-	size_t offset; /* in the engine's option struct */
-	double min, max;
-	const char *help;
-};
-
-/**
  * struct disk_common - options that every engine has, read by the wrapper
  * @fail_after: requests that work before all of them fail with -EIO; fault injection
  * @stream: whole lists are to be given to the disk as streams
@@ -193,13 +183,13 @@ void disk_kick(struct ddio_disk *disk);
  * @options: the engine's table
  * @spec: names the disk, for the message
  * @opts: filled with the defaults by the caller; members that are named are overwritten.
- *	A DDIO_OPT_TEXT member is a char * that the caller frees, also on failure.
+ *	An OPT_STRING member is a char * that the caller frees, also on failure.
  * Return: 0, or -EINVAL for an unknown name or a value that will not do, with one line in @err.
  */
-int disk_options_parse(const struct ddio_engine_option *options, const struct ddio_disk_spec *spec,
+int disk_options_parse(const struct ddio_opt *options, const struct ddio_disk_spec *spec,
 		       void *opts, char *err, size_t err_len);
 /* The options that every engine has; the wrapper reads them. */
-extern const struct ddio_engine_option ddio_disk_common_options[];
+extern const struct ddio_opt ddio_disk_common_options[];
 
 /* Those that need nothing but an env, for simulated worlds. */
 extern const struct ddio_disk_engine ddio_disk_mem, ddio_disk_hp97560;

@@ -10,7 +10,7 @@ const struct ddio_disk_engine *const ddio_disk_engines[] = {
 
 static void engine_print(FILE *out, const struct ddio_disk_engine *engine)
 {
-	const struct ddio_engine_option *option;
+	const struct ddio_opt *option;
 
 	fprintf(out, "%s: %s\n", engine->name, engine->help);
 	for (option = engine->options; option && option->name; option++)
@@ -24,7 +24,7 @@ static void engine_print(FILE *out, const struct ddio_disk_engine *engine)
 void disk_engines_print(FILE *out)
 {
 	const struct ddio_disk_engine *const *e;
-	const struct ddio_engine_option *option;
+	const struct ddio_opt *option;
 
 	for (e = ddio_disk_engines; *e; e++)
 		engine_print(out, *e);

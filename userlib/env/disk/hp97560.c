@@ -80,10 +80,10 @@ struct hp_disk {
 	struct ddio_timer timer;
 };
 
-static const struct ddio_engine_option hp_options[] = {
+static const struct ddio_opt hp_options[] = {
 	{
 		.name = "time_scale",
-		.type = DDIO_OPT_DOUBLE,
+		.type = OPT_DOUBLE,
 		.offset = offsetof(struct hp_options, time_scale),
 		.min = 0,
 		.max = 1000,
@@ -91,25 +91,25 @@ static const struct ddio_engine_option hp_options[] = {
 	},
 	{
 		.name = "immediate_report",
-		.type = DDIO_OPT_BOOL,
+		.type = OPT_BOOL,
 		.offset = offsetof(struct hp_options, immediate_report),
 		.help = "a write ends when its data are in the drive's buffer",
 	},
 	{
 		.name = "read_ahead",
-		.type = DDIO_OPT_BOOL,
+		.type = OPT_BOOL,
 		.offset = offsetof(struct hp_options, read_ahead),
 		.help = "the drive goes on reading into its buffer after a read",
 	},
 	{
 		.name = "bus_overlap",
-		.type = DDIO_OPT_BOOL,
+		.type = OPT_BOOL,
 		.offset = offsetof(struct hp_options, bus_overlap),
 		.help = "data cross the bus while the media turn, not once complete",
 	},
 	{
 		.name = "buffer_sectors",
-		.type = DDIO_OPT_U64,
+		.type = OPT_U64,
 		.offset = offsetof(struct hp_options, buffer_sectors),
 		.min = 1,
 		.max = 65536,
@@ -117,7 +117,7 @@ static const struct ddio_engine_option hp_options[] = {
 	},
 	{
 		.name = "dirty_sectors",
-		.type = DDIO_OPT_U64,
+		.type = OPT_U64,
 		.offset = offsetof(struct hp_options, dirty_sectors),
 		.min = 1,
 		.max = 65536,
@@ -125,7 +125,7 @@ static const struct ddio_engine_option hp_options[] = {
 	},
 	{
 		.name = "slow",
-		.type = DDIO_OPT_DOUBLE,
+		.type = OPT_DOUBLE,
 		.offset = offsetof(struct hp_options, slow),
 		.min = 1,
 		.max = 1000,
@@ -133,7 +133,7 @@ static const struct ddio_engine_option hp_options[] = {
 	},
 	{
 		.name = "bad_sector",
-		.type = DDIO_OPT_U64,
+		.type = OPT_U64,
 		.offset = offsetof(struct hp_options, bad_sector),
 		.min = 0,
 		.max = 1e18,
@@ -141,7 +141,7 @@ static const struct ddio_engine_option hp_options[] = {
 	},
 	{
 		.name = "trace",
-		.type = DDIO_OPT_TEXT,
+		.type = OPT_STRING,
 		.offset = offsetof(struct hp_options, trace),
 		.help = "append a line to this file for each request: disk,seconds,op,place,bytes",
 	},

@@ -36,10 +36,10 @@ struct kmod_batch {
 	struct ddio_disk_req *req[];
 };
 
-static const struct ddio_engine_option kmod_options[] = {
+static const struct ddio_opt kmod_options[] = {
 	{
 		.name = "depth",
-		.type = DDIO_OPT_U64,
+		.type = OPT_U64,
 		.offset = offsetof(struct kmod_options, depth),
 		.min = 1,
 		.max = DDIO_DEPTH_MAX,

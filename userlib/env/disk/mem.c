@@ -31,10 +31,10 @@ struct mem_disk {
 	struct ddio_timer timer;
 };
 
-static const struct ddio_engine_option mem_options[] = {
+static const struct ddio_opt mem_options[] = {
 	{
 		.name = "delay_us",
-		.type = DDIO_OPT_U64,
+		.type = OPT_U64,
 		.offset = offsetof(struct mem_options, delay_us),
 		.min = 0,
 		.max = 1e9,
@@ -42,7 +42,7 @@ static const struct ddio_engine_option mem_options[] = {
 	},
 	{
 		.name = "huge",
-		.type = DDIO_OPT_BOOL,
+		.type = OPT_BOOL,
 		.offset = offsetof(struct mem_options, huge),
 		.help = "use huge pages: faster, but more memory where the use is sparse",
 	},

@@ -33,12 +33,11 @@ void disk_write_note(struct ddio_disk *disk, uint64_t offset, uint64_t len);
 bool disk_written_since(const struct ddio_disk *disk, uint64_t offset, uint64_t len, uint64_t seq);
 
 /* The wrapper's half of spec->options; the names in the engine's @options are left to it. */
-int disk_options_parse_common(const struct ddio_engine_option *options,
-			      const struct ddio_disk_spec *spec, struct disk_common *common,
-			      char *err, size_t err_len);
+int disk_options_parse_common(const struct ddio_opt *options, const struct ddio_disk_spec *spec,
+			      struct disk_common *common, char *err, size_t err_len);
 
 /* One line of the manual: name, type, limits, help. */
-void disk_option_print(FILE *out, const struct ddio_engine_option *option);
+void disk_option_print(FILE *out, const struct ddio_opt *option);
 
 /**
  * struct backing - sparse memory, a file of the page cache, or a world's medium behind a disk

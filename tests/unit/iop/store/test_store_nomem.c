@@ -9,7 +9,7 @@
 #include "userlib/conf/conf.c"
 #include "userlib/conf/check.c"
 #include "userlib/conf/read.c"
-#include "userlib/conf/value.c"
+#include "userlib/base/opttab.c"
 #include "userlib/iop/store/extent.c"
 #include "userlib/iop/store/freespace.c"
 #include "userlib/iop/store/place.c"

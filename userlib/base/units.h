@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Numbers, sizes and times as text: one grammar for the command line, the mount's options, the
+ * configuration and the options of disk engines.
+ *
+ *	number = digits [ "." digits ] [ "e" [ "+" | "-" ] digits ]  |  "0x" hexadecimal digits
+ *	size   = number [ blanks ] [ "B" | K | M | G | T | P ]    powers of 1024; "K", "KB" and "KiB" are
+ *	                                                          the same, in either case of letters
+ *	time   = number [ blanks ] [ "ms" | "s" | "m" | "min" ]   seconds without a unit
+ *
+ * No sign, no blanks in front.  What is left below the smallest unit is cut off: "1.1K" are 1126 bytes.
+ */
+#ifndef DDIO_UNITS_H
+#define DDIO_UNITS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* A whole number, decimal or hexadecimal, without point and exponent.  Return: 0 or -EINVAL. */
+int ddio_parse_number(const char *text, uint64_t *number);
+/* Bytes.  Return: 0 or -EINVAL, also for more than UINT64_MAX. */
+int ddio_parse_size(const char *text, uint64_t *bytes);
+/* Nanoseconds.  Return: 0 or -EINVAL, also for more than UINT64_MAX. */
+int ddio_parse_time(const char *text, uint64_t *ns);
+/* The shortest text that is read as so many bytes: "64K", "1000". */
+void ddio_print_size(char *text, size_t len, uint64_t bytes);
+/* The same of nanoseconds, in whole milliseconds: "1ms", "30s". */
+void ddio_print_time(char *text, size_t len, uint64_t ns);
+
+#endif /* DDIO_UNITS_H */
