@@ -89,14 +89,14 @@ void kv_journal_close(struct kv_journal *j)
 /*
  * Replaying: both files in memory, the one with the next number goes first.
  */
-struct reader {
+struct replay_file {
 	uint8_t *buf;
 	size_t len, at, total;
 	uint64_t seq;
 	bool any; /* a whole record is at @at */
 };
 
-static int reader_load(struct reader *rd, int fd)
+static int reader_load(struct replay_file *rd, int fd)
 {
 	struct stat st;
 	ssize_t n;
@@ -120,7 +120,7 @@ static int reader_load(struct reader *rd, int fd)
 }
 
 /* The next whole record behind @after. */
-static void reader_find(struct reader *rd, uint64_t after)
+static void reader_find(struct replay_file *rd, uint64_t after)
 {
 	rd->any = false;
 	while (!kv_record_head(rd->buf + rd->at, rd->len - rd->at, &rd->seq, &rd->total)) {
@@ -132,7 +132,7 @@ static void reader_find(struct reader *rd, uint64_t after)
 	}
 }
 
-static int replay_record(const struct reader *rd, struct kv_map *map)
+static int replay_record(const struct replay_file *rd, struct kv_map *map)
 {
 	const uint8_t *buf = rd->buf + rd->at;
 	size_t at = KV_JOURNAL_HEAD;
@@ -147,7 +147,7 @@ static int replay_record(const struct reader *rd, struct kv_map *map)
 	return ret == -ENOENT ? 0 : ret;
 }
 
-static int replay_all(struct reader rd[2], uint64_t *seq, struct kv_map *map)
+static int replay_all(struct replay_file rd[2], uint64_t *seq, struct kv_map *map)
 {
 	int i, ret;
 
@@ -168,7 +168,7 @@ static int replay_all(struct reader rd[2], uint64_t *seq, struct kv_map *map)
 
 int kv_journal_replay(struct kv_journal *j, uint64_t after, struct kv_map *map)
 {
-	struct reader rd[2] = { { .buf = NULL } };
+	struct replay_file rd[2] = { { .buf = NULL } };
 	int i, ret = 0;
 
 	j->seq = after;

@@ -89,14 +89,14 @@ int ns_lookup(struct ns *ns, uint64_t parent, const char *name, struct inode *in
 }
 
 /* The names of a listing stand behind its entries. */
-struct listing {
+struct dir_listing {
 	struct ddio_msg_fs_entries *out;
 	uint32_t max;
 	char *names, *at;
 	size_t room, used, bytes;
 };
 
-static bool listing_add(struct listing *l, const char *name, const struct ns_entry *e)
+static bool listing_add(struct dir_listing *l, const char *name, const struct ns_entry *e)
 {
 	struct ddio_fs_dirent *d = &l->out->ents[l->out->n];
 	size_t len = strlen(name) + 1;
@@ -114,7 +114,7 @@ static bool listing_add(struct listing *l, const char *name, const struct ns_ent
 }
 
 /* "." and ".." */
-static void list_dots(struct listing *l, const struct inode *dir, uint64_t cookie)
+static void list_dots(struct dir_listing *l, const struct inode *dir, uint64_t cookie)
 {
 	const struct ns_entry dot = { .ino = dir->ino, .type = S_IFDIR, .cookie = 1 };
 	const struct ns_entry dots = { .ino = dir->parent, .type = S_IFDIR, .cookie = 2 };
@@ -125,7 +125,7 @@ static void list_dots(struct listing *l, const struct inode *dir, uint64_t cooki
 		l->out->more = 1;
 }
 
-static int list_entries(struct ns *ns, struct listing *l, uint64_t dir, uint64_t cookie)
+static int list_entries(struct ns *ns, struct dir_listing *l, uint64_t dir, uint64_t cookie)
 {
 	uint8_t key[NS_ORDER_KEY_LEN];
 	struct kv_cursor c;
@@ -171,7 +171,7 @@ int ns_readdir(struct ns *ns, const struct ddio_msg_fs_readdir *x, size_t bytes,
 	       struct ddio_msg_fs_entries *out)
 {
 	uint32_t max = x->max < LIST_MAX ? x->max : LIST_MAX;
-	struct listing l = { .out = out, .max = max, .bytes = bytes };
+	struct dir_listing l = { .out = out, .max = max, .bytes = bytes };
 	struct inode dir;
 	int ret;
 

@@ -8,7 +8,7 @@ enum { WAITS_MAX = 8192 };
 
 /**
  * struct lock_file - the locks of an inode
- * @held: struct ddio_lock; those of one owner do not overlap
+ * @held: struct file_lock; those of one owner do not overlap
  */
 struct lock_file {
 	struct ddio_list held;
@@ -55,7 +55,7 @@ static void file_drop_if_empty(struct locks *locks, uint64_t ino)
 	free(file);
 }
 
-static void lock_free(struct ddio_lock *lock)
+static void lock_free(struct file_lock *lock)
 {
 	ddio_list_del(&lock->link);
 	free(lock);
@@ -64,7 +64,7 @@ static void lock_free(struct ddio_lock *lock)
 void locks_free(struct locks *locks)
 {
 	struct lock_file *file;
-	struct ddio_lock *lock, *tmp;
+	struct file_lock *lock, *tmp;
 	size_t i;
 
 	for (i = 0; i < locks->files.cap; i++) {
@@ -78,23 +78,23 @@ void locks_free(struct locks *locks)
 	ddio_u64map_free(&locks->files);
 }
 
-static bool same_owner(const struct ddio_lock *a, const struct ddio_lock *b)
+static bool same_owner(const struct file_lock *a, const struct file_lock *b)
 {
 	return a->mount == b->mount && a->owner == b->owner && a->flock == b->flock;
 }
 
-static bool conflict(const struct ddio_lock *a, const struct ddio_lock *b)
+static bool conflict(const struct file_lock *a, const struct file_lock *b)
 {
 	return a->flock == b->flock && !same_owner(a, b) && a->start <= b->end &&
 	       b->start <= a->end &&
 	       (a->type == DDIO_FS_LOCK_WRITE || b->type == DDIO_FS_LOCK_WRITE);
 }
 
-const struct ddio_lock *locks_test(const struct locks *locks, uint64_t ino,
-				   const struct ddio_lock *want)
+const struct file_lock *locks_test(const struct locks *locks, uint64_t ino,
+				   const struct file_lock *want)
 {
 	const struct lock_file *file = file_find(locks, ino);
-	const struct ddio_lock *lock;
+	const struct file_lock *lock;
 
 	if (!file || want->type == DDIO_FS_LOCK_NONE)
 		return NULL;
@@ -105,10 +105,10 @@ const struct ddio_lock *locks_test(const struct locks *locks, uint64_t ino,
 }
 
 /* The owner's part of @lock outside of @want stays; @spare is used if it falls into two. */
-static void cut(struct ddio_lock *lock, const struct ddio_lock *want, struct ddio_lock **spare)
+static void cut(struct file_lock *lock, const struct file_lock *want, struct file_lock **spare)
 {
 	bool before = lock->start<want->start, behind = lock->end> want->end;
-	struct ddio_lock *tail;
+	struct file_lock *tail;
 
 	if (before && behind) {
 		tail = *spare;
@@ -127,9 +127,9 @@ static void cut(struct ddio_lock *lock, const struct ddio_lock *want, struct ddi
 }
 
 /* Neighbours of one type become one: @new grows. */
-static void join_neighbours(struct lock_file *file, struct ddio_lock *new)
+static void join_neighbours(struct lock_file *file, struct file_lock *new)
 {
-	struct ddio_lock *lock, *tmp;
+	struct file_lock *lock, *tmp;
 
 	ddio_list_for_each_entry_safe(lock, tmp, &file->held, link) {
 		if (lock == new || !same_owner(lock, new) || lock->type != new->type)
@@ -145,9 +145,9 @@ static void join_neighbours(struct lock_file *file, struct ddio_lock *new)
 }
 
 /* Nothing stands in the way. */
-static int apply(struct locks *locks, uint64_t ino, const struct ddio_lock *want)
+static int apply(struct locks *locks, uint64_t ino, const struct file_lock *want)
 {
-	struct ddio_lock *new = malloc(sizeof(*new)), *spare = malloc(sizeof(*spare)), *lock, *tmp;
+	struct file_lock *new = malloc(sizeof(*new)), *spare = malloc(sizeof(*spare)), *lock, *tmp;
 	struct lock_file *file = file_make(locks, ino);
 
 	if (!new || !spare || !file) {
@@ -214,11 +214,11 @@ static void wake(struct locks *locks)
  * Would @owner wait for itself?  From those who stand in its way to what these wait for, each wait
  * looked at once.
  */
-static bool circle(struct locks *locks, uint64_t ino, const struct ddio_lock *want,
-		   const struct ddio_lock *owner)
+static bool circle(struct locks *locks, uint64_t ino, const struct file_lock *want,
+		   const struct file_lock *owner)
 {
 	const struct lock_file *file = file_find(locks, ino);
-	const struct ddio_lock *lock;
+	const struct file_lock *lock;
 	struct lock_wait *wait;
 
 	if (!file)
@@ -239,7 +239,7 @@ static bool circle(struct locks *locks, uint64_t ino, const struct ddio_lock *wa
 	return false;
 }
 
-int locks_set(struct locks *locks, uint64_t ino, const struct ddio_lock *want, bool again,
+int locks_set(struct locks *locks, uint64_t ino, const struct file_lock *want, bool again,
 	      struct lock_wait *wait)
 {
 	bool free_now = !locks_test(locks, ino, want), unlock = want->type == DDIO_FS_LOCK_NONE;
@@ -281,11 +281,11 @@ bool locks_cancel(struct locks *locks, const void *mount, uint64_t id)
 
 void locks_drop_owner(struct locks *locks, uint64_t ino, const void *mount, uint64_t owner)
 {
-	const struct ddio_lock all = {
+	const struct file_lock all = {
 		.mount = mount, .owner = owner, .end = UINT64_MAX, .type = DDIO_FS_LOCK_NONE
 	};
 	struct lock_file *file = file_find(locks, ino);
-	struct ddio_lock *lock, *tmp;
+	struct file_lock *lock, *tmp;
 
 	if (!file)
 		return;
@@ -299,7 +299,7 @@ void locks_drop_owner(struct locks *locks, uint64_t ino, const void *mount, uint
 /* Return: did it have one there? */
 static bool drop_from(struct lock_file *file, const void *mount)
 {
-	struct ddio_lock *lock, *tmp;
+	struct file_lock *lock, *tmp;
 	bool any = false;
 
 	ddio_list_for_each_entry_safe(lock, tmp, &file->held, link) {

@@ -13,12 +13,12 @@
 #include "proto/proto.h"
 
 /**
- * struct ddio_lock - a lock that is held or wanted
+ * struct file_lock - a lock that is held or wanted
  * @mount, @owner: together whose it is
  * @type: enum ddio_fs_lock_type
  * @end: the last byte
  */
-struct ddio_lock {
+struct file_lock {
 	struct ddio_list link;
 	const void *mount;
 	uint64_t owner;
@@ -37,7 +37,7 @@ struct ddio_lock {
  */
 struct lock_wait {
 	struct ddio_list link; /* struct locks.waits */
-	struct ddio_lock want;
+	struct file_lock want;
 	uint64_t ino, id;
 	uint32_t seen;
 	bool once;
@@ -65,15 +65,15 @@ void locks_init(struct locks *locks);
 /* Nobody may wait any more. */
 void locks_free(struct locks *locks);
 /* One that stands in the way of @want, or NULL. */
-const struct ddio_lock *locks_test(const struct locks *locks, uint64_t ino,
-				   const struct ddio_lock *want);
+const struct file_lock *locks_test(const struct locks *locks, uint64_t ino,
+				   const struct file_lock *want);
 /**
  * locks_set - take, change or give back a lock
  * @again: it was had before
  * @wait: with @want's inode, id, once and done set: if it cannot be had it waits, else NULL
  * Return: 0, -EAGAIN, -EDEADLK, -ENOLCK, or -EINPROGRESS: @wait is waiting.
  */
-int locks_set(struct locks *locks, uint64_t ino, const struct ddio_lock *want, bool again,
+int locks_set(struct locks *locks, uint64_t ino, const struct file_lock *want, bool again,
 	      struct lock_wait *wait);
 /* Return: was there one? */
 bool locks_cancel(struct locks *locks, const void *mount, uint64_t id);

@@ -11,11 +11,11 @@ enum { LINKS_FOLLOWED = 40, PATH_ROOM = 2 * (DDIO_MAX_PATH + 1) };
 #define LISTING_MAX (DDIO_MAX_SMALL - 4096)
 
 /**
- * struct walk - on the way along a path
+ * struct path_walk - on the way along a path
  * @dir: the directory that it has come to
  * @rest: what is still to go; @name: the next part of it
  */
-struct walk {
+struct path_walk {
 	struct ns *ns;
 	uint64_t dir;
 	uint32_t links;
@@ -24,7 +24,7 @@ struct walk {
 };
 
 /* Takes the next name off.  Return: 1, 0 at the end, -ENAMETOOLONG. */
-static int walk_part(struct walk *w)
+static int walk_part(struct path_walk *w)
 {
 	size_t skip = strspn(w->rest, "/"), len = strcspn(w->rest + skip, "/"), end;
 
@@ -40,7 +40,7 @@ static int walk_part(struct walk *w)
 	return 1;
 }
 
-static int walk_link(struct walk *w, const char *target)
+static int walk_link(struct path_walk *w, const char *target)
 {
 	size_t n = strlen(target), rest = strlen(w->rest);
 
@@ -56,7 +56,7 @@ static int walk_link(struct walk *w, const char *target)
 	return 0;
 }
 
-static int walk_begin(struct ns *ns, const char *path, struct walk **w)
+static int walk_begin(struct ns *ns, const char *path, struct path_walk **w)
 {
 	if (strlen(path) > DDIO_MAX_PATH)
 		return -ENAMETOOLONG;
@@ -70,7 +70,7 @@ static int walk_begin(struct ns *ns, const char *path, struct walk **w)
 }
 
 /* One name on: into @in. */
-static int walk_step(struct walk *w, struct inode *in)
+static int walk_step(struct path_walk *w, struct inode *in)
 {
 	int ret = ns_lookup(w->ns, w->dir, w->name, in);
 
@@ -91,7 +91,7 @@ static int walk_step(struct walk *w, struct inode *in)
 
 int ns_walk(struct ns *ns, const char *path, struct inode *in)
 {
-	struct walk *w;
+	struct path_walk *w;
 	int part, ret = walk_begin(ns, path, &w);
 
 	memset(in, 0, sizeof(*in));
@@ -110,7 +110,7 @@ int ns_walk(struct ns *ns, const char *path, struct inode *in)
 int ns_walk_parent(struct ns *ns, const char *path, uint64_t *parent, char *name)
 {
 	struct inode in = { .ino = 0 };
-	struct walk *w;
+	struct path_walk *w;
 	int part, ret = walk_begin(ns, path, &w);
 
 	if (ret)

@@ -9,11 +9,11 @@ static struct locks *locks_of(const struct server_request *req)
 	return &req->reactor->iop->locks;
 }
 
-static struct ddio_lock lock_of(const struct server_request *req, const struct ddio_msg_fs_lock *x)
+static struct file_lock lock_of(const struct server_request *req, const struct ddio_msg_fs_lock *x)
 {
 	bool flock = x->flags & DDIO_FS_LOCK_FLOCK;
 
-	return (struct ddio_lock){
+	return (struct file_lock){
 		.mount = fs_mount(req),
 		.owner = x->owner,
 		.start = flock ? 0 : x->start,
@@ -27,8 +27,8 @@ static struct ddio_lock lock_of(const struct server_request *req, const struct d
 int serve_fs_lock_test(struct server_request *req, const void *payload)
 {
 	struct ddio_msg_fs_lock x;
-	const struct ddio_lock *held;
-	struct ddio_lock want;
+	const struct file_lock *held;
+	struct file_lock want;
 
 	FS_DECODE(req, payload, fs_lock, &x, "number, type or range");
 	if (!fs_need_mount(req))
@@ -81,7 +81,7 @@ int serve_fs_lock_set(struct server_request *req, const void *payload)
 	struct locks *locks = locks_of(req);
 	struct lock_wait *wait = NULL;
 	struct ddio_msg_fs_lock x;
-	struct ddio_lock want;
+	struct file_lock want;
 	int err;
 
 	FS_DECODE(req, payload, fs_lock, &x, "number, type or range");

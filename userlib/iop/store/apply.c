@@ -8,7 +8,7 @@
 #include <errno.h>
 #include "iop/store/priv.h"
 
-static int apply_object(struct store *store, MDB_txn *txn, const struct ddio_change *change)
+static int apply_object(struct store *store, MDB_txn *txn, const struct store_change *change)
 {
 	const struct rec_object rec = { .id = change->id,
 					.seed = change->start,
@@ -22,7 +22,7 @@ static int apply_object(struct store *store, MDB_txn *txn, const struct ddio_cha
 	return mdb_put(txn, store->db.dbi[STORE_OBJECTS], &k, &v, 0);
 }
 
-static int apply_remove(struct store *store, MDB_txn *txn, const struct ddio_change *change)
+static int apply_remove(struct store *store, MDB_txn *txn, const struct store_change *change)
 {
 	uint8_t key[REC_KEY_LEN];
 	MDB_val k = lmdb_val(key, sizeof(key));
@@ -35,7 +35,7 @@ static int apply_remove(struct store *store, MDB_txn *txn, const struct ddio_cha
 	return ret == MDB_NOTFOUND ? 0 : ret;
 }
 
-int store_apply_change(struct store *store, MDB_txn *txn, const struct ddio_change *change)
+int store_apply_change(struct store *store, MDB_txn *txn, const struct store_change *change)
 {
 	switch (change->kind) {
 	case CHANGE_OBJECT:

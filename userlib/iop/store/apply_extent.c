@@ -94,7 +94,7 @@ static int extent_add(struct store *store, MDB_txn *txn, struct rec_extent rec, 
  * Takes from the records the first extent that has blocks of [first, end): what lies outside
  * stays there, *rec is what lies within; count 0: there is none.
  */
-static int extent_take(struct store *store, MDB_txn *txn, const struct ddio_change *change,
+static int extent_take(struct store *store, MDB_txn *txn, const struct store_change *change,
 		       uint64_t first, uint64_t end, struct rec_extent *rec)
 {
 	struct rec_extent after = { .id = 0 }, part;
@@ -128,7 +128,7 @@ static int extent_take(struct store *store, MDB_txn *txn, const struct ddio_chan
 	return ret;
 }
 
-int store_apply_extent(struct store *store, MDB_txn *txn, const struct ddio_change *change)
+int store_apply_extent(struct store *store, MDB_txn *txn, const struct store_change *change)
 {
 	const struct rec_extent rec = {
 		.id = change->id,
@@ -142,7 +142,7 @@ int store_apply_extent(struct store *store, MDB_txn *txn, const struct ddio_chan
 	return ret ? ret : extent_add(store, txn, rec, change->bs);
 }
 
-int store_apply_mark(struct store *store, MDB_txn *txn, const struct ddio_change *change)
+int store_apply_mark(struct store *store, MDB_txn *txn, const struct store_change *change)
 {
 	uint64_t at = change->block, end = at + change->count;
 	struct rec_extent rec;
@@ -160,7 +160,7 @@ int store_apply_mark(struct store *store, MDB_txn *txn, const struct ddio_change
 	return ret;
 }
 
-int store_apply_cut(struct store *store, MDB_txn *txn, const struct ddio_change *change)
+int store_apply_cut(struct store *store, MDB_txn *txn, const struct store_change *change)
 {
 	uint64_t end = change->block + change->count;
 	struct rec_extent rec;

@@ -9,8 +9,8 @@ bool object_lookup(const struct object *obj, uint64_t block, uint64_t *start, ui
 {
 	const struct extent_map *map = &obj->map;
 	size_t at = extent_map_find(map, block);
-	const struct ddio_placed *ext = at < map->n ? &map->v[at] : NULL;
-	const struct ddio_range *raw;
+	const struct extent *ext = at < map->n ? &map->v[at] : NULL;
+	const struct range_node *raw;
 
 	*written = false;
 	*start = 0;
@@ -117,7 +117,7 @@ int object_alloc(struct object *obj, uint64_t first, uint64_t count)
 /* [first, *end) was never written until now; *end is cut down to where the same holds. */
 static int note_written(struct object *obj, uint64_t first, uint64_t *end)
 {
-	const struct ddio_range *kept = ranges_find(&obj->reserved, first);
+	const struct range_node *kept = ranges_find(&obj->reserved, first);
 	int ret;
 
 	if (kept && kept->start <= first) {
@@ -133,7 +133,7 @@ static int note_written(struct object *obj, uint64_t first, uint64_t *end)
 
 void object_written(struct object *obj, uint64_t first, uint64_t count)
 {
-	const struct ddio_range *raw;
+	const struct range_node *raw;
 	uint64_t end = first + count, from, to;
 
 	if (obj->removed || !obj->unwritten.n || end < first)
@@ -155,7 +155,7 @@ void object_written(struct object *obj, uint64_t first, uint64_t count)
 int object_remove(struct object *obj)
 {
 	struct store *store = obj->store;
-	const struct ddio_change change = {
+	const struct store_change change = {
 		.kind = CHANGE_REMOVE,
 		.bs = obj->ref.block,
 		.id = obj->ref.id,

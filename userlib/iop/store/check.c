@@ -249,7 +249,7 @@ static int each_free(struct check *check,
 static int compare_free(struct check *check, uint64_t start, uint64_t len, void *arg)
 {
 	struct ranges *recorded = arg;
-	const struct ddio_range *range = ranges_find(recorded, start);
+	const struct range_node *range = ranges_find(recorded, start);
 
 	check->result->free_bytes += len;
 	if (!range || range->start != start || range->len != len)
@@ -287,7 +287,7 @@ static int collect_free(struct ranges *recorded, struct check *check)
 
 static int check_free(struct check *check)
 {
-	const struct ddio_range *rest;
+	const struct range_node *rest;
 	struct ranges recorded;
 	int ret;
 

@@ -9,7 +9,7 @@
 #include <string.h>
 #include "iop/store/priv.h"
 
-void batch_fini(struct ddio_batch *batch)
+void batch_fini(struct store_batch *batch)
 {
 	free(batch->changes);
 	free(batch->freed);
@@ -32,7 +32,7 @@ static int vector_reserve(void **v, size_t *cap, size_t want, size_t size)
 	return 0;
 }
 
-int batch_reserve(struct ddio_batch *batch, size_t changes, size_t freed)
+int batch_reserve(struct store_batch *batch, size_t changes, size_t freed)
 {
 	if (vector_reserve((void **)&batch->changes, &batch->cap_changes, batch->nchanges + changes,
 			   sizeof(*batch->changes)))
@@ -42,7 +42,7 @@ int batch_reserve(struct ddio_batch *batch, size_t changes, size_t freed)
 }
 
 /* A file written front to back is one change, not one a block. */
-static bool change_continues(const struct ddio_change *a, const struct ddio_change *b)
+static bool change_continues(const struct store_change *a, const struct store_change *b)
 {
 	if (a->kind != b->kind || a->id != b->id || a->unwritten != b->unwritten ||
 	    a->block + a->count != b->block)
@@ -51,9 +51,9 @@ static bool change_continues(const struct ddio_change *a, const struct ddio_chan
 	       (a->kind == CHANGE_EXTENT && a->start + a->count * a->bs == b->start);
 }
 
-void batch_change(struct ddio_batch *batch, const struct ddio_change *change)
+void batch_change(struct store_batch *batch, const struct store_change *change)
 {
-	struct ddio_change *last = batch->nchanges ? &batch->changes[batch->nchanges - 1] : NULL;
+	struct store_change *last = batch->nchanges ? &batch->changes[batch->nchanges - 1] : NULL;
 
 	if (last && change_continues(last, change))
 		last->count += change->count;
@@ -61,12 +61,12 @@ void batch_change(struct ddio_batch *batch, const struct ddio_change *change)
 		batch->changes[batch->nchanges++] = *change;
 }
 
-void batch_freed(struct ddio_batch *batch, uint64_t start, uint64_t len)
+void batch_freed(struct store_batch *batch, uint64_t start, uint64_t len)
 {
 	batch->freed[batch->nfreed++] = (struct freed){ .start = start, .len = len };
 }
 
-static bool batch_empty(const struct ddio_batch *batch)
+static bool batch_empty(const struct store_batch *batch)
 {
 	return !batch->nchanges && !batch->nfreed;
 }
@@ -99,7 +99,7 @@ static int store_apply(MDB_txn *txn, void *ctx)
 /* The sealed batch goes in front of the open one, and is the open one again. */
 static void batch_restore(struct store *store)
 {
-	struct ddio_batch *sealed = &store->sealed, *open = &store->open;
+	struct store_batch *sealed = &store->sealed, *open = &store->open;
 	size_t i;
 
 	if (batch_reserve(sealed, open->nchanges, open->nfreed)) {

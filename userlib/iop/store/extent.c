@@ -32,7 +32,7 @@ uint64_t extent_map_end(const struct extent_map *map)
 int extent_map_reserve(struct extent_map *map, size_t n)
 {
 	size_t want = map->n + n;
-	struct ddio_placed *v;
+	struct extent *v;
 
 	if (want <= map->cap)
 		return 0;
@@ -46,7 +46,7 @@ int extent_map_reserve(struct extent_map *map, size_t n)
 	return 0;
 }
 
-static bool continues(const struct ddio_placed *a, const struct ddio_placed *b, uint32_t bs)
+static bool continues(const struct extent *a, const struct extent *b, uint32_t bs)
 {
 	return a->block + a->count == b->block && a->start + a->count * bs == b->start;
 }
@@ -69,8 +69,7 @@ static void map_join(struct extent_map *map, size_t from, size_t last, uint32_t 
 }
 
 /* One extent that only makes its predecessor longer: the common case of a growing file. */
-static bool add_to_end_of(struct extent_map *map, size_t at, const struct ddio_placed *ext,
-			  uint32_t bs)
+static bool add_to_end_of(struct extent_map *map, size_t at, const struct extent *ext, uint32_t bs)
 {
 	if (!at || !continues(&map->v[at - 1], ext, bs))
 		return false;
@@ -80,7 +79,7 @@ static bool add_to_end_of(struct extent_map *map, size_t at, const struct ddio_p
 	return true;
 }
 
-int extent_map_add(struct extent_map *map, const struct ddio_placed *ext, size_t n, uint32_t bs)
+int extent_map_add(struct extent_map *map, const struct extent *ext, size_t n, uint32_t bs)
 {
 	size_t at, old, last, to, i;
 
@@ -111,10 +110,10 @@ int extent_map_add(struct extent_map *map, const struct ddio_placed *ext, size_t
 /* [first, end) lies within the extent at @at and leaves something on both sides of it. */
 static void map_split(struct extent_map *map, size_t at, uint64_t first, uint64_t end, uint32_t bs)
 {
-	struct ddio_placed *ext = &map->v[at];
-	struct ddio_placed rest = { .block = end,
-				    .start = ext->start + (end - ext->block) * bs,
-				    .count = ext->block + ext->count - end };
+	struct extent *ext = &map->v[at];
+	struct extent rest = { .block = end,
+			       .start = ext->start + (end - ext->block) * bs,
+			       .count = ext->block + ext->count - end };
 
 	map->blocks -= end - first;
 	ext->count = first - ext->block;
@@ -124,7 +123,7 @@ static void map_split(struct extent_map *map, size_t at, uint64_t first, uint64_
 }
 
 /* Takes blocks below @end from the front of an extent. */
-static void map_behead(struct extent_map *map, struct ddio_placed *ext, uint64_t end, uint32_t bs)
+static void map_behead(struct extent_map *map, struct extent *ext, uint64_t end, uint32_t bs)
 {
 	uint64_t gone = end - ext->block;
 
@@ -137,7 +136,7 @@ static void map_behead(struct extent_map *map, struct ddio_placed *ext, uint64_t
 void extent_map_cut(struct extent_map *map, uint64_t first, uint64_t end, uint32_t bs)
 {
 	size_t at = extent_map_find(map, first), last;
-	struct ddio_placed *ext = &map->v[at];
+	struct extent *ext = &map->v[at];
 
 	if (at < map->n && ext->block < first) {
 		if (ext->block + ext->count > end) {

@@ -12,14 +12,14 @@
 #include <stdint.h>
 
 /* Blocks that lie one behind the other. */
-struct ddio_placed {
+struct extent {
 	uint64_t block; /* first, of the object */
 	uint64_t start; /* byte on the disk */
 	uint64_t count; /* blocks */
 };
 
 struct extent_map {
-	struct ddio_placed *v;
+	struct extent *v;
 	size_t n, cap;
 	uint64_t blocks; /* of all extents */
 };
@@ -37,7 +37,7 @@ int extent_map_reserve(struct extent_map *map, size_t n);
  * @bs: bytes of a block
  * Return: 0 or -ENOMEM.
  */
-int extent_map_add(struct extent_map *map, const struct ddio_placed *ext, size_t n, uint32_t bs);
+int extent_map_add(struct extent_map *map, const struct extent *ext, size_t n, uint32_t bs);
 /* Forgets blocks [first, end); needs room for one more. */
 void extent_map_cut(struct extent_map *map, uint64_t first, uint64_t end, uint32_t bs);
 

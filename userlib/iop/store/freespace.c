@@ -4,12 +4,12 @@
 #include "base/rand.h"
 #include "iop/store/freespace.h"
 
-static uint64_t longest_of(const struct ddio_range *node)
+static uint64_t longest_of(const struct range_node *node)
 {
 	return node ? node->longest : 0;
 }
 
-static void node_update(struct ddio_range *node)
+static void node_update(struct range_node *node)
 {
 	uint64_t longest = node->len;
 
@@ -21,8 +21,8 @@ static void node_update(struct ddio_range *node)
 }
 
 /* Those that start below @key, and the others. */
-static void tree_split(struct ddio_range *node, uint64_t key, struct ddio_range **low,
-		       struct ddio_range **high)
+static void tree_split(struct range_node *node, uint64_t key, struct range_node **low,
+		       struct range_node **high)
 {
 	if (!node) {
 		*low = NULL;
@@ -39,7 +39,7 @@ static void tree_split(struct ddio_range *node, uint64_t key, struct ddio_range 
 }
 
 /* All of @low lie below all of @high. */
-static struct ddio_range *tree_join(struct ddio_range *low, struct ddio_range *high)
+static struct range_node *tree_join(struct range_node *low, struct range_node *high)
 {
 	if (!low || !high)
 		return low ? low : high;
@@ -53,18 +53,18 @@ static struct ddio_range *tree_join(struct ddio_range *low, struct ddio_range *h
 	return high;
 }
 
-static struct ddio_range *node_new(struct ranges *set)
+static struct range_node *node_new(struct ranges *set)
 {
-	struct ddio_range *node = calloc(1, sizeof(*node));
+	struct range_node *node = calloc(1, sizeof(*node));
 
 	if (node)
 		node->prio = ddio_rand_next(&set->rand);
 	return node;
 }
 
-static void set_insert(struct ranges *set, struct ddio_range *node, uint64_t start, uint64_t len)
+static void set_insert(struct ranges *set, struct range_node *node, uint64_t start, uint64_t len)
 {
-	struct ddio_range *low, *high;
+	struct range_node *low, *high;
 
 	node->left = NULL;
 	node->right = NULL;
@@ -78,9 +78,9 @@ static void set_insert(struct ranges *set, struct ddio_range *node, uint64_t sta
 }
 
 /* Takes the node that starts at @start out; it must be there. */
-static struct ddio_range *set_take(struct ranges *set, uint64_t start)
+static struct range_node *set_take(struct ranges *set, uint64_t start)
 {
-	struct ddio_range *low, *node, *high;
+	struct range_node *low, *node, *high;
 
 	tree_split(set->root, start, &low, &high);
 	tree_split(high, start + 1, &node, &high);
@@ -98,7 +98,7 @@ void ranges_init(struct ranges *set)
 /* Rotates left children up until there are none, so that no stack is needed. */
 void ranges_fini(struct ranges *set)
 {
-	struct ddio_range *node = set->root, *next;
+	struct range_node *node = set->root, *next;
 
 	while (node) {
 		next = node->left;
@@ -116,9 +116,9 @@ void ranges_fini(struct ranges *set)
 	set->n = 0;
 }
 
-const struct ddio_range *ranges_find(const struct ranges *set, uint64_t at)
+const struct range_node *ranges_find(const struct ranges *set, uint64_t at)
 {
-	const struct ddio_range *node = set->root, *best = NULL;
+	const struct range_node *node = set->root, *best = NULL;
 
 	while (node) {
 		if (node->start + node->len > at) {
@@ -133,15 +133,15 @@ const struct ddio_range *ranges_find(const struct ranges *set, uint64_t at)
 
 bool ranges_contain(const struct ranges *set, uint64_t start, uint64_t len)
 {
-	const struct ddio_range *node = ranges_find(set, start);
+	const struct range_node *node = ranges_find(set, start);
 
 	return node && node->start <= start && node->len - (start - node->start) >= len;
 }
 
 int ranges_add(struct ranges *set, uint64_t start, uint64_t len)
 {
-	const struct ddio_range *before, *after;
-	struct ddio_range *node = NULL;
+	const struct range_node *before, *after;
+	struct range_node *node = NULL;
 
 	if (!len)
 		return 0;
@@ -170,8 +170,8 @@ int ranges_add(struct ranges *set, uint64_t start, uint64_t len)
 }
 
 /* Cuts [start, end) out of a range that has been taken out of the set as @node. */
-static void range_cut(struct ranges *set, struct ddio_range *node, uint64_t start, uint64_t end,
-		      struct ddio_range **spare)
+static void range_cut(struct ranges *set, struct range_node *node, uint64_t start, uint64_t end,
+		      struct range_node **spare)
 {
 	uint64_t first = node->start, last = node->start + node->len;
 
@@ -193,8 +193,8 @@ static void range_cut(struct ranges *set, struct ddio_range *node, uint64_t star
 int ranges_remove(struct ranges *set, uint64_t start, uint64_t len)
 {
 	uint64_t end = start + len;
-	const struct ddio_range *hit = len ? ranges_find(set, start) : NULL;
-	struct ddio_range *spare = NULL;
+	const struct range_node *hit = len ? ranges_find(set, start) : NULL;
+	struct range_node *spare = NULL;
 
 	if (!hit || hit->start >= end)
 		return 0;
@@ -211,7 +211,7 @@ int ranges_remove(struct ranges *set, uint64_t start, uint64_t len)
 	return 0;
 }
 
-static bool range_fits(const struct ddio_range *node, uint64_t from, uint64_t len, uint64_t align,
+static bool range_fits(const struct range_node *node, uint64_t from, uint64_t len, uint64_t align,
 		       uint64_t *start)
 {
 	uint64_t end = node->start + node->len;
@@ -224,7 +224,7 @@ static bool range_fits(const struct ddio_range *node, uint64_t from, uint64_t le
 	return true;
 }
 
-static bool tree_fit(const struct ddio_range *node, uint64_t from, uint64_t len, uint64_t align,
+static bool tree_fit(const struct range_node *node, uint64_t from, uint64_t len, uint64_t align,
 		     uint64_t *start)
 {
 	if (longest_of(node) < len)

@@ -11,15 +11,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct ddio_range {
-	struct ddio_range *left, *right;
+struct range_node {
+	struct range_node *left, *right;
 	uint64_t start, len;
 	uint64_t longest; /* of this node and those below */
 	uint64_t prio;
 };
 
 struct ranges {
-	struct ddio_range *root;
+	struct range_node *root;
 	uint64_t total; /* sum of the lengths */
 	uint64_t n;
 	uint64_t rand;
@@ -33,7 +33,7 @@ int ranges_add(struct ranges *set, uint64_t start, uint64_t len);
 int ranges_remove(struct ranges *set, uint64_t start, uint64_t len);
 bool ranges_contain(const struct ranges *set, uint64_t start, uint64_t len);
 /* The first range that ends behind @at, NULL if there is none. */
-const struct ddio_range *ranges_find(const struct ranges *set, uint64_t at);
+const struct range_node *ranges_find(const struct ranges *set, uint64_t at);
 /**
  * ranges_fit - the lowest place for @len at or above @from
  * @align: the place is a multiple of it, a power of two

@@ -20,7 +20,7 @@ int store_load_header(struct store *store, uint64_t id, struct rec_object *rec)
 static int load_extent(struct object *obj, const MDB_val *key, const MDB_val *val)
 {
 	struct rec_extent rec;
-	struct ddio_placed ext;
+	struct extent ext;
 	int ret;
 
 	ret = rec_extent_get(key->mv_data, key->mv_size, val->mv_data, val->mv_size, &rec);
@@ -32,7 +32,7 @@ static int load_extent(struct object *obj, const MDB_val *key, const MDB_val *va
 		return -EUCLEAN;
 	if (rec.block < extent_map_end(&obj->map))
 		return -EUCLEAN;
-	ext = (struct ddio_placed){ .block = rec.block, .start = rec.start, .count = rec.count };
+	ext = (struct extent){ .block = rec.block, .start = rec.start, .count = rec.count };
 	ret = extent_map_add(&obj->map, &ext, 1, obj->ref.block);
 	if (!ret && rec.unwritten)
 		ret = ranges_add(&obj->unwritten, rec.block, rec.count);

@@ -6,7 +6,7 @@
 /* Notes the change that records the object itself, once. */
 static void note_object(struct object *obj)
 {
-	const struct ddio_change change = {
+	const struct store_change change = {
 		.kind = CHANGE_OBJECT,
 		.bs = obj->ref.block,
 		.id = obj->ref.id,
@@ -22,10 +22,10 @@ static void note_object(struct object *obj)
 
 int object_note_extents(struct object *obj, uint64_t first, uint64_t count, bool unwritten)
 {
-	struct ddio_batch *batch = &obj->store->open;
-	struct ddio_change change = { .kind = CHANGE_EXTENT, .unwritten = unwritten };
+	struct store_batch *batch = &obj->store->open;
+	struct store_change change = { .kind = CHANGE_EXTENT, .unwritten = unwritten };
 	size_t at = extent_map_find(&obj->map, first);
-	const struct ddio_placed *ext;
+	const struct extent *ext;
 	uint64_t end = first + count;
 
 	change.bs = obj->ref.block;
@@ -48,7 +48,7 @@ int object_note_extents(struct object *obj, uint64_t first, uint64_t count, bool
 
 int object_note_mark(struct object *obj, uint64_t first, uint64_t count, bool unwritten)
 {
-	const struct ddio_change change = {
+	const struct store_change change = {
 		.kind = CHANGE_MARK,
 		.bs = obj->ref.block,
 		.unwritten = unwritten,

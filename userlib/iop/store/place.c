@@ -27,7 +27,7 @@ static uint64_t block_align(uint32_t bs)
 static int place_take(struct object *obj, struct places *places, uint64_t block, uint64_t start,
 		      uint64_t count)
 {
-	struct ddio_placed *v;
+	struct extent *v;
 
 	if (places->n == places->cap) {
 		places->cap = places->cap ? places->cap * 2 : 16;
@@ -38,8 +38,7 @@ static int place_take(struct object *obj, struct places *places, uint64_t block,
 	}
 	if (ranges_remove(&obj->store->free, start, count * obj->ref.block))
 		return -ENOMEM;
-	places->v[places->n++] =
-		(struct ddio_placed){ .block = block, .start = start, .count = count };
+	places->v[places->n++] = (struct extent){ .block = block, .start = start, .count = count };
 	return 0;
 }
 
@@ -56,7 +55,7 @@ static bool place_near(const struct object *obj, uint64_t block, uint64_t count,
 {
 	const struct extent_map *map = &obj->map;
 	size_t at = extent_map_find(map, block);
-	const struct ddio_placed *ext;
+	const struct extent *ext;
 	uint32_t bs = obj->ref.block;
 
 	if (at) {
@@ -158,7 +157,7 @@ static struct draw draw_new(const struct object *obj, uint64_t what, uint64_t fi
 static bool draw_free(const struct object *obj, struct draw *draw, uint64_t *start)
 {
 	const struct ranges *free = &obj->store->free;
-	const struct ddio_range *range;
+	const struct range_node *range;
 	uint64_t i, at, end, round;
 
 	if (!draw->n)
@@ -207,7 +206,7 @@ static bool track_of_group(const struct object *obj, const struct places *places
 			   uint64_t last, uint64_t *start)
 {
 	size_t at = extent_map_find(&obj->map, first);
-	const struct ddio_placed *ext = NULL;
+	const struct extent *ext = NULL;
 	uint64_t block;
 
 	if (at < obj->map.n && obj->map.v[at].block <= last)

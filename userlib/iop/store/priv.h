@@ -21,11 +21,11 @@ enum { STORE_META, STORE_OBJECTS, STORE_EXTENTS, STORE_FREE };
 #define STORE_MAX_BLOCKS (UINT64_C(1) << 53)
 
 /**
- * struct ddio_change - one change of the records, in the order in which they were made
+ * struct store_change - one change of the records, in the order in which they were made
  * OBJECT: make the object's record; EXTENT: add blocks; MARK: blocks that are recorded were written
  * since, or are to read as zeros again; CUT: drop blocks; REMOVE: drop all
  */
-struct ddio_change {
+struct store_change {
 	enum {
 		CHANGE_OBJECT,
 		CHANGE_EXTENT,
@@ -46,10 +46,10 @@ struct freed {
 };
 
 /**
- * struct ddio_batch - what one commit writes, and what it sets free
+ * struct store_batch - what one commit writes, and what it sets free
  */
-struct ddio_batch {
-	struct ddio_change *changes;
+struct store_batch {
+	struct store_change *changes;
 	size_t nchanges, cap_changes;
 	struct freed *freed;
 	size_t nfreed, cap_freed;
@@ -100,7 +100,7 @@ struct store {
 	struct ddio_list idle, busy;
 	size_t idle_n, idle_extents;
 	uint64_t objects;
-	struct ddio_batch open, sealed;
+	struct store_batch open, sealed;
 	uint64_t seq, sealed_seq, done_seq;
 	int lost, sealed_lost;
 	struct committer committer;
@@ -135,23 +135,23 @@ int store_load_extents(struct object *obj);
 
 /* commit.c */
 extern const struct committer_ops store_committer_ops;
-void batch_fini(struct ddio_batch *batch);
+void batch_fini(struct store_batch *batch);
 /* Room for @changes and @freed more, so that noting them cannot fail. */
-int batch_reserve(struct ddio_batch *batch, size_t changes, size_t freed);
-void batch_change(struct ddio_batch *batch, const struct ddio_change *change);
-void batch_freed(struct ddio_batch *batch, uint64_t start, uint64_t len);
+int batch_reserve(struct store_batch *batch, size_t changes, size_t freed);
+void batch_change(struct store_batch *batch, const struct store_change *change);
+void batch_freed(struct store_batch *batch, uint64_t start, uint64_t len);
 
 /* apply.c: one change of the records within a transaction.  0, -errno or MDB_*. */
-int store_apply_change(struct store *store, MDB_txn *txn, const struct ddio_change *change);
+int store_apply_change(struct store *store, MDB_txn *txn, const struct store_change *change);
 
 /* apply_free.c: the same.  What is taken must be recorded as free, what is put must not. */
 int store_take_free(struct store *store, MDB_txn *txn, uint64_t start, uint64_t len);
 int store_put_free(struct store *store, MDB_txn *txn, uint64_t start, uint64_t len);
 
 /* apply_extent.c: the same */
-int store_apply_extent(struct store *store, MDB_txn *txn, const struct ddio_change *change);
-int store_apply_mark(struct store *store, MDB_txn *txn, const struct ddio_change *change);
-int store_apply_cut(struct store *store, MDB_txn *txn, const struct ddio_change *change);
+int store_apply_extent(struct store *store, MDB_txn *txn, const struct store_change *change);
+int store_apply_mark(struct store *store, MDB_txn *txn, const struct store_change *change);
+int store_apply_cut(struct store *store, MDB_txn *txn, const struct store_change *change);
 
 /* note.c: notes the change that adds blocks of [first, first + count), which may lie in several
  * extents. */
@@ -161,7 +161,7 @@ int object_note_mark(struct object *obj, uint64_t first, uint64_t count, bool un
 
 /* place.c: takes places for blocks [first, first + count) from the free space. */
 struct places {
-	struct ddio_placed *v;
+	struct extent *v;
 	size_t n, cap;
 };
 int layout_place(struct object *obj, uint64_t first, uint64_t count, struct places *places);

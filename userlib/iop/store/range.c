@@ -8,7 +8,7 @@
  * holds. */
 static int reserve_run(struct object *obj, uint64_t first, uint64_t *count)
 {
-	const struct ddio_range *kept = ranges_find(&obj->reserved, first);
+	const struct range_node *kept = ranges_find(&obj->reserved, first);
 	int ret;
 
 	if (kept && kept->start <= first) {
@@ -93,7 +93,7 @@ static size_t extents_within(const struct object *obj, uint64_t first, uint64_t 
 static void note_freed(struct object *obj, uint64_t first, uint64_t end)
 {
 	size_t at = extent_map_find(&obj->map, first);
-	const struct ddio_placed *ext;
+	const struct extent *ext;
 	uint64_t from, to;
 
 	for (; at < obj->map.n && obj->map.v[at].block < end; at++) {
@@ -119,7 +119,7 @@ int object_punch(struct object *obj, uint64_t first, uint64_t count)
 {
 	struct store *store = obj->store;
 	uint64_t end = count < UINT64_MAX - first ? first + count : UINT64_MAX;
-	const struct ddio_change change = {
+	const struct store_change change = {
 		.kind = CHANGE_CUT,
 		.bs = obj->ref.block,
 		.id = obj->ref.id,

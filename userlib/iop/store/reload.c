@@ -8,7 +8,7 @@
 /* How many of the @run blocks from @block on are reserved, or (*reserved false) are not. */
 static uint64_t reserved_run(const struct object *obj, uint64_t block, uint64_t run, bool *reserved)
 {
-	const struct ddio_range *kept = ranges_find(&obj->reserved, block);
+	const struct range_node *kept = ranges_find(&obj->reserved, block);
 	uint64_t end;
 
 	*reserved = kept && kept->start <= block;
@@ -21,9 +21,9 @@ static uint64_t reserved_run(const struct object *obj, uint64_t block, uint64_t 
 /* Blocks that were neither written nor reserved are of memory only: takes them along. */
 static int collect_unwritten(const struct object *obj, struct places *places)
 {
-	const struct ddio_range *raw = ranges_find(&obj->unwritten, 0);
+	const struct range_node *raw = ranges_find(&obj->unwritten, 0);
 	uint64_t start, run, block;
-	struct ddio_placed *v;
+	struct extent *v;
 	bool written, reserved;
 
 	while (raw) {
@@ -37,7 +37,7 @@ static int collect_unwritten(const struct object *obj, struct places *places)
 			if (!v)
 				return -ENOMEM;
 			places->v = v;
-			v[places->n++] = (struct ddio_placed){ block, start, run };
+			v[places->n++] = (struct extent){ block, start, run };
 		}
 		raw = ranges_find(&obj->unwritten, raw->start + raw->len);
 	}
@@ -53,7 +53,7 @@ static int restore_unwritten(struct object *obj, const struct places *places)
 	int ret = 0;
 
 	for (i = 0; i < places->n && !ret; i++) {
-		const struct ddio_placed *ext = &places->v[i];
+		const struct extent *ext = &places->v[i];
 
 		at = extent_map_find(&obj->map, ext->block);
 		if ((at < obj->map.n && obj->map.v[at].block < ext->block + ext->count) ||

@@ -23,12 +23,12 @@ struct world_log {
 };
 
 /**
- * struct world - one reactor, one disk, one cache
+ * struct cache_world - one reactor, one disk, one cache
  * @fail_op, @fail_n: so many requests of that kind end with -EIO
  * @pick: which of the requests at the disk is done next: 0 the first
  * @space: bytes that the store still has
  */
-struct world {
+struct cache_world {
 	struct ddio_env env;
 	struct store *store; /* only its address counts */
 	struct ddio_disk *disk;
@@ -47,15 +47,21 @@ struct world {
 	struct ddio_timer *timer;
 };
 
-static struct world *world_now; /* the fake engine and store are asked without a context */
+static struct cache_world *world_now; /* the fake engine and store are asked without a context */
 
-struct object {
+/* What stands behind a struct object here. */
+struct world_object {
 	struct ddio_file_ref ref;
 	uint32_t refs;
 	uint64_t start[WORLD_BLOCKS];
 	bool placed[WORLD_BLOCKS], written[WORLD_BLOCKS];
 	uint64_t end;
 };
+
+static inline struct world_object *world_obj(const struct object *obj)
+{
+	return (struct world_object *)(uintptr_t)obj;
+}
 
 /*
  * The store
@@ -68,69 +74,70 @@ struct ddio_disk *store_disk(const struct store *store)
 
 void object_ref(struct object *obj)
 {
-	obj->refs++;
+	world_obj(obj)->refs++;
 }
 
 void object_put(struct object *obj)
 {
-	obj->refs--;
+	world_obj(obj)->refs--;
 }
 
 const struct ddio_file_ref *object_file(const struct object *obj)
 {
-	return &obj->ref;
+	return &world_obj(obj)->ref;
 }
 
 bool object_lookup(const struct object *obj, uint64_t block, uint64_t *start, uint64_t *run,
 		   bool *written)
 {
 	*run = 1;
-	*written = block < WORLD_BLOCKS && obj->placed[block] && obj->written[block];
-	if (block >= WORLD_BLOCKS || !obj->placed[block])
+	*written = block < WORLD_BLOCKS && world_obj(obj)->placed[block] &&
+		   world_obj(obj)->written[block];
+	if (block >= WORLD_BLOCKS || !world_obj(obj)->placed[block])
 		return false;
-	*start = obj->start[block];
+	*start = world_obj(obj)->start[block];
 	return true;
 }
 
 int object_alloc(struct object *obj, uint64_t first, uint64_t count)
 {
-	uint64_t i, size = obj->ref.block, missing = 0;
+	uint64_t i, size = world_obj(obj)->ref.block, missing = 0;
 
 	for (i = first; i < first + count && i < WORLD_BLOCKS; i++)
-		missing += !obj->placed[i];
+		missing += !world_obj(obj)->placed[i];
 	if (first + count > WORLD_BLOCKS || missing * size > world_now->space)
 		return -ENOSPC;
 	for (i = first; i < first + count; i++) {
-		if (obj->placed[i])
+		if (world_obj(obj)->placed[i])
 			continue;
-		obj->start[i] = world_now->used;
-		obj->placed[i] = true;
-		obj->written[i] = false;
+		world_obj(obj)->start[i] = world_now->used;
+		world_obj(obj)->placed[i] = true;
+		world_obj(obj)->written[i] = false;
 		world_now->used += size;
 		world_now->space -= size;
 	}
-	if (obj->end < first + count)
-		obj->end = first + count;
+	if (world_obj(obj)->end < first + count)
+		world_obj(obj)->end = first + count;
 	return 0;
 }
 
 void object_written(struct object *obj, uint64_t first, uint64_t count)
 {
 	for (; count; count--)
-		obj->written[first++] = true;
+		world_obj(obj)->written[first++] = true;
 }
 
 uint64_t object_end(const struct object *obj)
 {
-	return obj->end;
+	return world_obj(obj)->end;
 }
 
 /*
  * The reactor
  */
-static struct world *world_of(struct ddio_env *env)
+static struct cache_world *world_of(struct ddio_env *env)
 {
-	return ddio_container_of(env, struct world, env);
+	return ddio_container_of(env, struct cache_world, env);
 }
 
 static uint64_t world_clock(struct ddio_env *env)
@@ -140,7 +147,7 @@ static uint64_t world_clock(struct ddio_env *env)
 
 static void world_post(struct ddio_env *env, struct ddio_post *post)
 {
-	struct world *w = world_of(env);
+	struct cache_world *w = world_of(env);
 
 	post->next = NULL;
 	*w->posts_end = post;
@@ -201,7 +208,7 @@ static void world_disk_close(struct ddio_disk *disk)
 
 static void world_disk_submit(struct ddio_disk *disk, struct ddio_disk_req *req)
 {
-	struct world *w = world_of(disk->env);
+	struct cache_world *w = world_of(disk->env);
 
 	ddio_list_add(&req->link, &w->at_disk);
 	w->n_at_disk++;
@@ -236,7 +243,7 @@ static const struct ddio_env_ops world_ops = {
 };
 
 /* What was posted. */
-static inline void world_posts(struct world *w)
+static inline void world_posts(struct cache_world *w)
 {
 	while (w->posts) {
 		struct ddio_post *post = w->posts;
@@ -249,7 +256,7 @@ static inline void world_posts(struct world *w)
 }
 
 /* One request of those at the disk. */
-static inline bool world_disk_step(struct world *w)
+static inline bool world_disk_step(struct cache_world *w)
 {
 	struct ddio_list *link = w->at_disk.next;
 	struct ddio_disk_req *req;
@@ -278,16 +285,16 @@ static inline bool world_disk_step(struct world *w)
 }
 
 /* Until nothing more happens by itself. */
-static inline void world_run(struct world *w)
+static inline void world_run(struct cache_world *w)
 {
 	do
 		world_posts(w);
 	while (world_disk_step(w));
 }
 
-static inline struct world *world_new(const struct cache_opts *opts)
+static inline struct cache_world *world_new(const struct cache_opts *opts)
 {
-	struct world *w = calloc(1, sizeof(*w));
+	struct cache_world *w = calloc(1, sizeof(*w));
 	struct ddio_disk_spec spec = { .name = "d0", .engine = "world" };
 	char err[128];
 
@@ -305,7 +312,7 @@ static inline struct world *world_new(const struct cache_opts *opts)
 	return w;
 }
 
-static inline void world_free(struct world *w)
+static inline void world_free(struct cache_world *w)
 {
 	world_run(w);
 	cache_free(w->cache);
@@ -319,28 +326,28 @@ static inline void world_free(struct world *w)
 
 static inline struct object *world_object(uint64_t id, uint32_t block)
 {
-	struct object *obj = calloc(1, sizeof(*obj));
+	struct world_object *obj = calloc(1, sizeof(*obj));
 
 	obj->ref.id = id;
 	obj->ref.block = block;
 	obj->refs = 1;
-	return obj;
+	return (struct object *)obj;
 }
 
 /* Blocks [0, n) as if written before: every byte of block b is b + 1. */
-static inline void world_fill(struct world *w, struct object *obj, uint32_t n)
+static inline void world_fill(struct cache_world *w, struct object *obj, uint32_t n)
 {
 	uint32_t i;
 
 	if (object_alloc(obj, 0, n))
 		abort();
 	for (i = 0; i < n; i++)
-		memset(w->data + obj->start[i], (int)i + 1, obj->ref.block);
+		memset(w->data + world_obj(obj)->start[i], (int)i + 1, world_obj(obj)->ref.block);
 	object_written(obj, 0, n);
 }
 
 /* Disk requests of a kind so far. */
-static inline uint32_t world_count(const struct world *w, enum ddio_disk_op op)
+static inline uint32_t world_count(const struct cache_world *w, enum ddio_disk_op op)
 {
 	uint32_t i, n = 0;
 
@@ -376,14 +383,14 @@ static inline void world_io_set(struct world_io *x, struct object *obj, uint64_t
 	x->status = 1;
 }
 
-static inline void world_read_start(struct world *w, struct world_io *x, struct object *obj,
+static inline void world_read_start(struct cache_world *w, struct world_io *x, struct object *obj,
 				    uint64_t offset, void *buf, uint64_t len)
 {
 	world_io_set(x, obj, offset, buf, len);
 	cache_read(w->cache, &x->io);
 }
 
-static inline void world_write_start(struct world *w, struct world_io *x, struct object *obj,
+static inline void world_write_start(struct cache_world *w, struct world_io *x, struct object *obj,
 				     uint64_t offset, const void *buf, uint64_t len)
 {
 	world_io_set(x, obj, offset, (void *)buf, len);
@@ -391,7 +398,7 @@ static inline void world_write_start(struct world *w, struct world_io *x, struct
 }
 
 /* To the end, with all that follows. */
-static inline int world_read(struct world *w, struct object *obj, uint64_t offset, void *buf,
+static inline int world_read(struct cache_world *w, struct object *obj, uint64_t offset, void *buf,
 			     uint64_t len)
 {
 	struct world_io x;
@@ -401,8 +408,8 @@ static inline int world_read(struct world *w, struct object *obj, uint64_t offse
 	return x.status;
 }
 
-static inline int world_write(struct world *w, struct object *obj, uint64_t offset, const void *buf,
-			      uint64_t len)
+static inline int world_write(struct cache_world *w, struct object *obj, uint64_t offset,
+			      const void *buf, uint64_t len)
 {
 	struct world_io x;
 
@@ -423,8 +430,8 @@ static void world_flush_done(struct cache_flush *flush, int status)
 	x->status = x->status == 1 ? status : 2;
 }
 
-static inline void world_flush_start(struct world *w, struct world_flush *x, struct object *obj,
-				     bool drop)
+static inline void world_flush_start(struct cache_world *w, struct world_flush *x,
+				     struct object *obj, bool drop)
 {
 	memset(x, 0, sizeof(*x));
 	x->flush.obj = obj;
@@ -434,7 +441,7 @@ static inline void world_flush_start(struct world *w, struct world_flush *x, str
 	cache_flush(w->cache, &x->flush);
 }
 
-static inline int world_flush(struct world *w, struct object *obj, bool drop)
+static inline int world_flush(struct cache_world *w, struct object *obj, bool drop)
 {
 	struct world_flush x;
 
@@ -453,7 +460,7 @@ static void world_lock_granted(struct block_lock *lock)
 	ddio_container_of(lock, struct world_lock, lock)->granted++;
 }
 
-static inline bool world_lock(struct world *w, struct world_lock *x, struct object *obj,
+static inline bool world_lock(struct cache_world *w, struct world_lock *x, struct object *obj,
 			      uint64_t block)
 {
 	memset(x, 0, sizeof(*x));

@@ -5,7 +5,7 @@
 
 #define BS 4096u
 
-static struct cache_stats stats(struct world *w)
+static struct cache_stats stats(struct cache_world *w)
 {
 	struct cache_stats s;
 
@@ -13,7 +13,7 @@ static struct cache_stats stats(struct world *w)
 	return s;
 }
 
-static struct world *world_blocks(uint32_t blocks)
+static struct cache_world *world_blocks(uint32_t blocks)
 {
 	struct cache_opts opts = { .bytes = blocks * BS, .depth = 1 };
 
@@ -32,7 +32,7 @@ static bool all(const uint8_t *buf, size_t len, uint8_t byte)
 
 static void read_misses_then_hits(void)
 {
-	struct world *w = world_blocks(8);
+	struct cache_world *w = world_blocks(8);
 	struct object *obj = world_object(1, BS);
 	struct world_io x;
 	uint8_t buf[100];
@@ -54,7 +54,7 @@ static void read_misses_then_hits(void)
 	CU_ASSERT_EQUAL(stats(w).hits, 1);
 	CU_ASSERT_EQUAL(stats(w).misses, 1);
 	CU_ASSERT_EQUAL(w->nlog, 1);
-	CU_ASSERT_EQUAL(w->log[0].offset, obj->start[1]);
+	CU_ASSERT_EQUAL(w->log[0].offset, world_obj(obj)->start[1]);
 	CU_ASSERT_EQUAL(w->log[0].len, BS);
 	CU_ASSERT_EQUAL(w->charged[DDIO_WORK_CACHE], 2);
 	CU_ASSERT_EQUAL(w->charged[DDIO_WORK_COPY], 200);
@@ -66,7 +66,7 @@ static void read_misses_then_hits(void)
 
 static void readers_join_one_disk_request(void)
 {
-	struct world *w = world_blocks(8);
+	struct cache_world *w = world_blocks(8);
 	struct object *obj = world_object(1, BS);
 	struct world_io x[5];
 	uint8_t buf[5][64];
@@ -89,7 +89,7 @@ static void readers_join_one_disk_request(void)
 
 static void least_recently_used_goes_first(void)
 {
-	struct world *w = world_blocks(3);
+	struct cache_world *w = world_blocks(3);
 	struct object *obj = world_object(1, BS);
 	uint8_t buf[8];
 
@@ -113,7 +113,7 @@ static void least_recently_used_goes_first(void)
 
 static void prefetches_one_block_ahead(void)
 {
-	struct world *w = world_blocks(8);
+	struct cache_world *w = world_blocks(8);
 	struct object *obj = world_object(1, BS);
 	struct world_io x;
 	uint8_t buf[8];
@@ -140,13 +140,13 @@ static void prefetches_one_block_ahead(void)
 
 static void prefetch_behind_the_demand_and_not_into_holes(void)
 {
-	struct world *w = world_blocks(8);
+	struct cache_world *w = world_blocks(8);
 	struct object *obj = world_object(1, BS);
 	struct world_io x;
 	uint8_t buf[8];
 
 	world_fill(w, obj, 4);
-	obj->written[1] = false;
+	world_obj(obj)->written[1] = false;
 	world_io_set(&x, obj, 0, buf, 8);
 	x.io.prefetch = true;
 	cache_read(w->cache, &x.io);
@@ -158,15 +158,15 @@ static void prefetch_behind_the_demand_and_not_into_holes(void)
 	cache_read(w->cache, &x.io);
 	CU_ASSERT_EQUAL(x.io.disk_reqs, 2);
 	world_run(w);
-	CU_ASSERT_EQUAL(w->log[1].offset, obj->start[2]);
-	CU_ASSERT_EQUAL(w->log[2].offset, obj->start[3]);
+	CU_ASSERT_EQUAL(w->log[1].offset, world_obj(obj)->start[2]);
+	CU_ASSERT_EQUAL(w->log[2].offset, world_obj(obj)->start[3]);
 	world_free(w);
 	free(obj);
 }
 
 static void unused_prefetches_are_counted_as_wasted(void)
 {
-	struct world *w = world_blocks(2);
+	struct cache_world *w = world_blocks(2);
 	struct object *obj = world_object(1, BS);
 	struct world_io x;
 	uint8_t buf[8];
@@ -187,7 +187,7 @@ static void unused_prefetches_are_counted_as_wasted(void)
 
 static void a_full_block_is_written_back_at_once(void)
 {
-	struct world *w = world_blocks(8);
+	struct cache_world *w = world_blocks(8);
 	struct object *obj = world_object(1, BS);
 	uint8_t buf[BS];
 	uint32_t i;
@@ -201,8 +201,8 @@ static void a_full_block_is_written_back_at_once(void)
 	CU_ASSERT_EQUAL(w->nlog, 1);
 	CU_ASSERT_EQUAL(w->log[0].op, DDIO_DISK_WRITE);
 	CU_ASSERT_EQUAL(stats(w).dirty, 0);
-	CU_ASSERT(obj->written[0]);
-	CU_ASSERT(all(w->data + obj->start[0], BS, 7));
+	CU_ASSERT(world_obj(obj)->written[0]);
+	CU_ASSERT(all(w->data + world_obj(obj)->start[0], BS, 7));
 	/* The count begins anew. */
 	world_write(w, obj, 0, buf, BS - 1);
 	CU_ASSERT_EQUAL(w->nlog, 1);
@@ -215,7 +215,7 @@ static void a_full_block_is_written_back_at_once(void)
 
 static void overwriting_all_of_a_block_reads_nothing(void)
 {
-	struct world *w = world_blocks(8);
+	struct cache_world *w = world_blocks(8);
 	struct object *obj = world_object(1, BS);
 	uint8_t buf[BS];
 	uint32_t i;
@@ -227,14 +227,14 @@ static void overwriting_all_of_a_block_reads_nothing(void)
 	world_write(w, obj, BS, buf, BS);
 	CU_ASSERT_EQUAL(world_count(w, DDIO_DISK_READ), 0);
 	CU_ASSERT_EQUAL(world_count(w, DDIO_DISK_WRITE), 2);
-	CU_ASSERT(all(w->data + obj->start[0], 2 * BS, 9));
+	CU_ASSERT(all(w->data + world_obj(obj)->start[0], 2 * BS, 9));
 	world_free(w);
 	free(obj);
 }
 
 static void a_part_of_a_block_is_merged_with_the_rest(void)
 {
-	struct world *w = world_blocks(8);
+	struct cache_world *w = world_blocks(8);
 	struct object *obj = world_object(1, BS);
 	uint8_t buf[BS], back[300];
 
@@ -257,16 +257,16 @@ static void a_part_of_a_block_is_merged_with_the_rest(void)
 	CU_ASSERT_EQUAL(world_flush(w, obj, false), 0);
 	CU_ASSERT_EQUAL(world_count(w, DDIO_DISK_READ), 2);
 	CU_ASSERT_EQUAL(world_count(w, DDIO_DISK_WRITE), 2);
-	CU_ASSERT(all(w->data + obj->start[1] + 1, 1, 9));
-	CU_ASSERT(all(w->data + obj->start[1] + 2, BS - 2, 2));
-	CU_ASSERT(all(w->data + obj->start[0] + 100, 100, 9));
+	CU_ASSERT(all(w->data + world_obj(obj)->start[1] + 1, 1, 9));
+	CU_ASSERT(all(w->data + world_obj(obj)->start[1] + 2, BS - 2, 2));
+	CU_ASSERT(all(w->data + world_obj(obj)->start[0] + 100, 100, 9));
 	world_free(w);
 	free(obj);
 }
 
 static void holes_and_unwritten_blocks_are_zeros_without_a_read(void)
 {
-	struct world *w = world_blocks(8);
+	struct cache_world *w = world_blocks(8);
 	struct object *obj = world_object(1, BS);
 	uint8_t buf[BS];
 
@@ -280,20 +280,20 @@ static void holes_and_unwritten_blocks_are_zeros_without_a_read(void)
 	memset(buf, 5, sizeof(buf));
 	CU_ASSERT_EQUAL(world_write(w, obj, BS + 8, buf, 8), 0);
 	CU_ASSERT_EQUAL(w->nlog, 0);
-	CU_ASSERT(!obj->written[1]);
+	CU_ASSERT(!world_obj(obj)->written[1]);
 	CU_ASSERT_EQUAL(world_flush(w, NULL, false), 0);
-	CU_ASSERT(obj->written[1]);
+	CU_ASSERT(world_obj(obj)->written[1]);
 	CU_ASSERT_EQUAL(world_count(w, DDIO_DISK_READ), 0);
-	CU_ASSERT(all(w->data + obj->start[1], 8, 0));
-	CU_ASSERT(all(w->data + obj->start[1] + 8, 8, 5));
-	CU_ASSERT(all(w->data + obj->start[1] + 16, BS - 16, 0));
+	CU_ASSERT(all(w->data + world_obj(obj)->start[1], 8, 0));
+	CU_ASSERT(all(w->data + world_obj(obj)->start[1] + 8, 8, 5));
+	CU_ASSERT(all(w->data + world_obj(obj)->start[1] + 16, BS - 16, 0));
 	world_free(w);
 	free(obj);
 }
 
 static void a_full_disk_is_told_to_the_writer(void)
 {
-	struct world *w = world_blocks(8);
+	struct cache_world *w = world_blocks(8);
 	struct object *obj = world_object(1, BS);
 	uint8_t buf[4 * BS];
 
@@ -311,7 +311,7 @@ static void a_full_disk_is_told_to_the_writer(void)
 
 static void several_blocks_in_one_request(void)
 {
-	struct world *w = world_blocks(4);
+	struct cache_world *w = world_blocks(4);
 	struct object *obj = world_object(1, 512);
 	static uint8_t buf[200 * 512], back[200 * 512];
 	uint32_t i;
@@ -333,7 +333,7 @@ static void several_blocks_in_one_request(void)
 static void the_papers_size_goes_by_clients(void)
 {
 	struct cache_opts opts = { .paper = true, .depth = 1 };
-	struct world *w = world_new(&opts);
+	struct cache_world *w = world_new(&opts);
 	struct object *obj = world_object(1, BS);
 	uint8_t buf[8];
 	int i;
@@ -354,7 +354,7 @@ static void the_papers_size_goes_by_clients(void)
 
 static void a_block_larger_than_the_cache_is_cached_alone(void)
 {
-	struct world *w = world_blocks(1);
+	struct cache_world *w = world_blocks(1);
 	struct object *big = world_object(1, 64 * 1024), *small = world_object(2, BS);
 	uint8_t buf[8];
 
@@ -375,7 +375,7 @@ static void a_block_larger_than_the_cache_is_cached_alone(void)
 /* Six writers of six dirty blocks in a cache of two. */
 static void dirty_blocks_make_room_by_write_back(void)
 {
-	struct world *w = world_blocks(2);
+	struct cache_world *w = world_blocks(2);
 	struct object *obj = world_object(1, BS);
 	struct world_io x[6];
 	uint8_t buf[6][10];
@@ -395,7 +395,7 @@ static void dirty_blocks_make_room_by_write_back(void)
 	CU_ASSERT_EQUAL(world_count(w, DDIO_DISK_WRITE), 4);
 	world_flush(w, NULL, false);
 	for (i = 0; i < 6; i++)
-		CU_ASSERT(all(w->data + obj->start[i], 10, i + 1));
+		CU_ASSERT(all(w->data + world_obj(obj)->start[i], 10, i + 1));
 	world_free(w);
 	free(obj);
 }
@@ -410,7 +410,7 @@ static void order_done(struct cache_io *io, int status)
 
 static void the_disk_queue_is_cscan(void)
 {
-	struct world *w = world_blocks(16);
+	struct cache_world *w = world_blocks(16);
 	struct object *obj = world_object(1, BS);
 	static const int asked[] = { 5, 2, 9, 1, 7, 3 };
 	static const uint32_t want[] = { 5, 7, 9, 1, 2, 3 };
@@ -439,7 +439,7 @@ static void the_disk_queue_is_cscan(void)
 static void the_disk_gets_as_many_as_it_takes(void)
 {
 	struct cache_opts opts = { .bytes = 16 * BS, .depth = 4 };
-	struct world *w = world_new(&opts);
+	struct cache_world *w = world_new(&opts);
 	struct object *obj = world_object(1, BS);
 	struct world_io x[6];
 	uint8_t buf[8];
@@ -459,7 +459,7 @@ static void the_disk_gets_as_many_as_it_takes(void)
 static void a_long_block_goes_in_parts_the_disk_takes(void)
 {
 	struct cache_opts opts = { .bytes = 8u << 20, .depth = 1 };
-	struct world *w = world_new(&opts);
+	struct cache_world *w = world_new(&opts);
 	struct object *obj = world_object(1, 2u << 20);
 	uint8_t *buf = malloc(2u << 20);
 
@@ -467,7 +467,7 @@ static void a_long_block_goes_in_parts_the_disk_takes(void)
 	w->disk->info.max_len = 768u << 10;
 	CU_ASSERT_EQUAL(world_write(w, obj, 0, buf, 2u << 20), 0);
 	CU_ASSERT_EQUAL(world_count(w, DDIO_DISK_WRITE), 3);
-	CU_ASSERT(all(w->data + obj->start[0], 2u << 20, 3));
+	CU_ASSERT(all(w->data + world_obj(obj)->start[0], 2u << 20, 3));
 	free(buf);
 	world_free(w);
 	free(obj);

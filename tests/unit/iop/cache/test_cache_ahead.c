@@ -13,9 +13,9 @@
 #define US 1000u
 
 /**
- * struct rig - a file striped over disks, each with a store and a cache of its own
+ * struct ahead_rig - a file striped over disks, each with a store and a cache of its own
  */
-struct rig {
+struct ahead_rig {
 	struct ddio_sim *world;
 	struct ddio_env *env;
 	struct ut_store t[DISKS];
@@ -25,30 +25,30 @@ struct rig {
 	uint64_t blocks; /* of the file */
 };
 
-struct reader;
+struct ahead_reader;
 
-struct part {
+struct ahead_part {
 	struct cache_io io;
-	struct reader *reader;
+	struct ahead_reader *reader;
 };
 
 /**
- * struct reader - reads @len bytes each @stride from @at on until @end, one request at a time
+ * struct ahead_reader - reads @len bytes each @stride from @at on until @end, one request at a time
  * @think: time between a reply and the next request
  * @busy: parts of the request under way
  */
-struct reader {
-	struct rig *rig;
+struct ahead_reader {
+	struct ahead_rig *rig;
 	uint64_t stream, at, end, len, stride, think;
 	struct ddio_timer timer;
 	uint32_t busy;
-	struct part part[PIECES];
+	struct ahead_part part[PIECES];
 	uint8_t *buf;
 	uint64_t done_ns, bytes;
 	bool over;
 };
 
-static void rig_begin(struct rig *r, uint32_t ndisks, uint64_t blocks)
+static void rig_begin(struct ahead_rig *r, uint32_t ndisks, uint64_t blocks)
 {
 	struct cache_opts opts = { .bytes = CACHE, .depth = 1 };
 	uint64_t share = blocks / ndisks;
@@ -76,7 +76,7 @@ static void rig_begin(struct rig *r, uint32_t ndisks, uint64_t blocks)
 	}
 }
 
-static void rig_end(struct rig *r)
+static void rig_end(struct ahead_rig *r)
 {
 	uint32_t i;
 
@@ -90,11 +90,11 @@ static void rig_end(struct rig *r)
 	ddio_sim_free(r->world);
 }
 
-static void reader_pause(struct reader *rd);
+static void reader_pause(struct ahead_reader *rd);
 
 static void part_done(struct cache_io *io, int status)
 {
-	struct reader *rd = ((struct part *)io->arg)->reader;
+	struct ahead_reader *rd = ((struct ahead_part *)io->arg)->reader;
 
 	CU_ASSERT_EQUAL(status, 0);
 	rd->bytes += io->len;
@@ -103,16 +103,16 @@ static void part_done(struct cache_io *io, int status)
 }
 
 /* What lies on one disk is one request there, as a client makes it. */
-static void reader_ask(struct reader *rd)
+static void reader_ask(struct ahead_reader *rd)
 {
-	struct rig *r = rd->rig;
+	struct ahead_rig *r = rd->rig;
 	uint64_t first = rd->at / BS, n = rd->len / BS, i;
 	uint64_t per = (n + r->ndisks - 1) / r->ndisks;
 	uint8_t *buf = rd->buf;
 
 	rd->busy = 1;
 	for (i = 0; i < n && i < r->ndisks; i++) {
-		struct part *p = &rd->part[i];
+		struct ahead_part *p = &rd->part[i];
 		uint64_t block = first + i, disk = block % r->ndisks;
 
 		memset(p, 0, sizeof(*p));
@@ -136,7 +136,7 @@ static void reader_ask(struct reader *rd)
 
 static void reader_next(void *arg)
 {
-	struct reader *rd = arg;
+	struct ahead_reader *rd = arg;
 
 	if (rd->at < rd->end) {
 		reader_ask(rd);
@@ -146,7 +146,7 @@ static void reader_next(void *arg)
 	rd->done_ns = ddio_env_now(rd->rig->env);
 }
 
-static void reader_pause(struct reader *rd)
+static void reader_pause(struct ahead_reader *rd)
 {
 	struct ddio_env *env = rd->rig->env;
 
@@ -155,7 +155,7 @@ static void reader_pause(struct reader *rd)
 	CU_ASSERT_EQUAL(ddio_timer_arm(env, &rd->timer, ddio_env_now(env) + rd->think), 0);
 }
 
-static void reader_begin(struct reader *rd, struct rig *r, uint64_t stream, uint64_t at,
+static void reader_begin(struct ahead_reader *rd, struct ahead_rig *r, uint64_t stream, uint64_t at,
 			 uint64_t end, uint64_t len, uint64_t stride, uint64_t think)
 {
 	memset(rd, 0, sizeof(*rd));
@@ -171,7 +171,7 @@ static void reader_begin(struct reader *rd, struct rig *r, uint64_t stream, uint
 }
 
 /* Part of the disks' sustained rate that readers together reach. */
-static double rate(struct rig *r, struct reader *rd, uint32_t n, uint64_t began)
+static double rate(struct ahead_rig *r, struct ahead_reader *rd, uint32_t n, uint64_t began)
 {
 	double peak = (double)ddio_disk_info(r->t[0].disk)->peak * r->ndisks;
 	uint64_t last = 0, bytes = 0;
@@ -190,7 +190,7 @@ static double rate(struct rig *r, struct reader *rd, uint32_t n, uint64_t began)
 	return (double)bytes * 1e9 / (double)(last - began) / peak;
 }
 
-static struct cache_stats stats(const struct rig *r)
+static struct cache_stats stats(const struct ahead_rig *r)
 {
 	struct cache_stats all = { 0 }, one;
 	uint32_t i;
@@ -205,7 +205,7 @@ static struct cache_stats stats(const struct rig *r)
 	return all;
 }
 
-static void say(const struct rig *r, const char *what, double part)
+static void say(const struct ahead_rig *r, const char *what, double part)
 {
 	struct cache_stats st = stats(r);
 
@@ -218,8 +218,8 @@ static void say(const struct rig *r, const char *what, double part)
 static double one_reader(uint64_t stream, uint64_t len, const char *what)
 {
 	uint64_t blocks = DISKS * 1024, began;
-	static struct reader rd;
-	struct rig r;
+	static struct ahead_reader rd;
+	struct ahead_rig r;
 	double part;
 
 	rig_begin(&r, DISKS, blocks);
@@ -247,8 +247,8 @@ static double some_readers(uint64_t stream, uint32_t n, uint64_t stride, uint64_
 			   const char *what, double *fair)
 {
 	uint64_t blocks = 4096, began, i, part = blocks / n * BS;
-	static struct reader rd[4];
-	struct rig r;
+	static struct ahead_reader rd[4];
+	struct ahead_rig r;
 	double sum;
 
 	rig_begin(&r, 1, blocks);

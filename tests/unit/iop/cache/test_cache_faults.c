@@ -5,7 +5,7 @@
 
 #define BS 4096u
 
-static struct cache_stats stats(struct world *w)
+static struct cache_stats stats(struct cache_world *w)
 {
 	struct cache_stats s;
 
@@ -13,7 +13,7 @@ static struct cache_stats stats(struct world *w)
 	return s;
 }
 
-static struct world *world_blocks(uint32_t blocks)
+static struct cache_world *world_blocks(uint32_t blocks)
 {
 	struct cache_opts opts = { .bytes = blocks * BS, .depth = 1 };
 
@@ -35,7 +35,7 @@ static bool all(const uint8_t *buf, size_t len, uint8_t byte)
  */
 static void a_read_error_reaches_all_who_wait(void)
 {
-	struct world *w = world_blocks(8);
+	struct cache_world *w = world_blocks(8);
 	struct object *obj = world_object(1, BS);
 	struct world_io x[3];
 	uint8_t buf[3][8];
@@ -59,7 +59,7 @@ static void a_read_error_reaches_all_who_wait(void)
 
 static void a_write_error_is_told_once_and_the_block_stays(void)
 {
-	struct world *w = world_blocks(8);
+	struct cache_world *w = world_blocks(8);
 	struct object *obj = world_object(1, BS), *other = world_object(2, BS);
 	uint8_t buf[BS];
 
@@ -68,7 +68,7 @@ static void a_write_error_is_told_once_and_the_block_stays(void)
 	w->fail_n = 1;
 	CU_ASSERT_EQUAL(world_write(w, obj, 0, buf, BS), 0);
 	CU_ASSERT_EQUAL(stats(w).dirty, 1);
-	CU_ASSERT(!obj->written[0]);
+	CU_ASSERT(!world_obj(obj)->written[0]);
 	CU_ASSERT_EQUAL(world_read(w, obj, 0, buf, BS), 0);
 	CU_ASSERT(all(buf, BS, 6));
 	/* Nothing that another object has to hear. */
@@ -76,7 +76,7 @@ static void a_write_error_is_told_once_and_the_block_stays(void)
 	CU_ASSERT_EQUAL(world_flush(w, obj, false), -EIO);
 	CU_ASSERT_EQUAL(world_flush(w, obj, false), 0);
 	CU_ASSERT_EQUAL(stats(w).dirty, 0);
-	CU_ASSERT(all(w->data + obj->start[0], BS, 6));
+	CU_ASSERT(all(w->data + world_obj(obj)->start[0], BS, 6));
 	/* An error during the flush itself, told to that one only. */
 	world_write(w, obj, 0, buf, 10);
 	w->fail_n = 1;
@@ -90,7 +90,7 @@ static void a_write_error_is_told_once_and_the_block_stays(void)
 
 static void two_flushes_both_hear_of_a_failure(void)
 {
-	struct world *w = world_blocks(8);
+	struct cache_world *w = world_blocks(8);
 	struct object *obj = world_object(1, BS);
 	struct world_flush a, b;
 	uint8_t buf[16] = { 1 };
@@ -111,7 +111,7 @@ static void two_flushes_both_hear_of_a_failure(void)
 /* Every block is dirty and the disk takes none: writers and readers hear of it, nobody hangs. */
 static void failing_write_back_does_not_hang_eviction(void)
 {
-	struct world *w = world_blocks(2);
+	struct cache_world *w = world_blocks(2);
 	struct object *obj = world_object(1, BS);
 	struct world_io x[4];
 	uint8_t buf[16] = { 1 };
@@ -135,15 +135,15 @@ static void failing_write_back_does_not_hang_eviction(void)
 	CU_ASSERT(all(buf, 16, 6));
 	CU_ASSERT_EQUAL(world_flush(w, NULL, false), -EIO);
 	CU_ASSERT_EQUAL(world_flush(w, NULL, false), 0);
-	CU_ASSERT_EQUAL(w->data[obj->start[0]], 1);
-	CU_ASSERT_EQUAL(w->data[obj->start[1]], 1);
+	CU_ASSERT_EQUAL(w->data[world_obj(obj)->start[0]], 1);
+	CU_ASSERT_EQUAL(w->data[world_obj(obj)->start[1]], 1);
 	world_free(w);
 	free(obj);
 }
 
 static void one_of_two_blocks_fails_and_the_other_makes_room(void)
 {
-	struct world *w = world_blocks(2);
+	struct cache_world *w = world_blocks(2);
 	struct object *obj = world_object(1, BS);
 	uint8_t buf[16] = { 1 };
 
@@ -164,7 +164,7 @@ static void one_of_two_blocks_fails_and_the_other_makes_room(void)
  */
 static void a_flush_does_not_wait_for_what_comes_later(void)
 {
-	struct world *w = world_blocks(8);
+	struct cache_world *w = world_blocks(8);
 	struct object *obj = world_object(1, BS), *other = world_object(2, BS);
 	struct world_flush f;
 	uint8_t buf[16] = { 1 };
@@ -190,7 +190,7 @@ static void a_flush_does_not_wait_for_what_comes_later(void)
 
 static void dropping_forgets_the_blocks_of_one_object(void)
 {
-	struct world *w = world_blocks(8);
+	struct cache_world *w = world_blocks(8);
 	struct object *obj = world_object(1, BS), *other = world_object(2, BS);
 	uint8_t buf[16] = { 1 };
 
@@ -201,7 +201,7 @@ static void dropping_forgets_the_blocks_of_one_object(void)
 	world_write(w, obj, BS, buf, 16);
 	CU_ASSERT_EQUAL(world_flush(w, obj, true), 0);
 	CU_ASSERT_EQUAL(stats(w).blocks, 1);
-	CU_ASSERT_EQUAL(obj->refs, 1);
+	CU_ASSERT_EQUAL(world_obj(obj)->refs, 1);
 	CU_ASSERT_EQUAL(world_flush(w, NULL, true), 0);
 	CU_ASSERT_EQUAL(stats(w).blocks, 0);
 	/* What cannot be written is lost with it, and that is told. */
@@ -218,7 +218,7 @@ static void dropping_forgets_the_blocks_of_one_object(void)
 
 static void discarded_blocks_are_not_written(void)
 {
-	struct world *w = world_blocks(8);
+	struct cache_world *w = world_blocks(8);
 	struct object *obj = world_object(1, BS);
 	struct world_flush f;
 	struct world_io x;
@@ -238,16 +238,16 @@ static void discarded_blocks_are_not_written(void)
 	CU_ASSERT(cache_busy(w->cache, obj, 0, UINT64_MAX));
 	CU_ASSERT(cache_busy(w->cache, obj, 1, UINT64_MAX));
 	CU_ASSERT(!cache_busy(w->cache, obj, 2, UINT64_MAX));
-	obj->placed[1] = false;
+	world_obj(obj)->placed[1] = false;
 	world_flush_start(w, &f, obj, false);
 	world_posts(w);
 	CU_ASSERT_EQUAL(f.status, 1);
 	world_run(w);
 	CU_ASSERT_EQUAL(f.status, 0);
-	CU_ASSERT(!obj->written[1]);
+	CU_ASSERT(!world_obj(obj)->written[1]);
 	CU_ASSERT(!cache_busy(w->cache, obj, 0, UINT64_MAX));
 	CU_ASSERT(cache_idle(w->cache));
-	CU_ASSERT_EQUAL(obj->refs, 1);
+	CU_ASSERT_EQUAL(world_obj(obj)->refs, 1);
 	CU_ASSERT_EQUAL(stats(w).blocks, 0);
 	world_free(w);
 	free(obj);
@@ -256,7 +256,7 @@ static void discarded_blocks_are_not_written(void)
 /* A reader of a block that is discarded while it is read gets what is there then. */
 static void a_read_under_way_is_made_again_after_a_discard(void)
 {
-	struct world *w = world_blocks(8);
+	struct cache_world *w = world_blocks(8);
 	struct object *obj = world_object(1, BS);
 	struct world_io x;
 	uint8_t buf[8];
@@ -264,7 +264,7 @@ static void a_read_under_way_is_made_again_after_a_discard(void)
 	world_fill(w, obj, 2);
 	world_read_start(w, &x, obj, 0, buf, 8);
 	cache_discard(w->cache, obj, 0, UINT64_MAX);
-	obj->placed[0] = false;
+	world_obj(obj)->placed[0] = false;
 	world_run(w);
 	CU_ASSERT_EQUAL(x.status, 0);
 	CU_ASSERT(all(buf, 8, 0));
@@ -277,7 +277,7 @@ static void a_read_under_way_is_made_again_after_a_discard(void)
  */
 static void a_lock_keeps_requests_waiting(void)
 {
-	struct world *w = world_blocks(8);
+	struct cache_world *w = world_blocks(8);
 	struct object *obj = world_object(1, BS);
 	struct world_lock lock;
 	struct world_io rd, wr, free_rd;
@@ -308,7 +308,7 @@ static void a_lock_keeps_requests_waiting(void)
 
 static void a_lock_shows_what_is_dirty(void)
 {
-	struct world *w = world_blocks(8);
+	struct cache_world *w = world_blocks(8);
 	struct object *obj = world_object(1, BS);
 	struct world_lock lock;
 	struct world_flush f;
@@ -357,7 +357,7 @@ static void a_lock_shows_what_is_dirty(void)
 
 static void locks_and_requests_take_turns(void)
 {
-	struct world *w = world_blocks(8);
+	struct cache_world *w = world_blocks(8);
 	struct object *obj = world_object(1, BS);
 	struct world_lock a, b, c;
 	struct world_io x, y;
@@ -388,7 +388,7 @@ static void locks_and_requests_take_turns(void)
 
 static void a_lock_waits_for_io_and_can_be_withdrawn_late(void)
 {
-	struct world *w = world_blocks(8);
+	struct cache_world *w = world_blocks(8);
 	struct object *obj = world_object(1, BS);
 	struct world_lock a, b;
 	struct world_io x;
@@ -413,7 +413,7 @@ static void a_lock_waits_for_io_and_can_be_withdrawn_late(void)
 
 static void a_lock_tells_that_the_rest_cannot_be_read(void)
 {
-	struct world *w = world_blocks(8);
+	struct cache_world *w = world_blocks(8);
 	struct object *obj = world_object(1, BS);
 	struct world_lock lock;
 	uint8_t buf[8] = { 1 };
@@ -429,14 +429,14 @@ static void a_lock_tells_that_the_rest_cannot_be_read(void)
 	CU_ASSERT_PTR_NULL(lock.lock.dirty);
 	cache_unlock(w->cache, &lock.lock, false);
 	CU_ASSERT_EQUAL(world_flush(w, obj, false), 0);
-	CU_ASSERT(all(w->data + obj->start[0], 10, 1));
+	CU_ASSERT(all(w->data + world_obj(obj)->start[0], 10, 1));
 	world_free(w);
 	free(obj);
 }
 
 static void a_locked_block_that_is_discarded_goes_at_the_unlock(void)
 {
-	struct world *w = world_blocks(8);
+	struct cache_world *w = world_blocks(8);
 	struct object *obj = world_object(1, BS);
 	struct world_lock lock;
 	uint8_t buf[8] = { 1 };
@@ -450,7 +450,7 @@ static void a_locked_block_that_is_discarded_goes_at_the_unlock(void)
 	world_run(w);
 	CU_ASSERT_EQUAL(stats(w).blocks, 0);
 	CU_ASSERT_EQUAL(w->nlog, 0);
-	CU_ASSERT_EQUAL(obj->refs, 1);
+	CU_ASSERT_EQUAL(world_obj(obj)->refs, 1);
 	world_free(w);
 	free(obj);
 }
@@ -458,7 +458,7 @@ static void a_locked_block_that_is_discarded_goes_at_the_unlock(void)
 /* A full cache of locked blocks: requests wait, and go on when one is given back. */
 static void locked_memory_is_waited_for(void)
 {
-	struct world *w = world_blocks(2);
+	struct cache_world *w = world_blocks(2);
 	struct object *obj = world_object(1, BS);
 	struct world_lock a, b;
 	struct world_io x;

@@ -23,7 +23,7 @@
 
 #define BS 4096u
 
-static struct world *world_blocks(uint32_t blocks)
+static struct cache_world *world_blocks(uint32_t blocks)
 {
 	struct cache_opts opts = { .bytes = blocks * BS, .depth = 1 };
 
@@ -31,7 +31,7 @@ static struct world *world_blocks(uint32_t blocks)
 }
 
 /* The timer that the cache has armed is due. */
-static bool timer_fires(struct world *w)
+static bool timer_fires(struct cache_world *w)
 {
 	struct ddio_timer *timer = w->timer;
 
@@ -48,7 +48,7 @@ static bool timer_fires(struct world *w)
 /* Locks that got no entry are tried again, in their order, until there is memory. */
 static void a_starved_lock_is_tried_again(void)
 {
-	struct world *w = world_blocks(8);
+	struct cache_world *w = world_blocks(8);
 	struct object *obj = world_object(1, BS);
 	struct world_lock a, b;
 
@@ -70,7 +70,7 @@ static void a_starved_lock_is_tried_again(void)
 	CU_ASSERT(!timer_fires(w));
 	cache_unlock(w->cache, &a.lock, false);
 	cache_unlock(w->cache, &b.lock, false);
-	CU_ASSERT_EQUAL(obj->refs, 1);
+	CU_ASSERT_EQUAL(world_obj(obj)->refs, 1);
 	world_free(w);
 	free(obj);
 }
@@ -78,7 +78,7 @@ static void a_starved_lock_is_tried_again(void)
 /* One that is withdrawn while it starves is not granted later. */
 static void a_starved_lock_is_withdrawn(void)
 {
-	struct world *w = world_blocks(8);
+	struct cache_world *w = world_blocks(8);
 	struct object *obj = world_object(1, BS);
 	struct world_lock a;
 
@@ -87,7 +87,7 @@ static void a_starved_lock_is_withdrawn(void)
 	cache_lock_cancel(w->cache, &a.lock);
 	timer_fires(w);
 	CU_ASSERT_EQUAL(a.granted, 0);
-	CU_ASSERT_EQUAL(obj->refs, 1);
+	CU_ASSERT_EQUAL(world_obj(obj)->refs, 1);
 	world_free(w);
 	free(obj);
 }
@@ -101,10 +101,10 @@ static void a_request_fails_or_does_without(void)
 	int ret;
 
 	for (k = 1; k < 8; k++) {
-		struct world *w = world_blocks(8);
+		struct cache_world *w = world_blocks(8);
 
-		memset(obj->placed, 0, sizeof(obj->placed));
-		obj->end = 0;
+		memset(world_obj(obj)->placed, 0, sizeof(world_obj(obj)->placed));
+		world_obj(obj)->end = 0;
 		world_fill(w, obj, 2);
 		memset(buf, 9, sizeof(buf));
 		nomem_countdown = k;
@@ -118,7 +118,7 @@ static void a_request_fails_or_does_without(void)
 		CU_ASSERT_EQUAL(buf[2 * BS - 1], 2);
 		CU_ASSERT(ret || (buf[100] == 9 && buf[BS + 99] == 9));
 		world_free(w);
-		CU_ASSERT_EQUAL(obj->refs, 1);
+		CU_ASSERT_EQUAL(world_obj(obj)->refs, 1);
 	}
 	CU_ASSERT(failed >= 2 && failed < k - 1);
 	free(obj);
@@ -127,7 +127,7 @@ static void a_request_fails_or_does_without(void)
 /* A write back fails, and there is no memory to remember for which object: every flush is told. */
 static void an_error_is_not_lost(void)
 {
-	struct world *w = world_blocks(8);
+	struct cache_world *w = world_blocks(8);
 	struct object *obj = world_object(1, BS), *other = world_object(2, BS);
 	struct world_io x;
 	uint8_t buf[BS];

@@ -8,7 +8,7 @@
 
 static uint8_t buf[64 * BS];
 
-static struct cache_stats stats(const struct world *w)
+static struct cache_stats stats(const struct cache_world *w)
 {
 	struct cache_stats st;
 
@@ -16,25 +16,26 @@ static struct cache_stats stats(const struct world *w)
 	return st;
 }
 
-static struct world *begin(uint64_t cache, struct object **obj)
+static struct cache_world *begin(uint64_t cache, struct object **obj)
 {
 	const struct cache_opts opts = { .bytes = cache, .depth = 1 };
-	struct world *w = world_new(&opts);
+	struct cache_world *w = world_new(&opts);
 
 	*obj = world_object(1, BS);
 	world_fill(w, *obj, BLOCKS);
 	return w;
 }
 
-static void end(struct world *w, struct object *obj)
+static void end(struct cache_world *w, struct object *obj)
 {
 	world_free(w);
-	CU_ASSERT_EQUAL(obj->refs, 1);
+	CU_ASSERT_EQUAL(world_obj(obj)->refs, 1);
 	free(obj);
 }
 
 /* To the end, with all that is read ahead; the bytes must be right.  Return: was it a hit? */
-static bool ask(struct world *w, struct object *obj, uint64_t stream, uint64_t offset, uint64_t len)
+static bool ask(struct cache_world *w, struct object *obj, uint64_t stream, uint64_t offset,
+		uint64_t len)
 {
 	struct world_io x;
 	uint64_t i, wrong = 0;
@@ -51,7 +52,7 @@ static bool ask(struct world *w, struct object *obj, uint64_t stream, uint64_t o
 	return x.io.hit;
 }
 
-static bool ask_block(struct world *w, struct object *obj, uint64_t stream, uint64_t block)
+static bool ask_block(struct cache_world *w, struct object *obj, uint64_t stream, uint64_t block)
 {
 	return ask(w, obj, stream, block * BS, BS);
 }
@@ -59,7 +60,7 @@ static bool ask_block(struct world *w, struct object *obj, uint64_t stream, uint
 static void sequential(void)
 {
 	struct object *obj;
-	struct world *w = begin(1 << 20, &obj);
+	struct cache_world *w = begin(1 << 20, &obj);
 	uint64_t b, hits = 0, most = 0;
 
 	for (b = 0; b < BLOCKS; b++) {
@@ -85,7 +86,7 @@ static void sequential(void)
 static void sequential_pieces(void)
 {
 	struct object *obj;
-	struct world *w = begin(1 << 20, &obj);
+	struct cache_world *w = begin(1 << 20, &obj);
 	uint64_t at, len, hits = 0, n = 0;
 
 	ask(w, obj, 9, 50 * BS + 100, 1000);
@@ -104,7 +105,7 @@ static void sequential_pieces(void)
 static void random_reads_nothing_ahead(void)
 {
 	struct object *obj;
-	struct world *w = begin(64 * BS, &obj);
+	struct cache_world *w = begin(64 * BS, &obj);
 	uint64_t rand = 3, i;
 
 	for (i = 0; i < 3000; i++) {
@@ -121,7 +122,7 @@ static void random_reads_nothing_ahead(void)
 static void unproven_runs_are_forgotten(void)
 {
 	struct object *obj;
-	struct world *w = begin(64 * BS, &obj);
+	struct cache_world *w = begin(64 * BS, &obj);
 	uint64_t i;
 
 	ask_block(w, obj, 9, 10);
@@ -137,7 +138,7 @@ static void unproven_runs_are_forgotten(void)
 static void runs_side_by_side(void)
 {
 	struct object *obj;
-	struct world *w = begin(1 << 20, &obj);
+	struct cache_world *w = begin(1 << 20, &obj);
 	uint64_t b, hits = 0;
 
 	/* Two of one stream, one of another, one backwards in large steps. */
@@ -158,7 +159,7 @@ static void runs_side_by_side(void)
 static void strided(void)
 {
 	struct object *obj;
-	struct world *w = begin(1 << 20, &obj);
+	struct cache_world *w = begin(1 << 20, &obj);
 	uint64_t k, hits = 0;
 
 	for (k = 0; k < 40; k++)
@@ -181,7 +182,7 @@ static void strided(void)
 static void a_little_out_of_order(void)
 {
 	struct object *obj;
-	struct world *w = begin(1 << 20, &obj);
+	struct cache_world *w = begin(1 << 20, &obj);
 	uint64_t b, hits = 0;
 
 	for (b = 0; b < 4; b++)
@@ -203,7 +204,7 @@ static void a_little_out_of_order(void)
 static void the_depth_shrinks(void)
 {
 	struct object *obj, *other = world_object(2, BS);
-	struct world *w = begin(32 * BS, &obj);
+	struct cache_world *w = begin(32 * BS, &obj);
 	uint64_t b, before;
 
 	world_fill(w, other, 100);
@@ -230,7 +231,7 @@ static void bounded_by_the_cache(void)
 	uint64_t b, i, unused;
 
 	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-		struct world *w = begin(sizes[i] * BS, &obj);
+		struct cache_world *w = begin(sizes[i] * BS, &obj);
 
 		for (b = 0; b < BLOCKS; b++) {
 			ask_block(w, obj, 9, b);
@@ -249,12 +250,12 @@ static void bounded_by_the_cache(void)
 static void passes_over_holes(void)
 {
 	struct object *obj;
-	struct world *w = begin(1 << 20, &obj);
+	struct cache_world *w = begin(1 << 20, &obj);
 	uint64_t b;
 
 	for (b = 0; b < BLOCKS; b++)
 		if (b % 3 == 2)
-			obj->placed[b] = obj->written[b] = false;
+			world_obj(obj)->placed[b] = world_obj(obj)->written[b] = false;
 	for (b = 0; b < BLOCKS; b++) {
 		struct world_io x;
 
@@ -275,7 +276,7 @@ static void passes_over_holes(void)
 static void many_runs(void)
 {
 	struct object *obj;
-	struct world *w = begin(256 * BS, &obj);
+	struct cache_world *w = begin(256 * BS, &obj);
 	uint64_t b, s, hits = 0;
 
 	for (s = 1; s <= 200; s++)

@@ -18,7 +18,7 @@ enum twin_kind { TWIN_FREE, TWIN_READ, TWIN_WRITE, TWIN_LOCK_READ, TWIN_LOCK_WRI
 
 struct twin_op {
 	enum twin_kind kind;
-	struct twin *t;
+	struct cache_twin *t;
 	uint32_t obj;
 	uint64_t offset, len;
 	struct cache_io io;
@@ -28,12 +28,12 @@ struct twin_op {
 };
 
 /**
- * struct twin - a world and what it should hold
+ * struct cache_twin - a world and what it should hold
  * @bytes: contents by object
  * @unknown: bytes that a failed write may have changed, or not
  */
-struct twin {
-	struct world *w;
+struct cache_twin {
+	struct cache_world *w;
 	struct object *obj[NOBJS];
 	uint8_t *bytes[NOBJS], *unknown[NOBJS];
 	uint64_t size[NOBJS];
@@ -56,7 +56,7 @@ static uint32_t pick_any(uint32_t n)
 	return rnd(n);
 }
 
-static bool twin_equal(const struct twin *t, uint32_t o, uint64_t offset, const uint8_t *got,
+static bool twin_equal(const struct cache_twin *t, uint32_t o, uint64_t offset, const uint8_t *got,
 		       uint64_t len)
 {
 	uint64_t i;
@@ -67,7 +67,7 @@ static bool twin_equal(const struct twin *t, uint32_t o, uint64_t offset, const 
 	return true;
 }
 
-static bool conflict(const struct twin *t, const struct twin_op *op)
+static bool conflict(const struct cache_twin *t, const struct twin_op *op)
 {
 	bool reads = op->kind == TWIN_READ || op->kind == TWIN_LOCK_READ;
 	int i;
@@ -88,7 +88,7 @@ static bool conflict(const struct twin *t, const struct twin_op *op)
 static void io_done(struct cache_io *io, int status)
 {
 	struct twin_op *op = io->arg;
-	struct twin *t = op->t;
+	struct cache_twin *t = op->t;
 
 	t->wrong += status && !t->failing;
 	if (op->kind == TWIN_WRITE && status)
@@ -116,8 +116,9 @@ static void lock_read(struct twin_op *op)
 	uint64_t block = op->lock.block;
 
 	if (!got)
-		got = obj->placed[block] && obj->written[block] ? op->t->w->data + obj->start[block]
-								: zeros;
+		got = world_obj(obj)->placed[block] && world_obj(obj)->written[block]
+			      ? op->t->w->data + world_obj(obj)->start[block]
+			      : zeros;
 	op->t->wrong += !twin_equal(op->t, op->obj, op->offset, got, op->len);
 }
 
@@ -127,15 +128,15 @@ static void lock_write(struct twin_op *op)
 	struct object *obj = op->t->obj[op->obj];
 	uint64_t block = op->lock.block;
 
-	if (!obj->placed[block] && object_alloc(obj, block, 1))
+	if (!world_obj(obj)->placed[block] && object_alloc(obj, block, 1))
 		abort();
-	memcpy(op->t->w->data + obj->start[block], op->buf, op->len);
+	memcpy(op->t->w->data + world_obj(obj)->start[block], op->buf, op->len);
 	object_written(obj, block, 1);
 }
 
 static void lock_have(struct twin_op *op)
 {
-	struct twin *t = op->t;
+	struct cache_twin *t = op->t;
 	bool write = op->kind == TWIN_LOCK_WRITE;
 
 	t->wrong += op->lock.status && !t->failing;
@@ -153,7 +154,7 @@ static void lock_granted(struct block_lock *lock)
 	lock_have(lock->arg);
 }
 
-static void start_io(struct twin *t, struct twin_op *op)
+static void start_io(struct cache_twin *t, struct twin_op *op)
 {
 	op->io = (struct cache_io){ .obj = t->obj[op->obj],
 				    .offset = op->offset,
@@ -168,7 +169,7 @@ static void start_io(struct twin *t, struct twin_op *op)
 		cache_write(t->w->cache, &op->io);
 }
 
-static void start_lock(struct twin *t, struct twin_op *op)
+static void start_lock(struct cache_twin *t, struct twin_op *op)
 {
 	op->lock = (struct block_lock){ .obj = t->obj[op->obj],
 					.block = op->offset / op->len,
@@ -178,7 +179,7 @@ static void start_lock(struct twin *t, struct twin_op *op)
 		lock_have(op);
 }
 
-static void start_flush(struct twin *t, struct twin_op *op)
+static void start_flush(struct cache_twin *t, struct twin_op *op)
 {
 	op->kind = TWIN_FLUSH;
 	op->flush = (struct cache_flush){ .obj = rnd(3) ? t->obj[op->obj] : NULL,
@@ -188,9 +189,9 @@ static void start_flush(struct twin *t, struct twin_op *op)
 	cache_flush(t->w->cache, &op->flush);
 }
 
-static void start_range(struct twin *t, struct twin_op *op, enum twin_kind kind)
+static void start_range(struct cache_twin *t, struct twin_op *op, enum twin_kind kind)
 {
-	uint32_t bs = t->obj[op->obj]->ref.block;
+	uint32_t bs = world_obj(t->obj[op->obj])->ref.block;
 	bool lock = kind == TWIN_LOCK_READ || kind == TWIN_LOCK_WRITE;
 	uint64_t i;
 
@@ -218,7 +219,7 @@ static void start_range(struct twin *t, struct twin_op *op, enum twin_kind kind)
 		start_io(t, op);
 }
 
-static void start_any(struct twin *t)
+static void start_any(struct cache_twin *t)
 {
 	static const enum twin_kind kinds[] = { TWIN_READ,  TWIN_READ,	    TWIN_READ,
 						TWIN_WRITE, TWIN_WRITE,	    TWIN_WRITE,
@@ -236,24 +237,25 @@ static void start_any(struct twin *t)
 }
 
 /* As a removal does it: discard, wait for what is under way, free. */
-static void discard(struct twin *t, uint32_t o)
+static void discard(struct cache_twin *t, uint32_t o)
 {
 	uint32_t first = rnd(NBLOCKS), i;
-	uint64_t from = (uint64_t)first * t->obj[o]->ref.block;
+	uint64_t from = (uint64_t)first * world_obj(t->obj[o])->ref.block;
 
 	world_run(t->w);
 	cache_discard(t->w->cache, t->obj[o], first, UINT64_MAX);
 	world_run(t->w);
 	t->wrong += cache_busy(t->w->cache, t->obj[o], first, UINT64_MAX);
 	for (i = first; i < NBLOCKS; i++)
-		t->obj[o]->placed[i] = false;
-	t->obj[o]->end = t->obj[o]->end < first ? t->obj[o]->end : first;
+		world_obj(t->obj[o])->placed[i] = false;
+	world_obj(t->obj[o])->end = world_obj(t->obj[o])->end < first ? world_obj(t->obj[o])->end
+								      : first;
 	memset(t->bytes[o] + from, 0, t->size[o] - from);
 	memset(t->unknown[o] + from, 0, t->size[o] - from);
 	t->w->space = WORLD_DISK - t->w->used;
 }
 
-static void check_bound(struct twin *t)
+static void check_bound(struct cache_twin *t)
 {
 	struct cache_stats s;
 
@@ -262,7 +264,7 @@ static void check_bound(struct twin *t)
 	t->wrong += s.bytes > t->limit + 4096;
 }
 
-static void check_end(struct twin *t)
+static void check_end(struct cache_twin *t)
 {
 	struct cache_stats s;
 	uint32_t o, b, bs;
@@ -274,20 +276,21 @@ static void check_end(struct twin *t)
 	cache_stats(t->w->cache, &s);
 	t->wrong += s.dirty != 0;
 	for (o = 0; o < NOBJS; o++) {
-		bs = t->obj[o]->ref.block;
+		bs = world_obj(t->obj[o])->ref.block;
 		for (b = 0; b < NBLOCKS; b++)
-			if (t->obj[o]->placed[b] && t->obj[o]->written[b])
+			if (world_obj(t->obj[o])->placed[b] && world_obj(t->obj[o])->written[b])
 				t->wrong += !twin_equal(t, o, b * bs,
-							t->w->data + t->obj[o]->start[b], bs);
+							t->w->data + world_obj(t->obj[o])->start[b],
+							bs);
 	}
 	world_flush(t->w, NULL, true);
 	for (o = 0; o < NOBJS; o++)
-		t->wrong += t->obj[o]->refs != 1;
+		t->wrong += world_obj(t->obj[o])->refs != 1;
 	cache_stats(t->w->cache, &s);
 	t->wrong += s.blocks != 0 || !cache_idle(t->w->cache);
 }
 
-static void step(struct twin *t)
+static void step(struct cache_twin *t)
 {
 	uint32_t what = rnd(100);
 
@@ -306,9 +309,9 @@ static void step(struct twin *t)
 	check_bound(t);
 }
 
-static struct twin *twin_new(uint64_t seed, bool failing)
+static struct cache_twin *twin_new(uint64_t seed, bool failing)
 {
-	struct twin *t = calloc(1, sizeof(*t));
+	struct cache_twin *t = calloc(1, sizeof(*t));
 	struct cache_opts opts = { 0 };
 	uint32_t o;
 
@@ -321,14 +324,14 @@ static struct twin *twin_new(uint64_t seed, bool failing)
 	t->w->pick = pick_any;
 	for (o = 0; o < NOBJS; o++) {
 		t->obj[o] = world_object(o + 1, o ? 512 : 2048);
-		t->size[o] = (uint64_t)NBLOCKS * t->obj[o]->ref.block;
+		t->size[o] = (uint64_t)NBLOCKS * world_obj(t->obj[o])->ref.block;
 		t->bytes[o] = calloc(1, t->size[o]);
 		t->unknown[o] = calloc(1, t->size[o]);
 	}
 	return t;
 }
 
-static void twin_free(struct twin *t)
+static void twin_free(struct cache_twin *t)
 {
 	uint32_t o;
 
@@ -347,7 +350,7 @@ static void run_seeds(uint64_t from, uint64_t n, bool failing)
 	int i;
 
 	for (seed = from; seed < from + n; seed++) {
-		struct twin *t = twin_new(seed, failing);
+		struct cache_twin *t = twin_new(seed, failing);
 
 		for (i = 0; i < STEPS; i++)
 			step(t);

@@ -33,35 +33,35 @@ int fsync(int fd)
 enum { KEYS = 40, DBS = 2, STEPS = 4000, CRASHES = 60 };
 
 /* values[db][key]: 0: none */
-struct model {
+struct kv_model {
 	uint32_t values[DBS][KEYS];
 };
 
-struct world {
+struct kv_world {
 	char top[200], dir[260], copy[260], err[500];
 	struct ddio_sim *sim;
 	struct ddio_env *env;
 	struct kv *kv;
 	uint64_t rand;
-	struct model now;
-	struct model *past; /* by number of the journal's record */
+	struct kv_model now;
+	struct kv_model *past; /* by number of the journal's record */
 	struct committer_ops ops;
 	int failing;
 };
 
-static uint32_t below(struct world *w, uint32_t n)
+static uint32_t below(struct kv_world *w, uint32_t n)
 {
 	return (uint32_t)ddio_rand_below(&w->rand, n);
 }
 
-static int open_in(struct world *w, const char *dir, struct kv **kv)
+static int open_in(struct kv_world *w, const char *dir, struct kv **kv)
 {
 	const struct kv_opts opts = { .dir = dir, .dbs = { "a", "b" }, .map = 1 << 20 };
 
 	return kv_open(w->env, &opts, kv, w->err, sizeof(w->err));
 }
 
-static void begin(struct world *w, uint64_t seed)
+static void begin(struct kv_world *w, uint64_t seed)
 {
 	memset(w, 0, sizeof(*w));
 	w->rand = seed;
@@ -76,7 +76,7 @@ static void begin(struct world *w, uint64_t seed)
 }
 
 /* A commit that is under way ends first. */
-static void end(struct world *w)
+static void end(struct kv_world *w)
 {
 	ddio_sim_run_for(w->sim, 1000000000);
 	kv_close(w->kv);
@@ -111,7 +111,7 @@ static uint32_t value_get(const void *value, size_t len)
 	return value_of(v, right) == len && !memcmp(right, value, len) ? v : UINT32_MAX;
 }
 
-static void check_gets(struct world *w, struct kv *kv, const struct model *m)
+static void check_gets(struct kv_world *w, struct kv *kv, const struct kv_model *m)
 {
 	uint32_t db, i, bad = 0;
 	char key[16];
@@ -131,7 +131,7 @@ static void check_gets(struct world *w, struct kv *kv, const struct model *m)
 }
 
 /* The keys of a database in order, from a random place on. */
-static void check_walk(struct world *w, struct kv *kv, const struct model *m)
+static void check_walk(struct kv_world *w, struct kv *kv, const struct kv_model *m)
 {
 	uint32_t db = below(w, DBS), i, expected = 0, seen = 0, bad = 0;
 	char from[16], key[16], last[16] = "";
@@ -158,9 +158,9 @@ static void check_walk(struct world *w, struct kv *kv, const struct model *m)
 	CU_ASSERT_EQUAL(seen, expected);
 }
 
-static void change(struct world *w)
+static void change(struct kv_world *w)
 {
-	struct model next = w->now;
+	struct kv_model next = w->now;
 	uint32_t n = 1 + below(w, 5), db, i, v;
 	uint8_t value[600];
 	char key[16];
@@ -199,14 +199,14 @@ static int apply_or_fail(MDB_txn *txn, void *ctx)
 	return ret ? ret : kv->sealing % 3 == 1 ? EIO : 0;
 }
 
-static void let_some_fail(struct world *w)
+static void let_some_fail(struct kv_world *w)
 {
 	w->ops = kv_committer_ops;
 	w->ops.apply = apply_or_fail;
 	w->kv->committer.ops = &w->ops;
 }
 
-static void copy_files(struct world *w)
+static void copy_files(struct kv_world *w)
 {
 	static const char *const files[] = { "data.mdb", "journal.0", "journal.1" };
 	char from[300], to[300];
@@ -222,7 +222,7 @@ static void copy_files(struct world *w)
 }
 
 /* What a copy holds is one of the states behind the last commit, the last one if nothing is torn. */
-static void crash(struct world *w, bool tear)
+static void crash(struct kv_world *w, bool tear)
 {
 	uint64_t committed = w->kv->committed, seq = w->kv->journal.seq;
 	struct kv *kv;
@@ -241,7 +241,7 @@ static void crash(struct world *w, bool tear)
 	kv_close(kv);
 }
 
-static void reopen(struct world *w)
+static void reopen(struct kv_world *w)
 {
 	ddio_sim_run_for(w->sim, 1000000); /* a commit that is under way ends */
 	kv_close(w->kv);
@@ -252,7 +252,7 @@ static void reopen(struct world *w)
 
 static void random_life(bool failing, uint64_t seed)
 {
-	struct world w;
+	struct kv_world w;
 	int i;
 
 	begin(&w, seed);
@@ -295,7 +295,7 @@ static void test_failing_commits(void)
 /* A commit comes by itself, and empties its journal. */
 static void test_by_itself(void)
 {
-	struct world w;
+	struct kv_world w;
 
 	begin(&w, 5);
 	change(&w);
@@ -314,7 +314,7 @@ static void test_by_itself(void)
 static void test_much(void)
 {
 	static uint8_t value[60000];
-	struct world w;
+	struct kv_world w;
 	uint32_t i, full = 0;
 
 	begin(&w, 6);
@@ -335,7 +335,7 @@ static void test_much(void)
 static void test_refused(void)
 {
 	static uint8_t key[KV_KEY_MAX + 1];
-	struct world w;
+	struct kv_world w;
 
 	begin(&w, 7);
 	CU_ASSERT_EQUAL(kv_put(w.kv, 0, "a", 1, "b", 1), -EINVAL); /* not within a change */
@@ -351,7 +351,7 @@ static void test_refused(void)
 /* A journal that cannot be written refuses the change, and nothing of it is seen. */
 static void test_journal_fails(void)
 {
-	struct world w;
+	struct kv_world w;
 	int fd;
 
 	begin(&w, 8);
@@ -376,7 +376,7 @@ static void test_journal_fails(void)
 static void test_replay_is_flushed(void)
 {
 	struct kv_opts opts = { .dbs = { "a", "b" }, .map = 1 << 20, .sync = true };
-	struct world w;
+	struct kv_world w;
 
 	begin(&w, 10);
 	change(&w);
@@ -394,7 +394,7 @@ static void test_replay_is_flushed(void)
 }
 
 /* What a process had said to be done is there after its sudden end. */
-static void child(struct world *w, int fd)
+static void child(struct kv_world *w, int fd)
 {
 	uint32_t i;
 
@@ -414,7 +414,7 @@ static void kill_one(unsigned int after)
 {
 	uint32_t said = 0, n, count = 0;
 	const void *value;
-	struct world w;
+	struct kv_world w;
 	int pipe_fd[2];
 	size_t len;
 	pid_t pid;

@@ -10,14 +10,14 @@ enum { OWNERS = 4, BYTES = 24, FILES = 2, STEPS = 20000 };
 static const char mounts[2];
 
 /* What each owner has of each byte. */
-struct model {
+struct lock_model {
 	uint8_t has[2][FILES][OWNERS][BYTES];
 };
 
-static struct ddio_lock lock_of(uint32_t owner, uint64_t start, uint64_t end, uint32_t type,
+static struct file_lock lock_of(uint32_t owner, uint64_t start, uint64_t end, uint32_t type,
 				bool flock)
 {
-	return (struct ddio_lock){ .mount = &mounts[owner & 1],
+	return (struct file_lock){ .mount = &mounts[owner & 1],
 				   .owner = owner / 2,
 				   .start = start,
 				   .end = end,
@@ -26,7 +26,7 @@ static struct ddio_lock lock_of(uint32_t owner, uint64_t start, uint64_t end, ui
 				   .flock = flock };
 }
 
-static bool model_free(const struct model *m, uint32_t file, const struct ddio_lock *l,
+static bool model_free(const struct lock_model *m, uint32_t file, const struct file_lock *l,
 		       uint32_t owner)
 {
 	uint32_t o;
@@ -44,7 +44,7 @@ static bool model_free(const struct model *m, uint32_t file, const struct ddio_l
 	return true;
 }
 
-static void compare(struct locks *locks, const struct model *m)
+static void compare(struct locks *locks, const struct lock_model *m)
 {
 	uint32_t kind, file, b, type, bad = 0;
 
@@ -53,7 +53,7 @@ static void compare(struct locks *locks, const struct model *m)
 		for (file = 0; file < FILES; file++) {
 			for (b = 0; b < BYTES; b++) {
 				for (type = 1; type < 3; type++) {
-					struct ddio_lock l = lock_of(99, b, b, type, kind);
+					struct file_lock l = lock_of(99, b, b, type, kind);
 
 					bad += !locks_test(locks, file + 1, &l) !=
 					       model_free(m, file, &l, OWNERS);
@@ -66,7 +66,7 @@ static void compare(struct locks *locks, const struct model *m)
 
 static void test_model(void)
 {
-	static struct model m;
+	static struct lock_model m;
 	struct locks locks;
 	uint64_t rand = 1;
 	int i;
@@ -78,7 +78,7 @@ static void test_model(void)
 		uint32_t file = (uint32_t)ddio_rand_below(&rand, FILES);
 		uint64_t start = ddio_rand_below(&rand, BYTES);
 		uint64_t end = start + ddio_rand_below(&rand, BYTES - start);
-		struct ddio_lock l = lock_of(owner, start, end, (uint32_t)ddio_rand_below(&rand, 3),
+		struct file_lock l = lock_of(owner, start, end, (uint32_t)ddio_rand_below(&rand, 3),
 					     ddio_rand_below(&rand, 4) == 0);
 		int ret;
 
@@ -108,23 +108,23 @@ static void test_model(void)
 	locks_free(&locks);
 }
 
-struct waiter {
+struct lock_waiter {
 	struct lock_wait wait;
 	int err, calls;
 };
 
 static void waited(struct lock_wait *wait, int err)
 {
-	struct waiter *w = wait->arg;
+	struct lock_waiter *w = wait->arg;
 
 	w->err = err;
 	w->calls++;
 }
 
 static int take(struct locks *locks, uint64_t ino, uint32_t owner, uint64_t start, uint64_t end,
-		uint32_t type, struct waiter *w)
+		uint32_t type, struct lock_waiter *w)
 {
-	struct ddio_lock l = lock_of(owner, start, end, type, false);
+	struct file_lock l = lock_of(owner, start, end, type, false);
 
 	if (!w)
 		return locks_set(locks, ino, &l, false, NULL);
@@ -138,7 +138,7 @@ static int take(struct locks *locks, uint64_t ino, uint32_t owner, uint64_t star
 static void test_wait(void)
 {
 	struct locks locks;
-	struct waiter a, b, c;
+	struct lock_waiter a, b, c;
 
 	locks_init(&locks);
 	CU_ASSERT_EQUAL(take(&locks, 1, 0, 0, 9, DDIO_FS_LOCK_WRITE, NULL), 0);
@@ -167,7 +167,7 @@ static void test_wait(void)
 static void test_circles(void)
 {
 	struct locks locks;
-	struct waiter a, b, c;
+	struct lock_waiter a, b, c;
 
 	locks_init(&locks);
 	CU_ASSERT_EQUAL(take(&locks, 1, 0, 0, 0, DDIO_FS_LOCK_WRITE, NULL), 0);
@@ -190,9 +190,9 @@ static void test_circles(void)
 /* After a restart: those told again go first, the others are answered when all have told. */
 static void test_held(void)
 {
-	struct ddio_lock mine = lock_of(0, 0, 0, DDIO_FS_LOCK_WRITE, false);
+	struct file_lock mine = lock_of(0, 0, 0, DDIO_FS_LOCK_WRITE, false);
 	struct locks locks;
-	struct waiter a, b;
+	struct lock_waiter a, b;
 
 	locks_init(&locks);
 	locks.held = true;

@@ -3,16 +3,16 @@
 #include "ut_ns.h"
 
 /**
- * struct hit - damage to a record: put, or (no value) deleted
+ * struct ns_hit - damage to a record: put, or (no value) deleted
  */
-struct hit {
+struct ns_hit {
 	int db;
 	MDB_val key, value;
 };
 
 static int strike(struct lmdb *db, MDB_txn *txn, void *arg)
 {
-	struct hit *hit = arg;
+	struct ns_hit *hit = arg;
 
 	if (hit->value.mv_data)
 		return mdb_put(txn, db->dbi[hit->db], &hit->key, &hit->value, 0);
@@ -22,7 +22,7 @@ static int strike(struct lmdb *db, MDB_txn *txn, void *arg)
 static void damage(struct nst *t, int db, const void *key, size_t key_len, const void *value,
 		   size_t len)
 {
-	struct hit hit = { db, lmdb_val(key, key_len), lmdb_val(value, len) };
+	struct ns_hit hit = { db, lmdb_val(key, key_len), lmdb_val(value, len) };
 
 	CU_ASSERT_EQUAL(nst_commit(t), 0);
 	CU_ASSERT_EQUAL(kv_direct(t->ns->kv, strike, &hit), 0);

@@ -14,7 +14,7 @@ enum { STEPS = 3000, NAMES = 7 };
 #define KERNEL_NOREPLACE 1u
 #define KERNEL_EXCHANGE 2u
 
-struct twin {
+struct ns_twin {
 	struct nst t;
 	char root[300];
 	uint64_t rand;
@@ -23,13 +23,13 @@ struct twin {
 	bool exchange; /* the kernel's file system can do it */
 };
 
-static uint32_t below(struct twin *w, uint32_t n)
+static uint32_t below(struct ns_twin *w, uint32_t n)
 {
 	return (uint32_t)ddio_rand_below(&w->rand, n);
 }
 
 /* A path of one to four names, few enough to meet each other. */
-static void path_draw(struct twin *w, char path[64])
+static void path_draw(struct ns_twin *w, char path[64])
 {
 	uint32_t depth = 1 + below(w, 4), i;
 
@@ -38,13 +38,13 @@ static void path_draw(struct twin *w, char path[64])
 		snprintf(path + strlen(path), 8, "%s%c", i ? "/" : "", 'a' + below(w, NAMES));
 }
 
-static void kernel_path(const struct twin *w, const char *path, char full[400])
+static void kernel_path(const struct ns_twin *w, const char *path, char full[400])
 {
 	snprintf(full, 400, "%s/%s", w->root, path);
 }
 
 /* As a mount would: names one by one, links not followed.  Return: 0 or -errno. */
-static int resolve(struct twin *w, const char *path, uint64_t *parent, char name[8])
+static int resolve(struct ns_twin *w, const char *path, uint64_t *parent, char name[8])
 {
 	struct inode in;
 	uint64_t dir = NST_ROOT;
@@ -93,7 +93,7 @@ static int kernel_make(const char *path, uint32_t mode)
 	return said(fd);
 }
 
-static int both_make(struct twin *w, const char *path, int *kernel)
+static int both_make(struct ns_twin *w, const char *path, int *kernel)
 {
 	static const uint32_t modes[] = { S_IFREG | 0644, S_IFDIR | 0755, S_IFDIR | 0755,
 					  S_IFLNK | 0777, S_IFIFO | 0600 };
@@ -110,7 +110,7 @@ static int both_make(struct twin *w, const char *path, int *kernel)
 	return nst_make(&w->t, parent, name, mode) ? 0 : -errno;
 }
 
-static int both_remove(struct twin *w, const char *path, int *kernel)
+static int both_remove(struct ns_twin *w, const char *path, int *kernel)
 {
 	bool dir = below(w, 2);
 	char name[8], full[400];
@@ -128,7 +128,7 @@ static int both_remove(struct twin *w, const char *path, int *kernel)
 	return ret;
 }
 
-static int both_link(struct twin *w, const char *path, int *kernel)
+static int both_link(struct ns_twin *w, const char *path, int *kernel)
 {
 	char to[64], name[8], to_name[8], from_full[400], full[400];
 	uint64_t parent, to_parent, ino;
@@ -153,7 +153,7 @@ static int both_link(struct twin *w, const char *path, int *kernel)
 	return nst_link(&w->t, ino, to_parent, to_name);
 }
 
-static int both_rename(struct twin *w, const char *path, int *kernel)
+static int both_rename(struct ns_twin *w, const char *path, int *kernel)
 {
 	static const uint32_t all[] = { 0, 0, 0, DDIO_FS_RENAME_NOREPLACE,
 					DDIO_FS_RENAME_EXCHANGE };
@@ -172,10 +172,10 @@ static int both_rename(struct twin *w, const char *path, int *kernel)
 	return ret ? ret : nst_rename(&w->t, parent, name, to_parent, to_name, flags);
 }
 
-static void step(struct twin *w)
+static void step(struct ns_twin *w)
 {
 	static const struct {
-		int (*fn)(struct twin *w, const char *path, int *kernel);
+		int (*fn)(struct ns_twin *w, const char *path, int *kernel);
 		const char *name;
 	} kinds[] = { { both_make, "make" },	 { both_make, "make" },
 		      { both_remove, "remove" }, { both_rename, "rename" },
@@ -198,7 +198,7 @@ static void step(struct twin *w)
 }
 
 /* @dir of the name space and the kernel's @path: same names, types, links; entries come once. */
-static uint32_t same_tree(struct twin *w, uint64_t dir, const char *path)
+static uint32_t same_tree(struct ns_twin *w, uint64_t dir, const char *path)
 {
 	struct ddio_msg_fs_readdir x = {
 		.ino = dir, .cookie = 2, .max = 3, .flags = DDIO_FS_READDIR_PLUS
@@ -239,7 +239,7 @@ static uint32_t same_tree(struct twin *w, uint64_t dir, const char *path)
 	return n;
 }
 
-static bool can_exchange(struct twin *w)
+static bool can_exchange(struct ns_twin *w)
 {
 	char a[400], b[400];
 	bool can;
@@ -263,7 +263,7 @@ static int apply_or_fail(MDB_txn *txn, void *ctx)
 }
 
 /* What a crash leaves, its journal torn off anywhere: every request is in it wholly or not at all. */
-static void crash(struct twin *w)
+static void crash(struct ns_twin *w)
 {
 	static const char *const files[] = { "data.mdb", "journal.0", "journal.1" };
 	struct ddio_msg_fsck fsck;
@@ -294,7 +294,7 @@ static void crash(struct twin *w)
 static void twins(uint64_t seed, bool failing)
 {
 	struct ddio_msg_fsck fsck;
-	struct twin w;
+	struct ns_twin w;
 	int i;
 
 	_Static_assert(KERNEL_NOREPLACE == DDIO_FS_RENAME_NOREPLACE,

@@ -21,7 +21,7 @@ static uint64_t count_runs(const bool *cell)
 
 static void same_set(const struct ranges *set, const bool *cell)
 {
-	const struct ddio_range *range = ranges_find(set, 0);
+	const struct range_node *range = ranges_find(set, 0);
 	uint64_t i = 0, total = 0, longest = 0;
 
 	while (i < CELLS) {
@@ -178,7 +178,7 @@ static void same_map(const struct extent_map *map, const uint64_t *place)
 /* Some holes at once get places, near each other or not. */
 static void map_step(struct extent_map *map, uint64_t *place, uint64_t *rand)
 {
-	struct ddio_placed ext[8];
+	struct extent ext[8];
 	uint64_t block = ddio_rand_below(rand, CELLS), base, i;
 	size_t n = 0;
 
@@ -197,7 +197,7 @@ static void map_step(struct extent_map *map, uint64_t *place, uint64_t *rand)
 		for (i = 0; i < run && block + i < CELLS && !place[block + i]; i++)
 			place[block + i] = base + (block + i) * BS;
 		if (i)
-			ext[n++] = (struct ddio_placed){ block, base + block * BS, i };
+			ext[n++] = (struct extent){ block, base + block * BS, i };
 		block += i + 1;
 	}
 	CU_ASSERT_EQUAL(extent_map_add(map, ext, n, BS), 0);

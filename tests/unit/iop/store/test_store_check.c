@@ -9,10 +9,10 @@
 #define FULL (SIZE - 4096)
 
 /**
- * struct hit - one damage
+ * struct store_hit - one damage
  * @db, @key, @key_len: which record; @value: what it becomes, @len 0: it goes
  */
-struct hit {
+struct store_hit {
 	struct store *store;
 	int db;
 	uint8_t key[16];
@@ -23,7 +23,7 @@ struct hit {
 
 static int strike(MDB_txn *txn, void *arg)
 {
-	struct hit *hit = arg;
+	struct store_hit *hit = arg;
 	MDB_val k = lmdb_val(hit->key, hit->key_len);
 	MDB_val v = lmdb_val(hit->value, hit->len);
 
@@ -32,36 +32,36 @@ static int strike(MDB_txn *txn, void *arg)
 	return mdb_del(txn, hit->store->db.dbi[hit->db], &k, NULL);
 }
 
-static void apply(struct ut_store *t, struct hit *hit)
+static void apply(struct ut_store *t, struct store_hit *hit)
 {
 	hit->store = t->store;
 	CU_ASSERT_EQUAL(lmdb_write(&t->store->db, strike, hit), 0);
 }
 
-static struct hit hit_extent(uint64_t id, uint64_t block, uint64_t start, uint64_t count)
+static struct store_hit hit_extent(uint64_t id, uint64_t block, uint64_t start, uint64_t count)
 {
 	const struct rec_extent rec = { id, block, start, count, false };
-	struct hit hit = { .db = STORE_EXTENTS, .key_len = 16, .len = REC_EXTENT_LEN };
+	struct store_hit hit = { .db = STORE_EXTENTS, .key_len = 16, .len = REC_EXTENT_LEN };
 
 	rec_extent_key(hit.key, id, block);
 	rec_extent_put(hit.value, &rec);
 	return hit;
 }
 
-static struct hit hit_object(uint64_t id, uint32_t block)
+static struct store_hit hit_object(uint64_t id, uint32_t block)
 {
 	const struct rec_object rec = { .id = id, .block = block };
-	struct hit hit = { .db = STORE_OBJECTS, .key_len = 8, .len = REC_OBJECT_LEN };
+	struct store_hit hit = { .db = STORE_OBJECTS, .key_len = 8, .len = REC_OBJECT_LEN };
 
 	rec_key(hit.key, id);
 	rec_object_put(hit.value, &rec);
 	return hit;
 }
 
-static struct hit hit_free(uint64_t start, uint64_t len)
+static struct store_hit hit_free(uint64_t start, uint64_t len)
 {
 	const struct rec_free rec = { start, len };
-	struct hit hit = { .db = STORE_FREE, .key_len = 8, .len = REC_FREE_LEN };
+	struct store_hit hit = { .db = STORE_FREE, .key_len = 8, .len = REC_FREE_LEN };
 
 	rec_key(hit.key, start);
 	rec_free_put(hit.value, &rec);
@@ -118,7 +118,7 @@ static void expect(struct ut_store *t, const char *text, uint64_t left)
 static void test_overlap(void)
 {
 	struct ut_store t;
-	struct hit hit = hit_extent(2, 0, 4096 + 5 * BS, 10);
+	struct store_hit hit = hit_extent(2, 0, 4096 + 5 * BS, 10);
 
 	begin(&t);
 	apply(&t, &hit);
@@ -129,7 +129,7 @@ static void test_overlap(void)
 static void test_swallowed(void)
 {
 	struct ut_store t;
-	struct hit hit = hit_extent(3, 0, 4096, 30);
+	struct store_hit hit = hit_extent(3, 0, 4096, 30);
 
 	begin(&t);
 	apply(&t, &hit);
@@ -139,9 +139,9 @@ static void test_swallowed(void)
 static void test_out_of_range(void)
 {
 	struct ut_store t;
-	struct hit end = hit_extent(3, 0, SIZE - 5 * BS, 10);
-	struct hit label = hit_extent(2, 0, 0, 10);
-	struct hit huge = hit_extent(1, 0, 4096, UINT64_MAX / 2);
+	struct store_hit end = hit_extent(3, 0, SIZE - 5 * BS, 10);
+	struct store_hit label = hit_extent(2, 0, 0, 10);
+	struct store_hit huge = hit_extent(1, 0, 4096, UINT64_MAX / 2);
 
 	begin(&t);
 	apply(&t, &end);
@@ -157,7 +157,7 @@ static void test_out_of_range(void)
 static void test_blocks_twice(void)
 {
 	struct ut_store t;
-	struct hit hit = hit_extent(3, 5, 4096 + 40 * BS, 10);
+	struct store_hit hit = hit_extent(3, 5, 4096 + 40 * BS, 10);
 
 	begin(&t);
 	apply(&t, &hit);
@@ -167,9 +167,9 @@ static void test_blocks_twice(void)
 static void test_bad_crc(void)
 {
 	struct ut_store t;
-	struct hit extent = hit_extent(2, 0, 4096 + 10 * BS, 10);
-	struct hit object = hit_object(2, BS);
-	struct hit space = hit_free(4096 + 30 * BS, FULL - 30 * BS);
+	struct store_hit extent = hit_extent(2, 0, 4096 + 10 * BS, 10);
+	struct store_hit object = hit_object(2, BS);
+	struct store_hit space = hit_free(4096 + 30 * BS, FULL - 30 * BS);
 
 	extent.value[9] ^= 0x10;
 	object.value[5] ^= 1;
@@ -194,10 +194,10 @@ static void test_bad_crc(void)
 static void test_bad_lengths(void)
 {
 	struct ut_store t;
-	struct hit extent = hit_extent(2, 0, 4096 + 10 * BS, 10);
-	struct hit object = hit_object(2, BS);
-	struct hit key = hit_object(9, BS);
-	struct hit space = hit_free(4096 + 30 * BS, FULL - 30 * BS);
+	struct store_hit extent = hit_extent(2, 0, 4096 + 10 * BS, 10);
+	struct store_hit object = hit_object(2, BS);
+	struct store_hit key = hit_object(9, BS);
+	struct store_hit space = hit_free(4096 + 30 * BS, FULL - 30 * BS);
 
 	extent.len = 3;
 	object.len = 60;
@@ -218,8 +218,8 @@ static void test_bad_lengths(void)
 static void test_orphan(void)
 {
 	struct ut_store t;
-	struct hit object = hit_object(2, BS);
-	struct hit orphan = hit_extent(77, 3, 4096 + 100 * BS, 4);
+	struct store_hit object = hit_object(2, BS);
+	struct store_hit orphan = hit_extent(77, 3, 4096 + 100 * BS, 4);
 
 	object.len = 0;
 	begin(&t);
@@ -233,11 +233,11 @@ static void test_orphan(void)
 static void test_free_space_wrong(void)
 {
 	struct ut_store t;
-	struct hit lost = hit_free(4096 + 30 * BS, FULL - 30 * BS);
-	struct hit shorter = hit_free(4096 + 30 * BS, FULL - 31 * BS);
-	struct hit doubled = hit_free(4096 + 2 * BS, BS);
-	struct hit label = hit_free(0, 512);
-	struct hit beyond = hit_free(SIZE, 4096);
+	struct store_hit lost = hit_free(4096 + 30 * BS, FULL - 30 * BS);
+	struct store_hit shorter = hit_free(4096 + 30 * BS, FULL - 31 * BS);
+	struct store_hit doubled = hit_free(4096 + 2 * BS, BS);
+	struct store_hit label = hit_free(0, 512);
+	struct store_hit beyond = hit_free(SIZE, 4096);
 
 	lost.len = 0;
 	begin(&t);
@@ -260,8 +260,8 @@ static void test_free_space_wrong(void)
 /* Space that the records do not call free is not given to a second owner: the commit fails. */
 static void test_commit_meets_damage(void)
 {
-	struct hit shorter = hit_free(4096 + 31 * BS, FULL - 31 * BS);
-	struct hit first = hit_free(4096 + 30 * BS, 1);
+	struct store_hit shorter = hit_free(4096 + 31 * BS, FULL - 31 * BS);
+	struct store_hit first = hit_free(4096 + 30 * BS, 1);
 	struct ddio_msg_fsck fsck;
 	struct object *obj;
 	struct ut_store t;
@@ -283,7 +283,7 @@ static void test_commit_meets_damage(void)
 /* What is only in memory survives a repair: reserved blocks, and a removed object still in use. */
 static void test_repair_spares_memory(void)
 {
-	struct hit doubled = hit_free(4096 + 2 * BS, BS);
+	struct store_hit doubled = hit_free(4096 + 2 * BS, BS);
 	struct object *kept, *gone;
 	struct ddio_msg_fsck fsck;
 	struct ut_store t;

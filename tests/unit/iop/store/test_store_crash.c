@@ -27,7 +27,7 @@
 #define ZEROS UINT64_MAX
 
 /* What a store holds: the stamp of every block, 0 for a hole, ZEROS for one that is reserved. */
-struct model {
+struct crash_model {
 	uint64_t stamp[OBJECTS][BLOCKS];
 };
 
@@ -41,7 +41,7 @@ struct model {
  */
 struct life {
 	struct ut_store t;
-	struct model now, pending, done;
+	struct crash_model now, pending, done;
 	struct object *obj[OBJECTS];
 	uint8_t zeroed[OBJECTS][BLOCKS];
 	struct ut_commit commit;
@@ -219,7 +219,7 @@ static void commit_begin(struct life *life)
 }
 
 /* Does the store hold exactly what the model says? */
-static bool holds(struct ut_store *t, const struct model *model, uint64_t *blocks)
+static bool holds(struct ut_store *t, const struct crash_model *model, uint64_t *blocks)
 {
 	uint64_t i, b, start, run, n = 0;
 	struct object *obj;
@@ -241,7 +241,8 @@ static bool holds(struct ut_store *t, const struct model *model, uint64_t *block
 	return same;
 }
 
-static void verify(struct ut_store *t, const struct model *one, const struct model *other)
+static void verify(struct ut_store *t, const struct crash_model *one,
+		   const struct crash_model *other)
 {
 	uint64_t blocks = 0;
 	bool same;
@@ -345,7 +346,7 @@ static void test_random_crashes(void)
  */
 struct report {
 	uint64_t started, version;
-	struct model models[2];
+	struct crash_model models[2];
 };
 
 /* In a process that will be killed: commit after commit, each told before and after. */
@@ -359,7 +360,7 @@ static void live(struct life *life)
 		_exit(1);
 }
 
-struct worker {
+struct crash_worker {
 	struct life *life;
 	struct report *report;
 	struct ddio_post post;
@@ -370,7 +371,7 @@ static void worker_step(void *arg);
 
 static void worker_done(struct commit *commit, int err)
 {
-	struct worker *w = commit->arg;
+	struct crash_worker *w = commit->arg;
 
 	if (err)
 		_exit(3);
@@ -381,7 +382,7 @@ static void worker_done(struct commit *commit, int err)
 /* On the reactor: some operations, then a commit; its end goes on. */
 static void worker_step(void *arg)
 {
-	struct worker *w = arg;
+	struct crash_worker *w = arg;
 	struct life *life = w->life;
 	uint64_t i, n = w->report->started + 1;
 
@@ -407,7 +408,7 @@ static void worker_step(void *arg)
 
 static void child_run(struct life *life, struct report *report)
 {
-	static struct worker w;
+	static struct crash_worker w;
 
 	live(life);
 	w.life = life;

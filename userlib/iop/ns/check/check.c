@@ -15,7 +15,7 @@
 static int check_inode(struct ns_check *c, const MDB_val *k, const MDB_val *v)
 {
 	struct inode in;
-	struct ddio_seen *s;
+	struct seen_inode *s;
 	uint64_t ino = 0;
 	int ret = -EUCLEAN;
 
@@ -49,7 +49,7 @@ static int check_root(struct ns_check *c)
 			      .nlink = 2,
 			      .parent = DDIO_FS_ROOT,
 			      .cookie = NS_COOKIE };
-	struct ddio_seen *s = check_seen(c, DDIO_FS_ROOT);
+	struct seen_inode *s = check_seen(c, DDIO_FS_ROOT);
 
 	if (s && S_ISDIR(s->type))
 		return 0;
@@ -58,11 +58,11 @@ static int check_root(struct ns_check *c)
 		s = check_see(c, DDIO_FS_ROOT);
 	if (!s)
 		return -ENOMEM;
-	*s = (struct ddio_seen){ .ino = DDIO_FS_ROOT,
-				 .type = S_IFDIR,
-				 .nlink = 2,
-				 .parent = DDIO_FS_ROOT,
-				 .cookie = NS_COOKIE };
+	*s = (struct seen_inode){ .ino = DDIO_FS_ROOT,
+				  .type = S_IFDIR,
+				  .nlink = 2,
+				  .parent = DDIO_FS_ROOT,
+				  .cookie = NS_COOKIE };
 	ns_touch(c->ns, &root, true);
 	return check_put_inode(c, &root);
 }

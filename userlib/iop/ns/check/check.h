@@ -7,7 +7,7 @@
 #include "iop/ns/priv.h"
 
 /**
- * struct ddio_seen - an inode, as its record has it and as names have it
+ * struct seen_inode - an inode, as its record has it and as names have it
  * @links: names that it has; @subdirs, @children: of a directory: what names say of it
  * @in: directory of its name
  * @top: one more than the largest cookie of its entries
@@ -15,7 +15,7 @@
  * @state: of a directory: on the way to the root or not
  * @fix: what the record says is to be put right
  */
-struct ddio_seen {
+struct seen_inode {
 	uint64_t ino;
 	uint32_t type, nlink, links, subdirs;
 	uint64_t parent, entries, cookie;
@@ -36,7 +36,7 @@ struct ns_check {
 	MDB_txn *txn;
 	bool repair;
 	struct ddio_msg_fsck *result;
-	struct ddio_seen *seen;
+	struct seen_inode *seen;
 	size_t n, cap;
 	struct ddio_u64map index;
 	struct kv_map fixes;
@@ -44,9 +44,9 @@ struct ns_check {
 };
 
 void check_problem(struct ns_check *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-struct ddio_seen *check_seen(const struct ns_check *c, uint64_t ino);
+struct seen_inode *check_seen(const struct ns_check *c, uint64_t ino);
 /* NULL: no memory. */
-struct ddio_seen *check_see(struct ns_check *c, uint64_t ino);
+struct seen_inode *check_see(struct ns_check *c, uint64_t ino);
 /* The record as it is in LMDB: 0, -ENOENT, -errno; good until the transaction ends. */
 int check_get(struct ns_check *c, int db, const void *key, size_t len, MDB_val *v);
 /* The same, as it will be after the repair. */

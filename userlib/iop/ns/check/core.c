@@ -21,17 +21,17 @@ void check_problem(struct ns_check *c, const char *fmt, ...)
 	ddio_env_log(c->ns->env, DDIO_LOG_WARN, "%s", text);
 }
 
-struct ddio_seen *check_seen(const struct ns_check *c, uint64_t ino)
+struct seen_inode *check_seen(const struct ns_check *c, uint64_t ino)
 {
 	const uint64_t *at = ddio_u64map_find(&c->index, ino);
 
 	return at ? &c->seen[*at - 1] : NULL;
 }
 
-struct ddio_seen *check_see(struct ns_check *c, uint64_t ino)
+struct seen_inode *check_see(struct ns_check *c, uint64_t ino)
 {
 	size_t cap = c->cap ? c->cap * 2 : 64;
-	struct ddio_seen *grown;
+	struct seen_inode *grown;
 	uint64_t *at;
 
 	if (c->n == c->cap) {
@@ -44,7 +44,7 @@ struct ddio_seen *check_see(struct ns_check *c, uint64_t ino)
 	at = ddio_u64map_make(&c->index, ino);
 	if (!at)
 		return NULL;
-	c->seen[c->n] = (struct ddio_seen){ .ino = ino };
+	c->seen[c->n] = (struct seen_inode){ .ino = ino };
 	*at = ++c->n;
 	return &c->seen[c->n - 1];
 }

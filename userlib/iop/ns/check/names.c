@@ -25,7 +25,7 @@ static int order_matches(struct ns_check *c, uint64_t dir, const char *name,
 }
 
 /* The name is good: it counts for both. */
-static void name_counts(struct ddio_seen *dir, struct ddio_seen *s, const struct ns_entry *e)
+static void name_counts(struct seen_inode *dir, struct seen_inode *s, const struct ns_entry *e)
 {
 	s->links++;
 	s->in = dir->ino;
@@ -35,7 +35,7 @@ static void name_counts(struct ddio_seen *dir, struct ddio_seen *s, const struct
 		dir->top = e->cookie + 1;
 }
 
-static int name_order(struct ns_check *c, struct ddio_seen *dir, struct ddio_seen *s,
+static int name_order(struct ns_check *c, struct seen_inode *dir, struct seen_inode *s,
 		      const char *name, struct ns_entry *e)
 {
 	bool type_ok = e->type == s->type;
@@ -66,7 +66,7 @@ static int name_order(struct ns_check *c, struct ddio_seen *dir, struct ddio_see
 static int check_name(struct ns_check *c, const MDB_val *k, const MDB_val *v)
 {
 	char name[DDIO_MAX_NAME + 1];
-	struct ddio_seen *dir, *s;
+	struct seen_inode *dir, *s;
 	struct ns_entry e;
 	uint64_t in;
 	int ret = ns_name_key_get(k->mv_data, k->mv_size, &in, name);
@@ -143,7 +143,7 @@ static int check_xattr(struct ns_check *c, const MDB_val *k, const MDB_val *v)
 
 static int check_orphan(struct ns_check *c, const MDB_val *k, const MDB_val *v)
 {
-	struct ddio_seen *s = NULL;
+	struct seen_inode *s = NULL;
 	uint64_t ino;
 
 	(void)v;

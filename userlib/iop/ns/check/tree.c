@@ -10,9 +10,9 @@
 #define LOST_AND_FOUND "lost+found"
 
 /* Directories from @s up to the first whose state is known get that one. */
-static void settle_path(struct ns_check *c, struct ddio_seen *s)
+static void settle_path(struct ns_check *c, struct seen_inode *s)
 {
-	struct ddio_seen *at = s;
+	struct seen_inode *at = s;
 	bool good;
 
 	while (at && at->state == SEEN_UNKNOWN && at->ino != DDIO_FS_ROOT && at->links) {
@@ -53,7 +53,7 @@ static int make_found_dir(struct ns_check *c, uint64_t ino)
 /* An entry of @dir that was not there. */
 static int add_entry(struct ns_check *c, uint64_t dir_ino, const char *name, uint64_t ino)
 {
-	struct ddio_seen *dir = check_seen(c, dir_ino), *s = check_seen(c, ino);
+	struct seen_inode *dir = check_seen(c, dir_ino), *s = check_seen(c, ino);
 	struct ns_entry e = { .ino = ino, .type = s->type };
 
 	e.cookie = dir->cookie > dir->top ? dir->cookie : dir->top;
@@ -75,7 +75,7 @@ static int found_dir(struct ns_check *c, uint64_t *ino)
 	uint8_t key[NS_NAME_KEY_MAX];
 	size_t len = ns_name_key(key, DDIO_FS_ROOT, LOST_AND_FOUND);
 	struct ns_entry e = { .ino = 0 };
-	struct ddio_seen *s;
+	struct seen_inode *s;
 	MDB_val v;
 	int ret = check_get_fixed(c, NS_NAMES, key, len, &v);
 
@@ -116,9 +116,9 @@ static int find_lost(struct ns_check *c, uint64_t ino)
 }
 
 /* One directory of a circle loses its name: it is found like others without one. */
-static int cut_circle(struct ns_check *c, struct ddio_seen *s)
+static int cut_circle(struct ns_check *c, struct seen_inode *s)
 {
-	struct ddio_seen *dir = check_seen(c, s->in);
+	struct seen_inode *dir = check_seen(c, s->in);
 	uint8_t key[NS_ORDER_KEY_LEN], name_key[NS_NAME_KEY_MAX];
 	struct ns_entry e;
 	MDB_cursor *cursor;
@@ -159,9 +159,9 @@ static void reset_lost(struct ns_check *c)
 }
 
 /* Does the way up from a lost directory come back to it?  Else one above it has no name. */
-static bool in_circle(const struct ns_check *c, const struct ddio_seen *s)
+static bool in_circle(const struct ns_check *c, const struct seen_inode *s)
 {
-	const struct ddio_seen *at = s;
+	const struct seen_inode *at = s;
 	size_t steps;
 
 	for (steps = 0; steps <= c->n && at && at->links; steps++) {
@@ -200,7 +200,7 @@ static int check_reach(struct ns_check *c)
 
 static int check_nameless(struct ns_check *c, size_t i)
 {
-	struct ddio_seen *s = &c->seen[i];
+	struct seen_inode *s = &c->seen[i];
 	uint8_t key[NS_KEY_LEN];
 
 	if (s->ino == DDIO_FS_ROOT || s->links)
@@ -218,12 +218,12 @@ static int check_nameless(struct ns_check *c, size_t i)
 	return find_lost(c, s->ino);
 }
 
-static uint32_t right_nlink(const struct ddio_seen *s)
+static uint32_t right_nlink(const struct seen_inode *s)
 {
 	return S_ISDIR(s->type) ? 2 + s->subdirs : s->links;
 }
 
-static int check_counts(struct ns_check *c, struct ddio_seen *s)
+static int check_counts(struct ns_check *c, struct seen_inode *s)
 {
 	uint64_t up = s->ino == DDIO_FS_ROOT ? DDIO_FS_ROOT : s->in;
 	bool dir = S_ISDIR(s->type), fixed = s->fix;
