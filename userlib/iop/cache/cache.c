@@ -2,6 +2,7 @@
 /* The block cache's entrances, and its turn of the loop: see priv.h. */
 #include <errno.h>
 #include <stdlib.h>
+#include "base/bug.h"
 #include "iop/cache/priv.h"
 
 static void work_serve(struct cache *c)
@@ -88,10 +89,6 @@ int cache_new(struct ddio_env *env, struct store *store, const struct cache_opts
 	c->seq = 1;
 	cache_lists_init(c);
 	queue_init(&c->queue, env, store_disk(store), opts->depth, opts->fcfs);
-	if (cache_table_init(c)) {
-		free(c);
-		return -ENOMEM;
-	}
 	*cache = c;
 	return 0;
 }
@@ -100,7 +97,9 @@ void cache_free(struct cache *c)
 {
 	struct cache_entry *e, *tmp;
 
-	if (!c)
+	if (!c ||
+	    bug_on(c->inflight || c->kicked || c->working,
+		   "disk %s: its cache was freed while it works", ddio_disk_name(c->queue.disk)))
 		return;
 	ddio_timer_cancel(c->env, &c->retry);
 	ddio_list_for_each_entry_safe(e, tmp, &c->all, all) {
@@ -110,7 +109,7 @@ void cache_free(struct cache *c)
 	cache_runs_free(c);
 	cache_mem_trim(c);
 	cache_errors_forget(c, NULL);
-	cache_table_exit(c);
+	ddio_hash_fini(&c->entries);
 	free(c);
 }
 
@@ -172,7 +171,7 @@ static bool range_any(struct cache *c, const struct object *obj, uint64_t first,
 {
 	struct cache_entry *e, *tmp;
 
-	if (count <= c->nentries) {
+	if (count <= c->entries.n) {
 		for (; count; count--, first++) {
 			e = cache_entry_find(c, obj, first);
 			if (e && fn(c, e))

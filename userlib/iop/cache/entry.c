@@ -4,63 +4,17 @@
 #include <stdlib.h>
 #include "iop/cache/priv.h"
 
-#define TABLE_MIN 256
-
-static struct ddio_list *bucket(const struct cache *c, const struct object *obj, uint64_t block)
+static uint64_t entry_key(const struct object *obj, uint64_t block)
 {
-	uint64_t h = ((uintptr_t)obj >> 4) * 0x9e3779b97f4a7c15ull;
-
-	h = (h ^ (h >> 29) ^ block) * 0xbf58476d1ce4e5b9ull;
-	return &c->buckets[(h ^ (h >> 32)) & (c->nbuckets - 1)];
-}
-
-static struct ddio_list *buckets_new(size_t n)
-{
-	struct ddio_list *b = malloc(n * sizeof(*b));
-	size_t i;
-
-	for (i = 0; b && i < n; i++)
-		ddio_list_init(&b[i]);
-	return b;
-}
-
-int cache_table_init(struct cache *c)
-{
-	c->buckets = buckets_new(TABLE_MIN);
-	c->nbuckets = TABLE_MIN;
-	return c->buckets ? 0 : -ENOMEM;
-}
-
-void cache_table_exit(struct cache *c)
-{
-	free(c->buckets);
-}
-
-/* Doubles the table; without memory it goes on with longer chains. */
-static void table_grow(struct cache *c)
-{
-	struct ddio_list *old = c->buckets;
-	struct ddio_list *new = buckets_new(c->nbuckets * 2);
-	struct cache_entry *e;
-
-	if (!new)
-		return;
-	c->buckets = new;
-	c->nbuckets *= 2;
-	ddio_list_for_each_entry(e, &c->all, all) {
-		ddio_list_del(&e->hash);
-		ddio_list_add(&e->hash, bucket(c, e->obj, e->block));
-	}
-	free(old);
+	return (uintptr_t)obj * UINT64_C(0x9e3779b97f4a7c15) + block;
 }
 
 struct cache_entry *cache_entry_find(struct cache *c, const struct object *obj, uint64_t block)
 {
 	struct cache_entry *e;
 
-	ddio_list_for_each_entry(e, bucket(c, obj, block), hash)
-		if (e->obj == obj && e->block == block)
-			return e;
+	ddio_hash_for_each_match(e, &c->entries, entry_key(obj, block),
+				 node) if (e->obj == obj && e->block == block) return e;
 	return NULL;
 }
 
@@ -90,9 +44,7 @@ struct cache_entry *cache_entry_get(struct cache *c, struct object *obj, uint64_
 	object_ref(obj);
 	e->block = block;
 	e->size = object_file(obj)->block;
-	if (++c->nentries > c->nbuckets)
-		table_grow(c);
-	ddio_list_add(&e->hash, bucket(c, obj, block));
+	ddio_hash_add(&c->entries, &e->node, entry_key(obj, block));
 	ddio_list_add(&e->all, &c->all);
 	return e;
 }
@@ -112,9 +64,8 @@ void cache_entry_settle(struct cache *c, struct cache_entry *e)
 	if (e->buf || cache_entry_busy(e))
 		return;
 	ddio_list_del(&e->ready);
-	ddio_list_del(&e->hash);
+	ddio_hash_del(&c->entries, &e->node);
 	ddio_list_del(&e->all);
-	c->nentries--;
 	object_put(e->obj);
 	free(e);
 }

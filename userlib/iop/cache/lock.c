@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Locks that collectives take on blocks. */
 #include <errno.h>
+#include "base/bug.h"
 #include "iop/cache/priv.h"
 
 /* True if it is granted.  Newer bytes of a part of the block are completed first. */
@@ -90,6 +91,9 @@ void cache_unlock(struct cache *c, struct block_lock *lock, bool stale)
 {
 	struct cache_entry *e = lock->entry;
 
+	if (bug_on(!e || e->lock != lock, "disk %s: a block was unlocked that was not locked",
+		   ddio_disk_name(c->queue.disk)))
+		return;
 	e->lock = NULL;
 	lock->entry = NULL;
 	lock->dirty = NULL;
@@ -160,7 +164,7 @@ uint64_t cache_next_newer(struct cache *c, const struct object *obj, uint64_t fi
 	const struct cache_entry *e;
 	uint64_t at = first, found = first + count;
 
-	if (count <= c->nentries) {
+	if (count <= c->entries.n) {
 		while (at < found && !cache_newer(c, obj, at))
 			at++;
 		return at;

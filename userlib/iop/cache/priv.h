@@ -27,6 +27,7 @@
 #ifndef DDIO_CACHE_PRIV_H
 #define DDIO_CACHE_PRIV_H
 
+#include "base/hash.h"
 #include "iop/cache/cache.h"
 #include "iop/cache/queue.h"
 
@@ -45,7 +46,7 @@ enum entry_state {
 
 /**
  * struct cache_entry - one block
- * @hash: chain of its bucket
+ * @node: cache->entries, by object and block
  * @all: cache->all
  * @lru: cache->lru while it has a buffer; oldest first
  * @unsettled: cache->unsettled while it is dirty or stale
@@ -64,7 +65,8 @@ enum entry_state {
  * @prefetched: read ahead and not used since; @run: for which run, 0: for none
  */
 struct cache_entry {
-	struct ddio_list hash, all, lru, unsettled, ready, mem, fill;
+	struct ddio_hash_node node;
+	struct ddio_list all, lru, unsettled, ready, mem, fill;
 	struct ddio_list pieces, locks;
 	struct cache *cache;
 	struct object *obj;
@@ -147,8 +149,7 @@ struct cache {
 	struct cache_opts opts;
 	struct queue queue;
 	uint32_t clients;
-	struct ddio_list *buckets;
-	size_t nbuckets, nentries;
+	struct ddio_hash entries;
 	struct ddio_list all, lru, unsettled, ready, mem, fills, flushes, errors, starved;
 	struct ddio_list finished, flushed, granted;
 	struct cache_entry *filling;
@@ -207,8 +208,6 @@ void cache_entry_dirty(struct cache *c, struct cache_entry *e, uint32_t written)
 void cache_entry_clean(struct cache *c, struct cache_entry *e);
 /* Written before?  Then *start is the place. */
 bool cache_entry_on_disk(const struct cache_entry *e, uint64_t *start);
-int cache_table_init(struct cache *c);
-void cache_table_exit(struct cache *c);
 
 /* mask.c */
 int cache_mask_start(struct cache_entry *e);

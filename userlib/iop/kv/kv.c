@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/bug.h"
 #include "iop/kv/priv.h"
 
 #define OWN_DB "journal"
@@ -126,11 +127,8 @@ void kv_close(struct kv *kv)
 	if (!kv)
 		return;
 	ddio_timer_cancel(kv->env, &kv->timer);
-	if (kv->committer.active) {
-		/* The worker is at it: rather lose the memory. */
-		ddio_env_log(kv->env, DDIO_LOG_ERR, "%s: closed during a commit", kv->db.dir);
+	if (bug_on(kv->committer.active, "%s: closed during a commit", kv->db.dir))
 		return;
-	}
 	kv_map_clear(&kv->change);
 	kv_map_clear(&kv->active);
 	kv_map_clear(&kv->sealed);

@@ -148,7 +148,7 @@ int ns_getattr(struct ns *ns, uint64_t ino, struct inode *inode)
 
 bool ns_is_open(const struct ns *ns, uint64_t ino)
 {
-	return ddio_u64map_find(&ns->opens, ino) != NULL;
+	return ddio_hash_find(&ns->opens, ino) != NULL;
 }
 
 bool ns_in_use(const struct ns *ns, uint64_t ino)

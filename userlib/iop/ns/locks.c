@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <errno.h>
 #include <stdlib.h>
+#include "base/bug.h"
 #include "iop/ns/locks.h"
 
 /* A search for a circle goes over all of them, one within the other. */
@@ -11,6 +12,7 @@ enum { WAITS_MAX = 8192 };
  * @held: struct file_lock; those of one owner do not overlap
  */
 struct lock_file {
+	struct ddio_hash_node node; /* struct locks.files */
 	struct ddio_list held;
 };
 
@@ -22,36 +24,28 @@ void locks_init(struct locks *locks)
 
 static struct lock_file *file_find(const struct locks *locks, uint64_t ino)
 {
-	uint64_t *value = ddio_u64map_find(&locks->files, ino);
-
-	return value ? (struct lock_file *)(uintptr_t)*value : NULL;
+	return ddio_hash_entry(ddio_hash_find(&locks->files, ino), struct lock_file, node);
 }
 
 static struct lock_file *file_make(struct locks *locks, uint64_t ino)
 {
 	struct lock_file *file = file_find(locks, ino);
-	uint64_t *value;
 
 	if (file)
 		return file;
 	file = malloc(sizeof(*file));
-	value = file ? ddio_u64map_make(&locks->files, ino) : NULL;
-	if (!value) {
-		free(file);
+	if (!file)
 		return NULL;
-	}
 	ddio_list_init(&file->held);
-	*value = (uintptr_t)file;
+	ddio_hash_add(&locks->files, &file->node, ino);
 	return file;
 }
 
-static void file_drop_if_empty(struct locks *locks, uint64_t ino)
+static void file_drop_if_empty(struct locks *locks, struct lock_file *file)
 {
-	struct lock_file *file = file_find(locks, ino);
-
 	if (!file || !ddio_list_empty(&file->held))
 		return;
-	ddio_u64map_drop(&locks->files, ino);
+	ddio_hash_del(&locks->files, &file->node);
 	free(file);
 }
 
@@ -65,17 +59,17 @@ void locks_free(struct locks *locks)
 {
 	struct lock_file *file;
 	struct file_lock *lock, *tmp;
-	size_t i;
+	struct ddio_hash_walk walk;
 
-	for (i = 0; i < locks->files.cap; i++) {
-		if (!locks->files.v[i].key)
-			continue;
-		file = (struct lock_file *)(uintptr_t)locks->files.v[i].value;
+	if (bug_on(locks->nwaits, "locks were freed that somebody waits for"))
+		return;
+	ddio_hash_for_each(file, &walk, &locks->files, node)
+	{
 		ddio_list_for_each_entry_safe(lock, tmp, &file->held, link)
 			lock_free(lock);
 		free(file);
 	}
-	ddio_u64map_free(&locks->files);
+	ddio_hash_fini(&locks->files);
 }
 
 static bool same_owner(const struct file_lock *a, const struct file_lock *b)
@@ -153,7 +147,7 @@ static int apply(struct locks *locks, uint64_t ino, const struct file_lock *want
 	if (!new || !spare || !file) {
 		free(new);
 		free(spare);
-		file_drop_if_empty(locks, ino);
+		file_drop_if_empty(locks, file);
 		return -ENOLCK;
 	}
 	ddio_list_for_each_entry_safe(lock, tmp, &file->held, link)
@@ -167,7 +161,7 @@ static int apply(struct locks *locks, uint64_t ino, const struct file_lock *want
 	}
 	free(new);
 	free(spare);
-	file_drop_if_empty(locks, ino);
+	file_drop_if_empty(locks, file);
 	return 0;
 }
 
@@ -292,23 +286,17 @@ void locks_drop_owner(struct locks *locks, uint64_t ino, const void *mount, uint
 	ddio_list_for_each_entry_safe(lock, tmp, &file->held, link)
 		if (same_owner(lock, &all))
 			lock_free(lock);
-	file_drop_if_empty(locks, ino);
+	file_drop_if_empty(locks, file);
 	wake(locks);
 }
 
-/* Return: did it have one there? */
-static bool drop_from(struct lock_file *file, const void *mount)
+static void drop_from(struct lock_file *file, const void *mount)
 {
 	struct file_lock *lock, *tmp;
-	bool any = false;
 
-	ddio_list_for_each_entry_safe(lock, tmp, &file->held, link) {
-		if (lock->mount != mount)
-			continue;
-		lock_free(lock);
-		any = true;
-	}
-	return any;
+	ddio_list_for_each_entry_safe(lock, tmp, &file->held, link)
+		if (lock->mount == mount)
+			lock_free(lock);
 }
 
 static bool tell_one(struct locks *locks, const void *mount, int err)
@@ -326,19 +314,15 @@ static bool tell_one(struct locks *locks, const void *mount, int err)
 
 void locks_drop_mount(struct locks *locks, const void *mount, int err)
 {
-	size_t i = 0;
+	struct ddio_hash_walk walk;
+	struct lock_file *file;
 
 	while (tell_one(locks, mount, err))
 		;
-	while (i < locks->files.cap) {
-		uint64_t ino = locks->files.v[i].key;
-
-		/* an empty one goes, and another may come into its place */
-		if (ino && drop_from(file_find(locks, ino), mount)) {
-			file_drop_if_empty(locks, ino);
-			continue;
-		}
-		i++;
+	ddio_hash_for_each(file, &walk, &locks->files, node)
+	{
+		drop_from(file, mount);
+		file_drop_if_empty(locks, file);
 	}
 	wake(locks);
 }

@@ -8,8 +8,8 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "base/hash.h"
 #include "base/list.h"
-#include "base/u64map.h"
 #include "proto/proto.h"
 
 /**
@@ -54,7 +54,7 @@ struct lock_wait {
  * @held: until it is false again new locks wait, those told again do not
  */
 struct locks {
-	struct ddio_u64map files;
+	struct ddio_hash files;
 	struct ddio_list waits;
 	uint32_t nwaits;
 	uint32_t seen;

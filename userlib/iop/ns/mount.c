@@ -1,9 +1,28 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Mounts: who is there, and what each has open. */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/bug.h"
 #include "iop/ns/priv.h"
+
+/**
+ * struct open_inode - an inode that is open
+ * @mounts: how many have it open
+ */
+struct open_inode {
+	struct ddio_hash_node node; /* struct ns.opens, by number */
+	uint32_t mounts;
+};
+
+/**
+ * struct mount_open - an inode that one mount has open
+ */
+struct mount_open {
+	struct ddio_hash_node node; /* struct ns_mount.opens, by number */
+	uint64_t ino;
+};
 
 static struct ns_mount *mount_find(const struct ns *ns, const uint8_t *id)
 {
@@ -28,19 +47,26 @@ static struct ns_mount *mount_new(struct ns *ns, const uint8_t *id)
 
 static void mount_free(struct ns_mount *m)
 {
+	struct ddio_hash_walk walk;
+	struct mount_open *open;
+
+	ddio_hash_for_each(open, &walk, &m->opens, node) free(open);
+	ddio_hash_fini(&m->opens);
 	ddio_list_del(&m->link);
-	ddio_u64map_free(&m->opens);
 	free(m);
 }
 
 void ns_mounts_free(struct ns *ns)
 {
+	struct ddio_hash_walk walk;
 	struct ns_mount *m, *tmp;
+	struct open_inode *open;
 
 	ddio_timer_cancel(ns->env, &ns->timer);
 	ddio_list_for_each_entry_safe(m, tmp, &ns->mounts, link)
 		mount_free(m);
-	ddio_u64map_free(&ns->opens);
+	ddio_hash_for_each(open, &walk, &ns->opens, node) free(open);
+	ddio_hash_fini(&ns->opens);
 }
 
 void ns_mount_watch(struct ns *ns, const struct ns_mount_ops *ops, void *ctx)
@@ -115,15 +141,37 @@ static void not_before(struct ns *ns, struct ns_mount *m)
 		settled(ns);
 }
 
+static struct open_inode *open_find(const struct ns *ns, uint64_t ino)
+{
+	return ddio_hash_entry(ddio_hash_find(&ns->opens, ino), struct open_inode, node);
+}
+
+static struct open_inode *open_make(struct ns *ns, uint64_t ino)
+{
+	struct open_inode *open = open_find(ns, ino);
+
+	if (open)
+		return open;
+	open = calloc(1, sizeof(*open));
+	if (open)
+		ddio_hash_add(&ns->opens, &open->node, ino);
+	return open;
+}
+
+static struct mount_open *mine_find(const struct ns_mount *m, uint64_t ino)
+{
+	return ddio_hash_entry(ddio_hash_find(&m->opens, ino), struct mount_open, node);
+}
+
 static void close_one(struct ns *ns, uint64_t ino, struct ns_left *left)
 {
-	uint64_t *count = ddio_u64map_find(&ns->opens, ino);
+	struct open_inode *open = open_find(ns, ino);
 
-	if (!count)
+	if (bug_on(!open, "name space: inode %" PRIu64 " was closed that is not open", ino) ||
+	    --open->mounts)
 		return;
-	if (--*count)
-		return;
-	ddio_u64map_drop(&ns->opens, ino);
+	ddio_hash_del(&ns->opens, &open->node);
+	free(open);
 	if (ns_closed(ns, ino, left))
 		ddio_env_log(
 			ns->env, DDIO_LOG_WARN,
@@ -132,14 +180,14 @@ static void close_one(struct ns *ns, uint64_t ino, struct ns_left *left)
 
 static void close_all(struct ns *ns, struct ns_mount *m)
 {
+	struct ddio_hash_walk walk;
+	struct mount_open *mine;
 	struct ns_left left;
-	size_t i;
 
-	for (i = 0; i < m->opens.cap; i++) {
-		if (!m->opens.v[i].key)
-			continue;
+	ddio_hash_for_each(mine, &walk, &m->opens, node)
+	{
 		memset(&left, 0, sizeof(left));
-		close_one(ns, m->opens.v[i].key, &left);
+		close_one(ns, mine->ino, &left);
 		/* its objects: whoever asks for orphans */
 		ddio_file_record_free(&left.rec);
 	}
@@ -260,31 +308,37 @@ void ns_mount_detach(struct ns *ns, struct ns_mount *m)
 
 int ns_open_file(struct ns *ns, struct ns_mount *m, uint64_t ino, bool again, struct inode *in)
 {
-	uint64_t *mine, *count;
+	struct mount_open *mine = mine_find(m, ino);
+	struct open_inode *open;
 	int ret = ns_load(ns, ino, in);
 
 	if (ret)
 		return ret;
-	if (!in->nlink && !again && !ddio_u64map_find(&m->opens, ino))
+	if (!in->nlink && !again && !mine)
 		return -ENOENT;
-	if (!S_ISREG(in->mode) || ddio_u64map_find(&m->opens, ino))
+	if (!S_ISREG(in->mode) || mine)
 		return 0;
-	mine = ddio_u64map_make(&m->opens, ino);
-	count = mine ? ddio_u64map_make(&ns->opens, ino) : NULL;
-	if (!count) {
-		ddio_u64map_drop(&m->opens, ino);
+	mine = calloc(1, sizeof(*mine));
+	open = mine ? open_make(ns, ino) : NULL;
+	if (!open) {
+		free(mine);
 		return -ENOMEM;
 	}
-	++*count;
+	mine->ino = ino;
+	ddio_hash_add(&m->opens, &mine->node, ino);
+	open->mounts++;
 	return 0;
 }
 
 int ns_release(struct ns *ns, struct ns_mount *m, uint64_t ino, struct ns_left *left)
 {
+	struct mount_open *mine = mine_find(m, ino);
+
 	memset(left, 0, sizeof(*left));
-	if (!ddio_u64map_find(&m->opens, ino))
+	if (!mine)
 		return ns_left_again(ns, ino, left);
-	ddio_u64map_drop(&m->opens, ino);
+	ddio_hash_del(&m->opens, &mine->node);
+	free(mine);
 	close_one(ns, ino, left);
 	return 0;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/bug.h"
 #include "iop/ns/priv.h"
 
 static int read_meta(struct ns *ns, struct ns_meta *meta)
@@ -144,14 +145,12 @@ free_ns:
 
 void ns_close(struct ns *ns)
 {
-	if (!ns)
+	if (!ns || bug_on(ns->reserve_active, "name space: closed during a commit"))
 		return;
 	ns_mounts_free(ns);
 	free(ns->removed);
 	kv_close(ns->kv);
-	/* A commit that is under way would still tell it. */
-	if (!ns->reserve_active)
-		free(ns);
+	free(ns);
 }
 
 void ns_commit(struct ns *ns, struct commit *commit)

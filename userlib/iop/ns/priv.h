@@ -4,10 +4,10 @@
 #define DDIO_NS_PRIV_H
 
 #include <sys/stat.h>
+#include "base/hash.h"
 #include "iop/kv/kv.h"
 #include "iop/ns/ns.h"
 #include "iop/ns/record.h"
-#include "base/u64map.h"
 
 enum {
 	NS_META,
@@ -30,7 +30,7 @@ enum {
  * struct ns - the name space
  * @next: number of the next inode; @limit: reserved durably below; @reserving: and below this soon
  * @count: inodes
- * @opens: how many mounts have an inode open
+ * @opens: struct open_inode: those that mounts have open
  * @mounts: struct ns_mount; @before: how many of an earlier start have not told yet
  * @grace: until then orphans and locks wait for them
  * @removed: what others than files were when they were removed, the last ones of them: programs that still have
@@ -48,7 +48,7 @@ struct ns {
 	int64_t counting; /* by the change that is being made */
 	struct commit reserve;
 	bool reserve_active;
-	struct ddio_u64map opens;
+	struct ddio_hash opens;
 	struct ddio_list mounts;
 	uint32_t before;
 	uint64_t grace;
@@ -62,7 +62,7 @@ struct ns {
 /**
  * struct ns_mount - one mount
  * @conns: its connections
- * @opens: the inodes that it has open
+ * @opens: struct mount_open: the inodes that it has open
  * @forgotten: results up to this number are
  * @away: since when it has no connection
  * @before: it is known from before the start and has not told yet
@@ -71,7 +71,7 @@ struct ns_mount {
 	struct ddio_list link;
 	uint8_t id[DDIO_GROUP_ID_LEN];
 	uint32_t conns;
-	struct ddio_u64map opens;
+	struct ddio_hash opens;
 	uint64_t forgotten;
 	uint64_t away;
 	bool before, told, any_done;

@@ -378,17 +378,18 @@ static int check_run(MDB_txn *txn, void *arg)
 /* Memory follows the records that have been mended. */
 static int refresh(struct store *store)
 {
+	struct ddio_hash_walk walk;
 	struct object *obj;
-	size_t i;
 	int ret;
 
 	ret = store_load_free(store);
 	store->idle_extents = 0;
-	for (i = 0; i < store->hash_size && !ret; i++)
-		for (obj = store->hash[i]; obj && !ret; obj = obj->hash_next) {
+	ddio_hash_for_each(obj, &walk, &store->hash, node)
+	{
+		if (!ret)
 			ret = object_reload(obj);
-			store->idle_extents += obj->idle ? obj->map.n : 0;
-		}
+		store->idle_extents += obj->idle ? obj->map.n : 0;
+	}
 	return ret ? ret : store_count(store);
 }
 

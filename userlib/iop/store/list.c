@@ -14,17 +14,17 @@ static int id_compare(const void *a, const void *b)
 /* Ids above @after that are in memory and (@removed) no longer or perhaps not yet recorded. */
 static uint64_t *memory_ids(const struct store *store, uint64_t after, bool removed, size_t *n)
 {
-	uint64_t *ids = calloc(store->hash_n + 1, sizeof(*ids));
+	uint64_t *ids = calloc(store->hash.n + 1, sizeof(*ids));
+	struct ddio_hash_walk walk;
 	const struct object *obj;
-	size_t i;
 
 	*n = 0;
-	for (i = 0; ids && i < store->hash_size; i++)
-		for (obj = store->hash[i]; obj; obj = obj->hash_next)
-			if (obj->removed == removed && obj->ref.id > after)
-				ids[(*n)++] = obj->ref.id;
-	if (ids)
-		qsort(ids, *n, sizeof(*ids), id_compare);
+	if (!ids)
+		return NULL;
+	ddio_hash_for_each(obj, &walk, &store->hash,
+			   node) if (obj->removed == removed && obj->ref.id > after)
+		ids[(*n)++] = obj->ref.id;
+	qsort(ids, *n, sizeof(*ids), id_compare);
 	return ids;
 }
 
@@ -86,13 +86,11 @@ free_ids:
 /* Objects that are in memory only. */
 static uint64_t unrecorded(const struct store *store)
 {
+	struct ddio_hash_walk walk;
 	const struct object *obj;
 	uint64_t n = 0;
-	size_t i;
 
-	for (i = 0; i < store->hash_size; i++)
-		for (obj = store->hash[i]; obj; obj = obj->hash_next)
-			n += !obj->recorded && !obj->removed;
+	ddio_hash_for_each(obj, &walk, &store->hash, node) n += !obj->recorded && !obj->removed;
 	return n;
 }
 

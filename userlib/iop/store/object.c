@@ -4,71 +4,16 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/rand.h"
+#include "base/bug.h"
 #include "iop/store/priv.h"
-
-static struct object **hash_slot(const struct store *store, uint64_t id)
-{
-	return &store->hash[ddio_rand_mix(id) & (store->hash_size - 1)];
-}
 
 static struct object *object_find(const struct store *store, uint64_t id, bool removed)
 {
 	struct object *obj;
 
-	if (!store->hash_size)
-		return NULL;
-	for (obj = *hash_slot(store, id); obj; obj = obj->hash_next)
-		if (obj->ref.id == id && obj->removed == removed)
-			return obj;
+	ddio_hash_for_each_match(obj, &store->hash, id,
+				 node) if (obj->removed == removed) return obj;
 	return NULL;
-}
-
-static int hash_grow(struct store *store)
-{
-	size_t old_size = store->hash_size, i;
-	struct object **old = store->hash, *obj, *next, **slot;
-
-	if (store->hash_n < old_size)
-		return 0;
-	store->hash = calloc(old_size ? old_size * 2 : 64, sizeof(*store->hash));
-	if (!store->hash) {
-		store->hash = old;
-		return -ENOMEM;
-	}
-	store->hash_size = old_size ? old_size * 2 : 64;
-	for (i = 0; i < old_size; i++)
-		for (obj = old[i]; obj; obj = next) {
-			next = obj->hash_next;
-			slot = hash_slot(store, obj->ref.id);
-			obj->hash_next = *slot;
-			*slot = obj;
-		}
-	free(old);
-	return 0;
-}
-
-static int hash_add(struct store *store, struct object *obj)
-{
-	struct object **slot;
-
-	if (hash_grow(store))
-		return -ENOMEM;
-	slot = hash_slot(store, obj->ref.id);
-	obj->hash_next = *slot;
-	*slot = obj;
-	store->hash_n++;
-	return 0;
-}
-
-static void hash_del(struct store *store, struct object *obj)
-{
-	struct object **slot = hash_slot(store, obj->ref.id);
-
-	while (*slot != obj)
-		slot = &(*slot)->hash_next;
-	*slot = obj->hash_next;
-	store->hash_n--;
 }
 
 void store_objects_init(struct store *store)
@@ -87,17 +32,11 @@ static void object_free(struct object *obj)
 
 void store_objects_fini(struct store *store)
 {
-	struct object *obj, *next;
-	size_t i;
+	struct ddio_hash_walk walk;
+	struct object *obj;
 
-	for (i = 0; i < store->hash_size; i++)
-		for (obj = store->hash[i]; obj; obj = next) {
-			next = obj->hash_next;
-			object_free(obj);
-		}
-	free(store->hash);
-	store->hash = NULL;
-	store->hash_size = 0;
+	ddio_hash_for_each(obj, &walk, &store->hash, node) object_free(obj);
+	ddio_hash_fini(&store->hash);
 }
 
 static struct object *object_new(struct store *store, const struct ddio_file_ref *ref)
@@ -134,10 +73,10 @@ static int object_load(struct store *store, const struct ddio_file_ref *ref, str
 		goto end;
 	(*obj)->recorded = true;
 	ret = store_load_extents(*obj);
-	if (!ret)
-		ret = hash_add(store, *obj);
 	if (ret)
 		object_free(*obj);
+	else
+		ddio_hash_add(&store->hash, &(*obj)->node, ref->id);
 end:
 	lmdb_read_end(&store->db);
 	if (ret == -EUCLEAN)
@@ -150,16 +89,10 @@ end:
 
 static int object_create(struct store *store, const struct ddio_file_ref *ref, struct object **obj)
 {
-	int ret;
-
 	*obj = object_new(store, ref);
 	if (!*obj)
 		return -ENOMEM;
-	ret = hash_add(store, *obj);
-	if (ret) {
-		object_free(*obj);
-		return ret;
-	}
+	ddio_hash_add(&store->hash, &(*obj)->node, ref->id);
 	store->objects++;
 	return 0;
 }
@@ -241,7 +174,7 @@ static void object_drop(struct object *obj)
 	struct store *store = obj->store;
 
 	object_unlink(obj);
-	hash_del(store, obj);
+	ddio_hash_del(&store->hash, &obj->node);
 	if (!obj->removed && !obj->recorded)
 		store->objects--;
 	object_free(obj);
@@ -302,7 +235,10 @@ static void object_settle(struct object *obj)
 
 void object_put(struct object *obj)
 {
-	if (obj && !--obj->refs)
+	if (!obj ||
+	    bug_on(!obj->refs, "object %" PRIu64 " was put more often than got", obj->ref.id))
+		return;
+	if (!--obj->refs)
 		object_settle(obj);
 }
 

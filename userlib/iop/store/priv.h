@@ -3,6 +3,7 @@
 #ifndef DDIO_STORE_PRIV_H
 #define DDIO_STORE_PRIV_H
 
+#include "base/hash.h"
 #include "iop/store/extent.h"
 #include "iop/store/freespace.h"
 #include "iop/lmdb/committer.h"
@@ -64,6 +65,7 @@ struct store_batch {
  * @map: where its blocks lie
  * @unwritten: blocks that have a place and were never written
  * @reserved: those of @unwritten that are recorded so, or are in a batch: they keep their place
+ * @node: in the store's hash, by id; one that was removed and a new one may both be there
  * @link: in the store's idle (clean, by last use) or busy list, if refs is 0
  */
 struct object {
@@ -74,7 +76,7 @@ struct object {
 	bool recorded, removed, idle;
 	struct extent_map map;
 	struct ranges unwritten, reserved;
-	struct object *hash_next;
+	struct ddio_hash_node node;
 	struct ddio_list link;
 };
 
@@ -83,6 +85,7 @@ struct object {
  * @free: bytes that may be given out
  * @open: changes since the last seal; @sealed: those being committed
  * @seq: number of the open batch; @sealed_seq: of the sealed one; @done_seq: of the last committed
+ * @hash: all objects in memory
  * @idle: clean objects without users, oldest first, with @idle_n and @idle_extents
  * @busy: objects without users that are not clean
  * @lost: a change could not be noted for want of memory: the next commit fails with it
@@ -95,8 +98,7 @@ struct store {
 	uint64_t size; /* of the disk, whole sectors */
 	uint32_t sector;
 	struct ranges free;
-	struct object **hash;
-	size_t hash_size, hash_n;
+	struct ddio_hash hash;
 	struct ddio_list idle, busy;
 	size_t idle_n, idle_extents;
 	uint64_t objects;

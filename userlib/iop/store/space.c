@@ -2,14 +2,17 @@
 /* The free space of a disk in memory: read from the records, and given back. */
 #include <errno.h>
 #include <inttypes.h>
+#include "base/bug.h"
 #include "iop/store/priv.h"
 
 void store_give_back(struct store *store, uint64_t start, uint64_t len)
 {
 	int ret = ranges_add(&store->free, start, len);
 
-	/* It is free in the records, and so free again after the next start. */
-	if (ret)
+	/* In the records it is free, and so it is free again after the next start. */
+	if (ret &&
+	    !bug_on(ret != -ENOMEM, "disk %s: %" PRIu64 " bytes at %" PRIu64 " were free already",
+		    store->label.name, len, start))
 		ddio_env_log(store->env, DDIO_LOG_ERR,
 			     "disk %s: %" PRIu64 " bytes at %" PRIu64 " cannot be given back: %s",
 			     store->label.name, len, start, mdb_strerror(-ret));

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/bug.h"
 #include "iop/store/priv.h"
 
 static int open_records(struct store *store, const struct store_opts *opts, char *err,
@@ -77,12 +78,8 @@ void store_close(struct store *store)
 {
 	if (!store)
 		return;
-	if (store->committer.active) {
-		/* The worker is at it: rather lose the memory. */
-		ddio_env_log(store->env, DDIO_LOG_ERR, "disk %s: closed during a commit",
-			     store->label.name);
+	if (bug_on(store->committer.active, "disk %s: closed during a commit", store->label.name))
 		return;
-	}
 	store_objects_fini(store);
 	batch_fini(&store->open);
 	batch_fini(&store->sealed);

@@ -37,7 +37,6 @@
 #include "userlib/iop/ns/stripe.c"
 #include "userlib/iop/ns/xattr.c"
 #include "userlib/iop/ns/xattr_store.c"
-#include "userlib/base/u64map.c"
 
 #undef malloc
 #undef calloc

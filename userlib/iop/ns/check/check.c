@@ -58,11 +58,11 @@ static int check_root(struct ns_check *c)
 		s = check_see(c, DDIO_FS_ROOT);
 	if (!s)
 		return -ENOMEM;
-	*s = (struct seen_inode){ .ino = DDIO_FS_ROOT,
-				  .type = S_IFDIR,
-				  .nlink = 2,
-				  .parent = DDIO_FS_ROOT,
-				  .cookie = NS_COOKIE };
+	s->type = S_IFDIR;
+	s->nlink = 2;
+	s->parent = DDIO_FS_ROOT;
+	s->entries = 0;
+	s->cookie = NS_COOKIE;
 	ns_touch(c->ns, &root, true);
 	return check_put_inode(c, &root);
 }
@@ -119,11 +119,13 @@ static int mend(struct ns_check *c)
 
 static void check_clear(struct ns_check *c)
 {
+	struct seen_inode *s, *tmp;
+
 	kv_map_clear(&c->fixes);
-	ddio_u64map_free(&c->index);
-	free(c->seen);
-	c->seen = NULL;
-	c->n = c->cap = 0;
+	ddio_list_for_each_entry_safe(s, tmp, &c->seen, link)
+		free(s);
+	ddio_list_init(&c->seen);
+	ddio_hash_fini(&c->index);
 	c->above = NS_FIRST;
 	memset(c->result, 0, sizeof(*c->result));
 }
@@ -162,7 +164,7 @@ static void mended(struct ns *ns, const struct ns_check *c)
 	if (ns->limit < c->above + NS_RESERVE)
 		ns->limit = c->above + NS_RESERVE;
 	ns->reserving = ns->limit;
-	ns->count = c->n;
+	ns->count = c->index.n;
 }
 
 int ns_check(struct ns *ns, bool repair, struct ddio_msg_fsck *result)
@@ -172,6 +174,7 @@ int ns_check(struct ns *ns, bool repair, struct ddio_msg_fsck *result)
 	int ret;
 
 	kv_map_init(&c.fixes);
+	ddio_list_init(&c.seen);
 	if (repair)
 		ret = kv_direct(ns->kv, check_run, &c);
 	else

@@ -16,6 +16,8 @@
  * @fix: what the record says is to be put right
  */
 struct seen_inode {
+	struct ddio_list link;
+	struct ddio_hash_node node;
 	uint64_t ino;
 	uint32_t type, nlink, links, subdirs;
 	uint64_t parent, entries, cookie;
@@ -26,7 +28,7 @@ struct seen_inode {
 
 /**
  * struct ns_check - a check that is being made
- * @seen: by index; @index: of an inode in it, plus one
+ * @seen: struct seen_inode, in the order in which they were seen; @index: by number
  * @fixes: what is to be written
  * @above: one more than the largest number of an inode
  */
@@ -36,9 +38,8 @@ struct ns_check {
 	MDB_txn *txn;
 	bool repair;
 	struct ddio_msg_fsck *result;
-	struct seen_inode *seen;
-	size_t n, cap;
-	struct ddio_u64map index;
+	struct ddio_list seen;
+	struct ddio_hash index;
 	struct kv_map fixes;
 	uint64_t above;
 };

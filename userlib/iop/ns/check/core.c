@@ -23,30 +23,19 @@ void check_problem(struct ns_check *c, const char *fmt, ...)
 
 struct seen_inode *check_seen(const struct ns_check *c, uint64_t ino)
 {
-	const uint64_t *at = ddio_u64map_find(&c->index, ino);
-
-	return at ? &c->seen[*at - 1] : NULL;
+	return ddio_hash_entry(ddio_hash_find(&c->index, ino), struct seen_inode, node);
 }
 
 struct seen_inode *check_see(struct ns_check *c, uint64_t ino)
 {
-	size_t cap = c->cap ? c->cap * 2 : 64;
-	struct seen_inode *grown;
-	uint64_t *at;
+	struct seen_inode *s = calloc(1, sizeof(*s));
 
-	if (c->n == c->cap) {
-		grown = realloc(c->seen, cap * sizeof(*grown));
-		if (!grown)
-			return NULL;
-		c->seen = grown;
-		c->cap = cap;
-	}
-	at = ddio_u64map_make(&c->index, ino);
-	if (!at)
+	if (!s)
 		return NULL;
-	c->seen[c->n] = (struct seen_inode){ .ino = ino };
-	*at = ++c->n;
-	return &c->seen[c->n - 1];
+	s->ino = ino;
+	ddio_list_add(&s->link, &c->seen);
+	ddio_hash_add(&c->index, &s->node, ino);
+	return s;
 }
 
 int check_get(struct ns_check *c, int db, const void *key, size_t len, MDB_val *v)

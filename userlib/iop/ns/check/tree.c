@@ -151,11 +151,11 @@ static int cut_circle(struct ns_check *c, struct seen_inode *s)
 /* All that lead to @s are under the root now. */
 static void reset_lost(struct ns_check *c)
 {
-	size_t i;
+	struct seen_inode *s;
 
-	for (i = 0; i < c->n; i++)
-		if (c->seen[i].state == SEEN_LOST)
-			c->seen[i].state = SEEN_UNKNOWN;
+	ddio_list_for_each_entry(s, &c->seen, link)
+		if (s->state == SEEN_LOST)
+			s->state = SEEN_UNKNOWN;
 }
 
 /* Does the way up from a lost directory come back to it?  Else one above it has no name. */
@@ -164,7 +164,7 @@ static bool in_circle(const struct ns_check *c, const struct seen_inode *s)
 	const struct seen_inode *at = s;
 	size_t steps;
 
-	for (steps = 0; steps <= c->n && at && at->links; steps++) {
+	for (steps = 0; steps <= c->index.n && at && at->links; steps++) {
 		at = check_seen(c, at->in);
 		if (at == s)
 			return true;
@@ -174,23 +174,21 @@ static bool in_circle(const struct ns_check *c, const struct seen_inode *s)
 
 static int check_reach(struct ns_check *c)
 {
-	size_t i, n = c->n;
-	uint64_t ino;
+	struct seen_inode *s;
 	int ret;
 
-	for (i = 0; i < n; i++) {
-		if (!S_ISDIR(c->seen[i].type))
+	ddio_list_for_each_entry(s, &c->seen, link) {
+		if (!S_ISDIR(s->type))
 			continue;
-		settle_path(c, &c->seen[i]);
-		if (c->seen[i].state != SEEN_LOST || !in_circle(c, &c->seen[i]))
+		settle_path(c, s);
+		if (s->state != SEEN_LOST || !in_circle(c, s))
 			continue;
-		ino = c->seen[i].ino;
-		check_problem(c, "directory %" PRIu64 " lies within itself", ino);
+		check_problem(c, "directory %" PRIu64 " lies within itself", s->ino);
 		if (!c->repair)
 			return 0;
-		ret = cut_circle(c, &c->seen[i]);
+		ret = cut_circle(c, s);
 		if (!ret)
-			ret = find_lost(c, ino);
+			ret = find_lost(c, s->ino);
 		if (ret)
 			return ret;
 		reset_lost(c);
@@ -198,9 +196,8 @@ static int check_reach(struct ns_check *c)
 	return 0;
 }
 
-static int check_nameless(struct ns_check *c, size_t i)
+static int check_nameless(struct ns_check *c, struct seen_inode *s)
 {
-	struct seen_inode *s = &c->seen[i];
 	uint8_t key[NS_KEY_LEN];
 
 	if (s->ino == DDIO_FS_ROOT || s->links)
@@ -264,12 +261,14 @@ static int check_counts(struct ns_check *c, struct seen_inode *s)
 
 int check_tree(struct ns_check *c)
 {
-	size_t i, n = c->n;
+	struct seen_inode *s;
 	int ret = check_reach(c);
 
-	for (i = 0; i < n && !ret; i++)
-		ret = check_nameless(c, i);
-	for (i = 0; i < c->n && !ret; i++)
-		ret = check_counts(c, &c->seen[i]);
+	ddio_list_for_each_entry(s, &c->seen, link)
+		if (!ret)
+			ret = check_nameless(c, s);
+	ddio_list_for_each_entry(s, &c->seen, link)
+		if (!ret)
+			ret = check_counts(c, s);
 	return ret;
 }
