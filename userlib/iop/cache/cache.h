@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The block cache of one disk (LRU over blocks, one-block-ahead prefetch on
- * the same disk, WriteFull write-back: TOCS 1997, section 4) and the disk queue
- * behind it (CSCAN).  Belongs to one reactor.
+ * The block cache of one disk (LRU, one block read ahead on the same disk, WriteFull: TOCS 1997,
+ * section 4) and the disk queue behind it (CSCAN).  Belongs to one reactor.
  */
 #ifndef DDIO_CACHE_H
 #define DDIO_CACHE_H
@@ -24,15 +23,15 @@ struct cache_stats {
 
 /**
  * struct cache_opts
- * @bytes: most memory of blocks; a block of a file larger than that is still cached alone
- * @paper: the papers' size instead: 8 blocks for every client connected and disk (at least 16
- *	blocks, at most CACHE_PAPER_MAX bytes), see cache_set_clients()
- * @depth: most requests at the disk at once (CSCAN decides among the waiting ones); default 1, so
- *	that the order is ours, more for disks that take many
- * @fcfs: first come, first served instead; and a read has ended before the block behind it is
- *	read ahead, so that others come between: both as in TR94-226
- * @install: a block that is on the disk but not here is read before a part of it is written, as in
- *	TR95-251; else only the bytes that were written are known until the others are wanted
+ * @bytes: bound on the memory of blocks; a single block larger than that is still cached
+ * @paper: the papers' bound instead: 8 blocks per connected client (at least 16 blocks, at most
+ *	CACHE_PAPER_MAX bytes); see cache_set_clients()
+ * @depth: most requests at the disk at once; default 1, so that CSCAN alone decides the order; more
+ *	for disks that take many
+ * @fcfs: first come, first served instead of CSCAN, and a read ends before the next block is read
+ *	ahead, so that other requests come between: both as in TR94-226
+ * @install: a block that is on the disk but not cached is read before part of it is written, as in
+ *	TR95-251; otherwise the rest is read only when it is needed
  */
 struct cache_opts {
 	uint64_t bytes;
@@ -44,8 +43,8 @@ struct cache_opts {
 
 int cache_new(struct ddio_env *env, struct store *store, const struct cache_opts *opts,
 	      struct cache **cache);
-/* Dirty blocks must have been written back (cache_flush()); nothing in flight, and the reactor
- * has run what was posted.  Not from inside a callback of the cache. */
+/* Drops what is still dirty: flush first.  No I/O may be in flight, and the reactor must have run what was
+ * posted.  Not from a callback of the cache. */
 void cache_free(struct cache *cache);
 void cache_set_clients(struct cache *cache, uint32_t clients);
 void cache_stats(const struct cache *cache, struct cache_stats *stats);
@@ -53,13 +52,13 @@ void cache_stats(const struct cache *cache, struct cache_stats *stats);
 /**
  * struct cache_io - one request of the traditional path; caller-owned until @done
  * @obj: the caller holds a reference
- * @offset, @len: bytes of the object; within one block or over several
- * @buf: data; a write's data must stay until @done
- * @done: from the loop or from inside cache_read/write (a hit): status 0 or -errno
+ * @offset, @len: bytes of the object, in one block or several
+ * @buf: data; must stay until @done
+ * @done: called from the loop, or (a hit) from cache_read() or cache_write(); status 0 or -errno
  * @reader: with @prefetch: the number of a reader of the object, whose runs are read ahead of (runs.c);
  *	0: of none, one block is read ahead as in the papers
  * @hit, @disk_reqs: results
- * Reads of holes and of what was never written give zeros.
+ * Holes and blocks that were never written read as zeros.
  */
 struct cache_io {
 	struct object *obj;
@@ -74,18 +73,18 @@ struct cache_io {
 	uint32_t disk_reqs;
 	struct ddio_list link;
 	uint64_t priv[6];
-	uint64_t first[9]; /* the cache's: the part in the first block, often all */
+	uint64_t first[9]; /* the cache's: the first piece, often the only one */
 };
 
 void cache_read(struct cache *cache, struct cache_io *io);
 void cache_write(struct cache *cache, struct cache_io *io);
 
 /**
- * struct cache_flush - write back; caller-owned until @done
- * @obj: NULL for everything
- * @drop: forget the blocks too
- * An error of the disk is reported once here; the blocks stay dirty unless @drop.
- * Also waits for the I/O that is under way on blocks that were discarded before.
+ * struct cache_flush - write back dirty blocks; caller-owned until @done
+ * @obj: NULL: of all objects
+ * @drop: drop the blocks, too
+ * A disk error is reported here, once; the blocks stay dirty unless @drop.  Also waits for I/O under way
+ * on blocks that were discarded before.
  */
 struct cache_flush {
 	struct object *obj;
@@ -99,14 +98,14 @@ struct cache_flush {
 };
 
 void cache_flush(struct cache *cache, struct cache_flush *flush);
-/* Forget @count blocks of an object from @first on without writing them (remove, truncate, punch);
- * UINT64_MAX: all from there on.  Those with I/O under way are forgotten when it ends. */
+/* Drops @count blocks of an object from @first on without writing them (remove, truncate, punch);
+ * UINT64_MAX: all from there on.  Blocks with I/O under way are dropped when it ends. */
 void cache_discard(struct cache *cache, struct object *obj, uint64_t first, uint64_t count);
-/* Is I/O of the cache under way, or a lock held, on one of these blocks? */
+/* True if I/O of the cache is under way, or a lock held, on one of these blocks. */
 bool cache_busy(struct cache *cache, const struct object *obj, uint64_t first, uint64_t count);
-/* Does it hold what the disk does not? */
+/* True if it holds dirty blocks. */
 bool cache_dirty(const struct cache *cache);
-/* No I/O and no work of the cache is under way. */
+/* True if no I/O and no work of the cache is under way. */
 bool cache_idle(const struct cache *cache);
 
 /**
@@ -130,16 +129,16 @@ struct block_lock {
 	void *entry;
 };
 
-/* True: granted at once. */
+/* Returns true if granted at once. */
 bool cache_lock(struct cache *cache, struct block_lock *lock);
-/* @stale: the disk now holds something newer: forget the cached block, dirty or not. */
+/* @stale: the disk now holds something newer: drop the cached block, dirty or not. */
 void cache_unlock(struct cache *cache, struct block_lock *lock, bool stale);
-/* Withdraw a lock that was not granted yet. */
+/* Withdraws a lock that has not been granted. */
 void cache_lock_cancel(struct cache *cache, struct block_lock *lock);
 
-/* Does the cache hold, or just write, newer bytes of the block than the disk has? */
+/* True if the cache holds, or is writing, newer bytes of the block than the disk has. */
 bool cache_newer(struct cache *cache, const struct object *obj, uint64_t block);
-/* The first block of [first, first + count) of which it does; first + count if there is none. */
+/* Returns the first block of [first, first + count) for which that is true; first + count: none. */
 uint64_t cache_next_newer(struct cache *cache, const struct object *obj, uint64_t first,
 			  uint64_t count);
 

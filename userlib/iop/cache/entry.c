@@ -56,7 +56,7 @@ bool cache_entry_waited(const struct cache_entry *e)
 
 bool cache_entry_busy(const struct cache_entry *e)
 {
-	return e->state != ENTRY_IDLE || e->lock || e->pin || cache_entry_waited(e);
+	return e->state != ENTRY_IDLE || e->lock || e->running || cache_entry_waited(e);
 }
 
 void cache_entry_settle(struct cache *c, struct cache_entry *e)

@@ -86,15 +86,15 @@ static bool entry_run_first(struct cache *c, struct cache_entry *e)
 
 void cache_entry_run(struct cache *c, struct cache_entry *e)
 {
-	if (e->pin)
+	if (e->running)
 		return;
-	e->pin = true;
+	e->running = true;
 	ddio_list_del(&e->ready);
 	while (!e->lock && cache_entry_waited(e))
 		if (!entry_run_first(c, e))
 			break;
 	e->err = 0;
-	e->pin = false;
+	e->running = false;
 	cache_entry_settle(c, e);
 }
 

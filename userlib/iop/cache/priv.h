@@ -2,27 +2,24 @@
 /*
  * Inside the block cache.
  *
- * A request (struct cache_io) is cut into pieces, one a block.  A block
- * that is cached, wanted, locked or under way has an entry.  Whoever cannot be
- * served at once waits at the entry, pieces and locks in the order in which
- * they came; cache_entry_run() serves them until one has to wait for something.
- * What that can be, and who runs the entry again:
+ * A request (struct cache_io) is cut into pieces, one per block.  A block that is cached, wanted,
+ * locked or under way has an entry.  Pieces and locks that cannot be served at once wait at the entry in
+ * the order in which they came; cache_entry_run() serves them until one has to wait.  What it may wait
+ * for, and what runs the entry again:
  *   I/O of the block             its completion (disk.c)
  *   a lock that is held          cache_unlock(), by the list "ready"
  *   memory for the block         cache_mem_run(), when a block becomes free
  *
- * An entry's bytes are right where they are "valid": all of them after a read
- * or where the block was never written before, else those that were written
- * since, by a mask with a bit for each byte.  A block that is valid in part is
- * always dirty; the rest is read ("filled") when somebody needs it or before it is
- * written back.
+ * Some or all bytes of an entry are "valid": all of them after a read, or if the block was never written
+ * before; otherwise those written since, as a mask with a bit per byte tells.  A partly valid block is always
+ * dirty; the rest is read ("filled") when it is needed or before the block is written back.
  *
- * An entry is busy while its state is not IDLE, it is locked, it has waiters or
- * it is being run; only what is not busy is evicted or freed.  "stale" is set
- * on busy entries only: their contents are forgotten when they cease to be.
+ * An entry is busy while its state is not IDLE, it is locked, it has waiters or it is being run; only
+ * entries that are not busy are evicted or freed.  "stale" is set on busy entries only: their contents
+ * are dropped when they cease to be busy.
  *
- * No callback is made while an entry is being worked on: what is over goes to
- * the lists finished, flushed and granted, and cache_work() calls from there.
+ * No callback is made while an entry is being worked on: ended requests go to the lists finished,
+ * flushed and granted, from where the turn of the loop (cache.c) calls back.
  */
 #ifndef DDIO_CACHE_PRIV_H
 #define DDIO_CACHE_PRIV_H
@@ -31,7 +28,7 @@
 #include "iop/cache/cache.h"
 #include "iop/cache/queue.h"
 
-/* Pieces of one request that are under way at once. */
+/* Most pieces of one request under way at once. */
 #define CACHE_WINDOW 64
 /* The papers' cache, in blocks. */
 #define CACHE_PAPER_CLIENT 8
@@ -40,7 +37,7 @@
 enum entry_state {
 	ENTRY_IDLE,
 	ENTRY_READING, /* all of it into buf */
-	ENTRY_FILLING, /* valid in part: the rest by way of the cache's fill buffer */
+	ENTRY_FILLING, /* partly valid: reading the rest through the cache's fill buffer */
 	ENTRY_WRITING,
 };
 
@@ -53,16 +50,15 @@ enum entry_state {
  * @ready: cache->ready
  * @mem: cache->mem while its first piece waits for a buffer
  * @fill: cache->fills while it waits for the fill buffer
- * @pieces, @locks: who waits; the one with the lower seq is first
- * @valid: bytes of @buf that are right
- * @mask: which these are, if not all
- * @count: bytes written since it became dirty: WriteFull
- * @epoch: cache->epoch when it became dirty or stale: see flush.c
- * @err: why what the waiters need cannot be had; only while they are run for that reason
- * @pin: being run
- * @write_back: to be written as soon as it can be
+ * @pieces, @locks: waiters; the lower seq goes first
+ * @valid: how many bytes of @buf are valid; @mask: which, if not all
+ * @count: bytes written since it became dirty, for WriteFull
+ * @epoch: cache->epoch when it became dirty or stale; see flush.c
+ * @err: why the waiters cannot be served; set only while they are run to be told
+ * @running: being run
+ * @write_back: to be written as soon as possible
  * @failed: the last write back failed
- * @prefetched: read ahead and not used since; @run: for which run, 0: for none
+ * @prefetched: read ahead and not used since; @run: number of its run, 0: of none
  */
 struct cache_entry {
 	struct ddio_hash_node node;
@@ -79,7 +75,7 @@ struct cache_entry {
 	uint64_t count;
 	uint64_t epoch;
 	int err;
-	bool pin, dirty, stale, write_back, failed, prefetched;
+	bool running, dirty, stale, write_back, failed, prefetched;
 	uint64_t run;
 	struct block_lock *lock;
 	struct queue_req req;
@@ -99,11 +95,11 @@ struct cache_piece {
 
 /**
  * struct cache_io_state - a request's progress, in its priv
- * @next: bytes that were given to pieces so far
+ * @next: bytes given to pieces so far
  * @running: pieces under way
- * @pumping: somebody up the stack makes pieces
+ * @pumping: a caller up the stack makes pieces
  * @ended: it is in cache->finished, or reported
- * @prefetched: the block behind it has been thought of
+ * @prefetched: what it makes worth reading ahead has been read
  */
 struct cache_io_state {
 	uint64_t next;
@@ -113,7 +109,7 @@ struct cache_io_state {
 };
 
 /**
- * struct cache_error - a write back that failed and that no flush has reported
+ * struct cache_error - a failed write back that no flush has reported
  */
 struct cache_error {
 	struct ddio_list link;
@@ -128,20 +124,20 @@ struct ahead;
  * @lru: entries with a buffer
  * @mem: entries whose first piece waits for a buffer, in order
  * @fills: entries that wait for the fill buffer; @filling has it
- * @starved: locks that got no entry for want of memory; @retry tries again
+ * @starved: locks for whose entry there was no memory; @retry tries them again
  * @finished, @flushed, @granted: callbacks that are due
- * @errors: struct cache_error; @lost_err: one that could not be kept there
- * @bytes: memory of the entries' buffers; @nbufs their number
- * @pool: free buffers, all of @pool_size; @pooled their memory
- * @wanted: memory that those in @mem wait for
- * @writing: memory of blocks that are being written back, or filled
- * @mem_err: a write back failed while somebody waited for memory
+ * @errors: struct cache_error; @lost_err: an error that there was no memory to keep
+ * @bytes: memory of the entries' buffers; @nbufs: their number
+ * @pool: free buffers, all of @pool_size; @pooled: their memory
+ * @wanted: memory that the entries in @mem wait for
+ * @writing: memory of blocks being written back or filled
+ * @mem_err: a write back failed while an entry waited for memory
  * @inflight: disk requests of the cache
  * @epoch: number of the last flush
- * @unused: memory of blocks that were read ahead and not used yet
+ * @unused: memory of blocks read ahead and not used yet
  * @ahead: NULL until a request names a reader
  * @kicked: @kick is under way
- * @work: one turn, from the loop; @working: it is up the stack, @more: it is to go round again
+ * @work: one turn of the loop; @working: it is up the stack, @more: another round is due
  */
 struct cache {
 	struct ddio_env *env;
@@ -176,87 +172,87 @@ static inline struct cache_io_state *cache_io_state(struct cache_io *io)
 }
 
 /* core.c */
-/* Has a turn made from the loop. */
+/* Asks for a turn from the loop. */
 void cache_kick(struct cache *c);
-/* For want of memory: a turn after a moment. */
+/* Asks for a turn after a while, when memory was short. */
 void cache_retry_later(struct cache *c);
 
 /* io.c */
 void cache_io_begin(struct cache *c, struct cache_io *io, bool write);
-/* The callbacks of the requests that are over. */
+/* Calls back for the requests that have ended. */
 void cache_io_report(struct cache *c);
-/* Serves those who wait, in order, until one cannot be served yet. */
+/* Serves waiters in order, until one has to wait longer. */
 void cache_entry_run(struct cache *c, struct cache_entry *e);
 
-/* piece.c: serves a piece if that is possible now: 0 or -errno: it is over; or it waits for something. */
+/* piece.c: serves a piece if possible.  Returns its final 0 or -errno, or PIECE_WAITS. */
 enum { PIECE_WAITS = 1 };
 int cache_piece_try(struct cache *c, struct cache_entry *e, struct cache_piece *p);
 
 /* entry.c */
 struct cache_entry *cache_entry_find(struct cache *c, const struct object *obj, uint64_t block);
-/* NULL without memory. */
+/* Finds or makes an entry; NULL: no memory. */
 struct cache_entry *cache_entry_get(struct cache *c, struct object *obj, uint64_t block);
-/* Frees an entry that nothing holds any more. */
+/* Frees an entry that nothing needs any longer. */
 void cache_entry_settle(struct cache *c, struct cache_entry *e);
 bool cache_entry_busy(const struct cache_entry *e);
 bool cache_entry_waited(const struct cache_entry *e);
-/* Forgets the contents; not while I/O is under way or it is locked. */
+/* Drops the contents; not while I/O is under way or the block is locked. */
 void cache_entry_drop(struct cache *c, struct cache_entry *e);
-/* Forgets the contents, now or when it ceases to be busy. */
+/* Drops the contents, now or when the entry ceases to be busy. */
 void cache_entry_forget(struct cache *c, struct cache_entry *e);
 void cache_entry_dirty(struct cache *c, struct cache_entry *e, uint32_t written);
 void cache_entry_clean(struct cache *c, struct cache_entry *e);
-/* Written before?  Then *start is the place. */
+/* True if the block has ever been written to the disk, at *start. */
 bool cache_entry_on_disk(const struct cache_entry *e, uint64_t *start);
 
 /* mask.c */
 int cache_mask_start(struct cache_entry *e);
 bool cache_mask_covers(const struct cache_entry *e, uint32_t offset, uint32_t len);
 void cache_mask_add(struct cache_entry *e, uint32_t offset, uint32_t len);
-/* Takes from @from the bytes that are not valid, and makes them so. */
+/* Completes the block: takes the bytes that are not valid from @from. */
 void cache_mask_merge(struct cache_entry *e, const uint8_t *from);
 
 /* mem.c */
-/* A buffer for the entry: 0, -EAGAIN (it waits in cache->mem) or -ENOMEM. */
+/* Gives the entry a buffer: 0, -EAGAIN (it waits in cache->mem) or -ENOMEM. */
 int cache_mem_attach(struct cache *c, struct cache_entry *e);
-/* The same if it costs nobody anything: no waiting, no write back. */
+/* The same if that takes neither waiting nor a write back. */
 bool cache_mem_try(struct cache *c, struct cache_entry *e);
-/* The entry that can have its memory now, or has got the error that it cannot; NULL: none. */
+/* Returns the next entry that can have its buffer now, or has got an error instead; NULL: none. */
 struct cache_entry *cache_mem_next(struct cache *c);
-/* Down to the bound, as far as that costs no write back. */
+/* Evicts down to the bound, as far as that takes no write back. */
 void cache_mem_shrink(struct cache *c);
 
 /* pool.c */
-/* Are so many bytes, in so many buffers, within the bound? */
+/* True if @bytes in @nbufs buffers are within the bound. */
 bool cache_mem_fits(const struct cache *c, uint64_t bytes, uint64_t nbufs);
-/* Is there room for a block of @size bytes more? */
+/* True if there is room for one more block of @size bytes. */
 bool cache_mem_room(const struct cache *c, uint32_t size);
-/* A buffer for the entry: 0 or -ENOMEM. */
+/* Allocates a buffer for the entry: 0 or -ENOMEM. */
 int cache_mem_take(struct cache *c, struct cache_entry *e);
 void cache_mem_release(struct cache *c, struct cache_entry *e);
-/* Beyond the bound, for one fill. */
+/* Allocates beyond the bound, for one fill. */
 uint8_t *cache_mem_raw(struct cache *c, uint32_t size);
 void cache_mem_raw_free(struct cache *c, uint8_t *buf, uint32_t size);
 void cache_mem_trim(struct cache *c);
 uint64_t cache_mem_cost(uint32_t size);
-/* The bound on the memory of blocks of @size bytes. */
+/* Returns the bound on memory, for blocks of @size bytes. */
 uint64_t cache_mem_bound(const struct cache *c, uint32_t size);
 
 /* disk.c */
 void cache_disk_read(struct cache *c, struct cache_entry *e, uint64_t start);
 void cache_disk_fill(struct cache *c, struct cache_entry *e);
-/* Write back, as soon as that is possible. */
+/* Writes back, as soon as possible. */
 void cache_disk_write(struct cache *c, struct cache_entry *e);
 void cache_disk_run_fills(struct cache *c);
 
 /* runs.c */
-/* A block that was read ahead was used, or is dropped. */
+/* Tells the run that a block read ahead was used, or is dropped unused. */
 void cache_run_used(struct cache *c, struct cache_entry *e);
 void cache_run_wasted(struct cache *c, struct cache_entry *e);
 void cache_run_stats(const struct cache *c, struct cache_stats *stats);
 void cache_runs_free(struct cache *c);
 
-/* readahead.c: after a read that asks for it has been cut into pieces. */
+/* readahead.c: reads ahead after a read that asks for it has been cut into pieces. */
 void cache_read_ahead(struct cache *c, struct cache_io *io);
 
 /* lock.c */
@@ -267,14 +263,14 @@ void cache_lock_retry(struct cache *c);
 void cache_flush_end(struct cache *c, struct cache_flush *flush);
 
 /* flush_wait.c */
-/* Does the flush wait for the entry, as long as that is unsettled? */
+/* True if the flush waits for the entry, which is unsettled. */
 bool cache_flush_concerns(const struct cache_flush *flush, const struct cache_entry *e);
 void cache_flush_one_less(struct cache *c, struct cache_flush *flush);
-/* The entry ceases to be what earlier flushes wait for. */
+/* Earlier flushes need not wait for the entry any longer. */
 void cache_flush_notify(struct cache *c, const struct cache_entry *e);
-/* It could not be written: told to the flushes that wait for it, or kept for the next one. */
+/* Tells a failed write back to the flushes that wait for it, or keeps it for the next one. */
 void cache_flush_failed(struct cache *c, struct cache_entry *e, int err);
-/* The error that no flush has reported yet, or 0.  @obj NULL: of all objects. */
+/* Returns an error that no flush has reported yet, or 0.  @obj NULL: of any object. */
 int cache_errors_take(struct cache *c, const struct object *obj);
 void cache_errors_forget(struct cache *c, const struct object *obj);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The record store: from memory to LMDB. */
+/* Moves changes from memory to LMDB, in the background. */
 #include <errno.h>
 #include "iop/kv/priv.h"
 
@@ -13,7 +13,7 @@ static bool kv_seal(void *ctx)
 	kv->sealed = kv->active;
 	kv_map_init(&kv->active);
 	kv->sealing = kv->journal.seq;
-	/* After a failure the other one is not empty, and this one goes on growing. */
+	/* After a failure the other journal is not empty, and this one continues to grow. */
 	kv->sealed_journal = kv->journal.at;
 	kv_journal_turn(&kv->journal);
 	if (kv->sealed_journal == kv->journal.at)
@@ -21,7 +21,7 @@ static bool kv_seal(void *ctx)
 	return true;
 }
 
-/* In the worker: the sealed layer does not change until it has ended. */
+/* Runs in the worker: the sealed layer does not change until the commit ends. */
 static int kv_apply(MDB_txn *txn, void *ctx)
 {
 	struct kv *kv = ctx;
@@ -51,7 +51,7 @@ static void kv_ended(void *ctx, int err)
 	kv->committed = kv->sealing;
 	kv_map_clear(&kv->sealed);
 	ret = kv_journal_empty(&kv->journal, kv->sealed_journal);
-	/* It is only longer than need be: numbers tell what is committed. */
+	/* It is merely longer than necessary: record numbers tell what has been committed. */
 	if (ret)
 		ddio_env_log(kv->env, DDIO_LOG_WARN, "%s: a journal cannot be emptied", kv->db.dir);
 	if (kv->active.n)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Walking a database through all layers of the record store. */
+/* Walks a database through all layers of the record store. */
 #include <errno.h>
 #include <string.h>
 #include "iop/kv/priv.h"
 
 enum { LAYERS = 3 };
 
-/* Onto the record with the least key; above it others with that key were passed by. */
+/* Settles on the record with the lowest key; of several with that key on the one of the topmost layer. */
 static int cursor_settle(struct kv_cursor *c, int *from)
 {
 	const struct kv_node *node;
@@ -45,7 +45,7 @@ static int lmdb_move(struct kv_cursor *c, MDB_cursor_op op)
 	return ret == -ENOENT ? 0 : ret;
 }
 
-/* All layers go behind the key that the cursor stands on. */
+/* Moves all layers past the current key. */
 static int cursor_pass(struct kv_cursor *c)
 {
 	const uint8_t *key = c->key;
@@ -64,7 +64,7 @@ static int cursor_pass(struct kv_cursor *c)
 	return 0;
 }
 
-/* Records that are not there are passed by. */
+/* Settles on the next record that is not deleted. */
 static int cursor_find(struct kv_cursor *c)
 {
 	int from, ret = cursor_settle(c, &from);

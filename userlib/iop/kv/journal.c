@@ -87,13 +87,13 @@ void kv_journal_close(struct kv_journal *j)
 }
 
 /*
- * Replaying: both files in memory, the one with the next number goes first.
+ * Replaying: both files are in memory; the next record is in one or the other.
  */
 struct replay_file {
 	uint8_t *buf;
 	size_t len, at, total;
 	uint64_t seq;
-	bool any; /* a whole record is at @at */
+	bool any; /* there is a complete record at @at */
 };
 
 static int reader_load(struct replay_file *rd, int fd)
@@ -119,7 +119,7 @@ static int reader_load(struct replay_file *rd, int fd)
 	return 0;
 }
 
-/* The next whole record behind @after. */
+/* Finds the next complete record after number @after. */
 static void reader_find(struct replay_file *rd, uint64_t after)
 {
 	rd->any = false;
@@ -183,7 +183,7 @@ int kv_journal_replay(struct kv_journal *j, uint64_t after, struct kv_map *map)
 
 static int record_room(struct kv_journal *j, const struct kv_map *map)
 {
-	/* no change is larger there than here */
+	/* In memory a change takes at least as much. */
 	size_t need = KV_JOURNAL_HEAD + map->bytes;
 	uint8_t *buf;
 
@@ -227,7 +227,7 @@ int kv_journal_append(struct kv_journal *j, const struct kv_map *map)
 	size_t len;
 	ssize_t n;
 
-	_Static_assert(sizeof(struct kv_node) >= OP_HEAD, "room for a record is computed from it");
+	_Static_assert(sizeof(struct kv_node) >= OP_HEAD, "a record's size is estimated by it");
 	if (err)
 		return err;
 	if (j->broken[j->at])

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Two journals of changes, so that one can be emptied when what it tells has been committed while
- * the other one grows.  A record is one request's changes, written by one write(2).
+ * Two journals of changes: one can be emptied when its contents have been committed, while the other one
+ * grows.  A record holds one request's changes and is written by one write(2).
  *
- * Record: length of what follows the head u32, CRC-32C of number and that u32, number u64; then for each
- * change: 1 put or 0 delete u8, database u8, length of the key u16, of the value u32, key, value.
- * Little-endian.  Numbers count without a gap over both journals.
+ * A record: length of the body u32, CRC-32C of number and body u32, number u64; then the body, for each
+ * change: 1 put or 0 delete u8, database u8, length of the key u16 and of the value u32, key, value.
+ * Little-endian.  Record numbers run without gaps over both journals.
  */
 #ifndef DDIO_KV_JOURNAL_H
 #define DDIO_KV_JOURNAL_H
@@ -17,12 +17,12 @@
 #define KV_KEY_MAX 500
 
 /**
- * struct kv_journal - both of them
- * @at: the one that is written to
+ * struct kv_journal - both journals
+ * @at: the one being written
  * @size: bytes of whole records
  * @seq: number of the last record
- * @buf: the last record, kept for its room
- * @broken: its end could not be cut off after a failure: nothing may follow there
+ * @buf: the last record, kept for its memory
+ * @broken: a partial record at its end could not be cut off: nothing may be appended
  */
 struct kv_journal {
 	int fd[2];
@@ -34,24 +34,24 @@ struct kv_journal {
 	bool broken[2];
 };
 
-/* In a directory that is there.  Return: 0 or -errno. */
+/* The directory must exist.  Returns 0 or -errno. */
 int kv_journal_open(struct kv_journal *j, const char *dir);
 void kv_journal_close(struct kv_journal *j);
 /**
- * kv_journal_replay - what happened behind a record
- * @after: number of the last one that is known; those behind it come in order, up to the first
- *	that is not whole or missing
- * @map: takes their changes
- * Return: 0 or -errno; @j->seq is the last one.
+ * kv_journal_replay - read the records after a given one
+ * @after: number of the last record already known; those after it are replayed in order, up to the
+ *	first that is missing or incomplete
+ * @map: gets their changes
+ * Return: 0 or -errno; @j->seq is the number of the last one.
  */
 int kv_journal_replay(struct kv_journal *j, uint64_t after, struct kv_map *map);
-/* All changes of @map as one record.  Return: 0 or -errno, with nothing written. */
+/* Appends all changes of @map as one record.  Returns 0, or -errno with nothing written. */
 int kv_journal_append(struct kv_journal *j, const struct kv_map *map);
-/* Turns to the other one if that is empty.  A broken one is turned away from by itself. */
+/* Switches to the other journal if that is empty.  Appending leaves a broken one by itself. */
 void kv_journal_turn(struct kv_journal *j);
-/* What the other one tells is committed. */
+/* The contents of journal @which have been committed. */
 int kv_journal_empty(struct kv_journal *j, int which);
-/* Blocking: the files are on stable storage as they are. */
+/* Blocks until both files are on stable storage. */
 int kv_journal_sync(struct kv_journal *j);
 
 /*
@@ -64,9 +64,9 @@ struct kv_op {
 	uint32_t len;
 	const uint8_t *key, *value;
 };
-/* The number and length of the record at @buf: 0, or -EUCLEAN if it is not whole. */
+/* Reads number and length of the record at @buf.  Returns 0, or -EUCLEAN if it is incomplete. */
 int kv_record_head(const uint8_t *buf, size_t len, uint64_t *seq, size_t *total);
-/* The next change at *@at behind the head: 0, -ENOENT at the end, -EUCLEAN. */
+/* Reads the change at *@at and moves on.  Returns 0, -ENOENT at the end, or -EUCLEAN. */
 int kv_record_next(const uint8_t *buf, size_t total, size_t *at, struct kv_op *op);
 
 #endif /* DDIO_KV_JOURNAL_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The record store: opening, reading, changing. */
+/* The record store: opens it, reads and changes records. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ static int replay_write(MDB_txn *txn, void *arg)
 	return kv_write(replay->kv, txn, &replay->map, replay->kv->journal.seq);
 }
 
-/* Changes of databases that are not known would be another version's. */
+/* Unknown databases would be another version's. */
 static int replay_check(const struct kv_map *map, uint8_t ndbs)
 {
 	const struct kv_node *node;
@@ -49,7 +49,7 @@ static int kv_replay(struct kv *kv, bool sync)
 	kv_map_clear(&replay.map);
 	for (i = 0; i < 2 && !ret; i++)
 		ret = kv_journal_empty(&kv->journal, i);
-	/* Numbers behind a gap are given out anew: those of before must not come back with a crash. */
+	/* Numbers after a gap are used again: the old records must not come back after a crash. */
 	return ret || !sync ? ret : kv_journal_sync(&kv->journal);
 }
 
@@ -66,8 +66,7 @@ static int kv_start(struct kv *kv, const struct kv_opts *opts, char *err, size_t
 	if (!ret)
 		ret = kv_replay(kv, opts->sync);
 	if (ret) {
-		snprintf(err, err_len, "%s: cannot take over what the journals tell: %s", dir,
-			 strerror(-ret));
+		snprintf(err, err_len, "%s: cannot replay the journals: %s", dir, strerror(-ret));
 		kv_journal_close(&kv->journal);
 	}
 	return ret;

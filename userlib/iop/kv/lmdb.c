@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The lowest layer of the record store: what LMDB holds, and up to which journal record. */
+/* The lowest layer of the record store: LMDB, and the number of the last journal record in it. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +48,7 @@ int kv_write(struct kv *kv, MDB_txn *txn, const struct kv_map *map, uint64_t seq
 	return mdb_put(txn, kv->db.dbi[kv->own], &k, &v, 0);
 }
 
-/* LMDB's memory is good within its transaction only. */
+/* Copies a value: LMDB's memory is valid only within its transaction. */
 static int keep_value(struct kv *kv, const MDB_val *v)
 {
 	if (v->mv_size > kv->cap) {

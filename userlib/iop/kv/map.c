@@ -48,7 +48,7 @@ static bool node_before(const struct kv_node *node, uint8_t db, const void *key,
 	return kv_compare(kv_node_key(node), node->key_len, key, key_len) < 0;
 }
 
-/* @links: of each level the pointer to what is at or behind the key. */
+/* Finds the first record at or after the key; @links: on each level the pointer to that record. */
 static struct kv_node *descend(const struct kv_map *map, uint8_t db, const void *key,
 			       size_t key_len, struct kv_node **links[KV_LEVELS])
 {
@@ -82,7 +82,7 @@ struct kv_node *kv_map_find(const struct kv_map *map, uint8_t db, const void *ke
 	return node_is(node, db, key, key_len) ? node : NULL;
 }
 
-/* A quarter of the nodes of a level stand in the next one, too. */
+/* Draws a number of levels: a quarter of the nodes of each level are in the next one, too. */
 static uint8_t levels_draw(struct kv_map *map)
 {
 	uint64_t x = map->random;

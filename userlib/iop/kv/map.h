@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Records in memory in the order of database and key: a skip list.  A record may say that there
- * is none of that key, which hides one further down.
+ * Records in memory, ordered by database and key: a skip list, since cursors walk it in order while
+ * look-ups and insertions stay O(log n), and one map can be merged into another without allocating.  A
+ * record may say that its key is deleted, which hides the record of a lower layer.
  */
 #ifndef DDIO_KV_MAP_H
 #define DDIO_KV_MAP_H
@@ -14,8 +15,8 @@
 
 /**
  * struct kv_node - one record
- * @value: NULL: there is no such record
- * @next: @levels of them, the key behind them
+ * @value: NULL: it is deleted
+ * @next: @levels of them, followed by the key
  */
 struct kv_node {
 	uint8_t *value;
@@ -28,8 +29,8 @@ struct kv_node {
 
 /**
  * struct kv_map - the records
- * @bytes: of keys and values, with what a node takes
- * @random: decides how high a node is
+ * @bytes: of nodes with their keys and values
+ * @random: decides how many levels a node has
  */
 struct kv_map {
 	struct kv_node *head[KV_LEVELS];
@@ -45,15 +46,15 @@ static inline const uint8_t *kv_node_key(const struct kv_node *node)
 
 void kv_map_init(struct kv_map *map);
 void kv_map_clear(struct kv_map *map);
-/* The order of keys: like memcmp(), a beginning before what it begins. */
+/* Orders keys like memcmp(); a prefix comes before what it begins. */
 int kv_compare(const void *a, size_t a_len, const void *b, size_t b_len);
 struct kv_node *kv_map_find(const struct kv_map *map, uint8_t db, const void *key, size_t key_len);
-/* The first at or behind the key. */
+/* Returns the first record at or after the key, maybe of a later database, or NULL. */
 struct kv_node *kv_map_at(const struct kv_map *map, uint8_t db, const void *key, size_t key_len);
-/* Copies both.  @value NULL: there is none.  Return: 0 or -ENOMEM, with nothing changed. */
+/* Copies key and value; @value NULL: deleted.  Returns 0, or -ENOMEM with nothing changed. */
 int kv_map_set(struct kv_map *map, uint8_t db, const void *key, size_t key_len, const void *value,
 	       size_t len);
-/* All of @from goes over @to; @from is empty then.  Allocates nothing. */
+/* Moves all of @from into @to, where it prevails.  Allocates nothing. */
 void kv_map_move(struct kv_map *to, struct kv_map *from);
 
 #endif /* DDIO_KV_MAP_H */

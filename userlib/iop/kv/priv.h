@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the files of the record store share. */
+/* Shared by the files of the record store. */
 #ifndef DDIO_KV_PRIV_H
 #define DDIO_KV_PRIV_H
 
@@ -8,7 +8,7 @@
 #include "iop/kv/map.h"
 #include "iop/lmdb/committer.h"
 
-/* A commit comes by itself after so long, or when so much has gathered. */
+/* A commit begins by itself after this time, or this many bytes of changes. */
 #define KV_COMMIT_NS 1000000000ull
 #define KV_COMMIT_BYTES (4u << 20)
 #define KV_FULL_BYTES (32u << 20)
@@ -17,10 +17,10 @@
  * struct kv - the store
  * @change, @active, @sealed: the layers in memory
  * @own: number of the store's own database
- * @committed: number of the last journal record that LMDB holds; @sealing: that it will
- * @sealed_journal: the one to be emptied with the commit, or -1
- * @buf: value that was read last
- * @timer: of the commit that comes by itself
+ * @committed: number of the last journal record in LMDB; @sealing: of the last one being committed
+ * @sealed_journal: the journal to be emptied after the commit
+ * @buf: the value read last
+ * @timer: begins a commit by itself
  */
 struct kv {
 	struct ddio_env *env;
@@ -37,16 +37,16 @@ struct kv {
 	struct committer committer;
 };
 
-/* lmdb.c: sets kv->committed. */
+/* lmdb.c: reads kv->committed. */
 int kv_read_committed(struct kv *kv);
 int kv_get_lmdb(struct kv *kv, uint8_t db, const void *key, size_t key_len, const void **value,
 		size_t *len);
-/* In a write transaction: all of @map, and the number of the record that it goes up to. */
+/* In a write transaction: writes all of @map, and the number of its last journal record. */
 int kv_write(struct kv *kv, MDB_txn *txn, const struct kv_map *map, uint64_t seq);
 
 /* commit.c */
 extern const struct committer_ops kv_committer_ops;
-/* Something has changed: see to it that it is committed. */
+/* After a change: sees to it that it gets committed. */
 void kv_changed(struct kv *kv);
 
 #endif /* DDIO_KV_PRIV_H */

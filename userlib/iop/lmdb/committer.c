@@ -14,7 +14,7 @@ static void commit_end(struct committer *c, int err)
 	c->active = false;
 	if (c->any)
 		c->ops->ended(c->ctx, err);
-	/* Those who are told may commit again. */
+	/* A callback may commit again. */
 	while (!ddio_list_empty(&told)) {
 		commit = ddio_list_first(&told, struct commit, link);
 		ddio_list_del(&commit->link);
@@ -24,7 +24,7 @@ static void commit_end(struct committer *c, int err)
 		commit_begin(c);
 }
 
-/* In the worker. */
+/* Runs in the worker. */
 static void commit_work(void *arg)
 {
 	struct committer *c = arg;
@@ -37,7 +37,7 @@ static void commit_worked(void *arg)
 	struct committer *c = arg;
 	int err = c->err;
 
-	/* Here on the reactor nobody reads, and the worker is idle. */
+	/* On the reactor, where nobody reads now; and the worker is idle. */
 	if (err == LMDB_FULL) {
 		err = lmdb_grow(c->db);
 		if (!err) {
@@ -64,7 +64,7 @@ static void commit_flushed(struct ddio_disk_req *req)
 		ddio_env_offload(c->env, &c->job);
 }
 
-/* Nothing to write and no disk to flush: only to be told from the loop. */
+/* There was nothing to write and no disk to flush; only the callbacks must come from the loop. */
 static void commit_posted(void *arg)
 {
 	commit_end(arg, 0);

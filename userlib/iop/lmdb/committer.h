@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Group commit: one transaction at a time, in the env's worker; whoever asks
- * while it runs shares the next one.
+ * Group commit: one transaction at a time, in the env's worker.  Commits requested while one is running
+ * share the next one.
  */
 #ifndef DDIO_COMMITTER_H
 #define DDIO_COMMITTER_H
@@ -12,12 +12,11 @@
 #include "iop/lmdb/env.h"
 
 /**
- * struct committer_ops - what is committed
- * @seal: on the reactor: set the changes so far aside; false if there are none
- * @apply: in the worker: write what was set aside, and touch nothing else; may run again
- *	after a failure
- * @ended: on the reactor: it is durable, or (@err) has to go in front of the changes that came
- *	since
+ * struct committer_ops - what a commit consists of
+ * @seal: on the reactor: sets the changes so far aside; false: there are none
+ * @apply: in the worker: writes what was set aside, and touches nothing else; may run again after a
+ *	failure
+ * @ended: on the reactor: what was set aside is durable, or (@err) goes back in front of later changes
  */
 struct committer_ops {
 	bool (*seal)(void *ctx);
@@ -26,9 +25,10 @@ struct committer_ops {
 };
 
 /**
- * struct committer - the state of it
- * @disk: to be flushed before the transaction, or NULL
- * @waiting, @running: struct commit of the next transaction and of this one
+ * struct committer - the state of a group commit
+ * @disk: flushed before the transaction, or NULL
+ * @waiting, @running: struct commit of the next and of the current transaction
+ * @any: the current commit has changes
  */
 struct committer {
 	struct ddio_env *env;
@@ -46,7 +46,7 @@ struct committer {
 
 void committer_init(struct committer *c, struct ddio_env *env, struct lmdb *db,
 		    struct ddio_disk *disk, const struct committer_ops *ops, void *ctx);
-/* @commit may be NULL: then nobody is told. */
+/* @commit may be NULL. */
 void committer_commit(struct committer *c, struct commit *commit);
 
 #endif /* DDIO_COMMITTER_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Opening, growing and transactions of an LMDB environment. */
+/* Opens and grows an LMDB environment, and runs its transactions. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -39,7 +39,7 @@ int lmdb_errno(int mdb_err)
 	}
 	if (mdb_err >= MDB_KEYEXIST && mdb_err <= MDB_LAST_ERRCODE)
 		return -EIO;
-	/* The system's are positive; ours come through as they are. */
+	/* The system's errors are positive; ours pass through. */
 	return mdb_err > 0 ? -mdb_err : mdb_err;
 }
 
@@ -62,7 +62,7 @@ static int make_dirs(const char *dir)
 	return ret;
 }
 
-/* Two environments on one directory, even in one process, would destroy each other. */
+/* Locks the directory: two environments in it, even of one process, would destroy each other. */
 static int lock_dir(struct lmdb *db, const char *dir, char *err, size_t err_len)
 {
 	int ret = make_dirs(dir);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * One LMDB environment in a directory that no other process may use, and the
- * few things that the store and the name space need of it.  Reads are made on
- * the reactor, one short transaction at a time; writes where the caller is.
+ * One LMDB environment in a directory that no other process may use, reduced to what the store and the
+ * name space need.  Reads happen on the reactor, in one short transaction at a time; writes on the
+ * caller's thread.
  */
 #ifndef DDIO_LMDB_ENV_H
 #define DDIO_LMDB_ENV_H
@@ -14,7 +14,7 @@
 
 #define LMDB_DBS 10
 
-/* The map is too small: lmdb_grow() and try again.  No errno has this value. */
+/* The map is too small: call lmdb_grow() and try again.  No errno has this value. */
 #define LMDB_FULL (-100000)
 
 struct lmdb {
@@ -28,9 +28,9 @@ struct lmdb {
 
 /**
  * struct lmdb_opts - how to open
- * @dir: made if it does not exist, with what leads to it
+ * @dir: created if missing, with its parents
  * @dbs: names of the databases, ended by NULL
- * @map: bytes of address space to begin with; it grows
+ * @map: initial bytes of address space; it grows
  * @sync: commits reach stable storage
  */
 struct lmdb_opts {
@@ -40,23 +40,23 @@ struct lmdb_opts {
 	bool sync;
 };
 
-/* What LMDB said as 0, a negative errno or LMDB_FULL; a broken file is -EUCLEAN. */
+/* Converts LMDB's result to 0, a negative errno or LMDB_FULL; a broken file is -EUCLEAN. */
 int lmdb_errno(int mdb_err);
 
-/* Blocking.  @err: one line that names the directory. */
+/* Blocks.  @err: one line that names the directory. */
 int lmdb_open(struct lmdb *db, const struct lmdb_opts *opts, char *err, size_t err_len);
 void lmdb_close(struct lmdb *db);
-/* No transaction may be under way. */
+/* Doubles the map.  No transaction may be under way. */
 int lmdb_grow(struct lmdb *db);
 
-/* On the reactor; between the two nothing else may begin to read. */
+/* On the reactor.  Reads do not nest. */
 int lmdb_read_begin(struct lmdb *db);
 void lmdb_read_end(struct lmdb *db);
 
-/* Runs @fn in a write transaction and commits it; grows as needed, so not while another thread
- * uses the environment. */
+/* Runs @fn in a write transaction and commits it, growing the map as needed: no other thread may use the
+ * environment meanwhile. */
 int lmdb_write(struct lmdb *db, int (*fn)(MDB_txn *txn, void *arg), void *arg);
-/* The same without growing: may return LMDB_FULL. */
+/* The same without growing; may return LMDB_FULL. */
 int lmdb_write_once(struct lmdb *db, int (*fn)(MDB_txn *txn, void *arg), void *arg);
 
 static inline MDB_val lmdb_val(const void *data, size_t len)

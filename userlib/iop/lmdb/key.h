@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Numbers as keys: big-endian, so that LMDB's order is that of the numbers.  Pure. */
+/* Numbers as keys: big-endian, so that LMDB sorts them as numbers.  Pure. */
 #ifndef DDIO_LMDB_KEY_H
 #define DDIO_LMDB_KEY_H
 
@@ -18,7 +18,7 @@ static inline void rec_key(uint8_t key[REC_KEY_LEN], uint64_t number)
 	memcpy(key, &be, sizeof(be));
 }
 
-/* Returns false if @len is not that of a key. */
+/* Returns false if @len is not the length of a key. */
 static inline bool rec_key_get(const void *key, size_t len, uint64_t *number)
 {
 	uint64_t be;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Changes of the records, within a transaction of the worker.  Free space is
- * kept with the extents in the same transaction, and each is checked against
- * the other on the way: what an extent takes must be recorded as free, what it
- * gives back must not.
+ * Applies changes to the records, within a transaction of the worker.  Extents and free space change in
+ * the same transaction and are checked against each other: space that an extent takes must be recorded
+ * as free, space that it gives back must not.
  */
 #include <errno.h>
 #include "iop/store/priv.h"

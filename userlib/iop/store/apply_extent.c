@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Changes of an object's extents, within a transaction of the worker: see apply.c. */
+/* Applies changes to an object's extents, within a transaction of the worker; see apply.c. */
 #include <errno.h>
 #include "iop/store/priv.h"
 
@@ -27,10 +27,8 @@ static int extent_decode(const MDB_val *key, const MDB_val *val, struct rec_exte
 	return rec_extent_get(key->mv_data, key->mv_size, val->mv_data, val->mv_size, rec);
 }
 
-/*
- * The extents of object @id on both sides of @block: @before begins below it,
- * @after at or above; count 0 if there is none.
- */
+/* Finds the extents of object @id around @block: @before starts below it, @after at or above; count 0:
+ * none. */
 static int extents_around(struct store *store, MDB_txn *txn, uint64_t id, uint64_t block,
 			  struct rec_extent *before, struct rec_extent *after)
 {
@@ -66,7 +64,7 @@ static bool rec_continues(const struct rec_extent *a, const struct rec_extent *b
 	       a->block + a->count == b->block && a->start + a->count * bs == b->start;
 }
 
-/* Neighbours that continue each other become one record. */
+/* Adds an extent; neighbours that continue it are merged into one record. */
 static int extent_add(struct store *store, MDB_txn *txn, struct rec_extent rec, uint32_t bs)
 {
 	struct rec_extent before = { .id = 0 }, after = { .id = 0 };
@@ -82,7 +80,7 @@ static int extent_add(struct store *store, MDB_txn *txn, struct rec_extent rec, 
 		ret = extent_delete(store, txn, &after);
 		rec.count += after.count;
 	}
-	/* Same key: written over. */
+	/* It has the key of @before, and overwrites it. */
 	if (rec_continues(&before, &rec, bs)) {
 		before.count += rec.count;
 		rec = before;
@@ -91,8 +89,8 @@ static int extent_add(struct store *store, MDB_txn *txn, struct rec_extent rec, 
 }
 
 /*
- * Takes from the records the first extent that has blocks of [first, end): what lies outside
- * stays there, *rec is what lies within; count 0: there is none.
+ * Takes out of the records what the first extent with blocks of [first, end) has there, into @rec;
+ * count 0: there is none.  Its blocks outside the range stay.
  */
 static int extent_take(struct store *store, MDB_txn *txn, const struct store_change *change,
 		       uint64_t first, uint64_t end, struct rec_extent *rec)

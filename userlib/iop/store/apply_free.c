@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Changes of the records of free space, within a transaction of the worker: see apply.c. */
+/* Applies changes to the records of free space, within a transaction of the worker; see apply.c. */
 #include <errno.h>
 #include "iop/store/priv.h"
 
-/* The record at the cursor, decoded. */
 static int free_decode(const MDB_val *key, const MDB_val *val, struct rec_free *rec)
 {
 	return rec_free_get(key->mv_data, key->mv_size, val->mv_data, val->mv_size, rec);
@@ -31,10 +30,7 @@ static int free_delete(struct store *store, MDB_txn *txn, uint64_t start)
 	return mdb_del(txn, store->db.dbi[STORE_FREE], &k, NULL);
 }
 
-/*
- * The free records on both sides of @at: @before starts at or below it, @after
- * above; len 0 if there is none.
- */
+/* Finds the free records around @at: @before starts at or below it, @after above it; len 0: none. */
 static int free_around(struct store *store, MDB_txn *txn, uint64_t at, struct rec_free *before,
 		       struct rec_free *after)
 {

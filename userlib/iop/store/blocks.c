@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The blocks of an object: where they lie, allocating, removing all. */
+/* The blocks of an object: looks them up, allocates them, marks them written, removes the object. */
 #include <errno.h>
 #include <stdlib.h>
 #include "iop/store/priv.h"
@@ -36,7 +36,7 @@ struct gap {
 	uint64_t first, count;
 };
 
-/* The next gap at or above @block and below @end; count 0: none. */
+/* Finds the next gap in [block, end); count 0: none. */
 static struct gap next_gap(const struct extent_map *map, uint64_t block, uint64_t end)
 {
 	size_t at = extent_map_find(map, block);
@@ -72,7 +72,7 @@ static int place_gaps(struct object *obj, uint64_t first, uint64_t count, struct
 	return ret;
 }
 
-/* Notes @places as never written and as the object's. */
+/* Gives @places to the object, as never written. */
 static int adopt(struct object *obj, const struct places *places)
 {
 	size_t i;
@@ -114,7 +114,8 @@ int object_alloc(struct object *obj, uint64_t first, uint64_t count)
 	return ret;
 }
 
-/* [first, *end) was never written until now; *end is cut down to where the same holds. */
+/* Notes that unwritten blocks [first, *end) have been written; *end is lowered to where one change no
+ * longer describes them. */
 static int note_written(struct object *obj, uint64_t first, uint64_t *end)
 {
 	const struct range_node *kept = ranges_find(&obj->reserved, first);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Are the records consistent?  Objects and extents are read and set in order
- * of their place; what they leave must be the free space, exactly.  A repair
- * drops what is malformed, the later of two extents that overlap, and writes the free
- * space anew, in one transaction.
+ * Checks that the records are consistent.  Extents are read and sorted by place; the space between them
+ * must be the recorded free space, exactly.  A repair drops malformed records and the later of two
+ * extents that overlap, and rewrites the free space, in one transaction.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -13,7 +12,7 @@
 #include "iop/store/priv.h"
 
 /**
- * struct found - one extent that is well formed
+ * struct found - a well-formed extent
  */
 struct found {
 	uint64_t start, len; /* bytes */
@@ -21,7 +20,7 @@ struct found {
 	bool dropped;
 };
 
-/* A key of a record that has to go. */
+/* The key of a record to be deleted. */
 struct bad_key {
 	int db;
 	size_t len;
@@ -30,8 +29,8 @@ struct bad_key {
 
 /**
  * struct check - a check under way
- * @txn: a write transaction if it is to repair
- * @found: all good extents, first by object, then by place
+ * @txn: a write transaction for a repair
+ * @found: all good extents, at first by object, then by place
  * @bad: records that a repair deletes
  */
 struct check {
@@ -128,7 +127,7 @@ static int check_object(struct check *check, MDB_val *key, MDB_val *val)
 	return note_bad(check, STORE_OBJECTS, key);
 }
 
-/* Bytes of a block of object @id; 0: there is no such object. */
+/* Returns the block size of object @id; 0: there is no such object. */
 static uint32_t block_size(struct check *check, uint64_t id)
 {
 	uint8_t key[REC_KEY_LEN];
@@ -143,7 +142,7 @@ static uint32_t block_size(struct check *check, uint64_t id)
 	return rec.block < check->store->sector ? 0 : rec.block;
 }
 
-/* What is wrong with an extent, or NULL. */
+/* Returns what is wrong with an extent, or NULL. */
 static const char *extent_fault(struct check *check, const struct rec_extent *rec, uint32_t bs)
 {
 	const struct found *last = check->nfound ? &check->found[check->nfound - 1] : NULL;
@@ -192,7 +191,7 @@ static int found_compare(const void *a, const void *b)
 	return x->id < y->id ? -1 : x->id > y->id;
 }
 
-/* Of two extents that overlap the one of the younger object goes. */
+/* Of two extents that overlap, drops that of the younger object. */
 static int check_overlaps(struct check *check)
 {
 	uint8_t key[REC_EXTENT_KEY_LEN];
@@ -347,7 +346,7 @@ static int mend(struct check *check)
 	return ret ? ret : store_put_label(check->store, check->txn, 0);
 }
 
-/* All of it, within a transaction. */
+/* Runs the whole check within a transaction. */
 static int check_run(MDB_txn *txn, void *arg)
 {
 	struct check *check = arg;
@@ -375,7 +374,7 @@ static int check_run(MDB_txn *txn, void *arg)
 	return ret;
 }
 
-/* Memory follows the records that have been mended. */
+/* Brings memory in line with the repaired records. */
 static int refresh(struct store *store)
 {
 	struct ddio_hash_walk walk;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Changes of the records: noted as they are made, sealed as a batch, written by
- * the worker in one transaction.  A batch that failed goes in front of the changes
- * that came since, and is tried again with the next commit.
+ * Batches of changes: noted as changes are made, sealed, written by the worker in one transaction.  A
+ * batch whose transaction failed is put in front of later changes and tried again by the next commit.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -41,7 +40,7 @@ int batch_reserve(struct store_batch *batch, size_t changes, size_t freed)
 			      sizeof(*batch->freed));
 }
 
-/* A file written front to back is one change, not one a block. */
+/* A file written from front to back is one change, not one per block. */
 static bool change_continues(const struct store_change *a, const struct store_change *b)
 {
 	if (a->kind != b->kind || a->id != b->id || a->unwritten != b->unwritten ||
@@ -75,7 +74,7 @@ static bool store_seal(void *ctx)
 {
 	struct store *store = ctx;
 
-	/* An empty one that was sealed before has no end, but may have had room. */
+	/* An empty batch that was sealed before has not ended, but may have memory. */
 	batch_fini(&store->sealed);
 	store->sealed = store->open;
 	store->sealed_seq = store->seq++;
@@ -84,7 +83,7 @@ static bool store_seal(void *ctx)
 	return !batch_empty(&store->sealed) || store->lost;
 }
 
-/* In the worker: nothing else touches the sealed batch until it has ended. */
+/* Runs in the worker: nothing else touches the sealed batch until the commit ends. */
 static int store_apply(MDB_txn *txn, void *ctx)
 {
 	struct store *store = ctx;
@@ -96,7 +95,7 @@ static int store_apply(MDB_txn *txn, void *ctx)
 	return ret;
 }
 
-/* The sealed batch goes in front of the open one, and is the open one again. */
+/* Puts the sealed batch in front of the open one; together they are the open batch. */
 static void batch_restore(struct store *store)
 {
 	struct store_batch *sealed = &store->sealed, *open = &store->open;
@@ -138,11 +137,11 @@ const struct committer_ops store_committer_ops = {
 };
 
 /**
- * store_commit - make what was changed before durable
- * @store: whose changes
- * @commit: the caller's, until its @done
+ * store_commit - make all changes so far durable
+ * @store: the store
+ * @commit: the caller's memory, until its @done
  *
- * Flushes the disk even if no record has changed: blocks may have been written again.
+ * Flushes the disk even if no record has changed: blocks may have been overwritten.
  */
 void store_commit(struct store *store, struct commit *commit)
 {

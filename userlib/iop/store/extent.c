@@ -51,7 +51,7 @@ static bool continues(const struct extent *a, const struct extent *b, uint32_t b
 	return a->block + a->count == b->block && a->start + a->count * bs == b->start;
 }
 
-/* Joins what continues its predecessor, from index @from to @last. */
+/* Merges extents that continue their predecessor, from index @from to @last. */
 static void map_join(struct extent_map *map, size_t from, size_t last, uint32_t bs)
 {
 	size_t to = from, i;
@@ -68,7 +68,7 @@ static void map_join(struct extent_map *map, size_t from, size_t last, uint32_t 
 	map->n -= last - to;
 }
 
-/* One extent that only makes its predecessor longer: the common case of a growing file. */
+/* Lengthens the extent before @at if that is all there is to do: the common case of a growing file. */
 static bool add_to_end_of(struct extent_map *map, size_t at, const struct extent *ext, uint32_t bs)
 {
 	if (!at || !continues(&map->v[at - 1], ext, bs))
@@ -92,7 +92,7 @@ int extent_map_add(struct extent_map *map, const struct extent *ext, size_t n, u
 	at = extent_map_find(map, ext[0].block);
 	if (n == 1 && add_to_end_of(map, at, ext, bs))
 		return 0;
-	/* Make room in front of what lies behind all of them, then merge from the back. */
+	/* Make room before the extents that follow all new ones, then merge from the back. */
 	old = extent_map_find(map, ext[n - 1].block);
 	last = old + n;
 	memmove(&map->v[last], &map->v[old], (map->n - old) * sizeof(*map->v));
@@ -107,7 +107,7 @@ int extent_map_add(struct extent_map *map, const struct extent *ext, size_t n, u
 	return 0;
 }
 
-/* [first, end) lies within the extent at @at and leaves something on both sides of it. */
+/* Cuts [first, end) out of the middle of the extent at @at. */
 static void map_split(struct extent_map *map, size_t at, uint64_t first, uint64_t end, uint32_t bs)
 {
 	struct extent *ext = &map->v[at];
@@ -122,7 +122,7 @@ static void map_split(struct extent_map *map, size_t at, uint64_t first, uint64_
 	map->n++;
 }
 
-/* Takes blocks below @end from the front of an extent. */
+/* Cuts blocks below @end off the front of an extent. */
 static void map_behead(struct extent_map *map, struct extent *ext, uint64_t end, uint32_t bs)
 {
 	uint64_t gone = end - ext->block;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The extents of an object: a sorted array, since look-ups are many, additions
- * mostly at the end, and an object of 100,000 extents should stay small.
- * Neighbours that continue each other on the disk are one extent.
+ * The extents of an object: a sorted array, because look-ups are frequent, additions are mostly at the
+ * end, and an object of 100,000 extents should stay small.  Neighbours that continue each other on the disk
+ * are merged.
  */
 #ifndef DDIO_EXTENT_H
 #define DDIO_EXTENT_H
@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Blocks that lie one behind the other. */
+/* Blocks that are contiguous on the disk. */
 struct extent {
 	uint64_t block; /* first, of the object */
 	uint64_t start; /* byte on the disk */
@@ -25,20 +25,20 @@ struct extent_map {
 };
 
 void extent_map_fini(struct extent_map *map);
-/* Index of the extent that holds @block or else of the first one behind it (then maybe n). */
+/* Returns the index of the extent that holds @block, or of the first one after it (n: none). */
 size_t extent_map_find(const struct extent_map *map, uint64_t block);
-/* One past the last block. */
+/* Returns one past the last block. */
 uint64_t extent_map_end(const struct extent_map *map);
 /* Makes room, so that the next extent_map_add() of @n cannot fail. */
 int extent_map_reserve(struct extent_map *map, size_t n);
 /**
- * extent_map_add - add what was given a place
- * @ext: ascending, none overlaps another or what is there
+ * extent_map_add - add extents
+ * @ext: ascending; must not overlap each other or the map
  * @bs: bytes of a block
  * Return: 0 or -ENOMEM.
  */
 int extent_map_add(struct extent_map *map, const struct extent *ext, size_t n, uint32_t bs);
-/* Forgets blocks [first, end); needs room for one more. */
+/* Removes blocks [first, end); needs room for one more extent. */
 void extent_map_cut(struct extent_map *map, uint64_t first, uint64_t end, uint32_t bs);
 
 #endif /* DDIO_EXTENT_H */

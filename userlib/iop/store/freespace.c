@@ -20,7 +20,7 @@ static void node_update(struct range_node *node)
 	node->longest = longest;
 }
 
-/* Those that start below @key, and the others. */
+/* Splits into ranges that start below @key and the others. */
 static void tree_split(struct range_node *node, uint64_t key, struct range_node **low,
 		       struct range_node **high)
 {
@@ -38,7 +38,7 @@ static void tree_split(struct range_node *node, uint64_t key, struct range_node 
 	}
 }
 
-/* All of @low lie below all of @high. */
+/* Joins two trees; all of @low lies below all of @high. */
 static struct range_node *tree_join(struct range_node *low, struct range_node *high)
 {
 	if (!low || !high)
@@ -77,7 +77,7 @@ static void set_insert(struct ranges *set, struct range_node *node, uint64_t sta
 	set->n++;
 }
 
-/* Takes the node that starts at @start out; it must be there. */
+/* Takes out the node that starts at @start, which must exist. */
 static struct range_node *set_take(struct ranges *set, uint64_t start)
 {
 	struct range_node *low, *node, *high;
@@ -95,7 +95,7 @@ void ranges_init(struct ranges *set)
 	*set = (struct ranges){ .rand = 1 };
 }
 
-/* Rotates left children up until there are none, so that no stack is needed. */
+/* Frees without a stack, by rotating left children up. */
 void ranges_fini(struct ranges *set)
 {
 	struct range_node *node = set->root, *next;
@@ -169,7 +169,7 @@ int ranges_add(struct ranges *set, uint64_t start, uint64_t len)
 	return 0;
 }
 
-/* Cuts [start, end) out of a range that has been taken out of the set as @node. */
+/* Puts back what [start, end) leaves of @node, which has been taken out of the set. */
 static void range_cut(struct ranges *set, struct range_node *node, uint64_t start, uint64_t end,
 		      struct range_node **spare)
 {
@@ -198,7 +198,7 @@ int ranges_remove(struct ranges *set, uint64_t start, uint64_t len)
 
 	if (!hit || hit->start >= end)
 		return 0;
-	/* Only a hole in the middle of one range needs one more node. */
+	/* Only a hole in the middle of a range needs another node. */
 	if (hit->start < start && hit->start + hit->len > end) {
 		spare = node_new(set);
 		if (!spare)

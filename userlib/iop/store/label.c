@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Whose disk is it?  The same label stands at the beginning of the disk and in
- * its records, so that a disk and a directory that do not belong together, or to
- * this place in the cluster, are found out before a byte is written.
+ * Identifies a disk.  The same label is at the beginning of the disk and in its records, so that a disk
+ * and a directory that do not belong together, or not to this place in the cluster, are detected before
+ * anything is written.
  *
- * A new pair is made in three steps, each of which can be repeated after a
- * crash: a label marked NEW in the records, the label on the disk, the label in
- * the records.
+ * A new pair is made in three steps, each of which can be repeated after a crash: a label marked NEW in the
+ * records, the label on the disk, the label in the records.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -15,7 +14,7 @@
 #include "iop/store/priv.h"
 
 /**
- * struct identity - what was found
+ * struct identity - the labels found
  * @on_disk, @in_recs: 0 or why it could not be read, see rec_label_get(); -ENOENT: there is none
  */
 struct identity {
@@ -30,7 +29,7 @@ struct identity {
 
 #define refuse(id, ret, ...) (snprintf((id)->err, (id)->err_len, __VA_ARGS__), (ret))
 
-/* The label with which the disk has to agree; the uuid is not known beforehand. */
+/* Makes the label that the disk must have, but for the uuid, which is not known in advance. */
 static void label_wanted(const struct store *store, const struct store_opts *opts,
 			 struct label *label)
 {
@@ -104,7 +103,7 @@ int store_put_label(struct store *store, MDB_txn *txn, uint32_t flags)
 	return mdb_put(txn, store->db.dbi[STORE_META], &k, &v, 0);
 }
 
-/* Empty records of an empty disk. */
+/* Writes the empty records of an empty disk. */
 static int recs_begin(MDB_txn *txn, void *arg)
 {
 	struct store *store = arg;
@@ -148,7 +147,7 @@ static int make_new(struct identity *id)
 	return ret ? ret : recs_write(id, recs_ready);
 }
 
-/* Does @found say what is wanted?  @where: "disk d0", "records in DIR". */
+/* Checks that @found is the label wanted.  @where: "disk d0", "records in DIR". */
 static int label_compare(struct identity *id, const struct label *found, const char *where)
 {
 	const struct label *want = &id->store->label;
@@ -184,7 +183,7 @@ static int refuse_disk(struct identity *id)
 	}
 }
 
-/* Records, and no label on the disk. */
+/* There are records, but no label on the disk. */
 static int disk_is_blank(struct identity *id)
 {
 	if (id->recs.flags & LABEL_NEW)
@@ -201,7 +200,7 @@ static int disk_is_blank(struct identity *id)
 		      id->opts->disk_name, id->opts->dir);
 }
 
-/* A label on the disk, and records without one. */
+/* There is a label on the disk, but none in the records. */
 static int recs_are_empty(struct identity *id)
 {
 	return refuse(id, -ENOMEDIUM,
@@ -228,7 +227,7 @@ static int both_there(struct identity *id)
 	return ret;
 }
 
-/* One of the two labels is damaged, and the other is as it should be. */
+/* Rewrites the damaged one of the two labels from the other. */
 static int repair(struct identity *id)
 {
 	struct store *store = id->store;
@@ -253,7 +252,7 @@ static int identify(struct identity *id)
 	ret = disk_label_read(id);
 	if (!ret)
 		ret = recs_label_read(id);
-	/* Records of data that are gone, of this disk or of what it was before. */
+	/* The records describe data that are gone, of this disk or of one that was here before. */
 	if (!ret && id->on_disk == -ENOENT && !id->in_recs &&
 	    (id->recs.flags & id->store->label.flags & LABEL_FORGETS))
 		return make_new(id);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The ids of all objects, and how many there are: records merged with what is in memory only. */
+/* Lists and counts objects: the recorded ones merged with those in memory only. */
 #include <stdlib.h>
 #include <string.h>
 #include "iop/store/priv.h"
@@ -11,7 +11,7 @@ static int id_compare(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Ids above @after that are in memory and (@removed) no longer or perhaps not yet recorded. */
+/* Returns the sorted ids above @after of objects in memory that are, or are not, removed. */
 static uint64_t *memory_ids(const struct store *store, uint64_t after, bool removed, size_t *n)
 {
 	uint64_t *ids = calloc(store->hash.n + 1, sizeof(*ids));
@@ -33,7 +33,7 @@ static bool ids_have(const uint64_t *ids, size_t n, uint64_t id)
 	return bsearch(&id, ids, n, sizeof(id), id_compare) != NULL;
 }
 
-/* The first recorded id from @from on that was not removed; false: none. */
+/* Finds the first recorded id from @from on that has not been removed. */
 static bool next_recorded(MDB_cursor *cursor, uint64_t from, const uint64_t *gone, size_t ngone,
 			  uint64_t *id)
 {
@@ -83,7 +83,7 @@ free_ids:
 	return n;
 }
 
-/* Objects that are in memory only. */
+/* Returns how many objects are in memory only. */
 static uint64_t unrecorded(const struct store *store)
 {
 	struct ddio_hash_walk walk;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Records of objects to objects in memory; within a read transaction of the reactor. */
+/* Loads objects from their records, within a read transaction of the reactor. */
 #include <errno.h>
 #include "iop/store/priv.h"
 
@@ -16,7 +16,7 @@ int store_load_header(struct store *store, uint64_t id, struct rec_object *rec)
 	return rec_object_get(k.mv_data, k.mv_size, v.mv_data, v.mv_size, rec);
 }
 
-/* One record; -ENOENT: it is another object's. */
+/* Adds one record; -ENOENT: it belongs to another object. */
 static int load_extent(struct object *obj, const MDB_val *key, const MDB_val *val)
 {
 	struct rec_extent rec;

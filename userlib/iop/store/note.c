@@ -3,7 +3,7 @@
 #include <errno.h>
 #include "iop/store/priv.h"
 
-/* Notes the change that records the object itself, once. */
+/* Notes, once, the change that records the object itself. */
 static void note_object(struct object *obj)
 {
 	const struct store_change change = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Objects in memory: found by hash, loaded from the records when first asked for. */
+/* Objects in memory: loaded from the records on first use, dropped when unused for long. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -82,7 +82,7 @@ end:
 	if (ret == -EUCLEAN)
 		ddio_env_log(store->env, DDIO_LOG_ERR,
 			     "disk %s: the records of object %" PRIu64
-			     " are damaged; check the store",
+			     " are damaged; run 'ddio fsck'",
 			     store->label.name, ref->id);
 	return ret;
 }
@@ -150,7 +150,7 @@ int store_get(struct store *store, const struct ddio_file_ref *ref, bool create,
 		    obj->ref.seed != ref->seed))
 		return -ESTALE;
 	if (!obj) {
-		/* What was removed may still stand in the records. */
+		/* A removed object may still be in the records. */
 		gone = object_find(store, ref->id, true);
 		ret = gone && gone->seq > store->done_seq ? -ENOENT : object_load(store, ref, &obj);
 	}
@@ -180,7 +180,7 @@ static void object_drop(struct object *obj)
 	object_free(obj);
 }
 
-/* A removed object whose removal is durable and that nobody uses: now its space is free. */
+/* Frees the space of an object whose removal is durable and that has no users. */
 static void object_release(struct object *obj)
 {
 	size_t i;
@@ -210,13 +210,13 @@ static void object_make_idle(struct object *obj)
 		object_drop(ddio_list_first(&store->idle, struct object, link));
 }
 
-/* Is what memory knows of its blocks recorded, or about to be? */
+/* Is all that memory knows of its blocks recorded, or in a batch? */
 static bool object_noted(const struct object *obj)
 {
 	return obj->unwritten.total == obj->reserved.total;
 }
 
-/* Nobody uses it: where does it belong? */
+/* Puts an object without users where it belongs: freed, dropped, idle or busy. */
 static void object_settle(struct object *obj)
 {
 	struct store *store = obj->store;
@@ -235,8 +235,8 @@ static void object_settle(struct object *obj)
 
 void object_put(struct object *obj)
 {
-	if (!obj ||
-	    bug_on(!obj->refs, "object %" PRIu64 " was put more often than got", obj->ref.id))
+	if (!obj || bug_on(!obj->refs, "object %" PRIu64 " has lost more references than it had",
+			   obj->ref.id))
 		return;
 	if (!--obj->refs)
 		object_settle(obj);

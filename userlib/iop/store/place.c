@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Where new blocks of an object go, by the layout of its file.
+ * Chooses places for new blocks of an object, by the layout of its file.
  *
- * The random layouts draw places uniformly over the whole disk until one is
- * free, so that seeks are as far as in the papers.  The draws of a block depend on
- * seed, file, disk and block only, not on the order in which blocks are written.
+ * The random layouts draw places uniformly over the whole disk until one is free, so that seeks are as
+ * long as in the papers.  A block's draws depend only on seed, file, disk and block, not on the order in
+ * which blocks are written.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,9 +13,9 @@
 
 /* A track of the HP 97560: 72 sectors of 512 bytes. */
 #define TRACK (72u * 512u)
-/* Draws before the disk is taken for nearly full and searched. */
+/* After so many draws the disk counts as nearly full and is searched. */
 #define DRAWS 256
-/* Large blocks begin on pages, so that files with blocks of 512 bytes do not misalign others. */
+/* Large blocks begin at pages, so that files with 512-byte blocks do not misalign others. */
 #define ALIGN 4096u
 
 static uint64_t block_align(uint32_t bs)
@@ -23,7 +23,7 @@ static uint64_t block_align(uint32_t bs)
 	return bs < ALIGN ? bs : ALIGN;
 }
 
-/* Takes [start, start + count * bs), which is free. */
+/* Allocates [start, start + count * bs), which is free. */
 static int place_take(struct object *obj, struct places *places, uint64_t block, uint64_t start,
 		      uint64_t count)
 {
@@ -47,10 +47,8 @@ static bool place_free(const struct object *obj, uint64_t start, uint64_t count)
 	return ranges_contain(&obj->store->free, start, count * obj->ref.block);
 }
 
-/*
- * Where @block would lie if the object went on from its nearest extents in one
- * piece: what was written out of order still ends up in order.
- */
+/* Finds where @block lies if it continues the object's nearest extent: blocks written out of order still
+ * end up in order. */
 static bool place_near(const struct object *obj, uint64_t block, uint64_t count, uint64_t *start)
 {
 	const struct extent_map *map = &obj->map;
@@ -76,7 +74,7 @@ static bool place_near(const struct object *obj, uint64_t block, uint64_t count,
 	return false;
 }
 
-/* The first place of an object leaves room for the blocks before it. */
+/* Finds the object's first place, with room for the blocks before it. */
 static bool place_first(const struct object *obj, uint64_t block, uint64_t count, uint64_t *start)
 {
 	const struct ranges *free = &obj->store->free;
@@ -91,7 +89,7 @@ static bool place_first(const struct object *obj, uint64_t block, uint64_t count
 	return true;
 }
 
-/* No range is long enough: the longest ones, as much of each as fits. */
+/* No range is long enough: allocates from the longest ones, as much of each as fits. */
 static int place_pieces(struct object *obj, uint64_t block, uint64_t count, struct places *places)
 {
 	const struct ranges *free = &obj->store->free;
@@ -101,7 +99,7 @@ static int place_pieces(struct object *obj, uint64_t block, uint64_t count, stru
 
 	while (count && !ret) {
 		n = ranges_longest(free) / bs;
-		/* Aligning the start may cost the last block. */
+		/* Alignment may cost the last block. */
 		while (n && !ranges_fit(free, 0, n * bs, block_align(bs), &start))
 			n--;
 		if (!n)
@@ -153,7 +151,7 @@ static struct draw draw_new(const struct object *obj, uint64_t what, uint64_t fi
 	return draw;
 }
 
-/* A free place: drawn, or if many draws have failed the first one from a drawn place on. */
+/* Draws a free place; after many failures takes the first one from the last draw on. */
 static bool draw_free(const struct object *obj, struct draw *draw, uint64_t *start)
 {
 	const struct ranges *free = &obj->store->free;
@@ -201,7 +199,7 @@ static int place_random_blocks(struct object *obj, uint64_t block, uint64_t coun
 	return ret;
 }
 
-/* Is there a block of [first, last] of the object, and so a track that it lies on? */
+/* Finds the track that holds a block of [first, last] of the object, if any. */
 static bool track_of_group(const struct object *obj, const struct places *places, uint64_t first,
 			   uint64_t last, uint64_t *start)
 {
@@ -224,7 +222,7 @@ static bool track_of_group(const struct object *obj, const struct places *places
 	return true;
 }
 
-/* Blocks that share a track lie on it in order; a block larger than a track begins on one. */
+/* Places blocks that share a track on it in order; a block larger than a track begins at one. */
 static int place_random_tracks(struct object *obj, uint64_t block, uint64_t count,
 			       struct places *places)
 {
@@ -254,7 +252,6 @@ static int place_random_tracks(struct object *obj, uint64_t block, uint64_t coun
 	return ret;
 }
 
-/* On failure what was taken is in @places, for the caller to give back. */
 int layout_place(struct object *obj, uint64_t first, uint64_t count, struct places *places)
 {
 	switch (obj->ref.layout) {

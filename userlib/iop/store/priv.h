@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the files of the object store share.  See Documentation/store.rst. */
+/* Shared by the files of the object store; see Documentation/store.rst. */
 #ifndef DDIO_STORE_PRIV_H
 #define DDIO_STORE_PRIV_H
 
@@ -14,17 +14,17 @@
 enum { STORE_META, STORE_OBJECTS, STORE_EXTENTS, STORE_FREE };
 
 #define STORE_LABEL_KEY "label"
-#define STORE_MAP (16u << 20) /* address space of the records, to begin with */
-/* Objects that nobody uses are kept in memory up to so many, or so many extents. */
+#define STORE_MAP (16u << 20) /* initial address space of the records */
+/* How many unused objects, or extents of them, are kept in memory. */
 #define STORE_IDLE_OBJECTS 1024
 #define STORE_IDLE_EXTENTS (1u << 20)
-/* No object is larger than this many blocks, so that block numbers can be added up. */
+/* Limits an object's blocks, so that sums of block numbers cannot overflow. */
 #define STORE_MAX_BLOCKS (UINT64_C(1) << 53)
 
 /**
- * struct store_change - one change of the records, in the order in which they were made
- * OBJECT: make the object's record; EXTENT: add blocks; MARK: blocks that are recorded were written
- * since, or are to read as zeros again; CUT: drop blocks; REMOVE: drop all
+ * struct store_change - one change of the records
+ * OBJECT: make the object's record; EXTENT: add blocks; MARK: recorded blocks have been written, or
+ * read as zeros again; CUT: drop blocks; REMOVE: drop the object
  */
 struct store_change {
 	enum {
@@ -47,7 +47,7 @@ struct freed {
 };
 
 /**
- * struct store_batch - what one commit writes, and what it sets free
+ * struct store_batch - the changes that one commit writes, in order, and the space that it frees
  */
 struct store_batch {
 	struct store_change *changes;
@@ -58,13 +58,13 @@ struct store_batch {
 
 /**
  * struct object - one object in memory
- * @refs: users; 0: it may be dropped if it is clean
- * @seq: the batch of its last change
+ * @refs: users; at 0 a clean object may be dropped
+ * @seq: number of the batch with its last change
  * @recorded: its record is written, or is in a batch
- * @removed: not to be found any more; its space waits for the commit and the last user
- * @map: where its blocks lie
- * @unwritten: blocks that have a place and were never written
- * @reserved: those of @unwritten that are recorded so, or are in a batch: they keep their place
+ * @removed: no longer found; its space is freed after the commit and the last user
+ * @map: places of its blocks
+ * @unwritten: blocks that have a place but have never been written
+ * @reserved: the part of @unwritten that is recorded as such, or in a batch: it keeps its place
  * @node: in the store's hash, by id; one that was removed and a new one may both be there
  * @link: in the store's idle (clean, by last use) or busy list, if refs is 0
  */
@@ -82,13 +82,13 @@ struct object {
 
 /**
  * struct store - one disk's objects
- * @free: bytes that may be given out
- * @open: changes since the last seal; @sealed: those being committed
- * @seq: number of the open batch; @sealed_seq: of the sealed one; @done_seq: of the last committed
+ * @free: bytes that may be allocated
+ * @open: changes since the last seal; @sealed: changes being committed
+ * @seq: number of the open batch; @sealed_seq: of the sealed one; @done_seq: of the last committed one
  * @hash: all objects in memory
  * @idle: clean objects without users, oldest first, with @idle_n and @idle_extents
  * @busy: objects without users that are not clean
- * @lost: a change could not be noted for want of memory: the next commit fails with it
+ * @lost: why a change could not be noted; the next commit fails with it
  */
 struct store {
 	struct ddio_env *env;
@@ -108,12 +108,12 @@ struct store {
 	struct committer committer;
 };
 
-/* label.c: checks or makes the identity of disk and records. */
+/* label.c: checks the identity of disk and records, or makes a new one. */
 int store_identify(struct store *store, const struct store_opts *opts, char *err, size_t err_len);
-/* The label's record; @flags are added.  MDB_* */
+/* Writes the label's record with @flags added.  Returns MDB_*. */
 int store_put_label(struct store *store, MDB_txn *txn, uint32_t flags);
 
-/* list.c: sets store->objects. */
+/* list.c: counts the objects into store->objects. */
 int store_count(struct store *store);
 
 /* space.c: fills store->free from the records. */
@@ -124,11 +124,11 @@ void store_give_back(struct store *store, uint64_t start, uint64_t len);
 /* object.c */
 void store_objects_init(struct store *store);
 void store_objects_fini(struct store *store);
-/* After a commit: drops what is clean and unused, frees what was removed. */
+/* After a commit: drops clean unused objects, frees the space of removed ones. */
 void store_sweep(struct store *store);
 
-/* reload.c: after a repair; reads the extents anew, keeps blocks that wait to be written
- * or to be freed out of the free space. */
+/* reload.c: rereads an object's extents after a repair; blocks that wait to be written or freed stay
+ * out of the free space. */
 int object_reload(struct object *obj);
 
 /* load.c: the records of one object */
@@ -138,12 +138,12 @@ int store_load_extents(struct object *obj);
 /* commit.c */
 extern const struct committer_ops store_committer_ops;
 void batch_fini(struct store_batch *batch);
-/* Room for @changes and @freed more, so that noting them cannot fail. */
+/* Makes room for @changes and @freed more, so that noting them cannot fail. */
 int batch_reserve(struct store_batch *batch, size_t changes, size_t freed);
 void batch_change(struct store_batch *batch, const struct store_change *change);
 void batch_freed(struct store_batch *batch, uint64_t start, uint64_t len);
 
-/* apply.c: one change of the records within a transaction.  0, -errno or MDB_*. */
+/* apply.c: applies one change to the records within a transaction.  Returns 0, -errno or MDB_*. */
 int store_apply_change(struct store *store, MDB_txn *txn, const struct store_change *change);
 
 /* apply_free.c: the same.  What is taken must be recorded as free, what is put must not. */
@@ -155,13 +155,14 @@ int store_apply_extent(struct store *store, MDB_txn *txn, const struct store_cha
 int store_apply_mark(struct store *store, MDB_txn *txn, const struct store_change *change);
 int store_apply_cut(struct store *store, MDB_txn *txn, const struct store_change *change);
 
-/* note.c: notes the change that adds blocks of [first, first + count), which may lie in several
+/* note.c: notes the change that adds blocks [first, first + count), which may lie in several
  * extents. */
 int object_note_extents(struct object *obj, uint64_t first, uint64_t count, bool unwritten);
-/* Notes that recorded blocks were written, or read as zeros again. */
+/* Notes that recorded blocks have been written, or read as zeros again. */
 int object_note_mark(struct object *obj, uint64_t first, uint64_t count, bool unwritten);
 
-/* place.c: takes places for blocks [first, first + count) from the free space. */
+/* place.c: allocates places for blocks [first, first + count).  After a failure @places holds what was
+ * allocated, for the caller to give back. */
 struct places {
 	struct extent *v;
 	size_t n, cap;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Ranges of an object's blocks: reserving, making them read as zeros again, freeing. */
+/* Ranges of an object's blocks: reserves them, makes them read as zeros again, frees them. */
 #include <errno.h>
 #include <stdlib.h>
 #include "iop/store/priv.h"
 
-/* Of blocks that were never written those that are not reserved; *count is cut down to where the same
- * holds. */
+/* Reserves the first unwritten blocks of a run, unless they are reserved already; *count is lowered to
+ * how many that were. */
 static int reserve_run(struct object *obj, uint64_t first, uint64_t *count)
 {
 	const struct range_node *kept = ranges_find(&obj->reserved, first);
@@ -80,7 +80,7 @@ int object_unwrite(struct object *obj, uint64_t first, uint64_t count)
 	return ret;
 }
 
-/* How many extents have blocks of [first, end). */
+/* Returns how many extents have blocks of [first, end). */
 static size_t extents_within(const struct object *obj, uint64_t first, uint64_t end)
 {
 	size_t at = extent_map_find(&obj->map, first), n = 0;

@@ -10,7 +10,7 @@
 #define LABEL_MAGIC "DDIODISK"
 #define LABEL_MAGIC_LEN 8
 #define CRC_LEN 4
-/* Of an extent's number of blocks: they were never written. */
+/* In an extent's number of blocks: they have never been written. */
 #define COUNT_UNWRITTEN (UINT64_C(1) << 63)
 
 void rec_extent_key(uint8_t key[REC_EXTENT_KEY_LEN], uint64_t id, uint64_t block)
@@ -19,13 +19,13 @@ void rec_extent_key(uint8_t key[REC_EXTENT_KEY_LEN], uint64_t id, uint64_t block
 	rec_key(key + REC_KEY_LEN, block);
 }
 
-/* The last field of every value. */
+/* Writes the last field of every value. */
 static void put_crc(struct ddio_wr *w, const void *key, size_t key_len)
 {
 	ddio_wr_u32(w, ddio_crc32c(ddio_crc32c(0, key, key_len), w->buf, w->len));
 }
 
-/* Length, CRC and version; leaves @r at what follows the version. */
+/* Checks length, CRC and version; leaves @r after the version. */
 static int value_open(struct ddio_rd *r, const void *key, size_t key_len, const void *value,
 		      size_t len, size_t want)
 {

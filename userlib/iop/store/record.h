@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The records of the object store as bytes.  Keys are big-endian, so that their
- * order is that of the numbers; values are little-endian, begin with a version
- * and end with a CRC-32C of key and value.  Pure; the readers take any bytes.
+ * The records of the object store as bytes.  Keys are big-endian, so that they sort as numbers; values are
+ * little-endian, begin with a version and end with a CRC-32C of key and value.  Pure; the readers accept
+ * any bytes.
  */
 #ifndef DDIO_STORE_RECORD_H
 #define DDIO_STORE_RECORD_H
@@ -18,15 +18,15 @@
 #define REC_EXTENT_LEN 24
 #define REC_FREE_LEN 16
 
-#define LABEL_SPACE 4096 /* of the disk, from byte 0 on */
+#define LABEL_SPACE 4096 /* bytes at the beginning of the disk */
 #define LABEL_LEN 560
 #define LABEL_TEXT 256
 #define LABEL_FORGETS 0x1u /* the disk loses its data when it is closed */
 #define LABEL_NEW 0x2u	   /* in the records only: the disk's label is about to be written */
 
 /**
- * struct label - whose disk it is
- * The same stands at the beginning of the disk and in its records.
+ * struct label - the identity of a disk
+ * The same label is at the beginning of the disk and in its records.
  */
 struct label {
 	uint32_t flags;
@@ -49,7 +49,7 @@ struct rec_extent {
 	uint64_t block; /* first, of the object */
 	uint64_t start; /* byte on the disk */
 	uint64_t count; /* blocks */
-	bool unwritten; /* they have their place, and read as zeros */
+	bool unwritten; /* they have a place, but read as zeros */
 };
 
 struct rec_free {
@@ -59,16 +59,16 @@ struct rec_free {
 void rec_extent_key(uint8_t key[REC_EXTENT_KEY_LEN], uint64_t id, uint64_t block);
 
 void rec_label_put(uint8_t buf[LABEL_LEN], const struct label *label);
-/* Return: 0, -ENOENT (all zeros), -EMEDIUMTYPE (something else), -EUCLEAN (damaged),
- * -EPROTONOSUPPORT (of another version). */
+/* Returns 0, -ENOENT (all zeros), -EMEDIUMTYPE (not a label), -EUCLEAN (damaged) or
+ * -EPROTONOSUPPORT (another version). */
 int rec_label_get(const void *buf, size_t len, struct label *label);
 
-/* The value belongs to the key made of the same struct. */
+/* The value goes with the key made of the same struct. */
 void rec_object_put(uint8_t value[REC_OBJECT_LEN], const struct rec_object *rec);
 void rec_extent_put(uint8_t value[REC_EXTENT_LEN], const struct rec_extent *rec);
 void rec_free_put(uint8_t value[REC_FREE_LEN], const struct rec_free *rec);
 
-/* Return: 0, or -EUCLEAN for what cannot have been written by the functions above. */
+/* Returns 0, or -EUCLEAN for bytes that the functions above cannot have written. */
 int rec_object_get(const void *key, size_t key_len, const void *value, size_t len,
 		   struct rec_object *rec);
 int rec_extent_get(const void *key, size_t key_len, const void *value, size_t len,

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Objects in memory follow records that have been mended. */
+/* Brings objects in memory in line with repaired records. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include "iop/store/priv.h"
 
-/* How many of the @run blocks from @block on are reserved, or (*reserved false) are not. */
+/* Returns how many of the @run blocks from @block on are, or are not, *reserved. */
 static uint64_t reserved_run(const struct object *obj, uint64_t block, uint64_t run, bool *reserved)
 {
 	const struct range_node *kept = ranges_find(&obj->reserved, block);
@@ -18,7 +18,7 @@ static uint64_t reserved_run(const struct object *obj, uint64_t block, uint64_t 
 	return end - block < run ? end - block : run;
 }
 
-/* Blocks that were neither written nor reserved are of memory only: takes them along. */
+/* Collects the blocks that exist in memory only: neither written nor reserved. */
 static int collect_unwritten(const struct object *obj, struct places *places)
 {
 	const struct range_node *raw = ranges_find(&obj->unwritten, 0);
@@ -44,7 +44,7 @@ static int collect_unwritten(const struct object *obj, struct places *places)
 	return 0;
 }
 
-/* Unless the repair has found their place or their number to be somebody else's. */
+/* Restores them, unless the repair gave their place or their number to others. */
 static int restore_unwritten(struct object *obj, const struct places *places)
 {
 	struct store *store = obj->store;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The free space of a disk in memory: read from the records, and given back. */
+/* Free space in memory: loads it from the records, and takes space back. */
 #include <errno.h>
 #include <inttypes.h>
 #include "base/bug.h"
@@ -11,14 +11,14 @@ void store_give_back(struct store *store, uint64_t start, uint64_t len)
 
 	/* In the records it is free, and so it is free again after the next start. */
 	if (ret &&
-	    !bug_on(ret != -ENOMEM, "disk %s: %" PRIu64 " bytes at %" PRIu64 " were free already",
+	    !bug_on(ret != -ENOMEM, "disk %s: %" PRIu64 " bytes at %" PRIu64 " are freed twice",
 		    store->label.name, len, start))
 		ddio_env_log(store->env, DDIO_LOG_ERR,
 			     "disk %s: %" PRIu64 " bytes at %" PRIu64 " cannot be given back: %s",
 			     store->label.name, len, start, mdb_strerror(-ret));
 }
 
-/* One free record; what is damaged is left out, so that it is not given out. */
+/* Adds one record of free space; a damaged one is skipped, so that its space is never allocated. */
 static int load_free(struct store *store, const MDB_val *key, const MDB_val *val)
 {
 	struct rec_free rec;
@@ -33,7 +33,7 @@ static int load_free(struct store *store, const MDB_val *key, const MDB_val *val
 	if (!ret || ret == -ENOMEM)
 		return ret;
 	ddio_env_log(store->env, DDIO_LOG_ERR,
-		     "disk %s: a record of free space is damaged; check the store",
+		     "disk %s: a record of free space is damaged; run 'ddio fsck'",
 		     store->label.name);
 	return 0;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The object store of one disk: opening, closing, what it knows as a whole. */
+/* The object store of one disk: opens and closes it. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
