@@ -82,7 +82,7 @@ done
 usable "IOP killed"
 
 # The lock of a node: one that was killed holds it a while, one that lives keeps it.
-fails "a second daemon of a node" "io2.*served already, by process $(cat "$dir/c/io2.pid")" \
+fails "a second daemon of a node" "io2.*already served by process $(cat "$dir/c/io2.pid")" \
 	"$build/ddiod" --conf "$dir/c/ddio.conf" --node io2 --log-file "$dir/c/second.log"
 check "... waited before" grep -q "waiting for process $(cat "$dir/c/io2.pid")" "$dir/c/second.log"
 kill -9 "$(cat "$dir/c/io2.pid")"

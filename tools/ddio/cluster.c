@@ -148,10 +148,11 @@ int cmd_start(int argc, char **argv)
 		free(real);
 		return EXIT_FAILED;
 	}
-	printf("%u I/O processors %s.\n"
+	printf("%u I/O processor%s %s.\n"
 	       "Programs find them by:  export DDIO_CONF=%s/ddio.conf\n"
 	       "To stop them:           ddio stop --dir %s\n",
-	       nodes, again ? "are running again" : "are running", real, real);
+	       nodes, nodes == 1 ? " is" : "s are", again ? "running again" : "running", real,
+	       real);
 	if (!local_lasts(v.dir))
 		printf("Their disks are in memory: when they stop, the data are gone.\n");
 	free(real);
