@@ -107,7 +107,7 @@ keeps() {
 	if [ "${KEPT:-}" != no ] && [ "$(head -n 1 "$verdict" 2>/dev/null)" = "$in" ]; then
 		sed -n 2p "$verdict" >"$2.count"
 		echo "kept: tested on $(sed -n 3p "$verdict") with the same inputs" >"$2"
-		# shellcheck disable=SC2046
+		# shellcheck disable=SC2046,SC2183
 		printf '%-34s %4d passed %3d failed %3d skipped   kept  tested on %s with the same inputs\n' \
 			"$1" $(cat "$2.count") "$(sed -n 3p "$verdict")"
 		return 0

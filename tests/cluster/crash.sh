@@ -27,7 +27,7 @@ for ((r = 1; r <= rounds; r++)); do
 	scribe=$!
 	ms=$((RANDOM % 350 + 30))
 	sleep "0.$(printf %03d $ms)"
-	kill -9 $(cat "$dir"/c/io*.pid)
+	cat "$dir"/c/io*.pid | xargs kill -9
 	wait $scribe
 	if ! restart_all; then
 		tail -n 3 "$dir"/c/io*.log
@@ -46,4 +46,4 @@ for ((r = 1; r <= rounds; r++)); do
 done
 "$helpers/scribe" check "$dir/ledger"
 "$ddio" fsck
-check "the load got through between the kills" [ "$(grep -c done "$dir/ledger")" -gt "$rounds" ]
+check "the load got through between the kills" [ "$(grep -c "done" "$dir/ledger")" -gt "$rounds" ]

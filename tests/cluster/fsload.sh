@@ -8,7 +8,7 @@ seed=${DDIO_SEED:-1}
 
 # loaded NAME OPERATIONS [PROCESSES]: a directory and its log
 loaded() {
-	rm -rf "$dir/$1" "$dir/$1.log".*
+	rm -rf "${dir:?}/$1" "$dir/$1.log".*
 	mkdir "$dir/$1" && "$load" run "$dir/$1" "$dir/$1.log" "$seed" "${3:-1}" "$2"
 }
 wrong() {

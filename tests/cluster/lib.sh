@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash disable=SC2034
 # What the cluster tests share.  Sourced; sets -u, changes to the top, makes a
 # directory that goes away with every process that was started in it.
 set -u

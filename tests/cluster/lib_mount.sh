@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
 # What the tests of mounts share.  Sourced.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 mounts=()

@@ -20,7 +20,7 @@ nap() {
 	draw "$2"
 	local ms=$(($1 + drawn))
 	plan+=" ${ms}ms"
-	sleep $((ms / 1000)).$(printf %03d $((ms % 1000)))
+	sleep "$(printf %d.%03d $((ms / 1000)) $((ms % 1000)))"
 }
 # kill_some MASK: the daemons of these bits; they are gone when it returns
 kill_some() {

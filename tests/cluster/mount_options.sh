@@ -199,6 +199,7 @@ ln -s "$fs" "$dir/mount.ddio"
 "$dir/mount.ddio" -h >"$dir/help"
 check "mount.ddio -h" grep -q "SOURCE DIR" "$dir/help"
 for o in $("$fs" --list-options); do
+	# shellcheck disable=SC2194
 	case " suid nosuid dev nodev exec noexec sync async dirsync defaults auto noauto user nouser users owner group nofail _netdev relatime diratime nodiratime " in
 	*" $o "*) ;;
 	*) grep -qE "^  $o(=| )" "$dir/help" || not_ok "mount.ddio -h does not show $o" ;;

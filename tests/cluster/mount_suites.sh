@@ -30,6 +30,7 @@ if command -v stress-ng >/dev/null; then
 		rename revio sendfile splice sync-file utime xattr aiol
 fi
 if command -v dbench >/dev/null; then
+	# shellcheck disable=SC2034
 	loads=$(ls /usr/share/dbench/client.txt /usr/lib/dbench/client.txt 2>/dev/null | head -1)
 	check "dbench" eval 'timeout 60 dbench ${loads:+-c $loads} -D "$m" -t 2 2 >"$dir/said" 2>&1 && ! grep -qi "fail\|expected" "$dir/said"'
 	rm -rf "$m/clients"

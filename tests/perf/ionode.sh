@@ -12,6 +12,7 @@ secs=${1:-5}
 build=${BUILD:-build}
 dir=$(mktemp -d "${TMPDIR:-/tmp}/ddio-ionode.XXXXXX")
 pids=
+# shellcheck disable=SC2154
 trap 'for p in $pids; do kill -- "-$p" 2>/dev/null || true; done; rm -rf "$dir"' EXIT
 
 compute() { "$build/tests/perf/bench_ionode" "$@"; }
@@ -41,9 +42,9 @@ once() {
 
 # beside NAME PATTERN RECORD METHOD: while the pattern runs over and over; medians of three
 beside() {
-	local step i line="$1 $4"
+	local step line="$1 $4"
 	for step in 0 1000; do
-		for i in 1 2 3; do once $step "$2" "$3" "$4"; done >"$dir/ratios"
+		for _ in 1 2 3; do once $step "$2" "$3" "$4"; done >"$dir/ratios"
 		line+=$(printf '  %6s' "$(median <"$dir/ratios")")
 	done
 	echo "$line"

@@ -13,7 +13,7 @@
 # Needs root, /dev/fuse and 8 GB of memory.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
-top=$PWD build=${BUILD:-$PWD/build}
+build=${BUILD:-$PWD/build}
 what=${1:-all}
 [ $# -gt 0 ] && shift
 case $what in data | names | all) ;; *) sed -n '3,14s/^# \?//p' "$0"; exit 2 ;; esac

@@ -31,7 +31,7 @@ has() { dpkg-deb -c "build/$deb" | grep " \./$1\$" >/dev/null; }
 # Every source of the modules, and nothing that a build left behind.
 all_sources() {
 	local want have
-	want=$(ls kmod/Kbuild kmod/Makefile kmod/*.h kmod/*/Kbuild kmod/*/*.[ch] include/uapi/linux/ddio.h |
+	want=$(printf "%s\n" kmod/Kbuild kmod/Makefile kmod/*.h kmod/*/Kbuild kmod/*/*.[ch] include/uapi/linux/ddio.h |
 		grep -v '\.mod\.c$' | sort)
 	have=$(dpkg-deb -c "build/$deb" | grep -v '/$' | sed -n "s|.* \./usr/src/ddio-$version/||p" |
 		grep -E '^(kmod|include)/' | sort)
@@ -66,7 +66,9 @@ dkms_builds() {
 conf_matches() {
 	local k=$1 want=$2 have=no
 	(
+		# shellcheck disable=SC2034
 		kernel_source_dir=/nowhere
+		# shellcheck disable=SC1090
 		. "$tmp/root/usr/src/ddio-$version/dkms.conf"
 		[[ $k =~ $BUILD_EXCLUSIVE_KERNEL ]]
 	) && have=yes

@@ -10,7 +10,7 @@ cd "$(dirname "$0")/../.." || exit 2
 cache=${DDIO_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/ddio}
 lint=build/lint
 uapi=include/uapi/linux/ddio.h
-sources=$(ls kmod/*.h kmod/*/*.[ch] | grep -v '\.mod\.c$')
+sources=$(printf '%s\n' kmod/*.h kmod/*/*.[ch] | grep -v '\.mod\.c$')
 passed=0 failed=0 skipped=0
 mkdir -p $lint
 
@@ -58,7 +58,7 @@ kernel_doc() {
 
 # checkpatch comes with the kernel's source package.
 find_checkpatch() {
-	local tar d=linux-source-*/scripts
+	local tar d='linux-source-*/scripts'
 	[ -e $lint/scripts/checkpatch.pl ] && return
 	tar=$(ls /usr/src/linux-source-*.tar.xz 2>/dev/null | sort -V | tail -1)
 	[ -n "$tar" ] || return 1

@@ -39,7 +39,7 @@ lost=$(grep '^CONFIG_' "$config" | grep -vxFf "$obj/.config")
 [ -z "$lost" ] || die "not in the configuration:" $lost
 build bzImage modules
 rel=$(cat "$obj/include/config/kernel.release")
-rm -rf "$dir/lib"
+rm -rf "${dir:?}/lib"
 build INSTALL_MOD_PATH="$dir" modules_install
 cp "$obj/arch/x86/boot/bzImage" "$dir/vmlinuz.part"
 mv "$dir/vmlinuz.part" "$dir/vmlinuz"

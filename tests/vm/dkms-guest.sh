@@ -38,11 +38,10 @@ loads() { in_root modprobe "$@"; }
 
 # As the rule has it, by udev's daemon; devtmpfs itself gives the device to root alone.
 udev_rule() {
-	local i
 	in_root /lib/systemd/systemd-udevd --daemon --resolve-names=early || return 1
 	sleep 1
 	loads ddio || return 1
-	for i in {1..60}; do
+	for _ in {1..60}; do
 		[ "$(in_root stat -c '%G %a' /dev/ddio)" = "disk 660" ] && return
 		sleep 0.5
 	done

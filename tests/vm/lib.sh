@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash disable=SC2034
 # What the scripts of this folder share; sourced by bash.  Names and folders:
 #
 #   $DDIO_CACHE          default ${XDG_CACHE_HOME:-~/.cache}/ddio; outlives the tree

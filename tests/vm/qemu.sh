@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash disable=SC2154,SC2054
 # How QEMU is called; sourced by run.sh.
 
 # Prints kvm or tcg.  /dev/kvm may be there and run no guest, so a kernel is booted.

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
 # Part of a test machine's init: what a test may leave behind, each finding one
 # line "bad: ..." to descriptor 3.
 
@@ -34,9 +35,8 @@ scan_before() {
 
 # A module that a test left loaded must go now; what it holds shows who does not let it.
 unload() {
-	local i
 	[ -e "/sys/module/$1" ] || return 0
-	for i in 1 2 3 4 5 6 7 8 9 10; do
+	for _ in 1 2 3 4 5 6 7 8 9 10; do
 		timeout 20 rmmod "$1" 2>/tmp/rmmod.err && return 0
 		sleep 0.5
 	done

@@ -24,8 +24,7 @@ finish() {
 trap finish EXIT
 
 soon() {
-	local i
-	for i in $(seq 150); do
+	for _ in $(seq 150); do
 		"$@" && return
 		sleep 0.2
 	done

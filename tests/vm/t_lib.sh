@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
 # What the t_*.sh share.  Sourced, in the machine; sets -u, changes to the top, makes a directory that goes
 # away at the end.  A script that leaves more behind than a daemon has a function clean_up, called first;
 # what only goes when the daemon has ended, it removes after a stop_daemon of its own.
@@ -62,11 +63,10 @@ conf_disk() {
 
 # Until it answers.  What it says is added to $dir/log.
 start_daemon() {
-	local i
 	# Descriptor 9 is a test's own: perhaps a file of the mount that this daemon serves.
 	$ddiod --conf "$DDIO_CONF" --node io0 --foreground 2>>"$dir/log" 9>&- &
 	daemon=$!
-	for i in $(seq 100); do
+	for _ in $(seq 100); do
 		$ddio ls >/dev/null 2>&1 && return
 		kill -0 $daemon 2>/dev/null || break
 		sleep 0.2

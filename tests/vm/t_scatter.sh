@@ -84,7 +84,7 @@ check "daemon" start_daemon || exit
 for r in 8 8192; do
 	before=$(scattered)
 	check "records of $r: bench" \
-		bench --cps 4 --records $r --size $([ $r = 8 ] && echo 256K || echo 512K) --methods dd,dds
+		bench --cps 4 --records $r --size "$([ $r = 8 ] && echo 256K || echo 512K)" --methods dd,dds
 	check "records of $r: $(rows) rows, scattered" judge 1
 	check "records of $r: the module scattered $(($(scattered) - before)) bytes" \
 		[ "$(scattered)" -gt "$before" ]

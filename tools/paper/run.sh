@@ -209,6 +209,7 @@ statements() {
 }
 
 all='tables tocs sensitivity statements lu ionode fixes scale'
+# shellcheck disable=SC2048
 for what in ${*:-$all}; do
 	case " $all " in
 	*" $what "*) $what ;;

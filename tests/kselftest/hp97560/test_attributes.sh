@@ -24,7 +24,7 @@ case_features_are_the_attributes() {
 }
 
 case_numbers_and_their_limits() {
-	local line name least most below above
+	local name least most below above
 	hp_make 1
 	while read -r name least most below above; do
 		for v in "$least" "$most"; do

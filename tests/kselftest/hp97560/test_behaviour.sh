@@ -5,7 +5,8 @@
 
 # reads NAME COUNT: sequential, 8 KB; the milliseconds in $took
 reads() {
-	local t=$(now_ms)
+	local t
+	t=$(now_ms)
 	dd if="$(hp_dev "$1")" of=/dev/null bs=8k count="$2" iflag=direct 2>/dev/null || fail "reading"
 	took=$(($(now_ms) - t))
 }

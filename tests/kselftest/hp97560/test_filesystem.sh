@@ -15,7 +15,8 @@ verify() {
 
 # partition NAME START SIZE ...: a table of up to four, in sectors
 partition() {
-	local dev=$(hp_dev "$1")
+	local dev
+	dev=$(hp_dev "$1")
 	shift
 	{
 		head -c 446 /dev/zero

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
 # What the tests of hp97560.ko share; sourced by bash.  Each test defines functions
 # case_NAME and ends with "hp_run".  A case that returns has passed; "fail" ends it
 # as failed and "skip" as skipped.  Every disk goes when its case ends.
@@ -75,9 +76,8 @@ hp_make() {
 }
 
 hp_on() {
-	local i
 	hp_set "$1" power 1 || fail "$1 gets no power"
-	for i in $(seq 100); do
+	for _ in $(seq 100); do
 		[ -b "$(hp_dev "$1")" ] && return
 		sleep 0.05
 	done

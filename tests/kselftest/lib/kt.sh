@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
 # What the shell tests share: KTAP, a null_blk disk of their own, and the end.
 #
 # A test sources this, calls plan and then ok or not_ok, and ends with finish.
