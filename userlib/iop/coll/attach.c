@@ -17,20 +17,20 @@ static void member_gone(struct coll_member *m, uint32_t status, const char *how)
 }
 
 /*
- * A member that has given up its connection comes back by another one, and what ended the old one
- * has not come through: it is the same process, since nobody else knows the group.
+ * A member that gave up its connection has come back on another one before the end of the old one was
+ * noticed.  It is the same process, since nobody else knows the group.
  */
 static void member_replaced(struct coll_member *m)
 {
 	struct client *old = m->client;
 
-	member_gone(m, DDIO_ST_MEMBER_LOST, "has come back by another connection");
+	member_gone(m, DDIO_ST_MEMBER_LOST, "has come back on another connection");
 	m->group->lost = m->rank;
 	coll_member_free(m);
-	client_end(old, "its member of a group has come back by another connection");
+	client_end(old, "a member of a group has left it for another connection");
 }
 
-/* Status of the reply, and its text. */
+/* Attaches the client; returns the status of the reply, and writes its text. */
 static uint32_t attach(struct client *client, const struct ddio_msg_attach *at, char *text,
 		       size_t len)
 {
@@ -42,12 +42,12 @@ static uint32_t attach(struct client *client, const struct ddio_msg_attach *at, 
 		return DDIO_ST_SHUTDOWN;
 	}
 	if (group && group->size != at->size) {
-		snprintf(text, len, "rank %u says the group has %u members, others say %u",
+		snprintf(text, len, "rank %u says that the group has %u members, others say %u",
 			 at->rank, at->size, group->size);
 		return DDIO_ST_MISMATCH;
 	}
 	if (coll_client_member(client, at->group)) {
-		snprintf(text, len, "the connection is a rank of the group already");
+		snprintf(text, len, "the connection is already attached to the group");
 		return DDIO_ST_EXISTS;
 	}
 	if (group && coll_group_member(group, at->rank)) {
@@ -66,7 +66,7 @@ static uint32_t attach(struct client *client, const struct ddio_msg_attach *at, 
 }
 
 /**
- * coll_attach - a connection becomes a member of a group
+ * coll_attach - make a connection a member of a group
  * @client: the connection
  * @msg: ATTACH; is replied to
  * @payload: struct ddio_msg_attach
@@ -88,7 +88,7 @@ int coll_attach(struct client *client, const struct ddio_msg *msg, const void *p
 }
 
 /**
- * coll_detach - a member leaves its group
+ * coll_detach - let a member leave its group
  * @client: the connection
  * @msg: DETACH; is replied to
  * @payload: struct ddio_msg_attach
@@ -117,8 +117,8 @@ int coll_detach(struct client *client, const struct ddio_msg *msg, const void *p
 }
 
 /**
- * coll_client_lost - a connection is over
- * @client: its members are lost, and what their groups run ends with MEMBER_LOST
+ * coll_client_lost - end the memberships of a connection that has ended
+ * @client: what its groups run ends with MEMBER_LOST
  */
 void coll_client_lost(struct client *client)
 {
@@ -132,8 +132,8 @@ void coll_client_lost(struct client *client)
 }
 
 /**
- * coll_client_drained - a connection's output queue has drained
- * @client: its members made progress, whatever the watch saw last
+ * coll_client_drained - note that a connection's output queue has drained
+ * @client: its members have made progress, whatever the watch saw last
  */
 void coll_client_drained(struct client *client)
 {
@@ -144,13 +144,13 @@ void coll_client_drained(struct client *client)
 }
 
 /**
- * coll_abort - a member gives an operation up
+ * coll_abort - end an operation that a member gives up
  * @client: the connection
  * @msg: COLL_ABORT; no reply
  * @payload: struct ddio_msg_coll_abort
  *
- * May come before the reactor has heard of the operation's start, which arrives by way of
- * another one, and after its end.
+ * May come before the reactor has heard of the operation's start, which reaches it through another reactor,
+ * and after its end.
  */
 int coll_abort(struct client *client, const struct ddio_msg *msg, const void *payload)
 {
@@ -163,7 +163,7 @@ int coll_abort(struct client *client, const struct ddio_msg *msg, const void *pa
 	err = ddio_get_coll_abort(payload, msg->length, &abort);
 	if (err)
 		return err;
-	/* The others hear of the cause from the member itself at the end, with all it knows. */
+	/* The others learn the cause from the member itself, at the end. */
 	why = abort.status;
 	if (why != DDIO_ST_MEMBER_LOST)
 		abort.status = DDIO_ST_CANCELLED;

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A collective running on one reactor: its life.
+ * The life of a collective on one reactor.
  *
+ *                 .----------------------.
+ *                 |                      v
  *   PLANNING -> RUNNING -> COMMITTING -> OVER
- *        \          |          |
- *         `-------> STOPPING <-'  -> RELEASING -> OVER
+ *        \         |           |          ^
+ *         `----> STOPPING <----' -> RELEASING
  *
- * Everything that happens asks for a turn (coll_kick()); only the turn
- * moves on when a state has nothing left to wait for, and only it frees.  A
- * failure, whoever finds it, moves to STOPPING at once: no new I/O begins from
- * there.  The members are told when no disk request is under way any more;
- * memory that connections refer to goes when they have let go.
+ * Everything that happens asks for a turn (coll_kick()).  Only the turn moves on when a state has nothing left to
+ * wait for, and only the turn frees.  A failure, wherever it is found, moves to STOPPING at once, and from then
+ * on no I/O begins.  The members are told when no disk request is under way any more; buffers are freed when
+ * the connections have let go of them.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -120,7 +121,7 @@ static void entered(struct coll *coll)
 	}
 }
 
-/* The state that is due now. */
+/* Returns the state that is due now. */
 static enum coll_state due(struct coll *coll)
 {
 	switch (coll->state) {
@@ -129,7 +130,7 @@ static enum coll_state due(struct coll *coll)
 			coll_kick(coll);
 			return COLL_PLANNING;
 		}
-		/* It may have failed. */
+		/* Planning may have failed. */
 		return coll->state == COLL_PLANNING ? COLL_RUNNING : coll->state;
 	case COLL_RUNNING:
 		if (!disks_idle(coll))
@@ -227,7 +228,7 @@ static struct coll *coll_new(struct coll_to *to, struct coll_group *group)
 	return coll;
 }
 
-/* Why it cannot begin here, or true. */
+/* Returns true if the collective may begin here; otherwise sets *@v to the reason. */
 static bool may_begin(struct coll_req *req, const struct coll_group *group, struct verdict *v)
 {
 	const struct early *early = coll_group_early(group, req->start.op);
@@ -253,8 +254,8 @@ static bool may_begin(struct coll_req *req, const struct coll_group *group, stru
 		return false;
 	}
 	if (group->running >= COLL_MAX_RUNNING) {
-		verdict_set(v, DDIO_ST_BUSY, COLL_NOBODY, "the group has %u collectives running",
-			    group->running);
+		verdict_set(v, DDIO_ST_BUSY, COLL_NOBODY,
+			    "the group already has %u collectives running", group->running);
 		return false;
 	}
 	return coll_group_complete(group, v);
@@ -273,7 +274,6 @@ static void refuse(struct coll_to *to, struct coll_group *group, const struct ve
 	coll_req_put(to->req);
 }
 
-/* On the reactor; takes over the reference that came with @to. */
 void coll_begin(struct coll_to *to)
 {
 	struct coll_req *req = to->req;
@@ -281,7 +281,7 @@ void coll_begin(struct coll_to *to)
 	struct verdict v;
 	struct coll *coll;
 
-	/* The reactor that has sent it on knows the group: its members' connections here are gone. */
+	/* Reactor 0 knows the group, so its members were connected here as well, and have gone. */
 	if (!group) {
 		verdict_set(&v, DDIO_ST_MEMBER_LOST, COLL_NOBODY,
 			    "no member of the group is attached to reactor %u", to->reactor->index);
@@ -309,8 +309,8 @@ void coll_begin(struct coll_to *to)
  * The reactor
  */
 /**
- * coll_init - a reactor that will run collectives
- * @reactor: its part of this file's state is set up; nothing can fail
+ * coll_init - prepare a reactor for collectives
+ * @reactor: its lists of groups, collectives and buffers are set up
  */
 void coll_init(struct reactor *reactor)
 {
@@ -320,8 +320,8 @@ void coll_init(struct reactor *reactor)
 }
 
 /**
- * coll_exit - the end of what coll_init() began
- * @reactor: all its clients are gone and nothing runs
+ * coll_exit - undo coll_init()
+ * @reactor: its clients are gone and no collective runs
  */
 void coll_exit(struct reactor *reactor)
 {
@@ -341,20 +341,11 @@ void coll_stop(struct reactor *reactor)
 			       ddio_status_text(DDIO_ST_SHUTDOWN));
 }
 
-/**
- * coll_idle - has every collective ended?
- * @reactor: whose
- */
 bool coll_idle(const struct reactor *reactor)
 {
 	return ddio_list_empty(&reactor->colls);
 }
 
-/**
- * coll_uses - does a collective use a file?
- * @reactor: whose collectives
- * @file: identifier of the file
- */
 bool coll_uses(const struct reactor *reactor, uint64_t file)
 {
 	struct coll *coll;

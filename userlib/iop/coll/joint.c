@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Joints of groups: how members on this machine give their memory.  A member asks for the
- * joint once, and then says for each operation, before that is started, that its memory is in
- * it.  The joint and who has joined go with the request to all reactors, read only.
+ * Joints of groups: how members on this machine give their memory.  A member asks for the joint once, and then
+ * says for each operation, before that is started, that its memory is in the joint.  The joint, and who has
+ * joined, go with the request to all reactors, read only.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include <string.h>
 #include "iop/coll/priv.h"
 
-/* What is open does not change any more. */
+/* Returns true if some disk of the node scatters.  Any reactor may ask: open disks do not change. */
 static bool some_disk_scatters(const struct ddio_iop *iop)
 {
 	uint32_t r, d;
@@ -34,7 +34,7 @@ static uint32_t joint_send(struct client *client, const struct ddio_msg_joint *j
 		return DDIO_ST_INVALID;
 	}
 	if (!some_disk_scatters(reactor->iop)) {
-		snprintf(text, len, "the disks of the node do not scatter");
+		snprintf(text, len, "no disk of the node can scatter");
 		return DDIO_ST_UNSUPPORTED;
 	}
 	if (!m->group->joint)
@@ -43,12 +43,12 @@ static uint32_t joint_send(struct client *client, const struct ddio_msg_joint *j
 		err = ddio_joint_send(m->group->joint, joint->name, joint->token);
 	if (!err)
 		return DDIO_ST_OK;
-	snprintf(text, len, "no joint for the member: %s", strerror(-err));
+	snprintf(text, len, "cannot give the member a joint: %s", strerror(-err));
 	return DDIO_ST_UNSUPPORTED;
 }
 
 /**
- * coll_joint - a member that may be on this machine wants its group's joint
+ * coll_joint - send its group's joint to a member that may be on this machine
  * @client: the connection
  * @msg: JOINT; is replied to, after the joint is in the mailbox
  * @payload: struct ddio_msg_joint
@@ -68,7 +68,7 @@ int coll_joint(struct client *client, const struct ddio_msg *msg, const void *pa
 }
 
 /**
- * coll_join - for one operation a member's memory is in the joint
+ * coll_join - note that a member's memory is in the joint for one operation
  * @client: the connection
  * @msg: COLL_JOIN; is replied to: from then on the operation may be started
  * @payload: struct ddio_msg_coll_join
@@ -77,7 +77,7 @@ int coll_join(struct client *client, const struct ddio_msg *msg, const void *pay
 {
 	static const char no_member[] = "the connection is no member of the group at reactor 0";
 	static const char no_joint[] = "the group has no joint";
-	static const char too_late[] = "the operation has been started already";
+	static const char too_late[] = "the operation has already been started";
 	struct ddio_msg_coll_join join;
 	const char *text = NULL;
 	struct coll_member *m;

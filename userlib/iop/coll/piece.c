@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Pieces of blocks that members send.  They are received straight to where the
- * question meant them to go, so each is checked before its first byte is: the
- * member was asked for it, has not sent it yet, and it has the length that the
- * distribution says.
+ * Pieces of blocks that members send.  They are received straight into the place that the question meant, so
+ * each is checked before its first byte arrives: the member was asked for it, has not sent it yet, and it has
+ * the length that the distribution demands.
  */
 #include <errno.h>
 #include "iop/coll/priv.h"
@@ -43,7 +42,7 @@ static struct coll_part *find_part(struct coll_slot *slot, uint32_t rank)
 
 /**
  * struct piece - a COLL_PIECE and what it answers
- * @over: the operation is: not an error
+ * @over: the operation is over, which is no error
  */
 struct piece {
 	struct ddio_msg_coll_data data;
@@ -71,7 +70,7 @@ static int piece_find(struct client *client, const void *prefix, size_t prefix_l
 		return err;
 	p->m = coll_client_member(client, p->data.group);
 	if (!p->m)
-		return piece_refused(client, p, "the sender is no member of the group");
+		return piece_refused(client, p, "the sender is not a member of the group");
 	if (p->data.handle != p->m->rank)
 		return piece_refused(client, p, "the sender is another rank");
 	if (p->data.op > p->m->group->last_op)
@@ -88,7 +87,7 @@ static int piece_find(struct client *client, const void *prefix, size_t prefix_l
 }
 
 /**
- * coll_piece_bulk - the beginning of a COLL_PIECE: where does the rest go?
+ * coll_piece_bulk - say where the pieces of a COLL_PIECE go
  * @client: the connection
  * @msg: its header
  * @prefix: struct ddio_msg_coll_data, @prefix_len bytes
@@ -105,9 +104,9 @@ int coll_piece_bulk(struct client *client, const struct ddio_msg *msg, const voi
 	if (err || p.over)
 		return err;
 	if (p.part->owed != OWED_ASKED)
-		return piece_refused(client, &p, "it has come already");
+		return piece_refused(client, &p, "it has already arrived");
 	if (msg->length - prefix_len != p.part->len)
-		return piece_refused(client, &p, "it has another length");
+		return piece_refused(client, &p, "it has the wrong length");
 	p.part->owed = OWED_COMING;
 	sink->iov = &p.part->iov;
 	sink->n = 1;
@@ -115,7 +114,7 @@ int coll_piece_bulk(struct client *client, const struct ddio_msg *msg, const voi
 }
 
 /**
- * coll_piece - a whole COLL_PIECE has come
+ * coll_piece - handle a COLL_PIECE that has arrived completely
  * @client: the connection
  * @msg: its header
  * @prefix: struct ddio_msg_coll_data
@@ -130,7 +129,7 @@ int coll_piece(struct client *client, const struct ddio_msg *msg, const void *pr
 	if (err || p.over)
 		return err;
 	if (p.part->owed != OWED_COMING)
-		return piece_refused(client, &p, "it has come already");
+		return piece_refused(client, &p, "it has already arrived");
 	p.part->owed = OWED_HERE;
 	p.m->piece_ns = ddio_env_now(client->reactor->env);
 	p.coll->done.messages++;

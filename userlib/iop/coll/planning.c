@@ -11,7 +11,7 @@
 
 #define PLAN_STEPS 8192 /* of a turn */
 
-/* The next blocks, neighbours in the object, that are wanted of the disk; false: none. */
+/* Finds the next consecutive blocks of the object that are wanted; returns false if there are none. */
 static bool scan_next(struct coll_disk *cd, uint64_t *first, uint64_t *count)
 {
 	const struct coll *coll = cd->coll;
@@ -54,7 +54,7 @@ static int count_short(struct coll_disk *cd, uint64_t first, uint64_t count)
 	return 0;
 }
 
-/* Blocks that were never written have no place worth visiting when reading. */
+/* Adds some blocks to the list.  A read has no reason to visit blocks that were never written. */
 static int place_some(struct coll_disk *cd, uint64_t first, uint64_t count, uint64_t *done)
 {
 	struct plan_blocks placed = { .block = first, .same = first < cd->extent_end };
@@ -97,8 +97,8 @@ static void order(struct coll_disk *cd)
 		skip = cd->plan.blocks / n * cd->stripe + cd->plan.blocks % n * cd->stripe / n;
 	plan_rotate(&cd->plan, skip);
 	/*
-	 * A write takes its blocks long before the disk gets them, so that the arm is elsewhere
-	 * by then.  Without memory for it the sorted list is as good as any.
+	 * A write takes its blocks long before the disk gets them, and by then the arm is elsewhere.  If there is
+	 * no memory for it, the sorted list will do.
 	 */
 	if (!coll_writes(cd->coll) && coll_req_flag(req, DDIO_COLL_SATF) &&
 	    coll_req_flag(req, DDIO_COLL_SORT) && ddio_disk_info(cd->disk->disk)->positions)
@@ -114,7 +114,7 @@ static void fail_space(struct coll_disk *cd)
 		       (unsigned long long)store_free_bytes(cd->disk->store));
 }
 
-/* The whole list is scanned once to count, so that a disk too full is not touched at all. */
+/* Ends the scan that counts: a disk that is too full is not touched at all. */
 static int counted(struct coll_disk *cd)
 {
 	if (cd->short_blocks > store_free_bytes(cd->disk->store) / cd->coll->block_size)
@@ -140,7 +140,7 @@ static int open_object(struct coll_disk *cd)
 	return 0;
 }
 
-/* One step: some blocks that are neighbours in the object. */
+/* Deals with the next consecutive blocks of the object. */
 static int plan_step(struct coll_disk *cd)
 {
 	uint64_t first, count;

@@ -10,9 +10,8 @@
 #include "iop/coll/priv.h"
 
 /*
- * Another reactor's part has failed.  If this one's has not begun yet it finds
- * that out by itself; reactor 0 tells its members even if it owns no disk of
- * the file, since they all have a lane to it.
+ * Another reactor's part has failed.  If this one's has not begun yet, it will see that when it begins.
+ * Reactor 0 tells the members even if it owns no disk of the file, since they all have a lane to it.
  */
 static void notice_run(void *arg)
 {
@@ -51,7 +50,7 @@ static struct coll_req *req_new(struct ddio_iop *iop)
 	return req;
 }
 
-/* Which reactors own disks of the file.  None is named twice: the decoder saw to that. */
+/* Finds the reactors that own disks of the file.  The decoder has checked that no disk is named twice. */
 static int find_reactors(struct coll_req *req, const struct ddio_iop *iop, struct verdict *v)
 {
 	const struct ddio_file_record *file = &req->start.file;
@@ -84,14 +83,14 @@ static int make_map(struct coll_req *req, struct verdict *v)
 		err = ddio_map_new_parts(st->parts, st->nprocs, &req->map, &why);
 	if (err) {
 		verdict_set(v, ddio_status_from_errno(err), COLL_NOBODY,
-			    "the description of the parts is refused: %s", why);
+			    "malformed description of the parts: %s", why);
 		return err;
 	}
 	ddio_map_bounds(req->map, &req->lo, &req->hi);
 	return 0;
 }
 
-/* What can be said only once it is known which bytes are meant. */
+/* Checks what depends on which bytes are meant. */
 static int check_map(const struct coll_req *req, struct verdict *v)
 {
 	const struct ddio_msg_coll_start *st = &req->start;
@@ -134,8 +133,9 @@ static int check_start(const struct coll_group *group, const struct ddio_msg_col
 		return -EINVAL;
 	}
 	if (st->buffers > COLL_MAX_BUFFERS) {
-		verdict_set(v, DDIO_ST_TOO_BIG, COLL_NOBODY, "%u buffers a disk are more than %u",
-			    st->buffers, COLL_MAX_BUFFERS);
+		verdict_set(v, DDIO_ST_TOO_BIG, COLL_NOBODY,
+			    "%u buffers for each disk are too many: the limit is %u", st->buffers,
+			    COLL_MAX_BUFFERS);
 		return -EINVAL;
 	}
 	return coll_group_complete(group, v) ? 0 : -ENOTCONN;
@@ -177,7 +177,7 @@ static void hand_out(struct coll_req *req)
 	}
 }
 
-/* Only the one who asked is told: the number may belong to an operation that runs. */
+/* Tells only the member that asked: the number may belong to an operation that runs. */
 static void refuse_number(const struct coll_member *m, uint64_t op)
 {
 	struct ddio_msg_coll_done done = { .op = op, .handle = m->handle };
@@ -188,8 +188,8 @@ static void refuse_number(const struct coll_member *m, uint64_t op)
 		     ddio_conn_peer(m->client->conn), (unsigned long long)op,
 		     (unsigned long long)m->group->last_start);
 	verdict_set(&v, DDIO_ST_INVALID, COLL_NOBODY,
-		    "collective %llu comes after %llu of the same group", (unsigned long long)op,
-		    (unsigned long long)m->group->last_start);
+		    "collective %llu was started after %llu of the same group",
+		    (unsigned long long)op, (unsigned long long)m->group->last_start);
 	coll_done_send_one(m, &done, &v);
 }
 
@@ -217,7 +217,7 @@ static void start(struct coll_member *m, struct coll_req *req)
 }
 
 /**
- * coll_start - a collective request
+ * coll_start - handle a collective request
  * @client: one member's connection to reactor 0
  * @msg: COLL_START; not replied to: every reactor that takes part sends COLL_DONE to every
  *	member at the end, and reactor 0 does if the request is refused as a whole

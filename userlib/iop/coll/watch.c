@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Nobody waits for ever.  A timer of each collective looks for members that
- * owe a piece and do not send it, for connections whose output does not move,
- * and for disks that do not end their requests.
+ * Time limits.  A timer of each collective looks for members that owe a piece and do not send it, for
+ * connections whose output does not move, and for disks that do not end their requests.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -25,7 +24,7 @@ static void arm(struct coll *coll, uint64_t now)
 		coll_fail_memory(coll);
 }
 
-/* The output of a connection does not move though there is some. */
+/* Returns true if the connection has had output for too long and none of it has moved. */
 static bool output_stuck(struct coll *coll, struct coll_member *m, uint64_t now)
 {
 	uint64_t tx = ddio_conn_last_tx(m->client->conn);
@@ -41,7 +40,7 @@ static bool output_stuck(struct coll *coll, struct coll_member *m, uint64_t now)
 	return now - m->tx_since >= coll->timeout_ns;
 }
 
-/* While the question may still be on its way it is the output that is watched. */
+/* Returns true if the piece is late.  While the question may still be on its way, the output is watched instead. */
 static bool piece_late(const struct coll_slot *slot, const struct coll_part *part,
 		       const struct coll_member *m, uint64_t now)
 {
@@ -76,7 +75,7 @@ static void check_output(struct coll *coll, uint64_t now)
 	}
 }
 
-/* The first member that is too late ends it all, so there is no second. */
+/* The first member that is late ends the collective, so there is no second. */
 static void check_owed(struct coll_slot *slot, uint64_t now)
 {
 	struct coll *coll = slot->disk->coll;
@@ -101,10 +100,14 @@ static uint64_t disk_limit(const struct coll_disk *cd)
 	return scale > 1 ? (uint64_t)(cd->coll->timeout_ns * scale) : cd->coll->timeout_ns;
 }
 
-/*
- * The members are told at once, since the request may never end; the buffers
- * stay until it does.
- */
+static void list_late(struct coll_disk *cd, unsigned long long ms)
+{
+	coll_fail_here(cd->coll, DDIO_ST_IO, COLL_NOBODY,
+		       "disk %s: list of file \"%s\": no answer for %llu ms", cd->disk->name,
+		       cd->coll->req->start.file.name, ms);
+}
+
+/* The members are told at once, since the request may never end; the buffers stay until it does. */
 static void check_disk(struct coll_slot *slot, uint64_t now)
 {
 	struct coll_disk *cd = slot->disk;
@@ -116,9 +119,7 @@ static void check_disk(struct coll_slot *slot, uint64_t now)
 	if (now - since < disk_limit(cd))
 		return;
 	if (slot->state == SLOT_FEEDING)
-		coll_fail_here(coll, DDIO_ST_IO, COLL_NOBODY,
-			       "disk %s: list of file \"%s\": no answer for %llu ms",
-			       cd->disk->name, file, ms);
+		list_late(cd, ms);
 	else
 		coll_fail_here(coll, DDIO_ST_IO, COLL_NOBODY,
 			       "disk %s: block %llu of file \"%s\" (byte %llu): no answer for "
@@ -128,19 +129,16 @@ static void check_disk(struct coll_slot *slot, uint64_t now)
 	coll_tell(coll);
 }
 
-/* A member that left the joint should have been heard of by now. */
+/* If a member has left the joint, its connection should have said so by now. */
 static void check_scatter(struct coll_disk *cd, uint64_t now)
 {
 	struct coll *coll = cd->coll;
 
 	if (coll_scatter_orphaned(cd)) {
 		coll_fail_here(coll, DDIO_ST_MEMBER_LOST, COLL_NOBODY,
-			       "a member of the node has taken its memory away");
+			       "a member on this machine has withdrawn its memory");
 	} else if (coll_scatter_busy(cd) && now - cd->progress_ns >= disk_limit(cd)) {
-		coll_fail_here(coll, DDIO_ST_IO, COLL_NOBODY,
-			       "disk %s: list of file \"%s\": no answer for %llu ms",
-			       cd->disk->name, coll->req->start.file.name,
-			       (unsigned long long)(now - cd->progress_ns) / 1000000);
+		list_late(cd, (now - cd->progress_ns) / 1000000);
 		coll_tell(coll);
 	}
 }

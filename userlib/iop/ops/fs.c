@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Requests of mounts about names and attributes. */
+/* Handlers of mounts' requests about names and attributes. */
 #include <errno.h>
 #include "iop/ops/fs.h"
 #include "iop/ops/handlers.h"
 
-/* Room for the head of a listing. */
+/* Bytes of entries that fit into a reply behind its head. */
 #define ENTRIES_MAX (DDIO_MAX_SMALL - 64)
 
 int serve_fs_lookup(struct server_request *req, const void *payload)
@@ -40,7 +40,7 @@ int serve_fs_setattr(struct server_request *req, const void *payload)
 	return fs_reply_attr(req, err, &inode, "setting attributes");
 }
 
-/* @dir: of the directory that it was made in; NULL, or without a number: not known. */
+/* @dir: attributes of the directory that it was made in; NULL, or without a number, if they are not known. */
 static int reply_opened(struct server_request *req, int err, struct inode *inode,
 			const struct ddio_fs_attr *dir, uint32_t flags, const char *what)
 {
@@ -65,7 +65,7 @@ static int reply_opened(struct server_request *req, int err, struct inode *inode
 	return 0;
 }
 
-/* It is open for the mount before anybody else can remove it: nothing comes between. */
+/* Opens the new file for the mount, before anybody else can remove it. */
 static int make_open(struct server_request *req, uint64_t ino)
 {
 	struct inode inode;
@@ -105,7 +105,7 @@ static int make_run(struct server_request *req, const void *payload)
 		flags = DDIO_FS_OPENED_RECORD;
 	if (made)
 		flags |= DDIO_FS_OPENED_MADE;
-	return reply_opened(req, err, &inode, &dir, flags, "making something");
+	return reply_opened(req, err, &inode, &dir, flags, "making a file or directory");
 }
 
 int serve_fs_make(struct server_request *req, const void *payload)
@@ -155,7 +155,7 @@ int serve_fs_link(struct server_request *req, const void *payload)
 
 	FS_DECODE(req, payload, fs_link, &x, "number, directory or name");
 	err = ns_link(fs_ns(req), fs_mount(req), &x, &inode);
-	return fs_reply_attr(req, err, &inode, "linking");
+	return fs_reply_attr(req, err, &inode, "making a link");
 }
 
 int serve_fs_unlink(struct server_request *req, const void *payload)
@@ -174,7 +174,7 @@ int serve_fs_unlink(struct server_request *req, const void *payload)
 	out.flags = (out.dir.ino ? DDIO_FS_UNLINKED_DIR : 0) |
 		    (left.any ? DDIO_FS_UNLINKED_LEFT : 0);
 	out.rec = left.rec;
-	/* Objects are removed for ever: so the name must not come back after that. */
+	/* Removed objects do not come back, so the name must not either. */
 	FS_REPLY(req, fs_unlinked, &out, left.any);
 	ddio_fs_unlinked_free(&out);
 	return 0;
@@ -203,7 +203,7 @@ int serve_fs_readlink(struct server_request *req, const void *payload)
 	if (!err && !inode.target)
 		err = -EINVAL;
 	if (err) {
-		server_fail_errno(req, err, "reading a link");
+		server_fail_errno(req, err, "reading a symbolic link");
 	} else {
 		strcpy(out.target, inode.target);
 		FS_REPLY(req, fs_target, &out, false);

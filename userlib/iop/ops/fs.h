@@ -13,13 +13,13 @@ static inline struct ns *fs_ns(const struct server_request *req)
 	return req->reactor->iop->ns;
 }
 
-/* NULL: the connection is no mount's. */
+/* Returns the mount that the connection belongs to, or NULL. */
 static inline struct ns_mount *fs_mount(const struct server_request *req)
 {
 	return req->client ? req->client->mount : NULL;
 }
 
-/* Decodes the payload into @x, or answers and returns. */
+/* Decodes the payload into @x; if that fails, replies and returns from the handler. */
 #define FS_DECODE(req, payload, name, x, what)                             \
 	do {                                                               \
 		int err_ = ddio_get_##name(payload, (req)->msg.length, x); \
@@ -29,8 +29,8 @@ static inline struct ns_mount *fs_mount(const struct server_request *req)
 	} while (0)
 
 /*
- * The reply with @buf, which is freed, and the end of the request; after a commit if it must be durable
- * before it is known, or if too much waits for one.
+ * Replies with @buf, which it frees, and ends the request; after a commit if the change must be durable
+ * before anybody knows of it, or if too many changes wait for one.
  */
 void fs_reply_buf(struct server_request *req, void *buf, ssize_t len, bool durable);
 #define FS_REPLY(req, name, x, durable)                                         \
@@ -42,17 +42,17 @@ void fs_reply_buf(struct server_request *req, void *buf, ssize_t len, bool durab
 			ddio_put_##name(buf_, (size_t)len_, x);                 \
 		fs_reply_buf(req, buf_, len_, durable);                         \
 	} while (0)
-/* 0: empty; else the error with a text about @what. */
+/* Replies with nothing but the status; the text of an error names @what. */
 int fs_reply_empty(struct server_request *req, int err, const char *what);
-/* The attributes of @inode, which is freed; or the error. */
+/* Replies with the attributes of @inode, which it frees; or with the error. */
 int fs_reply_attr(struct server_request *req, int err, struct inode *inode, const char *what);
-/* What is to be removed, which is freed; or the error. */
+/* Replies with what the client must remove, which it frees; or with the error. */
 int fs_reply_left(struct server_request *req, int err, struct ns_left *left, const char *what);
-/* Numbers of inodes have run out, until the commit that is under way has brought new ones: @fn then,
+/* Inode numbers have run out until the commit that is under way has brought new ones: calls @fn then,
  * with a copy of @payload. */
 int fs_again(struct server_request *req, const void *payload,
 	     void (*fn)(struct server_request *req, const void *payload));
-/* Of a request that needs a mount: false if there is none, and the request is over. */
+/* Returns true if the connection belongs to a mount; otherwise the request is over. */
 bool fs_need_mount(struct server_request *req);
 
 /* fs_lock.c: the name space is open; a reactor stops. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Requests of mounts about themselves, sizes, orphans, durability. */
+/* Handlers of mounts' requests about themselves, sizes, orphans and durability. */
 #include <errno.h>
 #include "iop/ops/fs.h"
 #include "iop/ops/handlers.h"
@@ -16,7 +16,7 @@ int serve_fs_attach(struct server_request *req, const void *payload)
 	FS_DECODE(req, payload, fs_attach, &x, "mount");
 	mount = fs_mount(req);
 	if (mount && !ns_mount_is(mount, x.mount)) {
-		server_fail(req, DDIO_ST_INVALID, "the connection is another mount's");
+		server_fail(req, DDIO_ST_INVALID, "the connection belongs to another mount");
 		return 0;
 	}
 	err = mount ? 0 : ns_mount_attach(ns, x.mount, &mount, &known);
@@ -30,7 +30,7 @@ int serve_fs_attach(struct server_request *req, const void *payload)
 	out.grace_ns = ns_grace(ns);
 	out.timeout_ns = ns_timeout(ns);
 	out.known = known;
-	/* after a restart it is waited for */
+	/* after a restart the name space waits for the mounts that it knew */
 	FS_REPLY(req, fs_attached, &out, !known);
 	return 0;
 }
@@ -44,7 +44,7 @@ int serve_fs_detach(struct server_request *req, const void *payload)
 	(void)payload;
 	if (!fs_need_mount(req))
 		return 0;
-	/* none of its connections is a mount's any more */
+	/* its connections belong to no mount any more */
 	ddio_list_for_each_entry(client, &req->reactor->clients, link)
 		if (client->mount == mount)
 			client->mount = NULL;
@@ -144,7 +144,7 @@ int serve_fs_gone(struct server_request *req, const void *payload)
 
 	FS_DECODE(req, payload, fs_ino, &x, "number");
 	err = ns_gone(fs_ns(req), x.ino);
-	/* another one may have been faster */
+	/* another mount may have been faster */
 	return fs_reply_empty(req, err == -ESTALE ? 0 : err, "forgetting a file");
 }
 

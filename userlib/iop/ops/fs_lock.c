@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Requests of mounts about locks, and what becomes of locks when mounts end. */
+/* Handlers of mounts' requests about locks, and what happens to locks when mounts end. */
 #include <errno.h>
 #include "iop/ops/fs.h"
 #include "iop/ops/handlers.h"
@@ -88,7 +88,7 @@ int serve_fs_lock_set(struct server_request *req, const void *payload)
 	if (!fs_need_mount(req))
 		return 0;
 	want = lock_of(req, &x);
-	/* while mounts tell theirs again everybody else's wait */
+	/* new locks wait while mounts tell again which they hold */
 	locks->held = ns_grace(fs_ns(req)) > 0;
 	if (x.flags & DDIO_FS_LOCK_WAIT || locks->held) {
 		wait = calloc(1, sizeof(*wait));

@@ -4,7 +4,7 @@
 #include "iop/ops/fs.h"
 #include "iop/ops/handlers.h"
 
-/* A reply until the commit has ended. */
+/* A reply that waits for a commit. */
 struct fs_late {
 	size_t len;
 	uint8_t bytes[];
@@ -75,7 +75,7 @@ int fs_reply_attr(struct server_request *req, int err, struct inode *inode, cons
 	return 0;
 }
 
-/* Objects are removed for ever: so the name must not come back after that. */
+/* Removed objects do not come back, so the name must not either: it is gone for good before the reply. */
 int fs_reply_left(struct server_request *req, int err, struct ns_left *left, const char *what)
 {
 	struct ddio_msg_ns_listing x = { .n = left->any, .recs = &left->rec };
@@ -88,7 +88,7 @@ int fs_reply_left(struct server_request *req, int err, struct ns_left *left, con
 	return 0;
 }
 
-/* A request until it can be tried again. */
+/* A request that waits to be tried again. */
 struct fs_retry {
 	void (*fn)(struct server_request *req, const void *payload);
 	uint8_t payload[];
@@ -103,7 +103,7 @@ static void retry_committed(struct commit *commit, int err)
 		server_fail_errno(req, err, "committing the name space");
 		return;
 	}
-	/* the next one may wait again, with a copy of its own */
+	/* it may wait again, with another copy */
 	req->data = NULL;
 	retry->fn(req, retry->payload);
 	free(retry);
@@ -131,7 +131,7 @@ bool fs_need_mount(struct server_request *req)
 {
 	if (fs_mount(req))
 		return true;
-	server_fail(req, DDIO_ST_INVALID, "%s: the connection is no mount's",
+	server_fail(req, DDIO_ST_INVALID, "%s: the connection belongs to no mount",
 		    ddio_opcode_name(req->msg.opcode));
 	return false;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Requests about objects: what they have in common, and reading and writing. */
+/* Handlers of requests about objects: what they have in common, reading and writing. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,6 @@ static bool no_file(const struct ddio_file_ref *ref)
 	return !ref->id;
 }
 
-/* The disk is not one of this reactor's: say whose it is. */
 void obj_fail_disk(struct server_request *req)
 {
 	const struct ddio_iop *iop = req->reactor->iop;
@@ -72,7 +71,7 @@ int obj_get(struct server_request *req, bool create)
 	req->object = NULL;
 	if (err == -EINVAL)
 		server_fail(req, DDIO_ST_INVALID,
-			    "disk %s: blocks of %u bytes are less than its sectors of %u",
+			    "disk %s: blocks of %u bytes are smaller than its sectors of %u",
 			    req->disk->name, req->obj.file.block,
 			    ddio_disk_info(req->disk->disk)->sector);
 	else if (err == -ESTALE)
@@ -127,7 +126,7 @@ int serve_obj_read(struct server_request *req, const void *payload)
 	if (!obj_decode(req, payload, req->msg.length, false, &ret))
 		return ret;
 	if (!req->obj.len || req->obj.len > DDIO_MAX_BULK) {
-		server_fail(req, DDIO_ST_INVALID, "OBJ_READ of %llu bytes, 1 to %u are possible",
+		server_fail(req, DDIO_ST_INVALID, "OBJ_READ of %llu bytes: 1 to %u are possible",
 			    (unsigned long long)req->obj.len, DDIO_MAX_BULK);
 		return 0;
 	}
@@ -155,7 +154,7 @@ int serve_obj_read(struct server_request *req, const void *payload)
  * Writing
  */
 
-/* Refused before its data have come: they are received into nothing, then it gets its reply. */
+/* Refuses a write before its data has arrived: the reply follows when all of the data has been thrown away. */
 static int write_refuse(struct server_request *req, uint32_t status, const char *text)
 {
 	req->status = status;
@@ -174,7 +173,7 @@ int serve_obj_write_bulk(struct server_request *req, const void *prefix, size_t 
 		return err;
 	if (err)
 		return write_refuse(req, ddio_status_from_errno(err),
-				    "OBJ_WRITE: file, flags, offset or length make no sense");
+				    "OBJ_WRITE: malformed file, flags, offset or length");
 	if (!bulk || bulk != req->obj.len) {
 		snprintf(text, sizeof(text), "OBJ_WRITE of %llu bytes comes with %llu",
 			 (unsigned long long)req->obj.len, (unsigned long long)bulk);
@@ -183,7 +182,8 @@ int serve_obj_write_bulk(struct server_request *req, const void *prefix, size_t 
 	if (req->reactor->stopping)
 		return write_refuse(req, DDIO_ST_SHUTDOWN, SERVER_STOPPING);
 	if (server_request_buf(req, bulk))
-		return write_refuse(req, DDIO_ST_NO_MEMORY, "OBJ_WRITE: no memory for its data");
+		return write_refuse(req, DDIO_ST_NO_MEMORY,
+				    "OBJ_WRITE: not enough memory for its data");
 	req->iov.iov_base = req->buf;
 	req->iov.iov_len = req->len;
 	sink->iov = &req->iov;

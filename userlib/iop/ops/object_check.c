@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Checking the records of a disk, or of the name space.  They are mended only
- * where nothing is waiting to be recorded: so it is written back and committed
- * first, again if others change something meanwhile.
+ * Checks the records of a disk, or of the name space.  They are repaired only while no change waits to
+ * be recorded: so everything is written back and committed first, and again if something changes meanwhile.
  */
 #include <errno.h>
 #include <stdlib.h>

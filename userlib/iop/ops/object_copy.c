@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Copying bytes of one object into another on the same disk, through the cache, a
- * buffer at a time.  Holes stay holes: where the source has none the target is cleared
- * only as far as it holds data.
+ * Copies bytes of one object into another on the same disk, through the cache, a buffer at a time.  Holes
+ * stay holes: where the source has no data, the target is cleared only as far as it has some.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,8 +14,8 @@
 /**
  * struct copy - in the request's data; its object is the target
  * @done: bytes so far; @len: of the piece under way
- * @err, @what: why it is over early
- * @busy: a loop up the stack goes on; @again: with the next piece
+ * @err, @what: why it failed
+ * @busy: copy_run() is up the stack; @again: it must go on with the next piece
  */
 struct copy {
 	struct ddio_msg_obj_copy msg;
@@ -41,7 +40,7 @@ static void copy_end(struct server_request *req)
 		SERVER_REPLY(req, obj_data, &x);
 }
 
-/* How many bytes from @at on are alike: all hold data, or none do. */
+/* Returns how many bytes from @at on are alike: all are data, or none are. */
 static uint64_t data_run(struct server_request *req, const struct object *obj, uint64_t at,
 			 uint64_t len, bool *data)
 {
@@ -64,7 +63,7 @@ static uint64_t data_run(struct server_request *req, const struct object *obj, u
 	return run < len ? run : len;
 }
 
-/* A piece is over. */
+/* Ends a piece, and goes on with the next. */
 static void copy_next(struct server_request *req, int err, const char *what)
 {
 	struct copy *copy = req->data;
@@ -98,7 +97,7 @@ static void copy_write(struct server_request *req)
 static void copy_read(struct cache_io *io, int status)
 {
 	if (status)
-		copy_next(io->arg, status, "reading what is copied");
+		copy_next(io->arg, status, "reading the source of a copy");
 	else
 		copy_write(io->arg);
 }
@@ -134,7 +133,7 @@ static void copy_piece(struct server_request *req)
 	cache_read(req->disk->cache, &req->io);
 }
 
-/* Piece after piece; what ends at once is gone on with here, not deeper in the stack. */
+/* Copies piece after piece; after one that ends at once it goes on here, not deeper in the stack. */
 static void copy_run(struct server_request *req)
 {
 	struct copy *copy = req->data;
@@ -153,7 +152,7 @@ static void copy_run(struct server_request *req)
 	copy->busy = false;
 }
 
-/* False: the request is over. */
+/* Returns true if the copy may begin; otherwise the request is over, and its handler returns *@ret. */
 static bool copy_decode(struct server_request *req, const void *payload, int *ret)
 {
 	struct copy *copy = req->data;
@@ -191,7 +190,7 @@ static int copy_objects(struct server_request *req)
 		return err;
 	err = store_get(req->disk->store, &copy->msg.from, true, &copy->from);
 	if (err)
-		obj_fail(req, err, "finding what is copied");
+		obj_fail(req, err, "finding the source of a copy");
 	return err;
 }
 

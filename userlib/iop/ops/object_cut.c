@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Removing and truncating an object, and freeing blocks in the middle of it. */
+/* Removes and truncates objects, and frees blocks in the middle of them. */
 #include <errno.h>
 #include "iop/ops/handlers.h"
 #include "iop/ops/object.h"
@@ -18,14 +18,14 @@ static void cut_now(struct server_request *req)
 		obj_commit(req);
 }
 
-/* False: there is nothing to cut, and the reply has gone. */
+/* Returns true if there is something to cut; otherwise the request is over, and its handler returns *@ret. */
 static bool cut_begin(struct server_request *req, const void *payload, int *ret)
 {
 	int err = 0;
 
 	if (!obj_decode(req, payload, req->msg.length, false, ret))
 		return false;
-	/* An object of no file: nobody can say any more what that was like. */
+	/* The object's file is gone: only the store still knows its layout. */
 	if (req->msg.opcode == DDIO_OP_OBJ_REMOVE && req->obj.flags & DDIO_OBJ_REPAIR)
 		err = store_ref(req->disk->store, req->obj.file.id, &req->obj.file);
 	if (err && err != -ENOENT) {
@@ -48,7 +48,7 @@ int serve_obj_remove(struct server_request *req, const void *payload)
 	return ret;
 }
 
-/* The first block that is wholly behind @at. */
+/* Returns the first block that lies wholly behind @at. */
 static uint64_t block_behind(const struct server_request *req, uint64_t at)
 {
 	uint32_t size = req->obj.file.block;
@@ -67,7 +67,7 @@ static void truncate_edge(struct server_request *req)
 {
 	uint64_t size = req->obj.offset + req->obj.len;
 
-	/* What is cut off within a block must read as zeros if the file grows again. */
+	/* Bytes cut off within a block must read as zeros if the file grows again. */
 	obj_zero(req, size, block_behind(req, size) * req->obj.file.block, truncate_rest);
 }
 
@@ -80,7 +80,7 @@ int serve_obj_truncate(struct server_request *req, const void *payload)
 	return ret;
 }
 
-/* Where the first block that is wholly within the range begins, or the range ends. */
+/* Returns where the first block that lies wholly within the range begins, or where the range ends. */
 static uint64_t punch_head(const struct server_request *req)
 {
 	uint64_t end = req->obj.offset + req->obj.len;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Requests about what a disk holds and where: extents, lists, reservations, checks. */
+/* Handlers of requests about what a disk holds and where: extents, lists, reservations. */
 #include <errno.h>
 #include <stdlib.h>
 #include "iop/ops/handlers.h"
@@ -12,7 +12,8 @@ static uint32_t most_entries(const struct server_request *req)
 	return (uint32_t)req->obj.len;
 }
 
-/* Blocks that were never written are data all the same where the cache has some for them. */
+/* Returns true if the blocks from @at on count as written because the cache has data for them; *@run becomes
+ * how many are alike. */
 static bool extent_written(struct cache *cache, const struct object *obj, uint64_t at,
 			   uint64_t *run)
 {
@@ -29,7 +30,7 @@ static bool extent_written(struct cache *cache, const struct object *obj, uint64
 	return true;
 }
 
-/* The extents from block @at on, at most @max. */
+/* Lists the extents from block @at on, at most @max. */
 static void extents_fill(struct cache *cache, const struct object *obj, uint64_t at, uint32_t max,
 			 struct ddio_msg_extents *x)
 {
@@ -100,7 +101,7 @@ int serve_obj_list(struct server_request *req, const void *payload)
 		return 0;
 	}
 	x.n = store_list(req->disk->store, req->obj.offset, x.ids, max);
-	/* A full page may be the last one: then the next is empty. */
+	/* If a full page was the last one, the next is empty. */
 	x.more = x.n == max;
 	SERVER_REPLY(req, obj_list, &x);
 	free(x.ids);
@@ -113,7 +114,7 @@ int serve_obj_reserve(struct server_request *req, const void *payload)
 
 	if (!obj_decode(req, payload, req->msg.length, false, &ret))
 		return ret;
-	/* Before an object is made for what no disk could hold. */
+	/* Checked before an object is made that no disk could hold. */
 	if (req->obj.len > ddio_disk_info(req->disk->disk)->size / req->obj.file.block) {
 		obj_fail(req, -ENOSPC, "reserving more than the disk holds");
 		return 0;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Changing where blocks lie: done when nobody reads or writes them any more.
- * Collectives of the file end first, then what the cache has of the blocks is forgotten
- * and its I/O awaited, again and again until nothing came between.
+ * Blocks may be freed or moved only while nobody reads or writes them.  So the file's collectives end first;
+ * then the cache forgets the blocks and ends its I/O on them, again and again until nothing came between.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,7 +10,7 @@
 
 static void quiet_try(struct server_request *req);
 
-/* Looks again after a moment, until the deadline.  False: the request is over. */
+/* Calls @again after a moment.  Returns false if the deadline has passed, and the request is over. */
 static bool quiet_wait(struct server_request *req, void (*again)(void *arg))
 {
 	struct ddio_env *env = req->reactor->env;
@@ -60,7 +59,7 @@ static void quiet_flushed(struct cache_flush *flush, int status)
 	struct server_request *req = flush->arg;
 	struct ddio_env *env = req->reactor->env;
 
-	(void)status; /* what could not be written is still dirty, and its next flush will tell */
+	(void)status; /* what could not be written is still dirty: the next flush reports it */
 	req->timer.fn = quiet_again;
 	req->timer.arg = req;
 	if (!cache_busy(req->disk->cache, req->object, req->first, req->count) ||
@@ -77,9 +76,9 @@ static void quiet_try(struct server_request *req)
 		return;
 	}
 	/*
-	 * Once before all, so that nothing is written that will be gone; and when nothing is under way.
-	 * In between it would have those start again who read such a block, and each wait for the
-	 * other for ever.
+	 * The cache forgets the blocks once at the beginning, so that nothing is written that will be freed, and
+	 * once when no I/O is under way.  Doing it in between would make requests that read such a block start
+	 * again, and both sides would wait for each other for ever.
 	 */
 	if (!req->discarded)
 		cache_discard(cache, req->object, req->first, req->count);

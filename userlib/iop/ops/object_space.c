@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The space that an object takes: counting it, and making sure of it. */
+/* The space that an object takes: counts it, and allocates it ahead. */
 #include <errno.h>
 #include <stdlib.h>
 #include "iop/ops/handlers.h"
@@ -28,7 +28,7 @@ static uint64_t first_block(const struct server_request *req)
 	return req->obj.offset / req->obj.file.block;
 }
 
-/* Blocks that the range touches. */
+/* Returns how many blocks the range touches. */
 static uint64_t touched_blocks(const struct server_request *req)
 {
 	uint64_t end = req->obj.offset + req->obj.len, size = req->obj.file.block;
@@ -45,7 +45,7 @@ static int space_take(struct server_request *req)
 	return err;
 }
 
-/* The range in whole blocks: none if *end is not above *first. */
+/* Finds the whole blocks within the range; there are none if *@end is not above *@first. */
 static void whole_blocks(const struct server_request *req, uint64_t *first, uint64_t *end)
 {
 	uint32_t size = req->obj.file.block;
@@ -54,7 +54,7 @@ static void whole_blocks(const struct server_request *req, uint64_t *first, uint
 	*end = (req->obj.offset + req->obj.len) / size;
 }
 
-/* Somebody may have cut the object meanwhile. */
+/* The object may have been cut meanwhile, so the space is taken again. */
 static void zero_now(struct server_request *req)
 {
 	int err = object_unwrite(req->object, req->first, req->count);
@@ -82,7 +82,7 @@ static void zero_tail(struct server_request *req)
 
 	whole_blocks(req, &first, &end);
 	from = end * req->obj.file.block;
-	/* Within one block the head was all of it. */
+	/* If the range lies within one block, the head was all of it. */
 	obj_zero(req, end < first ? to : from, to, zero_whole);
 }
 
@@ -102,7 +102,7 @@ int serve_obj_allocate(struct server_request *req, const void *payload)
 
 	if (!obj_decode(req, payload, req->msg.length, false, &ret))
 		return ret;
-	/* Before an object is made for what no disk could hold. */
+	/* Checked before an object is made that no disk could hold. */
 	if (touched_blocks(req) > ddio_disk_info(req->disk->disk)->size / req->obj.file.block) {
 		obj_fail(req, -ENOSPC, "allocating more than the disk holds");
 		return 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Making durable, and forgetting what is cached: for one file or all, on every disk of a reactor. */
+/* Makes data durable, or drops it from the cache: of one file or of all, on every disk of a reactor. */
 #include <errno.h>
 #include <stdlib.h>
 #include "iop/ns/ns.h"
@@ -33,10 +33,10 @@ static void sync_one_less(struct server_request *req)
 	else if (req->disk)
 		obj_fail(req, req->err, "writing back");
 	else
-		server_fail_errno(req, req->err, "name space");
+		server_fail_errno(req, req->err, "committing the name space");
 }
 
-/* The first error counts, and names its disk; NULL: the name space. */
+/* Notes the first error and its disk; NULL stands for the name space. */
 static void sync_failed(struct server_request *req, struct iop_disk *disk, int err)
 {
 	if (req->err)
@@ -78,7 +78,7 @@ static void sync_names_committed(struct commit *commit, int err)
 	sync_one_less(req);
 }
 
-/* 1: nothing of the file is on this disk; 0; or -errno. */
+/* Returns 0, 1 if the disk has nothing of the file, or -errno. */
 static int sync_find(struct server_request *req, struct sync_part *part)
 {
 	int err;
@@ -117,7 +117,7 @@ static bool sync_begin(struct server_request *req, const void *payload, int *ret
 	req->disk = NULL;
 	req->data = calloc(req->reactor->ndisks + 1, sizeof(struct sync_part));
 	if (!req->data) {
-		obj_fail(req, -ENOMEM, "beginning");
+		obj_fail(req, -ENOMEM, "writing back");
 		return false;
 	}
 	if (!(req->obj.flags & DDIO_OBJ_ALL) && !req->obj.file.id) {

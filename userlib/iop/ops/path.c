@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Requests about files by their paths, as libddio makes them. */
+/* Handlers of requests about files by their paths, as libddio makes them. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,14 +18,14 @@ static int fail_file(struct server_request *req, int err, const char *path, uint
 	return 0;
 }
 
-/* @dying: its objects are to be removed. */
+/* @dying: the client must remove the file's objects. */
 static int reply_record(struct server_request *req, struct inode *inode, bool dying)
 {
 	struct ddio_file_record rec;
 	int err = inode_record(inode, &rec);
 
 	if (err) {
-		server_fail_errno(req, err, "a file's record");
+		server_fail_errno(req, err, "reading a file's record");
 	} else {
 		rec.dying = dying;
 		FS_REPLY(req, record, &rec, dying);
@@ -35,7 +35,7 @@ static int reply_record(struct server_request *req, struct inode *inode, bool dy
 	return 0;
 }
 
-/* True if the stripe can be served; else the request is over. */
+/* Returns true if the stripe can be served; otherwise the request is over. */
 static bool create_check(struct server_request *req, const struct ddio_msg_ns_create *x)
 {
 	const struct ddio_iop *iop = req->reactor->iop;
@@ -58,14 +58,14 @@ static bool create_check(struct server_request *req, const struct ddio_msg_ns_cr
 			continue;
 		server_fail(
 			req, DDIO_ST_INVALID,
-			"file \"%.300s\": blocks of %u bytes are less than the sectors of disk %s",
+			"file \"%.300s\": blocks of %u bytes are smaller than the sectors of disk %s",
 			x->path, rec->ref.block, iop->conf->disks[number].name);
 		return false;
 	}
 	return true;
 }
 
-/* Whoever has the record may write data. */
+/* Marks the file as having data: a client that has its record may write some. */
 static int mark_data(struct ns *ns, struct inode *inode)
 {
 	const struct ddio_msg_fs_wrote x = { .ino = inode->ino, .flags = DDIO_FS_WROTE_DATA };
@@ -204,7 +204,7 @@ int serve_ns_lookup(struct server_request *req, const void *payload)
 	return fail_file(req, err, x.path, x.id);
 }
 
-/* The removal of an orphan goes on. */
+/* Continues the removal of an orphan. */
 static int remove_orphan(struct server_request *req, uint64_t id)
 {
 	struct inode inode;
@@ -220,7 +220,7 @@ static int remove_orphan(struct server_request *req, uint64_t id)
 	return fail_file(req, err, NULL, id);
 }
 
-/* A directory's record says nothing, but that there is nothing else to do. */
+/* The record of what is no regular file says only that nothing is left to be removed. */
 static int reply_removed(struct server_request *req, struct inode *inode, bool dying)
 {
 	if (!inode_is(inode, S_IFREG)) {
@@ -277,7 +277,7 @@ int serve_ns_remove_done(struct server_request *req, const void *payload)
 
 static int size_extend(struct ns *ns, const struct ddio_msg_ns_size *x, struct inode *inode)
 {
-	/* Who asks has written, maybe within the size: mounts have to see that at their next open. */
+	/* The client has written, perhaps within the size: mounts must notice at their next open. */
 	struct ddio_msg_fs_wrote wrote = { .ino = x->id,
 					   .end = x->size,
 					   .flags = DDIO_FS_WROTE_DATA | DDIO_FS_WROTE_TIMES };
@@ -324,7 +324,7 @@ int serve_ns_size(struct server_request *req, const void *payload)
 	return fs_reply_empty(req, 0, NULL);
 }
 
-/* As much of the listing as goes into a message. */
+/* Replies with as much of the listing as fits into a message. */
 static void list_reply(struct server_request *req, struct ddio_msg_ns_listing *x)
 {
 	struct ddio_msg_ns_listing part = *x;

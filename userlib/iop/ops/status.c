@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * PING and STATUS.  The counters of a reactor are read by that reactor: a
- * question goes round by posts, and comes back to the reactor that was asked.
+ * Handlers of PING and STATUS.  Each reactor reads its own counters: the question goes to all of them by posts,
+ * and the answers come back to the reactor that was asked.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,7 +97,7 @@ static void status_reply(struct status_ask *ask)
 	free(ask);
 }
 
-/* Back on the reactor that was asked. */
+/* Runs on the reactor that was asked. */
 static void status_back(void *arg)
 {
 	struct status_part *part = arg;
@@ -106,7 +106,7 @@ static void status_back(void *arg)
 		status_reply(part->ask);
 }
 
-/* On each reactor. */
+/* Runs on each reactor. */
 static void status_collect(void *arg)
 {
 	struct status_part *part = arg;

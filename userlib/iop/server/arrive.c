@@ -120,7 +120,7 @@ static void client_serve(struct server_client *sc)
 		client_welcome(sc);
 		break;
 	case -ESTALE:
-		client_refuse(sc, DDIO_ST_STALE, "the client has made another connection since");
+		client_refuse(sc, DDIO_ST_STALE, "the client has opened a newer connection");
 		break;
 	case -EINPROGRESS:
 		client_hold(sc);
@@ -142,7 +142,7 @@ static void held_look(void *arg)
 	}
 }
 
-/* On the reactor that was asked for. */
+/* Runs on the reactor that the client asked for. */
 static void client_arrive(void *arg)
 {
 	struct server_client *sc = arg;
@@ -187,8 +187,8 @@ static void client_hello(void *ctx, const struct ddio_msg_hello *hello)
 		client_refuse(sc, DDIO_ST_UNSUPPORTED,
 			      "this is an I/O processor, not a compute process");
 	} else if (hello->reactor >= iop->nreactors) {
-		snprintf(text, sizeof(text), "no reactor %u here, there are %u", hello->reactor,
-			 iop->nreactors);
+		snprintf(text, sizeof(text), "there is no reactor %u: this node has %u",
+			 hello->reactor, iop->nreactors);
 		client_refuse(sc, DDIO_ST_INVALID, text);
 	} else if (hello->reactor == sc->c.reactor->index) {
 		client_serve(sc);

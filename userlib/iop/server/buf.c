@@ -14,7 +14,6 @@ static unsigned int buf_class(size_t len)
 	return k;
 }
 
-/* @cap: what it has, to be given back with it. */
 void *server_buf_get(struct reactor *reactor, size_t len, size_t *cap)
 {
 	struct server_bufs *bufs = &server_reactor(reactor)->bufs;

@@ -5,12 +5,12 @@
 #include <string.h>
 #include "iop/server/priv.h"
 
-/* Requests at a disk whose order is not ours to decide. */
+/* Requests under way at a disk that orders them itself. */
 #define DEPTH_MANY 32
 
 /*
- * May its file be made?  Where the size is given; and that of an emulated disk, which knows its size.
- * The name of a real disk that is not there is a mistake.
+ * Returns true if the disk's file may be created: if a size is given, or the disk is emulated and knows its
+ * size.  A path that does not exist is a mistake for any other disk.
  */
 static bool disk_may_create(const struct ddio_conf_disk *conf)
 {
@@ -63,7 +63,7 @@ static int cache_open(struct iop_disk *disk, char *err, size_t err_len)
 {
 	const struct ddio_iop *iop = disk->reactor->iop;
 	uint64_t bytes = iop->conf->nodes[iop->node].cache;
-	/* A disk whose speed is known is one whose arm moves: one request at a time, in our order. */
+	/* A disk whose speed is known has an arm that moves: one request at a time, in our order. */
 	struct cache_opts opts = {
 		.bytes = bytes,
 		.paper = bytes == DDIO_CONF_CACHE_PAPER,

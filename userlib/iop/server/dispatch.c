@@ -3,7 +3,7 @@
 #include <errno.h>
 #include "iop/server/priv.h"
 
-/* False: the request is over. */
+/* Returns true if the request may be served; otherwise it is over. */
 static bool op_allowed(const struct server_op *op, struct server_request *req)
 {
 	const struct reactor *reactor = req->reactor;
@@ -13,7 +13,8 @@ static bool op_allowed(const struct server_op *op, struct server_request *req)
 		return false;
 	}
 	if (server_client_of(req->client)->role < op->role) {
-		server_fail(req, DDIO_ST_PERMISSION, "%s is not for connections of this role",
+		server_fail(req, DDIO_ST_PERMISSION,
+			    "%s is not permitted on a connection of this role",
 			    ddio_opcode_name(op->opcode));
 		return false;
 	}

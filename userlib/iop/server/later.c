@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What was written goes to the disk in a while, also if nobody asks for it: a crash costs
- * seconds, not everything since the last sync.  The time runs from the first message after
- * the last time.
+ * Writes back, after a while, what nobody has synced, so that a crash costs seconds and not everything since
+ * the last sync.  The time runs from the first message after the previous write-back.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,8 +10,8 @@
 #define LATE_MAX_NS 60000000000ull
 
 /**
- * struct later - a write back of all disks of a reactor
- * @pending: disks, and the one who begins
+ * struct later - a write-back of all disks of a reactor
+ * @pending: disks that are not done, and one more until all have begun
  */
 struct later {
 	struct server_reactor *sr;
@@ -45,7 +44,7 @@ static void later_one_less(struct later *later, int err)
 		later->err = err;
 	if (--later->pending)
 		return;
-	/* What fails has been logged; it is not tried, nor logged, all the time. */
+	/* A failure has been logged; it is tried, and logged, less and less often. */
 	sr->late_ns = later->err && sr->late_ns < LATE_MAX_NS ? sr->late_ns * 2 : normal;
 	free(later);
 	sr->serving--;
@@ -71,7 +70,7 @@ static void later_flushed(struct cache_flush *flush, int status)
 	store_commit(part->disk->store, &part->commit);
 }
 
-/* Counts as a request that is being served, so that stopping waits for it. */
+/* Counts as a request being served, so that stopping waits for it. */
 static void later_begin(struct server_reactor *sr)
 {
 	struct reactor *reactor = sr->reactor;
@@ -120,7 +119,7 @@ void server_write_back_later(struct reactor *reactor)
 		sr->late_ns = normal;
 	sr->later.fn = later_due;
 	sr->later.arg = sr;
-	/* Without memory for a timer the next message tries again. */
+	/* If there is no memory for a timer, the next message tries again. */
 	(void)ddio_timer_arm(reactor->env, &sr->later, ddio_env_now(reactor->env) + sr->late_ns);
 }
 

@@ -11,7 +11,7 @@ static bool same_bus(const struct ddio_conf_disk *a, const struct ddio_conf_disk
 	return a->node == b->node && a->bus && b->bus && !strcmp(a->bus, b->bus);
 }
 
-/* The first disk of the configuration that must be on the same reactor. */
+/* Returns the first disk in the configuration that must share a reactor with this one. */
 static uint32_t disk_leader(const struct ddio_conf *conf, uint32_t disk)
 {
 	uint32_t i;
@@ -64,7 +64,7 @@ const struct ddio_disk_info *iop_disk_info(const struct ddio_iop *iop, uint32_t 
 	return iop_disk_reactor(iop, number) < 0 ? NULL : &server_of(iop)->where[number].info;
 }
 
-/* Leaders go round the reactors, the others follow theirs. */
+/* Deals the leaders round the reactors; every other disk goes to the reactor of its leader. */
 static void assign_disks(struct server *server)
 {
 	const struct ddio_conf *conf = server->iop.conf;

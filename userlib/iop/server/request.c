@@ -133,7 +133,7 @@ void server_reply(struct server_request *req, const void *fixed, size_t len)
 
 static void data_sent(struct ddio_send *send, int err)
 {
-	(void)err; /* its loss is the connection's end */
+	(void)err; /* if the reply is lost, so is the connection */
 	server_request_end(send->arg);
 }
 
@@ -189,10 +189,11 @@ int server_fail_decode(struct server_request *req, int err, const char *what)
 		return err;
 	}
 	server_fail(req, ddio_status_from_errno(err), "%s: %s %s",
-		    ddio_opcode_name(req->msg.opcode), what,
-		    err == -ENOMEM     ? "take more memory than there is"
-		    : err == -EMSGSIZE ? "are beyond a limit"
-				       : "make no sense");
+		    ddio_opcode_name(req->msg.opcode),
+		    err == -ENOMEM     ? "not enough memory for its"
+		    : err == -EMSGSIZE ? "too large:"
+				       : "malformed",
+		    what);
 	return 0;
 }
 

@@ -9,7 +9,7 @@
 
 #define NS_DIR "ns"
 
-/* Directories of the records: meta itself, one in it for each disk, one for the name space. */
+/* Makes the node's directory of records, in which each disk and the name space have one of their own. */
 static int check_meta(const struct server *server, char *err, size_t err_len)
 {
 	const struct ddio_conf *conf = server->iop.conf;
@@ -51,7 +51,7 @@ static int open_names(struct server *server, char *err, size_t err_len)
 	return ns_open(server->iop.reactors[0].env, &opts, &server->iop.ns, err, err_len);
 }
 
-/* Before anything is opened. */
+/* A node that other machines can reach needs a key. */
 static int check_key(const struct server *server, char *err, size_t err_len)
 {
 	const char *addr = server->iop.conf->nodes[server->iop.node].address;
@@ -59,7 +59,7 @@ static int check_key(const struct server *server, char *err, size_t err_len)
 	if (server->iop.key.len || ddio_addr_is_loopback(addr))
 		return 0;
 	snprintf(err, err_len,
-		 "node %s: will not listen on %s without a key, since others can reach it: "
+		 "node %s: will not listen on %s without a key, since other machines can reach it: "
 		 "give the cluster a key_file",
 		 iop_node_name(&server->iop), addr);
 	return -EACCES;
@@ -102,7 +102,7 @@ static int node_start(struct server *server, const struct ddio_iop_opts *opts, c
 	return ret;
 }
 
-/* When no loop runs. */
+/* Closes what node_start() has opened; no loop runs any more. */
 static void node_close(struct server *server)
 {
 	uint32_t i;

@@ -33,7 +33,7 @@ int server_session_arrive(struct server_client *sc)
 		if (old->number >= sc->number)
 			return -ESTALE;
 		ddio_env_log(reactor->env, DDIO_LOG_DEBUG,
-			     "connection ended: its client has made another one");
+			     "connection ended: its client has opened a newer one");
 		server_client_gone(old);
 	}
 	return server_session_changing(server_reactor(reactor), sc->session) ? -EINPROGRESS : 0;

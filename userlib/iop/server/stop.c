@@ -8,7 +8,7 @@
 #include <string.h>
 #include "iop/server/priv.h"
 
-/* How long clients may take to read what they still get. */
+/* How long clients have to read their last replies. */
 #define STOP_PATIENCE_NS 1000000000ull
 
 static void stop_enter(struct server_reactor *sr, enum server_stop_stage stage)
@@ -31,8 +31,8 @@ static void stop_committed(struct commit *commit, int err)
 
 	if (err)
 		ddio_env_log(part->sr->reactor->env, DDIO_LOG_ERR,
-			     "disk %s: its last changes could not be recorded: %s",
-			     part->disk->name, strerror(-err));
+			     "disk %s: cannot record its last changes: %s", part->disk->name,
+			     strerror(-err));
 	part->sr->lost |= err;
 	part->sr->writes--;
 }
@@ -43,8 +43,8 @@ static void stop_flushed(struct cache_flush *flush, int status)
 
 	if (status)
 		ddio_env_log(part->sr->reactor->env, DDIO_LOG_ERR,
-			     "disk %s: data could not be written back and are lost: %s",
-			     part->disk->name, strerror(-status));
+			     "disk %s: cannot write back, data is lost: %s", part->disk->name,
+			     strerror(-status));
 	part->sr->lost |= status;
 	part->commit.done = stop_committed;
 	part->commit.arg = part;
@@ -57,8 +57,7 @@ static void stop_names_committed(struct commit *commit, int err)
 
 	if (err)
 		ddio_env_log(sr->reactor->env, DDIO_LOG_ERR,
-			     "name space: its last changes could not be recorded: %s",
-			     strerror(-err));
+			     "name space: cannot record its last changes: %s", strerror(-err));
 	sr->lost |= err;
 	sr->writes--;
 }
@@ -96,7 +95,7 @@ void server_ended_say(struct server_reactor *sr)
 	struct client *client;
 
 	ddio_list_for_each_entry(client, &sr->reactor->clients, link)
-		/* Who does not hear of it believes the worst. */
+		/* A client that is not told assumes the worst. */
 		if (server_client_of(client)->role == DDIO_ROLE_CLIENT)
 			ddio_conn_send(client->conn, &msg, NULL, 0, NULL, 0, NULL);
 }

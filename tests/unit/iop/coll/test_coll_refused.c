@@ -287,7 +287,7 @@ static void test_bad_parts(void)
 		CU_ASSERT(raw_done(&x, x.op, 4));
 		CU_ASSERT_EQUAL(m_op(&x.g->m[2], x.op)->status,
 				round ? DDIO_ST_RANGE : DDIO_ST_INVALID);
-		CU_ASSERT(says(&x, round ? "beyond the largest file" : "parts is refused"));
+		CU_ASSERT(says(&x, round ? "beyond the largest file" : "description of the parts"));
 		x.job.array = &x.a;
 		bad.dim[0].procs = 4;
 		bad.file_offset = DDIO_MAX_FILE - 40;
@@ -366,7 +366,7 @@ static void test_piece_of_stranger(void)
 	m_piece_send(&g->m[0].lane[0], &d, data, sizeof(data));
 	w_run(w, 5 * MS);
 	CU_ASSERT(g->m[0].lane[0].closed);
-	CU_ASSERT_EQUAL(sim_logged(w->dw, "the sender is no member of the group"), 1);
+	CU_ASSERT_EQUAL(sim_logged(w->dw, "the sender is not a member of the group"), 1);
 	w_free(w);
 }
 

@@ -45,7 +45,7 @@ static void connections_that_make_no_sense_are_refused(void)
 	struct ddio_msg_status st;
 
 	CU_ASSERT(c->closed);
-	CU_ASSERT_PTR_NOT_NULL(strstr(c->why, "no reactor 2 here, there are 2"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(c->why, "there is no reactor 2: this node has 2"));
 	sc_free(c);
 	c = sc_open(sw, 0, DDIO_ROLE_PEER);
 	CU_ASSERT(c->closed);

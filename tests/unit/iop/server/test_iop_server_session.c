@@ -125,7 +125,7 @@ static void others_are_left_alone(void)
 	late = session_open(sw, r, 77, 4);
 	CU_ASSERT(!session_served(late));
 	CU_ASSERT(late->closed);
-	CU_ASSERT_PTR_NOT_NULL(strstr(late->why, "another connection since"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(late->why, "a newer connection"));
 	CU_ASSERT_EQUAL(sc_call(mine, DDIO_OP_PING, NULL, 0, NULL, 0), DDIO_ST_OK);
 	CU_ASSERT_EQUAL(sc_call(other, DDIO_OP_PING, NULL, 0, NULL, 0), DDIO_ST_OK);
 	CU_ASSERT_EQUAL(sc_call(elsewhere, DDIO_OP_PING, NULL, 0, NULL, 0), DDIO_ST_OK);

@@ -136,7 +136,7 @@ void coll_group_discard(const struct coll_group *group, uint32_t rank)
 }
 
 /*
- * Operations that were given up before this reactor heard of them
+ * Operations that were aborted before this reactor heard of them
  */
 const struct early *coll_group_early(const struct coll_group *group, uint64_t op)
 {

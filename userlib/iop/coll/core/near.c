@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Shortest access time first: instead of the order of the list, the disk gets
- * next the block that it can begin soonest, seek and rotation together, where its
- * engine knows that.  The papers sort by place and leave the rotation to chance.
+ * Shortest access time first: the disk gets the block that it can begin soonest, by seek and rotation together,
+ * where its engine knows that.  The papers sort by place and leave the rotation to chance.
  *
- * The list is sorted by place and its spans stay in that order.  Of each only the
- * first block that is left is asked about, and only of the spans next to where
- * the arm was last: the seek to the others alone takes longer.
+ * The list is sorted by place, and its spans stay in that order.  The engine is asked only about the first
+ * remaining block of each span, and only about spans near the arm's last place: the seek to any other takes
+ * longer by itself.
  */
 #include <stdlib.h>
 #include "iop/coll/core/plan.h"
@@ -89,7 +88,7 @@ static void look_at(const struct plan *plan, uint64_t span, const struct ddio_di
 	}
 }
 
-/* Ties go to what comes first on the way up. */
+/* Chooses a span; of equal ones, the first on the way up. */
 static struct choice choose(const struct plan *plan, const struct ddio_disk *disk)
 {
 	const struct near *near = plan->near;
@@ -117,13 +116,15 @@ static void span_over(struct near *near, uint64_t span)
 }
 
 /**
- * plan_next_near - the block that the disk can begin soonest
- * @plan: with plan_near_begin() behind it
+ * plan_next_near - hand out the block that the disk can begin soonest
+ * @plan: plan_near_begin() was called
  * @disk: answers ddio_disk_access_ns()
- * @placed: the block, and where it lay when the list was made
+ * @placed: receives the block, and where it lay when the list was made
  * @asked: how many blocks the disk was asked about
  *
- * Holes come when nothing else is left near.  Returns false at the end.
+ * Holes come when nothing else is left nearby.
+ *
+ * Return: false at the end of the list.
  */
 bool plan_next_near(struct plan *plan, const struct ddio_disk *disk, struct plan_blocks *placed,
 		    uint64_t *asked)

@@ -23,9 +23,9 @@ static int plan_reserve(struct plan *plan)
 }
 
 /*
- * One more block behind the last span.  Blocks are skipped only within one
- * extent: what lies between is then skipped blocks of the same object, so that
- * spans do not interleave and sorting them sorts the blocks.
+ * Adds a block to the last span, if it fits.  Blocks are skipped only within one extent: then all that lies
+ * between are skipped blocks of the same object, so that spans do not interleave, and sorting them sorts the
+ * blocks.
  */
 static bool span_extend(const struct plan *plan, const struct plan_blocks *placed)
 {
@@ -64,7 +64,6 @@ static int plan_add_first(struct plan *plan, const struct plan_blocks *placed)
 	return 0;
 }
 
-/* To the end of the list. */
 int plan_add(struct plan *plan, const struct plan_blocks *placed)
 {
 	struct plan_blocks left = *placed;
@@ -100,7 +99,6 @@ static int span_compare(const void *a, const void *b)
 	return x->block < y->block ? -1 : x->block > y->block;
 }
 
-/* By place on the disk; holes last. */
 void plan_sort(struct plan *plan)
 {
 	uint64_t i;

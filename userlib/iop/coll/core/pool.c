@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Buffers from one collective to the next.  Fresh memory costs a small
- * collective more than its transfer, so what one used is kept for the next of
- * the same shape.  Only buffers that are asked for again are kept: the first
- * one that is not there empties the pool, and so does the last group that goes.
+ * Buffers that are kept from one collective to the next.  Fresh memory costs a small collective more than its
+ * transfer, so the buffers that one has used are kept for the next of the same shape.  Only sizes that are asked
+ * for again are kept: the first request that the pool cannot serve empties it, and so does the end of the last
+ * group.
  */
 #include "iop/coll/core/pool.h"
 
-#define POOL_MOST (64ull << 20) /* bytes of a reactor */
+#define POOL_MOST (64ull << 20) /* bytes on one reactor */
 
-/* Lies in the buffer itself. */
+/* Stands in the buffer itself. */
 struct spare {
 	struct ddio_list link;
 	size_t size;

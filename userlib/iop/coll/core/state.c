@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include "base/bug.h"
 #include "iop/coll/core/coll.h"
 
 static const char *const state_name[] = { "planning", "running",   "committing",
@@ -27,13 +28,10 @@ static bool may_follow(enum coll_state from, enum coll_state to)
 
 void coll_enter(struct coll *coll, enum coll_state state)
 {
-	if (!may_follow(coll->state, state)) {
-		ddio_env_log(coll->reactor->env, DDIO_LOG_ERR,
-			     "collective %llu: no way from %s to %s",
-			     (unsigned long long)coll->req->start.op, state_name[coll->state],
-			     state_name[state]);
+	if (bug_on(!may_follow(coll->state, state), "collective %llu: from %s to %s",
+		   (unsigned long long)coll->req->start.op, state_name[coll->state],
+		   state_name[state]))
 		return;
-	}
 	coll->state = state;
 	coll->entered(coll);
 }
@@ -53,7 +51,7 @@ void coll_fail(struct coll *coll, const struct verdict *v)
 	coll->verdict = *v;
 	ddio_env_log(coll->reactor->env, DDIO_LOG_WARN, "collective %llu of file \"%s\" ends: %s",
 		     (unsigned long long)coll->req->start.op, coll->req->start.file.name, v->text);
-	/* Every reactor of a node that stops does so by itself. */
+	/* When the node stops, each of its reactors is told so. */
 	if (v->status != DDIO_ST_SHUTDOWN)
 		coll_req_fail(coll->req, coll->reactor, v);
 	coll_enter(coll, COLL_STOPPING);

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Writing: asking members for their pieces of blocks, ahead of the disk.
+ * Writing: asks members for their pieces of blocks, ahead of the disk.
  *
- * A slot asks for its next block while the last one is still being written,
- * unless a large piece is to go straight into the block buffer.  Questions of several
- * slots and disks go in one message a member, and so do the answers; with many
- * members small messages are what a write costs most.  Therefore a slot waits
+ * A slot asks for its next block while the last one is still being written, unless a large piece is to
+ * go straight into the block buffer.  With many members, small messages are the greatest cost of a write: so
+ * questions of several slots and disks go to a member in one message, and so do the answers, and a slot waits
  * for the others as long as the disk has enough to do.
  */
 #include <errno.h>
@@ -14,8 +13,8 @@
 
 #define WANT_BATCH 256 /* entries of one message */
 
-/* Pieces from this size on go straight into the block buffer: to copy them would cost more than
- * to ask for them ahead gains. */
+/* Pieces of this size or more go straight into the block buffer: copying them would cost more than asking for
+ * them ahead gains. */
 #define STRAIGHT_MIN (64u << 10)
 
 /*
@@ -64,9 +63,8 @@ static int slot_prepare(struct coll_slot *slot)
 }
 
 /*
- * Has the disk so much to do that the next questions can wait for one another?
- * Not if nothing of it is on its way; and not if less than half of the blocks are
- * at the disk, since then it may run out of work.
+ * Returns true if the disk has enough to do for the next questions to wait for one another: something is on
+ * its way, and more than half of the blocks are at the disk, so that it does not run out of work.
  */
 static bool can_wait(const struct coll_disk *cd)
 {
@@ -140,7 +138,7 @@ static struct ddio_want want_of(const struct coll_slot *slot)
 				   .disk = slot->disk->disk->number };
 }
 
-/* The lowest rank that has not been asked for everything; slot->sent says how far each is. */
+/* Returns the lowest rank that was not asked for everything; slot->sent says how far each slot is. */
 static uint32_t lowest_rank(const struct coll *coll)
 {
 	uint32_t rank = COLL_NOBODY;
@@ -174,7 +172,7 @@ static int ask_rank(struct coll *coll, uint32_t rank)
 	return n ? want_send(coll, rank, want, n) : 0;
 }
 
-/* One message to each member for all the slots that got a block in this turn. */
+/* Sends each member one message for all the slots that got a block in this turn. */
 void coll_ask_flush(struct coll *coll)
 {
 	uint64_t now = ddio_env_now(coll->reactor->env);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* One disk's part of a collective: its slots, and the ways on which its blocks are moved, one after the other. */
+/* One disk's part of a collective: its slots, and how its blocks are moved: scattered first, then the others. */
 #include <errno.h>
 #include <stdlib.h>
 #include "iop/coll/core/pool.h"
@@ -48,7 +48,7 @@ int coll_disk_buffers(struct coll_disk *cd)
 	cd->bufs = buffers_new(cd);
 	cd->slot = cd->bufs ? calloc(n, sizeof(*cd->slot)) : NULL;
 	if (!cd->slot) {
-		/* No slot is better than one that was not made ready. */
+		/* Better no slot than one that was not initialized. */
 		buffers_free(cd, cd->bufs);
 		cd->bufs = NULL;
 		cd->nslots = 0;
@@ -85,17 +85,17 @@ void coll_disk_free(struct coll_disk *cd)
 		object_put(cd->obj);
 }
 
-/* The disk gets the whole list where its engine does well with that; unless each block is chosen by its place. */
+/* Returns true if the disk may be given its whole list, which it may not if the blocks are chosen one by one. */
 static bool can_feed(const struct coll_disk *cd)
 {
 	return cd->nslots && !cd->plan.near && ddio_disk_info(cd->disk->disk)->streams;
 }
 
-/* What nobody scatters goes through the slots. */
+/* Moves the blocks that are not scattered through the slots: by a feed if possible, otherwise by requests. */
 static void disk_slots(struct coll_disk *cd)
 {
 	if (can_feed(cd))
-		(void)cd->coll->ops->feed(cd); /* else by requests */
+		(void)cd->coll->ops->feed(cd);
 	cd->coll->ops->begin(cd);
 	ddio_disk_commit(cd->disk->disk);
 }
@@ -118,7 +118,7 @@ bool coll_disk_idle(const struct coll_disk *cd)
 	return !cd->plan.left;
 }
 
-/* What waits for the disk or for connections to let go cannot be called back. */
+/* Only locks and questions can be called back, not what the disk or connections have begun. */
 static void slot_stop(struct coll_slot *slot)
 {
 	struct coll_disk *cd = slot->disk;

@@ -102,10 +102,7 @@ int slot_divide(struct coll_slot *slot, const struct coll_block *block)
 	return 0;
 }
 
-/*
- * Without batching every contiguous piece of a message would have been a Memput
- * or Memget of its own.
- */
+/* Without batching, every contiguous piece of a message would be a Memput or Memget of its own. */
 void coll_charge_part(struct coll *coll, enum ddio_work work, const struct coll_part *part)
 {
 	struct ddio_env *env = coll->reactor->env;

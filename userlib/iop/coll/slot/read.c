@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Reading: a block comes from the disk, by a request or its stream, or from the cache where that holds it
- * dirty, and goes to the members whose bytes are in it, one message each.  What
- * is contiguous for a member is sent from where it lies in the block; the rest is
- * packed into the slot's message buffer, for as many members at a time as it
- * takes.
+ * Reading: a block comes from the disk, by a request or a feed, or from the cache if that holds it dirty, and goes
+ * to the members whose bytes are in it, one message each.  Bytes that are contiguous for a member are sent
+ * from where they lie in the block; the others are packed into the slot's message buffer, for as many members
+ * at a time as fit.
  */
 #include <errno.h>
 #include <string.h>
@@ -72,7 +71,7 @@ static bool contiguous(const struct coll_part *part)
 	return part->end - part->first == part->len;
 }
 
-/* Packs for the members from slot->sent to before the one returned, or -errno. */
+/* Packs the messages of members from slot->sent on; returns the first that found no room, or -errno. */
 static int64_t pack(struct coll_slot *slot)
 {
 	struct coll *coll = slot->disk->coll;
@@ -154,7 +153,7 @@ static int send_part(struct coll_slot *slot, const struct coll_part *part)
 	return 0;
 }
 
-/* What was sent before, if anything, has left: send more of the block, or take the next. */
+/* Sends more of the block, or takes the next one; everything sent before has left. */
 static void read_send(struct coll_slot *slot)
 {
 	struct coll *coll = slot->disk->coll;

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Blocks that go straight between the disk and the memory of members on this machine, past the
- * slots.  They come before all others of the disk's list, in its order, in batches: the next
- * one begins when the last blocks of the one before are on their way.
+ * Blocks that go straight between the disk and the memory of members on this machine, past the slots.  They
+ * come before all other blocks of the disk's list, in its order, in batches: the next batch begins when the last
+ * blocks of the previous one are on their way.
  *
- * A block is scattered if all members that have bytes of it have joined, and if the disk
- * has, or gets, all of it: no hole, nothing newer in the cache, and, writing, no byte that
- * nobody sends.  What is not, or could not be handed over, is left to the slots.
+ * A block is scattered if all members that have bytes of it have joined, and if the disk has, or gets, all of
+ * it: no hole, nothing newer in the cache and, when writing, no byte that nobody sends.  All other blocks, and
+ * those that the disk does not accept, are left to the slots.
  *
- * Locks are held on all blocks of a batch, each until its block has moved.  Only those are
- * taken that are free at once, so nothing is waited for while they are held but the
- * disk.
+ * The blocks of a batch are all locked, each until it has moved.  Only locks that are free at once are
+ * taken, so that nothing is waited for under a lock but the disk.
  *
- * When a member leaves the joint in the middle, no further block begins.  It does so because it is
- * dead or gives up, and its connection will say which of the two, and who it is.
+ * When a member leaves the joint meanwhile, no further block begins.  The member has died or gives up; its
+ * connection will say which, and who it is.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -26,7 +25,7 @@
 
 /**
  * struct scatter_block - a block of a batch
- * @held: the lock is
+ * @held: the lock is held
  */
 struct scatter_block {
 	struct coll_block at;
@@ -65,7 +64,7 @@ struct coll_scatter {
  * One block
  */
 
-/* What its runs are told to; @first is the file's byte at the block's begin. */
+/* Collects the runs of a block; @first is the file offset of its first byte. */
 struct scatter_runs {
 	struct coll_disk *cd;
 	struct ddio_disk_scatter *list;
@@ -123,7 +122,7 @@ static int block_runs(const struct coll_disk *cd, const struct coll_block *at, d
 			     fn, arg);
 }
 
-/* Before anything is locked or looked up. */
+/* Returns true if the block may be scattered, before it is locked and looked up. */
 static bool block_may(const struct coll_scatter *sc, const struct coll_block *at)
 {
 	const struct coll_disk *cd = sc->cd;
@@ -141,7 +140,7 @@ static bool block_may(const struct coll_scatter *sc, const struct coll_block *at
 
 static void never_granted(struct block_lock *lock)
 {
-	(void)lock; /* a lock that is not granted at once is withdrawn in the same call */
+	(void)lock; /* a lock that is not granted at once is withdrawn at once */
 }
 
 static void block_unlock(const struct coll_disk *cd, struct scatter_block *b, bool stale)
@@ -151,7 +150,7 @@ static void block_unlock(const struct coll_disk *cd, struct scatter_block *b, bo
 	b->held = false;
 }
 
-/* Locked, and @offset is the block's place; or nothing has changed. */
+/* Locks the block and finds its place on the disk; returns false, with nothing changed, if it cannot. */
 static bool block_lock(const struct coll_disk *cd, struct scatter_block *b, uint64_t *offset)
 {
 	bool reads = !coll_writes(cd->coll), written = false;
@@ -174,7 +173,7 @@ static bool block_lock(const struct coll_disk *cd, struct scatter_block *b, uint
 	return false;
 }
 
-/* The block is in the list, with its runs; or it is as it was. */
+/* Adds the block and its runs to the list; returns false, with nothing changed, if it cannot. */
 static bool block_list(struct scatter_batch *batch, const struct coll_block *at, uint64_t offset)
 {
 	struct coll_disk *cd = batch->scatter->cd;
@@ -192,7 +191,7 @@ static bool block_list(struct scatter_batch *batch, const struct coll_block *at,
 	return false;
 }
 
-/* Does the batch take it? */
+/* Adds a block to the batch; returns false if it must go through the slots. */
 static bool block_take(struct scatter_batch *batch, const struct plan_blocks *placed)
 {
 	struct coll_scatter *sc = batch->scatter;
@@ -249,7 +248,7 @@ static void block_ended(void *ctx, uint32_t index, int status)
 		if (writes)
 			object_written(cd->obj, b->at.block, 1);
 	}
-	/* If it failed, what the cache holds dirty is worth more than what the disk has now. */
+	/* If it failed, bytes that the cache holds dirty are better than the disk's. */
 	block_unlock(cd, b, writes && (!status || !dirty));
 	if (status)
 		block_failed(cd, &b->at, status);
@@ -268,7 +267,7 @@ static void batch_ended(void *ctx)
 
 	uint32_t n = ddio_disk_scatter_blocks(batch->list), i;
 
-	/* Of which the end was not told, if there can be such. */
+	/* Blocks whose end the engine did not report, if there are any. */
 	for (i = 0; i < n; i++)
 		block_unlock(sc->cd, &batch->block[i], coll_writes(coll));
 	batch->busy = false;
@@ -283,7 +282,7 @@ static void batch_ended(void *ctx)
 static const struct ddio_disk_scatter_ops batch_ops = { .block = block_ended,
 							.ended = batch_ended };
 
-/* To those that are not scattered. */
+/* Leaves a block to the slots. */
 static int rest_add(struct coll_scatter *sc, const struct plan_blocks *placed)
 {
 	int err = plan_add(&sc->rest, placed);
@@ -293,7 +292,7 @@ static int rest_add(struct coll_scatter *sc, const struct plan_blocks *placed)
 	return err;
 }
 
-/* The disk does not take the list: what is in it goes to the rest. */
+/* The disk does not accept the list: leaves its blocks to the slots. */
 static void batch_give_up(struct scatter_batch *batch, const struct plan_blocks *placed)
 {
 	struct coll_scatter *sc = batch->scatter;
@@ -307,7 +306,7 @@ static void batch_give_up(struct scatter_batch *batch, const struct plan_blocks 
 			return;
 }
 
-/* Takes blocks of the disk's list until there are enough.  Return: 0, or it has failed. */
+/* Fills the batch from the disk's list: 0, or -errno with the collective failed. */
 static int batch_fill(struct scatter_batch *batch, struct plan_blocks *taken)
 {
 	struct coll_scatter *sc = batch->scatter;
@@ -325,7 +324,7 @@ static int batch_fill(struct scatter_batch *batch, struct plan_blocks *taken)
 	return 0;
 }
 
-/* True: the disk has more to do now. */
+/* Fills and starts a batch; returns false if there was nothing to start. */
 static bool batch_start(struct scatter_batch *batch)
 {
 	struct plan_blocks taken[BATCH_BLOCKS];
@@ -355,7 +354,7 @@ static bool busy(const struct coll_scatter *sc)
 	return sc->batch[0].busy || sc->batch[1].busy;
 }
 
-/* All that can be scattered has been: the rest becomes the disk's list. */
+/* Nothing more can be scattered: the rest becomes the disk's list. */
 static void scatter_over(struct coll_disk *cd)
 {
 	struct coll_scatter *sc = cd->scatter;
@@ -447,7 +446,7 @@ bool coll_scatter_begin(struct coll_disk *cd, void (*rest)(struct coll_disk *cd)
 {
 	struct coll *coll = cd->coll;
 
-	/* What is chosen by access time is chosen block by block. */
+	/* Blocks in the order of access time are chosen one by one. */
 	if (!coll->req->joint || !cd->nslots || cd->plan.near ||
 	    coll_req_flag(coll->req, DDIO_COLL_NO_BATCH) || scatter_new(cd))
 		return false;

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Writing: when all pieces of a block are here, and it is the block's turn in
- * the order of the disk's list, the block is locked in the cache, what nobody
- * sends is taken from there or from the disk, and it is written.
+ * Writing: when all pieces of a block are here, and it is the block's turn in the order of the disk's list, the
+ * block is locked in the cache; bytes that nobody sends are taken from there or from the disk, and the block
+ * is written.
  *
- * A block that is not wholly covered keeps what it had, whatever the size of the
- * file was when the request was made: somebody else may have written the rest
- * since.  Its pieces all go to the message buffer, since the old bytes come later.
+ * A block that is not wholly covered keeps its other bytes, whatever the size of the file was when the
+ * request was made: another client may have written them since.  All its pieces go to the message buffer, since the
+ * old bytes arrive later.
  */
 #include <string.h>
 #include "iop/coll/slot/slot.h"
 
-/* All of the block is in the two buffers; the message buffer is free afterwards. */
+/* Writes the block, all of which is in the two buffers; the message buffer is free afterwards. */
 static void write_block(struct coll_slot *slot)
 {
 	struct coll *coll = slot->disk->coll;
@@ -62,7 +62,7 @@ static void write_moved(struct coll_slot *slot)
 	bool writing = slot->req.op == DDIO_DISK_WRITE;
 
 	if (slot->req.status) {
-		/* What the cache holds dirty is still worth more than what the disk has now. */
+		/* If the cache holds the block dirty, those bytes are still better than the disk's. */
 		slot_drop(slot, writing && !slot->lock.dirty);
 		coll_fail_disk(cd, &slot->at, slot->req.status,
 			       writing ? "writing" : "reading the old bytes of");
