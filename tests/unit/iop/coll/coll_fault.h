@@ -9,7 +9,7 @@
 #include "tests/unit/iop/coll/coll_op.h"
 
 struct fault {
-	struct world *w;
+	struct coll_world *w;
 	struct w_group *g, *other;
 	struct w_file f;
 	struct ddio_array a;

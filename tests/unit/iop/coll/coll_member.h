@@ -43,7 +43,7 @@ struct w_lane {
  * @twist: of its next piece: see enum w_twist
  */
 struct w_member {
-	struct world *w;
+	struct coll_world *w;
 	struct w_group *g;
 	uint32_t rank;
 	struct ddio_env *env;
@@ -56,7 +56,7 @@ struct w_member {
 enum w_twist { W_PLAIN, W_SHORT, W_LONG, W_TWICE, W_OTHER_BLOCK, W_OTHER_RANK, W_OTHER_OP };
 
 struct w_group {
-	struct world *w;
+	struct coll_world *w;
 	uint8_t id[DDIO_GROUP_ID_LEN];
 	uint32_t n;
 	uint64_t ops;
@@ -89,7 +89,7 @@ static inline void m_abort(struct w_member *m, uint64_t op, uint32_t status)
 			ddio_conn_send(m->lane[i].conn, &msg, buf, len, NULL, 0, NULL);
 }
 
-static void m_check_end(struct w_op *op, const struct world *w)
+static void m_check_end(struct w_op *op, const struct coll_world *w)
 {
 	if (op->oks == w->iop.nreactors && (op->write || op->moved == op->size))
 		op->ended = true;
@@ -299,7 +299,7 @@ static const struct ddio_conn_ops m_ops = {
  */
 static void m_connect(struct w_lane *lane)
 {
-	struct world *w = lane->m->w;
+	struct coll_world *w = lane->m->w;
 	struct ddio_msg_hello hello = { .role = DDIO_ROLE_CLIENT, .reactor = lane->reactor };
 
 	CU_ASSERT_EQUAL(ddio_conn_connect(lane->m->env,
@@ -339,7 +339,7 @@ static inline uint32_t m_attach(struct w_lane *lane, uint32_t size)
 	return lane->status;
 }
 
-static inline struct w_group *w_group_bare(struct world *w, uint32_t n)
+static inline struct w_group *w_group_bare(struct coll_world *w, uint32_t n)
 {
 	struct w_group *g = calloc(1, sizeof(*g));
 	char name[32];
@@ -370,7 +370,7 @@ static inline struct w_group *w_group_bare(struct world *w, uint32_t n)
 	return g;
 }
 
-static inline struct w_group *w_group_new(struct world *w, uint32_t n)
+static inline struct w_group *w_group_new(struct coll_world *w, uint32_t n)
 {
 	struct w_group *g = w_group_bare(w, n);
 	uint32_t i, r;
@@ -421,7 +421,7 @@ static inline void w_group_free(struct w_group *g)
 /*
  * Worlds
  */
-static inline void w_conf(struct world *w)
+static inline void w_conf(struct coll_world *w)
 {
 	uint32_t i;
 
@@ -442,7 +442,7 @@ static inline void w_conf(struct world *w)
 	w->iop.reactors = w->reactor;
 }
 
-static inline void w_disk_open(struct world *w, uint32_t i, struct reactor *r)
+static inline void w_disk_open(struct coll_world *w, uint32_t i, struct reactor *r)
 {
 	struct ddio_disk_spec spec = { .name = w->cdisk[i].name,
 				       .engine = w->p.engine ? w->p.engine : "mem",
@@ -464,9 +464,9 @@ static inline void w_disk_open(struct world *w, uint32_t i, struct reactor *r)
 	w->disk_reactor[i] = r->index;
 }
 
-static inline struct world *w_new(const struct w_params *p)
+static inline struct coll_world *w_new(const struct w_params *p)
 {
-	struct world *w = calloc(1, sizeof(*w));
+	struct coll_world *w = calloc(1, sizeof(*w));
 	uint32_t i, first = 0;
 
 	w->p = *p;
@@ -498,7 +498,7 @@ static inline struct world *w_new(const struct w_params *p)
 }
 
 /* Ends it, and checks that nothing was left behind. */
-static inline void w_free(struct world *w)
+static inline void w_free(struct coll_world *w)
 {
 	uint32_t i;
 
@@ -514,11 +514,11 @@ static inline void w_free(struct world *w)
 		ddio_listener_close(w->listener[i]);
 	}
 	for (i = 0; i < w->p.ndisks; i++) {
-		struct object *obj;
+		struct mem_object *obj;
 
 		CU_ASSERT_EQUAL(w->disk[i].coll_buffers, 0);
 		cache_free(w->disk[i].cache);
-		ddio_list_for_each_entry(obj, &w->disk[i].store->objects, link)
+		ddio_list_for_each_entry(obj, &mem_store(w->disk[i].store)->objects, link)
 			CU_ASSERT_EQUAL(obj->refs, 0);
 		store_destroy(w->disk[i].store);
 		ddio_disk_close(w->disk[i].disk);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A store in memory with the interface of iop/store.h, as far as the executor and the cache use
- * it: what the executor's tests place blocks with, and make fail.
+ * A store in memory with the interface of iop/store/store.h, as far as the executor and the cache use
+ * it: the executor's tests place blocks with it, and make it fail.
  */
 #ifndef DDIO_TEST_COLL_STORE_H
 #define DDIO_TEST_COLL_STORE_H
@@ -13,8 +13,8 @@
 
 enum { STORE_UNIT = 512 };
 
-struct object {
-	struct store *store;
+struct mem_object {
+	struct mem_store *store;
 	struct ddio_list link;
 	struct ddio_file_ref ref;
 	uint32_t refs;
@@ -26,14 +26,14 @@ struct object {
 };
 
 /**
- * struct store - the store of one disk
+ * struct mem_store - the store of one disk
  * @taken: by units of a sector
  * @limit: bytes that may be given out
  * @rnd: of the random layout
  * @commit_err: what the next commits end with
  * @last: where the block lies that was written last; @back: how often it lay before the previous one
  */
-struct store {
+struct mem_store {
 	struct ddio_env *env;
 	struct ddio_disk *disk;
 	struct ddio_list objects;
@@ -48,9 +48,19 @@ struct store {
 	bool posted;
 };
 
+static inline struct mem_store *mem_store(const struct store *store)
+{
+	return (struct mem_store *)store;
+}
+
+static inline struct mem_object *mem_object(const struct object *obj)
+{
+	return (struct mem_object *)obj;
+}
+
 static void store_committed(void *arg)
 {
-	struct store *s = arg;
+	struct mem_store *s = arg;
 
 	s->posted = false;
 	while (!ddio_list_empty(&s->pending)) {
@@ -63,7 +73,7 @@ static void store_committed(void *arg)
 
 static inline struct store *store_make(struct ddio_env *env, struct ddio_disk *disk, uint64_t seed)
 {
-	struct store *s = calloc(1, sizeof(*s));
+	struct mem_store *s = calloc(1, sizeof(*s));
 
 	s->env = env;
 	s->disk = disk;
@@ -75,12 +85,13 @@ static inline struct store *store_make(struct ddio_env *env, struct ddio_disk *d
 	s->post.arg = s;
 	ddio_list_init(&s->objects);
 	ddio_list_init(&s->pending);
-	return s;
+	return (struct store *)s;
 }
 
-static inline void store_destroy(struct store *s)
+static inline void store_destroy(struct store *store)
 {
-	struct object *obj, *tmp;
+	struct mem_store *s = mem_store(store);
+	struct mem_object *obj, *tmp;
 
 	ddio_list_for_each_entry_safe(obj, tmp, &s->objects, link) {
 		ddio_list_del(&obj->link);
@@ -91,19 +102,25 @@ static inline void store_destroy(struct store *s)
 	free(s);
 }
 
-struct ddio_disk *store_disk(const struct store *s)
+struct ddio_disk *store_disk(const struct store *store)
 {
+	const struct mem_store *s = mem_store(store);
+
 	return s->disk;
 }
 
-uint64_t store_free_bytes(const struct store *s)
+uint64_t store_free_bytes(const struct store *store)
 {
+	const struct mem_store *s = mem_store(store);
+
 	return s->limit - s->used;
 }
 
-int store_get(struct store *s, const struct ddio_file_ref *ref, bool create, struct object **out)
+int store_get(struct store *store, const struct ddio_file_ref *ref, bool create,
+	      struct object **out)
 {
-	struct object *obj;
+	struct mem_store *s = mem_store(store);
+	struct mem_object *obj;
 
 	ddio_list_for_each_entry(obj, &s->objects, link) {
 		if (obj->ref.id != ref->id)
@@ -111,7 +128,7 @@ int store_get(struct store *s, const struct ddio_file_ref *ref, bool create, str
 		if (obj->ref.block != ref->block || obj->ref.layout != ref->layout)
 			return -ESTALE;
 		obj->refs++;
-		*out = obj;
+		*out = (struct object *)obj;
 		return 0;
 	}
 	if (!create)
@@ -123,38 +140,49 @@ int store_get(struct store *s, const struct ddio_file_ref *ref, bool create, str
 	obj->ref = *ref;
 	obj->refs = 1;
 	ddio_list_add(&obj->link, &s->objects);
-	*out = obj;
+	*out = (struct object *)obj;
 	return 0;
 }
 
-void object_ref(struct object *obj)
+void object_ref(struct object *object)
 {
+	struct mem_object *obj = mem_object(object);
+
 	obj->refs++;
 }
 
-void object_put(struct object *obj)
+void object_put(struct object *object)
 {
+	struct mem_object *obj = mem_object(object);
+
 	obj->refs--;
 }
 
-const struct ddio_file_ref *object_file(const struct object *obj)
+const struct ddio_file_ref *object_file(const struct object *object)
 {
+	const struct mem_object *obj = mem_object(object);
+
 	return &obj->ref;
 }
 
-struct store *object_store(const struct object *obj)
+struct store *object_store(const struct object *object)
 {
-	return obj->store;
+	const struct mem_object *obj = mem_object(object);
+
+	return (struct store *)obj->store;
 }
 
-uint64_t object_end(const struct object *obj)
+uint64_t object_end(const struct object *object)
 {
+	const struct mem_object *obj = mem_object(object);
+
 	return obj->n;
 }
 
-bool object_lookup(const struct object *obj, uint64_t block, uint64_t *start, uint64_t *run,
+bool object_lookup(const struct object *object, uint64_t block, uint64_t *start, uint64_t *run,
 		   bool *written)
 {
+	const struct mem_object *obj = mem_object(object);
 	const struct store_block *b = obj->block, *x;
 	uint64_t i;
 
@@ -179,7 +207,7 @@ bool object_lookup(const struct object *obj, uint64_t block, uint64_t *start, ui
 	return true;
 }
 
-static bool store_fits(const struct store *s, uint64_t unit, uint64_t n)
+static bool store_fits(const struct mem_store *s, uint64_t unit, uint64_t n)
 {
 	uint64_t i;
 
@@ -189,13 +217,13 @@ static bool store_fits(const struct store *s, uint64_t unit, uint64_t n)
 	return true;
 }
 
-static uint64_t store_random(struct store *s)
+static uint64_t store_random(struct mem_store *s)
 {
 	s->rnd = s->rnd * 6364136223846793005ull + 1442695040888963407ull;
 	return s->rnd >> 33;
 }
 
-static uint64_t store_find(struct store *s, uint64_t n, bool random)
+static uint64_t store_find(struct mem_store *s, uint64_t n, bool random)
 {
 	uint64_t slots = s->units / n, at = random ? store_random(s) % slots : 0, i;
 
@@ -208,7 +236,7 @@ static uint64_t store_find(struct store *s, uint64_t n, bool random)
 	return UINT64_MAX;
 }
 
-static void object_grow(struct object *obj, uint64_t n)
+static void object_grow(struct mem_object *obj, uint64_t n)
 {
 	if (n <= obj->n)
 		return;
@@ -217,14 +245,15 @@ static void object_grow(struct object *obj, uint64_t n)
 	obj->n = n;
 }
 
-int object_alloc(struct object *obj, uint64_t first, uint64_t count)
+int object_alloc(struct object *object, uint64_t first, uint64_t count)
 {
-	struct store *s = obj->store;
+	struct mem_object *obj = mem_object(object);
+	struct mem_store *s = obj->store;
 	uint64_t units = obj->ref.block / STORE_UNIT, i, need = 0, unit;
 
 	for (i = first; i < first + count; i++)
 		need += i >= obj->n || !obj->block[i].there;
-	if (need > store_free_bytes(s) / obj->ref.block)
+	if (need > (s->limit - s->used) / obj->ref.block)
 		return -ENOSPC;
 	object_grow(obj, first + count);
 	for (i = first; i < first + count; i++) {
@@ -239,9 +268,10 @@ int object_alloc(struct object *obj, uint64_t first, uint64_t count)
 	return 0;
 }
 
-void object_written(struct object *obj, uint64_t first, uint64_t count)
+void object_written(struct object *object, uint64_t first, uint64_t count)
 {
-	struct store *s = obj->store;
+	struct mem_object *obj = mem_object(object);
+	struct mem_store *s = obj->store;
 	uint64_t i;
 
 	for (i = first; i < first + count && i < obj->n; i++) {
@@ -251,8 +281,9 @@ void object_written(struct object *obj, uint64_t first, uint64_t count)
 	}
 }
 
-int object_truncate(struct object *obj, uint64_t nblocks)
+int object_truncate(struct object *object, uint64_t nblocks)
 {
+	struct mem_object *obj = mem_object(object);
 	uint64_t i;
 
 	for (i = nblocks; i < obj->n; i++) {
@@ -262,8 +293,9 @@ int object_truncate(struct object *obj, uint64_t nblocks)
 	return 0;
 }
 
-void store_commit(struct store *s, struct commit *commit)
+void store_commit(struct store *store, struct commit *commit)
 {
+	struct mem_store *s = mem_store(store);
 	s->commits++;
 	ddio_list_add(&commit->link, &s->pending);
 	if (s->posted)
@@ -272,9 +304,9 @@ void store_commit(struct store *s, struct commit *commit)
 	ddio_env_post(s->env, &s->post);
 }
 
-bool store_dirty(const struct store *s)
+bool store_dirty(const struct store *store)
 {
-	(void)s;
+	(void)store;
 	return false;
 }
 

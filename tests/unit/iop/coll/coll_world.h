@@ -17,7 +17,7 @@
 
 enum { W_REACTORS = 2, W_DISKS = 4, W_OPS = 4, W_MEMBERS = 64, W_FILE_MAX = 1 << 20 };
 
-struct world;
+struct coll_world;
 struct w_group;
 
 /* The disks are given whole lists. */
@@ -61,12 +61,12 @@ struct w_file {
 
 struct w_client {
 	struct client c;
-	struct world *w;
+	struct coll_world *w;
 	struct ddio_post end;
 	bool ended;
 };
 
-struct world {
+struct coll_world {
 	struct w_params p;
 	struct ddio_sim *dw;
 	struct ddio_conf conf;
@@ -83,7 +83,7 @@ struct world {
 	struct w_group *group[4];
 };
 
-static inline uint64_t w_random(struct world *w)
+static inline uint64_t w_random(struct coll_world *w)
 {
 	w->rnd = w->rnd * 6364136223846793005ull + 1442695040888963407ull;
 	return w->rnd >> 33;
@@ -114,7 +114,7 @@ struct iop_disk *reactor_disk(struct reactor *reactor, uint32_t number)
 
 int iop_disk_reactor(const struct ddio_iop *iop, uint32_t number)
 {
-	const struct world *w = ddio_container_of(iop, struct world, iop);
+	const struct coll_world *w = ddio_container_of(iop, struct coll_world, iop);
 
 	return number < w->p.ndisks ? (int)w->disk_reactor[number] : -ENOENT;
 }
@@ -221,7 +221,7 @@ static void sv_accept(void *ctx, struct ddio_stream *stream)
 	struct reactor *r = ctx;
 	struct w_client *wc = calloc(1, sizeof(*wc));
 
-	wc->w = ddio_container_of(r->iop, struct world, iop);
+	wc->w = ddio_container_of(r->iop, struct coll_world, iop);
 	wc->c.reactor = r;
 	ddio_list_init(&wc->c.members);
 	ddio_list_add(&wc->c.link, &r->clients);
@@ -235,7 +235,7 @@ static void sv_accept(void *ctx, struct ddio_stream *stream)
 /*
  * Time
  */
-static inline void w_sample(struct world *w)
+static inline void w_sample(struct coll_world *w)
 {
 	uint64_t memory = 0;
 	uint32_t i;
@@ -249,7 +249,7 @@ static inline void w_sample(struct world *w)
 			w->max_buffers = w->disk[i].coll_buffers;
 }
 
-static inline void w_run(struct world *w, uint64_t ns)
+static inline void w_run(struct coll_world *w, uint64_t ns)
 {
 	uint64_t step = ns > 10 * SEC ? 100 * MS : ns > 100 * MS ? MS : 20000, end;
 
@@ -263,7 +263,7 @@ static inline void w_run(struct world *w, uint64_t ns)
 typedef bool (*w_cond)(void *arg);
 
 /* False: it did not come within @ns. */
-static inline bool w_until(struct world *w, w_cond cond, void *arg, uint64_t ns)
+static inline bool w_until(struct coll_world *w, w_cond cond, void *arg, uint64_t ns)
 {
 	uint64_t end = ddio_sim_elapsed(w->dw) + ns, step = 20000;
 
@@ -298,8 +298,8 @@ static bool io_over(void *arg)
 	return ((struct w_io *)arg)->over;
 }
 
-static inline void w_disk_io(struct world *w, uint32_t disk, enum ddio_disk_op op, uint64_t offset,
-			     void *buf, uint64_t len)
+static inline void w_disk_io(struct coll_world *w, uint32_t disk, enum ddio_disk_op op,
+			     uint64_t offset, void *buf, uint64_t len)
 {
 	struct w_io io = { .req = { .op = op, .offset = offset, .len = len, .buf = buf } };
 
@@ -315,7 +315,7 @@ struct w_totals {
 	uint64_t reads, writes, read_bytes, write_bytes;
 };
 
-static inline struct w_totals w_totals(struct world *w)
+static inline struct w_totals w_totals(struct coll_world *w)
 {
 	struct w_totals t = { 0 };
 	struct ddio_disk_stats st;
@@ -334,7 +334,7 @@ static inline struct w_totals w_totals(struct world *w)
 /*
  * Files
  */
-static inline void w_file_init(struct world *w, struct w_file *f, uint64_t id, uint32_t block,
+static inline void w_file_init(struct coll_world *w, struct w_file *f, uint64_t id, uint32_t block,
 			       uint32_t layout)
 {
 	uint32_t i;
@@ -358,13 +358,13 @@ static inline void w_file_free(struct w_file *f)
 	free(f->image);
 }
 
-static inline struct store *w_file_store(struct world *w, const struct w_file *f, uint64_t b)
+static inline struct store *w_file_store(struct coll_world *w, const struct w_file *f, uint64_t b)
 {
 	return w->disk[f->disks[b % f->rec.ndisks]].store;
 }
 
 /* Puts block @b of the image on its disk. */
-static inline void w_block_write(struct world *w, struct w_file *f, uint64_t b)
+static inline void w_block_write(struct coll_world *w, struct w_file *f, uint64_t b)
 {
 	uint64_t size = f->rec.ref.block, start, run;
 	struct object *obj;
@@ -380,7 +380,7 @@ static inline void w_block_write(struct world *w, struct w_file *f, uint64_t b)
 }
 
 /* The first @size bytes, what @seed names. */
-static inline void w_file_fill(struct world *w, struct w_file *f, uint64_t size, uint64_t seed)
+static inline void w_file_fill(struct coll_world *w, struct w_file *f, uint64_t size, uint64_t seed)
 {
 	uint64_t i;
 
@@ -392,7 +392,8 @@ static inline void w_file_fill(struct world *w, struct w_file *f, uint64_t size,
 }
 
 /* Is block @b on the disk?  Then *@buf gets it. */
-static inline bool w_block_read(struct world *w, const struct w_file *f, uint64_t b, uint8_t *buf)
+static inline bool w_block_read(struct coll_world *w, const struct w_file *f, uint64_t b,
+				uint8_t *buf)
 {
 	uint64_t start, run;
 	struct object *obj;
@@ -409,7 +410,7 @@ static inline bool w_block_read(struct world *w, const struct w_file *f, uint64_
 }
 
 /* Blocks of the disks that differ from the image; what was never written is zeros. */
-static inline uint32_t w_file_wrong(struct world *w, const struct w_file *f, uint64_t size)
+static inline uint32_t w_file_wrong(struct coll_world *w, const struct w_file *f, uint64_t size)
 {
 	uint8_t *buf = malloc(f->rec.ref.block);
 	uint32_t wrong = 0;

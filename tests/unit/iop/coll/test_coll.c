@@ -42,7 +42,7 @@ static void pattern_all_flags(struct w_group *g, struct w_file *f, const struct 
 static void patterns_with(uint32_t layout, uint32_t nreactors, uint32_t nprocs)
 {
 	struct w_params p = { .seed = 11 + layout, .ndisks = 4, .nreactors = nreactors };
-	struct world *w = w_new(&p);
+	struct coll_world *w = w_new(&p);
 	struct w_group *g = w_group_new(w, nprocs);
 	uint32_t s, i;
 

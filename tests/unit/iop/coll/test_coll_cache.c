@@ -27,8 +27,8 @@ static bool c_over(void *arg)
 }
 
 /* One request of the traditional path, within a block; not waited for. */
-static void tc_begin(struct world *w, struct w_file *f, struct c_io *c, uint64_t off, void *buf,
-		     uint64_t len, bool write)
+static void tc_begin(struct coll_world *w, struct w_file *f, struct c_io *c, uint64_t off,
+		     void *buf, uint64_t len, bool write)
 {
 	uint64_t bs = f->rec.ref.block, b = off / bs;
 	struct iop_disk *d = &w->disk[f->disks[b % f->rec.ndisks]];
@@ -46,7 +46,8 @@ static void tc_begin(struct world *w, struct w_file *f, struct c_io *c, uint64_t
 		cache_read(d->cache, &c->io);
 }
 
-static void tc(struct world *w, struct w_file *f, uint64_t off, void *buf, uint64_t len, bool write)
+static void tc(struct coll_world *w, struct w_file *f, uint64_t off, void *buf, uint64_t len,
+	       bool write)
 {
 	struct c_io c;
 
@@ -57,7 +58,7 @@ static void tc(struct world *w, struct w_file *f, uint64_t off, void *buf, uint6
 		memcpy(f->image + off, buf, len);
 }
 
-static uint64_t dirty_blocks(struct world *w)
+static uint64_t dirty_blocks(struct coll_world *w)
 {
 	struct cache_stats st;
 	uint64_t n = 0;
@@ -70,7 +71,7 @@ static uint64_t dirty_blocks(struct world *w)
 	return n;
 }
 
-static uint64_t cached_blocks(struct world *w)
+static uint64_t cached_blocks(struct coll_world *w)
 {
 	struct cache_stats st;
 	uint64_t n = 0;
@@ -94,7 +95,7 @@ static bool flag_set(void *arg)
 	return *(bool *)arg;
 }
 
-static void flush_all(struct world *w)
+static void flush_all(struct coll_world *w)
 {
 	uint32_t i;
 
@@ -108,7 +109,7 @@ static void flush_all(struct world *w)
 }
 
 struct dirty {
-	struct world *w;
+	struct coll_world *w;
 	struct w_group *g;
 	struct w_file f;
 	struct ddio_array a;
@@ -295,7 +296,7 @@ static void interleave(uint64_t seed)
 {
 	struct w_params p = { .seed = seed, .options = seed % 2 ? "delay_us=150" : NULL };
 	struct ddio_sim_link net;
-	struct world *w = w_new(&p);
+	struct coll_world *w = w_new(&p);
 	struct w_group *g[2] = { w_group_new(w, 3), w_group_new(w, 2) };
 	struct ddio_array a[2];
 	struct w_job job[2];
@@ -359,7 +360,7 @@ static void test_interleaved(void)
 static void crossing(uint64_t seed)
 {
 	struct w_params p = { .seed = seed, .options = "delay_us=100" };
-	struct world *w = w_new(&p);
+	struct coll_world *w = w_new(&p);
 	struct w_group *g[2] = { w_group_new(w, 2), w_group_new(w, 4) };
 	struct ddio_array a[2];
 	struct w_job job[4];

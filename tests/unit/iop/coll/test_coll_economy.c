@@ -3,7 +3,7 @@
 /* needs: everything */
 #include "tests/unit/iop/coll/coll_pattern.h"
 
-static uint64_t place_of(struct world *w, const struct w_file *f, uint64_t b)
+static uint64_t place_of(struct coll_world *w, const struct w_file *f, uint64_t b)
 {
 	struct object *obj;
 	uint64_t start, run;
@@ -46,7 +46,7 @@ static struct w_op *read_with(struct w_job *job, uint32_t flags)
 static void test_order(void)
 {
 	struct w_params p = { .seed = 3, .ndisks = 2 };
-	struct world *w = w_new(&p);
+	struct coll_world *w = w_new(&p);
 	struct w_group *g = w_group_new(w, 4);
 	struct ddio_array a = pattern("c", 8, 1, 4096, 4);
 	struct w_file f;
@@ -76,7 +76,7 @@ static void test_order(void)
 static void test_rotation(void)
 {
 	struct w_params p = { .seed = 34, .ndisks = 4 };
-	struct world *w = w_new(&p);
+	struct coll_world *w = w_new(&p);
 	struct w_group *g = w_group_new(w, 4);
 	struct ddio_array a = pattern("c", 8, 1, 28 * 64, 4);
 	struct w_file f;
@@ -103,7 +103,7 @@ static void test_rotation(void)
 static void test_order_of_writes(void)
 {
 	struct w_params p = { .seed = 33, .ndisks = 2 };
-	struct world *w = w_new(&p);
+	struct coll_world *w = w_new(&p);
 	struct w_group *g = w_group_new(w, 4);
 	struct ddio_array a = pattern("c", 8, 1, 4096, 4);
 	struct ddio_sim_link net;
@@ -122,15 +122,15 @@ static void test_order_of_writes(void)
 	}
 	job.flags = DDIO_COLL_WRITE | DDIO_COLL_SORT;
 	for (i = 0; i < 2; i++) {
-		w->disk[i].store->back = 0;
-		w->disk[i].store->last = 0;
+		mem_store(w->disk[i].store)->back = 0;
+		mem_store(w->disk[i].store)->last = 0;
 	}
 	write_and_check(&job);
-	CU_ASSERT_EQUAL(w->disk[0].store->back, 0);
-	CU_ASSERT_EQUAL(w->disk[1].store->back, 0);
+	CU_ASSERT_EQUAL(mem_store(w->disk[0].store)->back, 0);
+	CU_ASSERT_EQUAL(mem_store(w->disk[1].store)->back, 0);
 	job.flags = DDIO_COLL_WRITE;
 	write_and_check(&job);
-	CU_ASSERT(w->disk[0].store->back > 4);
+	CU_ASSERT(mem_store(w->disk[0].store)->back > 4);
 	w_file_free(&f);
 	w_free(w);
 }
@@ -139,7 +139,7 @@ static void test_buffers(void)
 {
 	static const uint32_t n[] = { 0, 1, 2, 5, 64 };
 	struct w_params p = { .seed = 4, .ndisks = 2, .options = "delay_us=500" };
-	struct world *w = w_new(&p);
+	struct coll_world *w = w_new(&p);
 	struct w_group *g = w_group_new(w, 4);
 	struct ddio_array a = pattern("c", 8, 1, 4096, 4);
 	struct w_file f;
@@ -176,7 +176,7 @@ static void test_memory_by_members(void)
 
 	for (i = 0; i < 3; i++) {
 		struct w_params p = { .seed = 5, .ndisks = 4, .options = "delay_us=500" };
-		struct world *w = w_new(&p);
+		struct coll_world *w = w_new(&p);
 		struct w_group *g = w_group_new(w, n[i]);
 		struct ddio_array a = pattern("c", 8, 1, 8192, n[i]);
 		struct w_file f;
@@ -201,7 +201,7 @@ static void test_memory_by_members(void)
 static void test_kept(void)
 {
 	struct w_params p = { .seed = 9, .ndisks = 2 };
-	struct world *w = w_new(&p);
+	struct coll_world *w = w_new(&p);
 	struct w_group *g = w_group_new(w, 4);
 	struct ddio_array a = pattern("c", 8, 1, 4096, 4);
 	struct w_file f;
@@ -234,7 +234,7 @@ static void test_kept(void)
 static void test_straight(void)
 {
 	struct w_params p = { .seed = 6, .ndisks = 2, .options = "delay_us=500" };
-	struct world *w = w_new(&p);
+	struct coll_world *w = w_new(&p);
 	struct w_group *g = w_group_new(w, 4);
 	struct ddio_array a = pattern("b", 8, 1, 96 << 10, 4);
 	struct w_file f;
@@ -253,7 +253,7 @@ static void test_straight(void)
 static void test_batches(void)
 {
 	struct w_params p = { .seed = 7, .ndisks = 4 };
-	struct world *w = w_new(&p);
+	struct coll_world *w = w_new(&p);
 	struct w_group *g = w_group_new(w, 4);
 	struct ddio_array a = pattern("c", 8, 1, 8192, 4);
 	uint64_t bytes = 8 * 8192, op, got, put;
@@ -310,7 +310,7 @@ static void test_questions_wait(void)
 
 	for (i = 0; i < 2; i++) {
 		uint64_t size = (uint64_t)way[i].block * way[i].blocks;
-		struct world *w = w_new(&p);
+		struct coll_world *w = w_new(&p);
 		struct w_group *g = w_group_new(w, 2);
 		struct ddio_array a = pattern(way[i].dist, 8, 1, size / 8, 2);
 		struct w_file f;
@@ -344,7 +344,7 @@ static void test_questions_in_pairs(void)
 			      .ndisks = 1,
 			      .engine = "hp97560",
 			      .options = "time_scale=1,immediate_report=no" };
-	struct world *w = w_new(&p);
+	struct coll_world *w = w_new(&p);
 	struct w_group *g = w_group_new(w, 4);
 	struct ddio_array a = pattern("c", 8, 1, 64 * 1024, 4);
 	struct w_file f;
@@ -364,7 +364,7 @@ static void test_questions_in_pairs(void)
 static void test_nothing_wanted(void)
 {
 	struct w_params p = { .seed = 8 };
-	struct world *w = w_new(&p);
+	struct coll_world *w = w_new(&p);
 	struct w_group *g = w_group_new(w, 3);
 	struct ddio_part none[3] = { { .kind = DDIO_PART_LIST },
 				     { .kind = DDIO_PART_LIST },

@@ -11,7 +11,7 @@
 enum { NEVER = 1 << 30 };
 
 /* After @k more requests that work. */
-static void fail_after(struct world *w, uint32_t disk, uint64_t k)
+static void fail_after(struct coll_world *w, uint32_t disk, uint64_t k)
 {
 	struct ddio_disk *d = w->disk[disk].disk;
 
@@ -142,19 +142,19 @@ static void test_no_space(void)
 	uint64_t used[2];
 
 	fault_new(&x, &p, DDIO_COLL_WRITE);
-	x.w->disk[1].store->limit = x.w->disk[1].store->used + 3 * BLOCK;
-	used[0] = x.w->disk[0].store->used;
-	used[1] = x.w->disk[1].store->used;
+	mem_store(x.w->disk[1].store)->limit = mem_store(x.w->disk[1].store)->used + 3 * BLOCK;
+	used[0] = mem_store(x.w->disk[0].store)->used;
+	used[1] = mem_store(x.w->disk[1].store)->used;
 	x.a.dim[0].size *= 2; /* 24 blocks more */
 	x.op = w_start(&x.job);
 	CU_ASSERT_EQUAL(w_wait(x.g, x.op, SEC), DDIO_ST_NO_SPACE);
 	CU_ASSERT(says(&x, "disk d1"));
 	CU_ASSERT(says(&x, "12 more blocks"));
-	CU_ASSERT_EQUAL(x.w->disk[1].store->used, used[1]);
+	CU_ASSERT_EQUAL(mem_store(x.w->disk[1].store)->used, used[1]);
 	x.a.dim[0].size = (BLOCKS + 6) * BLOCK / 8;
 	x.op = w_start(&x.job);
 	CU_ASSERT_EQUAL(w_wait(x.g, x.op, SEC), DDIO_ST_OK);
-	CU_ASSERT_EQUAL(x.w->disk[1].store->used, used[1] + 3 * BLOCK);
+	CU_ASSERT_EQUAL(mem_store(x.w->disk[1].store)->used, used[1] + 3 * BLOCK);
 	CU_ASSERT_EQUAL(w_totals(x.w).reads, 0);
 	w_apply(&x.job, x.g->map[x.op % W_OPS]);
 	CU_ASSERT_EQUAL(w_file_wrong(x.w, &x.f, (BLOCKS + 6) * BLOCK), 0);
@@ -176,14 +176,14 @@ static void test_no_space_at_all(void)
 		.size = 48, .stride = 4, .count = 12, .procs = 4, .dist = DDIO_CYCLIC
 	};
 	for (i = 0; i < 2; i++) {
-		used[i] = x.w->disk[i].store->used;
-		x.w->disk[i].store->limit = used[i] + 9 * BLOCK;
+		used[i] = mem_store(x.w->disk[i].store)->used;
+		mem_store(x.w->disk[i].store)->limit = used[i] + 9 * BLOCK;
 	}
 	x.op = w_start(&x.job);
 	CU_ASSERT_EQUAL(w_wait(x.g, x.op, SEC), DDIO_ST_NO_SPACE);
 	CU_ASSERT(says(&x, "12 more blocks"));
-	CU_ASSERT_EQUAL(x.w->disk[0].store->used, used[0]);
-	CU_ASSERT_EQUAL(x.w->disk[1].store->used, used[1]);
+	CU_ASSERT_EQUAL(mem_store(x.w->disk[0].store)->used, used[0]);
+	CU_ASSERT_EQUAL(mem_store(x.w->disk[1].store)->used, used[1]);
 	x.f.rec.ref.id = 1;
 	x.a.elem_size = 8;
 	x.a.dim[0] =
@@ -199,13 +199,13 @@ static void test_commits(void)
 	fault_new(&x, &p, DDIO_COLL_WRITE);
 	x.op = w_start(&x.job);
 	CU_ASSERT_EQUAL(w_wait(x.g, x.op, SEC), DDIO_ST_OK);
-	CU_ASSERT_EQUAL(x.w->disk[0].store->commits, 0);
+	CU_ASSERT_EQUAL(mem_store(x.w->disk[0].store)->commits, 0);
 	x.job.flags |= DDIO_COLL_SYNC;
 	x.op = w_start(&x.job);
 	CU_ASSERT_EQUAL(w_wait(x.g, x.op, SEC), DDIO_ST_OK);
-	CU_ASSERT_EQUAL(x.w->disk[0].store->commits, 1);
-	CU_ASSERT_EQUAL(x.w->disk[1].store->commits, 1);
-	x.w->disk[1].store->commit_err = -EIO;
+	CU_ASSERT_EQUAL(mem_store(x.w->disk[0].store)->commits, 1);
+	CU_ASSERT_EQUAL(mem_store(x.w->disk[1].store)->commits, 1);
+	mem_store(x.w->disk[1].store)->commit_err = -EIO;
 	x.op = w_start(&x.job);
 	/* The other reactor may have been fine, and have said so. */
 	CU_ASSERT_EQUAL(w_wait(x.g, x.op, SEC), DDIO_ST_IO);

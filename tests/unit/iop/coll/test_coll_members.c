@@ -170,7 +170,7 @@ static void test_mute_own_bound(void)
 	fault_free(&x);
 }
 
-static void narrow(struct world *w, uint64_t window, uint64_t latency)
+static void narrow(struct coll_world *w, uint64_t window, uint64_t latency)
 {
 	struct ddio_sim_link net;
 

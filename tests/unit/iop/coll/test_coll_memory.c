@@ -65,7 +65,7 @@ static void *test_env_alloc(struct ddio_env *env, size_t size)
 enum { MEMBERS = 20, BLOCK = 512, BLOCKS = 200 };
 
 struct scene {
-	struct world *w;
+	struct coll_world *w;
 	struct w_group *g;
 	struct w_file f;
 	struct ddio_array a;
@@ -150,7 +150,7 @@ static void test_attach(void)
 
 	for (n = 0; n < 4; n++) {
 		struct w_params p = { .seed = 2 };
-		struct world *w = w_new(&p);
+		struct coll_world *w = w_new(&p);
 		struct w_group *g = w_group_bare(w, 1);
 
 		allocs = 0;

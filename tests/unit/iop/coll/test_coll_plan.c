@@ -144,14 +144,14 @@ static void test_large(void)
 /*
  * Against a twin: an array with an entry a block
  */
-struct twin {
+struct plan_twin {
 	uint64_t block, sector;
 	bool hole;
 };
 
 static int twin_compare(const void *a, const void *b)
 {
-	const struct twin *x = a, *y = b;
+	const struct plan_twin *x = a, *y = b;
 
 	if (x->sector != y->sector)
 		return x->sector < y->sector ? -1 : 1;
@@ -161,7 +161,7 @@ static int twin_compare(const void *a, const void *b)
 enum { TWIN_MAX = 4000, EXTENT_SECTORS = 10000000, EXTENTS = 5003 };
 
 /* Extents at random places, of which runs, strides or single blocks are taken. */
-static uint64_t random_list(struct plan *plan, struct twin *twin)
+static uint64_t random_list(struct plan *plan, struct plan_twin *twin)
 {
 	uint64_t n = 0, block = any(50), at_random = 1 + any(EXTENTS - 1), extent = 0;
 	uint64_t count, base, stride, i, k, first;
@@ -183,9 +183,9 @@ static uint64_t random_list(struct plan *plan, struct twin *twin)
 
 			add(plan, at, run, sector, i > 0);
 			for (k = 0; k < run; k++)
-				twin[n++] = (struct twin){ at + k,
-							   hole ? SPAN_HOLE : sector + k * SECTORS,
-							   hole };
+				twin[n++] = (struct plan_twin){
+					at + k, hole ? SPAN_HOLE : sector + k * SECTORS, hole
+				};
 			block += run - 1 + stride;
 			if (!any(10))
 				block += any(2000);
@@ -195,7 +195,7 @@ static uint64_t random_list(struct plan *plan, struct twin *twin)
 	return n;
 }
 
-static void compare(struct plan *plan, const struct twin *twin, uint64_t n, uint64_t skip)
+static void compare(struct plan *plan, const struct plan_twin *twin, uint64_t n, uint64_t skip)
 {
 	uint64_t i, block = 0;
 	bool hole = false;
@@ -203,7 +203,7 @@ static void compare(struct plan *plan, const struct twin *twin, uint64_t n, uint
 	CU_ASSERT_EQUAL_FATAL(plan->blocks, n);
 	plan_rotate(plan, skip);
 	for (i = 0; i < n; i++) {
-		const struct twin *t = &twin[(i + skip) % n];
+		const struct plan_twin *t = &twin[(i + skip) % n];
 
 		if (!next_block(plan, &block, &hole) || block != t->block || hole != t->hole ||
 		    sector != t->sector)
@@ -215,7 +215,7 @@ static void compare(struct plan *plan, const struct twin *twin, uint64_t n, uint
 
 static void test_twin(void)
 {
-	static struct twin twin[TWIN_MAX + 8];
+	static struct plan_twin twin[TWIN_MAX + 8];
 	uint64_t seed, n;
 
 	printf("\n  seeds 1 to 300 ");

@@ -5,7 +5,7 @@
 /* needs: everything */
 #include "tests/unit/iop/coll/coll_op.h"
 
-static uint64_t between(struct world *w, uint64_t lo, uint64_t hi)
+static uint64_t between(struct coll_world *w, uint64_t lo, uint64_t hi)
 {
 	return lo + w_random(w) % (hi - lo + 1);
 }
@@ -13,7 +13,7 @@ static uint64_t between(struct world *w, uint64_t lo, uint64_t hi)
 /*
  * Random descriptions
  */
-static void random_dim(struct world *w, struct ddio_dim *dim, uint32_t *procs_left)
+static void random_dim(struct coll_world *w, struct ddio_dim *dim, uint32_t *procs_left)
 {
 	static const uint32_t dists[] = { DDIO_NONE, DDIO_BLOCK, DDIO_CYCLIC, DDIO_CYCLIC,
 					  DDIO_ALL };
@@ -31,7 +31,7 @@ static void random_dim(struct world *w, struct ddio_dim *dim, uint32_t *procs_le
 	dim->count = between(w, 1, (dim->size - dim->start + dim->stride - 1) / dim->stride);
 }
 
-static void random_array(struct world *w, struct ddio_array *a, uint32_t nprocs)
+static void random_array(struct coll_world *w, struct ddio_array *a, uint32_t nprocs)
 {
 	uint32_t left = nprocs, d;
 
@@ -50,7 +50,7 @@ struct random_parts {
 	struct ddio_extent list[8][PIECES];
 };
 
-static void parts_shuffle(struct world *w, struct ddio_extent *list, uint64_t n)
+static void parts_shuffle(struct coll_world *w, struct ddio_extent *list, uint64_t n)
 {
 	uint64_t i;
 
@@ -64,7 +64,7 @@ static void parts_shuffle(struct world *w, struct ddio_extent *list, uint64_t n)
 }
 
 /* Pieces of the file, each somebody's, nobody's or, with @shared, two members'. */
-static void random_lists(struct world *w, struct random_parts *rp, uint32_t n, bool shared)
+static void random_lists(struct coll_world *w, struct random_parts *rp, uint32_t n, bool shared)
 {
 	uint64_t at = between(w, 0, 2000), i, len;
 	uint32_t r;
@@ -96,7 +96,7 @@ static void random_lists(struct world *w, struct random_parts *rp, uint32_t n, b
  */
 
 /* Some blocks are there, some have a place but were never written, some are nowhere. */
-static void random_fill(struct world *w, struct w_file *f, uint64_t size)
+static void random_fill(struct coll_world *w, struct w_file *f, uint64_t size)
 {
 	uint64_t b, i, bs = f->rec.ref.block;
 	struct object *obj;
@@ -117,7 +117,7 @@ static void random_fill(struct world *w, struct w_file *f, uint64_t size)
 	f->rec.size = size;
 }
 
-static bool block_written(struct world *w, const struct w_file *f, uint64_t b)
+static bool block_written(struct coll_world *w, const struct w_file *f, uint64_t b)
 {
 	uint8_t *buf = malloc(f->rec.ref.block);
 	bool there = w_block_read(w, f, b, buf);
@@ -155,7 +155,7 @@ static struct expect expect_of(const struct w_job *job)
 
 static void run_case(struct w_job *job)
 {
-	struct world *w = job->g->w;
+	struct coll_world *w = job->g->w;
 	struct expect e = expect_of(job);
 	struct w_totals before = w_totals(w), after;
 	uint64_t op = w_start(job);
@@ -172,7 +172,7 @@ static void run_case(struct w_job *job)
 	}
 }
 
-static uint32_t random_flags(struct world *w)
+static uint32_t random_flags(struct coll_world *w)
 {
 	static const uint32_t one[] = { DDIO_COLL_SORT, DDIO_COLL_ROTATE, DDIO_COLL_SYNC,
 					DDIO_COLL_NO_BATCH };
@@ -188,7 +188,7 @@ static void random_world(uint64_t seed)
 	struct w_params p = { .seed = seed,
 			      .ndisks = 1 + seed % 4,
 			      .options = seed % 3 ? NULL : "delay_us=300" };
-	struct world *w;
+	struct coll_world *w;
 	struct w_group *g;
 	struct random_parts *rp = calloc(1, sizeof(*rp));
 	uint32_t i, n = 1 + seed % 7;
@@ -241,7 +241,7 @@ static void test_random(void)
 static void test_rounds(void)
 {
 	struct w_params p = { .seed = 2 };
-	struct world *w = w_new(&p);
+	struct coll_world *w = w_new(&p);
 	struct w_group *g = w_group_new(w, 8);
 	struct ddio_strided s = { .offset = 0, .len = 8, .nlevels = 1, .level = { { 1000, 16 } } };
 	struct ddio_part part[8];
@@ -266,7 +266,7 @@ static void mixed(uint64_t seed)
 	struct w_params p = { .seed = seed,
 			      .ndisks = 1 + seed % 2,
 			      .options = seed % 3 ? "delay_us=700" : NULL };
-	struct world *w = w_new(&p);
+	struct coll_world *w = w_new(&p);
 	struct w_group *g = w_group_new(w, 3);
 	struct ddio_extent large[NBIG], *small = calloc(NBIG * 200, sizeof(*small));
 	struct ddio_part part[3] = { { .kind = DDIO_PART_LIST, .n = NBIG, .list = large },

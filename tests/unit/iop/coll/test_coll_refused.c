@@ -92,7 +92,7 @@ static void test_refused_numbers(void)
 static void test_attach_refused(void)
 {
 	struct w_params p = { .seed = 13 };
-	struct world *w = w_new(&p);
+	struct coll_world *w = w_new(&p);
 	struct w_group *g = w_group_bare(w, 3);
 	struct w_job job = { .g = g };
 	struct ddio_array a = { .elem_size = 1,
@@ -135,7 +135,7 @@ static void test_attach_refused(void)
 static void test_attach_again(void)
 {
 	struct w_params p = { .seed = 14 };
-	struct world *w = w_new(&p);
+	struct coll_world *w = w_new(&p);
 	struct w_group *g = w_group_bare(w, 2);
 
 	CU_ASSERT_EQUAL(m_attach(&g->m[0].lane[0], 2), DDIO_ST_OK);
@@ -315,7 +315,7 @@ static void test_malformed(void)
 	static const uint16_t op[] = { DDIO_OP_ATTACH, DDIO_OP_DETACH, DDIO_OP_COLL_START,
 				       DDIO_OP_COLL_ABORT };
 	struct w_params p = { .seed = 44, .ndisks = 2, .nreactors = 2 };
-	struct world *w = w_new(&p);
+	struct coll_world *w = w_new(&p);
 	struct w_group *g = w_group_bare(w, 6);
 	uint8_t junk[40];
 	uint32_t i;
@@ -358,7 +358,7 @@ static void test_start_astray(void)
 static void test_piece_of_stranger(void)
 {
 	struct w_params p = { .seed = 46, .ndisks = 2 };
-	struct world *w = w_new(&p);
+	struct coll_world *w = w_new(&p);
 	struct w_group *g = w_group_bare(w, 1);
 	struct ddio_msg_coll_data d = { .op = 1 };
 	uint8_t data[16] = { 0 };
@@ -375,7 +375,7 @@ static void test_long_list(void)
 {
 	enum { WANTED = 9000 };
 	struct w_params p = { .seed = 47, .ndisks = 2 };
-	struct world *w = w_new(&p);
+	struct coll_world *w = w_new(&p);
 	struct w_group *g = w_group_new(w, 2);
 	struct ddio_strided s = {
 		.offset = 3, .len = 8, .nlevels = 1, .level = { { WANTED, 1536 } }

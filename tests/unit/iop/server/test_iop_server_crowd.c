@@ -29,7 +29,7 @@ struct person {
 	bool zero;
 };
 
-struct crowd {
+struct server_crowd {
 	struct sw *sw;
 	struct person p[CROWD];
 	uint32_t done, wrong, vanished;
@@ -44,7 +44,7 @@ static uint32_t rnd(uint32_t n)
 	return (uint32_t)(crowd_state >> 33) % n;
 }
 
-static void person_come(struct crowd *cr, struct person *p)
+static void person_come(struct server_crowd *cr, struct person *p)
 {
 	p->c = sc_new(cr->sw, sw_reactor(cr->sw, p->disk));
 	p->opcode = 0;
@@ -67,7 +67,7 @@ static void touched(const struct person *p, uint64_t *from, uint64_t *len)
 		*len = FILE_MAX - p->offset;
 }
 
-static void person_vanish(struct crowd *cr, struct person *p)
+static void person_vanish(struct server_crowd *cr, struct person *p)
 {
 	uint64_t from, len;
 
@@ -155,7 +155,7 @@ static bool person_sees(const struct person *p)
 	return true;
 }
 
-static void person_hear(struct crowd *cr, struct person *p)
+static void person_hear(struct server_crowd *cr, struct person *p)
 {
 	uint64_t from, len;
 	bool ok = p->c->status == DDIO_ST_OK;
@@ -182,7 +182,7 @@ static void person_hear(struct crowd *cr, struct person *p)
 	p->opcode = 0;
 }
 
-static void crowd_restart(struct crowd *cr)
+static void crowd_restart(struct server_crowd *cr)
 {
 	struct sw *sw = cr->sw;
 	int i;
@@ -205,7 +205,7 @@ static void crowd_restart(struct crowd *cr)
 	}
 }
 
-static void crowd_step(struct crowd *cr)
+static void crowd_step(struct server_crowd *cr)
 {
 	struct person *p = &cr->p[rnd(CROWD)];
 
@@ -224,7 +224,7 @@ static void crowd_step(struct crowd *cr)
 		crowd_restart(cr);
 }
 
-static void crowd_end(struct crowd *cr)
+static void crowd_end(struct server_crowd *cr)
 {
 	struct ddio_msg_fsck check;
 	struct ddio_msg_obj obj = { 0 };
@@ -257,7 +257,7 @@ static void crowd_end(struct crowd *cr)
 
 static void run(uint64_t seed, bool failing)
 {
-	struct crowd *cr = calloc(1, sizeof(*cr));
+	struct server_crowd *cr = calloc(1, sizeof(*cr));
 	struct sw *sw = sw_prepare(SW_ADDR, "sync_io = no");
 	struct ddio_sim_link net;
 	uint32_t i;
