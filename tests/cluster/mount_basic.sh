@@ -92,7 +92,7 @@ fails "no source" "SOURCE and DIR" "$fs" "$dir/m2"
 fails "a source that is none" "neither" "$fs" foo "$dir/m2"
 fails "no configuration" "no/such" timeout 20 "$fs" "$dir/no/such.conf" "$dir/m2"
 fails "no directory" "No such file" "$fs" "$DDIO_CONF" "$dir/no"
-fails "a file" "no directory" "$fs" "$DDIO_CONF" "$DDIO_CONF"
+fails "a file" "not a directory" "$fs" "$DDIO_CONF" "$DDIO_CONF"
 
 # By the mount and by the library.
 head -c 3000001 /dev/urandom >"$dir/random"
