@@ -80,8 +80,7 @@ static void nodes_with_the_same_key_are_all_found(void)
 
 	for (i = 0; i < 7; i++)
 		ddio_hash_add(&hash, &entry[i].node, i % 2);
-	ddio_hash_for_each_match(at, &hash, 1, node)
-	{
+	ddio_hash_for_each_match(at, &hash, 1, node) {
 		CU_ASSERT_EQUAL((at - entry) % 2, 1);
 		at->seen++;
 		n++;
@@ -90,7 +89,8 @@ static void nodes_with_the_same_key_are_all_found(void)
 	CU_ASSERT(entry[1].seen == 1 && entry[3].seen == 1 && entry[5].seen == 1);
 	ddio_hash_del(&hash, &entry[3].node);
 	n = 0;
-	ddio_hash_for_each_match(at, &hash, 1, node) n++;
+	ddio_hash_for_each_match(at, &hash, 1, node)
+		n++;
 	CU_ASSERT_EQUAL(n, 2);
 	ddio_hash_fini(&hash);
 }
@@ -110,7 +110,8 @@ static void bytes_are_keys_by_their_digest(void)
 	for (i = 0; i < N; i++) {
 		found = 0;
 		ddio_hash_for_each_match(at, &hash, ddio_hash_bytes(names[i], strlen(names[i])),
-					 node) found += !strcmp(at->name, names[i]);
+					 node)
+			found += !strcmp(at->name, names[i]);
 		CU_ASSERT_EQUAL(found, 1);
 	}
 	CU_ASSERT_NOT_EQUAL(ddio_hash_bytes("a\0", 2), ddio_hash_bytes("a", 1));
@@ -129,19 +130,18 @@ static void a_walk_meets_each_node_once_though_nodes_leave(void)
 	CU_ASSERT_PTR_NOT_NULL_FATAL(entry);
 	for (i = 0; i < N; i++)
 		ddio_hash_add(&hash, &entry[i].node, i % (N / 2));
-	ddio_hash_for_each(at, &walk, &hash, node)
-	{
+	ddio_hash_for_each(at, &walk, &hash, node) {
 		at->seen++;
 		if ((at - entry) % 3)
 			ddio_hash_del(&hash, &at->node);
 	}
-	ddio_hash_for_each(at, &walk, &hash, node) at->seen++;
+	ddio_hash_for_each(at, &walk, &hash, node)
+		at->seen++;
 	for (i = 0; i < N; i++)
 		wrong += entry[i].seen != (i % 3 ? 1 : 2);
 	CU_ASSERT_EQUAL(wrong, 0);
 	/* To its end, freeing. */
-	ddio_hash_for_each(at, &walk, &hash, node)
-	{
+	ddio_hash_for_each(at, &walk, &hash, node) {
 		ddio_hash_del(&hash, &at->node);
 		memset(at, 0xff, sizeof(*at));
 	}

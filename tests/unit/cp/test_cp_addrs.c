@@ -141,7 +141,7 @@ static void little_then_all(struct cp_proc *p)
 		permute(p, g, f, DDIO_METHOD_TC);
 		knows(g, false);
 		/* Peers are those that were met. */
-		CU_ASSERT(g->npeers <= DDIO_NEAR_MAX);
+		CU_ASSERT(g->peers.n <= DDIO_NEAR_MAX);
 	}
 	parts_too(p, g, 0);
 	knows(g, false);

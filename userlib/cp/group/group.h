@@ -12,6 +12,7 @@
 #ifndef DDIO_CP_GROUP_H
 #define DDIO_CP_GROUP_H
 
+#include "base/hash.h"
 #include "cp/group/addrs.h"
 #include "cp/group/tree.h"
 #include "cp/node/session.h"
@@ -89,7 +90,7 @@ struct turn {
  * @addrs: of rank 0 and the neighbours in the tree; all members' at rank 0, and wherever
  *	members exchange data
  * @told_all: rank 0: the members know all addresses
- * @peers: those with whom there ever was a connection: a hash table, see peer.c
+ * @peers: struct peer.node, by rank: the members with whom there ever was a connection
  * @broken: why the group can do nothing any more; rank @blame is to blame
  * @turns: wait for their turn; @turn is the one that has it
  * @fans: steps that are not over
@@ -105,8 +106,7 @@ struct ddio_group {
 	uint32_t handle;
 	struct addrs addrs;
 	bool told_all;
-	struct peer **peers;
-	uint32_t npeers, peers_cap;
+	struct ddio_hash peers;
 	bool closed;
 	struct error broken;
 	uint32_t blame;

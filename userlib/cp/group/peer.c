@@ -132,46 +132,9 @@ static const struct ddio_conn_ops link_ops = {
 	.closed = link_closed,
 };
 
-/*
- * Most members never talk to most others, so peers are a hash table by rank: a power of two in
- * size, with linear probing.  None ever leaves.
- */
-static struct peer **peer_entry(struct peer **table, uint32_t cap, uint32_t rank)
-{
-	uint32_t i = rank & (cap - 1);
-
-	while (table[i] && table[i]->rank != rank)
-		i = (i + 1) & (cap - 1);
-	return &table[i];
-}
-
-static int peers_grow(struct ddio_group *group)
-{
-	uint32_t cap = group->peers_cap ? 2 * group->peers_cap : 8, at = 0;
-	struct peer **table = calloc(cap, sizeof(*table));
-	struct peer *peer;
-
-	if (!table)
-		return -ENOMEM;
-	while ((peer = peer_next(group, &at)))
-		*peer_entry(table, cap, peer->rank) = peer;
-	free(group->peers);
-	group->peers = table;
-	group->peers_cap = cap;
-	return 0;
-}
-
-struct peer *peer_next(const struct ddio_group *group, uint32_t *at)
-{
-	while (*at < group->peers_cap)
-		if (group->peers[(*at)++])
-			return group->peers[*at - 1];
-	return NULL;
-}
-
 static struct peer *peer_find(const struct ddio_group *group, uint32_t rank)
 {
-	return group->peers ? *peer_entry(group->peers, group->peers_cap, rank) : NULL;
+	return ddio_hash_entry(ddio_hash_find(&group->peers, rank), struct peer, node);
 }
 
 static struct peer *peer_get(struct ddio_group *group, uint32_t rank)
@@ -180,8 +143,6 @@ static struct peer *peer_get(struct ddio_group *group, uint32_t rank)
 
 	if (peer)
 		return peer;
-	if (2 * group->npeers >= group->peers_cap && peers_grow(group))
-		return NULL;
 	peer = calloc(1, sizeof(*peer));
 	if (!peer)
 		return NULL;
@@ -189,19 +150,19 @@ static struct peer *peer_get(struct ddio_group *group, uint32_t rank)
 	peer->rank = rank;
 	peer->out.peer = peer;
 	peer->in.peer = peer;
-	*peer_entry(group->peers, group->peers_cap, rank) = peer;
-	group->npeers++;
+	ddio_hash_add(&group->peers, &peer->node, rank);
 	return peer;
 }
 
 void peers_free(struct ddio_group *group)
 {
 	struct peer *peer;
-	uint32_t at = 0;
+	struct ddio_hash_walk walk;
 
-	while ((peer = peer_next(group, &at)))
+	ddio_hash_for_each(peer, &walk, &group->peers, node) {
 		free(peer);
-	free(group->peers);
+	}
+	ddio_hash_fini(&group->peers);
 }
 
 static int link_connect(struct ddio_group *group, uint32_t rank)
@@ -265,9 +226,9 @@ bool peer_adopt(struct ddio_group *group, uint32_t rank, struct ddio_conn *conn)
 void peers_close(struct ddio_group *group)
 {
 	struct peer *peer;
-	uint32_t at = 0;
+	struct ddio_hash_walk walk;
 
-	while ((peer = peer_next(group, &at))) {
+	ddio_hash_for_each(peer, &walk, &group->peers, node) {
 		link_drop(&peer->out);
 		link_drop(&peer->in);
 	}
@@ -377,9 +338,9 @@ static bool link_check(struct link *link, bool owes)
 void peers_check(struct ddio_group *group, bool owes)
 {
 	struct peer *peer;
-	uint32_t at = 0;
+	struct ddio_hash_walk walk;
 
-	while ((peer = peer_next(group, &at))) {
+	ddio_hash_for_each(peer, &walk, &group->peers, node) {
 		bool any = owes && peer_needed(group, peer->rank);
 
 		if (!link_check(&peer->out, any) && !link_check(&peer->in, any))
@@ -391,11 +352,11 @@ void peers_check(struct ddio_group *group, bool owes)
 
 size_t peers_queued(const struct ddio_group *group)
 {
-	const struct peer *p;
+	struct peer *p;
 	size_t queued = 0;
-	uint32_t at = 0;
+	struct ddio_hash_walk walk;
 
-	while ((p = peer_next(group, &at))) {
+	ddio_hash_for_each(p, &walk, &group->peers, node) {
 		queued += p->out.conn ? ddio_conn_queued(p->out.conn) : 0;
 		queued += p->in.conn ? ddio_conn_queued(p->in.conn) : 0;
 	}

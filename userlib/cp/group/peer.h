@@ -20,11 +20,13 @@ struct link {
 
 /**
  * struct peer - another member
+ * @node: in the group's @peers, by rank
  * @out: the connection that this process made; @in: the one that the other made
  */
 struct peer {
 	struct ddio_group *group;
 	uint32_t rank;
+	struct ddio_hash_node node;
 	struct link out, in;
 };
 
@@ -59,8 +61,6 @@ ssize_t peers_tell(const struct ddio_group *group, uint8_t **data);
 int peers_told(struct ddio_group *group, const void *data, size_t len);
 void peers_close(struct ddio_group *group);
 void peers_free(struct ddio_group *group);
-/* Returns the next peer from *@at on, which is 0 at first; NULL at the end. */
-struct peer *peer_next(const struct ddio_group *group, uint32_t *at);
 /* Reports a member as lost if it is silent though it is needed. */
 void peers_check(struct ddio_group *group, bool owes);
 /* Returns the bytes that wait to go out to other members. */

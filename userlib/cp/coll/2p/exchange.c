@@ -490,10 +490,10 @@ void tp_exchange_begin(struct two_phase *tp)
 
 void tp_exchange_stop(struct two_phase *tp)
 {
+	struct ddio_hash_walk walk;
 	struct peer *peer;
-	uint32_t at = 0;
 
-	while ((peer = peer_next(tp->op->group, &at))) {
+	ddio_hash_for_each(peer, &walk, &tp->op->group->peers, node) {
 		struct link *links[2] = { &peer->out, &peer->in };
 		struct exchange_in *in;
 		int i;

@@ -5,44 +5,27 @@
 
 enum { PAGE_BITS = 64 * DDIO_BLOCKSET_WORDS };
 
-static struct blockset_page *page_entry(struct blockset_page *page, size_t cap, uint64_t key)
+/* The page of that number, made if there is none; NULL: no memory. */
+static struct blockset_page *page_get(struct blockset *set, uint64_t number)
 {
-	size_t i = (size_t)((key * 0x9e3779b97f4a7c15ull) >> 20) & (cap - 1);
+	struct ddio_hash_node *node = ddio_hash_find(&set->pages, number);
+	struct blockset_page *page = ddio_hash_entry(node, struct blockset_page, node);
 
-	while (page[i].key && page[i].key != key)
-		i = (i + 1) & (cap - 1);
-	return &page[i];
-}
-
-static int set_grow(struct blockset *set)
-{
-	size_t cap = set->cap ? 2 * set->cap : 16, i;
-	struct blockset_page *page = calloc(cap, sizeof(*page));
-
-	if (!page)
-		return -ENOMEM;
-	for (i = 0; i < set->cap; i++)
-		if (set->page[i].key)
-			*page_entry(page, cap, set->page[i].key) = set->page[i];
-	free(set->page);
-	set->page = page;
-	set->cap = cap;
-	return 0;
+	if (page)
+		return page;
+	page = calloc(1, sizeof(*page));
+	if (page)
+		ddio_hash_add(&set->pages, &page->node, number);
+	return page;
 }
 
 int blockset_add(struct blockset *set, uint64_t block)
 {
-	uint64_t key = block / PAGE_BITS + 1, bit = block % PAGE_BITS;
-	struct blockset_page *page;
-	uint64_t *word;
+	struct blockset_page *page = page_get(set, block / PAGE_BITS);
+	uint64_t bit = block % PAGE_BITS, *word;
 
-	if (2 * (set->n + 1) > set->cap && set_grow(set))
+	if (!page)
 		return -ENOMEM;
-	page = page_entry(set->page, set->cap, key);
-	if (!page->key) {
-		page->key = key;
-		set->n++;
-	}
 	word = &page->bits[bit / 64];
 	if (*word >> bit % 64 & 1)
 		return -EEXIST;
@@ -52,8 +35,11 @@ int blockset_add(struct blockset *set, uint64_t block)
 
 void blockset_free(struct blockset *set)
 {
-	free(set->page);
-	set->page = NULL;
-	set->cap = 0;
-	set->n = 0;
+	struct blockset_page *page;
+	struct ddio_hash_walk walk;
+
+	ddio_hash_for_each(page, &walk, &set->pages, node) {
+		free(page);
+	}
+	ddio_hash_fini(&set->pages);
 }

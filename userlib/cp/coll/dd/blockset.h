@@ -3,18 +3,26 @@
 #ifndef DDIO_CP_BLOCKSET_H
 #define DDIO_CP_BLOCKSET_H
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
+#include "base/hash.h"
 
 #define DDIO_BLOCKSET_WORDS 8
 
+/**
+ * struct blockset_page - which of neighbouring blocks are in the set
+ * @node: in the set, by the number of the page
+ */
+struct blockset_page {
+	struct ddio_hash_node node;
+	uint64_t bits[DDIO_BLOCKSET_WORDS];
+};
+
+/**
+ * struct blockset - all zero is an empty set
+ * @pages: struct blockset_page.node
+ */
 struct blockset {
-	struct blockset_page {
-		uint64_t key; /* number of the page plus 1; 0 is free */
-		uint64_t bits[DDIO_BLOCKSET_WORDS];
-	} * page;
-	size_t cap, n;
+	struct ddio_hash pages;
 };
 
 /* Return: 0, -EEXIST if it was there already, -ENOMEM. */

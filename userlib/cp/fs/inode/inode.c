@@ -52,7 +52,8 @@ void fsc_inodes_free(struct ddio_fs *fs)
 
 	if (!fs->inodes)
 		return;
-	ddio_hash_for_each(inode, &walk, &fs->inodes->hash, node) inode_free(inode);
+	ddio_hash_for_each(inode, &walk, &fs->inodes->hash, node)
+		inode_free(inode);
 	ddio_hash_fini(&fs->inodes->hash);
 	free(fs->inodes);
 }
