@@ -381,7 +381,7 @@ static void test_bad_specs(void)
 		const char *what;
 	} bad[] = {
 		{ "memory", NULL, SIZE, "unknown engine \"memory\"; known are: mem aio hp97560" },
-		{ "mem", NULL, 0, "needs a size" },
+		{ "mem", NULL, 511, "needs a size" },
 		{ "mem", "speed=3", SIZE, "unknown option \"speed\"" },
 		{ "mem", "delay_us", SIZE, "\"delay_us\" is not name=value" },
 		{ "mem", "delay_us=", SIZE,
@@ -414,6 +414,17 @@ static void test_bad_specs(void)
 		spec.size = bad[i].size;
 		expect_refusal(&rig, &spec, -EINVAL, bad[i].what);
 	}
+	rig_end(&rig);
+}
+
+static void test_default_size(void)
+{
+	static const struct ddio_disk_spec spec = { .name = "m", .engine = "mem" };
+	struct rig rig;
+
+	rig_begin(&rig);
+	rig_open(&rig, &spec);
+	CU_ASSERT_EQUAL(ddio_disk_info(rig.disk)->size, 1u << 30);
 	rig_end(&rig);
 }
 
@@ -541,6 +552,7 @@ static const struct ut_case cases[] = {
 	{ "fault injection", test_injection },
 	{ "a disk closed by its last request", test_close_in_done },
 	{ "bad engines, sizes and options", test_bad_specs },
+	{ "memory without a size has a gigabyte", test_default_size },
 	{ "bad paths", test_bad_paths },
 	{ "a disk that is in use", test_in_use },
 	{ "synchronous access before the loop", test_sync },

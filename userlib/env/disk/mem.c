@@ -5,6 +5,7 @@
 #include "env/disk/priv.h"
 
 #define MEM_SECTOR 512
+#define MEM_SIZE_DEFAULT (1ULL << 30)
 /* Of a request's priv: the time of its end. */
 #define PRIV_DUE 0
 
@@ -121,6 +122,14 @@ static void mem_close(struct ddio_disk *disk)
 	free(m);
 }
 
+/* Memory that is never touched costs nothing, so the default may be more than the machine has. */
+static uint64_t mem_size(const struct ddio_disk_spec *spec)
+{
+	uint64_t size = !spec->size && !spec->path ? MEM_SIZE_DEFAULT : spec->size;
+
+	return size / MEM_SECTOR * MEM_SECTOR;
+}
+
 static int mem_open(struct ddio_env *env, const struct ddio_disk_spec *spec,
 		    struct ddio_disk **disk, char *err, size_t err_len)
 {
@@ -135,8 +144,7 @@ static int mem_open(struct ddio_env *env, const struct ddio_disk_spec *spec,
 	ret = disk_options_parse(mem_options, spec, &m->opts, err, err_len);
 	if (ret)
 		goto free_disk;
-	ret = backing_open(env, &m->store, spec, spec->size / MEM_SECTOR * MEM_SECTOR, err,
-			   err_len);
+	ret = backing_open(env, &m->store, spec, mem_size(spec), err, err_len);
 	if (ret)
 		goto free_disk;
 	if (m->opts.huge)
