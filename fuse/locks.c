@@ -10,13 +10,13 @@
 #include "ddiofs.h"
 
 /**
- * struct lock_wait - a request that waits for a lock; a signal can cancel it
+ * struct setlk_wait - a request that waits for a lock; a signal can cancel it
  * @refs: one for wait_start() while it runs, one for the library
  * @placed: @id is valid
  * @off: cancelled before it was placed
  * @over: the library has replied
  */
-struct lock_wait {
+struct setlk_wait {
 	pthread_mutex_t lock;
 	struct request *r;
 	struct ddio_fs *fs;
@@ -91,7 +91,7 @@ static void set_done(void *arg, const struct ddio_fs_reply *reply)
 }
 
 /* Drops a reference; called with the lock held, which it releases. */
-static void wait_put(struct lock_wait *w)
+static void wait_put(struct setlk_wait *w)
 {
 	bool last = !--w->refs;
 
@@ -105,7 +105,7 @@ static void wait_put(struct lock_wait *w)
 /* libfuse calls this on another thread, or from fuse_req_interrupt_func(). */
 static void wait_interrupt(fuse_req_t req, void *arg)
 {
-	struct lock_wait *w = arg;
+	struct setlk_wait *w = arg;
 
 	(void)req;
 	pthread_mutex_lock(&w->lock);
@@ -117,7 +117,7 @@ static void wait_interrupt(fuse_req_t req, void *arg)
 
 static void wait_done(void *arg, const struct ddio_fs_reply *reply)
 {
-	struct lock_wait *w = arg;
+	struct setlk_wait *w = arg;
 	struct request *r = w->r;
 
 	/* After this no interrupt can reach @w. */
@@ -130,7 +130,7 @@ static void wait_done(void *arg, const struct ddio_fs_reply *reply)
 
 static void wait_start(struct request *r, struct ddio_fs_file *file, const struct ddio_fs_lock *l)
 {
-	struct lock_wait *w = calloc(1, sizeof(*w));
+	struct setlk_wait *w = calloc(1, sizeof(*w));
 	struct ddio_fs *fs = r->m->fs;
 	uint64_t id = 0;
 

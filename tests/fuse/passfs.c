@@ -214,13 +214,13 @@ void ddio_fs_readlink(struct ddio_fs *fs, uint64_t ino, ddio_fs_done done, void 
 /*
  * Directories
  */
-struct dir_listing {
+struct passfs_listing {
 	struct ddio_fs_dirent d[4096];
 	char names[4096 * 8];
 	size_t used;
 };
 
-static bool listing_add(struct ddio_fs *fs, struct dir_listing *l, size_t n, int dir,
+static bool listing_add(struct ddio_fs *fs, struct passfs_listing *l, size_t n, int dir,
 			const struct dirent64 *e, bool plus)
 {
 	size_t len = strlen(e->d_name) + 1;
@@ -244,7 +244,7 @@ void ddio_fs_readdir(struct ddio_fs *fs, uint64_t ino, uint64_t cookie, uint32_t
 		     ddio_fs_done done, void *arg)
 {
 	struct answer *a = answer_new(done, arg);
-	struct dir_listing *l = calloc(1, sizeof(*l));
+	struct passfs_listing *l = calloc(1, sizeof(*l));
 	char raw[LINUX_DIRENT_BYTES] __attribute__((aligned(8)));
 	int dir = node_reopen(fs, ino, O_RDONLY | O_DIRECTORY);
 	const struct dirent64 *e;

@@ -20,7 +20,7 @@ struct answer {
 	void *data;
 };
 
-struct node;
+struct passfs_node;
 struct lock;
 
 /* What a struct ddio_fs is here. */
@@ -28,9 +28,9 @@ struct passfs {
 	int root;
 	pthread_mutex_t lock;
 	/* nodes: each has a handle of the file system below, and a number */
-	struct node **nodes;
+	struct passfs_node **nodes;
 	uint64_t nnodes;
-	struct node *by_handle[4096];
+	struct passfs_node *by_handle[4096];
 	/* answers, and requests that are taken on the same thread */
 	pthread_mutex_t queue_lock;
 	struct answer *first, **last;

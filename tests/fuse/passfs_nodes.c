@@ -11,8 +11,8 @@
 #define HANDLE_BYTES 64
 #define BUCKETS 4096u
 
-struct node {
-	struct node *next;
+struct passfs_node {
+	struct passfs_node *next;
 	uint64_t ino;
 	struct file_handle *handle;
 };
@@ -34,9 +34,9 @@ static bool same(const struct file_handle *a, const struct file_handle *b)
 }
 
 /* Called with the lock held. */
-static struct node *node_add(struct ddio_fs *fs, const struct file_handle *h)
+static struct passfs_node *node_add(struct ddio_fs *fs, const struct file_handle *h)
 {
-	struct node *n = calloc(1, sizeof(*n));
+	struct passfs_node *n = calloc(1, sizeof(*n));
 	uint32_t b = bucket_of(h);
 
 	if (passfs(fs)->nnodes % 1024 == 0)
@@ -61,7 +61,7 @@ static int64_t number_of(struct ddio_fs *fs, int dir, const char *name)
 		struct file_handle h;
 		char space[sizeof(struct file_handle) + HANDLE_BYTES];
 	} u = { .h.handle_bytes = HANDLE_BYTES };
-	struct node *n;
+	struct passfs_node *n;
 	int mount;
 
 	if (name_to_handle_at(dir, name, &u.h, &mount, AT_EMPTY_PATH))
