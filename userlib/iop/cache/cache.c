@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The block cache's entrances, and its turn of the loop: see priv.h. */
+/* The block cache's entrances, and its turn of the loop; see priv.h. */
 #include <errno.h>
 #include <stdlib.h>
 #include "base/bug.h"
@@ -20,7 +20,7 @@ static void work_serve(struct cache *c)
 	queue_commit(&c->queue);
 }
 
-/* What is called may free its own struct, and may use the cache. */
+/* A callback may free its own struct, and may use the cache. */
 static void work_report(struct cache *c)
 {
 	cache_io_report(c);
@@ -38,7 +38,7 @@ static void work_report(struct cache *c)
 	}
 }
 
-/* Serves who can be served, then makes the callbacks that are due. */
+/* Serves what can be served, then makes the callbacks that are due. */
 static void cache_work(struct cache *c)
 {
 	if (c->working) {
@@ -69,9 +69,9 @@ static void cache_lists_init(struct cache *c)
 }
 
 /**
- * cache_new - a cache for the disk of a store
+ * cache_new - make a cache for the disk of a store
  * @env: the reactor
- * @store: the objects whose blocks it holds
+ * @store: its objects' blocks are cached
  * @opts: copied
  * @cache: the result
  */
@@ -144,7 +144,7 @@ static void cache_begin(struct cache *c, struct cache_io *io, bool write)
 }
 
 /**
- * cache_read - read bytes of an object, from memory where they are there
+ * cache_read - read bytes of an object, from memory where possible
  * @c: the cache of the object's disk
  * @io: see struct cache_io
  */
@@ -154,18 +154,18 @@ void cache_read(struct cache *c, struct cache_io *io)
 }
 
 /**
- * cache_write - write bytes of an object, into memory at first
+ * cache_write - write bytes of an object, at first into memory
  * @c: the cache of the object's disk
  * @io: see struct cache_io
  *
- * A block is written back as soon as as many bytes have been written to it as it has (WriteFull).
+ * A block is written back once as many bytes have been written to it as it has (WriteFull).
  */
 void cache_write(struct cache *c, struct cache_io *io)
 {
 	cache_begin(c, io, true);
 }
 
-/* Calls @fn with every entry of a range of blocks until it says true; by the shorter way. */
+/* Calls @fn with every entry of a range of blocks until it returns true; takes the shorter way. */
 static bool range_any(struct cache *c, const struct object *obj, uint64_t first, uint64_t count,
 		      bool (*fn)(struct cache *c, struct cache_entry *e))
 {
@@ -198,7 +198,7 @@ static bool entry_in_use(struct cache *c, struct cache_entry *e)
 }
 
 /**
- * cache_discard - forget blocks without writing them
+ * cache_discard - drop blocks without writing them
  * @c: the cache of the object's disk
  * @obj: the object
  * @first: first of the blocks

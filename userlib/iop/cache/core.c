@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What asks for a turn of the cache's work. */
+/* Asks for a turn of the cache's work. */
 #include "iop/cache/priv.h"
 
 #define RETRY_NS 10000000u

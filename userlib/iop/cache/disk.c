@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The cache's I/O: reading a block, filling up one that is valid in part, writing
- * one back, reading one ahead.  What a completion makes possible is done by
- * cache_work(), by way of the list "ready".
+ * The cache's I/O: reads a block, fills a partly valid one, writes one back.  The turn of the loop does
+ * what a completion makes possible, by way of the list "ready".
  */
 #include <errno.h>
 #include <string.h>
@@ -21,7 +20,7 @@ static void entry_write_failed(struct cache *c, struct cache_entry *e, int err)
 
 	ddio_env_log(
 		c->env, DDIO_LOG_ERR,
-		"disk %s: block %llu of file %llu could not be written, it stays in memory: %s",
+		"disk %s: block %llu of file %llu could not be written and stays in memory: %s",
 		ddio_disk_name(c->queue.disk), (unsigned long long)e->block,
 		(unsigned long long)file->id, strerror(-err));
 	e->failed = true;
@@ -32,7 +31,7 @@ static void entry_write_failed(struct cache *c, struct cache_entry *e, int err)
 	cache_kick(c);
 }
 
-/* I/O of the entry is over, and what it brought has been noted. */
+/* Ends the entry's I/O, whose result has been noted. */
 static void entry_io_end(struct cache *c, struct cache_entry *e)
 {
 	e->state = ENTRY_IDLE;
@@ -124,7 +123,7 @@ void cache_disk_fill(struct cache *c, struct cache_entry *e)
 	cache_disk_run_fills(c);
 }
 
-/* One fill at a time, so that one buffer is enough for them. */
+/* Runs one fill at a time, so that one buffer suffices. */
 void cache_disk_run_fills(struct cache *c)
 {
 	struct cache_entry *e;
@@ -144,7 +143,7 @@ void cache_disk_run_fills(struct cache *c)
 		entry_submit(c, e, DDIO_DISK_READ, start, c->fill_buf);
 		return;
 	}
-	/* Cut off since: what is not there is zeros. */
+	/* The block has been cut off since: its other bytes are zeros. */
 	memset(c->fill_buf, 0, e->size);
 	entry_fill_end(c, e, 0);
 	entry_io_end(c, e);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The cache's table of blocks, and the life of an entry: see priv.h. */
+/* The life of an entry; see priv.h. */
 #include <errno.h>
 #include <stdlib.h>
 #include "iop/cache/priv.h"
@@ -82,7 +82,7 @@ void cache_entry_dirty(struct cache *c, struct cache_entry *e, uint32_t written)
 	ddio_list_add(&e->unsettled, &c->unsettled);
 }
 
-/* Written, or no longer wanted. */
+/* Settles an entry that has been written or is no longer wanted. */
 void cache_entry_clean(struct cache *c, struct cache_entry *e)
 {
 	if (e->dirty || e->stale)

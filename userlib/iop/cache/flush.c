@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Write back on request.  A flush has a number, and waits for the blocks that
- * were dirty, or discarded with I/O under way, when it came: an entry's epoch is the
- * number of the last flush before that happened, so that what becomes dirty later
- * is not waited for.  A block that could not be written stays dirty and is
- * counted as new.
+ * Writes back on request.  A flush has a number and waits for the blocks that were dirty, or discarded
+ * with I/O under way, when it began: an entry's epoch is the number of the last flush before that
+ * happened, so a flush does not wait for blocks that become dirty later.  A block that could not be written
+ * stays dirty and counts as new.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include "iop/cache/priv.h"
 
 /**
- * cache_flush - write back what is dirty
+ * cache_flush - write back dirty blocks
  * @c: the cache
  * @flush: see struct cache_flush
  */
@@ -33,7 +32,7 @@ void cache_flush(struct cache *c, struct cache_flush *flush)
 	queue_commit(&c->queue);
 }
 
-/* A block of nobody's that is being read is forgotten too, when it has come. */
+/* A block that is being read and that nobody waits for is dropped, too, when it arrives. */
 static bool entry_droppable(const struct cache_entry *e)
 {
 	if (cache_entry_waited(e) || e->lock)

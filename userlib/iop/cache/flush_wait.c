@@ -26,7 +26,7 @@ void cache_flush_notify(struct cache *c, const struct cache_entry *e)
 			cache_flush_one_less(c, flush);
 }
 
-/* For the next flush; the first error of an object is the one that counts. */
+/* Keeps an error for the next flush; only the first one of an object counts. */
 static void error_keep(struct cache *c, struct object *obj, int err)
 {
 	struct cache_error *x;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Requests of the traditional path: cut into pieces, which are served, or wait, in the order in which they came. */
+/* Requests of the traditional path: cuts them into pieces, which are served in order. */
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ static void io_finish(struct cache *c, struct cache_io *io)
 	ddio_list_add(&io->link, &c->finished);
 }
 
-/* The first piece of a request is in the request. */
+/* A request contains its first piece. */
 static void piece_free(struct cache_piece *p)
 {
 	if ((void *)p != (void *)p->io->first)
@@ -47,7 +47,7 @@ static void piece_end(struct cache *c, struct cache_piece *p, int status)
 		io_pump(c, io);
 }
 
-/* The first who waits, if it is a lock; NULL if it is a piece. */
+/* Returns the first waiter if it is a lock; NULL: it is a piece. */
 static struct block_lock *first_lock(struct cache_entry *e)
 {
 	struct block_lock *lock;
@@ -98,7 +98,7 @@ void cache_entry_run(struct cache *c, struct cache_entry *e)
 	cache_entry_settle(c, e);
 }
 
-/* A block that nobody need go to the disk for, as far as is known when a piece comes. */
+/* Counts a hit or miss, as far as is known when the piece arrives. */
 static void piece_count(struct cache *c, const struct cache_entry *e, struct cache_io_state *s)
 {
 	uint64_t start;
@@ -110,7 +110,7 @@ static void piece_count(struct cache *c, const struct cache_entry *e, struct cac
 		return;
 	}
 	s->missed = true;
-	/* A hole that is read is in neither place. */
+	/* A hole that is read is neither. */
 	if (s->write || cache_entry_on_disk(e, &start))
 		c->stats.misses++;
 }
@@ -169,7 +169,7 @@ static void io_prefetch(struct cache *c, struct cache_io *io)
 	cache_read_ahead(c, io);
 }
 
-/* Makes pieces, as many as may be under way, until all are made; a failure ends it. */
+/* Makes as many pieces as may be under way, until all are made or one fails. */
 static void io_pump(struct cache *c, struct cache_io *io)
 {
 	struct cache_io_state *s = cache_io_state(io);
@@ -187,7 +187,7 @@ static void io_pump(struct cache *c, struct cache_io *io)
 	io_finish(c, io);
 }
 
-/* Every block that is written gets its place now, or none does: a full disk is told to the writer. */
+/* Gives all blocks to be written a place, or none: the writer gets -ENOSPC. */
 static int io_alloc(struct cache_io *io)
 {
 	uint32_t size = object_file(io->obj)->block;

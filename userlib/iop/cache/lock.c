@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Locks that collectives take on blocks. */
+/* The locks that collectives take on blocks. */
 #include <errno.h>
 #include "base/bug.h"
 #include "iop/cache/priv.h"
 
-/* True if it is granted.  Newer bytes of a part of the block are completed first. */
+/* Returns true if it is granted.  A partly valid block is filled first. */
 bool cache_lock_try(struct cache *c, struct cache_entry *e, struct block_lock *lock)
 {
 	if (e->state != ENTRY_IDLE || e->lock)
@@ -23,7 +23,7 @@ bool cache_lock_try(struct cache *c, struct cache_entry *e, struct block_lock *l
 	return true;
 }
 
-/* Return: 1 granted, 0 waits, -ENOMEM. */
+/* Returns 1: granted, 0: waits, or -ENOMEM. */
 static int lock_begin(struct cache *c, struct block_lock *lock)
 {
 	struct cache_entry *e = cache_entry_get(c, lock->obj, lock->block);
@@ -43,7 +43,7 @@ static int lock_begin(struct cache *c, struct block_lock *lock)
  * @c: the cache of the object's disk
  * @lock: see struct block_lock
  *
- * Return: true if it was granted at once, else @lock->granted will be called.
+ * Return: true if granted at once; otherwise @lock->granted will be called.
  */
 bool cache_lock(struct cache *c, struct block_lock *lock)
 {
@@ -84,7 +84,7 @@ void cache_lock_retry(struct cache *c)
 /**
  * cache_unlock - give a block back
  * @c: the cache
- * @lock: was granted
+ * @lock: has been granted
  * @stale: the disk now holds something newer than the cache
  */
 void cache_unlock(struct cache *c, struct block_lock *lock, bool stale)
@@ -114,9 +114,9 @@ void cache_unlock(struct cache *c, struct block_lock *lock, bool stale)
 }
 
 /**
- * cache_lock_cancel - withdraw a lock whose grant has not been told
+ * cache_lock_cancel - withdraw a lock
  * @c: the cache
- * @lock: cache_lock() returned false, and granted() was not called
+ * @lock: cache_lock() returned false, and granted() has not been called
  */
 void cache_lock_cancel(struct cache *c, struct block_lock *lock)
 {
@@ -145,12 +145,12 @@ static bool entry_newer(const struct cache_entry *e)
 }
 
 /**
- * cache_newer - is a block better had from the cache, or read later?
+ * cache_newer - tell whether the cache holds, or is writing, newer bytes than the disk has
  * @c: the cache of the object's disk
  * @obj: the object
  * @block: number in it
  *
- * What it says may have changed with the next event; nothing is held.
+ * The answer may be outdated with the next event; nothing is locked.
  */
 bool cache_newer(struct cache *c, const struct object *obj, uint64_t block)
 {

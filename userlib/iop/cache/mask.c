@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Which bytes of a block are right: one bit for each. */
+/* Which bytes of a block are valid: a mask with a bit for each. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "iop/cache/priv.h"
 
-/* Bits [from, to) of word @w of the mask. */
+/* Returns bits [from, to) of word @w of the mask. */
 static uint64_t word_bits(uint32_t w, uint32_t from, uint32_t to)
 {
 	uint32_t lo = from > w * 64 ? from - w * 64 : 0;

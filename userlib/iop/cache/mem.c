@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Memory of the cache's blocks: eviction, and who waits for it.
+ * Evicts blocks, and hands their memory to entries that wait for it.
  *
- * Blocks go in LRU order.  Where the oldest one is dirty it is written back first, and
- * nobody younger goes in its place.  Blocks that could not be written are passed
- * over; when only such blocks are left, they are tried again one at a time, and
- * each time one fails the first who waits gets the error, so that nobody waits for ever.
+ * Blocks are evicted in LRU order.  If the oldest one is dirty it is written back first, and no younger
+ * one is evicted instead.  Blocks that could not be written are skipped; when only such blocks are left they
+ * are tried again one at a time, and each time one fails the first waiter gets the error, so that no one
+ * waits forever.
  */
 #include <errno.h>
 #include "iop/cache/priv.h"
@@ -73,7 +73,7 @@ bool cache_mem_try(struct cache *c, struct cache_entry *e)
 			break;
 		if (cache_entry_busy(old))
 			continue;
-		/* Not for the block that has just been asked for either. */
+		/* Nor is the block evicted that has just been asked for. */
 		if (old->dirty || (old->obj == e->obj && old->block + 1 == e->block))
 			return false;
 		mem_evict(c, old);
@@ -81,7 +81,7 @@ bool cache_mem_try(struct cache *c, struct cache_entry *e)
 	return cache_mem_room(c, e->size) && !cache_mem_take(c, e);
 }
 
-/* Nothing under way will make room: try once more what could not be written. */
+/* Nothing under way will make room: tries once more to write a block that could not be written. */
 static void mem_retry_failed(struct cache *c)
 {
 	struct cache_entry *e;

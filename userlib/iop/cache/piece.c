@@ -82,7 +82,7 @@ static int piece_write_prepare(struct cache *c, struct cache_entry *e, struct ca
 	return 0;
 }
 
-/* A block that is cut off while a request for it waits gets a place anew. */
+/* Gives a block a place again that was cut off while a request for it waited. */
 static int entry_place(struct cache_entry *e)
 {
 	uint64_t start, run;

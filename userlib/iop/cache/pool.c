@@ -6,7 +6,7 @@
 
 #define MEM_PAGE 4096u
 
-/* Buffers are whole pages. */
+/* Returns what a buffer costs: whole pages. */
 uint64_t cache_mem_cost(uint32_t size)
 {
 	return size < MEM_PAGE ? MEM_PAGE : size;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * CSCAN over two pairing heaps: one of what lies ahead of the sweep, one of
- * what it has passed; when the first is empty they change places.  The heaps
- * are made of the requests themselves, so that nothing here can run out of memory.
+ * CSCAN over two pairing heaps: one of the requests ahead of the sweep, one of those that it has passed;
+ * when the first is empty they are swapped.  The requests are linked into the heaps themselves (base/heap
+ * would need an array), so that nothing here can run out of memory.
  */
 #include "iop/cache/queue.h"
 
@@ -30,7 +30,7 @@ static struct queue_req *heap_meld(struct queue_req *a, struct queue_req *b)
 	return a;
 }
 
-/* The second pass of a pairing heap's removal: melds the pairs, last one first. */
+/* Melds the pairs, last one first: the second pass of removing from a pairing heap. */
 static struct queue_req *heap_meld_pairs(struct queue_req *pairs)
 {
 	struct queue_req *root = NULL, *rest;
@@ -43,7 +43,7 @@ static struct queue_req *heap_meld_pairs(struct queue_req *pairs)
 	return root;
 }
 
-/* Takes the root out; @heap is not empty. */
+/* Removes the root; @heap is not empty. */
 static struct queue_req *heap_pop(struct queue_req **heap)
 {
 	struct queue_req *root = *heap, *a, *b, *rest, *pairs = NULL;
@@ -65,7 +65,7 @@ static struct queue_req *heap_pop(struct queue_req **heap)
 
 static void queue_done(struct ddio_disk_req *disk_req);
 
-/* The next piece of a request: all of it, unless the disk takes only shorter ones. */
+/* Submits the next part of a request: all of it, unless the disk takes only shorter ones. */
 static void queue_submit(struct queue_req *req)
 {
 	struct queue *queue = req->queue;
@@ -121,11 +121,11 @@ static void queue_done(struct ddio_disk_req *disk_req)
 }
 
 /**
- * queue_init - an empty queue
+ * queue_init - make an empty queue
  * @queue: to be initialised
  * @env: the reactor
- * @disk: where the requests go
- * @depth: most of them at the disk at once; 0 is taken for 1
+ * @disk: gets the requests
+ * @depth: most requests at the disk at once; 0 counts as 1
  * @fcfs: first come, first served, as in TR94-226
  */
 void queue_init(struct queue *queue, struct ddio_env *env, struct ddio_disk *disk, uint32_t depth,

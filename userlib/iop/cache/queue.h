@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The queue in front of one disk: of the requests that wait, the one whose
- * place comes next in the sweep goes first (CSCAN), or the one that came first,
- * and at most so many are at the disk.  Belongs to one reactor.
+ * The queue in front of one disk.  The next request is the waiting one whose place comes next in the sweep
+ * (CSCAN), or the one that came first; a bounded number are at the disk.  Belongs to one reactor.
  */
 #ifndef DDIO_QUEUE_H
 #define DDIO_QUEUE_H
@@ -13,8 +12,8 @@
 /**
  * struct queue_req - one request; the caller owns the memory until @done
  * @op, @offset, @len, @buf: as in struct ddio_disk_req, of any length
- * @later: in the next sweep, even if this one has yet to come by: so that whoever reads ahead cannot hold
- *	the arm where he is for ever
+ * @later: wait for the next sweep even if this one has yet to pass: reading ahead must not keep the arm
+ *	in one place forever
  * @done: from the loop; 0 or -errno
  * The rest is the queue's.
  */
@@ -38,11 +37,11 @@ struct queue_req {
  * @fcfs: first come, first served
  * @running: requests at the disk
  * @waiting: requests in the heaps
- * @max: most that were here at once
- * @seq: number of the next request; among equal places the earlier one goes first
- * @head: where the sweep has come to
- * @sweep, @next: heaps of what waits, from @head on and behind it
- * @submitted: something was given to the disk since the last queue_commit()
+ * @max: most requests queued at once
+ * @seq: number of the next request; of two with the same place the earlier one goes first
+ * @head: place that the sweep has reached
+ * @sweep, @next: heaps of waiting requests, from @head on and before it
+ * @submitted: a request has been submitted to the disk since the last queue_commit()
  */
 struct queue {
 	struct ddio_env *env;
@@ -61,9 +60,9 @@ struct queue {
 void queue_init(struct queue *queue, struct ddio_env *env, struct ddio_disk *disk, uint32_t depth,
 		bool fcfs);
 void queue_push(struct queue *queue, struct queue_req *req);
-/* What was pushed so far starts now. */
+/* Starts what has been pushed so far. */
 void queue_commit(struct queue *queue);
-/* Requests here, waiting or at the disk. */
+/* Returns the number of requests, waiting or at the disk. */
 uint64_t queue_length(const struct queue *queue);
 
 #endif /* DDIO_QUEUE_H */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Changes of the name space: begun, ended or undone; the results of requests that must not be made
- * twice; the numbers of inodes.
+ * Begins and ends changes of the name space; keeps the results of requests that must not be carried out
+ * twice; allocates the numbers of inodes.
  */
 #include <errno.h>
 #include <string.h>
@@ -32,7 +32,7 @@ static void reserved(struct commit *commit, int err)
 		ns->limit = ns->reserving;
 }
 
-/* Numbers are given out only when it is durable that they were. */
+/* Reserves numbers of inodes ahead: one is allocated only when it is durable that it may have been. */
 static void reserve_more(struct ns *ns)
 {
 	uint8_t value[NS_META_MAX];
@@ -87,7 +87,7 @@ int ns_end(struct ns *ns, int ret)
 	return ret;
 }
 
-/* Would the one who asks ask again? */
+/* True if the sender may make the request again. */
 static bool asks_again(const struct ns_who *who)
 {
 	return who->mount && who->seq.seq;
@@ -107,7 +107,7 @@ int ns_begin_once(struct ns *ns, const struct ns_who *who, uint64_t *result, boo
 	return 0;
 }
 
-/* Results that have arrived are not needed any more. */
+/* Forgets results that have arrived. */
 static int forget_results(struct ns *ns, const struct ns_who *who)
 {
 	struct ns_mount *m = who->mount;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Inodes: reading and writing them, and what others see of them. */
+/* Loads, stores and deletes inodes; knows which are in use. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include "iop/ns/priv.h"
 
-/* An inode that fits here needs no memory to be written. */
+/* An inode of up to this size is encoded on the stack. */
 enum { INODE_FEW = 512 };
 
 int ns_load(struct ns *ns, uint64_t ino, struct inode *inode)
@@ -24,7 +24,8 @@ int ns_load(struct ns *ns, uint64_t ino, struct inode *inode)
 	ret = ns_inode_get(ino, value, len, inode);
 	if (ret == -EUCLEAN)
 		ddio_env_log(ns->env, DDIO_LOG_ERR,
-			     "name space: the record of inode %" PRIu64 " is damaged; check it",
+			     "name space: the record of inode %" PRIu64
+			     " is damaged; run 'ddio fsck'",
 			     ino);
 	return ret;
 }
@@ -119,7 +120,7 @@ struct timespec ns_now(struct ns *ns)
 	return to_time(ddio_env_wall(ns->env));
 }
 
-/* The clock goes into the change, so that a number that a crash took back does not come again. */
+/* The change comes from the clock, so that a number lost in a crash is not used again. */
 void ns_touch(struct ns *ns, struct inode *inode, bool data)
 {
 	uint64_t change = ddio_env_wall(ns->env);

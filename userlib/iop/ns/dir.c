@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Directories: entries by name and in their order. */
+/* Directories: entries by name and by cookie. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "iop/ns/priv.h"
 
-/* Of a listing's message: cookie, attributes, length of the name. */
+/* Of an entry in a listing: cookie, attributes, length of the name. */
 enum { ENTRY_FIXED = 8 + 112 + 2, LIST_MAX = 1024 };
 
 bool ns_is_dot(const char *name)
@@ -84,11 +84,11 @@ int ns_lookup(struct ns *ns, uint64_t parent, const char *name, struct inode *in
 	ret = ns_load(ns, ino, inode);
 	if (ret == -ESTALE)
 		ddio_env_log(ns->env, DDIO_LOG_ERR,
-			     "name space: \"%s\" is the name of nothing; check it", name);
+			     "name space: the entry \"%s\" has no inode; run 'ddio fsck'", name);
 	return ret == -ESTALE ? -EUCLEAN : ret;
 }
 
-/* The names of a listing stand behind its entries. */
+/* A listing: names follow entries in the same memory. */
 struct dir_listing {
 	struct ddio_msg_fs_entries *out;
 	uint32_t max;
@@ -148,7 +148,7 @@ static int list_entries(struct ns *ns, struct dir_listing *l, uint64_t dir, uint
 	return ret == -ENOENT ? 0 : ret;
 }
 
-/* Whole attributes; an inode that cannot be read has a name all the same. */
+/* Fills in all attributes; an inode that cannot be read is listed all the same. */
 static void list_attributes(struct ns *ns, struct ddio_msg_fs_entries *out)
 {
 	struct inode inode;

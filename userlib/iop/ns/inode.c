@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Inodes in memory: freeing, copying, and what others see of them.  Pure. */
+/* Inodes in memory: frees and copies them, and makes attributes and records of them.  Pure. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -7,8 +7,8 @@
 #include "proto/proto.h"
 
 /**
- * struct stripe - how a file is spread, or (of a directory) those made in it will be
- * @block: of a directory 0: as usual; @ndisks likewise
+ * struct stripe - how a file is spread over disks; of a directory: how new files in it will be
+ * @block, @ndisks: of a directory 0: the default
  * @disks: NULL: 0 to ndisks - 1
  */
 struct stripe {
@@ -19,8 +19,8 @@ struct stripe {
 
 /**
  * struct inode - an inode in memory; inode_free()
- * @alloc: bytes on disks as counted when the change was @alloc_change
- * @parent, @entries, @cookie: of a directory: where its name is, how many it has, the next one's cookie
+ * @alloc: bytes on disks, counted when @change was @alloc_change
+ * @parent, @entries, @cookie: of a directory: its parent, number of entries, next entry's cookie
  * @target: of a symbolic link
  */
 struct inode {
@@ -33,11 +33,11 @@ struct inode {
 	uint64_t parent, entries, cookie;
 	char *target;
 };
-#define INODE_DATA 0x1u /* has, or may have, objects */
+#define INODE_DATA 0x1u /* it has, or may have, objects */
 
 void inode_free(struct inode *inode);
 void inode_attr(const struct inode *inode, struct ddio_fs_attr *attr);
-/* Of a regular file; allocates: ddio_file_record_free().  0 or -ENOMEM. */
+/* Makes the record of a regular file; ddio_file_record_free().  Returns 0 or -ENOMEM. */
 int inode_record(const struct inode *inode, struct ddio_file_record *rec);
 static inline bool inode_is(const struct inode *inode, uint32_t type)
 {

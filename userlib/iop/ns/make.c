@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Making inodes, and more names for them. */
+/* Makes inodes, and further names for them. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "iop/ns/priv.h"
 
-/* An inode of @x in memory, but for its number. */
+/* Makes the inode in memory, except for its number. */
 static int make_inode(struct ns *ns, const struct inode *dir, const struct ddio_msg_fs_make *x,
 		      const struct stripe *stripe, struct inode *in)
 {
@@ -63,7 +63,7 @@ static int make_all(struct ns *ns, struct inode *dir, const struct ddio_msg_fs_m
 	return ret ? ret : ns_store(ns, dir);
 }
 
-/* Something of that name is there. */
+/* The name exists. */
 static int make_found(struct ns *ns, const struct ddio_msg_fs_make *x, uint64_t ino,
 		      struct inode *inode)
 {

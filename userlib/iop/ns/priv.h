@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the files of the name space share. */
+/* Shared by the files of the name space. */
 #ifndef DDIO_NS_PRIV_H
 #define DDIO_NS_PRIV_H
 
@@ -22,17 +22,17 @@ enum {
 
 #define NS_MAP (64u << 20)
 #define NS_RESERVE 65536 /* numbers reserved at a time */
-#define NS_REMOVED 1024	 /* attributes of removed inodes that are remembered */
+#define NS_REMOVED 1024	 /* how many removed inodes' attributes are remembered */
 #define NS_LINKS_MAX 65000u
-#define NS_DEPTH_MAX 100000u /* a deeper directory is in a circle */
+#define NS_DEPTH_MAX 100000u /* a deeper directory lies within itself */
 
 /**
  * struct ns - the name space
- * @next: number of the next inode; @limit: reserved durably below; @reserving: and below this soon
- * @count: inodes
+ * @next: number of the next inode; numbers below @limit are durably reserved, below @reserving soon
+ * @count: inodes; @counting: how many the current change adds
  * @opens: struct open_inode: those that mounts have open
- * @mounts: struct ns_mount; @before: how many of an earlier start have not told yet
- * @grace: until then orphans and locks wait for them
+ * @mounts: struct ns_mount; @before: how many of before the restart have not reported yet
+ * @grace: when orphans and locks no longer wait for them
  * @removed: what others than files were when they were removed, the last ones of them: programs that still have
  *	one open may ask; @nremoved: so far
  */
@@ -45,7 +45,7 @@ struct ns {
 	uint64_t timeout_ns;
 	uint64_t next, limit, reserving;
 	uint64_t count;
-	int64_t counting; /* by the change that is being made */
+	int64_t counting;
 	struct commit reserve;
 	bool reserve_active;
 	struct ddio_hash opens;
@@ -63,9 +63,10 @@ struct ns {
  * struct ns_mount - one mount
  * @conns: its connections
  * @opens: struct mount_open: the inodes that it has open
- * @forgotten: results up to this number are
- * @away: since when it has no connection
- * @before: it is known from before the start and has not told yet
+ * @forgotten: results up to this number are forgotten
+ * @away: since when it has had no connection
+ * @before: it is from before the restart and has not reported yet; @told: it has reported
+ * @any_done: @forgotten is valid
  */
 struct ns_mount {
 	struct ddio_list link;
@@ -78,29 +79,29 @@ struct ns_mount {
 };
 
 /* change.c */
-/* The number of a new inode; -EAGAIN: none is reserved yet. */
+/* Allocates a new inode's number; -EAGAIN: none is reserved yet. */
 int ns_take_id(struct ns *ns, uint64_t *ino);
-/* The record of cluster and numbers; returns its length. */
+/* Makes the record of cluster and inode numbers; returns its length. */
 size_t ns_make_meta(const struct ns *ns, uint64_t limit, uint8_t value[NS_META_MAX]);
-/* A change of the name space.  The end makes it durable against the process's death, or (@ret) undoes
- * it; returns @ret, or what went wrong then. */
+/* Begins and ends a change.  @ret 0: the end journals it; otherwise it undoes it.  Returns @ret, or the
+ * journal's error. */
 void ns_begin(struct ns *ns);
 int ns_end(struct ns *ns, int ret);
 /*
- * The same for a request that must not be made twice.  @again: it was made before, with this result.
- * After an error, or @again, there is no end.  The end records the result with the change.
+ * The same for a request that must not be carried out twice.  @again: it was, with this result.  After an
+ * error, or @again, there is nothing to end.  The end records the result with the change.
  */
 int ns_begin_once(struct ns *ns, const struct ns_who *who, uint64_t *result, bool *again);
 int ns_end_once(struct ns *ns, const struct ns_who *who, uint64_t result, int ret);
 
-/* core.c: within a change, but for load. */
+/* core.c: within a change, except for load. */
 int ns_load(struct ns *ns, uint64_t ino, struct inode *inode);
-/* -ENOTDIR; -ENOENT if it has been removed. */
+/* -ENOTDIR; -ENOENT: it has been removed. */
 int ns_load_dir(struct ns *ns, uint64_t ino, struct inode *inode);
 int ns_store(struct ns *ns, const struct inode *inode);
 int ns_delete(struct ns *ns, const struct inode *inode);
 struct timespec ns_now(struct ns *ns);
-/* Attributes changed; with data, too (modification). */
+/* Sets the times of a change: of attributes, or (@data) of data. */
 void ns_touch(struct ns *ns, struct inode *inode, bool data);
 bool ns_is_open(const struct ns *ns, uint64_t ino);
 
@@ -108,42 +109,42 @@ bool ns_is_open(const struct ns *ns, uint64_t ino);
 bool ns_is_dot(const char *name);
 /* -ENOENT. */
 int ns_find(struct ns *ns, uint64_t dir, const char *name, struct ns_entry *e);
-/* In @dir with the next cookie, or (@e->cookie not 0) in place of one; @dir is to be stored. */
+/* Adds an entry with the next cookie, or (@e->cookie not 0) replaces one; @dir must be stored then. */
 int ns_enter(struct ns *ns, struct inode *dir, const char *name, struct ns_entry *e);
 int ns_leave(struct ns *ns, struct inode *dir, const char *name, uint64_t cookie);
 
 /* remove.c */
-/* One name less; without the last one it goes, or waits: *left says. */
+/* Takes a name away.  Without its last one the inode is deleted, or left with its objects: *left. */
 int ns_unname(struct ns *ns, struct inode *inode, struct ns_left *left);
-/* What unname() said, told again. */
+/* Returns what ns_unname() left, when the request is made again. */
 int ns_left_again(struct ns *ns, uint64_t ino, struct ns_left *left);
-/* Nobody has it open any more. */
+/* The inode is no longer open anywhere. */
 int ns_closed(struct ns *ns, uint64_t ino, struct ns_left *left);
 
-/* xattr_store.c: within a change, but for read and names. */
+/* xattr_store.c: within a change, except for read and names. */
 int ns_xattr_read(struct ns *ns, uint64_t ino, const char *name, uint8_t **value, uint32_t *len);
 int ns_xattr_write(struct ns *ns, uint64_t ino, const char *name, const void *value, uint32_t len);
 int ns_xattr_delete(struct ns *ns, uint64_t ino, const char *name);
-/* All names of an inode, each with a zero behind it; *names: free(). */
+/* Lists all names of an inode, each ended by a zero; *names: free(). */
 int ns_xattr_names(struct ns *ns, uint64_t ino, uint8_t **names, uint32_t *len);
 int ns_xattrs_drop(struct ns *ns, uint64_t ino);
 
-/* mode.c, within a change: the inode's mode has been set; its list follows. */
+/* mode.c: within a change.  Adapts the list to the inode's new mode. */
 int ns_acl_chmod(struct ns *ns, struct inode *inode);
 /* Gives a new inode of @dir, which is not stored yet, its permissions and lists. */
 int ns_acl_inherit(struct ns *ns, const struct inode *dir, uint32_t umask, struct inode *inode);
-/* Sets an attribute that is a list (@len 0: removes it).  *store: the value is to be kept. */
+/* Sets the mode by an attribute that is a list (@len 0: it is removed).  *store: keep its value. */
 int ns_acl_set(struct inode *inode, const char *name, const void *value, size_t len, bool kill_sgid,
 	       bool *store);
 
 /* stripe.c: "ddio.stripe", "ddio.layout", "ddio.disks" */
 bool ns_stripe_is(const char *name);
-/* Return: bytes in @text, or -errno. */
+/* Returns the bytes in @text, or -errno. */
 int ns_stripe_get(struct ns *ns, const struct inode *inode, const char *name, char **text);
 int ns_stripe_set(struct ns *ns, struct inode *inode, const char *name, const char *text,
 		  size_t len);
 int ns_stripe_unset(struct inode *inode, const char *name);
-/* Of a new regular file in @dir. */
+/* Makes the stripe of a new regular file in @dir. */
 int ns_stripe_new(struct ns *ns, const struct inode *dir, struct stripe *stripe);
 
 /* mount.c */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The records of the name space as bytes.  Pure; the readers take any bytes. */
+/* The records of the name space as bytes; see record.h. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,9 +10,9 @@
 #include "proto/proto.h"
 
 enum { CRC_LEN = 4 };
-/* An inode's disks are 0, 1, ... */
+/* In a number of disks: they are 0, 1, ... */
 #define IN_ORDER 0x80000000u
-/* In a result's record; the word behind the number is reserved. */
+/* In a result's record, between its number and a reserved word. */
 #define RESULT_MARK 0100000u
 
 void ns_key(uint8_t key[NS_KEY_LEN], uint64_t id)
@@ -71,7 +71,7 @@ void ns_done_key(uint8_t key[NS_DONE_KEY_LEN], const uint8_t *mount, uint64_t se
 	rec_key(key + DDIO_GROUP_ID_LEN, seq);
 }
 
-/* Behind what was written so far: the CRC of the key and of that. */
+/* Appends the CRC of the key and what has been written. */
 static void wr_crc(struct ddio_wr *w, const void *key, size_t key_len)
 {
 	uint32_t crc = 0;
@@ -83,7 +83,7 @@ static void wr_crc(struct ddio_wr *w, const void *key, size_t key_len)
 	ddio_wr_u32(w, crc);
 }
 
-/* A reader of what stands between version and CRC; its error is set if they are not right. */
+/* Returns a reader of the bytes between version and CRC, with its error set if these are wrong. */
 static struct ddio_rd rd_value(const void *key, size_t key_len, const void *value, size_t len)
 {
 	struct ddio_rd r = ddio_rd_begin(value, len), tail;

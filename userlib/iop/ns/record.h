@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The records of the name space as bytes.  Values are little-endian, begin with a version and end with
- * a CRC-32C of key and value.  Pure; the readers take any bytes: 0, -EUCLEAN or -ENOMEM.
+ * a CRC-32C of key and value.  Pure; the readers accept any
+ * bytes and return 0, -EUCLEAN or -ENOMEM.
  */
 #ifndef DDIO_NS_RECORD_H
 #define DDIO_NS_RECORD_H
@@ -22,7 +23,7 @@ struct ns_meta {
 	uint64_t limit;
 	char cluster[DDIO_MAX_NAME + 1];
 };
-/* A name's record, and (with the name) that of the order. */
+/* An entry of a directory, by name or (with the name in it) by cookie. */
 struct ns_entry {
 	uint64_t ino;
 	uint32_t type; /* bits of the mode */
@@ -32,27 +33,27 @@ struct ns_entry {
 void ns_key(uint8_t key[NS_KEY_LEN], uint64_t id);
 bool ns_key_get(const void *key, size_t len, uint64_t *id);
 size_t ns_name_key(uint8_t key[NS_NAME_KEY_MAX], uint64_t id, const char *name);
-/* Also of extended attributes. */
+/* Also for extended attributes. */
 int ns_name_key_get(const void *key, size_t len, uint64_t *id, char name[DDIO_MAX_NAME + 1]);
 void ns_order_key(uint8_t key[NS_ORDER_KEY_LEN], uint64_t dir, uint64_t cookie);
 bool ns_order_key_get(const void *key, size_t len, uint64_t *dir, uint64_t *cookie);
 void ns_done_key(uint8_t key[NS_DONE_KEY_LEN], const uint8_t *mount, uint64_t seq);
 
-/* Into @buf (NULL: only the length), -EMSGSIZE if @cap is too small. */
+/* Returns the length, or -EMSGSIZE if @cap is too small; @buf NULL: only the length. */
 ssize_t ns_inode_put(void *buf, size_t cap, const struct inode *inode);
 int ns_inode_get(uint64_t ino, const void *value, size_t len, struct inode *inode);
-/* @key: of the record; @name: with the name in it, as in the order. */
+/* @key: of the record; @name: the name is in it, as in records by cookie. */
 #define NS_ENTRY_MAX (28 + 2 + DDIO_MAX_NAME)
 size_t ns_entry_put(uint8_t buf[NS_ENTRY_MAX], const void *key, size_t key_len,
 		    const struct ns_entry *e, bool name);
 int ns_entry_get(const void *key, size_t key_len, const void *value, size_t len, bool name,
 		 struct ns_entry *e);
-/* A value of bytes: version and CRC around it.  In @buf of @len + 8 bytes. */
+/* Puts version and CRC around bytes; @buf: @len + NS_BYTES_EXTRA bytes. */
 #define NS_BYTES_EXTRA 8
 void ns_bytes_put(uint8_t *buf, const void *key, size_t key_len, const void *data, size_t len);
 int ns_bytes_get(const void *key, size_t key_len, const void *value, size_t len,
 		 const uint8_t **data, size_t *data_len);
-/* What a request that must not be made twice gave: a number. */
+/* The result, a number, of a request that must not be carried out twice. */
 #define NS_RESULT_LEN 28
 void ns_result_put(uint8_t buf[NS_RESULT_LEN], const void *key, size_t key_len, uint64_t result);
 int ns_result_get(const void *key, size_t key_len, const void *value, size_t len, uint64_t *result);

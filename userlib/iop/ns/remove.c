@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Names go, then what has no name any more: at once, or when it is closed and has no objects. */
+/* Removes names, and inodes without any: at once, or when they are closed and have no objects. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,7 +50,7 @@ int ns_left_again(struct ns *ns, uint64_t ino, struct ns_left *left)
 	return ret;
 }
 
-/* An orphan without objects: nothing is left of it. */
+/* Deletes an orphan without objects. */
 static int drop_bare(struct ns *ns, const struct inode *in)
 {
 	ns_begin(ns);
@@ -148,7 +148,7 @@ int ns_unlink(struct ns *ns, struct ns_mount *mount, const struct ddio_msg_fs_na
 	return ret;
 }
 
-/* One orphan of a listing: those without objects go. */
+/* Adds an orphan to a listing, or deletes it if it has no objects. */
 static int orphan_add(struct ns *ns, uint64_t ino, struct ddio_msg_ns_listing *out)
 {
 	struct inode in;
@@ -168,7 +168,7 @@ static int orphan_add(struct ns *ns, uint64_t ino, struct ddio_msg_ns_listing *o
 	return ret;
 }
 
-/* Numbers of the orphans behind @after that nobody has open. */
+/* Lists the numbers above @after of orphans that nobody has open. */
 static int orphan_numbers(struct ns *ns, uint64_t after, uint64_t *ids, uint32_t max, uint32_t *n,
 			  bool *more)
 {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Renaming. */
+/* Renames. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "iop/ns/priv.h"
 
 /**
- * struct renaming - what takes part
- * @to: the directory that it goes into: @other, or @from if it is the same
- * @e, @in: what is renamed; @old, @gone: what had the name, if @any
+ * struct renaming - the inodes and entries involved
+ * @to: the target directory: @other, or @from if it is the same
+ * @e, @in: what is renamed; @old, @gone: what had the new name, if @any
  */
 struct renaming {
 	const struct ddio_msg_fs_rename *x;
@@ -26,7 +26,7 @@ static void renaming_free(struct renaming *r)
 	inode_free(&r->gone);
 }
 
-/* Is directory @top the same as @dir, or above it? */
+/* Returns 1 if directory @top is @dir or above it, else 0 or -errno. */
 static int is_above(struct ns *ns, uint64_t top, uint64_t dir)
 {
 	struct inode in;
@@ -76,7 +76,7 @@ static int renaming_load(struct ns *ns, struct renaming *r)
 	return ret == -ENOENT ? 0 : ret;
 }
 
-/* A directory must not come to lie within itself. */
+/* Checks that a directory does not move into itself. */
 static int check_circle(struct ns *ns, const struct inode *moved, uint64_t into)
 {
 	int ret = S_ISDIR(moved->mode) ? is_above(ns, moved->ino, into) : 0;
@@ -93,7 +93,7 @@ static int renaming_check(struct ns *ns, const struct renaming *r)
 		return -EEXIST;
 	if (x->flags & DDIO_FS_RENAME_EXCHANGE && !r->any)
 		return -ENOENT;
-	/* two names of one inode, or one name: as POSIX has it nothing is done */
+	/* Two names of one inode, or the same name: POSIX has nothing done. */
 	if (r->any && r->in.ino == r->gone.ino)
 		return 0;
 	ret = r->to == &r->from ? 0 : check_circle(ns, &r->in, x->new_parent);
@@ -108,7 +108,7 @@ static int renaming_check(struct ns *ns, const struct renaming *r)
 	return S_ISDIR(r->gone.mode) && r->gone.entries ? -ENOTEMPTY : 0;
 }
 
-/* @in has come from one directory into another. */
+/* Stores @in, which has moved from one directory to another. */
 static int moved(struct ns *ns, struct inode *in, struct inode *from, struct inode *to)
 {
 	if (S_ISDIR(in->mode) && from != to) {
