@@ -77,7 +77,7 @@ static int step_into(struct ddio_fs *fs, uint64_t *ino, const char *name)
 	return 0;
 }
 
-/* Finds the mount's directory, and thereby whether the name server can be reached. */
+/* Finds the mount's directory, which shows whether the name server can be reached. */
 static int root_find(struct mount *m, char *err, size_t err_len)
 {
 	char *copy = strdup(m->o->sub), *save = NULL, *name;

@@ -614,7 +614,7 @@ struct ddio_fs_lock {
 };
 
 /**
- * ddio_fs_lock_test - asks whether a lock could be had
+ * ddio_fs_lock_test - asks whether a lock is free
  * @file: the open file
  * @lock: the lock
  * @done: called with the reply

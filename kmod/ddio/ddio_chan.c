@@ -205,7 +205,7 @@ static void ddio_chan_end(struct ddio_chan *chan)
 	ddio_coll_chan_ended(coll);
 }
 
-/* Who lent his thread has something better to do. */
+/* The thread that was lent has something better to do. */
 static bool ddio_chan_enough(u64 deadline, u32 round)
 {
 	if (signal_pending(current))

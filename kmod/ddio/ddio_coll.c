@@ -224,7 +224,7 @@ static int ddio_coll_check(const struct ddio_submit *arg)
 	return 0;
 }
 
-/* What the works do is done for who has submitted. */
+/* Work items act for the submitter. */
 static void ddio_coll_take_submitter(struct ddio_coll *coll)
 {
 	coll->ioprio = get_current_ioprio();
@@ -372,7 +372,7 @@ static int ddio_coll_publish(struct ddio_coll *coll)
 	return err;
 }
 
-/* The first channel runs in the caller's thread, if he waits anyway. */
+/* The first channel runs in the caller's thread, which waits anyway. */
 static void ddio_coll_start(struct ddio_coll *coll, const struct ddio_submit *arg)
 {
 	bool waits = coll->flags & DDIO_SUBMIT_WAIT && arg->deadline;

@@ -100,7 +100,7 @@ void ddio_list_drop(struct ddio_list *list);
  * @orphaned: scatter: a member that it needs has left; @stop is set too
  * @begun_ns: for the trace
  * @css: the submitter's control group, which its transfers count for; a reference
- * @ioprio: his I/O priority
+ * @ioprio: the submitter's I/O priority
  */
 struct ddio_coll {
 	struct ddio_obj obj;

@@ -214,7 +214,7 @@ static int ddio_op_copy_out(const struct ddio_op *op, const union ddio_arg *arg,
 	return copy_to_user(uarg, arg, min(arg->info.size, op->size)) ? -EFAULT : 0;
 }
 
-/* It has been done: tells the caller, and has the descriptor, if any, only if he has been told. */
+/* Copies the result out; installs the descriptor, if any, only if that succeeds. */
 static int ddio_op_finish(const struct ddio_op *op, const union ddio_arg *arg, void __user *uarg,
 			  struct file *file)
 {

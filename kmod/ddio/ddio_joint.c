@@ -2,12 +2,12 @@
 /*
  * Joints: memory of several processes that collectives scatter to and gather from.
  *
- * A joint is a descriptor that its maker passes on.  Who joins gets another one, for
- * the membership, which keeps his memory pinned and in the joint until its last copy is closed;
- * so a member's death takes him out.  Collectives hold references of the pins that
+ * A joint is a descriptor that its maker passes on.  A process that joins gets another one, for
+ * the membership, which keeps its memory pinned and in the joint until its last copy is closed;
+ * so a member's death takes it out.  Collectives hold references of the pins that
  * they need, and they are stopped when one of these is taken out, so that nobody believes
  * that all members have all bytes.  A copy that is under way then is waited for, and none begins
- * any more: who has left may use his memory for something else at once.
+ * any more: a process that has left may use its memory for something else at once.
  */
 #include <linux/anon_inodes.h>
 #include <linux/fcntl.h>
@@ -376,7 +376,7 @@ void ddio_joint_end(struct ddio_joint *joint, struct ddio_coll *coll)
 
 /*
  * Before a copy to or from members' memory; false: one of them has left, and there is to be none.
- * Either who leaves waits for the end of the copy, or this sees that he has left.
+ * Either the member that leaves waits for the end of the copy, or this sees that it has left.
  */
 bool ddio_joint_copy_begin(struct ddio_joint *joint, struct ddio_coll *coll)
 {

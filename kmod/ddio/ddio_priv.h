@@ -13,7 +13,7 @@
  * Where things run:
  *  - ioctls, in the caller's context, under ctx->lock where they look up or change ids
  *    and never across a wait;
- *  - ddio_chan_run(), on the module's workqueue or in the thread of who waits or kicks: the
+ *  - ddio_chan_run(), on the module's workqueue or in the thread that waits or kicks: the
  *    only place that begins flights, delivers blocks and ends channels; below it is
  *    called the channel's work.  It never runs twice at a time for one channel, so what
  *    only it touches needs no lock;
@@ -251,7 +251,7 @@ int ddio_buffer_add(struct ddio_ctx *ctx, struct ddio_buffer_add *arg);
 /**
  * struct ddio_kring - the module's side of the ring
  * @lock: @tail, @loose, @reserved, @slot_map
- * @shared: the memory; nothing in it is believed
+ * @shared: the memory; nothing in it is trusted
  * @length: bytes of it
  * @tail: events posted
  * @loose: what @tail was when a reservation was last given back

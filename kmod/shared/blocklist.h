@@ -6,7 +6,7 @@
  * Everything is linear in the length of the list for what is sorted already, and
  * linear times the digits of the longest offset otherwise; nothing recurses
  * and nothing allocates.  The caller gives a second array where one is needed, and
- * a function that is called now and then, in which he may let others run or
+ * a function that is called now and then, in which it may let others run or
  * give up.
  */
 #ifndef DDIO_BLOCKLIST_H

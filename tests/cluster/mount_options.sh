@@ -175,7 +175,7 @@ check "hard: has read" wait $reader
 unmount soft
 unmount hard
 
-# What is none.
+# Words that are no option.
 fails "a word that is no option" 'unknown option "foo"' "$fs" -o ro,foo "$DDIO_CONF" "$dir/m"
 for o in conf timeout cache attr_timeout entry_timeout negative_timeout threads uid gid; do
 	fails "$o without a value" "$o needs a value" "$fs" -o $o "$DDIO_CONF" "$dir/m"

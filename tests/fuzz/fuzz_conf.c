@@ -7,7 +7,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* What was read keeps its promises. */
+/* A configuration that was accepted keeps its promises. */
 static void look(const struct ddio_conf *conf)
 {
 	uint32_t i;

@@ -12,7 +12,7 @@
  * than the last whose writing had begun when it ended, and a slot goes from one value to the next, in order.
  *
  * With --durable servers may die meanwhile.  A value is written when it is durable (O_DSYNC), and written again as long
- * as that fails with EIO.  Until then who reads without a lock may see it, and an older one after it.
+ * as that fails with EIO.  Until then a reader without a lock may see it, and an older one after it.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -30,7 +30,7 @@
 
 #define ROUNDS_MAX 64
 
-/* What is the same for all. */
+/* The same for all measurements. */
 struct bench {
 	const char *path;
 	uint64_t nr;

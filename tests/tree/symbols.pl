@@ -6,7 +6,7 @@
 #   - a function or a variable that no other object uses is static, or goes;
 #   - "ddio_" stands before a name of userlib/X exactly if it is used outside userlib/X (by another
 #     library, the tools, the mount), or is public; for tags of structs, enums and unions likewise;
-#   - the static library shows no name but the public ones, nor does the shared one.
+#   - the static and the shared library show the public names only.
 use strict;
 use warnings;
 use FindBin;

@@ -109,7 +109,7 @@ bool sockaddr_is_loopback(const struct sockaddr *sa)
 /**
  * ddio_addr_is_loopback - can this address be reached from this machine only?
  * @addr: "host:port", "[v6]:port", or a host alone
- * Return: true for the spellings of a loopback address that are beyond doubt.
+ * Return: true for the certain spellings of a loopback address.
  */
 bool ddio_addr_is_loopback(const char *addr)
 {

@@ -201,8 +201,8 @@ struct ddio_msg_fs_lock { /* LOCK_TEST and its reply, LOCK_SET */
 	uint32_t flags; /* DDIO_FS_LOCK_* */
 };
 #define DDIO_FS_LOCK_FLOCK 0x1u
-#define DDIO_FS_LOCK_WAIT 0x2u	/* the reply comes when it can be had */
-#define DDIO_FS_LOCK_AGAIN 0x4u /* told again: it was had before */
+#define DDIO_FS_LOCK_WAIT 0x2u	/* the reply comes when it is granted */
+#define DDIO_FS_LOCK_AGAIN 0x4u /* told again: it was held before */
 #define DDIO_FS_LOCK_OTHER 0x8u /* TEST reply: another mount's */
 
 struct ddio_msg_fs_owner { /* UNLOCK_OWNER: its locks of fcntl(2) */

@@ -17,7 +17,7 @@ static const struct status_info infos[DDIO_ST_MAX] = {
 	ST(VERSION, EPROTONOSUPPORT, "no common version of the protocol"),
 	ST(AUTH, EKEYREJECTED, "the cluster's key is missing or wrong"),
 	ST(UNSUPPORTED, EOPNOTSUPP, "operation or flag not known"),
-	ST(INVALID, EINVAL, "a value makes no sense"),
+	ST(INVALID, EINVAL, "invalid value"),
 	ST(TOO_BIG, E2BIG, "beyond a limit"),
 	ST(NO_MEMORY, ENOMEM, "out of memory"),
 	ST(NOT_FOUND, ENOENT, "no such file or object"),

@@ -126,7 +126,7 @@ enum ddio_status {
 	DDIO_ST_VERSION = 2,	 /* no common version */
 	DDIO_ST_AUTH = 3,	 /* key missing or wrong */
 	DDIO_ST_UNSUPPORTED = 4, /* unknown opcode or flag */
-	DDIO_ST_INVALID = 5,	 /* a value makes no sense */
+	DDIO_ST_INVALID = 5,	 /* invalid value */
 	DDIO_ST_TOO_BIG = 6,	 /* beyond a limit */
 	DDIO_ST_NO_MEMORY = 7,
 	DDIO_ST_NOT_FOUND = 8,

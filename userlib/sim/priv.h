@@ -228,7 +228,7 @@ int sim_stream_connect(struct ddio_env *env, const char *addr, const struct ddio
 int sim_stream_attach(struct ddio_env *env, struct ddio_stream *stream);
 int sim_listen(struct ddio_env *env, const char *addr, ddio_accept_fn accept, void *ctx,
 	       struct ddio_listener **listener);
-/* What becomes of a process's streams. */
+/* How a process's streams end. */
 enum sim_end {
 	SIM_END_KILLED,	  /* the peers read the end */
 	SIM_END_ORPHANED, /* so, and the process's own ends break */

@@ -217,7 +217,7 @@ struct ddio_sim_medium_faults {
 struct ddio_sim_medium *ddio_sim_medium_new(struct ddio_sim *sim, const char *path, uint64_t size);
 void ddio_sim_medium_set(struct ddio_sim_medium *medium, const struct ddio_sim_medium_faults *how);
 /*
- * Whoever has the medium open is dead: he goes on with a copy of his own.  Each sector that was
+ * The process that has the medium open is dead: it goes on with a copy of its own.  Each sector that was
  * written since the last flush is lost with a chance of @lose in 1000; each one that is being
  * written is there with an even chance.  Return: how many were lost, or -ENOMEM.
  */

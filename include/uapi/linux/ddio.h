@@ -257,7 +257,7 @@ struct ddio_slot {
  * @__pad1: and both from what never changes
  * @__pad2: to the next cache line
  *
- * The module trusts nothing that it reads here: who writes nonsense harms himself only.
+ * The module trusts nothing that it reads here: a process that writes nonsense harms only itself.
  */
 struct ddio_ring {
 	__u32 tail;

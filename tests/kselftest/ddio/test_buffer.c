@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Pinned memory: what counts against the limit and for how long, which memory can be
+ * Pinned memory: what counts against the limit and until when, which memory can be
  * pinned, and what a process may do to its memory while a disk writes into it.
  */
 #include <fcntl.h>

@@ -187,7 +187,7 @@ KT_TEST(joint, interrupted)
 	close(member);
 }
 
-/* Who leaves takes the collectives with him that need him, and no others. */
+/* A member that leaves takes with it the collectives that need it, and no others. */
 KT_TEST(joint, leaving)
 {
 	int member[2] = { join(self, 0), join(self, 1) }, i;
@@ -208,7 +208,7 @@ KT_TEST(joint, leaving)
 	EXPECT_EQ(-EOWNERDEAD, wait.out_error);
 	EXPECT_EQ(0, finish(self, one, NULL));
 	EXPECT_TRUE(holds(self, 1));
-	/* He is missed until somebody takes his place. */
+	/* The member is missing until another takes its place. */
 	EXPECT_EQ(-ENOENT, submit(self, 0, 2, &both));
 	member[1] = join(self, 1);
 	ASSERT_LE(0, member[1]);
@@ -313,7 +313,7 @@ static int receive_fd(int socket)
 	return fd;
 }
 
-/* A stranger joins by a descriptor that came over a socket, and finds the bytes in his memory. */
+/* A stranger joins by a descriptor that came over a socket, and finds the bytes in its memory. */
 static void stranger(FIXTURE_DATA(joint) * self, int socket)
 {
 	unsigned char *memory = kt_memory(ROOM);
@@ -382,7 +382,7 @@ KT_TEST(joint, joining_meanwhile)
 	__atomic_store_n(&stop_joining, false, __ATOMIC_RELAXED);
 	ASSERT_EQ(0, pthread_create(&thread, NULL, come_and_go, self));
 	for (i = 0; i < 60; i++) {
-		/* One needs him, the next does not. */
+		/* One needs that member, the next does not. */
 		err = submit(self, 0, 1 + i % 2, &id);
 		if (!err)
 			err = finish(self, id, NULL);

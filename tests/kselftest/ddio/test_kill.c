@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Processes that are killed while disks read into their memory or write from it: a
- * member of a joint, or who submitted.  The others get what they were to get, and of
+ * member of a joint, or the submitter.  The others get what they were to get, and of
  * the dead nothing is left.
  *
  * DDIO_KILLS: how many are killed in each way (20); DDIO_SEED

@@ -492,7 +492,7 @@ KT_TEST(stream, lying_process)
 	}
 }
 
-/* Who never reads his events is told so in the end, and hangs nobody. */
+/* A process that never reads its events gets an error in the end, and hangs nobody. */
 KT_TEST(stream, deaf_process)
 {
 	struct ddio_wait wait = { 0 };

@@ -175,7 +175,7 @@ static void check_storm(struct cp_world *w, struct storm *s)
 		/* While the group is whole its members agree, to the letter. */
 		if (!member && strcmp(p->text, w->proc[0].text))
 			bad++;
-		/* Who loses the one that would tell him may not hear of the last success. */
+		/* A member that loses its informant may miss the last success. */
 		if (is_victim(s, r) || is_victim(s, other))
 			continue;
 		if (s->done[r] + member < s->done[other] || s->done[r] > s->done[other] + member)

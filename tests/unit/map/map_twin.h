@@ -42,7 +42,7 @@ static inline bool twin_chance(struct twin_rng *rng, uint32_t percent)
 	return twin_rand(rng) % 100 < percent;
 }
 
-/* The seed of this run: DDIO_SEED, or the time; printed, so that a failure can be had again. */
+/* The seed of this run: DDIO_SEED, or the time; printed, so that a failure can be repeated. */
 static inline uint64_t twin_seed(const char *name)
 {
 	const char *text = getenv("DDIO_SEED");

@@ -4,7 +4,7 @@
  * processes, records of 8 bytes and of 8192.  For every process the chunks
  * and strides must be those of the table.
  *
- * One entry cannot be had: 40 rows in blocks over 16 processes.  The table says
+ * One entry cannot be reached: 40 rows in blocks over 16 processes.  The table says
  * 80 records, as if rows could be cut in two; it also says that the pattern is
  * the same as rb.  High Performance Fortran deals whole rows: 3 to each of 13
  * processes, 1 to the next, none to the last two.

@@ -105,8 +105,8 @@ static void test_compute(void)
 	uint32_t i;
 
 	ddio_sim_set_machine(sim, &slow);
-	/* One each 10 us: eleven of them come before 100 us are left over, as the last does in
-	 * what is made up for. */
+	/* One each 10 us: eleven of them come before 100 us are left over, as the last is
+	 * made up for. */
 	for (i = 0; i < 12; i++)
 		mark_at(&m[i], a, t + 5 * US + i * 10 * US, 1);
 	CU_ASSERT_EQUAL(ddio_sim_spawn(a, compute, &c), 0);

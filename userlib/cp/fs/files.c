@@ -166,7 +166,7 @@ static uint64_t reader_next(struct ddio_fs *fs)
 	return (uint64_t)mount << 32 | n;
 }
 
-/* Allocates the file, too, so that the name server opens nothing in vain. */
+/* Allocates the file, too, so that the name server opens nothing for a failure. */
 static struct open_job *open_new(struct ddio_fs *fs, int flags, size_t room,
 				 struct ddio_fs_file **file, ddio_fs_done done, void *arg)
 {

@@ -94,7 +94,7 @@ static bool is_block_device(const char *path)
 }
 
 /*
- * Nobody named an engine: a block device is best moved by the kernel module, where that can be had.
+ * Nobody named an engine: a block device is best moved by the kernel module, where there is one.
  * Return: true if it was opened.
  */
 static bool open_by_kmod(struct ddio_env *env, const struct ddio_disk_spec *spec,

@@ -130,7 +130,7 @@ int ddio_disk_rw_sync(struct ddio_disk *disk, enum ddio_disk_op op, uint64_t off
 /*
  * Streams of a disk: a whole list of blocks is handed over at once, and a few slots of
  * memory go to and fro between the disk and the user.  Reading, the disk fills slots with
- * the next blocks and the user releases them when he has emptied them; writing, slots come
+ * the next blocks and the user releases them when they are empty; writing, slots come
  * empty, the user fills each with the block it is for and releases it.
  *
  * A slot is the user's from @slot to ddio_disk_stream_release(), and the disk's else.
@@ -149,7 +149,7 @@ struct ddio_disk_block {
 };
 
 /**
- * struct ddio_disk_stream_ops - what a stream asks of its user, and tells him
+ * struct ddio_disk_stream_ops - what a stream asks of its user, and reports
  * @next: the list's next block; false: there is none, now and later.  The engine asks as
  *	far ahead as it likes, also inside of ddio_disk_stream_open() and _release()
  * @slot: reading: the slot holds the block, or nothing with a @status that is not 0.

@@ -85,7 +85,7 @@ struct disk_stream_engine {
  * @nheld: slots that are the user's
  * @error: of the first block that failed
  * @cancelled: by the user
- * @ended: he has been told
+ * @ended: the user has been told
  * @slot: of each its block, and whether it is the user's
  */
 struct ddio_disk_stream {

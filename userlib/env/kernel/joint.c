@@ -3,8 +3,8 @@
  * Joints and how they go from one process to another.
  *
  * A mailbox is a datagram socket with an abstract name that nobody can guess.  The name and
- * a token go to the owner of the joint by a connection that was authenticated; he
- * sends the token and the joint's descriptor there.  If no such name is bound where he is, the
+ * a token go to the owner of the joint by a connection that was authenticated; it
+ * sends the token and the joint's descriptor there.  If no such name is bound where it is, the
  * two are not on one machine (or not in one network name space), and that is all there
  * is to find out: nobody listens, nobody waits.  Names of sockets can be seen by everybody on
  * the machine, the token cannot, so a letter with it comes from the owner.

@@ -63,7 +63,7 @@ static bool accept_error_is_lack(int err)
 	return err == EMFILE || err == ENFILE || err == ENOBUFS || err == ENOMEM;
 }
 
-/* Return: false if there is none to be had now. */
+/* Return: false if none is waiting. */
 static bool listener_accept_one(struct real_listener *l)
 {
 	struct sockaddr_storage peer;

@@ -217,7 +217,7 @@ void cache_mask_merge(struct cache_entry *e, const uint8_t *from);
 int cache_mem_attach(struct cache *c, struct cache_entry *e);
 /* The same if that takes neither waiting nor a write back. */
 bool cache_mem_try(struct cache *c, struct cache_entry *e);
-/* Returns the next entry that can have its buffer now, or has got an error instead; NULL: none. */
+/* Returns the next entry that can have its buffer now, or an error instead; NULL: none. */
 struct cache_entry *cache_mem_next(struct cache *c);
 /* Evicts down to the bound, as far as that takes no write back. */
 void cache_mem_shrink(struct cache *c);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Joints of groups: how members on this machine give their memory.  A member asks for the joint once, and then
- * says for each operation, before that is started, that its memory is in the joint.  The joint, and who has
- * joined, go with the request to all reactors, read only.
+ * says for each operation, before that is started, that its memory is in the joint.  The joint and its members
+ * go with the request to all reactors, read only.
  */
 #include <errno.h>
 #include <stdio.h>

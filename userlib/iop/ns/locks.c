@@ -63,8 +63,7 @@ void locks_free(struct locks *locks)
 
 	if (bug_on(locks->nwaits, "locks were freed that somebody waits for"))
 		return;
-	ddio_hash_for_each(file, &walk, &locks->files, node)
-	{
+	ddio_hash_for_each(file, &walk, &locks->files, node) {
 		ddio_list_for_each_entry_safe(lock, tmp, &file->held, link)
 			lock_free(lock);
 		free(file);
@@ -241,7 +240,7 @@ int locks_set(struct locks *locks, uint64_t ino, const struct file_lock *want, b
 
 	if (free_now && (again || unlock || !locks->held)) {
 		ret = apply(locks, ino, want);
-		/* what was had for writing may be had for reading only now */
+		/* a lock for writing may have become one for reading */
 		wake(locks);
 		return ret;
 	}
@@ -319,8 +318,7 @@ void locks_drop_mount(struct locks *locks, const void *mount, int err)
 
 	while (tell_one(locks, mount, err))
 		;
-	ddio_hash_for_each(file, &walk, &locks->files, node)
-	{
+	ddio_hash_for_each(file, &walk, &locks->files, node) {
 		drop_from(file, mount);
 		file_drop_if_empty(locks, file);
 	}

@@ -29,9 +29,9 @@ struct file_lock {
 };
 
 /**
- * struct lock_wait - one that cannot be had yet; the caller owns the memory
+ * struct lock_wait - one that is not free yet; the caller owns the memory
  * @id: by which @want.mount cancels it
- * @once: only until what is settled is known, then it is had or refused
+ * @once: only until what is settled is known, then it is granted or refused
  * @done: 0, -EAGAIN (@once), -EINTR (cancelled), or what the locks were stopped with; it is not
  *	waiting any more then
  */
@@ -69,8 +69,8 @@ const struct file_lock *locks_test(const struct locks *locks, uint64_t ino,
 				   const struct file_lock *want);
 /**
  * locks_set - take, change or give back a lock
- * @again: it was had before
- * @wait: with @want's inode, id, once and done set: if it cannot be had it waits, else NULL
+ * @again: it was held before
+ * @wait: with @want's inode, id, once and done set: if it is not free it waits, else NULL
  * Return: 0, -EAGAIN, -EDEADLK, -ENOLCK, or -EINPROGRESS: @wait is waiting.
  */
 int locks_set(struct locks *locks, uint64_t ino, const struct file_lock *want, bool again,

@@ -242,7 +242,7 @@ static const struct ddio_env_ops world_ops = {
 	.charge = world_charge,
 };
 
-/* What was posted. */
+/* Runs the functions that were posted. */
 static inline void world_posts(struct cache_world *w)
 {
 	while (w->posts) {

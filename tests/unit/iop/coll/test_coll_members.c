@@ -80,7 +80,7 @@ static bool killed_at(uint64_t us, uint32_t flags)
 	status = w_wait(x.g, x.op, 60 * SEC);
 	CU_ASSERT(status == DDIO_ST_OK || status == DDIO_ST_MEMBER_LOST);
 	if (status == DDIO_ST_OK && !(flags & DDIO_COLL_WRITE)) {
-		/* It had its bytes before; or not, but nobody needs them any more. */
+		/* It had its bytes before; or they are of no use by now. */
 		struct w_fill fill = { .image = x.f.image, .share = m_op(&x.g->m[0], x.op)->share };
 
 		w_bytes(x.g->map[x.op % W_OPS], 0, compare_byte, &fill);

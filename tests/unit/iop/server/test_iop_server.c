@@ -518,7 +518,7 @@ static const struct ut_case names[] = {
 
 static const struct ut_case objects[] = {
 	{ "written and read", what_is_written_is_read },
-	{ "what makes no sense", object_requests_that_make_no_sense },
+	{ "malformed requests", object_requests_that_make_no_sense },
 	{ "sync", a_sync_survives_a_restart_and_an_orderly_stop_loses_nothing },
 	{ "truncate and remove", cut_off_bytes_do_not_come_back },
 	{ "space", space_is_reserved_listed_and_runs_out },

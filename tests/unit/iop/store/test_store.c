@@ -467,7 +467,7 @@ static int broken_apply(MDB_txn *txn, void *ctx)
 	return ret ? ret : ENOSPC;
 }
 
-/* The same if the records cannot be written: no room for them, and all was in vain. */
+/* The same if the records cannot be written: there is no room for them. */
 static void test_failed_transaction(void)
 {
 	struct committer_ops broken = store_committer_ops;

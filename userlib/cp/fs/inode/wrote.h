@@ -7,7 +7,7 @@
 
 struct fsc_inode;
 
-/* Writes inside the file's end are told after this, and a size is believed for as long. */
+/* Writes inside the file's end are told after this, and a size is trusted for as long. */
 #define FSC_LAZY_NS 1000000000ull
 
 /**

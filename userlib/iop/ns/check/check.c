@@ -156,7 +156,7 @@ static int check_run(struct lmdb *db, MDB_txn *txn, void *arg)
 	return ret;
 }
 
-/* What is in memory of it. */
+/* Brings what is in memory into line. */
 static void mended(struct ns *ns, const struct ns_check *c)
 {
 	if (ns->next < c->above)
