@@ -17,7 +17,7 @@ static bool tag_known(uint16_t tag)
 	return tag && !(tag & (tag - 1)) && tag <= ACL_OTHER;
 }
 
-/* Tags ascend, as do the ids of one tag; each of the three is there, and a mask where needed. */
+/* Checks order, the three mandatory entries, and a mask where one is needed. */
 static bool acl_valid(const struct acl *acl)
 {
 	uint32_t seen = 0, i;
@@ -39,7 +39,7 @@ static bool acl_valid(const struct acl *acl)
 	return seen & ACL_USER_OBJ && seen & ACL_GROUP_OBJ && seen & ACL_OTHER;
 }
 
-/* As the kernel's order does not matter to it, neither does it here: by tag, then id. */
+/* Sorts by tag, then id; like the kernel, accepts any order. */
 static int entry_order(const void *a, const void *b)
 {
 	const struct acl_entry *x = a, *y = b;
@@ -113,7 +113,7 @@ static uint16_t *perm_of(struct acl *acl, uint16_t tag)
 	return NULL;
 }
 
-/* What the mode says of the group is the mask, if there is one. */
+/* Returns what the mode's group bits stand for: the mask, if there is one. */
 static uint16_t *group_perm(struct acl *acl)
 {
 	uint16_t *mask = perm_of(acl, ACL_MASK);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Access control lists as the value of an extended attribute, in the kernel's form: a version u32,
+ * Access control lists as values of an extended attribute, in the kernel's format: a version u32,
  * then entries of tag u16, permissions u16, id u32; little-endian.  Pure.
  */
 #ifndef DDIO_ACL_H
@@ -24,8 +24,8 @@ enum {
 };
 
 /**
- * struct acl - a list: the owner, users, the group, groups, a mask if there is a user or group,
- * others; users and groups in the order of their ids
+ * struct acl - a list: owner, users, group, groups, a mask if there is a user or group, others;
+ * users and groups sorted by id
  */
 struct acl {
 	uint32_t n;
@@ -35,16 +35,16 @@ struct acl {
 	} e[];
 };
 
-/* *acl: free(); NULL for a list without entries.  Return: 0, -EINVAL, -EOPNOTSUPP, -ENOMEM. */
+/* *acl: free(); NULL: the list is empty.  Returns 0, -EINVAL, -EOPNOTSUPP or -ENOMEM. */
 int acl_get(const void *value, size_t len, struct acl **acl);
 size_t acl_len(const struct acl *acl);
 void acl_put(const struct acl *acl, uint8_t *value);
-/* The permissions of @mode as the list has them.  Return: does the mode say all of it? */
+/* Sets the permissions of @mode by the list.  Returns true if the mode says all that the list does. */
 bool acl_to_mode(const struct acl *acl, uint32_t *mode);
-/* The list after chmod(2). */
+/* Changes the list as chmod(2) does. */
 void acl_chmod(struct acl *acl, uint32_t mode);
-/* Of what is made with @mode in a directory with this default list: both become less.  Return: is
- * the list needed besides the mode? */
+/* Restricts list and mode for a new inode in a directory with this default list.  Returns true if the list
+ * is needed besides the mode. */
 bool acl_inherit(struct acl *acl, uint32_t *mode);
 
 #endif /* DDIO_ACL_H */

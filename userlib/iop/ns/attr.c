@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Changing attributes, sizes and times. */
+/* Changes attributes, sizes and times. */
 #include <errno.h>
 #include "iop/ns/priv.h"
 
@@ -21,7 +21,7 @@ static void kill_suid(struct inode *inode)
 
 static void set_times(const struct ddio_msg_fs_setattr *x, struct inode *inode)
 {
-	/* touch() has put the time that it is now into the status change */
+	/* ns_touch() has set the status change to the current time. */
 	struct timespec now = inode->ctime;
 
 	if (x->mask & DDIO_FS_SET_ATIME_NOW)
@@ -68,7 +68,7 @@ static int set_all(struct ns *ns, const struct ddio_msg_fs_setattr *x, struct in
 	return ret ? ret : ns_store(ns, inode);
 }
 
-/* Neither the status nor what is in the file has changed. */
+/* A read: neither status nor data have changed. */
 static int set_atime(struct ns *ns, struct inode *inode)
 {
 	inode->atime = ns_now(ns);

@@ -4,7 +4,7 @@
 #include "base/bug.h"
 #include "iop/ns/locks.h"
 
-/* A search for a circle goes over all of them, one within the other. */
+/* Bounds the depth of the search for a deadlock. */
 enum { WAITS_MAX = 8192 };
 
 /**
@@ -61,7 +61,7 @@ void locks_free(struct locks *locks)
 	struct file_lock *lock, *tmp;
 	struct ddio_hash_walk walk;
 
-	if (bug_on(locks->nwaits, "locks were freed that somebody waits for"))
+	if (bug_on(locks->nwaits, "locks were freed while somebody waits for one"))
 		return;
 	ddio_hash_for_each(file, &walk, &locks->files, node) {
 		ddio_list_for_each_entry_safe(lock, tmp, &file->held, link)
@@ -97,7 +97,7 @@ const struct file_lock *locks_test(const struct locks *locks, uint64_t ino,
 	return NULL;
 }
 
-/* The owner's part of @lock outside of @want stays; @spare is used if it falls into two. */
+/* Cuts @want out of @lock; @spare is used if two parts remain. */
 static void cut(struct file_lock *lock, const struct file_lock *want, struct file_lock **spare)
 {
 	bool before = lock->start<want->start, behind = lock->end> want->end;
@@ -119,7 +119,7 @@ static void cut(struct file_lock *lock, const struct file_lock *want, struct fil
 	}
 }
 
-/* Neighbours of one type become one: @new grows. */
+/* Merges neighbours of the same type into @new. */
 static void join_neighbours(struct lock_file *file, struct file_lock *new)
 {
 	struct file_lock *lock, *tmp;
@@ -137,7 +137,7 @@ static void join_neighbours(struct lock_file *file, struct file_lock *new)
 	}
 }
 
-/* Nothing stands in the way. */
+/* Takes, changes or gives back a lock that conflicts with none. */
 static int apply(struct locks *locks, uint64_t ino, const struct file_lock *want)
 {
 	struct file_lock *new = malloc(sizeof(*new)), *spare = malloc(sizeof(*spare)), *lock, *tmp;
@@ -176,7 +176,7 @@ static void wait_end(struct locks *locks, struct lock_wait *wait, int err)
 	wait->done(wait, err);
 }
 
-/* One of those that wait can go on; others may follow from it. */
+/* Ends the first wait that can end; more may follow from that. */
 static bool wake_one(struct locks *locks)
 {
 	struct lock_wait *wait;
@@ -204,8 +204,8 @@ static void wake(struct locks *locks)
 }
 
 /*
- * Would @owner wait for itself?  From those who stand in its way to what these wait for, each wait
- * looked at once.
+ * Would @owner wait for itself?  Follows the conflicting locks to what their owners wait for, looking at
+ * each wait once.
  */
 static bool circle(struct locks *locks, uint64_t ino, const struct file_lock *want,
 		   const struct file_lock *owner)
@@ -240,7 +240,7 @@ int locks_set(struct locks *locks, uint64_t ino, const struct file_lock *want, b
 
 	if (free_now && (again || unlock || !locks->held)) {
 		ret = apply(locks, ino, want);
-		/* a lock for writing may have become one for reading */
+		/* The change may be from writing to reading. */
 		wake(locks);
 		return ret;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Locks of fcntl(2) and flock(2) across mounts.  Knows nothing of messages: whoever waits is told by a
- * function.  The two kinds do not see each other.
+ * Locks of fcntl(2) and flock(2) across mounts.  Independent of messages: a waiter is told by a callback.
+ * The two kinds do not conflict with each other.
  */
 #ifndef DDIO_FS_LOCK_H
 #define DDIO_FS_LOCK_H
@@ -14,7 +14,7 @@
 
 /**
  * struct file_lock - a lock that is held or wanted
- * @mount, @owner: together whose it is
+ * @mount, @owner: together its owner
  * @type: enum ddio_fs_lock_type
  * @end: the last byte
  */
@@ -29,11 +29,11 @@ struct file_lock {
 };
 
 /**
- * struct lock_wait - one that is not free yet; the caller owns the memory
- * @id: by which @want.mount cancels it
- * @once: only until what is settled is known, then it is granted or refused
- * @done: 0, -EAGAIN (@once), -EINTR (cancelled), or what the locks were stopped with; it is not
- *	waiting any more then
+ * struct lock_wait - a request for a lock that is not free; the caller owns the memory
+ * @id: @want.mount cancels it by this number
+ * @once: wait only until the locks of before a restart are known, then take it or give up
+ * @done: called when it no longer waits: 0, -EAGAIN (@once), -EINTR (cancelled), or the error that the
+ *	locks were stopped with
  */
 struct lock_wait {
 	struct ddio_list link; /* struct locks.waits */
@@ -48,10 +48,9 @@ struct lock_wait {
 /**
  * struct locks - all locks
  * @files: struct lock_file by inode
- * @waits: in the order in which they came
- * @nwaits: how many those are
- * @seen: number of the last search for a circle
- * @held: until it is false again new locks wait, those told again do not
+ * @waits: struct lock_wait, in the order in which they came; @nwaits: how many
+ * @seen: number of the last search for a deadlock
+ * @held: new locks wait; those taken before a restart and reported again do not
  */
 struct locks {
 	struct ddio_hash files;
@@ -62,30 +61,30 @@ struct locks {
 };
 
 void locks_init(struct locks *locks);
-/* Nobody may wait any more. */
+/* Nobody may be waiting. */
 void locks_free(struct locks *locks);
-/* One that stands in the way of @want, or NULL. */
+/* Returns a lock that conflicts with @want, or NULL. */
 const struct file_lock *locks_test(const struct locks *locks, uint64_t ino,
 				   const struct file_lock *want);
 /**
  * locks_set - take, change or give back a lock
- * @again: it was held before
- * @wait: with @want's inode, id, once and done set: if it is not free it waits, else NULL
+ * @again: it was held before a restart
+ * @wait: with id, once and done set; waits if the lock is not free.  NULL: do not wait
  * Return: 0, -EAGAIN, -EDEADLK, -ENOLCK, or -EINPROGRESS: @wait is waiting.
  */
 int locks_set(struct locks *locks, uint64_t ino, const struct file_lock *want, bool again,
 	      struct lock_wait *wait);
-/* Return: was there one? */
+/* Returns whether there was one. */
 bool locks_cancel(struct locks *locks, const void *mount, uint64_t id);
-/* No done() is called. */
+/* Ends a wait without calling done(). */
 void locks_forget(struct locks *locks, struct lock_wait *wait);
-/* The locks of fcntl(2) of an owner. */
+/* Drops the fcntl(2) locks of an owner on an inode. */
 void locks_drop_owner(struct locks *locks, uint64_t ino, const void *mount, uint64_t owner);
-/* All of a mount; those of it that wait are told @err. */
+/* Drops all locks of a mount; its waiters are told @err. */
 void locks_drop_mount(struct locks *locks, const void *mount, int err);
-/* Everybody who waits is told @err. */
+/* Tells all waiters @err. */
 void locks_stop(struct locks *locks, int err);
-/* New locks do not wait any more. */
+/* The locks of before the restart are known: new locks need not wait any longer. */
 void locks_settle(struct locks *locks);
 
 #endif /* DDIO_FS_LOCK_H */

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Modes and access control lists of inodes are kept in step. */
+/* Keeps modes and access control lists of inodes consistent. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "iop/ns/acl.h"
 #include "iop/ns/priv.h"
 
-/* -ENODATA: it has none. */
+/* Loads a list; -ENODATA: there is none. */
 static int acl_read(struct ns *ns, uint64_t ino, const char *name, struct acl **acl)
 {
 	uint8_t *value;
@@ -89,7 +89,7 @@ int ns_acl_set(struct inode *inode, const char *name, const void *value, size_t 
 		if (acl && !S_ISDIR(inode->mode))
 			ret = -EACCES;
 	} else if (acl) {
-		/* a list that says no more than the mode is none */
+		/* A list that says no more than the mode is not kept. */
 		*store = !acl_to_mode(acl, &inode->mode);
 		if (kill_sgid)
 			inode->mode &= ~(uint32_t)S_ISGID;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Mounts: who is there, and what each has open. */
+/* Mounts: which there are, and what each has open. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -50,7 +50,8 @@ static void mount_free(struct ns_mount *m)
 	struct ddio_hash_walk walk;
 	struct mount_open *open;
 
-	ddio_hash_for_each(open, &walk, &m->opens, node) free(open);
+	ddio_hash_for_each(open, &walk, &m->opens, node)
+		free(open);
 	ddio_hash_fini(&m->opens);
 	ddio_list_del(&m->link);
 	free(m);
@@ -65,7 +66,8 @@ void ns_mounts_free(struct ns *ns)
 	ddio_timer_cancel(ns->env, &ns->timer);
 	ddio_list_for_each_entry_safe(m, tmp, &ns->mounts, link)
 		mount_free(m);
-	ddio_hash_for_each(open, &walk, &ns->opens, node) free(open);
+	ddio_hash_for_each(open, &walk, &ns->opens, node)
+		free(open);
 	ddio_hash_fini(&ns->opens);
 }
 
@@ -80,7 +82,7 @@ bool ns_mount_is(const struct ns_mount *m, const uint8_t id[DDIO_GROUP_ID_LEN])
 	return !memcmp(m->id, id, sizeof(m->id));
 }
 
-/* All of its results, or only where they begin. */
+/* Deletes all results of a mount, or (@drop false) finds where they begin. */
 static int results_walk(struct ns *ns, struct ns_mount *m, bool drop)
 {
 	uint8_t key[NS_DONE_KEY_LEN];
@@ -175,7 +177,7 @@ static void close_one(struct ns *ns, uint64_t ino, struct ns_left *left)
 	if (ns_closed(ns, ino, left))
 		ddio_env_log(
 			ns->env, DDIO_LOG_WARN,
-			"name space: what was open without a name stays until it is looked for");
+			"name space: an orphan could not be removed when it was closed; 'ddio fsck --repair' does");
 }
 
 static void close_all(struct ns *ns, struct ns_mount *m)
@@ -184,11 +186,10 @@ static void close_all(struct ns *ns, struct ns_mount *m)
 	struct mount_open *mine;
 	struct ns_left left;
 
-	ddio_hash_for_each(mine, &walk, &m->opens, node)
-	{
+	ddio_hash_for_each(mine, &walk, &m->opens, node) {
 		memset(&left, 0, sizeof(left));
 		close_one(ns, mine->ino, &left);
-		/* its objects: whoever asks for orphans */
+		/* Its objects are left to those who list orphans. */
 		ddio_file_record_free(&left.rec);
 	}
 }
@@ -207,7 +208,7 @@ int ns_mount_end(struct ns *ns, struct ns_mount *m)
 
 static void mounts_look(void *arg);
 
-/* When the next one may be lost. */
+/* Sets the timer to when the next mount may be lost. */
 static void watch_arm(struct ns *ns)
 {
 	struct ns_mount *m;
@@ -220,7 +221,9 @@ static void watch_arm(struct ns *ns)
 	ns->timer.fn = mounts_look;
 	ns->timer.arg = ns;
 	if (when && ddio_timer_arm(ns->env, &ns->timer, when))
-		ddio_env_log(ns->env, DDIO_LOG_WARN, "no memory for a timer of the name space");
+		ddio_env_log(
+			ns->env, DDIO_LOG_WARN,
+			"name space: no memory for a timer; mounts that are gone keep their locks");
 }
 
 static void mounts_look(void *arg)
@@ -232,8 +235,9 @@ static void mounts_look(void *arg)
 	ddio_list_for_each_entry_safe(m, tmp, &ns->mounts, link) {
 		if (m->conns || now < m->away + ns->timeout_ns)
 			continue;
-		ddio_env_log(ns->env, DDIO_LOG_WARN,
-			     "a mount is gone for too long: it loses its open files and locks");
+		ddio_env_log(
+			ns->env, DDIO_LOG_WARN,
+			"name space: a mount has been gone for too long and loses its open files and locks");
 		ns_mount_end(ns, m);
 	}
 	watch_arm(ns);

@@ -7,13 +7,13 @@
 
 enum { LINKS_FOLLOWED = 40, PATH_ROOM = 2 * (DDIO_MAX_PATH + 1) };
 
-/* Room for the other fields of a listing's payload. */
+/* Leaves room for the other fields of a listing's payload. */
 #define LISTING_MAX (DDIO_MAX_SMALL - 4096)
 
 /**
- * struct path_walk - on the way along a path
- * @dir: the directory that it has come to
- * @rest: what is still to go; @name: the next part of it
+ * struct path_walk - the state of a walk along a path
+ * @dir: the directory reached
+ * @rest: the rest of the path; @name: the next name
  */
 struct path_walk {
 	struct ns *ns;
@@ -23,7 +23,7 @@ struct path_walk {
 	char name[DDIO_MAX_NAME + 1];
 };
 
-/* Takes the next name off.  Return: 1, 0 at the end, -ENAMETOOLONG. */
+/* Takes the next name off @rest.  Returns 1, 0 at the end, or -ENAMETOOLONG. */
 static int walk_part(struct path_walk *w)
 {
 	size_t skip = strspn(w->rest, "/"), len = strcspn(w->rest + skip, "/"), end;
@@ -69,7 +69,7 @@ static int walk_begin(struct ns *ns, const char *path, struct path_walk **w)
 	return 0;
 }
 
-/* One name on: into @in. */
+/* Goes on by one name, into @in. */
 static int walk_step(struct path_walk *w, struct inode *in)
 {
 	int ret = ns_lookup(w->ns, w->dir, w->name, in);
@@ -130,7 +130,7 @@ int ns_walk_parent(struct ns *ns, const char *path, uint64_t *parent, char *name
 }
 
 /*
- * Listings: names first, since nothing else may be read meanwhile.
+ * Listings: collects names first, since nothing else may be read during a walk over them.
  */
 struct page {
 	struct ns_entry *e;
@@ -212,7 +212,7 @@ static int page_records(struct ns *ns, const struct page *page, struct ddio_msg_
 		if (ret)
 			return ret;
 		len += (size_t)ddio_put_record(NULL, 0, rec);
-		/* A page that is full goes without its last file, unless it is all. */
+		/* Drop the file that makes the page too long, unless it is the only one. */
 		if (len > LISTING_MAX && out->n) {
 			ddio_file_record_free(rec);
 			out->more = 1;
@@ -238,7 +238,7 @@ static int list_dir(struct ns *ns, uint64_t dir, const char *after, uint32_t max
 	out->recs = calloc(max, sizeof(*out->recs));
 	if (page.e && out->recs)
 		ret = page_names(ns, dir, from, max, &page);
-	/* a page in which nothing can be shown does not end the listing */
+	/* A page with nothing to show does not end the listing. */
 	while (!ret) {
 		ret = page_records(ns, &page, out);
 		if (ret || out->n || !page.more)
@@ -276,7 +276,7 @@ int ns_list(struct ns *ns, const char *dir, const char *after, uint32_t max,
 	return ret;
 }
 
-/* The next regular file of a walk over inodes.  Return: 0 if it was added, 1 if it is none. */
+/* Adds the inode under the cursor if it is a regular file.  Returns 0, 1: it is not, or -errno. */
 static int add_inode(const struct kv_cursor *c, struct ddio_file_record *rec)
 {
 	struct inode in;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * How files are spread, as extended attributes: "ddio.stripe" the bytes of a block, "ddio.layout" its
- * name, "ddio.disks" numbers and ranges.  Of a directory: how files and directories made in it will be.
+ * How a file is spread over disks, as extended attributes: "ddio.stripe" (bytes of a block), "ddio.layout"
+ * (its name) and "ddio.disks" (numbers and ranges).  Files and directories made in a directory inherit
+ * its attributes.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -37,7 +38,7 @@ int ns_stripe_new(struct ns *ns, const struct inode *dir, struct stripe *stripe)
 	return ret;
 }
 
-/* Ranges of successive numbers. */
+/* Formats disks as numbers and ranges. */
 static int disks_text(const struct stripe *s, uint32_t ndisks, char **text)
 {
 	size_t cap = 24ull * (s->disks ? ndisks : 1), len = 0;
@@ -135,7 +136,7 @@ static int parse_number(const char **text, uint32_t below, uint32_t *n)
 	return 0;
 }
 
-/* @disks: room for every disk of the cluster; @seen likewise: none twice. */
+/* @disks and @seen have room for every disk of the cluster; none may be named twice. */
 static int parse_disks(const char *text, uint32_t below, uint32_t *disks, bool *seen, uint32_t *n)
 {
 	uint32_t from, to;
@@ -193,7 +194,7 @@ static int set_disks(struct ns *ns, struct stripe *s, const char *text)
 	return 0;
 }
 
-/* Only of what never had data, and nobody holds a record of. */
+/* A file's stripe may change only if it never had data and nobody holds its record. */
 static int may_set(struct ns *ns, const struct inode *in)
 {
 	if (S_ISDIR(in->mode))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Extended attributes. */
+/* Requests about extended attributes. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@ static int name_check(const char *name)
 	if (is_acl(name) || ns_stripe_is(name) || begins(name, "user.") ||
 	    begins(name, "trusted.") || begins(name, "security."))
 		return 0;
-	/* A name space of names, and no name. */
+	/* A prefix without a name. */
 	if (!strcmp(name, "user.") || !strcmp(name, "trusted.") || !strcmp(name, "security."))
 		return -EINVAL;
 	return -EOPNOTSUPP;

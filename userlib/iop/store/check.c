@@ -314,7 +314,7 @@ static int check_label(struct check *check)
 	if (!ret && !memcmp(&label, &check->store->label, sizeof(label)))
 		return 0;
 	problem(check, "the label in the records is %s",
-		ret == -ENOENT ? "not there"
+		ret == -ENOENT ? "missing"
 		: ret	       ? "damaged"
 			       : "another disk's");
 	return 0;
@@ -383,8 +383,7 @@ static int refresh(struct store *store)
 
 	ret = store_load_free(store);
 	store->idle_extents = 0;
-	ddio_hash_for_each(obj, &walk, &store->hash, node)
-	{
+	ddio_hash_for_each(obj, &walk, &store->hash, node) {
 		if (!ret)
 			ret = object_reload(obj);
 		store->idle_extents += obj->idle ? obj->map.n : 0;

@@ -148,7 +148,7 @@ static void test_inodes(void)
 	tree_begin(&w);
 	ns_key(key, NST_ROOT);
 	damage(&w.t, NS_INODES, key, sizeof(key), NULL, 0);
-	mended(&w.t, "no root", 2);
+	mended(&w.t, "root directory is missing", 2);
 	CU_ASSERT_EQUAL(nst_find(&w.t, NST_ROOT, "d"), w.d);
 	nst_end(&w.t);
 	/* a key that is no number */
@@ -168,25 +168,25 @@ static void test_counts(void)
 	in.nlink = 7;
 	put_inode(&w, &in);
 	inode_free(&in);
-	mended(&w.t, "counts 7 links, there are 2", 2);
+	mended(&w.t, "counts 7 links, but has 2", 2);
 	CU_ASSERT_EQUAL(nst_attr(&w.t, w.f).nlink, 2);
 	CU_ASSERT_EQUAL(ns_inode(w.t.ns, w.d, &in), 0);
 	in.nlink = 9;
 	put_inode(&w, &in);
-	mended(&w.t, "counts 9 links, there are 3", 2);
+	mended(&w.t, "counts 9 links, but has 3", 2);
 	in.nlink = 3;
 	in.entries = 0;
 	put_inode(&w, &in);
-	mended(&w.t, "counts 0 entries, there are 2", 2);
+	mended(&w.t, "counts 0 entries, but has 2", 2);
 	CU_ASSERT_EQUAL(nst_rmdir(&w.t, NST_ROOT, "d"), -ENOTEMPTY);
 	in.entries = 2;
 	in.cookie = 1;
 	put_inode(&w, &in);
-	mended(&w.t, "would number two entries alike", 2);
+	mended(&w.t, "would give two entries the same cookie", 2);
 	in.cookie = 10;
 	in.parent = w.e;
 	put_inode(&w, &in);
-	mended(&w.t, "does not know where it is", 2);
+	mended(&w.t, "has the wrong parent", 2);
 	CU_ASSERT_EQUAL(nst_find(&w.t, w.d, ".."), NST_ROOT);
 	inode_free(&in);
 	nst_end(&w.t);
@@ -199,11 +199,11 @@ static void test_names(void)
 
 	tree_begin(&w);
 	put_name(&w, w.d, "ghost", 9999, S_IFREG, 50);
-	mended(&w.t, "'ghost' is no inode's", 2);
+	mended(&w.t, "'ghost' has no inode", 2);
 	put_name(&w, 9999, "nowhere", w.f, S_IFREG, 50);
-	mended(&w.t, "'nowhere' is in no directory", 2);
+	mended(&w.t, "directory of the name 'nowhere' does not exist", 2);
 	put_name(&w, w.f, "infile", w.g, S_IFREG, 50);
-	mended(&w.t, "'infile' is in no directory", 2);
+	mended(&w.t, "directory of the name 'infile' does not exist", 2);
 	put_name(&w, w.e, "second", w.d, S_IFDIR, 50);
 	mended(&w.t, "has a second name", 2);
 	damage(&w.t, NS_NAMES, key, ns_name_key(key, w.d, "f"), junk, sizeof(junk));
@@ -222,17 +222,17 @@ static void test_order(void)
 
 	tree_begin(&w);
 	drop_order(&w, w.e, NS_COOKIE);
-	mended(&w.t, "'g' is not in the order", 2);
+	mended(&w.t, "'g' has no record by cookie", 2);
 	put_order(&w, w.d, "ghost", w.f, S_IFREG, 77);
-	mended(&w.t, "'ghost' is in the order", 2);
+	mended(&w.t, "'ghost' has a record by cookie", 2);
 	ns_order_key(key, w.d, NS_COOKIE);
 	damage(&w.t, NS_ORDER, key, sizeof(key), junk, sizeof(junk));
-	mended(&w.t, "'e' is not in the order", 2);
+	mended(&w.t, "'e' has no record by cookie", 2);
 	damage(&w.t, NS_ORDER, "abc", 3, junk, sizeof(junk));
-	mended(&w.t, "order of directories is damaged", 2);
+	mended(&w.t, "entry by cookie is damaged", 2);
 	/* two names of one place */
 	put_name(&w, NST_ROOT, "twin", w.g, S_IFREG, NS_COOKIE);
-	mended(&w.t, "'twin' is not in the order", 2);
+	mended(&w.t, "'twin' has no record by cookie", 2);
 	CU_ASSERT_EQUAL(nst_attr(&w.t, w.g).nlink, 2);
 	nst_end(&w.t);
 }
@@ -244,7 +244,7 @@ static void test_lost(void)
 
 	tree_begin(&w);
 	drop_name(&w, w.e, "g");
-	mended(&w.t, "'g' is in the order", 2);
+	mended(&w.t, "'g' has a record by cookie", 2);
 	CU_ASSERT_EQUAL(found(&w, w.g), w.g);
 	lost = nst_find(&w.t, NST_ROOT, "lost+found");
 	CU_ASSERT(lost > w.g);
@@ -341,11 +341,11 @@ static void test_numbers(void)
 	nst_file(&w.t, NST_ROOT, "new");
 	CU_ASSERT_EQUAL(ns_check(w.t.ns, true, &fsck), -EBUSY);
 	damage(&w.t, NS_META, NS_META_KEY, 2, value, ns_meta_put(value, &meta));
-	mended(&w.t, "given out again", 3);
+	mended(&w.t, "would be allocated again", 3);
 	damage(&w.t, NS_META, NS_META_KEY, 2, junk, sizeof(junk));
-	mended(&w.t, "cluster and numbers is damaged", 3);
+	mended(&w.t, "cluster and inode numbers is damaged", 3);
 	damage(&w.t, NS_META, NS_META_KEY, 2, NULL, 0);
-	mended(&w.t, "cluster and numbers is not there", 3);
+	mended(&w.t, "cluster and inode numbers is missing", 3);
 	CU_ASSERT(nst_file(&w.t, NST_ROOT, "newer") > w.g);
 	nst_end(&w.t);
 }

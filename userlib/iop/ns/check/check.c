@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Are the records of the name space consistent?  Every inode is read, then every name is held
- * against them, then what names say of inodes against what inodes say.  A repair drops what is
- * malformed or belongs to nothing, and puts what can be read but has no name into /lost+found.
+ * Checks that the records of the name space are consistent: reads every inode, then compares every name
+ * with them, then the counts in inodes with the names found.  A repair drops records that are malformed
+ * or belong to nothing, and enters readable inodes without a name into /lost+found.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -53,7 +53,7 @@ static int check_root(struct ns_check *c)
 
 	if (s && S_ISDIR(s->type))
 		return 0;
-	check_problem(c, "there is no root directory");
+	check_problem(c, "the root directory is missing");
 	if (!s)
 		s = check_see(c, DDIO_FS_ROOT);
 	if (!s)
@@ -76,12 +76,12 @@ static int check_meta(struct ns_check *c)
 	if (!ret)
 		ret = ns_meta_get(v.mv_data, v.mv_size, &meta);
 	if (ret || strcmp(meta.cluster, c->ns->cluster))
-		check_problem(c, "the record of cluster and numbers is %s",
-			      ret == -ENOENT ? "not there"
+		check_problem(c, "the record of cluster and inode numbers is %s",
+			      ret == -ENOENT ? "missing"
 			      : ret	     ? "damaged"
 					     : "another cluster's");
 	else if (meta.limit < c->above || c->ns->next < c->above)
-		check_problem(c, "number %" PRIu64 " is in use, and would be given out again",
+		check_problem(c, "inode number %" PRIu64 " is in use, but would be allocated again",
 			      c->above - 1);
 	return 0;
 }
@@ -130,7 +130,7 @@ static void check_clear(struct ns_check *c)
 	memset(c->result, 0, sizeof(*c->result));
 }
 
-/* May run again, with a larger map. */
+/* Runs the whole check; may be called again with a larger map. */
 static int check_run(struct lmdb *db, MDB_txn *txn, void *arg)
 {
 	struct ns_check *c = arg;
@@ -156,7 +156,7 @@ static int check_run(struct lmdb *db, MDB_txn *txn, void *arg)
 	return ret;
 }
 
-/* Brings what is in memory into line. */
+/* Brings memory in line with the repaired records. */
 static void mended(struct ns *ns, const struct ns_check *c)
 {
 	if (ns->next < c->above)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the files share that check the name space. */
+/* Shared by the files that check the name space. */
 #ifndef DDIO_NS_CHECK_H
 #define DDIO_NS_CHECK_H
 
@@ -7,13 +7,13 @@
 #include "iop/ns/priv.h"
 
 /**
- * struct seen_inode - an inode, as its record has it and as names have it
- * @links: names that it has; @subdirs, @children: of a directory: what names say of it
+ * struct seen_inode - an inode, by its record and by its names
+ * @links: how many names it has; @subdirs, @children: of a directory: entries found
  * @in: directory of its name
  * @top: one more than the largest cookie of its entries
- * @orphan: there is a record that it has no name
- * @state: of a directory: on the way to the root or not
- * @fix: what the record says is to be put right
+ * @orphan: it is recorded as an orphan
+ * @state: of a directory: whether it is under the root
+ * @fix: its record must be rewritten
  */
 struct seen_inode {
 	struct ddio_list link;
@@ -27,10 +27,10 @@ struct seen_inode {
 };
 
 /**
- * struct ns_check - a check that is being made
+ * struct ns_check - a running check
  * @seen: struct seen_inode, in the order in which they were seen; @index: by number
- * @fixes: what is to be written
- * @above: one more than the largest number of an inode
+ * @fixes: records to be written or deleted
+ * @above: one more than the largest inode number
  */
 struct ns_check {
 	struct ns *ns;
@@ -46,22 +46,22 @@ struct ns_check {
 
 void check_problem(struct ns_check *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 struct seen_inode *check_seen(const struct ns_check *c, uint64_t ino);
-/* NULL: no memory. */
+/* Adds an inode; NULL: no memory. */
 struct seen_inode *check_see(struct ns_check *c, uint64_t ino);
-/* The record as it is in LMDB: 0, -ENOENT, -errno; good until the transaction ends. */
+/* Reads a record from LMDB: 0, -ENOENT or -errno; valid until the transaction ends. */
 int check_get(struct ns_check *c, int db, const void *key, size_t len, MDB_val *v);
-/* The same, as it will be after the repair. */
+/* The same, as the repair will leave it. */
 int check_get_fixed(struct ns_check *c, int db, const void *key, size_t len, MDB_val *v);
 int check_each(struct ns_check *c, int db,
 	       int (*fn)(struct ns_check *c, const MDB_val *k, const MDB_val *v));
 int check_drop(struct ns_check *c, int db, const MDB_val *k);
-/* Both records of an entry. */
+/* Writes both records of an entry. */
 int check_put_entry(struct ns_check *c, uint64_t dir, const char *name, const struct ns_entry *e);
 int check_put_inode(struct ns_check *c, const struct inode *in);
 
-/* check_names.c: entries, their order, extended attributes, orphans, results, mounts. */
+/* names.c: checks entries, extended attributes, orphans, results and mounts. */
 int ns_check_names(struct ns_check *c);
-/* check_tree.c: what is lost is found; numbers of links and entries. */
+/* tree.c: finds what is lost; checks counts of links and entries. */
 int check_tree(struct ns_check *c);
 
 #endif /* DDIO_NS_CHECK_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What all parts of a check use: problems, inodes seen, records as they are and as they will be. */
+/* Used by all parts of a check: problems, inodes seen, records as they are and as they will be. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>

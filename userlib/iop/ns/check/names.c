@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Checking the name space: records that must belong to an inode. */
+/* Checks the records that must belong to an inode. */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 #include "iop/ns/check/check.h"
 
-/* The record of the order that belongs to a name: 0, or -ENOENT: none, or another's. */
+/* Checks the record by cookie that belongs to a name; -ENOENT: there is none, or another name's. */
 static int order_matches(struct ns_check *c, uint64_t dir, const char *name,
 			 const struct ns_entry *e)
 {
@@ -24,7 +24,7 @@ static int order_matches(struct ns_check *c, uint64_t dir, const char *name,
 	return 0;
 }
 
-/* The name is good: it counts for both. */
+/* Counts a good name for its directory and its inode. */
 static void name_counts(struct seen_inode *dir, struct seen_inode *s, const struct ns_entry *e)
 {
 	s->links++;
@@ -44,15 +44,15 @@ static int name_order(struct ns_check *c, struct seen_inode *dir, struct seen_in
 	if (ret && ret != -ENOENT)
 		return ret;
 	if (!type_ok)
-		check_problem(c, "the entry '%s' says another type than inode %" PRIu64, name,
+		check_problem(c, "the entry '%s' has another type than inode %" PRIu64, name,
 			      s->ino);
 	else if (ret)
-		check_problem(c, "the name '%s' is not in the order of its directory", name);
+		check_problem(c, "the entry '%s' has no record by cookie", name);
 	if (type_ok && !ret)
 		return 0;
 	e->type = s->type;
 	if (ret) {
-		/* behind all others: the place may be another's */
+		/* After all others: the cookie may be another entry's. */
 		e->cookie = (dir->cookie > dir->top ? dir->cookie : dir->top);
 		if (e->cookie < NS_COOKIE)
 			e->cookie = NS_COOKIE;
@@ -79,11 +79,11 @@ static int check_name(struct ns_check *c, const MDB_val *k, const MDB_val *v)
 	dir = check_seen(c, in);
 	s = check_seen(c, e.ino);
 	if (!dir || !S_ISDIR(dir->type)) {
-		check_problem(c, "the name '%s' is in no directory", name);
+		check_problem(c, "the directory of the name '%s' does not exist", name);
 		return check_drop(c, NS_NAMES, k);
 	}
 	if (!s || s->ino == DDIO_FS_ROOT) {
-		check_problem(c, "the name '%s' is no inode's", name);
+		check_problem(c, "the name '%s' has no inode", name);
 		return check_drop(c, NS_NAMES, k);
 	}
 	if (S_ISDIR(s->type) && s->links) {
@@ -95,7 +95,7 @@ static int check_name(struct ns_check *c, const MDB_val *k, const MDB_val *v)
 	return ret;
 }
 
-/* Something of the order without its name. */
+/* Checks that a record by cookie has its record by name. */
 static int check_order(struct ns_check *c, const MDB_val *k, const MDB_val *v)
 {
 	uint8_t key[NS_NAME_KEY_MAX];
@@ -107,8 +107,8 @@ static int check_order(struct ns_check *c, const MDB_val *k, const MDB_val *v)
 
 	if (!ns_order_key_get(k->mv_data, k->mv_size, &dir, &cookie) ||
 	    ns_entry_get(k->mv_data, k->mv_size, v->mv_data, v->mv_size, true, &o)) {
-		/* said already, if there is a name to it */
-		check_problem(c, "a record of the order of directories is damaged");
+		/* If there is a name to it, that has been reported. */
+		check_problem(c, "the record of an entry by cookie is damaged");
 		goto drop;
 	}
 	len = ns_name_key(key, dir, o.name);
@@ -118,10 +118,10 @@ static int check_order(struct ns_check *c, const MDB_val *k, const MDB_val *v)
 	if (!ret && !ns_entry_get(key, len, name.mv_data, name.mv_size, false, &e) &&
 	    e.cookie == cookie && e.ino == o.ino)
 		return 0;
-	check_problem(c, "'%s' is in the order of directory %" PRIu64 ", but no name there", o.name,
-		      dir);
+	check_problem(c, "'%s' has a record by cookie in directory %" PRIu64 ", but none by name",
+		      o.name, dir);
 drop:
-	/* another record may have been put there */
+	/* The repair may put another record there. */
 	return kv_map_find(&c->fixes, NS_ORDER, k->mv_data, k->mv_size)
 		       ? 0
 		       : check_drop(c, NS_ORDER, k);
@@ -137,7 +137,7 @@ static int check_xattr(struct ns_check *c, const MDB_val *k, const MDB_val *v)
 	if (!ns_name_key_get(k->mv_data, k->mv_size, &ino, name) && check_seen(c, ino) &&
 	    !ns_bytes_get(k->mv_data, k->mv_size, v->mv_data, v->mv_size, &data, &len))
 		return 0;
-	check_problem(c, "an extended attribute '%s' is damaged, or no inode's", name);
+	check_problem(c, "an extended attribute '%s' is damaged or has no inode", name);
 	return check_drop(c, NS_XATTRS, k);
 }
 
@@ -153,7 +153,7 @@ static int check_orphan(struct ns_check *c, const MDB_val *k, const MDB_val *v)
 		s->orphan = true;
 		return 0;
 	}
-	check_problem(c, "a file is noted as nameless that %s",
+	check_problem(c, "a file is recorded as an orphan that %s",
 		      s ? "has a name" : "does not exist");
 	return check_drop(c, NS_ORPHANS, k);
 }

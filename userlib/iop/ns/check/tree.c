@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Checking the name space: is everything under the root, and do inodes count their names rightly? */
+/* Checks that everything is under the root, and that inodes count their names correctly. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 
 #define LOST_AND_FOUND "lost+found"
 
-/* Directories from @s up to the first whose state is known get that one. */
+/* Gives all directories from @s up to the first one with a known state that state. */
 static void settle_path(struct ns_check *c, struct seen_inode *s)
 {
 	struct seen_inode *at = s;
@@ -50,7 +50,7 @@ static int make_found_dir(struct ns_check *c, uint64_t ino)
 	return check_put_inode(c, &in);
 }
 
-/* An entry of @dir that was not there. */
+/* Adds an entry to a directory. */
 static int add_entry(struct ns_check *c, uint64_t dir_ino, const char *name, uint64_t ino)
 {
 	struct seen_inode *dir = check_seen(c, dir_ino), *s = check_seen(c, ino);
@@ -69,7 +69,7 @@ static int add_entry(struct ns_check *c, uint64_t dir_ino, const char *name, uin
 	return check_put_entry(c, dir_ino, name, &e);
 }
 
-/* Of /lost+found: what is there, or a new one; 0: its name is something else's. */
+/* Finds or makes /lost+found; the root stands in if the name is not a directory's. */
 static int found_dir(struct ns_check *c, uint64_t *ino)
 {
 	uint8_t key[NS_NAME_KEY_MAX];
@@ -99,7 +99,7 @@ static int found_dir(struct ns_check *c, uint64_t *ino)
 	return ret ? ret : add_entry(c, DDIO_FS_ROOT, LOST_AND_FOUND, *ino);
 }
 
-/* What can be read, but has no name, gets one. */
+/* Gives a readable inode without a name one. */
 static int find_lost(struct ns_check *c, uint64_t ino)
 {
 	char name[32];
@@ -115,7 +115,7 @@ static int find_lost(struct ns_check *c, uint64_t ino)
 	return add_entry(c, dir, name, ino);
 }
 
-/* One directory of a circle loses its name: it is found like others without one. */
+/* Takes the name of one directory of a circle away: it is then found like others without one. */
 static int cut_circle(struct ns_check *c, struct seen_inode *s)
 {
 	struct seen_inode *dir = check_seen(c, s->in);
@@ -148,7 +148,7 @@ static int cut_circle(struct ns_check *c, struct seen_inode *s)
 	return lmdb_errno(ret == MDB_NOTFOUND ? 0 : ret);
 }
 
-/* All that lead to @s are under the root now. */
+/* Has the state of lost directories determined again. */
 static void reset_lost(struct ns_check *c)
 {
 	struct seen_inode *s;
@@ -158,7 +158,7 @@ static void reset_lost(struct ns_check *c)
 			s->state = SEEN_UNKNOWN;
 }
 
-/* Does the way up from a lost directory come back to it?  Else one above it has no name. */
+/* Does the way up from a lost directory lead back to it?  If not, one above it has no name. */
 static bool in_circle(const struct ns_check *c, const struct seen_inode *s)
 {
 	const struct seen_inode *at = s;
@@ -228,17 +228,17 @@ static int check_counts(struct ns_check *c, struct seen_inode *s)
 	int ret;
 
 	if (!fixed && s->nlink != right_nlink(s))
-		check_problem(c, "inode %" PRIu64 " counts %u links, there are %u", s->ino,
-			      s->nlink, right_nlink(s));
+		check_problem(c, "inode %" PRIu64 " counts %u links, but has %u", s->ino, s->nlink,
+			      right_nlink(s));
 	else if (!fixed && dir && s->entries != s->children)
 		check_problem(c,
-			      "directory %" PRIu64 " counts %" PRIu64
-			      " entries, there are %" PRIu64,
+			      "directory %" PRIu64 " counts %" PRIu64 " entries, but has %" PRIu64,
 			      s->ino, s->entries, s->children);
 	else if (!fixed && dir && s->parent != up && (s->links || s->ino == DDIO_FS_ROOT))
-		check_problem(c, "directory %" PRIu64 " does not know where it is", s->ino);
+		check_problem(c, "directory %" PRIu64 " has the wrong parent", s->ino);
 	else if (!fixed && dir && s->cookie < s->top)
-		check_problem(c, "directory %" PRIu64 " would number two entries alike", s->ino);
+		check_problem(c, "directory %" PRIu64 " would give two entries the same cookie",
+			      s->ino);
 	else if (!fixed)
 		return 0;
 	if (!c->repair)
