@@ -1,6 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: GPL-2.0-only
 #
+# quick
+#
 # The architecture, computed afresh from the includes and from the symbols of the objects
 # (build/, or O=), and compared with the table "rooms" beside this file:
 #
@@ -135,10 +137,11 @@ sub judge_folders {
 	for my $r (@rooms) { check("rooms: $r", $inhabited{$r} ? () : 'has no file') }
 }
 
-# What reaches the outside behind env's back.
-my $world_headers = qr{sys/socket\.h|sys/epoll\.h|poll\.h|pthread\.h|threads\.h|time\.h|sys/time\.h|netdb\.h
+# What reaches the outside behind env's back.  <time.h> has a struct that records need; its calls are no
+# less forbidden.
+my $world_headers = qr{sys/socket\.h|sys/epoll\.h|poll\.h|pthread\.h|threads\.h|sys/time\.h|netdb\.h
 	|netinet/.*|libaio\.h|sys/timerfd\.h|sys/eventfd\.h|sched\.h|signal\.h}x;
-my $world_calls = qr{clock_gettime|gettimeofday|usleep|nanosleep|pthread_create|epoll_wait|recv|socket};
+my $world_calls = qr{clock_gettime|gettimeofday|time|usleep|clock_nanosleep|timer_create|nanosleep|pthread_create|epoll_wait|recv|socket};
 
 sub judge_world {
 	for my $f (files(qr{^userlib/(?:cp|iop|conn|map|proto)/.*\.[ch]$})) {

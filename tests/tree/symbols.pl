@@ -57,20 +57,25 @@ sub judge_symbols {
 	}
 }
 
+# The tag of an enum is used where one of its values is.
 sub judge_tags {
-	my (%home, %text);
+	my (%home, %text, %enum, %outside);
 	for my $f (files(qr{^(?:userlib|fuse|tools|include/ddio)/.*\.[ch]$})) {
 		$text{$f} = without_comments(slurp($f));
-		while ($text{$f} =~ /\b(?:struct|enum|union)\s+(\w+)\s*\{/g) {
-			my $tag = $1;
-			$home{$tag} //= library($f) if $f =~ m{^userlib/};
+		next unless $f =~ m{^userlib/};
+		while ($text{$f} =~ /\b(struct|enum|union)\s+(\w+)\s*\{([^}]*)/g) {
+			my ($kind, $tag, $body) = ($1, $2, $3);
+			$home{$tag} //= library($f);
+			next if $kind ne 'enum';
+			$enum{$_} = $tag for $body =~ /\b([A-Z][A-Z0-9_]+)\b\s*(?:=[^,]*)?(?:,|$)/g;
 		}
 	}
-	my %outside;
 	for my $f (sort keys %text) {
 		my $library = library($f);
-		while ($text{$f} =~ /\b(?:struct|enum|union)\s+(\w+)/g) {
-			$outside{$1} //= $f if $home{$1} && $home{$1} ne $library;
+		my @tags = $text{$f} =~ /\b(?:struct|enum|union)\s+(\w+)/g;
+		push @tags, grep { defined && prefixed($_) } map { $enum{$_} } $text{$f} =~ /\b([A-Z][A-Z0-9_]+)\b/g;
+		for (@tags) {
+			$outside{$_} //= $f if $home{$_} && $home{$_} ne $library;
 		}
 	}
 	judge_name('tag', $_, $home{$_}, $outside{$_}) for sort keys %home;
