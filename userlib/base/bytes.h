@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Numbers in the data that members send each other: little-endian, wherever they lie. */
-#ifndef DDIO_CP_BYTES_H
-#define DDIO_CP_BYTES_H
+/* Little-endian numbers at any address. */
+#ifndef DDIO_BYTES_H
+#define DDIO_BYTES_H
 
 #include <stdint.h>
 
@@ -29,4 +29,4 @@ static inline uint64_t bytes_get64(const uint8_t *p)
 	return bytes_get32(p) | (uint64_t)bytes_get32(p + 4) << 32;
 }
 
-#endif /* DDIO_CP_BYTES_H */
+#endif /* DDIO_BYTES_H */

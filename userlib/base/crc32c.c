@@ -23,7 +23,7 @@ uint32_t crc32c_portable(uint32_t crc, const void *buf, size_t len)
 }
 
 #ifdef __x86_64__
-/* The processor's own instruction, in all that were made since 2008. */
+/* Uses the instruction that every x86 processor has had since 2008. */
 __attribute__((target("sse4.2"))) static uint32_t crc32c_sse42(uint32_t crc, const uint8_t *p,
 							       size_t len)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* CRC-32C (Castagnoli), as in iSCSI: of records on disk. */
+/* CRC-32C (Castagnoli), the checksum of records on disk. */
 #ifndef DDIO_CRC32C_H
 #define DDIO_CRC32C_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* @crc: 0 to begin, or the result for the bytes before. */
+/* Returns the checksum of more bytes; @crc: 0 at first, then the result for the bytes before. */
 uint32_t ddio_crc32c(uint32_t crc, const void *buf, size_t len);
-/* The same without an instruction for it. */
+/* The same without the processor's instruction, for comparison. */
 uint32_t crc32c_portable(uint32_t crc, const void *buf, size_t len);
 
 #endif /* DDIO_CRC32C_H */

@@ -4,7 +4,7 @@
  * chains.  Only growth allocates, and where it fails the chains stay long: adding cannot fail.
  *
  * A key is a number of 64 bits, and two nodes have the same key if and only if they were added with
- * the same number.  What is found by bytes, or by several numbers, is added with a digest of them,
+ * the same number.  Nodes that are found by bytes, or by several numbers, are added with a digest of them,
  * and whoever looks for it compares what ddio_hash_for_each_match() finds.
  */
 #ifndef DDIO_HASH_H
@@ -76,7 +76,7 @@ static inline uint64_t ddio_hash_pair(uint64_t a, uint64_t b)
 	return ddio_rand_mix(a) + b;
 }
 
-/* What a node is embedded in; NULL for NULL. */
+/* The struct that a node is embedded in; NULL for NULL. */
 #define ddio_hash_entry(node, type, member)                                    \
 	({                                                                     \
 		struct ddio_hash_node *_node = (node);                         \

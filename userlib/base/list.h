@@ -31,13 +31,13 @@ static inline void list_insert(struct ddio_list *n, struct ddio_list *prev, stru
 	prev->next = n;
 }
 
-/* At the front. */
+/* Inserts at the front. */
 static inline void ddio_list_push(struct ddio_list *n, struct ddio_list *head)
 {
 	list_insert(n, head, head->next);
 }
 
-/* At the back. */
+/* Inserts at the back. */
 static inline void ddio_list_add(struct ddio_list *n, struct ddio_list *head)
 {
 	list_insert(n, head->prev, head);

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What an option takes, and what its member of the struct of values is. */
+/* Types of options: the value that each takes, and the type of its member in the struct of values. */
 enum opt_type {
 	OPT_FLAG,    /* bool; takes nothing, becomes true */
 	OPT_UNFLAG,  /* bool; takes nothing, becomes false */
@@ -83,7 +83,7 @@ bool ddio_opt_takes_value(const struct ddio_opt *opt);
  */
 int ddio_opt_set(const struct ddio_opt *opt, const char *text, void *values, char *why,
 		 size_t why_len);
-/* What the option takes, in a few words: "512 to 16M", "yes or no". */
+/* Describes in a few words the values that the option takes: "512 to 16M", "yes or no". */
 void ddio_opt_limits(const struct ddio_opt *opt, char *text, size_t len);
 
 #endif /* DDIO_OPTTAB_H */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Do the parts fit together?  Two nodes on one machine must not share an
- * address or a directory, two disks of one machine not a file or device.
- * Nodes with the same host in their address, or both with a loopback one, are
- * taken to be on one machine; of other pairs nothing can be said from here.
+ * Checks whether the parts fit together.  Two nodes on one machine must not share an address or a
+ * directory, and two disks of one machine not a file or device.  Nodes with the same host in their
+ * address, or with loopback addresses, are taken to be on one machine; of other pairs nothing is
+ * known here.
  */
 #include <errno.h>
 #include <limits.h>
@@ -36,11 +36,11 @@ static bool port_is_any(const char *address)
 }
 
 /**
- * struct place - one file or directory that must not be named twice
- * @real: without links, dots and double slashes, as far as that can be found here
- * @dev, @ino: of a file; of a block device the device's number and 0
+ * struct conf_path - a file or directory that must not be named twice
+ * @real: the path without links, dots and double slashes, as far as it exists here
+ * @dev, @ino: of the file; of a block device, its number and 0
  */
-struct place {
+struct conf_path {
 	const char *text;
 	char *real;
 	bool known;
@@ -48,7 +48,7 @@ struct place {
 	ino_t ino;
 };
 
-/* A file that is not there yet is known by its directory. */
+/* Resolves a path; of a file that does not exist yet, its directory. */
 static char *real_path(const char *path)
 {
 	char *real = realpath(path, NULL), *dir, *joined = NULL;
@@ -73,49 +73,49 @@ static char *real_path(const char *path)
 	return joined;
 }
 
-static int place_init(struct place *place, const char *path)
+static int path_init(struct conf_path *entry, const char *path)
 {
 	struct stat st;
 
-	place->text = path;
-	place->real = real_path(path);
-	if (!place->real)
+	entry->text = path;
+	entry->real = real_path(path);
+	if (!entry->real)
 		return -ENOMEM;
-	place->known = !stat(path, &st) && !S_ISCHR(st.st_mode);
-	if (place->known) {
-		place->dev = S_ISBLK(st.st_mode) ? st.st_rdev : st.st_dev;
-		place->ino = S_ISBLK(st.st_mode) ? 0 : st.st_ino;
+	entry->known = !stat(path, &st) && !S_ISCHR(st.st_mode);
+	if (entry->known) {
+		entry->dev = S_ISBLK(st.st_mode) ? st.st_rdev : st.st_dev;
+		entry->ino = S_ISBLK(st.st_mode) ? 0 : st.st_ino;
 	}
 	return 0;
 }
 
-static bool place_same(const struct place *a, const struct place *b)
+static bool path_same(const struct conf_path *a, const struct conf_path *b)
 {
 	return !strcmp(a->text, b->text) || !strcmp(a->real, b->real) ||
 	       (a->known && b->known && a->dev == b->dev && a->ino == b->ino);
 }
 
-static void places_free(struct place *places, uint32_t n)
+static void paths_free(struct conf_path *paths, uint32_t n)
 {
 	uint32_t i;
 
 	for (i = 0; i < n; i++)
-		free(places[i].real);
-	free(places);
+		free(paths[i].real);
+	free(paths);
 }
 
 static int clash_of_disks(struct conf_parser *parser, const struct ddio_conf *conf,
-			  const struct place *places, uint32_t i)
+			  const struct conf_path *paths, uint32_t i)
 {
 	const struct ddio_conf_disk *disk = &conf->disks[i], *other;
 	uint32_t j;
 
-	for (j = 0; places[i].text && j < i; j++) {
+	for (j = 0; paths[i].text && j < i; j++) {
 		other = &conf->disks[j];
-		if (!places[j].text ||
+		if (!paths[j].text ||
 		    !same_machine(&conf->nodes[disk->node], &conf->nodes[other->node]))
 			continue;
-		if (place_same(&places[i], &places[j]))
+		if (path_same(&paths[i], &paths[j]))
 			return conf_fail(parser, -EINVAL, disk->line,
 					 "[disk %s] and [disk %s] of line %d are the same "
 					 "file or device: %s, %s",
@@ -127,24 +127,24 @@ static int clash_of_disks(struct conf_parser *parser, const struct ddio_conf *co
 
 static int check_disk_paths(struct conf_parser *parser, const struct ddio_conf *conf)
 {
-	struct place *places = calloc(conf->ndisks, sizeof(*places));
+	struct conf_path *paths = calloc(conf->ndisks, sizeof(*paths));
 	uint32_t i;
-	int ret = places ? 0 : -ENOMEM;
+	int ret = paths ? 0 : -ENOMEM;
 
 	for (i = 0; i < conf->ndisks && !ret; i++)
 		if (conf->disks[i].path)
-			ret = place_init(&places[i], conf->disks[i].path);
+			ret = path_init(&paths[i], conf->disks[i].path);
 	if (ret)
 		conf_fail(parser, ret, 1, "out of memory");
 	for (i = 0; i < conf->ndisks && !ret; i++)
-		ret = clash_of_disks(parser, conf, places, i);
-	if (places)
-		places_free(places, conf->ndisks);
+		ret = clash_of_disks(parser, conf, paths, i);
+	if (paths)
+		paths_free(paths, conf->ndisks);
 	return ret;
 }
 
 static int clash_of_nodes(struct conf_parser *parser, const struct ddio_conf *conf,
-			  const struct place *places, uint32_t i)
+			  const struct conf_path *paths, uint32_t i)
 {
 	const struct ddio_conf_node *node = &conf->nodes[i], *other;
 	uint32_t j;
@@ -156,7 +156,7 @@ static int clash_of_nodes(struct conf_parser *parser, const struct ddio_conf *co
 					 "[node %s] and [node %s] of line %d have the same "
 					 "address %s",
 					 node->name, other->name, other->line, node->address);
-		if (same_machine(node, other) && place_same(&places[i], &places[j]))
+		if (same_machine(node, other) && path_same(&paths[i], &paths[j]))
 			return conf_fail(parser, -EINVAL, node->line,
 					 "[node %s] and [node %s] of line %d have the same "
 					 "meta directory: %s, %s",
@@ -168,18 +168,18 @@ static int clash_of_nodes(struct conf_parser *parser, const struct ddio_conf *co
 
 static int check_nodes(struct conf_parser *parser, const struct ddio_conf *conf)
 {
-	struct place *places = calloc(conf->nnodes, sizeof(*places));
+	struct conf_path *paths = calloc(conf->nnodes, sizeof(*paths));
 	uint32_t i;
-	int ret = places ? 0 : -ENOMEM;
+	int ret = paths ? 0 : -ENOMEM;
 
 	for (i = 0; i < conf->nnodes && !ret; i++)
-		ret = place_init(&places[i], conf->nodes[i].meta);
+		ret = path_init(&paths[i], conf->nodes[i].meta);
 	if (ret)
 		conf_fail(parser, ret, 1, "out of memory");
 	for (i = 0; i < conf->nnodes && !ret; i++)
-		ret = clash_of_nodes(parser, conf, places, i);
-	if (places)
-		places_free(places, conf->nnodes);
+		ret = clash_of_nodes(parser, conf, paths, i);
+	if (paths)
+		paths_free(paths, conf->nnodes);
 	return ret;
 }
 

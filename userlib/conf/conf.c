@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The configuration: from a file or memory to a checked struct ddio_conf. */
+/* The configuration's entrance: reads a file or memory into a checked struct ddio_conf. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -44,7 +44,7 @@ void ddio_conf_free(struct ddio_conf *conf)
 	free(conf);
 }
 
-/* Frees what is still the section's: its strings, unless they have moved to the result. */
+/* Frees a section with the strings that have not moved to the result. */
 static void section_free(struct conf_section *section)
 {
 	switch (section->kind) {
@@ -86,7 +86,7 @@ static int check_required(struct conf_parser *parser, const struct conf_section 
 	return 0;
 }
 
-/* Counts, and finds what is missing as a whole. */
+/* Counts nodes and disks, and finds what is missing. */
 static struct conf_section *survey(struct conf_parser *parser, struct ddio_conf *conf)
 {
 	struct conf_section *cluster = NULL;
@@ -161,7 +161,7 @@ static int disk_node(struct conf_parser *parser, const struct ddio_conf *conf,
 	return node;
 }
 
-/* Nodes first, since disks name them and may stand before them. */
+/* Nodes come first, since disks name them and may stand before them. */
 static int assemble_nodes(struct conf_parser *parser, struct ddio_conf *conf,
 			  const struct conf_section *cluster)
 {
@@ -244,7 +244,7 @@ int ddio_conf_parse(const char *name, const char *text, size_t len, struct ddio_
 	return parser.ret;
 }
 
-/* All of a file; *text is the caller's to free. */
+/* Reads all of a file; the caller frees *text. */
 static int read_all(int fd, char **text, size_t *len)
 {
 	size_t cap = 0;

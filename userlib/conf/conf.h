@@ -33,12 +33,12 @@ struct ddio_conf_node {
 	char *address;	   /* "host:port" */
 	char *meta;	   /* directory of the records */
 	uint32_t reactors; /* 0: as many as disks, at most as many as cores */
-	uint64_t cache; /* bytes per disk, default 64 MB; DDIO_CONF_CACHE_PAPER: 8 blocks a CP and disk */
-	uint32_t buffers; /* block buffers a disk in a collective, default 2 */
-	bool install;	  /* a block that is written in part is read first; default false */
-	bool cscan;	  /* false: disk queues are first come, first served; default true */
-	uint64_t write_back_ns; /* 0: what was written waits in the cache until it is asked for, default 5 s */
-	bool sync_io; /* false skips fsync of records: for tests of speed only; default true */
+	uint64_t cache; /* bytes per disk, default 64 MB; DDIO_CONF_CACHE_PAPER: 8 blocks for each CP and disk */
+	uint32_t buffers;	/* block buffers of each disk in a collective, default 2 */
+	bool install;		/* a block that is written in part is read first; default false */
+	bool cscan;		/* false: disk queues are first come, first served; default true */
+	uint64_t write_back_ns; /* 0: writes stay in the cache until a sync; default 5 s */
+	bool sync_io; /* false skips fsync of records, for measurements only; default true */
 	int line;
 };
 

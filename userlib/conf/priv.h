@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the files of the configuration share. */
+/* Shared by the files of the configuration. */
 #ifndef CONF_PRIV_H
 #define CONF_PRIV_H
 
@@ -54,18 +54,18 @@ extern const char *const conf_kind_names[DDIO_CONF_KINDS];
 /* Where @name was given (the section's line if it was not). */
 int conf_line_of(const struct conf_section *section, const char *name);
 
-/* Keeps the first error.  Return: @ret. */
+/* Records the first error.  Return: @ret. */
 int conf_fail(struct conf_parser *parser, int ret, int line, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/* value.c: will the text do? */
+/* value.c: whether a text is a name, or an address. */
 bool conf_name_ok(const char *name);
 bool conf_address_ok(const char *text);
 
-/* read.c: text to sections. */
+/* read.c: parses text into sections. */
 int conf_read(struct conf_parser *parser, const char *text, size_t len);
 
-/* check.c: do the parts fit together? */
+/* check.c: checks whether the parts fit together. */
 int conf_check(struct conf_parser *parser, const struct ddio_conf *conf);
 
 #endif /* CONF_PRIV_H */

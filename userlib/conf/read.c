@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Lines to sections and values, by inih.  Its reader function is ours, since
- * inih neither tells its handler the line, nor that a section began, nor takes
- * long lines: the reader counts lines, hands in a marker behind each section
- * heading, and stands in for a value that inih's line buffer cannot hold.
+ * Parses lines into sections and values with inih.  The reader function is our own, since inih
+ * tells its handler neither the line nor that a section has begun, and takes no long lines: the
+ * reader counts lines, inserts a marker after each section heading, and stands in for a value that
+ * inih's line buffer cannot hold.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -14,7 +14,7 @@
 
 #define MARKER "\x01"
 
-struct reader {
+struct conf_reader {
 	struct conf_parser *parser;
 	const char *at, *end;
 	int line;	  /* of the file, from 1 */
@@ -24,7 +24,7 @@ struct reader {
 	int failed;
 };
 
-static int reader_fail(struct reader *reader, const char *what)
+static int reader_fail(struct conf_reader *reader, const char *what)
 {
 	reader->failed = -EINVAL;
 	if (reader->parser)
@@ -42,7 +42,7 @@ static bool line_is_clean(const char *at, size_t len)
 	return true;
 }
 
-/* A heading that inih would not take must not be followed by the marker. */
+/* Returns whether inih would accept the heading; only then may the marker follow. */
 static bool heading_ok(const char *at, size_t len)
 {
 	size_t i;
@@ -55,7 +55,7 @@ static bool heading_ok(const char *at, size_t len)
 	return i == len || (i < len && (at[i] == ';' || at[i] == '#'));
 }
 
-/* A value as inih would make it: without blanks around and without " ;comment". */
+/* Copies a value as inih would: without blanks around it and without " ;comment". */
 static char *value_of(const char *at, size_t len)
 {
 	size_t i;
@@ -72,8 +72,9 @@ static char *value_of(const char *at, size_t len)
 	return strndup(at, len);
 }
 
-/* The line does not fit: "name = marker" goes in, and the value waits in long_value. */
-static int reader_stand_in(struct reader *reader, char *buf, size_t cap, const char *at, size_t len)
+/* For a line that does not fit: puts "name = marker" into the buffer and keeps the value in long_value. */
+static int reader_stand_in(struct conf_reader *reader, char *buf, size_t cap, const char *at,
+			   size_t len)
 {
 	size_t name = 0;
 
@@ -94,10 +95,10 @@ static int reader_stand_in(struct reader *reader, char *buf, size_t cap, const c
 	return reader->failed;
 }
 
-/* An ini_reader: like fgets(). */
+/* Returns the next line like fgets(); an ini_reader. */
 static char *reader_line(char *buf, int num, void *arg)
 {
-	struct reader *reader = arg;
+	struct conf_reader *reader = arg;
 	const char *at = reader->at, *eol;
 	size_t len;
 
@@ -206,7 +207,7 @@ nomem:
 	return conf_fail(parser, -ENOMEM, line, "out of memory");
 }
 
-/* @text: what stood between the brackets. */
+/* Starts a section; @text: what stood between the brackets. */
 static int section_begin(struct conf_parser *parser, int line, const char *text)
 {
 	const struct conf_section *before;
@@ -215,7 +216,7 @@ static int section_begin(struct conf_parser *parser, int line, const char *text)
 	int kind = kind_of(text, len);
 	char clean[64];
 
-	/* inih cuts headings off at 49 bytes, more than any that will do. */
+	/* inih cuts headings off at 49 bytes, more than any valid one has. */
 	snprintf(clean, sizeof(clean), "%s", name);
 	for (len = strlen(clean); len && isspace((unsigned char)clean[len - 1]); len--)
 		clean[len - 1] = '\0';
@@ -226,8 +227,8 @@ static int section_begin(struct conf_parser *parser, int line, const char *text)
 				 text);
 	if (kind == DDIO_CONF_CLUSTER && *clean)
 		return conf_fail(parser, -EINVAL, line,
-				 "[cluster] takes no name here, but '%s' "
-				 "stands there",
+				 "[cluster] takes no name, but '%s' "
+				 "was given",
 				 clean);
 	if (kind != DDIO_CONF_CLUSTER && !conf_name_ok(clean))
 		return conf_fail(parser, -EINVAL, line,
@@ -236,7 +237,7 @@ static int section_begin(struct conf_parser *parser, int line, const char *text)
 				 text, DDIO_CONF_MAX_NAME);
 	before = section_find(parser, kind, clean);
 	if (before)
-		return conf_fail(parser, -EINVAL, line, "[%s] stands already in line %d", text,
+		return conf_fail(parser, -EINVAL, line, "[%s] was given already in line %d", text,
 				 before->line);
 	return section_add(parser, line, kind, clean);
 }
@@ -286,10 +287,10 @@ static int value_add(struct conf_parser *parser, int line, const char *name, con
 		   : 0;
 }
 
-/* An ini_handler: nonzero if all is well. */
+/* Handles a name and its value; nonzero if all is well: an ini_handler. */
 static int handle(void *user, const char *heading, const char *name, const char *value)
 {
-	struct reader *reader = user;
+	struct conf_reader *reader = user;
 	struct conf_parser *parser = reader->parser;
 	int ret;
 
@@ -299,7 +300,7 @@ static int handle(void *user, const char *heading, const char *name, const char 
 		ret = section_begin(parser, reader->line, heading);
 	else if (!parser->current)
 		ret = conf_fail(parser, -EINVAL, reader->line,
-				"'%s' stands before the first section", name);
+				"'%s' stands before the first [section]", name);
 	else
 		ret = value_add(parser, reader->line, name,
 				!strcmp(value, MARKER) && reader->long_value ? reader->long_value
@@ -309,10 +310,10 @@ static int handle(void *user, const char *heading, const char *name, const char 
 	return !ret;
 }
 
-/* inih counts what it was handed; which line of the file was the nth? */
+/* Returns the line of the file of the @n-th line that inih was given. */
 static int line_of_call(const char *text, size_t len, int n)
 {
-	struct reader reader = { .at = text, .end = text + len };
+	struct conf_reader reader = { .at = text, .end = text + len };
 	char buf[200];
 
 	while (reader.calls < n && reader_line(buf, sizeof(buf), &reader))
@@ -323,7 +324,7 @@ static int line_of_call(const char *text, size_t len, int n)
 
 int conf_read(struct conf_parser *parser, const char *text, size_t len)
 {
-	struct reader reader = { .parser = parser, .at = text, .end = text + len };
+	struct conf_reader reader = { .parser = parser, .at = text, .end = text + len };
 	int ret;
 
 	if (len > DDIO_CONF_MAX_TEXT)
@@ -337,6 +338,6 @@ int conf_read(struct conf_parser *parser, const char *text, size_t len)
 		return conf_fail(parser, -ENOMEM, reader.line, "out of memory");
 	if (ret > 0)
 		return conf_fail(parser, -EINVAL, line_of_call(text, len, ret),
-				 "neither a [section], nor name = value, nor a # comment");
+				 "expected a [section], name = value, or a # comment");
 	return 0;
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Every option of every section, in one place: the parser, the help and the manual follow it. */
+/* Every option of every section: the parser, the help and the check of the manual read these tables. */
 #include <string.h>
 #include "conf/priv.h"
 
 #define AT(member) offsetof(struct conf_section, member)
-/* What the text of an option has to be. */
+/* Options whose text is checked. */
 #define NAME                                                                                     \
 	.arg = "name", .check = conf_name_ok,                                                    \
 	.allowed =                                                                               \
@@ -27,7 +27,7 @@ static const struct ddio_opt cluster_options[] = {
 	  .type = OPT_STRING,
 	  .offset = AT(cluster.conf.key_file),
 	  .fallback = "no key, loopback only",
-	  .help = "file with the key that nodes and clients must know" },
+	  .help = "file with the key that nodes and clients share" },
 	{ .name = "namespace",
 	  .type = OPT_STRING,
 	  .offset = AT(cluster.ns_node),
@@ -74,7 +74,7 @@ static const struct ddio_opt node_options[] = {
 	  .type = OPT_U32,
 	  .offset = AT(node.reactors),
 	  .max = 1024,
-	  .fallback = "0: one a disk, at most one a core",
+	  .fallback = "0: one for each disk, at most one for each core",
 	  .help = "threads that serve disks" },
 	{ .name = "cache",
 	  .type = OPT_SIZE,
@@ -94,7 +94,7 @@ static const struct ddio_opt node_options[] = {
 	  .type = OPT_BOOL,
 	  .offset = AT(node.cscan),
 	  .fallback = "yes",
-	  .help = "no: disks serve cached requests in the order of their coming, as in TR94-226" },
+	  .help = "no: disks serve cached requests first come, first served, as in TR94-226" },
 	{ .name = "install",
 	  .type = OPT_BOOL,
 	  .offset = AT(node.install),
@@ -105,12 +105,12 @@ static const struct ddio_opt node_options[] = {
 	  .offset = AT(node.write_back_ns),
 	  .max = 86400 * NS_PER_S,
 	  .fallback = "5s",
-	  .help = "time after which what was written goes to the disk, asked for or not; 0s: never" },
+	  .help = "time after which writes go to the disk even without a sync; 0s: never" },
 	{ .name = "sync_io",
 	  .type = OPT_BOOL,
 	  .offset = AT(node.sync_io),
 	  .fallback = "yes",
-	  .help = "no: records are not forced to stable storage, for tests of speed only" },
+	  .help = "no: records are not forced to stable storage, for measurements only" },
 	{ .name = NULL },
 };
 
@@ -120,7 +120,7 @@ static const struct ddio_opt disk_options[] = {
 	  .offset = AT(disk.node),
 	  NAME,
 	  .required = true,
-	  .help = "node that has the disk" },
+	  .help = "node that the disk belongs to" },
 	{ .name = "engine",
 	  .type = OPT_STRING,
 	  .offset = AT(disk.disk.engine),

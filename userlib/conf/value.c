@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What names and addresses look like. */
+/* Checks of names and addresses. */
 #include <ctype.h>
 #include <string.h>
 #include "conf/priv.h"
@@ -17,7 +17,7 @@ bool conf_name_ok(const char *name)
 	return true;
 }
 
-/* host:port or [v6]:port; whether the host exists is found when it is used. */
+/* Accepts host:port and [v6]:port; whether the host exists shows when it is used. */
 bool conf_address_ok(const char *text)
 {
 	const char *colon = strrchr(text, ':');

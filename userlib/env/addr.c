@@ -34,7 +34,7 @@ int addr_split(const char *addr, char host[DDIO_ADDR_HOST_MAX], unsigned int *po
 		if (end <= start || *end != ']')
 			return -EINVAL;
 	} else if (memchr(addr, ':', colon - addr)) {
-		return -EINVAL; /* of which group would the port be? */
+		return -EINVAL; /* an IPv6 address needs brackets */
 	}
 	if (end - start >= DDIO_ADDR_HOST_MAX)
 		return -EINVAL;
@@ -107,9 +107,9 @@ bool sockaddr_is_loopback(const struct sockaddr *sa)
 }
 
 /**
- * ddio_addr_is_loopback - can this address be reached from this machine only?
+ * ddio_addr_is_loopback - whether an address can be reached from this machine only
  * @addr: "host:port", "[v6]:port", or a host alone
- * Return: true for the certain spellings of a loopback address.
+ * Return: true for localhost and for numeric loopback addresses.
  */
 bool ddio_addr_is_loopback(const char *addr)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Addresses as text, "host:port" and "[v6]:port", and as sockets have them. */
+/* Addresses as text, "host:port" and "[v6]:port", and as socket addresses. */
 #ifndef DDIO_ENV_ADDR_H
 #define DDIO_ENV_ADDR_H
 
@@ -12,18 +12,19 @@
 #define DDIO_ADDR_HOST_MAX 256
 #define DDIO_ADDR_TEXT_MAX 280
 
-/* @port: 0 to 65535.  Return: 0, or -EINVAL if the text is no address. */
+/* Splits "host:port"; @port: 0 to 65535.  Return: 0, or -EINVAL if the text is not an address. */
 int addr_split(const char *addr, char host[DDIO_ADDR_HOST_MAX], unsigned int *port);
 /*
- * Numbers only, unless @names, which may block for long; host "*" is any address, to
- * listen on.  Return: 0, -ENOENT if it is a name and may not be, or another -errno.
+ * Resolves a host; host "*" stands for all addresses, to listen on.  Names are looked up only with
+ * @names, and that may block for long.  Return: 0, -ENOENT for a name without @names, or another
+ * -errno.
  */
 int addr_resolve(const char *host, unsigned int port, bool names, struct addrinfo **list);
 void addr_format(const struct sockaddr *sa, socklen_t len, char text[DDIO_ADDR_TEXT_MAX]);
 bool sockaddr_is_loopback(const struct sockaddr *sa);
 /*
- * @n different ports of the loopback address that nobody listens on now and that no
- * connection gets by chance.  Return: 0, or -EADDRINUSE or another -errno.
+ * Finds @n different ports of the loopback address on which nobody listens now and which the kernel
+ * does not hand out to outgoing connections.  Return: 0, or -EADDRINUSE or another -errno.
  */
 int ddio_ports_free(uint16_t *port, uint32_t n);
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Chunks grow with what there is, so that their number stays small; a buffer that
- * would take most of one gets a chunk of its own.  Pages are found first fit from where the last
- * were found.
+ * Chunks grow with the arena, so that there are few of them; a buffer that would fill most of a chunk
+ * gets one of its own.  Pages are found first fit, from where the last ones were found.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +28,7 @@ static void pages_set(struct arena_chunk *chunk, size_t page, size_t n, bool use
 	}
 }
 
-/* @n free pages in a row from @from on, but before @to; @to if there are none. */
+/* Returns the first of @n free pages in a row within [@from, @to), or @to if there are none. */
 static size_t pages_find(const struct arena_chunk *chunk, size_t from, size_t to, size_t n)
 {
 	size_t run = 0;
@@ -65,7 +64,7 @@ static void *chunk_get(struct arena_chunk *chunk, size_t n)
 	return chunk->mem + at * PAGE;
 }
 
-/* On a huge page's boundary; NULL without memory. */
+/* Maps memory at a huge page's boundary.  NULL: out of memory. */
 static uint8_t *map_huge(size_t len)
 {
 	uint8_t *map =
@@ -78,7 +77,7 @@ static uint8_t *map_huge(size_t len)
 	if (before)
 		munmap(map, before);
 	munmap(map + before + len, HUGE - before);
-	/* Only advice. */
+	/* Huge pages are only asked for. */
 	madvise(map + before, len, MADV_HUGEPAGE);
 	return map + before;
 }
@@ -184,7 +183,7 @@ bool arena_put(struct arena *arena, void *buf, size_t len)
 		return false;
 	pages_set(chunk, ((uint8_t *)buf - chunk->mem) / PAGE, pages_of(len), false);
 	chunk->free += pages_of(len);
-	/* The first chunk stays, so that little use does not make and unmake one all the time. */
+	/* The first chunk stays, so that light use does not map and unmap one again and again. */
 	if (chunk->free == chunk->len / PAGE && arena->chunks.next != &chunk->link &&
 	    (!arena->ops || arena->ops->remove(arena->ctx, chunk)))
 		chunk_free(arena, chunk);

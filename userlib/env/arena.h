@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Memory for disk requests in few large chunks, for engines that have to make memory
- * known to the kernel: each chunk once, however many buffers are in it.
+ * Memory for disk requests in a few large chunks, for engines that must register memory with the
+ * kernel: each chunk is registered once, however many buffers it holds.
  */
 #ifndef DDIO_ARENA_H
 #define DDIO_ARENA_H
@@ -16,10 +16,10 @@
  * @link: in the arena
  * @mem: page-aligned
  * @len: bytes
- * @free: pages that are nobody's
- * @hint: page at which the search for free ones begins
- * @id: the engine's name for it, or 0
- * @used: a bit for each page
+ * @free: pages that are free
+ * @hint: page at which the search for free pages begins
+ * @id: the engine's number for it, or 0
+ * @used: one bit a page
  */
 struct arena_chunk {
 	struct ddio_list link;
@@ -32,9 +32,9 @@ struct arena_chunk {
 };
 
 /**
- * struct arena_ops - what is done with each chunk, or NULL in the arena
- * @add: a new one; if it fails, the chunk is not used
- * @remove: one that is empty; false: it has to stay
+ * struct arena_ops - what the engine does with each chunk; an arena without an engine has none
+ * @add: registers a new chunk, which is not used if this fails
+ * @remove: unregisters an empty chunk; returns false if the chunk has to stay
  */
 struct arena_ops {
 	int (*add)(void *ctx, struct arena_chunk *chunk);
@@ -48,15 +48,15 @@ struct arena {
 	size_t total;
 };
 
-/* The first chunk is made with the first buffer. */
+/* The first chunk is made with the first buffer.  NULL: out of memory. */
 struct arena *arena_new(void);
-/* Whatever is still in it. */
+/* Frees the chunks, too, whatever is still in use. */
 void arena_free(struct arena *arena);
-/* Zeroed whole pages, or NULL. */
+/* Returns zeroed whole pages, or NULL. */
 void *arena_get(struct arena *arena, size_t len);
-/* False: the buffer is not the arena's. */
+/* Frees a buffer.  Returns false if the buffer is not the arena's. */
 bool arena_put(struct arena *arena, void *buf, size_t len);
-/* The chunk that has all of it, or NULL. */
+/* Returns the chunk that holds all of the buffer, or NULL. */
 struct arena_chunk *arena_find(const struct arena *arena, const void *buf, size_t len);
 
 #endif /* DDIO_ARENA_H */

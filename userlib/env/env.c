@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What every world has in common: dispatch, and memory for disk buffers. */
+/* The part that all worlds share: dispatch to the world's table, and memory. */
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -46,7 +47,7 @@ void ddio_gate_init(struct ddio_gate *gate)
 {
 	gate->waiters = 0;
 	gate->priv = NULL;
-	__atomic_store_n(&gate->open, 0, __ATOMIC_RELEASE);
+	atomic_store_explicit(&gate->open, 0, memory_order_release);
 }
 
 void ddio_gate_open(struct ddio_env *env, struct ddio_gate *gate)
@@ -61,7 +62,7 @@ int ddio_gate_wait(struct ddio_env *env, struct ddio_gate *gate, uint64_t deadli
 
 bool ddio_gate_is_open(const struct ddio_gate *gate)
 {
-	return __atomic_load_n(&gate->open, __ATOMIC_ACQUIRE) == 1;
+	return atomic_load_explicit(&gate->open, memory_order_acquire) == 1;
 }
 
 int ddio_watcher_start(struct ddio_env *env, struct ddio_watcher *watcher)
@@ -242,7 +243,7 @@ void ddio_env_fini(struct ddio_env *env)
  * @env: the reactor that will use it
  * @len: bytes
  *
- * From 2 MB on the buffer begins on a huge page, and the kernel is asked for huge ones.
+ * From 2 MB on, the buffer starts at a huge page's boundary and huge pages are asked for.
  *
  * Return: zeroed memory, or NULL.
  */
@@ -269,7 +270,7 @@ void *ddio_env_alloc(struct ddio_env *env, size_t len)
 		munmap(map, start - at);
 	if (at + extra > start)
 		munmap((void *)(start + size), at + extra - start);
-	/* Only advice: without huge pages the buffer is as good, if slower. */
+	/* Without huge pages the buffer works, too, only more slowly. */
 	madvise((void *)start, size, MADV_HUGEPAGE);
 	return (void *)start;
 }

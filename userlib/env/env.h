@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The outside world, as cp/ and iop/ see it: one struct ddio_env is one
- * reactor: a clock, timers, byte streams, disks, and a place to say what CPU
- * work was done.  Two worlds stand behind it: the real one (epoll, TCP, disk
- * engines) and simulated ones (virtual time).
+ * reactor: a clock, timers, byte streams, memory, and a place to report what CPU
+ * work was done.  Two worlds stand behind it: the real one (epoll, TCP) and
+ * simulated ones (virtual time).  Disks are in disk/disk.h.
  *
  * Rules of a reactor
  * - Everything that belongs to an env is called from its reactor only, except
  *   ddio_env_post() and the gate functions, which any thread may call.
  * - No callback is ever made from inside the call that asked for it: callbacks
  *   come from the reactor's loop.  A caller may therefore free or change its
- *   own state right after a call without fearing to be re-entered.
+ *   own state right after a call without being re-entered.
  * - After ddio_stream_close(), ddio_timer_cancel(), ddio_listener_close() no
  *   further callback of that object arrives.  A disk request cannot be
  *   cancelled: its buffer stays in use until its callback.
@@ -93,7 +93,7 @@ void ddio_env_offload(struct ddio_env *env, struct ddio_offload *offload);
  * opener makes; the waiter may free the gate as soon as wait returns.
  */
 struct ddio_gate {
-	uint32_t open;
+	_Atomic uint32_t open;
 	uint32_t waiters;
 	void *priv;
 };
@@ -105,9 +105,9 @@ int ddio_gate_wait(struct ddio_env *env, struct ddio_gate *gate, uint64_t deadli
 bool ddio_gate_is_open(const struct ddio_gate *gate);
 
 /**
- * struct ddio_watcher - a descriptor of the caller's that the reactor looks at; the caller owns the memory
- * @fd: stays the caller's, and open until ddio_watcher_stop()
- * @fn: called again and again while @fd can be read or is in error
+ * struct ddio_watcher - a descriptor that the reactor watches; the caller owns the memory
+ * @fd: the caller's; must stay open until ddio_watcher_stop()
+ * @fn: called again and again while @fd is readable or in error
  * @arg: for @fn
  * Zero-initialise, set these, then start.  The rest belongs to the env.
  */
@@ -120,7 +120,7 @@ struct ddio_watcher {
 
 /* Return: 0, -ENOTSUP in a world without descriptors, or another -errno. */
 int ddio_watcher_start(struct ddio_env *env, struct ddio_watcher *watcher);
-/* @fn is not called any more.  Nothing if it was not started. */
+/* After this @fn is not called again.  Does nothing to a watcher that was not started. */
 void ddio_watcher_stop(struct ddio_env *env, struct ddio_watcher *watcher);
 
 /* Unpredictable bytes (nonces, identifiers); from the seed in a simulated world. */
@@ -135,8 +135,8 @@ void ddio_env_log(struct ddio_env *env, enum ddio_log_level level, const char *f
 	__attribute__((format(printf, 3, 4)));
 
 /*
- * CPU work, told to the world as it is done: nothing in the real world, time
- * in a simulated one with the costs of a named machine.
+ * CPU work, reported to the world as it is done: costs nothing in the real world, and in a
+ * simulated one the time that a named machine would take.
  */
 enum ddio_work {
 	DDIO_WORK_MSG_SEND, /* n messages */
@@ -162,7 +162,7 @@ void ddio_env_charge(struct ddio_env *env, enum ddio_work work, uint64_t n);
  */
 
 /**
- * struct ddio_stream_ops - what a stream tells its user
+ * struct ddio_stream_ops - callbacks of a stream
  * @readable: bytes (or the end, or an error) can be read.  Level-triggered:
  *	comes again and again until read, unless ddio_stream_want_read(false).
  * @writable: asked for by ddio_stream_want_write(true), level-triggered; also
@@ -179,27 +179,28 @@ struct ddio_stream_ops {
 
 int ddio_stream_connect(struct ddio_env *env, const char *addr, const struct ddio_stream_ops *ops,
 			void *ctx, struct ddio_stream **stream);
-/* For a stream that a listener has just accepted, or that another reactor let go. */
+/* For a stream that a listener has just accepted, or that another reactor has detached. */
 void ddio_stream_set_ops(struct ddio_stream *stream, const struct ddio_stream_ops *ops, void *ctx);
 /* Bytes moved (may be fewer than asked), 0 at the end (read only), -EAGAIN, or another -errno. */
 ssize_t ddio_stream_readv(struct ddio_stream *stream, const struct iovec *iov, int n);
 ssize_t ddio_stream_writev(struct ddio_stream *stream, const struct iovec *iov, int n);
 void ddio_stream_want_read(struct ddio_stream *stream, bool want);  /* initially true */
 void ddio_stream_want_write(struct ddio_stream *stream, bool want); /* initially false */
-/* Text of the peer's address; valid until close. */
+/* The peer's address as text; valid until close. */
 const char *ddio_stream_peer(const struct ddio_stream *stream);
-/* Text of this end's address, once connected; "" if it is not known.  Valid until the next call. */
+/* This end's address as text, once connected; "" if it is not known.  Valid until the next call. */
 const char *ddio_stream_local(struct ddio_stream *stream);
 /* True if the peer is this machine by a loopback address. */
 bool ddio_stream_is_loopback(const struct ddio_stream *stream);
-/* Data written are delivered unless the process dies; then the peer reads the end. */
+/* Data already written are still delivered, unless the process dies, before the peer reads the end. */
 void ddio_stream_close(struct ddio_stream *stream);
 
 /**
  * ddio_stream_detach - take a stream from its reactor; ddio_stream_attach() - give it to another
- * To hand a connection from the accepting reactor to the one that owns the
- * disks it asked for.  Between the two calls the stream belongs to nobody's
- * loop.  After attach the ops are to be set, then events come.
+ *
+ * Hands a connection from the accepting reactor to the one that owns the disks it
+ * asked for.  Between the two calls the stream belongs to no loop.  Events come once
+ * the ops are set after the attach.
  */
 void ddio_stream_detach(struct ddio_stream *stream);
 int ddio_stream_attach(struct ddio_env *env, struct ddio_stream *stream);
@@ -207,10 +208,10 @@ int ddio_stream_attach(struct ddio_env *env, struct ddio_stream *stream);
 typedef void (*ddio_accept_fn)(void *ctx, struct ddio_stream *stream);
 int ddio_listen(struct ddio_env *env, const char *addr, ddio_accept_fn accept, void *ctx,
 		struct ddio_listener **listener);
-/* The address really bound, with its port. */
+/* The address that was bound, with its port. */
 const char *ddio_listener_addr(const struct ddio_listener *listener);
 void ddio_listener_close(struct ddio_listener *listener);
-/* Is this text an address of this machine only (127.0.0.0/8, ::1, localhost)? */
+/* Whether the text is an address that only this machine can reach (127.0.0.0/8, ::1, localhost). */
 bool ddio_addr_is_loopback(const char *addr);
 
 /*
@@ -221,11 +222,11 @@ void *ddio_env_alloc(struct ddio_env *env, size_t len);
 void ddio_env_free(struct ddio_env *env, void *buf, size_t len);
 
 /**
- * ddio_env_scratch - memory that everybody on the reactor shares
+ * ddio_env_scratch - memory that all users of a reactor share
  * @len: the same in every call
  *
- * Good until the caller returns to the loop; what was in it is nobody's.  So that what many objects
- * need for a moment each, one after the other, exists once.  NULL without memory.
+ * What many objects need for a moment each, one after the other, thus exists once.  Valid until the
+ * caller returns to the loop; the contents are undefined.  NULL: out of memory.
  */
 void *ddio_env_scratch(struct ddio_env *env, size_t len);
 
@@ -234,16 +235,16 @@ enum { DDIO_ENV_SPARE_CHUNK, DDIO_ENV_SPARE_RING, DDIO_ENV_SPARES };
 #define DDIO_ENV_SPARE_MAX (64u << 10)
 
 /**
- * ddio_env_spare_get - memory that somebody on the reactor did not need any more
+ * ddio_env_spare_get - reuse memory that was given to ddio_env_spare_put()
  * @env: the reactor
- * @kind: one of each is kept
- * @min: bytes that are needed
- * @len: bytes that it has
+ * @kind: the reactor keeps one buffer of each kind
+ * @min: bytes needed
+ * @len: bytes found
  *
- * Return: the caller's from now on, for free() or ddio_env_spare_put(); NULL: there is none so large.
+ * Return: a buffer for free() or ddio_env_spare_put(), or NULL if none is large enough.
  */
 void *ddio_env_spare_get(struct ddio_env *env, int kind, size_t min, size_t *len);
-/* From malloc(); kept for the next one, or freed. */
+/* Takes memory of malloc(), which is kept for the next user or freed. */
 void ddio_env_spare_put(struct ddio_env *env, int kind, void *buf, size_t len);
 
 #endif /* DDIO_ENV_H */

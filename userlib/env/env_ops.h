@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * For those who make a world: the table behind struct ddio_env.  Users of an
- * env include env.h only.
+ * The table behind struct ddio_env, for worlds.  Users of an env include env.h only.
  */
 #ifndef DDIO_ENV_OPS_H
 #define DDIO_ENV_OPS_H
@@ -34,10 +33,10 @@ struct ddio_env_ops {
 	int (*stream_attach)(struct ddio_env *env, struct ddio_stream *stream);
 	int (*listen)(struct ddio_env *env, const char *addr, ddio_accept_fn accept, void *ctx,
 		      struct ddio_listener **listener);
-	/* The world's own medium of that name, which goes on when its user dies; NULL: there is
-	 * none.  May be NULL: this world has none at all. */
+	/* Returns the world's medium of that name, which outlives its user, or NULL.  NULL in
+	 * worlds without media. */
 	struct ddio_medium *(*medium)(struct ddio_env *env, const char *path);
-	/* Processes of this world can give each other descriptors. */
+	/* Processes of this world can send each other descriptors. */
 	bool mailboxes;
 };
 
@@ -55,7 +54,7 @@ struct ddio_env {
 	struct kenv *kenv;   /* see kenv.h */
 };
 
-/* Before a world frees its env: what the env has of its own. */
+/* Frees what env.c has allocated; called by a world before it frees its env. */
 void ddio_env_fini(struct ddio_env *env);
 
 struct ddio_stream_vtable {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The simulated sim: coroutines and gates.  A coroutine runs inside an event and
+ * The simulated world: coroutines and gates.  A coroutine runs inside an event and
  * gives control back when it waits; what wakes it is again an event.
  */
 #include <errno.h>
@@ -26,19 +26,19 @@
 
 /**
  * struct sim_co - one application thread
- * @link: in the sim's list
+ * @link: in the world's list
  * @proc: its process
  * @fn: what it does
  * @arg: for @fn
  * @wake: resumes it
  * @gate: what it waits for, or NULL
- * @next: next one that waits at the same gate
+ * @next: the next coroutine that waits at the same gate
  * @passed: @gate was opened
  * @ended: @fn has returned
  * @here: where it stands
  * @back: where the loop stands
  * @stack: with its guard page
- * @fake: the sanitizer's note of @here
+ * @fake: the sanitizer's record of @here
  * @loop_stack: the stack to go back to
  * @loop_size: its size
  */
@@ -116,7 +116,7 @@ static void co_resume(void *arg)
 		co_free(co);
 }
 
-/* Until its wake event comes. */
+/* Returns when the coroutine's wake event comes. */
 static void co_yield (struct sim_co *co)
 {
 	struct ddio_sim *sim = co->proc->sim;
@@ -156,7 +156,7 @@ int ddio_sim_spawn(struct ddio_env *env, void (*fn)(void *arg), void *arg)
 	return 0;
 }
 
-/* Killed processes' coroutines do not count: nobody waits for them. */
+/* Returns whether coroutines are left, not counting those of killed processes. */
 static bool cos_left(const struct ddio_sim *sim)
 {
 	struct sim_co *co;
@@ -191,8 +191,8 @@ void ddio_sim_sleep(struct ddio_env *env, uint64_t ns)
 }
 
 /*
- * What the CPU did for others meanwhile is made up for at the end, and what it did while
- * that was made up for, too.
+ * Time that the CPU spends on other work meanwhile is added at the end, and so is the time it
+ * spends on other work while that is made up for.
  */
 void ddio_sim_compute(struct ddio_env *env, uint64_t ns)
 {
@@ -214,7 +214,7 @@ void sim_cos_free(struct ddio_sim *sim)
 }
 
 /*
- * Gates: the coroutines that wait hang from priv.
+ * Gates: priv is the list of the coroutines that wait.
  */
 void sim_gate_open(struct ddio_env *env, struct ddio_gate *gate)
 {

@@ -11,8 +11,8 @@ uint64_t sim_random(struct ddio_sim *sim)
 }
 
 /*
- * Turns: of all processes' first events, the one that can be handled first.  Of those
- * that can be at the same time, the one that was made first.
+ * Turns: of all processes' first events the one that can be handled first has the turn; of those that
+ * can be handled at the same time, the one that was made first.
  */
 void sim_plan(struct sim_proc *proc)
 {
@@ -137,6 +137,6 @@ uint64_t ddio_sim_busy(const struct ddio_env *env)
 	const struct sim_cpu *cpu = proc->cpu;
 	uint64_t now = sim_now(proc);
 
-	/* What it was given to do and has not done yet does not count. */
+	/* Work that it was given but has not done yet does not count. */
 	return cpu->busy_ns - (cpu->busy_until > now ? cpu->busy_until - now : 0);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The simulated world: what an env does there. */
+/* The simulated world: the operations of an env. */
 #include <stdio.h>
 #include "sim/priv.h"
 
@@ -50,7 +50,7 @@ static void sim_post(struct ddio_env *env, struct ddio_post *post)
 	proc->posts_end = &post->next;
 }
 
-/* Those that take no time are done already. */
+/* Reports jobs that take no time and are done already. */
 static void offloads_told(struct sim_proc *proc)
 {
 	struct ddio_offload *job = proc->offloads, *next;
@@ -63,7 +63,7 @@ static void offloads_told(struct sim_proc *proc)
 	}
 }
 
-/* The first of @offloads will be done at some moment of its time. */
+/* Plans when the first of @offloads is carried out, at a random moment of its time. */
 static void offload_begin(struct sim_proc *proc)
 {
 	uint64_t took = 1 + sim_random(proc->sim) % proc->offload_ns;

@@ -15,7 +15,7 @@ static struct sim_listener *listener_find(struct ddio_sim *sim, const char *addr
 	return NULL;
 }
 
-/* Who connects is a port of 127.0.0.1, or of the next address of this machine when those are all. */
+/* Names a connecting end: a port of 127.0.0.1, or of the next loopback address when those are used up. */
 static void sim_name(struct ddio_sim *sim, char *name)
 {
 	unsigned int n = sim->port++;
@@ -69,7 +69,7 @@ int sim_stream_connect(struct ddio_env *env, const char *addr, const struct ddio
 	return 0;
 }
 
-/* One at a time: the user may close the listener. */
+/* Reports one stream at a time, since the user may close the listener. */
 static void listener_event(void *arg)
 {
 	struct sim_listener *l = arg;

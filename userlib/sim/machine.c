@@ -14,8 +14,8 @@ static const struct ddio_sim_machine machine_free = {
  * Published (TOCS, Table I), as measured from the papers' code: Memput 5 us and 1 us for
  * 50 words, Memget 5 us and 2 us for 50 words.
  *
- * Not published, and chosen once for all cells of Tables 3 and 4 together: a Memget's reply
- * takes 1 us to take in; what finds the pieces of a distribution takes 1.3 us for each
+ * Not published, and chosen once for all cells of Tables 3 and 4 together: receiving a Memget's reply
+ * takes 1 us; what finds the pieces of a distribution takes 1.3 us for each
  * piece and dimension; a piece of a group message 3.9 us, so that batching gains the 10 to
  * 24 % that TOCS reports; a look-up in the cache, or a change of it, 40 us, since there
  * "many expensive IOP-cache accesses" are what the 8-byte patterns of the traditional

@@ -2,9 +2,9 @@
 /*
  * The simulated world: media, which outlive the processes that use them.
  *
- * What a disk holds is an image: the bytes as its user sees them, and the bytes as they
- * were at the last flush.  A crash makes the medium a new image of a mixture of the two, and
- * leaves the old one to the dead.
+ * A disk's contents are an image: the bytes as its user reads them, and the bytes as they were at the
+ * last flush.  A crash gives the medium a new image, a mixture of the two, and leaves the old image to
+ * the dead process.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,11 +15,11 @@
 
 /**
  * struct sim_image - the bytes
- * @base: what the engine sees
- * @medium: whose it is; NULL: its user is dead
+ * @base: the engine's view
+ * @medium: the medium that it belongs to; NULL: its user is dead
  * @now: as read
  * @stable: as of the last flush
- * @dirty: of each sector: differs, perhaps; its number is in @list
+ * @dirty: for each sector, whether @now and @stable may differ; its number is in @list then
  * @list, @ndirty: those sectors
  * @flying, @nflying, @cap: writes that were submitted and have not ended
  */
@@ -37,7 +37,7 @@ struct sim_image {
  * struct ddio_sim_medium - one medium
  * @link: in the world's list
  * @image: what it holds
- * @open: somebody uses it
+ * @open: a disk uses it
  */
 struct ddio_sim_medium {
 	struct ddio_sim *sim;
@@ -221,7 +221,7 @@ void ddio_sim_medium_set(struct ddio_sim_medium *medium, const struct ddio_sim_m
 	medium->how = *how;
 }
 
-/* A write that was cut off: any of its sectors may be there. */
+/* Applies a write that was cut off: each of its sectors may have been written or not. */
 static void crash_flying(struct ddio_sim_medium *m, const struct ddio_disk_req *req)
 {
 	uint64_t at;

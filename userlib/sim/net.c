@@ -4,17 +4,17 @@
  *
  * A link carries one message at a time.  On the torus a message holds all links of its path
  * while it passes, since its head is at the last router while its tail has not left the
- * first: that is wormhole routing, and why one busy link keeps others idle.  It goes along its
- * row first, then along its column, the shorter way round.  It begins at the first moment at
- * which all its links are free for as long as it takes; messages are asked in the order of
- * the times at which they leave, and what one was granted is never moved.
+ * first: that is wormhole routing, and why one busy link keeps others idle.  A message goes along its
+ * row first, then along its column, the shorter way round.  It starts at the first moment at which all
+ * its links are free for as long as it takes; messages are granted their time in the order in which
+ * they leave, and a granted time is never moved.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "sim/priv.h"
 
-/* The links that belong to a node. */
+/* The links of a node. */
 enum { EAST, WEST, SOUTH, NORTH, INJECT, EJECT, LINKS };
 
 #define NS 1000000000ULL
@@ -65,7 +65,7 @@ static uint64_t transfer_ns(const struct sim_net *net, uint64_t len)
 	return rate ? (len * NS + rate - 1) / rate : 0;
 }
 
-/* Links are made as they are first used. */
+/* Returns a link, made when it is first used. */
 static struct sim_link *link_of(struct sim_net *net, uint32_t number)
 {
 	uint32_t n = net->nlinks;
@@ -83,7 +83,7 @@ static struct sim_link *link_of(struct sim_net *net, uint32_t number)
 	return &net->link[number];
 }
 
-/* The first span that has not ended by @when. */
+/* Returns the first span that has not ended by @when. */
 static uint32_t link_search(const struct sim_link *link, uint64_t when)
 {
 	uint32_t low = link->first, high = link->n, middle;
@@ -98,7 +98,7 @@ static uint32_t link_search(const struct sim_link *link, uint64_t when)
 	return low;
 }
 
-/* The first time from @when on from which the link is free for @took. */
+/* Returns the first time, from @when on, at which the link is free for @took. */
 static uint64_t link_free(const struct sim_link *link, uint64_t when, uint64_t took)
 {
 	uint32_t i;
@@ -111,7 +111,7 @@ static uint64_t link_free(const struct sim_link *link, uint64_t when, uint64_t t
 	return when;
 }
 
-/* What has ended by @now is forgotten, now and then. */
+/* Forgets spans that have ended by @now, now and then. */
 static void link_forget(struct sim_link *link, uint64_t now)
 {
 	while (link->first < link->n && link->span[link->first].end <= now)
@@ -123,7 +123,7 @@ static void link_forget(struct sim_link *link, uint64_t now)
 	link->first = 0;
 }
 
-/* The time joins what the link is taken for before or behind it, so that a backlog is one span. */
+/* Joins the time to the span before or behind it, if it touches one, so that a backlog is one span. */
 static bool link_join(struct sim_link *link, uint32_t at, uint64_t start, uint64_t took)
 {
 	struct sim_span *before = at > link->first ? &link->span[at - 1] : NULL;
@@ -179,7 +179,7 @@ static uint64_t switched_arrival(struct sim_net *net, uint32_t from, uint32_t to
 	return begun + took;
 }
 
-/* The next link of a path along one dimension of @size, from *@at to @to; *@at moves on. */
+/* Returns the next link of a path along a dimension of @size, from *@at to @to; *@at moves on. */
 static uint32_t torus_way(uint32_t *at, uint32_t to, uint32_t size, uint32_t up)
 {
 	uint32_t ahead = (to + size - *at) % size;
@@ -192,7 +192,7 @@ static uint32_t torus_way(uint32_t *at, uint32_t to, uint32_t size, uint32_t up)
 	return up + 1;
 }
 
-/* The links from one node to another; no more than columns + rows + 2. */
+/* Lists the links from one node to another, columns + rows + 2 at most. */
 static uint32_t torus_path(const struct sim_net *net, uint32_t from, uint32_t to, uint32_t *path)
 {
 	uint32_t columns = net->model.columns, rows = net->model.rows, n = 0, here;

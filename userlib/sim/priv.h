@@ -13,10 +13,10 @@
 struct sim_co;
 
 /**
- * struct sim_cpu - what does one thing at a time
- * @busy_until: the end of what it was given to do so far
- * @busy_ns: time it has worked
- * @watch: told of all work, if not NULL
+ * struct sim_cpu - a processor, which does one thing at a time
+ * @busy_until: the end of the work that it was given so far
+ * @busy_ns: how long it has worked
+ * @watch: called for all work, if not NULL
  * @watch_arg: for @watch
  * @procs: processes that run on it, linked by their on_cpu
  */
@@ -31,15 +31,15 @@ struct sim_cpu {
 /**
  * struct sim_proc - one process
  * @env: what its users see
- * @sim: where it is
+ * @sim: its world
  * @link: in the world's list
  * @name: for log lines
  * @own: its CPU, if it has one of its own
  * @cpu: the one it runs on
  * @on_cpu: in the CPU's list
  * @node: in the network
- * @events: its timers and all that comes to it
- * @turn: in the world's heap: when the first event can be handled
+ * @events: its timers, and all events that come to it
+ * @turn: in the world's heap: the time at which its first event can be handled
  * @posts: first post, linked by their next
  * @posts_end: where the next one is to be linked
  * @post_event: armed while there are posts
@@ -47,11 +47,11 @@ struct sim_cpu {
  * @offloads_end: see @posts_end
  * @offload_event: see @post_event
  * @offload_ns: longest time of an offload
- * @offload_end: when the one that is done will be told; 0: it is not done
- * @how: how it sends
+ * @offload_end: when the end of the job that was carried out is reported; 0: it was not carried out
+ * @how: how its streams behave
  * @sent: bytes sent since @how was set
  * @charged: by kind of work
- * @left_ps: what charges have left over below a nanosecond
+ * @left_ps: the part of charges below a nanosecond
  * @dead: killed
  * @cut: without network
  */
@@ -82,8 +82,8 @@ struct sim_proc {
 
 /**
  * struct sim_link - one direction of one wire
- * @span: when it is taken, ascending
- * @first: those before have ended
+ * @span: when the link is taken, ascending
+ * @first: spans before this one have ended
  * @n: entries used
  * @cap: room
  */
@@ -120,7 +120,7 @@ struct sim_net {
  * @random: state of the generator
  * @machine: costs
  * @net: network
- * @wire: where bytes leave; no process of the user's
+ * @wire: a process of the world's own, for bytes that leave
  * @procs: processes
  * @nprocs: how many
  * @turns: their turns
@@ -170,7 +170,7 @@ static inline struct sim_proc *sim_proc_of(const struct ddio_env *env)
 	return ddio_container_of(env, struct sim_proc, env);
 }
 
-/* The time for a process: its CPU's where that is at work now, else the world's. */
+/* Returns a process's time: its CPU's while that is at work, otherwise the world's. */
 static inline uint64_t sim_now(const struct sim_proc *proc)
 {
 	const struct ddio_sim *sim = proc->sim;
@@ -179,7 +179,7 @@ static inline uint64_t sim_now(const struct sim_proc *proc)
 									     : sim->now;
 }
 
-/* The time for whoever acts just now. */
+/* Returns the time of the process that acts now. */
 static inline uint64_t sim_time(const struct ddio_sim *sim)
 {
 	return sim->running && sim->running->busy_until > sim->now ? sim->running->busy_until
@@ -187,14 +187,14 @@ static inline uint64_t sim_time(const struct ddio_sim *sim)
 }
 
 uint64_t sim_random(struct ddio_sim *sim);
-/* Has the event come at @when, or now if that has passed.  Memory is never short here. */
+/* Makes the event come at @when, or now if that has passed; ends the program without memory. */
 void sim_event(struct sim_proc *proc, struct ddio_timer *event, uint64_t when);
 void sim_event_cancel(struct sim_proc *proc, struct ddio_timer *event);
 /* Runs the next event if it comes by @until.  Return: false if there is none. */
 bool sim_step(struct ddio_sim *sim, uint64_t until);
-/* The CPU of @proc works, from now on. */
+/* Makes the CPU of @proc work for @ns from now on. */
 void sim_work(struct sim_proc *proc, uint64_t ns);
-/* When the process's first event can be handled has changed. */
+/* Plans the process's turn anew after its first event, or its CPU, has changed. */
 void sim_plan(struct sim_proc *proc);
 
 /* env.c: the operations of an env in this world */
@@ -203,7 +203,7 @@ extern const struct ddio_disk_engine *const sim_engines[];
 void sim_run_posts(void *arg);
 void sim_run_offloads(void *arg);
 
-/* Into the trace, if it is kept. */
+/* Adds to the trace, if it is kept. */
 void sim_trace(struct ddio_sim *sim, uint64_t what);
 void sim_trace_bytes(struct ddio_sim *sim, const void *data, size_t len);
 
@@ -213,7 +213,7 @@ void sim_media_free(struct ddio_sim *sim);
 
 /* net.c */
 void sim_net_fini(struct sim_net *net);
-/* When @len bytes that leave @from at @when have arrived at @to. */
+/* Returns when @len bytes that leave @from at @when have arrived at @to. */
 uint64_t sim_net_arrival(struct sim_net *net, uint32_t from, uint32_t to, uint64_t len,
 			 uint64_t when);
 

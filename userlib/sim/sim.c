@@ -8,7 +8,7 @@
 
 #define HOUR 3600000000000ULL
 
-/* What a process and the wire have in common. */
+/* Initialises what a process and the wire have in common. */
 static void proc_init(struct sim_proc *proc, struct ddio_sim *sim)
 {
 	proc->sim = sim;

@@ -6,19 +6,19 @@
  * run repeats exactly.
  *
  * Every process runs on a CPU, by default one of its own, which does one thing at a
- * time: what ddio_env_charge() tells costs time there, according to a machine's table,
- * and events that come meanwhile wait.  What a handler does after a charge happens after
- * it: ddio_env_now() has moved on.
+ * time: ddio_env_charge() costs time there, according to a machine's table, and events that come
+ * meanwhile wait.  What a handler does after a charge happens later: ddio_env_now() has moved on.
  *
- * What processes send travels through a network model that knows which node each
- * of them is.
+ * What processes send travels through a network model, which knows the node of each process.
  *
- * Application code, which blocks in gates, runs as a coroutine.  Code that needs only
- * one such thread may also call from main(): waiting at a gate there runs the world.
+ * Application code, which blocks in gates, runs as a coroutine.  A program with a single such thread
+ * may also call from main(): waiting at a gate there runs the world.
  *
  * Disks: the engines "mem" (with delay_us, if it is to take time) and "hp97560".
- * Offloaded work is done at once, and its done() comes as the next event, unless it is told to
- * take time.
+ * Offloaded work is carried out at once, and its done() comes as the next event, unless
+ * ddio_sim_set_offload() makes it take time.
+ *
+ * A broken invariant (base/bug.h) ends the program once a world was made.
  */
 #ifndef DDIO_SIM_H
 #define DDIO_SIM_H
@@ -29,7 +29,7 @@ struct ddio_sim;
 
 /* NULL: out of memory. */
 struct ddio_sim *ddio_sim_new(uint64_t seed);
-/* Ends everything, coroutines in the middle of their work too. */
+/* Frees the world and everything in it, also coroutines that have not ended. */
 void ddio_sim_free(struct ddio_sim *sim);
 
 /*
@@ -40,7 +40,7 @@ void ddio_sim_free(struct ddio_sim *sim);
 /**
  * struct sim_cost - what a kind of work costs
  * @call_ns: each ddio_env_charge() of it
- * @unit_ps: each of the n that it tells
+ * @unit_ps: each of its n units
  */
 struct sim_cost {
 	uint64_t call_ns;
@@ -61,7 +61,7 @@ struct ddio_sim_machine {
 
 /* NULL-terminated. */
 extern const struct ddio_sim_machine *const sim_machines[];
-/* NULL if there is none of that name. */
+/* Return: NULL if there is none of that name. */
 const struct ddio_sim_machine *ddio_sim_machine_find(const char *name);
 /* For all processes, from now on; "free" if not set.  @machine must outlive the world. */
 void ddio_sim_set_machine(struct ddio_sim *sim, const struct ddio_sim_machine *machine);
@@ -99,7 +99,7 @@ int ddio_sim_set_net(struct ddio_sim *sim, const struct ddio_sim_net *net);
  * struct ddio_sim_net_stats - what travelled
  * @messages: pieces handed to the network
  * @bytes: in them
- * @wait_ns: time that they waited for links
+ * @wait_ns: how long they waited for links
  */
 struct ddio_sim_net_stats {
 	uint64_t messages;
@@ -112,45 +112,45 @@ void ddio_sim_net_stats(const struct ddio_sim *sim, struct ddio_sim_net_stats *s
 /*
  * Processes
  */
-/* One more process; its name is in log lines.  The n-th is on node n.  NULL: out of memory. */
+/* Makes a process; its name appears in log lines.  The n-th is on node n.  NULL: out of memory. */
 struct ddio_env *ddio_sim_env(struct ddio_sim *sim, const char *name);
-/* @env runs on the CPU, and is on the node, of @host, from now on. */
+/* Moves @env to the CPU and the node of @host. */
 void ddio_sim_share(struct ddio_env *env, struct ddio_env *host);
-/* Time that the CPU of a process has worked since the beginning of the world. */
+/* Returns how long the CPU of a process has worked since the beginning of the world. */
 uint64_t ddio_sim_busy(const struct ddio_env *env);
-/* @watch is told of all work of the CPU of @env, in order, as it is given to it; NULL: no more. */
+/* Calls @watch for all work of the CPU of @env, in order, as it is given to the CPU; NULL: no longer. */
 void ddio_sim_watch(struct ddio_env *env, void (*watch)(void *arg, uint64_t start, uint64_t ns),
 		    void *arg);
-/* Sum of all ddio_env_charge() of a process. */
+/* Returns the sum of all ddio_env_charge() of a process. */
 uint64_t ddio_sim_charged(const struct ddio_env *env, enum ddio_work work);
 
-/* An application thread of @env; begins in ddio_sim_run().  Return: 0 or -ENOMEM. */
+/* Makes an application thread of @env, which starts in ddio_sim_run().  Return: 0 or -ENOMEM. */
 int ddio_sim_spawn(struct ddio_env *env, void (*fn)(void *arg), void *arg);
 /*
- * Until every coroutine has ended.  Return: 0; -EDEADLK if nothing more can
+ * Runs until every coroutine has ended.  Return: 0; -EDEADLK if nothing more can
  * happen while some wait; -ETIME if they have not ended within the limit.
  */
 int ddio_sim_run(struct ddio_sim *sim);
-/* What happens in the next @ns, whether coroutines have ended or not.  Return: 0. */
+/* Runs the next @ns, whether coroutines have ended or not.  Return: 0. */
 int ddio_sim_run_for(struct ddio_sim *sim, uint64_t ns);
-/* Virtual time at which ddio_sim_run() gives up; an hour if not set. */
+/* Sets the virtual time at which ddio_sim_run() gives up; an hour if not set. */
 void ddio_sim_limit(struct ddio_sim *sim, uint64_t ns);
-/* Since the beginning of the world. */
+/* Returns the time since the beginning of the world. */
 uint64_t ddio_sim_elapsed(const struct ddio_sim *sim);
-/* Events handled so far. */
+/* Returns the number of events handled so far. */
 uint64_t ddio_sim_events(const struct ddio_sim *sim);
-/* The coroutine that calls it sleeps. */
+/* Puts the calling coroutine to sleep. */
 void ddio_sim_sleep(struct ddio_env *env, uint64_t ns);
 /*
- * The coroutine that calls it computes for @ns, in what time its CPU has left over: whatever
- * else runs there goes first.
+ * Makes the calling coroutine compute for @ns in the time that its CPU has left over: other work
+ * there goes first.
  */
 void ddio_sim_compute(struct ddio_env *env, uint64_t ns);
 
 /**
- * struct ddio_sim_link - how the streams behave by which a process sends, whatever the network
+ * struct ddio_sim_link - how the streams behave on which a process sends, whatever the network
  * @latency_ns: from writing to arrival, beyond the network's own
- * @jitter_ns: at most this is added, at random; the order of bytes stays
+ * @jitter_ns: at most this is added, at random; bytes stay in order
  * @window: bytes that may be under way or unread on a stream
  * @chop: if not 0, a write takes between 1 and this many bytes, at random
  * @break_after: the stream that carries this process's byte of this number breaks, once; 0: none
@@ -166,45 +166,45 @@ struct ddio_sim_link {
 };
 
 void ddio_sim_link_default(struct ddio_sim_link *link);
-/* From now on; bytes are counted anew. */
+/* Holds from now on; bytes are counted from 0 again. */
 void ddio_sim_set_link(struct ddio_env *env, const struct ddio_sim_link *link);
 
 /*
- * The process dies: none of its callbacks comes any more, peers read the end of
- * its streams, its addresses refuse.  Its own memory stays, as do its disks.
+ * Kills the process: none of its callbacks comes again, peers read the end of its streams, and its
+ * addresses refuse connections.  Its memory and its disks stay.
  */
 void sim_kill(struct ddio_env *env);
-/* The process loses its network: all its streams break, on both sides, and it stays cut off. */
+/* Takes the network from the process: all its streams break, on both sides, and it stays cut off. */
 void ddio_sim_cut(struct ddio_env *env);
 
 /*
- * The process dies like one that is killed, but what is left of it goes on unseen: it reaches
- * nobody and nobody reaches it, so that it can be ended in order and its memory freed.
+ * Kills the process for its peers, while it goes on unseen: it reaches no process and none reaches
+ * it, so that it can be ended in order and its memory freed.
  */
 void ddio_sim_orphan(struct ddio_env *env);
-/* The network that ddio_sim_cut() took away is there again. */
+/* Gives back the network that ddio_sim_cut() took away. */
 void ddio_sim_rejoin(struct ddio_env *env);
-/* Each of the process's streams breaks, on both sides, with an even chance. */
+/* Breaks each of the process's streams, on both sides, with an even chance. */
 void ddio_sim_break(struct ddio_env *env);
 /*
- * Offloaded work of a process takes time from now on, at most @ns, and is done at some moment
- * of it; 0: at once.
+ * Makes offloaded work of a process take time, at most @ns, and be carried out at some moment of it;
+ * 0: at once.
  */
 void ddio_sim_set_offload(struct ddio_env *env, uint64_t ns);
 
 /*
- * Media: what disks hold outlives the process that uses them.  A disk of the engines mem
- * and hp97560 whose path is that of a medium has its data there.
+ * Media: contents of disks that outlive the process that uses them.  A disk of the engines mem and
+ * hp97560 whose path is that of a medium keeps its data there.
  */
 struct ddio_sim_medium;
 
 /**
  * struct ddio_sim_medium_faults - how a medium behaves
- * @delay_ns: each request takes so much longer
- * @jitter_ns: at most this is added besides, at random
+ * @delay_ns: each request takes this much longer
+ * @jitter_ns: at most this much is added, at random
  * @bad_first, @bad_end: bytes that can be neither read nor written
- * @bad_next: so many of the next requests fail
- * @no_flush: a flush does nothing, but says that it has: a broken disk, for tests of tests
+ * @bad_next: this many of the next requests fail
+ * @no_flush: a flush does nothing and reports success: a broken disk, for tests of tests
  */
 struct ddio_sim_medium_faults {
 	uint64_t delay_ns, jitter_ns;
@@ -213,23 +213,23 @@ struct ddio_sim_medium_faults {
 	bool no_flush;
 };
 
-/* Zeros.  NULL: out of memory. */
+/* Makes a medium full of zeros.  NULL: out of memory. */
 struct ddio_sim_medium *ddio_sim_medium_new(struct ddio_sim *sim, const char *path, uint64_t size);
 void ddio_sim_medium_set(struct ddio_sim_medium *medium, const struct ddio_sim_medium_faults *how);
 /*
- * The process that has the medium open is dead: it goes on with a copy of its own.  Each sector that was
+ * Crashes the medium's user, which is dead and goes on with a copy of its own.  Each sector that was
  * written since the last flush is lost with a chance of @lose in 1000; each one that is being
  * written is there with an even chance.  Return: how many were lost, or -ENOMEM.
  */
 int64_t ddio_sim_medium_crash(struct ddio_sim_medium *medium, uint32_t lose);
 
-/* From now on all that happens goes into ddio_sim_trace(), which is the same if it was the same. */
+/* Collects all that happens into ddio_sim_trace(), which is equal for equal runs. */
 void ddio_sim_trace_on(struct ddio_sim *sim);
 uint64_t ddio_sim_trace(const struct ddio_sim *sim);
 
-/* How many log lines of all processes contain @text. */
+/* Returns how many log lines of all processes contain @text. */
 unsigned int sim_logged(const struct ddio_sim *sim, const char *text);
-/* Log lines to standard error too. */
+/* Copies log lines to standard error. */
 void ddio_sim_verbose(struct ddio_sim *sim, bool on);
 
 #endif /* DDIO_SIM_H */

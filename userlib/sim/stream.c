@@ -4,9 +4,9 @@
  * segments, each with its time of arrival; a segment may also be the end of the
  * stream.  One event per stream end sees to its user's callbacks.
  *
- * What a handler sends after it has worked leaves when that work is done.  Until then
- * others may send, and go first: so a segment asks the network for its time of arrival in an
- * event of its own.
+ * What a handler sends after it has worked leaves when that work is done.  Until then other processes
+ * may send and go first: so a segment gets its time of arrival from the network in an event of its
+ * own.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -63,7 +63,7 @@ static bool stream_has_room(const struct sim_stream *s)
 	return s->ended || (s->peer && s->peer->queued < s->proc->how.window);
 }
 
-/* When the user is to be called next, as things stand. */
+/* Returns when the user is to be called next. */
 static uint64_t stream_due(const struct sim_stream *s)
 {
 	struct segment *seg = stream_first(s);
@@ -77,7 +77,6 @@ static uint64_t stream_due(const struct sim_stream *s)
 	return s->want_read && seg ? seg->when : NEVER;
 }
 
-/* @pause: do not call before this has passed. */
 void sim_stream_plan(struct sim_stream *s, uint64_t pause)
 {
 	uint64_t due, not_before;
@@ -150,7 +149,7 @@ static void stream_break_pair(struct sim_stream *s, int err)
  * Sending
  */
 
-/* On the wire: the network tells when it arrives, never before what was sent earlier. */
+/* Puts the segment on the wire: it arrives when the network says, but not before what was sent earlier. */
 static void segment_departs(void *arg)
 {
 	struct segment *seg = arg;
@@ -214,7 +213,7 @@ static int stream_send(struct sim_stream *s, const struct iovec *iov, size_t len
 	return 0;
 }
 
-/* How much of @len is taken now. */
+/* Returns how much of @len is accepted now. */
 static size_t stream_share(struct sim_stream *s, size_t len)
 {
 	struct ddio_sim_link *how = &s->proc->how;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The simulated world: streams and listeners, for the files that make them. */
+/* The simulated world: streams and listeners. */
 #ifndef DDIO_SIM_STREAM_H
 #define DDIO_SIM_STREAM_H
 
@@ -24,7 +24,7 @@
  * @turn: the last callback was readable(), so writable() goes first if both are due
  * @err: broken, and why
  * @peer: the other end; NULL while connecting and once closed
- * @in: segments that come or have come, in the order of their arrival
+ * @in: segments under way or arrived, in the order of their arrival
  * @queued: bytes in @in
  * @last: arrival of the last segment that is known
  * @event: calls the user, or connects
@@ -54,14 +54,14 @@ struct sim_stream {
 };
 
 /**
- * struct sim_listener - an address where streams are accepted
+ * struct sim_listener - an address at which streams are accepted
  * @base: what the user sees
  * @proc: its process
  * @link: in the world's list
- * @accept: told of each
+ * @accept: called for each stream
  * @ctx: for @accept
- * @pending: streams that wait to be told
- * @event: tells of one
+ * @pending: streams that are not reported yet
+ * @event: reports one
  * @addr: text
  */
 struct sim_listener {
@@ -77,13 +77,13 @@ struct sim_listener {
 
 struct sim_stream *sim_stream_new(struct sim_proc *proc, const char *name);
 void sim_stream_free(struct sim_stream *s);
-/* Calls the user when something is due, but not before @pause has passed. */
+/* Plans the next call of the user, not before @pause has passed. */
 void sim_stream_plan(struct sim_stream *s, uint64_t pause);
-/* This end fails. */
+/* Breaks this end. */
 void sim_stream_break(struct sim_stream *s, int err);
 /* For stream->event, once connected. */
 void sim_stream_event(void *arg);
-/* The streams of a list that are @proc's end, as when it dies. */
+/* Ends those streams of a list that belong to @proc. */
 void sim_streams_end_list(struct ddio_list *list, struct sim_proc *proc, enum sim_end how);
 
 #endif /* DDIO_SIM_STREAM_H */

@@ -135,9 +135,9 @@ static void test_everything(void)
 static void test_form(void)
 {
 	refuses("", 1, "there is no [cluster]");
-	refuses("name = x\n", 1, "before the first section");
-	refuses("[cluster]\nname = x\nwhat\n", 3, "neither a [section]");
-	refuses("[cluster]\n\n# c\nname = x\n[node a]\n\nwhat\n", 7, "neither a [section]");
+	refuses("name = x\n", 1, "before the first [section]");
+	refuses("[cluster]\nname = x\nwhat\n", 3, "expected a [section]");
+	refuses("[cluster]\n\n# c\nname = x\n[node a]\n\nwhat\n", 7, "expected a [section]");
 	refuses("[cluster\nname = x\n", 1, "a section is");
 	refuses("[cluster] x\nname = x\n", 1, "a section is");
 	refuses("[clutter]\n", 1, "unknown section [clutter]");
@@ -147,8 +147,8 @@ static void test_form(void)
 	refuses("[disk a/b]\n", 1, "needs a name");
 	refuses("[disk aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa]\n",
 		1, "needs a name");
-	refuses(SMALL "[node io0]\n", 8, "stands already in line 3");
-	refuses(SMALL "[cluster]\n", 8, "stands already in line 1");
+	refuses(SMALL "[node io0]\n", 8, "was given already in line 3");
+	refuses(SMALL "[cluster]\n", 8, "was given already in line 1");
 	refuses(SMALL "x = 1\n", 8, "allowed are node, engine, path, size, options, bus");
 	refuses(SMALL "node = io0\n", 8, "given already in line 7");
 	refuses(SMALL "path =\n", 8, "has no value");
@@ -434,12 +434,9 @@ static void test_limits(void)
 }
 
 static const struct ut_case reading[] = {
-	{ "smallest", test_smallest },
-	{ "mount block", test_mount_block },
-	{ "everything", test_everything },
-	{ "long lines", test_long_lines },
-	{ "files", test_files },
-	{ .name = NULL },
+	{ "smallest", test_smallest },	   { "mount block", test_mount_block },
+	{ "everything", test_everything }, { "long lines", test_long_lines },
+	{ "files", test_files },	   { .name = NULL },
 };
 
 static const struct ut_case refusing[] = {

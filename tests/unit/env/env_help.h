@@ -29,7 +29,7 @@ static inline void stop(void *arg)
 }
 
 /* Has @fn called on the reactor and waits for its end. */
-struct call {
+struct env_call {
 	struct ddio_env *env;
 	struct ddio_post post;
 	struct ddio_gate gate;
@@ -39,7 +39,7 @@ struct call {
 
 static inline void call_run(void *arg)
 {
-	struct call *call = arg;
+	struct env_call *call = arg;
 
 	call->fn(call->arg);
 	ddio_gate_open(call->env, &call->gate);
@@ -47,7 +47,7 @@ static inline void call_run(void *arg)
 
 static inline void on_reactor(struct ddio_env *env, void (*fn)(void *arg), void *arg)
 {
-	struct call call = { .env = env, .fn = fn, .arg = arg };
+	struct env_call call = { .env = env, .fn = fn, .arg = arg };
 
 	call.post.fn = call_run;
 	call.post.arg = &call;

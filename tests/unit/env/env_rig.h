@@ -23,7 +23,7 @@ static inline uint64_t rnd(uint64_t *state)
 /*
  * A disk and the reactor that it is on; the test's thread runs the loop.
  */
-struct rig {
+struct env_rig {
 	struct ddio_env *env;
 	struct ddio_disk *disk;
 	unsigned int left;
@@ -37,13 +37,13 @@ struct rig {
 
 static inline void rig_log(void *arg, enum ddio_log_level level, const char *line)
 {
-	struct rig *rig = arg;
+	struct env_rig *rig = arg;
 
 	(void)level;
 	snprintf(rig->log, sizeof(rig->log), "%s", line);
 }
 
-static inline void rig_begin(struct rig *rig)
+static inline void rig_begin(struct env_rig *rig)
 {
 	struct ddio_real_opts opts = { .log = rig_log,
 				       .log_arg = rig,
@@ -54,7 +54,7 @@ static inline void rig_begin(struct rig *rig)
 	CU_ASSERT_EQUAL_FATAL(ddio_real_new(&opts, &rig->env), 0);
 }
 
-static inline void rig_open(struct rig *rig, const struct ddio_disk_spec *spec)
+static inline void rig_open(struct env_rig *rig, const struct ddio_disk_spec *spec)
 {
 	int ret = ddio_disk_open(rig->env, spec, &rig->disk, rig->err, sizeof(rig->err));
 
@@ -63,7 +63,7 @@ static inline void rig_open(struct rig *rig, const struct ddio_disk_spec *spec)
 	CU_ASSERT_EQUAL_FATAL(ret, 0);
 }
 
-static inline void rig_end(struct rig *rig)
+static inline void rig_end(struct env_rig *rig)
 {
 	ddio_disk_close(rig->disk);
 	ddio_real_free(rig->env);
@@ -71,7 +71,7 @@ static inline void rig_end(struct rig *rig)
 
 static inline void rig_done(struct ddio_disk_req *req)
 {
-	struct rig *rig = req->arg;
+	struct env_rig *rig = req->arg;
 
 	rig->calls_in_submit += rig->in_call;
 	if (rig->n_order < 256)
@@ -80,7 +80,7 @@ static inline void rig_done(struct ddio_disk_req *req)
 		real_stop(rig->env);
 }
 
-static inline void rig_submit(struct rig *rig, struct ddio_disk_req *req)
+static inline void rig_submit(struct env_rig *rig, struct ddio_disk_req *req)
 {
 	req->done = rig_done;
 	req->arg = rig;
@@ -91,7 +91,7 @@ static inline void rig_submit(struct rig *rig, struct ddio_disk_req *req)
 	rig->in_call = false;
 }
 
-static inline void rig_wait(struct rig *rig, bool commit)
+static inline void rig_wait(struct env_rig *rig, bool commit)
 {
 	rig->in_call = true;
 	if (commit)
@@ -101,7 +101,7 @@ static inline void rig_wait(struct rig *rig, bool commit)
 	CU_ASSERT_EQUAL(rig->left, 0);
 }
 
-static inline int rig_do(struct rig *rig, enum ddio_disk_op op, uint64_t offset, uint64_t len,
+static inline int rig_do(struct env_rig *rig, enum ddio_disk_op op, uint64_t offset, uint64_t len,
 			 void *buf)
 {
 	struct ddio_disk_req req = { .op = op, .offset = offset, .len = len, .buf = buf };
@@ -112,8 +112,8 @@ static inline int rig_do(struct rig *rig, enum ddio_disk_op op, uint64_t offset,
 }
 
 /* An error must say the disk and what was wrong. */
-static inline void expect_refusal(struct rig *rig, const struct ddio_disk_spec *spec, int status,
-				  const char *what)
+static inline void expect_refusal(struct env_rig *rig, const struct ddio_disk_spec *spec,
+				  int status, const char *what)
 {
 	struct ddio_disk *disk;
 	int ret = ddio_disk_open(rig->env, spec, &disk, rig->err, sizeof(rig->err));

@@ -40,15 +40,15 @@ static char file_path[300];
 /*
  * Against the twin
  */
-struct twin {
-	struct rig rig;
+struct disk_twin {
+	struct env_rig rig;
 	int fd;
 	uint64_t seed, moved[2];
 	uint8_t *bufs;
 	struct ddio_disk_req reqs[BATCH];
 };
 
-static bool twin_overlaps(const struct twin *t, unsigned int n, uint64_t offset, uint64_t len)
+static bool twin_overlaps(const struct disk_twin *t, unsigned int n, uint64_t offset, uint64_t len)
 {
 	unsigned int i;
 
@@ -60,7 +60,7 @@ static bool twin_overlaps(const struct twin *t, unsigned int n, uint64_t offset,
 }
 
 /* Requests of a batch do not overlap, since their order would not be defined. */
-static void twin_choose(struct twin *t, unsigned int n)
+static void twin_choose(struct disk_twin *t, unsigned int n)
 {
 	struct ddio_disk_req *req = &t->reqs[n];
 	uint32_t sector = ddio_disk_info(t->rig.disk)->sector;
@@ -83,7 +83,7 @@ static void twin_choose(struct twin *t, unsigned int n)
 		CU_ASSERT_EQUAL(pwrite(t->fd, req->buf, req->len, req->offset), (ssize_t)req->len);
 }
 
-static void twin_check(struct twin *t, const struct ddio_disk_req *req)
+static void twin_check(struct disk_twin *t, const struct ddio_disk_req *req)
 {
 	static uint8_t expect[SLOT];
 
@@ -96,7 +96,7 @@ static void twin_check(struct twin *t, const struct ddio_disk_req *req)
 	CU_ASSERT_EQUAL(memcmp(expect, req->buf, req->len), 0);
 }
 
-static void twin_compare_all(struct twin *t)
+static void twin_compare_all(struct disk_twin *t)
 {
 	static uint8_t expect[SLOT];
 	uint64_t at;
@@ -108,7 +108,7 @@ static void twin_compare_all(struct twin *t)
 	}
 }
 
-static void twin_check_stats(struct twin *t)
+static void twin_check_stats(struct disk_twin *t)
 {
 	struct ddio_disk_stats stats;
 
@@ -122,7 +122,7 @@ static void twin_check_stats(struct twin *t)
 	CU_ASSERT(stats.flushes > 0);
 }
 
-static void twin_rounds(struct twin *t, unsigned int rounds)
+static void twin_rounds(struct disk_twin *t, unsigned int rounds)
 {
 	unsigned int i, n;
 
@@ -146,7 +146,7 @@ static void twin_rounds(struct twin *t, unsigned int rounds)
 static void twin_run(const struct ddio_disk_spec *spec, uint64_t seed, unsigned int rounds)
 {
 	FILE *file = tmpfile();
-	struct twin t = { .seed = seed };
+	struct disk_twin t = { .seed = seed };
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(file);
 	t.fd = fileno(file);
@@ -220,14 +220,14 @@ static void test_aio_without_direct(void)
 	struct ddio_disk_spec spec = {
 		.name = "a", .engine = "aio", .size = SIZE, .path = file_path, .create = true
 	};
-	struct rig rig;
+	struct env_rig rig;
 
 	refuse_direct = true;
 	twin_run(&spec, 10, 50);
 	rig_begin(&rig);
 	rig_open(&rig, &spec);
 	CU_ASSERT_PTR_NOT_NULL(strstr(rig.log, "disk a: "));
-	CU_ASSERT_PTR_NOT_NULL(strstr(rig.log, "no direct I/O there"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(rig.log, "direct I/O is not possible"));
 	CU_ASSERT_EQUAL(ddio_disk_info(rig.disk)->align, 1);
 	refuse_direct = false;
 	rig_end(&rig);
@@ -258,7 +258,7 @@ static void test_bad_requests(void)
 	struct ddio_disk_req reqs[sizeof(bad) / sizeof(bad[0])];
 	size_t i, n = sizeof(bad) / sizeof(bad[0]);
 	struct ddio_disk_stats stats;
-	struct rig rig;
+	struct env_rig rig;
 
 	rig_begin(&rig);
 	rig_open(&rig, &mem_spec);
@@ -282,7 +282,7 @@ static void test_bad_alignment(void)
 		.name = "a", .engine = "aio", .size = SIZE, .path = file_path, .create = true
 	};
 	uint8_t *buf;
-	struct rig rig;
+	struct env_rig rig;
 
 	rig_begin(&rig);
 	rig_open(&rig, &spec);
@@ -299,7 +299,7 @@ static void test_injection(void)
 {
 	static uint8_t buf[512];
 	struct ddio_disk_stats stats;
-	struct rig rig;
+	struct env_rig rig;
 	int i;
 
 	rig_begin(&rig);
@@ -340,7 +340,7 @@ static void test_injection(void)
 /* Closed in the last request's callback, with the engine's own work still under way. */
 static void closing_done(struct ddio_disk_req *req)
 {
-	struct rig *rig = req->arg;
+	struct env_rig *rig = req->arg;
 
 	ddio_disk_close(rig->disk);
 	rig->disk = NULL;
@@ -353,7 +353,7 @@ static void test_close_in_done(void)
 	static const char *const engines[] = { "mem", "aio", "hp97560" };
 	struct ddio_disk_spec spec = { .name = "x", .path = file_path, .create = true };
 	struct ddio_disk_req req;
-	struct rig rig;
+	struct env_rig rig;
 	size_t i;
 
 	for (i = 0; i < 4; i++) {
@@ -404,7 +404,7 @@ static void test_bad_specs(void)
 		{ "hp97560", NULL, 4ULL << 30, "an HP 97560 has" },
 	};
 	struct ddio_disk_spec spec = { .name = "bad-one" };
-	struct rig rig;
+	struct env_rig rig;
 	size_t i;
 
 	rig_begin(&rig);
@@ -420,7 +420,7 @@ static void test_bad_specs(void)
 static void test_default_size(void)
 {
 	static const struct ddio_disk_spec spec = { .name = "m", .engine = "mem" };
-	struct rig rig;
+	struct env_rig rig;
 
 	rig_begin(&rig);
 	rig_open(&rig, &spec);
@@ -431,7 +431,7 @@ static void test_default_size(void)
 static void test_bad_paths(void)
 {
 	struct ddio_disk_spec spec = { .name = "bad-one", .path = file_path };
-	struct rig rig;
+	struct env_rig rig;
 	int fd;
 
 	rig_begin(&rig);
@@ -445,7 +445,7 @@ static void test_bad_paths(void)
 	expect_refusal(&rig, &spec, -ENOSPC, "has 0 bytes");
 	CU_ASSERT_EQUAL(ftruncate(fd, 8192), 0);
 	spec.size = SIZE;
-	expect_refusal(&rig, &spec, -ENOSPC, "has 8192 bytes, too few");
+	expect_refusal(&rig, &spec, -ENOSPC, "has 8192 bytes, but");
 	close(fd);
 	/* With a path and no engine: aio, of the file's own size. */
 	spec.size = 0;
@@ -462,7 +462,7 @@ static void test_in_use(void)
 	struct ddio_disk_spec spec = {
 		.name = "first", .path = file_path, .size = SIZE, .create = true
 	};
-	struct rig rig;
+	struct env_rig rig;
 	size_t i, j;
 
 	for (i = 0; i < 3; i++) {
@@ -490,7 +490,7 @@ static void test_truncated_file(void)
 	struct ddio_disk_spec spec = {
 		.name = "cut", .path = file_path, .size = SIZE, .create = true
 	};
-	struct rig rig;
+	struct env_rig rig;
 	size_t i;
 
 	for (i = 0; i < 3; i++) {
@@ -511,7 +511,7 @@ static void test_sync(void)
 	static const char *const engines[] = { "mem", "aio", "hp97560" };
 	static uint8_t buf[4096] __attribute__((aligned(4096)));
 	struct ddio_disk_spec spec = { .name = "s", .size = SIZE };
-	struct rig rig;
+	struct env_rig rig;
 	size_t i;
 
 	for (i = 0; i < 6; i++) {

@@ -18,17 +18,17 @@
 /*
  * The engines
  */
-struct kind {
+struct stream_kind {
 	char engine[32], path[200], options[64];
 };
 
 static char file_path[300];
-static struct kind kinds[KINDS_MAX];
+static struct stream_kind kinds[KINDS_MAX];
 static unsigned int nkinds;
 
 static void kind_add(const char *engine, const char *path, const char *options)
 {
-	struct kind *k = &kinds[nkinds++];
+	struct stream_kind *k = &kinds[nkinds++];
 
 	snprintf(k->engine, sizeof(k->engine), "%s", engine);
 	snprintf(k->path, sizeof(k->path), "%s", path);
@@ -62,8 +62,8 @@ static void kinds_find(void)
  */
 enum how { PLAIN, CANCEL };
 
-struct user {
-	struct rig rig;
+struct stream_user {
+	struct env_rig rig;
 	struct ddio_disk_stream *stream;
 	struct ddio_disk_stream_spec spec;
 	uint64_t seed;
@@ -81,7 +81,7 @@ struct user {
 
 static bool u_next(void *ctx, struct ddio_disk_block *block)
 {
-	struct user *u = ctx;
+	struct stream_user *u = ctx;
 
 	if (u->given == u->n)
 		return false;
@@ -90,7 +90,7 @@ static bool u_next(void *ctx, struct ddio_disk_block *block)
 	return true;
 }
 
-static void u_release(struct user *u, uint32_t slot)
+static void u_release(struct stream_user *u, uint32_t slot)
 {
 	uint8_t *mem = (uint8_t *)u->spec.mem + slot * u->spec.stride;
 	uint64_t at = u->block[u->held[slot]] * u->spec.len;
@@ -106,7 +106,7 @@ static void u_release(struct user *u, uint32_t slot)
 /* Slots that were kept for a while, in any order. */
 static void u_later(void *arg)
 {
-	struct user *u = arg;
+	struct stream_user *u = arg;
 	uint32_t i, first = rnd(&u->seed) % u->spec.slots;
 
 	u->posted = false;
@@ -119,7 +119,7 @@ static void u_later(void *arg)
 
 static void u_slot(void *ctx, uint32_t slot, const struct ddio_disk_block *block, int status)
 {
-	struct user *u = ctx;
+	struct stream_user *u = ctx;
 
 	u->calls_in_call += u->in_call;
 	u->late |= u->ended;
@@ -157,7 +157,7 @@ static void u_slot(void *ctx, uint32_t slot, const struct ddio_disk_block *block
 
 static void u_wrote(void *ctx, uint32_t slot, const struct ddio_disk_block *block, int status)
 {
-	struct user *u = ctx;
+	struct stream_user *u = ctx;
 
 	u->calls_in_call += u->in_call;
 	u->late |= u->ended;
@@ -169,7 +169,7 @@ static void u_wrote(void *ctx, uint32_t slot, const struct ddio_disk_block *bloc
 		u->error = status;
 }
 
-static void u_over(struct user *u)
+static void u_over(struct stream_user *u)
 {
 	if (u->ended && !u->others)
 		real_stop(u->rig.env);
@@ -177,7 +177,7 @@ static void u_over(struct user *u)
 
 static void u_ended(void *ctx, int status)
 {
-	struct user *u = ctx;
+	struct stream_user *u = ctx;
 
 	u->calls_in_call += u->in_call;
 	CU_ASSERT(!u->ended);
@@ -199,7 +199,7 @@ static const struct ddio_disk_stream_ops u_ops = {
  */
 struct other {
 	struct ddio_disk_req req;
-	struct user *u;
+	struct stream_user *u;
 };
 
 static void other_done(struct ddio_disk_req *req)
@@ -216,7 +216,7 @@ static void other_done(struct ddio_disk_req *req)
 }
 
 /* In memory that is not from ddio_env_alloc(). */
-static void other_begin(struct user *u)
+static void other_begin(struct stream_user *u)
 {
 	struct other *o = calloc(1, sizeof(*o));
 	uint64_t i;
@@ -241,7 +241,7 @@ static void other_begin(struct user *u)
 /*
  * Rounds
  */
-static void u_list(struct user *u)
+static void u_list(struct stream_user *u)
 {
 	uint64_t total = HALF / u->spec.len, at = 0, i, k, t;
 
@@ -262,7 +262,7 @@ static void u_list(struct user *u)
 		u->n = 1 + rnd(&u->seed) % 7;
 }
 
-static void u_begin(struct user *u, enum ddio_disk_op op)
+static void u_begin(struct stream_user *u, enum ddio_disk_op op)
 {
 	uint32_t sector = ddio_disk_info(u->rig.disk)->sector;
 	uint64_t i;
@@ -282,7 +282,7 @@ static void u_begin(struct user *u, enum ddio_disk_op op)
 		u->image[u->block[i / u->spec.len] * u->spec.len + i % u->spec.len] = rnd(&u->seed);
 }
 
-static void u_run(struct user *u)
+static void u_run(struct stream_user *u)
 {
 	unsigned int i, n = rnd(&u->seed) % 20;
 
@@ -294,7 +294,7 @@ static void u_run(struct user *u)
 	CU_ASSERT(u->ended);
 }
 
-static void u_round(struct user *u, enum how how)
+static void u_round(struct stream_user *u, enum how how)
 {
 	enum ddio_disk_op op = rnd(&u->seed) % 2 ? DDIO_DISK_READ : DDIO_DISK_WRITE;
 	uint64_t half = HALF, at;
@@ -320,7 +320,7 @@ static void u_round(struct user *u, enum how how)
 	}
 }
 
-static void u_compare(struct user *u)
+static void u_compare(struct stream_user *u)
 {
 	uint8_t *buf = ddio_env_alloc(u->rig.env, LEN_MAX);
 	uint64_t at;
@@ -332,7 +332,7 @@ static void u_compare(struct user *u)
 	ddio_env_free(u->rig.env, buf, LEN_MAX);
 }
 
-static void u_open(struct user *u, const struct kind *kind, uint64_t seed)
+static void u_open(struct stream_user *u, const struct stream_kind *kind, uint64_t seed)
 {
 	struct ddio_disk_spec spec = {
 		.name = kind->engine,
@@ -358,7 +358,7 @@ static void u_open(struct user *u, const struct kind *kind, uint64_t seed)
 		CU_ASSERT_EQUAL(rig_do(&u->rig, DDIO_DISK_WRITE, at, LEN_MAX, u->image + at), 0);
 }
 
-static void u_close(struct user *u)
+static void u_close(struct stream_user *u)
 {
 	struct ddio_disk_stats stats;
 
@@ -375,7 +375,7 @@ static void u_close(struct user *u)
 
 static void rounds(enum how how, unsigned int n, uint64_t seed)
 {
-	static struct user u;
+	static struct stream_user u;
 	unsigned int i, k;
 
 	for (k = 0; k < nkinds; k++) {
@@ -402,7 +402,7 @@ static void test_cancel(void)
 /* A block fails, by injection: of the stream, since its disk does nothing else. */
 static void test_errors(void)
 {
-	static struct user u;
+	static struct stream_user u;
 	unsigned int i, k;
 
 	for (k = 0; k < nkinds; k++) {
@@ -434,7 +434,7 @@ static void fresh_done(struct ddio_disk_req *req)
 
 static void test_fresh(void)
 {
-	static struct user u;
+	static struct stream_user u;
 	struct ddio_disk_block a = { .offset = 0 }, b = { .offset = 1 << 20 };
 	struct ddio_disk_req req = { .op = DDIO_DISK_WRITE, .len = 512, .done = fresh_done };
 	bool done = false;
@@ -469,7 +469,7 @@ static void test_fresh(void)
 
 static void test_refused(void)
 {
-	static struct user u;
+	static struct stream_user u;
 	struct ddio_disk_stream_spec spec;
 
 	u_open(&u, &kinds[0], 5);

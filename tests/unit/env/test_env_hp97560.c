@@ -95,7 +95,7 @@ static void test_hp97560_bus(void)
 	struct ddio_disk_spec spec = {
 		.name = "first", .engine = "hp97560", .bus = "b", .options = "time_scale=0.5"
 	};
-	struct rig rig;
+	struct env_rig rig;
 
 	rig_begin(&rig);
 	rig_open(&rig, &spec);
@@ -156,7 +156,7 @@ static void test_hp97560_real_time(void)
 	struct ddio_disk_req reqs[100] = { 0 };
 	uint64_t late[100], seed = 5;
 	static uint8_t buf[8192];
-	struct rig rig;
+	struct env_rig rig;
 	int i;
 
 	rig_begin(&rig);

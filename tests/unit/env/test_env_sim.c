@@ -176,7 +176,7 @@ static void test_gate_from_main(void)
  */
 #define ECHO_LEN 300000
 
-struct end {
+struct link_end {
 	struct ddio_stream *stream;
 	uint8_t *buf;
 	size_t have, sent;
@@ -185,7 +185,7 @@ struct end {
 	bool sends_all;
 };
 
-static void end_write(struct end *e)
+static void end_write(struct link_end *e)
 {
 	size_t limit = e->sends_all ? ECHO_LEN : e->have;
 	struct iovec iov[2];
@@ -206,7 +206,7 @@ static void end_write(struct end *e)
 
 static void echo_readable(void *ctx)
 {
-	struct end *e = ctx;
+	struct link_end *e = ctx;
 	struct iovec iov = { .iov_base = e->buf + e->have, .iov_len = ECHO_LEN - e->have };
 	uint8_t extra;
 	ssize_t n;
@@ -230,7 +230,7 @@ static void end_writable(void *ctx)
 
 static void end_failed(void *ctx, int err)
 {
-	struct end *e = ctx;
+	struct link_end *e = ctx;
 
 	e->err = err;
 }
@@ -243,7 +243,7 @@ static const struct ddio_stream_ops echo_ops = {
 
 static void check_readable(void *ctx)
 {
-	struct end *e = ctx;
+	struct link_end *e = ctx;
 	uint8_t got[5000];
 	struct iovec iov = { .iov_base = got, .iov_len = sizeof(got) };
 	ssize_t n;
@@ -267,7 +267,7 @@ static const struct ddio_stream_ops check_ops = {
 
 static void echo_accept(void *ctx, struct ddio_stream *stream)
 {
-	struct end *e = ctx;
+	struct link_end *e = ctx;
 
 	e->stream = stream;
 	ddio_stream_set_ops(stream, &echo_ops, e);
@@ -277,7 +277,7 @@ struct echo {
 	struct ddio_sim *world;
 	struct ddio_env *server, *client;
 	struct ddio_listener *listener;
-	struct end back, forth;
+	struct link_end back, forth;
 };
 
 static void echo_begin(struct echo *t, uint64_t seed, const struct ddio_sim_link *net)
@@ -381,7 +381,7 @@ static void test_kill_and_cut(void)
 {
 	struct ddio_sim_link net;
 	struct ddio_stream *again;
-	struct end other = { 0 };
+	struct link_end other = { 0 };
 	struct echo t;
 
 	ddio_sim_link_default(&net);

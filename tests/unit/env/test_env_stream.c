@@ -16,7 +16,7 @@
  * Streams: what one end sends the other one checks.  Everything of an end is
  * touched by its reactor only; main waits at its gate.
  */
-struct end {
+struct pipe_end {
 	struct ddio_env *env;
 	struct ddio_stream *stream;
 	struct ddio_listener *listener;
@@ -26,7 +26,7 @@ struct end {
 	unsigned int wrong;
 	int err, connects;
 	bool over, close_when_sent;
-	struct end *next_owner; /* accepted streams are handed on to this one */
+	struct pipe_end *next_owner; /* accepted streams are handed on to this one */
 	struct ddio_post handed;
 };
 
@@ -35,7 +35,7 @@ static uint8_t pattern(uint64_t at)
 	return (at * 2654435761U) >> 16;
 }
 
-static void end_check_done(struct end *e)
+static void end_check_done(struct pipe_end *e)
 {
 	if (e->over || e->err || (e->got == e->want && e->sent == e->to_send && e->want))
 		if (!ddio_gate_is_open(&e->gate))
@@ -44,7 +44,7 @@ static void end_check_done(struct end *e)
 
 static void end_readable(void *ctx)
 {
-	struct end *e = ctx;
+	struct pipe_end *e = ctx;
 	uint8_t buf[70000];
 	struct iovec iov[2] = { { buf, 1000 }, { buf + 1000, sizeof(buf) - 1000 } };
 	ssize_t n, i;
@@ -66,7 +66,7 @@ static void end_readable(void *ctx)
 
 static void end_close(void *arg)
 {
-	struct end *e = arg;
+	struct pipe_end *e = arg;
 
 	ddio_stream_close(e->stream);
 	ddio_listener_close(e->listener);
@@ -76,7 +76,7 @@ static void end_close(void *arg)
 
 static void end_writable(void *ctx)
 {
-	struct end *e = ctx;
+	struct pipe_end *e = ctx;
 	uint8_t buf[100000];
 	struct iovec iov = { .iov_base = buf };
 	uint64_t i;
@@ -101,7 +101,7 @@ static void end_writable(void *ctx)
 
 static void end_failed(void *ctx, int err)
 {
-	struct end *e = ctx;
+	struct pipe_end *e = ctx;
 
 	e->err = err;
 	end_check_done(e);
@@ -113,7 +113,7 @@ static const struct ddio_stream_ops end_ops = {
 	.failed = end_failed,
 };
 
-static void end_take(struct end *e, struct ddio_stream *stream)
+static void end_take(struct pipe_end *e, struct ddio_stream *stream)
 {
 	e->stream = stream;
 	ddio_stream_set_ops(stream, &end_ops, e);
@@ -122,7 +122,7 @@ static void end_take(struct end *e, struct ddio_stream *stream)
 
 static void end_take_handed(void *arg)
 {
-	struct end *e = arg;
+	struct pipe_end *e = arg;
 
 	CU_ASSERT_EQUAL(ddio_stream_attach(e->env, e->stream), 0);
 	end_take(e, e->stream);
@@ -130,7 +130,7 @@ static void end_take_handed(void *arg)
 
 static void end_accept(void *ctx, struct ddio_stream *stream)
 {
-	struct end *e = ctx, *next = e->next_owner;
+	struct pipe_end *e = ctx, *next = e->next_owner;
 
 	if (!next) {
 		end_take(e, stream);
@@ -145,7 +145,7 @@ static void end_accept(void *ctx, struct ddio_stream *stream)
 
 static void end_listen(void *arg)
 {
-	struct end *e = arg;
+	struct pipe_end *e = arg;
 
 	CU_ASSERT_EQUAL_FATAL(ddio_listen(e->env, e->addr, end_accept, e, &e->listener), 0);
 	snprintf(e->addr, sizeof(e->addr), "%s", ddio_listener_addr(e->listener));
@@ -153,13 +153,13 @@ static void end_listen(void *arg)
 
 static void end_connect(void *arg)
 {
-	struct end *e = arg;
+	struct pipe_end *e = arg;
 
 	CU_ASSERT_EQUAL_FATAL(ddio_stream_connect(e->env, e->addr, &end_ops, e, &e->stream), 0);
 	ddio_stream_want_write(e->stream, true);
 }
 
-static void end_init(struct end *e)
+static void end_init(struct pipe_end *e)
 {
 	memset(e, 0, sizeof(*e));
 	ddio_gate_init(&e->gate);
@@ -167,12 +167,12 @@ static void end_init(struct end *e)
 	strcpy(e->addr, "127.0.0.1:0");
 }
 
-static void end_wait(struct end *e)
+static void end_wait(struct pipe_end *e)
 {
 	CU_ASSERT_EQUAL(ddio_gate_wait(e->env, &e->gate, ddio_env_now(e->env) + PATIENCE), 0);
 }
 
-static void end_free(struct end *e)
+static void end_free(struct pipe_end *e)
 {
 	on_reactor(e->env, end_close, e);
 	ddio_real_free(e->env);
@@ -181,7 +181,7 @@ static void end_free(struct end *e)
 /* @addr: to listen on.  Both ways at once, sums of 2 x @len bytes. */
 static void stream_exchange(const char *addr, const char *connect_host, uint64_t len)
 {
-	struct end a, b;
+	struct pipe_end a, b;
 	const char *port;
 
 	end_init(&a);
@@ -229,7 +229,7 @@ static void test_exchange(void)
 /* Closing right after the last write loses nothing, even with unread bytes on our side. */
 static void test_close_delivers(void)
 {
-	struct end a, b;
+	struct pipe_end a, b;
 
 	end_init(&a);
 	end_init(&b);
@@ -264,7 +264,7 @@ static int raw_connect(const char *addr)
 
 static void end_send_more(void *arg)
 {
-	struct end *e = arg;
+	struct pipe_end *e = arg;
 
 	e->to_send = 500000;
 	ddio_stream_want_write(e->stream, true);
@@ -274,7 +274,7 @@ static void test_half_close(void)
 {
 	uint8_t byte, expect[10];
 	uint64_t at;
-	struct end a;
+	struct pipe_end a;
 	int i, fd;
 
 	end_init(&a);
@@ -300,7 +300,7 @@ static void test_half_close(void)
 /* A peer that resets: told once by failed() to one who does not read. */
 static void end_stop_reading(void *arg)
 {
-	struct end *e = arg;
+	struct pipe_end *e = arg;
 
 	ddio_stream_want_read(e->stream, false);
 }
@@ -313,7 +313,7 @@ static void nothing(void *arg)
 static void test_reset(void)
 {
 	struct linger abortive = { .l_onoff = 1 };
-	struct end a;
+	struct pipe_end a;
 	int fd;
 
 	end_init(&a);
@@ -341,7 +341,7 @@ static void end_connect_bad(void *arg)
 		"",	   ":",	    "1.2.3.4",	  "1.2.3.4:", ":80",  "1.2.3.4:x",	  "::1:80",
 		"[::1]80", "[]:80", "host:65536", "host:0",   "*:80", "host:99999999999", "host:8 0"
 	};
-	struct end *e = arg;
+	struct pipe_end *e = arg;
 	size_t i;
 
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
@@ -352,7 +352,7 @@ static void end_connect_bad(void *arg)
 
 static void test_connect_fails(void)
 {
-	struct end a, b;
+	struct pipe_end a, b;
 
 	end_init(&a);
 	end_init(&b);
@@ -379,7 +379,7 @@ static void test_connect_fails(void)
 /* The connection is accepted by one reactor and served by another. */
 static void test_hand_over(void)
 {
-	struct end a, b, c;
+	struct pipe_end a, b, c;
 
 	end_init(&a);
 	end_init(&b);
@@ -406,7 +406,7 @@ static void test_hand_over(void)
 
 /* Two streams in one batch of events: the first one's callback closes the other. */
 struct pair {
-	struct end ends[2];
+	struct pipe_end ends[2];
 	unsigned int called;
 };
 
@@ -425,7 +425,7 @@ static const struct ddio_stream_ops pair_ops = { .readable = pair_readable, .fai
 static void pair_accept(void *ctx, struct ddio_stream *stream)
 {
 	struct pair *p = ctx;
-	struct end *e = &p->ends[p->ends[0].stream ? 1 : 0];
+	struct pipe_end *e = &p->ends[p->ends[0].stream ? 1 : 0];
 
 	e->stream = stream;
 	ddio_stream_set_ops(stream, &pair_ops, p);
@@ -463,7 +463,7 @@ static void test_close_in_batch(void)
 static void test_accept_without_descriptors(void)
 {
 	struct rlimit old, low;
-	struct end a;
+	struct pipe_end a;
 	int fd;
 
 	end_init(&a);

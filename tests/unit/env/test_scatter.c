@@ -163,7 +163,7 @@ static void test_elsewhere(void)
 /*
  * Runs
  */
-struct world {
+struct scatter_world {
 	struct ddio_env *env;
 	struct ddio_disk disk;
 	struct ddio_joint *joint;
@@ -185,7 +185,7 @@ static void list_ended(void *ctx)
 
 static const struct ddio_disk_scatter_ops list_ops = { .block = block_ended, .ended = list_ended };
 
-static void world_begin(struct world *w)
+static void world_begin(struct scatter_world *w)
 {
 	struct ddio_disk_scatter_spec spec = {
 		.op = DDIO_DISK_READ, .depth = 2, .len = BLOCK, .ops = &list_ops
@@ -211,7 +211,7 @@ static void world_begin(struct world *w)
 		w->block[i] = (uint8_t)(1 + i % 251);
 }
 
-static void world_end(struct world *w)
+static void world_end(struct scatter_world *w)
 {
 	ddio_disk_scatter_free(w->list);
 	ddio_joint_put(w->joint);
@@ -219,8 +219,8 @@ static void world_end(struct world *w)
 }
 
 /* Piece by piece, as the words say. */
-static uint64_t copy_plainly(struct world *w, const struct ddio_scatter_run *run, uint32_t level,
-			     uint64_t offset, uint64_t memory)
+static uint64_t copy_plainly(struct scatter_world *w, const struct ddio_scatter_run *run,
+			     uint32_t level, uint64_t offset, uint64_t memory)
 {
 	uint64_t i, n = 0;
 
@@ -262,7 +262,7 @@ static void run_random(uint64_t *r, struct ddio_scatter_run *run)
 	run->memory = ddio_rand_below(r, MEMORY - memory + 1);
 }
 
-static void check_run(struct world *w, const struct ddio_scatter_run *run)
+static void check_run(struct scatter_world *w, const struct ddio_scatter_run *run)
 {
 	uint64_t pieces = 0, unrolled, i;
 
@@ -286,7 +286,7 @@ static void check_run(struct world *w, const struct ddio_scatter_run *run)
 
 static void test_runs(void)
 {
-	static struct world w;
+	static struct scatter_world w;
 	struct ddio_scatter_run run;
 	uint64_t r = 20;
 	uint32_t i, deep = 0;
@@ -303,7 +303,7 @@ static void test_runs(void)
 
 static void test_refused(void)
 {
-	static struct world w;
+	static struct scatter_world w;
 	struct ddio_scatter_run run = { .len = 8, .member = 3 };
 
 	world_begin(&w);

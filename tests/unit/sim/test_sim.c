@@ -118,7 +118,7 @@ static void test_compute(void)
 /*
  * Networks: one process sends, another reads and notes when the last byte came.
  */
-struct end {
+struct wire_end {
 	struct ddio_env *env;
 	struct ddio_stream *stream;
 	struct ddio_listener *listener;
@@ -127,7 +127,7 @@ struct end {
 
 static void end_readable(void *arg)
 {
-	struct end *e = arg;
+	struct wire_end *e = arg;
 	char buf[4096];
 	struct iovec iov = { buf, sizeof(buf) };
 	ssize_t n = ddio_stream_readv(e->stream, &iov, 1);
@@ -148,13 +148,14 @@ static const struct ddio_stream_ops end_ops = { .readable = end_readable, .faile
 
 static void end_accept(void *arg, struct ddio_stream *stream)
 {
-	struct end *e = arg;
+	struct wire_end *e = arg;
 
 	e->stream = stream;
 	ddio_stream_set_ops(stream, &end_ops, e);
 }
 
-static void pair_open(struct ddio_sim *sim, struct end *from, struct end *to, const char *addr)
+static void pair_open(struct ddio_sim *sim, struct wire_end *from, struct wire_end *to,
+		      const char *addr)
 {
 	struct ddio_sim_link link;
 
@@ -168,7 +169,7 @@ static void pair_open(struct ddio_sim *sim, struct end *from, struct end *to, co
 	CU_ASSERT_PTR_NOT_NULL_FATAL(to->stream);
 }
 
-static void pair_send(struct end *from, struct end *to, size_t len)
+static void pair_send(struct wire_end *from, struct wire_end *to, size_t len)
 {
 	static char data[4000];
 	struct iovec iov = { data, len };
@@ -177,7 +178,7 @@ static void pair_send(struct end *from, struct end *to, size_t len)
 	to->expected += len;
 }
 
-static void pair_close(struct end *from, struct end *to)
+static void pair_close(struct wire_end *from, struct wire_end *to)
 {
 	ddio_stream_close(from->stream);
 	ddio_stream_close(to->stream);
@@ -188,7 +189,7 @@ static void pair_close(struct end *from, struct end *to)
 static uint64_t travel(const struct ddio_sim_net *net, uint32_t nodes, uint32_t from, uint32_t to)
 {
 	struct ddio_sim *sim = ddio_sim_new(1);
-	struct end a = { 0 }, b = { 0 };
+	struct wire_end a = { 0 }, b = { 0 };
 	uint64_t t;
 	uint32_t i;
 
@@ -243,17 +244,17 @@ static void contend(const struct ddio_sim_net *net, const uint32_t first[2],
 	struct ddio_sim *sim = ddio_sim_new(1);
 	struct ddio_sim_net_stats st;
 	struct ddio_env *env[36];
-	struct end a[2], b[2];
+	struct wire_end a[2], b[2];
 	uint64_t t;
 	uint32_t i;
 
 	CU_ASSERT_EQUAL(ddio_sim_set_net(sim, net), 0);
 	for (i = 0; i < 36; i++)
 		env[i] = ddio_sim_env(sim, "n");
-	a[0] = (struct end){ .env = env[first[0]] };
-	b[0] = (struct end){ .env = env[first[1]] };
-	a[1] = (struct end){ .env = env[second[0]] };
-	b[1] = (struct end){ .env = env[second[1]] };
+	a[0] = (struct wire_end){ .env = env[first[0]] };
+	b[0] = (struct wire_end){ .env = env[first[1]] };
+	a[1] = (struct wire_end){ .env = env[second[0]] };
+	b[1] = (struct wire_end){ .env = env[second[1]] };
 	pair_open(sim, &a[0], &b[0], "127.0.0.1:1");
 	pair_open(sim, &a[1], &b[1], "127.0.0.1:2");
 	t = ddio_env_now(env[0]);
@@ -289,7 +290,7 @@ static void test_torus_contention(void)
 
 /* What a handler sends after it has worked leaves afterwards, and what is sent earlier goes first. */
 struct sender {
-	struct end from, to;
+	struct wire_end from, to;
 	struct ddio_timer timer;
 	uint32_t calls;
 };

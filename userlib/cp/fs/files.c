@@ -160,7 +160,8 @@ static void open_run(struct fsc_job *job)
 /* Numbers an open file for the read-ahead of all mounts. */
 static uint64_t reader_next(struct ddio_fs *fs)
 {
-	uint32_t mount, n = __atomic_add_fetch(&fs->reader, 1, __ATOMIC_RELAXED) & UINT32_MAX;
+	uint32_t mount, n = (atomic_fetch_add_explicit(&fs->reader, 1, memory_order_relaxed) + 1) &
+			    UINT32_MAX;
 
 	memcpy(&mount, fs->names->mount, sizeof(mount));
 	return (uint64_t)mount << 32 | n;

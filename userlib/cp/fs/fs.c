@@ -330,7 +330,7 @@ void fsc_end(struct ddio_fs *fs)
 {
 	uint32_t i;
 
-	__atomic_store_n(&fs->closing, true, __ATOMIC_RELEASE);
+	atomic_store_explicit(&fs->closing, true, memory_order_release);
 	for (i = 0; i < fs->nreactors; i++) {
 		struct fsc_reactor *r = &fs->reactor[i];
 

@@ -154,7 +154,7 @@ void ddio_fs_lock_set(struct ddio_fs_file *file, const struct ddio_fs_lock *lock
 
 	if (!lj)
 		return;
-	number = __atomic_add_fetch(&file->fs->lock_id, 1, __ATOMIC_RELAXED);
+	number = atomic_fetch_add_explicit(&file->fs->lock_id, 1, memory_order_relaxed) + 1;
 	if (id)
 		*id = number;
 	lj->msg.id = number;

@@ -22,7 +22,7 @@
 #define AIO_SECTOR_MIN 512
 #define AIO_SECTOR_MAX 4096
 
-/* Of a request's priv ours: bytes already moved; the status it is to end with. */
+/* The engine's part of a request's priv: bytes already moved; the status to end with. */
 enum { PRIV_MOVED, PRIV_STATUS };
 
 struct aio_options {
@@ -36,11 +36,11 @@ struct aio_options {
  * @opts: as given
  * @fd: the device or file
  * @ctx: the kernel's side
- * @watcher: the eventfd by which it tells of completions
+ * @watcher: the eventfd that signals completions
  * @waiting: requests that have no slot yet
- * @ended: requests whose end is to be told by the loop
+ * @ended: requests whose end the loop is to report
  * @free: slots that are free, the first @n_free
- * @iocbs: one a slot
+ * @iocbs: one for each slot
  * @batch: the iocbs of one io_submit()
  * @events: room for the completions of one io_getevents()
  * @n_free: see @free
@@ -69,7 +69,7 @@ static const struct ddio_opt aio_options[] = {
 		.offset = offsetof(struct aio_options, depth),
 		.min = 1,
 		.max = 4096,
-		.help = "most requests in the kernel's hands at a time",
+		.help = "most requests given to the kernel at a time",
 	},
 	{
 		.name = "direct",
@@ -158,13 +158,13 @@ static void aio_start(struct aio_disk *a)
 		if (taken == -EINTR)
 			continue;
 		if (taken == -EAGAIN || !taken) {
-			/* The kernel lacks means: again after a completion, or soon. */
+			/* The kernel lacks resources: try again after a completion, or soon. */
 			aio_unfill(a, &a->batch[i], n - i);
 			if (a->n_free == a->opts.depth)
 				disk_kick(&a->base);
 			return;
 		}
-		/* The first one is at fault, and those behind it have not been looked at. */
+		/* The first one is at fault; the kernel has not looked at those behind it. */
 		req = a->batch[i]->data;
 		a->free[a->n_free++] = a->batch[i];
 		if (req->op == DDIO_DISK_FLUSH)
@@ -180,7 +180,7 @@ static void aio_submit(struct ddio_disk *disk, struct ddio_disk_req *req)
 
 	req->priv[PRIV_MOVED] = 0;
 	ddio_list_add(&req->link, &a->waiting);
-	disk_kick(disk); /* should nobody commit */
+	disk_kick(disk); /* in case the user does not commit */
 }
 
 static void aio_commit(struct ddio_disk *disk)
@@ -259,7 +259,7 @@ static void aio_ready(void *arg)
  * Opening
  */
 
-/* The unit that O_DIRECT wants, by asking, else by trying.  Return: bytes, 0 if none will do. */
+/* Finds the unit of O_DIRECT by asking, else by trying.  Return: bytes, or 0 if none works. */
 static uint32_t aio_direct_unit(int fd, uint32_t *align)
 {
 	uint32_t unit;
@@ -321,15 +321,16 @@ static int aio_open_file(struct aio_disk *a, struct ddio_env *env,
 		direct = false;
 		a->fd = disk_file_open(spec, 0, &size, err, err_len);
 		if (a->fd >= 0)
-			ddio_env_log(env, DDIO_LOG_WARN,
-				     "disk %s: %s: no direct I/O there; through the page cache",
-				     spec->name, spec->path);
+			ddio_env_log(
+				env, DDIO_LOG_WARN,
+				"disk %s: %s: direct I/O is not possible; through the page cache",
+				spec->name, spec->path);
 	}
 	if (a->fd < 0)
 		return a->fd;
 	ret = aio_geometry(a, direct);
 	if (ret) {
-		disk_err(err, err_len, spec, "%s: cannot find its sector size: %s", spec->path,
+		disk_err(err, err_len, spec, "%s: cannot determine the sector size: %s", spec->path,
 			 strerror(-ret));
 		close(a->fd);
 		return ret;

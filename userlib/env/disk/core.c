@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What engines and the wrapper's parts share: counting, the end of requests, kicks, injected faults. */
+/* Shared by engines and the wrapper's parts: counting, ending requests, kicks, injected faults. */
 #include <errno.h>
 #include <stdlib.h>
 #include "env/disk/priv.h"
@@ -31,7 +31,7 @@ void disk_kicked(void *arg)
 	}
 	ddio_list_init(&rejected);
 	ddio_list_splice(&disk->rejected, &rejected);
-	/* With anything rejected nobody may close the disk before the last of these is done. */
+	/* While there are rejected requests the user may not close the disk. */
 	if (disk->engine->kick)
 		disk->engine->kick(disk);
 	while (!ddio_list_empty(&rejected)) {

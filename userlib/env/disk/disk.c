@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The wrapper around every disk engine: it checks what users ask for, counts,
- * and injects faults, so that engines can stay plain.
+ * The wrapper around every disk engine: it checks what users ask for, counts
+ * and injects faults, so that engines can stay simple.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -94,8 +94,8 @@ static bool is_block_device(const char *path)
 }
 
 /*
- * Nobody named an engine: a block device is best moved by the kernel module, where there is one.
- * Return: true if it was opened.
+ * Opens a block device for which no engine was named by the kernel module, if that is available.
+ * Return: true if the disk was opened.
  */
 static bool open_by_kmod(struct ddio_env *env, const struct ddio_disk_spec *spec,
 			 struct ddio_disk **disk)
@@ -121,7 +121,7 @@ static bool open_by_kmod(struct ddio_env *env, const struct ddio_disk_spec *spec
 /**
  * ddio_disk_open - open a disk
  * @env: the reactor that will use it
- * @spec: what to open; nothing of it is kept
+ * @spec: what to open; may be freed afterwards
  * @disk: filled in
  * @err: on failure one line that names the disk
  * @err_len: size of @err
@@ -202,7 +202,7 @@ static bool req_is_valid(const struct ddio_disk *disk, const struct ddio_disk_re
 /**
  * ddio_disk_submit - hand a request to a disk
  * @disk: an open disk
- * @req: the caller's until now, and again from its @done on
+ * @req: belongs to the disk until its @done is called
  */
 void ddio_disk_submit(struct ddio_disk *disk, struct ddio_disk_req *req)
 {

@@ -49,7 +49,7 @@ struct ddio_disk_req {
  * @size: bytes, for engines that make their disk; 0 for the device's, the file's or the model's
  * @options: more options of the engine, "name=value" separated by commas, or NULL
  * @bus: disks of one env with the same non-NULL text share one emulated bus
- * @create: make or grow the file if it is too small
+ * @create: create the file, or grow it, if it is too small
  */
 struct ddio_disk_spec {
 	const char *name;
@@ -68,10 +68,10 @@ struct ddio_disk_spec {
  * @peak: sustained bytes a second of the medium if known, else 0
  * @time_scale: real seconds for one second of the disk's own time; 1.0 unless emulated
  * @max_len: longest request, bytes
- * @forgets: what it holds is lost when it is closed
- * @streams: whole lists are better given to it as a stream than block by block
- * @positions: it answers ddio_disk_access_ns()
- * @scatters: it knows joints, see ddio_disk_scatter_new()
+ * @forgets: its contents are lost when it is closed
+ * @streams: a block list is better handed to it as a disk stream than block by block
+ * @positions: ddio_disk_access_ns() has answers
+ * @scatters: it supports joints, see ddio_disk_scatter_new()
  */
 struct ddio_disk_info {
 	const char *engine;
@@ -99,7 +99,7 @@ struct ddio_disk_stats {
 	uint64_t seeks, seek_ns, rotation_ns, buffer_hits, bus_wait_ns;
 };
 
-/* @err: on failure one line saying what was wrong, naming the disk. */
+/* @err: on failure one line that names the disk and says what was wrong. */
 int ddio_disk_open(struct ddio_env *env, const struct ddio_disk_spec *spec, struct ddio_disk **disk,
 		   char *err, size_t err_len);
 /* No request may be in flight. */
@@ -108,38 +108,38 @@ const struct ddio_disk_info *ddio_disk_info(const struct ddio_disk *disk);
 void ddio_disk_stats(const struct ddio_disk *disk, struct ddio_disk_stats *stats);
 const char *ddio_disk_name(const struct ddio_disk *disk);
 /*
- * The time, on the disk's own clock, from now until a read of the block at byte @offset would
- * begin to pass under the heads if it were submitted now, behind what has been submitted: for who
- * wants the shortest access first.  UINT64_MAX where the disk does not know.
+ * Returns the time, on the disk's own clock, until the block at byte @offset would begin to pass under
+ * the heads if a read of it were submitted now, behind what has been submitted already: for serving
+ * the shortest access first.  UINT64_MAX where the disk does not know.
  */
 uint64_t ddio_disk_access_ns(const struct ddio_disk *disk, uint64_t offset);
 /* A bad range or alignment ends in @done with -EINVAL, like every other error. */
 void ddio_disk_submit(struct ddio_disk *disk, struct ddio_disk_req *req);
-/* Make everything submitted since the last commit start now (a batch for engines that batch). */
+/* Starts everything submitted since the last commit, as one batch where the engine batches. */
 void ddio_disk_commit(struct ddio_disk *disk);
-/* Next @n requests of @op (-1: any) fail with @status after their normal time: fault injection. */
+/* The next @n requests of @op (-1: any) fail with @status after their normal time: fault injection. */
 void disk_inject(struct ddio_disk *disk, int op, uint64_t n, int status);
 
 /*
- * A request that waits: for the start, before the loop runs and with nothing in flight.  Takes no
- * emulated time and is not counted.  Return: 0, -EINVAL as for a request, or another -errno.
+ * Makes a request and waits for it: at the start, before the loop runs and with nothing in flight.
+ * Takes no emulated time and is not counted.  Return: 0, -EINVAL as for a request, or another -errno.
  */
 int ddio_disk_rw_sync(struct ddio_disk *disk, enum ddio_disk_op op, uint64_t offset, void *buf,
 		      uint64_t len);
 
 /*
- * Streams of a disk: a whole list of blocks is handed over at once, and a few slots of
- * memory go to and fro between the disk and the user.  Reading, the disk fills slots with
- * the next blocks and the user releases them when they are empty; writing, slots come
- * empty, the user fills each with the block it is for and releases it.
+ * Disk streams: a whole block list is handed over at once, and a few slots of memory go to and fro
+ * between the disk and the user.  Reading, the disk fills slots with the next blocks and the user
+ * releases each when it has emptied it; writing, slots come empty, and the user fills each with the
+ * block it is for and releases it.
  *
- * A slot is the user's from @slot to ddio_disk_stream_release(), and the disk's else.
- * After the first block that failed no other is begun.
+ * A slot is the user's from @slot to ddio_disk_stream_release(), and otherwise the disk's.
+ * After the first block that failed no other is started.
  */
 struct ddio_disk_stream;
 
 /**
- * struct ddio_disk_block - one block of a stream's list
+ * struct ddio_disk_block - one block of a disk stream's list
  * @offset: byte on the disk, a multiple of the sector size
  * @cookie: the user's
  */
@@ -149,13 +149,14 @@ struct ddio_disk_block {
 };
 
 /**
- * struct ddio_disk_stream_ops - what a stream asks of its user, and reports
- * @next: the list's next block; false: there is none, now and later.  The engine asks as
- *	far ahead as it likes, also inside of ddio_disk_stream_open() and _release()
- * @slot: reading: the slot holds the block, or nothing with a @status that is not 0.
- *	Writing: it wants the block; blocks come in the order of the list
+ * struct ddio_disk_stream_ops - callbacks of a disk stream
+ * @next: returns the list's next block; false: the list has ended.  The engine asks as far ahead as
+ *	it likes, also inside ddio_disk_stream_open() and _release()
+ * @slot: reading: the slot holds the block, or nothing if @status is not 0.
+ *	Writing: the slot is to be filled with the block; blocks come in the order of the list
  * @wrote: the block is written, or @status says why not
- * @ended: all is over: the list is done and every slot was released; or it was cancelled, or a block failed, and nothing is in flight.  Once, and last.
+ * @ended: called once, and last: the list is done and every slot was released; or it was cancelled, or
+ *	a block failed, and nothing is in flight
  * All but the first are called from the loop.
  */
 struct ddio_disk_stream_ops {
@@ -166,7 +167,7 @@ struct ddio_disk_stream_ops {
 };
 
 /**
- * struct ddio_disk_stream_spec - what a stream is to do
+ * struct ddio_disk_stream_spec - what a disk stream is to do
  * @op: DDIO_DISK_READ or DDIO_DISK_WRITE
  * @slots: how many; also the most blocks in flight
  * @len: of a block
@@ -183,30 +184,30 @@ struct ddio_disk_stream_spec {
 	void *ctx;
 };
 
-/* Return: 0 or -errno; then nothing was begun, though blocks may have been asked for. */
+/* Return: 0 or -errno.  On failure nothing was started, though blocks may have been asked for. */
 int ddio_disk_stream_open(struct ddio_disk *disk, const struct ddio_disk_stream_spec *spec,
 			  struct ddio_disk_stream **stream);
 void ddio_disk_stream_release(struct ddio_disk_stream *stream, uint32_t slot);
-/* No further block begins; slots need not be released any more, and @ended comes. */
+/* Starts no further block; slots need no longer be released, and @ended comes. */
 void ddio_disk_stream_cancel(struct ddio_disk_stream *stream);
-/* After, or in, @ended. */
+/* To be called after @ended, or in it. */
 void ddio_disk_stream_close(struct ddio_disk_stream *stream);
 /*
- * Reading: was nothing written to the block since the stream was opened?  If not so the
- * disk may have read it before, after or meanwhile.  Sometimes false without need.
+ * Reading: returns true if nothing was written to the block since the stream was opened.  Otherwise
+ * the disk may have read it before, during or after the write.  Sometimes false without need.
  */
 bool ddio_disk_stream_fresh(const struct ddio_disk_stream *stream,
 			    const struct ddio_disk_block *block);
 
 /*
- * Scattering: a list of blocks moved between a disk and members of a joint.  A list is made by
- * adding blocks and their runs, started, and may be cleared and used again when it has ended.
+ * Scatter lists: blocks that are moved between a disk and the members of a joint.  A list is filled by
+ * adding blocks and their runs, then started; when it has ended, it may be cleared and used again.
  */
 struct ddio_disk_scatter;
 
 /**
  * struct ddio_scatter_run - nested-strided pieces of a block and of a member's memory
- * @memory: byte in the memory of the first piece; @offset: the same in the block
+ * @memory: byte of the first piece in the member's memory; @offset: its byte in the block
  * @len: bytes of each piece
  * @level: outermost first
  */
@@ -224,10 +225,10 @@ struct ddio_scatter_run {
 };
 
 /**
- * struct ddio_disk_scatter_ops - from the loop
- * @block: a block of the list has ended.  -EOWNERDEAD: a member has left; -ECANCELED: not begun.
- *	After the first that failed no other is begun
- * @ended: all of them have; once, and last
+ * struct ddio_disk_scatter_ops - callbacks of a scatter list, from the loop
+ * @block: a block of the list has ended.  -EOWNERDEAD: a member has left; -ECANCELED: not started.
+ *	After the first that failed no other is started
+ * @ended: called once, and last: all of them have
  */
 struct ddio_disk_scatter_ops {
 	void (*block)(void *ctx, uint32_t index, int status);
@@ -249,26 +250,26 @@ struct ddio_disk_scatter_spec {
 	void *ctx;
 };
 
-/* An empty list.  -EOPNOTSUPP: not with this disk. */
+/* Makes an empty list.  -EOPNOTSUPP: this disk cannot scatter. */
 int ddio_disk_scatter_new(struct ddio_disk *disk, const struct ddio_disk_scatter_spec *spec,
 			  struct ddio_disk_scatter **scatter);
-/* One more block, at byte @offset of the disk; without runs yet. */
+/* Adds a block, at byte @offset of the disk, without runs. */
 int ddio_disk_scatter_block(struct ddio_disk_scatter *scatter, uint64_t offset);
-/* For the last block.  -ERANGE: it cannot be said to the disk; -ENOMEM. */
+/* Adds a run to the last block.  -ERANGE: the disk cannot express it; -ENOMEM. */
 int ddio_disk_scatter_run(struct ddio_disk_scatter *scatter, const struct ddio_scatter_run *run);
-/* Takes the last block out again, and what was added of its runs. */
+/* Takes out the last block and its runs. */
 void ddio_disk_scatter_undo(struct ddio_disk_scatter *scatter);
 uint32_t ddio_disk_scatter_blocks(const struct ddio_disk_scatter *scatter);
 uint64_t ddio_disk_scatter_runs(const struct ddio_disk_scatter *scatter);
-/* Blocks are moved in the order of the list.  Return: 0 or -errno, and then nothing was begun. */
+/* Moves the blocks in the order of the list.  Return: 0, or -errno with nothing started. */
 int ddio_disk_scatter_start(struct ddio_disk_scatter *scatter);
-/* What has not begun is not; @ended comes all the same.  Harmless on one that does not run. */
+/* Starts no further block; @ended still comes.  Harmless on a list that does not run. */
 void ddio_disk_scatter_cancel(struct ddio_disk_scatter *scatter);
-/* Not while it runs, but in @ended. */
+/* Not while the list runs; in @ended it may be called. */
 void ddio_disk_scatter_clear(struct ddio_disk_scatter *scatter);
 void ddio_disk_scatter_free(struct ddio_disk_scatter *scatter);
 
-/* Every engine of the real world and every option with its limits, as text for a person. */
+/* Prints every engine of the real world and every option with its limits. */
 void disk_engines_print(FILE *out);
 
 /* The engines of the real world, NULL-terminated: for struct ddio_real_opts. */

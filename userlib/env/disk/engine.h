@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* For those who make a disk engine, or a medium behind one.  Users of disks include disk.h only. */
+/* The interfaces of disk engines, and of media behind them.  Users of disks include disk.h only. */
 #ifndef DDIO_DISK_ENGINE_H
 #define DDIO_DISK_ENGINE_H
 
@@ -8,11 +8,11 @@
 #include "env/env_ops.h"
 
 /**
- * struct ddio_medium_ops - where a disk made by software keeps its data, if the world says so
- * @begun: the disk has been given a request.  Return: nanoseconds that it takes beyond what the
- *	engine makes of it
- * @transfer: moves the data of a request, or makes durable what was written.  Return: 0 or -errno
- * @close: the disk is closed
+ * struct ddio_medium_ops - where an emulated disk keeps its data in worlds that have media
+ * @begun: the disk was given a request.  Return: nanoseconds that it takes beyond what the engine
+ *	computes
+ * @transfer: moves the data of a request, or makes writes durable.  Return: 0 or -errno
+ * @close: called when the disk is closed
  */
 struct ddio_medium_ops {
 	uint64_t (*begun)(struct ddio_medium *medium, const struct ddio_disk_req *req);
@@ -34,12 +34,12 @@ struct ddio_medium {
  * @submit: takes a request that the wrapper has checked; ends in disk_complete()
  * @commit: optional
  * @kick: optional: what disk_kick() asked for
- * @stats: optional: fills in what only the engine knows
- * @rw_sync: does at once and waits what a checked request asks for; nothing is in flight
+ * @stats: optional: fills in the counters that only the engine has
+ * @rw_sync: carries out a checked request and waits for it; nothing is in flight
  * @options: table ended by a NULL name; @open has disk_options_parse() read them into
  *	the engine's own struct
  * @access_ns: optional: see ddio_disk_access_ns()
- * @stream: optional: the engine's own streams; else they are made of requests
+ * @stream: optional: the engine's own disk streams; otherwise they are made of requests
  * @scatter: optional: moves blocks between the disk and joints
  */
 struct ddio_disk_engine {
@@ -60,12 +60,12 @@ struct ddio_disk_engine {
 };
 
 /**
- * struct disk_stream_engine - how an engine makes streams
+ * struct disk_stream_engine - how an engine makes disk streams
  * @requests: the blocks are requests, which the wrapper sees and counts as such
- * @alloc: one, zeroed, embedded first in the engine's own struct; NULL without memory
- * @begin: @base is filled in: begins, or fails with nothing begun
- * @release: the slot was the user's and is the engine's; base->slot says for which block
- * @cancel: not called twice
+ * @alloc: returns one, zeroed, embedded first in the engine's own struct; NULL: out of memory
+ * @begin: starts the stream, or fails with nothing started; @base is filled in
+ * @release: the user has given the slot back; base->slot says for which block
+ * @cancel: stops the stream; called at most once
  * @free: frees what @alloc and @begin allocated
  * The engine calls disk_stream_slot(), _wrote() and _ended(), from the loop.
  */
@@ -79,14 +79,14 @@ struct disk_stream_engine {
 };
 
 /**
- * struct ddio_disk_stream - what every stream has, embedded first
+ * struct ddio_disk_stream - the common part of disk streams, embedded first in the engine's
  * @opened: the disk's count of writes at the opening
- * @in_flight: blocks that the disk's counters hold as in flight
+ * @in_flight: blocks that the disk's counters count as in flight
  * @nheld: slots that are the user's
  * @error: of the first block that failed
  * @cancelled: by the user
- * @ended: the user has been told
- * @slot: of each its block, and whether it is the user's
+ * @ended: the user's @ended has been called
+ * @slot: for each, its block and whether the user holds it
  */
 struct ddio_disk_stream {
 	struct ddio_disk *disk;
@@ -103,20 +103,20 @@ struct ddio_disk_stream {
 	} * slot;
 };
 
-/* The next block of the list; false also after an error or a cancel. */
+/* Returns the next block of the list; false also after an error or a cancel. */
 bool disk_stream_next(struct ddio_disk_stream *stream, struct ddio_disk_block *block);
-/* Reading, for engines that count themselves: a block has gone to the disk. */
+/* Reading, for engines that count themselves: a block was given to the disk. */
 void disk_stream_begun(struct ddio_disk_stream *stream);
 /* A slot becomes the user's.  Writing: @status is 0. */
 void disk_stream_slot(struct ddio_disk_stream *stream, uint32_t slot,
 		      const struct ddio_disk_block *block, int status);
 void disk_stream_wrote(struct ddio_disk_stream *stream, uint32_t slot, int status);
-/* Last of all; the stream may be gone afterwards. */
+/* The last call; the stream may be gone afterwards. */
 void disk_stream_ended(struct ddio_disk_stream *stream);
 /**
- * struct disk_scatter_engine - how an engine scatters; see scatter.h for what it is given
- * @start: hands the list over, or fails with nothing begun
- * @cancel: only while it runs
+ * struct disk_scatter_engine - how an engine scatters; scatter.h has the list
+ * @start: starts the list, or fails with nothing started
+ * @cancel: stops a running list
  * The engine calls disk_scatter_landed() and _ended(), from the loop.
  */
 struct disk_scatter_engine {
@@ -124,14 +124,14 @@ struct disk_scatter_engine {
 	void (*cancel)(struct ddio_disk_scatter *scatter);
 };
 
-/* Streams made of requests. */
+/* Disk streams made of requests. */
 extern const struct disk_stream_engine disk_stream_plain;
 
 /**
  * struct disk_common - options that every engine has, read by the wrapper
- * @fail_after: requests that work before all of them fail with -EIO; fault injection
- * @stream: whole lists are to be given to the disk as streams
- * @scatter: blocks may be moved straight to and from processes of the machine
+ * @fail_after: requests that succeed before all others fail with -EIO; fault injection
+ * @stream: block lists are to be given to the disk as disk streams
+ * @scatter: blocks may be moved directly to and from processes of the machine
  */
 struct disk_common {
 	uint64_t fail_after;
@@ -139,7 +139,7 @@ struct disk_common {
 	bool scatter;
 };
 
-/* Lives on its own, since its post may still be under way when the disk is closed. */
+/* Allocated on its own, since its post may still be under way when the disk is closed. */
 struct disk_kick {
 	struct ddio_post post;
 	struct ddio_disk *disk; /* NULL once closed */
@@ -175,23 +175,23 @@ struct ddio_disk {
  * engine must not touch it.
  */
 void disk_complete(struct ddio_disk *disk, struct ddio_disk_req *req, int status);
-/* Has the engine's @kick called once from the loop, soon. */
+/* Makes the loop call the engine's @kick once, soon. */
 void disk_kick(struct ddio_disk *disk);
 
 /**
  * disk_options_parse - read spec->options into an engine's own struct
  * @options: the engine's table
- * @spec: names the disk, for the message
+ * @spec: has the options, and the disk's name for messages
  * @opts: filled with the defaults by the caller; members that are named are overwritten.
  *	An OPT_STRING member is a char * that the caller frees, also on failure.
- * Return: 0, or -EINVAL for an unknown name or a value that will not do, with one line in @err.
+ * Return: 0, or -EINVAL for an unknown option or a bad value, with one line in @err.
  */
 int disk_options_parse(const struct ddio_opt *options, const struct ddio_disk_spec *spec,
 		       void *opts, char *err, size_t err_len);
-/* The options that every engine has; the wrapper reads them. */
+/* Options of every engine, read by the wrapper. */
 extern const struct ddio_opt ddio_disk_common_options[];
 
-/* Those that need nothing but an env, for simulated worlds. */
+/* Engines that need nothing but an env, for simulated worlds. */
 extern const struct ddio_disk_engine ddio_disk_mem, ddio_disk_hp97560;
 
 #endif /* DDIO_DISK_ENGINE_H */

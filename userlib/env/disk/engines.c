@@ -18,8 +18,8 @@ static void engine_print(FILE *out, const struct ddio_disk_engine *engine)
 }
 
 /**
- * disk_engines_print - what can stand in a disk's "engine" and "options"
- * @out: where to
+ * disk_engines_print - print what can be given as a disk's "engine" and "options"
+ * @out: file to print to
  */
 void disk_engines_print(FILE *out)
 {

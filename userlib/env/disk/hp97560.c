@@ -2,14 +2,13 @@
 /*
  * An emulated HP 97560: the timing of kmod/shared/hp97560.h, kept by a timer.
  *
- * The model tells a request's end as soon as it is submitted, since the drive
- * takes one command at a time, in the order of submission: so no time of the
- * host's is added to that of requests that queue up.  What the host adds to an end
- * by being late is not handed on to the next one.
+ * The model computes a request's end as soon as it is submitted, since the drive
+ * takes one command at a time, in the order of submission: so the host adds no time
+ * to requests that queue up, and a late timer does not delay the next request.
  *
  * The model's time is the env's, from an origin that all disks of a bus share,
- * divided by the time scale.  With a scale of 0 it stands still but for the
- * commands themselves.
+ * divided by the time scale.  With a scale of 0 only the commands themselves
+ * make it pass.
  *
  * With a trace each request leaves a line in a file: where the arm was, and when.
  */
@@ -23,7 +22,7 @@
 
 #define SECTOR HP97560_SECTOR_BYTES
 
-/* Of a request's priv ours: the env's time of its end; its status. */
+/* The engine's part of a request's priv: the env's time of its end; its status. */
 enum { PRIV_DUE, PRIV_STATUS };
 
 struct hp_options {
@@ -45,7 +44,7 @@ struct hp_options {
  * @users: disks on it
  * @origin: the env's time that is 0 in the model's
  * @time_scale: the same for all disks on it
- * @model: who may send when
+ * @model: the times at which the bus is taken
  */
 struct hp_bus {
 	struct ddio_list link;
@@ -189,8 +188,8 @@ static int hp_model_submit(struct hp_disk *h, const struct ddio_disk_req *req,
 	uint64_t now = hp_model_now(h, req->submit_ns);
 
 	/*
-	 * That the drive is busy the model knows, but not that it is slow.  It is told no
-	 * later a time than it must: the bus forgets what lies before it.
+	 * The model knows that the drive is busy, but not that it is slow.  The time that it gets is
+	 * no later than necessary, since the bus forgets what lies before it.
 	 */
 	if (now < h->free_at && (h->opts.slow > 1 || h->store.medium))
 		now = h->free_at;
@@ -207,7 +206,7 @@ static bool hp_is_bad(const struct hp_disk *h, const struct ddio_disk_req *req)
 
 static void hp_arm(struct hp_disk *h, uint64_t due)
 {
-	/* No memory for a timer: then by looking again and again. */
+	/* Without memory for a timer the loop polls. */
 	if (ddio_timer_arm(h->base.env, &h->timer, due))
 		disk_kick(&h->base);
 }
@@ -381,7 +380,7 @@ static int hp_bus_get(struct hp_disk *h, struct ddio_env *env, const struct ddio
  * Opening
  */
 
-/* Bytes a second of a long sequential read: data of a cylinder by the time until the next one's. */
+/* Returns the bytes a second of a long sequential read: a cylinder's data by the time to the next cylinder's. */
 static uint64_t hp_peak(const struct hp97560_params *p)
 {
 	uint32_t turn = p->track_sectors, switches = p->heads - 1;

@@ -2,13 +2,12 @@
 /*
  * Block devices through the ddio kernel module.
  *
- * What was submitted since the last commit goes to the kernel as one list of placed
- * blocks for each direction, which it sorts, and of which neighbours share a transfer.
- * Inside of a round of events commits are put together.  A flush is a fence, as in
- * aio.c.
+ * What was submitted since the last commit goes to the kernel as one list of placed blocks for each
+ * direction; the kernel sorts the list, and neighbours share a transfer.  Commits within one round of
+ * events are combined.  A flush is a fence, as in aio.c.
  *
- * DMA goes to the memory of the env's arena.  A request for other memory is copied through
- * a piece of that; when there is none left, it is done at once by system calls.
+ * DMA uses memory of the env's arena.  A request for other memory is copied through a piece of the
+ * arena or, if none is left, carried out at once by system calls.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,13 +19,13 @@
 
 #define BATCH_MAX 512u
 
-/* Of a request's priv ours: the status it is to end with; memory it is copied through, or NULL. */
+/* The engine's part of a request's priv: the status to end with; the memory it is copied through, or NULL. */
 enum { PRIV_STATUS, PRIV_COPY };
 
 /**
  * struct kmod_batch - requests in one list
  * @user: gets its events
- * @disk: whose; not to be touched when all of @req have ended
+ * @disk: not to be touched when all of @req have ended
  * @n: how many
  */
 struct kmod_batch {
@@ -43,7 +42,7 @@ static const struct ddio_opt kmod_options[] = {
 		.offset = offsetof(struct kmod_options, depth),
 		.min = 1,
 		.max = DDIO_DEPTH_MAX,
-		.help = "most transfers in flight of the requests that go to the kernel together",
+		.help = "most transfers in flight for requests that go to the kernel together",
 	},
 	{ .name = NULL },
 };
@@ -69,7 +68,7 @@ static bool find_memory(const struct kmod_disk *k, const void *buf, uint64_t len
 	return true;
 }
 
-/* Where the kernel finds the request's memory; false: it cannot. */
+/* Finds where the kernel has the request's memory; false: nowhere. */
 static bool req_memory(struct kmod_disk *k, struct ddio_disk_req *req, struct ddio_block *block)
 {
 	void *copy;
@@ -132,7 +131,7 @@ static void batch_event(struct kuser *user, const struct ddio_event *event)
 	req_copied(k, req, event->status);
 	if (!ddio_list_empty(&k->waiting))
 		kenv_later(k->kenv, &k->start);
-	/* The disk may be closed by this. */
+	/* This may close the disk. */
 	disk_complete(&k->base, req, event->status);
 }
 
@@ -159,7 +158,7 @@ static void done_at_once(struct kmod_disk *k, struct ddio_disk_req *req)
 		  disk_file_rw(k->fd, req->op == DDIO_DISK_WRITE, req->buf, req->len, req->offset));
 }
 
-/* Takes requests of @op off those that wait, up to the first flush. */
+/* Moves waiting requests of @op, up to the first flush, into the batch. */
 static void batch_fill(struct kmod_disk *k, struct kmod_batch *batch, enum ddio_disk_op op,
 		       struct ddio_block *block)
 {
@@ -188,7 +187,7 @@ static void batch_fill(struct kmod_disk *k, struct kmod_batch *batch, enum ddio_
 	}
 }
 
-/* Back to where they were taken from, the first one first. */
+/* Puts the requests back in front of those that wait, in their order. */
 static void batch_unfill(struct kmod_disk *k, struct kmod_batch *batch)
 {
 	uint32_t i;
@@ -222,7 +221,7 @@ static int batch_hand_over(struct kmod_disk *k, struct kmod_batch *batch, enum d
 	return ddio_kdev_submit(&k->kenv->kdev, &submit);
 }
 
-/* The kernel does not take them together: one by one, each in a batch of its own. */
+/* The kernel does not take them together: submits each in a batch of its own. */
 static void batch_split(struct kmod_disk *k, struct kmod_batch *batch, enum ddio_disk_op op,
 			const struct ddio_block *block)
 {
@@ -259,7 +258,7 @@ static bool batch_start(struct kmod_disk *k, struct kmod_batch *batch, enum ddio
 	}
 	if (err == -EBUSY || (err == -ENOMEM && k->in_kernel)) {
 		batch_unfill(k, batch);
-		/* Again after a completion, or soon. */
+		/* Tries again after a completion, or soon. */
 		if (!k->in_kernel)
 			disk_kick(&k->base);
 	} else {
@@ -269,7 +268,7 @@ static bool batch_start(struct kmod_disk *k, struct kmod_batch *batch, enum ddio
 	return err != -EBUSY && err != -ENOMEM;
 }
 
-/* Some that wait; false: there is nothing more to be started. */
+/* Starts some that wait; false: there is nothing more to start. */
 static bool start_some(struct kmod_disk *k, enum ddio_disk_op op)
 {
 	struct ddio_block block[BATCH_MAX];
@@ -315,7 +314,7 @@ static void kmod_start(struct klater *later)
 static void kmod_submit(struct ddio_disk *disk, struct ddio_disk_req *req)
 {
 	ddio_list_add(&req->link, &kmod_of(disk)->waiting);
-	disk_kick(disk); /* should nobody commit */
+	disk_kick(disk); /* in case the user does not commit */
 }
 
 static void kmod_commit(struct ddio_disk *disk)
@@ -367,7 +366,7 @@ static int open_device(struct kmod_disk *k, const struct ddio_disk_spec *spec, c
 	}
 	k->fd = disk_file_open(spec, O_DIRECT, &size, err, err_len);
 	if (k->fd == -EINVAL)
-		disk_err(err, err_len, spec, "%s: no direct I/O there", spec->path);
+		disk_err(err, err_len, spec, "%s: direct I/O is not possible", spec->path);
 	k->base.info.size = size;
 	return k->fd < 0 ? k->fd : 0;
 }
@@ -405,7 +404,7 @@ static void kmod_close(struct ddio_disk *disk)
 	struct kmod_disk *k = kmod_of(disk);
 
 	ddio_list_del(&k->start.link);
-	/* May be in use still by a transfer that has told its end; then it goes with the context. */
+	/* A transfer that has reported its end may still use it; then it goes with the context. */
 	ddio_kdev_destroy(&k->kenv->kdev, k->id);
 	kenv_put(k->kenv);
 	close(k->fd);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The kmod engine's files: requests (kmod.c), streams (kmod_stream.c) and
- * scattering (kmod_scatter.c). */
+/* The kmod engine: requests (kmod.c), disk streams (kmod_stream.c) and scatter lists (kmod_scatter.c). */
 #ifndef DDIO_DISK_KMOD_H
 #define DDIO_DISK_KMOD_H
 
@@ -19,8 +18,8 @@ struct kmod_options {
  * @id: in the context
  * @kenv: the context
  * @waiting: requests that the kernel does not have yet
- * @ended: requests whose end is to be told by the loop
- * @start: has @waiting submitted after a round of events
+ * @ended: requests whose end the loop is to report
+ * @start: submits @waiting after a round of events
  * @in_kernel: requests that it has
  * @fence: one of them is a flush, and nothing starts until it has ended
  */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Scattering by the ddio kernel module: a list goes to the kernel in one call. */
+/* Scatter lists of the ddio kernel module: a list goes to the kernel in one call. */
 #include <errno.h>
 #include <stdlib.h>
 #include "env/disk/kmod.h"
@@ -17,7 +17,7 @@ struct kmod_scatter {
 	uint32_t collective;
 };
 
-/* The context goes: so does the list, for which nothing will come any more. */
+/* Frees the list with its context: no event will come for it. */
 static void scatter_free(struct kuser *user)
 {
 	struct kmod_scatter *k = ddio_container_of(user, struct kmod_scatter, user);
@@ -91,7 +91,7 @@ static void scatter_cancel(struct ddio_disk_scatter *list)
 {
 	struct kmod_scatter *k = list->priv;
 
-	/* It may have ended, with events still to be read: then there is nothing to cancel. */
+	/* If it has ended, with events still to be read, there is nothing to cancel. */
 	if (k)
 		ddio_kdev_cancel(&kmod_of(list->disk)->kenv->kdev, k->collective);
 }

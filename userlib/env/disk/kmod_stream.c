@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Streams of the ddio kernel module: the list goes to the kernel in windows, each in one
- * call, and slots go to and fro by the ring.
+ * Disk streams of the ddio kernel module: the list goes to the kernel in windows, each in one
+ * call, and slots go to and fro through the ring.
  *
- * A window is over when its last event has come, and the kernel posts that only
- * when all slots of a reading one were released; so the next one begins with all slots
- * free.  Windows are long enough for the pause between two of them not to matter.
+ * A window is over when its last event has come, and in a reading window the kernel posts that only
+ * when all slots were released; so the next window starts with all slots free.  Windows are long
+ * enough for the pause between two of them not to matter.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,16 +17,16 @@
 #define NO_BLOCK UINT64_MAX
 
 /**
- * struct kmod_stream - a stream
+ * struct kmod_stream - a disk stream
  * @user: gets its events
  * @kenv: the context; a reference
  * @buffer, @offset: of the first slot, as the kernel knows it
  * @collective, @first_slot: the window's in the kernel
- * @running: the kernel has it; @stopped: though no longer
+ * @running: the kernel has the window; @stopped: it was cancelled there
  * @block: the window's list, @n of @cap
  * @begun: how many of these have gone to the disk, when reading
  * @written: by slot: the block that is being written from it, or NO_BLOCK
- * @last: there is no window behind this one
+ * @last: this is the last window
  * @post: does what must come from the loop
  * @dying: to be freed by @post
  */
@@ -85,7 +85,7 @@ static int window_fill(struct kmod_stream *s)
 	s->n = 0;
 	s->begun = 0;
 	while (s->n < WINDOW_MAX) {
-		/* Without memory for more the window is shorter. */
+		/* Without more memory the window is shorter. */
 		if (window_reserve(s))
 			return s->n ? 0 : -ENOMEM;
 		if (!disk_stream_next(&s->base, &s->block[s->n])) {
@@ -146,7 +146,7 @@ static int window_submit(struct kmod_stream *s)
 	return 0;
 }
 
-/* From the loop: the next window, or the end. */
+/* From the loop: starts the next window, or ends the stream. */
 static void stream_run(void *arg)
 {
 	struct kmod_stream *s = arg;
@@ -166,7 +166,7 @@ static void stream_run(void *arg)
 	else if (!err)
 		s->n = 0;
 	if (err == -EBUSY) {
-		/* The ring is full: of others' streams, or of the last window still. */
+		/* The ring is full of other streams' slots, or still of the last window's. */
 		stream_later(s);
 		return;
 	}
@@ -196,7 +196,7 @@ static void block_event(struct kmod_stream *s, const struct ddio_event *event)
 	for (slot = 0; slot < s->base.spec.slots; slot++)
 		if (s->written[slot] == event->index)
 			break;
-	/* What was never the user's, or still is, ends with the stream. */
+	/* Slots that never reached the user, or that it still holds, end with the stream. */
 	if (slot == s->base.spec.slots || s->base.slot[slot].held)
 		return;
 	s->written[slot] = NO_BLOCK;
@@ -219,7 +219,7 @@ static void stream_event(struct kuser *user, const struct ddio_event *event)
 		slot_event(s, event);
 	else if (event->kind == DDIO_EVENT_BLOCK)
 		block_event(s, event);
-	/* Of an error that was injected the kernel knows nothing. */
+	/* The kernel does not know of an injected error. */
 	if (s->base.error && !s->stopped && !s->base.cancelled) {
 		s->stopped = true;
 		ddio_kdev_cancel(&s->kenv->kdev, s->collective);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Memory as a disk: the reference for the other engines, and what is left when the disk costs nothing. */
+/* Memory as a disk: the reference for other engines, and a disk that costs nothing, for measurements. */
 #include <errno.h>
 #include <stdlib.h>
 #include "env/disk/priv.h"
 
 #define MEM_SECTOR 512
 #define MEM_SIZE_DEFAULT (1ULL << 30)
-/* Of a request's priv: the time of its end. */
+/* The engine's part of a request's priv: the time of its end. */
 #define PRIV_DUE 0
 
 struct mem_options {
@@ -66,7 +66,7 @@ static void mem_end(struct mem_disk *m)
 	while (!ddio_list_empty(&m->queue)) {
 		req = ddio_list_first(&m->queue, struct ddio_disk_req, link);
 		if (req->priv[PRIV_DUE] > now) {
-			/* No memory for a timer: then by looking again and again. */
+			/* Without memory for a timer the loop polls. */
 			if (ddio_timer_arm(m->base.env, &m->timer, req->priv[PRIV_DUE]))
 				disk_kick(&m->base);
 			break;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* "name=value,name=value" read into a struct, as a table says. */
+/* Parses "name=value,name=value" into a struct by a table of options. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,20 +12,20 @@ const struct ddio_opt ddio_disk_common_options[] = {
 		.offset = offsetof(struct disk_common, fail_after),
 		.min = 0,
 		.max = 1e18,
-		.help = "requests that work before all others fail with EIO (fault injection)",
+		.help = "requests that succeed before all others fail with EIO (fault injection)",
 	},
 	{
 		.name = "stream",
 		.type = OPT_BOOL,
 		.offset = offsetof(struct disk_common, stream),
-		.help = "collectives give the disk whole lists; default where the engine knows them",
+		.help = "collectives give the disk whole block lists (default: where the engine takes them)",
 	},
 	{
 		.name = "scatter",
 		.type = OPT_BOOL,
 		.offset = offsetof(struct disk_common, scatter),
-		.help = "collectives move blocks straight between the disk and processes of its "
-			"machine; default where the engine can",
+		.help = "collectives move blocks directly between the disk and processes of its "
+			"machine (default: where the engine can)",
 	},
 	{ .name = NULL },
 };
@@ -48,7 +48,7 @@ static int parse_value(const struct parse *p, const struct ddio_opt *option, con
 	return ret;
 }
 
-/* @others: names that belong to somebody else's struct. */
+/* Parses one option; @others: options of the other struct, which are skipped. */
 static int parse_one(const struct parse *p, const struct ddio_opt *options,
 		     const struct ddio_opt *others, char *text)
 {

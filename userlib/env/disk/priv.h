@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the disk engines share. */
+/* Shared by disk engines and the wrapper's files. */
 #ifndef DDIO_DISK_PRIV_H
 #define DDIO_DISK_PRIV_H
 
@@ -32,15 +32,15 @@ void disk_write_note(struct ddio_disk *disk, uint64_t offset, uint64_t len);
 /* True if the range was, or may have been, written after disk->write_seq was @seq. */
 bool disk_written_since(const struct ddio_disk *disk, uint64_t offset, uint64_t len, uint64_t seq);
 
-/* The wrapper's half of spec->options; the names in the engine's @options are left to it. */
+/* Reads the wrapper's half of spec->options; names in the engine's @options are left to the engine. */
 int disk_options_parse_common(const struct ddio_opt *options, const struct ddio_disk_spec *spec,
 			      struct disk_common *common, char *err, size_t err_len);
 
-/* One line of the manual: name, type, limits, help. */
+/* Prints one line: name, limits, help. */
 void disk_option_print(FILE *out, const struct ddio_opt *option);
 
 /**
- * struct backing - sparse memory, a file of the page cache, or a world's medium behind a disk
+ * struct backing - where an emulated disk keeps its data: memory, a file, or the world's medium
  * @map: the memory, else NULL
  * @fd: the file, else -1
  * @medium: the medium, else NULL
@@ -54,20 +54,20 @@ struct backing {
 };
 
 /*
- * Memory, or spec->path if given, a medium of the world's or a file, which nobody else may have
- * open as a disk.
+ * Opens the backing: memory, or, if spec->path is given, the world's medium of that name or a file,
+ * which no other process may have open as a disk.
  * @size: bytes; 0 for the file's.  Return: 0 or -errno with one line in @err.
  */
 int backing_open(struct ddio_env *env, struct backing *store, const struct ddio_disk_spec *spec,
 		 uint64_t size, char *err, size_t err_len);
-/* A request was submitted.  Return: nanoseconds by which it ends later. */
+/* Notes that a request was submitted.  Return: nanoseconds by which it is delayed. */
 uint64_t backing_begun(struct backing *store, const struct ddio_disk_req *req);
-/* Ask for huge pages: faster, but a page of them is all there as soon as one byte is written. */
+/* Asks for huge pages, which are faster but take all of their memory with the first byte written. */
 void backing_huge(struct backing *store);
 void backing_close(struct backing *store);
-/* Moves the data of a read or write, does nothing for a flush.  Return: 0 or -errno. */
+/* Moves the data of a read or write; does nothing for a flush.  Return: 0 or -errno. */
 int backing_transfer(struct backing *store, const struct ddio_disk_req *req);
-/* Waits.  Return: 0 or -errno, -EIO at the end of the file. */
+/* Reads or writes, and waits.  Return: 0 or -errno, -EIO at the end of the file. */
 int disk_file_rw(int fd, bool write, void *buf, uint64_t len, uint64_t offset);
 
 /*

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Scattering, the wrapper's part: the list in the kernel's words, and the counters.
+ * Scatter lists, the wrapper's part: the list in the kernel's terms, and the counters.
  *
  * The kernel's runs have few levels; those with more are unrolled from the outside.
  */
@@ -119,7 +119,7 @@ void ddio_disk_scatter_undo(struct ddio_disk_scatter *s)
 	s->nruns = s->block[--s->nblocks].where;
 }
 
-/* The innermost levels of @run, @n of them, those that repeat nothing left out. */
+/* Adds the @n innermost levels of @run, without levels that repeat nothing. */
 static int run_put(struct ddio_disk_scatter *s, const struct ddio_scatter_run *run, uint32_t n,
 		   uint64_t memory, uint64_t offset)
 {
@@ -152,7 +152,7 @@ static int run_put(struct ddio_disk_scatter *s, const struct ddio_scatter_run *r
 	return 0;
 }
 
-/* How many of the innermost levels fit into one of the kernel's runs. */
+/* Returns how many of the innermost levels fit into one of the kernel's runs. */
 static uint32_t levels_that_fit(const struct ddio_scatter_run *run)
 {
 	uint32_t n = 0, used = 0;
@@ -274,7 +274,7 @@ void disk_scatter_landed(struct ddio_disk_scatter *s, uint32_t index, int status
 		disk_flight_end(disk, ddio_env_now(disk->env));
 	}
 	begin_next(s);
-	/* Of an error that was injected the engine knows nothing. */
+	/* The engine does not know of an injected error. */
 	if (injected)
 		ddio_disk_scatter_cancel(s);
 	s->spec.ops->block(s->spec.ctx, index, status);

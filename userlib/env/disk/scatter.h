@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Lists that are scattered, in the words of <uapi/linux/ddio.h>; only for env, since its struct
+ * Scatter lists in the terms of <uapi/linux/ddio.h>; only for env, since its struct
  * ddio_run is another one than that of the maps.
  */
 #ifndef DDIO_SCATTER_H
@@ -11,10 +11,10 @@
 
 /**
  * struct ddio_disk_scatter - a list
- * @block: with their disk not filled in; @run: of all of them
+ * @block: blocks, without the number of their disk; @run: the runs of all of them
  * @running: the engine has it
- * @begun: blocks that the disk's counters have, or had, as in flight; @landed: of them, ended
- * @stopped: of an error that was injected the engine was told
+ * @begun: blocks that were counted as in flight; @landed: those of them that have ended
+ * @stopped: the engine was told to stop
  * @priv: the engine's
  */
 struct ddio_disk_scatter {
@@ -29,7 +29,7 @@ struct ddio_disk_scatter {
 	void *priv;
 };
 
-/* For engines, from the loop: a block has ended; and, after all of them, the list. */
+/* Called by engines from the loop: a block has ended; after all blocks, the list has ended. */
 void disk_scatter_landed(struct ddio_disk_scatter *scatter, uint32_t index, int status);
 void disk_scatter_ended(struct ddio_disk_scatter *scatter);
 

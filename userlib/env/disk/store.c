@@ -51,7 +51,7 @@ static int file_fit(int fd, const struct ddio_disk_spec *spec, uint64_t *size, c
 		have = *size;
 	}
 	if (have < *size || !have) {
-		disk_err(err, err_len, spec, "%s: has %llu bytes, too few for %llu", spec->path,
+		disk_err(err, err_len, spec, "%s: has %llu bytes, but %llu are needed", spec->path,
 			 (unsigned long long)have, (unsigned long long)*size);
 		return -ENOSPC;
 	}
@@ -70,7 +70,7 @@ int disk_file_open(const struct ddio_disk_spec *spec, int flags, uint64_t *size,
 	flags |= O_RDWR | O_CLOEXEC;
 	if (spec->create)
 		flags |= O_CREAT;
-	/* On a block device this asks for it to be nobody else's; no O_CREAT with it. */
+	/* On a block device O_EXCL asks for exclusive use; O_CREAT must not come with it. */
 	block = !stat(spec->path, &st) && S_ISBLK(st.st_mode);
 	if (block)
 		flags = (flags | O_EXCL) & ~O_CREAT;
@@ -102,7 +102,7 @@ static int medium_fit(struct backing *store, const struct ddio_disk_spec *spec, 
 		      size_t err_len)
 {
 	if (store->size > store->medium->size) {
-		disk_err(err, err_len, spec, "%s: has %llu bytes, too few for %llu", spec->path,
+		disk_err(err, err_len, spec, "%s: has %llu bytes, but %llu are needed", spec->path,
 			 (unsigned long long)store->medium->size, (unsigned long long)store->size);
 		store->medium->ops->close(store->medium);
 		return -ENOSPC;
@@ -174,7 +174,7 @@ int disk_file_rw(int fd, bool write, void *data, uint64_t len, uint64_t offset)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
-			return n ? -errno : -EIO; /* somebody has cut the file short */
+			return n ? -errno : -EIO; /* the file was truncated */
 		buf += n;
 		offset += n;
 		len -= n;

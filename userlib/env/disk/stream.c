@@ -26,7 +26,7 @@ static bool spec_is_valid(const struct ddio_disk *disk, const struct ddio_disk_s
  * @disk: an open disk
  * @spec: what to do; copied
  * @stream: filled in
- * Return: 0, -EINVAL for a @spec that will not do, -ENOMEM, or the engine's error.
+ * Return: 0, -EINVAL for a bad @spec, -ENOMEM, or the engine's error.
  */
 int ddio_disk_stream_open(struct ddio_disk *disk, const struct ddio_disk_stream_spec *spec,
 			  struct ddio_disk_stream **stream)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Streams: what the engines call. */
+/* Disk streams: what the engines call. */
 #include <errno.h>
 #include "env/disk/priv.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Streams made of ordinary requests: for every engine that has none of its own, and
- * what an engine's own are compared with.
+ * Disk streams made of ordinary requests: for engines that have none of their own, and
+ * the reference for those that have.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ struct plain_slot {
 };
 
 /**
- * struct plain - a stream
+ * struct plain - a disk stream
  * @busy: requests under way
  * @drained: the list has no more blocks
  * @post: does what must come from the loop
@@ -73,7 +73,7 @@ static void plain_submit(struct plain *p, struct plain_slot *slot)
 	ddio_disk_submit(p->base.disk, &slot->req);
 }
 
-/* The slot is free: gives it to the disk, or to the user, for the next block. */
+/* Gives a free slot to the disk, or to the user, for the next block. */
 static void plain_feed(struct plain *p, struct plain_slot *slot)
 {
 	if (p->drained)
@@ -102,7 +102,7 @@ static void plain_done(struct ddio_disk_req *req)
 	plain_check(p);
 }
 
-/* From the loop: a writing stream begins, or a stream ends. */
+/* From the loop: starts a writing stream, or ends a stream. */
 static void plain_run(void *arg)
 {
 	struct plain *p = arg;

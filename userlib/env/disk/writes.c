@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What was written while a disk has disk streams.
+ * The record of what was written while a disk has disk streams.
  *
  * The beginning and the end of every write get a number, and a table keeps the last number of each
  * region of the disk; regions that share an entry are taken for one another.  A block is unchanged

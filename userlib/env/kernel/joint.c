@@ -2,14 +2,14 @@
 /*
  * Joints and how they go from one process to another.
  *
- * A mailbox is a datagram socket with an abstract name that nobody can guess.  The name and
- * a token go to the owner of the joint by a connection that was authenticated; it
- * sends the token and the joint's descriptor there.  If no such name is bound where it is, the
- * two are not on one machine (or not in one network name space), and that is all there
- * is to find out: nobody listens, nobody waits.  Names of sockets can be seen by everybody on
- * the machine, the token cannot, so a letter with it comes from the owner.
+ * A mailbox is a datagram socket with an abstract name that cannot be guessed.  The name and a token
+ * go to the owner of the joint over an authenticated connection; the owner sends the token and the
+ * joint's descriptor to that name.  If the name is not bound there, the two processes are not on one
+ * machine, or not in one network name space.  Any process on the machine can see names of sockets but
+ * not the token, so a letter with the token comes from the owner.
  */
 #include <errno.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@
 #include "env/kernel/kenv.h"
 
 struct ddio_joint {
-	uint32_t refs;
+	atomic_uint refs;
 	int fd;
 };
 
@@ -56,12 +56,12 @@ int ddio_joint_new(struct ddio_env *env, uint32_t members, struct ddio_joint **j
 
 void ddio_joint_get(struct ddio_joint *joint)
 {
-	__atomic_fetch_add(&joint->refs, 1, __ATOMIC_RELAXED);
+	atomic_fetch_add_explicit(&joint->refs, 1, memory_order_relaxed);
 }
 
 void ddio_joint_put(struct ddio_joint *joint)
 {
-	if (!joint || __atomic_sub_fetch(&joint->refs, 1, __ATOMIC_ACQ_REL))
+	if (!joint || atomic_fetch_sub_explicit(&joint->refs, 1, memory_order_acq_rel) > 1)
 		return;
 	close(joint->fd);
 	free(joint);
@@ -166,7 +166,7 @@ static int letter_fd(struct msghdr *msg)
 	return fd;
 }
 
-/* Return: 0; -EAGAIN: there is none; -EPERM: it is not from whom it should be. */
+/* Return: 0; -EAGAIN: there is none; -EPERM: it has not the right token. */
 static int letter_take(struct ddio_mailbox *box, int *fd)
 {
 	uint8_t token[DDIO_MAILBOX_TOKEN + 1];

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * /dev/ddio for programs: the ioctls of <uapi/linux/ddio.h> as functions that
- * return 0 (or what is said) or a negative errno, and the ring with its barriers.
+ * return 0 (unless stated otherwise) or a negative errno, and the ring with its barriers.
  *
  * One thread at a time may read events; slots may be released, and every
  * ioctl made, by any thread.
+ *
+ * The ring's types are the kernel's, which are not <stdatomic.h>'s: hence the compiler's builtins here,
+ * and only here.
  */
 #ifndef DDIO_KDEV_H
 #define DDIO_KDEV_H
@@ -44,7 +47,7 @@ struct ddio_kdev {
  * @path: NULL for DDIO_KDEV_PATH
  */
 int ddio_kdev_open(struct ddio_kdev *kdev, const char *path);
-/* Cancels what runs; memory is unpinned when what is in flight has ended. */
+/* Cancels what runs; memory is unpinned when all transfers in flight have ended. */
 void ddio_kdev_close(struct ddio_kdev *kdev);
 
 int ddio_kdev_info(struct ddio_kdev *kdev, struct ddio_info *info);
@@ -59,9 +62,9 @@ int ddio_kdev_destroy(struct ddio_kdev *kdev, uint32_t id);
 
 /* @submit: all but size, which is set here; the outs are filled in. */
 int ddio_kdev_submit(struct ddio_kdev *kdev, struct ddio_submit *submit);
-/* The same for the wait. */
+/* @wait: all but size; the outs are filled in. */
 int ddio_kdev_wait(struct ddio_kdev *kdev, struct ddio_wait *wait);
-/* Waits without end, going on after signals, and destroys; returns the collective's error. */
+/* Waits until the collective has ended, also across signals, and destroys it; returns its error. */
 int ddio_kdev_finish(struct ddio_kdev *kdev, uint32_t collective, int32_t *status,
 		     uint64_t nr_status);
 int ddio_kdev_cancel(struct ddio_kdev *kdev, uint32_t collective);
@@ -88,7 +91,7 @@ static inline const struct ddio_event *ddio_kdev_event(const struct ddio_kdev *k
 	return &kdev->event[kdev->head & (kdev->nr_events - 1)];
 }
 
-/* Consumes it. */
+/* Consumes the oldest event. */
 static inline void ddio_kdev_event_done(struct ddio_kdev *kdev)
 {
 	kdev->head++;

@@ -7,7 +7,7 @@
 #include <sys/resource.h>
 #include "env/kernel/kenv.h"
 
-#define EVENTS_A_TURN 512 /* so that connections get their turn too */
+#define EVENTS_A_TURN 512 /* connections get their turn, too */
 
 static void open_failed(int err, char *why, size_t why_len)
 {
@@ -29,8 +29,8 @@ int kenv_probe(char *why, size_t why_len)
 	if (!err && info.out_abi != DDIO_ABI_VERSION)
 		err = -EPROTONOSUPPORT;
 	if (err)
-		snprintf(why, why_len, "%s: not the interface of this version: %s", DDIO_KDEV_PATH,
-			 strerror(-err));
+		snprintf(why, why_len, "%s: the module has another version of the interface: %s",
+			 DDIO_KDEV_PATH, strerror(-err));
 	else
 		snprintf(why, why_len, "%s can be used", DDIO_KDEV_PATH);
 	ddio_kdev_close(&kdev);
@@ -69,7 +69,7 @@ static int chunk_add(void *ctx, struct arena_chunk *chunk)
 	return err;
 }
 
-/* A transfer that has told its end may still hold it for a moment: then it stays. */
+/* A transfer that has reported its end may still hold the buffer for a moment; then the chunk stays. */
 static bool chunk_remove(void *ctx, struct arena_chunk *chunk)
 {
 	struct kenv *kenv = ctx;
@@ -79,7 +79,7 @@ static bool chunk_remove(void *ctx, struct arena_chunk *chunk)
 
 static const struct arena_ops chunk_ops = { .add = chunk_add, .remove = chunk_remove };
 
-/* Makes all of the arena known, at least one chunk of it. */
+/* Registers all of the arena, which has at least one chunk then. */
 static int arena_attach(struct kenv *kenv, char *why, size_t why_len)
 {
 	struct ddio_env *env = kenv->env;

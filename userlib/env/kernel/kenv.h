@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A reactor's context of /dev/ddio, which its disks share: one ring whose events
- * go to who asked for them, and memory that the kernel knows.
+ * A reactor's context of /dev/ddio, shared by its disks: one ring, whose events go to the users that
+ * submitted, and memory that is registered with the kernel.
  */
 #ifndef DDIO_KENV_H
 #define DDIO_KENV_H
@@ -14,10 +14,10 @@
 #define DDIO_KENV_SLOTS 2048u
 
 /**
- * struct kuser - who gets events; its address is the user_data of what he submits
+ * struct kuser - a receiver of events; its address is the user_data of what it submits
  * @event: from the loop; may free the user
- * @link: in kenv->users, so that nobody is forgotten at the end
- * @free: there will be no event any more
+ * @link: in kenv->users, for the end of the context
+ * @free: frees the user, for which no event will come again
  */
 struct kuser {
 	void (*event)(struct kuser *user, const struct ddio_event *event);
@@ -26,7 +26,7 @@ struct kuser {
 };
 
 /**
- * struct klater - what waits for the end of a round of events, see kenv_later()
+ * struct klater - a function to be called at the end of a round of events, see kenv_later()
  */
 struct klater {
 	void (*fn)(struct klater *later);
@@ -35,11 +35,11 @@ struct klater {
 
 /**
  * struct kenv - the context
- * @refs: one a disk, and one while events are handed out
+ * @refs: one for each disk, and one while events are handed out
  * @users: those that wait for events
  * @later: struct klater
  * @busy: events are being handed out
- * @warned: it was said that no more memory can be pinned
+ * @warned: the log says already that no more memory can be pinned
  */
 struct kenv {
 	struct ddio_env *env;
@@ -51,15 +51,15 @@ struct kenv {
 	bool busy, warned;
 };
 
-/* Can the device be used?  0 or -errno with the reason in @why. */
+/* Return: 0 if the device can be used, or -errno with the reason in @why. */
 int kenv_probe(char *why, size_t why_len);
-/* The env's, made if there is none.  0 or -errno with the reason in @why. */
+/* Takes a reference on the env's context, made if there is none.  0 or -errno with the reason in @why. */
 int kenv_get(struct ddio_env *env, struct kenv **kenv, char *why, size_t why_len);
 void kenv_put(struct kenv *kenv);
-/* Which buffer of the kernel's it is in, and where; false: in none. */
+/* Finds the kernel's buffer that holds the memory, and where; false: none does. */
 bool kenv_find(const struct kenv *kenv, const void *buf, uint64_t len, uint32_t *buffer,
 	       uint64_t *offset);
-/* Has @later->fn called when the events at hand are handed out; at once if there are none. */
+/* Calls @later->fn when the current events are handed out; at once if there are none. */
 void kenv_later(struct kenv *kenv, struct klater *later);
 
 #endif /* DDIO_KENV_H */

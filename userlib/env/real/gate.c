@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Gates on a futex.  The word @open is 0 while shut, 1 when open, and 2 while
- * shut with somebody asleep.  The exchange in real_gate_open() is the last
- * access to the gate's memory: the wake-up after it names the address only, and a
- * sleeper on something else that has come to lie there looks again and sleeps on.
+ * Gates on a futex.  The word @open is 0 while shut, 1 when open, and 2 while shut with a thread
+ * asleep.  The exchange in real_gate_open() is the last access to the gate's memory: the wake-up after
+ * it only names the address, and a thread that sleeps on whatever lies there by then checks its own
+ * condition and sleeps on.
  */
 #include <errno.h>
 #include <linux/futex.h>
@@ -17,7 +17,7 @@ enum { GATE_SHUT = 0, GATE_OPEN = 1, GATE_AWAITED = 2 };
 void real_gate_open(struct ddio_env *env, struct ddio_gate *gate)
 {
 	(void)env;
-	if (__atomic_exchange_n(&gate->open, GATE_OPEN, __ATOMIC_ACQ_REL) == GATE_AWAITED)
+	if (atomic_exchange_explicit(&gate->open, GATE_OPEN, memory_order_acq_rel) == GATE_AWAITED)
 		syscall(SYS_futex, &gate->open, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
 }
 
@@ -28,11 +28,11 @@ int real_gate_wait(struct ddio_env *env, struct ddio_gate *gate, uint64_t deadli
 	struct real *real = real_of(env);
 	uint32_t state = GATE_SHUT;
 
-	if (__atomic_load_n(&real->loop_tid, __ATOMIC_RELAXED) == (int)syscall(SYS_gettid))
+	if (atomic_load_explicit(&real->loop_tid, memory_order_relaxed) == (int)syscall(SYS_gettid))
 		return -EDEADLK;
-	__atomic_compare_exchange_n(&gate->open, &state, GATE_AWAITED, false, __ATOMIC_ACQ_REL,
-				    __ATOMIC_ACQUIRE);
-	while (__atomic_load_n(&gate->open, __ATOMIC_ACQUIRE) != GATE_OPEN) {
+	atomic_compare_exchange_strong_explicit(&gate->open, &state, GATE_AWAITED,
+						memory_order_acq_rel, memory_order_acquire);
+	while (atomic_load_explicit(&gate->open, memory_order_acquire) != GATE_OPEN) {
 		if (syscall(SYS_futex, &gate->open, FUTEX_WAIT_BITSET_PRIVATE, GATE_AWAITED,
 			    deadline_ns ? &at : NULL, NULL, FUTEX_BITSET_MATCH_ANY) &&
 		    errno == ETIMEDOUT)

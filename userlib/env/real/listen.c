@@ -9,7 +9,7 @@
 
 #define LISTEN_BACKLOG 1024
 #define ACCEPTS_A_TURN 64
-/* Out of descriptors or memory: look again after this. */
+/* Out of descriptors or memory, try again after this. */
 #define ACCEPT_PAUSE_NS 100000000ULL
 
 /**
@@ -19,7 +19,7 @@
  * @accept: the user's
  * @ctx: for @accept
  * @pause: ends a pause
- * @pausing: the operator has been told; no second line until a connection comes through
+ * @pausing: a line was logged; there is no second one until a connection is accepted
  * @addr: text of the address
  */
 struct real_listener {
@@ -63,7 +63,7 @@ static bool accept_error_is_lack(int err)
 	return err == EMFILE || err == ENFILE || err == ENOBUFS || err == ENOMEM;
 }
 
-/* Return: false if none is waiting. */
+/* Return: false if there is no connection to accept now. */
 static bool listener_accept_one(struct real_listener *l)
 {
 	struct sockaddr_storage peer;
@@ -75,7 +75,7 @@ static bool listener_accept_one(struct real_listener *l)
 	if (fd < 0) {
 		if (accept_error_is_lack(errno))
 			listener_pause(l, errno);
-		/* Anything else is the trouble of the connection that was to come. */
+		/* Any other error is the connection's own. */
 		return errno == EINTR || errno == ECONNABORTED;
 	}
 	l->pausing = false;
@@ -141,13 +141,13 @@ static int listen_on(const struct addrinfo *ai)
 	return err;
 }
 
-/* Return: a listening socket on the first address that will have it, or -errno. */
+/* Return: a listening socket on the first address that can be bound, or -errno. */
 static int listen_on_any(const struct addrinfo *list, bool any)
 {
 	const struct addrinfo *ai;
 	int fd = -EADDRNOTAVAIL;
 
-	/* For "*" the list has IPv4 first, but an IPv6 socket takes both. */
+	/* For "*" the list has IPv4 first, but an IPv6 socket accepts both. */
 	for (ai = any ? list : NULL; ai; ai = ai->ai_next) {
 		if (ai->ai_family != AF_INET6)
 			continue;
@@ -177,7 +177,7 @@ int real_listen(struct ddio_env *env, const char *addr, ddio_accept_fn accept, v
 	ret = addr_split(addr, host, &port);
 	if (ret)
 		return ret;
-	/* A name may block: nobody listens in the middle of the work. */
+	/* Looking up a name may block, which does no harm: listening begins before the work does. */
 	ret = addr_resolve(host, port, true, &list);
 	if (ret)
 		return ret;

@@ -8,7 +8,7 @@
  * unlike epoll's own timeout it is exact to the nanosecond as set, and is not
  * delayed by the thread's timer slack.  An emulated disk depends on that.
  *
- * An object may be closed while the batch of events in hand still has one for it:
+ * An object may be closed while the current batch of events still has one for it:
  * watch_del() strikes that out, so that the object can be freed at once.
  */
 #include <errno.h>
@@ -82,7 +82,7 @@ int real_timer_arm(struct ddio_env *env, struct ddio_timer *timer, uint64_t when
 {
 	struct real *real = real_of(env);
 
-	/* One that arms itself for long ago must not stay ahead of all others. */
+	/* A timer that keeps arming itself for the past must not stay ahead of all others. */
 	return ddio_heap_put(&real->timers, &timer->node,
 			     when_ns < real->due ? real->due : when_ns);
 }
@@ -92,7 +92,7 @@ void real_timer_cancel(struct ddio_env *env, struct ddio_timer *timer)
 	ddio_heap_remove(&real_of(env)->timers, &timer->node);
 }
 
-/* Timers armed meanwhile wait for the next turn, lest one that re-arms itself starve the rest. */
+/* Timers armed meanwhile wait for the next turn, so that one that re-arms itself does not starve the rest. */
 static void real_run_timers(struct real *real)
 {
 	uint64_t last = real->timers.seq;
@@ -118,7 +118,7 @@ static void real_clock_ring(struct watch *watch, uint32_t events)
 	(void)events;
 	real->clock_at = 0;
 	if (read(watch->fd, &count, sizeof(count)) < 0)
-		return; /* set anew since epoll reported it */
+		return; /* it was set again since epoll reported it */
 }
 
 /* Return: true if the loop may sleep. */
@@ -148,20 +148,18 @@ static void real_wake(struct real *real)
 {
 	uint64_t one = 1;
 
-	if (__atomic_exchange_n(&real->sleeping, 0, __ATOMIC_SEQ_CST) &&
-	    write(real->wake.fd, &one, sizeof(one)) < 0)
-		return; /* the counter is full: it is awake already */
+	if (atomic_exchange(&real->sleeping, 0) && write(real->wake.fd, &one, sizeof(one)) < 0)
+		return; /* the counter is full: the loop is awake already */
 }
 
 void real_post(struct ddio_env *env, struct ddio_post *post)
 {
 	struct real *real = real_of(env);
-	struct ddio_post *head = __atomic_load_n(&real->posts, __ATOMIC_RELAXED);
+	struct ddio_post *head = atomic_load_explicit(&real->posts, memory_order_relaxed);
 
 	do {
 		post->next = head;
-	} while (!__atomic_compare_exchange_n(&real->posts, &head, post, false, __ATOMIC_SEQ_CST,
-					      __ATOMIC_RELAXED));
+	} while (!atomic_compare_exchange_weak(&real->posts, &head, post));
 	real_wake(real);
 }
 
@@ -169,7 +167,7 @@ bool real_run_posts(struct real *real)
 {
 	struct ddio_post *post, *next, *list = NULL;
 
-	post = __atomic_exchange_n(&real->posts, NULL, __ATOMIC_SEQ_CST);
+	post = atomic_exchange(&real->posts, NULL);
 	for (; post; post = next) {
 		next = post->next;
 		post->next = list;
@@ -184,14 +182,14 @@ bool real_run_posts(struct real *real)
 	return true;
 }
 
-/* To read it also orders the poster's last step before what comes here, the reactor's end included. */
+/* The read also orders the poster's last step before what follows here, the reactor's end included. */
 static void real_woken(struct watch *watch, uint32_t events)
 {
 	uint64_t count;
 
 	(void)events;
 	if (read(watch->fd, &count, sizeof(count)) < 0)
-		return; /* nothing in it: then there is nothing to take out */
+		return; /* the counter was 0 already */
 }
 
 /*
@@ -199,16 +197,15 @@ static void real_woken(struct watch *watch, uint32_t events)
  */
 
 /*
- * To sleep and be woken costs more than most requests do.  So where the last event did not keep us waiting long, the next
- * one is looked for a moment before we sleep; others who want the processor have it meanwhile.
+ * To sleep and be woken costs more than most requests do.  So after a short wait the loop polls for the
+ * next event for a moment before it sleeps, and yields the processor to other threads meanwhile.
  */
 static int real_look(struct real *real, uint64_t now)
 {
 	uint64_t until = now + REAL_LOOK_NS;
 	int n = 0;
 
-	while (!n && now < until && !__atomic_load_n(&real->posts, __ATOMIC_SEQ_CST) &&
-	       !__atomic_load_n(&real->stop, __ATOMIC_SEQ_CST)) {
+	while (!n && now < until && !atomic_load(&real->posts) && !atomic_load(&real->stop)) {
 		n = epoll_wait(real->epfd, real->batch, REAL_BATCH, 0);
 		if (!n)
 			sched_yield();
@@ -221,14 +218,13 @@ static int real_sleep(struct real *real, int timeout)
 {
 	int n;
 
-	__atomic_store_n(&real->sleeping, 1, __ATOMIC_SEQ_CST);
-	if (__atomic_load_n(&real->posts, __ATOMIC_SEQ_CST) ||
-	    __atomic_load_n(&real->stop, __ATOMIC_SEQ_CST))
+	atomic_store(&real->sleeping, 1);
+	if (atomic_load(&real->posts) || atomic_load(&real->stop))
 		timeout = 0;
 	n = epoll_wait(real->epfd, real->batch, REAL_BATCH, timeout);
 	if (n < 0)
 		n = -errno;
-	__atomic_store_n(&real->sleeping, 0, __ATOMIC_SEQ_CST);
+	atomic_store(&real->sleeping, 0);
 	return n == -EINTR ? 0 : n;
 }
 
@@ -269,14 +265,13 @@ static void real_dispatch(struct real *real)
 int real_run(struct ddio_env *env)
 {
 	struct real *real = real_of(env);
-	int n = 0, nobody = 0;
+	int n = 0, none = 0;
 	bool stop;
 
-	if (!__atomic_compare_exchange_n(&real->loop_tid, &nobody, (int)syscall(SYS_gettid), false,
-					 __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+	if (!atomic_compare_exchange_strong(&real->loop_tid, &none, (int)syscall(SYS_gettid)))
 		return -EBUSY;
 	for (;;) {
-		stop = __atomic_load_n(&real->stop, __ATOMIC_SEQ_CST);
+		stop = atomic_load(&real->stop);
 		real_run_posts(real);
 		real_run_timers(real);
 		real->report(real);
@@ -289,8 +284,8 @@ int real_run(struct ddio_env *env)
 		real->batch_n = n;
 		real_dispatch(real);
 	}
-	__atomic_store_n(&real->stop, 0, __ATOMIC_SEQ_CST);
-	__atomic_store_n(&real->loop_tid, 0, __ATOMIC_SEQ_CST);
+	atomic_store(&real->stop, 0);
+	atomic_store(&real->loop_tid, 0);
 	return n < 0 ? n : 0;
 }
 
@@ -298,7 +293,7 @@ void real_stop(struct ddio_env *env)
 {
 	struct real *real = real_of(env);
 
-	__atomic_store_n(&real->stop, 1, __ATOMIC_SEQ_CST);
+	atomic_store(&real->stop, 1);
 	real_wake(real);
 }
 

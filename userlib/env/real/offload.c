@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Blocking work of a reactor: one thread, begun when the first work comes. */
+/* Blocking work of a reactor: one thread, started with the first job. */
 #include <signal.h>
 #include <string.h>
 #include "env/real/priv.h"
@@ -87,9 +87,10 @@ void real_offload(struct ddio_env *env, struct ddio_offload *offload)
 		worker->started = !ret;
 	}
 	if (!worker->started) {
-		ddio_env_log(env, DDIO_LOG_WARN,
-			     "no thread for blocking work (%s); the loop has to wait for it",
-			     strerror(-ret));
+		ddio_env_log(
+			env, DDIO_LOG_WARN,
+			"cannot start a thread for blocking work (%s): the reactor will block instead",
+			strerror(-ret));
 		offload->work(offload->arg);
 	}
 	pthread_mutex_lock(&worker->lock);

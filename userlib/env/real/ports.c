@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Ports for servers that end and start again under the same address.  One from the
- * range of which the kernel serves connecting sockets would not do: while the server is
- * away, somebody's outgoing connection can get its port, even one to that very port,
- * which then is connected to itself; the server could not start again.
+ * Ports for servers that end and start again under the same address.  A port of the range from which
+ * the kernel serves connecting sockets would not do: while the server is down, an outgoing connection
+ * can get its port, even a connection to that very port, which is then connected to itself, and the
+ * server could not start again.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -15,11 +15,11 @@
 #include <unistd.h>
 #include "env/addr.h"
 
-#define PORT_LOWEST 10000 /* below lie most of the ports that have an owner */
-#define PORT_FEWEST 1000  /* of a range to choose from */
+#define PORT_LOWEST 10000 /* most registered ports are below */
+#define PORT_FEWEST 1000  /* ports in a range to choose from */
 #define PORT_TRIES 1000
 
-/* Ports first to last - 1, no port of which the kernel gives out by itself. */
+/* Ports first to last - 1, none of which the kernel hands out by itself. */
 struct port_range {
 	unsigned int first, last;
 };

@@ -4,13 +4,14 @@
 #define DDIO_REAL_PRIV_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <sys/epoll.h>
 #include "env/env_ops.h"
 #include "base/heap.h"
 #include "env/real/real.h"
 
 #define REAL_BATCH 64
-/* What is a short wait, after which the next event is looked for so long before the loop sleeps. */
+/* After a wait shorter than the first, the loop polls for the second before it sleeps. */
 #define REAL_SHORT_NS 1000000
 #define REAL_LOOK_NS 20000
 
@@ -18,7 +19,7 @@
  * struct watch - a descriptor in the loop, embedded in what owns the descriptor
  * @fn: called with the epoll events; may free the watch after watch_del()
  * @fd: the descriptor
- * @events: what epoll was told
+ * @events: registered with epoll
  * @on: registered with epoll
  */
 struct watch {
@@ -31,8 +32,8 @@ struct watch {
 /**
  * struct ddio_worker - the thread that does a reactor's blocking work
  * @lock: guards all but @thread
- * @wake: work has come, or @stop
- * @jobs: first job, linked by their next
+ * @wake: signalled when there is work, or @stop
+ * @jobs: first job; jobs are linked by @next
  * @jobs_end: where the next job is to be linked
  * @ended: jobs whose done() is due, in order
  * @ended_end: where the next of these is to be linked
@@ -63,16 +64,16 @@ struct ddio_worker {
  * @clock_at: what @clock is armed for, 0 if not
  * @timers: all armed timers
  * @due: the time by which timers were due in the last turn that ran any
- * @posts: newest first; atomic, pushed by any thread
- * @sleeping: the loop sleeps, or is about to; atomic
- * @stop: the loop is to return; atomic
- * @waited: for the last events, nanoseconds
- * @loop_tid: the thread that runs the loop, 0 if none; atomic
+ * @posts: newest first; any thread pushes
+ * @sleeping: the loop sleeps, or is about to
+ * @stop: the loop is to return
+ * @waited: how long the loop waited for the last events, in nanoseconds
+ * @loop_tid: the thread that runs the loop, 0 if none
  * @batch: events of this turn that are not dispatched yet begin at @batch_at
  * @batch_n: events in @batch
- * @current: the object whose user is being called, NULL once that is closed or detached
- * @report: tells the users of @broken; called in each turn
- * @broken: streams whose user is yet to hear of it
+ * @current: the object whose user is being called; NULL once it is closed or detached
+ * @report: reports @broken to their users; called in each turn
+ * @broken: streams whose failure is to be reported to their users
  * @lingering: streams closed by their user that still deliver
  * @worker: for offloads
  * @thread: of ddio_real_start_thread()
@@ -87,11 +88,11 @@ struct real {
 	uint64_t clock_at;
 	struct ddio_heap timers;
 	uint64_t due;
-	struct ddio_post *posts;
-	int sleeping;
-	int stop;
+	struct ddio_post *_Atomic posts;
+	atomic_int sleeping;
+	atomic_int stop;
 	uint64_t waited;
-	int loop_tid;
+	atomic_int loop_tid;
 	struct epoll_event batch[REAL_BATCH];
 	int batch_at, batch_n;
 	const void *current;
@@ -108,12 +109,12 @@ static inline struct real *real_of(struct ddio_env *env)
 	return ddio_container_of(env, struct real, env);
 }
 
-/* Register, or change, what the watch waits for.  Return: 0 or -errno. */
+/* Registers what the watch waits for, or changes it.  Return: 0 or -errno. */
 int watch_set(struct real *real, struct watch *watch, uint32_t events);
-/* No event of it comes any more, not even one that epoll has already reported. */
+/* After this no event of the watch comes, not even one that epoll has already reported. */
 void watch_del(struct real *real, struct watch *watch);
 
-/* Called by what is closed or leaves, so that the loop does not touch it again. */
+/* Called when an object is closed or detached, so that the loop does not touch it again. */
 static inline void real_gone(struct real *real, const void *object)
 {
 	if (real->current == object)
@@ -135,7 +136,7 @@ void real_close_fds(struct real *real);
 /* Starts a thread that takes no signals.  Return: 0 or -errno. */
 int thread_create(pthread_t *thread, void *(*fn)(void *arg), void *arg);
 int worker_init(struct real *real);
-/* Does what is queued, then ends the thread. */
+/* Finishes all queued jobs, then ends the thread. */
 void worker_fini(struct real *real);
 void real_offload(struct ddio_env *env, struct ddio_offload *offload);
 
@@ -148,9 +149,9 @@ void real_watcher_stop(struct ddio_env *env, struct ddio_watcher *watcher);
 int real_stream_connect(struct ddio_env *env, const char *addr, const struct ddio_stream_ops *ops,
 			void *ctx, struct ddio_stream **stream);
 int real_stream_attach(struct ddio_env *env, struct ddio_stream *stream);
-/* Tell the users of broken streams. */
+/* Reports failures to the users of broken streams. */
 void real_streams_report(struct real *real);
-/* End the deliveries that are still going on. */
+/* Ends the deliveries that are still going on. */
 void real_streams_fini(struct real *real);
 int real_listen(struct ddio_env *env, const char *addr, ddio_accept_fn accept, void *ctx,
 		struct ddio_listener **listener);

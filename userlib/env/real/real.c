@@ -15,7 +15,8 @@ static void *real_thread(void *arg)
 	int ret = real_run(env);
 
 	if (ret)
-		ddio_env_log(env, DDIO_LOG_ERR, "the loop has failed: %s", strerror(-ret));
+		ddio_env_log(env, DDIO_LOG_ERR, "the reactor's loop has failed: %s",
+			     strerror(-ret));
 	return NULL;
 }
 
@@ -52,7 +53,7 @@ static void real_random(struct ddio_env *env, void *buf, size_t len)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0) {
-			/* Guessable nonces would be worse than no service. */
+			/* Predictable nonces would be worse than no service. */
 			ddio_env_log(env, DDIO_LOG_ERR, "no random numbers: %s", strerror(errno));
 			abort();
 		}
@@ -82,7 +83,7 @@ static void real_log(struct ddio_env *env, enum ddio_log_level level, const char
 	if (level > real->opts.log_level)
 		return;
 	vsnprintf(line, sizeof(line), fmt, ap);
-	/* What peers sent may be in it: it must not look like more than one line. */
+	/* It may hold what a peer sent, which must not look like more lines. */
 	for (at = line; *at; at++)
 		if ((unsigned char)*at < ' ' || *at == 0x7f)
 			*at = '?';
@@ -166,7 +167,7 @@ void ddio_real_free(struct ddio_env *env)
 		return;
 	real = real_of(env);
 	ddio_real_join_thread(env);
-	/* What was posted or offloaded owns memory that only its functions free. */
+	/* Only the functions of posts and offloads free the memory that these own. */
 	do {
 		worker_fini(real);
 	} while (real_run_posts(real));

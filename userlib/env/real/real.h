@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The real world: epoll, TCP, timers, threads, disk engines. */
+/* The real world: epoll, TCP, timers, threads. */
 #ifndef DDIO_ENV_REAL_H
 #define DDIO_ENV_REAL_H
 
@@ -28,9 +28,9 @@ int ddio_real_new(const struct ddio_real_opts *opts, struct ddio_env **env);
 void ddio_real_free(struct ddio_env *env);
 /* Runs the loop on the calling thread until real_stop(). Return: 0 or -errno. */
 int real_run(struct ddio_env *env);
-/* Any thread, and signal handlers. */
+/* May be called by any thread and by signal handlers. */
 void real_stop(struct ddio_env *env);
-/* Runs the loop on a thread of its own; join ends it with real_stop(). */
+/* Runs the loop on a thread of its own; ddio_real_join_thread() stops the loop and waits for the thread. */
 int ddio_real_start_thread(struct ddio_env *env);
 void ddio_real_join_thread(struct ddio_env *env);
 

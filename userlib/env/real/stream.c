@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * TCP streams.  The life of one: resolving (only if the host is a name), then
- * connecting (each address in turn), then open, and broken once an error was
- * seen.  A stream whose user closed it may linger: it has told the peer the end
- * and waits for the peer's, reading what still comes, since to close a socket
- * with unread bytes would make the kernel drop what the peer has not got yet.
+ * TCP streams.  A stream is first resolving (only if the host is a name), then connecting (to each
+ * address in turn), then open, and broken once an error was seen.  A stream that its user has closed
+ * may linger: it has ended its side, and reads and drops what still comes until the peer ends the
+ * other, since closing a socket with unread bytes would make the kernel drop what the peer has not
+ * received yet.
  */
 #include <errno.h>
 #include <netinet/in.h>
@@ -16,7 +16,7 @@
 
 #define LINGER_NS 5000000000ULL
 
-/* A silent peer is given up after this, in ms; the probes below come sooner. */
+/* A silent peer is given up after this time; the probes below are sent sooner. */
 #define PEER_TIMEOUT_MS 60000
 #define KEEPALIVE_IDLE_S 15
 #define KEEPALIVE_INTERVAL_S 5
@@ -43,12 +43,12 @@ struct real_resolve {
  * @connecting: not yet connected
  * @loopback: see ddio_stream_is_loopback()
  * @err: broken, and why; negative errno
- * @write_err: writing has failed; what can be read comes first
+ * @write_err: writing has failed; reported once all that can be read was read
  * @link: in the reactor's list of broken or of lingering streams
  * @resolve: the look-up under way
  * @addrs: all addresses of the host, freed when connected
  * @addr: the one that is being tried
- * @linger: gives up lingering
+ * @linger: ends lingering
  * @local: text of this end's address, once asked for
  * @peer: text of the other's
  */
@@ -83,7 +83,7 @@ static struct real *stream_real(const struct real_stream *s)
 	return real_of(s->base.env);
 }
 
-/* From now on nothing comes but one failed(). */
+/* Marks the stream as broken: its user hears one failed() and nothing else. */
 static void stream_break(struct real_stream *s, int err)
 {
 	if (s->err)
@@ -126,7 +126,7 @@ static void stream_options_set(int fd)
 	};
 	size_t i;
 
-	/* A stream without one of these works as well, only less well. */
+	/* Without one of these a stream still works, only less well. */
 	for (i = 0; i < sizeof(options) / sizeof(options[0]); i++)
 		setsockopt(fd, options[i].level, options[i].name, &options[i].value, sizeof(int));
 }
@@ -135,7 +135,7 @@ static void stream_options_set(int fd)
  * Connecting
  */
 
-/* Starts on s->addr, or one of those after it. */
+/* Starts connecting to s->addr or, if that fails, to one behind it. */
 static void stream_try(struct real_stream *s, int err)
 {
 	int fd;
@@ -160,8 +160,8 @@ static void stream_try(struct real_stream *s, int err)
 }
 
 /*
- * TCP lets a socket whose own port happens to be the one that it connects to open a
- * connection with itself.  Nobody else is there, and nobody could ever listen again.
+ * TCP lets a socket whose own port happens to be the one that it connects to open a connection with
+ * itself.  There is no server then, and none could listen on that port again.
  */
 static bool stream_is_own_peer(int fd)
 {
@@ -265,7 +265,7 @@ static void stream_event(struct watch *watch, uint32_t events)
 		stream_connect_event(s);
 		return;
 	}
-	/* A reader is not told before it has read all, and then learns it from readv. */
+	/* A reader first reads all there is, and learns of the error from readv. */
 	if ((events & (EPOLLERR | EPOLLHUP)) && !(s->want_read && (events & EPOLLIN))) {
 		stream_break(s, stream_socket_error(s));
 		return;
@@ -293,7 +293,7 @@ void real_streams_report(struct real *real)
 }
 
 /*
- * What the user calls
+ * Operations
  */
 static void stream_set_ops(struct ddio_stream *stream, const struct ddio_stream_ops *ops, void *ctx)
 {
@@ -345,7 +345,7 @@ static ssize_t stream_writev(struct ddio_stream *stream, const struct iovec *iov
 		return put;
 	if (errno == EAGAIN)
 		return -EAGAIN;
-	/* epoll reports it too, so that a user who only reads on hears of it after the last byte */
+	/* epoll reports it, too, so that a user that only reads hears of it after the last byte. */
 	s->write_err = -errno;
 	return s->write_err;
 }
@@ -391,7 +391,7 @@ static bool stream_is_loopback(const struct ddio_stream *stream)
 	return stream_of(stream)->loopback;
 }
 
-/* A stream that is still resolving has work under way here and cannot leave: it breaks. */
+/* A stream that is still resolving has a job on this reactor and cannot leave: it breaks. */
 static void stream_detach(struct ddio_stream *stream)
 {
 	struct real_stream *s = stream_of(stream);
@@ -461,7 +461,7 @@ static void linger_event(struct watch *watch, uint32_t events)
 		linger_end(s);
 }
 
-/* Return: false if there is nothing to wait for, or no means to. */
+/* Return: false if there is nothing to wait for, or waiting failed. */
 static bool linger_begin(struct real_stream *s)
 {
 	struct real *real = stream_real(s);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* TCP streams of the real world, for the listener that makes them. */
+/* TCP streams of the real world, for the listener. */
 #ifndef DDIO_REAL_STREAM_H
 #define DDIO_REAL_STREAM_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Descriptors that are not the env's own. */
+/* Descriptors that belong to users of the env. */
 #include <errno.h>
 #include <stdlib.h>
 #include "env/real/priv.h"

@@ -6,7 +6,7 @@
 
 bool fsc_closing(const struct ddio_fs *fs)
 {
-	return __atomic_load_n(&fs->closing, __ATOMIC_ACQUIRE);
+	return atomic_load_explicit(&fs->closing, memory_order_acquire);
 }
 
 void fsc_log(struct ddio_fs *fs, enum ddio_log_level level, const char *fmt, ...)
@@ -31,12 +31,12 @@ static void fs_gone(void *arg)
 
 void fsc_hold(struct ddio_fs *fs)
 {
-	__atomic_add_fetch(&fs->holds, 1, __ATOMIC_RELAXED);
+	atomic_fetch_add_explicit(&fs->holds, 1, memory_order_relaxed);
 }
 
 void fsc_unhold(struct ddio_fs *fs)
 {
-	if (__atomic_sub_fetch(&fs->holds, 1, __ATOMIC_ACQ_REL))
+	if (atomic_fetch_sub_explicit(&fs->holds, 1, memory_order_acq_rel) > 1)
 		return;
 	fs->gone_post.fn = fs_gone;
 	fs->gone_post.arg = fs;

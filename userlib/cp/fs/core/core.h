@@ -18,6 +18,7 @@
 #ifndef DDIO_CP_FS_CORE_H
 #define DDIO_CP_FS_CORE_H
 
+#include <stdatomic.h>
 #include <ddio/fs.h>
 #include "cp/node/session.h"
 
@@ -67,7 +68,7 @@ struct fsc_reactor {
 struct ddio_fs {
 	uint32_t nreactors;
 	bool hard;
-	bool closing;
+	atomic_bool closing;
 	uint64_t timeout_ns;
 	struct fsc_reactor *reactor;
 	void (*log)(void *arg, int level, const char *line);
@@ -78,9 +79,9 @@ struct ddio_fs {
 	struct fsc_removals *removals;
 	struct fsc_serve *serve;
 	struct ddio_list files;
-	uint64_t holds;
+	_Atomic uint64_t holds;
 	struct ddio_list lock_waits;
-	uint64_t lock_id, reader;
+	_Atomic uint64_t lock_id, reader;
 	struct fsc_beginning *beginning;
 	struct ddio_post gone_post;
 	struct ddio_gate gone;

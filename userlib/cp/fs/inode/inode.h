@@ -50,8 +50,8 @@ struct fsc_inode {
 	bool known, fixed;
 	struct ddio_file_record rec;
 	uint64_t change, size, asked;
-	bool has_data, gone, tail;
-	bool dirty;
+	bool has_data, tail;
+	atomic_bool gone, dirty;
 	uint64_t wrote;
 	uint64_t *holder;
 	bool syncing;
@@ -90,17 +90,17 @@ static inline bool fsc_inode_spread(const struct fsc_inode *inode)
  */
 static inline bool fsc_inode_dirty(const struct fsc_inode *inode)
 {
-	return __atomic_load_n(&inode->dirty, __ATOMIC_ACQUIRE);
+	return atomic_load_explicit(&inode->dirty, memory_order_acquire);
 }
 
 static inline bool fsc_inode_gone(const struct fsc_inode *inode)
 {
-	return __atomic_load_n(&inode->gone, __ATOMIC_ACQUIRE);
+	return atomic_load_explicit(&inode->gone, memory_order_acquire);
 }
 
 static inline void fsc_inode_set_gone(struct fsc_inode *inode, bool gone)
 {
-	__atomic_store_n(&inode->gone, gone, __ATOMIC_RELEASE);
+	atomic_store_explicit(&inode->gone, gone, memory_order_release);
 }
 
 #endif /* DDIO_CP_FS_INODE_H */

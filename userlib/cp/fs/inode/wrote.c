@@ -12,7 +12,7 @@
 
 static void dirty_set(struct fsc_inode *inode, bool dirty)
 {
-	__atomic_store_n(&inode->dirty, dirty, __ATOMIC_RELEASE);
+	atomic_store_explicit(&inode->dirty, dirty, memory_order_release);
 }
 
 static void tell_begin(struct fsc_inode *inode);
