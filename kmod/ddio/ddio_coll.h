@@ -61,7 +61,7 @@ int ddio_list_take(struct ddio_ctx *ctx, struct ddio_submit *arg, struct ddio_li
 void ddio_list_drop(struct ddio_list *list);
 
 /*
- * ddio_coll.c: a collective's life: submit, wait, cancel, end
+ * ddio_coll.c: a collective's life, up to its end
  */
 /**
  * struct ddio_coll - a collective
@@ -141,10 +141,20 @@ struct ddio_coll {
 	u16 ioprio;
 };
 
-/* ioctl(DDIO_SUBMIT), ioctl(DDIO_WAIT), ioctl(DDIO_CANCEL) */
-int ddio_coll_submit(struct ddio_ctx *ctx, struct ddio_submit *arg);
-int ddio_coll_wait(struct ddio_ctx *ctx, struct ddio_wait *arg);
-int ddio_coll_cancel(struct ddio_ctx *ctx, u32 id);
+static inline struct ddio_coll *ddio_coll_of(struct ddio_obj *obj)
+{
+	return container_of(obj, struct ddio_coll, obj);
+}
+
+/* Returns true if the collective's last event is DDIO_EVENT_DONE. */
+static inline bool ddio_coll_posts_done(const struct ddio_coll *coll)
+{
+	return coll->delivery == DDIO_STREAM || coll->flags & DDIO_SUBMIT_EVENTS;
+}
+
+/* A collective with one reference, without a list or channels; NULL: no memory. */
+struct ddio_coll *ddio_coll_new(struct ddio_ctx *ctx, const struct ddio_submit *arg,
+				const struct ddio_delivery *ops);
 /*
  * No further block begins; @error is -ECANCELED, -EOWNERDEAD, -ENOBUFS or a block's.  Any context
  * that may take spinlocks.
@@ -160,7 +170,18 @@ void ddio_coll_fail(struct ddio_coll *coll, int error);
 void ddio_coll_chan_ended(struct ddio_coll *coll);
 /* Everything is over, and the last event posted. */
 bool ddio_coll_ended(struct ddio_coll *coll);
-void ddio_coll_free(struct ddio_coll *coll);
+/* Somebody has learned of the end. */
+void ddio_coll_learned(struct ddio_coll *coll);
+/* Takes the id away. */
+void ddio_coll_forget(struct ddio_coll *coll);
+
+/*
+ * ddio_submit.c
+ */
+/* ioctl(DDIO_SUBMIT), ioctl(DDIO_WAIT), ioctl(DDIO_CANCEL) */
+int ddio_coll_submit(struct ddio_ctx *ctx, struct ddio_submit *arg);
+int ddio_coll_wait(struct ddio_ctx *ctx, struct ddio_wait *arg);
+int ddio_coll_cancel(struct ddio_ctx *ctx, u32 id);
 
 /*
  * ddio_chan.c: a disk's share of a collective; ddio_bio.c: its flights
@@ -383,15 +404,10 @@ struct ddio_joint {
 };
 
 /*
- * ioctl(DDIO_JOINT_CREATE), ioctl(DDIO_JOINT_JOIN): @arg->out_fd is reserved and its *@file made.
- * The caller copies @arg out and then calls fd_install(); or, where that fails, put_unused_fd() and
- * fput().
+ * ioctl(DDIO_JOINT_CREATE): reserves @arg->out_fd and makes its *@file.  The caller copies @arg out
+ * and then calls fd_install(); or, where that fails, put_unused_fd() and fput().
  */
 int ddio_joint_create(struct ddio_ctx *ctx, struct ddio_joint_create *arg, struct file **file);
-int ddio_joint_join(struct ddio_joint *joint, struct ddio_joint_join *arg, struct file **file);
-struct ddio_member;
-/* ioctl(DDIO_JOINT_WAIT) */
-int ddio_member_wait(struct ddio_member *member, struct ddio_joint_wait *arg);
 /* The joint behind a descriptor, with a reference, or an ERR_PTR(). */
 struct ddio_joint *ddio_joint_from_fd(int fd);
 void ddio_joint_put(struct ddio_joint *joint);

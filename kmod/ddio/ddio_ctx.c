@@ -6,7 +6,7 @@
 #include <linux/sched.h>
 #include <linux/slab.h>
 
-#include "ddio_coll.h"
+#include "ddio_priv.h"
 
 static atomic64_t ddio_ctx_serial;
 
@@ -62,8 +62,8 @@ static void ddio_ctx_stop_all(struct ddio_ctx *ctx)
 	mutex_lock(&ctx->lock);
 	WRITE_ONCE(ctx->dead, true);
 	xa_for_each(&ctx->objs, id, obj) {
-		if (obj->type == DDIO_OBJ_COLL)
-			ddio_coll_stop(container_of(obj, struct ddio_coll, obj), -ECANCELED);
+		if (obj->ops->stop)
+			obj->ops->stop(obj);
 		cond_resched();
 	}
 	mutex_unlock(&ctx->lock);
@@ -98,7 +98,7 @@ void ddio_ctx_close(struct ddio_ctx *ctx)
 
 int ddio_ctx_add(struct ddio_ctx *ctx, struct ddio_obj *obj)
 {
-	bool disk = obj->type == DDIO_OBJ_DISK;
+	bool disk = obj->ops->type == DDIO_OBJ_DISK;
 	u32 id;
 	int err;
 
@@ -120,7 +120,7 @@ struct ddio_obj *ddio_ctx_get_obj(struct ddio_ctx *ctx, enum ddio_obj_type type,
 
 	lockdep_assert_held(&ctx->lock);
 	obj = xa_load(&ctx->objs, id);
-	if (!obj || obj->type != type)
+	if (!obj || obj->ops->type != type)
 		return NULL;
 	kref_get(&obj->ref);
 	return obj;
@@ -130,7 +130,7 @@ struct ddio_obj *ddio_ctx_get_obj(struct ddio_ctx *ctx, enum ddio_obj_type type,
 static void ddio_ctx_erase(struct ddio_ctx *ctx, struct ddio_obj *obj)
 {
 	xa_erase(&ctx->objs, obj->id);
-	ctx->nr_disks -= obj->type == DDIO_OBJ_DISK;
+	ctx->nr_disks -= obj->ops->type == DDIO_OBJ_DISK;
 }
 
 void ddio_ctx_remove(struct ddio_ctx *ctx, struct ddio_obj *obj)
@@ -146,17 +146,7 @@ static void ddio_obj_free(struct kref *ref)
 {
 	struct ddio_obj *obj = container_of(ref, struct ddio_obj, ref);
 
-	switch (obj->type) {
-	case DDIO_OBJ_DISK:
-		ddio_disk_free(container_of(obj, struct ddio_disk, obj));
-		break;
-	case DDIO_OBJ_BUFFER:
-		ddio_pin_free(container_of(obj, struct ddio_pin, obj));
-		break;
-	case DDIO_OBJ_COLL:
-		ddio_coll_free(container_of(obj, struct ddio_coll, obj));
-		break;
-	}
+	obj->ops->free(obj);
 }
 
 void ddio_obj_put(struct ddio_obj *obj)
@@ -170,8 +160,8 @@ void ddio_obj_put(struct ddio_obj *obj)
  */
 static bool ddio_obj_busy(struct ddio_obj *obj)
 {
-	if (obj->type == DDIO_OBJ_COLL)
-		return !ddio_coll_ended(container_of(obj, struct ddio_coll, obj));
+	if (obj->ops->busy)
+		return obj->ops->busy(obj);
 	return kref_read(&obj->ref) > 1;
 }
 
@@ -191,9 +181,8 @@ int ddio_ctx_destroy(struct ddio_ctx *ctx, u32 id)
 	mutex_unlock(&ctx->lock);
 	if (err)
 		return err;
-	if (obj->type == DDIO_OBJ_COLL &&
-	    atomic_xchg(&container_of(obj, struct ddio_coll, obj)->waited, 2) == 1)
-		atomic_dec(&ctx->ended);
+	if (obj->ops->destroyed)
+		obj->ops->destroyed(obj);
 	ddio_obj_put(obj);
 	return 0;
 }

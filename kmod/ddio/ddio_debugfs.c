@@ -8,7 +8,7 @@
 #include <linux/list.h>
 #include <linux/seq_file.h>
 
-#include "ddio_coll.h"
+#include "ddio_priv.h"
 
 static struct dentry *ddio_debugfs_root;
 
@@ -97,41 +97,8 @@ static int ddio_ctx_stats_show(struct seq_file *seq, void *data)
 }
 DEFINE_SHOW_ATTRIBUTE(ddio_ctx_stats);
 
-static void ddio_show_disk(struct seq_file *seq, struct ddio_obj *obj)
-{
-	struct ddio_disk *disk = container_of(obj, struct ddio_disk, obj);
-
-	seq_printf(seq, "%u %pg %s%s logical %u align %u bytes %lld users %u\n", obj->id,
-		   disk->bdev, disk->access & DDIO_ACCESS_READ ? "r" : "",
-		   disk->access & DDIO_ACCESS_WRITE ? "w" : "", disk->logical, disk->align,
-		   (long long)bdev_nr_bytes(disk->bdev), kref_read(&obj->ref) - 1);
-}
-
-static void ddio_show_buffer(struct seq_file *seq, struct ddio_obj *obj)
-{
-	struct ddio_pin *pin = container_of(obj, struct ddio_pin, obj);
-
-	seq_printf(seq, "%u %s bytes %llu pages %llu piece %llu users %u\n", obj->id,
-		   pin->writable ? "rw" : "r", pin->length, pin->nr_pages, 1ULL << pin->shift,
-		   kref_read(&obj->ref) - 1);
-}
-
-static void ddio_show_coll(struct seq_file *seq, struct ddio_obj *obj)
-{
-	static const char *const op[] = { "?", "read", "write", "flush" };
-	static const char *const delivery[] = { "place", "stream", "scatter" };
-	struct ddio_coll *coll = container_of(obj, struct ddio_coll, obj);
-
-	seq_printf(seq, "%u %s %s %s blocks %llu ok %llu depth %u disks %d stop %d\n", obj->id,
-		   op[coll->op], delivery[coll->delivery],
-		   ddio_coll_ended(coll) ? "ended" : "running", coll->nr_blocks,
-		   READ_ONCE(coll->ok_blocks), coll->depth, atomic_read(&coll->running),
-		   READ_ONCE(coll->stop));
-}
-
 /* One line for each object of a type. */
-static int ddio_show_objs(struct seq_file *seq, enum ddio_obj_type type,
-			  void (*show)(struct seq_file *seq, struct ddio_obj *obj))
+static int ddio_show_objs(struct seq_file *seq, enum ddio_obj_type type)
 {
 	struct ddio_ctx *ctx = seq->private;
 	struct ddio_obj *obj;
@@ -139,27 +106,27 @@ static int ddio_show_objs(struct seq_file *seq, enum ddio_obj_type type,
 
 	mutex_lock(&ctx->lock);
 	xa_for_each(&ctx->objs, id, obj)
-		if (obj->type == type)
-			show(seq, obj);
+		if (obj->ops->type == type)
+			obj->ops->show(seq, obj);
 	mutex_unlock(&ctx->lock);
 	return 0;
 }
 
 static int ddio_ctx_disks_show(struct seq_file *seq, void *data)
 {
-	return ddio_show_objs(seq, DDIO_OBJ_DISK, ddio_show_disk);
+	return ddio_show_objs(seq, DDIO_OBJ_DISK);
 }
 DEFINE_SHOW_ATTRIBUTE(ddio_ctx_disks);
 
 static int ddio_ctx_buffers_show(struct seq_file *seq, void *data)
 {
-	return ddio_show_objs(seq, DDIO_OBJ_BUFFER, ddio_show_buffer);
+	return ddio_show_objs(seq, DDIO_OBJ_BUFFER);
 }
 DEFINE_SHOW_ATTRIBUTE(ddio_ctx_buffers);
 
 static int ddio_ctx_collectives_show(struct seq_file *seq, void *data)
 {
-	return ddio_show_objs(seq, DDIO_OBJ_COLL, ddio_show_coll);
+	return ddio_show_objs(seq, DDIO_OBJ_COLL);
 }
 DEFINE_SHOW_ATTRIBUTE(ddio_ctx_collectives);
 

@@ -6,6 +6,7 @@
 #include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/pagemap.h>
+#include <linux/seq_file.h>
 #include <linux/slab.h>
 
 #include "ddio_priv.h"
@@ -26,6 +27,31 @@ static u32 ddio_disk_access(struct file *file, struct block_device *bdev)
 	return access;
 }
 
+static void ddio_disk_free(struct ddio_obj *obj)
+{
+	struct ddio_disk *disk = container_of(obj, struct ddio_disk, obj);
+
+	fput(disk->file);
+	kfree(disk);
+	atomic64_dec(&ddio_live.disks);
+}
+
+static void ddio_disk_show(struct seq_file *seq, struct ddio_obj *obj)
+{
+	struct ddio_disk *disk = container_of(obj, struct ddio_disk, obj);
+
+	seq_printf(seq, "%u %pg %s%s logical %u align %u bytes %lld users %u\n", obj->id,
+		   disk->bdev, disk->access & DDIO_ACCESS_READ ? "r" : "",
+		   disk->access & DDIO_ACCESS_WRITE ? "w" : "", disk->logical, disk->align,
+		   (long long)bdev_nr_bytes(disk->bdev), kref_read(&obj->ref) - 1);
+}
+
+static const struct ddio_obj_ops ddio_disk_ops = {
+	.type = DDIO_OBJ_DISK,
+	.free = ddio_disk_free,
+	.show = ddio_disk_show,
+};
+
 /* Takes over the reference to @file. */
 static struct ddio_disk *ddio_disk_new(struct file *file)
 {
@@ -39,7 +65,7 @@ static struct ddio_disk *ddio_disk_new(struct file *file)
 	if (!disk)
 		goto put_file;
 	kref_init(&disk->obj.ref);
-	disk->obj.type = DDIO_OBJ_DISK;
+	disk->obj.ops = &ddio_disk_ops;
 	disk->file = file;
 	disk->bdev = I_BDEV(file->f_mapping->host);
 	disk->access = ddio_disk_access(file, disk->bdev);
@@ -51,13 +77,6 @@ static struct ddio_disk *ddio_disk_new(struct file *file)
 put_file:
 	fput(file);
 	return ERR_PTR(err);
-}
-
-void ddio_disk_free(struct ddio_disk *disk)
-{
-	fput(disk->file);
-	kfree(disk);
-	atomic64_dec(&ddio_live.disks);
 }
 
 static void ddio_disk_describe(const struct ddio_disk *disk, struct ddio_disk_add *arg)

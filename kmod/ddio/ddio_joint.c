@@ -20,6 +20,7 @@
 #include <linux/slab.h>
 
 #include "ddio_coll.h"
+#include "ddio_dispatch.h"
 
 /* Runs looked at between two looks at whether to let others run. */
 #define DDIO_JOINT_CHUNK 4096U
@@ -74,6 +75,9 @@ static struct ddio_joint *joint_new(u32 members)
 	return joint;
 }
 
+static long joint_ioctl(struct file *file, unsigned int cmd, unsigned long arg);
+static long member_ioctl(struct file *file, unsigned int cmd, unsigned long arg);
+
 static int joint_release(struct inode *inode, struct file *file)
 {
 	ddio_joint_put(file->private_data);
@@ -82,7 +86,7 @@ static int joint_release(struct inode *inode, struct file *file)
 
 static const struct file_operations ddio_joint_fops = {
 	.owner = THIS_MODULE,
-	.unlocked_ioctl = ddio_joint_ioctl,
+	.unlocked_ioctl = joint_ioctl,
 	.compat_ioctl = compat_ptr_ioctl,
 	.release = joint_release,
 	.llseek = noop_llseek,
@@ -203,7 +207,7 @@ static __poll_t member_poll(struct file *file, poll_table *table)
 
 static const struct file_operations ddio_member_fops = {
 	.owner = THIS_MODULE,
-	.unlocked_ioctl = ddio_member_ioctl,
+	.unlocked_ioctl = member_ioctl,
 	.compat_ioctl = compat_ptr_ioctl,
 	.poll = member_poll,
 	.release = member_release,
@@ -254,8 +258,10 @@ static int joint_put_in(struct ddio_joint *joint, struct ddio_member *member)
 	return err;
 }
 
-int ddio_joint_join(struct ddio_joint *joint, struct ddio_joint_join *arg, struct file **file)
+static int joint_join(void *object, union ddio_arg *any, struct file **file)
 {
+	struct ddio_joint_join *arg = &any->joint_join;
+	struct ddio_joint *joint = object;
 	struct ddio_member *member;
 	int err;
 
@@ -302,8 +308,10 @@ static int member_wait_until(struct ddio_joint *joint, u64 ended, u64 deadline)
 	return 0;
 }
 
-int ddio_member_wait(struct ddio_member *member, struct ddio_joint_wait *arg)
+static int member_wait(void *object, union ddio_arg *any, struct file **file)
 {
+	struct ddio_joint_wait *arg = &any->joint_wait;
+	struct ddio_member *member = object;
 	struct ddio_joint *joint = member->joint;
 	int err;
 
@@ -316,6 +324,27 @@ int ddio_member_wait(struct ddio_member *member, struct ddio_joint_wait *arg)
 	member->seen = joint->ended;
 	mutex_unlock(&joint->lock);
 	return 0;
+}
+
+static const struct ddio_ioctl joint_ioctls[] = {
+	DDIO_IOCTL(DDIO_JOINT_JOIN, ddio_joint_join, out_fd, joint_join, .out = true,
+		   .flags = DDIO_BUFFER_READONLY,
+		   .out_fd = offsetof(struct ddio_joint_join, out_fd)),
+};
+
+static long joint_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
+{
+	return ddio_ioctl_run(joint_ioctls, ARRAY_SIZE(joint_ioctls), file, cmd, arg);
+}
+
+static const struct ddio_ioctl member_ioctls[] = {
+	DDIO_IOCTL(DDIO_JOINT_WAIT, ddio_joint_wait, __reserved, member_wait, .out = true,
+		   DDIO_RESERVED(ddio_joint_wait)),
+};
+
+static long member_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
+{
+	return ddio_ioctl_run(member_ioctls, ARRAY_SIZE(member_ioctls), file, cmd, arg);
 }
 
 static void joint_name_members(struct ddio_joint *joint, struct ddio_list *list)

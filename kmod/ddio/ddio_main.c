@@ -9,9 +9,6 @@
 #include "ddio_coll.h"
 #include "version.h"
 
-struct workqueue_struct *ddio_wq;
-struct ddio_live ddio_live;
-
 static int ddio_open(struct inode *inode, struct file *file)
 {
 	struct ddio_ctx *ctx = ddio_ctx_new();

@@ -13,6 +13,7 @@
 #include <linux/overflow.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
+#include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
@@ -182,6 +183,35 @@ static void ddio_pin_release(struct ddio_pin *pin)
 	}
 }
 
+static void ddio_pin_free(struct ddio_obj *obj)
+{
+	struct ddio_pin *pin = container_of(obj, struct ddio_pin, obj);
+
+	if (is_vmalloc_addr(pin->vaddr))
+		vunmap((void *)((unsigned long)pin->vaddr & PAGE_MASK));
+	ddio_pin_release(pin);
+	kvfree(pin->piece);
+	ddio_pin_unaccount(pin);
+	mmdrop(pin->mm);
+	kfree(pin);
+	atomic64_dec(&ddio_live.pins);
+}
+
+static void ddio_pin_show(struct seq_file *seq, struct ddio_obj *obj)
+{
+	struct ddio_pin *pin = container_of(obj, struct ddio_pin, obj);
+
+	seq_printf(seq, "%u %s bytes %llu pages %llu piece %llu users %u\n", obj->id,
+		   pin->writable ? "rw" : "r", pin->length, pin->nr_pages, 1ULL << pin->shift,
+		   kref_read(&obj->ref) - 1);
+}
+
+static const struct ddio_obj_ops ddio_pin_ops = {
+	.type = DDIO_OBJ_BUFFER,
+	.free = ddio_pin_free,
+	.show = ddio_pin_show,
+};
+
 static struct ddio_pin *ddio_pin_alloc(u64 address, u64 length, bool writable)
 {
 	struct ddio_pin *pin = kzalloc(sizeof(*pin), GFP_KERNEL_ACCOUNT);
@@ -189,7 +219,7 @@ static struct ddio_pin *ddio_pin_alloc(u64 address, u64 length, bool writable)
 	if (!pin)
 		return NULL;
 	kref_init(&pin->obj.ref);
-	pin->obj.type = DDIO_OBJ_BUFFER;
+	pin->obj.ops = &ddio_pin_ops;
 	pin->first = offset_in_page(address);
 	pin->length = length;
 	pin->nr_pages = (pin->first + length + PAGE_SIZE - 1) >> PAGE_SHIFT;
@@ -250,18 +280,6 @@ free_pin:
 	mmdrop(pin->mm);
 	kfree(pin);
 	return ERR_PTR(err);
-}
-
-void ddio_pin_free(struct ddio_pin *pin)
-{
-	if (is_vmalloc_addr(pin->vaddr))
-		vunmap((void *)((unsigned long)pin->vaddr & PAGE_MASK));
-	ddio_pin_release(pin);
-	kvfree(pin->piece);
-	ddio_pin_unaccount(pin);
-	mmdrop(pin->mm);
-	kfree(pin);
-	atomic64_dec(&ddio_live.pins);
 }
 
 u32 ddio_pin_at(const struct ddio_pin *pin, u64 offset, u32 length, struct bio_vec *bv)

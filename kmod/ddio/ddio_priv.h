@@ -65,15 +65,37 @@ struct ddio_ctx;
  */
 enum ddio_obj_type { DDIO_OBJ_DISK = 1, DDIO_OBJ_BUFFER, DDIO_OBJ_COLL };
 
+struct ddio_obj;
+struct seq_file;
+
+/**
+ * struct ddio_obj_ops - what a type of object does in its own way
+ * @type: which
+ * @free: the last reference is gone
+ * @show: prints one line for debugfs
+ * @busy: returns true if the object may not be destroyed now; NULL: it is busy while anybody but
+ *	the id has a reference
+ * @stop: its context is being closed; NULL: nothing to do
+ * @destroyed: DDIO_DESTROY has taken its id away; NULL: nothing to do
+ */
+struct ddio_obj_ops {
+	enum ddio_obj_type type;
+	void (*free)(struct ddio_obj *obj);
+	void (*show)(struct seq_file *seq, struct ddio_obj *obj);
+	bool (*busy)(struct ddio_obj *obj);
+	void (*stop)(struct ddio_obj *obj);
+	void (*destroyed)(struct ddio_obj *obj);
+};
+
 /**
  * struct ddio_obj - what has an id; embedded first in disks, pins and collectives
- * @ref: one of the id's, one of each user's; freed by the type's function
- * @type: which
+ * @ref: one of the id's, one of each user's
+ * @ops: of its type
  * @id: in the context, or 0
  */
 struct ddio_obj {
 	struct kref ref;
-	enum ddio_obj_type type;
+	const struct ddio_obj_ops *ops;
 	u32 id;
 };
 
@@ -142,19 +164,18 @@ struct ddio_obj *ddio_ctx_get_obj(struct ddio_ctx *ctx, enum ddio_obj_type type,
  * ctx->lock is held.
  */
 void ddio_ctx_remove(struct ddio_ctx *ctx, struct ddio_obj *obj);
-/* By type. */
 void ddio_obj_put(struct ddio_obj *obj);
 /* ioctl(DDIO_DESTROY) */
 int ddio_ctx_destroy(struct ddio_ctx *ctx, u32 id);
 
 /*
- * ddio_ioctl.c: dispatch by a table, which has checked the size, flags without meaning and
- * reserved members before it calls, and copies the struct back when that returns 0;
- * ddio_main.c: the misc device, init and exit
+ * ddio_ioctl.c: the device's ioctls
  */
 long ddio_ctx_ioctl(struct file *file, unsigned int cmd, unsigned long arg);
-long ddio_joint_ioctl(struct file *file, unsigned int cmd, unsigned long arg);
-long ddio_member_ioctl(struct file *file, unsigned int cmd, unsigned long arg);
+
+/*
+ * ddio_core.c; ddio_main.c makes and destroys the workqueue
+ */
 extern struct workqueue_struct *ddio_wq;
 
 /*
@@ -196,7 +217,6 @@ struct ddio_disk {
 };
 
 int ddio_disk_add(struct ddio_ctx *ctx, struct ddio_disk_add *arg);
-void ddio_disk_free(struct ddio_disk *disk);
 /*
  * Makes what the page cache holds of a range agree with the disk: writes it out before
  * it is read past the cache; and, @writing, throws it away, before and after.
@@ -237,10 +257,9 @@ struct ddio_pin {
 
 /* Pins memory of the current process. */
 struct ddio_pin *ddio_pin_new(u64 address, u64 length, bool writable);
-void ddio_pin_free(struct ddio_pin *pin);
 /* The physically contiguous piece at @offset: its length, at most @length, is returned. */
 u32 ddio_pin_at(const struct ddio_pin *pin, u64 offset, u32 length, struct bio_vec *bv);
-/* Maps all of it for the module's own copying; undone by ddio_pin_free(). */
+/* Maps all of it for the module's own copying; undone when the pin is freed. */
 int ddio_pin_map(struct ddio_pin *pin);
 /* ioctl(DDIO_BUFFER_ADD) */
 int ddio_buffer_add(struct ddio_ctx *ctx, struct ddio_buffer_add *arg);

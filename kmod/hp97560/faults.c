@@ -73,25 +73,6 @@ void hpd_faults_restart(struct hpd_faults *faults)
 	faults->done = 0;
 }
 
-/* Everything that was held ends, in its time. */
-void hpd_stall_end(struct hpd *hpd)
-{
-	struct hpd_cmd *cmd, *next;
-	unsigned long flags;
-	LIST_HEAD(all);
-
-	spin_lock_irqsave(&hpd->lock, flags);
-	hpd->faults.stall = false;
-	list_splice_init(&hpd->pending, &all);
-	list_for_each_entry_safe(cmd, next, &all, entry) {
-		cmd->held = false;
-		cmd->due = cmd->drive_due;
-		hpd_insert(hpd, cmd);
-	}
-	spin_unlock_irqrestore(&hpd->lock, flags);
-	hpd_run(hpd);
-}
-
 ssize_t hpd_bad_show(struct hpd *hpd, char *page)
 {
 	struct hpd_range bad[HPD_BAD_MAX];

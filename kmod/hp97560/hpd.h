@@ -240,7 +240,7 @@ void hpd_power_off(struct hpd *hpd);
 extern const struct blk_mq_ops hpd_mq_ops;
 enum hrtimer_restart hpd_timer(struct hrtimer *timer);
 void hpd_run(struct hpd *hpd);
-void hpd_insert(struct hpd *hpd, struct hpd_cmd *cmd);
+void hpd_stall_end(struct hpd *hpd);
 
 /* bus.c */
 struct hpd_bus *hpd_bus_get(const char *name, u32 scale);
@@ -260,7 +260,6 @@ void hpd_faults_init(struct hpd_faults *faults);
 bool hpd_faults_bad(struct hpd_faults *faults, u64 sector, u32 sectors, blk_status_t *status);
 bool hpd_faults_hold(struct hpd_faults *faults);
 void hpd_faults_restart(struct hpd_faults *faults);
-void hpd_stall_end(struct hpd *hpd);
 ssize_t hpd_bad_show(struct hpd *hpd, char *page);
 int hpd_bad_store(struct hpd *hpd, const char *page);
 const char *hpd_status_name(u32 status);

@@ -15,7 +15,7 @@ static struct request *cmd_request(struct hpd_cmd *cmd)
  */
 
 /* Enter a command by its end, behind those with the same.  The caller holds hpd->lock. */
-void hpd_insert(struct hpd *hpd, struct hpd_cmd *cmd)
+static void pending_insert(struct hpd *hpd, struct hpd_cmd *cmd)
 {
 	struct hpd_cmd *before;
 
@@ -61,6 +61,25 @@ void hpd_run(struct hpd *hpd)
 	spin_unlock_irqrestore(&hpd->lock, flags);
 	list_for_each_entry_safe(cmd, next, &due, entry)
 		blk_mq_complete_request(cmd_request(cmd));
+}
+
+/* Everything that was held ends, in its time. */
+void hpd_stall_end(struct hpd *hpd)
+{
+	struct hpd_cmd *cmd, *next;
+	unsigned long flags;
+	LIST_HEAD(all);
+
+	spin_lock_irqsave(&hpd->lock, flags);
+	hpd->faults.stall = false;
+	list_splice_init(&hpd->pending, &all);
+	list_for_each_entry_safe(cmd, next, &all, entry) {
+		cmd->held = false;
+		cmd->due = cmd->drive_due;
+		pending_insert(hpd, cmd);
+	}
+	spin_unlock_irqrestore(&hpd->lock, flags);
+	hpd_run(hpd);
 }
 
 enum hrtimer_restart hpd_timer(struct hrtimer *timer)
@@ -230,7 +249,7 @@ static bool cmd_pend(struct hpd *hpd, struct hpd_cmd *cmd)
 	count_op(hpd, cmd_request(cmd));
 	count_status(hpd, cmd->status);
 	cmd->pending = true;
-	hpd_insert(hpd, cmd);
+	pending_insert(hpd, cmd);
 	first = list_is_first(&cmd->entry, &hpd->pending);
 	spin_unlock_irq(&hpd->lock);
 	return first;

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What all ioctls have in common; see ddio_dispatch.h. */
+#include <linux/file.h>
+#include <linux/nospec.h>
+#include <linux/uaccess.h>
+
+#include "ddio_dispatch.h"
+
+static const struct ddio_ioctl *ioctl_find(const struct ddio_ioctl *calls, u32 nr, unsigned int cmd)
+{
+	u32 i;
+
+	for (i = 0; i < nr; i++)
+		if (calls[i].cmd == cmd)
+			return &calls[array_index_nospec(i, nr)];
+	return NULL;
+}
+
+static int ioctl_check(const struct ddio_ioctl *call, const union ddio_arg *arg)
+{
+	/* In every struct with flags they follow the size. */
+	if (!call->no_flags && (arg->info.flags & ~call->flags))
+		return -EOPNOTSUPP;
+	if (call->reserved_size &&
+	    memchr_inv((const u8 *)arg + call->reserved, 0, call->reserved_size))
+		return -EINVAL;
+	return 0;
+}
+
+static int ioctl_copy_in(const struct ddio_ioctl *call, union ddio_arg *arg, void __user *uarg)
+{
+	u32 size;
+	int err;
+
+	if (get_user(size, (u32 __user *)uarg))
+		return -EFAULT;
+	if (size < call->size_min)
+		return -EINVAL;
+	if (size > PAGE_SIZE)
+		return -E2BIG;
+	err = copy_struct_from_user(arg, call->size, uarg, size);
+	if (err)
+		return err;
+	/* It may have changed in between. */
+	arg->info.size = size;
+	return ioctl_check(call, arg);
+}
+
+static int ioctl_copy_out(const struct ddio_ioctl *call, const union ddio_arg *arg,
+			  void __user *uarg)
+{
+	return copy_to_user(uarg, arg, min(arg->info.size, call->size)) ? -EFAULT : 0;
+}
+
+/* It has been done: tells the caller, and has the descriptor, if any, only if he has been told. */
+static int ioctl_finish(const struct ddio_ioctl *call, const union ddio_arg *arg, void __user *uarg,
+			struct file *file)
+{
+	int err = call->out ? ioctl_copy_out(call, arg, uarg) : 0;
+	int fd;
+
+	if (!call->out_fd)
+		return err;
+	fd = *(const __s32 *)((const u8 *)arg + call->out_fd);
+	if (err) {
+		put_unused_fd(fd);
+		fput(file);
+	} else {
+		fd_install(fd, file);
+	}
+	return err;
+}
+
+static long ioctl_do(const struct ddio_ioctl *call, void *object, void __user *uarg)
+{
+	struct file *file = NULL;
+	union ddio_arg arg = {};
+	int err;
+
+	err = ioctl_copy_in(call, &arg, uarg);
+	if (err)
+		return err;
+	/* A struct that cannot be written to is found before anything has been done. */
+	if (call->out && ioctl_copy_out(call, &arg, uarg))
+		return -EFAULT;
+	err = call->run(object, &arg, &file);
+	if (!err)
+		return ioctl_finish(call, &arg, uarg, file);
+	if (call->out_failed && copy_to_user((u8 __user *)uarg + call->out_failed,
+					     (u8 *)&arg + call->out_failed, sizeof(u64)))
+		return -EFAULT;
+	return err;
+}
+
+long ddio_ioctl_run(const struct ddio_ioctl *calls, u32 nr, struct file *file, unsigned int cmd,
+		    unsigned long uarg)
+{
+	const struct ddio_ioctl *call = ioctl_find(calls, nr, cmd);
+
+	if (!call)
+		return -ENOTTY;
+	return ioctl_do(call, file->private_data, (void __user *)uarg);
+}

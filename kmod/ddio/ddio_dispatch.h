@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * ioctls as a table.
+ *
+ * Every ioctl of the three kinds of descriptors goes through ddio_ioctl_run(), which
+ * knows from a table what the struct looks like.  It reads the size, refuses what is too
+ * short or has something in a tail that it does not know, checks flags and reserved
+ * members, and copies the struct back; so the handlers see no user pointer to it.
+ */
+#ifndef DDIO_DISPATCH_H
+#define DDIO_DISPATCH_H
+
+#include <linux/fs.h>
+
+#include <linux/ddio.h>
+
+union ddio_arg {
+	struct ddio_info info;
+	struct ddio_disk_add disk_add;
+	struct ddio_buffer_add buffer_add;
+	struct ddio_ring_setup ring_setup;
+	struct ddio_destroy destroy;
+	struct ddio_submit submit;
+	struct ddio_wait wait;
+	struct ddio_cancel cancel;
+	struct ddio_kick kick;
+	struct ddio_joint_create joint_create;
+	struct ddio_joint_join joint_join;
+	struct ddio_joint_wait joint_wait;
+};
+
+/**
+ * struct ddio_ioctl - one ioctl
+ * @cmd: number
+ * @size: of the struct as this kernel knows it
+ * @size_min: of its first version
+ * @no_flags: the struct has no member flags
+ * @flags: those known, others are refused
+ * @reserved: offset of a member that must be zero
+ * @reserved_size: its size, or 0 if there is none
+ * @out: the struct is copied back on success
+ * @out_failed: offset of a 64-bit member that is copied back on failure, or 0
+ * @out_fd: offset of the number of the descriptor that it makes, or 0
+ * @run: does it, for a context, a joint or a membership; the file of the descriptor, which is
+ *	installed when nothing can fail any more
+ */
+struct ddio_ioctl {
+	unsigned int cmd;
+	u32 size;
+	u32 size_min;
+	bool no_flags;
+	u32 flags;
+	u32 reserved;
+	u32 reserved_size;
+	bool out;
+	u32 out_failed;
+	u32 out_fd;
+	int (*run)(void *object, union ddio_arg *arg, struct file **file);
+};
+
+#define DDIO_IOCTL(_cmd, _type, _last, _run, ...)                                          \
+	{                                                                                  \
+		.cmd = (_cmd), .size = sizeof(struct _type),                               \
+		.size_min = offsetofend(struct _type, _last), .run = (_run), ##__VA_ARGS__ \
+	}
+
+#define DDIO_RESERVED(_type)                            \
+	.reserved = offsetof(struct _type, __reserved), \
+	.reserved_size = sizeof_field(struct _type, __reserved)
+
+/* Runs the ioctl @cmd of @file, whose private data is the object; -ENOTTY if it is not in @calls. */
+long ddio_ioctl_run(const struct ddio_ioctl *calls, u32 nr, struct file *file, unsigned int cmd,
+		    unsigned long uarg);
+
+#endif /* DDIO_DISPATCH_H */

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Collectives as the process asks for them: submitted, waited for, cancelled.
+ *
+ * ddio_coll_submit() gives back what it took if anything fails before the collective runs.
+ */
+#include <linux/hrtimer.h>
+#include <linux/ktime.h>
+#include <linux/nospec.h>
+#include <linux/pagemap.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include "ddio_coll.h"
+#include "ddio_trace.h"
+
+/* Statuses copied to the process at a time. */
+#define DDIO_STATUS_CHUNK BIT(18)
+
+static const struct ddio_delivery *ddio_coll_ops(const struct ddio_submit *arg)
+{
+	static const struct ddio_delivery *const ops[] = {
+		[DDIO_PLACE] = &ddio_place,
+		[DDIO_STREAM] = &ddio_stream,
+		[DDIO_SCATTER] = &ddio_scatter,
+	};
+
+	if (arg->op == DDIO_FLUSH)
+		return &ddio_flush;
+	return ops[array_index_nospec(arg->delivery, ARRAY_SIZE(ops))];
+}
+
+/* What can be said without looking at the list; unknown flags are refused before. */
+static int ddio_coll_check(const struct ddio_submit *arg)
+{
+	if (arg->op < DDIO_READ || arg->op > DDIO_FLUSH || arg->delivery > DDIO_SCATTER)
+		return -EINVAL;
+	if (arg->op == DDIO_FLUSH && arg->delivery != DDIO_PLACE)
+		return -EINVAL;
+	if (arg->op != DDIO_WRITE && arg->flags & (DDIO_SUBMIT_FUA | DDIO_SUBMIT_FLUSH))
+		return -EINVAL;
+	if (arg->delivery != DDIO_STREAM &&
+	    (arg->slot_buffer || arg->slot_offset || arg->slot_length))
+		return -EINVAL;
+	if (arg->delivery != DDIO_SCATTER && (arg->runs || arg->nr_runs || arg->joint_fd != -1))
+		return -EINVAL;
+	if (arg->depth > DDIO_DEPTH_MAX)
+		return -EOVERFLOW;
+	return 0;
+}
+
+/* Makes room for the blocks' statuses and the channels. */
+static int ddio_coll_alloc(struct ddio_coll *coll)
+{
+	u32 i;
+
+	coll->status = kvcalloc(coll->nr_blocks, sizeof(*coll->status), DDIO_GFP_LONG);
+	coll->chan = kvcalloc(coll->list.nr_disks, sizeof(*coll->chan), DDIO_GFP_LONG);
+	if (!coll->status || !coll->chan)
+		return -ENOMEM;
+	coll->nr_chans = coll->list.nr_disks;
+	for (i = 0; i < coll->nr_chans; i++)
+		ddio_chan_init(&coll->chan[i], coll, i);
+	return 0;
+}
+
+/*
+ * The events that it may ever have unread.  Of a stream, the process must have read that a slot is
+ * its own before it can bring about more: then, at most, one slot's block ends, the slot
+ * is handed over again, and is taken away with its block.
+ */
+static u64 ddio_coll_events(const struct ddio_coll *coll)
+{
+	if (coll->delivery != DDIO_STREAM)
+		return coll->nr_blocks + 1;
+	if (coll->op == DDIO_READ)
+		return min_t(u64, coll->nr_slots, coll->nr_blocks) + 1;
+	return min_t(u64, 3ULL * coll->nr_slots, 2 * coll->nr_blocks) + 1;
+}
+
+static int ddio_coll_reserve(struct ddio_coll *coll)
+{
+	/* Pairs with ddio_ring_setup(). */
+	struct ddio_kring *ring = smp_load_acquire(&coll->ctx->ring);
+	u64 events = ddio_coll_events(coll);
+	int err;
+
+	if (!ddio_coll_posts_done(coll))
+		return 0;
+	if (!ring)
+		return -ENOENT;
+	err = ddio_ring_reserve(ring, events);
+	if (!err)
+		coll->reserved = events;
+	return err;
+}
+
+/* Takes everything that it needs; what was taken when that fails, ddio_coll_free() gives back. */
+static int ddio_coll_prepare(struct ddio_coll *coll, struct ddio_submit *arg)
+{
+	u32 i;
+	int err;
+
+	err = ddio_list_take(coll->ctx, arg, &coll->list);
+	if (!err)
+		err = ddio_coll_alloc(coll);
+	if (!err)
+		err = coll->ops->setup(coll, arg);
+	if (!err)
+		err = ddio_coll_reserve(coll);
+	for (i = 0; !err && i < coll->nr_chans; i++)
+		err = ddio_chan_setup(&coll->chan[i]);
+	return err;
+}
+
+/* The statuses must have somewhere to go, before anything is done that cannot be undone. */
+static int ddio_coll_check_status(const struct ddio_coll *coll, u64 status)
+{
+	u64 left = coll->nr_blocks * sizeof(s32), at = status, n;
+
+	for (; status && left; left -= n, at += n) {
+		n = min_t(u64, left, DDIO_STATUS_CHUNK * sizeof(s32));
+		if (fault_in_safe_writeable(u64_to_user_ptr(at), n))
+			return -EFAULT;
+		cond_resched();
+	}
+	return 0;
+}
+
+static int ddio_coll_copy_status(const struct ddio_coll *coll, u64 status)
+{
+	s32 __user *to = u64_to_user_ptr(status);
+	u64 at, n;
+
+	for (at = 0; status && at < coll->nr_blocks; at += n) {
+		n = min_t(u64, coll->nr_blocks - at, DDIO_STATUS_CHUNK);
+		if (copy_to_user(to + at, coll->status + at, n * sizeof(*to)))
+			return -EFAULT;
+		cond_resched();
+	}
+	return 0;
+}
+
+/*
+ * The id's reference goes to the context, one to each channel, one stays the caller's.  The joint's
+ * members may stop it from now on, and anybody who guesses its id.
+ */
+static int ddio_coll_publish(struct ddio_coll *coll)
+{
+	u32 i;
+	int err;
+
+	for (i = 0; i < coll->nr_chans + 1; i++)
+		kref_get(&coll->obj.ref);
+	atomic_set(&coll->running, coll->nr_chans);
+	mutex_lock(&coll->ctx->lock);
+	err = ddio_ctx_add(coll->ctx, &coll->obj);
+	mutex_unlock(&coll->ctx->lock);
+	if (!err)
+		return 0;
+	for (i = 0; i < coll->nr_chans + 1; i++)
+		ddio_obj_put(&coll->obj);
+	return err;
+}
+
+/* The first channel runs in the caller's thread, if he waits anyway. */
+static void ddio_coll_start(struct ddio_coll *coll, const struct ddio_submit *arg)
+{
+	bool waits = coll->flags & DDIO_SUBMIT_WAIT && arg->deadline;
+	u32 i;
+
+	trace_ddio_submit(coll);
+	for (i = coll->nr_chans; i-- > 0;)
+		ddio_chan_start(&coll->chan[i], waits && !i, arg->deadline);
+}
+
+/* 0, -ETIMEDOUT or -EINTR. */
+static int ddio_coll_wait_end(struct ddio_coll *coll, u64 deadline)
+{
+	ktime_t left = KTIME_MAX;
+	int err;
+
+	if (ddio_coll_ended(coll))
+		return 0;
+	if (deadline <= KTIME_MAX)
+		left = ktime_sub(ns_to_ktime(deadline), ktime_get());
+	if (left <= 0)
+		return -ETIMEDOUT;
+	err = wait_event_interruptible_hrtimeout(coll->wait, READ_ONCE(coll->ended), left);
+	if (ddio_coll_ended(coll))
+		return 0;
+	return err == -ETIME ? -ETIMEDOUT : -EINTR;
+}
+
+/* It runs: waits for it, if so asked, and tells the caller what there is to tell. */
+static int ddio_coll_answer(struct ddio_coll *coll, struct ddio_submit *arg)
+{
+	arg->out_collective = coll->obj.id;
+	arg->out_first_slot = coll->first_slot;
+	arg->out_state = DDIO_RUNNING;
+	arg->out_error = 0;
+	if (arg->flags & DDIO_SUBMIT_WAIT)
+		ddio_coll_wait_end(coll, arg->deadline);
+	if (!ddio_coll_ended(coll))
+		return 0;
+	arg->out_state = DDIO_ENDED;
+	arg->out_error = coll->error;
+	if (coll->flags & DDIO_SUBMIT_FORGET)
+		arg->out_collective = 0;
+	ddio_coll_learned(coll);
+	return ddio_coll_copy_status(coll, arg->status);
+}
+
+int ddio_coll_submit(struct ddio_ctx *ctx, struct ddio_submit *arg)
+{
+	struct ddio_coll *coll;
+	int err;
+
+	err = ddio_coll_check(arg);
+	if (err)
+		return err;
+	coll = ddio_coll_new(ctx, arg, ddio_coll_ops(arg));
+	if (!coll)
+		return -ENOMEM;
+	err = ddio_coll_prepare(coll, arg);
+	if (!err)
+		err = ddio_coll_check_status(coll, arg->status);
+	if (!err)
+		err = ddio_coll_publish(coll);
+	if (err)
+		goto put_coll;
+	ddio_coll_start(coll, arg);
+	err = ddio_coll_answer(coll, arg);
+	if (err)
+		ddio_coll_forget(coll);
+put_coll:
+	ddio_obj_put(&coll->obj);
+	return err;
+}
+
+static struct ddio_coll *ddio_coll_get(struct ddio_ctx *ctx, u32 id)
+{
+	struct ddio_obj *obj;
+
+	mutex_lock(&ctx->lock);
+	obj = ddio_ctx_get_obj(ctx, DDIO_OBJ_COLL, id);
+	mutex_unlock(&ctx->lock);
+	return obj ? ddio_coll_of(obj) : NULL;
+}
+
+int ddio_coll_wait(struct ddio_ctx *ctx, struct ddio_wait *arg)
+{
+	struct ddio_coll *coll = ddio_coll_get(ctx, arg->collective);
+	int err = -EINVAL;
+
+	if (!coll)
+		return -ENOENT;
+	if (arg->status ? arg->nr_status != coll->nr_blocks : arg->nr_status)
+		goto put_coll;
+	err = ddio_coll_wait_end(coll, arg->deadline);
+	if (!err)
+		err = ddio_coll_copy_status(coll, arg->status);
+	if (err)
+		goto put_coll;
+	ddio_coll_learned(coll);
+	arg->out_error = coll->error;
+	arg->out_block = coll->error_block;
+	arg->out_blocks = coll->ok_blocks;
+	arg->out_bytes = coll->bytes;
+put_coll:
+	ddio_obj_put(&coll->obj);
+	return err;
+}
+
+int ddio_coll_cancel(struct ddio_ctx *ctx, u32 id)
+{
+	struct ddio_coll *coll = ddio_coll_get(ctx, id);
+
+	if (!coll)
+		return -ENOENT;
+	ddio_coll_stop(coll, -ECANCELED);
+	ddio_obj_put(&coll->obj);
+	return 0;
+}
