@@ -78,7 +78,7 @@ void copy_row(char *dst, uint64_t ds, const char *src, uint64_t ss, uint64_t len
 	}
 }
 
-static void copy_levels(const struct ddio_copy *copy, const struct copy_level *level, uint32_t n,
+static void copy_levels(const struct strided_copy *copy, const struct copy_level *level, uint32_t n,
 			char *dst, const char *src)
 {
 	uint64_t i;
@@ -94,10 +94,10 @@ static void copy_levels(const struct ddio_copy *copy, const struct copy_level *l
 	}
 }
 
-void copy_run(const struct ddio_copy *copy, void *dst, const void *src)
+void copy_run(const struct strided_copy *copy, void *dst, const void *src)
 {
 	uint32_t n = copy->nlevels;
-	struct ddio_copy turned;
+	struct strided_copy turned;
 
 	if (!n) {
 		memcpy(dst, src, copy->len);

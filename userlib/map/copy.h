@@ -6,25 +6,25 @@
 #include <stdint.h>
 #include <ddio/dist.h>
 
-#define DDIO_COPY_LEVELS (2 * DDIO_MAX_DIMS + 2)
+#define COPY_LEVELS (2 * DDIO_MAX_DIMS + 2)
 
 /**
- * struct ddio_copy - what is to be copied
+ * struct strided_copy - what is to be copied
  * @len: bytes of each piece
  * @nlevels: levels in use
  * @level: outermost first; distances are two's complement
  */
-struct ddio_copy {
+struct strided_copy {
 	uint64_t len;
 	uint32_t nlevels;
 	struct copy_level {
 		uint64_t count;
 		uint64_t dst;
 		uint64_t src;
-	} level[DDIO_COPY_LEVELS];
+	} level[COPY_LEVELS];
 };
 
-void copy_run(const struct ddio_copy *copy, void *dst, const void *src);
+void copy_run(const struct strided_copy *copy, void *dst, const void *src);
 
 /* @count pieces of @len bytes: the innermost level of the above. */
 void copy_row(char *dst, uint64_t dst_stride, const char *src, uint64_t src_stride, uint64_t len,

@@ -37,14 +37,14 @@ struct row {
 	bool split;
 };
 
-bool deal_suits(const struct ddio_layout *layout)
+bool deal_suits(const struct ddio_map_layout *layout)
 {
 	const struct ddio_axis *axis = &layout->axis[layout->naxes - 1];
 
 	return axis->owners > 1 && axis->k < CACHE_LINE && axis->count >= ROW_MIN;
 }
 
-uint64_t deal_tile_size(const struct ddio_layout *layout)
+uint64_t deal_tile_size(const struct ddio_map_layout *layout)
 {
 	uint64_t cycles = TILE_CYCLES * layout->axis[layout->naxes - 1].cycle;
 
@@ -283,7 +283,7 @@ static void row_deal(const struct deal *deal, const struct row *row, uint64_t lo
 /* The row at the outer indices @idx. */
 static void row_init(struct row *row, const struct deal *deal, const uint64_t *idx)
 {
-	const struct ddio_layout *layout = deal->layout;
+	const struct ddio_map_layout *layout = deal->layout;
 	uint64_t file = layout->nest.off - deal->block_off;
 	uint64_t weight = 1;
 	uint32_t d;

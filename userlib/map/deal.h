@@ -17,19 +17,19 @@
  * @origin: begin of the messages
  */
 struct deal {
-	const struct ddio_layout *layout;
+	const struct ddio_map_layout *layout;
 	char *block;
 	uint64_t block_off;
 	char *const *msg;
 	bool gather;
-	struct ddio_mark origin;
+	struct axis_mark origin;
 };
 
 /* Is the layout one that deal_tile() is made for? */
-bool deal_suits(const struct ddio_layout *layout);
+bool deal_suits(const struct ddio_map_layout *layout);
 
 /* Bytes of the file to be dealt at a time. */
-uint64_t deal_tile_size(const struct ddio_layout *layout);
+uint64_t deal_tile_size(const struct ddio_map_layout *layout);
 
 /* All bytes of [lo, hi), which lies in the range. */
 void deal_tile(const struct deal *deal, uint64_t lo, uint64_t hi);

@@ -94,7 +94,7 @@ static void axis_from_dim(struct ddio_axis *axis, const struct ddio_dim *dim, ui
 }
 
 /* Checks every dimension and sets layout->dim, replica and grid. */
-static int layout_read(struct ddio_layout *layout, const struct ddio_array *array,
+static int layout_read(struct ddio_map_layout *layout, const struct ddio_array *array,
 		       struct ddio_dim *dim, const char **why)
 {
 	uint64_t rank_stride = 1;
@@ -142,7 +142,7 @@ static int layout_check_size(const struct ddio_array *array, const char **why)
 }
 
 /* The section as a nest, bytes of an element last; layout->dim is set. */
-static void layout_section(struct ddio_layout *layout, const struct ddio_array *array,
+static void layout_section(struct ddio_map_layout *layout, const struct ddio_array *array,
 			   const struct ddio_dim *dim)
 {
 	struct nest *nest = &layout->section;
@@ -183,7 +183,7 @@ static void axis_merge(const struct ddio_axis *outer, struct ddio_axis *inner)
 		axis_init(inner, count, inner->k, inner->procs, inner->rank_stride);
 }
 
-static void layout_merge(struct ddio_layout *layout)
+static void layout_merge(struct ddio_map_layout *layout)
 {
 	const struct nest *from = &layout->section;
 	struct ddio_axis axis[DDIO_NEST_DIMS];
@@ -217,8 +217,8 @@ static void layout_merge(struct ddio_layout *layout)
 	}
 }
 
-int ddio_layout_init(struct ddio_layout *layout, const struct ddio_array *array, uint32_t nprocs,
-		     const char **why)
+int ddio_map_layout_init(struct ddio_map_layout *layout, const struct ddio_array *array,
+			 uint32_t nprocs, const char **why)
 {
 	struct ddio_dim dim[DDIO_MAX_DIMS];
 	int rc;
@@ -248,7 +248,7 @@ int ddio_layout_init(struct ddio_layout *layout, const struct ddio_array *array,
 	return 0;
 }
 
-bool layout_coords(const struct ddio_layout *layout, uint32_t rank, uint64_t *coord)
+bool layout_coords(const struct ddio_map_layout *layout, uint32_t rank, uint64_t *coord)
 {
 	uint32_t d;
 
@@ -264,7 +264,7 @@ bool layout_coords(const struct ddio_layout *layout, uint32_t rank, uint64_t *co
 	return true;
 }
 
-bool layout_delivers(const struct ddio_layout *layout, uint32_t rank)
+bool layout_delivers(const struct ddio_map_layout *layout, uint32_t rank)
 {
 	uint32_t r;
 
@@ -274,7 +274,7 @@ bool layout_delivers(const struct ddio_layout *layout, uint32_t rank)
 	return true;
 }
 
-void layout_mark(const struct ddio_layout *layout, uint64_t x, struct ddio_mark *mark)
+void layout_mark(const struct ddio_map_layout *layout, uint64_t x, struct axis_mark *mark)
 {
 	uint32_t d;
 
@@ -287,7 +287,7 @@ void layout_mark(const struct ddio_layout *layout, uint64_t x, struct ddio_mark 
 	}
 }
 
-uint64_t layout_share(const struct ddio_layout *layout, const uint64_t *coord)
+uint64_t layout_share(const struct ddio_map_layout *layout, const uint64_t *coord)
 {
 	uint64_t bytes = 1;
 	uint32_t d;
@@ -297,8 +297,8 @@ uint64_t layout_share(const struct ddio_layout *layout, const uint64_t *coord)
 	return bytes;
 }
 
-uint64_t layout_below(const struct ddio_layout *layout, const uint64_t *coord,
-		      const struct ddio_mark *mark)
+uint64_t layout_below(const struct ddio_map_layout *layout, const uint64_t *coord,
+		      const struct axis_mark *mark)
 {
 	uint64_t weight = 1;
 	uint64_t below = 0;

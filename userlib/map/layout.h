@@ -37,7 +37,7 @@ struct ddio_axis {
 	uint64_t rem;
 };
 
-struct ddio_layout {
+struct ddio_map_layout {
 	uint32_t naxes;
 	uint32_t nreplicas;
 	bool empty;	     /* no byte is wanted; the rest below is not set */
@@ -55,18 +55,18 @@ struct ddio_layout {
 };
 
 /**
- * struct ddio_mark - a byte of the file as the axes see it
+ * struct axis_mark - a byte of the file as the axes see it
  * @idx: as nest_locate() makes it
  * @full, @rem: whole cycles below @idx, and indices beyond them
  */
-struct ddio_mark {
+struct axis_mark {
 	uint64_t idx[DDIO_NEST_DIMS];
 	uint64_t full[DDIO_NEST_DIMS];
 	uint64_t rem[DDIO_NEST_DIMS];
 };
 
-int ddio_layout_init(struct ddio_layout *layout, const struct ddio_array *array, uint32_t nprocs,
-		     const char **why);
+int ddio_map_layout_init(struct ddio_map_layout *layout, const struct ddio_array *array,
+			 uint32_t nprocs, const char **why);
 
 /* Of @full cycles and @rem more indices, those that coordinate @p owns. */
 static inline uint64_t axis_owned(const struct ddio_axis *axis, uint64_t p, uint64_t full,
@@ -91,26 +91,26 @@ static inline bool axis_owns(const struct ddio_axis *axis, uint64_t p, uint64_t 
 }
 
 /* Coordinates of @rank; false if its share is empty. */
-bool layout_coords(const struct ddio_layout *layout, uint32_t rank, uint64_t *coord);
+bool layout_coords(const struct ddio_map_layout *layout, uint32_t rank, uint64_t *coord);
 
 /* Is @rank the lowest of those that hold the same bytes? */
-bool layout_delivers(const struct ddio_layout *layout, uint32_t rank);
+bool layout_delivers(const struct ddio_map_layout *layout, uint32_t rank);
 
 /* The first byte at or after @x. */
-void layout_mark(const struct ddio_layout *layout, uint64_t x, struct ddio_mark *mark);
+void layout_mark(const struct ddio_map_layout *layout, uint64_t x, struct axis_mark *mark);
 
 /* Bytes of the share of the rank at @coord, and those of them below @mark. */
-uint64_t layout_share(const struct ddio_layout *layout, const uint64_t *coord);
-uint64_t layout_below(const struct ddio_layout *layout, const uint64_t *coord,
-		      const struct ddio_mark *mark);
+uint64_t layout_share(const struct ddio_map_layout *layout, const uint64_t *coord);
+uint64_t layout_below(const struct ddio_map_layout *layout, const uint64_t *coord,
+		      const struct axis_mark *mark);
 
 /**
- * struct ddio_range - a range of the file to be walked
+ * struct map_range - a range of the file to be walked
  * @origin: begin of the message that msg_off counts from; at most @lo
  * @lo, @hi: runs of the bytes from @lo to before @hi are wanted
  * @writing: see ddio_map_runs()
  */
-struct ddio_range {
+struct map_range {
 	uint64_t origin;
 	uint64_t lo;
 	uint64_t hi;
@@ -118,9 +118,9 @@ struct ddio_range {
 };
 
 /* See ddio_map_runs() and ddio_map_runs_of(). */
-int layout_runs(const struct ddio_layout *layout, const struct ddio_range *range, ddio_run_fn fn,
-		void *arg);
-int layout_runs_of(const struct ddio_layout *layout, uint32_t rank, const struct ddio_range *range,
-		   ddio_run_fn fn, void *arg);
+int layout_runs(const struct ddio_map_layout *layout, const struct map_range *range,
+		ddio_map_run_fn fn, void *arg);
+int layout_runs_of(const struct ddio_map_layout *layout, uint32_t rank,
+		   const struct map_range *range, ddio_map_run_fn fn, void *arg);
 
 #endif /* DDIO_MAP_LAYOUT_H */

@@ -35,14 +35,14 @@ struct inner {
 	uint64_t rank;
 };
 
-struct walk {
-	const struct ddio_layout *layout;
-	ddio_run_fn fn;
+struct layout_walk {
+	const struct ddio_map_layout *layout;
+	ddio_map_run_fn fn;
 	void *arg;
 	const uint64_t *coord; /* NULL: every process */
 	uint32_t proc;
 	bool writing;
-	struct ddio_mark origin;
+	struct axis_mark origin;
 	struct span span[DDIO_NEST_DIMS];
 	struct stack stack;
 };
@@ -116,7 +116,7 @@ static uint32_t span_cut(const struct span *s, const struct ddio_axis *axis, uin
 }
 
 /* Hands the run over for @r and the replicas from the @i-th kind on. */
-static int walk_replicas(struct walk *w, struct ddio_run *run, uint32_t i)
+static int walk_replicas(struct layout_walk *w, struct ddio_map_run *run, uint32_t i)
 {
 	const struct replica *replica = &w->layout->replica[i];
 	uint32_t proc = run->proc;
@@ -133,10 +133,10 @@ static int walk_replicas(struct walk *w, struct ddio_run *run, uint32_t i)
 	return rc;
 }
 
-static int walk_emit(struct walk *w, const struct inner *in)
+static int walk_emit(struct layout_walk *w, const struct inner *in)
 {
 	const struct stack *st = &w->stack;
-	struct ddio_run run;
+	struct ddio_map_run run;
 	uint32_t i;
 
 	run.proc = in->rank;
@@ -161,9 +161,9 @@ static int walk_emit(struct walk *w, const struct inner *in)
 	return walk_replicas(w, &run, 0);
 }
 
-static int walk_axis(struct walk *w, uint32_t naxes, const struct inner *in);
+static int walk_axis(struct layout_walk *w, uint32_t naxes, const struct inner *in);
 
-static int walk_coord(struct walk *w, uint32_t d, uint64_t p, const struct inner *in)
+static int walk_coord(struct layout_walk *w, uint32_t d, uint64_t p, const struct inner *in)
 {
 	const struct ddio_axis *axis = &w->layout->axis[d];
 	uint64_t stride = w->layout->nest.dim[d].stride;
@@ -203,7 +203,7 @@ static int walk_coord(struct walk *w, uint32_t d, uint64_t p, const struct inner
 }
 
 /* @naxes: axes still to be walked, the outer ones */
-static int walk_axis(struct walk *w, uint32_t naxes, const struct inner *in)
+static int walk_axis(struct layout_walk *w, uint32_t naxes, const struct inner *in)
 {
 	uint32_t d = naxes - 1;
 	uint64_t owners, p, n;
@@ -223,10 +223,10 @@ static int walk_axis(struct walk *w, uint32_t naxes, const struct inner *in)
 	return rc;
 }
 
-static int walk_boxes(struct walk *w, const struct ddio_range *range)
+static int walk_boxes(struct layout_walk *w, const struct map_range *range)
 {
 	static const struct inner outside = { .weight = 1 };
-	const struct ddio_layout *layout = w->layout;
+	const struct ddio_map_layout *layout = w->layout;
 	uint64_t from[DDIO_NEST_DIMS], to[DDIO_NEST_DIMS];
 	uint64_t lo[DDIO_NEST_DIMS], hi[DDIO_NEST_DIMS];
 	struct boxes boxes;
@@ -247,10 +247,10 @@ static int walk_boxes(struct walk *w, const struct ddio_range *range)
 	return rc;
 }
 
-int layout_runs(const struct ddio_layout *layout, const struct ddio_range *range, ddio_run_fn fn,
-		void *arg)
+int layout_runs(const struct ddio_map_layout *layout, const struct map_range *range,
+		ddio_map_run_fn fn, void *arg)
 {
-	struct walk w;
+	struct layout_walk w;
 
 	if (layout->empty || range->lo >= range->hi)
 		return 0;
@@ -263,11 +263,11 @@ int layout_runs(const struct ddio_layout *layout, const struct ddio_range *range
 	return walk_boxes(&w, range);
 }
 
-int layout_runs_of(const struct ddio_layout *layout, uint32_t rank, const struct ddio_range *range,
-		   ddio_run_fn fn, void *arg)
+int layout_runs_of(const struct ddio_map_layout *layout, uint32_t rank,
+		   const struct map_range *range, ddio_map_run_fn fn, void *arg)
 {
 	uint64_t coord[DDIO_NEST_DIMS];
-	struct walk w;
+	struct layout_walk w;
 
 	if (range->lo >= range->hi || !layout_coords(layout, rank, coord))
 		return 0;

@@ -33,7 +33,7 @@ int ddio_map_new_array(const struct ddio_array *array, uint32_t nprocs, struct d
 {
 	struct ddio_map *m = map_alloc(nprocs, true);
 	const char *text = "";
-	int rc = m ? ddio_layout_init(&m->layout, array, nprocs, &text) : -ENOMEM;
+	int rc = m ? ddio_map_layout_init(&m->layout, array, nprocs, &text) : -ENOMEM;
 
 	return map_finish(m, rc, map, why, text);
 }
@@ -121,7 +121,7 @@ uint64_t ddio_map_covered(const struct ddio_map *map, uint64_t lo, uint64_t hi)
 uint64_t map_below(const struct ddio_map *map, uint32_t proc, uint64_t x)
 {
 	uint64_t coord[DDIO_NEST_DIMS];
-	struct ddio_mark mark;
+	struct axis_mark mark;
 
 	if (!map->is_array)
 		return share_below(&map->parts.share[proc], x);
@@ -148,7 +148,8 @@ uint64_t ddio_map_put_size(const struct ddio_map *map, uint32_t proc, uint64_t l
 	return map_delivers(map, proc) ? ddio_map_msg_size(map, proc, lo, hi) : 0;
 }
 
-int map_walk(const struct ddio_map *map, const struct ddio_range *range, ddio_run_fn fn, void *arg)
+int map_walk(const struct ddio_map *map, const struct map_range *range, ddio_map_run_fn fn,
+	     void *arg)
 {
 	if (map->is_array)
 		return layout_runs(&map->layout, range, fn, arg);
@@ -156,17 +157,17 @@ int map_walk(const struct ddio_map *map, const struct ddio_range *range, ddio_ru
 }
 
 int ddio_map_runs(const struct ddio_map *map, uint64_t lo, uint64_t hi, bool writing,
-		  ddio_run_fn fn, void *arg)
+		  ddio_map_run_fn fn, void *arg)
 {
-	struct ddio_range range = { lo, lo, hi, writing };
+	struct map_range range = { lo, lo, hi, writing };
 
 	return map_walk(map, &range, fn, arg);
 }
 
 int ddio_map_runs_of(const struct ddio_map *map, uint32_t proc, uint64_t lo, uint64_t hi,
-		     bool writing, ddio_run_fn fn, void *arg)
+		     bool writing, ddio_map_run_fn fn, void *arg)
 {
-	struct ddio_range range = { lo, lo, hi, writing };
+	struct map_range range = { lo, lo, hi, writing };
 
 	if (proc >= map->nprocs || lo >= hi)
 		return 0;

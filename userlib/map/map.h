@@ -27,7 +27,7 @@
 struct ddio_map;
 
 /**
- * struct ddio_run - nested-strided bytes of one process in a range of a file
+ * struct ddio_map_run - nested-strided bytes of one process in a range of a file
  * @proc: rank
  * @nlevels: levels in use; 0 is one contiguous piece
  * @file_off: absolute offset in the file of the first piece
@@ -37,14 +37,14 @@ struct ddio_map;
  * @level: outermost first.  A level advances share and message alike by
  *	@share_stride and the file by @file_stride.
  */
-struct ddio_run {
+struct ddio_map_run {
 	uint32_t proc;
 	uint32_t nlevels;
 	uint64_t file_off;
 	uint64_t share_off;
 	uint64_t msg_off;
 	uint64_t len;
-	struct ddio_run_level {
+	struct ddio_map_run_level {
 		uint64_t count;
 		uint64_t file_stride;
 		uint64_t share_stride;
@@ -52,7 +52,7 @@ struct ddio_run {
 };
 
 /* Return 0 to go on; anything else ends the walk and is its result. */
-typedef int (*ddio_run_fn)(void *arg, const struct ddio_run *run);
+typedef int (*ddio_map_run_fn)(void *arg, const struct ddio_map_run *run);
 
 /**
  * ddio_map_new_array - the map of a distributed array
@@ -116,11 +116,11 @@ uint64_t ddio_map_msg_size(const struct ddio_map *map, uint32_t proc, uint64_t l
  * for the lowest rank among them.
  */
 int ddio_map_runs(const struct ddio_map *map, uint64_t lo, uint64_t hi, bool writing,
-		  ddio_run_fn fn, void *arg);
+		  ddio_map_run_fn fn, void *arg);
 
 /* The same for one process only, in time proportional to that process's runs. */
 int ddio_map_runs_of(const struct ddio_map *map, uint32_t proc, uint64_t lo, uint64_t hi,
-		     bool writing, ddio_run_fn fn, void *arg);
+		     bool writing, ddio_map_run_fn fn, void *arg);
 
 /* As ddio_map_msg_size(), but with @writing false as above, or counting only what
  * @proc has to deliver for a write. */
@@ -138,8 +138,10 @@ bool ddio_map_check_overlap(const struct ddio_map *map, uint64_t *at, uint32_t *
 
 /* Copy the bytes of @run from the block at @block, whose first byte is byte
  * @block_off of the file, to the message, and back. */
-void ddio_run_pack(const struct ddio_run *run, const void *block, uint64_t block_off, void *msg);
-void ddio_run_unpack(const struct ddio_run *run, void *block, uint64_t block_off, const void *msg);
+void ddio_map_run_pack(const struct ddio_map_run *run, const void *block, uint64_t block_off,
+		       void *msg);
+void ddio_map_run_unpack(const struct ddio_map_run *run, void *block, uint64_t block_off,
+			 const void *msg);
 
 /**
  * ddio_map_pack - the messages of all processes for a range, in one pass over it
@@ -147,7 +149,7 @@ void ddio_run_unpack(const struct ddio_run *run, void *block, uint64_t block_off
  * @msg: a buffer for the message of each process, as long as ddio_map_msg_size()
  *	says; NULL skips the process
  *
- * The same bytes as ddio_run_pack() of every run, in the order that suits the
+ * The same bytes as ddio_map_run_pack() of every run, in the order that suits the
  * caches.
  * Return: 0.
  */
@@ -166,24 +168,24 @@ int ddio_map_unpack(const struct ddio_map *map, uint64_t lo, uint64_t hi, void *
 /*
  * The memory side, at the compute process.
  */
-struct ddio_place;
+struct ddio_memmap;
 
 /**
- * ddio_place_new - where the share of @proc lies in memory
- * @map: must outlive the place
+ * ddio_memmap_new - where the share of @proc lies in memory
+ * @map: must outlive the memmap
  * @memory: NULL for packed; checked against the share; copied
  * @span: result: bytes of memory from the buffer's address that may be touched
  */
-int ddio_place_new(const struct ddio_map *map, uint32_t proc, const struct ddio_memory *memory,
-		   struct ddio_place **place, uint64_t *span, const char **why);
-void ddio_place_free(struct ddio_place *place);
+int ddio_memmap_new(const struct ddio_map *map, uint32_t proc, const struct ddio_memory *memory,
+		    struct ddio_memmap **memmap, uint64_t *span, const char **why);
+void ddio_memmap_free(struct ddio_memmap *memmap);
 
 /**
- * struct ddio_piece - nested-strided bytes of a message and their place in memory
+ * struct mem_piece - nested-strided bytes of a message and their place in memory
  * @msg_off: offset in the message; @mem_off: offset from the buffer's address
  * @len: bytes of each contiguous piece
  */
-struct ddio_piece {
+struct mem_piece {
 	uint64_t msg_off;
 	uint64_t mem_off;
 	uint64_t len;
@@ -196,26 +198,26 @@ struct ddio_piece {
 	} level[2 * DDIO_MAX_DIMS + 2];
 };
 
-typedef int (*piece_fn)(void *arg, const struct ddio_piece *piece);
+typedef int (*piece_fn)(void *arg, const struct mem_piece *piece);
 
 /* Walk the pieces of the message for [lo, hi), in order of msg_off where nlevels is 0. */
-int place_pieces(const struct ddio_place *place, uint64_t lo, uint64_t hi, bool writing,
-		 piece_fn fn, void *arg);
+int memmap_pieces(const struct ddio_memmap *memmap, uint64_t lo, uint64_t hi, bool writing,
+		  piece_fn fn, void *arg);
 
 /**
- * ddio_place_contiguous - is the message for [lo, hi) one contiguous piece of memory?
+ * ddio_memmap_contiguous - is the message for [lo, hi) one contiguous piece of memory?
  * @mem_off, @len: result if so.  Then data are received straight into place.
  */
-bool ddio_place_contiguous(const struct ddio_place *place, uint64_t lo, uint64_t hi, bool writing,
-			   uint64_t *mem_off, uint64_t *len);
+bool ddio_memmap_contiguous(const struct ddio_memmap *memmap, uint64_t lo, uint64_t hi,
+			    bool writing, uint64_t *mem_off, uint64_t *len);
 
-void piece_unpack(const struct ddio_piece *piece, const void *msg, void *mem);
-void piece_pack(const struct ddio_piece *piece, void *msg, const void *mem);
+void piece_unpack(const struct mem_piece *piece, const void *msg, void *mem);
+void piece_pack(const struct mem_piece *piece, void *msg, const void *mem);
 
 /* The whole message at once: walks and copies. */
-void ddio_place_unpack(const struct ddio_place *place, uint64_t lo, uint64_t hi, const void *msg,
-		       void *mem);
-void ddio_place_pack(const struct ddio_place *place, uint64_t lo, uint64_t hi, bool writing,
-		     void *msg, const void *mem);
+void ddio_memmap_unpack(const struct ddio_memmap *memmap, uint64_t lo, uint64_t hi, const void *msg,
+			void *mem);
+void ddio_memmap_pack(const struct ddio_memmap *memmap, uint64_t lo, uint64_t hi, bool writing,
+		      void *msg, const void *mem);
 
 #endif /* DDIO_MAP_H */

@@ -9,7 +9,7 @@ struct ddio_map {
 	uint32_t nprocs;
 	bool is_array;
 	union {
-		struct ddio_layout layout;
+		struct ddio_map_layout layout;
 		struct parts parts;
 	};
 };
@@ -21,6 +21,7 @@ bool map_delivers(const struct ddio_map *map, uint32_t proc);
 uint64_t map_below(const struct ddio_map *map, uint32_t proc, uint64_t x);
 
 /* The walks, with the begin of the message apart from that of the range. */
-int map_walk(const struct ddio_map *map, const struct ddio_range *range, ddio_run_fn fn, void *arg);
+int map_walk(const struct ddio_map *map, const struct map_range *range, ddio_map_run_fn fn,
+	     void *arg);
 
 #endif /* DDIO_MAP_PRIV_H */

@@ -13,10 +13,11 @@
 #define TILE_BYTES 16384
 #define CACHE_LINE 64
 
-void ddio_run_pack(const struct ddio_run *run, const void *block, uint64_t block_off, void *msg)
+void ddio_map_run_pack(const struct ddio_map_run *run, const void *block, uint64_t block_off,
+		       void *msg)
 {
 	const char *src = (const char *)block + (run->file_off - block_off);
-	struct ddio_copy copy;
+	struct strided_copy copy;
 	uint32_t i;
 
 	copy.len = run->len;
@@ -29,10 +30,11 @@ void ddio_run_pack(const struct ddio_run *run, const void *block, uint64_t block
 	copy_run(&copy, (char *)msg + run->msg_off, src);
 }
 
-void ddio_run_unpack(const struct ddio_run *run, void *block, uint64_t block_off, const void *msg)
+void ddio_map_run_unpack(const struct ddio_map_run *run, void *block, uint64_t block_off,
+			 const void *msg)
 {
 	char *dst = (char *)block + (run->file_off - block_off);
-	struct ddio_copy copy;
+	struct strided_copy copy;
 	uint32_t i;
 
 	copy.len = run->len;
@@ -53,34 +55,35 @@ struct pack {
 	const void *const *in;
 };
 
-static int pack_run(void *arg, const struct ddio_run *run)
+static int pack_run(void *arg, const struct ddio_map_run *run)
 {
 	const struct pack *p = arg;
 
 	if (p->out[run->proc])
-		ddio_run_pack(run, p->from, p->block_off, p->out[run->proc]);
+		ddio_map_run_pack(run, p->from, p->block_off, p->out[run->proc]);
 	return 0;
 }
 
-static int unpack_run(void *arg, const struct ddio_run *run)
+static int unpack_run(void *arg, const struct ddio_map_run *run)
 {
 	const struct pack *p = arg;
 
 	if (p->in[run->proc])
-		ddio_run_unpack(run, p->to, p->block_off, p->in[run->proc]);
+		ddio_map_run_unpack(run, p->to, p->block_off, p->in[run->proc]);
 	return 0;
 }
 
 static bool map_is_small(const struct ddio_map *map)
 {
-	const struct ddio_layout *layout = &map->layout;
+	const struct ddio_map_layout *layout = &map->layout;
 
 	if (!map->is_array)
 		return map->parts.small;
 	return !layout->empty && layout->axis[layout->naxes - 1].k < CACHE_LINE;
 }
 
-static int map_copy(const struct ddio_map *map, struct ddio_range *range, ddio_run_fn fn, void *arg)
+static int map_copy(const struct ddio_map *map, struct map_range *range, ddio_map_run_fn fn,
+		    void *arg)
 {
 	uint64_t hi = range->hi;
 	int rc = 0;
@@ -132,7 +135,7 @@ int ddio_map_pack(const struct ddio_map *map, uint64_t lo, uint64_t hi, const vo
 		  void *const *msg)
 {
 	struct deal deal;
-	struct ddio_range range = { lo, lo, hi, false };
+	struct map_range range = { lo, lo, hi, false };
 	struct pack p = { .from = block, .block_off = lo, .out = msg };
 
 	if (map_deals(map, lo, hi)) {
@@ -148,7 +151,7 @@ int ddio_map_unpack(const struct ddio_map *map, uint64_t lo, uint64_t hi, void *
 		    const void *const *msg)
 {
 	struct deal deal;
-	struct ddio_range range = { lo, lo, hi, true };
+	struct map_range range = { lo, lo, hi, true };
 	struct pack p = { .to = block, .block_off = lo, .in = msg };
 
 	if (map_deals(map, lo, hi)) {

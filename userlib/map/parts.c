@@ -144,7 +144,7 @@ static int build_flatten(struct build *b, const struct ddio_part *part)
 		if (part_read(part, i, &nest, b->why))
 			continue;
 		pieces = nest_size(&nest) / nest.dim[nest.ndims - 1].count;
-		if (pieces > DDIO_FLAT_MAX - *b->flat)
+		if (pieces > FLAT_MAX - *b->flat)
 			return fail(b->why, "part: out of file order in more than 2^24 pieces",
 				    -EOVERFLOW);
 		*b->flat += pieces;
@@ -178,7 +178,7 @@ static int part_check(const struct ddio_part *part, const char **why)
 	return 0;
 }
 
-static int share_init(struct ddio_share *share, const struct ddio_part *part, uint64_t *flat,
+static int share_init(struct map_share *share, const struct ddio_part *part, uint64_t *flat,
 		      const char **why)
 {
 	struct build b = { .sorted = true, .flat = flat, .why = why };
@@ -225,7 +225,7 @@ static int parts_unite(struct parts *parts, uint64_t flat, const char **why)
 		return -ENOMEM;
 	n = 0;
 	for (p = 0; p < parts->nprocs; p++) {
-		const struct ddio_share *share = &parts->share[p];
+		const struct map_share *share = &parts->share[p];
 
 		parts->monotone &= share->monotone;
 		for (i = 0; i < share->items.n; i++) {

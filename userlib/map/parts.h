@@ -7,12 +7,12 @@
 #include "map/union.h"
 
 /**
- * struct ddio_share - what one process wants
+ * struct map_share - what one process wants
  * @items: sorted by file offset, disjoint; their nests belong to the share
  * @size: bytes
  * @monotone: file order is share order
  */
-struct ddio_share {
+struct map_share {
 	struct items items;
 	uint64_t size;
 	bool monotone;
@@ -22,7 +22,7 @@ struct parts {
 	uint32_t nprocs;
 	bool monotone;
 	bool small; /* has pieces that are shorter than a cache line */
-	struct ddio_share *share;
+	struct map_share *share;
 	struct item_union all;
 };
 
@@ -38,11 +38,11 @@ int nest_read(struct nest *nest, const struct ddio_strided *strided, bool memory
 	      const char **why);
 
 /* Bytes of the share below file offset @x. */
-uint64_t share_below(const struct ddio_share *share, uint64_t x);
+uint64_t share_below(const struct map_share *share, uint64_t x);
 
-int parts_runs(const struct parts *parts, const struct ddio_range *range, ddio_run_fn fn,
+int parts_runs(const struct parts *parts, const struct map_range *range, ddio_map_run_fn fn,
 	       void *arg);
-int parts_runs_of(const struct parts *parts, uint32_t proc, const struct ddio_range *range,
-		  ddio_run_fn fn, void *arg);
+int parts_runs_of(const struct parts *parts, uint32_t proc, const struct map_range *range,
+		  ddio_map_run_fn fn, void *arg);
 
 #endif /* DDIO_MAP_PARTS_H */

@@ -3,7 +3,7 @@
 #include "map/parts.h"
 
 /* The first item that ends behind @x. */
-static uint64_t share_find(const struct ddio_share *share, uint64_t x)
+static uint64_t share_find(const struct map_share *share, uint64_t x)
 {
 	const struct item *item = share->items.item;
 	uint64_t lo = 0;
@@ -20,7 +20,7 @@ static uint64_t share_find(const struct ddio_share *share, uint64_t x)
 	return lo;
 }
 
-uint64_t share_below(const struct ddio_share *share, uint64_t x)
+uint64_t share_below(const struct map_share *share, uint64_t x)
 {
 	uint64_t i = share_find(share, x);
 
@@ -29,7 +29,7 @@ uint64_t share_below(const struct ddio_share *share, uint64_t x)
 	return share->items.item[i].before + item_below(&share->items.item[i], x);
 }
 
-static void run_from_stack(struct ddio_run *run, const struct stack *st)
+static void run_from_stack(struct ddio_map_run *run, const struct stack *st)
 {
 	uint32_t i;
 
@@ -45,14 +45,14 @@ static void run_from_stack(struct ddio_run *run, const struct stack *st)
 }
 
 /* @run->msg_off: of the item's first byte, modulo 2^64 where that lies before the message */
-static int nest_runs(const struct nest *nest, const struct ddio_range *range,
-		     const struct ddio_run *first, ddio_run_fn fn, void *arg)
+static int nest_runs(const struct nest *nest, const struct map_range *range,
+		     const struct ddio_map_run *first, ddio_map_run_fn fn, void *arg)
 {
 	uint64_t from[DDIO_NEST_DIMS], to[DDIO_NEST_DIMS];
 	uint64_t lo[DDIO_NEST_DIMS], hi[DDIO_NEST_DIMS];
 	struct boxes boxes;
 	struct stack st;
-	struct ddio_run run;
+	struct ddio_map_run run;
 	int rc = 0;
 
 	nest_locate(nest, range->lo, from);
@@ -72,8 +72,8 @@ static int nest_runs(const struct nest *nest, const struct ddio_range *range,
 	return rc;
 }
 
-static int item_runs(const struct item *item, const struct ddio_range *range, struct ddio_run *run,
-		     ddio_run_fn fn, void *arg)
+static int item_runs(const struct item *item, const struct map_range *range,
+		     struct ddio_map_run *run, ddio_map_run_fn fn, void *arg)
 {
 	struct nest tmp;
 	uint64_t lo, hi;
@@ -90,12 +90,12 @@ static int item_runs(const struct item *item, const struct ddio_range *range, st
 	return fn(arg, run);
 }
 
-int parts_runs_of(const struct parts *parts, uint32_t proc, const struct ddio_range *range,
-		  ddio_run_fn fn, void *arg)
+int parts_runs_of(const struct parts *parts, uint32_t proc, const struct map_range *range,
+		  ddio_map_run_fn fn, void *arg)
 {
-	const struct ddio_share *share = &parts->share[proc];
+	const struct map_share *share = &parts->share[proc];
 	const struct item *item = share->items.item;
-	struct ddio_run run;
+	struct ddio_map_run run;
 	uint64_t i, below;
 	int rc = 0;
 
@@ -112,7 +112,8 @@ int parts_runs_of(const struct parts *parts, uint32_t proc, const struct ddio_ra
 	return rc;
 }
 
-int parts_runs(const struct parts *parts, const struct ddio_range *range, ddio_run_fn fn, void *arg)
+int parts_runs(const struct parts *parts, const struct map_range *range, ddio_map_run_fn fn,
+	       void *arg)
 {
 	uint32_t p;
 	int rc = 0;

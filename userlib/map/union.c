@@ -76,7 +76,7 @@ static uint64_t owned_dedupe(struct item_union *all, struct owned *owned, uint64
 
 static int union_add_cluster(struct item_union *all, uint64_t first, uint64_t hi, bool mixed)
 {
-	struct ddio_cluster *p = all->cluster;
+	struct item_cluster *p = all->cluster;
 
 	if (all->nclusters == all->room) {
 		all->room = all->room ? all->room * 2 : 16;
@@ -85,7 +85,7 @@ static int union_add_cluster(struct item_union *all, uint64_t first, uint64_t hi
 			return -ENOMEM;
 		all->cluster = p;
 	}
-	p[all->nclusters++] = (struct ddio_cluster){ first, hi, mixed };
+	p[all->nclusters++] = (struct item_cluster){ first, hi, mixed };
 	all->mixed |= mixed;
 	return 0;
 }
@@ -157,7 +157,7 @@ static int union_flatten(struct item_union *all, const struct owned *owned, uint
 		const struct item *item = &owned[i].item;
 		uint64_t pieces = item_pieces(item);
 
-		if (pieces > DDIO_FLAT_MAX - *flat)
+		if (pieces > FLAT_MAX - *flat)
 			rc = -EOVERFLOW;
 		else
 			rc = scraps_add_nest(&scraps, item_nest(item, &tmp), 0, owned[i].proc);

@@ -14,15 +14,15 @@
 #include "map/items.h"
 
 /* Pieces that one map may flatten; bounds what a short description can cost. */
-#define DDIO_FLAT_MAX (UINT64_C(1) << 24)
+#define FLAT_MAX (UINT64_C(1) << 24)
 
 /**
- * struct ddio_cluster - items that interleave
+ * struct item_cluster - items that interleave
  * @first: index of the first; they go on to that of the next cluster
  * @hi: one past their last byte
  * @mixed: some of them overlap; their bytes do not count in item.before
  */
-struct ddio_cluster {
+struct item_cluster {
 	uint64_t first;
 	uint64_t hi;
 	bool mixed;
@@ -30,7 +30,7 @@ struct ddio_cluster {
 
 struct item_union {
 	struct items items;
-	struct ddio_cluster *cluster;
+	struct item_cluster *cluster;
 	uint64_t nclusters;
 	uint64_t room;
 	uint64_t size; /* without mixed clusters */
@@ -49,7 +49,7 @@ struct owned {
 /**
  * union_init - the union of items
  * @owned: items of all processes, in any order; sorted here.  Nests are borrowed.
- * @flat: pieces flattened by the map so far, at most DDIO_FLAT_MAX
+ * @flat: pieces flattened by the map so far, at most FLAT_MAX
  *
  * Return: 0, -ENOMEM, or -EOVERFLOW if it would take too many pieces.
  */

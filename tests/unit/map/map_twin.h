@@ -152,7 +152,7 @@ static inline void twin_walk_byte(struct twin_walk *w, uint32_t proc, uint64_t f
 	w->share[at] = share;
 }
 
-static inline int twin_walk_run(void *arg, const struct ddio_run *run)
+static inline int twin_walk_run(void *arg, const struct ddio_map_run *run)
 {
 	struct twin_walk *w = arg;
 	uint64_t idx[2 * DDIO_MAX_DIMS] = { 0 };

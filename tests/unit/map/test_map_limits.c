@@ -21,10 +21,10 @@ static struct ddio_map *map_of(const struct ddio_array *array, uint32_t nprocs)
 struct count {
 	uint64_t runs;
 	uint64_t bytes;
-	struct ddio_run last;
+	struct ddio_map_run last;
 };
 
-static int count_run(void *arg, const struct ddio_run *run)
+static int count_run(void *arg, const struct ddio_map_run *run)
 {
 	struct count *c = arg;
 	uint64_t bytes = run->len;
@@ -158,9 +158,9 @@ static void test_far_section(void)
 	ddio_map_free(map);
 }
 
-static int keep_piece(void *arg, const struct ddio_piece *piece)
+static int keep_piece(void *arg, const struct mem_piece *piece)
 {
-	*(struct ddio_piece *)arg = *piece;
+	*(struct mem_piece *)arg = *piece;
 	return 0;
 }
 
@@ -177,23 +177,23 @@ static void test_far_memory(void)
 				      .start = { 1, 1 } };
 	uint64_t wide = 8 * (TWO(18) + 2);
 	struct ddio_map *map = map_of(&array, 4);
-	struct ddio_place *place = NULL;
-	struct ddio_piece piece;
+	struct ddio_memmap *memmap = NULL;
+	struct mem_piece piece;
 	uint64_t span;
 
 	CU_ASSERT_FATAL(map != NULL);
-	CU_ASSERT_EQUAL_FATAL(ddio_place_new(map, 3, &memory, &place, &span, NULL), 0);
+	CU_ASSERT_EQUAL_FATAL(ddio_memmap_new(map, 3, &memory, &memmap, &span, NULL), 0);
 	CU_ASSERT_EQUAL(span, TWO(20) * wide + 8 * (TWO(18) + 1));
 	/* The last row but one, all of it. */
-	CU_ASSERT_EQUAL(place_pieces(place, TWO(43) - TWO(24), TWO(43) - TWO(23), false, keep_piece,
-				     &piece),
+	CU_ASSERT_EQUAL(memmap_pieces(memmap, TWO(43) - TWO(24), TWO(43) - TWO(23), false,
+				      keep_piece, &piece),
 			0);
 	CU_ASSERT(!piece.nlevels && piece.len == TWO(21) && !piece.msg_off);
 	CU_ASSERT_EQUAL(piece.mem_off, (TWO(20) - 1) * wide + 8);
-	CU_ASSERT_EQUAL(place_pieces(place, 0, TWO(43), false, keep_piece, &piece), 0);
+	CU_ASSERT_EQUAL(memmap_pieces(memmap, 0, TWO(43), false, keep_piece, &piece), 0);
 	CU_ASSERT(piece.nlevels == 1 && piece.level[0].count == TWO(20));
 	CU_ASSERT_EQUAL(piece.level[0].mem_stride, (int64_t)wide);
-	ddio_place_free(place);
+	ddio_memmap_free(memmap);
 	ddio_map_free(map);
 }
 
@@ -207,7 +207,7 @@ static void test_empty_shares(void)
 			 { .size = 3 } },
 	};
 	struct ddio_map *map = map_of(&array, 6);
-	struct ddio_place *place = NULL;
+	struct ddio_memmap *memmap = NULL;
 	uint64_t span = 1, mem_off = 1, len = 1, lo, hi;
 	struct count c = { 0 };
 	uint32_t p;
@@ -217,11 +217,11 @@ static void test_empty_shares(void)
 	for (p = 3; p < 6; p++) {
 		CU_ASSERT_EQUAL(ddio_map_share_size(map, p), 0);
 		CU_ASSERT_EQUAL(ddio_map_runs_of(map, p, 0, 1000, false, count_run, &c), 0);
-		CU_ASSERT_EQUAL_FATAL(ddio_place_new(map, p, NULL, &place, &span, NULL), 0);
+		CU_ASSERT_EQUAL_FATAL(ddio_memmap_new(map, p, NULL, &memmap, &span, NULL), 0);
 		CU_ASSERT_EQUAL(span, 0);
-		CU_ASSERT(ddio_place_contiguous(place, 0, 1000, false, &mem_off, &len));
+		CU_ASSERT(ddio_memmap_contiguous(memmap, 0, 1000, false, &mem_off, &len));
 		CU_ASSERT(!mem_off && !len);
-		ddio_place_free(place);
+		ddio_memmap_free(memmap);
 	}
 	CU_ASSERT_EQUAL(c.runs, 0);
 	ddio_map_free(map);
@@ -243,7 +243,7 @@ static void test_turned_range(void)
 	struct ddio_extent list = { 0, 1000 };
 	struct ddio_part part = { .kind = DDIO_PART_LIST, .n = 1, .list = &list };
 	struct ddio_array array = { .elem_size = 1, .ndims = 1, .dim = { { .size = 1000 } } };
-	struct ddio_place *place = NULL;
+	struct ddio_memmap *memmap = NULL;
 	struct ddio_map *map;
 	struct count c = { 0 };
 	uint64_t span;
@@ -256,16 +256,16 @@ static void test_turned_range(void)
 		if (!i)
 			map = map_of(&array, 1);
 		CU_ASSERT_FATAL(map != NULL);
-		CU_ASSERT_EQUAL_FATAL(ddio_place_new(map, 0, NULL, &place, &span, NULL), 0);
+		CU_ASSERT_EQUAL_FATAL(ddio_memmap_new(map, 0, NULL, &memmap, &span, NULL), 0);
 		CU_ASSERT_EQUAL(ddio_map_covered(map, 20, 10), 0);
 		CU_ASSERT_EQUAL(ddio_map_msg_size(map, 0, 20, 10), 0);
 		CU_ASSERT_EQUAL(ddio_map_put_size(map, 0, 20, 10), 0);
 		CU_ASSERT_EQUAL(ddio_map_runs(map, 20, 10, false, count_run, &c), 0);
 		CU_ASSERT_EQUAL(ddio_map_runs_of(map, 0, 20, 10, false, count_run, &c), 0);
 		CU_ASSERT_EQUAL(ddio_map_pack(map, 20, 10, NULL, (void *const[]){ NULL }), 0);
-		CU_ASSERT_EQUAL(place_pieces(place, 20, 10, false, keep_piece, NULL), 0);
+		CU_ASSERT_EQUAL(memmap_pieces(memmap, 20, 10, false, keep_piece, NULL), 0);
 		CU_ASSERT_EQUAL(c.runs, 0);
-		ddio_place_free(place);
+		ddio_memmap_free(memmap);
 		ddio_map_free(map);
 	}
 }
@@ -276,9 +276,9 @@ static void test_all_levels(void)
 	struct ddio_strided s = { .offset = 7, .len = 1, .nlevels = DDIO_MAX_DIMS };
 	struct ddio_part part = { .kind = DDIO_PART_STRIDED, .n = 1, .strided = &s };
 	struct ddio_memory memory = { .nstrided = 1, .strided = &s };
-	struct ddio_place *place = NULL;
+	struct ddio_memmap *memmap = NULL;
 	struct ddio_map *map = NULL;
-	struct ddio_piece piece;
+	struct mem_piece piece;
 	struct count c = { 0 };
 	uint64_t span;
 	uint32_t d;
@@ -288,10 +288,10 @@ static void test_all_levels(void)
 	CU_ASSERT_EQUAL_FATAL(ddio_map_new_parts(&part, 1, &map, NULL), 0);
 	CU_ASSERT_EQUAL(ddio_map_runs(map, 0, UINT64_MAX, false, count_run, &c), 0);
 	CU_ASSERT(c.runs == 1 && c.bytes == 256 && c.last.nlevels == DDIO_MAX_DIMS);
-	CU_ASSERT_EQUAL_FATAL(ddio_place_new(map, 0, &memory, &place, &span, NULL), 0);
-	CU_ASSERT_EQUAL(place_pieces(place, 0, UINT64_MAX, false, keep_piece, &piece), 0);
+	CU_ASSERT_EQUAL_FATAL(ddio_memmap_new(map, 0, &memory, &memmap, &span, NULL), 0);
+	CU_ASSERT_EQUAL(memmap_pieces(memmap, 0, UINT64_MAX, false, keep_piece, &piece), 0);
 	CU_ASSERT_EQUAL(piece.nlevels, DDIO_MAX_DIMS);
-	ddio_place_free(place);
+	ddio_memmap_free(memmap);
 	ddio_map_free(map);
 }
 
@@ -450,7 +450,7 @@ static void test_refused_parts(void)
 	ddio_map_free(NULL);
 }
 
-static int stop_at_third(void *arg, const struct ddio_run *run)
+static int stop_at_third(void *arg, const struct ddio_map_run *run)
 {
 	(void)run;
 	return ++*(int *)arg == 3 ? -ECANCELED : 0;

@@ -14,7 +14,7 @@
 #include "userlib/map/parts.c"
 #undef fail
 #define fail place_fail_text
-#include "userlib/map/place.c"
+#include "userlib/map/memmap.c"
 #undef fail
 
 #include "tests/unit/lib/ut.h"
@@ -27,10 +27,10 @@ struct attempt {
 	const struct ddio_memory *memory;
 };
 
-/* A map and a place in it; what was made is freed again, however far it came. */
+/* A map and a memmap in it; what was made is freed again, however far it came. */
 static int attempt_run(const struct attempt *a, const char **why)
 {
-	struct ddio_place *place = NULL;
+	struct ddio_memmap *memmap = NULL;
 	struct ddio_map *map = NULL;
 	uint64_t span;
 	int rc;
@@ -41,8 +41,8 @@ static int attempt_run(const struct attempt *a, const char **why)
 		rc = ddio_map_new_parts(a->part, 4, &map, why);
 	if (rc)
 		return rc;
-	rc = ddio_place_new(map, 1, a->memory, &place, &span, why);
-	ddio_place_free(place);
+	rc = ddio_memmap_new(map, 1, a->memory, &memmap, &span, why);
+	ddio_memmap_free(memmap);
 	ddio_map_free(map);
 	return rc;
 }

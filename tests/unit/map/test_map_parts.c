@@ -127,7 +127,7 @@ static void test_empty(void)
 	ddio_map_free(map);
 }
 
-static int count_run(void *arg, const struct ddio_run *run)
+static int count_run(void *arg, const struct ddio_map_run *run)
 {
 	(void)run;
 	++*(uint64_t *)arg;

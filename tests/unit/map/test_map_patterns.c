@@ -127,7 +127,7 @@ static void chunk_add(struct chunks *c, uint64_t off, uint64_t len)
 	c->end = off + len;
 }
 
-static int chunk_run(void *arg, const struct ddio_run *run)
+static int chunk_run(void *arg, const struct ddio_map_run *run)
 {
 	struct chunks *c = arg;
 	uint64_t outer = run->nlevels > 1 ? run->level[0].count : 1;
@@ -200,14 +200,14 @@ static void test_uneven_rows(void)
 }
 
 struct runs {
-	struct ddio_run run[64];
+	struct ddio_map_run run[64];
 	size_t n;
 };
 
-static int keep_run(void *arg, const struct ddio_run *run)
+static int keep_run(void *arg, const struct ddio_map_run *run)
 {
 	struct runs *r = arg;
-	struct ddio_run *copy = &r->run[r->n];
+	struct ddio_map_run *copy = &r->run[r->n];
 
 	if (r->n == sizeof(r->run) / sizeof(r->run[0]))
 		return -1;

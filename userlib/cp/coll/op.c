@@ -265,7 +265,7 @@ void op_free(struct ddio_op *op)
 	ddio_list_del(&op->session_link);
 	if (op->whole != op->map)
 		ddio_map_free(op->whole);
-	ddio_place_free(op->place);
+	ddio_memmap_free(op->memmap);
 	ddio_map_free(op->map);
 	for (i = 0; i < op->nparts; i++)
 		ddio_part_free(&op->parts[i]);

@@ -104,7 +104,7 @@ struct ddio_op {
 	struct ddio_part *parts;
 	uint32_t nparts;
 	struct ddio_map *map, *whole;
-	struct ddio_place *place;
+	struct ddio_memmap *memmap;
 	uint8_t *buf;
 	bool packed;
 	uint64_t share;

@@ -123,7 +123,7 @@ static int op_map(struct ddio_op *op, const struct ddio_transfer *t)
 	if (err)
 		return op_wrong(op, err, "%s", why ? why : strerror(-err));
 	op->share = ddio_map_share_size(op->map, op->rank);
-	err = ddio_place_new(op->map, op->rank, t->memory, &op->place, &span, &why);
+	err = ddio_memmap_new(op->map, op->rank, t->memory, &op->memmap, &span, &why);
 	if (err)
 		return op_wrong(op, err, "%s", why ? why : strerror(-err));
 	if (op->share && !t->buf)

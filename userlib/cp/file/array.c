@@ -26,14 +26,14 @@ int ddio_array_share(const struct ddio_array *array, uint32_t nprocs, uint32_t r
 int ddio_array_local(const struct ddio_array *array, uint32_t nprocs, uint32_t rank,
 		     uint64_t count[DDIO_MAX_DIMS])
 {
-	struct ddio_layout layout;
+	struct ddio_map_layout layout;
 	const struct ddio_axis *axis;
 	uint32_t d;
 	int err;
 
 	if (!array || !count || rank >= nprocs)
 		return -EINVAL;
-	err = ddio_layout_init(&layout, array, nprocs, NULL);
+	err = ddio_map_layout_init(&layout, array, nprocs, NULL);
 	for (d = 0; !err && d < DDIO_MAX_DIMS; d++)
 		count[d] = 0;
 	if (err || layout.empty || rank >= layout.grid)

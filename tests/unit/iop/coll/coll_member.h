@@ -14,7 +14,7 @@ struct w_op {
 	bool write;
 	const struct ddio_map *map;
 	uint32_t block;
-	struct ddio_place *place;
+	struct ddio_memmap *memmap;
 	uint8_t *share;
 	uint64_t size, moved;
 	uint32_t oks, status, lost;
@@ -106,7 +106,7 @@ static int m_data(struct w_lane *lane, const struct ddio_msg_coll_data *d)
 	lo = d->block * op->block;
 	CU_ASSERT_EQUAL(d->handle, 1000 + m->rank);
 	CU_ASSERT_EQUAL(memcmp(d->group, m->g->id, sizeof(d->group)), 0);
-	ddio_place_unpack(op->place, lo, lo + op->block, lane->bulk, op->share);
+	ddio_memmap_unpack(op->memmap, lo, lo + op->block, lane->bulk, op->share);
 	op->moved += lane->iov.iov_len;
 	op->datas++;
 	if (!m->rank) {
@@ -160,7 +160,7 @@ static int m_answer(struct w_lane *lane, struct w_op *op, const struct ddio_want
 	CU_ASSERT(len > 0);
 	m->twist = W_PLAIN;
 	memcpy(d.group, m->g->id, sizeof(d.group));
-	ddio_place_pack(op->place, lo, hi, true, data, op->share);
+	ddio_memmap_pack(op->memmap, lo, hi, true, data, op->share);
 	op->moved += len;
 	d.block += twist == W_OTHER_BLOCK;
 	d.handle += twist == W_OTHER_RANK;
@@ -383,7 +383,7 @@ static inline struct w_group *w_group_new(struct coll_world *w, uint32_t n)
 
 static inline void m_op_free(struct w_op *op)
 {
-	ddio_place_free(op->place);
+	ddio_memmap_free(op->memmap);
 	free(op->share);
 	free(op->order);
 	memset(op, 0, sizeof(*op));

@@ -28,7 +28,7 @@ typedef void (*run_byte_fn)(void *arg, uint64_t file_off, uint64_t share_off);
 struct run_bytes {
 	run_byte_fn fn;
 	void *arg;
-	const struct ddio_run *run;
+	const struct ddio_map_run *run;
 };
 
 static void run_level(const struct run_bytes *rb, uint32_t level, uint64_t file, uint64_t share)
@@ -45,7 +45,7 @@ static void run_level(const struct run_bytes *rb, uint32_t level, uint64_t file,
 			  share + i * rb->run->level[level].share_stride);
 }
 
-static int run_each(void *arg, const struct ddio_run *run)
+static int run_each(void *arg, const struct ddio_map_run *run)
 {
 	struct run_bytes *rb = arg;
 
@@ -108,7 +108,7 @@ static inline void m_op_begin(struct w_member *m, const struct w_job *job, uint6
 	op->lost = COLL_NOBODY;
 	op->size = ddio_map_share_size(map, m->rank);
 	op->share = calloc(1, op->size + 1);
-	CU_ASSERT_EQUAL(ddio_place_new(map, m->rank, NULL, &op->place, &span, NULL), 0);
+	CU_ASSERT_EQUAL(ddio_memmap_new(map, m->rank, NULL, &op->memmap, &span, NULL), 0);
 	fill.share = op->share;
 	if (op->write)
 		w_bytes(map, m->rank, fill_byte, &fill);

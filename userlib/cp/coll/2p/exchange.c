@@ -36,7 +36,7 @@ struct staging_walk {
 	bool single;
 };
 
-static int walk_look(void *arg, const struct ddio_run *run)
+static int walk_look(void *arg, const struct ddio_map_run *run)
 {
 	struct staging_walk *w = arg;
 
@@ -45,19 +45,19 @@ static int walk_look(void *arg, const struct ddio_run *run)
 	return w->n > 1;
 }
 
-static int walk_pack(void *arg, const struct ddio_run *run)
+static int walk_pack(void *arg, const struct ddio_map_run *run)
 {
 	struct staging_walk *w = arg;
 
-	ddio_run_pack(run, w->tp->staging, w->tp->seg.lo, w->msg);
+	ddio_map_run_pack(run, w->tp->staging, w->tp->seg.lo, w->msg);
 	return 0;
 }
 
-static int walk_unpack(void *arg, const struct ddio_run *run)
+static int walk_unpack(void *arg, const struct ddio_map_run *run)
 {
 	struct staging_walk *w = arg;
 
-	ddio_run_unpack(run, w->tp->staging, w->tp->seg.lo, w->msg);
+	ddio_map_run_unpack(run, w->tp->staging, w->tp->seg.lo, w->msg);
 	return 0;
 }
 
@@ -126,7 +126,7 @@ static void *message_take(struct two_phase *tp, struct tp_send *ts, uint32_t who
 	if (direct)
 		return direct;
 	if (op->writing)
-		ddio_place_pack(op->place, lo, hi, true, ts->data, op->buf);
+		ddio_memmap_pack(op->memmap, lo, hi, true, ts->data, op->buf);
 	else
 		staging_pack(tp, who, lo, hi, ts->data);
 	ddio_env_charge(op->session->env, DDIO_WORK_COPY, len);
@@ -140,7 +140,7 @@ static uint8_t *message_piece(struct two_phase *tp, uint32_t who, uint64_t lo, u
 
 	if (!op->writing)
 		return staging_piece(tp, who, lo, hi);
-	return ddio_place_contiguous(op->place, lo, hi, true, &at, &len) ? op->buf + at : NULL;
+	return ddio_memmap_contiguous(op->memmap, lo, hi, true, &at, &len) ? op->buf + at : NULL;
 }
 
 static int message_send(struct two_phase *tp, struct link *link, uint64_t lo, uint64_t hi,
@@ -294,7 +294,7 @@ static int exchange_place(struct two_phase *tp, struct exchange_in *in, uint32_t
 
 	if (op->writing)
 		direct = staging_piece(tp, rank, in->lo, in->hi);
-	else if (ddio_place_contiguous(op->place, in->lo, in->hi, false, &at, &run))
+	else if (ddio_memmap_contiguous(op->memmap, in->lo, in->hi, false, &at, &run))
 		direct = op->buf + at;
 	in->direct = direct;
 	if (!direct && len > in->scratch_cap) {
@@ -377,7 +377,7 @@ static int exchange_message(struct link *link, const void *payload, size_t len)
 		if (op->writing)
 			staging_unpack(tp, link->peer->rank, in->lo, in->hi, in->scratch);
 		else
-			ddio_place_unpack(op->place, in->lo, in->hi, in->scratch, op->buf);
+			ddio_memmap_unpack(op->memmap, in->lo, in->hi, in->scratch, op->buf);
 		ddio_env_charge(op->session->env, DDIO_WORK_COPY, in->sink.iov_len);
 	}
 	tp->got += in->sink.iov_len;
@@ -456,11 +456,11 @@ static int exchange_own(struct two_phase *tp)
 		if (!len)
 			continue;
 		if (op->writing) {
-			ddio_place_pack(op->place, at, hi, true, msg, op->buf);
+			ddio_memmap_pack(op->memmap, at, hi, true, msg, op->buf);
 			staging_unpack(tp, op->rank, at, hi, msg);
 		} else {
 			staging_pack(tp, op->rank, at, hi, msg);
-			ddio_place_unpack(op->place, at, hi, msg, op->buf);
+			ddio_memmap_unpack(op->memmap, at, hi, msg, op->buf);
 		}
 		ddio_env_charge(op->session->env, DDIO_WORK_COPY, 2 * len);
 	}

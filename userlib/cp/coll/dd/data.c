@@ -103,7 +103,7 @@ static int data_sink(struct dd_wire *wire, struct ddio_op *op, uint64_t block, u
 	err = blockset_add(&dd->seen, block);
 	if (err)
 		return err == -EEXIST ? -EPROTO : err;
-	wire->direct = ddio_place_contiguous(op->place, lo, hi, false, &at, &run);
+	wire->direct = ddio_memmap_contiguous(op->memmap, lo, hi, false, &at, &run);
 	if (wire->direct && run != len)
 		return -EPROTO;
 	wire->sink.iov_base = wire->direct ? op->buf + at : wire_scratch(wire, len);
@@ -158,8 +158,8 @@ static int dd_data(struct lane *lane, const void *payload, size_t len)
 	dd = op->priv;
 	lo = wire->block * op->file->rec.ref.block;
 	if (!wire->direct) {
-		ddio_place_unpack(op->place, lo, lo + op->file->rec.ref.block, wire->scratch,
-				  op->buf);
+		ddio_memmap_unpack(op->memmap, lo, lo + op->file->rec.ref.block, wire->scratch,
+				   op->buf);
 		ddio_env_charge(op->session->env, DDIO_WORK_COPY, wire->len);
 	}
 	dd->moved += wire->len;
@@ -217,11 +217,11 @@ static int piece_send(struct lane *lane, struct ddio_op *op, const struct dd_wan
 	if (n < 0)
 		return (int)n;
 	if (len <= PIECE_SMALL) {
-		ddio_place_pack(op->place, lo, hi, true, fixed + n, op->buf);
+		ddio_memmap_pack(op->memmap, lo, hi, true, fixed + n, op->buf);
 		return lane_send(lane, DDIO_OP_COLL_PIECE, op->turn.number, fixed, (size_t)n + len,
 				 NULL, 0, NULL);
 	}
-	direct = ddio_place_contiguous(op->place, lo, hi, true, &at, &run);
+	direct = ddio_memmap_contiguous(op->memmap, lo, hi, true, &at, &run);
 	piece = malloc(sizeof(*piece) + (direct ? 0 : len));
 	if (!piece)
 		return -ENOMEM;
@@ -230,7 +230,7 @@ static int piece_send(struct lane *lane, struct ddio_op *op, const struct dd_wan
 	iov.iov_base = direct ? op->buf + at : piece->data;
 	iov.iov_len = len;
 	if (!direct) {
-		ddio_place_pack(op->place, lo, hi, true, piece->data, op->buf);
+		ddio_memmap_pack(op->memmap, lo, hi, true, piece->data, op->buf);
 		ddio_env_charge(op->session->env, DDIO_WORK_COPY, len);
 	}
 	err = lane_send(lane, DDIO_OP_COLL_PIECE, op->turn.number, fixed, (size_t)n, &iov, 1,

@@ -75,8 +75,8 @@ static int chunk_push(struct tc_disk *d, uint64_t at, uint64_t len, uint64_t sha
 	return 0;
 }
 
-static int run_expand(struct tc_disk *d, const struct ddio_run *run, uint32_t level, uint64_t at,
-		      uint64_t share)
+static int run_expand(struct tc_disk *d, const struct ddio_map_run *run, uint32_t level,
+		      uint64_t at, uint64_t share)
 {
 	uint64_t i;
 	int err = 0;
@@ -91,7 +91,7 @@ static int run_expand(struct tc_disk *d, const struct ddio_run *run, uint32_t le
 	return err;
 }
 
-static int run_take(void *arg, const struct ddio_run *run)
+static int run_take(void *arg, const struct ddio_map_run *run)
 {
 	return run_expand(arg, run, 0, run->file_off, run->share_off);
 }
@@ -201,7 +201,7 @@ static int chunk_memory(struct tc *tc, struct objreq *req, const struct tc_chunk
 	req->niov = 1;
 	req->iov_one.iov_len = c->len;
 	if ((op->packed && !c->broken) ||
-	    ddio_place_contiguous(op->place, c->at, c->at + c->len, op->writing, &at, &len)) {
+	    ddio_memmap_contiguous(op->memmap, c->at, c->at + c->len, op->writing, &at, &len)) {
 		req->iov_one.iov_base = op->buf + at;
 		return len == c->len ? 0 : -EPROTO;
 	}
@@ -211,7 +211,7 @@ static int chunk_memory(struct tc *tc, struct objreq *req, const struct tc_chunk
 	req->iov_one.iov_base = req->bounce;
 	req->key = c->at;
 	if (op->writing)
-		ddio_place_pack(op->place, c->at, c->at + c->len, true, req->bounce, op->buf);
+		ddio_memmap_pack(op->memmap, c->at, c->at + c->len, true, req->bounce, op->buf);
 	return 0;
 }
 
@@ -237,8 +237,8 @@ static void tc_take(struct objio *io, struct objreq *req)
 {
 	struct tc *tc = io->arg;
 
-	ddio_place_unpack(tc->op->place, req->key, req->key + req->obj.len, req->bounce,
-			  tc->op->buf);
+	ddio_memmap_unpack(tc->op->memmap, req->key, req->key + req->obj.len, req->bounce,
+			   tc->op->buf);
 	ddio_env_charge(io->session->env, DDIO_WORK_COPY, req->obj.len);
 }
 

@@ -32,7 +32,7 @@ static struct coll_part *part_new(struct coll_slot *slot, uint32_t rank)
 	return part;
 }
 
-static int divide_run(void *arg, const struct ddio_run *run)
+static int divide_run(void *arg, const struct ddio_map_run *run)
 {
 	struct divide *dv = arg;
 	struct coll_part *part;

@@ -71,14 +71,14 @@ struct scatter_runs {
 	uint64_t first, runs;
 };
 
-static int run_joined(void *arg, const struct ddio_run *run)
+static int run_joined(void *arg, const struct ddio_map_run *run)
 {
 	const struct coll_req *req = arg;
 
 	return coll_req_joined(req, run->proc) ? 0 : -ENOENT;
 }
 
-static int run_add(void *arg, const struct ddio_run *run)
+static int run_add(void *arg, const struct ddio_map_run *run)
 {
 	struct scatter_runs *sr = arg;
 	struct ddio_scatter_run to = {
@@ -102,7 +102,7 @@ static int run_add(void *arg, const struct ddio_run *run)
 	return ddio_disk_scatter_run(sr->list, &to);
 }
 
-static int run_count(void *arg, const struct ddio_run *run)
+static int run_count(void *arg, const struct ddio_map_run *run)
 {
 	uint64_t *scattered = arg, bytes = run->len;
 	uint32_t i;
@@ -113,7 +113,7 @@ static int run_count(void *arg, const struct ddio_run *run)
 	return 0;
 }
 
-static int block_runs(const struct coll_disk *cd, const struct coll_block *at, ddio_run_fn fn,
+static int block_runs(const struct coll_disk *cd, const struct coll_block *at, ddio_map_run_fn fn,
 		      void *arg)
 {
 	const struct coll *coll = cd->coll;

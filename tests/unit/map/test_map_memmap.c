@@ -145,7 +145,7 @@ struct piece_walk {
 	uint64_t faults;
 };
 
-static int walk_piece(void *arg, const struct ddio_piece *piece)
+static int walk_piece(void *arg, const struct mem_piece *piece)
 {
 	struct piece_walk *w = arg;
 	uint64_t idx[2 * DDIO_MAX_DIMS + 2] = { 0 };
@@ -189,7 +189,7 @@ static uint64_t expect_message(const struct twin *t, const struct memory_twin *m
 	return n;
 }
 
-static uint64_t check_copies(const struct ddio_place *place, const struct memory_twin *m,
+static uint64_t check_copies(const struct ddio_memmap *memmap, const struct memory_twin *m,
 			     const uint64_t *want, uint64_t n, uint64_t lo, uint64_t hi,
 			     bool writing)
 {
@@ -203,7 +203,7 @@ static uint64_t check_copies(const struct ddio_place *place, const struct memory
 		abort();
 	for (i = 0; i < m->span; i++)
 		mem[i] = twin_byte(3, i);
-	ddio_place_pack(place, lo, hi, writing, msg, mem);
+	ddio_memmap_pack(memmap, lo, hi, writing, msg, mem);
 	for (i = 0; i < n; i++)
 		faults += msg[i] != twin_byte(3, want[i]);
 	if (!writing) {
@@ -213,7 +213,7 @@ static uint64_t check_copies(const struct ddio_place *place, const struct memory
 			msg[i] = twin_byte(5, i);
 			twin[want[i]] = msg[i];
 		}
-		ddio_place_unpack(place, lo, hi, msg, mem);
+		ddio_memmap_unpack(memmap, lo, hi, msg, mem);
 		faults += m->span && memcmp(mem, twin, m->span) != 0;
 	}
 	free(msg);
@@ -222,7 +222,7 @@ static uint64_t check_copies(const struct ddio_place *place, const struct memory
 	return faults;
 }
 
-static uint64_t check_range(const struct twin *t, const struct ddio_place *place,
+static uint64_t check_range(const struct twin *t, const struct ddio_memmap *memmap,
 			    const struct memory_twin *m, uint32_t proc, uint64_t lo, uint64_t hi,
 			    bool writing)
 {
@@ -242,14 +242,14 @@ static uint64_t check_range(const struct twin *t, const struct ddio_place *place
 		got[i] = TWIN_NONE;
 		contiguous &= want[i] == want[0] + i;
 	}
-	w.faults += !!place_pieces(place, lo, hi, writing, walk_piece, &w);
+	w.faults += !!memmap_pieces(memmap, lo, hi, writing, walk_piece, &w);
 	for (i = 0; i < w.n; i++)
 		w.faults += got[i] != want[i];
-	if (ddio_place_contiguous(place, lo, hi, writing, &mem_off, &len))
+	if (ddio_memmap_contiguous(memmap, lo, hi, writing, &mem_off, &len))
 		w.faults += !contiguous || len != w.n || (w.n && mem_off != want[0]);
 	else
 		w.faults += contiguous;
-	faults = w.faults + check_copies(place, m, want, w.n, lo, hi, writing);
+	faults = w.faults + check_copies(memmap, m, want, w.n, lo, hi, writing);
 	free(want);
 	free(got);
 	return faults;
@@ -259,11 +259,11 @@ static uint64_t check_place(struct twin_rng *rng, const struct twin *t, const st
 			    uint32_t proc, const struct ddio_memory *memory,
 			    const struct memory_twin *m)
 {
-	struct ddio_place *place = NULL;
+	struct ddio_memmap *memmap = NULL;
 	const char *why = "";
 	uint64_t span = 1;
 	uint64_t faults, lo, hi;
-	int rc = ddio_place_new(map, proc, memory, &place, &span, &why);
+	int rc = ddio_memmap_new(map, proc, memory, &memmap, &span, &why);
 	int i;
 
 	if (rc) {
@@ -273,9 +273,9 @@ static uint64_t check_place(struct twin_rng *rng, const struct twin *t, const st
 	faults = span != m->span;
 	for (i = 0; i < 4; i++) {
 		twin_range(t, rng, &lo, &hi);
-		faults += check_range(t, place, m, proc, lo, hi, i & 1);
+		faults += check_range(t, memmap, m, proc, lo, hi, i & 1);
 	}
-	ddio_place_free(place);
+	ddio_memmap_free(memmap);
 	return faults;
 }
 
@@ -432,14 +432,14 @@ static void test_refused(void)
 	CU_ASSERT_EQUAL_FATAL(ddio_map_new_array(&array, 3, &map, NULL), 0);
 	for (i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
 		const struct refusal *r = &refusals[i];
-		struct ddio_place *place = NULL;
+		struct ddio_memmap *memmap = NULL;
 		const char *why = "";
 		uint64_t span;
 
-		CU_ASSERT_EQUAL(ddio_place_new(map, r->proc, &r->memory, &place, &span, &why),
+		CU_ASSERT_EQUAL(ddio_memmap_new(map, r->proc, &r->memory, &memmap, &span, &why),
 				r->rc);
 		CU_ASSERT_STRING_EQUAL(why, r->why);
-		CU_ASSERT_PTR_NULL(place);
+		CU_ASSERT_PTR_NULL(memmap);
 	}
 	ddio_map_free(map);
 }
@@ -450,18 +450,18 @@ static void test_refused_for_parts(void)
 	struct ddio_extent list = { 100, 10 };
 	struct ddio_part part = { .kind = DDIO_PART_LIST, .n = 1, .list = &list };
 	struct ddio_memory memory = { .ndims = 1, .size = { 10 } };
-	struct ddio_place *place = NULL;
+	struct ddio_memmap *memmap = NULL;
 	struct ddio_map *map = NULL;
 	const char *why = "";
 	uint64_t span;
 
 	CU_ASSERT_EQUAL_FATAL(ddio_map_new_parts(&part, 1, &map, NULL), 0);
-	CU_ASSERT_EQUAL(ddio_place_new(map, 0, &memory, &place, &span, &why), -EINVAL);
+	CU_ASSERT_EQUAL(ddio_memmap_new(map, 0, &memory, &memmap, &span, &why), -EINVAL);
 	CU_ASSERT_STRING_EQUAL(why, "memory.ndims is set, but the file's part is no array");
 	ddio_map_free(map);
 }
 
-static int stop_at_second(void *arg, const struct ddio_piece *piece)
+static int stop_at_second(void *arg, const struct mem_piece *piece)
 {
 	(void)piece;
 	return ++*(int *)arg == 2 ? -ECANCELED : 0;
@@ -475,18 +475,18 @@ static void test_stopped(void)
 					   { .offset = 20, .len = 10 },
 					   { .offset = 40, .len = 80 } };
 	struct ddio_memory memory = { .nstrided = 3, .strided = strided };
-	struct ddio_place *place = NULL;
+	struct ddio_memmap *memmap = NULL;
 	struct ddio_map *map = NULL;
 	uint64_t span;
 	int calls = 0;
 
 	CU_ASSERT_EQUAL_FATAL(ddio_map_new_array(&array, 1, &map, NULL), 0);
-	CU_ASSERT_EQUAL_FATAL(ddio_place_new(map, 0, &memory, &place, &span, NULL), 0);
+	CU_ASSERT_EQUAL_FATAL(ddio_memmap_new(map, 0, &memory, &memmap, &span, NULL), 0);
 	CU_ASSERT_EQUAL(span, 120);
-	CU_ASSERT_EQUAL(place_pieces(place, 0, 100, false, stop_at_second, &calls), -ECANCELED);
+	CU_ASSERT_EQUAL(memmap_pieces(memmap, 0, 100, false, stop_at_second, &calls), -ECANCELED);
 	CU_ASSERT_EQUAL(calls, 2);
-	ddio_place_free(place);
-	ddio_place_free(NULL);
+	ddio_memmap_free(memmap);
+	ddio_memmap_free(NULL);
 	ddio_map_free(map);
 }
 
@@ -502,6 +502,6 @@ int main(void)
 	};
 	static const struct ut_suite suites[] = { { "memory", cases } };
 
-	seed = twin_seed("test_map_place");
-	return ut_run("test_map_place", suites, 1);
+	seed = twin_seed("test_map_memmap");
+	return ut_run("test_map_memmap", suites, 1);
 }

@@ -2,7 +2,7 @@
 /*
  * The memory side: where the bytes of a share lie.
  *
- * A place is a row of nests that follow one another in the share: one for a
+ * A memmap is a row of nests that follow one another in the share: one for a
  * packed share or a local array with ghost cells, several for a list.  An
  * interval of the share is cut into boxes of them, whatever the file side
  * looks like; a message of a monotone map is one such interval.
@@ -14,23 +14,23 @@
 #include "map/map_priv.h"
 
 /**
- * struct ddio_place - see map.h
+ * struct ddio_memmap - see map.h
  * @delivers: false if a lower rank delivers the same bytes in a write
  * @slot: @size bytes of the share from @share on, ascending; they lie at @off
  *	in one piece, or, if @nest is set, as that says
  */
-struct ddio_place {
+struct ddio_memmap {
 	const struct ddio_map *map;
 	uint32_t proc;
 	bool delivers;
 	uint64_t size;
-	uint64_t nslots;
-	struct place_slot {
+	uint64_t nstretches;
+	struct stretch {
 		uint64_t share;
 		uint64_t size;
 		uint64_t off;
 		struct nest *nest;
-	} slot[];
+	} stretch[];
 };
 
 static int fail(const char **why, const char *text, int err)
@@ -39,40 +39,40 @@ static int fail(const char **why, const char *text, int err)
 	return err;
 }
 
-static int place_add(struct ddio_place *place, const struct nest *nest)
+static int memmap_add(struct ddio_memmap *memmap, const struct nest *nest)
 {
-	struct place_slot *slot = &place->slot[place->nslots];
+	struct stretch *stretch = &memmap->stretch[memmap->nstretches];
 
-	slot->share = place->size;
-	slot->size = nest_size(nest);
-	slot->off = nest->off;
+	stretch->share = memmap->size;
+	stretch->size = nest_size(nest);
+	stretch->off = nest->off;
 	if (nest->ndims > 1) {
-		slot->nest = malloc(sizeof(*nest));
-		if (!slot->nest)
+		stretch->nest = malloc(sizeof(*nest));
+		if (!stretch->nest)
 			return -ENOMEM;
-		*slot->nest = *nest;
+		*stretch->nest = *nest;
 	}
-	place->size += slot->size;
-	place->nslots++;
+	memmap->size += stretch->size;
+	memmap->nstretches++;
 	return 0;
 }
 
-static int place_packed(struct ddio_place *place, uint64_t size, uint64_t *span)
+static int memmap_packed(struct ddio_memmap *memmap, uint64_t size, uint64_t *span)
 {
 	struct nest nest = { .ndims = 1, .dim[0] = { size, 1, 1 } };
 
 	*span = size;
-	return size ? place_add(place, &nest) : 0;
+	return size ? memmap_add(memmap, &nest) : 0;
 }
 
 /* The local array: its own extents around those of the share. */
-static int place_ghosts(struct ddio_place *place, const struct ddio_memory *memory, uint64_t *span,
-			const char **why)
+static int memmap_ghosts(struct ddio_memmap *memmap, const struct ddio_memory *memory,
+			 uint64_t *span, const char **why)
 {
-	const struct ddio_layout *layout = &place->map->layout;
+	const struct ddio_map_layout *layout = &memmap->map->layout;
 	uint64_t inner = layout->elem_size;
 	struct nest nest = { .ndims = layout->ndims + 1 };
-	bool empty = !ddio_map_share_size(place->map, place->proc);
+	bool empty = !ddio_map_share_size(memmap->map, memmap->proc);
 	bool over = false;
 	uint32_t d = layout->ndims;
 
@@ -82,7 +82,7 @@ static int place_ghosts(struct ddio_place *place, const struct ddio_memory *memo
 		uint64_t own = 0;
 
 		if (!empty)
-			own = ddio_axis_local(axis, place->proc / axis->rank_stride % axis->procs);
+			own = ddio_axis_local(axis, memmap->proc / axis->rank_stride % axis->procs);
 		if (memory->start[d] > memory->size[d] || own > memory->size[d] - memory->start[d])
 			return fail(why, "memory.size: the local share does not fit from start on",
 				    -EINVAL);
@@ -99,11 +99,11 @@ static int place_ghosts(struct ddio_place *place, const struct ddio_memory *memo
 		return 0;
 	*span = nest_end(&nest);
 	nest_simplify(&nest);
-	return place_add(place, &nest);
+	return memmap_add(memmap, &nest);
 }
 
-static int place_strided(struct ddio_place *place, const struct ddio_memory *memory, uint64_t size,
-			 uint64_t *span, const char **why)
+static int memmap_strided(struct ddio_memmap *memmap, const struct ddio_memory *memory,
+			  uint64_t size, uint64_t *span, const char **why)
 {
 	struct nest nest;
 	uint64_t end, i;
@@ -116,15 +116,15 @@ static int place_strided(struct ddio_place *place, const struct ddio_memory *mem
 			continue;
 		if (rc)
 			return rc;
-		if (nest_size(&nest) > size - place->size)
+		if (nest_size(&nest) > size - memmap->size)
 			return fail(why, "memory.strided has more bytes than the share", -EINVAL);
-		rc = place_add(place, &nest);
+		rc = memmap_add(memmap, &nest);
 		if (rc)
 			return rc;
 		if (end > *span)
 			*span = end;
 	}
-	if (place->size != size)
+	if (memmap->size != size)
 		return fail(why, "memory.strided has fewer bytes than the share", -EINVAL);
 	return 0;
 }
@@ -137,7 +137,7 @@ static int memory_check(const struct ddio_map *map, const struct ddio_memory *me
 	if (!memory->ndims) {
 		if (memory->nstrided && !memory->strided)
 			return fail(why, "memory.strided is missing", -EINVAL);
-		if (memory->nstrided > SIZE_MAX / sizeof(struct place_slot) - 2)
+		if (memory->nstrided > SIZE_MAX / sizeof(struct stretch) - 2)
 			return fail(why, "memory.nstrided is too large", -EINVAL);
 		return 0;
 	}
@@ -150,23 +150,23 @@ static int memory_check(const struct ddio_map *map, const struct ddio_memory *me
 	return 0;
 }
 
-static int place_fill(struct ddio_place *place, const struct ddio_memory *memory, uint64_t *span,
-		      const char **why)
+static int memmap_fill(struct ddio_memmap *memmap, const struct ddio_memory *memory, uint64_t *span,
+		       const char **why)
 {
-	uint64_t size = ddio_map_share_size(place->map, place->proc);
+	uint64_t size = ddio_map_share_size(memmap->map, memmap->proc);
 
 	if (!memory)
-		return place_packed(place, size, span);
+		return memmap_packed(memmap, size, span);
 	if (memory->ndims)
-		return place_ghosts(place, memory, span, why);
-	return place_strided(place, memory, size, span, why);
+		return memmap_ghosts(memmap, memory, span, why);
+	return memmap_strided(memmap, memory, size, span, why);
 }
 
-int ddio_place_new(const struct ddio_map *map, uint32_t proc, const struct ddio_memory *memory,
-		   struct ddio_place **place, uint64_t *span, const char **why)
+int ddio_memmap_new(const struct ddio_map *map, uint32_t proc, const struct ddio_memory *memory,
+		    struct ddio_memmap **memmap, uint64_t *span, const char **why)
 {
 	uint64_t room = memory && !memory->ndims ? memory->nstrided : 1;
-	struct ddio_place *p;
+	struct ddio_memmap *p;
 	const char *text = "";
 	int rc;
 
@@ -177,54 +177,54 @@ int ddio_place_new(const struct ddio_map *map, uint32_t proc, const struct ddio_
 	rc = memory ? memory_check(map, memory, why) : 0;
 	if (rc)
 		return rc;
-	p = calloc(1, sizeof(*p) + room * sizeof(p->slot[0]));
+	p = calloc(1, sizeof(*p) + room * sizeof(p->stretch[0]));
 	if (!p)
 		goto err_memory;
 	p->map = map;
 	p->proc = proc;
 	p->delivers = map_delivers(map, proc);
-	rc = place_fill(p, memory, span, why);
+	rc = memmap_fill(p, memory, span, why);
 	if (rc)
 		goto err_free;
-	*place = p;
+	*memmap = p;
 	return 0;
 err_free:
-	ddio_place_free(p);
+	ddio_memmap_free(p);
 	if (rc != -ENOMEM)
 		return rc;
 err_memory:
 	return fail(why, "out of memory", -ENOMEM);
 }
 
-void ddio_place_free(struct ddio_place *place)
+void ddio_memmap_free(struct ddio_memmap *memmap)
 {
 	uint64_t i;
 
-	if (!place)
+	if (!memmap)
 		return;
-	for (i = 0; i < place->nslots; i++)
-		free(place->slot[i].nest);
-	free(place);
+	for (i = 0; i < memmap->nstretches; i++)
+		free(memmap->stretch[i].nest);
+	free(memmap);
 }
 
 /* The slot that holds share offset @share, which is below the share's size. */
-static const struct place_slot *place_find(const struct ddio_place *place, uint64_t share)
+static const struct stretch *memmap_find(const struct ddio_memmap *memmap, uint64_t share)
 {
 	uint64_t lo = 0;
-	uint64_t hi = place->nslots - 1;
+	uint64_t hi = memmap->nstretches - 1;
 
 	while (lo < hi) {
 		uint64_t mid = lo + (hi - lo + 1) / 2;
 
-		if (place->slot[mid].share > share)
+		if (memmap->stretch[mid].share > share)
 			hi = mid - 1;
 		else
 			lo = mid;
 	}
-	return &place->slot[lo];
+	return &memmap->stretch[lo];
 }
 
-static void piece_from_stack(struct ddio_piece *piece, const struct stack *st)
+static void piece_from_stack(struct mem_piece *piece, const struct stack *st)
 {
 	uint32_t i;
 
@@ -241,20 +241,20 @@ static void piece_from_stack(struct ddio_piece *piece, const struct stack *st)
 }
 
 /* Bytes [lo, hi) of a slot; @msg_off is that of byte @lo. */
-static int slot_pieces(const struct place_slot *slot, uint64_t lo, uint64_t hi, uint64_t msg_off,
-		       piece_fn fn, void *arg)
+static int stretch_pieces(const struct stretch *stretch, uint64_t lo, uint64_t hi, uint64_t msg_off,
+			  piece_fn fn, void *arg)
 {
-	const struct nest *nest = slot->nest;
+	const struct nest *nest = stretch->nest;
 	uint64_t from[DDIO_NEST_DIMS], to[DDIO_NEST_DIMS];
 	uint64_t box_lo[DDIO_NEST_DIMS], box_hi[DDIO_NEST_DIMS];
 	struct boxes boxes;
 	struct stack st;
-	struct ddio_piece piece;
+	struct mem_piece piece;
 	int rc = 0;
 
 	if (!nest) {
 		piece.msg_off = msg_off;
-		piece.mem_off = slot->off + lo;
+		piece.mem_off = stretch->off + lo;
 		piece.len = hi - lo;
 		piece.nlevels = 0;
 		piece.reserved = 0;
@@ -273,28 +273,28 @@ static int slot_pieces(const struct place_slot *slot, uint64_t lo, uint64_t hi, 
 	return rc;
 }
 
-struct place_walk {
-	const struct ddio_place *place;
+struct memmap_walk {
+	const struct ddio_memmap *memmap;
 	piece_fn fn;
 	void *arg;
 };
 
 /* @len bytes of the share from @share on, at @msg_off in the message */
-static int place_interval(const struct place_walk *w, uint64_t share, uint64_t len,
-			  uint64_t msg_off)
+static int memmap_interval(const struct memmap_walk *w, uint64_t share, uint64_t len,
+			   uint64_t msg_off)
 {
-	const struct place_slot *slot;
+	const struct stretch *stretch;
 	int rc = 0;
 
 	if (!len)
 		return 0;
-	for (slot = place_find(w->place, share); len && !rc; slot++) {
-		uint64_t lo = share - slot->share;
-		uint64_t n = slot->size - lo;
+	for (stretch = memmap_find(w->memmap, share); len && !rc; stretch++) {
+		uint64_t lo = share - stretch->share;
+		uint64_t n = stretch->size - lo;
 
 		if (n > len)
 			n = len;
-		rc = slot_pieces(slot, lo, lo + n, msg_off, w->fn, w->arg);
+		rc = stretch_pieces(stretch, lo, lo + n, msg_off, w->fn, w->arg);
 		share += n;
 		msg_off += n;
 		len -= n;
@@ -303,30 +303,30 @@ static int place_interval(const struct place_walk *w, uint64_t share, uint64_t l
 }
 
 /* In a map that is not monotone a run is one interval of the share. */
-static int place_run(void *arg, const struct ddio_run *run)
+static int memmap_run(void *arg, const struct ddio_map_run *run)
 {
-	const struct place_walk *w = arg;
+	const struct memmap_walk *w = arg;
 	uint64_t len = run->len;
 	uint32_t i;
 
 	for (i = 0; i < run->nlevels; i++)
 		len *= run->level[i].count;
-	return place_interval(w, run->share_off, len, run->msg_off);
+	return memmap_interval(w, run->share_off, len, run->msg_off);
 }
 
-int place_pieces(const struct ddio_place *place, uint64_t lo, uint64_t hi, bool writing,
-		 piece_fn fn, void *arg)
+int memmap_pieces(const struct ddio_memmap *memmap, uint64_t lo, uint64_t hi, bool writing,
+		  piece_fn fn, void *arg)
 {
-	const struct ddio_map *map = place->map;
-	struct place_walk w = { place, fn, arg };
+	const struct ddio_map *map = memmap->map;
+	struct memmap_walk w = { memmap, fn, arg };
 	uint64_t from;
 
-	if (lo >= hi || !place->size || (writing && !place->delivers))
+	if (lo >= hi || !memmap->size || (writing && !memmap->delivers))
 		return 0;
-	if (!map->is_array && !map->parts.share[place->proc].monotone)
-		return ddio_map_runs_of(map, place->proc, lo, hi, writing, place_run, &w);
-	from = map_below(map, place->proc, lo);
-	return place_interval(&w, from, map_below(map, place->proc, hi) - from, 0);
+	if (!map->is_array && !map->parts.share[memmap->proc].monotone)
+		return ddio_map_runs_of(map, memmap->proc, lo, hi, writing, memmap_run, &w);
+	from = map_below(map, memmap->proc, lo);
+	return memmap_interval(&w, from, map_below(map, memmap->proc, hi) - from, 0);
 }
 
 struct contiguous {
@@ -334,7 +334,7 @@ struct contiguous {
 	uint64_t len;
 };
 
-static int contiguous_piece(void *arg, const struct ddio_piece *piece)
+static int contiguous_piece(void *arg, const struct mem_piece *piece)
 {
 	struct contiguous *c = arg;
 
@@ -346,21 +346,21 @@ static int contiguous_piece(void *arg, const struct ddio_piece *piece)
 	return 0;
 }
 
-bool ddio_place_contiguous(const struct ddio_place *place, uint64_t lo, uint64_t hi, bool writing,
-			   uint64_t *mem_off, uint64_t *len)
+bool ddio_memmap_contiguous(const struct ddio_memmap *memmap, uint64_t lo, uint64_t hi,
+			    bool writing, uint64_t *mem_off, uint64_t *len)
 {
 	struct contiguous c = { 0, 0 };
 
-	if (place_pieces(place, lo, hi, writing, contiguous_piece, &c))
+	if (memmap_pieces(memmap, lo, hi, writing, contiguous_piece, &c))
 		return false;
 	*mem_off = c.mem_off;
 	*len = c.len;
 	return true;
 }
 
-void piece_unpack(const struct ddio_piece *piece, const void *msg, void *mem)
+void piece_unpack(const struct mem_piece *piece, const void *msg, void *mem)
 {
-	struct ddio_copy copy;
+	struct strided_copy copy;
 	uint32_t i;
 
 	copy.len = piece->len;
@@ -373,9 +373,9 @@ void piece_unpack(const struct ddio_piece *piece, const void *msg, void *mem)
 	copy_run(&copy, (char *)mem + piece->mem_off, (const char *)msg + piece->msg_off);
 }
 
-void piece_pack(const struct ddio_piece *piece, void *msg, const void *mem)
+void piece_pack(const struct mem_piece *piece, void *msg, const void *mem)
 {
-	struct ddio_copy copy;
+	struct strided_copy copy;
 	uint32_t i;
 
 	copy.len = piece->len;
@@ -388,39 +388,39 @@ void piece_pack(const struct ddio_piece *piece, void *msg, const void *mem)
 	copy_run(&copy, (char *)msg + piece->msg_off, (const char *)mem + piece->mem_off);
 }
 
-struct place_copy {
+struct memmap_copy {
 	const void *from;
 	void *to;
 };
 
-static int unpack_piece(void *arg, const struct ddio_piece *piece)
+static int unpack_piece(void *arg, const struct mem_piece *piece)
 {
-	const struct place_copy *copy = arg;
+	const struct memmap_copy *copy = arg;
 
 	piece_unpack(piece, copy->from, copy->to);
 	return 0;
 }
 
-static int pack_piece(void *arg, const struct ddio_piece *piece)
+static int pack_piece(void *arg, const struct mem_piece *piece)
 {
-	const struct place_copy *copy = arg;
+	const struct memmap_copy *copy = arg;
 
 	piece_pack(piece, copy->to, copy->from);
 	return 0;
 }
 
-void ddio_place_unpack(const struct ddio_place *place, uint64_t lo, uint64_t hi, const void *msg,
-		       void *mem)
+void ddio_memmap_unpack(const struct ddio_memmap *memmap, uint64_t lo, uint64_t hi, const void *msg,
+			void *mem)
 {
-	struct place_copy copy = { msg, mem };
+	struct memmap_copy copy = { msg, mem };
 
-	place_pieces(place, lo, hi, false, unpack_piece, &copy);
+	memmap_pieces(memmap, lo, hi, false, unpack_piece, &copy);
 }
 
-void ddio_place_pack(const struct ddio_place *place, uint64_t lo, uint64_t hi, bool writing,
-		     void *msg, const void *mem)
+void ddio_memmap_pack(const struct ddio_memmap *memmap, uint64_t lo, uint64_t hi, bool writing,
+		      void *msg, const void *mem)
 {
-	struct place_copy copy = { mem, msg };
+	struct memmap_copy copy = { mem, msg };
 
-	place_pieces(place, lo, hi, writing, pack_piece, &copy);
+	memmap_pieces(memmap, lo, hi, writing, pack_piece, &copy);
 }
