@@ -3,7 +3,7 @@
 #include <string.h>
 #include "map/copy.h"
 
-/* An inner level of fewer pieces changes places with a longer one outside it. */
+/* An inner level of fewer pieces is swapped with a longer one outside it. */
 #define SHORT_ROW 8
 
 /*

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Copies bytes that lie in nested strides on either side. */
+/* Copies between bytes that lie in nested strides on both sides. */
 #ifndef DDIO_MAP_COPY_H
 #define DDIO_MAP_COPY_H
 
@@ -9,7 +9,7 @@
 #define COPY_LEVELS (2 * DDIO_MAX_DIMS + 2)
 
 /**
- * struct strided_copy - what is to be copied
+ * struct strided_copy - the bytes to copy, and their strides on both sides
  * @len: bytes of each piece
  * @nlevels: levels in use
  * @level: outermost first; distances are two's complement

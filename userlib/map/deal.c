@@ -23,11 +23,11 @@ typedef uint64_t pair64 __attribute__((vector_size(16)));
 typedef uint32_t quad32 __attribute__((vector_size(16)));
 
 /**
- * struct row - one row of the box at hand
+ * struct row - one row of the current box
  * @rank: of the process at coordinate 0 of the innermost axis
- * @weight: where a process's part of the row begins in its share, and
- * @origin: where its message does, both in units of its part of a row
- * @split: messages begin inside the row of that number of every process
+ * @weight: where a process's bytes of the row begin in its share, and
+ * @origin: where its message begins there, both in units of its bytes of a row
+ * @split: messages begin inside this row
  */
 struct row {
 	char *block; /* index 0 of the innermost axis; that may lie before the block */
@@ -77,7 +77,7 @@ static void store_quad(char *p, quad32 v)
 	memcpy(p, &v, sizeof(v));
 }
 
-/* Two pieces of 8 bytes in @n rows of @stride bytes, two rows at a time. */
+/* Gathers two pieces of 8 bytes from each of @n rows of @stride bytes, two rows at a time. */
 static void gather_8(char *const *msg, char *row, uint64_t stride, uint64_t n)
 {
 	char *m0 = msg[0];
@@ -118,7 +118,7 @@ static void scatter_8(char *const *msg, char *row, uint64_t stride, uint64_t n)
 	}
 }
 
-/* Rows and columns of a square of four by four change places. */
+/* Transposes a square of four by four. */
 static inline void turn_4(quad32 *v)
 {
 	quad32 low01 = __builtin_shufflevector(v[0], v[1], 0, 4, 1, 5);
@@ -132,7 +132,7 @@ static inline void turn_4(quad32 *v)
 	v[3] = __builtin_shufflevector(high01, high23, 2, 3, 6, 7);
 }
 
-/* Four pieces of 4 bytes in @n rows, four rows at a time. */
+/* Gathers four pieces of 4 bytes from each of @n rows, four rows at a time. */
 static void gather_4(char *const *msg, char *row, uint64_t stride, uint64_t n)
 {
 	uint64_t i;
@@ -175,7 +175,7 @@ static void scatter_4(char *const *msg, char *row, uint64_t stride, uint64_t n)
 	}
 }
 
-/* Where local index @local of coordinate @p of the row lies in its message; NULL: skipped. */
+/* Returns where local index @local of coordinate @p of the row lies in its message; NULL: skipped. */
 static char *row_message(const struct deal *deal, const struct row *row, uint64_t p, uint64_t local)
 {
 	uint32_t last = deal->layout->naxes - 1;
@@ -192,7 +192,7 @@ static char *row_message(const struct deal *deal, const struct row *row, uint64_
 	return msg + off;
 }
 
-/* Indices [lo, hi), piece by piece. */
+/* Deals indices [lo, hi), piece by piece. */
 static void row_deal_ragged(const struct deal *deal, const struct row *row, uint64_t lo,
 			    uint64_t hi)
 {
@@ -221,7 +221,7 @@ static void row_deal_ragged(const struct deal *deal, const struct row *row, uint
 	}
 }
 
-/* The messages of as many processes from @p on as can be served together. */
+/* Finds the messages of the processes from @p on that can be served together.  Returns how many. */
 static uint32_t row_group(const struct deal *deal, const struct row *row, uint64_t p,
 			  uint64_t local, char **msg)
 {
@@ -239,7 +239,7 @@ static uint32_t row_group(const struct deal *deal, const struct row *row, uint64
 	return want;
 }
 
-/* Whole cycles [from, to). */
+/* Deals whole cycles [from, to). */
 static void row_deal_cycles(const struct deal *deal, const struct row *row, uint64_t from,
 			    uint64_t to)
 {
@@ -264,7 +264,7 @@ static void row_deal_cycles(const struct deal *deal, const struct row *row, uint
 	}
 }
 
-/* Indices [lo, hi) of a row. */
+/* Deals indices [lo, hi) of a row. */
 static void row_deal(const struct deal *deal, const struct row *row, uint64_t lo, uint64_t hi)
 {
 	const struct ddio_axis *axis = &deal->layout->axis[deal->layout->naxes - 1];
@@ -280,7 +280,7 @@ static void row_deal(const struct deal *deal, const struct row *row, uint64_t lo
 	row_deal_ragged(deal, row, to * axis->cycle, hi);
 }
 
-/* The row at the outer indices @idx. */
+/* Sets @row to the one at the outer indices @idx. */
 static void row_init(struct row *row, const struct deal *deal, const uint64_t *idx)
 {
 	const struct ddio_map_layout *layout = deal->layout;
@@ -312,7 +312,7 @@ static void row_init(struct row *row, const struct deal *deal, const uint64_t *i
 	row->block = deal->block + file;
 }
 
-/* The row for the lowest rank and for every replica that is to get it. */
+/* Deals the row for the lowest rank and for every replica that gets it. */
 static void row_deal_replicas(const struct deal *deal, struct row *row, uint32_t i, uint64_t lo,
 			      uint64_t hi)
 {
@@ -331,7 +331,7 @@ static void row_deal_replicas(const struct deal *deal, struct row *row, uint32_t
 	row->rank = rank;
 }
 
-/* The next outer indices of a box; false after the last. */
+/* Steps to the next outer indices of a box.  Returns false after the last. */
 static bool box_step(uint64_t *idx, const uint64_t *lo, const uint64_t *hi, uint32_t outer)
 {
 	while (outer-- > 0) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Dealing a block out like cards: the fast path where the innermost axis of
- * an array is cyclic in pieces shorter than a cache line.
+ * Deals a block out like cards: the fast path for arrays whose innermost axis
+ * is cyclic in pieces shorter than a cache line.
  */
 #ifndef DDIO_MAP_DEAL_H
 #define DDIO_MAP_DEAL_H
@@ -14,7 +14,7 @@
  * @msg: by rank; NULL skips the process
  * @gather: from the block to the messages, which are then written and the
  *	block only read; else the other way round
- * @origin: begin of the messages
+ * @origin: where the messages begin
  */
 struct deal {
 	const struct ddio_map_layout *layout;
@@ -25,13 +25,13 @@ struct deal {
 	struct axis_mark origin;
 };
 
-/* Is the layout one that deal_tile() is made for? */
+/* Returns true if deal_tile() suits the layout. */
 bool deal_suits(const struct ddio_map_layout *layout);
 
-/* Bytes of the file to be dealt at a time. */
+/* Returns how many bytes of the file to deal at a time. */
 uint64_t deal_tile_size(const struct ddio_map_layout *layout);
 
-/* All bytes of [lo, hi), which lies in the range. */
+/* Deals all bytes of [lo, hi), which lies in the range. */
 void deal_tile(const struct deal *deal, uint64_t lo, uint64_t hi);
 
 #endif /* DDIO_MAP_DEAL_H */

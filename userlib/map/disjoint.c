@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A proof that nests do not overlap, in time that does not depend on their
+ * Proves that nests do not overlap, in time that does not depend on their
  * counts.
  *
  * Two bytes at one address are at one address modulo anything.  So all nests
  * are folded onto a ring as long as their greatest stride: levels whose stride
- * is a multiple of it fall away.  What then lies apart on the ring lies apart
- * in the file; what does not is folded again by the next stride.  Interleaved
+ * is a multiple of it fall away.  Nests that lie apart on the ring lie apart
+ * in the file; those that do not are folded again by the next stride.  Interleaved
  * columns, rows and tiles are told apart in as many steps as they have levels.
  */
 #include <errno.h>
@@ -32,7 +32,7 @@ static int nest_compare(const void *a, const void *b)
 	return x->off < y->off ? -1 : x->off > y->off;
 }
 
-/* The nest modulo @ring, counted from @origin; false if it does not fit in unbroken. */
+/* Folds the nest modulo @ring, counted from @origin.  Returns false if that would break it. */
 static bool nest_fold(struct nest *nest, uint64_t ring, uint64_t origin)
 {
 	uint32_t d, n = 0;

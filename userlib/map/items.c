@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include "map/items.h"
 
-/* Shorter rows of pieces at one distance stay single pieces. */
+/* Rows of fewer pieces at one distance stay single pieces. */
 #define ROW_MIN 3
 
 static int array_reserve(void **array, uint64_t *room, uint64_t n, size_t size)
@@ -142,7 +142,7 @@ void scraps_sort(struct scraps *scraps)
 		qsort(scraps->scrap, scraps->n, sizeof(*scraps->scrap), scrap_compare);
 }
 
-/* The piece that begins at scrap @*i, with all that touch it; @*i is moved on. */
+/* Returns the piece that begins at scrap @*i, with all that touch it; moves @*i on. */
 static struct scrap scrap_join(const struct scrap *scrap, uint64_t n, uint64_t *i)
 {
 	struct scrap piece = scrap[(*i)++];
@@ -153,7 +153,7 @@ static struct scrap scrap_join(const struct scrap *scrap, uint64_t n, uint64_t *
 	return piece;
 }
 
-/* The number of scraps from @i on that lie at one distance, as pieces of one length. */
+/* Returns how many scraps from @i on are pieces of one length at one distance. */
 static uint64_t scrap_row(const struct scrap *scrap, uint64_t n, uint64_t i)
 {
 	uint64_t len = scrap[i].len;
@@ -168,7 +168,7 @@ static uint64_t scrap_row(const struct scrap *scrap, uint64_t n, uint64_t i)
 	while (j < n && scrap[j].len == len && scrap[j].off == scrap[j - 1].off + stride &&
 	       scrap[j].share == scrap[j - 1].share + len)
 		j++;
-	/* The last may go on beyond its length. */
+	/* The last one may be longer: it is not part of the row then. */
 	if (j < n && scrap[j].off == scrap[j - 1].off + len)
 		j--;
 	return j - i;

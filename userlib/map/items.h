@@ -17,7 +17,7 @@
  * @before: bytes of all items before this one
  * @len: bytes of each piece; 0 if @nest counts
  * @stride: distance of two pieces, if there are several
- * @nest: owned by whoever owns the item
+ * @nest: has the item's owner
  */
 struct item {
 	uint64_t lo;
@@ -55,7 +55,7 @@ struct scraps {
 int items_add(struct items *items, const struct item *item);
 int scraps_add(struct scraps *scraps, const struct scrap *scrap);
 
-/* The item as a nest: its own, or @tmp filled in. */
+/* Returns the item as a nest: its own, or @tmp filled in. */
 const struct nest *item_nest(const struct item *item, struct nest *tmp);
 
 /* Bytes of the item, pieces of it, and its bytes below file offset @x. */
@@ -72,8 +72,8 @@ int scraps_add_nest(struct scraps *scraps, const struct nest *nest, uint64_t sha
 void scraps_sort(struct scraps *scraps);
 
 /*
- * Sorted scraps that do not overlap become items, few where they can: those
- * that touch in file and share are merged, those at one distance are one item.
+ * Makes items of sorted scraps that do not overlap, as few as possible: scraps
+ * that touch in file and share are merged, those at one distance become one item.
  */
 int items_add_scraps(struct items *items, const struct scrap *scrap, uint64_t n);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* From the description of an array to its layout; every check of it. */
+/* Turns the description of an array into its layout, and checks all of it. */
 #include <errno.h>
 #include <string.h>
 #include "map/layout.h"
@@ -10,7 +10,7 @@ static int fail(const char **why, const char *text, int err)
 	return err;
 }
 
-/* Defaults filled in.  @dim->count is right even for a dimension of size 0. */
+/* Fills in defaults and checks the section.  @dim->count is right even for a dimension of size 0. */
 static int dim_read(const struct ddio_dim *from, struct ddio_dim *dim, const char **why)
 {
 	uint64_t span;
@@ -141,7 +141,7 @@ static int layout_check_size(const struct ddio_array *array, const char **why)
 	return 0;
 }
 
-/* The section as a nest, bytes of an element last; layout->dim is set. */
+/* Makes the section a nest, bytes of an element last; layout->dim is set. */
 static void layout_section(struct ddio_map_layout *layout, const struct ddio_array *array,
 			   const struct ddio_dim *dim)
 {
@@ -162,9 +162,9 @@ static void layout_section(struct ddio_map_layout *layout, const struct ddio_arr
 }
 
 /*
- * Are @outer and @inner, which touch in the file, dealt out as one axis would be?
- * Whole rows stay whole if only the outer is distributed; if only the inner
- * is, the deal must begin each row with the first coordinate.
+ * Returns true if @outer and @inner, which touch in the file, are dealt out as one
+ * axis would be.  Whole rows stay whole if only the outer is distributed; if only
+ * the inner is, the deal must begin each row with the first coordinate.
  */
 static bool axis_merges(const struct ddio_axis *outer, const struct ddio_axis *inner)
 {

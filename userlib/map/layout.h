@@ -68,7 +68,7 @@ struct axis_mark {
 int ddio_map_layout_init(struct ddio_map_layout *layout, const struct ddio_array *array,
 			 uint32_t nprocs, const char **why);
 
-/* Of @full cycles and @rem more indices, those that coordinate @p owns. */
+/* Returns how many of @full cycles and @rem more indices coordinate @p owns. */
 static inline uint64_t axis_owned(const struct ddio_axis *axis, uint64_t p, uint64_t full,
 				  uint64_t rem)
 {
@@ -78,35 +78,35 @@ static inline uint64_t axis_owned(const struct ddio_axis *axis, uint64_t p, uint
 	return full * axis->k + (part < axis->k ? part : axis->k);
 }
 
-/* All indices that coordinate @p owns. */
+/* Returns how many indices coordinate @p owns. */
 static inline uint64_t ddio_axis_local(const struct ddio_axis *axis, uint64_t p)
 {
 	return p < axis->owners ? axis_owned(axis, p, axis->full, axis->rem) : 0;
 }
 
-/* Does @p own the index that lies @rem indices behind the begin of a cycle? */
+/* Returns true if @p owns the index that lies @rem indices into a cycle. */
 static inline bool axis_owns(const struct ddio_axis *axis, uint64_t p, uint64_t rem)
 {
 	return rem - p * axis->k < axis->k;
 }
 
-/* Coordinates of @rank; false if its share is empty. */
+/* Finds the coordinates of @rank.  Returns false if its share is empty. */
 bool layout_coords(const struct ddio_map_layout *layout, uint32_t rank, uint64_t *coord);
 
-/* Is @rank the lowest of those that hold the same bytes? */
+/* Returns true if @rank is the lowest of those that hold the same bytes. */
 bool layout_delivers(const struct ddio_map_layout *layout, uint32_t rank);
 
-/* The first byte at or after @x. */
+/* Marks the first byte at or after @x. */
 void layout_mark(const struct ddio_map_layout *layout, uint64_t x, struct axis_mark *mark);
 
-/* Bytes of the share of the rank at @coord, and those of them below @mark. */
+/* Return the bytes of the share of the rank at @coord, and how many of them are below @mark. */
 uint64_t layout_share(const struct ddio_map_layout *layout, const uint64_t *coord);
 uint64_t layout_below(const struct ddio_map_layout *layout, const uint64_t *coord,
 		      const struct axis_mark *mark);
 
 /**
- * struct map_range - a range of the file to be walked
- * @origin: begin of the message that msg_off counts from; at most @lo
+ * struct map_range - a range of the file to walk
+ * @origin: where the message begins that msg_off counts from; at most @lo
  * @lo, @hi: runs of the bytes from @lo to before @hi are wanted
  * @writing: see ddio_map_runs()
  */

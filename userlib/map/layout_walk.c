@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The runs of an array in a range of the file.
+ * Walks the runs of an array in a range of the file.
  *
  * The range is a few boxes.  In a box each axis gives, for each coordinate
  * that owns something there, up to three pieces: a partial cycle piece at the
@@ -10,7 +10,7 @@
  */
 #include "map/layout.h"
 
-/* One axis of the box at hand. */
+/* One axis of the current box. */
 struct span {
 	uint64_t lo, hi;
 	uint64_t lo_cycle, lo_rem; /* of lo */
@@ -26,7 +26,7 @@ struct pieces {
 	uint64_t count;
 };
 
-/* What the axes walked so far, the inner ones, sum up to. */
+/* Sums over the axes walked so far, the inner ones. */
 struct inner {
 	uint64_t weight; /* bytes of the share for one index of the next axis */
 	uint64_t below;	 /* bytes of the share before the origin */
@@ -78,7 +78,7 @@ static void span_init(struct span *s, const struct ddio_axis *axis, uint64_t lo,
 	}
 }
 
-/* The pieces of coordinate @p, at most three; returns how many. */
+/* Finds the pieces of coordinate @p, at most three.  Returns how many. */
 static uint32_t span_cut(const struct span *s, const struct ddio_axis *axis, uint64_t p,
 			 struct pieces *out)
 {
@@ -115,7 +115,7 @@ static uint32_t span_cut(const struct span *s, const struct ddio_axis *axis, uin
 	return n;
 }
 
-/* Hands the run over for @r and the replicas from the @i-th kind on. */
+/* Reports the run for its rank and for the replicas from the @i-th kind on. */
 static int walk_replicas(struct layout_walk *w, struct ddio_map_run *run, uint32_t i)
 {
 	const struct replica *replica = &w->layout->replica[i];
@@ -202,7 +202,7 @@ static int walk_coord(struct layout_walk *w, uint32_t d, uint64_t p, const struc
 	return rc;
 }
 
-/* @naxes: axes still to be walked, the outer ones */
+/* @naxes: axes still to walk, the outer ones */
 static int walk_axis(struct layout_walk *w, uint32_t naxes, const struct inner *in)
 {
 	uint32_t d = naxes - 1;

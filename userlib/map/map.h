@@ -3,11 +3,11 @@
  * Distributions as runs: which bytes of a range of the file belong to which
  * process, and where.  Pure: no clock, no I/O, no state beyond the map.
  *
- * A map is built once for a collective and then asked, by the I/O processor
- * for each of its blocks and by the compute process for each message.  Both
- * ends compute the same answers, so that messages carry no per-piece headers.
+ * A map is built once for a collective; the I/O processor then asks it about each
+ * of its blocks, and the compute process about each message.  Both ends compute
+ * the same answers, so that messages carry no headers for their pieces.
  *
- * Two orders of a process's bytes are told apart:
+ * A process's bytes have two orders:
  *   share offset  position in the process's packed share, in the order of
  *                 its description (row-major for arrays);
  *   message       for a range of the file, the process's bytes in it in
@@ -51,14 +51,14 @@ struct ddio_map_run {
 	} level[2 * DDIO_MAX_DIMS];
 };
 
-/* Return 0 to go on; anything else ends the walk and is its result. */
+/* Returns 0 to go on; anything else ends the walk and is its result. */
 typedef int (*ddio_map_run_fn)(void *arg, const struct ddio_map_run *run);
 
 /**
  * ddio_map_new_array - the map of a distributed array
  * @array: checked here; copied
  * @nprocs: members of the group; at least the product of the grid's extents
- * @map: result; to be freed with ddio_map_free()
+ * @map: result; free it with ddio_map_free()
  * @why: if not NULL, on error a constant text that names the member at fault
  *
  * Return: 0, -EINVAL, -EOVERFLOW (the array does not fit in 2^63 bytes), -ENOMEM.
@@ -88,14 +88,14 @@ uint32_t ddio_map_ndims(const struct ddio_map *map);
 bool map_monotone(const struct ddio_map *map);
 /* Bytes of the whole share of @proc. */
 uint64_t ddio_map_share_size(const struct ddio_map *map, uint32_t proc);
-/* First byte wanted by anybody, and one past the last; both 0 if none is. */
+/* The first byte that any process wants, and one past the last; both 0 if there is none. */
 void ddio_map_bounds(const struct ddio_map *map, uint64_t *lo, uint64_t *hi);
 
 /**
- * ddio_map_next - first range at or after @from in which every byte is wanted by somebody
+ * ddio_map_next - find the first range at or after @from of which every byte is wanted
  *
  * Adjacent wanted ranges may or may not be reported as one.  Lets an I/O
- * processor skip the blocks that nobody wants.
+ * processor skip the blocks that no process wants.
  * Return: false if nothing is wanted at or after @from.
  */
 bool ddio_map_next(const struct ddio_map *map, uint64_t from, uint64_t *start, uint64_t *end);
@@ -109,9 +109,9 @@ uint64_t ddio_map_msg_size(const struct ddio_map *map, uint32_t proc, uint64_t l
 /**
  * ddio_map_runs - walk the runs of every process in [lo, hi)
  *
- * Runs of one process come such that msg_off is right for each, whatever
- * their order.  Time is proportional to the runs (and, for arrays, to the
- * grid coordinates that own something there).
+ * Runs of one process come in any order; msg_off is right in each.  Time is
+ * proportional to the runs (and, for arrays, to the grid coordinates that own
+ * something there).
  * With @writing, a byte that several processes hold (ALL) is reported once,
  * for the lowest rank among them.
  */
@@ -122,29 +122,29 @@ int ddio_map_runs(const struct ddio_map *map, uint64_t lo, uint64_t hi, bool wri
 int ddio_map_runs_of(const struct ddio_map *map, uint32_t proc, uint64_t lo, uint64_t hi,
 		     bool writing, ddio_map_run_fn fn, void *arg);
 
-/* As ddio_map_msg_size(), but with @writing false as above, or counting only what
- * @proc has to deliver for a write. */
+/* Bytes of that message which @proc delivers in a write: all of them, or none if a lower rank
+ * holds the same bytes (ALL) and delivers them. */
 uint64_t ddio_map_put_size(const struct ddio_map *map, uint32_t proc, uint64_t lo, uint64_t hi);
 
 /**
- * ddio_map_check_overlap - do two processes name the same byte?
+ * ddio_map_check_overlap - find a byte that two processes name
  * @at: one such byte of the file; @first, @second: two processes that name it
  *
  * Arrays never do (ALL is no overlap: see ddio_map_runs()).
- * Return: true if so: a collective write must be refused.
+ * Return: true if there is one: a collective write must be refused.
  */
 bool ddio_map_check_overlap(const struct ddio_map *map, uint64_t *at, uint32_t *first,
 			    uint32_t *second);
 
-/* Copy the bytes of @run from the block at @block, whose first byte is byte
- * @block_off of the file, to the message, and back. */
+/* Copies the bytes of @run from the block at @block, whose first byte is byte
+ * @block_off of the file, to the message; and back. */
 void ddio_map_run_pack(const struct ddio_map_run *run, const void *block, uint64_t block_off,
 		       void *msg);
 void ddio_map_run_unpack(const struct ddio_map_run *run, void *block, uint64_t block_off,
 			 const void *msg);
 
 /**
- * ddio_map_pack - the messages of all processes for a range, in one pass over it
+ * ddio_map_pack - fill the messages of all processes for a range, in one pass over it
  * @block: the bytes of the file from @lo to before @hi
  * @msg: a buffer for the message of each process, as long as ddio_map_msg_size()
  *	says; NULL skips the process
@@ -157,9 +157,9 @@ int ddio_map_pack(const struct ddio_map *map, uint64_t lo, uint64_t hi, const vo
 		  void *const *msg);
 
 /**
- * ddio_map_unpack - the way back, for a write
+ * ddio_map_unpack - fill the range from the messages, for a write
  * @msg: each as long as ddio_map_put_size() says; NULL skips the process.
- *	Bytes of the block that nobody delivers are left alone.
+ *	Bytes of the block that no process delivers are left alone.
  * Return: 0.
  */
 int ddio_map_unpack(const struct ddio_map *map, uint64_t lo, uint64_t hi, void *block,
@@ -171,8 +171,8 @@ int ddio_map_unpack(const struct ddio_map *map, uint64_t lo, uint64_t hi, void *
 struct ddio_memmap;
 
 /**
- * ddio_memmap_new - where the share of @proc lies in memory
- * @map: must outlive the memmap
+ * ddio_memmap_new - describe where the share of @proc lies in memory
+ * @map: must outlive the result
  * @memory: NULL for packed; checked against the share; copied
  * @span: result: bytes of memory from the buffer's address that may be touched
  */
@@ -181,7 +181,7 @@ int ddio_memmap_new(const struct ddio_map *map, uint32_t proc, const struct ddio
 void ddio_memmap_free(struct ddio_memmap *memmap);
 
 /**
- * struct mem_piece - nested-strided bytes of a message and their place in memory
+ * struct mem_piece - nested-strided bytes of a message, and where they lie in memory
  * @msg_off: offset in the message; @mem_off: offset from the buffer's address
  * @len: bytes of each contiguous piece
  */
@@ -200,13 +200,13 @@ struct mem_piece {
 
 typedef int (*piece_fn)(void *arg, const struct mem_piece *piece);
 
-/* Walk the pieces of the message for [lo, hi), in order of msg_off where nlevels is 0. */
+/* Walks the pieces of the message for [lo, hi), in order of msg_off where nlevels is 0. */
 int memmap_pieces(const struct ddio_memmap *memmap, uint64_t lo, uint64_t hi, bool writing,
 		  piece_fn fn, void *arg);
 
 /**
- * ddio_memmap_contiguous - is the message for [lo, hi) one contiguous piece of memory?
- * @mem_off, @len: result if so.  Then data are received straight into place.
+ * ddio_memmap_contiguous - see whether the message for [lo, hi) is one contiguous piece of memory
+ * @mem_off, @len: result if so: the message can then be received straight into the buffer
  */
 bool ddio_memmap_contiguous(const struct ddio_memmap *memmap, uint64_t lo, uint64_t hi,
 			    bool writing, uint64_t *mem_off, uint64_t *len);

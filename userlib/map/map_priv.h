@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What stands behind the opaque struct ddio_map. */
+/* The map inside.  Private to map. */
 #ifndef DDIO_MAP_PRIV_H
 #define DDIO_MAP_PRIV_H
 
@@ -14,13 +14,13 @@ struct ddio_map {
 	};
 };
 
-/* Does @proc deliver its bytes in a write, or does a lower rank hold the same ones? */
+/* Returns true if @proc delivers its bytes in a write; false if a lower rank holds the same ones. */
 bool map_delivers(const struct ddio_map *map, uint32_t proc);
 
-/* Bytes of the share of @proc that lie below @x in the file. */
+/* Returns how many bytes of the share of @proc lie below @x in the file. */
 uint64_t map_below(const struct ddio_map *map, uint32_t proc, uint64_t x);
 
-/* The walks, with the begin of the message apart from that of the range. */
+/* As ddio_map_runs(), but the message may begin before the range. */
 int map_walk(const struct ddio_map *map, const struct map_range *range, ddio_map_run_fn fn,
 	     void *arg);
 

@@ -16,7 +16,7 @@
 /**
  * struct ddio_memmap - see map.h
  * @delivers: false if a lower rank delivers the same bytes in a write
- * @slot: @size bytes of the share from @share on, ascending; they lie at @off
+ * @stretch: @size bytes of the share from @share on, ascending; they lie at @off
  *	in one piece, or, if @nest is set, as that says
  */
 struct ddio_memmap {
@@ -65,7 +65,7 @@ static int memmap_packed(struct ddio_memmap *memmap, uint64_t size, uint64_t *sp
 	return size ? memmap_add(memmap, &nest) : 0;
 }
 
-/* The local array: its own extents around those of the share. */
+/* Adds the share inside the local array, whose extents may be larger. */
 static int memmap_ghosts(struct ddio_memmap *memmap, const struct ddio_memory *memory,
 			 uint64_t *span, const char **why)
 {
@@ -207,7 +207,7 @@ void ddio_memmap_free(struct ddio_memmap *memmap)
 	free(memmap);
 }
 
-/* The slot that holds share offset @share, which is below the share's size. */
+/* Returns the stretch that holds share offset @share, which is below the share's size. */
 static const struct stretch *memmap_find(const struct ddio_memmap *memmap, uint64_t share)
 {
 	uint64_t lo = 0;
@@ -240,7 +240,7 @@ static void piece_from_stack(struct mem_piece *piece, const struct stack *st)
 	}
 }
 
-/* Bytes [lo, hi) of a slot; @msg_off is that of byte @lo. */
+/* Walks bytes [lo, hi) of a stretch; @msg_off is that of byte @lo. */
 static int stretch_pieces(const struct stretch *stretch, uint64_t lo, uint64_t hi, uint64_t msg_off,
 			  piece_fn fn, void *arg)
 {
@@ -279,7 +279,7 @@ struct memmap_walk {
 	void *arg;
 };
 
-/* @len bytes of the share from @share on, at @msg_off in the message */
+/* Walks @len bytes of the share from @share on, at @msg_off in the message. */
 static int memmap_interval(const struct memmap_walk *w, uint64_t share, uint64_t len,
 			   uint64_t msg_off)
 {

@@ -61,7 +61,7 @@ uint64_t nest_end(const struct nest *nest)
 	return last + 1;
 }
 
-/* Indices from @d on are beyond their dimension: the next of the one outside. */
+/* Carries: indices from @d on are beyond their dimension, so the one outside advances. */
 static void nest_carry(const struct nest *nest, uint64_t *idx, uint32_t d)
 {
 	uint32_t e;
@@ -151,7 +151,7 @@ void boxes_init(struct boxes *boxes, const struct nest *nest, const uint64_t *fr
 	boxes->level = t;
 }
 
-/* Indices outside @d are fixed to @at, those inside are whole. */
+/* Fixes the indices outside @d to @at; those inside are whole. */
 static void boxes_fill(const struct boxes *boxes, const uint64_t *at, uint32_t d, uint64_t *lo,
 		       uint64_t *hi)
 {

@@ -36,7 +36,7 @@ struct nest {
 	struct nest_dim dim[DDIO_NEST_DIMS];
 };
 
-/* Drops and merges dimensions where that changes nothing; sets the weights. */
+/* Drops and merges dimensions where the bytes stay the same; sets the weights. */
 void nest_simplify(struct nest *nest);
 
 bool nest_monotone(const struct nest *nest);
@@ -46,16 +46,16 @@ static inline uint64_t nest_size(const struct nest *nest)
 	return nest->dim[0].count * nest->dim[0].weight;
 }
 
-/* One past the last byte of a monotone nest with at least one. */
+/* Returns one past the last byte of a monotone nest, which must not be empty. */
 uint64_t nest_end(const struct nest *nest);
 
 /*
- * Index of the first byte at or after address @x of a monotone nest.  Each
- * index is below its count, but for the end, which is (count, 0, ..., 0).
+ * Finds the index of the first byte of a monotone nest at or after address @x.
+ * Each index is below its count, but for the end, which is (count, 0, ..., 0).
  */
 void nest_locate(const struct nest *nest, uint64_t x, uint64_t *idx);
 
-/* Index of the byte at linear position @pos; the end as above. */
+/* Finds the index of the byte at linear position @pos; the end as above. */
 void nest_seek(const struct nest *nest, uint64_t pos, uint64_t *idx);
 
 static inline uint64_t nest_rank(const struct nest *nest, const uint64_t *idx)
@@ -78,16 +78,14 @@ static inline uint64_t nest_addr(const struct nest *nest, const uint64_t *idx)
 	return sum;
 }
 
-/* Bytes of a monotone nest below address @x. */
+/* Returns how many bytes of a monotone nest lie below address @x. */
 uint64_t nest_below(const struct nest *nest, uint64_t x);
 
-/*
- * The first contiguous range at or after @from; false if there is none.
- */
+/* Finds the first contiguous range at or after @from.  Returns false if there is none. */
 bool nest_next(const struct nest *nest, uint64_t from, uint64_t *start, uint64_t *end);
 
 /**
- * struct boxes - the bytes from one index to another as boxes
+ * struct boxes - a walk over the bytes from one index to another, as boxes
  *
  * An interval of the linear order of N dimensions is at most 2N - 1 boxes:
  * what is left of the first row, of the first plane and so on, then whole
@@ -107,7 +105,7 @@ struct boxes {
 void boxes_init(struct boxes *boxes, const struct nest *nest, const uint64_t *from,
 		const uint64_t *to);
 
-/* The next box [lo, hi) in linear order; false after the last. */
+/* Finds the next box [lo, hi) in linear order.  Returns false after the last. */
 bool boxes_next(struct boxes *boxes, uint64_t *lo, uint64_t *hi);
 
 /**
@@ -147,7 +145,7 @@ static inline void stack_push(struct stack *st, uint64_t count, uint64_t a, uint
 	st->n++;
 }
 
-/* The levels of one box of a nest: @a advances by the nest's strides, @b by its weights. */
+/* Pushes the levels of one box of a nest: @a advances by the nest's strides, @b by its weights. */
 void stack_box(struct stack *st, const struct nest *nest, const uint64_t *lo, const uint64_t *hi);
 
 #endif /* DDIO_MAP_NEST_H */

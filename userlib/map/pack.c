@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Between a block and the messages of all processes.
+ * Copies between a block and the messages of all processes.
  *
- * Where pieces are shorter than a cache line, every process touches every
- * line of the block.  Such blocks are served in tiles that fit in the first
- * cache, all processes of a tile before the next tile.
+ * If pieces are shorter than a cache line, every process touches every line
+ * of the block.  Such blocks are copied in tiles that fit in the first cache,
+ * all processes of a tile before the next tile.
  */
 #include "map/copy.h"
 #include "map/deal.h"
@@ -103,7 +103,7 @@ static bool map_deals(const struct ddio_map *map, uint64_t lo, uint64_t hi)
 	return map->is_array && !map->layout.empty && lo < hi && deal_suits(&map->layout);
 }
 
-/* What will be dealt next: the whole of it is touched by the first process already. */
+/* Prefetches what will be dealt next: its first process touches all of it. */
 static void deal_prefetch(const struct deal *deal, uint64_t lo, uint64_t hi)
 {
 	const char *block = deal->block - deal->block_off;

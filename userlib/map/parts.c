@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* From the description of irregular parts to sorted items; every check of it. */
+/* Turns the description of irregular parts into sorted items, and checks all of it. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,10 +9,10 @@
 
 /**
  * struct build - one share under construction
- * @scraps: single pieces that wait for the next nest, or for the end
+ * @scraps: single pieces, until the next nest or the end
  * @share: bytes described so far
- * @end: one past the last byte so far; items must begin at or after it
- * @sorted: they do
+ * @end: one past the last byte so far
+ * @sorted: every item so far began at or after that
  * @flat: pieces flattened by the map so far
  */
 struct build {
@@ -31,7 +31,7 @@ static int fail(const char **why, const char *text, int err)
 	return err;
 }
 
-/* Entry @i of a description, of either kind, as a nest; -ENODATA if it is empty. */
+/* Turns entry @i of a description, of either kind, into a nest.  Returns -ENODATA if it is empty. */
 static int part_read(const struct ddio_part *part, uint64_t i, struct nest *nest, const char **why)
 {
 	struct ddio_strided plain = { 0 };
@@ -56,7 +56,7 @@ static int build_flush(struct build *b)
 	return rc;
 }
 
-/* A nest of more than one piece that begins behind all before it. */
+/* Adds a nest of more than one piece that begins after all before it. */
 static int build_add_nest(struct build *b, const struct nest *nest)
 {
 	struct item item = { .lo = nest->off, .hi = nest_end(nest), .share = b->share };
@@ -82,7 +82,7 @@ static int build_add_nest(struct build *b, const struct nest *nest)
 	return rc;
 }
 
-/* The description is in file order so far. */
+/* Adds a nest; the description is in file order so far. */
 static int build_add(struct build *b, const struct nest *nest)
 {
 	struct scrap scrap = { nest->off, nest->dim[0].count, b->share, 0 };
@@ -103,7 +103,7 @@ static void items_free(struct items *items)
 	memset(items, 0, sizeof(*items));
 }
 
-/* One pass: sums up the share and keeps the nests as long as they are in order. */
+/* Reads the description once: sums up the share, and keeps the nests while they are in order. */
 static int build_read(struct build *b, const struct ddio_part *part)
 {
 	struct nest nest;

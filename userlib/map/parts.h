@@ -7,7 +7,7 @@
 #include "map/union.h"
 
 /**
- * struct map_share - what one process wants
+ * struct map_share - the bytes that one process wants
  * @items: sorted by file offset, disjoint; their nests belong to the share
  * @size: bytes
  * @monotone: file order is share order
@@ -31,13 +31,13 @@ int parts_init(struct parts *parts, const struct ddio_part *part, uint32_t nproc
 void parts_destroy(struct parts *parts);
 
 /*
- * One strided description as a nest, which may not be monotone.  Strides may be
- * negative if @memory.  @span is one past the last byte.  An empty one gives -ENODATA.
+ * Turns one strided description into a nest, which may not be monotone.  Strides may
+ * be negative if @memory.  @span: one past the last byte.  Returns -ENODATA if it is empty.
  */
 int nest_read(struct nest *nest, const struct ddio_strided *strided, bool memory, uint64_t *span,
 	      const char **why);
 
-/* Bytes of the share below file offset @x. */
+/* Returns how many bytes of the share lie below file offset @x. */
 uint64_t share_below(const struct map_share *share, uint64_t x);
 
 int parts_runs(const struct parts *parts, const struct map_range *range, ddio_map_run_fn fn,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The runs of irregular parts in a range of the file. */
+/* Walks the runs of irregular parts in a range of the file. */
 #include "map/parts.h"
 
-/* The first item that ends behind @x. */
+/* Returns the first item that ends after @x. */
 static uint64_t share_find(const struct map_share *share, uint64_t x)
 {
 	const struct item *item = share->items.item;

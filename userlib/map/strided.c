@@ -9,7 +9,7 @@ static int fail(const char **why, const char *text, int err)
 	return err;
 }
 
-/* How far the repetitions of @level reach, to either side. */
+/* Adds how far the repetitions of @level reach, to either side. */
 static int level_reach(const struct ddio_level *level, bool memory, uint64_t *down, uint64_t *up,
 		       const char **why)
 {

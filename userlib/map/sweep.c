@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include "map/union.h"
 
-/* Pieces looked at before giving up: parts that overlap do so early. */
+/* Pieces to look at before giving up: parts that overlap do so early. */
 #define SWEEP_MAX (UINT64_C(1) << 21)
 
 /**
@@ -37,7 +37,7 @@ static void heap_sink(struct sweep *heap, uint64_t n, uint64_t i)
 	}
 }
 
-/* No two can meet before the second begins. */
+/* Fills the heap from where the second item begins: no two can meet before. */
 static uint64_t heap_fill(struct sweep *heap, const struct owned *owned, uint64_t n)
 {
 	uint64_t used = 0;
@@ -58,7 +58,7 @@ static uint64_t heap_fill(struct sweep *heap, const struct owned *owned, uint64_
 static int heap_sweep(struct sweep *heap, uint64_t n, uint64_t *at, uint32_t *first,
 		      uint32_t *second)
 {
-	uint64_t end = 0; /* of all pieces so far, and who reaches there */
+	uint64_t end = 0; /* of all pieces so far; that of @proc reaches there */
 	uint32_t proc = 0;
 	uint64_t i;
 

@@ -8,7 +8,7 @@
 /* Items of one cluster that are kept as they are: a query visits each of them. */
 #define CLUSTER_MAX(procs) (64 + 2 * (uint64_t)(procs))
 
-/* Items that overlap are flattened up to that many pieces. */
+/* Items that overlap are flattened if they have at most this many pieces. */
 #define MIXED_MIN (UINT64_C(1) << 16)
 
 static int item_compare_shape(const struct item *x, const struct item *y)
@@ -59,7 +59,7 @@ static void union_note(struct item_union *all, uint64_t at, uint32_t first, uint
 	all->second = first < second ? second : first;
 }
 
-/* Keeps one of those that are the same; returns how many are left. */
+/* Keeps one of equal items.  Returns how many are left. */
 static uint64_t owned_dedupe(struct item_union *all, struct owned *owned, uint64_t n)
 {
 	uint64_t i, kept = 0;
@@ -90,7 +90,7 @@ static int union_add_cluster(struct item_union *all, uint64_t first, uint64_t hi
 	return 0;
 }
 
-/* Items that interleave stay as they are. */
+/* Keeps items that interleave as they are, in one cluster. */
 static int union_keep(struct item_union *all, const struct owned *owned, uint64_t n, bool mixed)
 {
 	uint64_t first = all->items.n;
@@ -114,7 +114,7 @@ static int union_keep(struct item_union *all, const struct owned *owned, uint64_
 	return union_add_cluster(all, first, hi, mixed);
 }
 
-/* Sorted scraps, some on one another, become pieces that lie apart. */
+/* Merges sorted scraps, of which some overlap, into pieces that lie apart. */
 static void union_merge(struct item_union *all, struct scraps *scraps)
 {
 	struct scrap *out = scraps->scrap;
@@ -179,7 +179,7 @@ out_free:
 	return rc;
 }
 
-/* Items too large to flatten, which overlap as far as their strides tell. */
+/* Adds items too large to flatten that may overlap, as far as their strides tell. */
 static int union_add_large(struct item_union *all, const struct owned *owned, uint64_t n)
 {
 	uint32_t first, second;
@@ -252,7 +252,7 @@ void union_destroy(struct item_union *all)
 	memset(all, 0, sizeof(*all));
 }
 
-/* The first cluster that ends behind @x. */
+/* Returns the first cluster that ends after @x. */
 static uint64_t union_find(const struct item_union *all, uint64_t x)
 {
 	uint64_t lo = 0;
@@ -274,7 +274,7 @@ static uint64_t union_cluster_end(const struct item_union *all, uint64_t c)
 	return c + 1 < all->nclusters ? all->cluster[c + 1].first : all->items.n;
 }
 
-/* The first piece at or after @from of any item of cluster @c. */
+/* Finds the first piece at or after @from of any item of cluster @c. */
 static bool cluster_next(const struct item_union *all, uint64_t c, uint64_t from, uint64_t *start,
 			 uint64_t *end)
 {
@@ -298,7 +298,7 @@ bool union_next(const struct item_union *all, uint64_t from, uint64_t *start, ui
 	return c < all->nclusters && cluster_next(all, c, from, start, end);
 }
 
-/* Distinct bytes below @x, without mixed clusters. */
+/* Returns the number of distinct bytes below @x, without mixed clusters. */
 static uint64_t union_below(const struct item_union *all, uint64_t x)
 {
 	uint64_t c = union_find(all, x);
@@ -315,7 +315,7 @@ static uint64_t union_below(const struct item_union *all, uint64_t x)
 	return sum;
 }
 
-/* Distinct bytes of mixed cluster @c in [lo, hi). */
+/* Returns the number of distinct bytes of mixed cluster @c in [lo, hi). */
 static uint64_t cluster_walk(const struct item_union *all, uint64_t c, uint64_t lo, uint64_t hi)
 {
 	uint64_t sum = 0;

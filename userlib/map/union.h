@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What all processes together want of a file, where parts are irregular.
+ * The union of what all processes want of a file, where parts are irregular.
  *
  * Items are kept in *clusters*, disjoint and in file order.  The items of a
  * cluster interleave but share no byte: that was proved from their strides,
  * or they were flattened to pieces and merged.  Large nests that do overlap
- * stay as they are, in a *mixed* cluster, whose bytes are counted by walking
- * the range that is asked for.
+ * stay as they are, in a *mixed* cluster; its bytes are counted by walking the
+ * range in question.
  */
 #ifndef DDIO_MAP_UNION_H
 #define DDIO_MAP_UNION_H
 
 #include "map/items.h"
 
-/* Pieces that one map may flatten; bounds what a short description can cost. */
+/* The most pieces that one map may flatten: it bounds what a short description can cost. */
 #define FLAT_MAX (UINT64_C(1) << 24)
 
 /**
@@ -60,13 +60,13 @@ bool union_next(const struct item_union *all, uint64_t from, uint64_t *start, ui
 /* Distinct bytes in [lo, hi). */
 uint64_t union_covered(const struct item_union *all, uint64_t lo, uint64_t hi);
 
-/* Is it certain that no two of these items share a byte?  -ENOMEM, or 1 or 0. */
+/* Returns 1 if it is certain that no two of these items share a byte, 0 if not, or -ENOMEM. */
 int items_disjoint(const struct owned *owned, uint64_t n);
 
 /**
  * items_sweep - look for two items that share a byte, from the front
  * @owned: sorted by file offset
- * @at, @first, @second: the first such byte, and who names it
+ * @at, @first, @second: the first such byte, and the two processes that name it
  *
  * Return: 1 if found, 0 if there is none, -ENOMEM, -EOVERFLOW if it would take
  * too many pieces to tell.

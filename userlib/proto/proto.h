@@ -4,10 +4,10 @@
  * the bytes of wire.h and back.  Pure.
  *
  * Encoding: ddio_put_X(buf, cap, x) returns the length written, or -EMSGSIZE if
- * @cap is too small; with @buf NULL the length it needs.
+ * @cap is too small; with @buf NULL, the length that it needs.
  * Decoding: ddio_get_X(buf, len, x) checks every length, count and value and
  * returns 0 or -EPROTO (malformed), -EMSGSIZE (beyond a limit), -EINVAL (a value makes no
- * sense).  Pointers in @x point into @buf unless said otherwise; nothing is
+ * sense), -ENOMEM.  Pointers in @x point into @buf unless said otherwise; nothing is
  * allocated except where a _free function is named.
  */
 #ifndef DDIO_PROTO_H
@@ -33,7 +33,7 @@ void ddio_put_header(uint8_t buf[DDIO_WIRE_HEADER_LEN], const struct ddio_msg *m
 /* Magic (-EPROTO), version (-EPROTONOSUPPORT), then ddio_msg_check(). */
 int ddio_get_header(const uint8_t buf[DDIO_WIRE_HEADER_LEN], struct ddio_msg *msg);
 
-/* Constant strings; "unknown" for what is not listed. */
+/* Return constant strings; "unknown" for any other number. */
 const char *ddio_opcode_name(uint32_t opcode);
 const char *ddio_status_name(uint32_t status);
 /* One line for people. */
@@ -43,15 +43,15 @@ int ddio_status_to_errno(uint32_t status); /* 0 or negative errno */
 uint32_t ddio_status_from_errno(int err);  /* takes 0 or negative errno */
 /* Largest payload of an opcode in one direction; 0 if it is not known. */
 uint64_t ddio_opcode_limit(uint32_t opcode, bool reply);
-/* True if the payload is a fixed record plus file data. */
+/* Returns true if the payload is a fixed record plus file data. */
 bool ddio_opcode_is_bulk(uint32_t opcode, bool reply);
 /* Length of the fixed record in front of bulk. */
 size_t ddio_opcode_bulk_prefix(uint32_t opcode, bool reply);
-/* The same for one message: the reply that reports an error carries a text instead of bulk. */
+/* The same for one message: a reply that reports an error carries a text instead of bulk. */
 bool ddio_msg_is_bulk(const struct ddio_msg *msg);
-/* What ddio_get_header() checks of a header's values, but for magic and version: -EPROTO (no such
+/* Checks a header's values as ddio_get_header() does, but for magic and version: -EPROTO (no such
  * message, status in a request, bulk shorter than its fixed record), -EOPNOTSUPP (opcode or flag
- * not known), -EMSGSIZE.  For senders too. */
+ * not known), -EMSGSIZE.  Senders use it, too. */
 int ddio_msg_check(const struct ddio_msg *msg);
 /* The payload of a reply whose status is an error: at most DDIO_MAX_TEXT - 1 bytes, no NUL. */
 int ddio_get_text(const void *buf, size_t len, char text[DDIO_MAX_TEXT]);
@@ -65,12 +65,12 @@ struct ddio_msg_hello {
 	uint32_t reactor; /* which reactor of the node the connector wants */
 	uint32_t rank;	  /* role PEER: the connector's rank */
 	uint8_t nonce[DDIO_NONCE_LEN];
-	/* role PEER: the group; role CLIENT: whose connection, or 0: see ddio_hello_session_set() */
+	/* role PEER: the group; role CLIENT: the session, or 0: see ddio_hello_session_set() */
 	uint8_t group[DDIO_GROUP_ID_LEN];
 	char cluster[DDIO_MAX_NAME + 1]; /* may be empty */
 };
 
-/* The @number'th connection of a client's session. */
+/* Says that this is connection number @number of a client's session. */
 void ddio_hello_session_set(struct ddio_msg_hello *x, uint64_t session, uint64_t number);
 void ddio_hello_session_get(const struct ddio_msg_hello *x, uint64_t *session, uint64_t *number);
 
@@ -117,7 +117,7 @@ enum ddio_layout {
 };
 
 /**
- * struct ddio_file_ref - what an I/O processor must know of a file to serve it
+ * struct ddio_file_ref - all that an I/O processor must know of a file to serve it
  * @id: never used twice
  * @seed: of the random layouts
  * @block: bytes of a file block, a power of two times 512 up to DDIO_MAX_BLOCK
@@ -143,7 +143,7 @@ struct ddio_file_record {
 
 void ddio_file_record_free(struct ddio_file_record *rec);
 
-/* Names are paths from the root; those who make something say whose it is. */
+/* Names are paths from the root; uid and gid are the owner's. */
 struct ddio_msg_ns_create {
 	uint32_t flags; /* DDIO_NS_EXCL, DDIO_NS_DIR */
 	uint32_t mode;	/* permissions */
@@ -152,7 +152,7 @@ struct ddio_msg_ns_create {
 	char path[DDIO_MAX_PATH + 1];
 };
 #define DDIO_NS_EXCL 0x1u
-#define DDIO_NS_DIR 0x2u /* a directory, whose name must be new; the stripe has no meaning */
+#define DDIO_NS_DIR 0x2u /* a directory; its name must be new, its stripe has no meaning */
 
 struct ddio_msg_ns_name { /* LOOKUP; REMOVE (by id: an orphan).  The id counts if the path is empty */
 	uint64_t id;
@@ -164,7 +164,7 @@ struct ddio_msg_ns_size { /* EXTEND, SET_SIZE, REMOVE_DONE (size unused) */
 	uint64_t size;
 };
 
-struct ddio_msg_ns_list { /* request: those behind @after, at most max */
+struct ddio_msg_ns_list { /* request: files after @after, at most max */
 	uint32_t max;
 	uint32_t flags; /* DDIO_NS_ALL */
 	uint64_t after_id;
@@ -185,22 +185,22 @@ struct ddio_msg_obj {
 	uint32_t flags;	 /* DDIO_OBJ_* */
 	uint64_t offset; /* byte in the object (EXTENTS, LIST: cursor) */
 	uint64_t len;	 /* bytes (RESERVE: blocks; EXTENTS, LIST: most entries) */
-	uint64_t stream; /* with DDIO_OBJ_STREAM only, else not on the wire */
+	uint64_t stream; /* the reader's number; on the wire only with DDIO_OBJ_STREAM */
 };
 #define DDIO_OBJ_NO_PREFETCH 0x1u
 #define DDIO_OBJ_ALL 0x2u    /* SYNC, DROP_CACHE: every file, every disk of the reactor */
-#define DDIO_OBJ_REPAIR 0x4u /* FSCK: mend what can be mended */
-#define DDIO_OBJ_ZERO 0x8u   /* ALLOCATE: what was written reads as zeros too */
-/* READ: one of a stream of reads that the client has given a number, such as those of an open file;
- * read ahead as the streams do, not as the papers. */
+#define DDIO_OBJ_REPAIR 0x4u /* FSCK: repair what can be repaired */
+#define DDIO_OBJ_ZERO 0x8u   /* ALLOCATE: written bytes read as zeros, too */
+/* READ: one of the reads that the client has given one number, such as those of an open file: the
+ * cache reads ahead along sequential ones, not as in the papers. */
 #define DDIO_OBJ_STREAM 0x10u
 /* FSCK with this as disk: the records of the name space, on the node that serves it. */
 #define DDIO_FSCK_NAMES UINT32_MAX
 
 struct ddio_msg_obj_data {  /* fixed record of the OBJ_READ reply */
 	uint64_t len;	    /* bytes of data that follow; holes are sent as zeros */
-	uint32_t hit;	    /* 1: came from the cache */
-	uint32_t disk_reqs; /* disk requests it caused */
+	uint32_t hit;	    /* 1: the data came from the cache */
+	uint32_t disk_reqs; /* disk requests that the read caused */
 };
 
 struct ddio_wire_extent { /* EXTENTS reply: array */
@@ -231,7 +231,7 @@ struct ddio_msg_attach {
 	uint32_t reserved;
 };
 
-/* One member's part as sent: PART_ARRAY once, else one for every member. */
+/* The members' parts: one PART_ARRAY for all, else one for every member. */
 struct ddio_msg_coll_start {
 	uint8_t group[DDIO_GROUP_ID_LEN];
 	uint64_t op; /* number of the collective in its group, from 1 */
@@ -240,7 +240,7 @@ struct ddio_msg_coll_start {
 	uint32_t buffers; /* per disk; 0: the daemon's default */
 	uint32_t reserved;
 	uint64_t timeout_ns;
-	uint64_t file_size; /* at the start: for a read nothing beyond it is asked */
+	uint64_t file_size; /* at the start: a read asks for nothing beyond it */
 	struct ddio_file_record file;
 	uint32_t nparts;	 /* 1 for an array, else nprocs */
 	struct ddio_part *parts; /* allocated with what they name: ddio_coll_start_free() */
@@ -248,7 +248,7 @@ struct ddio_msg_coll_start {
 };
 #define DDIO_COLL_WRITE 0x1u
 #define DDIO_COLL_SORT 0x2u	 /* presort by place on the disk (DDs) */
-#define DDIO_COLL_ROTATE 0x4u	 /* start each disk's list at another place in file order */
+#define DDIO_COLL_ROTATE 0x4u	 /* start each disk's list at another block in file order */
 #define DDIO_COLL_SYNC 0x8u	 /* durable before DONE */
 #define DDIO_COLL_NO_BATCH 0x10u /* one message flushed at a time, as in TR94-226 */
 #define DDIO_COLL_SATF 0x20u	 /* with SORT: shortest access time first, where disks know it */
@@ -278,7 +278,7 @@ struct ddio_msg_coll_done {
 	uint32_t handle;
 	uint32_t status;
 	uint32_t reactor;
-	uint32_t lost_rank;		  /* MEMBER_LOST: whose; else ~0 */
+	uint32_t lost_rank;		  /* MEMBER_LOST: the member's; else ~0 */
 	uint64_t bytes_needed;		  /* by this reactor, distinct bytes */
 	uint64_t disk_read, disk_written; /* bytes of disk traffic */
 	uint64_t disk_requests;
@@ -287,7 +287,7 @@ struct ddio_msg_coll_done {
 	uint64_t wait_disk_ns, wait_members_ns;
 	uint64_t elapsed_ns;
 	uint64_t buffers;   /* block buffers used */
-	uint64_t scattered; /* bytes of this member that were moved through the joint */
+	uint64_t scattered; /* bytes of this member that went through the joint */
 	char text[DDIO_MAX_TEXT];
 };
 
@@ -298,7 +298,7 @@ struct ddio_msg_coll_abort {
 	uint32_t rank;
 };
 
-/* A mailbox on the sender's machine, and what shows that a letter comes from who was asked. */
+/* A mailbox on the sender's machine, and the token that a letter must carry to be believed. */
 struct ddio_msg_joint {
 	uint8_t group[DDIO_GROUP_ID_LEN];
 	uint8_t token[DDIO_TOKEN_LEN];
@@ -347,7 +347,7 @@ struct ddio_group_addr {
 	uint32_t rank;
 	char addr[DDIO_MAX_ADDR];
 };
-/* Where some members of a group, or all of them, are. */
+/* The addresses of some or all members of a group. */
 struct ddio_msg_group_table {
 	uint8_t group[DDIO_GROUP_ID_LEN];
 	uint32_t size, n;
@@ -358,10 +358,10 @@ struct ddio_msg_group_table {
 struct ddio_msg_fan {
 	uint8_t group[DDIO_GROUP_ID_LEN];
 	uint64_t seq;	  /* number of the step in the group */
-	uint32_t kind;	  /* the compute side's enum */
+	uint32_t kind;	  /* an enum of the compute processes */
 	uint32_t rank;	  /* sender */
 	uint32_t status;  /* agreed or proposed verdict */
-	uint32_t blame;	  /* rank or node that the verdict is about, ~0 none */
+	uint32_t blame;	  /* rank or node that the verdict is about; ~0: none */
 	uint64_t len;	  /* of data */
 	const void *data; /* points into the payload */
 	char text[DDIO_MAX_TEXT];
@@ -370,7 +370,7 @@ struct ddio_msg_fan {
 struct ddio_msg_exchange { /* prefix of EXCHANGE */
 	uint8_t group[DDIO_GROUP_ID_LEN];
 	uint64_t op;
-	uint64_t lo, hi; /* range of the file whose message follows */
+	uint64_t lo, hi; /* range of the file; its message follows */
 	uint32_t rank;	 /* sender */
 	uint32_t reserved;
 };

@@ -10,9 +10,9 @@
 #include "proto/proto.h"
 
 /**
- * struct ddio_fs_seq - of a request that must not be done twice
- * @seq: counts such requests of a mount, from 1; made again after a lost connection it has the
- *	same number and gets the same answer.  0: it will not be made again
+ * struct ddio_fs_seq - marks a request that must not be carried out twice
+ * @seq: counts such requests of a mount, from 1; repeated after a lost connection, the request has
+ *	the same number and gets the same answer.  0: it will not be repeated
  * @upto: every answer up to this one has arrived
  */
 struct ddio_fs_seq {
@@ -21,16 +21,16 @@ struct ddio_fs_seq {
 
 /* FS_ATTACH: this connection is one of a mount's.  A mount is away when it has none. */
 struct ddio_msg_fs_attach {
-	uint8_t mount[DDIO_GROUP_ID_LEN]; /* at random, not all 0 */
+	uint8_t mount[DDIO_GROUP_ID_LEN]; /* random, not all 0 */
 	uint32_t flags;			  /* DDIO_FS_ATTACH_* */
 };
-#define DDIO_FS_ATTACH_TOLD 0x1u /* open files and locks have been told again: there are no more */
+#define DDIO_FS_ATTACH_TOLD 0x1u /* all open files and locks have been reported again */
 
 struct ddio_msg_fs_attached {
-	uint64_t boot;	     /* as in WELCOME */
-	uint64_t grace_ns;   /* as long the name space waits yet for mounts to tell theirs again */
+	uint64_t boot;	   /* as in WELCOME */
+	uint64_t grace_ns; /* time that is left for mounts to report their opens and locks again */
 	uint64_t timeout_ns; /* a mount away for longer loses its opens and locks */
-	uint32_t known; /* 1: this mount's are as it told them; 0: it has to tell them (again) */
+	uint32_t known;	     /* 1: this mount's opens and locks are known; 0: it must report them */
 };
 
 /* GETATTR, READLINK, LISTXATTR, RELEASE, GONE; LOCK_CANCEL: the id of the request that waits. */
@@ -51,7 +51,7 @@ struct ddio_msg_fs_attr { /* reply to many */
 	struct ddio_fs_attr attr;
 };
 
-struct ddio_msg_fs_setattr { /* what @mask does not name has no meaning */
+struct ddio_msg_fs_setattr { /* fields that @mask does not name have no meaning */
 	uint64_t ino;
 	uint32_t mask; /* DDIO_FS_SET_*, DDIO_FS_KILL_SUID */
 	uint32_t mode, uid, gid;
@@ -69,26 +69,27 @@ struct ddio_msg_fs_make {
 	char name[DDIO_MAX_NAME + 1];
 	char target[DDIO_FS_TARGET_MAX + 1]; /* of a symbolic link, else empty */
 };
-#define DDIO_FS_MAKE_EXCL 0x1u /* else a regular file of that name is as good */
-#define DDIO_FS_MAKE_OPEN 0x2u /* a regular file: and open it */
+#define DDIO_FS_MAKE_EXCL 0x1u /* else an existing regular file of that name is accepted */
+#define DDIO_FS_MAKE_OPEN 0x2u /* open the file, too; regular files only */
 
 struct ddio_msg_fs_open {
 	uint64_t ino;
 	uint32_t flags; /* DDIO_FS_OPEN_* */
 };
-#define DDIO_FS_OPEN_AGAIN 0x1u /* told again: it was open before */
-#define DDIO_FS_OPEN_LOOK 0x2u	/* only attributes and record, also of an orphan */
+#define DDIO_FS_OPEN_AGAIN 0x1u /* reported again: it was open before */
+#define DDIO_FS_OPEN_LOOK 0x2u	/* do not open: attributes and record only, also of an orphan */
 
 /* Reply to MAKE and OPEN. */
 struct ddio_msg_fs_opened {
 	uint32_t flags; /* DDIO_FS_OPENED_* */
 	struct ddio_fs_attr attr;
-	struct ddio_fs_attr dir; /* if OPENED_DIR: of the directory that it was made in, after that */
+	struct ddio_fs_attr dir;     /* if OPENED_DIR: the parent's, after the file was made */
 	struct ddio_file_record rec; /* if OPENED_RECORD; ddio_fs_opened_free() */
 };
 #define DDIO_FS_OPENED_MADE 0x1u
 #define DDIO_FS_OPENED_RECORD 0x2u /* a regular file: @rec */
-/* Never had data: FS_WROTE with DDIO_FS_WROTE_DATA before the first byte or block goes to a disk. */
+/* The file never had data: FS_WROTE with DDIO_FS_WROTE_DATA must come before the first byte or block
+ * goes to a disk. */
 #define DDIO_FS_OPENED_BARE 0x4u
 #define DDIO_FS_OPENED_DIR 0x8u /* MAKE: @dir */
 void ddio_fs_opened_free(struct ddio_msg_fs_opened *x);
@@ -96,11 +97,11 @@ void ddio_fs_opened_free(struct ddio_msg_fs_opened *x);
 /* Reply to UNLINK. */
 struct ddio_msg_fs_unlinked {
 	uint32_t flags;		     /* DDIO_FS_UNLINKED_* */
-	struct ddio_fs_attr dir;     /* if UNLINKED_DIR: of the directory, after that */
+	struct ddio_fs_attr dir;     /* if UNLINKED_DIR: the parent's, after the removal */
 	struct ddio_file_record rec; /* if UNLINKED_LEFT; ddio_fs_unlinked_free() */
 };
 #define DDIO_FS_UNLINKED_DIR 0x1u
-#define DDIO_FS_UNLINKED_LEFT 0x2u /* the objects of @rec are to be removed */
+#define DDIO_FS_UNLINKED_LEFT 0x2u /* the client must remove the objects of @rec */
 void ddio_fs_unlinked_free(struct ddio_msg_fs_unlinked *x);
 
 struct ddio_msg_fs_link {
@@ -123,7 +124,7 @@ struct ddio_msg_fs_target { /* READLINK reply: 1 to DDIO_FS_TARGET_MAX bytes */
 	char target[DDIO_FS_TARGET_MAX + 1];
 };
 
-struct ddio_msg_fs_readdir { /* ORPHANS: @cookie is a number of an inode, those behind it */
+struct ddio_msg_fs_readdir { /* ORPHANS: inodes whose numbers are above @cookie */
 	uint64_t ino;
 	uint64_t cookie;
 	uint32_t max;
@@ -149,7 +150,7 @@ struct ddio_msg_fs_xattr { /* GETXATTR (no value), SETXATTR, REMOVEXATTR (no val
 #define DDIO_FS_XATTR_REPLACE 0x2u
 #define DDIO_FS_XATTR_KILL_SGID 0x4u
 
-struct ddio_msg_fs_value { /* GETXATTR, LISTXATTR reply: a value; names, each with a zero behind */
+struct ddio_msg_fs_value { /* GETXATTR reply: a value; LISTXATTR reply: names, each ended by a zero */
 	uint32_t len;
 	const void *data; /* points into the payload */
 };
@@ -169,12 +170,12 @@ struct ddio_msg_fs_append {
 	uint64_t len; /* more than 0 */
 };
 
-struct ddio_msg_fs_place { /* APPEND reply: the attributes are those after it */
+struct ddio_msg_fs_place { /* APPEND reply: where the bytes go, and the attributes afterwards */
 	uint64_t offset;
 	struct ddio_fs_attr attr;
 };
 
-struct ddio_msg_fs_alloc { /* ignored if the change is not this one any more; replies attributes */
+struct ddio_msg_fs_alloc { /* ignored if @change is no longer the latest; reply: attributes */
 	uint64_t ino;
 	uint64_t change;
 	uint64_t alloc;
@@ -193,7 +194,7 @@ enum ddio_fs_lock_type {
 
 struct ddio_msg_fs_lock { /* LOCK_TEST and its reply, LOCK_SET */
 	uint64_t ino;
-	uint64_t id;	     /* SET, WAIT: of the mount's choice, for LOCK_CANCEL */
+	uint64_t id;	     /* SET with WAIT: chosen by the mount, for LOCK_CANCEL */
 	uint64_t start, end; /* bytes, the last included */
 	uint64_t owner;
 	uint32_t pid;
@@ -201,27 +202,27 @@ struct ddio_msg_fs_lock { /* LOCK_TEST and its reply, LOCK_SET */
 	uint32_t flags; /* DDIO_FS_LOCK_* */
 };
 #define DDIO_FS_LOCK_FLOCK 0x1u
-#define DDIO_FS_LOCK_WAIT 0x2u	/* the reply comes when it is granted */
-#define DDIO_FS_LOCK_AGAIN 0x4u /* told again: it was held before */
-#define DDIO_FS_LOCK_OTHER 0x8u /* TEST reply: another mount's */
+#define DDIO_FS_LOCK_WAIT 0x2u	/* the reply comes when the lock is granted */
+#define DDIO_FS_LOCK_AGAIN 0x4u /* reported again: it was held before */
+#define DDIO_FS_LOCK_OTHER 0x8u /* TEST reply: another mount holds it */
 
-struct ddio_msg_fs_owner { /* UNLOCK_OWNER: its locks of fcntl(2) */
+struct ddio_msg_fs_owner { /* UNLOCK_OWNER: releases the owner's locks of fcntl(2) */
 	uint64_t ino;
 	uint64_t owner;
 };
 
 /*
- * Replies with objects to be removed, of inodes that have neither a name nor an opener any more
- * (RENAME, RELEASE: none or one; ORPHANS: several), are struct ddio_msg_ns_listing with
- * empty names; that of UNLINK is its own.  The client removes the objects on all disks, then says GONE.
+ * Some replies name inodes that have neither a name nor an opener any more (RENAME, RELEASE: none or
+ * one; ORPHANS: several).  They are struct ddio_msg_ns_listing with empty names; UNLINK has a
+ * reply of its own.  The client removes the objects on all disks, then sends GONE.
  */
 
 struct ddio_msg_obj_stat { /* OBJ_STAT reply */
 	uint64_t alloc;	   /* bytes of allocated blocks */
-	uint64_t end;	   /* first byte behind the last allocated block */
+	uint64_t end;	   /* first byte after the last allocated block */
 };
 
-struct ddio_msg_obj_copy { /* reply: struct ddio_msg_obj_data with the length that was copied */
+struct ddio_msg_obj_copy { /* reply: struct ddio_msg_obj_data with the length copied */
 	struct ddio_file_ref from, to;
 	uint32_t disk;
 	uint32_t flags;

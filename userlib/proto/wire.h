@@ -30,19 +30,19 @@ enum ddio_opcode {
 	DDIO_OP_HELLO = 1,     /* connector: versions, role, nonce */
 	DDIO_OP_CHALLENGE = 2, /* acceptor: version and features chosen, nonce, its proof */
 	DDIO_OP_PROOF = 3,     /* connector: its proof */
-	DDIO_OP_WELCOME = 4,   /* acceptor: who it is; everything else is allowed from here */
+	DDIO_OP_WELCOME = 4,   /* acceptor: its identity; all other messages may follow */
 	DDIO_OP_REFUSE = 5,    /* either: status and a text; the connection ends */
 
 	/* any I/O processor */
 	DDIO_OP_PING = 16,
 	DDIO_OP_STATUS = 17, /* reply: node and disk counters */
-	DDIO_OP_ENDED = 18,  /* its last word: what it was given is durable; no reply */
+	DDIO_OP_ENDED = 18,  /* its last message: all that it was given is durable; no reply */
 
 	/* the I/O processor that serves the name space */
 	DDIO_OP_NS_CREATE = 32,
 	DDIO_OP_NS_LOOKUP = 33,
 	DDIO_OP_NS_REMOVE = 34,	     /* marks as dying; reply: the record */
-	DDIO_OP_NS_REMOVE_DONE = 35, /* all objects are gone: forget it */
+	DDIO_OP_NS_REMOVE_DONE = 35, /* all objects are gone: forget the file */
 	DDIO_OP_NS_EXTEND = 36,	     /* size = max(size, given), mtime */
 	DDIO_OP_NS_SET_SIZE = 37,
 	DDIO_OP_NS_LIST = 38,
@@ -55,12 +55,12 @@ enum ddio_opcode {
 	DDIO_OP_OBJ_TRUNCATE = 52,
 	DDIO_OP_OBJ_EXTENTS = 53,
 	DDIO_OP_OBJ_LIST = 54,
-	DDIO_OP_OBJ_RESERVE = 55, /* allocate blocks [0, n) as far as they are not */
+	DDIO_OP_OBJ_RESERVE = 55, /* allocate those of blocks [0, n) that are not yet allocated */
 	DDIO_OP_DROP_CACHE = 56,  /* write back and forget cached blocks: for measurements */
 	DDIO_OP_FSCK = 57,	  /* check one disk's records */
 
 	/* collectives */
-	DDIO_OP_ATTACH = 64, /* this connection is rank r of group g */
+	DDIO_OP_ATTACH = 64, /* this connection belongs to rank r of group g */
 	DDIO_OP_DETACH = 65,
 	DDIO_OP_COLL_START = 66, /* one member to reactor 0 of each I/O processor; no reply */
 	DDIO_OP_COLL_DATA = 67,	 /* Memput, to a member: bulk */
@@ -72,7 +72,7 @@ enum ddio_opcode {
 	DDIO_OP_COLL_JOIN = 73,	 /* to reactor 0: for this operation my memory is in the joint */
 
 	/* the file system: to the name space's I/O processor, see Documentation/filesystem.rst */
-	DDIO_OP_FS_ATTACH = 128, /* this connection is mount m */
+	DDIO_OP_FS_ATTACH = 128, /* this connection belongs to mount m */
 	DDIO_OP_FS_LOOKUP = 129,
 	DDIO_OP_FS_GETATTR = 130,
 	DDIO_OP_FS_SETATTR = 131,
@@ -89,7 +89,7 @@ enum ddio_opcode {
 	DDIO_OP_FS_OPEN = 142, /* reply: attributes and the file's record */
 	DDIO_OP_FS_RELEASE = 143,
 	DDIO_OP_FS_WROTE = 144,	 /* size at least this, times now */
-	DDIO_OP_FS_APPEND = 145, /* reply: where */
+	DDIO_OP_FS_APPEND = 145, /* reply: the offset */
 	DDIO_OP_FS_ALLOC = 146,	 /* bytes on disks, as counted at this change */
 	DDIO_OP_FS_SYNC = 147,	 /* every change so far is durable */
 	DDIO_OP_FS_SPACE = 148,	 /* inodes */
@@ -97,16 +97,15 @@ enum ddio_opcode {
 	DDIO_OP_FS_LOCK_SET = 150,
 	DDIO_OP_FS_LOCK_CANCEL = 151,
 	DDIO_OP_FS_UNLOCK_OWNER = 152,
-	DDIO_OP_FS_ORPHANS = 153, /* reply: inodes whose data nobody has removed */
-	DDIO_OP_FS_GONE = 154,	  /* all objects of an orphan are gone: forget it */
+	DDIO_OP_FS_ORPHANS = 153, /* reply: inodes whose data have not been removed */
+	DDIO_OP_FS_GONE = 154,	  /* all objects of an orphan are gone: forget the inode */
 	DDIO_OP_FS_DETACH = 155,  /* the mount ends: its opens and locks are released */
 
 	/* objects, for the file system */
-	DDIO_OP_OBJ_STAT = 160,	 /* reply: allocated bytes */
-	DDIO_OP_OBJ_PUNCH = 161, /* a range reads as zeros and takes no space */
-	DDIO_OP_OBJ_ALLOCATE =
-		162,		/* a range has space, for ever; what was a hole reads as zeros */
-	DDIO_OP_OBJ_COPY = 163, /* a range of one object into another on the same disk */
+	DDIO_OP_OBJ_STAT = 160,	    /* reply: allocated bytes */
+	DDIO_OP_OBJ_PUNCH = 161,    /* a range reads as zeros and takes no space */
+	DDIO_OP_OBJ_ALLOCATE = 162, /* a range gets space, for good; holes in it read as zeros */
+	DDIO_OP_OBJ_COPY = 163,	    /* a range of one object into another on the same disk */
 
 	/* between compute processes */
 	DDIO_OP_GROUP_JOIN = 96,  /* to rank 0: my rank and address */
@@ -134,7 +133,7 @@ enum ddio_status {
 	DDIO_ST_NO_SPACE = 10,
 	DDIO_ST_IO = 11, /* a disk failed */
 	DDIO_ST_BUSY = 12,
-	DDIO_ST_STALE = 13,	  /* the file is not what it was: removed, or striped otherwise */
+	DDIO_ST_STALE = 13,	  /* the file was removed, or is striped differently */
 	DDIO_ST_MISMATCH = 14,	  /* members disagree about a collective */
 	DDIO_ST_MEMBER_LOST = 15, /* a compute process went away */
 	DDIO_ST_NODE_LOST = 16,	  /* an I/O processor went away */
@@ -153,11 +152,11 @@ enum ddio_status {
 	DDIO_ST_LINKS = 29, /* too many links */
 	DDIO_ST_NAME_LONG = 30,
 	DDIO_ST_NOT_PERMITTED = 31,
-	DDIO_ST_AGAIN = 32, /* somebody has it locked */
+	DDIO_ST_AGAIN = 32, /* locked by somebody else */
 	DDIO_ST_DEADLOCK = 33,
 	DDIO_ST_INTERRUPTED = 34,
 	DDIO_ST_LOOP = 35,
-	DDIO_ST_NO_PLACE = 36,	   /* seeking: no such place */
+	DDIO_ST_NO_PLACE = 36,	   /* seeking: no data or hole from there on */
 	DDIO_ST_SMALL_BUFFER = 37, /* a value does not fit */
 	DDIO_ST_READ_ONLY = 38,
 	DDIO_ST_QUOTA = 39,
@@ -167,7 +166,7 @@ enum ddio_status {
 
 /* Limits, checked before anything is allocated. */
 #define DDIO_MAX_NAME 255
-#define DDIO_MAX_PATH 4095	    /* of names as libddio has them */
+#define DDIO_MAX_PATH 4095	    /* paths in libddio */
 #define DDIO_MAX_DISKS 65536u	    /* in a stripe */
 #define DDIO_MAX_MEMBERS (1u << 20) /* of a group */
 #define DDIO_MIN_BLOCK 512u
@@ -176,7 +175,7 @@ enum ddio_status {
 #define DDIO_MAX_ADDR 128	      /* "host:port" */
 #define DDIO_MAX_BULK (32u << 20)     /* data of one message */
 #define DDIO_MAX_PAYLOAD (256u << 20) /* COLL_START, FAN_IN, FAN_OUT */
-#define DDIO_MAX_SMALL (1u << 20)     /* of every other one without bulk */
+#define DDIO_MAX_SMALL (1u << 20)     /* any other payload without bulk */
 #define DDIO_MAX_BATCH 4096u	      /* entries of a list in one message */
 #define DDIO_MAX_FILE (1ull << 62)
 #define DDIO_NONCE_LEN 32
