@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What differs between the kernels that the modules are built for, 6.1 and
- * later; no other file asks for a version.
+ * The differences between the kernels that the modules are built for, 6.1 and
+ * later.  No other file checks the kernel's version.
  */
 #ifndef DDIO_COMPAT_H
 #define DDIO_COMPAT_H
@@ -12,7 +12,7 @@
 #include <linux/mm.h>
 #include <linux/version.h>
 
-/* 6.3: a mapping's flags are changed by functions. */
+/* 6.3: functions change a mapping's flags. */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0)
 static inline void vm_flags_set(struct vm_area_struct *vma, vm_flags_t flags)
 {
@@ -21,8 +21,8 @@ static inline void vm_flags_set(struct vm_area_struct *vma, vm_flags_t flags)
 #endif
 
 /*
- * 6.2: a page that is pinned to be read is made the process's own, as if it were to be written
- * to, without being asked for; otherwise the process would write to another copy.
+ * Since 6.2, pinning a page for reading makes it the process's own, as pinning for writing does.
+ * Before, this must be asked for: otherwise the process would write to another copy.
  */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 2, 0)
 #define DDIO_FOLL_READ (FOLL_WRITE | FOLL_FORCE)
@@ -30,7 +30,7 @@ static inline void vm_flags_set(struct vm_area_struct *vma, vm_flags_t flags)
 #define DDIO_FOLL_READ 0
 #endif
 
-/* 6.13: a timer's function is given when it is set up. */
+/* 6.13: setting up a timer takes its function. */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0)
 static inline void ddio_hrtimer_setup(struct hrtimer *timer,
 				      enum hrtimer_restart (*fn)(struct hrtimer *), clockid_t clock,
@@ -43,7 +43,7 @@ static inline void ddio_hrtimer_setup(struct hrtimer *timer,
 #define ddio_hrtimer_setup hrtimer_setup
 #endif
 
-/* 6.14: requests are merged without being asked for. */
+/* 6.14: requests are merged by default. */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 14, 0)
 #define DDIO_MQ_F_SHOULD_MERGE BLK_MQ_F_SHOULD_MERGE
 #else
@@ -51,7 +51,7 @@ static inline void ddio_hrtimer_setup(struct hrtimer *timer,
 #endif
 
 /**
- * struct ddio_disk_limits - what a disk of ours tells the block layer
+ * struct ddio_disk_limits - what an emulated disk tells the block layer
  * @block_size: logical and physical block, in bytes
  * @max_sectors: of a read, a write or a write of zeroes
  * @write_cache: has a cache that flushes and FUA writes are for
@@ -62,10 +62,10 @@ struct ddio_disk_limits {
 	bool write_cache;
 };
 
-/* As many as a bio can have, in whole blocks of any size. */
+/* The most that a bio can have, in whole blocks of any size. */
 #define DDIO_DISCARD_SECTORS round_down(UINT_MAX >> SECTOR_SHIFT, PAGE_SIZE >> SECTOR_SHIFT)
 
-/* 6.9: limits are given when a disk is made; 6.11: features, too. */
+/* 6.9: making a disk takes its limits; 6.11: its features, too. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 11, 0)
 static inline struct gendisk *ddio_disk_alloc(struct blk_mq_tag_set *set,
 					      const struct ddio_disk_limits *l, void *queuedata)

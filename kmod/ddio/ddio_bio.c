@@ -2,10 +2,10 @@
 /*
  * Flights as bios.
  *
- * Most transfers fit into one bio, which is the flight's own, with vectors of its own:
+ * Most transfers fit into one bio, which is part of the flight, as its vectors are:
  * nothing is allocated.  For the rest of a longer one, further bios come from a
- * pool, each sent off before the next one is taken, so there is always one that
- * will come back.
+ * pool; each is submitted before the next one is taken, so one will always come
+ * back.
  */
 #include <linux/bio.h>
 #include <linux/blkdev.h>
@@ -16,7 +16,7 @@
 
 static struct bio_set ddio_bios;
 
-/* The last act, in whatever context: the channel may be gone right after. */
+/* The flight's last act, in any context: the channel may be gone right after it. */
 static void ddio_flight_land(struct ddio_flight *flight)
 {
 	struct ddio_chan *chan = flight->chan;
@@ -79,7 +79,7 @@ static void ddio_bio_trim(struct bio *bio, u32 excess)
 	}
 }
 
-/* Fills @bio from @offset of the transfer on, in whole sectors of the disk; how far it comes. */
+/* Fills @bio from @offset of the transfer on, in whole sectors of the disk.  Returns where it ends. */
 static u64 ddio_bio_fill(struct bio *bio, struct ddio_flight *flight, u64 offset, u64 length,
 			 ddio_memory_fn memory)
 {
@@ -105,7 +105,7 @@ void ddio_flight_submit(struct ddio_flight *flight, u64 offset, u64 length, ddio
 	u64 at = 0;
 
 	flight->error = 0;
-	/* The last bio's is the submitter's own. */
+	/* The submitter's own count stands for the last bio. */
 	atomic_set(&flight->bios, 1);
 	flight->chan->in_air++;
 	do {

@@ -2,10 +2,10 @@
 /*
  * A disk's share of a collective: what it has in the air, what lands, when it ends.
  *
- * The word chan->run says why the channel runs.  Whoever finds it 0 and adds a reason starts
- * the work; whoever finds it set knows that the work will look once more.  So the
- * work is never queued twice, and where transfers end while they are submitted it
- * goes round without being queued at all.
+ * The word chan->run says why the channel runs.  The thread that finds it 0 and adds a reason
+ * starts the work; one that finds it set knows that the work will look once more.  So the
+ * work is never queued twice; where transfers end while they are submitted, it goes
+ * round without being queued at all.
  */
 #include <linux/kthread.h>
 #include <linux/sched.h>
@@ -14,13 +14,13 @@
 
 #include "ddio_coll.h"
 
-/* A merged transfer is not longer, whatever the disk could do. */
+/* The longest merged transfer, even if the disk could do more. */
 #define DDIO_TRANSFER_MAX BIT(20)
 
-/* How often counters that others look at are brought up to date, in blocks. */
+/* Blocks between two updates of the counters that others look at. */
 #define DDIO_CHAN_ACCOUNT 256
 
-/* Between two looks at the clock, in rounds. */
+/* Rounds between two looks at the clock. */
 #define DDIO_CHAN_ROUNDS 16
 
 /* The states that may follow each. */
@@ -71,8 +71,8 @@ static void ddio_chan_account(struct ddio_chan *chan)
 }
 
 /*
- * Others may be using the page cache for what lies between the blocks, and keep pages there
- * dirty.  Only a block's own pages must go.
+ * Others may be using the page cache for what lies between the blocks, and may keep pages
+ * dirty there.  Only a block's own pages must go.
  */
 static int ddio_chan_sync_blocks(struct ddio_chan *chan)
 {
@@ -96,7 +96,7 @@ static int ddio_chan_sync(struct ddio_chan *chan)
 	return err == -EBUSY ? ddio_chan_sync_blocks(chan) : err;
 }
 
-/* The first round: what the page cache holds is written out, and thrown away before writing. */
+/* The first round: writes out what the page cache holds; throws it away if blocks are written. */
 static void ddio_chan_open(struct ddio_chan *chan)
 {
 	int err = ddio_chan_sync(chan);
@@ -131,7 +131,7 @@ static void ddio_chan_land(struct ddio_chan *chan)
 	}
 }
 
-/* Stopped: what was not begun will not be. */
+/* The collective is stopped: cancels what was not begun. */
 static void ddio_chan_cancel_rest(struct ddio_chan *chan)
 {
 	struct ddio_coll *coll = chan->coll;
@@ -154,7 +154,7 @@ static void ddio_chan_flush(struct ddio_chan *chan)
 	ddio_flight_flush(flight);
 }
 
-/* Is everything over?  Begins the flush, if there is to be one, when everything else is. */
+/* Returns true if everything is over.  Begins the flush, if there is to be one, after all else. */
 static bool ddio_chan_over(struct ddio_chan *chan)
 {
 	struct ddio_coll *coll = chan->coll;
@@ -165,7 +165,7 @@ static bool ddio_chan_over(struct ddio_chan *chan)
 		return true;
 	if (coll->ops->idle && !coll->ops->idle(chan))
 		return false;
-	/* Looking for what is free again may have sent something off. */
+	/* idle() may have submitted a flight that was released. */
 	if (chan->in_air)
 		return false;
 	ddio_chan_cancel_rest(chan);
@@ -175,7 +175,7 @@ static bool ddio_chan_over(struct ddio_chan *chan)
 	return false;
 }
 
-/* One round; true if the channel is over. */
+/* One round.  Returns true if the channel is over. */
 static bool ddio_chan_round(struct ddio_chan *chan, u32 landed)
 {
 	chan->works++;
@@ -205,7 +205,7 @@ static void ddio_chan_end(struct ddio_chan *chan)
 	ddio_coll_chan_ended(coll);
 }
 
-/* The thread that was lent has something better to do. */
+/* Returns true if the thread that was lent has something better to do. */
 static bool ddio_chan_enough(u64 deadline, u32 round)
 {
 	if (signal_pending(current))
@@ -223,7 +223,7 @@ static void ddio_chan_run(struct ddio_chan *chan, const u64 *deadline)
 	do {
 		why = atomic_xchg(&chan->run, DDIO_CHAN_BUSY);
 		if (ddio_chan_round(chan, why & DDIO_CHAN_FLIGHTS)) {
-			/* The word stays set: nobody starts the work again. */
+			/* The word stays set: the work is not started again. */
 			ddio_chan_end(chan);
 			return;
 		}
@@ -272,7 +272,7 @@ void ddio_chan_count(struct ddio_chan *chan)
 		queue_work(ddio_wq, &chan->work);
 }
 
-/* Vectors that a flight has for its own bio. */
+/* Returns the number of vectors for a flight's own bio. */
 static u32 ddio_chan_vecs(const struct ddio_chan *chan)
 {
 	const struct ddio_coll *coll = chan->coll;
@@ -314,7 +314,7 @@ void ddio_chan_init(struct ddio_chan *chan, struct ddio_coll *coll, u32 index)
  * ddio_chan_setup - give a channel its flights
  * @chan: made by ddio_chan_init()
  *
- * Return: 0 or -ENOMEM, or what the delivery says; ddio_chan_fini() gives back
+ * Return: 0 or -ENOMEM, or what the delivery says; ddio_chan_fini() gives all back
  */
 int ddio_chan_setup(struct ddio_chan *chan)
 {
@@ -338,7 +338,7 @@ int ddio_chan_setup(struct ddio_chan *chan)
 }
 
 /**
- * ddio_chan_fini - take a channel's flights away; also from one that has none (any more)
+ * ddio_chan_fini - take a channel's flights away, if it has any
  * @chan: made by ddio_chan_init()
  */
 void ddio_chan_fini(struct ddio_chan *chan)

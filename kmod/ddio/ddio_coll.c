@@ -88,7 +88,7 @@ void ddio_coll_block_done(struct ddio_coll *coll, const struct ddio_entry *entry
 		ddio_coll_post(coll, DDIO_EVENT_BLOCK, entry->index, status);
 }
 
-/* A stream has room in the ring for events of what has had a slot, and not for the others. */
+/* A stream has room in the ring only for the events of blocks that have had a slot. */
 void ddio_coll_block_canceled(struct ddio_coll *coll, const struct ddio_entry *entry, int status)
 {
 	trace_ddio_block_done(&coll->chan[entry->chan], entry, status);
@@ -97,7 +97,7 @@ void ddio_coll_block_canceled(struct ddio_coll *coll, const struct ddio_entry *e
 		ddio_coll_post(coll, DDIO_EVENT_BLOCK, entry->index, status);
 }
 
-/* It counts for poll() until somebody learns that it has ended, who may have been faster. */
+/* It counts for poll() until somebody learns that it has ended; that may have happened already. */
 static void ddio_coll_count_ended(struct ddio_coll *coll)
 {
 	if (coll->flags & DDIO_SUBMIT_FORGET || ddio_coll_posts_done(coll))
@@ -113,7 +113,7 @@ void ddio_coll_forget(struct ddio_coll *coll)
 	mutex_unlock(&coll->ctx->lock);
 }
 
-/* Who sees the last event, and who sees @ended, finds that the other is there. */
+/* A thread that sees the last event sees @ended as well, and the other way round. */
 static void ddio_coll_say_ended(struct ddio_coll *coll)
 {
 	spin_lock(&coll->lock);
@@ -137,7 +137,7 @@ bool ddio_coll_ended(struct ddio_coll *coll)
 	return ended;
 }
 
-/* Everything is over: gives back what it holds, then says so. */
+/* Everything is over: gives back what the collective holds, then says so. */
 static void ddio_coll_end(struct ddio_coll *coll)
 {
 	struct ddio_ctx *ctx = coll->ctx;
@@ -225,7 +225,7 @@ static const struct ddio_obj_ops ddio_coll_obj_ops = {
 	.destroyed = ddio_coll_destroyed,
 };
 
-/* What the works do is done for who has submitted. */
+/* Transfers count for the task that submits. */
 static void ddio_coll_take_submitter(struct ddio_coll *coll)
 {
 	coll->ioprio = get_current_ioprio();

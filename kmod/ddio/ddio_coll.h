@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Collectives: lists, channels, flights, deliveries, joints.  What the words mean, who holds whom
- * and what runs where stands in ddio_priv.h.
+ * Collectives: lists, channels, flights, deliveries, joints.  ddio_priv.h says what the words mean,
+ * what holds what and what runs where.
  */
 #ifndef DDIO_COLL_H
 #define DDIO_COLL_H
@@ -80,14 +80,14 @@ void ddio_list_drop(struct ddio_list *list);
  * @running: channels that have not ended
  * @stop: 0, or the error that keeps further blocks from being begun; set once
  * @lock: @error to @bytes, and @ended with the last event
- * @error: status of the block that failed first
+ * @error: status of the first block that failed
  * @error_block: its index
  * @ok_blocks: that ended without error
  * @bytes: of these
  * @status: of each block by its index; 0 until it fails
  * @ended: everything is over; see ddio_coll_ended()
  * @wait: woken when it has ended
- * @waited: 0 until it counts in ctx->ended, 1 while it does, 2 when somebody has learned of the end
+ * @waited: 0 until it counts in ctx->ended, 1 while it does, 2 once somebody has learned of the end
  * @reserved: events reserved in the ring
  * @first_slot: stream: of the ring
  * @nr_slots: stream: from there on
@@ -99,8 +99,8 @@ void ddio_list_drop(struct ddio_list *list);
  * @joint_link: scatter: in joint->colls
  * @orphaned: scatter: a member that it needs has left; @stop is set too
  * @begun_ns: for the trace
- * @css: the submitter's control group, which its transfers count for; a reference
- * @ioprio: the submitter's I/O priority
+ * @css: control group of the task that submitted; its transfers count for it; a reference
+ * @ioprio: the I/O priority of that task
  */
 struct ddio_coll {
 	struct ddio_obj obj;
@@ -160,15 +160,15 @@ struct ddio_coll *ddio_coll_new(struct ddio_ctx *ctx, const struct ddio_submit *
  * that may take spinlocks.
  */
 void ddio_coll_stop(struct ddio_coll *coll, int error);
-/* From a channel's work: a block has ended. */
+/* From a channel's work: a block has ended with @status. */
 void ddio_coll_block_done(struct ddio_coll *coll, const struct ddio_entry *entry, int status);
-/* The same of one that was never begun. */
+/* The same for a block that was never begun. */
 void ddio_coll_block_canceled(struct ddio_coll *coll, const struct ddio_entry *entry, int status);
-/* From a channel's work: something failed that is not a block. */
+/* From a channel's work: something other than a block failed. */
 void ddio_coll_fail(struct ddio_coll *coll, int error);
 /* From a channel's work, last of all: the channel and perhaps the collective is gone afterwards. */
 void ddio_coll_chan_ended(struct ddio_coll *coll);
-/* Everything is over, and the last event posted. */
+/* Returns true if everything is over and the last event posted. */
 bool ddio_coll_ended(struct ddio_coll *coll);
 /* Somebody has learned of the end. */
 void ddio_coll_learned(struct ddio_coll *coll);
@@ -196,14 +196,14 @@ enum ddio_flight_state {
 /**
  * struct ddio_flight - one transfer, and the memory it goes through
  * @node: in chan->landed
- * @chan: whose
- * @state: changed by ddio_flight_set() only, which warns of what may not follow
+ * @chan: its channel
+ * @state: changed only by ddio_flight_set(), which warns if the new state may not follow
  * @slot: 0 to depth - 1
  * @first: the first entry it carries
  * @nr: entries it carries
  * @retry: place: one past the last entry that is to be tried again by itself, or 0
  * @retry_error: place: why these are tried again
- * @bios: bios in the air, and one for who submits them
+ * @bios: bios in the air, and one for the submitter while it submits
  * @error: of the first bio that failed
  * @bounce: scatter: the bounce buffer
  * @bio: the first and mostly the only one
@@ -234,7 +234,7 @@ enum ddio_chan_phase {
 
 /**
  * struct ddio_chan - one disk in one collective
- * @coll: whose; a reference until it has ended
+ * @coll: its collective; a reference until the channel has ended
  * @disk: the list's
  * @work: runs ddio_chan_work()
  * @run: 0, or why @work runs or is to run again: flights that have landed, DDIO_CHAN_POKED,
@@ -246,13 +246,13 @@ enum ddio_chan_phase {
  * @end: one past the last
  * @in_air: flights that were submitted and not yet counted as landed
  * @held: flights that are the process's (streams)
- * @phase: how far it is
+ * @phase: how far the channel is
  * @asleep: streams: the slots' words say so
  * @index: of the disk in the list
  * @nr_vecs: vectors that each flight has
  * @transfer_max: place: longest transfer of several blocks, bytes
  * @free: bit n: flight n is free
- * @blocks: that ended without error since this was last added to the collective's and the context's
+ * @blocks: ended without error since they were last added to the counts of collective and context
  * @bytes: the same
  * @bios: the same
  * @merged: the same
@@ -292,21 +292,21 @@ struct ddio_chan {
 /**
  * struct ddio_delivery - what tells place, stream and scatter apart
  * @setup: checks and takes what the submission names beyond the list; nothing runs yet.  Called
- *	without locks.  From then on ddio_coll_stop() may come at any time, before the channels
- *	run too.
- * @teardown: gives it back; also after a failed @setup, or without one
- * @ended: by the last channel, once, when the collective's error is known and before anybody is
- *	told; gives back what others may use again before the collective is destroyed.  NULL:
+ *	without locks.  From then on ddio_coll_stop() may come at any time, even before the
+ *	channels run.
+ * @teardown: gives that back; also after a failed @setup, or without one
+ * @ended: called by the last channel, once, when the collective's error is known and before anybody
+ *	is told; gives back what others may use again before the collective is destroyed.  NULL:
  *	nothing.
  * @chan_setup: memory for a channel's flights; may be NULL
- * @chan_teardown: gives it back; also after a failed @chan_setup; may be NULL
+ * @chan_teardown: gives that back; also after a failed @chan_setup; may be NULL
  * @begin: begins as much as it can, while chan->next < chan->end and no stop: takes entries off
  *	chan->next, gives their flights memory, submits them by ddio_flight_submit()
  * @landed: a flight's transfer has ended with flight->error: delivers; either frees the
  *	flight (state FREE) or hands it to the process; reports each entry by
  *	ddio_coll_block_done()
- * @idle: may the channel end, given that nothing is in the air and (there is nothing left to begin
- *	or stop is set)?  Also takes back what the process holds.  NULL: yes.
+ * @idle: returns true if the channel may end.  Called when nothing is in the air and nothing is left
+ *	to begin (or stop is set).  Also takes back what the process holds.  NULL: it may.
  *
  * All but the first two are called from the channel's work only (or before it first runs).
  */
@@ -327,27 +327,28 @@ void ddio_chan_init(struct ddio_chan *chan, struct ddio_coll *coll, u32 index);
 int ddio_chan_setup(struct ddio_chan *chan);
 void ddio_chan_fini(struct ddio_chan *chan);
 /*
- * The work runs for the first time: on the workqueue; or, if @here, now and in the caller's context
- * until there is nothing to do or a signal or @deadline comes.
+ * Runs the work for the first time: on the workqueue; or, if @here, now and in the caller's context
+ * until there is nothing to do, a signal comes or @deadline passes.
  */
 void ddio_chan_start(struct ddio_chan *chan, bool here, u64 deadline);
 /* Makes the work run, soon and once more if it is running.  Any context. */
 void ddio_chan_poke(struct ddio_chan *chan);
 /*
- * The same, but if it does not run already, it runs now, for a few rounds, in the caller's context:
- * no other thread needs to be woken.  Process context, no locks; the caller holds @chan->coll.
+ * The same; but if the work does not run already, it runs now, for a few rounds, in the caller's
+ * context: no other thread needs to be woken.  Process context, no locks; the caller holds
+ * @chan->coll.
  */
 void ddio_chan_poke_here(struct ddio_chan *chan);
 /* The same for a flight that is on @chan->landed now; @chan may be gone afterwards. */
 void ddio_chan_count(struct ddio_chan *chan);
-/* A free flight, or NULL. */
+/* Returns a free flight, or NULL. */
 struct ddio_flight *ddio_chan_flight(struct ddio_chan *chan);
 static inline bool ddio_chan_stopped(const struct ddio_chan *chan)
 {
 	return READ_ONCE(chan->coll->stop);
 }
 
-/* The status of blocks that are not begun because of that. */
+/* Returns the status of blocks that are not begun because the collective is stopped. */
 static inline int ddio_chan_stop_status(const struct ddio_chan *chan)
 {
 	return READ_ONCE(chan->coll->stop) == -EOWNERDEAD ? -EOWNERDEAD : -ECANCELED;
@@ -356,13 +357,13 @@ static inline int ddio_chan_stop_status(const struct ddio_chan *chan)
 void ddio_flight_set(struct ddio_flight *flight, enum ddio_flight_state state);
 /*
  * The memory of a transfer, piece by piece: fills in @bv with the piece at @offset of the
- * transfer, of at most @length bytes, and returns its length.
+ * transfer, of at most @length bytes.  Returns its length.
  */
 typedef u32 (*ddio_memory_fn)(const struct ddio_flight *flight, u64 offset, u32 length,
 			      struct bio_vec *bv);
 /*
- * Sends off @flight: @length bytes at @offset of the disk.  Never fails: an error lands like one of
- * the disk's.  In the air until it lands on chan->landed.
+ * Submits @flight: @length bytes at @offset of the disk.  Never fails: an error lands like one of
+ * the disk's.  The flight is in the air until it lands on chan->landed.
  */
 void ddio_flight_submit(struct ddio_flight *flight, u64 offset, u64 length, ddio_memory_fn memory);
 /* The same for a flush of the disk's cache. */
@@ -387,7 +388,7 @@ int ddio_stream_kick(struct ddio_ctx *ctx, const struct ddio_kick *arg);
  * @member: their pins, NULL where none has joined
  * @colls: collectives under way
  * @ended: how many have ended
- * @error: that of the last
+ * @error: that of the last one
  * @wait: woken when one ends
  * @copies: held for reading by each copy to or from members' memory
  */
@@ -408,7 +409,7 @@ struct ddio_joint {
  * and then calls fd_install(); or, where that fails, put_unused_fd() and fput().
  */
 int ddio_joint_create(struct ddio_ctx *ctx, struct ddio_joint_create *arg, struct file **file);
-/* The joint behind a descriptor, with a reference, or an ERR_PTR(). */
+/* Returns the joint behind a descriptor, with a reference, or an ERR_PTR(). */
 struct ddio_joint *ddio_joint_from_fd(int fd);
 void ddio_joint_put(struct ddio_joint *joint);
 /*
@@ -416,21 +417,21 @@ void ddio_joint_put(struct ddio_joint *joint);
  * and that has joined, and lists @coll among those under way.
  */
 int ddio_joint_begin(struct ddio_joint *joint, struct ddio_coll *coll);
-/* It is not under way any more; and, ddio_joint_end(), has ended. */
+/* The collective is no longer under way; ddio_joint_end() also counts it as ended. */
 void ddio_joint_leave(struct ddio_joint *joint, struct ddio_coll *coll);
 void ddio_joint_end(struct ddio_joint *joint, struct ddio_coll *coll);
-/* Around each copy; false: a member has left, and there is to be none. */
+/* Around each copy; false: a member has left, and the copy must not be made. */
 bool ddio_joint_copy_begin(struct ddio_joint *joint, struct ddio_coll *coll);
 void ddio_joint_copy_end(struct ddio_joint *joint);
 
 /*
- * Runs are in kmod/shared/runs.h: ddio_list_take() copies them in, sees that each block's lie in
- * @nr_runs, that all blocks' together are at most DDIO_RUNS_MAX (-EOVERFLOW), and calls
- * ddio_run_check() for each; their members are checked by ddio_scatter's setup.
+ * Runs are in kmod/shared/runs.h: ddio_list_take() copies them in, checks that each block's lie in
+ * @nr_runs and that all blocks' together are at most DDIO_RUNS_MAX (-EOVERFLOW), and calls
+ * ddio_run_check() for each; the setup of ddio_scatter checks their members.
  */
 /*
- * From a channel's work: between a block in a bounce buffer and the members' memory.  Stops early,
- * and returns false, when the collective is stopped.
+ * From a channel's work: copies between a block in a bounce buffer and the members' memory.  Stops
+ * early, and returns false, when the collective is stopped.
  */
 bool ddio_copy_scatter(const struct ddio_coll *coll, const struct ddio_entry *entry, void *block);
 bool ddio_copy_gather(const struct ddio_coll *coll, const struct ddio_entry *entry, void *block);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A block's runs, copied between a bounce buffer and the members' memory.
+ * Copies a block's runs between a bounce buffer and the members' memory.
  *
- * All copies of a part of the block that fits into the nearest cache are made before those of
- * the next part, so each member's share costs little more than the first one's.
+ * The block is taken in parts that fit into the nearest cache: all copies of one part come before
+ * those of the next, so each further member's share costs little.
  */
 #include <linux/sched.h>
 #include <linux/string.h>
@@ -17,10 +17,10 @@
 /* A part of the first cache, with room for the members' memory beside it. */
 #define DDIO_COPY_WINDOW (8U << 10)
 
-/* With more runs, each is likely to be in one place anyway. */
+/* With more runs than these, each is likely to lie within one part anyway. */
 #define DDIO_COPY_RUNS_MAX 64U
 
-/* Reckons up what has been copied; false if the collective is stopped. */
+/* Counts what has been copied.  Returns false if the collective is stopped. */
 static bool ddio_copy_go_on(const struct ddio_coll *coll, const struct ddio_run *run, u64 *since)
 {
 	u64 bytes = ddio_run_bytes(run);
@@ -49,7 +49,7 @@ static void copy_gather(const struct ddio_run *run, void *block, void *memory)
 	ddio_run_gather(run, block, memory);
 }
 
-/* How much of the block is dealt with at a time: all, where there is nothing to gain. */
+/* Returns how much of the block is copied at a time: all of it, where parts gain nothing. */
 static u32 copy_window(const struct ddio_entry *entry)
 {
 	if (entry->aux < 2 || entry->aux > DDIO_COPY_RUNS_MAX)

@@ -69,7 +69,7 @@ static void ddio_ctx_stop_all(struct ddio_ctx *ctx)
 	mutex_unlock(&ctx->lock);
 }
 
-/* Takes some object's id away, with its reference, or returns NULL if there is none left. */
+/* Takes the id of any object away.  Returns the object, with the id's reference; NULL: none is left. */
 static struct ddio_obj *ddio_ctx_take_any(struct ddio_ctx *ctx)
 {
 	struct ddio_obj *obj;
@@ -126,7 +126,7 @@ struct ddio_obj *ddio_ctx_get_obj(struct ddio_ctx *ctx, enum ddio_obj_type type,
 	return obj;
 }
 
-/* Takes @obj's id away; the id's reference is then the caller's. */
+/* Takes @obj's id away; the caller gets the id's reference. */
 static void ddio_ctx_erase(struct ddio_ctx *ctx, struct ddio_obj *obj)
 {
 	xa_erase(&ctx->objs, obj->id);
@@ -155,8 +155,8 @@ void ddio_obj_put(struct ddio_obj *obj)
 }
 
 /*
- * Collectives take their references under ctx->lock, and let them go before
- * they have ended; so the id's reference alone means that nobody uses it.
+ * Collectives take their references under ctx->lock and drop them before they
+ * have ended; so if the id's reference is the only one, nobody uses the object.
  */
 static bool ddio_obj_busy(struct ddio_obj *obj)
 {

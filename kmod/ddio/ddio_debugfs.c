@@ -12,7 +12,7 @@
 
 static struct dentry *ddio_debugfs_root;
 
-/* ddio_debugfs_lock: the list of contexts, and what those did that are closed. */
+/* Guards the list of contexts, and the sums of those that are closed. */
 static DEFINE_MUTEX(ddio_debugfs_lock);
 static LIST_HEAD(ddio_debugfs_ctxs);
 static struct ddio_ctx_stats ddio_debugfs_closed;
@@ -97,7 +97,7 @@ static int ddio_ctx_stats_show(struct seq_file *seq, void *data)
 }
 DEFINE_SHOW_ATTRIBUTE(ddio_ctx_stats);
 
-/* One line for each object of a type. */
+/* Prints one line for each object of a type. */
 static int ddio_show_objs(struct seq_file *seq, enum ddio_obj_type type)
 {
 	struct ddio_ctx *ctx = seq->private;
@@ -146,13 +146,13 @@ void ddio_debugfs_ctx_add(struct ddio_ctx *ctx)
 	debugfs_create_file("collectives", 0400, ctx->debugfs, ctx, &ddio_ctx_collectives_fops);
 }
 
-/* The file is closed: the directory goes. */
+/* The file is closed: removes its directory. */
 void ddio_debugfs_ctx_remove(struct ddio_ctx *ctx)
 {
 	debugfs_remove_recursive(ctx->debugfs);
 }
 
-/* The context is to be freed: what it did counts on. */
+/* The context is about to be freed: keeps its counts in the sums. */
 void ddio_debugfs_ctx_forget(struct ddio_ctx *ctx)
 {
 	mutex_lock(&ddio_debugfs_lock);

@@ -14,7 +14,7 @@
 #define DDIO_INVALIDATE_TRIES 100
 #define DDIO_INVALIDATE_SLEEP_US 1000
 
-/* Nobody writes to a device that is read-only by now, or that swaps. */
+/* A device that has become read-only, or that swaps, is not written to. */
 static u32 ddio_disk_access(struct file *file, struct block_device *bdev)
 {
 	u32 access = 0;
@@ -122,8 +122,8 @@ put_disk:
 }
 
 /*
- * Pages that somebody is reading at this moment, as udev does with disks that have just been
- * closed, are busy for no longer than that.
+ * A page is busy while somebody reads it, as udev does with a disk that has just been closed;
+ * that does not last long.
  */
 static int ddio_disk_invalidate(struct address_space *mapping, pgoff_t first, pgoff_t last)
 {

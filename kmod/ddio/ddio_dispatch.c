@@ -52,7 +52,7 @@ static int ioctl_copy_out(const struct ddio_ioctl *call, const union ddio_arg *a
 	return copy_to_user(uarg, arg, min(arg->info.size, call->size)) ? -EFAULT : 0;
 }
 
-/* It has been done: tells the caller, and has the descriptor, if any, only if he has been told. */
+/* Copies the answer out and installs the descriptor, if any, only if that succeeded. */
 static int ioctl_finish(const struct ddio_ioctl *call, const union ddio_arg *arg, void __user *uarg,
 			struct file *file)
 {
@@ -80,7 +80,7 @@ static long ioctl_do(const struct ddio_ioctl *call, void *object, void __user *u
 	err = ioctl_copy_in(call, &arg, uarg);
 	if (err)
 		return err;
-	/* A struct that cannot be written to is found before anything has been done. */
+	/* Finds a struct that cannot be written to before anything has been done. */
 	if (call->out && ioctl_copy_out(call, &arg, uarg))
 		return -EFAULT;
 	err = call->run(object, &arg, &file);

@@ -3,8 +3,8 @@
  * ioctls as a table.
  *
  * Every ioctl of the three kinds of descriptors goes through ddio_ioctl_run(), which
- * knows from a table what the struct looks like.  It reads the size, refuses what is too
- * short or has something in a tail that it does not know, checks flags and reserved
+ * knows from a table what the struct looks like.  It reads the size, refuses a struct that is
+ * too short or has anything but zeros in an unknown tail, checks flags and reserved
  * members, and copies the struct back; so the handlers see no user pointer to it.
  */
 #ifndef DDIO_DISPATCH_H
@@ -41,8 +41,8 @@ union ddio_arg {
  * @out: the struct is copied back on success
  * @out_failed: offset of a 64-bit member that is copied back on failure, or 0
  * @out_fd: offset of the number of the descriptor that it makes, or 0
- * @run: does it, for a context, a joint or a membership; the file of the descriptor, which is
- *	installed when nothing can fail any more
+ * @run: the handler, for a context, a joint or a membership; sets *@file to the descriptor's file,
+ *	which is installed when nothing can fail any more
  */
 struct ddio_ioctl {
 	unsigned int cmd;

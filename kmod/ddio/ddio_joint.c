@@ -3,11 +3,11 @@
  * Joints: memory of several processes that collectives scatter to and gather from.
  *
  * A joint is a descriptor that its maker passes on.  A process that joins gets another one, for
- * the membership, which keeps its memory pinned and in the joint until its last copy is closed;
- * so a member's death takes it out.  Collectives hold references of the pins that
- * they need, and they are stopped when one of these is taken out, so that nobody believes
- * that all members have all bytes.  A copy that is under way then is waited for, and none begins
- * any more: a process that has left may use its memory for something else at once.
+ * the membership, which keeps the process's memory pinned and in the joint until its last copy is
+ * closed; so a member's death takes it out.  Collectives hold references to the pins that they
+ * need, and are stopped when one of these is taken out, so that nobody believes that all members
+ * have all bytes.  A copy that is under way then is waited for, and no other begins: a member
+ * that has left may use its memory for something else at once.
  */
 #include <linux/anon_inodes.h>
 #include <linux/fcntl.h>
@@ -22,7 +22,7 @@
 #include "ddio_coll.h"
 #include "ddio_dispatch.h"
 
-/* Runs looked at between two looks at whether to let others run. */
+/* Runs between two looks at whether to let other tasks run. */
 #define DDIO_JOINT_CHUNK 4096U
 
 /**
@@ -30,7 +30,7 @@
  * @joint: reference
  * @pin: reference; in @joint->member[@index] if it has been put there
  * @index: in the joint
- * @seen: collectives that the last DDIO_JOINT_WAIT has told of
+ * @seen: collectives that the last DDIO_JOINT_WAIT reported
  */
 struct ddio_member {
 	struct ddio_joint *joint;
@@ -92,7 +92,7 @@ static const struct file_operations ddio_joint_fops = {
 	.llseek = noop_llseek,
 };
 
-/* A descriptor's number, reserved, and its file; @object's owner is then the file. */
+/* Reserves a descriptor's number and makes its file, which then owns @object. */
 static int joint_make_file(const char *name, const struct file_operations *fops, void *object,
 			   s32 *out_fd, struct file **out_file)
 {
@@ -148,7 +148,7 @@ struct ddio_joint *ddio_joint_from_fd(int fd)
 	return joint;
 }
 
-/* Takes the member out, and stops what needs its memory. */
+/* Takes the member out and stops the collectives that need its memory. */
 static void joint_take_out(struct ddio_joint *joint, struct ddio_member *member)
 {
 	struct ddio_coll *coll;
@@ -161,7 +161,7 @@ static void joint_take_out(struct ddio_joint *joint, struct ddio_member *member)
 			if (coll->list.member[member->index] != member->pin)
 				continue;
 			ddio_coll_stop(coll, -EOWNERDEAD);
-			/* After the reason, so that ddio_joint_copy_begin() finds that as well. */
+			/* After the reason: ddio_joint_copy_begin() must find that as well. */
 			smp_store_release(&coll->orphaned, true);
 			needed = true;
 		}
@@ -169,7 +169,7 @@ static void joint_take_out(struct ddio_joint *joint, struct ddio_member *member)
 	mutex_unlock(&joint->lock);
 	if (!needed)
 		return;
-	/* Those that began before stop soon, and no other begins: see ddio_joint_copy_begin(). */
+	/* Copies that began before stop soon, and no other begins: see ddio_joint_copy_begin(). */
 	down_write(&joint->copies);
 	up_write(&joint->copies);
 }
@@ -404,13 +404,12 @@ void ddio_joint_end(struct ddio_joint *joint, struct ddio_coll *coll)
 }
 
 /*
- * Before a copy to or from members' memory; false: one of them has left, and there is to be none.
- * Either the member that leaves waits for the end of the copy, or this sees that it has left.
+ * Either a member that leaves waits for the end of the copy, or this sees that it has left.
  */
 bool ddio_joint_copy_begin(struct ddio_joint *joint, struct ddio_coll *coll)
 {
 	down_read(&joint->copies);
-	/* With joint_take_out(): who sees this sees why the collective stops. */
+	/* Pairs with joint_take_out(): a thread that sees this sees why the collective stops. */
 	if (!smp_load_acquire(&coll->orphaned))
 		return true;
 	up_read(&joint->copies);

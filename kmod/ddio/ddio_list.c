@@ -3,8 +3,8 @@
  * A block list from the process: copied once, each block checked against the
  * disk and the memory that it names, then grouped by disk and sorted.
  *
- * Whatever the process writes into its list meanwhile, what was checked is what
- * is used.
+ * What the process writes into its list meanwhile does not matter: what was
+ * checked is what is used.
  */
 #include <linux/overflow.h>
 #include <linux/sched/signal.h>
@@ -14,19 +14,19 @@
 
 #include "ddio_coll.h"
 
-/* Blocks, or runs, between two looks at whether others want the processor. */
+/* Blocks, or runs, between two looks at whether other tasks want the processor. */
 #define DDIO_LIST_CHUNK 2048
 
 /* A block is turned into its entry in place. */
 static_assert(sizeof(struct ddio_block) == sizeof(struct ddio_entry));
 
 /**
- * struct ddio_taker - a list that is being taken
+ * struct ddio_taker - a list that is being copied in
  * @ctx: whose disks and buffers it names
  * @arg: the submission
  * @list: the result
- * @disk_of: id of a disk to its channel
- * @pin_of: id of a buffer to its index in @list->pin
+ * @disk_of: from a disk's id to its channel
+ * @pin_of: from a buffer's id to its index in @list->pin
  * @last_disk: the disk found last; most lists ask for it again
  * @last_chan: its channel
  * @last_buffer: the same for buffers
@@ -54,7 +54,7 @@ struct ddio_taker {
 	bool sorted;
 };
 
-/* Long lists are longer than kvmalloc() gives. */
+/* The longest lists need more than kvmalloc() gives. */
 static void *ddio_list_alloc(u64 n, size_t size)
 {
 	size_t bytes = array_size(n, size);
@@ -91,7 +91,7 @@ static int ddio_take_new_disk(struct ddio_taker *t, u32 id)
 	list->disk[t->last_chan] = container_of(obj, struct ddio_disk, obj);
 	list->span[t->last_chan].from = U64_MAX;
 	t->disk_bytes[t->last_chan] = bdev_nr_bytes(list->disk[t->last_chan]->bdev);
-	/* It may have become so since it was opened. */
+	/* It may have become read-only since it was opened. */
 	if (t->arg->op == DDIO_WRITE && bdev_read_only(list->disk[t->last_chan]->bdev))
 		return -EACCES;
 	return 0;
@@ -331,7 +331,7 @@ static int ddio_take_blocks(struct ddio_taker *t)
 	return 0;
 }
 
-/* Looks for overlaps where they matter, and sorts what is to be sorted. */
+/* Sorts each channel's entries unless their order is the caller's; looks for overlaps of writes. */
 static int ddio_take_sort(struct ddio_taker *t, struct ddio_entry *spare)
 {
 	bool ordered = t->arg->flags & DDIO_SUBMIT_ORDERED, writing = t->arg->op == DDIO_WRITE;

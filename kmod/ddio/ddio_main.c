@@ -64,7 +64,7 @@ static int __init ddio_init(void)
 {
 	int err;
 
-	/* As many at a time as can be: some may wait for a disk that does not answer. */
+	/* As many works at a time as possible: some may wait for a disk that does not answer. */
 	ddio_wq = alloc_workqueue("ddio", WQ_UNBOUND | WQ_SYSFS, WQ_UNBOUND_MAX_ACTIVE);
 	if (!ddio_wq)
 		return -ENOMEM;
@@ -88,7 +88,7 @@ destroy_wq:
 static void __exit ddio_exit(void)
 {
 	misc_deregister(&ddio_misc);
-	/* The last reference to the module may have been dropped by a work that still returns. */
+	/* A work that dropped the last reference to the module may not have returned yet. */
 	destroy_workqueue(ddio_wq);
 	rcu_barrier();
 	synchronize_rcu();

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Pinned memory: buffers, and what members give to a joint.
+ * Pinned memory: buffers, and the memory that members give to a joint.
  *
  * Pages are pinned for long, in chunks, after they have been counted against the
- * memory-lock limit of the process.  At first there is one piece per page.  Where all of
- * the memory is made of huge pages of one size, the pieces are then these: the
- * list is shorter by their size, and so are the bios'.  The memory may begin and end
+ * memory-lock limit of the process.  At first there is one piece per page.  If all of
+ * the memory is made of huge pages of one size, each of these becomes one piece: the
+ * list is shorter, and so are the bios' lists of vectors.  The memory may begin and end
  * within a huge page, so the first piece is not pinned from its beginning.
  */
 #include <linux/capability.h>
@@ -19,10 +19,10 @@
 
 #include "ddio_priv.h"
 
-/* Pages pinned or let go between two looks at whether to stop. */
+/* Pages pinned or released between two looks at whether to stop. */
 #define DDIO_PIN_CHUNK 512U
 
-/* An array of pages has at most so many. */
+/* The most pages that an array of them can have. */
 #define DDIO_PIN_PAGES_MAX (INT_MAX / sizeof(struct page *))
 
 static int ddio_pin_account(struct ddio_pin *pin)
@@ -63,19 +63,19 @@ static long ddio_pin_chunk(unsigned long address, u32 nr, bool writable, struct 
 	if (writable)
 		return pin_user_pages_fast(address, nr, FOLL_LONGTERM | FOLL_WRITE, page);
 	got = pin_user_pages_fast(address, nr, FOLL_LONGTERM | DDIO_FOLL_READ, page);
-	/* A shared mapping that is not writable cannot be broken off, and need not be. */
+	/* A shared mapping that is not writable cannot be made private, and need not be. */
 	if (got <= 0 && DDIO_FOLL_READ)
 		got = pin_user_pages_fast(address, nr, FOLL_LONGTERM, page);
 	return got;
 }
 
-/* The errors of pinning that have a meaning of their own; all others are memory that cannot be. */
+/* Two errors of pinning keep their meaning; any other is memory that cannot be pinned. */
 static int ddio_pin_error(long got)
 {
 	return got == -ENOMEM || got == -EINTR ? got : -EFAULT;
 }
 
-/* Pins page by page into pin->piece; on failure nothing is pinned. */
+/* Pins the pages into pin->piece; on failure nothing stays pinned. */
 static int ddio_pin_pages(struct ddio_pin *pin, unsigned long address)
 {
 	u64 done = 0;
@@ -110,8 +110,8 @@ static unsigned long ddio_page_index(struct folio *folio, struct page *page)
 }
 
 /*
- * Is all of the memory made of folios of one size, larger than a page, which follow each
- * other from their beginning to their end but for the first and the last?
+ * Returns true if all of the memory is made of folios of one size, larger than a page, each used
+ * from its beginning to its end but for the first and the last.
  */
 static bool ddio_pin_is_huge(const struct ddio_pin *pin)
 {
@@ -138,7 +138,7 @@ static bool ddio_pin_is_huge(const struct ddio_pin *pin)
 	return true;
 }
 
-/* Makes pieces of huge pages, where it can; otherwise leaves those of pages. */
+/* Makes each huge page one piece, where it can; otherwise leaves one piece per page. */
 static void ddio_pin_coalesce(struct ddio_pin *pin)
 {
 	struct folio *folio = page_folio(pin->piece[0]);
@@ -231,7 +231,7 @@ static struct ddio_pin *ddio_pin_alloc(u64 address, u64 length, bool writable)
 	return pin;
 }
 
-/* The end is rounded up to a page, so that must not overflow either. */
+/* The end is rounded up to a page, which must not overflow either. */
 static int ddio_pin_check(u64 address, u64 length)
 {
 	u64 end;
@@ -294,7 +294,7 @@ u32 ddio_pin_at(const struct ddio_pin *pin, u64 offset, u32 length, struct bio_v
 	return length;
 }
 
-/* The kernel's mapping needs an entry for each page, whatever the pieces. */
+/* Returns an entry for each page, whatever the pieces: the kernel's mapping needs them. */
 static struct page **ddio_pin_page_list(const struct ddio_pin *pin)
 {
 	struct page **page;

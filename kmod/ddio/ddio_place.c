@@ -2,9 +2,9 @@
 /*
  * Place: each block has an address of its own, and DMA goes there.
  *
- * Blocks that lie one behind the other on the disk share a transfer, as far as the disk
- * takes one of that length, each still at its own address.  When a shared transfer fails,
- * its blocks are tried again one by one, so that only bad blocks are reported bad.
+ * Blocks that follow each other on the disk share a transfer, up to the length that the disk
+ * takes, each still at its own address.  When a shared transfer fails, its blocks are tried
+ * again one by one, so that only bad blocks are reported bad.
  *
  * The flush of a list of disks is here, too: it has nothing to deliver.
  */
@@ -12,7 +12,7 @@
 
 #include "ddio_coll.h"
 
-/* Longer plugs are flushed anyway. */
+/* The block layer flushes longer plugs anyway. */
 #define DDIO_PLUG_MAX 32UL
 
 static const struct ddio_entry *place_entry(const struct ddio_flight *flight)
@@ -34,7 +34,7 @@ static void place_teardown(struct ddio_coll *coll)
 {
 }
 
-/* The block that byte @at of the disk is in: the flight's blocks follow each other there. */
+/* Returns the block that holds byte @at of the disk: the flight's blocks follow each other there. */
 static const struct ddio_entry *place_find(const struct ddio_flight *flight, u64 at)
 {
 	const struct ddio_entry *entry = place_entry(flight);
@@ -66,7 +66,7 @@ static u32 place_memory(const struct ddio_flight *flight, u64 offset, u32 length
 			   min_t(u32, length, entry->length - offset), bv);
 }
 
-/* How many entries from @next on share a transfer; its length. */
+/* Returns how many entries from @next on share a transfer, and its *@length. */
 static u32 place_merge(const struct ddio_chan *chan, u64 *length)
 {
 	const struct ddio_entry *entry = &chan->coll->list.entry[chan->next], *e;
@@ -98,7 +98,7 @@ static void place_begin(struct ddio_chan *chan)
 	u64 length;
 
 	blk_start_plug(&plug);
-	/* Requests are then allocated together. */
+	/* The block layer then allocates the requests together. */
 	plug.nr_ios = min_t(u64, min(hweight64(chan->free), DDIO_PLUG_MAX), chan->end - chan->next);
 	while (chan->next < chan->end && !ddio_chan_stopped(chan)) {
 		flight = ddio_chan_flight(chan);
@@ -115,8 +115,8 @@ static void place_begin(struct ddio_chan *chan)
 }
 
 /*
- * The next block of a transfer that has failed, by itself; or those that are left end as the
- * transfer did: they cannot be said not to have been begun.
+ * Tries the next block of a failed transfer by itself.  If the collective is stopped, the blocks
+ * that are left end as the transfer did, since they had been begun.
  */
 static void place_retry(struct ddio_flight *flight)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * ddio.ko inside: the objects, who owns what, and what may run when.
+ * ddio.ko inside: the objects, what owns what, and what may run when.
  *
- * This is the whole picture, and what is there without collectives; their structures are in
- * ddio_coll.h.
+ * This is the whole picture, and the structures that exist without collectives; those of
+ * collectives are in ddio_coll.h.
  *
  * A *context* is an open file.  It names disks, buffers and collectives by id.
  * A *collective* is one block list under way.  It has a *channel* for each disk in
@@ -13,19 +13,19 @@
  * Where things run:
  *  - ioctls, in the caller's context, under ctx->lock where they look up or change ids
  *    and never across a wait;
- *  - ddio_chan_run(), on the module's workqueue or in the thread that waits or kicks: the
- *    only place that begins flights, delivers blocks and ends channels; below it is
+ *  - ddio_chan_run(), on the module's workqueue or in a thread that waits or kicks: the
+ *    only function that begins flights, delivers blocks and ends channels; below it is
  *    called the channel's work.  It never runs twice at a time for one channel, so what
  *    only it touches needs no lock;
  *  - ddio_flight_end_io(), in whatever context a bio ends, interrupts included: puts
  *    the flight on chan->landed and makes the work run.  Nothing else.
  *
  * References:
- *  - a collective holds its disks, its pins, its joint's members until its last channel
- *    ends, and lets them go before it says so (who has learned of the end may destroy
- *    them at once); its context, until it is freed; a channel that has not ended holds
- *    its collective; so bios never outlive the memory they write to, whoever dies or
- *    closes what;
+ *  - a collective holds its disks, its pins and its joint's members until its last channel
+ *    ends, and drops them before it says so (a process that has learned of the end may
+ *    destroy them at once).  It holds its context until it is freed.  A channel that has
+ *    not ended holds its collective; so bios never outlive the memory they write to,
+ *    whatever process dies and whatever descriptor is closed;
  *  - the context's file holds the context.  On its release all collectives are
  *    cancelled and their ids dropped; what is in flight ends by itself;
  *  - a context holds the module.  ddio_exit() then destroys the workqueue and waits for RCU,
@@ -57,7 +57,7 @@ struct ddio_coll;
 struct ddio_chan;
 struct ddio_ctx;
 
-/* For memory whose length the process chooses: fails rather than having somebody killed. */
+/* For memory whose length the process chooses: fails rather than having a process killed. */
 #define DDIO_GFP_LONG (GFP_KERNEL_ACCOUNT | __GFP_NOWARN | __GFP_RETRY_MAYFAIL)
 
 /*
@@ -121,7 +121,7 @@ struct ddio_ctx_stats {
  * @lock: @objs, @dead, making @ring
  * @link: in the list of all contexts, of ddio_debugfs.c
  * @objs: id to struct ddio_obj
- * @next_id: where the search for a free id goes on, so that ids are not reused soon
+ * @next_id: where the search for a free id continues, so that ids are not reused soon
  * @nr_disks: disks in @objs
  * @ring: NULL until set up; then never changes
  * @wait: woken when a collective ends and when events are posted
@@ -179,8 +179,8 @@ long ddio_ctx_ioctl(struct file *file, unsigned int cmd, unsigned long arg);
 extern struct workqueue_struct *ddio_wq;
 
 /*
- * What there is now, of all contexts; shown in debugfs, where tests see leaks.  Who makes a thing
- * counts it, and who frees it does so last of all.
+ * What exists now, in all contexts; shown in debugfs, where tests see leaks.  A thing is counted
+ * where it is made, and its count dropped last of all where it is freed.
  */
 struct ddio_live {
 	atomic64_t contexts;
@@ -218,8 +218,8 @@ struct ddio_disk {
 
 int ddio_disk_add(struct ddio_ctx *ctx, struct ddio_disk_add *arg);
 /*
- * Makes what the page cache holds of a range agree with the disk: writes it out before
- * it is read past the cache; and, @writing, throws it away, before and after.
+ * Makes the page cache agree with the disk for a range: writes it out before the disk is read
+ * past the cache; if @writing, also throws it away.  Called before and after writing.
  */
 int ddio_disk_sync_cache(struct ddio_disk *disk, u64 from, u64 to, bool writing);
 
@@ -229,7 +229,7 @@ int ddio_disk_sync_cache(struct ddio_disk *disk, u64 from, u64 to, bool writing)
 /**
  * struct ddio_pin - pinned memory of a process: a buffer, or a member's
  * @obj: id of a buffer, references
- * @mm: whose; its pinned_vm counts @nr_pages
+ * @mm: the process's; its pinned_vm counts @nr_pages
  * @piece: first page of each piece; pieces are of 1 << @shift bytes, but the
  *	first begins and the last ends within
  * @nr_pieces: entries of @piece
@@ -238,7 +238,7 @@ int ddio_disk_sync_cache(struct ddio_disk *disk, u64 from, u64 to, bool writing)
  * @length: bytes
  * @nr_pages: pages pinned
  * @writable: the device and the module may write to it
- * @dirty: they did, so the pages are to be marked
+ * @dirty: they have written, so the pages must be marked
  * @vaddr: the kernel's mapping of the memory's first byte, or NULL; see ddio_pin_map()
  */
 struct ddio_pin {
@@ -257,7 +257,7 @@ struct ddio_pin {
 
 /* Pins memory of the current process. */
 struct ddio_pin *ddio_pin_new(u64 address, u64 length, bool writable);
-/* The physically contiguous piece at @offset: its length, at most @length, is returned. */
+/* Fills in @bv with the physically contiguous piece at @offset.  Returns its length, at most @length. */
 u32 ddio_pin_at(const struct ddio_pin *pin, u64 offset, u32 length, struct bio_vec *bv);
 /* Maps all of it for the module's own copying; undone when the pin is freed. */
 int ddio_pin_map(struct ddio_pin *pin);
@@ -265,7 +265,7 @@ int ddio_pin_map(struct ddio_pin *pin);
 int ddio_buffer_add(struct ddio_ctx *ctx, struct ddio_buffer_add *arg);
 
 /*
- * ddio_ring.c: what is mapped into the process
+ * ddio_ring.c: the ring, which is mapped into the process
  */
 /**
  * struct ddio_kring - the module's side of the ring
@@ -301,9 +301,9 @@ void ddio_ring_unreserve(struct ddio_kring *ring, u64 events);
 int ddio_ring_slots_get(struct ddio_kring *ring, u32 n, u32 *first);
 void ddio_ring_slots_put(struct ddio_kring *ring, u32 first, u32 n);
 /*
- * -ENOBUFS, with nothing posted, if the process has not consumed what it should have.  In either
- * case @unreserve of what was reserved ends with it: who sees a collective's last event
- * finds its room free.
+ * Returns -ENOBUFS, with nothing posted, if the process has not consumed what it should have.  In
+ * either case @unreserve events of the reservation end with it: a process that sees a
+ * collective's last event finds its room free.
  */
 int ddio_ring_post(struct ddio_ctx *ctx, const struct ddio_event *event, u64 unreserve);
 bool ddio_ring_readable(const struct ddio_kring *ring);

@@ -14,11 +14,11 @@
  *
  * so an event is read after it has been written, and overwritten after it has been
  * read.  The process may write anything anywhere: the module keeps its own tail, its
- * own sizes and its own map of slots, and a head that cannot be is that of a full ring.
+ * own sizes and its own map of slots, and an impossible head counts as that of a full ring.
  *
  * Room: collectives reserve the most events that they may ever have unread.  When one ends,
  * its reservation goes but its unread events stay; all events before ring->loose
- * may be such, and a new reservation leaves room for those that are unread still.
+ * may be such, and a new reservation leaves room for those that are still unread.
  */
 #include <linux/bitmap.h>
 #include <linux/log2.h>
@@ -107,7 +107,7 @@ int ddio_ring_setup(struct ddio_ctx *ctx, struct ddio_ring_setup *arg)
 	if (ctx->ring)
 		err = -EEXIST;
 	else
-		smp_store_release(&ctx->ring, ring); /* pairs with who looks without the lock */
+		smp_store_release(&ctx->ring, ring); /* pairs with loads without the lock */
 	mutex_unlock(&ctx->lock);
 	if (err)
 		ddio_ring_free(ring);
@@ -138,14 +138,14 @@ int ddio_ring_mmap(struct ddio_ctx *ctx, struct vm_area_struct *vma)
 	return 0;
 }
 
-/* Events before position @end that are unread. */
+/* Returns how many events before position @end are unread. */
 static u32 ddio_ring_unread(const struct ddio_kring *ring, u32 end)
 {
 	/* Pairs with the process's release: what it has read may be overwritten. */
 	u32 head = smp_load_acquire(&ring->shared->head);
 	u32 unread = ring->tail - head;
 
-	/* Not nonsense, and beyond @end: all of those before are read. */
+	/* A possible head, at @end or beyond: all events before @end are read. */
 	if (unread <= ring->tail - end)
 		return 0;
 	return min(end - head, ring->nr_events);
@@ -219,7 +219,7 @@ static int ddio_ring_put(struct ddio_kring *ring, const struct ddio_event *event
 		return -ENOBUFS;
 	*ddio_ring_event(ring, ring->tail) = *event;
 	WRITE_ONCE(ring->tail, ring->tail + 1);
-	/* What is older has been read, or there would be no room. */
+	/* Older events have been read, or there would be no room. */
 	if (ring->tail - ring->loose > ring->nr_events)
 		ring->loose = ring->tail - ring->nr_events;
 	/* Pairs with the process's acquire: the event is there. */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Scatter: blocks go through bounce buffers of the module, one for each flight, and
- * their runs between these and the memory of a joint's members.
+ * Scatter: blocks go through bounce buffers of the module, one for each flight; their runs
+ * are copied between these and the memory of a joint's members.
  *
- * A flight that is free again is begun anew before the next one is copied, so the disk
- * works while the processor copies.
+ * A flight that is free again begins its next block before another flight is copied, so the
+ * disk works while the processor copies.
  */
 #include <linux/mm.h>
 #include <linux/nospec.h>
@@ -15,7 +15,7 @@
 
 #include "ddio_coll.h"
 
-/* Runs looked at between two looks at whether to stop. */
+/* Runs between two looks at whether to stop. */
 #define DDIO_SCATTER_CHUNK 4096U
 
 static int scatter_check_run(const struct ddio_list *list, const struct ddio_run *run, bool reading)
@@ -49,7 +49,7 @@ static int scatter_check_entry(const struct ddio_list *list, const struct ddio_e
 	return 0;
 }
 
-/* Do all runs lie in their members' memory?  The block submitted first is the one to blame. */
+/* Checks that all runs lie in their members' memory; blames the first bad block as submitted. */
 static int scatter_check(const struct ddio_coll *coll, struct ddio_submit *arg)
 {
 	const struct ddio_list *list = &coll->list;
@@ -123,8 +123,8 @@ static void scatter_chan_teardown(struct ddio_chan *chan)
 }
 
 /*
- * Whole pages, so that they are aligned for any disk; cleared, since a disk may
- * say that it has read what it has not.
+ * Allocates whole pages, so that they are aligned for any disk; cleared, since a disk may
+ * claim to have read what it has not.
  */
 static int scatter_chan_setup(struct ddio_chan *chan)
 {
@@ -157,7 +157,7 @@ static u32 scatter_memory(const struct ddio_flight *flight, u64 offset, u32 leng
 	return length;
 }
 
-/* The block's copy, unless a member has left, or the collective is stopped meanwhile. */
+/* Copies the block.  Returns false if a member has left or the collective is stopped meanwhile. */
 static bool scatter_copy(struct ddio_flight *flight, const struct ddio_entry *entry,
 			 bool (*copy)(const struct ddio_coll *coll, const struct ddio_entry *entry,
 				      void *block))
@@ -172,7 +172,7 @@ static bool scatter_copy(struct ddio_flight *flight, const struct ddio_entry *en
 	return whole;
 }
 
-/* Gathers a block and sends it off. */
+/* Gathers a block and submits it. */
 static void scatter_write(struct ddio_flight *flight, const struct ddio_entry *entry)
 {
 	struct ddio_chan *chan = flight->chan;

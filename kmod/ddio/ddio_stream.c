@@ -2,14 +2,14 @@
 /*
  * Streams: the disk fills a slot while the process empties another, or the reverse.
  *
- * Each flight has a slot: memory in a buffer, and two words in the ring.  Whose the slot is,
- * stands in the flight's state, which the process cannot reach:
+ * Each flight has a slot: memory in a buffer, and two words in the ring.  The flight's state,
+ * which the process cannot reach, says whose the slot is:
  *
  *	reading:  FREE, FILLING (disk), READY, DRAINING (process), FREE
  *	writing:  FREE, FILLING (process), READY, DRAINING (disk), FREE
  *
- * A slot becomes the process's by an event, and the channel's again when its work finds 1 in
- * the word @released of a slot that is the process's; what the word says at any other time
+ * An event gives a slot to the process.  It is the channel's again when the channel's work finds 1
+ * in the word @released of a slot that is the process's; what the word says at any other time
  * does not matter.  The work looks whenever a transfer has landed.  When none is in the
  * air, it will not look again unless told to, and says so:
  *
@@ -18,8 +18,8 @@
  *	full barrier			full barrier
  *	load released			load asleep
  *
- * One of the two at least sees what the other has stored: the work, that there is something
- * to do; or the process, that it must call DDIO_KICK.  While both keep up, neither calls.
+ * At least one of the two sees what the other has stored: the work sees that there is something
+ * to do; or the process sees that it must call DDIO_KICK.  While both keep up, neither needs to.
  */
 #include <linux/align.h>
 #include <linux/nospec.h>
@@ -58,7 +58,7 @@ static bool stream_is_held(const struct ddio_flight *flight)
 	       (stream_is_writing(flight->chan) ? DDIO_FLIGHT_FILLING : DDIO_FLIGHT_DRAINING);
 }
 
-/* Does the memory of the slots lie in the buffer, aligned for every disk? */
+/* Checks that the memory of the slots lies in the buffer, aligned for every disk. */
 static int stream_check_memory(const struct ddio_coll *coll, const struct ddio_pin *pin)
 {
 	const struct ddio_list *list = &coll->list;
@@ -123,7 +123,7 @@ static int stream_setup(struct ddio_coll *coll, struct ddio_submit *arg)
 	return stream_take_slots(coll);
 }
 
-/* Also when it has ended: the slots and the buffer are then free to be used again. */
+/* Called when the collective has ended, too: slots and buffer are then free to be used again. */
 static void stream_teardown(struct ddio_coll *coll)
 {
 	if (coll->slots_taken)
@@ -203,13 +203,13 @@ static void stream_say_asleep(struct ddio_chan *chan, bool asleep)
 		if (stream_is_held(&chan->flight[i]))
 			WRITE_ONCE(stream_slot(&chan->flight[i])->asleep, asleep);
 	chan->asleep = asleep;
-	/* Before looking at @released; pairs with the barrier of who stores there. */
+	/* Before looking at @released; pairs with the barrier of the process, which stores there. */
 	smp_mb();
 }
 
 static bool stream_is_released(const struct ddio_flight *flight)
 {
-	/* Pairs with the process's release: what it has done in the slot is done. */
+	/* Pairs with the process's release: its accesses to the slot are over. */
 	return stream_is_held(flight) && smp_load_acquire(&stream_slot(flight)->released);
 }
 
@@ -237,7 +237,7 @@ static void stream_collect(struct ddio_chan *chan)
 			stream_take_back(&chan->flight[i]);
 }
 
-/* Has nothing more to do: true, unless something was released just now. */
+/* Returns true if there is nothing more to do; false if a slot was released just now. */
 static bool stream_rest(struct ddio_chan *chan)
 {
 	if (chan->in_air || !chan->held)
@@ -247,7 +247,7 @@ static bool stream_rest(struct ddio_chan *chan)
 	return !stream_any_released(chan);
 }
 
-/* Reading: sends off free slots.  Writing: gives them to the process. */
+/* Reading: submits free slots.  Writing: gives them to the process. */
 static void stream_begin_free(struct ddio_chan *chan)
 {
 	struct ddio_flight *flight;
@@ -283,7 +283,7 @@ static void stream_read_landed(struct ddio_flight *flight)
 	ddio_flight_set(flight, DDIO_FLIGHT_READY);
 	ddio_flight_set(flight, DDIO_FLIGHT_DRAINING);
 	if (ddio_chan_stopped(flight->chan)) {
-		/* The process does not get it any more. */
+		/* The process no longer gets the block. */
 		ddio_flight_set(flight, DDIO_FLIGHT_FREE);
 		ddio_coll_block_done(coll, entry, status ? status : -ECANCELED);
 		return;
@@ -306,7 +306,7 @@ static void stream_landed(struct ddio_flight *flight)
 		stream_collect(chan);
 }
 
-/* Stopped: the process's slots are taken away from it. */
+/* The collective is stopped: takes the process's slots away from it. */
 static void stream_take_away(struct ddio_chan *chan)
 {
 	struct ddio_flight *flight;

@@ -31,7 +31,7 @@ static const struct ddio_delivery *ddio_coll_ops(const struct ddio_submit *arg)
 	return ops[array_index_nospec(arg->delivery, ARRAY_SIZE(ops))];
 }
 
-/* What can be said without looking at the list; unknown flags are refused before. */
+/* Checks all that does not need the list.  Unknown flags have been refused before. */
 static int ddio_coll_check(const struct ddio_submit *arg)
 {
 	if (arg->op < DDIO_READ || arg->op > DDIO_FLUSH || arg->delivery > DDIO_SCATTER)
@@ -66,8 +66,8 @@ static int ddio_coll_alloc(struct ddio_coll *coll)
 }
 
 /*
- * The events that it may ever have unread.  Of a stream, the process must have read that a slot is
- * its own before it can bring about more: then, at most, one slot's block ends, the slot
+ * Returns the most events that may ever be unread.  With a stream, the process must have read that
+ * a slot is its own before it can cause more events; at most, the slot's block then ends, the slot
  * is handed over again, and is taken away with its block.
  */
 static u64 ddio_coll_events(const struct ddio_coll *coll)
@@ -96,7 +96,7 @@ static int ddio_coll_reserve(struct ddio_coll *coll)
 	return err;
 }
 
-/* Takes everything that it needs; what was taken when that fails, ddio_coll_free() gives back. */
+/* Takes everything that the collective needs; ddio_coll_free() gives it back, also after a failure. */
 static int ddio_coll_prepare(struct ddio_coll *coll, struct ddio_submit *arg)
 {
 	u32 i;
@@ -114,7 +114,7 @@ static int ddio_coll_prepare(struct ddio_coll *coll, struct ddio_submit *arg)
 	return err;
 }
 
-/* The statuses must have somewhere to go, before anything is done that cannot be undone. */
+/* Checks that the statuses can be written, before anything is done that cannot be undone. */
 static int ddio_coll_check_status(const struct ddio_coll *coll, u64 status)
 {
 	u64 left = coll->nr_blocks * sizeof(s32), at = status, n;
@@ -143,8 +143,8 @@ static int ddio_coll_copy_status(const struct ddio_coll *coll, u64 status)
 }
 
 /*
- * The id's reference goes to the context, one to each channel, one stays the caller's.  The joint's
- * members may stop it from now on, and anybody who guesses its id.
+ * Gives the collective its id.  The context gets one reference, each channel one, the caller keeps
+ * one.  From now on the joint's members may stop it, and any thread that guesses its id.
  */
 static int ddio_coll_publish(struct ddio_coll *coll)
 {
@@ -164,7 +164,7 @@ static int ddio_coll_publish(struct ddio_coll *coll)
 	return err;
 }
 
-/* The first channel runs in the caller's thread, if he waits anyway. */
+/* Runs the first channel in the caller's thread if that waits anyway. */
 static void ddio_coll_start(struct ddio_coll *coll, const struct ddio_submit *arg)
 {
 	bool waits = coll->flags & DDIO_SUBMIT_WAIT && arg->deadline;
@@ -175,7 +175,7 @@ static void ddio_coll_start(struct ddio_coll *coll, const struct ddio_submit *ar
 		ddio_chan_start(&coll->chan[i], waits && !i, arg->deadline);
 }
 
-/* 0, -ETIMEDOUT or -EINTR. */
+/* Returns 0, -ETIMEDOUT or -EINTR. */
 static int ddio_coll_wait_end(struct ddio_coll *coll, u64 deadline)
 {
 	ktime_t left = KTIME_MAX;
@@ -193,7 +193,7 @@ static int ddio_coll_wait_end(struct ddio_coll *coll, u64 deadline)
 	return err == -ETIME ? -ETIMEDOUT : -EINTR;
 }
 
-/* It runs: waits for it, if so asked, and tells the caller what there is to tell. */
+/* The collective runs: waits for it, if so asked, and fills in the answer. */
 static int ddio_coll_answer(struct ddio_coll *coll, struct ddio_submit *arg)
 {
 	arg->out_collective = coll->obj.id;

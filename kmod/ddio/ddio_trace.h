@@ -13,7 +13,7 @@
 
 #include "ddio_coll.h"
 
-/* It does not know the kernel's way with trace events. */
+/* clang-format does not know the kernel's style for trace events. */
 /* clang-format off */
 #define ddio_show_op(op)                                                                       \
 	__print_symbolic(op, { DDIO_READ, "read" }, { DDIO_WRITE, "write" },                   \

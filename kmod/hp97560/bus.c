@@ -8,7 +8,7 @@
 
 #include "hpd.h"
 
-/* The model has room for times up to HP97560_TIME_MAX; long before, the clock starts anew. */
+/* The model can tell times up to HP97560_TIME_MAX; the clock restarts long before. */
 #ifndef HPD_CLOCK_MAX
 #define HPD_CLOCK_MAX (HP97560_TIME_MAX / 2)
 #endif
@@ -43,8 +43,8 @@ static struct hpd_bus *bus_new(const char *name, u32 scale)
 
 /**
  * hpd_bus_get - the bus of a drive that is being powered
- * @name: shared with all drives that name it; empty for one of its own
- * @scale: of the drive's time, which must be that of the others
+ * @name: shared with all drives that name it; empty: a bus of its own
+ * @scale: the drive's time_scale, which must be that of the others
  * Return: the bus, or -EINVAL or -ENOMEM as a pointer.
  */
 struct hpd_bus *hpd_bus_get(const char *name, u32 scale)
@@ -76,7 +76,7 @@ void hpd_bus_put(struct hpd_bus *bus)
 	mutex_unlock(&hpd_bus_mutex);
 }
 
-/* The drives learn of it when they get their next command: they rest, as after power on. */
+/* Restarts the clock.  Drives notice at their next command: they are at rest, as after power on. */
 static void bus_restart(struct hpd_bus *bus)
 {
 	bus->epoch = ktime_get();
@@ -85,7 +85,7 @@ static void bus_restart(struct hpd_bus *bus)
 	hp97560_bus_init(&bus->model);
 }
 
-/* How long the clock may run, in real time, or in the drives' where they do not wait. */
+/* Returns how long the clock may run: in real time, or in the drives' time where they do not wait. */
 static u64 bus_clock_max(const struct hpd_bus *bus)
 {
 	if (!bus->scale || bus->scale >= HPD_SCALE_ONE)
@@ -93,7 +93,7 @@ static u64 bus_clock_max(const struct hpd_bus *bus)
 	return mul_u64_u32_div(HPD_CLOCK_MAX, bus->scale, HPD_SCALE_ONE);
 }
 
-/* The time of a command, which is never before that of the one before. */
+/* Returns the time of a command: never before that of the previous one. */
 static u64 bus_now(struct hpd_bus *bus)
 {
 	u64 now = bus->now_ns;
@@ -110,7 +110,7 @@ static u64 bus_now(struct hpd_bus *bus)
 	return bus->now_ns;
 }
 
-/* With a scale of 0 time goes on with the drive that has the latest command. */
+/* Returns when a command ends.  With a scale of 0, time advances to the latest end of any command. */
 static ktime_t bus_due(struct hpd_bus *bus, u64 done_ns)
 {
 	if (!bus->scale) {
@@ -138,8 +138,8 @@ static void model_restart(struct hpd *hpd)
  * @op: what to do
  * @sector: first sector; ignored by a flush
  * @sectors: their number; ignored by a flush
- * @fua: it is not done before it is on the media
- * @due: set to the time of its end
+ * @fua: the command is not done before its data are on the media
+ * @due: set to the time at which it ends
  * Return: 0 or a negative errno.
  */
 int hpd_bus_submit(struct hpd *hpd, enum hp97560_op op, u64 sector, u32 sectors, bool fua,

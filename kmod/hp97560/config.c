@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * /sys/kernel/config/hp97560: a directory per disk.  A disk of the module's
- * parameters has one, too, which cannot be removed.
+ * /sys/kernel/config/hp97560: a directory per disk.  Disks made by the module's
+ * parameters have one, too, which cannot be removed.
  */
 #include <linux/configfs.h>
 #include <linux/ctype.h>
@@ -249,7 +249,7 @@ static ssize_t hpd_bad_sectors_store(struct config_item *item, const char *page,
 CONFIGFS_ATTR(hpd_, bad_sectors);
 
 /*
- * What can be seen
+ * State and statistics
  */
 static ssize_t hpd_device_show(struct config_item *item, char *page)
 {
@@ -331,7 +331,7 @@ static const struct config_item_type hpd_type = {
 };
 
 /*
- * The directory of all
+ * The root directory
  */
 
 static size_t digits_before(const char *name, size_t end)
@@ -344,9 +344,9 @@ static size_t digits_before(const char *name, size_t end)
 }
 
 /*
- * No disk is called as another's partition: behind a name that ends in a digit a
- * partition's number is set off by a p.  So that is how all names end, and none with
- * such a number.
+ * No disk may have the name of another's partition.  After a name that ends in a digit,
+ * partitions are numbered p1, p2 and so on; so every name must end in a digit, and none in
+ * a digit, p and a number.
  */
 static bool name_ok(const char *name)
 {
@@ -420,7 +420,7 @@ static struct configfs_subsystem hpd_subsystem = {
 };
 
 /**
- * hpd_config_init - before anything else
+ * hpd_config_init - prepare the root directory; before all else
  */
 void hpd_config_init(void)
 {
@@ -429,7 +429,7 @@ void hpd_config_init(void)
 }
 
 /**
- * hpd_config_add - a disk of the module's parameters, before registering
+ * hpd_config_add - make a disk for the module's parameters; before registering
  * @number: its name
  * @bus: its bus, or empty
  * Return: 0 or a negative errno.
@@ -459,7 +459,7 @@ void hpd_config_unregister(void)
 }
 
 /**
- * hpd_config_remove - the disks of the module's parameters, which nobody can see any more
+ * hpd_config_remove - remove the disks of the module's parameters; nobody can see them any more
  */
 void hpd_config_remove(void)
 {

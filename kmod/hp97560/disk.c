@@ -15,7 +15,7 @@ static const struct block_device_operations hpd_fops = {
 };
 
 /**
- * hpd_create - a disk without power, with the defaults
+ * hpd_create - make a disk without power, with the default settings
  * Return: the disk, or NULL without memory.
  */
 struct hpd *hpd_create(void)
@@ -114,7 +114,7 @@ static struct gendisk *disk_alloc(struct hpd *hpd)
 	return disk;
 }
 
-/* From now on every request fails, also those that are pending. */
+/* Makes every request fail from now on, pending ones included. */
 static void requests_fail(struct hpd *hpd)
 {
 	spin_lock_irq(&hpd->lock);

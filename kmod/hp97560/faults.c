@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What is made to go wrong: errors, and commands that do not end. */
+/* Injected faults: errors, and commands that do not end. */
 #include <linux/ctype.h>
 #include <linux/kernel.h>
 #include <linux/string.h>
@@ -36,7 +36,7 @@ static bool faults_in_bad(const struct hpd_faults *faults, u64 sector, u32 secto
 	return false;
 }
 
-/* Does a command fail?  Counts it. */
+/* Counts a command.  Returns true, and the *@status, if it is to fail. */
 bool hpd_faults_bad(struct hpd_faults *faults, u64 sector, u32 sectors, blk_status_t *status)
 {
 	bool bad = faults_in_bad(faults, sector, sectors);
@@ -54,7 +54,7 @@ bool hpd_faults_bad(struct hpd_faults *faults, u64 sector, u32 sectors, blk_stat
 	return bad;
 }
 
-/* Is a command held?  Counts it. */
+/* Counts a command.  Returns true if it is to be held. */
 bool hpd_faults_hold(struct hpd_faults *faults)
 {
 	if (!faults->stall_every || ++faults->stalled < faults->stall_every)
@@ -63,7 +63,7 @@ bool hpd_faults_hold(struct hpd_faults *faults)
 	return true;
 }
 
-/* A drive that does not answer could not be made a disk: power ends that. */
+/* Power ends a stall: add_disk() would wait for ever for a drive that does not answer. */
 void hpd_faults_restart(struct hpd_faults *faults)
 {
 	faults->stall = false;
@@ -123,8 +123,8 @@ static int ranges_parse(char *text, struct hpd_range *range, u32 *n)
 /**
  * hpd_bad_store - set which sectors fail
  * @hpd: the disk
- * @page: ranges, separated by blanks; none for no bad sectors
- * Return: 0, -EINVAL for what is not a range, -E2BIG for too many of them, or -ENOMEM.
+ * @page: ranges, separated by blanks; empty: no bad sectors
+ * Return: 0, -EINVAL if something is not a range, -E2BIG for too many of them, or -ENOMEM.
  */
 int hpd_bad_store(struct hpd *hpd, const char *page)
 {

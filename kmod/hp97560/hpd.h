@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * hp97560.ko: disks whose time is that of the HP 97560 and whose data are in
- * memory.  A struct hpd is one of them, from the making of its directory in
- * configfs to the removal; while powered it has a block device and a bus.
+ * memory.  A struct hpd is one of them; it lives as long as its directory in
+ * configfs.  While powered it has a block device and a bus.
  *
  * The life of a request: hpd_queue_rq() asks the model when the drive will have
- * done it, moves the data between the request and the store, and enters it into
- * a list in the order of its end.  A timer runs at the end of the first of them.
+ * done it, moves the data between the request and the store, and inserts it into
+ * a list by its due time.  A timer fires when the first of them is due.
  *
  * Locks, outer before inner:
  *   hpd.power_lock   power and settings
@@ -36,15 +36,15 @@
 #define HPD_MAX_SECTORS 32768
 
 /**
- * struct hpd_settings - what is fixed while a disk has power
+ * struct hpd_settings - settings that are fixed while a disk has power
  * @size: in sectors of 512 bytes
  * @block_size: logical block in bytes
  * @queue_depth: requests that it takes at a time
- * @time_scale: real microseconds for a second of the drive's; 0 does not wait
- * @timeout_ms: after which a stalled request fails; 0 for never
+ * @time_scale: real microseconds per second of the drive's time; 0: requests end at once
+ * @timeout_ms: time after which a stalled request fails; 0: never
  * @buffer_sectors: the drive's buffer
  * @dirty_sectors: part of it that may hold unwritten data
- * @memory_limit: KiB that the data may take; 0 for no limit
+ * @memory_limit: KiB that the data may take; 0: no limit
  * @read_only: it cannot be written
  * @immediate_report: a write is done when its data are in the drive's buffer
  * @read_ahead: the drive goes on reading after a read
@@ -79,14 +79,14 @@ struct hpd_range {
 
 /**
  * struct hpd_faults - what goes wrong, guarded by hpd.lock
- * @fail_every: every so many commands, one fails
- * @fail_after: after so many commands all fail
- * @stall_every: every so many commands, one is held
- * @stall_us: a held command ends so much later; 0: only when it is told to
+ * @fail_every: one of this many commands fails
+ * @fail_after: after this many commands all fail
+ * @stall_every: one of this many commands is held
+ * @stall_us: time after which a held command ends; 0: only when @stall is set and cleared
  * @failed: commands since @fail_every was set
  * @done: commands since @fail_after was set
  * @stalled: commands since @stall_every was set
- * @status: index of what a failing command ends with
+ * @status: index of the status that a failing command ends with
  * @stall: nothing ends
  * @n_bad: entries used in @bad
  * @bad: sectors that fail
@@ -106,13 +106,13 @@ struct hpd_faults {
 };
 
 /**
- * struct hpd_counts - what the model does not count, guarded by hpd.lock
+ * struct hpd_counts - counts besides the model's, guarded by hpd.lock
  * @discards: discards
  * @discard_sectors: their sectors
  * @zeroes: writes of zeroes, which are among the model's writes, too
  * @zero_sectors: their sectors
  * @fua_writes: writes that ended on the media
- * @errors: commands that failed, whyever
+ * @errors: commands that failed, for any reason
  * @held: commands that were held
  * @timeouts: stalled commands that timed out
  * @no_space: writes beyond the limit of the memory
@@ -133,7 +133,7 @@ struct hpd_counts {
 
 /**
  * struct hpd_store - sparse memory
- * @pages: by number; what is not there is zero
+ * @pages: by number; a page that is missing is zero
  * @used: number of @pages
  * @limit: most of them
  */
@@ -148,12 +148,12 @@ struct hpd_store {
  * @link: in the list of buses, if it has a name
  * @name: empty for a drive's own
  * @users: drives on it
- * @scale: of their time
+ * @scale: their time_scale
  * @lock: guards what follows, and the models of the drives
  * @epoch: when the model's clock was 0
- * @now_ns: latest time that a model was told
- * @generation: times that the clock was started anew
- * @model: who may send when
+ * @now_ns: latest time given to a model
+ * @generation: how often the clock was restarted
+ * @model: grants the bus to the drives
  */
 struct hpd_bus {
 	struct list_head link;
@@ -176,15 +176,15 @@ struct hpd_bus {
  * @tags: its requests
  * @bus: the bus; NULL without power
  * @model: the drive
- * @generation: that of the bus which @model knows
+ * @generation: generation of the bus that @model knows
  * @io_lock: see above
  * @store: the data, which stay without power
  * @lock: guards what follows
  * @faults: what goes wrong
  * @counts: what happened
  * @off: every request fails at once
- * @pending: struct hpd_cmd, by their ends
- * @timer: runs at the end of the first
+ * @pending: struct hpd_cmd, by due time
+ * @timer: fires when the first is due
  */
 struct hpd {
 	struct config_group group;
@@ -208,10 +208,10 @@ struct hpd {
 /**
  * struct hpd_cmd - a request's private part
  * @entry: in hpd.pending
- * @pending: it is there
- * @held: it is late because it was told to be
- * @status: what it will end with
- * @due: when; KTIME_MAX for never
+ * @pending: the command is there
+ * @held: a fault holds it
+ * @status: status that it will end with
+ * @due: when it ends; KTIME_MAX: never
  * @drive_due: when the drive is done with it
  */
 struct hpd_cmd {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Loading and unloading.  The parameters are the defaults of all disks; in the
- * simple case nr_devices makes some of them at once.
+ * Loading and unloading.  The parameters are the defaults of all disks; nr_devices
+ * makes disks at once, without configfs.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -20,10 +20,11 @@ module_param_named(queue_depth, hpd_defaults.queue_depth, uint, 0444);
 MODULE_PARM_DESC(queue_depth, "Requests that a disk takes at a time");
 
 module_param_named(time_scale, hpd_defaults.time_scale, uint, 0444);
-MODULE_PARM_DESC(time_scale, "Real microseconds for a second of the drive's; 0 does not wait");
+MODULE_PARM_DESC(time_scale,
+		 "Real microseconds per second of the drive's time; 0: requests end at once");
 
 module_param_named(timeout_ms, hpd_defaults.timeout_ms, uint, 0444);
-MODULE_PARM_DESC(timeout_ms, "After which a stalled request fails; 0 for never");
+MODULE_PARM_DESC(timeout_ms, "Time after which a stalled request fails; 0: never");
 
 module_param_named(buffer_sectors, hpd_defaults.buffer_sectors, uint, 0444);
 MODULE_PARM_DESC(buffer_sectors, "Size of the drive's buffer");
@@ -32,7 +33,7 @@ module_param_named(dirty_sectors, hpd_defaults.dirty_sectors, uint, 0444);
 MODULE_PARM_DESC(dirty_sectors, "Part of the buffer that may hold unwritten data");
 
 module_param_named(memory_limit, hpd_defaults.memory_limit, uint, 0444);
-MODULE_PARM_DESC(memory_limit, "KiB that a disk's data may take; 0 for no limit");
+MODULE_PARM_DESC(memory_limit, "KiB that a disk's data may take; 0: no limit");
 
 module_param_named(read_only, hpd_defaults.read_only, bool, 0444);
 MODULE_PARM_DESC(read_only, "The disks cannot be written");
@@ -52,14 +53,14 @@ MODULE_PARM_DESC(nr_devices, "Disks to make, hp97560_0 and so on");
 
 static unsigned int disks_per_bus;
 module_param(disks_per_bus, uint, 0444);
-MODULE_PARM_DESC(disks_per_bus, "So many of them share a bus; 0 or 1: each has its own");
+MODULE_PARM_DESC(disks_per_bus, "Disks that share one bus; 0 or 1: each has its own");
 
 static int __init parameters_check(void)
 {
 	const char *wrong = hpd_settings_check(&hpd_defaults);
 
 	if (!wrong && nr_devices > HPD_DEVICES_MAX)
-		wrong = "nr_devices will not do";
+		wrong = "nr_devices is out of range";
 	if (!wrong)
 		return 0;
 	pr_err("parameters: %s\n", wrong);
@@ -105,7 +106,7 @@ remove:
 }
 module_init(hpd_load);
 
-/* Directories that users made hold the module, as do open disks. */
+/* Directories made by users hold a reference to the module, as open disks do. */
 static void __exit hpd_unload(void)
 {
 	hpd_config_unregister();

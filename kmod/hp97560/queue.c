@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The way of a request through a disk. */
+/* A request's way through a disk. */
 #include <linux/blk-mq.h>
 #include <linux/bvec.h>
 
@@ -14,7 +14,7 @@ static struct request *cmd_request(struct hpd_cmd *cmd)
  * Ends
  */
 
-/* Enter a command by its end, behind those with the same.  The caller holds hpd->lock. */
+/* Inserts a command by due time, after equal ones.  The caller holds hpd->lock. */
 static void pending_insert(struct hpd *hpd, struct hpd_cmd *cmd)
 {
 	struct hpd_cmd *before;
@@ -25,7 +25,7 @@ static void pending_insert(struct hpd *hpd, struct hpd_cmd *cmd)
 	list_add(&cmd->entry, &before->entry);
 }
 
-/* Take what is due out of the list, and let the timer wait for the rest. */
+/* Takes what is due out of the list and sets the timer for the rest. */
 static void pending_take(struct hpd *hpd, struct list_head *due)
 {
 	ktime_t now = ktime_get();
@@ -63,7 +63,7 @@ void hpd_run(struct hpd *hpd)
 		blk_mq_complete_request(cmd_request(cmd));
 }
 
-/* Everything that was held ends, in its time. */
+/* Ends the stall: every command that was held ends when the drive is done with it. */
 void hpd_stall_end(struct hpd *hpd)
 {
 	struct hpd_cmd *cmd, *next;
@@ -95,7 +95,7 @@ static void hpd_complete_rq(struct request *rq)
 	blk_mq_end_request(rq, cmd->status);
 }
 
-/* Only what was told not to end times out; all else is merely slow. */
+/* Only commands that a fault holds time out; others are merely slow. */
 static enum blk_eh_timer_return hpd_timeout_rq(struct request *rq)
 {
 	struct hpd *hpd = rq->q->queuedata;
@@ -159,7 +159,7 @@ static blk_status_t data_do(struct hpd *hpd, struct request *rq)
 	}
 }
 
-/* Does the drive get this command, and as what? */
+/* Returns true if the drive gets this command, and as which *@op. */
 static bool drive_op(struct request *rq, enum hp97560_op *op)
 {
 	switch (req_op(rq)) {
@@ -198,7 +198,7 @@ static void count_status(struct hpd *hpd, blk_status_t status)
 	hpd->counts.no_memory += status == BLK_STS_RESOURCE;
 }
 
-/* What injected faults do to a command of the drive. */
+/* Applies injected faults to a command of the drive. */
 static void cmd_fault(struct hpd *hpd, struct hpd_cmd *cmd)
 {
 	struct request *rq = cmd_request(cmd);
@@ -240,7 +240,7 @@ static void cmd_do(struct hpd *hpd, struct hpd_cmd *cmd)
 		cmd->status = data_do(hpd, rq);
 }
 
-/* Return: whether it is the first to end. */
+/* Returns true if the command is the first to end. */
 static bool cmd_pend(struct hpd *hpd, struct hpd_cmd *cmd)
 {
 	bool first;

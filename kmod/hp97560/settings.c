@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What a disk is told to be, and what will not do. */
+/* A disk's settings, and which values are allowed. */
 #include <linux/kernel.h>
 #include <linux/log2.h>
 #include <linux/mm.h>
 
 #include "hpd.h"
 
-/* Numbers that stand for the drive's own are filled in when the module is loaded. */
+/* Numbers left out here are the drive's own, filled in when the module is loaded. */
 struct hpd_settings hpd_defaults = {
 	.block_size = 512,
 	.queue_depth = 64,
@@ -17,13 +17,13 @@ struct hpd_settings hpd_defaults = {
 };
 
 /**
- * struct hpd_number - which values will do
+ * struct hpd_number - which values of a number are allowed
  * @offset: of the number in struct hpd_settings
- * @refusal: what is said of others
+ * @refusal: message about any other value
  * @least: smallest
- * @most: largest; 0 for the drive's capacity
- * @or_zero: 0 will do, too
- * @power_of_2: it has to be
+ * @most: largest; 0: the drive's capacity
+ * @or_zero: 0 is allowed, too
+ * @power_of_2: only powers of two are allowed
  */
 struct hpd_number {
 	size_t offset;
@@ -35,7 +35,7 @@ struct hpd_number {
 };
 
 #define HPD_NUMBER(name) \
-	.offset = offsetof(struct hpd_settings, name), .refusal = #name " will not do"
+	.offset = offsetof(struct hpd_settings, name), .refusal = #name " is out of range"
 
 static const struct hpd_number numbers[] = {
 	{ HPD_NUMBER(size), .least = 8 },
@@ -66,7 +66,7 @@ static bool number_ok(const struct hpd_number *number, u32 v)
  * @s: settings
  * @offset: of the number in them
  * @v: value
- * Return: 0, or -EINVAL for a value that will not do.
+ * Return: 0, or -EINVAL for a value that is not allowed.
  */
 int hpd_number_set(struct hpd_settings *s, size_t offset, u32 v)
 {
@@ -84,7 +84,7 @@ int hpd_number_set(struct hpd_settings *s, size_t offset, u32 v)
 }
 
 /**
- * hpd_settings_fill - take from the drive what was not given
+ * hpd_settings_fill - fill in the drive's own numbers where none were given
  * @s: settings
  */
 void hpd_settings_fill(struct hpd_settings *s)
@@ -98,7 +98,7 @@ void hpd_settings_fill(struct hpd_settings *s)
 }
 
 /**
- * hpd_settings_params - the drive that settings make
+ * hpd_settings_params - make the model's parameters of settings
  * @s: settings
  * @p: filled in
  * Return: 0, or -EINVAL if there is no such drive.

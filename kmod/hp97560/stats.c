@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What a disk has done since it got power, or since the last reset. */
+/* A disk's counters since power on or the last reset. */
 #include <linux/mm.h>
 #include <linux/sysfs.h>
 
@@ -49,7 +49,7 @@ static ssize_t counts_show(const struct hpd_counts *s, char *page, ssize_t len)
 }
 
 /**
- * hpd_stats_show - "name value", a line each
+ * hpd_stats_show - print "name value", one per line
  * @hpd: the disk
  * @page: filled in
  * Return: bytes.

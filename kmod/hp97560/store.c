@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Sparse memory: pages by number, and none where all is zero. */
+/* Sparse memory: pages by number; a page of zeros takes no memory. */
 #include <linux/gfp.h>
 #include <linux/highmem.h>
 #include <linux/mm.h>
@@ -7,7 +7,7 @@
 
 #include "hpd.h"
 
-/* Memory may be freed by writing to this very disk; and nothing is to be killed for it. */
+/* The kernel may free memory by writing to this very disk; no process may be killed for it. */
 #define STORE_GFP (GFP_NOIO | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
 
 void hpd_store_init(struct hpd_store *store)
@@ -59,7 +59,7 @@ static void store_page_remove(struct hpd_store *store, unsigned long index)
 	}
 }
 
-/* The part of len bytes from pos on that lies in one page. */
+/* Returns how many of @len bytes from @pos on lie in one page. */
 static size_t store_piece(u64 pos, u64 len)
 {
 	return min_t(u64, len, PAGE_SIZE - offset_in_page(pos));
@@ -98,7 +98,7 @@ int hpd_store_write(struct hpd_store *store, u64 pos, const void *from, size_t l
 	return 0;
 }
 
-/* A part of a page becomes zero; if all of it is then, it goes. */
+/* Zeroes a part of a page; frees the page if all of it is zero then. */
 static void store_zero_part(struct hpd_store *store, u64 pos, size_t len)
 {
 	unsigned long index = pos >> PAGE_SHIFT;
@@ -111,7 +111,7 @@ static void store_zero_part(struct hpd_store *store, u64 pos, size_t len)
 		store_page_remove(store, index);
 }
 
-/* Pages first to last - 1 go. */
+/* Frees pages @first to @last - 1. */
 static void store_remove(struct hpd_store *store, unsigned long first, unsigned long last)
 {
 	unsigned long index;

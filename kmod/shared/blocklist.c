@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
 /*
- * Sorting is by the digits of the key, least significant first, each pass moving
- * the entries from one array to the other and keeping the order of equal
- * digits.  Unlike quicksort it has no bad input, and unlike heapsort, which
- * is what the kernel's sort() does, it walks memory in a few streams.
+ * Sorts by the digits of the key, least significant first; each pass moves the
+ * entries from one array to the other and keeps the order of equal digits.
+ * Unlike quicksort it has no bad input, and unlike heapsort, which the kernel's
+ * sort() uses, it walks memory in a few sequential streams.
  */
 #include "blocklist.h"
 
 /* Steps from one call of relax to the next: well under a millisecond. */
 #define RELAX_STEPS (1U << 14)
 
-/* What a table of counters for long digits costs is worth it from here on. */
+/* From this length on, a table of counters for long digits is worth its cost. */
 #define LONG_DIGITS (1U << 13)
 #define SHORT_BITS 8
 
-/* Up to here entries are inserted one by one. */
+/* Up to this length, entries are inserted one by one. */
 #define FEW 24
 
 static int relax_at(const struct ddio_relax *relax, u64 step)
@@ -25,7 +25,7 @@ static int relax_at(const struct ddio_relax *relax, u64 step)
 }
 
 /**
- * ddio_block_check - does a block lie on its disk?
+ * ddio_block_check - check that a block lies on its disk
  * @offset: of the block, bytes
  * @length: of the block, bytes
  * @disk_bytes: size of the disk
@@ -46,7 +46,7 @@ int ddio_block_check(u64 offset, u32 length, u64 disk_bytes, u32 logical)
 }
 
 /**
- * ddio_entries_group - put the entries of each disk together, in the order that they have
+ * ddio_entries_group - put the entries of each disk together, keeping their order
  * @from: entries; their @chan is below @groups
  * @to: array of as many, for the result
  * @nr: how many
@@ -54,7 +54,7 @@ int ddio_block_check(u64 offset, u32 length, u64 disk_bytes, u32 logical)
  * @groups: how many
  * @relax: may be NULL
  *
- * Return: 0, or what @relax gave up with
+ * Return: 0, or the error with which @relax gave up
  */
 int ddio_entries_group(const struct ddio_entry *from, struct ddio_entry *to, u64 nr, u64 *first,
 		       u32 groups, const struct ddio_relax *relax)
@@ -78,7 +78,7 @@ int ddio_entries_group(const struct ddio_entry *from, struct ddio_entry *to, u64
 			return ret;
 		to[first[from[i].chan]++] = from[i];
 	}
-	/* Each group's number has moved to where the next group begins. */
+	/* Each group's number now says where the next group begins: moves them up by one. */
 	for (g = groups; g; g--)
 		first[g] = first[g - 1];
 	first[0] = 0;
@@ -90,7 +90,7 @@ static u64 key_of(const struct ddio_entry *entry, enum ddio_sort_key key)
 	return key == DDIO_SORT_OFFSET ? entry->offset : entry->index;
 }
 
-/* Sets bits in @varying where keys differ; 1: sorted, 0: not, or what relax gave up with. */
+/* Sets bits in @varying where keys differ.  Returns 1 if sorted, 0 if not, or relax's error. */
 static int look(const struct ddio_entry *entry, u32 nr, enum ddio_sort_key key,
 		const struct ddio_relax *relax, u64 *varying)
 {
@@ -127,7 +127,7 @@ static void insert(struct ddio_entry *entry, u32 nr, enum ddio_sort_key key)
 	}
 }
 
-/* One pass: by the digit at @shift. */
+/* Sorts by the digit at @shift. */
 static int pass(const struct ddio_entry *from, struct ddio_entry *to, u32 nr,
 		enum ddio_sort_key key, u32 shift, u32 bits, struct ddio_sorter *sorter)
 {
@@ -180,7 +180,7 @@ static int copy(const struct ddio_entry *from, struct ddio_entry *to, u32 nr,
  * @key: by what
  * @sorter: scratch, and what to call now and then
  *
- * Return: 0, or what relax gave up with; then some entries may be there twice and others not
+ * Return: 0, or the error with which relax gave up; then some entries may be there twice, others not
  */
 int ddio_entries_sort(struct ddio_entry *entry, struct ddio_entry *spare, u32 nr,
 		      enum ddio_sort_key key, struct ddio_sorter *sorter)
@@ -217,7 +217,7 @@ int ddio_entries_sort(struct ddio_entry *entry, struct ddio_entry *spare, u32 nr
 	return from == entry ? 0 : copy(from, entry, nr, &sorter->relax);
 }
 
-/* Do two of the entries with indices below @limit overlap? 1: yes. */
+/* Returns 1 if two of the entries with indices below @limit overlap, 0 if not, or relax's error. */
 static int overlap_below(const struct ddio_entry *entry, u64 nr, u64 limit,
 			 const struct ddio_relax *relax)
 {
@@ -244,7 +244,7 @@ static int overlap_below(const struct ddio_entry *entry, u64 nr, u64 limit,
  * @relax: may be NULL
  * @index: that block's index; DDIO_NO_ENTRY if no two overlap
  *
- * Return: 0, or what @relax gave up with
+ * Return: 0, or the error with which @relax gave up
  */
 int ddio_entries_overlap(const struct ddio_entry *entry, u64 nr, const struct ddio_relax *relax,
 			 u64 *index)

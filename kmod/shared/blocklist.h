@@ -3,11 +3,10 @@
  * Block lists: one block checked against its disk, and the blocks of several
  * disks grouped by disk, sorted by where they lie, and searched for overlaps.
  *
- * Everything is linear in the length of the list for what is sorted already, and
+ * All functions are linear in the length of the list if it is sorted already, and
  * linear times the digits of the longest offset otherwise; nothing recurses
  * and nothing allocates.  The caller gives a second array where one is needed, and
- * a function that is called now and then, in which it may let others run or
- * give up.
+ * a function that is called now and then, which may let other tasks run or give up.
  */
 #ifndef DDIO_BLOCKLIST_H
 #define DDIO_BLOCKLIST_H
@@ -21,7 +20,7 @@
  * @length: bytes
  * @index: in the list as submitted
  * @chan: number of its disk
- * @aux: the delivery's; place: index into the list's pins; scatter: number of runs
+ * @aux: for the delivery; place: index into the list's pins; scatter: number of runs
  */
 struct ddio_entry {
 	u64 offset;
@@ -45,7 +44,7 @@ struct ddio_relax {
 #define DDIO_SORT_BITS 11
 
 /**
- * struct ddio_sorter - where sorting counts
+ * struct ddio_sorter - scratch memory for sorting
  * @relax: called now and then
  * @at: entries of each digit, then where the next one goes
  */

@@ -5,10 +5,10 @@
  * or uses floating point, so the same source serves a kernel block device, a
  * daemon and a simulator in virtual time, and any run can be replayed.
  *
- * Time is in nanoseconds from an epoch of the caller's choice, at which slot 0
- * passes under the heads.  On the media it is counted in *slots*, one sector
- * time each, numbered from that epoch: there are a whole number of slots in
- * params.period_ns, so the angle never drifts however long the run.
+ * Time is in nanoseconds from an epoch of the caller's choice, at which sector
+ * slot 0 passes under the heads.  On the media it is counted in *sector slots*
+ * (below: slots), one sector time each, numbered from that epoch: params.period_ns
+ * is a whole number of slots, so the angle never drifts however long the run.
  *
  * Nothing here locks.  Calls that concern one drive, or any of the drives on
  * one bus, must not overlap.
@@ -48,7 +48,7 @@ struct hp97560_region {
  * @regions: where the data lie, ascending; logical addresses run through them
  * @n_regions: entries used in @regions
  * @revolutions: whole revolutions in @period_ns
- * @period_ns: time in which the angle comes round exactly
+ * @period_ns: time after which the angle is exactly the same again
  * @track_skew: slots by which a track's sector 0 is later than its neighbour's
  * @cyl_skew: the same from one cylinder to the next, head for head
  * @short_seek_max: longest seek, in cylinders, that the short formula describes
@@ -98,7 +98,7 @@ struct hp97560_params {
 };
 
 /**
- * struct hp97560_chs - a place on the media
+ * struct hp97560_chs - where a sector lies on the media
  * @cyl: physical cylinder
  * @head: track in the cylinder
  * @sector: sector in the track
@@ -200,10 +200,10 @@ enum hp97560_activity {
 };
 
 /**
- * struct hp97560_stream - sectors that pass under the heads one after another
+ * struct hp97560_pass - consecutive sectors that pass under the heads one after another
  * @next: the sector that comes next, or @limit
- * @limit: end of the stream
- * @slot: when @next passes; where @next is @limit, when the last sector had passed
+ * @limit: end of the pass
+ * @slot: when @next passes; if @next is @limit, when the last sector had passed
  */
 struct hp97560_stream {
 	u64 next;
@@ -219,9 +219,9 @@ struct hp97560_stream {
  * @bus: the bus, @own_bus or one that is shared
  * @own_bus: used where none was given
  * @idle_ns: completion of the last command: the next one arrives no earlier
- * @activity: what @stream is doing
- * @stream: the sequential access that goes on (or has run out)
- * @buffered: first sector of the read buffer, which ends at @stream.next
+ * @activity: what @pass is doing
+ * @pass: the sequential access that goes on (or has run out)
+ * @buffered: first sector of the read buffer, which ends at @pass.next
  */
 struct hp97560_disk {
 	struct hp97560_params params;
@@ -245,7 +245,7 @@ struct hp97560_disk {
 #define HP97560_QUEUED (1U << 6)     /* waited in the host for the command before */
 
 /**
- * struct hp97560_result - what became of a command
+ * struct hp97560_result - how a command went
  * @done_ns: when the host is told
  * @media_done_ns: when the last sector was read (a full hit: when decoded), or
  *	will be on the media
@@ -299,18 +299,18 @@ u64 hp97560_capacity(const struct hp97560_params *p);
 int hp97560_chs_of(const struct hp97560_params *p, u64 lba, struct hp97560_chs *chs);
 
 /**
- * hp97560_lba_of - which logical sector lies somewhere
+ * hp97560_lba_of - which logical sector lies at a cylinder, head and sector
  * @p: checked parameters
- * @chs: a place
+ * @chs: cylinder, head and sector
  * @lba: filled in
  * Return: 0, -ERANGE off the media, or -ENOENT in a spare track.
  */
 int hp97560_lba_of(const struct hp97560_params *p, const struct hp97560_chs *chs, u64 *lba);
 
 /**
- * hp97560_angle_of - the slot of a revolution in which a place passes the heads
+ * hp97560_angle_of - the slot of a revolution in which a sector passes the heads
  * @p: checked parameters
- * @chs: a place on the media
+ * @chs: a sector on the media
  * Return: 0 to track_sectors - 1.
  */
 u32 hp97560_angle_of(const struct hp97560_params *p, const struct hp97560_chs *chs);
@@ -361,7 +361,7 @@ int hp97560_submit(struct hp97560_disk *d, enum hp97560_op op, u64 lba, u32 sect
  * @lba: first sector of a read that might be submitted next
  * @now_ns: when
  *
- * For a queue that wants to serve the shortest access first.
+ * For a queue that serves the shortest access first.
  *
  * Return: nanoseconds from @now_ns until the sector begins to pass the heads, command
  * overhead and any wait for the drive included; if it is in the buffer, until the

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
 /*
- * A SCSI bus as a short list of spans in which it is taken.
+ * A SCSI bus as a short list of the spans of time in which it is taken.
  */
 #include "hp97560_priv.h"
 
@@ -25,7 +25,7 @@ void hp97560_bus_forget(struct hp97560_bus *bus, u64 ns)
 	memmove(&bus->span[0], &bus->span[gone], bus->n * sizeof(bus->span[0]));
 }
 
-/* Make room by giving up the shortest gap: it counts as taken from now on. */
+/* Makes room by giving up the shortest gap: it counts as taken from now on. */
 static void span_merge_closest(struct hp97560_bus *bus)
 {
 	u32 i, best = 0;
@@ -43,7 +43,7 @@ static void span_merge_closest(struct hp97560_bus *bus)
 	bus->lost_gaps++;
 }
 
-/* Enter a span before span i, joined to the neighbours that it touches. */
+/* Inserts a span before span @i, merged with the neighbours that it touches. */
 static void span_insert(struct hp97560_bus *bus, u32 i, u64 start, u64 end)
 {
 	bool left = i > 0 && bus->span[i - 1].end_ns == start;

@@ -2,11 +2,11 @@
 /*
  * What an HP 97560 does with a command.
  *
- * The drive's state is one stream of sectors.  While READING, [buffered, next)
- * is the read buffer and the stream goes on to its limit by itself.  While
- * WRITING, [next, limit) is what has not reached the media; when it gets there
- * is settled as soon as the data are in the buffer, because whatever comes next
- * has to wait for it.
+ * The drive's state is one pass over consecutive sectors.  While READING, [buffered, next)
+ * is the read buffer and the pass goes on to its limit by itself (the model's
+ * read-ahead).  While WRITING, [next, limit) has not reached the media yet; when it
+ * gets there is settled as soon as the data are in the buffer, because whatever
+ * comes next has to wait for it.
  */
 #include "hp97560_priv.h"
 
@@ -39,8 +39,8 @@ void hp97560_init(struct hp97560_disk *d, const struct hp97560_params *p, struct
 }
 
 /*
- * Over which track the arm is at a time to which the stream has advanced: until
- * the first sector of a new track passes, it counts as over the one before.
+ * Finds the track that the arm is over at @ns, to which the pass has advanced: until
+ * the first sector of a new track passes, the arm counts as over the one before.
  */
 static void arm_place(const struct hp97560_disk *d, const struct hp97560_stream *s, u64 ns,
 		      struct hp97560_chs *chs)
@@ -63,7 +63,7 @@ static u64 arm_move_ns(const struct hp97560_disk *d, const struct hp97560_stream
 	return hp97560_move_ns(&d->params, &from, &to);
 }
 
-/* When what was written so far is on the media. */
+/* Returns when all that was written so far is on the media. */
 static u64 clean_ns(const struct hp97560_disk *d)
 {
 	if (d->activity != HP97560_WRITING)
@@ -71,7 +71,7 @@ static u64 clean_ns(const struct hp97560_disk *d)
 	return hp97560_stream_ns(&d->params, &d->stream, d->stream.limit);
 }
 
-/* When the arm is free for a command, which may have to wait for dirty data. */
+/* Returns when the arm is free for a command, which may have to wait for dirty data. */
 static u64 arm_free_ns(struct command *c)
 {
 	u64 clean = clean_ns(c->d);
@@ -85,7 +85,7 @@ static u64 arm_free_ns(struct command *c)
 	return clean;
 }
 
-/* The read buffer's first sector: it holds the latest ones. */
+/* Returns the read buffer's first sector: the buffer holds the latest ones. */
 static u64 buffer_first(const struct hp97560_disk *d, const struct hp97560_stream *s)
 {
 	u64 room = d->params.buffer_sectors;
@@ -98,7 +98,7 @@ static bool buffer_holds(const struct hp97560_disk *d, const struct hp97560_stre
 	return d->activity == HP97560_READING && lba >= buffer_first(d, s) && lba <= s->next;
 }
 
-/* Begin a stream with a command's first sector, once the arm is there. */
+/* Begins a pass with a command's first sector, once the arm is there. */
 static void stream_begin(struct command *c, u64 start_ns, u64 move_ns, u64 data_ns)
 {
 	struct hp97560_disk *d = c->d;
@@ -115,7 +115,7 @@ static void stream_begin(struct command *c, u64 start_ns, u64 move_ns, u64 data_
 	d->stats.rotation_ns += rotation;
 }
 
-/* Move sectors over the bus, from a time on. */
+/* Moves sectors over the bus, from @from_ns on.  Returns when that starts. */
 static u64 bus_move(struct command *c, u64 from_ns, u64 sectors)
 {
 	struct hp97560_disk *d = c->d;
@@ -133,7 +133,7 @@ static u64 bus_move(struct command *c, u64 from_ns, u64 sectors)
 	return start;
 }
 
-/* A command that reads elsewhere, or writes, ends reading ahead. */
+/* Ends reading ahead, for a command that reads elsewhere or writes. */
 static void read_ahead_abort(struct command *c)
 {
 	struct hp97560_disk *d = c->d;
@@ -144,7 +144,7 @@ static void read_ahead_abort(struct command *c)
 	d->stats.read_ahead_aborts++;
 }
 
-/* Find the first sector: in the buffer, under the heads, or elsewhere. */
+/* Finds the first sector: in the buffer, under the heads, or elsewhere. */
 static void read_locate(struct command *c)
 {
 	struct hp97560_disk *d = c->d;
@@ -172,8 +172,8 @@ static void read_locate(struct command *c)
 }
 
 /*
- * Read sectors up to b off the media, unless they are in the buffer; not
- * before there is room for them.  Return: when they are all there.
+ * Reads sectors up to @b off the media, unless they are in the buffer; not
+ * before there is room for them.  Returns when they are all there.
  */
 static u64 read_media(struct command *c, u64 b, u64 room_ns)
 {
@@ -190,7 +190,7 @@ static u64 read_media(struct command *c, u64 b, u64 room_ns)
 	return end_ns;
 }
 
-/* When n sectors may start over the bus, the last of which is there at a time. */
+/* Returns when @n sectors may start over the bus, the last of which is there at @there_ns. */
 static u64 read_bus_from(const struct command *c, u64 there_ns, u64 n)
 {
 	const struct hp97560_params *p = &c->d->params;
@@ -230,7 +230,7 @@ static void do_read(struct command *c)
 	d->stats.read_sectors += c->end - c->lba;
 }
 
-/* When the buffer has room for sectors up to b that continue unwritten data. */
+/* Returns when the buffer has room for sectors up to @b that continue unwritten data. */
 static u64 write_room_ns(const struct hp97560_disk *d, u64 b)
 {
 	u64 room = d->params.dirty_sectors;
@@ -240,7 +240,7 @@ static u64 write_room_ns(const struct hp97560_disk *d, u64 b)
 	return hp97560_stream_ns(&d->params, &d->stream, b - room);
 }
 
-/* Append sectors up to b, in the buffer at a time, to what is being written. */
+/* Appends sectors up to @b, in the buffer at @data_ns, to what is being written. */
 static u64 write_append(struct command *c, u64 b, u64 data_ns)
 {
 	const struct hp97560_params *p = &c->d->params;
@@ -259,7 +259,7 @@ static u64 write_append(struct command *c, u64 b, u64 data_ns)
 	return hp97560_slot_ns(p, copy.slot);
 }
 
-/* Move sectors [a, b) into the buffer, from a time on.  Return: when they can be written. */
+/* Moves sectors [@a, @b) into the buffer, from @from_ns on.  Returns when they can be written. */
 static u64 write_bus(struct command *c, u64 a, u64 b, u64 from_ns)
 {
 	const struct hp97560_params *p = &c->d->params;
@@ -279,7 +279,7 @@ static void write_wait_count(struct command *c, u64 room_ns)
 	c->d->stats.dirty_wait_ns += room_ns - else_ns;
 }
 
-/* The first piece of a write that continues nothing.  Return: when it passes the heads. */
+/* Begins a write that continues nothing.  Returns when its first sector passes the heads. */
 static u64 write_begin(struct command *c, u64 b)
 {
 	struct hp97560_disk *d = c->d;

@@ -104,7 +104,7 @@ static bool delays_valid(const struct hp97560_params *p)
 	       p->overhead_ns <= MAX_DELAY_NS && p->bus_sector_ns <= MAX_DELAY_NS;
 }
 
-/* Where data cross the bus while the media turn, it must not be the slower of the two. */
+/* If data cross the bus while the media turn, the bus must not be the slower of the two. */
 static bool bus_valid(const struct hp97560_params *p)
 {
 	u64 slots = (u64)p->revolutions * p->track_sectors;
@@ -182,7 +182,7 @@ int hp97560_lba_of(const struct hp97560_params *p, const struct hp97560_chs *chs
 	return -ENOENT;
 }
 
-/* The cylinder from which the skew counts; a spare track belongs to the region before it. */
+/* Returns the cylinder from which the skew counts; a spare track belongs to the region before it. */
 static u32 skew_cyl_of(const struct hp97560_params *p, const struct hp97560_chs *chs)
 {
 	u64 track = track_index(p, chs->cyl, chs->head);
@@ -203,7 +203,7 @@ u32 hp97560_angle_of(const struct hp97560_params *p, const struct hp97560_chs *c
 	return angle;
 }
 
-/* The largest number whose square is not above x. */
+/* Returns the largest number whose square is not above @x. */
 static u64 root_of(u64 x)
 {
 	u64 root = 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
 /*
- * Slots and streams.
+ * Sector slots, and consecutive sectors that pass under the heads.
  *
- * A slot is counted from time 0.  Its beginning in nanoseconds is rounded down,
+ * Slots are counted from time 0.  A slot's beginning in nanoseconds is rounded down,
  * and turning that back into a slot rounds up, which returns the same slot: so
  * an access that ends where the next one begins never loses a revolution to
  * rounding.
@@ -31,7 +31,7 @@ u64 hp97560_slot_from(const struct hp97560_params *p, u64 ns)
 	return periods * period_slots(p) + div64_u64(slots, p->period_ns);
 }
 
-/* How many slots have passed at a time: the last one that has begun. */
+/* Returns the last slot that has begun at @ns: so many have passed. */
 static u64 slots_begun(const struct hp97560_params *p, u64 ns)
 {
 	return hp97560_slot_from(p, ns + 1) - 1;
@@ -50,7 +50,7 @@ u64 hp97560_slot_of(const struct hp97560_params *p, u64 lba, u64 ns)
 	return slot + (angle >= now ? angle - now : p->track_sectors - (now - angle));
 }
 
-/* The sectors from one to the end of its track. */
+/* Returns how many sectors there are from @lba to the end of its track. */
 static u64 track_rest(const struct hp97560_params *p, u64 lba)
 {
 	u32 sector;
@@ -59,7 +59,7 @@ static u64 track_rest(const struct hp97560_params *p, u64 lba)
 	return p->track_sectors - sector;
 }
 
-/* Go from s->next's predecessor to s->next, from a time on. */
+/* Moves from the sector before s->next to s->next, from @ns on. */
 static void stream_step(const struct hp97560_params *p, struct hp97560_stream *s, u64 ns)
 {
 	struct hp97560_chs from, to;
@@ -69,7 +69,7 @@ static void stream_step(const struct hp97560_params *p, struct hp97560_stream *s
 	s->slot = hp97560_slot_of(p, s->next, ns + hp97560_move_ns(p, &from, &to));
 }
 
-/* Let n sectors of one track pass. */
+/* Lets @n sectors of one track pass. */
 static void stream_pass(const struct hp97560_params *p, struct hp97560_stream *s, u64 n)
 {
 	bool crosses = n == track_rest(p, s->next);

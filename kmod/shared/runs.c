@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
-/* Runs: checks with exact bounds, and copies whose innermost loop knows the piece's length. */
+/* Runs: checks with exact bounds, and copies whose innermost loop knows the length of a piece. */
 
 #include "runs.h"
 
 /**
- * struct run_shape - a run without what does not matter
- * @length: of each contiguous piece, those that touch each other on both sides joined
+ * struct run_shape - a run in its simplest form
+ * @length: of each contiguous piece; pieces that touch each other on both sides are merged
  * @count: repetitions, innermost first; 1 where there are none
  * @block: strides in the block
  * @memory: strides in the memory
@@ -33,7 +33,7 @@ static bool run_is_formed(const struct ddio_run *run)
 	return true;
 }
 
-/* Adds how far @count steps of @stride reach; false if it does not fit. */
+/* Adds to @reach how far @count steps of @stride reach.  Returns false if that does not fit. */
 static bool reach_add(u64 *reach, u32 count, u64 stride)
 {
 	u64 far;
@@ -92,7 +92,7 @@ u64 ddio_run_bytes(const struct ddio_run *run)
 	return bytes;
 }
 
-/* Can the repetitions of a level be written as more of the level inside of it? */
+/* Returns true if a level's repetitions are more of the same of the level inside it. */
 static bool shape_continues(const struct run_shape *shape, u32 inner,
 			    const struct ddio_run_level *level)
 {
@@ -138,7 +138,7 @@ bool ddio_run_covers(const struct ddio_run *run, u32 block_length)
 
 	if (ddio_run_bytes(run) != block_length)
 		return false;
-	/* As many bytes as the block has: all of them, if no two pieces overlap. */
+	/* It has as many bytes as the block: all of them, if no two pieces overlap. */
 	shape_make(&shape, run);
 	extent = shape.length;
 	for (i = 0; i < DDIO_RUN_LEVELS; i++) {
@@ -151,7 +151,7 @@ bool ddio_run_covers(const struct ddio_run *run, u32 block_length)
 	return true;
 }
 
-/* The first repetition that does not begin before @at. */
+/* Returns the first repetition that begins at @at or later. */
 static u32 window_index(const struct ddio_run *run, const struct ddio_run_level *level, u32 at)
 {
 	u32 index;
@@ -194,8 +194,8 @@ struct run_walk {
 };
 
 /*
- * All pieces.  @length is a constant of the caller's where the copy is to be one or two moves; the
- * compiler makes a loop of its own of each such call.
+ * Copies all pieces.  Where a piece is copied by one or two moves, the caller's @length is a
+ * constant: the compiler makes a loop of its own of each such call.
  */
 static __always_inline void copy_pieces(const struct run_shape *shape, struct run_walk to,
 					struct run_walk from, size_t length)

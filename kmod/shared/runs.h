@@ -14,11 +14,11 @@
 #include <uapi/linux/ddio.h>
 #endif
 
-/* The bytes that all pieces of a run have together, at most: the time of one copy is bounded. */
+/* The most bytes that all pieces of a run may have together: it bounds the time of one copy. */
 #define DDIO_RUN_BYTES_MAX DDIO_BLOCK_LENGTH_MAX
 
 /**
- * ddio_run_check - is a run well-formed, and do its pieces lie in their block?
+ * ddio_run_check - check that a run is well-formed and its pieces lie in their block
  *
  * Return: 0; -EINVAL: an empty piece, no repetitions in a level used, anything in one not used,
  * more levels than there are; -EOVERFLOW: a position that does not fit into 64 bits, or more than
@@ -27,21 +27,21 @@
 int ddio_run_check(const struct ddio_run *run, u32 block_length);
 
 /**
- * ddio_run_check_memory - do the pieces of a checked run lie in the member's memory?
+ * ddio_run_check_memory - check that the pieces of a checked run lie in the member's memory
  *
  * Return: 0; -EOVERFLOW: a position that does not fit into 64 bits; -ERANGE: a piece outside
  */
 int ddio_run_check_memory(const struct ddio_run *run, u64 memory_length);
 
 /**
- * ddio_run_bytes - the bytes of all pieces of a checked run together
+ * ddio_run_bytes - count the bytes of all pieces of a checked run
  */
 u64 ddio_run_bytes(const struct ddio_run *run);
 
 /**
- * ddio_run_covers - do the pieces of a checked run cover each byte of the block?
+ * ddio_run_covers - see whether the pieces of a checked run cover each byte of the block
  *
- * May be wrong in one way only: false for a run that does.
+ * May err in one way only: false for a run that does.
  */
 bool ddio_run_covers(const struct ddio_run *run, u32 block_length);
 

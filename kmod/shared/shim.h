@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later */
 /*
- * What the code in this folder may use, in the kernel and in user space: the
+ * All that the code in this folder may use, in the kernel and in user space: the
  * integer types, errno numbers, memcpy/memset and 64-bit division.  A 32-bit
  * kernel has no compiler helper for the latter, so nothing in this folder
  * divides 64-bit values with the plain operators.
