@@ -76,7 +76,7 @@ static void ddio_chan_account(struct ddio_chan *chan)
  */
 static int ddio_chan_sync_blocks(struct ddio_chan *chan)
 {
-	const struct ddio_list *list = &chan->coll->list;
+	const struct ddio_block_list *list = &chan->coll->list;
 	const struct ddio_entry *e = &list->entry[list->first[chan->index]];
 	int err = 0;
 

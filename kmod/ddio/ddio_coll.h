@@ -25,7 +25,7 @@ struct ddio_span {
 };
 
 /**
- * struct ddio_list - what a collective is to do
+ * struct ddio_block_list - what a collective is to do
  * @entry: channel by channel, each in the order in which it is to be moved
  * @nr: entries
  * @disk: one for each channel, in the order of first occurrence; references
@@ -40,10 +40,10 @@ struct ddio_span {
  * @member: scatter: pin of each member named by a run, else NULL; references; by member's index
  * @nr_members: entries of @member
  */
-struct ddio_list {
+struct ddio_block_list {
 	struct ddio_entry *entry;
 	u64 nr;
-	struct ddio_disk **disk;
+	struct ddio_kdisk **disk;
 	u64 *first;
 	struct ddio_span *span;
 	u32 nr_disks;
@@ -57,8 +57,8 @@ struct ddio_list {
 };
 
 /* Fills @list; on failure of a block, @arg->out_block tells which and the list is empty. */
-int ddio_list_take(struct ddio_ctx *ctx, struct ddio_submit *arg, struct ddio_list *list);
-void ddio_list_drop(struct ddio_list *list);
+int ddio_list_take(struct ddio_ctx *ctx, struct ddio_submit *arg, struct ddio_block_list *list);
+void ddio_list_drop(struct ddio_block_list *list);
 
 /*
  * ddio_coll.c: a collective's life, up to its end
@@ -105,7 +105,7 @@ void ddio_list_drop(struct ddio_list *list);
 struct ddio_coll {
 	struct ddio_obj obj;
 	struct ddio_ctx *ctx;
-	struct ddio_list list;
+	struct ddio_block_list list;
 	u64 nr_blocks;
 	u32 op;
 	u32 delivery;
@@ -133,7 +133,7 @@ struct ddio_coll {
 	struct ddio_pin *slot_pin;
 	u64 slot_offset;
 	u32 slot_length;
-	struct ddio_joint *joint;
+	struct ddio_kjoint *joint;
 	struct list_head joint_link;
 	bool orphaned;
 	u64 begun_ns;
@@ -262,7 +262,7 @@ enum ddio_chan_phase {
  */
 struct ddio_chan {
 	struct ddio_coll *coll;
-	struct ddio_disk *disk;
+	struct ddio_kdisk *disk;
 	struct work_struct work;
 	atomic_t run;
 	struct llist_head landed;
@@ -381,7 +381,7 @@ int ddio_stream_kick(struct ddio_ctx *ctx, const struct ddio_kick *arg);
  * ddio_joint.c: joints and their members; ddio_copy.c: runs
  */
 /**
- * struct ddio_joint - memory of several processes
+ * struct ddio_kjoint - memory of several processes
  * @ref: of its file, of each membership, of each collective
  * @lock: @member, @colls, @ended, @error
  * @nr_members: how many may join
@@ -392,7 +392,7 @@ int ddio_stream_kick(struct ddio_ctx *ctx, const struct ddio_kick *arg);
  * @wait: woken when one ends
  * @copies: held for reading by each copy to or from members' memory
  */
-struct ddio_joint {
+struct ddio_kjoint {
 	struct kref ref;
 	struct mutex lock;
 	u32 nr_members;
@@ -410,19 +410,19 @@ struct ddio_joint {
  */
 int ddio_joint_create(struct ddio_ctx *ctx, struct ddio_joint_create *arg, struct file **file);
 /* Returns the joint behind a descriptor, with a reference, or an ERR_PTR(). */
-struct ddio_joint *ddio_joint_from_fd(int fd);
-void ddio_joint_put(struct ddio_joint *joint);
+struct ddio_kjoint *ddio_joint_from_fd(int fd);
+void ddio_joint_put(struct ddio_kjoint *joint);
 /*
  * Makes @list->member, puts a reference there of the pin of each member that a block's run names
  * and that has joined, and lists @coll among those under way.
  */
-int ddio_joint_begin(struct ddio_joint *joint, struct ddio_coll *coll);
+int ddio_joint_begin(struct ddio_kjoint *joint, struct ddio_coll *coll);
 /* The collective is no longer under way; ddio_joint_end() also counts it as ended. */
-void ddio_joint_leave(struct ddio_joint *joint, struct ddio_coll *coll);
-void ddio_joint_end(struct ddio_joint *joint, struct ddio_coll *coll);
+void ddio_joint_leave(struct ddio_kjoint *joint, struct ddio_coll *coll);
+void ddio_joint_end(struct ddio_kjoint *joint, struct ddio_coll *coll);
 /* Around each copy; false: a member has left, and the copy must not be made. */
-bool ddio_joint_copy_begin(struct ddio_joint *joint, struct ddio_coll *coll);
-void ddio_joint_copy_end(struct ddio_joint *joint);
+bool ddio_joint_copy_begin(struct ddio_kjoint *joint, struct ddio_coll *coll);
+void ddio_joint_copy_end(struct ddio_kjoint *joint);
 
 /*
  * Runs are in kmod/shared/runs.h: ddio_list_take() copies them in, checks that each block's lie in

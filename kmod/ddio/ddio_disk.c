@@ -29,7 +29,7 @@ static u32 ddio_disk_access(struct file *file, struct block_device *bdev)
 
 static void ddio_disk_free(struct ddio_obj *obj)
 {
-	struct ddio_disk *disk = container_of(obj, struct ddio_disk, obj);
+	struct ddio_kdisk *disk = container_of(obj, struct ddio_kdisk, obj);
 
 	fput(disk->file);
 	kfree(disk);
@@ -38,7 +38,7 @@ static void ddio_disk_free(struct ddio_obj *obj)
 
 static void ddio_disk_show(struct seq_file *seq, struct ddio_obj *obj)
 {
-	struct ddio_disk *disk = container_of(obj, struct ddio_disk, obj);
+	struct ddio_kdisk *disk = container_of(obj, struct ddio_kdisk, obj);
 
 	seq_printf(seq, "%u %pg %s%s logical %u align %u bytes %lld users %u\n", obj->id,
 		   disk->bdev, disk->access & DDIO_ACCESS_READ ? "r" : "",
@@ -53,9 +53,9 @@ static const struct ddio_obj_ops ddio_disk_ops = {
 };
 
 /* Takes over the reference to @file. */
-static struct ddio_disk *ddio_disk_new(struct file *file)
+static struct ddio_kdisk *ddio_disk_new(struct file *file)
 {
-	struct ddio_disk *disk;
+	struct ddio_kdisk *disk;
 	int err = -ENOTBLK;
 
 	if (!S_ISBLK(file_inode(file)->i_mode))
@@ -79,7 +79,7 @@ put_file:
 	return ERR_PTR(err);
 }
 
-static void ddio_disk_describe(const struct ddio_disk *disk, struct ddio_disk_add *arg)
+static void ddio_disk_describe(const struct ddio_kdisk *disk, struct ddio_disk_add *arg)
 {
 	struct request_queue *queue = bdev_get_queue(disk->bdev);
 
@@ -94,7 +94,7 @@ static void ddio_disk_describe(const struct ddio_disk *disk, struct ddio_disk_ad
 
 int ddio_disk_add(struct ddio_ctx *ctx, struct ddio_disk_add *arg)
 {
-	struct ddio_disk *disk;
+	struct ddio_kdisk *disk;
 	struct file *file;
 	int err;
 
@@ -138,7 +138,7 @@ static int ddio_disk_invalidate(struct address_space *mapping, pgoff_t first, pg
 	}
 }
 
-int ddio_disk_sync_cache(struct ddio_disk *disk, u64 from, u64 to, bool writing)
+int ddio_disk_sync_cache(struct ddio_kdisk *disk, u64 from, u64 to, bool writing)
 {
 	struct address_space *mapping = disk->file->f_mapping;
 	int err;

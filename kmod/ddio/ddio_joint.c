@@ -33,7 +33,7 @@
  * @seen: collectives that the last DDIO_JOINT_WAIT reported
  */
 struct ddio_member {
-	struct ddio_joint *joint;
+	struct ddio_kjoint *joint;
 	struct ddio_pin *pin;
 	u32 index;
 	u64 seen;
@@ -41,7 +41,7 @@ struct ddio_member {
 
 static void joint_free(struct kref *ref)
 {
-	struct ddio_joint *joint = container_of(ref, struct ddio_joint, ref);
+	struct ddio_kjoint *joint = container_of(ref, struct ddio_kjoint, ref);
 
 	mutex_destroy(&joint->lock);
 	kvfree(joint->member);
@@ -49,14 +49,14 @@ static void joint_free(struct kref *ref)
 	atomic64_dec(&ddio_live.joints);
 }
 
-void ddio_joint_put(struct ddio_joint *joint)
+void ddio_joint_put(struct ddio_kjoint *joint)
 {
 	kref_put(&joint->ref, joint_free);
 }
 
-static struct ddio_joint *joint_new(u32 members)
+static struct ddio_kjoint *joint_new(u32 members)
 {
-	struct ddio_joint *joint = kzalloc(sizeof(*joint), GFP_KERNEL_ACCOUNT);
+	struct ddio_kjoint *joint = kzalloc(sizeof(*joint), GFP_KERNEL_ACCOUNT);
 
 	if (!joint)
 		return NULL;
@@ -114,7 +114,7 @@ static int joint_make_file(const char *name, const struct file_operations *fops,
 
 int ddio_joint_create(struct ddio_ctx *ctx, struct ddio_joint_create *arg, struct file **file)
 {
-	struct ddio_joint *joint;
+	struct ddio_kjoint *joint;
 	int err;
 
 	if (!arg->members)
@@ -130,9 +130,9 @@ int ddio_joint_create(struct ddio_ctx *ctx, struct ddio_joint_create *arg, struc
 	return err;
 }
 
-struct ddio_joint *ddio_joint_from_fd(int fd)
+struct ddio_kjoint *ddio_joint_from_fd(int fd)
 {
-	struct ddio_joint *joint;
+	struct ddio_kjoint *joint;
 	struct file *file;
 
 	file = fget(fd);
@@ -149,7 +149,7 @@ struct ddio_joint *ddio_joint_from_fd(int fd)
 }
 
 /* Takes the member out and stops the collectives that need its memory. */
-static void joint_take_out(struct ddio_joint *joint, struct ddio_member *member)
+static void joint_take_out(struct ddio_kjoint *joint, struct ddio_member *member)
 {
 	struct ddio_coll *coll;
 	bool needed = false;
@@ -194,7 +194,7 @@ static int member_release(struct inode *inode, struct file *file)
 static __poll_t member_poll(struct file *file, poll_table *table)
 {
 	struct ddio_member *member = file->private_data;
-	struct ddio_joint *joint = member->joint;
+	struct ddio_kjoint *joint = member->joint;
 	__poll_t mask = 0;
 
 	poll_wait(file, &joint->wait, table);
@@ -215,7 +215,7 @@ static const struct file_operations ddio_member_fops = {
 };
 
 /* A membership that is not in the joint yet. */
-static struct ddio_member *member_new(struct ddio_joint *joint, const struct ddio_joint_join *arg)
+static struct ddio_member *member_new(struct ddio_kjoint *joint, const struct ddio_joint_join *arg)
 {
 	struct ddio_member *member;
 	int err;
@@ -244,7 +244,7 @@ free_member:
 	return ERR_PTR(err);
 }
 
-static int joint_put_in(struct ddio_joint *joint, struct ddio_member *member)
+static int joint_put_in(struct ddio_kjoint *joint, struct ddio_member *member)
 {
 	int err = 0;
 
@@ -261,7 +261,7 @@ static int joint_put_in(struct ddio_joint *joint, struct ddio_member *member)
 static int joint_join(void *object, union ddio_arg *any, struct file **file)
 {
 	struct ddio_joint_join *arg = &any->joint_join;
-	struct ddio_joint *joint = object;
+	struct ddio_kjoint *joint = object;
 	struct ddio_member *member;
 	int err;
 
@@ -285,12 +285,12 @@ free_member:
 	return err;
 }
 
-static u64 joint_ended(struct ddio_joint *joint)
+static u64 joint_ended(struct ddio_kjoint *joint)
 {
 	return READ_ONCE(joint->ended);
 }
 
-static int member_wait_until(struct ddio_joint *joint, u64 ended, u64 deadline)
+static int member_wait_until(struct ddio_kjoint *joint, u64 ended, u64 deadline)
 {
 	ktime_t left;
 	int err;
@@ -312,7 +312,7 @@ static int member_wait(void *object, union ddio_arg *any, struct file **file)
 {
 	struct ddio_joint_wait *arg = &any->joint_wait;
 	struct ddio_member *member = object;
-	struct ddio_joint *joint = member->joint;
+	struct ddio_kjoint *joint = member->joint;
 	int err;
 
 	err = member_wait_until(joint, arg->ended, arg->deadline);
@@ -347,7 +347,7 @@ static long member_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	return ddio_ioctl_run(member_ioctls, ARRAY_SIZE(member_ioctls), file, cmd, arg);
 }
 
-static void joint_name_members(struct ddio_joint *joint, struct ddio_list *list)
+static void joint_name_members(struct ddio_kjoint *joint, struct ddio_block_list *list)
 {
 	const struct ddio_run *run;
 	struct ddio_pin *pin;
@@ -371,9 +371,9 @@ static void joint_name_members(struct ddio_joint *joint, struct ddio_list *list)
 	}
 }
 
-int ddio_joint_begin(struct ddio_joint *joint, struct ddio_coll *coll)
+int ddio_joint_begin(struct ddio_kjoint *joint, struct ddio_coll *coll)
 {
-	struct ddio_list *list = &coll->list;
+	struct ddio_block_list *list = &coll->list;
 
 	list->member = kvcalloc(joint->nr_members, sizeof(*list->member), DDIO_GFP_LONG);
 	if (!list->member)
@@ -386,14 +386,14 @@ int ddio_joint_begin(struct ddio_joint *joint, struct ddio_coll *coll)
 	return 0;
 }
 
-void ddio_joint_leave(struct ddio_joint *joint, struct ddio_coll *coll)
+void ddio_joint_leave(struct ddio_kjoint *joint, struct ddio_coll *coll)
 {
 	mutex_lock(&joint->lock);
 	list_del_init(&coll->joint_link);
 	mutex_unlock(&joint->lock);
 }
 
-void ddio_joint_end(struct ddio_joint *joint, struct ddio_coll *coll)
+void ddio_joint_end(struct ddio_kjoint *joint, struct ddio_coll *coll)
 {
 	mutex_lock(&joint->lock);
 	list_del_init(&coll->joint_link);
@@ -406,7 +406,7 @@ void ddio_joint_end(struct ddio_joint *joint, struct ddio_coll *coll)
 /*
  * Either a member that leaves waits for the end of the copy, or this sees that it has left.
  */
-bool ddio_joint_copy_begin(struct ddio_joint *joint, struct ddio_coll *coll)
+bool ddio_joint_copy_begin(struct ddio_kjoint *joint, struct ddio_coll *coll)
 {
 	down_read(&joint->copies);
 	/* Pairs with joint_take_out(): a thread that sees this sees why the collective stops. */
@@ -416,7 +416,7 @@ bool ddio_joint_copy_begin(struct ddio_joint *joint, struct ddio_coll *coll)
 	return false;
 }
 
-void ddio_joint_copy_end(struct ddio_joint *joint)
+void ddio_joint_copy_end(struct ddio_kjoint *joint)
 {
 	up_read(&joint->copies);
 }

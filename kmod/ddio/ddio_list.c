@@ -40,7 +40,7 @@ static_assert(sizeof(struct ddio_block) == sizeof(struct ddio_entry));
 struct ddio_taker {
 	struct ddio_ctx *ctx;
 	struct ddio_submit *arg;
-	struct ddio_list *list;
+	struct ddio_block_list *list;
 	struct xarray disk_of;
 	struct xarray pin_of;
 	u32 last_disk;
@@ -72,7 +72,7 @@ static const struct ddio_relax ddio_relax = { .fn = ddio_list_relax };
 
 static int ddio_take_new_disk(struct ddio_taker *t, u32 id)
 {
-	struct ddio_list *list = t->list;
+	struct ddio_block_list *list = t->list;
 	struct ddio_obj *obj;
 	int ret;
 
@@ -88,7 +88,7 @@ static int ddio_take_new_disk(struct ddio_taker *t, u32 id)
 		return -ENOENT;
 	t->last_chan = list->nr_disks++;
 	t->last_disk = id;
-	list->disk[t->last_chan] = container_of(obj, struct ddio_disk, obj);
+	list->disk[t->last_chan] = container_of(obj, struct ddio_kdisk, obj);
 	list->span[t->last_chan].from = U64_MAX;
 	t->disk_bytes[t->last_chan] = bdev_nr_bytes(list->disk[t->last_chan]->bdev);
 	/* It may have become read-only since it was opened. */
@@ -132,7 +132,7 @@ static int ddio_take_pin_room(struct ddio_taker *t)
 
 static int ddio_take_new_pin(struct ddio_taker *t, u32 id)
 {
-	struct ddio_list *list = t->list;
+	struct ddio_block_list *list = t->list;
 	struct ddio_obj *obj;
 	int ret;
 
@@ -221,7 +221,7 @@ static int ddio_take_runs(struct ddio_taker *t, const struct ddio_block *block,
 static int ddio_take_transfer(struct ddio_taker *t, const struct ddio_block *block,
 			      struct ddio_entry *entry)
 {
-	const struct ddio_disk *disk = t->list->disk[t->last_chan];
+	const struct ddio_kdisk *disk = t->list->disk[t->last_chan];
 	u32 need = t->arg->op == DDIO_READ ? DDIO_ACCESS_READ : DDIO_ACCESS_WRITE;
 	int ret;
 
@@ -287,7 +287,7 @@ static int ddio_take_block(struct ddio_taker *t, struct ddio_entry *entry, u32 i
 static int ddio_take_copy_runs(struct ddio_taker *t)
 {
 	const struct ddio_run __user *from = u64_to_user_ptr(t->arg->runs);
-	struct ddio_list *list = t->list;
+	struct ddio_block_list *list = t->list;
 	u64 at, n;
 
 	if (!t->arg->nr_runs)
@@ -309,7 +309,7 @@ static int ddio_take_copy_runs(struct ddio_taker *t)
 static int ddio_take_blocks(struct ddio_taker *t)
 {
 	const struct ddio_block __user *from = u64_to_user_ptr(t->arg->blocks);
-	struct ddio_list *list = t->list;
+	struct ddio_block_list *list = t->list;
 	u64 at, i, n;
 	int ret;
 
@@ -335,7 +335,7 @@ static int ddio_take_blocks(struct ddio_taker *t)
 static int ddio_take_sort(struct ddio_taker *t, struct ddio_entry *spare)
 {
 	bool ordered = t->arg->flags & DDIO_SUBMIT_ORDERED, writing = t->arg->op == DDIO_WRITE;
-	struct ddio_list *list = t->list;
+	struct ddio_block_list *list = t->list;
 	u64 worst = DDIO_NO_ENTRY, index;
 	struct ddio_sorter *sorter;
 	u32 chan;
@@ -371,7 +371,7 @@ static int ddio_take_sort(struct ddio_taker *t, struct ddio_entry *spare)
 /* Puts each channel's entries together, in the order in which they are to be moved. */
 static int ddio_take_arrange(struct ddio_taker *t)
 {
-	struct ddio_list *list = t->list;
+	struct ddio_block_list *list = t->list;
 	struct ddio_entry *spare = NULL;
 	int ret = 0;
 
@@ -395,7 +395,7 @@ static int ddio_take_arrange(struct ddio_taker *t)
 
 static int ddio_take_alloc(struct ddio_taker *t)
 {
-	struct ddio_list *list = t->list;
+	struct ddio_block_list *list = t->list;
 	u32 room = min_t(u64, t->arg->nr_blocks, DDIO_DISKS_MAX);
 
 	t->room_disks = room;
@@ -418,7 +418,7 @@ static int ddio_take_alloc(struct ddio_taker *t)
  *
  * Return: 0 or an errno of the interface; then @list is empty
  */
-int ddio_list_take(struct ddio_ctx *ctx, struct ddio_submit *arg, struct ddio_list *list)
+int ddio_list_take(struct ddio_ctx *ctx, struct ddio_submit *arg, struct ddio_block_list *list)
 {
 	struct ddio_taker t = { .ctx = ctx, .arg = arg, .list = list, .sorted = true };
 	int ret;
@@ -448,7 +448,7 @@ int ddio_list_take(struct ddio_ctx *ctx, struct ddio_submit *arg, struct ddio_li
  * ddio_list_drop - give back what a list holds, and empty it
  * @list: all zero, or filled in by ddio_list_take()
  */
-void ddio_list_drop(struct ddio_list *list)
+void ddio_list_drop(struct ddio_block_list *list)
 {
 	u32 i;
 

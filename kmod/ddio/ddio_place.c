@@ -22,7 +22,7 @@ static const struct ddio_entry *place_entry(const struct ddio_flight *flight)
 
 static int place_setup(struct ddio_coll *coll, struct ddio_submit *arg)
 {
-	const struct ddio_list *list = &coll->list;
+	const struct ddio_block_list *list = &coll->list;
 	u32 i;
 
 	for (i = 0; i < list->nr_pins && coll->op == DDIO_READ; i++)
@@ -53,7 +53,7 @@ static const struct ddio_entry *place_find(const struct ddio_flight *flight, u64
 static u32 place_memory(const struct ddio_flight *flight, u64 offset, u32 length,
 			struct bio_vec *bv)
 {
-	const struct ddio_list *list = &flight->chan->coll->list;
+	const struct ddio_block_list *list = &flight->chan->coll->list;
 	const struct ddio_entry *entry = place_entry(flight);
 
 	if (flight->nr > 1) {

@@ -199,7 +199,7 @@ extern struct ddio_live ddio_live;
  * ddio_disk.c
  */
 /**
- * struct ddio_disk - a block device in a context
+ * struct ddio_kdisk - a block device in a context
  * @obj: id, references
  * @file: what the caller's descriptor referred to; keeps the device open
  * @bdev: its device
@@ -207,7 +207,7 @@ extern struct ddio_live ddio_live;
  * @logical: logical sector, bytes
  * @align: alignment that memory must have, bytes
  */
-struct ddio_disk {
+struct ddio_kdisk {
 	struct ddio_obj obj;
 	struct file *file;
 	struct block_device *bdev;
@@ -221,7 +221,7 @@ int ddio_disk_add(struct ddio_ctx *ctx, struct ddio_disk_add *arg);
  * Makes the page cache agree with the disk for a range: writes it out before the disk is read
  * past the cache; if @writing, also throws it away.  Called before and after writing.
  */
-int ddio_disk_sync_cache(struct ddio_disk *disk, u64 from, u64 to, bool writing);
+int ddio_disk_sync_cache(struct ddio_kdisk *disk, u64 from, u64 to, bool writing);
 
 /*
  * ddio_pin.c: pinned memory

@@ -18,7 +18,8 @@
 /* Runs between two looks at whether to stop. */
 #define DDIO_SCATTER_CHUNK 4096U
 
-static int scatter_check_run(const struct ddio_list *list, const struct ddio_run *run, bool reading)
+static int scatter_check_run(const struct ddio_block_list *list, const struct ddio_run *run,
+			     bool reading)
 {
 	const struct ddio_pin *pin;
 
@@ -32,7 +33,7 @@ static int scatter_check_run(const struct ddio_list *list, const struct ddio_run
 	return ddio_run_check_memory(run, pin->length);
 }
 
-static int scatter_check_entry(const struct ddio_list *list, const struct ddio_entry *entry,
+static int scatter_check_entry(const struct ddio_block_list *list, const struct ddio_entry *entry,
 			       bool reading)
 {
 	const struct ddio_run *run = list->run + entry->where;
@@ -52,7 +53,7 @@ static int scatter_check_entry(const struct ddio_list *list, const struct ddio_e
 /* Checks that all runs lie in their members' memory; blames the first bad block as submitted. */
 static int scatter_check(const struct ddio_coll *coll, struct ddio_submit *arg)
 {
-	const struct ddio_list *list = &coll->list;
+	const struct ddio_block_list *list = &coll->list;
 	u64 i, blame = U64_MAX;
 	int err = 0, ret;
 
@@ -76,8 +77,8 @@ static int scatter_check(const struct ddio_coll *coll, struct ddio_submit *arg)
 
 static int scatter_setup(struct ddio_coll *coll, struct ddio_submit *arg)
 {
-	struct ddio_list *list = &coll->list;
-	struct ddio_joint *joint;
+	struct ddio_block_list *list = &coll->list;
+	struct ddio_kjoint *joint;
 	u32 i;
 	int err;
 
@@ -190,7 +191,7 @@ static void scatter_write(struct ddio_flight *flight, const struct ddio_entry *e
 
 static void scatter_begin(struct ddio_chan *chan)
 {
-	const struct ddio_list *list = &chan->coll->list;
+	const struct ddio_block_list *list = &chan->coll->list;
 	const struct ddio_entry *entry;
 	struct ddio_flight *flight;
 

@@ -61,7 +61,7 @@ static bool stream_is_held(const struct ddio_flight *flight)
 /* Checks that the memory of the slots lies in the buffer, aligned for every disk. */
 static int stream_check_memory(const struct ddio_coll *coll, const struct ddio_pin *pin)
 {
-	const struct ddio_list *list = &coll->list;
+	const struct ddio_block_list *list = &coll->list;
 	u64 slots = (u64)list->nr_disks * coll->depth;
 	u64 end;
 	u32 i;

@@ -205,7 +205,7 @@ enum hp97560_activity {
  * @limit: end of the pass
  * @slot: when @next passes; if @next is @limit, when the last sector had passed
  */
-struct hp97560_stream {
+struct hp97560_pass {
 	u64 next;
 	u64 limit;
 	u64 slot;
@@ -231,7 +231,7 @@ struct hp97560_disk {
 	struct hp97560_bus own_bus;
 	u64 idle_ns;
 	enum hp97560_activity activity;
-	struct hp97560_stream stream;
+	struct hp97560_pass pass;
 	u64 buffered;
 };
 

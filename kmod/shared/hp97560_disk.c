@@ -42,7 +42,7 @@ void hp97560_init(struct hp97560_disk *d, const struct hp97560_params *p, struct
  * Finds the track that the arm is over at @ns, to which the pass has advanced: until
  * the first sector of a new track passes, the arm counts as over the one before.
  */
-static void arm_place(const struct hp97560_disk *d, const struct hp97560_stream *s, u64 ns,
+static void arm_place(const struct hp97560_disk *d, const struct hp97560_pass *s, u64 ns,
 		      struct hp97560_chs *chs)
 {
 	bool waits = s->next == s->limit || hp97560_slot_ns(&d->params, s->slot) > ns;
@@ -52,8 +52,7 @@ static void arm_place(const struct hp97560_disk *d, const struct hp97560_stream 
 		hp97560_chs_of(&d->params, waits ? s->next - 1 : s->next, chs);
 }
 
-static u64 arm_move_ns(const struct hp97560_disk *d, const struct hp97560_stream *s, u64 ns,
-		       u64 lba)
+static u64 arm_move_ns(const struct hp97560_disk *d, const struct hp97560_pass *s, u64 ns, u64 lba)
 {
 	struct hp97560_chs from, to;
 
@@ -68,7 +67,7 @@ static u64 clean_ns(const struct hp97560_disk *d)
 {
 	if (d->activity != HP97560_WRITING)
 		return 0;
-	return hp97560_stream_ns(&d->params, &d->stream, d->stream.limit);
+	return hp97560_pass_ns(&d->params, &d->pass, d->pass.limit);
 }
 
 /* Returns when the arm is free for a command, which may have to wait for dirty data. */
@@ -81,32 +80,32 @@ static u64 arm_free_ns(struct command *c)
 	c->r->flags |= HP97560_DIRTY_WAIT;
 	c->d->stats.dirty_waits++;
 	c->d->stats.dirty_wait_ns += clean - c->decoded_ns;
-	hp97560_stream_advance(&c->d->params, &c->d->stream, clean);
+	hp97560_pass_advance(&c->d->params, &c->d->pass, clean);
 	return clean;
 }
 
 /* Returns the read buffer's first sector: the buffer holds the latest ones. */
-static u64 buffer_first(const struct hp97560_disk *d, const struct hp97560_stream *s)
+static u64 buffer_first(const struct hp97560_disk *d, const struct hp97560_pass *s)
 {
 	u64 room = d->params.buffer_sectors;
 
 	return s->next > room ? later(d->buffered, s->next - room) : d->buffered;
 }
 
-static bool buffer_holds(const struct hp97560_disk *d, const struct hp97560_stream *s, u64 lba)
+static bool buffer_holds(const struct hp97560_disk *d, const struct hp97560_pass *s, u64 lba)
 {
 	return d->activity == HP97560_READING && lba >= buffer_first(d, s) && lba <= s->next;
 }
 
 /* Begins a pass with a command's first sector, once the arm is there. */
-static void stream_begin(struct command *c, u64 start_ns, u64 move_ns, u64 data_ns)
+static void pass_begin(struct command *c, u64 start_ns, u64 move_ns, u64 data_ns)
 {
 	struct hp97560_disk *d = c->d;
 	u64 there = start_ns + move_ns;
 	u64 slot = hp97560_slot_of(&d->params, c->lba, later(there, data_ns));
 	u64 rotation = hp97560_slot_ns(&d->params, slot) - there;
 
-	d->stream = (struct hp97560_stream){ .next = c->lba, .limit = c->end, .slot = slot };
+	d->pass = (struct hp97560_pass){ .next = c->lba, .limit = c->end, .slot = slot };
 	c->r->seek_ns = move_ns;
 	c->r->rot_ns = rotation;
 	d->stats.seeks += move_ns > 0;
@@ -138,7 +137,7 @@ static void read_ahead_abort(struct command *c)
 {
 	struct hp97560_disk *d = c->d;
 
-	if (d->activity != HP97560_READING || d->stream.next == d->stream.limit)
+	if (d->activity != HP97560_READING || d->pass.next == d->pass.limit)
 		return;
 	c->r->flags |= HP97560_ABORT;
 	d->stats.read_ahead_aborts++;
@@ -149,7 +148,7 @@ static void read_locate(struct command *c)
 {
 	struct hp97560_disk *d = c->d;
 	const struct hp97560_params *p = &d->params;
-	struct hp97560_stream *s = &d->stream;
+	struct hp97560_pass *s = &d->pass;
 	u64 ahead = p->read_ahead ? p->buffer_sectors : 0;
 
 	if (buffer_holds(d, s, c->lba)) {
@@ -164,11 +163,11 @@ static void read_locate(struct command *c)
 		u64 start = arm_free_ns(c);
 
 		read_ahead_abort(c);
-		stream_begin(c, start, arm_move_ns(d, s, start, c->lba), 0);
+		pass_begin(c, start, arm_move_ns(d, s, start, c->lba), 0);
 		d->activity = HP97560_READING;
 		d->buffered = c->lba;
 	}
-	hp97560_stream_extend(p, s, earlier(c->end + ahead, d->capacity), c->decoded_ns);
+	hp97560_pass_extend(p, s, earlier(c->end + ahead, d->capacity), c->decoded_ns);
 }
 
 /*
@@ -178,15 +177,15 @@ static void read_locate(struct command *c)
 static u64 read_media(struct command *c, u64 b, u64 room_ns)
 {
 	const struct hp97560_params *p = &c->d->params;
-	struct hp97560_stream *s = &c->d->stream;
+	struct hp97560_pass *s = &c->d->pass;
 	u64 end_ns;
 
 	if (b <= s->next)
 		return c->decoded_ns;
 	if (hp97560_slot_ns(p, s->slot) < room_ns)
 		s->slot = hp97560_slot_of(p, s->next, room_ns);
-	end_ns = hp97560_stream_ns(p, s, b);
-	hp97560_stream_reach(p, s, b);
+	end_ns = hp97560_pass_ns(p, s, b);
+	hp97560_pass_reach(p, s, b);
 	return end_ns;
 }
 
@@ -209,7 +208,7 @@ static void do_read(struct command *c)
 	u64 begin_ns, end_ns, lba, next, room_ns = 0;
 
 	read_locate(c);
-	begin_ns = later(hp97560_slot_ns(&d->params, d->stream.slot), c->decoded_ns);
+	begin_ns = later(hp97560_slot_ns(&d->params, d->pass.slot), c->decoded_ns);
 	end_ns = c->decoded_ns;
 	for (lba = c->lba; lba < c->end; lba = next) {
 		u64 previous_ns = c->bus_end_ns;
@@ -235,23 +234,23 @@ static u64 write_room_ns(const struct hp97560_disk *d, u64 b)
 {
 	u64 room = d->params.dirty_sectors;
 
-	if (b <= d->stream.next + room)
+	if (b <= d->pass.next + room)
 		return 0;
-	return hp97560_stream_ns(&d->params, &d->stream, b - room);
+	return hp97560_pass_ns(&d->params, &d->pass, b - room);
 }
 
 /* Appends sectors up to @b, in the buffer at @data_ns, to what is being written. */
 static u64 write_append(struct command *c, u64 b, u64 data_ns)
 {
 	const struct hp97560_params *p = &c->d->params;
-	struct hp97560_stream *s = &c->d->stream;
-	struct hp97560_stream copy = *s;
+	struct hp97560_pass *s = &c->d->pass;
+	struct hp97560_pass copy = *s;
 	u64 lba = s->limit;
 
-	hp97560_stream_extend(p, &copy, b, 0);
-	hp97560_stream_reach(p, &copy, lba);
+	hp97560_pass_extend(p, &copy, b, 0);
+	hp97560_pass_reach(p, &copy, lba);
 	if (hp97560_slot_ns(p, copy.slot) >= data_ns) {
-		hp97560_stream_extend(p, s, b, 0);
+		hp97560_pass_extend(p, s, b, 0);
 	} else { /* too late: all before it is written, and a turn is lost */
 		copy.slot = hp97560_slot_of(p, lba, data_ns);
 		*s = copy;
@@ -284,13 +283,13 @@ static u64 write_begin(struct command *c, u64 b)
 {
 	struct hp97560_disk *d = c->d;
 	u64 start_ns = arm_free_ns(c);
-	u64 move_ns = arm_move_ns(d, &d->stream, start_ns, c->lba) + d->params.write_settle_ns;
+	u64 move_ns = arm_move_ns(d, &d->pass, start_ns, c->lba) + d->params.write_settle_ns;
 	u64 data_ns = write_bus(c, c->lba, b, start_ns);
 
-	stream_begin(c, start_ns, move_ns, data_ns);
-	d->stream.limit = b;
+	pass_begin(c, start_ns, move_ns, data_ns);
+	d->pass.limit = b;
 	d->activity = HP97560_WRITING;
-	return hp97560_slot_ns(&d->params, d->stream.slot);
+	return hp97560_slot_ns(&d->params, d->pass.slot);
 }
 
 static u64 write_continue(struct command *c, u64 a, u64 b)
@@ -308,7 +307,7 @@ static void do_write(struct command *c)
 	u64 clean = clean_ns(d);
 	u64 lba = c->lba, next, begin_ns = 0;
 
-	if (clean > c->decoded_ns && lba == d->stream.limit) {
+	if (clean > c->decoded_ns && lba == d->pass.limit) {
 		c->r->flags |= HP97560_JOIN;
 		d->stats.joins++;
 	}
@@ -322,7 +321,7 @@ static void do_write(struct command *c)
 			at_ns = write_begin(c, next);
 		if (lba == c->lba)
 			begin_ns = at_ns;
-		hp97560_stream_advance(&d->params, &d->stream, c->bus_end_ns);
+		hp97560_pass_advance(&d->params, &d->pass, c->bus_end_ns);
 	}
 	c->r->media_done_ns = clean_ns(d);
 	c->r->xfer_ns = c->r->media_done_ns - begin_ns;
@@ -342,7 +341,7 @@ static void command_do(struct command *c, enum hp97560_op op)
 {
 	struct hp97560_disk *d = c->d;
 
-	hp97560_stream_advance(&d->params, &d->stream, c->decoded_ns);
+	hp97560_pass_advance(&d->params, &d->pass, c->decoded_ns);
 	if (op == HP97560_FLUSH) {
 		do_flush(c);
 	} else if (op == HP97560_READ) {
@@ -392,22 +391,22 @@ int hp97560_submit(struct hp97560_disk *d, enum hp97560_op op, u64 lba, u32 sect
 u64 hp97560_position_ns(const struct hp97560_disk *d, u64 lba, u64 now_ns)
 {
 	u64 start_ns = later(now_ns, d->idle_ns) + d->params.overhead_ns;
-	struct hp97560_stream s = d->stream;
+	struct hp97560_pass s = d->pass;
 	u64 slot;
 
 	if (lba >= d->capacity || now_ns > HP97560_TIME_MAX || d->idle_ns > HP97560_TIME_MAX)
 		return U64_MAX;
-	hp97560_stream_advance(&d->params, &s, start_ns);
+	hp97560_pass_advance(&d->params, &s, start_ns);
 	if (buffer_holds(d, &s, lba)) {
 		if (lba == s.next)
-			hp97560_stream_extend(&d->params, &s, lba + 1, start_ns);
+			hp97560_pass_extend(&d->params, &s, lba + 1, start_ns);
 		if (lba < s.next || hp97560_slot_ns(&d->params, s.slot) < start_ns)
 			return start_ns - now_ns;
 		return hp97560_slot_ns(&d->params, s.slot) - now_ns;
 	}
 	start_ns = later(start_ns, clean_ns(d));
 	if (d->activity == HP97560_WRITING)
-		hp97560_stream_reach(&d->params, &s, s.limit);
+		hp97560_pass_reach(&d->params, &s, s.limit);
 	slot = hp97560_slot_of(&d->params, lba, start_ns + arm_move_ns(d, &s, start_ns, lba));
 	return hp97560_slot_ns(&d->params, slot) - now_ns;
 }

@@ -21,17 +21,16 @@ u64 hp97560_move_ns(const struct hp97560_params *p, const struct hp97560_chs *fr
 u64 hp97560_slot_of(const struct hp97560_params *p, u64 lba, u64 ns);
 
 /* Lets a pass go on until @ns. */
-void hp97560_stream_advance(const struct hp97560_params *p, struct hp97560_stream *s, u64 ns);
+void hp97560_pass_advance(const struct hp97560_params *p, struct hp97560_pass *s, u64 ns);
 
 /* Lets a pass go on until @lba is next. */
-void hp97560_stream_reach(const struct hp97560_params *p, struct hp97560_stream *s, u64 lba);
+void hp97560_pass_reach(const struct hp97560_params *p, struct hp97560_pass *s, u64 lba);
 
 /* Extends a pass to @limit.  One that had run out goes on from @ns at the earliest. */
-void hp97560_stream_extend(const struct hp97560_params *p, struct hp97560_stream *s, u64 limit,
-			   u64 ns);
+void hp97560_pass_extend(const struct hp97560_params *p, struct hp97560_pass *s, u64 limit, u64 ns);
 
 /* Returns when a pass is over the sector before @lba. */
-u64 hp97560_stream_ns(const struct hp97560_params *p, const struct hp97560_stream *s, u64 lba);
+u64 hp97560_pass_ns(const struct hp97560_params *p, const struct hp97560_pass *s, u64 lba);
 
 /* Reserves a bus from @from_ns on.  Returns the start of what was granted. */
 u64 hp97560_bus_grant(struct hp97560_bus *bus, u64 from_ns, u64 length_ns);

@@ -216,8 +216,8 @@ static void slots_agree_with_wide_arithmetic(void)
 	CU_ASSERT_EQUAL(hp97560_slot_ns(&p, 48024ULL * 100000000), 1000000000000000000ULL);
 }
 
-/* The plain twin of a stream: one sector at a time. */
-static void twin_advance(const struct hp97560_params *p, struct hp97560_stream *s, u64 ns)
+/* The plain twin of a pass: one sector at a time. */
+static void twin_advance(const struct hp97560_params *p, struct hp97560_pass *s, u64 ns)
 {
 	struct hp97560_chs from, to;
 
@@ -245,9 +245,9 @@ static void streams_pass_sector_by_sector(void)
 		u64 lba = i % 2 ? ddio_rand_below(&seed, 2640000)
 				: 645 * 19 * 72 - ddio_rand_below(&seed, 500);
 		u64 ns = ddio_rand_below(&seed, HUGE_NS);
-		struct hp97560_stream s = { .next = lba,
-					    .limit = lba + 1 + ddio_rand_below(&seed, 900) };
-		struct hp97560_stream twin;
+		struct hp97560_pass s = { .next = lba,
+					  .limit = lba + 1 + ddio_rand_below(&seed, 900) };
+		struct hp97560_pass twin;
 
 		s.slot = hp97560_slot_of(&p, lba, ns);
 		twin = s;
@@ -255,9 +255,9 @@ static void streams_pass_sector_by_sector(void)
 			u64 end = s.limit;
 
 			ns += ddio_rand_below(&seed, 100000000);
-			CU_ASSERT_EQUAL(hp97560_stream_ns(&p, &s, end),
-					hp97560_stream_ns(&p, &twin, end));
-			hp97560_stream_advance(&p, &s, ns);
+			CU_ASSERT_EQUAL(hp97560_pass_ns(&p, &s, end),
+					hp97560_pass_ns(&p, &twin, end));
+			hp97560_pass_advance(&p, &s, ns);
 			twin_advance(&p, &twin, ns);
 			CU_ASSERT(s.next == twin.next && s.slot == twin.slot);
 		}

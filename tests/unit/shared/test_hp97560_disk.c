@@ -299,7 +299,7 @@ static void large_commands_stream(int policy, enum hp97560_op op)
 
 	for (sectors = 100; sectors <= 32768; sectors *= 2) {
 		struct hp97560_result r;
-		struct hp97560_stream s = { .next = 70000, .limit = 70000 + sectors };
+		struct hp97560_pass s = { .next = 70000, .limit = 70000 + sectors };
 		u64 begin;
 
 		policy_params(&p, policy);
@@ -307,7 +307,7 @@ static void large_commands_stream(int policy, enum hp97560_op op)
 		r = submit(&disk, op, 70000, sectors, 12345);
 		begin = r.media_done_ns - r.xfer_ns;
 		s.slot = hp97560_slot_of(&disk.params, 70000, begin);
-		CU_ASSERT_EQUAL(hp97560_stream_ns(&disk.params, &s, s.limit), r.media_done_ns);
+		CU_ASSERT_EQUAL(hp97560_pass_ns(&disk.params, &s, s.limit), r.media_done_ns);
 		if (op == HP97560_READ)
 			CU_ASSERT(r.done_ns - r.media_done_ns <= 128 * 51200);
 		CU_ASSERT_EQUAL(disk.own_bus.busy_ns, sectors * 51200ULL);

@@ -107,7 +107,7 @@ static void position_is_what_a_read_finds(void)
 	hp97560_init(&disk, &p, NULL);
 	for (i = 0; i < 20000; i++) {
 		u64 lba = ddio_rand_below(&seed, 3) ? ddio_rand_below(&seed, CAPACITY - 16)
-						    : disk.stream.next + ddio_rand_below(&seed, 20);
+						    : disk.pass.next + ddio_rand_below(&seed, 20);
 		u64 now = r.done_ns - ddio_rand_below(&seed, 2) + ddio_rand_below(&seed, 3000000);
 		u64 at;
 

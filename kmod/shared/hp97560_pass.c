@@ -60,7 +60,7 @@ static u64 track_rest(const struct hp97560_params *p, u64 lba)
 }
 
 /* Moves from the sector before s->next to s->next, from @ns on. */
-static void stream_step(const struct hp97560_params *p, struct hp97560_stream *s, u64 ns)
+static void pass_step(const struct hp97560_params *p, struct hp97560_pass *s, u64 ns)
 {
 	struct hp97560_chs from, to;
 
@@ -70,14 +70,14 @@ static void stream_step(const struct hp97560_params *p, struct hp97560_stream *s
 }
 
 /* Lets @n sectors of one track pass. */
-static void stream_pass(const struct hp97560_params *p, struct hp97560_stream *s, u64 n)
+static void pass_over(const struct hp97560_params *p, struct hp97560_pass *s, u64 n)
 {
 	bool crosses = n == track_rest(p, s->next);
 
 	s->next += n;
 	s->slot += n;
 	if (crosses && s->next < s->limit)
-		stream_step(p, s, hp97560_slot_ns(p, s->slot));
+		pass_step(p, s, hp97560_slot_ns(p, s->slot));
 }
 
 static u64 least(u64 a, u64 b)
@@ -85,25 +85,24 @@ static u64 least(u64 a, u64 b)
 	return a < b ? a : b;
 }
 
-void hp97560_stream_advance(const struct hp97560_params *p, struct hp97560_stream *s, u64 ns)
+void hp97560_pass_advance(const struct hp97560_params *p, struct hp97560_pass *s, u64 ns)
 {
 	u64 now = slots_begun(p, ns);
 
 	while (s->next < s->limit && s->slot < now) {
 		u64 n = least(track_rest(p, s->next), s->limit - s->next);
 
-		stream_pass(p, s, least(n, now - s->slot));
+		pass_over(p, s, least(n, now - s->slot));
 	}
 }
 
-void hp97560_stream_reach(const struct hp97560_params *p, struct hp97560_stream *s, u64 lba)
+void hp97560_pass_reach(const struct hp97560_params *p, struct hp97560_pass *s, u64 lba)
 {
 	while (s->next < lba)
-		stream_pass(p, s, least(track_rest(p, s->next), lba - s->next));
+		pass_over(p, s, least(track_rest(p, s->next), lba - s->next));
 }
 
-void hp97560_stream_extend(const struct hp97560_params *p, struct hp97560_stream *s, u64 limit,
-			   u64 ns)
+void hp97560_pass_extend(const struct hp97560_params *p, struct hp97560_pass *s, u64 limit, u64 ns)
 {
 	bool ran_out = s->next == s->limit;
 	u64 end_ns;
@@ -114,15 +113,15 @@ void hp97560_stream_extend(const struct hp97560_params *p, struct hp97560_stream
 	if (!ran_out)
 		return;
 	end_ns = hp97560_slot_ns(p, s->slot);
-	stream_step(p, s, end_ns > ns ? end_ns : ns);
+	pass_step(p, s, end_ns > ns ? end_ns : ns);
 }
 
-u64 hp97560_stream_ns(const struct hp97560_params *p, const struct hp97560_stream *s, u64 lba)
+u64 hp97560_pass_ns(const struct hp97560_params *p, const struct hp97560_pass *s, u64 lba)
 {
-	struct hp97560_stream copy = *s;
+	struct hp97560_pass copy = *s;
 
 	if (copy.limit > lba && copy.next < lba)
 		copy.limit = lba;
-	hp97560_stream_reach(p, &copy, lba);
+	hp97560_pass_reach(p, &copy, lba);
 	return hp97560_slot_ns(p, copy.slot);
 }
