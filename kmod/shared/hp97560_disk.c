@@ -11,7 +11,7 @@
 #include "hp97560_priv.h"
 
 /* A command on its way through the drive. */
-struct command {
+struct drive_command {
 	struct hp97560_disk *d;
 	struct hp97560_result *r;
 	u64 lba;
@@ -71,7 +71,7 @@ static u64 clean_ns(const struct hp97560_disk *d)
 }
 
 /* Returns when the arm is free for a command, which may have to wait for dirty data. */
-static u64 arm_free_ns(struct command *c)
+static u64 arm_free_ns(struct drive_command *c)
 {
 	u64 clean = clean_ns(c->d);
 
@@ -98,7 +98,7 @@ static bool buffer_holds(const struct hp97560_disk *d, const struct hp97560_pass
 }
 
 /* Begins a pass with a command's first sector, once the arm is there. */
-static void pass_begin(struct command *c, u64 start_ns, u64 move_ns, u64 data_ns)
+static void pass_begin(struct drive_command *c, u64 start_ns, u64 move_ns, u64 data_ns)
 {
 	struct hp97560_disk *d = c->d;
 	u64 there = start_ns + move_ns;
@@ -115,7 +115,7 @@ static void pass_begin(struct command *c, u64 start_ns, u64 move_ns, u64 data_ns
 }
 
 /* Moves sectors over the bus, from @from_ns on.  Returns when that starts. */
-static u64 bus_move(struct command *c, u64 from_ns, u64 sectors)
+static u64 bus_move(struct drive_command *c, u64 from_ns, u64 sectors)
 {
 	struct hp97560_disk *d = c->d;
 	u64 length = sectors * d->params.bus_sector_ns;
@@ -133,7 +133,7 @@ static u64 bus_move(struct command *c, u64 from_ns, u64 sectors)
 }
 
 /* Ends reading ahead, for a command that reads elsewhere or writes. */
-static void read_ahead_abort(struct command *c)
+static void read_ahead_abort(struct drive_command *c)
 {
 	struct hp97560_disk *d = c->d;
 
@@ -144,7 +144,7 @@ static void read_ahead_abort(struct command *c)
 }
 
 /* Finds the first sector: in the buffer, under the heads, or elsewhere. */
-static void read_locate(struct command *c)
+static void read_locate(struct drive_command *c)
 {
 	struct hp97560_disk *d = c->d;
 	const struct hp97560_params *p = &d->params;
@@ -174,7 +174,7 @@ static void read_locate(struct command *c)
  * Reads sectors up to @b off the media, unless they are in the buffer; not
  * before there is room for them.  Returns when they are all there.
  */
-static u64 read_media(struct command *c, u64 b, u64 room_ns)
+static u64 read_media(struct drive_command *c, u64 b, u64 room_ns)
 {
 	const struct hp97560_params *p = &c->d->params;
 	struct hp97560_pass *s = &c->d->pass;
@@ -190,7 +190,7 @@ static u64 read_media(struct command *c, u64 b, u64 room_ns)
 }
 
 /* Returns when @n sectors may start over the bus, the last of which is there at @there_ns. */
-static u64 read_bus_from(const struct command *c, u64 there_ns, u64 n)
+static u64 read_bus_from(const struct drive_command *c, u64 there_ns, u64 n)
 {
 	const struct hp97560_params *p = &c->d->params;
 	u64 shown = p->bus_overlap && there_ns > c->decoded_ns ? n - 1 : 0;
@@ -201,7 +201,7 @@ static u64 read_bus_from(const struct command *c, u64 there_ns, u64 n)
 	return there_ns - hidden_ns;
 }
 
-static void do_read(struct command *c)
+static void do_read(struct drive_command *c)
 {
 	struct hp97560_disk *d = c->d;
 	u64 piece = d->params.buffer_sectors / 2;
@@ -240,7 +240,7 @@ static u64 write_room_ns(const struct hp97560_disk *d, u64 b)
 }
 
 /* Appends sectors up to @b, in the buffer at @data_ns, to what is being written. */
-static u64 write_append(struct command *c, u64 b, u64 data_ns)
+static u64 write_append(struct drive_command *c, u64 b, u64 data_ns)
 {
 	const struct hp97560_params *p = &c->d->params;
 	struct hp97560_pass *s = &c->d->pass;
@@ -259,7 +259,7 @@ static u64 write_append(struct command *c, u64 b, u64 data_ns)
 }
 
 /* Moves sectors [@a, @b) into the buffer, from @from_ns on.  Returns when they can be written. */
-static u64 write_bus(struct command *c, u64 a, u64 b, u64 from_ns)
+static u64 write_bus(struct drive_command *c, u64 a, u64 b, u64 from_ns)
 {
 	const struct hp97560_params *p = &c->d->params;
 	u64 start_ns = bus_move(c, later(from_ns, c->decoded_ns), b - a);
@@ -267,7 +267,7 @@ static u64 write_bus(struct command *c, u64 a, u64 b, u64 from_ns)
 	return p->bus_overlap ? start_ns + p->bus_sector_ns : c->bus_end_ns;
 }
 
-static void write_wait_count(struct command *c, u64 room_ns)
+static void write_wait_count(struct drive_command *c, u64 room_ns)
 {
 	u64 else_ns = later(c->decoded_ns, c->bus_end_ns);
 
@@ -279,7 +279,7 @@ static void write_wait_count(struct command *c, u64 room_ns)
 }
 
 /* Begins a write that continues nothing.  Returns when its first sector passes the heads. */
-static u64 write_begin(struct command *c, u64 b)
+static u64 write_begin(struct drive_command *c, u64 b)
 {
 	struct hp97560_disk *d = c->d;
 	u64 start_ns = arm_free_ns(c);
@@ -292,7 +292,7 @@ static u64 write_begin(struct command *c, u64 b)
 	return hp97560_slot_ns(&d->params, d->pass.slot);
 }
 
-static u64 write_continue(struct command *c, u64 a, u64 b)
+static u64 write_continue(struct drive_command *c, u64 a, u64 b)
 {
 	u64 room_ns = write_room_ns(c->d, b);
 
@@ -300,7 +300,7 @@ static u64 write_continue(struct command *c, u64 a, u64 b)
 	return write_append(c, b, write_bus(c, a, b, room_ns));
 }
 
-static void do_write(struct command *c)
+static void do_write(struct drive_command *c)
 {
 	struct hp97560_disk *d = c->d;
 	u64 piece = d->params.dirty_sectors / 4;
@@ -330,14 +330,14 @@ static void do_write(struct command *c)
 	d->stats.write_sectors += c->end - c->lba;
 }
 
-static void do_flush(struct command *c)
+static void do_flush(struct drive_command *c)
 {
 	c->r->done_ns = later(c->decoded_ns, clean_ns(c->d));
 	c->r->media_done_ns = c->r->done_ns;
 	c->d->stats.flushes++;
 }
 
-static void command_do(struct command *c, enum hp97560_op op)
+static void command_do(struct drive_command *c, enum hp97560_op op)
 {
 	struct hp97560_disk *d = c->d;
 
@@ -371,7 +371,7 @@ static int command_check(const struct hp97560_disk *d, enum hp97560_op op, u64 l
 int hp97560_submit(struct hp97560_disk *d, enum hp97560_op op, u64 lba, u32 sectors, u64 now_ns,
 		   struct hp97560_result *r)
 {
-	struct command c = { .d = d, .r = r, .lba = lba, .end = lba + sectors };
+	struct drive_command c = { .d = d, .r = r, .lba = lba, .end = lba + sectors };
 	int err = command_check(d, op, lba, sectors, now_ns);
 
 	if (err)

@@ -19,7 +19,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-struct user {
+struct conn_user {
 	struct mem_env m;
 	struct ddio_conn *conn;
 	struct ddio_send sends[16];
@@ -39,7 +39,7 @@ static void check(bool ok)
 }
 
 /* Return: true if the connection was closed here. */
-static bool saw(struct user *u)
+static bool saw(struct conn_user *u)
 {
 	u->calls++;
 	check(u->conn && !u->closed);
@@ -52,13 +52,13 @@ static bool saw(struct user *u)
 
 static void on_done(struct ddio_send *send, int err)
 {
-	struct user *u = send->arg;
+	struct conn_user *u = send->arg;
 
 	(void)err;
 	u->told++;
 }
 
-static void answer(struct user *u, const struct ddio_msg *msg)
+static void answer(struct conn_user *u, const struct ddio_msg *msg)
 {
 	static uint8_t bulk[20000];
 	const struct ddio_msg piece = { .opcode = DDIO_OP_COLL_PIECE, .tag = msg->tag };
@@ -80,7 +80,7 @@ static void answer(struct user *u, const struct ddio_msg *msg)
 static void on_hello(void *ctx, const struct ddio_msg_hello *hello)
 {
 	static const struct ddio_msg_welcome welcome = { .nreactors = 1 };
-	struct user *u = ctx;
+	struct conn_user *u = ctx;
 
 	if (saw(u))
 		return;
@@ -100,7 +100,7 @@ static int on_bulk(void *ctx, const struct ddio_msg *msg, const void *prefix, si
 		   struct ddio_sink *sink)
 {
 	size_t len = msg->length - prefix_len, cut = len / 3;
-	struct user *u = ctx;
+	struct conn_user *u = ctx;
 
 	check(ddio_msg_is_bulk(msg));
 	check(prefix_len == ddio_opcode_bulk_prefix(msg->opcode, msg->flags & DDIO_WIRE_REPLY));
@@ -124,7 +124,7 @@ static int on_bulk(void *ctx, const struct ddio_msg *msg, const void *prefix, si
 
 static int on_message(void *ctx, const struct ddio_msg *msg, const void *payload)
 {
-	struct user *u = ctx;
+	struct conn_user *u = ctx;
 	uint64_t sum = 0, i, len = msg->length;
 
 	if (ddio_msg_is_bulk(msg))
@@ -148,7 +148,7 @@ static void on_drained(void *ctx)
 
 static void on_closed(void *ctx, int err, const char *why)
 {
-	struct user *u = ctx;
+	struct conn_user *u = ctx;
 
 	(void)err;
 	check(why[0] && !strchr(why, '\n'));
@@ -196,7 +196,7 @@ static size_t good_opening(bool to_connector, uint8_t *buf)
 	return len;
 }
 
-static int begin(struct user *u, bool connector)
+static int begin(struct conn_user *u, bool connector)
 {
 	const struct ddio_msg_hello hello = { .role = DDIO_ROLE_CLIENT };
 	const struct ddio_conn_opts opts = { .cluster = "fuzz" };
@@ -210,7 +210,7 @@ static int begin(struct user *u, bool connector)
 	return err;
 }
 
-static void feed(struct user *u, const uint8_t *data, size_t size)
+static void feed(struct conn_user *u, const uint8_t *data, size_t size)
 {
 	unsigned int i;
 
@@ -225,7 +225,7 @@ static void feed(struct user *u, const uint8_t *data, size_t size)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const size_t reads[] = { 0, 1, 7, 100 };
-	struct user u = { .options = size ? data[0] : 0 };
+	struct conn_user u = { .options = size ? data[0] : 0 };
 	uint8_t opening[1024];
 
 	mem_init(&u.m);

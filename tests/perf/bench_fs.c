@@ -20,11 +20,11 @@
 
 enum { FILE_BYTES = 64 << 20, SMALL = 4096, BIG = 1 << 20, DEPTH_MAX = 256 };
 
-struct bench;
+struct fs_bench;
 
 /* One of the requests under way. */
 struct lane_of_work {
-	struct bench *b;
+	struct fs_bench *b;
 	uint32_t me;
 	uint64_t n, rand;
 	uint8_t *buf;
@@ -33,7 +33,7 @@ struct lane_of_work {
 	int step;
 };
 
-struct bench {
+struct fs_bench {
 	struct ddio_fs *fs;
 	struct ddio_fs_file *file;
 	struct fsc_result r;
@@ -66,7 +66,7 @@ static double cpu(void)
 
 static void lane_next(struct lane_of_work *l)
 {
-	struct bench *b = l->b;
+	struct fs_bench *b = l->b;
 
 	if (now() < b->until) {
 		b->go(l);
@@ -98,7 +98,7 @@ static uint64_t lane_random(struct lane_of_work *l)
 	return l->rand >> 33;
 }
 
-static void run(struct bench *b, const char *what, uint32_t depth, uint64_t bytes,
+static void run(struct fs_bench *b, const char *what, uint32_t depth, uint64_t bytes,
 		void (*go)(struct lane_of_work *l))
 {
 	double t, c;
@@ -183,7 +183,7 @@ static void made_one(void *arg, const struct ddio_fs_reply *reply)
 		lane_done(l, reply);
 }
 
-static void bench_all(struct bench *b)
+static void bench_all(struct fs_bench *b)
 {
 	const struct ddio_fs_new make = { .mode = S_IFREG | 0644 };
 	uint32_t d = b->depth, i;
@@ -215,7 +215,7 @@ int main(int argc, char **argv)
 {
 	struct ddio_fs_opts opts = { .struct_size = sizeof(opts) };
 	static struct real_cluster c;
-	static struct bench b;
+	static struct fs_bench b;
 	char err[600];
 
 	if (argc > 2 && !strcmp(argv[1], "--conf")) {

@@ -30,8 +30,8 @@
 
 #define ROUNDS_MAX 64
 
-/* The same for all measurements. */
-struct bench {
+/* What is the same for all. */
+struct kmod_bench {
 	const char *path;
 	uint64_t nr;
 	uint32_t size;
@@ -56,13 +56,13 @@ struct sample {
 
 struct engine {
 	const char *name;
-	int (*open)(struct bench *b);
-	int (*run)(struct bench *b);
-	void (*close)(struct bench *b);
+	int (*open)(struct kmod_bench *b);
+	int (*run)(struct kmod_bench *b);
+	void (*close)(struct kmod_bench *b);
 	struct sample sample[ROUNDS_MAX];
 };
 
-static char *address(const struct bench *b, uint64_t i)
+static char *address(const struct kmod_bench *b, uint64_t i)
 {
 	return b->mem + i * b->size % b->memory;
 }
@@ -83,7 +83,7 @@ static struct {
 	struct ddio_block *block;
 } dd;
 
-static int dd_open(struct bench *b)
+static int dd_open(struct kmod_bench *b)
 {
 	struct ddio_disk_add disk = { .size = sizeof(disk), .fd = b->fd };
 	struct ddio_buffer_add buffer = { .size = sizeof(buffer),
@@ -101,7 +101,7 @@ static int dd_open(struct bench *b)
 	return dd.block ? 0 : fail("ddio", ENOMEM);
 }
 
-static int dd_run(struct bench *b)
+static int dd_run(struct kmod_bench *b)
 {
 	struct ddio_submit arg = {
 		.size = sizeof(arg),
@@ -130,7 +130,7 @@ static int dd_run(struct bench *b)
 	return arg.out_error ? fail("ddio: a block", -arg.out_error) : 0;
 }
 
-static void dd_close(struct bench *b)
+static void dd_close(struct kmod_bench *b)
 {
 	(void)b;
 	free(dd.block);
@@ -147,7 +147,7 @@ static struct {
 	struct io_event *event;
 } aio;
 
-static int aio_open(struct bench *b)
+static int aio_open(struct kmod_bench *b)
 {
 	int err = io_setup(b->depth, &aio.ctx);
 
@@ -159,7 +159,7 @@ static int aio_open(struct bench *b)
 	return aio.iocb && aio.batch && aio.event ? 0 : fail("libaio", ENOMEM);
 }
 
-static void aio_prepare(struct bench *b, struct iocb *iocb, uint64_t i)
+static void aio_prepare(struct kmod_bench *b, struct iocb *iocb, uint64_t i)
 {
 	if (b->write)
 		io_prep_pwrite(iocb, b->fd, address(b, i), b->size, b->offset[i]);
@@ -167,7 +167,7 @@ static void aio_prepare(struct bench *b, struct iocb *iocb, uint64_t i)
 		io_prep_pread(iocb, b->fd, address(b, i), b->size, b->offset[i]);
 }
 
-static int aio_submit_batch(struct bench *b, uint32_t n)
+static int aio_submit_batch(struct kmod_bench *b, uint32_t n)
 {
 	uint32_t at = 0;
 	int ret;
@@ -182,7 +182,7 @@ static int aio_submit_batch(struct bench *b, uint32_t n)
 	return 0;
 }
 
-static int aio_run(struct bench *b)
+static int aio_run(struct kmod_bench *b)
 {
 	uint64_t next = 0, done = 0;
 	uint32_t n;
@@ -213,7 +213,7 @@ static int aio_run(struct bench *b)
 	return 0;
 }
 
-static void aio_close(struct bench *b)
+static void aio_close(struct kmod_bench *b)
 {
 	(void)b;
 	io_destroy(aio.ctx);
@@ -228,7 +228,7 @@ static void aio_close(struct bench *b)
  */
 static struct io_uring ring;
 
-static int uring_open(struct bench *b)
+static int uring_open(struct kmod_bench *b)
 {
 	struct io_uring_params p = { .flags = IORING_SETUP_SINGLE_ISSUER |
 					      IORING_SETUP_DEFER_TASKRUN };
@@ -246,7 +246,7 @@ static int uring_open(struct bench *b)
 	return err ? fail("io_uring", -err) : 0;
 }
 
-static void uring_prepare(struct bench *b, uint64_t i)
+static void uring_prepare(struct kmod_bench *b, uint64_t i)
 {
 	struct io_uring_sqe *sqe = io_uring_get_sqe(&ring);
 
@@ -257,7 +257,7 @@ static void uring_prepare(struct bench *b, uint64_t i)
 	sqe->flags |= IOSQE_FIXED_FILE;
 }
 
-static int uring_run(struct bench *b)
+static int uring_run(struct kmod_bench *b)
 {
 	uint64_t next = 0, done = 0;
 	struct io_uring_cqe *cqe;
@@ -286,7 +286,7 @@ static int uring_run(struct bench *b)
 	return 0;
 }
 
-static void uring_close(struct bench *b)
+static void uring_close(struct kmod_bench *b)
 {
 	(void)b;
 	io_uring_queue_exit(&ring);
@@ -333,7 +333,7 @@ static double cpu_all(void)
 	return (double)(t[0] + t[1] + t[2] + t[5] + t[6]) / sysconf(_SC_CLK_TCK);
 }
 
-static int measure(struct bench *b, struct engine *e, struct sample *s)
+static int measure(struct kmod_bench *b, struct engine *e, struct sample *s)
 {
 	double self, all;
 	int ret;
@@ -374,7 +374,7 @@ static double median(double *v, uint32_t n)
 		median(v_, (b)->rounds);                           \
 	})
 
-static void print(const struct bench *b)
+static void print(const struct kmod_bench *b)
 {
 	const struct engine *e;
 	struct utsname u;
@@ -398,7 +398,7 @@ static void print(const struct bench *b)
 }
 
 /* One block in @apart at most: with 2, no two blocks are neighbours. */
-static int make_list(struct bench *b)
+static int make_list(struct kmod_bench *b)
 {
 	uint64_t bytes, places, i, j, t, *all;
 
@@ -424,7 +424,7 @@ static int make_list(struct bench *b)
 	return 0;
 }
 
-static int parse(struct bench *b, int argc, char **argv)
+static int parse(struct kmod_bench *b, int argc, char **argv)
 {
 	int c;
 
@@ -465,7 +465,7 @@ static int parse(struct bench *b, int argc, char **argv)
 	return 0;
 }
 
-static int run(struct bench *b)
+static int run(struct kmod_bench *b)
 {
 	uint64_t seed = b->seed;
 	uint32_t r, i;
@@ -494,13 +494,13 @@ static int run(struct bench *b)
 
 int main(int argc, char **argv)
 {
-	struct bench b = { .nr = 100000,
-			   .size = 8192,
-			   .depth = 32,
-			   .rounds = 5,
-			   .seed = 1994,
-			   .memory = 64ULL << 20,
-			   .apart = 2 };
+	struct kmod_bench b = { .nr = 100000,
+				.size = 8192,
+				.depth = 32,
+				.rounds = 5,
+				.seed = 1994,
+				.memory = 64ULL << 20,
+				.apart = 2 };
 
 	if (parse(&b, argc, argv)) {
 		fprintf(stderr, "usage: bench_kmod [-n BLOCKS] [-b BYTES] [-d DEPTH] [-r ROUNDS] "

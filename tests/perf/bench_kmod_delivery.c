@@ -37,7 +37,7 @@
 #define ROUNDS_MAX 99
 #define EVENTS 1024
 
-struct bench {
+struct delivery_bench {
 	struct ddio_kdev kdev;
 	int fd;
 	uint32_t disk;
@@ -59,7 +59,7 @@ struct bench {
 
 struct way {
 	const char *name;
-	int (*run)(struct bench *b);
+	int (*run)(struct delivery_bench *b);
 	bool copy;
 	int twin; /* index of the plain reads that do the same */
 	double rate[ROUNDS_MAX];
@@ -91,7 +91,7 @@ static double busy(void)
 }
 
 /* The process deals out block @i, which is at @at. */
-static void deal(struct bench *b, uint64_t i, const void *at)
+static void deal(struct delivery_bench *b, uint64_t i, const void *at)
 {
 	const struct ddio_run *run = &b->run[i * MEMBERS];
 	uint32_t m;
@@ -100,7 +100,7 @@ static void deal(struct bench *b, uint64_t i, const void *at)
 		ddio_run_scatter(&run[m], at, b->member[m]);
 }
 
-static int run_read(struct bench *b)
+static int run_read(struct delivery_bench *b)
 {
 	unsigned char *at = b->memory;
 	uint64_t i;
@@ -115,7 +115,7 @@ static int run_read(struct bench *b)
 	return 0;
 }
 
-static void submit_init(struct bench *b, struct ddio_submit *s, uint32_t delivery,
+static void submit_init(struct delivery_bench *b, struct ddio_submit *s, uint32_t delivery,
 			const struct ddio_block *blocks)
 {
 	memset(s, 0, sizeof(*s));
@@ -128,7 +128,7 @@ static void submit_init(struct bench *b, struct ddio_submit *s, uint32_t deliver
 	s->deadline = DDIO_FOREVER;
 }
 
-static int submit_and_wait(struct bench *b, struct ddio_submit *s)
+static int submit_and_wait(struct delivery_bench *b, struct ddio_submit *s)
 {
 	int ret;
 
@@ -140,7 +140,7 @@ static int submit_and_wait(struct bench *b, struct ddio_submit *s)
 	return s->out_state == DDIO_ENDED ? s->out_error : -EINTR;
 }
 
-static int run_place(struct bench *b)
+static int run_place(struct delivery_bench *b)
 {
 	struct ddio_submit s;
 
@@ -148,7 +148,7 @@ static int run_place(struct bench *b)
 	return submit_and_wait(b, &s);
 }
 
-static int run_scatter(struct bench *b)
+static int run_scatter(struct delivery_bench *b)
 {
 	struct ddio_submit s;
 
@@ -160,7 +160,7 @@ static int run_scatter(struct bench *b)
 }
 
 /* The disk is told of half of its slots at a time, or of all when there is nothing else to do. */
-static int stream_kick(struct bench *b, uint32_t collective, uint32_t slot)
+static int stream_kick(struct delivery_bench *b, uint32_t collective, uint32_t slot)
 {
 	if (2 * b->waiting < b->depth && ddio_kdev_event(&b->kdev))
 		return 0;
@@ -169,7 +169,8 @@ static int stream_kick(struct bench *b, uint32_t collective, uint32_t slot)
 	return ddio_kdev_kick(&b->kdev, collective, slot);
 }
 
-static int stream_event(struct bench *b, const struct ddio_submit *s, const struct ddio_event *e)
+static int stream_event(struct delivery_bench *b, const struct ddio_submit *s,
+			const struct ddio_event *e)
 {
 	uint32_t slot = e->slot;
 
@@ -182,7 +183,7 @@ static int stream_event(struct bench *b, const struct ddio_submit *s, const stru
 	return stream_kick(b, s->out_collective, slot);
 }
 
-static int run_stream(struct bench *b)
+static int run_stream(struct delivery_bench *b)
 {
 	const struct ddio_event *e;
 	struct ddio_submit s;
@@ -233,7 +234,7 @@ static int by_offset(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static int make_lists(struct bench *b, uint64_t disk_bytes)
+static int make_lists(struct delivery_bench *b, uint64_t disk_bytes)
 {
 	uint64_t *at = calloc(b->nr, sizeof(*at)), seed = 1994, i, m;
 	uint64_t room = MEMORY / b->length * b->length;
@@ -281,7 +282,7 @@ static void *memory(size_t length)
 	return p;
 }
 
-static int prepare(struct bench *b, const char *path)
+static int prepare(struct delivery_bench *b, const char *path)
 {
 	struct ddio_disk_add disk;
 	int ret, m;
@@ -317,7 +318,7 @@ static int prepare(struct bench *b, const char *path)
 	return make_lists(b, disk.out_bytes);
 }
 
-static int measure(struct bench *b, struct way *way, uint32_t round)
+static int measure(struct delivery_bench *b, struct way *way, uint32_t round)
 {
 	double begun, was_busy;
 	int ret;
@@ -351,7 +352,7 @@ static double median(const double *values, uint32_t n)
 	return n % 2 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
 }
 
-static void print(const struct bench *b, const char *path, uint32_t rounds)
+static void print(const struct delivery_bench *b, const char *path, uint32_t rounds)
 {
 	double ratio[ROUNDS_MAX];
 	struct utsname os;
@@ -380,7 +381,7 @@ static uint32_t number(int argc, char **argv, int i, uint32_t otherwise)
 
 int main(int argc, char **argv)
 {
-	struct bench b = { .kdev = { .fd = -1 } };
+	struct delivery_bench b = { .kdev = { .fd = -1 } };
 	uint32_t rounds, r, i;
 	int ret;
 

@@ -23,10 +23,10 @@
 #define FILE_ID (UINT64_C(1) << 60)
 
 /**
- * struct bench - one connection
+ * struct obj_bench - one connection
  * @sent, @got: requests; the first BLOCKS ones write
  */
-struct bench {
+struct obj_bench {
 	struct ddio_env *env;
 	struct ddio_conn *conn;
 	uint64_t want, sent, got, rand;
@@ -55,7 +55,7 @@ static double cpu_of(long pid)
 	return (double)(user + sys) / (double)sysconf(_SC_CLK_TCK);
 }
 
-static void send_one(struct bench *b)
+static void send_one(struct obj_bench *b)
 {
 	bool write = b->sent < BLOCKS;
 	uint64_t block = write ? b->sent : ddio_rand_below(&b->rand, BLOCKS);
@@ -73,7 +73,7 @@ static void send_one(struct bench *b)
 		abort();
 }
 
-static void pump(struct bench *b)
+static void pump(struct obj_bench *b)
 {
 	while (b->sent < b->want && b->sent - b->got < b->outstanding)
 		send_one(b);
@@ -88,7 +88,7 @@ static void ready(void *ctx, const struct ddio_msg_welcome *welcome)
 static int bulk(void *ctx, const struct ddio_msg *msg, const void *prefix, size_t prefix_len,
 		struct ddio_sink *sink)
 {
-	struct bench *b = ctx;
+	struct obj_bench *b = ctx;
 
 	(void)prefix;
 	b->iov.iov_base = b->sink;
@@ -98,7 +98,7 @@ static int bulk(void *ctx, const struct ddio_msg *msg, const void *prefix, size_
 	return b->iov.iov_len == BLOCK ? 0 : -EPROTO;
 }
 
-static void report(const struct bench *b)
+static void report(const struct obj_bench *b)
 {
 	uint64_t n = b->want - BLOCKS;
 	double wall = (double)(ddio_env_now(b->env) - b->began_ns) / 1e9;
@@ -113,7 +113,7 @@ static void report(const struct bench *b)
 
 static int message(void *ctx, const struct ddio_msg *msg, const void *payload)
 {
-	struct bench *b = ctx;
+	struct obj_bench *b = ctx;
 
 	(void)payload;
 	if (msg->status) {
@@ -148,7 +148,7 @@ static const struct ddio_conn_ops ops = {
 
 int main(int argc, char **argv)
 {
-	static struct bench b;
+	static struct obj_bench b;
 	struct ddio_msg_hello hello = { .role = DDIO_ROLE_CLIENT };
 	struct ddio_conn_opts opts = { 0 };
 	struct ddio_conf *conf;

@@ -19,7 +19,7 @@
 #define REPEATS 9
 #define MAX_PROCS 16
 
-struct bench {
+struct pack_bench {
 	char *file;
 	char *share;
 	struct ddio_map *map;
@@ -41,7 +41,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
 }
 
-static void touch(struct bench *b, const char *p, uint64_t n)
+static void touch(struct pack_bench *b, const char *p, uint64_t n)
 {
 	uint64_t sum = 0;
 	uint64_t i;
@@ -51,7 +51,7 @@ static void touch(struct bench *b, const char *p, uint64_t n)
 	b->sink += sum;
 }
 
-static void act(const struct bench *b, enum action action, uint64_t off, char *const *msg)
+static void act(const struct pack_bench *b, enum action action, uint64_t off, char *const *msg)
 {
 	char *block = b->file + off;
 
@@ -68,7 +68,7 @@ static void act(const struct bench *b, enum action action, uint64_t off, char *c
 }
 
 /* One walk over the file; nanoseconds spent in the action. */
-static uint64_t walk(struct bench *b, enum action action)
+static uint64_t walk(struct pack_bench *b, enum action action)
 {
 	uint64_t share = FILE_BYTES / b->nprocs;
 	uint64_t piece = b->block / b->nprocs;
@@ -100,7 +100,7 @@ static int compare(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static void measure(struct bench *b, uint64_t elem)
+static void measure(struct pack_bench *b, uint64_t elem)
 {
 	uint64_t ns[NACTIONS][REPEATS];
 	int a, r;
@@ -118,7 +118,7 @@ static void measure(struct bench *b, uint64_t elem)
 	}
 }
 
-static int run(struct bench *b, uint64_t elem, uint32_t nprocs, uint64_t block)
+static int run(struct pack_bench *b, uint64_t elem, uint32_t nprocs, uint64_t block)
 {
 	struct ddio_array array = { .elem_size = elem, .ndims = 1 };
 	const char *why;
@@ -143,7 +143,7 @@ static int run(struct bench *b, uint64_t elem, uint32_t nprocs, uint64_t block)
 int main(void)
 {
 	static const uint64_t elems[] = { 8, 1, 2, 4, 16, 32 };
-	struct bench b = { 0 };
+	struct pack_bench b = { 0 };
 	int rc = 0;
 
 	b.file = malloc(FILE_BYTES);

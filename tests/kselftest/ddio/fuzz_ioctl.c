@@ -41,7 +41,7 @@ static struct process self = { .joint = { -1, -1, -1, -1 },
 /*
  * What goes on beside the calls
  */
-static void reopen(struct worker *w)
+static void reopen(struct call_worker *w)
 {
 	struct context *ctx = some_ctx(w);
 	int fd = kt_open();
@@ -53,7 +53,7 @@ static void reopen(struct worker *w)
 	first_calls(w, ctx);
 }
 
-static void scribble(struct worker *w)
+static void scribble(struct call_worker *w)
 {
 	struct context *ctx = some_ctx(w);
 	uint32_t *ring = (uint32_t *)ctx->ring;
@@ -64,7 +64,7 @@ static void scribble(struct worker *w)
 }
 
 /* Memory under pins goes, and other memory comes to lie there. */
-static void move(struct worker *w)
+static void move(struct call_worker *w)
 {
 	unsigned char *p = w->process->arena + BELOW(ARENA / 4096 - 16) * 4096;
 
@@ -82,7 +82,7 @@ static void move(struct worker *w)
 }
 
 /* A child with all the descriptors: it waits for something without end, and is killed. */
-static void child(struct worker *w)
+static void child(struct call_worker *w)
 {
 	struct context *ctx = some_ctx(w);
 	uint32_t id = some_id(w, ctx, COLL);
@@ -99,7 +99,7 @@ static void child(struct worker *w)
 	waitpid(pid, NULL, 0);
 }
 
-static void look(struct worker *w)
+static void look(struct call_worker *w)
 {
 	struct pollfd p[2] = { { .fd = some_ctx(w)->fd, .events = POLLIN },
 			       { .fd = w->process->member[BELOW(FDS)], .events = POLLIN } };
@@ -107,7 +107,7 @@ static void look(struct worker *w)
 	poll(p, 2, BELOW(3));
 }
 
-static void disturb(struct worker *w)
+static void disturb(struct call_worker *w)
 {
 	switch (BELOW(8)) {
 	case 0:
@@ -133,7 +133,7 @@ static void disturb(struct worker *w)
 
 static void *work(void *arg)
 {
-	struct worker *w = arg;
+	struct call_worker *w = arg;
 	int i;
 
 	for (i = 0; i < CONTEXTS; i++)
@@ -169,9 +169,9 @@ static bool all_equal(const unsigned char *p, size_t length, unsigned char value
 }
 
 /* A process: exit code 2 if memory has changed that must not. */
-static int process_run(struct tally *tally, uint64_t seed, uint64_t calls)
+static int process_run(struct call_tally *tally, uint64_t seed, uint64_t calls)
 {
-	static struct worker w[THREADS];
+	static struct call_worker w[THREADS];
 	pthread_t thread[THREADS];
 	int i;
 
@@ -204,7 +204,7 @@ static void result(bool ok, const char *what)
 }
 
 /* Return: how many processes ended in another way than they should. */
-static int run(struct tally *tally, uint64_t seed, uint64_t calls)
+static int run(struct call_tally *tally, uint64_t seed, uint64_t calls)
 {
 	pid_t pid[PROCESSES];
 	int i, status, bad = 0;
@@ -231,7 +231,7 @@ static int run(struct tally *tally, uint64_t seed, uint64_t calls)
 	return bad;
 }
 
-static void tally_print(const struct tally *tally)
+static void tally_print(const struct call_tally *tally)
 {
 	static const char *const name[] = { "info",    "disk_add",     "buffer_add", "ring_setup",
 					    "destroy", "submit",       "wait",	     "cancel",
@@ -283,7 +283,7 @@ int main(int argc, char **argv)
 {
 	uint64_t calls, seed;
 	struct kt_usage before;
-	struct tally *tally;
+	struct call_tally *tally;
 	int bad;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);

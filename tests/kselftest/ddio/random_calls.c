@@ -9,7 +9,7 @@
 
 #include "ddio/random_calls.h"
 
-union arg {
+union random_arg {
 	struct ddio_info info;
 	struct ddio_disk_add disk;
 	struct ddio_buffer_add buffer;
@@ -26,7 +26,7 @@ union arg {
 	uint32_t word[40];
 };
 
-static uint64_t interesting(struct worker *w)
+static uint64_t interesting(struct call_worker *w)
 {
 	static const uint64_t value[] = {
 		0,	    1,		2,	    3,		511,	    512,   4095,
@@ -38,26 +38,26 @@ static uint64_t interesting(struct worker *w)
 }
 
 /* Where nothing may be written by mistake: holes, the kernel, the end of all. */
-static uint64_t bad_pointer(struct worker *w)
+static uint64_t bad_pointer(struct call_worker *w)
 {
 	static const uint64_t value[] = { 0, 8, 0xffff888000000000ULL, -4096ULL, 1ULL << 63 };
 
 	return value[BELOW(KT_ARRAY_SIZE(value))];
 }
 
-static uint64_t safe_pointer(struct worker *w, uint64_t p)
+static uint64_t safe_pointer(struct call_worker *w, uint64_t p)
 {
 	uint64_t arena = kt_ptr(w->process->arena);
 
 	return !p || (p >= arena && p < arena + ARENA) ? p : bad_pointer(w);
 }
 
-struct context *some_ctx(struct worker *w)
+struct context *some_ctx(struct call_worker *w)
 {
 	return &w->process->ctx[BELOW(CONTEXTS)];
 }
 
-uint32_t some_id(struct worker *w, struct context *ctx, enum kind kind)
+uint32_t some_id(struct call_worker *w, struct context *ctx, enum object_kind kind)
 {
 	if (ONE_IN(24))
 		return interesting(w);
@@ -67,7 +67,7 @@ uint32_t some_id(struct worker *w, struct context *ctx, enum kind kind)
 }
 
 /* In all places that are empty still, or instead of one. */
-static void keep_id(struct worker *w, struct context *ctx, enum kind kind, uint32_t id)
+static void keep_id(struct call_worker *w, struct context *ctx, enum object_kind kind, uint32_t id)
 {
 	int i;
 
@@ -79,7 +79,7 @@ static void keep_id(struct worker *w, struct context *ctx, enum kind kind, uint3
 			ctx->id[kind][i] = id;
 }
 
-static void keep_fd(struct worker *w, int *slots, int fd)
+static void keep_fd(struct call_worker *w, int *slots, int fd)
 {
 	int old = __atomic_exchange_n(&slots[BELOW(FDS)], fd, __ATOMIC_RELAXED);
 
@@ -87,7 +87,7 @@ static void keep_fd(struct worker *w, int *slots, int fd)
 		close(old);
 }
 
-static int some_fd(struct worker *w, const int *slots)
+static int some_fd(struct call_worker *w, const int *slots)
 {
 	if (ONE_IN(24))
 		return (int)BELOW(64) - 1;
@@ -97,13 +97,13 @@ static int some_fd(struct worker *w, const int *slots)
 }
 
 /* Soon: nobody is to be stuck. */
-static uint64_t some_deadline(struct worker *w)
+static uint64_t some_deadline(struct call_worker *w)
 {
 	return ONE_IN(3) ? BELOW(2) : kt_now() + BELOW(3000000);
 }
 
 /* Part of the arena, of the list's memory as well if so it happens. */
-static void some_memory(struct worker *w, __u64 *address, __u64 *length, uint32_t *flags)
+static void some_memory(struct call_worker *w, __u64 *address, __u64 *length, uint32_t *flags)
 {
 	uint64_t from = BELOW(ARENA - 65536);
 	uint64_t least = ONE_IN(8) ? 1 : 49152;
@@ -119,7 +119,7 @@ static void some_memory(struct worker *w, __u64 *address, __u64 *length, uint32_
 	*flags = DDIO_BUFFER_READONLY;
 }
 
-static int open_disk(struct worker *w)
+static int open_disk(struct call_worker *w)
 {
 	static const int mode[] = { O_RDWR, O_RDWR, O_RDWR,   O_RDWR,
 				    O_RDWR, O_RDWR, O_RDONLY, O_WRONLY };
@@ -133,7 +133,7 @@ static int open_disk(struct worker *w)
 	return open(disk[i]->path, (i == DISKS - 1 ? O_RDONLY : mode[BELOW(8)]) | O_CLOEXEC);
 }
 
-static void fill_blocks(struct worker *w, struct context *ctx, struct ddio_submit *s)
+static void fill_blocks(struct call_worker *w, struct context *ctx, struct ddio_submit *s)
 {
 	uint32_t d = some_id(w, ctx, DISK), b = some_id(w, ctx, BUFFER), i;
 	uint64_t at = BELOW(2048) * 512;
@@ -158,7 +158,7 @@ static void fill_blocks(struct worker *w, struct context *ctx, struct ddio_submi
 	}
 }
 
-static void fill_runs(struct worker *w)
+static void fill_runs(struct call_worker *w)
 {
 	uint32_t i, l;
 
@@ -179,7 +179,7 @@ static void fill_runs(struct worker *w)
 	}
 }
 
-static void fill_submit(struct worker *w, struct context *ctx, struct ddio_submit *s)
+static void fill_submit(struct call_worker *w, struct context *ctx, struct ddio_submit *s)
 {
 	kt_submit_init(s, ONE_IN(8) ? DDIO_FLUSH : 1 + BELOW(2), BELOW(3), w->block,
 		       1 + BELOW(BLOCKS));
@@ -209,7 +209,7 @@ static void fill_submit(struct worker *w, struct context *ctx, struct ddio_submi
 }
 
 /* What a mutation may not do: ask for memory that this machine does not have, or wait for ever. */
-static void tame(struct worker *w, unsigned int cmd, union arg *a)
+static void tame(struct call_worker *w, unsigned int cmd, union random_arg *a)
 {
 	uint64_t soon = kt_now() + 10000000;
 
@@ -255,7 +255,7 @@ static void tame(struct worker *w, unsigned int cmd, union arg *a)
 	}
 }
 
-static void mutate(struct worker *w, unsigned int cmd, union arg *a, size_t size)
+static void mutate(struct call_worker *w, unsigned int cmd, union random_arg *a, size_t size)
 {
 	uint64_t value;
 	int n = 1 + BELOW(3);
@@ -298,9 +298,9 @@ static void add(uint64_t *counter)
 }
 
 /* The call itself, with the two things that hold for every one. */
-static int call(struct worker *w, int fd, unsigned int cmd, union arg *a, size_t size)
+static int call(struct call_worker *w, int fd, unsigned int cmd, union random_arg *a, size_t size)
 {
-	union arg before;
+	union random_arg before;
 	int err;
 
 	if (!w->sane && ONE_IN(2))
@@ -326,9 +326,9 @@ static int call(struct worker *w, int fd, unsigned int cmd, union arg *a, size_t
 
 #define CALL(fd, cmd, type) call(w, fd, cmd, &a, sizeof(struct type))
 
-static void do_disk_add(struct worker *w, struct context *ctx)
+static void do_disk_add(struct call_worker *w, struct context *ctx)
 {
-	union arg a = { .disk = { .size = sizeof(a.disk), .fd = open_disk(w) } };
+	union random_arg a = { .disk = { .size = sizeof(a.disk), .fd = open_disk(w) } };
 	int fd = a.disk.fd;
 
 	if (!CALL(ctx->fd, DDIO_DISK_ADD, ddio_disk_add))
@@ -336,18 +336,18 @@ static void do_disk_add(struct worker *w, struct context *ctx)
 	close(fd);
 }
 
-static void do_buffer_add(struct worker *w, struct context *ctx)
+static void do_buffer_add(struct call_worker *w, struct context *ctx)
 {
-	union arg a = { .buffer = { .size = sizeof(a.buffer) } };
+	union random_arg a = { .buffer = { .size = sizeof(a.buffer) } };
 
 	some_memory(w, &a.buffer.address, &a.buffer.length, &a.buffer.flags);
 	if (!CALL(ctx->fd, DDIO_BUFFER_ADD, ddio_buffer_add))
 		keep_id(w, ctx, BUFFER, a.buffer.out_buffer);
 }
 
-static void do_ring_setup(struct worker *w, struct context *ctx)
+static void do_ring_setup(struct call_worker *w, struct context *ctx)
 {
-	union arg a = {
+	union random_arg a = {
 		.ring = { .size = sizeof(a.ring), .events = 1 << BELOW(10), .slots = BELOW(64) }
 	};
 	void *p;
@@ -362,9 +362,9 @@ static void do_ring_setup(struct worker *w, struct context *ctx)
 	ctx->ring = p;
 }
 
-static void do_submit(struct worker *w, struct context *ctx)
+static void do_submit(struct call_worker *w, struct context *ctx)
 {
-	union arg a;
+	union random_arg a;
 
 	memset(&a, 0, sizeof(a));
 	fill_submit(w, ctx, &a.submit);
@@ -372,18 +372,18 @@ static void do_submit(struct worker *w, struct context *ctx)
 		keep_id(w, ctx, COLL, a.submit.out_collective);
 }
 
-static void do_wait(struct worker *w, struct context *ctx)
+static void do_wait(struct call_worker *w, struct context *ctx)
 {
-	union arg a = { .wait = { .size = sizeof(a.wait),
-				  .collective = some_id(w, ctx, COLL),
-				  .deadline = some_deadline(w) } };
+	union random_arg a = { .wait = { .size = sizeof(a.wait),
+					 .collective = some_id(w, ctx, COLL),
+					 .deadline = some_deadline(w) } };
 
 	CALL(ctx->fd, DDIO_WAIT, ddio_wait);
 }
 
-static void do_small(struct worker *w, struct context *ctx)
+static void do_small(struct call_worker *w, struct context *ctx)
 {
-	union arg a;
+	union random_arg a;
 
 	memset(&a, 0, sizeof(a));
 	switch (BELOW(6)) {
@@ -419,18 +419,18 @@ static void do_small(struct worker *w, struct context *ctx)
 	}
 }
 
-static void do_join(struct worker *w, int joint, uint32_t member)
+static void do_join(struct call_worker *w, int joint, uint32_t member)
 {
-	union arg a = { .join = { .size = sizeof(a.join), .member = member } };
+	union random_arg a = { .join = { .size = sizeof(a.join), .member = member } };
 
 	some_memory(w, &a.join.address, &a.join.length, &a.join.flags);
 	if (!CALL(joint, DDIO_JOINT_JOIN, ddio_joint_join))
 		keep_fd(w, w->process->member + FDS * BELOW(2), a.join.out_fd);
 }
 
-static void do_joint(struct worker *w, struct context *ctx)
+static void do_joint(struct call_worker *w, struct context *ctx)
 {
-	union arg a;
+	union random_arg a;
 
 	memset(&a, 0, sizeof(a));
 	switch (BELOW(4)) {
@@ -454,7 +454,7 @@ static void do_joint(struct worker *w, struct context *ctx)
 	}
 }
 
-void some_call(struct worker *w)
+void some_call(struct call_worker *w)
 {
 	struct context *ctx = some_ctx(w);
 
@@ -489,7 +489,7 @@ void some_call(struct worker *w)
 	}
 }
 
-void first_calls(struct worker *w, struct context *ctx)
+void first_calls(struct call_worker *w, struct context *ctx)
 {
 	w->sane = true;
 	do_disk_add(w, ctx);

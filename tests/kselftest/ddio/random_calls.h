@@ -18,7 +18,7 @@
 #define ARENA (4U << 20)
 #define GUARD (256U << 10)
 
-enum kind { DISK, BUFFER, COLL, KINDS };
+enum object_kind { DISK, BUFFER, COLL, KINDS };
 
 /* A context, and what has lately been made in it; used by all threads, without care. */
 struct context {
@@ -46,14 +46,14 @@ struct process {
 };
 
 /**
- * struct tally - what came of the calls, of all processes
+ * struct call_tally - what came of the calls, of all processes
  * @calls: made
  * @well: that succeeded, by command
  * @errnos: how often each errno
  * @changed: calls that failed and changed their struct
  * @strange: errnos that are not of the interface
  */
-struct tally {
+struct call_tally {
 	uint64_t calls;
 	uint64_t well[16];
 	uint64_t errnos[256];
@@ -62,9 +62,9 @@ struct tally {
 };
 
 /* A thread. */
-struct worker {
+struct call_worker {
 	struct process *process;
-	struct tally *tally;
+	struct call_tally *tally;
 	struct kt_rng rng;
 	bool sane; /* nothing is to be mutated */
 	uint64_t calls;
@@ -76,12 +76,12 @@ struct worker {
 #define BELOW(n) kt_below(&w->rng, n)
 #define ONE_IN(n) (!BELOW(n))
 
-struct context *some_ctx(struct worker *w);
+struct context *some_ctx(struct call_worker *w);
 /* Mostly of something of that kind that was made in the context. */
-uint32_t some_id(struct worker *w, struct context *ctx, enum kind kind);
+uint32_t some_id(struct call_worker *w, struct context *ctx, enum object_kind kind);
 /* One call, of any kind. */
-void some_call(struct worker *w);
+void some_call(struct call_worker *w);
 /* What makes a new context useful. */
-void first_calls(struct worker *w, struct context *ctx);
+void first_calls(struct call_worker *w, struct context *ctx);
 
 #endif /* KT_RANDOM_CALLS_H */

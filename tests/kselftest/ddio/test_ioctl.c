@@ -42,19 +42,19 @@ FIXTURE_TEARDOWN(calls)
 	kt_world_fini(&self->w);
 }
 
-enum kind { CONTEXT, JOINT, MEMBER, KINDS };
+enum file_kind { CONTEXT, JOINT, MEMBER, KINDS };
 
 /**
- * struct call - an ioctl with arguments that do
+ * struct ioctl_call - an ioctl with arguments that do
  * @expect: what it returns with them
  * @known: flags that it knows
  * @reserved: offset of the reserved member, or 0
  * @in_only: nothing is written back
  */
-struct call {
+struct ioctl_call {
 	const char *name;
 	unsigned int cmd;
-	enum kind on;
+	enum file_kind on;
 	size_t size;
 	int expect;
 	__u32 known;
@@ -70,7 +70,7 @@ struct call {
 #define FLAGS(_known) .has_flags = true, .known = _known
 #define RESERVED(_type) .reserved = offsetof(struct _type, __reserved)
 
-static const struct call calls[] = {
+static const struct ioctl_call calls[] = {
 	CALL(DDIO_INFO, ddio_info, FLAGS(0)),
 	CALL(DDIO_DISK_ADD, ddio_disk_add, FLAGS(0), RESERVED(ddio_disk_add)),
 	CALL(DDIO_BUFFER_ADD, ddio_buffer_add, FLAGS(DDIO_BUFFER_READONLY)),
@@ -87,7 +87,7 @@ static const struct call calls[] = {
 	     .expect = ETIMEDOUT),
 };
 
-union arg {
+union ioctl_arg {
 	struct ddio_info info;
 	struct ddio_disk_add disk;
 	struct ddio_buffer_add buffer;
@@ -105,7 +105,7 @@ union arg {
 };
 
 /* A struct that does; descriptors and memory that it makes are left to the case's end. */
-static void fill(const struct call *c, struct kt_world *w, union arg *a)
+static void fill(const struct ioctl_call *c, struct kt_world *w, union ioctl_arg *a)
 {
 	static struct ddio_block block;
 
@@ -152,17 +152,17 @@ static void fill(const struct call *c, struct kt_world *w, union arg *a)
 }
 
 /* The descriptor that @c is for; a joint of its own where joining twice would be an error. */
-static int on(const struct call *c, struct kt_world *w)
+static int on(const struct ioctl_call *c, struct kt_world *w)
 {
 	if (c->on == JOINT)
 		return kt_joint_create(w->ctx, 1);
 	return c->on == MEMBER ? w->member[0] : w->ctx;
 }
 
-static int with_size(struct __test_metadata *_metadata, const struct call *c, struct kt_world *w,
-		     __u32 size, int garbage_at)
+static int with_size(struct __test_metadata *_metadata, const struct ioctl_call *c,
+		     struct kt_world *w, __u32 size, int garbage_at)
 {
-	union arg a;
+	union ioctl_arg a;
 
 	fill(c, w, &a);
 	a.info.size = size;
@@ -176,7 +176,7 @@ KT_TEST(calls, size_word)
 	size_t i, n;
 
 	for (i = 0; i < KT_ARRAY_SIZE(calls); i++) {
-		const struct call *c = &calls[i];
+		const struct ioctl_call *c = &calls[i];
 
 		for (n = 0; n < c->size; n += n < 8 ? 1 : 4) {
 			EXPECT_EQ(EINVAL, with_size(_metadata, c, &self->w, n, -1))
@@ -196,7 +196,8 @@ KT_TEST(calls, size_word)
 	}
 }
 
-static void enormous(struct __test_metadata *_metadata, const struct call *c, struct kt_world *w)
+static void enormous(struct __test_metadata *_metadata, const struct ioctl_call *c,
+		     struct kt_world *w)
 {
 	static const __u32 size[] = { 4097, 1U << 20, 0x7fffffff, 0xfffffff8, 0xffffffff };
 	size_t i;
@@ -219,7 +220,7 @@ KT_TEST(calls, size_word_enormous)
 
 KT_TEST(calls, flags_unknown)
 {
-	union arg a;
+	union ioctl_arg a;
 	size_t i;
 	int bit;
 
@@ -244,7 +245,7 @@ KT_TEST(calls, flags_unknown)
 
 KT_TEST(calls, reserved_must_be_zero)
 {
-	union arg a;
+	union ioctl_arg a;
 	size_t i;
 	int bit;
 
@@ -272,7 +273,7 @@ KT_TEST(calls, wrong_descriptor)
 		_IOWR(DDIO_IOC_TYPE, DDIO_CMD_INFO, struct ddio_info),
 	};
 	const int fd[KINDS] = { self->w.ctx, self->w.joint, self->w.member[0] };
-	union arg a;
+	union ioctl_arg a;
 	size_t i;
 	int k;
 
@@ -316,13 +317,13 @@ KT_TEST(calls, other_system_calls)
 KT_TEST(calls, pointers)
 {
 	unsigned char *page = kt_memory(8192);
-	union arg a;
+	union ioctl_arg a;
 	size_t i;
 	int fd;
 
 	ASSERT_EQ(0, mprotect(page + 4096, 4096, PROT_NONE));
 	for (i = 0; i < KT_ARRAY_SIZE(calls); i++) {
-		const struct call *c = &calls[i];
+		const struct ioctl_call *c = &calls[i];
 
 		fill(c, &self->w, &a);
 		fd = on(c, &self->w);
@@ -351,12 +352,12 @@ KT_TEST(calls, read_only_struct)
 {
 	unsigned char *page = kt_memory(4096);
 	struct kt_usage before, after;
-	union arg a;
+	union ioctl_arg a;
 	size_t i;
 	int fd;
 
 	for (i = 0; i < KT_ARRAY_SIZE(calls); i++) {
-		const struct call *c = &calls[i];
+		const struct ioctl_call *c = &calls[i];
 
 		if (c->in_only)
 			continue;

@@ -49,13 +49,13 @@ static void kt_prepare(void)
 }
 
 /**
- * struct shared - what all processes of a case see
+ * struct kill_shared - what all processes of a case see
  * @share: the members' memory
  * @joined: members that have joined, or failed to
  * @failed: failures in children
  * @begun: the submitter has submitted
  */
-struct shared {
+struct kill_shared {
 	unsigned char share[MEMBERS][SHARE];
 	int joined;
 	int failed;
@@ -66,7 +66,7 @@ FIXTURE(kill)
 {
 	struct kt_usage before;
 	struct kt_usage open;
-	struct shared *shared;
+	struct kill_shared *shared;
 	unsigned char *content;
 	int fd;
 	int ctx;
@@ -133,7 +133,7 @@ static void fill_list(FIXTURE_DATA(kill) * self)
 }
 
 /* Where byte @at of the file is in the members' memory. */
-static unsigned char *place_of(struct shared *shared, __u32 at)
+static unsigned char *place_of(struct kill_shared *shared, __u32 at)
 {
 	__u32 piece = at / PIECE;
 

@@ -23,7 +23,7 @@
 #define DISK_MB 8
 #define PLACE_BYTES (4ULL << 20)
 
-enum kind { NULL_512, NULL_4K, LOOP, LINEAR, PARTITION, HP97560, HP97560_4K, KINDS };
+enum disk_kind { NULL_512, NULL_4K, LOOP, LINEAR, PARTITION, HP97560, HP97560_4K, KINDS };
 
 static struct kt_dev *devs[KINDS];
 static uint64_t seed, rounds;
@@ -72,7 +72,7 @@ FIXTURE(disk)
 
 FIXTURE_VARIANT(disk)
 {
-	enum kind kind;
+	enum disk_kind kind;
 };
 
 FIXTURE_VARIANT_ADD(disk, null_512){

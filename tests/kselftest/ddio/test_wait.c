@@ -320,7 +320,7 @@ KT_TEST(slow, ring_of_nonsense)
 	EXPECT_EQ(0, s.out_error);
 }
 
-struct waiter {
+struct wait_task {
 	int ctx;
 	__u32 coll;
 	int result;
@@ -328,7 +328,7 @@ struct waiter {
 
 static void *wait_thread(void *arg)
 {
-	struct waiter *w = arg;
+	struct wait_task *w = arg;
 
 	w->result = kt_wait(w->ctx, w->coll, DDIO_FOREVER, NULL);
 	return NULL;
@@ -336,14 +336,16 @@ static void *wait_thread(void *arg)
 
 KT_TEST(slow, many_waiters)
 {
-	struct waiter w[8];
+	struct wait_task w[8];
 	pthread_t thread[8];
 	struct ddio_submit s;
 	int i;
 
 	ASSERT_EQ(0, submit(self, 0, 0, &s));
 	for (i = 0; i < 8; i++) {
-		w[i] = (struct waiter){ .ctx = self->ctx, .coll = s.out_collective, .result = 1 };
+		w[i] = (struct wait_task){ .ctx = self->ctx,
+					   .coll = s.out_collective,
+					   .result = 1 };
 		ASSERT_EQ(0, pthread_create(&thread[i], NULL, wait_thread, &w[i]));
 	}
 	for (i = 0; i < 8; i++) {
@@ -355,7 +357,7 @@ KT_TEST(slow, many_waiters)
 /* The collective goes away under its waiters. */
 KT_TEST(slow, cancelled_under_waiters)
 {
-	struct waiter w[4];
+	struct wait_task w[4];
 	pthread_t thread[4];
 	struct ddio_submit s;
 	struct ddio_wait wait;
@@ -363,7 +365,9 @@ KT_TEST(slow, cancelled_under_waiters)
 
 	ASSERT_EQ(0, submit(self, DDIO_SUBMIT_FORGET, 0, &s));
 	for (i = 0; i < 4; i++) {
-		w[i] = (struct waiter){ .ctx = self->ctx, .coll = s.out_collective, .result = 1 };
+		w[i] = (struct wait_task){ .ctx = self->ctx,
+					   .coll = s.out_collective,
+					   .result = 1 };
 		ASSERT_EQ(0, pthread_create(&thread[i], NULL, wait_thread, &w[i]));
 	}
 	usleep(60000);

@@ -41,7 +41,7 @@
 #define PROLOGUE_REST_NS 300000000ULL
 
 /**
- * struct run - a trace on a disk
+ * struct timed_run - a trace on a disk
  * @path: of the trace
  * @name: policy and trace
  * @trace: requests
@@ -56,7 +56,7 @@
  * @virtual_ms: mean of the model without a real disk
  * @err: what went wrong
  */
-struct run {
+struct timed_run {
 	const char *path;
 	char name[64];
 	struct disk_trace trace;
@@ -134,7 +134,7 @@ static void lateness_check(void)
 }
 
 /* The policy is the name of the trace's folder. */
-static void name_take(struct run *r, char *policy, size_t size)
+static void name_take(struct timed_run *r, char *policy, size_t size)
 {
 	const char *file = strrchr(r->path, '/');
 	const char *folder = file;
@@ -146,7 +146,7 @@ static void name_take(struct run *r, char *policy, size_t size)
 		 file + 1);
 }
 
-static int epoch_read(struct run *r)
+static int epoch_read(struct timed_run *r)
 {
 	char text[32];
 	int err =
@@ -156,7 +156,7 @@ static int epoch_read(struct run *r)
 	return err;
 }
 
-static int disk_make(struct run *r, const struct hp97560_params *p)
+static int disk_make(struct timed_run *r, const struct hp97560_params *p)
 {
 	char more[80];
 
@@ -171,7 +171,7 @@ static int disk_make(struct run *r, const struct hp97560_params *p)
 	return epoch_read(r);
 }
 
-static int memory_make(struct run *r)
+static int memory_make(struct timed_run *r)
 {
 	size_t i, most = PROLOGUE_SECTORS;
 
@@ -188,7 +188,7 @@ static int memory_make(struct run *r)
 	return 0;
 }
 
-static int run_prepare(struct run *r)
+static int run_prepare(struct timed_run *r)
 {
 	uint64_t limit = kt_env("DDIO_REQUESTS", 0);
 	struct trace_error error = { .line = 0 };
@@ -218,7 +218,7 @@ static int run_prepare(struct run *r)
 }
 
 /* One request, of the disk and of the model.  Return: when it ended, or 0. */
-static uint64_t request_do(struct run *r, const struct trace_request *q, double *took_ms,
+static uint64_t request_do(struct timed_run *r, const struct trace_request *q, double *took_ms,
 			   double *model_ms)
 {
 	size_t length = (size_t)q->sectors * SECTOR;
@@ -244,7 +244,7 @@ static uint64_t request_do(struct run *r, const struct trace_request *q, double 
 }
 
 /* The disk was read when it was made; from here on drive and model are in the same state. */
-static uint64_t prologue(struct run *r)
+static uint64_t prologue(struct timed_run *r)
 {
 	struct trace_request q = {
 		.op = HP97560_READ,
@@ -260,7 +260,7 @@ static uint64_t prologue(struct run *r)
 
 static void *run_thread(void *arg)
 {
-	struct run *r = arg;
+	struct timed_run *r = arg;
 	uint64_t end, trace_end = 0;
 	size_t i;
 
@@ -278,7 +278,7 @@ static void *run_thread(void *arg)
 	return NULL;
 }
 
-static void requests_print(const struct run *r)
+static void requests_print(const struct timed_run *r)
 {
 	size_t i;
 
@@ -288,7 +288,7 @@ static void requests_print(const struct run *r)
 }
 
 /* Return: whether the trace is as it has to be. */
-static bool run_report(struct run *r, size_t number)
+static bool run_report(struct timed_run *r, size_t number)
 {
 	double took = 0, model = 0, median, p99;
 	size_t i, n = r->trace.n;
@@ -340,7 +340,7 @@ static void traces_take(int argc, char **argv, glob_t *found)
 	}
 }
 
-static void runs_prepare(struct run *runs, const glob_t *found)
+static void runs_prepare(struct timed_run *runs, const glob_t *found)
 {
 	size_t i;
 
@@ -355,7 +355,7 @@ static void runs_prepare(struct run *runs, const glob_t *found)
 
 int main(int argc, char **argv)
 {
-	struct run *runs;
+	struct timed_run *runs;
 	bool good = true;
 	glob_t found;
 	size_t i;

@@ -31,7 +31,7 @@ static const char *const disks[] = {
 };
 
 /**
- * struct part - a thread's part of a disk
+ * struct twin_part - a thread's part of a disk
  * @fd: the disk, past the page cache
  * @offset: of the part
  * @block: logical block
@@ -40,7 +40,7 @@ static const char *const disks[] = {
  * @buffer: of a request
  * @err: what went wrong
  */
-struct part {
+struct twin_part {
 	int fd;
 	uint64_t offset;
 	uint32_t block;
@@ -58,7 +58,7 @@ static int result_of(ssize_t n, size_t length)
 	return n == (ssize_t)length ? 0 : -EIO;
 }
 
-static int part_write(struct part *p, size_t at, size_t length)
+static int part_write(struct twin_part *p, size_t at, size_t length)
 {
 	struct iovec v = { .iov_base = p->buffer, .iov_len = length };
 	int flags = kt_below(&p->rng, 8) ? 0 : RWF_DSYNC;
@@ -68,7 +68,7 @@ static int part_write(struct part *p, size_t at, size_t length)
 	return result_of(pwritev2(p->fd, &v, 1, (off_t)(p->offset + at), flags), length);
 }
 
-static int part_read(struct part *p, size_t at, size_t length)
+static int part_read(struct twin_part *p, size_t at, size_t length)
 {
 	int err;
 
@@ -79,7 +79,7 @@ static int part_read(struct part *p, size_t at, size_t length)
 	return err;
 }
 
-static int part_zero(struct part *p, size_t at, size_t length, unsigned long request)
+static int part_zero(struct twin_part *p, size_t at, size_t length, unsigned long request)
 {
 	uint64_t range[2] = { p->offset + at, length };
 
@@ -87,7 +87,7 @@ static int part_zero(struct part *p, size_t at, size_t length, unsigned long req
 	return ioctl(p->fd, request, range) ? -errno : 0;
 }
 
-static int part_step(struct part *p)
+static int part_step(struct twin_part *p)
 {
 	size_t blocks = PART_BYTES / p->block, most = MOST_BYTES / p->block;
 	size_t first = kt_below(&p->rng, blocks), n = 1 + kt_below(&p->rng, most);
@@ -115,7 +115,7 @@ static int part_step(struct part *p)
 	}
 }
 
-static int part_compare(struct part *p)
+static int part_compare(struct twin_part *p)
 {
 	size_t at;
 	int err = 0;
@@ -127,7 +127,7 @@ static int part_compare(struct part *p)
 
 static void *part_thread(void *arg)
 {
-	struct part *p = arg;
+	struct twin_part *p = arg;
 	size_t i;
 
 	for (i = 0; i < STEPS && !p->err; i++)
@@ -137,12 +137,12 @@ static void *part_thread(void *arg)
 	return NULL;
 }
 
-static int parts_make(struct part *parts, uint32_t block, uint64_t seed)
+static int parts_make(struct twin_part *parts, uint32_t block, uint64_t seed)
 {
 	size_t i;
 
 	for (i = 0; i < THREADS; i++) {
-		parts[i] = (struct part){
+		parts[i] = (struct twin_part){
 			.offset = (uint64_t)i * PART_BYTES * 7,
 			.block = block,
 			.rng.state = seed + i,
@@ -155,7 +155,7 @@ static int parts_make(struct part *parts, uint32_t block, uint64_t seed)
 }
 
 /* All threads, once.  What they find must be there after a power cycle, too. */
-static int round_run(struct part *parts, const struct kt_dev *dev)
+static int round_run(struct twin_part *parts, const struct kt_dev *dev)
 {
 	int fd = open(dev->path, O_RDWR | O_DIRECT | O_CLOEXEC);
 	int err = fd < 0 ? -errno : 0;
@@ -193,7 +193,7 @@ static int disk_run(const char *how, uint64_t seed)
 {
 	uint64_t i, rounds = kt_env("DDIO_ROUNDS", 5);
 	struct kt_dev *dev = kt_dev_hp97560(how);
-	struct part parts[THREADS] = { 0 };
+	struct twin_part parts[THREADS] = { 0 };
 	int err;
 
 	if (!dev)

@@ -84,7 +84,7 @@ static inline void gen_coords(const struct gen_dim *dim, uint32_t ndims, uint64_
 }
 
 /* Walks the section in row-major order and gives each element to whom it belongs. */
-static inline void gen_share(struct twin *t, const struct ddio_array *array,
+static inline void gen_share(struct map_twin *t, const struct ddio_array *array,
 			     const struct gen_dim *dim, uint32_t rank)
 {
 	uint64_t coord[DDIO_MAX_DIMS], idx[DDIO_MAX_DIMS] = { 0 };
@@ -118,7 +118,7 @@ static inline void gen_share(struct twin *t, const struct ddio_array *array,
 
 /* An array of up to about @elems elements; the caller destroys the twin. */
 static inline void gen_array(struct twin_rng *rng, struct ddio_array *array, struct gen_dim *dim,
-			     struct twin *t, uint64_t elems)
+			     struct map_twin *t, uint64_t elems)
 {
 	uint64_t grid = 1, total = 1;
 	uint32_t d;
@@ -153,7 +153,7 @@ struct gen_parts {
 };
 
 /* Appends the bytes of one description in its order; false if one comes twice or is too far. */
-static inline bool gen_expand(struct twin *t, uint32_t proc, const struct ddio_strided *s)
+static inline bool gen_expand(struct map_twin *t, uint32_t proc, const struct ddio_strided *s)
 {
 	uint64_t idx[DDIO_MAX_DIMS] = { 0 };
 	uint64_t at, b;
@@ -314,7 +314,7 @@ static inline void gen_tiles(struct twin_rng *rng, struct gen_parts *g, uint64_t
  *
  * Return: false if some process names a byte twice: then it is no map.
  */
-static inline bool gen_parts(struct twin_rng *rng, struct gen_parts *g, struct twin *t)
+static inline bool gen_parts(struct twin_rng *rng, struct gen_parts *g, struct map_twin *t)
 {
 	uint64_t bytes = twin_pick(rng, 50, 900);
 	uint64_t kind = twin_pick(rng, 0, 4);

@@ -53,13 +53,13 @@ static inline uint64_t twin_seed(const char *name)
 }
 
 /**
- * struct twin - what a map should say
+ * struct map_twin - what a map should say
  * @bytes: the file as far as it is looked at
  * @share: [proc * @bytes + file offset]: offset in the share, or TWIN_NONE
  * @size: bytes of each share
  * @delivers: false for the replicas of a lower rank
  */
-struct twin {
+struct map_twin {
 	uint32_t nprocs;
 	uint64_t bytes;
 	uint64_t *share;
@@ -67,7 +67,7 @@ struct twin {
 	bool *delivers;
 };
 
-static inline void twin_init(struct twin *t, uint32_t nprocs, uint64_t bytes)
+static inline void twin_init(struct map_twin *t, uint32_t nprocs, uint64_t bytes)
 {
 	uint64_t i;
 
@@ -84,7 +84,7 @@ static inline void twin_init(struct twin *t, uint32_t nprocs, uint64_t bytes)
 		t->delivers[i] = true;
 }
 
-static inline void twin_destroy(struct twin *t)
+static inline void twin_destroy(struct map_twin *t)
 {
 	free(t->share);
 	free(t->size);
@@ -92,7 +92,7 @@ static inline void twin_destroy(struct twin *t)
 }
 
 /* The next byte of the share of @proc; false if it has that byte already. */
-static inline bool twin_append(struct twin *t, uint32_t proc, uint64_t file)
+static inline bool twin_append(struct map_twin *t, uint32_t proc, uint64_t file)
 {
 	uint64_t *share = &t->share[proc * t->bytes + file];
 
@@ -102,12 +102,13 @@ static inline bool twin_append(struct twin *t, uint32_t proc, uint64_t file)
 	return true;
 }
 
-static inline uint64_t twin_at(const struct twin *t, uint32_t proc, uint64_t file)
+static inline uint64_t twin_at(const struct map_twin *t, uint32_t proc, uint64_t file)
 {
 	return t->share[proc * t->bytes + file];
 }
 
-static inline uint64_t twin_msg_size(const struct twin *t, uint32_t proc, uint64_t lo, uint64_t hi)
+static inline uint64_t twin_msg_size(const struct map_twin *t, uint32_t proc, uint64_t lo,
+				     uint64_t hi)
 {
 	uint64_t n = 0;
 
@@ -116,7 +117,7 @@ static inline uint64_t twin_msg_size(const struct twin *t, uint32_t proc, uint64
 	return n;
 }
 
-static inline bool twin_wanted(const struct twin *t, uint64_t file)
+static inline bool twin_wanted(const struct map_twin *t, uint64_t file)
 {
 	uint32_t p;
 
@@ -130,7 +131,7 @@ static inline bool twin_wanted(const struct twin *t, uint64_t file)
  * One walk over runs, expanded byte by byte: [proc * bytes + message offset].
  */
 struct twin_walk {
-	const struct twin *t;
+	const struct map_twin *t;
 	uint64_t lo;
 	uint64_t hi;
 	uint64_t *file;
@@ -209,7 +210,7 @@ static inline void twin_walk_check(struct twin_walk *w, uint32_t proc, bool want
 		w->faults += file[msg] != TWIN_NONE;
 }
 
-static inline uint64_t twin_check_runs(const struct twin *t, const struct ddio_map *map,
+static inline uint64_t twin_check_runs(const struct map_twin *t, const struct ddio_map *map,
 				       uint64_t lo, uint64_t hi, bool writing)
 {
 	struct twin_walk w = { .t = t, .lo = lo, .hi = hi };
@@ -233,7 +234,7 @@ static inline uint64_t twin_check_runs(const struct twin *t, const struct ddio_m
 	return w.faults;
 }
 
-static inline uint64_t twin_check_sizes(const struct twin *t, const struct ddio_map *map,
+static inline uint64_t twin_check_sizes(const struct map_twin *t, const struct ddio_map *map,
 					uint64_t lo, uint64_t hi)
 {
 	uint64_t covered = 0;
@@ -254,7 +255,7 @@ static inline uint64_t twin_check_sizes(const struct twin *t, const struct ddio_
 }
 
 /* Share sizes, bounds, and all ranges that ddio_map_next() gives. */
-static inline uint64_t twin_check_whole(const struct twin *t, const struct ddio_map *map)
+static inline uint64_t twin_check_whole(const struct map_twin *t, const struct ddio_map *map)
 {
 	uint64_t first = 0, last = 0;
 	uint64_t lo, hi, f, at = 0;
@@ -289,7 +290,7 @@ static inline uint64_t twin_check_whole(const struct twin *t, const struct ddio_
 }
 
 /* True if some byte is held by two of those that deliver; then @map must say so. */
-static inline uint64_t twin_check_overlap(const struct twin *t, const struct ddio_map *map)
+static inline uint64_t twin_check_overlap(const struct map_twin *t, const struct ddio_map *map)
 {
 	uint32_t first = 0, second = 0, p;
 	uint64_t at = 0, f;
@@ -320,7 +321,7 @@ static inline unsigned char twin_byte(uint32_t proc, uint64_t off)
  * Messages of their exact length, so that a sanitizer sees each byte beyond.
  * Process @skip has none.
  */
-static inline void *twin_messages(const struct twin *t, uint64_t lo, uint64_t hi, uint32_t skip,
+static inline void *twin_messages(const struct map_twin *t, uint64_t lo, uint64_t hi, uint32_t skip,
 				  bool writing)
 {
 	unsigned char **msg = calloc(t->nprocs, sizeof(*msg));
@@ -352,7 +353,7 @@ static inline void twin_messages_free(void *messages, uint32_t nprocs)
 	free(msg);
 }
 
-static inline uint64_t twin_check_pack(const struct twin *t, const struct ddio_map *map,
+static inline uint64_t twin_check_pack(const struct map_twin *t, const struct ddio_map *map,
 				       uint64_t lo, uint64_t hi, uint32_t skip)
 {
 	unsigned char **msg = twin_messages(t, lo, hi, skip, false);
@@ -378,7 +379,7 @@ static inline uint64_t twin_check_pack(const struct twin *t, const struct ddio_m
 }
 
 /* Parts that overlap may not be written; the caller sees to that. */
-static inline uint64_t twin_check_unpack(const struct twin *t, const struct ddio_map *map,
+static inline uint64_t twin_check_unpack(const struct map_twin *t, const struct ddio_map *map,
 					 uint64_t lo, uint64_t hi, uint32_t skip)
 {
 	unsigned char **msg = twin_messages(t, lo, hi, skip, true);
@@ -406,7 +407,7 @@ static inline uint64_t twin_check_unpack(const struct twin *t, const struct ddio
 }
 
 /* A range that begins and ends anywhere, beyond the file too. */
-static inline void twin_range(const struct twin *t, struct twin_rng *rng, uint64_t *lo,
+static inline void twin_range(const struct map_twin *t, struct twin_rng *rng, uint64_t *lo,
 			      uint64_t *hi)
 {
 	uint64_t swap;
@@ -425,7 +426,7 @@ static inline void twin_range(const struct twin *t, struct twin_rng *rng, uint64
 }
 
 /* Everything above; returns the number of disagreements. */
-static inline uint64_t twin_check_map(const struct twin *t, const struct ddio_map *map,
+static inline uint64_t twin_check_map(const struct map_twin *t, const struct ddio_map *map,
 				      struct twin_rng *rng, bool overlap)
 {
 	uint64_t faults = twin_check_whole(t, map) + twin_check_overlap(t, map);

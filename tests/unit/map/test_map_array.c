@@ -24,7 +24,7 @@ static void print_case(uint64_t n, const struct ddio_array *array, uint32_t npro
 }
 
 static void check_case(uint64_t n, struct twin_rng *rng, const struct ddio_array *array,
-		       const struct twin *t)
+		       const struct map_twin *t)
 {
 	struct ddio_map *map = NULL;
 	const char *why = NULL;
@@ -50,7 +50,7 @@ static void test_random(void)
 	struct gen_dim dim[DDIO_MAX_DIMS];
 	struct ddio_array array;
 	struct twin_rng rng;
-	struct twin t;
+	struct map_twin t;
 	uint64_t n;
 
 	for (n = 0; n < ut_rounds(CASES); n++) {
@@ -70,7 +70,7 @@ static void test_dealt(void)
 	struct gen_dim dim[2];
 	struct ddio_array array;
 	struct twin_rng rng;
-	struct twin t;
+	struct map_twin t;
 	uint64_t n;
 	uint32_t d;
 

@@ -295,7 +295,7 @@ static void test_all_levels(void)
 	ddio_map_free(map);
 }
 
-struct refusal {
+struct map_refusal {
 	const char *why;
 	int rc;
 	struct ddio_array array;
@@ -303,7 +303,7 @@ struct refusal {
 
 #define DIM(...) .elem_size = 8, .ndims = 1, .dim = { { __VA_ARGS__ } }
 
-static const struct refusal refused_arrays[] = {
+static const struct map_refusal refused_arrays[] = {
 	{ "array.ndims is not 1 to 8", -EINVAL, { .elem_size = 1 } },
 	{ "array.ndims is not 1 to 8", -EINVAL, { .elem_size = 1, .ndims = 9 } },
 	{ "array.elem_size is 0", -EINVAL, { .ndims = 1 } },
@@ -362,7 +362,7 @@ static void test_refused_arrays(void)
 	size_t i;
 
 	for (i = 0; i < sizeof(refused_arrays) / sizeof(refused_arrays[0]); i++) {
-		const struct refusal *r = &refused_arrays[i];
+		const struct map_refusal *r = &refused_arrays[i];
 		struct ddio_map *map = NULL;
 		const char *why = "";
 

@@ -177,7 +177,7 @@ static int walk_piece(void *arg, const struct mem_piece *piece)
 }
 
 /* The memory offset of each byte of the message, in order; returns their number. */
-static uint64_t expect_message(const struct twin *t, const struct memory_twin *m, uint32_t proc,
+static uint64_t expect_message(const struct map_twin *t, const struct memory_twin *m, uint32_t proc,
 			       uint64_t lo, uint64_t hi, uint64_t *mem)
 {
 	uint64_t n = 0;
@@ -222,7 +222,7 @@ static uint64_t check_copies(const struct ddio_memmap *memmap, const struct memo
 	return faults;
 }
 
-static uint64_t check_range(const struct twin *t, const struct ddio_memmap *memmap,
+static uint64_t check_range(const struct map_twin *t, const struct ddio_memmap *memmap,
 			    const struct memory_twin *m, uint32_t proc, uint64_t lo, uint64_t hi,
 			    bool writing)
 {
@@ -255,9 +255,9 @@ static uint64_t check_range(const struct twin *t, const struct ddio_memmap *memm
 	return faults;
 }
 
-static uint64_t check_place(struct twin_rng *rng, const struct twin *t, const struct ddio_map *map,
-			    uint32_t proc, const struct ddio_memory *memory,
-			    const struct memory_twin *m)
+static uint64_t check_place(struct twin_rng *rng, const struct map_twin *t,
+			    const struct ddio_map *map, uint32_t proc,
+			    const struct ddio_memory *memory, const struct memory_twin *m)
 {
 	struct ddio_memmap *memmap = NULL;
 	const char *why = "";
@@ -280,8 +280,9 @@ static uint64_t check_place(struct twin_rng *rng, const struct twin *t, const st
 }
 
 /* One process of the map, with one kind of memory; @array may be NULL. */
-static uint64_t check_memory(struct twin_rng *rng, const struct twin *t, const struct ddio_map *map,
-			     const struct ddio_array *array, const struct gen_dim *dim)
+static uint64_t check_memory(struct twin_rng *rng, const struct map_twin *t,
+			     const struct ddio_map *map, const struct ddio_array *array,
+			     const struct gen_dim *dim)
 {
 	struct ddio_strided strided[MAX_STRIDED];
 	struct ddio_memory memory = { 0 };
@@ -311,7 +312,7 @@ static void test_arrays(void)
 {
 	struct gen_dim dim[DDIO_MAX_DIMS];
 	struct ddio_array array;
-	struct twin t;
+	struct map_twin t;
 	uint64_t n;
 
 	for (n = 0; n < CASES; n++) {
@@ -333,7 +334,7 @@ static void test_arrays(void)
 static void test_parts(void)
 {
 	struct gen_parts *g = malloc(sizeof(*g));
-	struct twin t;
+	struct map_twin t;
 	uint64_t n;
 
 	for (n = 0; g && n < CASES; n++) {
@@ -356,7 +357,7 @@ static void test_parts(void)
 	free(g);
 }
 
-struct refusal {
+struct memmap_refusal {
 	const char *why;
 	uint32_t proc;
 	int rc;
@@ -375,7 +376,7 @@ static void test_refused(void)
 		.offset = 10, .len = 8, .nlevels = 1, .level = { { 12, INT64_MAX / 8 } }
 	};
 	static const struct ddio_strided twice = { .len = 8, .nlevels = 1, .level = { { 12, 0 } } };
-	static const struct refusal refusals[] = {
+	static const struct memmap_refusal refusals[] = {
 		{ "proc is not below the number of processes", 3, -EINVAL, { 0 } },
 		{ "memory.reserved is not 0", 0, -EINVAL, { .reserved = 1 } },
 		{ "memory.ndims is not that of the array", 0, -EINVAL, { .ndims = 1 } },
@@ -431,7 +432,7 @@ static void test_refused(void)
 
 	CU_ASSERT_EQUAL_FATAL(ddio_map_new_array(&array, 3, &map, NULL), 0);
 	for (i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
-		const struct refusal *r = &refusals[i];
+		const struct memmap_refusal *r = &refusals[i];
 		struct ddio_memmap *memmap = NULL;
 		const char *why = "";
 		uint64_t span;

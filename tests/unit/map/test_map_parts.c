@@ -30,7 +30,7 @@ static void print_parts(uint64_t n, const struct gen_parts *g)
 }
 
 /* Is the order of each share that of the file? */
-static bool twin_monotone(const struct twin *t)
+static bool twin_monotone(const struct map_twin *t)
 {
 	uint64_t f, share, next;
 	uint32_t p;
@@ -46,15 +46,15 @@ static bool twin_monotone(const struct twin *t)
 	return true;
 }
 
-struct tally {
+struct map_tally {
 	uint32_t good;
 	uint32_t bad;
 	uint32_t overlap;
 	uint32_t shuffled;
 };
 
-static uint64_t check_parts(struct twin_rng *rng, const struct gen_parts *g, const struct twin *t,
-			    struct tally *tally)
+static uint64_t check_parts(struct twin_rng *rng, const struct gen_parts *g,
+			    const struct map_twin *t, struct map_tally *tally)
 {
 	struct ddio_map *map = NULL;
 	const char *why = NULL;
@@ -76,7 +76,7 @@ static uint64_t check_parts(struct twin_rng *rng, const struct gen_parts *g, con
 
 static void test_random(void)
 {
-	struct tally tally = { 0 };
+	struct map_tally tally = { 0 };
 	struct gen_parts *g = malloc(sizeof(*g));
 	uint64_t n, cases_run = ut_rounds(CASES);
 
@@ -84,7 +84,7 @@ static void test_random(void)
 		struct twin_rng rng = { seed + n * 1000003 };
 		struct ddio_map *map;
 		const char *why = "";
-		struct twin t;
+		struct map_twin t;
 		uint64_t faults;
 
 		memset(g, 0, sizeof(*g));

@@ -20,7 +20,7 @@
 #define NO_DIM UINT32_MAX
 
 /* Chunks and strides in records; @stride2 is that from row to row where it differs. */
-struct pattern {
+struct share_pattern {
 	const char *name;
 	uint32_t row;
 	uint32_t col;
@@ -33,7 +33,7 @@ struct pattern {
 	const char *same_as;
 };
 
-static const struct pattern patterns[] = {
+static const struct share_pattern patterns[] = {
 	{ "ra", DDIO_ALL, NO_DIM, 8, 1310720, 0, 1310720, 0, 0, NULL },
 	{ "rn", DDIO_NONE, NO_DIM, 8, 1310720, 0, 1310720, 0, 0, NULL },
 	{ "rb", DDIO_BLOCK, NO_DIM, 8, 1310720, 0, 81920, 0, 0, NULL },
@@ -69,7 +69,7 @@ static bool is_spread(uint32_t dist)
 }
 
 /* 16 processes along the one distributed dimension, or 4 along each of two. */
-static struct ddio_map *pattern_map(const struct pattern *p)
+static struct ddio_map *pattern_map(const struct share_pattern *p)
 {
 	struct ddio_array array = { .elem_size = p->record, .ndims = p->col == NO_DIM ? 1 : 2 };
 	bool both = is_spread(p->row) && p->col != NO_DIM && is_spread(p->col);
@@ -94,7 +94,7 @@ static struct ddio_map *pattern_map(const struct pattern *p)
  * @start, @end: the one at hand, to which a run that touches it is added
  */
 struct chunks {
-	const struct pattern *p;
+	const struct share_pattern *p;
 	uint64_t start;
 	uint64_t end;
 	uint64_t n;
@@ -143,7 +143,7 @@ static int chunk_run(void *arg, const struct ddio_map_run *run)
 	return 0;
 }
 
-static void check_pattern(const struct pattern *p, const struct ddio_map *map)
+static void check_pattern(const struct share_pattern *p, const struct ddio_map *map)
 {
 	uint64_t total = 0;
 	uint32_t proc;
@@ -181,12 +181,12 @@ static void test_table(void)
 /* 40 rows of 32 records over 16 processes, in whole rows. */
 static void test_uneven_rows(void)
 {
-	static const struct pattern rbn = { .name = "rbn",
-					    .row = DDIO_BLOCK,
-					    .col = DDIO_NONE,
-					    .record = 8192,
-					    .rows = 40,
-					    .cols = 32 };
+	static const struct share_pattern rbn = { .name = "rbn",
+						  .row = DDIO_BLOCK,
+						  .col = DDIO_NONE,
+						  .record = 8192,
+						  .rows = 40,
+						  .cols = 32 };
 	struct ddio_map *map = pattern_map(&rbn);
 	uint32_t proc;
 
