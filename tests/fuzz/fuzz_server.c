@@ -212,7 +212,7 @@ static void records_check(struct fuzz_mount *m)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct reader in = { data, data + size };
+	struct fuzz_reader in = { data, data + size };
 	static struct fuzz_mount m[MOUNTS];
 	int i, n;
 

@@ -33,7 +33,7 @@ struct fuzz_mount {
 	struct iovec iov;
 };
 
-struct reader {
+struct fuzz_reader {
 	const uint8_t *at, *end;
 };
 
@@ -43,26 +43,26 @@ static void post(struct fuzz_mount *m, uint16_t opcode, const void *fixed, ssize
 
 static uint64_t seq_last;
 
-static uint8_t take(struct reader *in)
+static uint8_t take(struct fuzz_reader *in)
 {
 	return in->at < in->end ? *in->at++ : 0;
 }
 
-static uint64_t take_ino(struct reader *in)
+static uint64_t take_ino(struct fuzz_reader *in)
 {
 	uint8_t b = take(in);
 
 	return b < 64 ? DDIO_FS_ROOT : b == 255 ? UINT64_MAX / 3 : FIRST_INODE + b % INODES;
 }
 
-static uint64_t take_size(struct reader *in)
+static uint64_t take_size(struct fuzz_reader *in)
 {
 	uint8_t b = take(in);
 
 	return b == 255 ? 1ull << 61 : b == 254 ? 1ull << 40 : (uint64_t)b * 1021;
 }
 
-static void take_name(struct reader *in, char *name)
+static void take_name(struct fuzz_reader *in, char *name)
 {
 	uint8_t b = take(in);
 
@@ -75,7 +75,7 @@ static void take_name(struct reader *in, char *name)
 		name[0] = (char)('a' + b % 8);
 }
 
-static void take_seq(struct reader *in, struct ddio_fs_seq *seq)
+static void take_seq(struct fuzz_reader *in, struct ddio_fs_seq *seq)
 {
 	uint8_t b = take(in);
 
@@ -88,7 +88,7 @@ static void take_seq(struct reader *in, struct ddio_fs_seq *seq)
 	seq->upto = seq_last > 5 ? seq_last - 5 : 0;
 }
 
-static uint32_t take_mode(struct reader *in)
+static uint32_t take_mode(struct fuzz_reader *in)
 {
 	static const uint32_t types[] = { S_IFREG, S_IFREG, S_IFDIR, S_IFDIR,
 					  S_IFLNK, S_IFIFO, S_IFBLK, S_IFSOCK };
@@ -105,7 +105,7 @@ static uint32_t take_mode(struct reader *in)
 
 static uint8_t buf[SMALL];
 
-static void post_make(struct fuzz_mount *m, struct reader *in)
+static void post_make(struct fuzz_mount *m, struct fuzz_reader *in)
 {
 	struct ddio_msg_fs_make x = { .uid = 1 };
 
@@ -119,7 +119,7 @@ static void post_make(struct fuzz_mount *m, struct reader *in)
 	POST(m, FS_MAKE, fs_make, &x);
 }
 
-static void post_name(struct fuzz_mount *m, struct reader *in, bool unlink)
+static void post_name(struct fuzz_mount *m, struct fuzz_reader *in, bool unlink)
 {
 	struct ddio_msg_fs_name x = { .flags = 0 };
 
@@ -134,7 +134,7 @@ static void post_name(struct fuzz_mount *m, struct reader *in, bool unlink)
 		POST(m, FS_LOOKUP, fs_name, &x);
 }
 
-static void post_link(struct fuzz_mount *m, struct reader *in)
+static void post_link(struct fuzz_mount *m, struct fuzz_reader *in)
 {
 	struct ddio_msg_fs_link x = { .ino = 0 };
 
@@ -145,7 +145,7 @@ static void post_link(struct fuzz_mount *m, struct reader *in)
 	POST(m, FS_LINK, fs_link, &x);
 }
 
-static void post_rename(struct fuzz_mount *m, struct reader *in)
+static void post_rename(struct fuzz_mount *m, struct fuzz_reader *in)
 {
 	struct ddio_msg_fs_rename x = { .flags = 0 };
 
@@ -158,7 +158,7 @@ static void post_rename(struct fuzz_mount *m, struct reader *in)
 	POST(m, FS_RENAME, fs_rename, &x);
 }
 
-static void post_setattr(struct fuzz_mount *m, struct reader *in)
+static void post_setattr(struct fuzz_mount *m, struct fuzz_reader *in)
 {
 	struct ddio_msg_fs_setattr x = { .ino = take_ino(in) };
 
@@ -170,7 +170,7 @@ static void post_setattr(struct fuzz_mount *m, struct reader *in)
 	POST(m, FS_SETATTR, fs_setattr, &x);
 }
 
-static void post_xattr(struct fuzz_mount *m, struct reader *in)
+static void post_xattr(struct fuzz_mount *m, struct fuzz_reader *in)
 {
 	static const char *const names[] = { "user.a",
 					     "user.b",
@@ -207,7 +207,7 @@ static void post_xattr(struct fuzz_mount *m, struct reader *in)
 }
 
 /* Those that name an inode and little else. */
-static void post_ino(struct fuzz_mount *m, struct reader *in)
+static void post_ino(struct fuzz_mount *m, struct fuzz_reader *in)
 {
 	static const uint16_t ops[] = { DDIO_OP_FS_GETATTR,   DDIO_OP_FS_READLINK,
 					DDIO_OP_FS_LISTXATTR, DDIO_OP_FS_RELEASE,
@@ -218,14 +218,14 @@ static void post_ino(struct fuzz_mount *m, struct reader *in)
 	post(m, ops[op], buf, ddio_put_fs_ino(buf, sizeof(buf), &x), NULL, 0);
 }
 
-static void post_open(struct fuzz_mount *m, struct reader *in)
+static void post_open(struct fuzz_mount *m, struct fuzz_reader *in)
 {
 	struct ddio_msg_fs_open x = { .ino = take_ino(in), .flags = take(in) & 3 };
 
 	POST(m, FS_OPEN, fs_open, &x);
 }
 
-static void post_data(struct fuzz_mount *m, struct reader *in)
+static void post_data(struct fuzz_mount *m, struct fuzz_reader *in)
 {
 	struct ddio_msg_fs_wrote wrote = { .ino = take_ino(in) };
 	struct ddio_msg_fs_append append = { .len = 1 };
@@ -250,7 +250,7 @@ static void post_data(struct fuzz_mount *m, struct reader *in)
 	}
 }
 
-static void post_list(struct fuzz_mount *m, struct reader *in)
+static void post_list(struct fuzz_mount *m, struct fuzz_reader *in)
 {
 	struct ddio_msg_fs_readdir x = { .ino = take_ino(in) };
 
@@ -263,7 +263,7 @@ static void post_list(struct fuzz_mount *m, struct reader *in)
 		POST(m, FS_ORPHANS, fs_readdir, &x);
 }
 
-static void post_lock(struct fuzz_mount *m, struct reader *in)
+static void post_lock(struct fuzz_mount *m, struct fuzz_reader *in)
 {
 	struct ddio_msg_fs_lock x = { .ino = take_ino(in), .id = take(in) % 4 };
 	struct ddio_msg_fs_owner owner = { .ino = x.ino };
@@ -287,12 +287,12 @@ static void post_lock(struct fuzz_mount *m, struct reader *in)
 	}
 }
 
-static void post_nothing(struct fuzz_mount *m, struct reader *in)
+static void post_nothing(struct fuzz_mount *m, struct fuzz_reader *in)
 {
 	post(m, take(in) & 1 ? DDIO_OP_FS_SYNC : DDIO_OP_FS_SPACE, NULL, 0, NULL, 0);
 }
 
-static void post_object(struct fuzz_mount *m, struct reader *in)
+static void post_object(struct fuzz_mount *m, struct fuzz_reader *in)
 {
 	static const uint16_t ops[] = {
 		DDIO_OP_OBJ_WRITE,    DDIO_OP_OBJ_WRITE, DDIO_OP_OBJ_READ,     DDIO_OP_OBJ_SYNC,
@@ -316,7 +316,7 @@ static void post_object(struct fuzz_mount *m, struct reader *in)
 	     op == DDIO_OP_OBJ_WRITE ? x.len : 0);
 }
 
-static void post_copy(struct fuzz_mount *m, struct reader *in)
+static void post_copy(struct fuzz_mount *m, struct fuzz_reader *in)
 {
 	struct ddio_msg_obj_copy x = { .from = { .id = take_ino(in), .seed = 1, .block = BLOCK } };
 
@@ -329,7 +329,7 @@ static void post_copy(struct fuzz_mount *m, struct reader *in)
 }
 
 /* Any bytes. */
-static void post_raw(struct fuzz_mount *m, struct reader *in)
+static void post_raw(struct fuzz_mount *m, struct fuzz_reader *in)
 {
 	uint16_t opcode = take(in) & 1 ? DDIO_OP_FS_ATTACH + take(in) % 34
 				       : DDIO_OP_OBJ_READ + take(in) % 16;
@@ -346,7 +346,7 @@ static void post_raw(struct fuzz_mount *m, struct reader *in)
 	in->at += len;
 }
 
-static void one(struct fuzz_mount *m, struct reader *in)
+static void one(struct fuzz_mount *m, struct fuzz_reader *in)
 {
 	switch (take(in) % 20) {
 	case 0 ... 3:

@@ -23,16 +23,16 @@ items() {
 		sed -n "/^\.Ss $s\$/,/^\.S[sh] /s/^\.It Cm \([a-z_]*\)\$/\1/p" "$page"
 	done | sort
 }
-agree attributes "$(items Settings Faults 'What can be seen')" \
+agree attributes "$(items Settings Faults Status)" \
 	"$(sed -n 's/^\t&hpd_attr_\([a-z_]*\),$/\1/p' $src/config.c | grep -vx features | sort)"
 agree statistics "$(items Statistics)" \
 	"$({ sed -n 's/^\tEMIT(\([a-z_]*\));$/\1/p' $src/stats.c
 	sed -n 's/.*"\([a-z_]*\) %llu\\n", used.*/\1/p' $src/stats.c; } | sort)"
 agree "parameters of their own" "$(items Parameters)" \
 	"$(sed -n 's/^module_param(\([a-z_]*\),.*/\1/p' $src/main.c | sort)"
-# "These are the defaults of all disks": a list over two lines
+# "These set the defaults of all disks": a list over two lines
 agree "parameters that are attributes" \
-	"$(sed -n '/^These are the defaults/,/^\.Ss/s/^\.Cm //p' "$page" | tr -d '.' | tr -s ' ,\n' '\n' |
+	"$(sed -n '/^These set the defaults/,/^\.Ss/s/^\.Cm //p' "$page" | tr -d '.' | tr -s ' ,\n' '\n' |
 		grep . | sort)" \
 	"$(sed -n 's/^module_param_named(\([a-z_]*\),.*/\1/p' $src/main.c | sort)"
 agree "failures" \
