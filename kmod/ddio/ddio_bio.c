@@ -79,7 +79,10 @@ static void ddio_bio_trim(struct bio *bio, u32 excess)
 	}
 }
 
-/* Fills @bio from @offset of the transfer on, in whole sectors of the disk.  Returns where it ends. */
+/*
+ * Fills @bio from @offset of the transfer on, in whole sectors of the disk.  Returns where it
+ * ends.
+ */
 static u64 ddio_bio_fill(struct bio *bio, struct ddio_flight *flight, u64 offset, u64 length,
 			 ddio_memory_fn memory)
 {

@@ -305,8 +305,8 @@ struct ddio_chan {
  * @landed: a flight's transfer has ended with flight->error: delivers; either frees the
  *	flight (state FREE) or hands it to the process; reports each entry by
  *	ddio_coll_block_done()
- * @idle: returns true if the channel may end.  Called when nothing is in the air and nothing is left
- *	to begin (or stop is set).  Also takes back what the process holds.  NULL: it may.
+ * @idle: returns true if the channel may end.  Called when nothing is in the air and nothing is
+ *	left to begin (or stop is set).  Also takes back what the process holds.  NULL: it may.
  *
  * All but the first two are called from the channel's work only (or before it first runs).
  */

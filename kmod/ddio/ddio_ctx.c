@@ -69,7 +69,7 @@ static void ddio_ctx_stop_all(struct ddio_ctx *ctx)
 	mutex_unlock(&ctx->lock);
 }
 
-/* Takes the id of any object away.  Returns the object, with the id's reference; NULL: none is left. */
+/* Takes any object's id away.  Returns the object with the id's reference; NULL: none is left. */
 static struct ddio_obj *ddio_ctx_take_any(struct ddio_ctx *ctx)
 {
 	struct ddio_obj *obj;

@@ -68,7 +68,7 @@ struct ddio_ioctl {
 	.reserved = offsetof(struct _type, __reserved), \
 	.reserved_size = sizeof_field(struct _type, __reserved)
 
-/* Runs the ioctl @cmd of @file, whose private data is the object; -ENOTTY if it is not in @calls. */
+/* Runs ioctl @cmd on the private data of @file; -ENOTTY if it is not in @calls. */
 long ddio_ioctl_run(const struct ddio_ioctl *calls, u32 nr, struct file *file, unsigned int cmd,
 		    unsigned long uarg);
 

@@ -34,7 +34,7 @@ static void place_teardown(struct ddio_coll *coll)
 {
 }
 
-/* Returns the block that holds byte @at of the disk: the flight's blocks follow each other there. */
+/* Returns the block that holds byte @at of the disk; the flight's blocks are contiguous there. */
 static const struct ddio_entry *place_find(const struct ddio_flight *flight, u64 at)
 {
 	const struct ddio_entry *entry = place_entry(flight);

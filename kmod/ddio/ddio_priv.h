@@ -257,7 +257,7 @@ struct ddio_pin {
 
 /* Pins memory of the current process. */
 struct ddio_pin *ddio_pin_new(u64 address, u64 length, bool writable);
-/* Fills in @bv with the physically contiguous piece at @offset.  Returns its length, at most @length. */
+/* Sets @bv to the physically contiguous piece at @offset.  Returns its length, at most @length. */
 u32 ddio_pin_at(const struct ddio_pin *pin, u64 offset, u32 length, struct bio_vec *bv);
 /* Maps all of it for the module's own copying; undone when the pin is freed. */
 int ddio_pin_map(struct ddio_pin *pin);

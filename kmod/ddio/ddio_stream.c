@@ -203,7 +203,7 @@ static void stream_say_asleep(struct ddio_chan *chan, bool asleep)
 		if (stream_is_held(&chan->flight[i]))
 			WRITE_ONCE(stream_slot(&chan->flight[i])->asleep, asleep);
 	chan->asleep = asleep;
-	/* Before looking at @released; pairs with the barrier of the process, which stores there. */
+	/* Before looking at @released; pairs with the barrier of the process. */
 	smp_mb();
 }
 

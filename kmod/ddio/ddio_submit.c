@@ -96,7 +96,7 @@ static int ddio_coll_reserve(struct ddio_coll *coll)
 	return err;
 }
 
-/* Takes everything that the collective needs; ddio_coll_free() gives it back, also after a failure. */
+/* Takes all that the collective needs; ddio_coll_free() gives it back, also after a failure. */
 static int ddio_coll_prepare(struct ddio_coll *coll, struct ddio_submit *arg)
 {
 	u32 i;

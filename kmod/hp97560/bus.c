@@ -76,7 +76,7 @@ void hpd_bus_put(struct hpd_bus *bus)
 	mutex_unlock(&hpd_bus_mutex);
 }
 
-/* Restarts the clock.  Drives notice at their next command: they are at rest, as after power on. */
+/* Restarts the clock.  Drives notice at their next command: they rest, as after power on. */
 static void bus_restart(struct hpd_bus *bus)
 {
 	bus->epoch = ktime_get();
@@ -85,7 +85,7 @@ static void bus_restart(struct hpd_bus *bus)
 	hp97560_bus_init(&bus->model);
 }
 
-/* Returns how long the clock may run: in real time, or in the drives' time where they do not wait. */
+/* Returns how long the clock may run: in real time, or the drives' where they do not wait. */
 static u64 bus_clock_max(const struct hpd_bus *bus)
 {
 	if (!bus->scale || bus->scale >= HPD_SCALE_ONE)
@@ -110,7 +110,7 @@ static u64 bus_now(struct hpd_bus *bus)
 	return bus->now_ns;
 }
 
-/* Returns when a command ends.  With a scale of 0, time advances to the latest end of any command. */
+/* Returns when a command ends.  With a scale of 0, time advances to the latest end. */
 static ktime_t bus_due(struct hpd_bus *bus, u64 done_ns)
 {
 	if (!bus->scale) {

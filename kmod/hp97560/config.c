@@ -249,7 +249,7 @@ static ssize_t hpd_bad_sectors_store(struct config_item *item, const char *page,
 CONFIGFS_ATTR(hpd_, bad_sectors);
 
 /*
- * State and statistics
+ * Status
  */
 static ssize_t hpd_device_show(struct config_item *item, char *page)
 {

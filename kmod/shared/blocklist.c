@@ -90,7 +90,7 @@ static u64 key_of(const struct ddio_entry *entry, enum ddio_sort_key key)
 	return key == DDIO_SORT_OFFSET ? entry->offset : entry->index;
 }
 
-/* Sets bits in @varying where keys differ.  Returns 1 if sorted, 0 if not, or relax's error. */
+/* Sets bits in @varying where keys differ.  Returns 1 if sorted, 0 if not, or an error. */
 static int look(const struct ddio_entry *entry, u32 nr, enum ddio_sort_key key,
 		const struct ddio_relax *relax, u64 *varying)
 {
@@ -180,7 +180,8 @@ static int copy(const struct ddio_entry *from, struct ddio_entry *to, u32 nr,
  * @key: by what
  * @sorter: scratch, and what to call now and then
  *
- * Return: 0, or the error with which relax gave up; then some entries may be there twice, others not
+ * Return: 0, or the error with which relax gave up; then some entries may be there twice, others
+ * not
  */
 int ddio_entries_sort(struct ddio_entry *entry, struct ddio_entry *spare, u32 nr,
 		      enum ddio_sort_key key, struct ddio_sorter *sorter)

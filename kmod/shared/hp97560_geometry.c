@@ -182,7 +182,7 @@ int hp97560_lba_of(const struct hp97560_params *p, const struct hp97560_chs *chs
 	return -ENOENT;
 }
 
-/* Returns the cylinder from which the skew counts; a spare track belongs to the region before it. */
+/* Returns the cylinder from which the skew counts; a spare track is the region's before it. */
 static u32 skew_cyl_of(const struct hp97560_params *p, const struct hp97560_chs *chs)
 {
 	u64 track = track_index(p, chs->cyl, chs->head);

@@ -175,7 +175,10 @@ static void scatter_4(char *const *msg, char *row, uint64_t stride, uint64_t n)
 	}
 }
 
-/* Returns where local index @local of coordinate @p of the row lies in its message; NULL: skipped. */
+/*
+ * Returns where local index @local of coordinate @p of the row lies in its message; NULL:
+ * skipped.
+ */
 static char *row_message(const struct deal *deal, const struct row *row, uint64_t p, uint64_t local)
 {
 	uint32_t last = deal->layout->naxes - 1;

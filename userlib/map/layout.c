@@ -10,7 +10,10 @@ static int fail(const char **why, const char *text, int err)
 	return err;
 }
 
-/* Fills in defaults and checks the section.  @dim->count is right even for a dimension of size 0. */
+/*
+ * Fills in defaults and checks the section.  @dim->count is right even for a dimension of size
+ * 0.
+ */
 static int dim_read(const struct ddio_dim *from, struct ddio_dim *dim, const char **why)
 {
 	uint64_t span;

@@ -14,7 +14,10 @@ struct ddio_map {
 	};
 };
 
-/* Returns true if @proc delivers its bytes in a write; false if a lower rank holds the same ones. */
+/*
+ * Returns true if @proc delivers its bytes in a write; false if a lower rank holds the same
+ * ones.
+ */
 bool map_delivers(const struct ddio_map *map, uint32_t proc);
 
 /* Returns how many bytes of the share of @proc lie below @x in the file. */

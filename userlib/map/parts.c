@@ -31,7 +31,10 @@ static int fail(const char **why, const char *text, int err)
 	return err;
 }
 
-/* Turns entry @i of a description, of either kind, into a nest.  Returns -ENODATA if it is empty. */
+/*
+ * Turns entry @i of a description, of either kind, into a nest.  Returns -ENODATA if it is
+ * empty.
+ */
 static int part_read(const struct ddio_part *part, uint64_t i, struct nest *nest, const char **why)
 {
 	struct ddio_strided plain = { 0 };

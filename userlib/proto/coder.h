@@ -128,7 +128,10 @@ static inline void code_flags(struct coder *c, uint32_t *v, uint32_t known)
 	code_check(c, !(*v & ~known), -EPROTO);
 }
 
-/* A reader fails unless the rest of the payload can hold @n entries of @min bytes.  Returns coder_ok(). */
+/*
+ * A reader fails unless the rest of the payload can hold @n entries of @min bytes.  Returns
+ * coder_ok().
+ */
 static inline bool code_fits(struct coder *c, uint64_t n, size_t min)
 {
 	return !c->reading || ddio_rd_fits(&c->r, n, min);
@@ -171,7 +174,10 @@ static inline void *code_alloc(struct coder *c, uint64_t n, size_t size, size_t 
 		return ddio_rd_end(&c.r);                                           \
 	}
 
-/* The same for a message that owns memory: code_NAME() reads into zeros, @release frees after an error. */
+/*
+ * The same for a message that owns memory: code_NAME() reads into zeros, @release frees after
+ * an error.
+ */
 #define CODEC_OWNING(name, type, release)                                           \
 	CODEC_PUT(name, type)                                                       \
 	CODER_FLAT int ddio_get_##name(const void *buf, size_t len, struct type *x) \

@@ -183,7 +183,10 @@ static inline void ddio_rd_time(struct ddio_rd *r, struct timespec *t)
 	ddio_rd_check(r, t->tv_nsec < 1000000000, -EINVAL);
 }
 
-/* Reads a string into an array of @size bytes: -EMSGSIZE if it is longer, -EPROTO if it contains a NUL. */
+/*
+ * Reads a string into an array of @size bytes: -EMSGSIZE if it is longer, -EPROTO if it
+ * contains a NUL.
+ */
 static inline void ddio_rd_str(struct ddio_rd *r, char *dst, size_t size)
 {
 	size_t n = ddio_rd_u16(r);

@@ -88,8 +88,8 @@ struct ddio_msg_fs_opened {
 };
 #define DDIO_FS_OPENED_MADE 0x1u
 #define DDIO_FS_OPENED_RECORD 0x2u /* a regular file: @rec */
-/* The file never had data: FS_WROTE with DDIO_FS_WROTE_DATA must come before the first byte or block
- * goes to a disk. */
+/* The file never had data: FS_WROTE with DDIO_FS_WROTE_DATA must come before the first byte or
+ * block goes to a disk. */
 #define DDIO_FS_OPENED_BARE 0x4u
 #define DDIO_FS_OPENED_DIR 0x8u /* MAKE: @dir */
 void ddio_fs_opened_free(struct ddio_msg_fs_opened *x);
@@ -150,7 +150,7 @@ struct ddio_msg_fs_xattr { /* GETXATTR (no value), SETXATTR, REMOVEXATTR (no val
 #define DDIO_FS_XATTR_REPLACE 0x2u
 #define DDIO_FS_XATTR_KILL_SGID 0x4u
 
-struct ddio_msg_fs_value { /* GETXATTR reply: a value; LISTXATTR reply: names, each ended by a zero */
+struct ddio_msg_fs_value { /* reply: GETXATTR: a value; LISTXATTR: names, each ended by a zero */
 	uint32_t len;
 	const void *data; /* points into the payload */
 };
@@ -212,7 +212,8 @@ struct ddio_msg_fs_owner { /* UNLOCK_OWNER: releases the owner's locks of fcntl(
 };
 
 /*
- * Some replies name inodes that have neither a name nor an opener any more (RENAME, RELEASE: none or
+ * Some replies name inodes that have neither a name nor an opener any more (RENAME, RELEASE: none
+ * or
  * one; ORPHANS: several).  They are struct ddio_msg_ns_listing with empty names; UNLINK has a
  * reply of its own.  The client removes the objects on all disks, then sends GONE.
  */
