@@ -16,7 +16,7 @@ static const uint32_t methods[] = { DDIO_METHOD_TC, DDIO_METHOD_2P, DDIO_METHOD_
  * @overlap: two processes name one byte
  */
 struct method_scene {
-	struct twin t;
+	struct map_twin t;
 	struct gen_parts *parts;
 	struct ddio_array array;
 	struct gen_dim dim[DDIO_MAX_DIMS];
@@ -262,7 +262,7 @@ static void random_arrays(void)
 	}
 }
 
-static bool parts_overlap(const struct twin *t)
+static bool parts_overlap(const struct map_twin *t)
 {
 	uint64_t f, holders;
 	uint32_t p;
