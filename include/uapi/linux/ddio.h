@@ -26,7 +26,7 @@
  *
  * Each error has one meaning:
  *
- * - E2BIG: the struct is longer than the kernel knows, and not zero there
+ * - E2BIG: the struct is longer than the kernel knows, and its tail is not zero
  * - EINVAL: an argument is malformed: a size too small, a reserved member not
  *   zero, a misaligned or empty range, an unknown operation or delivery
  * - EOPNOTSUPP: a flag that the kernel does not know
@@ -34,11 +34,11 @@
  * - EFAULT: memory that is not there, or that cannot be pinned
  * - ENOENT: no such disk, buffer, collective, ring, slot or member
  * - EBADF: not a descriptor of an open file, or one of the wrong kind
- * - ENOTBLK: a descriptor of something else than a block device
+ * - ENOTBLK: a descriptor of something other than a block device
  * - EACCES: the disk or the buffer was not opened or added for this direction
- * - ERANGE: a block, slot, run or place outside of its disk, block or buffer
+ * - ERANGE: a block, slot, run or address outside its disk, block or buffer
  * - EOVERFLOW: a sum that does not fit, or a number beyond its limit
- * - EEXIST: blocks to be written overlap, or what is to be made is there already
+ * - EEXIST: blocks to be written overlap, or the thing to be made exists already
  * - EBUSY: the object is in use, or the ring has no room for so many events
  * - ENOMEM: no memory, or more pinned than the memory-lock limit allows
  * - EINTR: a wait ended by a signal
@@ -46,7 +46,7 @@
  *
  * and of blocks and collectives, in their status:
  *
- * - EIO and what else a disk reports, such as ENOSPC, ENODATA, ENODEV, ETIMEDOUT
+ * - EIO and other errors that a disk reports, such as ENOSPC, ENODATA, ENODEV, ETIMEDOUT
  * - ECANCELED: cancelled before it was begun
  * - EOWNERDEAD: a member of the joint has left
  * - ENOBUFS: the ring is full, since the process has not consumed what it has acted on
@@ -273,7 +273,7 @@ struct ddio_ring {
 };
 
 /**
- * struct ddio_destroy - take a disk, a buffer or a collective away: ioctl(DDIO_DESTROY)
+ * struct ddio_destroy - remove a disk, a buffer or a collective: ioctl(DDIO_DESTROY)
  * @size: sizeof(struct ddio_destroy)
  * @id: of a disk or buffer that no collective uses, or of a collective that has ended
  */
@@ -315,7 +315,7 @@ struct ddio_run_level {
 };
 
 /**
- * struct ddio_run - nested-strided pieces of a block and their places in a member's memory
+ * struct ddio_run - nested-strided pieces of a block, and where they lie in a member's memory
  * @memory: byte in the member's memory of the first piece
  * @offset: byte in the block of the first piece
  * @length: bytes of each contiguous piece, at least 1
@@ -324,8 +324,8 @@ struct ddio_run_level {
  * @level: repetitions, innermost first
  *
  * All pieces of a run together have at most DDIO_BLOCK_LENGTH_MAX bytes, and all blocks together at
- * most DDIO_RUNS_MAX runs, also where they share some.  Where pieces overlap that are copied to the
- * same side, it is not said whose bytes stay.
+ * most DDIO_RUNS_MAX runs, also where they share some.  Where pieces copied to the same side
+ * overlap, it is undefined whose bytes stay.
  */
 struct ddio_run {
 	__aligned_u64 memory;
@@ -396,8 +396,8 @@ struct ddio_submit {
 /* The caller's order, not that of the sectors. */
 #define DDIO_SUBMIT_ORDERED (1U << 0)
 /*
- * Wait for the end.  The call succeeds also if a signal or the deadline ends the wait:
- * @out_state tells.
+ * Wait for the end.  The call succeeds even if a signal or the deadline ends the wait: see
+ * @out_state.
  */
 #define DDIO_SUBMIT_WAIT (1U << 1)
 /* Post DDIO_EVENT_BLOCK for each block and DDIO_EVENT_DONE.  Streams post theirs anyway. */
@@ -430,7 +430,7 @@ struct ddio_submit {
  * @flags: must be 0
  * @collective: id
  * @out_error: 0, or the status of the block that failed first, or that of a flush
- * @deadline: 0 does not wait, DDIO_FOREVER has no end
+ * @deadline: 0: do not wait; DDIO_FOREVER: wait without a limit
  * @status: pointer to __s32[@nr_status], or 0
  * @nr_status: the list's length, or 0
  * @out_block: index of the block that failed first; ~0 if none did
@@ -455,7 +455,7 @@ struct ddio_wait {
  * struct ddio_cancel - end a collective soon: ioctl(DDIO_CANCEL)
  * @size: sizeof(struct ddio_cancel)
  * @flags: must be 0
- * @collective: id; of one that has ended there is nothing to cancel, and no error
+ * @collective: id; cancelling one that has ended does nothing and is no error
  * @__reserved: must be 0
  *
  * Returns at once.  Blocks in flight end by themselves, the others with ECANCELED.
@@ -470,11 +470,11 @@ struct ddio_cancel {
 #define DDIO_CANCEL _IO(DDIO_IOC_TYPE, DDIO_CMD_CANCEL)
 
 /**
- * struct ddio_kick - have released slots looked at: ioctl(DDIO_KICK)
+ * struct ddio_kick - make the module look at released slots: ioctl(DDIO_KICK)
  * @size: sizeof(struct ddio_kick)
  * @flags: must be 0
- * @collective: id of a stream; if it has ended there is nothing to do, and no error
- * @slot: one of its slots, by the ring's index: its disk looks at all it has
+ * @collective: id of a stream; if it has ended, nothing happens, and that is no error
+ * @slot: one of its slots, by the ring's index: the module looks at all slots of its disk
  */
 struct ddio_kick {
 	__u32 size;
@@ -525,10 +525,10 @@ struct ddio_joint_join {
  * struct ddio_joint_wait - wait for a collective: ioctl(DDIO_JOINT_WAIT) on a membership
  * @size: sizeof(struct ddio_joint_wait)
  * @flags: must be 0
- * @ended: wait until more than so many collectives over the joint have ended
+ * @ended: wait until more than this many collectives over the joint have ended
  * @deadline: as in struct ddio_wait
- * @out_ended: how many have
- * @out_error: that of the last one
+ * @out_ended: how many have ended
+ * @out_error: error of the last one
  * @__reserved: must be 0
  */
 struct ddio_joint_wait {
