@@ -30,7 +30,7 @@
 
 #define ROUNDS_MAX 64
 
-/* What is the same for all. */
+/* Shared by all measurements. */
 struct kmod_bench {
 	const char *path;
 	uint64_t nr;
