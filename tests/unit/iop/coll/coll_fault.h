@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Faults of the executor's tests: a group whose collective is to fail, and another one that must
- * be served afterwards.
+ * Faults for the executor's tests: a group whose collective must fail, and another that must be served
+ * afterwards.
  */
 #ifndef DDIO_TEST_COLL_FAULT_H
 #define DDIO_TEST_COLL_FAULT_H
@@ -34,7 +34,7 @@ static inline void fault_new(struct fault *x, const struct w_params *p, uint32_t
 	x->job = (struct w_job){ .g = x->g, .f = &x->f, .array = &x->a, .flags = flags, .seed = 9 };
 }
 
-/* The other group reads the file, whatever may be in it. */
+/* The other group reads the file, whatever is in it. */
 static inline void fault_free(struct fault *x)
 {
 	struct w_job job = { .g = x->other, .f = &x->f, .array = &x->a };

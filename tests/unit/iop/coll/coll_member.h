@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Members of groups, for the executor's tests: they attach, ask, answer, and check every byte
- * that comes against what the map says.
+ * that arrives against the map.
  */
 #ifndef DDIO_TEST_COLL_MEMBER_H
 #define DDIO_TEST_COLL_MEMBER_H
@@ -39,7 +39,7 @@ struct w_lane {
 /**
  * struct w_member - one process
  * @mute: answers no WANT
- * @gone: a connection of it has ended
+ * @gone: one of its connections has ended
  * @twist: of its next piece: see enum w_twist
  */
 struct w_member {
@@ -206,7 +206,7 @@ static int m_done(struct w_lane *lane, const struct ddio_msg *msg, const void *p
 	op = m_op(lane->m, done.op);
 	if (!op)
 		return 0;
-	CU_ASSERT_EQUAL(op->done[lane->reactor].op, 0); /* each says it once */
+	CU_ASSERT_EQUAL(op->done[lane->reactor].op, 0); /* each says so once */
 	op->done[lane->reactor] = done;
 	if (op->ended)
 		return 0;
@@ -320,7 +320,7 @@ static bool m_is_attached(void *arg)
 	return lane->attached || lane->status != DDIO_ST_OK || lane->closed;
 }
 
-/* Status of the reply. */
+/* Returns the status of the reply. */
 static inline uint32_t m_attach(struct w_lane *lane, uint32_t size)
 {
 	struct ddio_msg msg = { .opcode = DDIO_OP_ATTACH, .tag = 1 };
@@ -497,7 +497,7 @@ static inline struct coll_world *w_new(const struct w_params *p)
 	return w;
 }
 
-/* Ends it, and checks that nothing was left behind. */
+/* Ends the world, and checks that nothing was left behind. */
 static inline void w_free(struct coll_world *w)
 {
 	uint32_t i;

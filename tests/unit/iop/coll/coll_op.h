@@ -125,7 +125,7 @@ static inline int w_map(const struct w_job *job, struct ddio_map **map)
 	return err;
 }
 
-/* As rank 0 does; without the members' knowing of it. */
+/* Sends the start as rank 0 does, without telling the members. */
 static inline void w_start_raw(const struct w_job *job, uint64_t number, uint32_t nprocs)
 {
 	struct ddio_msg msg = { .opcode = DDIO_OP_COLL_START, .tag = number };
@@ -152,7 +152,7 @@ static inline void w_start_raw(const struct w_job *job, uint64_t number, uint32_
 	free(buf);
 }
 
-/* Begins one on every member; returns its number, or 0. */
+/* Begins an operation on every member; returns its number, or 0. */
 static inline uint64_t w_start(const struct w_job *job)
 {
 	struct w_group *g = job->g;
@@ -188,7 +188,7 @@ static bool w_all_ended(void *arg)
 	return true;
 }
 
-/* Waits; returns the status that all members (but those that are gone) agree on, or ~0. */
+/* Waits; returns the status on which all members that are not gone agree, or ~0. */
 static inline uint32_t w_wait(struct w_group *g, uint64_t number, uint64_t ns)
 {
 	struct w_ended e = { g, number };
@@ -206,7 +206,7 @@ static inline uint32_t w_wait(struct w_group *g, uint64_t number, uint64_t ns)
 	return status;
 }
 
-/* Bytes of all shares of a read that are not the file's. */
+/* Returns how many bytes of all shares of a read differ from the file's. */
 static inline uint64_t w_read_wrong(struct w_group *g, uint64_t number, const struct w_file *f)
 {
 	struct w_fill fill = { .image = f->image };
@@ -219,7 +219,7 @@ static inline uint64_t w_read_wrong(struct w_group *g, uint64_t number, const st
 	return fill.wrong;
 }
 
-/* What a write leaves in the file. */
+/* Makes the image what the write leaves in the file. */
 static inline void w_apply(const struct w_job *job, const struct ddio_map *map)
 {
 	struct w_fill fill = { .image = job->f->image, .seed = job->seed };

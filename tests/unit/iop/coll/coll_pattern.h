@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The patterns of the papers, and collective operations of which bytes and the disks' work are checked. */
+/* The papers' patterns, and collective operations whose bytes and disk work are checked. */
 #ifndef DDIO_TEST_COLL_PATTERN_H
 #define DDIO_TEST_COLL_PATTERN_H
 
@@ -46,7 +46,7 @@ static inline struct ddio_array pattern(const char *name, uint64_t rec, uint64_t
 	return a;
 }
 
-/* Blocks of which somebody wants a byte; @partial: of them not all. */
+/* Counts the blocks of which somebody wants a byte; @partial: those that are not wanted completely. */
 static inline uint64_t blocks_wanted(const struct ddio_map *map, const struct w_file *f,
 				     uint64_t *partial)
 {
@@ -79,7 +79,7 @@ static inline uint64_t disks_read(const struct w_group *g, uint64_t op, uint64_t
 	return bytes;
 }
 
-/* What the disks did is what was needed, and what the members were told. */
+/* Checks that the disks did what was needed, and that the members were told so. */
 static inline void check_traffic(const struct w_job *job, uint64_t op, struct w_totals before,
 				 uint64_t reads, uint64_t writes)
 {
@@ -113,7 +113,7 @@ static inline void read_and_check(const struct w_job *job)
 	CU_ASSERT_EQUAL(needed, ddio_map_covered(map, lo, hi));
 }
 
-/* All blocks of the file are on the disks already. */
+/* All blocks of the file are already on the disks. */
 static inline void write_and_check(const struct w_job *job)
 {
 	struct w_totals before = w_totals(job->g->w);

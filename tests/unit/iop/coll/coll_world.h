@@ -29,10 +29,10 @@ static int w_streams_on(void)
 	return 0;
 }
 
-/* Every suite twice: with a request for each block, and with streams. */
+/* Every suite twice: with a request for each block, and with feeds. */
 static inline int w_ut_run(const char *name, const struct ut_suite *suites, size_t n)
 {
-	return ut_run_again(name, suites, n, ", streams", w_streams_on);
+	return ut_run_again(name, suites, n, ", feeds", w_streams_on);
 }
 
 /**
@@ -89,7 +89,7 @@ static inline uint64_t w_random(struct coll_world *w)
 	return w->rnd >> 33;
 }
 
-/* The byte at @off of what @seed names. */
+/* Returns the byte at @off of the contents that @seed names. */
 static inline uint8_t w_byte(uint64_t seed, uint64_t off)
 {
 	uint64_t x = (off + 1) * 0x9e3779b97f4a7c15ull ^ seed * 0xbf58476d1ce4e5b9ull;
@@ -262,7 +262,7 @@ static inline void w_run(struct coll_world *w, uint64_t ns)
 
 typedef bool (*w_cond)(void *arg);
 
-/* False: it did not come within @ns. */
+/* Returns false if that did not happen within @ns. */
 static inline bool w_until(struct coll_world *w, w_cond cond, void *arg, uint64_t ns)
 {
 	uint64_t end = ddio_sim_elapsed(w->dw) + ns, step = 20000;
@@ -379,7 +379,7 @@ static inline void w_block_write(struct coll_world *w, struct w_file *f, uint64_
 	object_put(obj);
 }
 
-/* The first @size bytes, what @seed names. */
+/* Fills the first @size bytes with the contents that @seed names. */
 static inline void w_file_fill(struct coll_world *w, struct w_file *f, uint64_t size, uint64_t seed)
 {
 	uint64_t i;
@@ -391,7 +391,7 @@ static inline void w_file_fill(struct coll_world *w, struct w_file *f, uint64_t 
 	f->rec.size = size;
 }
 
-/* Is block @b on the disk?  Then *@buf gets it. */
+/* Reads block @b into @buf; returns false if it is not on the disk. */
 static inline bool w_block_read(struct coll_world *w, const struct w_file *f, uint64_t b,
 				uint8_t *buf)
 {
@@ -409,7 +409,7 @@ static inline bool w_block_read(struct coll_world *w, const struct w_file *f, ui
 	return true;
 }
 
-/* Blocks of the disks that differ from the image; what was never written is zeros. */
+/* Returns how many blocks on the disks differ from the image; what was never written counts as zeros. */
 static inline uint32_t w_file_wrong(struct coll_world *w, const struct w_file *f, uint64_t size)
 {
 	uint8_t *buf = malloc(f->rec.ref.block);

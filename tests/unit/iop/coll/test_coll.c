@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The collective executor: every pattern of the papers' table, reading and writing, with what it
- * does to the disks counted.
+ * The collective executor: every pattern of the papers' table, reading and writing, with the work
+ * of the disks counted.
  */
 /* needs: everything */
 #include "tests/unit/iop/coll/coll_pattern.h"

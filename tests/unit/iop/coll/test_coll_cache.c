@@ -26,7 +26,7 @@ static bool c_over(void *arg)
 	return ((struct c_io *)arg)->over;
 }
 
-/* One request of the traditional path, within a block; not waited for. */
+/* Submits a request of the traditional path, within a block, without waiting for it. */
 static void tc_begin(struct coll_world *w, struct w_file *f, struct c_io *c, uint64_t off,
 		     void *buf, uint64_t len, bool write)
 {
@@ -184,7 +184,7 @@ static void test_dirty_is_overwritten(void)
 	dirty_free(&d);
 }
 
-/* Partly covered: the rest of the block is what the cache had. */
+/* Partly covered: the rest of the block comes from the cache. */
 static void test_dirty_is_merged(void)
 {
 	struct dirty d;
@@ -211,7 +211,7 @@ static void test_dirty_is_merged(void)
 	dirty_free(&d);
 }
 
-/* The rest of a block of which the cache has newer bytes cannot be read. */
+/* The cache has newer bytes of a block, and the rest of the block cannot be read. */
 static void test_dirty_cannot_be_filled(void)
 {
 	struct dirty d;
@@ -229,14 +229,14 @@ static void test_dirty_cannot_be_filled(void)
 		disk_inject(d.w->disk[1].disk, DDIO_DISK_READ, 1, -EIO);
 		op = w_start(&d.job);
 		CU_ASSERT_EQUAL(w_wait(d.g, op, SEC), DDIO_ST_IO);
-		/* A stream reads what the cache has nothing of first. */
+		/* A feed first reads the blocks that the cache does not have. */
 		CU_ASSERT_PTR_NOT_NULL(
 			strstr(m_op(&d.g->m[2], op)->text,
 			       w_streams && !i ? "reading block" : "rest of cached block"));
 		w_run(d.w, 10 * MS);
 		disk_inject(d.w->disk[0].disk, DDIO_DISK_READ, 0, 0);
 		disk_inject(d.w->disk[1].disk, DDIO_DISK_READ, 0, 0);
-		/* The blocks are nobody's: whole ones can be written. */
+		/* Nobody holds the blocks: whole ones can be written. */
 		memset(block, 0x33, sizeof(block));
 		tc(d.w, &d.f, 0, block, sizeof(block), true);
 		tc(d.w, &d.f, 1024, block, sizeof(block), true);

@@ -15,7 +15,7 @@ static uint64_t place_of(struct coll_world *w, const struct w_file *f, uint64_t 
 	return start;
 }
 
-/* Is the order of rank 0's blocks ascending, for each disk, by @place or by number? */
+/* Returns true if rank 0's blocks ascend on each disk, by @place or by number. */
 static bool ascending(const struct w_job *job, const struct w_op *op, bool by_place)
 {
 	uint64_t last[W_DISKS] = { 0 }, key;
@@ -158,7 +158,7 @@ static void test_buffers(void)
 		op = read_with(&job, 0);
 		CU_ASSERT_EQUAL(w->max_buffers, most);
 		CU_ASSERT_EQUAL(op->done[0].buffers, most);
-		/* A block and a message a buffer; with as many buffers as blocks it is over too soon. */
+		/* A block and a message buffer each; with as many buffers as blocks it is over too soon. */
 		if (most < 32)
 			CU_ASSERT_EQUAL(w->max_memory, 2ull * 2 * most * 512);
 		CU_ASSERT_EQUAL(op->datas, 64);
@@ -326,13 +326,13 @@ static void test_questions_wait(void)
 		op = w_start(&job);
 		CU_ASSERT_EQUAL(w_wait(g, op, 60 * SEC), DDIO_ST_OK);
 		ns[i] = ddio_sim_elapsed(w->dw) - t;
-		/* Pairs, but for the first, which do not come in step. */
+		/* All but the first come in pairs. */
 		if (!i)
 			CU_ASSERT(m_op(&g->m[0], op)->want_msgs <= 34);
 		w_file_free(&f);
 		w_free(w);
 	}
-	/* Pairs of blocks at 3 ms; the answers' millisecond and more is hidden, or is not. */
+	/* Pairs of blocks take 3 ms; the answers' millisecond and more is hidden behind that, or not. */
 	CU_ASSERT(ns[0] < 32 * 3 * MS + 8 * MS);
 	CU_ASSERT(ns[1] > 8 * 4 * MS);
 }

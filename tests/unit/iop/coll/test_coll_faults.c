@@ -43,7 +43,7 @@ static bool disk_fails_at(uint64_t k, uint32_t flags, uint32_t nreactors)
 		CU_ASSERT(says(&x, "file \"file1\" (byte "));
 	}
 	w_run(x.w, 5 * MS);
-	/* The other reactor too, without waiting for anybody. */
+	/* So does the other reactor, without waiting for anybody. */
 	CU_ASSERT(coll_idle(&x.w->reactor[0]));
 	CU_ASSERT(nreactors < 2 || coll_idle(&x.w->reactor[1]));
 	x.op = w_start(&x.job);
@@ -98,7 +98,7 @@ static void test_told_by_reactor_0(void)
 		CU_ASSERT_STRING_EQUAL(done[0].text, done[1].text);
 	}
 	fail_after(x.w, 1, NEVER);
-	/* When all is well reactor 0 has nothing to say, so nobody ends by its word. */
+	/* When all is well reactor 0 says nothing, so no member ends because of it. */
 	x.op = w_start(&x.job);
 	w_run(x.w, 20 * MS);
 	CU_ASSERT_EQUAL(m_op(&x.g->m[3], x.op)->oks, 1);
@@ -109,7 +109,7 @@ static void test_told_by_reactor_0(void)
 	fault_free(&x);
 }
 
-/* A disk that never answers: the members are told, the buffers stay. */
+/* A disk never answers: the members are told, the buffers stay. */
 static void test_disk_hangs(void)
 {
 	struct w_params p = { .seed = 7,
@@ -213,7 +213,7 @@ static void test_commits(void)
 	fault_free(&x);
 }
 
-/* Somebody cuts the file under a collective that runs. */
+/* The file is cut under a running collective. */
 static void test_cut(void)
 {
 	uint32_t flags[] = { 0, DDIO_COLL_WRITE }, i;

@@ -6,7 +6,7 @@
 /* needs: everything */
 #include "tests/unit/iop/coll/coll_fault.h"
 
-/* True if the fault came while the operation ran. */
+/* Returns true if the fault happened while the operation ran. */
 static bool lost_at(uint64_t byte, uint32_t rank, uint32_t flags, uint32_t nreactors)
 {
 	struct w_params p = {
@@ -80,7 +80,7 @@ static bool killed_at(uint64_t us, uint32_t flags)
 	status = w_wait(x.g, x.op, 60 * SEC);
 	CU_ASSERT(status == DDIO_ST_OK || status == DDIO_ST_MEMBER_LOST);
 	if (status == DDIO_ST_OK && !(flags & DDIO_COLL_WRITE)) {
-		/* It had its bytes before; or they are of no use by now. */
+		/* The member had its bytes before, or does not need them now. */
 		struct w_fill fill = { .image = x.f.image, .share = m_op(&x.g->m[0], x.op)->share };
 
 		w_bytes(x.g->map[x.op % W_OPS], 0, compare_byte, &fill);
@@ -205,7 +205,7 @@ static void test_deaf(void)
 	fault_free(&x);
 }
 
-/* Slower than the bound as a whole, but it moves. */
+/* The whole takes longer than the bound, but it moves. */
 static void test_slow_is_not_deaf(void)
 {
 	struct w_params p = { .seed = 4, .ndisks = 2, .timeout_ns = 500 * MS };
@@ -258,7 +258,7 @@ static void twisted(int twist)
 	fault_new(&x, &p, DDIO_COLL_WRITE);
 	x.g->m[2].twist = twist;
 	x.op = w_start(&x.job);
-	x.g->m[2].gone = true; /* will be */
+	x.g->m[2].gone = true; /* soon */
 	CU_ASSERT_EQUAL(w_wait(x.g, x.op, SEC), DDIO_ST_MEMBER_LOST);
 	CU_ASSERT_EQUAL(m_op(&x.g->m[0], x.op)->lost, 2);
 	w_run(x.w, 10 * MS);
@@ -275,7 +275,7 @@ static void test_wrong_pieces(void)
 		twisted(t);
 }
 
-/* The members have given up, but one answers all the same. */
+/* The members have given up, but one of them still answers. */
 static void test_late_piece(void)
 {
 	struct w_params p = { .seed = 6, .ndisks = 2, .options = "delay_us=50" };
@@ -340,7 +340,7 @@ static void test_aborted(void)
 	CU_ASSERT(aborted_at(0, 0));
 }
 
-/* What was under way ends, and that is all. */
+/* Operations under way end, and nothing else happens. */
 static void test_nothing_new(void)
 {
 	static const uint32_t flags[] = { DDIO_COLL_SORT, DDIO_COLL_WRITE };

@@ -94,7 +94,7 @@ static bool any_lane_closed(const struct scene *x)
 	return x->g->m[0].gone;
 }
 
-/* False: there is no n-th allocation. */
+/* Returns false if there is no n-th allocation. */
 static bool fails_at(uint64_t n, uint32_t flags)
 {
 	struct scene x;
@@ -110,7 +110,7 @@ static bool fails_at(uint64_t n, uint32_t flags)
 	reached = allocs > n;
 	failing = UINT64_MAX;
 	if (any_lane_closed(&x)) {
-		/* There was not even memory to say so: the one who asked was cut off. */
+		/* There was not even memory to say so: the client was cut off. */
 		CU_ASSERT_EQUAL(n, 0);
 	} else {
 		CU_ASSERT_EQUAL(status, reached ? DDIO_ST_NO_MEMORY : DDIO_ST_OK);

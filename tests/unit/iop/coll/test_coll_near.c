@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Block lists by shortest access time: every block once, each the soonest of those left. */
-/* needs: userlib/iop/coll_plan.c userlib/iop/coll_near.c */
+/* needs: userlib/iop/coll/core/plan.c userlib/iop/coll/core/near.c */
 #include <stdlib.h>
 #include <string.h>
 #include "iop/coll/priv.h"
@@ -79,7 +79,7 @@ static void near_read(struct near_rig *r, uint64_t sector)
 		ddio_sim_run_for(r->sim, MS / 10);
 }
 
-/* Of each run of neighbours only the first may come, so that is what is compared with. */
+/* Only the first of each run of neighbours may come, so the choice is compared with those. */
 static uint64_t soonest(const struct near_rig *r)
 {
 	uint64_t i, ns, best = UINT64_MAX;
@@ -125,7 +125,7 @@ static void test_soonest(void)
 	near_close(&r);
 }
 
-/* What the disk says is what then happens, up to the time that the block itself takes. */
+/* The disk does what it has said, give or take the time that the block itself takes. */
 static void test_access_time(void)
 {
 	uint64_t seed = 9, i, begin, said, took, spread, least = UINT64_MAX, most = 0;

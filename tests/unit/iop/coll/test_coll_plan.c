@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Block lists of the collective executor: spans, their order, and what they cost. */
-/* needs: userlib/iop/coll_plan.c */
+/* needs: userlib/iop/coll/core/plan.c */
 #include <stdlib.h>
 #include <string.h>
 #include "iop/coll/priv.h"
@@ -38,7 +38,7 @@ static bool next_block(struct plan *plan, uint64_t *block, bool *hole)
 	return true;
 }
 
-/* An object in one piece is as good as no list at all. */
+/* An object in one piece takes next to no list at all. */
 static void test_contiguous(void)
 {
 	struct plan plan = { .sectors = SECTORS };
@@ -142,7 +142,7 @@ static void test_large(void)
 }
 
 /*
- * Against a twin: an array with an entry a block
+ * Against a twin: an array with an entry for each block
  */
 struct plan_twin {
 	uint64_t block, sector;

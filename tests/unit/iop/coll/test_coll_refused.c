@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The collective executor when requests and messages make no sense, and when the node stops. */
+/* The collective executor with malformed requests and messages, and when the node stops. */
 /* needs: everything */
 #include "tests/unit/iop/coll/coll_fault.h"
 
@@ -129,8 +129,8 @@ static void test_attach_refused(void)
 }
 
 /*
- * A member has given its connection up and comes back, but the end of the old one is lost on its way:
- * the new one takes its place.
+ * A member has given up its connection and comes back, but the end of the old one is lost on its way: the new
+ * one takes its place.
  */
 static void test_attach_again(void)
 {
@@ -148,7 +148,7 @@ static void test_attach_again(void)
 	w_free(w);
 }
 
-/* A client that starts more than anybody needs. */
+/* A client starts more collectives than are allowed. */
 static void test_too_many(void)
 {
 	struct w_params p = {
@@ -276,7 +276,7 @@ static void test_bad_parts(void)
 	uint32_t i, round;
 
 	fault_new(&x, &p, 0);
-	/* The members do as if they had a map. */
+	/* The members act as if they had a map. */
 	CU_ASSERT_EQUAL_FATAL(w_map(&x.job, &map), 0);
 	bad.dim[0] = (struct ddio_dim){ .size = 10, .procs = 5, .dist = DDIO_CYCLIC };
 	for (round = 0; round < 2; round++) {
@@ -323,14 +323,14 @@ static void test_malformed(void)
 	memset(junk, 0xee, sizeof(junk));
 	for (i = 0; i < 4; i++)
 		CU_ASSERT(cut_off(&g->m[i].lane[0], op[i], junk, sizeof(junk)));
-	/* An abort by somebody who is no member, perhaps not any more, is nothing. */
+	/* An abort by a client that is not, or no longer, a member does nothing. */
 	m_abort(&g->m[4], 3, DDIO_ST_CANCELLED);
 	w_run(w, 5 * MS);
 	CU_ASSERT(!g->m[4].gone);
 	w_free(w);
 }
 
-/* To the wrong reactor, and by somebody who is no member. */
+/* To the wrong reactor, and from a client that is not a member. */
 static void test_start_astray(void)
 {
 	struct w_params p = { .seed = 45, .ndisks = 2, .nreactors = 2 };
@@ -405,7 +405,7 @@ static void test_long_list(void)
 }
 
 static const struct ut_case refused_cases[] = {
-	{ "requests that make no sense", test_refused },
+	{ "malformed requests", test_refused },
 	{ "numbers of operations and of processes", test_refused_numbers },
 	{ "members that do not fit", test_attach_refused },
 	{ "a member that comes back", test_attach_again },
@@ -414,7 +414,7 @@ static const struct ut_case refused_cases[] = {
 	{ "another reactor stops", test_other_reactor_stops },
 	{ "members that are attached to one reactor only", test_half_attached },
 	{ "a file that the disk knows otherwise", test_stale },
-	{ "parts that make no sense", test_bad_parts },
+	{ "malformed parts", test_bad_parts },
 	{ "malformed messages", test_malformed },
 	{ "requests that went astray", test_start_astray },
 	{ "a piece of a stranger", test_piece_of_stranger },

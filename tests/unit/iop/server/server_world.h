@@ -272,7 +272,7 @@ static inline void sc_free(struct sc *c)
 	free(c);
 }
 
-/* @data is bulk and must stay until the reply. */
+/* @data is bulk, and must live until the reply. */
 static inline void sc_send(struct sc *c, uint16_t opcode, const void *fixed, size_t len,
 			   const void *data, size_t data_len)
 {
@@ -291,7 +291,7 @@ static inline bool sc_wait(struct sc *c, uint32_t replies)
 	return c->replies >= replies;
 }
 
-/* Status of the reply, or ~0 if there was none. */
+/* Returns the status of the reply, or ~0 if there was none. */
 static inline uint32_t sc_call(struct sc *c, uint16_t opcode, const void *fixed, size_t len,
 			       const void *data, size_t data_len)
 {
@@ -336,7 +336,7 @@ static inline uint32_t sc_write(struct sc *c, uint64_t id, uint32_t disk, uint64
 	return sc_call(c, DDIO_OP_OBJ_WRITE, buf, n, data, len);
 }
 
-/* The bytes are in c->bulk. */
+/* The bytes go to c->bulk. */
 static inline uint32_t sc_read(struct sc *c, uint64_t id, uint32_t disk, uint64_t offset,
 			       uint64_t len)
 {
@@ -363,7 +363,7 @@ static inline uint32_t sc_sync(struct sc *c, uint64_t id)
 	return sc_object(c, DDIO_OP_OBJ_SYNC, &obj);
 }
 
-/* To be freed by ddio_status_free(). */
+/* The caller frees the result by ddio_status_free(). */
 static inline uint32_t sc_status(struct sc *c, struct ddio_msg_status *st)
 {
 	uint32_t status = sc_call(c, DDIO_OP_STATUS, NULL, 0, NULL, 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The server, message by message: every opcode, with values that are right and values that are not. */
+/* The server, message by message: every opcode, with valid and with invalid values. */
 #include "tests/unit/iop/server/server_world.h"
 
 static uint8_t pattern[64 * 4096];
@@ -158,7 +158,7 @@ static void files_are_removed_in_two_steps(void)
 	CU_ASSERT_EQUAL(out.more, 0);
 	CU_ASSERT_STRING_EQUAL(out.recs[0].name, "b");
 	ddio_ns_listing_free(&out);
-	/* What has no name any more is found by its number, and its removal goes on. */
+	/* A file without a name is found by its number, and its removal goes on. */
 	list.flags = DDIO_NS_ALL;
 	CU_ASSERT_EQUAL_FATAL(SC_CALL(c, NS_LIST, ns_list, &list), DDIO_ST_OK);
 	CU_ASSERT_EQUAL_FATAL(ddio_get_ns_listing(c->data, c->len, &out), 0);
@@ -206,7 +206,7 @@ static void a_durable_change_survives_a_restart(void)
 	sw_free(sw);
 }
 
-/* More than there are identifiers in reserve, before any commit can end. */
+/* More files than there are identifiers in reserve, before any commit can end. */
 static void many_files_at_once(void)
 {
 	enum { CLIENTS = 50, EACH = 100 };
@@ -275,7 +275,7 @@ static void what_is_written_is_read(void)
 	CU_ASSERT_EQUAL(data.len, 100);
 	CU_ASSERT_EQUAL(data.hit, 1);
 	CU_ASSERT_EQUAL(data.disk_reqs, 0);
-	/* Beyond, and of a file nobody wrote: zeros. */
+	/* Beyond the end, and of a file that nobody wrote: zeros. */
 	CU_ASSERT_EQUAL(sc_read(c, 1, 0, 1 << 20, 9000), DDIO_ST_OK);
 	CU_ASSERT(sw_all(c->bulk, 9000, 0));
 	CU_ASSERT_EQUAL(sc_read(c, 77, 0, 0, 9000), DDIO_ST_OK);
@@ -308,7 +308,7 @@ static void object_requests_that_make_no_sense(void)
 	CU_ASSERT_EQUAL(sc_read(c, 1, 0, 0, DDIO_MAX_BULK + 1), DDIO_ST_INVALID);
 	CU_ASSERT_PTR_NOT_NULL(strstr(c->text, "OBJ_READ"));
 	CU_ASSERT_EQUAL(sc_read(c, 1, 0, DDIO_MAX_FILE - 5, 10), DDIO_ST_TOO_BIG);
-	/* More is announced than comes, and the other way round. */
+	/* More is announced than arrives, and the other way round. */
 	obj = sc_obj(1, 0, 0, 100);
 	n = ddio_put_obj(buf, sizeof(buf), &obj);
 	CU_ASSERT_EQUAL(sc_call(c, DDIO_OP_OBJ_WRITE, buf, n, pattern, 50), DDIO_ST_INVALID);
@@ -319,7 +319,7 @@ static void object_requests_that_make_no_sense(void)
 	obj = sc_obj(1, 0, 0, 100);
 	obj.file.block = 5000;
 	CU_ASSERT_EQUAL(sc_object(c, DDIO_OP_OBJ_READ, &obj), DDIO_ST_INVALID);
-	/* Not the file that it was. */
+	/* It is not the same file. */
 	CU_ASSERT_EQUAL(sc_write(c, 1, 0, 0, pattern, 10), DDIO_ST_OK);
 	obj.file.block = 8192;
 	CU_ASSERT_EQUAL(sc_object(c, DDIO_OP_OBJ_READ, &obj), DDIO_ST_STALE);
@@ -426,9 +426,9 @@ static void space_is_reserved_listed_and_runs_out(void)
 	CU_ASSERT_EQUAL(sc_object(c, DDIO_OP_FSCK, &obj), DDIO_ST_OK);
 	CU_ASSERT_EQUAL(ddio_get_fsck(c->data, c->len, &check), 0);
 	CU_ASSERT_EQUAL(check.problems, 0);
-	/* What is reserved is on record, though never written. */
+	/* Reserved blocks are on record, though never written. */
 	CU_ASSERT_EQUAL(check.blocks, 101);
-	/* To be mended it is recorded first. */
+	/* A repair records everything first. */
 	CU_ASSERT_EQUAL(sc_write(c, 6, 0, 0, pattern, 10), DDIO_ST_OK);
 	obj.flags = DDIO_OBJ_REPAIR;
 	CU_ASSERT_EQUAL(sc_object(c, DDIO_OP_FSCK, &obj), DDIO_ST_OK);

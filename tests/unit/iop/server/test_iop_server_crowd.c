@@ -2,7 +2,7 @@
 /*
  * A crowd at one node, at random: each client has a file of its own, writes,
  * reads, cuts, removes and syncs it, makes holes, allocates, copies parts of it, and vanishes in the middle now and then; disks
- * fail; the node is stopped and started. What is read must be what was written, every
+ * fail; the node is stopped and started.  Every read must return what was written, every
  * request has one reply, and in the end the records are consistent.
  */
 #include "tests/unit/iop/server/server_world.h"
@@ -55,7 +55,7 @@ static void mark(struct person *p, uint64_t from, uint64_t len, bool unknown)
 	memset(p->unknown + from, unknown, len);
 }
 
-/* The bytes that the request under way changes. */
+/* Finds the bytes that the request under way changes. */
 static void touched(const struct person *p, uint64_t *from, uint64_t *len)
 {
 	*from = p->offset;
@@ -80,7 +80,7 @@ static void person_vanish(struct server_crowd *cr, struct person *p)
 	person_come(cr, p);
 }
 
-/* From one half of its file into the other. */
+/* Copies from one half of its file into the other. */
 static void person_copy(struct person *p)
 {
 	struct ddio_msg_obj_copy copy = { .disk = p->disk };
@@ -176,7 +176,7 @@ static void person_hear(struct server_crowd *cr, struct person *p)
 		memcpy(p->unknown + from, p->unknown + p->from, len);
 	else if (len)
 		mark(p, from, len, !ok);
-	/* What is forgotten although it could not be written is lost: then nobody knows. */
+	/* A block that is dropped although it could not be written is lost: then its bytes are unknown. */
 	if (p->opcode == DDIO_OP_DROP_CACHE && !ok)
 		mark(p, 0, FILE_MAX, true);
 	p->opcode = 0;
@@ -219,7 +219,7 @@ static void crowd_step(struct server_crowd *cr)
 		sw_run(cr->sw, rnd(3 * MS));
 	if (cr->failing && !rnd(50))
 		disk_inject(sw_disk(cr->sw, p->disk), (int)rnd(3) - 1, 1 + rnd(2), -EIO);
-	/* A stop on a failing disk loses what it says it loses. */
+	/* A stop on a failing disk loses only what it reports as lost. */
 	if (!cr->failing && !rnd(400))
 		crowd_restart(cr);
 }

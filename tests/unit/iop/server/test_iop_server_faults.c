@@ -11,7 +11,7 @@ static void settle(struct sw *sw)
 }
 
 /*
- * Messages that are no requests
+ * Messages that are not requests
  */
 static void what_is_not_answered_is_said(void)
 {
@@ -178,7 +178,7 @@ static void a_disk_error_names_disk_file_and_byte(void)
 	CU_ASSERT_EQUAL(sc_read(c, 1, 0, 4096, 10), DDIO_ST_IO);
 	CU_ASSERT_PTR_NOT_NULL(strstr(c->text, "disk d0: file 1, byte 4096"));
 	CU_ASSERT_EQUAL(sc_read(c, 1, 0, 4096, 10), DDIO_ST_OK);
-	/* Writing: nobody hears of it before the sync, which hears of it once. */
+	/* Writing: the error is reported to the sync, once, and to nobody before that. */
 	disk_inject(sw_disk(sw, 0), DDIO_DISK_WRITE, 1, -EIO);
 	CU_ASSERT_EQUAL(sc_write(c, 1, 0, 0, big, 4096), DDIO_ST_OK);
 	settle(sw);
@@ -236,7 +236,7 @@ static void a_stop_answers_and_then_closes(void)
 	sw_free(sw);
 }
 
-/* One that asked for much and reads nothing does not keep the node from stopping. */
+/* A client that asked for much and reads nothing does not keep the node from stopping. */
 static void a_deaf_client_does_not_hold_up_a_stop(void)
 {
 	struct sw *sw = sw_new(NULL);
@@ -257,7 +257,7 @@ static void a_deaf_client_does_not_hold_up_a_stop(void)
 	sw_free(sw);
 }
 
-/* Not even one that is in the middle of the opening exchange, or of a message. */
+/* One in the middle of the opening exchange, or of a message, does not either. */
 static void half_a_client_does_not_hold_up_a_stop(void)
 {
 	struct sw *sw = sw_new(NULL);
@@ -284,7 +284,7 @@ static void half_a_client_does_not_hold_up_a_stop(void)
 	sw_free(sw);
 }
 
-/* Who has written something hears at the end whether it is durable: of each reactor of its own. */
+/* A client that has written learns at the end whether it is durable, from each reactor separately. */
 static void the_end_is_told(void)
 {
 	struct sw *sw = sw_new(NULL);
@@ -302,7 +302,7 @@ static void the_end_is_told(void)
 	}
 	CU_ASSERT_EQUAL(tool->ended, 0);
 	sc_free(tool);
-	/* Disk 0 cannot take what was written: its reactor says nothing. */
+	/* Disk 0 cannot store the data: its reactor says nothing. */
 	CU_ASSERT_EQUAL_FATAL(sw_start_node(sw), 0);
 	for (i = 0; i < 2; i++) {
 		c[i] = sc_new(sw, i);

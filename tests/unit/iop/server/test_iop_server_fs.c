@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Requests of mounts as they come over a connection. */
+/* Requests of mounts as they arrive over a connection. */
 #include <errno.h>
 #include "tests/unit/iop/server/server_world.h"
 
@@ -40,7 +40,7 @@ static uint32_t make(struct sc *c, uint64_t parent, const char *name, uint32_t m
 	return status;
 }
 
-/* How many records of what is to be removed. */
+/* Returns how many records of files to be removed there are. */
 static uint32_t left(struct sc *c)
 {
 	struct ddio_msg_ns_listing l;
@@ -52,7 +52,7 @@ static uint32_t left(struct sc *c)
 	return n;
 }
 
-/* The same in the answer to who removed a name. */
+/* The same in the reply to the mount that removed a name. */
 static bool unlinked_left(struct sc *c)
 {
 	struct ddio_msg_fs_unlinked x;
@@ -62,7 +62,7 @@ static bool unlinked_left(struct sc *c)
 	return x.flags & DDIO_FS_UNLINKED_LEFT;
 }
 
-/* The attributes that a change of the directory has answered are those that it has. */
+/* The attributes in the reply to a change of the directory are those that it has. */
 static void check_dir(struct sc *c, const struct ddio_fs_attr *dir)
 {
 	struct ddio_msg_fs_ino ino = { .ino = dir->ino };
@@ -73,7 +73,7 @@ static void check_dir(struct sc *c, const struct ddio_fs_attr *dir)
 	CU_ASSERT_EQUAL(memcmp(&x.attr, dir, sizeof(*dir)), 0);
 }
 
-/* Each answer says how the directory is now; one from memory, or to what failed, does not. */
+/* Each reply has the directory's present attributes; one from memory, or of a failure, has not. */
 static void directories_in_answers(void)
 {
 	struct sw *sw = sw_new(NULL);
@@ -267,13 +267,13 @@ static void locks_wait_and_are_cancelled(void)
 		CU_ASSERT(sc_wait(b, i + 3));
 		CU_ASSERT_EQUAL(b->failures, 2);
 	}
-	/* a mount ends properly: its locks go, who waits gets them */
+	/* a mount ends properly: its locks go to the requests that wait */
 	CU_ASSERT_EQUAL(sc_call(a, DDIO_OP_FS_DETACH, NULL, 0, NULL, 0), DDIO_ST_OK);
 	CU_ASSERT(sc_wait(b, i + 303));
 	CU_ASSERT_EQUAL(b->failures, 2);
 	CU_ASSERT_EQUAL(c->status, DDIO_ST_OK);
 	CU_ASSERT_EQUAL(lock_now(a, 1, DDIO_FS_LOCK_READ, 0), DDIO_ST_INVALID);
-	/* who waits and is cut off waits no more; stopping ends the others */
+	/* a waiting client that is cut off waits no more; stopping ends the others */
 	set_lock(b, 9, DDIO_FS_LOCK_WRITE, DDIO_FS_LOCK_WAIT, 7);
 	set_lock(c, 9, DDIO_FS_LOCK_WRITE, DDIO_FS_LOCK_WAIT, 8);
 	sw_run(sw, 10 * MS);
@@ -315,7 +315,7 @@ static void a_restart_asks_for_everything_again(void)
 	CU_ASSERT_EQUAL_FATAL(ddio_get_fs_opened(a->data, a->len, &again), 0);
 	ddio_fs_opened_free(&again);
 	CU_ASSERT_EQUAL(first.attr.ino, again.attr.ino);
-	/* somebody else's lock waits until all has been told */
+	/* another mount's lock waits until all have told theirs */
 	b = mount(sw, 2);
 	set_lock(b, 1, DDIO_FS_LOCK_READ, 0, 0);
 	sw_run(sw, 100 * MS);

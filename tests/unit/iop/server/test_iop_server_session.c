@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Connections of one session, one after the other: what was asked for by the one before is not done later. */
+/* Connections of one session, one after the other: a request on an old one takes no effect later. */
 #include <errno.h>
 #include "tests/unit/iop/server/server_world.h"
 
@@ -21,7 +21,7 @@ static struct sw *slow_world(void)
 	return sw;
 }
 
-/* Has said HELLO as @number of @session; whether it is served shows later. */
+/* Says HELLO as connection @number of @session; whether it is served shows later. */
 static struct sc *session_open(struct sw *sw, uint32_t reactor, uint64_t session, uint64_t number)
 {
 	struct ddio_msg_hello hello = { .role = DDIO_ROLE_CLIENT, .reactor = reactor };
@@ -54,8 +54,8 @@ static void send_write(struct sc *c, const uint8_t *data)
 }
 
 /*
- * A client that hears nothing for a while gives its connection up, without the server knowing, writes again
- * by another one, and then something newer.  At every stage of the first write.
+ * A client that hears nothing for a while gives up its connection, without the server knowing, repeats the write
+ * on another one, and then writes something newer.  At every stage of the first write.
  */
 static void a_late_write_does_not_land(void)
 {
@@ -121,7 +121,7 @@ static void others_are_left_alone(void)
 	nobody[1] = session_open(sw, r, 0, 0);
 	CU_ASSERT(session_served(mine) && session_served(other) && session_served(elsewhere));
 	CU_ASSERT(session_served(nobody[0]) && session_served(nobody[1]));
-	/* One that was made before, and has come late. */
+	/* A connection that was made earlier and arrives late. */
 	late = session_open(sw, r, 77, 4);
 	CU_ASSERT(!session_served(late));
 	CU_ASSERT(late->closed);
@@ -139,8 +139,8 @@ static void others_are_left_alone(void)
 	sw_free(sw);
 }
 
-/* One that waits for a write goes away, or the node is stopped meanwhile. */
-static void who_waits_may_go(void)
+/* A connection that waits for a write goes away, or the node is stopped meanwhile. */
+static void held_may_go(void)
 {
 	struct sw *sw = slow_world();
 	uint32_t r = sw_reactor(sw, 0);
@@ -171,7 +171,7 @@ static const struct ut_case cases[] = {
 	{ "a late write", a_late_write_does_not_land },
 	{ "a write without a client", a_write_without_a_client_is_waited_for },
 	{ "others", others_are_left_alone },
-	{ "who waits may go", who_waits_may_go },
+	{ "a held connection may go", held_may_go },
 	{ NULL, NULL },
 };
 

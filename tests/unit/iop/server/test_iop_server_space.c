@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What the file system asks of objects: their space, holes, allocation, copies, and a disk that is full. */
+/* What the file system needs of objects: space, holes, allocation, copies, and a disk that is full. */
 #include "tests/unit/iop/server/server_world.h"
 
 #define BS 4096u
@@ -41,7 +41,7 @@ static uint32_t allocate(struct sc *c, uint64_t id, uint64_t offset, uint64_t le
 	return sc_object(c, DDIO_OP_OBJ_ALLOCATE, &obj);
 }
 
-/* Are bytes [from, to) of the object what they were before, with zeros in [zero, end)? */
+/* Returns true if bytes [from, to) of the object are as before, with zeros in [zero, end). */
 static bool reads(struct sc *c, uint64_t id, uint64_t to, uint64_t zero, uint64_t end)
 {
 	uint64_t i;
@@ -158,7 +158,7 @@ static void allocated_space_is_kept(void)
 	sw_free(sw);
 }
 
-/* In place, so it works on a full disk too. */
+/* In place, so it works on a full disk, too. */
 static void zeroing_needs_no_space(void)
 {
 	uint64_t blocks;
@@ -189,7 +189,7 @@ static void zeroing_needs_no_space(void)
 	sw_free(sw);
 }
 
-/* What does not fit is refused when it is written; all that was taken can be written back. */
+/* A write that does not fit is refused at once; everything accepted can be written back. */
 static void a_full_disk_loses_nothing(void)
 {
 	struct ddio_msg_obj_stat before;
@@ -239,7 +239,7 @@ static void is_extent(const struct ddio_msg_extents *x, uint32_t i, uint64_t blo
 	CU_ASSERT_EQUAL(x->ext[i].flags, flags);
 }
 
-/* Where data are to be found: what the cache holds is, what was only allocated is not. */
+/* Where there is data: what the cache holds is data, what was only allocated is not. */
 static void extents_tell_data_from_space(void)
 {
 	struct ddio_msg_extents x;
@@ -374,7 +374,7 @@ static uint64_t dirty_blocks(struct sc *c)
 	return n;
 }
 
-/* Unasked, in a while; and the records with it, so that a check of what is committed sees it. */
+/* Writes back unasked, after a while, and the records with it, so that a check of committed records sees it. */
 static void written_back_in_a_while(void)
 {
 	uint64_t blocks, i;
@@ -390,7 +390,7 @@ static void written_back_in_a_while(void)
 	CU_ASSERT_EQUAL(dirty_blocks(c), 0);
 	CU_ASSERT_EQUAL(free_bytes(c, &blocks), FREE - 3 * BS);
 	CU_ASSERT_EQUAL(blocks, 3);
-	/* On a disk that fails it is tried again, ever more seldom; fsync is told, nothing is lost. */
+	/* On a failing disk it is tried again, ever more rarely; fsync reports it, and nothing is lost. */
 	disk_inject(sw_disk(sw, 0), -1, 1000, -EIO);
 	CU_ASSERT_EQUAL(sc_write(c, 1, 0, 3 * BS, pattern, 100), DDIO_ST_OK);
 	sw_run(sw, 60000 * MS);
