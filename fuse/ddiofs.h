@@ -130,11 +130,8 @@ struct mount *mount_of(fuse_req_t req);
 /* Returns NULL if there is no memory; the kernel has been told so then. */
 struct request *request_new(fuse_req_t req, fuse_ino_t ino);
 void request_free(struct request *r);
-/* Each replies to the kernel and frees the request; @err is 0 or -errno. */
+/* Replies to the kernel and frees the request; @err is 0 or -errno. */
 void request_end(struct request *r, int err);
-/* @age_ns: how old the attributes are. */
-void request_end_attr(struct request *r, const struct ddio_fs_attr *attr, uint64_t age_ns);
-void request_end_entry(struct request *r, const struct ddio_fs_attr *attr);
 /* The library's reply to requests that give nothing, attributes, an entry. */
 void request_done(void *arg, const struct ddio_fs_reply *reply);
 void request_done_attr(void *arg, const struct ddio_fs_reply *reply);
@@ -144,9 +141,6 @@ void requests_drain(struct mount *m, unsigned int ms);
 
 uint64_t ino_of(const struct mount *m, fuse_ino_t ino);
 fuse_ino_t nodeid_of(const struct mount *m, uint64_t ino);
-/* @timeout: how long the kernel may cache them. */
-void attr_fill(const struct mount *m, const struct ddio_fs_attr *attr, struct stat *st,
-	       double *timeout);
 void entry_fill(const struct mount *m, const struct ddio_fs_attr *attr, struct fuse_entry_param *e);
 /* Checks a name for what the name server cannot store: 0 or an errno. */
 int name_check(const char *name);

@@ -88,8 +88,9 @@ static bool blocks_of(const struct ddio_fs_attr *attr, uint64_t *blocks)
 	return known;
 }
 
-void attr_fill(const struct mount *m, const struct ddio_fs_attr *attr, struct stat *st,
-	       double *timeout)
+/* @timeout: how long the kernel may cache them. */
+static void attr_fill(const struct mount *m, const struct ddio_fs_attr *attr, struct stat *st,
+		      double *timeout)
 {
 	uint64_t blocks;
 	/* If blocks were not counted, the kernel must ask again, and has them counted. */
@@ -123,7 +124,8 @@ void entry_fill(const struct mount *m, const struct ddio_fs_attr *attr, struct f
 	attr_fill(m, attr, &e->attr, &e->attr_timeout);
 }
 
-void request_end_attr(struct request *r, const struct ddio_fs_attr *attr, uint64_t age_ns)
+/* @age_ns: how old the attributes are. */
+static void request_end_attr(struct request *r, const struct ddio_fs_attr *attr, uint64_t age_ns)
 {
 	double timeout, age = (double)age_ns / 1e9;
 	struct stat st;
@@ -133,7 +135,7 @@ void request_end_attr(struct request *r, const struct ddio_fs_attr *attr, uint64
 	request_free(r);
 }
 
-void request_end_entry(struct request *r, const struct ddio_fs_attr *attr)
+static void request_end_entry(struct request *r, const struct ddio_fs_attr *attr)
 {
 	struct fuse_entry_param e;
 

@@ -5,7 +5,8 @@
 #
 #   - a function or a variable that no other object uses is static, or goes;
 #   - "ddio_" stands before a name of userlib/X exactly if it is used outside userlib/X (by another
-#     library, the tools, the mount), or is public; for tags of structs, enums and unions likewise;
+#     library, the tools, the mount, the modules' tests), or is public; for tags of structs, enums and
+#     unions likewise;
 #   - the static and the shared library show the public names only.
 use strict;
 use warnings;
@@ -39,10 +40,15 @@ sub judge_name {
 
 sub judge_symbols {
 	my $sym = symbols(objects(qr{^(?:userlib|kmod/shared|fuse|tools)/.*\.c$}));
-	my $tests = symbols(objects(qr{^tests/.*\.c$}));
 	my (%users, %tested);
 	for my $f (sort keys %$sym) { $users{$_}{$f} = 1 for @{ $sym->{$f}{use} } }
-	for my $f (sort keys %$tests) { $tested{$_} = 1 for @{ $tests->{$f}{use} } }
+	# Not all tests are built here.  Those of the modules are programs of their own.
+	for my $f (files(qr{^tests/.*\.[ch]$})) {
+		my @names = without_comments(slurp($f)) =~ /\b([a-z]\w+)\b/g;
+		$tested{$_} = 1 for @names;
+		next unless $f =~ m{^tests/kselftest/};
+		$users{$_}{$f} = 1 for grep { /^ddio_/ } @names;
+	}
 	for my $f (sort keys %$sym) {
 		my $home = library($f);
 		for my $name (sort @{ $sym->{$f}{def} }) {
@@ -60,7 +66,7 @@ sub judge_symbols {
 # The tag of an enum is used where one of its values is.
 sub judge_tags {
 	my (%home, %text, %enum, %outside);
-	for my $f (files(qr{^(?:userlib|fuse|tools|include/ddio)/.*\.[ch]$})) {
+	for my $f (files(qr{^(?:userlib|fuse|tools|include/ddio|tests/kselftest)/.*\.[ch]$})) {
 		$text{$f} = without_comments(slurp($f));
 		next unless $f =~ m{^userlib/};
 		while ($text{$f} =~ /\b(struct|enum|union)\s+(\w+)\s*\{([^}]*)/g) {

@@ -211,9 +211,6 @@ int memmap_pieces(const struct ddio_memmap *memmap, uint64_t lo, uint64_t hi, bo
 bool ddio_memmap_contiguous(const struct ddio_memmap *memmap, uint64_t lo, uint64_t hi,
 			    bool writing, uint64_t *mem_off, uint64_t *len);
 
-void piece_unpack(const struct mem_piece *piece, const void *msg, void *mem);
-void piece_pack(const struct mem_piece *piece, void *msg, const void *mem);
-
 /* The whole message at once: walks and copies. */
 void ddio_memmap_unpack(const struct ddio_memmap *memmap, uint64_t lo, uint64_t hi, const void *msg,
 			void *mem);

@@ -358,7 +358,7 @@ bool ddio_memmap_contiguous(const struct ddio_memmap *memmap, uint64_t lo, uint6
 	return true;
 }
 
-void piece_unpack(const struct mem_piece *piece, const void *msg, void *mem)
+static void piece_unpack(const struct mem_piece *piece, const void *msg, void *mem)
 {
 	struct strided_copy copy;
 	uint32_t i;
@@ -373,7 +373,7 @@ void piece_unpack(const struct mem_piece *piece, const void *msg, void *mem)
 	copy_run(&copy, (char *)mem + piece->mem_off, (const char *)msg + piece->msg_off);
 }
 
-void piece_pack(const struct mem_piece *piece, void *msg, const void *mem)
+static void piece_pack(const struct mem_piece *piece, void *msg, const void *mem)
 {
 	struct strided_copy copy;
 	uint32_t i;

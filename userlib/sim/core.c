@@ -71,6 +71,12 @@ void sim_work(struct sim_proc *proc, uint64_t ns)
 		cpu_plan(cpu);
 }
 
+static void sim_trace(struct ddio_sim *sim, uint64_t what)
+{
+	if (sim->tracing)
+		sim->trace = ddio_rand_mix(sim->trace ^ what) + what;
+}
+
 bool sim_step(struct ddio_sim *sim, uint64_t until)
 {
 	struct ddio_heap_node *turn = ddio_heap_first(&sim->turns);
@@ -92,12 +98,6 @@ bool sim_step(struct ddio_sim *sim, uint64_t until)
 	sim->running = NULL;
 	cpu_plan(cpu);
 	return true;
-}
-
-void sim_trace(struct ddio_sim *sim, uint64_t what)
-{
-	if (sim->tracing)
-		sim->trace = ddio_rand_mix(sim->trace ^ what) + what;
 }
 
 void sim_trace_bytes(struct ddio_sim *sim, const void *data, size_t len)

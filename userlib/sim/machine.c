@@ -42,7 +42,7 @@ static const struct ddio_sim_machine machine_1994 = {
 	},
 };
 
-const struct ddio_sim_machine *const sim_machines[] = {
+static const struct ddio_sim_machine *const sim_machines[] = {
 	&machine_1994,
 	&machine_free,
 	NULL,

@@ -204,7 +204,6 @@ void sim_run_posts(void *arg);
 void sim_run_offloads(void *arg);
 
 /* Adds to the trace, if it is kept. */
-void sim_trace(struct ddio_sim *sim, uint64_t what);
 void sim_trace_bytes(struct ddio_sim *sim, const void *data, size_t len);
 
 /* medium.c */

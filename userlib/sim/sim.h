@@ -59,8 +59,6 @@ struct ddio_sim_machine {
 	struct sim_cost cost[DDIO_SIM_WORKS];
 };
 
-/* NULL-terminated. */
-extern const struct ddio_sim_machine *const sim_machines[];
 /* Return: NULL if there is none of that name. */
 const struct ddio_sim_machine *ddio_sim_machine_find(const char *name);
 /* For all processes, from now on; "free" if not set.  @machine must outlive the world. */

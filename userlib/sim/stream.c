@@ -130,7 +130,7 @@ void sim_stream_break(struct sim_stream *s, int err)
 	sim_stream_plan(s, 0);
 }
 
-void sim_stream_free(struct sim_stream *s)
+static void sim_stream_free(struct sim_stream *s)
 {
 	stream_drop_input(s);
 	ddio_list_del(&s->link);

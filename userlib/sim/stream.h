@@ -76,7 +76,6 @@ struct sim_listener {
 };
 
 struct sim_stream *sim_stream_new(struct sim_proc *proc, const char *name);
-void sim_stream_free(struct sim_stream *s);
 /* Plans the next call of the user, not before @pause has passed. */
 void sim_stream_plan(struct sim_stream *s, uint64_t pause);
 /* Breaks this end. */

@@ -38,8 +38,6 @@ double mount_now(void);
 /* Runs @fn in a thread for each job, all at once, with the thread's number.  Return: seconds, or a negative errno. */
 double mount_threads(const struct mount_job *job,
 		     int (*fn)(const struct mount_job *job, uint32_t me, void *arg), void *arg);
-/* Makes the kernel drop names and attributes: asks it to, or waits until they have expired. */
-void mount_forget(const struct mount_job *job);
 
 struct bench_values;
 int bench_mount(const struct bench_values *v);

@@ -67,7 +67,7 @@ double mount_threads(const struct mount_job *job,
 	return err ? err : mount_now() - began;
 }
 
-void mount_forget(const struct mount_job *job)
+static void mount_forget(const struct mount_job *job)
 {
 	int fd = open("/proc/sys/vm/drop_caches", O_WRONLY | O_CLOEXEC);
 	struct timespec second = { .tv_sec = 2 };

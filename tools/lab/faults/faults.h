@@ -400,8 +400,6 @@ int faults_copy_records(const char *from, const char *to);
 void faults_iop_stop(struct faults *f, uint32_t iop);
 /* Return: 0, or -errno with a text in @err. */
 int faults_iop_start(struct faults *f, uint32_t iop, char *err, size_t err_len);
-/* Return: whether all orphans have ended. */
-bool faults_world_quiet(const struct faults *f);
 void faults_cp_kill(struct faults *f, uint32_t rank);
 /* Processes: I/O processors first, then compute processes. */
 enum faults_net { NET_GOOD, NET_BREAK, NET_CUT, NET_STALL, NET_SLOW };

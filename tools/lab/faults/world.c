@@ -322,16 +322,6 @@ static void daemons_free(struct faults *f)
 	}
 }
 
-bool faults_world_quiet(const struct faults *f)
-{
-	const struct daemon *d;
-
-	for (d = f->world->orphans; d; d = d->next)
-		if (!d->stopped)
-			return false;
-	return true;
-}
-
 /*
  * Compute processes
  */

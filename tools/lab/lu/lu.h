@@ -67,9 +67,7 @@ float lu_element(uint64_t seed, uint32_t n, uint32_t row, uint32_t col);
 void lu_matrix(uint64_t seed, uint32_t n, float *a);
 /* Subtracts m * b[] from a[], over the rows from @from on. */
 void lu_update(float *a, const float *mult, float pivot, uint32_t from, uint32_t n);
-/* Does the same operations in memory; @a becomes L (without its diagonal of ones) and U. */
-void lu_in_memory(float *a, uint32_t n);
-/* Compares @lu with what lu_in_memory() gives and L U with the matrix. */
+/* Compares @lu with what the same operations give in memory, and L U with the matrix. */
 int lu_check(const struct lu_spec *spec, const float *lu, uint64_t *wrong, double *residual);
 
 struct opt_cmd;

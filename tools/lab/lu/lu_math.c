@@ -39,7 +39,7 @@ void lu_update(float *a, const float *mult, float pivot, uint32_t from, uint32_t
 		a[row] -= mult[row] * pivot;
 }
 
-void lu_in_memory(float *a, uint32_t n)
+static void lu_in_memory(float *a, uint32_t n)
 {
 	uint32_t i, row, col;
 	float *m;

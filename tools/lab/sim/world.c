@@ -326,24 +326,24 @@ void sim_world_free(struct sim_world *w)
 	free(w);
 }
 
-int sim_cp_connect(struct sim_cp *cp, struct ddio_session **session)
+static int sim_cp_connect(struct sim_cp *cp, struct ddio_session **session)
 {
 	struct sim_world *w = cp->world;
 
 	return ddio_session_new_env(w->proc[cp->rank].env, w->conf, &w->key, session);
 }
 
-int sim_cp_meet(struct sim_cp *cp, struct ddio_session *session, struct ddio_group **group)
+static int sim_cp_meet(struct sim_cp *cp, struct ddio_session *session, struct ddio_group **group)
 {
 	return ddio_group_create(session, cp->rank, cp->world->spec.cps, "127.0.0.1:9000", group);
 }
 
-uint64_t sim_cp_now(struct sim_cp *cp)
+static uint64_t sim_cp_now(struct sim_cp *cp)
 {
 	return ddio_env_now(cp->world->proc[cp->rank].env);
 }
 
-void sim_cp_compute(struct sim_cp *cp, uint64_t ns)
+static void sim_cp_compute(struct sim_cp *cp, uint64_t ns)
 {
 	ddio_sim_compute(cp->world->proc[cp->rank].env, ns);
 }

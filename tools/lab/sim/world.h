@@ -54,12 +54,7 @@ int sim_world_run(struct sim_world *world, int (*fn)(struct sim_cp *cp), void *a
 /* Stops the daemons in order and frees everything. */
 void sim_world_free(struct sim_world *world);
 
-/* The world as a process sees it. */
-int sim_cp_connect(struct sim_cp *cp, struct ddio_session **session);
-int sim_cp_meet(struct sim_cp *cp, struct ddio_session *session, struct ddio_group **group);
-uint64_t sim_cp_now(struct sim_cp *cp);
-void sim_cp_compute(struct sim_cp *cp, uint64_t ns);
-/* Return: all of these, for the benchmark. */
+/* Return: the world as a process sees it, for the benchmark. */
 struct bench_world sim_cp_world(struct sim_cp *cp);
 
 /**

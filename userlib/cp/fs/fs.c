@@ -172,25 +172,6 @@ static struct ddio_fs *fs_make(struct ddio_session **sessions, uint32_t n,
 	return fs;
 }
 
-int fsc_new(struct ddio_session **sessions, uint32_t n, const struct ddio_fs_opts *opts,
-	    struct ddio_fs **result, char *err, size_t err_len)
-{
-	struct ddio_fs *fs = fs_make(sessions, n, opts);
-	int ret;
-
-	if (!fs) {
-		snprintf(err, err_len, "out of memory");
-		return -ENOMEM;
-	}
-	ret = fs_begin_wait(fs, err, err_len);
-	if (ret) {
-		fsc_end(fs);
-		return ret;
-	}
-	*result = fs;
-	return 0;
-}
-
 static int opts_check(const struct ddio_fs_opts *opts, char *err, size_t err_len)
 {
 	const char *why = NULL;
@@ -326,7 +307,7 @@ static void reactors_leave(struct ddio_fs *fs)
 	}
 }
 
-void fsc_end(struct ddio_fs *fs)
+static void fsc_end(struct ddio_fs *fs)
 {
 	uint32_t i;
 
@@ -343,6 +324,25 @@ void fsc_end(struct ddio_fs *fs)
 	ddio_gate_wait(fs->reactor[0].env, &fs->gone, 0);
 	reactors_leave(fs);
 	fs_free(fs);
+}
+
+int fsc_new(struct ddio_session **sessions, uint32_t n, const struct ddio_fs_opts *opts,
+	    struct ddio_fs **result, char *err, size_t err_len)
+{
+	struct ddio_fs *fs = fs_make(sessions, n, opts);
+	int ret;
+
+	if (!fs) {
+		snprintf(err, err_len, "out of memory");
+		return -ENOMEM;
+	}
+	ret = fs_begin_wait(fs, err, err_len);
+	if (ret) {
+		fsc_end(fs);
+		return ret;
+	}
+	*result = fs;
+	return 0;
 }
 
 void ddio_fs_close(struct ddio_fs *fs)

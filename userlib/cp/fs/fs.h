@@ -10,7 +10,5 @@
 /* ddio_fs_open() over @n sessions, each with a reactor of its own.  Blocks.  Returns 0 or -errno. */
 int fsc_new(struct ddio_session **sessions, uint32_t n, const struct ddio_fs_opts *opts,
 	    struct ddio_fs **fs, char *err, size_t err_len);
-/* Ends all that fsc_new() began; the sessions are the caller's.  Blocks. */
-void fsc_end(struct ddio_fs *fs);
 
 #endif /* DDIO_CP_FS_FS_H */

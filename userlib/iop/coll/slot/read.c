@@ -22,7 +22,7 @@ static void read_here(struct coll_slot *slot)
 	read_send(slot);
 }
 
-void slot_read_next(struct coll_slot *slot)
+static void slot_read_next(struct coll_slot *slot)
 {
 	slot_enter(slot, SLOT_IDLE);
 	slot->disk->source->next(slot);

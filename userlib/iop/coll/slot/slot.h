@@ -255,10 +255,6 @@ int slot_divide(struct coll_slot *slot, const struct coll_block *block);
 /* Charges one member's part of a block as Memputs or Memgets. */
 void coll_charge_part(struct coll *coll, enum ddio_work work, const struct coll_part *part);
 
-/* read.c */
-/* The slot is done with its block, and takes the next. */
-void slot_read_next(struct coll_slot *slot);
-
 /* ask.c */
 /* Asks for pieces where that is due; the questions go out with the turn. */
 void coll_ask(struct coll_disk *cd);
