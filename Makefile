@@ -6,8 +6,13 @@
 #   make demo       the main job on a local cluster of emulated disks
 #                     FILE=path   store this file; default: a matrix of doubles
 #                     QUICK=1     fewer distributions, under a minute
+#   make quick      build, unit and tree tests; installs nothing; what passed and has not
+#                   changed is not run again (T='cp_* tree/arrows': only these)
+#   make unit       the unit programs, every round of them; D=asan or D=tsan, T='cp_*'
 #   make check      every test; ends with "N passed, N failed, N skipped"
 #                     T='unit/* cluster/*'  only the tests whose names match
+#                     KEPT=no  also machines whose inputs have not changed
+#   make check-user every test but the virtual machines
 #   make check-vm   only the kernel modules' tests, in virtual machines with Debian's
 #                   kernels 6.1, 6.12 and the newest (K='6.1 7.x': only those)
 #   make check-vm-debug  the same on a kernel with KASAN, lockdep and fault injection
