@@ -13,6 +13,7 @@
 #                     T='unit/* cluster/*'  only the tests whose names match
 #                     KEPT=no  also machines whose inputs have not changed
 #   make check-user every test but the virtual machines
+#   make mutants F=userlib/map/memmap.c  changes of a source that its unit tests let pass
 #   make check-vm   only the kernel modules' tests, in virtual machines with Debian's
 #                   kernels 6.1, 6.12 and the newest (K='6.1 7.x': only those)
 #   make check-vm-debug  the same on a kernel with KASAN, lockdep and fault injection

@@ -45,3 +45,8 @@ $(O)/tree/%.ok: FORCE
 	$(Q)O=$(O) tests/tree/$* >$(@:.ok=.log) 2>&1 </dev/null && touch $@
 
 FORCE:
+
+# make mutants F=FILE: changes of one source that the unit programs let pass (tests/mutants/run.sh)
+.PHONY: mutants
+mutants:
+	$(Q)tests/mutants/run.sh '$(F)' $(or $(N),0) $(foreach t,$(T),'$(t)')
