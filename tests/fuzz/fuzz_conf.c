@@ -41,8 +41,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		memcpy(text, data, size);
 		text[size] = '\0';
 		ddio_parse_size(text, &bytes);
-		ddio_parse_time(text, &bytes);
-		ddio_parse_number(text, &bytes);
+		parse_time(text, &bytes);
+		parse_u64(text, &bytes);
 	}
 	return 0;
 }

@@ -55,9 +55,9 @@ static bool in_range(const struct ddio_opt *opt, double v)
 static void print_limit(const struct ddio_opt *opt, double v, char *text, size_t len)
 {
 	if (opt->type == OPT_SIZE || opt->type == OPT_POWER)
-		ddio_print_size(text, len, (uint64_t)v);
+		print_size(text, len, (uint64_t)v);
 	else if (opt->type == OPT_TIME)
-		ddio_print_time(text, len, (uint64_t)v);
+		print_time(text, len, (uint64_t)v);
 	else
 		snprintf(text, len, v < 1e15 ? "%.15g" : "%g", v);
 }
@@ -225,9 +225,9 @@ static int parse_whole(const struct ddio_opt *opt, const char *text, uint64_t *v
 		return ddio_parse_size(text, v);
 	case OPT_TIME:
 	case OPT_SECONDS:
-		return ddio_parse_time(text, v);
+		return parse_time(text, v);
 	default:
-		return ddio_parse_number(text, v);
+		return parse_u64(text, v);
 	}
 }
 

@@ -170,7 +170,7 @@ static int parse(const char *text, const struct unit *units, bool plain, uint64_
 	return unit ? scale(&d, unit->factor, value) : -EINVAL;
 }
 
-int ddio_parse_number(const char *text, uint64_t *number)
+int parse_u64(const char *text, uint64_t *number)
 {
 	return parse(text, no_units, true, number);
 }
@@ -180,12 +180,12 @@ int ddio_parse_size(const char *text, uint64_t *bytes)
 	return parse(text, size_units, false, bytes);
 }
 
-int ddio_parse_time(const char *text, uint64_t *ns)
+int parse_time(const char *text, uint64_t *ns)
 {
 	return parse(text, time_units, false, ns);
 }
 
-void ddio_print_size(char *text, size_t len, uint64_t bytes)
+void print_size(char *text, size_t len, uint64_t bytes)
 {
 	static const char units[] = "KMGTP";
 	int unit = -1;
@@ -197,7 +197,7 @@ void ddio_print_size(char *text, size_t len, uint64_t bytes)
 	snprintf(text, len, "%" PRIu64 "%.*s", bytes, unit >= 0, unit < 0 ? "" : &units[unit]);
 }
 
-void ddio_print_time(char *text, size_t len, uint64_t ns)
+void print_time(char *text, size_t len, uint64_t ns)
 {
 	if (ns % NS_PER_S)
 		snprintf(text, len, "%" PRIu64 "ms", ns / NS_PER_MS);

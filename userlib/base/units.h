@@ -17,14 +17,14 @@
 #include <stdint.h>
 
 /* A whole number, decimal or hexadecimal, without point and exponent.  Return: 0 or -EINVAL. */
-int ddio_parse_number(const char *text, uint64_t *number);
+int parse_u64(const char *text, uint64_t *number);
 /* Bytes.  Return: 0 or -EINVAL, also for more than UINT64_MAX. */
 int ddio_parse_size(const char *text, uint64_t *bytes);
 /* Nanoseconds.  Return: 0 or -EINVAL, also for more than UINT64_MAX. */
-int ddio_parse_time(const char *text, uint64_t *ns);
+int parse_time(const char *text, uint64_t *ns);
 /* The shortest text that is read as so many bytes: "64K", "1000". */
-void ddio_print_size(char *text, size_t len, uint64_t bytes);
+void print_size(char *text, size_t len, uint64_t bytes);
 /* The same of nanoseconds, in whole milliseconds: "1ms", "30s". */
-void ddio_print_time(char *text, size_t len, uint64_t ns);
+void print_time(char *text, size_t len, uint64_t ns);
 
 #endif /* DDIO_UNITS_H */

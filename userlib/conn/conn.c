@@ -380,7 +380,7 @@ const char *ddio_conn_local(const struct ddio_conn *c)
 	return c->stream ? ddio_stream_local(c->stream) : "";
 }
 
-uint64_t ddio_conn_messages(const struct ddio_conn *c)
+uint64_t conn_messages(const struct ddio_conn *c)
 {
 	return c->messages;
 }

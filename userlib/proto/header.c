@@ -136,7 +136,7 @@ uint64_t ddio_opcode_limit(uint32_t opcode, bool reply)
 	return op ? op->limit[reply] : 0;
 }
 
-bool ddio_opcode_is_bulk(uint32_t opcode, bool reply)
+bool opcode_is_bulk(uint32_t opcode, bool reply)
 {
 	return ddio_opcode_bulk_prefix(opcode, reply) != 0;
 }
@@ -152,7 +152,7 @@ bool ddio_msg_is_bulk(const struct ddio_msg *msg)
 {
 	bool reply = msg->flags & DDIO_WIRE_REPLY;
 
-	return !(reply && msg->status) && ddio_opcode_is_bulk(msg->opcode, reply);
+	return !(reply && msg->status) && opcode_is_bulk(msg->opcode, reply);
 }
 
 static inline void code_header(struct coder *c, struct ddio_msg *msg, uint32_t *magic)

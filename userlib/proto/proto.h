@@ -35,7 +35,7 @@ int ddio_get_header(const uint8_t buf[DDIO_WIRE_HEADER_LEN], struct ddio_msg *ms
 
 /* Return constant strings; "unknown" for any other number. */
 const char *ddio_opcode_name(uint32_t opcode);
-const char *ddio_status_name(uint32_t status);
+const char *status_name(uint32_t status);
 /* One line for people. */
 const char *ddio_status_text(uint32_t status);
 /* status.c: the one place where the two number spaces meet. */
@@ -44,7 +44,7 @@ uint32_t ddio_status_from_errno(int err);  /* takes 0 or negative errno */
 /* Largest payload of an opcode in one direction; 0 if it is not known. */
 uint64_t ddio_opcode_limit(uint32_t opcode, bool reply);
 /* Returns true if the payload is a fixed record plus file data. */
-bool ddio_opcode_is_bulk(uint32_t opcode, bool reply);
+bool opcode_is_bulk(uint32_t opcode, bool reply);
 /* Length of the fixed record in front of bulk. */
 size_t ddio_opcode_bulk_prefix(uint32_t opcode, bool reply);
 /* The same for one message: a reply that reports an error carries a text instead of bulk. */

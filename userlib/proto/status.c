@@ -55,7 +55,7 @@ static const struct status_info infos[DDIO_ST_MAX] = {
 	ST(NO_LOCKS, ENOLCK, "too many locks"),
 };
 
-const char *ddio_status_name(uint32_t status)
+const char *status_name(uint32_t status)
 {
 	return status < DDIO_ST_MAX ? infos[status].name : "unknown";
 }

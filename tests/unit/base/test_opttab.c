@@ -114,7 +114,7 @@ static void times(void)
 	static const char *const bad[] = { "",	   "s",	   "-1",	 "1h", "1K",
 					   "soon", "1e99", "307445735m", NULL };
 
-	reads(ddio_parse_time, good, bad);
+	reads(parse_time, good, bad);
 }
 
 static void numbers(void)
@@ -127,7 +127,7 @@ static void numbers(void)
 					   "1K", "1 ", " 1", "x",   "18446744073709551616",
 					   NULL };
 
-	reads(ddio_parse_number, good, bad);
+	reads(parse_u64, good, bad);
 }
 
 static void printed_sizes_and_times_are_read_as_the_same(void)
@@ -139,14 +139,14 @@ static void printed_sizes_and_times_are_read_as_the_same(void)
 	size_t i;
 
 	for (i = 0; i < sizeof(sizes_of) / sizeof(sizes_of[0]); i++) {
-		ddio_print_size(text, sizeof(text), sizes_of[i]);
+		print_size(text, sizeof(text), sizes_of[i]);
 		CU_ASSERT(!ddio_parse_size(text, &v) && v == sizes_of[i]);
 	}
-	ddio_print_size(text, sizeof(text), 65536);
+	print_size(text, sizeof(text), 65536);
 	CU_ASSERT_STRING_EQUAL(text, "64K");
-	ddio_print_time(text, sizeof(text), 1500000000);
+	print_time(text, sizeof(text), 1500000000);
 	CU_ASSERT_STRING_EQUAL(text, "1500ms");
-	ddio_print_time(text, sizeof(text), 30000000000);
+	print_time(text, sizeof(text), 30000000000);
 	CU_ASSERT_STRING_EQUAL(text, "30s");
 }
 

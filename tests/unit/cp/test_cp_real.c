@@ -16,7 +16,7 @@ struct cluster {
 	char top[200], conf_path[260];
 	struct ddio_conf *conf;
 	struct ddio_key key;
-	struct node {
+	struct cp_real_node {
 		struct ddio_env *env[REACTORS];
 		struct ddio_iop *iop;
 		struct ddio_gate stopped;
@@ -51,7 +51,7 @@ static void quiet(void *arg, enum ddio_log_level level, const char *line)
 
 static void node_stopped(void *arg)
 {
-	struct node *n = arg;
+	struct cp_real_node *n = arg;
 
 	ddio_gate_open(n->env[0], &n->stopped);
 }
@@ -61,7 +61,7 @@ static void node_start(struct cluster *c, uint32_t i)
 	static const struct ddio_real_opts opts = { .log = quiet,
 						    .name = "node",
 						    .engines = ddio_disk_engines };
-	struct node *n = &c->node[i];
+	struct cp_real_node *n = &c->node[i];
 	struct ddio_iop_opts io = { .conf = c->conf,
 				    .node = i,
 				    .nreactors = REACTORS,
@@ -87,10 +87,10 @@ static void node_start(struct cluster *c, uint32_t i)
 
 static void node_stop_post(void *arg)
 {
-	ddio_iop_stop(((struct node *)arg)->iop);
+	ddio_iop_stop(((struct cp_real_node *)arg)->iop);
 }
 
-static void node_end(struct node *n)
+static void node_end(struct cp_real_node *n)
 {
 	uint32_t k;
 

@@ -252,7 +252,7 @@ static void test_bulk_prefixes(void)
 		size_t prefix = ddio_opcode_bulk_prefix(what->opcode, i & 1);
 		union any_message x;
 
-		CU_ASSERT_EQUAL(ddio_opcode_is_bulk(what->opcode, i & 1), prefix != 0);
+		CU_ASSERT_EQUAL(opcode_is_bulk(what->opcode, i & 1), prefix != 0);
 		if (!prefix)
 			continue;
 		memset(&x, 0, sizeof(x));
@@ -299,8 +299,8 @@ static void test_names(void)
 		CU_ASSERT_STRING_NOT_EQUAL(ddio_opcode_name(carried[i].opcode), "unknown");
 	CU_ASSERT_STRING_EQUAL(ddio_opcode_name(DDIO_OP_COLL_PIECE), "COLL_PIECE");
 	CU_ASSERT_STRING_EQUAL(ddio_opcode_name(UINT32_MAX), "unknown");
-	CU_ASSERT_STRING_EQUAL(ddio_status_name(DDIO_ST_MEMBER_LOST), "MEMBER_LOST");
-	CU_ASSERT_STRING_EQUAL(ddio_status_name(DDIO_ST_MAX), "unknown");
+	CU_ASSERT_STRING_EQUAL(status_name(DDIO_ST_MEMBER_LOST), "MEMBER_LOST");
+	CU_ASSERT_STRING_EQUAL(status_name(DDIO_ST_MAX), "unknown");
 	CU_ASSERT_STRING_EQUAL(ddio_status_text(UINT32_MAX), "unknown");
 }
 
@@ -310,7 +310,7 @@ static void test_status(void)
 
 	for (a = 0; a < DDIO_ST_MAX; a++) {
 		CU_ASSERT_EQUAL(ddio_status_from_errno(ddio_status_to_errno(a)), a);
-		CU_ASSERT(strlen(ddio_status_name(a)) > 0 && strlen(ddio_status_text(a)) > 0);
+		CU_ASSERT(strlen(status_name(a)) > 0 && strlen(ddio_status_text(a)) > 0);
 		for (b = 0; b < a; b++)
 			CU_ASSERT_NOT_EQUAL(ddio_status_to_errno(a), ddio_status_to_errno(b));
 	}
@@ -354,7 +354,7 @@ static void test_document(void)
 		if (ddio_opcode_limit(i, false))
 			CU_ASSERT_TRUE(row_in_document(doc, i, ddio_opcode_name(i)));
 	for (i = 0; i < DDIO_ST_MAX; i++)
-		CU_ASSERT_TRUE(row_in_document(doc, i, ddio_status_name(i)));
+		CU_ASSERT_TRUE(row_in_document(doc, i, status_name(i)));
 	fclose(doc);
 }
 

@@ -13,10 +13,10 @@
 /* Files in a directory, where there are many directories. */
 #define PER_DIR 16u
 
-enum step { STEP_CREATE, STEP_STAT, STEP_UNLINK };
+enum names_step { STEP_CREATE, STEP_STAT, STEP_UNLINK };
 
 struct name_works {
-	enum step step;
+	enum names_step step;
 	bool many;
 };
 
@@ -86,7 +86,7 @@ static int create(const char *path)
 	return fd < 0 || close(fd) ? -errno : 0;
 }
 
-static int step_one(enum step step, const char *path)
+static int step_one(enum names_step step, const char *path)
 {
 	struct stat st;
 
@@ -153,7 +153,7 @@ static int dirs_all(const struct mount_job *job, bool making, bool many)
 	return (making ? mkdir(path, 0755) : rmdir(path)) ? -errno : 0;
 }
 
-static double step_run(const struct mount_job *job, enum step step, bool many)
+static double step_run(const struct mount_job *job, enum names_step step, bool many)
 {
 	struct name_works names = { .step = step, .many = many };
 	double t = 0;

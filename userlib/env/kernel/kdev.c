@@ -33,7 +33,7 @@ void ddio_kdev_close(struct ddio_kdev *kdev)
 	kdev->fd = -1;
 }
 
-int ddio_kdev_info(struct ddio_kdev *kdev, struct ddio_info *info)
+int kdev_info(struct ddio_kdev *kdev, struct ddio_info *info)
 {
 	memset(info, 0, sizeof(*info));
 	info->size = sizeof(*info);

@@ -50,7 +50,7 @@ int ddio_kdev_open(struct ddio_kdev *kdev, const char *path);
 /* Cancels what runs; memory is unpinned when all transfers in flight have ended. */
 void ddio_kdev_close(struct ddio_kdev *kdev);
 
-int ddio_kdev_info(struct ddio_kdev *kdev, struct ddio_info *info);
+int kdev_info(struct ddio_kdev *kdev, struct ddio_info *info);
 /* @disk is filled in; @disk->out_disk is the id. */
 int ddio_kdev_disk_add(struct ddio_kdev *kdev, int fd, struct ddio_disk_add *disk);
 /* @flags: DDIO_BUFFER_*; @id: of the buffer. */

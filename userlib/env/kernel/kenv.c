@@ -25,7 +25,7 @@ int kenv_probe(char *why, size_t why_len)
 		open_failed(err, why, why_len);
 		return err;
 	}
-	err = ddio_kdev_info(&kdev, &info);
+	err = kdev_info(&kdev, &info);
 	if (!err && info.out_abi != DDIO_ABI_VERSION)
 		err = -EPROTONOSUPPORT;
 	if (err)

@@ -19,7 +19,7 @@ int thread_create(pthread_t *thread, void *(*fn)(void *arg), void *arg)
 /* On the reactor. */
 static void worker_ended(void *arg)
 {
-	struct ddio_worker *worker = arg;
+	struct real_worker *worker = arg;
 	struct ddio_offload *job, *next;
 
 	pthread_mutex_lock(&worker->lock);
@@ -37,7 +37,7 @@ static void worker_ended(void *arg)
 /* With the lock held. */
 static void worker_hand_back(struct real *real, struct ddio_offload *job)
 {
-	struct ddio_worker *worker = &real->worker;
+	struct real_worker *worker = &real->worker;
 
 	job->next = NULL;
 	*worker->ended_end = job;
@@ -51,7 +51,7 @@ static void worker_hand_back(struct real *real, struct ddio_offload *job)
 static void *worker_main(void *arg)
 {
 	struct real *real = arg;
-	struct ddio_worker *worker = &real->worker;
+	struct real_worker *worker = &real->worker;
 	struct ddio_offload *job;
 
 	pthread_mutex_lock(&worker->lock);
@@ -78,7 +78,7 @@ static void *worker_main(void *arg)
 void real_offload(struct ddio_env *env, struct ddio_offload *offload)
 {
 	struct real *real = real_of(env);
-	struct ddio_worker *worker = &real->worker;
+	struct real_worker *worker = &real->worker;
 	int ret = 0;
 
 	if (!worker->started) {
@@ -107,7 +107,7 @@ void real_offload(struct ddio_env *env, struct ddio_offload *offload)
 
 int worker_init(struct real *real)
 {
-	struct ddio_worker *worker = &real->worker;
+	struct real_worker *worker = &real->worker;
 	int ret;
 
 	worker->jobs_end = &worker->jobs;
@@ -120,7 +120,7 @@ int worker_init(struct real *real)
 
 void worker_fini(struct real *real)
 {
-	struct ddio_worker *worker = &real->worker;
+	struct real_worker *worker = &real->worker;
 
 	if (!worker->started)
 		return;

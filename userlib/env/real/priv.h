@@ -30,7 +30,7 @@ struct watch {
 };
 
 /**
- * struct ddio_worker - the thread that does a reactor's blocking work
+ * struct real_worker - the thread that does a reactor's blocking work
  * @lock: guards all but @thread
  * @wake: signalled when there is work, or @stop
  * @jobs: first job; jobs are linked by @next
@@ -42,7 +42,7 @@ struct watch {
  * @started: @thread runs
  * @stop: the thread is to end once @jobs is empty
  */
-struct ddio_worker {
+struct real_worker {
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
 	struct ddio_offload *jobs, **jobs_end;
@@ -99,7 +99,7 @@ struct real {
 	void (*report)(struct real *real);
 	struct ddio_list broken;
 	struct ddio_list lingering;
-	struct ddio_worker worker;
+	struct real_worker worker;
 	pthread_t thread;
 	bool thread_on;
 };
