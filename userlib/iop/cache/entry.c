@@ -13,8 +13,9 @@ struct cache_entry *cache_entry_find(struct cache *c, const struct object *obj, 
 {
 	struct cache_entry *e;
 
-	ddio_hash_for_each_match(e, &c->entries, entry_key(obj, block),
-				 node) if (e->obj == obj && e->block == block) return e;
+	ddio_hash_for_each_match(e, &c->entries, entry_key(obj, block), node)
+		if (e->obj == obj && e->block == block)
+			return e;
 	return NULL;
 }
 

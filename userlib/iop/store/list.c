@@ -21,9 +21,9 @@ static uint64_t *memory_ids(const struct store *store, uint64_t after, bool remo
 	*n = 0;
 	if (!ids)
 		return NULL;
-	ddio_hash_for_each(obj, &walk, &store->hash,
-			   node) if (obj->removed == removed && obj->ref.id > after)
-		ids[(*n)++] = obj->ref.id;
+	ddio_hash_for_each(obj, &walk, &store->hash, node)
+		if (obj->removed == removed && obj->ref.id > after)
+			ids[(*n)++] = obj->ref.id;
 	qsort(ids, *n, sizeof(*ids), id_compare);
 	return ids;
 }
@@ -90,7 +90,8 @@ static uint64_t unrecorded(const struct store *store)
 	const struct object *obj;
 	uint64_t n = 0;
 
-	ddio_hash_for_each(obj, &walk, &store->hash, node) n += !obj->recorded && !obj->removed;
+	ddio_hash_for_each(obj, &walk, &store->hash, node)
+		n += !obj->recorded && !obj->removed;
 	return n;
 }
 

@@ -11,8 +11,9 @@ static struct object *object_find(const struct store *store, uint64_t id, bool r
 {
 	struct object *obj;
 
-	ddio_hash_for_each_match(obj, &store->hash, id,
-				 node) if (obj->removed == removed) return obj;
+	ddio_hash_for_each_match(obj, &store->hash, id, node)
+		if (obj->removed == removed)
+			return obj;
 	return NULL;
 }
 
@@ -35,7 +36,8 @@ void store_objects_fini(struct store *store)
 	struct ddio_hash_walk walk;
 	struct object *obj;
 
-	ddio_hash_for_each(obj, &walk, &store->hash, node) object_free(obj);
+	ddio_hash_for_each(obj, &walk, &store->hash, node)
+		object_free(obj);
 	ddio_hash_fini(&store->hash);
 }
 
