@@ -25,4 +25,4 @@ for n in 4 16 64; do
 done
 # 16 MB of file data are in the emulated disks of each; what may grow is a connection's own state.
 # Allowed: 48 KB for each further process.
-check "64 processes cost less than 48 KB each over 4" [ $((${hwm64:-0} - ${hwm4:-0})) -lt $((60 * 48)) ]
+check "64 processes cost less than 48 KB each over 4" [ $((${hwm64:?not measured} - ${hwm4:?not measured})) -lt $((60 * 48)) ]
