@@ -187,14 +187,14 @@ int parse_time(const char *text, uint64_t *ns)
 
 void print_size(char *text, size_t len, uint64_t bytes)
 {
-	static const char units[] = "KMGTP";
-	int unit = -1;
+	static const char *const units[] = { "", "K", "M", "G", "T", "P" };
+	unsigned int unit = 0;
 
-	while (bytes && bytes % 1024 == 0 && unit < 4) {
+	while (bytes && bytes % 1024 == 0 && unit < sizeof(units) / sizeof(units[0]) - 1) {
 		bytes /= 1024;
 		unit++;
 	}
-	snprintf(text, len, "%" PRIu64 "%.*s", bytes, unit >= 0, unit < 0 ? "" : &units[unit]);
+	snprintf(text, len, "%" PRIu64 "%s", bytes, units[unit]);
 }
 
 void print_time(char *text, size_t len, uint64_t ns)
