@@ -36,6 +36,8 @@ const struct px_case px_cases_lock[] = {
 	PX("getlk of a read lock",
 	   TWO "lock #0 r 5 10; B: getlk #0 r 0 100 free; B: getlk #0 w 0 100 r 5 10"),
 	PX("getlk to the end", TWO "lock #0 w 5 0; B: getlk #0 w 0 0 w 5 0"),
+	PX("getlk tells the lowest", TWO
+	   "lock #0 w 40 5; lock #0 w 20 5; C: open #0 f rw; C: lock #0 w 10 5; lock #0 w 30 5; B: getlk #0 w 0 0 w 10 5; B: getlk #0 r 16 0 w 20 5; C: getlk #0 w 25 0 w 30 5"),
 	PX("one's own are not in the way", TWO "lock #0 w 0 10; getlk #0 w 0 10 free"),
 	PX("closing gives up", TWO "lock #0 w 0 10; close #0; B: lock #0 w 0 10"),
 	PX("closing any gives up", TWO "open #1 f r; lock #0 w 0 10; close #1; B: lock #0 w 0 10"),

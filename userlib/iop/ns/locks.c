@@ -83,18 +83,31 @@ static bool conflict(const struct file_lock *a, const struct file_lock *b)
 	       (a->type == DDIO_FS_LOCK_WRITE || b->type == DDIO_FS_LOCK_WRITE);
 }
 
-const struct file_lock *locks_test(const struct locks *locks, uint64_t ino,
-				   const struct file_lock *want)
+static bool is_free(const struct locks *locks, uint64_t ino, const struct file_lock *want)
 {
 	const struct lock_file *file = file_find(locks, ino);
 	const struct file_lock *lock;
 
 	if (!file || want->type == DDIO_FS_LOCK_NONE)
-		return NULL;
+		return true;
 	ddio_list_for_each_entry(lock, &file->held, link)
 		if (conflict(lock, want))
-			return lock;
-	return NULL;
+			return false;
+	return true;
+}
+
+const struct file_lock *locks_test(const struct locks *locks, uint64_t ino,
+				   const struct file_lock *want)
+{
+	const struct lock_file *file = file_find(locks, ino);
+	const struct file_lock *lock, *lowest = NULL;
+
+	if (!file || want->type == DDIO_FS_LOCK_NONE)
+		return NULL;
+	ddio_list_for_each_entry(lock, &file->held, link)
+		if (conflict(lock, want) && (!lowest || lock->start < lowest->start))
+			lowest = lock;
+	return lowest;
 }
 
 /* Cuts @want out of @lock; @spare is used if two parts remain. */
@@ -185,7 +198,7 @@ static bool wake_one(struct locks *locks)
 	ddio_list_for_each_entry(wait, &locks->waits, link) {
 		if (locks->held)
 			continue;
-		if (!locks_test(locks, wait->ino, &wait->want))
+		if (is_free(locks, wait->ino, &wait->want))
 			err = apply(locks, wait->ino, &wait->want);
 		else if (wait->once)
 			err = -EAGAIN;
@@ -235,7 +248,7 @@ static bool circle(struct locks *locks, uint64_t ino, const struct file_lock *wa
 int locks_set(struct locks *locks, uint64_t ino, const struct file_lock *want, bool again,
 	      struct lock_wait *wait)
 {
-	bool free_now = !locks_test(locks, ino, want), unlock = want->type == DDIO_FS_LOCK_NONE;
+	bool free_now = is_free(locks, ino, want), unlock = want->type == DDIO_FS_LOCK_NONE;
 	int ret;
 
 	if (free_now && (again || unlock || !locks->held)) {

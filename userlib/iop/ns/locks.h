@@ -63,7 +63,7 @@ struct locks {
 void locks_init(struct locks *locks);
 /* Nobody may be waiting. */
 void locks_free(struct locks *locks);
-/* Returns a lock that conflicts with @want, or NULL. */
+/* Returns the lock that conflicts with @want and begins first in the file, or NULL. */
 const struct file_lock *locks_test(const struct locks *locks, uint64_t ino,
 				   const struct file_lock *want);
 /**

@@ -64,6 +64,33 @@ static void compare(struct locks *locks, const struct lock_model *m)
 	CU_ASSERT_EQUAL(bad, 0);
 }
 
+/* What is told of the locks in the way is the lowest of them, in whatever order they were set. */
+static void test_lowest(void)
+{
+	static const uint64_t starts[] = { 40, 10, 60, 20, 0, 50, 30 };
+	struct file_lock want = lock_of(99, 5, UINT64_MAX, DDIO_FS_LOCK_WRITE, false), l;
+	const struct file_lock *held;
+	struct locks locks;
+	uint32_t i;
+
+	locks_init(&locks);
+	for (i = 0; i < 7; i++) {
+		l = lock_of(i % OWNERS, starts[i], starts[i] + 2, DDIO_FS_LOCK_READ, false);
+		CU_ASSERT_EQUAL(locks_set(&locks, 1, &l, false, NULL), 0);
+	}
+	for (i = 1; i < 7; i++) {
+		held = locks_test(&locks, 1, &want);
+		CU_ASSERT_EQUAL_FATAL(held ? held->start : 0, 10 * i);
+		l = *held;
+		l.type = DDIO_FS_LOCK_NONE;
+		CU_ASSERT_EQUAL(locks_set(&locks, 1, &l, false, NULL), 0);
+	}
+	CU_ASSERT_PTR_NULL(locks_test(&locks, 1, &want));
+	locks_drop_mount(&locks, &mounts[0], -EIO);
+	locks_drop_mount(&locks, &mounts[1], -EIO);
+	locks_free(&locks);
+}
+
 static void test_model(void)
 {
 	static struct lock_model m;
@@ -209,7 +236,8 @@ static void test_held(void)
 }
 
 static const struct ut_case cases[] = {
-	{ "against a model", test_model }, { "waiting", test_wait }, { "circles", test_circles },
+	{ "against a model", test_model }, { "the lowest", test_lowest },
+	{ "waiting", test_wait },	   { "circles", test_circles },
 	{ "after a restart", test_held },  { .name = NULL },
 };
 
