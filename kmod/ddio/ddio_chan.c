@@ -23,31 +23,6 @@
 /* Rounds between two looks at the clock. */
 #define DDIO_CHAN_ROUNDS 16
 
-/* The states that may follow each. */
-static const u8 ddio_flight_next[] = {
-	[DDIO_FLIGHT_FREE] = BIT(DDIO_FLIGHT_FILLING) | BIT(DDIO_FLIGHT_DRAINING),
-	[DDIO_FLIGHT_FILLING] = BIT(DDIO_FLIGHT_READY) | BIT(DDIO_FLIGHT_FREE),
-	[DDIO_FLIGHT_READY] = BIT(DDIO_FLIGHT_DRAINING),
-	[DDIO_FLIGHT_DRAINING] = BIT(DDIO_FLIGHT_FREE),
-};
-
-void ddio_flight_set(struct ddio_flight *flight, enum ddio_flight_state state)
-{
-	struct ddio_chan *chan = flight->chan;
-
-	WARN_ON_ONCE(!(ddio_flight_next[flight->state] & BIT(state)));
-	if (flight->state == DDIO_FLIGHT_FREE)
-		chan->free &= ~BIT_ULL(flight->slot);
-	if (state == DDIO_FLIGHT_FREE)
-		chan->free |= BIT_ULL(flight->slot);
-	flight->state = state;
-}
-
-struct ddio_flight *ddio_chan_flight(struct ddio_chan *chan)
-{
-	return chan->free ? &chan->flight[__ffs64(chan->free)] : NULL;
-}
-
 /* Moves the channel's counts to where others see them. */
 static void ddio_chan_account(struct ddio_chan *chan)
 {
@@ -201,7 +176,7 @@ static void ddio_chan_end(struct ddio_chan *chan)
 	if (err)
 		ddio_coll_fail(coll, err);
 	ddio_chan_account(chan);
-	ddio_chan_fini(chan);
+	ddio_flights_drop(chan);
 	ddio_coll_chan_ended(coll);
 }
 
@@ -252,24 +227,12 @@ void ddio_chan_start(struct ddio_chan *chan, bool here, u64 deadline)
 		queue_work(ddio_wq, &chan->work);
 }
 
-void ddio_chan_poke(struct ddio_chan *chan)
-{
-	if (!atomic_fetch_or(DDIO_CHAN_POKED, &chan->run))
-		queue_work(ddio_wq, &chan->work);
-}
-
 void ddio_chan_poke_here(struct ddio_chan *chan)
 {
 	const u64 deadline = 0;
 
 	if (!atomic_fetch_or(DDIO_CHAN_POKED, &chan->run))
 		ddio_chan_run(chan, &deadline);
-}
-
-void ddio_chan_count(struct ddio_chan *chan)
-{
-	if (!atomic_fetch_inc(&chan->run))
-		queue_work(ddio_wq, &chan->work);
 }
 
 /* Returns the number of vectors for a flight's own bio. */
@@ -308,45 +271,4 @@ void ddio_chan_init(struct ddio_chan *chan, struct ddio_coll *coll, u32 index)
 	chan->transfer_max =
 		min_t(u64, (u64)queue_max_sectors(queue) << SECTOR_SHIFT, DDIO_TRANSFER_MAX);
 	chan->nr_vecs = ddio_chan_vecs(chan);
-}
-
-/**
- * ddio_chan_setup - give a channel its flights
- * @chan: made by ddio_chan_init()
- *
- * Return: 0 or -ENOMEM, or what the delivery says; ddio_chan_fini() gives all back
- */
-int ddio_chan_setup(struct ddio_chan *chan)
-{
-	const struct ddio_coll *coll = chan->coll;
-	u32 i;
-
-	chan->flight = kvcalloc(coll->depth, sizeof(*chan->flight), DDIO_GFP_LONG);
-	if (!chan->flight)
-		return -ENOMEM;
-	for (i = 0; i < coll->depth; i++) {
-		chan->flight[i].chan = chan;
-		chan->flight[i].slot = i;
-		chan->free |= BIT_ULL(i);
-	}
-	chan->vec = kvmalloc_array(coll->depth, chan->nr_vecs * sizeof(*chan->vec), DDIO_GFP_LONG);
-	if (!chan->vec)
-		return -ENOMEM;
-	for (i = 0; i < coll->depth; i++)
-		chan->flight[i].vec = chan->vec + i * chan->nr_vecs;
-	return coll->ops->chan_setup ? coll->ops->chan_setup(chan) : 0;
-}
-
-/**
- * ddio_chan_fini - take a channel's flights away, if it has any
- * @chan: made by ddio_chan_init()
- */
-void ddio_chan_fini(struct ddio_chan *chan)
-{
-	if (chan->flight && chan->coll->ops->chan_teardown)
-		chan->coll->ops->chan_teardown(chan);
-	kvfree(chan->vec);
-	chan->vec = NULL;
-	kvfree(chan->flight);
-	chan->flight = NULL;
 }

@@ -174,7 +174,7 @@ static void ddio_coll_free(struct ddio_obj *obj)
 	u32 i;
 
 	for (i = 0; i < coll->nr_chans; i++)
-		ddio_chan_fini(&coll->chan[i]);
+		ddio_flights_drop(&coll->chan[i]);
 	coll->ops->teardown(coll);
 	if (coll->reserved)
 		ddio_ring_unreserve(coll->ctx->ring, coll->reserved);

@@ -184,7 +184,7 @@ int ddio_coll_wait(struct ddio_ctx *ctx, struct ddio_wait *arg);
 int ddio_coll_cancel(struct ddio_ctx *ctx, u32 id);
 
 /*
- * ddio_chan.c: a disk's share of a collective; ddio_bio.c: its flights
+ * ddio_chan.c: a disk's share of a collective; ddio_flight.c: its flights
  */
 enum ddio_flight_state {
 	DDIO_FLIGHT_FREE,     /* nobody's: the channel may begin something with it */
@@ -324,25 +324,24 @@ struct ddio_delivery {
 extern const struct ddio_delivery ddio_place, ddio_stream, ddio_scatter, ddio_flush;
 
 void ddio_chan_init(struct ddio_chan *chan, struct ddio_coll *coll, u32 index);
-int ddio_chan_setup(struct ddio_chan *chan);
-void ddio_chan_fini(struct ddio_chan *chan);
 /*
  * Runs the work for the first time: on the workqueue; or, if @here, now and in the caller's context
  * until there is nothing to do, a signal comes or @deadline passes.
  */
 void ddio_chan_start(struct ddio_chan *chan, bool here, u64 deadline);
 /* Makes the work run, soon and once more if it is running.  Any context. */
-void ddio_chan_poke(struct ddio_chan *chan);
+static inline void ddio_chan_poke(struct ddio_chan *chan)
+{
+	if (!atomic_fetch_or(DDIO_CHAN_POKED, &chan->run))
+		queue_work(ddio_wq, &chan->work);
+}
+
 /*
  * The same; but if the work does not run already, it runs now, for a few rounds, in the caller's
  * context: no other thread needs to be woken.  Process context, no locks; the caller holds
  * @chan->coll.
  */
 void ddio_chan_poke_here(struct ddio_chan *chan);
-/* The same for a flight that is on @chan->landed now; @chan may be gone afterwards. */
-void ddio_chan_count(struct ddio_chan *chan);
-/* Returns a free flight, or NULL. */
-struct ddio_flight *ddio_chan_flight(struct ddio_chan *chan);
 static inline bool ddio_chan_stopped(const struct ddio_chan *chan)
 {
 	return READ_ONCE(chan->coll->stop);
@@ -354,6 +353,10 @@ static inline int ddio_chan_stop_status(const struct ddio_chan *chan)
 	return READ_ONCE(chan->coll->stop) == -EOWNERDEAD ? -EOWNERDEAD : -ECANCELED;
 }
 
+int ddio_flights_make(struct ddio_chan *chan);
+void ddio_flights_drop(struct ddio_chan *chan);
+/* Returns a free flight, or NULL. */
+struct ddio_flight *ddio_chan_flight(struct ddio_chan *chan);
 void ddio_flight_set(struct ddio_flight *flight, enum ddio_flight_state state);
 /*
  * The memory of a transfer, piece by piece: fills in @bv with the piece at @offset of the

@@ -110,7 +110,7 @@ static int ddio_coll_prepare(struct ddio_coll *coll, struct ddio_submit *arg)
 	if (!err)
 		err = ddio_coll_reserve(coll);
 	for (i = 0; !err && i < coll->nr_chans; i++)
-		err = ddio_chan_setup(&coll->chan[i]);
+		err = ddio_flights_make(&coll->chan[i]);
 	return err;
 }
 

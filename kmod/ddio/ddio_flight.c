@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Flights as bios.
+ * A channel's flights: their memory, their states, and their transfers as bios.
  *
  * Most transfers fit into one bio, which is part of the flight, as its vectors are:
  * nothing is allocated.  For the rest of a longer one, further bios come from a
@@ -9,6 +9,7 @@
  */
 #include <linux/bio.h>
 #include <linux/blkdev.h>
+#include <linux/slab.h>
 
 #include "ddio_coll.h"
 
@@ -16,13 +17,39 @@
 
 static struct bio_set ddio_bios;
 
+/* The states that may follow each. */
+static const u8 ddio_flight_next[] = {
+	[DDIO_FLIGHT_FREE] = BIT(DDIO_FLIGHT_FILLING) | BIT(DDIO_FLIGHT_DRAINING),
+	[DDIO_FLIGHT_FILLING] = BIT(DDIO_FLIGHT_READY) | BIT(DDIO_FLIGHT_FREE),
+	[DDIO_FLIGHT_READY] = BIT(DDIO_FLIGHT_DRAINING),
+	[DDIO_FLIGHT_DRAINING] = BIT(DDIO_FLIGHT_FREE),
+};
+
+void ddio_flight_set(struct ddio_flight *flight, enum ddio_flight_state state)
+{
+	struct ddio_chan *chan = flight->chan;
+
+	WARN_ON_ONCE(!(ddio_flight_next[flight->state] & BIT(state)));
+	if (flight->state == DDIO_FLIGHT_FREE)
+		chan->free &= ~BIT_ULL(flight->slot);
+	if (state == DDIO_FLIGHT_FREE)
+		chan->free |= BIT_ULL(flight->slot);
+	flight->state = state;
+}
+
+struct ddio_flight *ddio_chan_flight(struct ddio_chan *chan)
+{
+	return chan->free ? &chan->flight[__ffs64(chan->free)] : NULL;
+}
+
 /* The flight's last act, in any context: the channel may be gone right after it. */
 static void ddio_flight_land(struct ddio_flight *flight)
 {
 	struct ddio_chan *chan = flight->chan;
 
 	llist_add(&flight->node, &chan->landed);
-	ddio_chan_count(chan);
+	if (!atomic_fetch_inc(&chan->run))
+		queue_work(ddio_wq, &chan->work);
 }
 
 static void ddio_flight_end_io(struct bio *bio)
@@ -134,6 +161,47 @@ void ddio_flight_flush(struct ddio_flight *flight)
 	bio->bi_end_io = ddio_flight_end_io;
 	bio->bi_private = flight;
 	submit_bio(bio);
+}
+
+/**
+ * ddio_flights_make - give a channel its flights
+ * @chan: made by ddio_chan_init()
+ *
+ * Return: 0 or -ENOMEM, or what the delivery says; ddio_flights_drop() gives all back
+ */
+int ddio_flights_make(struct ddio_chan *chan)
+{
+	const struct ddio_coll *coll = chan->coll;
+	u32 i;
+
+	chan->flight = kvcalloc(coll->depth, sizeof(*chan->flight), DDIO_GFP_LONG);
+	if (!chan->flight)
+		return -ENOMEM;
+	for (i = 0; i < coll->depth; i++) {
+		chan->flight[i].chan = chan;
+		chan->flight[i].slot = i;
+		chan->free |= BIT_ULL(i);
+	}
+	chan->vec = kvmalloc_array(coll->depth, chan->nr_vecs * sizeof(*chan->vec), DDIO_GFP_LONG);
+	if (!chan->vec)
+		return -ENOMEM;
+	for (i = 0; i < coll->depth; i++)
+		chan->flight[i].vec = chan->vec + i * chan->nr_vecs;
+	return coll->ops->chan_setup ? coll->ops->chan_setup(chan) : 0;
+}
+
+/**
+ * ddio_flights_drop - take a channel's flights away, if it has any
+ * @chan: made by ddio_chan_init()
+ */
+void ddio_flights_drop(struct ddio_chan *chan)
+{
+	if (chan->flight && chan->coll->ops->chan_teardown)
+		chan->coll->ops->chan_teardown(chan);
+	kvfree(chan->vec);
+	chan->vec = NULL;
+	kvfree(chan->flight);
+	chan->flight = NULL;
 }
 
 int ddio_bio_init(void)
