@@ -157,7 +157,8 @@ int session_open(const struct mount_opts *o, void (*log)(void *arg, int level, c
 		 void *arg, struct mount_session **session, char *err, size_t err_len)
 {
 	struct ddio_fs_opts fo = { .struct_size = sizeof(fo),
-				   .flags = o->hard ? DDIO_FS_HARD : 0,
+				   .flags = (o->hard ? DDIO_FS_HARD : 0) |
+					    (o->cache == CACHE_NONE ? DDIO_FS_PROMPT : 0),
 				   .timeout_ms = (uint32_t)(o->timeout * 1000),
 				   .conf = o->conf,
 				   .threads = o->threads,

@@ -43,7 +43,7 @@ struct ddio_fs_file;
 /**
  * struct ddio_fs_opts - how to serve a file system
  * @struct_size: sizeof(struct ddio_fs_opts)
- * @flags: DDIO_FS_HARD
+ * @flags: DDIO_FS_HARD, DDIO_FS_PROMPT
  * @timeout_ms: milliseconds without any progress after which a request fails (with DDIO_FS_HARD: is
  *	repeated until it succeeds); 0: the configuration's
  * @conf: as in struct ddio_connect_opts
@@ -63,6 +63,8 @@ struct ddio_fs_opts {
 	void *log_arg;
 };
 #define DDIO_FS_HARD 0x1u /* wait for an I/O processor that is away, however long */
+/* tell the name server of every write before it is answered, also of one inside the file's end */
+#define DDIO_FS_PROMPT 0x2u
 
 /**
  * ddio_fs_open - opens a cluster as a file system; blocks

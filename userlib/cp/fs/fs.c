@@ -161,6 +161,7 @@ static struct ddio_fs *fs_make(struct ddio_session **sessions, uint32_t n,
 	ddio_gate_init(&fs->gone);
 	fs->nreactors = n;
 	fs->hard = opts->flags & DDIO_FS_HARD;
+	fs->prompt = opts->flags & DDIO_FS_PROMPT;
 	fs->log = opts->log;
 	fs->log_arg = opts->log_arg;
 	fs->timeout_ns = sessions[0]->timeout_ns;
@@ -178,7 +179,7 @@ static int opts_check(const struct ddio_fs_opts *opts, char *err, size_t err_len
 
 	if (opts->struct_size != sizeof(*opts))
 		why = "ddio_fs_open: struct_size does not match this library";
-	else if ((opts->flags & ~DDIO_FS_HARD) || opts->reserved)
+	else if ((opts->flags & ~(DDIO_FS_HARD | DDIO_FS_PROMPT)) || opts->reserved)
 		why = "ddio_fs_open: unknown flag";
 	else if (opts->threads > FSC_REACTORS_MAX)
 		why = "ddio_fs_open: too many threads";

@@ -51,6 +51,7 @@ struct fsc_reactor {
 /**
  * struct ddio_fs - a file system in use
  * @hard: requests are made again until they are answered
+ * @prompt: the name server is told of every write before that is answered
  * @closing: the end has begun: no request is made again
  * @names: the way to the name server; reactor 0
  * @dirattrs: attributes of directories that were changed here lately; reactor 0
@@ -67,7 +68,7 @@ struct fsc_reactor {
  */
 struct ddio_fs {
 	uint32_t nreactors;
-	bool hard;
+	bool hard, prompt;
 	atomic_bool closing;
 	uint64_t timeout_ns;
 	struct fsc_reactor *reactor;

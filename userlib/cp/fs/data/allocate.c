@@ -51,15 +51,17 @@ static void allocate_done(struct fsc_set *set)
 	fsc_set_free(set);
 	if (aj->error.err) {
 		allocate_end(aj);
-	} else if (aj->to > inode->size && !(aj->mode & MODE_KEEP_SIZE)) {
-		aj->waiter.end = aj->to;
-		aj->waiter.flags = DDIO_FS_WROTE_TIMES;
-		aj->waiter.fn = allocate_told;
-		fsc_inode_tell(inode, &aj->waiter);
-	} else {
-		fsc_inode_wrote(inode, aj->mode & MODE_KEEP_SIZE ? 0 : aj->to);
-		allocate_end(aj);
+		return;
 	}
+	aj->waiter.fn = allocate_told;
+	if (aj->mode & MODE_KEEP_SIZE) {
+		fsc_inode_wrote(inode, &aj->waiter);
+		return;
+	}
+	/* Also inside the end, as far as that is known: another mount may have cut the file. */
+	aj->waiter.end = aj->to;
+	aj->waiter.flags = DDIO_FS_WROTE_TIMES;
+	fsc_inode_tell(inode, &aj->waiter);
 }
 
 static void allocate_go(struct allocate_job *aj)

@@ -133,16 +133,13 @@ static void copy_disks_done(struct fsc_set *set)
 	if (cj->error.err) {
 		to->tail |= end > to->size;
 		copy_end(cj);
-	} else if (end > to->size) {
-		cj->waiter.end = end;
-		cj->waiter.flags = DDIO_FS_WROTE_TIMES;
-		cj->waiter.fn = copy_told;
-		fsc_inode_tell(to, &cj->waiter);
-	} else {
-		fsc_inode_wrote(to, end);
-		cj->copied = cj->len;
-		copy_end(cj);
+		return;
 	}
+	/* Also inside the end, as far as that is known: another mount may have cut the file. */
+	cj->waiter.end = end;
+	cj->waiter.flags = DDIO_FS_WROTE_TIMES;
+	cj->waiter.fn = copy_told;
+	fsc_inode_tell(to, &cj->waiter);
 }
 
 static void copy_disks(struct copy_job *cj)

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Writing to an open file. */
+/*
+ * Writing to an open file.  A write inside the file's end goes by a size that was learnt earlier, and another
+ * mount may have cut the file since.  So the name server is asked while the bytes are on their way; if the end
+ * is before them now, they are written once more, since the cut may have taken them, and told as any write
+ * behind the end.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include "cp/fs/core/job.h"
@@ -9,6 +14,8 @@
 
 /**
  * struct write_job - one ddio_fs_write()
+ * @left: what is under way
+ * @inside: it ends inside the file, as far as is known
  * @ask, @place: O_APPEND: the name server says where
  */
 struct write_job {
@@ -16,6 +23,9 @@ struct write_job {
 	struct ddio_fs_file *file;
 	struct fsc_inode *inode;
 	struct fsc_io io;
+	struct fsc_sizer sizer;
+	uint32_t left;
+	bool inside;
 	uint64_t len;
 	struct fsc_error error;
 	struct fsc_waiter waiter;
@@ -39,29 +49,54 @@ static void write_told(struct fsc_waiter *waiter, const struct fsc_error *error)
 	write_end(wj);
 }
 
+static void write_move(struct write_job *wj, uint64_t at);
+
+static void write_put(struct write_job *wj)
+{
+	struct fsc_inode *inode = wj->inode;
+	bool behind = wj->io.end > inode->size;
+
+	if (--wj->left)
+		return;
+	wj->waiter.fn = write_told;
+	if (wj->error.err) {
+		inode->tail |= behind;
+		write_end(wj);
+	} else if (behind && wj->inside) {
+		write_move(wj, wj->io.end - wj->len);
+	} else if (behind) {
+		wj->waiter.end = wj->io.end;
+		wj->waiter.flags = DDIO_FS_WROTE_TIMES;
+		fsc_inode_tell(inode, &wj->waiter);
+	} else {
+		fsc_inode_wrote(inode, &wj->waiter);
+	}
+}
+
 static void write_moved(struct fsc_io *io)
 {
 	struct write_job *wj = ddio_container_of(io, struct write_job, io);
-	struct fsc_inode *inode = wj->inode;
 
 	fsc_error_first(&wj->error, &io->set.error);
 	fsc_set_free(&io->set);
-	if (wj->error.err) {
-		inode->tail |= io->end > inode->size;
-		write_end(wj);
-	} else if (io->end > inode->size) {
-		wj->waiter.end = io->end;
-		wj->waiter.flags = DDIO_FS_WROTE_TIMES;
-		wj->waiter.fn = write_told;
-		fsc_inode_tell(inode, &wj->waiter);
-	} else {
-		fsc_inode_wrote(inode, io->end);
-		write_end(wj);
-	}
+	write_put(wj);
+}
+
+static void write_sized(struct fsc_sizer *sizer)
+{
+	struct write_job *wj = ddio_container_of(sizer, struct write_job, sizer);
+
+	fsc_error_first(&wj->error, &sizer->error);
+	fsc_error_free(&sizer->error);
+	write_put(wj);
 }
 
 static void write_move(struct write_job *wj, uint64_t at)
 {
+	wj->inside = at + wj->len <= wj->inode->size;
+	wj->left = 1 + wj->inside;
+	if (wj->inside)
+		fsc_size_ask(&wj->sizer, wj->inode, write_sized);
 	wj->io.rec = &wj->inode->rec;
 	wj->io.holder = wj->inode->holder;
 	wj->io.writing = true;

@@ -27,7 +27,7 @@
  * @has_data: the name server knows that the file has, or had, data
  * @gone: the name server does not know the inode any more; read by reactor 0, too
  * @tail: a write that failed may have left bytes behind the file's end
- * @dirty: written, up to @wrote, and the name server has not been told; read by reactor 0, too
+ * @dirty: written inside its end, and the name server has not been told; read by reactor 0, too
  * @holder: for each disk of the file, the incarnation of the disk's node that holds writes not yet
  *	synced; 0: none
  * @syncing: a sync has its disks at work; @syncs: struct sync_job.link: those that wait for its end
@@ -52,7 +52,6 @@ struct fsc_inode {
 	uint64_t change, size, asked;
 	bool has_data, tail;
 	atomic_bool gone, dirty;
-	uint64_t wrote;
 	uint64_t *holder;
 	bool syncing;
 	bool turning;

@@ -67,14 +67,10 @@ static void tell_begin(struct fsc_inode *inode)
 			msg.end = waiter->end;
 	}
 	ddio_list_splice(&tell->queued, &tell->riding);
-	/* Another mount may have cut the file, so that writes believed inside its end are behind it. */
-	if (inode->dirty && inode->wrote > msg.end)
-		msg.end = inode->wrote;
 	if (inode->dirty)
 		msg.flags |= DDIO_FS_WROTE_TIMES;
 	if (msg.flags & DDIO_FS_WROTE_TIMES) {
 		dirty_set(inode, false);
-		inode->wrote = 0;
 		ddio_timer_cancel(inode->r->env, &inode->lazy);
 		ddio_list_del(&inode->lazy_link);
 	}
@@ -152,17 +148,28 @@ static void lazy_due(void *arg)
 	fsc_inode_flush(inode, &l->waiter);
 }
 
-void fsc_inode_wrote(struct fsc_inode *inode, uint64_t end)
+static void dirty_begin(struct fsc_inode *inode)
 {
-	if (end > inode->wrote)
-		inode->wrote = end;
-	if (inode->dirty)
-		return;
 	dirty_set(inode, true);
 	inode->lazy.fn = lazy_due;
 	inode->lazy.arg = inode;
 	if (!ddio_timer_arm(inode->r->env, &inode->lazy, ddio_env_now(inode->r->env) + FSC_LAZY_NS))
 		ddio_list_add(&inode->lazy_link, &inode->r->lazy);
+}
+
+void fsc_inode_wrote(struct fsc_inode *inode, struct fsc_waiter *waiter)
+{
+	const struct fsc_error none = { 0 };
+
+	if (inode->fs->prompt) {
+		waiter->end = 0;
+		waiter->flags = DDIO_FS_WROTE_TIMES;
+		fsc_inode_tell(inode, waiter);
+		return;
+	}
+	if (!inode->dirty)
+		dirty_begin(inode);
+	waiter->fn(waiter, &none);
 }
 
 void fsc_inodes_end(struct fsc_reactor *r)

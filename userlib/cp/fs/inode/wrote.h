@@ -42,8 +42,11 @@ void fsc_inode_flush(struct fsc_inode *inode, struct fsc_waiter *waiter);
 /* Tells that the file is about to have data for the first time; due before the first byte is written. */
 void fsc_inode_mark_has_data(struct fsc_inode *inode, struct fsc_waiter *waiter,
 			     void (*fn)(struct fsc_waiter *waiter, const struct fsc_error *error));
-/* Notes a write inside the file's end, of which the name server is told later. */
-void fsc_inode_wrote(struct fsc_inode *inode, uint64_t end);
+/*
+ * Notes a change of bytes inside the file's end.  The name server is told later, or, with DDIO_FS_PROMPT,
+ * before @waiter's fn is called.  What is told later never makes the file longer: it may have been cut since.
+ */
+void fsc_inode_wrote(struct fsc_inode *inode, struct fsc_waiter *waiter);
 /* The file system ends; called on every reactor. */
 void fsc_inodes_end(struct fsc_reactor *r);
 
