@@ -38,6 +38,7 @@ struct sim_image {
  * @link: in the world's list
  * @image: what it holds
  * @open: a disk uses it
+ * @flush_failed: see ddio_sim_medium_flush_failed()
  */
 struct ddio_sim_medium {
 	struct ddio_sim *sim;
@@ -45,7 +46,7 @@ struct ddio_sim_medium {
 	char *path;
 	struct ddio_sim_medium_faults how;
 	struct sim_image *image;
-	bool open;
+	bool open, flush_failed;
 };
 
 static struct sim_image *image_of(struct ddio_medium *base)
@@ -128,6 +129,20 @@ static void image_flush(struct sim_image *image)
 	image->ndirty = 0;
 }
 
+/* A flush that fails loses what it was to keep: there is nothing dirty to be flushed next time. */
+static void image_forget(struct sim_image *image)
+{
+	uint32_t i, s;
+
+	for (i = 0; i < image->ndirty; i++) {
+		s = image->list[i];
+		image->dirty[s] = 0;
+		memcpy(image->now + s * SECTOR, image->stable + s * SECTOR, SECTOR);
+	}
+	image->ndirty = 0;
+	image->medium->flush_failed = true;
+}
+
 static int image_fault(struct sim_image *image, const struct ddio_disk_req *req)
 {
 	struct ddio_sim_medium_faults *how = image->medium ? &image->medium->how : NULL;
@@ -136,6 +151,8 @@ static int image_fault(struct sim_image *image, const struct ddio_disk_req *req)
 		return 0;
 	if (how->bad_next) {
 		how->bad_next--;
+		if (req->op == DDIO_DISK_FLUSH)
+			image_forget(image);
 		return -EIO;
 	}
 	return req->op != DDIO_DISK_FLUSH && req->offset < how->bad_end &&
@@ -219,6 +236,14 @@ struct ddio_sim_medium *ddio_sim_medium_new(struct ddio_sim *sim, const char *pa
 void ddio_sim_medium_set(struct ddio_sim_medium *medium, const struct ddio_sim_medium_faults *how)
 {
 	medium->how = *how;
+}
+
+bool ddio_sim_medium_flush_failed(struct ddio_sim_medium *medium)
+{
+	bool failed = medium->flush_failed;
+
+	medium->flush_failed = false;
+	return failed;
 }
 
 /* Applies a write that was cut off: each of its sectors may have been written or not. */

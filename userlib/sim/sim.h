@@ -201,7 +201,8 @@ struct ddio_sim_medium;
  * @delay_ns: each request takes this much longer
  * @jitter_ns: at most this much is added, at random
  * @bad_first, @bad_end: bytes that can be neither read nor written
- * @bad_next: this many of the next requests fail
+ * @bad_next: this many of the next requests fail; a flush that fails loses what
+ *	has been written since the last one
  * @no_flush: a flush does nothing and reports success: a broken disk, for tests of tests
  */
 struct ddio_sim_medium_faults {
@@ -214,6 +215,8 @@ struct ddio_sim_medium_faults {
 /* Makes a medium full of zeros.  NULL: out of memory. */
 struct ddio_sim_medium *ddio_sim_medium_new(struct ddio_sim *sim, const char *path, uint64_t size);
 void ddio_sim_medium_set(struct ddio_sim_medium *medium, const struct ddio_sim_medium_faults *how);
+/* Returns true once after a flush has failed. */
+bool ddio_sim_medium_flush_failed(struct ddio_sim_medium *medium);
 /*
  * Crashes the medium's user, which is dead and goes on with a copy of its own.  Each sector that was
  * written since the last flush is lost with a chance of @lose in 1000; each one that is being

@@ -50,6 +50,15 @@ static void iop_crash(struct faults *f, uint32_t iop, uint32_t lose)
 	faults_after(f, SLOT_IOP + iop, fate_while(f), iop_restart);
 }
 
+/* Replaces a process whose disk has stopped, as an administrator would. */
+static void iop_again(struct faults *f, uint32_t iop)
+{
+	if (!faults_iop_up(f, iop))
+		return;
+	faults_say(f, "io%u is killed, since a disk of it has stopped", iop);
+	iop_crash(f, iop, 0);
+}
+
 static void proc_mended(struct faults *f, uint32_t slot)
 {
 	uint32_t proc = slot - SLOT_PROC;
@@ -70,6 +79,8 @@ static void disk_mended(struct faults *f, uint32_t slot)
 	f->shaky[slot - SLOT_DISK] = false;
 	f->losses[slot - SLOT_DISK]++;
 	faults_say(f, "d%u is good", slot - SLOT_DISK);
+	if (faults_disk_stopped(f, slot - SLOT_DISK))
+		iop_again(f, f->conf.node[slot - SLOT_DISK]);
 }
 
 static void fate_net(struct faults *f, enum faults_kind kind)

@@ -412,5 +412,7 @@ struct faults_disk {
 	uint32_t bad_next;
 };
 void faults_disk(struct faults *f, uint32_t disk, const struct faults_disk *how);
+/* Returns true once after a flush has failed: the disk takes no more writes until its node has restarted. */
+bool faults_disk_stopped(struct faults *f, uint32_t disk);
 
 #endif /* TOOLS_FAULTS_H */

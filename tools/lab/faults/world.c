@@ -531,6 +531,11 @@ void faults_disk(struct faults *f, uint32_t disk, const struct faults_disk *how)
 	ddio_sim_medium_set(f->world->medium[disk], &m);
 }
 
+bool faults_disk_stopped(struct faults *f, uint32_t disk)
+{
+	return ddio_sim_medium_flush_failed(f->world->medium[disk]);
+}
+
 /*
  * The end
  */

@@ -3,7 +3,7 @@
  * Writes back on request.  A flush has a number and waits for the blocks that were dirty, or discarded
  * with I/O under way, when it began: an entry's epoch is the number of the last flush before that
  * happened, so a flush does not wait for blocks that become dirty later.  A block that could not be written
- * stays dirty and counts as new.
+ * stays dirty, even if the cache is to be dropped, and counts as new.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -37,7 +37,7 @@ static bool entry_droppable(const struct cache_entry *e)
 {
 	if (cache_entry_waited(e) || e->lock)
 		return false;
-	return e->state == ENTRY_READING || (e->state == ENTRY_IDLE && (!e->dirty || e->failed));
+	return e->state == ENTRY_READING || (e->state == ENTRY_IDLE && !e->dirty);
 }
 
 void cache_flush_end(struct cache *c, struct cache_flush *flush)

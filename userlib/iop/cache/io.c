@@ -205,6 +205,13 @@ static int io_alloc(struct cache_io *io)
 	return 0;
 }
 
+static int io_may_write(const struct cache *c, struct cache_io *io)
+{
+	int err = store_stopped(c->store);
+
+	return err ? err : io_alloc(io);
+}
+
 void cache_io_begin(struct cache *c, struct cache_io *io, bool write)
 {
 	struct cache_io_state *s = cache_io_state(io);
@@ -215,7 +222,7 @@ void cache_io_begin(struct cache *c, struct cache_io *io, bool write)
 	if (io->offset > DDIO_MAX_FILE || io->len > DDIO_MAX_FILE - io->offset)
 		s->status = -EINVAL;
 	else if (write && io->len)
-		s->status = io_alloc(io);
+		s->status = io_may_write(c, io);
 	if (s->status || !io->len)
 		io_finish(c, io);
 	else

@@ -77,11 +77,23 @@ static void commit(struct coll *coll)
 	}
 }
 
+/* Fails the collective if the disk takes no more writes. */
+static bool disk_refuses(struct coll_disk *cd)
+{
+	int err = coll_writes(cd->coll) ? store_stopped(cd->disk->store) : 0;
+
+	if (err)
+		coll_fail_disk(cd, NULL, err, "writing after a failed flush");
+	return err;
+}
+
 static void run(struct coll *coll)
 {
 	uint32_t d;
 
 	for (d = 0; d < coll->ndisks; d++) {
+		if (disk_refuses(&coll->disk[d]))
+			return;
 		if (coll_disk_buffers(&coll->disk[d])) {
 			coll_fail_memory(coll);
 			return;

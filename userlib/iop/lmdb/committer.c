@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <errno.h>
+#include <string.h>
 #include "iop/lmdb/committer.h"
 
 static void commit_begin(struct committer *c);
@@ -51,31 +52,48 @@ static void commit_worked(void *arg)
 	commit_end(c, err);
 }
 
+/*
+ * A disk that failed to flush may have dropped what it was to keep, and would report success next time
+ * (Linux forgets a failed write back, too).  Which blocks that concerns is not known: they have left the
+ * cache.  So nothing may be recorded, and no sync may succeed, until the records are read again.
+ */
+static void commit_stop(struct committer *c, int err)
+{
+	ddio_env_log(
+		c->env, DDIO_LOG_ERR,
+		"disk %s: a flush failed: %s; what was written since the last one may be lost: the disk takes no more writes until ddiod is started again",
+		ddio_disk_name(c->disk), strerror(-err));
+	c->stopped = err;
+}
+
 static void commit_flushed(struct ddio_disk_req *req)
 {
 	struct committer *c = req->arg;
 
 	if (req->status)
-		ddio_env_log(c->env, DDIO_LOG_ERR, "disk %s: a flush failed: %s",
-			     ddio_disk_name(c->disk), mdb_strerror(-req->status));
+		commit_stop(c, req->status);
 	if (req->status || !c->any)
 		commit_end(c, req->status);
 	else
 		ddio_env_offload(c->env, &c->job);
 }
 
-/* There was nothing to write and no disk to flush; only the callbacks must come from the loop. */
+/* There is nothing to write and no disk to flush; only the callbacks must come from the loop. */
 static void commit_posted(void *arg)
 {
-	commit_end(arg, 0);
+	struct committer *c = arg;
+
+	commit_end(c, c->stopped);
 }
 
 static void commit_begin(struct committer *c)
 {
 	c->active = true;
 	ddio_list_splice(&c->waiting, &c->running);
-	c->any = c->ops->seal(c->ctx);
-	if (c->disk) {
+	c->any = !c->stopped && c->ops->seal(c->ctx);
+	if (c->stopped) {
+		ddio_env_post(c->env, &c->post);
+	} else if (c->disk) {
 		c->flush.op = DDIO_DISK_FLUSH;
 		c->flush.done = commit_flushed;
 		c->flush.arg = c;

@@ -29,6 +29,7 @@ struct committer_ops {
  * @disk: flushed before the transaction, or NULL
  * @waiting, @running: struct commit of the next and of the current transaction
  * @any: the current commit has changes
+ * @stopped: 0, or the error of a flush of @disk: no later commit can succeed
  */
 struct committer {
 	struct ddio_env *env;
@@ -41,7 +42,7 @@ struct committer {
 	struct ddio_offload job;
 	struct ddio_post post;
 	bool active, any;
-	int err;
+	int err, stopped;
 };
 
 void committer_init(struct committer *c, struct ddio_env *env, struct lmdb *db,

@@ -148,6 +148,17 @@ void store_commit(struct store *store, struct commit *commit)
 	committer_commit(&store->committer, commit);
 }
 
+/**
+ * store_stopped - why the disk takes no more writes
+ * @store: the store
+ *
+ * Return: 0, or the error of a flush that failed: it lasts until the store is opened again
+ */
+int store_stopped(const struct store *store)
+{
+	return store->committer.stopped;
+}
+
 bool store_dirty(const struct store *store)
 {
 	return store->committer.active || !batch_empty(&store->open);

@@ -102,6 +102,8 @@ uint64_t object_end(const struct object *obj);	  /* one past the last allocated 
 /* Makes all changes so far durable.  Commits requested while one is running share the next one. */
 void store_commit(struct store *store, struct commit *commit);
 bool store_dirty(const struct store *store);
+/* Returns the error of a failed flush, which lasts until the store is opened again, or 0. */
+int store_stopped(const struct store *store);
 
 /* Lists committed and uncommitted objects with ids above @after, ascending; returns how many. */
 uint32_t store_list(struct store *store, uint64_t after, uint64_t *ids, uint32_t max);

@@ -31,6 +31,7 @@ struct world_log {
 struct cache_world {
 	struct ddio_env env;
 	struct store *store; /* only its address counts */
+	int stopped;
 	struct ddio_disk *disk;
 	struct cache *cache;
 	struct ddio_post *posts, **posts_end;
@@ -70,6 +71,12 @@ struct ddio_disk *store_disk(const struct store *store)
 {
 	(void)store;
 	return world_now->disk;
+}
+
+int store_stopped(const struct store *store)
+{
+	(void)store;
+	return world_now->stopped;
 }
 
 void object_ref(struct object *obj)

@@ -204,13 +204,20 @@ static void dropping_forgets_the_blocks_of_one_object(void)
 	CU_ASSERT_EQUAL(world_obj(obj)->refs, 1);
 	CU_ASSERT_EQUAL(world_flush(w, NULL, true), 0);
 	CU_ASSERT_EQUAL(stats(w).blocks, 0);
-	/* What cannot be written is lost with it, and that is told. */
+	/* What cannot be written stays: dropping the cache loses nothing. */
 	world_write(w, obj, BS, buf, 16);
 	w->fail_op = DDIO_DISK_WRITE;
 	w->fail_n = 1;
 	CU_ASSERT_EQUAL(world_flush(w, obj, true), -EIO);
+	CU_ASSERT_EQUAL(stats(w).dirty, 1);
+	CU_ASSERT_EQUAL(world_flush(w, obj, true), 0);
+	CU_ASSERT_EQUAL(w->data[world_obj(obj)->start[1]], 1);
+	CU_ASSERT_EQUAL(stats(w).blocks, 0);
+	/* A disk that has failed to flush takes no more writes, and is still read. */
+	w->stopped = -EIO;
+	CU_ASSERT_EQUAL(world_write(w, obj, 0, buf, 16), -EIO);
+	CU_ASSERT_EQUAL(world_read(w, obj, BS, buf, 16), 0);
 	CU_ASSERT_EQUAL(stats(w).dirty, 0);
-	CU_ASSERT_EQUAL(world_flush(w, obj, false), 0);
 	world_free(w);
 	free(obj);
 	free(other);

@@ -30,7 +30,7 @@ struct mem_object {
  * @taken: by units of a sector
  * @limit: bytes that may be given out
  * @rnd: of the random layout
- * @commit_err: what the next commits end with
+ * @commit_err: what the next commits end with; @stopped: why writes are refused, or 0
  * @last: where the block lies that was written last; @back: how often it lay before the previous one
  */
 struct mem_store {
@@ -41,7 +41,7 @@ struct mem_store {
 	uint64_t units, used, limit;
 	uint64_t rnd;
 	uint64_t commits;
-	int commit_err;
+	int commit_err, stopped;
 	uint64_t last, back;
 	struct ddio_list pending;
 	struct ddio_post post;
@@ -69,6 +69,11 @@ static void store_committed(void *arg)
 		ddio_list_del(&c->link);
 		c->done(c, s->commit_err);
 	}
+}
+
+int store_stopped(const struct store *store)
+{
+	return mem_store(store)->stopped;
 }
 
 static inline struct store *store_make(struct ddio_env *env, struct ddio_disk *disk, uint64_t seed)

@@ -210,6 +210,15 @@ static void test_commits(void)
 	/* The other reactor may have been fine, and have said so. */
 	CU_ASSERT_EQUAL(w_wait(x.g, x.op, SEC), DDIO_ST_IO);
 	CU_ASSERT(says(&x, "disk d1: commit"));
+	/* After a failed flush nothing is taken that might not be kept, even without a commit. */
+	x.job.flags &= ~DDIO_COLL_SYNC;
+	mem_store(x.w->disk[0].store)->stopped = -EIO;
+	x.op = w_start(&x.job);
+	CU_ASSERT_EQUAL(w_wait(x.g, x.op, SEC), DDIO_ST_IO);
+	CU_ASSERT(says(&x, "disk d0: writing after a failed flush"));
+	x.job.flags &= ~DDIO_COLL_WRITE;
+	x.op = w_start(&x.job);
+	CU_ASSERT_EQUAL(w_wait(x.g, x.op, SEC), DDIO_ST_OK);
 	fault_free(&x);
 }
 

@@ -218,7 +218,8 @@ static void crowd_step(struct server_crowd *cr)
 	if (!rnd(3))
 		sw_run(cr->sw, rnd(3 * MS));
 	if (cr->failing && !rnd(50))
-		disk_inject(sw_disk(cr->sw, p->disk), (int)rnd(3) - 1, 1 + rnd(2), -EIO);
+		disk_inject(sw_disk(cr->sw, p->disk), rnd(2) ? DDIO_DISK_READ : DDIO_DISK_WRITE,
+			    1 + rnd(2), -EIO);
 	/* A stop on a failing disk loses only what it reports as lost. */
 	if (!cr->failing && !rnd(400))
 		crowd_restart(cr);

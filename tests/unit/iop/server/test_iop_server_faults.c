@@ -190,6 +190,45 @@ static void a_disk_error_names_disk_file_and_byte(void)
 	sw_free(sw);
 }
 
+/*
+ * The background's flush fails when nobody waits for it.  Whoever syncs later must hear of it, however often,
+ * and whatever the disk says then.
+ */
+static void a_failed_flush_stops_the_disk(void)
+{
+	struct sw *sw = sw_new(NULL);
+	struct sc *c = sc_new(sw, sw_reactor(sw, 0)), *other;
+	int i;
+
+	memset(big, 3, sizeof(big));
+	CU_ASSERT_EQUAL(sc_write(c, 1, 0, 0, big, 8192), DDIO_ST_OK);
+	disk_inject(sw_disk(sw, 0), DDIO_DISK_FLUSH, 1, -EIO);
+	sw_run(sw, 6000 * MS);
+	CU_ASSERT_EQUAL(sim_logged(sw->world, "disk d0: a flush failed"), 1);
+	other = sc_new(sw, sw_reactor(sw, 0));
+	for (i = 0; i < 2; i++) {
+		CU_ASSERT_EQUAL(sc_sync(c, 1), DDIO_ST_IO);
+		CU_ASSERT_PTR_NOT_NULL(strstr(c->text, "disk d0: file 1"));
+		CU_ASSERT_EQUAL(sc_sync(other, 1), DDIO_ST_IO);
+		CU_ASSERT_EQUAL(sc_write(other, 1, 0, 0, big, 512), DDIO_ST_IO);
+		CU_ASSERT_EQUAL(sc_read(c, 1, 0, 0, 8192), DDIO_ST_OK);
+	}
+	/* It is said once, not at every attempt. */
+	sw_run(sw, 200000 * MS);
+	CU_ASSERT_EQUAL(sim_logged(sw->world, "a flush failed"), 1);
+	sc_free(other);
+	sw_stop(sw);
+	/* Clients hear no good news: they assume that what they had not synced is lost. */
+	CU_ASSERT_EQUAL(c->ended, 0);
+	sc_free(c);
+	CU_ASSERT_EQUAL_FATAL(sw_start_node(sw), 0);
+	c = sc_new(sw, sw_reactor(sw, 0));
+	CU_ASSERT_EQUAL(sc_write(c, 1, 0, 0, big, 8192), DDIO_ST_OK);
+	CU_ASSERT_EQUAL(sc_sync(c, 1), DDIO_ST_OK);
+	sc_free(c);
+	sw_free(sw);
+}
+
 static void a_full_disk_is_told_to_the_writer(void)
 {
 	struct sw *sw = sw_new(NULL);
@@ -390,6 +429,7 @@ static const struct ut_case clients[] = {
 
 static const struct ut_case disks[] = {
 	{ "errors", a_disk_error_names_disk_file_and_byte },
+	{ "a failed flush", a_failed_flush_stops_the_disk },
 	{ "full", a_full_disk_is_told_to_the_writer },
 	{ NULL, NULL },
 };
