@@ -169,6 +169,39 @@ static void holes(void)
 	fs_world_end(&w);
 }
 
+/* Another mount cuts the file, which this one has not heard of: a read ends where the file ends now. */
+static void cut_meanwhile(void)
+{
+	struct ddio_fs_attr attr = { .size = 2 * BLOCK + 7 };
+	struct ddio_fs_file *a;
+	struct fs_world w;
+	struct fs_mount *m, *n;
+	uint8_t buf[10 * BLOCK], want[2 * BLOCK + 7];
+	uint64_t ino;
+
+	fs_world_begin(&w, 12, BLOCK, 3000);
+	m = fs_mount(&w, 0, 0);
+	n = fs_mount(&w, 1, 0);
+	fs_fill(want, sizeof(want), 1, 0);
+	a = fs_create(m, "a", O_RDWR);
+	ino = m->r.attr.ino;
+	put_bytes(m, a, 1, 0, 8 * BLOCK);
+	FS_OK(n, ddio_fs_setattr, n->fs, ino, DDIO_FS_SET_SIZE, &attr);
+	/* Up to the old end at once, and the name server is asked what comes behind it. */
+	CU_ASSERT_EQUAL(a->inode->size, 8 * BLOCK);
+	FS_OK(m, ddio_fs_read, a, buf, sizeof(buf), 0);
+	CU_ASSERT_EQUAL(m->r.value, sizeof(want));
+	CU_ASSERT_EQUAL(memcmp(buf, want, sizeof(want)), 0);
+	/* From behind the new end. */
+	put_bytes(m, a, 1, 0, 8 * BLOCK);
+	FS_OK(n, ddio_fs_setattr, n->fs, ino, DDIO_FS_SET_SIZE, &attr);
+	CU_ASSERT_EQUAL(a->inode->size, 8 * BLOCK);
+	FS_OK(m, ddio_fs_read, a, buf, sizeof(buf), 5 * BLOCK);
+	CU_ASSERT_EQUAL(m->r.value, 0);
+	FS_OK(m, ddio_fs_file_close, a);
+	fs_world_end(&w);
+}
+
 static void space(void)
 {
 	struct ddio_fs_file *file;
@@ -478,10 +511,19 @@ static void locks(void)
 }
 
 static const struct ut_case cases[] = {
-	{ "names", names },	{ "data", data },	{ "holes", holes },
-	{ "space", space },	{ "copy", copy },	{ "append", append },
-	{ "removal", removal }, { "orphans", orphans }, { "telling", telling },
-	{ "sync", sync_all },	{ "locks", locks },	{ 0 },
+	{ "names", names },
+	{ "data", data },
+	{ "holes", holes },
+	{ "space", space },
+	{ "copy", copy },
+	{ "append", append },
+	{ "removal", removal },
+	{ "orphans", orphans },
+	{ "telling", telling },
+	{ "sync", sync_all },
+	{ "locks", locks },
+	{ "cut meanwhile", cut_meanwhile },
+	{ 0 },
 };
 
 int main(void)
