@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# make check: three builds (plain, with sanitizers, for fuzzing), then every
+# make check: four builds (plain, with two kinds of sanitizers, for fuzzing), then every
 # test under tests/run.sh, which counts.
 
 UNIT_SRC := $(sort $(shell find tests/unit -name 'test_*.c'))
@@ -16,7 +16,12 @@ HELPER_BIN := $(HELPER_SRC:%.c=$(O)/%) $(O)/tests/posix/posix $(O)/tests/fuse/pa
 
 .PHONY: check check-user check-build unit-bins perf-bins helper-bins example-bins fuzz-bins
 
+# Under ThreadSanitizer only those run that say so.
+ifeq ($(D),tsan)
+unit-bins: $(patsubst %.c,$(O)/%,$(shell grep -l '^/\* tsan' $(UNIT_SRC)))
+else
 unit-bins: $(UNIT_BIN)
+endif
 perf-bins: $(PERF_BIN)
 helper-bins: $(HELPER_BIN)
 example-bins: $(EXAMPLE_BIN)
@@ -54,12 +59,13 @@ $(EXAMPLE_BIN): $(O)/%: %.c $(O)/libddio.so.$(VERSION)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 $(WARN) $(SAN) -Iinclude -o $@ $< -L$(O) -lddio -Wl,-rpath,$(abspath $(O))
 
-# Fuzzers: all of the library again, with clang's coverage.
+# Fuzzers: the library again, with clang's coverage.
 FO := build/fuzz
 FUZZ_CC ?= clang
 FUZZ_SAN := -fsanitize=address,undefined -fno-sanitize-recover=undefined
 FUZZ_FLAGS = $(CSTD) $(WARN) -O1 -g $(FUZZ_SAN) -fsanitize=fuzzer-no-link $(INC)
-FUZZ_OBJ := $(patsubst %.c,$(FO)/%.o,$(CORE_SRC) $(CP_SRC) $(IOP_SRC) $(SIM_SRC))
+# No fuzzer reaches the compute process.
+FUZZ_OBJ := $(patsubst %.c,$(FO)/%.o,$(CORE_SRC) $(IOP_SRC) $(SIM_SRC))
 FUZZ_BIN := $(FUZZ_SRC:%.c=$(FO)/%)
 
 fuzz-bins: $(FUZZ_BIN) $(FO)/tests/fuzz/make_corpus

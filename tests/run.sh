@@ -9,10 +9,13 @@
 #
 #   tests/run.sh [--only 'GLOB ...'] [--except 'GLOB ...'] [--list]
 #
-# "# timeout: SECONDS" in a script's head replaces the bound of 300 s.
-# Cluster tests, and scripts with "# serial" there, run one at a time: clusters
-# take free ports, and what else connects at that moment could meet them.  One with
-# "# own network" has a network namespace for itself, where there are any, and runs beside others.
+# "# timeout: SECONDS" in a script's head, else 300, is more than an idle machine needs.  Four times as
+# long is waited, so that only what hangs fails: no test may fail since a machine is slow or busy.
+#
+# As many tests as there are processors run at a time, the longest first, as the bounds tell.  A cluster
+# takes free ports, and what else connects at that moment could meet it: so cluster tests have a network
+# namespace each, and where there are none they run one at a time.  Scripts with "# serial" in their
+# head, which look at rates, run alone at the end.
 # Virtual machines connect to nothing here: one of them runs beside everything, at a lower
 # priority, and as many as there are processors when everything else is done.
 #
@@ -41,14 +44,14 @@ unit_sources() {
 all_tests() {
 	local t n
 	# The kernel modules, in virtual machines with Debian's kernels: what takes longest begins first.
-	for t in 6.1 6.12 7.x; do
+	for t in 7.x 6.1 6.12; do
 		echo "vm/$t|tests/vm/check.sh $t modules"
 	done
-	echo "vm/system|tests/vm/check.sh 6.12 system"
-	echo "vm/timing|tests/vm/timing.sh 6.1 timing"
-	echo "vm/figures|tests/vm/timing.sh 6.1 figures"
 	echo "vm/dkms|tests/vm/dkms.sh"
+	echo "vm/system|tests/vm/check.sh 6.12 system"
 	echo "vm/systemd|tests/vm/systemd.sh"
+	echo "vm/figures|tests/vm/timing.sh 6.1 figures"
+	echo "vm/timing|tests/vm/timing.sh 6.1 timing"
 	for t in tests/tree/*.sh tests/tree/*.pl; do
 		n=$(basename "$t")
 		echo "tree/${n%.*}|$t"
@@ -81,7 +84,16 @@ head_says() {
 	sed -n '1,12p' "${2%% *}" 2>/dev/null | grep -aq "^# $1"
 }
 own_network() {
-	[ -n "$networks" ] && head_says 'own network' "$1"
+	case $1 in
+	tests/cluster/*) [ -n "$networks" ] ;;
+	*) false ;;
+	esac
+}
+# bound_of COMMAND: seconds, as its script's head says
+bound_of() {
+	local n
+	n=$(sed -n '1,12s/^# timeout: *\([0-9]*\).*/\1/p' "${1%% *}" 2>/dev/null | head -n 1)
+	echo "${n:-300}"
 }
 
 # matches NAME GLOBS
@@ -127,11 +139,10 @@ keep() {
 }
 
 run_one() {
-	local name=${1%%|*} cmd=${1#*|} file=$log/${1%%|*}.log bound=300 start rc line n
+	local name=${1%%|*} cmd=${1#*|} file=$log/${1%%|*}.log bound start rc line
 	mkdir -p "$(dirname "$file")"
 	keeps "$name" "$file" && return
-	n=$(sed -n '1,12s/^# timeout: *\([0-9]*\).*/\1/p' "${cmd%% *}" 2>/dev/null | head -1)
-	[ -n "$n" ] && bound=$n
+	bound=$(($(bound_of "$cmd") * 4))
 	own_network "$cmd" && cmd="unshare --net tests/own_network.sh $cmd"
 	start=$(date +%s)
 	# shellcheck disable=SC2086
@@ -165,29 +176,35 @@ run_one() {
 }
 
 serial() {
-	case $1 in cluster/*) return 0 ;; esac
+	case $1 in cluster/*) own_network "${1#*|}" || return 0 ;; esac
 	head_says serial "${1#*|}"
 }
 
 networks=
 unshare --net tests/own_network.sh true 2>/dev/null && networks=1
-export -f run_one keeps keep head_says own_network
+export -f run_one keeps keep own_network bound_of
 export log top networks kept
-# What waits most of its time begins first.
-first=() par=() ser=() vms=()
+par=() ser=() vms=()
 while read -r t; do
 	chosen "$t" || continue
 	if [ "${t#vm/}" != "$t" ]; then
 		vms+=("$t")
-	elif own_network "${t#*|}"; then
-		first+=("$t")
 	elif serial "$t"; then
 		ser+=("$t")
 	else
 		par+=("$t")
 	fi
 done < <(all_tests)
-par=(${first[@]+"${first[@]}"} ${par[@]+"${par[@]}"})
+# expected TEST: how long it takes, beside others: what its script's head says; programs are short
+expected() {
+	case ${1#*|} in
+	build/*) echo "0 $1" ;;
+	*) echo "$(bound_of "${1#*|}") $1" ;;
+	esac
+}
+# What takes longest begins first.
+[ ${#par[@]} -eq 0 ] || mapfile -t par < <(for t in "${par[@]}"; do expected "$t"; done |
+	sort -s -k1,1nr | cut -d' ' -f2-)
 if [ -n "$list" ]; then
 	printf '%s\n' ${vms[@]+"${vms[@]%%|*}"} ${par[@]+"${par[@]%%|*}"} ${ser[@]+"${ser[@]%%|*}"}
 	exit 0

@@ -1,7 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # timeout: 1200
-# own network
 # Daemons and mounts killed at random moments under load: afterwards the cluster is consistent, and every byte and
 # name that was fsync'ed is there.  A round is made of its seed, which a failure names:
 #
@@ -95,7 +94,7 @@ consistent() {
 	return 1
 }
 all_there() {
-	timeout 60 "$helpers/fsload" check "$m/load" "$dir/load.log" >"$dir/said" 2>&1 && return
+	timeout 600 "$helpers/fsload" check "$m/load" "$dir/load.log" >"$dir/said" 2>&1 && return
 	cat "$dir/said"
 	return 1
 }
