@@ -65,6 +65,27 @@ fails() {
 		not_ok "$what: exit $rc, said: $out"
 	fi
 }
+# watched COMMAND...: runs it; $idle is then how many per cent of that time the processors were idle
+ticks() { awk '/^cpu / { for (i = 2; i <= 9; i++) all += $i; print $5 + $6, all }' /proc/stat; }
+watched() {
+	local idle0 all0 idle1 all1 rc
+	read -r idle0 all0 < <(ticks)
+	"$@"
+	rc=$?
+	read -r idle1 all1 < <(ticks)
+	idle=$((100 * (idle1 - idle0) / (all1 - all0 + 1)))
+	return $rc
+}
+# too_slow "what": what was watched did not reach its rate.  That is a failure where processors had time left;
+# where they had none, it says nothing of the disks.
+too_slow() {
+	if [ "$idle" -ge 20 ]; then
+		not_ok "$1, with the processors $idle % idle"
+	else
+		skipped=$((skipped + 1))
+		echo "skipped: $1: this machine is too slow, or busy: the processors were $idle % idle"
+	fi
+}
 # start_cluster NAME [options of ddio start]: sets DDIO_CONF
 start_cluster() {
 	local name=$1

@@ -15,10 +15,10 @@ chmod 711 "$dir"
 is_mounted() {
 	grep -q " $1 fuse.ddio " /proc/self/mounts
 }
-# soon COMMAND...: within 20 seconds
+# soon COMMAND...: until it succeeds; two minutes are a hang, on any machine
 soon() {
 	local n
-	for ((n = 0; n < 200; n++)); do
+	for ((n = 0; n < 1200; n++)); do
 		"$@" && return 0
 		sleep 0.1
 	done
@@ -38,7 +38,7 @@ mount_at() {
 }
 # Ends a mount in order; its process has to end well.
 unmount() {
-	timeout 30 umount "$dir/$1" || return 1
+	timeout 180 umount "$dir/$1" || return 1
 	wait "${pid[$1]}"
 }
 # Called by lib.sh at the end: nothing stays mounted, whatever went wrong.
@@ -53,7 +53,7 @@ mounts_end() {
 }
 soon_gone() {
 	local n
-	for ((n = 0; n < 100; n++)); do
+	for ((n = 0; n < 1200; n++)); do
 		kill -0 "$1" 2>/dev/null || return 0
 		sleep 0.1
 	done

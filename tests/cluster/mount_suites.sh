@@ -8,12 +8,28 @@ check "start" start_cluster c --iops 3 --engine mem --disk-size 1G --block-size 
 check "mount" mount_at m
 m=$dir/m
 
+# ends_well WHAT COMMAND ...: what it says goes to $dir/said, and its end is shown if it fails; exit 124 is the time-out
+ends_well() {
+	local what=$1 rc
+	shift
+	timeout 600 "$@" >"$dir/said" 2>&1
+	rc=$?
+	[ $rc -eq 0 ] && ok "$what" && return
+	not_ok "$what: exit $rc"
+	tail -n 12 "$dir/said" | sed 's/^/    /'
+	return 1
+}
+# Nothing that it says is a complaint.
+complains_not() {
+	! grep -aiE 'fail|expected' "$dir/said"
+}
+
 # Each has to find what it wrote, and to leave nothing behind.
 stress() {
 	local t
 	mkdir -p "$m/stress"
 	for t in "$@"; do
-		timeout 60 stress-ng --temp-path "$m/stress" --"$t" 2 --verify -t 1 --hdd-bytes 16m --iomix-bytes 16m \
+		timeout 600 stress-ng --temp-path "$m/stress" --"$t" 2 --verify -t 1 --hdd-bytes 16m --iomix-bytes 16m \
 			--seek-size 16m --fallocate-bytes 8m --aiol-requests 16 --revio-bytes 16m --sync-file-bytes 16m \
 			--msync-bytes 8m --mmap-bytes 8m --readahead-bytes 16m >"$dir/said" 2>&1
 		if [ $? -ne 0 ] || [ -n "$(ls -A "$m/stress")" ]; then
@@ -30,18 +46,17 @@ if command -v stress-ng >/dev/null; then
 		rename revio sendfile splice sync-file utime xattr aiol
 fi
 if command -v dbench >/dev/null; then
-	# shellcheck disable=SC2034
 	loads=$(ls /usr/share/dbench/client.txt /usr/lib/dbench/client.txt 2>/dev/null | head -1)
-	check "dbench" eval 'timeout 60 dbench ${loads:+-c $loads} -D "$m" -t 2 2 >"$dir/said" 2>&1 && ! grep -qi "fail\|expected" "$dir/said"'
+	ends_well "dbench" dbench ${loads:+-c "$loads"} -D "$m" -t 2 2 && check "... each operation as it should" complains_not
 	rm -rf "$m/clients"
 fi
 if command -v bonnie++ >/dev/null; then
-	check "bonnie++" eval 'timeout 60 bonnie++ -f -q -u root -d "$m" -s 64m -r 16m -n 1 -x 1 >"$dir/said" 2>&1'
+	ends_well "bonnie++" bonnie++ -f -q -u root -d "$m" -s 64m -r 16m -n 1 -x 1
 fi
 
 fio_run() {
-	check "fio: $1" timeout 100 fio --name="$1" --directory="$m" --output="$dir/said" --verify=crc32c --verify_fatal=1 \
-		--do_verify=1 --verify_state_save=0 --size=6m --randrepeat=1 --bs=16k "${@:2}" || tail -5 "$dir/said"
+	ends_well "fio: $1" fio --name="$1" --directory="$m" --verify=crc32c --verify_fatal=1 \
+		--do_verify=1 --verify_state_save=0 --size=6m --randrepeat=1 --bs=16k "${@:2}"
 	rm -f "$m/$1".*
 }
 fio_run libaio --ioengine=libaio --iodepth=16 --direct=1 --rw=randrw

@@ -29,9 +29,9 @@ both() {
 	load b && wait $p && [ "$(wc -l <"$dir/b/load/log")" = 24 ]
 }
 check "load of both" both
-check "cases, several at a time" timeout 200 "$posix" --jobs 4 --not '@(path/*|dirs/thousands*|rename/*|xattr/*|acl/*)' "$dir/a/x"
-check "locks of both" timeout 100 "$posix" --jobs 4 --only 'lock/*' --other "$dir/b/x" "$dir/a/x"
-check "histories" timeout 60 "$top/build/tests/helpers/histories" --seed 7 --seconds 3 --locks "$dir/a" "$dir/b"
+check "cases, several at a time" timeout 1200 "$posix" --jobs 4 --not '@(path/*|dirs/thousands*|rename/*|xattr/*|acl/*)' "$dir/a/x"
+check "locks of both" timeout 600 "$posix" --jobs 4 --only 'lock/*' --other "$dir/b/x" "$dir/a/x"
+check "histories" timeout 600 "$top/build/tests/helpers/histories" --seed 7 --seconds 3 --locks "$dir/a" "$dir/b"
 check "unmount" unmount b
 check "mount" mount_at b cache=always,threads=4
 exec 9>"$dir/b/open"

@@ -37,7 +37,7 @@ conf() { # name, text on stdin: a configuration that a daemon must refuse
 	cat >"$dir/wrong/$1.conf"
 }
 refuses() { # what, text, name
-	fails "$1" "$2" timeout 20 "$build/ddiod" --foreground --conf "$dir/wrong/$3.conf" --node io0
+	fails "$1" "$2" timeout 120 "$build/ddiod" --foreground --conf "$dir/wrong/$3.conf" --node io0
 }
 node="[node io0]
 address = 127.0.0.1:0

@@ -16,14 +16,14 @@ set -u
 label=$(kernel_label "$1") || exit 1
 shift
 name=check-$label
-bound=2400
+bound=7200
 case ${1:-} in
 # On its kernel the system's tests have the ends.
 modules) set -- '*/test_*' '*/fuzz_*' vm/t_cost; [ "$label" = 6.12 ] || set -- "$@" vm/t_cluster vm/t_scatter ;;
 system) set -- vm/t_engines vm/t_mount vm/t_cluster vm/t_scatter; name=system ;;
 esac
 if [ "$label" = debug ]; then
-	bound=7200
+	bound=14400
 	: "${DDIO_TIMEOUT:=2400}" "${DDIO_CALLS:=100000}"
 fi
 

@@ -31,7 +31,7 @@ probe_kvm() {
 qemu_words() {
 	local port="virtio-serial-pci,max_ports=4" params level=7
 	params="console=ttyS0 panic=-1 oops=panic no_hash_pointers mitigations=off nokaslr"
-	params="$params log_buf_len=4M rcupdate.rcu_cpu_stall_timeout=120 random.trust_cpu=on"
+	params="$params log_buf_len=4M rcupdate.rcu_cpu_stall_timeout=300 random.trust_cpu=on"
 	# A warning that an interrupt handler prints to the console is a fault to lockdep.
 	[ "$label" != debug ] || level=4
 	[ -n "$shell" ] || params="$params loglevel=$level"

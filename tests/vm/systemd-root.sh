@@ -77,7 +77,7 @@ cat >$root/lib/systemd/system-shutdown/ddio-verdict <<-'END'
 	read -r now _ </proc/uptime
 	read -r asked rc </run/ddio-asked
 	took=$(awk -v a="$asked" -v b="$now" 'BEGIN { printf "%d", b - a }')
-	if [ "$took" -lt 60 ]; then
+	if [ "$took" -lt 85 ]; then
 		echo "ok the machine has stopped, $took s after it was told to" >$out
 	else
 		echo "not ok the machine took $took s to stop" >$out

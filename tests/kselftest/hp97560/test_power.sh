@@ -46,7 +46,7 @@ off_in_transfer() {
 		hp_on 1
 		crowd 1
 		sleep 0.5
-		within_seconds 100 sh -c "echo 0 >$hp_root/1/power"
+		within_seconds 600 sh -c "echo 0 >$hp_root/1/power"
 		wait
 		[ ! -e /sys/block/hp97560_1 ] || fail "still there"
 	done
@@ -68,7 +68,7 @@ case_off_in_mid_transfer_with_a_scheduler() {
 	echo mq-deadline >/sys/block/hp97560_1/queue/scheduler || skip "no mq-deadline"
 	crowd 1
 	sleep 0.5
-	within_seconds 100 sh -c "echo 0 >$hp_root/1/power"
+	within_seconds 600 sh -c "echo 0 >$hp_root/1/power"
 	wait
 }
 
@@ -78,7 +78,7 @@ case_off_while_stalled() {
 	hp_set 1 stall 1
 	crowd 1
 	sleep 0.5
-	within_seconds 100 sh -c "echo 0 >$hp_root/1/power"
+	within_seconds 600 sh -c "echo 0 >$hp_root/1/power"
 	wait
 	hp_on 1
 	same "$(hp_get 1 stall)" 0 "stall after power on"
@@ -90,7 +90,7 @@ case_off_while_commands_are_held() {
 	hp_set 1 stall_every 1
 	crowd 1
 	sleep 0.5
-	within_seconds 100 sh -c "echo 0 >$hp_root/1/power"
+	within_seconds 600 sh -c "echo 0 >$hp_root/1/power"
 	wait
 }
 
@@ -98,7 +98,7 @@ case_off_while_pages_are_dirty() {
 	hp_new 1
 	dd if=/dev/zero of="$(hp_dev 1)" bs=1M count=16 conv=notrunc,nocreat 2>/dev/null &
 	sleep 1
-	within_seconds 100 sh -c "echo 0 >$hp_root/1/power"
+	within_seconds 600 sh -c "echo 0 >$hp_root/1/power"
 	wait
 }
 
@@ -106,7 +106,7 @@ case_removed_in_mid_transfer() {
 	hp_new 1
 	crowd 1
 	sleep 0.5
-	within_seconds 100 rmdir $hp_root/1
+	within_seconds 600 rmdir $hp_root/1
 	wait
 	[ ! -e $hp_root/1 ] || fail "still there"
 }
@@ -130,7 +130,7 @@ case_off_under_a_file_system() {
 	mount "$(hp_dev 1)" "$hp_tmp/mnt" || skip "no ext4 here"
 	(i=0; while [ $i -lt 200 ]; do echo $i >"$hp_tmp/mnt/$i" || break; i=$((i + 1)); done) 2>/dev/null &
 	sleep 0.3
-	within_seconds 100 sh -c "echo 0 >$hp_root/1/power"
+	within_seconds 600 sh -c "echo 0 >$hp_root/1/power"
 	wait
 	umount "$hp_tmp/mnt" || fail "cannot be unmounted"
 }
