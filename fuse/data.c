@@ -67,6 +67,7 @@ static void write_synced(void *arg, const struct ddio_fs_reply *reply)
 		request_end(r, reply->err);
 		return;
 	}
+	seen_grew(r->m->seen, r->ino, (uint64_t)r->off + r->written);
 	fuse_reply_write(r->req, r->written);
 	request_free(r);
 }
@@ -143,6 +144,15 @@ void op_write(fuse_req_t req, fuse_ino_t ino, const char *buf, size_t size, off_
 		ddio_fs_write(r->h->file, r->data, size, (uint64_t)off, write_done, r);
 }
 
+static void fallocate_done(void *arg, const struct ddio_fs_reply *reply)
+{
+	struct request *r = arg;
+
+	if (!reply->err)
+		seen_grew(r->m->seen, r->ino, (uint64_t)r->off);
+	request_end(r, reply->err);
+}
+
 void op_fallocate(fuse_req_t req, fuse_ino_t ino, int mode, off_t off, off_t len,
 		  struct fuse_file_info *fi)
 {
@@ -156,7 +166,9 @@ void op_fallocate(fuse_req_t req, fuse_ino_t ino, int mode, off_t off, off_t len
 	if (!r)
 		return;
 	marks_set(r->m->marks, r->ino, MARK_WRITTEN);
-	ddio_fs_allocate(handle_of(fi)->file, mode, (uint64_t)off, (uint64_t)len, request_done, r);
+	r->off = mode & FALLOC_FL_KEEP_SIZE ? 0 : off + len;
+	ddio_fs_allocate(handle_of(fi)->file, mode, (uint64_t)off, (uint64_t)len, fallocate_done,
+			 r);
 }
 
 static void lseek_done(void *arg, const struct ddio_fs_reply *reply)
@@ -213,6 +225,7 @@ void op_copy(fuse_req_t req, fuse_ino_t ino_in, off_t off_in, struct fuse_file_i
 		return;
 	marks_set(r->m->marks, r->ino, MARK_WRITTEN);
 	r->h = handle_of(fi_out);
+	r->off = off_out;
 	ddio_fs_copy(handle_of(fi_in)->file, (uint64_t)off_in, r->h->file, (uint64_t)off_out, len,
 		     write_done, r);
 }

@@ -19,6 +19,7 @@
  *	owners.c	lock owners that a handle has
  *	drop.c		dropping the kernel's pages, which may have to wait
  *	request.c	from a request to its reply
+ *	again.c		threads that were told ESTALE, and what is kept open for them
  *	seen.c		which state of a file the kernel's pages show
  *	marks.c		what was ever done to an inode, so that closing it may cost no request
  *	buffers.c	memory for messages and for what is read
@@ -34,6 +35,7 @@
 #include <ddio/fs.h>
 #include "options.h"
 
+struct again;
 struct seen;
 struct drops;
 struct marks;
@@ -56,6 +58,7 @@ struct mount {
 	uint64_t root;
 	bool killpriv;
 	atomic_uint special, atimes;
+	struct again *again;
 	struct seen *seen;
 	struct drops *drops;
 	struct marks *marks;
@@ -97,6 +100,7 @@ struct handle {
  * @ino: the inode's number at the name server, if there is an inode
  * @h: the handle that the request is about, or makes
  * @fi: what the kernel says of a file that it opens, and what it is told
+ * @file: being opened, to be kept for a thread that was told ESTALE; @tries: how often so far
  * @buf: @len bytes, freed with the request, to the message buffers if @message
  * @written: bytes that were written; @sync: they must become durable
  */
@@ -107,6 +111,8 @@ struct request {
 	struct mount *m;
 	uint64_t ino;
 	struct handle *h;
+	struct ddio_fs_file *file;
+	unsigned int tries;
 	struct fuse_file_info fi;
 	void *buf;
 	const void *data;
@@ -207,6 +213,22 @@ void owners_remove(struct handle *h, uint64_t owner);
 /* Removes one of the owners that are left; returns false if there is none. */
 bool owners_take(struct handle *h, uint64_t *owner);
 
+/* again.c; @pid: of the request, 0 if it is not known */
+struct again *again_new(void);
+/* Closes what is kept; due before the file system ends. */
+void again_end(struct again *a);
+void again_free(struct again *a);
+/* Notes that the thread is about to be told ESTALE; @opening: for an open, which it may be told only once. */
+void again_mark(struct again *a, pid_t pid, bool opening);
+/* True if the thread was told ESTALE lately. */
+bool again_is(struct again *a, pid_t pid);
+/* The same; for an open. */
+bool again_is_opening(struct again *a, pid_t pid);
+/* Keeps the file open for the thread, if it was told ESTALE; closes it if not, and what was kept before. */
+void again_keep(struct again *a, pid_t pid, struct ddio_fs_file *file);
+/* The thread has got what it wanted. */
+void again_done(struct again *a, pid_t pid);
+
 /* seen.c */
 struct seen *seen_new(void);
 void seen_free(struct seen *seen);
@@ -221,6 +243,12 @@ void seen_attr(struct seen *seen, uint64_t ino, uint64_t change);
  * Return: true if the kernel's pages, should it have any, show this state of the file
  */
 bool seen_open(struct seen *seen, uint64_t ino, uint64_t change, bool *attr_stale);
+/* Notes the size that the kernel is given with a file's attributes. */
+void seen_size(struct seen *seen, uint64_t ino, uint64_t size);
+/* Notes that a program has written up to @end, so that the kernel believes the file to be as long at least. */
+void seen_grew(struct seen *seen, uint64_t ino, uint64_t end);
+/* True if the kernel believes the file to have this size. */
+bool seen_size_is(struct seen *seen, uint64_t ino, uint64_t size);
 /* Notes that this mount removed a directory. */
 void seen_gone(struct seen *seen, uint64_t ino);
 /* True if this mount removed the directory; false also if that was forgotten. */

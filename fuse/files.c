@@ -138,6 +138,8 @@ static void open_replied(struct request *r, int err)
 
 static void open_reply(struct request *r)
 {
+	pid_t pid = fuse_req_ctx(r->req)->pid;
+	struct mount *m = r->m;
 	int err;
 
 	if (r->fi.direct_io)
@@ -145,6 +147,7 @@ static void open_reply(struct request *r)
 	else
 		err = fuse_reply_open(r->req, &r->fi);
 	open_replied(r, err);
+	again_done(m->again, pid);
 }
 
 static void open_killed(void *arg, const struct ddio_fs_reply *reply)
@@ -155,8 +158,33 @@ static void open_killed(void *arg, const struct ddio_fs_reply *reply)
 
 static void open_failed(struct request *r, int err)
 {
+	if (err == -ESTALE)
+		again_mark(r->m->again, fuse_req_ctx(r->req)->pid, true);
 	handle_free(r->h);
 	request_end(r, err);
+}
+
+/*
+ * True if the kernel believes the file to have another size, which it uses for mmap(2), splice(2) and their like
+ * without asking.  ESTALE makes it look the file up again, and so learn the size; one thread is told it only once.
+ */
+static bool open_outdated(const struct request *r, const struct ddio_fs_attr *attr)
+{
+	pid_t pid = fuse_req_ctx(r->req)->pid;
+
+	return r->m->o->cache == CACHE_AUTO && !(r->h->flags & O_TRUNC) && pid &&
+	       !seen_size_is(r->m->seen, attr->ino, attr->size) &&
+	       !again_is_opening(r->m->again, pid);
+}
+
+/* What was opened is kept for the next attempt. */
+static void open_once_more(struct request *r)
+{
+	pid_t pid = fuse_req_ctx(r->req)->pid;
+
+	again_mark(r->m->again, pid, true);
+	again_keep(r->m->again, pid, r->h->file);
+	open_failed(r, -ESTALE);
 }
 
 static void open_done(void *arg, const struct ddio_fs_reply *reply)
@@ -167,6 +195,10 @@ static void open_done(void *arg, const struct ddio_fs_reply *reply)
 	if (reply->err) {
 		/* The file has lost its last name: ESTALE makes the kernel look the path up again. */
 		open_failed(r, reply->err == -ENOENT ? -ESTALE : reply->err);
+		return;
+	}
+	if (open_outdated(r, reply->attr)) {
+		open_once_more(r);
 		return;
 	}
 	handle_set(r, reply->attr, false);

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Names: looking up, making, removing, renaming. */
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include "ddiofs.h"
+
+/* How often a name is looked up that is replaced all the time. */
+enum { LOOKUP_TRIES = 1000 };
 
 /*
  * The kernel knows inodes by their own numbers: no lookups are counted, so there is nothing to forget.
@@ -35,6 +39,52 @@ static void lookup_done(void *arg, const struct ddio_fs_reply *reply)
 	request_done_entry(r, reply);
 }
 
+/*
+ * A thread that was told ESTALE looks a name up once more, and may not be told so again.  So what is found is opened
+ * before the answer: then it cannot go.  A name that is replaced meanwhile is looked up again.
+ */
+static void lookup_kept(struct request *r);
+
+static void kept_opened(void *arg, const struct ddio_fs_reply *reply)
+{
+	struct request *r = arg;
+	bool gone = reply->err == -ENOENT || reply->err == -ESTALE;
+
+	if (gone && r->tries++ < LOOKUP_TRIES) {
+		lookup_kept(r);
+		return;
+	}
+	if (!reply->err)
+		again_keep(r->m->again, fuse_req_ctx(r->req)->pid, r->file);
+	request_done_entry(r, reply);
+}
+
+static void kept_found(void *arg, const struct ddio_fs_reply *reply)
+{
+	struct request *r = arg;
+
+	if (reply->err || !S_ISREG(reply->attr->mode))
+		lookup_done(r, reply);
+	else
+		ddio_fs_file_open(r->m->fs, reply->attr->ino, O_RDONLY, &r->file, kept_opened, r);
+}
+
+static void lookup_kept(struct request *r)
+{
+	ddio_fs_lookup(r->m->fs, r->ino, r->buf, kept_found, r);
+}
+
+/* Copies a name that is needed beyond the handler: 0 or -ENOMEM. */
+static int name_keep(struct request *r, const char *name)
+{
+	r->len = strlen(name) + 1;
+	r->buf = buffer_get(r->m, r->len);
+	if (!r->buf)
+		return -ENOMEM;
+	memcpy(r->buf, name, r->len);
+	return 0;
+}
+
 /* The kernel looks up "." and ".." for file handles whose inode it has forgotten (open_by_handle_at(2), NFS). */
 static void handle_done(void *arg, const struct ddio_fs_reply *reply)
 {
@@ -46,6 +96,7 @@ static void handle_done(void *arg, const struct ddio_fs_reply *reply)
 
 void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 {
+	bool dots = !strcmp(name, ".") || !strcmp(name, "..");
 	int err = name_check(name);
 	struct request *r;
 
@@ -56,8 +107,12 @@ void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 	r = request_new(req, parent);
 	if (!r)
 		return;
-	ddio_fs_lookup(r->m->fs, r->ino, name,
-		       !strcmp(name, ".") || !strcmp(name, "..") ? handle_done : lookup_done, r);
+	if (dots || !again_is(r->m->again, fuse_req_ctx(req)->pid))
+		ddio_fs_lookup(r->m->fs, r->ino, name, dots ? handle_done : lookup_done, r);
+	else if (name_keep(r, name))
+		request_end(r, -ENOMEM);
+	else
+		lookup_kept(r);
 }
 
 static void make(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode, dev_t rdev,
@@ -145,13 +200,10 @@ void op_rmdir(fuse_req_t req, fuse_ino_t parent, const char *name)
 
 	if (!r)
 		return;
-	r->len = strlen(name) + 1;
-	r->buf = buffer_get(r->m, r->len);
-	if (!r->buf) {
+	if (name_keep(r, name)) {
 		request_end(r, -ENOMEM);
 		return;
 	}
-	memcpy(r->buf, name, r->len);
 	ddio_fs_lookup(r->m->fs, r->ino, r->buf, rmdir_found, r);
 }
 

@@ -75,6 +75,8 @@ void requests_drain(struct mount *m, unsigned int ms)
 
 void request_end(struct request *r, int err)
 {
+	if (err == -ESTALE)
+		again_mark(r->m->again, fuse_req_ctx(r->req)->pid, false);
 	fuse_reply_err(r->req, -err);
 	request_free(r);
 }
@@ -111,6 +113,8 @@ static void attr_fill(const struct mount *m, const struct ddio_fs_attr *attr, st
 		.st_mtim = attr->mtime,
 		.st_ctim = attr->ctime,
 	};
+	if (S_ISREG(attr->mode))
+		seen_size(m->seen, attr->ino, attr->size);
 	if (*timeout > 0 && S_ISREG(attr->mode))
 		seen_attr(m->seen, attr->ino, attr->change);
 }

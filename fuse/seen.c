@@ -5,7 +5,8 @@
  *
  * The table has a fixed size: what it has forgotten counts as stale, which costs a read and is never wrong.
  * Each inode has one entry that it may share: it holds the change count of the attributes that the kernel
- * was given last, and the change count at which the file was last opened.
+ * was given last, and the change count at which the file was last opened.  The size is the kernel's, which it
+ * changes by itself when a program writes.
  */
 #include <stdlib.h>
 #include "ddiofs.h"
@@ -14,8 +15,8 @@
 #define LOCKS 64u
 
 struct seen_entry {
-	uint64_t ino, attr, pages;
-	bool has_attr, has_pages, gone;
+	uint64_t ino, attr, pages, size;
+	bool has_attr, has_pages, has_size, gone;
 };
 
 struct seen {
@@ -78,6 +79,36 @@ bool seen_open(struct seen *seen, uint64_t ino, uint64_t change, bool *attr_stal
 	p->has_attr = true;
 	pthread_mutex_unlock(lock);
 	return same;
+}
+
+void seen_size(struct seen *seen, uint64_t ino, uint64_t size)
+{
+	pthread_mutex_t *lock;
+	struct seen_entry *p = entry_get(seen, ino, &lock);
+
+	p->size = size;
+	p->has_size = true;
+	pthread_mutex_unlock(lock);
+}
+
+void seen_grew(struct seen *seen, uint64_t ino, uint64_t end)
+{
+	pthread_mutex_t *lock;
+	struct seen_entry *p = entry_get(seen, ino, &lock);
+
+	if (p->size < end)
+		p->size = end;
+	pthread_mutex_unlock(lock);
+}
+
+bool seen_size_is(struct seen *seen, uint64_t ino, uint64_t size)
+{
+	pthread_mutex_t *lock;
+	struct seen_entry *p = entry_get(seen, ino, &lock);
+	bool is = p->has_size && p->size == size;
+
+	pthread_mutex_unlock(lock);
+	return is;
 }
 
 void seen_gone(struct seen *seen, uint64_t ino)

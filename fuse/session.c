@@ -173,9 +173,11 @@ int session_open(const struct mount_opts *o, void (*log)(void *arg, int level, c
 	s->m.o = o;
 	pthread_mutex_init(&s->m.lock, NULL);
 	pthread_cond_init(&s->m.idle, NULL);
+	s->m.again = again_new();
 	s->m.seen = seen_new();
 	s->m.marks = marks_new();
-	ret = s->m.seen && s->m.marks ? ddio_fs_open(&fo, &s->m.fs, err, err_len) : -ENOMEM;
+	ret = s->m.again && s->m.seen && s->m.marks ? ddio_fs_open(&fo, &s->m.fs, err, err_len)
+						    : -ENOMEM;
 	if (!ret)
 		ret = root_find(&s->m, err, err_len);
 	if (!ret)
@@ -300,6 +302,7 @@ void session_close(struct mount_session *s)
 		session_unmount(s);
 	loop_end(m);
 	requests_drain(m, DRAIN_MS);
+	again_end(m->again);
 	if (m->fs)
 		ddio_fs_close(m->fs);
 	handles_free(m);
@@ -307,6 +310,7 @@ void session_close(struct mount_session *s)
 	if (m->se)
 		fuse_close(m->se);
 	buffers_free(m->buffers);
+	again_free(m->again);
 	seen_free(m->seen);
 	marks_free(m->marks);
 	pthread_cond_destroy(&m->idle);

@@ -3,7 +3,7 @@
  * Open files of a mount, between a kernel and a library that are both played here.  The library replies before
  * its call returns, as it may from another thread; the kernel releases a file as soon as it has a reply.
  */
-/* needs: fuse/files.c fuse/marks.c fuse/owners.c fuse/request.c */
+/* needs: fuse/again.c fuse/files.c fuse/marks.c fuse/owners.c fuse/request.c */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -195,6 +195,17 @@ void seen_attr(struct seen *seen, uint64_t ino, uint64_t change)
 	(void)seen;
 	(void)ino;
 	(void)change;
+}
+
+void seen_size(struct seen *seen, uint64_t ino, uint64_t size)
+{
+	seen_attr(seen, ino, size);
+}
+
+bool seen_size_is(struct seen *seen, uint64_t ino, uint64_t size)
+{
+	seen_attr(seen, ino, size);
+	return true;
 }
 
 bool seen_open(struct seen *seen, uint64_t ino, uint64_t change, bool *attr_stale)

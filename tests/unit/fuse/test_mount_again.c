@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A file that another process replaces between the kernel's lookup and its open, over and over; and one that another
+ * mount makes longer.  Kernel and library are played here.  The kernel does what Linux does with ESTALE: it looks
+ * the name up once more and opens what it gets, and gives the second ESTALE to the program.
+ */
+/* needs: fuse/again.c fuse/files.c fuse/marks.c fuse/names.c fuse/owners.c fuse/request.c fuse/seen.c */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include "fuse/ddiofs.h"
+#include "tests/unit/lib/ut.h"
+
+enum { DIR = 2, FIRST = 100, PID = 17 };
+
+/**
+ * struct library - a directory with one name
+ * @ino: what it names; each lookup replaces it by the next afterwards, as long as @replacements lasts
+ * @size: of every file
+ * @open: how often an inode is open; one that is open can be opened again without a name
+ */
+struct library {
+	uint64_t ino, size;
+	int replacements, lookups, opens;
+	int open[1000];
+};
+
+struct fuse_req {
+	struct mount *m;
+	pid_t pid;
+	int answers, err;
+	uint64_t ino, size, fh;
+	struct fuse_ctx ctx;
+};
+
+static struct library library;
+static struct mount mount;
+static struct mount_opts options;
+
+/*
+ * The library: a file is its number
+ */
+static void answer(ddio_fs_done done, void *arg, int err, uint64_t ino)
+{
+	const struct ddio_fs_attr attr = {
+		.ino = ino, .mode = S_IFREG | 0600, .change = 1, .size = library.size
+	};
+	const struct ddio_fs_reply reply = { .err = err, .attr = err ? NULL : &attr };
+
+	done(arg, &reply);
+}
+
+void ddio_fs_lookup(struct ddio_fs *fs, uint64_t parent, const char *name, ddio_fs_done done,
+		    void *arg)
+{
+	uint64_t ino = library.ino;
+
+	(void)fs;
+	CU_ASSERT_EQUAL(parent, DIR);
+	CU_ASSERT_STRING_EQUAL(name, "name");
+	library.lookups++;
+	if (library.replacements) {
+		library.replacements--;
+		library.ino++;
+	}
+	answer(done, arg, 0, ino);
+}
+
+void ddio_fs_file_open(struct ddio_fs *fs, uint64_t ino, int flags, struct ddio_fs_file **file,
+		       ddio_fs_done done, void *arg)
+{
+	bool there = ino == library.ino || library.open[ino];
+
+	(void)fs;
+	(void)flags;
+	library.opens++;
+	library.open[ino] += there;
+	*file = (struct ddio_fs_file *)(uintptr_t)ino;
+	answer(done, arg, there ? 0 : -ENOENT, ino);
+}
+
+void ddio_fs_file_close(struct ddio_fs_file *file, ddio_fs_done done, void *arg)
+{
+	CU_ASSERT(library.open[(uintptr_t)file] > 0);
+	library.open[(uintptr_t)file]--;
+	answer(done, arg, 0, (uintptr_t)file);
+}
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+#define UNUSED_CALL(name, ...)                               \
+	void name(__VA_ARGS__, ddio_fs_done done, void *arg) \
+	{                                                    \
+		CU_FAIL("not part of this: " #name);         \
+		answer(done, arg, -EIO, 0);                  \
+	}
+UNUSED_CALL(ddio_fs_file_create, struct ddio_fs *fs, uint64_t parent, const char *name, int flags,
+	    const struct ddio_fs_new *make, struct ddio_fs_file **file)
+UNUSED_CALL(ddio_fs_flush, struct ddio_fs_file *file)
+UNUSED_CALL(ddio_fs_sync, struct ddio_fs_file *file)
+UNUSED_CALL(ddio_fs_unlock_owner, struct ddio_fs_file *file, uint64_t owner)
+UNUSED_CALL(ddio_fs_lock_set, struct ddio_fs_file *file, const struct ddio_fs_lock *lock, bool wait,
+	    uint64_t *id)
+UNUSED_CALL(ddio_fs_setattr, struct ddio_fs *fs, uint64_t ino, uint32_t mask,
+	    const struct ddio_fs_attr *attr)
+UNUSED_CALL(ddio_fs_make, struct ddio_fs *fs, uint64_t parent, const char *name,
+	    const struct ddio_fs_new *make)
+UNUSED_CALL(ddio_fs_link, struct ddio_fs *fs, uint64_t ino, uint64_t parent, const char *name)
+UNUSED_CALL(ddio_fs_unlink, struct ddio_fs *fs, uint64_t parent, const char *name)
+UNUSED_CALL(ddio_fs_rmdir, struct ddio_fs *fs, uint64_t parent, const char *name)
+UNUSED_CALL(ddio_fs_rename, struct ddio_fs *fs, uint64_t parent, const char *name,
+	    uint64_t new_parent, const char *new_name, uint32_t flags)
+UNUSED_CALL(ddio_fs_readlink, struct ddio_fs *fs, uint64_t ino)
+#pragma GCC diagnostic pop
+
+/*
+ * The kernel
+ */
+void *fuse_req_userdata(fuse_req_t req)
+{
+	return req->m;
+}
+
+const struct fuse_ctx *fuse_req_ctx(fuse_req_t req)
+{
+	req->ctx.pid = req->pid;
+	return &req->ctx;
+}
+
+int fuse_reply_err(fuse_req_t req, int err)
+{
+	req->answers++;
+	req->err = err;
+	return 0;
+}
+
+int fuse_reply_open(fuse_req_t req, const struct fuse_file_info *fi)
+{
+	req->fh = fi->fh;
+	return fuse_reply_err(req, 0);
+}
+
+int fuse_reply_create(fuse_req_t req, const struct fuse_entry_param *e,
+		      const struct fuse_file_info *fi)
+{
+	(void)e;
+	return fuse_reply_open(req, fi);
+}
+
+int fuse_reply_entry(fuse_req_t req, const struct fuse_entry_param *e)
+{
+	req->ino = e->ino;
+	req->size = (uint64_t)e->attr.st_size;
+	return fuse_reply_err(req, 0);
+}
+
+int fuse_reply_attr(fuse_req_t req, const struct stat *st, double timeout)
+{
+	(void)st;
+	(void)timeout;
+	return fuse_reply_err(req, 0);
+}
+
+int fuse_reply_readlink(fuse_req_t req, const char *link)
+{
+	(void)link;
+	return fuse_reply_err(req, 0);
+}
+
+void fuse_reply_none(fuse_req_t req)
+{
+	fuse_reply_err(req, 0);
+}
+
+int fuse_lowlevel_notify_inval_inode(struct fuse_session *se, fuse_ino_t ino, off_t off, off_t len)
+{
+	(void)se;
+	(void)ino;
+	(void)off;
+	(void)len;
+	return 0;
+}
+
+int reply_open_parallel(fuse_req_t req, const struct fuse_entry_param *e,
+			const struct fuse_file_info *fi)
+{
+	(void)e;
+	return fuse_reply_open(req, fi);
+}
+
+bool message_kills(void)
+{
+	return false;
+}
+
+void message_free(struct mount *m, void *mem)
+{
+	(void)m;
+	free(mem);
+}
+
+void *buffer_get(struct mount *m, size_t len)
+{
+	(void)m;
+	return malloc(len);
+}
+
+void buffer_put(struct mount *m, void *buf, size_t len)
+{
+	(void)m;
+	(void)len;
+	free(buf);
+}
+
+/*
+ * Cases
+ */
+static void begin(int replacements)
+{
+	memset(&library, 0, sizeof(library));
+	memset(&mount, 0, sizeof(mount));
+	options = (struct mount_opts){ .cache = CACHE_AUTO, .attr_timeout = 1, .entry_timeout = 1 };
+	library.ino = FIRST;
+	library.size = 1;
+	library.replacements = replacements;
+	mount.o = &options;
+	mount.root = DDIO_FS_ROOT;
+	mount.again = again_new();
+	mount.marks = marks_new();
+	mount.seen = seen_new();
+	pthread_mutex_init(&mount.lock, NULL);
+	pthread_cond_init(&mount.idle, NULL);
+}
+
+/* Nothing stays open. */
+static void end(void)
+{
+	int i, open = 0;
+
+	again_end(mount.again);
+	for (i = 0; i < 1000; i++)
+		open += library.open[i];
+	CU_ASSERT_EQUAL(open, 0);
+	CU_ASSERT_EQUAL(mount.under_way, 0);
+	handles_free(&mount);
+	again_free(mount.again);
+	marks_free(mount.marks);
+	seen_free(mount.seen);
+	pthread_cond_destroy(&mount.idle);
+	pthread_mutex_destroy(&mount.lock);
+}
+
+static int look_up(pid_t pid, uint64_t *ino, uint64_t *size)
+{
+	struct fuse_req req = { .m = &mount, .pid = pid };
+
+	op_lookup(&req, DIR, "name");
+	CU_ASSERT_EQUAL(req.answers, 1);
+	*ino = req.ino;
+	*size = req.size;
+	return req.err;
+}
+
+static int open_ino(pid_t pid, uint64_t ino)
+{
+	struct fuse_file_info fi = { .flags = O_RDONLY };
+	struct fuse_req req = { .m = &mount, .pid = pid }, end = { .m = &mount, .pid = pid };
+
+	op_open(&req, ino, &fi);
+	CU_ASSERT_EQUAL(req.answers, 1);
+	if (req.err)
+		return req.err;
+	fi.fh = req.fh;
+	op_release(&end, ino, &fi);
+	return 0;
+}
+
+/* open(2): gets @ino from the cache, or from the library if that is 0.  *@size: as the kernel knows it. */
+static int kernel_open(pid_t pid, uint64_t ino, uint64_t *size)
+{
+	int err = ino ? 0 : look_up(pid, &ino, size);
+
+	if (!err)
+		err = open_ino(pid, ino);
+	if (err != ESTALE)
+		return err;
+	err = look_up(pid, &ino, size);
+	return err ? err : open_ino(pid, ino);
+}
+
+static void replaced(void)
+{
+	uint64_t size;
+	int n;
+
+	for (n = 0; n < 60; n++) {
+		begin(n);
+		CU_ASSERT_EQUAL(kernel_open(PID, 0, &size), 0);
+		/* Every replacement costs a lookup and an attempt, and no more. */
+		CU_ASSERT(library.lookups <= n + 2);
+		end();
+	}
+}
+
+/* It is the file that the kernel remembers, long gone. */
+static void remembered(void)
+{
+	uint64_t size;
+
+	begin(0);
+	library.ino = FIRST + 5;
+	CU_ASSERT_EQUAL(kernel_open(PID, FIRST, &size), 0);
+	end();
+}
+
+/* What is kept for a thread that does not come back is closed. */
+static void not_fetched(void)
+{
+	uint64_t ino, size;
+	int pid;
+
+	begin(0);
+	for (pid = 1; pid < 3000; pid++) {
+		CU_ASSERT_EQUAL(open_ino(pid, FIRST - 1), ESTALE);
+		CU_ASSERT_EQUAL(look_up(pid, &ino, &size), 0);
+	}
+	CU_ASSERT(library.open[FIRST] > 0 && library.open[FIRST] <= 1024);
+	end();
+}
+
+/* A thread without a number is told ESTALE, and nothing is kept for it. */
+static void unknown_thread(void)
+{
+	uint64_t size;
+
+	begin(2);
+	CU_ASSERT_EQUAL(kernel_open(0, 0, &size), ESTALE);
+	end();
+}
+
+/* The kernel learns the size when it opens a file that another mount has made longer or shorter. */
+static void outdated(void)
+{
+	static const uint64_t sizes[] = { 100000, 100000, 7, 0, 1 };
+	uint64_t ino, size;
+	unsigned int i;
+
+	begin(0);
+	CU_ASSERT_EQUAL(look_up(PID, &ino, &size), 0);
+	CU_ASSERT_EQUAL(size, 1);
+	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		library.size = sizes[i];
+		CU_ASSERT_EQUAL(kernel_open(PID, ino, &size), 0);
+		CU_ASSERT_EQUAL(size, sizes[i]);
+	}
+	/* What a program has written here the kernel knows. */
+	library.opens = 0;
+	library.size = 50;
+	seen_grew(mount.seen, ino, 50);
+	CU_ASSERT_EQUAL(kernel_open(PID, ino, &size), 0);
+	CU_ASSERT_EQUAL(library.opens, 1);
+	end();
+}
+
+static const struct ut_case cases[] = {
+	{ "replaced", replaced },	{ "remembered", remembered },
+	{ "not fetched", not_fetched }, { "unknown thread", unknown_thread },
+	{ "outdated", outdated },	{ 0 },
+};
+
+int main(void)
+{
+	static const struct ut_suite suites[] = { { "mount again", cases } };
+
+	return ut_run("mount_again", suites, 1);
+}
