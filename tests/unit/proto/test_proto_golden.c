@@ -3,6 +3,7 @@
  * The bytes of every message as they are on the wire: a change of these is a
  * change of the protocol.
  */
+#include "tests/unit/lib/ut_hex.h"
 #include "tests/unit/proto/golden_values_fs.h"
 #include "tests/unit/proto/proto_ut.h"
 
@@ -216,31 +217,6 @@ static const struct golden goldens[] = {
 
 #define NGOLDENS (sizeof(goldens) / sizeof(goldens[0]))
 
-static int hex_digit(char c)
-{
-	return c <= '9' ? c - '0' : c - 'a' + 10;
-}
-
-/* Returns the bytes of @hex, allocated with exactly their length. */
-static uint8_t *golden_bytes(const char *hex, size_t *len)
-{
-	size_t digits = 0, i;
-	uint8_t *buf;
-
-	for (i = 0; hex[i]; i++)
-		digits += hex[i] != ' ';
-	*len = digits / 2;
-	buf = calloc(1, *len);
-	CU_ASSERT_PTR_NOT_NULL_FATAL(buf);
-	for (digits = 0, i = 0; hex[i]; i++) {
-		if (hex[i] == ' ')
-			continue;
-		buf[digits / 2] = (uint8_t)(buf[digits / 2] << 4 | hex_digit(hex[i]));
-		digits++;
-	}
-	return buf;
-}
-
 static void check_bytes(const struct golden *g, const void *value, const uint8_t *want, size_t len)
 {
 	size_t n = 0;
@@ -259,7 +235,7 @@ static void test_encoding(void)
 	size_t len, i;
 
 	for (i = 0; i < NGOLDENS; i++) {
-		want = golden_bytes(goldens[i].bytes, &len);
+		want = ut_hex(goldens[i].bytes, &len);
 		check_bytes(&goldens[i], goldens[i].value, want, len);
 		free(want);
 	}
@@ -275,7 +251,7 @@ static void test_decoding(void)
 
 	for (i = 0; i < NGOLDENS; i++) {
 		c = codec_find(goldens[i].codec);
-		want = golden_bytes(goldens[i].bytes, &len);
+		want = ut_hex(goldens[i].bytes, &len);
 		memset(&x, 0xa5, sizeof(x));
 		CU_ASSERT_EQUAL_FATAL(c->get(want, len, &x), 0);
 		check_bytes(&goldens[i], &x, want, len);

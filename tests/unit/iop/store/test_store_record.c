@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The records of the object store, byte by byte: a change of these is a change of the format of the
+ * disks and needs another version.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "iop/store/record.h"
+#include "tests/unit/lib/ut.h"
+#include "tests/unit/lib/ut_hex.h"
+
+static const struct rec_object object = {
+	.id = 0x0102030405060708, .seed = 0x1112131415161718, .block = 8192, .layout = 2
+};
+#define OBJECT "01000000 00200000 02000000 1817161514131211 59d3d968"
+
+static const struct rec_extent extent = { .id = 0x0102030405060708,
+					  .block = 0x2122232425262728,
+					  .start = 0x3132333435363738,
+					  .count = 0x4142434445464748 };
+#define EXTENT_KEY "0102030405060708 2122232425262728"
+#define EXTENT "01000000 3837363534333231 4847464544434241 cc342d39"
+#define EXTENT_UNWRITTEN "01000000 3837363534333231 48474645444342c1 b40fdbbb"
+
+static const struct rec_free space = { .start = 0x5152535455565758, .len = 0x6162636465666768 };
+#define SPACE_KEY "5152535455565758"
+#define SPACE "01000000 6867666564636261 1dd73c32"
+
+static void test_object(void)
+{
+	uint8_t key[REC_KEY_LEN], value[REC_OBJECT_LEN];
+	struct rec_object got;
+
+	rec_key(key, object.id);
+	rec_object_put(value, &object);
+	ut_hex_same("object", value, sizeof(value), OBJECT);
+	CU_ASSERT_EQUAL(rec_object_get(key, sizeof(key), value, sizeof(value), &got), 0);
+	CU_ASSERT_EQUAL(got.id, object.id);
+	CU_ASSERT_EQUAL(got.seed, object.seed);
+	CU_ASSERT_EQUAL(got.block, object.block);
+	CU_ASSERT_EQUAL(got.layout, object.layout);
+}
+
+static void extent_both_ways(const struct rec_extent *rec, const char *hex)
+{
+	uint8_t key[REC_EXTENT_KEY_LEN], value[REC_EXTENT_LEN];
+	struct rec_extent got;
+
+	rec_extent_key(key, rec->id, rec->block);
+	ut_hex_same("key of an extent", key, sizeof(key), EXTENT_KEY);
+	rec_extent_put(value, rec);
+	ut_hex_same("extent", value, sizeof(value), hex);
+	CU_ASSERT_EQUAL(rec_extent_get(key, sizeof(key), value, sizeof(value), &got), 0);
+	CU_ASSERT_EQUAL(got.id, rec->id);
+	CU_ASSERT_EQUAL(got.block, rec->block);
+	CU_ASSERT_EQUAL(got.start, rec->start);
+	CU_ASSERT_EQUAL(got.count, rec->count);
+	CU_ASSERT_EQUAL(got.unwritten, rec->unwritten);
+}
+
+static void test_extent(void)
+{
+	struct rec_extent unwritten = extent;
+
+	unwritten.unwritten = true;
+	extent_both_ways(&extent, EXTENT);
+	extent_both_ways(&unwritten, EXTENT_UNWRITTEN);
+}
+
+static void test_space(void)
+{
+	uint8_t key[REC_KEY_LEN], value[REC_FREE_LEN];
+	struct rec_free got;
+
+	rec_key(key, space.start);
+	ut_hex_same("key of free space", key, sizeof(key), SPACE_KEY);
+	rec_free_put(value, &space);
+	ut_hex_same("free space", value, sizeof(value), SPACE);
+	CU_ASSERT_EQUAL(rec_free_get(key, sizeof(key), value, sizeof(value), &got), 0);
+	CU_ASSERT_EQUAL(got.start, space.start);
+	CU_ASSERT_EQUAL(got.len, space.len);
+}
+
+/* What a label holds where; all else in it is 0. */
+static const struct {
+	size_t at;
+	const char *hex;
+} label_bytes[] = {
+	{ 0, "4444494f4449534b 01000000 44434241 5857565554535251 "
+	     "000102030405060708090a0b0c0d0e0f 01000000" },
+	{ 44, "636c7573746572" },
+	{ 300, "6e6f64653a6430" },
+	{ 556, "23d16cd5" },
+};
+
+static void label_expect(uint8_t want[LABEL_LEN])
+{
+	size_t i, len;
+	uint8_t *piece;
+
+	memset(want, 0, LABEL_LEN);
+	for (i = 0; i < sizeof(label_bytes) / sizeof(label_bytes[0]); i++) {
+		piece = ut_hex(label_bytes[i].hex, &len);
+		memcpy(want + label_bytes[i].at, piece, len);
+		free(piece);
+	}
+}
+
+static void test_label(void)
+{
+	struct label label = { .flags = LABEL_FORGETS,
+			       .disk = 0x41424344,
+			       .size = 0x5152535455565758 };
+	uint8_t want[LABEL_LEN], buf[LABEL_LEN];
+	struct label got;
+	uint8_t i;
+
+	for (i = 0; i < sizeof(label.uuid); i++)
+		label.uuid[i] = i;
+	/* What stands behind a text's end is not written. */
+	memset(label.cluster, 'x', sizeof(label.cluster));
+	strcpy(label.cluster, "cluster");
+	strcpy(label.name, "node:d0");
+	label_expect(want);
+	rec_label_put(buf, &label);
+	CU_ASSERT_EQUAL(memcmp(buf, want, sizeof(buf)), 0);
+	CU_ASSERT_EQUAL(rec_label_get(want, sizeof(want), &got), 0);
+	CU_ASSERT_EQUAL(got.flags, label.flags);
+	CU_ASSERT_EQUAL(got.disk, label.disk);
+	CU_ASSERT_EQUAL(got.size, label.size);
+	CU_ASSERT_EQUAL(memcmp(got.uuid, label.uuid, sizeof(got.uuid)), 0);
+	CU_ASSERT_STRING_EQUAL(got.cluster, "cluster");
+	CU_ASSERT_STRING_EQUAL(got.name, "node:d0");
+}
+
+/* A text that fills its field is cut off before its last byte, which is 0. */
+static void test_label_cut(void)
+{
+	struct label label = { .disk = 1 }, got;
+	uint8_t buf[LABEL_LEN];
+
+	memset(label.name, 'n', sizeof(label.name));
+	rec_label_put(buf, &label);
+	CU_ASSERT_EQUAL(rec_label_get(buf, sizeof(buf), &got), 0);
+	CU_ASSERT_EQUAL(strlen(got.name), LABEL_TEXT - 1);
+}
+
+/* A record is refused whole: one byte less or more, any bit changed, the key of another. */
+static void test_refused(void)
+{
+	uint8_t key[REC_KEY_LEN], value[REC_OBJECT_LEN + 1] = "";
+	struct rec_object got;
+	size_t i;
+
+	rec_key(key, object.id);
+	rec_object_put(value, &object);
+	CU_ASSERT_EQUAL(rec_object_get(key, sizeof(key), value, REC_OBJECT_LEN - 1, &got),
+			-EUCLEAN);
+	CU_ASSERT_EQUAL(rec_object_get(key, sizeof(key), value, REC_OBJECT_LEN + 1, &got),
+			-EUCLEAN);
+	CU_ASSERT_EQUAL(rec_object_get(key, sizeof(key), value, 0, &got), -EUCLEAN);
+	CU_ASSERT_EQUAL(rec_object_get(key, 0, value, REC_OBJECT_LEN, &got), -EUCLEAN);
+	for (i = 0; i < 8 * REC_OBJECT_LEN; i++) {
+		value[i / 8] ^= 1u << i % 8;
+		CU_ASSERT_EQUAL(rec_object_get(key, sizeof(key), value, REC_OBJECT_LEN, &got),
+				-EUCLEAN);
+		value[i / 8] ^= 1u << i % 8;
+	}
+	rec_key(key, object.id + 1);
+	CU_ASSERT_EQUAL(rec_object_get(key, sizeof(key), value, REC_OBJECT_LEN, &got), -EUCLEAN);
+}
+
+static const struct ut_case cases[] = {
+	{ "object", test_object },
+	{ "extent", test_extent },
+	{ "free space", test_space },
+	{ "label", test_label },
+	{ "label: a text that is too long", test_label_cut },
+	{ "what is refused", test_refused },
+	{ NULL, NULL },
+};
+
+int main(void)
+{
+	static const struct ut_suite suites[] = { { "records of the store", cases } };
+
+	return ut_run("store_record", suites, sizeof(suites) / sizeof(suites[0]));
+}
