@@ -129,6 +129,13 @@ unmount one
 unmount many
 
 option suid nosuid dev nodev exec noexec sync async dirsync
+check "no option" with defaults
+check "nosuid is the default" kernel_has nosuid
+check "nodev is the default" kernel_has nodev
+off
+check "suid,dev" with suid,dev
+check "... are the kernel's" eval '! kernel_has "(nosuid|nodev)"'
+off
 for o in nosuid nodev noexec sync dirsync; do
 	check "$o" with $o
 	check "... is the kernel's" kernel_has $o

@@ -29,7 +29,7 @@ ext2/ext3 | xfs | btrfs) ;;
 esac
 mkdir -m 777 "$dir/reference" "$dir/source" "$dir/m"
 cases "the kernel's" "$dir/reference"
-"$build/tests/fuse/passfs" -f "$dir/source" "$dir/m" >"$dir/m.mount.log" 2>&1 &
+"$build/tests/fuse/passfs" -f -o suid,dev "$dir/source" "$dir/m" >"$dir/m.mount.log" 2>&1 &
 pid[m]=$!
 mounts+=(m)
 check "mount over a directory" soon is_mounted "$dir/m"

@@ -25,7 +25,8 @@ cases() {
 somebody="setpriv --reuid=10001 --regid=10001 --clear-groups"
 
 check "start" start_cluster c --iops 3 --engine mem --disk-size 512M --block-size 64K --cache 64M
-check "mount" mount_at m
+# Some cases open devices.
+check "mount" mount_at m suid,dev
 check "mount once more" mount_at other
 mkdir -m 777 "$dir/m/all" "$dir/m/locks" "$dir/m/user"
 chown 10001:10001 "$dir/m/user"
@@ -41,10 +42,10 @@ check "nothing is left over" test -z "$(find "$dir/m/all" "$dir/m/locks" "$dir/m
 check "unmount" unmount other
 check "unmount" unmount m
 # What the kernel does is the same with every kind of cache: names' errors are asked for once.
-mount_at m cache=none
+mount_at m cache=none,suid,dev
 cases "cache=none" "$posix" "$dir/m/all" --not 'path/*'
 check "unmount" unmount m
-mount_at m cache=always
+mount_at m cache=always,suid,dev
 # What is read out of the kernel's memory is not told: as with noatime.  syncfs(2) says what could not be written of
 # anybody's pages, such as those of the case that writes where no file can reach.
 cases "cache=always" "$posix" "$dir/m/all" --not '@(path/*|times/reading|calls/advice)'

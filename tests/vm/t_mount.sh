@@ -44,7 +44,7 @@ set_up() {
 		done
 	} >$DDIO_CONF
 	ln -sf "$PWD/build/ddiofs" /sbin/mount.ddio
-	printf 'io0:/ /mnt/%s ddio defaults,_netdev 0 0\n' x y >/etc/fstab
+	printf 'io0:/ /mnt/%s ddio defaults,suid,dev,_netdev 0 0\n' x y >/etc/fstab
 	[ $i -ge 2 ]
 }
 
