@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Directories.  A handle holds nothing: a cookie stays good whatever is added and removed, so that a
- * listing can go on from any entry.
+ * Directories.  A cookie stays good whatever is added and removed, so that a listing can go on from any entry.  What
+ * is made while it goes on has greater cookies: a handle knows where its listing ends, so that it does.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,17 +14,39 @@
 #define ENTRY_PLUS_BYTES 168
 #define MAX_ENTRIES 4096
 
+/**
+ * struct dir_handle - an open directory; the kernel makes one request at a time
+ * @ends: the listing ends with the entry whose cookie is @last
+ */
+struct dir_handle {
+	uint64_t last;
+	bool ends;
+};
+
+static struct dir_handle *dir_of(const struct fuse_file_info *fi)
+{
+	return (struct dir_handle *)(uintptr_t)fi->fh;
+}
+
 void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
+	struct dir_handle *d = calloc(1, sizeof(*d));
+
 	(void)ino;
-	fi->fh = 0;
-	fuse_reply_open(req, fi);
+	if (!d) {
+		fuse_reply_err(req, ENOMEM);
+		return;
+	}
+	fi->fh = (uintptr_t)d;
+	/* If the caller was interrupted, no one will release it. */
+	if (fuse_reply_open(req, fi) == -ENOENT)
+		free(d);
 }
 
 void op_releasedir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	(void)ino;
-	(void)fi;
+	free(dir_of(fi));
 	fuse_reply_err(req, 0);
 }
 
@@ -50,14 +72,25 @@ static size_t entry_add(struct request *r, char *at, size_t left, const struct d
 	return fuse_add_direntry_plus(r->req, at, left, d->name, &e, (off_t)d->cookie);
 }
 
+static void list_empty(struct request *r)
+{
+	fuse_reply_buf(r->req, NULL, 0);
+	request_free(r);
+}
+
 static void readdir_done(void *arg, const struct ddio_fs_reply *reply)
 {
 	const struct ddio_fs_dirent *d = reply->data;
 	struct request *r = arg;
+	struct dir_handle *h = dir_of(&r->fi);
 	size_t used = 0, n, i;
 	int err = reply->err;
 
-	for (i = 0; !err && i < reply->len; i++) {
+	if (!err && !reply->value && reply->len && !h->ends) {
+		h->ends = true;
+		h->last = d[reply->len - 1].cookie;
+	}
+	for (i = 0; !err && i < reply->len && (!h->ends || d[i].cookie <= h->last); i++) {
 		n = entry_add(r, (char *)r->buf + used, r->len - used, &d[i]);
 		if (n > r->len - used) {
 			if (!used)
@@ -74,36 +107,69 @@ static void readdir_done(void *arg, const struct ddio_fs_reply *reply)
 	request_free(r);
 }
 
-static void list(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, bool plus)
+static void list_go(struct request *r)
+{
+	size_t max = r->len / (r->plus ? ENTRY_PLUS_BYTES : ENTRY_BYTES) + 1;
+
+	if (max > MAX_ENTRIES)
+		max = MAX_ENTRIES;
+	ddio_fs_readdir(r->m->fs, r->ino, (uint64_t)r->off, (uint32_t)max, r->plus, readdir_done,
+			r);
+}
+
+static void list_bounded(void *arg, const struct ddio_fs_reply *reply)
+{
+	const struct ddio_fs_dirent *d = reply->data;
+	struct request *r = arg;
+	struct dir_handle *h = dir_of(&r->fi);
+
+	/* A name server of an earlier version does not say; then the listing ends where it is empty. */
+	if (!reply->err && reply->len) {
+		h->ends = true;
+		h->last = d->cookie;
+	}
+	list_go(r);
+}
+
+/* A listing that goes on after its first part asks where it will end. */
+static void list(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse_file_info *fi,
+		 bool plus)
 {
 	struct request *r = request_new(req, ino);
-	size_t max = size / (plus ? ENTRY_PLUS_BYTES : ENTRY_BYTES) + 1;
+	struct dir_handle *h = dir_of(fi);
 
 	if (!r)
 		return;
+	r->fi = *fi;
+	r->off = off;
 	r->plus = plus;
+	if (!off)
+		h->ends = false;
+	if (h->ends && (uint64_t)off >= h->last) {
+		list_empty(r);
+		return;
+	}
 	r->buf = buffer_get(r->m, size);
 	r->len = size;
 	if (!r->buf) {
 		request_end(r, -ENOMEM);
 		return;
 	}
-	if (max > MAX_ENTRIES)
-		max = MAX_ENTRIES;
-	ddio_fs_readdir(r->m->fs, r->ino, (uint64_t)off, (uint32_t)max, plus, readdir_done, r);
+	if (off && !h->ends)
+		ddio_fs_readdir(r->m->fs, r->ino, 0, 0, false, list_bounded, r);
+	else
+		list_go(r);
 }
 
 void op_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse_file_info *fi)
 {
-	(void)fi;
-	list(req, ino, size, off, false);
+	list(req, ino, size, off, fi, false);
 }
 
 void op_readdirplus(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
 		    struct fuse_file_info *fi)
 {
-	(void)fi;
-	list(req, ino, size, off, true);
+	list(req, ino, size, off, fi, true);
 }
 
 void op_fsyncdir(fuse_req_t req, fuse_ino_t ino, int datasync, struct fuse_file_info *fi)

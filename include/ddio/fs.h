@@ -299,12 +299,14 @@ struct ddio_fs_dirent {
  * @fs: the file system
  * @ino: the directory's inode
  * @cookie: 0: from the beginning, with "." and ".."; else that of the last entry seen
- * @max: entries at most
+ * @max: entries at most; 0: only ".", with the cookie of the entry that was made last
  * @plus: complete attributes
  * @done: called with the reply
  * @arg: for @done
  *
- * Gives @data, an array of @len struct ddio_fs_dirent; @len is 0 at the end.  A cookie stays valid
+ * Gives @data, an array of @len struct ddio_fs_dirent, and @value: 1 if there are more behind them; @len is 0 at
+ * the end.  An entry that was made later has a greater cookie, except that one renamed in its directory keeps its
+ * own: a listing that stops at the cookie that was the last when it began ends, whatever is made meanwhile.  A cookie stays valid
  * whatever is added and removed; an entry that exists throughout comes exactly once.
  */
 void ddio_fs_readdir(struct ddio_fs *fs, uint64_t ino, uint64_t cookie, uint32_t max, bool plus,

@@ -263,6 +263,8 @@ void ddio_fs_readdir(struct ddio_fs *fs, uint64_t ino, uint64_t cookie, uint32_t
 	a->reply.err = got < 0 ? -errno : 0;
 	a->reply.data = l->d;
 	a->reply.len = n;
+	/* Its cookies are in no order, so that no listing can know where it will end. */
+	a->reply.value = 1;
 	answer_give(fs, a);
 	close(dir);
 }

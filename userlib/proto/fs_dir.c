@@ -20,7 +20,8 @@ static inline void code_fs_readdir(struct coder *c, struct ddio_msg_fs_readdir *
 	code_ino(c, &x->ino);
 	code_u64(c, &x->cookie);
 	code_u32(c, &x->max);
-	code_flags(c, &x->flags, DDIO_FS_READDIR_PLUS);
+	code_flags(c, &x->flags, DDIO_FS_READDIR_PLUS | DDIO_FS_READDIR_LAST);
+	code_check(c, x->flags != (DDIO_FS_READDIR_PLUS | DDIO_FS_READDIR_LAST), -EINVAL);
 	code_check(c, x->max > 0, -EINVAL);
 	code_check(c, x->max <= DDIO_MAX_BATCH, -EMSGSIZE);
 }

@@ -128,9 +128,10 @@ struct ddio_msg_fs_readdir { /* ORPHANS: inodes whose numbers are above @cookie 
 	uint64_t ino;
 	uint64_t cookie;
 	uint32_t max;
-	uint32_t flags; /* DDIO_FS_READDIR_PLUS */
+	uint32_t flags; /* DDIO_FS_READDIR_*, not both */
 };
 #define DDIO_FS_READDIR_PLUS 0x1u
+#define DDIO_FS_READDIR_LAST 0x2u /* only ".", with the cookie of the entry that was made last */
 
 struct ddio_msg_fs_entries {	     /* READDIR reply */
 	uint32_t n, more;	     /* more: 0 if the directory ends here */

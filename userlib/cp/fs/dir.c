@@ -72,7 +72,7 @@ struct dir_job {
 
 static void dir_end(struct dir_job *dj)
 {
-	struct ddio_fs_reply reply = { .data = dj->x.ents, .len = dj->x.n };
+	struct ddio_fs_reply reply = { .data = dj->x.ents, .len = dj->x.n, .value = dj->x.more };
 	struct fsc_error error = dj->ask.error;
 	void *ents = dj->x.ents;
 
@@ -168,8 +168,8 @@ void ddio_fs_readdir(struct ddio_fs *fs, uint64_t ino, uint64_t cookie, uint32_t
 		return;
 	if (!max || max > DDIO_MAX_BATCH)
 		x.max = max ? DDIO_MAX_BATCH : 1;
-	x.flags = plus ? DDIO_FS_READDIR_PLUS : 0;
-	dj->plus = plus;
+	dj->plus = plus && max;
+	x.flags = !max ? DDIO_FS_READDIR_LAST : plus ? DDIO_FS_READDIR_PLUS : 0;
 	dj->ask.len = (size_t)ddio_put_fs_readdir(dj->payload, sizeof(dj->payload), &x);
 	fsc_job_post(&dj->job, &fs->reactor[0], dir_run);
 }

@@ -125,6 +125,14 @@ static void list_dots(struct dir_listing *l, const struct inode *dir, uint64_t c
 		l->out->more = 1;
 }
 
+/* Only ".", with the cookie of the entry that was made last. */
+static void list_last(struct dir_listing *l, const struct inode *dir)
+{
+	const struct ns_entry dot = { .ino = dir->ino, .type = S_IFDIR, .cookie = dir->cookie - 1 };
+
+	listing_add(l, ".", &dot);
+}
+
 static int list_entries(struct ns *ns, struct dir_listing *l, uint64_t dir, uint64_t cookie)
 {
 	uint8_t key[NS_ORDER_KEY_LEN];
@@ -185,8 +193,11 @@ int ns_readdir(struct ns *ns, const struct ddio_msg_fs_readdir *x, size_t bytes,
 	out->ents = calloc(max, sizeof(*out->ents) + DDIO_MAX_NAME + 1);
 	if (out->ents) {
 		l.at = (char *)(out->ents + max);
-		list_dots(&l, &dir, x->cookie);
-		if (!out->more)
+		if (x->flags & DDIO_FS_READDIR_LAST)
+			list_last(&l, &dir);
+		else
+			list_dots(&l, &dir, x->cookie);
+		if (!out->more && !(x->flags & DDIO_FS_READDIR_LAST))
 			ret = list_entries(ns, &l, x->ino, x->cookie);
 		if (!ret && out->plus)
 			list_attributes(ns, out);

@@ -140,6 +140,11 @@ static int replace(struct ns *ns, struct renaming *r, struct ns_left *left)
 	struct ns_entry there = { r->e.ino, r->e.type, r->any ? r->old.cookie : 0, "" };
 	int ret = ns_leave(ns, &r->from, r->x->name, r->e.cookie);
 
+	/* In its directory an entry keeps its cookie, so that a listing under way has it once. */
+	if (!ret && !r->any && r->to == &r->from) {
+		there.cookie = r->e.cookie;
+		r->from.entries++;
+	}
 	if (!ret && r->any) {
 		if (S_ISDIR(r->gone.mode))
 			r->to->nlink--;

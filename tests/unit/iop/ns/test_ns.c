@@ -311,6 +311,66 @@ static void test_readdir(void)
 	nst_end(&t);
 }
 
+/* Moves an entry in its directory, or out of it and back under another name. */
+static void move_entry(struct nst *t, uint64_t d, uint64_t other, const char *name, uint32_t i)
+{
+	char to[32];
+
+	snprintf(to, sizeof(to), "t%u", i);
+	if (i & 1) {
+		CU_ASSERT_EQUAL(nst_rename(t, d, name, d, to, 0), 0);
+		return;
+	}
+	CU_ASSERT_EQUAL(nst_rename(t, d, name, other, "x", 0), 0);
+	CU_ASSERT_EQUAL(nst_rename(t, other, "x", d, to, 0), 0);
+}
+
+static uint64_t last_cookie(struct nst *t, uint64_t dir)
+{
+	const struct ddio_msg_fs_readdir x = { .ino = dir,
+					       .max = 1,
+					       .flags = DDIO_FS_READDIR_LAST };
+	struct ddio_msg_fs_entries out;
+	uint64_t last;
+
+	CU_ASSERT_EQUAL_FATAL(ns_readdir(t->ns, &x, 1 << 20, &out), 0);
+	CU_ASSERT_EQUAL_FATAL(out.n, 1);
+	CU_ASSERT_EQUAL(out.more, 0);
+	CU_ASSERT_EQUAL(out.ents[0].attr.ino, dir);
+	last = out.ents[0].cookie;
+	free(out.ents);
+	return last;
+}
+
+/* Every entry is moved when it has been listed: up to the cookie that was the last, each comes once. */
+static void test_readdir_ends(void)
+{
+	static char names[2][32];
+	uint64_t d, other, cookie = 2, last;
+	uint32_t i, n = 0;
+	struct nst t;
+	char name[32];
+
+	nst_begin(&t);
+	d = nst_mkdir(&t, NST_ROOT, "d");
+	other = nst_mkdir(&t, NST_ROOT, "other");
+	CU_ASSERT_EQUAL(last_cookie(&t, d), 2);
+	for (i = 0; i < 50; i++) {
+		snprintf(name, sizeof(name), "f%u", i);
+		CU_ASSERT_NOT_EQUAL(nst_file(&t, d, name), 0);
+	}
+	last = last_cookie(&t, d);
+	CU_ASSERT_EQUAL(last, 52);
+	while (list_some(&t, d, &cookie, 1, false, names, 0) && cookie <= last) {
+		CU_ASSERT_EQUAL(names[0][0], 'f');
+		move_entry(&t, d, other, names[0], n++);
+	}
+	CU_ASSERT_EQUAL(n, 50);
+	CU_ASSERT_EQUAL(last_cookie(&t, d), 77);
+	nst_clean(&t, 50);
+	nst_end(&t);
+}
+
 /* Numbers that were handed out do not come again, committed or not. */
 static void test_numbers(void)
 {
@@ -546,6 +606,7 @@ static const struct ut_case names[] = {
 	{ "remove", test_remove },
 	{ "removed and open", test_removed },
 	{ "listing of a directory", test_readdir },
+	{ "a listing that ends", test_readdir_ends },
 	{ "numbers", test_numbers },
 	{ "reserve of numbers", test_reserve },
 	{ "paths", test_paths },
