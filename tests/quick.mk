@@ -8,8 +8,9 @@
 #
 # make quick is a build of its own, in build/quick, that is made for being made: unit programs link the
 # library as one shared object.  What passed stays passed (NAME.ok beside the program) until the
-# program, or an object that it reaches by symbols, is new; tests/unit/needs.pl finds these.  Random
-# tests and sweeps take a part of their rounds (ut_rounds()).
+# program, or an object that it reaches by symbols, is new; tests/unit/needs.pl finds these.  Tests of the
+# tree stay passed until any file of it is new, and those that look at each file by itself then look at the
+# new ones only.  Random tests and sweeps take a part of their rounds (ut_rounds()).
 
 .PHONY: quick unit FORCE
 
@@ -40,9 +41,11 @@ endif
 $(UNIT_BIN:%=%.ok): %.ok: %
 	$(Q)$(UNIT_ENV) timeout -k 5 $(UNIT_BOUND) $< >$<.log 2>&1 </dev/null && touch $@
 
+# What looks at each file by itself looks at those only that have changed since it last passed.
 $(O)/tree/%.ok: FORCE
-	$(Q)mkdir -p $(@D); rm -f $@
-	$(Q)O=$(O) tests/tree/$* >$(@:.ok=.log) 2>&1 </dev/null && touch $@
+	$(Q)mkdir -p $(@D); rm -f $@.since; [ ! -e $@ ] || mv $@ $@.since; touch $@.now
+	$(Q)O=$(O) QUICK=1 SINCE=$(wildcard $@.since) tests/tree/$* >$(@:.ok=.log) 2>&1 </dev/null && mv $@.now $@
+	$(Q)rm -f $@.since
 
 FORCE:
 

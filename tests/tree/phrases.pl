@@ -1,5 +1,6 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: GPL-2.0-only
+# quick
 #
 # Phrases that betray the old manner (phrases.list beside this file) in what people read: comments,
 # messages, manual pages, documents.
@@ -36,7 +37,7 @@ sub prose {
 	return split /\n/, $text;
 }
 
-for my $f (files(qr{\.(?:[ch]|sh|pl|pm|mk|rst|md|in|[1-8])$|Makefile$|/README$|^(?:README|CHANGES|SECURITY|MAINTAINERS)})) {
+for my $f (changed(qr{\.(?:[ch]|sh|pl|pm|mk|rst|md|in|[1-8])$|Makefile$|/README$|^(?:README|CHANGES|SECURITY|MAINTAINERS)})) {
 	next if $f =~ m{^tests/(?:data|fuzz/(?:seeds|regress)|tree/phrases)};
 	my @lines = prose($f);
 	my @wrong;

@@ -1,5 +1,6 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: GPL-2.0-only
+# quick
 #
 # Names that leave a file, and whom they serve:
 #

@@ -1,5 +1,6 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: GPL-2.0-only
+# quick
 #
 # Each struct, enum and union tag is defined once in the whole tree, so that a name means one thing
 # wherever it is read.  Tests are looked at among themselves and beside the rest.

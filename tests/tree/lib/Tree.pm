@@ -5,7 +5,7 @@ use strict;
 use warnings;
 use Cwd qw(abs_path);
 use Exporter 'import';
-our @EXPORT = qw(top build files slurp without_comments comments objects symbols circles ok bad check skip finish);
+our @EXPORT = qw(top build files changed slurp without_comments comments objects symbols circles ok bad check skip finish);
 
 my ($passed, $failed, $skipped) = (0, 0, 0);
 my ($name) = $0 =~ m{([^/]+?)(?:\.pl)?$};
@@ -56,6 +56,15 @@ sub files {
 		@all = sort grep { -f } map { chomp; s{^\./}{}r } `$cmd`;
 	}
 	return grep { /$re/ } @all;
+}
+
+# changed($regex): those of files($regex) that this test has not passed yet, under make quick; elsewhere all,
+# and also if the test itself, or anything beside it, has changed
+sub changed {
+	my ($re) = @_;
+	my $since = (stat($ENV{SINCE} || ''))[9];
+	return files($re) if !defined $since || grep { (stat)[9] >= $since } files(qr{^tests/tree/});
+	return grep { (stat)[9] >= $since } files($re);
 }
 
 sub slurp {
