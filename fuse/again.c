@@ -28,12 +28,12 @@ struct again_slot {
 };
 
 /**
- * struct again - all of them
+ * struct again_set - all of them
  * @kept: how many files are kept open
  * @used: some thread was told ESTALE; most never are
  * @thread: closes files that no one came for, if it @runs
  */
-struct again {
+struct again_set {
 	pthread_mutex_t lock;
 	pthread_cond_t more;
 	struct again_slot slot[SLOTS];
@@ -51,9 +51,9 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
 }
 
-struct again *again_new(void)
+struct again_set *again_new(void)
 {
-	struct again *a = calloc(1, sizeof(*a));
+	struct again_set *a = calloc(1, sizeof(*a));
 	pthread_condattr_t attr;
 
 	if (!a)
@@ -66,7 +66,7 @@ struct again *again_new(void)
 	return a;
 }
 
-void again_end(struct again *a)
+void again_end(struct again_set *a)
 {
 	if (!a)
 		return;
@@ -79,7 +79,7 @@ void again_end(struct again *a)
 	a->runs = false;
 }
 
-void again_free(struct again *a)
+void again_free(struct again_set *a)
 {
 	if (!a)
 		return;
@@ -95,7 +95,7 @@ static void closed(void *arg, const struct ddio_fs_reply *reply)
 }
 
 /* Frees the slot; its file is closed by the caller, without the lock. */
-static struct ddio_fs_file *slot_empty(struct again *a, struct again_slot *s)
+static struct ddio_fs_file *slot_empty(struct again_set *a, struct again_slot *s)
 {
 	struct ddio_fs_file *file = s->file;
 
@@ -104,7 +104,7 @@ static struct ddio_fs_file *slot_empty(struct again *a, struct again_slot *s)
 	return file;
 }
 
-static struct again_slot *slot_find(struct again *a, pid_t pid)
+static struct again_slot *slot_find(struct again_set *a, pid_t pid)
 {
 	unsigned int i, at = (unsigned int)pid * WAYS % SLOTS;
 
@@ -115,7 +115,7 @@ static struct again_slot *slot_find(struct again *a, pid_t pid)
 }
 
 /* Returns the thread's slot, a free one, or that of the thread that came first. */
-static struct again_slot *slot_get(struct again *a, pid_t pid)
+static struct again_slot *slot_get(struct again_set *a, pid_t pid)
 {
 	unsigned int i, at = (unsigned int)pid * WAYS % SLOTS;
 	struct again_slot *s = slot_find(a, pid), *p;
@@ -132,7 +132,7 @@ static struct again_slot *slot_get(struct again *a, pid_t pid)
 	return s;
 }
 
-void again_mark(struct again *a, pid_t pid, bool opening)
+void again_mark(struct again_set *a, pid_t pid, bool opening)
 {
 	struct ddio_fs_file *file = NULL;
 	struct again_slot *s;
@@ -152,7 +152,7 @@ void again_mark(struct again *a, pid_t pid, bool opening)
 		ddio_fs_file_close(file, closed, NULL);
 }
 
-static bool is_marked(struct again *a, pid_t pid, bool opening)
+static bool is_marked(struct again_set *a, pid_t pid, bool opening)
 {
 	struct again_slot *s;
 	bool is;
@@ -166,17 +166,17 @@ static bool is_marked(struct again *a, pid_t pid, bool opening)
 	return is;
 }
 
-bool again_is(struct again *a, pid_t pid)
+bool again_is(struct again_set *a, pid_t pid)
 {
 	return is_marked(a, pid, false);
 }
 
-bool again_is_opening(struct again *a, pid_t pid)
+bool again_is_opening(struct again_set *a, pid_t pid)
 {
 	return is_marked(a, pid, true);
 }
 
-void again_done(struct again *a, pid_t pid)
+void again_done(struct again_set *a, pid_t pid)
 {
 	struct ddio_fs_file *file = NULL;
 	struct again_slot *s;
@@ -193,7 +193,7 @@ void again_done(struct again *a, pid_t pid)
 }
 
 /* Closes one file whose time is over.  Returns false if there is none, with the time of the next in *@next. */
-static bool expire_one(struct again *a, uint64_t *next)
+static bool expire_one(struct again_set *a, uint64_t *next)
 {
 	uint64_t now = now_ns();
 	struct ddio_fs_file *file;
@@ -218,7 +218,7 @@ static bool expire_one(struct again *a, uint64_t *next)
 
 static void *again_run(void *arg)
 {
-	struct again *a = arg;
+	struct again_set *a = arg;
 	struct timespec until;
 	uint64_t next;
 
@@ -239,7 +239,7 @@ static void *again_run(void *arg)
 	return NULL;
 }
 
-void again_keep(struct again *a, pid_t pid, struct ddio_fs_file *file)
+void again_keep(struct again_set *a, pid_t pid, struct ddio_fs_file *file)
 {
 	struct ddio_fs_file *before = file;
 	struct again_slot *s;

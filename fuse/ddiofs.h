@@ -35,7 +35,7 @@
 #include <ddio/fs.h>
 #include "options.h"
 
-struct again;
+struct again_set;
 struct seen;
 struct drops;
 struct marks;
@@ -58,7 +58,7 @@ struct mount {
 	uint64_t root;
 	bool killpriv;
 	atomic_uint special, atimes;
-	struct again *again;
+	struct again_set *again;
 	struct seen *seen;
 	struct drops *drops;
 	struct marks *marks;
@@ -214,20 +214,20 @@ void owners_remove(struct handle *h, uint64_t owner);
 bool owners_take(struct handle *h, uint64_t *owner);
 
 /* again.c; @pid: of the request, 0 if it is not known */
-struct again *again_new(void);
+struct again_set *again_new(void);
 /* Closes what is kept; due before the file system ends. */
-void again_end(struct again *a);
-void again_free(struct again *a);
+void again_end(struct again_set *a);
+void again_free(struct again_set *a);
 /* Notes that the thread is about to be told ESTALE; @opening: for an open, which it may be told only once. */
-void again_mark(struct again *a, pid_t pid, bool opening);
+void again_mark(struct again_set *a, pid_t pid, bool opening);
 /* True if the thread was told ESTALE lately. */
-bool again_is(struct again *a, pid_t pid);
+bool again_is(struct again_set *a, pid_t pid);
 /* The same; for an open. */
-bool again_is_opening(struct again *a, pid_t pid);
+bool again_is_opening(struct again_set *a, pid_t pid);
 /* Keeps the file open for the thread, if it was told ESTALE; closes it if not, and what was kept before. */
-void again_keep(struct again *a, pid_t pid, struct ddio_fs_file *file);
-/* The thread has got what it wanted. */
-void again_done(struct again *a, pid_t pid);
+void again_keep(struct again_set *a, pid_t pid, struct ddio_fs_file *file);
+/* The thread has what it wanted. */
+void again_done(struct again_set *a, pid_t pid);
 
 /* seen.c */
 struct seen *seen_new(void);

@@ -16,12 +16,12 @@
 enum { DIR = 2, FIRST = 100, PID = 17 };
 
 /**
- * struct library - a directory with one name
+ * struct one_dir - a directory with one name
  * @ino: what it names; each lookup replaces it by the next afterwards, as long as @replacements lasts
  * @size: of every file
  * @open: how often an inode is open; one that is open can be opened again without a name
  */
-struct library {
+struct one_dir {
 	uint64_t ino, size;
 	int replacements, lookups, opens;
 	int open[1000];
@@ -35,7 +35,7 @@ struct fuse_req {
 	struct fuse_ctx ctx;
 };
 
-static struct library library;
+static struct one_dir library;
 static struct mount mount;
 static struct mount_opts options;
 

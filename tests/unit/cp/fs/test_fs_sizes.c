@@ -9,7 +9,7 @@
 enum { BLOCK = 1024, LEN = 6 * BLOCK + 11, AT = 2 * BLOCK + 100, MORE = 10, SHORT = 10 };
 
 /* Two mounts that have the file "a" open. */
-struct pair {
+struct sharers {
 	struct fs_world w;
 	struct fs_mount *m, *n;
 	struct ddio_fs_file *a, *b;
@@ -17,7 +17,7 @@ struct pair {
 	uint8_t want[LEN];
 };
 
-static void pair_begin(struct pair *p, uint64_t seed, uint32_t flags, int open_flags)
+static void pair_begin(struct sharers *p, uint64_t seed, uint32_t flags, int open_flags)
 {
 	struct ddio_sim_link net;
 	uint32_t i, k;
@@ -37,14 +37,14 @@ static void pair_begin(struct pair *p, uint64_t seed, uint32_t flags, int open_f
 			ddio_sim_set_link(p->w.mount[i].env[k], &net);
 }
 
-static void pair_end(struct pair *p)
+static void pair_end(struct sharers *p)
 {
 	FS_OK(p->m, ddio_fs_file_close, p->a);
 	FS_OK(p->n, ddio_fs_file_close, p->b);
 	fs_world_end(&p->w);
 }
 
-static uint64_t size_seen(struct pair *p, struct fs_mount *m)
+static uint64_t size_seen(struct sharers *p, struct fs_mount *m)
 {
 	FS_OK(m, ddio_fs_getattr, m->fs, p->ino);
 	return m->r.attr.size;
@@ -54,7 +54,7 @@ static uint64_t size_seen(struct pair *p, struct fs_mount *m)
 static void told_late(void)
 {
 	struct ddio_fs_attr cut = { .size = SHORT };
-	struct pair p;
+	struct sharers p;
 
 	pair_begin(&p, 1, 0, 0);
 	FS_OK(p.m, ddio_fs_write, p.a, p.want, LEN, 0);
@@ -75,7 +75,7 @@ static void cut_before(void)
 {
 	struct ddio_fs_attr cut = { .size = SHORT };
 	uint8_t buf[LEN];
-	struct pair p;
+	struct sharers p;
 
 	pair_begin(&p, 2, 0, 0);
 	FS_OK(p.m, ddio_fs_write, p.a, p.want, LEN, 0);
@@ -92,7 +92,7 @@ static void cut_before(void)
 static void told_at_once(void)
 {
 	uint64_t change;
-	struct pair p;
+	struct sharers p;
 
 	pair_begin(&p, 3, DDIO_FS_PROMPT, 0);
 	FS_OK(p.m, ddio_fs_write, p.a, p.want, LEN, 0);
@@ -105,7 +105,7 @@ static void told_at_once(void)
 }
 
 /* The write is before the cut, or after it and then there with all of its bytes. */
-static void check_either(struct pair *p, uint64_t delay)
+static void check_either(struct sharers *p, uint64_t delay)
 {
 	uint64_t fails = CU_get_number_of_failures(), size = size_seen(p, p->n);
 	uint8_t buf[LEN] = { 0 };
@@ -131,7 +131,7 @@ static void race(int64_t delay, uint32_t flags)
 {
 	struct ddio_fs_attr cut = { .size = SHORT };
 	struct fsc_result cutting;
-	struct pair p;
+	struct sharers p;
 
 	pair_begin(&p, 4, flags, 0);
 	FS_OK(p.m, ddio_fs_write, p.a, p.want, LEN, 0);
