@@ -296,7 +296,7 @@ static void run_traffic(const struct ddio_sim_link *net, uint64_t count, uint64_
 
 static void test_plain(void)
 {
-	run_traffic(NULL, 600, 100000);
+	run_traffic(NULL, ut_rounds(600), 100000);
 }
 
 static void test_large(void)
@@ -305,7 +305,7 @@ static void test_large(void)
 
 	ddio_sim_link_default(&net);
 	net.window = 4u << 20;
-	run_traffic(&net, 60, 3u << 20);
+	run_traffic(&net, ut_rounds(60), 3u << 20);
 }
 
 static void test_small_window(void)
@@ -445,7 +445,7 @@ static void tcp_accept(void *ctx, struct ddio_stream *stream)
 static void tcp_traffic(struct traffic *t, struct tcp *x, struct ddio_conn **from,
 			void (*all)(struct traffic *t))
 {
-	t->count = 1000;
+	t->count = ut_rounds(1000);
 	t->most = 200000;
 	t->conn = from;
 	t->arg = x;

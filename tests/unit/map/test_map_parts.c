@@ -376,10 +376,10 @@ static void test_large_overlaps(void)
 	unsigned char *holders = malloc(BYTES);
 	struct ddio_map *map = NULL;
 	uint32_t p, overlaps = 0, large = 0;
-	uint64_t n, f;
+	uint64_t n, f, cases_run = ut_rounds(LARGE_CASES);
 
 	CU_ASSERT_FATAL(holders != NULL);
-	for (n = 0; n < LARGE_CASES; n++) {
+	for (n = 0; n < cases_run; n++) {
 		struct twin_rng rng = { seed + n * 1000003 };
 		uint64_t stride = twin_pick(&rng, 6, 12);
 		uint64_t count = twin_pick(&rng, 300, 540);
@@ -406,7 +406,7 @@ static void test_large_overlaps(void)
 		CU_ASSERT_EQUAL(large_check(&rng, map, holders, BYTES, overlap), 0);
 		ddio_map_free(map);
 	}
-	CU_ASSERT(overlaps > 2 && large > 2);
+	CU_ASSERT(cases_run < LARGE_CASES || (overlaps > 2 && large > 2));
 	free(holders);
 }
 

@@ -98,7 +98,7 @@ static void every_message(enum fault_how how)
 {
 	uint64_t n, fails;
 
-	for (n = 1; n < 500; n++) {
+	for (n = 1; n < 500; n += ut_stride(4)) {
 		fails = CU_get_number_of_failures();
 		if (!lost_at(n, how))
 			break;
@@ -134,7 +134,7 @@ static void disks_lost(void)
 	uint64_t at, fails;
 	uint32_t k;
 
-	for (at = 1; at < 9000; at += 97) {
+	for (at = 1; at < 9000; at += 97 * ut_stride(6)) {
 		fails = CU_get_number_of_failures();
 		fs_world_begin(&w, at, BLOCK, 3000);
 		m = fs_mount(&w, 0, 0);

@@ -259,7 +259,7 @@ static void lost_at_any_byte(void)
 	struct fs_mount *m;
 	uint64_t at, fails;
 
-	for (at = 1; at < 4600; at += 29) {
+	for (at = 1; at < 4600; at += 29 * ut_stride(7)) {
 		fails = CU_get_number_of_failures();
 		m = world(&w, at);
 		ddio_sim_link_default(&net);
@@ -283,7 +283,7 @@ static void bad_network(void)
 	uint64_t seed, fails;
 	uint32_t i;
 
-	for (seed = 1; seed < 40; seed++) {
+	for (seed = 1; seed <= ut_rounds(39); seed++) {
 		fails = CU_get_number_of_failures();
 		m = world(&w, seed);
 		ddio_sim_link_default(&net);
