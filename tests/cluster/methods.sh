@@ -30,19 +30,20 @@ pairs() {
 }
 
 fast="--disk-options time_scale=0"
-pairs "mem, 4 CPs, 4 IOPs" --engine mem --cps 4 --iops 4 --size 1M
+pairs "mem, 4 CPs, 4 IOPs" --engine mem --cps 4 --iops 4 --size 256K
+pairs "mem, 4 CPs, 4 IOPs, a megabyte" --engine mem --cps 4 --iops 4 --size 1M --records 8192
 pairs "mem, 2 disks and 2 reactors an IOP" --engine mem --cps 4 --iops 2 --disks 2 --reactors 2 \
-	--size 1M --layouts contiguous,random-blocks,random-tracks --records 8
-pairs "mem, 3 CPs, 5 IOPs" --engine mem --cps 3 --iops 5 --size 983040 --records 8,8192
+	--size 256K --layouts contiguous,random-blocks,random-tracks --records 8
+pairs "mem, 3 CPs, 5 IOPs" --engine mem --cps 3 --iops 5 --size 245760 --records 8,8192
 pairs "mem, 1 CP, 1 IOP" --engine mem --cps 1 --iops 1 --size 256K
 pairs "mem, blocks of 512" --engine mem --cps 4 --iops 2 --size 128K --block-size 512 --records 8,1024
-pairs "mem, blocks of 64K" --engine mem --cps 4 --iops 2 --size 2M --block-size 64K
-pairs "mem, rotated start" --engine mem --cps 4 --iops 4 --size 512K --rotate --methods dd,dds
+pairs "mem, blocks of 64K" --engine mem --cps 4 --iops 2 --size 512K --block-size 64K
+pairs "mem, rotated start" --engine mem --cps 4 --iops 4 --size 256K --rotate --methods dd,dds
 pairs "mem, Memput and Memget one at a time" --engine mem --cps 4 --iops 2 --size 256K --no-batch \
 	--methods dds
 pairs "emulated disks, 16 of each, no waiting" $fast --cps 16 --iops 16 --size 1280K --records 8192 \
 	--layouts contiguous,random-blocks
-pairs "aio on files" --engine aio --disk-size 16M --cps 4 --iops 2 --size 512K --block-size 4K \
+pairs "aio on files" --engine aio --disk-size 16M --cps 4 --iops 2 --size 256K --block-size 4K \
 	--records 8,4096
 
 # The trace of an emulated disk: with a presorted list the arm goes one way.  The first read is of
