@@ -11,7 +11,7 @@
 #define PART_MIN 16
 
 /* Checks nothing: what must hold depends on the message. */
-static inline void code_file_ref(struct coder *c, struct ddio_file_ref *ref)
+static inline void code_file_ref(struct ddio_coder *c, struct ddio_file_ref *ref)
 {
 	code_u64(c, &ref->id);
 	code_u64(c, &ref->seed);
@@ -25,13 +25,13 @@ static inline bool file_ref_ok(const struct ddio_file_ref *ref)
 }
 
 /* After an error nothing of @rec is allocated. */
-void code_record(struct coder *c, struct ddio_file_record *rec);
+void code_record(struct ddio_coder *c, struct ddio_file_record *rec);
 
 /* A reader puts an array into @array; NULL: allocates it.  After an error @part must be freed. */
-void code_part(struct coder *c, struct ddio_part *part, struct ddio_array *array);
+void code_part(struct ddio_coder *c, struct ddio_part *part, struct ddio_array *array);
 
 /* Checks a rank and the size of its group. */
-static inline void check_member(struct coder *c, uint32_t rank, uint32_t size)
+static inline void check_member(struct ddio_coder *c, uint32_t rank, uint32_t size)
 {
 	code_check(c, size <= DDIO_MAX_MEMBERS, -EMSGSIZE);
 	code_check(c, rank < size, -EINVAL);

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include "proto/codec.h"
 
-static inline void code_fs_seq(struct coder *c, struct ddio_fs_seq *seq)
+static inline void code_fs_seq(struct ddio_coder *c, struct ddio_fs_seq *seq)
 {
 	code_u64(c, &seq->seq);
 	code_u64(c, &seq->upto);
@@ -14,21 +14,21 @@ static inline void code_fs_seq(struct coder *c, struct ddio_fs_seq *seq)
 }
 
 /* The number of an inode: not 0. */
-static inline void code_ino(struct coder *c, uint64_t *ino)
+static inline void code_ino(struct ddio_coder *c, uint64_t *ino)
 {
 	code_u64(c, ino);
 	code_check(c, *ino != 0, -EINVAL);
 }
 
 /* The name of a directory's entry, in DDIO_MAX_NAME + 1 bytes. */
-static inline void code_entry_name(struct coder *c, char *name)
+static inline void code_entry_name(struct ddio_coder *c, char *name)
 {
 	code_str(c, name, DDIO_MAX_NAME + 1);
 	if (c->reading)
 		code_check(c, name[0] && !strchr(name, '/'), -EINVAL);
 }
 
-static inline void code_attr(struct coder *c, struct ddio_fs_attr *a)
+static inline void code_attr(struct ddio_coder *c, struct ddio_fs_attr *a)
 {
 	code_ino(c, &a->ino);
 	code_u64(c, &a->size);

@@ -4,7 +4,7 @@
  * writes them or reads them.  So each message is described once, by a function
  * that names its fields in wire order and the conditions that hold among them:
  *
- *	static void code_ns_size(struct coder *c, struct ddio_msg_ns_size *x)
+ *	static void code_ns_size(struct ddio_coder *c, struct ddio_msg_ns_size *x)
  *	{
  *		code_u64(c, &x->id);
  *		code_u64(c, &x->size);
@@ -19,29 +19,29 @@
 
 #include "proto/cursor.h"
 
-struct coder {
+struct ddio_coder {
 	bool reading;
 	struct ddio_wr w;
 	struct ddio_rd r;
 };
 
-static inline struct coder coder_writing(void *buf, size_t cap)
+static inline struct ddio_coder coder_writing(void *buf, size_t cap)
 {
-	return (struct coder){ .w = ddio_wr_begin(buf, cap) };
+	return (struct ddio_coder){ .w = ddio_wr_begin(buf, cap) };
 }
 
-static inline struct coder coder_reading(const void *buf, size_t len)
+static inline struct ddio_coder coder_reading(const void *buf, size_t len)
 {
-	return (struct coder){ .reading = true, .r = ddio_rd_begin(buf, len) };
+	return (struct ddio_coder){ .reading = true, .r = ddio_rd_begin(buf, len) };
 }
 
 /* Returns false if reading has failed. */
-static inline bool coder_ok(const struct coder *c)
+static inline bool coder_ok(const struct ddio_coder *c)
 {
 	return !c->r.err;
 }
 
-static inline void code_bytes(struct coder *c, void *v, size_t n)
+static inline void code_bytes(struct ddio_coder *c, void *v, size_t n)
 {
 	if (c->reading)
 		ddio_rd_bytes(&c->r, v, n);
@@ -49,7 +49,7 @@ static inline void code_bytes(struct coder *c, void *v, size_t n)
 		ddio_wr_bytes(&c->w, v, n);
 }
 
-static inline void code_u16(struct coder *c, uint16_t *v)
+static inline void code_u16(struct ddio_coder *c, uint16_t *v)
 {
 	if (c->reading)
 		*v = ddio_rd_u16(&c->r);
@@ -57,7 +57,7 @@ static inline void code_u16(struct coder *c, uint16_t *v)
 		ddio_wr_u16(&c->w, *v);
 }
 
-static inline void code_u32(struct coder *c, uint32_t *v)
+static inline void code_u32(struct ddio_coder *c, uint32_t *v)
 {
 	if (c->reading)
 		*v = ddio_rd_u32(&c->r);
@@ -65,7 +65,7 @@ static inline void code_u32(struct coder *c, uint32_t *v)
 		ddio_wr_u32(&c->w, *v);
 }
 
-static inline void code_u64(struct coder *c, uint64_t *v)
+static inline void code_u64(struct ddio_coder *c, uint64_t *v)
 {
 	if (c->reading)
 		*v = ddio_rd_u64(&c->r);
@@ -73,7 +73,7 @@ static inline void code_u64(struct coder *c, uint64_t *v)
 		ddio_wr_u64(&c->w, *v);
 }
 
-static inline void code_time(struct coder *c, struct timespec *t)
+static inline void code_time(struct ddio_coder *c, struct timespec *t)
 {
 	if (c->reading)
 		ddio_rd_time(&c->r, t);
@@ -82,7 +82,7 @@ static inline void code_time(struct coder *c, struct timespec *t)
 }
 
 /* A string in an array of @size bytes. */
-static inline void code_str(struct coder *c, char *s, size_t size)
+static inline void code_str(struct ddio_coder *c, char *s, size_t size)
 {
 	if (c->reading)
 		ddio_rd_str(&c->r, s, size);
@@ -91,7 +91,7 @@ static inline void code_str(struct coder *c, char *s, size_t size)
 }
 
 /* @n bytes outside the message; read, they stay where they are in the payload. */
-static inline void code_outside(struct coder *c, const void **data, size_t n)
+static inline void code_outside(struct ddio_coder *c, const void **data, size_t n)
 {
 	if (c->reading)
 		*data = ddio_rd_room(&c->r, n);
@@ -100,21 +100,21 @@ static inline void code_outside(struct coder *c, const void **data, size_t n)
 }
 
 /* A reader fails with @err unless @ok. */
-static inline void code_check(struct coder *c, bool ok, int err)
+static inline void code_check(struct ddio_coder *c, bool ok, int err)
 {
 	if (c->reading)
 		ddio_rd_check(&c->r, ok, err);
 }
 
 /* A field that must be 0. */
-static inline void code_reserved(struct coder *c, uint32_t *v)
+static inline void code_reserved(struct ddio_coder *c, uint32_t *v)
 {
 	code_u32(c, v);
 	code_check(c, *v == 0, -EPROTO);
 }
 
 /* Four bytes of 0 that are no field of the message. */
-static inline void code_padding(struct coder *c)
+static inline void code_padding(struct ddio_coder *c)
 {
 	uint32_t zero = 0;
 
@@ -122,7 +122,7 @@ static inline void code_padding(struct coder *c)
 }
 
 /* Flags of which only those in @known may be set. */
-static inline void code_flags(struct coder *c, uint32_t *v, uint32_t known)
+static inline void code_flags(struct ddio_coder *c, uint32_t *v, uint32_t known)
 {
 	code_u32(c, v);
 	code_check(c, !(*v & ~known), -EPROTO);
@@ -132,7 +132,7 @@ static inline void code_flags(struct coder *c, uint32_t *v, uint32_t known)
  * A reader fails unless the rest of the payload can hold @n entries of @min bytes.  Returns
  * coder_ok().
  */
-static inline bool code_fits(struct coder *c, uint64_t n, size_t min)
+static inline bool code_fits(struct ddio_coder *c, uint64_t n, size_t min)
 {
 	return !c->reading || ddio_rd_fits(&c->r, n, min);
 }
@@ -142,7 +142,7 @@ static inline bool code_fits(struct coder *c, uint64_t n, size_t min)
  * or with the error set, among others if the rest of the payload is too short
  * for @n entries of @min bytes.
  */
-static inline void *code_alloc(struct coder *c, uint64_t n, size_t size, size_t min)
+static inline void *code_alloc(struct ddio_coder *c, uint64_t n, size_t size, size_t min)
 {
 	return ddio_rd_fits(&c->r, n, min) ? ddio_rd_alloc(&c->r, n, size) : NULL;
 }
@@ -157,7 +157,7 @@ static inline void *code_alloc(struct coder *c, uint64_t n, size_t size, size_t 
 #define CODEC_PUT(name, type)                                                           \
 	CODER_FLAT ssize_t ddio_put_##name(void *buf, size_t cap, const struct type *x) \
 	{                                                                               \
-		struct coder c = coder_writing(buf, cap);                               \
+		struct ddio_coder c = coder_writing(buf, cap);                          \
                                                                                         \
 		code_##name(&c, (struct type *)x);                                      \
 		return ddio_wr_end(&c.w);                                               \
@@ -168,7 +168,7 @@ static inline void *code_alloc(struct coder *c, uint64_t n, size_t size, size_t 
 	CODEC_PUT(name, type)                                                       \
 	CODER_FLAT int ddio_get_##name(const void *buf, size_t len, struct type *x) \
 	{                                                                           \
-		struct coder c = coder_reading(buf, len);                           \
+		struct ddio_coder c = coder_reading(buf, len);                      \
                                                                                     \
 		code_##name(&c, x);                                                 \
 		return ddio_rd_end(&c.r);                                           \
@@ -182,7 +182,7 @@ static inline void *code_alloc(struct coder *c, uint64_t n, size_t size, size_t 
 	CODEC_PUT(name, type)                                                       \
 	CODER_FLAT int ddio_get_##name(const void *buf, size_t len, struct type *x) \
 	{                                                                           \
-		struct coder c = coder_reading(buf, len);                           \
+		struct ddio_coder c = coder_reading(buf, len);                      \
 		int err;                                                            \
                                                                                     \
 		memset(x, 0, sizeof(*x));                                           \

@@ -15,7 +15,7 @@ static bool block_number_ok(uint64_t block)
 	return block <= DDIO_MAX_FILE / DDIO_MIN_BLOCK;
 }
 
-static inline void code_attach(struct coder *c, struct ddio_msg_attach *x)
+static inline void code_attach(struct ddio_coder *c, struct ddio_msg_attach *x)
 {
 	code_bytes(c, x->group, sizeof(x->group));
 	code_u32(c, &x->rank);
@@ -47,7 +47,7 @@ static bool parts_agree(const struct ddio_msg_coll_start *x)
 	return true;
 }
 
-static void code_parts(struct coder *c, struct ddio_msg_coll_start *x)
+static void code_parts(struct ddio_coder *c, struct ddio_msg_coll_start *x)
 {
 	uint32_t i;
 
@@ -62,7 +62,7 @@ static void code_parts(struct coder *c, struct ddio_msg_coll_start *x)
 		code_check(c, parts_agree(x), -EINVAL);
 }
 
-static inline void code_coll_start(struct coder *c, struct ddio_msg_coll_start *x)
+static inline void code_coll_start(struct ddio_coder *c, struct ddio_msg_coll_start *x)
 {
 	code_bytes(c, x->group, sizeof(x->group));
 	code_u64(c, &x->op);
@@ -94,7 +94,7 @@ void ddio_coll_start_free(struct ddio_msg_coll_start *start)
 	ddio_file_record_free(&start->file);
 }
 
-static inline void code_coll_data(struct coder *c, struct ddio_msg_coll_data *x)
+static inline void code_coll_data(struct ddio_coder *c, struct ddio_msg_coll_data *x)
 {
 	code_u64(c, &x->op);
 	code_u64(c, &x->block);
@@ -106,7 +106,7 @@ static inline void code_coll_data(struct coder *c, struct ddio_msg_coll_data *x)
 }
 CODEC(coll_data, ddio_msg_coll_data)
 
-static inline void code_want(struct coder *c, struct ddio_want *want)
+static inline void code_want(struct ddio_coder *c, struct ddio_want *want)
 {
 	code_u64(c, &want->block);
 	code_u32(c, &want->disk);
@@ -114,7 +114,7 @@ static inline void code_want(struct coder *c, struct ddio_want *want)
 	code_check(c, block_number_ok(want->block), -EMSGSIZE);
 }
 
-static inline void code_coll_want(struct coder *c, struct ddio_msg_coll_want *x)
+static inline void code_coll_want(struct ddio_coder *c, struct ddio_msg_coll_want *x)
 {
 	uint32_t i;
 
@@ -137,7 +137,7 @@ static void release_want(struct ddio_msg_coll_want *x)
 }
 CODEC_OWNING(coll_want, ddio_msg_coll_want, release_want)
 
-static inline void code_coll_done(struct coder *c, struct ddio_msg_coll_done *x)
+static inline void code_coll_done(struct ddio_coder *c, struct ddio_msg_coll_done *x)
 {
 	code_u64(c, &x->op);
 	code_u32(c, &x->handle);
@@ -160,7 +160,7 @@ static inline void code_coll_done(struct coder *c, struct ddio_msg_coll_done *x)
 }
 CODEC(coll_done, ddio_msg_coll_done)
 
-static inline void code_coll_abort(struct coder *c, struct ddio_msg_coll_abort *x)
+static inline void code_coll_abort(struct ddio_coder *c, struct ddio_msg_coll_abort *x)
 {
 	code_bytes(c, x->group, sizeof(x->group));
 	code_u64(c, &x->op);
@@ -170,7 +170,7 @@ static inline void code_coll_abort(struct coder *c, struct ddio_msg_coll_abort *
 }
 CODEC(coll_abort, ddio_msg_coll_abort)
 
-static inline void code_joint(struct coder *c, struct ddio_msg_joint *x)
+static inline void code_joint(struct ddio_coder *c, struct ddio_msg_joint *x)
 {
 	code_bytes(c, x->group, sizeof(x->group));
 	code_bytes(c, x->token, sizeof(x->token));
@@ -179,7 +179,7 @@ static inline void code_joint(struct coder *c, struct ddio_msg_joint *x)
 }
 CODEC(joint, ddio_msg_joint)
 
-static inline void code_coll_join(struct coder *c, struct ddio_msg_coll_join *x)
+static inline void code_coll_join(struct ddio_coder *c, struct ddio_msg_coll_join *x)
 {
 	code_bytes(c, x->group, sizeof(x->group));
 	code_u64(c, &x->op);

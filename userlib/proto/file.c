@@ -49,7 +49,7 @@ static int disks_distinct(const uint32_t *disks, uint32_t n)
 	return err;
 }
 
-static void code_disks(struct coder *c, struct ddio_file_record *rec)
+static void code_disks(struct ddio_coder *c, struct ddio_file_record *rec)
 {
 	uint32_t i;
 	int err;
@@ -67,7 +67,7 @@ static void code_disks(struct coder *c, struct ddio_file_record *rec)
 }
 
 /* The caller checks the identity: a file to be created has none yet. */
-static void code_record_any(struct coder *c, struct ddio_file_record *rec)
+static void code_record_any(struct ddio_coder *c, struct ddio_file_record *rec)
 {
 	if (c->reading)
 		memset(rec, 0, sizeof(*rec));
@@ -84,7 +84,7 @@ static void code_record_any(struct coder *c, struct ddio_file_record *rec)
 	code_disks(c, rec);
 }
 
-void code_record(struct coder *c, struct ddio_file_record *rec)
+void code_record(struct ddio_coder *c, struct ddio_file_record *rec)
 {
 	code_record_any(c, rec);
 	code_check(c, rec->ref.id != 0, -EINVAL);
@@ -95,7 +95,7 @@ CODEC_PUT(record, ddio_file_record)
 
 int ddio_get_record(const void *buf, size_t len, struct ddio_file_record *rec, size_t *used)
 {
-	struct coder c = coder_reading(buf, len);
+	struct ddio_coder c = coder_reading(buf, len);
 
 	code_record(&c, rec);
 	if (coder_ok(&c) && used)
@@ -110,7 +110,7 @@ void ddio_file_record_free(struct ddio_file_record *rec)
 	rec->ndisks = 0;
 }
 
-static inline void code_ns_create(struct coder *c, struct ddio_msg_ns_create *x)
+static inline void code_ns_create(struct ddio_coder *c, struct ddio_msg_ns_create *x)
 {
 	const struct ddio_file_record *rec = &x->rec;
 
@@ -132,7 +132,7 @@ static void release_create(struct ddio_msg_ns_create *x)
 }
 CODEC_OWNING(ns_create, ddio_msg_ns_create, release_create)
 
-static inline void code_ns_name(struct coder *c, struct ddio_msg_ns_name *x)
+static inline void code_ns_name(struct ddio_coder *c, struct ddio_msg_ns_name *x)
 {
 	code_u64(c, &x->id);
 	code_str(c, x->path, sizeof(x->path));
@@ -140,7 +140,7 @@ static inline void code_ns_name(struct coder *c, struct ddio_msg_ns_name *x)
 }
 CODEC(ns_name, ddio_msg_ns_name)
 
-static inline void code_ns_size(struct coder *c, struct ddio_msg_ns_size *x)
+static inline void code_ns_size(struct ddio_coder *c, struct ddio_msg_ns_size *x)
 {
 	code_u64(c, &x->id);
 	code_u64(c, &x->size);
@@ -149,7 +149,7 @@ static inline void code_ns_size(struct coder *c, struct ddio_msg_ns_size *x)
 }
 CODEC(ns_size, ddio_msg_ns_size)
 
-static inline void code_ns_list(struct coder *c, struct ddio_msg_ns_list *x)
+static inline void code_ns_list(struct ddio_coder *c, struct ddio_msg_ns_list *x)
 {
 	code_u32(c, &x->max);
 	code_u32(c, &x->flags);
@@ -162,7 +162,7 @@ static inline void code_ns_list(struct coder *c, struct ddio_msg_ns_list *x)
 }
 CODEC(ns_list, ddio_msg_ns_list)
 
-static inline void code_ns_listing(struct coder *c, struct ddio_msg_ns_listing *x)
+static inline void code_ns_listing(struct ddio_coder *c, struct ddio_msg_ns_listing *x)
 {
 	uint32_t i;
 

@@ -28,13 +28,13 @@ bool ddio_mode_ok(uint32_t mode)
 	}
 }
 
-static void code_dir_attr(struct coder *c, struct ddio_fs_attr *a)
+static void code_dir_attr(struct ddio_coder *c, struct ddio_fs_attr *a)
 {
 	code_attr(c, a);
 	code_check(c, S_ISDIR(a->mode), -EINVAL);
 }
 
-static inline void code_fs_attach(struct coder *c, struct ddio_msg_fs_attach *x)
+static inline void code_fs_attach(struct ddio_coder *c, struct ddio_msg_fs_attach *x)
 {
 	static const uint8_t none[DDIO_GROUP_ID_LEN];
 
@@ -44,7 +44,7 @@ static inline void code_fs_attach(struct coder *c, struct ddio_msg_fs_attach *x)
 }
 CODEC(fs_attach, ddio_msg_fs_attach)
 
-static inline void code_fs_attached(struct coder *c, struct ddio_msg_fs_attached *x)
+static inline void code_fs_attached(struct ddio_coder *c, struct ddio_msg_fs_attached *x)
 {
 	code_u64(c, &x->boot);
 	code_u64(c, &x->grace_ns);
@@ -54,13 +54,13 @@ static inline void code_fs_attached(struct coder *c, struct ddio_msg_fs_attached
 }
 CODEC(fs_attached, ddio_msg_fs_attached)
 
-static inline void code_fs_ino(struct coder *c, struct ddio_msg_fs_ino *x)
+static inline void code_fs_ino(struct ddio_coder *c, struct ddio_msg_fs_ino *x)
 {
 	code_ino(c, &x->ino);
 }
 CODEC(fs_ino, ddio_msg_fs_ino)
 
-static inline void code_fs_name(struct coder *c, struct ddio_msg_fs_name *x)
+static inline void code_fs_name(struct ddio_coder *c, struct ddio_msg_fs_name *x)
 {
 	code_fs_seq(c, &x->seq);
 	code_ino(c, &x->parent);
@@ -69,14 +69,14 @@ static inline void code_fs_name(struct coder *c, struct ddio_msg_fs_name *x)
 }
 CODEC(fs_name, ddio_msg_fs_name)
 
-static inline void code_fs_attr(struct coder *c, struct ddio_msg_fs_attr *x)
+static inline void code_fs_attr(struct ddio_coder *c, struct ddio_msg_fs_attr *x)
 {
 	code_attr(c, &x->attr);
 }
 CODEC(fs_attr, ddio_msg_fs_attr)
 
 /* A size beyond the largest file is -EFBIG for the caller, not a malformed message. */
-static inline void code_fs_setattr(struct coder *c, struct ddio_msg_fs_setattr *x)
+static inline void code_fs_setattr(struct ddio_coder *c, struct ddio_msg_fs_setattr *x)
 {
 	code_ino(c, &x->ino);
 	code_flags(c, &x->mask, SET_ALL);
@@ -90,7 +90,7 @@ static inline void code_fs_setattr(struct coder *c, struct ddio_msg_fs_setattr *
 }
 CODEC(fs_setattr, ddio_msg_fs_setattr)
 
-static inline void code_fs_make(struct coder *c, struct ddio_msg_fs_make *x)
+static inline void code_fs_make(struct ddio_coder *c, struct ddio_msg_fs_make *x)
 {
 	code_fs_seq(c, &x->seq);
 	code_ino(c, &x->parent);
@@ -108,14 +108,14 @@ static inline void code_fs_make(struct coder *c, struct ddio_msg_fs_make *x)
 }
 CODEC(fs_make, ddio_msg_fs_make)
 
-static inline void code_fs_open(struct coder *c, struct ddio_msg_fs_open *x)
+static inline void code_fs_open(struct ddio_coder *c, struct ddio_msg_fs_open *x)
 {
 	code_ino(c, &x->ino);
 	code_flags(c, &x->flags, DDIO_FS_OPEN_AGAIN | DDIO_FS_OPEN_LOOK);
 }
 CODEC(fs_open, ddio_msg_fs_open)
 
-static inline void code_fs_opened(struct coder *c, struct ddio_msg_fs_opened *x)
+static inline void code_fs_opened(struct ddio_coder *c, struct ddio_msg_fs_opened *x)
 {
 	code_flags(c, &x->flags, OPENED_ALL);
 	code_attr(c, &x->attr);
@@ -131,7 +131,7 @@ void ddio_fs_opened_free(struct ddio_msg_fs_opened *x)
 	ddio_file_record_free(&x->rec);
 }
 
-static inline void code_fs_unlinked(struct coder *c, struct ddio_msg_fs_unlinked *x)
+static inline void code_fs_unlinked(struct ddio_coder *c, struct ddio_msg_fs_unlinked *x)
 {
 	code_flags(c, &x->flags, UNLINKED_ALL);
 	if (x->flags & DDIO_FS_UNLINKED_DIR)
@@ -146,7 +146,7 @@ void ddio_fs_unlinked_free(struct ddio_msg_fs_unlinked *x)
 	ddio_file_record_free(&x->rec);
 }
 
-static inline void code_fs_link(struct coder *c, struct ddio_msg_fs_link *x)
+static inline void code_fs_link(struct ddio_coder *c, struct ddio_msg_fs_link *x)
 {
 	code_fs_seq(c, &x->seq);
 	code_ino(c, &x->ino);
@@ -155,7 +155,7 @@ static inline void code_fs_link(struct coder *c, struct ddio_msg_fs_link *x)
 }
 CODEC(fs_link, ddio_msg_fs_link)
 
-static inline void code_fs_rename(struct coder *c, struct ddio_msg_fs_rename *x)
+static inline void code_fs_rename(struct ddio_coder *c, struct ddio_msg_fs_rename *x)
 {
 	code_fs_seq(c, &x->seq);
 	code_ino(c, &x->parent);

@@ -8,14 +8,14 @@ enum { ENTRY_MIN = 8 + 8 + 4 + 2 + 1 };
 
 #define XATTR_BOTH (DDIO_FS_XATTR_CREATE | DDIO_FS_XATTR_REPLACE)
 
-static inline void code_fs_target(struct coder *c, struct ddio_msg_fs_target *x)
+static inline void code_fs_target(struct ddio_coder *c, struct ddio_msg_fs_target *x)
 {
 	code_str(c, x->target, sizeof(x->target));
 	code_check(c, x->target[0] != '\0', -EINVAL);
 }
 CODEC(fs_target, ddio_msg_fs_target)
 
-static inline void code_fs_readdir(struct coder *c, struct ddio_msg_fs_readdir *x)
+static inline void code_fs_readdir(struct ddio_coder *c, struct ddio_msg_fs_readdir *x)
 {
 	code_ino(c, &x->ino);
 	code_u64(c, &x->cookie);
@@ -27,14 +27,14 @@ static inline void code_fs_readdir(struct coder *c, struct ddio_msg_fs_readdir *
 }
 CODEC(fs_readdir, ddio_msg_fs_readdir)
 
-static void code_short_attr(struct coder *c, struct ddio_fs_attr *a)
+static void code_short_attr(struct ddio_coder *c, struct ddio_fs_attr *a)
 {
 	code_ino(c, &a->ino);
 	code_u32(c, &a->mode);
 	code_check(c, ddio_mode_ok(a->mode), -EINVAL);
 }
 
-static void code_entry(struct coder *c, struct ddio_fs_dirent *e, bool plus)
+static void code_entry(struct ddio_coder *c, struct ddio_fs_dirent *e, bool plus)
 {
 	code_u64(c, &e->cookie);
 	if (plus)
@@ -46,7 +46,7 @@ static void code_entry(struct coder *c, struct ddio_fs_dirent *e, bool plus)
 }
 
 /* Allocates the entries and, behind them, room for their names.  Returns the room. */
-static char *alloc_entries(struct coder *c, struct ddio_msg_fs_entries *x)
+static char *alloc_entries(struct ddio_coder *c, struct ddio_msg_fs_entries *x)
 {
 	/* a name with its terminator takes less room than its entry in the message */
 	if (x->n && code_fits(c, x->n, ENTRY_MIN))
@@ -54,7 +54,7 @@ static char *alloc_entries(struct coder *c, struct ddio_msg_fs_entries *x)
 	return x->ents ? (char *)(x->ents + x->n) : NULL;
 }
 
-static inline void code_fs_entries(struct coder *c, struct ddio_msg_fs_entries *x)
+static inline void code_fs_entries(struct ddio_coder *c, struct ddio_msg_fs_entries *x)
 {
 	char *room = NULL;
 	uint32_t i;
@@ -82,7 +82,7 @@ static void release_entries(struct ddio_msg_fs_entries *x)
 }
 CODEC_OWNING(fs_entries, ddio_msg_fs_entries, release_entries)
 
-static inline void code_fs_xattr(struct coder *c, struct ddio_msg_fs_xattr *x)
+static inline void code_fs_xattr(struct ddio_coder *c, struct ddio_msg_fs_xattr *x)
 {
 	code_fs_seq(c, &x->seq);
 	code_ino(c, &x->ino);
@@ -95,7 +95,7 @@ static inline void code_fs_xattr(struct coder *c, struct ddio_msg_fs_xattr *x)
 }
 CODEC(fs_xattr, ddio_msg_fs_xattr)
 
-static inline void code_fs_value(struct coder *c, struct ddio_msg_fs_value *x)
+static inline void code_fs_value(struct ddio_coder *c, struct ddio_msg_fs_value *x)
 {
 	code_u32(c, &x->len);
 	code_check(c, x->len <= DDIO_FS_XATTR_MAX, -EMSGSIZE);

@@ -5,7 +5,7 @@
 #define WROTE_ALL (DDIO_FS_WROTE_DATA | DDIO_FS_WROTE_TIMES | DDIO_FS_WROTE_KILL_SUID)
 #define LOCK_ALL (DDIO_FS_LOCK_FLOCK | DDIO_FS_LOCK_WAIT | DDIO_FS_LOCK_AGAIN | DDIO_FS_LOCK_OTHER)
 
-static inline void code_fs_wrote(struct coder *c, struct ddio_msg_fs_wrote *x)
+static inline void code_fs_wrote(struct ddio_coder *c, struct ddio_msg_fs_wrote *x)
 {
 	code_ino(c, &x->ino);
 	code_u64(c, &x->end);
@@ -14,7 +14,7 @@ static inline void code_fs_wrote(struct coder *c, struct ddio_msg_fs_wrote *x)
 }
 CODEC(fs_wrote, ddio_msg_fs_wrote)
 
-static inline void code_fs_append(struct coder *c, struct ddio_msg_fs_append *x)
+static inline void code_fs_append(struct ddio_coder *c, struct ddio_msg_fs_append *x)
 {
 	code_fs_seq(c, &x->seq);
 	code_ino(c, &x->ino);
@@ -24,7 +24,7 @@ static inline void code_fs_append(struct coder *c, struct ddio_msg_fs_append *x)
 }
 CODEC(fs_append, ddio_msg_fs_append)
 
-static inline void code_fs_place(struct coder *c, struct ddio_msg_fs_place *x)
+static inline void code_fs_place(struct ddio_coder *c, struct ddio_msg_fs_place *x)
 {
 	code_u64(c, &x->offset);
 	code_attr(c, &x->attr);
@@ -32,7 +32,7 @@ static inline void code_fs_place(struct coder *c, struct ddio_msg_fs_place *x)
 }
 CODEC(fs_place, ddio_msg_fs_place)
 
-static inline void code_fs_alloc(struct coder *c, struct ddio_msg_fs_alloc *x)
+static inline void code_fs_alloc(struct ddio_coder *c, struct ddio_msg_fs_alloc *x)
 {
 	code_ino(c, &x->ino);
 	code_u64(c, &x->change);
@@ -41,13 +41,13 @@ static inline void code_fs_alloc(struct coder *c, struct ddio_msg_fs_alloc *x)
 }
 CODEC(fs_alloc, ddio_msg_fs_alloc)
 
-static inline void code_fs_space(struct coder *c, struct ddio_msg_fs_space *x)
+static inline void code_fs_space(struct ddio_coder *c, struct ddio_msg_fs_space *x)
 {
 	code_u64(c, &x->inodes);
 }
 CODEC(fs_space, ddio_msg_fs_space)
 
-static inline void code_fs_lock(struct coder *c, struct ddio_msg_fs_lock *x)
+static inline void code_fs_lock(struct ddio_coder *c, struct ddio_msg_fs_lock *x)
 {
 	code_ino(c, &x->ino);
 	code_u64(c, &x->id);
@@ -62,7 +62,7 @@ static inline void code_fs_lock(struct coder *c, struct ddio_msg_fs_lock *x)
 }
 CODEC(fs_lock, ddio_msg_fs_lock)
 
-static inline void code_fs_owner(struct coder *c, struct ddio_msg_fs_owner *x)
+static inline void code_fs_owner(struct ddio_coder *c, struct ddio_msg_fs_owner *x)
 {
 	code_ino(c, &x->ino);
 	code_u64(c, &x->owner);

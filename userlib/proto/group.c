@@ -5,7 +5,7 @@
 
 enum { ADDR_MIN = 6 };
 
-static inline void code_group_join(struct coder *c, struct ddio_msg_group_join *x)
+static inline void code_group_join(struct ddio_coder *c, struct ddio_msg_group_join *x)
 {
 	code_bytes(c, x->group, sizeof(x->group));
 	code_u32(c, &x->rank);
@@ -15,7 +15,7 @@ static inline void code_group_join(struct coder *c, struct ddio_msg_group_join *
 }
 CODEC(group_join, ddio_msg_group_join)
 
-static inline void code_addr(struct coder *c, struct ddio_group_addr *x)
+static inline void code_addr(struct ddio_coder *c, struct ddio_group_addr *x)
 {
 	code_u32(c, &x->rank);
 	code_str(c, x->addr, sizeof(x->addr));
@@ -25,7 +25,7 @@ static inline void code_addr(struct coder *c, struct ddio_group_addr *x)
  * Addresses are short on the wire and wide in memory: checks all of them before
  * room for any is allocated.  No rank may come twice.
  */
-static int check_addrs(struct coder c, uint32_t n, uint32_t size)
+static int check_addrs(struct ddio_coder c, uint32_t n, uint32_t size)
 {
 	struct ddio_group_addr x;
 	uint32_t i, next = 0;
@@ -37,7 +37,7 @@ static int check_addrs(struct coder c, uint32_t n, uint32_t size)
 	return ddio_rd_end(&c.r);
 }
 
-static void alloc_addrs(struct coder *c, struct ddio_msg_group_table *x)
+static void alloc_addrs(struct ddio_coder *c, struct ddio_msg_group_table *x)
 {
 	int err;
 
@@ -48,7 +48,7 @@ static void alloc_addrs(struct coder *c, struct ddio_msg_group_table *x)
 	x->entry = code_alloc(c, x->n, sizeof(*x->entry), ADDR_MIN);
 }
 
-static inline void code_group_table(struct coder *c, struct ddio_msg_group_table *x)
+static inline void code_group_table(struct ddio_coder *c, struct ddio_msg_group_table *x)
 {
 	uint32_t i;
 
@@ -71,7 +71,7 @@ static void release_table(struct ddio_msg_group_table *x)
 }
 CODEC_OWNING(group_table, ddio_msg_group_table, release_table)
 
-static inline void code_fan(struct coder *c, struct ddio_msg_fan *x)
+static inline void code_fan(struct ddio_coder *c, struct ddio_msg_fan *x)
 {
 	code_bytes(c, x->group, sizeof(x->group));
 	code_u64(c, &x->seq);
@@ -87,7 +87,7 @@ static inline void code_fan(struct coder *c, struct ddio_msg_fan *x)
 }
 CODEC(fan, ddio_msg_fan)
 
-static inline void code_exchange(struct coder *c, struct ddio_msg_exchange *x)
+static inline void code_exchange(struct ddio_coder *c, struct ddio_msg_exchange *x)
 {
 	code_bytes(c, x->group, sizeof(x->group));
 	code_u64(c, &x->op);

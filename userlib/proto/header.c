@@ -155,7 +155,7 @@ bool ddio_msg_is_bulk(const struct ddio_msg *msg)
 	return !(reply && msg->status) && opcode_is_bulk(msg->opcode, reply);
 }
 
-static inline void code_header(struct coder *c, struct ddio_msg *msg, uint32_t *magic)
+static inline void code_header(struct ddio_coder *c, struct ddio_msg *msg, uint32_t *magic)
 {
 	code_u32(c, magic);
 	code_u16(c, &msg->version);
@@ -168,7 +168,7 @@ static inline void code_header(struct coder *c, struct ddio_msg *msg, uint32_t *
 
 void ddio_put_header(uint8_t buf[DDIO_WIRE_HEADER_LEN], const struct ddio_msg *msg)
 {
-	struct coder c = coder_writing(buf, DDIO_WIRE_HEADER_LEN);
+	struct ddio_coder c = coder_writing(buf, DDIO_WIRE_HEADER_LEN);
 	uint32_t magic = DDIO_WIRE_MAGIC;
 
 	code_header(&c, (struct ddio_msg *)msg, &magic);
@@ -203,7 +203,7 @@ int ddio_msg_check(const struct ddio_msg *msg)
 
 int ddio_get_header(const uint8_t buf[DDIO_WIRE_HEADER_LEN], struct ddio_msg *msg)
 {
-	struct coder c = coder_reading(buf, DDIO_WIRE_HEADER_LEN);
+	struct ddio_coder c = coder_reading(buf, DDIO_WIRE_HEADER_LEN);
 	uint32_t magic;
 
 	code_header(&c, msg, &magic);

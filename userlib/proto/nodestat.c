@@ -25,7 +25,7 @@ static uint64_t *counter(struct ddio_disk_status *d, size_t i)
 	return (uint64_t *)(void *)((char *)d + counters[i]);
 }
 
-static void code_disk(struct coder *c, struct ddio_disk_status *d)
+static void code_disk(struct ddio_coder *c, struct ddio_disk_status *d)
 {
 	size_t i;
 
@@ -37,7 +37,7 @@ static void code_disk(struct coder *c, struct ddio_disk_status *d)
 		code_u64(c, counter(d, i));
 }
 
-static inline void code_status(struct coder *c, struct ddio_msg_status *x)
+static inline void code_status(struct ddio_coder *c, struct ddio_msg_status *x)
 {
 	uint32_t i;
 

@@ -14,7 +14,7 @@ static bool no_file(const struct ddio_file_ref *ref)
 	return !ref->id && !ref->seed && !ref->block && !ref->layout;
 }
 
-static inline void code_obj(struct coder *c, struct ddio_msg_obj *x)
+static inline void code_obj(struct ddio_coder *c, struct ddio_msg_obj *x)
 {
 	code_file_ref(c, &x->file);
 	code_u32(c, &x->disk);
@@ -31,7 +31,7 @@ static inline void code_obj(struct coder *c, struct ddio_msg_obj *x)
 }
 CODEC(obj, ddio_msg_obj)
 
-static inline void code_obj_data(struct coder *c, struct ddio_msg_obj_data *x)
+static inline void code_obj_data(struct ddio_coder *c, struct ddio_msg_obj_data *x)
 {
 	code_u64(c, &x->len);
 	code_u32(c, &x->hit);
@@ -42,7 +42,7 @@ static inline void code_obj_data(struct coder *c, struct ddio_msg_obj_data *x)
 CODEC(obj_data, ddio_msg_obj_data)
 
 /* The head of a list: the number of entries in this message, and if there are more. */
-static void code_list_head(struct coder *c, uint32_t *n, uint32_t *more)
+static void code_list_head(struct ddio_coder *c, uint32_t *n, uint32_t *more)
 {
 	code_u32(c, n);
 	code_u32(c, more);
@@ -50,7 +50,7 @@ static void code_list_head(struct coder *c, uint32_t *n, uint32_t *more)
 	code_check(c, *n <= DDIO_MAX_BATCH, -EMSGSIZE);
 }
 
-static void code_extent(struct coder *c, struct ddio_wire_extent *e)
+static void code_extent(struct ddio_coder *c, struct ddio_wire_extent *e)
 {
 	const uint64_t max = DDIO_MAX_FILE / DDIO_MIN_BLOCK;
 
@@ -62,7 +62,7 @@ static void code_extent(struct coder *c, struct ddio_wire_extent *e)
 	code_check(c, e->start <= DDIO_MAX_FILE && e->block <= max && e->count <= max, -EMSGSIZE);
 }
 
-static inline void code_extents(struct coder *c, struct ddio_msg_extents *x)
+static inline void code_extents(struct ddio_coder *c, struct ddio_msg_extents *x)
 {
 	uint32_t i;
 
@@ -80,7 +80,7 @@ static void release_extents(struct ddio_msg_extents *x)
 }
 CODEC_OWNING(extents, ddio_msg_extents, release_extents)
 
-static inline void code_obj_list(struct coder *c, struct ddio_msg_obj_list *x)
+static inline void code_obj_list(struct ddio_coder *c, struct ddio_msg_obj_list *x)
 {
 	uint32_t i;
 
@@ -100,7 +100,7 @@ static void release_list(struct ddio_msg_obj_list *x)
 }
 CODEC_OWNING(obj_list, ddio_msg_obj_list, release_list)
 
-static inline void code_fsck(struct coder *c, struct ddio_msg_fsck *x)
+static inline void code_fsck(struct ddio_coder *c, struct ddio_msg_fsck *x)
 {
 	code_u64(c, &x->objects);
 	code_u64(c, &x->extents);
@@ -112,7 +112,7 @@ static inline void code_fsck(struct coder *c, struct ddio_msg_fsck *x)
 }
 CODEC(fsck, ddio_msg_fsck)
 
-static inline void code_obj_stat(struct coder *c, struct ddio_msg_obj_stat *x)
+static inline void code_obj_stat(struct ddio_coder *c, struct ddio_msg_obj_stat *x)
 {
 	code_u64(c, &x->alloc);
 	code_u64(c, &x->end);
@@ -120,7 +120,7 @@ static inline void code_obj_stat(struct coder *c, struct ddio_msg_obj_stat *x)
 }
 CODEC(obj_stat, ddio_msg_obj_stat)
 
-static inline void code_obj_copy(struct coder *c, struct ddio_msg_obj_copy *x)
+static inline void code_obj_copy(struct ddio_coder *c, struct ddio_msg_obj_copy *x)
 {
 	code_file_ref(c, &x->from);
 	code_file_ref(c, &x->to);

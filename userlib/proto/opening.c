@@ -6,7 +6,7 @@
 
 enum { WELCOME_DISK_LEN = 40, MAX_SECTOR = 1u << 20 };
 
-static inline void code_hello(struct coder *c, struct ddio_msg_hello *x)
+static inline void code_hello(struct ddio_coder *c, struct ddio_msg_hello *x)
 {
 	code_u16(c, &x->min_version);
 	code_u16(c, &x->max_version);
@@ -39,7 +39,7 @@ void ddio_hello_session_get(const struct ddio_msg_hello *x, uint64_t *session, u
 	*number = le64toh(v[1]);
 }
 
-static inline void code_challenge(struct coder *c, struct ddio_msg_challenge *x)
+static inline void code_challenge(struct ddio_coder *c, struct ddio_msg_challenge *x)
 {
 	code_u16(c, &x->version);
 	code_u16(c, &x->keyed);
@@ -51,13 +51,13 @@ static inline void code_challenge(struct coder *c, struct ddio_msg_challenge *x)
 }
 CODEC(challenge, ddio_msg_challenge)
 
-static inline void code_proof(struct coder *c, struct ddio_msg_proof *x)
+static inline void code_proof(struct ddio_coder *c, struct ddio_msg_proof *x)
 {
 	code_bytes(c, x->proof, sizeof(x->proof));
 }
 CODEC(proof, ddio_msg_proof)
 
-static void code_welcome_disk(struct coder *c, struct ddio_welcome_disk *d, uint32_t nreactors)
+static void code_welcome_disk(struct ddio_coder *c, struct ddio_welcome_disk *d, uint32_t nreactors)
 {
 	code_u32(c, &d->disk);
 	code_u32(c, &d->reactor);
@@ -71,7 +71,7 @@ static void code_welcome_disk(struct coder *c, struct ddio_welcome_disk *d, uint
 		   -EINVAL);
 }
 
-static inline void code_welcome(struct coder *c, struct ddio_msg_welcome *x)
+static inline void code_welcome(struct ddio_coder *c, struct ddio_msg_welcome *x)
 {
 	uint32_t i;
 
@@ -99,7 +99,7 @@ void ddio_welcome_free(struct ddio_msg_welcome *w)
 }
 
 /* A later version may refuse with a status that this one does not know. */
-static inline void code_refuse(struct coder *c, struct ddio_msg_refuse *x)
+static inline void code_refuse(struct ddio_coder *c, struct ddio_msg_refuse *x)
 {
 	code_u32(c, &x->status);
 	code_str(c, x->text, sizeof(x->text));

@@ -8,7 +8,7 @@
 
 enum { ARRAY_MIN = 24, DIM_LEN = 56, STRIDED_MIN = 24, LEVEL_LEN = 16, EXTENT_LEN = 16 };
 
-static void code_dim(struct coder *c, struct ddio_dim *d)
+static void code_dim(struct ddio_coder *c, struct ddio_dim *d)
 {
 	code_u64(c, &d->size);
 	code_u64(c, &d->start);
@@ -21,7 +21,7 @@ static void code_dim(struct coder *c, struct ddio_dim *d)
 	code_check(c, d->dist <= DDIO_ALL, -EINVAL);
 }
 
-static void code_array(struct coder *c, struct ddio_array *a)
+static void code_array(struct ddio_coder *c, struct ddio_array *a)
 {
 	uint32_t i;
 
@@ -39,7 +39,7 @@ static void code_array(struct coder *c, struct ddio_array *a)
 		code_dim(c, &a->dim[i]);
 }
 
-static void code_strided(struct coder *c, struct ddio_strided *s)
+static void code_strided(struct ddio_coder *c, struct ddio_strided *s)
 {
 	uint32_t i;
 
@@ -58,7 +58,7 @@ static void code_strided(struct coder *c, struct ddio_strided *s)
 	}
 }
 
-static void code_part_array(struct coder *c, struct ddio_part *part, struct ddio_array *array)
+static void code_part_array(struct ddio_coder *c, struct ddio_part *part, struct ddio_array *array)
 {
 	code_check(c, part->n == 0, -EINVAL);
 	if (c->reading)
@@ -67,7 +67,7 @@ static void code_part_array(struct coder *c, struct ddio_part *part, struct ddio
 		code_array(c, (struct ddio_array *)part->array);
 }
 
-static void code_part_strided(struct coder *c, struct ddio_part *part)
+static void code_part_strided(struct ddio_coder *c, struct ddio_part *part)
 {
 	struct ddio_strided *s = (struct ddio_strided *)part->strided;
 	uint64_t i;
@@ -78,10 +78,10 @@ static void code_part_strided(struct coder *c, struct ddio_part *part)
 		code_strided(c, &s[i]);
 }
 
-static void code_part_list(struct coder *c, struct ddio_part *part)
+static void code_part_list(struct ddio_coder *c, struct ddio_part *part)
 {
 	struct ddio_extent *e = (struct ddio_extent *)part->list;
-	struct coder fast;
+	struct ddio_coder fast;
 	uint64_t i;
 
 	if (c->reading)
@@ -98,7 +98,7 @@ static void code_part_list(struct coder *c, struct ddio_part *part)
 }
 
 /* The number of descriptions: an array has none, whatever @n says. */
-static void code_part_count(struct coder *c, struct ddio_part *part)
+static void code_part_count(struct ddio_coder *c, struct ddio_part *part)
 {
 	uint64_t n = part->kind == DDIO_PART_ARRAY ? 0 : part->n;
 
@@ -107,7 +107,7 @@ static void code_part_count(struct coder *c, struct ddio_part *part)
 		part->n = n;
 }
 
-void code_part(struct coder *c, struct ddio_part *part, struct ddio_array *array)
+void code_part(struct ddio_coder *c, struct ddio_part *part, struct ddio_array *array)
 {
 	if (c->reading)
 		memset(part, 0, sizeof(*part));
@@ -133,7 +133,7 @@ void code_part(struct coder *c, struct ddio_part *part, struct ddio_array *array
 
 ssize_t ddio_put_part(void *buf, size_t cap, const struct ddio_part *part)
 {
-	struct coder c = coder_writing(buf, cap);
+	struct ddio_coder c = coder_writing(buf, cap);
 
 	code_part(&c, (struct ddio_part *)part, NULL);
 	return ddio_wr_end(&c.w);
@@ -141,7 +141,7 @@ ssize_t ddio_put_part(void *buf, size_t cap, const struct ddio_part *part)
 
 int ddio_get_part(const void *buf, size_t len, struct ddio_part *part, size_t *used)
 {
-	struct coder c = coder_reading(buf, len);
+	struct ddio_coder c = coder_reading(buf, len);
 
 	code_part(&c, part, NULL);
 	if (!coder_ok(&c))

@@ -14,16 +14,16 @@
 #define VALUE_EXTRA (4 + VALUE_CRC_LEN)
 
 /* Returns a writer behind the version; value_close() is to follow the fields. */
-static inline struct coder value_writing(void *buf, size_t cap, uint32_t version)
+static inline struct ddio_coder value_writing(void *buf, size_t cap, uint32_t version)
 {
-	struct coder c = coder_writing(buf, cap);
+	struct ddio_coder c = coder_writing(buf, cap);
 
 	code_u32(&c, &version);
 	return c;
 }
 
 /* Appends the CRC of the key and what has been written. */
-static inline void value_close(struct coder *c, const void *key, size_t key_len)
+static inline void value_close(struct ddio_coder *c, const void *key, size_t key_len)
 {
 	uint32_t crc = 0;
 
@@ -47,10 +47,10 @@ static inline bool value_intact(const void *key, size_t key_len, const void *val
 }
 
 /* Returns a reader of the fields, which has failed if version or CRC are wrong. */
-static inline struct coder value_reading(const void *key, size_t key_len, const void *value,
-					 size_t len, uint32_t version)
+static inline struct ddio_coder value_reading(const void *key, size_t key_len, const void *value,
+					      size_t len, uint32_t version)
 {
-	struct coder c = coder_reading(value, len);
+	struct ddio_coder c = coder_reading(value, len);
 	uint32_t got;
 
 	code_check(&c, len >= VALUE_EXTRA && value_intact(key, key_len, value, len), -EUCLEAN);
@@ -63,7 +63,7 @@ static inline struct coder value_reading(const void *key, size_t key_len, const 
 }
 
 /* Returns 0 if exactly the fields were there, else -EUCLEAN, or -ENOMEM. */
-static inline int value_end(struct coder *c)
+static inline int value_end(struct ddio_coder *c)
 {
 	int err = ddio_rd_end(&c->r);
 

@@ -71,7 +71,7 @@ void ns_done_key(uint8_t key[NS_DONE_KEY_LEN], const uint8_t *mount, uint64_t se
 /*
  * What stands between version and CRC
  */
-static void code_disks(struct coder *c, struct stripe *s)
+static void code_disks(struct ddio_coder *c, struct stripe *s)
 {
 	uint32_t i;
 
@@ -81,7 +81,7 @@ static void code_disks(struct coder *c, struct stripe *s)
 		code_u32(c, &s->disks[i]);
 }
 
-static void code_stripe(struct coder *c, struct stripe *s)
+static void code_stripe(struct ddio_coder *c, struct stripe *s)
 {
 	uint32_t n = s->ndisks | (s->disks ? 0 : IN_ORDER);
 
@@ -99,7 +99,7 @@ static void code_stripe(struct coder *c, struct stripe *s)
 	code_disks(c, s);
 }
 
-static void code_target(struct coder *c, struct inode *in)
+static void code_target(struct ddio_coder *c, struct inode *in)
 {
 	if (c->reading)
 		in->target = code_alloc(c, 1, DDIO_FS_TARGET_MAX + 1, sizeof(uint16_t));
@@ -109,7 +109,7 @@ static void code_target(struct coder *c, struct inode *in)
 	code_check(c, in->target[0] != '\0', -EUCLEAN);
 }
 
-static void code_inode(struct coder *c, struct inode *in)
+static void code_inode(struct ddio_coder *c, struct inode *in)
 {
 	code_u32(c, &in->mode);
 	code_u32(c, &in->nlink);
@@ -142,7 +142,7 @@ static void code_inode(struct coder *c, struct inode *in)
 }
 
 /* @name: it is part of the record. */
-static void code_entry(struct coder *c, struct ns_entry *e, bool name)
+static void code_entry(struct ddio_coder *c, struct ns_entry *e, bool name)
 {
 	code_u64(c, &e->ino);
 	code_u32(c, &e->type);
@@ -154,7 +154,7 @@ static void code_entry(struct coder *c, struct ns_entry *e, bool name)
 	code_check(c, e->name[0] && !strchr(e->name, '/'), -EUCLEAN);
 }
 
-static void code_result(struct coder *c, uint64_t *result)
+static void code_result(struct ddio_coder *c, uint64_t *result)
 {
 	uint64_t above = *result + 1, unused = 0;
 	uint32_t mark = RESULT_MARK;
@@ -166,7 +166,7 @@ static void code_result(struct coder *c, uint64_t *result)
 	*result = above - 1;
 }
 
-static void code_meta(struct coder *c, struct ns_meta *x)
+static void code_meta(struct ddio_coder *c, struct ns_meta *x)
 {
 	code_u64(c, &x->limit);
 	code_str(c, x->cluster, sizeof(x->cluster));
@@ -177,7 +177,7 @@ static void code_meta(struct coder *c, struct ns_meta *x)
  */
 CODER_FLAT ssize_t ns_inode_put(void *buf, size_t cap, const struct inode *in)
 {
-	struct coder c = value_writing(buf, cap, NS_VERSION);
+	struct ddio_coder c = value_writing(buf, cap, NS_VERSION);
 	uint8_t key[NS_KEY_LEN];
 
 	ns_key(key, in->ino);
@@ -189,7 +189,7 @@ CODER_FLAT ssize_t ns_inode_put(void *buf, size_t cap, const struct inode *in)
 CODER_FLAT int ns_inode_get(uint64_t ino, const void *value, size_t len, struct inode *in)
 {
 	uint8_t key[NS_KEY_LEN];
-	struct coder c;
+	struct ddio_coder c;
 	int ret;
 
 	memset(in, 0, sizeof(*in));
@@ -207,7 +207,7 @@ CODER_FLAT int ns_inode_get(uint64_t ino, const void *value, size_t len, struct 
 CODER_FLAT size_t ns_entry_put(uint8_t buf[NS_ENTRY_MAX], const void *key, size_t key_len,
 			       const struct ns_entry *e, bool name)
 {
-	struct coder c = value_writing(buf, NS_ENTRY_MAX, NS_VERSION);
+	struct ddio_coder c = value_writing(buf, NS_ENTRY_MAX, NS_VERSION);
 
 	code_entry(&c, (struct ns_entry *)e, name);
 	value_close(&c, key, key_len);
@@ -217,7 +217,7 @@ CODER_FLAT size_t ns_entry_put(uint8_t buf[NS_ENTRY_MAX], const void *key, size_
 CODER_FLAT int ns_entry_get(const void *key, size_t key_len, const void *value, size_t len,
 			    bool name, struct ns_entry *e)
 {
-	struct coder c = value_reading(key, key_len, value, len, NS_VERSION);
+	struct ddio_coder c = value_reading(key, key_len, value, len, NS_VERSION);
 
 	code_entry(&c, e, name);
 	return value_end(&c);
@@ -225,7 +225,7 @@ CODER_FLAT int ns_entry_get(const void *key, size_t key_len, const void *value, 
 
 void ns_bytes_put(uint8_t *buf, const void *key, size_t key_len, const void *data, size_t len)
 {
-	struct coder c = value_writing(buf, len + NS_BYTES_EXTRA, NS_VERSION);
+	struct ddio_coder c = value_writing(buf, len + NS_BYTES_EXTRA, NS_VERSION);
 
 	code_outside(&c, &data, len);
 	value_close(&c, key, key_len);
@@ -234,7 +234,7 @@ void ns_bytes_put(uint8_t *buf, const void *key, size_t key_len, const void *dat
 int ns_bytes_get(const void *key, size_t key_len, const void *value, size_t len,
 		 const uint8_t **data, size_t *data_len)
 {
-	struct coder c = value_reading(key, key_len, value, len, NS_VERSION);
+	struct ddio_coder c = value_reading(key, key_len, value, len, NS_VERSION);
 
 	*data = c.r.p;
 	*data_len = c.r.left;
@@ -243,7 +243,7 @@ int ns_bytes_get(const void *key, size_t key_len, const void *value, size_t len,
 
 void ns_result_put(uint8_t buf[NS_RESULT_LEN], const void *key, size_t key_len, uint64_t result)
 {
-	struct coder c = value_writing(buf, NS_RESULT_LEN, NS_VERSION);
+	struct ddio_coder c = value_writing(buf, NS_RESULT_LEN, NS_VERSION);
 
 	code_result(&c, &result);
 	value_close(&c, key, key_len);
@@ -251,7 +251,7 @@ void ns_result_put(uint8_t buf[NS_RESULT_LEN], const void *key, size_t key_len, 
 
 int ns_result_get(const void *key, size_t key_len, const void *value, size_t len, uint64_t *result)
 {
-	struct coder c = value_reading(key, key_len, value, len, NS_VERSION);
+	struct ddio_coder c = value_reading(key, key_len, value, len, NS_VERSION);
 
 	*result = 0;
 	code_result(&c, result);
@@ -260,7 +260,7 @@ int ns_result_get(const void *key, size_t key_len, const void *value, size_t len
 
 size_t ns_meta_put(uint8_t value[NS_META_MAX], const struct ns_meta *meta)
 {
-	struct coder c = value_writing(value, NS_META_MAX, NS_VERSION);
+	struct ddio_coder c = value_writing(value, NS_META_MAX, NS_VERSION);
 
 	code_meta(&c, (struct ns_meta *)meta);
 	value_close(&c, NS_META_KEY, strlen(NS_META_KEY));
@@ -269,7 +269,8 @@ size_t ns_meta_put(uint8_t value[NS_META_MAX], const struct ns_meta *meta)
 
 int ns_meta_get(const void *value, size_t len, struct ns_meta *meta)
 {
-	struct coder c = value_reading(NS_META_KEY, strlen(NS_META_KEY), value, len, NS_VERSION);
+	struct ddio_coder c =
+		value_reading(NS_META_KEY, strlen(NS_META_KEY), value, len, NS_VERSION);
 
 	code_meta(&c, meta);
 	return value_end(&c);

@@ -17,7 +17,7 @@ void rec_extent_key(uint8_t key[REC_EXTENT_KEY_LEN], uint64_t id, uint64_t block
 }
 
 /* A text of LABEL_TEXT bytes, the last of which is 0. */
-static void code_text(struct coder *c, char *text)
+static void code_text(struct ddio_coder *c, char *text)
 {
 	char buf[LABEL_TEXT] = "";
 
@@ -30,7 +30,7 @@ static void code_text(struct coder *c, char *text)
 }
 
 /* What stands between version and CRC. */
-static void code_label(struct coder *c, struct label *x)
+static void code_label(struct ddio_coder *c, struct label *x)
 {
 	code_u32(c, &x->disk);
 	code_u64(c, &x->size);
@@ -42,7 +42,7 @@ static void code_label(struct coder *c, struct label *x)
 
 void rec_label_put(uint8_t buf[LABEL_LEN], const struct label *label)
 {
-	struct coder c = coder_writing(buf, LABEL_LEN);
+	struct ddio_coder c = coder_writing(buf, LABEL_LEN);
 	uint32_t version = REC_VERSION;
 
 	code_bytes(&c, LABEL_MAGIC, LABEL_MAGIC_LEN);
@@ -58,7 +58,7 @@ static bool all_zero(const uint8_t *p, size_t len)
 
 int rec_label_get(const void *buf, size_t len, struct label *label)
 {
-	struct coder c;
+	struct ddio_coder c;
 	uint32_t version;
 
 	memset(label, 0, sizeof(*label));
@@ -77,7 +77,7 @@ int rec_label_get(const void *buf, size_t len, struct label *label)
 	return value_end(&c);
 }
 
-static void code_object(struct coder *c, struct rec_object *x)
+static void code_object(struct ddio_coder *c, struct rec_object *x)
 {
 	code_u32(c, &x->block);
 	code_u32(c, &x->layout);
@@ -87,7 +87,7 @@ static void code_object(struct coder *c, struct rec_object *x)
 
 CODER_FLAT void rec_object_put(uint8_t value[REC_OBJECT_LEN], const struct rec_object *rec)
 {
-	struct coder c = value_writing(value, REC_OBJECT_LEN, REC_VERSION);
+	struct ddio_coder c = value_writing(value, REC_OBJECT_LEN, REC_VERSION);
 	uint8_t key[REC_KEY_LEN];
 
 	rec_key(key, rec->id);
@@ -98,7 +98,7 @@ CODER_FLAT void rec_object_put(uint8_t value[REC_OBJECT_LEN], const struct rec_o
 CODER_FLAT int rec_object_get(const void *key, size_t key_len, const void *value, size_t len,
 			      struct rec_object *rec)
 {
-	struct coder c = value_reading(key, key_len, value, len, REC_VERSION);
+	struct ddio_coder c = value_reading(key, key_len, value, len, REC_VERSION);
 
 	memset(rec, 0, sizeof(*rec));
 	code_check(&c, rec_key_get(key, key_len, &rec->id), -EUCLEAN);
@@ -106,7 +106,7 @@ CODER_FLAT int rec_object_get(const void *key, size_t key_len, const void *value
 	return value_end(&c);
 }
 
-static void code_extent(struct coder *c, struct rec_extent *x)
+static void code_extent(struct ddio_coder *c, struct rec_extent *x)
 {
 	uint64_t count = x->count | (x->unwritten ? COUNT_UNWRITTEN : 0);
 
@@ -121,7 +121,7 @@ static void code_extent(struct coder *c, struct rec_extent *x)
 
 CODER_FLAT void rec_extent_put(uint8_t value[REC_EXTENT_LEN], const struct rec_extent *rec)
 {
-	struct coder c = value_writing(value, REC_EXTENT_LEN, REC_VERSION);
+	struct ddio_coder c = value_writing(value, REC_EXTENT_LEN, REC_VERSION);
 	uint8_t key[REC_EXTENT_KEY_LEN];
 
 	rec_extent_key(key, rec->id, rec->block);
@@ -132,7 +132,7 @@ CODER_FLAT void rec_extent_put(uint8_t value[REC_EXTENT_LEN], const struct rec_e
 CODER_FLAT int rec_extent_get(const void *key, size_t key_len, const void *value, size_t len,
 			      struct rec_extent *rec)
 {
-	struct coder c = value_reading(key, key_len, value, len, REC_VERSION);
+	struct ddio_coder c = value_reading(key, key_len, value, len, REC_VERSION);
 
 	memset(rec, 0, sizeof(*rec));
 	if (key_len != REC_EXTENT_KEY_LEN)
@@ -143,7 +143,7 @@ CODER_FLAT int rec_extent_get(const void *key, size_t key_len, const void *value
 	return value_end(&c);
 }
 
-static void code_free(struct coder *c, struct rec_free *x)
+static void code_free(struct ddio_coder *c, struct rec_free *x)
 {
 	code_u64(c, &x->len);
 	code_check(c, x->len && x->start + x->len > x->start, -EUCLEAN);
@@ -151,7 +151,7 @@ static void code_free(struct coder *c, struct rec_free *x)
 
 CODER_FLAT void rec_free_put(uint8_t value[REC_FREE_LEN], const struct rec_free *rec)
 {
-	struct coder c = value_writing(value, REC_FREE_LEN, REC_VERSION);
+	struct ddio_coder c = value_writing(value, REC_FREE_LEN, REC_VERSION);
 	uint8_t key[REC_KEY_LEN];
 
 	rec_key(key, rec->start);
@@ -162,7 +162,7 @@ CODER_FLAT void rec_free_put(uint8_t value[REC_FREE_LEN], const struct rec_free 
 CODER_FLAT int rec_free_get(const void *key, size_t key_len, const void *value, size_t len,
 			    struct rec_free *rec)
 {
-	struct coder c = value_reading(key, key_len, value, len, REC_VERSION);
+	struct ddio_coder c = value_reading(key, key_len, value, len, REC_VERSION);
 
 	memset(rec, 0, sizeof(*rec));
 	code_check(&c, rec_key_get(key, key_len, &rec->start), -EUCLEAN);
