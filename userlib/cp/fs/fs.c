@@ -34,9 +34,10 @@ static void reactor_lane_silent(struct fsc_reactor *r, const struct lane *lane)
 		fsc_node_down(r, lane->node->index, heard);
 }
 
-static void reactor_lane_lost(struct ddio_session *s, struct lane *lane)
+static void reactor_lane_losing(struct lane *lane)
 {
-	struct fsc_reactor *r = s->lane_lost_arg;
+	const struct ddio_session *s = lane->node->session;
+	struct fsc_reactor *r = s->owner;
 
 	if (lane->alive.since && lane->conn)
 		reactor_lane_silent(r, lane);
@@ -46,6 +47,8 @@ static void reactor_lane_lost(struct ddio_session *s, struct lane *lane)
 	/* A reply that listed inodes to be removed may be lost with the lane. */
 	fsc_removals_soon(r->fs);
 }
+
+static const struct lane_user reactor_lane_user = { .losing = reactor_lane_losing };
 
 static int reactor_init(struct ddio_fs *fs, uint32_t i, struct ddio_session *session)
 {
@@ -142,10 +145,8 @@ static int fs_init(struct ddio_fs *fs, struct ddio_session **sessions)
 	if (fsc_names_new(fs, &names_ops) || fsc_dirattrs_new(fs) || fsc_removals_new(fs) ||
 	    fsc_serve_new(fs) || fsc_inodes_new(fs))
 		return -ENOMEM;
-	for (i = 0; i < fs->nreactors; i++) {
-		sessions[i]->lane_lost = reactor_lane_lost;
-		sessions[i]->lane_lost_arg = &fs->reactor[i];
-	}
+	for (i = 0; i < fs->nreactors; i++)
+		lane_user_add(sessions[i], &reactor_lane_user, &fs->reactor[i]);
 	return 0;
 }
 
@@ -226,7 +227,6 @@ static void reactor_end(void *arg)
 
 	r->session->closing = true;
 	nodes_close(r->session);
-	r->session->lane_lost = NULL;
 	fsc_retries_end(r);
 	fsc_inodes_end(r);
 	if (!r->index) {

@@ -160,12 +160,12 @@ int lane_up(struct lane *lane, struct error *error)
 
 void lane_fail(struct lane *lane, const struct error *error)
 {
-	struct ddio_session *s = lane_session(lane);
 	struct ddio_conn *conn = lane->conn;
 	const struct lane_user *const *u;
 
-	if (conn && s->lane_lost)
-		s->lane_lost(s, lane);
+	for (u = lane_users(lane); conn && *u; u++)
+		if ((*u)->losing)
+			(*u)->losing(lane);
 	lane->conn = NULL;
 	lane->state = DDIO_LANE_DOWN;
 	memset(&lane->alive, 0, sizeof(lane->alive));

@@ -101,9 +101,6 @@ struct lane_tag {
 
 enum lane_state { DDIO_LANE_DOWN, DDIO_LANE_CONNECTING, DDIO_LANE_READY };
 
-/* At most so many users of lanes. */
-enum { LANE_USERS = 4 };
-
 /**
  * struct lane - the connection to one reactor
  * @boot: the incarnation of the node that it is, or last was, connected to
@@ -150,6 +147,7 @@ struct lane_handler {
  * @handlers: opcode 0 at the end; NULL for none
  * @ready: the lane is connected
  * @drained: the lane can take more
+ * @losing: the connection, made or being made, is about to be closed
  * @lost: the connection is gone, and all requests on it have ended
  * @free: the lane is being freed
  */
@@ -157,6 +155,7 @@ struct lane_user {
 	const struct lane_handler *handlers;
 	void (*ready)(struct lane *lane);
 	void (*drained)(struct lane *lane);
+	void (*losing)(struct lane *lane);
 	void (*lost)(struct lane *lane, const struct error *error);
 	void (*free)(void *state);
 };
@@ -175,6 +174,8 @@ void **lane_state(struct lane *lane, const struct lane_user *user);
 
 /* @users: NULL at the end.  Return: 0 or -ENOMEM. */
 int nodes_init(struct ddio_session *session, const struct lane_user *const *users);
+/* Adds a user, which finds @owner in the session; before any lane connects. */
+void lane_user_add(struct ddio_session *session, const struct lane_user *user, void *owner);
 void nodes_close(struct ddio_session *session);
 void nodes_free(struct ddio_session *session);
 /* The watchdog's part: gives up silent lanes.  Returns true if something is owed. */

@@ -2,6 +2,7 @@
 /* All nodes of a session: their begin, their end, and the watch over their lanes. */
 #include <errno.h>
 #include <stdlib.h>
+#include "base/bug.h"
 #include "cp/node/lane.h"
 #include "cp/node/request.h"
 
@@ -20,7 +21,8 @@ int nodes_init(struct ddio_session *s, const struct lane_user *const *users)
 	uint32_t i;
 	int err = 0;
 
-	s->lane_users = users;
+	for (i = 0; users[i]; i++)
+		s->lane_users[i] = users[i];
 	s->nodes = calloc(s->conf->nnodes, sizeof(*s->nodes));
 	s->disks = calloc(s->conf->ndisks, sizeof(*s->disks));
 	if (!s->nodes || !s->disks)
@@ -30,6 +32,18 @@ int nodes_init(struct ddio_session *s, const struct lane_user *const *users)
 	for (i = 0; i < s->conf->ndisks; i++)
 		s->disks[i].node = s->conf->disks[i].node;
 	return err;
+}
+
+void lane_user_add(struct ddio_session *s, const struct lane_user *user, void *owner)
+{
+	uint32_t i = 0;
+
+	while (s->lane_users[i])
+		i++;
+	if (bug_on(i == LANE_USERS, "lanes lack room for another user"))
+		return;
+	s->lane_users[i] = user;
+	s->owner = owner;
 }
 
 void nodes_close(struct ddio_session *s)

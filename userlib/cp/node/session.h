@@ -23,6 +23,9 @@ struct lane;
 struct lane_user;
 struct transfers;
 
+/* At most so many users of lanes. */
+enum { LANE_USERS = 5 };
+
 /* Looks at all connections of one kind.  Returns true if any of them owes something. */
 typedef bool (*session_check_fn)(struct ddio_session *session);
 
@@ -58,7 +61,7 @@ struct cluster_disk {
  * @mark: counts walks over lanes that visit each lane once
  * @watchdog: runs @checks (NULL at the end) for as long as any of them finds something owed
  * @lane_users: whom lanes tell; NULL at the end
- * @lane_lost: called before a connected or connecting lane is closed; may be NULL
+ * @owner: what the last of them, which lane_user_add() added, knows the session by
  * @last_error: the application's thread only
  */
 struct ddio_session {
@@ -78,9 +81,8 @@ struct ddio_session {
 	uint64_t mark;
 	struct ddio_timer watchdog;
 	const session_check_fn *checks;
-	const struct lane_user *const *lane_users;
-	void (*lane_lost)(struct ddio_session *session, struct lane *lane);
-	void *lane_lost_arg;
+	const struct lane_user *lane_users[LANE_USERS + 1];
+	void *owner;
 	char last_error[DDIO_MAX_TEXT];
 };
 
