@@ -19,6 +19,7 @@
 #include <sys/stat.h>
 #include <syslog.h>
 #include <unistd.h>
+#include "base/bug.h"
 #include "ddiofs.h"
 #include "session.h"
 #include "tools/common/background.h"
@@ -92,6 +93,11 @@ static void log_line(void *arg, int level, const char *line)
 		fprintf(stderr, PROGRAM ": %s\n", line);
 	else
 		syslog(priorities[level], "%s", line);
+}
+
+static void log_bug(void *arg, const char *line)
+{
+	log_line(arg, 0, line);
 }
 
 static int fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
@@ -231,6 +237,7 @@ static int run(struct ddiofs *p, char **argv)
 	fflush(stdout);
 	if (!rc && !p->v.fake) {
 		openlog(PROGRAM, LOG_PID, LOG_DAEMON);
+		ddio_bug_set_log(log_bug, p);
 		ret = p->v.foreground ? 0 : background_fork(&p->parent);
 		rc = ret ? fail("%s", strerror(-ret)) : serve(p);
 	}

@@ -42,6 +42,7 @@ $(PERF_BIN) $(HELPER_SRC:%.c=$(O)/%): $(O)/%: $(O)/%.o $(O)/libddio-all.a
 	$(Q)$(CC) $(SAN) -o $@ $^ $(LIBS)
 
 $(O)/tests/unit/tools/test_ionode: $(O)/tools/lab/sim/ionode.o
+$(O)/tests/unit/tools/test_ddiod_log: $(O)/tools/ddiod/log.o
 # The mount's, with a kernel and a library of its own.
 $(O)/tests/unit/fuse/test_mount_files: $(patsubst %,$(O)/fuse/%.o,files marks owners request again)
 $(O)/tests/unit/fuse/test_mount_again: $(patsubst %,$(O)/fuse/%.o,again files marks names owners request seen)

@@ -431,6 +431,7 @@ int main(int argc, char **argv)
 		setrlimit(RLIMIT_NOFILE, &rl);
 	}
 	openlog(PROGRAM, LOG_PID, LOG_DAEMON);
+	log_bugs(&d);
 	err = d.opts.foreground ? 0 : background_fork(&d.parent);
 	if (err) {
 		say(&d, DDIO_LOG_ERR, "cannot go into the background: %s", strerror(-err));

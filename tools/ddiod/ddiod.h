@@ -62,6 +62,8 @@ struct ddiod {
 int log_set_level(struct ddiod *d);
 /* Opens the log file, or reopens it in place.  Return: 0, or -errno after a message. */
 int log_open(struct ddiod *d);
+/* From here on reports of broken invariants (base/bug.h) go to the log. */
+void log_bugs(struct ddiod *d);
 /* Writes one line to the log; the reactors call it, too.  @arg: the struct ddiod. */
 void log_line(void *arg, enum ddio_log_level level, const char *line);
 /* Logs a message; until the node serves, errors also go to standard error. */

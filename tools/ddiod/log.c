@@ -8,6 +8,7 @@
 #include <syslog.h>
 #include <time.h>
 #include <unistd.h>
+#include "base/bug.h"
 #include "ddiod.h"
 
 static const char *const level_names[] = { "error", "warning", "info", "debug" };
@@ -45,6 +46,16 @@ void say(const struct ddiod *d, enum ddio_log_level level, const char *fmt, ...)
 	if (level <= d->level && (d->started || d->log_fd >= 0) &&
 	    !(level == DDIO_LOG_ERR && d->log_fd == STDERR_FILENO && !d->started))
 		log_line((void *)d, level, line);
+}
+
+static void log_bug(void *arg, const char *line)
+{
+	log_line(arg, DDIO_LOG_ERR, line);
+}
+
+void log_bugs(struct ddiod *d)
+{
+	ddio_bug_set_log(log_bug, d);
 }
 
 int log_open(struct ddiod *d)

@@ -17,7 +17,7 @@ static void (*bug_log)(void *arg, const char *line);
 static void *bug_log_arg;
 static atomic_bool bug_fatal = SANITIZED;
 
-void bug_set_log(void (*log)(void *arg, const char *line), void *arg)
+void ddio_bug_set_log(void (*log)(void *arg, const char *line), void *arg)
 {
 	bug_log = log;
 	bug_log_arg = arg;

@@ -21,13 +21,13 @@ void ddio_bug(const char *file, int line, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /**
- * bug_set_log - choose where reports go
+ * ddio_bug_set_log - choose where reports go
  * @log: gets each report as one line without its end; any thread may call it.  NULL: standard error
  * @arg: for @log
  *
  * For the whole process; to be called while it has one thread.
  */
-void bug_set_log(void (*log)(void *arg, const char *line), void *arg);
+void ddio_bug_set_log(void (*log)(void *arg, const char *line), void *arg);
 
 /* Whether a bug ends the process.  At first true in sanitizer builds only. */
 void ddio_bug_set_fatal(bool fatal);

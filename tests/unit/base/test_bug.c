@@ -49,7 +49,7 @@ static void a_bug_is_one_line_that_names_its_place(void)
 	struct notebook book = { 0 };
 	int here;
 
-	bug_set_log(note, &book);
+	ddio_bug_set_log(note, &book);
 	ddio_bug_set_fatal(false);
 	here = __LINE__ + 1;
 	CU_ASSERT_TRUE(bug_on(1 + 1 == 2, "disk %s: %d in flight", "d0", 3));
@@ -57,7 +57,7 @@ static void a_bug_is_one_line_that_names_its_place(void)
 	CU_ASSERT_PTR_NOT_NULL(strstr(book.last, "test_bug.c:"));
 	CU_ASSERT_EQUAL(atoi(strstr(book.last, ".c:") + 3), here);
 	CU_ASSERT_PTR_NOT_NULL(strstr(book.last, ": disk d0: 3 in flight"));
-	bug_set_log(NULL, NULL);
+	ddio_bug_set_log(NULL, NULL);
 }
 
 static void what_holds_is_not_told(void)
@@ -65,11 +65,11 @@ static void what_holds_is_not_told(void)
 	struct notebook book = { 0 };
 	int asked = 0;
 
-	bug_set_log(note, &book);
+	ddio_bug_set_log(note, &book);
 	CU_ASSERT_FALSE(bug_on(asked++, "never"));
 	CU_ASSERT_EQUAL(asked, 1);
 	CU_ASSERT_EQUAL(book.lines, 0);
-	bug_set_log(NULL, NULL);
+	ddio_bug_set_log(NULL, NULL);
 }
 
 static void long_text_is_cut(void)
@@ -79,12 +79,12 @@ static void long_text_is_cut(void)
 
 	memset(text, 'x', sizeof(text) - 1);
 	text[sizeof(text) - 1] = '\0';
-	bug_set_log(note, &book);
+	ddio_bug_set_log(note, &book);
 	ddio_bug_set_fatal(false);
 	CU_ASSERT_TRUE(bug_on(true, "%s", text));
 	CU_ASSERT_EQUAL(book.lines, 1);
 	CU_ASSERT(strlen(book.last) > 300);
-	bug_set_log(NULL, NULL);
+	ddio_bug_set_log(NULL, NULL);
 }
 
 static void goes_on(void)

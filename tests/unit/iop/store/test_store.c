@@ -555,11 +555,11 @@ static void test_closed_too_early(void)
 	CU_ASSERT_EQUAL(ut_fill(obj, 0, 1), 0);
 	ut_commit_init(&c, t.env);
 	store_commit(t.store, &c.commit);
-	bug_set_log(count_bug, &bugs);
+	ddio_bug_set_log(count_bug, &bugs);
 	ddio_bug_set_fatal(false);
 	store_close(t.store);
 	ddio_bug_set_fatal(true);
-	bug_set_log(NULL, NULL);
+	ddio_bug_set_log(NULL, NULL);
 	CU_ASSERT_EQUAL(bugs, 1);
 	CU_ASSERT_EQUAL(ut_commit_wait(&c), 0);
 	object_put(obj);
