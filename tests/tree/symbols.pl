@@ -7,7 +7,7 @@
 #   - a function or a variable that no other object uses is static, or goes;
 #   - "ddio_" stands before a name of userlib/X exactly if it is used outside userlib/X (by another
 #     library, the tools, the mount, the modules' tests), or is public; for tags of structs, enums and
-#     unions likewise;
+#     unions likewise; a constant that stays inside has no "DDIO_";
 #   - the static and the shared library show the public names only.
 use strict;
 use warnings;
@@ -93,6 +93,26 @@ sub judge_tags {
 	judge_name('tag', $_, $home{$_}, $outside{$_}) for sort keys %home;
 }
 
+# DDIO_ stands before a constant or macro that is public or leaves its library.  The protocol's all bear it.
+sub judge_constants {
+	my (%home, %text, %outside);
+	for my $f (files(qr{^(?:userlib|fuse|tools|kmod|include|tests/kselftest)/.*\.[ch]$})) {
+		$text{$f} = without_comments(slurp($f));
+		next if $f !~ m{^userlib/} || $f =~ m{^userlib/proto/};
+		my @names = grep { !/_H$/ } $text{$f} =~ /^\s*#\s*define\s+(DDIO_\w+)/mg;
+		for my $body ($text{$f} =~ /\benum\b[^{;()]*\{([^}]*)\}/g) {
+			push @names, $body =~ /\b(DDIO_[A-Z0-9_]+)\b\s*(?:=[^,]*)?(?:,|$)/g;
+		}
+		$home{$_} //= library($f) for @names;
+	}
+	for my $f (sort keys %text) {
+		for ($text{$f} =~ /\b(DDIO_\w+)\b/g) {
+			$outside{$_} = 1 if $home{$_} && $home{$_} ne library($f);
+		}
+	}
+	check("constant $_", $outside{$_} ? () : "$home{$_} keeps it to itself: no DDIO_") for sort keys %home;
+}
+
 # shown LIBRARY OPTION...: the names that a program sees which links it
 sub shown {
 	my ($file, @options) = @_;
@@ -111,5 +131,6 @@ sub judge_libraries {
 
 judge_symbols();
 judge_tags();
+judge_constants();
 judge_libraries();
 finish();

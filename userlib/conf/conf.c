@@ -48,12 +48,12 @@ void ddio_conf_free(struct ddio_conf *conf)
 static void section_free(struct conf_section *section)
 {
 	switch (section->kind) {
-	case DDIO_CONF_CLUSTER:
+	case CONF_CLUSTER:
 		free(section->cluster.conf.cluster);
 		free(section->cluster.conf.key_file);
 		free(section->cluster.ns_node);
 		break;
-	case DDIO_CONF_NODE:
+	case CONF_NODE:
 		node_fini(&section->node);
 		break;
 	default:
@@ -97,9 +97,9 @@ static struct conf_section *survey(struct conf_parser *parser, struct ddio_conf 
 
 		if (check_required(parser, section))
 			return NULL;
-		if (section->kind == DDIO_CONF_CLUSTER)
+		if (section->kind == CONF_CLUSTER)
 			cluster = section;
-		else if (section->kind == DDIO_CONF_NODE)
+		else if (section->kind == CONF_NODE)
 			conf->nnodes++;
 		else
 			conf->ndisks++;
@@ -110,9 +110,9 @@ static struct conf_section *survey(struct conf_parser *parser, struct ddio_conf 
 		conf_fail(parser, -EINVAL, cluster->line, "there is no [node NAME]");
 	else if (!conf->ndisks)
 		conf_fail(parser, -EINVAL, cluster->line, "there is no [disk NAME]");
-	else if (conf->nnodes > DDIO_CONF_MAX_SECTIONS || conf->ndisks > DDIO_CONF_MAX_SECTIONS)
+	else if (conf->nnodes > CONF_MAX_SECTIONS || conf->ndisks > CONF_MAX_SECTIONS)
 		conf_fail(parser, -EINVAL, cluster->line, "more than %u nodes or disks",
-			  DDIO_CONF_MAX_SECTIONS);
+			  CONF_MAX_SECTIONS);
 	return parser->ret ? NULL : cluster;
 }
 
@@ -171,7 +171,7 @@ static int assemble_nodes(struct conf_parser *parser, struct ddio_conf *conf,
 	int ns = 0;
 
 	for (i = 0; i < parser->nsections; i++)
-		if (parser->sections[i]->kind == DDIO_CONF_NODE)
+		if (parser->sections[i]->kind == CONF_NODE)
 			move_node(parser->sections[i], &conf->nodes[n++]);
 	if (ns_node)
 		ns = ddio_conf_find_node(conf, ns_node);
@@ -191,7 +191,7 @@ static int assemble_disks(struct conf_parser *parser, struct ddio_conf *conf)
 	int node;
 
 	for (i = 0; i < parser->nsections; i++) {
-		if (parser->sections[i]->kind != DDIO_CONF_DISK)
+		if (parser->sections[i]->kind != CONF_DISK)
 			continue;
 		node = disk_node(parser, conf, parser->sections[i]);
 		if (node < 0)
@@ -256,9 +256,9 @@ static int read_all(int fd, char **text, size_t *len)
 	do {
 		if (*len == cap) {
 			cap = cap ? cap * 2 : 65536;
-			grown = cap > DDIO_CONF_MAX_TEXT * 2ul ? NULL : realloc(*text, cap);
+			grown = cap > CONF_MAX_TEXT * 2ul ? NULL : realloc(*text, cap);
 			if (!grown)
-				return cap > DDIO_CONF_MAX_TEXT * 2ul ? -EFBIG : -ENOMEM;
+				return cap > CONF_MAX_TEXT * 2ul ? -EFBIG : -ENOMEM;
 			*text = grown;
 		}
 		n = read(fd, *text + *len, cap - *len);

@@ -7,14 +7,14 @@
 #include "base/opttab.h"
 #include "conf/conf.h"
 
-#define DDIO_CONF_MIN_BLOCK 512u
-#define DDIO_CONF_MAX_BLOCK (16u << 20)
-#define DDIO_CONF_MAX_NAME 32
-#define DDIO_CONF_MAX_OPTIONS 16 /* of one kind of section */
-#define DDIO_CONF_MAX_TEXT (64u << 20)
-#define DDIO_CONF_MAX_SECTIONS 65536u
+#define CONF_MIN_BLOCK 512u
+#define CONF_MAX_BLOCK (16u << 20)
+#define CONF_MAX_NAME 32
+#define CONF_MAX_OPTIONS 16 /* of one kind of section */
+#define CONF_MAX_TEXT (64u << 20)
+#define CONF_MAX_SECTIONS 65536u
 
-enum conf_kind { DDIO_CONF_CLUSTER, DDIO_CONF_NODE, DDIO_CONF_DISK, DDIO_CONF_KINDS };
+enum conf_kind { CONF_CLUSTER, CONF_NODE, CONF_DISK, CONF_KINDS };
 
 /**
  * struct conf_section - one section as it was read
@@ -24,7 +24,7 @@ struct conf_section {
 	enum conf_kind kind;
 	int line;
 	char *name;
-	int lines[DDIO_CONF_MAX_OPTIONS];
+	int lines[CONF_MAX_OPTIONS];
 	union {
 		struct {
 			struct ddio_conf conf;
@@ -49,8 +49,8 @@ struct conf_parser {
 };
 
 /* table.c: options end with a NULL name. */
-extern const struct ddio_opt *const conf_options[DDIO_CONF_KINDS];
-extern const char *const conf_kind_names[DDIO_CONF_KINDS];
+extern const struct ddio_opt *const conf_options[CONF_KINDS];
+extern const char *const conf_kind_names[CONF_KINDS];
 /* Where @name was given (the section's line if it was not). */
 int conf_line_of(const struct conf_section *section, const char *name);
 

@@ -144,7 +144,7 @@ static int kind_of(const char *word, size_t len)
 {
 	int kind;
 
-	for (kind = 0; kind < DDIO_CONF_KINDS; kind++)
+	for (kind = 0; kind < CONF_KINDS; kind++)
 		if (strlen(conf_kind_names[kind]) == len &&
 		    !memcmp(word, conf_kind_names[kind], len))
 			return kind;
@@ -167,10 +167,10 @@ static struct conf_section *section_find(const struct conf_parser *parser, int k
 
 static void section_defaults(struct conf_section *section)
 {
-	if (section->kind == DDIO_CONF_CLUSTER) {
+	if (section->kind == CONF_CLUSTER) {
 		section->cluster.conf.block = 256u << 10;
 		section->cluster.conf.timeout_ns = 30000000000ull;
-	} else if (section->kind == DDIO_CONF_NODE) {
+	} else if (section->kind == CONF_NODE) {
 		section->node.cache = 64u << 20;
 		section->node.buffers = 2;
 		section->node.cscan = true;
@@ -183,9 +183,9 @@ static int section_add(struct conf_parser *parser, int line, int kind, const cha
 {
 	struct conf_section **grown, *section = NULL;
 
-	if (parser->nsections > 2 * DDIO_CONF_MAX_SECTIONS)
+	if (parser->nsections > 2 * CONF_MAX_SECTIONS)
 		return conf_fail(parser, -EINVAL, line, "more than %u nodes or disks",
-				 DDIO_CONF_MAX_SECTIONS);
+				 CONF_MAX_SECTIONS);
 	grown = realloc(parser->sections, (parser->nsections + 1) * sizeof(*grown));
 	if (!grown)
 		goto nomem;
@@ -225,16 +225,16 @@ static int section_begin(struct conf_parser *parser, int line, const char *text)
 				 "unknown section [%s]; sections are [cluster], "
 				 "[node NAME] and [disk NAME]",
 				 text);
-	if (kind == DDIO_CONF_CLUSTER && *clean)
+	if (kind == CONF_CLUSTER && *clean)
 		return conf_fail(parser, -EINVAL, line,
 				 "[cluster] takes no name, but '%s' "
 				 "was given",
 				 clean);
-	if (kind != DDIO_CONF_CLUSTER && !conf_name_ok(clean))
+	if (kind != CONF_CLUSTER && !conf_name_ok(clean))
 		return conf_fail(parser, -EINVAL, line,
 				 "[%s] needs a name of 1 to %d letters, digits, '.', '_' "
 				 "and '-'",
-				 text, DDIO_CONF_MAX_NAME);
+				 text, CONF_MAX_NAME);
 	before = section_find(parser, kind, clean);
 	if (before)
 		return conf_fail(parser, -EINVAL, line, "[%s] was given already in line %d", text,
@@ -327,9 +327,9 @@ int conf_read(struct conf_parser *parser, const char *text, size_t len)
 	struct conf_reader reader = { .parser = parser, .at = text, .end = text + len };
 	int ret;
 
-	if (len > DDIO_CONF_MAX_TEXT)
+	if (len > CONF_MAX_TEXT)
 		return conf_fail(parser, -EINVAL, 1, "the file is larger than %u bytes",
-				 DDIO_CONF_MAX_TEXT);
+				 CONF_MAX_TEXT);
 	ret = ini_parse_stream(reader_line, &reader, handle, &reader);
 	free(reader.long_value);
 	if (parser->ret)

@@ -37,15 +37,15 @@ static const struct ddio_opt cluster_options[] = {
 	{ .name = "block",
 	  .type = OPT_POWER,
 	  .offset = AT(cluster.conf.block),
-	  .min = DDIO_CONF_MIN_BLOCK,
-	  .max = DDIO_CONF_MAX_BLOCK,
+	  .min = CONF_MIN_BLOCK,
+	  .max = CONF_MAX_BLOCK,
 	  .fallback = "256K",
 	  .help = "block size of new files, a power of two" },
 	{ .name = "mount_block",
 	  .type = OPT_POWER,
 	  .offset = AT(cluster.conf.mount_block),
-	  .min = DDIO_CONF_MIN_BLOCK,
-	  .max = DDIO_CONF_MAX_BLOCK,
+	  .min = CONF_MIN_BLOCK,
+	  .max = CONF_MAX_BLOCK,
 	  .fallback = "32K, or block if that is less",
 	  .help = "block size of files that are made through a mount" },
 	{ .name = "timeout",
@@ -152,16 +152,16 @@ static const struct ddio_opt disk_options[] = {
 	{ .name = NULL },
 };
 
-const struct ddio_opt *const conf_options[DDIO_CONF_KINDS] = {
-	[DDIO_CONF_CLUSTER] = cluster_options,
-	[DDIO_CONF_NODE] = node_options,
-	[DDIO_CONF_DISK] = disk_options,
+const struct ddio_opt *const conf_options[CONF_KINDS] = {
+	[CONF_CLUSTER] = cluster_options,
+	[CONF_NODE] = node_options,
+	[CONF_DISK] = disk_options,
 };
 
-const char *const conf_kind_names[DDIO_CONF_KINDS] = {
-	[DDIO_CONF_CLUSTER] = "cluster",
-	[DDIO_CONF_NODE] = "node",
-	[DDIO_CONF_DISK] = "disk",
+const char *const conf_kind_names[CONF_KINDS] = {
+	[CONF_CLUSTER] = "cluster",
+	[CONF_NODE] = "node",
+	[CONF_DISK] = "disk",
 };
 
 int conf_line_of(const struct conf_section *section, const char *name)
@@ -181,9 +181,9 @@ void ddio_conf_print_options(FILE *out)
 	char limits[200];
 	int kind;
 
-	for (kind = 0; kind < DDIO_CONF_KINDS; kind++) {
+	for (kind = 0; kind < CONF_KINDS; kind++) {
 		fprintf(out, "[%s%s]\n", conf_kind_names[kind],
-			kind == DDIO_CONF_CLUSTER ? "" : " NAME");
+			kind == CONF_CLUSTER ? "" : " NAME");
 		for (option = conf_options[kind]; option->name; option++) {
 			ddio_opt_limits(option, limits, sizeof(limits));
 			fprintf(out, "  %s = %s ", option->name, limits);

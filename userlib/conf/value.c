@@ -8,7 +8,7 @@ bool conf_name_ok(const char *name)
 {
 	size_t len = strlen(name);
 
-	if (!len || len > DDIO_CONF_MAX_NAME || *name == '.' || *name == '-')
+	if (!len || len > CONF_MAX_NAME || *name == '.' || *name == '-')
 		return false;
 	for (; *name; name++)
 		if (!isascii((unsigned char)*name) ||

@@ -51,7 +51,7 @@ struct ddio_sink {
  * @message: a whole message has arrived.  Without bulk @payload is its payload (msg->length bytes); with
  *	bulk it is the fixed record, and the bulk is in the sink.  Valid during the call.
  *	A negative errno closes the connection with it, after one log line.
- * @drained: the output queue has fallen below DDIO_CONN_LOW after it was above DDIO_CONN_HIGH
+ * @drained: the output queue has fallen below CONN_LOW after it was above DDIO_CONN_HIGH
  * @closed: the connection is over (failure, refusal, end, or a bad message); @err is a negative
  *	errno, 0 for an orderly end; @why is one line that names the peer.  All pending sends have
  *	ended with that error before.  The user must still call ddio_conn_close().
@@ -67,7 +67,7 @@ struct ddio_conn_ops {
 };
 
 #define DDIO_CONN_HIGH (1u << 20)
-#define DDIO_CONN_LOW (256u << 10)
+#define CONN_LOW (256u << 10)
 
 /**
  * struct ddio_conn_opts - for both ends

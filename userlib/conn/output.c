@@ -292,7 +292,7 @@ void conn_out_tell(struct ddio_conn *c, struct conn_frame *f)
 			return;
 	}
 	out_idle(c);
-	if (o->high && o->queued < DDIO_CONN_LOW) {
+	if (o->high && o->queued < CONN_LOW) {
 		o->high = false;
 		if (c->ops->drained)
 			c->ops->drained(c->ctx);

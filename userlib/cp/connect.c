@@ -140,7 +140,7 @@ static void disconnect_try(void *arg)
 	struct ddio_session *s = dc->call.session;
 
 	if (groups_queued(s) && ddio_env_now(s->env) < dc->until) {
-		ddio_timer_arm(s->env, &dc->timer, ddio_env_now(s->env) + DDIO_LINGER_STEP_NS);
+		ddio_timer_arm(s->env, &dc->timer, ddio_env_now(s->env) + GROUP_LINGER_STEP_NS);
 		return;
 	}
 	session_cancel(s);
@@ -154,7 +154,7 @@ static void disconnect_run(struct session_call *call)
 {
 	struct disconnect_call *dc = ddio_container_of(call, struct disconnect_call, call);
 
-	dc->until = ddio_env_now(call->session->env) + DDIO_LINGER_NS;
+	dc->until = ddio_env_now(call->session->env) + GROUP_LINGER_NS;
 	dc->timer.fn = disconnect_try;
 	dc->timer.arg = dc;
 	disconnect_try(dc);

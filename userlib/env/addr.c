@@ -21,7 +21,7 @@ static int port_parse(const char *text, unsigned int *port)
 	return 0;
 }
 
-int addr_split(const char *addr, char host[DDIO_ADDR_HOST_MAX], unsigned int *port)
+int addr_split(const char *addr, char host[ADDR_HOST_MAX], unsigned int *port)
 {
 	const char *colon = strrchr(addr, ':');
 	const char *start = addr, *end = colon;
@@ -36,7 +36,7 @@ int addr_split(const char *addr, char host[DDIO_ADDR_HOST_MAX], unsigned int *po
 	} else if (memchr(addr, ':', colon - addr)) {
 		return -EINVAL; /* an IPv6 address needs brackets */
 	}
-	if (end - start >= DDIO_ADDR_HOST_MAX)
+	if (end - start >= ADDR_HOST_MAX)
 		return -EINVAL;
 	memcpy(host, start, end - start);
 	host[end - start] = '\0';
@@ -70,16 +70,16 @@ int addr_resolve(const char *host, unsigned int port, bool names, struct addrinf
 	}
 }
 
-void addr_format(const struct sockaddr *sa, socklen_t len, char text[DDIO_ADDR_TEXT_MAX])
+void addr_format(const struct sockaddr *sa, socklen_t len, char text[ADDR_TEXT_MAX])
 {
-	char host[DDIO_ADDR_HOST_MAX], port[8];
+	char host[ADDR_HOST_MAX], port[8];
 	const char *fmt = sa->sa_family == AF_INET6 ? "[%s]:%s" : "%s:%s";
 
 	if (getnameinfo(sa, len, host, sizeof(host), port, sizeof(port),
 			NI_NUMERICHOST | NI_NUMERICSERV))
-		snprintf(text, DDIO_ADDR_TEXT_MAX, "unknown");
+		snprintf(text, ADDR_TEXT_MAX, "unknown");
 	else
-		snprintf(text, DDIO_ADDR_TEXT_MAX, fmt, host, port);
+		snprintf(text, ADDR_TEXT_MAX, fmt, host, port);
 }
 
 static bool in_is_loopback(in_addr_t addr)
@@ -113,7 +113,7 @@ bool sockaddr_is_loopback(const struct sockaddr *sa)
  */
 bool ddio_addr_is_loopback(const char *addr)
 {
-	char host[DDIO_ADDR_HOST_MAX];
+	char host[ADDR_HOST_MAX];
 	struct in6_addr in6;
 	struct in_addr in;
 	unsigned int port;

@@ -9,18 +9,18 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
-#define DDIO_ADDR_HOST_MAX 256
-#define DDIO_ADDR_TEXT_MAX 280
+#define ADDR_HOST_MAX 256
+#define ADDR_TEXT_MAX 280
 
 /* Splits "host:port"; @port: 0 to 65535.  Return: 0, or -EINVAL if the text is not an address. */
-int addr_split(const char *addr, char host[DDIO_ADDR_HOST_MAX], unsigned int *port);
+int addr_split(const char *addr, char host[ADDR_HOST_MAX], unsigned int *port);
 /*
  * Resolves a host; host "*" stands for all addresses, to listen on.  Names are looked up only with
  * @names, and that may block for long.  Return: 0, -ENOENT for a name without @names, or another
  * -errno.
  */
 int addr_resolve(const char *host, unsigned int port, bool names, struct addrinfo **list);
-void addr_format(const struct sockaddr *sa, socklen_t len, char text[DDIO_ADDR_TEXT_MAX]);
+void addr_format(const struct sockaddr *sa, socklen_t len, char text[ADDR_TEXT_MAX]);
 bool sockaddr_is_loopback(const struct sockaddr *sa);
 /*
  * Finds @n different ports of the loopback address on which nobody listens now and which the kernel

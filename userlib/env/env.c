@@ -214,7 +214,7 @@ void ddio_env_spare_put(struct ddio_env *env, int kind, void *buf, size_t len)
 {
 	struct env_spare *spare = &env->spare[kind];
 
-	if (len <= spare->len || len > DDIO_ENV_SPARE_MAX) {
+	if (len <= spare->len || len > ENV_SPARE_MAX) {
 		free(buf);
 		return;
 	}
@@ -227,7 +227,7 @@ void ddio_env_fini(struct ddio_env *env)
 {
 	int i;
 
-	for (i = 0; i < DDIO_ENV_SPARES; i++) {
+	for (i = 0; i < ENV_SPARES; i++) {
 		free(env->spare[i].buf);
 		env->spare[i] = (struct env_spare){ 0 };
 	}

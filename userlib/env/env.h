@@ -231,8 +231,8 @@ void ddio_env_free(struct ddio_env *env, void *buf, size_t len);
 void *ddio_env_scratch(struct ddio_env *env, size_t len);
 
 /* Kinds of memory that come and go all the time; see ddio_env_spare_get(). */
-enum { DDIO_ENV_SPARE_CHUNK, DDIO_ENV_SPARE_RING, DDIO_ENV_SPARES };
-#define DDIO_ENV_SPARE_MAX (64u << 10)
+enum { DDIO_ENV_SPARE_CHUNK, DDIO_ENV_SPARE_RING, ENV_SPARES };
+#define ENV_SPARE_MAX (64u << 10)
 
 /**
  * ddio_env_spare_get - reuse memory that was given to ddio_env_spare_put()

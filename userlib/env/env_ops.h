@@ -49,7 +49,7 @@ struct ddio_env {
 	struct env_spare { /* see ddio_env_spare_get() */
 		void *buf;
 		size_t len;
-	} spare[DDIO_ENV_SPARES];
+	} spare[ENV_SPARES];
 	struct arena *arena; /* where ddio_env_alloc() looks first, once an engine wants it */
 	struct kenv *kenv;   /* see kenv.h */
 };

@@ -348,9 +348,9 @@ static bool box_step(uint64_t *idx, const uint64_t *lo, const uint64_t *hi, uint
 void deal_tile(const struct deal *deal, uint64_t lo, uint64_t hi)
 {
 	const struct nest *nest = &deal->layout->nest;
-	uint64_t from[DDIO_NEST_DIMS], to[DDIO_NEST_DIMS];
-	uint64_t box_lo[DDIO_NEST_DIMS], box_hi[DDIO_NEST_DIMS];
-	uint64_t idx[DDIO_NEST_DIMS];
+	uint64_t from[NEST_DIMS], to[NEST_DIMS];
+	uint64_t box_lo[NEST_DIMS], box_hi[NEST_DIMS];
+	uint64_t idx[NEST_DIMS];
 	uint32_t last = nest->ndims - 1;
 	struct boxes boxes;
 	struct row row;

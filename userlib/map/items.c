@@ -110,7 +110,7 @@ int scraps_add_nest(struct scraps *scraps, const struct nest *nest, uint64_t sha
 {
 	uint64_t len = nest->dim[nest->ndims - 1].count;
 	uint64_t size = nest_size(nest);
-	uint64_t idx[DDIO_NEST_DIMS];
+	uint64_t idx[NEST_DIMS];
 	uint64_t pos;
 	int rc;
 

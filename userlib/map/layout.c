@@ -189,9 +189,9 @@ static void axis_merge(const struct ddio_axis *outer, struct ddio_axis *inner)
 static void layout_merge(struct ddio_map_layout *layout)
 {
 	const struct nest *from = &layout->section;
-	struct ddio_axis axis[DDIO_NEST_DIMS];
-	uint64_t stride[DDIO_NEST_DIMS];
-	uint32_t cur = DDIO_NEST_DIMS - 1;
+	struct ddio_axis axis[NEST_DIMS];
+	uint64_t stride[NEST_DIMS];
+	uint32_t cur = NEST_DIMS - 1;
 	uint32_t d = layout->ndims;
 
 	axis_init(&axis[cur], layout->elem_size, 0, 1, 1);
@@ -210,7 +210,7 @@ static void layout_merge(struct ddio_map_layout *layout)
 		axis[cur] = *outer;
 		stride[cur] = from->dim[d].stride;
 	}
-	layout->naxes = DDIO_NEST_DIMS - cur;
+	layout->naxes = NEST_DIMS - cur;
 	layout->nest.ndims = layout->naxes;
 	layout->nest.off = from->off;
 	for (d = 0; d < layout->naxes; d++) {

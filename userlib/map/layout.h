@@ -44,7 +44,7 @@ struct ddio_map_layout {
 	uint64_t grid;	     /* ranks beyond it have an empty share */
 	struct nest nest;    /* the axes' counts and strides in the file */
 	struct nest section; /* the same bytes, merged without regard to owners */
-	struct ddio_axis axis[DDIO_NEST_DIMS];
+	struct ddio_axis axis[NEST_DIMS];
 	struct replica {
 		uint64_t procs;
 		uint64_t rank_stride;
@@ -60,9 +60,9 @@ struct ddio_map_layout {
  * @full, @rem: whole cycles below @idx, and indices beyond them
  */
 struct axis_mark {
-	uint64_t idx[DDIO_NEST_DIMS];
-	uint64_t full[DDIO_NEST_DIMS];
-	uint64_t rem[DDIO_NEST_DIMS];
+	uint64_t idx[NEST_DIMS];
+	uint64_t full[NEST_DIMS];
+	uint64_t rem[NEST_DIMS];
 };
 
 int ddio_map_layout_init(struct ddio_map_layout *layout, const struct ddio_array *array,

@@ -43,7 +43,7 @@ struct layout_walk {
 	uint32_t proc;
 	bool writing;
 	struct axis_mark origin;
-	struct span span[DDIO_NEST_DIMS];
+	struct span span[NEST_DIMS];
 	struct stack stack;
 };
 
@@ -227,8 +227,8 @@ static int walk_boxes(struct layout_walk *w, const struct map_range *range)
 {
 	static const struct inner outside = { .weight = 1 };
 	const struct ddio_map_layout *layout = w->layout;
-	uint64_t from[DDIO_NEST_DIMS], to[DDIO_NEST_DIMS];
-	uint64_t lo[DDIO_NEST_DIMS], hi[DDIO_NEST_DIMS];
+	uint64_t from[NEST_DIMS], to[NEST_DIMS];
+	uint64_t lo[NEST_DIMS], hi[NEST_DIMS];
 	struct boxes boxes;
 	uint32_t d;
 	int rc = 0;
@@ -266,7 +266,7 @@ int layout_runs(const struct ddio_map_layout *layout, const struct map_range *ra
 int layout_runs_of(const struct ddio_map_layout *layout, uint32_t rank,
 		   const struct map_range *range, ddio_map_run_fn fn, void *arg)
 {
-	uint64_t coord[DDIO_NEST_DIMS];
+	uint64_t coord[NEST_DIMS];
 	struct layout_walk w;
 
 	if (range->lo >= range->hi || !layout_coords(layout, rank, coord))

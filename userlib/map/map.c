@@ -72,7 +72,7 @@ bool map_monotone(const struct ddio_map *map)
 
 uint64_t ddio_map_share_size(const struct ddio_map *map, uint32_t proc)
 {
-	uint64_t coord[DDIO_NEST_DIMS];
+	uint64_t coord[NEST_DIMS];
 
 	if (proc >= map->nprocs)
 		return 0;
@@ -120,7 +120,7 @@ uint64_t ddio_map_covered(const struct ddio_map *map, uint64_t lo, uint64_t hi)
 
 uint64_t map_below(const struct ddio_map *map, uint32_t proc, uint64_t x)
 {
-	uint64_t coord[DDIO_NEST_DIMS];
+	uint64_t coord[NEST_DIMS];
 	struct axis_mark mark;
 
 	if (!map->is_array)

@@ -245,8 +245,8 @@ static int stretch_pieces(const struct stretch *stretch, uint64_t lo, uint64_t h
 			  piece_fn fn, void *arg)
 {
 	const struct nest *nest = stretch->nest;
-	uint64_t from[DDIO_NEST_DIMS], to[DDIO_NEST_DIMS];
-	uint64_t box_lo[DDIO_NEST_DIMS], box_hi[DDIO_NEST_DIMS];
+	uint64_t from[NEST_DIMS], to[NEST_DIMS];
+	uint64_t box_lo[NEST_DIMS], box_hi[NEST_DIMS];
 	struct boxes boxes;
 	struct stack st;
 	struct mem_piece piece;

@@ -16,8 +16,8 @@ static void nest_weigh(struct nest *nest)
 
 void nest_simplify(struct nest *nest)
 {
-	struct nest_dim out[DDIO_NEST_DIMS];
-	struct nest_dim *cur = &out[DDIO_NEST_DIMS - 1];
+	struct nest_dim out[NEST_DIMS];
+	struct nest_dim *cur = &out[NEST_DIMS - 1];
 	uint32_t d = nest->ndims - 1;
 
 	*cur = nest->dim[d];
@@ -31,7 +31,7 @@ void nest_simplify(struct nest *nest)
 		else
 			*--cur = *outer;
 	}
-	nest->ndims = &out[DDIO_NEST_DIMS] - cur;
+	nest->ndims = &out[NEST_DIMS] - cur;
 	memcpy(nest->dim, cur, nest->ndims * sizeof(*cur));
 	nest_weigh(nest);
 }
@@ -109,7 +109,7 @@ void nest_seek(const struct nest *nest, uint64_t pos, uint64_t *idx)
 
 uint64_t nest_below(const struct nest *nest, uint64_t x)
 {
-	uint64_t idx[DDIO_NEST_DIMS];
+	uint64_t idx[NEST_DIMS];
 
 	nest_locate(nest, x, idx);
 	return nest_rank(nest, idx);
@@ -117,7 +117,7 @@ uint64_t nest_below(const struct nest *nest, uint64_t x)
 
 bool nest_next(const struct nest *nest, uint64_t from, uint64_t *start, uint64_t *end)
 {
-	uint64_t idx[DDIO_NEST_DIMS];
+	uint64_t idx[NEST_DIMS];
 	uint32_t last = nest->ndims - 1;
 
 	nest_locate(nest, from, idx);

@@ -16,7 +16,7 @@
 #include <stdint.h>
 #include <ddio/dist.h>
 
-#define DDIO_NEST_DIMS (DDIO_MAX_DIMS + 1)
+#define NEST_DIMS (DDIO_MAX_DIMS + 1)
 
 /**
  * struct nest_dim - one dimension
@@ -33,7 +33,7 @@ struct nest_dim {
 struct nest {
 	uint64_t off;
 	uint32_t ndims;
-	struct nest_dim dim[DDIO_NEST_DIMS];
+	struct nest_dim dim[NEST_DIMS];
 };
 
 /* Drops and merges dimensions where the bytes stay the same; sets the weights. */

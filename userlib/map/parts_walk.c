@@ -48,8 +48,8 @@ static void run_from_stack(struct ddio_map_run *run, const struct stack *st)
 static int nest_runs(const struct nest *nest, const struct map_range *range,
 		     const struct ddio_map_run *first, ddio_map_run_fn fn, void *arg)
 {
-	uint64_t from[DDIO_NEST_DIMS], to[DDIO_NEST_DIMS];
-	uint64_t lo[DDIO_NEST_DIMS], hi[DDIO_NEST_DIMS];
+	uint64_t from[NEST_DIMS], to[NEST_DIMS];
+	uint64_t lo[NEST_DIMS], hi[NEST_DIMS];
 	struct boxes boxes;
 	struct stack st;
 	struct ddio_map_run run;

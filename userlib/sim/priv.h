@@ -74,7 +74,7 @@ struct sim_proc {
 	uint64_t offload_end;
 	struct ddio_sim_link how;
 	uint64_t sent;
-	uint64_t charged[DDIO_SIM_WORKS];
+	uint64_t charged[SIM_WORKS];
 	uint64_t left_ps;
 	bool dead;
 	bool cut;

@@ -35,7 +35,7 @@ void ddio_sim_free(struct ddio_sim *sim);
 /*
  * Machines
  */
-#define DDIO_SIM_WORKS (DDIO_WORK_CALL + 1)
+#define SIM_WORKS (DDIO_WORK_CALL + 1)
 
 /**
  * struct sim_cost - what a kind of work costs
@@ -56,7 +56,7 @@ struct sim_cost {
 struct ddio_sim_machine {
 	const char *name;
 	const char *help;
-	struct sim_cost cost[DDIO_SIM_WORKS];
+	struct sim_cost cost[SIM_WORKS];
 };
 
 /* Return: NULL if there is none of that name. */

@@ -362,7 +362,7 @@ static void test_manual(void)
 	const char *at;
 	int kind, named, known;
 
-	for (kind = 0; kind < DDIO_CONF_KINDS; kind++) {
+	for (kind = 0; kind < CONF_KINDS; kind++) {
 		section = manual_section(manual, conf_kind_names[kind]);
 		for (named = 0, at = section; (at = strstr(at, "\n.It Cm ")); at++)
 			named++;
@@ -377,7 +377,7 @@ static void test_manual(void)
 						!strncmp(strchr(at + 1, '\n'), "\nRequired", 9));
 		}
 		CU_ASSERT_EQUAL(named, known);
-		CU_ASSERT(known <= DDIO_CONF_MAX_OPTIONS);
+		CU_ASSERT(known <= CONF_MAX_OPTIONS);
 		free(section);
 	}
 	free(manual);
@@ -413,7 +413,7 @@ static void test_print(void)
 	CU_ASSERT_PTR_NOT_NULL_FATAL(out);
 	ddio_conf_print_options(out);
 	fclose(out);
-	for (kind = 0; kind < DDIO_CONF_KINDS; kind++)
+	for (kind = 0; kind < CONF_KINDS; kind++)
 		for (option = conf_options[kind]; option->name; option++) {
 			snprintf(line, sizeof(line), "\n  %s = ", option->name);
 			CU_ASSERT_PTR_NOT_NULL(strstr(text, line));
@@ -427,10 +427,10 @@ static void test_print(void)
 /* The same limits as everywhere else; this layer cannot include them. */
 static void test_limits(void)
 {
-	CU_ASSERT_EQUAL(DDIO_CONF_MIN_BLOCK, DDIO_MIN_BLOCK);
-	CU_ASSERT_EQUAL(DDIO_CONF_MAX_BLOCK, DDIO_MAX_BLOCK);
-	CU_ASSERT_EQUAL(DDIO_CONF_MAX_SECTIONS, DDIO_MAX_DISKS);
-	CU_ASSERT(DDIO_CONF_MAX_NAME <= DDIO_MAX_NAME);
+	CU_ASSERT_EQUAL(CONF_MIN_BLOCK, DDIO_MIN_BLOCK);
+	CU_ASSERT_EQUAL(CONF_MAX_BLOCK, DDIO_MAX_BLOCK);
+	CU_ASSERT_EQUAL(CONF_MAX_SECTIONS, DDIO_MAX_DISKS);
+	CU_ASSERT(CONF_MAX_NAME <= DDIO_MAX_NAME);
 }
 
 static const struct ut_case reading[] = {

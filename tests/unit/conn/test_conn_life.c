@@ -238,7 +238,7 @@ static void test_back_pressure(void)
 
 static void see_drained(struct side *s)
 {
-	CU_ASSERT(ddio_conn_queued(s->conn) < DDIO_CONN_LOW);
+	CU_ASSERT(ddio_conn_queued(s->conn) < CONN_LOW);
 	if (s->draineds < 3)
 		CU_ASSERT_EQUAL(send_bulk(s, 9, data, 3u << 20, NULL), 0);
 }

@@ -42,7 +42,7 @@ static void found_and_not(void)
 static void near_ranks(void)
 {
 	static const uint32_t sizes[] = { 1, 2, 3, 7, 8, 9, 1000, DDIO_MAX_MEMBERS };
-	uint32_t near[DDIO_NEAR_MAX], n, i, s, r, sum;
+	uint32_t near[NEAR_MAX], n, i, s, r, sum;
 
 	for (s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++) {
 		sum = 0;
@@ -88,7 +88,7 @@ static void permute(struct cp_proc *p, struct ddio_group *g, struct ddio_file *f
 
 static void knows(const struct ddio_group *g, bool all)
 {
-	uint32_t near[DDIO_NEAR_MAX], n = addrs_near(g->rank, g->size, near), i;
+	uint32_t near[NEAR_MAX], n = addrs_near(g->rank, g->size, near), i;
 
 	CU_ASSERT_EQUAL(g->addrs.n, all || !g->rank ? (g->size > 1 ? g->size : 0) : n);
 	for (i = 0; i < n; i++)
@@ -141,7 +141,7 @@ static void little_then_all(struct cp_proc *p)
 		permute(p, g, f, DDIO_METHOD_TC);
 		knows(g, false);
 		/* Peers are those that were met. */
-		CU_ASSERT(g->peers.n <= DDIO_NEAR_MAX);
+		CU_ASSERT(g->peers.n <= NEAR_MAX);
 	}
 	parts_too(p, g, 0);
 	knows(g, false);

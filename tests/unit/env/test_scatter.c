@@ -65,7 +65,7 @@ static int post(const char *name, const void *text, size_t len, int fd)
 static void test_mailbox(void)
 {
 	struct ddio_env *env = real_env();
-	uint8_t wrong[DDIO_MAILBOX_TOKEN], longer[DDIO_MAILBOX_TOKEN + 1] = { 0 };
+	uint8_t wrong[MAILBOX_TOKEN], longer[MAILBOX_TOKEN + 1] = { 0 };
 	struct ddio_mailbox box, other;
 	struct ddio_joint *joint = NULL, *copy = NULL;
 	struct ddio_membership *m = NULL;

@@ -24,31 +24,31 @@ ssize_t agree_put(void *buf, size_t cap, const struct agree *agree)
 {
 	uint8_t *p = buf;
 
-	if (p && cap >= DDIO_AGREE_LEN + agree->array_len) {
+	if (p && cap >= AGREE_LEN + agree->array_len) {
 		bytes_put32(p, agree->writing);
 		bytes_put32(p + 4, agree->method);
 		bytes_put32(p + 8, agree->flags);
 		bytes_put32(p + 12, agree->part);
 		bytes_put64(p + 16, agree->file);
 		if (agree->array_len)
-			memcpy(p + DDIO_AGREE_LEN, agree->array, agree->array_len);
+			memcpy(p + AGREE_LEN, agree->array, agree->array_len);
 	}
-	return (ssize_t)(DDIO_AGREE_LEN + agree->array_len);
+	return (ssize_t)(AGREE_LEN + agree->array_len);
 }
 
 static bool agree_get(const void *buf, size_t len, struct agree *agree)
 {
 	const uint8_t *p = buf;
 
-	if (len < DDIO_AGREE_LEN)
+	if (len < AGREE_LEN)
 		return false;
 	agree->writing = bytes_get32(p);
 	agree->method = bytes_get32(p + 4);
 	agree->flags = bytes_get32(p + 8);
 	agree->part = bytes_get32(p + 12);
 	agree->file = bytes_get64(p + 16);
-	agree->array = p + DDIO_AGREE_LEN;
-	agree->array_len = len - DDIO_AGREE_LEN;
+	agree->array = p + AGREE_LEN;
+	agree->array_len = len - AGREE_LEN;
 	return true;
 }
 

@@ -9,7 +9,7 @@
 #include <sys/types.h>
 #include "proto/proto.h"
 
-#define DDIO_AGREE_LEN 24
+#define AGREE_LEN 24
 
 /**
  * struct agree - what a member is about to do

@@ -239,7 +239,7 @@ void agreement_begin(struct ddio_op *op)
 			       .file = op->file->rec.ref.id,
 			       .array = array ? op->part : NULL,
 			       .array_len = array ? op->part_len : 0 };
-	struct fan_in in = { .kind = DDIO_FAN_START,
+	struct fan_in in = { .kind = FAN_KIND_START,
 			     .gather = array ? NULL : op->part,
 			     .gather_len = array ? 0 : op->part_len,
 			     .error = &op->failed,
@@ -255,7 +255,7 @@ void agreement_begin(struct ddio_op *op)
 	else if (!op->failed.status)
 		error_set(&op->failed, -ENOMEM, "out of memory");
 	in.compare = compare;
-	fan_begin(op->group, op->turn.number, DDIO_STEP_FIRST, &in);
+	fan_begin(op->group, op->turn.number, STEP_FIRST, &in);
 	free(compare);
 }
 
@@ -321,7 +321,7 @@ static void end_agreed(void *arg, const struct error *error, const void *data, s
 
 void end_begin(struct ddio_op *op)
 {
-	const struct fan_in in = { .kind = DDIO_FAN_END,
+	const struct fan_in in = { .kind = FAN_KIND_END,
 				   .error = &op->failed,
 				   .root = end_root,
 				   .done = end_agreed,
@@ -329,5 +329,5 @@ void end_begin(struct ddio_op *op)
 
 	if (op->writing)
 		incarnations_note(op->file);
-	fan_begin(op->group, op->turn.number, DDIO_STEP_LAST, &in);
+	fan_begin(op->group, op->turn.number, STEP_LAST, &in);
 }

@@ -56,7 +56,7 @@ static void op_finish(struct ddio_op *op)
 {
 	struct ddio_group *group = op->group;
 
-	op_enter(op, DDIO_PHASE_OVER);
+	op_enter(op, PHASE_OVER);
 	report_fill(op);
 	op->m->free(op);
 	ddio_list_del(&op->link);
@@ -71,8 +71,8 @@ static void op_over(struct ddio_op *op, const struct error *result)
 {
 	op->result = *result;
 	op->finishing = true;
-	if (op->phase != DDIO_PHASE_ENDING)
-		op_enter(op, DDIO_PHASE_ENDING);
+	if (op->phase != PHASE_ENDING)
+		op_enter(op, PHASE_ENDING);
 	if (!op->rooted)
 		op_finish(op);
 }
@@ -89,25 +89,25 @@ bool op_unrooted(struct ddio_op *op)
 
 static void op_end(struct ddio_op *op)
 {
-	op_enter(op, DDIO_PHASE_ENDING);
+	op_enter(op, PHASE_ENDING);
 	end_begin(op);
 }
 
 void op_moved(struct ddio_op *op)
 {
-	if (op->phase == DDIO_PHASE_MOVING)
+	if (op->phase == PHASE_MOVING)
 		op_end(op);
 }
 
 static void op_stop(struct ddio_op *op)
 {
-	op_enter(op, DDIO_PHASE_STOPPING);
+	op_enter(op, PHASE_STOPPING);
 	op->m->stop(op);
 }
 
 void op_stopped(struct ddio_op *op)
 {
-	if (op->phase != DDIO_PHASE_STOPPING)
+	if (op->phase != PHASE_STOPPING)
 		return;
 	/* The others wait for this member at the end only if they began. */
 	if (op->agreed && !op->group->broken.status)
@@ -118,10 +118,10 @@ void op_stopped(struct ddio_op *op)
 
 void op_fail(struct ddio_op *op, const struct error *error)
 {
-	if (op->phase >= DDIO_PHASE_STOPPING)
+	if (op->phase >= PHASE_STOPPING)
 		return;
 	error_first(&op->failed, error);
-	if (op->phase == DDIO_PHASE_MOVING)
+	if (op->phase == PHASE_MOVING)
 		op_stop(op);
 }
 
@@ -135,7 +135,7 @@ void op_agreed(struct ddio_op *op, const struct error *error)
 		op_stop(op);
 		return;
 	}
-	op_enter(op, DDIO_PHASE_MOVING);
+	op_enter(op, PHASE_MOVING);
 	if (op->failed.status)
 		op_stop(op);
 	else
@@ -150,7 +150,7 @@ void op_ended(struct ddio_op *op, const struct error *error)
 
 void op_prepared(struct ddio_op *op)
 {
-	op_enter(op, DDIO_PHASE_AGREEING);
+	op_enter(op, PHASE_AGREEING);
 	agreement_begin(op);
 }
 
@@ -158,7 +158,7 @@ static void op_turn(struct turn *turn)
 {
 	struct ddio_op *op = ddio_container_of(turn, struct ddio_op, turn);
 
-	op_enter(op, DDIO_PHASE_PREPARING);
+	op_enter(op, PHASE_PREPARING);
 	/* A member that has failed already only tells the others. */
 	if (op->failed.status || op->group->broken.status)
 		op_prepared(op);
@@ -170,7 +170,7 @@ static void op_turn(struct turn *turn)
 static void op_refuse(struct ddio_op *op)
 {
 	error_set(&op->result, -ENOMEM, "out of memory");
-	op->phase = DDIO_PHASE_OVER;
+	op->phase = PHASE_OVER;
 	ddio_gate_open(op->session->env, &op->gate);
 }
 
@@ -181,7 +181,7 @@ static void op_begin(void *arg)
 	struct ddio_list *ops;
 
 	ddio_env_charge(s->env, DDIO_WORK_CALL, 1);
-	op_enter(op, DDIO_PHASE_QUEUED);
+	op_enter(op, PHASE_QUEUED);
 	if (!op->group)
 		op->group = group_solo(s);
 	ops = op->group ? group_ops_get(op->group) : NULL;
@@ -215,7 +215,7 @@ static void ops_fail(struct ddio_group *group, const struct error *error)
 	while (again) {
 		again = false;
 		ddio_list_for_each_entry_safe(op, tmp, ops, link)
-			if (op->phase == DDIO_PHASE_MOVING) {
+			if (op->phase == PHASE_MOVING) {
 				op_fail(op, error);
 				again = true;
 				break;
@@ -231,8 +231,8 @@ static bool ops_busy(struct ddio_group *group)
 }
 
 static const struct step_kind op_kinds[] = {
-	{ .kind = DDIO_FAN_START, .name = "a collective transfer", .explain = agree_explain },
-	{ .kind = DDIO_FAN_END, .name = "the end of a transfer" },
+	{ .kind = FAN_KIND_START, .name = "a collective transfer", .explain = agree_explain },
+	{ .kind = FAN_KIND_END, .name = "the end of a transfer" },
 	{ .kind = 0 },
 };
 

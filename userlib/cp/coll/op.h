@@ -23,13 +23,13 @@
 #include "map/map.h"
 
 enum phase {
-	DDIO_PHASE_QUEUED,
-	DDIO_PHASE_PREPARING,
-	DDIO_PHASE_AGREEING,
-	DDIO_PHASE_MOVING,
-	DDIO_PHASE_STOPPING,
-	DDIO_PHASE_ENDING,
-	DDIO_PHASE_OVER,
+	PHASE_QUEUED,
+	PHASE_PREPARING,
+	PHASE_AGREEING,
+	PHASE_MOVING,
+	PHASE_STOPPING,
+	PHASE_ENDING,
+	PHASE_OVER,
 };
 
 /**
@@ -114,7 +114,7 @@ struct ddio_op {
 	struct size_job size;
 	struct request_set set;
 	struct ddio_report *user_report, report;
-	uint64_t at[DDIO_PHASE_OVER + 1];
+	uint64_t at[PHASE_OVER + 1];
 	uint64_t messages, steps;
 };
 

@@ -64,11 +64,11 @@ void report_fill(struct ddio_op *op)
 	if (op->m->report)
 		op->m->report(op);
 	r->messages = op->messages + tree_messages(op);
-	r->elapsed_ns = phase_ns(op, DDIO_PHASE_QUEUED, DDIO_PHASE_OVER);
-	if (op->at[DDIO_PHASE_MOVING]) {
-		r->wait_join_ns = phase_ns(op, DDIO_PHASE_QUEUED, DDIO_PHASE_MOVING);
-		r->wait_io_ns = phase_ns(op, DDIO_PHASE_MOVING, DDIO_PHASE_ENDING);
-		r->wait_end_ns = phase_ns(op, DDIO_PHASE_ENDING, DDIO_PHASE_OVER);
+	r->elapsed_ns = phase_ns(op, PHASE_QUEUED, PHASE_OVER);
+	if (op->at[PHASE_MOVING]) {
+		r->wait_join_ns = phase_ns(op, PHASE_QUEUED, PHASE_MOVING);
+		r->wait_io_ns = phase_ns(op, PHASE_MOVING, PHASE_ENDING);
+		r->wait_end_ns = phase_ns(op, PHASE_ENDING, PHASE_OVER);
 	}
 	if (peak > 0 && r->elapsed_ns)
 		r->peak_share = (uint32_t)((double)(r->disk_read + r->disk_written) * 1e12 /

@@ -142,9 +142,9 @@ static int op_take(struct ddio_op *op, const struct ddio_transfer *t)
 		return op_wrong(op, -EINVAL, "unknown flags %#x", t->flags & ~KNOWN_FLAGS);
 	if (t->method > DDIO_METHOD_DDS)
 		return op_wrong(op, -EINVAL, "unknown method %u", t->method);
-	if (t->outstanding > DDIO_WINDOW_MAX || t->reserved)
+	if (t->outstanding > OBJIO_WINDOW_MAX || t->reserved)
 		return op_wrong(op, -EINVAL, "outstanding is above %u, or reserved is not 0",
-				DDIO_WINDOW_MAX);
+				OBJIO_WINDOW_MAX);
 	if (t->report && t->report->struct_size < sizeof(t->report->struct_size))
 		return op_wrong(op, -EINVAL, "the report's struct_size is not set");
 	err = part_check(op, t->part);

@@ -97,7 +97,7 @@ static void open_all_root(void *arg, struct fan *fan)
 static void open_all_begin(struct turn *turn)
 {
 	struct open_all_call *oc = ddio_container_of(turn, struct open_all_call, turn);
-	const struct fan_in in = { .kind = DDIO_FAN_OPEN,
+	const struct fan_in in = { .kind = FAN_KIND_OPEN,
 				   .compare = oc->compare,
 				   .compare_len = oc->compare_len,
 				   .error = &oc->error,
@@ -105,7 +105,7 @@ static void open_all_begin(struct turn *turn)
 				   .done = open_all_agreed,
 				   .arg = oc };
 
-	fan_begin(oc->group, turn->number, DDIO_STEP_FIRST, &in);
+	fan_begin(oc->group, turn->number, STEP_FIRST, &in);
 }
 
 static void open_all_run(struct session_call *call)
@@ -187,7 +187,7 @@ static void open_explain(uint32_t rank_a, const void *a, size_t a_len, uint32_t 
 }
 
 static const struct step_kind open_kinds[] = {
-	{ .kind = DDIO_FAN_OPEN, .name = "a collective open", .explain = open_explain },
+	{ .kind = FAN_KIND_OPEN, .name = "a collective open", .explain = open_explain },
 	{ .kind = 0 },
 };
 

@@ -185,7 +185,7 @@ void file_sync_begin(struct request_set *set, struct ddio_file *file,
 	struct ddio_session *s = file->session;
 	struct lane *names = s->nodes[s->conf->ns_node].lanes[0];
 	struct ddio_msg_obj obj = { .file = file->rec.ref, .disk = UINT32_MAX };
-	uint8_t buf[DDIO_REQUEST_INLINE];
+	uint8_t buf[REQUEST_INLINE];
 	ssize_t len;
 
 	s->mark++;

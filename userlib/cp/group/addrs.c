@@ -23,7 +23,7 @@ void addr_settle(char addr[DDIO_MAX_ADDR], const char *seen)
 	snprintf(addr, DDIO_MAX_ADDR, "%.*s%s", (int)(host_end - seen), seen, port);
 }
 
-uint32_t addrs_near(uint32_t rank, uint32_t size, uint32_t near[DDIO_NEAR_MAX])
+uint32_t addrs_near(uint32_t rank, uint32_t size, uint32_t near[NEAR_MAX])
 {
 	uint32_t n = 0, child;
 	unsigned int k;
@@ -129,7 +129,7 @@ ssize_t addrs_put(const struct addrs *a, const uint8_t group[DDIO_GROUP_ID_LEN],
 
 bool addrs_suffice(const struct addrs *a, uint32_t rank, uint32_t size)
 {
-	uint32_t near[DDIO_NEAR_MAX], n = addrs_near(rank, size, near);
+	uint32_t near[NEAR_MAX], n = addrs_near(rank, size, near);
 
 	while (n--)
 		if (!addrs_find(a, near[n]))

@@ -28,10 +28,10 @@ struct addrs {
 };
 
 /* Rank 0, the parent and the children are never more. */
-#define DDIO_NEAR_MAX 33
+#define NEAR_MAX 33
 
 /* Fills in the ranks that member @rank has to reach, ascending.  Returns their number. */
-uint32_t addrs_near(uint32_t rank, uint32_t size, uint32_t near[DDIO_NEAR_MAX]);
+uint32_t addrs_near(uint32_t rank, uint32_t size, uint32_t near[NEAR_MAX]);
 
 /* Appends; @rank is above all that are there.  Return: 0 or -ENOMEM. */
 int addrs_add(struct addrs *addrs, uint32_t rank, const char *addr);

@@ -22,9 +22,9 @@ static void barrier_agreed(void *arg, const struct error *error, const void *dat
 static void barrier_begin(struct turn *turn)
 {
 	struct barrier_call *bc = ddio_container_of(turn, struct barrier_call, turn);
-	const struct fan_in in = { .kind = DDIO_FAN_BARRIER, .done = barrier_agreed, .arg = bc };
+	const struct fan_in in = { .kind = FAN_KIND_BARRIER, .done = barrier_agreed, .arg = bc };
 
-	fan_begin(bc->group, turn->number, DDIO_STEP_FIRST, &in);
+	fan_begin(bc->group, turn->number, STEP_FIRST, &in);
 }
 
 static void barrier_run(struct session_call *call)

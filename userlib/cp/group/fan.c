@@ -94,7 +94,7 @@ static struct fan *fan_new(struct ddio_group *group, uint64_t seq, uint32_t kind
 struct fan *fan_get(struct ddio_group *group, uint64_t seq, uint32_t kind)
 {
 	struct fan *fan = fan_find(group, seq);
-	uint64_t last = (group->last_number + FANS_MAX / DDIO_STEPS) * DDIO_STEPS;
+	uint64_t last = (group->last_number + FANS_MAX / STEP_NUMBERS) * STEP_NUMBERS;
 
 	return fan || seq > last ? fan : fan_new(group, seq, kind);
 }
@@ -328,7 +328,7 @@ static struct fan *fan_begin_get(struct ddio_group *group, uint64_t seq, uint32_
 void fan_begin(struct ddio_group *group, uint64_t number, unsigned int step,
 	       const struct fan_in *in)
 {
-	struct fan *fan = fan_begin_get(group, number * DDIO_STEPS + step, in->kind);
+	struct fan *fan = fan_begin_get(group, number * STEP_NUMBERS + step, in->kind);
 	struct error verdict;
 
 	if (!fan) {
@@ -394,7 +394,7 @@ static int fan_up(struct ddio_group *group, const struct ddio_msg_fan *msg)
 		return -EPROTO;
 	if (fan_is_ended(group, msg->seq))
 		return 0;
-	if (msg->kind == DDIO_FAN_LATE)
+	if (msg->kind == FAN_KIND_LATE)
 		return fan_late_up(group, (unsigned int)k, msg);
 	fan = fan_get(group, msg->seq, msg->kind);
 	if (!fan || msg->len < 4 || fan->arrived & 1u << k || bytes_get32(msg->data) > msg->len - 4)
@@ -412,10 +412,10 @@ static int fan_down(struct ddio_group *group, const struct ddio_msg_fan *msg)
 	if (!group->rank || msg->rank != tree_parent(group->rank))
 		return -EPROTO;
 	/* An ASK names the step's kind: it may be the first that is heard of the step. */
-	fan = fan_get(group, msg->seq, msg->kind == DDIO_FAN_ASK ? msg->blame : msg->kind);
+	fan = fan_get(group, msg->seq, msg->kind == FAN_KIND_ASK ? msg->blame : msg->kind);
 	if (!fan)
 		return -EPROTO;
-	if (msg->kind == DDIO_FAN_ASK) {
+	if (msg->kind == FAN_KIND_ASK) {
 		fan_late_down(fan);
 		return 0;
 	}
@@ -490,9 +490,9 @@ static const struct link_handler fan_handlers[] = {
 };
 
 static const struct step_kind fan_kinds[] = {
-	{ .kind = DDIO_FAN_FORM, .name = "the forming of the group" },
-	{ .kind = DDIO_FAN_BARRIER, .name = "a barrier" },
-	{ .kind = DDIO_FAN_SPLIT, .name = "a split of the group" },
+	{ .kind = FAN_KIND_FORM, .name = "the forming of the group" },
+	{ .kind = FAN_KIND_BARRIER, .name = "a barrier" },
+	{ .kind = FAN_KIND_SPLIT, .name = "a split of the group" },
 	{ .kind = 0 },
 };
 

@@ -23,15 +23,15 @@
 
 /* What a step is for.  The numbers are in messages and never change. */
 enum fan_kind {
-	DDIO_FAN_FORM = 1, /* the group has come together */
-	DDIO_FAN_BARRIER = 2,
-	DDIO_FAN_SPLIT = 3,
-	DDIO_FAN_OPEN = 4,
-	DDIO_FAN_START = 5,  /* of a transfer */
-	DDIO_FAN_MIDDLE = 6, /* between the two phases of a two-phase transfer */
-	DDIO_FAN_END = 7,
-	DDIO_FAN_LATE = 100, /* up: its data are the missing ranks */
-	DDIO_FAN_ASK = 101,  /* down: who is missing?  "blame" is the kind of the step */
+	FAN_KIND_FORM = 1, /* the group has come together */
+	FAN_KIND_BARRIER = 2,
+	FAN_KIND_SPLIT = 3,
+	FAN_KIND_OPEN = 4,
+	FAN_KIND_START = 5,  /* of a transfer */
+	FAN_KIND_MIDDLE = 6, /* between the two phases of a two-phase transfer */
+	FAN_KIND_END = 7,
+	FAN_KIND_LATE = 100, /* up: its data are the missing ranks */
+	FAN_KIND_ASK = 101,  /* down: who is missing?  "blame" is the kind of the step */
 };
 
 /**
@@ -47,7 +47,7 @@ struct step_kind {
 };
 
 /* Steps of one turn. */
-enum { DDIO_STEP_FIRST = 0, DDIO_STEP_MIDDLE = 1, DDIO_STEP_LAST = 2, DDIO_STEPS = 4 };
+enum { STEP_FIRST = 0, STEP_MIDDLE = 1, STEP_LAST = 2, STEP_NUMBERS = 4 };
 
 /**
  * struct fan_in - a member's contribution

@@ -24,7 +24,7 @@ static void late_send(struct fan *fan, uint32_t n)
 	uint32_t named = n < FAN_NAMED ? n : FAN_NAMED, i;
 	uint8_t data[8 + 4 * FAN_NAMED];
 	struct ddio_msg_fan msg = { .seq = fan->seq,
-				    .kind = DDIO_FAN_LATE,
+				    .kind = FAN_KIND_LATE,
 				    .status = DDIO_ST_TIMEOUT,
 				    .data = data,
 				    .len = 8 + 4 * named };
@@ -67,7 +67,7 @@ void fan_late_report(struct fan *fan)
 static unsigned int late_ask(struct fan *fan)
 {
 	struct ddio_group *g = fan->group;
-	struct ddio_msg_fan msg = { .seq = fan->seq, .kind = DDIO_FAN_ASK, .blame = fan->kind };
+	struct ddio_msg_fan msg = { .seq = fan->seq, .kind = FAN_KIND_ASK, .blame = fan->kind };
 	unsigned int k;
 	uint32_t child;
 
@@ -135,7 +135,7 @@ void fan_expire_arm(struct fan *fan)
 	fan->timer.fn = fan_expired;
 	fan->timer.arg = fan;
 	/* Later steps of a turn never expire: a transfer that began may take any time. */
-	if (fan->seq % DDIO_STEPS == DDIO_STEP_FIRST)
+	if (fan->seq % STEP_NUMBERS == STEP_FIRST)
 		ddio_timer_arm(env, &fan->timer, ddio_env_now(env) + fan_timeout(fan));
 }
 

@@ -28,9 +28,9 @@ static void form_agreed(void *arg, const struct error *error, const void *data, 
 /* The parent is connected, or the group is broken, as the step will report. */
 static void form_ready(struct ddio_group *group, void *arg)
 {
-	const struct fan_in in = { .kind = DDIO_FAN_FORM, .done = form_agreed, .arg = arg };
+	const struct fan_in in = { .kind = FAN_KIND_FORM, .done = form_agreed, .arg = arg };
 
-	fan_begin(group, 0, DDIO_STEP_FIRST, &in);
+	fan_begin(group, 0, STEP_FIRST, &in);
 }
 
 void form_begin(struct form *form, const uint8_t id[DDIO_GROUP_ID_LEN], uint32_t rank,

@@ -16,7 +16,7 @@ static void free_try(void *arg)
 	struct ddio_env *env = fc->call.session->env;
 
 	if (peers_queued(fc->group) && ddio_env_now(env) < fc->until) {
-		ddio_timer_arm(env, &fc->timer, ddio_env_now(env) + DDIO_LINGER_STEP_NS);
+		ddio_timer_arm(env, &fc->timer, ddio_env_now(env) + GROUP_LINGER_STEP_NS);
 		return;
 	}
 	group_close(fc->group);
@@ -27,7 +27,7 @@ static void free_run(struct session_call *call)
 {
 	struct free_call *fc = ddio_container_of(call, struct free_call, call);
 
-	fc->until = ddio_env_now(call->session->env) + DDIO_LINGER_NS;
+	fc->until = ddio_env_now(call->session->env) + GROUP_LINGER_NS;
 	fc->timer.fn = free_try;
 	fc->timer.arg = fc;
 	free_try(fc);

@@ -155,7 +155,7 @@ static void turns_run(struct ddio_group *group)
 
 static void tell_neighbours(struct ddio_group *group)
 {
-	struct ddio_msg_fan msg = { .kind = DDIO_FAN_END,
+	struct ddio_msg_fan msg = { .kind = FAN_KIND_END,
 				    .rank = group->rank,
 				    .status = group->broken.status,
 				    .blame = group->blame };

@@ -176,8 +176,8 @@ bool groups_check(struct ddio_session *session);
 /* Returns the bytes that wait to go out to other members of any group. */
 size_t groups_queued(const struct ddio_session *session);
 /* How long a member that leaves waits for these to go out, and how often it looks. */
-#define DDIO_LINGER_NS 1000000000
-#define DDIO_LINGER_STEP_NS 1000000
+#define GROUP_LINGER_NS 1000000000
+#define GROUP_LINGER_STEP_NS 1000000
 
 void turn_take(struct ddio_group *group, struct turn *turn);
 void turn_pass(struct ddio_group *group, struct turn *turn);

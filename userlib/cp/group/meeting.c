@@ -67,8 +67,8 @@ static int send_near(struct group_meeting *m, struct stranger *guest)
 {
 	struct ddio_msg_group_table table = { .size = m->size };
 	struct ddio_msg msg = { .opcode = DDIO_OP_GROUP_TABLE };
-	struct ddio_group_addr entry[DDIO_NEAR_MAX];
-	uint32_t near[DDIO_NEAR_MAX], i;
+	struct ddio_group_addr entry[NEAR_MAX];
+	uint32_t near[NEAR_MAX], i;
 	uint8_t buf[sizeof(entry) + 64];
 	ssize_t len;
 

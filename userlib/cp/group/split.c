@@ -80,7 +80,7 @@ static int split_addrs(const struct ddio_group *g, const struct ddio_msg_group_t
 		       const struct split_entry *entry, uint32_t rank, uint32_t n,
 		       struct addrs *addrs)
 {
-	uint32_t near[DDIO_NEAR_MAX], count, i;
+	uint32_t near[NEAR_MAX], count, i;
 	int err = 0;
 
 	if (!rank) {
@@ -211,7 +211,7 @@ static void split_begin(struct turn *turn)
 {
 	struct split_call *sc = ddio_container_of(turn, struct split_call, turn);
 	uint8_t own[8];
-	const struct fan_in in = { .kind = DDIO_FAN_SPLIT,
+	const struct fan_in in = { .kind = FAN_KIND_SPLIT,
 				   .gather = own,
 				   .gather_len = sizeof(own),
 				   .root = split_root,
@@ -220,7 +220,7 @@ static void split_begin(struct turn *turn)
 
 	bytes_put32(own, (uint32_t)sc->color);
 	bytes_put32(own + 4, (uint32_t)sc->key);
-	fan_begin(sc->group, turn->number, DDIO_STEP_FIRST, &in);
+	fan_begin(sc->group, turn->number, STEP_FIRST, &in);
 }
 
 static void split_run(struct session_call *call)

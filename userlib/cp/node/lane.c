@@ -48,7 +48,7 @@ static void lane_ready(void *ctx, const struct ddio_msg_welcome *welcome)
 		lane_fail(lane, &error);
 		return;
 	}
-	lane->state = DDIO_LANE_READY;
+	lane->state = LANE_READY;
 	requests_start(lane);
 	for (u = lane_users(lane); *u; u++)
 		if ((*u)->ready)
@@ -112,7 +112,7 @@ static void lane_closed(void *ctx, int err, const char *why)
 			     lane_session(lane)->conf->nodes[lane->node->index].name, why);
 	else
 		error_status(&error, status, "node %s (%s) closed the connection",
-			     DDIO_LANE_NAMES(lane));
+			     LANE_NAMES(lane));
 	lane_fail(lane, &error);
 }
 
@@ -136,7 +136,7 @@ static int lane_connect(struct lane *lane)
 	err = ddio_conn_connect(s->env, s->conf->nodes[lane->node->index].address, &hello, &opts,
 				&lane_ops, lane, &lane->conn);
 	if (!err)
-		lane->state = DDIO_LANE_CONNECTING;
+		lane->state = LANE_CONNECTING;
 	return err;
 }
 
@@ -146,14 +146,14 @@ int lane_up(struct lane *lane, struct error *error)
 
 	if (lane_session(lane)->closing)
 		err = -ECANCELED;
-	else if (lane->state == DDIO_LANE_DOWN)
+	else if (lane->state == LANE_DOWN)
 		err = lane_connect(lane);
 	/* Failing at once is the same as failing later. */
 	if (err == -ECANCELED || err == -ENOMEM)
-		error_set(error, err, "node %s (%s): %s", DDIO_LANE_NAMES(lane),
+		error_set(error, err, "node %s (%s): %s", LANE_NAMES(lane),
 			  err == -ECANCELED ? "the session is ending" : strerror(-err));
 	else if (err)
-		error_status(error, DDIO_ST_NODE_LOST, "node %s (%s): %s", DDIO_LANE_NAMES(lane),
+		error_status(error, DDIO_ST_NODE_LOST, "node %s (%s): %s", LANE_NAMES(lane),
 			     strerror(-err));
 	return err;
 }
@@ -167,7 +167,7 @@ void lane_fail(struct lane *lane, const struct error *error)
 		if ((*u)->losing)
 			(*u)->losing(lane);
 	lane->conn = NULL;
-	lane->state = DDIO_LANE_DOWN;
+	lane->state = LANE_DOWN;
 	memset(&lane->alive, 0, sizeof(lane->alive));
 	lane->bulk_request = NULL;
 	/* Ends the sends, for which their owners may be waiting. */
@@ -186,7 +186,7 @@ int lane_send(struct lane *lane, uint16_t opcode, uint64_t tag, const void *fixe
 {
 	struct ddio_msg msg = { .opcode = opcode, .tag = tag };
 
-	if (lane->state != DDIO_LANE_READY)
+	if (lane->state != LANE_READY)
 		return -ENOTCONN;
 	return ddio_conn_send(lane->conn, &msg, fixed, fixed_len, iov, n, send);
 }

@@ -43,13 +43,13 @@ struct reply {
 };
 
 enum request_state {
-	DDIO_REQUEST_IDLE,
-	DDIO_REQUEST_WAITING, /* for the node, or the lane */
-	DDIO_REQUEST_SENT,
-	DDIO_REQUEST_ENDING, /* answered or cancelled while its bulk is still being sent */
+	REQUEST_IDLE,
+	REQUEST_WAITING, /* for the node, or the lane */
+	REQUEST_SENT,
+	REQUEST_ENDING, /* answered or cancelled while its bulk is still being sent */
 };
 
-#define DDIO_REQUEST_INLINE 80
+#define REQUEST_INLINE 80
 
 /**
  * struct node_request - the caller owns the memory until @done
@@ -83,7 +83,7 @@ struct node_request {
 	uint64_t boot;
 	void (*done)(struct node_request *request, const struct reply *reply);
 	void *arg;
-	uint8_t inl[DDIO_REQUEST_INLINE];
+	uint8_t inl[REQUEST_INLINE];
 };
 
 /**
@@ -99,7 +99,7 @@ struct lane_tag {
 	bool busy;
 };
 
-enum lane_state { DDIO_LANE_DOWN, DDIO_LANE_CONNECTING, DDIO_LANE_READY };
+enum lane_state { LANE_DOWN, LANE_CONNECTING, LANE_READY };
 
 /**
  * struct lane - the connection to one reactor
@@ -164,7 +164,7 @@ struct lane_user {
 void **lane_state(struct lane *lane, const struct lane_user *user);
 
 /* Name and address of the lane's node, for "%s (%s)". */
-#define DDIO_LANE_NAMES(lane)                                         \
+#define LANE_NAMES(lane)                                              \
 	(lane)->node->session->conf->nodes[(lane)->node->index].name, \
 		(lane)->node->session->conf->nodes[(lane)->node->index].address
 

@@ -19,13 +19,13 @@ static int welcome_check(struct lane *lane, const struct ddio_msg_welcome *w, st
 		error_status(error, DDIO_ST_INVALID,
 			     "node %s (%s): node %u \"%.200s\" answers there: give client and "
 			     "daemon the same configuration",
-			     DDIO_LANE_NAMES(lane), w->node, w->name);
+			     LANE_NAMES(lane), w->node, w->name);
 		return -EINVAL;
 	}
 	if (w->reactor != lane->reactor || !w->nreactors || w->nreactors > REACTORS_MAX) {
 		error_status(error, DDIO_ST_NODE_LOST,
-			     "node %s (%s) has no reactor %u: it was restarted",
-			     DDIO_LANE_NAMES(lane), lane->reactor);
+			     "node %s (%s) has no reactor %u: it was restarted", LANE_NAMES(lane),
+			     lane->reactor);
 		return -EHOSTDOWN;
 	}
 	return 0;
@@ -63,7 +63,7 @@ int node_learn(struct lane *lane, const struct ddio_msg_welcome *w, struct error
 		return err;
 	if (lane->reactor && node->known && node->boot != w->boot) {
 		error_status(error, DDIO_ST_NODE_LOST, "node %s (%s) was restarted",
-			     DDIO_LANE_NAMES(lane));
+			     LANE_NAMES(lane));
 		return -EHOSTDOWN;
 	}
 	lane->boot = w->boot;
@@ -87,7 +87,7 @@ void disks_ended(struct lane *lane)
 		disk = &s->disks[i];
 		if (disk->known && disk->node == lane->node->index &&
 		    disk->reactor == lane->reactor)
-			disk->ended[disk->nended++ % DDIO_DISK_INCARNATIONS] = lane->boot;
+			disk->ended[disk->nended++ % DISK_INCARNATIONS] = lane->boot;
 	}
 }
 
@@ -95,7 +95,7 @@ bool disk_kept(const struct ddio_session *s, uint32_t disk, uint64_t boot)
 {
 	uint32_t i;
 
-	for (i = 0; i < DDIO_DISK_INCARNATIONS; i++)
+	for (i = 0; i < DISK_INCARNATIONS; i++)
 		if (boot && s->disks[disk].ended[i] == boot)
 			return true;
 	return false;

@@ -80,11 +80,11 @@ static bool lane_check(struct lane *lane)
 	bool owes = lane->owing || lane->expecting;
 	struct error error;
 
-	if (lane->state != DDIO_LANE_READY)
+	if (lane->state != LANE_READY)
 		return false;
 	if (alive_check(s, &lane->alive, lane->conn, owes)) {
 		error_status(&error, DDIO_ST_NODE_LOST, "node %s (%s) has not answered for %g s",
-			     DDIO_LANE_NAMES(lane), (double)s->timeout_ns / 1e9);
+			     LANE_NAMES(lane), (double)s->timeout_ns / 1e9);
 		lane_fail(lane, &error);
 		return false;
 	}

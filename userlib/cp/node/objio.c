@@ -5,7 +5,7 @@
 #include "cp/node/objio.h"
 
 /* Written data up to this size are copied behind the fixed record. */
-enum { OBJ_FIXED = 48, SMALL = DDIO_REQUEST_INLINE - OBJ_FIXED };
+enum { OBJ_FIXED = 48, SMALL = REQUEST_INLINE - OBJ_FIXED };
 
 static void req_reset(struct objreq *req)
 {
@@ -66,7 +66,7 @@ static void req_failed(struct objreq *req, const struct reply *reply)
 
 static uint32_t objio_window(const struct objio *io)
 {
-	return io->window ? io->window : DDIO_WINDOW;
+	return io->window ? io->window : OBJIO_WINDOW;
 }
 
 static void objio_fill(struct objio *io, uint32_t i);

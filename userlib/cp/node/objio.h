@@ -9,8 +9,8 @@
 #include "cp/node/lane.h"
 
 /* Requests outstanding per disk and compute process, as in TOCS 1997. */
-#define DDIO_WINDOW 4
-#define DDIO_WINDOW_MAX 64u
+#define OBJIO_WINDOW 4
+#define OBJIO_WINDOW_MAX 64u
 
 struct objio;
 
@@ -38,7 +38,7 @@ struct objreq {
 /**
  * struct objio - the requests of one transfer
  * @rec: outlives the transfer
- * @window: outstanding requests of each disk at most; 0: DDIO_WINDOW
+ * @window: outstanding requests of each disk at most; 0: OBJIO_WINDOW
  * @next: fills in the next request to disk req->i of the stripe: 1, or 0 if there are no more,
  *	or -errno
  * @take: called for a request with @bounce that was read; may be NULL

@@ -35,7 +35,7 @@ void *request_room(struct node_request *request, size_t len)
 
 static void request_done(struct node_request *request, const struct reply *reply)
 {
-	request->state = DDIO_REQUEST_IDLE;
+	request->state = REQUEST_IDLE;
 	request->lane = NULL;
 	free(request->fixed_alloc);
 	request->fixed_alloc = NULL;
@@ -129,7 +129,7 @@ static void request_sent(struct ddio_send *send, int err)
 
 	(void)err;
 	request->sending = false;
-	if (request->state != DDIO_REQUEST_ENDING)
+	if (request->state != REQUEST_ENDING)
 		return;
 	request->end = NULL;
 	request_fail(request, end ? end : &none);
@@ -159,7 +159,7 @@ static int request_send(struct lane *lane, struct node_request *request)
 		return err;
 	}
 	request->sending = bulk;
-	request->state = DDIO_REQUEST_SENT;
+	request->state = REQUEST_SENT;
 	session_watch(lane->node->session);
 	return 0;
 }
@@ -171,7 +171,7 @@ void request_submit(struct lane *lane, struct node_request *request)
 
 	if (!err)
 		return;
-	error_set(&error, err, "node %s (%s): cannot send %s: %s", DDIO_LANE_NAMES(lane),
+	error_set(&error, err, "node %s (%s): cannot send %s: %s", LANE_NAMES(lane),
 		  ddio_opcode_name(request->opcode), strerror(-err));
 	/* The connection is lost; the lane will be told next. */
 	if (err == -ENOTCONN) {
@@ -185,7 +185,7 @@ void requests_start(struct lane *lane)
 {
 	struct node_request *request;
 
-	while (lane->state == DDIO_LANE_READY && !ddio_list_empty(&lane->queued)) {
+	while (lane->state == LANE_READY && !ddio_list_empty(&lane->queued)) {
 		request = ddio_list_first(&lane->queued, struct node_request, link);
 		ddio_list_del(&request->link);
 		request_submit(lane, request);
@@ -218,7 +218,7 @@ int request_bulk(struct lane *lane, const struct ddio_msg *msg, const void *pref
 /* Keeps the answer until the request's own bulk has been sent. */
 static void request_keep(struct node_request *request, const struct error *error)
 {
-	request->state = DDIO_REQUEST_ENDING;
+	request->state = REQUEST_ENDING;
 	request->end_status = error->status;
 	request->end = error->status ? malloc(sizeof(*error)) : NULL;
 	if (request->end)
@@ -291,7 +291,7 @@ void requests_fail(struct lane *lane, const struct error *error)
 
 bool request_left(const struct node_request *request)
 {
-	return request->state == DDIO_REQUEST_SENT || request->sending;
+	return request->state == REQUEST_SENT || request->sending;
 }
 
 bool request_cancel(struct node_request *request)
@@ -299,9 +299,9 @@ bool request_cancel(struct node_request *request)
 	struct lane *lane = request->lane;
 	struct error error;
 
-	if (request->state == DDIO_REQUEST_ENDING)
+	if (request->state == REQUEST_ENDING)
 		return false;
-	if (request->state == DDIO_REQUEST_SENT) {
+	if (request->state == REQUEST_SENT) {
 		lane->tags[request->tag].request = NULL;
 		if (lane->bulk_request == request) {
 			ddio_conn_discard(lane->conn);
@@ -314,7 +314,7 @@ bool request_cancel(struct node_request *request)
 		request_keep(request, &error);
 		return false;
 	}
-	request->state = DDIO_REQUEST_IDLE;
+	request->state = REQUEST_IDLE;
 	free(request->fixed_alloc);
 	request->fixed_alloc = NULL;
 	return true;

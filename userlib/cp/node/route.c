@@ -31,12 +31,12 @@ void request_lane(struct lane *lane, struct node_request *request)
 	struct error error;
 
 	request->lane = lane;
-	if (lane->state == DDIO_LANE_READY) {
+	if (lane->state == LANE_READY) {
 		request_submit(lane, request);
 	} else if (lane_up(lane, &error)) {
 		request_fail(request, &error);
 	} else {
-		request->state = DDIO_REQUEST_WAITING;
+		request->state = REQUEST_WAITING;
 		ddio_list_add(&request->link, &lane->queued);
 	}
 }
@@ -83,7 +83,7 @@ void request_disk(struct ddio_session *session, uint32_t disk, struct node_reque
 			request_fail(request, &error);
 			return;
 		}
-		request->state = DDIO_REQUEST_WAITING;
+		request->state = REQUEST_WAITING;
 		ddio_list_add(&request->link, &node->waiting);
 	} else if (!session->disks[disk].known) {
 		request_no_disk(session, disk, request);

@@ -35,7 +35,7 @@ typedef bool (*session_check_fn)(struct ddio_session *session);
  * @ended: the last incarnations of its node that ended in order, so that what the disk was given
  *	in them is durable; @nended have ended in all
  */
-#define DDIO_DISK_INCARNATIONS 4
+#define DISK_INCARNATIONS 4
 struct cluster_disk {
 	uint32_t node;
 	uint32_t reactor;
@@ -43,7 +43,7 @@ struct cluster_disk {
 	uint64_t size;
 	uint64_t peak;
 	uint64_t scale_ppm;
-	uint64_t ended[DDIO_DISK_INCARNATIONS];
+	uint64_t ended[DISK_INCARNATIONS];
 	uint32_t nended;
 };
 

@@ -337,7 +337,7 @@ static int aio_open_file(struct aio_disk *a, struct ddio_env *env,
 	}
 	a->base.info.size = size / a->base.info.sector * a->base.info.sector;
 	a->base.info.time_scale = 1.0;
-	a->base.info.max_len = DDIO_DISK_MAX_LEN;
+	a->base.info.max_len = DISK_MAX_LEN;
 	return 0;
 }
 

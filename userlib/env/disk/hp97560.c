@@ -487,7 +487,7 @@ static void hp_describe(struct hp_disk *h, uint64_t size, const struct hp97560_p
 	info->align = 1;
 	info->peak = hp_peak(params);
 	info->time_scale = h->opts.time_scale;
-	info->max_len = DDIO_DISK_MAX_LEN;
+	info->max_len = DISK_MAX_LEN;
 	info->positions = true;
 }
 

@@ -385,8 +385,8 @@ static int add_to_kernel(struct kmod_disk *k, const struct ddio_disk_spec *spec,
 	}
 	ret = ddio_kdev_disk_add(&k->kenv->kdev, k->fd, &add);
 	if (ret) {
-		disk_err(err, err_len, spec, "%s: %s does not take it: %s", spec->path,
-			 DDIO_KDEV_PATH, strerror(-ret));
+		disk_err(err, err_len, spec, "%s: %s does not take it: %s", spec->path, KDEV_PATH,
+			 strerror(-ret));
 		kenv_put(k->kenv);
 		return ret;
 	}

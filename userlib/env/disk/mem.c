@@ -156,7 +156,7 @@ static int mem_open(struct ddio_env *env, const struct ddio_disk_spec *spec,
 	m->base.info.sector = MEM_SECTOR;
 	m->base.info.align = 1;
 	m->base.info.time_scale = 1.0;
-	m->base.info.max_len = DDIO_DISK_MAX_LEN;
+	m->base.info.max_len = DISK_MAX_LEN;
 	m->base.info.forgets = !spec->path;
 	*disk = &m->base;
 	return 0;

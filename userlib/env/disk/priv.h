@@ -6,7 +6,7 @@
 #include "env/disk/engine.h"
 
 /* Longest request of any engine; the kernel's own limit is a little below 2 GB. */
-#define DDIO_DISK_MAX_LEN (1ULL << 30)
+#define DISK_MAX_LEN (1ULL << 30)
 
 /* Puts "disk NAME: " and a message into @err. */
 void disk_err(char *err, size_t err_len, const struct ddio_disk_spec *spec, const char *fmt, ...)

@@ -108,7 +108,7 @@ static int mailbox_addr(const char *name, struct sockaddr_un *sun)
 {
 	size_t len = strlen(name);
 
-	if (!len || len >= DDIO_MAILBOX_NAME || len >= sizeof(sun->sun_path))
+	if (!len || len >= MAILBOX_NAME || len >= sizeof(sun->sun_path))
 		return -EINVAL;
 	memset(sun, 0, sizeof(*sun));
 	sun->sun_family = AF_UNIX;
@@ -169,7 +169,7 @@ static int letter_fd(struct msghdr *msg)
 /* Return: 0; -EAGAIN: there is none; -EPERM: it has not the right token. */
 static int letter_take(struct ddio_mailbox *box, int *fd)
 {
-	uint8_t token[DDIO_MAILBOX_TOKEN + 1];
+	uint8_t token[MAILBOX_TOKEN + 1];
 	struct iovec iov = { .iov_base = token, .iov_len = sizeof(token) };
 	union letter_control control;
 	struct msghdr msg = { .msg_iov = &iov,
@@ -184,7 +184,7 @@ static int letter_take(struct ddio_mailbox *box, int *fd)
 	if (n < 0)
 		return errno == EAGAIN ? -EAGAIN : -errno;
 	*fd = letter_fd(&msg);
-	if (*fd >= 0 && n == DDIO_MAILBOX_TOKEN && !memcmp(token, box->token, (size_t)n))
+	if (*fd >= 0 && n == MAILBOX_TOKEN && !memcmp(token, box->token, (size_t)n))
 		return 0;
 	if (*fd >= 0)
 		close(*fd);
@@ -205,10 +205,9 @@ int ddio_mailbox_take(struct ddio_mailbox *box, struct ddio_joint **joint)
 	return joint_of_fd(fd, joint);
 }
 
-int ddio_joint_send(struct ddio_joint *joint, const char *name,
-		    const uint8_t token[DDIO_MAILBOX_TOKEN])
+int ddio_joint_send(struct ddio_joint *joint, const char *name, const uint8_t token[MAILBOX_TOKEN])
 {
-	struct iovec iov = { .iov_base = (void *)token, .iov_len = DDIO_MAILBOX_TOKEN };
+	struct iovec iov = { .iov_base = (void *)token, .iov_len = MAILBOX_TOKEN };
 	union letter_control control = { .room = { 0 } };
 	struct sockaddr_un sun;
 	struct msghdr msg = { .msg_name = &sun,

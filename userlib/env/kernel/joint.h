@@ -14,8 +14,8 @@
 struct ddio_joint;
 struct ddio_membership;
 
-#define DDIO_MAILBOX_NAME 64
-#define DDIO_MAILBOX_TOKEN 16
+#define MAILBOX_NAME 64
+#define MAILBOX_TOKEN 16
 
 /**
  * struct ddio_mailbox - where joints are sent to; the caller owns the memory
@@ -24,8 +24,8 @@ struct ddio_membership;
  */
 struct ddio_mailbox {
 	int fd;
-	char name[DDIO_MAILBOX_NAME];
-	uint8_t token[DDIO_MAILBOX_TOKEN];
+	char name[MAILBOX_NAME];
+	uint8_t token[MAILBOX_TOKEN];
 };
 
 /* Return: 0 or -errno. */
@@ -41,8 +41,7 @@ int ddio_joint_new(struct ddio_env *env, uint32_t members, struct ddio_joint **j
 void ddio_joint_get(struct ddio_joint *joint);
 void ddio_joint_put(struct ddio_joint *joint);
 /* Return: 0 if the joint is in the mailbox; -errno, also if no such mailbox is on this machine. */
-int ddio_joint_send(struct ddio_joint *joint, const char *name,
-		    const uint8_t token[DDIO_MAILBOX_TOKEN]);
+int ddio_joint_send(struct ddio_joint *joint, const char *name, const uint8_t token[MAILBOX_TOKEN]);
 /*
  * Joins memory.  -ENOMEM: more than may be pinned; -EEXIST: @member has joined already.
  * @reading: disks only read from the memory.

@@ -19,7 +19,7 @@ static int kdev_ioctl(int fd, unsigned long cmd, void *arg)
 int ddio_kdev_open(struct ddio_kdev *kdev, const char *path)
 {
 	memset(kdev, 0, sizeof(*kdev));
-	kdev->fd = open(path ? path : DDIO_KDEV_PATH, O_RDWR | O_CLOEXEC);
+	kdev->fd = open(path ? path : KDEV_PATH, O_RDWR | O_CLOEXEC);
 	return kdev->fd < 0 ? -errno : 0;
 }
 

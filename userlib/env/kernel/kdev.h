@@ -17,7 +17,7 @@
 #include <stdint.h>
 #include <uapi/linux/ddio.h>
 
-#define DDIO_KDEV_PATH "/dev/ddio"
+#define KDEV_PATH "/dev/ddio"
 
 /**
  * struct ddio_kdev - a context
@@ -44,7 +44,7 @@ struct ddio_kdev {
 /**
  * ddio_kdev_open - open the device: a context without disks, buffers or ring
  * @kdev: filled in; on failure ddio_kdev_close() need not, but may, be called
- * @path: NULL for DDIO_KDEV_PATH
+ * @path: NULL for KDEV_PATH
  */
 int ddio_kdev_open(struct ddio_kdev *kdev, const char *path);
 /* Cancels what runs; memory is unpinned when all transfers in flight have ended. */

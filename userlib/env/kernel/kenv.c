@@ -11,7 +11,7 @@
 
 static void open_failed(int err, char *why, size_t why_len)
 {
-	snprintf(why, why_len, "%s: %s%s", DDIO_KDEV_PATH, strerror(-err),
+	snprintf(why, why_len, "%s: %s%s", KDEV_PATH, strerror(-err),
 		 err == -ENOENT ? " (is the ddio module loaded?)" : "");
 }
 
@@ -30,9 +30,9 @@ int kenv_probe(char *why, size_t why_len)
 		err = -EPROTONOSUPPORT;
 	if (err)
 		snprintf(why, why_len, "%s: the module has another version of the interface: %s",
-			 DDIO_KDEV_PATH, strerror(-err));
+			 KDEV_PATH, strerror(-err));
 	else
-		snprintf(why, why_len, "%s can be used", DDIO_KDEV_PATH);
+		snprintf(why, why_len, "%s can be used", KDEV_PATH);
 	ddio_kdev_close(&kdev);
 	return err;
 }
@@ -64,7 +64,7 @@ static int chunk_add(void *ctx, struct arena_chunk *chunk)
 		kenv->warned = true;
 		pin_failed(err, chunk->len, why, sizeof(why));
 		ddio_env_log(kenv->env, DDIO_LOG_WARN, "%s: %s; transfers will be copied",
-			     DDIO_KDEV_PATH, why);
+			     KDEV_PATH, why);
 	}
 	return err;
 }
@@ -181,7 +181,7 @@ static int kenv_open(struct kenv *kenv, char *why, size_t why_len)
 		open_failed(err, why, why_len);
 		return err;
 	}
-	err = ddio_kdev_ring_setup(&kenv->kdev, DDIO_KENV_EVENTS, DDIO_KENV_SLOTS);
+	err = ddio_kdev_ring_setup(&kenv->kdev, KENV_EVENTS, KENV_SLOTS);
 	if (err) {
 		snprintf(why, why_len, "cannot make a ring: %s", strerror(-err));
 		goto close_kdev;

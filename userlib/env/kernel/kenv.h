@@ -10,8 +10,8 @@
 #include "env/kernel/kdev.h"
 #include "env/env_ops.h"
 
-#define DDIO_KENV_EVENTS 8192u
-#define DDIO_KENV_SLOTS 2048u
+#define KENV_EVENTS 8192u
+#define KENV_SLOTS 2048u
 
 /**
  * struct kuser - a receiver of events; its address is the user_data of what it submits

@@ -29,7 +29,7 @@ struct real_listener {
 	void *ctx;
 	struct ddio_timer pause;
 	bool pausing;
-	char addr[DDIO_ADDR_TEXT_MAX];
+	char addr[ADDR_TEXT_MAX];
 };
 
 static struct real_listener *listener_of(const struct ddio_listener *listener)
@@ -168,7 +168,7 @@ int real_listen(struct ddio_env *env, const char *addr, ddio_accept_fn accept, v
 {
 	struct sockaddr_storage bound;
 	socklen_t len = sizeof(bound);
-	char host[DDIO_ADDR_HOST_MAX];
+	char host[ADDR_HOST_MAX];
 	struct addrinfo *list;
 	struct real_listener *l;
 	unsigned int port;

@@ -26,7 +26,7 @@
 struct real_resolve {
 	struct ddio_offload job;
 	struct real_stream *stream; /* NULL once closed */
-	char host[DDIO_ADDR_HOST_MAX];
+	char host[ADDR_HOST_MAX];
 	unsigned int port;
 	struct addrinfo *list;
 	int status;
@@ -369,7 +369,7 @@ static void stream_want_write(struct ddio_stream *stream, bool want)
 static const char *stream_local(struct ddio_stream *stream)
 {
 	struct real_stream *s = stream_of(stream);
-	char text[DDIO_ADDR_TEXT_MAX];
+	char text[ADDR_TEXT_MAX];
 	struct sockaddr_storage a;
 	socklen_t len = sizeof(a);
 
@@ -542,7 +542,7 @@ static struct real_stream *stream_alloc(struct ddio_env *env, int fd, const char
 int real_stream_new(struct real *real, int fd, const struct sockaddr *peer, socklen_t peer_len,
 		    struct ddio_stream **stream)
 {
-	char text[DDIO_ADDR_TEXT_MAX];
+	char text[ADDR_TEXT_MAX];
 	struct real_stream *s;
 
 	addr_format(peer, peer_len, text);
@@ -558,7 +558,7 @@ int real_stream_new(struct real *real, int fd, const struct sockaddr *peer, sock
 int real_stream_connect(struct ddio_env *env, const char *addr, const struct ddio_stream_ops *ops,
 			void *ctx, struct ddio_stream **stream)
 {
-	char host[DDIO_ADDR_HOST_MAX];
+	char host[ADDR_HOST_MAX];
 	struct real_stream *s;
 	unsigned int port;
 	int ret;

@@ -159,7 +159,7 @@ static void middle_root(void *arg, struct fan *fan)
 static void middle_begin(struct two_phase *tp)
 {
 	struct ddio_op *op = tp->op;
-	const struct fan_in in = { .kind = DDIO_FAN_MIDDLE,
+	const struct fan_in in = { .kind = FAN_KIND_MIDDLE,
 				   .error = &op->failed,
 				   .root = middle_root,
 				   .done = middle_agreed,
@@ -168,7 +168,7 @@ static void middle_begin(struct two_phase *tp)
 	tp->asked = true;
 	if (!tp->stopping)
 		tp->stage = TP_MIDDLE;
-	fan_begin(op->group, op->turn.number, DDIO_STEP_MIDDLE, &in);
+	fan_begin(op->group, op->turn.number, STEP_MIDDLE, &in);
 }
 
 static void segment_done(struct objio *io)
@@ -296,7 +296,7 @@ const struct mover method_2p = {
 };
 
 static const struct step_kind tp_kinds[] = {
-	{ .kind = DDIO_FAN_MIDDLE, .name = "the second phase of a transfer" },
+	{ .kind = FAN_KIND_MIDDLE, .name = "the second phase of a transfer" },
 	{ .kind = 0 },
 };
 

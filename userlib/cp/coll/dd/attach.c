@@ -83,7 +83,7 @@ static void attach_check(struct request_set *set)
 		if (!attach_find(job->group, job->lanes[i]))
 			error_status(&job->error, DDIO_ST_NODE_LOST,
 				     "node %s (%s): the connection was lost again",
-				     DDIO_LANE_NAMES(job->lanes[i]));
+				     LANE_NAMES(job->lanes[i]));
 	job_end(job);
 }
 
@@ -108,7 +108,7 @@ static void attach_tell(struct attach_job *job)
 {
 	struct ddio_group *g = job->group;
 	struct ddio_msg_attach msg = { .rank = g->rank, .size = g->size, .handle = g->handle };
-	uint8_t buf[DDIO_REQUEST_INLINE];
+	uint8_t buf[REQUEST_INLINE];
 	ssize_t len;
 	uint32_t i;
 
@@ -248,7 +248,7 @@ static void attaches_drop(struct ddio_group *group)
 	memcpy(msg.group, group->id, sizeof(msg.group));
 	while (attaches && !ddio_list_empty(attaches)) {
 		at = ddio_list_first(attaches, struct attach, link);
-		if (!group->session->closing && at->lane->state == DDIO_LANE_READY)
+		if (!group->session->closing && at->lane->state == LANE_READY)
 			detach_send(at, &msg);
 		attach_free(at);
 	}

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include "cp/coll/dd/blockset.h"
 
-enum { PAGE_BITS = 64 * DDIO_BLOCKSET_WORDS };
+enum { PAGE_BITS = 64 * BLOCKSET_WORDS };
 
 /* The page of that number, made if there is none; NULL: no memory. */
 static struct blockset_page *page_get(struct blockset *set, uint64_t number)

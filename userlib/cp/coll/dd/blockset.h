@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include "base/hash.h"
 
-#define DDIO_BLOCKSET_WORDS 8
+#define BLOCKSET_WORDS 8
 
 /**
  * struct blockset_page - which of neighbouring blocks are in the set
@@ -14,7 +14,7 @@
  */
 struct blockset_page {
 	struct ddio_hash_node node;
-	uint64_t bits[DDIO_BLOCKSET_WORDS];
+	uint64_t bits[BLOCKSET_WORDS];
 };
 
 /**

@@ -258,7 +258,7 @@ static void want_serve(struct lane *lane, const struct dd_want *want)
 		return;
 	}
 	error_set(&error, err, "write of %s: block %llu to node %s (%s): %s", op->file->rec.name,
-		  (unsigned long long)want->block, DDIO_LANE_NAMES(lane), strerror(-err));
+		  (unsigned long long)want->block, LANE_NAMES(lane), strerror(-err));
 	op_fail(op, &error);
 }
 
@@ -268,7 +268,7 @@ static void dd_drained(struct lane *lane)
 	struct dd_wire *wire = wire_find(lane);
 	struct dd_want *want;
 
-	while (wire && lane->state == DDIO_LANE_READY && !ddio_list_empty(&wire->wants) &&
+	while (wire && lane->state == LANE_READY && !ddio_list_empty(&wire->wants) &&
 	       ddio_conn_queued(lane->conn) < DDIO_CONN_HIGH) {
 		want = ddio_list_first(&wire->wants, struct dd_want, link);
 		ddio_list_del(&want->link);

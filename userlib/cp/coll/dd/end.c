@@ -18,7 +18,7 @@ struct ddio_op *dd_find(struct lane *lane, uint32_t handle, uint64_t number)
 
 	if (!op || !op_is_dd(op) || !op->priv || op->failed.status)
 		return NULL;
-	return op->phase == DDIO_PHASE_AGREEING || op->phase == DDIO_PHASE_MOVING ? op : NULL;
+	return op->phase == PHASE_AGREEING || op->phase == PHASE_MOVING ? op : NULL;
 }
 
 static void dd_check_bytes(struct ddio_op *op)
@@ -46,7 +46,7 @@ void dd_check_end(struct ddio_op *op)
 {
 	const struct dd *dd = op->priv;
 
-	if (op->phase == DDIO_PHASE_MOVING && !dd->left && !dd->sends)
+	if (op->phase == PHASE_MOVING && !dd->left && !dd->sends)
 		dd_check_bytes(op);
 }
 
@@ -144,7 +144,7 @@ static bool op_lost(struct ddio_group *group, struct lane *lane, const struct er
 		for (i = 0; dd && i < dd->nlanes; i++)
 			if (dd->lanes[i].lane == lane && !dd->lanes[i].done)
 				break;
-		if (!dd || i == dd->nlanes || op->phase >= DDIO_PHASE_STOPPING)
+		if (!dd || i == dd->nlanes || op->phase >= PHASE_STOPPING)
 			continue;
 		dd->lanes[i].done = true;
 		dd_lane_unbusy(&dd->lanes[i]);

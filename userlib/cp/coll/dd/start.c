@@ -126,7 +126,7 @@ int dd_launch(struct ddio_op *op, struct error *error)
 		err = start_send(dd->lanes[i].lane, op->turn.number, start, len);
 		if (err)
 			error_status(error, DDIO_ST_NODE_LOST, "node %s (%s): %s",
-				     DDIO_LANE_NAMES(dd->lanes[i].lane), strerror(-err));
+				     LANE_NAMES(dd->lanes[i].lane), strerror(-err));
 	}
 	start_put(start);
 	op->messages += dd->nnodes;
