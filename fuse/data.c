@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
+#include <sys/stat.h>
 #include "ddiofs.h"
 
 /* Up to so many bytes are copied out of the message; more are sent from where they are. */
@@ -148,14 +149,71 @@ static void fallocate_done(void *arg, const struct ddio_fs_reply *reply)
 {
 	struct request *r = arg;
 
-	if (!reply->err)
-		seen_grew(r->m->seen, r->ino, (uint64_t)r->off);
+	if (!reply->err && !(r->whence & FALLOC_FL_KEEP_SIZE))
+		seen_grew(r->m->seen, r->ino, (uint64_t)r->off + r->len);
 	request_end(r, reply->err);
+}
+
+static void fallocate_go(struct request *r)
+{
+	ddio_fs_allocate(r->h->file, r->whence, (uint64_t)r->off, r->len, fallocate_done, r);
+}
+
+static void fallocate_cleared(void *arg, const struct ddio_fs_reply *reply)
+{
+	struct request *r = arg;
+
+	if (reply->err)
+		request_end(r, reply->err);
+	else
+		fallocate_go(r);
+}
+
+static bool caller_in_group(const struct request *r, gid_t gid)
+{
+	gid_t list[256];
+	int i, n;
+
+	if (fuse_req_ctx(r->req)->gid == gid)
+		return true;
+	n = fuse_req_getgroups(r->req, (int)(sizeof(list) / sizeof(list[0])), list);
+	for (i = 0; i < n && i < (int)(sizeof(list) / sizeof(list[0])); i++)
+		if (list[i] == gid)
+			return true;
+	return false;
+}
+
+/* A setgid bit without group execution goes, too, unless the caller is of the group. */
+static void fallocate_killed(void *arg, const struct ddio_fs_reply *reply)
+{
+	struct request *r = arg;
+	struct ddio_fs_attr attr = { 0 };
+
+	if (reply->err || !(reply->attr->mode & S_ISGID)) {
+		fallocate_cleared(r, reply);
+		return;
+	}
+	atomic_store(&r->h->special, UINT_MAX);
+	if (caller_in_group(r, reply->attr->gid)) {
+		fallocate_go(r);
+		return;
+	}
+	attr.mode = reply->attr->mode & 07777 & ~(uint32_t)S_ISGID;
+	ddio_fs_setattr(r->m->fs, r->ino, DDIO_FS_SET_MODE, &attr, fallocate_cleared, r);
+}
+
+/* The kernel leaves it to us to clear setuid and setgid bits, and does not say when. */
+static bool fallocate_kills(struct request *r)
+{
+	unsigned int now = atomic_load(&r->m->special);
+
+	return fuse_req_ctx(r->req)->uid && atomic_exchange(&r->h->special, now) != now;
 }
 
 void op_fallocate(fuse_req_t req, fuse_ino_t ino, int mode, off_t off, off_t len,
 		  struct fuse_file_info *fi)
 {
+	const struct ddio_fs_attr none = { 0 };
 	struct request *r;
 
 	if (mode & ~(FALLOC_FL_KEEP_SIZE | FALLOC_FL_PUNCH_HOLE | FALLOC_FL_ZERO_RANGE)) {
@@ -166,9 +224,14 @@ void op_fallocate(fuse_req_t req, fuse_ino_t ino, int mode, off_t off, off_t len
 	if (!r)
 		return;
 	marks_set(r->m->marks, r->ino, MARK_WRITTEN);
-	r->off = mode & FALLOC_FL_KEEP_SIZE ? 0 : off + len;
-	ddio_fs_allocate(handle_of(fi)->file, mode, (uint64_t)off, (uint64_t)len, fallocate_done,
-			 r);
+	r->h = handle_of(fi);
+	r->whence = mode;
+	r->off = off;
+	r->len = (size_t)len;
+	if (fallocate_kills(r))
+		ddio_fs_setattr(r->m->fs, r->ino, DDIO_FS_KILL_SUID, &none, fallocate_killed, r);
+	else
+		fallocate_go(r);
 }
 
 static void lseek_done(void *arg, const struct ddio_fs_reply *reply)
