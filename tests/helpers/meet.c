@@ -201,15 +201,17 @@ static int listed(const char *a, const char *b)
 	static unsigned char times[ENTRIES];
 	int i, n = 0, twice = 0, missing = 0;
 	struct dirent *e;
-	char name[300];
+	char name[300], top[32];
 	DIR *dir;
 
-	mkdir(in(2, a, "listed"), 0755);
+	snprintf(top, sizeof(top), "listed.%d", (int)getpid());
+	if (mkdir(in(2, a, top), 0755))
+		die("mkdir");
 	for (i = 0; i < ENTRIES; i++) {
-		snprintf(name, sizeof(name), "listed/e%d", i);
+		snprintf(name, sizeof(name), "%s/e%d", top, i);
 		put(in(0, a, name), 0, 'x');
 	}
-	dir = opendir(in(2, b, "listed"));
+	dir = opendir(in(2, b, top));
 	if (!dir)
 		die("opendir");
 	while (n <= 2 * ENTRIES && (e = readdir(dir))) {
@@ -218,9 +220,9 @@ static int listed(const char *a, const char *b)
 		n++;
 		i = atoi(e->d_name + 1);
 		twice += times[i]++ > 0;
-		snprintf(name, sizeof(name), "listed/%.255s", e->d_name);
+		snprintf(name, sizeof(name), "%s/%.255s", top, e->d_name);
 		in(0, a, name);
-		snprintf(name, sizeof(name), "listed/f%d.%d", i, n);
+		snprintf(name, sizeof(name), "%s/f%d.%d", top, i, n);
 		if (rename(path[0], in(1, a, name)))
 			die("rename");
 	}
