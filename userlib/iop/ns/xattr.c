@@ -81,8 +81,10 @@ static int set_acl(struct ns *ns, const struct ddio_msg_fs_xattr *x, struct inod
 
 static int set_any(struct ns *ns, const struct ddio_msg_fs_xattr *x, struct inode *in)
 {
-	int ret;
+	int ret = kv_room(ns->kv);
 
+	if (ret)
+		return ret;
 	if (ns_stripe_is(x->name))
 		ret = ns_stripe_set(ns, in, x->name, x->value, x->len);
 	else
