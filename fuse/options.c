@@ -70,7 +70,7 @@ static const struct ddio_opt specs[] = {
 	{ .name = "remount",
 	  .type = OPT_NONE,
 	  .use = USE_REFUSED,
-	  .help = "not supported: umount and mount again to change options" },
+	  .help = "not supported: unmount and mount again to change options" },
 	{ .name = "defaults", .type = OPT_NONE, .use = USE_IGNORED },
 	{ .name = "auto", .type = OPT_NONE, .use = USE_IGNORED },
 	{ .name = "noauto", .type = OPT_NONE, .use = USE_IGNORED },

@@ -213,7 +213,7 @@ for o in $("$fs" --list-options); do
 	esac
 	case " $tried " in *" $o "*) ;; *) not_ok "option $o is not tried here" ;; esac
 done
-fails "remount" "umount and mount again" "$dir/mount.ddio" io0:/ "$dir/base" -o "remount,ro,conf=$DDIO_CONF"
-fails "remount of nothing" "umount and mount again" "$dir/mount.ddio" io0:/ "$dir/m" -o "remount,conf=$DDIO_CONF"
+fails "remount" "unmount and mount again" "$dir/mount.ddio" io0:/ "$dir/base" -o "remount,ro,conf=$DDIO_CONF"
+fails "remount of nothing" "unmount and mount again" "$dir/mount.ddio" io0:/ "$dir/m" -o "remount,conf=$DDIO_CONF"
 check "unmount" unmount base
 check "fsck" "$ddio" fsck

@@ -34,7 +34,7 @@ done
 compare Documentation/man/ddiod.8 "$(build/ddiod --help | grep -oE -- '--[a-z][a-z-]*')"
 compare Documentation/man/ddiofs.8 "$(build/ddiofs --help | grep -oE -- '--[a-z][a-z-]*')"
 # What follows -o: each stands alone in a list of .It Cm, or in a list with commas.
-have=$(sed -n '/^.Sh OPTIONS OF THE MOUNT/,/^.Sh SIGNALS/s/^\.It Cm //p' Documentation/man/ddiofs.8 |
+have=$(sed -n '/^.Sh MOUNT OPTIONS/,/^.Sh SIGNALS/s/^\.It Cm //p' Documentation/man/ddiofs.8 |
 	sed 's/ Ns = Ns Cm .*//; s/Ns = Ns Ar [A-Z]*//g; s/ Cm / /g; s/[ ,][ ,]*/\n/g' |
 	sed '/^$/d' | grep -vE '^(none|always)$' | sort -u)
 want=$(build/ddiofs --list-options | sort -u)

@@ -24,7 +24,7 @@
  * @buffers: block buffers of each disk; 0: the default
  * @reactors: of each I/O processor; 0: the default
  * @fcfs: disk queues are first come, first served
- * @install: caches read a block before a part of it is written
+ * @install: caches read a block before part of it is written
  * @no_write_back: written blocks stay in the caches until a sync, for measurements
  * @no_sync: records are not forced to the medium, for clusters that are thrown away
  */

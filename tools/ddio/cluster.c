@@ -21,11 +21,11 @@ struct start_values {
 static const struct ddio_opt start_opts[] = {
 	{ "dir", 'd', OPT_TEXT, AT(dir), "DIR", "the cluster's directory (" DEFAULT_DIR ")" },
 	{ "iops", 'i', OPT_U32, AT(iops), "N", "I/O processors (4)" },
-	{ "disks", 'n', OPT_U32, AT(disks), "N", "disks of each (1)" },
+	{ "disks", 'n', OPT_U32, AT(disks), "N", "disks of each I/O processor (1)" },
 	{ "engine", 'e', OPT_TEXT, AT(engine), "NAME",
 	  "disk engine: aio (files), mem (memory), hp97560 (the papers' disk) (aio)" },
 	{ "disk-options", 'o', OPT_TEXT, AT(options), "LIST",
-	  "options of the engine, name=value,...: see ddio-disk-engines(7)" },
+	  "options of the engine, name=value,..., see ddio-disk-engines(7)" },
 	{ "disk-size", 's', OPT_SIZE, AT(disk_size), "SIZE",
 	  "size of a disk (aio: 8G, sparse; mem: 1G; hp97560: 1.3G)" },
 	{ "files", 'f', OPT_FLAG, AT(files), NULL,
@@ -40,7 +40,7 @@ static const struct ddio_opt start_opts[] = {
 	{ "reactors", 0, OPT_U32, AT(reactors), "N",
 	  "reactors of each I/O processor (as many as disks)" },
 	{ "timeout-ms", 0, OPT_U32, AT(timeout_ms), "MS",
-	  "give up on a node that is silent for so long (30000)" },
+	  "give up on a node after this many ms of silence (30000)" },
 	{ "no-key", 0, OPT_FLAG, AT(no_key), NULL, "use no key: other local users can connect" },
 	{ 0 },
 };
@@ -58,8 +58,9 @@ static const struct ddio_opt stop_opts[] = {
 	{ 0 },
 };
 
-const struct opt_cmd opts_stop = { "ddio",    "stop", NULL, "Stop a cluster of 'ddio start'.",
-				   stop_opts, 0,      0 };
+const struct opt_cmd opts_stop = {
+	"ddio", "stop", NULL, "Stop a cluster that 'ddio start' started.", stop_opts, 0, 0
+};
 
 static const struct start_values defaults = {
 	.dir = DEFAULT_DIR, .engine = "aio", .iops = 4, .disks = 1, .cache = 64u << 20
@@ -107,8 +108,8 @@ static int start_again(const struct start_values *v)
 {
 	if (is_shaped(v)) {
 		cmd_fail("start", 0,
-			 "%s already holds a cluster: start it as it was made, without options, "
-			 "or remove it by 'ddio stop --clean --dir %s'",
+			 "%s already holds a cluster: start it without options, as it was made, "
+			 "or remove it with 'ddio stop --clean --dir %s'",
 			 v->dir, v->dir);
 		return -EEXIST;
 	}

@@ -29,13 +29,13 @@ static const struct ddio_opt plain_opts[] = { CONF_OPT, { 0 } };
 static const struct ddio_opt mkdir_opts[] = {
 	CONF_OPT,
 	{ "parents", 'p', OPT_FLAG, offsetof(struct files_values, parents), NULL,
-	  "make missing parents; an existing directory is no error" },
+	  "make missing parents, and accept directories that exist" },
 	{ 0 },
 };
 static const struct ddio_opt rm_opts[] = {
 	CONF_OPT,
 	{ "force", 'f', OPT_FLAG, offsetof(struct files_values, force), NULL,
-	  "a name that does not exist is no error" },
+	  "ignore names that do not exist" },
 	{ 0 },
 };
 

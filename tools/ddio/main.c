@@ -162,7 +162,8 @@ static int cmd_completion(int argc, char **argv)
 	if (argc == 1 && !strcmp(argv[0], "bash"))
 		return completion_bash();
 	if (strcmp(argv[0], "options")) {
-		fprintf(stderr, "ddio completion: give 'bash', or 'options' and a command\n");
+		fprintf(stderr,
+			"ddio completion: give 'bash', or 'options' with or without a command\n");
 		return EXIT_USAGE;
 	}
 	if (argc == 2)

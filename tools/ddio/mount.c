@@ -31,7 +31,7 @@ static const struct ddio_opt mount_opts[] = {
 	{ "conf", 'c', OPT_TEXT, AT(conf), "FILE",
 	  "the cluster's configuration ($DDIO_CONF, " LOCAL_CONF ")" },
 	{ "options", 'o', OPT_LIST, AT(options), "LIST",
-	  "mount options, with commas between: see ddiofs(8)" },
+	  "mount options, separated by commas, see ddiofs(8)" },
 	{ "foreground", 'f', OPT_FLAG, AT(foreground), NULL, "stay in the foreground" },
 	{ 0 },
 };
@@ -44,7 +44,7 @@ const struct opt_cmd opts_mount = { "ddio",	"mount",
 static const struct ddio_opt umount_opts[] = {
 	{ "lazy", 'z', OPT_FLAG, AT(lazy), NULL, "free the directory now, even if it is in use" },
 	{ "missing-ok", 'm', OPT_FLAG, AT(missing_ok), NULL,
-	  "it is no error if there is no mount" },
+	  "succeed even if nothing is mounted there" },
 	{ 0 },
 };
 
@@ -146,7 +146,7 @@ static int dir_check(const char *dir, bool make)
 		return cmd_fail("mount", -errno, "cannot make the directory %s", dir);
 	/* lstat() does not wait for the cluster of a mount that may be there. */
 	if (lstat(dir, &st) && errno == ENOENT)
-		return cmd_fail("mount", 0, "%s does not exist: make it first, by 'mkdir %s'", dir,
+		return cmd_fail("mount", 0, "%s does not exist: make it first with 'mkdir %s'", dir,
 				dir);
 	return 0;
 }

@@ -25,11 +25,10 @@ struct transfer_values {
 
 static const struct ddio_opt import_opts[] = {
 	{ "conf", 'c', OPT_TEXT, AT(conf), "FILE", "the cluster's configuration ($DDIO_CONF)" },
-	{ "block-size", 'b', OPT_SIZE, AT(block), "SIZE",
-	  "block size (as the configuration says)" },
+	{ "block-size", 'b', OPT_SIZE, AT(block), "SIZE", "block size (the configuration's)" },
 	{ "layout", 'l', OPT_TEXT, AT(layout), "NAME",
 	  "contiguous, random-blocks, random-tracks (contiguous)" },
-	{ "seed", 0, OPT_U64, AT(seed), "N", "seed of a random layout (any)" },
+	{ "seed", 0, OPT_U64, AT(seed), "N", "seed of a random layout (chosen at random)" },
 	{ "disks", 'd', OPT_TEXT, AT(disks), "LIST", "stripe over these disks, as 0,1,2 (all)" },
 	{ "force", 'f', OPT_FLAG, AT(force), NULL, "replace a file that exists" },
 	{ "quiet", 'q', OPT_FLAG, AT(quiet), NULL, "show no progress" },

@@ -119,8 +119,8 @@ static const char *noun_of(enum opt_type type)
 static const char *units_of(enum opt_type type)
 {
 	if (type == OPT_SIZE || type == OPT_POWER)
-		return ", with K, M, G or T behind the number";
-	return type == OPT_TIME || type == OPT_SECONDS ? ", with ms, s or m behind the number" : "";
+		return ", with K, M, G or T after the number";
+	return type == OPT_TIME || type == OPT_SECONDS ? ", with ms, s or m after the number" : "";
 }
 
 static int refuse_number(const struct ddio_opt *opt, char *why, size_t len)

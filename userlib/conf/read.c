@@ -237,7 +237,7 @@ static int section_begin(struct conf_parser *parser, int line, const char *text)
 				 text, CONF_MAX_NAME);
 	before = section_find(parser, kind, clean);
 	if (before)
-		return conf_fail(parser, -EINVAL, line, "[%s] was given already in line %d", text,
+		return conf_fail(parser, -EINVAL, line, "[%s] was already given in line %d", text,
 				 before->line);
 	return section_add(parser, line, kind, clean);
 }
@@ -270,7 +270,7 @@ static int value_add(struct conf_parser *parser, int line, const char *name, con
 	}
 	if (section->lines[i])
 		return conf_fail(parser, -EINVAL, line,
-				 "'%s' was given already in line %d of [%s%s%s]", name,
+				 "'%s' was already given in line %d of [%s%s%s]", name,
 				 section->lines[i], kind, gap, section->name);
 	if (!*value)
 		return conf_fail(parser, -EINVAL, line, "'%s' in [%s%s%s] has no value", name, kind,

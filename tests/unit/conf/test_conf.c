@@ -147,8 +147,8 @@ static void test_form(void)
 	refuses("[disk a/b]\n", 1, "needs a name");
 	refuses("[disk aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa]\n",
 		1, "needs a name");
-	refuses(SMALL "[node io0]\n", 8, "was given already in line 3");
-	refuses(SMALL "[cluster]\n", 8, "was given already in line 1");
+	refuses(SMALL "[node io0]\n", 8, "was already given in line 3");
+	refuses(SMALL "[cluster]\n", 8, "was already given in line 1");
 	refuses(SMALL "x = 1\n", 8, "allowed are node, engine, path, size, options, bus");
 	refuses(SMALL "node = io0\n", 8, "given already in line 7");
 	refuses(SMALL "path =\n", 8, "has no value");

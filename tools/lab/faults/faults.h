@@ -70,7 +70,7 @@ enum faults_plant {
  * struct faults_spec - what to run
  * @seed: everything is drawn from it
  * @plant: the bug to plant
- * @rounds: number of rounds; 0: as the seed says
+ * @rounds: number of rounds; 0: chosen by the seed
  * @verbose: print what happens, and the processes' logs, on standard error
  */
 struct faults_spec {

@@ -49,7 +49,7 @@ static const struct ddio_opt lu_opts[] = {
 	{ "fcfs", 0, OPT_FLAG, LU_AT(fcfs), NULL,
 	  "disk queues are first come, first served, not CSCAN" },
 	{ "install", 0, OPT_FLAG, LU_AT(install), NULL,
-	  "caches read a block before a part of it is written" },
+	  "caches read a block before part of it is written" },
 	{ "no-batch", 0, OPT_FLAG, LU_AT(no_batch), NULL, "send each Memput and Memget by itself" },
 	{ "matrix", 0, OPT_TEXT, LU_AT(matrix), "FILE",
 	  "write the matrix to this file: floats by column" },

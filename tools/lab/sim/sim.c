@@ -42,7 +42,7 @@ static const struct ddio_opt sim_opts[] = {
 	{ "jobs", 'j', OPT_U32, SIM_AT(jobs), "N",
 	  "with --faults: runs at a time (one for each processor)" },
 	{ "rounds", 0, OPT_U32, SIM_AT(rounds), "N",
-	  "with --faults: rounds of work (as the seed says)" },
+	  "with --faults: rounds of work (chosen by the seed)" },
 	{ "plant", 0, OPT_TEXT, SIM_AT(plant), "NAME",
 	  "with --faults: a bug that must be found: flush, byte, verdict, hang" },
 	{ "verbose", 'v', OPT_FLAG, SIM_AT(verbose), NULL,

@@ -58,7 +58,7 @@ void incarnations_check(struct ddio_file *file, struct error *error)
 		if (file->boot[i] && !error->status &&
 		    !disk_kept(file->session, file->rec.disks[i], file->boot[i]))
 			error_status(error, DDIO_ST_NODE_LOST,
-				     "%s: node %s was restarted: what was written before and "
+				     "%s: node %s was restarted: data written before that and "
 				     "not synced may be lost",
 				     file->rec.name, file->session->conf->nodes[node->index].name);
 		file->boot[i] = node->boot;

@@ -410,7 +410,7 @@ static int hp_params(struct hp_disk *h, const struct ddio_disk_spec *spec,
 	if (ret)
 		return ret;
 	if (opts->time_scale != 0 && opts->time_scale < 1e-4) {
-		disk_err(err, err_len, spec, "option time_scale: below 0.0001 only 0 will do");
+		disk_err(err, err_len, spec, "option time_scale: give 0, or at least 0.0001");
 		return -EINVAL;
 	}
 	params->buffer_sectors = opts->buffer_sectors;
@@ -421,7 +421,7 @@ static int hp_params(struct hp_disk *h, const struct ddio_disk_spec *spec,
 	ret = hp97560_params_check(params);
 	if (ret)
 		disk_err(err, err_len, spec,
-			 "these options make no drive: more dirty_sectors"
+			 "no drive can have these options: are there more dirty_sectors"
 			 " than buffer_sectors?");
 	return ret;
 }

@@ -221,7 +221,7 @@ static int batch_hand_over(struct kmod_disk *k, struct kmod_batch *batch, enum d
 	return ddio_kdev_submit(&k->kenv->kdev, &submit);
 }
 
-/* The kernel does not take them together: submits each in a batch of its own. */
+/* Submits each request, since the kernel does not take them together, in a batch of its own. */
 static void batch_split(struct kmod_disk *k, struct kmod_batch *batch, enum ddio_disk_op op,
 			const struct ddio_block *block)
 {

@@ -252,7 +252,8 @@ static bool may_begin(struct coll_req *req, const struct coll_group *group, stru
 	if (early) {
 		verdict_set(v, early->status,
 			    early->status == DDIO_ST_MEMBER_LOST ? early->rank : COLL_NOBODY,
-			    "given up before it began: %s", ddio_status_text(early->status));
+			    "given up by a member before it began: %s",
+			    ddio_status_text(early->status));
 		return false;
 	}
 	if (group->reactor->stopping) {

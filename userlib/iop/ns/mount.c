@@ -177,7 +177,7 @@ static void close_one(struct ns *ns, uint64_t ino, struct ns_left *left)
 	if (ns_closed(ns, ino, left))
 		ddio_env_log(
 			ns->env, DDIO_LOG_WARN,
-			"name space: an orphan could not be removed when it was closed; 'ddio fsck --repair' does");
+			"name space: an orphan could not be removed when it was closed; 'ddio fsck --repair' removes it");
 }
 
 static void close_all(struct ns *ns, struct ns_mount *m)
@@ -223,7 +223,7 @@ static void watch_arm(struct ns *ns)
 	if (when && ddio_timer_arm(ns->env, &ns->timer, when))
 		ddio_env_log(
 			ns->env, DDIO_LOG_WARN,
-			"name space: no memory for a timer; mounts that are gone keep their locks");
+			"name space: no memory for a timer; mounts that have died keep their locks");
 }
 
 static void mounts_look(void *arg)
@@ -237,7 +237,7 @@ static void mounts_look(void *arg)
 			continue;
 		ddio_env_log(
 			ns->env, DDIO_LOG_WARN,
-			"name space: a mount has been gone for too long and loses its open files and locks");
+			"name space: a mount was silent for too long and loses its open files and locks");
 		ns_mount_end(ns, m);
 	}
 	watch_arm(ns);

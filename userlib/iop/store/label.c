@@ -178,7 +178,7 @@ static int refuse_disk(struct identity *id)
 			      name);
 	default:
 		return refuse(id, -EUCLEAN, "disk %s: its label is damaged; %s", name,
-			      id->in_recs ? "to use it anew, fill its first 4096 bytes with zeros"
+			      id->in_recs ? "to start afresh, fill its first 4096 bytes with zeros"
 					  : "a start with repair writes it again from the records");
 	}
 }
@@ -192,11 +192,11 @@ static int disk_is_blank(struct identity *id)
 		return refuse(
 			id, -ENOMEDIUM,
 			"disk %s: it is blank, but there are records of it in %s; give it its own "
-			"disk, or remove that directory to begin anew",
+			"disk, or remove that directory to start afresh",
 			id->opts->disk_name, id->opts->dir);
 	return refuse(id, -ENOMEDIUM,
 		      "disk %s: it keeps its data in memory only, but the records in %s are of a "
-		      "disk that lasts; remove that directory to begin anew",
+		      "disk that lasts; remove that directory to start afresh",
 		      id->opts->disk_name, id->opts->dir);
 }
 
@@ -206,7 +206,7 @@ static int recs_are_empty(struct identity *id)
 	return refuse(id, -ENOMEDIUM,
 		      "disk %s: it has a label (cluster %s, disk %s, number %" PRIu32
 		      "), but there are no records of it in %s; give their directory, or fill the "
-		      "disk's first %d bytes with zeros to begin anew, losing all on it",
+		      "disk's first %d bytes with zeros to start afresh, losing all on it",
 		      id->opts->disk_name, id->disk.cluster, id->disk.name, id->disk.disk,
 		      id->opts->dir, LABEL_SPACE);
 }

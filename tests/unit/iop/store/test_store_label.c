@@ -90,7 +90,7 @@ static void test_one_without_the_other(void)
 	CU_ASSERT_EQUAL(rename(t.recs, kept), 0);
 	CU_ASSERT_EQUAL(ut_store_open(&t), -ENOMEDIUM);
 	says(&t, "no records of it");
-	says(&t, "zeros to begin anew");
+	says(&t, "zeros to start afresh");
 	ut_remove_tree(t.recs);
 	CU_ASSERT_EQUAL(rename(kept, t.recs), 0);
 	/* Another disk: blank. */

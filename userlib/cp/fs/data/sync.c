@@ -41,7 +41,7 @@ static void sync_end(struct sync_job *sj)
 
 	if (sj->file->losses != sj->inode->losses)
 		fsc_error_set(&sj->error, -EIO,
-			      "an I/O processor was restarted: what was written before and not "
+			      "an I/O processor was restarted: data written before that and not "
 			      "synced may be lost");
 	sj->file->losses = sj->inode->losses;
 	error = sj->error;
@@ -107,7 +107,7 @@ static void losses_check(struct sync_job *sj)
 			continue;
 		inode->losses++;
 		fsc_log(inode->fs, DDIO_LOG_WARN,
-			"node %s was restarted: what was written to inode %llu before and not "
+			"node %s was restarted: data written to inode %llu before that and not "
 			"synced may be lost",
 			inode->r->session->conf->nodes[node->index].name,
 			(unsigned long long)inode->ino);

@@ -283,7 +283,7 @@ static void names_attached(struct node_request *request, const struct reply *rep
 	}
 	if (names->attached_once)
 		fsc_log(fs, DDIO_LOG_INFO,
-			"the name server was restarted: telling it again what is open and locked");
+			"the name server was restarted: telling it again which files are open and which locks are held");
 	names->state = FSC_TELLING;
 	names->ops->tell_again(fs);
 }
