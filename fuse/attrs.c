@@ -99,7 +99,7 @@ static void times_done(void *arg, const struct ddio_fs_reply *reply)
 	request_free(r);
 }
 
-/* True if the kernel sends times that it keeps by itself. */
+/* Returns true if the kernel sends times that it keeps by itself. */
 static bool is_times_of_kernel(const struct mount *m, int to_set)
 {
 	return m->o->cache == CACHE_ALWAYS && to_set & FUSE_SET_ATTR_CTIME &&

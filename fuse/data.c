@@ -16,7 +16,7 @@ static void atime_done(void *arg, const struct ddio_fs_reply *reply)
 	request_free(arg);
 }
 
-/* True if this read has to change the time of access. */
+/* Returns true if this read has to change the time of access. */
 static bool atime_stale(const struct mount *m, struct handle *h)
 {
 	unsigned int now = atomic_load(&m->atimes);
@@ -94,7 +94,7 @@ static void write_killed(void *arg, const struct ddio_fs_reply *reply)
 		ddio_fs_write(r->h->file, r->data, r->len, (uint64_t)r->off, write_done, r);
 }
 
-/* True if this write has to clear setuid and setgid bits; once for each chmod that may have set them. */
+/* Returns true if this write has to clear setuid and setgid bits; once for each chmod that may have set them. */
 static bool write_kills(struct request *r)
 {
 	unsigned int now = atomic_load(&r->m->special);

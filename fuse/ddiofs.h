@@ -251,7 +251,7 @@ void seen_grew(struct seen *seen, uint64_t ino, uint64_t end);
 bool seen_size_is(struct seen *seen, uint64_t ino, uint64_t size);
 /* Notes that this mount removed a directory. */
 void seen_gone(struct seen *seen, uint64_t ino);
-/* True if this mount removed the directory; false also if that was forgotten. */
+/* Returns true if this mount removed the directory; false also if that was forgotten. */
 bool seen_is_gone(struct seen *seen, uint64_t ino);
 
 /* marks.c */
@@ -260,7 +260,7 @@ struct marks *marks_new(void);
 void marks_free(struct marks *marks);
 /* Due before the request that the mark stands for. */
 void marks_set(struct marks *marks, uint64_t ino, unsigned char mark);
-/* True if one of the marks was set, and sometimes if none was. */
+/* Returns true if one of the marks was set, and sometimes if none was. */
 bool marks_has(struct marks *marks, uint64_t ino, unsigned char mark);
 
 /* drop.c */
@@ -281,7 +281,7 @@ void *message_take(void);
 
 /* negotiate.c */
 void loop_init(void *userdata, struct fuse_conn_info *conn);
-/* True if the message being handled asks to clear setuid and setgid bits, which libfuse does not pass on. */
+/* Returns true if the message being handled asks to clear setuid and setgid bits, which libfuse does not pass on. */
 bool message_kills(void);
 /* Replies to an open, or with @e to a create, of a file whose direct writes may run in parallel. */
 int reply_open_parallel(fuse_req_t req, const struct fuse_entry_param *e,

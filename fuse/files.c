@@ -69,13 +69,13 @@ static int flags_for(const struct mount *m, int flags)
 	return flags;
 }
 
-/* True if @a is not later than @b. */
+/* Returns true if @a is not later than @b. */
 static bool older(const struct timespec *a, const struct timespec *b)
 {
 	return a->tv_sec != b->tv_sec ? a->tv_sec < b->tv_sec : a->tv_nsec <= b->tv_nsec;
 }
 
-/* True if reading must change the time of access, by the rule of relatime. */
+/* Returns true if reading must change the time of access, by the rule of relatime. */
 static bool atime_stale(const struct ddio_fs_attr *attr)
 {
 	return older(&attr->atime, &attr->mtime) || older(&attr->atime, &attr->ctime) ||

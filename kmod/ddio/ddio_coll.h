@@ -152,7 +152,7 @@ static inline bool ddio_coll_posts_done(const struct ddio_coll *coll)
 	return coll->delivery == DDIO_STREAM || coll->flags & DDIO_SUBMIT_EVENTS;
 }
 
-/* A collective with one reference, without a list or channels; NULL: no memory. */
+/* Returns a collective with one reference, without a list or channels; NULL: no memory. */
 struct ddio_coll *ddio_coll_new(struct ddio_ctx *ctx, const struct ddio_submit *arg,
 				const struct ddio_delivery *ops);
 /*

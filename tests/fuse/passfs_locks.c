@@ -114,7 +114,7 @@ static void retry(struct ddio_fs *fs)
 	}
 }
 
-/* True if @owner would wait for itself, through those that @holder waits for. */
+/* Returns true if @owner would wait for itself, through those that @holder waits for. */
 static bool deadlock(struct ddio_fs *fs, uint64_t holder, uint64_t owner, int depth)
 {
 	struct lock *w, *h;

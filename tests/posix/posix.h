@@ -44,7 +44,7 @@ struct px {
 	char why[512];
 };
 
-/* 0 or more, -1 with errno, PX_WRONG. */
+/* Returns 0 or more, -1 with errno, PX_WRONG. */
 typedef long (*px_run)(struct px *p, int argc, char **argv);
 
 struct px_op {

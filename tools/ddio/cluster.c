@@ -66,7 +66,7 @@ static const struct start_values defaults = {
 	.dir = DEFAULT_DIR, .engine = "aio", .iops = 4, .disks = 1, .cache = 64u << 20
 };
 
-/* Whether an option was given that shapes a new cluster. */
+/* Returns whether an option was given that shapes a new cluster. */
 static bool is_shaped(const struct start_values *given)
 {
 	struct start_values v = *given;

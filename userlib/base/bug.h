@@ -29,7 +29,7 @@ void ddio_bug(const char *file, int line, const char *fmt, ...)
  */
 void ddio_bug_set_log(void (*log)(void *arg, const char *line), void *arg);
 
-/* Whether a bug ends the process.  At first true in sanitizer builds only. */
+/* Returns whether a bug ends the process.  At first true in sanitizer builds only. */
 void ddio_bug_set_fatal(bool fatal);
 
 #endif /* DDIO_BUG_H */

@@ -58,12 +58,12 @@ void ddio_hash_del(struct ddio_hash *hash, struct ddio_hash_node *node);
 /* Frees the chains; what is still in the table is its owner's to free. */
 void ddio_hash_fini(struct ddio_hash *hash);
 
-/* A node with the key, or NULL. */
+/* Returns a node with the key, or NULL. */
 struct ddio_hash_node *ddio_hash_find(const struct ddio_hash *hash, uint64_t key);
-/* Another one with the same key, or NULL. */
+/* Returns another one with the same key, or NULL. */
 struct ddio_hash_node *ddio_hash_again(const struct ddio_hash_node *node);
 
-/* The first node, or NULL; then one after the other. */
+/* Returns the first node, or NULL; then one after the other. */
 struct ddio_hash_node *ddio_hash_first(const struct ddio_hash *hash, struct ddio_hash_walk *walk);
 struct ddio_hash_node *ddio_hash_next(const struct ddio_hash *hash, struct ddio_hash_walk *walk);
 

@@ -36,7 +36,7 @@ struct ddio_heap {
 int ddio_heap_put(struct ddio_heap *heap, struct ddio_heap_node *node, uint64_t when);
 /* Harmless for a node that is not in the heap. */
 void ddio_heap_remove(struct ddio_heap *heap, struct ddio_heap_node *node);
-/* The earliest node, which stays in the heap, or NULL. */
+/* Returns the earliest node, which stays in the heap, or NULL. */
 struct ddio_heap_node *ddio_heap_first(const struct ddio_heap *heap);
 /* Takes all nodes out and frees what the heap has allocated. */
 void ddio_heap_fini(struct ddio_heap *heap);

@@ -67,9 +67,9 @@ struct ddio_opt {
 	int use;
 };
 
-/* The option of that name, or NULL. */
+/* Returns the option of that name, or NULL. */
 const struct ddio_opt *ddio_opt_find(const struct ddio_opt *table, const char *name);
-/* Whether it takes a value. */
+/* Returns whether it takes a value. */
 bool ddio_opt_takes_value(const struct ddio_opt *opt);
 
 /**

@@ -80,7 +80,7 @@ int ddio_conf_load(const char *path, struct ddio_conf **conf, char *err, size_t 
 int ddio_conf_parse(const char *name, const char *text, size_t len, struct ddio_conf **conf,
 		    char *err, size_t err_len);
 void ddio_conf_free(struct ddio_conf *conf);
-/* Number of the node, or -ENOENT. */
+/* Returns the number of the node, or -ENOENT. */
 int ddio_conf_find_node(const struct ddio_conf *conf, const char *name);
 int conf_find_disk(const struct ddio_conf *conf, const char *name);
 /* Every option of every section with limits, default and meaning, as text for a person. */

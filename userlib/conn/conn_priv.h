@@ -195,13 +195,13 @@ void conn_try_end(struct ddio_conn *c, struct conn_frame *f);
 /* ENDING: closed() now. */
 void conn_ended(struct ddio_conn *c, struct conn_frame *f);
 
-/* True if no callback may be called any more, and @c must not be used. */
+/* Returns true if no callback may be called any more, and @c must not be used. */
 static inline bool conn_dead(const struct ddio_conn *c, const struct conn_frame *f)
 {
 	return f->gone || c->zombie || c->state >= CONN_ENDING;
 }
 
-/* True if received bytes, or the end of a message, wait to be used. */
+/* Returns true if received bytes, or the end of a message, wait to be used. */
 static inline bool conn_in_pending(const struct ddio_conn *c)
 {
 	return c->in.head != c->in.tail || (c->in.body && !c->in.left);
@@ -247,7 +247,7 @@ enum conn_side { CONN_ACCEPTOR, CONN_CONNECTOR };
 /* Computes the proof of @side: 0, or -ENOMEM if libcrypto fails. */
 int conn_proof_make(const struct conn_opening *o, enum conn_side side,
 		    uint8_t proof[DDIO_PROOF_LEN]);
-/* True if @proof is the proof of @side. */
+/* Returns true if @proof is the proof of @side. */
 bool conn_proof_ok(const struct conn_opening *o, enum conn_side side,
 		   const uint8_t proof[DDIO_PROOF_LEN]);
 

@@ -190,7 +190,7 @@ void ddio_stream_want_write(struct ddio_stream *stream, bool want); /* initially
 const char *ddio_stream_peer(const struct ddio_stream *stream);
 /* This end's address as text, once connected; "" if it is not known.  Valid until the next call. */
 const char *ddio_stream_local(struct ddio_stream *stream);
-/* True if the peer is this machine by a loopback address. */
+/* Returns true if the peer is this machine by a loopback address. */
 bool ddio_stream_is_loopback(const struct ddio_stream *stream);
 /* Data already written are still delivered, unless the process dies, before the peer reads the end. */
 void ddio_stream_close(struct ddio_stream *stream);
@@ -211,7 +211,7 @@ int ddio_listen(struct ddio_env *env, const char *addr, ddio_accept_fn accept, v
 /* The address that was bound, with its port. */
 const char *ddio_listener_addr(const struct ddio_listener *listener);
 void ddio_listener_close(struct ddio_listener *listener);
-/* Whether the text is an address that only this machine can reach (127.0.0.0/8, ::1, localhost). */
+/* Returns whether the text is an address that only this machine can reach (127.0.0.0/8, ::1, localhost). */
 bool ddio_addr_is_loopback(const char *addr);
 
 /*

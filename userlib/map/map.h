@@ -84,7 +84,7 @@ void ddio_map_free(struct ddio_map *map);
 uint32_t map_nprocs(const struct ddio_map *map);
 /* Dimensions of the array; 1 for descriptions of other kinds. */
 uint32_t ddio_map_ndims(const struct ddio_map *map);
-/* True if messages are contiguous pieces of every share. */
+/* Returns true if messages are contiguous pieces of every share. */
 bool map_monotone(const struct ddio_map *map);
 /* Bytes of the whole share of @proc. */
 uint64_t ddio_map_share_size(const struct ddio_map *map, uint32_t proc);

@@ -416,9 +416,9 @@ DDIO_PROTO_CODEC(group_table, ddio_msg_group_table);
 DDIO_PROTO_CODEC(fan, ddio_msg_fan);
 DDIO_PROTO_CODEC(exchange, ddio_msg_exchange);
 
-/* True if @block can be the size of a file block. */
+/* Returns true if @block can be the size of a file block. */
 bool ddio_block_ok(uint32_t block);
-/* True if @mode is one of the seven types and permissions, and nothing else. */
+/* Returns true if @mode is one of the seven types and permissions, and nothing else. */
 bool ddio_mode_ok(uint32_t mode);
 
 #include "proto/proto_fs.h"

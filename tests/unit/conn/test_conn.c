@@ -190,7 +190,7 @@ static int take_bulk(struct traffic *t, const struct ddio_msg *msg, struct ddio_
 	return 0;
 }
 
-/* True if the pieces together are the bulk, and the guards are intact. */
+/* Returns true if the pieces together are the bulk, and the guards are intact. */
 static bool sunk_right(const struct traffic *t, uint64_t tag, const struct msg_shape *s)
 {
 	size_t at = 0;

@@ -289,7 +289,7 @@ static inline uint64_t twin_check_whole(const struct map_twin *t, const struct d
 	return faults;
 }
 
-/* True if some byte is held by two of those that deliver; then @map must say so. */
+/* Returns true if some byte is held by two of those that deliver; then @map must say so. */
 static inline uint64_t twin_check_overlap(const struct map_twin *t, const struct ddio_map *map)
 {
 	uint32_t first = 0, second = 0, p;

@@ -29,7 +29,7 @@ void disk_count(struct ddio_disk *disk, enum ddio_disk_op op, uint64_t len, int 
 int disk_writes_watch(struct ddio_disk *disk);
 /* A write of the range begins, or has ended. */
 void disk_write_note(struct ddio_disk *disk, uint64_t offset, uint64_t len);
-/* True if the range was, or may have been, written after disk->write_seq was @seq. */
+/* Returns true if the range was, or may have been, written after disk->write_seq was @seq. */
 bool disk_written_since(const struct ddio_disk *disk, uint64_t offset, uint64_t len, uint64_t seq);
 
 /* Reads the wrapper's half of spec->options; names in the engine's @options are left to the engine. */

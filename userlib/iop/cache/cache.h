@@ -101,11 +101,11 @@ void cache_flush(struct cache *cache, struct cache_flush *flush);
 /* Drops @count blocks of an object from @first on without writing them (remove, truncate, punch);
  * UINT64_MAX: all from there on.  Blocks with I/O under way are dropped when it ends. */
 void cache_discard(struct cache *cache, struct object *obj, uint64_t first, uint64_t count);
-/* True if I/O of the cache is under way, or a lock held, on one of these blocks. */
+/* Returns true if I/O of the cache is under way, or a lock held, on one of these blocks. */
 bool cache_busy(struct cache *cache, const struct object *obj, uint64_t first, uint64_t count);
-/* True if it holds dirty blocks. */
+/* Returns true if it holds dirty blocks. */
 bool cache_dirty(const struct cache *cache);
-/* True if no I/O and no work of the cache is under way. */
+/* Returns true if no I/O and no work of the cache is under way. */
 bool cache_idle(const struct cache *cache);
 
 /**
@@ -136,7 +136,7 @@ void cache_unlock(struct cache *cache, struct block_lock *lock, bool stale);
 /* Withdraws a lock that has not been granted. */
 void cache_lock_cancel(struct cache *cache, struct block_lock *lock);
 
-/* True if the cache holds, or is writing, newer bytes of the block than the disk has. */
+/* Returns true if the cache holds, or is writing, newer bytes of the block than the disk has. */
 bool cache_newer(struct cache *cache, const struct object *obj, uint64_t block);
 /* Returns the first block of [first, first + count) for which that is true; first + count: none. */
 uint64_t cache_next_newer(struct cache *cache, const struct object *obj, uint64_t first,

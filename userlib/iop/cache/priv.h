@@ -202,7 +202,7 @@ void cache_entry_drop(struct cache *c, struct cache_entry *e);
 void cache_entry_forget(struct cache *c, struct cache_entry *e);
 void cache_entry_dirty(struct cache *c, struct cache_entry *e, uint32_t written);
 void cache_entry_clean(struct cache *c, struct cache_entry *e);
-/* True if the block has ever been written to the disk, at *start. */
+/* Returns true if the block has ever been written to the disk, at *start. */
 bool cache_entry_on_disk(const struct cache_entry *e, uint64_t *start);
 
 /* mask.c */
@@ -223,9 +223,9 @@ struct cache_entry *cache_mem_next(struct cache *c);
 void cache_mem_shrink(struct cache *c);
 
 /* pool.c */
-/* True if @bytes in @nbufs buffers are within the bound. */
+/* Returns true if @bytes in @nbufs buffers are within the bound. */
 bool cache_mem_fits(const struct cache *c, uint64_t bytes, uint64_t nbufs);
-/* True if there is room for one more block of @size bytes. */
+/* Returns true if there is room for one more block of @size bytes. */
 bool cache_mem_room(const struct cache *c, uint32_t size);
 /* Allocates a buffer for the entry: 0 or -ENOMEM. */
 int cache_mem_take(struct cache *c, struct cache_entry *e);
@@ -263,7 +263,7 @@ void cache_lock_retry(struct cache *c);
 void cache_flush_end(struct cache *c, struct cache_flush *flush);
 
 /* flush_wait.c */
-/* True if the flush waits for the entry, which is unsettled. */
+/* Returns true if the flush waits for the entry, which is unsettled. */
 bool cache_flush_concerns(const struct cache_flush *flush, const struct cache_entry *e);
 void cache_flush_one_less(struct cache *c, struct cache_flush *flush);
 /* Earlier flushes need not wait for the entry any longer. */

@@ -61,9 +61,9 @@ int kv_room(struct kv *kv);
 
 /* Makes all changes so far durable.  Not within a change.  @commit may be NULL. */
 void kv_commit(struct kv *kv, struct commit *commit);
-/* True if nothing waits to be committed. */
+/* Returns true if nothing waits to be committed. */
 bool kv_clean(const struct kv *kv);
-/* True if commits are falling behind: whoever makes changes should wait for one. */
+/* Returns true if commits are falling behind: whoever makes changes should wait for one. */
 bool kv_full(const struct kv *kv);
 
 /**

@@ -91,7 +91,7 @@ int ns_end(struct ns *ns, int ret)
 	return ret;
 }
 
-/* True if the sender may make the request again. */
+/* Returns true if the sender may make the request again. */
 static bool asks_again(const struct ns_who *who)
 {
 	return who->mount && who->seq.seq;

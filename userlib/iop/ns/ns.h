@@ -36,11 +36,11 @@ int ns_open(struct ddio_env *env, const struct ns_opts *opts, struct ns **ns, ch
 /* No commit may be under way, and creating files may begin one: commit last and wait for it. */
 void ns_close(struct ns *ns);
 void ns_commit(struct ns *ns, struct commit *commit);
-/* True if commits are falling behind: whoever makes changes should wait for one. */
+/* Returns true if commits are falling behind: whoever makes changes should wait for one. */
 bool ns_full(const struct ns *ns);
 /* Checks the records.  @repair: repairs them, too; -EBUSY while changes wait to be committed. */
 int ns_check(struct ns *ns, bool repair, struct ddio_msg_fsck *result);
-/* True if commits reach stable storage. */
+/* Returns true if commits reach stable storage. */
 bool ns_sync(const struct ns *ns);
 uint64_t ns_inodes(struct ns *ns);
 
@@ -135,7 +135,7 @@ struct ns_mount_ops {
 	void (*settled)(void *ctx);
 };
 bool ns_mount_is(const struct ns_mount *mount, const uint8_t id[DDIO_GROUP_ID_LEN]);
-/* True if the inode is open, or a mount of before a restart may still report that it is. */
+/* Returns true if the inode is open, or a mount of before a restart may still report that it is. */
 bool ns_in_use(const struct ns *ns, uint64_t ino);
 void ns_mount_watch(struct ns *ns, const struct ns_mount_ops *ops, void *ctx);
 /* Adds a connection to a mount.  @known: the mount existed.  Returns 0 or -errno. */

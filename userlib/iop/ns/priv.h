@@ -107,7 +107,7 @@ bool ns_is_open(const struct ns *ns, uint64_t ino);
 
 /* dir.c */
 bool ns_is_dot(const char *name);
-/* -ENOENT. */
+/* Returns -ENOENT if there is none. */
 int ns_find(struct ns *ns, uint64_t dir, const char *name, struct ns_entry *e);
 /* Adds an entry with the next cookie, or (@e->cookie not 0) replaces one; @dir must be stored then. */
 int ns_enter(struct ns *ns, struct inode *dir, const char *name, struct ns_entry *e);

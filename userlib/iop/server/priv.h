@@ -182,7 +182,7 @@ static inline struct server_client *server_client_of(const struct client *client
 }
 
 /* service.c */
-/* 0, or -EINVAL if an opcode has two handlers. */
+/* Returns 0, or -EINVAL if an opcode has two handlers. */
 int server_services_set(struct server *server, const struct server_service *const *services);
 /* NULL: nobody handles it. */
 const struct server_op *server_op_find(const struct server *server, uint16_t opcode);

@@ -97,9 +97,9 @@ struct ddio_iop {
 	struct locks locks;
 };
 
-/* The reactor's disk with that number in the cluster, or NULL. */
+/* Returns the reactor's disk with that number in the cluster, or NULL. */
 struct iop_disk *reactor_disk(struct reactor *reactor, uint32_t number);
-/* The reactor of the node's disk with that number in the cluster, or -ENOENT. */
+/* Returns the reactor of the node's disk with that number in the cluster, or -ENOENT. */
 int iop_disk_reactor(const struct ddio_iop *iop, uint32_t number);
 /* What is known of the node's disk with that number, on any reactor; NULL if it is another node's. */
 const struct ddio_disk_info *iop_disk_info(const struct ddio_iop *iop, uint32_t number);

@@ -117,7 +117,7 @@ static inline uint64_t nst_mkdir(struct nst *t, uint64_t parent, const char *nam
 	return nst_make(t, parent, name, S_IFDIR | 0755);
 }
 
-/* 0: there is none. */
+/* Returns 0 if there is none. */
 static inline uint64_t nst_find(struct nst *t, uint64_t parent, const char *name)
 {
 	struct inode in;

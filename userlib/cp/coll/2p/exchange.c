@@ -268,7 +268,7 @@ struct exchange_in {
 	size_t scratch_cap;
 };
 
-/* NULL without memory. */
+/* Returns NULL without memory. */
 static struct exchange_in *link_in(struct link *link)
 {
 	void **state = link_state(link, &exchange_group_user);

@@ -41,7 +41,7 @@ static struct dd_wire *wire_find(struct lane *lane)
 	return *lane_state(lane, &dd_data_lane_user);
 }
 
-/* NULL without memory. */
+/* Returns NULL without memory. */
 static struct dd_wire *wire_get(struct lane *lane)
 {
 	void **state = lane_state(lane, &dd_data_lane_user);

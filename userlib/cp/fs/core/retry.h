@@ -23,7 +23,7 @@ void fsc_retry_later(struct fsc_reactor *r, struct fsc_retry *retry,
 /* The file system ends: calls everything that rests. */
 void fsc_retries_end(struct fsc_reactor *r);
 
-/* True if no one answered: the request may succeed if it is made again. */
+/* Returns true if no one answered: the request may succeed if it is made again. */
 bool fsc_status_unanswered(uint32_t status);
 /* Notes that the node did not answer.  Returns true if the request should be made again. */
 bool fsc_node_retry(struct fsc_reactor *r, uint32_t node);

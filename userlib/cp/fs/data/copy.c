@@ -96,7 +96,7 @@ static void copy_through(struct copy_job *cj)
 /*
  * On the disks
  */
-/* True if the bytes lie at the same offset in blocks of the same disks. */
+/* Returns true if the bytes lie at the same offset in blocks of the same disks. */
 static bool copy_alike(const struct copy_job *cj)
 {
 	const struct ddio_file_record *a = &cj->from->inode->rec, *b = &cj->to->inode->rec;

@@ -78,7 +78,7 @@ void fsc_inode_put(struct fsc_inode *inode);
 /* Forgets how a file is spread, which may have changed, unless it is in use. */
 void fsc_inode_forget(struct ddio_fs *fs, uint64_t ino);
 
-/* True if it is known how the file is spread, and no one can have changed that. */
+/* Returns true if it is known how the file is spread, and no one can have changed that. */
 static inline bool fsc_inode_spread(const struct fsc_inode *inode)
 {
 	return inode->known && (inode->fixed || inode->opens);

@@ -25,7 +25,7 @@ void fsc_locks_clear(struct fsc_inode *inode, const struct ddio_msg_fs_lock *msg
 void fsc_locks_lost(struct fsc_inode *inode, const struct ddio_msg_fs_lock *msg);
 /* Forgets every lock of an inode that is closed. */
 void fsc_locks_drop(struct fsc_inode *inode);
-/* True if @msg's owner holds a lock of the inode. */
+/* Returns true if @msg's owner holds a lock of the inode. */
 bool fsc_locks_held(const struct fsc_inode *inode, const struct ddio_msg_fs_lock *msg);
 
 #endif /* DDIO_CP_FS_LOCKS_H */

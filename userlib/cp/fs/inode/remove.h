@@ -18,7 +18,7 @@ void fsc_remove_listed(struct ddio_fs *fs, const struct reply *reply);
 void fsc_removals_beat(struct ddio_fs *fs);
 /* Has the next beat ask: a reply that listed inodes may have been lost. */
 void fsc_removals_soon(struct ddio_fs *fs);
-/* True if there is nothing left to remove. */
+/* Returns true if there is nothing left to remove. */
 bool fsc_removals_idle(const struct ddio_fs *fs);
 
 #endif /* DDIO_CP_FS_REMOVE_H */

@@ -84,7 +84,7 @@ static void dirattr_put(struct fsc_ask *ask, const struct ddio_fs_attr *attr)
 	}
 }
 
-/* True if the request leaves the attributes of every directory as they are; reading does not change them. */
+/* Returns true if the request leaves the attributes of every directory as they are; reading does not change them. */
 static bool changes_no_directory(uint16_t opcode)
 {
 	switch (opcode) {

@@ -222,7 +222,7 @@ static void names_rested(struct fsc_retry *retry)
 		names_up(fs);
 }
 
-/* True if a request waits for the name server, or it must be told something as soon as it is back. */
+/* Returns true if a request waits for the name server, or it must be told something as soon as it is back. */
 static bool names_wanted(const struct fsc_names *names)
 {
 	return !ddio_list_empty(&names->held) || !ddio_list_empty(&names->opens) ||

@@ -148,7 +148,7 @@ void coll_fail_memory(struct coll *coll);
 void coll_fail_lost(struct coll *coll, uint32_t rank);
 /* Asks for a turn of the collective, which the reactor calls soon. */
 void coll_kick(struct coll *coll);
-/* The group's collective with that operation number, or NULL. */
+/* Returns the group's collective with that operation number, or NULL. */
 struct coll *coll_find(const struct coll_group *group, uint64_t op);
 
 /* tell.c */

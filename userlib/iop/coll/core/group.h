@@ -61,9 +61,9 @@ struct coll_group {
 	struct coll_member **chunk[];
 };
 
-/* The reactor's group with that identifier, or NULL. */
+/* Returns the reactor's group with that identifier, or NULL. */
 struct coll_group *coll_group_find(struct reactor *reactor, const uint8_t *id);
-/* NULL without memory. */
+/* Returns NULL without memory. */
 struct coll_group *coll_group_new(struct reactor *reactor, const uint8_t *id, uint32_t size);
 /* Frees the group if it has no member and runs nothing. */
 void coll_group_release(struct coll_group *group);
@@ -74,9 +74,9 @@ int coll_member_new(struct coll_group *group, struct client *client,
 		    const struct ddio_msg_attach *at);
 /* May free the group, too. */
 void coll_member_free(struct coll_member *m);
-/* The client's membership of the group with that identifier, or NULL. */
+/* Returns the client's membership of the group with that identifier, or NULL. */
 struct coll_member *coll_client_member(const struct client *client, const uint8_t *id);
-/* The attached member of a rank, or NULL. */
+/* Returns the attached member of a rank, or NULL. */
 struct coll_member *coll_group_member(const struct coll_group *group, uint32_t rank);
 /* Throws away what is left of the message that the member's connection is receiving. */
 void coll_group_discard(const struct coll_group *group, uint32_t rank);

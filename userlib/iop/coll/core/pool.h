@@ -5,7 +5,7 @@
 
 #include "iop/server/reactor.h"
 
-/* NULL without memory. */
+/* Returns NULL without memory. */
 void *coll_buffer_get(struct reactor *reactor, size_t size);
 /* Gives back a buffer of @size bytes; @buf may be NULL. */
 void coll_buffer_put(struct reactor *reactor, void *buf, size_t size);

@@ -228,7 +228,7 @@ void slot_enter(struct coll_slot *slot, enum slot_state state);
 bool slot_take(struct coll_slot *slot, struct coll_block *block);
 /* Fills in @block: number @number of the object. */
 void coll_block_set(const struct coll_disk *cd, uint64_t number, struct coll_block *block);
-/* The slot's message buffer, or NULL without memory. */
+/* Returns the slot's message buffer, or NULL without memory. */
 uint8_t *slot_msg(struct coll_slot *slot);
 /* Locks the block at hand in the cache; slot_ops.locked() follows, maybe at once. */
 void slot_lock(struct coll_slot *slot);
