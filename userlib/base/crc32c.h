@@ -8,7 +8,7 @@
 
 /* Returns the checksum of more bytes; @crc: 0 at first, then the result for the bytes before. */
 uint32_t ddio_crc32c(uint32_t crc, const void *buf, size_t len);
-/* The same without the processor's instruction, for comparison. */
+/* Returns the same without the processor's instruction, for comparison. */
 uint32_t crc32c_portable(uint32_t crc, const void *buf, size_t len);
 
 #endif /* DDIO_CRC32C_H */

@@ -70,7 +70,7 @@ void ddio_hash_fini(struct ddio_hash *hash)
 	memset(hash, 0, sizeof(*hash));
 }
 
-/* The first node from @node on that has the key. */
+/* Returns the first node from @node on that has the key, or NULL. */
 static struct ddio_hash_node *chain_find(struct ddio_hash_node *node, uint64_t mixed)
 {
 	while (node && node->mixed != mixed)

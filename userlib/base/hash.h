@@ -5,7 +5,7 @@
  *
  * A key is a number of 64 bits, and two nodes have the same key if and only if they were added with
  * the same number.  Nodes that are found by bytes, or by several numbers, are added with a digest of them,
- * and whoever looks for it compares what ddio_hash_for_each_match() finds.
+ * and the caller compares what ddio_hash_for_each_match() finds.
  */
 #ifndef DDIO_HASH_H
 #define DDIO_HASH_H
@@ -60,35 +60,35 @@ void ddio_hash_fini(struct ddio_hash *hash);
 
 /* Returns a node with the key, or NULL. */
 struct ddio_hash_node *ddio_hash_find(const struct ddio_hash *hash, uint64_t key);
-/* Returns another one with the same key, or NULL. */
+/* Returns the next node with the same key, or NULL. */
 struct ddio_hash_node *ddio_hash_again(const struct ddio_hash_node *node);
 
-/* Returns the first node, or NULL; then one after the other. */
+/* Begin a walk at the first node, or NULL, and go on to the next one. */
 struct ddio_hash_node *ddio_hash_first(const struct ddio_hash *hash, struct ddio_hash_walk *walk);
 struct ddio_hash_node *ddio_hash_next(const struct ddio_hash *hash, struct ddio_hash_walk *walk);
 
-/* A key for @len bytes. */
+/* Returns a key for @len bytes. */
 uint64_t hash_bytes(const void *data, size_t len);
 
-/* A key for two numbers. */
+/* Returns a key for two numbers. */
 static inline uint64_t ddio_hash_pair(uint64_t a, uint64_t b)
 {
 	return ddio_rand_mix(a) + b;
 }
 
-/* The struct that a node is embedded in; NULL for NULL. */
+/* The struct that a node is embedded in, or NULL for NULL. */
 #define ddio_hash_entry(node, type, member)                                    \
 	({                                                                     \
 		struct ddio_hash_node *_node = (node);                         \
 		_node ? ddio_container_of(_node, type, member) : (type *)NULL; \
 	})
 
-/* Everything in the table; see struct ddio_hash_walk. */
+/* Walks over all nodes of the table; see struct ddio_hash_walk. */
 #define ddio_hash_for_each(pos, walk, hash, member)                                            \
 	for (pos = ddio_hash_entry(ddio_hash_first((hash), (walk)), __typeof__(*pos), member); \
 	     pos; pos = ddio_hash_entry(ddio_hash_next((hash), (walk)), __typeof__(*pos), member))
 
-/* Everything that was added with @key. */
+/* Walks over the nodes that were added with @key. */
 #define ddio_hash_for_each_match(pos, hash, key, member)                                          \
 	for (pos = ddio_hash_entry(ddio_hash_find((hash), (key)), __typeof__(*pos), member); pos; \
 	     pos = ddio_hash_entry(ddio_hash_again(&pos->member), __typeof__(*pos), member))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A binary heap, earliest first; nodes of the same time in the order in which they were put in. */
+/* A binary heap, earliest first; nodes with the same time come in the order of insertion. */
 #ifndef DDIO_HEAP_H
 #define DDIO_HEAP_H
 
@@ -34,7 +34,7 @@ struct ddio_heap {
 
 /* Moves the node if it is in the heap.  Return: 0 or -ENOMEM. */
 int ddio_heap_put(struct ddio_heap *heap, struct ddio_heap_node *node, uint64_t when);
-/* Harmless for a node that is not in the heap. */
+/* Removes the node; does nothing if it is not in the heap. */
 void ddio_heap_remove(struct ddio_heap *heap, struct ddio_heap_node *node);
 /* Returns the earliest node, which stays in the heap, or NULL. */
 struct ddio_heap_node *ddio_heap_first(const struct ddio_heap *heap);

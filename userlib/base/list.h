@@ -43,7 +43,7 @@ static inline void ddio_list_add(struct ddio_list *n, struct ddio_list *head)
 	list_insert(n, head->prev, head);
 }
 
-/* Removes and leaves @n as an empty list, so that removing twice is harmless. */
+/* Removes @n and leaves it as an empty list, so that removing it twice is harmless. */
 static inline void ddio_list_del(struct ddio_list *n)
 {
 	n->next->prev = n->prev;

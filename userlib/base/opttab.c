@@ -51,7 +51,7 @@ static bool in_range(const struct ddio_opt *opt, double v)
 	       v <= highest(opt);
 }
 
-/* One limit of the option's kind. */
+/* Writes one limit in the unit of the option's type. */
 static void print_limit(const struct ddio_opt *opt, double v, char *text, size_t len)
 {
 	if (opt->type == OPT_SIZE || opt->type == OPT_POWER)
@@ -172,7 +172,7 @@ static int set_word(const struct ddio_opt *opt, const char *text, unsigned int *
 	return -EINVAL;
 }
 
-/* A copy of @text, behind what a list holds already. */
+/* Returns a copy of @text, appended to what a list already holds. */
 static char *copy_of(const char *list, const char *text)
 {
 	size_t len = (list ? strlen(list) + 1 : 0) + strlen(text) + 1;

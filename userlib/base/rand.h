@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-/* A value in which every bit depends on every bit of @x. */
+/* Returns a value in which every bit depends on every bit of @x. */
 static inline uint64_t ddio_rand_mix(uint64_t x)
 {
 	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -19,7 +19,7 @@ static inline uint64_t ddio_rand_next(uint64_t *state)
 	return ddio_rand_mix(*state);
 }
 
-/* Uniform over 0 to @n - 1; @n above 0. */
+/* Returns a number that is uniform over 0 to @n - 1; @n must not be 0. */
 static inline uint64_t ddio_rand_below(uint64_t *state, uint64_t n)
 {
 	uint64_t limit = UINT64_MAX - UINT64_MAX % n, x;

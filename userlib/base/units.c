@@ -75,7 +75,7 @@ static size_t read_digits(const char **at, struct decimal *d, bool fraction)
 	return (size_t)(*at - start);
 }
 
-/* An "e" with digits behind it; without them it is the unit's. */
+/* Reads an "e" with digits after it; without digits the "e" belongs to the unit. */
 static void read_exponent(const char **at, struct decimal *d)
 {
 	const char *p = *at;
@@ -133,7 +133,7 @@ static int read_decimal(const char **at, struct decimal *d)
 	return 0;
 }
 
-/* The number times @factor, cut off below 1. */
+/* Returns the number times @factor, rounded down to a whole number. */
 static int scale(const struct decimal *d, uint64_t factor, uint64_t *value)
 {
 	unsigned __int128 v = d->digits * factor;

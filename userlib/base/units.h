@@ -16,15 +16,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A whole number, decimal or hexadecimal, without point and exponent.  Return: 0 or -EINVAL. */
+/* Reads a whole number, decimal or hexadecimal, without point and exponent.  Return: 0 or -EINVAL. */
 int parse_u64(const char *text, uint64_t *number);
-/* Bytes.  Return: 0 or -EINVAL, also for more than UINT64_MAX. */
+/* Reads a size in bytes.  Return: 0 or -EINVAL, also for more than UINT64_MAX. */
 int ddio_parse_size(const char *text, uint64_t *bytes);
-/* Nanoseconds.  Return: 0 or -EINVAL, also for more than UINT64_MAX. */
+/* Reads a time in nanoseconds.  Return: 0 or -EINVAL, also for more than UINT64_MAX. */
 int parse_time(const char *text, uint64_t *ns);
-/* The shortest text that is read as so many bytes: "64K", "1000". */
+/* Writes the shortest text that is read as this number of bytes: "64K", "1000". */
 void print_size(char *text, size_t len, uint64_t bytes);
-/* The same of nanoseconds, in whole milliseconds: "1ms", "30s". */
+/* Writes the same for nanoseconds, in whole milliseconds: "1ms", "30s". */
 void print_time(char *text, size_t len, uint64_t ns);
 
 #endif /* DDIO_UNITS_H */

@@ -76,14 +76,14 @@ struct ddio_conf {
  * Return: 0, -EINVAL, -ENOMEM, or what open and read said.
  */
 int ddio_conf_load(const char *path, struct ddio_conf **conf, char *err, size_t err_len);
-/* The same from memory, named @name in messages. */
+/* Reads a configuration from memory; messages call it @name. */
 int ddio_conf_parse(const char *name, const char *text, size_t len, struct ddio_conf **conf,
 		    char *err, size_t err_len);
 void ddio_conf_free(struct ddio_conf *conf);
 /* Returns the number of the node, or -ENOENT. */
 int ddio_conf_find_node(const struct ddio_conf *conf, const char *name);
 int conf_find_disk(const struct ddio_conf *conf, const char *name);
-/* Every option of every section with limits, default and meaning, as text for a person. */
+/* Prints every option of every section with limits, default and meaning. */
 void ddio_conf_print_options(FILE *out);
 
 #endif /* DDIO_CONF_H */

@@ -20,7 +20,7 @@ struct conf_reader {
 	int line;	  /* of the file, from 1 */
 	int calls;	  /* lines handed to inih */
 	bool heading;	  /* the marker is due */
-	char *long_value; /* what the stand-in stands for */
+	char *long_value; /* the value that the marker replaces */
 	int failed;
 };
 

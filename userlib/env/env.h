@@ -36,7 +36,7 @@ struct ddio_listener;
  * Time: nanoseconds, monotonic, origin unspecified but never 0.
  */
 uint64_t ddio_env_now(struct ddio_env *env);
-/* Wall-clock time, nanoseconds since 1970, for time stamps of files only. */
+/* Returns the wall-clock time, nanoseconds since 1970, for time stamps of files only. */
 uint64_t ddio_env_wall(struct ddio_env *env);
 
 /**
@@ -51,7 +51,7 @@ struct ddio_timer {
 	struct ddio_heap_node node;
 };
 
-/* Arming an armed timer moves it.  Cannot fail except -ENOMEM. */
+/* Arms a timer, or moves it if it is armed.  Cannot fail except -ENOMEM. */
 int ddio_timer_arm(struct ddio_env *env, struct ddio_timer *timer, uint64_t when_ns);
 void ddio_timer_cancel(struct ddio_env *env, struct ddio_timer *timer);
 bool ddio_timer_armed(const struct ddio_timer *timer);
@@ -123,7 +123,7 @@ int ddio_watcher_start(struct ddio_env *env, struct ddio_watcher *watcher);
 /* After this @fn is not called again.  Does nothing to a watcher that was not started. */
 void ddio_watcher_stop(struct ddio_env *env, struct ddio_watcher *watcher);
 
-/* Unpredictable bytes (nonces, identifiers); from the seed in a simulated world. */
+/* Fills in unpredictable bytes (nonces, identifiers); from the seed in a simulated world. */
 void ddio_env_random(struct ddio_env *env, void *buf, size_t len);
 
 /*
@@ -181,14 +181,14 @@ int ddio_stream_connect(struct ddio_env *env, const char *addr, const struct ddi
 			void *ctx, struct ddio_stream **stream);
 /* For a stream that a listener has just accepted, or that another reactor has detached. */
 void ddio_stream_set_ops(struct ddio_stream *stream, const struct ddio_stream_ops *ops, void *ctx);
-/* Bytes moved (may be fewer than asked), 0 at the end (read only), -EAGAIN, or another -errno. */
+/* Return the bytes moved (maybe fewer than asked), 0 at the end (read only), -EAGAIN, or another -errno. */
 ssize_t ddio_stream_readv(struct ddio_stream *stream, const struct iovec *iov, int n);
 ssize_t ddio_stream_writev(struct ddio_stream *stream, const struct iovec *iov, int n);
 void ddio_stream_want_read(struct ddio_stream *stream, bool want);  /* initially true */
 void ddio_stream_want_write(struct ddio_stream *stream, bool want); /* initially false */
-/* The peer's address as text; valid until close. */
+/* Returns the peer's address as text; valid until close. */
 const char *ddio_stream_peer(const struct ddio_stream *stream);
-/* This end's address as text, once connected; "" if it is not known.  Valid until the next call. */
+/* Returns this end's address as text, once connected; "" if it is not known.  Valid until the next call. */
 const char *ddio_stream_local(struct ddio_stream *stream);
 /* Returns true if the peer is this machine by a loopback address. */
 bool ddio_stream_is_loopback(const struct ddio_stream *stream);
@@ -208,7 +208,7 @@ int ddio_stream_attach(struct ddio_env *env, struct ddio_stream *stream);
 typedef void (*ddio_accept_fn)(void *ctx, struct ddio_stream *stream);
 int ddio_listen(struct ddio_env *env, const char *addr, ddio_accept_fn accept, void *ctx,
 		struct ddio_listener **listener);
-/* The address that was bound, with its port. */
+/* Returns the address that was bound, with its port. */
 const char *ddio_listener_addr(const struct ddio_listener *listener);
 void ddio_listener_close(struct ddio_listener *listener);
 /* Returns whether the text is an address that only this machine can reach (127.0.0.0/8, ::1, localhost). */
@@ -217,7 +217,7 @@ bool ddio_addr_is_loopback(const char *addr);
 /*
  * Memory.
  */
-/* Buffers fit for every engine (page-aligned, huge pages where they help), zeroed. */
+/* Allocates buffers fit for every engine (page-aligned, huge pages where they help), zeroed. */
 void *ddio_env_alloc(struct ddio_env *env, size_t len);
 void ddio_env_free(struct ddio_env *env, void *buf, size_t len);
 

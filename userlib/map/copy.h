@@ -26,7 +26,7 @@ struct strided_copy {
 
 void copy_run(const struct strided_copy *copy, void *dst, const void *src);
 
-/* @count pieces of @len bytes: the innermost level of the above. */
+/* Copies @count pieces of @len bytes: the innermost level of the above. */
 void copy_row(char *dst, uint64_t dst_stride, const char *src, uint64_t src_stride, uint64_t len,
 	      uint64_t count);
 

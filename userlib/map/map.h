@@ -86,9 +86,9 @@ uint32_t map_nprocs(const struct ddio_map *map);
 uint32_t ddio_map_ndims(const struct ddio_map *map);
 /* Returns true if messages are contiguous pieces of every share. */
 bool map_monotone(const struct ddio_map *map);
-/* Bytes of the whole share of @proc. */
+/* Returns the bytes of the whole share of @proc. */
 uint64_t ddio_map_share_size(const struct ddio_map *map, uint32_t proc);
-/* The first byte that any process wants, and one past the last; both 0 if there is none. */
+/* Finds the first byte that any process wants, and one past the last; both are 0 if there is none. */
 void ddio_map_bounds(const struct ddio_map *map, uint64_t *lo, uint64_t *hi);
 
 /**
@@ -100,10 +100,10 @@ void ddio_map_bounds(const struct ddio_map *map, uint64_t *lo, uint64_t *hi);
  */
 bool ddio_map_next(const struct ddio_map *map, uint64_t from, uint64_t *start, uint64_t *end);
 
-/* Number of distinct bytes of [lo, hi) that are wanted by at least one process. */
+/* Returns the number of distinct bytes of [lo, hi) that are wanted by at least one process. */
 uint64_t ddio_map_covered(const struct ddio_map *map, uint64_t lo, uint64_t hi);
 
-/* Bytes of @proc in [lo, hi): the length of its message for that range. */
+/* Returns the bytes of @proc in [lo, hi): the length of its message for that range. */
 uint64_t ddio_map_msg_size(const struct ddio_map *map, uint32_t proc, uint64_t lo, uint64_t hi);
 
 /**
@@ -118,11 +118,11 @@ uint64_t ddio_map_msg_size(const struct ddio_map *map, uint32_t proc, uint64_t l
 int ddio_map_runs(const struct ddio_map *map, uint64_t lo, uint64_t hi, bool writing,
 		  ddio_map_run_fn fn, void *arg);
 
-/* The same for one process only, in time proportional to that process's runs. */
+/* Walks the same for one process only, in time proportional to that process's runs. */
 int ddio_map_runs_of(const struct ddio_map *map, uint32_t proc, uint64_t lo, uint64_t hi,
 		     bool writing, ddio_map_run_fn fn, void *arg);
 
-/* Bytes of that message which @proc delivers in a write: all of them, or none if a lower rank
+/* Returns the bytes of that message which @proc delivers in a write: all of them, or none if a lower rank
  * holds the same bytes (ALL) and delivers them. */
 uint64_t ddio_map_put_size(const struct ddio_map *map, uint32_t proc, uint64_t lo, uint64_t hi);
 

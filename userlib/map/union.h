@@ -57,7 +57,7 @@ int union_init(struct item_union *all, struct owned *owned, uint64_t n, uint64_t
 void union_destroy(struct item_union *all);
 
 bool union_next(const struct item_union *all, uint64_t from, uint64_t *start, uint64_t *end);
-/* Distinct bytes in [lo, hi). */
+/* Returns the number of distinct bytes in [lo, hi). */
 uint64_t union_covered(const struct item_union *all, uint64_t lo, uint64_t hi);
 
 /* Returns 1 if it is certain that no two of these items share a byte, 0 if not, or -ENOMEM. */

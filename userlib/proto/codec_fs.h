@@ -13,14 +13,14 @@ static inline void code_fs_seq(struct ddio_coder *c, struct ddio_fs_seq *seq)
 	code_check(c, !seq->seq || seq->upto < seq->seq, -EINVAL);
 }
 
-/* The number of an inode: not 0. */
+/* Codes the number of an inode, which is not 0. */
 static inline void code_ino(struct ddio_coder *c, uint64_t *ino)
 {
 	code_u64(c, ino);
 	code_check(c, *ino != 0, -EINVAL);
 }
 
-/* The name of a directory's entry, in DDIO_MAX_NAME + 1 bytes. */
+/* Codes the name of a directory's entry, in DDIO_MAX_NAME + 1 bytes. */
 static inline void code_entry_name(struct ddio_coder *c, char *name)
 {
 	code_str(c, name, DDIO_MAX_NAME + 1);

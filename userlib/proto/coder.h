@@ -81,7 +81,7 @@ static inline void code_time(struct ddio_coder *c, struct timespec *t)
 		ddio_wr_time(&c->w, t);
 }
 
-/* A string in an array of @size bytes. */
+/* Codes a string in an array of @size bytes. */
 static inline void code_str(struct ddio_coder *c, char *s, size_t size)
 {
 	if (c->reading)
@@ -90,7 +90,7 @@ static inline void code_str(struct ddio_coder *c, char *s, size_t size)
 		ddio_wr_str(&c->w, s, size);
 }
 
-/* @n bytes outside the message; read, they stay where they are in the payload. */
+/* Codes @n bytes outside the message; a reader leaves them where they are in the payload. */
 static inline void code_outside(struct ddio_coder *c, const void **data, size_t n)
 {
 	if (c->reading)
@@ -99,21 +99,21 @@ static inline void code_outside(struct ddio_coder *c, const void **data, size_t 
 		ddio_wr_bytes(&c->w, *data, n);
 }
 
-/* A reader fails with @err unless @ok. */
+/* Makes a reader fail with @err unless @ok. */
 static inline void code_check(struct ddio_coder *c, bool ok, int err)
 {
 	if (c->reading)
 		ddio_rd_check(&c->r, ok, err);
 }
 
-/* A field that must be 0. */
+/* Codes a field that must be 0. */
 static inline void code_reserved(struct ddio_coder *c, uint32_t *v)
 {
 	code_u32(c, v);
 	code_check(c, *v == 0, -EPROTO);
 }
 
-/* Four bytes of 0 that are no field of the message. */
+/* Codes four bytes of 0 that are no field of the message. */
 static inline void code_padding(struct ddio_coder *c)
 {
 	uint32_t zero = 0;
@@ -129,7 +129,7 @@ static inline void code_flags(struct ddio_coder *c, uint32_t *v, uint32_t known)
 }
 
 /*
- * A reader fails unless the rest of the payload can hold @n entries of @min bytes.  Returns
+ * Makes a reader fail unless the rest of the payload can hold @n entries of @min bytes.  Returns
  * coder_ok().
  */
 static inline bool code_fits(struct ddio_coder *c, uint64_t n, size_t min)

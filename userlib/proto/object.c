@@ -41,7 +41,7 @@ static inline void code_obj_data(struct ddio_coder *c, struct ddio_msg_obj_data 
 }
 CODEC(obj_data, ddio_msg_obj_data)
 
-/* The head of a list: the number of entries in this message, and if there are more. */
+/* Codes the head of a list: the number of entries in this message, and if there are more. */
 static void code_list_head(struct ddio_coder *c, uint32_t *n, uint32_t *more)
 {
 	code_u32(c, n);

@@ -97,7 +97,7 @@ static void code_part_list(struct ddio_coder *c, struct ddio_part *part)
 	*c = fast;
 }
 
-/* The number of descriptions: an array has none, whatever @n says. */
+/* Codes the number of descriptions: an array has none, whatever @n says. */
 static void code_part_count(struct ddio_coder *c, struct ddio_part *part)
 {
 	uint64_t n = part->kind == DDIO_PART_ARRAY ? 0 : part->n;

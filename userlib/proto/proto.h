@@ -30,24 +30,24 @@ struct ddio_msg {
 };
 
 void ddio_put_header(uint8_t buf[DDIO_WIRE_HEADER_LEN], const struct ddio_msg *msg);
-/* Magic (-EPROTO), version (-EPROTONOSUPPORT), then ddio_msg_check(). */
+/* Checks magic (-EPROTO), version (-EPROTONOSUPPORT), then ddio_msg_check(). */
 int ddio_get_header(const uint8_t buf[DDIO_WIRE_HEADER_LEN], struct ddio_msg *msg);
 
 /* Return constant strings; "unknown" for any other number. */
 const char *ddio_opcode_name(uint32_t opcode);
 const char *status_name(uint32_t status);
-/* One line for people. */
+/* Returns one line for people. */
 const char *ddio_status_text(uint32_t status);
 /* status.c: the one place where the two number spaces meet. */
 int ddio_status_to_errno(uint32_t status); /* 0 or negative errno */
 uint32_t ddio_status_from_errno(int err);  /* takes 0 or negative errno */
-/* Largest payload of an opcode in one direction; 0 if it is not known. */
+/* Returns the largest payload of an opcode in one direction; 0 if it is not known. */
 uint64_t ddio_opcode_limit(uint32_t opcode, bool reply);
 /* Returns true if the payload is a fixed record plus file data. */
 bool opcode_is_bulk(uint32_t opcode, bool reply);
-/* Length of the fixed record in front of bulk. */
+/* Returns the length of the fixed record in front of bulk. */
 size_t ddio_opcode_bulk_prefix(uint32_t opcode, bool reply);
-/* The same for one message: a reply that reports an error carries a text instead of bulk. */
+/* Returns the same for one message: a reply that reports an error carries a text instead of bulk. */
 bool ddio_msg_is_bulk(const struct ddio_msg *msg);
 /* Checks a header's values as ddio_get_header() does, but for magic and version: -EPROTO (no such
  * message, status in a request, bulk shorter than its fixed record), -EOPNOTSUPP (opcode or flag
@@ -375,7 +375,7 @@ struct ddio_msg_exchange { /* prefix of EXCHANGE */
 	uint32_t reserved;
 };
 
-/* A member's part as bytes of its own, for fan-in. */
+/* Encodes a member's part as bytes of its own, for fan-in. */
 ssize_t ddio_put_part(void *buf, size_t cap, const struct ddio_part *part);
 /* Allocates what the part names: ddio_part_free(). @used: bytes consumed. */
 int ddio_get_part(const void *buf, size_t len, struct ddio_part *part, size_t *used);

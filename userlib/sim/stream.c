@@ -137,7 +137,7 @@ static void sim_stream_free(struct sim_stream *s)
 	free(s);
 }
 
-/* Both ends. */
+/* Breaks both ends. */
 static void stream_break_pair(struct sim_stream *s, int err)
 {
 	if (s->peer)

@@ -25,7 +25,7 @@ struct ddio_list *group_ops(struct ddio_group *group)
 	return *group_state(group, &op_group_user);
 }
 
-/* As group_ops(), but makes the list; NULL without memory. */
+/* Does what group_ops() does, but makes the list; returns NULL without memory. */
 static struct ddio_list *group_ops_get(struct ddio_group *group)
 {
 	void **state = group_state(group, &op_group_user);

@@ -23,7 +23,7 @@ enum { THREADS_DEFAULT = 2 };
  * The beginning
  */
 
-/* A lane that has been silent for the whole timeout: its node has been down since it was last heard. */
+/* Notes that the node is down, since it was last heard, if the lane was silent for the whole timeout. */
 static void reactor_lane_silent(struct fsc_reactor *r, const struct lane *lane)
 {
 	uint64_t heard = ddio_conn_last_rx(lane->conn);

@@ -130,7 +130,7 @@ struct alive {
 
 /*
  * Checks a connection; pings the peer after a third of the timeout in which something was owed
- * and nothing was heard.  Returns true if the connection has to be given up.
+ * and nothing was heard.  Returns true if the connection must be dropped.
  */
 bool alive_check(struct ddio_session *session, struct alive *alive, struct ddio_conn *conn,
 		 bool owes);

@@ -308,7 +308,7 @@ static int aio_geometry(struct aio_disk *a, bool direct)
 	return 0;
 }
 
-/* Direct if it can be; sets a->fd. */
+/* Opens the path, for direct I/O if possible; sets a->fd. */
 static int aio_open_file(struct aio_disk *a, struct ddio_env *env,
 			 const struct ddio_disk_spec *spec, char *err, size_t err_len)
 {

@@ -17,9 +17,9 @@ void disk_err(char *err, size_t err_len, const struct ddio_disk_spec *spec, cons
 
 /* For kick->post: runs what disk_kick() asked for, and fails the requests that were rejected. */
 void disk_kicked(void *arg);
-/* The status that the next request or block is to end with, 0 for its own. */
+/* Returns the status that the next request or block is to end with, or 0 for its own. */
 int disk_injected(struct ddio_disk *disk, enum ddio_disk_op op);
-/* One more, or one less, in flight; @now is the time. */
+/* Count one request more, or one less, in flight; @now is the time. */
 void disk_flight_begin(struct ddio_disk *disk, uint64_t now);
 void disk_flight_end(struct ddio_disk *disk, uint64_t now);
 /* Counts what has ended. */
@@ -27,7 +27,7 @@ void disk_count(struct ddio_disk *disk, enum ddio_disk_op op, uint64_t len, int 
 
 /* From now on disk_write_note() may be called.  Return: 0 or -ENOMEM. */
 int disk_writes_watch(struct ddio_disk *disk);
-/* A write of the range begins, or has ended. */
+/* Note that a write of the range begins, or has ended. */
 void disk_write_note(struct ddio_disk *disk, uint64_t offset, uint64_t len);
 /* Returns true if the range was, or may have been, written after disk->write_seq was @seq. */
 bool disk_written_since(const struct ddio_disk *disk, uint64_t offset, uint64_t len, uint64_t seq);

@@ -154,7 +154,7 @@ union letter_control {
 	char room[CMSG_SPACE(sizeof(int))];
 };
 
-/* Returns the descriptor in a letter, or -1. */
+/* Returns the descriptor in a message, or -1. */
 static int letter_fd(struct msghdr *msg)
 {
 	struct cmsghdr *c = CMSG_FIRSTHDR(msg);

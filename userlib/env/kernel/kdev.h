@@ -70,9 +70,9 @@ int ddio_kdev_finish(struct ddio_kdev *kdev, uint32_t collective, int32_t *statu
 int ddio_kdev_cancel(struct ddio_kdev *kdev, uint32_t collective);
 int ddio_kdev_kick(struct ddio_kdev *kdev, uint32_t collective, uint32_t slot);
 
-/* The joint's descriptor, or a negative errno. */
+/* Returns the joint's descriptor, or a negative errno. */
 int ddio_kdev_joint_create(struct ddio_kdev *kdev, uint32_t members);
-/* The membership's descriptor, or a negative errno. */
+/* Returns the membership's descriptor, or a negative errno. */
 int ddio_kdev_joint_join(int joint_fd, uint32_t member, const void *memory, size_t length,
 			 uint32_t flags);
 /* Waits until more than @ended have ended; @wait, unless NULL, is filled in. */

@@ -20,7 +20,7 @@ static void work_serve(struct cache *c)
 	queue_commit(&c->queue);
 }
 
-/* A callback may free its own struct, and may use the cache. */
+/* Calls back for what has ended; a callback may free its own struct, and may use the cache. */
 static void work_report(struct cache *c)
 {
 	cache_io_report(c);

@@ -81,7 +81,7 @@ bool cache_mem_try(struct cache *c, struct cache_entry *e)
 	return cache_mem_room(c, e->size) && !cache_mem_take(c, e);
 }
 
-/* Nothing under way will make room: tries once more to write a block that could not be written. */
+/* If nothing under way will make room, tries once more to write a block that could not be written. */
 static void mem_retry_failed(struct cache *c)
 {
 	struct cache_entry *e;

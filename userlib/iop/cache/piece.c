@@ -56,7 +56,7 @@ static int piece_read(struct cache *c, struct cache_entry *e, struct cache_piece
 }
 
 /*
- * Makes an empty block fit to be written to: with zeros where nothing was written before, else with a
+ * Prepares an empty block to be written to: with zeros where nothing was written before, else with a
  * mask of what is valid.  Without memory for the mask, or with install, all of it is read first.
  */
 static int piece_write_prepare(struct cache *c, struct cache_entry *e, struct cache_piece *p)

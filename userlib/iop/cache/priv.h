@@ -215,7 +215,7 @@ void cache_mask_merge(struct cache_entry *e, const uint8_t *from);
 /* mem.c */
 /* Gives the entry a buffer: 0, -EAGAIN (it waits in cache->mem) or -ENOMEM. */
 int cache_mem_attach(struct cache *c, struct cache_entry *e);
-/* The same if that takes neither waiting nor a write back. */
+/* Does the same if that takes neither waiting nor a write back; returns false otherwise. */
 bool cache_mem_try(struct cache *c, struct cache_entry *e);
 /* Returns the next entry that can have its buffer now, or an error instead; NULL: none. */
 struct cache_entry *cache_mem_next(struct cache *c);
@@ -266,7 +266,7 @@ void cache_flush_end(struct cache *c, struct cache_flush *flush);
 /* Returns true if the flush waits for the entry, which is unsettled. */
 bool cache_flush_concerns(const struct cache_flush *flush, const struct cache_entry *e);
 void cache_flush_one_less(struct cache *c, struct cache_flush *flush);
-/* Earlier flushes need not wait for the entry any longer. */
+/* Tells earlier flushes that they need not wait for the entry any longer. */
 void cache_flush_notify(struct cache *c, const struct cache_entry *e);
 /* Tells a failed write back to the flushes that wait for it, or keeps it for the next one. */
 void cache_flush_failed(struct cache *c, struct cache_entry *e, int err);

@@ -34,7 +34,7 @@ static bool prefetch_block(struct cache *c, struct cache_io *io, uint64_t block,
 	return true;
 }
 
-/* The block behind the request. */
+/* Reads ahead the block after the request. */
 static void one_ahead(struct cache *c, struct cache_io *io)
 {
 	uint32_t size = object_file(io->obj)->block;

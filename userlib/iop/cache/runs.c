@@ -255,7 +255,7 @@ static bool recent_is(const struct ahead_read *r, const struct cache_io *io, uin
 	       r->offset == offset;
 }
 
-/* Is there a recent read of the same length at @offset? */
+/* Returns true if there was a recent read of the same length at @offset. */
 static bool recent_has(const struct ahead *s, const struct cache_io *io, uint64_t offset)
 {
 	uint32_t i;
@@ -266,7 +266,7 @@ static bool recent_has(const struct ahead *s, const struct cache_io *io, uint64_
 	return false;
 }
 
-/* Are there three reads at the same distance, this one the last? */
+/* Returns true if three reads, this one the last, are at the same distance. */
 static bool stride_find(const struct ahead *s, const struct cache_io *io, int64_t *stride)
 {
 	uint32_t i;

@@ -69,7 +69,7 @@ static void waited(struct lock_wait *wait, int err)
 	reply_lock(req, err);
 }
 
-/* There is nobody left to reply to. */
+/* Ends a request whose client is gone: there is no one to reply to. */
 static void waiter_gone(struct server_request *req)
 {
 	locks_forget(locks_of(req), req->data);

@@ -54,7 +54,7 @@ static void whole_blocks(const struct server_request *req, uint64_t *first, uint
 	*end = (req->obj.offset + req->obj.len) / size;
 }
 
-/* The object may have been cut meanwhile, so the space is taken again. */
+/* Zeroes the blocks, then takes the space again, since the object may have been cut meanwhile. */
 static void zero_now(struct server_request *req)
 {
 	int err = object_unwrite(req->object, req->first, req->count);

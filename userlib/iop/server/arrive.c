@@ -97,7 +97,7 @@ static void client_welcome(struct server_client *sc)
 
 static void held_look(void *arg);
 
-/* Its session's previous connection is still changing something: served when that is over. */
+/* Holds a client whose session's previous connection is still changing something until that is over. */
 static void client_hold(struct server_client *sc)
 {
 	struct server_reactor *sr = server_reactor(sc->c.reactor);
@@ -107,7 +107,7 @@ static void client_hold(struct server_client *sc)
 	sr->look.arg = sr;
 }
 
-/* It has said who it is: it gets its WELCOME, now or later, or is refused. */
+/* Welcomes a client that has said who it is, now or later, or refuses it. */
 static void client_serve(struct server_client *sc)
 {
 	sc->held = false;

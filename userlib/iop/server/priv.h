@@ -184,7 +184,7 @@ static inline struct server_client *server_client_of(const struct client *client
 /* service.c */
 /* Returns 0, or -EINVAL if an opcode has two handlers. */
 int server_services_set(struct server *server, const struct server_service *const *services);
-/* NULL: nobody handles it. */
+/* Returns the opcode's row, or NULL if nothing handles it. */
 const struct server_op *server_op_find(const struct server *server, uint16_t opcode);
 bool server_services_idle(const struct reactor *reactor);
 void server_tell_node_start(struct server *server);
@@ -206,9 +206,9 @@ int server_disks_open(struct server *server, char *err, size_t err_len);
 void server_disks_close(struct reactor *reactor);
 
 /* later.c */
-/* Something may have been written: writes it back after a while. */
+/* Writes back after a while what may have been written. */
 void server_write_back_later(struct reactor *reactor);
-/* The reactor stops: cancels that. */
+/* Cancels the write back when the reactor stops. */
 void server_write_back_never(struct reactor *reactor);
 
 /* arrive.c */
@@ -222,7 +222,7 @@ void server_client_count(const struct server_client *sc, int change);
 void server_client_throttle(struct server_client *sc);
 
 /* leave.c */
-/* Ends the connection here and now, whoever wanted that. */
+/* Ends the connection at once. */
 void server_client_gone(struct server_client *sc);
 /* The end that client_end() posts; @arg is the struct server_client. */
 void server_client_end_posted(void *arg);
@@ -246,7 +246,7 @@ int server_message(void *ctx, const struct ddio_msg *msg, const void *payload);
 /* request.c */
 struct server_request *server_request_new(struct server_client *sc, const struct ddio_msg *msg);
 void server_requests_free(struct reactor *reactor);
-/* The client has gone: the request goes on without it. */
+/* Lets the request go on without its client, which has gone. */
 void server_request_orphan(struct server_request *req);
 
 /* buf.c */

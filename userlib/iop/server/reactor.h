@@ -101,7 +101,7 @@ struct ddio_iop {
 struct iop_disk *reactor_disk(struct reactor *reactor, uint32_t number);
 /* Returns the reactor of the node's disk with that number in the cluster, or -ENOENT. */
 int iop_disk_reactor(const struct ddio_iop *iop, uint32_t number);
-/* What is known of the node's disk with that number, on any reactor; NULL if it is another node's. */
+/* Returns what is known of the node's disk with that number, on any reactor; NULL if it is another node's. */
 const struct ddio_disk_info *iop_disk_info(const struct ddio_iop *iop, uint32_t number);
 
 static inline const char *iop_node_name(const struct ddio_iop *iop)

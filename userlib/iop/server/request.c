@@ -80,7 +80,7 @@ void server_request_orphan(struct server_request *req)
 	ddio_list_add(&req->link, &server_reactor(req->reactor)->orphans);
 }
 
-/* A connection may have been held until this request was over. */
+/* Has the reactor look for a connection that was held until this request was over. */
 static void orphan_over(struct server_request *req)
 {
 	struct server_reactor *sr = server_reactor(req->reactor);
@@ -116,7 +116,7 @@ void server_request_end(struct server_request *req)
 	sr->serving--;
 }
 
-/* A reply that cannot be made would leave the client waiting: the connection ends instead. */
+/* Ends the connection if the reply cannot be made, since the client would wait for it for ever. */
 static void reply_sent(struct server_request *req, int err)
 {
 	if (err && err != -ENOTCONN && req->client)

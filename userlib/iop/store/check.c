@@ -222,7 +222,7 @@ static int check_overlaps(struct check *check)
 	return 0;
 }
 
-/* Free space as the extents have it: calls @fn for each piece. */
+/* Calls @fn for each piece of space that no extent has. */
 static int each_free(struct check *check,
 		     int (*fn)(struct check *check, uint64_t start, uint64_t len, void *arg),
 		     void *arg)

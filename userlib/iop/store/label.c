@@ -183,7 +183,7 @@ static int refuse_disk(struct identity *id)
 	}
 }
 
-/* There are records, but no label on the disk. */
+/* Labels a blank disk whose records are new; refuses one that has records. */
 static int disk_is_blank(struct identity *id)
 {
 	if (id->recs.flags & LABEL_NEW)
@@ -200,7 +200,7 @@ static int disk_is_blank(struct identity *id)
 		      id->opts->disk_name, id->opts->dir);
 }
 
-/* There is a label on the disk, but none in the records. */
+/* Refuses a disk that has a label but no records. */
 static int recs_are_empty(struct identity *id)
 {
 	return refuse(id, -ENOMEDIUM,

@@ -212,7 +212,7 @@ static void object_make_idle(struct object *obj)
 		object_drop(ddio_list_first(&store->idle, struct object, link));
 }
 
-/* Is all that memory knows of its blocks recorded, or in a batch? */
+/* Returns true if all that memory knows of its blocks is recorded, or in a batch. */
 static bool object_noted(const struct object *obj)
 {
 	return obj->unwritten.total == obj->reserved.total;

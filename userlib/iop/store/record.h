@@ -63,7 +63,7 @@ void rec_label_put(uint8_t buf[LABEL_LEN], const struct label *label);
  * -EPROTONOSUPPORT (another version). */
 int rec_label_get(const void *buf, size_t len, struct label *label);
 
-/* The value goes with the key made of the same struct. */
+/* Encode a value; it goes with the key made of the same struct. */
 void rec_object_put(uint8_t value[REC_OBJECT_LEN], const struct rec_object *rec);
 void rec_extent_put(uint8_t value[REC_EXTENT_LEN], const struct rec_extent *rec);
 void rec_free_put(uint8_t value[REC_FREE_LEN], const struct rec_free *rec);
@@ -75,7 +75,7 @@ int rec_extent_get(const void *key, size_t key_len, const void *value, size_t le
 		   struct rec_extent *rec);
 int rec_free_get(const void *key, size_t key_len, const void *value, size_t len,
 		 struct rec_free *rec);
-/* Do @rec's blocks of @block bytes lie between the label and @size? */
+/* Returns true if @rec's blocks of @block bytes lie between the label and @size. */
 bool rec_extent_within(const struct rec_extent *rec, uint32_t block, uint64_t size);
 
 #endif /* DDIO_STORE_RECORD_H */

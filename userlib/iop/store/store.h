@@ -87,7 +87,7 @@ void object_written(struct object *obj, uint64_t first, uint64_t count);
  * Return: 0, -ENOSPC with nothing changed, or -ENOMEM.
  */
 int object_reserve(struct object *obj, uint64_t first, uint64_t count);
-/* Blocks of [first, first + count) that have a place keep it, but read as zeros again. */
+/* Makes blocks of [first, first + count) read as zeros again; those that have a place keep it. */
 int object_unwrite(struct object *obj, uint64_t first, uint64_t count);
 /* Frees all blocks from @nblocks on. */
 int object_truncate(struct object *obj, uint64_t nblocks);

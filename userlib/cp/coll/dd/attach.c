@@ -11,7 +11,7 @@ static struct ddio_list *group_attaches(struct ddio_group *group)
 	return *group_state(group, &dd_attach_group_user);
 }
 
-/* As group_attaches(), but makes the list; NULL without memory. */
+/* Does what group_attaches() does, but makes the list; returns NULL without memory. */
 static struct ddio_list *group_attaches_get(struct ddio_group *group)
 {
 	void **state = group_state(group, &dd_attach_group_user);
@@ -180,7 +180,7 @@ static void nodes_known(struct request_set *set)
 		attach_tell(job);
 }
 
-/* The first step: pings the nodes that are not known yet, whose WELCOMEs tell. */
+/* Takes the first step: pings the nodes that are not known yet, since their WELCOMEs tell. */
 void attach_begin(struct attach_job *job)
 {
 	struct ddio_session *s = job->group->session;

@@ -5,7 +5,7 @@
 
 enum { PAGE_BITS = 64 * BLOCKSET_WORDS };
 
-/* Returns the page of that number, made if there is none; NULL: no memory. */
+/* Returns the page of that number, made if there is none, or NULL if memory is short. */
 static struct blockset_page *page_get(struct blockset *set, uint64_t number)
 {
 	struct ddio_hash_node *node = ddio_hash_find(&set->pages, number);

@@ -24,7 +24,7 @@ struct fsc_job {
  * job ends.  Returns NULL if there is no memory; @done has been told so then.
  */
 void *fsc_job_new(struct ddio_fs *fs, size_t size, ddio_fs_done done, void *arg);
-/* The same for the file system's own work, whose end no one is told of; ends in fsc_job_drop(). */
+/* The same for the file system's own work, which reports its end to no one; ends in fsc_job_drop(). */
 void *fsc_job_new_quiet(struct ddio_fs *fs, size_t size);
 /* Has @run called on @r, later. */
 void fsc_job_post(struct fsc_job *job, struct fsc_reactor *r, void (*run)(struct fsc_job *job));

@@ -18,7 +18,7 @@ struct again {
 	bool locking;
 };
 
-/* One answer less is missing: the last one ends it. */
+/* Notes that one more answer has come; the last one ends it. */
 static void again_put(struct ddio_fs *fs)
 {
 	if (!--fs->names->untold)

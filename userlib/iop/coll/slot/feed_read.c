@@ -15,7 +15,7 @@ static uint64_t to_come(const struct coll_disk *cd)
 	return cd->plan.left + cd->feed.given - cd->feed.came;
 }
 
-/* The slot is the disk's to fill; unless the others already wait for all that is to come. */
+/* Leaves the slot to the disk to fill, unless the other slots already wait for all that is to come. */
 static void slot_wait(struct coll_slot *slot)
 {
 	struct coll_disk *cd = slot->disk;
@@ -96,7 +96,7 @@ static void read_slot(void *ctx, uint32_t number, const struct ddio_disk_block *
 	ddio_disk_commit(cd->disk->disk);
 }
 
-/* The blocks that the feed did not have are read by requests. */
+/* Reads by requests the blocks that the feed did not have. */
 static void read_rest(struct coll_disk *cd)
 {
 	plan_free(&cd->plan);

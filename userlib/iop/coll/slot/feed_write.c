@@ -17,7 +17,7 @@ static struct coll_slot *slot_of_number(struct coll_disk *cd, uint32_t number)
 	return &cd->slot[i];
 }
 
-/* The slot that has the granted buffer now has nothing in it: the disk has just given it. */
+/* Swaps the slots' buffers.  That of the slot with the granted one is empty: the disk has just given it. */
 static void buffers_swap(struct coll_slot *a, struct coll_slot *b)
 {
 	uint32_t number = a->number;
@@ -54,7 +54,7 @@ static void feed_write_take(struct coll_slot *slot)
 	slot->at = slot->next;
 }
 
-/* Once its pieces are here a block waits for nothing but the disk's grant. */
+/* Returns true if a block is at work or complete; a complete one waits only for the disk's grant. */
 static bool feed_write_busy(const struct coll_slot *slot)
 {
 	return slot->state != SLOT_IDLE || slot->ask == ASK_READY;

@@ -187,7 +187,7 @@ static void read_begin(struct coll_disk *cd)
 		slot_read_next(&cd->slot[i]);
 }
 
-/* Each slot goes on by itself. */
+/* Commits what the slots have submitted; each slot goes on by itself. */
 static void read_go(struct coll_disk *cd)
 {
 	ddio_disk_commit(cd->disk->disk);

@@ -292,7 +292,7 @@ static int rest_add(struct coll_scatter *sc, const struct plan_blocks *placed)
 	return err;
 }
 
-/* The disk does not accept the list: leaves its blocks to the slots. */
+/* Leaves the blocks of a list that the disk does not accept to the slots. */
 static void batch_give_up(struct scatter_batch *batch, const struct plan_blocks *placed)
 {
 	struct coll_scatter *sc = batch->scatter;
@@ -354,7 +354,7 @@ static bool busy(const struct coll_scatter *sc)
 	return sc->batch[0].busy || sc->batch[1].busy;
 }
 
-/* Nothing more can be scattered: the rest becomes the disk's list. */
+/* Ends scattering: what is left becomes the disk's list. */
 static void scatter_over(struct coll_disk *cd)
 {
 	struct coll_scatter *sc = cd->scatter;
