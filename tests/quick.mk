@@ -33,7 +33,7 @@ $(UNIT_BIN): $(O)/%: $(O)/%.o $(O)/libut.a | $(O)/libddio-all.so
 	$(call say,LD,$@)
 	$(Q)$(CC) $(FAST_LD) -o $@ $^ $(O)/libddio-all.so -Wl,-rpath,$(abspath $(O)) -lcunit $(LIBS)
 
-# Where memory can be written to, no test waits for a disk.
+# Uses a file system in memory if there is one, so that no test waits for a disk.
 UNIT_ENV := DDIO_UT_QUICK=1 TMPDIR=$(if $(wildcard /dev/shm/.),/dev/shm,/tmp)
 -include $(O)/needs.mk
 endif

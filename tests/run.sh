@@ -5,7 +5,7 @@
 # goes to build/log/.  The last line "N passed, N failed[, N skipped]" of its
 # output is its count; a test without one counts as one.  Exit 77 is a skip
 # whose reason is the last line.  A failed test's log is shown, and what failed
-# is said once more at the end, above the count.
+# is repeated at the end, above the count.
 #
 #   tests/run.sh [--only 'GLOB ...'] [--except 'GLOB ...'] [--list]
 #
@@ -20,7 +20,7 @@
 # priority, and as many as there are processors when everything else is done.
 #
 # A machine's verdict is kept in build/kept/ and counts again, without a run, until an input of
-# the machine changes (tests/vm/inputs.sh); what was kept is said.  KEPT=no runs them all.
+# the machine changes (tests/vm/inputs.sh); the output says which were kept.  KEPT=no runs them all.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 top=$PWD
@@ -60,7 +60,7 @@ all_tests() {
 		n=$(basename "$t" .c)
 		echo "unit/${n#test_}|build/asan/${t%.c}"
 	done
-	# Where threads meet: the same programs under ThreadSanitizer.
+	# Programs with threads run under ThreadSanitizer, too.
 	for t in $(unit_sources); do
 		grep -q '^/\* tsan' "$t" || continue
 		n=$(basename "$t" .c)
@@ -109,7 +109,7 @@ matches() {
 }
 chosen() { matches "${1%%|*}" "$only" && ! matches "${1%%|*}" "$but"; }
 
-# keeps NAME LOG: its verdict counts again, and is said; what keep() needs is noted if it does not
+# keeps NAME LOG: counts a kept verdict again, and says so; otherwise notes what keep() needs
 keeps() {
 	local in verdict=$kept/${1//\//-}
 	case $1 in vm/*) ;; *) return 1 ;; esac
@@ -212,7 +212,7 @@ fi
 rm -rf "$log"
 mkdir -p "$log"
 
-# machines: runs those that nobody runs yet, one after the other
+# machines: runs the machines that are not running yet, one after the other
 machines() {
 	local i
 	for i in "${!vms[@]}"; do
@@ -232,7 +232,7 @@ for _ in $(seq 2 "$(nproc)"); do
 done
 wait
 
-# said_wrong LOG: the few lines that tell why a test failed, and what was said before
+# said_wrong LOG: prints the few lines that tell why a test failed, with their context
 said_wrong() {
 	grep -aE -B 6 'FAIL|not ok|Sanitizer:|runtime error:|^ +[0-9]+\. .*:[0-9]+ ' "$1" |
 		grep -avE '^(# )*ok\b' | head -n 12 | cut -c1-300

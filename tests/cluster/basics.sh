@@ -8,7 +8,7 @@ check "start a cluster" start_cluster a --iops 3 --disks 2 --engine mem --disk-s
 fails "start twice in one directory" "is running" "$ddio" start --dir "$dir/a"
 fails "start another one there" "already holds a cluster" "$ddio" start --dir "$dir/a" --iops 2
 
-# Sizes around block and stripe ends, an empty file among them.
+# Imports files whose sizes lie around block and stripe ends, and an empty one.
 for size in 0 1 511 512 8191 8192 8193 65537 1000003; do
 	head -c "$size" /dev/urandom >"$dir/in"
 	"$ddio" import --block-size 8K "$dir/in" "f.$size" &&
@@ -37,7 +37,7 @@ free1=$("$ddio" status --csv | awk -F, 'NR > 1 { n += $6 } END { print n }')
 check "rm gives space back" [ "$free1" -gt "$free0" ]
 check "fsck" "$ddio" fsck
 
-# Striping over some disks, in any order; layouts.
+# Stripes files over some of the disks, in any order, and in every layout.
 head -c 300000 /dev/urandom >"$dir/in"
 check "stripe over disks 4 and 1" "$ddio" import --block-size 512 --disks 4,1 "$dir/in" two
 check "... keeps the order" grep -q '^disks: *4 1$' <("$ddio" stat two)
@@ -60,7 +60,7 @@ check "stop tells that the data are gone" grep -q "data .* are gone" <("$ddio" s
 fails "... and start, too" "were in memory" "$ddio" start --dir "$dir/a"
 fails "status of a stopped cluster" "down\|refused\|lost\|reach" "$ddio" ls
 
-# What one gets without options: files that last.
+# Without options "ddio start" keeps data in files, which survive a restart.
 check "start without options" start_cluster n
 check "... has disks in files" [ "$("$ddio" status --csv | cut -d, -f3 | sort | uniq -c | tr -s ' \n' ' ')" = " 4 aio 1 engine " ]
 check "import" "$ddio" import "$dir/in" kept
@@ -74,7 +74,7 @@ for e in mem hp97560; do
 	check "stop --clean" "$ddio" stop --clean --dir "$dir/$e"
 done
 
-# Data in files survive a restart by hand, too.
+# Data in files also survive daemons that are restarted by hand.
 check "start with files" start_cluster b --iops 2 --disks 1 --engine aio --files --disk-size 16M
 check "import" "$ddio" import --block-size 16K "$dir/in" kept
 check "stop" stop_cluster b
@@ -85,7 +85,7 @@ for n in 0 1; do
 done
 check "the file survives an orderly restart" cmp "$dir/in" <("$ddio" export kept -)
 check "fsck" "$ddio" fsck
-# Objects whose names are lost: fsck finds them, and gives their space back.
+# fsck finds objects whose names are lost, and frees their space.
 check "ddio mkdir" "$ddio" mkdir d d/e
 check "... is listed" grep -qx 'd/' <("$ddio" ls)
 check "... takes files" "$ddio" import --block-size 16K "$dir/in" d/e/f

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # timeout: 60
-# The example program, which sees no more than a user does.
+# Runs the example program, which is built only from what a user has.
 . "$(dirname "$0")/lib.sh"
 hello=$top/build/tests/examples/hello_collective
 

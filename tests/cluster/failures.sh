@@ -48,7 +48,7 @@ whole() { # the file that reads read, whole
 	check "a file of $1 bytes" [ "$(grep -c ' ok 1' "$dir/out")" = 4 ]
 }
 
-# A compute process killed, at several moments of reads and writes.
+# Kills a compute process at several moments of reads and writes.
 whole 4194304
 for op in "" -w; do
 	for after in 100 300 700; do
@@ -58,7 +58,7 @@ for op in "" -w; do
 done
 usable "CP killed"
 
-# A compute process that stops reading.
+# Stops a compute process, so that it no longer reads from its connections.
 whole 8388608
 "$crowd" -n 4 -c 200 -s 8388608 -k stop -v 2 -a 500 >"$dir/out" 2>&1
 n=$(grep -c ' err -' "$dir/out")
@@ -68,7 +68,7 @@ check "... in bounded time" awk -v b=$bound '{ for (i = 1; i < NF; i++)
 	if ($i == "ms" && $(i + 1) > b) exit 1 }' "$dir/out"
 usable "a stopped CP"
 
-# An I/O processor killed.
+# Kills an I/O processor.
 whole 4194304
 for op in "" -w; do
 	("$crowd" -n 4 -c 400 -s 4194304 $op >"$dir/out" 2>&1) &
@@ -81,7 +81,7 @@ for op in "" -w; do
 done
 usable "IOP killed"
 
-# The lock of a node: one that was killed holds it a while, one that lives keeps it.
+# A daemon that was killed holds its node's lock for a while; one that lives keeps it.
 fails "a second daemon of a node" "io2.*already served by process $(cat "$dir/c/io2.pid")" \
 	"$build/ddiod" --conf "$dir/c/ddio.conf" --node io2 --log-file "$dir/c/second.log"
 check "... waited before" grep -q "waiting for process $(cat "$dir/c/io2.pid")" "$dir/c/second.log"
@@ -97,7 +97,7 @@ check "fsck after it all" "$ddio" fsck --repair
 check "fsck finds nothing left" "$ddio" fsck
 stop_cluster c
 
-# A disk that returns errors.
+# Makes a disk return errors.
 check "start with a failing disk" start_cluster d --iops 2 --engine hp97560 \
 	--disk-options time_scale=0,fail_after=40 --block-size 8K --timeout-ms 3000
 "$crowd" -n 4 -c 50 -s 1048576 -w >"$dir/out" 2>&1
@@ -106,7 +106,7 @@ check "... naming the offset" grep -qE 'byte|offset|block' "$dir/out"
 check "the daemons live" [ "$("$ddio" status --nodes | grep -c ' up ')" = 2 ]
 stop_cluster d
 
-# A full disk.
+# Fills a disk.
 check "start with small disks" start_cluster e --iops 2 --engine mem --disk-size 2M --block-size 8K
 "$crowd" -n 4 -s 3145728 -w -f fits >"$dir/out" 2>&1
 check "what fits is written" [ "$(grep -c ' ok 1' "$dir/out")" = 4 ]

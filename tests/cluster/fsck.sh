@@ -41,7 +41,7 @@ mended() {
 	for f in "$@"; do
 		check "$name: $f is whole" cmp "$dir/in" <("$ddio" export $f -)
 	done
-	# Whatever is free now is nobody's.
+	# Fills the disks: space that is recorded as free must belong to no file.
 	f=0
 	while [ $f -lt 20 ] && "$ddio" import --block-size 16K "$dir/big" big$f >/dev/null 2>&1; do
 		f=$((f + 1))
@@ -80,7 +80,7 @@ one "free crc" first keeper last
 one "free drop" first keeper last
 one "free double" first keeper last
 
-# A damaged label: refused, until told to mend it from its twin.
+# A damaged label is refused until --repair rewrites it from its copy.
 check "label: start" begin label
 check "label: harm" "$helpers/harm" "$dir/label/io0/$disk" label crc
 "$build/ddiod" --conf "$DDIO_CONF" --node io0 --log-file "$dir/label/refused.log" 2>"$dir/refused"

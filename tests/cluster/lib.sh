@@ -21,7 +21,7 @@ passed=0 failed=0 skipped=0
 finish() {
 	local rc=$?
 	trap - EXIT
-	# Of lib_mount.sh: what is mounted below comes off first.
+	# lib_mount.sh defines this: mounts in the directory must be unmounted first.
 	declare -F mounts_end >/dev/null && mounts_end
 	for c in "$dir"/*/ddio.conf; do
 		[ -e "$c" ] && "$ddio" stop --dir "$(dirname "$c")" >/dev/null 2>&1

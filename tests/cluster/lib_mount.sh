@@ -24,7 +24,7 @@ soon() {
 	done
 	return 1
 }
-# mount_at NAME [OPTIONS]: at $dir/NAME, of $DDIO_CONF; its process is ${pid[NAME]}
+# mount_at NAME [OPTIONS]: mounts $DDIO_CONF on $dir/NAME; the process is ${pid[NAME]}
 declare -A pid
 mount_at() {
 	mkdir -p "$dir/$1"
@@ -36,7 +36,7 @@ mount_at() {
 		return 1
 	}
 }
-# Ends a mount in order; its process has to end well.
+# Unmounts; the mount's process must exit with 0.
 unmount() {
 	timeout 180 umount "$dir/$1" || return 1
 	wait "${pid[$1]}"
@@ -59,7 +59,7 @@ soon_gone() {
 	done
 	return 1
 }
-# start_node CLUSTER NODE: one that was killed
+# start_node CLUSTER NODE: starts a node that was killed
 start_node() {
 	"$build/ddiod" --conf "$dir/$1/ddio.conf" --node "$2" --pid-file "$dir/$1/$2.pid" \
 		--log-file "$dir/$1/$2.log"

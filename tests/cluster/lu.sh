@@ -16,7 +16,7 @@ for m in tc dd dds; do
 done
 check "LAPACK's factors: columns of part of a block" lapack --method tc --block-size 8K --install
 check "LAPACK's factors: random blocks of 512 bytes" lapack --layout random-blocks --block-size 512
-# The comparison can fail.
+# Makes sure that the comparison can fail.
 if "$helpers/lu_lapack" "$dir/a" "$dir/a" 200 >/dev/null; then not_ok "the matrix itself passes"; else ok "a wrong result is seen"; fi
 
 fails "no such method" "method" "$ddio" lu --method 2p
@@ -26,7 +26,7 @@ fails "no columns" "slab" "$ddio" lu --slab 0
 # Virtual time: 1/4 of the paper's order.  The traffic of a disk-directed run follows from the loop.
 sim() { "$ddio" lu --sim --csv --fcfs --no-batch --install "$@"; }
 small() { sim --order 256 --slab 4 "$@"; }
-traffic() { # N BLOCK: MB that the program asks for
+traffic() { # asked N BLOCK: prints the MB that the program asks for
 	awk -v n=256 -v held=32 'BEGIN {
 		for (i = 0; i + held < n; i++)
 			cols += n - i

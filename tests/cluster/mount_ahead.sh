@@ -17,7 +17,7 @@ check "mount" mount_at m
 dd if=/dev/urandom of="$dir/source" bs=1M count=$mb 2>/dev/null
 check "write" dd if="$dir/source" of="$dir/m/f" bs=1M conv=fsync 2>/dev/null
 
-# cold: the nodes have nothing in memory, nor has the kernel
+# cold: empties the caches of the nodes and of the kernel
 cold() {
 	local n
 	unmount m && stop_cluster c || return 1

@@ -7,7 +7,7 @@ fs=$build/ddiofs
 check "start" start_cluster c --iops 2 --engine aio --files --disk-size 256M --cache 32M --timeout-ms 4000
 mkdir "$dir/m" "$dir/m2"
 
-# In the background: there when the command returns.
+# In the background, the mount is ready when the command returns.
 check "mount" timeout 120 "$fs" "$DDIO_CONF" "$dir/m"
 check "it is there" is_mounted "$dir/m"
 check "write" bash -c "echo hello >$dir/m/a && mkdir -p $dir/m/sub/dir && echo below >$dir/m/sub/dir/b"
@@ -17,15 +17,15 @@ check "it is gone" eval '! is_mounted "$dir/m"'
 check "mount again" timeout 120 "$fs" "$DDIO_CONF" "$dir/m"
 check "what was written is there" grep -q hello "$dir/m/a"
 
-# What is removed and still open can be asked for its attributes.
+# The attributes of a removed file that is still open can be read.
 mkdir "$dir/m/gone"
 exec 9<"$dir/m/gone"
 check "a directory that is open is removed" rmdir "$dir/m/gone"
-sleep 1.1 # the kernel believes its own for a second
+sleep 1.1 # the kernel caches attributes for a second
 check "... and has no name" test "$(stat -Lc %h:%F /proc/self/fd/9)" = 0:directory
 exec 9<&-
 
-# So is a file: fsck counts it, finds nothing wrong, and leaves it alone.
+# The same holds for a file: fsck counts it, finds nothing wrong, and leaves it alone.
 exec 9<>"$dir/m/nameless"
 head -c 100000 /dev/urandom | tee "$dir/nameless" >&9
 sync "$dir/m/nameless" && rm "$dir/m/nameless"
@@ -94,7 +94,7 @@ fails "no configuration" "no/such" timeout 120 "$fs" "$dir/no/such.conf" "$dir/m
 fails "no directory" "No such file" "$fs" "$DDIO_CONF" "$dir/no"
 fails "a file" "not a directory" "$fs" "$DDIO_CONF" "$DDIO_CONF"
 
-# By the mount and by the library.
+# Reads and writes the same file through the mount and through the library.
 head -c 3000001 /dev/urandom >"$dir/random"
 check "ddio import" "$ddio" import "$dir/random" imported
 check "... is in the mount" cmp "$dir/random" "$dir/m/imported"
@@ -104,7 +104,7 @@ check "... is what was copied" cmp "$dir/random" "$dir/exported"
 check "in a directory" cp "$dir/random" "$dir/m/sub/dir/c"
 check "ddio export of it" "$ddio" export sub/dir/c "$dir/exported2"
 check "... is what was copied" cmp "$dir/random" "$dir/exported2"
-# What is settled does not move between two looks.
+# Attributes that are settled do not change between two calls.
 sync "$dir/m/copied" "$dir/m/sub/dir/c"
 check "ddio layout" "$ddio" layout copied
 lines=$("$ddio" layout copied)
@@ -120,7 +120,7 @@ check "ddio rm" "$ddio" rm imported
 sleep 1.1
 fails "... is gone from the mount" "No such file" cat "$dir/m/imported"
 
-# What is written within a file's size, too: seen at the next open.
+# A write that does not change the file's size is seen at the next open, too.
 crowd() { "$helpers/crowd" -n 4 -s 1048576 -r 8 -f both "$@" | grep -c ok | grep -qx 4; }
 for method in dds tc; do
 	check "written collectively by $method" crowd -w -m $method
@@ -163,7 +163,7 @@ check "... and goes" umount "$dir/m"
 check "mount" mount_at m
 check "all is there" grep -q hello "$dir/m/a"
 
-# ddio mount, as root and as somebody.
+# Runs ddio mount as root and as an ordinary user.
 check "ddio umount" "$ddio" umount "$dir/m"
 check "... ends the process" wait "${pid[m]}"
 fails "ddio mount on what is not there" "make it first" timeout 120 "$ddio" mount "$dir/new"
@@ -173,7 +173,7 @@ check "ddio mount" timeout 120 "$ddio" mount "$dir/new"
 check "... has the files" grep -q hello "$dir/new/a"
 check "ddio umount" "$ddio" umount "$dir/new"
 fails "ddio umount of what is none" "not a mount of ddio" "$ddio" umount "$dir/new"
-# fusermount3 wants a user that has a name.
+# fusermount3 needs a user that has a name.
 as="setpriv --reuid=nobody --regid=nogroup --clear-groups"
 if [ -u "$(command -v fusermount3)" ] && $as test -x "$fs" 2>/dev/null; then
 	mkdir "$dir/user" && chown nobody:nogroup "$dir/user"
@@ -194,7 +194,7 @@ if [ -u "$(command -v fusermount3)" ] && $as test -x "$fs" 2>/dev/null; then
 		$ddio stop --dir u >/dev/null
 		exit \$rc
 	EOF
-	# A device that everybody may open, as udev makes it.
+	# Makes a device that everybody may open, as udev does.
 	mknod -m 666 "$dir/fuse" c 10 229
 	check "by somebody who is not root" unshare -m bash -c \
 		"mount --bind $dir/fuse /dev/fuse && exec $as bash $dir/by_user"

@@ -21,7 +21,7 @@ nap() {
 	plan+=" ${ms}ms"
 	sleep "$(printf %d.%03d $((ms / 1000)) $((ms % 1000)))"
 }
-# kill_some MASK: the daemons of these bits; they are gone when it returns
+# kill_some MASK: kills the daemons of these bits and waits until they are gone
 kill_some() {
 	local i p list=()
 	for i in 0 1 2; do
@@ -35,7 +35,7 @@ kill_some() {
 	kill -9 "${list[@]}"
 	for p in "${list[@]}"; do soon_gone "$p"; done
 }
-# halt_some MASK: these daemons do nothing, for longer than anybody waits for them
+# halt_some MASK: stops these daemons for longer than any client waits for them
 halt_some() {
 	local i list=()
 	for i in 0 1 2; do
@@ -49,7 +49,7 @@ halt_some() {
 	nap 900 900
 	kill -CONT "${list[@]}"
 }
-# kill_mount: with its connections closed, and nothing mounted any more
+# kill_mount: kills the mount, waits for its connections to close, and unmounts
 kill_mount() {
 	plan+=" mount"
 	kill -9 "${pid[m]}"
@@ -68,7 +68,7 @@ revive() {
 	plan+=" revived"
 	for i in ${starting[@]+"${starting[@]}"}; do wait "$i" || return 1; done
 }
-# What is written has grown since $1 bytes.
+# Succeeds if the bytes written have grown since there were $1.
 goes_on() {
 	[ "$(cat "$dir"/load.log.* | wc -c)" -gt "$1" ]
 }
@@ -79,7 +79,7 @@ load_gone() {
 patiently() {
 	DDIO_CONF=$dir/c/patient.conf "$@"
 }
-# The last mount was given up for the time that it took, and for nothing else.
+# A mount may only fail because it took too long.
 stalled() {
 	tail -n 1 "$dir/m.mount.log" | grep -qE 'took too long|does not answer'
 }
@@ -150,9 +150,9 @@ end() {
 	revive || bad "a daemon does not start"
 	wait $load 2>/dev/null
 	rc=$?
-	# Its children die when what they wait for is answered.
+	# Its children die once their pending requests are answered.
 	soon load_gone || bad "the load does not die"
-	# 1: it has read what was not so.  Behind a hard mount nothing else ends it, either.
+	# 1: it read wrong data.  On a hard mount nothing else ends it, either.
 	if [ $rc = 1 ] || { ((hard)) && [ -n "$mounted" ] && [ $rc != 137 ]; }; then
 		cat "$dir/load.said"
 		bad "the load ended by itself: $rc"
@@ -161,12 +161,12 @@ end() {
 	soon all_there >/dev/null || bad "seen by the mount that lived on"
 	unmount m || bad "unmount"
 }
-# With nothing in it, for the next who work there.
+# Empties the directory for the next round.
 emptied() {
 	rm -rf "$m/load" "$dir"/load.log.* && mkdir "$m/load"
 }
 round() {
-	# Seeds that are neighbours begin alike.
+	# Neighbouring seeds begin with similar numbers.
 	RANDOM=$((seed * 7919))
 	for drawn in 1 2 3 4 5; do draw 2; done
 	plan='' wrong='' mounted='' dead=("" "" "")
@@ -182,7 +182,7 @@ round() {
 }
 
 check "start" start_cluster c --iops 3 --engine aio --files --disk-size 96M --block-size 32K --cache 8M --timeout-ms 1000
-# One writes back as it does anyway, one all the time; from when it is started again.
+# One daemon writes back as usual, one all the time, beginning with its next start.
 sed -i '/^\[node io1\]/a write_back = 100ms' "$dir/c/ddio.conf"
 sed 's/^timeout.*/timeout = 15s/' "$dir/c/ddio.conf" >"$dir/c/patient.conf"
 check "a directory to work in" eval 'patiently mount_at m && emptied && unmount m'

@@ -9,7 +9,7 @@ m=$dir/m
 head -c 4000000 /dev/urandom >"$dir/random"
 cp "$dir/random" "$m/f" && sync "$m/f"
 
-# A node without the name space: its blocks only.
+# Kills a node that only has blocks, not the name space.
 kill_node c io2
 fails "soft: reading what lies there" "Input/output error" timeout 180 bash -c "cat $m/f >/dev/null"
 check "names are served" timeout 120 bash -c "ls $m >/dev/null && mkdir $m/d && touch $m/d/x && mv $m/d/x $m/x && rm -r $m/d"
@@ -18,7 +18,7 @@ check "the node comes back" start_node c io2
 check "the mount goes on" soon cmp -s "$dir/random" "$m/f"
 check "writing too" bash -c "cp $dir/random $m/g && sync $m/g && cmp $dir/random $m/g"
 
-# The one with the name space.
+# Kills the node with the name space.
 kill_node c io0
 fails "soft: names" "Input/output error\|timed out" timeout 180 ls "$m/new"
 check "it comes back" start_node c io0
@@ -36,7 +36,7 @@ fails "a lock stays" "" timeout 120 flock -n -x "$dir/other/f" true
 exec 8<&-
 check "... until it is given up" soon flock -n -x "$dir/other/f" true
 
-# A mount that is killed loses its locks and opens, after the time-out.
+# A mount that is killed loses its locks and open files after the timeout.
 flock --no-fork -x "$dir/other/f" sleep 100 &
 holder=$!
 sleep 1

@@ -9,7 +9,7 @@ echo "seed $seed"
 RANDOM=$seed
 nodes=(io0 io1 io2)
 
-# Until there is a file "enough".
+# Kills and restarts daemons until there is a file "enough".
 trouble() {
 	while [ ! -e "$dir/enough" ]; do
 		local n=${nodes[RANDOM % 3]}

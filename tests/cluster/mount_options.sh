@@ -1,15 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # timeout: 300
-# Every option of a mount: what it does, and what is said of a value that is none.
+# Tries every mount option: what it does, and the error for an invalid value.
 . "$(dirname "$0")/lib_mount.sh"
 fs=$build/ddiofs
 check "start" start_cluster c --iops 2 --engine mem --disk-size 128M --timeout-ms 4000
 tried=
 
-# option NAME ...: are dealt with in what follows
+# option NAME ...: notes that these options are tried below
 option() { tried="$tried $*"; }
-# with LIST: mounted so on m, in the background
+# with LIST: mounts the cluster on m with these options, in the background
 with() { timeout 180 "$fs" -o "$1" "$DDIO_CONF" "$dir/m"; }
 off() { timeout 180 umount "$dir/m"; }
 kernel_has() { grep -qE " $dir/m fuse.ddio ([^ ]*,)?$1[, ]" /proc/self/mounts; }
@@ -34,7 +34,7 @@ check "ro,rw: the last one holds" with ro,rw
 check "... and writes" touch "$dir/m/f"
 off
 
-# The time of access is set back; with relatime the next reading changes it.
+# Sets the access time back; with relatime the next read changes it.
 option noatime atime
 check "noatime" with noatime
 touch -a -d '2 days ago' "$dir/m/f"
@@ -52,7 +52,7 @@ off
 option uid gid
 check "uid, gid" with uid=10001,gid=10002
 check "... are shown" test "$(stat -c %u:%g "$dir/m/f")" = 10001:10002
-check "... who is shown as the owner may" nobody cat "$dir/m/f"
+check "... the user shown as the owner may read" nobody cat "$dir/m/f"
 off
 check "uid alone" with uid=0
 check "... leaves the group" test "$(stat -c %u:%g "$dir/m/f")" = 0:0
@@ -69,13 +69,13 @@ off
 option allow_other noallow_other
 check "noallow_other" with noallow_other
 fails "... others may not even look" "denied" nobody ls "$dir/m"
-check "... who mounted may" ls "$dir/m"
+check "... the user that mounted may" ls "$dir/m"
 off
 check "allow_other" with noallow_other,allow_other
 check "... others may look" nobody ls "$dir/m"
 off
 
-# A change by another mount: seen at once, or when it is not believed any more.
+# A change by another mount is seen at once, or when the cached state has expired.
 option cache attr_timeout entry_timeout negative_timeout
 seen() {
 	echo "$1" >>"$dir/base/f"
@@ -88,7 +88,7 @@ off
 check "attr_timeout" with cache=auto,attr_timeout=1000
 stat "$dir/m/f" >/dev/null
 check "... a change is not seen" eval '! seen x'
-check "... but by who opens it" cmp "$dir/m/f" "$dir/base/f"
+check "... but a program that opens the file sees it" cmp "$dir/m/f" "$dir/base/f"
 off
 check "attr_timeout=0" with attr_timeout=0
 stat "$dir/m/f" >/dev/null
@@ -96,7 +96,7 @@ check "... a change is seen at once" seen x
 off
 check "entry_timeout" with entry_timeout=1000,attr_timeout=1000
 echo 1 >"$dir/base/e" && stat "$dir/m/e" >/dev/null && rm "$dir/base/e"
-check "... a name that has gone is believed" stat "$dir/m/e"
+check "... a name that was removed is still cached" stat "$dir/m/e"
 off
 check "entry_timeout=0" with entry_timeout=0
 echo 1 >"$dir/base/e" && stat "$dir/m/e" >/dev/null && rm "$dir/base/e"
@@ -105,13 +105,13 @@ off
 check "negative_timeout" with negative_timeout=1000
 fails "... a name that is not there" "No such file" stat "$dir/m/later"
 touch "$dir/base/later"
-fails "... is believed not to be" "No such file" stat "$dir/m/later"
+fails "... its failed lookup is cached" "No such file" stat "$dir/m/later"
 off
 check "negative_timeout=0" with negative_timeout=0
 rm "$dir/base/later"
 fails "... a name that is not there" "No such file" stat "$dir/m/later"
 touch "$dir/base/later"
-check "... is, when it is" stat "$dir/m/later"
+check "... is found once it exists" stat "$dir/m/later"
 off
 check "cache=always" with cache=always
 stat "$dir/m/f" >/dev/null
@@ -124,7 +124,7 @@ threads() { ls /proc/"$1"/task | wc -l; }
 check "threads" mount_at one threads=1
 check "threads" mount_at many threads=6
 check "... more of them" test "$(threads "${pid[many]}")" -gt "$(($(threads "${pid[one]}") + 4))"
-check "... few do it, too" cmp "$dir/f" "$dir/one/f"
+check "... one thread reads correctly, too" cmp "$dir/f" "$dir/one/f"
 unmount one
 unmount many
 
@@ -138,7 +138,7 @@ check "... are the kernel's" eval '! kernel_has "(nosuid|nodev)"'
 off
 for o in nosuid nodev noexec sync dirsync; do
 	check "$o" with $o
-	check "... is the kernel's" kernel_has $o
+	check "... is passed to the kernel" kernel_has $o
 	off
 done
 check "suid,dev,exec,async undo them" with nosuid,suid,nodev,dev,noexec,exec,sync,async
@@ -161,29 +161,29 @@ off
 check "... shows requests" grep -q OPENDIR "$dir/debug.out"
 
 option defaults auto noauto user nouser users owner group nofail _netdev relatime diratime nodiratime
-check "what is for others is taken" with "defaults,auto,noauto,user,nouser,users,owner,group,nofail,_netdev,relatime,diratime,nodiratime,comment=a b,x-systemd.automount,X-mount.mkdir"
+check "options for other programs are accepted" with "defaults,auto,noauto,user,nouser,users,owner,group,nofail,_netdev,relatime,diratime,nodiratime,comment=a b,x-systemd.automount,X-mount.mkdir"
 off
 
-# When a node is away: soft says so after the time-out, hard waits.
+# While a node does not answer, soft fails after the timeout and hard waits.
 option soft hard timeout
 head -c 4M /dev/urandom >"$dir/base/data"
-check "soft with a time-out" mount_at soft soft,timeout=1
+check "soft with a timeout" mount_at soft soft,timeout=1
 check "hard" mount_at hard soft,hard,timeout=1
 kill_node c io1
 began=$SECONDS
 fails "soft: an error" "Input/output error" timeout 600 cat "$dir/soft/data"
-check "... after the mount's own time-out, not the cluster's hour" test $((SECONDS - began)) -lt 600
+check "... after the mount's own timeout, not the cluster's hour" test $((SECONDS - began)) -lt 600
 cat "$dir/hard/data" >"$dir/read" &
 reader=$!
 sleep 3
-check "hard: who reads waits" kill -0 $reader
+check "hard: the reader waits" kill -0 $reader
 check "the node comes back" start_node c io1
 check "hard: has read" wait $reader
 unmount soft
 unmount hard
 
-# Words that are no option.
-fails "a word that is no option" 'unknown option "foo"' "$fs" -o ro,foo "$DDIO_CONF" "$dir/m"
+# Refuses unknown options and invalid values.
+fails "an unknown option" 'unknown option "foo"' "$fs" -o ro,foo "$DDIO_CONF" "$dir/m"
 for o in conf timeout cache attr_timeout entry_timeout negative_timeout threads uid gid; do
 	fails "$o without a value" "$o needs a value" "$fs" -o $o "$DDIO_CONF" "$dir/m"
 done
@@ -200,7 +200,7 @@ check "... is not an option" touch "$dir/m/f"
 off
 check "no mount was made" eval '! is_mounted "$dir/m"'
 
-# As mount(8) and its users ask.
+# Called as mount.ddio, by mount(8) and its users.
 option remount
 ln -s "$fs" "$dir/mount.ddio"
 "$dir/mount.ddio" -h >"$dir/help"

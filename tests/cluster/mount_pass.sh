@@ -4,10 +4,10 @@
 # The POSIX cases on a file system of the kernel, which is right by definition, and on the mount's program over a directory
 # of that: what is between the kernel and the library, without a cluster.
 . "$(dirname "$0")/lib_mount.sh"
-# The cases themselves need no sanitizer: the mount does.
+# Only the mount needs the sanitizer, not the cases themselves.
 posix=$top/build/tests/posix/posix
 
-# cases "what" DIR [arguments]; what the directory's file system has not is no failure of ours
+# cases "what" DIR [arguments]; skips what the directory's own file system lacks
 cases() {
 	local what=$1 out n
 	shift

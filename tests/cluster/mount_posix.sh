@@ -3,7 +3,7 @@
 # timeout: 300
 # The POSIX cases on the mount: with every kind of cache, by root and by somebody, and between two mounts.
 . "$(dirname "$0")/lib_mount.sh"
-# The cases themselves need no sanitizer: the daemons and the mount do.
+# Only the daemons and the mount need the sanitizer, not the cases themselves.
 posix=$top/build/tests/posix/posix
 
 # cases "what" COMMAND...: counts each

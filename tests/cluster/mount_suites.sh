@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # timeout: 300
-# Suites that others wrote to try file systems: stress-ng, dbench, bonnie++, fio's other engines; and those who
-# copy all that a file has: rsync, tar, cp.
+# Suites that others wrote to test file systems: stress-ng, dbench, bonnie++, fio's other engines; and programs that
+# copy everything about a file: rsync, tar, cp.
 . "$(dirname "$0")/lib_mount.sh"
 check "start" start_cluster c --iops 3 --engine mem --disk-size 1G --block-size 64K --cache 64M
 check "mount" mount_at m
@@ -24,7 +24,7 @@ complains_not() {
 	! grep -aiE 'fail|expected' "$dir/said"
 }
 
-# Each has to find what it wrote, and to leave nothing behind.
+# Every suite must read back what it wrote, and leave nothing behind.
 stress() {
 	local t
 	mkdir -p "$m/stress"
@@ -73,7 +73,7 @@ all_make() {
 		touch -d 2001-02-03T04:05:06.789 "$1/a" && touch -h -d 1999-01-01 "$1/dangling" && touch "$1/$(printf 'n\nl \303\244 \377')" &&
 		touch -h -d 2010-10-10T10:10:10.10 "$1/p" "$1/c" "$1/d/s" "$1/sparse" "$1/d/e" "$1/d"
 }
-# Of a tree, what is to be the same in a copy of it.
+# Prints everything about a tree that a copy of it must preserve.
 all_of() (
 	cd "$1" && find . -mindepth 1 \( -type d -printf '%P %y %m %U %G %n %T+\0' -o -printf '%P %y %m %U %G %n %s %T+ %l\0' \) |
 		tr '\0\n' '\n?' | sort &&
@@ -97,7 +97,7 @@ if command -v rsync >/dev/null; then
 	check "... brings what is" eval 'rsync -aHAXS --inplace "$dir/from/" "$m/rsync/" && same_trees "$dir/from" "$m/rsync"'
 fi
 
-# Many names, listed while they are removed.
+# Lists a directory of many names while they are removed.
 listed() {
 	while [ -d "$m/many" ]; do find "$m/many" -type f -size +0; done
 }

@@ -76,7 +76,7 @@ both_append() {
 		grep '^a ' "$dir/b/log" | sort -c -k2n
 }
 check "both append" both_append
-# Regions that share blocks: nothing of either is lost.
+# Writes regions that share blocks: neither mount's bytes are lost.
 write_regions() {
 	local n
 	head -c 20000 /dev/zero | tr '\0' "$1" >"$dir/$1.piece"

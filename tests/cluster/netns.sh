@@ -65,7 +65,7 @@ for m in tc 2p dd dds; do
 	check "4 processes by $m" [ "$(grep -c ' ok 1' "$dir/out")" = 8 ]
 	grep -v " ok " "$dir/out" | head -4
 done
-# A slow network: still the same bytes.
+# A slow network must deliver the same bytes.
 if net sw tc qdisc add dev p1 root tbf rate 100mbit burst 64kb latency 50ms 2>/dev/null; then
 	net cp "$helpers/crowd" -n 4 -s 4194304 -f x -w >"$dir/out" 2>&1
 	net cp "$helpers/crowd" -n 4 -s 4194304 -f x >>"$dir/out" 2>&1
@@ -75,7 +75,7 @@ else
 	skipped=$((skipped + 1))
 	echo "skipped: no tbf queueing discipline here"
 fi
-# A node falls silent: no reset, no end of stream.
+# A node falls silent, without a reset or an end of stream.
 net cp "$helpers/crowd" -n 4 -c 3000 -s 1048576 -f x >"$dir/out" 2>&1 &
 sleep 1
 net sw ip link set p3 down
@@ -89,7 +89,7 @@ net sw ip link set p3 up
 sleep 1
 net cp "$helpers/crowd" -n 4 -s 1048576 -f x >"$dir/out" 2>&1
 check "the link is up again: so is the cluster" [ "$(grep -c ' ok 1' "$dir/out")" = 4 ]
-# Every connection to this address is one of a socket with itself.
+# Makes every connection to this address a connection of a socket with itself.
 net cp sh -c 'echo 40000 40000 >/proc/sys/net/ipv4/ip_local_port_range'
 sed '0,/^address = .*/s//address = 127.0.0.1:40000/' "$dir/n/ddio.conf" >"$dir/n/self.conf"
 net cp env DDIO_CONF="$dir/n/self.conf" "$ddio" ls >"$dir/out" 2>&1

@@ -54,7 +54,7 @@ gain() { # TEXT LEAST MOST A B: B is LEAST to MOST % above A
 # Table III: the most that DDIO gains on SPFS, 12 to 25 times (18.1 published).
 gain "DDIO over SPFS, wc 8" 1100 2400 "$(mbps -p wc -r 8 -m tc)" "$(mbps -p wc -r 8 -m dds)"
 
-# What the papers suggest.
+# Checks what the papers suggest without measuring it.
 gain "Memputs in batches, rc 8" 8 26 "$(mbps -p rc -r 8 -m dds --no-batch)" "$(mbps -p rc -r 8 -m dds)"
 gain "Memgets in batches, wbc 8" 8 60 "$(mbps -p wbc -r 8 -m dds --no-batch)" "$(mbps -p wbc -r 8 -m dds)"
 a=$(mbps -l random-blocks -p rn -r 8192 -m dds)

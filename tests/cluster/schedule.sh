@@ -6,7 +6,7 @@
 plain=1 # a simulation: sanitizers would only take time
 . "$(dirname "$0")/lib.sh"
 
-# rate OPTION ...: MB/s of random-blocks reads, the mean of all rows
+# rate OPTION ...: prints the MB/s of random-blocks reads, the mean of all rows
 rate() {
 	"$ddio" sim --quiet --csv --layouts random-blocks --patterns rb,rc,rcc --records 8192 "$@" |
 		awk -F, '/^#/ { next }

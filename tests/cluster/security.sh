@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # timeout: 120
-# Keys, who may listen where, and configurations that cannot be right.
+# Keys, addresses that a daemon may listen on, and invalid configurations.
 . "$(dirname "$0")/lib.sh"
 
 check "start with a key" start_cluster a --iops 1 --engine mem --disk-size 8M
@@ -25,7 +25,7 @@ sed "s|name = local|name = elsewhere|" "$dir/a/ddio.conf" >"$dir/wrong/cluster.c
 fails "another cluster's name" "cluster" "$ddio" ls --conf "$dir/wrong/cluster.conf"
 check "the cluster serves on" cmp "$dir/in" <("$ddio" export f -)
 
-# Bytes that are no protocol.
+# Sends bytes that are not the protocol.
 port=$(sed -n 's/^address = .*://p' "$dir/a/ddio.conf")
 for junk in 'GET / HTTP/1.0\r\n\r\n' '\0\0\0\0\0\0\0\0' '\x44\x44\x49\x4f\x01\x00\x01\x00\xff\xff\xff\xff'; do
 	printf "$junk" >"/dev/tcp/127.0.0.1/$port"
@@ -33,7 +33,7 @@ done
 check "junk on the port harms nothing" cmp "$dir/in" <("$ddio" export f -)
 stop_cluster a
 
-conf() { # name, text on stdin: a configuration that a daemon must refuse
+conf() { # refused NAME: a daemon must refuse the configuration on standard input
 	cat >"$dir/wrong/$1.conf"
 }
 refuses() { # what, text, name

@@ -10,7 +10,7 @@ bin=build/fuzz/tests/fuzz/$name
 dir=$(mktemp -d "build/fuzz/$name.XXXXXX") || exit 2
 trap 'rm -rf "$dir"' EXIT
 mkdir -p "$dir/corpus"
-# What a fuzzer makes, too, goes with it.
+# The trap also removes what the fuzzer writes.
 export TMPDIR=$PWD/$dir
 if [ -x build/fuzz/tests/fuzz/make_corpus ]; then
 	build/fuzz/tests/fuzz/make_corpus "$name" "$dir/corpus" || exit 1

@@ -18,7 +18,7 @@ take() {
 	for n in $names; do
 		cp "$1/$n" "$into/"
 	done
-	# What some versions include beyond these two.
+	# Headers that some versions include besides these two.
 	for n in ksft.h kselftest_harness.h; do
 		[ ! -r "$1/$n" ] || cp "$1/$n" "$into/"
 	done

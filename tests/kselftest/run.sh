@@ -26,7 +26,7 @@ complaints='WARNING:|BUG[: ]|Oops|general protection|KASAN|UBSAN|KCSAN|kmemleak|
 complaints="$complaints|possible circular|inconsistent lock|suspicious RCU|blocked for more than"
 complaints="$complaints|soft lockup|hard LOCKUP|rcu_.*stall|refcount_t|list_(add|del) corruption"
 complaints="$complaints|Call Trace|held lock freed|sleeping function|scheduling while atomic"
-# Where allocations are made to fail, that of a note of kmemleak's does no harm.
+# Where allocations are made to fail, a failed allocation of kmemleak itself is harmless.
 harmless='kmemleak: Cannot allocate a scan area'
 
 wanted() {
@@ -44,7 +44,7 @@ for t in */test_* */fuzz_*; do
 	[ -x "$t" ] && [ -f "$t" ] && wanted "$t" "$@" && tests="$tests $t"
 done
 
-# The log since a line of our own.
+# Prints the kernel's log since a line that we wrote.
 mark() {
 	echo "ddio-kselftest: $1" >/dev/kmsg 2>/dev/null
 }
@@ -72,7 +72,7 @@ one() {
 		echo "$bad" | sed 's/^/#   kernel: /'
 		[ "$code" = 0 ] || [ "$code" = 4 ] && code=log
 	fi
-	# A program that says so of one of its cases, and exits with 0 all the same.
+	# A program may report a failed case and still exit with 0.
 	if [ "$code" = 0 ] && grep -q '^not ok' "$log"; then
 		code=case
 	fi

@@ -13,7 +13,7 @@ my ($file) = @ARGV;
 my @code = split /\n/, without_comments(slurp($file)), -1;
 my @line = split /\n/, slurp($file), -1;
 
-# [what, what is looked for, what stands there then]
+# [name, pattern, replacement]
 my @rules = (
 	['== to !=', qr/==/, sub { '!=' }], ['!= to ==', qr/!=/, sub { '==' }],
 	['< to <=', qr/(?<= )<(?= )/, sub { '<=' }], ['<= to <', qr/(?<= )<=(?= )/, sub { '<' }],
@@ -41,7 +41,7 @@ for my $n (0 .. $#code) {
 			print join("\t", $n + 1, $what, substr($c, 0, $at) . $to->($found) . substr($c, $end)), "\n";
 		}
 	}
-	# A statement of one line that declares nothing.
+	# Matches a statement of one line that declares nothing.
 	if (!$part && $c =~ /^\s+(?:\w+\([^{}]*\)|[\w>.\[\]*-]+ [-+|&^]?= [^{}]*|\w[\w>.\[\]-]*(?:\+\+|--));$/ && $c !~ /^\s*return\b/) {
 		print join("\t", $n + 1, 'a statement dropped', $c =~ s/\S.*/;/r), "\n";
 	}

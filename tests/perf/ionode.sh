@@ -28,7 +28,7 @@ median() { sort -n | sed -n 2p; }
 once() {
 	local alone beside
 	alone=$(compute "$secs" "$1" "${loops[$1]}" | rate)
-	# A group of its own: kill reaches the loop and the bench in it, which ends its cluster.
+	# In a process group of its own, so that kill reaches the loop and its bench, which ends its cluster.
 	setsid bash -c 'while "$@"; do :; done' loop "$build/ddio" bench -q --csv --no-verify \
 		-n 4 -i 4 -s 100M -p "$2" -r "$3" -m "$4" --trials 3 >"$dir/io" 2>&1 &
 	pids=$!

@@ -41,7 +41,7 @@ trap 'exit 143' TERM INT
 skip() {
 	echo "skipped: $*"
 }
-# soon COMMAND...: within 20 seconds
+# soon COMMAND...: retries until the command succeeds, for at most 20 seconds
 soon() {
 	local n
 	for ((n = 0; n < 200; n++)); do "$@" && return; sleep 0.1; done
@@ -53,7 +53,7 @@ mount_ddio() {
 	"$build/ddio" start --dir "$dir/c" --engine mem --disk-size 512M --iops "${IOPS:-4}" \
 		--cache "${CACHE:-64M}" >/dev/null && "$build/ddiofs" "$dir/c/ddio.conf" "$dir/ddio" || exit 1
 	dirs+=("$dir/ddio")
-	# Memory that was never touched costs as much again when it is first: so touch all of the disks'.
+	# The first access to memory costs as much again, so touch all of the disks' memory.
 	dd if=/dev/zero of="$dir/ddio/fill" bs=1M 2>/dev/null
 	rm "$dir/ddio/fill"
 }

@@ -7,7 +7,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit 2
 export ASAN_OPTIONS=detect_leaks=1:exitcode=99
 export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
-# Runs make and remove many small files.
+# Each run makes and removes many small files.
 [ -d /dev/shm ] && [ -w /dev/shm ] && export TMPDIR=/dev/shm
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
@@ -54,7 +54,7 @@ for s in "${once[@]}"; do
 	fi
 done
 
-# The same seed is the same run, and another one is not.
+# Runs with the same seed are equal, those with another seed are not.
 a=$(build/ddio sim --faults --seed 7) b=$(TMPDIR=/tmp build/ddio sim --faults --seed 7)
 c=$(build/asan/ddio sim --faults --seed 7 2>/dev/null) d=$(build/ddio sim --faults --seed 8)
 if [ -n "$a" ] && [ "$a" = "$b" ] && [ "$a" = "$c" ]; then ok "a seed repeats"; else
@@ -62,7 +62,7 @@ if [ -n "$a" ] && [ "$a" = "$b" ] && [ "$a" = "$c" ]; then ok "a seed repeats"; 
 fi
 if [ "${a#*trace}" != "${d#*trace}" ]; then ok "seeds differ"; else not_ok "seeds 7 and 8: $a"; fi
 
-# The checker sees what is wrong, and says what.
+# The checker notices planted bugs and names them.
 planted() {
 	if build/ddio sim --faults --plant "$1" --seeds 20 >"$log" 2>&1; then
 		not_ok "a planted bug was not found: $1"

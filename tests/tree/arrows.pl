@@ -47,7 +47,7 @@ sub read_rooms {
 	}
 }
 
-# A file's room: itself, or its folder.
+# Returns a file's room: the file itself, or its folder.
 sub room_of {
 	my ($file) = @_;
 	return $file if $sees{$file};

@@ -87,7 +87,7 @@ check_patch() {
 		--max-line-length=100 --ignore "$not" -f "$1"
 }
 
-# Nothing for other modules; and names that do not meet the kernel's own.
+# The modules export nothing, and their names do not clash with the kernel's.
 module_names() {
 	local other
 	if nm "$1" | grep -E '__ksymtab|__kstrtab'; then

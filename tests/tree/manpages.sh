@@ -33,7 +33,7 @@ for c in $(build/ddio-lab --list names); do
 done
 compare Documentation/man/ddiod.8 "$(build/ddiod --help | grep -oE -- '--[a-z][a-z-]*')"
 compare Documentation/man/ddiofs.8 "$(build/ddiofs --help | grep -oE -- '--[a-z][a-z-]*')"
-# What follows -o: each stands alone in a list of .It Cm, or in a list with commas.
+# The mount options: each has an .It Cm of its own, or is in one with commas.
 have=$(sed -n '/^.Sh MOUNT OPTIONS/,/^.Sh SIGNALS/s/^\.It Cm //p' Documentation/man/ddiofs.8 |
 	sed 's/ Ns = Ns Cm .*//; s/Ns = Ns Ar [A-Z]*//g; s/ Cm / /g; s/[ ,][ ,]*/\n/g' |
 	sed '/^$/d' | grep -vE '^(none|always)$' | sort -u)
@@ -55,7 +55,7 @@ for f in $(grep -oE '\<ddio_[a-z_]+;' userlib/libddio.map | tr -d ';'); do
 		bad "$f has no manual page"
 	fi
 done
-# Every option of the configuration stands in its page; unit/env_manual does so for the engines.
+# Every option of the configuration is in its page; unit/env_manual checks the engines' options.
 for o in $(build/ddiod --list-conf); do
 	if grep -qE "^\.It Cm $o( |$)" Documentation/man/ddio.conf.5; then
 		passed=$((passed + 1))

@@ -18,11 +18,11 @@ for (split /\n/, slurp('tests/tree/phrases.list')) {
 	push @phrases, [qr/$re/i, $instead];
 }
 
-# One look tells whether a line is to be looked at again.
+# One match tells whether a line needs a closer look.
 my $any = join '|', map { "(?:$_->[0])" } @phrases;
 $any = qr/$any/;
 
-# What is read of a file, on its lines.
+# Returns the prose of a file, line by line.
 sub prose {
 	my ($file) = @_;
 	my $text = slurp($file);

@@ -39,14 +39,14 @@ done
 carries build/ddio-lab >"$tmp/found"
 check "build/ddio-lab has no simulator" grep -q '^ddio_sim_new$' "$tmp/found"
 
-# Each of its commands is reached as ddio's, from anywhere.
+# ddio runs each command of ddio-lab, from any directory.
 for c in $(build/ddio-lab --list names); do
 	check "ddio does not list $c" grep -q "^  $c " <(build/ddio help)
 	check "ddio does not run $c" grep -q "^Usage: ddio $c " <(cd / && "$OLDPWD/build/ddio" "$c" --help)
 	check "completion does not know $c" grep -q "^	$c) .*--help" <(build/ddio completion bash)
 done
 check "a command that neither has" bash -c "build/ddio nonsense 2>/dev/null; [ \$? = 2 ]"
-# Without ddio-lab ddio is whole but for those.
+# Without ddio-lab, ddio has all its own commands.
 cp build/ddio "$tmp/"
 check "ddio alone" grep -q "ddio-lab is not installed" <(PATH=/nowhere "$tmp/ddio" help)
 check "ddio alone, asked for more" grep -q "ddio-lab is not installed" <(PATH=/nowhere "$tmp/ddio" bench 2>&1)

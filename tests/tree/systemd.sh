@@ -18,7 +18,7 @@ check() {
 		echo "FAILED: $what: $out"
 	fi
 }
-# Where it is installed, the programs have their whole paths.
+# Installed units name the programs by absolute paths.
 make -s install PREFIX="$stage/usr" MOUNT_DIR="$stage/sbin" DESTDIR=/ >"$stage/log" 2>&1 || {
 	cat "$stage/log"
 	echo "FAILED: make install"
@@ -26,7 +26,7 @@ make -s install PREFIX="$stage/usr" MOUNT_DIR="$stage/sbin" DESTDIR=/ >"$stage/l
 }
 units=$stage/usr/lib/systemd/system
 export MANPATH=$stage/usr/share/man SYSTEMD_LOG_LEVEL=warning
-# verify UNIT: systemd has nothing to say about it
+# verify UNIT: passes if systemd has no complaint
 verify() {
 	local out
 	out=$(systemd-analyze verify --recursive-errors=no "$units/$1" 2>&1 | grep -v "Command 'man ")

@@ -21,7 +21,7 @@ while (my @some = splice @all, 0, 200) {
 	}
 }
 
-# What the tests read besides.
+# Files that the tests read besides.
 my %reads = (
 	proto => 'Documentation/protocol.rst',
 	env_manual => 'Documentation/man/ddio-disk-engines.7',

@@ -20,7 +20,7 @@ suffix=$(printf -- '-%s' "${@/=/}")
 out=$top/build/kmod/$label$suffix
 src=$out/src
 
-# Sources that changed are copied, those that went are removed.
+# Copies sources that changed, and removes those that are gone.
 copy_sources() {
 	mkdir -p "$src/include/uapi/linux"
 	cp -au "$top/include/uapi/linux/ddio.h" "$src/include/uapi/linux/" || die "no uapi header"
@@ -62,7 +62,7 @@ build_in_trixie() {
 			die "cannot copy the headers to $root"
 		echo "$rel" >"$root/headers"
 	fi
-	# Mounts live in a namespace of their own and go with it.
+	# Mounts are made in a namespace of their own and vanish with it.
 	unshare -m --propagation private sh -c '
 		mount -t proc proc "$1/proc" && mount --bind "$2" "$1/mnt" || exit 77
 		root=$1 rel=$3

@@ -34,7 +34,7 @@ build() {
 
 jobs=${1:-$(nproc)}
 build KCONFIG_ALLCONFIG="$config" allnoconfig
-# What kconfig dropped for want of something else would not be missed by anybody.
+# Otherwise options that kconfig dropped for lack of a dependency would go unnoticed.
 lost=$(grep '^CONFIG_' "$config" | grep -vxFf "$obj/.config")
 [ -z "$lost" ] || die "not in the configuration:" $lost
 build bzImage modules

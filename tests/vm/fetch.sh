@@ -97,7 +97,7 @@ update_once() {
 	updated=1
 }
 
-# The highest version of a package in suites that match.
+# Prints the highest version of a package in suites that match.
 newest() {
 	apt-cache madison "$1" | awk -F' *\\| *' -v s=" ($2)/main " '(" " $3) ~ s { print $2 }' |
 		sort -V | tail -1
@@ -120,7 +120,7 @@ closure() {
 		case $p in *-cloud-amd64 | linux-kbuild-* | linux-headers-* | linux-compiler-*) ;; *) continue ;; esac
 		q=$(apt-cache show "$p=$ver" 2>/dev/null | sed -n 's/^Depends: //p' | head -1 |
 			tr ',' '\n' | sed 's/^ *//; s/[ |].*//' | grep '^linux-' | tr '\n' ' ')
-		# Metapackages carry nothing.
+		# Metapackages have no contents.
 		case $p in
 		linux-image-cloud-amd64 | linux-headers-cloud-amd64) ;;
 		linux-base-cloud-amd64 | linux-modules-cloud-amd64) ;;

@@ -13,10 +13,10 @@ cd "$(dirname "$0")/../.." || exit 2
 
 list=
 [ "${1:-}" != --list ] || { list=1; shift; }
-# What the modules are, what tries them, and the library's part that calls them.
+# The modules, their tests, and the part of the library that calls them.
 kernel='kmod include/uapi tests/kselftest tests/vm tests/data userlib/env/disk userlib/env/kernel
 	tests/perf/bench_kmod.c tests/perf/bench_kmod_delivery.c'
-# All that runs on top of them.
+# Everything that runs on top of the modules.
 system="$kernel userlib include tools fuse tests/helpers tests/posix tests/unit/env Makefile tests/build.mk"
 case ${1:-} in
 vm/6.1 | vm/6.12 | vm/7.x) paths=$kernel kernels=${1#vm/} ;;

@@ -16,13 +16,13 @@ top=$(cd "$vm_dir/../.." && pwd)
 cache=${DDIO_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/ddio}
 kernels_all='6.1 6.12 7.x'
 PATH=$PATH:/usr/sbin:/sbin
-# A make above has settings of its own.
+# Drops the settings of a calling make.
 unset MAKEFLAGS MFLAGS MAKELEVEL
 
 say() { echo "vm: $*" >&2; }
 die() { say "$*"; exit 1; }
 
-# A machine that cannot do this: named, and never a pass.
+# Skips, with the reason: what this machine cannot run never counts as passed.
 skip() { echo "SKIP: $*"; exit 77; }
 
 # need PROGRAM PACKAGE ...: skips when a program is missing

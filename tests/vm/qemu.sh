@@ -16,7 +16,7 @@ qemu_accel() {
 	sed -n 2p "$file"
 }
 
-# The kernel finds no root and stops, which the console tells.
+# The kernel finds no root and stops; the console shows it.
 probe_kvm() {
 	local log
 	log=$(mktemp)

@@ -62,7 +62,7 @@ parse_options() {
 	done
 	args=("$@")
 	label=$(kernel_label "$kernel") || exit 1
-	# The shadow of what KASAN watches takes its part.
+	# KASAN's shadow takes a part of the memory.
 	[ -n "$mem" ] || { mem=1536; [ "$label" != debug ] || mem=2560; }
 	[ -n "$cmd$shell" ] || [ $# -gt 0 ] || die "nothing to run: --cmd, --shell or a script"
 }
@@ -130,7 +130,7 @@ prepare() {
 	name=${name:-$label}
 	logs=$top/build/log/vm
 	mkdir -p "$logs" "$top/build/vm"
-	# Two machines at a time do not write one log.
+	# Keeps two machines from writing to the same log.
 	exec {name_lock}>"$top/build/vm/lock.$name"
 	flock -n "$name_lock" || name=$name.$$
 	work=$(mktemp -d "$top/build/vm/run.XXXXXX") || exit 1
@@ -145,7 +145,7 @@ prepare() {
 	qemu_words
 }
 
-# What the command prints is seen as it comes.
+# Shows the command's output as it comes.
 boot() {
 	began=$(date +%s)
 	timeout -k 5 "$bound" qemu-system-x86_64 "${words[@]}" \

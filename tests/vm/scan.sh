@@ -3,7 +3,7 @@
 # Part of a test machine's init: what a test may leave behind, each finding one
 # line "bad: ..." to descriptor 3.
 
-# What the kernel prints when something is wrong with it.
+# Messages that the kernel prints when something is wrong.
 complaints='WARNING:|BUG[: ]|Oops|general protection|kernel panic|stack segment|double fault'
 complaints="$complaints|KASAN|UBSAN|KCSAN|kmemleak: [1-9]|unreferenced object"
 complaints="$complaints|possible recursive|possible circular|possible irq lock|inconsistent lock"
@@ -14,7 +14,7 @@ complaints="$complaints|refcount_t|list_(add|del) corruption|Bad page|bad page s
 complaints="$complaints|ODEBUG|Object already free|Redzone|Poison overwritten"
 complaints="$complaints|slab.*corrupt|Objects remaining|nobody cared|still has locks|unexpected trap"
 complaints="$complaints|traps:"
-# Where failures are injected, that one is wanted.
+# Where failures are injected, this message is expected.
 [ -e /sys/kernel/debug/failslab ] || complaints="$complaints|page allocation failure"
 
 bad() { echo "bad: $*" >&3; }
@@ -25,7 +25,7 @@ used_kb() {
 	awk '/^MemTotal/ { t = $2 } /^(MemFree|Cached|Buffers)/ { t -= $2 } END { print t }' /proc/meminfo
 }
 
-# Each processor counts for itself at first.
+# Each processor first counts on its own.
 vmstat() { cat /proc/sys/vm/stat_refresh 2>/dev/null; awk -v n="$1" '$1 == n { print $2 }' /proc/vmstat; }
 
 scan_before() {
@@ -62,7 +62,7 @@ leaks() {
 	echo "memory grown by $used kB" >&3
 	[ "$used" -lt "${DDIO_LEAK_KB:-98304}" ] || bad "$used kB of memory did not come back"
 	[ -e /sys/kernel/debug/kmemleak ] || return
-	# The first scan may see what is on its way; what two see is lost.
+	# The first scan may see memory that is about to be freed; memory that both see is lost.
 	echo scan >/sys/kernel/debug/kmemleak
 	sleep 6
 	echo scan >/sys/kernel/debug/kmemleak

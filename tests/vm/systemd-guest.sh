@@ -12,7 +12,7 @@ check() {
 	shift
 	if "$@"; then ok "$what"; else not_ok "$what: $*"; fi
 }
-# The last thing: process 1 ends the machine.
+# Finally, process 1 ends the machine.
 finish() {
 	if [ $failed != 0 ]; then
 		systemctl --no-pager --failed
@@ -46,7 +46,7 @@ check "the daemon came after the network" after ddiod@io0 network-online.target
 check "remote-fs.target came after the mount" after remote-fs.target mnt-data.mount
 check "nothing failed at boot" [ -z "$(systemctl --failed --plain --no-legend)" ]
 
-# Who the daemon is.
+# Checks the daemon's user.
 status() { sed -n "s/^$1:[[:space:]]*//p" "/proc/$(daemon)/status"; }
 check "the daemon is the user ddio" [ "$(stat -c %U "/proc/$(daemon)")" = ddio ]
 check "... without any capability" [ "$(status CapEff)$(status CapBnd)" = 00000000000000000000000000000000 ]
@@ -57,7 +57,7 @@ export DDIO_CONF=/etc/ddio/ddio.conf
 check "its disks have the kernel engine" [ "$(ddio status | grep -cw kmod)" = 2 ]
 check "/dev/ddio is of the group disk" [ "$(stat -c '%G %a' /dev/ddio)" = 'disk 660' ]
 
-# Restarts under a mount.
+# Restarts daemons under a mount.
 exec 9>/mnt/data/open
 echo one >&9
 sync /mnt/data/open
@@ -73,7 +73,7 @@ exec 9>&-
 check "... with all that was written" [ "$(tr '\n' ' ' </mnt/data/open)" = 'one two three ' ]
 check "the mount is the same" active mnt-data.mount
 
-# Mounting by the service manager.
+# Has the service manager mount.
 check "stop the mount" systemctl stop mnt-data.mount
 check "... it is gone" eval '! is_mounted /mnt/data'
 check "start the mount" systemctl start mnt-data.mount
@@ -92,7 +92,7 @@ check "killed, it comes back" soon again
 check "it stops" systemctl stop ddiofs@mnt-other
 check "... and is no mount any more" eval '! is_mounted /mnt/other'
 
-# Without its daemon.
+# Mounts without a daemon.
 systemctl stop mnt-data.mount ddiod@io0
 fails() { ! timeout 600 systemctl start "$1" 2>/dev/null; }
 check "no daemon: the mount fails" fails mnt-data.mount

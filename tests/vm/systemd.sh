@@ -25,7 +25,7 @@ rc=$?
 out=$top/build/log/vm/systemd.out console=$top/build/log/vm/systemd.console
 p=$(grep -c '^ok ' "$out") f=$(grep -c '^not ok ' "$out")
 
-# What the end of the machine looks like from outside.
+# Checks the shutdown of the machine from outside.
 host_check() {
 	local what=$1
 	shift

@@ -24,7 +24,7 @@ configure() {
 	} >"$DDIO_CONF"
 }
 
-# Rows of the benchmark that did not compare every byte, or asked more than once.
+# Counts rows of the benchmark that did not compare every byte, or made more than one request.
 judge() {
 	awk -F, '
 		/^#/ { next }

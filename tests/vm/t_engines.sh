@@ -28,13 +28,13 @@ configure() {
 			i=$((i + 1))
 		done
 	} >"$DDIO_CONF"
-	# The labels of an earlier configuration.
+	# Removes the labels of an earlier configuration.
 	for d in /dev/nullb0 /dev/nullb1 /dev/hp97560_0 "$loop" "${loop}p1"; do
 		dd if=/dev/zero of="$d" bs=1M count=1 conv=fsync status=none
 	done
 }
 
-# Tests before may have left it loaded, without disks.
+# Earlier tests may have left the module loaded, without disks.
 rmmod null_blk hp97560 2>/dev/null
 modprobe null_blk nr_devices=2 gb=1 memory_backed=1 bs=512 &&
 	modprobe hp97560 nr_devices=1 time_scale=0 && modprobe loop max_part=4 ||

@@ -31,7 +31,7 @@ finish() {
 }
 trap finish EXIT
 
-# need FILE ...: skips where one was not built, or the module was not
+# need FILE ...: skips if a file, or the module, was not built
 need() {
 	local f
 	for f; do
@@ -40,10 +40,10 @@ need() {
 	modprobe ddio || skip "ddio was not built"
 }
 
-# shows FILE ...: why something failed
+# shows FILE ...: prints files that tell why something failed
 shows() { sed 's/^/# /' "$@"; }
 
-# uses MODULE: the count that lsmod shows
+# uses MODULE: prints the use count that lsmod shows
 uses() { awk -v m="$1" '$1 == m { print $3 }' /proc/modules; }
 
 # conf_node LINE ...: a configuration's beginning, with these lines for the cluster and one node

@@ -25,11 +25,11 @@ clean_up() {
 }
 
 is_mounted() { grep -q " $1 fuse.ddio " /proc/self/mounts; }
-# live: of what the module counts, what is alive
+# live: prints the module's counts of live objects
 live() { awk '/^live_/ && $2 { printf "%s ", $0 }' /sys/kernel/debug/ddio/stats; }
 moved() { awk '$1 == "blocks" { print $2 }' /sys/kernel/debug/ddio/stats; }
 
-# As an administrator would: a configuration, mount's helper, lines of fstab.
+# Sets up what an administrator would: configuration, mount helper, lines of fstab.
 set_up() {
 	local i=0 d
 	mkdir -p /etc/ddio /mnt/x /mnt/y
@@ -124,7 +124,7 @@ posix
 check "fio with verification" verify
 check "a random load" "$bin/fsload" run /mnt/x "$dir/load" "${DDIO_SEED:-1}" 2 "${DDIO_LOADS:-150}"
 
-# What was fsync'ed is there when the daemon has been killed, and the mounts go on.
+# After the daemon is killed, fsync'ed data are there and the mounts go on.
 exec 9>/mnt/x/open
 echo kept >&9
 sync /mnt/x/open

@@ -39,9 +39,9 @@ disks() {
 		{ not_ok "disks"; exit 1; }
 }
 
-# What the module has scattered.
+# Prints how many bytes the module has scattered.
 scattered() { awk '$1 == "scattered_bytes" { print $2 }' /sys/kernel/debug/ddio/stats; }
-# live WHAT: objects that the module has
+# live WHAT: prints how many such objects the module has
 live() { awk -v k="live_$1" '$1 == k { print $2 }' /sys/kernel/debug/ddio/stats; }
 
 # judge MORE: every row was verified, and of its bytes MORE (0 or 1) went past the messages
@@ -92,7 +92,7 @@ done
 check "records of 8, messages" bench --cps 4 --records 8 --size 256K --methods dds --no-scatter
 check "records of 8, messages: every byte, nothing scattered" judge 0
 
-# 2. All of a share, and no message for it; then what was written, read by others.
+# 2. A whole share without a message; then other processes read what was written.
 for w in "" -w; do
 	run "$dir/out" -n 4 -s 2097152 -r 8 -f all -c 3 -P -w ${w:+-m dd} ||
 		shows "$dir/out"
@@ -106,7 +106,7 @@ check "records that cross blocks, three processes, written" [ "$(grep -c ' ok 2 
 run "$dir/out" -n 3 -s 2097152 -r 1000 -f odd -P -A
 check "and read" [ "$(grep -c ' ok 1 ' "$dir/out")" = 3 ]
 
-# 3. One who may not pin.
+# 3. A process that may not pin memory.
 run "$dir/out" -n 4 -s 2097152 -r 8192 -f poor -P -w -p -v 1
 check "one may not pin: written" [ "$(grep -c ' ok 1 ' "$dir/out")" = 4 ]
 check "one may not pin: his bytes go by messages" [ "$(members "$dir/out" | awk '$1 == 1 && !$2')" ]

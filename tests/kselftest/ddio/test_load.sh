@@ -32,7 +32,7 @@ trap 'exit 130' INT TERM
 unload() { rmmod ddio 2>/dev/null; }
 load() { modprobe ddio && [ -e /dev/ddio ]; }
 
-# At most ten seconds, in which what is in flight ends.
+# Waits at most ten seconds for requests in flight to end.
 unload_soon() {
 	i=0
 	while ! unload; do
@@ -64,7 +64,7 @@ without_growth() {
 	[ $((after - before)) -lt 4096 ]
 }
 
-# Opened by this shell: neither -f nor patience may help.
+# While this shell has the device open, neither -f nor waiting may unload the module.
 while_open() {
 	exec 9<>/dev/ddio
 	if unload; then return 1; fi
@@ -105,7 +105,7 @@ many_kills() {
 	done
 }
 
-# After all that, it does what it is for.
+# After all that, the module still works.
 usable() {
 	begin place || return 1
 	kill -9 "$child"

@@ -11,7 +11,7 @@ reads() {
 	took=$(($(now_ms) - t))
 }
 
-# A time can be exceeded by any machine that is busy; only the drive makes it so long.
+# A busy machine can exceed a time, but only the drive can make it this long.
 case_time_scale() {
 	local slow
 	hp_new 1
@@ -63,7 +63,7 @@ case_no_read_ahead() {
 	[ "$took" -ge 400 ] || fail "$took ms with a turn for each read"
 }
 
-# Writes of 8 KB at leaps, milliseconds in $took.
+# Writes 8 KB at distant places; sets $took to the milliseconds.
 writes() {
 	local i t
 	t=$(now_ms)

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Power: on and off, whoever uses the disk; nothing may hang.
+# Turns power on and off while the disk is in use; nothing may hang.
 . "$(dirname "$0")/../lib/hp97560.sh"
 
 pattern() { yes "$1" | head -c 65536; }
@@ -29,7 +29,7 @@ case_off_twice_and_remove_while_on() {
 	[ ! -e /sys/block/hp97560_1 ] || fail "still there"
 }
 
-# A crowd of readers and writers, which all have to come back with an error.
+# Starts many readers and writers, which must all return with an error.
 crowd() {
 	local i
 	for i in 1 2 3 4; do

@@ -24,7 +24,7 @@ skip() {
 	exit 4
 }
 
-# want PROGRAM ...: the case needs them
+# want PROGRAM ...: skips the case if a program that it needs is missing
 want() {
 	local p
 	for p; do
@@ -42,10 +42,10 @@ hp_load() {
 	[ -d $hp_root ]
 }
 
-# hp_set NAME ATTRIBUTE VALUE: the write's own success
+# hp_set NAME ATTRIBUTE VALUE: writes the attribute and returns the write's status
 hp_set() { printf '%s' "$3" 2>/dev/null >"$hp_root/$1/$2"; }
 
-# refused NAME ATTRIBUTE VALUE REASON: EINVAL and the like, and the old value stays
+# refused NAME ATTRIBUTE VALUE REASON: the write fails for this reason, and the old value stays
 refused() {
 	local before after why
 	before=$(cat "$hp_root/$1/$2")
@@ -65,7 +65,7 @@ hp_stat() { awk -v k="$2" '$1 == k { print $2 }' "$hp_root/$1/statistics"; }
 
 hp_dev() { echo "/dev/hp97560_$1"; }
 
-# hp_make NAME [ATTRIBUTE=VALUE ...]: a disk without power
+# hp_make NAME [ATTRIBUTE=VALUE ...]: makes a disk without power
 hp_make() {
 	local name=$1 a
 	mkdir "$hp_root/$name" || fail "no directory $name"
@@ -84,7 +84,7 @@ hp_on() {
 	fail "no $(hp_dev "$1")"
 }
 
-# hp_new NAME [ATTRIBUTE=VALUE ...]: a disk with power
+# hp_new NAME [ATTRIBUTE=VALUE ...]: makes a disk with power
 hp_new() {
 	hp_make "$@"
 	hp_on "$1"
@@ -127,7 +127,7 @@ works() {
 	io "$1" "$2" 1 "$3" || fail "$1 of sector $2 failed: $(cat "$hp_tmp/io.log")"
 }
 
-# within_seconds S COMMAND ...: it must come to an end
+# within_seconds S COMMAND ...: runs the command, which must end in time
 within_seconds() {
 	local limit=$1
 	shift

@@ -10,14 +10,14 @@ our @EXPORT = qw(top build files changed slurp without_comments comments objects
 my ($passed, $failed, $skipped) = (0, 0, 0);
 my ($name) = $0 =~ m{([^/]+?)(?:\.pl)?$};
 
-# The top of the tree; the current folder from here on.
+# Changes to the top of the tree.
 sub top {
 	my ($dir) = abs_path($0) =~ m{^(.*)/tests/tree/};
 	chdir $dir or die "$name: $dir: $!\n";
 	return $dir;
 }
 
-# The folder with the objects that are looked at.
+# Returns the folder with the objects to examine.
 sub build { return $ENV{O} // 'build' }
 
 sub ok { $passed++; return 1 }
@@ -77,14 +77,14 @@ sub slurp {
 
 my $token = qr{("(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')|(/\*.*?\*/|//[^\n]*)}s;
 
-# The code with every comment replaced by as many line ends as it has.
+# Returns the code with every comment replaced by as many line ends as it has.
 sub without_comments {
 	my ($text) = @_;
 	$text =~ s{$token}{ defined $1 ? $1 : $2 =~ tr/\n//cdr || ' ' }ge;
 	return $text;
 }
 
-# The comments alone, on their lines.
+# Returns the comments alone, on their lines.
 sub comments {
 	my ($text) = @_;
 	my ($out, $at) = ('', 0);
