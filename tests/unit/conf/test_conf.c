@@ -150,7 +150,7 @@ static void test_form(void)
 	refuses(SMALL "[node io0]\n", 8, "was already given in line 3");
 	refuses(SMALL "[cluster]\n", 8, "was already given in line 1");
 	refuses(SMALL "x = 1\n", 8, "allowed are node, engine, path, size, options, bus");
-	refuses(SMALL "node = io0\n", 8, "given already in line 7");
+	refuses(SMALL "node = io0\n", 8, "already given in line 7");
 	refuses(SMALL "path =\n", 8, "has no value");
 	refuses(SMALL "path = /a # b\n", 8, "line of its own");
 	refuses(SMALL "path = /a\x01\n", 8, "control character");

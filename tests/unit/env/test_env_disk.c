@@ -400,7 +400,7 @@ static void test_bad_specs(void)
 		{ "hp97560", "time_scale=-1", 0, "allowed are numbers from 0 to 1000" },
 		{ "hp97560", "time_scale=0.00001", 0, "option time_scale" },
 		{ "hp97560", "slow=0.5", 0, "option slow" },
-		{ "hp97560", "buffer_sectors=10,dirty_sectors=20", 0, "make no drive" },
+		{ "hp97560", "buffer_sectors=10,dirty_sectors=20", 0, "no drive can have" },
 		{ "hp97560", NULL, 4ULL << 30, "an HP 97560 has" },
 	};
 	struct ddio_disk_spec spec = { .name = "bad-one" };
