@@ -16,7 +16,7 @@
 
 enum { ROWS = 512, COLS = 1024 };
 
-/* Row-major in the file; the first dimension over all processes, or the second. */
+/* Describes an array, row-major in the file, that is dealt out by the first dimension or the second. */
 static struct ddio_array matrix(uint32_t procs, int by_rows)
 {
 	struct ddio_array a = { .elem_size = sizeof(double), .ndims = 2 };

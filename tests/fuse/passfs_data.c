@@ -33,7 +33,7 @@ void ddio_fs_sync(struct ddio_fs_file *file, ddio_fs_done done, void *arg)
 	answer_err(passfs_file(file)->fs, done, arg, fsync(passfs_file(file)->fd) ? -errno : 0);
 }
 
-/* For file systems that cannot zero a range by themselves. */
+/* Zeroes a range by writing, for file systems that cannot do it themselves. */
 static int zero_range(int fd, int mode, off_t offset, off_t len)
 {
 	char zero[4096] = { 0 };

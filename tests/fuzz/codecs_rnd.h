@@ -32,7 +32,7 @@ static inline void rnd_bytes(struct rnd *r, void *buf, size_t len)
 		*p++ = (uint8_t)(rnd_u64(r) >> 56);
 }
 
-/* A string of @min to @size - 1 bytes, often one of these two lengths. */
+/* Makes a string of @min to @size - 1 bytes, often one of these two lengths. */
 static inline void rnd_str(struct rnd *r, char *s, size_t size, size_t min)
 {
 	size_t n = min + rnd_below(r, size - min), i;

@@ -7,7 +7,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* A configuration that was accepted keeps its promises. */
+/* Checks the promises of a configuration that was accepted. */
 static void look(const struct ddio_conf *conf)
 {
 	uint32_t i;

@@ -175,7 +175,7 @@ static void add(uint8_t *buf, size_t *len, uint16_t opcode, const uint8_t *paylo
 	*len += DDIO_WIRE_HEADER_LEN + n;
 }
 
-/* What an honest peer without key says first, to either end. */
+/* Writes what an honest peer without a key sends first, to either end. */
 static size_t good_opening(bool to_connector, uint8_t *buf)
 {
 	const struct ddio_msg_hello hello = { 1, 1, .role = DDIO_ROLE_CLIENT };

@@ -29,7 +29,7 @@ static int write_seed(const char *dir, const char *name, int k, size_t len)
 	return bad ? -1 : 0;
 }
 
-/* One message at @p.  Return: its length. */
+/* Writes one message to @p.  Return: its length. */
 static size_t make_message(struct rnd *r, uint8_t *p, const struct carried *what, bool reply)
 {
 	const struct codec *c = codec_find(reply ? what->reply : what->request);
@@ -94,7 +94,7 @@ static int conn_seeds(struct rnd *r, const char *dir)
 	return err;
 }
 
-/* Programs of any bytes, longer than the fuzzer begins with. */
+/* Makes programs of random bytes, longer than those that the fuzzer begins with. */
 static int server_seeds(struct rnd *r, const char *dir)
 {
 	size_t len;

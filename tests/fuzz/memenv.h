@@ -271,7 +271,7 @@ static inline bool mem_run_posts(struct mem_env *m)
 	return any;
 }
 
-/* Until nothing more happens by itself. */
+/* Runs until nothing more happens by itself. */
 static inline void mem_run(struct mem_env *m)
 {
 	bool any;
@@ -291,7 +291,7 @@ static inline void mem_run(struct mem_env *m)
 	} while (any);
 }
 
-/* Time passes. */
+/* Lets time pass. */
 static inline void mem_pass(struct mem_env *m, uint64_t ns)
 {
 	struct ddio_timer *t;
@@ -308,7 +308,7 @@ static inline void mem_pass(struct mem_env *m, uint64_t ns)
 	mem_run(m);
 }
 
-/* The peer says these bytes, and all that follows from it happens. */
+/* Delivers these bytes from the peer, and runs all that follows from them. */
 static inline void mem_feed(struct mem_env *m, const void *buf, size_t len)
 {
 	m->in = buf;

@@ -206,7 +206,7 @@ static void post_xattr(struct fuzz_mount *m, struct fuzz_reader *in)
 	}
 }
 
-/* Those that name an inode and little else. */
+/* Posts requests that name an inode and little else. */
 static void post_ino(struct fuzz_mount *m, struct fuzz_reader *in)
 {
 	static const uint16_t ops[] = { DDIO_OP_FS_GETATTR,   DDIO_OP_FS_READLINK,
@@ -328,7 +328,7 @@ static void post_copy(struct fuzz_mount *m, struct fuzz_reader *in)
 	POST(m, OBJ_COPY, obj_copy, &x);
 }
 
-/* Any bytes. */
+/* Posts any bytes. */
 static void post_raw(struct fuzz_mount *m, struct fuzz_reader *in)
 {
 	uint16_t opcode = take(in) & 1 ? DDIO_OP_FS_ATTACH + take(in) % 34

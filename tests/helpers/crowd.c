@@ -59,7 +59,7 @@ static int bcast(void *arg, void *buf, size_t len, uint32_t root)
 	return 0;
 }
 
-/* The byte at an offset of the file, by the number of the call that wrote it. */
+/* Returns the byte at an offset of the file, by the number of the call that wrote it. */
 static uint8_t content(uint64_t off, uint32_t call)
 {
 	return (uint8_t)(off * 7 + off / 251 + call * 29);
@@ -81,7 +81,7 @@ static void fill(const struct crowd *c, uint32_t rank, uint8_t *buf, uint64_t by
 	}
 }
 
-/* Which call wrote the record that begins at @e, as a difference of its bytes. */
+/* Returns which call wrote the record that begins at @e, as a difference of its bytes. */
 static uint8_t shade(const struct crowd *c, const uint8_t *at, uint64_t e)
 {
 	return c->any ? (uint8_t)(*at - content(e, 0)) : 0;
@@ -140,7 +140,7 @@ static int one_call(struct crowd *c, struct ddio_file *f, struct ddio_group *g, 
 	return err;
 }
 
-/* Memory can be pinned by those who may have as much locked, or are privileged. */
+/* Gives up limit and privileges, so that this process may not pin memory.  Returns 0 or -errno. */
 static int become_poor(void)
 {
 	struct rlimit none = { 0 };
@@ -212,7 +212,7 @@ static int signal_number(const char *name)
 	return !strcmp(name, "kill") ? SIGKILL : !strcmp(name, "stop") ? SIGSTOP : SIGTERM;
 }
 
-/* A child gives back what it inherited, so that the leak checker sees the library's leaks only. */
+/* Frees what a child inherited, so that the leak checker sees the library's leaks only. */
 static int leave(struct crowd *c, int code)
 {
 	free(c->pipes);
@@ -232,7 +232,7 @@ static void strike(struct crowd *c, pid_t victim)
 	kill(victim, signal_number(c->signal));
 }
 
-/* Only the victim keeps the end to write to. */
+/* Closes the write end in all processes but the victim. */
 static int child(struct crowd *c, uint32_t rank)
 {
 	if (c->signal) {

@@ -28,7 +28,7 @@ static void note(const struct proc *p, const char *line, int len)
 	exit(2);
 }
 
-/* Does the file system do without this operation?  Then so do we. */
+/* Returns true if the file system may lack the operation, as @err says; then it is skipped. */
 static bool unsupported(const struct op *op, int err)
 {
 	return err == EOPNOTSUPP && op->kind >= PUNCH && op->kind <= COPY;

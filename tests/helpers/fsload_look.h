@@ -51,7 +51,7 @@ static inline int look(const struct proc *p, struct fsload_seen *seen)
 	return 0;
 }
 
-/* Is it what it is said to be?  @say: tell if not. */
+/* Returns true if the file is as the model has it; with @say prints what is not. */
 static inline bool possible(const struct proc *p, const struct names *names,
 			    const struct fsload_seen *seen, bool say)
 {
@@ -88,7 +88,7 @@ static inline bool possible(const struct proc *p, const struct names *names,
 	return true;
 }
 
-/* Names that nobody made. */
+/* Looks for names that no operation made. */
 static inline int strangers(const struct proc *p, const struct fsload_seen *seen)
 {
 	int i, found = 0, expected = 0;

@@ -120,7 +120,7 @@ static inline void file_truncate(struct file *f, uint32_t size)
 	file_change(f, from, FILE_MAX, NULL, size);
 }
 
-/* Everything so far is durable (@failed: or nobody knows). */
+/* Notes that everything so far is durable, or, with @failed, may be. */
 static inline void file_synced(struct file *f, bool failed)
 {
 	struct change *c;
@@ -158,7 +158,7 @@ static inline bool byte_possible(const struct file *f, uint32_t at, uint8_t byte
 	return false;
 }
 
-/* May any of the bytes be others than those that were written last? */
+/* Returns true if any of the bytes may differ from those written last. */
 static inline bool file_doubtful(const struct file *f, uint32_t from, uint32_t to)
 {
 	const struct change *c;
@@ -171,7 +171,7 @@ static inline bool file_doubtful(const struct file *f, uint32_t from, uint32_t t
 	return false;
 }
 
-/* The first byte of @len that cannot be; @len if all can. */
+/* Returns the first of @len bytes that is impossible; @len if there is none. */
 static inline uint32_t file_check(const struct file *f, const uint8_t *bytes, uint32_t len)
 {
 	uint32_t i;

@@ -68,7 +68,7 @@ static inline uint32_t draw(struct proc *p, uint32_t n)
 	return (uint32_t)(p->rand >> 33) % n;
 }
 
-/* Bytes that tell which operation wrote them, and where; never zero. */
+/* Fills in bytes that tell which operation wrote them, and where; never zero. */
 static inline uint8_t byte_of(unsigned int n, uint32_t at)
 {
 	uint32_t x = (n * 2654435761u) ^ (at * 40503u) ^ (at >> 9);

@@ -244,7 +244,7 @@ static int file_make(const char *dir)
 	return w.fd < 0 || fsync(w.fd) ? -1 : close(w.fd);
 }
 
-/* For as long as was asked, and until there is a history to speak of; not for ever. */
+/* Runs for the time given, and on until the history is long enough, but not for ever. */
 static bool going_on(struct shared *s, int tenths, int asked)
 {
 	return tenths < asked || (atomic_load(&s->operations) < OPERATIONS && tenths < 600);

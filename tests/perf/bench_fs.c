@@ -168,7 +168,7 @@ static void go_create(struct lane_of_work *l)
 			    made_one, l);
 }
 
-/* Made, closed, and away again. */
+/* Makes, closes and removes files. */
 static void made_one(void *arg, const struct ddio_fs_reply *reply)
 {
 	struct lane_of_work *l = arg;

@@ -316,7 +316,7 @@ static double cpu_self(void)
 	       (r.ru_utime.tv_usec + r.ru_stime.tv_usec) * 1e-6;
 }
 
-/* All but idle and waiting for I/O, of all processors. */
+/* Returns the time of all processors that was neither idle nor waiting for I/O. */
 static double cpu_all(void)
 {
 	unsigned long long t[8] = { 0 };

@@ -67,7 +67,7 @@ static void act(const struct pack_bench *b, enum action action, uint64_t off, ch
 	}
 }
 
-/* One walk over the file; nanoseconds spent in the action. */
+/* Walks over the file once; returns the nanoseconds spent in the action. */
 static uint64_t walk(struct pack_bench *b, enum action action)
 {
 	uint64_t share = FILE_BYTES / b->nprocs;

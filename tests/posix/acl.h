@@ -7,7 +7,7 @@
 
 /* @which: access, default. */
 const char *acl_xattr(const char *which);
-/* Bytes, or -1: the text has no sense. */
+/* Returns the number of bytes, or -1 for a malformed text. */
 int acl_encode(const char *text, char *value, size_t size);
 int acl_decode(const char *value, size_t len, char *text, size_t size);
 

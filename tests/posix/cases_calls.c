@@ -41,7 +41,7 @@ static char byte_at(size_t i)
 	return (char)(i * 31 + i / 251 + 1);
 }
 
-/* A new file of BYTES bytes, open. */
+/* Makes and opens a file of BYTES bytes. */
 static int file_make(const char *name)
 {
 	static char buf[BYTES];
@@ -53,7 +53,7 @@ static int file_make(const char *name)
 	return fd >= 0 && write(fd, buf, sizeof(buf)) == (ssize_t)sizeof(buf) ? fd : -1;
 }
 
-/* NULL, or that the file differs from what file_make() wrote. */
+/* Returns NULL, or a text if the file differs from what file_make() wrote. */
 static const char *file_same(const char *name)
 {
 	static char buf[BYTES + 1];
@@ -75,7 +75,7 @@ static bool refused(void)
 	return errno == EOPNOTSUPP || errno == EINVAL || errno == ENOTTY;
 }
 
-/* O_TMPFILE: a file without a name, or EOPNOTSUPP. */
+/* Opens a file without a name by O_TMPFILE, unless that fails with EOPNOTSUPP. */
 static const char *tmpfile_open(void)
 {
 	int fd = open(".", O_TMPFILE | O_RDWR, 0600);
@@ -246,7 +246,7 @@ static const char *bound(void)
 	return ftruncate(fd, 10000) || lseek(fd, 0, SEEK_END) != 10000 ? say("size") : NULL;
 }
 
-/* One byte there: 1; EFBIG: 0; -1. */
+/* Writes one byte there; returns 1, 0 after EFBIG, or -1. */
 static int far_write(int fd, off_t at)
 {
 	if (pwrite(fd, "x", 1, at) == 1 && !fsync(fd))

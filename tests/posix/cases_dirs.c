@@ -167,7 +167,7 @@ static const char *seeked_removed(void)
 	return err ? err : seen_check(seen, 0, 300, 1);
 }
 
-/* Removing all while listing, as "rm -r" does. */
+/* Removes everything while listing, as "rm -r" does. */
 static const char *emptied(void)
 {
 	const char *err = mkdir("d", 0755) ? "mkdir" : fill(0, MANY, 1);

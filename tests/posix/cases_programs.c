@@ -11,7 +11,7 @@
 
 #define WORKERS 4
 
-/* @work in WORKERS processes at once. */
+/* Runs @work in WORKERS processes at once. */
 static const char *workers(bool (*work)(int me))
 {
 	int i, status, bad = 0;
@@ -139,7 +139,7 @@ static bool excl_work(int me)
 	return !close(tally);
 }
 
-/* Of those who make a name with O_EXCL exactly one succeeds. */
+/* Of several processes that make one name with O_EXCL exactly one succeeds. */
 static const char *excl(void)
 {
 	int fd = open("tally", O_CREAT | O_RDWR, 0644);

@@ -76,7 +76,7 @@ static bool step_write(struct model *m)
 	return pwrite(m->fd, m->bytes + at, len, (off_t)at) == (ssize_t)len;
 }
 
-/* In pieces of odd lengths. */
+/* Writes in pieces of odd lengths. */
 static bool step_writev(struct model *m)
 {
 	struct iovec iov[8];
@@ -197,7 +197,7 @@ static bool step_zero(struct model *m)
 	return true;
 }
 
-/* Taking a range out: done, or refused without a change. */
+/* Collapses a range, unless the file system refuses that. */
 static bool step_collapse(struct model *m)
 {
 	size_t at, len;

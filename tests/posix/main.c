@@ -78,7 +78,7 @@ static void case_child(const struct session *s, const struct px_case *c, const c
 	_exit(said ? 1 : 0);
 }
 
-/* What is wrong; empty: nothing. */
+/* Runs a case; @said: what is wrong, or empty. */
 static void case_run(const struct session *s, const struct px_case *c, char *said, size_t size)
 {
 	char path[4200], sub[64];

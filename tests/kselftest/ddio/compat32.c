@@ -55,7 +55,7 @@ static void __attribute__((noreturn)) leave(int code)
 		sys(NR_EXIT, code, 0, 0);
 }
 
-/* The next step: what it must be, and what it is. */
+/* Checks the next step against what it must be. */
 static void is(int expected, int seen, const char *what)
 {
 	step++;
@@ -114,7 +114,7 @@ static struct {
 	int status[BLOCKS];
 } w;
 
-/* Blocks backwards, each to its place. */
+/* Reads blocks backwards, each to its place. */
 static void blocks(int place)
 {
 	int i;

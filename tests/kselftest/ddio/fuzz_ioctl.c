@@ -63,7 +63,7 @@ static void scribble(struct call_worker *w)
 		ring[BELOW(length / 4 < 1024 ? length / 4 : 1024)] = kt_random(&w->rng);
 }
 
-/* Memory under pins goes, and other memory comes to lie there. */
+/* Unmaps memory under pins, and maps other memory there. */
 static void move(struct call_worker *w)
 {
 	unsigned char *p = w->process->arena + BELOW(ARENA / 4096 - 16) * 4096;
@@ -146,7 +146,7 @@ static void *work(void *arg)
 	return NULL;
 }
 
-/* Without the privilege that would make the memory-lock limit meaningless. */
+/* Drops the privilege that would make the memory-lock limit meaningless. */
 static void restrain(void)
 {
 	struct rlimit lock = { LOCKED, LOCKED }, files = { 1024, 1024 };
@@ -168,7 +168,7 @@ static bool all_equal(const unsigned char *p, size_t length, unsigned char value
 	return *p == value && !memcmp(p, p + 1, length - 1);
 }
 
-/* A process: exit code 2 if memory has changed that must not. */
+/* Runs a process; it exits with 2 if memory has changed that must not. */
 static int process_run(struct call_tally *tally, uint64_t seed, uint64_t calls)
 {
 	static struct call_worker w[THREADS];

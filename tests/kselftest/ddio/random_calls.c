@@ -37,7 +37,7 @@ static uint64_t interesting(struct call_worker *w)
 	return ONE_IN(4) ? kt_random(&w->rng) : value[BELOW(KT_ARRAY_SIZE(value))];
 }
 
-/* Where nothing may be written by mistake: holes, the kernel, the end of all. */
+/* Returns an address that no call may write to: none, the kernel's, the end of the address space. */
 static uint64_t bad_pointer(struct call_worker *w)
 {
 	static const uint64_t value[] = { 0, 8, 0xffff888000000000ULL, -4096ULL, 1ULL << 63 };
@@ -66,7 +66,7 @@ uint32_t some_id(struct call_worker *w, struct context *ctx, enum object_kind ki
 	return ctx->id[kind][BELOW(IDS)];
 }
 
-/* In all places that are empty still, or instead of one. */
+/* Keeps the id in a random place, and in all places that are still empty. */
 static void keep_id(struct call_worker *w, struct context *ctx, enum object_kind kind, uint32_t id)
 {
 	int i;
@@ -96,13 +96,13 @@ static int some_fd(struct call_worker *w, const int *slots)
 	return slots[BELOW(FDS)];
 }
 
-/* Soon: nobody is to be stuck. */
+/* Returns a deadline that has passed or is near, so that no call waits for ever. */
 static uint64_t some_deadline(struct call_worker *w)
 {
 	return ONE_IN(3) ? BELOW(2) : kt_now() + BELOW(3000000);
 }
 
-/* Part of the arena, of the list's memory as well if so it happens. */
+/* Chooses a part of the arena, which may overlap the list's memory. */
 static void some_memory(struct call_worker *w, __u64 *address, __u64 *length, uint32_t *flags)
 {
 	uint64_t from = BELOW(ARENA - 65536);
@@ -208,7 +208,7 @@ static void fill_submit(struct call_worker *w, struct context *ctx, struct ddio_
 	}
 }
 
-/* What a mutation may not do: ask for memory that this machine does not have, or wait for ever. */
+/* Undoes mutations that name foreign memory, ask for more than the machine has, or wait for ever. */
 static void tame(struct call_worker *w, unsigned int cmd, union random_arg *a)
 {
 	uint64_t soon = kt_now() + 10000000;
@@ -297,7 +297,7 @@ static void add(uint64_t *counter)
 	__atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
 }
 
-/* The call itself, with the two things that hold for every one. */
+/* Makes the call, and checks the two things that are true of every call. */
 static int call(struct call_worker *w, int fd, unsigned int cmd, union random_arg *a, size_t size)
 {
 	union random_arg before;

@@ -77,11 +77,11 @@ struct call_worker {
 #define ONE_IN(n) (!BELOW(n))
 
 struct context *some_ctx(struct call_worker *w);
-/* Mostly of something of that kind that was made in the context. */
+/* Returns an id, mostly of something of that kind that was made in the context. */
 uint32_t some_id(struct call_worker *w, struct context *ctx, enum object_kind kind);
-/* One call, of any kind. */
+/* Makes one call, of any kind. */
 void some_call(struct call_worker *w);
-/* What makes a new context useful. */
+/* Adds what makes a new context useful. */
 void first_calls(struct call_worker *w, struct context *ctx);
 
 #endif /* KT_RANDOM_CALLS_H */

@@ -26,7 +26,7 @@
 
 static struct kt_dev *disk;
 
-/* Sector n is full of bytes n. */
+/* Fills sector n with bytes n. */
 static void kt_prepare(void)
 {
 	unsigned char *p = kt_memory(BYTES);
@@ -85,7 +85,7 @@ static void no_call_here(int signal)
 	siglongjmp(no_call, 1);
 }
 
-/* ioctl() as a 32-bit process calls it; @arg is below 4 GB. */
+/* Calls ioctl() as a 32-bit process does; @arg is below 4 GB. */
 static int ioctl32(int fd, unsigned int cmd, void *arg)
 {
 	int ret = NR_IOCTL_32;

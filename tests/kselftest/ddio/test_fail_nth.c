@@ -27,7 +27,7 @@
 
 static struct kt_dev *disk, *other;
 
-/* The injections of this kernel, each to be quiet and to spare nothing. */
+/* Sets up each of the kernel's injections to be quiet and to spare nothing. */
 static int injections_begin(void)
 {
 	DIR *dir = opendir(DEBUGFS);
@@ -95,7 +95,7 @@ static void point_begin(const struct point *point)
 		abort();
 }
 
-/* Did something fail?  Reading and writing the number can fail themselves, if nothing did before. */
+/* Returns true if something failed.  Reading and writing the number can fail themselves, if nothing did before. */
 static bool point_end(const struct point *point)
 {
 	char text[16] = "";
@@ -216,7 +216,7 @@ PATH(buffer_add)
 	return err ? err : kt_destroy(w->ctx, id);
 }
 
-/* Not touched before: pages are made while it is pinned. */
+/* Maps memory that was not touched before: its pages are made while it is pinned. */
 PATH(buffer_add_fresh)
 {
 	void *p = kt_memory(65536);
@@ -272,7 +272,7 @@ PATH(destroy)
 	return err;
 }
 
-/* Blocks of two disks in no order, some of them neighbours, with gaps and statuses. */
+/* Lists blocks of two disks in no order, some of them neighbours, with gaps and statuses. */
 static void fill(const struct kt_world *w, struct ddio_block *block)
 {
 	int i;
@@ -488,7 +488,7 @@ PATH(poll)
 	return err;
 }
 
-/* Nothing is allocated there, and so shall it be. */
+/* Nothing is allocated there, and that must stay so. */
 PATH_LEAST(close, 0)
 {
 	int fd = kt_open();

@@ -86,7 +86,7 @@ FIXTURE_TEARDOWN(faults)
 		ASSERT_EQ(0, kt_twin_init(&self->twin, dev, self->ctx, &self->rng)); \
 	} while (0)
 
-/* A new list, submitted; errors of the call are the caller's. */
+/* Makes and submits a new list; the caller handles errors of the call. */
 static int begin(FIXTURE_DATA(faults) * self, __u32 op, __u32 flags, __u32 *coll)
 {
 	struct ddio_submit s;
@@ -163,7 +163,7 @@ KT_TEST(faults, cancelled_at_random)
 	}
 }
 
-/* The map underneath becomes one of errors, and then what it was. */
+/* Replaces the map underneath by one that returns errors, and then restores it. */
 KT_TEST(faults, error_target)
 {
 	struct kt_tally tally;
@@ -194,7 +194,7 @@ KT_TEST(faults, error_target)
 	disk_is_right(_metadata, self);
 }
 
-/* Which blocks of a list touch [@from, @to). */
+/* Notes which blocks of a list touch [@from, @to). */
 static void exactly(struct __test_metadata *_metadata, FIXTURE_DATA(faults) * self, __u64 from,
 		    __u64 to)
 {
@@ -237,7 +237,7 @@ KT_TEST(faults, bad_sectors)
 	kt_write("-8192-8319", "/sys/kernel/config/nullb/%s/badblocks", bad->name);
 }
 
-/* The first error ends it: what was not begun is not begun any more. */
+/* The first error ends the collective: no further transfers begin. */
 KT_TEST(faults, first_error)
 {
 	struct ddio_block block[64];
@@ -376,7 +376,7 @@ KT_TEST(faults, scsi_disk_deleted)
 	EXPECT_NE(0, access("/sys/bus/pseudo/drivers/scsi_debug", F_OK));
 }
 
-/* Every how many-th request fails; all of them in the end. */
+/* Makes every nth request fail; in the end, all of them. */
 KT_TEST(faults, hp97560_injected_errors)
 {
 	static const char *const every[] = { "17", "3", "2", "1" };
@@ -439,7 +439,7 @@ KT_TEST(faults, hp97560_kinds_of_error)
 	EXPECT_EQ(0, kt_write("0", HP_DIR "fail_every", hp->name));
 }
 
-/* Nobody is stuck to a disk that does not answer; when it does, all is given back. */
+/* No process hangs on a disk that does not answer; once it answers, everything is released. */
 KT_TEST(faults, stalled)
 {
 	struct kt_tally tally;
@@ -540,7 +540,7 @@ static int flush_fails(FIXTURE_DATA(faults) * self, __u32 op, const char *attrib
 	return err ? err : wait->out_error;
 }
 
-/* A flush that fails: the blocks are well, the collective is not. */
+/* If a flush fails, the blocks succeed but the collective fails. */
 KT_TEST(faults, failing_flush)
 {
 	struct ddio_wait wait;

@@ -104,7 +104,7 @@ union ioctl_arg {
 	__u32 word[64];
 };
 
-/* A struct that does; descriptors and memory that it makes are left to the case's end. */
+/* Fills in a struct that succeeds; descriptors and memory that it makes last until the case ends. */
 static void fill(const struct ioctl_call *c, struct kt_world *w, union ioctl_arg *a)
 {
 	static struct ddio_block block;
@@ -294,7 +294,7 @@ KT_TEST(calls, wrong_descriptor)
 	}
 }
 
-/* The module's descriptors are no files, and cannot be mistaken for ones. */
+/* The module's descriptors are not files, and cannot be mistaken for files. */
 KT_TEST(calls, other_system_calls)
 {
 	const int fd[KINDS] = { self->w.ctx, self->w.joint, self->w.member[0] };
@@ -347,7 +347,7 @@ KT_TEST(calls, pointers)
 	}
 }
 
-/* Nothing may have been done when there is nowhere to say so. */
+/* A call that cannot store its result must not have done anything. */
 KT_TEST(calls, read_only_struct)
 {
 	unsigned char *page = kt_memory(4096);

@@ -218,7 +218,7 @@ KT_TEST(joint, leaving)
 	close(member[1]);
 }
 
-/* The joint's own descriptor and its maker may go. */
+/* The joint outlives its own descriptor and the process that made it. */
 KT_TEST(joint, maker_gone)
 {
 	int member = join(self, 0);
@@ -236,7 +236,7 @@ KT_TEST(joint, maker_gone)
 	self->joint = open("/dev/null", O_RDONLY);
 }
 
-/* A membership is its descriptor's, whoever has a copy. */
+/* A membership lasts as long as its descriptor, whichever process has a copy. */
 KT_TEST(joint, inherited)
 {
 	int member = join(self, 0), hold[2], status;
@@ -355,7 +355,7 @@ KT_TEST(joint, passed_over_a_socket)
 
 static bool stop_joining;
 
-/* Member 1 comes and goes. */
+/* Has member 1 join and leave again and again. */
 static void *come_and_go(void *arg)
 {
 	FIXTURE_DATA(joint) *self = arg;
@@ -399,7 +399,7 @@ KT_TEST(joint, joining_meanwhile)
 	close(member);
 }
 
-/* One block, every second byte of it, one by one: a copy that takes its time. */
+/* Copies every second byte of one block, one by one, which takes long. */
 static int submit_slow_copy(FIXTURE_DATA(joint) * self, __u32 *id)
 {
 	struct ddio_submit s;
@@ -451,7 +451,7 @@ KT_TEST(joint, left_at_once)
 	EXPECT_EQ(0, touched);
 }
 
-/* What is unmapped stays pinned: nothing goes astray, and nothing else is there in its place. */
+/* Unmapped memory stays pinned: no data go to memory that was mapped there later. */
 KT_TEST(joint, unmapped)
 {
 	int member = join(self, 0);

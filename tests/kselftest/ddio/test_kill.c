@@ -132,7 +132,7 @@ static void fill_list(FIXTURE_DATA(kill) * self)
 	kt_shuffle(&rng, self->block, BLOCKS, sizeof(self->block[0]));
 }
 
-/* Where byte @at of the file is in the members' memory. */
+/* Returns where byte @at of the file is in the members' memory. */
 static unsigned char *place_of(struct kill_shared *shared, __u32 at)
 {
 	__u32 piece = at / PIECE;
@@ -157,7 +157,7 @@ static bool reached(int *counter, int value)
 	return true;
 }
 
-/* A member: gives its memory, waits for the end as members do, and lives on until it is killed. */
+/* Runs a member: joins its memory, waits for the end, and lives until it is killed. */
 static void member(FIXTURE_DATA(kill) * self, int m, bool private)
 {
 	struct ddio_joint_wait arg = { .size = sizeof(arg), .deadline = DDIO_FOREVER };
@@ -295,7 +295,7 @@ KT_TEST(kill, member_gather)
 	}
 }
 
-/* Who submitted to a joint is killed: the members learn that it has ended, and live. */
+/* The process that submitted to a joint is killed: the members learn of the end, and live. */
 static void joint_submitter(FIXTURE_DATA(kill) * self)
 {
 	struct ddio_submit s;
@@ -437,7 +437,7 @@ KT_TEST(kill, submitter_reading)
 	}
 }
 
-/* It writes what is there already: whatever had been begun, the disk is as it was. */
+/* Writes the bytes that are on the disk already: whatever was begun, the disk must not change. */
 KT_TEST(kill, submitter_writing)
 {
 	unsigned char *now = kt_memory(BLOCKS * BLOCK);
@@ -452,7 +452,7 @@ KT_TEST(kill, submitter_writing)
 	EXPECT_EQ(0, memcmp(now, self->content, BLOCKS * BLOCK));
 }
 
-/* All at once: a context that is shared, its owner and all members killed together. */
+/* Kills the owner of a shared context and all members together. */
 KT_TEST(kill, everybody)
 {
 	struct ddio_submit s;
@@ -491,7 +491,7 @@ KT_TEST(kill, everybody)
 	}
 }
 
-/* What thousands of deaths have left in the kernel's own memory: nothing to speak of. */
+/* Thousands of deaths leave almost nothing in the kernel's own memory. */
 KT_TEST(kill, memory_of_the_kernel)
 {
 	struct kt_usage first, after;

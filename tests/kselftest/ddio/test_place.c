@@ -94,7 +94,7 @@ FIXTURE_VARIANT_ADD(disk, hp97560){
 	.kind = HP97560,
 };
 
-/* The last place can be written from only. */
+/* Makes the places; disks can only be written from the last one, a read-only buffer. */
 static int make_places(struct kt_place *place, int ctx)
 {
 	int err = kt_place_init(&place[0], ctx, PLACE_BYTES, 0, 0);
@@ -400,7 +400,7 @@ static void dirty_odd_pages(const struct kt_twin *twin)
 			_exit(1);
 }
 
-/* Pages between the blocks are others' business: neither an obstacle, nor lost. */
+/* Cached pages between the blocks belong to others: they are neither an obstacle nor lost. */
 KT_TEST(disks, neighbours_in_the_page_cache)
 {
 	struct kt_shape shape = {
@@ -437,7 +437,7 @@ KT_TEST(disks, neighbours_in_the_page_cache)
 	EXPECT_EQ(-1, kt_twin_check(&self->twin[0], true));
 }
 
-/* Children at once, with contexts of their own on the same disk, each in its part. */
+/* Runs children at once, with contexts of their own on the same disk, each in its part. */
 KT_TEST(disks, processes_at_once)
 {
 	struct kt_shape shape = { .twin = &self->twin[0], .nr_twins = 1, .place = self->place };

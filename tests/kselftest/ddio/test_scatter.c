@@ -57,7 +57,7 @@ FIXTURE(scatter)
 	bool in_others;
 };
 
-/* What the members ought to hold can be seen by all processes. */
+/* Allocates memory, visible to all processes, for what the members ought to hold. */
 static unsigned char *shared(size_t length)
 {
 	void *p = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -203,7 +203,7 @@ KT_TEST(scatter, lists)
 	}
 }
 
-/* Long blocks, whose bounce buffers are not contiguous, dealt out in small pieces. */
+/* Deals out long blocks, whose bounce buffers are not contiguous, in small pieces. */
 KT_TEST(scatter, long_blocks)
 {
 	static const __u32 piece[] = { 1, 2, 4, 8, 16, 48 };
@@ -237,7 +237,7 @@ KT_TEST(scatter, long_blocks)
 	}
 }
 
-/* The longest there are. */
+/* Scatters the longest blocks that are possible. */
 KT_TEST(scatter, longest_block)
 {
 	struct ddio_block block = { .length = DDIO_BLOCK_LENGTH_MAX, .buffer = 1 };
@@ -353,7 +353,7 @@ KT_TEST(scatter, cancel)
 	}
 }
 
-/* A member's process: joins, and says after each collective whether it holds what it ought to. */
+/* Runs a member's process: joins, and says after each collective whether it holds what it ought to. */
 static void member_main(FIXTURE_DATA(scatter) * self, int nr, int to, int from)
 {
 	unsigned char *memory = malloc(ROOM + 4096), *at = memory + 11 * nr;

@@ -127,7 +127,7 @@ static unsigned char *slot_memory(const struct stream *st, __u32 slot)
 	       (__u64)(slot - st->s.out_first_slot) * st->s.slot_length;
 }
 
-/* A list drawn at random is under way. */
+/* Starts a list drawn at random. */
 static int begin(FIXTURE_DATA(stream) * self, __u32 op, __u32 depth, __u32 flags)
 {
 	const struct kt_draw draw = { NR, BLOCK_MAX, op == DDIO_WRITE };
@@ -166,7 +166,7 @@ static void check_order(const struct kt_rig *rig, struct stream *st, __u64 index
 	st->last[d] = at;
 }
 
-/* What the process does with a slot: reading, it compares; writing, it fills. */
+/* Handles a slot: compares it when reading, fills it when writing. */
 static void use_slot(FIXTURE_DATA(stream) * self, const struct ddio_event *e)
 {
 	struct stream *st = self->st;
@@ -261,7 +261,7 @@ static void run(FIXTURE_DATA(stream) * self)
 			release(self, slot);
 }
 
-/* The end, and that each block came once. */
+/* Waits for the end, and checks that each block came once. */
 static int finish(FIXTURE_DATA(stream) * self, __s32 *status)
 {
 	struct stream *st = self->st;
@@ -466,7 +466,7 @@ static void *scribble(void *arg)
 	return NULL;
 }
 
-/* Nonsense in the ring harms the process only: the stream ends when it is told to. */
+/* Garbage in the ring harms only the process: a stream that is cancelled ends. */
 KT_TEST(stream, lying_process)
 {
 	pthread_t thread;
@@ -492,7 +492,7 @@ KT_TEST(stream, lying_process)
 	}
 }
 
-/* A process that never reads its events gets an error in the end, and hangs nobody. */
+/* A process that never reads its events gets an error in the end, and holds up no other. */
 KT_TEST(stream, deaf_process)
 {
 	struct ddio_wait wait = { 0 };

@@ -447,7 +447,7 @@ KT_TEST(submit, ring_without_room)
 	EXPECT_EQ(0, kt_submit(self->w.ctx, &l.s));
 }
 
-/* What the table changes does as it is. */
+/* The submissions that the table's rows change succeed as they are. */
 KT_TEST(submit, bases)
 {
 	int base;

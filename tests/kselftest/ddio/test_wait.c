@@ -299,7 +299,7 @@ KT_TEST(slow, events_reserved)
 	ASSERT_EQ(BLOCKS + 1, events(self->ctx, ring, event, BLOCKS + 1));
 }
 
-/* Nonsense in the ring harms nobody else, and does not harm the module. */
+/* Garbage in the ring harms neither other processes nor the module. */
 KT_TEST(slow, ring_of_nonsense)
 {
 	struct ddio_ring *ring;

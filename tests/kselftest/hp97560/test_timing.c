@@ -95,7 +95,7 @@ static void priority_take(void)
 	pthread_setschedparam(pthread_self(), SCHED_FIFO, &priority);
 }
 
-/* How late one sleep in twenty ends, or more. */
+/* Returns the lateness that one sleep in twenty reaches. */
 static double lateness_ns(void)
 {
 	double late[LATE_SLEEPS];
@@ -217,7 +217,7 @@ static int run_prepare(struct timed_run *r)
 	return err ? err : disk_make(r, &p);
 }
 
-/* One request, of the disk and of the model.  Return: when it ended, or 0. */
+/* Makes one request, of the disk and of the model.  Return: when it ended, or 0. */
 static uint64_t request_do(struct timed_run *r, const struct trace_request *q, double *took_ms,
 			   double *model_ms)
 {

@@ -51,7 +51,7 @@ static void kt_hp_undo(struct kt_dev *dev)
 	kt_config_undo(KT_HP_DIR, dev->name);
 }
 
-/* A name that no other program and no earlier device of this one has; letters, then digits. */
+/* Makes a name, letters and then digits, that no other program and no earlier device of this one has. */
 static void kt_config_name(struct kt_dev *dev, const char *prefix)
 {
 	static unsigned int count;

@@ -30,7 +30,7 @@ void kt_skip_all(const char *format, ...) __attribute__((noreturn, format(printf
 void kt_begin(void);
 /* Loads a module with parameters, or finds it loaded. */
 int kt_modprobe(const char *module, const char *parameters);
-/* A number from the environment. */
+/* Returns a number from the environment. */
 uint64_t kt_env(const char *name, uint64_t otherwise);
 /* DDIO_SEED or 1, printed. */
 uint64_t kt_seed(void);
@@ -39,7 +39,7 @@ uint64_t kt_seed(void);
  * files.c: attributes in /proc and /sys
  */
 int kt_write(const char *value, const char *path, ...) __attribute__((format(printf, 2, 3)));
-/* The file's first line without its end. */
+/* Reads the file's first line without its end. */
 int kt_read(char *value, size_t size, const char *path, ...) __attribute__((format(printf, 3, 4)));
 /* The number behind "@key " or "@key:" in a file of such lines; ~0 if there is none. */
 uint64_t kt_keyed(const char *path, const char *key);
@@ -63,7 +63,7 @@ int kt_ring_setup(int ctx, uint32_t events, uint32_t slots, struct ddio_ring **r
 		  size_t *length);
 int kt_destroy(int ctx, uint32_t id);
 int kt_cancel(int ctx, uint32_t id);
-/* What every submission has: sizes, pointers, no joint, deadline without end. */
+/* Fills in what every submission has: sizes, pointers, no joint, no deadline. */
 void kt_submit_init(struct ddio_submit *s, uint32_t op, uint32_t delivery,
 		    const struct ddio_block *blocks, uint64_t nr);
 int kt_submit(int ctx, struct ddio_submit *s);
@@ -79,7 +79,7 @@ struct kt_rng {
 };
 
 uint64_t kt_random(struct kt_rng *rng);
-/* Below @n. */
+/* Returns a random number below @n. */
 uint64_t kt_below(struct kt_rng *rng, uint64_t n);
 void kt_fill(struct kt_rng *rng, void *memory, size_t length);
 void kt_shuffle(struct kt_rng *rng, void *items, size_t n, size_t size);
@@ -120,7 +120,7 @@ struct kt_dev *kt_dev_hp97560(const char *more);
 struct kt_dev *kt_dev_partition(struct kt_dev *whole, int nr, uint64_t offset, uint64_t bytes);
 struct kt_dev *kt_dev_scsi_debug(const char *parameters);
 struct kt_dev *kt_dev_dm(uint64_t sectors, const char *target, const char *parameters);
-/* Another table for what runs already. */
+/* Gives a running device another table. */
 int kt_dm_reload(struct kt_dev *dev, uint64_t sectors, const char *target, const char *parameters);
 /* "major:minor" of a device, for a table. */
 void kt_dev_numbers(const struct kt_dev *dev, char *text, size_t size);

@@ -22,7 +22,7 @@ static uint64_t kt_contexts(void)
 	return n;
 }
 
-/* The module's own counts of what lives: lines "live_contexts 0" and so on. */
+/* Reads the module's own counts of live objects: lines "live_contexts 0" and so on. */
 static uint64_t kt_live(void)
 {
 	FILE *f = fopen("/sys/kernel/debug/ddio/stats", "re");

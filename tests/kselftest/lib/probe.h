@@ -19,7 +19,7 @@ static inline void kt_seen_begin(void)
 	kt_seen = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 }
 
-/* The positive errno of a call, whose struct has @size bytes. */
+/* Returns the positive errno of a call, whose struct has @size bytes. */
 static inline int probe(struct __test_metadata *_metadata, int fd, unsigned int cmd, void *arg,
 			size_t size)
 {

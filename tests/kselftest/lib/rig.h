@@ -44,7 +44,7 @@ void kt_rig_fini(struct kt_rig *rig);
 bool kt_rig_same(const struct kt_rig *rig);
 /* Takes for right what the disks hold; false if they cannot be read. */
 bool kt_rig_reload(struct kt_rig *rig);
-/* What a block of the rig's ought to hold. */
+/* Computes what a block of the rig ought to hold. */
 unsigned char *kt_rig_at(const struct kt_rig *rig, const struct ddio_block *block);
 
 /**
@@ -59,7 +59,7 @@ struct kt_draw {
 	bool apart;
 };
 
-/* All but the members where and buffer.  False if there is no room. */
+/* Fills in all but the members where and buffer.  Returns false if there is no room. */
 bool kt_rig_draw(const struct kt_rig *rig, struct kt_rng *rng, const struct kt_draw *draw,
 		 struct ddio_block *block);
 

@@ -25,7 +25,7 @@ struct kt_span {
 	uint32_t length;
 };
 
-/* A run with pieces apart from each other on both sides; false if there is no room for it. */
+/* Makes a run with pieces apart from each other on both sides; returns false if there is no room for it. */
 static bool kt_run_draw(struct kt_spread *spread, struct kt_rng *rng, struct ddio_run *run,
 			struct kt_span *span, uint64_t memory_length)
 {

@@ -39,7 +39,7 @@ bool kt_spread_draw(struct kt_spread *spread, struct kt_rng *rng, const struct k
 /* Moves what one block's runs name: from the disks' images to the members', or back. */
 void kt_spread_move(struct kt_spread *spread, uint64_t index, uint32_t op);
 void kt_spread_move_all(struct kt_spread *spread, uint32_t op);
-/* A submission of it. */
+/* Fills in a submission of the list. */
 void kt_spread_submit(const struct kt_spread *spread, struct ddio_submit *s, uint32_t op,
 		      int joint);
 

@@ -126,7 +126,7 @@ static uint64_t kt_up(uint64_t value, uint64_t to)
 	return (value + to - 1) / to * to;
 }
 
-/* A length in sectors; short ones as often as long ones. */
+/* Returns a length in sectors; short ones as often as long ones. */
 static uint32_t kt_length(struct kt_rng *rng, const struct kt_shape *shape, uint32_t logical)
 {
 	uint64_t most = shape->longest / logical ? shape->longest / logical : 1;
@@ -137,7 +137,7 @@ static uint32_t kt_length(struct kt_rng *rng, const struct kt_shape *shape, uint
 	return (1 + kt_below(rng, limit < most ? limit : most)) * logical;
 }
 
-/* Where a block of @length goes on the disk: behind the last one of that disk, or anywhere. */
+/* Returns where a block of @length goes on the disk: behind the last one of that disk, or anywhere. */
 static bool kt_offset(struct kt_rng *rng, const struct kt_shape *shape, struct kt_twin *twin,
 		      uint64_t *cursor, uint32_t length, __u64 *offset)
 {

@@ -52,9 +52,9 @@ struct kt_place {
 
 /* @skew: bytes from a page's beginning. */
 int kt_place_init(struct kt_place *place, int ctx, uint64_t length, uint32_t skew, uint32_t flags);
-/* Fresh bytes, which are expected. */
+/* Fills memory with fresh bytes, which are expected from now on. */
 void kt_place_fill(struct kt_place *place, struct kt_rng *rng);
-/* -1 if the memory is as expected, else where it first is not. */
+/* Returns -1 if the memory is as expected, else where it first is not. */
 int64_t kt_place_check(const struct kt_place *place);
 
 /**

@@ -22,7 +22,7 @@ static struct ddio_conf *parse(const char *text, char err[512])
 	return conf;
 }
 
-/* Refused, at this line, with these words. */
+/* Expects the text to be refused at this line with these words. */
 static void refuses(const char *text, int line, const char *words)
 {
 	char err[512], where[32];
@@ -270,7 +270,7 @@ static void test_disk_by_links(void)
 	rmdir(dir);
 }
 
-/* Longer than the buffer of any parser: paths may be. */
+/* A path may be longer than the buffer of any parser. */
 static void test_long_lines(void)
 {
 	char text[9000], path[4001], err[512];
@@ -383,7 +383,7 @@ static void test_manual(void)
 	free(manual);
 }
 
-/* The example of the manual is one. */
+/* The manual's example is a valid configuration. */
 static void test_manual_example(void)
 {
 	char *manual = slurp(MANUAL), *begin, *end, err[512];

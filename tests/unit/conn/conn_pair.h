@@ -195,7 +195,7 @@ static inline int send_ping(struct side *s, uint64_t tag)
 	return ddio_conn_send(s->conn, &msg, NULL, 0, NULL, 0, NULL);
 }
 
-/* Bulk of @len bytes at @buf. */
+/* Fills @buf with bulk of @len bytes. */
 static inline int send_bulk(struct side *s, uint64_t tag, void *buf, size_t len,
 			    struct ddio_send *send)
 {

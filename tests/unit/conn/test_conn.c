@@ -257,7 +257,7 @@ static void check_traffic(const struct traffic t[2], uint64_t count)
 	CU_ASSERT_EQUAL(t[0].errs, 0);
 }
 
-/* An idle connection has no memory but its own struct: there may be very many. */
+/* An idle connection has no memory but its own struct, since there may be very many. */
 static void check_idle(const struct ddio_conn *c)
 {
 	CU_ASSERT_PTR_NULL(c->out.ring);
@@ -528,7 +528,7 @@ static void test_error_reply(void)
 	pair_end(&p);
 }
 
-/* What the peer would refuse is refused here, and nothing is sent. */
+/* A message that the peer would refuse is refused here, and nothing is sent. */
 static void test_bad_sends(void)
 {
 	struct ddio_send send = { .done = side_done };

@@ -243,7 +243,7 @@ static void see_drained(struct side *s)
 		CU_ASSERT_EQUAL(send_bulk(s, 9, data, 3u << 20, NULL), 0);
 }
 
-/* Told once for each time above the high mark, never below it. */
+/* The user is told once each time the queue exceeds the high mark, never below it. */
 static void test_drained(void)
 {
 	struct conn_pair p;
@@ -441,7 +441,7 @@ static void test_flush(void)
 	pair_end(&p);
 }
 
-/* The flush is bounded. */
+/* The time for flushing at the end is bounded. */
 static void test_flush_bounded(void)
 {
 	struct conn_pair p;

@@ -137,7 +137,7 @@ static inline void cp_proc_main(void *arg)
 	p->fn(p);
 }
 
-/* Every process runs @fn, beginning now; ends when all have. */
+/* Has every process run @fn, beginning now; returns when all have ended. */
 static inline int cp_run(struct cp_world *w, void (*fn)(struct cp_proc *p), void *arg)
 {
 	char name[32];
@@ -214,7 +214,7 @@ static inline void cp_world_end(struct cp_world *w)
 	ut_remove_tree(w->top);
 }
 
-/* The byte at @off of what @seed names. */
+/* Returns the byte at @off of what @seed names. */
 static inline uint8_t cp_byte(uint64_t seed, uint64_t off)
 {
 	uint64_t x = (off + 1) * 0x9e3779b97f4a7c15ull ^ (seed + 1) * 0xbf58476d1ce4e5b9ull;
@@ -222,7 +222,7 @@ static inline uint8_t cp_byte(uint64_t seed, uint64_t off)
 	return (uint8_t)(x >> 56);
 }
 
-/* The group of all processes, at an address. */
+/* Forms the group of all processes, at an address. */
 static inline struct ddio_group *cp_group(struct cp_proc *p)
 {
 	struct ddio_group *g = NULL;

@@ -42,7 +42,7 @@ static void a_small_file(void)
 	cp_world_end(&w);
 }
 
-/* Any range, against an image in memory. */
+/* Compares random ranges with an image in memory. */
 static void ranges(struct cp_proc *p)
 {
 	enum { SIZE = 200000 };

@@ -138,7 +138,7 @@ static void split_in_parts(void)
 	cp_world_end(&w);
 }
 
-/* A barrier holds everybody until the last has come. */
+/* A barrier holds every member until the last one has come. */
 static void barrier_times(struct cp_proc *p)
 {
 	struct ddio_group *g = cp_group(p);
@@ -240,7 +240,7 @@ static struct ddio_array plain = { .elem_size = 8,
 				   .ndims = 1,
 				   .dim = { { .size = 1024, .dist = DDIO_CYCLIC } } };
 
-/* What the odd one does instead. */
+/* Does what the odd member does instead. */
 static int odd_call(struct cp_proc *p, struct ddio_group *g, struct ddio_file *f,
 		    struct ddio_file *other, int what)
 {

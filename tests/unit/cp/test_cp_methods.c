@@ -75,7 +75,7 @@ static void share_end(struct share *s)
 	free(s->packed);
 }
 
-/* Where element number @e of the share, packed, lies in memory, in elements. */
+/* Returns where element @e of the packed share lies in memory, in elements. */
 static uint64_t ghost_index(const struct share *s, uint64_t e)
 {
 	uint64_t idx[DDIO_MAX_DIMS], at = 0;

@@ -120,7 +120,7 @@ static void io_while_computing(void)
 	cp_world_end(&w);
 }
 
-/* Independent ones of one process, together with each other. */
+/* Runs several independent operations of one process at once. */
 static void independent(struct cp_proc *p)
 {
 	struct ddio_strided s[2] = {

@@ -111,7 +111,7 @@ static inline int rig_do(struct env_rig *rig, enum ddio_disk_op op, uint64_t off
 	return req.status;
 }
 
-/* An error must say the disk and what was wrong. */
+/* Checks that an error names the disk and what was wrong. */
 static inline void expect_refusal(struct env_rig *rig, const struct ddio_disk_spec *spec,
 				  int status, const char *what)
 {

@@ -482,7 +482,7 @@ static void test_in_use(void)
 	}
 }
 
-/* A file cut short under an open disk: an error, not the end of the process. */
+/* A file that is cut short under an open disk causes an error, not the end of the process. */
 static void test_truncated_file(void)
 {
 	static const char *const engines[] = { "mem", "aio", "hp97560" };

@@ -297,7 +297,7 @@ static void test_half_close(void)
 	end_free(&a);
 }
 
-/* A peer that resets: told once by failed() to one who does not read. */
+/* After a reset by the peer, a user that does not read hears of it once, by failed(). */
 static void end_stop_reading(void *arg)
 {
 	struct pipe_end *e = arg;

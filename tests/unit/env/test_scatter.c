@@ -117,7 +117,7 @@ static void test_mailbox(void)
 	ddio_real_free(env);
 }
 
-/* A sender who floods a mailbox gets errors, and nobody waits. */
+/* A sender that floods a mailbox gets errors, and holds up no one. */
 static void test_full(void)
 {
 	struct ddio_env *env = real_env();
@@ -218,7 +218,7 @@ static void world_end(struct scatter_world *w)
 	ddio_real_free(w->env);
 }
 
-/* Piece by piece, as the words say. */
+/* Copies piece by piece, as the definition of runs has it. */
 static uint64_t copy_plainly(struct scatter_world *w, const struct ddio_scatter_run *run,
 			     uint32_t level, uint64_t offset, uint64_t memory)
 {

@@ -14,7 +14,7 @@ struct gen_dim {
 	uint32_t dist;
 };
 
-/* Does coordinate @p of the grid hold element @i of the section? */
+/* Returns true if coordinate @p of the grid holds element @i of the section. */
 static inline bool gen_owns(const struct gen_dim *dim, uint64_t p, uint64_t i)
 {
 	switch (dim->dist) {

@@ -31,7 +31,7 @@ static inline uint64_t twin_rand(struct twin_rng *rng)
 	return z ^ (z >> 31);
 }
 
-/* A number from @lo to @hi, both included. */
+/* Returns a number from @lo to @hi, both included. */
 static inline uint64_t twin_pick(struct twin_rng *rng, uint64_t lo, uint64_t hi)
 {
 	return lo + twin_rand(rng) % (hi - lo + 1);
@@ -425,7 +425,7 @@ static inline void twin_range(const struct map_twin *t, struct twin_rng *rng, ui
 	}
 }
 
-/* Everything above; returns the number of disagreements. */
+/* Checks everything above; returns the number of disagreements. */
 static inline uint64_t twin_check_map(const struct map_twin *t, const struct ddio_map *map,
 				      struct twin_rng *rng, bool overlap)
 {

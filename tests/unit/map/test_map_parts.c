@@ -29,7 +29,7 @@ static void print_parts(uint64_t n, const struct gen_parts *g)
 		}
 }
 
-/* Is the order of each share that of the file? */
+/* Returns true if the order of each share is that of the file. */
 static bool twin_monotone(const struct map_twin *t)
 {
 	uint64_t f, share, next;
@@ -108,7 +108,7 @@ static void test_random(void)
 	CU_ASSERT(tally.shuffled > cases_run / 20);
 }
 
-/* Nobody wants anything; that is no error, of either kind or both. */
+/* Empty parts, of either kind or both, are not an error. */
 static void test_empty(void)
 {
 	struct ddio_part part[3] = { { .kind = DDIO_PART_LIST },
@@ -179,7 +179,7 @@ static void test_huge_nests(void)
 	ddio_map_free(map);
 }
 
-/* What cannot be decided without looking at more pieces than is reasonable is refused. */
+/* A map is refused if checking it would take unreasonably many pieces. */
 static void test_too_many_pieces(void)
 {
 	struct ddio_strided s[2] = {

@@ -330,7 +330,7 @@ static void test_status(void)
 	CU_ASSERT_EQUAL(ddio_status_from_errno(EINVAL), DDIO_ST_IO);
 }
 
-/* Is there a row of a table of the document that begins with these two columns? */
+/* Returns true if a row of a table of the document begins with these two columns. */
 static bool row_in_document(FILE *doc, uint32_t number, const char *name)
 {
 	char line[256], word[64];

@@ -195,7 +195,7 @@ static void head_switch_hides_behind_a_seek(void)
 	CU_ASSERT_EQUAL(hp97560_move_ns(&p, &a, &b), 5000000);
 }
 
-/* In 128 bits there is nothing to be clever about. */
+/* Computes the same in 128 bits, without any cleverness. */
 static void slots_agree_with_wide_arithmetic(void)
 {
 	struct hp97560_params p;

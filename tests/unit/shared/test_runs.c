@@ -429,7 +429,7 @@ static double speed(uint8_t *file, uint8_t **member, u32 members, u64 bytes, u32
 	return bytes / (now() - begun) / 1e9;
 }
 
-/* Printed for who looks; machines differ. */
+/* Prints the time for the reader, since machines differ. */
 static void test_speed(void)
 {
 	static const u32 pieces[] = { 1, 2, 4, 8, 16, 24, 256, 4096 };

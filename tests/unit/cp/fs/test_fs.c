@@ -109,7 +109,7 @@ static void data(void)
 	fs_world_end(&w);
 }
 
-/* Bytes that no object holds read as zeros. */
+/* Bytes that no object holds are read as zeros. */
 static void holes(void)
 {
 	struct ddio_fs_file *file;

@@ -152,7 +152,7 @@ static void disks_lost(void)
 	}
 }
 
-/* A node with data is away for good: after the timeout an error for what lies there, and only for that. */
+/* A node with data never answers again: after the timeout requests for its data fail, and no others. */
 static void node_dead(void)
 {
 	struct ddio_fs_file *a;
@@ -231,7 +231,7 @@ static void node_away(void)
 	fs_world_end(&w);
 }
 
-/* The name server is away for a while: an error after the timeout, and then all is well. */
+/* The name server does not answer for a while: requests fail after the timeout, and succeed later. */
 static void names_dead(void)
 {
 	struct ddio_fs_file *a;
@@ -443,7 +443,7 @@ static void reborn_amid_a_write(void)
 	fs_world_end(&w);
 }
 
-/* A node that has lost something answers a sync, and is away again when the other one answers. */
+/* A node that has lost something answers a sync, and is down again when the other one answers. */
 static void reborn_amid_a_sync(void)
 {
 	struct ddio_fs_file *a;

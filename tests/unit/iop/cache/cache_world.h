@@ -161,7 +161,7 @@ static void world_post(struct ddio_env *env, struct ddio_post *post)
 	w->posts_end = &post->next;
 }
 
-/* One timer is all that the cache has. */
+/* Remembers the timer; the cache has only one. */
 static int world_timer_arm(struct ddio_env *env, struct ddio_timer *timer, uint64_t when)
 {
 	timer->node.when = when;
@@ -262,7 +262,7 @@ static inline void world_posts(struct cache_world *w)
 	}
 }
 
-/* One request of those at the disk. */
+/* Carries out one of the requests that are at the disk. */
 static inline bool world_disk_step(struct cache_world *w)
 {
 	struct ddio_list *link = w->at_disk.next;
@@ -291,7 +291,7 @@ static inline bool world_disk_step(struct cache_world *w)
 	return true;
 }
 
-/* Until nothing more happens by itself. */
+/* Runs until nothing more happens by itself. */
 static inline void world_run(struct cache_world *w)
 {
 	do
@@ -353,7 +353,7 @@ static inline void world_fill(struct cache_world *w, struct object *obj, uint32_
 	object_written(obj, 0, n);
 }
 
-/* Disk requests of a kind so far. */
+/* Returns the number of disk requests of a kind so far. */
 static inline uint32_t world_count(const struct cache_world *w, enum ddio_disk_op op)
 {
 	uint32_t i, n = 0;
@@ -404,7 +404,7 @@ static inline void world_write_start(struct cache_world *w, struct world_io *x, 
 	cache_write(w->cache, &x->io);
 }
 
-/* To the end, with all that follows. */
+/* Reads to the end, with all that follows. */
 static inline int world_read(struct cache_world *w, struct object *obj, uint64_t offset, void *buf,
 			     uint64_t len)
 {

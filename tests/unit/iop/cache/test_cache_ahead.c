@@ -269,7 +269,7 @@ static double some_readers(uint64_t stream, uint32_t n, uint64_t stride, uint64_
 	return sum;
 }
 
-/* The arm seldom moves, and yet comes to everybody in turn. */
+/* The arm seldom moves, and yet serves every reader in turn. */
 static void test_readers_of_one_disk(void)
 {
 	double fair, unfair;

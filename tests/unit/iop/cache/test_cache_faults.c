@@ -108,7 +108,7 @@ static void two_flushes_both_hear_of_a_failure(void)
 	free(obj);
 }
 
-/* Every block is dirty and the disk takes none: writers and readers hear of it, nobody hangs. */
+/* Every block is dirty and the disk fails: writers and readers get an error, and none hangs. */
 static void failing_write_back_does_not_hang_eviction(void)
 {
 	struct cache_world *w = world_blocks(2);

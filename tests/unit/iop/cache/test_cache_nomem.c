@@ -30,7 +30,7 @@ static struct cache_world *world_blocks(uint32_t blocks)
 	return world_new(&opts);
 }
 
-/* The timer that the cache has armed is due. */
+/* Fires the timer that the cache has armed. */
 static bool timer_fires(struct cache_world *w)
 {
 	struct ddio_timer *timer = w->timer;
@@ -75,7 +75,7 @@ static void a_starved_lock_is_tried_again(void)
 	free(obj);
 }
 
-/* One that is withdrawn while it starves is not granted later. */
+/* A lock that is withdrawn while it starves is not granted later. */
 static void a_starved_lock_is_withdrawn(void)
 {
 	struct cache_world *w = world_blocks(8);

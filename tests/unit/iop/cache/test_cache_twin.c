@@ -122,7 +122,7 @@ static void lock_read(struct twin_op *op)
 	op->t->wrong += !twin_equal(op->t, op->obj, op->offset, got, op->len);
 }
 
-/* What a collective does: past the cache. */
+/* Does what a collective does, past the cache. */
 static void lock_write(struct twin_op *op)
 {
 	struct object *obj = op->t->obj[op->obj];
@@ -236,7 +236,7 @@ static void start_any(struct cache_twin *t)
 		start_range(t, op, kinds[rnd(sizeof(kinds) / sizeof(kinds[0]))]);
 }
 
-/* As a removal does it: discard, wait for what is under way, free. */
+/* Does what a removal does: discards, waits for what is under way, frees. */
 static void discard(struct cache_twin *t, uint32_t o)
 {
 	uint32_t first = rnd(NBLOCKS), i;

@@ -10,7 +10,7 @@
  */
 enum { NEVER = 1 << 30 };
 
-/* After @k more requests that work. */
+/* Makes requests fail after @k more that succeed. */
 static void fail_after(struct coll_world *w, uint32_t disk, uint64_t k)
 {
 	struct ddio_disk *d = w->disk[disk].disk;

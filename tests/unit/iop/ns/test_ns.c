@@ -205,7 +205,7 @@ static void test_remove(void)
 	nst_end(&t);
 }
 
-/* Who has one open that is no file may still ask for its attributes; of a file that means that it is gone. */
+/* Attributes of removed inodes can still be read, except those of a regular file, which is gone. */
 static void test_removed(void)
 {
 	uint64_t d, f, link, first = 0, last = 0;

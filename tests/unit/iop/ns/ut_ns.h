@@ -70,7 +70,7 @@ static inline int nst_reopen(struct nst *t)
 	return nst_open(t);
 }
 
-/* What a change of a directory answers about it is what it is. */
+/* Checks that the reply to a change of a directory has the directory's present attributes. */
 static inline void nst_dir_check(struct nst *t, const struct ddio_fs_attr *dir)
 {
 	struct ddio_fs_attr attr;
@@ -140,7 +140,7 @@ static inline struct ddio_fs_attr nst_attr(struct nst *t, uint64_t ino)
 	return attr;
 }
 
-/* It has, or will have, data. */
+/* Notes that the file has, or will have, data. */
 static inline int nst_data(struct nst *t, uint64_t ino, uint64_t end)
 {
 	const struct ddio_msg_fs_wrote x = { .ino = ino,

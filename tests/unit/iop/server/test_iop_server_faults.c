@@ -25,7 +25,7 @@ static void what_is_not_answered_is_said(void)
 	sw_free(sw);
 }
 
-/* Each ends its own connection, with a log line, and nobody else's. */
+/* Each such message ends its own connection, with a log line, and no other. */
 static void violations_end_the_connection(void)
 {
 	struct sw *sw = sw_new(NULL);

@@ -82,7 +82,7 @@ static void a_late_write_does_not_land(void)
 	sw_free(sw);
 }
 
-/* The same, if the connection's end has reached the server before. */
+/* Does the same, if the connection's end has reached the server before. */
 static void a_write_without_a_client_is_waited_for(void)
 {
 	struct sw *sw = slow_world();

@@ -218,7 +218,7 @@ static void commit_begin(struct life *life)
 	store_commit(life->t.store, &life->commit.commit);
 }
 
-/* Does the store hold exactly what the model says? */
+/* Checks that the store holds exactly what the model says. */
 static bool holds(struct ut_store *t, const struct crash_model *model, uint64_t *blocks)
 {
 	uint64_t i, b, start, run, n = 0;

@@ -8,7 +8,7 @@
 
 #define SIZE (4 * MIB)
 
-/* The error must name what was found and what to do. */
+/* Checks that the error names what was found and what to do. */
 static void says(const struct ut_store *t, const char *text)
 {
 	if (!strstr(t->err, text))
@@ -287,7 +287,7 @@ static void test_damaged_label_of_records(void)
 	ut_store_end(&t);
 }
 
-/* A disk that cannot be read or written is no reason to guess. */
+/* A disk that cannot be read or written is refused, not taken for a new one. */
 static void test_unreadable_disk(void)
 {
 	struct ut_store t;

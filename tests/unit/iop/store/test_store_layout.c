@@ -174,7 +174,7 @@ static void test_random_blocks_repeat(void)
 	ut_store_end(&t);
 }
 
-/* To the last block. */
+/* Fills the disk to the last block. */
 static void test_random_full(void)
 {
 	struct object *obj;

@@ -34,7 +34,7 @@ static uint64_t extents(struct ut_store *t)
 	return fsck.extents;
 }
 
-/* Committed, closed, opened again. */
+/* Commits, closes and opens the store again. */
 static struct object *again(struct ut_store *t, struct object *obj)
 {
 	object_put(obj);
