@@ -62,7 +62,7 @@ struct ddio_fs_opts {
 	void (*log)(void *arg, int level, const char *line);
 	void *log_arg;
 };
-#define DDIO_FS_HARD 0x1u /* wait for an I/O processor that is away, however long */
+#define DDIO_FS_HARD 0x1u /* wait for an I/O processor that does not answer, however long */
 /* tell the name server of every write before it is answered, also of one inside the file's end */
 #define DDIO_FS_PROMPT 0x2u
 

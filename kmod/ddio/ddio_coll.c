@@ -113,7 +113,7 @@ void ddio_coll_forget(struct ddio_coll *coll)
 	mutex_unlock(&coll->ctx->lock);
 }
 
-/* A thread that sees the last event sees @ended as well, and the other way round. */
+/* A thread that sees the last event sees @ended as well, and vice versa. */
 static void ddio_coll_say_ended(struct ddio_coll *coll)
 {
 	spin_lock(&coll->lock);

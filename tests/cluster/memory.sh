@@ -14,7 +14,7 @@ for n in 4 16 64; do
 		check "$n processes" [ "$(grep -c ' ok 2' "$dir/out")" = $n ]
 	done
 	pid=$(cat "$dir/c$n/io0.pid")
-	# Anonymous memory only: what the emulated disks hold is counted by their own files.
+	# Counts anonymous memory only; the emulated disks keep their data in files.
 	hwm=$(awk '/^VmHWM/ { print $2 }' "/proc/$pid/status")
 	buffers=$("$ddio" status --csv | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next }
 		$c["max_buffers"] > m { m = $c["max_buffers"] } END { print m }')

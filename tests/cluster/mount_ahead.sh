@@ -26,7 +26,7 @@ cold() {
 	done
 	mount_at m
 }
-# ahead BYTES-OF-A-READ: per cent of what the disks can
+# ahead BYTES-OF-A-READ: prints the share, in per cent, of the disks' own rate
 ahead() {
 	local ns
 	cold || return 1

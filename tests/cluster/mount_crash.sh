@@ -75,7 +75,7 @@ goes_on() {
 load_gone() {
 	! kill -0 -- -$load 2>/dev/null
 }
-# patiently COMMAND...: those who look afterwards wait for longer than those at work, and for a machine that stalls
+# patiently COMMAND...: checks afterwards wait longer than the load does, and also for a machine that stalls
 patiently() {
 	DDIO_CONF=$dir/c/patient.conf "$@"
 }

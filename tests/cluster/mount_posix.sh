@@ -41,7 +41,7 @@ fi
 check "nothing is left over" test -z "$(find "$dir/m/all" "$dir/m/locks" "$dir/m/user" -mindepth 1 -maxdepth 1 -name "*px-*")"
 check "unmount" unmount other
 check "unmount" unmount m
-# What the kernel does is the same with every kind of cache: names' errors are asked for once.
+# The kernel does the same with every kind of cache, so errors of names are tried with one only.
 mount_at m cache=none,suid,dev
 cases "cache=none" "$posix" "$dir/m/all" --not 'path/*'
 check "unmount" unmount m

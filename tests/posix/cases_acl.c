@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* POSIX ACLs: who may, how they and the mode are kept in step, what new files get. */
+/* POSIX ACLs: permissions, their agreement with the mode, the lists of new files. */
 #include "posix.h"
 
 #define ACL "u::rw-,u:10001:rw-,g::r--,m::rw-,o::---"

@@ -253,7 +253,7 @@ static int far_write(int fd, off_t at)
 		return 1;
 	if (errno != EFBIG)
 		return -1;
-	/* Told late, it is told here too, and to nobody who has another file. */
+	/* A late error is reported here too, and to no one with another file. */
 	syncfs(fd);
 	return 0;
 }

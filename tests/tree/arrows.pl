@@ -86,7 +86,7 @@ sub symbol_arrows {
 	return \%arrows;
 }
 
-# The modules' objects as the virtual machines' build leaves them, of whatever kernel they are new for.
+# The modules' objects as the virtual machines' build leaves them, for any kernel for which they are up to date.
 sub module_objects {
 	my @sources = files(qr{^kmod/(?:ddio|hp97560|shared)/.*\.c$});
 	for my $top (glob('build/kmod/*/src'), '.') {

@@ -33,7 +33,7 @@ scan_before() {
 	pins_before=$(($(vmstat nr_foll_pin_acquired) - $(vmstat nr_foll_pin_released)))
 }
 
-# A module that a test left loaded must go now; what it holds shows who does not let it.
+# A module that a test left loaded must go now; if it cannot, its counts show what holds it.
 unload() {
 	[ -e "/sys/module/$1" ] || return 0
 	for _ in 1 2 3 4 5 6 7 8 9 10; do

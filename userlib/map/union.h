@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The union of what all processes want of a file, where parts are irregular.
+ * The union of the bytes that all processes want of a file, where parts are irregular.
  *
  * Items are kept in *clusters*, disjoint and in file order.  The items of a
  * cluster interleave but share no byte: that was proved from their strides,

@@ -19,7 +19,7 @@ struct ddio_fs_seq {
 	uint64_t seq, upto;
 };
 
-/* FS_ATTACH: this connection is one of a mount's.  A mount is away when it has none. */
+/* FS_ATTACH: this connection is one of a mount's.  A mount without one counts as absent. */
 struct ddio_msg_fs_attach {
 	uint8_t mount[DDIO_GROUP_ID_LEN]; /* random, not all 0 */
 	uint32_t flags;			  /* DDIO_FS_ATTACH_* */

@@ -122,7 +122,7 @@ static void in_the_storm(struct cp_proc *p)
 		CP_OK(p, ddio_drop_cache(f));
 		free(all);
 	}
-	/* It may strike some who are still in it. */
+	/* It may strike members that are still in it. */
 	cp_note(p, ddio_group_barrier(g));
 	if (!p->rank) {
 		s->began = ddio_sim_elapsed(p->w->dw);
@@ -137,7 +137,7 @@ static void in_the_storm(struct cp_proc *p)
 	}
 	s->failed += p->ret != 0;
 	ddio_close(f);
-	/* A member that leaves at once would be blamed by those who have not heard yet. */
+	/* A member that leaves at once would be blamed by those that have not heard yet. */
 	ddio_sim_sleep(p->env, 5 * CP_SEC);
 	ddio_group_free(g);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Groups: how they come together, agree, disagree, and find out who is missing. */
+/* Groups: how they form, agree, disagree, and find out which members are missing. */
 #include "tests/unit/cp/cp_world.h"
 
 /*

@@ -505,7 +505,7 @@ static void test_truncated_file(void)
 	}
 }
 
-/* Before a loop runs: what is written at once is there for requests, and the other way round. */
+/* Before a loop runs: requests read what was written synchronously, and vice versa. */
 static void test_sync(void)
 {
 	static const char *const engines[] = { "mem", "aio", "hp97560" };

@@ -187,7 +187,7 @@ static void test_stop(void)
 	ddio_real_join_thread(env);
 	ddio_real_join_thread(env);
 	CU_ASSERT_EQUAL(n, 2);
-	/* Left over: run by free, lest what they own be lost. */
+	/* Freeing the env runs posts that are left, so that what they own is freed. */
 	ddio_env_post(env, &post);
 	ddio_real_free(env);
 	CU_ASSERT_EQUAL(n, 3);

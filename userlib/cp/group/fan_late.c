@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Steps that expire: finding out who is missing. */
+/* Steps that expire: finds out which members are missing. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -63,7 +63,7 @@ struct fan *fan_get(struct ddio_group *group, uint64_t seq, uint32_t kind);
 
 /* fan_late.c */
 void fan_expire_arm(struct fan *fan);
-/* Reports who is missing, upward or to all: every child has answered. */
+/* Reports which members are missing, upward or to all: every child has answered. */
 void fan_late_report(struct fan *fan);
 /* Takes a LATE from child number @k: a list, or none if the child only waits for the verdict. */
 int fan_late_up(struct ddio_group *group, unsigned int k, const struct ddio_msg_fan *msg);

@@ -38,7 +38,7 @@ static void work_report(struct cache *c)
 	}
 }
 
-/* Serves what can be served, then makes the callbacks that are due. */
+/* Serves the requests that can be served, then makes the callbacks that are due. */
 static void cache_work(struct cache *c)
 {
 	if (c->working) {

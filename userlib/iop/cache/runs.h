@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Runs of reads, as far as those who read ahead of them have to know. */
+/* Runs of reads, as far as read-ahead has to know them. */
 #ifndef DDIO_CACHE_RUNS_H
 #define DDIO_CACHE_RUNS_H
 

@@ -189,7 +189,7 @@ static void close_all(struct ns *ns, struct ns_mount *m)
 	ddio_hash_for_each(mine, &walk, &m->opens, node) {
 		memset(&left, 0, sizeof(left));
 		close_one(ns, mine->ino, &left);
-		/* Its objects are left to those who list orphans. */
+		/* Clients that list orphans remove its objects. */
 		ddio_file_record_free(&left.rec);
 	}
 }

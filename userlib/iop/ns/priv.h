@@ -54,7 +54,7 @@ struct ns {
 	uint64_t grace;
 	struct inode *removed;
 	uint64_t nremoved;
-	struct ddio_timer timer; /* of mounts that are away, and of the grace */
+	struct ddio_timer timer; /* of mounts without a connection, and of the grace */
 	const struct ns_mount_ops *mount_ops;
 	void *mount_ctx;
 };

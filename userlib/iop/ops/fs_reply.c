@@ -75,7 +75,7 @@ int fs_reply_attr(struct server_request *req, int err, struct inode *inode, cons
 	return 0;
 }
 
-/* Removed objects do not come back, so the name must not either: it is gone for good before the reply. */
+/* Removed objects do not come back, so the name must not either: it is durably gone before the reply. */
 int fs_reply_left(struct server_request *req, int err, struct ns_left *left, const char *what)
 {
 	struct ddio_msg_ns_listing x = { .n = left->any, .recs = &left->rec };

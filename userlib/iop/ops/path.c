@@ -220,7 +220,7 @@ static int remove_orphan(struct server_request *req, uint64_t id)
 	return fail_file(req, err, NULL, id);
 }
 
-/* The record of what is no regular file says only that nothing is left to be removed. */
+/* For an inode that is no regular file, replies only that nothing is left to be removed. */
 static int reply_removed(struct server_request *req, struct inode *inode, bool dying)
 {
 	if (!inode_is(inode, S_IFREG)) {

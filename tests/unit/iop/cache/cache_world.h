@@ -16,7 +16,7 @@
 #define WORLD_LOG 4096
 #define WORLD_BLOCKS 512
 
-/* What the disk was asked for, in order. */
+/* The requests to the disk, in order. */
 struct world_log {
 	enum ddio_disk_op op;
 	uint64_t offset, len;

@@ -118,7 +118,7 @@ static void random_reads_nothing_ahead(void)
 	end(w, obj);
 }
 
-/* Two that continue each other, then long nothing of the kind. */
+/* Two reads that continue each other are followed by many that do not. */
 static void unproven_runs_are_forgotten(void)
 {
 	struct object *obj;

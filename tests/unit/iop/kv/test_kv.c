@@ -391,7 +391,7 @@ static void test_refused(void)
 	end(&w);
 }
 
-/* A journal that cannot be written refuses the change, and nothing of it is seen. */
+/* If the journal cannot be written, the change is refused and leaves no trace. */
 static void test_journal_fails(void)
 {
 	struct kv_world w;
@@ -436,7 +436,7 @@ static void test_replay_is_flushed(void)
 	end(&w);
 }
 
-/* What a process had said to be done is there after its sudden end. */
+/* Changes that a process reported as done survive its sudden end. */
 static void child(struct kv_world *w, int fd)
 {
 	uint32_t i;

@@ -308,7 +308,7 @@ static void object_requests_that_make_no_sense(void)
 	CU_ASSERT_EQUAL(sc_read(c, 1, 0, 0, DDIO_MAX_BULK + 1), DDIO_ST_INVALID);
 	CU_ASSERT_PTR_NOT_NULL(strstr(c->text, "OBJ_READ"));
 	CU_ASSERT_EQUAL(sc_read(c, 1, 0, DDIO_MAX_FILE - 5, 10), DDIO_ST_TOO_BIG);
-	/* More is announced than arrives, and the other way round. */
+	/* Messages announce more bytes than arrive, or fewer. */
 	obj = sc_obj(1, 0, 0, 100);
 	n = ddio_put_obj(buf, sizeof(buf), &obj);
 	CU_ASSERT_EQUAL(sc_call(c, DDIO_OP_OBJ_WRITE, buf, n, pattern, 50), DDIO_ST_INVALID);

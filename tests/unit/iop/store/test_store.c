@@ -96,7 +96,7 @@ static void test_lookup(void)
 	ut_store_end(&t);
 }
 
-/* What was allocated and not written is not there after a restart; what was is. */
+/* After a restart, blocks that were allocated but not written are gone; written ones are there. */
 static void test_only_written_is_recorded(void)
 {
 	struct object *obj;
@@ -261,7 +261,7 @@ static void test_no_space(void)
 		CU_ASSERT_EQUAL(object_alloc(obj, 50, left / BS + 51), -ENOSPC);
 		CU_ASSERT_EQUAL(store_free_bytes(t.store), left);
 		CU_ASSERT_EQUAL(object_blocks(obj), 100);
-		/* Space freed but not committed is not there yet. */
+		/* Space that was freed but not committed cannot be allocated yet. */
 		other = ut_object(&t, 2, BS, CONTIGUOUS, true);
 		for (left = 0; !ut_fill(other, left, 1); left++)
 			;

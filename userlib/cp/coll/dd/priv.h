@@ -67,7 +67,7 @@ static inline void dd_lane_unbusy(struct dd_lane *dl)
 int dd_launch(struct ddio_op *op, struct error *error);
 
 /* data.c */
-/* Sends and receives nothing of the operation any more. */
+/* Stops sending and receiving data of the operation. */
 void dd_data_stop(struct ddio_op *op);
 
 /* end.c */

@@ -67,7 +67,7 @@ struct coll_group *coll_group_find(struct reactor *reactor, const uint8_t *id);
 struct coll_group *coll_group_new(struct reactor *reactor, const uint8_t *id, uint32_t size);
 /* Frees the group if it has no member and runs nothing. */
 void coll_group_release(struct coll_group *group);
-/* Returns true if every rank is attached; otherwise sets *@v to who is missing. */
+/* Returns true if every rank is attached; otherwise *@v names a missing rank. */
 bool coll_group_complete(const struct coll_group *group, struct verdict *v);
 /* Makes the client a member: 0 or -ENOMEM. */
 int coll_member_new(struct coll_group *group, struct client *client,

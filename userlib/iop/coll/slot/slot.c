@@ -48,7 +48,7 @@ uint8_t *slot_msg(struct coll_slot *slot)
 }
 
 /*
- * Failure of what a slot works on
+ * Failure of a slot's block or disk
  */
 void coll_fail_disk(struct coll_disk *cd, const struct coll_block *at, int err, const char *what)
 {
