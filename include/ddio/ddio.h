@@ -792,7 +792,7 @@ int ddio_disks(struct ddio_session *session, int (*fn)(void *arg, const struct d
  * @blocks: blocks of these
  * @free_bytes: on all disks
  * @problems: found
- * @repaired: of these, mended
+ * @repaired: how many of these were repaired
  * @orphans: objects of files that are being removed, or of no file
  * @nameless: files without a name: open somewhere, or being removed
  */
@@ -806,7 +806,7 @@ struct ddio_check_result {
 /**
  * ddio_check - checks the name space, every disk's records, and each against the other
  * @session: the session
- * @repair: not 0: mends what can be mended
+ * @repair: not 0: repairs what can be repaired
  * @fn: called with one line for every problem; may be NULL
  * @arg: for @fn
  * @result: receives the sums

@@ -607,7 +607,7 @@ void ddio_fs_file_close(struct ddio_fs_file *file, ddio_fs_done done, void *arg)
  * @start: first byte
  * @end: last byte; UINT64_MAX: to the end of the file
  * @owner: any number; owners of different mounts are different whatever their numbers
- * @pid: reported to those who ask who holds the lock
+ * @pid: reported to whoever asks which process holds the lock
  */
 struct ddio_fs_lock {
 	uint32_t type;

@@ -156,7 +156,7 @@ void ddio_obj_put(struct ddio_obj *obj)
 
 /*
  * Collectives take their references under ctx->lock and drop them before they
- * have ended; so if the id's reference is the only one, nobody uses the object.
+ * have ended; so if the id's reference is the only one, the object is not in use.
  */
 static bool ddio_obj_busy(struct ddio_obj *obj)
 {

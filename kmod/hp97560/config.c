@@ -459,7 +459,7 @@ void hpd_config_unregister(void)
 }
 
 /**
- * hpd_config_remove - remove the disks of the module's parameters; nobody can see them any more
+ * hpd_config_remove - remove the disks of the module's parameters; they are no longer visible
  */
 void hpd_config_remove(void)
 {

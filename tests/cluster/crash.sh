@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # timeout: 900
-# Every daemon is killed (SIGKILL) at a random moment under load, 100 times over
-# the same store: what sync acknowledged is there, and fsck finds the store
-# consistent.  ROUNDS and DDIO_SEED repeat a run.
+# Kills every daemon (SIGKILL) at a random moment under load, 100 times over the
+# same store: synced data are there, and fsck finds the store consistent.  ROUNDS
+# and DDIO_SEED repeat a run.
 . "$(dirname "$0")/lib.sh"
 rounds=${ROUNDS:-100}
 seed=${DDIO_SEED:-1}

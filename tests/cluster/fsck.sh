@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # timeout: 600
-# Every kind of record of a disk is damaged, with the daemons down: `ddio fsck` finds it,
-# --repair mends it, files that were not hit keep every byte, also when the disks are
+# Damages every kind of record of a disk, with the daemons down: `ddio fsck` finds it,
+# --repair repairs it, and files that were not hit keep every byte, also when the disks are
 # filled up afterwards.
 . "$(dirname "$0")/lib.sh"
 
@@ -27,7 +27,7 @@ begin() {
 	stop_cluster "$1"
 }
 
-# mended NAME FILE...: fsck finds something, mends it, finds nothing; the files named are as they were
+# mended NAME FILE...: fsck finds a problem, repairs it, then finds nothing; the files named are as they were
 mended() {
 	local name=$1 f
 	shift
@@ -56,7 +56,7 @@ mended() {
 	check "$name: consistent at the end" "$ddio" fsck
 }
 
-# one "RECORD HOW" FILES THAT MUST BE WHOLE
+# one "RECORD HOW" FILE...: damages a record; these files must stay whole
 one() {
 	local what=$1 name=${1// /-}
 	shift

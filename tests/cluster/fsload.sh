@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# fsload itself, on a local directory: what is right it calls right, what an operation that was not
-# fsync'ed left out too; a byte, a name, a length that is wrong it finds.
+# fsload itself, on a local directory: it accepts correct files, also where an operation that was not
+# fsync'ed is missing, and finds a wrong byte, name or length.
 . "$(dirname "$0")/lib.sh"
 load=$helpers/fsload
 seed=${DDIO_SEED:-1}
 
-# loaded NAME OPERATIONS [PROCESSES]: a directory and its log
+# loaded NAME OPERATIONS [PROCESSES]: makes a directory and its log
 loaded() {
 	rm -rf "${dir:?}/$1" "$dir/$1.log".*
 	mkdir "$dir/$1" && "$load" run "$dir/$1" "$dir/$1.log" "$seed" "${3:-1}" "$2"
@@ -38,7 +38,7 @@ cmp -s "$f" "$dir/saved" && printf 'x' | dd of="$f" bs=1 seek=20000 conv=notrunc
 check "a byte that is wrong is found" wrong "$dir/a" "$dir/a.log" all
 check "... and named" grep -q "$(basename "$f").*byte 20000" "$dir/said"
 cp "$dir/saved" "$f"
-check "put right, it is right" "$load" check "$dir/a" "$dir/a.log" all
+check "with the fault undone, the check passes" "$load" check "$dir/a" "$dir/a.log" all
 truncate -s -1 "$f"
 check "a byte too few is found" wrong "$dir/a" "$dir/a.log" all
 cp "$dir/saved" "$f"
@@ -48,14 +48,14 @@ mv "$dir/moved" "$f"
 touch "$dir/a/p0/d0/stranger"
 check "a name too many is found" wrong "$dir/a" "$dir/a.log" all
 rm "$dir/a/p0/d0/stranger"
-check "put right, it is right" "$load" check "$dir/a" "$dir/a.log" all
+check "with the fault undone, the check passes" "$load" check "$dir/a" "$dir/a.log" all
 
-# The same seed, fewer operations: what a crash leaves that loses all of the last ones.  Between a write and the next
-# fsync of anything that may be; not if the file was fsync'ed.
+# Runs fewer operations of the same seed, as if a crash had lost the last ones.  That is accepted between a write and
+# the next fsync of anything, but not once the file was fsync'ed.
 loaded b 3000 >/dev/null
 may=$(awk '/^B/ { if ($3 == 7 || $3 == 14) n = 0; else if ($3 == 1 && !n) n = $2
 	if (n && $2 >= n + 3) { print n; exit } }' "$dir/b.log.0")
-# WRITE, then FSYNC of the same name with nothing else of importance between
+# Finds a WRITE and an FSYNC of the same name with nothing between them that matters.
 lost=$(awk '/^B/ { if ($3 == 1) { n = $2; a = $4 } else if ($3 == 7 && n && $4 == a) { print n, $2; exit }
 	else if ($3 != 15) n = 0 }' "$dir/b.log.0")
 check "the log has both cases" [ -n "$may" -a -n "$lost" ]

@@ -8,8 +8,8 @@ plain=1
 . "$(dirname "$0")/lib_mount.sh"
 scale=3
 mb=128
-# Bytes a second of a disk that goes on reading, in thousands: 19 tracks of 72 sectors of 512 bytes, at 4002 revolutions a
-# minute, with 18 switches of the head by 8 sectors and a step to the next cylinder that comes out at 18 more.
+# The sustained rate of a disk in thousands of bytes a second: 19 tracks of 72 sectors of 512 bytes, at 4002 revolutions a
+# minute, with 18 head switches of 8 sectors and a step to the next cylinder that costs 18 more.
 sustained=2198
 
 start_cluster c --iops 16 --engine hp97560 --files --disk-options "time_scale=$scale" || exit 1

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # timeout: 300
-# Mounting and unmounting in every way, options, errors; one file by the mount and by the library.
+# Mounting and unmounting in every way, options, errors; one file through the mount and through the library.
 . "$(dirname "$0")/lib_mount.sh"
 fs=$build/ddiofs
 check "start" start_cluster c --iops 2 --engine aio --files --disk-size 256M --cache 32M --timeout-ms 4000

@@ -112,7 +112,7 @@ begin() {
 	setsid "$helpers/fsload" run "$m/load" "$dir/load.log" "$seed" 2 10000000 $loses >"$dir/load.said" 2>&1 &
 	load=$!
 }
-# Some are halted, or not; some are killed; those who wait for them go on when they are back; then some are killed
+# Halts some daemons, or none; kills some; requests that wait for them go on when they are back; then kills some
 # once more.
 trouble() {
 	local mask size
@@ -190,7 +190,7 @@ for ((r = 0; r < rounds && !failed; r++)); do
 	seed=$((first + r))
 	round
 done
-# All has been removed, and nothing is left over by those who were killed; when the name space has given them up.
+# Once the name space has dropped the killed mounts, nothing that they removed is left over.
 nothing_left() {
 	patiently "$ddio" fsck --repair >/dev/null && patiently "$ddio" fsck >"$dir/said" &&
 		grep -q '^0 files, 0 objects, 0 extents, 0 blocks' "$dir/said" &&

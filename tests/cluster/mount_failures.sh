@@ -25,7 +25,7 @@ check "it comes back" start_node c io0
 check "the mount goes on" soon cmp -s "$dir/random" "$m/g"
 check "names too" timeout 120 bash -c "mkdir $m/d2 && rmdir $m/d2"
 
-# A file that is open, a lock that is held: by this shell alone, so nobody that it starts may keep them.
+# This shell opens a file and holds a lock; the programs that it starts must not inherit them.
 exec 8<>"$m/f"
 flock -x 8
 kill_node c io0
@@ -46,7 +46,7 @@ wait $holder "${pid[other]}" 2>/dev/null
 umount -l "$dir/other"
 check "a killed mount's locks go" soon flock -n -x "$m/f" true
 
-# written_across HOW: a file that is written, and synced behind, while a daemon is ended so and started again
+# written_across HOW: writes and syncs a file while a daemon is ended in this way and started again
 written_across() {
 	local writer rc
 	rm -f "$m/across" "$dir/fifo"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # timeout: 300
 # Two hard mounts of one cluster whose daemons are killed and started again all the time: what is durable is not lost,
-# nothing is seen in another order, nobody has a lock that another one has.
+# nothing is seen in another order, and no two processes hold the same lock.
 . "$(dirname "$0")/lib_mount.sh"
 seed=${SEED:-$RANDOM}
 echo "seed $seed"

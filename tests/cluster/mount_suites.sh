@@ -64,7 +64,7 @@ fio_run io_uring --ioengine=io_uring --iodepth=16 --rw=randwrite
 fio_run pvsync2 --ioengine=pvsync2 --rw=randwrite --sync=dsync
 fio_run mmap --ioengine=mmap --rw=randrw --numjobs=2
 
-# A tree with everything that a file can have.  Its times are over: rsync leaves those alone that are of this second.
+# Makes a tree with everything that a file can have.  Its times lie in the past, since rsync skips files of this second.
 all_make() {
 	mkdir -p "$1/d/e" && echo one >"$1/a" && ln "$1/a" "$1/d/b" && ln -s ../a "$1/d/s" && ln -s nowhere "$1/dangling" &&
 		mkfifo "$1/p" && mknod "$1/c" c 1 3 && chmod 4755 "$1/a" && chown 10001:10002 "$1/d/e" && chmod 1777 "$1/d/e" &&

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # timeout: 300
-# The mount's program and its daemons under ThreadSanitizer, with a load of everything: data, names, locks, two mounts,
-# copies, pages that are dropped, signals, the end with files open.
+# The mount's program and the daemons under ThreadSanitizer, with every kind of load: data, names, locks, two mounts,
+# copies, dropped pages, signals, an end with files open.
 BUILD=$(cd "$(dirname "$0")/../.." && pwd)/build/tsan
 . "$(dirname "$0")/lib_mount.sh"
 export TSAN_OPTIONS="exitcode=66:halt_on_error=0"

@@ -37,7 +37,7 @@ names() {
 	[ "$(cat "$dir"/b/e*/f | wc -l)" = 30 ] && ! ls -d "$dir"/b/d* 2>/dev/null && rm -r "$dir"/b/e*
 }
 check "names, after a second" names
-# What a mount itself has changed it knows at once, and what went before, too; the rest a second later, however
+# A mount sees its own changes, and all earlier ones, at once; others' changes a second later, however
 # often it was asked meanwhile.
 links() {
 	[ "$(stat -c %h "$dir/$1/s")" = "$2" ] || { echo "$1: $(stat -c %h "$dir/$1/s") links instead of $2"; return 1; }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Any bytes as a record of the object store or of the name space.  Byte 0 says
- * which; its high bit has the CRC put right first, so that what lies behind
+ * which; its high bit has the CRC corrected first, so that what lies behind
  * that check is reached.  Byte 1 is the length of the key, which comes before
  * the value.  What is read must give the same record when it is written and
  * read again.

@@ -48,7 +48,7 @@ const struct px_case px_cases_times[] = {
 	PX("growing", "create f 644 abc; mark f; truncate f 100; changed f mc"),
 	PX("reading",
 	   "create f 644 abc; open #0 f r; utimes f 5 omit; mark f; read #0 3 abc; close #0; tick; recent f a"),
-	PX("reading what nobody has in memory",
+	PX("reading what is not in memory",
 	   "create f 644 abc; forget f; open #0 f r; utimes f 5 omit; mark f; read #0 3 abc; close #0; tick; recent f a"),
 	PX("times set after a write stay",
 	   "open #0 f w,creat 644; write #0 abc; utimes #0 5 6; close #0; stat f atime=5.000000000 mtime=6.000000000"),

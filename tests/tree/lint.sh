@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # timeout: 600
 #
-# What programs find that look for mistakes: shellcheck in scripts, cppcheck in the sources, codespell
-# in every text.  Each finds nothing; what it takes wrongly stands, with the reason, in
+# Runs programs that look for mistakes: shellcheck on scripts, cppcheck on the sources, codespell
+# on every text.  Each must find nothing; false alarms are listed, with the reason, in
 # cppcheck.suppress and codespell.words, or beside the line in a script.
 set -u
 cd "$(dirname "$0")/../.." || exit 2

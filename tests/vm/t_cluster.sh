@@ -77,5 +77,5 @@ check "kmod reads what aio wrote" cmp "$dir/two" <($ddio export --conf "$dir/ddi
 check "kmod reads what it wrote before" cmp "$dir/one" <($ddio export --conf "$dir/ddio.conf" one -)
 check "fsck" $ddio fsck --conf "$dir/ddio.conf"
 stop_daemon
-check "nobody holds ddio any more" [ "$(uses ddio)" = 0 ]
+check "ddio is no longer in use" [ "$(uses ddio)" = 0 ]
 rmmod hp97560 || not_ok "the disks do not go"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
-# What the t_*.sh share.  Sourced, in the machine; sets -u, changes to the top, makes a directory that goes
-# away at the end.  A script that leaves more behind than a daemon has a function clean_up, called first;
-# what only goes when the daemon has ended, it removes after a stop_daemon of its own.
+# Shared by the scripts t_*.sh.  Sourced, in the machine; sets -u, changes to the top, makes a directory that is
+# removed at the end.  A script that leaves more behind than a daemon has a function clean_up, which is called
+# first; to remove something that needs the daemon's end, it calls stop_daemon itself.
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 2
 ddio=build/ddio ddiod=build/ddiod

@@ -145,5 +145,5 @@ check "... all is there" cmp "$dir/one" /mnt/x/one
 check "umount" umount /mnt/x
 stop_daemon
 check "nothing is alive in the module: $(live)" [ -z "$(live)" ]
-check "nobody holds it" [ "$(uses ddio)" = 0 ]
+check "the module is not in use" [ "$(uses ddio)" = 0 ]
 grep -vE ' (info|debug): ' "$dir/log" | sed 's/^/# log: /'

@@ -12,7 +12,7 @@
 
 #include <stdbool.h>
 
-/* True if @cond holds, which it must not; the text, as for printf(), is required. */
+/* Is true if @cond is, which must not happen; the text, as for printf(), is required. */
 #define bug_on(cond, ...) \
 	(__builtin_expect(!!(cond), 0) && (ddio_bug(__FILE__, __LINE__, __VA_ARGS__), true))
 

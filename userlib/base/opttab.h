@@ -40,7 +40,7 @@ enum opt_type {
  * @help: one line; NULL: the option is not shown
  * @min, @max: limits of a number, size or time (nanoseconds; OPT_SECONDS: seconds); @max 0: only the
  *	type's own
- * @fallback: what holds if the option is not given, as text for people; NULL: nothing is said of it
+ * @fallback: what holds if the option is not given, as text for people; NULL: not mentioned
  * @required: the option must be given
  * @given: offset of a bool that becomes true, or 0
  * @words: of OPT_WORD, ended by NULL

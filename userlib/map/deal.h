@@ -13,7 +13,7 @@
  * @block: the byte of the file at @block_off
  * @msg: by rank; NULL skips the process
  * @gather: from the block to the messages, which are then written and the
- *	block only read; else the other way round
+ *	block only read; else the reverse
  * @origin: where the messages begin
  */
 struct deal {

@@ -104,7 +104,7 @@ enum ddio_opcode {
 	/* objects, for the file system */
 	DDIO_OP_OBJ_STAT = 160,	    /* reply: allocated bytes */
 	DDIO_OP_OBJ_PUNCH = 161,    /* a range reads as zeros and takes no space */
-	DDIO_OP_OBJ_ALLOCATE = 162, /* a range gets space, for good; holes in it read as zeros */
+	DDIO_OP_OBJ_ALLOCATE = 162, /* a range gets space that stays; holes in it read as zeros */
 	DDIO_OP_OBJ_COPY = 163,	    /* a range of one object into another on the same disk */
 
 	/* between compute processes */

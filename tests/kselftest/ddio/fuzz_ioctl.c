@@ -9,7 +9,7 @@
  *   fuzz_ioctl [CALLS [SEED]]     or DDIO_CALLS (6000) and DDIO_SEED
  *
  * Checked: a call that fails gives an errno of the interface's table and leaves its struct
- * alone; a disk and memory that nobody may write to are as before; nothing is left behind.
+ * alone; a disk and memory that may not be written to are unchanged; nothing is left behind.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -430,7 +430,7 @@ KT_TEST(submit, refused)
 			refuse(_metadata, &self->w, &bads[i]);
 }
 
-/* Events that nobody reads: some submission finds no room, and leaves no trace. */
+/* If no events are read, some submission finds no room, and leaves no trace. */
 KT_TEST(submit, ring_without_room)
 {
 	struct list l;

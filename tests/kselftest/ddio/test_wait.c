@@ -174,7 +174,7 @@ KT_TEST(slow, forgotten)
 		err = kt_wait(self->ctx, s.out_collective, 0, NULL);
 	}
 	EXPECT_EQ(-ENOENT, err);
-	/* And nobody else is told of it. */
+	/* And no other waiter is told of it. */
 	EXPECT_EQ(0, readable(self->ctx, 0));
 	EXPECT_EQ(0, kt_destroy(self->ctx, self->buffer));
 	EXPECT_EQ(0, kt_destroy(self->ctx, self->disk));

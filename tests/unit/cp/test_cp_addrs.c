@@ -193,7 +193,7 @@ static void forming_is_linear(void)
 {
 	uint64_t few = forming_bytes(5), many = forming_bytes(25);
 
-	/* 24 others instead of 4; the tree of 25 is deeper, but nobody hears of all. */
+	/* 24 others instead of 4; the tree of 25 is deeper, but no member hears of all. */
 	CU_ASSERT(few > 0);
 	CU_ASSERT(many < 7 * few);
 	if (many >= 7 * few)

@@ -161,7 +161,7 @@ static void cut_by_another(void)
 	cp_world_end(&w);
 }
 
-/* @unheard: nobody hears how it ended. */
+/* Replaces the node by a new incarnation; @unheard: no process hears how the old one ended. */
 static void node_anew(struct cp_proc *p, uint32_t i, bool unheard)
 {
 	struct cp_node *node = &p->w->node[i];

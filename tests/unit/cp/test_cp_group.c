@@ -447,7 +447,7 @@ static void late_ones_hear_too(void)
 	}
 }
 
-/* Rank 0 falls silent somewhere on the way to the group; nobody may wait for it for ever. */
+/* Rank 0 falls silent somewhere on the way to the group; no member may wait for it for ever. */
 static void form_silent(struct cp_proc *p)
 {
 	struct ddio_sim_link link;

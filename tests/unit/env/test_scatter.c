@@ -96,7 +96,7 @@ static void test_mailbox(void)
 	CU_ASSERT_EQUAL(write(joint_fd(joint), &byte, 1), 1);
 	CU_ASSERT_EQUAL(lseek(fd, 0, SEEK_CUR), 1);
 
-	/* It can be sent on; not to where nobody is. */
+	/* It can be sent on, but not to an address without a receiver. */
 	CU_ASSERT_EQUAL(ddio_joint_send(joint, other.name, other.token), 0);
 	CU_ASSERT_EQUAL_FATAL(ddio_mailbox_take(&other, &copy), 0);
 	CU_ASSERT_NOT_EQUAL(joint_fd(copy), joint_fd(joint));

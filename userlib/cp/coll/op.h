@@ -153,7 +153,7 @@ void end_begin(struct ddio_op *op);
 /* op.c, called by agreement.c. */
 void op_agreed(struct ddio_op *op, const struct error *error);
 void op_ended(struct ddio_op *op, const struct error *error);
-/* op.c: rank 0's exchange has ended.  False: nobody waits for its result, and @op may be gone. */
+/* op.c: rank 0's exchange has ended.  Returns false if nothing waits for its result: @op may be gone. */
 bool op_unrooted(struct ddio_op *op);
 
 /*

@@ -6,7 +6,7 @@
  *
  * A step is named by the number of the turn that it belongs to and by its
  * position in it.  At a member it exists from the first message about it on,
- * so the members' reactors find out who is missing even where the application
+ * so the members' reactors find out which members are missing even where the application
  * has not called yet:
  *
  *   A step that begins something might wait for a member for ever, so it

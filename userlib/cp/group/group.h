@@ -156,7 +156,7 @@ void group_close(struct ddio_group *group);
 void group_put(struct ddio_group *group);
 struct ddio_group *group_by_id(struct ddio_session *session, const uint8_t id[DDIO_GROUP_ID_LEN]);
 struct ddio_group *group_by_handle(struct ddio_session *session, uint32_t handle);
-/* Ends all steps and operations of the group for good; with @flood tells the neighbours. */
+/* Ends all steps and operations of the group, which cannot be used again; with @flood tells the neighbours. */
 void group_break(struct ddio_group *group, const struct error *error, uint32_t blame, bool flood);
 /* Breaks the group: the member with that rank did not do its part. */
 void group_lost(struct ddio_group *group, uint32_t rank, const char *why);

@@ -32,7 +32,7 @@ void cache_flush(struct cache *c, struct cache_flush *flush)
 	queue_commit(&c->queue);
 }
 
-/* A block that is being read and that nobody waits for is dropped, too, when it arrives. */
+/* Returns true if the block can be dropped; one that is being read, and not waited for, is dropped on arrival. */
 static bool entry_droppable(const struct cache_entry *e)
 {
 	if (cache_entry_waited(e) || e->lock)

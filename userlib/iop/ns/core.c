@@ -60,7 +60,7 @@ int ns_store(struct ns *ns, const struct inode *inode)
 }
 
 /*
- * A directory, link, fifo or device that is removed is not kept for those who have it open, as a file is.  They may
+ * A directory, link, fifo or device that is removed is not kept while it is open, as a file is.  Programs may
  * ask for its attributes, still: what those were is remembered for a while, in memory.
  */
 static void removed_add(struct ns *ns, const struct inode *inode)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What goes wrong while the file system's client is at work: connections are lost at every message, before
- * or after it was carried out; the name server restarts; nodes are away, for a while or for good; the file
+ * or after it was carried out; the name server restarts; nodes do not answer, for a while or for ever; the file
  * system ends in the middle.  Every request gets exactly one reply, and nothing is done twice.
  */
 #include "tests/unit/cp/fs/fs_world.h"

@@ -134,7 +134,7 @@ static void test_dirty_cannot_be_filled(void)
 		w_run(d.w, 10 * MS);
 		disk_inject(d.w->disk[0].disk, DDIO_DISK_READ, 0, 0);
 		disk_inject(d.w->disk[1].disk, DDIO_DISK_READ, 0, 0);
-		/* Nobody holds the blocks: whole ones can be written. */
+		/* The blocks are not locked: whole ones can be written. */
 		memset(block, 0x33, sizeof(block));
 		tc(d.w, &d.f, 0, block, sizeof(block), true);
 		tc(d.w, &d.f, 1024, block, sizeof(block), true);

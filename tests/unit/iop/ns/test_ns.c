@@ -189,7 +189,7 @@ static void test_remove(void)
 	CU_ASSERT_EQUAL(nst_data(&t, f, 1), 0);
 	CU_ASSERT_EQUAL(nst_unlink(&t, NST_ROOT, "f"), 0);
 	CU_ASSERT_EQUAL(nst_reopen(&t), 0);
-	/* nobody has removed its objects: whoever asks is told */
+	/* its objects have not been removed: clients that ask are told */
 	CU_ASSERT_EQUAL(ns_orphans(t.ns, 0, 10, &out), 0);
 	CU_ASSERT_EQUAL_FATAL(out.n, 1);
 	CU_ASSERT_EQUAL(out.recs[0].ref.id, f);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Every kind of record of the name space damaged, found, mended. */
+/* Damages every kind of record of the name space: each is found and repaired. */
 #include "ut_ns.h"
 
 /**

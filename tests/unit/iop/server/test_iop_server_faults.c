@@ -213,7 +213,7 @@ static void a_failed_flush_stops_the_disk(void)
 		CU_ASSERT_EQUAL(sc_write(other, 1, 0, 0, big, 512), DDIO_ST_IO);
 		CU_ASSERT_EQUAL(sc_read(c, 1, 0, 0, 8192), DDIO_ST_OK);
 	}
-	/* It is said once, not at every attempt. */
+	/* It is logged once, not at every attempt. */
 	sw_run(sw, 200000 * MS);
 	CU_ASSERT_EQUAL(sim_logged(sw->world, "a flush failed"), 1);
 	sc_free(other);

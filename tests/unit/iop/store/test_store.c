@@ -212,7 +212,7 @@ static void test_remove_while_used(void)
 	CU_ASSERT_EQUAL(object_blocks(other), 0);
 	CU_ASSERT_EQUAL(ut_fill(other, 0, 3), 0);
 	CU_ASSERT_EQUAL(ut_store_commit(&t), 0);
-	/* A user may still have a write under way: its place is nobody else's. */
+	/* A user may still have a write under way: no one else may get its place. */
 	CU_ASSERT_EQUAL(store_free_bytes(t.store), full - 103 * BS);
 	object_put(obj);
 	CU_ASSERT_EQUAL(store_free_bytes(t.store), full - 3 * BS);

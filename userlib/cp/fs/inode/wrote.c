@@ -43,7 +43,7 @@ static void tell_done(struct fsc_ask *ask)
 	ddio_list_init(&riding);
 	ddio_list_splice(&tell->riding, &riding);
 	tell->busy = false;
-	/* The inode may be gone with the last of those who wait: nothing may touch it after them. */
+	/* The inode may be gone with the last waiter: nothing may touch it after them. */
 	if (!ddio_list_empty(&tell->queued))
 		tell_begin(inode);
 	while (!ddio_list_empty(&riding)) {

@@ -11,8 +11,8 @@ struct fsc_inode;
 #define FSC_LAZY_NS 1000000000ull
 
 /**
- * struct fsc_waiter - someone who waits until the name server has been told
- * @end: the size shall be at least this
+ * struct fsc_waiter - a job that waits until the name server has been told
+ * @end: the size is to be at least this
  * @flags: DDIO_FS_WROTE_*
  */
 struct fsc_waiter {
