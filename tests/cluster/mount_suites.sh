@@ -8,7 +8,7 @@ check "start" start_cluster c --iops 3 --engine mem --disk-size 1G --block-size 
 check "mount" mount_at m
 m=$dir/m
 
-# ends_well WHAT COMMAND ...: what it says goes to $dir/said, and its end is shown if it fails; exit 124 is the time-out
+# ends_well WHAT COMMAND ...: what it says goes to $dir/said, and its end is shown if it fails; exit 124 is the timeout
 ends_well() {
 	local what=$1 rc
 	shift
