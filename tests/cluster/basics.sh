@@ -54,6 +54,8 @@ check "progress bars stay out of pipes" [ -z "$("$ddio" import --force "$dir/in"
 check "usage errors exit with 2" bash -c "'$ddio' ls --nonsense 2>/dev/null; [ \$? = 2 ]"
 check "unknown commands exit with 2" bash -c "'$ddio' frobnicate 2>/dev/null; [ \$? = 2 ]"
 check "status" "$ddio" status
+one_of_several() { "$ddio" status --nodes | grep -E ' 1 (reactor|disk|connection|request|collective)s'; }
+check "... says \"1 disk\"" eval '! one_of_several'
 check "status names every node" [ "$("$ddio" status --nodes | grep -c ' up ')" = 3 ]
 
 check "stop tells that the data are gone" grep -q "data .* are gone" <("$ddio" stop --dir "$dir/a")

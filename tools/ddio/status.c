@@ -30,6 +30,11 @@ struct status_count {
 	uint32_t shown, down;
 };
 
+static const char *plural(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
 static int show_node(void *arg, const struct ddio_node_state *n)
 {
 	struct status_count *c = arg;
@@ -41,13 +46,14 @@ static int show_node(void *arg, const struct ddio_node_state *n)
 		printf("%-10s %-22s down: %s\n", n->name, n->address, strerror(-n->error));
 		return 0;
 	}
-	printf("%-10s %-22s up %llu s, %u reactor%s, %u disk%s, %llu connections, %llu requests, "
-	       "%llu collectives, %llu refused, %s in buffers\n",
+	printf("%-10s %-22s up %llu s, %u reactor%s, %u disk%s, %llu connection%s, %llu request%s, "
+	       "%llu collective%s, %llu refused, %s in buffers\n",
 	       n->name, n->address, (unsigned long long)(n->uptime_ns / 1000000000), n->nreactors,
-	       n->nreactors == 1 ? "" : "s", n->ndisks, n->ndisks == 1 ? "" : "s",
-	       (unsigned long long)n->connections, (unsigned long long)n->requests,
-	       (unsigned long long)n->collectives, (unsigned long long)n->refused,
-	       cmd_human(n->memory_bytes, mem));
+	       plural(n->nreactors), n->ndisks, plural(n->ndisks),
+	       (unsigned long long)n->connections, plural(n->connections),
+	       (unsigned long long)n->requests, plural(n->requests),
+	       (unsigned long long)n->collectives, plural(n->collectives),
+	       (unsigned long long)n->refused, cmd_human(n->memory_bytes, mem));
 	return 0;
 }
 

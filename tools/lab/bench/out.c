@@ -54,12 +54,11 @@ static void print_what(FILE *f, const char *lead, const struct bench_spec *s,
 		"%sddio %s (%s), %s, engine %s%s%s, time scale %g\n"
 		"%s%u compute processes, %u I/O processors x %u disks, %" PRIu64
 		" bytes, blocks of %" PRIu64 "\n"
-		"%sseed %" PRIu64
-		", %u trial%s (median), every byte %s; MB = 2^20; ra counted once\n",
+		"%sseed %" PRIu64 ", %u trial%s (median), %s; MB = 2^20; ra counted once\n",
 		lead, tool_version, tool_commit, sh->kernel, sh->engine,
 		s->engine_options ? " " : "", s->engine_options ? s->engine_options : "", sh->scale,
 		lead, s->cps, s->iops, s->disks, s->size, s->block, lead, s->seed, s->trials,
-		s->trials == 1 ? "" : "s", s->verify ? "checked" : "not checked");
+		s->trials == 1 ? "" : "s", s->verify ? "every byte checked" : "bytes not checked");
 }
 
 static void text_cell(FILE *f, const struct bench_spec *s, const struct bench_shared *sh,
