@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # timeout: 300
-# The POSIX cases on the mount: with every kind of cache, by root and by somebody, and between two mounts.
+# The POSIX cases on the mount: with every kind of cache, as root and as an ordinary user, and between two mounts.
 . "$(dirname "$0")/lib_mount.sh"
 # Only the daemons and the mount need the sanitizer, not the cases themselves.
 posix=$top/build/tests/posix/posix
@@ -46,8 +46,8 @@ mount_at m cache=none,suid,dev
 cases "cache=none" "$posix" "$dir/m/all" --not 'path/*'
 check "unmount" unmount m
 mount_at m cache=always,suid,dev
-# What is read out of the kernel's memory is not told: as with noatime.  syncfs(2) says what could not be written of
-# anybody's pages, such as those of the case that writes where no file can reach.
+# Reads from the kernel's memory do not update access times, as with noatime.  syncfs(2) reports failed writes of any
+# program's pages, such as those of the case that writes where no file can reach.
 cases "cache=always" "$posix" "$dir/m/all" --not '@(path/*|times/reading|calls/advice)'
 cases "cache=always, by itself" "$posix" "$dir/m/all" --only 'calls/advice'
 check "unmount" unmount m
