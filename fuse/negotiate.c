@@ -88,7 +88,7 @@ static ssize_t io_writev(int fd, struct iovec *iov, int count, void *userdata)
 	    iov[1].iov_len >= sizeof(struct fuse_init_out)) {
 		patch_init(worker_self, iov[1].iov_base);
 	} else if (count == 2 && !head->error && open_extra && iov[1].iov_len >= sizeof(*open)) {
-		/* In the reply to a create it stands behind the entry. */
+		/* In the reply to a create it comes after the entry. */
 		open = (void *)((char *)iov[1].iov_base + iov[1].iov_len - sizeof(*open));
 		open->open_flags |= open_extra;
 	}

@@ -304,7 +304,7 @@ struct ddio_fs_dirent {
  * @done: called with the reply
  * @arg: for @done
  *
- * Gives @data, an array of @len struct ddio_fs_dirent, and @value: 1 if there are more behind them; @len is 0 at
+ * Gives @data, an array of @len struct ddio_fs_dirent, and @value: 1 if there are more after them; @len is 0 at
  * the end.  An entry that was made later has a greater cookie, except that one renamed in its directory keeps its
  * own: a listing that stops at the cookie that was the last when it began ends, whatever is made meanwhile.  A cookie stays valid
  * whatever is added and removed; an entry that exists throughout comes exactly once.
@@ -412,7 +412,7 @@ void ddio_fs_setxattr(struct ddio_fs *fs, uint64_t ino, const char *name, const 
  * @done: called with the reply
  * @arg: for @done
  *
- * Gives @data, @len: the names, each with a zero byte behind it.
+ * Gives @data, @len: the names, each followed by a zero byte.
  */
 void ddio_fs_listxattr(struct ddio_fs *fs, uint64_t ino, ddio_fs_done done, void *arg);
 

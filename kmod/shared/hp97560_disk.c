@@ -15,7 +15,7 @@ struct drive_command {
 	struct hp97560_disk *d;
 	struct hp97560_result *r;
 	u64 lba;
-	u64 end;	/* behind its last sector */
+	u64 end;	/* one past its last sector */
 	u64 decoded_ns; /* when the controller has understood it */
 	u64 bus_end_ns; /* end of its last transfer over the bus */
 };

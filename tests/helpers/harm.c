@@ -4,7 +4,7 @@
  *
  *   harm DIR extent|object|free|label crc|drop	the first record: a bit turned, or gone
  *   harm DIR extent overlap		the last one is put where the first one lies
- *   harm DIR extent beyond		the first one's place becomes one behind the disk
+ *   harm DIR extent beyond		the first one's place becomes one beyond the disk
  *   harm DIR extent orphan		the first one becomes one of an object that does not exist
  *   harm DIR free double		space of the first extent is free, too
  *

@@ -22,7 +22,7 @@
 
 static pthread_barrier_t barrier;
 static atomic_bool over;
-static bool ending; /* written by one between two barriers, read by all behind the second */
+static bool ending; /* written by one between two barriers, read by all after the second */
 static uint64_t loops;
 static int with_barriers;
 static uint64_t steps[MAX_CPUS];

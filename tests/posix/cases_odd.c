@@ -163,7 +163,7 @@ static char *map_of(int fd, size_t len)
 	return map == MAP_FAILED ? NULL : map;
 }
 
-/* What is put behind the end of a file by a mapping is not in it when it grows. */
+/* Bytes that a mapping puts beyond the end of a file are not in it when it grows. */
 static const char *map_behind_end(void)
 {
 	int fd = open("f", O_RDWR | O_CREAT, 0644), i;
@@ -181,7 +181,7 @@ static const char *map_behind_end(void)
 		return say("read", "");
 	for (i = 3; i < PAGE; i++)
 		if (buf[i])
-			return say("what was behind the end is in the file", "");
+			return say("bytes from beyond the end are in the file", "");
 	return NULL;
 }
 
@@ -286,7 +286,7 @@ const struct px_case px_cases_odd[] = { PX_CODE("names of every byte", bytes),
 					PX_CODE("long names of many-byte characters", long_names),
 					PX_CODE("deeper than a path", deep),
 					PX_CODE("longest path", longest_path),
-					PX_CODE("mapping behind the end", map_behind_end),
+					PX_CODE("mapping beyond the end", map_behind_end),
 					PX_CODE("mappings are shared", map_shared),
 					PX_CODE("mapping outlives its name", map_outlives),
 					PX_CODE("private mapping", map_private),

@@ -231,7 +231,7 @@ static bool step_map_write(struct model *m)
 	return !munmap(map, m->size);
 }
 
-/* What is behind the end in the last page is zero, and what is put there does not stay. */
+/* The last page is zero beyond the end, and bytes put there do not stay. */
 static bool step_map_read(struct model *m)
 {
 	size_t at, len, i, end;

@@ -31,7 +31,7 @@ const struct px_case px_cases_space[] = {
 	   "open #0 f rw,creat 644; fill #0 0 256k; fallocate #0 punch 10001 100001; filled #0 0 10001; zeros #0 10001 100001; filled #0 110002 100k"),
 	PX("punch beyond the end",
 	   "open #0 f rw,creat 644; fill #0 0 10000; fallocate #0 punch 5000 1m; stat f size=10000; filled #0 0 5000; zeros #0 5000 5000"),
-	PX("punch behind the end",
+	PX("punch beyond the end",
 	   "create f 644 abc; open #0 f rw; fallocate #0 punch 1m 1m; stat f size=3; content f abc"),
 	PX("punch and write again",
 	   "open #0 f rw,creat 644; fill #0 0 256k; fallocate #0 punch 0 256k; fill #0 100k 50k; zeros #0 0 100k; filled #0 100k 50k; zeros #0 150k 100k"),

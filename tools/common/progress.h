@@ -22,7 +22,7 @@ struct progress {
 
 /* @wanted: false shows nothing even on a terminal. */
 void progress_begin(struct progress *p, const char *what, uint64_t total, bool wanted);
-/* @now of the total is done; @note, or NULL, is shown behind the bar. */
+/* @now of the total is done; @note, or NULL, is shown after the bar. */
 void progress_step(struct progress *p, uint64_t now, const char *note);
 /* Removes the bar from the terminal. */
 void progress_end(struct progress *p);

@@ -123,7 +123,7 @@ static void link_forget(struct sim_link *link, uint64_t now)
 	link->first = 0;
 }
 
-/* Joins the time to the span before or behind it, if it touches one, so that a backlog is one span. */
+/* Joins the time to the span before or after it, if it touches one, so that a backlog is one span. */
 static bool link_join(struct sim_link *link, uint32_t at, uint64_t start, uint64_t took)
 {
 	struct sim_span *before = at > link->first ? &link->span[at - 1] : NULL;

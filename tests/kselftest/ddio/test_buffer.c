@@ -318,7 +318,7 @@ KT_TEST(buffer, transparent_huge_pages)
 	EXPECT_TRUE(piece == HUGE || piece == PAGE);
 	EXPECT_EQ(0, transfer(self->ctx, self->disk, id, 2 * HUGE, DDIO_READ));
 	EXPECT_EQ(0, memcmp(p, content, 2 * HUGE));
-	/* One huge page and small ones behind it. */
+	/* One huge page, followed by small ones. */
 	madvise(p + 2 * HUGE, HUGE, MADV_NOHUGEPAGE);
 	memset(p + 2 * HUGE, 2, PAGE);
 	ASSERT_EQ(0, piece_of(self->ctx, p + HUGE, HUGE + PAGE, &mixed, &piece));

@@ -191,7 +191,7 @@ KT_TEST(calls, size_word)
 		}
 		EXPECT_EQ(E2BIG, with_size(_metadata, c, &self->w, c->size + 8, c->size));
 		EXPECT_EQ(E2BIG, with_size(_metadata, c, &self->w, c->size + 8, c->size + 7));
-		/* What is behind the size that the caller gave is not looked at. */
+		/* Bytes beyond the size that the caller gave are ignored. */
 		EXPECT_EQ(c->expect, with_size(_metadata, c, &self->w, c->size, c->size));
 	}
 }

@@ -95,7 +95,7 @@ case_last_sector() {
 	works read 2647079 1
 	memory_is 1 "for the last sector"
 	dd if="$(hp_dev 1)" of=/dev/null bs=512 skip=2647080 count=1 iflag=direct 2>&1 |
-		grep -q '^0+0 records in' || fail "there is a sector behind the last"
+		grep -q '^0+0 records in' || fail "there is a sector after the last"
 }
 
 # The block layer's workers, which are those that bring the disk its requests: @1 fails or not.

@@ -18,7 +18,7 @@ static uint64_t kt_level(struct kt_rng *rng, uint64_t length, uint64_t limit, ui
 }
 
 /**
- * struct kt_span - the part of a block that a run may be in; afterwards, what is behind it
+ * struct kt_span - the part of a block that a run may be in; afterwards, what follows it
  */
 struct kt_span {
 	uint32_t from;
@@ -65,7 +65,7 @@ static bool kt_run_draw(struct kt_spread *spread, struct kt_rng *rng, struct ddi
 }
 
 /*
- * Runs of a reading list have memory of their own, one behind the other; those of a writing list,
+ * Runs of a reading list have memory of their own, one after the other; those of a writing list,
  * parts of the block.
  */
 static void kt_block_runs(struct kt_spread *spread, struct kt_rng *rng, struct ddio_block *block,

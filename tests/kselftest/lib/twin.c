@@ -137,7 +137,7 @@ static uint32_t kt_length(struct kt_rng *rng, const struct kt_shape *shape, uint
 	return (1 + kt_below(rng, limit < most ? limit : most)) * logical;
 }
 
-/* Returns where a block of @length goes on the disk: behind the last one of that disk, or anywhere. */
+/* Returns where a block of @length goes on the disk: after the last one of that disk, or anywhere. */
 static bool kt_offset(struct kt_rng *rng, const struct kt_shape *shape, struct kt_twin *twin,
 		      uint64_t *cursor, uint32_t length, __u64 *offset)
 {

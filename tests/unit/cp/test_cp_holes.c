@@ -215,7 +215,7 @@ static void rounds(struct cp_proc *p)
 		CU_ASSERT_EQUAL(ddio_pread(f, buf, BYTES, 0), BYTES);
 		for (i = 0; i < BYTES; i++)
 			zeros += !buf[i];
-		/* The last round but one wrote all; something was zeroed behind it. */
+		/* The last round but one wrote all; something was zeroed after it. */
 		CU_ASSERT(zeros > BYTES / 20);
 		for (i = 0; i < OTHERS * ROUNDS; i++)
 			other(p, (uint32_t)(i / OTHERS), i % OTHERS, false);

@@ -144,7 +144,7 @@ static inline void gen_array(struct twin_rng *rng, struct ddio_array *array, str
 		gen_share(t, array, dim, d);
 }
 
-/* Irregular parts of all processes and the memory behind them. */
+/* Irregular parts of all processes and their memory. */
 struct gen_parts {
 	uint32_t nprocs;
 	struct ddio_part part[GEN_MAX_PROCS];

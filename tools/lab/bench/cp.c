@@ -269,7 +269,7 @@ static int store(struct cp *cp)
 	return err ? cp_fail(cp, err, "store") : settle(cp);
 }
 
-/* Made after the file, so that it lies behind it, and the disks' read-ahead from it does not reach the file. */
+/* Made after the file, so that it lies beyond it on the disks, and the disks' read-ahead from it does not reach the file. */
 static int open_cold(struct cp *cp)
 {
 	const struct bench_spec *s = cp->spec;

@@ -213,7 +213,7 @@ static void create_opened(struct open_job *oj, struct ddio_msg_fs_opened *x)
 	oj->opening.flags = x->flags;
 	oj->opening.attr = x->attr;
 	if (inode && inode->releasing) {
-		/* A release of ours is under way and may come after this: open once more, behind it. */
+		/* A release of ours is under way and may arrive after this: open once more, after it. */
 		fsc_inode_put(inode);
 		return;
 	}

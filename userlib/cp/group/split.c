@@ -172,7 +172,7 @@ static void split_agreed(void *arg, const struct error *error, const void *data,
 	}
 }
 
-/* Makes room for the entries, with the addresses behind it.  Returns length of both, or -errno. */
+/* Makes room for the entries, followed by the addresses.  Returns the length of both, or -errno. */
 static ssize_t split_room(const struct ddio_group *g, size_t fixed, uint8_t **table)
 {
 	if (g->size > 1)

@@ -4,7 +4,7 @@
 #include <string.h>
 #include "cp/node/objio.h"
 
-/* Written data up to this size are copied behind the fixed record. */
+/* Written data up to this size are copied after the fixed record. */
 enum { OBJ_FIXED = 48, SMALL = REQUEST_INLINE - OBJ_FIXED };
 
 static void req_reset(struct objreq *req)

@@ -4,7 +4,7 @@
  *
  * Requests wait in a queue for one of the slots, each an iocb; a commit fills
  * all free slots and hands them over in one call.  A flush is a fence: it starts
- * when all before it have ended, and what comes behind it starts after it has, so
+ * when all before it have ended, and later requests start after it has ended, so
  * that it covers exactly what was submitted before it.
  */
 #include <errno.h>
@@ -164,7 +164,7 @@ static void aio_start(struct aio_disk *a)
 				disk_kick(&a->base);
 			return;
 		}
-		/* The first one is at fault; the kernel has not looked at those behind it. */
+		/* The first one is at fault; the kernel has not looked at those after it. */
 		req = a->batch[i]->data;
 		a->free[a->n_free++] = a->batch[i];
 		if (req->op == DDIO_DISK_FLUSH)

@@ -109,7 +109,7 @@ void ddio_disk_stats(const struct ddio_disk *disk, struct ddio_disk_stats *stats
 const char *ddio_disk_name(const struct ddio_disk *disk);
 /*
  * Returns the time, on the disk's own clock, until the block at byte @offset would begin to pass under
- * the heads if a read of it were submitted now, behind what has been submitted already: for serving
+ * the heads if a read of it were submitted now, after what has been submitted already: for serving
  * the shortest access first.  UINT64_MAX where the disk does not know.
  */
 uint64_t ddio_disk_access_ns(const struct ddio_disk *disk, uint64_t offset);

@@ -135,7 +135,7 @@ static void stream_options_set(int fd)
  * Connecting
  */
 
-/* Starts connecting to s->addr or, if that fails, to one behind it. */
+/* Starts connecting to s->addr or, if that fails, to a later address. */
 static void stream_try(struct real_stream *s, int err)
 {
 	int fd;

@@ -73,7 +73,7 @@ bool cache_mem_try(struct cache *c, struct cache_entry *e)
 			break;
 		if (cache_entry_busy(old))
 			continue;
-		/* Nor is the block evicted that has just been asked for. */
+		/* A block that has just been asked for is not evicted either. */
 		if (old->dirty || (old->obj == e->obj && old->block + 1 == e->block))
 			return false;
 		mem_evict(c, old);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Reads blocks ahead: of runs half of their depth at a time, so that several runs on one disk do not make
- * its arm go to and fro for each block; else, as in the papers, the one block behind each read.
+ * its arm go to and fro for each block; else, as in the papers, the one block after each read.
  */
 #include "iop/cache/priv.h"
 #include "iop/cache/runs.h"

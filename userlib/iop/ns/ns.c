@@ -57,7 +57,7 @@ static int begin_records(struct lmdb *db, MDB_txn *txn, void *arg)
 	return ret;
 }
 
-/* What was reserved before may have been given out: begins behind it. */
+/* Begins after the numbers reserved before, which may have been given out. */
 static int ns_start(struct ns *ns, const char *dir, char *err, size_t err_len)
 {
 	struct ns_meta meta = { .limit = NS_FIRST };

@@ -4,7 +4,7 @@
 #include "iop/ops/fs.h"
 #include "iop/ops/handlers.h"
 
-/* Bytes of entries that fit into a reply behind its head. */
+/* Bytes of entries that fit into a reply after its head. */
 #define ENTRIES_MAX (DDIO_MAX_SMALL - 64)
 
 int serve_fs_lookup(struct server_request *req, const void *payload)

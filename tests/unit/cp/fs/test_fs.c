@@ -187,12 +187,12 @@ static void cut_meanwhile(void)
 	ino = m->r.attr.ino;
 	put_bytes(m, a, 1, 0, 8 * BLOCK);
 	FS_OK(n, ddio_fs_setattr, n->fs, ino, DDIO_FS_SET_SIZE, &attr);
-	/* Up to the old end at once, and the name server is asked what comes behind it. */
+	/* Up to the old end at once, and the name server is asked what comes after it. */
 	CU_ASSERT_EQUAL(a->inode->size, 8 * BLOCK);
 	FS_OK(m, ddio_fs_read, a, buf, sizeof(buf), 0);
 	CU_ASSERT_EQUAL(m->r.value, sizeof(want));
 	CU_ASSERT_EQUAL(memcmp(buf, want, sizeof(want)), 0);
-	/* From behind the new end. */
+	/* From beyond the new end. */
 	put_bytes(m, a, 1, 0, 8 * BLOCK);
 	FS_OK(n, ddio_fs_setattr, n->fs, ino, DDIO_FS_SET_SIZE, &attr);
 	CU_ASSERT_EQUAL(a->inode->size, 8 * BLOCK);

@@ -382,7 +382,7 @@ static void locks_and_requests_take_turns(void)
 	CU_ASSERT_EQUAL(b.granted, 1);
 	CU_ASSERT_EQUAL(c.granted, 0);
 	CU_ASSERT_EQUAL(y.status, 1);
-	/* One that waits is withdrawn, the one behind it gets on. */
+	/* A waiter is withdrawn, and the next one is served. */
 	cache_lock_cancel(w->cache, &c.lock);
 	cache_unlock(w->cache, &b.lock, true);
 	world_run(w);

@@ -264,7 +264,7 @@ static void copy_files(struct kv_world *w)
 	}
 }
 
-/* What a copy holds is one of the states behind the last commit, the last one if nothing is torn. */
+/* What a copy holds is one of the states after the last commit, the last one if nothing is torn. */
 static void crash(struct kv_world *w, bool tear)
 {
 	uint64_t committed = w->kv->committed, seq = w->kv->journal.seq;

@@ -68,7 +68,7 @@ static struct store_hit hit_free(uint64_t start, uint64_t len)
 	return hit;
 }
 
-/* Objects 1 to 3 of ten blocks each, one behind the other from the label on, and free space. */
+/* Objects 1 to 3 of ten blocks each, one after the other from the label on, and free space. */
 static void begin(struct ut_store *t)
 {
 	struct object *obj;

@@ -18,7 +18,7 @@ static uint64_t place_of(const struct object *obj, uint64_t block, uint64_t *run
 	return start;
 }
 
-/* One extent, at the beginning, right behind what is there. */
+/* One extent, at the beginning, right after what is there. */
 static void test_contiguous(void)
 {
 	struct object *a, *b;

@@ -171,7 +171,7 @@ static int dd_data(struct lane *lane, const void *payload, size_t len)
  * Writing
  */
 
-/* A piece that is being sent; one that was packed lies behind it. */
+/* A piece that is being sent; the bytes of a packed one follow it. */
 struct dd_piece {
 	struct ddio_send send;
 	struct ddio_op *op; /* NULL: the bytes are not the user's */

@@ -82,7 +82,7 @@ static void cut_objects(struct fsc_cut *cut, uint64_t end)
 	fsc_set_range(&cs->set, DDIO_OP_OBJ_TRUNCATE, 0, 0, end, true);
 }
 
-/* Setting the size that the file has already gives back what was allocated behind its end. */
+/* Setting the size that the file already has frees what was allocated beyond its end. */
 static void cut_sized(struct fsc_sizer *sizer)
 {
 	struct fsc_cut *cut = ddio_container_of(sizer, struct fsc_cut, sizer);

@@ -3,7 +3,7 @@
  * Writing to an open file.  A write inside the file's end goes by a size that was learnt earlier, and another
  * mount may have cut the file since.  So the name server is asked while the bytes are on their way; if the end
  * is before them now, they are written once more, since the cut may have taken them, and told as any write
- * behind the end.
+ * beyond the end.
  */
 #include <errno.h>
 #include <fcntl.h>

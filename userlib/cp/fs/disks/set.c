@@ -132,7 +132,7 @@ static void req_submit(struct fsc_set_req *req)
 	r->fixed_len = (size_t)n;
 	r->in = req->opcode == DDIO_OP_OBJ_READ;
 	r->bulk = req->niov ? req->obj.len : 0;
-	/* A few bytes to be written travel behind the fixed record, copied. */
+	/* A few bytes to be written follow the fixed record, copied. */
 	if (req->niov == 1 && !r->in && req->obj.len <= sizeof(r->inl) - (size_t)n) {
 		memcpy(r->inl + n, req->iov->iov_base, req->obj.len);
 		r->fixed_len += req->obj.len;

@@ -26,7 +26,7 @@
  * @change, @size, @asked: what the name server said last, and when
  * @has_data: the name server knows that the file has, or had, data
  * @gone: the name server does not know the inode any more; read by reactor 0, too
- * @tail: a write that failed may have left bytes behind the file's end
+ * @tail: a write that failed may have left bytes beyond the file's end
  * @dirty: written inside its end, and the name server has not been told; read by reactor 0, too
  * @holder: for each disk of the file, the incarnation of the disk's node that holds writes not yet
  *	synced; 0: none

@@ -2,7 +2,7 @@
 /*
  * Removes inodes that no one needs: the objects on all disks, then the inode (FS_GONE).  The name server
  * names them in its replies to the requests that take away the last name or the last opening, and when it
- * is asked for those that others have left (FS_ORPHANS).  All this goes on behind the calls; what fails is
+ * is asked for those that others have left (FS_ORPHANS).  All this happens in the background; what fails is
  * left to the next mount that asks.
  */
 #include <errno.h>
