@@ -220,7 +220,7 @@ void again_end(struct again_set *a);
 void again_free(struct again_set *a);
 /* Notes that the thread is about to be told ESTALE; @opening: for an open, which it may be told only once. */
 void again_mark(struct again_set *a, pid_t pid, bool opening);
-/* True if the thread was told ESTALE lately. */
+/* Returns true if the thread was told ESTALE lately. */
 bool again_is(struct again_set *a, pid_t pid);
 /* The same; for an open. */
 bool again_is_opening(struct again_set *a, pid_t pid);
@@ -247,7 +247,7 @@ bool seen_open(struct seen *seen, uint64_t ino, uint64_t change, bool *attr_stal
 void seen_size(struct seen *seen, uint64_t ino, uint64_t size);
 /* Notes that a program has written up to @end, so that the kernel believes the file to be as long at least. */
 void seen_grew(struct seen *seen, uint64_t ino, uint64_t end);
-/* True if the kernel believes the file to have this size. */
+/* Returns true if the kernel takes the file to have this size. */
 bool seen_size_is(struct seen *seen, uint64_t ino, uint64_t size);
 /* Notes that this mount removed a directory. */
 void seen_gone(struct seen *seen, uint64_t ino);

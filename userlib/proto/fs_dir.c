@@ -45,7 +45,7 @@ static void code_entry(struct ddio_coder *c, struct ddio_fs_dirent *e, bool plus
 		code_entry_name(c, (char *)e->name);
 }
 
-/* Allocates the entries and, behind them, room for their names.  Returns the room. */
+/* Allocates the entries and, after them, room for their names.  Returns the room. */
 static char *alloc_entries(struct ddio_coder *c, struct ddio_msg_fs_entries *x)
 {
 	/* a name with its terminator takes less room than its entry in the message */

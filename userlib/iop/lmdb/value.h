@@ -13,7 +13,7 @@
 /* What stands around the fields. */
 #define VALUE_EXTRA (4 + VALUE_CRC_LEN)
 
-/* Returns a writer behind the version; value_close() is to follow the fields. */
+/* Returns a writer positioned after the version; value_close() is to follow the fields. */
 static inline struct ddio_coder value_writing(void *buf, size_t cap, uint32_t version)
 {
 	struct ddio_coder c = coder_writing(buf, cap);
