@@ -55,7 +55,7 @@ int kv_end(struct kv *kv);
 void kv_abort(struct kv *kv);
 /*
  * Returns -ENOSPC if the file system of the records is full: what remains is for changes that make room.  Ask
- * before a change that needs some for good.
+ * before a change that needs some permanently.
  */
 int kv_room(struct kv *kv);
 

@@ -506,7 +506,7 @@ static int put_one(struct kv *kv, const char *key)
 	return kv_end(kv);
 }
 
-/* Whoever needs room for good is refused; a change that makes room has the reserve, also at a start. */
+/* A change that needs room permanently is refused; one that makes room has the reserve, also at a start. */
 static void test_full(void)
 {
 	char reserve[300];
