@@ -12,7 +12,8 @@
 # "# timeout: SECONDS" in a script's head, else 300, is more than an idle machine needs.  Four times as
 # long is waited, so that only what hangs fails: no test may fail since a machine is slow or busy.
 #
-# As many tests as there are processors run at a time, the longest first, as the bounds tell.  A cluster
+# As many tests as there are processors run at a time, and one more where no virtual machine runs beside them,
+# the longest first, as the bounds tell.  A cluster
 # takes free ports, and what else connects at that moment could meet it: so cluster tests have a network
 # namespace each, and where there are none they run one at a time.  Scripts with "# serial" in their
 # head, which look at rates, run alone at the end.
@@ -219,11 +220,14 @@ machines() {
 		mkdir "$log/taken.$i" 2>/dev/null && run_one "${vms[i]}"
 	done
 }
+# Tests wait, too; a machine beside them has that time, else one test more.
+jobs=$(nproc)
+[ ${#vms[@]} -gt 0 ] || jobs=$((jobs + 1))
 if [ ${#vms[@]} -gt 0 ]; then
 	(renice -n 5 $BASHPID >/dev/null; machines) &
 fi
 [ ${#par[@]} -eq 0 ] || printf '%s\0' "${par[@]}" |
-	xargs -0 -n1 -P"$(nproc)" bash -c 'run_one "$1"' _
+	xargs -0 -n1 -P"$jobs" bash -c 'run_one "$1"' _
 for t in ${ser[@]+"${ser[@]}"}; do
 	run_one "$t"
 done

@@ -120,9 +120,9 @@ check "replaced by one, open by the other" replaced
 # What one replaces the other opens, and learns how long what it opens has become.
 check "replaced while it is opened, here" timeout 120 "$helpers/meet" replaced "$dir/a" "$dir/a"
 check "replaced while it is opened, there" timeout 120 "$helpers/meet" replaced "$dir/a" "$dir/b"
-check "listed while every entry is renamed, here" timeout 60 "$helpers/meet" listed "$dir/a" "$dir/a"
-check "listed while every entry is renamed, there" timeout 60 "$helpers/meet" listed "$dir/a" "$dir/b"
-check "grown before it is mapped" timeout 60 "$helpers/meet" grown "$dir/a" "$dir/b"
+check "listed while every entry is renamed, here" timeout 600 "$helpers/meet" listed "$dir/a" "$dir/a"
+check "listed while every entry is renamed, there" timeout 600 "$helpers/meet" listed "$dir/a" "$dir/b"
+check "grown before it is mapped" timeout 600 "$helpers/meet" grown "$dir/a" "$dir/b"
 check "histories under locks" timeout 120 "$helpers/histories" --seed "$seed" --seconds 6 --locks "$dir/a" "$dir/b"
 check "unmount" unmount a
 check "unmount" unmount b
