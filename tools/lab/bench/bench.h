@@ -3,6 +3,7 @@
 #ifndef TOOLS_BENCH_H
 #define TOOLS_BENCH_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -98,7 +99,7 @@ struct bench_run {
 struct bench_shared {
 	volatile uint64_t done;
 	uint64_t total;
-	volatile uint32_t failed;
+	_Atomic uint32_t failed;
 	char what[80];
 	char error[1024];
 	double scale;

@@ -38,7 +38,7 @@ static int cp_fail(struct cp *cp, int err, const char *what)
 {
 	const char *text = cp->session ? ddio_last_error(cp->session) : ddio_last_error(NULL);
 
-	if (!__sync_lock_test_and_set(&cp->sh->failed, 1))
+	if (!atomic_exchange(&cp->sh->failed, 1))
 		snprintf(cp->sh->error, sizeof(cp->sh->error), "process %u: %s: %s", cp->rank, what,
 			 text && *text ? text : strerror(-err));
 	return err;
@@ -82,7 +82,7 @@ static int check_share(struct cp *cp, const struct ddio_array *a, const char *wh
 		return 0;
 	snprintf(text, sizeof(text), "WRONG BYTE at offset %llu of the file after %s",
 		 (unsigned long long)cp->bad_at, what);
-	if (!__sync_lock_test_and_set(&cp->sh->failed, 1))
+	if (!atomic_exchange(&cp->sh->failed, 1))
 		snprintf(cp->sh->error, sizeof(cp->sh->error), "process %u: %s", cp->rank, text);
 	return -EILSEQ;
 }

@@ -3,6 +3,7 @@
 #ifndef TOOLS_PROCS_H
 #define TOOLS_PROCS_H
 
+#include <stdatomic.h>
 #include "bench.h"
 #include "tools/common/local.h"
 
@@ -22,7 +23,7 @@ struct procs {
 	int (*fn)(void *arg, uint32_t rank, const struct bench_world *world);
 	void (*tick)(void *arg);
 	void *arg;
-	volatile uint32_t *failed;
+	_Atomic uint32_t *failed;
 	char *error;
 	size_t error_len;
 };

@@ -55,7 +55,7 @@ static int lu_fail(struct lu *lu, int err, const char *what)
 {
 	const char *text = ddio_last_error(lu->session);
 
-	if (!__sync_lock_test_and_set(&lu->sh->failed, 1))
+	if (!atomic_exchange(&lu->sh->failed, 1))
 		snprintf(lu->sh->error, sizeof(lu->sh->error), "process %u: %s: %s", lu->rank, what,
 			 text && *text ? text : strerror(-err));
 	return err;
@@ -287,9 +287,9 @@ static int run(struct lu *lu)
 	if (!lu->rank)
 		sh->elapsed_ns =
 			(uint64_t)((double)(lu->world->now(lu->world->arg) - began) / sh->scale);
-	__sync_fetch_and_add(&sh->app_read, lu->app_read);
-	__sync_fetch_and_add(&sh->app_write, lu->app_write);
-	__sync_fetch_and_add(&sh->flops, lu->flops);
+	atomic_fetch_add(&sh->app_read, lu->app_read);
+	atomic_fetch_add(&sh->app_write, lu->app_write);
+	atomic_fetch_add(&sh->flops, lu->flops);
 	err = count_traffic(lu);
 	if (!err && !lu->rank) {
 		sh->disk_read = lu->disk_read - disk_read;

@@ -6,6 +6,7 @@
 #ifndef TOOLS_LU_H
 #define TOOLS_LU_H
 
+#include <stdatomic.h>
 #include "tools/lab/bench/bench.h"
 
 #define LU_MAX_N 16384
@@ -42,11 +43,12 @@ struct lu_spec {
  * @mult: multipliers of two columns, the even and the odd ones', @stride apart
  */
 struct lu_shared {
-	volatile uint32_t failed;
+	_Atomic uint32_t failed;
 	char error[1024];
 	uint64_t elapsed_ns;
 	double scale;
-	uint64_t app_read, app_write, disk_read, disk_write, flops;
+	_Atomic uint64_t app_read, app_write, flops;
+	uint64_t disk_read, disk_write;
 	uint64_t wrong;
 	double residual;
 	uint64_t bytes;

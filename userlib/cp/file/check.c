@@ -250,7 +250,7 @@ static void page_got(struct node_request *request, const struct reply *reply)
 	} else {
 		err = ddio_get_ns_listing(reply->payload, reply->len, &p->page);
 		if (err)
-			error_set(&error, err, "check: malformed reply from the name server");
+			reply_malformed(&error, err, "check");
 	}
 	call_end(&p->call, &error);
 }

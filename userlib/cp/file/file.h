@@ -3,6 +3,7 @@
 #ifndef DDIO_CP_FILE_H
 #define DDIO_CP_FILE_H
 
+#include <string.h>
 #include "cp/group/group.h"
 #include "cp/node/request_set.h"
 #include "cp/node/session.h"
@@ -23,6 +24,13 @@ struct ddio_file {
 };
 
 extern const struct group_user file_group_user;
+
+/* What is wrong with a name that file_name_ok() refuses; with DDIO_MAX_PATH. */
+#define FILE_NAME_BYTES "a name must have 1 to %d bytes"
+static inline bool file_name_ok(const char *name)
+{
+	return name && name[0] && strlen(name) <= DDIO_MAX_PATH;
+}
 
 /* Takes over @rec.  NULL: no memory, and @rec is freed. */
 struct ddio_file *file_new(struct ddio_session *session, struct ddio_file_record *rec);

@@ -27,8 +27,7 @@ static void list_got(struct node_request *request, const struct reply *reply)
 		err = ddio_get_ns_listing(reply->payload, reply->len, &lc->page);
 		if (err) {
 			memset(&lc->page, 0, sizeof(lc->page));
-			error_set(&error, err,
-				  "list of files: malformed reply from the name server");
+			reply_malformed(&error, err, "list of files");
 		}
 	}
 	call_end(&lc->call, &error);

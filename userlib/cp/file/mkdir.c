@@ -53,9 +53,8 @@ int ddio_mkdir(struct ddio_session *session, const char *name, unsigned int mode
 
 	if (!session)
 		return -EINVAL;
-	if (!name || !name[0] || strlen(name) > DDIO_MAX_PATH)
-		return session_fail(session, -EINVAL, "a name must have 1 to %d bytes",
-				    DDIO_MAX_PATH);
+	if (!file_name_ok(name))
+		return session_fail(session, -EINVAL, FILE_NAME_BYTES, DDIO_MAX_PATH);
 	if (mode & ~0777u)
 		return session_fail(session, -EINVAL, "%s: %#o: permissions are at most 0777", name,
 				    mode);

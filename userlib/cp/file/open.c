@@ -128,7 +128,7 @@ static void open_found(struct node_request *request, const struct reply *reply)
 	err = ddio_get_record(reply->payload, reply->len, &job->rec, NULL);
 	if (err) {
 		memset(&job->rec, 0, sizeof(job->rec));
-		error_set(&job->error, err, "%s: malformed reply from the name server", job->name);
+		reply_malformed(&job->error, err, job->name);
 		open_end(job);
 	} else if (!open_check_disks(job)) {
 		error_status(&job->error, DDIO_ST_STALE,
@@ -221,8 +221,8 @@ static int open_put_lookup(struct file_opening *job)
 
 static int open_check(struct file_opening *job)
 {
-	if (!job->name || !job->name[0] || strlen(job->name) > DDIO_MAX_PATH)
-		error_set(&job->error, -EINVAL, "a name must have 1 to %d bytes", DDIO_MAX_PATH);
+	if (!file_name_ok(job->name))
+		error_set(&job->error, -EINVAL, FILE_NAME_BYTES, DDIO_MAX_PATH);
 	else if (job->flags & ~(DDIO_CREATE | DDIO_EXCL | DDIO_TRUNCATE))
 		error_set(&job->error, -EINVAL, "%s: unknown flags %#x", job->name, job->flags);
 	return job->error.err;

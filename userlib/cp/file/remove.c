@@ -84,7 +84,7 @@ static void remove_marked(struct node_request *request, const struct reply *repl
 	err = ddio_get_record(reply->payload, reply->len, &rc->rec, NULL);
 	if (err) {
 		memset(&rc->rec, 0, sizeof(rc->rec));
-		error_set(&rc->error, err, "%s: malformed reply from the name server", rc->name);
+		reply_malformed(&rc->error, err, rc->name);
 		remove_end(rc);
 		return;
 	}
@@ -122,9 +122,8 @@ int ddio_remove(struct ddio_session *session, const char *name)
 
 	if (!session)
 		return -EINVAL;
-	if (!name || !name[0] || strlen(name) > DDIO_MAX_PATH)
-		return session_fail(session, -EINVAL, "a name must have 1 to %d bytes",
-				    DDIO_MAX_PATH);
+	if (!file_name_ok(name))
+		return session_fail(session, -EINVAL, FILE_NAME_BYTES, DDIO_MAX_PATH);
 	return call_run(session, &rc.call, remove_run);
 }
 

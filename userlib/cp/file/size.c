@@ -29,8 +29,7 @@ static void size_read(struct size_job *job, const struct reply *reply, bool must
 		return;
 	err = ddio_get_record(reply->payload, reply->len, &rec, NULL);
 	if (err) {
-		error_set(&job->error, err, "%s: malformed reply from the name server",
-			  job->file->rec.name);
+		reply_malformed(&job->error, err, job->file->rec.name);
 		return;
 	}
 	if (rec.ref.id != job->file->rec.ref.id || rec.ref.block != job->file->rec.ref.block ||

@@ -67,7 +67,7 @@ static void alloc_reply(struct fsc_set *set, struct fsc_set_req *req, const stru
 
 	(void)req;
 	if (ddio_get_obj_stat(reply->payload, reply->len, &x))
-		fsc_error_set(&set->error, -EIO, "malformed reply from an I/O processor");
+		fsc_error_set(&set->error, -EIO, FSC_MALFORMED);
 	else
 		aj->alloc += x.alloc;
 }

@@ -46,7 +46,7 @@ static void node_done(struct node_request *request, const struct reply *reply)
 	if (reply->status) {
 		fsc_error_reply(&sj->error, reply);
 	} else if (ddio_get_status(reply->payload, reply->len, &st)) {
-		fsc_error_set(&sj->error, -EIO, "malformed reply from an I/O processor");
+		fsc_error_set(&sj->error, -EIO, FSC_MALFORMED);
 	} else {
 		for (i = 0; i < st.ndisks; i++) {
 			sj->bytes += st.disks[i].size;

@@ -240,6 +240,8 @@ bool request_cancel(struct node_request *request);
 bool request_left(const struct node_request *request);
 /* Makes an error of a failed request: "what: text". */
 void reply_error(struct error *error, const struct reply *reply, const char *what);
+/* The same of a reply of the name server that cannot be decoded. */
+void reply_malformed(struct error *error, int err, const char *what);
 
 /*
  * route.c: sending.  Never fails: a request that cannot be sent ends in done() with an error,

@@ -325,3 +325,8 @@ void reply_error(struct error *error, const struct reply *reply, const char *wha
 	error_status(error, reply->status, "%s%s%s", what, what[0] ? ": " : "",
 		     reply->text ? reply->text : ddio_status_text(reply->status));
 }
+
+void reply_malformed(struct error *error, int err, const char *what)
+{
+	error_set(error, err, "%s: malformed reply from the name server", what);
+}

@@ -15,6 +15,10 @@ struct fsc_error {
 	char *text;
 };
 
+/* Texts of errors that several files report. */
+#define FSC_CLOSING "the file system is being closed"
+#define FSC_MALFORMED "malformed reply from an I/O processor"
+
 /* Sets @e, unless it has an error already; copies @text, which may be NULL. */
 void fsc_error_set(struct fsc_error *e, int err, const char *text);
 /* Sets @e from a failed reply. */

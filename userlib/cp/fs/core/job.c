@@ -37,7 +37,7 @@ static void job_run(void *arg)
 	struct fsc_job *job = arg;
 
 	if (fsc_closing(job->fs))
-		fsc_job_fail(job, -ESHUTDOWN, "the file system is being closed");
+		fsc_job_fail(job, -ESHUTDOWN, FSC_CLOSING);
 	else
 		job->run(job);
 }

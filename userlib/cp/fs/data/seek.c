@@ -94,7 +94,7 @@ static void seek_reply(struct fsc_set *set, struct fsc_set_req *req, const struc
 	struct ddio_msg_extents x;
 
 	if (ddio_get_extents(reply->payload, reply->len, &x)) {
-		fsc_error_set(&set->error, -EIO, "malformed reply from an I/O processor");
+		fsc_error_set(&set->error, -EIO, FSC_MALFORMED);
 		return;
 	}
 	if (seek_page(sj, req, &x))

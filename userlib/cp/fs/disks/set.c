@@ -117,7 +117,7 @@ static void req_submit(struct fsc_set_req *req)
 	ssize_t n;
 
 	if (fsc_closing(set->r->fs)) {
-		fsc_error_set(&set->error, -ESHUTDOWN, "the file system is being closed");
+		fsc_error_set(&set->error, -ESHUTDOWN, FSC_CLOSING);
 		fsc_set_end(set);
 		return;
 	}

@@ -124,7 +124,7 @@ static void ask_begin(void *arg)
 	struct ddio_fs *fs = ask->home->fs;
 
 	if (fsc_closing(fs)) {
-		fsc_error_set(&ask->error, -ESHUTDOWN, "the file system is being closed");
+		fsc_error_set(&ask->error, -ESHUTDOWN, FSC_CLOSING);
 		ask_end(ask);
 	} else if (fs->names->state == FSC_READY) {
 		ask_send(ask);
@@ -217,7 +217,7 @@ static void names_rested(struct fsc_retry *retry)
 
 	fs->names->resting = false;
 	if (fsc_closing(fs))
-		names_fail(fs, -ESHUTDOWN, "the file system is being closed");
+		names_fail(fs, -ESHUTDOWN, FSC_CLOSING);
 	else
 		names_up(fs);
 }
@@ -413,5 +413,5 @@ void fsc_names_leave(struct ddio_fs *fs)
 void fsc_names_end(struct ddio_fs *fs)
 {
 	ddio_timer_cancel(names_reactor(fs)->env, &fs->names->beat);
-	names_fail(fs, -ESHUTDOWN, "the file system is being closed");
+	names_fail(fs, -ESHUTDOWN, FSC_CLOSING);
 }
