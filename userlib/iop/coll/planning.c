@@ -11,6 +11,22 @@
 
 #define PLAN_STEPS 8192 /* of a turn */
 
+/**
+ * struct planning - what the list for reading and that for writing differ in
+ * @pass: the first: a disk that is too full is found before it is written to
+ * @makes: the object is made if there is none
+ * @unwritten: blocks are visited that were never written, but have a place
+ * @near: they may be moved in the order of access time.  A write takes its blocks long before the disk
+ *	gets them, and by then the arm is elsewhere.
+ */
+struct planning {
+	enum plan_pass pass;
+	bool makes, unwritten, near;
+};
+
+static const struct planning reading = { .pass = PLAN_PLACE, .near = true };
+static const struct planning writing = { .pass = PLAN_COUNT, .makes = true, .unwritten = true };
+
 /* Finds the next consecutive blocks of the object that are wanted; returns false if there are none. */
 static bool scan_next(struct coll_disk *cd, uint64_t *first, uint64_t *count)
 {
@@ -54,7 +70,7 @@ static int count_short(struct coll_disk *cd, uint64_t first, uint64_t count)
 	return 0;
 }
 
-/* Adds some blocks to the list.  A read has no reason to visit blocks that were never written. */
+/* Adds some blocks to the list. */
 static int place_some(struct coll_disk *cd, uint64_t first, uint64_t count, uint64_t *done)
 {
 	struct plan_blocks placed = { .block = first, .same = first < cd->extent_end };
@@ -66,7 +82,7 @@ static int place_some(struct coll_disk *cd, uint64_t first, uint64_t count, uint
 	cd->extent_end = first + run;
 	placed.count = run < count ? run : count;
 	placed.sector = SPAN_HOLE;
-	if (there && (written || coll_writes(cd->coll)))
+	if (there && (written || cd->planning->unwritten))
 		placed.sector = start / SPAN_SECTOR;
 	*done = placed.count;
 	return plan_add(&cd->plan, &placed);
@@ -96,11 +112,8 @@ static void order(struct coll_disk *cd)
 	if (coll_req_flag(req, DDIO_COLL_ROTATE))
 		skip = cd->plan.blocks / n * cd->stripe + cd->plan.blocks % n * cd->stripe / n;
 	plan_rotate(&cd->plan, skip);
-	/*
-	 * A write takes its blocks long before the disk gets them, and by then the arm is elsewhere.  If there is
-	 * no memory for it, the sorted list will do.
-	 */
-	if (!coll_writes(cd->coll) && coll_req_flag(req, DDIO_COLL_SATF) &&
+	/* If there is no memory for it, the sorted list will do. */
+	if (cd->planning->near && coll_req_flag(req, DDIO_COLL_SATF) &&
 	    coll_req_flag(req, DDIO_COLL_SORT) && ddio_disk_info(cd->disk->disk)->positions)
 		plan_near_begin(&cd->plan);
 }
@@ -126,16 +139,17 @@ static int counted(struct coll_disk *cd)
 
 static int open_object(struct coll_disk *cd)
 {
-	bool writes = coll_writes(cd->coll);
+	const struct planning *p = coll_writes(cd->coll) ? &writing : &reading;
 	int err;
 
 	cd->opened = true;
 	cd->plan.sectors = cd->coll->block_size / SPAN_SECTOR;
-	cd->pass = writes ? PLAN_COUNT : PLAN_PLACE;
-	err = store_get(cd->disk->store, &cd->coll->req->start.file.ref, writes, &cd->obj);
+	cd->planning = p;
+	cd->pass = p->pass;
+	err = store_get(cd->disk->store, &cd->coll->req->start.file.ref, p->makes, &cd->obj);
 	if (err) {
 		cd->obj = NULL;
-		return err == -ENOENT && !writes ? 0 : err;
+		return err == -ENOENT && !p->makes ? 0 : err;
 	}
 	return 0;
 }

@@ -199,4 +199,5 @@ const struct slot_ops slot_read_ops = {
 	.moved = read_moved,
 	.go = read_go,
 	.feed = feed_read,
+	.scatter = &scatter_read_ops,
 };

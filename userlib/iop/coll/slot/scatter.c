@@ -17,21 +17,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "iop/coll/slot/slot.h"
+#include "iop/coll/slot/scatter_block.h"
 
 #define BATCH_BLOCKS 128u
 #define BATCH_RUNS 16384u
-#define BLOCK_RUNS 65536u /* of one block; with more it is better packed */
-
-/**
- * struct scatter_block - a block of a batch
- * @held: the lock is held
- */
-struct scatter_block {
-	struct coll_block at;
-	struct block_lock lock;
-	bool held;
-};
 
 /**
  * struct scatter_batch - a list that the disk has
@@ -60,170 +49,6 @@ struct coll_scatter {
 	struct scatter_batch batch[2];
 };
 
-/*
- * One block
- */
-
-/* Collects the runs of a block; @first is the file offset of its first byte. */
-struct scatter_runs {
-	struct coll_disk *cd;
-	struct ddio_disk_scatter *list;
-	uint64_t first, runs;
-};
-
-static int run_joined(void *arg, const struct ddio_map_run *run)
-{
-	const struct coll_req *req = arg;
-
-	return coll_req_joined(req, run->proc) ? 0 : -ENOENT;
-}
-
-static int run_add(void *arg, const struct ddio_map_run *run)
-{
-	struct scatter_runs *sr = arg;
-	struct ddio_scatter_run to = {
-		.memory = run->share_off,
-		.offset = run->file_off - sr->first,
-		.len = run->len,
-		.member = run->proc,
-		.nlevels = run->nlevels,
-	};
-	uint32_t i;
-
-	if (run->nlevels > sizeof(to.level) / sizeof(to.level[0]))
-		return -ERANGE;
-	for (i = 0; i < run->nlevels; i++)
-		to.level[i] = (struct ddio_scatter_level){
-			.count = run->level[i].count,
-			.block_stride = run->level[i].file_stride,
-			.memory_stride = (int64_t)run->level[i].share_stride,
-		};
-	sr->runs++;
-	return ddio_disk_scatter_run(sr->list, &to);
-}
-
-static int run_count(void *arg, const struct ddio_map_run *run)
-{
-	uint64_t *scattered = arg, bytes = run->len;
-	uint32_t i;
-
-	for (i = 0; i < run->nlevels; i++)
-		bytes *= run->level[i].count;
-	scattered[run->proc] += bytes;
-	return 0;
-}
-
-static int block_runs(const struct coll_disk *cd, const struct coll_block *at, ddio_map_run_fn fn,
-		      void *arg)
-{
-	const struct coll *coll = cd->coll;
-
-	return ddio_map_runs(coll->req->map, at->lo, at->lo + coll->block_size, coll_writes(coll),
-			     fn, arg);
-}
-
-/* Returns true if the block may be scattered, before it is locked and looked up. */
-static bool block_may(const struct coll_scatter *sc, const struct coll_block *at)
-{
-	const struct coll_disk *cd = sc->cd;
-	const struct coll *coll = cd->coll;
-
-	if (at->hole || !cd->obj)
-		return false;
-	if (!sc->all && block_runs(cd, at, run_joined, coll->req))
-		return false;
-	if (!coll_writes(coll))
-		return !cache_newer(cd->disk->cache, cd->obj, at->block);
-	return ddio_map_covered(coll->req->map, at->lo, at->lo + coll->block_size) ==
-	       coll->block_size;
-}
-
-static void never_granted(struct block_lock *lock)
-{
-	(void)lock; /* a lock that is not granted at once is withdrawn at once */
-}
-
-static void block_unlock(const struct coll_disk *cd, struct scatter_block *b, bool stale)
-{
-	if (b->held)
-		cache_unlock(cd->disk->cache, &b->lock, stale);
-	b->held = false;
-}
-
-/* Locks the block and finds its place on the disk; returns false, with nothing changed, if it cannot. */
-static bool block_lock(const struct coll_disk *cd, struct scatter_block *b, uint64_t *offset)
-{
-	bool reads = !coll_writes(cd->coll), written = false;
-	uint64_t run;
-
-	b->lock = (struct block_lock){
-		.obj = cd->obj,
-		.block = b->at.block,
-		.granted = never_granted,
-	};
-	if (!cache_lock(cd->disk->cache, &b->lock)) {
-		cache_lock_cancel(cd->disk->cache, &b->lock);
-		return false;
-	}
-	b->held = true;
-	if (!b->lock.status && !(reads && b->lock.dirty) &&
-	    object_lookup(cd->obj, b->at.block, offset, &run, &written) && (!reads || written))
-		return true;
-	block_unlock(cd, b, false);
-	return false;
-}
-
-/* Adds the block and its runs to the list; returns false, with nothing changed, if it cannot. */
-static bool block_list(struct scatter_batch *batch, const struct coll_block *at, uint64_t offset)
-{
-	struct coll_disk *cd = batch->scatter->cd;
-	struct scatter_runs sr = { .cd = cd, .list = batch->list, .first = at->lo };
-	uint64_t before = ddio_disk_scatter_runs(batch->list);
-	int err;
-
-	if (ddio_disk_scatter_block(batch->list, offset))
-		return false;
-	err = block_runs(cd, at, run_add, &sr);
-	ddio_env_charge(cd->coll->reactor->env, DDIO_WORK_RUNS, sr.runs);
-	if (!err && ddio_disk_scatter_runs(batch->list) - before <= BLOCK_RUNS)
-		return true;
-	ddio_disk_scatter_undo(batch->list);
-	return false;
-}
-
-/* Adds a block to the batch; returns false if it must go through the slots. */
-static bool block_take(struct scatter_batch *batch, const struct plan_blocks *placed)
-{
-	struct coll_scatter *sc = batch->scatter;
-	struct coll_disk *cd = sc->cd;
-	struct scatter_block *b = &batch->block[ddio_disk_scatter_blocks(batch->list)];
-	uint64_t offset;
-
-	coll_block_set(cd, placed->block, &b->at);
-	b->at.hole = placed->sector == SPAN_HOLE;
-	if (!block_may(sc, &b->at) || !block_lock(cd, b, &offset))
-		return false;
-	if (block_list(batch, &b->at, offset))
-		return true;
-	block_unlock(cd, b, false);
-	return false;
-}
-
-static void block_account(struct coll_disk *cd, const struct coll_block *at)
-{
-	struct coll *coll = cd->coll;
-	bool writes = coll_writes(coll);
-
-	block_runs(cd, at, run_count, coll->scattered);
-	coll->done.bytes_needed +=
-		ddio_map_covered(coll->req->map, at->lo, at->lo + coll->block_size);
-	if (writes)
-		coll->done.disk_written += coll->block_size;
-	else
-		coll->done.disk_read += coll->block_size;
-	coll_disk_account(cd);
-}
-
 static void scatter_go(struct coll_scatter *sc);
 
 static void block_failed(struct coll_disk *cd, const struct coll_block *at, int status)
@@ -231,7 +56,7 @@ static void block_failed(struct coll_disk *cd, const struct coll_block *at, int 
 	if (status == -EOWNERDEAD)
 		cd->scatter->orphaned = true;
 	else if (status != -ECANCELED)
-		coll_fail_disk(cd, at, status, coll_writes(cd->coll) ? "writing" : "reading");
+		coll_fail_disk(cd, at, status, cd->coll->ops->scatter->doing);
 }
 
 static void block_ended(void *ctx, uint32_t index, int status)
@@ -239,17 +64,10 @@ static void block_ended(void *ctx, uint32_t index, int status)
 	struct scatter_batch *batch = ctx;
 	struct coll_disk *cd = batch->scatter->cd;
 	struct scatter_block *b = &batch->block[index];
-	bool writes = coll_writes(cd->coll), dirty = b->lock.dirty;
 
 	cd->progress_ns = ddio_env_now(cd->coll->reactor->env);
 	batch->left--;
-	if (!status) {
-		block_account(cd, &b->at);
-		if (writes)
-			object_written(cd->obj, b->at.block, 1);
-	}
-	/* If it failed, bytes that the cache holds dirty are better than the disk's. */
-	block_unlock(cd, b, writes && (!status || !dirty));
+	scatter_block_end(cd, b, status);
 	if (status)
 		block_failed(cd, &b->at, status);
 	else if (cd->coll->state == COLL_RUNNING && batch->left < cd->nslots)
@@ -264,12 +82,13 @@ static void batch_ended(void *ctx)
 	struct scatter_batch *batch = ctx;
 	struct coll_scatter *sc = batch->scatter;
 	struct coll *coll = sc->cd->coll;
-
+	const struct scatter_ops *ops = coll->ops->scatter;
 	uint32_t n = ddio_disk_scatter_blocks(batch->list), i;
 
 	/* Blocks whose end the engine did not report, if there are any. */
 	for (i = 0; i < n; i++)
-		block_unlock(sc->cd, &batch->block[i], coll_writes(coll));
+		scatter_block_unlock(sc->cd, &batch->block[i],
+				     ops->stale(&batch->block[i].lock, 0));
 	batch->busy = false;
 	batch->left = 0;
 	ddio_disk_scatter_clear(batch->list);
@@ -300,7 +119,7 @@ static void batch_give_up(struct scatter_batch *batch, const struct plan_blocks 
 
 	ddio_disk_scatter_clear(batch->list);
 	for (i = 0; i < n; i++)
-		block_unlock(sc->cd, &batch->block[i], false);
+		scatter_block_unlock(sc->cd, &batch->block[i], false);
 	for (i = 0; i < n; i++)
 		if (rest_add(sc, &placed[i]))
 			return;
@@ -316,7 +135,7 @@ static int batch_fill(struct scatter_batch *batch, struct plan_blocks *taken)
 	while ((n = ddio_disk_scatter_blocks(batch->list)) < BATCH_BLOCKS &&
 	       ddio_disk_scatter_runs(batch->list) < BATCH_RUNS &&
 	       plan_next(&sc->cd->plan, &placed)) {
-		if (block_take(batch, &placed))
+		if (scatter_block_take(sc->cd, &batch->block[n], batch->list, &placed, sc->all))
 			taken[n] = placed;
 		else if (rest_add(sc, &placed))
 			return -ENOMEM;
@@ -413,7 +232,7 @@ static int scatter_new(struct coll_disk *cd)
 {
 	const struct coll *coll = cd->coll;
 	struct ddio_disk_scatter_spec spec = {
-		.op = coll_writes(coll) ? DDIO_DISK_WRITE : DDIO_DISK_READ,
+		.op = coll->ops->scatter->op,
 		.depth = cd->nslots,
 		.len = coll->block_size,
 		.joint = coll->req->joint,

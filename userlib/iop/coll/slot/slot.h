@@ -113,6 +113,7 @@ struct coll_slot {
  * @moved: the disk has moved the slot's block; slot->req says what it did
  * @go: something at the disk has ended: begins whatever can begin now, and hands it to the disk
  * @feed: gives the disk its whole list, and sets its source: 0, or -errno with nothing changed
+ * @scatter: how blocks go past the slots
  */
 struct slot_ops {
 	void (*begin)(struct coll_disk *cd);
@@ -120,9 +121,11 @@ struct slot_ops {
 	void (*moved)(struct coll_slot *slot);
 	void (*go)(struct coll_disk *cd);
 	int (*feed)(struct coll_disk *cd);
+	const struct scatter_ops *scatter;
 };
 
 extern const struct slot_ops slot_read_ops, slot_write_ops;
+extern const struct scatter_ops scatter_read_ops, scatter_write_ops;
 
 /**
  * struct source_ops - how a disk's blocks get into the slots and out of them
@@ -173,10 +176,13 @@ struct feed {
 	struct feed_grant *grant;
 };
 
+enum plan_pass { PLAN_COUNT, PLAN_PLACE, PLAN_MADE };
+
 /**
  * struct coll_disk - one disk's part of a collective
  * @stripe: its place in the file's stripe
  * @obj: NULL: nothing was ever written
+ * @planning: how the list is made
  * @scan: file offset from which the list is still to be made
  * @extent_end: block up to which the last extent met reaches
  * @short_blocks: write: blocks that have no place yet
@@ -194,8 +200,9 @@ struct coll_disk {
 	uint32_t stripe;
 	struct object *obj;
 	struct plan plan;
+	const struct planning *planning;
 	uint64_t scan, extent_end, short_blocks;
-	enum { PLAN_COUNT, PLAN_PLACE, PLAN_MADE } pass;
+	enum plan_pass pass;
 	bool opened;
 	const struct source_ops *source;
 	struct coll_slot *slot;

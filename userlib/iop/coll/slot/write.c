@@ -107,4 +107,5 @@ const struct slot_ops slot_write_ops = {
 	.moved = write_moved,
 	.go = write_go,
 	.feed = feed_write,
+	.scatter = &scatter_write_ops,
 };

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Blocks past the slots, one by one: which may, their runs, their locks, their account. */
+#include <errno.h>
+#include "iop/coll/slot/scatter_block.h"
+
+#define BLOCK_RUNS 65536u /* of one block; with more it is better packed */
+
+/* Collects the runs of a block; @first is the file offset of its first byte. */
+struct scatter_runs {
+	struct coll_disk *cd;
+	struct ddio_disk_scatter *list;
+	uint64_t first, runs;
+};
+
+static int run_joined(void *arg, const struct ddio_map_run *run)
+{
+	const struct coll_req *req = arg;
+
+	return coll_req_joined(req, run->proc) ? 0 : -ENOENT;
+}
+
+static int run_add(void *arg, const struct ddio_map_run *run)
+{
+	struct scatter_runs *sr = arg;
+	struct ddio_scatter_run to = {
+		.memory = run->share_off,
+		.offset = run->file_off - sr->first,
+		.len = run->len,
+		.member = run->proc,
+		.nlevels = run->nlevels,
+	};
+	uint32_t i;
+
+	if (run->nlevels > sizeof(to.level) / sizeof(to.level[0]))
+		return -ERANGE;
+	for (i = 0; i < run->nlevels; i++)
+		to.level[i] = (struct ddio_scatter_level){
+			.count = run->level[i].count,
+			.block_stride = run->level[i].file_stride,
+			.memory_stride = (int64_t)run->level[i].share_stride,
+		};
+	sr->runs++;
+	return ddio_disk_scatter_run(sr->list, &to);
+}
+
+static int run_count(void *arg, const struct ddio_map_run *run)
+{
+	uint64_t *scattered = arg, bytes = run->len;
+	uint32_t i;
+
+	for (i = 0; i < run->nlevels; i++)
+		bytes *= run->level[i].count;
+	scattered[run->proc] += bytes;
+	return 0;
+}
+
+static int block_runs(const struct coll_disk *cd, const struct coll_block *at, ddio_map_run_fn fn,
+		      void *arg)
+{
+	const struct coll *coll = cd->coll;
+
+	return ddio_map_runs(coll->req->map, at->lo, at->lo + coll->block_size, coll_writes(coll),
+			     fn, arg);
+}
+
+/* Returns true if all members that have bytes of the block have joined. */
+static bool block_joined(const struct coll_disk *cd, const struct coll_block *at, bool all)
+{
+	return all || !block_runs(cd, at, run_joined, cd->coll->req);
+}
+
+static uint64_t block_covered(const struct coll_disk *cd, const struct coll_block *at)
+{
+	const struct coll *coll = cd->coll;
+
+	return ddio_map_covered(coll->req->map, at->lo, at->lo + coll->block_size);
+}
+
+static void never_granted(struct block_lock *lock)
+{
+	(void)lock; /* a lock that is not granted at once is withdrawn at once */
+}
+
+void scatter_block_unlock(const struct coll_disk *cd, struct scatter_block *b, bool stale)
+{
+	if (b->held)
+		cache_unlock(cd->disk->cache, &b->lock, stale);
+	b->held = false;
+}
+
+/* Locks the block and finds its place on the disk; returns false, with nothing changed, if it cannot. */
+static bool block_lock(const struct coll_disk *cd, struct scatter_block *b, uint64_t *offset)
+{
+	bool written = false;
+	uint64_t run;
+
+	b->lock = (struct block_lock){
+		.obj = cd->obj,
+		.block = b->at.block,
+		.granted = never_granted,
+	};
+	if (!cache_lock(cd->disk->cache, &b->lock)) {
+		cache_lock_cancel(cd->disk->cache, &b->lock);
+		return false;
+	}
+	b->held = true;
+	if (!b->lock.status && object_lookup(cd->obj, b->at.block, offset, &run, &written) &&
+	    cd->coll->ops->scatter->fits(&b->lock, written))
+		return true;
+	scatter_block_unlock(cd, b, false);
+	return false;
+}
+
+/* Adds the block and its runs to the list; returns false, with nothing changed, if it cannot. */
+static bool block_list(struct coll_disk *cd, struct ddio_disk_scatter *list,
+		       const struct coll_block *at, uint64_t offset)
+{
+	struct scatter_runs sr = { .cd = cd, .list = list, .first = at->lo };
+	uint64_t before = ddio_disk_scatter_runs(list);
+	int err;
+
+	if (ddio_disk_scatter_block(list, offset))
+		return false;
+	err = block_runs(cd, at, run_add, &sr);
+	ddio_env_charge(cd->coll->reactor->env, DDIO_WORK_RUNS, sr.runs);
+	if (!err && ddio_disk_scatter_runs(list) - before <= BLOCK_RUNS)
+		return true;
+	ddio_disk_scatter_undo(list);
+	return false;
+}
+
+bool scatter_block_take(struct coll_disk *cd, struct scatter_block *b,
+			struct ddio_disk_scatter *list, const struct plan_blocks *placed, bool all)
+{
+	uint64_t offset;
+
+	coll_block_set(cd, placed->block, &b->at);
+	b->at.hole = placed->sector == SPAN_HOLE;
+	if (b->at.hole || !cd->obj || !block_joined(cd, &b->at, all) ||
+	    !cd->coll->ops->scatter->may(cd, &b->at) || !block_lock(cd, b, &offset))
+		return false;
+	if (block_list(cd, list, &b->at, offset))
+		return true;
+	scatter_block_unlock(cd, b, false);
+	return false;
+}
+
+static void block_account(struct coll_disk *cd, const struct coll_block *at)
+{
+	struct coll *coll = cd->coll;
+
+	block_runs(cd, at, run_count, coll->scattered);
+	coll->done.bytes_needed += block_covered(cd, at);
+	coll_disk_account(cd);
+}
+
+void scatter_block_end(struct coll_disk *cd, struct scatter_block *b, int status)
+{
+	const struct scatter_ops *ops = cd->coll->ops->scatter;
+
+	if (!status) {
+		block_account(cd, &b->at);
+		ops->moved(cd, &b->at);
+	}
+	scatter_block_unlock(cd, b, ops->stale(&b->lock, status));
+}
+
+/*
+ * Reading
+ */
+static bool read_may(const struct coll_disk *cd, const struct coll_block *at)
+{
+	return !cache_newer(cd->disk->cache, cd->obj, at->block);
+}
+
+static bool read_fits(const struct block_lock *lock, bool written)
+{
+	return written && !lock->dirty;
+}
+
+static void read_moved(struct coll_disk *cd, const struct coll_block *at)
+{
+	(void)at;
+	cd->coll->done.disk_read += cd->coll->block_size;
+}
+
+static bool read_stale(const struct block_lock *lock, int status)
+{
+	(void)lock;
+	(void)status;
+	return false;
+}
+
+const struct scatter_ops scatter_read_ops = {
+	.op = DDIO_DISK_READ,
+	.doing = "reading",
+	.may = read_may,
+	.fits = read_fits,
+	.moved = read_moved,
+	.stale = read_stale,
+};
+
+/*
+ * Writing
+ */
+static bool write_may(const struct coll_disk *cd, const struct coll_block *at)
+{
+	return block_covered(cd, at) == cd->coll->block_size;
+}
+
+static bool write_fits(const struct block_lock *lock, bool written)
+{
+	(void)lock;
+	(void)written;
+	return true;
+}
+
+static void write_moved(struct coll_disk *cd, const struct coll_block *at)
+{
+	cd->coll->done.disk_written += cd->coll->block_size;
+	object_written(cd->obj, at->block, 1);
+}
+
+/* If it failed, bytes that the cache holds dirty are better than the disk's. */
+static bool write_stale(const struct block_lock *lock, int status)
+{
+	return !status || !lock->dirty;
+}
+
+const struct scatter_ops scatter_write_ops = {
+	.op = DDIO_DISK_WRITE,
+	.doing = "writing",
+	.may = write_may,
+	.fits = write_fits,
+	.moved = write_moved,
+	.stale = write_stale,
+};
