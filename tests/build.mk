@@ -49,6 +49,8 @@ $(O)/tests/unit/fuse/test_mount_again: $(patsubst %,$(O)/fuse/%.o,again files ma
 $(O)/tests/unit/fuse/test_mount_again.o: CFLAGS += -DFUSE_USE_VERSION=314 $(FUSE_CFLAGS)
 $(O)/tests/unit/fuse/test_mount_files.o: CFLAGS += -DFUSE_USE_VERSION=314 $(FUSE_CFLAGS)
 $(O)/tests/perf/bench_kmod: LIBS += -luring
+$(O)/tests/perf/bench_kv: $(O)/tests/unit/iop/store/ut_store.o
+$(O)/tests/perf/bench_kv: LIBS += $(O)/libddio-all.a -lcunit
 $(O)/tests/helpers/lu_lapack: LIBS += -llapacke
 
 # The POSIX tests know nothing of the project.
