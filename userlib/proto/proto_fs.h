@@ -206,6 +206,8 @@ struct ddio_msg_fs_lock { /* LOCK_TEST and its reply, LOCK_SET */
 #define DDIO_FS_LOCK_WAIT 0x2u	/* the reply comes when the lock is granted */
 #define DDIO_FS_LOCK_AGAIN 0x4u /* reported again: it was held before */
 #define DDIO_FS_LOCK_OTHER 0x8u /* TEST reply: another mount holds it */
+/* With an inode's number: a lock of its own; while it is held, APPEND is refused (AGAIN). */
+#define DDIO_FS_LOCK_END (1ull << 63)
 
 struct ddio_msg_fs_owner { /* UNLOCK_OWNER: releases the owner's locks of fcntl(2) */
 	uint64_t ino;

@@ -233,6 +233,7 @@ void ddio_fs_unlock_owner(struct ddio_fs_file *file, uint64_t owner, ddio_fs_don
 
 	if (!lj)
 		return;
+	lj->msg.ino = lj->inode->ino;
 	lj->msg.owner = owner;
 	lj->msg.end = UINT64_MAX;
 	fsc_job_post(&lj->job, &file->fs->reactor[0], owner_run);

@@ -63,15 +63,28 @@ int serve_fs_wrote(struct server_request *req, const void *payload)
 	return fs_reply_attr(req, err, &inode, "extending a file");
 }
 
+/* True while another mount takes back the file's end after an append that failed. */
+static bool end_is_locked(const struct server_request *req, uint64_t ino)
+{
+	const struct file_lock want = { .mount = fs_mount(req),
+					.owner = UINT64_MAX,
+					.end = UINT64_MAX,
+					.type = DDIO_FS_LOCK_READ,
+					.flock = true };
+
+	return locks_test(&req->reactor->iop->locks, ino | DDIO_FS_LOCK_END, &want) != NULL;
+}
+
 int serve_fs_append(struct server_request *req, const void *payload)
 {
 	struct ddio_msg_fs_append x;
 	struct ddio_msg_fs_place out;
-	struct inode inode;
-	int err;
+	struct inode inode = { .ino = 0 };
+	int err = -EAGAIN;
 
 	FS_DECODE(req, payload, fs_append, &x, "number or length");
-	err = ns_append(fs_ns(req), fs_mount(req), &x, &out.offset, &inode);
+	if (!end_is_locked(req, x.ino))
+		err = ns_append(fs_ns(req), fs_mount(req), &x, &out.offset, &inode);
 	if (err) {
 		server_fail_errno(req, err, "appending to a file");
 	} else {

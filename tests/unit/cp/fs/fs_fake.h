@@ -102,7 +102,7 @@ static inline void fake_lock_set(struct fake_conn *c, const struct ddio_msg *msg
 	struct ddio_msg_fs_lock x, *l;
 
 	FAKE_ASSERT(!ddio_get_fs_lock(p, msg->length, &x));
-	l = &k->lock[x.ino % FAKE_LOCKS];
+	l = &k->lock[x.ino % FAKE_LOCKS + (x.ino & DDIO_FS_LOCK_END ? FAKE_LOCKS : 0)];
 	if (x.flags & DDIO_FS_LOCK_AGAIN)
 		k->told++;
 	if (l->type != DDIO_FS_LOCK_NONE && l->owner != x.owner && x.type != DDIO_FS_LOCK_NONE) {

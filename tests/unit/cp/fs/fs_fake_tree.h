@@ -78,7 +78,7 @@ struct fake_names {
 	struct fake_inode inode[FAKE_INODES];
 	struct fake_name names[FAKE_NAMES];
 	struct fake_done done[FAKE_DONE];
-	struct ddio_msg_fs_lock lock[FAKE_LOCKS];
+	struct ddio_msg_fs_lock lock[2 * FAKE_LOCKS];
 	struct {
 		struct ddio_msg msg;
 		struct fake_conn *c;

@@ -164,11 +164,96 @@ static void cut_at_any_moment(void)
 	}
 }
 
+/*
+ * Appends
+ */
+
+/* Fills the disks, so that not even one block is left. */
+static void fill_disks(struct sharers *p, struct ddio_fs_file *hog)
+{
+	static uint8_t big[64 * BLOCK];
+	uint64_t at = 0, i;
+
+	while (!FSC_WAIT(&p->m->r, ddio_fs_write, hog, big, sizeof(big), at))
+		at += sizeof(big);
+	CU_ASSERT_EQUAL(p->m->r.err, -ENOSPC);
+	for (i = 0; i < 300; i++)
+		FSC_WAIT(&p->m->r, ddio_fs_write, hog, big, BLOCK, at + i * BLOCK);
+}
+
+/* A full disk refuses appends, and the file is as it was; what is appended later follows what was there. */
+static void failed_append(void)
+{
+	static uint8_t data[20 * BLOCK], buf[20 * BLOCK];
+	struct ddio_fs_file *hog;
+	struct sharers p;
+	int i;
+
+	memset(data, 'x', sizeof(data));
+	pair_begin(&p, 8, 0, O_APPEND);
+	FS_OK(p.m, ddio_fs_write, p.a, "12345", 5, 0);
+	hog = fs_create(p.m, "hog", O_RDWR);
+	fill_disks(&p, hog);
+	for (i = 0; i < 3; i++) {
+		FS_ERR(p.m, -ENOSPC, ddio_fs_write, p.a, data, sizeof(data), 0);
+		FS_ERR(p.n, -ENOSPC, ddio_fs_write, p.b, data, sizeof(data), 0);
+	}
+	CU_ASSERT_EQUAL(size_seen(&p, p.m), 5);
+	CU_ASSERT_EQUAL(size_seen(&p, p.n), 5);
+	FS_OK(p.m, ddio_fs_file_close, hog);
+	FS_OK(p.m, ddio_fs_unlink, p.m->fs, DDIO_FS_ROOT, "hog");
+	ddio_sim_run_for(p.w.dw, 3 * FS_SEC);
+	FS_OK(p.n, ddio_fs_write, p.b, data, sizeof(data), 0);
+	CU_ASSERT_EQUAL(size_seen(&p, p.m), 5 + sizeof(data));
+	FS_OK(p.m, ddio_fs_read, p.a, buf, sizeof(buf), 5);
+	CU_ASSERT_EQUAL(memcmp(buf, data, sizeof(data)), 0);
+	pair_end(&p);
+}
+
+/* Another mount appends what fits, at any moment of an append that fails: it stays, at the end. */
+static void failed_beside_another(void)
+{
+	static uint8_t data[20 * BLOCK], buf[64];
+	struct ddio_fs_file *hog;
+	struct fsc_result other;
+	uint64_t delay, size;
+	struct sharers p;
+
+	memset(data, 'x', sizeof(data));
+	for (delay = 0; delay < 16 * FS_MS; delay += FS_MS / 2 * ut_stride(3)) {
+		pair_begin(&p, 9, 0, O_APPEND);
+		FS_OK(p.m, ddio_fs_write, p.a, "12345", 5, 0);
+		hog = fs_create(p.m, "hog", O_RDWR);
+		fill_disks(&p, hog);
+		FS_OK(p.m, ddio_fs_file_close, hog);
+		fsc_wait_init(&other, p.n->fs);
+		fsc_wait_begin(&other);
+		fsc_wait_begin(&p.m->r);
+		ddio_fs_write(p.a, data, sizeof(data), 0, fsc_wait_done, &p.m->r);
+		ddio_sim_run_for(p.w.dw, delay);
+		ddio_fs_write(p.b, "67890", 5, 0, fsc_wait_done, &other);
+		ddio_sim_run_for(p.w.dw, 5 * FS_SEC);
+		CU_ASSERT_EQUAL(p.m->r.err, -ENOSPC);
+		CU_ASSERT(other.calls == 1);
+		size = size_seen(&p, p.n);
+		if (!other.err) {
+			CU_ASSERT(size == 10 || size == 10 + sizeof(data));
+			FS_OK(p.n, ddio_fs_read, p.b, buf, 5, size - 5);
+			CU_ASSERT_EQUAL(memcmp(buf, "67890", 5), 0);
+		} else {
+			CU_ASSERT(size == 5 || size == 5 + sizeof(data));
+		}
+		pair_end(&p);
+	}
+}
+
 static const struct ut_case cases[] = {
 	{ "told late", told_late },
 	{ "cut before", cut_before },
 	{ "told at once", told_at_once },
 	{ "cut at any moment", cut_at_any_moment },
+	{ "failed append", failed_append },
+	{ "failed beside another", failed_beside_another },
 	{ 0 },
 };
 

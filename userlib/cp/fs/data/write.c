@@ -4,19 +4,29 @@
  * mount may have cut the file since.  So the name server is asked while the bytes are on their way; if the end
  * is before them now, they are written once more, since the cut may have taken them, and told as any write
  * beyond the end.
+ *
+ * An append is given its place first, and the file has become longer then.  If its bytes cannot be written, and
+ * nothing has been put after them, the file is cut back to where it ended.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include "cp/fs/core/job.h"
+#include "cp/fs/data/cut.h"
 #include "cp/fs/data/file.h"
 #include "cp/fs/disks/io.h"
+#include "cp/fs/inode/right.h"
 #include "cp/fs/inode/size.h"
+
+/* How often a place is asked for while another mount takes back the file's end: half a minute. */
+enum { APPEND_TRIES = 36 };
 
 /**
  * struct write_job - one ddio_fs_write()
  * @left: what is under way
  * @inside: it ends inside the file, as far as is known
- * @ask, @place: O_APPEND: the name server says where
+ * @retry: O_APPEND: the rest before a place is asked for once more
+ * @ask, @place: O_APPEND: the name server says where; @placed: it has
  */
 struct write_job {
 	struct fsc_job job;
@@ -25,7 +35,8 @@ struct write_job {
 	struct fsc_io io;
 	struct fsc_sizer sizer;
 	uint32_t left;
-	bool inside;
+	bool inside, placed;
+	struct fsc_retry retry;
 	uint64_t len;
 	struct fsc_error error;
 	struct fsc_waiter waiter;
@@ -49,6 +60,61 @@ static void write_told(struct fsc_waiter *waiter, const struct fsc_error *error)
 	write_end(wj);
 }
 
+/**
+ * struct undo - cutting off what a failed append was given
+ */
+struct undo {
+	struct write_job *wj;
+	struct fsc_right *right;
+	struct fsc_cut cut;
+};
+
+static void undo_end(struct undo *undo)
+{
+	struct write_job *wj = undo->wj;
+
+	fsc_right_drop(undo->right);
+	fsc_error_free(&undo->cut.error);
+	free(undo);
+	write_end(wj);
+}
+
+static void undo_cut(struct fsc_cut *cut)
+{
+	undo_end(ddio_container_of(cut, struct undo, cut));
+}
+
+static void undo_alone(struct fsc_right *right)
+{
+	struct undo *undo = right->arg;
+	struct write_job *wj = undo->wj;
+
+	undo->right = right;
+	if (right->error.err || right->attr.size != wj->io.end) {
+		undo_end(undo);
+		return;
+	}
+	undo->cut.inode = wj->inode;
+	undo->cut.home = wj->inode->r;
+	undo->cut.msg.ino = wj->inode->ino;
+	undo->cut.msg.mask = DDIO_FS_SET_SIZE;
+	undo->cut.msg.size = wj->io.at;
+	undo->cut.done = undo_cut;
+	fsc_cut(&undo->cut);
+}
+
+static void append_undo(struct write_job *wj)
+{
+	struct undo *undo = calloc(1, sizeof(*undo));
+
+	if (undo)
+		undo->wj = wj;
+	if (!undo || fsc_right_take(wj->inode, undo_alone, undo)) {
+		free(undo);
+		write_end(wj);
+	}
+}
+
 static void write_move(struct write_job *wj, uint64_t at);
 
 static void write_put(struct write_job *wj)
@@ -61,7 +127,10 @@ static void write_put(struct write_job *wj)
 	wj->waiter.fn = write_told;
 	if (wj->error.err) {
 		inode->tail |= behind;
-		write_end(wj);
+		if (wj->placed)
+			append_undo(wj);
+		else
+			write_end(wj);
 	} else if (behind && wj->inside) {
 		write_move(wj, wj->io.end - wj->len);
 	} else if (behind) {
@@ -115,10 +184,32 @@ static void append_take(struct fsc_ask *ask, const struct reply *reply)
 		fsc_ask_malformed(ask);
 }
 
+static void write_go(struct write_job *wj);
+
+static void append_again(struct fsc_retry *retry)
+{
+	write_go(ddio_container_of(retry, struct write_job, retry));
+}
+
+/* True if another mount takes back the file's end: the place is asked for once more, later. */
+static bool append_put_off(struct write_job *wj)
+{
+	struct ddio_fs *fs = wj->inode->fs;
+
+	if (wj->ask.error.err != -EAGAIN || fsc_closing(fs) ||
+	    (!fs->hard && wj->retry.tries > APPEND_TRIES))
+		return false;
+	fsc_error_free(&wj->ask.error);
+	fsc_retry_later(wj->inode->r, &wj->retry, append_again);
+	return true;
+}
+
 static void append_placed(struct fsc_ask *ask)
 {
 	struct write_job *wj = ddio_container_of(ask, struct write_job, ask);
 
+	if (append_put_off(wj))
+		return;
 	fsc_error_first(&wj->error, &ask->error);
 	fsc_error_free(&ask->error);
 	if (wj->error.err) {
@@ -126,6 +217,7 @@ static void append_placed(struct fsc_ask *ask)
 		return;
 	}
 	fsc_inode_learn(wj->inode, &wj->place.attr);
+	wj->placed = true;
 	write_move(wj, wj->place.offset);
 }
 

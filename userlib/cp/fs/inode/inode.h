@@ -30,6 +30,8 @@
  * @dirty: written inside its end, and the name server has not been told; read by reactor 0, too
  * @holder: for each disk of the file, the incarnation of the disk's node that holds writes not yet
  *	synced; 0: none
+ * @right_out: a right to take back the file's end is on its way, or held; @rights: struct fsc_right.link: those that
+ *	wait for it to be dropped, see right.h
  * @syncing: a sync has its disks at work; @syncs: struct sync_job.link: those that wait for its end
  * @turning: @syncs is being walked
  * @tell, @lazy, @lazy_link: see wrote.h
@@ -53,6 +55,8 @@ struct fsc_inode {
 	bool has_data, tail;
 	atomic_bool gone, dirty;
 	uint64_t *holder;
+	bool right_out;
+	struct ddio_list rights;
 	bool syncing;
 	bool turning;
 	struct ddio_list syncs;

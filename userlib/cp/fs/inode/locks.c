@@ -34,7 +34,8 @@ static void lock_add(struct fsc_inode *inode, const struct ddio_msg_fs_lock *msg
 
 static bool lock_same_owner(const struct ddio_msg_fs_lock *a, const struct ddio_msg_fs_lock *b)
 {
-	return a->owner == b->owner && !((a->flags ^ b->flags) & DDIO_FS_LOCK_FLOCK);
+	return a->ino == b->ino && a->owner == b->owner &&
+	       !((a->flags ^ b->flags) & DDIO_FS_LOCK_FLOCK);
 }
 
 void fsc_locks_clear(struct fsc_inode *inode, const struct ddio_msg_fs_lock *msg)
