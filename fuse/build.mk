@@ -19,6 +19,6 @@ $(O)/ddiofs: $(FUSE_OBJ) $(TOOL_COMMON) $(O)/libddio-cp.a
 # The same program over a directory instead of a cluster, for tests of what is between it and the kernel.
 PASS_OBJ := $(patsubst %.c,$(O)/%.o,$(sort $(wildcard tests/fuse/passfs*.c)))
 
-$(O)/tests/fuse/passfs: $(FUSE_OBJ) $(PASS_OBJ) $(O)/userlib/base/opttab.o $(O)/userlib/base/units.o $(TOOL_COMMON)
+$(O)/tests/fuse/passfs: $(FUSE_OBJ) $(PASS_OBJ) $(patsubst %,$(O)/userlib/base/%.o,opttab units bug) $(TOOL_COMMON)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(SAN) -o $@ $^ $(FUSE_LIBS) -lpthread
