@@ -294,7 +294,7 @@ struct ddio_kring {
 int ddio_ring_setup(struct ddio_ctx *ctx, struct ddio_ring_setup *arg);
 void ddio_ring_free(struct ddio_kring *ring);
 int ddio_ring_mmap(struct ddio_ctx *ctx, struct vm_area_struct *vma);
-/* Returns 0, or -EBUSY without room: a collective reserves all the events it may ever have unread. */
+/* Returns 0 or -EBUSY: a collective reserves room for all the events it may ever have unread. */
 int ddio_ring_reserve(struct ddio_kring *ring, u64 events);
 void ddio_ring_unreserve(struct ddio_kring *ring, u64 events);
 /* First of @n free slots in a row, or -EBUSY. */
