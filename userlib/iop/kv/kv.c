@@ -191,10 +191,6 @@ int kv_end(struct kv *kv)
 	if (!kv->change.n)
 		return 0;
 	ret = kv_journal_append(&kv->journal, &kv->change);
-	if (ret == -ENOSPC && lmdb_reserve_use(&kv->db)) {
-		ddio_env_log(kv->env, DDIO_LOG_WARN, LMDB_TIGHT, kv->db.dir);
-		ret = kv_journal_append(&kv->journal, &kv->change);
-	}
 	if (ret) {
 		kv_map_clear(&kv->change);
 		return ret;
@@ -202,11 +198,6 @@ int kv_end(struct kv *kv)
 	kv_map_move(&kv->active, &kv->change);
 	kv_changed(kv);
 	return 0;
-}
-
-int kv_room(struct kv *kv)
-{
-	return lmdb_room(&kv->db) ? 0 : -ENOSPC;
 }
 
 void kv_abort(struct kv *kv)

@@ -53,11 +53,6 @@ int kv_del(struct kv *kv, uint8_t db, const void *key, size_t key_len);
 /* Returns 0, or -errno with nothing changed. */
 int kv_end(struct kv *kv);
 void kv_abort(struct kv *kv);
-/*
- * Returns -ENOSPC if the file system of the records is full: what remains is for changes that make room.  Ask
- * before a change that needs some permanently.
- */
-int kv_room(struct kv *kv);
 
 /* Makes all changes so far durable.  Not within a change.  @commit may be NULL. */
 void kv_commit(struct kv *kv, struct commit *commit);

@@ -39,11 +39,6 @@ static void commit_worked(void *arg)
 	int err = c->err;
 
 	/* On the reactor, where nobody reads now; and the worker is idle. */
-	if (err == -ENOSPC && lmdb_reserve_use(c->db)) {
-		ddio_env_log(c->env, DDIO_LOG_WARN, LMDB_TIGHT, c->db->dir);
-		ddio_env_offload(c->env, &c->job);
-		return;
-	}
 	if (err == LMDB_FULL) {
 		err = lmdb_grow(c->db);
 		if (!err) {
@@ -54,8 +49,6 @@ static void commit_worked(void *arg)
 	if (err)
 		ddio_env_log(c->env, DDIO_LOG_ERR, "%s: a commit of records failed: %s", c->db->dir,
 			     mdb_strerror(-err));
-	else
-		(void)lmdb_reserve_make(c->db);
 	commit_end(c, err);
 }
 

@@ -145,12 +145,9 @@ int lmdb_open(struct lmdb *db, const struct lmdb_opts *opts, char *err, size_t e
 		ret = ENOMEM;
 		goto close_lock;
 	}
-	/* Opening takes room; the reserve of the last time is for it, too. */
-	lmdb_reserve_drop(db);
 	ret = open_env(db, opts);
 	if (ret)
 		goto free_dir;
-	(void)lmdb_reserve_make(db);
 	return 0;
 
 free_dir:
@@ -220,8 +217,6 @@ int lmdb_write(struct lmdb *db, int (*fn)(MDB_txn *txn, void *arg), void *arg)
 
 	for (;;) {
 		ret = lmdb_write_once(db, fn, arg);
-		if (ret == -ENOSPC && lmdb_reserve_use(db))
-			continue;
 		if (ret != LMDB_FULL)
 			return ret;
 		ret = lmdb_grow(db);

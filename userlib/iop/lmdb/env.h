@@ -17,17 +17,12 @@
 /* The map is too small: call lmdb_grow() and try again.  No errno has this value. */
 #define LMDB_FULL (-100000)
 
-/* What is logged when the reserve is used: of the directory. */
-#define LMDB_TIGHT \
-	"%s: the file system is full: until it has room, files can be removed, but neither created nor enlarged"
-
 struct lmdb {
 	MDB_env *env;
 	MDB_dbi dbi[LMDB_DBS];
 	int ndbs;
 	char *dir;
 	int lock;      /* the directory, flocked */
-	bool reserved; /* the reserve is there */
 	MDB_txn *read; /* reset, renewed for every read */
 };
 
@@ -54,22 +49,14 @@ void lmdb_close(struct lmdb *db);
 /* Doubles the map.  No transaction may be under way. */
 int lmdb_grow(struct lmdb *db);
 
-/* Returns false if there is no room for more records: what remains is for removals.  Not while reading. */
-bool lmdb_room(struct lmdb *db);
-/* Keeps 1 MB of the file system for removals and starts, unless that is kept already.  Returns 0 or -errno. */
-int lmdb_reserve_make(struct lmdb *db);
-/* Gives the reserve up, for a write that found no room.  Returns false if there was none. */
-bool lmdb_reserve_use(struct lmdb *db);
-void lmdb_reserve_drop(struct lmdb *db);
-
 /* On the reactor.  Reads do not nest. */
 int lmdb_read_begin(struct lmdb *db);
 void lmdb_read_end(struct lmdb *db);
 
-/* Runs @fn in a write transaction and commits it, growing the map and using the reserve as needed: no other
- * thread may use the environment meanwhile. */
+/* Runs @fn in a write transaction and commits it, growing the map as needed: no other thread may use the
+ * environment meanwhile. */
 int lmdb_write(struct lmdb *db, int (*fn)(MDB_txn *txn, void *arg), void *arg);
-/* The same without either; may return LMDB_FULL or -ENOSPC. */
+/* The same without growing; may return LMDB_FULL. */
 int lmdb_write_once(struct lmdb *db, int (*fn)(MDB_txn *txn, void *arg), void *arg);
 
 static inline MDB_val lmdb_val(const void *data, size_t len)

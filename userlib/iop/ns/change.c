@@ -17,10 +17,6 @@ size_t ns_make_meta(const struct ns *ns, uint64_t limit, uint8_t value[NS_META_M
 
 int ns_take_id(struct ns *ns, uint64_t *ino)
 {
-	int ret = kv_room(ns->kv);
-
-	if (ret)
-		return ret;
 	if (ns->next >= ns->limit)
 		return -EAGAIN;
 	*ino = ns->next++;

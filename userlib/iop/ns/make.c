@@ -145,9 +145,6 @@ static int link_all(struct ns *ns, const struct ddio_msg_fs_link *x, struct inod
 	ret = ns_find(ns, x->parent, x->name, &e);
 	if (ret != -ENOENT)
 		return ret ? ret : -EEXIST;
-	ret = kv_room(ns->kv);
-	if (ret)
-		return ret;
 	e = (struct ns_entry){ .ino = in->ino, .type = in->mode & S_IFMT };
 	in->nlink++;
 	ns_touch(ns, in, false);

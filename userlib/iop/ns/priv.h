@@ -79,7 +79,7 @@ struct ns_mount {
 };
 
 /* change.c */
-/* Allocates a new inode's number; -EAGAIN: none is reserved yet; -ENOSPC: there is no room for records. */
+/* Allocates a new inode's number; -EAGAIN: none is reserved yet. */
 int ns_take_id(struct ns *ns, uint64_t *ino);
 /* Makes the record of cluster and inode numbers; returns its length. */
 size_t ns_make_meta(const struct ns *ns, uint64_t limit, uint8_t value[NS_META_MAX]);

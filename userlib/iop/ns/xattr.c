@@ -81,10 +81,8 @@ static int set_acl(struct ns *ns, const struct ddio_msg_fs_xattr *x, struct inod
 
 static int set_any(struct ns *ns, const struct ddio_msg_fs_xattr *x, struct inode *in)
 {
-	int ret = kv_room(ns->kv);
+	int ret;
 
-	if (ret)
-		return ret;
 	if (ns_stripe_is(x->name))
 		ret = ns_stripe_set(ns, in, x->name, x->value, x->len);
 	else

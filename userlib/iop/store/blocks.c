@@ -105,9 +105,6 @@ int object_alloc(struct object *obj, uint64_t first, uint64_t count)
 		return -ENOSPC;
 	if (!missing)
 		return 0;
-	/* The extent needs a record: what remains of a full file system is for removals. */
-	if (!lmdb_room(&store->db))
-		return -ENOSPC;
 	ret = place_gaps(obj, first, count, &places);
 	if (!ret)
 		ret = adopt(obj, &places);

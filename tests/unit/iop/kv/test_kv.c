@@ -6,8 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include "base/rand.h"
 #include "iop/kv/priv.h"
@@ -30,47 +28,6 @@ int fsync(int fd)
 	if (strstr(path, "/journal.1"))
 		flushed |= 2;
 	return 0;
-}
-
-/* A file system without room but for what its reserve holds. */
-static bool full;
-
-int posix_fallocate(int fd, off_t offset, off_t len)
-{
-	struct stat st;
-
-	if (full)
-		return ENOSPC;
-	if (fstat(fd, &st))
-		return errno;
-	return st.st_size >= offset + len || !ftruncate(fd, offset + len) ? 0 : errno;
-}
-
-static bool journal_full(int fd)
-{
-	char link[32], path[300], *name;
-	ssize_t n;
-
-	if (!full)
-		return false;
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	n = readlink(link, path, sizeof(path) - 1);
-	path[n > 0 ? n : 0] = '\0';
-	name = strstr(path, "/journal.");
-	if (!name)
-		return false;
-	strcpy(name, "/reserve");
-	return !access(path, F_OK);
-}
-
-/* The journals' way to the disk. */
-ssize_t write(int fd, const void *buf, size_t len)
-{
-	if (journal_full(fd)) {
-		errno = ENOSPC;
-		return -1;
-	}
-	return syscall(SYS_write, fd, buf, len);
 }
 
 enum { KEYS = 40, DBS = 2, STEPS = 4000, CRASHES = 60 };
@@ -498,47 +455,6 @@ static void test_kill(void)
 		kill_one(moments[i]);
 }
 
-static int put_one(struct kv *kv, const char *key)
-{
-	kv_begin(kv);
-	if (kv_put(kv, 0, key, strlen(key), "v", 1))
-		return -ENOMEM;
-	return kv_end(kv);
-}
-
-/* A change that needs room permanently is refused; one that makes room has the reserve, also at a start. */
-static void test_full(void)
-{
-	char reserve[300];
-	struct kv_world w;
-	const void *value;
-	size_t len;
-
-	begin(&w, 1);
-	snprintf(reserve, sizeof(reserve), "%s/reserve", w.dir);
-	CU_ASSERT_EQUAL(access(reserve, F_OK), 0);
-	CU_ASSERT_EQUAL(kv_room(w.kv), 0);
-	full = true;
-	CU_ASSERT_EQUAL(kv_room(w.kv), 0);
-	CU_ASSERT_EQUAL(put_one(w.kv, "a"), 0);
-	CU_ASSERT_EQUAL(access(reserve, F_OK), -1);
-	CU_ASSERT_EQUAL(kv_room(w.kv), -ENOSPC);
-	CU_ASSERT_EQUAL(put_one(w.kv, "b"), 0);
-	/* A commit finds no room for a new reserve; then it does. */
-	ddio_sim_run_for(w.sim, 10000000000);
-	CU_ASSERT_EQUAL(kv_room(w.kv), -ENOSPC);
-	full = false;
-	CU_ASSERT_EQUAL(kv_room(w.kv), 0);
-	CU_ASSERT_EQUAL(access(reserve, F_OK), 0);
-	kv_close(w.kv);
-	full = true;
-	CU_ASSERT_EQUAL_FATAL(open_in(&w, w.dir, &w.kv), 0);
-	CU_ASSERT_EQUAL(kv_room(w.kv), -ENOSPC);
-	CU_ASSERT_EQUAL(kv_get(w.kv, 0, "b", 1, &value, &len), 0);
-	full = false;
-	end(&w);
-}
-
 static const struct ut_case cases[] = {
 	{ "random changes, crashes, torn journals", test_random },
 	{ "the same with commits that fail", test_failing_commits },
@@ -548,7 +464,6 @@ static const struct ut_case cases[] = {
 	{ "a journal cannot be written", test_journal_fails },
 	{ "a replay is flushed", test_replay_is_flushed },
 	{ "a process is killed", test_kill },
-	{ "a full file system", test_full },
 	{ NULL, NULL },
 };
 
