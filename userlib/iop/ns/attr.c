@@ -113,27 +113,35 @@ int ns_wrote(struct ns *ns, const struct ddio_msg_fs_wrote *x, struct inode *ino
 	return ns_end(ns, grow(ns, x, inode));
 }
 
-int ns_append(struct ns *ns, struct ns_mount *mount, const struct ddio_msg_fs_append *x,
+static int append(struct ns *ns, const struct ddio_msg_fs_append *x, bool held, struct inode *inode)
+{
+	struct ddio_msg_fs_wrote wrote = { .ino = x->ino, .flags = DDIO_FS_WROTE_DATA };
+
+	if (held)
+		return -EAGAIN;
+	if (x->len > DDIO_MAX_FILE - inode->size)
+		return -EFBIG;
+	wrote.end = inode->size + x->len;
+	return grow(ns, &wrote, inode);
+}
+
+int ns_append(struct ns *ns, struct ns_mount *mount, const struct ddio_msg_fs_append *x, bool held,
 	      uint64_t *offset, struct inode *inode)
 {
 	const struct ns_who who = { mount, x->seq };
-	struct ddio_msg_fs_wrote wrote = { .ino = x->ino, .flags = DDIO_FS_WROTE_DATA };
 	uint64_t result;
 	bool again;
 	int ret = ns_load(ns, x->ino, inode);
 
 	if (!ret)
 		ret = regular_check(inode);
-	if (!ret && x->len > DDIO_MAX_FILE - inode->size)
-		ret = -EFBIG;
 	if (!ret)
 		ret = ns_begin_once(ns, &who, &result, &again);
 	if (ret)
 		return ret;
 	if (!again) {
 		result = inode->size;
-		wrote.end = inode->size + x->len;
-		ret = ns_end_once(ns, &who, result, grow(ns, &wrote, inode));
+		ret = ns_end_once(ns, &who, result, append(ns, x, held, inode));
 	}
 	*offset = result;
 	return ret;

@@ -68,7 +68,8 @@ int ns_inode(struct ns *ns, uint64_t ino, struct inode *inode);
 int ns_getattr(struct ns *ns, uint64_t ino, struct inode *inode);
 int ns_setattr(struct ns *ns, const struct ddio_msg_fs_setattr *x, struct inode *inode);
 int ns_wrote(struct ns *ns, const struct ddio_msg_fs_wrote *x, struct inode *inode);
-int ns_append(struct ns *ns, struct ns_mount *mount, const struct ddio_msg_fs_append *x,
+/* Gives an append its place.  Returns -EAGAIN if @held, unless the request has been carried out before. */
+int ns_append(struct ns *ns, struct ns_mount *mount, const struct ddio_msg_fs_append *x, bool held,
 	      uint64_t *offset, struct inode *inode);
 int ns_alloc(struct ns *ns, const struct ddio_msg_fs_alloc *x, struct inode *inode);
 

@@ -79,12 +79,12 @@ int serve_fs_append(struct server_request *req, const void *payload)
 {
 	struct ddio_msg_fs_append x;
 	struct ddio_msg_fs_place out;
-	struct inode inode = { .ino = 0 };
-	int err = -EAGAIN;
+	struct inode inode;
+	int err;
 
 	FS_DECODE(req, payload, fs_append, &x, "number or length");
-	if (!end_is_locked(req, x.ino))
-		err = ns_append(fs_ns(req), fs_mount(req), &x, &out.offset, &inode);
+	err = ns_append(fs_ns(req), fs_mount(req), &x, end_is_locked(req, x.ino), &out.offset,
+			&inode);
 	if (err) {
 		server_fail_errno(req, err, "appending to a file");
 	} else {

@@ -213,7 +213,7 @@ static uint32_t results(struct nst *t)
 static void test_again(void)
 {
 	struct ddio_msg_fs_name un = { .seq = { 2, 0 }, .parent = NST_ROOT, .name = "a" };
-	struct ddio_msg_fs_append ap = { .seq = { 3, 0 }, .len = 10 };
+	struct ddio_msg_fs_append ap = { .seq = { 3, 0 }, .len = 10 }, more;
 	struct ddio_msg_fs_rename rn = { .seq = { 5, 0 },
 					 .parent = NST_ROOT,
 					 .new_parent = NST_ROOT,
@@ -249,10 +249,15 @@ static void test_again(void)
 	CU_ASSERT_EQUAL(ns_unlink(t.ns, a, &un, &left, NULL), -ENOENT);
 	ap.ino = nst_file(&t, NST_ROOT, "b");
 	for (round = 0; round < 2; round++) {
-		CU_ASSERT_EQUAL(ns_append(t.ns, a, &ap, &at, &in), 0);
+		/* an append that was carried out keeps its place, also while no more are */
+		CU_ASSERT_EQUAL(ns_append(t.ns, a, &ap, round > 0, &at, &in), 0);
 		CU_ASSERT(at == 0 && in.size == 10);
 		inode_free(&in);
 	}
+	more = ap;
+	more.seq.seq = 9;
+	CU_ASSERT_EQUAL(ns_append(t.ns, a, &more, true, &at, &in), -EAGAIN);
+	inode_free(&in);
 	for (round = 0; round < 2; round++) {
 		CU_ASSERT_EQUAL(ns_rename(t.ns, a, &rn, &left), 0);
 		CU_ASSERT_FALSE(left.any);
