@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Handlers of mounts' requests about names and attributes. */
 #include <errno.h>
-#include "iop/ops/fs.h"
+#include "iop/ops/fs_reply.h"
 #include "iop/ops/handlers.h"
 
 /* Bytes of entries that fit into a reply after its head. */

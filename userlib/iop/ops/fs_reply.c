@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Replies of the name space. */
 #include <errno.h>
-#include "iop/ops/fs.h"
+#include "iop/ops/fs_reply.h"
 #include "iop/ops/handlers.h"
 
 /* A reply that waits for a commit. */

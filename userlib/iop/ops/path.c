@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include "iop/ops/fs.h"
+#include "iop/ops/fs_reply.h"
 #include "iop/ops/handlers.h"
 
 static int fail_file(struct server_request *req, int err, const char *path, uint64_t id)
