@@ -100,7 +100,7 @@ static void exchange_check(struct two_phase *tp)
 	if (tp->stage != TP_EXCHANGE || tp->left || tp->sends || tp->got != tp->due ||
 	    tp->pumping || tp->stopping)
 		return;
-	tp_exchanged(tp);
+	tp->exchanged(tp);
 }
 
 static void tp_sent(struct ddio_send *send, int err)
@@ -112,7 +112,7 @@ static void tp_sent(struct ddio_send *send, int err)
 	free(ts);
 	tp->sends--;
 	if (tp->stopping)
-		tp_stop_check(tp);
+		tp->exchanged(tp);
 	else
 		exchange_check(tp);
 }
@@ -468,12 +468,13 @@ static int exchange_own(struct two_phase *tp)
 	return 0;
 }
 
-void tp_exchange_begin(struct two_phase *tp)
+void tp_exchange_begin(struct two_phase *tp, void (*exchanged)(struct two_phase *tp))
 {
 	struct ddio_group *group = tp->op->group;
 	uint32_t k;
 	int err;
 
+	tp->exchanged = exchanged;
 	tp->stage = TP_EXCHANGE;
 	tp->pumping = true;
 	err = exchange_own(tp);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Inside the two-phase method: two_phase.c has the stages, exchange.c the permutation. */
+/* Inside the two-phase method: two_phase.c has the stages, exchange.c the permutation, segment.c who has what. */
 #ifndef DDIO_CP_2P_PRIV_H
 #define DDIO_CP_2P_PRIV_H
 
@@ -41,6 +41,7 @@ struct tp_peer {
  * @asked: this member has contributed to MIDDLE; @answered: its verdict has come
  * @got, @due: bytes from other members
  * @sends: messages that are being sent
+ * @exchanged: see tp_exchange_begin()
  * @left: members to whom something has yet to be sent
  */
 struct two_phase {
@@ -55,6 +56,7 @@ struct two_phase {
 	bool io_running, asked, answered, stopping, pumping;
 	uint64_t got, due;
 	uint32_t sends, left;
+	void (*exchanged)(struct two_phase *tp);
 };
 
 static inline struct two_phase *tp_of(const struct ddio_op *op)
@@ -62,18 +64,19 @@ static inline struct two_phase *tp_of(const struct ddio_op *op)
 	return op->method == DDIO_METHOD_2P ? op->priv : NULL;
 }
 
-/* two_phase.c */
+/* segment.c */
 void tp_segment(const struct ddio_op *op, uint32_t rank, struct tp_segment *seg);
-void tp_exchanged(struct two_phase *tp);
-/* Stops the operation if nothing refers to its memory any more. */
-void tp_stop_check(struct two_phase *tp);
 /* Fails the operation in a way that the others cannot recover from: breaks the group. */
 void tp_broken(struct two_phase *tp, int err, const char *what);
 
 /* exchange.c */
 /* Makes room for every peer's state.  Before MIDDLE. */
 int tp_exchange_prepare(struct two_phase *tp);
-void tp_exchange_begin(struct two_phase *tp);
+/*
+ * Calls @exchanged when everything has been sent and received; or, if the operation is being stopped, whenever
+ * a message has been sent.
+ */
+void tp_exchange_begin(struct two_phase *tp, void (*exchanged)(struct two_phase *tp));
 void tp_exchange_stop(struct two_phase *tp);
 
 #endif /* DDIO_CP_2P_PRIV_H */

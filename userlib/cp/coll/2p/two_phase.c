@@ -14,32 +14,6 @@
 
 enum { CHUNK = 256 << 10 };
 
-void tp_segment(const struct ddio_op *op, uint32_t rank, struct tp_segment *seg)
-{
-	uint64_t bs = op->file->rec.ref.block;
-	uint64_t first = op->lo / bs, n = op->hi > op->lo ? (op->hi - 1) / bs + 1 - first : 0;
-	uint64_t each = (n + op->nprocs - 1) / op->nprocs;
-	uint64_t from = (uint64_t)rank * each, to = from + each;
-
-	if (from >= n) {
-		memset(seg, 0, sizeof(*seg));
-		return;
-	}
-	seg->base = (first + from) * bs;
-	seg->lo = seg->base < op->lo ? op->lo : seg->base;
-	seg->hi = to >= n ? op->hi : (first + to) * bs;
-}
-
-void tp_broken(struct two_phase *tp, int err, const char *what)
-{
-	struct ddio_op *op = tp->op;
-	struct error error;
-
-	error_set(&error, err, "%s of %s: rank %u: %s: %s", op->writing ? "write" : "read",
-		  op->file->rec.name, op->rank, what, strerror(-err));
-	group_break(op->group, &error, op->rank, true);
-}
-
 /*
  * The segment and the disks
  */
@@ -123,6 +97,9 @@ static void segment_count(struct two_phase *tp)
 /*
  * Between the phases
  */
+static void stop_check(struct two_phase *tp);
+static void exchanged(struct two_phase *tp);
+
 static void middle_agreed(void *arg, const struct error *error, const void *data, size_t len)
 {
 	struct two_phase *tp = arg;
@@ -133,11 +110,11 @@ static void middle_agreed(void *arg, const struct error *error, const void *data
 	if (err)
 		tp_broken(tp, err, "the addresses of the others");
 	else if (tp->stopping)
-		tp_stop_check(tp);
+		stop_check(tp);
 	else if (error->status)
 		op_fail(tp->op, error);
 	else
-		tp_exchange_begin(tp);
+		tp_exchange_begin(tp, exchanged);
 }
 
 /* From here on members talk to all others; the first time they are told all addresses. */
@@ -171,6 +148,22 @@ static void middle_begin(struct two_phase *tp)
 	fan_begin(op->group, op->turn.number, STEP_MIDDLE, &in);
 }
 
+/* Stops the operation if nothing refers to its memory any more. */
+static void stop_check(struct two_phase *tp)
+{
+	struct ddio_op *op = tp->op;
+
+	if (tp->io_running || tp->sends)
+		return;
+	if (op->agreed && !tp->asked && !op->group->broken.status) {
+		middle_begin(tp);
+		return;
+	}
+	if (tp->asked && !tp->answered)
+		return;
+	op_stopped(op);
+}
+
 static void segment_done(struct objio *io)
 {
 	struct two_phase *tp = io->arg;
@@ -178,7 +171,7 @@ static void segment_done(struct objio *io)
 	tp->io_running = false;
 	segment_count(tp);
 	if (tp->stopping) {
-		tp_stop_check(tp);
+		stop_check(tp);
 	} else if (io->error.status) {
 		op_fail(tp->op, &io->error);
 	} else if (tp->stage == TP_READ) {
@@ -189,9 +182,11 @@ static void segment_done(struct objio *io)
 	}
 }
 
-void tp_exchanged(struct two_phase *tp)
+static void exchanged(struct two_phase *tp)
 {
-	if (tp->op->writing) {
+	if (tp->stopping) {
+		stop_check(tp);
+	} else if (tp->op->writing) {
 		tp->stage = TP_WRITE;
 		segment_io(tp);
 	} else {
@@ -243,21 +238,6 @@ static void tp_run(struct ddio_op *op)
 	}
 }
 
-void tp_stop_check(struct two_phase *tp)
-{
-	struct ddio_op *op = tp->op;
-
-	if (tp->io_running || tp->sends)
-		return;
-	if (op->agreed && !tp->asked && !op->group->broken.status) {
-		middle_begin(tp);
-		return;
-	}
-	if (tp->asked && !tp->answered)
-		return;
-	op_stopped(op);
-}
-
 static void tp_stop(struct ddio_op *op)
 {
 	struct two_phase *tp = op->priv;
@@ -271,7 +251,7 @@ static void tp_stop(struct ddio_op *op)
 	if (tp->io_running)
 		objio_stop(&tp->io, &op->failed);
 	else
-		tp_stop_check(tp);
+		stop_check(tp);
 }
 
 static void tp_free(struct ddio_op *op)
