@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "faults.h"
+#include "run.h"
 
 static int copy_file(const char *from, const char *to)
 {

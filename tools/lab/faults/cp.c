@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "faults.h"
+#include "run.h"
 
 #define JUNK 0xa5
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Decides what breaks in a run with faults, when, and when it is repaired. */
 #include <stdio.h>
-#include "faults.h"
+#include "run.h"
 
 /* Timers of faults_after(): the next fault; restarts; the end of a process's or a disk's fault. */
 enum { SLOT_NEXT, SLOT_IOP = 1, SLOT_PROC = SLOT_IOP + FAULTS_IOPS };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* ddio sim --faults: what the loss of an I/O processor's memory means to the model. */
-#include "faults.h"
+#include "run.h"
 
 void faults_disk_lost(struct faults *f, uint32_t disk)
 {

@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include "tools/common/cmd.h"
 #include "faults.h"
+#include "many.h"
 
 #define REAL_SECONDS 300 /* bound on the real time of one run */
 #define JOBS 64

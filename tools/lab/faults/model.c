@@ -5,7 +5,7 @@
  */
 #include <stdio.h>
 #include <string.h>
-#include "faults.h"
+#include "run.h"
 
 #define MAGIC 0xdd10ull
 

@@ -4,7 +4,7 @@
  * independently of what the library does.
  */
 #include <string.h>
-#include "faults.h"
+#include "run.h"
 
 static void part_strided(struct faults *f, struct faults_part *part, uint32_t first, uint32_t cells)
 {

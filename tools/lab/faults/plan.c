@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "faults.h"
+#include "run.h"
 
 /* After this time nothing of the past is still under way. */
 #define CALM_NS (10 * FAULTS_TIMEOUT_MS * FAULTS_MS)

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "faults.h"
+#include "run.h"
 
 static uint32_t ncps(const struct faults *f)
 {

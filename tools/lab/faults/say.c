@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* ddio sim --faults: what a run says, and why it failed. */
 #include <stdio.h>
-#include "faults.h"
+#include "run.h"
 
 void faults_violated(struct faults *f, const char *fmt, ...)
 {

@@ -16,7 +16,7 @@
 #include <unistd.h>
 #include "conf/conf.h"
 #include "cp/cp.h"
-#include "faults.h"
+#include "run.h"
 #include "iop/iop.h"
 #include "tools/common/local.h"
 #include "sim/sim.h"

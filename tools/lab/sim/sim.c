@@ -6,7 +6,7 @@
 #include "tools/lab/bench/opts.h"
 #include "tools/common/cmd.h"
 #include "tools/common/progress.h"
-#include "tools/lab/faults/faults.h"
+#include "tools/lab/faults/many.h"
 #include "sim.h"
 #include "world.h"
 

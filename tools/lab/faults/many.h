@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The command's many seeds. */
+#ifndef TOOLS_FAULTS_MANY_H
+#define TOOLS_FAULTS_MANY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/**
+ * struct faults_many - the options of the command
+ * @seed: the first; @seeds: how many
+ * @plant: name or NULL
+ */
+struct faults_many {
+	uint64_t seed;
+	uint32_t seeds, jobs, rounds;
+	const char *plant;
+	bool verbose;
+};
+
+/* Runs the seeds and prints the results.  Return: an exit code. */
+int faults_many(const struct faults_many *many);
+
+#endif /* TOOLS_FAULTS_MANY_H */

@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the files of a run with faults share: the run, and what they call of one another; see faults.h. */
+#ifndef TOOLS_FAULTS_RUN_H
+#define TOOLS_FAULTS_RUN_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <ddio/ddio.h>
+#include "base/rand.h"
+
+#define FAULTS_IOPS 4
+#define FAULTS_DISKS 16
+#define FAULTS_CPS 8
+#define FAULTS_FILES 3
+#define FAULTS_IDS 1000
+#define FAULTS_CELL 8u	 /* bytes: the unit of the model */
+#define FAULTS_VALUES 10 /* most values that a cell may have at a time */
+#define FAULTS_MS 1000000ull
+#define FAULTS_TIMEOUT_MS 1000u
+/* No call may take longer: each of its few steps waits for at most a timeout and a little. */
+#define FAULTS_BOUND_NS (20 * FAULTS_TIMEOUT_MS * FAULTS_MS)
+
+/*
+ * Faults
+ */
+enum faults_kind {
+	FAULTS_POWER,	 /* an I/O processor loses power, and what was not flushed */
+	FAULTS_KILL,	 /* it dies, its machine does not */
+	FAULTS_STOP,	 /* it is stopped in order */
+	FAULTS_CP,	 /* a compute process dies */
+	FAULTS_BREAK,	 /* some connections of a process break */
+	FAULTS_CUT,	 /* a process has no network for a while */
+	FAULTS_STALL,	 /* what a process sends does not arrive for a while */
+	FAULTS_SLOW_NET, /* it arrives late, in pieces, with varying delays */
+	FAULTS_SLOW_DISK,
+	FAULTS_BAD_DISK, /* part of a disk cannot be read or written */
+	FAULTS_DISK_ERR, /* the next requests fail */
+	FAULTS_KINDS,
+};
+
+/* Bugs that a test plants, which must be found. */
+enum faults_plant {
+	PLANT_NONE,
+	PLANT_FLUSH,   /* disks do not flush but report that they did */
+	PLANT_BYTE,    /* one bit that is read is wrong */
+	PLANT_VERDICT, /* one process gets another result than the others */
+	PLANT_HANG,    /* one call does not return */
+	PLANTS,
+};
+
+/**
+ * struct faults_spec - what to run
+ * @seed: everything is drawn from it
+ * @plant: the bug to plant
+ * @rounds: number of rounds; 0: chosen by the seed
+ * @verbose: print what happens, and the processes' logs, on standard error
+ */
+struct faults_spec {
+	uint64_t seed;
+	enum faults_plant plant;
+	uint32_t rounds;
+	bool verbose;
+};
+
+/* What a round does. */
+enum faults_op {
+	OP_FORM, /* form a group and open all files */
+	OP_COLL, /* a collective transfer */
+	OP_PAIR, /* two, on two files, at once */
+	OP_OWN,	 /* each process reads or writes its own part by itself */
+	OP_SYNC,
+	OP_DROP,
+	OP_SIZE,
+	OP_REMOVE,
+	OP_BARRIER,
+	OP_PAUSE,
+	OP_POWER,     /* all I/O processors lose power while all pause */
+	OP_READ_BACK, /* collective read of a whole file */
+	OP_FSCK,
+	OP_OVER,
+};
+
+/**
+ * struct faults_result - the result of a run
+ * @why: a violated invariant, or ""
+ * @trace: hash of all events and messages
+ * @kinds: how often each fault happened
+ * @rounds, @rounds_failed: number of rounds by what they did
+ */
+struct faults_result {
+	char why[1024];
+	uint64_t trace, events, virtual_ns;
+	uint32_t calls, failed, longest_ms;
+	uint32_t kinds[FAULTS_KINDS];
+	uint32_t rounds[OP_OVER], rounds_failed[OP_OVER];
+};
+
+/**
+ * struct faults_conf - the cluster
+ * @kinds: bit mask of faults
+ * @gap_ns: mean time from one to the next
+ * @most: of them
+ */
+struct faults_conf {
+	uint32_t iops, disks, cps, files, rounds;
+	uint32_t node[FAULTS_DISKS]; /* of each disk */
+	uint32_t block, cache, buffers, reactors;
+	uint64_t disk_size;
+	bool emulated, cscan;
+	uint64_t disk_delay_us, offload_ns;
+	uint32_t kinds, most;
+	uint64_t gap_ns;
+};
+
+/*
+ * Model
+ */
+
+/**
+ * struct faults_set - versions of which a cell has one
+ * @any: too many to list: any version ever written
+ */
+struct faults_set {
+	uint16_t v[FAULTS_VALUES];
+	uint8_t n;
+	bool any;
+};
+
+struct faults_cell {
+	struct faults_set seen;	  /* what a read may find */
+	struct faults_set stable; /* what may be there after its I/O processor has lost power */
+};
+
+/* The same for sizes. */
+struct faults_sizes {
+	uint64_t v[FAULTS_VALUES];
+	uint32_t n;
+	bool any;
+};
+
+enum faults_state { FILE_NONE, FILE_MAYBE, FILE_THERE };
+
+/**
+ * struct faults_file - a name, and the file that has it
+ * @id: the file that had it last
+ * @gen: how many files have had it
+ * @version: the last one written; 0 is zeros
+ * @state: whether the file @id exists
+ * @durable: it will exist after a power cut
+ */
+struct faults_file {
+	char name[16];
+	uint64_t id;
+	uint32_t gen, version;
+	uint32_t cells;
+	uint32_t block, ndisks, disk[FAULTS_DISKS], layout;
+	enum faults_state state;
+	bool durable;
+	struct faults_sizes seen, stable;
+	struct faults_cell *cell;
+};
+
+uint64_t faults_value(const struct faults_file *f, uint32_t index, uint32_t cell, uint32_t version);
+/* Notes that a new, empty file @id has the name. */
+void faults_file_begin(struct faults_file *f, uint64_t id);
+uint32_t faults_file_disk(const struct faults_file *f, uint32_t cell);
+/* Notes a write of @version to a cell; @sure: it succeeded; @durable: it was synced, too. */
+void faults_cell_wrote(struct faults_cell *cell, uint32_t version, bool sure, bool durable);
+/* Notes a power cut: everything that is not stable may be lost. */
+void faults_cell_crash(struct faults_cell *cell);
+void faults_cell_sync(struct faults_cell *cell);
+/* Return: whether a read of the cell may return @value. */
+bool faults_cell_may(const struct faults_file *f, uint32_t index, uint32_t cell, uint64_t value);
+/* Return: the cell's versions for messages, as "3 or 5 or zeros". */
+const char *faults_cell_text(const struct faults_cell *cell, char *text, size_t len);
+/* Notes that the size has become, or without @sure may have become, max(size, @to), or @to with @exact. */
+void faults_size_change(struct faults_file *f, uint64_t to, bool exact, bool sure);
+bool faults_size_may(const struct faults_sizes *sizes, uint64_t size);
+uint64_t faults_size_least(const struct faults_sizes *sizes);
+uint64_t faults_size_most(const struct faults_sizes *sizes);
+
+/*
+ * Rounds
+ */
+
+/**
+ * struct faults_part - the part of a file that each process has in a round
+ */
+struct faults_part {
+	uint32_t kind;
+	struct ddio_array array;
+	struct ddio_strided strided[FAULTS_CPS];
+	struct ddio_extent list[FAULTS_CPS][16];
+	uint32_t nlist[FAULTS_CPS];
+};
+
+/* One transfer of a round. */
+struct faults_xfer {
+	uint32_t file;
+	bool write[FAULTS_CPS]; /* the same on all but in OP_OWN */
+	bool contiguous;	/* OP_OWN: pread, pwrite */
+	uint32_t method, flags, outstanding;
+	uint32_t version[FAULTS_CPS];
+	struct faults_part part;
+};
+
+/**
+ * struct faults_round - what the processes are to do
+ * @actor: the process that does what only one does
+ * @size: OP_SIZE: the new size; OP_PAUSE: nanoseconds
+ */
+struct faults_round {
+	enum faults_op op;
+	uint32_t number, actor, file, nxfer;
+	uint64_t size;
+	bool strict; /* nothing is broken: it must succeed */
+	bool fresh;  /* OP_FORM: with new sessions */
+	struct faults_xfer x[2];
+};
+
+/**
+ * struct faults_call - one call of a process in a round
+ */
+struct faults_call {
+	bool made;
+	int ret;
+	uint64_t began, ended;
+	char text[256];
+};
+
+/**
+ * struct faults_cp - a compute process
+ * @dead: it was killed; its successor is another program
+ * @call: its calls in this round
+ * @cells, @buf: for each transfer of the round
+ */
+struct faults_cp {
+	struct faults *f;
+	uint32_t rank, life;
+	bool dead, was_dead;
+	void *proc; /* world.c */
+	struct ddio_session *session;
+	struct ddio_group *group;
+	struct ddio_file *file[FAULTS_FILES];
+	uint64_t id[FAULTS_FILES];
+	struct faults_call call[FAULTS_FILES * 2 + 2];
+	uint32_t ncalls;
+	uint64_t in_call; /* start of the current call; 0: none */
+	const char *what;
+	uint64_t problems; /* found by fsck */
+	char problem[256];
+	uint32_t *cells[2];
+	uint32_t ncells[2];
+	uint64_t *buf[2];
+	uint64_t size; /* as fstat says */
+};
+
+struct faults_world;
+
+/**
+ * struct faults - one run
+ * @now: the world's time, for messages; NULL before there is a world
+ * @losses: how often each disk may have lost what was not flushed
+ * @cp_faults: how often members of a group may have lost each other
+ */
+struct faults {
+	struct faults_spec spec;
+	struct faults_conf conf;
+	struct faults_result *result;
+	uint64_t rng, fate_rng;
+	struct faults_world *world;
+	uint64_t (*now)(const struct faults *f);
+	struct faults_cp cp[FAULTS_CPS];
+	struct faults_file file[FAULTS_FILES];
+	struct faults_round round;
+	uint32_t rounds, arrived, group, stage, step;
+	bool formed, reform, paused, orphaned, healed, planted;
+	uint32_t losses[FAULTS_DISKS], losses_before[FAULTS_DISKS];
+	uint32_t ns_losses, ns_losses_before;
+	bool shaky[FAULTS_DISKS];
+	uint32_t cp_faults, cp_faults_before;
+	bool cp_bad[FAULTS_CPS];      /* its network is bad now */
+	uint64_t *kept[FAULTS_FILES]; /* what was read before the last power cut */
+	uint64_t kept_size[FAULTS_FILES];
+	bool kept_all[FAULTS_FILES];
+	uint64_t ids[FAULTS_IDS]; /* of all files that ever existed */
+	uint32_t nids;
+};
+
+/* plan.c */
+void faults_conf_make(struct faults *f);
+void faults_round_plan(struct faults *f);
+/* part.c: draws a part of @cells cells from @first on; and lists the cells of a process. */
+void faults_part_make(struct faults *f, struct faults_part *part, uint32_t first, uint32_t cells,
+		      bool write);
+void faults_part_lists(struct faults *f, struct faults_part *part, uint32_t first, uint32_t cells);
+/* Fills @cells, which has room for all cells of a file.  Return: how many. */
+uint32_t faults_part_cells(const struct faults_part *part, uint32_t rank, uint32_t *cells);
+/* cp.c */
+void faults_cp_round(struct faults_cp *cp);
+void faults_cp_end(struct faults_cp *cp);
+/* round.c: the round is over: checks it, and plans the next one. */
+void faults_round_end(struct faults *f);
+void faults_round_free(struct faults *f);
+/* loss.c: a disk, or the name server, may have lost what was not flushed. */
+void faults_disk_lost(struct faults *f, uint32_t disk);
+void faults_names_lost(struct faults *f);
+/* fate.c */
+void faults_fate_begin(struct faults *f);
+void faults_fate_heal(struct faults *f);
+/* Cuts the power of all I/O processors, which come back. */
+void faults_fate_power(struct faults *f);
+
+/* Notes a violated invariant; the first one is kept. */
+void faults_violated(struct faults *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void faults_say(struct faults *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+static inline uint64_t faults_pick(uint64_t *rng, uint64_t min, uint64_t max)
+{
+	return min + ddio_rand_below(rng, max - min + 1);
+}
+
+static inline bool faults_chance(uint64_t *rng, uint32_t percent)
+{
+	return ddio_rand_below(rng, 100) < percent;
+}
+
+/* Return: a random number of any magnitude up to @max. */
+static inline uint64_t faults_scale(uint64_t *rng, uint64_t min, uint64_t max)
+{
+	uint64_t top = min;
+
+	while (top < max && ddio_rand_below(rng, 8))
+		top = top * 3 + 1;
+	return faults_pick(rng, min, top < max ? top : max);
+}
+
+/*
+ * world.c
+ */
+int faults_world_new(struct faults *f);
+/**
+ * struct faults_script - what the world's compute processes do
+ * @round: one round of a process
+ * @end: a process ends
+ * @all_met: all processes have met: the round before is over, the next one is to be planned
+ */
+struct faults_script {
+	void (*round)(struct faults_cp *cp);
+	void (*end)(struct faults_cp *cp);
+	void (*all_met)(struct faults *f);
+};
+/* Runs all rounds.  Return: 0 or -errno */
+int faults_world_run(struct faults *f, const struct faults_script *script);
+void faults_world_free(struct faults *f);
+uint64_t faults_now(const struct faults *f);
+int faults_connect(struct faults_cp *cp);
+void faults_sleep(struct faults_cp *cp, uint64_t ns);
+/* Calls @fn after @ns; there is one timer for each @slot. */
+void faults_after(struct faults *f, uint32_t slot, uint64_t ns,
+		  void (*fn)(struct faults *f, uint32_t slot));
+bool faults_iop_up(const struct faults *f, uint32_t iop);
+void faults_iop_crash(struct faults *f, uint32_t iop, uint32_t lose);
+/* Copies the records of an I/O processor: one level of directories, without lock files. */
+int faults_copy_records(const char *from, const char *to);
+void faults_iop_stop(struct faults *f, uint32_t iop);
+/* Return: 0, or -errno with a text in @err. */
+int faults_iop_start(struct faults *f, uint32_t iop, char *err, size_t err_len);
+void faults_cp_kill(struct faults *f, uint32_t rank);
+/* Processes: I/O processors first, then compute processes. */
+enum faults_net { NET_GOOD, NET_BREAK, NET_CUT, NET_STALL, NET_SLOW };
+void faults_net(struct faults *f, uint32_t proc, enum faults_net what, uint64_t arg);
+/**
+ * struct faults_disk - the faults of a disk
+ */
+struct faults_disk {
+	uint64_t delay_ns, jitter_ns, bad_first, bad_end;
+	uint32_t bad_next;
+};
+void faults_disk(struct faults *f, uint32_t disk, const struct faults_disk *how);
+/* Returns true once after a flush has failed: the disk takes no more writes until its node has restarted. */
+bool faults_disk_stopped(struct faults *f, uint32_t disk);
+
+#endif /* TOOLS_FAULTS_RUN_H */
