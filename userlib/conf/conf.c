@@ -298,13 +298,3 @@ int ddio_conf_find_node(const struct ddio_conf *conf, const char *name)
 			return (int)i;
 	return -ENOENT;
 }
-
-int conf_find_disk(const struct ddio_conf *conf, const char *name)
-{
-	uint32_t i;
-
-	for (i = 0; i < conf->ndisks; i++)
-		if (!strcmp(conf->disks[i].name, name))
-			return (int)i;
-	return -ENOENT;
-}

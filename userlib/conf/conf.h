@@ -82,7 +82,6 @@ int ddio_conf_parse(const char *name, const char *text, size_t len, struct ddio_
 void ddio_conf_free(struct ddio_conf *conf);
 /* Returns the number of the node, or -ENOENT. */
 int ddio_conf_find_node(const struct ddio_conf *conf, const char *name);
-int conf_find_disk(const struct ddio_conf *conf, const char *name);
 /* Prints every option of every section with limits, default and meaning. */
 void ddio_conf_print_options(FILE *out);
 

@@ -380,11 +380,6 @@ const char *ddio_conn_local(const struct ddio_conn *c)
 	return c->stream ? ddio_stream_local(c->stream) : "";
 }
 
-uint64_t conn_messages(const struct ddio_conn *c)
-{
-	return c->messages;
-}
-
 /* Returns true if the rest of the queue will be written without the user. */
 static bool conn_flush_on(struct ddio_conn *c)
 {

@@ -147,8 +147,6 @@ uint64_t ddio_conn_last_tx(const struct ddio_conn *conn);
 const char *ddio_conn_peer(const struct ddio_conn *conn);
 /* Returns this end's address, "" if it is not known; valid until the next call. */
 const char *ddio_conn_local(const struct ddio_conn *conn);
-/* Returns how many messages were sent and received. */
-uint64_t conn_messages(const struct ddio_conn *conn);
 
 /**
  * ddio_conn_close - end a connection and free it

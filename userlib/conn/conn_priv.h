@@ -168,7 +168,7 @@ struct ddio_conn {
 	struct conn_opening *opening;
 	struct ddio_post post;
 	struct ddio_timer timer;
-	uint64_t last_rx, last_tx, messages;
+	uint64_t last_rx, last_tx;
 	int end_err;
 	char *why;
 	char peer[];

@@ -105,7 +105,6 @@ static void deliver(struct ddio_conn *c, struct conn_frame *f, const void *paylo
 	int err;
 
 	c->in.have = false;
-	c->messages++;
 	if (c->state != CONN_OPEN || msg.opcode == DDIO_OP_REFUSE) {
 		conn_opening_message(c, f, &msg, payload);
 		return;

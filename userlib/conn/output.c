@@ -176,7 +176,6 @@ int conn_out_push(struct ddio_conn *c, const struct ddio_msg *msg, const void *f
 		seg_at(o, o->tail - 1)->send = send;
 	if (o->queued > DDIO_CONN_HIGH)
 		o->high = true;
-	c->messages++;
 	return 0;
 }
 

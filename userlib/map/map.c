@@ -60,16 +60,6 @@ uint32_t ddio_map_ndims(const struct ddio_map *map)
 	return map->is_array ? map->layout.ndims : 1;
 }
 
-uint32_t map_nprocs(const struct ddio_map *map)
-{
-	return map->nprocs;
-}
-
-bool map_monotone(const struct ddio_map *map)
-{
-	return map->is_array || map->parts.monotone;
-}
-
 uint64_t ddio_map_share_size(const struct ddio_map *map, uint32_t proc)
 {
 	uint64_t coord[NEST_DIMS];

@@ -81,11 +81,8 @@ int ddio_map_new_parts(const struct ddio_part *part, uint32_t nprocs, struct ddi
 		       const char **why);
 void ddio_map_free(struct ddio_map *map);
 
-uint32_t map_nprocs(const struct ddio_map *map);
 /* Dimensions of the array; 1 for descriptions of other kinds. */
 uint32_t ddio_map_ndims(const struct ddio_map *map);
-/* Returns true if messages are contiguous pieces of every share. */
-bool map_monotone(const struct ddio_map *map);
 /* Returns the bytes of the whole share of @proc. */
 uint64_t ddio_map_share_size(const struct ddio_map *map, uint32_t proc);
 /* Finds the first byte that any process wants, and one past the last; both are 0 if there is none. */

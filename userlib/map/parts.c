@@ -230,7 +230,6 @@ static int parts_unite(struct parts *parts, uint64_t flat, const char **why)
 	for (p = 0; p < parts->nprocs; p++) {
 		const struct map_share *share = &parts->share[p];
 
-		parts->monotone &= share->monotone;
 		for (i = 0; i < share->items.n; i++) {
 			parts->small |= item_piece_len(&share->items.item[i]) < CACHE_LINE;
 			owned[n++] = (struct owned){ share->items.item[i], p };
@@ -253,7 +252,6 @@ int parts_init(struct parts *parts, const struct ddio_part *part, uint32_t nproc
 	memset(parts, 0, sizeof(*parts));
 	if (!part || !nprocs)
 		return fail(why, "part is missing", -EINVAL);
-	parts->monotone = true;
 	parts->share = calloc(nprocs, sizeof(*parts->share));
 	if (!parts->share)
 		return -ENOMEM;

@@ -20,7 +20,6 @@ struct map_share {
 
 struct parts {
 	uint32_t nprocs;
-	bool monotone;
 	bool small; /* has pieces that are shorter than a cache line */
 	struct map_share *share;
 	struct item_union all;

@@ -127,8 +127,6 @@ static void test_everything(void)
 	CU_ASSERT_EQUAL(conf->nodes[1].write_back_ns, 0);
 	CU_ASSERT_EQUAL(ddio_conf_find_node(conf, "io1"), 1);
 	CU_ASSERT_EQUAL(ddio_conf_find_node(conf, "io2"), -ENOENT);
-	CU_ASSERT_EQUAL(conf_find_disk(conf, "d0"), 1);
-	CU_ASSERT_EQUAL(conf_find_disk(conf, "d"), -ENOENT);
 	ddio_conf_free(conf);
 }
 

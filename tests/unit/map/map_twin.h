@@ -265,7 +265,6 @@ static inline uint64_t twin_check_whole(const struct map_twin *t, const struct d
 	for (p = 0; p < t->nprocs; p++)
 		faults += t->size[p] != ddio_map_share_size(map, p);
 	faults += ddio_map_share_size(map, t->nprocs) != 0;
-	faults += map_nprocs(map) != t->nprocs;
 	for (f = t->bytes; f-- > 0;) {
 		if (!twin_wanted(t, f))
 			continue;

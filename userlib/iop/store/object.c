@@ -259,11 +259,6 @@ const struct ddio_file_ref *object_file(const struct object *obj)
 	return &obj->ref;
 }
 
-struct store *object_store(const struct object *obj)
-{
-	return obj->store;
-}
-
 uint64_t object_blocks(const struct object *obj)
 {
 	return obj->map.blocks;

@@ -143,8 +143,3 @@ int object_punch(struct object *obj, uint64_t first, uint64_t count)
 	obj->seq = store->seq;
 	return 0;
 }
-
-int object_truncate(struct object *obj, uint64_t nblocks)
-{
-	return object_punch(obj, nblocks, UINT64_MAX - nblocks);
-}

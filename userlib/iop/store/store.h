@@ -61,7 +61,6 @@ int store_ref(struct store *store, uint64_t id, struct ddio_file_ref *ref);
 void object_ref(struct object *obj);
 void object_put(struct object *obj);
 const struct ddio_file_ref *object_file(const struct object *obj);
-struct store *object_store(const struct object *obj);
 
 /**
  * object_lookup - find the place of a block
@@ -89,9 +88,7 @@ void object_written(struct object *obj, uint64_t first, uint64_t count);
 int object_reserve(struct object *obj, uint64_t first, uint64_t count);
 /* Makes blocks of [first, first + count) read as zeros again; those that have a place keep it. */
 int object_unwrite(struct object *obj, uint64_t first, uint64_t count);
-/* Frees all blocks from @nblocks on. */
-int object_truncate(struct object *obj, uint64_t nblocks);
-/* Frees [first, first + count). */
+/* Frees [first, first + count), or with UINT64_MAX all from @first on. */
 int object_punch(struct object *obj, uint64_t first, uint64_t count);
 /* Removes the object: store_get() no longer finds it.  Its space is allocated again only after the commit
  * and the last object_put(), since a user may still have a write under way. */

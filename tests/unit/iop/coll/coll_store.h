@@ -170,13 +170,6 @@ const struct ddio_file_ref *object_file(const struct object *object)
 	return &obj->ref;
 }
 
-struct store *object_store(const struct object *object)
-{
-	const struct mem_object *obj = mem_object(object);
-
-	return (struct store *)obj->store;
-}
-
 uint64_t object_end(const struct object *object)
 {
 	const struct mem_object *obj = mem_object(object);
@@ -286,12 +279,12 @@ void object_written(struct object *object, uint64_t first, uint64_t count)
 	}
 }
 
-int object_truncate(struct object *object, uint64_t nblocks)
+int object_punch(struct object *object, uint64_t first, uint64_t count)
 {
 	struct mem_object *obj = mem_object(object);
 	uint64_t i;
 
-	for (i = nblocks; i < obj->n; i++) {
+	for (i = first; i < obj->n && i - first < count; i++) {
 		obj->block[i].there = false;
 		obj->block[i].written = false;
 	}

@@ -239,7 +239,7 @@ static void test_cut(void)
 		CU_ASSERT(coll_uses(&x.w->reactor[0], x.f.rec.ref.id));
 		CU_ASSERT(!coll_uses(&x.w->reactor[0], x.f.rec.ref.id + 1));
 		store_get(x.w->disk[0].store, &x.f.rec.ref, false, &obj);
-		object_truncate(obj, 8);
+		object_punch(obj, 8, UINT64_MAX);
 		object_put(obj);
 		CU_ASSERT_EQUAL(w_wait(x.g, x.op, SEC), DDIO_ST_STALE);
 		CU_ASSERT(says(&x, "was freed meanwhile"));

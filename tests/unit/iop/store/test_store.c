@@ -32,7 +32,6 @@ static void test_get(void)
 	CU_ASSERT_EQUAL_FATAL(store_get(t.store, &ref, true, &obj), 0);
 	CU_ASSERT_EQUAL(store_objects(t.store), 1);
 	CU_ASSERT_EQUAL(object_file(obj)->id, 5);
-	CU_ASSERT_PTR_EQUAL(object_store(obj), t.store);
 	CU_ASSERT_EQUAL(store_get(t.store, &ref, false, &again), 0);
 	CU_ASSERT_PTR_EQUAL(obj, again);
 	object_put(again);
@@ -162,8 +161,8 @@ static void test_truncate(void)
 	obj = ut_object(&t, 1, BS, CONTIGUOUS, true);
 	CU_ASSERT_EQUAL(ut_fill(obj, 0, 100), 0);
 	CU_ASSERT_EQUAL(ut_store_commit(&t), 0);
-	CU_ASSERT_EQUAL(object_truncate(obj, 30), 0);
-	CU_ASSERT_EQUAL(object_truncate(obj, 50), 0);
+	CU_ASSERT_EQUAL(object_punch(obj, 30, UINT64_MAX), 0);
+	CU_ASSERT_EQUAL(object_punch(obj, 50, UINT64_MAX), 0);
 	CU_ASSERT_EQUAL(object_end(obj), 30);
 	CU_ASSERT_FALSE(object_lookup(obj, 30, &start, &run, &written));
 	/* Freed only by the commit. */
@@ -173,9 +172,9 @@ static void test_truncate(void)
 	CU_ASSERT_EQUAL(store_free_bytes(t.store), full - 30 * BS);
 	CU_ASSERT_EQUAL(ut_store_clean(&t), full - 30 * BS);
 	/* Cut and grown again within one batch. */
-	CU_ASSERT_EQUAL(object_truncate(obj, 10), 0);
+	CU_ASSERT_EQUAL(object_punch(obj, 10, UINT64_MAX), 0);
 	CU_ASSERT_EQUAL(ut_fill(obj, 10, 5), 0);
-	CU_ASSERT_EQUAL(object_truncate(obj, 12), 0);
+	CU_ASSERT_EQUAL(object_punch(obj, 12, UINT64_MAX), 0);
 	CU_ASSERT_EQUAL(ut_store_commit(&t), 0);
 	object_put(obj);
 	CU_ASSERT_EQUAL(ut_store_reopen(&t), 0);
@@ -204,7 +203,7 @@ static void test_remove_while_used(void)
 	CU_ASSERT_EQUAL(store_objects(t.store), 0);
 	CU_ASSERT_FALSE(object_lookup(obj, 0, &start, &run, &written));
 	CU_ASSERT_EQUAL(object_alloc(obj, 200, 1), -ENOENT);
-	CU_ASSERT_EQUAL(object_truncate(obj, 0), -ENOENT);
+	CU_ASSERT_EQUAL(object_punch(obj, 0, UINT64_MAX), -ENOENT);
 	object_written(obj, 0, 10);
 	/* The same number may be made anew at once. */
 	other = ut_object(&t, 1, BS, CONTIGUOUS, true);
@@ -265,7 +264,7 @@ static void test_no_space(void)
 		other = ut_object(&t, 2, BS, CONTIGUOUS, true);
 		for (left = 0; !ut_fill(other, left, 1); left++)
 			;
-		CU_ASSERT_EQUAL(object_truncate(other, 0), 0);
+		CU_ASSERT_EQUAL(object_punch(other, 0, UINT64_MAX), 0);
 		CU_ASSERT_EQUAL(object_alloc(obj, 100, 1), -ENOSPC);
 		CU_ASSERT_EQUAL(ut_store_commit(&t), 0);
 		CU_ASSERT_EQUAL(object_alloc(obj, 100, 1), 0);
@@ -289,7 +288,7 @@ static void test_fragmented(void)
 	}
 	CU_ASSERT_EQUAL(store_free_bytes(t.store), 0);
 	for (id = 0; id < 8; id += 2)
-		CU_ASSERT_EQUAL(object_truncate(obj[id], 8), 0);
+		CU_ASSERT_EQUAL(object_punch(obj[id], 8, UINT64_MAX), 0);
 	CU_ASSERT_EQUAL(ut_store_commit(&t), 0);
 	CU_ASSERT_EQUAL(ut_fill(obj[7], 16, 20), 0);
 	CU_ASSERT_EQUAL(object_blocks(obj[7]), 36);
@@ -502,7 +501,7 @@ static void test_failed_transaction(void)
 	object_put(gone);
 	CU_ASSERT_EQUAL(ut_store_commit(&t), -ENOSPC);
 	CU_ASSERT_EQUAL(ut_fill(obj, 10, 10), 0);
-	CU_ASSERT_EQUAL(object_truncate(obj, 12), 0);
+	CU_ASSERT_EQUAL(object_punch(obj, 12, UINT64_MAX), 0);
 	CU_ASSERT_EQUAL(ut_store_commit(&t), -ENOSPC);
 	CU_ASSERT_EQUAL(store_free_bytes(t.store), 16 * MIB - 4096 - 25 * BS);
 	CU_ASSERT_EQUAL(ut_store_clean(&t), 16 * MIB - 4096 - 5 * BS);

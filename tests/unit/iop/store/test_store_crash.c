@@ -138,7 +138,7 @@ static void op_truncate(struct life *life, uint64_t i)
 {
 	uint64_t n = ddio_rand_below(&life->rand, BLOCKS + 1);
 
-	CU_ASSERT_EQUAL(object_truncate(hold(life, i), n), 0);
+	CU_ASSERT_EQUAL(object_punch(hold(life, i), n, UINT64_MAX), 0);
 	forget(life, i, n, BLOCKS);
 }
 

@@ -98,7 +98,7 @@ static int object_life(struct ut_store *t, uint64_t id)
 	ret = first(ret, object_unwrite(obj, 31, 2));
 	ret = first(ret, object_punch(obj, 37, 4));
 	ret = first(ret, ut_store_commit(t));
-	ret = first(ret, object_truncate(obj, 3));
+	ret = first(ret, object_punch(obj, 3, UINT64_MAX));
 	ret = first(ret, ut_store_commit(t));
 	if (id % 2)
 		ret = first(ret, object_remove(obj));

@@ -57,7 +57,7 @@ static void busy_change(struct busy *b)
 
 	b->errors += ut_fill(obj, 0, 100) != 0;
 	if (b->round % 4 == 3)
-		b->errors += object_truncate(obj, 50) != 0;
+		b->errors += object_punch(obj, 50, UINT64_MAX) != 0;
 	object_put(obj);
 	snprintf(make.name, sizeof(make.name), "f%d", b->round);
 	b->errors += ns_make(b->ns, NULL, &make, NULL, &inode, &made, NULL) != 0 || !made;
