@@ -46,11 +46,15 @@ if [ "$have" = "$want" ]; then passed=$((passed + 1)); else
 	diff <(echo "$want") <(echo "$have") | grep '^[<>]'
 fi
 # Symbolic links share a page.
-for page in $(find Documentation/man -type f -name '*.[1-8]' | sort); do
-	command -v mandoc >/dev/null || { skipped=1 && break; }
-	out=$(mandoc -T lint -W warning "$page" 2>&1 | grep -vE 'unusual Xr|referenced manual not found|STYLE')
-	if [ -z "$out" ]; then passed=$((passed + 1)); else bad "$out"; fi
-done
+mapfile -t pages < <(find Documentation/man -type f -name '*.[1-8]' | sort)
+if command -v mandoc >/dev/null; then
+	mapfile -t said < <(mandoc -T lint -W warning "${pages[@]}" 2>&1 |
+		grep -vE 'unusual Xr|referenced manual not found|STYLE')
+	for line in ${said[@]+"${said[@]}"}; do bad "$line"; done
+	[ ${#said[@]} -gt 0 ] || passed=$((passed + ${#pages[@]}))
+else
+	skipped=1
+fi
 # Every function of the library is named by a page of its name.
 for f in $(grep -oE '\<ddio_[a-z_]+;' userlib/libddio.map | tr -d ';'); do
 	if grep -q "^\.Nm $f\b" "Documentation/man/$f.3" 2>/dev/null; then

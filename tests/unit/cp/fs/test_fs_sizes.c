@@ -155,7 +155,7 @@ static void race(int64_t delay, uint32_t flags)
 
 static void cut_at_any_moment(void)
 {
-	const int64_t most = 12 * (int64_t)FS_MS, step = (int64_t)FS_MS / 4 * ut_stride(1);
+	const int64_t most = 12 * (int64_t)FS_MS, step = (int64_t)FS_MS / 4 * ut_stride(6);
 	int64_t delay;
 
 	for (delay = -most; delay <= most; delay += step) {
@@ -220,7 +220,7 @@ static void failed_beside_another(void)
 	struct sharers p;
 
 	memset(data, 'x', sizeof(data));
-	for (delay = 0; delay < 16 * FS_MS; delay += FS_MS / 2 * ut_stride(3)) {
+	for (delay = 0; delay < 16 * FS_MS; delay += FS_MS / 2 * ut_stride(8)) {
 		pair_begin(&p, 9, 0, O_APPEND);
 		FS_OK(p.m, ddio_fs_write, p.a, "12345", 5, 0);
 		hog = fs_create(p.m, "hog", O_RDWR);
