@@ -44,10 +44,11 @@ $(PERF_BIN) $(HELPER_SRC:%.c=$(O)/%): $(O)/%: $(O)/%.o $(O)/libddio-all.a
 $(O)/tests/unit/tools/test_ionode: $(O)/tools/lab/sim/ionode.o
 $(O)/tests/unit/tools/test_ddiod_log: $(O)/tools/ddiod/log.o
 # The mount's, with a kernel and a library of its own.
-$(O)/tests/unit/fuse/test_mount_files: $(patsubst %,$(O)/fuse/%.o,files marks owners request again)
-$(O)/tests/unit/fuse/test_mount_again: $(patsubst %,$(O)/fuse/%.o,again files marks names owners request seen)
-$(O)/tests/unit/fuse/test_mount_again.o: CFLAGS += -DFUSE_USE_VERSION=314 $(FUSE_CFLAGS)
-$(O)/tests/unit/fuse/test_mount_files.o: CFLAGS += -DFUSE_USE_VERSION=314 $(FUSE_CFLAGS)
+MOUNT_KERNEL := $(O)/tests/unit/fuse/mount_kernel.o
+$(O)/tests/unit/fuse/test_mount_files: $(MOUNT_KERNEL) $(patsubst %,$(O)/fuse/%.o,files marks owners request again)
+$(O)/tests/unit/fuse/test_mount_again: $(MOUNT_KERNEL) \
+	$(patsubst %,$(O)/fuse/%.o,again files marks names owners request seen)
+$(O)/tests/unit/fuse/%.o: CFLAGS += -DFUSE_USE_VERSION=314 $(FUSE_CFLAGS)
 $(O)/tests/perf/bench_kmod: LIBS += -luring
 $(O)/tests/perf/bench_kv: $(O)/tests/unit/iop/store/ut_store.o
 $(O)/tests/perf/bench_kv: LIBS += $(O)/libddio-all.a -lcunit

@@ -10,15 +10,11 @@ use FindBin;
 use lib "$FindBin::Bin/lib";
 use Tree;
 
-# A type that another library only names, and that each test which stands in for that library defines.
-my %foreign = (fuse_req => 1);
-
 top();
 my %where;
 for my $f (files(qr{^(?:include|userlib|fuse|tools|kmod|tests)/.*\.[ch]$})) {
 	my $text = without_comments(slurp($f));
 	while ($text =~ /\b(?:struct|enum|union)\s+(\w+)\s*\{/g) {
-		next if $foreign{$1} && $f =~ m{^tests/};
 		my $line = 1 + (substr($text, 0, $-[0]) =~ tr/\n//);
 		push @{ $where{$1} }, "$f:$line";
 	}

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include "fuse/ddiofs.h"
+#include "tests/unit/fuse/mount_kernel.h"
 #include "tests/unit/lib/ut.h"
 
 enum { DIR = 2, FIRST = 100, PID = 17 };
@@ -25,14 +25,6 @@ struct one_dir {
 	uint64_t ino, size;
 	int replacements, lookups, opens;
 	int open[1000];
-};
-
-struct fuse_req {
-	struct mount *m;
-	pid_t pid;
-	int answers, err;
-	uint64_t ino, size, fh;
-	struct fuse_ctx ctx;
 };
 
 static struct one_dir library;
@@ -116,105 +108,6 @@ UNUSED_CALL(ddio_fs_readlink, struct ddio_fs *fs, uint64_t ino)
 #pragma GCC diagnostic pop
 
 /*
- * The kernel
- */
-void *fuse_req_userdata(fuse_req_t req)
-{
-	return req->m;
-}
-
-const struct fuse_ctx *fuse_req_ctx(fuse_req_t req)
-{
-	req->ctx.pid = req->pid;
-	return &req->ctx;
-}
-
-int fuse_reply_err(fuse_req_t req, int err)
-{
-	req->answers++;
-	req->err = err;
-	return 0;
-}
-
-int fuse_reply_open(fuse_req_t req, const struct fuse_file_info *fi)
-{
-	req->fh = fi->fh;
-	return fuse_reply_err(req, 0);
-}
-
-int fuse_reply_create(fuse_req_t req, const struct fuse_entry_param *e,
-		      const struct fuse_file_info *fi)
-{
-	(void)e;
-	return fuse_reply_open(req, fi);
-}
-
-int fuse_reply_entry(fuse_req_t req, const struct fuse_entry_param *e)
-{
-	req->ino = e->ino;
-	req->size = (uint64_t)e->attr.st_size;
-	return fuse_reply_err(req, 0);
-}
-
-int fuse_reply_attr(fuse_req_t req, const struct stat *st, double timeout)
-{
-	(void)st;
-	(void)timeout;
-	return fuse_reply_err(req, 0);
-}
-
-int fuse_reply_readlink(fuse_req_t req, const char *link)
-{
-	(void)link;
-	return fuse_reply_err(req, 0);
-}
-
-void fuse_reply_none(fuse_req_t req)
-{
-	fuse_reply_err(req, 0);
-}
-
-int fuse_lowlevel_notify_inval_inode(struct fuse_session *se, fuse_ino_t ino, off_t off, off_t len)
-{
-	(void)se;
-	(void)ino;
-	(void)off;
-	(void)len;
-	return 0;
-}
-
-int reply_open_parallel(fuse_req_t req, const struct fuse_entry_param *e,
-			const struct fuse_file_info *fi)
-{
-	(void)e;
-	return fuse_reply_open(req, fi);
-}
-
-bool message_kills(void)
-{
-	return false;
-}
-
-void message_free(struct mount *m, void *mem)
-{
-	(void)m;
-	free(mem);
-}
-
-void *buffer_get(struct mount *m, size_t len)
-{
-	(void)m;
-	return malloc(len);
-}
-
-void buffer_put(struct mount *m, void *buf, size_t len)
-{
-	(void)m;
-	(void)len;
-	free(buf);
-}
-
-/*
  * Cases
  */
 static void begin(int replacements)
@@ -254,7 +147,7 @@ static void end(void)
 
 static int look_up(pid_t pid, uint64_t *ino, uint64_t *size)
 {
-	struct fuse_req req = { .m = &mount, .pid = pid };
+	struct fuse_req req = { .m = &mount, .ctx.pid = pid };
 
 	op_lookup(&req, DIR, "name");
 	CU_ASSERT_EQUAL(req.answers, 1);
@@ -266,7 +159,7 @@ static int look_up(pid_t pid, uint64_t *ino, uint64_t *size)
 static int open_ino(pid_t pid, uint64_t ino)
 {
 	struct fuse_file_info fi = { .flags = O_RDONLY };
-	struct fuse_req req = { .m = &mount, .pid = pid }, end = { .m = &mount, .pid = pid };
+	struct fuse_req req = { .m = &mount, .ctx.pid = pid }, end = req;
 
 	op_open(&req, ino, &fi);
 	CU_ASSERT_EQUAL(req.answers, 1);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include "fuse/ddiofs.h"
+#include "tests/unit/fuse/mount_kernel.h"
 #include "tests/unit/lib/ut.h"
 
 enum { NONE = -1 };
@@ -17,17 +17,6 @@ enum { NONE = -1 };
 /* What the library's files and file system are here. */
 struct library {
 	int open, closed, flushed, unlocked;
-};
-
-/**
- * struct fuse_req - a request of the kernel
- * @err: the answer; @gone: no one receives it
- */
-struct fuse_req {
-	struct mount *m;
-	int answers, err, gone;
-	uint64_t fh;
-	double timeout;
 };
 
 static struct library library;
@@ -106,90 +95,8 @@ void ddio_fs_setattr(struct ddio_fs *fs, uint64_t ino, uint32_t mask,
 }
 
 /*
- * The kernel, and those parts of the mount that are not tested here
+ * What the mount knows of inodes
  */
-void *fuse_req_userdata(fuse_req_t req)
-{
-	return req->m;
-}
-
-const struct fuse_ctx *fuse_req_ctx(fuse_req_t req)
-{
-	static const struct fuse_ctx nobody;
-
-	(void)req;
-	return &nobody;
-}
-
-int fuse_reply_err(fuse_req_t req, int err)
-{
-	req->answers++;
-	req->err = err;
-	return 0;
-}
-
-int fuse_reply_open(fuse_req_t req, const struct fuse_file_info *fi)
-{
-	req->answers++;
-	req->err = 0;
-	req->fh = fi->fh;
-	return req->gone ? -ENOENT : 0;
-}
-
-int fuse_reply_create(fuse_req_t req, const struct fuse_entry_param *e,
-		      const struct fuse_file_info *fi)
-{
-	(void)e;
-	return fuse_reply_open(req, fi);
-}
-
-int fuse_reply_attr(fuse_req_t req, const struct stat *st, double timeout)
-{
-	(void)st;
-	req->timeout = timeout;
-	return fuse_reply_err(req, 0);
-}
-
-int fuse_reply_entry(fuse_req_t req, const struct fuse_entry_param *e)
-{
-	(void)e;
-	return fuse_reply_err(req, 0);
-}
-
-int fuse_lowlevel_notify_inval_inode(struct fuse_session *se, fuse_ino_t ino, off_t off, off_t len)
-{
-	(void)se;
-	(void)ino;
-	(void)off;
-	(void)len;
-	return 0;
-}
-
-int reply_open_parallel(fuse_req_t req, const struct fuse_entry_param *e,
-			const struct fuse_file_info *fi)
-{
-	(void)e;
-	return fuse_reply_open(req, fi);
-}
-
-bool message_kills(void)
-{
-	return false;
-}
-
-void message_free(struct mount *m, void *mem)
-{
-	(void)m;
-	free(mem);
-}
-
-void buffer_put(struct mount *m, void *buf, size_t len)
-{
-	(void)m;
-	(void)len;
-	free(buf);
-}
-
 void seen_attr(struct seen *seen, uint64_t ino, uint64_t change)
 {
 	(void)seen;

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The kernel's side of a mount, for tests of what is between it and the library: libfuse's replies, which
+ * note what a request got; and those parts of the mount that are not tested with it.
+ */
+#ifndef DDIO_MOUNT_KERNEL_H
+#define DDIO_MOUNT_KERNEL_H
+
+#include "fuse/ddiofs.h"
+
+/**
+ * struct fuse_req - a request of the kernel
+ * @ctx: of the process; @gone: no one receives the answer
+ * @answers: how many it got; @err and the others: the last
+ */
+struct fuse_req {
+	struct mount *m;
+	struct fuse_ctx ctx;
+	int gone, answers, err;
+	uint64_t ino, size, fh;
+	double timeout;
+};
+
+#endif /* DDIO_MOUNT_KERNEL_H */
