@@ -1,38 +1,47 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A crowd at one node, at random: each client has a file of its own, writes,
- * reads, cuts, removes and syncs it, makes holes, allocates, copies parts of it, and vanishes in the middle now and then; disks
- * fail; the node is stopped and started.  Every read must return what was written, every
- * request has one reply, and in the end the records are consistent.
+ * reads, cuts, removes and syncs it, makes holes, allocates, copies parts of it, and vanishes in the middle
+ * now and then; disks fail, and stop when a flush fails; the node is stopped and started.  Every read must return
+ * what was written, after a failed flush and a restart what was synced; every request has one reply, and in the end
+ * the records are consistent.
  */
 #include "tests/unit/iop/server/server_world.h"
 
 #define CROWD 6
+#define DISKS 3
 #define FILE_MAX (40u * 4096)
 #define STEPS 1500
 
 /**
  * struct person - one client and its file
- * @bytes: what the file holds; @unknown: where that is not known
+ * @bytes: what the file holds; @unknown: where that is not known; @unsynced: where a restart may lose it
  * @offset, @len: of the request under way; @opcode 0: none
  * @from: of a copy; @zero: an allocation is to clear
+ * @written: since the file was removed or the node started: so a sync has something to do
+ * @refused: a disk that has stopped must refuse it
  */
 struct person {
 	struct sc *c;
 	uint32_t disk;
 	uint64_t id;
-	uint8_t bytes[FILE_MAX], unknown[FILE_MAX];
+	uint8_t bytes[FILE_MAX], unknown[FILE_MAX], unsynced[FILE_MAX];
 	uint8_t buf[FILE_MAX];
 	uint16_t opcode;
 	uint32_t replies;
 	uint64_t offset, len, from;
-	bool zero;
+	bool zero, written, refused;
 };
 
+/**
+ * struct server_crowd - all of them
+ * @stopped: how often disks had said in the log that they stopped, when the node was last started
+ * @stops: restarts because a disk had stopped; @refusals: requests that a stopped disk refused
+ */
 struct server_crowd {
 	struct sw *sw;
 	struct person p[CROWD];
-	uint32_t done, wrong, vanished;
+	uint32_t done, wrong, vanished, stopped[DISKS], stops, refusals;
 	bool failing;
 };
 
@@ -48,11 +57,27 @@ static void person_come(struct server_crowd *cr, struct person *p)
 {
 	p->c = sc_new(cr->sw, sw_reactor(cr->sw, p->disk));
 	p->opcode = 0;
+	p->written = false;
 }
 
+/* Notes a change of a range, which no sync has covered yet. */
 static void mark(struct person *p, uint64_t from, uint64_t len, bool unknown)
 {
 	memset(p->unknown + from, unknown, len);
+	memset(p->unsynced + from, true, len);
+}
+
+static uint32_t stops_logged(const struct server_crowd *cr, uint32_t disk)
+{
+	char line[40];
+
+	snprintf(line, sizeof(line), "disk d%u: a flush failed", disk);
+	return sim_logged(cr->sw->world, line);
+}
+
+static bool disk_stopped(const struct server_crowd *cr, uint32_t disk)
+{
+	return stops_logged(cr, disk) > cr->stopped[disk];
 }
 
 /* Finds the bytes that the request under way changes. */
@@ -103,7 +128,7 @@ static void person_copy(struct person *p)
 	sc_send(p->c, p->opcode, buf, ddio_put_obj_copy(buf, sizeof(buf), &copy), NULL, 0);
 }
 
-static void person_ask(struct person *p)
+static void person_ask(const struct server_crowd *cr, struct person *p)
 {
 	static const uint16_t ops[] = {
 		DDIO_OP_OBJ_WRITE,    DDIO_OP_OBJ_WRITE,  DDIO_OP_OBJ_WRITE,	DDIO_OP_OBJ_WRITE,
@@ -129,6 +154,8 @@ static void person_ask(struct person *p)
 	for (i = 0; i < p->len && p->opcode == DDIO_OP_OBJ_WRITE; i++)
 		p->buf[i] = (uint8_t)rnd(256);
 	p->replies = p->c->replies;
+	p->refused = disk_stopped(cr, p->disk) && (p->opcode == DDIO_OP_OBJ_WRITE ||
+						   (p->opcode == DDIO_OP_OBJ_SYNC && p->written));
 	p->zero = rnd(2);
 	if (p->opcode == DDIO_OP_OBJ_ALLOCATE && p->zero)
 		obj.flags = DDIO_OBJ_ZERO;
@@ -163,6 +190,8 @@ static void person_hear(struct server_crowd *cr, struct person *p)
 	cr->done++;
 	cr->wrong += p->c->replies != p->replies + 1 || p->c->opcode != p->opcode;
 	cr->wrong += !ok && !cr->failing;
+	cr->wrong += p->refused && p->c->status != DDIO_ST_IO;
+	cr->refusals += p->refused;
 	touched(p, &from, &len);
 	if (p->opcode == DDIO_OP_OBJ_READ && ok)
 		cr->wrong += !person_sees(p);
@@ -172,14 +201,42 @@ static void person_hear(struct server_crowd *cr, struct person *p)
 		memcpy(p->bytes + from, p->bytes + p->from, len);
 	else if (len && ok)
 		memset(p->bytes + from, 0, len);
+	if (len)
+		mark(p, from, len, !ok);
 	if (p->opcode == DDIO_OP_OBJ_COPY && ok)
 		memcpy(p->unknown + from, p->unknown + p->from, len);
-	else if (len)
-		mark(p, from, len, !ok);
 	/* A block that is dropped although it could not be written is lost: then its bytes are unknown. */
 	if (p->opcode == DDIO_OP_DROP_CACHE && !ok)
 		mark(p, 0, FILE_MAX, true);
+	if (p->opcode == DDIO_OP_OBJ_SYNC && ok)
+		memset(p->unsynced, false, FILE_MAX);
+	p->written |= p->opcode == DDIO_OP_OBJ_WRITE && ok;
+	p->written &= p->opcode != DDIO_OP_OBJ_REMOVE;
 	p->opcode = 0;
+}
+
+/* Loses on disks that have stopped what was not synced. */
+static void crowd_lose(struct server_crowd *cr)
+{
+	bool lost[DISKS];
+	uint32_t i, b;
+
+	for (i = 0; i < DISKS; i++) {
+		lost[i] = disk_stopped(cr, i);
+		cr->stops += lost[i];
+		cr->stopped[i] = stops_logged(cr, i);
+	}
+	for (i = 0; i < CROWD; i++)
+		for (b = 0; b < FILE_MAX && lost[cr->p[i].disk]; b++)
+			cr->p[i].unknown[b] |= cr->p[i].unsynced[b];
+}
+
+static void crowd_heal(struct server_crowd *cr)
+{
+	uint32_t i;
+
+	for (i = 0; i < DISKS; i++)
+		disk_inject(sw_disk(cr->sw, i), -1, 0, 0);
 }
 
 static void crowd_restart(struct server_crowd *cr)
@@ -187,6 +244,7 @@ static void crowd_restart(struct server_crowd *cr)
 	struct sw *sw = cr->sw;
 	int i;
 
+	crowd_heal(cr);
 	for (i = 0; i < CROWD; i++) {
 		uint64_t from, len;
 
@@ -198,6 +256,7 @@ static void crowd_restart(struct server_crowd *cr)
 		}
 	}
 	sw_restart(sw);
+	crowd_lose(cr);
 	for (i = 0; i < CROWD; i++) {
 		if (cr->p[i].c)
 			sc_free(cr->p[i].c);
@@ -205,12 +264,28 @@ static void crowd_restart(struct server_crowd *cr)
 	}
 }
 
+/* Returns whether to stop the node and start it.  On disks that fail without stopping that loses only what is reported. */
+static bool restart_due(const struct server_crowd *cr, uint32_t disk)
+{
+	if (!cr->failing)
+		return !rnd(400);
+	return disk_stopped(cr, disk) && !rnd(40);
+}
+
+static void crowd_inject(struct server_crowd *cr, uint32_t disk)
+{
+	static const int ops[] = { DDIO_DISK_READ, DDIO_DISK_WRITE, DDIO_DISK_READ, DDIO_DISK_WRITE,
+				   DDIO_DISK_FLUSH };
+
+	disk_inject(sw_disk(cr->sw, disk), ops[rnd(5)], 1 + rnd(2), -EIO);
+}
+
 static void crowd_step(struct server_crowd *cr)
 {
 	struct person *p = &cr->p[rnd(CROWD)];
 
 	if (!p->opcode)
-		person_ask(p);
+		person_ask(cr, p);
 	else if (p->c->replies > p->replies)
 		person_hear(cr, p);
 	else if (!rnd(30))
@@ -218,10 +293,29 @@ static void crowd_step(struct server_crowd *cr)
 	if (!rnd(3))
 		sw_run(cr->sw, rnd(3 * MS));
 	if (cr->failing && !rnd(50))
-		disk_inject(sw_disk(cr->sw, p->disk), rnd(2) ? DDIO_DISK_READ : DDIO_DISK_WRITE,
-			    1 + rnd(2), -EIO);
-	/* A stop on a failing disk loses only what it reports as lost. */
-	if (!cr->failing && !rnd(400))
+		crowd_inject(cr, p->disk);
+	if (restart_due(cr, p->disk))
+		crowd_restart(cr);
+}
+
+/* All requests are answered, and disks that have stopped go on. */
+static void crowd_settle(struct server_crowd *cr)
+{
+	bool stopped = false;
+	uint32_t i;
+
+	crowd_heal(cr);
+	for (i = 0; i < CROWD; i++) {
+		struct person *p = &cr->p[i];
+
+		if (p->opcode && sc_wait(p->c, p->replies + 1))
+			person_hear(cr, p);
+		cr->wrong += p->opcode != 0;
+	}
+	sw_run(cr->sw, 500 * MS);
+	for (i = 0; i < DISKS; i++)
+		stopped |= disk_stopped(cr, i);
+	if (stopped)
 		crowd_restart(cr);
 }
 
@@ -231,13 +325,10 @@ static void crowd_end(struct server_crowd *cr)
 	struct ddio_msg_obj obj = { 0 };
 	uint32_t i;
 
+	crowd_settle(cr);
 	for (i = 0; i < CROWD; i++) {
 		struct person *p = &cr->p[i];
 
-		disk_inject(sw_disk(cr->sw, p->disk), -1, 0, 0);
-		if (p->opcode && sc_wait(p->c, p->replies + 1))
-			person_hear(cr, p);
-		cr->wrong += p->opcode != 0;
 		sc_sync(p->c, p->id);
 		CU_ASSERT_EQUAL(sc_sync(p->c, p->id), DDIO_ST_OK);
 		p->opcode = DDIO_OP_OBJ_READ;
@@ -256,7 +347,7 @@ static void crowd_end(struct server_crowd *cr)
 		sc_free(cr->p[i].c);
 }
 
-static void run(uint64_t seed, bool failing)
+static void run(uint64_t seed, bool failing, uint32_t *stops, uint32_t *refusals)
 {
 	struct server_crowd *cr = calloc(1, sizeof(*cr));
 	struct sw *sw = sw_prepare(SW_ADDR, "sync_io = no");
@@ -284,6 +375,8 @@ static void run(uint64_t seed, bool failing)
 	crowd_end(cr);
 	CU_ASSERT_EQUAL(cr->wrong, 0);
 	CU_ASSERT(cr->done > STEPS / 20);
+	*stops += cr->stops;
+	*refusals += cr->refusals;
 	if (cr->wrong)
 		printf("seed %llu: %u wrong\n", (unsigned long long)seed, cr->wrong);
 	sw_free(sw);
@@ -292,18 +385,23 @@ static void run(uint64_t seed, bool failing)
 
 static void a_crowd(void)
 {
+	uint32_t stops = 0, refusals = 0;
 	uint64_t seed;
 
 	for (seed = 1; seed <= ut_rounds(15); seed++)
-		run(seed, false);
+		run(seed, false, &stops, &refusals);
+	CU_ASSERT_EQUAL(stops, 0);
 }
 
 static void a_crowd_on_failing_disks(void)
 {
+	uint32_t stops = 0, refusals = 0;
 	uint64_t seed;
 
 	for (seed = 101; seed <= 100 + ut_rounds(15); seed++)
-		run(seed, true);
+		run(seed, true, &stops, &refusals);
+	printf("(%u disks stopped, and refused %u requests) ", stops, refusals);
+	CU_ASSERT(stops >= ut_rounds(15) && refusals >= ut_rounds(15));
 }
 
 static const struct ut_case cases[] = {
