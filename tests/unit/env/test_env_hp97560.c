@@ -144,8 +144,8 @@ static int compare_u64(const void *a, const void *b)
 }
 
 /*
- * In real time a request never ends before the model says, and is late by what the machine is late:
- * one in a hundred at least is not late by 5 ms, however busy the machine may be.
+ * In real time a request never ends before the model says.  A busy machine makes many late, the engine would
+ * make all late: so the least late of a hundred tells what the engine adds.
  */
 static void test_hp97560_real_time(void)
 {
@@ -177,7 +177,7 @@ static void test_hp97560_real_time(void)
 	}
 	qsort(late, 100, sizeof(late[0]), compare_u64);
 	printf("(late by %.0f us in the median, %.0f at worst) ", late[50] / 1e3, late[99] / 1e3);
-	CU_ASSERT(late[0] < 5 * MS);
+	CU_ASSERT(late[0] < MS);
 	rig_end(&rig);
 }
 
