@@ -65,8 +65,9 @@ fails() {
 		not_ok "$what: exit $rc, said: $out"
 	fi
 }
-# watched COMMAND...: runs it; $idle is then how many per cent of that time the processors were idle
-ticks() { awk '/^cpu / { for (i = 2; i <= 9; i++) all += $i; print $5 + $6, all }' /proc/stat; }
+# watched COMMAND...: runs it; $idle is then how many per cent of that time the processors were idle, or at work of a
+# low priority
+ticks() { awk '/^cpu / { for (i = 2; i <= 9; i++) all += $i; print $3 + $5 + $6, all }' /proc/stat; }
 watched() {
 	local idle0 all0 idle1 all1 rc
 	read -r idle0 all0 < <(ticks)
@@ -77,7 +78,8 @@ watched() {
 	return $rc
 }
 # too_slow "what": what was watched did not reach its rate.  That is a failure where processors had time left;
-# where they had none, it says nothing of the disks.
+# where they had none, it says nothing of the disks.  The disks are slowed down so far that what is watched takes a
+# quarter of two processors at most: others took the rest.
 too_slow() {
 	if [ "$idle" -ge 20 ]; then
 		not_ok "$1, with the processors $idle % idle"
