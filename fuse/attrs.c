@@ -183,20 +183,6 @@ void op_listxattr(fuse_req_t req, fuse_ino_t ino, size_t size)
  * kernel says so only if that was negotiated, which libfuse does not do; so the caller's groups are looked
  * at here.
  */
-static bool in_group(fuse_req_t req, gid_t gid)
-{
-	gid_t groups[64];
-	int i, n;
-
-	if (fuse_req_ctx(req)->gid == gid)
-		return true;
-	n = fuse_req_getgroups(req, 64, groups);
-	for (i = 0; i < n && i < 64; i++)
-		if (groups[i] == gid)
-			return true;
-	return false;
-}
-
 static void acl_attr_done(void *arg, const struct ddio_fs_reply *reply)
 {
 	struct request *r = arg;
@@ -206,7 +192,7 @@ static void acl_attr_done(void *arg, const struct ddio_fs_reply *reply)
 		request_end(r, reply->err);
 		return;
 	}
-	kill = reply->attr->mode & S_ISGID && !in_group(r->req, reply->attr->gid);
+	kill = reply->attr->mode & S_ISGID && !caller_in_group(r, reply->attr->gid);
 	ddio_fs_setxattr(r->m->fs, r->ino, ACL_ACCESS, r->data, r->len, r->mask, kill, request_done,
 			 r);
 }

@@ -169,20 +169,6 @@ static void fallocate_cleared(void *arg, const struct ddio_fs_reply *reply)
 		fallocate_go(r);
 }
 
-static bool caller_in_group(const struct request *r, gid_t gid)
-{
-	gid_t list[256];
-	int i, n;
-
-	if (fuse_req_ctx(r->req)->gid == gid)
-		return true;
-	n = fuse_req_getgroups(r->req, (int)(sizeof(list) / sizeof(list[0])), list);
-	for (i = 0; i < n && i < (int)(sizeof(list) / sizeof(list[0])); i++)
-		if (list[i] == gid)
-			return true;
-	return false;
-}
-
 /* A setgid bit without group execution goes, too, unless the caller is of the group. */
 static void fallocate_killed(void *arg, const struct ddio_fs_reply *reply)
 {

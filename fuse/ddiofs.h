@@ -19,6 +19,7 @@
  *	owners.c	lock owners that a handle has
  *	drop.c		dropping the kernel's pages, which may have to wait
  *	request.c	from a request to its reply
+ *	caller.c	the process that makes a request
  *	again.c		threads that were told ESTALE, and what is kept open for them
  *	seen.c		which state of a file the kernel's pages show
  *	marks.c		what was ever done to an inode, so that closing it may cost no request
@@ -229,11 +230,15 @@ void again_keep(struct again_set *a, pid_t pid, struct ddio_fs_file *file);
 /* The thread has what it wanted. */
 void again_done(struct again_set *a, pid_t pid);
 
+/* caller.c */
+/* Returns true if the process that makes the request is in the group. */
+bool caller_in_group(const struct request *r, gid_t gid);
+
 /* seen.c */
 struct seen *seen_new(void);
 void seen_free(struct seen *seen);
-/* Notes that the kernel is given attributes with this change count. */
-void seen_attr(struct seen *seen, uint64_t ino, uint64_t change);
+/* Notes that the kernel is given these attributes; @cached: it may keep them for a while. */
+void seen_attr(struct seen *seen, const struct ddio_fs_attr *attr, bool cached);
 /**
  * seen_open - note that a file is opened
  * @seen: the table
@@ -243,8 +248,6 @@ void seen_attr(struct seen *seen, uint64_t ino, uint64_t change);
  * Return: true if the kernel's pages, should it have any, show this state of the file
  */
 bool seen_open(struct seen *seen, uint64_t ino, uint64_t change, bool *attr_stale);
-/* Notes the size that the kernel is given with a file's attributes. */
-void seen_size(struct seen *seen, uint64_t ino, uint64_t size);
 /* Notes that a program has written up to @end, so that the kernel believes the file to be as long at least. */
 void seen_grew(struct seen *seen, uint64_t ino, uint64_t end);
 /* Returns true if the kernel takes the file to have this size. */

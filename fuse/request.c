@@ -114,9 +114,7 @@ static void attr_fill(const struct mount *m, const struct ddio_fs_attr *attr, st
 		.st_ctim = attr->ctime,
 	};
 	if (S_ISREG(attr->mode))
-		seen_size(m->seen, attr->ino, attr->size);
-	if (*timeout > 0 && S_ISREG(attr->mode))
-		seen_attr(m->seen, attr->ino, attr->change);
+		seen_attr(m->seen, attr, *timeout > 0);
 }
 
 void entry_fill(const struct mount *m, const struct ddio_fs_attr *attr, struct fuse_entry_param *e)

@@ -56,13 +56,16 @@ static struct seen_entry *entry_get(struct seen *seen, uint64_t ino, pthread_mut
 	return p;
 }
 
-void seen_attr(struct seen *seen, uint64_t ino, uint64_t change)
+void seen_attr(struct seen *seen, const struct ddio_fs_attr *attr, bool cached)
 {
 	pthread_mutex_t *lock;
-	struct seen_entry *p = entry_get(seen, ino, &lock);
+	struct seen_entry *p = entry_get(seen, attr->ino, &lock);
 
-	p->attr = change;
-	p->has_attr = true;
+	p->size = attr->size;
+	p->has_size = true;
+	if (cached)
+		p->attr = attr->change;
+	p->has_attr |= cached;
 	pthread_mutex_unlock(lock);
 }
 
@@ -79,16 +82,6 @@ bool seen_open(struct seen *seen, uint64_t ino, uint64_t change, bool *attr_stal
 	p->has_attr = true;
 	pthread_mutex_unlock(lock);
 	return same;
-}
-
-void seen_size(struct seen *seen, uint64_t ino, uint64_t size)
-{
-	pthread_mutex_t *lock;
-	struct seen_entry *p = entry_get(seen, ino, &lock);
-
-	p->size = size;
-	p->has_size = true;
-	pthread_mutex_unlock(lock);
 }
 
 void seen_grew(struct seen *seen, uint64_t ino, uint64_t end)

@@ -97,21 +97,18 @@ void ddio_fs_setattr(struct ddio_fs *fs, uint64_t ino, uint32_t mask,
 /*
  * What the mount knows of inodes
  */
-void seen_attr(struct seen *seen, uint64_t ino, uint64_t change)
+void seen_attr(struct seen *seen, const struct ddio_fs_attr *attr, bool cached)
 {
 	(void)seen;
-	(void)ino;
-	(void)change;
-}
-
-void seen_size(struct seen *seen, uint64_t ino, uint64_t size)
-{
-	seen_attr(seen, ino, size);
+	(void)attr;
+	(void)cached;
 }
 
 bool seen_size_is(struct seen *seen, uint64_t ino, uint64_t size)
 {
-	seen_attr(seen, ino, size);
+	(void)seen;
+	(void)ino;
+	(void)size;
 	return true;
 }
 
