@@ -2,8 +2,8 @@
 /*
  * Threads that were told ESTALE.  The kernel then looks the path up once more and makes the request again, but only
  * once: if the file is replaced again between the two, the program gets the error.  So whatever file such a
- * thread looks up is kept open for it until its next request about a file has been answered, or a second has
- * passed; what is open lives on without a name.
+ * thread looks up is kept open for it until it has opened it, or a second has passed since it looked the first
+ * one up; what is open lives on without a name.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -251,7 +251,9 @@ void again_keep(struct again_set *a, pid_t pid, struct ddio_fs_file *file)
 	if (s && a->runs && !a->stop) {
 		before = s->file;
 		s->file = file;
-		s->until = now_ns() + KEEP_NS;
+		/* Only once: a thread that goes on looking files up without opening them is not helped for ever. */
+		if (!before)
+			s->until = now_ns() + KEEP_NS;
 		a->kept += !before;
 		pthread_cond_signal(&a->more);
 	}

@@ -10,6 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
 #include "tests/unit/fuse/mount_kernel.h"
 #include "tests/unit/lib/ut.h"
 
@@ -30,6 +33,18 @@ struct one_dir {
 static struct one_dir library;
 static struct mount mount;
 static struct mount_opts options;
+/* By how many milliseconds the clock is ahead. */
+static atomic_int ahead;
+
+int clock_gettime(clockid_t clock, struct timespec *t)
+{
+	int ret = (int)syscall(SYS_clock_gettime, clock, t);
+
+	t->tv_nsec += ahead % 1000 * 1000000;
+	t->tv_sec += ahead / 1000 + t->tv_nsec / 1000000000;
+	t->tv_nsec %= 1000000000;
+	return ret;
+}
 
 /*
  * The library: a file is its number
@@ -223,6 +238,24 @@ static void not_fetched(void)
 	end();
 }
 
+/* A thread that looks names up, and never opens what it gets, is helped with the first ones only. */
+static void looks_on(void)
+{
+	uint64_t ino, size;
+	int i;
+
+	begin(0);
+	CU_ASSERT_EQUAL(open_ino(PID, FIRST - 1), ESTALE);
+	library.opens = 0;
+	for (i = 0; i < 50; i++) {
+		CU_ASSERT_EQUAL(look_up(PID, &ino, &size), 0);
+		ahead += 600;
+	}
+	CU_ASSERT(library.opens <= 2);
+	ahead = 0;
+	end();
+}
+
 /* A thread without a number is told ESTALE, and nothing is kept for it. */
 static void unknown_thread(void)
 {
@@ -258,9 +291,13 @@ static void outdated(void)
 }
 
 static const struct ut_case cases[] = {
-	{ "replaced", replaced },	{ "remembered", remembered },
-	{ "not fetched", not_fetched }, { "unknown thread", unknown_thread },
-	{ "outdated", outdated },	{ 0 },
+	{ "replaced", replaced },
+	{ "remembered", remembered },
+	{ "not fetched", not_fetched },
+	{ "looks on", looks_on },
+	{ "unknown thread", unknown_thread },
+	{ "outdated", outdated },
+	{ 0 },
 };
 
 int main(void)
