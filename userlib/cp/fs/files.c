@@ -112,12 +112,7 @@ static void open_there(struct fsc_job *job)
 			open_end(oj);
 		return;
 	}
-	oj->cut.inode = oj->inode;
-	oj->cut.home = oj->inode->r;
-	oj->cut.msg.ino = oj->inode->ino;
-	oj->cut.msg.mask = DDIO_FS_SET_SIZE;
-	oj->cut.done = open_cut;
-	fsc_cut(&oj->cut);
+	fsc_cut_to(&oj->cut, oj->inode, 0, open_cut);
 }
 
 static void open_done(struct fsc_opening *opening)

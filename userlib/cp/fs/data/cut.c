@@ -126,3 +126,15 @@ void fsc_cut(struct fsc_cut *cut)
 		cut_send(cut);
 	}
 }
+
+void fsc_cut_to(struct fsc_cut *cut, struct fsc_inode *inode, uint64_t size,
+		void (*done)(struct fsc_cut *cut))
+{
+	cut->inode = inode;
+	cut->home = inode->r;
+	cut->msg.ino = inode->ino;
+	cut->msg.mask = DDIO_FS_SET_SIZE;
+	cut->msg.size = size;
+	cut->done = done;
+	fsc_cut(cut);
+}

@@ -26,5 +26,8 @@ struct fsc_cut {
 };
 
 void fsc_cut(struct fsc_cut *cut);
+/* Does that with an inode's size alone; the inode's reactor. */
+void fsc_cut_to(struct fsc_cut *cut, struct fsc_inode *inode, uint64_t size,
+		void (*done)(struct fsc_cut *cut));
 
 #endif /* DDIO_CP_FS_CUT_H */

@@ -90,17 +90,11 @@ static void undo_alone(struct fsc_right *right)
 	struct write_job *wj = undo->wj;
 
 	undo->right = right;
-	if (right->error.err || right->attr.size != wj->io.end) {
+	if (right->error.err || right->sizer.attr.size != wj->io.end) {
 		undo_end(undo);
 		return;
 	}
-	undo->cut.inode = wj->inode;
-	undo->cut.home = wj->inode->r;
-	undo->cut.msg.ino = wj->inode->ino;
-	undo->cut.msg.mask = DDIO_FS_SET_SIZE;
-	undo->cut.msg.size = wj->io.at;
-	undo->cut.done = undo_cut;
-	fsc_cut(&undo->cut);
+	fsc_cut_to(&undo->cut, wj->inode, wj->io.at, undo_cut);
 }
 
 static void append_undo(struct write_job *wj)

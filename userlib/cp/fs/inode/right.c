@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The right to take back a file's end. */
 #include <errno.h>
-#include <string.h>
 #include "cp/fs/inode/locks.h"
 #include "cp/fs/inode/right.h"
-#include "cp/fs/inode/size.h"
 
 static struct fsc_right *right_of(struct fsc_job *job)
 {
@@ -16,54 +14,35 @@ static struct fsc_right *right_of_ask(struct fsc_ask *ask)
 	return ddio_container_of(ask, struct fsc_right, ask);
 }
 
+static void right_sized(struct fsc_sizer *sizer)
+{
+	struct fsc_right *right = ddio_container_of(sizer, struct fsc_right, sizer);
+
+	fsc_error_first(&right->error, &sizer->error);
+	fsc_error_free(&sizer->error);
+	right->done(right);
+}
+
 static void right_here(struct fsc_job *job)
 {
 	struct fsc_right *right = right_of(job);
 
-	if (!right->error.err)
-		fsc_inode_learn(right->inode, &right->attr);
-	right->done(right);
-}
-
-/* Takes over the error of what was asked, and goes to the inode's reactor. */
-static void right_answered(struct fsc_right *right)
-{
-	right->error = right->ask.error;
-	memset(&right->ask.error, 0, sizeof(right->ask.error));
-	fsc_job_go(&right->job, &right->job.fs->reactor[0], right->inode->r, right_here);
-}
-
-static void right_size_take(struct fsc_ask *ask, const struct reply *reply)
-{
-	struct ddio_msg_fs_attr x;
-
-	if (ddio_get_fs_attr(reply->payload, reply->len, &x))
-		fsc_ask_malformed(ask);
+	if (right->error.err)
+		right->done(right);
 	else
-		right_of_ask(ask)->attr = x.attr;
-}
-
-static void right_sized(struct fsc_ask *ask)
-{
-	right_answered(right_of_ask(ask));
+		fsc_size_ask(&right->sizer, right->inode, right_sized);
 }
 
 static void right_granted(struct fsc_ask *ask)
 {
 	struct fsc_right *right = right_of_ask(ask);
-	struct ddio_msg_fs_ino msg = { .ino = right->inode->ino };
-	ssize_t len;
 
-	if (ask->error.err) {
-		right_answered(right);
-		return;
-	}
-	right->held = true;
-	fsc_locks_apply(right->inode, &right->msg);
-	len = ddio_put_fs_ino(right->payload, sizeof(right->payload), &msg);
-	fsc_ask_init(ask, ask->home, DDIO_OP_FS_GETATTR, right->payload, (size_t)len, right_sized);
-	ask->take = right_size_take;
-	fsc_ask(ask);
+	fsc_error_first(&right->error, &ask->error);
+	fsc_error_free(&ask->error);
+	right->held = !right->error.err;
+	if (right->held)
+		fsc_locks_apply(right->inode, &right->msg);
+	fsc_job_go(&right->job, &right->job.fs->reactor[0], right->inode->r, right_here);
 }
 
 static void right_set(struct fsc_right *right, void (*done)(struct fsc_ask *ask))

@@ -8,14 +8,14 @@
 #define DDIO_CP_FS_RIGHT_H
 
 #include "cp/fs/core/job.h"
-#include "cp/fs/inode/inode.h"
+#include "cp/fs/inode/size.h"
 
 /**
  * struct fsc_right - the right, or on the way to it
  * @inode: with a reference
  * @link: in struct fsc_inode.rights, while another of this mount has it
  * @held: the name server has granted it
- * @attr: if @error is none: the attributes then, of which the inode has learnt
+ * @sizer: if @error is none: the attributes then, of which the inode has learnt
  */
 struct fsc_right {
 	struct fsc_job job;
@@ -23,7 +23,7 @@ struct fsc_right {
 	struct ddio_list link;
 	struct fsc_ask ask;
 	struct ddio_msg_fs_lock msg;
-	struct ddio_fs_attr attr;
+	struct fsc_sizer sizer;
 	struct fsc_error error;
 	bool held;
 	void (*done)(struct fsc_right *right);
