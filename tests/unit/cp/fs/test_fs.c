@@ -392,6 +392,47 @@ static void orphans(void)
 	fs_world_end(&w);
 }
 
+static void count_done(void *arg, const struct ddio_fs_reply *reply)
+{
+	CU_ASSERT(!reply->err);
+	++*(uint32_t *)arg;
+}
+
+/* Writes inside the end ask whether that is still there: those that come while one asks share the next answer. */
+static void asking(void)
+{
+	static const uint8_t data[BLOCK];
+	uint32_t i, n = 0, asked, wrote;
+	struct ddio_fs_file *a;
+	struct fs_world w;
+	struct fs_mount *m;
+
+	fs_world_begin(&w, 9, BLOCK, 3000);
+	m = fs_mount(&w, 0, 0);
+	a = fs_create(m, "a", O_RDWR);
+	put_bytes(m, a, 1, 0, 8 * BLOCK);
+	asked = w.names.count[DDIO_OP_FS_GETATTR];
+	put_bytes(m, a, 2, 100, 100);
+	CU_ASSERT_EQUAL(w.names.count[DDIO_OP_FS_GETATTR], asked + 1);
+	for (i = 0; i < 64; i++)
+		ddio_fs_write(a, data, 100, i * 100, count_done, &n);
+	ddio_sim_run_for(w.dw, FS_SEC / 2);
+	CU_ASSERT_EQUAL(n, 64);
+	CU_ASSERT_EQUAL(w.names.count[DDIO_OP_FS_GETATTR], asked + 3);
+	FS_OK(m, ddio_fs_file_close, a);
+	/* One that is told at once learns it from the answer. */
+	m = fs_mount(&w, 1, DDIO_FS_PROMPT);
+	a = fs_create(m, "b", O_RDWR);
+	put_bytes(m, a, 1, 0, 8 * BLOCK);
+	asked = w.names.count[DDIO_OP_FS_GETATTR];
+	wrote = w.names.count[DDIO_OP_FS_WROTE];
+	put_bytes(m, a, 2, 100, 100);
+	CU_ASSERT_EQUAL(w.names.count[DDIO_OP_FS_GETATTR], asked);
+	CU_ASSERT_EQUAL(w.names.count[DDIO_OP_FS_WROTE], wrote + 1);
+	FS_OK(m, ddio_fs_file_close, a);
+	fs_world_end(&w);
+}
+
 /* The name server is told of sizes and times in time, and not more often than necessary. */
 static void telling(void)
 {
@@ -519,6 +560,7 @@ static const struct ut_case cases[] = {
 	{ "append", append },
 	{ "removal", removal },
 	{ "orphans", orphans },
+	{ "asking", asking },
 	{ "telling", telling },
 	{ "sync", sync_all },
 	{ "locks", locks },

@@ -126,12 +126,28 @@ static void check_either(struct sharers *p, uint64_t delay)
 			(unsigned long long)size);
 }
 
+static void wrote_start(void *arg, const struct ddio_fs_reply *reply)
+{
+	CU_ASSERT(!reply->err);
+	*(bool *)arg = true;
+}
+
+/* Writes what the cut takes; with @beside a moment after bytes that it leaves, so that both share answers. */
+static void race_write(struct sharers *p, bool beside, bool *start)
+{
+	*start = !beside;
+	if (beside)
+		ddio_fs_write(p->a, p->want, SHORT, 0, wrote_start, start);
+	ddio_fs_write(p->a, p->want + AT, MORE, AT, fsc_wait_done, &p->m->r);
+}
+
 /* @delay: by how much the cut begins after the write, which is begun first if that is not negative. */
-static void race(int64_t delay, uint32_t flags)
+static void race(int64_t delay, uint32_t flags, bool beside)
 {
 	struct ddio_fs_attr cut = { .size = SHORT };
 	struct fsc_result cutting;
 	struct sharers p;
+	bool start;
 
 	pair_begin(&p, 4, flags, 0);
 	FS_OK(p.m, ddio_fs_write, p.a, p.want, LEN, 0);
@@ -139,16 +155,16 @@ static void race(int64_t delay, uint32_t flags)
 	fsc_wait_begin(&cutting);
 	fsc_wait_begin(&p.m->r);
 	if (delay >= 0)
-		ddio_fs_write(p.a, p.want + AT, MORE, AT, fsc_wait_done, &p.m->r);
+		race_write(&p, beside, &start);
 	ddio_sim_run_for(p.w.dw, (uint64_t)(delay < 0 ? -delay : delay));
 	ddio_fs_setattr(p.n->fs, p.ino, DDIO_FS_SET_SIZE, &cut, fsc_wait_done, &cutting);
 	if (delay < 0) {
 		ddio_sim_run_for(p.w.dw, (uint64_t)-delay);
-		ddio_fs_write(p.a, p.want + AT, MORE, AT, fsc_wait_done, &p.m->r);
+		race_write(&p, beside, &start);
 	}
 	ddio_sim_run_for(p.w.dw, 3 * FS_SEC);
 	CU_ASSERT(cutting.calls == 1 && !cutting.err);
-	CU_ASSERT(p.m->r.calls && !p.m->r.err);
+	CU_ASSERT(start && p.m->r.calls && !p.m->r.err);
 	check_either(&p, (uint64_t)delay);
 	pair_end(&p);
 }
@@ -159,8 +175,10 @@ static void cut_at_any_moment(void)
 	int64_t delay;
 
 	for (delay = -most; delay <= most; delay += step) {
-		race(delay, 0);
-		race(delay, DDIO_FS_PROMPT);
+		race(delay, 0, false);
+		race(delay, 0, true);
+		race(delay, DDIO_FS_PROMPT, false);
+		race(delay, DDIO_FS_PROMPT, true);
 	}
 }
 

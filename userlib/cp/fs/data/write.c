@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Writing to an open file.  A write inside the file's end goes by a size that was learnt earlier, and another
- * mount may have cut the file since.  So the name server is asked while the bytes are on their way; if the end
- * is before them now, they are written once more, since the cut may have taken them, and told as any write
- * beyond the end.
+ * mount may have cut the file since.  So the name server is asked while the bytes are on their way, or says so
+ * when it is told of the write; if the end is before them now, they are written once more, since the cut may have
+ * taken them, and told as any write beyond the end.
  *
  * An append is given its place first, and the file has become longer then.  If its bytes cannot be written, and
  * nothing has been put after them, the file is cut back to where it ended.
@@ -52,12 +52,18 @@ static void write_end(struct write_job *wj)
 	fsc_job_end(&wj->job, &wj->error, &reply);
 }
 
+static void write_move(struct write_job *wj, uint64_t at);
+
+/* The name server's answer shows the size, too: a write that was told at once did not ask for that before. */
 static void write_told(struct fsc_waiter *waiter, const struct fsc_error *error)
 {
 	struct write_job *wj = ddio_container_of(waiter, struct write_job, waiter);
 
 	fsc_error_set(&wj->error, error->err, error->text);
-	write_end(wj);
+	if (!wj->error.err && wj->inside && wj->io.end > wj->inode->size)
+		write_move(wj, wj->io.end - wj->len);
+	else
+		write_end(wj);
 }
 
 /**
@@ -109,8 +115,6 @@ static void append_undo(struct write_job *wj)
 	}
 }
 
-static void write_move(struct write_job *wj, uint64_t at);
-
 static void write_put(struct write_job *wj)
 {
 	struct fsc_inode *inode = wj->inode;
@@ -156,9 +160,12 @@ static void write_sized(struct fsc_sizer *sizer)
 
 static void write_move(struct write_job *wj, uint64_t at)
 {
+	bool ask;
+
 	wj->inside = at + wj->len <= wj->inode->size;
-	wj->left = 1 + wj->inside;
-	if (wj->inside)
+	ask = wj->inside && !wj->inode->fs->prompt;
+	wj->left = 1 + ask;
+	if (ask)
 		fsc_size_ask(&wj->sizer, wj->inode, write_sized);
 	wj->io.rec = &wj->inode->rec;
 	wj->io.holder = wj->inode->holder;

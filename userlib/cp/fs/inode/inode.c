@@ -81,6 +81,7 @@ static struct fsc_inode *inode_new(struct ddio_fs *fs, uint64_t ino)
 	ddio_list_init(&inode->lazy_link);
 	ddio_list_init(&inode->syncs);
 	ddio_list_init(&inode->rights);
+	ddio_list_init(&inode->sizers);
 	ddio_hash_add(&t->hash, &inode->node, ino);
 	ddio_list_add(&inode->idle, &t->idle);
 	t->nidle++;

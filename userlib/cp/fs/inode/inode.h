@@ -32,6 +32,7 @@
  *	synced; 0: none
  * @right_out: a right to take back the file's end is on its way, or held; @rights: struct fsc_right.link: those that
  *	wait for it to be dropped, see right.h
+ * @sizing: the size is being asked for; @sizers: struct fsc_sizer.link: those that ask next, see size.h
  * @syncing: a sync has its disks at work; @syncs: struct sync_job.link: those that wait for its end
  * @turning: @syncs is being walked
  * @tell, @lazy, @lazy_link: see wrote.h
@@ -57,6 +58,8 @@ struct fsc_inode {
 	uint64_t *holder;
 	bool right_out;
 	struct ddio_list rights;
+	bool sizing;
+	struct ddio_list sizers;
 	bool syncing;
 	bool turning;
 	struct ddio_list syncs;

@@ -7,9 +7,12 @@
 
 /**
  * struct fsc_sizer - asking the name server for the attributes
+ * @link: in struct fsc_inode.sizers, or in @with of another one
+ * @with: struct fsc_sizer.link: sizers that get the same answer
  * @attr: the answer, which the inode has learnt
  */
 struct fsc_sizer {
+	struct ddio_list link, with;
 	struct fsc_ask ask;
 	struct fsc_inode *inode;
 	struct ddio_fs_attr attr;
@@ -18,6 +21,10 @@ struct fsc_sizer {
 	void (*done)(struct fsc_sizer *sizer);
 };
 
+/*
+ * Asks.  The answer was given after this call.  One request is under way for an inode at a time; sizers that come
+ * meanwhile share the next one.
+ */
 void fsc_size_ask(struct fsc_sizer *sizer, struct fsc_inode *inode,
 		  void (*done)(struct fsc_sizer *sizer));
 /* Takes over the size from attributes of the name server's, unless newer ones are known. */
