@@ -117,29 +117,28 @@ static void image_write(struct sim_image *image, const struct ddio_disk_req *req
 	}
 }
 
-static void image_flush(struct sim_image *image)
+/* Copies the dirty sectors, after which none is dirty. */
+static void image_settle(struct sim_image *image, uint8_t *to, const uint8_t *from)
 {
 	uint32_t i, s;
 
 	for (i = 0; i < image->ndirty; i++) {
 		s = image->list[i];
 		image->dirty[s] = 0;
-		memcpy(image->stable + s * SECTOR, image->now + s * SECTOR, SECTOR);
+		memcpy(to + s * SECTOR, from + s * SECTOR, SECTOR);
 	}
 	image->ndirty = 0;
+}
+
+static void image_flush(struct sim_image *image)
+{
+	image_settle(image, image->stable, image->now);
 }
 
 /* A flush that fails loses what it was to keep: there is nothing dirty to be flushed next time. */
 static void image_forget(struct sim_image *image)
 {
-	uint32_t i, s;
-
-	for (i = 0; i < image->ndirty; i++) {
-		s = image->list[i];
-		image->dirty[s] = 0;
-		memcpy(image->now + s * SECTOR, image->stable + s * SECTOR, SECTOR);
-	}
-	image->ndirty = 0;
+	image_settle(image, image->now, image->stable);
 	image->medium->flush_failed = true;
 }
 
