@@ -183,6 +183,48 @@ bool ddio_run_window(const struct ddio_run *run, u32 from, u32 to, struct ddio_r
 	return true;
 }
 
+/* Moves a part to repetition @index of the levels from @level on, and takes these levels away. */
+static void part_move(struct ddio_run *part, u32 level, u32 index)
+{
+	u32 levels = part->levels, i;
+
+	part->levels = level;
+	for (; level < levels; level++) {
+		i = index % part->level[level].count;
+		index /= part->level[level].count;
+		part->offset += i * part->level[level].block_stride;
+		part->memory += i * (u64)part->level[level].memory_stride;
+		part->level[level] = (struct ddio_run_level){};
+	}
+}
+
+u32 ddio_run_part(const struct ddio_run *run, u32 at, u32 most, struct ddio_run *part)
+{
+	u32 inner = run->length, level = 0, index, count;
+
+	*part = *run;
+	if (inner > most) {
+		part_move(part, 0, at / inner);
+		part->offset += at % inner;
+		part->memory += at % inner;
+		part->length = inner - at % inner < most ? inner - at % inner : most;
+		return part->length;
+	}
+	while (level < run->levels && inner <= most / run->level[level].count)
+		inner *= run->level[level++].count;
+	if (level == run->levels)
+		return inner;
+	index = at / inner;
+	count = run->level[level].count - index % run->level[level].count;
+	if (count > most / inner)
+		count = most / inner;
+	part_move(part, level, index);
+	part->level[level] = run->level[level];
+	part->level[level].count = count;
+	part->levels = level + 1;
+	return count * inner;
+}
+
 /**
  * struct run_walk - one side of a copy
  * @stride: bytes, innermost first

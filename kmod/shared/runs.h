@@ -57,6 +57,17 @@ bool ddio_run_covers(const struct ddio_run *run, u32 block_length);
 bool ddio_run_window(const struct ddio_run *run, u32 from, u32 to, struct ddio_run *part);
 
 /**
+ * ddio_run_part - the next part of a checked run, for a copy in bounded steps
+ * @run: whose parts, one after the other, have all of its bytes
+ * @at: bytes that the parts before this one have; fewer than ddio_run_bytes()
+ * @most: bytes that a part may have, at least 1; the same for all parts of a run
+ * @part: the part, a run like others
+ *
+ * Return: its bytes
+ */
+u32 ddio_run_part(const struct ddio_run *run, u32 at, u32 most, struct ddio_run *part);
+
+/**
  * ddio_run_scatter - copy the pieces of a checked run from the block to the memory
  */
 void ddio_run_scatter(const struct ddio_run *run, const void *block, void *memory);

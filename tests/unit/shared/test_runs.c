@@ -312,6 +312,65 @@ static void test_copy(void)
 	CU_ASSERT(made > ROUNDS / 4);
 }
 
+struct twin_list {
+	u64 (*at)[2];
+	u32 nr;
+};
+
+static void twin_note(void *arg, u64 block, u64 memory)
+{
+	struct twin_list *list = arg;
+
+	list->at[list->nr][0] = block;
+	list->at[list->nr++][1] = memory;
+}
+
+/* The parts visit the run's bytes in the run's order, each part with as many as it may have. */
+static u32 parts_round(const struct ddio_run *run, u32 most)
+{
+	static u64 whole[MEMORY_MAX * 4][2], parts[MEMORY_MAX * 4][2];
+	struct twin_list a = { whole, 0 }, b = { parts, 0 };
+	u32 at, bytes, nr = 0;
+	struct ddio_run part;
+
+	twin_visit(run, twin_note, &a);
+	for (at = 0; at < a.nr; at += bytes, nr++) {
+		bytes = ddio_run_part(run, at, most, &part);
+		if (!bytes || bytes > most || bytes != ddio_run_bytes(&part) ||
+		    ddio_run_check(&part, BLOCK_MAX))
+			CU_FAIL_FATAL("a part that is none");
+		twin_visit(&part, twin_note, &b);
+	}
+	if (a.nr != b.nr || memcmp(whole, parts, a.nr * sizeof(*whole)))
+		CU_FAIL_FATAL("the parts are not the run");
+	return nr;
+}
+
+static void test_parts(void)
+{
+	static const struct ddio_run sixty = {
+		.length = 4, .levels = 2, .level = { { 5, 4, 8 }, { 3, 32, -64 } }, .memory = 512
+	};
+	u32 i, made = 0, many = 0;
+	struct ddio_run run;
+
+	CU_ASSERT_EQUAL(parts_round(&sixty, 60), 1);
+	CU_ASSERT_EQUAL(parts_round(&sixty, 59), 2);
+	CU_ASSERT_EQUAL(parts_round(&sixty, 20), 3);
+	CU_ASSERT_EQUAL(parts_round(&sixty, 12), 6);
+	CU_ASSERT_EQUAL(parts_round(&sixty, 4), 15);
+	CU_ASSERT_EQUAL(parts_round(&sixty, 3), 30);
+	CU_ASSERT_EQUAL(parts_round(&sixty, 1), 60);
+	for (i = 0; i < ROUNDS / 4; i++) {
+		if (!random_run(&run, BLOCK_MAX, MEMORY_MAX) ||
+		    ddio_run_bytes(&run) > MEMORY_MAX * 4)
+			continue;
+		made++;
+		many += parts_round(&run, 1 + below(below(2) ? 64 : MEMORY_MAX)) > 1;
+	}
+	CU_ASSERT(made > ROUNDS / 16 && many > made / 4);
+}
+
 /* Each piece is in one of the windows, whatever their size. */
 static void window_round(const struct ddio_run *run, u32 *count)
 {
@@ -464,6 +523,7 @@ int main(void)
 		{ "check against a twin", test_check },
 		{ "copies against a twin", test_copy },
 		{ "windows", test_windows },
+		{ "parts", test_parts },
 		{ "cover", test_covers },
 		{ "speed", test_speed },
 		{ NULL, NULL },
