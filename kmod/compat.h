@@ -6,10 +6,13 @@
 #ifndef DDIO_COMPAT_H
 #define DDIO_COMPAT_H
 
+#include <linux/backing-dev.h>
 #include <linux/blk-mq.h>
 #include <linux/blkdev.h>
 #include <linux/hrtimer.h>
+#include <linux/kthread.h>
 #include <linux/mm.h>
+#include <linux/pagemap.h>
 #include <linux/version.h>
 
 /* 6.3: functions change a mapping's flags. */
@@ -28,6 +31,35 @@ static inline void vm_flags_set(struct vm_area_struct *vma, vm_flags_t flags)
 #define DDIO_FOLL_READ (FOLL_WRITE | FOLL_FORCE)
 #else
 #define DDIO_FOLL_READ 0
+#endif
+
+/*
+ * Since 6.5 the kernel refuses to pin pages for writing that a file system writes back: it would
+ * not learn of what is written later.
+ */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 5, 0)
+static inline bool ddio_pages_may_be_pinned(struct page *const *page, long nr)
+{
+	struct address_space *mapping;
+	long i;
+
+	for (i = 0; i < nr; i++) {
+		mapping = PageAnon(page[i]) ? NULL : page_mapping(page[i]);
+		if (mapping && !PageHuge(page[i]) && mapping_can_writeback(mapping))
+			return false;
+	}
+	return true;
+}
+#else
+static inline bool ddio_pages_may_be_pinned(struct page *const *page, long nr)
+{
+	return true;
+}
+#endif
+
+/* 6.14: making a worker and starting it are two things. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 14, 0)
+#define kthread_run_worker kthread_create_worker
 #endif
 
 /* 6.13: setting up a timer takes its function. */

@@ -8,6 +8,7 @@
  * round without being queued at all.
  */
 #include <linux/kthread.h>
+#include <linux/pagemap.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
@@ -22,6 +23,9 @@
 
 /* Rounds between two looks at the clock. */
 #define DDIO_CHAN_ROUNDS 16
+
+/* Rounds after which the disk's thread looks after another channel. */
+#define DDIO_CHAN_TURN 16
 
 /* Moves the channel's counts to where others see them. */
 static void ddio_chan_account(struct ddio_chan *chan)
@@ -56,6 +60,9 @@ static int ddio_chan_sync_blocks(struct ddio_chan *chan)
 	int err = 0;
 
 	for (; !err && e < &list->entry[chan->end]; e++) {
+		/* What has been written must go in any case. */
+		if (chan->phase == DDIO_CHAN_NEW && ddio_chan_stopped(chan))
+			break;
 		err = ddio_disk_sync_cache(chan->disk, e->offset, e->offset + e->length, true);
 		cond_resched();
 	}
@@ -150,16 +157,19 @@ static bool ddio_chan_over(struct ddio_chan *chan)
 	return false;
 }
 
-/* One round.  Returns true if the channel is over. */
-static bool ddio_chan_round(struct ddio_chan *chan, u32 landed)
+/* One round.  Returns true if the channel is over; *@more: there is something to copy. */
+static bool ddio_chan_round(struct ddio_chan *chan, u32 landed, bool *more)
 {
+	const struct ddio_delivery *ops = chan->coll->ops;
+
 	chan->works++;
 	chan->in_air -= landed;
 	if (chan->phase == DDIO_CHAN_NEW)
 		ddio_chan_open(chan);
 	ddio_chan_land(chan);
 	if (chan->phase == DDIO_CHAN_MOVING && chan->next < chan->end && !ddio_chan_stopped(chan))
-		chan->coll->ops->begin(chan);
+		ops->begin(chan);
+	*more = chan->phase == DDIO_CHAN_MOVING && ops->copy && ops->copy(chan);
 	if (chan->blocks >= DDIO_CHAN_ACCOUNT)
 		ddio_chan_account(chan);
 	return ddio_chan_over(chan);
@@ -180,12 +190,15 @@ static void ddio_chan_end(struct ddio_chan *chan)
 	ddio_coll_chan_ended(coll);
 }
 
-/* Returns true if the thread that was lent has something better to do. */
-static bool ddio_chan_enough(u64 deadline, u32 round)
+/*
+ * Returns true if the thread that was lent has something better to do; @copied: the round took
+ * long.
+ */
+static bool ddio_chan_enough(u64 deadline, u32 round, bool copied)
 {
 	if (signal_pending(current))
 		return true;
-	if (deadline == DDIO_FOREVER || round % DDIO_CHAN_ROUNDS)
+	if (deadline == DDIO_FOREVER || (!copied && round % DDIO_CHAN_ROUNDS))
 		return false;
 	return ktime_get_ns() >= deadline;
 }
@@ -193,24 +206,26 @@ static bool ddio_chan_enough(u64 deadline, u32 round)
 static void ddio_chan_run(struct ddio_chan *chan, const u64 *deadline)
 {
 	u32 round = 0;
+	bool more;
 	int why;
 
 	do {
 		why = atomic_xchg(&chan->run, DDIO_CHAN_BUSY);
-		if (ddio_chan_round(chan, why & DDIO_CHAN_FLIGHTS)) {
+		if (ddio_chan_round(chan, why & DDIO_CHAN_FLIGHTS, &more)) {
 			/* The word stays set: the work is not started again. */
 			ddio_chan_end(chan);
 			return;
 		}
-		if (deadline && ddio_chan_enough(*deadline, ++round)) {
-			queue_work(ddio_wq, &chan->work);
+		round++;
+		if (deadline ? ddio_chan_enough(*deadline, round, more) : round == DDIO_CHAN_TURN) {
+			ddio_chan_queue(chan);
 			return;
 		}
 		cond_resched();
-	} while (atomic_cmpxchg(&chan->run, DDIO_CHAN_BUSY, 0) != DDIO_CHAN_BUSY);
+	} while (more || atomic_cmpxchg(&chan->run, DDIO_CHAN_BUSY, 0) != DDIO_CHAN_BUSY);
 }
 
-static void ddio_chan_work(struct work_struct *work)
+static void ddio_chan_work(struct kthread_work *work)
 {
 	struct ddio_chan *chan = container_of(work, struct ddio_chan, work);
 
@@ -221,10 +236,13 @@ static void ddio_chan_work(struct work_struct *work)
 
 void ddio_chan_start(struct ddio_chan *chan, bool here, u64 deadline)
 {
-	if (here)
+	struct address_space *cache = chan->disk->file->f_mapping;
+
+	/* A lent thread does not write out what others have left in the page cache. */
+	if (here && !mapping_tagged(cache, PAGECACHE_TAG_DIRTY))
 		ddio_chan_run(chan, &deadline);
 	else
-		queue_work(ddio_wq, &chan->work);
+		ddio_chan_queue(chan);
 }
 
 void ddio_chan_poke_here(struct ddio_chan *chan)
@@ -239,7 +257,7 @@ void ddio_chan_poke_here(struct ddio_chan *chan)
 static u32 ddio_chan_vecs(const struct ddio_chan *chan)
 {
 	const struct ddio_coll *coll = chan->coll;
-	u32 longest = max(coll->list.longest, chan->disk->logical);
+	u32 longest = max(coll->list.longest, chan->logical);
 
 	/* As if all blocks of the channel were one transfer. */
 	if (coll->delivery == DDIO_PLACE)
@@ -262,9 +280,11 @@ void ddio_chan_init(struct ddio_chan *chan, struct ddio_coll *coll, u32 index)
 	chan->coll = coll;
 	chan->index = index;
 	chan->disk = coll->list.disk[index];
+	chan->logical = coll->list.span[index].logical;
 	chan->next = coll->list.first[index];
 	chan->end = coll->list.first[index + 1];
-	INIT_WORK(&chan->work, ddio_chan_work);
+	kthread_init_work(&chan->work, ddio_chan_work);
+	INIT_LIST_HEAD(&chan->copying);
 	init_llist_head(&chan->landed);
 	atomic_set(&chan->run, DDIO_CHAN_POKED);
 	queue = bdev_get_queue(chan->disk->bdev);

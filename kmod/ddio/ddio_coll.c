@@ -181,6 +181,7 @@ static void ddio_coll_free(struct ddio_obj *obj)
 	ddio_list_drop(&coll->list);
 	kvfree(coll->status);
 	kvfree(coll->chan);
+	ddio_charge_drop(&coll->charge);
 	if (coll->css)
 		css_put(coll->css);
 	ddio_ctx_put(coll->ctx);

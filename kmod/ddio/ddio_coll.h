@@ -7,9 +7,8 @@
 #define DDIO_COLL_H
 
 #include <linux/bio.h>
+#include <linux/kthread.h>
 #include <linux/llist.h>
-#include <linux/rwsem.h>
-#include <linux/workqueue.h>
 
 #include "blocklist.h"
 #include "ddio_priv.h"
@@ -18,10 +17,20 @@
 /*
  * ddio_list.c: a block list from the process, checked and sorted
  */
-/* Bytes of a disk, [@from, @to). */
+/**
+ * struct ddio_span - a disk as a list sees it
+ * @from: first byte of the disk that a block has
+ * @to: one past the last
+ * @bytes: size of the disk, like what follows as it was at the submission
+ * @logical: logical sector, bytes
+ * @align: alignment that memory must have, bytes
+ */
 struct ddio_span {
 	u64 from;
 	u64 to;
+	u64 bytes;
+	u32 logical;
+	u32 align;
 };
 
 /**
@@ -31,7 +40,7 @@ struct ddio_span {
  * @disk: one for each channel, in the order of first occurrence; references
  * @first: of each channel, its first entry; @first[@nr_disks] is @nr
  * @nr_disks: channels
- * @span: of each channel, the part of the disk that its blocks lie in
+ * @span: of each channel, its disk and the part of it that the blocks lie in
  * @pin: place: the buffers named; references
  * @nr_pins: entries of @pin
  * @longest: length of the longest block
@@ -39,6 +48,7 @@ struct ddio_span {
  * @nr_runs: entries of @run
  * @member: scatter: pin of each member named by a run, else NULL; references; by member's index
  * @nr_members: entries of @member
+ * @charge: for all this
  */
 struct ddio_block_list {
 	struct ddio_entry *entry;
@@ -54,6 +64,7 @@ struct ddio_block_list {
 	u64 nr_runs;
 	struct ddio_pin **member;
 	u32 nr_members;
+	struct ddio_charge charge;
 };
 
 /* Fills @list; on failure of a block, @arg->out_block tells which and the list is empty. */
@@ -85,6 +96,7 @@ void ddio_list_drop(struct ddio_block_list *list);
  * @ok_blocks: that ended without error
  * @bytes: of these
  * @status: of each block by its index; 0 until it fails
+ * @charge: for @status and @chan
  * @ended: everything is over; see ddio_coll_ended()
  * @wait: woken when it has ended
  * @waited: 0 until it counts in ctx->ended, 1 while it does, 2 once somebody has learned of the end
@@ -97,7 +109,6 @@ void ddio_list_drop(struct ddio_block_list *list);
  * @slot_length: stream: of each
  * @joint: scatter: reference
  * @joint_link: scatter: in joint->colls
- * @orphaned: scatter: a member that it needs has left; @stop is set too
  * @begun_ns: for the trace
  * @css: control group of the task that submitted; its transfers count for it; a reference
  * @ioprio: the I/O priority of that task
@@ -123,6 +134,7 @@ struct ddio_coll {
 	u64 ok_blocks;
 	u64 bytes;
 	s32 *status;
+	struct ddio_charge charge;
 	bool ended;
 	wait_queue_head_t wait;
 	atomic_t waited;
@@ -135,7 +147,6 @@ struct ddio_coll {
 	u32 slot_length;
 	struct ddio_kjoint *joint;
 	struct list_head joint_link;
-	bool orphaned;
 	u64 begun_ns;
 	struct cgroup_subsys_state *css;
 	u16 ioprio;
@@ -194,6 +205,20 @@ enum ddio_flight_state {
 };
 
 /**
+ * struct ddio_cursor - how far the copying of a block is
+ * @window: the part of the block, by its first byte
+ * @run: the block's run
+ * @at: bytes of that run, cut to the window, that have been copied
+ * @begun: it is the flight's block that this is about
+ */
+struct ddio_cursor {
+	u32 window;
+	u32 run;
+	u32 at;
+	bool begun;
+};
+
+/**
  * struct ddio_flight - one transfer, and the memory it goes through
  * @node: in chan->landed
  * @chan: its channel
@@ -206,6 +231,8 @@ enum ddio_flight_state {
  * @bios: bios in the air, and one for the submitter while it submits
  * @error: of the first bio that failed
  * @bounce: scatter: the bounce buffer
+ * @link: scatter: in chan->copying
+ * @copied: scatter: what of the block has been copied
  * @bio: the first and mostly the only one
  * @vec: its vectors, chan->nr_vecs of them
  */
@@ -221,6 +248,8 @@ struct ddio_flight {
 	atomic_t bios;
 	int error;
 	void *bounce;
+	struct list_head link;
+	struct ddio_cursor copied;
 	struct bio bio;
 	struct bio_vec *vec;
 };
@@ -236,7 +265,7 @@ enum ddio_chan_phase {
  * struct ddio_chan - one disk in one collective
  * @coll: its collective; a reference until the channel has ended
  * @disk: the list's
- * @work: runs ddio_chan_work()
+ * @work: runs ddio_chan_work(), in the disk's thread
  * @run: 0, or why @work runs or is to run again: flights that have landed, DDIO_CHAN_POKED,
  *	DDIO_CHAN_BUSY.  A flight's end of I/O counts itself here after it has put the flight
  *	on @landed, and touches nothing afterwards; the channel does not end before all
@@ -244,11 +273,15 @@ enum ddio_chan_phase {
  * @landed: flights whose bios have ended
  * @next: the next entry to begin
  * @end: one past the last
+ * @copying: scatter: flights whose blocks are being copied, or are to be; the first one is under
+ *	way
  * @in_air: flights that were submitted and not yet counted as landed
  * @held: flights that are the process's (streams)
  * @phase: how far the channel is
  * @asleep: streams: the slots' words say so
  * @index: of the disk in the list
+ * @logical: sector of the disk, bytes
+ * @charge: for flights, vectors and bounce buffers
  * @nr_vecs: vectors that each flight has
  * @transfer_max: place: longest transfer of several blocks, bytes
  * @free: bit n: flight n is free
@@ -263,16 +296,19 @@ enum ddio_chan_phase {
 struct ddio_chan {
 	struct ddio_coll *coll;
 	struct ddio_kdisk *disk;
-	struct work_struct work;
+	struct kthread_work work;
 	atomic_t run;
 	struct llist_head landed;
 	u64 next;
 	u64 end;
+	struct list_head copying;
 	u32 in_air;
 	u32 held;
 	enum ddio_chan_phase phase;
 	bool asleep;
 	u32 index;
+	u32 logical;
+	struct ddio_charge charge;
 	u32 nr_vecs;
 	u32 transfer_max;
 	u64 free;
@@ -305,6 +341,8 @@ struct ddio_chan {
  * @landed: a flight's transfer has ended with flight->error: delivers; either frees the
  *	flight (state FREE) or hands it to the process; reports each entry by
  *	ddio_coll_block_done()
+ * @copy: copies some of what is to be copied, a bounded part; returns true if there is more.  NULL:
+ *	nothing is copied.
  * @idle: returns true if the channel may end.  Called when nothing is in the air and nothing is
  *	left to begin (or stop is set).  Also takes back what the process holds.  NULL: it may.
  *
@@ -318,6 +356,7 @@ struct ddio_delivery {
 	void (*chan_teardown)(struct ddio_chan *chan);
 	void (*begin)(struct ddio_chan *chan);
 	void (*landed)(struct ddio_flight *flight);
+	bool (*copy)(struct ddio_chan *chan);
 	bool (*idle)(struct ddio_chan *chan);
 };
 
@@ -325,15 +364,25 @@ extern const struct ddio_delivery ddio_place, ddio_stream, ddio_scatter, ddio_fl
 
 void ddio_chan_init(struct ddio_chan *chan, struct ddio_coll *coll, u32 index);
 /*
- * Runs the work for the first time: on the workqueue; or, if @here, now and in the caller's context
- * until there is nothing to do, a signal comes or @deadline passes.
+ * Runs the work for the first time: in the disk's thread; or, if @here and the page cache has
+ * nothing dirty of the disk, now and in the caller's context until there is nothing to do, a signal
+ * comes or @deadline passes.
  */
 void ddio_chan_start(struct ddio_chan *chan, bool here, u64 deadline);
+/*
+ * The work runs in the disk's thread; the caller has found chan->run zero, or is the work.  Any
+ * context.
+ */
+static inline void ddio_chan_queue(struct ddio_chan *chan)
+{
+	kthread_queue_work(chan->disk->worker, &chan->work);
+}
+
 /* Makes the work run, soon and once more if it is running.  Any context. */
 static inline void ddio_chan_poke(struct ddio_chan *chan)
 {
 	if (!atomic_fetch_or(DDIO_CHAN_POKED, &chan->run))
-		queue_work(ddio_wq, &chan->work);
+		ddio_chan_queue(chan);
 }
 
 /*
@@ -387,24 +436,25 @@ int ddio_stream_kick(struct ddio_ctx *ctx, const struct ddio_kick *arg);
  * struct ddio_kjoint - memory of several processes
  * @ref: of its file, of each membership, of each collective
  * @lock: @member, @colls, @ended, @error
+ * @owner: of the context that made it: contexts of the same process submit over it, and no
+ *	others; a reference
  * @nr_members: how many may join
  * @member: their pins, NULL where none has joined
  * @colls: collectives under way
  * @ended: how many have ended
  * @error: that of the last one
  * @wait: woken when one ends
- * @copies: held for reading by each copy to or from members' memory
  */
 struct ddio_kjoint {
 	struct kref ref;
 	struct mutex lock;
+	struct mm_struct *owner;
 	u32 nr_members;
 	struct ddio_pin **member;
 	struct list_head colls;
 	u64 ended;
 	int error;
 	wait_queue_head_t wait;
-	struct rw_semaphore copies;
 };
 
 /*
@@ -423,9 +473,6 @@ int ddio_joint_begin(struct ddio_kjoint *joint, struct ddio_coll *coll);
 /* The collective is no longer under way; ddio_joint_end() also counts it as ended. */
 void ddio_joint_leave(struct ddio_kjoint *joint, struct ddio_coll *coll);
 void ddio_joint_end(struct ddio_kjoint *joint, struct ddio_coll *coll);
-/* Around each copy; false: a member has left, and the copy must not be made. */
-bool ddio_joint_copy_begin(struct ddio_kjoint *joint, struct ddio_coll *coll);
-void ddio_joint_copy_end(struct ddio_kjoint *joint);
 
 /*
  * Runs are in kmod/shared/runs.h: ddio_list_take() copies them in, checks that each block's lie in
@@ -433,10 +480,10 @@ void ddio_joint_copy_end(struct ddio_kjoint *joint);
  * ddio_run_check() for each; the setup of ddio_scatter checks their members.
  */
 /*
- * From a channel's work: copies between a block in a bounce buffer and the members' memory.  Stops
- * early, and returns false, when the collective is stopped.
+ * From a channel's work: goes on with the copying between the flight's bounce buffer and the
+ * memory of the members, until about *@budget bytes are spent.  Returns 0 when the block has been
+ * copied, -EAGAIN if there is more, -ECANCELED if the collective is stopped or a member has left.
  */
-bool ddio_copy_scatter(const struct ddio_coll *coll, const struct ddio_entry *entry, void *block);
-bool ddio_copy_gather(const struct ddio_coll *coll, const struct ddio_entry *entry, void *block);
+int ddio_copy_some(struct ddio_flight *flight, u32 *budget);
 
 #endif /* DDIO_COLL_H */

@@ -1,52 +1,43 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Copies a block's runs between a bounce buffer and the members' memory.
+ * Copies a block's runs between a bounce buffer and the members' memory, in steps.
  *
- * The block is taken in parts that fit into the nearest cache: all copies of one part come before
- * those of the next, so each further member's share costs little.
+ * A step is short: whoever copies looks after it whether it may go on, and can leave the rest to
+ * another thread.  It is a read-side section of RCU, and is not begun when its member has left; so
+ * a member that leaves waits for steps that are under way, and never for a whole copy.
+ *
+ * The block is taken in windows that fit into the nearest cache: all copies of one window come
+ * before those of the next, so each further member's share costs little.
  */
-#include <linux/sched.h>
+#include <linux/rcupdate.h>
 #include <linux/string.h>
 
 #include "ddio_coll.h"
 
-/* Bytes copied between two looks at whether to stop; each piece counts for so many at least. */
-#define DDIO_COPY_CHUNK (256U << 10)
+/* The cost of the longest step, in bytes; a piece costs so many at least. */
+#define DDIO_COPY_STEP (64U << 10)
 #define DDIO_COPY_PIECE_COST 16U
 
 /* A part of the first cache, with room for the members' memory beside it. */
 #define DDIO_COPY_WINDOW (8U << 10)
 
-/* With more runs than these, each is likely to lie within one part anyway. */
+/* With more runs than these, each is likely to lie within one window anyway. */
 #define DDIO_COPY_RUNS_MAX 64U
 
-/* Counts what has been copied.  Returns false if the collective is stopped. */
-static bool ddio_copy_go_on(const struct ddio_coll *coll, const struct ddio_run *run, u64 *since)
+/* Returns what it costs to copy @bytes of @run; a run has fewer than 2^32 bytes. */
+static u32 copy_cost(const struct ddio_run *run, u32 bytes)
 {
-	u64 bytes = ddio_run_bytes(run);
-
-	/* A run has fewer than 2^32 bytes. */
-	*since += DDIO_COPY_PIECE_COST;
-	*since += run->length < DDIO_COPY_PIECE_COST
-			  ? (u64)((u32)bytes / run->length) * DDIO_COPY_PIECE_COST
-			  : bytes;
-	if (*since < DDIO_COPY_CHUNK)
-		return true;
-	*since = 0;
-	cond_resched();
-	return !READ_ONCE(coll->stop);
+	if (run->length >= DDIO_COPY_PIECE_COST)
+		return bytes;
+	return bytes / run->length * DDIO_COPY_PIECE_COST;
 }
 
-typedef void (*ddio_copy_fn)(const struct ddio_run *run, void *block, void *memory);
-
-static void copy_scatter(const struct ddio_run *run, void *block, void *memory)
+/* Returns how many bytes of @run make a step. */
+static u32 copy_step(const struct ddio_run *run)
 {
-	ddio_run_scatter(run, block, memory);
-}
-
-static void copy_gather(const struct ddio_run *run, void *block, void *memory)
-{
-	ddio_run_gather(run, block, memory);
+	if (run->length >= DDIO_COPY_PIECE_COST)
+		return DDIO_COPY_STEP;
+	return DDIO_COPY_STEP / DDIO_COPY_PIECE_COST * run->length;
 }
 
 /* Returns how much of the block is copied at a time: all of it, where parts gain nothing. */
@@ -57,38 +48,103 @@ static u32 copy_window(const struct ddio_entry *entry)
 	return min(entry->length, DDIO_COPY_WINDOW);
 }
 
-static bool copy_runs(const struct ddio_coll *coll, const struct ddio_entry *entry, void *block,
-		      ddio_copy_fn copy)
+/* Returns the run at the cursor, cut to its window, or NULL if nothing of it lies there. */
+static const struct ddio_run *copy_run(const struct ddio_entry *entry, const struct ddio_run *first,
+				       const struct ddio_cursor *cursor, struct ddio_run *part)
 {
-	const struct ddio_run *first = coll->list.run + entry->where, *run,
-			      *end = first + entry->aux;
-	u32 window = copy_window(entry), from;
-	bool whole = window == entry->length;
-	struct ddio_run part;
-	u64 since = 0;
+	const struct ddio_run *run = first + cursor->run;
+	u32 window = copy_window(entry);
 
-	for (from = 0; from < entry->length; from += window) {
-		for (run = first; run < end; run++) {
-			if (!whole && !ddio_run_window(run, from, from + window, &part))
-				continue;
-			copy(whole ? run : &part, block, coll->list.member[run->member]->vaddr);
-			if (!ddio_copy_go_on(coll, whole ? run : &part, &since))
-				return false;
+	if (window == entry->length)
+		return run;
+	return ddio_run_window(run, cursor->window, cursor->window + window, part) ? part : NULL;
+}
+
+/* Returns the next step, or NULL at the end; moves the cursor behind it. */
+static const struct ddio_run *copy_next(const struct ddio_block_list *list,
+					const struct ddio_entry *entry, struct ddio_cursor *cursor,
+					struct ddio_run *part)
+{
+	const struct ddio_run *run;
+	struct ddio_run whole;
+
+	for (; cursor->window < entry->length; cursor->window += copy_window(entry)) {
+		for (; cursor->run < entry->aux; cursor->run++) {
+			run = copy_run(entry, list->run + entry->where, cursor, part);
+			if (run && cursor->at < ddio_run_bytes(run))
+				goto found;
+			cursor->at = 0;
 		}
+		cursor->run = 0;
 	}
-	return true;
+	return NULL;
+
+found:
+	if (!cursor->at && ddio_run_bytes(run) <= copy_step(run)) {
+		cursor->at = ddio_run_bytes(run);
+		return run;
+	}
+	whole = *run;
+	cursor->at += ddio_run_part(&whole, cursor->at, copy_step(&whole), part);
+	return part;
 }
 
-bool ddio_copy_scatter(const struct ddio_coll *coll, const struct ddio_entry *entry, void *block)
+/* Returns false, with nothing copied, if the member has left. */
+static bool copy_one(const struct ddio_flight *flight, const struct ddio_run *run)
 {
-	return copy_runs(coll, entry, block, copy_scatter);
+	const struct ddio_coll *coll = flight->chan->coll;
+	const struct ddio_pin *pin = coll->list.member[run->member];
+	bool left;
+
+	rcu_read_lock();
+	/* Pairs with ddio_pin_leave(): the reason why the collective stops is seen as well. */
+	left = smp_load_acquire(&pin->left);
+	if (!left && coll->op == DDIO_READ)
+		ddio_run_scatter(run, flight->bounce, pin->vaddr);
+	else if (!left)
+		ddio_run_gather(run, flight->bounce, pin->vaddr);
+	rcu_read_unlock();
+	return !left;
 }
 
-bool ddio_copy_gather(const struct ddio_coll *coll, const struct ddio_entry *entry, void *block)
+static void copy_spend(u32 *budget, u32 cost)
 {
-	const struct ddio_run *run = coll->list.run + entry->where;
+	*budget -= min(*budget, cost + DDIO_COPY_PIECE_COST);
+}
 
-	if (entry->aux != 1 || !ddio_run_covers(run, entry->length))
-		memset(block, 0, entry->length);
-	return copy_runs(coll, entry, block, copy_gather);
+/* The first step of a block to be written: what its runs leave out is written as zeroes. */
+static void copy_begin(const struct ddio_flight *flight, const struct ddio_entry *entry,
+		       u32 *budget)
+{
+	const struct ddio_run *run = flight->chan->coll->list.run + entry->where;
+
+	if (flight->chan->coll->op == DDIO_READ ||
+	    (entry->aux == 1 && ddio_run_covers(run, entry->length)))
+		return;
+	memset(flight->bounce, 0, entry->length);
+	copy_spend(budget, entry->length / 4);
+}
+
+int ddio_copy_some(struct ddio_flight *flight, u32 *budget)
+{
+	const struct ddio_coll *coll = flight->chan->coll;
+	const struct ddio_entry *entry = &coll->list.entry[flight->first];
+	const struct ddio_run *run;
+	struct ddio_run part;
+
+	if (!flight->copied.begun) {
+		copy_begin(flight, entry, budget);
+		flight->copied.begun = true;
+	}
+	while (*budget) {
+		if (READ_ONCE(coll->stop))
+			return -ECANCELED;
+		run = copy_next(&coll->list, entry, &flight->copied, &part);
+		if (!run)
+			return 0;
+		if (!copy_one(flight, run))
+			return -ECANCELED;
+		copy_spend(budget, copy_cost(run, ddio_run_bytes(run)));
+	}
+	return -EAGAIN;
 }

@@ -4,6 +4,7 @@
  */
 #include <linux/module.h>
 #include <linux/sched.h>
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
 
 #include "ddio_priv.h"
@@ -23,6 +24,8 @@ struct ddio_ctx *ddio_ctx_new(void)
 	INIT_LIST_HEAD(&ctx->link);
 	xa_init_flags(&ctx->objs, XA_FLAGS_ALLOC1);
 	init_waitqueue_head(&ctx->wait);
+	ctx->owner = current->mm;
+	mmgrab(ctx->owner);
 	ctx->serial = atomic64_inc_return(&ddio_ctx_serial);
 	ctx->pid = task_tgid_nr(current);
 	atomic64_inc(&ddio_live.contexts);
@@ -39,6 +42,7 @@ static void ddio_ctx_free(struct kref *ref)
 		ddio_ring_free(ctx->ring);
 	xa_destroy(&ctx->objs);
 	mutex_destroy(&ctx->lock);
+	mmdrop(ctx->owner);
 	kfree(ctx);
 	atomic64_dec(&ddio_live.contexts);
 	module_put(THIS_MODULE);
@@ -60,7 +64,6 @@ static void ddio_ctx_stop_all(struct ddio_ctx *ctx)
 	unsigned long id;
 
 	mutex_lock(&ctx->lock);
-	WRITE_ONCE(ctx->dead, true);
 	xa_for_each(&ctx->objs, id, obj) {
 		if (obj->ops->stop)
 			obj->ops->stop(obj);

@@ -2,10 +2,13 @@
 /*
  * Disks: block devices that the caller holds open.
  */
+#include <linux/cgroup.h>
 #include <linux/delay.h>
 #include <linux/file.h>
 #include <linux/fs.h>
+#include <linux/kthread.h>
 #include <linux/pagemap.h>
+#include <linux/sched.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 
@@ -14,26 +17,42 @@
 #define DDIO_INVALIDATE_TRIES 100
 #define DDIO_INVALIDATE_SLEEP_US 1000
 
-/* A device that has become read-only, or that swaps, is not written to. */
-static u32 ddio_disk_access(struct file *file, struct block_device *bdev)
+bool ddio_disk_may_write(const struct ddio_kdisk *disk)
 {
-	u32 access = 0;
-
-	if (file->f_mode & FMODE_READ)
-		access |= DDIO_ACCESS_READ;
-	if ((file->f_mode & FMODE_WRITE) && !bdev_read_only(bdev) &&
-	    !IS_SWAPFILE(file->f_mapping->host))
-		access |= DDIO_ACCESS_WRITE;
-	return access;
+	return disk->access & DDIO_ACCESS_WRITE && !bdev_read_only(disk->bdev) &&
+	       !IS_SWAPFILE(disk->file->f_mapping->host);
 }
 
+static u32 ddio_disk_access(const struct file *file)
+{
+	return (file->f_mode & FMODE_READ ? DDIO_ACCESS_READ : 0) |
+	       (file->f_mode & FMODE_WRITE ? DDIO_ACCESS_WRITE : 0);
+}
+
+static void ddio_disk_end(struct ddio_kdisk *disk)
+{
+	if (disk->worker)
+		kthread_destroy_worker(disk->worker);
+	ddio_charge_drop(&disk->charge);
+	fput(disk->file);
+	kfree(disk);
+	atomic64_dec(&ddio_live.disks);
+}
+
+static void ddio_disk_end_work(struct work_struct *work)
+{
+	ddio_disk_end(container_of(work, struct ddio_kdisk, end));
+}
+
+/* A process that destroys the last use of a device finds the device free. */
 static void ddio_disk_free(struct ddio_obj *obj)
 {
 	struct ddio_kdisk *disk = container_of(obj, struct ddio_kdisk, obj);
 
-	fput(disk->file);
-	kfree(disk);
-	atomic64_dec(&ddio_live.disks);
+	if (current->flags & PF_KTHREAD)
+		queue_work(ddio_wq, &disk->end);
+	else
+		ddio_disk_end(disk);
 }
 
 static void ddio_disk_show(struct seq_file *seq, struct ddio_obj *obj)
@@ -42,8 +61,9 @@ static void ddio_disk_show(struct seq_file *seq, struct ddio_obj *obj)
 
 	seq_printf(seq, "%u %pg %s%s logical %u align %u bytes %lld users %u\n", obj->id,
 		   disk->bdev, disk->access & DDIO_ACCESS_READ ? "r" : "",
-		   disk->access & DDIO_ACCESS_WRITE ? "w" : "", disk->logical, disk->align,
-		   (long long)bdev_nr_bytes(disk->bdev), kref_read(&obj->ref) - 1);
+		   ddio_disk_may_write(disk) ? "w" : "", bdev_logical_block_size(disk->bdev),
+		   bdev_dma_alignment(disk->bdev) + 1, (long long)bdev_nr_bytes(disk->bdev),
+		   kref_read(&obj->ref) - 1);
 }
 
 static const struct ddio_obj_ops ddio_disk_ops = {
@@ -51,6 +71,31 @@ static const struct ddio_obj_ops ddio_disk_ops = {
 	.free = ddio_disk_free,
 	.show = ddio_disk_show,
 };
+
+/* The disk's thread works in the caller's control groups, and has its nice value. */
+static int ddio_disk_hire(struct ddio_kdisk *disk)
+{
+	struct kthread_worker *worker;
+	int err = ddio_charge_add(&disk->charge, THREAD_SIZE);
+
+	if (err)
+		return err;
+	worker = kthread_run_worker(0, "ddio/%pg", disk->bdev);
+	if (IS_ERR(worker))
+		return PTR_ERR(worker);
+	disk->worker = worker;
+	err = cgroup_attach_task_all(current, worker->task);
+	if (err)
+		return err == -EINTR ? err : -ENOMEM;
+	ddio_disk_submit_as_current(disk);
+	return 0;
+}
+
+void ddio_disk_submit_as_current(struct ddio_kdisk *disk)
+{
+	if (task_nice(disk->worker->task) != task_nice(current))
+		set_user_nice(disk->worker->task, task_nice(current));
+}
 
 /* Takes over the reference to @file. */
 static struct ddio_kdisk *ddio_disk_new(struct file *file)
@@ -68,9 +113,8 @@ static struct ddio_kdisk *ddio_disk_new(struct file *file)
 	disk->obj.ops = &ddio_disk_ops;
 	disk->file = file;
 	disk->bdev = I_BDEV(file->f_mapping->host);
-	disk->access = ddio_disk_access(file, disk->bdev);
-	disk->logical = bdev_logical_block_size(disk->bdev);
-	disk->align = bdev_dma_alignment(disk->bdev) + 1;
+	disk->access = ddio_disk_access(file);
+	INIT_WORK(&disk->end, ddio_disk_end_work);
 	atomic64_inc(&ddio_live.disks);
 	return disk;
 
@@ -85,11 +129,27 @@ static void ddio_disk_describe(const struct ddio_kdisk *disk, struct ddio_disk_a
 
 	arg->out_disk = disk->obj.id;
 	arg->out_access = disk->access;
-	arg->out_logical = disk->logical;
+	if (!ddio_disk_may_write(disk))
+		arg->out_access &= ~DDIO_ACCESS_WRITE;
+	arg->out_logical = bdev_logical_block_size(disk->bdev);
 	arg->out_bytes = bdev_nr_bytes(disk->bdev);
 	arg->out_physical = bdev_physical_block_size(disk->bdev);
-	arg->out_align = disk->align;
+	arg->out_align = bdev_dma_alignment(disk->bdev) + 1;
 	arg->out_io_max = min_t(u64, (u64)queue_max_sectors(queue) << SECTOR_SHIFT, U32_MAX);
+}
+
+/* Returns true if the context has the device already: it has one thread for each. */
+static bool ddio_disk_is_there(struct ddio_ctx *ctx, const struct ddio_kdisk *disk)
+{
+	struct ddio_obj *obj;
+	unsigned long id;
+
+	lockdep_assert_held(&ctx->lock);
+	xa_for_each(&ctx->objs, id, obj)
+		if (obj->ops->type == DDIO_OBJ_DISK &&
+		    container_of(obj, struct ddio_kdisk, obj)->bdev == disk->bdev)
+			return true;
+	return false;
 }
 
 int ddio_disk_add(struct ddio_ctx *ctx, struct ddio_disk_add *arg)
@@ -105,10 +165,13 @@ int ddio_disk_add(struct ddio_ctx *ctx, struct ddio_disk_add *arg)
 	if (IS_ERR(disk))
 		return PTR_ERR(disk);
 	err = -EACCES;
-	if (!disk->access)
+	if (!(disk->access & DDIO_ACCESS_READ) && !ddio_disk_may_write(disk))
+		goto put_disk;
+	err = ddio_disk_hire(disk);
+	if (err)
 		goto put_disk;
 	mutex_lock(&ctx->lock);
-	err = ddio_ctx_add(ctx, &disk->obj);
+	err = ddio_disk_is_there(ctx, disk) ? -EEXIST : ddio_ctx_add(ctx, &disk->obj);
 	if (!err)
 		ddio_disk_describe(disk, arg);
 	mutex_unlock(&ctx->lock);

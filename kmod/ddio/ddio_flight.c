@@ -49,7 +49,7 @@ static void ddio_flight_land(struct ddio_flight *flight)
 
 	llist_add(&flight->node, &chan->landed);
 	if (!atomic_fetch_inc(&chan->run))
-		queue_work(ddio_wq, &chan->work);
+		ddio_chan_queue(chan);
 }
 
 static void ddio_flight_end_io(struct bio *bio)
@@ -113,7 +113,7 @@ static void ddio_bio_trim(struct bio *bio, u32 excess)
 static u64 ddio_bio_fill(struct bio *bio, struct ddio_flight *flight, u64 offset, u64 length,
 			 ddio_memory_fn memory)
 {
-	u32 logical = flight->chan->disk->logical, excess;
+	u32 logical = flight->chan->logical, excess;
 	u64 at = offset;
 	struct bio_vec bv;
 
@@ -138,6 +138,11 @@ void ddio_flight_submit(struct ddio_flight *flight, u64 offset, u64 length, ddio
 	/* The submitter's own count stands for the last bio. */
 	atomic_set(&flight->bios, 1);
 	flight->chan->in_air++;
+	if (flight->chan->coll->op == DDIO_WRITE && !ddio_disk_may_write(flight->chan->disk)) {
+		flight->error = -EACCES;
+		ddio_flight_land(flight);
+		return;
+	}
 	do {
 		bio = ddio_flight_bio(flight, !at);
 		bio->bi_iter.bi_sector = (offset + at) >> SECTOR_SHIFT;
@@ -173,8 +178,14 @@ int ddio_flights_make(struct ddio_chan *chan)
 {
 	const struct ddio_coll *coll = chan->coll;
 	u32 i;
+	int err;
 
-	chan->flight = kvcalloc(coll->depth, sizeof(*chan->flight), DDIO_GFP_LONG);
+	err = ddio_charge_add(
+		&chan->charge,
+		coll->depth * (sizeof(*chan->flight) + (u64)chan->nr_vecs * sizeof(*chan->vec)));
+	if (err)
+		return err;
+	chan->flight = ddio_alloc_long(coll->depth, sizeof(*chan->flight), true);
 	if (!chan->flight)
 		return -ENOMEM;
 	for (i = 0; i < coll->depth; i++) {
@@ -182,7 +193,7 @@ int ddio_flights_make(struct ddio_chan *chan)
 		chan->flight[i].slot = i;
 		chan->free |= BIT_ULL(i);
 	}
-	chan->vec = kvmalloc_array(coll->depth, chan->nr_vecs * sizeof(*chan->vec), DDIO_GFP_LONG);
+	chan->vec = ddio_alloc_long(coll->depth, chan->nr_vecs * sizeof(*chan->vec), false);
 	if (!chan->vec)
 		return -ENOMEM;
 	for (i = 0; i < coll->depth; i++)
@@ -202,6 +213,7 @@ void ddio_flights_drop(struct ddio_chan *chan)
 	chan->vec = NULL;
 	kvfree(chan->flight);
 	chan->flight = NULL;
+	ddio_charge_drop(&chan->charge);
 }
 
 int ddio_bio_init(void)

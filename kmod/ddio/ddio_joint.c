@@ -6,8 +6,12 @@
  * the membership, which keeps the process's memory pinned and in the joint until its last copy is
  * closed; so a member's death takes it out.  Collectives hold references to the pins that they
  * need, and are stopped when one of these is taken out, so that nobody believes that all members
- * have all bytes.  A copy that is under way then is waited for, and no other begins: a member
- * that has left may use its memory for something else at once.
+ * have all bytes.  A member that leaves waits for no more than the steps of copies that are under
+ * way (ddio_copy.c), and none begins: it may use its memory for something else at once.  The
+ * joint's lock is held for short times only, since whoever dies needs it.
+ *
+ * A joint's descriptor lets its holder join, and no more: collectives over it are submitted by
+ * contexts that the process opened which opened the one that made the joint.
  */
 #include <linux/anon_inodes.h>
 #include <linux/fcntl.h>
@@ -16,6 +20,7 @@
 #include <linux/hrtimer.h>
 #include <linux/nospec.h>
 #include <linux/sched.h>
+#include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 
@@ -44,6 +49,7 @@ static void joint_free(struct kref *ref)
 	struct ddio_kjoint *joint = container_of(ref, struct ddio_kjoint, ref);
 
 	mutex_destroy(&joint->lock);
+	mmdrop(joint->owner);
 	kvfree(joint->member);
 	kfree(joint);
 	atomic64_dec(&ddio_live.joints);
@@ -54,20 +60,21 @@ void ddio_joint_put(struct ddio_kjoint *joint)
 	kref_put(&joint->ref, joint_free);
 }
 
-static struct ddio_kjoint *joint_new(u32 members)
+static struct ddio_kjoint *joint_new(struct mm_struct *owner, u32 members)
 {
 	struct ddio_kjoint *joint = kzalloc(sizeof(*joint), GFP_KERNEL_ACCOUNT);
 
 	if (!joint)
 		return NULL;
-	joint->member = kvcalloc(members, sizeof(*joint->member), DDIO_GFP_LONG);
+	joint->member = ddio_alloc_long(members, sizeof(*joint->member), true);
 	if (!joint->member) {
 		kfree(joint);
 		return NULL;
 	}
 	kref_init(&joint->ref);
 	mutex_init(&joint->lock);
-	init_rwsem(&joint->copies);
+	joint->owner = owner;
+	mmgrab(owner);
 	joint->nr_members = members;
 	INIT_LIST_HEAD(&joint->colls);
 	init_waitqueue_head(&joint->wait);
@@ -121,7 +128,7 @@ int ddio_joint_create(struct ddio_ctx *ctx, struct ddio_joint_create *arg, struc
 		return -EINVAL;
 	if (arg->members > DDIO_MEMBERS_MAX)
 		return -EOVERFLOW;
-	joint = joint_new(arg->members);
+	joint = joint_new(ctx->owner, arg->members);
 	if (!joint)
 		return -ENOMEM;
 	err = joint_make_file("[ddio-joint]", &ddio_joint_fops, joint, &arg->out_fd, file);
@@ -161,17 +168,12 @@ static void joint_take_out(struct ddio_kjoint *joint, struct ddio_member *member
 			if (coll->list.member[member->index] != member->pin)
 				continue;
 			ddio_coll_stop(coll, -EOWNERDEAD);
-			/* After the reason: ddio_joint_copy_begin() must find that as well. */
-			smp_store_release(&coll->orphaned, true);
 			needed = true;
 		}
 	}
 	mutex_unlock(&joint->lock);
-	if (!needed)
-		return;
-	/* Copies that began before stop soon, and no other begins: see ddio_joint_copy_begin(). */
-	down_write(&joint->copies);
-	up_write(&joint->copies);
+	if (needed)
+		ddio_pin_leave(member->pin);
 }
 
 static void member_free(struct ddio_member *member)
@@ -315,7 +317,7 @@ static int member_wait(void *object, union ddio_arg *any, struct file **file)
 	struct ddio_kjoint *joint = member->joint;
 	int err;
 
-	err = member_wait_until(joint, arg->ended, arg->deadline);
+	err = member_wait_until(joint, arg->ended, ddio_deadline(arg->deadline));
 	if (err)
 		return err;
 	mutex_lock(&joint->lock);
@@ -347,40 +349,65 @@ static long member_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	return ddio_ioctl_run(member_ioctls, ARRAY_SIZE(member_ioctls), file, cmd, arg);
 }
 
-static void joint_name_members(struct ddio_kjoint *joint, struct ddio_block_list *list)
+/* Stands in @list->member for a member that a run names. */
+static struct ddio_pin joint_named;
+
+/* Marks each member that a run names; scatter_check_run() refuses those that do not exist. */
+static int joint_name_members(struct ddio_block_list *list)
 {
 	const struct ddio_run *run;
-	struct ddio_pin *pin;
 	u64 i, seen = 0;
-	u32 k, member;
+	u32 k;
 
 	for (i = 0; i < list->nr; i++) {
 		run = list->run + list->entry[i].where;
 		for (k = 0; k < list->entry[i].aux; k++, run++) {
-			if (++seen % DDIO_JOINT_CHUNK == 0)
-				cond_resched();
-			if (run->member >= joint->nr_members)
+			if (run->member < list->nr_members)
+				list->member[array_index_nospec(run->member, list->nr_members)] =
+					&joint_named;
+			if (++seen % DDIO_JOINT_CHUNK)
 				continue;
-			member = array_index_nospec(run->member, joint->nr_members);
-			pin = joint->member[member];
-			if (!pin || list->member[member])
-				continue;
-			kref_get(&pin->obj.ref);
-			list->member[member] = pin;
+			if (fatal_signal_pending(current))
+				return -EINTR;
+			cond_resched();
 		}
+	}
+	return 0;
+}
+
+/* Puts the pins of those that have joined in the place of the marks. */
+static void joint_take_members(struct ddio_kjoint *joint, struct ddio_block_list *list)
+{
+	u32 i;
+
+	for (i = 0; i < list->nr_members; i++) {
+		if (!list->member[i])
+			continue;
+		list->member[i] = joint->member[i];
+		if (list->member[i])
+			kref_get(&list->member[i]->obj.ref);
 	}
 }
 
 int ddio_joint_begin(struct ddio_kjoint *joint, struct ddio_coll *coll)
 {
 	struct ddio_block_list *list = &coll->list;
+	int err;
 
-	list->member = kvcalloc(joint->nr_members, sizeof(*list->member), DDIO_GFP_LONG);
+	err = ddio_charge_add(&list->charge, joint->nr_members * sizeof(*list->member));
+	if (err)
+		return err;
+	list->member = ddio_alloc_long(joint->nr_members, sizeof(*list->member), true);
 	if (!list->member)
 		return -ENOMEM;
 	list->nr_members = joint->nr_members;
+	err = joint_name_members(list);
+	if (err) {
+		list->nr_members = 0;
+		return err;
+	}
 	mutex_lock(&joint->lock);
-	joint_name_members(joint, list);
+	joint_take_members(joint, list);
 	list_add_tail(&coll->joint_link, &joint->colls);
 	mutex_unlock(&joint->lock);
 	return 0;
@@ -401,22 +428,4 @@ void ddio_joint_end(struct ddio_kjoint *joint, struct ddio_coll *coll)
 	WRITE_ONCE(joint->ended, joint->ended + 1);
 	mutex_unlock(&joint->lock);
 	wake_up_all(&joint->wait);
-}
-
-/*
- * Either a member that leaves waits for the end of the copy, or this sees that it has left.
- */
-bool ddio_joint_copy_begin(struct ddio_kjoint *joint, struct ddio_coll *coll)
-{
-	down_read(&joint->copies);
-	/* Pairs with joint_take_out(): a thread that sees this sees why the collective stops. */
-	if (!smp_load_acquire(&coll->orphaned))
-		return true;
-	up_read(&joint->copies);
-	return false;
-}
-
-void ddio_joint_copy_end(struct ddio_kjoint *joint)
-{
-	up_read(&joint->copies);
 }

@@ -6,6 +6,7 @@
  * What the process writes into its list meanwhile does not matter: what was
  * checked is what is used.
  */
+#include <linux/fs.h>
 #include <linux/overflow.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
@@ -31,7 +32,6 @@ static_assert(sizeof(struct ddio_block) == sizeof(struct ddio_entry));
  * @last_chan: its channel
  * @last_buffer: the same for buffers
  * @last_pin: its index
- * @disk_bytes: size of each channel's disk
  * @room_disks: entries that @list->disk has room for
  * @room_pins: entries that @list->pin has room for
  * @runs: runs of all blocks so far
@@ -47,20 +47,11 @@ struct ddio_taker {
 	u32 last_chan;
 	u32 last_buffer;
 	u32 last_pin;
-	u64 *disk_bytes;
 	u32 room_disks;
 	u32 room_pins;
 	u64 runs;
 	bool sorted;
 };
-
-/* The longest lists need more than kvmalloc() gives. */
-static void *ddio_list_alloc(u64 n, size_t size)
-{
-	size_t bytes = array_size(n, size);
-
-	return bytes > INT_MAX ? __vmalloc(bytes, DDIO_GFP_LONG) : kvmalloc(bytes, DDIO_GFP_LONG);
-}
 
 static int ddio_list_relax(void *unused)
 {
@@ -69,6 +60,15 @@ static int ddio_list_relax(void *unused)
 }
 
 static const struct ddio_relax ddio_relax = { .fn = ddio_list_relax };
+
+/* Sizes may change while the disk is open: these are the submission's. */
+static void ddio_take_span(struct ddio_span *span, struct block_device *bdev)
+{
+	span->from = U64_MAX;
+	span->bytes = bdev_nr_bytes(bdev);
+	span->logical = bdev_logical_block_size(bdev);
+	span->align = bdev_dma_alignment(bdev) + 1;
+}
 
 static int ddio_take_new_disk(struct ddio_taker *t, u32 id)
 {
@@ -89,10 +89,8 @@ static int ddio_take_new_disk(struct ddio_taker *t, u32 id)
 	t->last_chan = list->nr_disks++;
 	t->last_disk = id;
 	list->disk[t->last_chan] = container_of(obj, struct ddio_kdisk, obj);
-	list->span[t->last_chan].from = U64_MAX;
-	t->disk_bytes[t->last_chan] = bdev_nr_bytes(list->disk[t->last_chan]->bdev);
-	/* It may have become read-only since it was opened. */
-	if (t->arg->op == DDIO_WRITE && bdev_read_only(list->disk[t->last_chan]->bdev))
+	ddio_take_span(&list->span[t->last_chan], list->disk[t->last_chan]->bdev);
+	if (t->arg->op == DDIO_WRITE && !ddio_disk_may_write(list->disk[t->last_chan]))
 		return -EACCES;
 	return 0;
 }
@@ -119,7 +117,7 @@ static int ddio_take_pin_room(struct ddio_taker *t)
 
 	if (t->list->nr_pins < t->room_pins)
 		return 0;
-	pin = ddio_list_alloc(room, sizeof(*pin));
+	pin = ddio_alloc_long(room, sizeof(*pin), false);
 	if (!pin)
 		return -ENOMEM;
 	if (t->list->nr_pins)
@@ -171,7 +169,7 @@ static int ddio_take_pin(struct ddio_taker *t, u32 id)
 static int ddio_take_place(struct ddio_taker *t, const struct ddio_block *block,
 			   struct ddio_entry *entry)
 {
-	u32 align = t->list->disk[t->last_chan]->align;
+	u32 align = t->list->span[t->last_chan].align;
 	const struct ddio_pin *pin;
 	int ret;
 
@@ -222,6 +220,7 @@ static int ddio_take_transfer(struct ddio_taker *t, const struct ddio_block *blo
 			      struct ddio_entry *entry)
 {
 	const struct ddio_kdisk *disk = t->list->disk[t->last_chan];
+	const struct ddio_span *span = &t->list->span[t->last_chan];
 	u32 need = t->arg->op == DDIO_READ ? DDIO_ACCESS_READ : DDIO_ACCESS_WRITE;
 	int ret;
 
@@ -229,8 +228,7 @@ static int ddio_take_transfer(struct ddio_taker *t, const struct ddio_block *blo
 		return -EACCES;
 	if (block->length > DDIO_BLOCK_LENGTH_MAX)
 		return -EOVERFLOW;
-	ret = ddio_block_check(block->offset, block->length, t->disk_bytes[t->last_chan],
-			       disk->logical);
+	ret = ddio_block_check(block->offset, block->length, span->bytes, span->logical);
 	if (ret)
 		return ret;
 	switch (t->arg->delivery) {
@@ -292,7 +290,7 @@ static int ddio_take_copy_runs(struct ddio_taker *t)
 
 	if (!t->arg->nr_runs)
 		return 0;
-	list->run = ddio_list_alloc(t->arg->nr_runs, sizeof(*list->run));
+	list->run = ddio_alloc_long(t->arg->nr_runs, sizeof(*list->run), false);
 	if (!list->run)
 		return -ENOMEM;
 	list->nr_runs = t->arg->nr_runs;
@@ -378,7 +376,7 @@ static int ddio_take_arrange(struct ddio_taker *t)
 	list->first[0] = 0;
 	list->first[1] = list->nr;
 	if (list->nr_disks > 1 || !t->sorted) {
-		spare = ddio_list_alloc(list->nr, sizeof(*spare));
+		spare = ddio_alloc_long(list->nr, sizeof(*spare), false);
 		if (!spare)
 			return -ENOMEM;
 	}
@@ -397,16 +395,42 @@ static int ddio_take_alloc(struct ddio_taker *t)
 {
 	struct ddio_block_list *list = t->list;
 	u32 room = min_t(u64, t->arg->nr_blocks, DDIO_DISKS_MAX);
+	int err;
+
+	err = ddio_charge_add(&list->charge, t->arg->nr_blocks * sizeof(*list->entry) +
+						     t->arg->nr_runs * sizeof(*list->run));
+	if (err)
+		return err;
 
 	t->room_disks = room;
-	t->disk_bytes = kvcalloc(room, sizeof(*t->disk_bytes), GFP_KERNEL_ACCOUNT);
-	list->disk = kvcalloc(room, sizeof(*list->disk), GFP_KERNEL_ACCOUNT);
-	list->first = kvcalloc(room + 1, sizeof(*list->first), GFP_KERNEL_ACCOUNT);
-	list->span = kvcalloc(room, sizeof(*list->span), GFP_KERNEL_ACCOUNT);
+	list->disk = ddio_alloc_long(room, sizeof(*list->disk), true);
+	list->first = ddio_alloc_long(room + 1, sizeof(*list->first), true);
+	list->span = ddio_alloc_long(room, sizeof(*list->span), true);
 	list->nr = t->arg->nr_blocks;
-	list->entry = ddio_list_alloc(list->nr, sizeof(*list->entry));
-	if (!t->disk_bytes || !list->disk || !list->first || !list->span || !list->entry)
+	list->entry = ddio_alloc_long(list->nr, sizeof(*list->entry), false);
+	if (!list->disk || !list->first || !list->span || !list->entry)
 		return -ENOMEM;
+	return 0;
+}
+
+/* Asks security modules, which have a say in reads and writes of files. */
+static int ddio_take_permission(const struct ddio_taker *t)
+{
+	const struct ddio_block_list *list = t->list;
+	int op = t->arg->op == DDIO_READ ? READ : WRITE;
+	const struct ddio_span *span;
+	loff_t from;
+	u32 i;
+	int ret;
+
+	for (i = 0; i < list->nr_disks && t->arg->op != DDIO_FLUSH; i++) {
+		span = &list->span[i];
+		from = span->from;
+		ret = rw_verify_area(op, list->disk[i]->file, &from,
+				     min_t(u64, span->to - span->from, MAX_RW_COUNT));
+		if (ret < 0)
+			return ret;
+	}
 	return 0;
 }
 
@@ -435,10 +459,11 @@ int ddio_list_take(struct ddio_ctx *ctx, struct ddio_submit *arg, struct ddio_bl
 	if (!ret)
 		ret = ddio_take_blocks(&t);
 	if (!ret)
+		ret = ddio_take_permission(&t);
+	if (!ret)
 		ret = ddio_take_arrange(&t);
 	if (ret)
 		ddio_list_drop(list);
-	kvfree(t.disk_bytes);
 	xa_destroy(&t.pin_of);
 	xa_destroy(&t.disk_of);
 	return ret;
@@ -466,5 +491,6 @@ void ddio_list_drop(struct ddio_block_list *list)
 	kvfree(list->first);
 	kvfree(list->disk);
 	kvfree(list->entry);
+	ddio_charge_drop(&list->charge);
 	memset(list, 0, sizeof(*list));
 }

@@ -64,8 +64,7 @@ static int __init ddio_init(void)
 {
 	int err;
 
-	/* As many works at a time as possible: some may wait for a disk that does not answer. */
-	ddio_wq = alloc_workqueue("ddio", WQ_UNBOUND | WQ_SYSFS, WQ_UNBOUND_MAX_ACTIVE);
+	ddio_wq = alloc_workqueue("ddio", WQ_UNBOUND, 0);
 	if (!ddio_wq)
 		return -ENOMEM;
 	err = ddio_bio_init();
@@ -88,7 +87,10 @@ destroy_wq:
 static void __exit ddio_exit(void)
 {
 	misc_deregister(&ddio_misc);
-	/* A work that dropped the last reference to the module may not have returned yet. */
+	/*
+	 * With the last disks go the threads that may have dropped the last reference to the
+	 * module.
+	 */
 	destroy_workqueue(ddio_wq);
 	rcu_barrier();
 	synchronize_rcu();

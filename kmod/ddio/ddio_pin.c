@@ -2,15 +2,15 @@
 /*
  * Pinned memory: buffers, and the memory that members give to a joint.
  *
- * Pages are pinned for long, in chunks, after they have been counted against the
- * memory-lock limit of the process.  At first there is one piece per page.  If all of
+ * Pages are pinned for long, in chunks, after they have been charged to the user
+ * (ddio_charge.c).  At first there is one piece per page.  If all of
  * the memory is made of huge pages of one size, each of these becomes one piece: the
  * list is shorter, and so are the bios' lists of vectors.  The memory may begin and end
  * within a huge page, so the first piece is not pinned from its beginning.
  */
-#include <linux/capability.h>
 #include <linux/mm.h>
 #include <linux/overflow.h>
+#include <linux/rcupdate.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/seq_file.h>
@@ -27,13 +27,11 @@
 
 static int ddio_pin_account(struct ddio_pin *pin)
 {
-	u64 limit = rlimit(RLIMIT_MEMLOCK) >> PAGE_SHIFT;
-	u64 pinned = atomic64_add_return(pin->nr_pages, &pin->mm->pinned_vm);
+	int err = ddio_charge_add(&pin->charge, pin->nr_pages << PAGE_SHIFT);
 
-	if (pinned > limit && !capable(CAP_IPC_LOCK)) {
-		atomic64_sub(pin->nr_pages, &pin->mm->pinned_vm);
-		return -ENOMEM;
-	}
+	if (err)
+		return err;
+	atomic64_add(pin->nr_pages, &pin->mm->pinned_vm);
 	atomic64_add(pin->nr_pages, &ddio_live.pinned_pages);
 	return 0;
 }
@@ -42,6 +40,7 @@ static void ddio_pin_unaccount(struct ddio_pin *pin)
 {
 	atomic64_sub(pin->nr_pages, &pin->mm->pinned_vm);
 	atomic64_sub(pin->nr_pages, &ddio_live.pinned_pages);
+	ddio_charge_drop(&pin->charge);
 }
 
 static void ddio_pin_release_pages(struct page **page, u64 nr, bool dirty)
@@ -91,6 +90,10 @@ static int ddio_pin_pages(struct ddio_pin *pin, unsigned long address)
 			goto release;
 		}
 		done += got;
+		if (pin->writable && !ddio_pages_may_be_pinned(pin->piece + done - got, got)) {
+			err = -EFAULT;
+			goto release;
+		}
 		cond_resched();
 		if (fatal_signal_pending(current)) {
 			err = -EINTR;
@@ -150,7 +153,7 @@ static void ddio_pin_coalesce(struct ddio_pin *pin)
 		return;
 	first = (ddio_page_index(folio, pin->piece[0]) << PAGE_SHIFT) + pin->first;
 	nr = (first + pin->length + (1ULL << shift) - 1) >> shift;
-	piece = kvmalloc_array(nr, sizeof(*piece), DDIO_GFP_LONG);
+	piece = ddio_alloc_long(nr, sizeof(*piece), false);
 	if (!piece)
 		return;
 	piece[0] = folio_page(folio, 0);
@@ -262,7 +265,7 @@ struct ddio_pin *ddio_pin_new(u64 address, u64 length, bool writable)
 	if (err)
 		goto free_pin;
 	err = -ENOMEM;
-	pin->piece = kvmalloc_array(pin->nr_pages, sizeof(*pin->piece), DDIO_GFP_LONG);
+	pin->piece = ddio_alloc_long(pin->nr_pages, sizeof(*pin->piece), false);
 	if (!pin->piece)
 		goto unaccount;
 	err = ddio_pin_pages(pin, address & PAGE_MASK);
@@ -277,6 +280,7 @@ free_piece:
 unaccount:
 	ddio_pin_unaccount(pin);
 free_pin:
+	ddio_charge_drop(&pin->charge);
 	mmdrop(pin->mm);
 	kfree(pin);
 	return ERR_PTR(err);
@@ -301,7 +305,7 @@ static struct page **ddio_pin_page_list(const struct ddio_pin *pin)
 	struct bio_vec bv;
 	u64 offset = 0, i;
 
-	page = kvmalloc_array(pin->nr_pages, sizeof(*page), DDIO_GFP_LONG);
+	page = ddio_alloc_long(pin->nr_pages, sizeof(*page), false);
 	if (!page)
 		return NULL;
 	for (i = 0; i < pin->nr_pages; i++) {
@@ -328,12 +332,19 @@ int ddio_pin_map(struct ddio_pin *pin)
 	page = ddio_pin_page_list(pin);
 	if (!page)
 		return -ENOMEM;
-	vaddr = vmap(page, pin->nr_pages, VM_MAP, PAGE_KERNEL);
+	vaddr = vmap(page, pin->nr_pages, VM_MAP, pin->writable ? PAGE_KERNEL : PAGE_KERNEL_RO);
 	kvfree(page);
 	if (!vaddr)
 		return -ENOMEM;
 	pin->vaddr = vaddr + bv.bv_offset;
 	return 0;
+}
+
+void ddio_pin_leave(struct ddio_pin *pin)
+{
+	/* Pairs with ddio_copy.c, whose steps are read-side sections. */
+	smp_store_release(&pin->left, true);
+	synchronize_rcu_expedited();
 }
 
 int ddio_buffer_add(struct ddio_ctx *ctx, struct ddio_buffer_add *arg)

@@ -13,10 +13,13 @@
  * Where things run:
  *  - ioctls, in the caller's context, under ctx->lock where they look up or change ids
  *    and never across a wait;
- *  - ddio_chan_run(), on the module's workqueue or in a thread that waits or kicks: the
+ *  - ddio_chan_run(), in the thread of the context's disk or in a thread that waits or kicks: the
  *    only function that begins flights, delivers blocks and ends channels; below it is
  *    called the channel's work.  It never runs twice at a time for one channel, so what
- *    only it touches needs no lock;
+ *    only it touches needs no lock.  It may sleep until the disk takes a request: what waits behind
+ *    it wants the same disk for the same context.  It takes turns after a bounded number of
+ *    rounds, of a bounded number of bytes each.  The thread has the control groups of the task
+ *    that added the disk and the nice value of the one that submitted last;
  *  - ddio_flight_end_io(), in whatever context a bio ends, interrupts included: puts
  *    the flight on chan->landed and makes the work run.  Nothing else.
  *
@@ -28,6 +31,8 @@
  *    whatever process dies and whatever descriptor is closed;
  *  - the context's file holds the context.  On its release all collectives are
  *    cancelled and their ids dropped; what is in flight ends by itself;
+ *  - a disk holds its thread.  Where a disk's thread drops the last reference of a disk, the
+ *    workqueue ends the disk instead: no such thread waits for another or for itself;
  *  - a context holds the module.  ddio_exit() then destroys the workqueue and waits for RCU,
  *    since the last reference may be dropped by code of the module's own.
  *
@@ -57,8 +62,26 @@ struct ddio_coll;
 struct ddio_chan;
 struct ddio_ctx;
 
-/* For memory whose length the process chooses: fails rather than having a process killed. */
-#define DDIO_GFP_LONG (GFP_KERNEL_ACCOUNT | __GFP_NOWARN | __GFP_RETRY_MAYFAIL)
+/*
+ * ddio_charge.c
+ */
+/**
+ * struct ddio_charge - memory that counts against RLIMIT_MEMLOCK; all zero when there is none
+ * @user: whose; a reference, or NULL
+ * @pages: that count
+ */
+struct ddio_charge {
+	struct user_struct *user;
+	u64 pages;
+};
+
+/*
+ * Adds @bytes, in whole pages, for the caller's user; -ENOMEM if that is beyond the limit.  What a
+ * process with CAP_IPC_LOCK takes does not count.
+ */
+int ddio_charge_add(struct ddio_charge *charge, u64 bytes);
+/* Any context that may not be an interrupt's; charges of nothing are fine. */
+void ddio_charge_drop(struct ddio_charge *charge);
 
 /*
  * ddio_ctx.c: contexts and ids
@@ -118,7 +141,7 @@ struct ddio_ctx_stats {
 /**
  * struct ddio_ctx - an open /dev/ddio
  * @ref: the file's, and one of each collective
- * @lock: @objs, @dead, making @ring
+ * @lock: @objs, making @ring
  * @link: in the list of all contexts, of ddio_debugfs.c
  * @objs: id to struct ddio_obj
  * @next_id: where the search for a free id continues, so that ids are not reused soon
@@ -127,8 +150,8 @@ struct ddio_ctx_stats {
  * @wait: woken when a collective ends and when events are posted
  * @ended: collectives that post no DDIO_EVENT_DONE, have an id, ended, and were not waited for yet;
  *	the file polls readable while there are any, or unread events
- * @dead: the file is closed
  * @stats: counters
+ * @owner: address space of the process that opened it; a reference
  * @serial: number for debugfs
  * @pid: of the process that opened it, for debugfs
  * @debugfs: directory
@@ -143,8 +166,8 @@ struct ddio_ctx {
 	struct ddio_kring *ring;
 	wait_queue_head_t wait;
 	atomic_t ended;
-	bool dead;
 	struct ddio_ctx_stats stats;
+	struct mm_struct *owner;
 	u64 serial;
 	pid_t pid;
 	struct dentry *debugfs;
@@ -174,9 +197,16 @@ int ddio_ctx_destroy(struct ddio_ctx *ctx, u32 id);
 long ddio_ctx_ioctl(struct file *file, unsigned int cmd, unsigned long arg);
 
 /*
- * ddio_core.c; ddio_main.c makes and destroys the workqueue
+ * ddio_core.c; ddio_main.c makes and destroys the workqueue, which ends disks and does nothing else
  */
 extern struct workqueue_struct *ddio_wq;
+/*
+ * Memory whose length the process chooses, for kvfree(); NULL if there is none, rather than
+ * having a process killed.
+ */
+void *ddio_alloc_long(u64 n, size_t size, bool zero);
+/* A deadline of an ioctl, which is in the caller's time namespace, as the kernel's. */
+u64 ddio_deadline(u64 deadline);
 
 /*
  * What exists now, in all contexts; shown in debugfs, where tests see leaks.  A thing is counted
@@ -203,20 +233,29 @@ extern struct ddio_live ddio_live;
  * @obj: id, references
  * @file: what the caller's descriptor referred to; keeps the device open
  * @bdev: its device
- * @access: DDIO_ACCESS_*
- * @logical: logical sector, bytes
- * @align: alignment that memory must have, bytes
+ * @access: DDIO_ACCESS_*: what the descriptor allows
+ * @worker: the thread that does what the context's collectives have to do for the disk
+ * @charge: for the thread
+ * @end: ends the disk where the thread that drops the last reference cannot
  */
 struct ddio_kdisk {
 	struct ddio_obj obj;
 	struct file *file;
 	struct block_device *bdev;
 	u32 access;
-	u32 logical;
-	u32 align;
+	struct kthread_worker *worker;
+	struct ddio_charge charge;
+	struct work_struct end;
 };
 
 int ddio_disk_add(struct ddio_ctx *ctx, struct ddio_disk_add *arg);
+/*
+ * Returns true if the disk may be written to now: it may have become read-only, or swap, since it
+ * was opened.
+ */
+bool ddio_disk_may_write(const struct ddio_kdisk *disk);
+/* The disk's thread gets the caller's nice value. */
+void ddio_disk_submit_as_current(struct ddio_kdisk *disk);
 /*
  * Makes the page cache agree with the disk for a range: writes it out before the disk is read
  * past the cache; if @writing, also throws it away.  Called before and after writing.
@@ -229,7 +268,8 @@ int ddio_disk_sync_cache(struct ddio_kdisk *disk, u64 from, u64 to, bool writing
 /**
  * struct ddio_pin - pinned memory of a process: a buffer, or a member's
  * @obj: id of a buffer, references
- * @mm: the process's; its pinned_vm counts @nr_pages
+ * @mm: the process's; its pinned_vm counts @nr_pages, to be seen
+ * @charge: for them
  * @piece: first page of each piece; pieces are of 1 << @shift bytes, but the
  *	first begins and the last ends within
  * @nr_pieces: entries of @piece
@@ -239,11 +279,13 @@ int ddio_disk_sync_cache(struct ddio_kdisk *disk, u64 from, u64 to, bool writing
  * @nr_pages: pages pinned
  * @writable: the device and the module may write to it
  * @dirty: they have written, so the pages must be marked
+ * @left: a member's: it has left the joint; the module no longer copies to or from the memory
  * @vaddr: the kernel's mapping of the memory's first byte, or NULL; see ddio_pin_map()
  */
 struct ddio_pin {
 	struct ddio_obj obj;
 	struct mm_struct *mm;
+	struct ddio_charge charge;
 	struct page **piece;
 	u64 nr_pieces;
 	u32 shift;
@@ -252,15 +294,24 @@ struct ddio_pin {
 	u64 nr_pages;
 	bool writable;
 	bool dirty;
+	bool left;
 	void *vaddr;
 };
 
-/* Pins memory of the current process. */
+/* Pins memory of the current process, and charges it to its user. */
 struct ddio_pin *ddio_pin_new(u64 address, u64 length, bool writable);
 /* Sets @bv to the physically contiguous piece at @offset.  Returns its length, at most @length. */
 u32 ddio_pin_at(const struct ddio_pin *pin, u64 offset, u32 length, struct bio_vec *bv);
-/* Maps all of it for the module's own copying; undone when the pin is freed. */
+/*
+ * Maps all of it for the module's own copying, which cannot write to what is not writable where
+ * there is more than one piece; undone when the pin is freed.
+ */
 int ddio_pin_map(struct ddio_pin *pin);
+/*
+ * No copy to or from the memory begins any more; waits for the steps of copies that are under
+ * way.  The collectives that need the memory have been stopped.
+ */
+void ddio_pin_leave(struct ddio_pin *pin);
 /* ioctl(DDIO_BUFFER_ADD) */
 int ddio_buffer_add(struct ddio_ctx *ctx, struct ddio_buffer_add *arg);
 
@@ -278,6 +329,7 @@ int ddio_buffer_add(struct ddio_ctx *ctx, struct ddio_buffer_add *arg);
  * @nr_slots: slots
  * @reserved: events that running collectives may still post
  * @slot_map: slots that are a stream's
+ * @charge: for the memory
  */
 struct ddio_kring {
 	spinlock_t lock;
@@ -289,6 +341,7 @@ struct ddio_kring {
 	u32 nr_slots;
 	u32 reserved;
 	unsigned long *slot_map;
+	struct ddio_charge charge;
 };
 
 int ddio_ring_setup(struct ddio_ctx *ctx, struct ddio_ring_setup *arg);

@@ -66,10 +66,13 @@ static struct ddio_kring *ddio_ring_new(u32 events, u32 slots)
 	ring->nr_events = events;
 	ring->nr_slots = slots;
 	ring->length = PAGE_ALIGN(ddio_ring_slots_offset(ring) + slots * sizeof(struct ddio_slot));
+	if (ddio_charge_add(&ring->charge, ring->length))
+		goto free_ring;
 	ring->slot_map = bitmap_zalloc(max(slots, 1U), GFP_KERNEL_ACCOUNT);
 	if (!ring->slot_map)
 		goto free_ring;
-	ring->shared = __vmalloc(ring->length, DDIO_GFP_LONG | __GFP_ZERO);
+	ring->shared = __vmalloc(ring->length, GFP_KERNEL_ACCOUNT | __GFP_NOWARN |
+						       __GFP_RETRY_MAYFAIL | __GFP_ZERO);
 	if (!ring->shared)
 		goto free_map;
 	ddio_ring_describe(ring);
@@ -79,6 +82,7 @@ static struct ddio_kring *ddio_ring_new(u32 events, u32 slots)
 free_map:
 	bitmap_free(ring->slot_map);
 free_ring:
+	ddio_charge_drop(&ring->charge);
 	kfree(ring);
 	return NULL;
 }
@@ -87,6 +91,7 @@ void ddio_ring_free(struct ddio_kring *ring)
 {
 	vfree(ring->shared);
 	bitmap_free(ring->slot_map);
+	ddio_charge_drop(&ring->charge);
 	kfree(ring);
 	atomic64_dec(&ddio_live.rings);
 }

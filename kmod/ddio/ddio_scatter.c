@@ -4,7 +4,8 @@
  * are copied between these and the memory of a joint's members.
  *
  * A flight that is free again begins its next block before another flight is copied, so the
- * disk works while the processor copies.
+ * disk works while the processor copies.  Copying takes turns with everything else that the
+ * channel does: a round copies no more than DDIO_SCATTER_BUDGET.
  */
 #include <linux/mm.h>
 #include <linux/nospec.h>
@@ -17,6 +18,9 @@
 
 /* Runs between two looks at whether to stop. */
 #define DDIO_SCATTER_CHUNK 4096U
+
+/* Bytes copied in a round. */
+#define DDIO_SCATTER_BUDGET (1U << 20)
 
 static int scatter_check_run(const struct ddio_block_list *list, const struct ddio_run *run,
 			     bool reading)
@@ -87,6 +91,8 @@ static int scatter_setup(struct ddio_coll *coll, struct ddio_submit *arg)
 		return PTR_ERR(joint);
 	INIT_LIST_HEAD(&coll->joint_link);
 	coll->joint = joint;
+	if (joint->owner != coll->ctx->owner)
+		return -EACCES;
 	err = ddio_joint_begin(joint, coll);
 	if (err)
 		return err;
@@ -130,12 +136,16 @@ static void scatter_chan_teardown(struct ddio_chan *chan)
 static int scatter_chan_setup(struct ddio_chan *chan)
 {
 	struct ddio_coll *coll = chan->coll;
-	u32 i;
+	u32 nr = min_t(u64, coll->depth, chan->end - chan->next), i;
+	int err;
 
-	for (i = 0; i < min_t(u64, coll->depth, chan->end - chan->next); i++) {
+	err = ddio_charge_add(&chan->charge, nr * (u64)PAGE_ALIGN(coll->list.longest));
+	if (err)
+		return err;
+	for (i = 0; i < nr; i++) {
 		if (fatal_signal_pending(current))
 			return -EINTR;
-		chan->flight[i].bounce = kvzalloc(PAGE_ALIGN(coll->list.longest), DDIO_GFP_LONG);
+		chan->flight[i].bounce = ddio_alloc_long(PAGE_ALIGN(coll->list.longest), 1, true);
 		if (!chan->flight[i].bounce)
 			return -ENOMEM;
 	}
@@ -158,35 +168,11 @@ static u32 scatter_memory(const struct ddio_flight *flight, u64 offset, u32 leng
 	return length;
 }
 
-/* Copies the block.  Returns false if a member has left or the collective is stopped meanwhile. */
-static bool scatter_copy(struct ddio_flight *flight, const struct ddio_entry *entry,
-			 bool (*copy)(const struct ddio_coll *coll, const struct ddio_entry *entry,
-				      void *block))
+/* The flight's block is to be copied. */
+static void scatter_copy_later(struct ddio_flight *flight)
 {
-	struct ddio_coll *coll = flight->chan->coll;
-	bool whole;
-
-	if (!ddio_joint_copy_begin(coll->joint, coll))
-		return false;
-	whole = copy(coll, entry, flight->bounce);
-	ddio_joint_copy_end(coll->joint);
-	return whole;
-}
-
-/* Gathers a block and submits it. */
-static void scatter_write(struct ddio_flight *flight, const struct ddio_entry *entry)
-{
-	struct ddio_chan *chan = flight->chan;
-
-	ddio_flight_set(flight, DDIO_FLIGHT_FILLING);
-	if (!scatter_copy(flight, entry, ddio_copy_gather)) {
-		ddio_flight_set(flight, DDIO_FLIGHT_FREE);
-		ddio_coll_block_done(chan->coll, entry, ddio_chan_stop_status(chan));
-		return;
-	}
-	ddio_flight_set(flight, DDIO_FLIGHT_READY);
-	ddio_flight_set(flight, DDIO_FLIGHT_DRAINING);
-	ddio_flight_submit(flight, entry->offset, entry->length, scatter_memory);
+	flight->copied = (struct ddio_cursor){};
+	list_add_tail(&flight->link, &flight->chan->copying);
 }
 
 static void scatter_begin(struct ddio_chan *chan)
@@ -202,41 +188,76 @@ static void scatter_begin(struct ddio_chan *chan)
 		entry = &list->entry[chan->next];
 		flight->first = chan->next++;
 		flight->nr = 1;
-		if (chan->coll->op == DDIO_WRITE) {
-			scatter_write(flight, entry);
-			continue;
-		}
 		ddio_flight_set(flight, DDIO_FLIGHT_FILLING);
-		ddio_flight_submit(flight, entry->offset, entry->length, scatter_memory);
+		if (chan->coll->op == DDIO_WRITE)
+			scatter_copy_later(flight);
+		else
+			ddio_flight_submit(flight, entry->offset, entry->length, scatter_memory);
 	}
 }
 
-/* Scatters a block that has been read. */
-static int scatter_deliver(struct ddio_flight *flight, const struct ddio_entry *entry)
+/* The flight's block has ended. */
+static void scatter_done(struct ddio_flight *flight, int status)
 {
-	ddio_flight_set(flight, DDIO_FLIGHT_READY);
-	ddio_flight_set(flight, DDIO_FLIGHT_DRAINING);
-	if (flight->error)
-		return flight->error;
-	if (!scatter_copy(flight, entry, ddio_copy_scatter))
-		return ddio_chan_stop_status(flight->chan);
-	return 0;
-}
-
-static void scatter_landed(struct ddio_flight *flight)
-{
-	struct ddio_chan *chan = flight->chan;
-	struct ddio_coll *coll = chan->coll;
+	struct ddio_coll *coll = flight->chan->coll;
 	const struct ddio_entry *entry = &coll->list.entry[flight->first];
-	int status = flight->error;
 
-	if (coll->op == DDIO_READ)
-		status = scatter_deliver(flight, entry);
 	ddio_flight_set(flight, DDIO_FLIGHT_FREE);
 	if (!status)
 		atomic64_add(entry->length, &coll->ctx->stats.scattered_bytes);
 	ddio_coll_block_done(coll, entry, status);
-	scatter_begin(chan);
+}
+
+static void scatter_landed(struct ddio_flight *flight)
+{
+	if (flight->chan->coll->op == DDIO_READ) {
+		ddio_flight_set(flight, DDIO_FLIGHT_READY);
+		ddio_flight_set(flight, DDIO_FLIGHT_DRAINING);
+		if (!flight->error) {
+			scatter_copy_later(flight);
+			return;
+		}
+	}
+	scatter_done(flight, flight->error);
+}
+
+/* The copy of the flight's block has ended: whole, or not at all. */
+static void scatter_copied(struct ddio_flight *flight, bool whole)
+{
+	struct ddio_chan *chan = flight->chan;
+	const struct ddio_entry *entry = &chan->coll->list.entry[flight->first];
+
+	if (!whole) {
+		scatter_done(flight, ddio_chan_stop_status(chan));
+	} else if (chan->coll->op == DDIO_READ) {
+		scatter_done(flight, 0);
+	} else {
+		ddio_flight_set(flight, DDIO_FLIGHT_READY);
+		ddio_flight_set(flight, DDIO_FLIGHT_DRAINING);
+		ddio_flight_submit(flight, entry->offset, entry->length, scatter_memory);
+	}
+}
+
+static bool scatter_copy(struct ddio_chan *chan)
+{
+	u32 budget = DDIO_SCATTER_BUDGET;
+	struct ddio_flight *flight;
+	int status;
+
+	while ((flight = list_first_entry_or_null(&chan->copying, struct ddio_flight, link))) {
+		status = ddio_copy_some(flight, &budget);
+		if (status == -EAGAIN)
+			return true;
+		list_del(&flight->link);
+		scatter_copied(flight, !status);
+		scatter_begin(chan);
+	}
+	return false;
+}
+
+static bool scatter_idle(struct ddio_chan *chan)
+{
+	return list_empty(&chan->copying);
 }
 
 const struct ddio_delivery ddio_scatter = {
@@ -247,4 +268,6 @@ const struct ddio_delivery ddio_scatter = {
 	.chan_teardown = scatter_chan_teardown,
 	.begin = scatter_begin,
 	.landed = scatter_landed,
+	.copy = scatter_copy,
+	.idle = scatter_idle,
 };

@@ -10,6 +10,7 @@
 #include <linux/pagemap.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
+#include <linux/task_io_accounting_ops.h>
 #include <linux/uaccess.h>
 
 #include "ddio_coll.h"
@@ -54,9 +55,14 @@ static int ddio_coll_check(const struct ddio_submit *arg)
 static int ddio_coll_alloc(struct ddio_coll *coll)
 {
 	u32 i;
+	int err;
 
-	coll->status = kvcalloc(coll->nr_blocks, sizeof(*coll->status), DDIO_GFP_LONG);
-	coll->chan = kvcalloc(coll->list.nr_disks, sizeof(*coll->chan), DDIO_GFP_LONG);
+	err = ddio_charge_add(&coll->charge, coll->nr_blocks * sizeof(*coll->status) +
+						     coll->list.nr_disks * sizeof(*coll->chan));
+	if (err)
+		return err;
+	coll->status = ddio_alloc_long(coll->nr_blocks, sizeof(*coll->status), true);
+	coll->chan = ddio_alloc_long(coll->list.nr_disks, sizeof(*coll->chan), true);
 	if (!coll->status || !coll->chan)
 		return -ENOMEM;
 	coll->nr_chans = coll->list.nr_disks;
@@ -164,15 +170,38 @@ static int ddio_coll_publish(struct ddio_coll *coll)
 	return err;
 }
 
-/* Runs the first channel in the caller's thread if that waits anyway. */
-static void ddio_coll_start(struct ddio_coll *coll, const struct ddio_submit *arg)
+/*
+ * The transfers are the caller's, whichever thread makes them.  Reads of a channel that the
+ * caller's thread runs are counted by the block layer.
+ */
+static void ddio_coll_account_io(const struct ddio_coll *coll, bool first_here)
 {
-	bool waits = coll->flags & DDIO_SUBMIT_WAIT && arg->deadline;
+	const struct ddio_block_list *list = &coll->list;
+	u64 i, bytes = 0;
+
+	for (i = coll->op == DDIO_READ && first_here ? list->first[1] : 0; i < list->nr; i++) {
+		bytes += list->entry[i].length;
+		if (i % DDIO_STATUS_CHUNK == 0)
+			cond_resched();
+	}
+	if (coll->op == DDIO_READ)
+		task_io_account_read(bytes);
+	else
+		task_io_account_write(bytes);
+}
+
+/* Runs the first channel in the caller's thread if that waits anyway. */
+static void ddio_coll_start(struct ddio_coll *coll, u64 deadline)
+{
+	bool waits = coll->flags & DDIO_SUBMIT_WAIT && deadline;
 	u32 i;
 
 	trace_ddio_submit(coll);
+	ddio_coll_account_io(coll, waits);
 	for (i = coll->nr_chans; i-- > 0;)
-		ddio_chan_start(&coll->chan[i], waits && !i, arg->deadline);
+		ddio_disk_submit_as_current(coll->list.disk[i]);
+	for (i = coll->nr_chans; i-- > 0;)
+		ddio_chan_start(&coll->chan[i], waits && !i, deadline);
 }
 
 /* Returns 0, -ETIMEDOUT or -EINTR. */
@@ -194,14 +223,14 @@ static int ddio_coll_wait_end(struct ddio_coll *coll, u64 deadline)
 }
 
 /* The collective runs: waits for it, if so asked, and fills in the answer. */
-static int ddio_coll_answer(struct ddio_coll *coll, struct ddio_submit *arg)
+static int ddio_coll_answer(struct ddio_coll *coll, struct ddio_submit *arg, u64 deadline)
 {
 	arg->out_collective = coll->obj.id;
 	arg->out_first_slot = coll->first_slot;
 	arg->out_state = DDIO_RUNNING;
 	arg->out_error = 0;
 	if (arg->flags & DDIO_SUBMIT_WAIT)
-		ddio_coll_wait_end(coll, arg->deadline);
+		ddio_coll_wait_end(coll, deadline);
 	if (!ddio_coll_ended(coll))
 		return 0;
 	arg->out_state = DDIO_ENDED;
@@ -214,6 +243,7 @@ static int ddio_coll_answer(struct ddio_coll *coll, struct ddio_submit *arg)
 
 int ddio_coll_submit(struct ddio_ctx *ctx, struct ddio_submit *arg)
 {
+	u64 deadline = ddio_deadline(arg->deadline);
 	struct ddio_coll *coll;
 	int err;
 
@@ -230,8 +260,8 @@ int ddio_coll_submit(struct ddio_ctx *ctx, struct ddio_submit *arg)
 		err = ddio_coll_publish(coll);
 	if (err)
 		goto put_coll;
-	ddio_coll_start(coll, arg);
-	err = ddio_coll_answer(coll, arg);
+	ddio_coll_start(coll, deadline);
+	err = ddio_coll_answer(coll, arg, deadline);
 	if (err)
 		ddio_coll_forget(coll);
 put_coll:
@@ -258,7 +288,7 @@ int ddio_coll_wait(struct ddio_ctx *ctx, struct ddio_wait *arg)
 		return -ENOENT;
 	if (arg->status ? arg->nr_status != coll->nr_blocks : arg->nr_status)
 		goto put_coll;
-	err = ddio_coll_wait_end(coll, arg->deadline);
+	err = ddio_coll_wait_end(coll, ddio_deadline(arg->deadline));
 	if (!err)
 		err = ddio_coll_copy_status(coll, arg->status);
 	if (err)

@@ -35,7 +35,8 @@
  * - ENOENT: no such disk, buffer, collective, ring, slot or member
  * - EBADF: not a descriptor of an open file, or one of the wrong kind
  * - ENOTBLK: a descriptor of something other than a block device
- * - EACCES: the disk or the buffer was not opened or added for this direction
+ * - EACCES: the disk or the buffer was not opened or added for this direction, the disk is
+ *   read-only or swaps, or the joint is another process's
  * - ERANGE: a block, slot, run or address outside its disk, block or buffer
  * - EOVERFLOW: a sum that does not fit, or a number beyond its limit
  * - EEXIST: blocks to be written overlap, or the thing to be made exists already
@@ -51,7 +52,7 @@
  * - EOWNERDEAD: a member of the joint has left
  * - ENOBUFS: the ring is full, since the process has not consumed what it has acted on
  *
- * Times are nanoseconds of CLOCK_MONOTONIC.
+ * Times are nanoseconds of CLOCK_MONOTONIC, in the caller's time namespace.
  */
 #ifndef _UAPI_LINUX_DDIO_H
 #define _UAPI_LINUX_DDIO_H
@@ -94,7 +95,7 @@ enum {
  * struct ddio_info - what the module is and allows: ioctl(DDIO_INFO)
  * @size: sizeof(struct ddio_info)
  * @flags: must be 0
- * @out_abi: DDIO_ABI_VERSION
+ * @out_abi: DDIO_ABI_VERSION; members and flags are added without a change of it
  * @out_deliveries: bit 1 << DDIO_PLACE and so on
  * @out_submit_flags: the DDIO_SUBMIT_* flags known
  * @out_block_length_max: longest block, bytes
@@ -125,8 +126,8 @@ struct ddio_info {
  * struct ddio_disk_add - add a disk to the context: ioctl(DDIO_DISK_ADD)
  * @size: sizeof(struct ddio_disk_add)
  * @flags: must be 0
- * @fd: a block device, open for reading, writing or both.  It may be closed
- *	afterwards; the context keeps what it refers to.
+ * @fd: a block device, open for reading, writing or both, that the context does not have yet.
+ *	It may be closed afterwards; the context keeps what it refers to.
  * @out_disk: id of the disk; ids of disks, buffers and collectives are never 0
  * @out_access: DDIO_ACCESS_READ, DDIO_ACCESS_WRITE: what the descriptor allows
  * @out_logical: logical sector, bytes: offsets and lengths are multiples of it
@@ -164,7 +165,7 @@ struct ddio_disk_add {
  * @out_piece: bytes of the physically contiguous pieces that the module works with: the
  *	page size, or that of a huge page where all of the memory is made of these
  *
- * The pages count against RLIMIT_MEMLOCK of the process, unless it has
+ * The pages count against RLIMIT_MEMLOCK, for the user, unless the process has
  * CAP_IPC_LOCK, until the buffer is destroyed and the last transfer in it has ended.
  * They stay the buffer's when the process unmaps or remaps the address.
  */
@@ -489,7 +490,8 @@ struct ddio_kick {
  * @size: sizeof(struct ddio_joint_create)
  * @flags: must be 0
  * @members: how many processes may join, 1 to DDIO_MEMBERS_MAX
- * @out_fd: the joint's descriptor, close-on-exec, to be passed to the members
+ * @out_fd: the joint's descriptor, close-on-exec, to be passed to the members; who has it can join,
+ *	but only contexts of the process that opened this one submit collectives over the joint
  */
 struct ddio_joint_create {
 	__u32 size;

@@ -57,6 +57,7 @@ static void kt_prepare(void)
 	other = kt_dev_null(&(struct kt_null){ .megabytes = 16, .block_size = 4096 });
 	if (!disk || !other)
 		kt_skip_all("no null_blk disk: %s", strerror(errno));
+	kt_world_prepare(disk);
 }
 
 FIXTURE(nth)
@@ -199,10 +200,11 @@ PATH(info)
 
 PATH(disk_add)
 {
-	int fd = open(disk->path, O_RDWR), err;
+	int fd = open(disk->path, O_RDWR), ctx = kt_open(), err;
 	__u32 id;
 
-	INJECT(err = kt_disk_add(w->ctx, fd, &id));
+	INJECT(err = kt_disk_add(ctx, fd, &id));
+	close(ctx);
 	close(fd);
 	return err;
 }

@@ -25,6 +25,7 @@ static void kt_prepare(void)
 	if (!disk)
 		kt_skip_all("no null_blk disk: %s", strerror(errno));
 	disk_4k = kt_dev_null(&(struct kt_null){ .megabytes = 16, .block_size = 4096 });
+	kt_world_prepare(disk);
 }
 
 FIXTURE(calls)
@@ -72,7 +73,7 @@ struct ioctl_call {
 
 static const struct ioctl_call calls[] = {
 	CALL(DDIO_INFO, ddio_info, FLAGS(0)),
-	CALL(DDIO_DISK_ADD, ddio_disk_add, FLAGS(0), RESERVED(ddio_disk_add)),
+	CALL(DDIO_DISK_ADD, ddio_disk_add, FLAGS(0), RESERVED(ddio_disk_add), .expect = EEXIST),
 	CALL(DDIO_BUFFER_ADD, ddio_buffer_add, FLAGS(DDIO_BUFFER_READONLY)),
 	CALL(DDIO_RING_SETUP, ddio_ring_setup, FLAGS(0), RESERVED(ddio_ring_setup),
 	     .expect = EEXIST),

@@ -299,24 +299,26 @@ KT_TEST(kill, member_gather)
 static void joint_submitter(FIXTURE_DATA(kill) * self)
 {
 	struct ddio_submit s;
-	int ctx = kt_open();
 
-	if (kt_disk_open(ctx, disk->path, O_RDWR, &self->disk) || submit(self, ctx, DDIO_READ, &s))
+	if (kt_disk_open(self->ctx, disk->path, O_RDWR, &self->disk) ||
+	    submit(self, self->ctx, DDIO_READ, &s))
 		count(&self->shared->failed);
 	count(&self->shared->begun);
 	for (;;)
-		kt_wait(ctx, s.out_collective, DDIO_FOREVER, NULL);
+		kt_wait(self->ctx, s.out_collective, DDIO_FOREVER, NULL);
 }
 
 KT_TEST(kill, submitter_of_a_joint)
 {
 	struct ddio_joint_wait arg = { .size = sizeof(arg) };
 	unsigned char *mine = kt_memory(SHARE);
+	int m, fd, ctx = self->ctx;
 	uint64_t i;
 	pid_t child;
-	int m, fd;
 
 	for (i = 1; i <= rounds; i++) {
+		/* The joint's context is to be the child's alone. */
+		self->ctx = kt_open();
 		self->joint = kt_joint_create(self->ctx, MEMBERS + 1);
 		ASSERT_LE(0, self->joint);
 		/* One more, to see what members see. */
@@ -329,6 +331,8 @@ KT_TEST(kill, submitter_of_a_joint)
 		child = fork();
 		if (!child)
 			joint_submitter(self);
+		close(self->ctx);
+		self->ctx = ctx;
 		ASSERT_EQ(true, reached(&self->shared->begun, 1));
 		usleep(kt_below(&rng, LONGEST_US));
 		kill(child, SIGKILL);

@@ -25,6 +25,7 @@ static void kt_prepare(void)
 	if (!disk)
 		kt_skip_all("no null_blk disk: %s", strerror(errno));
 	disk_4k = kt_dev_null(&(struct kt_null){ .megabytes = 16, .block_size = 4096 });
+	kt_world_prepare(disk);
 }
 
 FIXTURE(submit)

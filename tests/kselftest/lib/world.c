@@ -61,14 +61,28 @@ int kt_stream_begin(int ctx, uint32_t disk, uint32_t buffer, uint32_t *coll, uin
 	return err;
 }
 
+/* For reading only and for writing only: a context has a device once. */
+static const struct kt_dev *kt_world_dev[2];
+
+void kt_world_prepare(const struct kt_dev *dev)
+{
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		kt_world_dev[i] = kt_dev_null(&(struct kt_null){ .megabytes = dev->bytes >> 20 });
+		if (!kt_world_dev[i])
+			kt_skip_all("no null_blk disk: %s", strerror(errno));
+	}
+}
+
 static int kt_world_disks(struct kt_world *w, const struct kt_dev *dev_4k)
 {
 	int err = kt_disk_open(w->ctx, w->dev->path, O_RDWR, &w->disk);
 
 	if (!err)
-		err = kt_disk_open(w->ctx, w->dev->path, O_RDONLY, &w->disk_ro);
+		err = kt_disk_open(w->ctx, kt_world_dev[0]->path, O_RDONLY, &w->disk_ro);
 	if (!err)
-		err = kt_disk_open(w->ctx, w->dev->path, O_WRONLY, &w->disk_wo);
+		err = kt_disk_open(w->ctx, kt_world_dev[1]->path, O_WRONLY, &w->disk_wo);
 	if (!err && dev_4k)
 		err = kt_disk_open(w->ctx, dev_4k->path, O_RDWR, &w->disk_4k);
 	return err;

@@ -15,7 +15,7 @@
  * @ctx: its descriptor
  * @dev: the disk; of 512-byte sectors
  * @disk: added for reading and writing
- * @disk_ro, @disk_wo: the same disk, added for one of these
+ * @disk_ro, @disk_wo: others of the same size, added for one of these
  * @disk_4k: another, with sectors of 4096 bytes; 0 if there is none
  * @memory: KT_WORLD_BUFFER bytes, pinned
  * @buffer: as read-write
@@ -47,6 +47,8 @@ struct kt_world {
 	size_t ring_length;
 };
 
+/* From kt_prepare(): makes what every world has besides @dev, or skips. */
+void kt_world_prepare(const struct kt_dev *dev);
 /* @dev_4k may be NULL.  What has been made is undone by kt_world_fini(), also after a failure. */
 int kt_world_init(struct kt_world *world, const struct kt_dev *dev, const struct kt_dev *dev_4k);
 void kt_world_fini(struct kt_world *world);
