@@ -43,7 +43,7 @@ static u32 copy_step(const struct ddio_run *run)
 /* Returns how much of the block is copied at a time: all of it, where parts gain nothing. */
 static u32 copy_window(const struct ddio_entry *entry)
 {
-	if (entry->aux < 2 || entry->aux > DDIO_COPY_RUNS_MAX)
+	if (entry->nr_runs < 2 || entry->nr_runs > DDIO_COPY_RUNS_MAX)
 		return entry->length;
 	return min(entry->length, DDIO_COPY_WINDOW);
 }
@@ -69,8 +69,8 @@ static const struct ddio_run *copy_next(const struct ddio_block_list *list,
 	struct ddio_run whole;
 
 	for (; cursor->window < entry->length; cursor->window += copy_window(entry)) {
-		for (; cursor->run < entry->aux; cursor->run++) {
-			run = copy_run(entry, list->run + entry->where, cursor, part);
+		for (; cursor->run < entry->nr_runs; cursor->run++) {
+			run = copy_run(entry, list->run + entry->first_run, cursor, part);
 			if (run && cursor->at < ddio_run_bytes(run))
 				goto found;
 			cursor->at = 0;
@@ -116,10 +116,10 @@ static void copy_spend(u32 *budget, u32 cost)
 static void copy_begin(const struct ddio_flight *flight, const struct ddio_entry *entry,
 		       u32 *budget)
 {
-	const struct ddio_run *run = flight->chan->coll->list.run + entry->where;
+	const struct ddio_run *run = flight->chan->coll->list.run + entry->first_run;
 
 	if (flight->chan->coll->op == DDIO_READ ||
-	    (entry->aux == 1 && ddio_run_covers(run, entry->length)))
+	    (entry->nr_runs == 1 && ddio_run_covers(run, entry->length)))
 		return;
 	memset(flight->bounce, 0, entry->length);
 	copy_spend(budget, entry->length / 4);

@@ -185,7 +185,7 @@ static int ddio_take_place(struct ddio_taker *t, const struct ddio_block *block,
 		return -ERANGE;
 	if ((pin->first + block->where) & (align - 1))
 		return -EINVAL;
-	entry->aux = t->last_pin;
+	entry->pin = t->last_pin;
 	return 0;
 }
 
@@ -197,22 +197,22 @@ static int ddio_take_runs(struct ddio_taker *t, const struct ddio_block *block,
 	u32 i;
 	int ret;
 
-	if (block->where > U64_MAX - block->buffer)
+	if (block->first_run > U64_MAX - block->nr_runs)
 		return -EOVERFLOW;
-	if (block->where + block->buffer > nr_runs)
+	if (block->first_run + block->nr_runs > nr_runs)
 		return -ERANGE;
-	t->runs += block->buffer;
+	t->runs += block->nr_runs;
 	if (t->runs > DDIO_RUNS_MAX)
 		return -EOVERFLOW;
-	run = t->list->run + block->where;
-	for (i = 0; i < block->buffer; i++) {
+	run = t->list->run + block->first_run;
+	for (i = 0; i < block->nr_runs; i++) {
 		if (!(i % DDIO_LIST_CHUNK) && i && ddio_list_relax(NULL))
 			return -EINTR;
 		ret = ddio_run_check(run + i, block->length);
 		if (ret)
 			return ret;
 	}
-	entry->aux = block->buffer;
+	entry->nr_runs = block->nr_runs;
 	return 0;
 }
 
@@ -265,7 +265,7 @@ static int ddio_take_block(struct ddio_taker *t, struct ddio_entry *entry, u32 i
 		return ret;
 	entry->index = index;
 	entry->chan = t->last_chan;
-	entry->aux = 0;
+	entry->nr_runs = 0;
 	if (t->arg->op == DDIO_FLUSH)
 		ret = ddio_take_flush(t, &block);
 	else

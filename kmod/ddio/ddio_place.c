@@ -62,7 +62,7 @@ static u32 place_memory(const struct ddio_flight *flight, u64 offset, u32 length
 		entry = place_find(flight, at);
 		offset = at - entry->offset;
 	}
-	return ddio_pin_at(list->pin[entry->aux], entry->where + offset,
+	return ddio_pin_at(list->pin[entry->pin], entry->where + offset,
 			   min_t(u32, length, entry->length - offset), bv);
 }
 

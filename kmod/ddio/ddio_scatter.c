@@ -40,11 +40,11 @@ static int scatter_check_run(const struct ddio_block_list *list, const struct dd
 static int scatter_check_entry(const struct ddio_block_list *list, const struct ddio_entry *entry,
 			       bool reading)
 {
-	const struct ddio_run *run = list->run + entry->where;
+	const struct ddio_run *run = list->run + entry->first_run;
 	u32 i;
 	int err;
 
-	for (i = 0; i < entry->aux; i++, run++) {
+	for (i = 0; i < entry->nr_runs; i++, run++) {
 		err = scatter_check_run(list, run, reading);
 		if (err)
 			return err;

@@ -16,19 +16,27 @@
 /**
  * struct ddio_entry - one block, checked
  * @offset: on the disk, bytes
- * @where: as submitted
+ * @where: as submitted; place: byte in the buffer
+ * @first_run: as submitted; scatter: index of the first run
  * @length: bytes
  * @index: in the list as submitted
  * @chan: number of its disk
- * @aux: for the delivery; place: index into the list's pins; scatter: number of runs
+ * @pin: place: index into the list's pins
+ * @nr_runs: scatter: how many
  */
 struct ddio_entry {
 	u64 offset;
-	u64 where;
+	union {
+		u64 where;
+		u64 first_run;
+	};
 	u32 length;
 	u32 index;
 	u32 chan;
-	u32 aux;
+	union {
+		u32 pin;
+		u32 nr_runs;
+	};
 };
 
 /**

@@ -42,6 +42,8 @@
  * - EEXIST: blocks to be written overlap, or the thing to be made exists already
  * - EBUSY: the object is in use, or the ring has no room for so many events
  * - ENOMEM: no memory, or more pinned than the memory-lock limit allows
+ * - EPERM: somebody who watches the disk says no: a listener of fanotify or a security module, which
+ *   may also give an errno of its own
  * - EINTR: a wait ended by a signal
  * - ETIMEDOUT: a wait ended by its deadline
  *
@@ -287,19 +289,29 @@ struct ddio_destroy {
 /**
  * struct ddio_block - one block of a list
  * @offset: on the disk, bytes, a multiple of the logical sector
- * @where: place: byte in the buffer; stream: any number; scatter: index of its first run
+ * @where: place: byte in the buffer; stream: any number
+ * @first_run: scatter: index of its first run
  * @length: bytes, a multiple of the logical sector, at most DDIO_BLOCK_LENGTH_MAX
  * @disk: id
- * @buffer: place: id of the buffer; stream: must be 0; scatter: number of runs, which
- *	may be 0
+ * @buffer: place: id of the buffer; stream: must be 0
+ * @nr_runs: scatter: how many runs it has, may be 0
  * @__reserved: must be 0
+ *
+ * The unions only name for scattered blocks what was there: programs that know @where and @buffer
+ * alone see the same layout, and need no change.
  */
 struct ddio_block {
 	__aligned_u64 offset;
-	__aligned_u64 where;
+	union {
+		__aligned_u64 where;
+		__aligned_u64 first_run;
+	};
 	__u32 length;
 	__u32 disk;
-	__u32 buffer;
+	union {
+		__u32 buffer;
+		__u32 nr_runs;
+	};
 	__u32 __reserved;
 };
 

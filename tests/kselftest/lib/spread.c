@@ -76,7 +76,7 @@ static void kt_block_runs(struct kt_spread *spread, struct kt_rng *rng, struct d
 	struct kt_span rest = { 0, block->length }, span;
 	struct ddio_run *run;
 
-	block->where = spread->nr_runs;
+	block->first_run = spread->nr_runs;
 	while (n-- && spread->nr_runs < spread->max_runs) {
 		run = &spread->run[spread->nr_runs];
 		memcpy(before, spread->cursor, sizeof(before));
@@ -96,7 +96,7 @@ static void kt_block_runs(struct kt_spread *spread, struct kt_rng *rng, struct d
 			memset(spread->cursor, 0, sizeof(spread->cursor));
 		}
 		spread->nr_runs++;
-		block->buffer++;
+		block->nr_runs++;
 	}
 }
 
@@ -151,8 +151,8 @@ void kt_spread_move(struct kt_spread *spread, uint64_t index, uint32_t op)
 
 	if (op == DDIO_WRITE)
 		memset(at, 0, block->length);
-	for (i = 0; i < block->buffer; i++)
-		kt_run_move(spread, &spread->run[block->where + i], at, op);
+	for (i = 0; i < block->nr_runs; i++)
+		kt_run_move(spread, &spread->run[block->first_run + i], at, op);
 }
 
 void kt_spread_move_all(struct kt_spread *spread, uint32_t op)

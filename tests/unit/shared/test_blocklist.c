@@ -66,7 +66,7 @@ static u32 make(struct ddio_entry *entry, u32 groups)
 			.length = 1 + below(shape ? 4 : 4096),
 			.index = i,
 			.chan = below(groups),
-			.aux = below(UINT32_MAX),
+			.nr_runs = below(UINT32_MAX),
 		};
 		switch (shape) {
 		case 0:

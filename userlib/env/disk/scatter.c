@@ -108,7 +108,7 @@ int ddio_disk_scatter_block(struct ddio_disk_scatter *s, uint64_t offset)
 		return err;
 	s->block[s->nblocks++] = (struct ddio_block){
 		.offset = offset,
-		.where = s->nruns,
+		.first_run = s->nruns,
 		.length = s->spec.len,
 	};
 	return 0;
@@ -116,7 +116,7 @@ int ddio_disk_scatter_block(struct ddio_disk_scatter *s, uint64_t offset)
 
 void ddio_disk_scatter_undo(struct ddio_disk_scatter *s)
 {
-	s->nruns = s->block[--s->nblocks].where;
+	s->nruns = s->block[--s->nblocks].first_run;
 }
 
 /* Adds the @n innermost levels of @run, without levels that repeat nothing. */
@@ -148,7 +148,7 @@ static int run_put(struct ddio_disk_scatter *s, const struct ddio_scatter_run *r
 		};
 	}
 	s->nruns++;
-	s->block[s->nblocks - 1].buffer++;
+	s->block[s->nblocks - 1].nr_runs++;
 	return 0;
 }
 
