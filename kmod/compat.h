@@ -38,16 +38,28 @@ static inline void vm_flags_set(struct vm_area_struct *vma, vm_flags_t flags)
  * not learn of what is written later.
  */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 5, 0)
-static inline bool ddio_pages_may_be_pinned(struct page *const *page, long nr)
+static inline bool ddio_page_is_written_back(struct page *page)
 {
 	struct address_space *mapping;
+	bool is;
+
+	if (PageAnon(page) || PageHuge(page))
+		return false;
+	/* A locked page keeps its mapping, and the mapping its inode. */
+	lock_page(page);
+	mapping = page_mapping(page);
+	is = mapping && mapping_can_writeback(mapping);
+	unlock_page(page);
+	return is;
+}
+
+static inline bool ddio_pages_may_be_pinned(struct page *const *page, long nr)
+{
 	long i;
 
-	for (i = 0; i < nr; i++) {
-		mapping = PageAnon(page[i]) ? NULL : page_mapping(page[i]);
-		if (mapping && !PageHuge(page[i]) && mapping_can_writeback(mapping))
+	for (i = 0; i < nr; i++)
+		if (ddio_page_is_written_back(page[i]))
 			return false;
-	}
 	return true;
 }
 #else

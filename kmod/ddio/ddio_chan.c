@@ -203,6 +203,18 @@ static bool ddio_chan_enough(u64 deadline, u32 round, bool copied)
 	return ktime_get_ns() >= deadline;
 }
 
+/*
+ * Returns true if the page cache has something of the disk that waits to be written out: that may
+ * take long, and a lent thread does not wait for what others have left there.
+ */
+static bool ddio_chan_cache_waits(const struct ddio_chan *chan)
+{
+	struct address_space *cache = chan->disk->file->f_mapping;
+
+	return mapping_tagged(cache, PAGECACHE_TAG_DIRTY) ||
+	       mapping_tagged(cache, PAGECACHE_TAG_WRITEBACK);
+}
+
 static void ddio_chan_run(struct ddio_chan *chan, const u64 *deadline)
 {
 	u32 round = 0;
@@ -212,8 +224,11 @@ static void ddio_chan_run(struct ddio_chan *chan, const u64 *deadline)
 	do {
 		why = atomic_xchg(&chan->run, DDIO_CHAN_BUSY);
 		if (ddio_chan_round(chan, why & DDIO_CHAN_FLIGHTS, &more)) {
-			/* The word stays set: the work is not started again. */
-			ddio_chan_end(chan);
+			/* The word stays set: nobody else starts the work. */
+			if (deadline && chan->coll->op == DDIO_WRITE && ddio_chan_cache_waits(chan))
+				ddio_chan_queue(chan);
+			else
+				ddio_chan_end(chan);
 			return;
 		}
 		round++;
@@ -236,10 +251,7 @@ static void ddio_chan_work(struct kthread_work *work)
 
 void ddio_chan_start(struct ddio_chan *chan, bool here, u64 deadline)
 {
-	struct address_space *cache = chan->disk->file->f_mapping;
-
-	/* A lent thread does not write out what others have left in the page cache. */
-	if (here && !mapping_tagged(cache, PAGECACHE_TAG_DIRTY))
+	if (here && !ddio_chan_cache_waits(chan))
 		ddio_chan_run(chan, &deadline);
 	else
 		ddio_chan_queue(chan);

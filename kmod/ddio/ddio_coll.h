@@ -440,6 +440,7 @@ int ddio_stream_kick(struct ddio_ctx *ctx, const struct ddio_kick *arg);
  *	others; a reference
  * @nr_members: how many may join
  * @member: their pins, NULL where none has joined
+ * @charge: for @member
  * @colls: collectives under way
  * @ended: how many have ended
  * @error: that of the last one
@@ -451,6 +452,7 @@ struct ddio_kjoint {
 	struct mm_struct *owner;
 	u32 nr_members;
 	struct ddio_pin **member;
+	struct ddio_charge charge;
 	struct list_head colls;
 	u64 ended;
 	int error;

@@ -132,7 +132,7 @@ int ddio_copy_some(struct ddio_flight *flight, u32 *budget)
 	const struct ddio_run *run;
 	struct ddio_run part;
 
-	if (!flight->copied.begun) {
+	if (!flight->copied.begun && !READ_ONCE(coll->stop)) {
 		copy_begin(flight, entry, budget);
 		flight->copied.begun = true;
 	}

@@ -15,8 +15,9 @@ struct workqueue_struct *ddio_wq;
 struct ddio_live ddio_live;
 
 /*
- * Where there is no such piece at hand, the memory is taken page by page, before the kernel reclaims
- * any for the sake of the piece; and rather not at all than at the cost of a process's life.
+ * Where there is no such piece at hand, the memory is taken page by page, before the kernel
+ * reclaims any for the sake of the piece; and rather not at all than at the cost of a process's
+ * life.
  */
 void *ddio_alloc_long(u64 n, size_t size, bool zero)
 {

@@ -13,8 +13,12 @@ static atomic64_t ddio_ctx_serial;
 
 struct ddio_ctx *ddio_ctx_new(void)
 {
-	struct ddio_ctx *ctx = kzalloc(sizeof(*ctx), GFP_KERNEL_ACCOUNT);
+	struct ddio_ctx *ctx;
 
+	/* A thread of the kernel's own may be told to open any path. */
+	if (!current->mm)
+		return ERR_PTR(-EPERM);
+	ctx = kzalloc(sizeof(*ctx), GFP_KERNEL_ACCOUNT);
 	if (!ctx)
 		return ERR_PTR(-ENOMEM);
 	/* The caller has a reference to the module, by the device's file operations. */

@@ -51,6 +51,7 @@ static void joint_free(struct kref *ref)
 	mutex_destroy(&joint->lock);
 	mmdrop(joint->owner);
 	kvfree(joint->member);
+	ddio_charge_drop(&joint->charge);
 	kfree(joint);
 	atomic64_dec(&ddio_live.joints);
 }
@@ -66,8 +67,10 @@ static struct ddio_kjoint *joint_new(struct mm_struct *owner, u32 members)
 
 	if (!joint)
 		return NULL;
-	joint->member = ddio_alloc_long(members, sizeof(*joint->member), true);
+	if (!ddio_charge_add(&joint->charge, members * sizeof(*joint->member)))
+		joint->member = ddio_alloc_long(members, sizeof(*joint->member), true);
 	if (!joint->member) {
+		ddio_charge_drop(&joint->charge);
 		kfree(joint);
 		return NULL;
 	}
@@ -360,8 +363,8 @@ static int joint_name_members(struct ddio_block_list *list)
 	u32 k;
 
 	for (i = 0; i < list->nr; i++) {
-		run = list->run + list->entry[i].where;
-		for (k = 0; k < list->entry[i].aux; k++, run++) {
+		run = list->run + list->entry[i].first_run;
+		for (k = 0; k < list->entry[i].nr_runs; k++, run++) {
 			if (run->member < list->nr_members)
 				list->member[array_index_nospec(run->member, list->nr_members)] =
 					&joint_named;

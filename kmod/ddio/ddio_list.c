@@ -413,7 +413,10 @@ static int ddio_take_alloc(struct ddio_taker *t)
 	return 0;
 }
 
-/* Asks security modules, which have a say in reads and writes of files. */
+/*
+ * Asks security modules, which have a say in reads and writes of files.  Fanotify would be asked,
+ * too, but has no events of devices.
+ */
 static int ddio_take_permission(const struct ddio_taker *t)
 {
 	const struct ddio_block_list *list = t->list;

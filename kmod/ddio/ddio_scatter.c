@@ -20,7 +20,7 @@
 #define DDIO_SCATTER_CHUNK 4096U
 
 /* Bytes copied in a round. */
-#define DDIO_SCATTER_BUDGET (1U << 20)
+#define DDIO_SCATTER_BUDGET BIT(20)
 
 static int scatter_check_run(const struct ddio_block_list *list, const struct ddio_run *run,
 			     bool reading)

@@ -42,8 +42,8 @@
  * - EEXIST: blocks to be written overlap, or the thing to be made exists already
  * - EBUSY: the object is in use, or the ring has no room for so many events
  * - ENOMEM: no memory, or more pinned than the memory-lock limit allows
- * - EPERM: somebody who watches the disk says no: a listener of fanotify or a security module, which
- *   may also give an errno of its own
+ * - EPERM: a security module, which may also give another errno, does not let the disk be read or
+ *   written
  * - EINTR: a wait ended by a signal
  * - ETIMEDOUT: a wait ended by its deadline
  *

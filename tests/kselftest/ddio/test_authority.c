@@ -195,7 +195,7 @@ KT_TEST(authority, limit_of_the_user)
 
 #define LONG_LIST 100000U
 
-/* Lists, statuses, bounce buffers and rings count as well. */
+/* Lists, statuses, bounce buffers, rings and joints count as well. */
 KT_TEST(authority, limit_of_the_modules_memory)
 {
 	struct ddio_block *block = calloc(LONG_LIST, sizeof(*block));
@@ -218,6 +218,7 @@ KT_TEST(authority, limit_of_the_modules_memory)
 	s.joint_fd = joint;
 	EXPECT_EQ(-ENOMEM, kt_submit(self->ctx, &s));
 	EXPECT_EQ(-ENOMEM, kt_ring_setup(ctx, 1U << 16, 0, &ring, &length));
+	EXPECT_EQ(-ENOMEM, kt_joint_create(ctx, DDIO_MEMBERS_MAX));
 	/* What is refused leaves nothing behind: a list that fits still does. */
 	for (i = 0; i < 1000; i++) {
 		list_fill(self, self->fast, NR);

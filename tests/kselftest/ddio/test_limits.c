@@ -382,3 +382,39 @@ KT_TEST(limits, dead_disk)
 	}
 	close(ctx);
 }
+
+/* What others have left in the page cache of a disk that does not answer holds up no caller. */
+KT_TEST(limits, page_cache_of_others)
+{
+	struct ddio_block block = { .length = SMALL };
+	int ctx = kt_open(), fd;
+	struct ddio_submit s;
+	pid_t child;
+
+	if (!dead)
+		SKIP(return, "no hp97560 disk");
+	fd = open(dead->path, O_RDWR);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, kt_disk_open(ctx, dead->path, O_RDWR, &block.disk));
+	ASSERT_EQ(0, kt_buffer_add(ctx, kt_memory(SMALL), SMALL, 0, &block.buffer));
+	ASSERT_EQ(0, kt_write("1", "/sys/kernel/config/hp97560/%s/stall", dead->name));
+	ASSERT_EQ(SMALL, pwrite(fd, self->memory, SMALL, 0));
+	child = fork();
+	if (!child) {
+		/* Or the case would never end where the call waits. */
+		sleep(60);
+		kt_write("0", "/sys/kernel/config/hp97560/%s/stall", dead->name);
+		_exit(0);
+	}
+	kt_submit_init(&s, DDIO_READ, DDIO_PLACE, &block, 1);
+	s.flags = DDIO_SUBMIT_WAIT;
+	s.deadline = 1;
+	ASSERT_EQ(0, kt_submit(ctx, &s));
+	EXPECT_EQ(DDIO_RUNNING, s.out_state);
+	kill(child, SIGKILL);
+	EXPECT_EQ(child, waitpid(child, NULL, 0));
+	ASSERT_EQ(0, kt_write("0", "/sys/kernel/config/hp97560/%s/stall", dead->name));
+	EXPECT_EQ(0, kt_wait(ctx, s.out_collective, DDIO_FOREVER, NULL));
+	close(fd);
+	close(ctx);
+}
