@@ -18,15 +18,17 @@ static bool meets(const struct ddio_fs_lock *a, const struct ddio_fs_lock *b)
 	return a->flock == b->flock && a->start <= b->end && b->start <= a->end;
 }
 
+/* Returns the lowest of the locks that are in the way, or NULL. */
 static struct lock *conflict(struct ddio_fs *fs, uint64_t ino, const struct ddio_fs_lock *l)
 {
-	struct lock *h;
+	struct lock *h, *lowest = NULL;
 
 	for (h = passfs(fs)->held; h; h = h->next)
 		if (h->ino == ino && h->l.owner != l->owner && meets(&h->l, l) &&
-		    (h->l.type == F_WRLCK || l->type == F_WRLCK))
-			return h;
-	return NULL;
+		    (h->l.type == F_WRLCK || l->type == F_WRLCK) &&
+		    (!lowest || h->l.start < lowest->l.start))
+			lowest = h;
+	return lowest;
 }
 
 static void hold(struct ddio_fs *fs, uint64_t ino, const struct ddio_fs_lock *l)
