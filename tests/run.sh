@@ -9,8 +9,8 @@
 #
 #   tests/run.sh [--only 'GLOB ...'] [--except 'GLOB ...'] [--list]
 #
-# "# timeout: SECONDS" in a script's head, else 300, is more than an idle machine needs.  Four times as
-# long is waited, so that only what hangs fails: no test may fail since a machine is slow or busy.
+# "# timeout: SECONDS" in a script's head, else 300, is more than an idle machine needs.  $DDIO_PATIENCE times
+# as long is waited (tests/patience.sh), so that only what hangs fails.
 #
 # As many tests as there are processors run at a time, and one more where no virtual machine runs beside them,
 # the longest first, as the bounds tell.  A cluster
@@ -24,6 +24,7 @@
 set -u
 cd "$(dirname "$0")/.." || exit 2
 top=$PWD
+. tests/patience.sh
 only='*' but=
 list=
 while [ $# -gt 0 ]; do
@@ -138,7 +139,7 @@ run_one() {
 	local name=${1%%|*} cmd=${1#*|} file=$log/${1%%|*}.log bound start rc line
 	mkdir -p "$(dirname "$file")"
 	keeps "$name" "$file" && return
-	bound=$(($(bound_of "$cmd") * 4))
+	bound=$(($(bound_of "$cmd") * DDIO_PATIENCE))
 	own_network "$cmd" && cmd="unshare --net tests/own_network.sh $cmd"
 	start=$(date +%s)
 	# shellcheck disable=SC2086

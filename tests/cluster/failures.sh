@@ -5,7 +5,7 @@
 # bounded time, and the cluster goes on.
 . "$(dirname "$0")/lib.sh"
 crowd=$helpers/crowd
-bound=120000 # ms: many times the timeout below, 3 s, and far less than for ever
+bound=$((15000 * DDIO_PATIENCE)) # ms: timeouts below are 3 s
 
 # judge "what" ERRNO TEXT MIN_RANKS FILE: at least MIN_RANKS ranks failed, all with ERRNO, naming TEXT, in time
 judge() {

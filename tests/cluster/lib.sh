@@ -5,6 +5,7 @@
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 2
 top=$PWD
+. tests/patience.sh
 # Daemons and tools under AddressSanitizer, unless a test measures and has set plain=1.
 if [ -n "${plain:-}" ]; then
 	build=${BUILD:-$top/build}

@@ -15,10 +15,10 @@ chmod 711 "$dir"
 is_mounted() {
 	grep -q " $1 fuse.ddio " /proc/self/mounts
 }
-# soon COMMAND...: until it succeeds; two minutes are a hang, on any machine
+# soon COMMAND...: tries until it succeeds, as long as in_time 20 waits
 soon() {
 	local n
-	for ((n = 0; n < 1200; n++)); do
+	for ((n = 0; n < 200 * DDIO_PATIENCE; n++)); do
 		"$@" && return 0
 		sleep 0.1
 	done
@@ -38,7 +38,7 @@ mount_at() {
 }
 # Unmounts; the mount's process must exit with 0.
 unmount() {
-	timeout 180 umount "$dir/$1" || return 1
+	in_time 30 umount "$dir/$1" || return 1
 	wait "${pid[$1]}"
 }
 # Called by lib.sh at the end: nothing stays mounted, whatever went wrong.
@@ -52,12 +52,7 @@ mounts_end() {
 	done
 }
 soon_gone() {
-	local n
-	for ((n = 0; n < 1200; n++)); do
-		kill -0 "$1" 2>/dev/null || return 0
-		sleep 0.1
-	done
-	return 1
+	soon eval "! kill -0 $1 2>/dev/null"
 }
 # start_node CLUSTER NODE: starts a node that was killed
 start_node() {

@@ -26,7 +26,7 @@ fails "no columns" "slab" "$ddio" lu --slab 0
 # Virtual time: 1/4 of the paper's order.  The traffic of a disk-directed run follows from the loop.
 sim() { "$ddio" lu --sim --csv --fcfs --no-batch --install "$@"; }
 small() { sim --order 256 --slab 4 "$@"; }
-traffic() { # asked N BLOCK: prints the MB that the program asks for
+traffic() { # prints the MB that the program asks for
 	awk -v n=256 -v held=32 'BEGIN {
 		for (i = 0; i + held < n; i++)
 			cols += n - i

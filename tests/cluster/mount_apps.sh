@@ -10,7 +10,7 @@ m=$dir/m
 fio_run() {
 	local name=$1
 	shift
-	check "fio: $name" timeout 1200 fio --name="$name" --directory="$m" --output="$dir/fio.out" \
+	check "fio: $name" in_time 200 fio --name="$name" --directory="$m" --output="$dir/fio.out" \
 		--verify=crc32c --verify_fatal=1 --do_verify=1 --verify_state_save=0 --ioengine=psync \
 		--size=24m --randrepeat=1 --fsync_on_close=1 "$@" || tail -20 "$dir/fio.out"
 	rm -f "$m/$name".*

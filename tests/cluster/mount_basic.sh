@@ -8,13 +8,13 @@ check "start" start_cluster c --iops 2 --engine aio --files --disk-size 256M --c
 mkdir "$dir/m" "$dir/m2"
 
 # In the background, the mount is ready when the command returns.
-check "mount" timeout 120 "$fs" "$DDIO_CONF" "$dir/m"
+check "mount" in_time 20 "$fs" "$DDIO_CONF" "$dir/m"
 check "it is there" is_mounted "$dir/m"
 check "write" bash -c "echo hello >$dir/m/a && mkdir -p $dir/m/sub/dir && echo below >$dir/m/sub/dir/b"
 check "read" grep -q hello "$dir/m/a"
-check "umount" timeout 120 umount "$dir/m"
+check "umount" in_time 20 umount "$dir/m"
 check "it is gone" eval '! is_mounted "$dir/m"'
-check "mount again" timeout 120 "$fs" "$DDIO_CONF" "$dir/m"
+check "mount again" in_time 20 "$fs" "$DDIO_CONF" "$dir/m"
 check "what was written is there" grep -q hello "$dir/m/a"
 
 # The attributes of a removed file that is still open can be read.
@@ -42,27 +42,27 @@ none_left() {
 check "closed, it is gone" soon none_left
 
 # Sources.
-check "a directory of the cluster" timeout 120 "$fs" -o "conf=$DDIO_CONF" "io0:/sub/dir" "$dir/m2"
+check "a directory of the cluster" in_time 20 "$fs" -o "conf=$DDIO_CONF" "io0:/sub/dir" "$dir/m2"
 check "its files" grep -q below "$dir/m2/b"
 check "its parent is outside" test "$(stat -c %i "$dir/m2/..")" = "$(stat -c %i "$dir")"
 check "umount" umount "$dir/m2"
-fails "a directory that is not there" "No such file" timeout 120 "$fs" -o "conf=$DDIO_CONF" io0:/no "$dir/m2"
-fails "a file" "Not a directory" timeout 120 "$fs" -o "conf=$DDIO_CONF" io0:/a "$dir/m2"
+fails "a directory that is not there" "No such file" in_time 20 "$fs" -o "conf=$DDIO_CONF" io0:/no "$dir/m2"
+fails "a file" "Not a directory" in_time 20 "$fs" -o "conf=$DDIO_CONF" io0:/a "$dir/m2"
 
 # As mount(8) calls it.
 ln -s "$fs" "$dir/mount.ddio"
-check "mount.ddio" timeout 120 "$dir/mount.ddio" io0:/ "$dir/m2" -n -s -v -o "rw,conf=$DDIO_CONF,_netdev,noauto,user,x-systemd.automount"
+check "mount.ddio" in_time 20 "$dir/mount.ddio" io0:/ "$dir/m2" -n -s -v -o "rw,conf=$DDIO_CONF,_netdev,noauto,user,x-systemd.automount"
 check "it is there" is_mounted "$dir/m2"
 check "umount" umount "$dir/m2"
-check "fake" timeout 120 "$dir/mount.ddio" io0:/ "$dir/m2" -f -o "conf=$DDIO_CONF"
+check "fake" in_time 20 "$dir/mount.ddio" io0:/ "$dir/m2" -f -o "conf=$DDIO_CONF"
 check "mounts nothing" eval '! is_mounted "$dir/m2"'
 cat >"$dir/by_fstab" <<-EOF
 	mkdir -p $dir/up $dir/wk
 	mount -t tmpfs none $dir/up && mkdir $dir/up/u $dir/up/w && ln -s $fs $dir/up/u/mount.ddio &&
 	mount -t overlay overlay -o lowerdir=/usr/sbin,upperdir=$dir/up/u,workdir=$dir/up/w /usr/sbin || exit 77
 	echo "io0:/ $dir/m2 ddio defaults,_netdev,conf=$DDIO_CONF 0 0" >$dir/fstab
-	timeout 120 mount -T $dir/fstab $dir/m2 && grep -q hello $dir/m2/a && findmnt -n -t fuse.ddio $dir/m2 &&
-		timeout 120 umount $dir/m2
+	in_time 20 mount -T $dir/fstab $dir/m2 && grep -q hello $dir/m2/a && findmnt -n -t fuse.ddio $dir/m2 &&
+		in_time 20 umount $dir/m2
 EOF
 unshare -m bash "$dir/by_fstab" >"$dir/said" 2>&1
 case $? in
@@ -72,15 +72,15 @@ case $? in
 esac
 
 # Options.
-check "ro" timeout 120 "$fs" -o ro "$DDIO_CONF" "$dir/m2"
+check "ro" in_time 20 "$fs" -o ro "$DDIO_CONF" "$dir/m2"
 fails "... refuses to write" "Read-only" touch "$dir/m2/x"
 check "... and reads" grep -q hello "$dir/m2/a"
 check "umount" umount "$dir/m2"
-check "uid, gid" timeout 120 "$fs" -o uid=10001,gid=10002 "$DDIO_CONF" "$dir/m2"
+check "uid, gid" in_time 20 "$fs" -o uid=10001,gid=10002 "$DDIO_CONF" "$dir/m2"
 check "... are shown" test "$(stat -c %u:%g "$dir/m2/a")" = 10001:10002
 fails "... and cannot be changed" "not permitted" chown 5 "$dir/m2/a"
 check "umount" umount "$dir/m2"
-check "nosuid,nodev,noexec" timeout 120 "$fs" -o nosuid,nodev,noexec "$DDIO_CONF" "$dir/m2"
+check "nosuid,nodev,noexec" in_time 20 "$fs" -o nosuid,nodev,noexec "$DDIO_CONF" "$dir/m2"
 check "... are the kernel's" grep -q "$dir/m2 fuse.ddio [^ ]*nosuid,nodev,noexec" /proc/self/mounts
 check "umount" umount "$dir/m2"
 fails "unknown option" 'unknown option "foo"' "$fs" -o foo "$DDIO_CONF" "$dir/m2"
@@ -90,7 +90,7 @@ fails "wrong value" 'does not take "often"' "$fs" -o cache=often "$DDIO_CONF" "$
 fails "wrong number" 'does not take "-1"' "$fs" -o uid=-1 "$DDIO_CONF" "$dir/m2"
 fails "no source" "SOURCE and DIR" "$fs" "$dir/m2"
 fails "a source that is none" "neither" "$fs" foo "$dir/m2"
-fails "no configuration" "no/such" timeout 120 "$fs" "$dir/no/such.conf" "$dir/m2"
+fails "no configuration" "no/such" in_time 20 "$fs" "$dir/no/such.conf" "$dir/m2"
 fails "no directory" "No such file" "$fs" "$DDIO_CONF" "$dir/no"
 fails "a file" "not a directory" "$fs" "$DDIO_CONF" "$DDIO_CONF"
 
@@ -110,7 +110,7 @@ check "ddio layout" "$ddio" layout copied
 lines=$("$ddio" layout copied)
 check "... by a path in the mount" [ "$("$ddio" layout "$dir/m/copied")" = "$lines" ]
 check "... by a path from there" [ "$(cd "$dir/m/sub" && DDIO_CONF= "$ddio" layout ../copied)" = "$lines" ]
-check "... in a mount of a directory" timeout 120 "$fs" -o "conf=$DDIO_CONF" io0:/sub "$dir/m2"
+check "... in a mount of a directory" in_time 20 "$fs" -o "conf=$DDIO_CONF" io0:/sub "$dir/m2"
 lines=$("$ddio" layout sub/dir/c)
 check "... is that of the name" [ -n "$lines" -a "$("$ddio" layout "$dir/m2/dir/c")" = "$lines" ]
 check "umount" umount "$dir/m2"
@@ -166,10 +166,10 @@ check "all is there" grep -q hello "$dir/m/a"
 # Runs ddio mount as root and as an ordinary user.
 check "ddio umount" "$ddio" umount "$dir/m"
 check "... ends the process" wait "${pid[m]}"
-fails "ddio mount on what is not there" "make it first" timeout 120 "$ddio" mount "$dir/new"
+fails "ddio mount on what is not there" "make it first" in_time 20 "$ddio" mount "$dir/new"
 check "... makes nothing" [ ! -e "$dir/new" ]
 mkdir "$dir/new"
-check "ddio mount" timeout 120 "$ddio" mount "$dir/new"
+check "ddio mount" in_time 20 "$ddio" mount "$dir/new"
 check "... has the files" grep -q hello "$dir/new/a"
 check "ddio umount" "$ddio" umount "$dir/new"
 fails "ddio umount of what is none" "not a mount of ddio" "$ddio" umount "$dir/new"
@@ -180,16 +180,16 @@ if [ -u "$(command -v fusermount3)" ] && $as test -x "$fs" 2>/dev/null; then
 	cat >"$dir/by_user" <<-EOF
 		cd $dir/user && export DDIO_CONF=$dir/user/u/ddio.conf
 		$ddio start --dir u --iops 2 --engine mem --disk-size 64M >/dev/null || exit 1
-		timeout 120 $ddio mount && echo mine >ddio-mnt/f && grep -q mine ddio-mnt/f &&
+		in_time 20 $ddio mount && echo mine >ddio-mnt/f && grep -q mine ddio-mnt/f &&
 			test "\$(stat -c %U ddio-mnt/f)" = nobody &&
-			timeout 120 $ddio mount 2>&1 | grep 'already' &&
+			in_time 20 $ddio mount 2>&1 | grep 'already' &&
 			kill -9 \$(pgrep -u nobody -f "^$fs .*u/ddio.conf") && cd . &&
-			for i in \$(seq 100); do ls ddio-mnt >/dev/null 2>&1 || break; sleep 0.2; done &&
-			timeout 120 $ddio mount 2>&1 | grep 'umount it first' &&
-			timeout 120 $ddio umount && timeout 120 $ddio mount && grep mine ddio-mnt/f &&
-			timeout 120 $ddio umount && ! timeout 120 $ddio umount && timeout 120 $ddio umount -m &&
+			for i in \$(seq $((100 * DDIO_PATIENCE))); do ls ddio-mnt >/dev/null 2>&1 || break; sleep 0.2; done &&
+			in_time 20 $ddio mount 2>&1 | grep 'umount it first' &&
+			in_time 20 $ddio umount && in_time 20 $ddio mount && grep mine ddio-mnt/f &&
+			in_time 20 $ddio umount && ! in_time 20 $ddio umount && in_time 20 $ddio umount -m &&
 			{ grep -q '^user_allow_other' /etc/fuse.conf ||
-			timeout 120 $ddio mount -o allow_other 2>&1 | grep "'user_allow_other' is set in /etc/fuse.conf"; }
+			in_time 20 $ddio mount -o allow_other 2>&1 | grep "'user_allow_other' is set in /etc/fuse.conf"; }
 		rc=\$?
 		$ddio stop --dir u >/dev/null
 		exit \$rc
@@ -205,6 +205,6 @@ fi
 # While the mount lasts.
 check "mount" mount_at m
 check "the nodes stop and start" eval 'stop_cluster c && start_node c io0 && start_node c io1'
-check "the mount goes on" timeout 120 ls "$dir/m"
+check "the mount goes on" in_time 20 ls "$dir/m"
 check "unmount" unmount m
 check "fsck" "$ddio" fsck

@@ -94,7 +94,7 @@ consistent() {
 	return 1
 }
 all_there() {
-	timeout 600 "$helpers/fsload" check "$m/load" "$dir/load.log" >"$dir/said" 2>&1 && return
+	in_time 60 "$helpers/fsload" check "$m/load" "$dir/load.log" >"$dir/said" 2>&1 && return
 	cat "$dir/said"
 	return 1
 }

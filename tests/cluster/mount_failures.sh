@@ -11,19 +11,19 @@ cp "$dir/random" "$m/f" && sync "$m/f"
 
 # Kills a node that only has blocks, not the name space.
 kill_node c io2
-fails "soft: reading what lies there" "Input/output error" timeout 180 bash -c "cat $m/f >/dev/null"
-check "names are served" timeout 120 bash -c "ls $m >/dev/null && mkdir $m/d && touch $m/d/x && mv $m/d/x $m/x && rm -r $m/d"
-check "blocks elsewhere are served" timeout 120 dd if="$m/f" of=/dev/null bs=32768 count=1 status=none iflag=direct
+fails "soft: reading what lies there" "Input/output error" in_time 30 bash -c "cat $m/f >/dev/null"
+check "names are served" in_time 20 bash -c "ls $m >/dev/null && mkdir $m/d && touch $m/d/x && mv $m/d/x $m/x && rm -r $m/d"
+check "blocks elsewhere are served" in_time 20 dd if="$m/f" of=/dev/null bs=32768 count=1 status=none iflag=direct
 check "the node comes back" start_node c io2
 check "the mount goes on" soon cmp -s "$dir/random" "$m/f"
 check "writing too" bash -c "cp $dir/random $m/g && sync $m/g && cmp $dir/random $m/g"
 
 # Kills the node with the name space.
 kill_node c io0
-fails "soft: names" "Input/output error\|timed out" timeout 180 ls "$m/new"
+fails "soft: names" "Input/output error\|timed out" in_time 30 ls "$m/new"
 check "it comes back" start_node c io0
 check "the mount goes on" soon cmp -s "$dir/random" "$m/g"
-check "names too" timeout 120 bash -c "mkdir $m/d2 && rmdir $m/d2"
+check "names too" in_time 20 bash -c "mkdir $m/d2 && rmdir $m/d2"
 
 # This shell opens a file and holds a lock; the programs that it starts must not inherit them.
 exec 8<>"$m/f"
@@ -32,7 +32,7 @@ kill_node c io0
 start_node c io0 8<&-
 check "an open file stays open" soon dd if=/proc/self/fd/8 of=/dev/null bs=1000 count=1 status=none
 mount_at other defaults 8<&-
-fails "a lock stays" "" timeout 120 flock -n -x "$dir/other/f" true
+fails "a lock stays" "" in_time 20 flock -n -x "$dir/other/f" true
 exec 8<&-
 check "... until it is given up" soon flock -n -x "$dir/other/f" true
 
@@ -80,9 +80,9 @@ rm "$m/across"
 # Hard.
 check "mount, hard" mount_at hard hard
 kill_node c io1
-timeout 600 cmp "$dir/random" "$dir/hard/f" &
+in_time 60 cmp "$dir/random" "$dir/hard/f" &
 reader=$!
-timeout 600 cp "$dir/random" "$dir/hard/h" &
+in_time 60 cp "$dir/random" "$dir/hard/h" &
 writer=$!
 sleep 5
 check "hard: the reader waits" kill -0 $reader
@@ -93,7 +93,7 @@ check "what it wrote is there" cmp "$dir/random" "$m/h"
 check "unmount" unmount hard
 
 # Full disks.
-fails "writing until it is full" "No space left" timeout 120 bash -c "dd if=/dev/zero of=$m/full bs=1M count=1000 conv=fsync status=none"
+fails "writing until it is full" "No space left" in_time 30 bash -c "dd if=/dev/zero of=$m/full bs=1M count=1000 conv=fsync status=none"
 check "what was there is there" cmp "$dir/random" "$m/g"
 check "names can be made, or not, and nothing breaks" bash -c "touch $m/t; ls -l $m >/dev/null"
 check "removing gives back" rm "$m/full"

@@ -27,7 +27,7 @@ histories() {
 	rm -f "$dir/enough" "$dir/killed"
 	trouble &
 	killer=$!
-	timeout 600 "$helpers/histories" --seed "$seed" --seconds "$seconds" --durable "$@" "$dir/a" "$dir/b"
+	in_time 100 "$helpers/histories" --seed "$seed" --seconds "$seconds" --durable "$@" "$dir/a" "$dir/b"
 	rc=$?
 	touch "$dir/enough"
 	wait $killer

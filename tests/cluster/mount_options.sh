@@ -10,8 +10,8 @@ tried=
 # option NAME ...: notes that these options are tried below
 option() { tried="$tried $*"; }
 # with LIST: mounts the cluster on m with these options, in the background
-with() { timeout 180 "$fs" -o "$1" "$DDIO_CONF" "$dir/m"; }
-off() { timeout 180 umount "$dir/m"; }
+with() { in_time 30 "$fs" -o "$1" "$DDIO_CONF" "$dir/m"; }
+off() { in_time 30 umount "$dir/m"; }
 kernel_has() { grep -qE " $dir/m fuse.ddio ([^ ]*,)?$1[, ]" /proc/self/mounts; }
 nobody() { setpriv --reuid=10001 --regid=10001 --clear-groups "$@"; }
 mkdir "$dir/m"
@@ -20,10 +20,10 @@ echo hello >"$dir/base/f"
 chmod 600 "$dir/base/f"
 
 option conf
-check "conf" timeout 180 "$fs" -o "conf=$DDIO_CONF" io0:/ "$dir/m"
+check "conf" in_time 30 "$fs" -o "conf=$DDIO_CONF" io0:/ "$dir/m"
 check "... is the cluster" grep -q hello "$dir/m/f"
 off
-fails "conf of nothing" "no/such" timeout 180 "$fs" -o conf=/no/such io0:/ "$dir/m"
+fails "conf of nothing" "no/such" in_time 30 "$fs" -o conf=/no/such io0:/ "$dir/m"
 
 option ro rw
 check "ro" with ro
@@ -171,8 +171,8 @@ check "soft with a timeout" mount_at soft soft,timeout=1
 check "hard" mount_at hard soft,hard,timeout=1
 kill_node c io1
 began=$SECONDS
-fails "soft: an error" "Input/output error" timeout 600 cat "$dir/soft/data"
-check "... after the mount's own timeout, not the cluster's hour" test $((SECONDS - began)) -lt 600
+fails "soft: an error" "Input/output error" in_time 60 cat "$dir/soft/data"
+check "... after the mount's own timeout, not the cluster's hour" test $((SECONDS - began)) -lt $((30 * DDIO_PATIENCE))
 cat "$dir/hard/data" >"$dir/read" &
 reader=$!
 sleep 3
@@ -195,7 +195,7 @@ for o in timeout=soon timeout=-1 timeout=nan timeout=1e99 timeout=5x timeout= at
 	fails "$o" "option ${o%%=*} does not take \"${o#*=}\"" "$fs" -o "$o" "$DDIO_CONF" "$dir/m"
 done
 mkdir "$dir/with,comma" && cp "$DDIO_CONF" "$dir/with,comma/a,ro\\b.conf"
-check "a source with a comma" timeout 180 "$fs" "$dir/with,comma/a,ro\\b.conf" "$dir/m"
+check "a source with a comma" in_time 30 "$fs" "$dir/with,comma/a,ro\\b.conf" "$dir/m"
 check "... is not an option" touch "$dir/m/f"
 off
 check "no mount was made" eval '! is_mounted "$dir/m"'

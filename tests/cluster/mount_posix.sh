@@ -10,7 +10,7 @@ posix=$top/build/tests/posix/posix
 cases() {
 	local what=$1 out n p f
 	shift
-	out=$(timeout 1200 "$@" --jobs 3 2>&1)
+	out=$(in_time 200 "$@" --jobs 3 2>&1)
 	grep -a '^FAILED' <<<"$out"
 	n=$(grep -aoE '^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped' <<<"$out")
 	[ -n "$n" ] || {

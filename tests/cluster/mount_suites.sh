@@ -12,7 +12,7 @@ m=$dir/m
 ends_well() {
 	local what=$1 rc
 	shift
-	timeout 600 "$@" >"$dir/said" 2>&1
+	in_time 60 "$@" >"$dir/said" 2>&1
 	rc=$?
 	[ $rc -eq 0 ] && ok "$what" && return
 	not_ok "$what: exit $rc"
@@ -29,7 +29,7 @@ stress() {
 	local t
 	mkdir -p "$m/stress"
 	for t in "$@"; do
-		timeout 600 stress-ng --temp-path "$m/stress" --"$t" 2 --verify -t 1 --hdd-bytes 16m --iomix-bytes 16m \
+		in_time 60 stress-ng --temp-path "$m/stress" --"$t" 2 --verify -t 1 --hdd-bytes 16m --iomix-bytes 16m \
 			--seek-size 16m --fallocate-bytes 8m --aiol-requests 16 --revio-bytes 16m --sync-file-bytes 16m \
 			--msync-bytes 8m --mmap-bytes 8m --readahead-bytes 16m >"$dir/said" 2>&1
 		if [ $? -ne 0 ] || [ -n "$(ls -A "$m/stress")" ]; then

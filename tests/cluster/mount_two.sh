@@ -118,12 +118,12 @@ replaced() {
 }
 check "replaced by one, open by the other" replaced
 # What one replaces the other opens, and learns how long what it opens has become.
-check "replaced while it is opened, here" timeout 120 "$helpers/meet" replaced "$dir/a" "$dir/a"
-check "replaced while it is opened, there" timeout 120 "$helpers/meet" replaced "$dir/a" "$dir/b"
-check "listed while every entry is renamed, here" timeout 600 "$helpers/meet" listed "$dir/a" "$dir/a"
-check "listed while every entry is renamed, there" timeout 600 "$helpers/meet" listed "$dir/a" "$dir/b"
-check "grown before it is mapped" timeout 600 "$helpers/meet" grown "$dir/a" "$dir/b"
-check "histories under locks" timeout 120 "$helpers/histories" --seed "$seed" --seconds 6 --locks "$dir/a" "$dir/b"
+check "replaced while it is opened, here" in_time 30 "$helpers/meet" replaced "$dir/a" "$dir/a"
+check "replaced while it is opened, there" in_time 30 "$helpers/meet" replaced "$dir/a" "$dir/b"
+check "listed while every entry is renamed, here" in_time 60 "$helpers/meet" listed "$dir/a" "$dir/a"
+check "listed while every entry is renamed, there" in_time 60 "$helpers/meet" listed "$dir/a" "$dir/b"
+check "grown before it is mapped" in_time 60 "$helpers/meet" grown "$dir/a" "$dir/b"
+check "histories under locks" in_time 30 "$helpers/histories" --seed "$seed" --seconds 6 --locks "$dir/a" "$dir/b"
 check "unmount" unmount a
 check "unmount" unmount b
 check "mount" mount_at a cache=none
@@ -135,10 +135,10 @@ asked_each_time() {
 	done
 }
 check "attributes of a directory, at once" asked_each_time
-check "histories without locks" timeout 120 "$helpers/histories" --seed "$seed" --seconds 6 "$dir/a" "$dir/b"
-check "histories under locks" timeout 120 "$helpers/histories" --seed "$seed" --seconds 5 --locks "$dir/a" "$dir/b"
+check "histories without locks" in_time 30 "$helpers/histories" --seed "$seed" --seconds 6 "$dir/a" "$dir/b"
+check "histories under locks" in_time 30 "$helpers/histories" --seed "$seed" --seconds 5 --locks "$dir/a" "$dir/b"
 kill -9 "${pid[b]}"
 wait "${pid[b]}" 2>/dev/null
-check "one is killed, the other goes on" timeout 120 bash -c "echo on >$dir/a/on && grep -q on $dir/a/on"
+check "one is killed, the other goes on" in_time 20 bash -c "echo on >$dir/a/on && grep -q on $dir/a/on"
 check "unmount" unmount a
 check "fsck" "$ddio" fsck

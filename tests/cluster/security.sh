@@ -33,11 +33,11 @@ done
 check "junk on the port harms nothing" cmp "$dir/in" <("$ddio" export f -)
 stop_cluster a
 
-conf() { # refused NAME: a daemon must refuse the configuration on standard input
+conf() { # conf NAME: a daemon must refuse the configuration on standard input
 	cat >"$dir/wrong/$1.conf"
 }
 refuses() { # what, text, name
-	fails "$1" "$2" timeout 120 "$build/ddiod" --foreground --conf "$dir/wrong/$3.conf" --node io0
+	fails "$1" "$2" in_time 20 "$build/ddiod" --foreground --conf "$dir/wrong/$3.conf" --node io0
 }
 node="[node io0]
 address = 127.0.0.1:0

@@ -23,7 +23,7 @@ seed=${DDIO_SEED:-1}
 runs=60000
 [ "$name" = fuzz_server ] && runs=6000
 echo "$name: seed $seed"
-"$bin" -seed="$seed" -runs="${FUZZ_RUNS:-$runs}" -max_len=8192 -timeout=120 -rss_limit_mb=2048 \
+"$bin" -seed="$seed" -runs="${FUZZ_RUNS:-$runs}" -max_len=8192 -timeout=$((20 * DDIO_PATIENCE)) -rss_limit_mb=2048 \
 	-artifact_prefix="$dir/" -print_final_stats=1 "$dir/corpus" || {
 	for f in "$dir"/crash-* "$dir"/leak-* "$dir"/oom-* "$dir"/timeout-*; do
 		[ -e "$f" ] && { echo "$f:"; base64 "$f"; }

@@ -15,7 +15,7 @@ deb=$(ls -t "$top"/build/ddio-dkms_*_all.deb | head -1)
 mkdir -p "$top/build/tests/vm"
 # What a machine finds in /ddio/build/tests/vm
 cp "$deb" "$top/build/tests/vm/ddio-dkms.deb"
-"$vm_dir/run.sh" --kernel 6.1 --mod none --no-build --name dkms --timeout 7200 \
+"$vm_dir/run.sh" --kernel 6.1 --mod none --no-build --name dkms --timeout 2400 \
 	--qemu "-drive if=none,id=root,format=raw,file=$cache/dkms/root.ext4,snapshot=on,cache=unsafe
 		-device virtio-blk-pci,drive=root,serial=root" \
 	--cmd 'bash tests/vm/dkms-guest.sh'

@@ -14,14 +14,14 @@ cd "$(dirname "$0")/../.." || exit 2
 list=
 [ "${1:-}" != --list ] || { list=1; shift; }
 # The modules, their tests, and the part of the library that calls them.
-kernel='kmod include/uapi tests/kselftest tests/vm tests/data userlib/env/disk userlib/env/kernel
+kernel='kmod include/uapi tests/kselftest tests/vm tests/patience.sh tests/data userlib/env/disk userlib/env/kernel
 	tests/perf/bench_kmod.c tests/perf/bench_kmod_delivery.c'
 # Everything that runs on top of the modules.
 system="$kernel userlib include tools fuse tests/helpers tests/posix tests/unit/env Makefile tests/build.mk"
 case ${1:-} in
 vm/6.1 | vm/6.12 | vm/7.x) paths=$kernel kernels=${1#vm/} ;;
 vm/timing) paths="$kernel" kernels=6.1 ;;
-vm/dkms) paths="kmod include tools/dkms-deb.sh tests/vm tests/kselftest/lib Makefile" kernels=6.1 ;;
+vm/dkms) paths="kmod include tools/dkms-deb.sh tests/vm tests/patience.sh tests/kselftest/lib Makefile" kernels=6.1 ;;
 vm/system) paths=$system kernels=6.12 ;;
 vm/figures) paths=$system kernels=6.1 ;;
 vm/systemd) paths="$system Documentation/man" kernels=6.1 ;;

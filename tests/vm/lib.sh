@@ -13,6 +13,7 @@
 
 vm_dir=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 top=$(cd "$vm_dir/../.." && pwd)
+. "$top/tests/patience.sh"
 cache=${DDIO_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/ddio}
 kernels_all='6.1 6.12 7.x'
 PATH=$PATH:/usr/sbin:/sbin

@@ -10,7 +10,8 @@
 #
 #   --kernel K      6.1 (default), 6.12, 7.x or debug
 #   --mod LIST      modules to load first: all (default), none, 'hp97560' ...
-#   --timeout S     seconds for the whole machine (300)
+#   --timeout S     seconds that the whole machine takes at most where nothing else runs (300);
+#                   $DDIO_PATIENCE times as long is waited (tests/patience.sh)
 #   --name N        of the logs, build/log/vm/N.{out,console,verdict} (default KERNEL)
 #   --mem M, --smp N
 #   --append 'WORDS'   more kernel parameters
@@ -99,7 +100,7 @@ make_job() {
 	[ -z "$shell" ] || : >"$work/job/shell"
 	[ -z "$switch" ] || : >"$work/job/switch"
 	{
-		echo "export DDIO_KERNEL=$label DDIO_VM_ACCEL=$accel"
+		echo "export DDIO_KERNEL=$label DDIO_VM_ACCEL=$accel DDIO_PATIENCE=$DDIO_PATIENCE"
 		printf 'export DDIO_LOG_OK=%q\n' "$log_ok"
 		env | sed -n 's/^\(DDIO_VMENV_[A-Z_]*\)=.*/\1/p' | while read -r v; do
 			printf 'export %s=%q\n' "${v#DDIO_VMENV_}" "${!v}"
@@ -148,7 +149,7 @@ prepare() {
 # Shows the command's output as it comes.
 boot() {
 	began=$(date +%s)
-	timeout -k 5 "$bound" qemu-system-x86_64 "${words[@]}" \
+	timeout -k 5 $((bound * DDIO_PATIENCE)) qemu-system-x86_64 "${words[@]}" \
 		-serial "file:$logs/$name.console" >"$logs/$name.qemu" 2>&1 </dev/null &
 	qemu_pid=$!
 	tail -n +1 -s 0.3 -f --pid=$qemu_pid "$logs/$name.out" 2>/dev/null
@@ -168,7 +169,7 @@ judge() {
 	local rc verdict=$logs/$name.verdict
 	if [ "$qrc" -eq 124 ] || [ "$qrc" -eq 137 ]; then
 		tail -n 15 "$logs/$name.console" | sed 's/^/    | /' >&2
-		fail "the machine was still running after $bound s"
+		fail "the machine was still running after $took s"
 	fi
 	if [ "$(tail -n 1 "$verdict" 2>/dev/null)" != end ]; then
 		tail -n 30 "$logs/$name.console" | sed 's/^/    | /' >&2

@@ -37,7 +37,7 @@ scan_before() {
 unload() {
 	[ -e "/sys/module/$1" ] || return 0
 	for _ in 1 2 3 4 5 6 7 8 9 10; do
-		timeout 120 rmmod "$1" 2>/tmp/rmmod.err && return 0
+		timeout $((20 * DDIO_PATIENCE)) rmmod "$1" 2>/tmp/rmmod.err && return 0
 		sleep 0.5
 	done
 	bad "$1 does not unload: $(cat /tmp/rmmod.err)"

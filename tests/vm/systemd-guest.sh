@@ -24,7 +24,7 @@ finish() {
 trap finish EXIT
 
 soon() {
-	for _ in $(seq 900); do
+	for _ in $(seq $((150 * DDIO_PATIENCE))); do
 		"$@" && return
 		sleep 0.2
 	done
@@ -94,7 +94,7 @@ check "... and is no mount any more" eval '! is_mounted /mnt/other'
 
 # Mounts without a daemon.
 systemctl stop mnt-data.mount ddiod@io0
-fails() { ! timeout 600 systemctl start "$1" 2>/dev/null; }
+fails() { ! timeout $((120 * DDIO_PATIENCE)) systemctl start "$1" 2>/dev/null; }
 check "no daemon: the mount fails" fails mnt-data.mount
 check "... and the journal says why" eval 'journalctl -b -u mnt-data.mount | grep -q "cannot connect"'
 check "the daemon starts" systemctl start ddiod@io0

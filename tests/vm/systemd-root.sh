@@ -55,11 +55,12 @@ cat >$root/etc/systemd/system/writer.service <<-'UNIT'
 	[Service]
 	ExecStart=/bin/bash -c 'exec >>/mnt/data/written; while echo "$((++n))"; do sleep 0.1; done'
 UNIT
-cat >$root/etc/systemd/system/ddio-test.service <<-'UNIT'
+cat >$root/etc/systemd/system/ddio-test.service <<-UNIT
 	[Unit]
 	After=multi-user.target
 	[Service]
 	Type=oneshot
+	Environment=DDIO_PATIENCE=$DDIO_PATIENCE
 	ExecStart=/bin/bash /ddio/tests/vm/systemd-guest.sh
 	TimeoutStartSec=infinity
 	[Install]
@@ -77,6 +78,7 @@ cat >$root/lib/systemd/system-shutdown/ddio-verdict <<-'END'
 	read -r now _ </proc/uptime
 	read -r asked rc </run/ddio-asked
 	took=$(awk -v a="$asked" -v b="$now" 'BEGIN { printf "%d", b - a }')
+	# systemd kills a unit that has not stopped after 90 s: below that none had to be killed.
 	if [ "$took" -lt 85 ]; then
 		echo "ok the machine has stopped, $took s after it was told to" >$out
 	else

@@ -15,7 +15,7 @@ trap 'rm -rf "$stage" "$top/build/tests/vm/installed.tar"' EXIT
 make -s -C "$top" --no-print-directory install PREFIX=/usr DESTDIR="$stage" >&2 || die "make install"
 mkdir -p "$top/build/tests/vm"
 tar -C "$stage" -cf "$top/build/tests/vm/installed.tar" . || die "no tar of what is installed"
-"$vm_dir/run.sh" --kernel 6.1 --mod none --name systemd --switch --timeout 6000 \
+"$vm_dir/run.sh" --kernel 6.1 --mod none --name systemd --switch --timeout 1500 \
 	--append 'systemd.show_status=yes systemd.log_level=notice' \
 	--qemu "-drive if=none,id=root,format=raw,file=$cache/systemd/root.ext4,snapshot=on,cache=unsafe
 		-device virtio-blk-pci,drive=root,serial=root" \

@@ -66,7 +66,7 @@ start_daemon() {
 	# Descriptor 9 is a test's own: perhaps a file of the mount that this daemon serves.
 	$ddiod --conf "$DDIO_CONF" --node io0 --foreground 2>>"$dir/log" 9>&- &
 	daemon=$!
-	for _ in $(seq 900); do
+	for _ in $(seq $((100 * DDIO_PATIENCE))); do
 		$ddio ls >/dev/null 2>&1 && return
 		kill -0 $daemon 2>/dev/null || break
 		sleep 0.2
