@@ -341,7 +341,7 @@ KT_TEST(authority, time_namespace_ahead)
 	EXPECT_EQ(-ETIMEDOUT, err);
 }
 
-/* What a disk asks for is what it asks for now. */
+/* A disk's sectors are those that it has when the list is submitted. */
 KT_TEST(authority, sectors_that_grow)
 {
 	struct ddio_submit s;
