@@ -26,11 +26,7 @@ static inline void fault_new(struct fault *x, const struct w_params *p, uint32_t
 	x->w = w_new(p);
 	x->g = w_group_new(x->w, 4);
 	x->other = w_group_new(x->w, 2);
-	w_file_init(x->w, &x->f, 1, BLOCK, DDIO_LAYOUT_CONTIGUOUS_W);
-	w_file_fill(x->w, &x->f, BLOCKS * BLOCK, 1);
-	x->a = (struct ddio_array){ .elem_size = 8, .ndims = 1 };
-	x->a.dim[0] =
-		(struct ddio_dim){ .size = BLOCKS * BLOCK / 8, .procs = 4, .dist = DDIO_CYCLIC };
+	w_deal(x->w, &x->f, &x->a, BLOCK, BLOCKS, 4);
 	x->job = (struct w_job){ .g = x->g, .f = &x->f, .array = &x->a, .flags = flags, .seed = 9 };
 }
 

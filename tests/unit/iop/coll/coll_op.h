@@ -233,4 +233,16 @@ static inline void w_apply(const struct w_job *job, const struct ddio_map *map)
 		job->f->rec.size = hi;
 }
 
+/* Makes file 1 of @blocks random blocks, and an array of 8-byte elements over it that are dealt out to @procs. */
+static inline void w_deal(struct coll_world *w, struct w_file *f, struct ddio_array *a,
+			  uint32_t block, uint32_t blocks, uint32_t procs)
+{
+	w_file_init(w, f, 1, block, DDIO_LAYOUT_CONTIGUOUS_W);
+	w_file_fill(w, f, (uint64_t)blocks * block, 1);
+	*a = (struct ddio_array){ .elem_size = 8, .ndims = 1 };
+	a->dim[0] = (struct ddio_dim){ .size = (uint64_t)blocks * block / 8,
+				       .procs = procs,
+				       .dist = DDIO_CYCLIC };
+}
+
 #endif /* DDIO_TEST_COLL_OP_H */

@@ -57,30 +57,18 @@ static inline void tc(struct coll_world *w, struct w_file *f, uint64_t off, void
 		memcpy(f->image + off, buf, len);
 }
 
-static inline uint64_t dirty_blocks(struct coll_world *w)
+/* Returns the blocks, and the dirty ones among them, of the caches of all disks. */
+static inline struct cache_stats cached(struct coll_world *w)
 {
-	struct cache_stats st;
-	uint64_t n = 0;
+	struct cache_stats all = { 0 }, st;
 	uint32_t i;
 
 	for (i = 0; i < w->p.ndisks; i++) {
 		cache_stats(w->disk[i].cache, &st);
-		n += st.dirty;
+		all.blocks += st.blocks;
+		all.dirty += st.dirty;
 	}
-	return n;
-}
-
-static inline uint64_t cached_blocks(struct coll_world *w)
-{
-	struct cache_stats st;
-	uint64_t n = 0;
-	uint32_t i;
-
-	for (i = 0; i < w->p.ndisks; i++) {
-		cache_stats(w->disk[i].cache, &st);
-		n += st.blocks;
-	}
-	return n;
+	return all;
 }
 
 static void flush_done(struct cache_flush *flush, int status)

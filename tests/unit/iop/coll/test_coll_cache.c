@@ -32,7 +32,7 @@ static void dirty_new(struct dirty *d, uint64_t seed)
 	tc(d->w, &d->f, 100, buf, 100, true); /* blocks 0, 1 and 7 */
 	tc(d->w, &d->f, 1024, buf, 100, true);
 	tc(d->w, &d->f, 7 * 1024 + 900, buf, 100, true);
-	CU_ASSERT_EQUAL(dirty_blocks(d->w), 3);
+	CU_ASSERT_EQUAL(cached(d->w).dirty, 3);
 }
 
 static void dirty_free(struct dirty *d)
@@ -53,7 +53,7 @@ static void test_dirty_is_read(void)
 	CU_ASSERT_EQUAL(w_read_wrong(d.g, op, &d.f), 0);
 	CU_ASSERT_EQUAL(m_op(&d.g->m[0], op)->done[0].cache_blocks, 3);
 	CU_ASSERT_EQUAL(m_op(&d.g->m[0], op)->done[0].disk_requests, 13);
-	CU_ASSERT_EQUAL(dirty_blocks(d.w), 3);
+	CU_ASSERT_EQUAL(cached(d.w).dirty, 3);
 	dirty_free(&d);
 }
 
@@ -72,7 +72,7 @@ static void test_dirty_is_overwritten(void)
 	CU_ASSERT_EQUAL(w_wait(d.g, op, 60 * SEC), DDIO_ST_OK);
 	CU_ASSERT_EQUAL(m_op(&d.g->m[0], op)->done[0].disk_requests, 16);
 	w_apply(&d.job, d.g->map[op % W_OPS]);
-	CU_ASSERT_EQUAL(dirty_blocks(d.w), 0);
+	CU_ASSERT_EQUAL(cached(d.w).dirty, 0);
 	before = w_totals(d.w);
 	flush_all(d.w);
 	CU_ASSERT_EQUAL(w_totals(d.w).writes, before.writes);
@@ -102,7 +102,7 @@ static void test_dirty_is_merged(void)
 	w_apply(&d.job, d.g->map[op % W_OPS]);
 	CU_ASSERT_EQUAL(m_op(&d.g->m[0], op)->done[0].cache_blocks, 3);
 	CU_ASSERT_EQUAL(m_op(&d.g->m[0], op)->done[0].disk_requests, 16 + 13);
-	CU_ASSERT_EQUAL(dirty_blocks(d.w), 0);
+	CU_ASSERT_EQUAL(cached(d.w).dirty, 0);
 	CU_ASSERT_EQUAL(w_file_wrong(d.w, &d.f, 16384), 0);
 	tc(d.w, &d.f, 0, buf, 1024, false);
 	CU_ASSERT_EQUAL(memcmp(buf, d.f.image, 1024), 0);
@@ -157,7 +157,7 @@ static void test_dirty_survives(void)
 	disk_inject(d.w->disk[d.f.disks[0]].disk, DDIO_DISK_WRITE, 1, -EIO);
 	op = w_start(&d.job);
 	CU_ASSERT_EQUAL(w_wait(d.g, op, SEC), DDIO_ST_IO);
-	CU_ASSERT_EQUAL(dirty_blocks(d.w), 3);
+	CU_ASSERT_EQUAL(cached(d.w).dirty, 3);
 	tc(d.w, &d.f, 100, buf, 100, false);
 	CU_ASSERT_EQUAL(memcmp(buf, d.f.image + 100, 100), 0);
 	flush_all(d.w);
@@ -173,14 +173,14 @@ static void test_clean_is_forgotten(void)
 
 	dirty_new(&d, 25);
 	flush_all(d.w);
-	CU_ASSERT_EQUAL(cached_blocks(d.w), 3);
+	CU_ASSERT_EQUAL(cached(d.w).blocks, 3);
 	d.a.dim[0].size = 128 / 8; /* the first bytes of block 0 */
 	d.job.flags = DDIO_COLL_WRITE;
 	d.job.seed = 7;
 	disk_inject(d.w->disk[d.f.disks[0]].disk, DDIO_DISK_WRITE, 1, -EIO);
 	op = w_start(&d.job);
 	CU_ASSERT_EQUAL(w_wait(d.g, op, SEC), DDIO_ST_IO);
-	CU_ASSERT_EQUAL(cached_blocks(d.w), 2);
+	CU_ASSERT_EQUAL(cached(d.w).blocks, 2);
 	dirty_free(&d);
 }
 

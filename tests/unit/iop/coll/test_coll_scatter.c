@@ -127,11 +127,7 @@ static void rig_new(struct rig *x, uint32_t flags)
 	x->g = w_group_new(x->w, 2);
 	group = ddio_list_first(&x->w->reactor[0].groups, struct coll_group, link);
 	group->joint = a_joint();
-	w_file_init(x->w, &x->f, 1, BLOCK, DDIO_LAYOUT_CONTIGUOUS_W);
-	w_file_fill(x->w, &x->f, BLOCKS * BLOCK, 1);
-	x->a = (struct ddio_array){ .elem_size = 8, .ndims = 1 };
-	x->a.dim[0] =
-		(struct ddio_dim){ .size = BLOCKS * BLOCK / 8, .procs = 2, .dist = DDIO_CYCLIC };
+	w_deal(x->w, &x->f, &x->a, BLOCK, BLOCKS, 2);
 	x->job = (struct w_job){ .g = x->g, .f = &x->f, .array = &x->a, .flags = flags, .seed = 9 };
 }
 
@@ -185,7 +181,7 @@ static void test_dirty(void)
 	memset(buf, 0xd1, sizeof(buf));
 	tc(x.w, &x.f, 0, buf, BLOCK - 1, true);
 	rig_fail(&x);
-	CU_ASSERT_EQUAL(dirty_blocks(x.w), 1);
+	CU_ASSERT_EQUAL(cached(x.w).dirty, 1);
 	CU_ASSERT(w_block_read(x.w, &x.f, 0, buf));
 	CU_ASSERT_EQUAL(buf[0], DAMAGE);
 	flush_all(x.w);
