@@ -38,3 +38,13 @@ mounts+=(m)
 check "mount over a directory" soon is_mounted "$dir/m"
 cases "over a directory" "$dir/m"
 check "unmount" unmount m
+
+# A broken invariant is reported by the mount, in its own name; built with a sanitizer it then stops.
+ulimit -c 0
+"$build/tests/fuse/passfs" -f "$dir/source" "$dir/m" >"$dir/bug.log" 2>&1 &
+pid[m]=$!
+check "mount once more" soon is_mounted "$dir/m"
+fails "a bug stops it" "not connected\|abort" in_time 20 stat "$dir/m/passfs: bug"
+check "... is reported in its log" grep -q '^ddiofs: bug at tests/fuse/passfs.c:[0-9]*: asked for' "$dir/bug.log"
+wait "${pid[m]}" 2>/dev/null
+check "unmount" umount "$dir/m"
