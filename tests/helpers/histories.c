@@ -230,18 +230,32 @@ static int work(struct worker *w, const char *dir)
 	return close(w->fd) ? 1 : 0;
 }
 
-static int file_make(const char *dir)
+static bool file_write(struct worker *w)
 {
-	struct worker w = { .me = -1 };
-	char path[4096];
 	uint32_t i;
+
+	for (i = 0; i < SLOTS; i++)
+		if (!slot_write(w, i, 0))
+			return false;
+	return !fsync(w->fd);
+}
+
+/* A daemon that is killed meanwhile takes along what was not synced, and the sync says so: then it is written again. */
+static int file_make(struct shared *s, const char *dir, bool durable)
+{
+	struct worker w = { .s = s, .me = -1, .durable = durable };
+	char path[4096];
+	int tries = 0;
+	bool ok;
 
 	snprintf(path, sizeof(path), "%s/histories", dir);
 	w.fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-	for (i = 0; w.fd >= 0 && i < SLOTS; i++)
-		if (!slot_write(&w, i, 0))
-			return -1;
-	return w.fd < 0 || fsync(w.fd) ? -1 : close(w.fd);
+	if (w.fd < 0)
+		return -1;
+	do
+		ok = file_write(&w);
+	while (!ok && durable && errno == EIO && ++tries < 20);
+	return close(w.fd) || !ok ? -1 : 0;
 }
 
 /* Runs for the time given, and on until the history is long enough, but not for ever. */
@@ -303,7 +317,7 @@ int main(int argc, char **argv)
 			return 2;
 	}
 	s = mmap(NULL, sizeof(*s), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (optind + 2 != argc || s == MAP_FAILED || file_make(argv[optind])) {
+	if (optind + 2 != argc || s == MAP_FAILED || file_make(s, argv[optind], durable)) {
 		fprintf(stderr, "histories: two directories are needed: %s\n", strerror(errno));
 		return 2;
 	}
