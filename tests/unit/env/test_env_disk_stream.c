@@ -3,7 +3,6 @@
  * Streams of every engine against an image in memory, with requests of other users between them.
  * DDIO_TEST_DISKS="engine:path ..." names others instead; what is in the first 4 MB there is lost.
  */
-/* needs: everything */
 #include <errno.h>
 #include <unistd.h>
 #include "tests/unit/env/env_rig.h"

@@ -4,7 +4,6 @@
  * mount makes longer.  Kernel and library are played here.  The kernel does what Linux does with ESTALE: it looks
  * the name up once more and opens what it gets, and gives the second ESTALE to the program.
  */
-/* needs: fuse/again.c fuse/files.c fuse/marks.c fuse/names.c fuse/owners.c fuse/request.c fuse/seen.c */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>

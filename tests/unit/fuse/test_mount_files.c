@@ -3,7 +3,6 @@
  * Open files of a mount, between a kernel and a library that are both played here.  The library replies before
  * its call returns, as it may from another thread; the kernel releases a file as soon as it has a reply.
  */
-/* needs: fuse/again.c fuse/files.c fuse/marks.c fuse/owners.c fuse/request.c */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* needs: kmod/shared/hp97560_*.c */
 /* The parts of the timing model: parameters, geometry, slots, streams, bus. */
 #include <math.h>
 #include "tests/unit/shared/hp97560_ut.h"

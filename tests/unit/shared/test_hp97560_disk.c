@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* needs: kmod/shared/hp97560_*.c */
 /* What the HP 97560 does with commands: buffer, write-behind, bus, queue. */
 #include "tests/unit/shared/hp97560_ut.h"
 

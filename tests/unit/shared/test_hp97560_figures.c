@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* needs: kmod/shared/hp97560_*.c */
 /* Every figure that is known of the HP 97560, one test each. */
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* needs: kmod/shared/hp97560_*.c */
 /* What holds of the HP 97560 under any commands, and of several on one bus. */
 #include "tests/unit/shared/hp97560_ut.h"
 

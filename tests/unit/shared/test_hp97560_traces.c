@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* needs: kmod/shared/hp97560_*.c */
 /* The reference traces, one test each; and the reader of traces. */
 #include <math.h>
 #include <unistd.h>

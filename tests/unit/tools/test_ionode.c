@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What I/O leaves of a processor, from records of when it worked. */
-/* needs: tools/lab/sim/ionode.c */
 #include "tests/unit/lib/ut.h"
 #include "tools/lab/sim/ionode.h"
 

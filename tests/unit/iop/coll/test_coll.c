@@ -3,7 +3,6 @@
  * The collective executor: every pattern of the papers' table, reading and writing, with the work
  * of the disks counted.
  */
-/* needs: everything */
 #include "tests/unit/iop/coll/coll_pattern.h"
 
 static const char *const patterns[] = { "a",  "n",  "b",  "c",	"nn", "nb", "nc",

@@ -3,7 +3,6 @@
  * The collective executor beside the cache and beside itself: what the cache holds dirty, and
  * several collectives and traditional requests at once.
  */
-/* needs: everything */
 #include "tests/unit/iop/coll/coll_tc.h"
 
 struct dirty {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The collective executor's economy: the order of the blocks, buffers and memory, messages. */
-/* needs: everything */
 #include "tests/unit/iop/coll/coll_pattern.h"
 
 static uint64_t place_of(struct coll_world *w, const struct w_file *f, uint64_t b)

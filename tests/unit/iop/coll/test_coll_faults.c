@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The collective executor when disks fail. */
-/* needs: everything */
 #include "env/disk/engine.h"
 #include "iop/coll/service.h"
 #include "tests/unit/iop/coll/coll_fault.h"

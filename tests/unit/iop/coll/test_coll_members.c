@@ -3,7 +3,6 @@
  * The collective executor when members go wrong: every collective ends on every member that is
  * left, with the error named, within a bounded time, and the node serves others afterwards.
  */
-/* needs: everything */
 #include "tests/unit/iop/coll/coll_fault.h"
 
 /* Returns true if the fault happened while the operation ran. */

@@ -3,7 +3,6 @@
  * The collective executor without memory: the n-th allocation that it makes fails, for every n.  A feed
  * does without (its blocks then move by requests), so its allocations are not among them.
  */
-/* needs: everything */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>

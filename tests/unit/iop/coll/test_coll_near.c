@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Block lists by shortest access time: every block once, each the soonest of those left. */
-/* needs: userlib/iop/coll/core/plan.c userlib/iop/coll/core/near.c */
 #include <stdlib.h>
 #include <string.h>
 #include "iop/coll/priv.h"

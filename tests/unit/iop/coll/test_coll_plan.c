@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Block lists of the collective executor: spans, their order, and what they cost. */
-/* needs: userlib/iop/coll/core/plan.c */
 #include <stdlib.h>
 #include <string.h>
 #include "iop/coll/priv.h"

@@ -2,7 +2,6 @@
 /*
  * The collective executor with random distributions, irregular parts, partial blocks and holes.
  */
-/* needs: everything */
 #include "tests/unit/iop/coll/coll_op.h"
 
 static uint64_t between(struct coll_world *w, uint64_t lo, uint64_t hi)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The collective executor with malformed requests and messages, and when the node stops. */
-/* needs: everything */
 #include "tests/unit/iop/coll/coll_fault.h"
 
 static void refused(struct fault *x, uint32_t status, const char *text)
