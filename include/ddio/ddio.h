@@ -804,9 +804,26 @@ struct ddio_check_result {
 };
 
 /**
+ * ddio_replace - accepts disks, or the name space, that are not what the other side remembers
+ * @session: the session
+ * @disks: names of disks to accept as they are
+ * @n: how many; 0: the name space is to be accepted as it is, by all disks
+ *
+ * What a disk that is accepted has lost is an I/O error to the readers of a file, until the file is removed.
+ *
+ * Return: 0 or a negative errno.
+ */
+int ddio_replace(struct ddio_session *session, const char *const *disks, uint32_t n);
+
+/* For ddio_check(): what it may do besides looking. */
+#define DDIO_CHECK_REPAIR \
+	0x1u /* mends what can be mended, and removes nothing that somebody could miss */
+#define DDIO_CHECK_DROP 0x2u /* removes objects that belong to no file, too */
+
+/**
  * ddio_check - checks the name space, every disk's records, and each against the other
  * @session: the session
- * @repair: not 0: repairs what can be repaired
+ * @repair: 0, or DDIO_CHECK_REPAIR, perhaps with DDIO_CHECK_DROP
  * @fn: called with one line for every problem; may be NULL
  * @arg: for @fn
  * @result: receives the sums

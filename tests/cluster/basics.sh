@@ -111,9 +111,11 @@ for n in 0 1; do
 		--log-file "$dir/b/io$n.log"
 	check "restart io$n without names" [ $? -eq 0 ]
 done
+fails "... is refused" "older than what disk" "$ddio" fsck
+check "ddio replace --names" "$ddio" replace --names
 "$ddio" fsck >"$dir/fsck"
 check "fsck counts the orphans" grep -q ' 2 orphans' "$dir/fsck"
-check "fsck --repair" "$ddio" fsck --repair
+check "fsck --repair --drop" "$ddio" fsck --repair --drop
 check "... leaves none" grep -q '^0 problems, 0 repaired, 0 orphans' <("$ddio" fsck)
 check "... nor any object" grep -q '^0 files, 0 objects, 0 extents' <("$ddio" fsck)
 check "stop --clean" "$ddio" stop --clean --dir "$dir/b"

@@ -335,6 +335,7 @@ static inline void gen_obj_copy(struct rnd *r, struct ddio_msg_obj_copy *x)
 
 #define CARRIED_FS                                                                            \
 	{ DDIO_OP_FS_ATTACH, "fs_attach", "fs_attached" }, { DDIO_OP_FS_DETACH, NULL, NULL }, \
+		{ DDIO_OP_FS_DISKS, "disk_ids", "disk_ids" },                                 \
 		{ DDIO_OP_FS_LOOKUP, "fs_name", "fs_attr" },                                  \
 		{ DDIO_OP_FS_GETATTR, "fs_ino", "fs_attr" },                                  \
 		{ DDIO_OP_FS_SETATTR, "fs_setattr", "fs_attr" },                              \

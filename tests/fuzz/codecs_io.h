@@ -35,6 +35,25 @@ static inline void gen_proof(struct rnd *r, struct ddio_msg_proof *x)
 	rnd_bytes(r, x->proof, sizeof(x->proof));
 }
 
+static inline void gen_disk_ids(struct rnd *r, struct ddio_msg_disk_ids *x)
+{
+	uint32_t i;
+
+	x->flags = (uint32_t)rnd_below(r, 2);
+	x->names = rnd_u64(r);
+	x->n = (uint32_t)rnd_below(r, 6);
+	x->ids = rnd_array(x->n, sizeof(*x->ids));
+	for (i = 0; i < x->n; i++) {
+		x->ids[i].disk = (uint32_t)rnd_u64(r);
+		x->ids[i].flags = (uint32_t)rnd_below(r, DDIO_DISK_FLAGS + 1);
+		x->ids[i].uuid[rnd_below(r, DDIO_UUID_LEN)] = (uint8_t)rnd_u64(r);
+		x->ids[i].life = rnd_u64(r);
+		x->ids[i].before = rnd_u64(r);
+		x->ids[i].names = rnd_u64(r);
+		x->ids[i].lost = rnd_u64(r);
+	}
+}
+
 static inline void gen_welcome(struct rnd *r, struct ddio_msg_welcome *x)
 {
 	struct ddio_welcome_disk *d;
@@ -56,6 +75,9 @@ static inline void gen_welcome(struct rnd *r, struct ddio_msg_welcome *x)
 		d->peak = rnd_u64(r);
 		d->scale_ppm = rnd_u64(r);
 	}
+	x->identified = rnd_below(r, 2);
+	if (x->identified)
+		gen_disk_ids(r, &x->ids);
 }
 
 static inline void gen_refuse(struct rnd *r, struct ddio_msg_refuse *x)
@@ -315,6 +337,7 @@ static inline void gen_exchange(struct rnd *r, struct ddio_msg_exchange *x)
 	X(challenge, ddio_msg_challenge, N)                             \
 	X(proof, ddio_msg_proof, N)                                     \
 	X(welcome, ddio_msg_welcome, F(ddio_welcome_free))              \
+	X(disk_ids, ddio_msg_disk_ids, F(ddio_msg_disk_ids_free))       \
 	X(refuse, ddio_msg_refuse, N)                                   \
 	X(ns_create, ddio_msg_ns_create, M(ddio_file_record_free, rec)) \
 	X(ns_name, ddio_msg_ns_name, N)                                 \

@@ -7,7 +7,7 @@
 
 struct fsck_values {
 	const char *conf;
-	bool repair;
+	bool repair, drop;
 };
 
 static const struct ddio_opt fsck_opts[] = {
@@ -15,6 +15,8 @@ static const struct ddio_opt fsck_opts[] = {
 	  "the cluster's configuration ($DDIO_CONF)" },
 	{ "repair", 'r', OPT_FLAG, offsetof(struct fsck_values, repair), NULL,
 	  "repair what can be repaired" },
+	{ "drop", 0, OPT_FLAG, offsetof(struct fsck_values, drop), NULL,
+	  "with --repair: remove objects that belong to no file" },
 	{ 0 },
 };
 
@@ -37,10 +39,14 @@ int cmd_fsck(int argc, char **argv)
 
 	if (err)
 		return err > 0 ? EXIT_OK : EXIT_USAGE;
+	if (v.drop && !v.repair) {
+		fprintf(stderr, "ddio fsck: --drop needs --repair\n");
+		return EXIT_USAGE;
+	}
 	s = cmd_connect("fsck", v.conf);
 	if (!s)
 		return EXIT_FAILED;
-	err = ddio_check(s, v.repair, fsck_line, NULL, &r);
+	err = ddio_check(s, v.repair | (v.drop ? DDIO_CHECK_DROP : 0), fsck_line, NULL, &r);
 	if (err)
 		cmd_fail_session("fsck", s, err, "cannot check");
 	ddio_disconnect(s);

@@ -147,6 +147,7 @@ struct conn_opening {
 
 /**
  * struct ddio_conn - one end of a connection
+ * @features: agreed upon
  * @posted: @post is due
  * @zombie: closed by the user; freed as soon as no entry is on the stack and no post is due
  * @frame: the innermost entry from the loop
@@ -161,6 +162,7 @@ struct ddio_conn {
 	void *ctx;
 	enum conn_state state;
 	uint16_t version;
+	uint64_t features;
 	bool paused, posted, zombie;
 	struct conn_frame *frame;
 	struct conn_in in;

@@ -126,6 +126,7 @@ static void got_challenge(struct ddio_conn *c, struct conn_frame *f, const void 
 		return;
 	}
 	c->version = x.version;
+	c->features = x.features;
 	c->state = CONN_WAIT_WELCOME;
 	say(c, f, DDIO_OP_PROOF, proof, sizeof(proof));
 }
@@ -181,6 +182,7 @@ static void challenge(struct ddio_conn *c, struct conn_frame *f, const struct dd
 							    : DDIO_WIRE_VERSION;
 	x.version = c->version;
 	x.features = hello->features & DDIO_WIRE_FEATURES;
+	c->features = x.features;
 	ddio_env_random(c->env, x.nonce, sizeof(x.nonce));
 	ddio_put_challenge(raw, sizeof(raw), &x);
 	memcpy(o->challenge_raw, raw, sizeof(o->challenge_raw));
@@ -230,12 +232,16 @@ static void got_proof(struct ddio_conn *c, struct conn_frame *f, const void *pay
 	c->ops->hello(c->ctx, &hello);
 }
 
-int ddio_conn_welcome(struct ddio_conn *c, const struct ddio_msg_welcome *welcome)
+int ddio_conn_welcome(struct ddio_conn *c, const struct ddio_msg_welcome *given)
 {
 	struct ddio_msg msg = { .version = c->version, .opcode = DDIO_OP_WELCOME };
-	ssize_t len = ddio_put_welcome(NULL, 0, welcome);
+	struct ddio_msg_welcome welcome = *given;
 	uint8_t *raw;
+	ssize_t len;
 	int err;
+
+	welcome.identified &= !!(c->features & DDIO_FEATURE_IDENTITY);
+	len = ddio_put_welcome(NULL, 0, &welcome);
 
 	if (c->state != CONN_WAIT_USER)
 		return -ENOTCONN;
@@ -244,7 +250,7 @@ int ddio_conn_welcome(struct ddio_conn *c, const struct ddio_msg_welcome *welcom
 	raw = malloc(len);
 	if (!raw)
 		return -ENOMEM;
-	msg.length = ddio_put_welcome(raw, len, welcome);
+	msg.length = ddio_put_welcome(raw, len, &welcome);
 	err = conn_out_push(c, &msg, raw, len, NULL, 0, NULL);
 	free(raw);
 	if (err)

@@ -30,6 +30,9 @@ void code_record(struct ddio_coder *c, struct ddio_file_record *rec);
 /* A reader puts an array into @array; NULL: allocates it.  After an error @part must be freed. */
 void code_part(struct ddio_coder *c, struct ddio_part *part, struct ddio_array *array);
 
+/* After an error @x must be freed. */
+void code_disk_ids(struct ddio_coder *c, struct ddio_msg_disk_ids *x);
+
 /* Checks a rank and the size of its group. */
 static inline void check_member(struct ddio_coder *c, uint32_t rank, uint32_t size)
 {

@@ -88,6 +88,10 @@ static inline void code_welcome(struct ddio_coder *c, struct ddio_msg_welcome *x
 		x->disks = code_alloc(c, x->ndisks, sizeof(*x->disks), WELCOME_DISK_LEN);
 	for (i = 0; i < x->ndisks && coder_ok(c); i++)
 		code_welcome_disk(c, &x->disks[i], x->nreactors);
+	if (c->reading)
+		x->identified = coder_ok(c) && c->r.left;
+	if (x->identified)
+		code_disk_ids(c, &x->ids);
 }
 CODEC_OWNING(welcome, ddio_msg_welcome, ddio_welcome_free)
 
@@ -96,6 +100,7 @@ void ddio_welcome_free(struct ddio_msg_welcome *w)
 	free(w->disks);
 	w->disks = NULL;
 	w->ndisks = 0;
+	ddio_msg_disk_ids_free(&w->ids);
 }
 
 /* A later version may refuse with a status that this one does not know. */

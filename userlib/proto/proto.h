@@ -86,6 +86,47 @@ struct ddio_msg_proof {
 	uint8_t proof[DDIO_PROOF_LEN];
 };
 
+/* Flags of a disk's identity. */
+#define DDIO_DISK_FORGETS 0x1u /* it loses its data when it is closed */
+#define DDIO_DISK_KNOWN 0x2u   /* the name space knows it in this life */
+#define DDIO_DISK_REPLACE 0x4u /* FS_DISKS: somebody has said that it is to be accepted as it is */
+#define DDIO_DISK_FLAGS (DDIO_DISK_FORGETS | DDIO_DISK_KNOWN | DDIO_DISK_REPLACE)
+
+#define DDIO_UUID_LEN 16
+
+/**
+ * struct ddio_disk_id - which disk it is, and of which time
+ * @disk: number in the cluster
+ * @life: begins with a start of the daemon; no two are alike, later ones are greater; @before: the one before it,
+ *	or 0
+ * @names: life of the name space that last knew it, or 0
+ * @lost: a file with a lower number that has no object here may have lost it
+ */
+struct ddio_disk_id {
+	uint32_t disk;
+	uint32_t flags;
+	uint8_t uuid[DDIO_UUID_LEN];
+	uint64_t life, before;
+	uint64_t names;
+	uint64_t lost;
+};
+
+#define DDIO_DISKS_NAMES 0x1u /* FS_DISKS: the name space is to be accepted as it is */
+
+/**
+ * struct ddio_msg_disk_ids - disks of one node
+ * @names: life of the name space; 0 if the sender does not serve it
+ * @ids: allocated by ddio_get_disk_ids(): ddio_disks_free()
+ */
+struct ddio_msg_disk_ids {
+	uint32_t flags;
+	uint32_t n;
+	uint64_t names;
+	struct ddio_disk_id *ids;
+};
+
+void ddio_msg_disk_ids_free(struct ddio_msg_disk_ids *x);
+
 struct ddio_msg_welcome {
 	uint32_t node;	    /* number of the node in the configuration */
 	uint32_t nreactors; /* reactors of the node; disk d of the node lives on one of them */
@@ -101,6 +142,8 @@ struct ddio_msg_welcome {
 		uint64_t peak;	    /* bytes a second of the disk's own time, 0 unknown */
 		uint64_t scale_ppm; /* time scale in millionths, 1000000 = life size */
 	} * disks;		    /* allocated by ddio_get_welcome(): ddio_welcome_free() */
+	bool identified;	    /* @ids are there: only with DDIO_FEATURE_IDENTITY */
+	struct ddio_msg_disk_ids ids;
 	char name[DDIO_MAX_NAME + 1];
 };
 
@@ -391,6 +434,7 @@ DDIO_PROTO_CODEC(hello, ddio_msg_hello);
 DDIO_PROTO_CODEC(challenge, ddio_msg_challenge);
 DDIO_PROTO_CODEC(proof, ddio_msg_proof);
 DDIO_PROTO_CODEC(welcome, ddio_msg_welcome);
+DDIO_PROTO_CODEC(disk_ids, ddio_msg_disk_ids);
 DDIO_PROTO_CODEC(refuse, ddio_msg_refuse);
 DDIO_PROTO_CODEC(ns_create, ddio_msg_ns_create);
 DDIO_PROTO_CODEC(ns_name, ddio_msg_ns_name);

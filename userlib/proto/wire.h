@@ -12,7 +12,9 @@
 #define DDIO_WIRE_MAGIC 0x4f494444u /* "DDIO" */
 #define DDIO_WIRE_VERSION 1
 #define DDIO_WIRE_MIN_VERSION 1
-#define DDIO_WIRE_FEATURES 0ull /* optional features that this version knows */
+/* Optional features that this version knows. */
+#define DDIO_FEATURE_IDENTITY 0x2ull /* WELCOME identifies disks; DISKS_KNOWN and FS_DISKS */
+#define DDIO_WIRE_FEATURES (DDIO_FEATURE_IDENTITY)
 
 /* Header: magic u32 @0, version u16 @4, opcode u16 @6, flags u32 @8, status u32 @12,
  * tag u64 @16, length u64 @24.  Only replies and COLL_DONE have a status. */
@@ -37,6 +39,8 @@ enum ddio_opcode {
 	DDIO_OP_PING = 16,
 	DDIO_OP_STATUS = 17, /* reply: node and disk counters */
 	DDIO_OP_ENDED = 18,  /* its last message: all that it was given is durable; no reply */
+
+	DDIO_OP_DISKS_KNOWN = 20, /* to reactor 0: the name space knows these disks of yours */
 
 	/* the I/O processor that serves the name space */
 	DDIO_OP_NS_CREATE = 32,
@@ -100,6 +104,7 @@ enum ddio_opcode {
 	DDIO_OP_FS_ORPHANS = 153, /* reply: inodes whose data have not been removed */
 	DDIO_OP_FS_GONE = 154,	  /* all objects of an orphan are gone: forget the inode */
 	DDIO_OP_FS_DETACH = 155,  /* the mount ends: its opens and locks are released */
+	DDIO_OP_FS_DISKS = 156,	  /* a node's disks, as they are; reply: as they are known now */
 
 	/* objects, for the file system */
 	DDIO_OP_OBJ_STAT = 160,	    /* reply: allocated bytes */

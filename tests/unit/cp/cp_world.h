@@ -27,6 +27,7 @@ struct cp_params {
 	const char *disk_size;
 	uint64_t timeout_ms;
 	bool keyed;
+	bool lasts; /* the disks keep their data when their node ends */
 };
 
 struct cp_node {
@@ -74,11 +75,14 @@ static inline void cp_conf(struct cp_world *w)
 			      "[node io%u]\naddress = 127.0.0.1:%u\nmeta = %s/io%u\n"
 			      "sync_io = no\n",
 			      i, 7400 + i, w->top, i);
-	for (i = 0; i < w->p.disks; i++)
+	for (i = 0; i < w->p.disks; i++) {
 		n += snprintf(text + n, sizeof(text) - n,
 			      "[disk d%u]\nnode = io%u\nengine = mem\nsize = %s\n%s%s%s", i,
 			      i % w->p.nodes, w->p.disk_size, w->p.options ? "options = " : "",
 			      w->p.options ? w->p.options : "", w->p.options ? "\n" : "");
+		if (w->p.lasts)
+			n += snprintf(text + n, sizeof(text) - n, "path = %s/d%u.img\n", w->top, i);
+	}
 	if (ddio_conf_parse("ut", text, n, &w->conf, err, sizeof(err))) {
 		fprintf(stderr, "%s\n", err);
 		abort();

@@ -206,7 +206,7 @@ static void restarted_before_the_sync(void)
 {
 	struct cp_world w;
 
-	cp_world_begin(&w, &(struct cp_params){ .procs = 1 });
+	cp_world_begin(&w, &(struct cp_params){ .procs = 1, .lasts = true });
 	CU_ASSERT_EQUAL(cp_run(&w, sync_after_restart, NULL), 0);
 	cp_world_end(&w);
 }
@@ -314,6 +314,32 @@ static void striping(struct cp_proc *p)
 	CU_ASSERT_EQUAL(ddio_open(p->session, "g", DDIO_CREATE, &st, &f), -EINVAL);
 	CU_ASSERT_EQUAL(ddio_open(p->session, "", DDIO_CREATE, NULL, &f), -EINVAL);
 	CU_ASSERT_EQUAL(ddio_open(p->session, "x", 1u << 9, NULL, &f), -EINVAL);
+}
+
+/* Every file has a seed of its own, by which its objects are told from those of another one of its number. */
+static void seeds(struct cp_proc *p)
+{
+	struct ddio_file_stat fs = { .seed = 0 };
+	struct ddio_file *f = NULL;
+	uint64_t first = 0;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		CP_OK(p, ddio_open(p->session, i ? "t" : "s", DDIO_CREATE, NULL, &f));
+		CP_OK(p, ddio_fstat(f, &fs));
+		CU_ASSERT_NOT_EQUAL(fs.seed, first);
+		first = fs.seed;
+		ddio_close(f);
+	}
+}
+
+static void every_file_has_a_seed(void)
+{
+	struct cp_world w;
+
+	cp_world_begin(&w, &(struct cp_params){ .procs = 1 });
+	CU_ASSERT_EQUAL(cp_run(&w, seeds, NULL), 0);
+	cp_world_end(&w);
 }
 
 static void striping_as_asked(void)
@@ -444,6 +470,7 @@ static const struct ut_case cases[] = {
 	{ "growing and shrinking", growing_and_shrinking },
 	{ "more names than a page", more_names_than_a_page },
 	{ "striping as asked", striping_as_asked },
+	{ "a seed for every file", every_file_has_a_seed },
 	{ "strided and listed", strided_and_listed },
 	{ "sizes that others change", sizes_that_others_change },
 	{ 0 },

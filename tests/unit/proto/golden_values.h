@@ -111,6 +111,29 @@ static const struct ddio_msg_welcome welcome = {
 	.disks = (struct ddio_welcome_disk *)welcome_disks,
 	.name = "node",
 };
+static const struct ddio_disk_id disk_id_list[] = {
+	{ .disk = N32(1),
+	  .flags = DDIO_DISK_KNOWN,
+	  .uuid = BYTES16(2),
+	  .life = N64(3),
+	  .before = N64(4),
+	  .names = N64(5),
+	  .lost = N64(6) },
+};
+static const struct ddio_msg_disk_ids disk_ids = {
+	.flags = DDIO_DISKS_NAMES,
+	.n = 1,
+	.names = N64(7),
+	.ids = (struct ddio_disk_id *)disk_id_list,
+};
+static const struct ddio_msg_welcome welcome_identified = {
+	.node = N32(1),
+	.nreactors = N32(2),
+	.boot = N64(4),
+	.identified = true,
+	.ids = { .n = 1, .names = N64(7), .ids = (struct ddio_disk_id *)disk_id_list },
+	.name = "node",
+};
 static const struct ddio_msg_refuse refuse = { .status = N32(1), .text = "not you" };
 
 /*

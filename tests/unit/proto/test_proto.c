@@ -37,6 +37,22 @@ static void test_round_trips(void)
 			round_trip(&codecs[i], &r);
 }
 
+/* A message may end where something begins that may be left out: then these are its bytes. */
+static void refused_or_whole(const struct codec *c, const uint8_t *part, size_t n)
+{
+	union any_message out;
+	uint8_t *again;
+	size_t len = 0;
+
+	if (c->get(part, n, &out))
+		return;
+	CU_ASSERT_STRING_EQUAL(c->name, "welcome");
+	again = encode(c, &out, &len);
+	CU_ASSERT(again && len == n && !memcmp(again, part, n));
+	free(again);
+	c->free(&out);
+}
+
 static void cut_short(const struct codec *c, struct rnd *r)
 {
 	union any_message in, out;
@@ -58,7 +74,7 @@ static void cut_short(const struct codec *c, struct rnd *r)
 			CU_ASSERT_EQUAL_FATAL(c->get(part, n, &out), 0);
 			c->free(&out);
 		} else {
-			CU_ASSERT_NOT_EQUAL(c->get(part, n, &out), 0);
+			refused_or_whole(c, part, n);
 		}
 		free(part);
 	}

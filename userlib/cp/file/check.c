@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cp/file/file.h"
-#include "cp/node/lane.h"
+#include "cp/node/identity.h"
 
 /* One request, made by the application's thread. */
 struct check_ask {
@@ -42,7 +42,7 @@ struct found_file {
 
 struct cluster_check {
 	struct ddio_session *session;
-	bool repair;
+	bool repair, drop;
 	void (*fn)(void *arg, const char *line);
 	void *arg;
 	struct ddio_check_result *result;
@@ -366,8 +366,10 @@ static int match_object(struct cluster_check *c, const struct found_object *f)
 	if (!n) {
 		c->result->orphans++;
 		tell(c, "disk %s: object %" PRIu64 " belongs to no file%s", disk, f->id,
-		     c->repair ? ": removed" : "");
-		if (c->repair)
+		     c->drop	 ? ": removed"
+		     : c->repair ? ": kept ('--repair --drop' removes it)"
+				 : "");
+		if (c->drop)
 			err = drop_object(c, f);
 	} else if (!striped_over(n, f->disk)) {
 		c->result->problems++;
@@ -377,6 +379,36 @@ static int match_object(struct cluster_check *c, const struct found_object *f)
 		c->result->orphans++;
 	}
 	return err;
+}
+
+static int by_id_disk(const void *a, const void *b)
+{
+	const struct found_object *x = a, *y = b;
+
+	if (x->id != y->id)
+		return x->id < y->id ? -1 : 1;
+	return x->disk < y->disk ? -1 : x->disk > y->disk;
+}
+
+/* Looks for the objects that a file may have lost with disks that were replaced. */
+static void match_file(struct cluster_check *c, const struct found_file *n)
+{
+	uint32_t i;
+
+	for (i = 0; i < n->ndisks && !n->dying; i++) {
+		const struct found_object key = { .id = n->id, .disk = n->disks[i] };
+
+		if (n->disks[i] >= c->session->conf->ndisks ||
+		    n->id >= identity_lost(c->session, n->disks[i]) ||
+		    (c->nfound && bsearch(&key, c->found, c->nfound, sizeof(key), by_id_disk)))
+			continue;
+		c->result->problems++;
+		tell(c,
+		     "file %" PRIu64
+		     ": what it had on disk %s may be lost with the disk that was there "
+		     "before: restore it from a backup",
+		     n->id, c->session->conf->disks[n->disks[i]].name);
+	}
 }
 
 static int finish_removals(struct cluster_check *c)
@@ -422,6 +454,10 @@ static int check_all(struct cluster_check *c)
 		qsort(c->names, c->nnames, sizeof(*c->names), by_id);
 	for (k = 0; k < c->nfound && !err; k++)
 		err = match_object(c, &c->found[k]);
+	if (c->nfound)
+		qsort(c->found, c->nfound, sizeof(*c->found), by_id_disk);
+	for (k = 0; k < c->nnames && !err; k++)
+		match_file(c, &c->names[k]);
 	return err ? err : finish_removals(c);
 }
 
@@ -429,7 +465,12 @@ int ddio_check(struct ddio_session *session, int repair, void (*fn)(void *arg, c
 	       void *arg, struct ddio_check_result *result)
 {
 	struct cluster_check c = {
-		.session = session, .repair = repair, .fn = fn, .arg = arg, .result = result
+		.session = session,
+		.repair = repair & DDIO_CHECK_REPAIR,
+		.drop = repair & DDIO_CHECK_DROP,
+		.fn = fn,
+		.arg = arg,
+		.result = result,
 	};
 	size_t i;
 	int err;

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cp/node/lane.h"
+#include "cp/node/identity.h"
 #include "cp/node/request.h"
 
 static struct ddio_session *lane_session(const struct lane *lane)
@@ -38,21 +38,26 @@ static const struct lane_handler *lane_handler(const struct lane *lane, uint16_t
 	return NULL;
 }
 
-static void lane_ready(void *ctx, const struct ddio_msg_welcome *welcome)
+void lane_begin(struct lane *lane)
 {
-	struct lane *lane = ctx;
 	const struct lane_user *const *u;
-	struct error error;
 
-	if (node_learn(lane, welcome, &error)) {
-		lane_fail(lane, &error);
-		return;
-	}
 	lane->state = LANE_READY;
 	requests_start(lane);
 	for (u = lane_users(lane); *u; u++)
 		if ((*u)->ready)
 			(*u)->ready(lane);
+}
+
+static void lane_ready(void *ctx, const struct ddio_msg_welcome *welcome)
+{
+	struct lane *lane = ctx;
+	struct error error;
+
+	if (node_learn(lane, welcome, &error))
+		lane_fail(lane, &error);
+	else if (lane->reactor || !identity_begin(lane, welcome))
+		lane_begin(lane);
 }
 
 static int lane_bulk(void *ctx, const struct ddio_msg *msg, const void *prefix, size_t prefix_len,

@@ -12,6 +12,7 @@
 
 /**
  * struct cluster_node - one I/O processor
+ * @identity: see identity.h
  * @known: WELCOME has said how many reactors there are and which disks they own
  * @boot: names the node's incarnation
  * @answered: the incarnation that last answered a request to all nodes
@@ -20,6 +21,7 @@
  */
 struct cluster_node {
 	struct ddio_session *session;
+	struct node_identity *identity;
 	uint32_t index;
 	bool known;
 	uint32_t nreactors;
@@ -99,7 +101,8 @@ struct lane_tag {
 	bool busy;
 };
 
-enum lane_state { LANE_DOWN, LANE_CONNECTING, LANE_READY };
+/* MEETING: connected, while the name space meets the node's disks. */
+enum lane_state { LANE_DOWN, LANE_CONNECTING, LANE_MEETING, LANE_READY };
 
 /**
  * struct lane - the connection to one reactor
@@ -202,6 +205,8 @@ int lane_new(struct cluster_node *node, uint32_t reactor, struct lane **lane);
 void lane_free(struct lane *lane);
 /* Connects the lane unless it is connected or connecting.  Return: 0 or -errno with @error. */
 int lane_up(struct lane *lane, struct error *error);
+/* Serves requests on a lane that is connected. */
+void lane_begin(struct lane *lane);
 /* Closes the connection; ends everything that is owed on it with @error. */
 void lane_fail(struct lane *lane, const struct error *error);
 /**

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cp/node/lane.h"
+#include "cp/node/identity.h"
 #include "cp/node/request.h"
 
 /* No node has more reactors: bounds what a WELCOME makes us allocate. */
@@ -106,6 +106,7 @@ void node_forget(struct cluster_node *node, const struct error *error)
 	struct ddio_list waiting;
 
 	node->known = false;
+	identity_cancel(node);
 	ddio_list_init(&waiting);
 	ddio_list_splice(&node->waiting, &waiting);
 	requests_end(&waiting, error);

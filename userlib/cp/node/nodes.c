@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "base/bug.h"
-#include "cp/node/lane.h"
+#include "cp/node/identity.h"
 #include "cp/node/request.h"
 
 static int node_init(struct ddio_session *s, uint32_t index)
@@ -13,7 +13,7 @@ static int node_init(struct ddio_session *s, uint32_t index)
 	node->session = s;
 	node->index = index;
 	ddio_list_init(&node->waiting);
-	return node_lane(node, 0) ? 0 : -ENOMEM;
+	return node_lane(node, 0) ? identity_new(node) : -ENOMEM;
 }
 
 int nodes_init(struct ddio_session *s, const struct lane_user *const *users)
@@ -69,6 +69,7 @@ void nodes_free(struct ddio_session *s)
 			if (s->nodes[i].lanes[k])
 				lane_free(s->nodes[i].lanes[k]);
 		free(s->nodes[i].lanes);
+		identity_free(&s->nodes[i]);
 	}
 	free(s->nodes);
 	free(s->disks);
@@ -80,7 +81,7 @@ static bool lane_check(struct lane *lane)
 	bool owes = lane->owing || lane->expecting;
 	struct error error;
 
-	if (lane->state != LANE_READY)
+	if (lane->state != LANE_READY && lane->state != LANE_MEETING)
 		return false;
 	if (alive_check(s, &lane->alive, lane->conn, owes)) {
 		error_status(&error, DDIO_ST_NODE_LOST, "node %s (%s) has not answered for %g s",

@@ -31,12 +31,14 @@ typedef bool (*session_check_fn)(struct ddio_session *session);
 
 /**
  * struct cluster_disk - what the nodes' WELCOMEs said of a disk
+ * @replace: it is to be accepted as it is, see struct ddio_disk_id
  * @known: its node has told us about it
  * @ended: the last incarnations of its node that ended in order, so that what the disk was given
  *	in them is durable; @nended have ended in all
  */
 #define DISK_INCARNATIONS 4
 struct cluster_disk {
+	bool replace;
 	uint32_t node;
 	uint32_t reactor;
 	bool known;
@@ -57,6 +59,7 @@ struct cluster_disk {
  * @groups: see group.h
  * @transfers: see op.h
  * @files: every open file
+ * @names: life of the name space, 0 if it is not known; @replace_names: accept it as it is
  * @id: distinguishes its connections from those of other sessions; @connects numbers them
  * @mark: counts walks over lanes that visit each lane once
  * @watchdog: runs @checks (NULL at the end) for as long as any of them finds something owed
@@ -77,6 +80,8 @@ struct ddio_session {
 	struct groups *groups;
 	struct transfers *transfers;
 	struct ddio_list files;
+	uint64_t names;
+	bool replace_names;
 	uint64_t id, connects;
 	uint64_t mark;
 	struct ddio_timer watchdog;

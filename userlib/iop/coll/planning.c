@@ -149,7 +149,10 @@ static int open_object(struct coll_disk *cd)
 	err = store_get(cd->disk->store, &cd->coll->req->start.file.ref, p->makes, &cd->obj);
 	if (err) {
 		cd->obj = NULL;
-		return err == -ENOENT && !p->makes ? 0 : err;
+		if (err != -ENOENT || writes)
+			return err;
+		return store_lost(cd->disk->store, cd->coll->req->start.file.ref.id) ? -EREMOTEIO
+										     : 0;
 	}
 	return 0;
 }
@@ -178,6 +181,11 @@ static void plan_failed(struct coll_disk *cd, int err)
 		coll_fail_memory(cd->coll);
 	else if (err == -ENOSPC)
 		fail_space(cd);
+	else if (err == -EREMOTEIO)
+		coll_fail_here(cd->coll, DDIO_ST_IO, COLL_NOBODY,
+			       "disk %s: " STORE_LOST_TEXT " (\"%s\")", cd->disk->name,
+			       (unsigned long long)cd->coll->req->start.file.ref.id,
+			       cd->coll->req->start.file.name);
 	else
 		coll_fail_here(cd->coll, status, COLL_NOBODY,
 			       "disk %s: file \"%s\" cannot be used: %s", cd->disk->name,

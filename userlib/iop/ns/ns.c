@@ -52,6 +52,9 @@ static int begin_records(struct lmdb *db, MDB_txn *txn, void *arg)
 	ret = mdb_put(txn, db->dbi[NS_INODES], &k, &v, MDB_NOOVERWRITE);
 	if (ret && ret != MDB_KEYEXIST)
 		return ret;
+	ret = ns_life_put(ns, db, txn);
+	if (ret)
+		return ret;
 	ret = mdb_stat(txn, db->dbi[NS_INODES], &stat);
 	ns->count = stat.ms_entries;
 	return ret;
@@ -75,7 +78,9 @@ static int ns_start(struct ns *ns, const char *dir, char *err, size_t err_len)
 		return ret;
 	ns->next = meta.limit < NS_FIRST ? NS_FIRST : meta.limit;
 	ns->limit = ns->next + NS_RESERVE;
-	ret = kv_direct(ns->kv, begin_records, ns);
+	ret = ns_life_next(ns);
+	if (!ret)
+		ret = kv_direct(ns->kv, begin_records, ns);
 	if (!ret)
 		ret = ns_mounts_load(ns);
 	if (ret)
@@ -95,7 +100,8 @@ static int open_kv(struct ns *ns, const struct ns_opts *opts, char *err, size_t 
 			 [NS_XATTRS] = "xattrs",
 			 [NS_ORPHANS] = "orphans",
 			 [NS_DONE] = "done",
-			 [NS_MOUNTS] = "mounts" },
+			 [NS_MOUNTS] = "mounts",
+			 [NS_DISKS] = "disks" },
 		.map = NS_MAP,
 		.sync = opts->sync,
 	};

@@ -44,6 +44,24 @@ int ns_check(struct ns *ns, bool repair, struct ddio_msg_fsck *result);
 bool ns_sync(const struct ns *ns);
 uint64_t ns_inodes(struct ns *ns);
 
+/* disks.c: the life that began when the name space was opened, see struct ddio_disk_id. */
+uint64_t ns_life(const struct ns *ns);
+
+/* What came of a meeting with a disk. */
+enum ns_meeting {
+	NS_DISK_SAME,	/* it is known now */
+	NS_DISK_NEXT,	/* within disks.c: it has begun its next life, or is new */
+	NS_DISK_FORGOT, /* within disks.c: what was on it is gone, as everybody knows */
+	NS_DISK_OTHER,	/* there was another one */
+	NS_DISK_PAST,	/* it is of another time than the name space remembers */
+	NS_NAMES_PAST,	/* the disk has met a life that is not of this name space */
+};
+/*
+ * Meets disks of a node: remembers those that are new, have begun their next life, or are to be accepted, and sets
+ * the reply in @x.  *@met, *@which: the first that is none of this.  Returns 0 or -errno.
+ */
+int ns_meet(struct ns *ns, struct ddio_msg_disk_ids *x, enum ns_meeting *met, uint32_t *which);
+
 /**
  * struct ns_left - an inode of which only the objects are left
  * @any: there is one; its objects are to be removed
@@ -85,6 +103,8 @@ int ns_readdir(struct ns *ns, const struct ddio_msg_fs_readdir *x, size_t bytes,
  */
 int ns_make(struct ns *ns, struct ns_mount *mount, const struct ddio_msg_fs_make *x,
 	    const struct stripe *stripe, struct inode *inode, bool *made, struct ddio_fs_attr *dir);
+/* stripe.c: returns a random seed, not 0, by which an object tells its file from any other of its number. */
+uint64_t ns_seed(struct ns *ns);
 int ns_link(struct ns *ns, struct ns_mount *mount, const struct ddio_msg_fs_link *x,
 	    struct inode *inode);
 

@@ -18,6 +18,7 @@ enum {
 	NS_ORPHANS,
 	NS_DONE,
 	NS_MOUNTS,
+	NS_DISKS,
 };
 
 #define NS_MAP (64u << 20)
@@ -29,6 +30,7 @@ enum {
 /**
  * struct ns - the name space
  * @next: number of the next inode; numbers below @limit are durably reserved, below @reserving soon
+ * @life: see struct ddio_disk_id
  * @count: inodes; @counting: how many the current change adds
  * @opens: struct open_inode: those that mounts have open
  * @mounts: struct ns_mount; @before: how many of before the restart have not reported yet
@@ -44,6 +46,7 @@ struct ns {
 	bool sync;
 	uint64_t timeout_ns;
 	uint64_t next, limit, reserving;
+	uint64_t life;
 	uint64_t count;
 	int64_t counting;
 	struct commit reserve;
@@ -93,6 +96,10 @@ int ns_end(struct ns *ns, int ret);
  */
 int ns_begin_once(struct ns *ns, const struct ns_who *who, uint64_t *result, bool *again);
 int ns_end_once(struct ns *ns, const struct ns_who *who, uint64_t result, int ret);
+
+/* disks.c: chooses the life that begins; within a transaction, records it. */
+int ns_life_next(struct ns *ns);
+int ns_life_put(struct ns *ns, struct lmdb *db, MDB_txn *txn);
 
 /* core.c: within a change, except for load. */
 int ns_load(struct ns *ns, uint64_t ino, struct inode *inode);

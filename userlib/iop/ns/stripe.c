@@ -24,6 +24,15 @@ bool ns_stripe_is(const char *name)
 	       !strcmp(name, "ddio.disks");
 }
 
+uint64_t ns_seed(struct ns *ns)
+{
+	uint64_t seed = 0;
+
+	while (!seed)
+		ddio_env_random(ns->env, &seed, sizeof(seed));
+	return seed;
+}
+
 int ns_stripe_new(struct ns *ns, const struct inode *dir, struct stripe *stripe)
 {
 	int ret = stripe_copy(stripe, &dir->stripe);
@@ -32,9 +41,7 @@ int ns_stripe_new(struct ns *ns, const struct inode *dir, struct stripe *stripe)
 		stripe->block = ns->block;
 	if (!stripe->ndisks)
 		stripe->ndisks = ns->ndisks;
-	stripe->seed = 0;
-	while (!stripe->seed)
-		ddio_env_random(ns->env, &stripe->seed, sizeof(stripe->seed));
+	stripe->seed = ns_seed(ns);
 	return ret;
 }
 

@@ -7,6 +7,8 @@
 
 int serve_ping(struct server_request *req, const void *payload);
 int serve_status(struct server_request *req, const void *payload);
+int serve_disks_known(struct server_request *req, const void *payload);
+int serve_fs_disks(struct server_request *req, const void *payload);
 int serve_ns_create(struct server_request *req, const void *payload);
 int serve_ns_lookup(struct server_request *req, const void *payload);
 int serve_ns_remove(struct server_request *req, const void *payload);

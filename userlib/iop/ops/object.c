@@ -62,6 +62,12 @@ void obj_fail(struct server_request *req, int err, const char *what)
 		    (unsigned long long)req->obj.offset, what, ddio_status_text(status));
 }
 
+void obj_fail_lost(struct server_request *req)
+{
+	server_fail(req, DDIO_ST_IO, "disk %s: " STORE_LOST_TEXT, req->disk->name,
+		    (unsigned long long)req->obj.file.id);
+}
+
 int obj_get(struct server_request *req, bool create)
 {
 	int err = store_get(req->disk->store, &req->obj.file, create, &req->object);
@@ -74,6 +80,8 @@ int obj_get(struct server_request *req, bool create)
 			    "disk %s: blocks of %u bytes are smaller than its sectors of %u",
 			    req->disk->name, req->obj.file.block,
 			    ddio_disk_info(req->disk->disk)->sector);
+	else if (err == -EREMOTEIO)
+		obj_fail_lost(req);
 	else if (err == -ESTALE)
 		server_fail(req, DDIO_ST_STALE,
 			    "disk %s: file %llu has another block size, layout or seed",
@@ -133,6 +141,10 @@ int serve_obj_read(struct server_request *req, const void *payload)
 	err = obj_get(req, false);
 	if (err && err != -ENOENT)
 		return 0;
+	if (err && store_lost(req->disk->store, req->obj.file.id)) {
+		obj_fail_lost(req);
+		return 0;
+	}
 	if (server_request_buf(req, req->obj.len)) {
 		obj_fail(req, -ENOMEM, "reading");
 		return 0;

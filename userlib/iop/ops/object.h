@@ -15,6 +15,8 @@ bool obj_decode(struct server_request *req, const void *payload, size_t len, boo
 int obj_get(struct server_request *req, bool create);
 /* Replies with an error that names disk, file and offset, and ends the request. */
 void obj_fail(struct server_request *req, int err, const char *what);
+/* The file has no object on the disk, and may have lost it: says so, and ends the request. */
+void obj_fail_lost(struct server_request *req);
 /* The request's disk is not one of this reactor's: replies whose it is, and ends the request. */
 void obj_fail_disk(struct server_request *req);
 /* Commits, replies, and ends the request. */

@@ -85,7 +85,7 @@ static int regular(struct inode *inode)
 
 static int create_new(struct ns *ns, const struct ddio_msg_ns_create *x, struct inode *inode)
 {
-	const struct stripe stripe = { .seed = x->rec.ref.seed,
+	const struct stripe stripe = { .seed = x->rec.ref.seed ? x->rec.ref.seed : ns_seed(ns),
 				       .block = x->rec.ref.block,
 				       .layout = x->rec.ref.layout,
 				       .ndisks = x->rec.ndisks,

@@ -46,6 +46,24 @@ static void welcome_disk(struct ddio_welcome_disk *to, const struct server_where
 	to->scale_ppm = (uint64_t)(where->info.time_scale * 1e6 + 0.5);
 }
 
+/* Reactor 0 tells which disks they are, and whose name space it is. */
+static int welcome_ids(const struct reactor *reactor, struct ddio_msg_welcome *w)
+{
+	const struct ddio_iop *iop = reactor->iop;
+	uint32_t i;
+
+	w->identified = !reactor->index;
+	if (!w->identified)
+		return 0;
+	w->ids.names = iop->ns ? ns_life(iop->ns) : 0;
+	w->ids.ids = calloc(w->ndisks + 1, sizeof(*w->ids.ids));
+	if (!w->ids.ids)
+		return -ENOMEM;
+	for (i = 0; i < w->ndisks; i++)
+		w->ids.ids[w->ids.n++] = *iop_disk_id(iop, w->disks[i].disk);
+	return 0;
+}
+
 static int welcome_make(const struct reactor *reactor, struct ddio_msg_welcome *w)
 {
 	const struct ddio_iop *iop = reactor->iop;
@@ -66,7 +84,7 @@ static int welcome_make(const struct reactor *reactor, struct ddio_msg_welcome *
 	for (i = 0; i < iop->conf->ndisks; i++)
 		if (where[i].reactor >= 0)
 			welcome_disk(&w->disks[n++], &where[i], i);
-	return 0;
+	return welcome_ids(reactor, w);
 }
 
 static void client_refuse(struct server_client *sc, uint32_t status, const char *text)
@@ -84,7 +102,7 @@ static void client_welcome(struct server_client *sc)
 
 	if (!err)
 		err = ddio_conn_welcome(sc->c.conn, &w);
-	free(w.disks);
+	ddio_welcome_free(&w);
 	if (err) {
 		client_refuse(sc, ddio_status_from_errno(err), "no memory for another connection");
 		return;

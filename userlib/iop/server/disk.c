@@ -50,13 +50,17 @@ static int disk_store_open(struct iop_disk *disk, char *err, size_t err_len)
 		.repair = server_of(iop)->repair,
 	};
 	char dir[4096];
+	int ret;
 
 	if (snprintf(dir, sizeof(dir), "%s/%s", node->meta, disk->name) >= (int)sizeof(dir)) {
 		snprintf(err, err_len, "node %s: the path of meta is too long", node->name);
 		return -ENAMETOOLONG;
 	}
 	opts.dir = dir;
-	return store_open(disk->reactor->env, disk->disk, &opts, &disk->store, err, err_len);
+	ret = store_open(disk->reactor->env, disk->disk, &opts, &disk->store, err, err_len);
+	if (!ret)
+		store_identity(disk->store, iop_disk_id(iop, disk->number));
+	return ret;
 }
 
 static int cache_open(struct iop_disk *disk, char *err, size_t err_len)

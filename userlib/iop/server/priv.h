@@ -139,11 +139,13 @@ struct server_reactor {
  * struct server_where - a disk of the cluster, for all reactors to read
  * @reactor: its owner, or -1 if it is another node's; @index: there
  * @info: settled before the loops run
+ * @id: reactor 0's
  */
 struct server_where {
 	int32_t reactor;
 	uint32_t index;
 	struct ddio_disk_info info;
+	struct ddio_disk_id id;
 };
 
 /**

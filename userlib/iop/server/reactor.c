@@ -64,6 +64,11 @@ const struct ddio_disk_info *iop_disk_info(const struct ddio_iop *iop, uint32_t 
 	return iop_disk_reactor(iop, number) < 0 ? NULL : &server_of(iop)->where[number].info;
 }
 
+struct ddio_disk_id *iop_disk_id(const struct ddio_iop *iop, uint32_t number)
+{
+	return iop_disk_reactor(iop, number) < 0 ? NULL : &server_of(iop)->where[number].id;
+}
+
 /* Deals the leaders round the reactors; every other disk goes to the reactor of its leader. */
 static void assign_disks(struct server *server)
 {

@@ -104,6 +104,9 @@ int iop_disk_reactor(const struct ddio_iop *iop, uint32_t number);
 /* Returns what is known of the node's disk with that number, on any reactor; NULL if it is another node's. */
 const struct ddio_disk_info *iop_disk_info(const struct ddio_iop *iop, uint32_t number);
 
+/* The same of what identifies it; only on reactor 0, whose it is. */
+struct ddio_disk_id *iop_disk_id(const struct ddio_iop *iop, uint32_t number);
+
 static inline const char *iop_node_name(const struct ddio_iop *iop)
 {
 	return iop->conf->nodes[iop->node].name;

@@ -47,6 +47,8 @@ int store_apply_change(struct store *store, MDB_txn *txn, const struct store_cha
 		return store_apply_cut(store, txn, change);
 	case CHANGE_REMOVE:
 		return apply_remove(store, txn, change);
+	case CHANGE_LIFE:
+		return store_apply_life(store, txn, change);
 	}
 	return -EINVAL;
 }

@@ -13,22 +13,6 @@
 #include <string.h>
 #include "iop/store/priv.h"
 
-/**
- * struct identity - the labels found
- * @on_disk, @in_recs: 0 or why it could not be read, see rec_label_get(); -ENOENT: there is none
- */
-struct identity {
-	struct store *store;
-	const struct store_opts *opts;
-	struct label disk, recs;
-	int on_disk, in_recs;
-	void *buf; /* LABEL_SPACE, fit for the disk */
-	char *err;
-	size_t err_len;
-};
-
-#define refuse(id, ret, ...) (snprintf((id)->err, (id)->err_len, __VA_ARGS__), (ret))
-
 /* Makes the label that the disk must have, but for the uuid, which is not known in advance. */
 static void label_wanted(const struct store *store, const struct store_opts *opts,
 			 struct label *label)
@@ -53,7 +37,7 @@ static int disk_label_read(struct identity *id)
 	return 0;
 }
 
-static int disk_label_write(struct identity *id, const struct label *label)
+int identity_label_write(struct identity *id, const struct label *label)
 {
 	struct ddio_disk *disk = id->store->disk;
 	int ret;
@@ -114,6 +98,8 @@ static int recs_begin(MDB_txn *txn, void *arg)
 	if (!ret)
 		ret = store_put_label(store, txn, LABEL_NEW);
 	if (!ret)
+		ret = life_put(store, txn);
+	if (!ret)
 		ret = store_put_free(store, txn, LABEL_SPACE, store->size - LABEL_SPACE);
 	return ret;
 }
@@ -123,7 +109,7 @@ static int recs_ready(MDB_txn *txn, void *arg)
 	return store_put_label(arg, txn, 0);
 }
 
-static int recs_write(struct identity *id, int (*fn)(MDB_txn *txn, void *arg))
+int identity_recs_write(struct identity *id, int (*fn)(MDB_txn *txn, void *arg))
 {
 	int ret = lmdb_write(&id->store->db, fn, id->store);
 
@@ -141,10 +127,11 @@ static int make_new(struct identity *id)
 		return refuse(id, -ENOSPC, "disk %s: %" PRIu64 " bytes are too few for a disk",
 			      id->opts->disk_name, store->size);
 	ddio_env_random(store->env, store->label.uuid, sizeof(store->label.uuid));
-	ret = recs_write(id, recs_begin);
+	life_first(store);
+	ret = identity_recs_write(id, recs_begin);
 	if (!ret)
-		ret = disk_label_write(id, &store->label);
-	return ret ? ret : recs_write(id, recs_ready);
+		ret = identity_label_write(id, &store->label);
+	return ret ? ret : identity_recs_write(id, recs_ready);
 }
 
 /* Checks that @found is the label wanted.  @where: "disk d0", "records in DIR". */
@@ -213,18 +200,13 @@ static int recs_are_empty(struct identity *id)
 
 static int both_there(struct identity *id)
 {
-	int ret;
-
 	if (memcmp(id->disk.uuid, id->recs.uuid, sizeof(id->disk.uuid)))
 		return refuse(id, -EMEDIUMTYPE,
 			      "disk %s: it and the records in %s do not belong together (made at "
 			      "different times)",
 			      id->opts->disk_name, id->opts->dir);
 	memcpy(id->store->label.uuid, id->disk.uuid, sizeof(id->disk.uuid));
-	if (!(id->recs.flags & LABEL_NEW))
-		return 0;
-	ret = recs_write(id, recs_ready);
-	return ret;
+	return life_begin(id);
 }
 
 /* Rewrites the damaged one of the two labels from the other. */
@@ -236,12 +218,12 @@ static int repair(struct identity *id)
 		memcpy(store->label.uuid, id->recs.uuid, sizeof(store->label.uuid));
 		ddio_env_log(store->env, DDIO_LOG_WARN, "disk %s: its label is written again",
 			     store->label.name);
-		return disk_label_write(id, &store->label);
+		return life_resume(id, id->recs.life);
 	}
 	memcpy(store->label.uuid, id->disk.uuid, sizeof(store->label.uuid));
 	ddio_env_log(store->env, DDIO_LOG_WARN,
 		     "disk %s: the label in its records is written again", store->label.name);
-	return recs_write(id, recs_ready);
+	return life_resume(id, id->disk.life);
 }
 
 static int identify(struct identity *id)

@@ -157,7 +157,7 @@ int store_get(struct store *store, const struct ddio_file_ref *ref, bool create,
 		ret = gone && gone->seq > store->done_seq ? -ENOENT : object_load(store, ref, &obj);
 	}
 	if (ret == -ENOENT && create)
-		ret = object_create(store, ref, &obj);
+		ret = store_lost(store, ref->id) ? -EREMOTEIO : object_create(store, ref, &obj);
 	if (ret)
 		return ret;
 	object_unlink(obj);

@@ -24,7 +24,7 @@ enum { STORE_META, STORE_OBJECTS, STORE_EXTENTS, STORE_FREE };
 /**
  * struct store_change - one change of the records
  * OBJECT: make the object's record; EXTENT: add blocks; MARK: recorded blocks have been written, or
- * read as zeros again; CUT: drop blocks; REMOVE: drop the object
+ * read as zeros again; CUT: drop blocks; REMOVE: drop the object; LIFE: the name space knows the disk
  */
 struct store_change {
 	enum {
@@ -33,13 +33,14 @@ struct store_change {
 		CHANGE_MARK,
 		CHANGE_CUT,
 		CHANGE_REMOVE,
+		CHANGE_LIFE,
 	} kind;
 	uint32_t bs;	/* bytes of the object's blocks */
 	bool unwritten; /* EXTENT, MARK */
 	uint64_t id;
 	uint64_t block; /* OBJECT: the layout */
-	uint64_t start; /* OBJECT: the seed */
-	uint64_t count;
+	uint64_t start; /* OBJECT: the seed; LIFE: that of the name space */
+	uint64_t count; /* LIFE: rec_life.lost */
 };
 
 struct freed {
@@ -95,6 +96,7 @@ struct store {
 	struct ddio_disk *disk;
 	struct lmdb db;
 	struct label label;
+	struct rec_life life;
 	uint64_t size; /* of the disk, whole sectors */
 	uint32_t sector;
 	struct ranges free;
@@ -108,10 +110,47 @@ struct store {
 	struct committer committer;
 };
 
+/* While a store is being opened: */
+
+/**
+ * struct identity - the labels found
+ * @on_disk, @in_recs: 0 or why it could not be read, see rec_label_get(); -ENOENT: there is none
+ */
+struct identity {
+	struct store *store;
+	const struct store_opts *opts;
+	struct label disk, recs;
+	int on_disk, in_recs;
+	void *buf; /* LABEL_SPACE, fit for the disk */
+	char *err;
+	size_t err_len;
+};
+
+#define refuse(id, ret, ...) (snprintf((id)->err, (id)->err_len, __VA_ARGS__), (ret))
+
+/* label.c */
+int identity_label_write(struct identity *id, const struct label *label);
+int identity_recs_write(struct identity *id, int (*fn)(MDB_txn *txn, void *arg));
+
+/* life.c: a pair of disk and records has just been made. */
+void life_first(struct store *store);
+/*
+ * Disk and records belong together: checks that they are of the same time, and begins a new life if the name
+ * space knows of the last one.
+ */
+int life_begin(struct identity *id);
+/* One of the two labels was damaged, and is written again: goes on with the life of the other. */
+int life_resume(struct identity *id, uint64_t life);
+/* Writes the record of the store's life.  Returns MDB_*. */
+int life_put(struct store *store, MDB_txn *txn);
+
 /* label.c: checks the identity of disk and records, or makes a new one. */
 int store_identify(struct store *store, const struct store_opts *opts, char *err, size_t err_len);
 /* Writes the label's record with @flags added.  Returns MDB_*. */
 int store_put_label(struct store *store, MDB_txn *txn, uint32_t flags);
+
+/* life.c: writes that the name space knows the disk.  Returns MDB_*. */
+int store_apply_life(struct store *store, MDB_txn *txn, const struct store_change *change);
 
 /* list.c: counts the objects into store->objects. */
 int store_count(struct store *store);

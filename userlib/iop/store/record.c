@@ -30,7 +30,7 @@ static void code_text(struct ddio_coder *c, char *text)
 }
 
 /* What stands between version and CRC. */
-static void code_label(struct ddio_coder *c, struct label *x)
+static void code_label(struct ddio_coder *c, struct label *x, uint32_t version)
 {
 	code_u32(c, &x->disk);
 	code_u64(c, &x->size);
@@ -38,16 +38,18 @@ static void code_label(struct ddio_coder *c, struct label *x)
 	code_u32(c, &x->flags);
 	code_text(c, x->cluster);
 	code_text(c, x->name);
+	if (version > 1)
+		code_u64(c, &x->life);
 }
 
 void rec_label_put(uint8_t buf[LABEL_LEN], const struct label *label)
 {
 	struct ddio_coder c = coder_writing(buf, LABEL_LEN);
-	uint32_t version = REC_VERSION;
+	uint32_t version = LABEL_VERSION;
 
 	code_bytes(&c, LABEL_MAGIC, LABEL_MAGIC_LEN);
 	code_u32(&c, &version);
-	code_label(&c, (struct label *)label);
+	code_label(&c, (struct label *)label, version);
 	value_close(&c, NULL, 0);
 }
 
@@ -60,20 +62,52 @@ int rec_label_get(const void *buf, size_t len, struct label *label)
 {
 	struct ddio_coder c;
 	uint32_t version;
+	size_t end;
 
 	memset(label, 0, sizeof(*label));
 	if (all_zero(buf, len))
 		return -ENOENT;
-	if (len < LABEL_LEN || memcmp(buf, LABEL_MAGIC, LABEL_MAGIC_LEN))
+	if (len < LABEL_LEN_1 || memcmp(buf, LABEL_MAGIC, LABEL_MAGIC_LEN))
 		return -EMEDIUMTYPE;
-	if (!value_intact(NULL, 0, buf, LABEL_LEN))
-		return -EUCLEAN;
-	c = coder_reading((const uint8_t *)buf + LABEL_MAGIC_LEN,
-			  LABEL_LEN - LABEL_MAGIC_LEN - VALUE_CRC_LEN);
+	c = coder_reading((const uint8_t *)buf + LABEL_MAGIC_LEN, len - LABEL_MAGIC_LEN);
 	code_u32(&c, &version);
-	if (version != REC_VERSION)
+	end = version == 1 ? LABEL_LEN_1 : LABEL_LEN;
+	if (len < end)
+		return -EMEDIUMTYPE;
+	if (!value_intact(NULL, 0, buf, end))
+		return -EUCLEAN;
+	if (version != 1 && version != LABEL_VERSION)
 		return -EPROTONOSUPPORT;
-	code_label(&c, label);
+	c.r.left = end - LABEL_MAGIC_LEN - sizeof(version) - VALUE_CRC_LEN;
+	code_label(&c, label, version);
+	return value_end(&c);
+}
+
+static void code_life(struct ddio_coder *c, struct rec_life *x)
+{
+	code_flags(c, &x->flags, DDIO_DISK_KNOWN);
+	code_u64(c, &x->life);
+	code_u64(c, &x->before);
+	code_u64(c, &x->names);
+	code_u64(c, &x->lost);
+	code_check(c, x->life, -EUCLEAN);
+}
+
+void rec_life_put(uint8_t value[REC_LIFE_LEN], const struct rec_life *rec)
+{
+	struct ddio_coder c = value_writing(value, REC_LIFE_LEN, REC_VERSION);
+
+	code_life(&c, (struct rec_life *)rec);
+	value_close(&c, STORE_LIFE_KEY, strlen(STORE_LIFE_KEY));
+}
+
+int rec_life_get(const void *value, size_t len, struct rec_life *rec)
+{
+	struct ddio_coder c =
+		value_reading(STORE_LIFE_KEY, strlen(STORE_LIFE_KEY), value, len, REC_VERSION);
+
+	memset(rec, 0, sizeof(*rec));
+	code_life(&c, rec);
 	return value_end(&c);
 }
 

@@ -17,9 +17,12 @@
 #define REC_OBJECT_LEN 24
 #define REC_EXTENT_LEN 24
 #define REC_FREE_LEN 16
+#define REC_LIFE_LEN 44
 
 #define LABEL_SPACE 4096 /* bytes at the beginning of the disk */
-#define LABEL_LEN 560
+#define LABEL_VERSION 2
+#define LABEL_LEN 568
+#define LABEL_LEN_1 560 /* of version 1, which has no life */
 #define LABEL_TEXT 256
 #define LABEL_FORGETS 0x1u /* the disk loses its data when it is closed */
 #define LABEL_NEW 0x2u	   /* in the records only: the disk's label is about to be written */
@@ -35,6 +38,17 @@ struct label {
 	uint8_t uuid[16];
 	char cluster[LABEL_TEXT];
 	char name[LABEL_TEXT];
+	uint64_t life;
+};
+
+/**
+ * struct rec_life - of which time the records are
+ * @flags: DDIO_DISK_KNOWN
+ * @life, @before, @names, @lost: see struct ddio_disk_id
+ */
+struct rec_life {
+	uint32_t flags;
+	uint64_t life, before, names, lost;
 };
 
 struct rec_object {
@@ -63,7 +77,12 @@ void rec_label_put(uint8_t buf[LABEL_LEN], const struct label *label);
  * -EPROTONOSUPPORT (another version). */
 int rec_label_get(const void *buf, size_t len, struct label *label);
 
-/* Encode a value; it goes with the key made of the same struct. */
+#define STORE_LIFE_KEY "life"
+void rec_life_put(uint8_t value[REC_LIFE_LEN], const struct rec_life *rec);
+/* Returns 0 or -EUCLEAN. */
+int rec_life_get(const void *value, size_t len, struct rec_life *rec);
+
+/* The value goes with the key made of the same struct. */
 void rec_object_put(uint8_t value[REC_OBJECT_LEN], const struct rec_object *rec);
 void rec_extent_put(uint8_t value[REC_EXTENT_LEN], const struct rec_extent *rec);
 void rec_free_put(uint8_t value[REC_FREE_LEN], const struct rec_free *rec);

@@ -48,11 +48,24 @@ struct ddio_disk *store_disk(const struct store *store);
 uint64_t store_free_bytes(const struct store *store);
 uint64_t store_objects(const struct store *store);
 
+/* Says which disk it is, and of which time. */
+void store_identity(const struct store *store, struct ddio_disk_id *id);
+/* Notes that the name space, in its life @names, knows the disk; @lost: see struct ddio_disk_id.  0 or -ENOMEM;
+ * the next commit records it. */
+int store_known(struct store *store, uint64_t names, uint64_t lost);
+/* What to say of a file, by its number, that may have lost its object. */
+#define STORE_LOST_TEXT                                                                               \
+	"file %llu may have had data on the disk that was here before: remove the file, and restore " \
+	"it from a backup"
+/* Returns true if a file of this number that has no object may have lost it. */
+bool store_lost(const struct store *store, uint64_t id);
+
 /**
  * store_get - take a reference to an object
  * @create: create it if missing (in memory until something is committed)
  * Return: 0, -ENOENT, -ESTALE (it exists with another block size, layout or seed), -EINVAL (the
- * block is smaller than the disk's sector), -EUCLEAN (its records are damaged) or -ENOMEM.
+ * block is smaller than the disk's sector), -EUCLEAN (its records are damaged), -EREMOTEIO (@create: it is missing,
+ * and may have been lost) or -ENOMEM.
  */
 int store_get(struct store *store, const struct ddio_file_ref *ref, bool create,
 	      struct object **obj);

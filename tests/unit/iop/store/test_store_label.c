@@ -150,7 +150,7 @@ static void test_other_version(void)
 	rec_label_put(buf, &label);
 	CU_ASSERT_EQUAL(rec_label_get(buf, sizeof(buf), &label), 0);
 	CU_ASSERT_EQUAL(rec_label_get(buf, sizeof(buf) - 1, &label), -EMEDIUMTYPE);
-	buf[8] = 2;
+	buf[8] = LABEL_VERSION + 1;
 	CU_ASSERT_EQUAL(rec_label_get(buf, sizeof(buf), &label), -EUCLEAN);
 	crc = htole32(ddio_crc32c(0, buf, sizeof(buf) - sizeof(crc)));
 	memcpy(buf + sizeof(buf) - sizeof(crc), &crc, sizeof(crc));

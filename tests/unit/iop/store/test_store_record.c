@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "iop/store/record.h"
+#include "proto/proto.h"
 #include "tests/unit/lib/ut.h"
 #include "tests/unit/lib/ut_hex.h"
 
@@ -87,12 +88,25 @@ static const struct {
 	size_t at;
 	const char *hex;
 } label_bytes[] = {
-	{ 0, "4444494f4449534b 01000000 44434241 5857565554535251 "
+	{ 0, "4444494f4449534b 02000000 44434241 5857565554535251 "
 	     "000102030405060708090a0b0c0d0e0f 01000000" },
 	{ 44, "636c7573746572" },
 	{ 300, "6e6f64653a6430" },
-	{ 556, "23d16cd5" },
+	{ 556, "6867666564636261 eb417e62" },
 };
+/* The same in version 1, of release 0.1.0: another version and CRC, and no life. */
+#define LABEL_CRC_1 "23d16cd5"
+
+static void label_expect_1(uint8_t want[LABEL_LEN])
+{
+	size_t len;
+	uint8_t *crc = ut_hex(LABEL_CRC_1, &len);
+
+	want[8] = 1;
+	memset(want + LABEL_LEN_1, 0, LABEL_LEN - LABEL_LEN_1);
+	memcpy(want + LABEL_LEN_1 - len, crc, len);
+	free(crc);
+}
 
 static void label_expect(uint8_t want[LABEL_LEN])
 {
@@ -111,7 +125,8 @@ static void test_label(void)
 {
 	struct label label = { .flags = LABEL_FORGETS,
 			       .disk = 0x41424344,
-			       .size = 0x5152535455565758 };
+			       .size = 0x5152535455565758,
+			       .life = 0x6162636465666768 };
 	uint8_t want[LABEL_LEN], buf[LABEL_LEN];
 	struct label got;
 	uint8_t i;
@@ -132,6 +147,38 @@ static void test_label(void)
 	CU_ASSERT_EQUAL(memcmp(got.uuid, label.uuid, sizeof(got.uuid)), 0);
 	CU_ASSERT_STRING_EQUAL(got.cluster, "cluster");
 	CU_ASSERT_STRING_EQUAL(got.name, "node:d0");
+	CU_ASSERT_EQUAL(got.life, label.life);
+	label_expect_1(want);
+	CU_ASSERT_EQUAL(rec_label_get(want, LABEL_LEN_1, &got), 0);
+	CU_ASSERT_EQUAL(rec_label_get(want, sizeof(want), &got), 0);
+	CU_ASSERT_STRING_EQUAL(got.name, "node:d0");
+	CU_ASSERT_EQUAL(got.size, label.size);
+	CU_ASSERT_EQUAL(got.life, 0);
+}
+
+static void test_life(void)
+{
+	const struct rec_life life = { .flags = DDIO_DISK_KNOWN,
+				       .life = 0x0102030405060708,
+				       .before = 0x1112131415161718,
+				       .names = 0x2122232425262728,
+				       .lost = 0x3132333435363738 };
+	uint8_t buf[REC_LIFE_LEN];
+	struct rec_life got;
+	uint8_t *want;
+	size_t len;
+
+	want = ut_hex("01000000 02000000 0807060504030201 1817161514131211 2827262524232221 "
+		      "3837363534333231 5a924416",
+		      &len);
+	rec_life_put(buf, &life);
+	CU_ASSERT_EQUAL(len, sizeof(buf));
+	CU_ASSERT_EQUAL(memcmp(buf, want, sizeof(buf)), 0);
+	CU_ASSERT_EQUAL(rec_life_get(want, len, &got), 0);
+	CU_ASSERT_EQUAL(memcmp(&got, &life, sizeof(got)), 0);
+	want[9] ^= 1;
+	CU_ASSERT_EQUAL(rec_life_get(want, len, &got), -EUCLEAN);
+	free(want);
 }
 
 /* A text that fills its field is cut off before its last byte, which is 0. */
@@ -176,6 +223,7 @@ static const struct ut_case cases[] = {
 	{ "extent", test_extent },
 	{ "free space", test_space },
 	{ "label", test_label },
+	{ "a life", test_life },
 	{ "label: a text that is too long", test_label_cut },
 	{ "what is refused", test_refused },
 	{ NULL, NULL },

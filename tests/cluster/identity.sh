@@ -1,0 +1,194 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# timeout: 600
+# Disks and records that come back from the past, that are lost, or that were exchanged: never zeros with status
+# 0, but a refusal that says how to go on; and what it says works.
+. "$(dirname "$0")/lib.sh"
+
+head -c 300000 /dev/urandom >"$dir/one"
+head -c 300000 /dev/urandom >"$dir/two"
+head -c 300000 /dev/urandom >"$dir/three"
+
+# node NAME N: starts one daemon
+node() {
+	"$build/ddiod" --conf "$DDIO_CONF" --node "io$2" --pid-file "$dir/$1/io$2.pid" \
+		--log-file "$dir/$1/io$2.log"
+}
+nodes() {
+	node "$1" 0 && node "$1" 1
+}
+# begin NAME: a cluster of two nodes with a file over both disks; the daemons are down
+begin() {
+	start_cluster "$1" --iops 2 --disk-size 16M || return 1
+	"$ddio" import --block-size 16K "$dir/one" one >/dev/null || return 1
+	stop_cluster "$1"
+}
+# save NAME PART...: takes a backup; back NAME PART...: puts it back
+save() {
+	local p name=$1
+	shift
+	for p in "$@"; do
+		cp -a --sparse=always "$dir/$name/$p" "$dir/$name.$p" || return 1
+	done
+}
+back() {
+	local p name=$1
+	shift
+	for p in "$@"; do
+		rm -rf "${dir:?}/$name/$p" && cp -a --sparse=always "$dir/$name.$p" "$dir/$name/$p" || return 1
+	done
+}
+import() {
+	"$ddio" import --block-size 16K "$dir/$1" "$1" >/dev/null
+}
+same() {
+	cmp "$dir/$1" <("$ddio" export "$1" -)
+}
+# denied WHAT TEXT FILE: the file cannot be read
+denied() {
+	rm -f "$dir/out"
+	fails "$1" "$2" "$ddio" export "$3" "$dir/out"
+}
+# refused WHAT TEXT: the file cannot be read, nor written, nor checked
+refused() {
+	denied "$1: a read is refused" "$2" one
+	fails "$1: so is a write" "$2" "$ddio" import "$dir/two" other
+	fails "$1: so is a check" "$2" "$ddio" fsck
+}
+end() {
+	"$ddio" stop --clean --dir "$dir/$1" >/dev/null
+}
+
+# Restarts change nothing.
+check "restarts" begin r
+for i in 1 2 3; do
+	nodes r && same one && stop_cluster r || not_ok "restart $i"
+done
+
+# (a) A node's disk and its records are gone.
+check "a: start" begin a
+save a d1.img io1
+rm -rf "$dir/a/io1" && truncate -s 0 "$dir/a/d1.img" && truncate -s 16M "$dir/a/d1.img"
+check "a: the daemons start" nodes a
+refused "a: disk and records lost" "disk d1 of node io1 is not the one.*ddio replace d1"
+stop_cluster a
+back a d1.img io1
+check "a: given back, the daemons start" nodes a
+check "a: ... the file is there" same one
+check "a: ... and consistent" "$ddio" fsck
+stop_cluster a
+rm -rf "$dir/a/io1" && truncate -s 0 "$dir/a/d1.img" && truncate -s 16M "$dir/a/d1.img"
+check "a: lost for good" nodes a
+fails "a: a disk that does not exist" "no disk d9" "$ddio" replace d9
+check "a: ddio replace" "$ddio" replace d1
+denied "a: what was lost is an error" "file [0-9]* may have had data on the disk" one
+"$ddio" fsck >"$dir/found" && not_ok "a: fsck finds nothing"
+check "a: fsck names the file" grep -q 'what it had on disk d1 may be lost' "$dir/found"
+check "a: a new file" import two
+check "a: ... is whole" same two
+check "a: the lost one can be removed" "$ddio" rm one other
+check "a: ... and restored" import one
+check "a: ... whole" same one
+check "a: consistent" "$ddio" fsck
+stop_cluster a
+check "a: once more" nodes a
+check "a: ... it is known now" same two
+end a
+
+# (b) A node's records are put back from a backup, then its disk, then both.
+check "b: start" begin b
+save b d1.img io1
+nodes b && "$ddio" rm one && import two && import three
+check "b: work goes on" same three
+stop_cluster b
+save b d0.img
+mkdir "$dir/young" && cp -a --sparse=always "$dir/b/d1.img" "$dir/b/io1" "$dir/young"
+back b io1
+node b 0
+fails "b: old records" "records were put back from a backup.*ddio-replace" node b 1
+back b d1.img
+rm -rf "$dir/b/io1" && cp -a "$dir/young/io1" "$dir/b/io1"
+fails "b: an old disk" "disk was put back from a backup" node b 1
+back b d1.img io1
+check "b: both of one backup" node b 1
+denied "b: ... are refused by the name space" "d1 of node io1 and its records were put back.*ddio replace d1" two
+kill "$(cat "$dir/b/io1.pid")" && sleep 0.5
+rm -rf "$dir/b/io1" "$dir/b/d1.img" && cp -a --sparse=always "$dir/young/d1.img" "$dir/young/io1" "$dir/b"
+check "b: the younger ones" node b 1
+check "b: ... are good" same two
+check "b: ... consistent" "$ddio" fsck
+stop_cluster b
+back b d1.img io1
+nodes b
+check "b: ddio replace" "$ddio" replace d1
+denied "b: what was written since is an error" "may have had data" two
+check "b: --repair deletes nothing" grep -q "kept" <("$ddio" fsck --repair)
+end b
+
+# (c) The name space's node is restored whole from a backup.
+check "c: start" begin c
+save c d0.img io0
+nodes c && import two
+stop_cluster c
+mkdir "$dir/names" && cp -a --sparse=always "$dir/c/d0.img" "$dir/c/io0" "$dir/names"
+back c d0.img io0
+check "c: the daemons start" nodes c
+refused "c: an old name space" "name space is older than what disk d1 of node io1 has seen.*ddio replace --names"
+stop_cluster c
+rm -rf "$dir/c/io0" "$dir/c/d0.img" && cp -a --sparse=always "$dir/names/d0.img" "$dir/names/io0" "$dir/c"
+check "c: the younger one" nodes c
+check "c: ... is good" same two
+stop_cluster c
+back c d0.img io0
+nodes c
+check "c: ddio replace --names" "$ddio" replace --names
+check "c: the older file is there" same one
+check "c: a new file" import three
+check "c: ... shows no other file's bytes" same three
+check "c: fsck keeps what it cannot place" grep -q "belongs to no file: kept" <("$ddio" fsck --repair)
+check "c: ... still" grep -q " 1 orphans" <("$ddio" fsck)
+fails "c: --drop alone" "needs --repair" "$ddio" fsck --drop
+check "c: --drop removes it" "$ddio" fsck --repair --drop
+check "c: ... and nothing else" grep -q " 0 orphans" <("$ddio" fsck)
+check "c: both files are there" same one
+check "c: ... whole" same three
+end c
+
+# (d) The disks of two nodes are exchanged.
+check "d: start" begin d
+mv "$dir/d/d0.img" "$dir/d/x" && mv "$dir/d/d1.img" "$dir/d/d0.img" && mv "$dir/d/x" "$dir/d/d1.img"
+fails "d: exchanged disks" "found cluster.*disk d1" node d 0
+fails "d: ... both" "found cluster.*disk d0" node d 1
+mv "$dir/d/d0.img" "$dir/d/x" && mv "$dir/d/d1.img" "$dir/d/d0.img" && mv "$dir/d/x" "$dir/d/d1.img"
+check "d: and back" nodes d
+check "d: ... the file is there" same one
+end d
+
+# (e) One disk is replaced by an empty one, as the daemon's refusal says.
+check "e: start" begin e
+truncate -s 0 "$dir/e/d0.img" && truncate -s 16M "$dir/e/d0.img"
+fails "e: a blank disk" "blank.*remove that directory" node e 0
+rm -rf "$dir/e/io0/d0"
+check "e: its records removed" nodes e
+refused "e: an empty disk" "disk d0 of node io0 is not the one.*ddio replace d0"
+check "e: ddio replace" "$ddio" replace d0
+denied "e: what was on it is an error" "may have had data" one
+check "e: a new file" import two
+check "e: ... is whole" same two
+end e
+
+# (f) Disks and name space of release 0.1.0, which knew no lives.
+check "f: start" begin f
+for i in 0 1; do
+	check "f: disk d$i as 0.1.0 left it" "$helpers/harm" "$dir/f/io$i/d$i" label old "$dir/f/d$i.img"
+done
+check "f: names as 0.1.0 left them" "$helpers/harm" "$dir/f/io0/ns" disks drop
+save f d1.img io1
+check "f: they start" nodes f
+check "f: ... the file is there" same one
+check "f: ... consistent" "$ddio" fsck
+check "f: ... and can be written" import two
+stop_cluster f
+back f io1
+fails "f: records of before the upgrade" "records were put back" node f 1
+end f

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Name space and disks meet: what is remembered, noticed, refused and accepted. */
+#include "ut_ns.h"
+
+static enum ns_meeting meet(struct nst *t, struct ddio_disk_id *id, uint32_t flags)
+{
+	struct ddio_msg_disk_ids x = { .flags = flags, .n = 1, .ids = id };
+	enum ns_meeting met = NS_DISK_SAME;
+	uint32_t which = 7;
+
+	CU_ASSERT_EQUAL(ns_meet(t->ns, &x, &met, &which), 0);
+	CU_ASSERT_EQUAL(which, met == NS_DISK_SAME ? 7 : 0);
+	CU_ASSERT_EQUAL(x.names, ns_life(t->ns));
+	return met;
+}
+
+static void next_life(struct ddio_disk_id *id)
+{
+	id->before = id->life;
+	id->life += 1000;
+}
+
+static void test_same_and_next(void)
+{
+	struct ddio_disk_id id = { .disk = 3, .uuid = { 1 }, .life = 5 };
+	struct nst t;
+
+	nst_begin(&t);
+	CU_ASSERT_EQUAL(meet(&t, &id, 0), NS_DISK_SAME);
+	CU_ASSERT_EQUAL(id.lost, 0);
+	CU_ASSERT_EQUAL(nst_reopen(&t), 0);
+	CU_ASSERT_EQUAL(meet(&t, &id, 0), NS_DISK_SAME);
+	next_life(&id);
+	CU_ASSERT_EQUAL(meet(&t, &id, 0), NS_DISK_SAME);
+	CU_ASSERT_EQUAL(meet(&t, &id, 0), NS_DISK_SAME);
+	nst_end(&t);
+}
+
+static void test_other_disk(void)
+{
+	struct ddio_disk_id id = { .disk = 3, .uuid = { 1 }, .life = 5 };
+	struct ddio_disk_id other = { .disk = 3, .uuid = { 2 }, .life = 6 };
+	struct nst t;
+
+	nst_begin(&t);
+	CU_ASSERT_EQUAL(meet(&t, &id, 0), NS_DISK_SAME);
+	CU_ASSERT_EQUAL(meet(&t, &other, 0), NS_DISK_OTHER);
+	CU_ASSERT_EQUAL(meet(&t, &other, DDIO_DISKS_NAMES), NS_DISK_OTHER);
+	CU_ASSERT_EQUAL(meet(&t, &id, 0), NS_DISK_SAME);
+	other.flags = DDIO_DISK_REPLACE;
+	CU_ASSERT_EQUAL(meet(&t, &other, 0), NS_DISK_SAME);
+	CU_ASSERT_EQUAL(other.lost, t.ns->next);
+	CU_ASSERT_EQUAL(meet(&t, &id, 0), NS_DISK_OTHER);
+	/* The files of before remain lost. */
+	other.flags = 0;
+	other.lost = 0;
+	next_life(&other);
+	CU_ASSERT_EQUAL(nst_reopen(&t), 0);
+	CU_ASSERT_EQUAL(meet(&t, &other, 0), NS_DISK_SAME);
+	CU_ASSERT_NOT_EQUAL(other.lost, 0);
+	nst_end(&t);
+}
+
+static void test_disk_of_the_past(void)
+{
+	struct ddio_disk_id id = { .disk = 3, .uuid = { 1 }, .life = 5 }, old = id;
+	struct nst t;
+
+	nst_begin(&t);
+	CU_ASSERT_EQUAL(meet(&t, &id, 0), NS_DISK_SAME);
+	next_life(&id);
+	CU_ASSERT_EQUAL(meet(&t, &id, 0), NS_DISK_SAME);
+	/* Put back, it has begun another life than that which followed. */
+	next_life(&old);
+	old.life++;
+	CU_ASSERT_EQUAL(meet(&t, &old, 0), NS_DISK_PAST);
+	old.flags = DDIO_DISK_REPLACE;
+	CU_ASSERT_EQUAL(meet(&t, &old, 0), NS_DISK_SAME);
+	CU_ASSERT_EQUAL(old.lost, t.ns->next);
+	nst_end(&t);
+}
+
+static void test_forgetting_disk(void)
+{
+	struct ddio_disk_id id = { .disk = 3, .flags = DDIO_DISK_FORGETS, .uuid = { 1 }, .life = 5 };
+	struct nst t;
+
+	nst_begin(&t);
+	CU_ASSERT_EQUAL(meet(&t, &id, 0), NS_DISK_SAME);
+	id.uuid[0] = 2;
+	CU_ASSERT_EQUAL(meet(&t, &id, 0), NS_DISK_SAME);
+	CU_ASSERT_EQUAL(id.lost, t.ns->next);
+	id.uuid[0] = 3;
+	id.flags = 0;
+	CU_ASSERT_EQUAL(meet(&t, &id, 0), NS_DISK_OTHER);
+	nst_end(&t);
+}
+
+static void test_lives(void)
+{
+	struct ddio_disk_id id = { .disk = 3, .uuid = { 1 }, .life = 5 };
+	uint64_t first, next;
+	struct nst t;
+
+	nst_begin(&t);
+	first = ns_life(t.ns);
+	CU_ASSERT_EQUAL(nst_reopen(&t), 0);
+	CU_ASSERT(ns_life(t.ns) > first);
+	CU_ASSERT_EQUAL(nst_reopen(&t), 0);
+	id.names = first;
+	CU_ASSERT_EQUAL(meet(&t, &id, 0), NS_DISK_SAME);
+	/* A life that this one never had: it was put back from before. */
+	id.names = first + 1;
+	CU_ASSERT_EQUAL(meet(&t, &id, 0), NS_NAMES_PAST);
+	id.flags = DDIO_DISK_REPLACE;
+	CU_ASSERT_EQUAL(meet(&t, &id, 0), NS_NAMES_PAST);
+	id.flags = 0;
+	next = t.ns->next;
+	ddio_sim_run_for(t.world, 1000000);
+	CU_ASSERT_EQUAL(meet(&t, &id, DDIO_DISKS_NAMES), NS_DISK_SAME);
+	CU_ASSERT(t.ns->next > next + (UINT64_C(1) << 31));
+	CU_ASSERT_EQUAL(id.lost, 0);
+	nst_commit(&t);
+	next = t.ns->next;
+	CU_ASSERT_EQUAL(nst_reopen(&t), 0);
+	CU_ASSERT(t.ns->next >= next);
+	nst_end(&t);
+}
+
+static const struct ut_case cases[] = {
+	{ "the same disk, and its next life", test_same_and_next },
+	{ "another disk", test_other_disk },
+	{ "a disk of the past", test_disk_of_the_past },
+	{ "a disk that forgets", test_forgetting_disk },
+	{ "lives of the name space", test_lives },
+	{ NULL, NULL },
+};
+
+int main(void)
+{
+	static const struct ut_suite suites[] = { { "disks", cases } };
+
+	return ut_run("ns_disks", suites, 1);
+}

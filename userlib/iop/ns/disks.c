@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * What the name space remembers of the cluster's disks, and its own lives, which the disks remember.  Each knows
+ * the other's last life, so that neither can come back from the past unnoticed.
+ */
+#include <errno.h>
+#include <string.h>
+#include "iop/ns/priv.h"
+#include "proto/cursor.h"
+
+/* Kinds of keys: a disk by its number, a life by its ordinal number, the present life. */
+enum { KEY_DISK = 'd', KEY_LIFE = 'l', KEY_NOW = 'n' };
+enum { KEY_LEN = 1 + NS_KEY_LEN, LIFE_LEN = 8, DISK_LEN = 36 };
+
+/* As in the store: an ordinal number, and random bits. */
+#define RANDOM_BITS 40
+/* Numbers of inodes that are passed over when the name space is accepted as it is: younger files had some. */
+#define NUMBERS_PASSED (UINT64_C(1) << 32)
+
+/**
+ * struct known_disk - what a disk was when it was last met
+ * @lost: files with lower numbers may have lost their objects there
+ */
+struct known_disk {
+	uint32_t flags;
+	uint8_t uuid[DDIO_UUID_LEN];
+	uint64_t life, lost;
+};
+
+static void make_key(uint8_t key[KEY_LEN], uint8_t kind, uint64_t number)
+{
+	key[0] = kind;
+	ns_key(key + 1, number);
+}
+
+static int get_bytes(struct ns *ns, uint8_t kind, uint64_t number, void *to, size_t size)
+{
+	uint8_t key[KEY_LEN];
+	const uint8_t *data;
+	const void *value;
+	size_t len;
+	int ret;
+
+	make_key(key, kind, number);
+	ret = kv_get(ns->kv, NS_DISKS, key, sizeof(key), &value, &len);
+	if (!ret)
+		ret = ns_bytes_get(key, sizeof(key), value, len, &data, &len);
+	if (!ret && len != size)
+		ret = -EUCLEAN;
+	if (!ret)
+		memcpy(to, data, size);
+	return ret;
+}
+
+static int get_disk(struct ns *ns, uint32_t disk, struct known_disk *known)
+{
+	uint8_t raw[DISK_LEN];
+	struct ddio_rd r = ddio_rd_begin(raw, sizeof(raw));
+	int ret = get_bytes(ns, KEY_DISK, disk, raw, sizeof(raw));
+
+	if (ret)
+		return ret;
+	known->flags = ddio_rd_u32(&r);
+	ddio_rd_bytes(&r, known->uuid, sizeof(known->uuid));
+	known->life = ddio_rd_u64(&r);
+	known->lost = ddio_rd_u64(&r);
+	return 0;
+}
+
+static int put_disk(struct ns *ns, const struct ddio_disk_id *id)
+{
+	uint8_t key[KEY_LEN], raw[DISK_LEN], value[DISK_LEN + NS_BYTES_EXTRA];
+	struct ddio_wr w = ddio_wr_begin(raw, sizeof(raw));
+
+	ddio_wr_u32(&w, id->flags & DDIO_DISK_FORGETS);
+	ddio_wr_bytes(&w, id->uuid, sizeof(id->uuid));
+	ddio_wr_u64(&w, id->life);
+	ddio_wr_u64(&w, id->lost);
+	make_key(key, KEY_DISK, id->disk);
+	ns_bytes_put(value, key, sizeof(key), raw, sizeof(raw));
+	return kv_put(ns->kv, NS_DISKS, key, sizeof(key), value, sizeof(value));
+}
+
+static int get_life(struct ns *ns, uint8_t kind, uint64_t number, uint64_t *life)
+{
+	uint8_t raw[LIFE_LEN];
+	struct ddio_rd r = ddio_rd_begin(raw, sizeof(raw));
+	int ret = get_bytes(ns, kind, number, raw, sizeof(raw));
+
+	*life = ret ? 0 : ddio_rd_u64(&r);
+	return ret;
+}
+
+static int put_life(struct lmdb *db, MDB_txn *txn, uint8_t kind, uint64_t number, uint64_t life)
+{
+	uint8_t key[KEY_LEN], raw[LIFE_LEN], value[LIFE_LEN + NS_BYTES_EXTRA];
+	struct ddio_wr w = ddio_wr_begin(raw, sizeof(raw));
+	MDB_val k = lmdb_val(key, sizeof(key)), v = lmdb_val(value, sizeof(value));
+
+	ddio_wr_u64(&w, life);
+	make_key(key, kind, number);
+	ns_bytes_put(value, key, sizeof(key), raw, sizeof(raw));
+	return mdb_put(txn, db->dbi[NS_DISKS], &k, &v, 0);
+}
+
+int ns_life_next(struct ns *ns)
+{
+	uint64_t last, random;
+	int ret = get_life(ns, KEY_NOW, 0, &last);
+
+	if (ret && ret != -ENOENT)
+		return ret;
+	ddio_env_random(ns->env, &random, sizeof(random));
+	ns->life = ((last >> RANDOM_BITS) + 1) << RANDOM_BITS | random >> (64 - RANDOM_BITS);
+	return 0;
+}
+
+int ns_life_put(struct ns *ns, struct lmdb *db, MDB_txn *txn)
+{
+	int ret = put_life(db, txn, KEY_LIFE, ns->life >> RANDOM_BITS, ns->life);
+
+	return ret ? ret : put_life(db, txn, KEY_NOW, 0, ns->life);
+}
+
+uint64_t ns_life(const struct ns *ns)
+{
+	return ns->life;
+}
+
+/* Returns true if @life was one of this name space. */
+static bool lived(struct ns *ns, uint64_t life)
+{
+	uint64_t mine;
+
+	return !life || (!get_life(ns, KEY_LIFE, life >> RANDOM_BITS, &mine) && mine == life);
+}
+
+/* How a disk differs from what it was when it was last met. */
+static enum ns_meeting compare(const struct known_disk *known, const struct ddio_disk_id *id)
+{
+	if (memcmp(known->uuid, id->uuid, sizeof(id->uuid)))
+		return known->flags & id->flags & DDIO_DISK_FORGETS ? NS_DISK_FORGOT
+								    : NS_DISK_OTHER;
+	if (known->life == id->life)
+		return NS_DISK_SAME;
+	return known->life == id->before ? NS_DISK_NEXT : NS_DISK_PAST;
+}
+
+/* What becomes of a difference that somebody has accepted; @names: as one of the name space. */
+static enum ns_meeting accept(enum ns_meeting met, const struct ddio_disk_id *id, bool names)
+{
+	if (names && (met == NS_NAMES_PAST || met == NS_DISK_PAST))
+		return NS_DISK_NEXT;
+	if (id->flags & DDIO_DISK_REPLACE && (met == NS_DISK_OTHER || met == NS_DISK_PAST))
+		return NS_DISK_FORGOT;
+	return met;
+}
+
+/* Meets one disk; @id->lost: what it has lost.  Returns 0 or -errno; *@met tells what stands in the way. */
+static int meet(struct ns *ns, struct ddio_disk_id *id, bool names, enum ns_meeting *met)
+{
+	struct known_disk known = { .lost = 0 };
+	int ret = get_disk(ns, id->disk, &known);
+
+	if (ret && ret != -ENOENT)
+		return ret;
+	*met = ret ? NS_DISK_NEXT : compare(&known, id);
+	if (!lived(ns, id->names) && (!names || *met == NS_DISK_SAME))
+		*met = NS_NAMES_PAST;
+	*met = accept(*met, id, names);
+	if (known.lost > id->lost)
+		id->lost = known.lost;
+	if (*met == NS_DISK_FORGOT)
+		id->lost = ns->next;
+	if (*met != NS_DISK_NEXT && *met != NS_DISK_FORGOT)
+		return 0;
+	*met = NS_DISK_SAME;
+	return put_disk(ns, id);
+}
+
+/* Younger files, which this name space does not know, have had the next numbers. */
+static int pass_numbers(struct ns *ns)
+{
+	if (ns->reserve_active)
+		return -EBUSY;
+	ns->limit += NUMBERS_PASSED;
+	ns->next = ns->limit;
+	return 0;
+}
+
+static bool any_unknown_life(struct ns *ns, const struct ddio_msg_disk_ids *x)
+{
+	uint32_t i;
+
+	for (i = 0; i < x->n; i++)
+		if (!lived(ns, x->ids[i].names))
+			return true;
+	return false;
+}
+
+int ns_meet(struct ns *ns, struct ddio_msg_disk_ids *x, enum ns_meeting *met, uint32_t *which)
+{
+	bool names = x->flags & DDIO_DISKS_NAMES;
+	enum ns_meeting one;
+	uint32_t i;
+	int ret = 0;
+
+	*met = NS_DISK_SAME;
+	ns_begin(ns);
+	if (names && any_unknown_life(ns, x))
+		ret = pass_numbers(ns);
+	for (i = 0; i < x->n && !ret; i++) {
+		ret = meet(ns, &x->ids[i], names, &one);
+		if (ret || one == NS_DISK_SAME || *met != NS_DISK_SAME)
+			continue;
+		*met = one;
+		*which = i;
+	}
+	x->names = ns->life;
+	return ns_end(ns, ret);
+}

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Handlers of FS_DISKS, by which the name space meets a node's disks, and of DISKS_KNOWN, by which the node hears
+ * of it.  A client carries what the two say to each other.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "iop/ops/fs.h"
+#include "iop/ops/handlers.h"
+
+/*
+ * FS_DISKS
+ */
+static const char *const meetings[] = {
+	[NS_DISK_OTHER] =
+		"disk %s of node %s is not the one that the name space knows: give back that disk "
+		"and its records, or accept this one by 'ddio replace %s'",
+	[NS_DISK_PAST] =
+		"disk %s of node %s and its records were put back from a backup: give back the "
+		"younger ones, or accept these by 'ddio replace %s'",
+	[NS_NAMES_PAST] =
+		"the name space is older than what disk %s of node %s has seen: give back its "
+		"younger records, or accept these by 'ddio replace --names'",
+};
+
+static void meeting_refused(struct server_request *req, const struct ddio_msg_disk_ids *x,
+			    enum ns_meeting met, uint32_t which)
+{
+	const struct ddio_conf *conf = req->reactor->iop->conf;
+	const struct ddio_conf_disk *disk = &conf->disks[x->ids[which].disk];
+	char text[DDIO_MAX_TEXT];
+
+	snprintf(text, sizeof(text), meetings[met], disk->name, conf->nodes[disk->node].name,
+		 disk->name);
+	server_fail(req, DDIO_ST_IO, "%s", text);
+}
+
+static bool disks_exist(const struct ddio_iop *iop, const struct ddio_msg_disk_ids *x)
+{
+	uint32_t i;
+
+	for (i = 0; i < x->n; i++)
+		if (x->ids[i].disk >= iop->conf->ndisks)
+			return false;
+	return true;
+}
+
+int serve_fs_disks(struct server_request *req, const void *payload)
+{
+	enum ns_meeting met;
+	struct ddio_msg_disk_ids x;
+	uint32_t which = 0;
+	int err;
+
+	FS_DECODE(req, payload, disk_ids, &x, "disks");
+	if (!disks_exist(req->reactor->iop, &x)) {
+		server_fail(
+			req, DDIO_ST_INVALID,
+			"a disk is not in the name server's configuration: give all nodes the same one");
+		ddio_msg_disk_ids_free(&x);
+		return 0;
+	}
+	err = ns_meet(fs_ns(req), &x, &met, &which);
+	if (err)
+		server_fail_errno(req, err, "meeting disks");
+	else if (met != NS_DISK_SAME)
+		meeting_refused(req, &x, met, which);
+	else
+		FS_REPLY(req, disk_ids, &x, true);
+	ddio_msg_disk_ids_free(&x);
+	return 0;
+}
+
+/*
+ * DISKS_KNOWN
+ */
+
+/**
+ * struct known_part - one disk's part of the request
+ * @there, @back: to the disk's reactor and back to reactor 0
+ */
+struct known_part {
+	struct server_request *req;
+	struct ddio_disk_id id;
+	struct iop_disk *disk;
+	struct ddio_post there, back;
+	struct commit commit;
+	int err;
+};
+
+struct known_ask {
+	uint64_t names;
+	struct known_part parts[];
+};
+
+static void known_back(void *arg)
+{
+	struct known_part *part = arg;
+	struct server_request *req = part->req;
+	struct ddio_disk_id *id = iop_disk_id(req->reactor->iop, part->id.disk);
+
+	if (part->err)
+		req->err = part->err;
+	else
+		*id = part->id;
+	if (--req->pending)
+		return;
+	if (req->err)
+		server_fail_errno(req, req->err, "noting that the name space knows the disks");
+	else
+		server_reply(req, NULL, 0);
+}
+
+static void known_end(struct known_part *part, int err)
+{
+	part->err = err;
+	if (!err)
+		store_identity(part->disk->store, &part->id);
+	ddio_env_post(part->req->reactor->env, &part->back);
+}
+
+static void known_committed(struct commit *commit, int err)
+{
+	known_end(commit->arg, err);
+}
+
+/* Runs on the disk's reactor. */
+static void known_there(void *arg)
+{
+	struct known_part *part = arg;
+	const struct known_ask *ask = part->req->data;
+	int err = part->disk->reactor->stopping ? -ESHUTDOWN : 0;
+
+	if (!err)
+		err = store_known(part->disk->store, ask->names, part->id.lost);
+	if (err) {
+		known_end(part, err);
+		return;
+	}
+	part->commit.done = known_committed;
+	part->commit.arg = part;
+	store_commit(part->disk->store, &part->commit);
+}
+
+/* The disk that is meant, in the life that is meant; else NULL. */
+static struct iop_disk *known_disk(const struct ddio_iop *iop, const struct ddio_disk_id *id)
+{
+	const struct ddio_disk_id *mine = iop_disk_id(iop, id->disk);
+
+	if (!mine || memcmp(mine->uuid, id->uuid, sizeof(id->uuid)) || mine->life != id->life)
+		return NULL;
+	return reactor_disk(&iop->reactors[iop_disk_reactor(iop, id->disk)], id->disk);
+}
+
+static bool known_parts(struct server_request *req, const struct ddio_msg_disk_ids *x)
+{
+	struct known_ask *ask = req->data;
+	uint32_t i;
+
+	for (i = 0; i < x->n; i++) {
+		struct known_part *part = &ask->parts[i];
+
+		part->req = req;
+		part->id = x->ids[i];
+		part->disk = known_disk(req->reactor->iop, &part->id);
+		part->there = (struct ddio_post){ .fn = known_there, .arg = part };
+		part->back = (struct ddio_post){ .fn = known_back, .arg = part };
+		if (!part->disk)
+			return false;
+	}
+	return true;
+}
+
+int serve_disks_known(struct server_request *req, const void *payload)
+{
+	struct known_ask *ask;
+	struct ddio_msg_disk_ids x;
+	uint32_t i;
+
+	FS_DECODE(req, payload, disk_ids, &x, "disks");
+	ask = calloc(1, sizeof(*ask) + x.n * sizeof(ask->parts[0]));
+	req->data = ask;
+	if (!ask) {
+		server_fail(req, DDIO_ST_NO_MEMORY, "no memory for the disks");
+	} else if (req->reactor->index || !x.n || !known_parts(req, &x)) {
+		server_fail(
+			req, DDIO_ST_STALE,
+			"the disks are not those of this node and reactor, or it was restarted");
+	} else {
+		ask->names = x.names;
+		req->pending = x.n;
+		for (i = 0; i < x.n; i++)
+			ddio_env_post(ask->parts[i].disk->reactor->env, &ask->parts[i].there);
+	}
+	ddio_msg_disk_ids_free(&x);
+	return 0;
+}
