@@ -149,7 +149,7 @@ static int open_object(struct coll_disk *cd)
 	err = store_get(cd->disk->store, &cd->coll->req->start.file.ref, p->makes, &cd->obj);
 	if (err) {
 		cd->obj = NULL;
-		if (err != -ENOENT || writes)
+		if (err != -ENOENT || p->makes)
 			return err;
 		return store_lost(cd->disk->store, cd->coll->req->start.file.ref.id) ? -EREMOTEIO
 										     : 0;

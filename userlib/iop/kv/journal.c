@@ -86,6 +86,21 @@ void kv_journal_close(struct kv_journal *j)
 	*j = (struct kv_journal){ .fd = { -1, -1 } };
 }
 
+int kv_journal_set_aside(struct kv_journal *j, const char *dir)
+{
+	char path[4096], aside[4096 + 16];
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		snprintf(path, sizeof(path), "%s/journal.%d", dir, i);
+		snprintf(aside, sizeof(aside), "%s.damaged", path);
+		if (rename(path, aside))
+			return -errno;
+	}
+	kv_journal_close(j);
+	return kv_journal_open(j, dir);
+}
+
 /*
  * Replaying: both files are in memory; the next record is in one or the other.
  */
@@ -166,6 +181,36 @@ static int replay_all(struct replay_file rd[2], uint64_t *seq, struct kv_map *ma
 	}
 }
 
+/* Could a record behind number @after begin here?  Cheap; its CRC decides. */
+static bool plausible(const uint8_t *buf, size_t len, uint64_t after)
+{
+	struct ddio_rd r = ddio_rd_begin(buf, len);
+	uint32_t body = ddio_rd_u32(&r);
+	uint64_t seq;
+
+	ddio_rd_u32(&r);
+	seq = ddio_rd_u64(&r);
+	return !r.err && body <= r.left && seq > after && seq - after <= len;
+}
+
+/* Looks at what replaying has left of a file: counts its bytes, and the whole records among them. */
+static void count_rest(struct kv_journal *j, const struct replay_file *rd)
+{
+	size_t at = rd->at, total;
+	uint64_t seq;
+
+	j->torn += rd->len - at;
+	while (rd->len - at >= KV_JOURNAL_HEAD) {
+		if (plausible(rd->buf + at, rd->len - at, j->seq) &&
+		    !kv_record_head(rd->buf + at, rd->len - at, &seq, &total)) {
+			j->beyond++;
+			at += total;
+		} else {
+			at++;
+		}
+	}
+}
+
 int kv_journal_replay(struct kv_journal *j, uint64_t after, struct kv_map *map)
 {
 	struct replay_file rd[2] = { { .buf = NULL } };
@@ -176,6 +221,8 @@ int kv_journal_replay(struct kv_journal *j, uint64_t after, struct kv_map *map)
 		ret = reader_load(&rd[i], j->fd[i]);
 	if (!ret)
 		ret = replay_all(rd, &j->seq, map);
+	for (i = 0; i < 2 && !ret; i++)
+		count_rest(j, &rd[i]);
 	for (i = 0; i < 2; i++)
 		free(rd[i].buf);
 	return ret;

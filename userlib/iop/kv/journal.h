@@ -22,12 +22,14 @@
  * @size: bytes of whole records
  * @seq: number of the last record
  * @buf: the last record, kept for its memory
+ * @torn: bytes after the last record that was replayed; @beyond: whole records among them
  * @broken: a partial record at its end could not be cut off: nothing may be appended
  */
 struct kv_journal {
 	int fd[2];
 	int at;
 	uint64_t size[2];
+	uint64_t torn, beyond;
 	uint64_t seq;
 	uint8_t *buf;
 	size_t cap;
@@ -42,9 +44,12 @@ void kv_journal_close(struct kv_journal *j);
  * @after: number of the last record already known; those after it are replayed in order, up to the
  *	first that is missing or incomplete
  * @map: gets their changes
- * Return: 0 or -errno; @j->seq is the number of the last one.
+ * Return: 0 or -errno; @j->seq is the number of the last one.  What is cut off at the end was never answered:
+ * @j->torn.  If there are whole records behind the break, something in the middle is damaged: @j->beyond.
  */
 int kv_journal_replay(struct kv_journal *j, uint64_t after, struct kv_map *map);
+/* Keeps what both journals hold under another name, "journal.N.damaged", and begins empty ones.  0 or -errno. */
+int kv_journal_set_aside(struct kv_journal *j, const char *dir);
 /* Appends all changes of @map as one record.  Returns 0, or -errno with nothing written. */
 int kv_journal_append(struct kv_journal *j, const struct kv_map *map);
 /* Switches to the other journal if that is empty.  Appending leaves a broken one by itself. */

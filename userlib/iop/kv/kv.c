@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The record store: opens it, reads and changes records. */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,6 +33,33 @@ static int replay_check(const struct kv_map *map, uint8_t ndbs)
 	return 0;
 }
 
+/* Says what was not replayed; what may be more than the end of the last write is kept. */
+static int replay_rest(struct kv *kv)
+{
+	struct kv_journal *j = &kv->journal;
+	uint64_t seq = j->seq;
+	int ret;
+
+	if (!j->torn)
+		return 0;
+	if (!j->beyond) {
+		ddio_env_log(kv->env, DDIO_LOG_INFO,
+			     "%s: the journal ends with %" PRIu64
+			     " bytes of a change that was never answered: dropped",
+			     kv->db.dir, j->torn);
+		return 0;
+	}
+	ddio_env_log(
+		kv->env, DDIO_LOG_ERR,
+		"%s: the journal is damaged behind change %" PRIu64 ": %" PRIu64
+		" later changes are lost, unless the machine has just lost its power; it is kept in "
+		"journal.*.damaged; run 'ddio fsck'",
+		kv->db.dir, seq, j->beyond);
+	ret = kv_journal_set_aside(j, kv->db.dir);
+	j->seq = seq;
+	return ret;
+}
+
 static int kv_replay(struct kv *kv, bool sync)
 {
 	struct replay replay = { .kv = kv };
@@ -47,10 +75,15 @@ static int kv_replay(struct kv *kv, bool sync)
 			kv->committed = kv->journal.seq;
 	}
 	kv_map_clear(&replay.map);
+	if (!ret)
+		ret = replay_rest(kv);
 	for (i = 0; i < 2 && !ret; i++)
 		ret = kv_journal_empty(&kv->journal, i);
+	if (ret || !sync)
+		return ret;
 	/* Numbers after a gap are used again: the old records must not come back after a crash. */
-	return ret || !sync ? ret : kv_journal_sync(&kv->journal);
+	ret = kv_journal_sync(&kv->journal);
+	return ret ? ret : lmdb_sync_dir(&kv->db);
 }
 
 static int kv_start(struct kv *kv, const struct kv_opts *opts, char *err, size_t err_len)

@@ -43,6 +43,32 @@ int lmdb_errno(int mdb_err)
 	return mdb_err > 0 ? -mdb_err : mdb_err;
 }
 
+int lmdb_sync_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *parent = slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path))
+			     : strdup(".");
+	int fd = parent ? open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	int ret = fd < 0 || fsync(fd) ? -errno : 0;
+
+	if (fd >= 0)
+		close(fd);
+	free(parent);
+	return ret;
+}
+
+int lmdb_sync_dir(const struct lmdb *db)
+{
+	return fsync(db->lock) ? -errno : 0;
+}
+
+static int make_dir(const char *path, mode_t mode)
+{
+	if (!mkdir(path, mode))
+		return lmdb_sync_name(path);
+	return errno == EEXIST ? 0 : -errno;
+}
+
 static int make_dirs(const char *dir)
 {
 	char *path = strdup(dir), *slash;
@@ -52,12 +78,11 @@ static int make_dirs(const char *dir)
 		return -ENOMEM;
 	for (slash = strchr(path + 1, '/'); slash && !ret; slash = strchr(slash + 1, '/')) {
 		*slash = '\0';
-		if (mkdir(path, 0777) && errno != EEXIST)
-			ret = -errno;
+		ret = make_dir(path, 0777);
 		*slash = '/';
 	}
-	if (!ret && mkdir(path, 0700) && errno != EEXIST)
-		ret = -errno;
+	if (!ret)
+		ret = make_dir(path, 0700);
 	free(path);
 	return ret;
 }
@@ -148,8 +173,16 @@ int lmdb_open(struct lmdb *db, const struct lmdb_opts *opts, char *err, size_t e
 	ret = open_env(db, opts);
 	if (ret)
 		goto free_dir;
+	ret = opts->sync ? lmdb_sync_dir(db) : 0;
+	if (ret)
+		goto close_env;
 	return 0;
 
+close_env:
+	mdb_txn_abort(db->read);
+	mdb_env_close(db->env);
+	db->env = NULL;
+	ret = -ret;
 free_dir:
 	free(db->dir);
 	db->dir = NULL;

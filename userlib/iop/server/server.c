@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include "iop/lmdb/env.h"
 #include "iop/server/priv.h"
 
 #define NS_DIR "ns"
@@ -23,7 +24,7 @@ static int check_meta(const struct server *server, char *err, size_t err_len)
 			return -EINVAL;
 		}
 	}
-	if (!mkdir(meta, 0700) || errno == EEXIST)
+	if ((!mkdir(meta, 0700) && !lmdb_sync_name(meta)) || errno == EEXIST)
 		return 0;
 	i = errno;
 	snprintf(err, err_len, "meta directory %s: %s", meta, strerror(i));

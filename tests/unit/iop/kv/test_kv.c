@@ -12,6 +12,8 @@
 #include "tests/unit/iop/store/ut_store.h"
 
 /* Journals that were flushed so far: bit 0 and 1. */
+/* Bits: the journals, their directory, the directory above it. */
+enum { JOURNAL_0 = 1, JOURNAL_1 = 2, DIRECTORY = 4, ABOVE = 8 };
 static uint32_t flushed;
 
 /* Stands in the place of the C library's. */
@@ -24,9 +26,13 @@ int fsync(int fd)
 	n = readlink(link, path, sizeof(path) - 1);
 	path[n > 0 ? n : 0] = '\0';
 	if (strstr(path, "/journal.0"))
-		flushed |= 1;
+		flushed |= JOURNAL_0;
 	if (strstr(path, "/journal.1"))
-		flushed |= 2;
+		flushed |= JOURNAL_1;
+	if (n > 3 && !strcmp(path + n - 3, "/kv"))
+		flushed |= DIRECTORY;
+	if (strstr(path, "/ddio-ut-") && !strchr(strstr(path, "/ddio-ut-") + 1, '/'))
+		flushed |= ABOVE;
 	return 0;
 }
 
@@ -384,7 +390,7 @@ static void test_replay_is_flushed(void)
 	kv_close(w.kv);
 	flushed = 0;
 	CU_ASSERT_EQUAL_FATAL(kv_open(w.env, &opts, &w.kv, w.err, sizeof(w.err)), 0);
-	CU_ASSERT_EQUAL(flushed, 3);
+	CU_ASSERT_EQUAL(flushed, JOURNAL_0 | JOURNAL_1 | DIRECTORY);
 	check_gets(&w, w.kv, &w.now);
 	/* Without sync nothing is flushed at all. */
 	flushed = 0;
@@ -393,7 +399,89 @@ static void test_replay_is_flushed(void)
 	end(&w);
 }
 
-/* Changes that a process reported as done survive its sudden end. */
+/* What has been made is found again after a power cut: directories that got a new name are flushed. */
+static void test_names_are_flushed(void)
+{
+	struct kv_opts opts = { .dbs = { "a", "b" }, .map = 1 << 20, .sync = true };
+	struct kv_world w;
+
+	begin(&w, 11);
+	kv_close(w.kv);
+	ut_remove_tree(w.dir);
+	opts.dir = w.dir;
+	flushed = 0;
+	CU_ASSERT_EQUAL_FATAL(kv_open(w.env, &opts, &w.kv, w.err, sizeof(w.err)), 0);
+	CU_ASSERT_EQUAL(flushed, JOURNAL_0 | JOURNAL_1 | DIRECTORY | ABOVE);
+	end(&w);
+}
+
+static void put(struct kv_world *w, uint32_t i)
+{
+	kv_begin(w->kv);
+	CU_ASSERT_EQUAL(kv_put(w->kv, 0, "count", 5, &i, sizeof(i)), 0);
+	CU_ASSERT_EQUAL(kv_end(w->kv), 0);
+}
+
+/*
+ * Five changes are in the journal; its byte @at, from the end if it is negative, changes, or (@cut) it ends there.
+ * The next open must find @want changes, keep the journal if @damaged, and say so.
+ */
+static void break_journal(long at, bool cut, uint32_t want, bool damaged)
+{
+	char path[300], aside[320];
+	struct kv_world w;
+	const void *value;
+	uint32_t i, got;
+	struct stat st;
+	size_t len;
+	FILE *f;
+
+	begin(&w, 12);
+	for (i = 1; i <= 5; i++)
+		put(&w, i);
+	snprintf(path, sizeof(path), "%s/journal.%d", w.dir, w.kv->journal.at);
+	snprintf(aside, sizeof(aside), "%s.damaged", path);
+	kv_close(w.kv);
+	stat(path, &st);
+	at += at < 0 ? (long)st.st_size : 0;
+	if (cut) {
+		CU_ASSERT_EQUAL(truncate(path, at), 0);
+	} else {
+		f = fopen(path, "r+b");
+		if (!f || fseek(f, at, SEEK_SET) || fputc('X', f) == EOF || fclose(f))
+			abort();
+	}
+	CU_ASSERT_EQUAL_FATAL(open_in(&w, w.dir, &w.kv), 0);
+	CU_ASSERT_EQUAL(kv_get(w.kv, 0, "count", 5, &value, &len), 0);
+	memcpy(&got, value, sizeof(got));
+	CU_ASSERT_EQUAL(got, want);
+	CU_ASSERT_EQUAL(stat(aside, &st), damaged ? 0 : -1);
+	CU_ASSERT_EQUAL(sim_logged(w.sim, "run 'ddio fsck'"), damaged);
+	CU_ASSERT_EQUAL(sim_logged(w.sim, "never answered: dropped"), !damaged);
+	/* It goes on behind what was found. */
+	put(&w, 9);
+	reopen(&w);
+	CU_ASSERT_EQUAL(kv_get(w.kv, 0, "count", 5, &value, &len), 0);
+	memcpy(&got, value, sizeof(got));
+	CU_ASSERT_EQUAL(got, 9);
+	end(&w);
+}
+
+/* A change of this test: its head, that of its operation, key and value. */
+enum { RECORD = KV_JOURNAL_HEAD + 8 + 5 + 4 };
+
+static void test_torn_or_damaged(void)
+{
+	break_journal(-1, true, 4, false);
+	break_journal(-RECORD + 1, true, 4, false);
+	break_journal(-1, false, 4, false);
+	break_journal(2 * RECORD + KV_JOURNAL_HEAD, false, 2, true);
+	break_journal(RECORD + 9, false, 1, true);
+	/* A length that leads nowhere. */
+	break_journal(3 * RECORD + 1, false, 3, true);
+}
+
+/* What a process had said to be done is there after its sudden end. */
 static void child(struct kv_world *w, int fd)
 {
 	uint32_t i;
@@ -463,6 +551,8 @@ static const struct ut_case cases[] = {
 	{ "refused", test_refused },
 	{ "a journal cannot be written", test_journal_fails },
 	{ "a replay is flushed", test_replay_is_flushed },
+	{ "names are flushed", test_names_are_flushed },
+	{ "a journal torn off, a journal damaged", test_torn_or_damaged },
 	{ "a process is killed", test_kill },
 	{ NULL, NULL },
 };
