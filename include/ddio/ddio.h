@@ -785,6 +785,33 @@ int ddio_disks(struct ddio_session *session, int (*fn)(void *arg, const struct d
 	       void *arg);
 
 /**
+ * struct ddio_bound_state - something of a node that one client can take only so much of
+ * @node: name of the node
+ * @name: of the bound; what follows a slash is the holder, else it is the node
+ * @error: 0, or the negative errno for which the node gave no answer; then only @node is valid
+ * @limit: what one holder may have
+ * @now: what all holders have
+ * @most: what one holder ever had
+ * @hits: how often a holder was refused more, or had to wait
+ */
+struct ddio_bound_state {
+	char node[256], name[32];
+	int error;
+	uint64_t limit, now, most, hits;
+};
+
+/**
+ * ddio_bounds - asks every node for its bounds, and how much of them is used
+ * @session: the session
+ * @fn: called for each bound of each node; a value other than 0 ends the walk
+ * @arg: for @fn
+ *
+ * Return: 0, what @fn returned, or a negative errno.
+ */
+int ddio_bounds(struct ddio_session *session,
+		int (*fn)(void *arg, const struct ddio_bound_state *st), void *arg);
+
+/**
  * struct ddio_check_result - what ddio_check() found
  * @files: inodes of regular files
  * @objects: objects on all disks

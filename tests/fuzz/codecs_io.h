@@ -288,6 +288,18 @@ static inline void gen_status(struct rnd *r, struct ddio_msg_status *x)
 	}
 }
 
+static inline void gen_bounds(struct rnd *r, struct ddio_msg_bounds *x)
+{
+	uint32_t i;
+
+	x->n = (uint32_t)rnd_below(r, 4);
+	x->bound = rnd_array(x->n, sizeof(*x->bound));
+	for (i = 0; i < x->n; i++) {
+		rnd_bytes(r, &x->bound[i], sizeof(x->bound[i]));
+		rnd_str(r, x->bound[i].name, sizeof(x->bound[i].name), 0);
+	}
+}
+
 static inline void gen_group_join(struct rnd *r, struct ddio_msg_group_join *x)
 {
 	rnd_bytes(r, x->group, sizeof(x->group));
@@ -358,6 +370,7 @@ static inline void gen_exchange(struct rnd *r, struct ddio_msg_exchange *x)
 	X(joint, ddio_msg_joint, N)                                     \
 	X(coll_join, ddio_msg_coll_join, N)                             \
 	X(status, ddio_msg_status, F(ddio_status_free))                 \
+	X(bounds, ddio_msg_bounds, P(bound))                            \
 	X(group_join, ddio_msg_group_join, N)                           \
 	X(group_table, ddio_msg_group_table, P(entry))                  \
 	X(fan, ddio_msg_fan, N)                                         \

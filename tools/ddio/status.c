@@ -8,7 +8,7 @@
 
 struct status_values {
 	const char *conf;
-	bool csv, nodes;
+	bool csv, nodes, bounds;
 };
 
 static const struct ddio_opt status_opts[] = {
@@ -16,6 +16,8 @@ static const struct ddio_opt status_opts[] = {
 	  "the cluster's configuration ($DDIO_CONF)" },
 	{ "nodes", 'n', OPT_FLAG, offsetof(struct status_values, nodes), NULL,
 	  "show nodes only, without their disks" },
+	{ "bounds", 'b', OPT_FLAG, offsetof(struct status_values, bounds), NULL,
+	  "show what clients may take of each node, and have taken" },
 	{ "csv", 0, OPT_FLAG, offsetof(struct status_values, csv), NULL,
 	  "print every counter of every disk, comma-separated" },
 	{ 0 },
@@ -54,6 +56,24 @@ static int show_node(void *arg, const struct ddio_node_state *n)
 	       (unsigned long long)n->requests, plural(n->requests),
 	       (unsigned long long)n->collectives, plural(n->collectives),
 	       (unsigned long long)n->refused, cmd_human(n->memory_bytes, mem));
+	return 0;
+}
+
+static int show_bound(void *arg, const struct ddio_bound_state *b)
+{
+	struct status_count *c = arg;
+
+	if (!c->shown++)
+		printf("%-10s %-20s %12s %12s %12s %12s\n", "node", "bound", "limit", "now", "most",
+		       "hits");
+	if (b->error) {
+		c->down++;
+		printf("%-10s no answer: %s\n", b->node, strerror(-b->error));
+		return 0;
+	}
+	printf("%-10s %-20s %12llu %12llu %12llu %12llu\n", b->node, b->name,
+	       (unsigned long long)b->limit, (unsigned long long)b->now,
+	       (unsigned long long)b->most, (unsigned long long)b->hits);
 	return 0;
 }
 
@@ -143,6 +163,8 @@ int cmd_status(int argc, char **argv)
 		return EXIT_FAILED;
 	if (v.csv) {
 		err = ddio_disks(s, csv_disk, &c);
+	} else if (v.bounds) {
+		err = ddio_bounds(s, show_bound, &c);
 	} else {
 		err = ddio_nodes(s, show_node, &c);
 		if (!err && !v.nodes) {

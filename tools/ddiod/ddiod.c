@@ -262,6 +262,7 @@ static int node_start(struct ddiod *d, const struct ddio_key *key)
 		.envs = d->envs,
 		.key = key,
 		.repair = d->opts.repair,
+		.descriptors = d->descriptors,
 		.on_stopped = node_stopped,
 		.arg = d,
 	};
@@ -429,6 +430,7 @@ int main(int argc, char **argv)
 	if (!getrlimit(RLIMIT_NOFILE, &rl)) {
 		rl.rlim_cur = rl.rlim_max;
 		setrlimit(RLIMIT_NOFILE, &rl);
+		d.descriptors = rl.rlim_cur;
 	}
 	openlog(PROGRAM, LOG_PID, LOG_DAEMON);
 	log_bugs(&d);

@@ -56,6 +56,7 @@ struct ddiod {
 	struct ddio_iop *iop;
 	struct ddio_post stop;
 	bool stopping;
+	uint64_t descriptors;
 };
 
 /* Sets the level from --log-level.  Return: 0, or -EINVAL after a message. */

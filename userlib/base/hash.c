@@ -107,7 +107,7 @@ struct ddio_hash_node *ddio_hash_next(const struct ddio_hash *hash, struct ddio_
 	return node;
 }
 
-uint64_t hash_bytes(const void *data, size_t len)
+uint64_t ddio_hash_bytes(const void *data, size_t len)
 {
 	uint64_t sum = len, word;
 	const uint8_t *at = data;

@@ -68,7 +68,7 @@ struct ddio_hash_node *ddio_hash_first(const struct ddio_hash *hash, struct ddio
 struct ddio_hash_node *ddio_hash_next(const struct ddio_hash *hash, struct ddio_hash_walk *walk);
 
 /* Returns a key for @len bytes. */
-uint64_t hash_bytes(const void *data, size_t len);
+uint64_t ddio_hash_bytes(const void *data, size_t len);
 
 /* Returns a key for two numbers. */
 static inline uint64_t ddio_hash_pair(uint64_t a, uint64_t b)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "conn/conn_priv.h"
+#include "env/lines.h"
 
 /*
  * Entry and exit.  Not inlined: gcc 12 would take c->frame for a dangling pointer then, though a frame
@@ -133,8 +134,8 @@ static void on_timer(void *arg)
 	} else if (c->state == CONN_OPEN) {
 		conn_fail(c, &f, c->out.err, "%s", strerror(-c->out.err));
 	} else {
-		ddio_env_log(c->env, DDIO_LOG_WARN, "%s: the opening exchange took too long",
-			     c->peer);
+		ddio_env_log_caused(c->env, DDIO_LOG_WARN, "%s: the opening exchange took too long",
+				    c->peer);
 		conn_fail(c, &f, -ETIMEDOUT, "the opening exchange took too long");
 	}
 	conn_leave(c, &f);
@@ -265,7 +266,7 @@ void ddio_conn_refuse(struct ddio_conn *c, uint32_t status, const char *text)
 		return;
 	snprintf(clean, sizeof(clean), "%s", text);
 	conn_clean_text(clean);
-	ddio_env_log(c->env, DDIO_LOG_WARN, "refused %s: %s", c->peer, clean);
+	ddio_env_log_caused(c->env, DDIO_LOG_WARN, "refused %s: %s", c->peer, clean);
 	conn_begin_end(c, status, clean);
 	conn_post(c);
 }
@@ -358,6 +359,16 @@ void ddio_conn_pause(struct ddio_conn *c, bool pause)
 size_t ddio_conn_queued(const struct ddio_conn *c)
 {
 	return c->out.queued;
+}
+
+uint64_t ddio_conn_features(const struct ddio_conn *c)
+{
+	return c->features;
+}
+
+size_t ddio_conn_copied(const struct ddio_conn *c)
+{
+	return c->out.copied;
 }
 
 uint64_t ddio_conn_last_rx(const struct ddio_conn *c)

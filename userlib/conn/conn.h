@@ -139,8 +139,11 @@ int ddio_conn_reply(struct ddio_conn *conn, const struct ddio_msg *request, uint
 void ddio_conn_discard(struct ddio_conn *conn);
 /* Stops, or resumes, calls of bulk() and message(): back-pressure through TCP. */
 void ddio_conn_pause(struct ddio_conn *conn, bool pause);
-/* Returns how many bytes wait to be sent. */
+/* Returns how many bytes wait to be sent; how many of them are copies, that is, everything but bulk. */
 size_t ddio_conn_queued(const struct ddio_conn *conn);
+size_t ddio_conn_copied(const struct ddio_conn *conn);
+/* Returns the features that both ends agreed on: DDIO_FEATURE_*. */
+uint64_t ddio_conn_features(const struct ddio_conn *conn);
 /* Return the time of the last byte received, and sent. */
 uint64_t ddio_conn_last_rx(const struct ddio_conn *conn);
 uint64_t ddio_conn_last_tx(const struct ddio_conn *conn);

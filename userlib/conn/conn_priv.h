@@ -86,7 +86,7 @@ struct conn_seg {
  * @head: the first whose sender has not been told
  * @sent: the first that has not left entirely
  * @tail: one past the last
- * @queued: bytes that have not left
+ * @queued: bytes that have not left; @copied: of these, bytes in chunks
  * @cur: the chunk being filled; @spare: an empty one
  * @blocked: the stream is full; writable() will be called
  * @high: the queue has been above the high mark since drained() was last called
@@ -95,7 +95,7 @@ struct conn_seg {
 struct conn_out {
 	struct conn_seg *ring;
 	uint32_t cap, head, sent, tail;
-	size_t queued;
+	size_t queued, copied;
 	struct conn_chunk *cur, *spare;
 	bool blocked, high;
 	int err;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "conn/conn_priv.h"
+#include "env/lines.h"
 
 void conn_post(struct ddio_conn *c)
 {
@@ -114,7 +115,7 @@ void conn_reject(struct ddio_conn *c, struct conn_frame *f, uint32_t status, con
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
 	conn_clean_text(text);
-	ddio_env_log(c->env, DDIO_LOG_WARN, "refused %s: %s", c->peer, text);
+	ddio_env_log_caused(c->env, DDIO_LOG_WARN, "refused %s: %s", c->peer, text);
 	if (c->out.queued) {
 		/* Bytes are queued only because the peer does not read: a REFUSE would not arrive either. */
 		conn_fail(c, f, ddio_status_to_errno(status), "%s", text);

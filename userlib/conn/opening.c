@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "conn/conn_priv.h"
+#include "env/lines.h"
 
 uint16_t conn_opening_expected(const struct ddio_conn *c)
 {
@@ -276,7 +277,7 @@ static void got_refuse(struct ddio_conn *c, struct conn_frame *f, const void *pa
 	conn_clean_text(x.text);
 	/* A connector tells its user; an acceptor has no user yet. */
 	if (c->state == CONN_WAIT_HELLO || c->state == CONN_WAIT_PROOF)
-		ddio_env_log(c->env, DDIO_LOG_WARN, "refused by %s: %s", c->peer, x.text);
+		ddio_env_log_caused(c->env, DDIO_LOG_WARN, "refused by %s: %s", c->peer, x.text);
 	conn_fail(c, f, ddio_status_to_errno(x.status), "refused: %s",
 		  x.text[0] ? x.text : ddio_status_text(x.status));
 }

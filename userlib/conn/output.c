@@ -127,8 +127,10 @@ static void seg_push(struct conn_out *o, void *base, size_t len, struct conn_chu
 	seg->len = len;
 	seg->chunk = chunk;
 	seg->send = NULL;
-	if (chunk)
+	if (chunk) {
 		chunk->refs++;
+		o->copied += len;
+	}
 	o->queued += len;
 }
 
@@ -145,6 +147,7 @@ static void seg_push_copied(struct conn_out *o, struct conn_chunk *chunk, size_t
 	if (last && last->chunk == chunk && !last->send) {
 		last->len += len;
 		o->queued += len;
+		o->copied += len;
 	} else {
 		seg_push(o, at, len, chunk);
 	}
@@ -200,6 +203,8 @@ static void advance(struct conn_out *o, size_t n)
 	o->queued -= n;
 	while (n) {
 		seg = seg_at(o, o->sent);
+		if (seg->chunk)
+			o->copied -= n < seg->len ? n : seg->len;
 		if (n < seg->len) {
 			seg->base += n;
 			seg->len -= n;
@@ -331,6 +336,7 @@ void conn_out_cancel(struct ddio_conn *c, int err)
 	}
 	o->sent = o->tail;
 	o->queued = 0;
+	o->copied = 0;
 }
 
 void conn_out_free(struct ddio_conn *c)

@@ -50,6 +50,10 @@ struct ddio_env {
 		void *buf;
 		size_t len;
 	} spare[ENV_SPARES];
+	struct env_lines { /* see lines.h */
+		uint64_t since, left_out, told;
+		uint32_t n;
+	} lines;
 	struct arena *arena; /* where ddio_env_alloc() looks first, once an engine wants it */
 	struct kenv *kenv;   /* see kenv.h */
 };

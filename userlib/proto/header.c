@@ -42,6 +42,7 @@ static const struct op_info ops[] = {
 	OP(PING, SMALL, SMALL),
 	OP(STATUS, SMALL, SMALL),
 	OP(ENDED, SMALL, 0),
+	OP(BOUNDS, SMALL, SMALL),
 	OP(DISKS_KNOWN, SMALL, SMALL),
 
 	OP(NS_CREATE, SMALL, SMALL),

@@ -61,6 +61,36 @@ static inline void code_status(struct ddio_coder *c, struct ddio_msg_status *x)
 }
 CODEC_OWNING(status, ddio_msg_status, ddio_status_free)
 
+/* An empty string and four numbers. */
+#define BOUND_MIN (2 + 4 * 8)
+
+static inline void code_bounds(struct ddio_coder *c, struct ddio_msg_bounds *x)
+{
+	uint32_t i;
+
+	code_u32(c, &x->n);
+	code_padding(c);
+	code_check(c, x->n <= DDIO_MAX_BATCH, -EMSGSIZE);
+	if (c->reading)
+		x->bound = code_alloc(c, x->n, sizeof(*x->bound), BOUND_MIN);
+	for (i = 0; i < x->n && coder_ok(c); i++) {
+		struct ddio_bound_status *b = &x->bound[i];
+
+		code_str(c, b->name, sizeof(b->name));
+		code_u64(c, &b->limit);
+		code_u64(c, &b->now);
+		code_u64(c, &b->most);
+		code_u64(c, &b->hits);
+	}
+}
+
+static void release_bounds(struct ddio_msg_bounds *x)
+{
+	free(x->bound);
+	memset(x, 0, sizeof(*x));
+}
+CODEC_OWNING(bounds, ddio_msg_bounds, release_bounds)
+
 void ddio_status_free(struct ddio_msg_status *st)
 {
 	free(st->disks);

@@ -378,6 +378,20 @@ struct ddio_msg_status {
 	struct ddio_disk_status *disks; /* allocated: ddio_status_free() */
 };
 void ddio_status_free(struct ddio_msg_status *st);
+
+/**
+ * struct ddio_bound_status - one bound of a node
+ * @limit: of one holder; @now: in use by all; @most: that one ever had; @hits: how often somebody was held to it
+ */
+struct ddio_bound_status {
+	char name[32];
+	uint64_t limit, now, most, hits;
+};
+
+struct ddio_msg_bounds {
+	uint32_t n;
+	struct ddio_bound_status *bound; /* allocated: free() */
+};
 void ddio_welcome_free(struct ddio_msg_welcome *w);
 void ddio_ns_listing_free(struct ddio_msg_ns_listing *l);
 
@@ -455,6 +469,7 @@ DDIO_PROTO_CODEC(coll_abort, ddio_msg_coll_abort);
 DDIO_PROTO_CODEC(joint, ddio_msg_joint);
 DDIO_PROTO_CODEC(coll_join, ddio_msg_coll_join);
 DDIO_PROTO_CODEC(status, ddio_msg_status);
+DDIO_PROTO_CODEC(bounds, ddio_msg_bounds);
 DDIO_PROTO_CODEC(group_join, ddio_msg_group_join);
 DDIO_PROTO_CODEC(group_table, ddio_msg_group_table);
 DDIO_PROTO_CODEC(fan, ddio_msg_fan);

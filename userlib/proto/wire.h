@@ -12,9 +12,10 @@
 #define DDIO_WIRE_MAGIC 0x4f494444u /* "DDIO" */
 #define DDIO_WIRE_VERSION 1
 #define DDIO_WIRE_MIN_VERSION 1
-/* Optional features that this version knows. */
+/* Optional features: a bit that the connector offers and the acceptor confirms. */
+#define DDIO_FEATURE_BOUNDS 0x1ull   /* BOUNDS */
 #define DDIO_FEATURE_IDENTITY 0x2ull /* WELCOME identifies disks; DISKS_KNOWN and FS_DISKS */
-#define DDIO_WIRE_FEATURES (DDIO_FEATURE_IDENTITY)
+#define DDIO_WIRE_FEATURES (DDIO_FEATURE_BOUNDS | DDIO_FEATURE_IDENTITY)
 
 /* Header: magic u32 @0, version u16 @4, opcode u16 @6, flags u32 @8, status u32 @12,
  * tag u64 @16, length u64 @24.  Only replies and COLL_DONE have a status. */
@@ -38,6 +39,7 @@ enum ddio_opcode {
 	/* any I/O processor */
 	DDIO_OP_PING = 16,
 	DDIO_OP_STATUS = 17, /* reply: node and disk counters */
+	DDIO_OP_BOUNDS = 19, /* reply: what clients may take, and have taken; feature BOUNDS */
 	DDIO_OP_ENDED = 18,  /* its last message: all that it was given is durable; no reply */
 
 	DDIO_OP_DISKS_KNOWN = 20, /* to reactor 0: the name space knows these disks of yours */

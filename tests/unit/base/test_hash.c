@@ -105,15 +105,16 @@ static void bytes_are_keys_by_their_digest(void)
 
 	for (i = 0; i < N; i++) {
 		entry[i].name = names[i];
-		ddio_hash_add(&hash, &entry[i].node, hash_bytes(names[i], strlen(names[i])));
+		ddio_hash_add(&hash, &entry[i].node, ddio_hash_bytes(names[i], strlen(names[i])));
 	}
 	for (i = 0; i < N; i++) {
 		found = 0;
-		ddio_hash_for_each_match(at, &hash, hash_bytes(names[i], strlen(names[i])), node)
+		ddio_hash_for_each_match(at, &hash, ddio_hash_bytes(names[i], strlen(names[i])),
+					 node)
 			found += !strcmp(at->name, names[i]);
 		CU_ASSERT_EQUAL(found, 1);
 	}
-	CU_ASSERT_NOT_EQUAL(hash_bytes("a\0", 2), hash_bytes("a", 1));
+	CU_ASSERT_NOT_EQUAL(ddio_hash_bytes("a\0", 2), ddio_hash_bytes("a", 1));
 	CU_ASSERT_NOT_EQUAL(ddio_hash_pair(1, 2), ddio_hash_pair(2, 1));
 	ddio_hash_fini(&hash);
 }

@@ -356,6 +356,12 @@ static const struct ddio_msg_status status = {
 	.disks = (struct ddio_disk_status *)disk_status,
 };
 
+static const struct ddio_bound_status a_bound = {
+	.name = "locks", .limit = N64(1), .now = N64(2), .most = N64(3), .hits = N64(4)
+};
+static const struct ddio_msg_bounds bounds = { .n = 1,
+					       .bound = (struct ddio_bound_status *)&a_bound };
+
 /*
  * Between compute processes
  */

@@ -166,6 +166,7 @@ static void test_counts_against_length(void)
 		huge_count("welcome", 12, counts[i]);
 		huge_count("record", 52, counts[i]);
 		huge_count("status", 64, counts[i]);
+		huge_count("bounds", 0, counts[i]);
 	}
 }
 

@@ -134,6 +134,9 @@ static const struct golden goldens[] = {
 	  "13debc9a78563412 14debc9a78563412 15debc9a78563412 16debc9a78563412 "
 	  "17debc9a78563412 18debc9a78563412 19debc9a78563412 1adebc9a78563412 "
 	  "1bdebc9a78563412 1cdebc9a78563412" },
+	{ "bounds", &bounds,
+	  "01000000 00000000 0500 6c6f636b73 01debc9a78563412 02debc9a78563412 "
+	  "03debc9a78563412 04debc9a78563412" },
 	{ "group_join", &group_join,
 	  "010102030405060708090a0b0c0d0e0f 45230100 46230100 0600 686f73743a31" },
 	{ "group_table", &group_table,

@@ -167,8 +167,13 @@ static int request_send(struct lane *lane, struct node_request *request)
 void request_submit(struct lane *lane, struct node_request *request)
 {
 	struct error error;
-	int err = request_send(lane, request);
+	int err;
 
+	if (request->opcode == DDIO_OP_BOUNDS &&
+	    !(ddio_conn_features(lane->conn) & DDIO_FEATURE_BOUNDS))
+		err = -EOPNOTSUPP;
+	else
+		err = request_send(lane, request);
 	if (!err)
 		return;
 	error_set(&error, err, "node %s (%s): cannot send %s: %s", LANE_NAMES(lane),

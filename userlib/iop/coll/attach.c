@@ -3,6 +3,8 @@
  * How members come and go.  Members attach on each of their lanes before the first collective of the
  * group; a connection that ends takes its members with it, and ends what they ran.
  */
+#include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include "iop/coll/priv.h"
@@ -36,6 +38,7 @@ static uint32_t attach(struct client *client, const struct ddio_msg_attach *at, 
 {
 	struct reactor *reactor = client->reactor;
 	struct coll_group *group = coll_group_find(reactor, at->group);
+	int err;
 
 	if (reactor->stopping) {
 		snprintf(text, len, SERVER_STOPPING);
@@ -56,13 +59,19 @@ static uint32_t attach(struct client *client, const struct ddio_msg_attach *at, 
 	}
 	if (!group)
 		group = coll_group_new(reactor, at->group, at->size);
-	if (!group || coll_member_new(group, client, at)) {
-		if (group)
-			coll_group_release(group);
+	err = group ? coll_member_new(group, client, at) : -ENOMEM;
+	if (!err)
+		return DDIO_ST_OK;
+	if (group)
+		coll_group_release(group);
+	if (err == -EBUSY)
+		snprintf(text, len,
+			 "the connection is a member of %" PRIu64 " groups, as many as it may be: "
+			 "free groups that are not used any more",
+			 client->ngroups);
+	else
 		snprintf(text, len, "no memory for a group of %u members", at->size);
-		return DDIO_ST_NO_MEMORY;
-	}
-	return DDIO_ST_OK;
+	return ddio_status_from_errno(err);
 }
 
 /**

@@ -16,6 +16,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "env/lines.h"
 #include "iop/coll/core/pool.h"
 #include "iop/coll/priv.h"
 #include "iop/coll/service.h"
@@ -279,8 +280,9 @@ static void refuse(struct coll_to *to, struct coll_group *group, const struct ve
 	struct ddio_msg_coll_done done = { .op = to->req->start.op };
 
 	to->reactor->refused++;
-	ddio_env_log(to->reactor->env, DDIO_LOG_WARN, "collective %llu of file \"%s\" refused: %s",
-		     (unsigned long long)done.op, to->req->start.file.name, v->text);
+	ddio_env_log_caused(to->reactor->env, DDIO_LOG_WARN,
+			    "collective %llu of file \"%s\" refused: %s",
+			    (unsigned long long)done.op, to->req->start.file.name, v->text);
 	coll_req_fail(to->req, to->reactor, v);
 	if (group)
 		coll_done_send(group, &done, NULL, v);
@@ -342,6 +344,8 @@ void coll_exit(struct reactor *reactor)
 
 	ddio_list_for_each_entry_safe(group, tmp, &reactor->groups, link)
 		coll_group_release(group);
+	ddio_hash_fini(&reactor->groups_by_id);
+	ddio_hash_fini(&reactor->members);
 	coll_buffers_drop(reactor);
 }
 

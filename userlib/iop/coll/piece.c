@@ -5,6 +5,7 @@
  * the length that the distribution demands.
  */
 #include <errno.h>
+#include "env/lines.h"
 #include "iop/coll/priv.h"
 
 static struct coll_slot *find_slot(struct coll *coll, uint32_t disk, uint64_t file_block)
@@ -55,10 +56,10 @@ struct piece {
 
 static int piece_refused(const struct client *client, const struct piece *p, const char *why)
 {
-	ddio_env_log(client->reactor->env, DDIO_LOG_WARN,
-		     "%s: piece of block %llu for collective %llu: %s",
-		     ddio_conn_peer(client->conn), (unsigned long long)p->data.block,
-		     (unsigned long long)p->data.op, why);
+	ddio_env_log_caused(client->reactor->env, DDIO_LOG_WARN,
+			    "%s: piece of block %llu for collective %llu: %s",
+			    ddio_conn_peer(client->conn), (unsigned long long)p->data.block,
+			    (unsigned long long)p->data.op, why);
 	return -EPROTO;
 }
 

@@ -10,6 +10,8 @@
 #include "iop/coll/priv.h"
 
 #define PLAN_STEPS 8192 /* of a turn */
+/* Runs of blocks that were never written, and entries of a list beyond one for each block that exists. */
+#define PLAN_HOLES (UINT64_C(1) << 20)
 
 /**
  * struct planning - what the list for reading and that for writing differ in
@@ -54,7 +56,7 @@ static bool scan_next(struct coll_disk *cd, uint64_t *first, uint64_t *count)
 
 static int count_short(struct coll_disk *cd, uint64_t first, uint64_t count)
 {
-	uint64_t start, run;
+	uint64_t start, run, size;
 	bool written;
 
 	while (count) {
@@ -67,7 +69,9 @@ static int count_short(struct coll_disk *cd, uint64_t first, uint64_t count)
 		first += run;
 		count -= run;
 	}
-	return 0;
+	/* A disk cannot hold more, so the rest need not be counted. */
+	size = ddio_disk_info(cd->disk->disk)->size / cd->coll->block_size;
+	return cd->short_blocks > size ? -ENOSPC : 0;
 }
 
 /* Adds some blocks to the list. */
@@ -85,6 +89,8 @@ static int place_some(struct coll_disk *cd, uint64_t first, uint64_t count, uint
 	if (there && (written || cd->planning->unwritten))
 		placed.sector = start / SPAN_SECTOR;
 	*done = placed.count;
+	if (placed.sector == SPAN_HOLE && ++cd->holes > PLAN_HOLES)
+		return -E2BIG;
 	return plan_add(&cd->plan, &placed);
 }
 
@@ -151,9 +157,12 @@ static int open_object(struct coll_disk *cd)
 		cd->obj = NULL;
 		if (err != -ENOENT || p->makes)
 			return err;
-		return store_lost(cd->disk->store, cd->coll->req->start.file.ref.id) ? -EREMOTEIO
-										     : 0;
+		if (store_lost(cd->disk->store, cd->coll->req->start.file.ref.id))
+			return -EREMOTEIO;
 	}
+	/* Only the client says how far a file reaches; a write is bounded by the space. */
+	if (!p->makes)
+		cd->plan.most = PLAN_HOLES + (cd->obj ? object_blocks(cd->obj) : 0);
 	return 0;
 }
 
@@ -186,6 +195,12 @@ static void plan_failed(struct coll_disk *cd, int err)
 			       "disk %s: " STORE_LOST_TEXT " (\"%s\")", cd->disk->name,
 			       (unsigned long long)cd->coll->req->start.file.ref.id,
 			       cd->coll->req->start.file.name);
+	else if (err == -E2BIG)
+		coll_fail_here(
+			cd->coll, status, COLL_NOBODY,
+			"disk %s: file \"%s\": too many blocks that were never written; read "
+			"less at a time",
+			cd->disk->name, cd->coll->req->start.file.name);
 	else
 		coll_fail_here(cd->coll, status, COLL_NOBODY,
 			       "disk %s: file \"%s\" cannot be used: %s", cd->disk->name,

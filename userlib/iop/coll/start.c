@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "env/lines.h"
 #include "iop/coll/priv.h"
 
 /*
@@ -183,10 +184,10 @@ static void refuse_number(const struct coll_member *m, uint64_t op)
 	struct ddio_msg_coll_done done = { .op = op, .handle = m->handle };
 	struct verdict v;
 
-	ddio_env_log(m->client->reactor->env, DDIO_LOG_WARN,
-		     "%s: collective %llu refused: the group is at %llu already",
-		     ddio_conn_peer(m->client->conn), (unsigned long long)op,
-		     (unsigned long long)m->group->last_start);
+	ddio_env_log_caused(m->client->reactor->env, DDIO_LOG_WARN,
+			    "%s: collective %llu refused: the group is at %llu already",
+			    ddio_conn_peer(m->client->conn), (unsigned long long)op,
+			    (unsigned long long)m->group->last_start);
 	verdict_set(&v, DDIO_ST_INVALID, COLL_NOBODY,
 		    "collective %llu was started after %llu of the same group",
 		    (unsigned long long)op, (unsigned long long)m->group->last_start);
@@ -211,8 +212,9 @@ static void start(struct coll_member *m, struct coll_req *req)
 		return;
 	}
 	group->reactor->refused++;
-	ddio_env_log(group->reactor->env, DDIO_LOG_WARN, "%s: collective %llu refused: %s",
-		     ddio_conn_peer(m->client->conn), (unsigned long long)req->start.op, v.text);
+	ddio_env_log_caused(group->reactor->env, DDIO_LOG_WARN, "%s: collective %llu refused: %s",
+			    ddio_conn_peer(m->client->conn), (unsigned long long)req->start.op,
+			    v.text);
 	coll_done_send(group, &done, NULL, &v);
 }
 

@@ -10,6 +10,7 @@
 #define WATCH_CHECKS 4 /* within the timeout */
 #define WATCH_MIN_NS 1000000ull
 #define WATCH_DEFAULT_NS 30000000000ull
+#define WATCH_TIMES 16 /* a client may wish for so many times the node's own time limit */
 
 static uint64_t later(uint64_t a, uint64_t b)
 {
@@ -166,18 +167,28 @@ static void watch(void *arg)
 	arm(coll, now);
 }
 
+/* Returns the time limit of a collective: the client's wish within the node's bounds. */
+static uint64_t time_limit(const struct coll *coll)
+{
+	uint64_t own = coll->reactor->iop->conf->timeout_ns;
+	uint64_t wish = coll->req->start.timeout_ns;
+
+	if (!own)
+		own = WATCH_DEFAULT_NS;
+	if (!wish)
+		wish = own;
+	if (wish > own * WATCH_TIMES)
+		wish = own * WATCH_TIMES;
+	return later(wish, WATCH_MIN_NS);
+}
+
 void coll_watch_begin(struct coll *coll)
 {
 	uint64_t now = coll->begin_ns;
 	struct coll_member *m;
 	uint32_t r;
 
-	coll->timeout_ns = coll->req->start.timeout_ns;
-	if (!coll->timeout_ns)
-		coll->timeout_ns = coll->reactor->iop->conf->timeout_ns;
-	if (!coll->timeout_ns)
-		coll->timeout_ns = WATCH_DEFAULT_NS;
-	coll->timeout_ns = later(coll->timeout_ns, WATCH_MIN_NS);
+	coll->timeout_ns = time_limit(coll);
 	for (r = 0; r < coll->group->size; r++) {
 		m = coll_group_member(coll->group, r);
 		if (m)

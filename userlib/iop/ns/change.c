@@ -87,6 +87,27 @@ int ns_end(struct ns *ns, int ret)
 	return ret;
 }
 
+/* Results up to this number have arrived. */
+static uint64_t results_arrived(const struct ns_who *who)
+{
+	const struct ns_mount *m = who->mount;
+
+	return m->any_done && m->forgotten > who->seq.upto ? m->forgotten : who->seq.upto;
+}
+
+/* Returns false, and counts it, if the mount has as many results as it may have and forgets none. */
+static bool results_room(struct ns *ns, const struct ns_who *who)
+{
+	struct bound *b = &ns->bounds->at[BOUND_RESULTS];
+	uint64_t seq;
+
+	if (who->mount->results < b->limit ||
+	    (!ns_result_next(ns, who->mount, 0, &seq) && seq <= results_arrived(who)))
+		return true;
+	b->hits++;
+	return false;
+}
+
 /* Returns true if the sender may make the request again. */
 static bool asks_again(const struct ns_who *who)
 {
@@ -103,31 +124,48 @@ int ns_begin_once(struct ns *ns, const struct ns_who *who, uint64_t *result, boo
 	*again = !ret;
 	if (ret != -ENOENT)
 		return ret;
+	if (asks_again(who) && !results_room(ns, who))
+		return -EBUSY;
 	ns_begin(ns);
 	return 0;
 }
 
-/* Forgets results that have arrived. */
-static int forget_results(struct ns *ns, const struct ns_who *who)
+/*
+ * Forgets results that have arrived: a few with each change, whatever number the mount names.  *@swept: how
+ * far; *@gone: how many there were.
+ */
+static int forget_results(struct ns *ns, const struct ns_who *who, uint64_t *swept, uint64_t *gone)
 {
-	struct ns_mount *m = who->mount;
+	const struct ns_mount *m = who->mount;
+	uint64_t upto = results_arrived(who), seq;
 	uint8_t key[NS_DONE_KEY_LEN];
-	uint64_t seq;
-	int ret = 0;
+	int i, ret;
 
-	if (!m->any_done)
-		return 0;
-	for (seq = m->forgotten + 1; seq <= who->seq.upto && !ret; seq++) {
+	*swept = m->swept;
+	*gone = 0;
+	for (i = 0; i < NS_RESULTS_STEP && m->results > *gone && *swept < upto; i++) {
+		ret = ns_result_next(ns, m, *swept + 1, &seq);
+		if (ret == -ENOENT || (!ret && seq > upto)) {
+			*swept = upto;
+			return 0;
+		}
+		if (ret)
+			return ret;
 		ns_done_key(key, m->id, seq);
 		ret = kv_del(ns->kv, NS_DONE, key, sizeof(key));
+		if (ret)
+			return ret;
+		*swept = seq;
+		++*gone;
 	}
-	return ret;
+	return 0;
 }
 
-static int put_result(struct ns *ns, const struct ns_who *who, uint64_t result)
+static int put_result(struct ns *ns, const struct ns_who *who, uint64_t result, uint64_t *swept,
+		      uint64_t *gone)
 {
 	uint8_t key[NS_DONE_KEY_LEN], value[NS_RESULT_LEN];
-	int ret = forget_results(ns, who);
+	int ret = forget_results(ns, who, swept, gone);
 
 	if (ret)
 		return ret;
@@ -136,16 +174,27 @@ static int put_result(struct ns *ns, const struct ns_who *who, uint64_t result)
 	return kv_put(ns->kv, NS_DONE, key, sizeof(key), value, sizeof(value));
 }
 
-int ns_end_once(struct ns *ns, const struct ns_who *who, uint64_t result, int ret)
+/* The change is made: the mount has one result more and @gone less. */
+static void count_results(struct ns *ns, const struct ns_who *who, uint64_t swept, uint64_t gone)
 {
 	struct ns_mount *m = who->mount;
 
-	if (!ret && asks_again(who))
-		ret = put_result(ns, who, result);
-	ret = ns_end(ns, ret);
-	if (!ret && asks_again(who) && (!m->any_done || m->forgotten < who->seq.upto)) {
+	ns_results_count(ns, m, 1, gone);
+	m->swept = swept;
+	if (!m->any_done || m->forgotten < who->seq.upto) {
 		m->forgotten = who->seq.upto;
 		m->any_done = true;
 	}
+}
+
+int ns_end_once(struct ns *ns, const struct ns_who *who, uint64_t result, int ret)
+{
+	uint64_t swept = 0, gone = 0;
+
+	if (!ret && asks_again(who))
+		ret = put_result(ns, who, result, &swept, &gone);
+	ret = ns_end(ns, ret);
+	if (!ret && asks_again(who))
+		count_results(ns, who, swept, gone);
 	return ret;
 }

@@ -34,18 +34,28 @@ static struct ns_mount *mount_find(const struct ns *ns, const uint8_t *id)
 	return NULL;
 }
 
-static struct ns_mount *mount_new(struct ns *ns, const uint8_t *id)
+/* @before: it was there before the restart, however many there are. */
+static int mount_new(struct ns *ns, const uint8_t *id, bool before, struct ns_mount **mount)
 {
-	struct ns_mount *m = calloc(1, sizeof(*m));
+	struct bound *b = &ns->bounds->at[BOUND_MOUNTS];
+	struct ns_mount *m;
 
+	if (!before && ns->nmounts >= b->limit) {
+		b->hits++;
+		return -EBUSY;
+	}
+	m = calloc(1, sizeof(*m));
 	if (!m)
-		return NULL;
+		return -ENOMEM;
 	memcpy(m->id, id, sizeof(m->id));
 	ddio_list_add(&m->link, &ns->mounts);
-	return m;
+	b->now = ++ns->nmounts;
+	bound_seen(b, b->now);
+	*mount = m;
+	return 0;
 }
 
-static void mount_free(struct ns_mount *m)
+static void mount_free(struct ns *ns, struct ns_mount *m)
 {
 	struct ddio_hash_walk walk;
 	struct mount_open *open;
@@ -54,6 +64,8 @@ static void mount_free(struct ns_mount *m)
 		free(open);
 	ddio_hash_fini(&m->opens);
 	ddio_list_del(&m->link);
+	ns_results_count(ns, m, 0, m->results);
+	ns->bounds->at[BOUND_MOUNTS].now = --ns->nmounts;
 	free(m);
 }
 
@@ -65,7 +77,7 @@ void ns_mounts_free(struct ns *ns)
 
 	ddio_timer_cancel(ns->env, &ns->timer);
 	ddio_list_for_each_entry_safe(m, tmp, &ns->mounts, link)
-		mount_free(m);
+		mount_free(ns, m);
 	ddio_hash_for_each(open, &walk, &ns->opens, node)
 		free(open);
 	ddio_hash_fini(&ns->opens);
@@ -82,34 +94,67 @@ bool ns_mount_is(const struct ns_mount *m, const uint8_t id[DDIO_GROUP_ID_LEN])
 	return !memcmp(m->id, id, sizeof(m->id));
 }
 
-/* Deletes all results of a mount, or (@drop false) finds where they begin. */
-static int results_walk(struct ns *ns, struct ns_mount *m, bool drop)
+int ns_result_next(struct ns *ns, const struct ns_mount *m, uint64_t from, uint64_t *seq)
 {
 	uint8_t key[NS_DONE_KEY_LEN];
 	struct kv_cursor c;
-	uint64_t seq = 0;
-	int ret, found;
+	int ret;
 
-	for (;;) {
+	ns_done_key(key, m->id, from);
+	ret = kv_first(&c, ns->kv, NS_DONE, key, sizeof(key));
+	if (!ret && (c.key_len != sizeof(key) || memcmp(c.key, m->id, sizeof(m->id))))
+		ret = -ENOENT;
+	if (!ret)
+		ns_key_get(c.key + DDIO_GROUP_ID_LEN, NS_KEY_LEN, seq);
+	kv_cursor_close(&c);
+	return ret;
+}
+
+void ns_results_count(struct ns *ns, struct ns_mount *m, uint64_t more, uint64_t fewer)
+{
+	struct bound *b = &ns->bounds->at[BOUND_RESULTS];
+
+	m->results += more - fewer;
+	b->now += more - fewer;
+	bound_seen(b, m->results);
+}
+
+/* Deletes all results of a mount. */
+static int results_drop(struct ns *ns, const struct ns_mount *m)
+{
+	uint8_t key[NS_DONE_KEY_LEN];
+	uint64_t seq = 0;
+	int ret = 0;
+
+	while (!ret && !ns_result_next(ns, m, seq, &seq)) {
 		ns_done_key(key, m->id, seq);
-		found = kv_first(&c, ns->kv, NS_DONE, key, sizeof(key));
-		if (!found && (c.key_len != sizeof(key) || memcmp(c.key, m->id, sizeof(m->id))))
-			found = -ENOENT;
-		if (!found)
-			memcpy(key, c.key, sizeof(key));
-		kv_cursor_close(&c);
-		if (found)
-			return found == -ENOENT ? 0 : found;
-		ns_key_get(key + DDIO_GROUP_ID_LEN, NS_KEY_LEN, &seq);
-		if (!drop) {
+		ret = kv_del(ns->kv, NS_DONE, key, sizeof(key));
+	}
+	return ret;
+}
+
+/* Counts the results of a mount from before the restart, and finds where they begin. */
+static int results_load(struct ns *ns, struct ns_mount *m)
+{
+	uint8_t key[NS_DONE_KEY_LEN];
+	uint64_t seq, n = 0;
+	struct kv_cursor c;
+	int ret;
+
+	ns_done_key(key, m->id, 0);
+	for (ret = kv_first(&c, ns->kv, NS_DONE, key, sizeof(key));
+	     !ret && c.key_len == sizeof(key) && !memcmp(c.key, m->id, sizeof(m->id));
+	     ret = kv_next(&c)) {
+		ns_key_get(c.key + DDIO_GROUP_ID_LEN, NS_KEY_LEN, &seq);
+		if (!n++) {
 			m->any_done = true;
 			m->forgotten = seq - 1;
-			return 0;
+			m->swept = seq - 1;
 		}
-		ret = kv_del(ns->kv, NS_DONE, key, sizeof(key));
-		if (ret)
-			return ret;
 	}
+	kv_cursor_close(&c);
+	ns_results_count(ns, m, n, 0);
+	return ret == -ENOENT ? 0 : ret;
 }
 
 static int mount_record(struct ns *ns, struct ns_mount *m, bool there)
@@ -122,7 +167,7 @@ static int mount_record(struct ns *ns, struct ns_mount *m, bool there)
 	} else {
 		ret = kv_del(ns->kv, NS_MOUNTS, m->id, sizeof(m->id));
 		if (!ret)
-			ret = results_walk(ns, m, true);
+			ret = results_drop(ns, m);
 	}
 	return ns_end(ns, ret);
 }
@@ -202,7 +247,7 @@ int ns_mount_end(struct ns *ns, struct ns_mount *m)
 		ns->mount_ops->lost(ns->mount_ctx, m);
 	close_all(ns, m);
 	not_before(ns, m);
-	mount_free(m);
+	mount_free(ns, m);
 	return ret;
 }
 
@@ -252,11 +297,9 @@ int ns_mounts_load(struct ns *ns)
 	for (ret = kv_first(&c, ns->kv, NS_MOUNTS, "", 0); !ret; ret = kv_next(&c)) {
 		if (c.key_len != DDIO_GROUP_ID_LEN)
 			continue;
-		m = mount_new(ns, c.key);
-		if (!m) {
-			ret = -ENOMEM;
+		ret = mount_new(ns, c.key, true, &m);
+		if (ret)
 			break;
-		}
 		m->before = true;
 		m->away = ddio_env_now(ns->env);
 		ns->before++;
@@ -267,7 +310,7 @@ int ns_mounts_load(struct ns *ns)
 	ret = 0;
 	ddio_list_for_each_entry(m, &ns->mounts, link)
 		if (!ret)
-			ret = results_walk(ns, m, false);
+			ret = results_load(ns, m);
 	ns->grace = ddio_env_now(ns->env) + ns->timeout_ns;
 	watch_arm(ns);
 	return ret;
@@ -281,12 +324,12 @@ int ns_mount_attach(struct ns *ns, const uint8_t id[DDIO_GROUP_ID_LEN], struct n
 
 	*known = m && m->told;
 	if (!m) {
-		m = mount_new(ns, id);
-		if (!m)
-			return -ENOMEM;
+		ret = mount_new(ns, id, false, &m);
+		if (ret)
+			return ret;
 		ret = mount_record(ns, m, true);
 		if (ret) {
-			mount_free(m);
+			mount_free(ns, m);
 			return ret;
 		}
 	}

@@ -129,6 +129,8 @@ int ns_open(struct ddio_env *env, const struct ns_opts *opts, struct ns **result
 	ns->ndisks = opts->ndisks;
 	ns->timeout_ns = opts->timeout_ns;
 	ns->sync = opts->sync;
+	bounds_init(&ns->own);
+	ns->bounds = opts->bounds ? opts->bounds : &ns->own;
 	ddio_list_init(&ns->mounts);
 	snprintf(ns->cluster, sizeof(ns->cluster), "%s", opts->cluster);
 	ret = open_kv(ns, opts, err, err_len);

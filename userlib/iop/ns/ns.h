@@ -11,6 +11,7 @@
 #define DDIO_NS_H
 
 #include "env/env.h"
+#include "iop/bound/bound.h"
 #include "iop/lmdb/commit.h"
 #include "iop/ns/inode.h"
 #include "proto/proto.h"
@@ -22,6 +23,7 @@ struct ns_mount;
  * struct ns_opts - what to open
  * @block, @ndisks: default stripe: blocks of @block bytes over disks 0 to ndisks - 1
  * @timeout_ns: a mount without connections for longer is lost
+ * @bounds: how many mounts and results there may be, and counts of them; NULL: its own
  */
 struct ns_opts {
 	const char *dir;
@@ -29,6 +31,7 @@ struct ns_opts {
 	bool sync;
 	uint32_t block, ndisks;
 	uint64_t timeout_ns;
+	struct bounds *bounds;
 };
 
 int ns_open(struct ddio_env *env, const struct ns_opts *opts, struct ns **ns, char *err,

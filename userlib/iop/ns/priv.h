@@ -25,6 +25,7 @@ enum {
 #define NS_RESERVE 65536 /* numbers reserved at a time */
 #define NS_REMOVED 1024	 /* how many removed inodes' attributes are remembered */
 #define NS_LINKS_MAX 65000u
+#define NS_RESULTS_STEP 16   /* results forgotten with one change, at most */
 #define NS_DEPTH_MAX 100000u /* a deeper directory lies within itself */
 
 /**
@@ -35,6 +36,8 @@ enum {
  * @opens: struct open_inode: those that mounts have open
  * @mounts: struct ns_mount; @before: how many of before the restart have not reported yet
  * @grace: when orphans and locks no longer wait for them
+ * @nmounts: of these; @bounds: how many mounts and results there may be, the reactor's
+ *	or @own
  * @removed: what others than files were when they were removed, the last ones of them: programs that still have
  *	one open may ask; @nremoved: so far
  */
@@ -53,6 +56,8 @@ struct ns {
 	bool reserve_active;
 	struct ddio_hash opens;
 	struct ddio_list mounts;
+	uint64_t nmounts;
+	struct bounds *bounds, own;
 	uint32_t before;
 	uint64_t grace;
 	struct inode *removed;
@@ -66,7 +71,8 @@ struct ns {
  * struct ns_mount - one mount
  * @conns: its connections
  * @opens: struct mount_open: the inodes that it has open
- * @forgotten: results up to this number are forgotten
+ * @forgotten: results up to this number are forgotten; those up to @swept are also deleted
+ * @results: how many are recorded
  * @away: since when it has had no connection
  * @before: it is from before the restart and has not reported yet; @told: it has reported
  * @any_done: @forgotten is valid
@@ -76,7 +82,7 @@ struct ns_mount {
 	uint8_t id[DDIO_GROUP_ID_LEN];
 	uint32_t conns;
 	struct ddio_hash opens;
-	uint64_t forgotten;
+	uint64_t forgotten, swept, results;
 	uint64_t away;
 	bool before, told, any_done;
 };
@@ -155,6 +161,10 @@ int ns_stripe_unset(struct inode *inode, const char *name);
 int ns_stripe_new(struct ns *ns, const struct inode *dir, struct stripe *stripe);
 
 /* mount.c */
+/* Finds the mount's first recorded result from number @from on; -ENOENT: there is none. */
+int ns_result_next(struct ns *ns, const struct ns_mount *m, uint64_t from, uint64_t *seq);
+/* Counts results that were recorded and forgotten. */
+void ns_results_count(struct ns *ns, struct ns_mount *m, uint64_t more, uint64_t fewer);
 int ns_mounts_load(struct ns *ns);
 void ns_mounts_free(struct ns *ns);
 

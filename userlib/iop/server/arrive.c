@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "env/lines.h"
 #include "iop/server/priv.h"
 
 static const struct ddio_conn_ops client_ops;
@@ -168,8 +169,8 @@ static void client_arrive(void *arg)
 	int err = ddio_conn_attach(reactor->env, sc->c.conn, &client_ops, sc);
 
 	if (err) {
-		ddio_env_log(reactor->env, DDIO_LOG_WARN, "connection with %s lost: %s",
-			     ddio_conn_peer(sc->c.conn), strerror(-err));
+		ddio_env_log_caused(reactor->env, DDIO_LOG_WARN, "connection with %s lost: %s",
+				    ddio_conn_peer(sc->c.conn), strerror(-err));
 		ddio_conn_close(sc->c.conn, false);
 		free(sc);
 		return;
@@ -196,6 +197,7 @@ static void client_hello(void *ctx, const struct ddio_msg_hello *hello)
 	const struct ddio_iop *iop = sc->c.reactor->iop;
 	char text[96];
 
+	server_unproved_end(sc);
 	sc->role = hello->role;
 	if (hello->role == DDIO_ROLE_CLIENT)
 		ddio_hello_session_get(hello, &sc->session, &sc->number);
@@ -219,8 +221,10 @@ static void client_drained(void *ctx)
 {
 	struct server_client *sc = ctx;
 
-	if (sc->state == SERVER_CLIENT_SERVED)
-		server_tell_client_drained(&sc->c);
+	if (sc->state != SERVER_CLIENT_SERVED)
+		return;
+	server_client_throttle(sc);
+	server_tell_client_drained(&sc->c);
 }
 
 static const struct ddio_conn_ops client_ops = {
@@ -245,10 +249,11 @@ void server_accept(void *ctx, struct ddio_stream *stream)
 	else
 		ddio_stream_close(stream);
 	if (err) {
-		ddio_env_log(reactor->env, DDIO_LOG_WARN, "cannot accept a connection: %s",
-			     strerror(-err));
+		ddio_env_log_caused(reactor->env, DDIO_LOG_WARN, "cannot accept a connection: %s",
+				    strerror(-err));
 		free(sc);
 		return;
 	}
 	ddio_list_add(&sc->c.link, &server->per[0].opening);
+	server_unproved_begin(sc);
 }

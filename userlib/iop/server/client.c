@@ -34,14 +34,39 @@ void client_end(struct client *client, const char *why)
 	ddio_env_post(client->reactor->env, &sc->end);
 }
 
+/* Returns true if the client must read replies before it may ask for more. */
+static bool unread_much(struct server_client *sc)
+{
+	struct bound *bound = &sc->c.reactor->bounds.at[BOUND_UNREAD];
+	uint64_t held = ddio_conn_copied(sc->c.conn);
+
+	bound_seen(bound, held);
+	bound->hits += held > bound->limit && !sc->unread;
+	sc->unread = held > bound->limit;
+	return sc->unread;
+}
+
+void server_clients_unread(struct reactor *reactor)
+{
+	const struct client *client;
+	uint64_t sum = 0;
+
+	ddio_list_for_each_entry(client, &reactor->clients, link)
+		sum += ddio_conn_copied(client->conn);
+	reactor->bounds.at[BOUND_UNREAD].now = sum;
+}
+
 void server_client_throttle(struct server_client *sc)
 {
-	bool much = sc->c.requests >= SERVER_CLIENT_REQUESTS || sc->bytes >= SERVER_CLIENT_BYTES;
-	bool few = sc->c.requests <= SERVER_CLIENT_REQUESTS / 2 &&
-		   sc->bytes <= SERVER_CLIENT_BYTES / 2;
+	bool much, few;
 
 	if (sc->c.closing || sc->state != SERVER_CLIENT_SERVED)
 		return;
+	much = unread_much(sc) || sc->c.requests >= SERVER_CLIENT_REQUESTS ||
+	       sc->bytes >= SERVER_CLIENT_BYTES;
+	/* Below the bound the connection need not tell when its output has drained. */
+	few = !sc->unread && sc->c.requests <= SERVER_CLIENT_REQUESTS / 2 &&
+	      sc->bytes <= SERVER_CLIENT_BYTES / 2;
 	/* Bulk that is being received must be able to end. */
 	if (sc->paused ? !few : !much || sc->incoming)
 		return;

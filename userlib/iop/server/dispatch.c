@@ -44,6 +44,16 @@ static int request_serve(struct server_client *sc, const struct server_op *op,
 	return ret;
 }
 
+/* Whatever is no request may be replied to all the same. */
+static int message_take(struct server_client *sc, const struct server_op *op,
+			const struct ddio_msg *msg, const void *payload)
+{
+	int ret = op->message(&sc->c, msg, payload);
+
+	server_client_throttle(sc);
+	return ret;
+}
+
 int server_message(void *ctx, const struct ddio_msg *msg, const void *payload)
 {
 	struct server_client *sc = ctx;
@@ -57,7 +67,7 @@ int server_message(void *ctx, const struct ddio_msg *msg, const void *payload)
 		return -EPROTO;
 	server_write_back_later(sc->c.reactor);
 	if (op && op->message)
-		return op->message(&sc->c, msg, payload);
+		return message_take(sc, op, msg, payload);
 	/* It is not for an I/O processor, and there is no reply to it. */
 	if (!op && !ddio_opcode_limit(msg->opcode, true))
 		return -EOPNOTSUPP;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* How connections end. */
 #include <stdlib.h>
+#include "env/lines.h"
 #include "iop/server/priv.h"
 
 static void client_free(struct server_client *sc)
@@ -16,6 +17,7 @@ void server_client_gone(struct server_client *sc)
 
 	sc->c.closing = true;
 	sc->state = SERVER_CLIENT_GONE;
+	server_unproved_end(sc);
 	server_tell_client_gone(&sc->c);
 	ddio_list_del(&sc->c.link);
 	if (served)
@@ -42,8 +44,8 @@ void server_client_end_posted(void *arg)
 		client_free(sc);
 		return;
 	}
-	ddio_env_log(reactor->env, DDIO_LOG_WARN, "connection with %s closed: %s",
-		     ddio_conn_peer(sc->c.conn), sc->why ? sc->why : "");
+	ddio_env_log_caused(reactor->env, DDIO_LOG_WARN, "connection with %s closed: %s",
+			    ddio_conn_peer(sc->c.conn), sc->why ? sc->why : "");
 	server_client_gone(sc);
 }
 

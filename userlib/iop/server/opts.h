@@ -13,6 +13,8 @@
  * @nreactors: length of @envs; ddio_iop_reactors() says how many make sense
  * @envs: one per reactor, made by the caller (real in ddiod, simulated elsewhere)
  * @key: the cluster's key, or NULL if it has none; copied
+ * @descriptors: that the process may have, 0 if that is not known: connections that have not proved the key
+ *	get a share of them
  * @repair: rewrite the labels of disks where they are damaged, see struct store_opts
  * @on_stopped: called on reactor 0's loop after ddio_iop_stop(), when everything is written back,
  *	committed and closed; may be NULL
@@ -24,6 +26,7 @@ struct ddio_iop_opts {
 	uint32_t nreactors;
 	struct ddio_env **envs;
 	const struct ddio_key *key;
+	uint64_t descriptors;
 	bool repair;
 	void (*on_stopped)(void *arg);
 	void *arg;

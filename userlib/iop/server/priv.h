@@ -17,7 +17,8 @@
 #include "iop/ns/ns.h"
 #include "iop/server/server.h"
 
-/* A connection with more than this being served is not read from until half is done. */
+/* A connection with more than this being served is not read from until half is done; nor is one that has more
+ * replies to read than BOUND_UNREAD, which is DDIO_CONN_HIGH, until its output has drained. */
 #define SERVER_CLIENT_REQUESTS 128u
 #define SERVER_CLIENT_BYTES (8u << 20)
 
@@ -59,7 +60,10 @@ enum server_client_state {
  * @bytes: buffers of its requests
  * @session: the client's session, or 0 if it does not repeat requests; @number: counts the connections of
  *	the session
+ * @unread: it has more replies to read than it may have
  * @held: it is not served before its session's previous connection has ended altogether
+ * @from: its address while it has not proved the key, else NULL; @from_link: there, @unproved_link: in
+ *	server.unproved
  * @end: ends the connection, when posted
  * @move: to another reactor
  * @why: of client_end(), NULL without memory
@@ -72,6 +76,9 @@ struct server_client {
 	struct server_request *incoming;
 	uint64_t bytes;
 	uint64_t session, number;
+	struct server_from *from;
+	struct ddio_list from_link, unproved_link;
+	bool unread;
 	bool held;
 	bool paused;
 	bool posted;
@@ -152,6 +159,8 @@ struct server_where {
  * struct server - a node
  * @services: ends with NULL; @ops: their handlers by opcode
  * @where: by disk number
+ * @unproved: struct server_client.unproved_link: connections that have not proved the key, the oldest first;
+ *	@unproved_from: struct server_from, by address
  * @running: reactors that have not stopped
  */
 struct server {
@@ -161,6 +170,8 @@ struct server {
 	struct ddio_listener *listener;
 	struct server_reactor *per;
 	struct server_where *where;
+	struct ddio_list unproved;
+	struct ddio_hash unproved_from;
 	uint32_t running;
 	bool repair;
 	bool stopping;
@@ -217,10 +228,18 @@ void server_write_back_never(struct reactor *reactor);
 /* From the listener, on reactor 0. */
 void server_accept(void *ctx, struct ddio_stream *stream);
 
+/* unproved.c: on reactor 0 */
+/* @descriptors: that the process may have; 0: not known */
+void server_unproved_init(struct server *server, uint64_t descriptors);
+/* A connection that was accepted has yet to prove the key; the oldest such one may have to go for it. */
+void server_unproved_begin(struct server_client *sc);
+/* It has proved the key, or is gone.  Harmless again. */
+void server_unproved_end(struct server_client *sc);
+
 /* client.c */
 /* Counts a client in (1) or out (-1). */
 void server_client_count(const struct server_client *sc, int change);
-/* Pauses or resumes reading from the connection, after a request began or ended. */
+/* Pauses or resumes reading from the connection, after a request began or ended, or its replies were read. */
 void server_client_throttle(struct server_client *sc);
 
 /* leave.c */

@@ -97,6 +97,7 @@ static int reactor_init(struct server *server, uint32_t index, struct ddio_env *
 	reactor->iop = &server->iop;
 	reactor->env = env;
 	reactor->index = index;
+	bounds_init(&reactor->bounds);
 	ddio_list_init(&reactor->clients);
 	server_tell_reactor_init(reactor);
 	sr->reactor = reactor;

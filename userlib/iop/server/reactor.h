@@ -7,6 +7,7 @@
 
 #include "conf/conf.h"
 #include "conn/conn.h"
+#include "iop/bound/bound.h"
 #include "iop/cache/cache.h"
 #include "iop/ns/locks.h"
 #include "iop/store/store.h"
@@ -40,7 +41,7 @@ struct iop_disk {
 /**
  * struct client - one connection of a reactor
  * @link: in reactor->clients
- * @members: struct coll_member.client_link: the groups that it is attached to
+ * @members: struct coll_member.client_link: the groups that it is attached to, @ngroups of them
  * @mount: the mount that it belongs to, or NULL
  * @requests: how many of its requests are being served
  * @closing: nothing more is read from it
@@ -50,6 +51,7 @@ struct client {
 	struct ddio_conn *conn;
 	struct ddio_list link;
 	struct ddio_list members;
+	uint64_t ngroups;
 	struct ns_mount *mount;
 	uint32_t requests;
 	bool closing;
@@ -59,7 +61,9 @@ struct client {
  * struct reactor - a thread with its loop, disks and connections
  * @nclients, @nprocs: connections, and those of compute processes
  * @groups, @colls: the collective executor's groups and running collectives
+ * @groups_by_id: struct coll_group, by identifier; @members: struct coll_member, by identifier and client
  * @spare, @spare_bytes: its buffers that are kept for the next collective; part of @memory
+ * @bounds: what clients may take, and have taken
  * @memory: bytes of buffers that the reactor holds, besides caches
  */
 struct reactor {
@@ -72,10 +76,12 @@ struct reactor {
 	uint32_t nclients, nprocs;
 	struct ddio_list groups;
 	struct ddio_list colls;
+	struct ddio_hash groups_by_id, members;
 	struct ddio_list spare;
 	uint64_t spare_bytes;
 	uint64_t collectives, requests, refused;
 	uint64_t memory;
+	struct bounds bounds;
 	bool stopping;
 };
 
@@ -111,6 +117,9 @@ static inline const char *iop_node_name(const struct ddio_iop *iop)
 {
 	return iop->conf->nodes[iop->node].name;
 }
+
+/* Counts the bytes of replies that the reactor's clients have not read, in its bounds. */
+void server_clients_unread(struct reactor *reactor);
 
 /* Sets @closing and, later from the loop, ends the connection as if it had broken.  Harmless if it is
  * closing already.  @why: one line for the log. */

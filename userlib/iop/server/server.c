@@ -41,7 +41,8 @@ static int open_names(struct server *server, char *err, size_t err_len)
 				      .sync = node->sync_io,
 				      .block = conf->mount_block,
 				      .ndisks = conf->ndisks,
-				      .timeout_ns = conf->timeout_ns };
+				      .timeout_ns = conf->timeout_ns,
+				      .bounds = &server->iop.reactors[0].bounds };
 
 	if (conf->ns_node != server->iop.node)
 		return 0;
@@ -87,6 +88,7 @@ static int node_start(struct server *server, const struct ddio_iop_opts *opts, c
 		snprintf(err, err_len, "no memory for %u reactors", opts->nreactors);
 		return ret;
 	}
+	server_unproved_init(server, opts->descriptors);
 	server->iop.began_ns = ddio_env_now(opts->envs[0]);
 	ddio_env_random(opts->envs[0], &server->iop.boot, sizeof(server->iop.boot));
 	ret = check_key(server, err, err_len);
@@ -171,6 +173,7 @@ void server_free(struct ddio_iop *iop)
 	server = server_of(iop);
 	ddio_listener_close(server->listener);
 	node_close(server);
+	ddio_hash_fini(&server->unproved_from);
 	server_reactors_free(server);
 	explicit_bzero(&server->iop.key, sizeof(server->iop.key));
 	free(server);

@@ -485,6 +485,7 @@ static inline struct coll_world *w_new(const struct w_params *p)
 		r->index = i;
 		r->env = ddio_sim_env(w->dw, i ? "reactor1" : "reactor0");
 		ddio_list_init(&r->clients);
+		bounds_init(&r->bounds);
 		coll_init(r);
 		r->disks = &w->disk[first];
 		r->ndisks = w->p.ndisks / w->p.nreactors;

@@ -177,6 +177,11 @@ const struct ddio_file_ref *object_file(const struct object *object)
 	return &obj->ref;
 }
 
+uint64_t object_blocks(const struct object *object)
+{
+	return mem_object(object)->n;
+}
+
 uint64_t object_end(const struct object *object)
 {
 	const struct mem_object *obj = mem_object(object);

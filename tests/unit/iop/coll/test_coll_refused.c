@@ -297,6 +297,92 @@ static void test_bad_parts(void)
 	fault_free(&x);
 }
 
+/* A client says that a file is very long; lists cost what the disks hold all the same. */
+static void test_far(void)
+{
+	struct w_params p = { .seed = 48, .ndisks = 2 };
+	struct ddio_extent all = { 0, 1ull << 61 };
+	struct ddio_strided some = {
+		.offset = 8, .len = 8, .nlevels = 1, .level = { { 1ull << 44, 14 * BLOCK } }
+	};
+	struct ddio_part list[4] = { { .kind = DDIO_PART_LIST, .n = 1, .list = &all },
+				     { .kind = DDIO_PART_LIST },
+				     { .kind = DDIO_PART_LIST },
+				     { .kind = DDIO_PART_LIST } };
+	struct ddio_part strided[4] = { { .kind = DDIO_PART_STRIDED, .n = 1, .strided = &some },
+					{ .kind = DDIO_PART_STRIDED },
+					{ .kind = DDIO_PART_STRIDED },
+					{ .kind = DDIO_PART_STRIDED } };
+	struct ddio_map *map;
+	struct fault x;
+	uint32_t i, round;
+
+	fault_new(&x, &p, 0);
+	CU_ASSERT_EQUAL_FATAL(w_map(&x.job, &map), 0);
+	x.job.file_size = DDIO_MAX_FILE;
+	for (round = 0; round < 4; round++) {
+		x.job.flags = round / 2 ? DDIO_COLL_WRITE : 0;
+		x.op = ++x.g->ops;
+		for (i = 0; i < 4; i++)
+			m_op_begin(&x.g->m[i], &x.job, x.op, map);
+		x.job.array = NULL;
+		x.job.parts = round % 2 ? strided : list;
+		CU_ASSERT(raw_done(&x, x.op, 4));
+		CU_ASSERT_EQUAL(m_op(&x.g->m[2], x.op)->status,
+				round / 2 ? DDIO_ST_NO_SPACE : DDIO_ST_TOO_BIG);
+		CU_ASSERT(says(&x, round / 2 ? "no space" : "never written"));
+		x.job.array = &x.a;
+		for (i = 0; i < 4; i++)
+			m_op_free(&x.g->m[i].op[x.op % W_OPS]);
+		w_run(x.w, MS);
+		CU_ASSERT(coll_idle(&x.w->reactor[0]));
+	}
+	ddio_map_free(map);
+	fault_free(&x);
+}
+
+/* A connection may be in many groups, but not in any number. */
+static void test_many_groups(void)
+{
+	struct w_params p = { .seed = 49, .ndisks = 2 };
+	struct coll_world *w = w_new(&p);
+	struct bound *bound = &w->reactor[0].bounds.at[BOUND_GROUPS];
+	struct w_group *g = w_group_bare(w, 2);
+	uint32_t i;
+
+	CU_ASSERT(bound->limit >= 1024);
+	for (i = 0; i < bound->limit; i++) {
+		memcpy(g->id, &i, sizeof(i));
+		CU_ASSERT_EQUAL(m_attach(&g->m[0].lane[0], 2), DDIO_ST_OK);
+	}
+	g->id[6]++;
+	CU_ASSERT_EQUAL(m_attach(&g->m[0].lane[0], 2), DDIO_ST_BUSY);
+	CU_ASSERT_EQUAL(m_attach(&g->m[1].lane[0], 2), DDIO_ST_OK);
+	CU_ASSERT_EQUAL(bound->hits, 1);
+	CU_ASSERT_EQUAL(bound->most, bound->limit);
+	CU_ASSERT_EQUAL(bound->now, bound->limit + 1);
+	ddio_conn_close(g->m[0].lane[0].conn, false);
+	g->m[0].lane[0].conn = NULL;
+	g->m[0].lane[0].closed = true;
+	w_run(w, 5 * MS);
+	CU_ASSERT_EQUAL(bound->now, 1);
+	w_free(w);
+}
+
+/* A client's wish for time is bounded by the node's. */
+static void test_patience(void)
+{
+	struct w_params p = { .seed = 50, .ndisks = 2, .timeout_ns = 500 * MS };
+	struct fault x;
+
+	fault_new(&x, &p, DDIO_COLL_WRITE);
+	x.job.timeout_ns = UINT64_MAX;
+	x.g->m[1].mute = true;
+	x.op = w_start(&x.job);
+	CU_ASSERT_EQUAL(w_wait(x.g, x.op, 60 * SEC), DDIO_ST_TIMEOUT);
+	fault_free(&x);
+}
+
 /*
  * Messages that end a connection
  */
@@ -409,6 +495,9 @@ static const struct ut_case refused_cases[] = {
 	{ "members that do not fit", test_attach_refused },
 	{ "a member that comes back", test_attach_again },
 	{ "too many at once", test_too_many },
+	{ "farther than anything is", test_far },
+	{ "too many groups", test_many_groups },
+	{ "too much patience", test_patience },
 	{ "the node stops", test_stopped },
 	{ "another reactor stops", test_other_reactor_stops },
 	{ "members that are attached to one reactor only", test_half_attached },

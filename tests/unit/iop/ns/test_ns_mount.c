@@ -272,11 +272,89 @@ static void test_again(void)
 	nst_end(&t);
 }
 
+/* A mount's numbers cost what it recorded, whatever they are. */
+static void test_numbers(void)
+{
+	const uint64_t far = 1ull << 62;
+	struct ns_mount *a;
+	char name[16];
+	struct nst t;
+	uint64_t f;
+	int i;
+
+	nst_begin(&t);
+	a = attach(&t, 0, NULL);
+	CU_ASSERT_EQUAL(make(&t, a, 1, 0, "a", &f), 0);
+	CU_ASSERT_EQUAL(make(&t, a, 3, 1, "b", &f), 0);
+	CU_ASSERT_EQUAL(make(&t, a, far, far - 1, "c", &f), 0);
+	CU_ASSERT_EQUAL(results(&t), 1);
+	CU_ASSERT_EQUAL(make(&t, a, UINT64_MAX, UINT64_MAX - 1, "d", &f), 0);
+	CU_ASSERT_EQUAL(results(&t), 1);
+	CU_ASSERT_EQUAL(make(&t, a, far, 0, "e", &f), -ESTALE);
+	a = attach(&t, 1, NULL);
+	/* many at once are forgotten a few with each change */
+	for (i = 1; i <= 4 * NS_RESULTS_STEP; i++) {
+		snprintf(name, sizeof(name), "f%d", i);
+		CU_ASSERT_EQUAL(make(&t, a, (uint64_t)i * 1000, 0, name, &f), 0);
+	}
+	CU_ASSERT_EQUAL(make(&t, a, far, far - 1, "g", &f), 0);
+	CU_ASSERT_EQUAL(results(&t), 1 + 3 * NS_RESULTS_STEP + 1);
+	for (i = 1; i <= 3; i++) {
+		snprintf(name, sizeof(name), "h%d", i);
+		CU_ASSERT_EQUAL(make(&t, a, far + (uint64_t)i, 0, name, &f), 0);
+	}
+	CU_ASSERT_EQUAL(results(&t), 1 + 4);
+	CU_ASSERT_EQUAL(t.ns->bounds->at[BOUND_RESULTS].now, 5);
+	nst_end(&t);
+}
+
+/* A mount that never says what it has received is held to a number of results; others are not. */
+static void test_bound(void)
+{
+	struct ns_mount *a, *b, *c;
+	struct bound *bound;
+	uint64_t f, g;
+	struct nst t;
+
+	nst_begin(&t);
+	a = attach(&t, 0, NULL);
+	b = attach(&t, 1, NULL);
+	bound = &t.ns->bounds->at[BOUND_RESULTS];
+	bound->limit = 2;
+	CU_ASSERT_EQUAL(make(&t, a, 1, 0, "a", &f), 0);
+	CU_ASSERT_EQUAL(make(&t, a, 2, 0, "b", &f), 0);
+	CU_ASSERT_EQUAL(make(&t, a, 3, 0, "c", &g), -EBUSY);
+	CU_ASSERT_EQUAL(make(&t, a, 2, 0, "b", &g), 0);
+	CU_ASSERT_EQUAL(f, g);
+	CU_ASSERT_EQUAL(make(&t, b, 1, 0, "c", &f), 0);
+	CU_ASSERT_EQUAL(bound->hits, 1);
+	CU_ASSERT_EQUAL(bound->now, 3);
+	/* also over a restart */
+	CU_ASSERT_EQUAL(nst_reopen(&t), 0);
+	bound = &t.ns->bounds->at[BOUND_RESULTS];
+	CU_ASSERT_EQUAL(bound->now, 3);
+	bound->limit = 2;
+	a = attach(&t, 0, NULL);
+	CU_ASSERT_EQUAL(make(&t, a, 3, 0, "d", &g), -EBUSY);
+	CU_ASSERT_EQUAL(make(&t, a, 3, 1, "d", &g), 0);
+	CU_ASSERT_EQUAL(ns_mount_end(t.ns, a), 0);
+	CU_ASSERT_EQUAL(bound->now, 1);
+	t.ns->bounds->at[BOUND_MOUNTS].limit = 2;
+	a = attach(&t, 0, NULL);
+	CU_ASSERT_EQUAL(ns_mount_attach(t.ns, ids[2], &c, &(bool){ false }), -EBUSY);
+	CU_ASSERT_EQUAL(ns_mount_end(t.ns, a), 0);
+	attach(&t, 2, NULL);
+	CU_ASSERT_EQUAL(t.ns->bounds->at[BOUND_MOUNTS].now, 2);
+	nst_end(&t);
+}
+
 static const struct ut_case cases[] = {
 	{ "open files", test_open },
 	{ "a mount is lost", test_lost },
 	{ "a restart", test_restart },
 	{ "requests made again", test_again },
+	{ "numbers of requests", test_numbers },
+	{ "a bound on results and mounts", test_bound },
 	{ .name = NULL },
 };
 

@@ -6,6 +6,7 @@
  * what was written, after a failed flush and a restart what was synced; every request has one reply, and in the end
  * the records are consistent.
  */
+#include "env/lines.h"
 #include "tests/unit/iop/server/server_world.h"
 
 #define CROWD 6
@@ -404,9 +405,124 @@ static void a_crowd_on_failing_disks(void)
 	CU_ASSERT(stops >= ut_rounds(15) && refusals >= ut_rounds(15));
 }
 
+/*
+ * A client asks and does not read: what waits for it is bounded, others are served, and once it reads it gets
+ * every reply.
+ */
+static void unread(uint16_t opcode, uint32_t asks, uint32_t failures, uint32_t hits)
+{
+	struct sw *sw = sw_new(NULL);
+	struct bound *bound = &sw->iop->reactors[0].bounds.at[BOUND_UNREAD];
+	struct sc *deaf = sc_new(sw, 0), *other = sc_new(sw, 0);
+	struct ddio_msg_attach at = { .size = 2, .rank = 0 };
+	uint8_t buf[64];
+	ssize_t len = opcode == DDIO_OP_ATTACH ? ddio_put_attach(buf, sizeof(buf), &at) : 0;
+	uint32_t i;
+
+	ddio_conn_pause(deaf->conn, true);
+	for (i = 0; i < asks; i++)
+		sc_send(deaf, opcode, buf, (size_t)len, NULL, 0);
+	sw_run(sw, 1000 * MS);
+	server_clients_unread(&sw->iop->reactors[0]);
+	CU_ASSERT(bound->now > bound->limit / 4);
+	CU_ASSERT(bound->most < bound->limit + (256u << 10));
+	CU_ASSERT_EQUAL(bound->hits, hits);
+	CU_ASSERT_EQUAL(sc_call(other, DDIO_OP_PING, NULL, 0, NULL, 0), 0);
+	ddio_conn_pause(deaf->conn, false);
+	CU_ASSERT(sc_wait(deaf, asks));
+	CU_ASSERT_EQUAL(deaf->failures, failures);
+	server_clients_unread(&sw->iop->reactors[0]);
+	CU_ASSERT_EQUAL(bound->now, 0);
+	sc_free(other);
+	sc_free(deaf);
+	sw_free(sw);
+}
+
+static void test_unread(void)
+{
+	unread(DDIO_OP_STATUS, 4000, 0, 1);
+	unread(DDIO_OP_ATTACH, 40000, 39999, 1);
+}
+
+/* Somebody who connects and says nothing. */
+struct knock {
+	struct ddio_stream *stream;
+	bool over;
+};
+
+static void knock_readable(void *ctx)
+{
+	struct knock *k = ctx;
+	uint8_t byte;
+	struct iovec iov = { &byte, 1 };
+
+	if (ddio_stream_readv(k->stream, &iov, 1) == -EAGAIN)
+		return;
+	k->over = true;
+	ddio_stream_want_read(k->stream, false);
+}
+
+static void knock_failed(void *ctx, int err)
+{
+	(void)err;
+	((struct knock *)ctx)->over = true;
+}
+
+static const struct ddio_stream_ops knock_ops = { .readable = knock_readable,
+						  .failed = knock_failed };
+
+static uint32_t knocks_over(const struct knock *k, uint32_t n)
+{
+	uint32_t i, over = 0;
+
+	for (i = 0; i < n; i++)
+		over += k[i].over;
+	return over;
+}
+
+/* Those who only knock keep nobody out: the oldest of them go, the same number stays, few lines are logged. */
+static void test_knocking(void)
+{
+	enum { KNOCKS = 200, FROM = 9, ALL = 12 };
+	struct sw *sw = sw_new(NULL);
+	struct bound *at = sw->iop->reactors[0].bounds.at;
+	struct knock k[KNOCKS] = { 0 };
+	struct sc *served = sc_new(sw, 0), *c;
+	uint32_t i;
+
+	at[BOUND_UNPROVED].limit = ALL;
+	at[BOUND_UNPROVED_FROM].limit = FROM;
+	for (i = 0; i < KNOCKS; i++) {
+		CU_ASSERT_EQUAL_FATAL(ddio_stream_connect(sw->client, SW_ADDR, &knock_ops, &k[i],
+							  &k[i].stream),
+				      0);
+		if (i % 50 == 49)
+			sw_run(sw, 20 * MS);
+	}
+	CU_ASSERT_EQUAL(knocks_over(k, KNOCKS), KNOCKS - FROM);
+	CU_ASSERT_EQUAL(knocks_over(k, KNOCKS - FROM), KNOCKS - FROM);
+	CU_ASSERT_EQUAL(at[BOUND_UNPROVED].now, FROM);
+	CU_ASSERT_EQUAL(at[BOUND_UNPROVED_FROM].hits, KNOCKS - FROM);
+	CU_ASSERT_EQUAL(sim_logged(sw->world, "has not proved the key"), ENV_LINES_A_SECOND);
+	c = sc_new(sw, 1);
+	CU_ASSERT_EQUAL(sc_call(c, DDIO_OP_PING, NULL, 0, NULL, 0), 0);
+	CU_ASSERT_EQUAL(sc_call(served, DDIO_OP_PING, NULL, 0, NULL, 0), 0);
+	/* After the time for the opening exchange the rest is gone as well; the lines left out are told. */
+	sw_run(sw, 11000 * MS);
+	CU_ASSERT_EQUAL(at[BOUND_UNPROVED].now, 0);
+	CU_ASSERT_EQUAL(sim_logged(sw->world, "more lines about connections were left out"), 1);
+	for (i = 0; i < KNOCKS; i++)
+		ddio_stream_close(k[i].stream);
+	sc_free(c);
+	sc_free(served);
+	sw_free(sw);
+}
+
 static const struct ut_case cases[] = {
 	{ "a crowd", a_crowd },
 	{ "a crowd on failing disks", a_crowd_on_failing_disks },
+	{ "replies that nobody reads", test_unread },
+	{ "those who only knock", test_knocking },
 	{ NULL, NULL },
 };
 

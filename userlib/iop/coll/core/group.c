@@ -15,18 +15,24 @@ struct coll_group *coll_group_find(struct reactor *reactor, const uint8_t *id)
 {
 	struct coll_group *group;
 
-	ddio_list_for_each_entry(group, &reactor->groups, link)
+	ddio_hash_for_each_match(group, &reactor->groups_by_id,
+				 ddio_hash_bytes(id, DDIO_GROUP_ID_LEN), node)
 		if (!memcmp(group->id, id, DDIO_GROUP_ID_LEN))
 			return group;
 	return NULL;
+}
+
+static uint64_t member_key(const struct client *client, const uint8_t *id)
+{
+	return ddio_hash_pair(ddio_hash_bytes(id, DDIO_GROUP_ID_LEN), (uintptr_t)client);
 }
 
 struct coll_member *coll_client_member(const struct client *client, const uint8_t *id)
 {
 	struct coll_member *m;
 
-	ddio_list_for_each_entry(m, &client->members, client_link)
-		if (!memcmp(m->group->id, id, DDIO_GROUP_ID_LEN))
+	ddio_hash_for_each_match(m, &client->reactor->members, member_key(client, id), node)
+		if (m->client == client && !memcmp(m->group->id, id, DDIO_GROUP_ID_LEN))
 			return m;
 	return NULL;
 }
@@ -54,6 +60,7 @@ struct coll_group *coll_group_new(struct reactor *reactor, const uint8_t *id, ui
 	group->lost = COLL_NOBODY;
 	ddio_list_init(&group->colls);
 	ddio_list_push(&group->link, &reactor->groups);
+	ddio_hash_add(&reactor->groups_by_id, &group->node, ddio_hash_bytes(id, DDIO_GROUP_ID_LEN));
 	return group;
 }
 
@@ -65,6 +72,7 @@ void coll_group_release(struct coll_group *group)
 	if (group->n || group->running)
 		return;
 	ddio_list_del(&group->link);
+	ddio_hash_del(&reactor->groups_by_id, &group->node);
 	if (ddio_list_empty(&reactor->groups))
 		coll_buffers_drop(reactor);
 	for (i = 0; i < chunks(group->size); i++)
@@ -96,8 +104,14 @@ int coll_member_new(struct coll_group *group, struct client *client,
 		    const struct ddio_msg_attach *at)
 {
 	struct coll_member ***chunk = &group->chunk[at->rank / COLL_CHUNK];
-	struct coll_member *m = calloc(1, sizeof(*m));
+	struct bound *bound = &group->reactor->bounds.at[BOUND_GROUPS];
+	struct coll_member *m;
 
+	if (client->ngroups >= bound->limit) {
+		bound->hits++;
+		return -EBUSY;
+	}
+	m = calloc(1, sizeof(*m));
 	if (!m)
 		return -ENOMEM;
 	if (!*chunk)
@@ -113,6 +127,8 @@ int coll_member_new(struct coll_group *group, struct client *client,
 	(*chunk)[at->rank % COLL_CHUNK] = m;
 	group->n++;
 	ddio_list_add(&m->client_link, &client->members);
+	ddio_hash_add(&group->reactor->members, &m->node, member_key(client, group->id));
+	bound_take(bound, &client->ngroups);
 	return 0;
 }
 
@@ -123,6 +139,8 @@ void coll_member_free(struct coll_member *m)
 	group->chunk[m->rank / COLL_CHUNK][m->rank % COLL_CHUNK] = NULL;
 	group->n--;
 	ddio_list_del(&m->client_link);
+	ddio_hash_del(&group->reactor->members, &m->node);
+	bound_put(&group->reactor->bounds.at[BOUND_GROUPS], &m->client->ngroups, 1);
 	free(m);
 	coll_group_release(group);
 }

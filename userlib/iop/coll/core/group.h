@@ -15,6 +15,7 @@
 
 /**
  * struct coll_member - one rank of a group, on one connection of the reactor
+ * @node: in the reactor's table of members, by group and client
  * @handle: the member's own number for the group
  * @tx_seen, @tx_since: the connection's last progress in sending as the watch saw it, and when
  * @tx_queued: when the watch last saw output of the connection waiting
@@ -25,6 +26,7 @@ struct coll_member {
 	struct client *client;
 	struct coll_group *group;
 	struct ddio_list client_link;
+	struct ddio_hash_node node;
 	uint32_t rank;
 	uint32_t handle;
 	uint64_t tx_seen, tx_since, tx_queued;
@@ -44,7 +46,8 @@ struct coll_member {
  * @chunk: members by rank; a chunk is allocated with its first member
  */
 struct coll_group {
-	struct ddio_list link; /* reactor->groups */
+	struct ddio_list link;	    /* reactor->groups */
+	struct ddio_hash_node node; /* reactor->groups_by_id */
 	struct reactor *reactor;
 	uint8_t id[DDIO_GROUP_ID_LEN];
 	uint32_t size, n;
@@ -69,7 +72,7 @@ struct coll_group *coll_group_new(struct reactor *reactor, const uint8_t *id, ui
 void coll_group_release(struct coll_group *group);
 /* Returns true if every rank is attached; otherwise *@v names a missing rank. */
 bool coll_group_complete(const struct coll_group *group, struct verdict *v);
-/* Makes the client a member: 0 or -ENOMEM. */
+/* Makes the client a member: 0, -ENOMEM, or -EBUSY: it is a member of as many groups as it may be. */
 int coll_member_new(struct coll_group *group, struct client *client,
 		    const struct ddio_msg_attach *at);
 /* May free the group, too. */

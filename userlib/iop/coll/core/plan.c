@@ -12,6 +12,8 @@ static int plan_reserve(struct plan *plan)
 	uint64_t cap = plan->cap ? plan->cap * 2 : 64;
 	struct plan_span *span;
 
+	if (plan->most && plan->n >= plan->most)
+		return -E2BIG;
 	if (plan->n < plan->cap)
 		return 0;
 	span = realloc(plan->span, cap * sizeof(*span));
@@ -50,12 +52,14 @@ static bool span_extend(const struct plan *plan, const struct plan_blocks *place
 static int plan_add_first(struct plan *plan, const struct plan_blocks *placed)
 {
 	struct plan_span *span;
+	int err;
 
 	plan->blocks++;
 	if (plan->n && span_extend(plan, placed))
 		return 0;
-	if (plan_reserve(plan))
-		return -ENOMEM;
+	err = plan_reserve(plan);
+	if (err)
+		return err;
 	span = &plan->span[plan->n++];
 	span->block = placed->block;
 	span->sector = placed->sector;
@@ -69,10 +73,12 @@ int plan_add(struct plan *plan, const struct plan_blocks *placed)
 	struct plan_blocks left = *placed;
 	struct plan_span *span;
 	uint64_t n;
+	int err;
 
 	while (left.count) {
-		if (plan_add_first(plan, &left))
-			return -ENOMEM;
+		err = plan_add_first(plan, &left);
+		if (err)
+			return err;
 		span = &plan->span[plan->n - 1];
 		n = 1;
 		if (span->stride == 1) {

@@ -42,6 +42,7 @@ struct plan_blocks {
 /**
  * struct plan - the block list of one disk
  * @sectors: of a block
+ * @most: spans that the list may have, 0: any number
  * @blocks: in all spans
  * @at, @in: the next block to be handed out: index of a span, and of a block in it
  * @left: blocks not handed out yet
@@ -50,14 +51,14 @@ struct plan_blocks {
 struct plan {
 	uint32_t sectors;
 	struct plan_span *span;
-	uint64_t n, cap;
+	uint64_t n, cap, most;
 	uint64_t blocks;
 	uint64_t at, left;
 	uint32_t in;
 	struct near *near;
 };
 
-/* Adds blocks at the end of the list: 0 or -ENOMEM. */
+/* Adds blocks at the end of the list: 0, -ENOMEM, or -E2BIG. */
 int plan_add(struct plan *plan, const struct plan_blocks *blocks);
 /* Sorts by place on the disk; holes come last. */
 void plan_sort(struct plan *plan);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/bug.h"
+#include "env/lines.h"
 #include "iop/coll/core/coll.h"
 
 static const char *const state_name[] = { "planning", "running",   "committing",
@@ -49,8 +50,10 @@ void coll_fail(struct coll *coll, const struct verdict *v)
 	if (coll->state >= COLL_STOPPING)
 		return;
 	coll->verdict = *v;
-	ddio_env_log(coll->reactor->env, DDIO_LOG_WARN, "collective %llu of file \"%s\" ends: %s",
-		     (unsigned long long)coll->req->start.op, coll->req->start.file.name, v->text);
+	ddio_env_log_caused(coll->reactor->env, DDIO_LOG_WARN,
+			    "collective %llu of file \"%s\" ends: %s",
+			    (unsigned long long)coll->req->start.op, coll->req->start.file.name,
+			    v->text);
 	/* When the node stops, each of its reactors is told so. */
 	if (v->status != DDIO_ST_SHUTDOWN)
 		coll_req_fail(coll->req, coll->reactor, v);

@@ -185,7 +185,7 @@ enum plan_pass { PLAN_COUNT, PLAN_PLACE, PLAN_MADE };
  * @planning: how the list is made
  * @scan: file offset from which the list is still to be made
  * @extent_end: block up to which the last extent met reaches
- * @short_blocks: write: blocks that have no place yet
+ * @short_blocks: write: blocks that have no place yet; @holes: runs on the list that lie nowhere
  * @source: where blocks come from or go to
  * @turn_next: the turn that the next block taken gets; @turn_go: the turn that may go to the disk
  * @stride: of buffers
@@ -201,7 +201,7 @@ struct coll_disk {
 	struct object *obj;
 	struct plan plan;
 	const struct planning *planning;
-	uint64_t scan, extent_end, short_blocks;
+	uint64_t scan, extent_end, short_blocks, holes;
 	enum plan_pass pass;
 	bool opened;
 	const struct source_ops *source;

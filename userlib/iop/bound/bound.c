@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The bounds of a node, in one place. */
+#include "iop/bound/bound.h"
+
+/*
+ * A job of 16,384 processes with 1,024 groups keeps far below them.  The first two are set anew from the
+ * number of descriptors when a node starts.
+ */
+static const struct {
+	const char *name;
+	uint64_t limit;
+} bounds_known[NBOUNDS] = {
+	[BOUND_UNPROVED] = { "unproved", 1024 },
+	[BOUND_UNPROVED_FROM] = { "unproved/address", 512 },
+	[BOUND_UNREAD] = { "unread/connection", 1u << 20 },
+	[BOUND_MOUNTS] = { "mounts", 16384 },
+	[BOUND_RESULTS] = { "results/mount", 65536 },
+	[BOUND_GROUPS] = { "groups/connection", 4096 },
+	[BOUND_LINES] = { "lines/second", 20 },
+};
+
+void bounds_init(struct bounds *bounds)
+{
+	int i;
+
+	for (i = 0; i < NBOUNDS; i++)
+		bounds->at[i] = (struct bound){ .limit = bounds_known[i].limit };
+}
+
+const char *bound_name(enum bound_id id)
+{
+	return bounds_known[id].name;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What one client may take of a node: every bound by its name, counted for "ddio status".  The table is in
+ * bound.c; Documentation/operating.rst explains it.
+ */
+#ifndef DDIO_BOUND_H
+#define DDIO_BOUND_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum bound_id {
+	BOUND_UNPROVED,	     /* connections that have not proved the key, of a node */
+	BOUND_UNPROVED_FROM, /* the same, from one address */
+	BOUND_UNREAD,	     /* bytes of replies that a connection has not read */
+	BOUND_MOUNTS,	     /* mounts that the name server knows */
+	BOUND_RESULTS,	     /* results that it keeps in case a mount asks again, of a mount */
+	BOUND_GROUPS,	     /* groups that a connection is attached to */
+	BOUND_LINES,	     /* lines of the log within a second that connections cause */
+	NBOUNDS
+};
+
+/**
+ * struct bound - one bound as a reactor counts it
+ * @limit: of one holder
+ * @now: in use by all holders together
+ * @most: that one holder ever had
+ * @hits: how often somebody was held to it
+ */
+struct bound {
+	uint64_t limit, now, most, hits;
+};
+
+/**
+ * struct bounds - all of them
+ */
+struct bounds {
+	struct bound at[NBOUNDS];
+};
+
+void bounds_init(struct bounds *bounds);
+/* The name by which it is shown. */
+const char *bound_name(enum bound_id id);
+
+/* Notes that one holder has @held. */
+static inline void bound_seen(struct bound *b, uint64_t held)
+{
+	if (held > b->most)
+		b->most = held;
+}
+
+/* Takes one more for a holder that has *@held; returns false, and counts it, if that is too many. */
+static inline bool bound_take(struct bound *b, uint64_t *held)
+{
+	if (*held >= b->limit) {
+		b->hits++;
+		return false;
+	}
+	++*held;
+	b->now++;
+	bound_seen(b, *held);
+	return true;
+}
+
+static inline void bound_put(struct bound *b, uint64_t *held, uint64_t n)
+{
+	*held -= n;
+	b->now -= n;
+}
+
+#endif /* DDIO_BOUND_H */
