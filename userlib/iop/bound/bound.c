@@ -15,6 +15,9 @@ static const struct {
 	[BOUND_UNREAD] = { "unread/connection", 1u << 20 },
 	[BOUND_MOUNTS] = { "mounts", 16384 },
 	[BOUND_RESULTS] = { "results/mount", 65536 },
+	[BOUND_LOCKS] = { "locks/mount", 65536 },
+	[BOUND_FILE_LOCKS] = { "locks/mount+file", 4096 },
+	[BOUND_WAITS] = { "waits/mount", 1024 },
 	[BOUND_GROUPS] = { "groups/connection", 4096 },
 	[BOUND_LINES] = { "lines/second", 20 },
 };

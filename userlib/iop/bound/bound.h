@@ -15,6 +15,9 @@ enum bound_id {
 	BOUND_UNREAD,	     /* bytes of replies that a connection has not read */
 	BOUND_MOUNTS,	     /* mounts that the name server knows */
 	BOUND_RESULTS,	     /* results that it keeps in case a mount asks again, of a mount */
+	BOUND_LOCKS,	     /* locks, of a mount */
+	BOUND_FILE_LOCKS,    /* locks on one file, of a mount; only the most is counted */
+	BOUND_WAITS,	     /* requests that wait for a lock, of a mount */
 	BOUND_GROUPS,	     /* groups that a connection is attached to */
 	BOUND_LINES,	     /* lines of the log within a second that connections cause */
 	NBOUNDS

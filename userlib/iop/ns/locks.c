@@ -4,7 +4,7 @@
 #include "base/bug.h"
 #include "iop/ns/locks.h"
 
-/* Bounds the depth of the search for a deadlock. */
+/* Of all mounts: bounds the depth of the search for a deadlock. */
 enum { WAITS_MAX = 8192 };
 
 /**
@@ -16,10 +16,57 @@ struct lock_file {
 	struct ddio_list held;
 };
 
+/**
+ * struct lock_mount - what a mount has; there is none without
+ */
+struct lock_mount {
+	struct ddio_hash_node node; /* struct locks.mounts, by address */
+	uint64_t locks, waits;
+};
+
 void locks_init(struct locks *locks)
 {
 	*locks = (struct locks){ .seen = 0 };
 	ddio_list_init(&locks->waits);
+	bounds_init(&locks->own);
+	locks->bounds = &locks->own;
+}
+
+static struct lock_mount *mount_find(const struct locks *locks, const void *mount)
+{
+	return ddio_hash_entry(ddio_hash_find(&locks->mounts, (uintptr_t)mount), struct lock_mount,
+			       node);
+}
+
+static struct lock_mount *mount_make(struct locks *locks, const void *mount)
+{
+	struct lock_mount *m = mount_find(locks, mount);
+
+	if (m)
+		return m;
+	m = calloc(1, sizeof(*m));
+	if (m)
+		ddio_hash_add(&locks->mounts, &m->node, (uintptr_t)mount);
+	return m;
+}
+
+static void mount_drop_if_empty(struct locks *locks, struct lock_mount *m)
+{
+	if (m->locks || m->waits)
+		return;
+	ddio_hash_del(&locks->mounts, &m->node);
+	free(m);
+}
+
+/* Counts a lock that was added; the mount is known. */
+static void lock_count(struct locks *locks, const struct file_lock *lock)
+{
+	struct bound *bound = &locks->bounds->at[BOUND_LOCKS];
+	struct lock_mount *m = mount_find(locks, lock->mount);
+
+	m->locks++;
+	bound->now++;
+	bound_seen(bound, m->locks);
 }
 
 static struct lock_file *file_find(const struct locks *locks, uint64_t ino)
@@ -49,8 +96,12 @@ static void file_drop_if_empty(struct locks *locks, struct lock_file *file)
 	free(file);
 }
 
-static void lock_free(struct file_lock *lock)
+static void lock_free(struct locks *locks, struct file_lock *lock)
 {
+	struct lock_mount *m = mount_find(locks, lock->mount);
+
+	bound_put(&locks->bounds->at[BOUND_LOCKS], &m->locks, 1);
+	mount_drop_if_empty(locks, m);
 	ddio_list_del(&lock->link);
 	free(lock);
 }
@@ -65,10 +116,11 @@ void locks_free(struct locks *locks)
 		return;
 	ddio_hash_for_each(file, &walk, &locks->files, node) {
 		ddio_list_for_each_entry_safe(lock, tmp, &file->held, link)
-			lock_free(lock);
+			lock_free(locks, lock);
 		free(file);
 	}
 	ddio_hash_fini(&locks->files);
+	ddio_hash_fini(&locks->mounts);
 }
 
 static bool same_owner(const struct file_lock *a, const struct file_lock *b)
@@ -111,7 +163,8 @@ const struct file_lock *locks_test(const struct locks *locks, uint64_t ino,
 }
 
 /* Cuts @want out of @lock; @spare is used if two parts remain. */
-static void cut(struct file_lock *lock, const struct file_lock *want, struct file_lock **spare)
+static void cut(struct locks *locks, struct file_lock *lock, const struct file_lock *want,
+		struct file_lock **spare)
 {
 	bool before = lock->start<want->start, behind = lock->end> want->end;
 	struct file_lock *tail;
@@ -123,17 +176,18 @@ static void cut(struct file_lock *lock, const struct file_lock *want, struct fil
 		ddio_list_add(&tail->link, &lock->link);
 		tail->start = want->end + 1;
 		lock->end = want->start - 1;
+		lock_count(locks, tail);
 	} else if (before) {
 		lock->end = want->start - 1;
 	} else if (behind) {
 		lock->start = want->end + 1;
 	} else {
-		lock_free(lock);
+		lock_free(locks, lock);
 	}
 }
 
 /* Merges neighbours of the same type into @new. */
-static void join_neighbours(struct lock_file *file, struct file_lock *new)
+static void join_neighbours(struct locks *locks, struct lock_file *file, struct file_lock *new)
 {
 	struct file_lock *lock, *tmp;
 
@@ -142,12 +196,43 @@ static void join_neighbours(struct lock_file *file, struct file_lock *new)
 			continue;
 		if (new->start && lock->end == new->start - 1) {
 			new->start = lock->start;
-			lock_free(lock);
+			lock_free(locks, lock);
 		} else if (new->end != UINT64_MAX && lock->start == new->end + 1) {
 			new->end = lock->end;
-			lock_free(lock);
+			lock_free(locks, lock);
 		}
 	}
+}
+
+static bool within(struct bound *bound, uint64_t held, int more)
+{
+	bool ok = more <= 0 || held < bound->limit;
+
+	bound->hits += !ok;
+	return ok;
+}
+
+/* Returns true if the mount may have the locks that this leaves, on the file and altogether. */
+static bool may_have(struct locks *locks, const struct lock_file *file,
+		     const struct lock_mount *mount, const struct file_lock *want)
+{
+	int more = want->type != DDIO_FS_LOCK_NONE;
+	struct bound *on_file = &locks->bounds->at[BOUND_FILE_LOCKS];
+	const struct file_lock *lock;
+	uint64_t mine = 0;
+
+	ddio_list_for_each_entry(lock, &file->held, link) {
+		mine += lock->mount == want->mount;
+		if (!same_owner(lock, want) || lock->start > want->end || want->start > lock->end)
+			continue;
+		if (lock->start < want->start && lock->end > want->end)
+			more++;
+		else if (lock->start >= want->start && lock->end <= want->end)
+			more--;
+	}
+	bound_seen(on_file, mine + (more > 0));
+	return within(on_file, mine, more) &&
+	       within(&locks->bounds->at[BOUND_LOCKS], mount->locks, more);
 }
 
 /* Takes, changes or gives back a lock that conflicts with none. */
@@ -155,32 +240,44 @@ static int apply(struct locks *locks, uint64_t ino, const struct file_lock *want
 {
 	struct file_lock *new = malloc(sizeof(*new)), *spare = malloc(sizeof(*spare)), *lock, *tmp;
 	struct lock_file *file = file_make(locks, ino);
+	struct lock_mount *mount = mount_make(locks, want->mount);
 
-	if (!new || !spare || !file) {
+	if (!new || !spare || !file || !mount || !may_have(locks, file, mount, want)) {
 		free(new);
 		free(spare);
 		file_drop_if_empty(locks, file);
+		if (mount)
+			mount_drop_if_empty(locks, mount);
 		return -ENOLCK;
 	}
+	/* It stays while locks come and go. */
+	mount->waits++;
 	ddio_list_for_each_entry_safe(lock, tmp, &file->held, link)
 		if (same_owner(lock, want) && lock->start <= want->end && want->start <= lock->end)
-			cut(lock, want, &spare);
+			cut(locks, lock, want, &spare);
 	if (want->type != DDIO_FS_LOCK_NONE) {
 		*new = *want;
 		ddio_list_add(&new->link, &file->held);
-		join_neighbours(file, new);
+		lock_count(locks, new);
+		join_neighbours(locks, file, new);
 		new = NULL;
 	}
 	free(new);
 	free(spare);
 	file_drop_if_empty(locks, file);
+	mount->waits--;
+	mount_drop_if_empty(locks, mount);
 	return 0;
 }
 
 void locks_forget(struct locks *locks, struct lock_wait *wait)
 {
+	struct lock_mount *m = mount_find(locks, wait->want.mount);
+
 	ddio_list_del(&wait->link);
 	locks->nwaits--;
+	bound_put(&locks->bounds->at[BOUND_WAITS], &m->waits, 1);
+	mount_drop_if_empty(locks, m);
 }
 
 static void wait_end(struct locks *locks, struct lock_wait *wait, int err)
@@ -189,14 +286,14 @@ static void wait_end(struct locks *locks, struct lock_wait *wait, int err)
 	wait->done(wait, err);
 }
 
-/* Ends the first wait that can end; more may follow from that. */
-static bool wake_one(struct locks *locks)
+/* Ends the first wait for a lock on the inode (0: any) that can end; more may follow from that. */
+static bool wake_one(struct locks *locks, uint64_t ino)
 {
 	struct lock_wait *wait;
 	int err;
 
 	ddio_list_for_each_entry(wait, &locks->waits, link) {
-		if (locks->held)
+		if (locks->held || (ino && wait->ino != ino))
 			continue;
 		if (is_free(locks, wait->ino, &wait->want))
 			err = apply(locks, wait->ino, &wait->want);
@@ -210,9 +307,9 @@ static bool wake_one(struct locks *locks)
 	return false;
 }
 
-static void wake(struct locks *locks)
+static void wake(struct locks *locks, uint64_t ino)
 {
-	while (wake_one(locks))
+	while (wake_one(locks, ino))
 		;
 }
 
@@ -245,6 +342,22 @@ static bool circle(struct locks *locks, uint64_t ino, const struct file_lock *wa
 	return false;
 }
 
+/* 0, or -ENOLCK: the mount waits for as many locks as it may, or all mounts do. */
+static int wait_begin(struct locks *locks, struct lock_wait *wait)
+{
+	struct lock_mount *m = mount_make(locks, wait->want.mount);
+
+	if (!m)
+		return -ENOLCK;
+	if (!bound_take(&locks->bounds->at[BOUND_WAITS], &m->waits)) {
+		mount_drop_if_empty(locks, m);
+		return -ENOLCK;
+	}
+	ddio_list_add(&wait->link, &locks->waits);
+	locks->nwaits++;
+	return -EINPROGRESS;
+}
+
 int locks_set(struct locks *locks, uint64_t ino, const struct file_lock *want, bool again,
 	      struct lock_wait *wait)
 {
@@ -254,7 +367,7 @@ int locks_set(struct locks *locks, uint64_t ino, const struct file_lock *want, b
 	if (free_now && (again || unlock || !locks->held)) {
 		ret = apply(locks, ino, want);
 		/* The change may be from writing to reading. */
-		wake(locks);
+		wake(locks, ino);
 		return ret;
 	}
 	if (!wait || (!locks->held && wait->once))
@@ -267,9 +380,7 @@ int locks_set(struct locks *locks, uint64_t ino, const struct file_lock *want, b
 	wait->ino = ino;
 	wait->want = *want;
 	wait->seen = locks->seen;
-	ddio_list_add(&wait->link, &locks->waits);
-	locks->nwaits++;
-	return -EINPROGRESS;
+	return wait_begin(locks, wait);
 }
 
 bool locks_cancel(struct locks *locks, const void *mount, uint64_t id)
@@ -297,18 +408,18 @@ void locks_drop_owner(struct locks *locks, uint64_t ino, const void *mount, uint
 		return;
 	ddio_list_for_each_entry_safe(lock, tmp, &file->held, link)
 		if (same_owner(lock, &all))
-			lock_free(lock);
+			lock_free(locks, lock);
 	file_drop_if_empty(locks, file);
-	wake(locks);
+	wake(locks, ino);
 }
 
-static void drop_from(struct lock_file *file, const void *mount)
+static void drop_from(struct locks *locks, struct lock_file *file, const void *mount)
 {
 	struct file_lock *lock, *tmp;
 
 	ddio_list_for_each_entry_safe(lock, tmp, &file->held, link)
 		if (lock->mount == mount)
-			lock_free(lock);
+			lock_free(locks, lock);
 }
 
 static bool tell_one(struct locks *locks, const void *mount, int err)
@@ -332,10 +443,10 @@ void locks_drop_mount(struct locks *locks, const void *mount, int err)
 	while (tell_one(locks, mount, err))
 		;
 	ddio_hash_for_each(file, &walk, &locks->files, node) {
-		drop_from(file, mount);
+		drop_from(locks, file, mount);
 		file_drop_if_empty(locks, file);
 	}
-	wake(locks);
+	wake(locks, 0);
 }
 
 void locks_stop(struct locks *locks, int err)
@@ -347,5 +458,5 @@ void locks_stop(struct locks *locks, int err)
 void locks_settle(struct locks *locks)
 {
 	locks->held = false;
-	wake(locks);
+	wake(locks, 0);
 }

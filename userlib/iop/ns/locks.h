@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include "base/hash.h"
 #include "base/list.h"
+#include "iop/bound/bound.h"
 #include "proto/proto.h"
 
 /**
@@ -49,12 +50,15 @@ struct lock_wait {
  * struct locks - all locks
  * @files: struct lock_file by inode
  * @waits: struct lock_wait, in the order in which they came; @nwaits: how many
+ * @mounts: struct lock_mount; @bounds: what one of them may have, the reactor's or @own
  * @seen: number of the last search for a deadlock
  * @held: new locks wait; those taken before a restart and reported again do not
  */
 struct locks {
 	struct ddio_hash files;
 	struct ddio_list waits;
+	struct ddio_hash mounts;
+	struct bounds *bounds, own;
 	uint32_t nwaits;
 	uint32_t seen;
 	bool held;

@@ -89,6 +89,7 @@ static int node_start(struct server *server, const struct ddio_iop_opts *opts, c
 		return ret;
 	}
 	server_unproved_init(server, opts->descriptors);
+	server->iop.locks.bounds = &server->iop.reactors[0].bounds;
 	server->iop.began_ns = ddio_env_now(opts->envs[0]);
 	ddio_env_random(opts->envs[0], &server->iop.boot, sizeof(server->iop.boot));
 	ret = check_key(server, err, err_len);

@@ -235,10 +235,62 @@ static void test_held(void)
 	locks_free(&locks);
 }
 
+/* One mount may have so many locks, on a file and altogether; what it gives back it may take again. */
+static void test_bounds(void)
+{
+	struct locks locks;
+	struct bound *all, *file, *waits;
+	struct lock_waiter w[3];
+	uint64_t i;
+
+	locks_init(&locks);
+	all = &locks.bounds->at[BOUND_LOCKS];
+	file = &locks.bounds->at[BOUND_FILE_LOCKS];
+	waits = &locks.bounds->at[BOUND_WAITS];
+	CU_ASSERT(file->limit >= 4096 && waits->limit >= 1024);
+	file->limit = 4;
+	all->limit = 6;
+	for (i = 0; i < 4; i++)
+		CU_ASSERT_EQUAL(take(&locks, 1, 0, 4 * i, 4 * i + 2, DDIO_FS_LOCK_READ, NULL), 0);
+	CU_ASSERT_EQUAL(take(&locks, 1, 0, 50, 50, DDIO_FS_LOCK_READ, NULL), -ENOLCK);
+	/* an unlock may not make two of one; a change, a whole unlock and a larger lock may always be */
+	CU_ASSERT_EQUAL(take(&locks, 1, 0, 1, 1, DDIO_FS_LOCK_NONE, NULL), -ENOLCK);
+	CU_ASSERT_EQUAL(take(&locks, 1, 0, 0, 2, DDIO_FS_LOCK_WRITE, NULL), 0);
+	CU_ASSERT_EQUAL(take(&locks, 1, 1, 50, 50, DDIO_FS_LOCK_READ, NULL), 0);
+	CU_ASSERT_EQUAL(take(&locks, 2, 0, 0, 0, DDIO_FS_LOCK_READ, NULL), 0);
+	CU_ASSERT_EQUAL(take(&locks, 3, 0, 0, 0, DDIO_FS_LOCK_READ, NULL), 0);
+	CU_ASSERT_EQUAL(take(&locks, 4, 0, 0, 0, DDIO_FS_LOCK_READ, NULL), -ENOLCK);
+	CU_ASSERT_EQUAL(all->now, 7);
+	CU_ASSERT_EQUAL(all->most, 6);
+	CU_ASSERT_EQUAL(all->hits, 1);
+	CU_ASSERT_EQUAL(file->hits, 2);
+	CU_ASSERT_EQUAL(take(&locks, 1, 0, 0, 40, DDIO_FS_LOCK_NONE, NULL), 0);
+	CU_ASSERT_EQUAL(all->now, 3);
+	CU_ASSERT_EQUAL(take(&locks, 4, 0, 0, 0, DDIO_FS_LOCK_READ, NULL), 0);
+	/* who waits: one mount's do not keep the other's out */
+	waits->limit = 1;
+	CU_ASSERT_EQUAL(take(&locks, 9, 0, 0, 0, DDIO_FS_LOCK_WRITE, NULL), 0);
+	CU_ASSERT_EQUAL(take(&locks, 9, 2, 0, 0, DDIO_FS_LOCK_READ, &w[0]), -EINPROGRESS);
+	CU_ASSERT_EQUAL(take(&locks, 9, 2, 0, 0, DDIO_FS_LOCK_READ, &w[1]), -ENOLCK);
+	CU_ASSERT_EQUAL(take(&locks, 9, 1, 0, 0, DDIO_FS_LOCK_READ, &w[2]), -EINPROGRESS);
+	CU_ASSERT(waits->now == 2 && waits->hits == 1);
+	CU_ASSERT_EQUAL(take(&locks, 9, 0, 0, 0, DDIO_FS_LOCK_NONE, NULL), 0);
+	CU_ASSERT(w[0].calls == 1 && w[2].calls == 1 && waits->now == 0);
+	locks_drop_mount(&locks, &mounts[0], -ESTALE);
+	locks_drop_mount(&locks, &mounts[1], -ESTALE);
+	CU_ASSERT_EQUAL(all->now, 0);
+	CU_ASSERT_EQUAL(locks.mounts.n, 0);
+	locks_free(&locks);
+}
+
 static const struct ut_case cases[] = {
-	{ "against a model", test_model }, { "the lowest", test_lowest },
-	{ "waiting", test_wait },	   { "circles", test_circles },
-	{ "after a restart", test_held },  { .name = NULL },
+	{ "against a model", test_model },
+	{ "the lowest", test_lowest },
+	{ "waiting", test_wait },
+	{ "circles", test_circles },
+	{ "after a restart", test_held },
+	{ "bounds", test_bounds },
+	{ .name = NULL },
 };
 
 int main(void)
