@@ -333,12 +333,55 @@ static void seeds(struct cp_proc *p)
 	}
 }
 
+/* A node comes back without its data: each read fails, and none gives zeros. */
+static void read_while_they_meet(struct cp_proc *p)
+{
+	struct ddio_strided piece = { .len = 512 };
+	struct ddio_part part = { .kind = DDIO_PART_STRIDED, .n = 1, .strided = &piece };
+	struct ddio_transfer t = { .struct_size = sizeof(t),
+				   .part = &part,
+				   .method = DDIO_METHOD_TC };
+	uint8_t buf[2][512] = { { 1 } };
+	struct ddio_file *f = NULL;
+	struct ddio_op *op[2];
+	char name[16];
+	int i, k;
+
+	ddio_sim_set_offload(p->w->node[0].env[0], 20 * CP_MS); /* so that it takes its time */
+	for (i = 0; i < 6; i++) {
+		snprintf(name, sizeof(name), "m%d", i);
+		CP_OK(p, ddio_open(p->session, name, DDIO_CREATE, NULL, &f));
+		for (k = 0; k < 4; k++)
+			CU_ASSERT_EQUAL(ddio_pwrite(f, buf[0], 512, k * 1024), 512);
+		CP_OK(p, ddio_sync(f));
+		node_anew(p, 1, false);
+		for (k = 0; k < 2; k++) {
+			piece.offset = 1024 * (1 + 2 * k);
+			t.buf = buf[k];
+			CP_OK(p, ddio_start_read(f, &t, &op[k]));
+			ddio_sim_sleep(p->env, i * 4 * CP_MS);
+		}
+		for (k = 0; k < 2; k++)
+			CU_ASSERT_EQUAL(ddio_wait(op[k]), -EIO);
+		ddio_close(f);
+	}
+}
+
 static void every_file_has_a_seed(void)
 {
 	struct cp_world w;
 
 	cp_world_begin(&w, &(struct cp_params){ .procs = 1 });
 	CU_ASSERT_EQUAL(cp_run(&w, seeds, NULL), 0);
+	cp_world_end(&w);
+}
+
+static void nothing_before_they_have_met(void)
+{
+	struct cp_world w;
+
+	cp_world_begin(&w, &(struct cp_params){ .procs = 1 });
+	CU_ASSERT_EQUAL(cp_run(&w, read_while_they_meet, NULL), 0);
 	cp_world_end(&w);
 }
 
@@ -471,6 +514,7 @@ static const struct ut_case cases[] = {
 	{ "more names than a page", more_names_than_a_page },
 	{ "striping as asked", striping_as_asked },
 	{ "a seed for every file", every_file_has_a_seed },
+	{ "nothing before disks and name space have met", nothing_before_they_have_met },
 	{ "strided and listed", strided_and_listed },
 	{ "sizes that others change", sizes_that_others_change },
 	{ 0 },

@@ -231,11 +231,17 @@ bool identity_begin(struct lane *lane, const struct ddio_msg_welcome *w)
 	struct cluster_node *node = lane->node;
 	struct ddio_session *s = node->session;
 	struct node_identity *id = node->identity;
+	struct error error;
 	bool changed, waits;
 
 	id->able = w->identified;
-	if (!id->able || take(id, w))
+	if (!id->able)
 		return false;
+	if (take(id, w)) {
+		error_set(&error, -ENOMEM, "node %s (%s): out of memory", LANE_NAMES(lane));
+		lane_fail(lane, &error);
+		return true;
+	}
 	changed = w->ids.names && w->ids.names != s->names;
 	if (changed)
 		s->names = w->ids.names;

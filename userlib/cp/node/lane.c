@@ -43,6 +43,8 @@ void lane_begin(struct lane *lane)
 	const struct lane_user *const *u;
 
 	lane->state = LANE_READY;
+	if (!lane->reactor)
+		lane->node->known = true;
 	requests_start(lane);
 	for (u = lane_users(lane); *u; u++)
 		if ((*u)->ready)

@@ -72,7 +72,6 @@ int node_learn(struct lane *lane, const struct ddio_msg_welcome *w, struct error
 	node->boot = w->boot;
 	node->nreactors = w->nreactors;
 	learn_disks(node, w);
-	node->known = true;
 	return 0;
 }
 
