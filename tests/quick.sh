@@ -32,13 +32,13 @@ unchanged() {
 }
 
 # Programs to build, files that say that a test has passed, and those of them that make is asked for.
-bins=() oks=() todo=()
+bins=() oks=() wanted=()
 while read -r f; do
 	n=$(basename "$f" .c)
 	chosen "unit/${n#test_}" || continue
 	bins+=("$out/${f%.c}")
 	oks+=("$out/${f%.c}.ok")
-	todo+=("$out/${f%.c}.ok")
+	wanted+=("$out/${f%.c}.ok")
 done < <(find tests/unit -name 'test_*.c' | sort)
 tree=
 for f in $(grep -lE '^# quick' tests/tree/*.sh tests/tree/*.pl); do
@@ -46,7 +46,7 @@ for f in $(grep -lE '^# quick' tests/tree/*.sh tests/tree/*.pl); do
 	chosen "tree/${n%.*}" || continue
 	tree=all
 	oks+=("$out/tree/$n.ok")
-	unchanged "$out/tree/$n.ok" || todo+=("$out/tree/$n.ok")
+	unchanged "$out/tree/$n.ok" || wanted+=("$out/tree/$n.ok")
 done
 [ ${#oks[@]} -gt 0 ] || { echo "quick.sh: no test has such a name: ${patterns[*]}" >&2; exit 2; }
 
@@ -57,7 +57,7 @@ else
 	rm -f "${oks[@]}"
 fi
 before=$(date +%s.%N)
-[ ${#todo[@]} -eq 0 ] || mk -k "${todo[@]}" >"$out/quick.out" 2>&1
+[ ${#wanted[@]} -eq 0 ] || mk -k "${wanted[@]}" >"$out/quick.out" 2>&1
 
 passed=0 failed=0 skipped=0 kept=0
 for ok in "${oks[@]}"; do
