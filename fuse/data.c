@@ -84,12 +84,19 @@ static void write_done(void *arg, const struct ddio_fs_reply *reply)
 		write_synced(r, reply);
 }
 
+/* Ends a request that could not clear setuid and setgid bits; the next one tries again. */
+static void kill_failed(struct request *r, int err)
+{
+	atomic_store(&r->h->special, UINT_MAX);
+	request_end(r, err);
+}
+
 static void write_killed(void *arg, const struct ddio_fs_reply *reply)
 {
 	struct request *r = arg;
 
 	if (reply->err)
-		request_end(r, reply->err);
+		kill_failed(r, reply->err);
 	else
 		ddio_fs_write(r->h->file, r->data, r->len, (uint64_t)r->off, write_done, r);
 }
@@ -164,7 +171,7 @@ static void fallocate_cleared(void *arg, const struct ddio_fs_reply *reply)
 	struct request *r = arg;
 
 	if (reply->err)
-		request_end(r, reply->err);
+		kill_failed(r, reply->err);
 	else
 		fallocate_go(r);
 }
