@@ -3,9 +3,10 @@
  * A channel's flights: their memory, their states, and their transfers as bios.
  *
  * Most transfers fit into one bio, which is part of the flight, as its vectors are:
- * nothing is allocated.  For the rest of a longer one, further bios come from a
- * pool; each is submitted before the next one is taken, so one will always come
- * back.
+ * nothing is allocated, and the bio can be made anew at once, since bio_endio() has
+ * given back what it held (its control group) before it calls.  For the rest of a
+ * longer one, further bios come from a pool; each is submitted before the next one
+ * is taken, so one will always come back.
  */
 #include <linux/bio.h>
 #include <linux/blkdev.h>
