@@ -72,6 +72,10 @@ revive() {
 goes_on() {
 	[ "$(cat "$dir"/load.log.* | wc -c)" -gt "$1" ]
 }
+# Both processes have a log: without, nothing could be looked for afterwards.
+load_begun() {
+	[ -e "$dir/load.log.0" ] && [ -e "$dir/load.log.1" ]
+}
 load_gone() {
 	! kill -0 -- -$load 2>/dev/null
 }
@@ -111,6 +115,7 @@ begin() {
 	mounted=1
 	setsid "$helpers/fsload" run "$m/load" "$dir/load.log" "$seed" 2 10000000 $loses >"$dir/load.said" 2>&1 &
 	load=$!
+	soon load_begun || bad "the load does not begin"
 }
 # Halts some daemons, or none; kills some; requests that wait for them go on when they are back; then kills some
 # once more.
