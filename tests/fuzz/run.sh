@@ -5,6 +5,7 @@
 # a fixed number of mutations.  FUZZ_RUNS makes it longer.  A whole I/O processor takes its time.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
+. tests/patience.sh
 name=$1
 bin=build/fuzz/tests/fuzz/$name
 dir=$(mktemp -d "build/fuzz/$name.XXXXXX") || exit 2
