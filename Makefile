@@ -38,7 +38,7 @@ ifeq ($(origin CC),default)
 CC := gcc
 endif
 CSTD := -std=gnu11 -D_GNU_SOURCE
-WARN := -Wall -Wextra -Wno-missing-field-initializers -Werror $(if $(W),-Wshadow -Wconversion)
+WARN := -Wall -Wextra -Werror $(if $(W),-Wshadow -Wconversion)
 OPT ?= -O2 -g
 INC := -Iinclude -Iuserlib -Ikmod/shared -I.
 SAN_asan := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer

@@ -38,10 +38,11 @@ struct ddiofs_args {
 #define AT(member) offsetof(struct ddiofs_args, member)
 
 static const struct ddio_opt ddiofs_opts[] = {
-	{ "options", 'o', OPT_LIST, AT(options), "LIST", "mount options, separated by commas" },
-	{ "foreground", 'f', OPT_FLAG, AT(foreground), NULL, "stay in the foreground" },
-	{ "version", 0, OPT_FLAG, AT(version), NULL, "show the version" },
-	{ "list-options", 0, OPT_FLAG, AT(list_options), NULL, "list the mount options" },
+	DDIO_OPT("options", 'o', OPT_LIST, AT(options), "LIST",
+		 "mount options, separated by commas"),
+	DDIO_OPT("foreground", 'f', OPT_FLAG, AT(foreground), NULL, "stay in the foreground"),
+	DDIO_OPT("version", 0, OPT_FLAG, AT(version), NULL, "show the version"),
+	DDIO_OPT("list-options", 0, OPT_FLAG, AT(list_options), NULL, "list the mount options"),
 	{ 0 }
 };
 
@@ -53,13 +54,14 @@ static const struct opt_cmd ddiofs_cmd = { .program = PROGRAM,
 
 /* As mount(8) calls its helpers. */
 static const struct ddio_opt helper_opts[] = {
-	{ "options", 'o', OPT_LIST, AT(options), "LIST", "mount options, separated by commas" },
-	{ "fake", 'f', OPT_FLAG, AT(fake), NULL, "check everything, mount nothing" },
-	{ "no-mtab", 'n', OPT_FLAG, AT(no_mtab), NULL, "accepted and ignored" },
-	{ "sloppy", 's', OPT_FLAG, AT(sloppy), NULL, "accepted and ignored" },
-	{ "verbose", 'v', OPT_FLAG, AT(verbose), NULL, "say what is mounted" },
-	{ "namespace", 'N', OPT_TEXT, AT(name_space), "NS", "accepted and ignored" },
-	{ "types", 't', OPT_TEXT, AT(type), "TYPE", "accepted and ignored" },
+	DDIO_OPT("options", 'o', OPT_LIST, AT(options), "LIST",
+		 "mount options, separated by commas"),
+	DDIO_OPT("fake", 'f', OPT_FLAG, AT(fake), NULL, "check everything, mount nothing"),
+	DDIO_OPT("no-mtab", 'n', OPT_FLAG, AT(no_mtab), NULL, "accepted and ignored"),
+	DDIO_OPT("sloppy", 's', OPT_FLAG, AT(sloppy), NULL, "accepted and ignored"),
+	DDIO_OPT("verbose", 'v', OPT_FLAG, AT(verbose), NULL, "say what is mounted"),
+	DDIO_OPT("namespace", 'N', OPT_TEXT, AT(name_space), "NS", "accepted and ignored"),
+	DDIO_OPT("types", 't', OPT_TEXT, AT(type), "TYPE", "accepted and ignored"),
 	{ 0 }
 };
 

@@ -13,29 +13,27 @@ struct files_values {
 	bool details, force, parents;
 };
 
-#define CONF_OPT                                                                    \
-	{                                                                           \
-		"conf", 'c', OPT_TEXT, offsetof(struct files_values, conf), "FILE", \
-			"the cluster's configuration ($DDIO_CONF)"                  \
-	}
+#define CONF_OPT                                                                     \
+	DDIO_OPT("conf", 'c', OPT_TEXT, offsetof(struct files_values, conf), "FILE", \
+		 "the cluster's configuration ($DDIO_CONF)")
 
 static const struct ddio_opt ls_opts[] = {
 	CONF_OPT,
-	{ "long", 'l', OPT_FLAG, offsetof(struct files_values, details), NULL,
-	  "show size, striping and time of each" },
+	DDIO_OPT("long", 'l', OPT_FLAG, offsetof(struct files_values, details), NULL,
+		 "show size, striping and time of each"),
 	{ 0 },
 };
 static const struct ddio_opt plain_opts[] = { CONF_OPT, { 0 } };
 static const struct ddio_opt mkdir_opts[] = {
 	CONF_OPT,
-	{ "parents", 'p', OPT_FLAG, offsetof(struct files_values, parents), NULL,
-	  "make missing parents, and accept directories that exist" },
+	DDIO_OPT("parents", 'p', OPT_FLAG, offsetof(struct files_values, parents), NULL,
+		 "make missing parents, and accept directories that exist"),
 	{ 0 },
 };
 static const struct ddio_opt rm_opts[] = {
 	CONF_OPT,
-	{ "force", 'f', OPT_FLAG, offsetof(struct files_values, force), NULL,
-	  "ignore names that do not exist" },
+	DDIO_OPT("force", 'f', OPT_FLAG, offsetof(struct files_values, force), NULL,
+		 "ignore names that do not exist"),
 	{ 0 },
 };
 

@@ -11,12 +11,12 @@ struct fsck_values {
 };
 
 static const struct ddio_opt fsck_opts[] = {
-	{ "conf", 'c', OPT_TEXT, offsetof(struct fsck_values, conf), "FILE",
-	  "the cluster's configuration ($DDIO_CONF)" },
-	{ "repair", 'r', OPT_FLAG, offsetof(struct fsck_values, repair), NULL,
-	  "repair what can be repaired" },
-	{ "drop", 0, OPT_FLAG, offsetof(struct fsck_values, drop), NULL,
-	  "with --repair: remove objects that belong to no file" },
+	DDIO_OPT("conf", 'c', OPT_TEXT, offsetof(struct fsck_values, conf), "FILE",
+		 "the cluster's configuration ($DDIO_CONF)"),
+	DDIO_OPT("repair", 'r', OPT_FLAG, offsetof(struct fsck_values, repair), NULL,
+		 "repair what can be repaired"),
+	DDIO_OPT("drop", 0, OPT_FLAG, offsetof(struct fsck_values, drop), NULL,
+		 "with --repair: remove objects that belong to no file"),
 	{ 0 },
 };
 

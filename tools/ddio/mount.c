@@ -28,11 +28,11 @@ struct mount_values {
 #define AT(member) offsetof(struct mount_values, member)
 
 static const struct ddio_opt mount_opts[] = {
-	{ "conf", 'c', OPT_TEXT, AT(conf), "FILE",
-	  "the cluster's configuration ($DDIO_CONF, " LOCAL_CONF ")" },
-	{ "options", 'o', OPT_LIST, AT(options), "LIST",
-	  "mount options, separated by commas, see ddiofs(8)" },
-	{ "foreground", 'f', OPT_FLAG, AT(foreground), NULL, "stay in the foreground" },
+	DDIO_OPT("conf", 'c', OPT_TEXT, AT(conf), "FILE",
+		 "the cluster's configuration ($DDIO_CONF, " LOCAL_CONF ")"),
+	DDIO_OPT("options", 'o', OPT_LIST, AT(options), "LIST",
+		 "mount options, separated by commas, see ddiofs(8)"),
+	DDIO_OPT("foreground", 'f', OPT_FLAG, AT(foreground), NULL, "stay in the foreground"),
 	{ 0 },
 };
 
@@ -42,9 +42,10 @@ const struct opt_cmd opts_mount = { "ddio",	"mount",
 				    1 };
 
 static const struct ddio_opt umount_opts[] = {
-	{ "lazy", 'z', OPT_FLAG, AT(lazy), NULL, "free the directory now, even if it is in use" },
-	{ "missing-ok", 'm', OPT_FLAG, AT(missing_ok), NULL,
-	  "succeed even if nothing is mounted there" },
+	DDIO_OPT("lazy", 'z', OPT_FLAG, AT(lazy), NULL,
+		 "free the directory now, even if it is in use"),
+	DDIO_OPT("missing-ok", 'm', OPT_FLAG, AT(missing_ok), NULL,
+		 "succeed even if nothing is mounted there"),
 	{ 0 },
 };
 

@@ -10,10 +10,10 @@ struct replace_values {
 };
 
 static const struct ddio_opt replace_opts[] = {
-	{ "conf", 'c', OPT_TEXT, offsetof(struct replace_values, conf), "FILE",
-	  "the cluster's configuration ($DDIO_CONF)" },
-	{ "names", 0, OPT_FLAG, offsetof(struct replace_values, names), NULL,
-	  "accept the name space as it is" },
+	DDIO_OPT("conf", 'c', OPT_TEXT, offsetof(struct replace_values, conf), "FILE",
+		 "the cluster's configuration ($DDIO_CONF)"),
+	DDIO_OPT("names", 0, OPT_FLAG, offsetof(struct replace_values, names), NULL,
+		 "accept the name space as it is"),
 	{ 0 },
 };
 

@@ -12,14 +12,14 @@ struct status_values {
 };
 
 static const struct ddio_opt status_opts[] = {
-	{ "conf", 'c', OPT_TEXT, offsetof(struct status_values, conf), "FILE",
-	  "the cluster's configuration ($DDIO_CONF)" },
-	{ "nodes", 'n', OPT_FLAG, offsetof(struct status_values, nodes), NULL,
-	  "show nodes only, without their disks" },
-	{ "bounds", 'b', OPT_FLAG, offsetof(struct status_values, bounds), NULL,
-	  "show what clients may take of each node, and have taken" },
-	{ "csv", 0, OPT_FLAG, offsetof(struct status_values, csv), NULL,
-	  "print every counter of every disk, comma-separated" },
+	DDIO_OPT("conf", 'c', OPT_TEXT, offsetof(struct status_values, conf), "FILE",
+		 "the cluster's configuration ($DDIO_CONF)"),
+	DDIO_OPT("nodes", 'n', OPT_FLAG, offsetof(struct status_values, nodes), NULL,
+		 "show nodes only, without their disks"),
+	DDIO_OPT("bounds", 'b', OPT_FLAG, offsetof(struct status_values, bounds), NULL,
+		 "show what clients may take of each node, and have taken"),
+	DDIO_OPT("csv", 0, OPT_FLAG, offsetof(struct status_values, csv), NULL,
+		 "print every counter of every disk, comma-separated"),
 	{ 0 },
 };
 

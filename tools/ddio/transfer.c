@@ -24,20 +24,24 @@ struct transfer_values {
 #define AT(member) offsetof(struct transfer_values, member)
 
 static const struct ddio_opt import_opts[] = {
-	{ "conf", 'c', OPT_TEXT, AT(conf), "FILE", "the cluster's configuration ($DDIO_CONF)" },
-	{ "block-size", 'b', OPT_SIZE, AT(block), "SIZE", "block size (the configuration's)" },
-	{ "layout", 'l', OPT_TEXT, AT(layout), "NAME",
-	  "contiguous, random-blocks, random-tracks (contiguous)" },
-	{ "seed", 0, OPT_U64, AT(seed), "N", "seed of a random layout (chosen at random)" },
-	{ "disks", 'd', OPT_TEXT, AT(disks), "LIST", "stripe over these disks, as 0,1,2 (all)" },
-	{ "force", 'f', OPT_FLAG, AT(force), NULL, "replace a file that exists" },
-	{ "quiet", 'q', OPT_FLAG, AT(quiet), NULL, "show no progress" },
+	DDIO_OPT("conf", 'c', OPT_TEXT, AT(conf), "FILE",
+		 "the cluster's configuration ($DDIO_CONF)"),
+	DDIO_OPT("block-size", 'b', OPT_SIZE, AT(block), "SIZE",
+		 "block size (the configuration's)"),
+	DDIO_OPT("layout", 'l', OPT_TEXT, AT(layout), "NAME",
+		 "contiguous, random-blocks, random-tracks (contiguous)"),
+	DDIO_OPT("seed", 0, OPT_U64, AT(seed), "N", "seed of a random layout (chosen at random)"),
+	DDIO_OPT("disks", 'd', OPT_TEXT, AT(disks), "LIST",
+		 "stripe over these disks, as 0,1,2 (all)"),
+	DDIO_OPT("force", 'f', OPT_FLAG, AT(force), NULL, "replace a file that exists"),
+	DDIO_OPT("quiet", 'q', OPT_FLAG, AT(quiet), NULL, "show no progress"),
 	{ 0 },
 };
 static const struct ddio_opt export_opts[] = {
-	{ "conf", 'c', OPT_TEXT, AT(conf), "FILE", "the cluster's configuration ($DDIO_CONF)" },
-	{ "force", 'f', OPT_FLAG, AT(force), NULL, "overwrite a local file that exists" },
-	{ "quiet", 'q', OPT_FLAG, AT(quiet), NULL, "show no progress" },
+	DDIO_OPT("conf", 'c', OPT_TEXT, AT(conf), "FILE",
+		 "the cluster's configuration ($DDIO_CONF)"),
+	DDIO_OPT("force", 'f', OPT_FLAG, AT(force), NULL, "overwrite a local file that exists"),
+	DDIO_OPT("quiet", 'q', OPT_FLAG, AT(quiet), NULL, "show no progress"),
 	{ 0 },
 };
 

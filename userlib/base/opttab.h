@@ -67,6 +67,13 @@ struct ddio_opt {
 	int use;
 };
 
+/* The row of an option that needs no more than these; others name their members. */
+#define DDIO_OPT(name_, letter_, type_, offset_, arg_, help_)                               \
+	{                                                                                   \
+		.name = (name_), .letter = (letter_), .type = (type_), .offset = (offset_), \
+		.arg = (arg_), .help = (help_)                                              \
+	}
+
 /* Returns the option of that name, or NULL. */
 const struct ddio_opt *ddio_opt_find(const struct ddio_opt *table, const char *name);
 /* Returns whether it takes a value. */

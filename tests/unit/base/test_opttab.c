@@ -173,7 +173,7 @@ static bool is_short(const char *text)
 #define AT(member) offsetof(struct values, member)
 static const char *const words[] = { "none", "some", "all", NULL };
 static const struct ddio_opt table[] = {
-	{ "flag", 'f', OPT_FLAG, AT(flag), NULL, "a flag" },
+	DDIO_OPT("flag", 'f', OPT_FLAG, AT(flag), NULL, "a flag"),
 	{ .name = "noflag", .type = OPT_UNFLAG, .offset = AT(flag) },
 	{ .name = "on", .type = OPT_BOOL, .offset = AT(on) },
 	{ .name = "text", .type = OPT_TEXT, .offset = AT(text), .arg = "FILE" },

@@ -23,15 +23,16 @@ struct disk_model_values {
 #define AT(member) offsetof(struct disk_model_values, member)
 
 static const struct ddio_opt options[] = {
-	{ "policy", 'p', OPT_TEXT, AT(policy), "NAME",
-	  "default, write-through or immediate-report" },
-	{ "plot", 0, OPT_TEXT, AT(plot), "FILE.png", "draw the cumulative distributions" },
-	{ "csv", 0, OPT_FLAG, AT(csv), NULL, "print comma-separated values" },
-	{ "generate", 'g', OPT_TEXT, AT(generate), "PATTERN", "generate a trace and print it" },
-	{ "count", 'n', OPT_U32, AT(count), "N", "requests of that trace (1000)" },
-	{ "sectors", 0, OPT_U32, AT(sectors), "N", "sectors of a request (16)" },
-	{ "think", 0, OPT_U64, AT(think_us), "US", "host's time between requests (0)" },
-	{ "seed", 0, OPT_U64, AT(seed), "N", "seed of the choices (1)" },
+	DDIO_OPT("policy", 'p', OPT_TEXT, AT(policy), "NAME",
+		 "default, write-through or immediate-report"),
+	DDIO_OPT("plot", 0, OPT_TEXT, AT(plot), "FILE.png", "draw the cumulative distributions"),
+	DDIO_OPT("csv", 0, OPT_FLAG, AT(csv), NULL, "print comma-separated values"),
+	DDIO_OPT("generate", 'g', OPT_TEXT, AT(generate), "PATTERN",
+		 "generate a trace and print it"),
+	DDIO_OPT("count", 'n', OPT_U32, AT(count), "N", "requests of that trace (1000)"),
+	DDIO_OPT("sectors", 0, OPT_U32, AT(sectors), "N", "sectors of a request (16)"),
+	DDIO_OPT("think", 0, OPT_U64, AT(think_us), "US", "host's time between requests (0)"),
+	DDIO_OPT("seed", 0, OPT_U64, AT(seed), "N", "seed of the choices (1)"),
 	{ 0 },
 };
 

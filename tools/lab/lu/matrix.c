@@ -16,9 +16,10 @@ struct matrix_values {
 #define AT(member) offsetof(struct matrix_values, member)
 
 static const struct ddio_opt matrix_opts[] = {
-	{ "rows", 'r', OPT_U64, AT(rows), "N", "rows (1280)" },
-	{ "cols", 'c', OPT_U64, AT(cols), "N", "columns (1024)" },
-	{ "header", 0, OPT_SIZE, AT(header), "SIZE", "size of the header, a multiple of 64 (8K)" },
+	DDIO_OPT("rows", 'r', OPT_U64, AT(rows), "N", "rows (1280)"),
+	DDIO_OPT("cols", 'c', OPT_U64, AT(cols), "N", "columns (1024)"),
+	DDIO_OPT("header", 0, OPT_SIZE, AT(header), "SIZE",
+		 "size of the header, a multiple of 64 (8K)"),
 	{ 0 },
 };
 
