@@ -18,6 +18,17 @@ static void cut_now(struct server_request *req)
 		obj_commit(req);
 }
 
+/* On a disk that has stopped, an object that is missing may only be one whose removal failed. */
+static void nothing_to_cut(struct server_request *req)
+{
+	int err = store_stopped(req->disk->store);
+
+	if (err)
+		obj_fail(req, err, "freeing its blocks");
+	else
+		server_reply(req, NULL, 0);
+}
+
 /* Returns true if there is something to cut; otherwise the request is over, and its handler returns *@ret. */
 static bool cut_begin(struct server_request *req, const void *payload, int *ret)
 {
@@ -35,7 +46,7 @@ static bool cut_begin(struct server_request *req, const void *payload, int *ret)
 	if (!err)
 		err = obj_get(req, false);
 	if (err == -ENOENT)
-		server_reply(req, NULL, 0);
+		nothing_to_cut(req);
 	return !err;
 }
 

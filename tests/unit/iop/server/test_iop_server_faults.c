@@ -198,6 +198,7 @@ static void a_failed_flush_stops_the_disk(void)
 {
 	struct sw *sw = sw_new(NULL);
 	struct sc *c = sc_new(sw, sw_reactor(sw, 0)), *other;
+	struct ddio_msg_obj obj = sc_obj(1, 0, 0, 0);
 	int i;
 
 	memset(big, 3, sizeof(big));
@@ -213,6 +214,10 @@ static void a_failed_flush_stops_the_disk(void)
 		CU_ASSERT_EQUAL(sc_write(other, 1, 0, 0, big, 512), DDIO_ST_IO);
 		CU_ASSERT_EQUAL(sc_read(c, 1, 0, 0, 8192), DDIO_ST_OK);
 	}
+	/* A removal that failed is not over: whoever repeats it, or cuts, hears so, too. */
+	CU_ASSERT_EQUAL(sc_object(c, DDIO_OP_OBJ_REMOVE, &obj), DDIO_ST_IO);
+	CU_ASSERT_EQUAL(sc_object(c, DDIO_OP_OBJ_REMOVE, &obj), DDIO_ST_IO);
+	CU_ASSERT_EQUAL(sc_object(c, DDIO_OP_OBJ_TRUNCATE, &obj), DDIO_ST_IO);
 	/* It is logged once, not at every attempt. */
 	sw_run(sw, 200000 * MS);
 	CU_ASSERT_EQUAL(sim_logged(sw->world, "a flush failed"), 1);
