@@ -4,7 +4,7 @@
 # Tries every mount option: what it does, and the error for an invalid value.
 . "$(dirname "$0")/lib_mount.sh"
 fs=$build/ddiofs
-check "start" start_cluster c --iops 2 --engine mem --disk-size 128M --timeout-ms 4000
+check "start" start_cluster c --iops 2 --engine mem --files --disk-size 128M --timeout-ms 4000
 tried=
 
 # option NAME ...: notes that these options are tried below
