@@ -50,7 +50,7 @@ struct loop;
  * @special: counts changes of mode that set such bits
  * @atimes: counts times of access that programs have set
  * @under_way: requests without a reply; @idle: there are none; under @lock
- * @handles: open files; under @lock
+ * @handles, @dirs: open files, and directories; under @lock
  */
 struct mount {
 	const struct mount_opts *o;
@@ -69,6 +69,7 @@ struct mount {
 	pthread_cond_t idle;
 	uint64_t under_way;
 	struct handle *handles;
+	struct dir_handle *dirs;
 };
 
 /**
@@ -207,6 +208,8 @@ void op_flock(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, int op)
 
 /* files.c: frees handles that no one will close, since the mount has ended. */
 void handles_free(struct mount *m);
+/* The same of directories. */
+void dirs_free(struct mount *m);
 
 /* owners.c */
 int owners_add(struct handle *h, uint64_t owner);

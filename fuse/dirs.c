@@ -16,9 +16,11 @@
 
 /**
  * struct dir_handle - an open directory; the kernel makes one request at a time
+ * @next, @link: in mount.dirs: the next handle, and what points to this one
  * @ends: the listing ends with the entry whose cookie is @last
  */
 struct dir_handle {
+	struct dir_handle *next, **link;
 	uint64_t last;
 	bool ends;
 };
@@ -28,9 +30,42 @@ static struct dir_handle *dir_of(const struct fuse_file_info *fi)
 	return (struct dir_handle *)(uintptr_t)fi->fh;
 }
 
-void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+static struct dir_handle *dir_new(struct mount *m)
 {
 	struct dir_handle *d = calloc(1, sizeof(*d));
+
+	if (!d)
+		return NULL;
+	pthread_mutex_lock(&m->lock);
+	d->next = m->dirs;
+	d->link = &m->dirs;
+	if (d->next)
+		d->next->link = &d->next;
+	m->dirs = d;
+	pthread_mutex_unlock(&m->lock);
+	return d;
+}
+
+static void dir_free(struct mount *m, struct dir_handle *d)
+{
+	pthread_mutex_lock(&m->lock);
+	*d->link = d->next;
+	if (d->next)
+		d->next->link = d->link;
+	pthread_mutex_unlock(&m->lock);
+	free(d);
+}
+
+void dirs_free(struct mount *m)
+{
+	while (m->dirs)
+		dir_free(m, m->dirs);
+}
+
+void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	struct mount *m = mount_of(req);
+	struct dir_handle *d = dir_new(m);
 
 	(void)ino;
 	if (!d) {
@@ -40,13 +75,13 @@ void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	fi->fh = (uintptr_t)d;
 	/* If the caller was interrupted, no one will release it. */
 	if (fuse_reply_open(req, fi) == -ENOENT)
-		free(d);
+		dir_free(m, d);
 }
 
 void op_releasedir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	(void)ino;
-	free(dir_of(fi));
+	dir_free(mount_of(req), dir_of(fi));
 	fuse_reply_err(req, 0);
 }
 

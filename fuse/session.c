@@ -306,6 +306,7 @@ void session_close(struct mount_session *s)
 	if (m->fs)
 		ddio_fs_close(m->fs);
 	handles_free(m);
+	dirs_free(m);
 	drops_free(m->drops);
 	if (m->se)
 		fuse_close(m->se);

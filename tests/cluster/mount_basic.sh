@@ -139,13 +139,13 @@ check "umount" umount "$dir/m"
 
 # Signals, busy mounts.
 check "mount" mount_at m
-exec 9>"$dir/m/busy"
+exec 9>"$dir/m/busy" 8<"$dir/m"
 echo written >&9
 fails "umount of a busy mount" "busy" umount "$dir/m"
 kill "${pid[m]}"
 check "SIGTERM ends it" wait "${pid[m]}"
 check "... and frees the directory" eval '! is_mounted "$dir/m"'
-exec 9>&- 2>/dev/null
+exec 9>&- 8<&- 2>/dev/null
 check "mount" mount_at m cache=always
 exec 9>"$dir/m/busy2"
 echo "written late" >&9
