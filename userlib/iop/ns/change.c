@@ -28,7 +28,8 @@ static void reserved(struct commit *commit, int err)
 	struct ns *ns = commit->arg;
 
 	ns->reserve_active = false;
-	if (!err)
+	/* Meanwhile numbers may have been passed over: then these are of no use. */
+	if (!err && ns->reserving > ns->limit)
 		ns->limit = ns->reserving;
 }
 

@@ -31,6 +31,7 @@ enum {
 /**
  * struct ns - the name space
  * @next: number of the next inode; numbers below @limit are durably reserved, below @reserving soon
+ * @passed: numbers have been passed over, see ns_meet()
  * @life: see struct ddio_disk_id
  * @count: inodes; @counting: how many the current change adds
  * @opens: struct open_inode: those that mounts have open
@@ -49,6 +50,7 @@ struct ns {
 	bool sync;
 	uint64_t timeout_ns;
 	uint64_t next, limit, reserving;
+	bool passed;
 	uint64_t life;
 	uint64_t count;
 	int64_t counting;

@@ -98,8 +98,8 @@ static void test_forgetting_disk(void)
 
 static void test_lives(void)
 {
-	struct ddio_disk_id id = { .disk = 3, .uuid = { 1 }, .life = 5 };
-	uint64_t first, next;
+	struct ddio_disk_id id = { .disk = 3, .uuid = { 1 }, .life = 5 }, other = id;
+	uint64_t first, next, ino;
 	struct nst t;
 
 	nst_begin(&t);
@@ -116,9 +116,19 @@ static void test_lives(void)
 	CU_ASSERT_EQUAL(meet(&t, &id, 0), NS_NAMES_PAST);
 	id.flags = 0;
 	next = t.ns->next;
-	ddio_sim_run_for(t.world, 1000000);
 	CU_ASSERT_EQUAL(meet(&t, &id, DDIO_DISKS_NAMES), NS_DISK_SAME);
 	CU_ASSERT(t.ns->next > next + (UINT64_C(1) << 31));
+	/* Other nodes' disks come at the same time; numbers are passed over once, and given again when that is durable. */
+	other.disk = 4;
+	other.names = first + 1;
+	CU_ASSERT_EQUAL(meet(&t, &other, DDIO_DISKS_NAMES), NS_DISK_SAME);
+	CU_ASSERT(t.ns->next < next + (UINT64_C(1) << 33));
+	CU_ASSERT_EQUAL(ns_take_id(t.ns, &ino), -EAGAIN);
+	ddio_sim_run_for(t.world, 1000000);
+	CU_ASSERT_EQUAL(meet(&t, &id, 0), NS_NAMES_PAST);
+	ddio_sim_run_for(t.world, 1000000);
+	CU_ASSERT_EQUAL(ns_take_id(t.ns, &ino), 0);
+	CU_ASSERT(ino > next + (UINT64_C(1) << 31));
 	CU_ASSERT_EQUAL(id.lost, 0);
 	nst_commit(&t);
 	next = t.ns->next;
