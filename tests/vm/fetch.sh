@@ -260,14 +260,14 @@ fetch_source() {
 	rm -rf "$tmp"
 }
 
-# An image of a Debian 12 with DKMS and the headers of 6.1, for a machine to boot beside.
+# A Debian 12 with DKMS and the headers of 6.1, as a tar.
 fetch_dkms() {
 	local dir=$cache/dkms rel ver tmp p deb
-	rel=$(kernel_release 6.1)
+	rel="$(kernel_release 6.1) tar"
 	ver=$(cat "$cache/kernels/6.1/version")
 	[ "$(cat "$dir/release" 2>/dev/null)" = "$rel" ] && return
 	[ "$(id -u)" = 0 ] || skip "a root with DKMS needs root (debootstrap, chroot)"
-	need debootstrap debootstrap mke2fs e2fsprogs apt-get apt dpkg-deb dpkg
+	need debootstrap debootstrap apt-get apt dpkg-deb dpkg
 	[ -r $keyring ] || skip "no $keyring (Debian package debian-archive-keyring)"
 	cache_lock dkms
 	[ "$(cat "$dir/release" 2>/dev/null)" = "$rel" ] && return
@@ -288,9 +288,9 @@ fetch_dkms() {
 	done
 	chroot "$tmp" sh -c 'dpkg -i /tmp/*.deb && rm /tmp/*.deb' >"$cache/tmp/dkms.log" 2>&1 ||
 		die "the headers do not install: $(tail -1 "$cache/tmp/dkms.log")"
-	mke2fs -q -t ext4 -d "$tmp" "$dir/part" 1500M || die "cannot make $dir/root.ext4"
-	mv "$dir/part" "$dir/root.ext4"
-	rm -rf --one-file-system "$tmp"
+	tar -C "$tmp" -cf "$dir/part" . || die "cannot make $dir/root.tar"
+	mv "$dir/part" "$dir/root.tar"
+	rm -rf --one-file-system "$tmp" "$dir/root.ext4"
 	echo "$rel" >"$dir/release"
 }
 
