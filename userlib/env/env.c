@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 #include "env/arena.h"
@@ -178,9 +179,14 @@ void ddio_listener_close(struct ddio_listener *listener)
 
 #define HUGE_PAGE (2UL << 20)
 
+static size_t page_size(void)
+{
+	return sysconf(_SC_PAGESIZE);
+}
+
 static size_t alloc_round(size_t len)
 {
-	size_t unit = len >= HUGE_PAGE ? HUGE_PAGE : (size_t)sysconf(_SC_PAGESIZE);
+	size_t unit = len >= HUGE_PAGE ? HUGE_PAGE : page_size();
 
 	if (!len)
 		len = 1;
@@ -238,6 +244,19 @@ void ddio_env_fini(struct ddio_env *env)
 	env->arena = NULL;
 }
 
+/* Whether a buffer of @size bytes, which alloc_round() gave, is one of the heap's. */
+static bool on_heap(const struct ddio_env *env, size_t size)
+{
+	return env->ops->heap && size < HUGE_PAGE;
+}
+
+static void *heap_alloc(size_t len)
+{
+	void *buf;
+
+	return posix_memalign(&buf, page_size(), len) ? NULL : memset(buf, 0, len);
+}
+
 /**
  * ddio_env_alloc - memory for disk requests
  * @env: the reactor that will use it
@@ -259,6 +278,8 @@ void *ddio_env_alloc(struct ddio_env *env, size_t len)
 	map = env->arena ? arena_get(env->arena, len) : NULL;
 	if (map)
 		return map;
+	if (on_heap(env, size))
+		return heap_alloc(len);
 	map = mmap(NULL, size + extra, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (map == MAP_FAILED)
 		return NULL;
@@ -277,6 +298,12 @@ void *ddio_env_alloc(struct ddio_env *env, size_t len)
 
 void ddio_env_free(struct ddio_env *env, void *buf, size_t len)
 {
-	if (buf && !(env->arena && arena_put(env->arena, buf, len)))
-		munmap(buf, alloc_round(len));
+	size_t size = alloc_round(len);
+
+	if (!buf || (env->arena && arena_put(env->arena, buf, len)))
+		return;
+	if (on_heap(env, size))
+		free(buf);
+	else
+		munmap(buf, size);
 }

@@ -38,6 +38,8 @@ struct ddio_env_ops {
 	struct ddio_medium *(*medium)(struct ddio_env *env, const char *path);
 	/* Processes of this world can send each other descriptors. */
 	bool mailboxes;
+	/* Buffers of less than a huge page come from the heap, where sanitizers see their ends. */
+	bool heap;
 };
 
 struct ddio_env {

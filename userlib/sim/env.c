@@ -172,4 +172,5 @@ const struct ddio_env_ops sim_env_ops = {
 	.stream_attach = sim_stream_attach,
 	.listen = sim_listen,
 	.medium = sim_medium_open,
+	.heap = true,
 };
