@@ -1,6 +1,6 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: GPL-2.0-only
-# quick
+# quick userlib/proto tests/unit/proto tests/fuzz
 #
 # Every codec of the protocol has golden bytes in the unit tests and a row for the fuzzers.
 use strict;

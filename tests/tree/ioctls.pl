@@ -1,6 +1,6 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: GPL-2.0-only
-# quick
+# quick include tests/kselftest Documentation
 #
 # Every ioctl of include/uapi/linux/ddio.h has its number and its struct's size fixed, its arguments tried, a place
 # among the random calls, and its text.

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: GPL-2.0-only
-# quick
+# quick include userlib/libddio.map
 #
 # The public headers document all that they declare: each function, and each struct, enum and type with
 # members or parameters, stands right below a kernel-doc comment of its name; that of a function which returns

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# quick
+# quick tools fuse userlib/base userlib/conf userlib/env userlib/libddio.map Documentation/man
 # Options in the tables and in the manual pages agree, both ways; pages are well formed.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
@@ -55,22 +55,23 @@ if command -v mandoc >/dev/null; then
 else
 	skipped=1
 fi
+# named NAMES WHAT: each name that comes in is one of NAMES, which have a space before and after each; WHAT is
+# said of one that is not
+named() {
+	local f
+	while read -r f; do
+		case $1 in
+		*" $f "*) passed=$((passed + 1)) ;;
+		*) bad "$f$2" ;;
+		esac
+	done
+}
 # Every function of the library is named by a page of its name.
-for f in $(grep -oE '\<ddio_[a-z_]+;' userlib/libddio.map | tr -d ';'); do
-	if grep -q "^\.Nm $f\b" "Documentation/man/$f.3" 2>/dev/null; then
-		passed=$((passed + 1))
-	else
-		bad "$f has no manual page"
-	fi
-done
+pages=" $(awk '$1 == ".Nm" && FILENAME ~ "/" $2 "[.]3$" { print $2 }' Documentation/man/ddio_*.3 | xargs) "
+named "$pages" " has no manual page" < <(grep -oE '\<ddio_[a-z_]+;' userlib/libddio.map | tr -d ';')
 # Every option of the configuration is in its page; unit/env_manual checks the engines' options.
-for o in $("$build"/ddiod --list-conf); do
-	if grep -qE "^\.It Cm $o( |$)" Documentation/man/ddio.conf.5; then
-		passed=$((passed + 1))
-	else
-		bad "ddio.conf.5: $o is missing"
-	fi
-done
+items=" $(sed -n 's/^\.It Cm \([^ ]*\).*/\1/p' Documentation/man/ddio.conf.5 | xargs) "
+named "$items" " is missing in ddio.conf.5" < <("$build"/ddiod --list-conf)
 if $ddio completion bash | bash -n; then passed=$((passed + 1)); else bad "the completion script"; fi
 echo "$passed passed, $failed failed, $skipped skipped"
 [ $failed -eq 0 ]
