@@ -134,11 +134,27 @@ static int reader_load(struct replay_file *rd, int fd)
 	return 0;
 }
 
+/* Of a file's last record only the length may be damaged: the CRC then fits all that is left. */
+static bool length_damaged(struct replay_file *rd)
+{
+	size_t left = rd->len - rd->at;
+	struct ddio_rd r = ddio_rd_begin(rd->buf + rd->at, left);
+	uint32_t crc;
+
+	ddio_rd_u32(&r);
+	crc = ddio_rd_u32(&r);
+	rd->seq = ddio_rd_u64(&r);
+	rd->total = left;
+	return !r.err && r.left && r.left <= KV_JOURNAL_MAX &&
+	       crc == ddio_crc32c(0, rd->buf + rd->at + 8, left - 8);
+}
+
 /* Finds the next complete record after number @after. */
 static void reader_find(struct replay_file *rd, uint64_t after)
 {
 	rd->any = false;
-	while (!kv_record_head(rd->buf + rd->at, rd->len - rd->at, &rd->seq, &rd->total)) {
+	while (!kv_record_head(rd->buf + rd->at, rd->len - rd->at, &rd->seq, &rd->total) ||
+	       length_damaged(rd)) {
 		if (rd->seq > after) {
 			rd->any = true;
 			return;
@@ -193,6 +209,14 @@ static bool plausible(const uint8_t *buf, size_t len, uint64_t after)
 	return !r.err && body <= r.left && seq > after && seq - after <= len;
 }
 
+/* A record whose bytes are all there was written whole: it is not the torn end of a file. */
+static bool whole_but_wrong(const uint8_t *buf, size_t len)
+{
+	struct ddio_rd r = ddio_rd_begin(buf, len);
+
+	return ddio_rd_u32(&r) == len - KV_JOURNAL_HEAD;
+}
+
 /* Looks at what replaying has left of a file: counts its bytes, and the whole records among them. */
 static void count_rest(struct kv_journal *j, const struct replay_file *rd)
 {
@@ -200,6 +224,8 @@ static void count_rest(struct kv_journal *j, const struct replay_file *rd)
 	uint64_t seq;
 
 	j->torn += rd->len - at;
+	if (rd->len - at > KV_JOURNAL_HEAD && whole_but_wrong(rd->buf + at, rd->len - at))
+		j->beyond++;
 	while (rd->len - at >= KV_JOURNAL_HEAD) {
 		if (plausible(rd->buf + at, rd->len - at, j->seq) &&
 		    !kv_record_head(rd->buf + at, rd->len - at, &seq, &total)) {

@@ -110,14 +110,40 @@ static void commit_timer(void *arg)
 	kv_commit(arg, NULL);
 }
 
+static bool intact(const void *arg, const char *db, const MDB_val *key, const MDB_val *value)
+{
+	const struct kv_opts *opts = arg;
+
+	if (!strcmp(db, OWN_DB))
+		return kv_own_intact(key, value);
+	return !opts->intact || opts->intact(db, key, value);
+}
+
 static int kv_open_db(struct kv *kv, const struct kv_opts *opts, char *err, size_t err_len)
 {
-	struct lmdb_opts lmdb = { .dir = opts->dir, .map = opts->map, .sync = opts->sync };
+	struct lmdb_opts lmdb = { .dir = opts->dir,
+				  .map = opts->map,
+				  .sync = opts->sync,
+				  .intact = intact,
+				  .arg = opts };
+	int ret;
 
 	for (kv->own = 0; opts->dbs[kv->own]; kv->own++)
 		lmdb.dbs[kv->own] = opts->dbs[kv->own];
 	lmdb.dbs[kv->own] = OWN_DB;
-	return lmdb_open(&kv->db, &lmdb, err, err_len);
+	ret = lmdb_open(&kv->db, &lmdb, err, err_len);
+	if (ret || !kv->db.records.damaged)
+		return ret;
+	ret = opts->repair ? kv_drop_damaged(kv, opts) : -EUCLEAN;
+	if (ret)
+		snprintf(err, err_len,
+			 "%s: %" PRIu64
+			 " records are damaged, the first is: %s; put the directory back from a "
+			 "backup, or start with --repair, which removes them, and run 'ddio fsck'",
+			 opts->dir, kv->db.records.damaged, kv->db.records.first);
+	if (ret)
+		lmdb_close(&kv->db);
+	return ret;
 }
 
 int kv_open(struct ddio_env *env, const struct kv_opts *opts, struct kv **result, char *err,

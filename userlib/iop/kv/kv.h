@@ -27,12 +27,15 @@ struct kv_node;
  * @dbs: names, ended by NULL; a database's number is its index here
  * @map: initial bytes of address space
  * @sync: commits reach stable storage
+ * @intact: returns whether a record is as it was written; NULL: nobody looks
+ * @repair: damaged records are removed, and named in the log; otherwise they are refused
  */
 struct kv_opts {
 	const char *dir;
 	const char *dbs[KV_DBS + 1];
 	size_t map;
-	bool sync;
+	bool sync, repair;
+	bool (*intact)(const char *db, const MDB_val *key, const MDB_val *value);
 };
 
 /* Blocks; replays the journals.  @err: one line. */

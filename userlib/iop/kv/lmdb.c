@@ -4,24 +4,44 @@
 #include <stdlib.h>
 #include <string.h>
 #include "iop/kv/priv.h"
+#include "iop/lmdb/value.h"
 #include "proto/cursor.h"
 
 #define OWN_KEY "committed"
+#define OWN_VERSION 1
+#define OWN_LEN (VALUE_EXTRA + 8)
+#define OWN_LEN_0 8 /* release 0.1.0: the number alone */
+
+static int committed_get(const MDB_val *key, const MDB_val *value, uint64_t *seq)
+{
+	struct ddio_coder c;
+
+	if (value->mv_size == OWN_LEN_0)
+		c = coder_reading(value->mv_data, value->mv_size);
+	else
+		c = value_reading(key->mv_data, key->mv_size, value->mv_data, value->mv_size,
+				  OWN_VERSION);
+	code_u64(&c, seq);
+	return value_end(&c);
+}
+
+bool kv_own_intact(const MDB_val *key, const MDB_val *value)
+{
+	uint64_t seq;
+
+	return !committed_get(key, value, &seq);
+}
 
 int kv_read_committed(struct kv *kv)
 {
 	MDB_val k = lmdb_val(OWN_KEY, strlen(OWN_KEY)), v;
 	int ret = lmdb_read_begin(&kv->db);
-	struct ddio_rd r;
 
 	if (ret)
 		return ret;
 	ret = lmdb_errno(mdb_get(kv->db.read, kv->db.dbi[kv->own], &k, &v));
-	if (!ret) {
-		r = ddio_rd_begin(v.mv_data, v.mv_size);
-		kv->committed = ddio_rd_u64(&r);
-		ret = ddio_rd_end(&r) ? -EUCLEAN : 0;
-	}
+	if (!ret)
+		ret = committed_get(&k, &v, &kv->committed);
 	lmdb_read_end(&kv->db);
 	return ret == -ENOENT ? 0 : ret;
 }
@@ -30,7 +50,8 @@ int kv_write(struct kv *kv, MDB_txn *txn, const struct kv_map *map, uint64_t seq
 {
 	MDB_val k = lmdb_val(OWN_KEY, strlen(OWN_KEY)), v;
 	const struct kv_node *node;
-	uint64_t number = htole64(seq);
+	uint8_t number[OWN_LEN];
+	struct ddio_coder c = value_writing(number, sizeof(number), OWN_VERSION);
 	int ret;
 
 	for (node = map->head[0]; node; node = node->next[0]) {
@@ -44,7 +65,9 @@ int kv_write(struct kv *kv, MDB_txn *txn, const struct kv_map *map, uint64_t seq
 		if (ret && (node->value || ret != MDB_NOTFOUND))
 			return ret;
 	}
-	v = lmdb_val(&number, sizeof(number));
+	code_u64(&c, &seq);
+	value_close(&c, k.mv_data, k.mv_size);
+	v = lmdb_val(number, sizeof(number));
 	return mdb_put(txn, kv->db.dbi[kv->own], &k, &v, 0);
 }
 

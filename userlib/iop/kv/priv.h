@@ -41,6 +41,11 @@ struct kv {
 int kv_read_committed(struct kv *kv);
 int kv_get_lmdb(struct kv *kv, uint8_t db, const void *key, size_t key_len, const void **value,
 		size_t *len);
+/* lmdb.c: is the record of the store's own database as it was written? */
+bool kv_own_intact(const MDB_val *key, const MDB_val *value);
+/* mend.c: removes the damaged records of all databases but the store's own. */
+int kv_drop_damaged(struct kv *kv, const struct kv_opts *opts);
+
 /* In a write transaction: writes all of @map, and the number of its last journal record. */
 int kv_write(struct kv *kv, MDB_txn *txn, const struct kv_map *map, uint64_t seq);
 

@@ -157,6 +157,28 @@ static int open_env(struct lmdb *db, const struct lmdb_opts *opts)
 	return 0;
 }
 
+/* LMDB would follow whatever a damaged file says. */
+static int check_pages(struct lmdb *db, const struct lmdb_opts *opts, char *err, size_t err_len)
+{
+	char path[4096], found[300];
+	int ret;
+
+	db->records = (struct pages_records){ .intact = opts->intact, .arg = opts->arg };
+	if (snprintf(path, sizeof(path), "%s/data.mdb", opts->dir) >= (int)sizeof(path))
+		ret = -ENAMETOOLONG;
+	else
+		ret = lmdb_pages_check(path, &db->records, found, sizeof(found));
+	if (ret == -EUCLEAN)
+		snprintf(
+			err, err_len,
+			"%s: data.mdb is damaged: %s; put the directory back from a backup, or see "
+			"\"Damaged records\" in ddiod(8)",
+			opts->dir, found);
+	else if (ret)
+		snprintf(err, err_len, "%s: %s", opts->dir, strerror(-ret));
+	return ret;
+}
+
 int lmdb_open(struct lmdb *db, const struct lmdb_opts *opts, char *err, size_t err_len)
 {
 	int ret;
@@ -165,6 +187,12 @@ int lmdb_open(struct lmdb *db, const struct lmdb_opts *opts, char *err, size_t e
 	ret = lock_dir(db, opts->dir, err, err_len);
 	if (ret)
 		return ret;
+	ret = check_pages(db, opts, err, err_len);
+	if (ret) {
+		close(db->lock);
+		db->lock = -1;
+		return ret;
+	}
 	db->dir = strdup(opts->dir);
 	if (!db->dir) {
 		ret = ENOMEM;

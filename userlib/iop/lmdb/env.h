@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "iop/lmdb/pages.h"
 
 #define LMDB_DBS 10
 
@@ -22,8 +23,9 @@ struct lmdb {
 	MDB_dbi dbi[LMDB_DBS];
 	int ndbs;
 	char *dir;
-	int lock;      /* the directory, flocked */
-	MDB_txn *read; /* reset, renewed for every read */
+	int lock;		      /* the directory, flocked */
+	MDB_txn *read;		      /* reset, renewed for every read */
+	struct pages_records records; /* those that were damaged when it was opened */
 };
 
 /**
@@ -32,18 +34,21 @@ struct lmdb {
  * @dbs: names of the databases, ended by NULL
  * @map: initial bytes of address space; it grows
  * @sync: commits reach stable storage
+ * @intact, @arg: see struct pages_records
  */
 struct lmdb_opts {
 	const char *dir;
 	const char *dbs[LMDB_DBS + 1];
 	size_t map;
 	bool sync;
+	bool (*intact)(const void *arg, const char *db, const MDB_val *key, const MDB_val *value);
+	const void *arg;
 };
 
 /* Converts LMDB's result to 0, a negative errno or LMDB_FULL; a broken file is -EUCLEAN. */
 int lmdb_errno(int mdb_err);
 
-/* Blocks.  @err: one line that names the directory. */
+/* Blocks, and reads the whole file.  -EUCLEAN: it is damaged.  @err: one line that names the directory. */
 int lmdb_open(struct lmdb *db, const struct lmdb_opts *opts, char *err, size_t err_len);
 void lmdb_close(struct lmdb *db);
 /* Doubles the map.  No transaction may be under way. */

@@ -6,6 +6,7 @@
 #ifndef DDIO_LMDB_VALUE_H
 #define DDIO_LMDB_VALUE_H
 
+#include <lmdb.h>
 #include "base/crc32c.h"
 #include "proto/coder.h"
 
@@ -44,6 +45,12 @@ static inline bool value_intact(const void *key, size_t key_len, const void *val
 	len -= VALUE_CRC_LEN;
 	tail = ddio_rd_begin((const uint8_t *)value + len, VALUE_CRC_LEN);
 	return ddio_rd_u32(&tail) == ddio_crc32c(ddio_crc32c(0, key, key_len), value, len);
+}
+
+/* The same of a record of LMDB. */
+static inline bool value_record_intact(const MDB_val *key, const MDB_val *value)
+{
+	return value_intact(key->mv_data, key->mv_size, value->mv_data, value->mv_size);
 }
 
 /* Returns a reader of the fields, which has failed if version or CRC are wrong. */

@@ -163,7 +163,7 @@ static int mount_record(struct ns *ns, struct ns_mount *m, bool there)
 
 	ns_begin(ns);
 	if (there) {
-		ret = kv_put(ns->kv, NS_MOUNTS, m->id, sizeof(m->id), NULL, 0);
+		ret = ns_put_key(ns, NS_MOUNTS, m->id, sizeof(m->id));
 	} else {
 		ret = kv_del(ns->kv, NS_MOUNTS, m->id, sizeof(m->id));
 		if (!ret)

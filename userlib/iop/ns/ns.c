@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/bug.h"
+#include "iop/lmdb/value.h"
 #include "iop/ns/priv.h"
 
 static int read_meta(struct ns *ns, struct ns_meta *meta)
@@ -89,6 +90,17 @@ static int ns_start(struct ns *ns, const char *dir, char *err, size_t err_len)
 	return ret;
 }
 
+static bool record_intact(const char *db, const MDB_val *key, const MDB_val *value)
+{
+	/* Without it, numbers would be given out twice: nobody removes it, and ns_start() refuses it. */
+	if (!strcmp(db, "meta"))
+		return true;
+	/* Release 0.1.0 wrote only keys there. */
+	if (!value->mv_size)
+		return !strcmp(db, "orphans") || !strcmp(db, "mounts");
+	return value_record_intact(key, value);
+}
+
 static int open_kv(struct ns *ns, const struct ns_opts *opts, char *err, size_t err_len)
 {
 	const struct kv_opts kv = {
@@ -104,6 +116,8 @@ static int open_kv(struct ns *ns, const struct ns_opts *opts, char *err, size_t 
 			 [NS_DISKS] = "disks" },
 		.map = NS_MAP,
 		.sync = opts->sync,
+		.repair = opts->repair,
+		.intact = record_intact,
 	};
 	char why[400];
 	int ret = kv_open(ns->env, &kv, &ns->kv, why, sizeof(why));

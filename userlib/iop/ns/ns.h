@@ -22,13 +22,14 @@ struct ns_mount;
 /**
  * struct ns_opts - what to open
  * @block, @ndisks: default stripe: blocks of @block bytes over disks 0 to ndisks - 1
+ * @repair: damaged records are removed
  * @timeout_ns: a mount without connections for longer is lost
  * @bounds: how many mounts and results there may be, and counts of them; NULL: its own
  */
 struct ns_opts {
 	const char *dir;
 	const char *cluster;
-	bool sync;
+	bool sync, repair;
 	uint32_t block, ndisks;
 	uint64_t timeout_ns;
 	struct bounds *bounds;

@@ -105,6 +105,9 @@ int ns_end(struct ns *ns, int ret);
 int ns_begin_once(struct ns *ns, const struct ns_who *who, uint64_t *result, bool *again);
 int ns_end_once(struct ns *ns, const struct ns_who *who, uint64_t result, int ret);
 
+/* change.c: puts a record that says only that it is there. */
+int ns_put_key(struct ns *ns, uint8_t db, const void *key, size_t key_len);
+
 /* disks.c: chooses the life that begins; within a transaction, records it. */
 int ns_life_next(struct ns *ns);
 int ns_life_put(struct ns *ns, struct lmdb *db, MDB_txn *txn);

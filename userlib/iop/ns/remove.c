@@ -25,7 +25,7 @@ int ns_unname(struct ns *ns, struct inode *in, struct ns_left *left)
 	if (S_ISDIR(in->mode) || (!(in->flags & INODE_DATA) && !ns_in_use(ns, in->ino)))
 		return ns_delete(ns, in);
 	ns_key(key, in->ino);
-	ret = kv_put(ns->kv, NS_ORPHANS, key, sizeof(key), NULL, 0);
+	ret = ns_put_key(ns, NS_ORPHANS, key, sizeof(key));
 	ns_touch(ns, in, false);
 	if (!ret)
 		ret = ns_store(ns, in);

@@ -3,6 +3,28 @@
 #include <errno.h>
 #include "iop/store/priv.h"
 
+/* Returns -ENOENT if nothing is recorded of an object, -EUCLEAN if only its own record is missing. */
+static int check_absent(struct store *store, uint64_t id)
+{
+	uint8_t key[REC_EXTENT_KEY_LEN];
+	MDB_val k = lmdb_val(key, sizeof(key)), v;
+	MDB_cursor *cursor;
+	uint64_t owner;
+	int ret =
+		lmdb_errno(mdb_cursor_open(store->db.read, store->db.dbi[STORE_EXTENTS], &cursor));
+
+	if (ret)
+		return ret;
+	rec_extent_key(key, id, 0);
+	ret = lmdb_errno(mdb_cursor_get(cursor, &k, &v, MDB_SET_RANGE));
+	if (!ret && k.mv_size == sizeof(key)) {
+		rec_key_get(k.mv_data, REC_KEY_LEN, &owner);
+		ret = owner == id ? -EUCLEAN : -ENOENT;
+	}
+	mdb_cursor_close(cursor);
+	return ret;
+}
+
 int store_load_header(struct store *store, uint64_t id, struct rec_object *rec)
 {
 	uint8_t key[REC_KEY_LEN];
@@ -11,6 +33,8 @@ int store_load_header(struct store *store, uint64_t id, struct rec_object *rec)
 
 	rec_key(key, id);
 	ret = mdb_get(store->db.read, store->db.dbi[STORE_OBJECTS], &k, &v);
+	if (ret == MDB_NOTFOUND)
+		return check_absent(store, id);
 	if (ret)
 		return lmdb_errno(ret);
 	return rec_object_get(k.mv_data, k.mv_size, v.mv_data, v.mv_size, rec);
@@ -24,10 +48,11 @@ static int load_extent(struct object *obj, const MDB_val *key, const MDB_val *va
 	int ret;
 
 	ret = rec_extent_get(key->mv_data, key->mv_size, val->mv_data, val->mv_size, &rec);
-	if (rec.id != obj->ref.id)
-		return -ENOENT;
+	/* A damaged one may be of this object, whatever it says. */
 	if (ret)
 		return ret;
+	if (rec.id != obj->ref.id)
+		return -ENOENT;
 	if (!rec_extent_within(&rec, obj->ref.block, obj->store->size))
 		return -EUCLEAN;
 	if (rec.block < extent_map_end(&obj->map))
@@ -39,6 +64,23 @@ static int load_extent(struct object *obj, const MDB_val *key, const MDB_val *va
 	if (!ret && rec.unwritten)
 		ret = ranges_add(&obj->reserved, rec.block, rec.count);
 	return ret;
+}
+
+/* Moves to the first extent at or after @k.  -EUCLEAN: the one before it is damaged, and may belong behind it. */
+static int extents_begin(MDB_cursor *cursor, MDB_val *k, MDB_val *v)
+{
+	MDB_val first = *k;
+	struct rec_extent rec;
+	int ret = mdb_cursor_get(cursor, k, v, MDB_SET_RANGE);
+
+	if (!ret || ret == MDB_NOTFOUND)
+		ret = mdb_cursor_get(cursor, k, v, ret ? MDB_LAST : MDB_PREV);
+	if (!ret)
+		ret = rec_extent_get(k->mv_data, k->mv_size, v->mv_data, v->mv_size, &rec);
+	if (ret && ret != MDB_NOTFOUND)
+		return lmdb_errno(ret);
+	*k = first;
+	return lmdb_errno(mdb_cursor_get(cursor, k, v, MDB_SET_RANGE));
 }
 
 int store_load_extents(struct object *obj)
@@ -53,7 +95,7 @@ int store_load_extents(struct object *obj)
 	if (ret)
 		return lmdb_errno(ret);
 	rec_extent_key(key, obj->ref.id, 0);
-	ret = lmdb_errno(mdb_cursor_get(cursor, &k, &v, MDB_SET_RANGE));
+	ret = extents_begin(cursor, &k, &v);
 	while (!ret) {
 		ret = load_extent(obj, &k, &v);
 		if (!ret)

@@ -6,7 +6,20 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/bug.h"
+#include "iop/lmdb/value.h"
 #include "iop/store/priv.h"
+
+/* The label stands for itself: its key is not part of its CRC. */
+static bool record_intact(const void *arg, const char *db, const MDB_val *key, const MDB_val *value)
+{
+	struct label label;
+
+	(void)arg;
+	if (!strcmp(db, "meta") && key->mv_size == strlen(STORE_LABEL_KEY) &&
+	    !memcmp(key->mv_data, STORE_LABEL_KEY, key->mv_size))
+		return !rec_label_get(value->mv_data, value->mv_size, &label);
+	return value_record_intact(key, value);
+}
 
 static int open_records(struct store *store, const struct store_opts *opts, char *err,
 			size_t err_len)
@@ -19,12 +32,19 @@ static int open_records(struct store *store, const struct store_opts *opts, char
 			 [STORE_FREE] = "free" },
 		.map = STORE_MAP,
 		.sync = opts->sync,
+		.intact = record_intact,
 	};
 	char why[400];
 	int ret = lmdb_open(&store->db, &db, why, sizeof(why));
 
 	if (ret)
 		snprintf(err, err_len, "disk %s: %s", opts->disk_name, why);
+	else if (store->db.records.damaged)
+		ddio_env_log(store->env, DDIO_LOG_ERR,
+			     "disk %s: %" PRIu64
+			     " of its records are damaged, the first is: %s; what they describe "
+			     "cannot be read; run 'ddio fsck'",
+			     opts->disk_name, store->db.records.damaged, store->db.records.first);
 	return ret;
 }
 

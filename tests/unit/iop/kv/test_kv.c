@@ -474,7 +474,8 @@ static void test_torn_or_damaged(void)
 {
 	break_journal(-1, true, 4, false);
 	break_journal(-RECORD + 1, true, 4, false);
-	break_journal(-1, false, 4, false);
+	/* Whole, but wrong. */
+	break_journal(-1, false, 4, true);
 	break_journal(2 * RECORD + KV_JOURNAL_HEAD, false, 2, true);
 	break_journal(RECORD + 9, false, 1, true);
 	/* A length that leads nowhere. */

@@ -350,12 +350,44 @@ static void test_numbers(void)
 	nst_end(&w.t);
 }
 
+/* A start refuses damaged records, and with --repair removes them. */
+static void test_start(void)
+{
+	struct ddio_msg_fsck fsck;
+	uint8_t key[NS_KEY_LEN];
+	struct nst t;
+
+	nst_begin(&t);
+	ns_key(key, nst_file(&t, NST_ROOT, "f"));
+	CU_ASSERT_NOT_EQUAL(nst_file(&t, NST_ROOT, "g"), 0);
+	damage(&t, NS_INODES, key, sizeof(key), junk, sizeof(junk));
+	CU_ASSERT_EQUAL(nst_reopen(&t), -EUCLEAN);
+	CU_ASSERT_PTR_NOT_NULL(strstr(t.err, "1 records are damaged, the first is: inodes"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(t.err, "--repair"));
+	CU_ASSERT_EQUAL(nst_open(&t), -EUCLEAN);
+	t.repair = true;
+	CU_ASSERT_EQUAL_FATAL(nst_open(&t), 0);
+	CU_ASSERT_EQUAL(sim_logged(t.world, "the damaged record inodes"), true);
+	CU_ASSERT_EQUAL(ns_check(t.ns, true, &fsck), 0);
+	t.repair = false;
+	CU_ASSERT_EQUAL_FATAL(nst_reopen(&t), 0);
+	CU_ASSERT_NOT_EQUAL(nst_find(&t, NST_ROOT, "g"), 0);
+	nst_clean(&t, 1);
+	nst_end(&t);
+}
+
 static const struct ut_case cases[] = {
-	{ "inodes", test_inodes },	 { "counts", test_counts },
-	{ "names", test_names },	 { "order", test_order },
-	{ "lost and found", test_lost }, { "circle", test_circle },
-	{ "orphans", test_orphans },	 { "others", test_others },
-	{ "numbers", test_numbers },	 { .name = NULL },
+	{ "inodes", test_inodes },
+	{ "counts", test_counts },
+	{ "names", test_names },
+	{ "order", test_order },
+	{ "lost and found", test_lost },
+	{ "circle", test_circle },
+	{ "orphans", test_orphans },
+	{ "others", test_others },
+	{ "numbers", test_numbers },
+	{ "a start with damaged records", test_start },
+	{ .name = NULL },
 };
 
 int main(void)

@@ -15,6 +15,7 @@
  * struct nst - a name space in a directory of its own
  */
 struct nst {
+	bool repair;
 	char top[200], dir[260], err[500];
 	struct ddio_sim *world;
 	struct ddio_env *env;
@@ -27,7 +28,8 @@ static inline int nst_open(struct nst *t)
 				      .cluster = "demo",
 				      .block = 8192,
 				      .ndisks = 6,
-				      .timeout_ns = NST_TIMEOUT };
+				      .timeout_ns = NST_TIMEOUT,
+				      .repair = t->repair };
 
 	return ns_open(t->env, &opts, &t->ns, t->err, sizeof(t->err));
 }
