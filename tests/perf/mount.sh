@@ -2,29 +2,36 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # How fast a mount is, against others in the same run:
 #
-#   tests/perf/mount.sh [data|names|all] [more options of ddio bench --mount]
+#   tests/perf/mount.sh [data|names|all|daily] [more options of ddio bench --mount]
 #
 # data: against libfuse's own example of a pass-through (passthrough_ll, built from the source that comes with libfuse's
 # development files) and against the mount's program over a directory (tests/fuse/passfs), both over tmpfs.
 # names: against these and a volume of GlusterFS (glusterd has to be installed; nothing of its configuration is
 # touched but a volume that is made here and removed again), its brick on tmpfs.
+# daily: what a person does (rm -rf, tar, git status, ls -lR, small writes), against passthrough_ll; the pass-through's
+# files and the cluster's disks and records lie on the file system of $DIR (/var/tmp; ext4 is meant).  LOADED=1 has two processes
+# that do nothing but turn beside it.
 # The cluster: $IOPS I/O processors (4) with memory disks of 512 MB, each block cache $CACHE (64M), its records on
-# tmpfs as well. Everything lies in a directory below /dev/shm that is removed behind.
+# tmpfs as well. Everything but that lies in a directory below /dev/shm; it is removed behind.
 # Needs root, /dev/fuse and 8 GB of memory.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 build=${BUILD:-$PWD/build}
 what=${1:-all}
 [ $# -gt 0 ] && shift
-case $what in data | names | all) ;; *) sed -n '3,14s/^# \?//p' "$0"; exit 2 ;; esac
+case $what in data | names | all | daily) ;; *) sed -n '3,17s/^# \?//p' "$0"; exit 2 ;; esac
 [ "$(id -u)" = 0 ] && [ -e /dev/fuse ] || { echo "needs root and /dev/fuse"; exit 77; }
-dir=$(mktemp -d /dev/shm/ddio-perf.XXXXXX) || exit 2
+below=/dev/shm
+[ "$what" = daily ] && below=${DIR:-/var/tmp}
+dir=$(mktemp -d "$below/ddio-perf.XXXXXX") || exit 2
 volume=ddioperf$$
 dirs=()
+load=()
 
 finish() {
 	trap - EXIT
 	local m
+	[ ${#load[@]} -gt 0 ] && kill "${load[@]}"
 	for m in ddio example pass gluster; do
 		mountpoint -q "$dir/$m" && umount "$dir/$m"
 	done
@@ -49,10 +56,13 @@ soon() {
 }
 
 mount_ddio() {
+	local disks=(--engine mem --disk-size 512M)
+	[ "$what" = daily ] && disks=()
 	mkdir "$dir/ddio"
-	"$build/ddio" start --dir "$dir/c" --engine mem --disk-size 512M --iops "${IOPS:-4}" \
+	"$build/ddio" start --dir "$dir/c" "${disks[@]}" --iops "${IOPS:-4}" \
 		--cache "${CACHE:-64M}" >/dev/null && "$build/ddiofs" "$dir/c/ddio.conf" "$dir/ddio" || exit 1
 	dirs+=("$dir/ddio")
+	[ "$what" = daily ] && return
 	# The first access to memory costs as much again, so touch all of the disks' memory.
 	dd if=/dev/zero of="$dir/ddio/fill" bs=1M 2>/dev/null
 	rm "$dir/ddio/fill"
@@ -89,9 +99,11 @@ mount_gluster() {
 
 mount_ddio
 mount_example
-mount_pass
-[ "$what" = data ] || mount_gluster
-run() {
-	"$build/ddio" bench --mount "$(IFS=,; echo "${dirs[*]}")" -q "$@"
-}
-if [ "$what" = all ]; then run "$@"; else run --works "$what" "$@"; fi
+[ "$what" = daily ] || mount_pass
+case $what in names | all) mount_gluster ;; esac
+[ -n "${LOADED:-}" ] && for _ in 1 2; do
+	while :; do :; done &
+	load+=($!)
+done
+[ "$what" = all ] && what=data,names
+"$build/ddio" bench --mount "$(IFS=,; echo "${dirs[*]}")" -q --works "$what" "$@"

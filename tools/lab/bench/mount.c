@@ -5,6 +5,7 @@
  * machine hit all of them; ratios are taken within a round.
  */
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,7 @@
 #include "procs.h"
 
 #define MAX_DIRS 8
-#define MAX_WORKS 16
+#define MAX_WORKS 32
 
 struct mount_run {
 	const struct bench_values *v;
@@ -144,7 +145,7 @@ static int rounds(struct mount_run *r)
 	return err;
 }
 
-/* Returns whether the list names a work: by data, names, or the beginning of its name; no list names all. */
+/* Returns whether the list names a work: by its group, or the beginning of its name; no list names all. */
 static bool work_wanted(const struct mount_work *work, const char *list)
 {
 	const char *word = list;
@@ -152,8 +153,7 @@ static bool work_wanted(const struct mount_work *work, const char *list)
 
 	for (; word && *word; word += len + (word[len] == ',')) {
 		len = strcspn(word, ",");
-		if (!strncmp(word, work->data ? "data" : "names", len) ||
-		    !strncmp(word, work->name, len))
+		if (!strncmp(word, work->group, len) || !strncmp(word, work->name, len))
 			return true;
 	}
 	return !list;
@@ -233,6 +233,7 @@ int bench_mount(const struct bench_values *v)
 		return err;
 	works_add(&r, mount_data_works);
 	works_add(&r, mount_name_works);
+	works_add(&r, mount_daily_works);
 	if (!r.nworks)
 		return cmd_fail("bench", 0, "--works does not take '%s'", v->works), -EINVAL;
 	list = strdup(v->mount);

@@ -3,7 +3,6 @@
 #ifndef TOOLS_BENCH_MOUNT_H
 #define TOOLS_BENCH_MOUNT_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 /**
@@ -24,17 +23,19 @@ struct mount_job {
 /**
  * struct mount_work - one thing that is measured
  * @run: measures it; returns the rate, or a negative errno
- * @data: it is about file data; otherwise about names
+ * @group: data: file data; names; daily: what a person does
  */
 struct mount_work {
 	const char *name, *unit;
 	double (*run)(const struct mount_job *job);
-	bool data;
+	const char *group;
 };
 
-extern const struct mount_work mount_data_works[], mount_name_works[];
+extern const struct mount_work mount_data_works[], mount_name_works[], mount_daily_works[];
 
 double mount_now(void);
+/* Has the kernel forget what it knows of names and attributes, or lets that expire. */
+void mount_forget(const struct mount_job *job);
 /* Runs @fn in a thread for each job, all at once, with the thread's number.  Return: seconds, or a negative errno. */
 double mount_threads(const struct mount_job *job,
 		     int (*fn)(const struct mount_job *job, uint32_t me, void *arg), void *arg);

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -141,10 +142,10 @@ static double run_small(const struct mount_job *job)
 }
 
 const struct mount_work mount_data_works[] = {
-	{ "write", "MB/s", run_write, true },
-	{ "read", "MB/s", run_read, true },
-	{ "write-direct", "MB/s", run_write_direct, true },
-	{ "read-direct", "MB/s", run_read_direct, true },
-	{ "small-read", "/s", run_small, true },
+	{ "write", "MB/s", run_write, "data" },
+	{ "read", "MB/s", run_read, "data" },
+	{ "write-direct", "MB/s", run_write_direct, "data" },
+	{ "read-direct", "MB/s", run_read_direct, "data" },
+	{ "small-read", "/s", run_small, "data" },
 	{ 0 },
 };

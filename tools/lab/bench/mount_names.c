@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -67,7 +68,7 @@ double mount_threads(const struct mount_job *job,
 	return err ? err : mount_now() - began;
 }
 
-static void mount_forget(const struct mount_job *job)
+void mount_forget(const struct mount_job *job)
 {
 	int fd = open("/proc/sys/vm/drop_caches", O_WRONLY | O_CLOEXEC);
 	struct timespec second = { .tv_sec = 2 };
@@ -200,11 +201,11 @@ static double run_unlink_many(const struct mount_job *job)
 }
 
 const struct mount_work mount_name_works[] = {
-	{ "one-create", "/s", run_create_one, false },
-	{ "one-stat", "/s", run_stat_one, false },
-	{ "one-unlink", "/s", run_unlink_one, false },
-	{ "many-create", "/s", run_create_many, false },
-	{ "many-stat", "/s", run_stat_many, false },
-	{ "many-unlink", "/s", run_unlink_many, false },
+	{ "one-create", "/s", run_create_one, "names" },
+	{ "one-stat", "/s", run_stat_one, "names" },
+	{ "one-unlink", "/s", run_unlink_one, "names" },
+	{ "many-create", "/s", run_create_many, "names" },
+	{ "many-stat", "/s", run_stat_many, "names" },
+	{ "many-unlink", "/s", run_unlink_many, "names" },
 	{ 0 },
 };
