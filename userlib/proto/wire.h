@@ -15,7 +15,8 @@
 /* Optional features: a bit that the connector offers and the acceptor confirms. */
 #define DDIO_FEATURE_BOUNDS 0x1ull   /* BOUNDS */
 #define DDIO_FEATURE_IDENTITY 0x2ull /* WELCOME identifies disks; DISKS_KNOWN and FS_DISKS */
-#define DDIO_WIRE_FEATURES (DDIO_FEATURE_BOUNDS | DDIO_FEATURE_IDENTITY)
+#define DDIO_FEATURE_LATER 0x4ull    /* FS_SYNC comes before what a reply names is removed */
+#define DDIO_WIRE_FEATURES (DDIO_FEATURE_BOUNDS | DDIO_FEATURE_IDENTITY | DDIO_FEATURE_LATER)
 
 /* Header: magic u32 @0, version u16 @4, opcode u16 @6, flags u32 @8, status u32 @12,
  * tag u64 @16, length u64 @24.  Only replies and COLL_DONE have a status. */

@@ -108,13 +108,13 @@ static void unlinked_take(struct fsc_ask *ask, const struct reply *reply)
 		return;
 	}
 	if (x.flags & DDIO_FS_UNLINKED_LEFT)
-		fsc_remove_left(ask->home->fs, &x.rec);
+		fsc_remove_left(ask, &x.rec);
 	ddio_fs_unlinked_free(&x);
 }
 
 static void renamed_take(struct fsc_ask *ask, const struct reply *reply)
 {
-	fsc_remove_listed(ask->home->fs, reply);
+	fsc_remove_listed(ask, reply);
 }
 
 static void unlink_post(struct ddio_fs *fs, uint64_t parent, const char *name, uint32_t flags,

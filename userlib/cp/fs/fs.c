@@ -232,6 +232,7 @@ static void reactor_end(void *arg)
 	if (!r->index) {
 		fsc_serve_stop(r->fs);
 		fsc_names_end(r->fs);
+		fsc_removals_end(r->fs);
 	}
 	fsc_unhold(r->fs);
 }

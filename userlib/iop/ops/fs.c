@@ -174,8 +174,7 @@ int serve_fs_unlink(struct server_request *req, const void *payload)
 	out.flags = (out.dir.ino ? DDIO_FS_UNLINKED_DIR : 0) |
 		    (left.any ? DDIO_FS_UNLINKED_LEFT : 0);
 	out.rec = left.rec;
-	/* Removed objects do not come back, so the name must not either. */
-	FS_REPLY(req, fs_unlinked, &out, left.any);
+	FS_REPLY(req, fs_unlinked, &out, fs_left_waits(req, &left));
 	ddio_fs_unlinked_free(&out);
 	return 0;
 }

@@ -75,7 +75,13 @@ int fs_reply_attr(struct server_request *req, int err, struct inode *inode, cons
 	return 0;
 }
 
-/* Removed objects do not come back, so the name must not either: it is durably gone before the reply. */
+/* Removed objects do not come back, so the name must not either. */
+bool fs_left_waits(const struct server_request *req, const struct ns_left *left)
+{
+	return left->any &&
+	       !(req->client && ddio_conn_features(req->client->conn) & DDIO_FEATURE_LATER);
+}
+
 int fs_reply_left(struct server_request *req, int err, struct ns_left *left, const char *what)
 {
 	struct ddio_msg_ns_listing x = { .n = left->any, .recs = &left->rec };
@@ -83,7 +89,7 @@ int fs_reply_left(struct server_request *req, int err, struct ns_left *left, con
 	if (err)
 		server_fail_errno(req, err, what);
 	else
-		FS_REPLY(req, ns_listing, &x, left->any);
+		FS_REPLY(req, ns_listing, &x, fs_left_waits(req, left));
 	ddio_file_record_free(&left->rec);
 	return 0;
 }

@@ -369,6 +369,75 @@ static void removal(void)
 	fs_world_end(&w);
 }
 
+/* Makes @n files with data, and removes their names. */
+static void made_and_unlinked(struct fs_mount *m, uint32_t n)
+{
+	struct ddio_fs_file *file;
+	char name[16];
+	uint32_t i;
+
+	for (i = 0; i < n; i++) {
+		snprintf(name, sizeof(name), "f%u", i);
+		file = fs_create(m, name, O_RDWR);
+		put_bytes(m, file, i, 0, BLOCK);
+		FS_OK(m, ddio_fs_file_close, file);
+	}
+	for (i = 0; i < n; i++) {
+		snprintf(name, sizeof(name), "f%u", i);
+		FS_OK(m, ddio_fs_unlink, m->fs, DDIO_FS_ROOT, name);
+	}
+}
+
+/* An unlink waits for nothing but its own request; data go behind it, when names are durable, many at a time. */
+static void removal_waits_for_names(void)
+{
+	struct fs_world w;
+	struct fs_mount *m;
+	uint32_t syncs;
+
+	fs_world_begin(&w, 7, BLOCK, 3000);
+	m = fs_mount(&w, 0, 0);
+	syncs = w.names.count[DDIO_OP_FS_SYNC];
+	w.names.hold = DDIO_OP_FS_SYNC;
+	made_and_unlinked(m, 6);
+	CU_ASSERT_EQUAL(w.names.count[DDIO_OP_FS_UNLINK], 6);
+	ddio_sim_run_for(w.dw, FS_SEC);
+	CU_ASSERT_EQUAL(w.names.gone, 0);
+	CU_ASSERT_EQUAL(fs_objects(&w), 6);
+	CU_ASSERT_EQUAL(w.names.count[DDIO_OP_FS_SYNC], syncs + 1);
+	fake_let_go(&w.names);
+	ddio_sim_run_for(w.dw, FS_SEC);
+	CU_ASSERT_EQUAL(w.names.gone, 6);
+	CU_ASSERT_EQUAL(fs_objects(&w), 0);
+	CU_ASSERT_EQUAL(w.names.count[DDIO_OP_FS_SYNC], syncs + 2);
+	fs_world_end(&w);
+}
+
+/* A name that comes back with another incarnation of the name server has its data. */
+static void removal_that_is_lost(void)
+{
+	struct fs_world w;
+	struct fs_mount *m;
+	uint64_t ino;
+
+	fs_world_begin(&w, 7, BLOCK, 3000);
+	m = fs_mount(&w, 0, 0);
+	w.names.hold = DDIO_OP_FS_SYNC;
+	made_and_unlinked(m, 2);
+	for (ino = DDIO_FS_ROOT + 1; !w.names.inode[ino].orphan; ino++)
+		;
+	w.names.inode[ino].orphan = false;
+	w.names.inode[ino].attr.nlink = 1;
+	fake_name_add(&w.names, DDIO_FS_ROOT, "f0", ino);
+	fake_reborn(&w.names);
+	ddio_sim_run_for(w.dw, 20 * FS_SEC);
+	FS_OK(m, ddio_fs_lookup, m->fs, DDIO_FS_ROOT, "f0");
+	CU_ASSERT_EQUAL(m->r.attr.ino, ino);
+	CU_ASSERT_EQUAL(fs_objects(&w), 1);
+	CU_ASSERT_EQUAL(w.names.gone, 1);
+	fs_world_end(&w);
+}
+
 /* What a dead mount has left is removed by another one. */
 static void orphans(void)
 {
@@ -559,6 +628,8 @@ static const struct ut_case cases[] = {
 	{ "copy", copy },
 	{ "append", append },
 	{ "removal", removal },
+	{ "removal waits for names", removal_waits_for_names },
+	{ "a removal that is lost", removal_that_is_lost },
 	{ "orphans", orphans },
 	{ "asking", asking },
 	{ "telling", telling },

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Requests of mounts as they arrive over a connection. */
 #include <errno.h>
+#include "conn/conn_priv.h"
+#include "iop/ns/priv.h"
 #include "tests/unit/iop/server/server_world.h"
 
 static struct ddio_msg_fs_attached attached;
@@ -213,6 +215,38 @@ static void open_files_and_removal(void)
 	sw_free(sw);
 }
 
+/* Makes a file with data and removes its name.  Returns true if it is in LMDB, when that is answered, that it has none. */
+static bool unlinked_durably(struct sw *sw, struct sc *c)
+{
+	struct ddio_msg_fs_name name = { .parent = DDIO_FS_ROOT, .name = "f" };
+	struct ddio_msg_fs_wrote wrote = { .end = 100, .flags = DDIO_FS_WROTE_DATA };
+	struct ddio_msg_fs_opened made;
+
+	CU_ASSERT_EQUAL(make(c, DDIO_FS_ROOT, "f", S_IFREG | 0600, 0, &made), DDIO_ST_OK);
+	wrote.ino = made.attr.ino;
+	CU_ASSERT_EQUAL(SC_CALL(c, FS_WROTE, fs_wrote, &wrote), DDIO_ST_OK);
+	CU_ASSERT_EQUAL_FATAL(SC_CALL(c, FS_UNLINK, fs_name, &name), DDIO_ST_OK);
+	CU_ASSERT_TRUE(unlinked_left(c));
+	return kv_clean(sw->iop->ns->kv);
+}
+
+/* An unlink is answered before it is durable to a client that syncs before it removes data, and only to such a client. */
+static void unlink_and_durability(void)
+{
+	struct sw *sw = sw_new(NULL);
+	struct sc *c = mount(sw, 1);
+	struct client *client;
+
+	CU_ASSERT_FALSE(unlinked_durably(sw, c));
+	CU_ASSERT_EQUAL(sc_call(c, DDIO_OP_FS_SYNC, NULL, 0, NULL, 0), DDIO_ST_OK);
+	CU_ASSERT_TRUE(kv_clean(sw->iop->ns->kv));
+	ddio_list_for_each_entry(client, &sw->iop->reactors[0].clients, link)
+		client->conn->features &= ~DDIO_FEATURE_LATER;
+	CU_ASSERT_TRUE(unlinked_durably(sw, c));
+	sc_free(c);
+	sw_free(sw);
+}
+
 static void set_lock(struct sc *c, uint64_t owner, uint32_t type, uint32_t flags, uint64_t id)
 {
 	struct ddio_msg_fs_lock x = { .ino = 77,
@@ -351,6 +385,7 @@ static const struct ut_case cases[] = {
 	{ "names and attributes", names_and_attributes },
 	{ "directories in answers", directories_in_answers },
 	{ "open files and removal", open_files_and_removal },
+	{ "unlink and durability", unlink_and_durability },
 	{ "locks", locks_wait_and_are_cancelled },
 	{ "a restart", a_restart_asks_for_everything_again },
 	{ "bad messages", bad_messages_are_refused },

@@ -126,7 +126,7 @@ void fsc_open(struct fsc_opening *o)
  */
 static void release_take(struct fsc_ask *ask, const struct reply *reply)
 {
-	fsc_remove_listed(ask->home->fs, reply);
+	fsc_remove_listed(ask, reply);
 }
 
 static void release_end(struct fsc_release *release)

@@ -4,6 +4,10 @@
  * names them in its replies to the requests that take away the last name or the last opening, and when it
  * is asked for those that others have left (FS_ORPHANS).  All this happens in the background; what fails is
  * left to the next mount that asks.
+ *
+ * A name must not come back whose data are gone.  So what a reply named is removed after an FS_SYNC that the same
+ * incarnation of the name server has answered, one for all that came meanwhile; another incarnation may have lost the
+ * change, and is asked for its orphans instead, which it names when they are durable.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,28 +20,38 @@
 
 #define ORPHANS_NS 60000000000ull /* between two requests for orphans */
 
-enum { RUNNING_MAX = 64, QUEUED_MAX = 4096, ASK_MAX = 256 };
+#define SYNCS_NS 50000000ull /* between two requests that the name server make names durable */
+
+enum { RUNNING_MAX = 64, QUEUED_MAX = 16384, ASK_MAX = 256 };
 
 /**
  * struct fsc_removals - all of them
- * @queued, @running: struct removal.link
+ * @fresh: struct removal.link: those whose names may come back; @syncing: those that the FS_SYNC under way is for
+ * @queued, @running: struct removal.link: those that may begin, and have begun
+ * @nqueued: all that have not begun
+ * @sync_next, @timer: when to sync again; @sync: FS_SYNC is under way
  * @next: when to ask for orphans again
- * @asking: FS_ORPHANS is under way
+ * @asking: FS_ORPHANS is under way; @missed: there are more than were queued
  */
 struct fsc_removals {
-	struct ddio_list queued, running;
+	struct ddio_list fresh, syncing, queued, running;
 	uint32_t nrunning, nqueued;
+	uint64_t sync_next;
+	struct ddio_timer timer;
+	bool sync;
 	uint64_t next;
-	bool asking;
+	bool asking, missed;
 };
 
 /**
  * struct removal - one inode
+ * @boot: the incarnation of the name server that named it; 0: it is durable that it has no name
  * @r: the reactor of its data
  */
 struct removal {
 	struct fsc_job job;
 	struct ddio_list link;
+	uint64_t boot;
 	struct fsc_reactor *r;
 	struct ddio_file_record rec;
 	struct fsc_set set;
@@ -46,6 +60,7 @@ struct removal {
 };
 
 static void removals_start(struct ddio_fs *fs);
+static void removals_ask(struct ddio_fs *fs);
 
 static void removal_free(struct removal *rm)
 {
@@ -100,6 +115,12 @@ static void removal_objects(struct fsc_job *job)
 	fsc_set_range(&rm->set, DDIO_OP_OBJ_REMOVE, 0, 0, 0, true);
 }
 
+static void removal_drop(struct ddio_fs *fs, struct removal *rm)
+{
+	fs->removals->nqueued--;
+	removal_free(rm);
+}
+
 static void removals_start(struct ddio_fs *fs)
 {
 	struct fsc_removals *rs = fs->removals;
@@ -107,19 +128,100 @@ static void removals_start(struct ddio_fs *fs)
 
 	while (rs->nrunning < RUNNING_MAX && !ddio_list_empty(&rs->queued)) {
 		rm = ddio_list_first(&rs->queued, struct removal, link);
-		ddio_list_del(&rm->link);
-		rs->nqueued--;
 		if (fsc_closing(fs)) {
-			removal_free(rm);
+			removal_drop(fs, rm);
 			continue;
 		}
+		ddio_list_del(&rm->link);
+		rs->nqueued--;
 		ddio_list_add(&rm->link, &rs->running);
 		rs->nrunning++;
 		fsc_job_go(&rm->job, &fs->reactor[0], rm->r, removal_objects);
 	}
+	if (rs->missed && rs->nqueued < QUEUED_MAX / 2)
+		removals_ask(fs);
 }
 
-static bool removal_known(struct ddio_list *list, uint64_t ino)
+/*
+ * Names that must not come back
+ */
+struct names_sync {
+	struct fsc_job job;
+	struct fsc_ask ask;
+};
+
+static void removals_sync(struct ddio_fs *fs);
+
+/* What is not known to be durable is asked for again. */
+static void removals_doubt(struct ddio_fs *fs, struct ddio_list *list)
+{
+	if (!ddio_list_empty(list))
+		fs->removals->missed = true;
+	while (!ddio_list_empty(list))
+		removal_drop(fs, ddio_list_first(list, struct removal, link));
+}
+
+static void names_synced(struct fsc_ask *ask)
+{
+	struct names_sync *ns = ddio_container_of(ask, struct names_sync, ask);
+	struct ddio_fs *fs = ns->job.fs;
+	struct fsc_removals *rs = fs->removals;
+	struct removal *rm, *next;
+
+	rs->sync = false;
+	rs->sync_next = ddio_env_now(fs->reactor[0].env) + SYNCS_NS;
+	ddio_list_for_each_entry_safe(rm, next, &rs->syncing, link) {
+		if (ask->error.err || rm->boot != ask->request.boot)
+			continue;
+		ddio_list_del(&rm->link);
+		ddio_list_add(&rm->link, &rs->queued);
+	}
+	fsc_hold(fs);
+	removals_doubt(fs, &rs->syncing);
+	fsc_error_free(&ask->error);
+	fsc_job_drop(&ns->job);
+	removals_start(fs);
+	removals_sync(fs);
+	fsc_unhold(fs);
+}
+
+static void names_sync_begin(struct ddio_fs *fs)
+{
+	struct names_sync *ns = fsc_job_new_quiet(fs, sizeof(*ns));
+
+	if (!ns) {
+		removals_doubt(fs, &fs->removals->fresh);
+		return;
+	}
+	fs->removals->sync = true;
+	ddio_list_splice(&fs->removals->fresh, &fs->removals->syncing);
+	fsc_ask_init(&ns->ask, &fs->reactor[0], DDIO_OP_FS_SYNC, NULL, 0, names_synced);
+	fsc_ask(&ns->ask);
+}
+
+static void removals_due(void *arg)
+{
+	removals_sync(arg);
+}
+
+/* Has the name server make durable that the fresh ones have no names: at once, or a while after the last time. */
+static void removals_sync(struct ddio_fs *fs)
+{
+	struct fsc_removals *rs = fs->removals;
+	struct ddio_env *env = fs->reactor[0].env;
+
+	if (rs->sync || ddio_timer_armed(&rs->timer) || ddio_list_empty(&rs->fresh))
+		return;
+	rs->timer.fn = removals_due;
+	rs->timer.arg = fs;
+	if (fsc_closing(fs))
+		removals_doubt(fs, &rs->fresh);
+	else if (ddio_env_now(env) >= rs->sync_next ||
+		 ddio_timer_arm(env, &rs->timer, rs->sync_next))
+		names_sync_begin(fs);
+}
+
+static bool removal_in(struct ddio_list *list, uint64_t ino)
 {
 	struct removal *rm;
 
@@ -129,41 +231,54 @@ static bool removal_known(struct ddio_list *list, uint64_t ino)
 	return false;
 }
 
-/* Queues a removal; takes over @rec. */
-static void removal_add(struct ddio_fs *fs, struct ddio_file_record *rec)
+static bool removal_is_known(struct fsc_removals *rs, uint64_t ino)
 {
+	return removal_in(&rs->running, ino) || removal_in(&rs->queued, ino) ||
+	       removal_in(&rs->syncing, ino) || removal_in(&rs->fresh, ino);
+}
+
+/* Queues a removal that incarnation @boot of the name server has named; takes over @rec. */
+static void removal_add(struct ddio_fs *fs, struct ddio_file_record *rec, uint64_t boot)
+{
+	struct fsc_removals *rs = fs->removals;
 	struct removal *rm;
 
 	fsc_inode_forget(fs, rec->ref.id);
-	if (fs->removals->nqueued >= QUEUED_MAX || fsc_closing(fs))
+	if (rs->nqueued >= QUEUED_MAX)
+		rs->missed = true;
+	if (rs->nqueued >= QUEUED_MAX || fsc_closing(fs))
 		return;
 	rm = fsc_job_new_quiet(fs, sizeof(*rm));
 	if (!rm)
 		return;
+	rm->boot = boot;
 	rm->rec = *rec;
 	memset(rec, 0, sizeof(*rec));
 	rm->r = &fs->reactor[rm->rec.ref.id % fs->nreactors];
-	ddio_list_add(&rm->link, &fs->removals->queued);
-	fs->removals->nqueued++;
+	ddio_list_add(&rm->link, boot ? &rs->fresh : &rs->queued);
+	rs->nqueued++;
 }
 
-void fsc_remove_left(struct ddio_fs *fs, struct ddio_file_record *rec)
+void fsc_remove_left(struct fsc_ask *ask, struct ddio_file_record *rec)
 {
-	removal_add(fs, rec);
-	removals_start(fs);
+	struct ddio_fs *fs = ask->home->fs;
+
+	removal_add(fs, rec, ask->request.boot);
+	removals_sync(fs);
 }
 
-void fsc_remove_listed(struct ddio_fs *fs, const struct reply *reply)
+void fsc_remove_listed(struct fsc_ask *ask, const struct reply *reply)
 {
+	struct ddio_fs *fs = ask->home->fs;
 	struct ddio_msg_ns_listing x;
 	uint32_t i;
 
 	if (!reply->len || ddio_get_ns_listing(reply->payload, reply->len, &x))
 		return;
 	for (i = 0; i < x.n; i++)
-		removal_add(fs, &x.recs[i]);
+		removal_add(fs, &x.recs[i], ask->request.boot);
 	ddio_ns_listing_free(&x);
-	removals_start(fs);
+	removals_sync(fs);
 }
 
 /*
@@ -196,10 +311,11 @@ static void orphans_take(struct fsc_ask *ask, const struct reply *reply)
 		return;
 	for (i = 0; i < x.n; i++) {
 		oj->last = x.recs[i].ref.id;
-		if (!removal_known(&rs->running, oj->last) && !removal_known(&rs->queued, oj->last))
-			removal_add(oj->job.fs, &x.recs[i]);
+		if (!removal_is_known(rs, oj->last))
+			removal_add(oj->job.fs, &x.recs[i], 0);
 	}
 	oj->more = x.more && x.n && rs->nqueued < QUEUED_MAX;
+	rs->missed |= x.more && !oj->more;
 	ddio_ns_listing_free(&x);
 	removals_start(oj->job.fs);
 }
@@ -235,6 +351,8 @@ int fsc_removals_new(struct ddio_fs *fs)
 
 	if (!rs)
 		return -ENOMEM;
+	ddio_list_init(&rs->fresh);
+	ddio_list_init(&rs->syncing);
 	ddio_list_init(&rs->queued);
 	ddio_list_init(&rs->running);
 	fs->removals = rs;
@@ -251,20 +369,32 @@ void fsc_removals_soon(struct ddio_fs *fs)
 	fs->removals->next = 0;
 }
 
-void fsc_removals_beat(struct ddio_fs *fs)
+static void removals_ask(struct ddio_fs *fs)
 {
-	uint64_t now = ddio_env_now(fs->reactor[0].env);
 	struct fsc_removals *rs = fs->removals;
 	struct orphans_job *oj;
 
-	if (rs->asking || now < rs->next || fs->names->state != FSC_READY)
+	if (rs->asking || fs->names->state != FSC_READY || fsc_closing(fs))
 		return;
 	oj = fsc_job_new_quiet(fs, sizeof(*oj));
 	if (!oj)
 		return;
 	rs->asking = true;
-	rs->next = now + ORPHANS_NS;
+	rs->missed = false;
+	rs->next = ddio_env_now(fs->reactor[0].env) + ORPHANS_NS;
 	orphans_ask(oj);
+}
+
+void fsc_removals_beat(struct ddio_fs *fs)
+{
+	if (fs->removals->missed || ddio_env_now(fs->reactor[0].env) >= fs->removals->next)
+		removals_ask(fs);
+}
+
+void fsc_removals_end(struct ddio_fs *fs)
+{
+	ddio_timer_cancel(fs->reactor[0].env, &fs->removals->timer);
+	removals_sync(fs);
 }
 
 bool fsc_removals_idle(const struct ddio_fs *fs)
