@@ -81,13 +81,13 @@ logs=("${oks[@]/%.ok/.log}")
 for log in "${logs[@]}"; do [ -e "$log" ] || : >"$log"; done
 while read -r p f s; do
 	ok=${oks[i]} log=${logs[i]} i=$((i + 1))
-	[ -e "$ok" ] && [ "$f" = 0 ] || {
+	if [ ! -e "$ok" ] || [ "$f" != 0 ]; then
 		f=$((f ? f : 1)) name=${ok#"$out"/}
 		echo "${name%.ok} failed:"
 		grep -aE -B 3 'FAIL|runtime error|Sanitizer|^ +[0-9]+\. .*:[0-9]+ |^[a-z]+: ' "$log" |
 			tail -n 40 | cut -c1-300 | sed 's/^/    /'
 		[ -s "$log" ] || tail -n 5 "$out/quick.out"
-	}
+	fi
 	passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
 	[ "$log" -nt "$out/began" ] || kept=$((kept + 1))
 done < <(counts "${logs[@]}")

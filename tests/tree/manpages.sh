@@ -67,8 +67,8 @@ named() {
 	done
 }
 # Every function of the library is named by a page of its name.
-pages=" $(awk '$1 == ".Nm" && FILENAME ~ "/" $2 "[.]3$" { print $2 }' Documentation/man/ddio_*.3 | xargs) "
-named "$pages" " has no manual page" < <(grep -oE '\<ddio_[a-z_]+;' userlib/libddio.map | tr -d ';')
+paged=" $(awk '$1 == ".Nm" && FILENAME ~ "/" $2 "[.]3$" { print $2 }' Documentation/man/ddio_*.3 | xargs) "
+named "$paged" " has no manual page" < <(grep -oE '\<ddio_[a-z_]+;' userlib/libddio.map | tr -d ';')
 # Every option of the configuration is in its page; unit/env_manual checks the engines' options.
 items=" $(sed -n 's/^\.It Cm \([^ ]*\).*/\1/p' Documentation/man/ddio.conf.5 | xargs) "
 named "$items" " is missing in ddio.conf.5" < <("$build"/ddiod --list-conf)
