@@ -5,7 +5,8 @@
 # goes to build/log/.  The last line "N passed, N failed[, N skipped]" of its
 # output is its count; a test without one counts as one.  Exit 77 is a skip
 # whose reason is the last line.  A failed test's log is shown, and what failed
-# is repeated at the end, above the count.
+# is repeated at the end, above the count.  "12s 7 cpu" in a test's line: how long it took, and how much
+# processor time it and the children that it waited for used.
 #
 #   tests/run.sh [--only 'GLOB ...'] [--except 'GLOB ...'] [--list]
 #
@@ -142,8 +143,9 @@ run_one() {
 	bound=$(($(bound_of "$cmd") * DDIO_PATIENCE))
 	own_network "$cmd" && cmd="unshare --net tests/own_network.sh $cmd"
 	start=$(date +%s)
+	local TIMEFORMAT='%U %S'
 	# shellcheck disable=SC2086
-	timeout -k 10 "$bound" setsid --wait $cmd >"$file" 2>&1 </dev/null
+	{ time timeout -k 10 "$bound" setsid --wait $cmd >"$file" 2>&1 </dev/null; } 2>"$file.cpu"
 	rc=$?
 	line=$(grep -aoE '[0-9]+ passed, [0-9]+ failed(, [0-9]+ skipped)?$' "$file" | tail -1)
 	local p=0 f=0 s=0
@@ -165,8 +167,8 @@ run_one() {
 	[ "$s" != 0 ] && state="ok, skipped: $(grep -a -iE 'skip' "$file" | tail -1)"
 	[ "$f" != 0 ] && state="FAILED (exit $rc)"
 	[ $rc -eq 124 ] && state="FAILED (still running after $bound s)"
-	printf '%-34s %4d passed %3d failed %3d skipped %4ds  %s\n' "$name" "$p" "$f" "$s" \
-		$(($(date +%s) - start)) "$state"
+	printf '%-34s %4d passed %3d failed %3d skipped %4ds %4.0f cpu  %s\n' "$name" "$p" "$f" "$s" \
+		$(($(date +%s) - start)) "$(awk '{ t = $1 + $2 } END { print t }' "$file.cpu")" "$state"
 	if [ "$f" != 0 ]; then
 		sed 's/^/    | /' "$file" | tail -40
 	fi

@@ -54,19 +54,24 @@ log_complains() {
 		grep -v "$harmless" | grep -E "$complaints" | head -20
 }
 
+# Prints the seconds that the machine's processors have worked.
+worked() {
+	awk '/^cpu / { printf "%d\n", ($2 + $3 + $4 + $7 + $8) / 100 }' /proc/stat
+}
+
 one() {
 	t=$1
 	n=$((n + 1))
 	name="selftests: $(echo "$t" | tr / ' ' | sed 's/ /: /')"
 	echo "# $name"
 	mark "begin $t"
-	begin=$(date +%s)
+	begin=$(date +%s) busy=$(worked)
 	{
 		timeout -s TERM "$timeout" "./$t" 2>&1
 		echo $? >"$codefile"
 	} | tee "$log" | sed 's/^/# /'
 	code=$(cat "$codefile")
-	took=$(($(date +%s) - begin))
+	took="$(($(date +%s) - begin)) s, $(($(worked) - busy)) cpu"
 	bad=$(log_complains "begin $t")
 	if [ -n "$bad" ]; then
 		echo "$bad" | sed 's/^/#   kernel: /'
@@ -82,7 +87,7 @@ one() {
 	case $code in
 	0)
 		passed=$((passed + 1))
-		echo "ok $n $name # $took s$note"
+		echo "ok $n $name # $took$note"
 		;;
 	4)
 		skipped=$((skipped + 1))
@@ -96,7 +101,7 @@ one() {
 		case) why="a case failed" ;;
 		*) why="exit=$code" ;;
 		esac
-		echo "not ok $n $name # $why, $took s"
+		echo "not ok $n $name # $why, $took"
 		;;
 	esac
 }

@@ -19,10 +19,13 @@ name=check-$label
 bound=2400
 case ${1:-} in
 # On its kernel the system's tests have the ends, and what is random has all its rounds.  The others take 2 rounds of
-# 3 to 5, half of the fuzzer's calls and of the kills (a tenth of those of test_joint), and a quarter of the loads:
+# 3 to 5, half of the fuzzer's calls and of the kills (a tenth of those of test_joint), and a third of the
+# patterns; the module is loaded 25 or 40 times instead of 100:
 # the modules' own logic is the same on each kernel, and what differs, the kernel's interfaces, every round meets.
 modules)
-	[ "$label" = 6.12 ] || : "${DDIO_ROUNDS:=2}" "${DDIO_KILLS:=10}" "${DDIO_LOADS:=25}" "${DDIO_CALLS:=3000}"
+	: "${DDIO_LOADS:=$([ "$label" = 6.12 ] && echo 40 || echo 25)}"
+	[ "$label" = 6.12 ] || : "${DDIO_ROUNDS:=2}" "${DDIO_KILLS:=10}" "${DDIO_CALLS:=3000}" \
+		"${DDIO_PATTERNS:=ra,rn,rc,rbb,rcc,wn,wb,wcb}"
 	set -- '*/test_*' '*/fuzz_*' vm/t_cost; [ "$label" = 6.12 ] || set -- "$@" vm/t_cluster vm/t_scatter
 	;;
 system) set -- vm/t_engines vm/t_mount vm/t_cluster vm/t_scatter; name=system ;;
@@ -42,7 +45,7 @@ flock "$top/build/kselftest" make -s -C "$top/tests/kselftest" -j"$(nproc)" OUTP
 
 out=$(mktemp)
 trap 'rm -f "$out"' EXIT
-for v in DDIO_SEED DDIO_ROUNDS DDIO_KILLS DDIO_CALLS DDIO_LOADS DDIO_TIMEOUT DDIO_COST DDIO_POSIX; do
+for v in DDIO_SEED DDIO_ROUNDS DDIO_KILLS DDIO_CALLS DDIO_LOADS DDIO_TIMEOUT DDIO_COST DDIO_POSIX DDIO_PATTERNS; do
 	[ -z "${!v:-}" ] || export "DDIO_VMENV_$v=${!v}"
 done
 "$vm_dir/run.sh" --kernel "$label" --mod "${MODULES:-all}" --name "$name" --timeout "$bound" \

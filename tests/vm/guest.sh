@@ -20,6 +20,9 @@ slow=$DDIO_PATIENCE
 [ ! -e /sys/kernel/debug/kmemleak ] || slow=$((4 * DDIO_PATIENCE))
 export DDIO_TIMEOUT="${DDIO_TIMEOUT:-$((600 * DDIO_PATIENCE))}"
 
+# Prints the seconds that the machine's processors have worked.
+worked() { awk '/^cpu / { printf "%d\n", ($2 + $3 + $4 + $7 + $8) / 100 }' /proc/stat; }
+
 wanted() {
 	local p
 	[ ${#scripts[@]} -gt 0 ] || [ ${#selftests[@]} -eq 0 ] || return 1
@@ -39,17 +42,17 @@ for t in tests/vm/t_*.sh; do
 	name=$(basename "$t" .sh)
 	wanted "$name" || continue
 	n=$((n + 1))
-	began=$(date +%s)
+	began=$(date +%s) busy=$(worked)
 	echo "# vm: $name"
 	echo "ddio-kselftest: begin $name" >/dev/kmsg
 	bound=$(sed -n '1,12s/^# timeout: *\([0-9]*\).*/\1/p' "$t")
 	timeout -k 10 $((${bound:-300} * slow)) bash "$t" 2>&1 | tee /tmp/t.out | sed 's/^/# /'
 	rc=${PIPESTATUS[0]}
-	took=$(($(date +%s) - began))
+	took="$(($(date +%s) - began)) s, $(($(worked) - busy)) cpu"
 	case $rc in
-	0) echo "ok $n vm: $name # $took s" ;;
+	0) echo "ok $n vm: $name # $took" ;;
 	77) echo "ok $n vm: $name # SKIP $(sed -n 's/^SKIP:* *//p' /tmp/t.out | tail -n 1)" ;;
-	*) echo "not ok $n vm: $name # exit=$rc, $took s"; failed=1 ;;
+	*) echo "not ok $n vm: $name # exit=$rc, $took"; failed=1 ;;
 	esac
 done
 exit $failed

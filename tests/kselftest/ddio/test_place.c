@@ -20,7 +20,7 @@
 #include "lib/twin.h"
 #include "lib/world.h"
 
-#define DISK_MB 8
+#define DISK_MB 4
 #define PLACE_BYTES (4ULL << 20)
 
 enum disk_kind { NULL_512, NULL_4K, LOOP, LINEAR, PARTITION, HP97560, HP97560_4K, KINDS };
@@ -51,15 +51,15 @@ static void kt_prepare(void)
 {
 	seed = kt_seed();
 	rounds = kt_env("DDIO_ROUNDS", 3);
-	devs[NULL_512] = kt_dev_null(&(struct kt_null){ .megabytes = 2 * DISK_MB });
+	devs[NULL_512] = kt_dev_null(&(struct kt_null){ .megabytes = DDIO_BLOCK_LENGTH_MAX >> 20 });
 	if (!devs[NULL_512])
 		kt_skip_all("no null_blk disk: %s", strerror(errno));
 	devs[NULL_4K] = kt_dev_null(&(struct kt_null){ .megabytes = DISK_MB, .block_size = 4096 });
 	devs[LOOP] = kt_dev_loop(DISK_MB);
 	devs[LINEAR] = make_linear();
 	devs[PARTITION] = make_partition();
-	devs[HP97560] = kt_dev_hp97560("size=16384 time_scale=0");
-	devs[HP97560_4K] = kt_dev_hp97560("size=16384 time_scale=0 block_size=4096");
+	devs[HP97560] = kt_dev_hp97560("size=8192 time_scale=0");
+	devs[HP97560_4K] = kt_dev_hp97560("size=8192 time_scale=0 block_size=4096");
 }
 
 FIXTURE(disk)
