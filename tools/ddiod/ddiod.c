@@ -100,6 +100,11 @@ static int load_conf(struct ddiod *d, struct ddio_key *key)
 		return ret;
 	}
 	d->node = (uint32_t)ret;
+	ret = ddio_conf_check_files(d->conf, d->node, err, sizeof(err));
+	if (ret) {
+		say(d, DDIO_LOG_ERR, "%s", err);
+		return ret;
+	}
 	if (!d->conf->key_file)
 		return 0;
 	ret = ddio_key_load(d->conf->key_file, key, err, sizeof(err));

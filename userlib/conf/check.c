@@ -4,6 +4,9 @@
  * directory, and two disks of one machine not a file or device.  Nodes with the same host in their
  * address, or with loopback addresses, are taken to be on one machine; of other pairs nothing is
  * known here.
+ *
+ * Reading a configuration compares paths as texts: it touches none, since a client may well run where a
+ * disk's path does not answer.  A daemon resolves those of its machine, too.
  */
 #include <errno.h>
 #include <limits.h>
@@ -37,7 +40,7 @@ static bool port_is_any(const char *address)
 
 /**
  * struct conf_path - a file or directory that must not be named twice
- * @real: the path without links, dots and double slashes, as far as it exists here
+ * @real: the path without double slashes and dots, and if resolved without links, as far as it exists here
  * @dev, @ino: of the file; of a block device, its number and 0
  */
 struct conf_path {
@@ -73,14 +76,35 @@ static char *real_path(const char *path)
 	return joined;
 }
 
-static int path_init(struct conf_path *entry, const char *path)
+/* Copies a path without double slashes and single dots. */
+static char *plain_path(const char *path)
+{
+	char *plain = malloc(strlen(path) + 1), *to = plain;
+
+	for (; plain && *path; path++) {
+		if (path[0] == '/' && path[1] == '/')
+			continue;
+		if (path[0] == '/' && path[1] == '.' && (path[2] == '/' || !path[2]))
+			path++;
+		else
+			*to++ = *path;
+	}
+	if (plain)
+		*to = '\0';
+	return plain;
+}
+
+/* @resolve: looks at the file system; otherwise only at the text. */
+static int path_init(struct conf_path *entry, const char *path, bool resolve)
 {
 	struct stat st;
 
 	entry->text = path;
-	entry->real = real_path(path);
+	entry->real = resolve ? real_path(path) : plain_path(path);
 	if (!entry->real)
 		return -ENOMEM;
+	if (!resolve)
+		return 0;
 	entry->known = !stat(path, &st) && !S_ISCHR(st.st_mode);
 	if (entry->known) {
 		entry->dev = S_ISBLK(st.st_mode) ? st.st_rdev : st.st_dev;
@@ -91,7 +115,7 @@ static int path_init(struct conf_path *entry, const char *path)
 
 static bool path_same(const struct conf_path *a, const struct conf_path *b)
 {
-	return !strcmp(a->text, b->text) || !strcmp(a->real, b->real) ||
+	return !strcmp(a->real, b->real) ||
 	       (a->known && b->known && a->dev == b->dev && a->ino == b->ino);
 }
 
@@ -125,7 +149,14 @@ static int clash_of_disks(struct conf_parser *parser, const struct ddio_conf *co
 	return 0;
 }
 
-static int check_disk_paths(struct conf_parser *parser, const struct ddio_conf *conf)
+/* Whether paths of @node are resolved: it is on the machine of @here, which may be NULL. */
+static bool resolved(const struct ddio_conf_node *here, const struct ddio_conf_node *node)
+{
+	return here && (here == node || same_machine(here, node));
+}
+
+static int check_disk_paths(struct conf_parser *parser, const struct ddio_conf *conf,
+			    const struct ddio_conf_node *here)
 {
 	struct conf_path *paths = calloc(conf->ndisks, sizeof(*paths));
 	uint32_t i;
@@ -133,7 +164,8 @@ static int check_disk_paths(struct conf_parser *parser, const struct ddio_conf *
 
 	for (i = 0; i < conf->ndisks && !ret; i++)
 		if (conf->disks[i].path)
-			ret = path_init(&paths[i], conf->disks[i].path);
+			ret = path_init(&paths[i], conf->disks[i].path,
+					resolved(here, &conf->nodes[conf->disks[i].node]));
 	if (ret)
 		conf_fail(parser, ret, 1, "out of memory");
 	for (i = 0; i < conf->ndisks && !ret; i++)
@@ -166,14 +198,15 @@ static int clash_of_nodes(struct conf_parser *parser, const struct ddio_conf *co
 	return 0;
 }
 
-static int check_nodes(struct conf_parser *parser, const struct ddio_conf *conf)
+static int check_nodes(struct conf_parser *parser, const struct ddio_conf *conf,
+		       const struct ddio_conf_node *here)
 {
 	struct conf_path *paths = calloc(conf->nnodes, sizeof(*paths));
 	uint32_t i;
 	int ret = paths ? 0 : -ENOMEM;
 
 	for (i = 0; i < conf->nnodes && !ret; i++)
-		ret = path_init(&paths[i], conf->nodes[i].meta);
+		ret = path_init(&paths[i], conf->nodes[i].meta, resolved(here, &conf->nodes[i]));
 	if (ret)
 		conf_fail(parser, ret, 1, "out of memory");
 	for (i = 0; i < conf->nnodes && !ret; i++)
@@ -207,6 +240,14 @@ int conf_check(struct conf_parser *parser, const struct ddio_conf *conf)
 	int ret = check_nodes_have_disks(parser, conf);
 
 	if (!ret)
-		ret = check_nodes(parser, conf);
-	return ret ? ret : check_disk_paths(parser, conf);
+		ret = check_nodes(parser, conf, NULL);
+	return ret ? ret : check_disk_paths(parser, conf, NULL);
+}
+
+int ddio_conf_check_files(const struct ddio_conf *conf, uint32_t node, char *err, size_t err_len)
+{
+	struct conf_parser parser = { .name = conf->path, .err = err, .err_len = err_len };
+	int ret = check_nodes(&parser, conf, &conf->nodes[node]);
+
+	return ret ? ret : check_disk_paths(&parser, conf, &conf->nodes[node]);
 }

@@ -71,14 +71,24 @@ struct ddio_conf {
  * @err: on failure one line, "FILE:LINE: what was wrong", naming section and value
  *
  * Checked: unknown sections and names, values, duplicates, a disk's node exists, every node has a
- * disk, no two disks name the same file or device (by path, by real path, by device and inode where
- * they exist on this machine), addresses, sizes and times (base/units.h).
+ * disk, no two disks of a machine have the same path, addresses, sizes and times (base/units.h).  No path
+ * of a node or disk is touched: one that hangs holds up its daemon, and not every client.
  * Return: 0, -EINVAL, -ENOMEM, or what open and read said.
  */
 int ddio_conf_load(const char *path, struct ddio_conf **conf, char *err, size_t err_len);
 /* Reads a configuration from memory; messages call it @name. */
 int ddio_conf_parse(const char *name, const char *text, size_t len, struct ddio_conf **conf,
 		    char *err, size_t err_len);
+/**
+ * ddio_conf_check_files - check what only that machine knows
+ * @node: a node of this machine
+ * @err: as ddio_conf_load() has it
+ *
+ * No two disks, and no two directories of records, of the node's machine are the same file, directory or
+ * device: by real path, by device and inode.
+ * Return: 0, -EINVAL, -ENOMEM
+ */
+int ddio_conf_check_files(const struct ddio_conf *conf, uint32_t node, char *err, size_t err_len);
 void ddio_conf_free(struct ddio_conf *conf);
 /* Returns the number of the node, or -ENOENT. */
 int ddio_conf_find_node(const struct ddio_conf *conf, const char *name);

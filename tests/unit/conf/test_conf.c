@@ -232,6 +232,8 @@ static void test_disk_twice(void)
 		"[disk d1] and [disk d0] of line 6 are the same");
 	refuses(SMALL "path = /x\n" NODE1 "[disk d1]\nnode = io1\npath = //x\n", 12,
 		"the same file or device: //x, /x");
+	refuses(SMALL "path = /a/b\n[disk d1]\nnode = io0\npath = /./a//b/.\n", 9,
+		"the same file or device");
 }
 
 static void test_disk_on_two_machines(void)
@@ -243,6 +245,22 @@ static void test_disk_on_two_machines(void)
 		      err);
 
 	CU_ASSERT_PTR_NOT_NULL(conf);
+	ddio_conf_free(conf);
+}
+
+/* Names that only the file system knows to be the same: clients take them, their machine's daemon does not. */
+static void refused_by_daemon(const char *text, int line, const char *what)
+{
+	char err[512], at[32];
+	struct ddio_conf *conf = parse(text, err);
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(conf);
+	CU_ASSERT_EQUAL(ddio_conf_check_files(conf, 0, err, sizeof(err)), -EINVAL);
+	snprintf(at, sizeof(at), ":%d: ", line);
+	CU_ASSERT_PTR_NOT_NULL(strstr(err, at));
+	CU_ASSERT_PTR_NOT_NULL(strstr(err, what));
+	if (conf->nnodes > 1)
+		CU_ASSERT_EQUAL(ddio_conf_check_files(conf, 1, err, sizeof(err)), 0);
 	ddio_conf_free(conf);
 }
 
@@ -261,8 +279,14 @@ static void test_disk_by_links(void)
 	for (i = 1; i < 3; i++) {
 		snprintf(text, sizeof(text), "%spath = %s\n[disk d1]\nnode = io0\npath = %s\n",
 			 SMALL, path[0], path[i]);
-		refuses(text, 9, "the same file or device");
+		refused_by_daemon(text, 9, "the same file or device");
 	}
+	/* The daemon of another machine, which has other files, finds nothing wrong. */
+	snprintf(text, sizeof(text),
+		 "%spath = %s\n[disk d1]\nnode = io0\npath = %s\n[node io1]\naddress = far:7400\n"
+		 "meta = /m\n[disk d2]\nnode = io1\npath = %s\n",
+		 SMALL, path[0], path[1], path[0]);
+	refused_by_daemon(text, 9, "the same file or device");
 	for (i = 0; i < 3; i++)
 		unlink(path[i]);
 	rmdir(dir);
