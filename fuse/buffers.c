@@ -9,10 +9,10 @@
 #define NR_CLASSES 3
 static const size_t class_size[NR_CLASSES] = { 16u << 10, 128u << 10, REQUEST_BYTES };
 
-/* Buffers of one size. */
+/* Buffers of one size: @n that are not in use, and the least that there were since buffers_trim(). */
 struct spares {
 	void *mem[MAX_SPARE];
-	unsigned int n;
+	unsigned int n, least;
 };
 
 /**
@@ -42,6 +42,8 @@ static void *spare_get(struct buffers *b, struct spares *s)
 	pthread_mutex_lock(&b->lock);
 	if (s->n)
 		mem = s->mem[--s->n];
+	if (s->least > s->n)
+		s->least = s->n;
 	pthread_mutex_unlock(&b->lock);
 	return mem;
 }
@@ -96,6 +98,32 @@ void *message_get(struct mount *m)
 void message_free(struct mount *m, void *mem)
 {
 	spare_put(m->buffers, &m->buffers->messages, mem);
+}
+
+/* Frees what was never needed since the last time.  Return: whether there was anything. */
+static bool spares_trim(struct buffers *b, struct spares *s)
+{
+	unsigned int n;
+
+	pthread_mutex_lock(&b->lock);
+	n = s->least;
+	while (s->least) {
+		s->least--;
+		free(s->mem[--s->n]);
+	}
+	s->least = s->n;
+	pthread_mutex_unlock(&b->lock);
+	return n;
+}
+
+bool buffers_trim(struct buffers *b)
+{
+	bool any = spares_trim(b, &b->messages);
+	int i;
+
+	for (i = 0; i < NR_CLASSES; i++)
+		any |= spares_trim(b, &b->classes[i]);
+	return any;
 }
 
 static void spares_free(struct spares *s)

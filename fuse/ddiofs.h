@@ -296,6 +296,8 @@ int reply_open_parallel(fuse_req_t req, const struct fuse_entry_param *e,
 /* buffers.c */
 struct buffers *buffers_new(void);
 void buffers_free(struct buffers *buffers);
+/* Frees buffers that nobody needed since the last call.  Return: whether there were any. */
+bool buffers_trim(struct buffers *buffers);
 void message_free(struct mount *m, void *mem);
 /* Returns a buffer for what is read; NULL: no memory. */
 void *buffer_get(struct mount *m, size_t len);

@@ -28,6 +28,8 @@
 #include "tools/common/version.h"
 
 #define PROGRAM "ddiofs"
+/* How often memory is given back. */
+#define TRIM_MS 5000
 
 /* The command line. */
 struct ddiofs_args {
@@ -154,10 +156,16 @@ static void wait_for_end(struct ddiofs *p)
 	struct pollfd fds[2] = { { .fd = p->signals, .events = POLLIN },
 				 { .fd = p->end, .events = POLLIN } };
 	struct signalfd_siginfo info;
+	int n;
 
 	for (;;) {
-		if (poll(fds, 2, -1) < 0 && errno != EINTR)
+		n = poll(fds, 2, TRIM_MS);
+		if (n < 0 && errno != EINTR)
 			return;
+		if (!n)
+			session_trim(p->session);
+		if (n <= 0)
+			continue;
 		if (fds[1].revents)
 			return;
 		if (!fds[0].revents || read(p->signals, &info, sizeof(info)) != sizeof(info))

@@ -2,9 +2,11 @@
 /* From the cluster to a mount, and back. */
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <semaphore.h>
 #include <spawn.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
@@ -20,9 +22,17 @@
 #define DRAIN_MS 10000
 #define SYNC_SECONDS 10
 
+/* A heap that has grown by so many pages since it was trimmed is trimmed again. */
+#define TRIM_PAGES 256
+
+/**
+ * struct mount_session - a mount, and what ends with it
+ * @pages: of memory, when the heap was last trimmed
+ */
 struct mount_session {
 	struct mount m;
 	bool mounted;
+	long pages;
 };
 
 extern char **environ;
@@ -211,6 +221,33 @@ int session_start(struct mount_session *s, int end, char *err, size_t err_len)
 	if (ret)
 		snprintf(err, err_len, "cannot start threads: %s", strerror(-ret));
 	return ret;
+}
+
+/* Returns how many pages of memory the process has, or 0. */
+static long pages_resident(void)
+{
+	FILE *f = fopen("/proc/self/statm", "re");
+	long all, resident = 0;
+
+	if (!f)
+		return 0;
+	if (fscanf(f, "%ld %ld", &all, &resident) != 2)
+		resident = 0;
+	fclose(f);
+	return resident;
+}
+
+/* What is freed in the middle of a heap stays the process's without malloc_trim(). */
+void session_trim(struct mount_session *s)
+{
+	bool freed = buffers_trim(s->m.buffers);
+
+	if (!freed && pages_resident() < s->pages + TRIM_PAGES)
+		return;
+#ifdef __GLIBC__
+	malloc_trim(0);
+#endif
+	s->pages = pages_resident();
 }
 
 /*
