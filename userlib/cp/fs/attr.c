@@ -14,8 +14,8 @@
 
 /*
  * Getting.  Attributes that came with a change of a directory may be good enough.  The name server is told
- * first of what was written here.  If no one has counted the bytes on disks since the last change, every
- * disk is asked, and the name server is told the sum.
+ * first of what was written here, and its answer has the attributes.  If no one has counted the bytes on disks since
+ * the last change, every disk is asked, and the name server is told the sum.
  */
 struct attr_job {
 	struct fsc_job job;
@@ -51,13 +51,35 @@ static void attr_home(struct attr_job *aj)
 	fsc_job_go(&aj->job, aj->inode->r, &aj->job.fs->reactor[0], attr_end);
 }
 
+/* Telling the name server how many bytes were counted; nobody waits for that. */
+struct alloc_job {
+	struct fsc_job job;
+	struct fsc_ask ask;
+	uint8_t payload[24];
+};
+
 static void alloc_told(struct fsc_ask *ask)
 {
-	struct attr_job *aj = ddio_container_of(ask, struct attr_job, ask);
+	struct alloc_job *lj = ddio_container_of(ask, struct alloc_job, ask);
 
-	/* The caller has its answer even if the name server could not be told. */
 	fsc_error_free(&ask->error);
-	attr_home(aj);
+	fsc_job_drop(&lj->job);
+}
+
+static void alloc_tell(const struct attr_job *aj)
+{
+	const struct ddio_msg_fs_alloc msg = { .ino = aj->ino,
+					       .change = aj->attr.change,
+					       .alloc = aj->alloc };
+	struct alloc_job *lj = fsc_job_new_quiet(aj->job.fs, sizeof(*lj));
+	ssize_t len;
+
+	if (!lj)
+		return;
+	len = ddio_put_fs_alloc(lj->payload, sizeof(lj->payload), &msg);
+	fsc_ask_init(&lj->ask, aj->inode->r, DDIO_OP_FS_ALLOC, lj->payload, (size_t)len,
+		     alloc_told);
+	fsc_ask(&lj->ask);
 }
 
 static void alloc_reply(struct fsc_set *set, struct fsc_set_req *req, const struct reply *reply)
@@ -75,22 +97,15 @@ static void alloc_reply(struct fsc_set *set, struct fsc_set_req *req, const stru
 static void alloc_counted(struct fsc_set *set)
 {
 	struct attr_job *aj = ddio_container_of(set, struct attr_job, set);
-	struct ddio_msg_fs_alloc msg = { .ino = aj->ino, .change = aj->attr.change };
 	bool failed = set->error.err;
-	ssize_t len;
 
 	fsc_set_free(set);
-	if (failed) {
-		/* The other attributes are good even if a disk does not answer. */
-		attr_home(aj);
-		return;
+	/* The other attributes are good even if a disk does not answer. */
+	if (!failed) {
+		aj->attr.alloc = aj->alloc;
+		alloc_tell(aj);
 	}
-	aj->attr.alloc = aj->alloc;
-	msg.alloc = aj->alloc;
-	len = ddio_put_fs_alloc(aj->payload, sizeof(aj->payload), &msg);
-	fsc_ask_init(&aj->ask, aj->inode->r, DDIO_OP_FS_ALLOC, aj->payload, (size_t)len,
-		     alloc_told);
-	fsc_ask(&aj->ask);
+	attr_home(aj);
 }
 
 static void alloc_count(struct fsc_job *job)
@@ -150,14 +165,19 @@ static void attr_answered(struct fsc_ask *ask, const struct reply *reply)
 	aj->attr = x.attr;
 }
 
-static void attr_got(struct fsc_ask *ask)
+static void attr_take(struct fsc_job *job)
 {
-	struct attr_job *aj = ddio_container_of(ask, struct attr_job, ask);
+	struct attr_job *aj = attr_of(job);
 
-	if (!ask->error.err && S_ISREG(aj->attr.mode) && aj->attr.alloc == DDIO_FS_ALLOC_UNKNOWN)
+	if (!aj->ask.error.err && S_ISREG(aj->attr.mode) && aj->attr.alloc == DDIO_FS_ALLOC_UNKNOWN)
 		attr_alloc(aj);
 	else
 		attr_end(&aj->job);
+}
+
+static void attr_got(struct fsc_ask *ask)
+{
+	attr_take(&ddio_container_of(ask, struct attr_job, ask)->job);
 }
 
 static void attr_ask(struct fsc_job *job)
@@ -178,7 +198,10 @@ static void attr_flushed(struct fsc_waiter *waiter, const struct fsc_error *erro
 	struct attr_job *aj = ddio_container_of(waiter, struct attr_job, waiter);
 
 	(void)error;
-	fsc_job_go(&aj->job, aj->inode->r, &aj->job.fs->reactor[0], attr_ask);
+	if (waiter->attr)
+		aj->attr = *waiter->attr;
+	fsc_job_go(&aj->job, aj->inode->r, &aj->job.fs->reactor[0],
+		   waiter->attr ? attr_take : attr_ask);
 }
 
 static void attr_flush(struct fsc_job *job)

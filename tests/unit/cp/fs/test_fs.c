@@ -545,6 +545,67 @@ static void telling(void)
 	fs_world_end(&w);
 }
 
+/*
+ * Attributes after a write: the answer to the report of the write has them, the disks are asked how much room the file
+ * takes, and nobody waits for the name server to hear that.
+ */
+static void attributes_after_a_write(void)
+{
+	struct fs_world w;
+	struct fs_mount *m;
+	struct ddio_fs_file *a;
+	uint32_t asked, wrote;
+	uint64_t ino;
+
+	fs_world_begin(&w, 9, BLOCK, 3000);
+	m = fs_mount(&w, 0, 0);
+	a = fs_create(m, "a", O_RDWR);
+	ino = m->r.attr.ino;
+	put_bytes(m, a, 1, 0, 8 * BLOCK);
+	put_bytes(m, a, 2, 100, 100);
+	asked = w.names.count[DDIO_OP_FS_GETATTR];
+	wrote = w.names.count[DDIO_OP_FS_WROTE];
+	w.names.hold = DDIO_OP_FS_ALLOC;
+	FS_OK(m, ddio_fs_getattr, m->fs, ino);
+	CU_ASSERT_EQUAL(m->r.attr.size, 8 * BLOCK);
+	CU_ASSERT_EQUAL(m->r.attr.alloc, 8 * BLOCK);
+	CU_ASSERT_EQUAL(w.names.count[DDIO_OP_FS_GETATTR], asked);
+	CU_ASSERT_EQUAL(w.names.count[DDIO_OP_FS_WROTE], wrote + 1);
+	fake_let_go(&w.names);
+	FS_OK(m, ddio_fs_getattr, m->fs, ino);
+	CU_ASSERT_EQUAL(m->r.attr.alloc, 8 * BLOCK);
+	CU_ASSERT_EQUAL(w.names.count[DDIO_OP_FS_ALLOC], 1);
+	FS_OK(m, ddio_fs_file_close, a);
+	fs_world_end(&w);
+}
+
+/* A sync asks disks and name server at once, and ends with the later one. */
+static void sync_at_once(void)
+{
+	struct ddio_fs_file *a;
+	uint32_t done = 0, i;
+	struct fs_world w;
+	struct fs_mount *m;
+
+	fs_world_begin(&w, 10, BLOCK, 3000);
+	m = fs_mount(&w, 0, 0);
+	a = fs_create(m, "a", O_RDWR);
+	put_bytes(m, a, 1, 0, 8 * BLOCK);
+	w.names.hold = DDIO_OP_FS_SYNC;
+	ddio_fs_sync(a, count_done, &done);
+	for (i = 0; i < 1000000 && !w.names.count[DDIO_OP_FS_SYNC]; i++)
+		ddio_sim_run_for(w.dw, 1000);
+	CU_ASSERT_TRUE(a->inode->syncing);
+	ddio_sim_run_for(w.dw, FS_SEC);
+	CU_ASSERT_FALSE(a->inode->syncing);
+	CU_ASSERT_EQUAL(done, 0);
+	fake_let_go(&w.names);
+	ddio_sim_run_for(w.dw, FS_SEC);
+	CU_ASSERT_EQUAL(done, 1);
+	FS_OK(m, ddio_fs_file_close, a);
+	fs_world_end(&w);
+}
+
 static void sync_all(void)
 {
 	struct ddio_fs_file *a;
@@ -633,7 +694,9 @@ static const struct ut_case cases[] = {
 	{ "orphans", orphans },
 	{ "asking", asking },
 	{ "telling", telling },
+	{ "attributes after a write", attributes_after_a_write },
 	{ "sync", sync_all },
+	{ "sync at once", sync_at_once },
 	{ "locks", locks },
 	{ "cut meanwhile", cut_meanwhile },
 	{ 0 },

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Making writes durable: first on the disks that hold them, then at the name server.  For every disk it is
+ * Making writes durable: on the disks that hold them, and at the name server, at once.  For every disk it is
  * known which incarnation of its node took the writes (as in cp/file/incarnation.c).  If another one has
  * answered the sync, the writes may be lost, and each file that was open then hears of that once; unless
  * the old incarnation said when it was shut down that nothing was.
@@ -21,6 +21,7 @@
  * struct sync_job - one ddio_fs_sync()
  * @link: in struct fsc_inode.syncs
  * @holder: the inode's when its turn came
+ * @left: of disks and name server, how many are not done
  */
 struct sync_job {
 	struct fsc_job job;
@@ -30,15 +31,19 @@ struct sync_job {
 	struct fsc_waiter waiter;
 	struct fsc_set set;
 	uint64_t *holder;
+	uint32_t left;
 	struct fsc_ask ask;
 	struct fsc_error error;
 };
 
+/* One of both is done; the call ends with the other. */
 static void sync_end(struct sync_job *sj)
 {
 	struct fsc_error error;
 	struct ddio_fs_reply reply = { 0 };
 
+	if (--sj->left)
+		return;
 	if (sj->file->losses != sj->inode->losses)
 		fsc_error_set(&sj->error, -EIO,
 			      "an I/O processor was restarted: data written before that and not "
@@ -140,20 +145,16 @@ static void sync_turn_over(struct fsc_inode *inode)
 static void sync_disks_done(struct fsc_set *set)
 {
 	struct sync_job *sj = ddio_container_of(set, struct sync_job, set);
+	bool failed = set->error.err;
 
 	fsc_error_first(&sj->error, &set->error);
-	if (sj->error.err)
+	if (failed)
 		holders_restore(sj);
 	else
 		losses_check(sj);
 	fsc_set_free(set);
 	sync_turn_over(sj->inode);
-	if (sj->error.err) {
-		sync_end(sj);
-		return;
-	}
-	fsc_ask_init(&sj->ask, sj->inode->r, DDIO_OP_FS_SYNC, NULL, 0, sync_names_done);
-	fsc_ask(&sj->ask);
+	sync_end(sj);
 }
 
 /* True unless a request has gone to the disk's reactor already: one serves all of its disks. */
@@ -209,21 +210,27 @@ static void sync_told(struct fsc_waiter *waiter, const struct fsc_error *error)
 {
 	struct sync_job *sj = ddio_container_of(waiter, struct sync_job, waiter);
 
-	fsc_error_set(&sj->error, error->err, error->text);
-	if (sj->error.err)
+	if (error->err) {
+		fsc_error_set(&sj->error, error->err, error->text);
 		sync_end(sj);
-	else if (sj->inode->syncing)
-		ddio_list_add(&sj->link, &sj->inode->syncs);
-	else
-		sync_disks(sj);
+		return;
+	}
+	fsc_ask_init(&sj->ask, sj->inode->r, DDIO_OP_FS_SYNC, NULL, 0, sync_names_done);
+	fsc_ask(&sj->ask);
 }
 
 static void sync_run(struct fsc_job *job)
 {
 	struct sync_job *sj = ddio_container_of(job, struct sync_job, job);
+	struct fsc_inode *inode = sj->inode;
 
+	sj->left = 2;
 	sj->waiter.fn = sync_told;
-	fsc_inode_flush(sj->inode, &sj->waiter);
+	fsc_inode_flush(inode, &sj->waiter);
+	if (inode->syncing)
+		ddio_list_add(&sj->link, &inode->syncs);
+	else
+		sync_disks(sj);
 }
 
 void ddio_fs_sync(struct ddio_fs_file *file, ddio_fs_done done, void *arg)

@@ -31,13 +31,15 @@ static void tell_done(struct fsc_ask *ask)
 {
 	struct fsc_tell *tell = ddio_container_of(ask, struct fsc_tell, ask);
 	struct fsc_inode *inode = ddio_container_of(tell, struct fsc_inode, tell);
+	const struct ddio_fs_attr attr = tell->attr;
 	struct fsc_error error = ask->error;
+	bool replied = !error.err && tell->replied;
 	struct ddio_list riding;
 	struct fsc_waiter *waiter;
 
 	memset(&ask->error, 0, sizeof(ask->error));
-	if (!error.err && tell->replied)
-		fsc_inode_learn(inode, &tell->attr);
+	if (replied)
+		fsc_inode_learn(inode, &attr);
 	if (error.err == -ENOENT || error.err == -ESTALE)
 		fsc_inode_set_gone(inode, true);
 	ddio_list_init(&riding);
@@ -49,6 +51,7 @@ static void tell_done(struct fsc_ask *ask)
 	while (!ddio_list_empty(&riding)) {
 		waiter = ddio_list_first(&riding, struct fsc_waiter, link);
 		ddio_list_del(&waiter->link);
+		waiter->attr = replied && !waiter->late ? &attr : NULL;
 		waiter->fn(waiter, &error);
 	}
 	fsc_error_free(&error);
@@ -104,12 +107,15 @@ void fsc_inode_flush(struct fsc_inode *inode, struct fsc_waiter *waiter)
 
 	waiter->end = 0;
 	waiter->flags = 0;
+	waiter->late = false;
+	waiter->attr = NULL;
 	if (inode->dirty) {
 		waiter->flags = DDIO_FS_WROTE_TIMES;
 		fsc_inode_tell(inode, waiter);
 	} else if (!ddio_list_empty(&inode->tell.queued)) {
 		ddio_list_add(&waiter->link, &inode->tell.queued);
 	} else if (inode->tell.busy) {
+		waiter->late = true;
 		ddio_list_add(&waiter->link, &inode->tell.riding);
 	} else {
 		waiter->fn(waiter, &none);

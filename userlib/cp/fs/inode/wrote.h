@@ -14,11 +14,15 @@ struct fsc_inode;
  * struct fsc_waiter - a job that waits until the name server has been told
  * @end: the size is to be at least this
  * @flags: DDIO_FS_WROTE_*
+ * @late: it came when the request that serves it was under way
+ * @attr: while @fn is called: what the name server answered to a request sent after the waiter came; or NULL
  */
 struct fsc_waiter {
 	struct ddio_list link;
 	uint64_t end;
 	uint32_t flags;
+	bool late;
+	const struct ddio_fs_attr *attr;
 	void (*fn)(struct fsc_waiter *waiter, const struct fsc_error *error);
 };
 
