@@ -12,6 +12,8 @@ static bool kv_seal(void *ctx)
 		return false;
 	kv->sealed = kv->active;
 	kv_map_init(&kv->active);
+	kv->sealed_bare = kv->bare;
+	kv->bare = false;
 	kv->sealing = kv->journal.seq;
 	/* After a failure the other journal is not empty, and this one continues to grow. */
 	kv->sealed_journal = kv->journal.at;
@@ -29,6 +31,14 @@ static int kv_apply(MDB_txn *txn, void *ctx)
 	return kv_write(kv, txn, &kv->sealed, kv->sealing);
 }
 
+static int kv_parts(void *ctx)
+{
+	struct kv *kv = ctx;
+
+	/* A crash between two parts would leave half of a change that no journal completes. */
+	return kv->sealed_bare ? -ENOSPC : kv_write_parts(kv, &kv->sealed, kv->sealing);
+}
+
 static void kv_put_back(struct kv *kv)
 {
 	struct kv_map newer = kv->active;
@@ -36,6 +46,8 @@ static void kv_put_back(struct kv *kv)
 	kv->active = kv->sealed;
 	kv_map_init(&kv->sealed);
 	kv_map_move(&kv->active, &newer);
+	kv->bare = kv->bare || kv->sealed_bare;
+	kv->sealed_bare = false;
 }
 
 static void kv_ended(void *ctx, int err)
@@ -50,6 +62,7 @@ static void kv_ended(void *ctx, int err)
 	}
 	kv->committed = kv->sealing;
 	kv_map_clear(&kv->sealed);
+	kv->sealed_bare = false;
 	ret = kv_journal_empty(&kv->journal, kv->sealed_journal);
 	/* It is merely longer than necessary: record numbers tell what has been committed. */
 	if (ret)
@@ -61,12 +74,13 @@ static void kv_ended(void *ctx, int err)
 const struct committer_ops kv_committer_ops = {
 	.seal = kv_seal,
 	.apply = kv_apply,
+	.parts = kv_parts,
 	.ended = kv_ended,
 };
 
 void kv_changed(struct kv *kv)
 {
-	if (kv->active.bytes >= KV_COMMIT_BYTES && !kv->committer.active)
+	if ((kv->active.bytes >= KV_COMMIT_BYTES || kv->bare) && !kv->committer.active)
 		committer_commit(&kv->committer, NULL);
 	else if (!kv->committer.active && !ddio_timer_armed(&kv->timer) &&
 		 ddio_timer_arm(kv->env, &kv->timer, ddio_env_now(kv->env) + KV_COMMIT_NS))
@@ -85,7 +99,9 @@ bool kv_clean(const struct kv *kv)
 
 bool kv_full(const struct kv *kv)
 {
-	return kv->active.bytes >= KV_FULL_BYTES;
+	/* What a removal has freed is there when it has been committed. */
+	return kv->active.bytes >= KV_FULL_BYTES || kv->bare || kv->sealed_bare ||
+	       (kv->db.tight && kv->active.n);
 }
 
 struct direct {

@@ -71,6 +71,8 @@ static int kv_replay(struct kv *kv, bool sync)
 		ret = replay_check(&replay.map, kv->own);
 	if (!ret && replay.map.n) {
 		ret = lmdb_write(&kv->db, replay_write, &replay);
+		if (lmdb_no_room(ret))
+			ret = kv_write_parts(kv, &replay.map, kv->journal.seq);
 		if (!ret)
 			kv->committed = kv->journal.seq;
 	}
@@ -123,6 +125,7 @@ static int kv_open_db(struct kv *kv, const struct kv_opts *opts, char *err, size
 {
 	struct lmdb_opts lmdb = { .dir = opts->dir,
 				  .map = opts->map,
+				  .reserve = opts->reserve,
 				  .sync = opts->sync,
 				  .intact = intact,
 				  .arg = opts };
@@ -220,6 +223,7 @@ void kv_begin(struct kv *kv)
 {
 	kv_map_clear(&kv->change);
 	kv->changing = true;
+	kv->adds = false;
 }
 
 static bool key_ok(const struct kv *kv, uint8_t db, size_t key_len)
@@ -242,6 +246,52 @@ int kv_del(struct kv *kv, uint8_t db, const void *key, size_t key_len)
 	return kv_map_set(&kv->change, db, key, key_len, NULL, 0);
 }
 
+void kv_adds(struct kv *kv)
+{
+	kv->adds = true;
+}
+
+/* In LMDB's pages, records take up to three times their bytes. */
+static bool kv_room(struct kv *kv)
+{
+	uint64_t bytes = kv->change.bytes + kv->active.bytes + kv->sealed.bytes;
+
+	return !kv->bare && !kv->sealed_bare && lmdb_room(&kv->db, 3 * bytes);
+}
+
+/* A change that adds records finds room or none.  What waits takes less when it has been committed. */
+static int kv_found(struct kv *kv, bool room)
+{
+	if (!room && kv->active.n && !kv->committer.active)
+		kv_commit(kv, NULL);
+	if (!lmdb_room_told(&kv->db, room, ddio_env_now(kv->env)))
+		ddio_env_log(kv->env, DDIO_LOG_WARN,
+			     "%s: its file system is full: nothing can be added until something is "
+			     "removed, there or here",
+			     kv->db.dir);
+	return room ? 0 : -ENOSPC;
+}
+
+/*
+ * Appends the change to a journal.  Without room, one that adds nothing does without: it is answered when it has been
+ * committed, and so are those that follow it.
+ */
+static int kv_note(struct kv *kv)
+{
+	int ret = 0;
+
+	if (kv->adds && !kv_room(kv))
+		return kv_found(kv, false);
+	if (!kv->bare && !kv->sealed_bare)
+		ret = kv_journal_append(&kv->journal, &kv->change);
+	if (kv->adds)
+		return !ret || lmdb_no_room(ret) ? kv_found(kv, !ret) : ret;
+	if (!kv->bare && !kv->sealed_bare && !lmdb_no_room(ret))
+		return ret;
+	kv->bare = true;
+	return 0;
+}
+
 int kv_end(struct kv *kv)
 {
 	int ret;
@@ -249,7 +299,7 @@ int kv_end(struct kv *kv)
 	kv->changing = false;
 	if (!kv->change.n)
 		return 0;
-	ret = kv_journal_append(&kv->journal, &kv->change);
+	ret = kv_note(kv);
 	if (ret) {
 		kv_map_clear(&kv->change);
 		return ret;

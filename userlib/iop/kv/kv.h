@@ -27,6 +27,7 @@ struct kv_node;
  * @dbs: names, ended by NULL; a database's number is its index here
  * @map: initial bytes of address space
  * @sync: commits reach stable storage
+ * @reserve: see struct lmdb_opts
  * @intact: returns whether a record is as it was written; NULL: nobody looks
  * @repair: damaged records are removed, and named in the log; otherwise they are refused
  */
@@ -34,6 +35,7 @@ struct kv_opts {
 	const char *dir;
 	const char *dbs[KV_DBS + 1];
 	size_t map;
+	uint64_t reserve;
 	bool sync, repair;
 	bool (*intact)(const char *db, const MDB_val *key, const MDB_val *value);
 };
@@ -53,6 +55,8 @@ void kv_begin(struct kv *kv);
 int kv_put(struct kv *kv, uint8_t db, const void *key, size_t key_len, const void *value,
 	   size_t len);
 int kv_del(struct kv *kv, uint8_t db, const void *key, size_t key_len);
+/* This change adds records: it may not use the reserve, and ends with -ENOSPC without it. */
+void kv_adds(struct kv *kv);
 /* Returns 0, or -errno with nothing changed. */
 int kv_end(struct kv *kv);
 void kv_abort(struct kv *kv);
@@ -61,7 +65,7 @@ void kv_abort(struct kv *kv);
 void kv_commit(struct kv *kv, struct commit *commit);
 /* Returns true if nothing waits to be committed. */
 bool kv_clean(const struct kv *kv);
-/* Returns true if commits are falling behind: whoever makes changes should wait for one. */
+/* Returns true if commits are falling behind, or the journals are full: whoever makes changes should wait for one. */
 bool kv_full(const struct kv *kv);
 
 /**

@@ -19,6 +19,8 @@
  * @own: number of the store's own database
  * @committed: number of the last journal record in LMDB; @sealing: of the last one being committed
  * @sealed_journal: the journal to be emptied after the commit
+ * @adds: the change adds records
+ * @bare, @sealed_bare: the layer has changes that are in no journal, since there was no room
  * @buf: the value read last
  * @timer: begins a commit by itself
  */
@@ -27,7 +29,7 @@ struct kv {
 	struct lmdb db;
 	struct kv_journal journal;
 	struct kv_map change, active, sealed;
-	bool changing;
+	bool changing, adds, bare, sealed_bare;
 	uint8_t own;
 	uint64_t committed, sealing;
 	int sealed_journal;
@@ -48,6 +50,9 @@ int kv_drop_damaged(struct kv *kv, const struct kv_opts *opts);
 
 /* In a write transaction: writes all of @map, and the number of its last journal record. */
 int kv_write(struct kv *kv, MDB_txn *txn, const struct kv_map *map, uint64_t seq);
+
+/* lmdb.c: the same in several transactions of a few records.  Both journals must have all of @map. */
+int kv_write_parts(struct kv *kv, const struct kv_map *map, uint64_t seq);
 
 /* commit.c */
 extern const struct committer_ops kv_committer_ops;

@@ -31,6 +31,8 @@ static void commit_work(void *arg)
 	struct committer *c = arg;
 
 	c->err = lmdb_write_once(c->db, c->ops->apply, c->ctx);
+	if (lmdb_no_room(c->err) && c->ops->parts)
+		c->err = c->ops->parts(c->ctx);
 }
 
 static void commit_worked(void *arg)

@@ -16,11 +16,14 @@
  * @seal: on the reactor: sets the changes so far aside; false: there are none
  * @apply: in the worker: writes what was set aside, and touches nothing else; may run again after a
  *	failure
+ * @parts: the same, if there was no room for one transaction: in several, each of a few changes, so that a crash
+ *	between them does no harm; it may go on where it failed; NULL: it cannot be done
  * @ended: on the reactor: what was set aside is durable, or (@err) goes back in front of later changes
  */
 struct committer_ops {
 	bool (*seal)(void *ctx);
 	int (*apply)(MDB_txn *txn, void *ctx);
+	int (*parts)(void *ctx);
 	void (*ended)(void *ctx, int err);
 };
 

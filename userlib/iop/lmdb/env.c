@@ -10,6 +10,8 @@
 #include <unistd.h>
 #include "iop/lmdb/env.h"
 
+#define LOCK_FILE 8192 /* bytes of LMDB's lock file with its 126 readers */
+
 int lmdb_errno(int mdb_err)
 {
 	switch (mdb_err) {
@@ -129,6 +131,19 @@ static int open_dbs(struct lmdb *db, const struct lmdb_opts *opts)
 	return ret;
 }
 
+/* LMDB writes to a mapping of its lock file: without a block for it, the process would die of SIGBUS. */
+static int make_lock_file(const struct lmdb *db)
+{
+	int fd = openat(db->lock, "lock.mdb", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	int ret = fd < 0 ? errno : 0;
+
+	if (!ret && fallocate(fd, 0, 0, LOCK_FILE) && errno != EOPNOTSUPP)
+		ret = errno;
+	if (fd >= 0)
+		close(fd);
+	return ret;
+}
+
 static int open_env(struct lmdb *db, const struct lmdb_opts *opts)
 {
 	unsigned int flags = MDB_NOTLS | (opts->sync ? 0 : MDB_NOSYNC);
@@ -198,12 +213,15 @@ int lmdb_open(struct lmdb *db, const struct lmdb_opts *opts, char *err, size_t e
 		ret = ENOMEM;
 		goto close_lock;
 	}
-	ret = open_env(db, opts);
+	ret = make_lock_file(db);
+	if (!ret)
+		ret = open_env(db, opts);
 	if (ret)
 		goto free_dir;
 	ret = opts->sync ? lmdb_sync_dir(db) : 0;
 	if (ret)
 		goto close_env;
+	lmdb_room_begin(db, opts->reserve);
 	return 0;
 
 close_env:

@@ -92,6 +92,7 @@ static int make_new(struct ns *ns, const struct ns_who *who, const struct ddio_m
 	else if (ret == -ENOENT && dir.ino)
 		*made = true;
 	if (*made) {
+		kv_adds(ns->kv);
 		ret = make_all(ns, &dir, x, stripe, inode);
 		ret = ns_end_once(ns, who, inode->ino, ret);
 	} else {
@@ -172,6 +173,7 @@ int ns_link(struct ns *ns, struct ns_mount *mount, const struct ddio_msg_fs_link
 		return ret;
 	if (again)
 		return ns_load(ns, x->ino, inode);
+	kv_adds(ns->kv);
 	ret = ns_end_once(ns, &who, result, link_all(ns, x, &dir, inode));
 	inode_free(&dir);
 	return ret;

@@ -115,6 +115,7 @@ static int open_kv(struct ns *ns, const struct ns_opts *opts, char *err, size_t 
 			 [NS_MOUNTS] = "mounts",
 			 [NS_DISKS] = "disks" },
 		.map = NS_MAP,
+		.reserve = opts->reserve,
 		.sync = opts->sync,
 		.repair = opts->repair,
 		.intact = record_intact,

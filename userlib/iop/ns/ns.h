@@ -22,6 +22,7 @@ struct ns_mount;
 /**
  * struct ns_opts - what to open
  * @block, @ndisks: default stripe: blocks of @block bytes over disks 0 to ndisks - 1
+ * @reserve: see struct lmdb_opts
  * @repair: damaged records are removed
  * @timeout_ns: a mount without connections for longer is lost
  * @bounds: how many mounts and results there may be, and counts of them; NULL: its own
@@ -29,6 +30,7 @@ struct ns_mount;
 struct ns_opts {
 	const char *dir;
 	const char *cluster;
+	uint64_t reserve;
 	bool sync, repair;
 	uint32_t block, ndisks;
 	uint64_t timeout_ns;

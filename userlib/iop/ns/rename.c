@@ -195,6 +195,7 @@ int ns_rename(struct ns *ns, struct ns_mount *mount, const struct ddio_msg_fs_re
 	if (!r)
 		return ns_end_once(ns, &who, result, -ENOMEM);
 	r->x = x;
+	kv_adds(ns->kv);
 	ret = rename_all(ns, r, left);
 	result = left->any ? r->gone.ino : 0;
 	ret = ns_end_once(ns, &who, result, ret);

@@ -128,6 +128,8 @@ static int change_any(struct ns *ns, struct ns_mount *mount, const struct ddio_m
 		ret = ns_begin_once(ns, &who, &result, &again);
 	if (ret || again)
 		return ret;
+	if (fn == set_any)
+		kv_adds(ns->kv);
 	return ns_end_once(ns, &who, result, fn(ns, x, in));
 }
 

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include "iop/lmdb/env.h"
 #include "iop/server/priv.h"
 
 /* Requests under way at a disk that orders them itself. */
@@ -47,6 +48,7 @@ static int disk_store_open(struct iop_disk *disk, char *err, size_t err_len)
 		.disk_name = disk->name,
 		.disk = disk->number,
 		.sync = node->sync_io,
+		.reserve = LMDB_RESERVE,
 		.repair = server_of(iop)->repair,
 	};
 	char dir[4096];

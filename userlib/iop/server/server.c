@@ -39,6 +39,7 @@ static int open_names(struct server *server, char *err, size_t err_len)
 	const struct ns_opts opts = { .dir = dir,
 				      .cluster = conf->cluster,
 				      .sync = node->sync_io,
+				      .reserve = LMDB_RESERVE,
 				      .repair = server->repair,
 				      .block = conf->mount_block,
 				      .ndisks = conf->ndisks,

@@ -105,6 +105,8 @@ int object_alloc(struct object *obj, uint64_t first, uint64_t count)
 		return -ENOSPC;
 	if (!missing)
 		return 0;
+	if (!store_room(store))
+		return -ENOSPC;
 	ret = place_gaps(obj, first, count, &places);
 	if (!ret)
 		ret = adopt(obj, &places);

@@ -8,6 +8,12 @@
 #include <string.h>
 #include "iop/store/priv.h"
 
+/* What a change may take: pages of three trees, for a while; its records, permanently. */
+#define CHANGE_PAGES (3 * 4096)
+#define CHANGE_BYTES 512
+/* So many are in a transaction where there is no room for all. */
+#define PART_CHANGES 4
+
 void batch_fini(struct store_batch *batch)
 {
 	free(batch->changes);
@@ -90,9 +96,66 @@ static int store_apply(MDB_txn *txn, void *ctx)
 	size_t i;
 	int ret = store->sealed_lost;
 
-	for (i = 0; i < store->sealed.nchanges && !ret; i++)
+	for (i = store->sealed.applied; i < store->sealed.nchanges && !ret; i++)
 		ret = store_apply_change(store, txn, &store->sealed.changes[i]);
 	return ret;
+}
+
+static int apply_part(MDB_txn *txn, void *ctx)
+{
+	struct store *store = ctx;
+	size_t i, end = store->sealed.applied + PART_CHANGES;
+	int ret = store->sealed_lost;
+
+	for (i = store->sealed.applied; i < store->sealed.nchanges && i < end && !ret; i++)
+		ret = store_apply_change(store, txn, &store->sealed.changes[i]);
+	return ret;
+}
+
+/* In the worker, too.  A commit may fall between any two changes. */
+static int store_parts(void *ctx)
+{
+	struct store *store = ctx;
+	struct store_batch *batch = &store->sealed;
+	int ret = 0;
+
+	while (batch->applied < batch->nchanges && !ret) {
+		ret = lmdb_write_once(&store->db, apply_part, store);
+		if (!ret)
+			batch->applied += PART_CHANGES;
+	}
+	return ret;
+}
+
+/* Forgets the changes that are in the records although the commit failed. */
+static void batch_trim(struct store_batch *batch)
+{
+	size_t n = batch->applied < batch->nchanges ? batch->applied : batch->nchanges;
+
+	if (n)
+		memmove(batch->changes, batch->changes + n,
+			(batch->nchanges - n) * sizeof(*batch->changes));
+	batch->nchanges -= n;
+	batch->applied = 0;
+}
+
+bool store_room(struct store *store)
+{
+	uint64_t changes = store->open.nchanges + store->sealed.nchanges + 1;
+	uint64_t touched = changes * CHANGE_PAGES;
+	bool room;
+
+	/* A transaction takes no page twice. */
+	if (touched > 2 * store->db.used)
+		touched = 2 * store->db.used;
+	room = lmdb_room(&store->db, touched + changes * CHANGE_BYTES);
+	if (!lmdb_room_told(&store->db, room, ddio_env_now(store->env)))
+		ddio_env_log(
+			store->env, DDIO_LOG_WARN,
+			"disk %s: the file system of its records in %s is full: nothing can be "
+			"added until something is removed, there or here",
+			store->label.name, store->db.dir);
+	return room;
 }
 
 /* Puts the sealed batch in front of the open one; together they are the open batch. */
@@ -101,6 +164,7 @@ static void batch_restore(struct store *store)
 	struct store_batch *sealed = &store->sealed, *open = &store->open;
 	size_t i;
 
+	batch_trim(sealed);
 	if (batch_reserve(sealed, open->nchanges, open->nfreed)) {
 		store->lost = -ENOMEM;
 		return;
@@ -133,6 +197,7 @@ static void store_ended(void *ctx, int err)
 const struct committer_ops store_committer_ops = {
 	.seal = store_seal,
 	.apply = store_apply,
+	.parts = store_parts,
 	.ended = store_ended,
 };
 

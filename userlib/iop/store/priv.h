@@ -49,10 +49,11 @@ struct freed {
 
 /**
  * struct store_batch - the changes that one commit writes, in order, and the space that it frees
+ * @applied: so many of the changes are in the records already
  */
 struct store_batch {
 	struct store_change *changes;
-	size_t nchanges, cap_changes;
+	size_t nchanges, cap_changes, applied;
 	struct freed *freed;
 	size_t nfreed, cap_freed;
 };
@@ -109,6 +110,9 @@ struct store {
 	int lost, sealed_lost;
 	struct committer committer;
 };
+
+/* commit.c: may records be added?  If not, logs why, once. */
+bool store_room(struct store *store);
 
 /* While a store is being opened: */
 

@@ -31,6 +31,7 @@ static int open_records(struct store *store, const struct store_opts *opts, char
 			 [STORE_EXTENTS] = "extents",
 			 [STORE_FREE] = "free" },
 		.map = STORE_MAP,
+		.reserve = opts->reserve,
 		.sync = opts->sync,
 		.intact = record_intact,
 	};

@@ -27,6 +27,7 @@ struct object;
  * @dir: directory of this disk's records; created if missing
  * @cluster, @disk_name, @disk: identity; written to the disk's label and the records on first use,
  *	compared from then on
+ * @reserve: see struct lmdb_opts
  * @sync: fsync commits
  * @repair: rewrite a damaged label from the other one
  */
@@ -35,6 +36,7 @@ struct store_opts {
 	const char *cluster;
 	const char *disk_name;
 	uint32_t disk;
+	uint64_t reserve;
 	bool sync;
 	bool repair;
 };

@@ -482,6 +482,51 @@ static int broken_apply(MDB_txn *txn, void *ctx)
 	return ret ? ret : ENOSPC;
 }
 
+/* A few of the changes find room. */
+static int broken_parts(void *ctx)
+{
+	struct store_batch *batch = &((struct store *)ctx)->sealed;
+	size_t n = batch->nchanges;
+	int ret;
+
+	batch->nchanges = n < 8 ? n : 8;
+	ret = store_committer_ops.parts(ctx);
+	batch->nchanges = n;
+	return ret ? ret : -ENOSPC;
+}
+
+static void test_parts(void)
+{
+	struct committer_ops broken = store_committer_ops;
+	struct object *objs[20];
+	struct ut_store t;
+	uint64_t i;
+
+	ut_store_begin(&t, 16 * MIB);
+	broken.apply = broken_apply;
+	broken.parts = broken_parts;
+	t.store->committer.ops = &broken;
+	for (i = 0; i < 20; i++) {
+		objs[i] = ut_object(&t, i + 1, BS, CONTIGUOUS, true);
+		CU_ASSERT_EQUAL(ut_fill(objs[i], i, 2), 0);
+	}
+	CU_ASSERT_EQUAL(ut_store_commit(&t), -ENOSPC);
+	/* What is in the records is not written again. */
+	CU_ASSERT_EQUAL(ut_store_clean(&t), 16 * MIB - 4096 - 8 * BS);
+	for (i = 0; i < 20; i += 2)
+		CU_ASSERT_EQUAL(object_remove(objs[i]), 0);
+	broken.parts = store_committer_ops.parts;
+	CU_ASSERT_EQUAL(ut_store_commit(&t), 0);
+	for (i = 0; i < 20; i++)
+		object_put(objs[i]);
+	CU_ASSERT_EQUAL(ut_store_commit(&t), 0);
+	CU_ASSERT_EQUAL(store_free_bytes(t.store), 16 * MIB - 4096 - 20 * BS);
+	CU_ASSERT_EQUAL(ut_store_clean(&t), 16 * MIB - 4096 - 20 * BS);
+	CU_ASSERT_EQUAL(ut_store_reopen(&t), 0);
+	CU_ASSERT_EQUAL(ut_store_clean(&t), 16 * MIB - 4096 - 20 * BS);
+	ut_store_end(&t);
+}
+
 /* The same if the records cannot be written: there is no room for them. */
 static void test_failed_transaction(void)
 {
@@ -495,6 +540,7 @@ static void test_failed_transaction(void)
 	CU_ASSERT_EQUAL(ut_fill(gone, 0, 5), 0);
 	CU_ASSERT_EQUAL(ut_store_commit(&t), 0);
 	broken.apply = broken_apply;
+	broken.parts = NULL;
 	t.store->committer.ops = &broken;
 	CU_ASSERT_EQUAL(ut_fill(obj, 0, 10), 0);
 	CU_ASSERT_EQUAL(object_remove(gone), 0);
@@ -591,6 +637,7 @@ static const struct ut_case commits[] = {
 	{ "failed flush", test_failed_flush },
 	{ "always flushed", test_always_flushed },
 	{ "failed transaction", test_failed_transaction },
+	{ "in parts, where there is no room", test_parts },
 	{ "records join", test_records_join },
 	{ "closed too early", test_closed_too_early },
 	{ .name = NULL },
