@@ -39,7 +39,7 @@ UNIT_ENV := DDIO_UT_QUICK=1 TMPDIR=$(if $(wildcard /dev/shm/.),/dev/shm,/tmp)
 endif
 
 $(UNIT_BIN:%=%.ok): %.ok: %
-	$(Q)$(UNIT_ENV) timeout -k 5 $(UNIT_BOUND) $< >$<.log 2>&1 </dev/null && touch $@
+	$(Q)rm -f $@; $(UNIT_ENV) timeout -k 5 $(UNIT_BOUND) $< >$<.log 2>&1 </dev/null && touch $@
 
 # What looks at each file by itself looks at those only that have changed since it last passed: NAME.ok says
 # when; NAME.since, while it does not pass.
