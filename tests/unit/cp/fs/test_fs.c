@@ -571,6 +571,7 @@ static void attributes_after_a_write(void)
 	CU_ASSERT_EQUAL(m->r.attr.alloc, 8 * BLOCK);
 	CU_ASSERT_EQUAL(w.names.count[DDIO_OP_FS_GETATTR], asked);
 	CU_ASSERT_EQUAL(w.names.count[DDIO_OP_FS_WROTE], wrote + 1);
+	ddio_sim_run_for(w.dw, FS_SEC / 10);
 	fake_let_go(&w.names);
 	FS_OK(m, ddio_fs_getattr, m->fs, ino);
 	CU_ASSERT_EQUAL(m->r.attr.alloc, 8 * BLOCK);
