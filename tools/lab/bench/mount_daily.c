@@ -88,22 +88,24 @@ struct daily_tree {
 
 static int tree_make(struct daily_tree *tree, const struct mount_job *job)
 {
-	int err;
+	char from[] = "/tmp/ddio-bench.XXXXXX";
 
-	snprintf(tree->from, sizeof(tree->from), "/tmp/ddio-bench.XXXXXX");
-	snprintf(tree->to, sizeof(tree->to), "%s/tree", job->dir);
-	if (!mkdtemp(tree->from))
+	if (!mkdtemp(from))
 		return -errno;
-	snprintf(tree->tar, sizeof(tree->tar), "%s.tar", tree->from);
-	err = files_make(tree->from, job->files, PER_DIR);
-	return err;
+	snprintf(tree->from, sizeof(tree->from), "%s", from);
+	snprintf(tree->tar, sizeof(tree->tar), "%s.tar", from);
+	snprintf(tree->to, sizeof(tree->to), "%s/tree", job->dir);
+	return files_make(tree->from, job->files, PER_DIR);
 }
 
 /* Return: @rate, or what went wrong in tidying up. */
 static double tree_free(struct daily_tree *tree, double rate)
 {
-	double t = COMMAND("rm", "-rf", tree->from, tree->tar, tree->to);
+	double t = 0;
 
+	/* Otherwise it was never made. */
+	if (tree->from[0])
+		t = COMMAND("rm", "-rf", tree->from, tree->tar, tree->to);
 	return rate >= 0 && t < 0 ? t : rate;
 }
 
@@ -136,7 +138,7 @@ static double run_unlink_data(const struct mount_job *job)
 
 static double run_copy(const struct mount_job *job)
 {
-	struct daily_tree tree;
+	struct daily_tree tree = { 0 };
 	double t = tree_make(&tree, job);
 
 	if (t >= 0)
@@ -146,7 +148,7 @@ static double run_copy(const struct mount_job *job)
 
 static double run_remove(const struct mount_job *job)
 {
-	struct daily_tree tree;
+	struct daily_tree tree = { 0 };
 	double t = tree_make(&tree, job);
 
 	if (t >= 0)
@@ -158,7 +160,7 @@ static double run_remove(const struct mount_job *job)
 
 static double run_untar(const struct mount_job *job)
 {
-	struct daily_tree tree;
+	struct daily_tree tree = { 0 };
 	double t = tree_make(&tree, job);
 
 	if (t >= 0)
@@ -172,7 +174,7 @@ static double run_untar(const struct mount_job *job)
 
 static double run_status(const struct mount_job *job)
 {
-	struct daily_tree tree;
+	struct daily_tree tree = { 0 };
 	double t = tree_make(&tree, job);
 
 	if (t >= 0)
@@ -193,7 +195,7 @@ static double run_status(const struct mount_job *job)
 
 static double run_list(const struct mount_job *job)
 {
-	struct daily_tree tree;
+	struct daily_tree tree = { 0 };
 	double t = tree_make(&tree, job);
 
 	if (t >= 0)
