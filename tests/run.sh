@@ -46,11 +46,11 @@ unit_sources() {
 all_tests() {
 	local t n
 	# The kernel modules, in virtual machines with Debian's kernels: what takes longest begins first.
+	echo "vm/system|tests/vm/check.sh 6.12 system"
 	for t in 7.x 6.1 6.12; do
 		echo "vm/$t|tests/vm/check.sh $t modules"
 	done
 	echo "vm/dkms|tests/vm/dkms.sh"
-	echo "vm/system|tests/vm/check.sh 6.12 system"
 	echo "vm/systemd|tests/vm/systemd.sh"
 	echo "vm/figures|tests/vm/timing.sh 6.1 figures"
 	echo "vm/timing|tests/vm/timing.sh 6.1 timing"
