@@ -161,12 +161,15 @@ static int meet(struct ns *ns, struct ddio_disk_id *id, bool names, enum ns_meet
 {
 	struct known_disk known = { .lost = 0 };
 	int ret = get_disk(ns, id->disk, &known);
+	bool unknown = !lived(ns, id->names);
 
 	if (ret && ret != -ENOENT)
 		return ret;
 	*met = ret ? NS_DISK_NEXT : compare(&known, id);
-	if (!lived(ns, id->names) && (!names || *met == NS_DISK_SAME))
+	if (unknown && (!names || *met == NS_DISK_SAME))
 		*met = NS_NAMES_PAST;
+	else if (unknown && *met == NS_DISK_OTHER)
+		*met = NS_DISK_FORGOT; /* put there after this name space's backup */
 	*met = accept(*met, id, names);
 	if (known.lost > id->lost)
 		id->lost = known.lost;

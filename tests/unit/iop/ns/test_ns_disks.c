@@ -137,12 +137,33 @@ static void test_lives(void)
 	nst_end(&t);
 }
 
+/* The name space was put back from before a disk was replaced: one word accepts both. */
+static void test_names_before_a_replacement(void)
+{
+	struct ddio_disk_id first = { .disk = 3, .uuid = { 1 }, .life = 5 };
+	struct ddio_disk_id id = { .disk = 3, .uuid = { 2 }, .life = 9 };
+	struct nst t;
+
+	nst_begin(&t);
+	CU_ASSERT_EQUAL(meet(&t, &first, 0), NS_DISK_SAME);
+	id.names = ns_life(t.ns) + 1;
+	CU_ASSERT_EQUAL(meet(&t, &id, 0), NS_NAMES_PAST);
+	CU_ASSERT_EQUAL(meet(&t, &id, DDIO_DISKS_NAMES), NS_DISK_SAME);
+	CU_ASSERT_EQUAL(id.lost, t.ns->next);
+	id.names = ns_life(t.ns);
+	CU_ASSERT_EQUAL(meet(&t, &id, 0), NS_DISK_SAME);
+	CU_ASSERT_EQUAL(meet(&t, &first, 0), NS_DISK_OTHER);
+	ddio_sim_run_for(t.world, 1000000);
+	nst_end(&t);
+}
+
 static const struct ut_case cases[] = {
 	{ "the same disk, and its next life", test_same_and_next },
 	{ "another disk", test_other_disk },
 	{ "a disk of the past", test_disk_of_the_past },
 	{ "a disk that forgets", test_forgetting_disk },
 	{ "lives of the name space", test_lives },
+	{ "names from before a replacement", test_names_before_a_replacement },
 	{ NULL, NULL },
 };
 
