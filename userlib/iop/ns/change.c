@@ -33,18 +33,24 @@ static void reserved(struct commit *commit, int err)
 		ns->limit = ns->reserving;
 }
 
+int ns_put_limit(struct ns *ns, uint64_t limit)
+{
+	uint8_t value[NS_META_MAX];
+
+	return kv_put(ns->kv, NS_META, NS_META_KEY, strlen(NS_META_KEY), value,
+		      ns_make_meta(ns, limit, value));
+}
+
 /* Reserves numbers of inodes ahead: one is allocated only when it is durable that it may have been. */
 static void reserve_more(struct ns *ns)
 {
-	uint8_t value[NS_META_MAX];
 	int ret;
 
 	if (ns->reserve_active || ns->limit - ns->next >= NS_RESERVE / 2)
 		return;
 	ns->reserving = ns->limit + NS_RESERVE;
 	kv_begin(ns->kv);
-	ret = kv_put(ns->kv, NS_META, NS_META_KEY, strlen(NS_META_KEY), value,
-		     ns_make_meta(ns, ns->reserving, value));
+	ret = ns_put_limit(ns, ns->reserving);
 	if (ret) {
 		kv_abort(ns->kv);
 		return;

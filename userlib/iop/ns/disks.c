@@ -181,14 +181,19 @@ static int meet(struct ns *ns, struct ddio_disk_id *id, bool names, enum ns_meet
 	return put_disk(ns, id);
 }
 
-/* Younger files, which this name space does not know, have had the next numbers.  Once in a life is enough. */
-static void pass_numbers(struct ns *ns)
+/*
+ * Younger files, which this name space does not know, have had the next numbers.  Once in a life is enough.  It is
+ * recorded with the disks that are accepted, since it is not done again once they are.
+ */
+static int pass_numbers(struct ns *ns)
 {
-	if (ns->passed)
-		return;
-	ns->passed = true;
-	ns->limit += NUMBERS_PASSED;
-	ns->next = ns->limit;
+	if (!ns->passed) {
+		ns->passed = true;
+		ns->limit += NUMBERS_PASSED;
+		ns->next = ns->limit;
+	}
+	return ns_put_limit(ns, ns->reserve_active && ns->reserving > ns->limit ? ns->reserving
+										: ns->limit);
 }
 
 static bool any_unknown_life(struct ns *ns, const struct ddio_msg_disk_ids *x)
@@ -211,7 +216,7 @@ int ns_meet(struct ns *ns, struct ddio_msg_disk_ids *x, enum ns_meeting *met, ui
 	*met = NS_DISK_SAME;
 	ns_begin(ns);
 	if (names && any_unknown_life(ns, x))
-		pass_numbers(ns);
+		ret = pass_numbers(ns);
 	for (i = 0; i < x->n && !ret; i++) {
 		ret = meet(ns, &x->ids[i], names, &one);
 		if (ret || one == NS_DISK_SAME || *met != NS_DISK_SAME)

@@ -94,6 +94,8 @@ struct ns_mount {
 int ns_take_id(struct ns *ns, uint64_t *ino);
 /* Makes the record of cluster and inode numbers; returns its length. */
 size_t ns_make_meta(const struct ns *ns, uint64_t limit, uint8_t value[NS_META_MAX]);
+/* Within a change: records that numbers of inodes below @limit may be in use. */
+int ns_put_limit(struct ns *ns, uint64_t limit);
 /* Begins and ends a change.  @ret 0: the end journals it; otherwise it undoes it.  Returns @ret, or the
  * journal's error. */
 void ns_begin(struct ns *ns);

@@ -137,6 +137,28 @@ static void test_lives(void)
 	nst_end(&t);
 }
 
+/* The answer comes when it is durable that numbers are passed over, also while others are being reserved. */
+static void test_numbers_stay_passed(void)
+{
+	struct ddio_disk_id id = { .disk = 3, .uuid = { 1 }, .life = 5 };
+	struct nst t;
+	uint64_t next;
+
+	nst_begin(&t);
+	id.names = ns_life(t.ns) + 1;
+	next = t.ns->next = t.ns->limit;
+	CU_ASSERT_EQUAL(meet(&t, &id, 0), NS_NAMES_PAST);
+	CU_ASSERT(t.ns->reserve_active);
+	CU_ASSERT_EQUAL(meet(&t, &id, DDIO_DISKS_NAMES), NS_DISK_SAME);
+	CU_ASSERT_EQUAL(nst_commit(&t), 0);
+	id.names = ns_life(t.ns);
+	CU_ASSERT_EQUAL(nst_reopen(&t), 0);
+	CU_ASSERT_EQUAL(meet(&t, &id, 0), NS_DISK_SAME);
+	CU_ASSERT(t.ns->next > next + (UINT64_C(1) << 31));
+	ddio_sim_run_for(t.world, 1000000);
+	nst_end(&t);
+}
+
 /* The name space was put back from before a disk was replaced: one word accepts both. */
 static void test_names_before_a_replacement(void)
 {
@@ -163,6 +185,7 @@ static const struct ut_case cases[] = {
 	{ "a disk of the past", test_disk_of_the_past },
 	{ "a disk that forgets", test_forgetting_disk },
 	{ "lives of the name space", test_lives },
+	{ "numbers stay passed over", test_numbers_stay_passed },
 	{ "names from before a replacement", test_names_before_a_replacement },
 	{ NULL, NULL },
 };
