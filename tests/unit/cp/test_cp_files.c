@@ -343,11 +343,15 @@ static void read_while_they_meet(struct cp_proc *p)
 				   .method = DDIO_METHOD_TC };
 	uint8_t buf[2][512] = { { 1 } };
 	struct ddio_file *f = NULL;
+	struct ddio_sim_link slow;
 	struct ddio_op *op[2];
 	char name[16];
 	int i, k;
 
-	ddio_sim_set_offload(p->w->node[0].env[0], 20 * CP_MS); /* so that it takes its time */
+	/* What the name space answers takes its time: the second request comes before it, and after it. */
+	ddio_sim_link_default(&slow);
+	slow.latency_ns = 10 * CP_MS;
+	ddio_sim_set_link(p->w->node[0].env[0], &slow);
 	for (i = 0; i < 6; i++) {
 		snprintf(name, sizeof(name), "m%d", i);
 		CP_OK(p, ddio_open(p->session, name, DDIO_CREATE, NULL, &f));
