@@ -371,6 +371,52 @@ static void read_while_they_meet(struct cp_proc *p)
 	}
 }
 
+/*
+ * A node comes back without its data while its reactor 1 is being connected to, and while it is not yet known that
+ * the connection with reactor 0 is gone: the former must not be used before the latter has met the name space.
+ */
+static void read_by_another_door(struct cp_proc *p)
+{
+	struct cp_node *node = &p->w->node[1];
+	struct ddio_strided piece = { .offset = 3 * 1024, .len = 512 };
+	struct ddio_part part = { .kind = DDIO_PART_STRIDED, .n = 1, .strided = &piece };
+	uint8_t buf[512] = { 1 };
+	struct ddio_transfer t = {
+		.struct_size = sizeof(t), .part = &part, .buf = buf, .method = DDIO_METHOD_TC
+	};
+	struct ddio_sim_link link;
+	struct ddio_file *f = NULL;
+	struct ddio_op *op;
+
+	CP_OK(p, ddio_open(p->session, "door", DDIO_CREATE, NULL, &f));
+	CU_ASSERT_EQUAL(ddio_pwrite(f, buf, sizeof(buf), 1024), sizeof(buf));
+	CU_ASSERT_EQUAL(ddio_pwrite(f, buf, sizeof(buf), 3 * 1024), sizeof(buf));
+	CP_OK(p, ddio_sync(f));
+	ddio_sim_cut(node->env[1]);
+	ddio_sim_rejoin(node->env[1]);
+	ddio_sim_sleep(p->env, CP_MS);
+	CP_OK(p, ddio_start_read(f, &t, &op));
+	/* It has asked for the size; what is sent from now on takes long. */
+	ddio_sim_sleep(p->env, CP_MS / 1000);
+	ddio_sim_link_default(&link);
+	link.latency_ns = 3 * CP_SEC;
+	ddio_sim_set_link(p->env, &link);
+	ddio_sim_sleep(p->env, CP_MS);
+	ddio_sim_link_default(&link);
+	ddio_sim_set_link(p->env, &link);
+	ddio_sim_cut(node->env[0]);
+	node->stop.fn = cp_stop_post;
+	node->stop.arg = node;
+	ddio_env_post(node->env[0], &node->stop);
+	ddio_sim_sleep(p->env, 2 * CP_SEC);
+	ddio_iop_free(node->iop);
+	cp_node_begin(p->w, 1);
+	CU_ASSERT_EQUAL(cp_note(p, ddio_wait(op)), -EHOSTDOWN);
+	CU_ASSERT_PTR_NOT_NULL(strstr(p->text, "was restarted"));
+	CU_ASSERT_EQUAL(ddio_pread(f, buf, sizeof(buf), 3 * 1024), -EIO);
+	ddio_close(f);
+}
+
 static void every_file_has_a_seed(void)
 {
 	struct cp_world w;
@@ -386,6 +432,15 @@ static void nothing_before_they_have_met(void)
 
 	cp_world_begin(&w, &(struct cp_params){ .procs = 1 });
 	CU_ASSERT_EQUAL(cp_run(&w, read_while_they_meet, NULL), 0);
+	cp_world_end(&w);
+}
+
+static void nor_by_another_door(void)
+{
+	struct cp_world w;
+
+	cp_world_begin(&w, &(struct cp_params){ .procs = 1 });
+	CU_ASSERT_EQUAL(cp_run(&w, read_by_another_door, NULL), 0);
 	cp_world_end(&w);
 }
 
@@ -519,6 +574,7 @@ static const struct ut_case cases[] = {
 	{ "striping as asked", striping_as_asked },
 	{ "a seed for every file", every_file_has_a_seed },
 	{ "nothing before disks and name space have met", nothing_before_they_have_met },
+	{ "nor by another reactor that was being connected to", nor_by_another_door },
 	{ "strided and listed", strided_and_listed },
 	{ "sizes that others change", sizes_that_others_change },
 	{ 0 },

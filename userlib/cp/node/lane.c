@@ -43,8 +43,10 @@ void lane_begin(struct lane *lane)
 	const struct lane_user *const *u;
 
 	lane->state = LANE_READY;
-	if (!lane->reactor)
+	if (!lane->reactor) {
 		lane->node->known = true;
+		lane->node->met = lane->boot;
+	}
 	requests_start(lane);
 	for (u = lane_users(lane); *u; u++)
 		if ((*u)->ready)

@@ -14,7 +14,7 @@
  * struct cluster_node - one I/O processor
  * @identity: see identity.h
  * @known: WELCOME has said how many reactors there are and which disks they own
- * @boot: names the node's incarnation
+ * @boot: names the node's incarnation; @met: the last one whose disks the name space has met
  * @answered: the incarnation that last answered a request to all nodes
  * @lanes: @nlanes of them, never freed before the session; lanes[0] always exists
  * @waiting: requests for disks whose reactor is not known yet
@@ -25,7 +25,7 @@ struct cluster_node {
 	uint32_t index;
 	bool known;
 	uint32_t nreactors;
-	uint64_t boot, answered;
+	uint64_t boot, met, answered;
 	struct lane **lanes;
 	uint32_t nlanes;
 	struct ddio_list waiting;

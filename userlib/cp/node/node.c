@@ -61,7 +61,8 @@ int node_learn(struct lane *lane, const struct ddio_msg_welcome *w, struct error
 
 	if (err)
 		return err;
-	if (lane->reactor && node->known && node->boot != w->boot) {
+	/* Requests came here when another incarnation was known; of this one reactor 0 is asked first. */
+	if (lane->reactor && node->met != w->boot) {
 		error_status(error, DDIO_ST_NODE_LOST, "node %s (%s) was restarted",
 			     LANE_NAMES(lane));
 		return -EHOSTDOWN;
