@@ -154,6 +154,26 @@ check "c: both files are there" same one
 check "c: ... whole" same three
 end c
 
+# (c2) The same, from a backup of before another node's disk was replaced: one word is enough for both.
+check "c2: start" begin c2
+save c2 d0.img io0
+rm -rf "$dir/c2/io1" && truncate -s 0 "$dir/c2/d1.img" && truncate -s 16M "$dir/c2/d1.img"
+nodes c2
+check "c2: a disk is replaced" "$ddio" replace d1
+check "c2: work goes on" import two
+stop_cluster c2
+back c2 d0.img io0
+check "c2: the daemons start" nodes c2
+refused "c2: an old name space" "name space is older than what disk d1 of node io1 has seen.*ddio replace --names"
+check "c2: ddio replace --names" "$ddio" replace --names
+denied "c2: what was on the disk before is an error" "may have had data" one
+check "c2: a new file" import three
+check "c2: ... shows no other file's bytes" same three
+stop_cluster c2
+check "c2: once more" nodes c2
+check "c2: ... all is known" same three
+end c2
+
 # (d) The disks of two nodes are exchanged.
 check "d: start" begin d
 mv "$dir/d/d0.img" "$dir/d/x" && mv "$dir/d/d1.img" "$dir/d/d0.img" && mv "$dir/d/x" "$dir/d/d1.img"
