@@ -417,6 +417,28 @@ static void read_by_another_door(struct cp_proc *p)
 	ddio_close(f);
 }
 
+/* A node is restarted, and its reactor 0 was not heard to end: the first request to another one finds that out. */
+static void read_past_a_silent_end(struct cp_proc *p)
+{
+	struct cp_node *node = &p->w->node[1];
+	struct ddio_sim_link silent;
+	uint8_t buf[512] = { 1 };
+	struct ddio_file *f = NULL;
+
+	CP_OK(p, ddio_open(p->session, "silent", DDIO_CREATE, NULL, &f));
+	CU_ASSERT_EQUAL(ddio_pwrite(f, buf, sizeof(buf), 1024), sizeof(buf));
+	CU_ASSERT_EQUAL(ddio_pwrite(f, buf, sizeof(buf), 3 * 1024), sizeof(buf));
+	CP_OK(p, ddio_sync(f));
+	ddio_sim_link_default(&silent);
+	silent.stall_after = 1;
+	ddio_sim_set_link(node->env[0], &silent);
+	node_anew(p, 1, false);
+	CU_ASSERT_EQUAL(ddio_pread(f, buf, sizeof(buf), 3 * 1024), -EHOSTDOWN);
+	CU_ASSERT_PTR_NOT_NULL(strstr(ddio_last_error(p->session), "was restarted"));
+	CU_ASSERT_EQUAL(ddio_pread(f, buf, sizeof(buf), 3 * 1024), sizeof(buf));
+	ddio_close(f);
+}
+
 static void every_file_has_a_seed(void)
 {
 	struct cp_world w;
@@ -441,6 +463,15 @@ static void nor_by_another_door(void)
 
 	cp_world_begin(&w, &(struct cp_params){ .procs = 1 });
 	CU_ASSERT_EQUAL(cp_run(&w, read_by_another_door, NULL), 0);
+	cp_world_end(&w);
+}
+
+static void a_silent_end(void)
+{
+	struct cp_world w;
+
+	cp_world_begin(&w, &(struct cp_params){ .procs = 1, .lasts = true });
+	CU_ASSERT_EQUAL(cp_run(&w, read_past_a_silent_end, NULL), 0);
 	cp_world_end(&w);
 }
 
@@ -574,6 +605,7 @@ static const struct ut_case cases[] = {
 	{ "striping as asked", striping_as_asked },
 	{ "a seed for every file", every_file_has_a_seed },
 	{ "nothing before disks and name space have met", nothing_before_they_have_met },
+	{ "a node that ends unheard", a_silent_end },
 	{ "nor by another reactor that was being connected to", nor_by_another_door },
 	{ "strided and listed", strided_and_listed },
 	{ "sizes that others change", sizes_that_others_change },

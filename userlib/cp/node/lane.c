@@ -53,12 +53,26 @@ void lane_begin(struct lane *lane)
 			(*u)->ready(lane);
 }
 
+/* The node was restarted: so the connection with reactor 0, if it is of before, is gone as well. */
+static void lane_stale(struct lane *lane, uint64_t boot, const struct error *error)
+{
+	struct lane *first = lane->node->lanes[0];
+
+	lane_fail(lane, error);
+	if (first->state >= LANE_MEETING && first->boot != boot)
+		lane_fail(first, error);
+}
+
 static void lane_ready(void *ctx, const struct ddio_msg_welcome *welcome)
 {
 	struct lane *lane = ctx;
+	uint64_t boot = welcome->boot;
 	struct error error;
+	int err = node_learn(lane, welcome, &error);
 
-	if (node_learn(lane, welcome, &error))
+	if (err == -EHOSTDOWN)
+		lane_stale(lane, boot, &error);
+	else if (err)
 		lane_fail(lane, &error);
 	else if (lane->reactor || !identity_begin(lane, welcome))
 		lane_begin(lane);
