@@ -190,6 +190,27 @@ static void a_disk_error_names_disk_file_and_byte(void)
 	sw_free(sw);
 }
 
+/* Who looks after the name server reads of a disk that was exchanged, even if no client says what it was told. */
+static void another_disk_is_said(void)
+{
+	struct sw *sw = sw_new(NULL);
+	struct sc *c = sc_new(sw, 0);
+	struct ddio_disk_id id = { .disk = 0, .uuid = { 1 }, .life = 5 };
+	struct ddio_msg_disk_ids x = { .n = 1, .ids = &id };
+	uint8_t buf[128];
+	ssize_t n = ddio_put_disk_ids(buf, sizeof(buf), &x);
+
+	CU_ASSERT_EQUAL(sc_call(c, DDIO_OP_FS_DISKS, buf, n, NULL, 0), DDIO_ST_OK);
+	CU_ASSERT_EQUAL(sim_logged(sw->world, "disk d0"), 0);
+	id.uuid[0] = 2;
+	n = ddio_put_disk_ids(buf, sizeof(buf), &x);
+	CU_ASSERT_EQUAL(sc_call(c, DDIO_OP_FS_DISKS, buf, n, NULL, 0), DDIO_ST_IO);
+	CU_ASSERT_EQUAL(sim_logged(sw->world, "disk d0 of node io0 is not the one"), 1);
+	CU_ASSERT_PTR_NOT_NULL(strstr(c->text, "disk d0 of node io0 is not the one"));
+	sc_free(c);
+	sw_free(sw);
+}
+
 /*
  * The background's flush fails when nobody waits for it.  Whoever syncs later must hear of it, however often,
  * and whatever the disk says then.
@@ -434,6 +455,7 @@ static const struct ut_case clients[] = {
 
 static const struct ut_case disks[] = {
 	{ "errors", a_disk_error_names_disk_file_and_byte },
+	{ "another disk", another_disk_is_said },
 	{ "a failed flush", a_failed_flush_stops_the_disk },
 	{ "full", a_full_disk_is_told_to_the_writer },
 	{ NULL, NULL },
