@@ -57,7 +57,8 @@ enum ddio_opcode {
 	/* objects: a file's share on one disk; the traditional path */
 	DDIO_OP_OBJ_READ = 48,	/* reply: bulk */
 	DDIO_OP_OBJ_WRITE = 49, /* bulk */
-	DDIO_OP_OBJ_SYNC = 50,	/* cache, disk and records of this reactor are durable */
+	DDIO_OP_OBJ_SYNC =
+		50, /* the file is durable on this reactor's disks, and the records of the disk named */
 	DDIO_OP_OBJ_REMOVE = 51,
 	DDIO_OP_OBJ_TRUNCATE = 52,
 	DDIO_OP_OBJ_EXTENTS = 53,

@@ -219,7 +219,7 @@ static void a_failed_flush_stops_the_disk(void)
 {
 	struct sw *sw = sw_new(NULL);
 	struct sc *c = sc_new(sw, sw_reactor(sw, 0)), *other;
-	struct ddio_msg_obj obj = sc_obj(1, 0, 0, 0);
+	struct ddio_msg_obj obj = sc_obj(1, 0, 0, 0), none = sc_obj(2, 0, 0, 0);
 	int i;
 
 	memset(big, 3, sizeof(big));
@@ -232,6 +232,9 @@ static void a_failed_flush_stops_the_disk(void)
 		CU_ASSERT_EQUAL(sc_sync(c, 1), DDIO_ST_IO);
 		CU_ASSERT_PTR_NOT_NULL(strstr(c->text, "disk d0: file 1"));
 		CU_ASSERT_EQUAL(sc_sync(other, 1), DDIO_ST_IO);
+		/* Of a file that has nothing there, the disk that is named answers, and no other. */
+		CU_ASSERT_EQUAL(sc_object(c, DDIO_OP_OBJ_SYNC, &none), DDIO_ST_IO);
+		CU_ASSERT_EQUAL(sc_sync(c, 2), DDIO_ST_OK);
 		CU_ASSERT_EQUAL(sc_write(other, 1, 0, 0, big, 512), DDIO_ST_IO);
 		CU_ASSERT_EQUAL(sc_read(c, 1, 0, 0, 8192), DDIO_ST_OK);
 	}
