@@ -152,6 +152,9 @@ static const struct golden goldens[] = {
 	{ "fs_attach", &fs_attach, "010102030405060708090a0b0c0d0e0f 01000000" },
 	{ "fs_attached", &fs_attached,
 	  "01debc9a78563412 02debc9a78563412 03debc9a78563412 01000000" },
+	{ "fs_attached", &fs_attached_kept,
+	  "01debc9a78563412 02debc9a78563412 03debc9a78563412 01000000 "
+	  "05debc9a78563412 04debc9a78563412" },
 	{ "fs_ino", &fs_ino, "01debc9a78563412" },
 	{ "fs_name", &fs_name,
 	  "ffdebc9a78563412 01debc9a78563412 02debc9a78563412 01000000 0400 6e616d65" },

@@ -138,7 +138,9 @@ static inline void fake_attach(struct fake_conn *c, const void *p, size_t len,
 {
 	struct fake_names *k = c->k;
 	struct ddio_msg_fs_attach x;
-	struct ddio_msg_fs_attached y = { .boot = k->boot };
+	struct ddio_msg_fs_attached y = {
+		.boot = k->boot, .lives = !k->old, .life = k->boot, .kept = 1
+	};
 
 	FAKE_ASSERT(!ddio_get_fs_attach(p, len, &x));
 	k->attaches++;

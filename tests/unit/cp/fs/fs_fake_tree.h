@@ -73,7 +73,7 @@ struct fake_names {
 	uint32_t node, ndisks;
 	uint32_t block;
 	uint64_t boot, change, next;
-	bool known, late, deaf, mute;
+	bool known, late, deaf, mute, old;
 	uint64_t lose_at, reborn_at, messages, executed, repeated, upto;
 	uint32_t attaches, detaches, told, gone, releases;
 	struct fake_inode inode[FAKE_INODES];

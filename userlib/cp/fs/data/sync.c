@@ -54,6 +54,14 @@ static void sync_end(struct sync_job *sj)
 	fsc_job_end(&sj->job, &error, &reply);
 }
 
+static void sync_names_take(struct fsc_ask *ask, const struct reply *reply)
+{
+	struct sync_job *sj = ddio_container_of(ask, struct sync_job, ask);
+
+	(void)reply;
+	fsc_ask_losses(ask, sj->inode->ino);
+}
+
 static void sync_names_done(struct fsc_ask *ask)
 {
 	struct sync_job *sj = ddio_container_of(ask, struct sync_job, ask);
@@ -216,6 +224,7 @@ static void sync_told(struct fsc_waiter *waiter, const struct fsc_error *error)
 		return;
 	}
 	fsc_ask_init(&sj->ask, sj->inode->r, DDIO_OP_FS_SYNC, NULL, 0, sync_names_done);
+	sj->ask.take = sync_names_take;
 	fsc_ask(&sj->ask);
 }
 

@@ -82,6 +82,8 @@ struct fsc_inode *fsc_inode_find(struct ddio_fs *fs, uint64_t ino);
 /* Finds or makes an inode and takes a reference; returns NULL if there is no memory. */
 struct fsc_inode *fsc_inode_get(struct ddio_fs *fs, uint64_t ino);
 void fsc_inode_put(struct fsc_inode *inode);
+/* Each inode of the table counts as changed and not synced: one of them was renamed, and nobody knows which. */
+void fsc_inodes_unsynced(struct ddio_fs *fs);
 /* Forgets how a file is spread, which may have changed, unless it is in use. */
 void fsc_inode_forget(struct ddio_fs *fs, uint64_t ino);
 
