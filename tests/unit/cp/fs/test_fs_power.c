@@ -207,6 +207,30 @@ static void two_mounts(void)
 	power_end(&p);
 }
 
+/* Two processes have the file open and append; each must hear of what it lost, as of data. */
+static void two_openings(void)
+{
+	struct power p;
+	struct fs_mount *m = power_begin(&p, 9);
+	struct ddio_fs_file *second;
+	uint8_t buf[LEN] = { 3 };
+
+	FS_OK(m, ddio_fs_file_open, m->fs, p.ino, O_RDWR | O_APPEND, &second);
+	FS_OK(m, ddio_fs_sync, p.a);
+	image(&p);
+	FS_OK(m, ddio_fs_write, p.a, buf, LEN, 0);
+	FS_OK(m, ddio_fs_write, second, buf, LEN, 0);
+	die(&p, "image", "second");
+	FS_OK(m, ddio_fs_lookup, m->fs, p.d[0], "a");
+	CU_ASSERT_EQUAL(m->r.attr.size, LEN);
+	FS_ERR(m, -EIO, ddio_fs_sync, p.a);
+	FS_ERR(m, -EIO, ddio_fs_sync, second);
+	FS_OK(m, ddio_fs_sync, p.a);
+	FS_OK(m, ddio_fs_sync, second);
+	FS_OK(m, ddio_fs_file_close, second);
+	power_end(&p);
+}
+
 /* A sync that was answered holds. */
 static void synced_before(void)
 {
@@ -306,6 +330,7 @@ static const struct ut_case cases[] = {
 	{ "power cut", power_cut },
 	{ "twice", twice },
 	{ "two mounts", two_mounts },
+	{ "two openings", two_openings },
 	{ "synced before", synced_before },
 	{ "daemon dies", daemon_dies },
 	{ "stopped in order", stopped_in_order },

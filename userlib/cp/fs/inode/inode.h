@@ -36,7 +36,7 @@
  * @syncing: a sync has its disks at work; @syncs: struct sync_job.link: those that wait for its end
  * @turning: @syncs is being walked
  * @tell, @lazy, @lazy_link: see wrote.h
- * @losses: how often a node was found to have lost something; each open file hears of each once
+ * @losses: how often a node, or the name server, was found to have lost something; each open file hears of each once
  */
 struct fsc_inode {
 	struct ddio_fs *fs;
