@@ -214,5 +214,5 @@ void op_fsyncdir(fuse_req_t req, fuse_ino_t ino, int datasync, struct fuse_file_
 	(void)datasync;
 	(void)fi;
 	if (r)
-		ddio_fs_sync_names(r->m->fs, request_done, r);
+		ddio_fs_sync_dir(r->m->fs, r->ino, request_done, r);
 }

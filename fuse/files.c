@@ -150,18 +150,33 @@ static void open_reply(struct request *r)
 	again_done(m->again, pid);
 }
 
-static void open_killed(void *arg, const struct ddio_fs_reply *reply)
-{
-	(void)reply;
-	open_reply(arg);
-}
-
 static void open_failed(struct request *r, int err)
 {
 	if (err == -ESTALE)
 		again_mark(r->m->again, fuse_req_ctx(r->req)->pid, true);
 	handle_free(r->h);
 	request_end(r, err);
+}
+
+static void open_undone(void *arg, const struct ddio_fs_reply *reply)
+{
+	struct request *r = arg;
+
+	(void)reply;
+	open_failed(r, r->err == -ENOENT ? -ESTALE : r->err);
+}
+
+/* A file that may have kept its bits beside new content is not opened. */
+static void open_killed(void *arg, const struct ddio_fs_reply *reply)
+{
+	struct request *r = arg;
+
+	if (!reply->err) {
+		open_reply(r);
+		return;
+	}
+	r->err = reply->err;
+	ddio_fs_file_close(r->h->file, open_undone, r);
 }
 
 /*

@@ -532,7 +532,7 @@ void ddio_fs_flush(struct ddio_fs_file *file, ddio_fs_done done, void *arg);
  * @done: called with the reply
  * @arg: for @done
  *
- * -EIO, once, if an I/O processor has lost what was written.
+ * -EIO, once, if an I/O processor has lost what was written, or the name server changes of the file.
  */
 void ddio_fs_sync(struct ddio_fs_file *file, ddio_fs_done done, void *arg);
 
@@ -541,8 +541,21 @@ void ddio_fs_sync(struct ddio_fs_file *file, ddio_fs_done done, void *arg);
  * @fs: the file system
  * @done: called with the reply
  * @arg: for @done
+ *
+ * -EIO, once, if the name server has lost any of them.
  */
 void ddio_fs_sync_names(struct ddio_fs *fs, ddio_fs_done done, void *arg);
+
+/**
+ * ddio_fs_sync_dir - makes a directory's entries and attributes durable
+ * @fs: the file system
+ * @ino: the directory
+ * @done: called with the reply
+ * @arg: for @done
+ *
+ * -EIO, once, if the name server has lost changes of this directory.
+ */
+void ddio_fs_sync_dir(struct ddio_fs *fs, uint64_t ino, ddio_fs_done done, void *arg);
 
 /**
  * ddio_fs_allocate - allocates or frees a range of a file

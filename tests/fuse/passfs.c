@@ -427,6 +427,12 @@ void ddio_fs_sync_names(struct ddio_fs *fs, ddio_fs_done done, void *arg)
 	answer_err(fs, done, arg, syncfs(passfs(fs)->root) ? -errno : 0);
 }
 
+void ddio_fs_sync_dir(struct ddio_fs *fs, uint64_t ino, ddio_fs_done done, void *arg)
+{
+	(void)ino;
+	ddio_fs_sync_names(fs, done, arg);
+}
+
 /*
  * Opening
  */

@@ -54,6 +54,16 @@ static inline void gen_disk_ids(struct rnd *r, struct ddio_msg_disk_ids *x)
 	}
 }
 
+static inline void gen_tags(struct rnd *r, struct ddio_msg_tags *x)
+{
+	uint32_t i;
+
+	x->n = (uint32_t)rnd_below(r, 6);
+	x->tags = rnd_array(x->n, sizeof(*x->tags));
+	for (i = 0; i < x->n; i++)
+		x->tags[i] = (i ? x->tags[i - 1] : 0) + 1 + rnd_below(r, 1ull << 40);
+}
+
 static inline void gen_welcome(struct rnd *r, struct ddio_msg_welcome *x)
 {
 	struct ddio_welcome_disk *d;
@@ -350,6 +360,7 @@ static inline void gen_exchange(struct rnd *r, struct ddio_msg_exchange *x)
 	X(proof, ddio_msg_proof, N)                                     \
 	X(welcome, ddio_msg_welcome, F(ddio_welcome_free))              \
 	X(disk_ids, ddio_msg_disk_ids, F(ddio_msg_disk_ids_free))       \
+	X(tags, ddio_msg_tags, F(ddio_msg_tags_free))                   \
 	X(refuse, ddio_msg_refuse, N)                                   \
 	X(ns_create, ddio_msg_ns_create, M(ddio_file_record_free, rec)) \
 	X(ns_name, ddio_msg_ns_name, N)                                 \

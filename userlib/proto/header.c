@@ -44,6 +44,7 @@ static const struct op_info ops[] = {
 	OP(ENDED, SMALL, 0),
 	OP(BOUNDS, SMALL, SMALL),
 	OP(DISKS_KNOWN, SMALL, SMALL),
+	OP(OWED, SMALL, SMALL),
 
 	OP(NS_CREATE, SMALL, SMALL),
 	OP(NS_LOOKUP, SMALL, SMALL),

@@ -127,6 +127,17 @@ struct ddio_msg_disk_ids {
 
 void ddio_msg_disk_ids_free(struct ddio_msg_disk_ids *x);
 
+/**
+ * struct ddio_msg_tags - OWED, and its reply: requests of a connection
+ * @tags: @n of them, ascending; allocated by ddio_get_tags(): ddio_msg_tags_free()
+ */
+struct ddio_msg_tags {
+	uint32_t n;
+	uint64_t *tags;
+};
+
+void ddio_msg_tags_free(struct ddio_msg_tags *x);
+
 struct ddio_msg_welcome {
 	uint32_t node;	    /* number of the node in the configuration */
 	uint32_t nreactors; /* reactors of the node; disk d of the node lives on one of them */
@@ -449,6 +460,7 @@ DDIO_PROTO_CODEC(challenge, ddio_msg_challenge);
 DDIO_PROTO_CODEC(proof, ddio_msg_proof);
 DDIO_PROTO_CODEC(welcome, ddio_msg_welcome);
 DDIO_PROTO_CODEC(disk_ids, ddio_msg_disk_ids);
+DDIO_PROTO_CODEC(tags, ddio_msg_tags);
 DDIO_PROTO_CODEC(refuse, ddio_msg_refuse);
 DDIO_PROTO_CODEC(ns_create, ddio_msg_ns_create);
 DDIO_PROTO_CODEC(ns_name, ddio_msg_ns_name);

@@ -31,6 +31,9 @@ struct ddio_msg_fs_attached {
 	uint64_t grace_ns; /* time that is left for mounts to report their opens and locks again */
 	uint64_t timeout_ns; /* a mount away for longer loses its opens and locks */
 	uint32_t known;	     /* 1: this mount's opens and locks are known; 0: it must report them */
+	bool lives;	     /* feature KEPT: the rest is there */
+	uint64_t life;	     /* the name space's, see struct ddio_disk_id */
+	uint64_t kept; /* a life: nothing that was answered in it, or in a later one, is lost */
 };
 
 /* GETATTR, READLINK, LISTXATTR, RELEASE, GONE; LOCK_CANCEL: the id of the request that waits. */

@@ -16,7 +16,11 @@
 #define DDIO_FEATURE_BOUNDS 0x1ull   /* BOUNDS */
 #define DDIO_FEATURE_IDENTITY 0x2ull /* WELCOME identifies disks; DISKS_KNOWN and FS_DISKS */
 #define DDIO_FEATURE_LATER 0x4ull    /* FS_SYNC comes before what a reply names is removed */
-#define DDIO_WIRE_FEATURES (DDIO_FEATURE_BOUNDS | DDIO_FEATURE_IDENTITY | DDIO_FEATURE_LATER)
+#define DDIO_FEATURE_OWED 0x8ull     /* OWED */
+#define DDIO_FEATURE_KEPT 0x10ull    /* the reply to FS_ATTACH says what the name space has kept */
+#define DDIO_WIRE_FEATURES                                                                      \
+	(DDIO_FEATURE_BOUNDS | DDIO_FEATURE_IDENTITY | DDIO_FEATURE_LATER | DDIO_FEATURE_OWED | \
+	 DDIO_FEATURE_KEPT)
 
 /* Header: magic u32 @0, version u16 @4, opcode u16 @6, flags u32 @8, status u32 @12,
  * tag u64 @16, length u64 @24.  Only replies and COLL_DONE have a status. */
@@ -44,6 +48,7 @@ enum ddio_opcode {
 	DDIO_OP_ENDED = 18,  /* its last message: all that it was given is durable; no reply */
 
 	DDIO_OP_DISKS_KNOWN = 20, /* to reactor 0: the name space knows these disks of yours */
+	DDIO_OP_OWED = 21, /* reply: to which of these requests no answer will come; feature OWED */
 
 	/* the I/O processor that serves the name space */
 	DDIO_OP_NS_CREATE = 32,
@@ -57,7 +62,8 @@ enum ddio_opcode {
 	/* objects: a file's share on one disk; the traditional path */
 	DDIO_OP_OBJ_READ = 48,	/* reply: bulk */
 	DDIO_OP_OBJ_WRITE = 49, /* bulk */
-	DDIO_OP_OBJ_SYNC = 50,	/* cache, disk and records of this reactor are durable */
+	DDIO_OP_OBJ_SYNC =
+		50, /* the file is durable on this reactor's disks, and the records of the disk named */
 	DDIO_OP_OBJ_REMOVE = 51,
 	DDIO_OP_OBJ_TRUNCATE = 52,
 	DDIO_OP_OBJ_EXTENTS = 53,

@@ -16,6 +16,8 @@ enum { NONE = -1 };
 /* What the library's files and file system are here. */
 struct library {
 	int open, closed, flushed, unlocked;
+	int kill_err;
+	mode_t mode;
 };
 
 static struct library library;
@@ -27,7 +29,9 @@ static const struct mount_opts options;
  */
 static void answer(ddio_fs_done done, void *arg, int err)
 {
-	const struct ddio_fs_attr attr = { .ino = 7, .mode = S_IFREG | 0600, .change = 1 };
+	const struct ddio_fs_attr attr = { .ino = 7,
+					   .mode = S_IFREG | 0600 | library.mode,
+					   .change = 1 };
 	const struct ddio_fs_reply reply = { .err = err, .attr = &attr };
 
 	done(arg, &reply);
@@ -86,11 +90,9 @@ void ddio_fs_lock_set(struct ddio_fs_file *file, const struct ddio_fs_lock *lock
 void ddio_fs_setattr(struct ddio_fs *fs, uint64_t ino, uint32_t mask,
 		     const struct ddio_fs_attr *attr, ddio_fs_done done, void *arg)
 {
-	(void)fs;
 	(void)ino;
-	(void)mask;
 	(void)attr;
-	answer(done, arg, 0);
+	answer(done, arg, mask & DDIO_FS_KILL_SUID ? ((struct library *)fs)->kill_err : 0);
 }
 
 /*
@@ -145,15 +147,20 @@ static void end(void)
 	pthread_mutex_destroy(&mount.lock);
 }
 
-static uint64_t opened(fuse_ino_t ino, int gone, int err)
+static uint64_t opened_with(fuse_ino_t ino, int flags, int gone, int err)
 {
-	struct fuse_file_info fi = { .flags = O_RDWR };
+	struct fuse_file_info fi = { .flags = flags };
 	struct fuse_req req = { .m = &mount, .err = NONE, .gone = gone };
 
 	op_open(&req, ino, &fi);
 	CU_ASSERT_EQUAL(req.answers, 1);
 	CU_ASSERT_EQUAL(req.err, err);
 	return req.fh;
+}
+
+static uint64_t opened(fuse_ino_t ino, int gone, int err)
+{
+	return opened_with(ino, O_RDWR, gone, err);
 }
 
 static void released(uint64_t fh, bool flock)
@@ -237,6 +244,23 @@ static void nobody_takes_it(void)
 	end();
 }
 
+/* A file whose content goes but whose setuid bit cannot be cleared is not opened. */
+static void keeps_no_bits(void)
+{
+	begin();
+	mount.killpriv = true;
+	library.mode = S_ISUID;
+	library.kill_err = -EIO;
+	opened_with(7, O_RDWR | O_TRUNC, 0, EIO);
+	CU_ASSERT_EQUAL(library.open, 1);
+	CU_ASSERT_EQUAL(library.closed, 1);
+	CU_ASSERT_PTR_NULL(mount.handles);
+	library.kill_err = 0;
+	released(opened_with(7, O_RDWR | O_TRUNC, 0, 0), false);
+	CU_ASSERT_EQUAL(library.closed, 2);
+	end();
+}
+
 /* Files are closed in another order than they were opened, and not all of them. */
 static void ends_with_open_files(void)
 {
@@ -284,6 +308,7 @@ static const struct ut_case cases[] = {
 	{ "flushes what was done", flushes_what_was_done },
 	{ "locks go", locks_go },
 	{ "nobody takes it", nobody_takes_it },
+	{ "keeps no bits", keeps_no_bits },
 	{ "ends with open files", ends_with_open_files },
 	{ "old attributes", old_attributes },
 	{ 0 },

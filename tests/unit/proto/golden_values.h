@@ -126,6 +126,8 @@ static const struct ddio_msg_disk_ids disk_ids = {
 	.names = N64(7),
 	.ids = (struct ddio_disk_id *)disk_id_list,
 };
+static const uint64_t tag_list[] = { 0x0000000100000001ull, 0x0000000200000003ull };
+static const struct ddio_msg_tags tags = { .n = 2, .tags = (uint64_t *)tag_list };
 static const struct ddio_msg_welcome welcome_identified = {
 	.node = N32(1),
 	.nreactors = N32(2),

@@ -31,6 +31,13 @@ static const struct ddio_msg_fs_attach fs_attach = { .mount = BYTES16(1), .flags
 static const struct ddio_msg_fs_attached fs_attached = {
 	.boot = N64(1), .grace_ns = N64(2), .timeout_ns = N64(3), .known = 1
 };
+static const struct ddio_msg_fs_attached fs_attached_kept = { .boot = N64(1),
+							      .grace_ns = N64(2),
+							      .timeout_ns = N64(3),
+							      .known = 1,
+							      .lives = true,
+							      .life = N64(5),
+							      .kept = N64(4) };
 static const struct ddio_msg_fs_ino fs_ino = { .ino = N64(1) };
 static const struct ddio_msg_fs_name fs_name = {
 	.seq = SEQ(1), .parent = N64(2), .flags = DDIO_FS_UNLINK_DIR, .name = "name"

@@ -215,6 +215,12 @@ static void test_mounts(void)
 	x.flags = 2;
 	CU_ASSERT_EQUAL(judge("fs_attach", &x), -EPROTO);
 	CU_ASSERT_EQUAL(judge("fs_attached", &y), -EINVAL);
+	y = (struct ddio_msg_fs_attached){ .lives = true, .life = 7, .kept = 7 };
+	CU_ASSERT_EQUAL(judge("fs_attached", &y), 0);
+	y.kept = 8;
+	CU_ASSERT_EQUAL(judge("fs_attached", &y), -EINVAL);
+	y.kept = 0;
+	CU_ASSERT_EQUAL(judge("fs_attached", &y), -EINVAL);
 }
 
 static void test_locks(void)

@@ -36,6 +36,7 @@ static const struct golden goldens[] = {
 	{ "disk_ids", &disk_ids,
 	  "01000000 01000000 07debc9a78563412 01563412 02000000 020102030405060708090a0b0c0d0e0f 03debc9a78563412 04debc9a78563412 "
 	  "05debc9a78563412 06debc9a78563412" },
+	{ "tags", &tags, "02000000 00000000 0100000001000000 0300000002000000" },
 	{ "refuse", &refuse, "01563412 0700 6e6f7420796f75" },
 	{ "record", &a_record,
 	  "01debc9a78563412 02debc9a78563412 00200000 02000000 03debc9a78563412 "
@@ -151,6 +152,9 @@ static const struct golden goldens[] = {
 	{ "fs_attach", &fs_attach, "010102030405060708090a0b0c0d0e0f 01000000" },
 	{ "fs_attached", &fs_attached,
 	  "01debc9a78563412 02debc9a78563412 03debc9a78563412 01000000" },
+	{ "fs_attached", &fs_attached_kept,
+	  "01debc9a78563412 02debc9a78563412 03debc9a78563412 01000000 "
+	  "05debc9a78563412 04debc9a78563412" },
 	{ "fs_ino", &fs_ino, "01debc9a78563412" },
 	{ "fs_name", &fs_name,
 	  "ffdebc9a78563412 01debc9a78563412 02debc9a78563412 01000000 0400 6e616d65" },

@@ -266,6 +266,15 @@ static void opened(struct faults *f, uint32_t i, uint64_t id)
 	faults_file_begin(file, id);
 }
 
+/* The name server may have lost the file after some process had made or found it. */
+static void opened_and_lost(struct faults *f, uint32_t i)
+{
+	struct faults_file *file = &f->file[i];
+
+	if (f->ns_losses != f->ns_losses_before && !file->durable)
+		file->state = FILE_MAYBE;
+}
+
 static void end_form(struct faults *f)
 {
 	uint32_t r, i;
@@ -289,6 +298,8 @@ static void end_form(struct faults *f)
 			opened(f, i, id);
 		else if (f->file[i].state == FILE_NONE)
 			f->file[i].state = FILE_MAYBE;
+		if (id)
+			opened_and_lost(f, i);
 	}
 }
 

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "conf/conf.h"
 #include "cp/cp.h"
@@ -103,7 +104,7 @@ static void print_conf(const struct faults_conf *c, FILE *out)
 		c->block, FAULTS_TIMEOUT_MS);
 	for (i = 0; i < c->iops; i++)
 		fprintf(out,
-			"[node io%u]\naddress = 127.0.0.1:%u\nmeta = io%u\nsync_io = no\n"
+			"[node io%u]\naddress = 127.0.0.1:%u\nmeta = io%u\nsync_io = yes\n"
 			"cache = %u\nbuffers = %u\nreactors = %u\ncscan = %s\n",
 			i, 7400 + i, i, c->cache, c->buffers, c->reactors, c->cscan ? "yes" : "no");
 	for (i = 0; i < c->disks; i++) {
@@ -267,7 +268,27 @@ static void daemon_end(struct faults *f, struct daemon *d)
 	f->world->orphans = d;
 }
 
-static void records_crash(struct faults *f, uint32_t iop)
+/*
+ * The machine's memory held journals of the name space that nobody had flushed: of each thousand bytes @lose at
+ * the end are gone.
+ */
+static void journals_lose(struct faults *f, uint32_t iop, uint32_t lose)
+{
+	char path[40];
+	struct stat st;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		snprintf(path, sizeof(path), "io%u/ns/journal.%d", iop, i);
+		if (stat(path, &st) || !st.st_size)
+			continue;
+		if (truncate(path, st.st_size - st.st_size * lose / 1000))
+			faults_violated(f, "cannot cut %s: %s", path, strerror(errno));
+		faults_say(f, "%s loses %lld bytes", path, (long long)st.st_size * lose / 1000);
+	}
+}
+
+static void records_crash(struct faults *f, uint32_t iop, uint32_t lose)
 {
 	char live[16], dead[32];
 
@@ -275,6 +296,8 @@ static void records_crash(struct faults *f, uint32_t iop)
 	snprintf(dead, sizeof(dead), "dead%u", f->world->deaths++);
 	if (rename(live, dead) || faults_copy_records(dead, live))
 		faults_violated(f, "cannot copy the records of io%u: %s", iop, strerror(errno));
+	else if (lose)
+		journals_lose(f, iop, lose);
 }
 
 void faults_iop_crash(struct faults *f, uint32_t iop, uint32_t lose)
@@ -291,7 +314,7 @@ void faults_iop_crash(struct faults *f, uint32_t iop, uint32_t lose)
 		if (lost)
 			faults_say(f, "d%u loses %lld sectors", k, (long long)lost);
 	}
-	records_crash(f, iop);
+	records_crash(f, iop, lose);
 	for (k = 0; k < d->nenvs; k++)
 		ddio_sim_orphan(d->env[k]);
 	d->orphan = true;

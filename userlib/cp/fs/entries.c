@@ -170,10 +170,30 @@ void ddio_fs_rename(struct ddio_fs *fs, uint64_t parent, const char *name, uint6
 	fsc_call_post(call, err);
 }
 
-void ddio_fs_sync_names(struct ddio_fs *fs, ddio_fs_done done, void *arg)
+static void synced_take(struct fsc_ask *ask, const struct reply *reply)
+{
+	(void)reply;
+	fsc_ask_losses(ask, fsc_call_of(ask)->attr.ino);
+}
+
+/* @ino: whose losses are to be told; 0: anybody's. */
+static void sync_post(struct ddio_fs *fs, uint64_t ino, ddio_fs_done done, void *arg)
 {
 	struct fsc_call *call = fsc_call_new(fs, DDIO_OP_FS_SYNC, 0, done, arg);
 
-	if (call)
-		fsc_call_post(call, 0);
+	if (!call)
+		return;
+	call->attr.ino = ino;
+	call->ask.take = synced_take;
+	fsc_call_post(call, 0);
+}
+
+void ddio_fs_sync_names(struct ddio_fs *fs, ddio_fs_done done, void *arg)
+{
+	sync_post(fs, 0, done, arg);
+}
+
+void ddio_fs_sync_dir(struct ddio_fs *fs, uint64_t ino, ddio_fs_done done, void *arg)
+{
+	sync_post(fs, ino, done, arg);
 }

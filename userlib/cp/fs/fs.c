@@ -133,6 +133,7 @@ static int fs_init(struct ddio_fs *fs, struct ddio_session **sessions)
 		.started = fs_begun,
 		.tell_again = fsc_tell_again,
 		.beat = fsc_removals_beat,
+		.unnamed_lost = fsc_inodes_unsynced,
 	};
 	uint32_t i;
 

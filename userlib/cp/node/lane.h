@@ -92,6 +92,7 @@ struct node_request {
  * struct lane_tag - an index that a tag can carry
  * @gen: counts its uses, so that no tag comes again soon
  * @busy: an answer is due, though @request may be NULL: cancelled
+ * @since: time of its taking
  * @next: the next free one, UINT32_MAX at the end
  */
 struct lane_tag {
@@ -99,6 +100,7 @@ struct lane_tag {
 	uint32_t gen;
 	uint32_t next;
 	bool busy;
+	uint64_t since;
 };
 
 /* MEETING: connected, while the name space meets the node's disks. */
@@ -110,6 +112,7 @@ enum lane_state { LANE_DOWN, LANE_CONNECTING, LANE_MEETING, LANE_READY };
  * @queued: requests that wait for it
  * @tags: @ntags of them, for the replies that are due; @free_tag begins the list of free ones
  * @owing: replies that are due
+ * @asked: time of the last question for old requests; @ask_from: the tag with which the next one begins
  * @expecting: how often users expect messages other than replies
  * @mark: the last walk over lanes that visited it; see struct ddio_session
  * @bulk_request: its reply's bulk is being received
@@ -125,6 +128,8 @@ struct lane {
 	struct lane_tag *tags;
 	uint32_t ntags, free_tag;
 	uint32_t owing, expecting;
+	uint64_t asked;
+	uint32_t ask_from;
 	uint64_t mark;
 	struct alive alive;
 	struct node_request *bulk_request;

@@ -89,6 +89,7 @@ static bool lane_check(struct lane *lane)
 		lane_fail(lane, &error);
 		return false;
 	}
+	owed_check(lane);
 	return owes;
 }
 

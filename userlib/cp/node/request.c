@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * Requests and their replies.  A tag is an index and the count of its uses.
- * It stays busy until its answer has come, even if the request was cancelled
- * meanwhile, so that a late answer finds no other request.
- */
+/* Requests and their replies. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,65 +54,6 @@ void requests_end(struct ddio_list *list, const struct error *error)
 		ddio_list_del(&request->link);
 		request_fail(request, error);
 	}
-}
-
-/*
- * Slots
- */
-static int tags_grow(struct lane *lane)
-{
-	uint32_t n = lane->ntags ? lane->ntags * 2 : 2, i;
-	struct lane_tag *tags;
-
-	tags = realloc(lane->tags, n * sizeof(*tags));
-	if (!tags)
-		return -ENOMEM;
-	lane->tags = tags;
-	for (i = n; i-- > lane->ntags;) {
-		tags[i] = (struct lane_tag){ .next = lane->free_tag };
-		lane->free_tag = i;
-	}
-	lane->ntags = n;
-	return 0;
-}
-
-static int tag_take(struct lane *lane, struct node_request *request, uint64_t *tag)
-{
-	struct lane_tag *entry;
-	uint32_t i;
-
-	if (lane->free_tag == UINT32_MAX && tags_grow(lane))
-		return -ENOMEM;
-	i = lane->free_tag;
-	entry = &lane->tags[i];
-	lane->free_tag = entry->next;
-	entry->busy = true;
-	entry->request = request;
-	entry->gen++;
-	lane->owing++;
-	request->tag = i;
-	*tag = (uint64_t)entry->gen << 32 | (i + 1);
-	return 0;
-}
-
-static void tag_put(struct lane *lane, uint32_t i)
-{
-	struct lane_tag *entry = &lane->tags[i];
-
-	entry->busy = false;
-	entry->request = NULL;
-	entry->next = lane->free_tag;
-	lane->free_tag = i;
-	lane->owing--;
-}
-
-static struct lane_tag *tag_find(struct lane *lane, uint64_t tag)
-{
-	uint32_t i = (uint32_t)tag - 1;
-
-	if (i >= lane->ntags || !lane->tags[i].busy || lane->tags[i].gen != tag >> 32)
-		return NULL;
-	return &lane->tags[i];
 }
 
 /*
@@ -250,6 +187,8 @@ int request_reply(struct lane *lane, const struct ddio_msg *msg, const void *pay
 
 	if (!msg->tag && msg->opcode == DDIO_OP_PING)
 		return 0;
+	if (!msg->tag && msg->opcode == DDIO_OP_OWED)
+		return owed_reply(lane, msg, payload);
 	if (!entry)
 		return -EPROTO;
 	request = entry->request;

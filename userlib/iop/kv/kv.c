@@ -55,6 +55,7 @@ static int replay_rest(struct kv *kv)
 		" later changes are lost, unless the machine has just lost its power; it is kept in "
 		"journal.*.damaged; run 'ddio fsck'",
 		kv->db.dir, seq, j->beyond);
+	kv->lost = true;
 	ret = kv_journal_set_aside(j, kv->db.dir);
 	j->seq = seq;
 	return ret;
@@ -137,6 +138,7 @@ static int kv_open_db(struct kv *kv, const struct kv_opts *opts, char *err, size
 	ret = lmdb_open(&kv->db, &lmdb, err, err_len);
 	if (ret || !kv->db.records.damaged)
 		return ret;
+	kv->lost = true;
 	ret = opts->repair ? kv_drop_damaged(kv, opts) : -EUCLEAN;
 	if (ret)
 		snprintf(err, err_len,
@@ -181,6 +183,11 @@ close_db:
 free_kv:
 	free(kv);
 	return ret;
+}
+
+bool kv_lost(const struct kv *kv)
+{
+	return kv->lost;
 }
 
 void kv_close(struct kv *kv)

@@ -46,6 +46,9 @@ int kv_open(struct ddio_env *env, const struct kv_opts *opts, struct kv **kv, ch
 /* No commit may be under way.  Changes that are in a journal come back with the next open. */
 void kv_close(struct kv *kv);
 
+/* Returns true if the opening has found that changes or records are missing. */
+bool kv_lost(const struct kv *kv);
+
 /* Returns 0, -ENOENT or an -errno of LMDB. */
 int kv_get(struct kv *kv, uint8_t db, const void *key, size_t key_len, const void **value,
 	   size_t *len);

@@ -22,6 +22,7 @@
  * @adds: the change adds records
  * @bare, @sealed_bare: the layer has changes that are in no journal, since there was no room
  * @buf: the value read last
+ * @lost: the opening has found that changes or records are missing
  * @timer: begins a commit by itself
  */
 struct kv {
@@ -29,7 +30,7 @@ struct kv {
 	struct lmdb db;
 	struct kv_journal journal;
 	struct kv_map change, active, sealed;
-	bool changing, adds, bare, sealed_bare;
+	bool changing, adds, bare, sealed_bare, lost;
 	uint8_t own;
 	uint64_t committed, sealing;
 	int sealed_journal;

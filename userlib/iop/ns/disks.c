@@ -8,9 +8,9 @@
 #include "iop/ns/priv.h"
 #include "proto/cursor.h"
 
-/* Kinds of keys: a disk by its number, a life by its ordinal number, the present life. */
-enum { KEY_DISK = 'd', KEY_LIFE = 'l', KEY_NOW = 'n' };
-enum { KEY_LEN = 1 + NS_KEY_LEN, LIFE_LEN = 8, DISK_LEN = 36 };
+/* Kinds of keys: a disk by its number, a life by its ordinal number, the present life, what is kept of others. */
+enum { KEY_DISK = 'd', KEY_LIFE = 'l', KEY_NOW = 'n', KEY_KEPT = 'k' };
+enum { KEY_LEN = 1 + NS_KEY_LEN, LIFE_LEN = 8, DISK_LEN = 36, KEPT_LEN = 24 };
 
 /* As in the store: an ordinal number, and random bits. */
 #define RANDOM_BITS 40
@@ -103,6 +103,98 @@ static int put_life(struct lmdb *db, MDB_txn *txn, uint8_t kind, uint64_t number
 	return mdb_put(txn, db->dbi[NS_DISKS], &k, &v, 0);
 }
 
+/*
+ * Whether a start has found all that was answered before.  It has if the last life was stopped in order, or if the
+ * machine has not been down since: the journal is written before the answer, and only a machine that goes down loses
+ * what was written and not flushed.  Mounts are told the first life since which that holds.
+ */
+
+/**
+ * struct kept - the record of it
+ * @kept: nothing that was answered in this life, or in a later one, is lost
+ * @machine: the run of the machine in which the last life began; 0: not known
+ * @ended: the last life, if it was stopped in order; or 0
+ */
+struct kept {
+	uint64_t kept, machine, ended;
+};
+
+/* @value: KEPT_LEN + NS_BYTES_EXTRA bytes. */
+static void make_kept(uint8_t key[KEY_LEN], uint8_t *value, const struct kept *kept)
+{
+	uint8_t raw[KEPT_LEN];
+	struct ddio_wr w = ddio_wr_begin(raw, sizeof(raw));
+
+	ddio_wr_u64(&w, kept->kept);
+	ddio_wr_u64(&w, kept->machine);
+	ddio_wr_u64(&w, kept->ended);
+	make_key(key, KEY_KEPT, 0);
+	ns_bytes_put(value, key, KEY_LEN, raw, sizeof(raw));
+}
+
+static int get_kept(struct ns *ns, struct kept *kept)
+{
+	uint8_t raw[KEPT_LEN];
+	struct ddio_rd r = ddio_rd_begin(raw, sizeof(raw));
+	int ret = get_bytes(ns, KEY_KEPT, 0, raw, sizeof(raw));
+
+	if (ret)
+		return ret;
+	kept->kept = ddio_rd_u64(&r);
+	kept->machine = ddio_rd_u64(&r);
+	kept->ended = ddio_rd_u64(&r);
+	return 0;
+}
+
+/* Finds out what is kept of life @last and of those before it. */
+static int kept_next(struct ns *ns, uint64_t last)
+{
+	struct kept kept = { .kept = 0 };
+	int ret = get_kept(ns, &kept);
+	bool on, ended;
+
+	if (ret && ret != -ENOENT)
+		return ret;
+	on = ns->machine && kept.machine == ns->machine;
+	/* Without flushes the record may have come through, and what it stands for not. */
+	ended = ns->sync && last && kept.ended == last;
+	ns->kept = kept.kept && (on || ended) && !kv_lost(ns->kv) ? kept.kept : ns->life;
+	return 0;
+}
+
+/* Within a transaction: a life begins, and has not ended. */
+static int kept_begin(struct ns *ns, struct lmdb *db, MDB_txn *txn)
+{
+	const struct kept kept = { .kept = ns->kept, .machine = ns->machine };
+	uint8_t key[KEY_LEN], value[KEPT_LEN + NS_BYTES_EXTRA];
+	MDB_val k = lmdb_val(key, sizeof(key)), v = lmdb_val(value, sizeof(value));
+
+	make_kept(key, value, &kept);
+	return mdb_put(txn, db->dbi[NS_DISKS], &k, &v, 0);
+}
+
+/* Within a change. */
+static int kept_put(struct ns *ns, uint64_t ended)
+{
+	const struct kept kept = { .kept = ns->kept, .machine = ns->machine, .ended = ended };
+	uint8_t key[KEY_LEN], value[KEPT_LEN + NS_BYTES_EXTRA];
+
+	make_kept(key, value, &kept);
+	return kv_put(ns->kv, NS_DISKS, key, sizeof(key), value, sizeof(value));
+}
+
+void ns_ending(struct ns *ns)
+{
+	ns_begin(ns);
+	/* If it fails, the next start takes this life for one that was cut off. */
+	ns_end(ns, kept_put(ns, ns->life));
+}
+
+uint64_t ns_kept(const struct ns *ns)
+{
+	return ns->kept;
+}
+
 int ns_life_next(struct ns *ns)
 {
 	uint64_t last, random;
@@ -112,14 +204,16 @@ int ns_life_next(struct ns *ns)
 		return ret;
 	ddio_env_random(ns->env, &random, sizeof(random));
 	ns->life = ((last >> RANDOM_BITS) + 1) << RANDOM_BITS | random >> (64 - RANDOM_BITS);
-	return 0;
+	return kept_next(ns, last);
 }
 
 int ns_life_put(struct ns *ns, struct lmdb *db, MDB_txn *txn)
 {
 	int ret = put_life(db, txn, KEY_LIFE, ns->life >> RANDOM_BITS, ns->life);
 
-	return ret ? ret : put_life(db, txn, KEY_NOW, 0, ns->life);
+	if (!ret)
+		ret = put_life(db, txn, KEY_NOW, 0, ns->life);
+	return ret ? ret : kept_begin(ns, db, txn);
 }
 
 uint64_t ns_life(const struct ns *ns)
@@ -182,16 +276,23 @@ static int meet(struct ns *ns, struct ddio_disk_id *id, bool names, enum ns_meet
 }
 
 /*
- * Younger files, which this name space does not know, have had the next numbers.  Once in a life is enough.  It is
- * recorded with the disks that are accepted, since it is not done again once they are.
+ * Younger files, which this name space does not know, have had the next numbers, and mounts have had answers that it
+ * does not know.  Once in a life is enough.  It is recorded with the disks that are accepted, since it is not done
+ * again once they are.
  */
 static int pass_numbers(struct ns *ns)
 {
+	int ret;
+
 	if (!ns->passed) {
 		ns->passed = true;
 		ns->limit += NUMBERS_PASSED;
 		ns->next = ns->limit;
+		ns->kept = ns->life;
 	}
+	ret = kept_put(ns, 0);
+	if (ret)
+		return ret;
 	return ns_put_limit(ns, ns->reserve_active && ns->reserving > ns->limit ? ns->reserving
 										: ns->limit);
 }

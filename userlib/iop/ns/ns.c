@@ -144,6 +144,8 @@ int ns_open(struct ddio_env *env, const struct ns_opts *opts, struct ns **result
 	ns->ndisks = opts->ndisks;
 	ns->timeout_ns = opts->timeout_ns;
 	ns->sync = opts->sync;
+	if (opts->machine && opts->machine[0])
+		ns->machine = ddio_hash_bytes(opts->machine, strlen(opts->machine));
 	bounds_init(&ns->own);
 	ns->bounds = opts->bounds ? opts->bounds : &ns->own;
 	ddio_list_init(&ns->mounts);

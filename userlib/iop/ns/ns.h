@@ -25,6 +25,7 @@ struct ns_mount;
  * @reserve: see struct lmdb_opts
  * @repair: damaged records are removed
  * @timeout_ns: a mount without connections for longer is lost
+ * @machine: names this run of the machine, another one after each loss of power; NULL or "": it is not known
  * @bounds: how many mounts and results there may be, and counts of them; NULL: its own
  */
 struct ns_opts {
@@ -34,6 +35,7 @@ struct ns_opts {
 	bool sync, repair;
 	uint32_t block, ndisks;
 	uint64_t timeout_ns;
+	const char *machine;
 	struct bounds *bounds;
 };
 
@@ -52,6 +54,11 @@ uint64_t ns_inodes(struct ns *ns);
 
 /* disks.c: the life that began when the name space was opened, see struct ddio_disk_id. */
 uint64_t ns_life(const struct ns *ns);
+
+/* disks.c: returns the first life since which nothing that was answered is lost. */
+uint64_t ns_kept(const struct ns *ns);
+/* The node is stopped in order: nothing follows but the last commit. */
+void ns_ending(struct ns *ns);
 
 /* What came of a meeting with a disk. */
 enum ns_meeting {

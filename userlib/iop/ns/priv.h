@@ -32,7 +32,7 @@ enum {
  * struct ns - the name space
  * @next: number of the next inode; numbers below @limit are durably reserved, below @reserving soon
  * @passed: numbers have been passed over, see ns_meet()
- * @life: see struct ddio_disk_id
+ * @life: see struct ddio_disk_id; @machine: digest of the machine's run, 0: not known; @kept: see ns_kept()
  * @count: inodes; @counting: how many the current change adds
  * @opens: struct open_inode: those that mounts have open
  * @mounts: struct ns_mount; @before: how many of before the restart have not reported yet
@@ -51,7 +51,7 @@ struct ns {
 	uint64_t timeout_ns;
 	uint64_t next, limit, reserving;
 	bool passed;
-	uint64_t life;
+	uint64_t life, machine, kept;
 	uint64_t count;
 	int64_t counting;
 	struct commit reserve;

@@ -30,6 +30,9 @@ int serve_fs_attach(struct server_request *req, const void *payload)
 	out.grace_ns = ns_grace(ns);
 	out.timeout_ns = ns_timeout(ns);
 	out.known = known;
+	out.lives = ddio_conn_features(req->client->conn) & DDIO_FEATURE_KEPT;
+	out.life = ns_life(ns);
+	out.kept = ns_kept(ns);
 	/* after a restart the name space waits for the mounts that it knew */
 	FS_REPLY(req, fs_attached, &out, !known);
 	return 0;

@@ -7,6 +7,7 @@
 
 int serve_ping(struct server_request *req, const void *payload);
 int serve_bounds(struct server_request *req, const void *payload);
+int serve_owed(struct server_request *req, const void *payload);
 int serve_status(struct server_request *req, const void *payload);
 int serve_disks_known(struct server_request *req, const void *payload);
 int serve_fs_disks(struct server_request *req, const void *payload);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "env/lines.h"
 #include "iop/ops/fs.h"
 #include "iop/ops/handlers.h"
 
@@ -34,6 +35,7 @@ static void meeting_refused(struct server_request *req, const struct ddio_msg_di
 
 	snprintf(text, sizeof(text), meetings[met], disk->name, conf->nodes[disk->node].name,
 		 disk->name);
+	ddio_env_log_caused(req->reactor->env, DDIO_LOG_WARN, "%s", text);
 	server_fail(req, DDIO_ST_IO, "%s", text);
 }
 

@@ -54,19 +54,23 @@ static void sync_committed(struct commit *commit, int err)
 	sync_one_less(part->req);
 }
 
+static void sync_commit(struct sync_part *part)
+{
+	part->commit.done = sync_committed;
+	part->commit.arg = part;
+	store_commit(part->disk->store, &part->commit);
+}
+
 static void sync_flushed(struct cache_flush *flush, int status)
 {
 	struct sync_part *part = flush->arg;
 
 	if (status)
 		sync_failed(part->req, part->disk, status);
-	if (part->req->msg.opcode == DDIO_OP_DROP_CACHE) {
+	if (part->req->msg.opcode == DDIO_OP_DROP_CACHE)
 		sync_one_less(part->req);
-		return;
-	}
-	part->commit.done = sync_committed;
-	part->commit.arg = part;
-	store_commit(part->disk->store, &part->commit);
+	else
+		sync_commit(part);
 }
 
 static void sync_names_committed(struct commit *commit, int err)
@@ -91,6 +95,21 @@ static int sync_find(struct server_request *req, struct sync_part *part)
 	return err == -ENOENT ? 1 : err;
 }
 
+/*
+ * The disk has nothing of the file: a removal may not be durable yet, or the disk has stopped, and nobody knows what
+ * is on it.  Only the disk that the request names answers for that: the others may have no part of the file at all.
+ */
+static void sync_nothing(struct server_request *req, struct sync_part *part)
+{
+	struct store *store = part->disk->store;
+
+	if (req->msg.opcode == DDIO_OP_DROP_CACHE || req->obj.disk != part->disk->number ||
+	    !(store_stopped(store) || store_dirty(store)))
+		return;
+	req->pending++;
+	sync_commit(part);
+}
+
 static void sync_disk(struct server_request *req, struct iop_disk *disk, struct sync_part *part)
 {
 	int err;
@@ -100,6 +119,8 @@ static void sync_disk(struct server_request *req, struct iop_disk *disk, struct 
 	err = sync_find(req, part);
 	if (err < 0)
 		sync_failed(req, disk, err);
+	if (err > 0)
+		sync_nothing(req, part);
 	if (err)
 		return;
 	req->pending++;

@@ -16,6 +16,7 @@ static const struct server_op handled[] = {
 	OP_ALWAYS(PING, serve_ping),
 	OP_ALWAYS(STATUS, serve_status),
 	OP_ALWAYS(BOUNDS, serve_bounds),
+	OP_ALWAYS(OWED, serve_owed),
 	OP(DISKS_KNOWN, serve_disks_known),
 	OP_NAMES(FS_DISKS, serve_fs_disks),
 	OP_NAMES(NS_CREATE, serve_ns_create),

@@ -16,6 +16,7 @@
  * @descriptors: that the process may have, 0 if that is not known: connections that have not proved the key
  *	get a share of them
  * @repair: rewrite the labels of disks where they are damaged, see struct store_opts
+ * @machine: names this run of the machine, another one after each loss of power; NULL: as the kernel does
  * @on_stopped: called on reactor 0's loop after ddio_iop_stop(), when everything is written back,
  *	committed and closed; may be NULL
  * @arg: for @on_stopped
@@ -28,6 +29,7 @@ struct ddio_iop_opts {
 	const struct ddio_key *key;
 	uint64_t descriptors;
 	bool repair;
+	const char *machine;
 	void (*on_stopped)(void *arg);
 	void *arg;
 };

@@ -155,6 +155,8 @@ struct server_where {
 	struct ddio_disk_id id;
 };
 
+#define SERVER_MACHINE_LEN 64
+
 /**
  * struct server - a node
  * @services: ends with NULL; @ops: their handlers by opcode
@@ -162,6 +164,7 @@ struct server_where {
  * @unproved: struct server_client.unproved_link: connections that have not proved the key, the oldest first;
  *	@unproved_from: struct server_from, by address
  * @running: reactors that have not stopped
+ * @machine: see machine.c
  */
 struct server {
 	struct ddio_iop iop;
@@ -175,6 +178,7 @@ struct server {
 	uint32_t running;
 	bool repair;
 	bool stopping;
+	char machine[SERVER_MACHINE_LEN];
 	void (*on_stopped)(void *arg);
 	void *arg;
 };
@@ -193,6 +197,9 @@ static inline struct server_client *server_client_of(const struct client *client
 {
 	return ddio_container_of(client, struct server_client, c);
 }
+
+/* machine.c: gives this run of the machine a name, or none (""); @given: that one, or NULL */
+void server_machine_name(const char *given, char name[SERVER_MACHINE_LEN]);
 
 /* service.c */
 /* Returns 0, or -EINVAL if an opcode has two handlers. */

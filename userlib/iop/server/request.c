@@ -57,6 +57,15 @@ struct server_request *server_request_new(struct server_client *sc, const struct
 	return req;
 }
 
+const struct server_request *server_request_next(const struct server_request *req,
+						 const struct server_request *prev)
+{
+	const struct ddio_list *all = &server_client_of(req->client)->requests;
+	const struct ddio_list *next = prev ? prev->link.next : all->next;
+
+	return next == all ? NULL : ddio_container_of(next, const struct server_request, link);
+}
+
 int server_request_buf(struct server_request *req, size_t len)
 {
 	req->buf = server_buf_get(req->reactor, len, &req->cap);

@@ -54,6 +54,9 @@ struct server_request {
 	struct cache_io io;
 };
 
+/* Returns the request after @prev (NULL: the first) of the connection that @req came by, or NULL. */
+const struct server_request *server_request_next(const struct server_request *req,
+						 const struct server_request *prev);
 /* Gives the request @len bytes of buffer: 0 or -ENOMEM. */
 int server_request_buf(struct server_request *req, size_t len);
 /* Ends the request without a reply. */

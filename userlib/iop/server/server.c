@@ -41,6 +41,7 @@ static int open_names(struct server *server, char *err, size_t err_len)
 				      .sync = node->sync_io,
 				      .reserve = LMDB_RESERVE,
 				      .repair = server->repair,
+				      .machine = server->machine,
 				      .block = conf->mount_block,
 				      .ndisks = conf->ndisks,
 				      .timeout_ns = conf->timeout_ns,
@@ -142,6 +143,7 @@ int server_start(const struct ddio_iop_opts *opts, const struct server_service *
 	if (opts->key)
 		server->iop.key = *opts->key;
 	server->repair = opts->repair;
+	server_machine_name(opts->machine, server->machine);
 	server->on_stopped = opts->on_stopped;
 	server->arg = opts->arg;
 	ret = server_services_set(server, services);

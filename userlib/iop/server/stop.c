@@ -83,6 +83,7 @@ static void stop_write(struct server_reactor *sr)
 	sr->ns_commit.done = stop_names_committed;
 	sr->ns_commit.arg = sr;
 	sr->writes++;
+	ns_ending(reactor->iop->ns);
 	ns_commit(reactor->iop->ns, &sr->ns_commit);
 }
 

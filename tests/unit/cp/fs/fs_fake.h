@@ -138,7 +138,9 @@ static inline void fake_attach(struct fake_conn *c, const void *p, size_t len,
 {
 	struct fake_names *k = c->k;
 	struct ddio_msg_fs_attach x;
-	struct ddio_msg_fs_attached y = { .boot = k->boot };
+	struct ddio_msg_fs_attached y = {
+		.boot = k->boot, .lives = !k->old, .life = k->boot, .kept = 1
+	};
 
 	FAKE_ASSERT(!ddio_get_fs_attach(p, len, &x));
 	k->attaches++;
@@ -147,6 +149,23 @@ static inline void fake_attach(struct fake_conn *c, const void *p, size_t len,
 	y.known = k->known;
 	c->attached = true;
 	FAKE_PUT(a, fs_attached, &y);
+}
+
+/* Says which requests it knows nothing of: all but those that it holds, on this connection. */
+static inline void fake_owed(struct fake_conn *c, const void *p, size_t len, struct fake_answer *a)
+{
+	struct fake_names *k = c->k;
+	struct ddio_msg_tags x;
+	uint32_t i, n = 0;
+
+	FAKE_ASSERT(!ddio_get_tags(p, len, &x));
+	for (i = 0; i < x.n; i++)
+		if (!(k->held.c == c && k->held.msg.tag == x.tags[i]) &&
+		    !(k->waiting.c == c && k->waiting.msg.tag == x.tags[i]))
+			x.tags[n++] = x.tags[i];
+	x.n = n;
+	FAKE_PUT(a, tags, &x);
+	ddio_msg_tags_free(&x);
 }
 
 static inline void fake_serve(struct fake_conn *c, const struct ddio_msg *msg, const void *p,
@@ -204,6 +223,9 @@ static inline void fake_serve(struct fake_conn *c, const struct ddio_msg *msg, c
 	case DDIO_OP_FS_RENAME:
 	case DDIO_OP_FS_APPEND:
 		fake_numbered(k, msg->opcode, p, len, a);
+		break;
+	case DDIO_OP_OWED:
+		fake_owed(c, p, len, a);
 		break;
 	case DDIO_OP_FS_DETACH:
 		k->detaches++;
@@ -284,6 +306,11 @@ static inline int fake_message(void *ctx, const struct ddio_msg *msg, const void
 	fake_serve(c, msg, payload, &a);
 	if (lose)
 		return -ECONNRESET;
+	if (msg->opcode == k->lose) {
+		k->lose = 0;
+		k->lost++;
+		a.len = -1;
+	}
 	if (msg->opcode == k->hold)
 		fake_hold(c, msg, &a);
 	if (a.len >= 0)

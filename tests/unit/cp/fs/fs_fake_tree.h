@@ -62,6 +62,7 @@ struct fake_conn {
  * @known: the server knows what the mount has open
  * @mute: replies carry no attributes of directories, except to requests for them
  * @hold: the reply to the next request with this opcode is @held until fake_let_go()
+ * @lose: the next request with this opcode is carried out, and its reply lost; @lost: how many were
  * @gone: inodes reported as gone
  */
 struct fake_names {
@@ -72,7 +73,7 @@ struct fake_names {
 	uint32_t node, ndisks;
 	uint32_t block;
 	uint64_t boot, change, next;
-	bool known, late, deaf, mute;
+	bool known, late, deaf, mute, old;
 	uint64_t lose_at, reborn_at, messages, executed, repeated, upto;
 	uint32_t attaches, detaches, told, gone, releases;
 	struct fake_inode inode[FAKE_INODES];
@@ -84,7 +85,8 @@ struct fake_names {
 		struct fake_conn *c;
 		struct ddio_msg_fs_lock lock;
 	} waiting;
-	uint16_t hold;
+	uint16_t hold, lose;
+	uint32_t lost;
 	struct {
 		struct ddio_msg msg;
 		struct fake_conn *c;

@@ -25,6 +25,7 @@ enum { FS_NODES = 2, FS_NODE_REACTORS = 2, FS_DISKS = 4, FS_REACTORS = 2, FS_MOU
 struct fs_node {
 	struct ddio_env *env[FS_NODE_REACTORS];
 	uint32_t number;
+	const char *machine; /* struct ddio_iop_opts.machine */
 	struct ddio_iop *iop;
 	struct ddio_post stop;
 };
@@ -80,6 +81,7 @@ static inline void fs_node_begin(struct fs_world *w, struct fs_node *node)
 	struct ddio_iop_opts opts = { .conf = w->conf,
 				      .node = node->number,
 				      .nreactors = FS_NODE_REACTORS,
+				      .machine = node->machine,
 				      .envs = node->env };
 	char err[600], name[32];
 	uint32_t k;

@@ -563,7 +563,80 @@ static void a_sync_amid_a_sync(void)
 	fs_world_end(&w);
 }
 
+/* Asks something else every quarter of a second, so that the connection is never silent; until @r, or @ns are over. */
+static void busy_until(struct fs_world *w, struct fs_mount *m, const struct fsc_result *r,
+		       uint64_t ns)
+{
+	uint64_t t = ddio_sim_elapsed(w->dw);
+
+	while (!r->calls && ddio_sim_elapsed(w->dw) - t < ns) {
+		FS_OK(m, ddio_fs_getattr, m->fs, DDIO_FS_ROOT);
+		ddio_sim_run_for(w->dw, FS_SEC / 4);
+	}
+}
+
+/*
+ * One answer is lost, the connection lives, and others get theirs.  It is noticed within the timeout, and the change
+ * is asked for again, not made again.
+ */
+static void answer_lost(void)
+{
+	static const struct ddio_fs_new dir = { .mode = S_IFDIR | 0755 };
+	struct fsc_result r;
+	struct fs_world w;
+	struct fs_mount *m;
+	uint32_t hard, attaches;
+
+	for (hard = 0; hard < 2; hard++) {
+		fs_world_begin(&w, 4, BLOCK, 3000);
+		m = fs_mount(&w, 0, hard ? DDIO_FS_HARD : 0);
+		fsc_wait_init(&r, m->fs);
+		fsc_wait_begin(&r);
+		attaches = w.names.attaches;
+		w.names.lose = DDIO_OP_FS_MAKE;
+		ddio_fs_make(m->fs, DDIO_FS_ROOT, "a", &dir, fsc_wait_done, &r);
+		busy_until(&w, m, &r, 3 * FS_SEC);
+		CU_ASSERT_EQUAL(w.names.lost, 1);
+		CU_ASSERT_EQUAL(r.calls, 1);
+		CU_ASSERT_EQUAL(r.err, 0);
+		CU_ASSERT_EQUAL(w.names.count[DDIO_OP_FS_MAKE], 2);
+		CU_ASSERT_EQUAL(w.names.executed, 1);
+		CU_ASSERT_EQUAL(w.names.repeated, 1);
+		CU_ASSERT_EQUAL(w.names.attaches, attaches + 1);
+		fs_world_end(&w);
+	}
+}
+
+/* What takes ten times the timeout is asked about, and neither repeated nor ended. */
+static void answer_late(void)
+{
+	static const struct ddio_fs_new dir = { .mode = S_IFDIR | 0755 };
+	struct fsc_result r;
+	struct fs_world w;
+	struct fs_mount *m;
+	uint32_t attaches;
+
+	fs_world_begin(&w, 4, BLOCK, 3000);
+	m = fs_mount(&w, 0, 0);
+	fsc_wait_init(&r, m->fs);
+	fsc_wait_begin(&r);
+	attaches = w.names.attaches;
+	w.names.hold = DDIO_OP_FS_MAKE;
+	ddio_fs_make(m->fs, DDIO_FS_ROOT, "a", &dir, fsc_wait_done, &r);
+	busy_until(&w, m, &r, 30 * FS_SEC);
+	CU_ASSERT_EQUAL(r.calls, 0);
+	CU_ASSERT(w.names.count[DDIO_OP_OWED] >= 10 && w.names.count[DDIO_OP_OWED] <= 30);
+	fake_let_go(&w.names);
+	ddio_sim_run_for(w.dw, FS_SEC);
+	CU_ASSERT(r.calls == 1 && !r.err);
+	CU_ASSERT_EQUAL(w.names.count[DDIO_OP_FS_MAKE], 1);
+	CU_ASSERT_EQUAL(w.names.attaches, attaches);
+	fs_world_end(&w);
+}
+
 static const struct ut_case cases[] = {
+	{ "an answer is lost", answer_lost },
+	{ "an answer is late", answer_late },
 	{ "lost before it was done", lost_before },
 	{ "lost after it was done", lost_after },
 	{ "started anew", started_anew },

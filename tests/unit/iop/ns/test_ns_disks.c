@@ -179,6 +179,86 @@ static void test_names_before_a_replacement(void)
 	nst_end(&t);
 }
 
+/* The next life, on that run of the machine; what the last one was is kept, or not. */
+static void next_on(struct nst *t, const char *machine, bool kept)
+{
+	uint64_t before = ns_kept(t->ns), last = ns_life(t->ns);
+
+	CU_ASSERT(before && before <= last);
+	t->machine = machine;
+	CU_ASSERT_EQUAL_FATAL(nst_reopen(t), 0);
+	CU_ASSERT(ns_life(t->ns) > last);
+	CU_ASSERT_EQUAL(ns_kept(t->ns), kept ? before : ns_life(t->ns));
+}
+
+static void test_kept(void)
+{
+	struct nst t;
+
+	nst_begin(&t);
+	t.sync = true;
+	CU_ASSERT_EQUAL(ns_kept(t.ns), ns_life(t.ns));
+	/* Nobody knows the run of the machine, or it is another one. */
+	next_on(&t, NULL, false);
+	next_on(&t, "", false);
+	next_on(&t, "a", false);
+	next_on(&t, "b", false);
+	next_on(&t, NULL, false);
+	/* It is the same. */
+	next_on(&t, "b", false);
+	next_on(&t, "b", true);
+	next_on(&t, "b", true);
+	/* The last life was stopped in order: that one only. */
+	ns_ending(t.ns);
+	next_on(&t, "c", true);
+	next_on(&t, "d", false);
+	ns_ending(t.ns);
+	next_on(&t, NULL, true);
+	/* Without flushes nobody knows. */
+	t.sync = false;
+	next_on(&t, "e", false);
+	ns_ending(t.ns);
+	next_on(&t, "f", false);
+	next_on(&t, "f", true);
+	nst_end(&t);
+}
+
+/* A journal that is damaged has lost something, whoever stopped and wherever. */
+static void test_kept_of_a_damaged_journal(void)
+{
+	struct nst t;
+	char path[300];
+	FILE *f;
+
+	nst_begin(&t);
+	next_on(&t, "a", false);
+	nst_make(&t, NST_ROOT, "x", S_IFDIR | 0755);
+	nst_make(&t, NST_ROOT, "y", S_IFDIR | 0755);
+	snprintf(path, sizeof(path), "%s/journal.%d", t.dir, t.ns->kv->journal.at);
+	f = fopen(path, "r+b");
+	CU_ASSERT_FATAL(f && !fseek(f, KV_JOURNAL_HEAD + 1, SEEK_SET));
+	fputc(0xa5, f);
+	fclose(f);
+	next_on(&t, "a", false);
+	next_on(&t, "a", true);
+	nst_end(&t);
+}
+
+/* Somebody has accepted records of the past: mounts have had answers that these do not know. */
+static void test_kept_of_the_past(void)
+{
+	struct ddio_disk_id id = { .disk = 3, .uuid = { 1 }, .life = 7, .names = 0x99 };
+	struct nst t;
+
+	nst_begin(&t);
+	next_on(&t, "a", false);
+	next_on(&t, "a", true);
+	CU_ASSERT_EQUAL(meet(&t, &id, DDIO_DISKS_NAMES), NS_DISK_SAME);
+	CU_ASSERT_EQUAL(ns_kept(t.ns), ns_life(t.ns));
+	next_on(&t, "a", true);
+	nst_end(&t);
+}
+
 static const struct ut_case cases[] = {
 	{ "the same disk, and its next life", test_same_and_next },
 	{ "another disk", test_other_disk },
@@ -187,6 +267,9 @@ static const struct ut_case cases[] = {
 	{ "lives of the name space", test_lives },
 	{ "numbers stay passed over", test_numbers_stay_passed },
 	{ "names from before a replacement", test_names_before_a_replacement },
+	{ "what is kept of earlier lives", test_kept },
+	{ "what a damaged journal has kept", test_kept_of_a_damaged_journal },
+	{ "what records of the past have kept", test_kept_of_the_past },
 	{ NULL, NULL },
 };
 

@@ -15,7 +15,8 @@
  * struct nst - a name space in a directory of its own
  */
 struct nst {
-	bool repair;
+	bool repair, sync;
+	const char *machine;
 	char top[200], dir[260], err[500];
 	struct ddio_sim *world;
 	struct ddio_env *env;
@@ -29,6 +30,8 @@ static inline int nst_open(struct nst *t)
 				      .block = 8192,
 				      .ndisks = 6,
 				      .timeout_ns = NST_TIMEOUT,
+				      .machine = t->machine,
+				      .sync = t->sync,
 				      .repair = t->repair };
 
 	return ns_open(t->env, &opts, &t->ns, t->err, sizeof(t->err));

@@ -161,6 +161,47 @@ static void a_flood_of_requests_is_bounded(void)
 	sw_free(sw);
 }
 
+/* A client is told which of its requests will get no answer: those that are not under way on its connection. */
+static void the_unknown_is_told(void)
+{
+	struct sw *sw = sw_prepare(SW_ADDR, NULL);
+	uint64_t tags[3] = { 1, 2, 77 };
+	struct ddio_msg_tags x = { .n = 3, .tags = tags }, y;
+	struct ddio_msg_obj obj = sc_obj(1, 0, 0, 4096);
+	uint8_t buf[64];
+	ssize_t n;
+	struct sc *c, *other;
+
+	ddio_conf_free(sw->conf);
+	sw->disk_options = "delay_us=100000";
+	CU_ASSERT_EQUAL_FATAL(sw_conf(sw, SW_ADDR, sw->err, sizeof(sw->err)), 0);
+	CU_ASSERT_EQUAL_FATAL(sw_start_node(sw), 0);
+	c = sc_new(sw, sw_reactor(sw, 0));
+	other = sc_new(sw, sw_reactor(sw, 0));
+	CU_ASSERT_EQUAL(sc_write(c, 1, 0, 0, big, 4096), DDIO_ST_OK);
+	CU_ASSERT_EQUAL(c->tags, 1);
+	n = ddio_put_obj(buf, sizeof(buf), &obj);
+	sc_send(c, DDIO_OP_OBJ_SYNC, buf, n, NULL, 0);
+	CU_ASSERT_EQUAL(SC_CALL(c, OWED, tags, &x), DDIO_ST_OK);
+	CU_ASSERT_EQUAL(ddio_get_tags(c->data, c->len, &y), 0);
+	CU_ASSERT_FATAL(y.n == 2);
+	CU_ASSERT(y.tags[0] == 1 && y.tags[1] == 77);
+	ddio_msg_tags_free(&y);
+	/* Another connection's are unknown. */
+	tags[0] = 2;
+	tags[1] = 5;
+	CU_ASSERT_EQUAL(SC_CALL(other, OWED, tags, &x), DDIO_ST_OK);
+	CU_ASSERT_EQUAL(ddio_get_tags(other->data, other->len, &y), 0);
+	CU_ASSERT_EQUAL(y.n, 3);
+	ddio_msg_tags_free(&y);
+	x.n = 0;
+	CU_ASSERT_EQUAL(SC_CALL(other, OWED, tags, &x), DDIO_ST_OK);
+	CU_ASSERT(sc_wait(c, 3));
+	sc_free(other);
+	sc_free(c);
+	sw_free(sw);
+}
+
 /*
  * Disks that fail
  */
@@ -190,6 +231,27 @@ static void a_disk_error_names_disk_file_and_byte(void)
 	sw_free(sw);
 }
 
+/* Who looks after the name server reads of a disk that was exchanged, even if no client says what it was told. */
+static void another_disk_is_said(void)
+{
+	struct sw *sw = sw_new(NULL);
+	struct sc *c = sc_new(sw, 0);
+	struct ddio_disk_id id = { .disk = 0, .uuid = { 1 }, .life = 5 };
+	struct ddio_msg_disk_ids x = { .n = 1, .ids = &id };
+	uint8_t buf[128];
+	ssize_t n = ddio_put_disk_ids(buf, sizeof(buf), &x);
+
+	CU_ASSERT_EQUAL(sc_call(c, DDIO_OP_FS_DISKS, buf, n, NULL, 0), DDIO_ST_OK);
+	CU_ASSERT_EQUAL(sim_logged(sw->world, "disk d0"), 0);
+	id.uuid[0] = 2;
+	n = ddio_put_disk_ids(buf, sizeof(buf), &x);
+	CU_ASSERT_EQUAL(sc_call(c, DDIO_OP_FS_DISKS, buf, n, NULL, 0), DDIO_ST_IO);
+	CU_ASSERT_EQUAL(sim_logged(sw->world, "disk d0 of node io0 is not the one"), 1);
+	CU_ASSERT_PTR_NOT_NULL(strstr(c->text, "disk d0 of node io0 is not the one"));
+	sc_free(c);
+	sw_free(sw);
+}
+
 /*
  * The background's flush fails when nobody waits for it.  Whoever syncs later must hear of it, however often,
  * and whatever the disk says then.
@@ -198,7 +260,7 @@ static void a_failed_flush_stops_the_disk(void)
 {
 	struct sw *sw = sw_new(NULL);
 	struct sc *c = sc_new(sw, sw_reactor(sw, 0)), *other;
-	struct ddio_msg_obj obj = sc_obj(1, 0, 0, 0);
+	struct ddio_msg_obj obj = sc_obj(1, 0, 0, 0), none = sc_obj(2, 0, 0, 0);
 	int i;
 
 	memset(big, 3, sizeof(big));
@@ -211,6 +273,9 @@ static void a_failed_flush_stops_the_disk(void)
 		CU_ASSERT_EQUAL(sc_sync(c, 1), DDIO_ST_IO);
 		CU_ASSERT_PTR_NOT_NULL(strstr(c->text, "disk d0: file 1"));
 		CU_ASSERT_EQUAL(sc_sync(other, 1), DDIO_ST_IO);
+		/* Of a file that has nothing there, the disk that is named answers, and no other. */
+		CU_ASSERT_EQUAL(sc_object(c, DDIO_OP_OBJ_SYNC, &none), DDIO_ST_IO);
+		CU_ASSERT_EQUAL(sc_sync(c, 2), DDIO_ST_OK);
 		CU_ASSERT_EQUAL(sc_write(other, 1, 0, 0, big, 512), DDIO_ST_IO);
 		CU_ASSERT_EQUAL(sc_read(c, 1, 0, 0, 8192), DDIO_ST_OK);
 	}
@@ -434,6 +499,8 @@ static const struct ut_case clients[] = {
 
 static const struct ut_case disks[] = {
 	{ "errors", a_disk_error_names_disk_file_and_byte },
+	{ "the unknown is told", the_unknown_is_told },
+	{ "another disk", another_disk_is_said },
 	{ "a failed flush", a_failed_flush_stops_the_disk },
 	{ "full", a_full_disk_is_told_to_the_writer },
 	{ NULL, NULL },

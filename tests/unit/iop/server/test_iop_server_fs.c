@@ -247,6 +247,26 @@ static void unlink_and_durability(void)
 	sw_free(sw);
 }
 
+/* Who has not agreed on the feature gets the reply of 0.1.0. */
+static void attached_with_and_without_lives(void)
+{
+	struct sw *sw = sw_new(NULL);
+	struct sc *c = mount(sw, 1);
+	struct client *client;
+
+	CU_ASSERT_TRUE(attached.lives);
+	CU_ASSERT_EQUAL(attached.life, ns_life(sw->iop->ns));
+	CU_ASSERT_EQUAL(attached.kept, ns_kept(sw->iop->ns));
+	CU_ASSERT_EQUAL(c->len, 44);
+	ddio_list_for_each_entry(client, &sw->iop->reactors[0].clients, link)
+		client->conn->features &= ~DDIO_FEATURE_KEPT;
+	CU_ASSERT_EQUAL(attach(c, 1, 0), DDIO_ST_OK);
+	CU_ASSERT_FALSE(attached.lives);
+	CU_ASSERT_EQUAL(c->len, 28);
+	sc_free(c);
+	sw_free(sw);
+}
+
 static void set_lock(struct sc *c, uint64_t owner, uint32_t type, uint32_t flags, uint64_t id)
 {
 	struct ddio_msg_fs_lock x = { .ino = 77,
@@ -386,6 +406,7 @@ static const struct ut_case cases[] = {
 	{ "directories in answers", directories_in_answers },
 	{ "open files and removal", open_files_and_removal },
 	{ "unlink and durability", unlink_and_durability },
+	{ "attached with and without lives", attached_with_and_without_lives },
 	{ "locks", locks_wait_and_are_cancelled },
 	{ "a restart", a_restart_asks_for_everything_again },
 	{ "bad messages", bad_messages_are_refused },

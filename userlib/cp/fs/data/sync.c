@@ -22,6 +22,7 @@
  * @link: in struct fsc_inode.syncs
  * @holder: the inode's when its turn came
  * @left: of disks and name server, how many are not done
+ * @names_lost: the name server may have lost changes of the inode, and nobody had been told
  */
 struct sync_job {
 	struct fsc_job job;
@@ -32,6 +33,7 @@ struct sync_job {
 	struct fsc_set set;
 	uint64_t *holder;
 	uint32_t left;
+	bool names_lost;
 	struct fsc_ask ask;
 	struct fsc_error error;
 };
@@ -46,12 +48,21 @@ static void sync_end(struct sync_job *sj)
 		return;
 	if (sj->file->losses != sj->inode->losses)
 		fsc_error_set(&sj->error, -EIO,
-			      "an I/O processor was restarted: data written before that and not "
-			      "synced may be lost");
+			      "an I/O processor or the name server was restarted: what was written "
+			      "before that and not synced may be lost");
 	sj->file->losses = sj->inode->losses;
 	error = sj->error;
 	free(sj->holder);
 	fsc_job_end(&sj->job, &error, &reply);
+}
+
+static void sync_names_take(struct fsc_ask *ask, const struct reply *reply)
+{
+	struct sync_job *sj = ddio_container_of(ask, struct sync_job, ask);
+
+	(void)reply;
+	fsc_ask_losses(ask, sj->inode->ino);
+	sj->names_lost = ask->error.err;
 }
 
 static void sync_names_done(struct fsc_ask *ask)
@@ -60,6 +71,9 @@ static void sync_names_done(struct fsc_ask *ask)
 
 	fsc_error_first(&sj->error, &ask->error);
 	fsc_error_free(&ask->error);
+	/* The other open files have yet to hear of it. */
+	if (sj->names_lost)
+		sj->inode->losses++;
 	sync_end(sj);
 }
 
@@ -216,6 +230,7 @@ static void sync_told(struct fsc_waiter *waiter, const struct fsc_error *error)
 		return;
 	}
 	fsc_ask_init(&sj->ask, sj->inode->r, DDIO_OP_FS_SYNC, NULL, 0, sync_names_done);
+	sj->ask.take = sync_names_take;
 	fsc_ask(&sj->ask);
 }
 

@@ -116,6 +116,15 @@ void fsc_inode_put(struct fsc_inode *inode)
 		inode_free(ddio_list_first(&t->idle, struct fsc_inode, idle));
 }
 
+void fsc_inodes_unsynced(struct ddio_fs *fs)
+{
+	struct ddio_hash_walk walk;
+	struct fsc_inode *inode;
+
+	ddio_hash_for_each(inode, &walk, &fs->inodes->hash, node)
+		fsc_unsynced_add(&fs->names->unsynced, inode->ino);
+}
+
 void fsc_inode_forget(struct ddio_fs *fs, uint64_t ino)
 {
 	struct fsc_inode *inode = fsc_inode_find(fs, ino);

@@ -36,7 +36,7 @@
  * @syncing: a sync has its disks at work; @syncs: struct sync_job.link: those that wait for its end
  * @turning: @syncs is being walked
  * @tell, @lazy, @lazy_link: see wrote.h
- * @losses: how often a node was found to have lost something; each open file hears of each once
+ * @losses: how often a node, or the name server, was found to have lost something; each open file hears of each once
  */
 struct fsc_inode {
 	struct ddio_fs *fs;
@@ -82,6 +82,8 @@ struct fsc_inode *fsc_inode_find(struct ddio_fs *fs, uint64_t ino);
 /* Finds or makes an inode and takes a reference; returns NULL if there is no memory. */
 struct fsc_inode *fsc_inode_get(struct ddio_fs *fs, uint64_t ino);
 void fsc_inode_put(struct fsc_inode *inode);
+/* Each inode of the table counts as changed and not synced: one of them was renamed, and nobody knows which. */
+void fsc_inodes_unsynced(struct ddio_fs *fs);
 /* Forgets how a file is spread, which may have changed, unless it is in use. */
 void fsc_inode_forget(struct ddio_fs *fs, uint64_t ino);
 

@@ -9,8 +9,12 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cp/fs/core/job.h"
 #include "cp/fs/names/dirattr.h"
 #include "cp/fs/names/names.h"
+
+/* So many inodes changed and not synced: the name server is asked to sync them. */
+#define UNSYNCED_MANY 8192
 
 static struct fsc_reactor *names_reactor(struct ddio_fs *fs)
 {
@@ -61,6 +65,8 @@ static void ask_send(struct fsc_ask *ask);
 static void names_up(struct ddio_fs *fs);
 static void names_rest(struct ddio_fs *fs);
 
+static void names_answered(struct fsc_ask *ask, const struct reply *reply);
+
 static void ask_replied(struct node_request *request, const struct reply *reply)
 {
 	struct fsc_ask *ask = request->arg;
@@ -70,6 +76,7 @@ static void ask_replied(struct node_request *request, const struct reply *reply)
 	if (!reply->status) {
 		ask->cancelled = false;
 		fsc_node_answered(names_reactor(fs), names_node(fs));
+		names_answered(ask, reply);
 		if (ask->take)
 			ask->take(ask, reply);
 		ask_end(ask);
@@ -111,6 +118,7 @@ static void ask_send(struct fsc_ask *ask)
 
 	if (ask->numbered)
 		ask_number(ask);
+	ask->answered = fs->names->unsynced.clock;
 	fsc_dirattr_sent(ask);
 	request_init(&ask->request, ask->opcode, ask_replied, ask);
 	ask->request.fixed = ask->fixed;
@@ -159,6 +167,88 @@ bool fsc_ask_cancel(struct fsc_ask *ask)
 	fsc_error_set(&ask->error, -EINTR, "cancelled");
 	ask_end(ask);
 	return true;
+}
+
+/*
+ * What is not known to be durable
+ */
+struct quiet_sync {
+	struct fsc_job job;
+	struct fsc_ask ask;
+};
+
+static void quiet_synced(struct fsc_ask *ask)
+{
+	struct quiet_sync *qs = ddio_container_of(ask, struct quiet_sync, ask);
+
+	qs->job.fs->names->syncing = false;
+	fsc_error_free(&ask->error);
+	fsc_job_drop(&qs->job);
+}
+
+/* Has everything synced if a change up to @clock is not.  Nobody waits for it: the next beat tries again. */
+static void names_sync_quietly(struct ddio_fs *fs, uint64_t clock)
+{
+	struct fsc_names *names = fs->names;
+	struct quiet_sync *qs;
+
+	if (names->syncing || names->state != FSC_READY ||
+	    !fsc_unsynced_any(&names->unsynced, clock))
+		return;
+	qs = fsc_job_new_quiet(fs, sizeof(*qs));
+	if (!qs)
+		return;
+	names->syncing = true;
+	fsc_ask_init(&qs->ask, names_reactor(fs), DDIO_OP_FS_SYNC, NULL, 0, quiet_synced);
+	fsc_ask(&qs->ask);
+}
+
+static void names_answered(struct fsc_ask *ask, const struct reply *reply)
+{
+	struct ddio_fs *fs = ask->home->fs;
+	struct fsc_unsynced *u = &fs->names->unsynced;
+
+	if (ask->opcode == DDIO_OP_FS_SYNC)
+		fsc_unsynced_durable(u, ask->answered);
+	else
+		fsc_unsynced_changed(u, ask, reply);
+	if (u->nfresh >= UNSYNCED_MANY)
+		names_sync_quietly(fs, u->clock);
+}
+
+void fsc_ask_losses(struct fsc_ask *ask, uint64_t ino)
+{
+	if (fsc_unsynced_tell(&ask->home->fs->names->unsynced, ino))
+		fsc_error_set(&ask->error, -EIO,
+			      "the name server's machine went down: changes of names, sizes and "
+			      "attributes that were not synced may be lost");
+}
+
+/* Returns true if what the name server answered in the incarnation known so far may be lost. */
+static bool names_may_be_lost(const struct fsc_names *names, const struct ddio_msg_fs_attached *x)
+{
+	if (x->boot == names->boot)
+		return false;
+	if (!x->lives || !names->life)
+		return true;
+	return x->life != names->life && (names->life < x->kept || names->life > x->life);
+}
+
+static void names_compare(struct ddio_fs *fs, const struct ddio_msg_fs_attached *x)
+{
+	struct fsc_names *names = fs->names;
+
+	if (names->attached_once && fsc_unsynced_any(&names->unsynced, UINT64_MAX) &&
+	    names_may_be_lost(names, x)) {
+		fsc_log(fs, DDIO_LOG_WARN,
+			"the name server's machine went down: changes of names, sizes and attributes "
+			"that were not synced may be lost");
+		if (names->unsynced.unnamed)
+			names->ops->unnamed_lost(fs);
+		fsc_unsynced_lost(&names->unsynced);
+	}
+	names->boot = x->boot;
+	names->life = x->lives ? x->life : 0;
 }
 
 /*
@@ -277,6 +367,7 @@ static void names_attached(struct node_request *request, const struct reply *rep
 		return;
 	}
 	fsc_node_answered(names_reactor(fs), names_node(fs));
+	names_compare(fs, &x);
 	if (names->state == FSC_TELLING || x.known) {
 		names_ready(fs);
 		return;
@@ -354,6 +445,8 @@ static void names_beat(void *arg)
 		request_names(r->session, &names->ping);
 	}
 	names->ops->beat(fs);
+	names_sync_quietly(fs, names->beaten);
+	names->beaten = names->unsynced.clock;
 	ddio_timer_arm(r->env, &names->beat, ddio_env_now(r->env) + fs->timeout_ns / 3);
 }
 
@@ -369,6 +462,7 @@ int fsc_names_new(struct ddio_fs *fs, const struct fsc_names_ops *ops)
 	ddio_list_init(&names->order);
 	ddio_list_init(&names->opens);
 	ddio_list_init(&names->locks);
+	fsc_unsynced_init(&names->unsynced);
 	names->beat.fn = names_beat;
 	names->beat.arg = fs;
 	fs->names = names;
@@ -377,6 +471,8 @@ int fsc_names_new(struct ddio_fs *fs, const struct fsc_names_ops *ops)
 
 void fsc_names_free(struct ddio_fs *fs)
 {
+	if (fs->names)
+		fsc_unsynced_free(&fs->names->unsynced);
 	free(fs->names);
 }
 

@@ -5,6 +5,7 @@
 
 #include "cp/fs/core/error.h"
 #include "cp/fs/core/retry.h"
+#include "cp/fs/names/unsynced.h"
 
 /* Length of the sequence number that some requests begin with. */
 #define FSC_SEQ_LEN 16
@@ -16,6 +17,7 @@
  * @numbered: it begins with a struct ddio_fs_seq, and must not be carried out twice
  * @about: the only directory whose attributes it may change, if it changes any; 0: any directory
  * @sent: when it was last sent, by the clock of dirattr.h
+ * @answered: FS_SYNC: the changes that were answered when it was last sent, by struct fsc_unsynced.clock
  * @cancelled: no one waits for it, so it is not made again; in done(): nor is it known whether it was
  *	carried out
  * @take: called with the reply of a success, on reactor 0, before done(); an error that it sets counts;
@@ -28,7 +30,7 @@ struct fsc_ask {
 	struct fsc_reactor *home;
 	uint16_t opcode;
 	bool numbered, cancelled;
-	uint64_t seq, about, sent;
+	uint64_t seq, about, sent, answered;
 	void *fixed;
 	size_t len;
 	struct fsc_error error;
@@ -46,6 +48,8 @@ void fsc_ask(struct fsc_ask *ask);
  * again.
  */
 bool fsc_ask_cancel(struct fsc_ask *ask);
+/* For take() of FS_SYNC: fails, once, if a change of the inode, of any (@ino 0), may be lost. */
+void fsc_ask_losses(struct fsc_ask *ask, uint64_t ino);
 /* For take(): the reply cannot be decoded. */
 void fsc_ask_malformed(struct fsc_ask *ask);
 
@@ -57,11 +61,13 @@ enum fsc_names_state { FSC_DETACHED, FSC_ATTACHING, FSC_TELLING, FSC_READY };
  * @tell_again: the name server knows nothing of this mount: tells it what is open and locked, and ends
  *	in fsc_names_told(), perhaps inside
  * @beat: it has attached, or a third of the timeout has passed
+ * @unnamed_lost: a change of an inode that nobody has noted may be lost: fsc_unsynced_add() for each that it may be
  */
 struct fsc_names_ops {
 	void (*started)(struct ddio_fs *fs, const struct fsc_error *error);
 	void (*tell_again)(struct ddio_fs *fs);
 	void (*beat)(struct ddio_fs *fs);
+	void (*unnamed_lost)(struct ddio_fs *fs);
 };
 
 /**
@@ -71,6 +77,9 @@ struct fsc_names_ops {
  * @leaving, @left: the end: the name server is being told, and has been
  * @held: requests that wait until it is attached
  * @order: numbered requests without an answer, oldest first
+ * @boot, @life: the name server's incarnation that it has attached to last; @life 0: not known
+ * @unsynced: changes that are not known to be durable; @syncing: FS_SYNC is under way for them
+ * @beaten: the changes that had been answered at the last beat, by struct fsc_unsynced.clock
  * @untold: what is being told again and has no answer yet; @untold_lost: and will not have one
  * @retry, @resting: the rest between two attempts to attach
  * @beat: the pulse; @ping: its request
@@ -85,6 +94,10 @@ struct fsc_names {
 	uint64_t seq;
 	struct ddio_list held, order;
 	struct ddio_list opens, locks;
+	uint64_t boot, life;
+	struct fsc_unsynced unsynced;
+	bool syncing;
+	uint64_t beaten;
 	uint32_t untold;
 	bool untold_lost;
 	struct node_request request;

@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The name server's machine loses its power, and mounts live on: what was changed and not synced is gone, and the next
+ * sync of what was changed says so, once.  What is not lost costs nobody an error: a daemon that dies alone, or is
+ * stopped in order.
+ */
+#include <errno.h>
+#include <sys/stat.h>
+#include "tests/unit/cp/fs/fs_world.h"
+
+enum { BLOCK = 1024, LEN = 100, DEATHS = 4 };
+
+/**
+ * struct power - the world, and name servers that have died in it
+ */
+struct power {
+	struct fs_world w;
+	struct fs_node dead[DEATHS];
+	uint32_t ndead;
+	uint64_t d[2];
+	struct ddio_fs_file *a;
+	uint64_t ino;
+};
+
+static void copy_names(const struct fs_world *w, const char *from, const char *to)
+{
+	static const char *const files[] = { "data.mdb", "journal.0", "journal.1" };
+	char a[400], b[400];
+	uint32_t i;
+
+	for (i = 0; i < 3; i++) {
+		snprintf(a, sizeof(a), "%s/%s/ns/%s", w->top, from, files[i]);
+		snprintf(b, sizeof(b), "%s/%s/ns/%s", w->top, to, files[i]);
+		ut_copy_file(a, b);
+	}
+}
+
+static void make_dirs(const struct fs_world *w, const char *name)
+{
+	char path[300];
+
+	snprintf(path, sizeof(path), "%s/%s", w->top, name);
+	mkdir(path, 0700);
+	strcat(path, "/ns");
+	mkdir(path, 0700);
+}
+
+/* What the disk would have now if the machine lost its power. */
+static void image(struct power *p)
+{
+	make_dirs(&p->w, "image");
+	copy_names(&p->w, "names", "image");
+}
+
+/* The name server dies; the next one begins with @from, on the run @machine of its machine. */
+static void die(struct power *p, const char *from, const char *machine)
+{
+	struct fs_world *w = &p->w;
+	struct fs_node *dead = &p->dead[p->ndead++];
+	char live[300], gone[300];
+	uint32_t k;
+
+	snprintf(live, sizeof(live), "%s/names", w->top);
+	snprintf(gone, sizeof(gone), "%s/dead%u", w->top, p->ndead);
+	CU_ASSERT_EQUAL_FATAL(rename(live, gone), 0);
+	make_dirs(w, "names");
+	copy_names(w, from ? from : strrchr(gone, '/') + 1, "names");
+	*dead = w->names_node;
+	for (k = 0; k < FS_NODE_REACTORS; k++)
+		ddio_sim_orphan(dead->env[k]);
+	fs_node_stop(dead);
+	w->names_node.machine = machine;
+	fs_node_begin(w, &w->names_node);
+	ddio_sim_run_for(w->dw, 10 * FS_SEC);
+}
+
+static void stop_and_start(struct power *p, const char *machine)
+{
+	struct fs_world *w = &p->w;
+
+	fs_node_stop(&w->names_node);
+	ddio_sim_run_for(w->dw, 10 * FS_SEC);
+	ddio_iop_free(w->names_node.iop);
+	w->names_node.machine = machine;
+	fs_node_begin(w, &w->names_node);
+	ddio_sim_run_for(w->dw, 10 * FS_SEC);
+}
+
+/* A file and two directories, all durable.  Data lie on disks of other nodes than the name server. */
+static struct fs_mount *power_begin(struct power *p, uint64_t seed)
+{
+	struct ddio_fs_new dir = { .mode = S_IFDIR | 0755 };
+	struct ddio_fs_new make = { .mode = S_IFREG | 0644 };
+	uint8_t buf[LEN] = { 1 };
+	struct fs_mount *m;
+
+	memset(p, 0, sizeof(*p));
+	fs_world_make(&p->w, true, seed, BLOCK, 3000);
+	p->w.conf->nodes[0].sync_io = true;
+	stop_and_start(p, "first");
+	m = fs_mount(&p->w, 0, DDIO_FS_HARD);
+	fs_mount(&p->w, 1, DDIO_FS_HARD);
+	FS_OK(m, ddio_fs_setxattr, m->fs, DDIO_FS_ROOT, "ddio.disks", "0-3", 3, 0, false);
+	FS_OK(m, ddio_fs_make, m->fs, DDIO_FS_ROOT, "d0", &dir);
+	p->d[0] = m->r.attr.ino;
+	FS_OK(m, ddio_fs_make, m->fs, DDIO_FS_ROOT, "d1", &dir);
+	p->d[1] = m->r.attr.ino;
+	FS_OK(m, ddio_fs_file_create, m->fs, p->d[0], "a", O_RDWR | O_APPEND, &make, &p->a);
+	p->ino = m->r.attr.ino;
+	FS_OK(m, ddio_fs_write, p->a, buf, LEN, 0);
+	FS_OK(m, ddio_fs_sync, p->a);
+	return m;
+}
+
+static void power_end(struct power *p)
+{
+	uint32_t i;
+
+	FS_OK(&p->w.mount[0], ddio_fs_file_close, p->a);
+	ddio_sim_run_for(p->w.dw, 60 * FS_SEC);
+	for (i = 0; i < p->ndead; i++)
+		ddio_iop_free(p->dead[i].iop);
+	fs_world_end(&p->w);
+}
+
+static void append_and_rename(struct power *p, struct fs_mount *m)
+{
+	uint8_t buf[LEN] = { 2 };
+
+	FS_OK(m, ddio_fs_write, p->a, buf, LEN, 0);
+	FS_OK(m, ddio_fs_rename, m->fs, p->d[0], "a", p->d[1], "b", 0);
+}
+
+/* Everything that a change was lost of says so once; nothing else does. */
+static void told_once(struct power *p, struct fs_mount *m)
+{
+	struct fs_mount *other = &p->w.mount[1];
+
+	FS_OK(m, ddio_fs_sync_dir, m->fs, DDIO_FS_ROOT);
+	FS_ERR(m, -EIO, ddio_fs_sync, p->a);
+	FS_OK(m, ddio_fs_sync, p->a);
+	FS_ERR(m, -EIO, ddio_fs_sync_dir, m->fs, p->d[0]);
+	FS_OK(m, ddio_fs_sync_dir, m->fs, p->d[0]);
+	FS_ERR(m, -EIO, ddio_fs_sync_dir, m->fs, p->d[1]);
+	FS_OK(m, ddio_fs_sync_dir, m->fs, p->d[1]);
+	FS_ERR(m, -EIO, ddio_fs_sync_names, m->fs);
+	FS_OK(m, ddio_fs_sync_names, m->fs);
+	FS_OK(other, ddio_fs_sync_dir, other->fs, p->d[0]);
+	FS_OK(other, ddio_fs_sync_names, other->fs);
+}
+
+static void power_cut(void)
+{
+	struct power p;
+	struct fs_mount *m = power_begin(&p, 1);
+
+	image(&p);
+	append_and_rename(&p, m);
+	die(&p, "image", "second");
+	FS_OK(m, ddio_fs_lookup, m->fs, p.d[0], "a");
+	CU_ASSERT_EQUAL(m->r.attr.size, LEN);
+	told_once(&p, m);
+	/* And again, with what the next one answers. */
+	image(&p);
+	append_and_rename(&p, m);
+	die(&p, "image", "third");
+	told_once(&p, m);
+	power_end(&p);
+}
+
+/* The name server dies twice before anybody syncs; only the first time was power lost. */
+static void twice(void)
+{
+	struct power p;
+	struct fs_mount *m = power_begin(&p, 2);
+
+	image(&p);
+	append_and_rename(&p, m);
+	die(&p, "image", "second");
+	die(&p, NULL, "second");
+	told_once(&p, m);
+	power_end(&p);
+}
+
+/* Each mount hears of its own changes. */
+static void two_mounts(void)
+{
+	struct power p;
+	struct fs_mount *m = power_begin(&p, 3), *other = &p.w.mount[1];
+	struct ddio_fs_attr mode = { .mode = 0700 };
+	struct ddio_fs_new dir = { .mode = S_IFDIR | 0755 };
+	uint64_t made;
+
+	image(&p);
+	append_and_rename(&p, m);
+	FS_OK(other, ddio_fs_make, other->fs, DDIO_FS_ROOT, "new", &dir);
+	made = other->r.attr.ino;
+	FS_OK(other, ddio_fs_setattr, other->fs, p.d[1], DDIO_FS_SET_MODE, &mode);
+	die(&p, "image", "second");
+	FS_ERR(m, -EIO, ddio_fs_sync, p.a);
+	FS_ERR(m, -EIO, ddio_fs_sync_dir, m->fs, p.d[1]);
+	FS_ERR(other, -EIO, ddio_fs_sync_dir, other->fs, p.d[1]);
+	FS_ERR(other, -EIO, ddio_fs_sync_dir, other->fs, DDIO_FS_ROOT);
+	FS_ERR(other, -EIO, ddio_fs_sync_dir, other->fs, made);
+	FS_OK(other, ddio_fs_sync_dir, other->fs, p.d[1]);
+	FS_OK(other, ddio_fs_sync_dir, other->fs, p.d[0]);
+	power_end(&p);
+}
+
+/* Two processes have the file open and append; each must hear of what it lost, as of data. */
+static void two_openings(void)
+{
+	struct power p;
+	struct fs_mount *m = power_begin(&p, 9);
+	struct ddio_fs_file *second;
+	uint8_t buf[LEN] = { 3 };
+
+	FS_OK(m, ddio_fs_file_open, m->fs, p.ino, O_RDWR | O_APPEND, &second);
+	FS_OK(m, ddio_fs_sync, p.a);
+	image(&p);
+	FS_OK(m, ddio_fs_write, p.a, buf, LEN, 0);
+	FS_OK(m, ddio_fs_write, second, buf, LEN, 0);
+	die(&p, "image", "second");
+	FS_OK(m, ddio_fs_lookup, m->fs, p.d[0], "a");
+	CU_ASSERT_EQUAL(m->r.attr.size, LEN);
+	FS_ERR(m, -EIO, ddio_fs_sync, p.a);
+	FS_ERR(m, -EIO, ddio_fs_sync, second);
+	FS_OK(m, ddio_fs_sync, p.a);
+	FS_OK(m, ddio_fs_sync, second);
+	FS_OK(m, ddio_fs_file_close, second);
+	power_end(&p);
+}
+
+/* A sync that was answered holds. */
+static void synced_before(void)
+{
+	struct power p;
+	struct fs_mount *m = power_begin(&p, 4);
+
+	append_and_rename(&p, m);
+	FS_OK(m, ddio_fs_sync, p.a);
+	image(&p);
+	die(&p, "image", "second");
+	FS_OK(m, ddio_fs_lookup, m->fs, p.d[1], "b");
+	CU_ASSERT_EQUAL(m->r.attr.size, 2 * LEN);
+	FS_OK(m, ddio_fs_sync, p.a);
+	FS_OK(m, ddio_fs_sync_dir, m->fs, p.d[1]);
+	FS_OK(m, ddio_fs_sync_names, m->fs);
+	power_end(&p);
+}
+
+/* The daemon dies, its machine does not: the journal has everything. */
+static void daemon_dies(void)
+{
+	struct power p;
+	struct fs_mount *m = power_begin(&p, 5);
+
+	append_and_rename(&p, m);
+	die(&p, NULL, "first");
+	FS_OK(m, ddio_fs_lookup, m->fs, p.d[1], "b");
+	CU_ASSERT_EQUAL(m->r.attr.size, 2 * LEN);
+	FS_OK(m, ddio_fs_sync, p.a);
+	FS_OK(m, ddio_fs_sync_dir, m->fs, p.d[0]);
+	FS_OK(m, ddio_fs_sync_names, m->fs);
+	power_end(&p);
+}
+
+/* Stopped in order, then the machine is off for a while. */
+static void stopped_in_order(void)
+{
+	struct power p;
+	struct fs_mount *m = power_begin(&p, 6);
+
+	append_and_rename(&p, m);
+	stop_and_start(&p, "second");
+	FS_OK(m, ddio_fs_lookup, m->fs, p.d[1], "b");
+	CU_ASSERT_EQUAL(m->r.attr.size, 2 * LEN);
+	FS_OK(m, ddio_fs_sync, p.a);
+	FS_OK(m, ddio_fs_sync_dir, m->fs, p.d[1]);
+	FS_OK(m, ddio_fs_sync_names, m->fs);
+	power_end(&p);
+}
+
+/* What a mount has not synced for a while is synced without its wish. */
+static void synced_by_itself(void)
+{
+	struct power p;
+	struct fs_mount *m = power_begin(&p, 7);
+
+	append_and_rename(&p, m);
+	ddio_sim_run_for(p.w.dw, 5 * FS_SEC);
+	image(&p);
+	die(&p, "image", "second");
+	FS_OK(m, ddio_fs_lookup, m->fs, p.d[1], "b");
+	FS_OK(m, ddio_fs_sync, p.a);
+	FS_OK(m, ddio_fs_sync_names, m->fs);
+	power_end(&p);
+}
+
+/* A name server without the feature may have lost whatever it had answered before it was restarted. */
+static void older_name_server(void)
+{
+	struct ddio_fs_new dir = { .mode = S_IFDIR | 0755 };
+	struct fs_world w;
+	struct fs_mount *m;
+
+	fs_world_begin(&w, 8, BLOCK, 3000);
+	w.names.old = true;
+	m = fs_mount(&w, 0, DDIO_FS_HARD);
+	FS_OK(m, ddio_fs_make, m->fs, DDIO_FS_ROOT, "d", &dir);
+	FS_OK(m, ddio_fs_sync_dir, m->fs, DDIO_FS_ROOT);
+	fake_reborn(&w.names);
+	FS_OK(m, ddio_fs_sync_dir, m->fs, DDIO_FS_ROOT);
+	FS_OK(m, ddio_fs_make, m->fs, DDIO_FS_ROOT, "e", &dir);
+	fake_reborn(&w.names);
+	FS_ERR(m, -EIO, ddio_fs_sync_dir, m->fs, DDIO_FS_ROOT);
+	FS_OK(m, ddio_fs_sync_dir, m->fs, DDIO_FS_ROOT);
+	/* It is replaced by a newer one, which says what that one has kept; its lives are not known yet. */
+	FS_OK(m, ddio_fs_make, m->fs, DDIO_FS_ROOT, "f", &dir);
+	w.names.old = false;
+	fake_reborn(&w.names);
+	FS_ERR(m, -EIO, ddio_fs_sync_dir, m->fs, DDIO_FS_ROOT);
+	FS_OK(m, ddio_fs_make, m->fs, DDIO_FS_ROOT, "g", &dir);
+	fake_reborn(&w.names);
+	FS_OK(m, ddio_fs_sync_dir, m->fs, DDIO_FS_ROOT);
+	fs_world_end(&w);
+}
+
+static const struct ut_case cases[] = {
+	{ "power cut", power_cut },
+	{ "twice", twice },
+	{ "two mounts", two_mounts },
+	{ "two openings", two_openings },
+	{ "synced before", synced_before },
+	{ "daemon dies", daemon_dies },
+	{ "stopped in order", stopped_in_order },
+	{ "synced by itself", synced_by_itself },
+	{ "older name server", older_name_server },
+	{ 0 },
+};
+
+int main(void)
+{
+	static const struct ut_suite suites[] = { { "fs power", cases } };
+
+	return ut_run("fs_power", suites, 1);
+}
