@@ -129,4 +129,4 @@ install: all
 	install -d $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 	$(O)/ddio completion bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/ddio
 
--include $(shell find $(O) -name '*.d' 2>/dev/null)
+-include $(shell find $(addprefix $(O)/,fuse kmod tests tools userlib) -type f -name '*.d' 2>/dev/null)

@@ -92,7 +92,7 @@ $(FUZZ_BIN): $(FO)/%: $(FO)/%.o $(FO)/libddio-fuzz.a
 $(FO)/tests/fuzz/make_corpus: $(FO)/tests/fuzz/make_corpus.o $(FO)/libddio-fuzz.a
 	$(Q)$(FUZZ_CC) $(FUZZ_SAN) -fsanitize=fuzzer-no-link -o $@ $^ $(LIBS)
 
--include $(shell find build/fuzz -name '*.d' 2>/dev/null)
+-include $(shell find $(addprefix $(FO)/,fuse kmod tests tools userlib) -type f -name '*.d' 2>/dev/null)
 
 include tests/vm/build.mk
 include tests/quick.mk
