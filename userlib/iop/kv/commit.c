@@ -101,7 +101,7 @@ bool kv_full(const struct kv *kv)
 {
 	/* What a removal has freed is there when it has been committed. */
 	return kv->active.bytes >= KV_FULL_BYTES || kv->bare || kv->sealed_bare ||
-	       (kv->db.tight && kv->active.n);
+	       (kv->db.space.tight && kv->active.n);
 }
 
 struct direct {

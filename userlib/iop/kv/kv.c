@@ -7,6 +7,7 @@
 #include <string.h>
 #include "base/bug.h"
 #include "iop/kv/priv.h"
+#include "iop/lmdb/room.h"
 
 #define OWN_DB "journal"
 
@@ -126,7 +127,6 @@ static int kv_open_db(struct kv *kv, const struct kv_opts *opts, char *err, size
 {
 	struct lmdb_opts lmdb = { .dir = opts->dir,
 				  .map = opts->map,
-				  .reserve = opts->reserve,
 				  .sync = opts->sync,
 				  .intact = intact,
 				  .arg = opts };
@@ -136,8 +136,11 @@ static int kv_open_db(struct kv *kv, const struct kv_opts *opts, char *err, size
 		lmdb.dbs[kv->own] = opts->dbs[kv->own];
 	lmdb.dbs[kv->own] = OWN_DB;
 	ret = lmdb_open(&kv->db, &lmdb, err, err_len);
-	if (ret || !kv->db.records.damaged)
+	if (ret)
 		return ret;
+	lmdb_room_begin(&kv->db, opts->reserve);
+	if (!kv->db.records.damaged)
+		return 0;
 	kv->lost = true;
 	ret = opts->repair ? kv_drop_damaged(kv, opts) : -EUCLEAN;
 	if (ret)
@@ -258,44 +261,54 @@ void kv_adds(struct kv *kv)
 	kv->adds = true;
 }
 
+/* Without room for a journal, changes are answered when they have been committed, and so are those that follow them. */
+static bool in_journal(const struct kv *kv)
+{
+	return !kv->bare && !kv->sealed_bare;
+}
+
 /* In LMDB's pages, records take up to three times their bytes. */
 static bool kv_room(struct kv *kv)
 {
 	uint64_t bytes = kv->change.bytes + kv->active.bytes + kv->sealed.bytes;
 
-	return !kv->bare && !kv->sealed_bare && lmdb_room(&kv->db, 3 * bytes);
+	return in_journal(kv) && lmdb_room(&kv->db, 3 * bytes);
 }
 
-/* A change that adds records finds room or none.  What waits takes less when it has been committed. */
-static int kv_found(struct kv *kv, bool room)
+/* A change that adds records finds no room.  What waits takes less when it has been committed. */
+static int kv_refuse(struct kv *kv)
 {
-	if (!room && kv->active.n && !kv->committer.active)
+	if (kv->active.n && !kv->committer.active)
 		kv_commit(kv, NULL);
-	if (!lmdb_room_told(&kv->db, room, ddio_env_now(kv->env)))
-		ddio_env_log(kv->env, DDIO_LOG_WARN,
-			     "%s: its file system is full: nothing can be added until something is "
-			     "removed, there or here",
-			     kv->db.dir);
-	return room ? 0 : -ENOSPC;
+	lmdb_room_tell(&kv->db, false, kv->env);
+	return -ENOSPC;
 }
 
-/*
- * Appends the change to a journal.  Without room, one that adds nothing does without: it is answered when it has been
- * committed, and so are those that follow it.
- */
+static int kv_note_addition(struct kv *kv)
+{
+	int ret;
+
+	if (!kv_room(kv))
+		return kv_refuse(kv);
+	ret = kv_journal_append(&kv->journal, &kv->change);
+	if (ret)
+		return ret == -EDQUOT || ret == -ENOSPC ? kv_refuse(kv) : ret;
+	lmdb_room_tell(&kv->db, true, kv->env);
+	return 0;
+}
+
+/* A change that adds nothing does without a journal if that cannot be written. */
 static int kv_note(struct kv *kv)
 {
-	int ret = 0;
+	int ret;
 
-	if (kv->adds && !kv_room(kv))
-		return kv_found(kv, false);
-	if (!kv->bare && !kv->sealed_bare)
-		ret = kv_journal_append(&kv->journal, &kv->change);
 	if (kv->adds)
-		return !ret || lmdb_no_room(ret) ? kv_found(kv, !ret) : ret;
-	if (!kv->bare && !kv->sealed_bare && !lmdb_no_room(ret))
+		return kv_note_addition(kv);
+	ret = in_journal(kv) ? kv_journal_append(&kv->journal, &kv->change) : 0;
+	if (ret && !lmdb_no_room(ret))
 		return ret;
-	kv->bare = true;
+	if (ret || !in_journal(kv))
+		kv->bare = true;
 	return 0;
 }
 

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 #include "iop/lmdb/committer.h"
+#include "iop/lmdb/room.h"
 
 static void commit_begin(struct committer *c);
 

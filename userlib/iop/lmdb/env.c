@@ -221,7 +221,6 @@ int lmdb_open(struct lmdb *db, const struct lmdb_opts *opts, char *err, size_t e
 	ret = opts->sync ? lmdb_sync_dir(db) : 0;
 	if (ret)
 		goto close_env;
-	lmdb_room_begin(db, opts->reserve);
 	return 0;
 
 close_env:

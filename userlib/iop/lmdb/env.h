@@ -19,6 +19,19 @@
 /* The map is too small: call lmdb_grow() and try again.  No errno has this value. */
 #define LMDB_FULL (-100000)
 
+/**
+ * struct lmdb_space - what iop/lmdb/room.h knows of the file
+ * @reserve: bytes that only removals and starts may use
+ * @room: bytes of the file that are its own
+ * @used: those that LMDB uses
+ * @told: when a lack of room was logged
+ * @tight: there was no room the last time
+ */
+struct lmdb_space {
+	uint64_t reserve, room, used, told;
+	bool tight;
+};
+
 struct lmdb {
 	MDB_env *env;
 	MDB_dbi dbi[LMDB_DBS];
@@ -27,10 +40,7 @@ struct lmdb {
 	int lock;		      /* the directory, flocked */
 	MDB_txn *read;		      /* reset, renewed for every read */
 	struct pages_records records; /* those that were damaged when it was opened */
-	uint64_t reserve, room,
-		used;  /* see lmdb_room(); bytes of the file that are its own, and that LMDB uses */
-	uint64_t told; /* when a lack of room was logged */
-	bool tight;    /* there was no room the last time */
+	struct lmdb_space space;
 };
 
 /**
@@ -39,14 +49,12 @@ struct lmdb {
  * @dbs: names of the databases, ended by NULL
  * @map: initial bytes of address space; it grows
  * @sync: commits reach stable storage
- * @reserve: bytes of the file system that only removals and starts may use
  * @intact, @arg: see struct pages_records
  */
 struct lmdb_opts {
 	const char *dir;
 	const char *dbs[LMDB_DBS + 1];
 	size_t map;
-	uint64_t reserve;
 	bool sync;
 	bool (*intact)(const void *arg, const char *db, const MDB_val *key, const MDB_val *value);
 	const void *arg;
@@ -60,24 +68,6 @@ int lmdb_open(struct lmdb *db, const struct lmdb_opts *opts, char *err, size_t e
 void lmdb_close(struct lmdb *db);
 /* Doubles the map.  No transaction may be under way. */
 int lmdb_grow(struct lmdb *db);
-
-/* What is kept for removals and starts: some transactions that change a few records each. */
-#define LMDB_RESERVE (1u << 20)
-
-/*
- * Returns false if the file system is too full for records that take @bytes more in transactions to come, beside
- * the reserve.  On the reactor; no read may be under way.
- */
-bool lmdb_room(struct lmdb *db, uint64_t bytes);
-/* Remembers the last answer.  Returns false if there is no room, and that is to be logged: not more than now and then. */
-bool lmdb_room_told(struct lmdb *db, bool room, uint64_t now);
-/* While it is opened: lengthens the file by the reserve, if it can. */
-void lmdb_room_begin(struct lmdb *db, uint64_t reserve);
-/* Returns true if a transaction may have failed for want of room: LMDB calls a write cut short EIO. */
-static inline bool lmdb_no_room(int err)
-{
-	return err == -ENOSPC || err == -EDQUOT || err == -EIO;
-}
 
 /* Makes the names of the files in the environment's directory durable.  0 or -errno. */
 int lmdb_sync_dir(const struct lmdb *db);

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
-#include "iop/lmdb/env.h"
+#include "iop/lmdb/room.h"
 
 /* What the file grows by, if the file system has it. */
 #define ROOM_STEP (256u << 10)
@@ -62,11 +62,11 @@ static bool lengthen(struct lmdb *db, uint64_t want)
 
 	if (mdb_env_get_fd(db->env, &fd) || fstatvfs(fd, &st))
 		return false;
-	if (want > db->room &&
-	    (uint64_t)st.f_bavail * st.f_frsize < want - db->room + ROOM_JOURNALS)
+	if (want > db->space.room &&
+	    (uint64_t)st.f_bavail * st.f_frsize < want - db->space.room + ROOM_JOURNALS)
 		return false;
 	if (!fallocate(fd, 0, 0, (off_t)want)) {
-		db->room = want;
+		db->space.room = want;
 		return true;
 	}
 	return errno == EOPNOTSUPP;
@@ -78,25 +78,31 @@ bool lmdb_room(struct lmdb *db, uint64_t bytes)
 	MDB_envinfo info;
 	MDB_stat st;
 
-	if (!db->reserve)
+	if (!db->space.reserve)
 		return true;
 	if (mdb_env_info(db->env, &info) || mdb_env_stat(db->env, &st))
 		return false;
 	page = st.ms_psize;
-	db->used = (info.me_last_pgno + 1) * page;
-	need = db->reserve + bytes;
-	if (db->room >= db->used + need || lengthen(db, db->used + need + ROOM_STEP) ||
-	    lengthen(db, db->used + need))
+	db->space.used = (info.me_last_pgno + 1) * page;
+	need = db->space.reserve + bytes;
+	if (db->space.room >= db->space.used + need ||
+	    lengthen(db, db->space.used + need + ROOM_STEP) || lengthen(db, db->space.used + need))
 		return true;
-	return db->room + free_inside(db) * page >= db->used + need;
+	return db->space.room + free_inside(db) * page >= db->space.used + need;
 }
 
-bool lmdb_room_told(struct lmdb *db, bool room, uint64_t now)
+bool lmdb_room_tell(struct lmdb *db, bool room, struct ddio_env *env)
 {
-	db->tight = !room;
-	if (room || (db->told && now - db->told < ROOM_TELL_NS))
-		return true;
-	db->told = now;
+	uint64_t now = ddio_env_now(env);
+
+	db->space.tight = !room;
+	if (room || (db->space.told && now - db->space.told < ROOM_TELL_NS))
+		return room;
+	db->space.told = now;
+	ddio_env_log(
+		env, DDIO_LOG_WARN,
+		"%s: its file system is full: nothing can be added until something is removed, there or here",
+		db->dir);
 	return false;
 }
 
@@ -105,11 +111,11 @@ void lmdb_room_begin(struct lmdb *db, uint64_t reserve)
 	mdb_filehandle_t fd;
 	struct stat st;
 
-	db->reserve = reserve;
+	db->space.reserve = reserve;
 	/* There may be holes. */
 	if (!mdb_env_get_fd(db->env, &fd) && !fstat(fd, &st))
-		db->room = (uint64_t)(st.st_blocks * 512 < st.st_size ? st.st_blocks * 512
-								      : st.st_size);
+		db->space.room = (uint64_t)(st.st_blocks * 512 < st.st_size ? st.st_blocks * 512
+									    : st.st_size);
 	/* If there is no more, whoever adds something will be told. */
 	(void)lmdb_room(db, 0);
 }

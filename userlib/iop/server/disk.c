@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include "iop/lmdb/env.h"
+#include "iop/lmdb/room.h"
 #include "iop/server/priv.h"
 
 /* Requests under way at a disk that orders them itself. */

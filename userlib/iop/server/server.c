@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include "iop/lmdb/env.h"
+#include "iop/lmdb/room.h"
 #include "iop/server/priv.h"
 
 #define NS_DIR "ns"

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "iop/lmdb/room.h"
 #include "iop/store/priv.h"
 
 /* What a change may take: pages of three trees, for a while; its records, permanently. */
@@ -89,27 +90,36 @@ static bool store_seal(void *ctx)
 	return !batch_empty(&store->sealed) || store->lost;
 }
 
+static size_t part_end(const struct store_batch *batch)
+{
+	return batch->nchanges - batch->applied > PART_CHANGES ? batch->applied + PART_CHANGES
+							       : batch->nchanges;
+}
+
+/* The changes that are not in the records yet, up to @end. */
+static int apply_to(struct store *store, MDB_txn *txn, size_t end)
+{
+	size_t i;
+	int ret = store->sealed_lost;
+
+	for (i = store->sealed.applied; i < end && !ret; i++)
+		ret = store_apply_change(store, txn, &store->sealed.changes[i]);
+	return ret;
+}
+
 /* Runs in the worker: nothing else touches the sealed batch until the commit ends. */
 static int store_apply(MDB_txn *txn, void *ctx)
 {
 	struct store *store = ctx;
-	size_t i;
-	int ret = store->sealed_lost;
 
-	for (i = store->sealed.applied; i < store->sealed.nchanges && !ret; i++)
-		ret = store_apply_change(store, txn, &store->sealed.changes[i]);
-	return ret;
+	return apply_to(store, txn, store->sealed.nchanges);
 }
 
 static int apply_part(MDB_txn *txn, void *ctx)
 {
 	struct store *store = ctx;
-	size_t i, end = store->sealed.applied + PART_CHANGES;
-	int ret = store->sealed_lost;
 
-	for (i = store->sealed.applied; i < store->sealed.nchanges && i < end && !ret; i++)
-		ret = store_apply_change(store, txn, &store->sealed.changes[i]);
-	return ret;
+	return apply_to(store, txn, part_end(&store->sealed));
 }
 
 /* In the worker, too.  A commit may fall between any two changes. */
@@ -122,7 +132,7 @@ static int store_parts(void *ctx)
 	while (batch->applied < batch->nchanges && !ret) {
 		ret = lmdb_write_once(&store->db, apply_part, store);
 		if (!ret)
-			batch->applied += PART_CHANGES;
+			batch->applied = part_end(batch);
 	}
 	return ret;
 }
@@ -130,7 +140,7 @@ static int store_parts(void *ctx)
 /* Forgets the changes that are in the records although the commit failed. */
 static void batch_trim(struct store_batch *batch)
 {
-	size_t n = batch->applied < batch->nchanges ? batch->applied : batch->nchanges;
+	size_t n = batch->applied;
 
 	if (n)
 		memmove(batch->changes, batch->changes + n,
@@ -143,19 +153,12 @@ bool store_room(struct store *store)
 {
 	uint64_t changes = store->open.nchanges + store->sealed.nchanges + 1;
 	uint64_t touched = changes * CHANGE_PAGES;
-	bool room;
 
 	/* A transaction takes no page twice. */
-	if (touched > 2 * store->db.used)
-		touched = 2 * store->db.used;
-	room = lmdb_room(&store->db, touched + changes * CHANGE_BYTES);
-	if (!lmdb_room_told(&store->db, room, ddio_env_now(store->env)))
-		ddio_env_log(
-			store->env, DDIO_LOG_WARN,
-			"disk %s: the file system of its records in %s is full: nothing can be "
-			"added until something is removed, there or here",
-			store->label.name, store->db.dir);
-	return room;
+	if (touched > 2 * store->db.space.used)
+		touched = 2 * store->db.space.used;
+	return lmdb_room_tell(&store->db, lmdb_room(&store->db, touched + changes * CHANGE_BYTES),
+			      store->env);
 }
 
 /* Puts the sealed batch in front of the open one; together they are the open batch. */

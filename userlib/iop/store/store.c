@@ -7,6 +7,7 @@
 #include <string.h>
 #include "base/bug.h"
 #include "iop/lmdb/value.h"
+#include "iop/lmdb/room.h"
 #include "iop/store/priv.h"
 
 /* The label stands for itself: its key is not part of its CRC. */
@@ -31,22 +32,24 @@ static int open_records(struct store *store, const struct store_opts *opts, char
 			 [STORE_EXTENTS] = "extents",
 			 [STORE_FREE] = "free" },
 		.map = STORE_MAP,
-		.reserve = opts->reserve,
 		.sync = opts->sync,
 		.intact = record_intact,
 	};
 	char why[400];
 	int ret = lmdb_open(&store->db, &db, why, sizeof(why));
 
-	if (ret)
+	if (ret) {
 		snprintf(err, err_len, "disk %s: %s", opts->disk_name, why);
-	else if (store->db.records.damaged)
+		return ret;
+	}
+	lmdb_room_begin(&store->db, opts->reserve);
+	if (store->db.records.damaged)
 		ddio_env_log(store->env, DDIO_LOG_ERR,
 			     "disk %s: %" PRIu64
 			     " of its records are damaged, the first is: %s; what they describe "
 			     "cannot be read; run 'ddio fsck'",
 			     opts->disk_name, store->db.records.damaged, store->db.records.first);
-	return ret;
+	return 0;
 }
 
 int store_open(struct ddio_env *env, struct ddio_disk *disk, const struct store_opts *opts,
