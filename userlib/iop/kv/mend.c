@@ -2,6 +2,7 @@
 /* Removes damaged records, so that a check can mend what hung on them. */
 #include <stdio.h>
 #include "iop/kv/priv.h"
+#include "iop/lmdb/key.h"
 
 struct mending {
 	struct kv *kv;
@@ -10,11 +11,9 @@ struct mending {
 
 static void say(struct kv *kv, const char *db, const MDB_val *key)
 {
-	char hex[2 * 32 + 1] = "";
-	size_t i;
+	char hex[REC_KEY_HEX];
 
-	for (i = 0; i < key->mv_size && i < 32; i++)
-		snprintf(hex + 2 * i, 3, "%02x", ((const uint8_t *)key->mv_data)[i]);
+	rec_key_hex(hex, key->mv_data, key->mv_size);
 	ddio_env_log(kv->env, DDIO_LOG_WARN, "%s: the damaged record %s %s is removed", kv->db.dir,
 		     db, hex);
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "iop/lmdb/key.h"
 #include "iop/lmdb/pages.h"
 #include "iop/lmdb/pages_format.h"
 
@@ -337,13 +338,11 @@ static int free_record(struct pages_walk *w, const MDB_val *key, const MDB_val *
 
 static void note_record(struct pages_records *r, const char *db, const MDB_val *key)
 {
-	char hex[2 * 24 + 1] = "";
-	size_t i;
+	char hex[REC_KEY_HEX];
 
 	if (r->damaged++)
 		return;
-	for (i = 0; i < key->mv_size && i < 24; i++)
-		snprintf(hex + 2 * i, 3, "%02x", ((const uint8_t *)key->mv_data)[i]);
+	rec_key_hex(hex, key->mv_data, key->mv_size);
 	snprintf(r->first, sizeof(r->first), "%s %s", db, hex);
 }
 

@@ -205,11 +205,3 @@ int ns_end_once(struct ns *ns, const struct ns_who *who, uint64_t result, int re
 		count_results(ns, who, swept, gone);
 	return ret;
 }
-
-int ns_put_key(struct ns *ns, uint8_t db, const void *key, size_t key_len)
-{
-	uint8_t value[NS_BYTES_EXTRA];
-
-	ns_bytes_put(value, key, key_len, NULL, 0);
-	return kv_put(ns->kv, db, key, key_len, value, sizeof(value));
-}

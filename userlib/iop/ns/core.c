@@ -171,3 +171,11 @@ uint64_t ns_grace(const struct ns *ns)
 	now = ddio_env_now(ns->env);
 	return now < ns->grace ? ns->grace - now : 0;
 }
+
+int ns_put_key(struct ns *ns, uint8_t db, const void *key, size_t key_len)
+{
+	uint8_t value[NS_BYTES_EXTRA];
+
+	ns_bytes_put(value, key, key_len, NULL, 0);
+	return kv_put(ns->kv, db, key, key_len, value, sizeof(value));
+}
