@@ -109,11 +109,6 @@ static double tree_free(struct daily_tree *tree, double rate)
 	return rate >= 0 && t < 0 ? t : rate;
 }
 
-static double tree_copy(struct daily_tree *tree)
-{
-	return COMMAND("cp", "-r", tree->from, tree->to);
-}
-
 static double files_per_second(const struct mount_job *job, double t)
 {
 	return t < 0 ? t : (double)job->files / t;
@@ -136,61 +131,72 @@ static double run_unlink_data(const struct mount_job *job)
 	return files_per_second(job, t);
 }
 
-static double run_copy(const struct mount_job *job)
+/* Makes a tree, calls @run and tidies up.  @run returns the seconds of what it measures, or -errno. */
+static double on_tree(const struct mount_job *job, double (*run)(struct daily_tree *tree))
 {
 	struct daily_tree tree = { 0 };
 	double t = tree_make(&tree, job);
 
 	if (t >= 0)
-		t = tree_copy(&tree);
+		t = run(&tree);
 	return tree_free(&tree, files_per_second(job, t));
+}
+
+static double copy(struct daily_tree *tree)
+{
+	return COMMAND("cp", "-r", tree->from, tree->to);
+}
+
+static double remove_tree(struct daily_tree *tree)
+{
+	double t = copy(tree);
+
+	return t < 0 ? t : COMMAND("rm", "-rf", tree->to);
+}
+
+static double untar(struct daily_tree *tree)
+{
+	double t = COMMAND("tar", "-C", tree->from, "-cf", tree->tar, ".");
+
+	if (t >= 0)
+		t = mkdir(tree->to, 0755) ? -errno : 0;
+	return t < 0 ? t : COMMAND("tar", "-C", tree->to, "-xf", tree->tar);
+}
+
+static double status(struct daily_tree *tree)
+{
+	double t = copy(tree);
+
+	if (t >= 0)
+		t = COMMAND("git", "-C", tree->to, "init", "-q");
+	if (t >= 0)
+		t = COMMAND("git", "-C", tree->to, "add", ".");
+	daily_rest();
+	/* The first one puts what it has found into the index. */
+	if (t >= 0)
+		t = COMMAND("git", "-C", tree->to, "status");
+	daily_rest();
+	return t < 0 ? t : COMMAND("git", "-C", tree->to, "status");
+}
+
+static double run_copy(const struct mount_job *job)
+{
+	return on_tree(job, copy);
 }
 
 static double run_remove(const struct mount_job *job)
 {
-	struct daily_tree tree = { 0 };
-	double t = tree_make(&tree, job);
-
-	if (t >= 0)
-		t = tree_copy(&tree);
-	if (t >= 0)
-		t = COMMAND("rm", "-rf", tree.to);
-	return tree_free(&tree, files_per_second(job, t));
+	return on_tree(job, remove_tree);
 }
 
 static double run_untar(const struct mount_job *job)
 {
-	struct daily_tree tree = { 0 };
-	double t = tree_make(&tree, job);
-
-	if (t >= 0)
-		t = COMMAND("tar", "-C", tree.from, "-cf", tree.tar, ".");
-	if (t >= 0)
-		t = mkdir(tree.to, 0755) ? -errno : 0;
-	if (t >= 0)
-		t = COMMAND("tar", "-C", tree.to, "-xf", tree.tar);
-	return tree_free(&tree, files_per_second(job, t));
+	return on_tree(job, untar);
 }
 
 static double run_status(const struct mount_job *job)
 {
-	struct daily_tree tree = { 0 };
-	double t = tree_make(&tree, job);
-
-	if (t >= 0)
-		t = tree_copy(&tree);
-	if (t >= 0)
-		t = COMMAND("git", "-C", tree.to, "init", "-q");
-	if (t >= 0)
-		t = COMMAND("git", "-C", tree.to, "add", ".");
-	daily_rest();
-	/* The first one puts what it has found into the index. */
-	if (t >= 0)
-		t = COMMAND("git", "-C", tree.to, "status");
-	daily_rest();
-	if (t >= 0)
-		t = COMMAND("git", "-C", tree.to, "status");
-	return tree_free(&tree, files_per_second(job, t));
+	return on_tree(job, status);
 }
 
 static double run_list(const struct mount_job *job)
@@ -199,7 +205,7 @@ static double run_list(const struct mount_job *job)
 	double t = tree_make(&tree, job);
 
 	if (t >= 0)
-		t = tree_copy(&tree);
+		t = copy(&tree);
 	mount_forget(job);
 	if (t >= 0)
 		t = COMMAND("ls", "-lR", tree.to);
