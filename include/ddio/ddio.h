@@ -455,6 +455,8 @@ enum ddio_method {
  * @reserved: 0
  * @bytes_scattered: of @bytes_share, moved straight between the disks and the memory by I/O
  *	processors on this machine
+ * @bytes_moved: of @bytes_share, read or written: less than all of it for a read that the end of the
+ *	file has cut (DDIO_XFER_SHORT) and for replicas that a lower rank writes; 0 after a failure
  */
 struct ddio_report {
 	size_t struct_size;
@@ -473,6 +475,7 @@ struct ddio_report {
 	uint32_t iops;
 	uint32_t reserved;
 	uint64_t bytes_scattered;
+	uint64_t bytes_moved;
 };
 
 /**
@@ -504,6 +507,7 @@ struct ddio_transfer {
 #define DDIO_XFER_NO_BATCH 0x4u	   /* Memput and Memget one at a time, as in TR94-226 */
 #define DDIO_XFER_SATF 0x8u	   /* reads, DDs: shortest access time first, where disks know it */
 #define DDIO_XFER_NO_SCATTER 0x10u /* no I/O processor touches this process's memory by itself */
+#define DDIO_XFER_SHORT 0x20u	   /* a read ends where the file does; see report->bytes_moved */
 
 /*
  * Collective transfers: every member of the group makes the same calls in the same order.
@@ -519,9 +523,12 @@ struct ddio_transfer {
  * unless @t->method says otherwise.  The call succeeds on all members or fails on all with the same
  * error.
  *
+ * With DDIO_XFER_SHORT the bytes at and beyond the end of the file are left out, and their places in memory
+ * left alone, on every member by the same size of the file: @t->report->bytes_moved says what this member got.
+ *
  * Return: 0; -EBADE: the members disagree about the file, the method, the flags or the description;
- * -EINVAL: a description is invalid; -ENODATA: the file ends before the part does; or an error of
- * disks, nodes or members (libddio(7)).
+ * -EINVAL: a description is invalid; -ENODATA: the file ends before the part does, and DDIO_XFER_SHORT
+ * was not given; -EOPNOTSUPP: a node is too old for a flag; or an error of disks, nodes or members (libddio(7)).
  */
 int ddio_read_all(struct ddio_file *file, struct ddio_group *group, const struct ddio_transfer *t);
 

@@ -11,6 +11,7 @@ static struct ddio_map *map_alloc(uint32_t nprocs, bool is_array)
 	if (map) {
 		map->nprocs = nprocs;
 		map->is_array = is_array;
+		map->end = UINT64_MAX;
 	}
 	return map;
 }
@@ -55,6 +56,11 @@ void ddio_map_free(struct ddio_map *map)
 	free(map);
 }
 
+void ddio_map_clip(struct ddio_map *map, uint64_t end)
+{
+	map->end = end;
+}
+
 uint32_t ddio_map_ndims(const struct ddio_map *map)
 {
 	return map->is_array ? map->layout.ndims : 1;
@@ -88,17 +94,31 @@ void ddio_map_bounds(const struct ddio_map *map, uint64_t *lo, uint64_t *hi)
 		*lo = map->layout.section.off;
 		*hi = nest_end(&map->layout.section);
 	}
+	*hi = map_clip(map, *hi);
+	if (*lo >= *hi) {
+		*lo = 0;
+		*hi = 0;
+	}
 }
 
-bool ddio_map_next(const struct ddio_map *map, uint64_t from, uint64_t *start, uint64_t *end)
+static bool map_next(const struct ddio_map *map, uint64_t from, uint64_t *start, uint64_t *end)
 {
 	if (!map->is_array)
 		return union_next(&map->parts.all, from, start, end);
 	return !map->layout.empty && nest_next(&map->layout.section, from, start, end);
 }
 
+bool ddio_map_next(const struct ddio_map *map, uint64_t from, uint64_t *start, uint64_t *end)
+{
+	if (!map_next(map, from, start, end) || *start >= map->end)
+		return false;
+	*end = map_clip(map, *end);
+	return true;
+}
+
 uint64_t ddio_map_covered(const struct ddio_map *map, uint64_t lo, uint64_t hi)
 {
+	hi = map_clip(map, hi);
 	if (lo >= hi)
 		return 0;
 	if (!map->is_array)
@@ -113,6 +133,7 @@ uint64_t map_below(const struct ddio_map *map, uint32_t proc, uint64_t x)
 	uint64_t coord[NEST_DIMS];
 	struct axis_mark mark;
 
+	x = map_clip(map, x);
 	if (!map->is_array)
 		return share_below(&map->parts.share[proc], x);
 	if (!layout_coords(&map->layout, proc, coord))
@@ -128,6 +149,22 @@ uint64_t ddio_map_msg_size(const struct ddio_map *map, uint32_t proc, uint64_t l
 	return map_below(map, proc, hi) - map_below(map, proc, lo);
 }
 
+uint64_t ddio_map_msg_end(const struct ddio_map *map, uint32_t proc, uint64_t lo, uint64_t hi,
+			  uint64_t len)
+{
+	uint64_t from = lo;
+
+	while (lo < hi) {
+		uint64_t mid = lo + (hi - lo) / 2;
+
+		if (ddio_map_msg_size(map, proc, from, mid) < len)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
 bool map_delivers(const struct ddio_map *map, uint32_t proc)
 {
 	return !map->is_array || layout_delivers(&map->layout, proc);
@@ -141,9 +178,14 @@ uint64_t ddio_map_put_size(const struct ddio_map *map, uint32_t proc, uint64_t l
 int map_walk(const struct ddio_map *map, const struct map_range *range, ddio_map_run_fn fn,
 	     void *arg)
 {
+	struct map_range clipped = *range;
+
+	clipped.hi = map_clip(map, range->hi);
+	if (clipped.lo >= clipped.hi)
+		return 0;
 	if (map->is_array)
-		return layout_runs(&map->layout, range, fn, arg);
-	return parts_runs(&map->parts, range, fn, arg);
+		return layout_runs(&map->layout, &clipped, fn, arg);
+	return parts_runs(&map->parts, &clipped, fn, arg);
 }
 
 int ddio_map_runs(const struct ddio_map *map, uint64_t lo, uint64_t hi, bool writing,
@@ -157,9 +199,9 @@ int ddio_map_runs(const struct ddio_map *map, uint64_t lo, uint64_t hi, bool wri
 int ddio_map_runs_of(const struct ddio_map *map, uint32_t proc, uint64_t lo, uint64_t hi,
 		     bool writing, ddio_map_run_fn fn, void *arg)
 {
-	struct map_range range = { lo, lo, hi, writing };
+	struct map_range range = { lo, lo, map_clip(map, hi), writing };
 
-	if (proc >= map->nprocs || lo >= hi)
+	if (proc >= map->nprocs || lo >= range.hi)
 		return 0;
 	if (map->is_array)
 		return layout_runs_of(&map->layout, proc, &range, fn, arg);

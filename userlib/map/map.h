@@ -81,11 +81,22 @@ int ddio_map_new_parts(const struct ddio_part *part, uint32_t nprocs, struct ddi
 		       const char **why);
 void ddio_map_free(struct ddio_map *map);
 
+/**
+ * ddio_map_clip - make nothing at or beyond @end wanted
+ *
+ * From here on every answer leaves those bytes out, but for ddio_map_share_size() and offsets in
+ * the share.  For a read that reaches beyond the end of the file.
+ */
+void ddio_map_clip(struct ddio_map *map, uint64_t end);
+
 /* Dimensions of the array; 1 for descriptions of other kinds. */
 uint32_t ddio_map_ndims(const struct ddio_map *map);
 /* Returns the bytes of the whole share of @proc. */
 uint64_t ddio_map_share_size(const struct ddio_map *map, uint32_t proc);
-/* Finds the first byte that any process wants, and one past the last; both are 0 if there is none. */
+/*
+ * Finds the first byte that any process wants, and one past the last, or the end of a map that was
+ * clipped; both are 0 if there is none.
+ */
 void ddio_map_bounds(const struct ddio_map *map, uint64_t *lo, uint64_t *hi);
 
 /**
@@ -102,6 +113,10 @@ uint64_t ddio_map_covered(const struct ddio_map *map, uint64_t lo, uint64_t hi);
 
 /* Returns the bytes of @proc in [lo, hi): the length of its message for that range. */
 uint64_t ddio_map_msg_size(const struct ddio_map *map, uint32_t proc, uint64_t lo, uint64_t hi);
+
+/* Returns the end of the shortest range from @lo on, up to @hi, whose message for @proc has @len bytes. */
+uint64_t ddio_map_msg_end(const struct ddio_map *map, uint32_t proc, uint64_t lo, uint64_t hi,
+			  uint64_t len);
 
 /**
  * ddio_map_runs - walk the runs of every process in [lo, hi)

@@ -5,14 +5,24 @@
 
 #include "map/parts.h"
 
+/**
+ * struct ddio_map - see map.h
+ * @end: nothing is wanted from here on, whatever the descriptions say
+ */
 struct ddio_map {
 	uint32_t nprocs;
 	bool is_array;
+	uint64_t end;
 	union {
 		struct ddio_map_layout layout;
 		struct parts parts;
 	};
 };
+
+static inline uint64_t map_clip(const struct ddio_map *map, uint64_t x)
+{
+	return x < map->end ? x : map->end;
+}
 
 /*
  * Returns true if @proc delivers its bytes in a write; false if a lower rank holds the same

@@ -135,9 +135,10 @@ int ddio_map_pack(const struct ddio_map *map, uint64_t lo, uint64_t hi, const vo
 		  void *const *msg)
 {
 	struct deal deal;
-	struct map_range range = { lo, lo, hi, false };
+	struct map_range range = { lo, lo, map_clip(map, hi), false };
 	struct pack p = { .from = block, .block_off = lo, .out = msg };
 
+	hi = range.hi;
 	if (map_deals(map, lo, hi)) {
 		deal.block = (char *)block; /* only read: see gather */
 		deal.msg = (char *const *)msg;
@@ -151,9 +152,10 @@ int ddio_map_unpack(const struct ddio_map *map, uint64_t lo, uint64_t hi, void *
 		    const void *const *msg)
 {
 	struct deal deal;
-	struct map_range range = { lo, lo, hi, true };
+	struct map_range range = { lo, lo, map_clip(map, hi), true };
 	struct pack p = { .to = block, .block_off = lo, .in = msg };
 
+	hi = range.hi;
 	if (map_deals(map, lo, hi)) {
 		deal.block = block;
 		deal.msg = (char *const *)msg; /* only read: see gather */

@@ -7,7 +7,7 @@ enum { WANT_LEN = 16 };
 
 #define COLL_FLAGS                                                              \
 	(DDIO_COLL_WRITE | DDIO_COLL_SORT | DDIO_COLL_ROTATE | DDIO_COLL_SYNC | \
-	 DDIO_COLL_NO_BATCH | DDIO_COLL_SATF)
+	 DDIO_COLL_NO_BATCH | DDIO_COLL_SATF | DDIO_COLL_SHORT)
 
 /* Returns true if the largest file can have a block of this number. */
 static bool block_number_ok(uint64_t block)
@@ -73,6 +73,7 @@ static inline void code_coll_start(struct ddio_coder *c, struct ddio_msg_coll_st
 	code_u64(c, &x->timeout_ns);
 	code_u64(c, &x->file_size);
 	code_check(c, !(x->flags & ~COLL_FLAGS), -EPROTO);
+	code_check(c, !(x->flags & DDIO_COLL_WRITE) || !(x->flags & DDIO_COLL_SHORT), -EPROTO);
 	code_check(c, x->op && x->nprocs, -EINVAL);
 	code_check(c, x->nprocs <= DDIO_MAX_MEMBERS && x->file_size <= DDIO_MAX_FILE, -EMSGSIZE);
 	code_record(c, &x->file);

@@ -306,6 +306,7 @@ struct ddio_msg_coll_start {
 #define DDIO_COLL_SYNC 0x8u	 /* durable before DONE */
 #define DDIO_COLL_NO_BATCH 0x10u /* one message flushed at a time, as in TR94-226 */
 #define DDIO_COLL_SATF 0x20u	 /* with SORT: shortest access time first, where disks know it */
+#define DDIO_COLL_SHORT 0x40u	 /* a read: nothing at or beyond file_size is wanted */
 void ddio_coll_start_free(struct ddio_msg_coll_start *start);
 
 struct ddio_msg_coll_data { /* prefix of COLL_DATA and COLL_PIECE */

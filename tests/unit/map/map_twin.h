@@ -254,8 +254,9 @@ static inline uint64_t twin_check_sizes(const struct map_twin *t, const struct d
 	return faults;
 }
 
-/* Share sizes, bounds, and all ranges that ddio_map_next() gives. */
-static inline uint64_t twin_check_whole(const struct map_twin *t, const struct ddio_map *map)
+/* Share sizes, bounds, and all ranges that ddio_map_next() gives, of a map that ends at @end. */
+static inline uint64_t twin_check_whole(const struct map_twin *t, const struct ddio_map *map,
+					uint64_t end)
 {
 	uint64_t first = 0, last = 0;
 	uint64_t lo, hi, f, at = 0;
@@ -273,7 +274,7 @@ static inline uint64_t twin_check_whole(const struct map_twin *t, const struct d
 			last = f + 1;
 	}
 	ddio_map_bounds(map, &lo, &hi);
-	faults += lo != first || hi != last;
+	faults += lo != first || (hi != last && (!last || hi != end));
 	while (ddio_map_next(map, at, &lo, &hi)) {
 		if (lo < at || hi <= lo)
 			return faults + 1;
@@ -424,11 +425,23 @@ static inline void twin_range(const struct map_twin *t, struct twin_rng *rng, ui
 	}
 }
 
-/* Checks everything above; returns the number of disagreements. */
-static inline uint64_t twin_check_map(const struct map_twin *t, const struct ddio_map *map,
-				      struct twin_rng *rng, bool overlap)
+/* The end of the shortest range that has as many bytes of somebody as a longer one. */
+static inline uint64_t twin_check_msg_end(const struct map_twin *t, const struct ddio_map *map,
+					  struct twin_rng *rng, uint64_t lo, uint64_t hi)
 {
-	uint64_t faults = twin_check_whole(t, map) + twin_check_overlap(t, map);
+	uint32_t p = (uint32_t)twin_pick(rng, 0, t->nprocs - 1);
+	uint64_t mid = twin_pick(rng, lo, hi), want = twin_msg_size(t, p, lo, mid);
+	uint64_t end = ddio_map_msg_end(map, p, lo, hi, want);
+
+	return twin_msg_size(t, p, lo, end) != want ||
+	       (end > lo && twin_msg_size(t, p, lo, end - 1) == want);
+}
+
+/* Random ranges of a map that ends at @end. */
+static inline uint64_t twin_check_ranges(const struct map_twin *t, const struct ddio_map *map,
+					 struct twin_rng *rng, bool overlap, uint64_t end)
+{
+	uint64_t faults = twin_check_whole(t, map, end);
 	uint64_t lo, hi;
 	uint32_t skip;
 	int i;
@@ -439,10 +452,35 @@ static inline uint64_t twin_check_map(const struct map_twin *t, const struct ddi
 		faults += twin_check_runs(t, map, lo, hi, i & 1);
 		faults += twin_check_sizes(t, map, lo, hi);
 		faults += twin_check_pack(t, map, lo, hi, skip);
+		faults += twin_check_msg_end(t, map, rng, lo, hi);
 		if (!overlap)
 			faults += twin_check_unpack(t, map, lo, hi, skip);
 	}
 	return faults;
+}
+
+/* Cuts the map somewhere, and the twin likewise; shares keep their sizes. */
+static inline uint64_t twin_clip(struct map_twin *t, struct ddio_map *map, struct twin_rng *rng)
+{
+	uint64_t end = twin_chance(rng, 10) ? 0 : twin_pick(rng, 0, t->bytes + 4);
+	uint64_t f;
+	uint32_t p;
+
+	for (p = 0; p < t->nprocs; p++)
+		for (f = end; f < t->bytes; f++)
+			t->share[p * t->bytes + f] = TWIN_NONE;
+	ddio_map_clip(map, end);
+	return end;
+}
+
+/* Checks everything above; returns the number of disagreements.  In the end both are cut. */
+static inline uint64_t twin_check_map(struct map_twin *t, struct ddio_map *map,
+				      struct twin_rng *rng, bool overlap)
+{
+	uint64_t faults = twin_check_overlap(t, map);
+
+	faults += twin_check_ranges(t, map, rng, overlap, TWIN_NONE);
+	return faults + twin_check_ranges(t, map, rng, overlap, twin_clip(t, map, rng));
 }
 
 #endif /* DDIO_MAP_TWIN_H */

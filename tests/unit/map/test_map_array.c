@@ -24,7 +24,7 @@ static void print_case(uint64_t n, const struct ddio_array *array, uint32_t npro
 }
 
 static void check_case(uint64_t n, struct twin_rng *rng, const struct ddio_array *array,
-		       const struct map_twin *t)
+		       struct map_twin *t)
 {
 	struct ddio_map *map = NULL;
 	const char *why = NULL;

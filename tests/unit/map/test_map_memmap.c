@@ -323,6 +323,8 @@ static void test_arrays(void)
 		gen_array(&rng, &array, dim, &t, 150);
 		CU_ASSERT_EQUAL_FATAL(ddio_map_new_array(&array, t.nprocs, &map, NULL), 0);
 		faults = check_memory(&rng, &t, map, &array, dim);
+		twin_clip(&t, map, &rng);
+		faults += check_memory(&rng, &t, map, &array, dim);
 		CU_ASSERT_EQUAL(faults, 0);
 		if (faults)
 			printf("case %" PRIu64 "\n", n);
@@ -347,6 +349,8 @@ static void test_parts(void)
 			CU_ASSERT_EQUAL_FATAL(ddio_map_new_parts(g->part, g->nprocs, &map, NULL),
 					      0);
 			faults = check_memory(&rng, &t, map, NULL, NULL);
+			twin_clip(&t, map, &rng);
+			faults += check_memory(&rng, &t, map, NULL, NULL);
 			ddio_map_free(map);
 		}
 		CU_ASSERT_EQUAL(faults, 0);

@@ -64,8 +64,8 @@ static bool monotone(const struct ddio_map *map)
 	return p == map->nprocs;
 }
 
-static uint64_t check_parts(struct twin_rng *rng, const struct gen_parts *g,
-			    const struct map_twin *t, struct map_tally *tally)
+static uint64_t check_parts(struct twin_rng *rng, const struct gen_parts *g, struct map_twin *t,
+			    struct map_tally *tally)
 {
 	struct ddio_map *map = NULL;
 	const char *why = NULL;
@@ -76,8 +76,8 @@ static uint64_t check_parts(struct twin_rng *rng, const struct gen_parts *g,
 	if (ddio_map_new_parts(g->part, g->nprocs, &map, &why))
 		return 1;
 	overlap = ddio_map_check_overlap(map, &at, &first, &second);
-	faults = twin_check_map(t, map, rng, overlap);
-	faults += monotone(map) != twin_monotone(t);
+	faults = monotone(map) != twin_monotone(t);
+	faults += twin_check_map(t, map, rng, overlap);
 	tally->good++;
 	tally->overlap += overlap;
 	tally->shuffled += !monotone(map);

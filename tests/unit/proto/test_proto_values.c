@@ -264,7 +264,11 @@ static void test_coll_start(void)
 	x.op = 0;
 	CU_ASSERT_EQUAL(judge("coll_start", &x), -EINVAL);
 	x.op = 1;
-	x.flags = DDIO_COLL_SATF << 1;
+	x.flags = DDIO_COLL_SHORT << 1;
+	CU_ASSERT_EQUAL(judge("coll_start", &x), -EPROTO);
+	x.flags = DDIO_COLL_SHORT;
+	CU_ASSERT_EQUAL(judge("coll_start", &x), 0);
+	x.flags = DDIO_COLL_SHORT | DDIO_COLL_WRITE;
 	CU_ASSERT_EQUAL(judge("coll_start", &x), -EPROTO);
 	x.flags = 0;
 	x.nprocs = 0;

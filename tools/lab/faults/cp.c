@@ -142,8 +142,55 @@ static void xfer_buffers(struct faults_cp *cp, uint32_t k)
 		cp->buf[k][i] = faults_value(file, x->file, cp->cells[k][i], x->version[cp->rank]);
 }
 
+static int cell_cmp(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Finds between which cells a read of @moved bytes was cut: it got the first ones in the file. */
+static void cut_find(struct faults_cp *cp, uint32_t k, uint64_t moved)
+{
+	uint32_t n = cp->ncells[k], *sorted = malloc((n + 1) * sizeof(*sorted));
+
+	if (!sorted)
+		abort();
+	memcpy(sorted, cp->cells[k], n * sizeof(*sorted));
+	qsort(sorted, n, sizeof(*sorted), cell_cmp);
+	moved /= FAULTS_CELL;
+	if (moved > n)
+		faults_violated(cp->f, "cp%u: a read of %u cells has moved %llu", cp->rank, n,
+				(unsigned long long)moved);
+	else
+		cp->end_least[k] = moved ? (sorted[moved - 1] + 1ull) * FAULTS_CELL : 0;
+	cp->end_most[k] = moved < n ? (uint64_t)sorted[moved] * FAULTS_CELL : UINT64_MAX;
+	free(sorted);
+}
+
+/* Forgets the cells beyond the end of the file, whose memory must be as it was. */
+static void xfer_cut(struct faults_cp *cp, uint32_t k, const struct ddio_report *report)
+{
+	uint64_t junk;
+	uint32_t i, n = 0;
+
+	memset(&junk, JUNK, sizeof(junk));
+	cut_find(cp, k, report->bytes_moved);
+	for (i = 0; i < cp->ncells[k]; i++) {
+		if ((uint64_t)cp->cells[k][i] * FAULTS_CELL < cp->end_least[k]) {
+			cp->cells[k][n] = cp->cells[k][i];
+			cp->buf[k][n++] = cp->buf[k][i];
+		} else if (cp->buf[k][i] != junk) {
+			faults_violated(cp->f, "cp%u reads %016llx beyond the end, at byte %llu",
+					cp->rank, (unsigned long long)cp->buf[k][i],
+					(unsigned long long)cp->cells[k][i] * FAULTS_CELL);
+		}
+	}
+	cp->ncells[k] = n;
+}
+
 static void xfer_describe(struct faults_cp *cp, uint32_t k, struct ddio_transfer *t,
-			  struct ddio_part *part)
+			  struct ddio_part *part, struct ddio_report *report)
 {
 	const struct faults_xfer *x = &cp->f->round.x[k];
 
@@ -160,22 +207,25 @@ static void xfer_describe(struct faults_cp *cp, uint32_t k, struct ddio_transfer
 				     .buf = cp->buf[k],
 				     .method = x->method,
 				     .flags = x->flags,
-				     .outstanding = x->outstanding };
+				     .outstanding = x->outstanding,
+				     .report = report };
+	report->struct_size = sizeof(*report);
 }
 
 static void cp_coll(struct faults_cp *cp)
 {
 	const struct faults_xfer *x = &cp->f->round.x[0];
 	struct ddio_file *file = cp->file[x->file];
+	struct ddio_report report;
 	struct ddio_transfer t;
 	struct ddio_part part;
 
 	xfer_buffers(cp, 0);
-	xfer_describe(cp, 0, &t, &part);
+	xfer_describe(cp, 0, &t, &part, &report);
 	if (x->write[cp->rank])
 		CALL(cp, "write_all", ddio_write_all(file, cp->group, &t));
-	else
-		CALL(cp, "read_all", ddio_read_all(file, cp->group, &t));
+	else if (!CALL(cp, "read_all", ddio_read_all(file, cp->group, &t)))
+		xfer_cut(cp, 0, &report);
 	if (cp->ncells[0] && !x->write[cp->rank] && !cp->call[cp->ncalls - 1].ret &&
 	    planted(cp, PLANT_BYTE))
 		cp->buf[0][cp->ncells[0] / 2] ^= 1ull << 20;
@@ -185,6 +235,7 @@ static void cp_pair(struct faults_cp *cp)
 {
 	struct ddio_op *op[2] = { NULL, NULL };
 	int ret[2] = { 0, 0 };
+	struct ddio_report report[2];
 	struct ddio_transfer t;
 	struct ddio_part part;
 	uint32_t k;
@@ -193,14 +244,16 @@ static void cp_pair(struct faults_cp *cp)
 		const struct faults_xfer *x = &cp->f->round.x[k];
 
 		xfer_buffers(cp, k);
-		xfer_describe(cp, k, &t, &part);
+		xfer_describe(cp, k, &t, &part, &report[k]);
 		if (x->write[cp->rank])
 			ret[k] = ddio_start_write_all(cp->file[x->file], cp->group, &t, &op[k]);
 		else
 			ret[k] = ddio_start_read_all(cp->file[x->file], cp->group, &t, &op[k]);
 	}
 	for (k = 0; k < 2; k++)
-		CALL(cp, "wait", ret[k] ? ret[k] : ddio_wait(op[k]));
+		if (!CALL(cp, "wait", ret[k] ? ret[k] : ddio_wait(op[k])) &&
+		    !cp->f->round.x[k].write[cp->rank])
+			xfer_cut(cp, k, &report[k]);
 }
 
 static void cp_own(struct faults_cp *cp)
@@ -209,12 +262,13 @@ static void cp_own(struct faults_cp *cp)
 	const struct ddio_extent *e = &x->part.list[cp->rank][0];
 	struct ddio_file *file = cp->file[x->file];
 	bool write = x->write[cp->rank];
+	struct ddio_report report;
 	struct ddio_transfer t;
 	struct ddio_part part;
 	int64_t n;
 
 	xfer_buffers(cp, 0);
-	xfer_describe(cp, 0, &t, &part);
+	xfer_describe(cp, 0, &t, &part, &report);
 	if (!cp->ncells[0])
 		return;
 	if (!x->contiguous) {

@@ -68,6 +68,7 @@ void faults_conf_make(struct faults *f)
 	c->kinds = ddio_rand_next(&f->rng) & ddio_rand_next(&f->rng) & ((1u << FAULTS_KINDS) - 1);
 	c->most = faults_pick(&f->rng, 1, 20);
 	c->gap_ns = faults_scale(&f->rng, 20000, 100 * FAULTS_MS);
+	c->lax = f->spec.seed % 4 == 0 || f->spec.seed % 4 == 3;
 }
 
 /*
@@ -108,13 +109,15 @@ static void xfer_coll(struct faults *f, struct faults_xfer *x, uint32_t file)
 	if (faults_chance(&f->rng, 20))
 		x->flags |= DDIO_XFER_NO_BATCH;
 	x->outstanding = faults_chance(&f->rng, 50) ? 0 : faults_pick(&f->rng, 1, 8);
+	if (f->conf.lax && !write && faults_chance(&f->rng, 50))
+		x->flags |= DDIO_XFER_SHORT;
 	if (write)
 		target->version++;
 	for (r = 0; r < f->conf.cps; r++) {
 		x->write[r] = write;
 		x->version[r] = target->version;
 	}
-	range_pick(f, target, write, &first, &cells);
+	range_pick(f, target, write || x->flags & DDIO_XFER_SHORT, &first, &cells);
 	faults_part_make(f, &x->part, first, cells, write);
 }
 

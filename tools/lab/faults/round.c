@@ -186,6 +186,33 @@ static void check_end(struct faults *f, uint32_t rank, uint32_t k)
 				(unsigned long long)faults_size_most(&file->seen));
 }
 
+/* Checks that a read was cut for all members at one size, which the file may have had; or not at all. */
+static void check_cut(struct faults *f, uint32_t k)
+{
+	const struct faults_xfer *x = &f->round.x[k];
+	const struct faults_sizes *sizes = &f->file[x->file].seen;
+	uint64_t least = 0, most = UINT64_MAX;
+	uint32_t r, i;
+
+	for (r = 0; r < ncps(f); r++) {
+		const struct faults_call *call = call_of(f, r, k);
+
+		if (!call || call->ret)
+			continue;
+		if (f->cp[r].end_least[k] > least)
+			least = f->cp[r].end_least[k];
+		if (f->cp[r].end_most[k] < most)
+			most = f->cp[r].end_most[k];
+	}
+	if (most == UINT64_MAX || sizes->any)
+		return;
+	for (i = 0; i < sizes->n; i++)
+		if (x->flags & DDIO_XFER_SHORT && sizes->v[i] >= least && sizes->v[i] <= most)
+			return;
+	faults_violated(f, "%s is cut between bytes %llu and %llu, where it cannot end",
+			f->file[x->file].name, (unsigned long long)least, (unsigned long long)most);
+}
+
 static void end_coll(struct faults *f, uint32_t k)
 {
 	const struct faults_xfer *x = &f->round.x[k];
@@ -205,6 +232,8 @@ static void end_coll(struct faults *f, uint32_t k)
 			check_read(f, r, k);
 		}
 	}
+	if (!x->write[0])
+		check_cut(f, k);
 }
 
 /* Other processes write elsewhere meanwhile, but may make the file longer. */

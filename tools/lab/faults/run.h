@@ -102,13 +102,15 @@ struct faults_result {
  * @kinds: bit mask of faults
  * @gap_ns: mean time from one to the next
  * @most: of them
+ * @lax: some transfers have flags that allow what is refused without: DDIO_XFER_SHORT.  Follows from the
+ *	seed, so that the other seeds mean what they meant before.
  */
 struct faults_conf {
 	uint32_t iops, disks, cps, files, rounds;
 	uint32_t node[FAULTS_DISKS]; /* of each disk */
 	uint32_t block, cache, buffers, reactors;
 	uint64_t disk_size;
-	bool emulated, cscan;
+	bool emulated, cscan, lax;
 	uint64_t disk_delay_us, offload_ns;
 	uint32_t kinds, most;
 	uint64_t gap_ns;
@@ -235,6 +237,7 @@ struct faults_call {
  * @dead: it was killed; its successor is another program
  * @call: its calls in this round
  * @cells, @buf: for each transfer of the round
+ * @end_least, @end_most: for each: between them lies the size at which a read was cut
  */
 struct faults_cp {
 	struct faults *f;
@@ -254,6 +257,7 @@ struct faults_cp {
 	uint32_t *cells[2];
 	uint32_t ncells[2];
 	uint64_t *buf[2];
+	uint64_t end_least[2], end_most[2];
 	uint64_t size; /* as fstat says */
 };
 

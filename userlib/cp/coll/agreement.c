@@ -78,6 +78,21 @@ static int whole_gather(struct ddio_op *op, struct error *error)
 	return parts_end(op, error);
 }
 
+/* Cuts a read that may be short at the end of the file; every member knows the same one. */
+static void read_clip(struct ddio_op *op)
+{
+	uint64_t lo, hi;
+
+	if (op->writing || !(op->flags & DDIO_XFER_SHORT))
+		return;
+	if (op->whole) {
+		ddio_map_bounds(op->whole, &lo, &hi);
+		op->clipped |= hi > op->file_size;
+		ddio_map_clip(op->whole, op->file_size);
+	}
+	ddio_map_clip(op->map, op->file_size);
+}
+
 /*
  * What comes with the verdict: the file's size, where the last byte that is wanted ends, and for
  * 2P the descriptions
@@ -120,6 +135,7 @@ static int verdict_get(struct ddio_op *op, const uint8_t *data, size_t len, stru
 	op->hi = bytes_get64(data + 8);
 	if (op->part_kind == DDIO_PART_ARRAY)
 		op->whole = op->map;
+	read_clip(op);
 	if (op->whole)
 		ddio_map_bounds(op->whole, &op->lo, &op->hi);
 	if (!verdict_has_parts(op) || op->whole)
@@ -139,9 +155,11 @@ static int verdict_get(struct ddio_op *op, const uint8_t *data, size_t len, stru
 		return err;
 	}
 	err = parts_end(op, error);
-	if (!err)
-		ddio_map_bounds(op->whole, &op->lo, &op->hi);
-	return err;
+	if (err)
+		return err;
+	read_clip(op);
+	ddio_map_bounds(op->whole, &op->lo, &op->hi);
+	return 0;
 }
 
 /*
@@ -153,6 +171,7 @@ static int start_check(struct ddio_op *op, struct error *error)
 	uint32_t first, second;
 	uint64_t at;
 
+	read_clip(op);
 	ddio_map_bounds(op->whole, &op->lo, &op->hi);
 	if (op->hi > DDIO_MAX_FILE)
 		error_status(error, DDIO_ST_RANGE, "%s: byte %llu is beyond the largest file", name,

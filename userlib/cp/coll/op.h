@@ -75,6 +75,7 @@ struct transfers {
  * @share: bytes
  * @lo, @hi: bounds of what anybody wants; @lo only where @whole is known
  * @file_size: at the start
+ * @clipped: the read was cut there; known where @whole is
  * @failed: of this member; @result: of all
  * @agreed: rank 0 said yes, so there will be an end
  * @rooted: rank 0 has an exchange with the name server under way
@@ -95,7 +96,7 @@ struct ddio_op {
 	enum phase phase;
 	const struct mover *m;
 	void *priv;
-	bool writing, agreed, rooted, finishing;
+	bool writing, agreed, rooted, finishing, clipped;
 	uint32_t method, flags, outstanding;
 	uint32_t rank, nprocs;
 	uint32_t part_kind;
@@ -160,5 +161,7 @@ bool op_unrooted(struct ddio_op *op);
  * report.c
  */
 void report_fill(struct ddio_op *op);
+/* Returns how many bytes this process moves, once all have agreed. */
+uint64_t op_due(const struct ddio_op *op);
 
 #endif /* DDIO_CP_OP_H */

@@ -52,6 +52,12 @@ static uint64_t tree_messages(const struct ddio_op *op)
 	return 2 * neighbours * op->steps;
 }
 
+uint64_t op_due(const struct ddio_op *op)
+{
+	return op->writing ? ddio_map_put_size(op->map, op->rank, 0, DDIO_MAX_FILE)
+			   : ddio_map_msg_size(op->map, op->rank, 0, DDIO_MAX_FILE);
+}
+
 void report_fill(struct ddio_op *op)
 {
 	struct ddio_report *r = &op->report;
@@ -60,6 +66,7 @@ void report_fill(struct ddio_op *op)
 	r->method = op->method;
 	r->sorted = op->method == DDIO_METHOD_DDS;
 	r->bytes_share = op->share;
+	r->bytes_moved = op->result.status ? 0 : op_due(op);
 	r->iops = nodes_count(op);
 	if (op->m->report)
 		op->m->report(op);

@@ -87,6 +87,8 @@ static int make_map(struct coll_req *req, struct verdict *v)
 			    "malformed description of the parts: %s", why);
 		return err;
 	}
+	if (st->flags & DDIO_COLL_SHORT)
+		ddio_map_clip(req->map, st->file_size);
 	ddio_map_bounds(req->map, &req->lo, &req->hi);
 	return 0;
 }

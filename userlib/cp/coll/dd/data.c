@@ -14,12 +14,13 @@ enum { PIECE_SMALL = 512 };
 /**
  * struct dd_wire - what the method keeps with a lane
  * @op: the operation whose block @block, @len bytes, is being received; NULL if it is discarded
+ * @end: where the block ends for it: before its end if the file does
  * @direct: it is received into the user's memory, else into @scratch to be unpacked
  * @wants: blocks that were asked for and not sent yet
  */
 struct dd_wire {
 	struct ddio_op *op;
-	uint64_t block, len;
+	uint64_t block, len, end;
 	bool direct;
 	struct iovec sink;
 	uint8_t *scratch;
@@ -91,6 +92,21 @@ static bool block_is_here(const struct ddio_op *op, const struct lane *lane, uin
 /*
  * Reading
  */
+/*
+ * Data may come before the verdict, which says where a read that may be short is cut.  A message is in
+ * file order, so one that is cut is the beginning of the whole one.
+ */
+static bool data_len_ok(const struct ddio_op *op, uint64_t len, uint64_t lo, uint64_t *hi)
+{
+	uint64_t due = ddio_map_msg_size(op->map, op->rank, lo, *hi);
+
+	if (len && len < due && op->flags & DDIO_XFER_SHORT && op->phase == PHASE_AGREEING) {
+		*hi = ddio_map_msg_end(op->map, op->rank, lo, *hi, len);
+		return true;
+	}
+	return len && len == due;
+}
+
 static int data_sink(struct dd_wire *wire, struct ddio_op *op, uint64_t block, uint64_t len)
 {
 	uint64_t lo = block * op->file->rec.ref.block, hi = lo + op->file->rec.ref.block;
@@ -98,7 +114,7 @@ static int data_sink(struct dd_wire *wire, struct ddio_op *op, uint64_t block, u
 	struct dd *dd = op->priv;
 	int err;
 
-	if (!len || len != ddio_map_msg_size(op->map, op->rank, lo, hi))
+	if (!data_len_ok(op, len, lo, &hi))
 		return -EPROTO;
 	err = blockset_add(&dd->seen, block);
 	if (err)
@@ -113,6 +129,7 @@ static int data_sink(struct dd_wire *wire, struct ddio_op *op, uint64_t block, u
 	wire->op = op;
 	wire->block = block;
 	wire->len = len;
+	wire->end = hi;
 	return 0;
 }
 
@@ -158,8 +175,7 @@ static int dd_data(struct lane *lane, const void *payload, size_t len)
 	dd = op->priv;
 	lo = wire->block * op->file->rec.ref.block;
 	if (!wire->direct) {
-		ddio_memmap_unpack(op->memmap, lo, lo + op->file->rec.ref.block, wire->scratch,
-				   op->buf);
+		ddio_memmap_unpack(op->memmap, lo, wire->end, wire->scratch, op->buf);
 		ddio_env_charge(op->session->env, DDIO_WORK_COPY, wire->len);
 	}
 	dd->moved += wire->len;

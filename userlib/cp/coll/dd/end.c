@@ -24,12 +24,10 @@ struct ddio_op *dd_find(struct lane *lane, uint32_t handle, uint64_t number)
 static void dd_check_bytes(struct ddio_op *op)
 {
 	struct dd *dd = op->priv;
-	uint64_t due = op->share;
+	uint64_t due = op_due(op);
 	struct error error;
 
 	dd_join_end(dd);
-	if (op->writing)
-		due = op->hi ? ddio_map_put_size(op->map, op->rank, 0, DDIO_MAX_FILE) : 0;
 	if (dd->moved == due) {
 		op_moved(op);
 		return;

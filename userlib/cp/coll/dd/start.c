@@ -64,6 +64,8 @@ static uint32_t start_flags(const struct ddio_op *op)
 		flags |= DDIO_COLL_SYNC;
 	if (op->flags & DDIO_XFER_NO_BATCH)
 		flags |= DDIO_COLL_NO_BATCH;
+	if (op->clipped)
+		flags |= DDIO_COLL_SHORT;
 	return flags;
 }
 
@@ -100,6 +102,26 @@ static struct dd_start *start_encode(struct ddio_op *op, size_t *len)
 	return start;
 }
 
+/* Checks that every node knows what is asked of it.  A lane that was lost meanwhile cannot be asked. */
+static int nodes_able(const struct ddio_op *op, struct error *error)
+{
+	const struct dd *dd = op->priv;
+	uint32_t i;
+
+	for (i = 0; op->clipped && i < dd->nnodes; i++) {
+		struct lane *lane = dd->lanes[i].lane;
+
+		if (lane->state != LANE_READY ||
+		    ddio_conn_features(lane->conn) & DDIO_FEATURE_SHORT)
+			continue;
+		error_status(error, DDIO_ST_UNSUPPORTED,
+			     "node %s (%s) is too old for a read that reaches beyond the end of %s",
+			     LANE_NAMES(lane), op->file->rec.name);
+		return error->err;
+	}
+	return 0;
+}
+
 int dd_launch(struct ddio_op *op, struct error *error)
 {
 	struct dd *dd = op->priv;
@@ -115,6 +137,9 @@ int dd_launch(struct ddio_op *op, struct error *error)
 	/* Nothing is wanted: no node is asked. */
 	if (!op->hi)
 		return 0;
+	err = nodes_able(op, error);
+	if (err)
+		return err;
 	start = start_encode(op, &len);
 	if (!start) {
 		error_set(error, -E2BIG,

@@ -277,8 +277,7 @@ static void tc_done(struct objio *io)
 {
 	struct tc *tc = io->arg;
 	struct ddio_op *op = tc->op;
-	uint64_t due = op->writing ? ddio_map_put_size(op->map, op->rank, 0, DDIO_MAX_FILE)
-				   : op->share;
+	uint64_t due = op_due(op);
 
 	tc->running = false;
 	tc_count(tc);
