@@ -6,8 +6,9 @@
 #
 # data: against libfuse's own example of a pass-through (passthrough_ll, built from the source that comes with libfuse's
 # development files) and against the mount's program over a directory (tests/fuse/passfs), both over tmpfs.
-# names: against these and a volume of GlusterFS (glusterd has to be installed; nothing of its configuration is
-# touched but a volume that is made here and removed again), its brick on tmpfs.
+# names: against these and a volume of GlusterFS (glusterd has to be installed and not to run; nothing of its
+# configuration is touched but a volume that is made here and removed again), its brick on tmpfs, all in a network of
+# its own.
 # daily: what a person does (rm -rf, tar, git status, ls -lR, small writes), against passthrough_ll; the pass-through's
 # files and the cluster's disks and records lie on the file system of $DIR (/var/tmp; ext4 is meant).  LOADED=1 has two processes
 # that do nothing but turn beside it.
@@ -19,8 +20,12 @@ cd "$(dirname "$0")/../.." || exit 2
 build=${BUILD:-$PWD/build}
 what=${1:-all}
 [ $# -gt 0 ] && shift
-case $what in data | names | all | daily) ;; *) sed -n '3,17s/^# \?//p' "$0"; exit 2 ;; esac
+case $what in data | names | all | daily) ;; *) sed -n '3,18s/^# \?//p' "$0"; exit 2 ;; esac
 [ "$(id -u)" = 0 ] && [ -e /dev/fuse ] || { echo "needs root and /dev/fuse"; exit 77; }
+# GlusterFS does not serve on loopback; it gets an address that nobody else can reach.
+if [ -z "${DDIO_OWN_NETWORK:-}" ]; then
+	DDIO_OWN_NETWORK=10.64.0.1 exec unshare --net tests/own_network.sh tests/perf/mount.sh "$what" "$@"
+fi
 below=/dev/shm
 [ "$what" = daily ] && below=${DIR:-/var/tmp}
 dir=$(mktemp -d "$below/ddio-perf.XXXXXX") || exit 2
@@ -83,11 +88,12 @@ mount_pass() {
 	dirs+=("$dir/pass")
 }
 mount_gluster() {
-	local address
+	local address=$DDIO_OWN_NETWORK
 	command -v glusterd >/dev/null || { skip "no GlusterFS (glusterfs-server)"; return; }
-	address=$(hostname -I | awk '{ print $1 }')
-	[ -n "$address" ] || { skip "GlusterFS wants an address that is not loopback's"; return; }
-	pgrep -x glusterd >/dev/null || glusterd --pid-file="$dir/glusterd.pid" \
+	pgrep -x glusterd >/dev/null && { skip "GlusterFS serves others here"; return; }
+	ip link add peer0 type veth peer name peer1 && ip address add "$address/24" dev peer0 &&
+		ip link set peer0 up && ip link set peer1 up || { skip "no veth for GlusterFS"; return; }
+	glusterd --pid-file="$dir/glusterd.pid" \
 		--log-file="$dir/glusterd.log" || exit 1
 	soon gluster --mode=script volume list >/dev/null 2>&1
 	mkdir "$dir/brick" "$dir/gluster"
