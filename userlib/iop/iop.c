@@ -15,7 +15,8 @@ static const struct server_service *const services[] = { &coll_service, &ops_ser
  *
  * Disks of one bus share a reactor.
  *
- * Return: what the configuration says, else @cores; at least 1, and never more than can own a disk.
+ * Return: what the configuration says, else @cores; at least 1, and never more than can own a disk, or the name
+ * space.
  */
 uint32_t ddio_iop_reactors(const struct ddio_conf *conf, uint32_t node, uint32_t cores)
 {

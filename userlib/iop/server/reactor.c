@@ -33,7 +33,7 @@ static uint32_t count_leaders(const struct ddio_conf *conf, uint32_t node)
 
 uint32_t server_reactors(const struct ddio_conf *conf, uint32_t node, uint32_t cores)
 {
-	uint32_t most = count_leaders(conf, node);
+	uint32_t most = count_leaders(conf, node) + (conf->ns_node == node);
 	uint32_t n = conf->nodes[node].reactors ? conf->nodes[node].reactors : cores;
 
 	if (n > most)
@@ -69,11 +69,16 @@ struct ddio_disk_id *iop_disk_id(const struct ddio_iop *iop, uint32_t number)
 	return iop_disk_reactor(iop, number) < 0 ? NULL : &server_of(iop)->where[number].id;
 }
 
-/* Deals the leaders round the reactors; every other disk goes to the reactor of its leader. */
+/*
+ * Deals the leaders round the reactors; every other disk goes to the reactor of its leader.  The name space has its
+ * reactor for itself if there are enough: a disk that hangs in a system call holds up no names then.
+ */
 static void assign_disks(struct server *server)
 {
 	const struct ddio_conf *conf = server->iop.conf;
-	uint32_t i, next = 0;
+	uint32_t n = server->iop.nreactors, i, next = 0;
+	uint32_t first = conf->ns_node == server->iop.node &&
+			 n > count_leaders(conf, server->iop.node);
 
 	for (i = 0; i < conf->ndisks; i++) {
 		uint32_t leader = disk_leader(conf, i);
@@ -82,7 +87,7 @@ static void assign_disks(struct server *server)
 		server->where[i].reactor = -1;
 		if (conf->disks[i].node != server->iop.node)
 			continue;
-		server->where[i].reactor = leader == i ? (int32_t)(next++ % server->iop.nreactors)
+		server->where[i].reactor = leader == i ? (int32_t)(first + next++ % (n - first))
 						       : server->where[leader].reactor;
 		reactor = &server->iop.reactors[server->where[i].reactor];
 		server->where[i].index = reactor->ndisks++;

@@ -464,21 +464,22 @@ static void a_node_that_cannot_start_says_why(void)
 	sw_free(sw);
 }
 
-static void reactors_are_as_many_as_can_have_disks(void)
+/* As many as have disks, and one for names, which no disk shares if there are so many. */
+static void reactors_are_as_many_as_have_work(void)
 {
 	struct sw *sw = sw_prepare(SW_ADDR, NULL);
 	char bus[] = "b";
 
-	CU_ASSERT_EQUAL(ddio_iop_reactors(sw->conf, 0, 16), 3);
+	CU_ASSERT_EQUAL(ddio_iop_reactors(sw->conf, 0, 16), 4);
 	CU_ASSERT_EQUAL(ddio_iop_reactors(sw->conf, 0, 2), 2);
 	CU_ASSERT_EQUAL(ddio_iop_reactors(sw->conf, 1, 16), 1);
 	sw->conf->nodes[0].reactors = 1;
 	CU_ASSERT_EQUAL(ddio_iop_reactors(sw->conf, 0, 16), 1);
 	sw->conf->nodes[0].reactors = 9;
-	CU_ASSERT_EQUAL(ddio_iop_reactors(sw->conf, 0, 16), 3);
+	CU_ASSERT_EQUAL(ddio_iop_reactors(sw->conf, 0, 16), 4);
 	sw->conf->disks[0].bus = bus;
 	sw->conf->disks[2].bus = bus;
-	CU_ASSERT_EQUAL(ddio_iop_reactors(sw->conf, 0, 16), 2);
+	CU_ASSERT_EQUAL(ddio_iop_reactors(sw->conf, 0, 16), 3);
 	CU_ASSERT_EQUAL_FATAL(sw_start_node(sw), 0);
 	CU_ASSERT_EQUAL(sw_reactor(sw, 0), sw_reactor(sw, 2));
 	CU_ASSERT_NOT_EQUAL(sw_reactor(sw, 0), sw_reactor(sw, 1));
@@ -486,6 +487,24 @@ static void reactors_are_as_many_as_can_have_disks(void)
 	CU_ASSERT_EQUAL(iop_disk_reactor(sw->iop, 4), -ENOENT);
 	sw->conf->disks[0].bus = NULL;
 	sw->conf->disks[2].bus = NULL;
+	sw_free(sw);
+}
+
+/* There are two reactors, and all disks share a bus. */
+static void names_have_their_own_reactor(void)
+{
+	struct sw *sw = sw_prepare(SW_ADDR, NULL);
+	char bus[] = "b";
+	uint32_t i;
+
+	for (i = 0; i < 3; i++)
+		sw->conf->disks[i].bus = bus;
+	CU_ASSERT_EQUAL(ddio_iop_reactors(sw->conf, 0, 16), SW_REACTORS);
+	CU_ASSERT_EQUAL_FATAL(sw_start_node(sw), 0);
+	for (i = 0; i < 3; i++) {
+		CU_ASSERT_EQUAL(iop_disk_reactor(sw->iop, i), 1);
+		sw->conf->disks[i].bus = NULL;
+	}
 	sw_free(sw);
 }
 
@@ -512,7 +531,8 @@ static const struct ut_case life[] = {
 	{ "half a client", half_a_client_does_not_hold_up_a_stop },
 	{ "the end is told", the_end_is_told },
 	{ "not starting", a_node_that_cannot_start_says_why },
-	{ "reactors", reactors_are_as_many_as_can_have_disks },
+	{ "reactors", reactors_are_as_many_as_have_work },
+	{ "the reactor of names", names_have_their_own_reactor },
 	{ NULL, NULL },
 };
 
