@@ -78,18 +78,21 @@ if [ "${1:-}" = times ]; then
 	exit
 fi
 
-# 1. Every pattern.
+# 1. Every pattern, or $DDIO_PATTERNS.
+patterns=${DDIO_PATTERNS:-all}
 configure
 check "daemon" start_daemon || exit
 for r in 8 8192; do
 	before=$(scattered)
 	check "records of $r: bench" \
-		bench --cps 4 --records $r --size "$([ $r = 8 ] && echo 256K || echo 512K)" --methods dd,dds
+		bench --cps 4 --records $r --size "$([ $r = 8 ] && echo 256K || echo 512K)" --methods dd,dds \
+			--patterns "$patterns"
 	check "records of $r: $(rows) rows, scattered" judge 1
 	check "records of $r: the module scattered $(($(scattered) - before)) bytes" \
 		[ "$(scattered)" -gt "$before" ]
 done
-check "records of 8, messages" bench --cps 4 --records 8 --size 256K --methods dds --no-scatter
+check "records of 8, messages" bench --cps 4 --records 8 --size 256K --methods dds \
+	--patterns "$patterns" --no-scatter
 check "records of 8, messages: every byte, nothing scattered" judge 0
 
 # 2. A whole share without a message; then other processes read what was written.
