@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Builds kmod/ for one of the test kernels into build/kmod/LABEL/*.ko, in a copy,
-# so that the tree stays clean.  Any warning is an error.
+# so that the tree stays clean.  Any warning is an error, also one of W=1 and, if it is here, of sparse.
 #
-#   tests/vm/build.sh KERNEL [MAKE-VARIABLE ...]      e.g. 6.1 W=1, or 6.12 C=2
+#   tests/vm/build.sh KERNEL [MAKE-VARIABLE ...]      e.g. 6.12 W=2
 #
-# With variables the result goes to build/kmod/LABEL-W1/ and so on.  For 7.x the
-# compiler runs in a Debian 13 root (fetch.sh trixie), which needs root.
+# With variables the result goes to build/kmod/LABEL-W2/ and so on.  For 7.x the
+# compiler runs in a Debian 13 root (fetch.sh trixie), which needs root and has no sparse.
 set -u
 . "$(dirname "$0")/lib.sh"
 
@@ -16,7 +16,7 @@ label=$(kernel_label "$1")
 shift
 # make takes a target with "=" in its path for an assignment.
 suffix=$(printf -- '-%s' "${@/=/}")
-[ $# -gt 0 ] || suffix=
+[ $# -gt 0 ] || { suffix=; set -- W=1; [ "$label" = 7.x ] || ! command -v sparse >/dev/null || set -- W=1 C=1; }
 out=$top/build/kmod/$label$suffix
 src=$out/src
 
@@ -94,6 +94,7 @@ if [ $rc -ne 0 ] ||
 	grep -v 'pahole version differs' "$out/build.log" | grep -qE 'warning:|WARNING:'; then
 	grep -vE '^  (CC|LD|MODPOST|AR)' "$out/build.log" >&2
 	grep -q '^SKIP' "$out/build.log" && exit 77
+	rm -rf "$src" # the next time, it warns again
 	die "the modules do not build cleanly for $label$suffix (log: ${out#"$top"/}/build.log)"
 fi
 rm -f "$out"/*.ko
