@@ -13,7 +13,7 @@
 #define DDIO_MAP_LAYOUT_H
 
 #include "map/map.h"
-#include "map/nest.h"
+#include "map/pieces/nest.h"
 
 /**
  * struct ddio_axis - how the indices of one dimension are dealt out

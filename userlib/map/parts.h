@@ -4,7 +4,7 @@
 #define DDIO_MAP_PARTS_H
 
 #include "map/layout.h"
-#include "map/union.h"
+#include "map/pieces/union.h"
 
 /**
  * struct map_share - the bytes that one process wants

@@ -5,10 +5,10 @@
  */
 #include "tests/unit/lib/ut_nomem.h"
 
-#include "userlib/map/items.c"
-#include "userlib/map/disjoint.c"
-#include "userlib/map/sweep.c"
-#include "userlib/map/union.c"
+#include "userlib/map/pieces/items.c"
+#include "userlib/map/pieces/disjoint.c"
+#include "userlib/map/pieces/sweep.c"
+#include "userlib/map/pieces/union.c"
 #include "userlib/map/map.c"
 #define fail parts_fail
 #include "userlib/map/parts.c"

@@ -2,7 +2,7 @@
 /* Looks for the first byte that two large nests share, piece by piece from the front. */
 #include <errno.h>
 #include <stdlib.h>
-#include "map/union.h"
+#include "map/pieces/union.h"
 
 /* Pieces to look at before giving up: parts that overlap do so early. */
 #define SWEEP_MAX (UINT64_C(1) << 21)

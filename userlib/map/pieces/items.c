@@ -2,7 +2,7 @@
 /* Pieces of a file, sorted and compressed. */
 #include <errno.h>
 #include <stdlib.h>
-#include "map/items.h"
+#include "map/pieces/items.h"
 
 /* Rows of fewer pieces at one distance stay single pieces. */
 #define ROW_MIN 3

@@ -11,7 +11,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include "map/union.h"
+#include "map/pieces/union.h"
 
 static uint64_t greatest_divisor(uint64_t a, uint64_t b)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Nested strides: indices, addresses and linear positions of their bytes. */
 #include <string.h>
-#include "map/nest.h"
+#include "map/pieces/nest.h"
 
 static void nest_weigh(struct nest *nest)
 {

@@ -11,7 +11,7 @@
 #ifndef DDIO_MAP_UNION_H
 #define DDIO_MAP_UNION_H
 
-#include "map/items.h"
+#include "map/pieces/items.h"
 
 /* The most pieces that one map may flatten: it bounds what a short description can cost. */
 #define FLAT_MAX (UINT64_C(1) << 24)

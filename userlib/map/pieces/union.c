@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "map/union.h"
+#include "map/pieces/union.h"
 
 /* Items of one cluster that are kept as they are: a query visits each of them. */
 #define CLUSTER_MAX(procs) (64 + 2 * (uint64_t)(procs))

@@ -7,8 +7,7 @@
 #ifndef DDIO_MAP_ITEMS_H
 #define DDIO_MAP_ITEMS_H
 
-#include "map/map.h"
-#include "map/nest.h"
+#include "map/pieces/nest.h"
 
 /**
  * struct item - bytes of one process, or of the union of all
