@@ -456,7 +456,7 @@ enum ddio_method {
  * @bytes_scattered: of @bytes_share, moved straight between the disks and the memory by I/O
  *	processors on this machine
  * @bytes_moved: of @bytes_share, read or written: less than all of it for a read that the end of the
- *	file has cut (DDIO_XFER_SHORT) and for replicas that a lower rank writes; 0 after a failure
+ *	file has cut (DDIO_XFER_SHORT) and for bytes that a lower rank writes; 0 after a failure
  */
 struct ddio_report {
 	size_t struct_size;
@@ -508,6 +508,7 @@ struct ddio_transfer {
 #define DDIO_XFER_SATF 0x8u	   /* reads, DDs: shortest access time first, where disks know it */
 #define DDIO_XFER_NO_SCATTER 0x10u /* no I/O processor touches this process's memory by itself */
 #define DDIO_XFER_SHORT 0x20u	   /* a read ends where the file does; see report->bytes_moved */
+#define DDIO_XFER_OVERLAP 0x40u	   /* bytes may be named more than once; see ddio_write_all() */
 
 /*
  * Collective transfers: every member of the group makes the same calls in the same order.
@@ -538,10 +539,14 @@ int ddio_read_all(struct ddio_file *file, struct ddio_group *group, const struct
  * @group: the group
  * @t: this member's part, and how it is transferred
  *
- * Of a replicated array (DDIO_ALL) the lowest rank's copy is written.  After a failure the bytes that
+ * Of a replicated array (DDIO_ALL) the lowest rank's copy is written.  With DDIO_XFER_OVERLAP the same holds for
+ * every byte: members may write the same one, and it is the lowest rank's in the end, as if the members had
+ * written one after the other, rank 0 last.  Of a byte that one description names more than once the first counts;
+ * a read puts it wherever it is named.  Such descriptions cost time and memory for each of their pieces, of which
+ * there may be 2^24.  After a failure the bytes that
  * were to be written are undefined; all others are what they were.
  *
- * Return: as ddio_read_all(), and -EBADSLT: two members write the same byte; -ENOSPC: a disk is full.
+ * Return: as ddio_read_all(), and -EBADSLT: two members write the same byte without DDIO_XFER_OVERLAP; -ENOSPC: a disk is full.
  */
 int ddio_write_all(struct ddio_file *file, struct ddio_group *group, const struct ddio_transfer *t);
 

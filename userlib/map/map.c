@@ -39,13 +39,18 @@ int ddio_map_new_array(const struct ddio_array *array, uint32_t nprocs, struct d
 	return map_finish(m, rc, map, why, text);
 }
 
-int ddio_map_new_parts(const struct ddio_part *part, uint32_t nprocs, struct ddio_map **map,
-		       const char **why)
+int ddio_map_new_overlapping(const struct ddio_part *part, uint32_t nprocs, uint32_t rules,
+			     struct ddio_map **map, const char **why)
 {
 	struct ddio_map *m = map_alloc(nprocs, false);
 	const char *text = "";
-	int rc = m ? parts_init(&m->parts, part, nprocs, &text) : -ENOMEM;
+	int rc = m ? parts_init(&m->parts, part, nprocs, rules, &text) : -ENOMEM;
 
+	if (!rc && rules & MAP_LOWEST) {
+		rc = parts_settle(&m->parts, &text);
+		if (rc)
+			parts_destroy(&m->parts);
+	}
 	return map_finish(m, rc, map, why, text);
 }
 
@@ -54,6 +59,70 @@ void ddio_map_free(struct ddio_map *map)
 	if (map && !map->is_array)
 		parts_destroy(&map->parts);
 	free(map);
+}
+
+bool ddio_map_overlaps(const struct ddio_map *map)
+{
+	return !map->is_array && (map->parts.twice || map->parts.claims.n);
+}
+
+uint64_t ddio_map_claims(const struct ddio_map *map)
+{
+	return map->is_array ? 0 : map->parts.claims.n;
+}
+
+struct ddio_map_claim ddio_map_claim(const struct ddio_map *map, uint64_t i)
+{
+	const struct scrap *claim = &map->parts.claims.scrap[i];
+
+	return (struct ddio_map_claim){ claim->off, claim->len, claim->proc };
+}
+
+/* Returns true if the claims have bytes each, and are in file order. */
+static bool claims_ok(const struct ddio_map_claim *claim, uint64_t n)
+{
+	uint64_t end = 0, i;
+
+	for (i = 0; i < n; i++) {
+		if (!claim[i].len || claim[i].off < end || claim[i].len > INT64_MAX ||
+		    claim[i].off > INT64_MAX)
+			return false;
+		end = claim[i].off + claim[i].len;
+	}
+	return true;
+}
+
+int ddio_map_yield(struct ddio_map *map, uint32_t proc, const struct ddio_map_claim *claim,
+		   uint64_t n)
+{
+	struct scraps claims = { 0 };
+	uint64_t i;
+	int rc = 0;
+
+	if (map->is_array || !n)
+		return 0;
+	if (!claims_ok(claim, n))
+		return -EINVAL;
+	for (i = 0; i < n && !rc; i++)
+		rc = scraps_add(&claims,
+				&(struct scrap){ claim[i].off, claim[i].len, 0, claim[i].proc });
+	if (!rc)
+		rc = parts_yield(&map->parts, proc, &claims);
+	free(claims.scrap);
+	return rc;
+}
+
+uint64_t ddio_map_again_size(const struct ddio_map *map, uint32_t proc)
+{
+	const struct map_share *share;
+	uint64_t sum = 0, i;
+
+	if (map->is_array)
+		return 0;
+	share = &map->parts.share[proc];
+	for (i = 0; i < share->nagain; i++)
+		sum += again_len(map, &share->again[i]);
+	return sum;
 }
 
 void ddio_map_clip(struct ddio_map *map, uint64_t end)

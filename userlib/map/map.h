@@ -66,6 +66,21 @@ typedef int (*ddio_map_run_fn)(void *arg, const struct ddio_map_run *run);
 int ddio_map_new_array(const struct ddio_array *array, uint32_t nprocs, struct ddio_map **map,
 		       const char **why);
 
+/* What ddio_map_new_overlapping() allows. */
+#define MAP_TWICE 0x1u /* a process names a byte twice: it has the first in its description */
+#define MAP_AGAIN 0x2u /* with MAP_TWICE: ddio_memmap_again() can fill in the others */
+#define MAP_LOWEST \
+	0x4u /* a byte that several processes name is the lowest's, and no other has it */
+
+/**
+ * ddio_map_new_overlapping - does what ddio_map_new_parts() does where bytes are named more than once
+ * @rules: MAP_*
+ *
+ * Where it has to, it flattens what overlaps to pieces, at most 2^24 of them.
+ */
+int ddio_map_new_overlapping(const struct ddio_part *part, uint32_t nprocs, uint32_t rules,
+			     struct ddio_map **map, const char **why);
+
 /**
  * ddio_map_new_parts - the map of per-process descriptions
  * @part: @nprocs descriptions, all STRIDED or all LIST (an empty one may be either); copied
@@ -73,13 +88,49 @@ int ddio_map_new_array(const struct ddio_array *array, uint32_t nprocs, struct d
  * @map, @why: as above
  *
  * A process may name its bytes in any order.  Naming one byte twice in one
- * process's description is -EINVAL.  A description that is not in file order
+ * process's description is -EINVAL here.  A description that is not in file order
  * is flattened to a sorted list (time and memory proportional to its pieces);
  * one in file order stays nested.
  */
-int ddio_map_new_parts(const struct ddio_part *part, uint32_t nprocs, struct ddio_map **map,
-		       const char **why);
+static inline int ddio_map_new_parts(const struct ddio_part *part, uint32_t nprocs,
+				     struct ddio_map **map, const char **why)
+{
+	return ddio_map_new_overlapping(part, nprocs, 0, map, why);
+}
+
 void ddio_map_free(struct ddio_map *map);
+
+/* Returns true if MAP_TWICE or MAP_LOWEST have made a difference. */
+bool ddio_map_overlaps(const struct ddio_map *map);
+
+/**
+ * struct ddio_map_claim - bytes that several processes name
+ * @off, @len: in the file
+ * @proc: the lowest of them, which has them
+ */
+struct ddio_map_claim {
+	uint64_t off;
+	uint64_t len;
+	uint32_t proc;
+};
+
+/* Return the number of claims of a map with MAP_LOWEST, and the one of number @i in file order. */
+uint64_t ddio_map_claims(const struct ddio_map *map);
+struct ddio_map_claim ddio_map_claim(const struct ddio_map *map, uint64_t i);
+
+/**
+ * ddio_map_yield - takes from @proc what belongs to others
+ * @claim: @n of them, in file order
+ *
+ * For a map that knows only of @proc: with the claims of the map of all processes it has the same
+ * bytes as there.
+ * Return: 0, -EINVAL: the claims are not in order, -ENOMEM, -EOVERFLOW.
+ */
+int ddio_map_yield(struct ddio_map *map, uint32_t proc, const struct ddio_map_claim *claim,
+		   uint64_t n);
+
+/* Returns how many bytes the share of @proc has a second time, with MAP_AGAIN. */
+uint64_t ddio_map_again_size(const struct ddio_map *map, uint32_t proc);
 
 /**
  * ddio_map_clip - make nothing at or beyond @end wanted
@@ -228,5 +279,8 @@ void ddio_memmap_unpack(const struct ddio_memmap *memmap, uint64_t lo, uint64_t 
 			void *mem);
 void ddio_memmap_pack(const struct ddio_memmap *memmap, uint64_t lo, uint64_t hi, bool writing,
 		      void *msg, const void *mem);
+
+/* After a read: copies the bytes that the share names a second time to where it has them, too. */
+void ddio_memmap_again(const struct ddio_memmap *memmap, void *mem);
 
 #endif /* DDIO_MAP_H */

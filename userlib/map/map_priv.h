@@ -24,6 +24,14 @@ static inline uint64_t map_clip(const struct ddio_map *map, uint64_t x)
 	return x < map->end ? x : map->end;
 }
 
+/* Returns how many of these bytes lie where the map has not been clipped. */
+static inline uint64_t again_len(const struct ddio_map *map, const struct map_again *again)
+{
+	uint64_t end = map_clip(map, again->off + again->len);
+
+	return end > again->off ? end - again->off : 0;
+}
+
 /*
  * Returns true if @proc delivers its bytes in a write; false if a lower rank holds the same
  * ones.

@@ -111,7 +111,7 @@ static int memmap_strided(struct ddio_memmap *memmap, const struct ddio_memory *
 
 	*span = 0;
 	for (i = 0; i < memory->nstrided; i++) {
-		rc = nest_read(&nest, &memory->strided[i], true, &end, why);
+		rc = nest_read(&nest, &memory->strided[i], STRIDED_BACK, &end, why);
 		if (rc == -ENODATA)
 			continue;
 		if (rc)
@@ -423,4 +423,36 @@ void ddio_memmap_pack(const struct ddio_memmap *memmap, uint64_t lo, uint64_t hi
 	struct memmap_copy copy = { mem, msg };
 
 	memmap_pieces(memmap, lo, hi, writing, pack_piece, &copy);
+}
+
+/* So many bytes are copied by way of a buffer at a time. */
+#define AGAIN_BYTES 4096
+
+static void again_copy(const struct ddio_memmap *memmap, const struct map_again *again,
+		       uint64_t len, void *mem)
+{
+	unsigned char some[AGAIN_BYTES];
+	struct memmap_copy out = { mem, some }, in = { some, mem };
+	struct memmap_walk from = { memmap, pack_piece, &out };
+	struct memmap_walk to = { memmap, unpack_piece, &in };
+	uint64_t at, n;
+
+	for (at = 0; at < len; at += n) {
+		n = len - at < AGAIN_BYTES ? len - at : AGAIN_BYTES;
+		memmap_interval(&from, again->from + at, n, 0);
+		memmap_interval(&to, again->to + at, n, 0);
+	}
+}
+
+void ddio_memmap_again(const struct ddio_memmap *memmap, void *mem)
+{
+	const struct ddio_map *map = memmap->map;
+	const struct map_share *share;
+	uint64_t i;
+
+	if (map->is_array)
+		return;
+	share = &map->parts.share[memmap->proc];
+	for (i = 0; i < share->nagain; i++)
+		again_copy(memmap, &share->again[i], again_len(map, &share->again[i]), mem);
 }

@@ -13,6 +13,9 @@
  * @share: bytes described so far
  * @end: one past the last byte so far
  * @sorted: every item so far began at or after that
+ * @rules: MAP_*
+ * @twice: it names a byte twice
+ * @again, @nagain: see struct map_share
  * @flat: pieces flattened by the map so far
  */
 struct build {
@@ -21,6 +24,10 @@ struct build {
 	uint64_t share;
 	uint64_t end;
 	bool sorted;
+	uint32_t rules;
+	bool twice;
+	struct map_again *again;
+	uint64_t nagain;
 	uint64_t *flat;
 	const char **why;
 };
@@ -35,17 +42,19 @@ static int fail(const char **why, const char *text, int err)
  * Turns entry @i of a description, of either kind, into a nest.  Returns -ENODATA if it is
  * empty.
  */
-static int part_read(const struct ddio_part *part, uint64_t i, struct nest *nest, const char **why)
+static int part_read(const struct ddio_part *part, uint64_t i, uint32_t rules, struct nest *nest,
+		     const char **why)
 {
+	uint32_t allow = rules & MAP_TWICE ? STRIDED_TWICE : 0;
 	struct ddio_strided plain = { 0 };
 	uint64_t span;
 	int rc;
 
 	if (part->kind == DDIO_PART_STRIDED)
-		return nest_read(nest, &part->strided[i], false, &span, why);
+		return nest_read(nest, &part->strided[i], allow, &span, why);
 	plain.offset = part->list[i].offset;
 	plain.len = part->list[i].len;
-	rc = nest_read(nest, &plain, false, &span, why);
+	rc = nest_read(nest, &plain, 0, &span, why);
 	if (rc == -EOVERFLOW)
 		*why = "list: its last byte is beyond 2^63";
 	return rc;
@@ -95,7 +104,7 @@ static int build_add(struct build *b, const struct nest *nest)
 	return scraps_add(&b->scraps, &scrap);
 }
 
-static void items_free(struct items *items)
+void items_free(struct items *items)
 {
 	uint64_t i;
 
@@ -114,7 +123,7 @@ static int build_read(struct build *b, const struct ddio_part *part)
 	int rc;
 
 	for (i = 0; i < part->n; i++) {
-		rc = part_read(part, i, &nest, b->why);
+		rc = part_read(part, i, b->rules, &nest, b->why);
 		if (rc == -ENODATA)
 			continue;
 		if (rc)
@@ -134,6 +143,20 @@ static int build_read(struct build *b, const struct ddio_part *part)
 	return b->sorted ? build_flush(b) : 0;
 }
 
+/* Keeps of each byte the first that the description names. */
+static int build_settle(struct build *b)
+{
+	struct scraps kept = { 0 };
+	int rc = scraps_settle(&b->scraps, true, &kept, NULL);
+
+	if (!rc && b->rules & MAP_AGAIN)
+		rc = again_find(&b->scraps, &kept, &b->again, &b->nagain);
+	free(b->scraps.scrap);
+	b->scraps = kept;
+	b->twice = true;
+	return rc == -EOVERFLOW ? fail(b->why, "part: it names too many bytes twice", rc) : rc;
+}
+
 static int build_flatten(struct build *b, const struct ddio_part *part)
 {
 	struct nest nest;
@@ -144,7 +167,7 @@ static int build_flatten(struct build *b, const struct ddio_part *part)
 
 	b->scraps.n = 0;
 	for (i = 0; i < part->n; i++) {
-		if (part_read(part, i, &nest, b->why))
+		if (part_read(part, i, b->rules, &nest, b->why))
 			continue;
 		pieces = nest_size(&nest) / nest.dim[nest.ndims - 1].count;
 		if (pieces > FLAT_MAX - *b->flat)
@@ -157,11 +180,12 @@ static int build_flatten(struct build *b, const struct ddio_part *part)
 		share += nest_size(&nest);
 	}
 	scraps_sort(&b->scraps);
-	for (i = 1; i < b->scraps.n; i++) {
-		const struct scrap *scrap = &b->scraps.scrap[i];
-
-		if (scrap[-1].off + scrap[-1].len > scrap->off)
+	if (scraps_meet(&b->scraps)) {
+		if (!(b->rules & MAP_TWICE))
 			return fail(b->why, "part: it names a byte twice", -EINVAL);
+		rc = build_settle(b);
+		if (rc)
+			return rc;
 	}
 	return build_flush(b);
 }
@@ -181,11 +205,24 @@ static int part_check(const struct ddio_part *part, const char **why)
 	return 0;
 }
 
-static int share_init(struct map_share *share, const struct ddio_part *part, uint64_t *flat,
-		      const char **why)
+void share_finish(struct map_share *share)
 {
-	struct build b = { .sorted = true, .flat = flat, .why = why };
 	uint64_t i;
+
+	share->bytes = 0;
+	share->monotone = true;
+	for (i = 0; i < share->items.n; i++) {
+		share->bytes += item_size(&share->items.item[i]);
+		if (share->items.item[i].share != share->items.item[i].before)
+			share->monotone = false;
+	}
+}
+
+static int share_init(struct parts *parts, uint32_t proc, const struct ddio_part *part,
+		      uint32_t rules, uint64_t *flat, const char **why)
+{
+	struct build b = { .sorted = true, .rules = rules, .flat = flat, .why = why };
+	struct map_share *share = &parts->share[proc];
 	int rc = part_check(part, why);
 
 	if (!rc)
@@ -197,14 +234,15 @@ static int share_init(struct map_share *share, const struct ddio_part *part, uin
 	free(b.scraps.scrap);
 	if (rc) {
 		items_free(&b.items);
+		free(b.again);
 		return rc;
 	}
 	share->items = b.items;
 	share->size = b.share;
-	share->monotone = true;
-	for (i = 0; i < share->items.n; i++)
-		if (share->items.item[i].share != share->items.item[i].before)
-			share->monotone = false;
+	share->again = b.again;
+	share->nagain = b.nagain;
+	parts->twice |= b.twice;
+	share_finish(share);
 	return 0;
 }
 
@@ -213,7 +251,7 @@ static uint64_t item_piece_len(const struct item *item)
 	return item->len ? item->len : item->nest->dim[item->nest->ndims - 1].count;
 }
 
-static int parts_unite(struct parts *parts, uint64_t flat, const char **why)
+int parts_unite(struct parts *parts, uint64_t flat, const char **why)
 {
 	struct owned *owned;
 	uint64_t n = 0;
@@ -242,7 +280,8 @@ static int parts_unite(struct parts *parts, uint64_t flat, const char **why)
 	return rc;
 }
 
-int parts_init(struct parts *parts, const struct ddio_part *part, uint32_t nprocs, const char **why)
+int parts_init(struct parts *parts, const struct ddio_part *part, uint32_t nprocs, uint32_t rules,
+	       const char **why)
 {
 	uint32_t kind = 0;
 	uint64_t flat = 0;
@@ -257,7 +296,7 @@ int parts_init(struct parts *parts, const struct ddio_part *part, uint32_t nproc
 		return -ENOMEM;
 	parts->nprocs = nprocs;
 	for (p = 0; p < nprocs; p++) {
-		rc = share_init(&parts->share[p], &part[p], &flat, why);
+		rc = share_init(parts, p, &part[p], rules, &flat, why);
 		if (!rc && part[p].n && kind && part[p].kind != kind)
 			rc = fail(why, "part.kind differs between processes", -EINVAL);
 		if (rc)
@@ -279,8 +318,11 @@ void parts_destroy(struct parts *parts)
 	uint32_t p;
 
 	union_destroy(&parts->all);
-	for (p = 0; p < parts->nprocs; p++)
+	for (p = 0; p < parts->nprocs; p++) {
 		items_free(&parts->share[p].items);
+		free(parts->share[p].again);
+	}
 	free(parts->share);
+	free(parts->claims.scrap);
 	memset(parts, 0, sizeof(*parts));
 }

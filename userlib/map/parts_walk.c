@@ -25,7 +25,7 @@ uint64_t share_below(const struct map_share *share, uint64_t x)
 	uint64_t i = share_find(share, x);
 
 	if (i == share->items.n)
-		return share->size;
+		return share->bytes;
 	return share->items.item[i].before + item_below(&share->items.item[i], x);
 }
 

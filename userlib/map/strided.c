@@ -10,7 +10,7 @@ static int fail(const char **why, const char *text, int err)
 }
 
 /* Adds how far the repetitions of @level reach, to either side. */
-static int level_reach(const struct ddio_level *level, bool memory, uint64_t *down, uint64_t *up,
+static int level_reach(const struct ddio_level *level, uint32_t allow, uint64_t *down, uint64_t *up,
 		       const char **why)
 {
 	uint64_t step = level->stride < 0 ? -(uint64_t)level->stride : (uint64_t)level->stride;
@@ -19,9 +19,9 @@ static int level_reach(const struct ddio_level *level, bool memory, uint64_t *do
 
 	if (!level->count)
 		return fail(why, "strided.level.count is 0", -EINVAL);
-	if (level->stride < 0 && !memory)
+	if (level->stride < 0 && !(allow & STRIDED_BACK))
 		return fail(why, "strided.level.stride is negative in a file", -EINVAL);
-	if (level->count > 1 && !level->stride)
+	if (level->count > 1 && !level->stride && !(allow & STRIDED_TWICE))
 		return fail(why, "strided.level.stride is 0: a byte is named twice", -EINVAL);
 	if (__builtin_mul_overflow(level->count - 1, step, &reach) ||
 	    __builtin_add_overflow(*side, reach, side) || *side > INT64_MAX)
@@ -29,7 +29,7 @@ static int level_reach(const struct ddio_level *level, bool memory, uint64_t *do
 	return 0;
 }
 
-int nest_read(struct nest *nest, const struct ddio_strided *strided, bool memory, uint64_t *span,
+int nest_read(struct nest *nest, const struct ddio_strided *strided, uint32_t allow, uint64_t *span,
 	      const char **why)
 {
 	uint64_t size = strided->len;
@@ -46,7 +46,7 @@ int nest_read(struct nest *nest, const struct ddio_strided *strided, bool memory
 	for (d = 0; d < strided->nlevels; d++) {
 		const struct ddio_level *level = &strided->level[d];
 
-		rc = level_reach(level, memory, &down, &up, why);
+		rc = level_reach(level, allow, &down, &up, why);
 		if (rc)
 			return rc;
 		over |= __builtin_mul_overflow(size, level->count, &size);

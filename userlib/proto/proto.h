@@ -307,6 +307,8 @@ struct ddio_msg_coll_start {
 #define DDIO_COLL_NO_BATCH 0x10u /* one message flushed at a time, as in TR94-226 */
 #define DDIO_COLL_SATF 0x20u	 /* with SORT: shortest access time first, where disks know it */
 #define DDIO_COLL_SHORT 0x40u	 /* a read: nothing at or beyond file_size is wanted */
+#define DDIO_COLL_OVERLAP \
+	0x80u /* bytes named more than once are the first's: lowest rank, then place */
 void ddio_coll_start_free(struct ddio_msg_coll_start *start);
 
 struct ddio_msg_coll_data { /* prefix of COLL_DATA and COLL_PIECE */

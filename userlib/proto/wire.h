@@ -19,9 +19,10 @@
 #define DDIO_FEATURE_OWED 0x8ull     /* OWED */
 #define DDIO_FEATURE_KEPT 0x10ull    /* the reply to FS_ATTACH says what the name space has kept */
 #define DDIO_FEATURE_SHORT 0x20ull   /* COLL_START: a read is cut at the end of the file */
+#define DDIO_FEATURE_OVERLAP 0x40ull /* COLL_START: bytes may be named more than once */
 #define DDIO_WIRE_FEATURES                                                                      \
 	(DDIO_FEATURE_BOUNDS | DDIO_FEATURE_IDENTITY | DDIO_FEATURE_LATER | DDIO_FEATURE_OWED | \
-	 DDIO_FEATURE_KEPT | DDIO_FEATURE_SHORT)
+	 DDIO_FEATURE_KEPT | DDIO_FEATURE_SHORT | DDIO_FEATURE_OVERLAP)
 
 /* Header: magic u32 @0, version u16 @4, opcode u16 @6, flags u32 @8, status u32 @12,
  * tag u64 @16, length u64 @24.  Only replies and COLL_DONE have a status. */

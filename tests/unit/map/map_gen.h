@@ -309,17 +309,11 @@ static inline void gen_tiles(struct twin_rng *rng, struct gen_parts *g, uint64_t
 	}
 }
 
-/**
- * gen_parts - irregular parts and their twin, which the caller destroys
- *
- * Return: false if some process names a byte twice: then it is no map.
- */
-static inline bool gen_parts(struct twin_rng *rng, struct gen_parts *g, struct map_twin *t)
+/* Irregular parts, in which a process may name a byte twice.  Returns the bytes of the file. */
+static inline uint64_t gen_parts_draw(struct twin_rng *rng, struct gen_parts *g)
 {
 	uint64_t bytes = twin_pick(rng, 50, 900);
 	uint64_t kind = twin_pick(rng, 0, 4);
-	bool good = true;
-	uint64_t i;
 	uint32_t p;
 
 	g->nprocs = twin_pick(rng, 1, 9);
@@ -340,13 +334,36 @@ static inline bool gen_parts(struct twin_rng *rng, struct gen_parts *g, struct m
 		memcpy(g->list[1], g->list[0], sizeof(g->list[0]));
 		g->part[1].n = g->part[0].n;
 	}
+	return bytes;
+}
+
+/* Returns entry @i of a part of either kind. */
+static inline struct ddio_strided gen_entry(const struct gen_parts *g, uint32_t proc, uint64_t i)
+{
+	if (g->part[proc].kind == DDIO_PART_STRIDED)
+		return g->strided[proc][i];
+	return (struct ddio_strided){ .offset = g->list[proc][i].offset,
+				      .len = g->list[proc][i].len };
+}
+
+/**
+ * gen_parts - irregular parts and their twin, which the caller destroys
+ *
+ * Return: false if some process names a byte twice: then it is no map.
+ */
+static inline bool gen_parts(struct twin_rng *rng, struct gen_parts *g, struct map_twin *t)
+{
+	uint64_t bytes = gen_parts_draw(rng, g);
+	bool good = true;
+	uint64_t i;
+	uint32_t p;
+
 	twin_init(t, g->nprocs, bytes);
 	for (p = 0; p < g->nprocs; p++)
 		for (i = 0; i < g->part[p].n && good; i++) {
-			struct ddio_strided plain = { .offset = g->list[p][i].offset,
-						      .len = g->list[p][i].len };
+			struct ddio_strided s = gen_entry(g, p, i);
 
-			good = gen_expand(t, p, kind < 2 ? &plain : &g->strided[p][i]);
+			good = gen_expand(t, p, &s);
 		}
 	return good;
 }

@@ -9,10 +9,13 @@
 #include "userlib/map/pieces/disjoint.c"
 #include "userlib/map/pieces/sweep.c"
 #include "userlib/map/pieces/union.c"
+#include "userlib/base/heap.c"
+#include "userlib/map/pieces/settle.c"
 #include "userlib/map/map.c"
 #define fail parts_fail
 #include "userlib/map/parts.c"
 #undef fail
+#include "userlib/map/parts_overlap.c"
 #define fail place_fail_text
 #include "userlib/map/memmap.c"
 #undef fail
@@ -25,6 +28,7 @@ struct attempt {
 	const struct ddio_array *array;
 	const struct ddio_part *part;
 	const struct ddio_memory *memory;
+	uint32_t rules;
 };
 
 /* A map and a memmap in it; what was made is freed again, however far it came. */
@@ -38,7 +42,7 @@ static int attempt_run(const struct attempt *a, const char **why)
 	if (a->array)
 		rc = ddio_map_new_array(a->array, 4, &map, why);
 	else
-		rc = ddio_map_new_parts(a->part, 4, &map, why);
+		rc = ddio_map_new_overlapping(a->part, 4, a->rules, &map, why);
 	if (rc)
 		return rc;
 	rc = ddio_memmap_new(map, 1, a->memory, &memmap, &span, why);
@@ -111,6 +115,10 @@ static void test_lists(void)
 		for (i = 0; i < NLIST; i++)
 			list[p][i] = (struct ddio_extent){ i * 100 + p * 3 + i % 7, 5 };
 	attempt_all(&a, 10);
+	a.rules = MAP_TWICE | MAP_AGAIN | MAP_LOWEST;
+	attempt_all(&a, 20);
+	list[1][7] = list[1][9]; /* and one names bytes twice */
+	attempt_all(&a, 25);
 }
 
 /* Nests of three levels, between single pieces; two interleave and two overlap. */

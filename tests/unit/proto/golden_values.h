@@ -260,7 +260,7 @@ static const struct ddio_part two_parts[] = {
 static const struct ddio_msg_coll_start coll_start_lists = {
 	.group = BYTES16(1),
 	.op = N64(2),
-	.flags = DDIO_COLL_SHORT,
+	.flags = DDIO_COLL_SHORT | DDIO_COLL_OVERLAP,
 	.nprocs = 2,
 	.file = { .ref = { .id = N64(6), .block = 8192 },
 		  .ndisks = 1,

@@ -130,7 +130,7 @@ static void xfer_buffers(struct faults_cp *cp, uint32_t k)
 	const struct faults_file *file = &cp->f->file[x->file];
 	uint32_t i;
 
-	cp->cells[k] = calloc(file->cells + 1, sizeof(*cp->cells[k]));
+	cp->cells[k] = calloc(FAULTS_TWICE * file->cells + FAULTS_TWICE, sizeof(*cp->cells[k]));
 	if (!cp->cells[k])
 		abort();
 	cp->ncells[k] = faults_part_cells(&x->part, cp->rank, cp->cells[k]);

@@ -43,6 +43,24 @@ void faults_part_lists(struct faults *f, struct faults_part *part, uint32_t firs
 	}
 }
 
+void faults_part_overlap(struct faults *f, struct faults_part *part, uint32_t first, uint32_t cells)
+{
+	uint32_t len, r, i;
+
+	part->kind = DDIO_PART_LIST;
+	for (r = 0; r < f->conf.cps; r++) {
+		part->nlist[r] = faults_pick(&f->rng, 0, 8);
+		for (i = 0; i < part->nlist[r]; i++) {
+			len = faults_scale(&f->rng, 1, cells / 4 + 1);
+			part->list[r][i] = (struct ddio_extent){
+				(first + faults_pick(&f->rng, 0, cells - len)) *
+					(uint64_t)FAULTS_CELL,
+				(uint64_t)len * FAULTS_CELL
+			};
+		}
+	}
+}
+
 static void dim_make(struct faults *f, struct ddio_dim *d, uint64_t size, uint32_t procs, bool all)
 {
 	*d = (struct ddio_dim){ .size = size, .procs = procs };

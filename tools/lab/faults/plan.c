@@ -111,14 +111,21 @@ static void xfer_coll(struct faults *f, struct faults_xfer *x, uint32_t file)
 	x->outstanding = faults_chance(&f->rng, 50) ? 0 : faults_pick(&f->rng, 1, 8);
 	if (f->conf.lax && !write && faults_chance(&f->rng, 50))
 		x->flags |= DDIO_XFER_SHORT;
+	if (f->conf.lax && faults_chance(&f->rng, 30))
+		x->flags |= DDIO_XFER_OVERLAP;
 	if (write)
 		target->version++;
 	for (r = 0; r < f->conf.cps; r++) {
 		x->write[r] = write;
 		x->version[r] = target->version;
+		/* What one writes over another must be told apart. */
+		target->version += write && x->flags & DDIO_XFER_OVERLAP;
 	}
 	range_pick(f, target, write || x->flags & DDIO_XFER_SHORT, &first, &cells);
-	faults_part_make(f, &x->part, first, cells, write);
+	if (x->flags & DDIO_XFER_OVERLAP && faults_chance(&f->rng, 70))
+		faults_part_overlap(f, &x->part, first, cells);
+	else
+		faults_part_make(f, &x->part, first, cells, write);
 }
 
 /* Gives each process one or more pieces of its own. */

@@ -220,7 +220,8 @@ static void end_coll(struct faults *f, uint32_t k)
 	uint32_t r;
 
 	check_verdict(f, k, x->write[0] ? "write_all" : "read_all");
-	for (r = 0; r < ncps(f); r++) {
+	/* Of what several write, the lowest rank's stays. */
+	for (r = ncps(f); r-- > 0;) {
 		const struct faults_call *call = call_of(f, r, k);
 
 		if (x->write[r]) {

@@ -16,6 +16,7 @@
 #define FAULTS_FILES 3
 #define FAULTS_IDS 1000
 #define FAULTS_CELL 8u	 /* bytes: the unit of the model */
+#define FAULTS_TWICE 10u /* most times that a process may name all cells of a file */
 #define FAULTS_VALUES 10 /* most values that a cell may have at a time */
 #define FAULTS_MS 1000000ull
 #define FAULTS_TIMEOUT_MS 1000u
@@ -102,8 +103,8 @@ struct faults_result {
  * @kinds: bit mask of faults
  * @gap_ns: mean time from one to the next
  * @most: of them
- * @lax: some transfers have flags that allow what is refused without: DDIO_XFER_SHORT.  Follows from the
- *	seed, so that the other seeds mean what they meant before.
+ * @lax: some transfers have flags that allow what is refused without: DDIO_XFER_SHORT, DDIO_XFER_OVERLAP.
+ *	Follows from the seed, so that the other seeds mean what they meant before.
  */
 struct faults_conf {
 	uint32_t iops, disks, cps, files, rounds;
@@ -300,7 +301,10 @@ void faults_round_plan(struct faults *f);
 void faults_part_make(struct faults *f, struct faults_part *part, uint32_t first, uint32_t cells,
 		      bool write);
 void faults_part_lists(struct faults *f, struct faults_part *part, uint32_t first, uint32_t cells);
-/* Fills @cells, which has room for all cells of a file.  Return: how many. */
+/* Draws pieces for each process, of which some overlap, at most 8 of a quarter of the cells. */
+void faults_part_overlap(struct faults *f, struct faults_part *part, uint32_t first,
+			 uint32_t cells);
+/* Fills @cells, which has room for FAULTS_TWICE times the cells of a file.  Return: how many. */
 uint32_t faults_part_cells(const struct faults_part *part, uint32_t rank, uint32_t *cells);
 /* cp.c */
 void faults_cp_round(struct faults_cp *cp);

@@ -16,7 +16,11 @@
 #include "cp/coll/op.h"
 #include "cp/group/fan.h"
 
-enum { VERDICT = 16 };
+/* Bytes: of what is always there; of a claim. */
+enum { VERDICT = 16, CLAIM = 20 };
+
+/* Bounds the claims, so that the message has room for the rest. */
+#define VERDICT_MAX (DDIO_MAX_PAYLOAD / 2)
 
 /*
  * All members' descriptions
@@ -41,14 +45,16 @@ static int parts_end(struct ddio_op *op, struct error *error)
 {
 	const char *why = NULL;
 	char what[DDIO_MAX_TEXT];
-	uint32_t r;
+	uint32_t r, rules = 0;
 	int err = 0;
 
+	if (op->flags & DDIO_XFER_OVERLAP)
+		rules = op->writing ? MAP_TWICE | MAP_LOWEST : MAP_TWICE;
 	for (r = 0; r < op->nparts && !err; r++)
 		if (!op->parts[r].kind)
 			err = -EPROTO;
 	if (!err)
-		err = ddio_map_new_parts(op->parts, op->nprocs, &op->whole, &why);
+		err = ddio_map_new_overlapping(op->parts, op->nprocs, rules, &op->whole, &why);
 	if (err) {
 		op_describe(op, what);
 		error_set(error, err, "%.300s: %s", what, why ? why : strerror(-err));
@@ -94,12 +100,64 @@ static void read_clip(struct ddio_op *op)
 }
 
 /*
- * What comes with the verdict: the file's size, where the last byte that is wanted ends, and for
- * 2P the descriptions
+ * What comes with the verdict: the file's size, where the last byte that is wanted ends; of a write
+ * that may overlap, the claims; and for 2P the descriptions
  */
 static bool verdict_has_parts(const struct ddio_op *op)
 {
 	return op->method == DDIO_METHOD_2P && op->part_kind != DDIO_PART_ARRAY;
+}
+
+bool op_yields(const struct ddio_op *op)
+{
+	return op->writing && op->flags & DDIO_XFER_OVERLAP && op->part_kind != DDIO_PART_ARRAY;
+}
+
+static size_t claims_len(const struct ddio_op *op)
+{
+	return op_yields(op) ? 8 + CLAIM * (size_t)ddio_map_claims(op->whole) : 0;
+}
+
+/* Their number, and of each the first byte, length and rank.  Returns where they end. */
+static uint8_t *claims_put(const struct ddio_op *op, uint8_t *p)
+{
+	uint64_t n, i;
+
+	if (!op_yields(op))
+		return p;
+	n = ddio_map_claims(op->whole);
+	bytes_put64(p, n);
+	for (i = 0, p += 8; i < n; i++, p += CLAIM) {
+		struct ddio_map_claim claim = ddio_map_claim(op->whole, i);
+
+		bytes_put64(p, claim.off);
+		bytes_put64(p + 8, claim.len);
+		bytes_put32(p + 16, claim.proc);
+	}
+	return p;
+}
+
+/* Takes from this process's map what lower ranks write.  Returns the bytes used, or a negative errno. */
+static ssize_t claims_get(struct ddio_op *op, const uint8_t *data, size_t len)
+{
+	struct ddio_map_claim *claim;
+	uint64_t n, i;
+	int err;
+
+	if (!op_yields(op))
+		return 0;
+	n = len < 8 ? UINT64_MAX : bytes_get64(data);
+	if (n > (len - 8) / CLAIM)
+		return -EPROTO;
+	claim = calloc(n + 1, sizeof(*claim));
+	if (!claim)
+		return -ENOMEM;
+	for (i = 0, data += 8; i < n; i++, data += CLAIM)
+		claim[i] = (struct ddio_map_claim){ bytes_get64(data), bytes_get64(data + 8),
+						    bytes_get32(data + 16) };
+	err = ddio_map_yield(op->map, op->rank, claim, n);
+	free(claim);
+	return err ? err : (ssize_t)(8 + CLAIM * n);
 }
 
 static uint8_t *verdict_put(struct ddio_op *op, size_t *len)
@@ -107,7 +165,7 @@ static uint8_t *verdict_put(struct ddio_op *op, size_t *len)
 	uint8_t *buf, *p;
 	uint32_t r;
 
-	*len = VERDICT;
+	*len = VERDICT + claims_len(op);
 	for (r = 0; verdict_has_parts(op) && r < op->nparts; r++)
 		*len += (size_t)ddio_put_part(NULL, 0, &op->parts[r]);
 	buf = malloc(*len);
@@ -115,7 +173,7 @@ static uint8_t *verdict_put(struct ddio_op *op, size_t *len)
 		return NULL;
 	bytes_put64(buf, op->file_size);
 	bytes_put64(buf + 8, op->hi);
-	p = buf + VERDICT;
+	p = claims_put(op, buf + VERDICT);
 	for (r = 0; verdict_has_parts(op) && r < op->nparts; r++)
 		p += ddio_put_part(p, *len - (size_t)(p - buf), &op->parts[r]);
 	return buf;
@@ -123,6 +181,7 @@ static uint8_t *verdict_put(struct ddio_op *op, size_t *len)
 
 static int verdict_get(struct ddio_op *op, const uint8_t *data, size_t len, struct error *error)
 {
+	ssize_t claims;
 	size_t used;
 	uint32_t r;
 	int err = 0;
@@ -138,10 +197,18 @@ static int verdict_get(struct ddio_op *op, const uint8_t *data, size_t len, stru
 	read_clip(op);
 	if (op->whole)
 		ddio_map_bounds(op->whole, &op->lo, &op->hi);
-	if (!verdict_has_parts(op) || op->whole)
-		return 0;
 	data += VERDICT;
 	len -= VERDICT;
+	claims = claims_get(op, data, len);
+	if (claims < 0) {
+		error_set(error, (int)claims, "what several members write: %s",
+			  strerror((int)-claims));
+		return (int)claims;
+	}
+	if (!verdict_has_parts(op) || op->whole)
+		return 0;
+	data += claims;
+	len -= (size_t)claims;
 	err = parts_begin(op);
 	for (r = 0; r < op->nprocs && !err; r++) {
 		err = ddio_get_part(data, len, &op->parts[r], &used);
@@ -200,7 +267,11 @@ static void start_sized(struct size_job *job)
 	op->file_size = job->size;
 	if (!error.status && !whole_gather(op, &error) && !start_check(op, &error)) {
 		data = verdict_put(op, &len);
-		if (!data)
+		if (len > VERDICT_MAX)
+			error_set(&error, -E2BIG,
+				  "write of %s: its parts overlap in too many places",
+				  op->file->rec.name);
+		else if (!data)
 			error_set(&error, -ENOMEM, "out of memory");
 		else if (op->m->launch)
 			op->m->launch(op, &error);

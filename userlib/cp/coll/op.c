@@ -93,10 +93,23 @@ static void op_end(struct ddio_op *op)
 	end_begin(op);
 }
 
+/* Fills in what the share names a second time. */
+static void op_again(struct ddio_op *op)
+{
+	uint64_t bytes = op->writing ? 0 : ddio_map_again_size(op->map, op->rank);
+
+	if (!bytes)
+		return;
+	ddio_memmap_again(op->memmap, op->buf);
+	ddio_env_charge(op->session->env, DDIO_WORK_COPY, bytes);
+}
+
 void op_moved(struct ddio_op *op)
 {
-	if (op->phase == PHASE_MOVING)
-		op_end(op);
+	if (op->phase != PHASE_MOVING)
+		return;
+	op_again(op);
+	op_end(op);
 }
 
 static void op_stop(struct ddio_op *op)

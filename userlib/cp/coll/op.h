@@ -149,6 +149,8 @@ void op_free(struct ddio_op *op);
 
 /* Begins the agreement on the transfer; ends, at once or later, in op_agreed(). */
 void agreement_begin(struct ddio_op *op);
+/* Returns true if a lower rank may write some of this process's bytes; the verdict says which. */
+bool op_yields(const struct ddio_op *op);
 /* Begins the agreement on the result; ends, at once or later, in op_ended(). */
 void end_begin(struct ddio_op *op);
 /* op.c, called by agreement.c. */

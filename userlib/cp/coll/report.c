@@ -67,6 +67,8 @@ void report_fill(struct ddio_op *op)
 	r->sorted = op->method == DDIO_METHOD_DDS;
 	r->bytes_share = op->share;
 	r->bytes_moved = op->result.status ? 0 : op_due(op);
+	if (r->bytes_moved && !op->writing)
+		r->bytes_moved += ddio_map_again_size(op->map, op->rank);
 	r->iops = nodes_count(op);
 	if (op->m->report)
 		op->m->report(op);

@@ -15,7 +15,7 @@
 
 #define KNOWN_FLAGS                                                                \
 	(DDIO_XFER_SYNC | DDIO_XFER_ROTATE | DDIO_XFER_NO_BATCH | DDIO_XFER_SATF | \
-	 DDIO_XFER_NO_SCATTER | DDIO_XFER_SHORT)
+	 DDIO_XFER_NO_SCATTER | DDIO_XFER_SHORT | DDIO_XFER_OVERLAP)
 
 static int op_wrong(struct ddio_op *op, int err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -108,7 +108,9 @@ static int own_map(struct ddio_op *op, const struct ddio_part *part, const char 
 	for (r = 0; r < op->nprocs; r++)
 		parts[r].kind = part->kind;
 	parts[op->rank] = *part;
-	err = ddio_map_new_parts(parts, op->nprocs, &op->map, why);
+	err = ddio_map_new_overlapping(parts, op->nprocs,
+				       op->flags & DDIO_XFER_OVERLAP ? MAP_TWICE | MAP_AGAIN : 0,
+				       &op->map, why);
 	free(parts);
 	return err;
 }

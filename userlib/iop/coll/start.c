@@ -72,6 +72,13 @@ static int find_reactors(struct coll_req *req, const struct ddio_iop *iop, struc
 	return -ENOENT;
 }
 
+static uint32_t map_rules(const struct ddio_msg_coll_start *st)
+{
+	if (!(st->flags & DDIO_COLL_OVERLAP))
+		return 0;
+	return st->flags & DDIO_COLL_WRITE ? MAP_TWICE | MAP_LOWEST : MAP_TWICE;
+}
+
 static int make_map(struct coll_req *req, struct verdict *v)
 {
 	const struct ddio_msg_coll_start *st = &req->start;
@@ -81,7 +88,8 @@ static int make_map(struct coll_req *req, struct verdict *v)
 	if (st->parts[0].kind == DDIO_PART_ARRAY)
 		err = ddio_map_new_array(&st->array, st->nprocs, &req->map, &why);
 	else
-		err = ddio_map_new_parts(st->parts, st->nprocs, &req->map, &why);
+		err = ddio_map_new_overlapping(st->parts, st->nprocs, map_rules(st), &req->map,
+					       &why);
 	if (err) {
 		verdict_set(v, ddio_status_from_errno(err), COLL_NOBODY,
 			    "malformed description of the parts: %s", why);

@@ -265,9 +265,11 @@ static void want_serve(struct lane *lane, const struct dd_want *want)
 	uint64_t lo = want->block * op->file->rec.ref.block, hi = lo + op->file->rec.ref.block;
 	uint64_t len = ddio_map_put_size(op->map, op->rank, lo, hi);
 	struct error error;
-	int err;
+	int err = -EPROTO;
 
-	err = piece_send(lane, op, want, lo, hi, len);
+	/* What was asked for before the verdict may be a lower rank's. */
+	if (len)
+		err = piece_send(lane, op, want, lo, hi, len);
 	if (!err) {
 		dd->moved += len;
 		op->messages++;
@@ -278,15 +280,25 @@ static void want_serve(struct lane *lane, const struct dd_want *want)
 	op_fail(op, &error);
 }
 
+/* Returns the first block that can be sent: not before the verdict has said whose its bytes are. */
+static struct dd_want *want_next(struct dd_wire *wire)
+{
+	struct dd_want *want;
+
+	ddio_list_for_each_entry(want, &wire->wants, link)
+		if (want->op->phase != PHASE_AGREEING || !op_yields(want->op))
+			return want;
+	return NULL;
+}
+
 /* Sends blocks until enough is queued to keep the stream busy. */
 static void dd_drained(struct lane *lane)
 {
 	struct dd_wire *wire = wire_find(lane);
 	struct dd_want *want;
 
-	while (wire && lane->state == LANE_READY && !ddio_list_empty(&wire->wants) &&
-	       ddio_conn_queued(lane->conn) < DDIO_CONN_HIGH) {
-		want = ddio_list_first(&wire->wants, struct dd_want, link);
+	while (wire && lane->state == LANE_READY && ddio_conn_queued(lane->conn) < DDIO_CONN_HIGH &&
+	       (want = want_next(wire))) {
 		ddio_list_del(&want->link);
 		want_serve(lane, want);
 		free(want);
@@ -339,6 +351,16 @@ static int dd_want(struct lane *lane, const void *payload, size_t len)
 	if (!err)
 		dd_drained(lane);
 	return err;
+}
+
+void dd_data_go(struct ddio_session *session)
+{
+	uint32_t i, r;
+
+	for (i = 0; i < session->conf->nnodes; i++)
+		for (r = 0; r < session->nodes[i].nlanes; r++)
+			if (session->nodes[i].lanes[r])
+				dd_drained(session->nodes[i].lanes[r]);
 }
 
 /*

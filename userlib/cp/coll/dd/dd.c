@@ -82,12 +82,17 @@ static void dd_prepare(struct ddio_op *op)
  */
 static void dd_run(struct ddio_op *op)
 {
+	struct ddio_session *session = op->session;
+	bool yields = op_yields(op);
 	struct dd *dd = op->priv;
 
 	/* Nothing is wanted: no node was asked. */
 	if (!op->hi)
 		dd->left = 0;
 	dd_check_end(op);
+	/* A block that cannot be sent ends the operation. */
+	if (yields)
+		dd_data_go(session);
 }
 
 static void dd_abort(struct ddio_op *op)

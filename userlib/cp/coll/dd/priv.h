@@ -69,6 +69,8 @@ int dd_launch(struct ddio_op *op, struct error *error);
 /* data.c */
 /* Stops sending and receiving data of the operation. */
 void dd_data_stop(struct ddio_op *op);
+/* Sends what has waited for a verdict; operations may end by it. */
+void dd_data_go(struct ddio_session *session);
 
 /* end.c */
 /* Returns the DD operation that a message of a lane is for; NULL if it is over or none. */

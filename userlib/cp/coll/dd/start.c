@@ -66,6 +66,8 @@ static uint32_t start_flags(const struct ddio_op *op)
 		flags |= DDIO_COLL_NO_BATCH;
 	if (op->clipped)
 		flags |= DDIO_COLL_SHORT;
+	if (ddio_map_overlaps(op->whole))
+		flags |= DDIO_COLL_OVERLAP;
 	return flags;
 }
 
@@ -106,17 +108,23 @@ static struct dd_start *start_encode(struct ddio_op *op, size_t *len)
 static int nodes_able(const struct ddio_op *op, struct error *error)
 {
 	const struct dd *dd = op->priv;
+	uint64_t need = 0;
 	uint32_t i;
 
-	for (i = 0; op->clipped && i < dd->nnodes; i++) {
+	if (op->clipped)
+		need |= DDIO_FEATURE_SHORT;
+	if (ddio_map_overlaps(op->whole))
+		need |= DDIO_FEATURE_OVERLAP;
+	for (i = 0; i < dd->nnodes; i++) {
 		struct lane *lane = dd->lanes[i].lane;
 
-		if (lane->state != LANE_READY ||
-		    ddio_conn_features(lane->conn) & DDIO_FEATURE_SHORT)
+		if (lane->state != LANE_READY || !(need & ~ddio_conn_features(lane->conn)))
 			continue;
-		error_status(error, DDIO_ST_UNSUPPORTED,
-			     "node %s (%s) is too old for a read that reaches beyond the end of %s",
-			     LANE_NAMES(lane), op->file->rec.name);
+		error_status(error, DDIO_ST_UNSUPPORTED, "node %s (%s) is too old for %s %s",
+			     LANE_NAMES(lane),
+			     op->clipped ? "a read that reaches beyond the end of"
+					 : "bytes that are named more than once of",
+			     op->file->rec.name);
 		return error->err;
 	}
 	return 0;
