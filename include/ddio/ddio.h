@@ -161,6 +161,18 @@ int ddio_group_split(struct ddio_group *group, int color, int key, struct ddio_g
 int ddio_group_barrier(struct ddio_group *group);
 
 /**
+ * ddio_group_set_patient - makes a group wait for late members; collective
+ * @group: the group, whose later calls never fail with -ETIMEDOUT because a member comes late
+ *
+ * They wait for as long as the members live.  One that dies is noticed at once, one whose machine falls
+ * silent after twice the session's timeout at most and a little more, also while others are late; all others
+ * get -ECONNABORTED then.  Groups that are split from it later are patient, too.  It cannot be taken back.
+ *
+ * Return: as ddio_group_barrier().
+ */
+int ddio_group_set_patient(struct ddio_group *group);
+
+/**
  * ddio_group_rank - this process's rank
  * @group: the group
  *

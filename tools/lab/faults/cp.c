@@ -117,6 +117,8 @@ static void cp_form(struct faults_cp *cp)
 	if (CALL(cp, "group_create",
 		 ddio_group_create(cp->session, cp->rank, cp->f->conf.cps, address, &cp->group)))
 		return;
+	if (cp->f->conf.lax && CALL(cp, "set_patient", ddio_group_set_patient(cp->group)))
+		return;
 	for (i = 0; i < cp->f->conf.files; i++)
 		cp_open(cp, i);
 }

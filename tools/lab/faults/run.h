@@ -103,8 +103,8 @@ struct faults_result {
  * @kinds: bit mask of faults
  * @gap_ns: mean time from one to the next
  * @most: of them
- * @lax: some transfers have flags that allow what is refused without: DDIO_XFER_SHORT, DDIO_XFER_OVERLAP.
- *	Follows from the seed, so that the other seeds mean what they meant before.
+ * @lax: some transfers have flags that allow what is refused without: DDIO_XFER_SHORT, DDIO_XFER_OVERLAP;
+ *	and groups are patient.  Follows from the seed, so that the other seeds mean what they meant before.
  */
 struct faults_conf {
 	uint32_t iops, disks, cps, files, rounds;
@@ -249,7 +249,7 @@ struct faults_cp {
 	struct ddio_group *group;
 	struct ddio_file *file[FAULTS_FILES];
 	uint64_t id[FAULTS_FILES];
-	struct faults_call call[FAULTS_FILES * 2 + 2];
+	struct faults_call call[FAULTS_FILES * 2 + 3];
 	uint32_t ncalls;
 	uint64_t in_call; /* start of the current call; 0: none */
 	const char *what;

@@ -61,6 +61,8 @@ static void fan_end(struct fan *fan, const struct error *error, const void *data
 	void (*done)(void *, const struct error *, const void *, size_t) = fan->done;
 	void *arg = fan->arg;
 
+	if (fan->seq % STEP_NUMBERS == STEP_FIRST)
+		fan->group->first_ended = fan->seq / STEP_NUMBERS;
 	fan_remember(fan);
 	fan_free(fan);
 	done(arg, error, data, len);
@@ -274,7 +276,7 @@ void fan_advance(struct fan *fan)
 		return;
 	if (fan->mine && !fan->nmissing)
 		fan_decide(fan);
-	else if (fan->late)
+	else if (fan->late && !fan_patient(fan->group, fan->seq))
 		fan_late_report(fan);
 }
 
@@ -493,6 +495,7 @@ static const struct step_kind fan_kinds[] = {
 	{ .kind = FAN_KIND_FORM, .name = "the forming of the group" },
 	{ .kind = FAN_KIND_BARRIER, .name = "a barrier" },
 	{ .kind = FAN_KIND_SPLIT, .name = "a split of the group" },
+	{ .kind = FAN_KIND_PATIENT, .name = "ddio_group_set_patient()" },
 	{ .kind = 0 },
 };
 

@@ -15,6 +15,10 @@
  *   missing ranks (LATE).  A member that waits only for the verdict answers
  *   too, with an empty list.  Rank 0 alone decides, so a step that expires for
  *   one member expires for all.
+ *
+ *   In a patient group a member whose time is up only tells its neighbours in
+ *   the tree, and they theirs, that there is a step.  A member that knows of one
+ *   looks after its neighbours, so each dead member is found by one of them.
  */
 #ifndef DDIO_CP_FAN_H
 #define DDIO_CP_FAN_H
@@ -30,8 +34,9 @@ enum fan_kind {
 	FAN_KIND_START = 5,  /* of a transfer */
 	FAN_KIND_MIDDLE = 6, /* between the two phases of a two-phase transfer */
 	FAN_KIND_END = 7,
-	FAN_KIND_LATE = 100, /* up: its data are the missing ranks */
-	FAN_KIND_ASK = 101,  /* down: which members are missing?  "blame" is the kind of the step */
+	FAN_KIND_PATIENT = 8, /* from here on steps do not expire */
+	FAN_KIND_LATE = 100,  /* up: its data are the missing ranks */
+	FAN_KIND_ASK = 101, /* down: which members are missing?  "blame" is the kind of the step */
 };
 
 /**

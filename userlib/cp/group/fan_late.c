@@ -74,7 +74,8 @@ static unsigned int late_ask(struct fan *fan)
 	for (k = 0; (child = tree_child(g->rank, g->size, k)) != UINT32_MAX; k++) {
 		if (fan->arrived & 1u << k)
 			continue;
-		if (fan_send(g, child, DDIO_OP_FAN_OUT, &msg)) {
+		/* The loss of a neighbour breaks a patient group, whatever it is doing. */
+		if (fan_send(g, child, DDIO_OP_FAN_OUT, &msg) && !fan_patient(g, fan->seq)) {
 			late_add(fan, child);
 			fan->arrived |= 1u << k;
 		}
@@ -82,10 +83,30 @@ static unsigned int late_ask(struct fan *fan)
 	return k;
 }
 
+bool fan_patient(const struct ddio_group *group, uint64_t seq)
+{
+	return group->patient_from && seq / STEP_NUMBERS >= group->patient_from;
+}
+
+/* Tells all neighbours that there is a step, and they theirs. */
+static void late_spread(struct fan *fan)
+{
+	if (fan->late || fan->state == FAN_OVER)
+		return;
+	fan->late = true;
+	late_ask(fan);
+	if (fan->group->rank)
+		late_send(fan, 0);
+}
+
 static void late_begin(struct fan *fan)
 {
 	uint64_t grace;
 
+	if (fan_patient(fan->group, fan->seq)) {
+		late_spread(fan);
+		return;
+	}
 	if (fan->late)
 		return;
 	fan->late = true;
@@ -117,7 +138,9 @@ static void fan_expired(void *arg)
 {
 	struct fan *fan = arg;
 
-	if (fan->state == FAN_SENT) {
+	if (fan_patient(fan->group, fan->seq)) {
+		late_spread(fan);
+	} else if (fan->state == FAN_SENT) {
 		if (fan->group->rank && !fan->nmissing)
 			late_send(fan, 0);
 	} else if (fan->state == FAN_OPEN) {
@@ -165,6 +188,22 @@ static int late_take(struct fan *fan, unsigned int k, const uint8_t *data, uint3
 	return 0;
 }
 
+/* A child of a patient group says that there is a step, which may have ended here meanwhile. */
+static int late_heard(struct ddio_group *group, const struct ddio_msg_fan *msg)
+{
+	struct fan *fan;
+
+	if (msg->seq % STEP_NUMBERS != STEP_FIRST)
+		return -EPROTO;
+	if (msg->seq / STEP_NUMBERS <= group->first_ended)
+		return 0;
+	fan = fan_get(group, msg->seq, bytes_get32(msg->data));
+	if (!fan)
+		return -EPROTO;
+	late_spread(fan);
+	return 0;
+}
+
 int fan_late_up(struct ddio_group *group, unsigned int k, const struct ddio_msg_fan *msg)
 {
 	const uint8_t *data = msg->data;
@@ -177,6 +216,8 @@ int fan_late_up(struct ddio_group *group, unsigned int k, const struct ddio_msg_
 	named = n < FAN_NAMED ? n : FAN_NAMED;
 	if (n >= group->size || msg->len != 8 + 4 * named)
 		return -EPROTO;
+	if (fan_patient(group, msg->seq))
+		return n ? -EPROTO : late_heard(group, msg);
 	fan = n ? fan_get(group, msg->seq, bytes_get32(data)) : fan_find(group, msg->seq);
 	if (n)
 		return fan ? late_take(fan, k, data, n) : -EPROTO;

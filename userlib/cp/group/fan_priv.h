@@ -21,7 +21,7 @@ enum fan_state {
  * @seq: number of the turn and position in it
  * @kind: of the first contribution
  * @mine: the application has called
- * @late: it has expired, or the parent asked
+ * @late: it has expired, or the parent asked; of a patient group: the neighbours know of it
  * @gave_up: it goes on without a child that may still answer
  * @arrived: bit k: the child whose distance is 1 << k
  * @verdict: the worst error so far, of rank @verdict_rank
@@ -62,6 +62,8 @@ struct fan *fan_find(struct ddio_group *group, uint64_t seq);
 struct fan *fan_get(struct ddio_group *group, uint64_t seq, uint32_t kind);
 
 /* fan_late.c */
+/* Returns true if the step does not expire. */
+bool fan_patient(const struct ddio_group *group, uint64_t seq);
 void fan_expire_arm(struct fan *fan);
 /* Reports which members are missing, upward or to all: every child has answered. */
 void fan_late_report(struct fan *fan);

@@ -92,6 +92,8 @@ struct turn {
  * @told_all: rank 0: the members know all addresses
  * @peers: struct peer.node, by rank: the members with whom there ever was a connection
  * @broken: why the group can do nothing any more; rank @blame is to blame
+ * @patient_from: steps of turns from this number on wait for members as long as they live; 0: none
+ * @first_ended: the last turn whose first step has ended here; they end in order
  * @turns: wait for their turn; @turn is the one that has it
  * @fans: steps that are not over
  * @ended: steps that failed before all children had contributed
@@ -111,6 +113,7 @@ struct ddio_group {
 	struct error broken;
 	uint32_t blame;
 	uint64_t last_number;
+	uint64_t patient_from, first_ended;
 	struct ddio_list turns;
 	struct turn *turn;
 	struct ddio_list fans;

@@ -38,6 +38,8 @@ static void split_formed(struct form *form)
 	struct split_call *sc = form->arg;
 
 	sc->error = form->error;
+	if (form->group && sc->group->patient_from && sc->turn.number >= sc->group->patient_from)
+		form->group->patient_from = 1;
 	split_end(sc);
 }
 
