@@ -124,13 +124,12 @@ int kv_direct(struct kv *kv, int (*fn)(struct lmdb *db, MDB_txn *txn, void *arg)
 	return kv_clean(kv) ? lmdb_write(&kv->db, direct_run, &d) : -EBUSY;
 }
 
-int kv_direct_read(struct kv *kv, int (*fn)(struct lmdb *db, MDB_txn *txn, void *arg), void *arg)
+int kv_walk_begin(struct kv *kv, struct lmdb_walk *walk)
 {
-	int ret = lmdb_read_begin(&kv->db);
+	return lmdb_walk_begin(walk, &kv->db);
+}
 
-	if (ret)
-		return ret;
-	ret = lmdb_errno(fn(&kv->db, kv->db.read, arg));
-	lmdb_read_end(&kv->db);
-	return ret;
+bool kv_walk_newest(const struct kv *kv, const struct lmdb_walk *walk)
+{
+	return kv_clean(kv) && lmdb_walk_newest(walk);
 }

@@ -14,7 +14,7 @@
 
 #include "env/env.h"
 #include "iop/lmdb/commit.h"
-#include "iop/lmdb/env.h"
+#include "iop/lmdb/walk.h"
 
 struct kv;
 struct kv_node;
@@ -92,9 +92,11 @@ int kv_first(struct kv_cursor *c, struct kv *kv, uint8_t db, const void *key, si
 int kv_next(struct kv_cursor *c);
 void kv_cursor_close(struct kv_cursor *c);
 
-/* For checks: runs @fn in a read transaction of LMDB; it does not see what waits to be committed. */
-int kv_direct_read(struct kv *kv, int (*fn)(struct lmdb *db, MDB_txn *txn, void *arg), void *arg);
-/* For repairs: the same in a write transaction.  -EBUSY while anything waits to be committed. */
+/* For checks: a walk does not see what waits to be committed. */
+int kv_walk_begin(struct kv *kv, struct lmdb_walk *walk);
+/* Returns true if nothing has changed since the walk began. */
+bool kv_walk_newest(const struct kv *kv, const struct lmdb_walk *walk);
+/* For repairs: runs @fn in a write transaction of LMDB.  -EBUSY while anything waits to be committed. */
 int kv_direct(struct kv *kv, int (*fn)(struct lmdb *db, MDB_txn *txn, void *arg), void *arg);
 
 #endif /* DDIO_KV_H */

@@ -199,6 +199,7 @@ int lmdb_open(struct lmdb *db, const struct lmdb_opts *opts, char *err, size_t e
 	int ret;
 
 	memset(db, 0, sizeof(*db));
+	ddio_list_init(&db->walks);
 	ret = lock_dir(db, opts->dir, err, err_len);
 	if (ret)
 		return ret;
@@ -250,11 +251,26 @@ void lmdb_close(struct lmdb *db)
 	close(db->lock);
 }
 
+static void walks_stop(struct lmdb *db)
+{
+	struct lmdb_walk *walk;
+
+	ddio_list_for_each_entry(walk, &db->walks, link) {
+		if (walk->cursor)
+			mdb_cursor_close(walk->cursor);
+		if (walk->txn)
+			mdb_txn_abort(walk->txn);
+		walk->cursor = NULL;
+		walk->txn = NULL;
+	}
+}
+
 int lmdb_grow(struct lmdb *db)
 {
 	MDB_envinfo info;
 	int ret;
 
+	walks_stop(db);
 	ret = mdb_env_info(db->env, &info);
 	if (!ret && info.me_mapsize > SIZE_MAX / 4)
 		return -ENOMEM;

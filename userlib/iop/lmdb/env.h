@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "base/list.h"
 #include "iop/lmdb/pages.h"
 
 #define LMDB_DBS 10
@@ -32,6 +33,19 @@ struct lmdb_space {
 	bool tight;
 };
 
+/**
+ * struct lmdb_walk - a walk under way
+ * @link: in lmdb.walks
+ * @txn: reads the records; NULL: the walk has to begin again, since the map has grown
+ * @cursor: in the database that is being read; NULL: the next one begins
+ */
+struct lmdb_walk {
+	struct ddio_list link;
+	struct lmdb *db;
+	MDB_txn *txn;
+	MDB_cursor *cursor;
+};
+
 struct lmdb {
 	MDB_env *env;
 	MDB_dbi dbi[LMDB_DBS];
@@ -41,6 +55,7 @@ struct lmdb {
 	MDB_txn *read;		      /* reset, renewed for every read */
 	struct pages_records records; /* those that were damaged when it was opened */
 	struct lmdb_space space;
+	struct ddio_list walks; /* struct lmdb_walk.link: transactions that last */
 };
 
 /**
@@ -66,7 +81,7 @@ int lmdb_errno(int mdb_err);
 /* Blocks, and reads the whole file.  -EUCLEAN: it is damaged.  @err: one line that names the directory. */
 int lmdb_open(struct lmdb *db, const struct lmdb_opts *opts, char *err, size_t err_len);
 void lmdb_close(struct lmdb *db);
-/* Doubles the map.  No transaction may be under way. */
+/* Doubles the map.  No transaction may be under way but those of walks, which it ends. */
 int lmdb_grow(struct lmdb *db);
 
 /* Makes the names of the files in the environment's directory durable.  0 or -errno. */

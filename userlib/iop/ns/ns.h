@@ -46,8 +46,16 @@ void ns_close(struct ns *ns);
 void ns_commit(struct ns *ns, struct commit *commit);
 /* Returns true if commits are falling behind: whoever makes changes should wait for one. */
 bool ns_full(const struct ns *ns);
-/* Checks the records.  @repair: repairs them, too; -EBUSY while changes wait to be committed. */
-int ns_check(struct ns *ns, bool repair, struct ddio_msg_fsck *result);
+/*
+ * Checks the records as they are when it begins.  @repair: repairs them at the end; -EBUSY, from begin or end, if
+ * changes wait to be committed or have been made meanwhile.
+ */
+struct ns_check;
+int ns_check_begin(struct ns *ns, bool repair, struct ns_check **check);
+/* Looks at up to @steps records.  Returns false when there is nothing more to do but ns_check_end(). */
+bool ns_check_step(struct ns_check *check, uint32_t steps);
+/* Frees @check.  @result: what it has found; NULL: it is given up. */
+int ns_check_end(struct ns_check *check, struct ddio_msg_fsck *result);
 /* Returns true if commits reach stable storage. */
 bool ns_sync(const struct ns *ns);
 uint64_t ns_inodes(struct ns *ns);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Checks the records of a disk, or of the name space.  They are repaired only while no change waits to
- * be recorded: so everything is written back and committed first, and again if something changes meanwhile.
+ * Checks the records of a disk, or of the name space, some of them in each turn of the reactor, so that others are
+ * served meanwhile; and one check at a time, since each remembers what it has seen.  Records are repaired only if
+ * nothing has changed since the check began: so everything is written back and committed first, and again if
+ * something has.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -9,21 +11,136 @@
 #include "iop/ops/handlers.h"
 #include "iop/ops/object.h"
 
-#define CHECK_TRIES 50
+#define CHECK_TRIES 10
+#define CHECK_STEPS 512 /* records that are looked at in a turn */
 
-static void check_try(struct server_request *req);
+/**
+ * struct check_job - a check: server_request.data
+ * @link: in reactor.checks
+ * @post: its next turn
+ * @disk, @names: one of them, while it looks at records
+ */
+struct check_job {
+	struct ddio_list link;
+	struct server_request *req;
+	struct ddio_post post;
+	struct store_check *disk;
+	struct ns_check *names;
+};
+
+static struct check_job *check_of(const struct server_request *req)
+{
+	return req->data;
+}
 
 static bool check_names(const struct server_request *req)
 {
 	return req->obj.disk == DDIO_FSCK_NAMES;
 }
 
+static bool check_repairs(const struct server_request *req)
+{
+	return req->obj.flags & DDIO_OBJ_REPAIR;
+}
+
+static void check_turn(struct check_job *job, void (*fn)(void *arg))
+{
+	job->post.fn = fn;
+	job->post.arg = job;
+	ddio_env_post(job->req->reactor->env, &job->post);
+}
+
+static void check_start(void *arg);
+
+/* It is the next one's turn; the request can be answered. */
+static void check_leave(struct server_request *req)
+{
+	struct ddio_list *checks = &req->reactor->checks;
+
+	ddio_list_del(&check_of(req)->link);
+	if (!ddio_list_empty(checks))
+		check_turn(ddio_list_first(checks, struct check_job, link), check_start);
+}
+
 static void check_fail(struct server_request *req, int err)
 {
+	check_leave(req);
 	if (check_names(req))
 		server_fail_errno(req, err, "checking the name space");
 	else
 		obj_fail(req, err, "checking its records");
+}
+
+/* Returns true if nobody wants to know any more. */
+static bool check_given_up(struct server_request *req)
+{
+	if (req->client && !req->reactor->stopping)
+		return false;
+	check_leave(req);
+	server_fail(req, DDIO_ST_SHUTDOWN, SERVER_STOPPING);
+	return true;
+}
+
+static int check_end(struct check_job *job, struct ddio_msg_fsck *x)
+{
+	int err = job->names ? ns_check_end(job->names, x) : store_check_end(job->disk, x);
+
+	job->names = NULL;
+	job->disk = NULL;
+	return err;
+}
+
+static void check_commit(struct server_request *req);
+
+static void check_over(struct server_request *req)
+{
+	struct ddio_msg_fsck x = { 0 };
+	int err = check_end(check_of(req), &x);
+
+	if (err == -EBUSY && req->tries++ < CHECK_TRIES) {
+		check_commit(req);
+	} else if (err) {
+		check_fail(req, err);
+	} else {
+		check_leave(req);
+		SERVER_REPLY(req, fsck, &x);
+	}
+}
+
+static void check_go_on(void *arg)
+{
+	struct check_job *job = arg;
+	bool more;
+
+	if (!job->req->client || job->req->reactor->stopping) {
+		check_end(job, NULL);
+		check_given_up(job->req);
+		return;
+	}
+	more = job->names ? ns_check_step(job->names, CHECK_STEPS)
+			  : store_check_step(job->disk, CHECK_STEPS);
+	if (more)
+		check_turn(job, check_go_on);
+	else
+		check_over(job->req);
+}
+
+static void check_begin(struct server_request *req)
+{
+	struct check_job *job = check_of(req);
+	int err;
+
+	if (check_given_up(req))
+		return;
+	err = check_names(req)
+		      ? ns_check_begin(req->reactor->iop->ns, check_repairs(req), &job->names)
+		      : store_check_begin(req->disk->store, check_repairs(req), &job->disk);
+	if (err == -EBUSY && req->tries++ < CHECK_TRIES)
+		check_commit(req);
+	else if (err)
+		check_fail(req, err);
+	else
+		check_turn(job, check_go_on);
 }
 
 static void check_committed(struct commit *commit, int err)
@@ -33,7 +150,7 @@ static void check_committed(struct commit *commit, int err)
 	if (err)
 		check_fail(req, err);
 	else
-		check_try(req);
+		check_begin(req);
 }
 
 static void check_flushed(struct cache_flush *flush, int status)
@@ -57,19 +174,30 @@ static void check_commit(struct server_request *req)
 	cache_flush(req->disk->cache, &req->flush);
 }
 
-static void check_try(struct server_request *req)
+static void check_start(void *arg)
 {
-	bool repair = req->obj.flags & DDIO_OBJ_REPAIR;
-	struct ddio_msg_fsck x = { 0 };
-	int err = check_names(req) ? ns_check(req->reactor->iop->ns, repair, &x)
-				   : store_check(req->disk->store, repair, &x);
+	struct check_job *job = arg;
 
-	if (err == -EBUSY && req->tries++ < CHECK_TRIES)
-		check_commit(req);
-	else if (err)
-		check_fail(req, err);
+	if (check_repairs(job->req))
+		check_commit(job->req);
 	else
-		SERVER_REPLY(req, fsck, &x);
+		check_begin(job->req);
+}
+
+static void check_queue(struct server_request *req)
+{
+	struct check_job *job = calloc(1, sizeof(*job));
+	bool first = ddio_list_empty(&req->reactor->checks);
+
+	if (!job) {
+		server_fail_errno(req, -ENOMEM, "checking records");
+		return;
+	}
+	job->req = req;
+	req->data = job;
+	ddio_list_add(&job->link, &req->reactor->checks);
+	if (first)
+		check_start(job);
 }
 
 int serve_fsck(struct server_request *req, const void *payload)
@@ -83,9 +211,7 @@ int serve_fsck(struct server_request *req, const void *payload)
 		server_fail_names(req);
 	else if (!check_names(req) && !req->disk)
 		obj_fail_disk(req);
-	else if (req->obj.flags & DDIO_OBJ_REPAIR)
-		check_commit(req);
 	else
-		check_try(req);
+		check_queue(req);
 	return 0;
 }

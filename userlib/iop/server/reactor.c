@@ -104,6 +104,7 @@ static int reactor_init(struct server *server, uint32_t index, struct ddio_env *
 	reactor->index = index;
 	bounds_init(&reactor->bounds);
 	ddio_list_init(&reactor->clients);
+	ddio_list_init(&reactor->checks);
 	server_tell_reactor_init(reactor);
 	sr->reactor = reactor;
 	sr->server = server;

@@ -62,6 +62,7 @@ struct client {
  * @nclients, @nprocs: connections, and those of compute processes
  * @groups, @colls: the collective executor's groups and running collectives
  * @groups_by_id: struct coll_group, by identifier; @members: struct coll_member, by identifier and client
+ * @checks: checks of records, one at a time: the first is under way
  * @spare, @spare_bytes: its buffers that are kept for the next collective; part of @memory
  * @bounds: what clients may take, and have taken
  * @memory: bytes of buffers that the reactor holds, besides caches
@@ -76,6 +77,7 @@ struct reactor {
 	uint32_t nclients, nprocs;
 	struct ddio_list groups;
 	struct ddio_list colls;
+	struct ddio_list checks;
 	struct ddio_hash groups_by_id, members;
 	struct ddio_list spare;
 	uint64_t spare_bytes;

@@ -121,11 +121,16 @@ int store_stopped(const struct store *store);
 uint32_t store_list(struct store *store, uint64_t after, uint64_t *ids, uint32_t max);
 
 /**
- * store_check - check that the records are consistent
+ * store_check_begin - check that the records are consistent
  * Every extent lies within the disk, none overlap, objects are well formed, free space is the exact
- * complement.  Reads only what is committed.  @repair: drop malformed records and rebuild free space;
- * -EBUSY while changes wait to be committed.
+ * complement.  Reads what is committed when it begins.  @repair: at the end, drop malformed records and rebuild free
+ * space; -EBUSY, from begin or end, if changes wait to be committed or have been made meanwhile.
  */
-int store_check(struct store *store, bool repair, struct ddio_msg_fsck *result);
+struct store_check;
+int store_check_begin(struct store *store, bool repair, struct store_check **check);
+/* Looks at up to @steps records.  Returns false when there is nothing more to do but store_check_end(). */
+bool store_check_step(struct store_check *check, uint32_t steps);
+/* Frees @check.  @result: what it has found; NULL: it is given up. */
+int store_check_end(struct store_check *check, struct ddio_msg_fsck *result);
 
 #endif /* DDIO_STORE_H */

@@ -35,12 +35,12 @@ static void mended(struct nst *t, const char *text, uint64_t files)
 {
 	struct ddio_msg_fsck fsck;
 
-	CU_ASSERT_EQUAL(ns_check(t->ns, false, &fsck), 0);
+	CU_ASSERT_EQUAL(ut_ns_check(t->ns, false, &fsck), 0);
 	CU_ASSERT(fsck.problems > 0);
 	CU_ASSERT_PTR_NOT_NULL(strstr(fsck.text, text));
 	if (!strstr(fsck.text, text))
 		fprintf(stderr, "'%s' does not say '%s'\n", fsck.text, text);
-	CU_ASSERT_EQUAL(ns_check(t->ns, true, &fsck), 0);
+	CU_ASSERT_EQUAL(ut_ns_check(t->ns, true, &fsck), 0);
 	CU_ASSERT_EQUAL(fsck.repaired, fsck.problems);
 	nst_clean(t, files);
 	CU_ASSERT_EQUAL(nst_reopen(t), 0);
@@ -339,7 +339,7 @@ static void test_numbers(void)
 
 	tree_begin(&w);
 	nst_file(&w.t, NST_ROOT, "new");
-	CU_ASSERT_EQUAL(ns_check(w.t.ns, true, &fsck), -EBUSY);
+	CU_ASSERT_EQUAL(ut_ns_check(w.t.ns, true, &fsck), -EBUSY);
 	damage(&w.t, NS_META, NS_META_KEY, 2, value, ns_meta_put(value, &meta));
 	mended(&w.t, "would be allocated again", 3);
 	damage(&w.t, NS_META, NS_META_KEY, 2, junk, sizeof(junk));
@@ -347,6 +347,61 @@ static void test_numbers(void)
 	damage(&w.t, NS_META, NS_META_KEY, 2, NULL, 0);
 	mended(&w.t, "cluster and inode numbers is missing", 3);
 	CU_ASSERT(nst_file(&w.t, NST_ROOT, "newer") > w.g);
+	nst_end(&w.t);
+}
+
+/*
+ * A check looks at as many records in a step as it is told, at those that there were when it began, and begins again if
+ * the map grows; it repairs nothing if something has changed since.
+ */
+static void test_steps(void)
+{
+	uint8_t key[NS_NAME_KEY_MAX];
+	struct ddio_msg_fsck fsck;
+	struct ns_check *check;
+	struct tree w;
+	uint32_t all, n;
+
+	tree_begin(&w);
+	CU_ASSERT_EQUAL_FATAL(ns_check_begin(w.t.ns, false, &check), 0);
+	for (all = 0; ns_check_step(check, 1); all++)
+		;
+	CU_ASSERT_EQUAL(ns_check_end(check, &fsck), 0);
+	CU_ASSERT(all > 3 * fsck.objects);
+	CU_ASSERT_EQUAL_FATAL(ns_check_begin(w.t.ns, false, &check), 0);
+	for (n = 0; ns_check_step(check, 3); n++)
+		if (n == all / 6) {
+			nst_file(&w.t, NST_ROOT, "young");
+			CU_ASSERT_EQUAL(nst_commit(&w.t), 0);
+		}
+	CU_ASSERT_EQUAL(n, all / 3);
+	n = (uint32_t)fsck.objects;
+	CU_ASSERT_EQUAL(ns_check_end(check, &fsck), 0);
+	CU_ASSERT_EQUAL(fsck.objects, n);
+	CU_ASSERT_EQUAL(fsck.problems, 0);
+
+	CU_ASSERT_EQUAL_FATAL(ns_check_begin(w.t.ns, false, &check), 0);
+	CU_ASSERT(ns_check_step(check, all / 2));
+	CU_ASSERT_EQUAL(lmdb_grow(&w.t.ns->kv->db), 0);
+	while (ns_check_step(check, all / 2))
+		;
+	CU_ASSERT_EQUAL(ns_check_end(check, &fsck), 0);
+	CU_ASSERT_EQUAL(fsck.objects, n + 1);
+	CU_ASSERT_EQUAL(fsck.problems, 0);
+
+	damage(&w.t, NS_XATTRS, key, ns_name_key(key, 9999, "user.b"), junk, sizeof(junk));
+	CU_ASSERT_EQUAL_FATAL(ns_check_begin(w.t.ns, true, &check), 0);
+	CU_ASSERT(ns_check_step(check, all / 2));
+	nst_file(&w.t, NST_ROOT, "younger");
+	CU_ASSERT_EQUAL(nst_commit(&w.t), 0);
+	while (ns_check_step(check, all))
+		;
+	CU_ASSERT_EQUAL(ns_check_end(check, &fsck), -EBUSY);
+	/* Given up. */
+	CU_ASSERT_EQUAL_FATAL(ns_check_begin(w.t.ns, true, &check), 0);
+	CU_ASSERT(ns_check_step(check, 1));
+	CU_ASSERT_EQUAL(ns_check_end(check, NULL), 0);
+	mended(&w.t, "attribute 'user.b'", (int)n + 2);
 	nst_end(&w.t);
 }
 
@@ -368,7 +423,7 @@ static void test_start(void)
 	t.repair = true;
 	CU_ASSERT_EQUAL_FATAL(nst_open(&t), 0);
 	CU_ASSERT_EQUAL(sim_logged(t.world, "the damaged record inodes"), true);
-	CU_ASSERT_EQUAL(ns_check(t.ns, true, &fsck), 0);
+	CU_ASSERT_EQUAL(ut_ns_check(t.ns, true, &fsck), 0);
 	t.repair = false;
 	CU_ASSERT_EQUAL_FATAL(nst_reopen(&t), 0);
 	CU_ASSERT_NOT_EQUAL(nst_find(&t, NST_ROOT, "g"), 0);
@@ -377,6 +432,7 @@ static void test_start(void)
 }
 
 static const struct ut_case cases[] = {
+	{ "in steps", test_steps },
 	{ "inodes", test_inodes },
 	{ "counts", test_counts },
 	{ "names", test_names },

@@ -124,7 +124,7 @@ static int attempt(void)
 	ret = use(&t);
 	nomem_countdown = 0;
 	CU_ASSERT_EQUAL(nst_commit(&t), 0);
-	CU_ASSERT_EQUAL(ns_check(t.ns, false, &fsck), 0);
+	CU_ASSERT_EQUAL(ut_ns_check(t.ns, false, &fsck), 0);
 	CU_ASSERT_EQUAL(fsck.problems, 0);
 	if (fsck.problems)
 		fprintf(stderr, "%s\n", fsck.text);

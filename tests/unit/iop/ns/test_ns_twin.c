@@ -284,7 +284,7 @@ static void crash(struct ns_twin *w)
 	if (!stat(to, &st) && st.st_size)
 		CU_ASSERT_EQUAL(truncate(to, below(w, (uint32_t)st.st_size)), 0);
 	CU_ASSERT_EQUAL_FATAL(nst_open(&copy), 0);
-	CU_ASSERT_EQUAL(ns_check(copy.ns, false, &fsck), 0);
+	CU_ASSERT_EQUAL(ut_ns_check(copy.ns, false, &fsck), 0);
 	CU_ASSERT_EQUAL(fsck.problems, 0);
 	if (fsck.problems)
 		fprintf(stderr, "after a crash: %s\n", fsck.text);
@@ -322,7 +322,7 @@ static void twins(uint64_t seed, bool failing)
 	w.t.ns->kv->committer.ops = &kv_committer_ops;
 	same_tree(&w, NST_ROOT, w.root);
 	CU_ASSERT_EQUAL(nst_commit(&w.t), 0);
-	CU_ASSERT_EQUAL(ns_check(w.t.ns, false, &fsck), 0);
+	CU_ASSERT_EQUAL(ut_ns_check(w.t.ns, false, &fsck), 0);
 	CU_ASSERT_EQUAL(fsck.problems, 0);
 	if (fsck.problems)
 		fprintf(stderr, "%s\n", fsck.text);

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include "iop/kv/priv.h"
 #include "iop/ns/priv.h"
+#include "tests/unit/iop/ns/ut_ns_check.h"
 #include "tests/unit/iop/store/ut_store.h"
 
 #define NST_TIMEOUT 30000000000ull
@@ -222,7 +223,7 @@ static inline void nst_clean(struct nst *t, uint64_t files)
 	struct ddio_msg_fsck fsck;
 
 	CU_ASSERT_EQUAL(nst_commit(t), 0);
-	CU_ASSERT_EQUAL(ns_check(t->ns, false, &fsck), 0);
+	CU_ASSERT_EQUAL(ut_ns_check(t->ns, false, &fsck), 0);
 	CU_ASSERT_EQUAL(fsck.problems, 0);
 	CU_ASSERT_EQUAL(fsck.objects, files);
 	if (fsck.problems)

@@ -401,6 +401,53 @@ static void bad_messages_are_refused(void)
 	sw_free(sw);
 }
 
+static void send_check(struct sc *c)
+{
+	const struct ddio_msg_obj obj = { .disk = DDIO_FSCK_NAMES };
+	uint8_t buf[256];
+	ssize_t len = ddio_put_obj(buf, sizeof(buf), &obj);
+
+	CU_ASSERT_FATAL(len > 0);
+	sc_send(c, DDIO_OP_FSCK, buf, (size_t)len, NULL, 0);
+}
+
+/* Who asks while records are checked is answered; a second check waits, and goes on when the first one is given up. */
+static void others_are_served_during_a_check(void)
+{
+	struct sw *sw = sw_new(NULL);
+	struct sc *c = mount(sw, 1), *gone = sc_new(sw, 0), *other = sc_new(sw, 0);
+	struct ddio_msg_fs_opened opened;
+	struct ddio_msg_fsck check;
+	uint32_t asked;
+	char name[16];
+	int i;
+
+	for (i = 0; i < 600; i++) {
+		snprintf(name, sizeof(name), "f%d", i);
+		CU_ASSERT_EQUAL_FATAL(make(c, DDIO_FS_ROOT, name, S_IFREG | 0644, 0, &opened), 0);
+	}
+	CU_ASSERT_EQUAL(sc_call(c, DDIO_OP_FS_SYNC, NULL, 0, NULL, 0), DDIO_ST_OK);
+	asked = c->replies;
+	send_check(gone);
+	send_check(other);
+	send_check(c);
+	sc_send(c, DDIO_OP_PING, NULL, 0, NULL, 0);
+	ddio_conn_close(gone->conn, false);
+	CU_ASSERT(sc_wait(c, asked + 1));
+	CU_ASSERT(sc_wait(c, asked + 2));
+	CU_ASSERT_EQUAL(c->opcode, DDIO_OP_FSCK);
+	CU_ASSERT_EQUAL(c->status, DDIO_ST_OK);
+	CU_ASSERT_EQUAL_FATAL(ddio_get_fsck(c->data, c->len, &check), 0);
+	CU_ASSERT_EQUAL(check.objects, 600);
+	CU_ASSERT_EQUAL(check.problems, 0);
+	CU_ASSERT(sc_wait(other, 1));
+	CU_ASSERT_EQUAL(other->status, DDIO_ST_OK);
+	free(gone);
+	sc_free(other);
+	sc_free(c);
+	sw_free(sw);
+}
+
 static const struct ut_case cases[] = {
 	{ "names and attributes", names_and_attributes },
 	{ "directories in answers", directories_in_answers },
@@ -409,6 +456,7 @@ static const struct ut_case cases[] = {
 	{ "attached with and without lives", attached_with_and_without_lives },
 	{ "locks", locks_wait_and_are_cancelled },
 	{ "a restart", a_restart_asks_for_everything_again },
+	{ "others during a check", others_are_served_during_a_check },
 	{ "bad messages", bad_messages_are_refused },
 	{ NULL, NULL },
 };

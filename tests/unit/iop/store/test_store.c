@@ -575,7 +575,7 @@ static void test_records_join(void)
 		object_written(obj, order[i], 1);
 		CU_ASSERT_EQUAL(ut_store_commit(&t), 0);
 	}
-	CU_ASSERT_EQUAL(store_check(t.store, false, &fsck), 0);
+	CU_ASSERT_EQUAL(ut_store_check(t.store, false, &fsck), 0);
 	CU_ASSERT_EQUAL(fsck.extents, 1);
 	CU_ASSERT_EQUAL(fsck.blocks, 8);
 	object_put(obj);

@@ -98,13 +98,13 @@ static void expect(struct ut_store *t, const char *text, uint64_t left)
 {
 	struct ddio_msg_fsck fsck;
 
-	CU_ASSERT_EQUAL(store_check(t->store, false, &fsck), 0);
+	CU_ASSERT_EQUAL(ut_store_check(t->store, false, &fsck), 0);
 	CU_ASSERT(fsck.problems > 0);
 	CU_ASSERT_EQUAL(fsck.repaired, 0);
 	CU_ASSERT_PTR_NOT_NULL(strstr(fsck.text, text));
 	if (!strstr(fsck.text, text))
 		fprintf(stderr, "'%s' does not say '%s'\n", fsck.text, text);
-	CU_ASSERT_EQUAL(store_check(t->store, true, &fsck), 0);
+	CU_ASSERT_EQUAL(ut_store_check(t->store, true, &fsck), 0);
 	CU_ASSERT_EQUAL(fsck.repaired, fsck.problems);
 	CU_ASSERT_EQUAL(ut_store_clean(t), FULL - left * BS);
 	CU_ASSERT_EQUAL(store_free_bytes(t->store), FULL - left * BS);
@@ -274,7 +274,7 @@ static void test_commit_meets_damage(void)
 	CU_ASSERT_PTR_NOT_NULL_FATAL(obj);
 	CU_ASSERT_EQUAL(ut_fill(obj, 10, 1), 0);
 	CU_ASSERT_EQUAL(ut_store_commit(&t), -EUCLEAN);
-	CU_ASSERT_EQUAL(store_check(t.store, true, &fsck), -EBUSY);
+	CU_ASSERT_EQUAL(ut_store_check(t.store, true, &fsck), -EBUSY);
 	object_put(obj);
 	CU_ASSERT_EQUAL(ut_store_reopen(&t), 0);
 	expect(&t, "free, but not recorded so", 30);
@@ -295,7 +295,7 @@ static void test_repair_spares_memory(void)
 	CU_ASSERT_EQUAL(object_remove(gone), 0);
 	CU_ASSERT_EQUAL(ut_store_commit(&t), 0);
 	apply(&t, &doubled);
-	CU_ASSERT_EQUAL(store_check(t.store, true, &fsck), 0);
+	CU_ASSERT_EQUAL(ut_store_check(t.store, true, &fsck), 0);
 	CU_ASSERT_EQUAL(fsck.repaired, 1);
 	CU_ASSERT_EQUAL(object_blocks(kept), 17);
 	CU_ASSERT_EQUAL(store_free_bytes(t.store), FULL - 37 * BS);
@@ -308,13 +308,63 @@ static void test_repair_spares_memory(void)
 	ut_store_end(&t);
 }
 
+/* As for the name space: in steps, on what there was, and nothing is repaired if something has changed. */
+static void test_steps(void)
+{
+	struct store_hit doubled = hit_free(4096 + 2 * BS, BS);
+	struct ddio_msg_fsck fsck;
+	struct store_check *check;
+	struct object *obj;
+	struct ut_store t;
+	uint32_t all, n;
+
+	begin(&t);
+	CU_ASSERT_EQUAL_FATAL(store_check_begin(t.store, false, &check), 0);
+	for (all = 0; store_check_step(check, 1); all++)
+		;
+	CU_ASSERT_EQUAL(store_check_end(check, &fsck), 0);
+	CU_ASSERT(all > 3 * 3);
+	CU_ASSERT_EQUAL_FATAL(store_check_begin(t.store, false, &check), 0);
+	obj = ut_object(&t, 9, BS, 0, true);
+	CU_ASSERT_EQUAL(ut_fill(obj, 0, 3), 0);
+	for (n = 0; store_check_step(check, 2); n++)
+		if (n == 2)
+			CU_ASSERT_EQUAL(ut_store_commit(&t), 0);
+	CU_ASSERT_EQUAL(n, all / 2);
+	CU_ASSERT_EQUAL(store_check_end(check, &fsck), 0);
+	CU_ASSERT_EQUAL(fsck.problems, 0);
+	CU_ASSERT_EQUAL(fsck.blocks, 30);
+
+	CU_ASSERT_EQUAL_FATAL(store_check_begin(t.store, false, &check), 0);
+	CU_ASSERT(store_check_step(check, all / 2));
+	CU_ASSERT_EQUAL(lmdb_grow(&t.store->db), 0);
+	while (store_check_step(check, all / 2))
+		;
+	CU_ASSERT_EQUAL(store_check_end(check, &fsck), 0);
+	CU_ASSERT_EQUAL(fsck.problems, 0);
+	CU_ASSERT_EQUAL(fsck.blocks, 33);
+
+	apply(&t, &doubled);
+	CU_ASSERT_EQUAL_FATAL(store_check_begin(t.store, true, &check), 0);
+	CU_ASSERT(store_check_step(check, all / 2));
+	CU_ASSERT_EQUAL(ut_fill(obj, 3, 1), 0);
+	while (store_check_step(check, all))
+		;
+	CU_ASSERT_EQUAL(store_check_end(check, &fsck), -EBUSY);
+	CU_ASSERT_EQUAL(ut_store_commit(&t), 0);
+	CU_ASSERT_EQUAL(ut_store_check(t.store, true, &fsck), 0);
+	CU_ASSERT_EQUAL(fsck.repaired, 1);
+	object_put(obj);
+	ut_store_end(&t);
+}
+
 static void test_counts(void)
 {
 	struct ddio_msg_fsck fsck;
 	struct ut_store t;
 
 	begin(&t);
-	CU_ASSERT_EQUAL(store_check(t.store, true, &fsck), 0);
+	CU_ASSERT_EQUAL(ut_store_check(t.store, true, &fsck), 0);
 	CU_ASSERT_EQUAL(fsck.objects, 3);
 	CU_ASSERT_EQUAL(fsck.extents, 3);
 	CU_ASSERT_EQUAL(fsck.blocks, 30);
@@ -336,6 +386,7 @@ static const struct ut_case cases[] = {
 	{ "a commit meets damage", test_commit_meets_damage },
 	{ "a repair spares memory", test_repair_spares_memory },
 	{ "counts", test_counts },
+	{ "in steps", test_steps },
 	{ .name = NULL },
 };
 

@@ -269,7 +269,7 @@ static void test_damaged_label_of_records(void)
 	ut_store_begin(&t, SIZE);
 	fill(&t);
 	CU_ASSERT_EQUAL(lmdb_write(&t.store->db, damage_label, t.store), 0);
-	CU_ASSERT_EQUAL(store_check(t.store, false, &fsck), 0);
+	CU_ASSERT_EQUAL(ut_store_check(t.store, false, &fsck), 0);
 	CU_ASSERT_EQUAL(fsck.problems, 1);
 	CU_ASSERT_PTR_NOT_NULL(strstr(fsck.text, "label"));
 	CU_ASSERT_EQUAL(ut_store_reopen(&t), -EUCLEAN);
@@ -279,7 +279,7 @@ static void test_damaged_label_of_records(void)
 	ut_store_clean(&t);
 	/* A check can mend it too. */
 	CU_ASSERT_EQUAL(lmdb_write(&t.store->db, damage_label, t.store), 0);
-	CU_ASSERT_EQUAL(store_check(t.store, true, &fsck), 0);
+	CU_ASSERT_EQUAL(ut_store_check(t.store, true, &fsck), 0);
 	CU_ASSERT_EQUAL(fsck.repaired, 1);
 	t.opts.repair = false;
 	CU_ASSERT_EQUAL(ut_store_reopen(&t), 0);

@@ -124,7 +124,7 @@ static int store_life(void *arg)
 			ret = first(ret, object_life(t, id));
 		ret = first(ret, store_list(t->store, 0, ids, 4) ? 0 : -ENOMEM);
 		ret = first(ret, ut_store_commit(t));
-		ret = first(ret, store_check(t->store, false, &fsck));
+		ret = first(ret, ut_store_check(t->store, false, &fsck));
 		ut_store_close(t);
 	}
 	return ret;

@@ -29,7 +29,7 @@ static uint64_t extents(struct ut_store *t)
 {
 	struct ddio_msg_fsck fsck;
 
-	CU_ASSERT_EQUAL(store_check(t->store, false, &fsck), 0);
+	CU_ASSERT_EQUAL(ut_store_check(t->store, false, &fsck), 0);
 	CU_ASSERT_EQUAL(fsck.problems, 0);
 	return fsck.extents;
 }
@@ -261,7 +261,7 @@ static void test_repair(void)
 	CU_ASSERT_EQUAL_FATAL(mdb_txn_begin(t.store->db.env, NULL, 0, &txn), 0);
 	CU_ASSERT_EQUAL(mdb_drop(txn, t.store->db.dbi[STORE_FREE], 0), 0);
 	CU_ASSERT_EQUAL(mdb_txn_commit(txn), 0);
-	CU_ASSERT_EQUAL(store_check(t.store, true, &fsck), 0);
+	CU_ASSERT_EQUAL(ut_store_check(t.store, true, &fsck), 0);
 	CU_ASSERT_EQUAL(fsck.repaired, 1);
 	CU_ASSERT_EQUAL(object_blocks(obj), 15);
 	expect(obj, 3, true, false);

@@ -10,6 +10,7 @@
 #include "iop/kv/priv.h"
 #include "iop/ns/priv.h"
 #include "iop/store/priv.h"
+#include "tests/unit/iop/ns/ut_ns_check.h"
 #include "ut_store.h"
 
 #define BS 4096u
@@ -166,7 +167,7 @@ static void test_worker(void)
 	CU_ASSERT_EQUAL(store_objects(b.t.store), ROUNDS);
 	CU_ASSERT_EQUAL(ut_store_clean(&b.t),
 			SIZE - 4096 - (ROUNDS / 4 * 3 * 100 + ROUNDS / 4 * 50) * BS);
-	CU_ASSERT_EQUAL(ns_check(b.ns, false, &fsck), 0);
+	CU_ASSERT_EQUAL(ut_ns_check(b.ns, false, &fsck), 0);
 	CU_ASSERT_EQUAL(fsck.problems, 0);
 	CU_ASSERT_EQUAL(fsck.objects, ROUNDS);
 	close_all(&b);

@@ -165,7 +165,7 @@ uint64_t ut_store_clean(struct ut_store *t)
 {
 	struct ddio_msg_fsck fsck;
 
-	CU_ASSERT_EQUAL(store_check(t->store, false, &fsck), 0);
+	CU_ASSERT_EQUAL(ut_store_check(t->store, false, &fsck), 0);
 	CU_ASSERT_EQUAL(fsck.problems, 0);
 	if (fsck.problems)
 		fprintf(stderr, "%s\n", fsck.text);

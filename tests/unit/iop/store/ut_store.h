@@ -63,4 +63,17 @@ int ut_fill(struct object *obj, uint64_t first, uint64_t count);
 /* No problem found.  Return: free bytes of the records. */
 uint64_t ut_store_clean(struct ut_store *t);
 
+/* A whole check, for tests that want nothing else meanwhile. */
+static inline int ut_store_check(struct store *store, bool repair, struct ddio_msg_fsck *result)
+{
+	struct store_check *check;
+	int ret = store_check_begin(store, repair, &check);
+
+	if (ret)
+		return ret;
+	while (store_check_step(check, 1))
+		;
+	return store_check_end(check, result);
+}
+
 #endif /* DDIO_UT_STORE_H */

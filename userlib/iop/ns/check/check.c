@@ -3,6 +3,9 @@
  * Checks that the records of the name space are consistent: reads every inode, then compares every name
  * with them, then the counts in inodes with the names found.  A repair drops records that are malformed
  * or belong to nothing, and enters readable inodes without a name into /lost+found.
+ *
+ * It is done in steps, on the records as they were when it began.  A repair is one transaction at the end, if nothing
+ * has changed meanwhile.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -36,7 +39,7 @@ static int check_inode(struct ns_check *c, const MDB_val *k, const MDB_val *v)
 		s->parent = in.parent;
 		s->entries = in.entries;
 		s->cookie = in.cookie;
-		c->result->objects += S_ISREG(in.mode);
+		c->result.objects += S_ISREG(in.mode);
 	}
 	inode_free(&in);
 	return s ? 0 : -ENOMEM;
@@ -98,61 +101,23 @@ static int mend_meta(struct ns_check *c)
 			  ns_meta_put(value, &meta));
 }
 
-static int mend(struct ns_check *c)
+static int mend(struct lmdb *db, MDB_txn *txn, void *arg)
 {
+	struct ns_check *c = arg;
 	const struct kv_node *node;
-	int ret = mend_meta(c);
+	int ret = 0;
 
 	for (node = c->fixes.head[0]; node && !ret; node = node->next[0]) {
 		MDB_val k = lmdb_val(kv_node_key(node), node->key_len);
 		MDB_val v = lmdb_val(node->value, node->len);
 
 		if (node->value)
-			ret = mdb_put(c->txn, c->db->dbi[node->db], &k, &v, 0);
+			ret = mdb_put(txn, db->dbi[node->db], &k, &v, 0);
 		else
-			ret = mdb_del(c->txn, c->db->dbi[node->db], &k, NULL);
+			ret = mdb_del(txn, db->dbi[node->db], &k, NULL);
 		if (ret == MDB_NOTFOUND)
 			ret = 0;
 	}
-	return ret;
-}
-
-static void check_clear(struct ns_check *c)
-{
-	struct seen_inode *s, *tmp;
-
-	kv_map_clear(&c->fixes);
-	ddio_list_for_each_entry_safe(s, tmp, &c->seen, link)
-		free(s);
-	ddio_list_init(&c->seen);
-	ddio_hash_fini(&c->index);
-	c->above = NS_FIRST;
-	memset(c->result, 0, sizeof(*c->result));
-}
-
-/* Runs the whole check; may be called again with a larger map. */
-static int check_run(struct lmdb *db, MDB_txn *txn, void *arg)
-{
-	struct ns_check *c = arg;
-	int ret;
-
-	check_clear(c);
-	c->db = db;
-	c->txn = txn;
-	ret = check_each(c, NS_INODES, check_inode);
-	if (!ret)
-		ret = check_root(c);
-	if (!ret)
-		ret = ns_check_names(c);
-	if (!ret)
-		ret = check_meta(c);
-	if (!ret)
-		ret = check_tree(c);
-	if (ret || !c->repair || !c->result->problems)
-		return ret;
-	ret = mend(c);
-	if (!ret)
-		c->result->repaired = c->result->problems;
 	return ret;
 }
 
@@ -167,22 +132,136 @@ static void mended(struct ns *ns, const struct ns_check *c)
 	ns->count = c->index.n;
 }
 
-int ns_check(struct ns *ns, bool repair, struct ddio_msg_fsck *result)
+static int repair(struct ns_check *c)
 {
-	struct ns_check c = { .ns = ns, .repair = repair, .result = result };
-	struct ddio_msg_fsck kept;
 	int ret;
 
-	kv_map_init(&c.fixes);
-	ddio_list_init(&c.seen);
-	if (repair)
-		ret = kv_direct(ns->kv, check_run, &c);
-	else
-		ret = kv_direct_read(ns->kv, check_run, &c);
-	if (!ret && result->repaired)
-		mended(ns, &c);
-	kept = *result;
-	check_clear(&c);
-	*result = kept;
+	if (!kv_walk_newest(c->ns->kv, &c->walk))
+		return -EBUSY;
+	ret = mend_meta(c);
+	if (!ret)
+		ret = kv_direct(c->ns->kv, mend, c);
+	if (ret)
+		return ret;
+	mended(c->ns, c);
+	c->result.repaired = c->result.problems;
+	return 0;
+}
+
+/* What is done, in this order: with each record of a database, with each inode, or once. */
+static const struct ns_check_pass {
+	int db;
+	int (*record)(struct ns_check *c, const MDB_val *k, const MDB_val *v);
+	int (*inode)(struct ns_check *c, struct seen_inode *s);
+	int (*once)(struct ns_check *c);
+} passes[] = {
+	{ .db = NS_INODES, .record = check_inode },
+	{ .once = check_root },
+	{ .db = NS_NAMES, .record = check_name },
+	{ .db = NS_ORDER, .record = check_order },
+	{ .db = NS_XATTRS, .record = check_xattr },
+	{ .db = NS_ORPHANS, .record = check_orphan },
+	{ .db = NS_DONE, .record = check_done },
+	{ .db = NS_MOUNTS, .record = check_mount },
+	{ .once = check_meta },
+	{ .inode = check_reach },
+	{ .inode = check_nameless },
+	{ .inode = check_counts },
+};
+#define NR_PASSES (sizeof(passes) / sizeof(passes[0]))
+
+static int step_record(struct ns_check *c, const struct ns_check_pass *pass)
+{
+	MDB_val k, v;
+	int ret = lmdb_walk_next(&c->walk, c->walk.db->dbi[pass->db], &k, &v);
+
+	if (ret == -ENOENT)
+		return CHECK_ENOUGH;
+	return ret ? ret : pass->record(c, &k, &v);
+}
+
+static int step_inode(struct ns_check *c, const struct ns_check_pass *pass)
+{
+	c->at = c->at->next;
+	if (c->at == &c->seen)
+		return CHECK_ENOUGH;
+	return pass->inode(c, ddio_list_entry(c->at, struct seen_inode, link));
+}
+
+/* Returns 0, CHECK_ENOUGH if the pass is over, or -errno. */
+static int step(struct ns_check *c, const struct ns_check_pass *pass)
+{
+	int ret;
+
+	if (pass->record)
+		return step_record(c, pass);
+	if (pass->inode)
+		return step_inode(c, pass);
+	ret = pass->once(c);
+	return ret ? ret : CHECK_ENOUGH;
+}
+
+static void restart(struct ns_check *c)
+{
+	kv_map_clear(&c->fixes);
+	check_see_none(c);
+	c->above = NS_FIRST;
+	c->pass = 0;
+	c->at = &c->seen;
+	memset(&c->result, 0, sizeof(c->result));
+	c->err = kv_walk_begin(c->ns->kv, &c->walk);
+}
+
+int ns_check_begin(struct ns *ns, bool repair, struct ns_check **check)
+{
+	struct ns_check *c;
+
+	*check = NULL;
+	if (repair && !kv_clean(ns->kv))
+		return -EBUSY;
+	c = calloc(1, sizeof(*c));
+	if (!c)
+		return -ENOMEM;
+	c->ns = ns;
+	c->repair = repair;
+	kv_map_init(&c->fixes);
+	ddio_list_init(&c->seen);
+	restart(c);
+	*check = c;
+	return 0;
+}
+
+bool ns_check_step(struct ns_check *c, uint32_t steps)
+{
+	int ret;
+
+	if (!c->walk.txn && !c->err) {
+		lmdb_walk_end(&c->walk);
+		restart(c);
+	}
+	for (; steps && !c->err && c->pass < NR_PASSES; steps--) {
+		ret = step(c, &passes[c->pass]);
+		if (ret < 0)
+			c->err = ret;
+		if (ret != CHECK_ENOUGH)
+			continue;
+		c->pass++;
+		c->at = &c->seen;
+	}
+	return !c->err && c->pass < NR_PASSES;
+}
+
+int ns_check_end(struct ns_check *c, struct ddio_msg_fsck *result)
+{
+	int ret = c->err;
+
+	if (!ret && result && c->repair && c->result.problems)
+		ret = repair(c);
+	if (!ret && result)
+		*result = c->result;
+	lmdb_walk_end(&c->walk);
+	kv_map_clear(&c->fixes);
+	check_see_none(c);
+	free(c);
 	return ret;
 }

@@ -26,20 +26,33 @@ struct seen_inode {
 	enum { SEEN_UNKNOWN, SEEN_ON_PATH, SEEN_GOOD, SEEN_LOST } state;
 };
 
+struct seen_chunk;
+
+/* What a pass returns if it need not go on: no errno. */
+#define CHECK_ENOUGH 1
+
 /**
  * struct ns_check - a running check
- * @seen: struct seen_inode, in the order in which they were seen; @index: by number
+ * @walk: reads the records
+ * @pass, @at: what it is at: a pass, and of one over inodes the last one, or @seen
+ * @err: why it has ended, or 0
+ * @seen: struct seen_inode, in the order in which they were seen; @index: by number; @chunks: their memory,
+ *	@room: how many more the first of them has room for
  * @fixes: records to be written or deleted
  * @above: one more than the largest inode number
  */
 struct ns_check {
 	struct ns *ns;
-	struct lmdb *db;
-	MDB_txn *txn;
+	struct lmdb_walk walk;
 	bool repair;
-	struct ddio_msg_fsck *result;
+	size_t pass;
+	struct ddio_list *at;
+	int err;
+	struct ddio_msg_fsck result;
 	struct ddio_list seen;
 	struct ddio_hash index;
+	struct seen_chunk *chunks;
+	uint32_t room;
 	struct kv_map fixes;
 	uint64_t above;
 };
@@ -48,20 +61,30 @@ void check_problem(struct ns_check *c, const char *fmt, ...) __attribute__((form
 struct seen_inode *check_seen(const struct ns_check *c, uint64_t ino);
 /* Adds an inode; NULL: no memory. */
 struct seen_inode *check_see(struct ns_check *c, uint64_t ino);
-/* Reads a record from LMDB: 0, -ENOENT or -errno; valid until the transaction ends. */
+void check_see_none(struct ns_check *c);
+/* Reads a record from LMDB: 0, -ENOENT or -errno; valid until the walk ends. */
 int check_get(struct ns_check *c, int db, const void *key, size_t len, MDB_val *v);
 /* The same, as the repair will leave it. */
 int check_get_fixed(struct ns_check *c, int db, const void *key, size_t len, MDB_val *v);
-int check_each(struct ns_check *c, int db,
-	       int (*fn)(struct ns_check *c, const MDB_val *k, const MDB_val *v));
 int check_drop(struct ns_check *c, int db, const MDB_val *k);
 /* Writes both records of an entry. */
 int check_put_entry(struct ns_check *c, uint64_t dir, const char *name, const struct ns_entry *e);
 int check_put_inode(struct ns_check *c, const struct inode *in);
 
-/* names.c: checks entries, extended attributes, orphans, results and mounts. */
-int ns_check_names(struct ns_check *c);
-/* tree.c: finds what is lost; checks counts of links and entries. */
-int check_tree(struct ns_check *c);
+/* names.c: records that must belong to an inode. */
+int check_name(struct ns_check *c, const MDB_val *k, const MDB_val *v);
+/* Checks that a record by cookie has its record by name. */
+int check_order(struct ns_check *c, const MDB_val *k, const MDB_val *v);
+int check_xattr(struct ns_check *c, const MDB_val *k, const MDB_val *v);
+int check_orphan(struct ns_check *c, const MDB_val *k, const MDB_val *v);
+int check_done(struct ns_check *c, const MDB_val *k, const MDB_val *v);
+int check_mount(struct ns_check *c, const MDB_val *k, const MDB_val *v);
+
+/* tree.c: that all directories are below the root. */
+int check_reach(struct ns_check *c, struct seen_inode *s);
+/* That an inode has a name, or is an orphan. */
+int check_nameless(struct ns_check *c, struct seen_inode *s);
+/* That an inode counts its links and entries correctly. */
+int check_counts(struct ns_check *c, struct seen_inode *s);
 
 #endif /* DDIO_NS_CHECK_H */

@@ -7,6 +7,8 @@
 #include <string.h>
 #include "iop/ns/check/check.h"
 
+#define SEEN_CHUNK 512
+
 void check_problem(struct ns_check *c, const char *fmt, ...)
 {
 	char text[DDIO_MAX_TEXT] = "name space: ";
@@ -16,8 +18,8 @@ void check_problem(struct ns_check *c, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text + n, sizeof(text) - n, fmt, ap);
 	va_end(ap);
-	if (!c->result->problems++)
-		memcpy(c->result->text, text, sizeof(text));
+	if (!c->result.problems++)
+		memcpy(c->result.text, text, sizeof(text));
 	ddio_env_log(c->ns->env, DDIO_LOG_WARN, "%s", text);
 }
 
@@ -26,23 +28,51 @@ struct seen_inode *check_seen(const struct ns_check *c, uint64_t ino)
 	return ddio_hash_entry(ddio_hash_find(&c->index, ino), struct seen_inode, node);
 }
 
+/* A million inodes are to be freed in no time. */
+struct seen_chunk {
+	struct seen_chunk *next;
+	struct seen_inode seen[SEEN_CHUNK];
+};
+
 struct seen_inode *check_see(struct ns_check *c, uint64_t ino)
 {
-	struct seen_inode *s = calloc(1, sizeof(*s));
+	struct seen_chunk *chunk;
+	struct seen_inode *s;
 
-	if (!s)
-		return NULL;
+	if (!c->room) {
+		chunk = calloc(1, sizeof(*chunk));
+		if (!chunk)
+			return NULL;
+		chunk->next = c->chunks;
+		c->chunks = chunk;
+		c->room = SEEN_CHUNK;
+	}
+	s = &c->chunks->seen[--c->room];
 	s->ino = ino;
 	ddio_list_add(&s->link, &c->seen);
 	ddio_hash_add(&c->index, &s->node, ino);
 	return s;
 }
 
+void check_see_none(struct ns_check *c)
+{
+	struct seen_chunk *chunk;
+
+	while (c->chunks) {
+		chunk = c->chunks;
+		c->chunks = chunk->next;
+		free(chunk);
+	}
+	c->room = 0;
+	ddio_list_init(&c->seen);
+	ddio_hash_fini(&c->index);
+}
+
 int check_get(struct ns_check *c, int db, const void *key, size_t len, MDB_val *v)
 {
 	MDB_val k = lmdb_val(key, len);
 
-	return lmdb_errno(mdb_get(c->txn, c->db->dbi[db], &k, v));
+	return lmdb_errno(mdb_get(c->walk.txn, c->walk.db->dbi[db], &k, v));
 }
 
 int check_get_fixed(struct ns_check *c, int db, const void *key, size_t len, MDB_val *v)
@@ -55,25 +85,6 @@ int check_get_fixed(struct ns_check *c, int db, const void *key, size_t len, MDB
 		return -ENOENT;
 	*v = lmdb_val(fixed->value, fixed->len);
 	return 0;
-}
-
-int check_each(struct ns_check *c, int db,
-	       int (*fn)(struct ns_check *c, const MDB_val *k, const MDB_val *v))
-{
-	MDB_cursor *cursor;
-	MDB_val k, v;
-	int ret = lmdb_errno(mdb_cursor_open(c->txn, c->db->dbi[db], &cursor));
-
-	if (ret)
-		return ret;
-	ret = lmdb_errno(mdb_cursor_get(cursor, &k, &v, MDB_FIRST));
-	while (!ret) {
-		ret = fn(c, &k, &v);
-		if (!ret)
-			ret = lmdb_errno(mdb_cursor_get(cursor, &k, &v, MDB_NEXT));
-	}
-	mdb_cursor_close(cursor);
-	return ret == -ENOENT ? 0 : ret;
 }
 
 int check_drop(struct ns_check *c, int db, const MDB_val *k)

@@ -63,7 +63,7 @@ static int name_order(struct ns_check *c, struct seen_inode *dir, struct seen_in
 	return check_put_entry(c, dir->ino, name, e);
 }
 
-static int check_name(struct ns_check *c, const MDB_val *k, const MDB_val *v)
+int check_name(struct ns_check *c, const MDB_val *k, const MDB_val *v)
 {
 	char name[DDIO_MAX_NAME + 1];
 	struct seen_inode *dir, *s;
@@ -95,8 +95,7 @@ static int check_name(struct ns_check *c, const MDB_val *k, const MDB_val *v)
 	return ret;
 }
 
-/* Checks that a record by cookie has its record by name. */
-static int check_order(struct ns_check *c, const MDB_val *k, const MDB_val *v)
+int check_order(struct ns_check *c, const MDB_val *k, const MDB_val *v)
 {
 	uint8_t key[NS_NAME_KEY_MAX];
 	struct ns_entry o, e;
@@ -127,7 +126,7 @@ drop:
 		       : check_drop(c, NS_ORDER, k);
 }
 
-static int check_xattr(struct ns_check *c, const MDB_val *k, const MDB_val *v)
+int check_xattr(struct ns_check *c, const MDB_val *k, const MDB_val *v)
 {
 	char name[DDIO_MAX_NAME + 1];
 	const uint8_t *data;
@@ -141,7 +140,7 @@ static int check_xattr(struct ns_check *c, const MDB_val *k, const MDB_val *v)
 	return check_drop(c, NS_XATTRS, k);
 }
 
-static int check_orphan(struct ns_check *c, const MDB_val *k, const MDB_val *v)
+int check_orphan(struct ns_check *c, const MDB_val *k, const MDB_val *v)
 {
 	struct seen_inode *s = NULL;
 	uint64_t ino;
@@ -158,7 +157,7 @@ static int check_orphan(struct ns_check *c, const MDB_val *k, const MDB_val *v)
 	return check_drop(c, NS_ORPHANS, k);
 }
 
-static int check_done(struct ns_check *c, const MDB_val *k, const MDB_val *v)
+int check_done(struct ns_check *c, const MDB_val *k, const MDB_val *v)
 {
 	uint64_t result;
 
@@ -169,28 +168,11 @@ static int check_done(struct ns_check *c, const MDB_val *k, const MDB_val *v)
 	return check_drop(c, NS_DONE, k);
 }
 
-static int check_mount(struct ns_check *c, const MDB_val *k, const MDB_val *v)
+int check_mount(struct ns_check *c, const MDB_val *k, const MDB_val *v)
 {
 	(void)v;
 	if (k->mv_size == DDIO_GROUP_ID_LEN)
 		return 0;
 	check_problem(c, "the record of a mount is damaged");
 	return check_drop(c, NS_MOUNTS, k);
-}
-
-int ns_check_names(struct ns_check *c)
-{
-	static const struct {
-		int db;
-		int (*fn)(struct ns_check *c, const MDB_val *k, const MDB_val *v);
-	} passes[] = {
-		{ NS_NAMES, check_name },     { NS_ORDER, check_order }, { NS_XATTRS, check_xattr },
-		{ NS_ORPHANS, check_orphan }, { NS_DONE, check_done },	 { NS_MOUNTS, check_mount },
-	};
-	size_t i;
-	int ret = 0;
-
-	for (i = 0; i < sizeof(passes) / sizeof(passes[0]) && !ret; i++)
-		ret = check_each(c, passes[i].db, passes[i].fn);
-	return ret;
 }

@@ -123,7 +123,7 @@ static int cut_circle(struct ns_check *c, struct seen_inode *s)
 	struct ns_entry e;
 	MDB_cursor *cursor;
 	MDB_val k, v;
-	int ret = lmdb_errno(mdb_cursor_open(c->txn, c->db->dbi[NS_ORDER], &cursor));
+	int ret = lmdb_errno(mdb_cursor_open(c->walk.txn, c->walk.db->dbi[NS_ORDER], &cursor));
 
 	if (ret)
 		return ret;
@@ -172,31 +172,27 @@ static bool in_circle(const struct ns_check *c, const struct seen_inode *s)
 	return false;
 }
 
-static int check_reach(struct ns_check *c)
+int check_reach(struct ns_check *c, struct seen_inode *s)
 {
-	struct seen_inode *s;
 	int ret;
 
-	ddio_list_for_each_entry(s, &c->seen, link) {
-		if (!S_ISDIR(s->type))
-			continue;
-		settle_path(c, s);
-		if (s->state != SEEN_LOST || !in_circle(c, s))
-			continue;
-		check_problem(c, "directory %" PRIu64 " lies within itself", s->ino);
-		if (!c->repair)
-			return 0;
-		ret = cut_circle(c, s);
-		if (!ret)
-			ret = find_lost(c, s->ino);
-		if (ret)
-			return ret;
+	if (!S_ISDIR(s->type))
+		return 0;
+	settle_path(c, s);
+	if (s->state != SEEN_LOST || !in_circle(c, s))
+		return 0;
+	check_problem(c, "directory %" PRIu64 " lies within itself", s->ino);
+	if (!c->repair)
+		return CHECK_ENOUGH; /* the others of the circle would be found, too */
+	ret = cut_circle(c, s);
+	if (!ret)
+		ret = find_lost(c, s->ino);
+	if (!ret)
 		reset_lost(c);
-	}
-	return 0;
+	return ret;
 }
 
-static int check_nameless(struct ns_check *c, struct seen_inode *s)
+int check_nameless(struct ns_check *c, struct seen_inode *s)
 {
 	uint8_t key[NS_KEY_LEN];
 
@@ -220,7 +216,7 @@ static uint32_t right_nlink(const struct seen_inode *s)
 	return S_ISDIR(s->type) ? 2 + s->subdirs : s->links;
 }
 
-static int check_counts(struct ns_check *c, struct seen_inode *s)
+int check_counts(struct ns_check *c, struct seen_inode *s)
 {
 	uint64_t up = s->ino == DDIO_FS_ROOT ? DDIO_FS_ROOT : s->in;
 	bool dir = S_ISDIR(s->type), fixed = s->fix;
@@ -256,19 +252,5 @@ static int check_counts(struct ns_check *c, struct seen_inode *s)
 	}
 	ret = check_put_inode(c, &in);
 	inode_free(&in);
-	return ret;
-}
-
-int check_tree(struct ns_check *c)
-{
-	struct seen_inode *s;
-	int ret = check_reach(c);
-
-	ddio_list_for_each_entry(s, &c->seen, link)
-		if (!ret)
-			ret = check_nameless(c, s);
-	ddio_list_for_each_entry(s, &c->seen, link)
-		if (!ret)
-			ret = check_counts(c, s);
 	return ret;
 }
