@@ -11,7 +11,8 @@ my ($build, @programs) = @ARGV;
 my @objects = split /\n/, `find $build/userlib $build/kmod $build/tools $build/fuse -name '*.o'`;
 my @helpers = split /\n/, `find $build/tests/unit -name '*.o' ! -name 'test_*'`;
 my (%def, %use);
-my @all = (@objects, @helpers, map { "$_.o" } @programs);
+# An object whose source was moved or removed stays where it was.
+my @all = grep { -e s{^\Q$build\E/(.*)\.o$}{$1.c}r } @objects, @helpers, map { "$_.o" } @programs;
 while (my @some = splice @all, 0, 200) {
 	open my $nm, '-|', 'nm', '-A', @some or die "needs.pl: nm: $!\n";
 	while (<$nm>) {
