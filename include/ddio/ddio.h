@@ -271,6 +271,48 @@ int ddio_open_all(struct ddio_group *group, const char *name, unsigned int flags
 		  const struct ddio_striping *striping, struct ddio_file **file);
 
 /**
+ * struct ddio_open_opts - how ddio_open_with() opens a file
+ * @struct_size: sizeof(struct ddio_open_opts), so that it can grow
+ * @flags: as for ddio_open()
+ * @mode: permissions of a new file, 0001 to 0777; 0: 0644.  No umask applies.
+ * @id: number of the file, as in struct ddio_file_stat, where there is no name; else 0
+ * @striping: as for ddio_open()
+ */
+struct ddio_open_opts {
+	size_t struct_size;
+	uint32_t flags;
+	uint32_t mode;
+	uint64_t id;
+	const struct ddio_striping *striping;
+};
+
+/**
+ * ddio_open_with - opens a file by its name or its number
+ * @session: the session
+ * @name: as for ddio_open(); NULL: @opts->id counts, and DDIO_CREATE is not allowed
+ * @opts: how
+ * @file: receives the file; ddio_close() closes it
+ *
+ * The number of a file below a mount is its inode number (stat(2), st_ino).
+ *
+ * Return: as ddio_open(); -EISDIR: it is a directory.
+ */
+int ddio_open_with(struct ddio_session *session, const char *name,
+		   const struct ddio_open_opts *opts, struct ddio_file **file);
+
+/**
+ * ddio_open_all_with - opens a file by its name or its number on every member; collective
+ * @group: the group
+ * @name: as for ddio_open_with(); the same on every member, like @opts
+ * @opts: how
+ * @file: receives the file
+ *
+ * Return: as ddio_open_with() and ddio_open_all().
+ */
+int ddio_open_all_with(struct ddio_group *group, const char *name,
+		       const struct ddio_open_opts *opts, struct ddio_file **file);
+
+/**
  * ddio_close - closes a file
  * @file: may be NULL
  *
@@ -361,6 +403,18 @@ int64_t ddio_file_disk(const struct ddio_file *file, uint32_t i);
  * Return: 0; -EFBIG: a file has at most 2^62 bytes; or another negative errno.
  */
 int ddio_set_size(struct ddio_file *file, uint64_t size);
+
+/**
+ * ddio_allocate - gives space to a range of a file in advance
+ * @file: the file, which grows to @offset + @len if it is shorter
+ * @offset: first byte
+ * @len: bytes
+ *
+ * What was not written there reads as zeros; later writes to the range need no space.
+ *
+ * Return: 0; -ENOSPC: a disk is full; -EFBIG: a file has at most 2^62 bytes; or another negative errno.
+ */
+int ddio_allocate(struct ddio_file *file, uint64_t offset, uint64_t len);
 
 /**
  * ddio_sync - makes a file durable

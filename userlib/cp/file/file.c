@@ -112,6 +112,25 @@ int ddio_open(struct ddio_session *session, const char *name, unsigned int flags
 	return err;
 }
 
+int ddio_open_with(struct ddio_session *session, const char *name,
+		   const struct ddio_open_opts *opts, struct ddio_file **file)
+{
+	struct open_call oc = { .file = NULL };
+	int err;
+
+	if (!session)
+		return -EINVAL;
+	if (file)
+		*file = NULL;
+	if (!file || file_opening_take(&oc.job, name, opts))
+		return session_fail(
+			session, -EINVAL,
+			"ddio_open_with: file is NULL, struct_size is wrong, or not one of name and id");
+	err = call_run(session, &oc.call, open_run);
+	*file = oc.file;
+	return err;
+}
+
 int ddio_stat(struct ddio_session *session, const char *name, struct ddio_file_stat *st)
 {
 	struct open_call oc = { .job = { .name = name }, .st = st };

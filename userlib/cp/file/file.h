@@ -48,13 +48,17 @@ uint64_t file_object_size(const struct ddio_file_record *rec, uint32_t i, uint64
 
 /**
  * struct file_opening - finds a file, or creates it
- * @name, @flags, @striping: as ddio_open() has them
+ * @name, @flags, @striping: as ddio_open() has them; @name is @label for a file without one
+ * @mode, @id: as in struct ddio_open_opts
  * @done: with the record in @rec, if @error is clear
  */
 struct file_opening {
 	struct ddio_session *session;
 	const char *name;
 	unsigned int flags;
+	unsigned int mode;
+	uint64_t id;
+	char label[32];
 	const struct ddio_striping *striping;
 	struct ddio_file_record rec;
 	struct error error;
@@ -64,6 +68,9 @@ struct file_opening {
 	void *arg;
 };
 
+/* Takes them from the caller, @opts not yet checked.  Return: 0, or -EINVAL if they contradict each other. */
+int file_opening_take(struct file_opening *job, const char *name,
+		      const struct ddio_open_opts *opts);
 void file_open_begin(struct file_opening *job);
 
 /**

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Finds or creates a file: first its name, then its objects. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "cp/file/file.h"
 
-/* Permissions of new files: the library does not read the process's umask. */
+/* Permissions of new files if none are given: the library does not read the process's umask. */
 #define CREATE_MODE 0644
 
 static void open_end(struct file_opening *job)
@@ -193,7 +194,7 @@ static int create_record(struct file_opening *job, struct ddio_file_record *rec)
 static int open_put_create(struct file_opening *job)
 {
 	struct ddio_msg_ns_create msg = { .flags = job->flags & DDIO_EXCL ? DDIO_NS_EXCL : 0,
-					  .mode = CREATE_MODE,
+					  .mode = job->mode ? job->mode : CREATE_MODE,
 					  .uid = geteuid(),
 					  .gid = getegid() };
 	int err;
@@ -212,9 +213,10 @@ static int open_put_create(struct file_opening *job)
 
 static int open_put_lookup(struct file_opening *job)
 {
-	struct ddio_msg_ns_name msg = { 0 };
+	struct ddio_msg_ns_name msg = { .id = job->id };
 
-	strcpy(msg.path, job->name);
+	if (!job->id)
+		strcpy(msg.path, job->name);
 	request_init(&job->request, DDIO_OP_NS_LOOKUP, open_found, job);
 	return request_put(&job->request, ns_name, &msg);
 }
@@ -225,7 +227,25 @@ static int open_check(struct file_opening *job)
 		error_set(&job->error, -EINVAL, FILE_NAME_BYTES, DDIO_MAX_PATH);
 	else if (job->flags & ~(DDIO_CREATE | DDIO_EXCL | DDIO_TRUNCATE))
 		error_set(&job->error, -EINVAL, "%s: unknown flags %#x", job->name, job->flags);
+	else if (job->id && job->flags & (DDIO_CREATE | DDIO_EXCL))
+		error_set(&job->error, -EINVAL, "%s: a file is made by name", job->name);
+	else if (job->mode & ~0777u)
+		error_set(&job->error, -EINVAL, "%s: mode %#o has more than permissions", job->name,
+			  job->mode);
 	return job->error.err;
+}
+
+int file_opening_take(struct file_opening *job, const char *name, const struct ddio_open_opts *opts)
+{
+	if (!opts || opts->struct_size != sizeof(*opts) || !name == !opts->id)
+		return -EINVAL;
+	job->name = name ? name : job->label;
+	job->flags = opts->flags;
+	job->mode = opts->mode;
+	job->id = opts->id;
+	job->striping = opts->striping;
+	snprintf(job->label, sizeof(job->label), "file %llu", (unsigned long long)opts->id);
+	return 0;
 }
 
 void file_open_begin(struct file_opening *job)

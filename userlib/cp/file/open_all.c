@@ -124,12 +124,12 @@ static void put_words(uint8_t *p, const uint64_t *v, size_t n)
 		bytes_put64(p + 8 * i, v[i]);
 }
 
-/* Encodes name, flags and striping, for comparison only. */
+/* Encodes name, flags and striping, for comparison only; and what not every member may know of. */
 static void open_all_compare(struct open_all_call *oc)
 {
 	const struct ddio_striping *st = oc->job.striping;
 	uint32_t ndisks = st && st->disks ? st->ndisks : 0, i;
-	size_t name = strlen(oc->job.name) + 1;
+	size_t name = strlen(oc->job.name) + 1, more = oc->job.mode || oc->job.id ? 16 : 0;
 	uint64_t words[6] = { oc->job.flags, !!st };
 
 	if (st) {
@@ -138,7 +138,7 @@ static void open_all_compare(struct open_all_call *oc)
 		words[4] = st->reserve;
 		words[5] = st->ndisks;
 	}
-	oc->compare_len = name + sizeof(words) + 8 * (size_t)ndisks;
+	oc->compare_len = name + sizeof(words) + 8 * (size_t)ndisks + more;
 	oc->compare = malloc(oc->compare_len);
 	if (!oc->compare) {
 		error_set(&oc->error, -ENOMEM, "out of memory");
@@ -150,6 +150,32 @@ static void open_all_compare(struct open_all_call *oc)
 		words[0] = st->disks[i];
 		put_words(oc->compare + name + sizeof(words) + 8 * i, words, 1);
 	}
+	words[0] = oc->job.mode;
+	words[1] = oc->job.id;
+	if (more)
+		put_words(oc->compare + oc->compare_len - more, words, 2);
+}
+
+/* A member with wrong arguments comes too: the others must not wait for it. */
+static int open_all_call(struct open_all_call *oc, const char *why, struct ddio_file **file)
+{
+	const struct ddio_striping *st = oc->job.striping;
+	int err;
+
+	if (!why && st && st->ndisks > DDIO_MAX_DISKS)
+		why = "too many disks";
+	if (why)
+		error_set(&oc->error, -EINVAL, "rank %u: a collective open: %s", oc->group->rank,
+			  why);
+	else
+		open_all_compare(oc);
+	if (file)
+		*file = NULL;
+	err = call_run(oc->group->session, &oc->call, open_all_run);
+	free(oc->compare);
+	if (file)
+		*file = oc->file;
+	return err;
 }
 
 int ddio_open_all(struct ddio_group *group, const char *name, unsigned int flags,
@@ -157,24 +183,23 @@ int ddio_open_all(struct ddio_group *group, const char *name, unsigned int flags
 {
 	struct open_all_call oc = { .group = group,
 				    .job = { .name = name, .flags = flags, .striping = striping } };
-	int err;
 
 	if (!group)
 		return -EINVAL;
-	/* A member with wrong arguments comes too: the others must not wait for it. */
-	if (!name || !file || (striping && striping->ndisks > DDIO_MAX_DISKS))
-		error_set(&oc.error, -EINVAL,
-			  "rank %u: ddio_open_all: name or file is NULL, or too many disks",
-			  group->rank);
-	else
-		open_all_compare(&oc);
-	if (file)
-		*file = NULL;
-	err = call_run(group->session, &oc.call, open_all_run);
-	free(oc.compare);
-	if (file)
-		*file = oc.file;
-	return err;
+	return open_all_call(&oc, name && file ? NULL : "name or file is NULL", file);
+}
+
+int ddio_open_all_with(struct ddio_group *group, const char *name,
+		       const struct ddio_open_opts *opts, struct ddio_file **file)
+{
+	struct open_all_call oc = { .group = group };
+	const char *why = NULL;
+
+	if (!group)
+		return -EINVAL;
+	if (!file || file_opening_take(&oc.job, name, opts))
+		why = "file is NULL, struct_size is wrong, or not one of name and id";
+	return open_all_call(&oc, why, file);
 }
 
 static void open_explain(uint32_t rank_a, const void *a, size_t a_len, uint32_t rank_b,
