@@ -164,6 +164,11 @@ static bool hello_ok(struct ddio_conn *c, struct conn_frame *f, const struct ddi
 			c, f, DDIO_ST_VERSION,
 			"the connector speaks versions %u to %u of the protocol, the node %u to %u",
 			x->min_version, x->max_version, DDIO_WIRE_MIN_VERSION, DDIO_WIRE_VERSION);
+	else if (DDIO_WIRE_NEEDED & ~x->features)
+		conn_reject(
+			c, f, DDIO_ST_VERSION,
+			"the connector is older than the node, which needs features %#llx of it: update it",
+			(unsigned long long)DDIO_WIRE_NEEDED);
 	else if (!keyed(c) && !ddio_stream_is_loopback(c->stream))
 		conn_reject(c, f, DDIO_ST_AUTH, "the node has no key and serves only this machine");
 	else if (mine && mine[0] && x->cluster[0] && strcmp(mine, x->cluster))

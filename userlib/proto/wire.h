@@ -23,6 +23,8 @@
 #define DDIO_WIRE_FEATURES                                                                      \
 	(DDIO_FEATURE_BOUNDS | DDIO_FEATURE_IDENTITY | DDIO_FEATURE_LATER | DDIO_FEATURE_OWED | \
 	 DDIO_FEATURE_KEPT | DDIO_FEATURE_SHORT | DDIO_FEATURE_OVERLAP)
+/* Without them a connector is refused: it would read zeros from a disk that was replaced, or forgets. */
+#define DDIO_WIRE_NEEDED DDIO_FEATURE_IDENTITY
 
 /* Header: magic u32 @0, version u16 @4, opcode u16 @6, flags u32 @8, status u32 @12,
  * tag u64 @16, length u64 @24.  Only replies and COLL_DONE have a status. */

@@ -126,9 +126,11 @@ static inline void add(struct script *t, uint16_t opcode, const void *payload, s
 
 static inline size_t hello_bytes(uint8_t *buf, uint16_t min, uint16_t max, const char *cluster)
 {
-	struct ddio_msg_hello h = {
-		.min_version = min, .max_version = max, .role = DDIO_ROLE_ADMIN, .rank = 9
-	};
+	struct ddio_msg_hello h = { .min_version = min,
+				    .max_version = max,
+				    .features = DDIO_WIRE_NEEDED,
+				    .role = DDIO_ROLE_ADMIN,
+				    .rank = 9 };
 
 	memset(h.nonce, 0xab, sizeof(h.nonce));
 	snprintf(h.cluster, sizeof(h.cluster), "%s", cluster);

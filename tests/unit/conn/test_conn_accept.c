@@ -195,6 +195,23 @@ static void test_accept_versions(void)
 	finish(&s);
 }
 
+/* Release 0.1.0 offered no features: it would take a disk that forgets for one with zeros. */
+static void test_accept_features(void)
+{
+	struct ddio_msg_hello old = { .min_version = 1,
+				      .max_version = 1,
+				      .role = DDIO_ROLE_CLIENT };
+	struct script t = { .len = 0 };
+	uint8_t buf[1024];
+	struct peer_seen s;
+
+	begin_accept(&s, &right_key, "lab", true, 1);
+	add(&t, DDIO_OP_HELLO, buf, ddio_put_hello(buf, sizeof(buf), &old));
+	mem_feed(&s.m, t.bytes, t.len);
+	check_refused(&s, DDIO_ST_VERSION, "older than the node");
+	finish(&s);
+}
+
 static void test_accept_cluster(void)
 {
 	struct script t = { .len = 0 };
@@ -503,6 +520,7 @@ static const struct ut_case accept_cases[] = {
 	{ "tampered HELLO", test_accept_tampered },
 	{ "without key", test_accept_without_key },
 	{ "versions", test_accept_versions },
+	{ "features", test_accept_features },
 	{ "clusters", test_accept_cluster },
 	{ "garbage", test_accept_garbage },
 	{ "out of turn", test_accept_out_of_turn },
