@@ -251,26 +251,24 @@ void lmdb_close(struct lmdb *db)
 	close(db->lock);
 }
 
-static void walks_stop(struct lmdb *db)
+void lmdb_walk_stop(struct lmdb_walk *walk)
 {
-	struct lmdb_walk *walk;
-
-	ddio_list_for_each_entry(walk, &db->walks, link) {
-		if (walk->cursor)
-			mdb_cursor_close(walk->cursor);
-		if (walk->txn)
-			mdb_txn_abort(walk->txn);
-		walk->cursor = NULL;
-		walk->txn = NULL;
-	}
+	if (walk->cursor)
+		mdb_cursor_close(walk->cursor);
+	if (walk->txn)
+		mdb_txn_abort(walk->txn);
+	walk->cursor = NULL;
+	walk->txn = NULL;
 }
 
 int lmdb_grow(struct lmdb *db)
 {
+	struct lmdb_walk *walk;
 	MDB_envinfo info;
 	int ret;
 
-	walks_stop(db);
+	ddio_list_for_each_entry(walk, &db->walks, link)
+		lmdb_walk_stop(walk);
 	ret = mdb_env_info(db->env, &info);
 	if (!ret && info.me_mapsize > SIZE_MAX / 4)
 		return -ENOMEM;

@@ -83,6 +83,8 @@ int lmdb_open(struct lmdb *db, const struct lmdb_opts *opts, char *err, size_t e
 void lmdb_close(struct lmdb *db);
 /* Doubles the map.  No transaction may be under way but those of walks, which it ends. */
 int lmdb_grow(struct lmdb *db);
+/* Ends the transaction of a walk, which has to begin again. */
+void lmdb_walk_stop(struct lmdb_walk *walk);
 
 /* Makes the names of the files in the environment's directory durable.  0 or -errno. */
 int lmdb_sync_dir(const struct lmdb *db);

@@ -15,12 +15,7 @@ int lmdb_walk_begin(struct lmdb_walk *walk, struct lmdb *db)
 
 void lmdb_walk_end(struct lmdb_walk *walk)
 {
-	if (walk->cursor)
-		mdb_cursor_close(walk->cursor);
-	if (walk->txn)
-		mdb_txn_abort(walk->txn);
-	walk->cursor = NULL;
-	walk->txn = NULL;
+	lmdb_walk_stop(walk);
 	ddio_list_del(&walk->link);
 }
 

@@ -231,6 +231,17 @@ static void two_openings(void)
 	power_end(&p);
 }
 
+/* Nothing is lost, and no sync says so. */
+static void all_there(struct power *p, struct fs_mount *m)
+{
+	FS_OK(m, ddio_fs_lookup, m->fs, p->d[1], "b");
+	CU_ASSERT_EQUAL(m->r.attr.size, 2 * LEN);
+	FS_OK(m, ddio_fs_sync, p->a);
+	FS_OK(m, ddio_fs_sync_dir, m->fs, p->d[0]);
+	FS_OK(m, ddio_fs_sync_dir, m->fs, p->d[1]);
+	FS_OK(m, ddio_fs_sync_names, m->fs);
+}
+
 /* A sync that was answered holds. */
 static void synced_before(void)
 {
@@ -241,11 +252,7 @@ static void synced_before(void)
 	FS_OK(m, ddio_fs_sync, p.a);
 	image(&p);
 	die(&p, "image", "second");
-	FS_OK(m, ddio_fs_lookup, m->fs, p.d[1], "b");
-	CU_ASSERT_EQUAL(m->r.attr.size, 2 * LEN);
-	FS_OK(m, ddio_fs_sync, p.a);
-	FS_OK(m, ddio_fs_sync_dir, m->fs, p.d[1]);
-	FS_OK(m, ddio_fs_sync_names, m->fs);
+	all_there(&p, m);
 	power_end(&p);
 }
 
@@ -257,11 +264,7 @@ static void daemon_dies(void)
 
 	append_and_rename(&p, m);
 	die(&p, NULL, "first");
-	FS_OK(m, ddio_fs_lookup, m->fs, p.d[1], "b");
-	CU_ASSERT_EQUAL(m->r.attr.size, 2 * LEN);
-	FS_OK(m, ddio_fs_sync, p.a);
-	FS_OK(m, ddio_fs_sync_dir, m->fs, p.d[0]);
-	FS_OK(m, ddio_fs_sync_names, m->fs);
+	all_there(&p, m);
 	power_end(&p);
 }
 
@@ -273,11 +276,7 @@ static void stopped_in_order(void)
 
 	append_and_rename(&p, m);
 	stop_and_start(&p, "second");
-	FS_OK(m, ddio_fs_lookup, m->fs, p.d[1], "b");
-	CU_ASSERT_EQUAL(m->r.attr.size, 2 * LEN);
-	FS_OK(m, ddio_fs_sync, p.a);
-	FS_OK(m, ddio_fs_sync_dir, m->fs, p.d[1]);
-	FS_OK(m, ddio_fs_sync_names, m->fs);
+	all_there(&p, m);
 	power_end(&p);
 }
 
