@@ -6,9 +6,13 @@
  * ddio_last_error() says in one line what went wrong, naming node, disk, file
  * and offset.  Sizes and offsets are bytes, 64 bits wide, everywhere.
  *
- * Threads: a session, and everything made from it, may be used by one thread
- * at a time; different sessions by different threads at the same time.  Each
- * process or thread that takes part in a group has a session of its own.
+ * Threads: several threads may use a session at the same time, but a group or
+ * an operation only one of them at a time, since a group's calls have an order.
+ * So threads that make collective requests at the same time do it in groups of
+ * their own, of which a session forms one after the other (-EBUSY); splits may
+ * come at any time.  A file may be used by all threads in all groups; it is
+ * closed, and the session ended, when no thread uses it any more.  Each process
+ * or thread that takes part in a group as a member has a session of its own.
  *
  * Environment: DDIO_CONF names the configuration where the program does not.
  */
@@ -84,8 +88,10 @@ void ddio_disconnect(struct ddio_session *session);
  * ddio_last_error - describes the last failure in one line
  * @session: whose last failed call is meant; NULL: this thread's last ddio_connect()
  *
- * Return: text that names node, disk, file and byte where they are known; valid until the next call
- * on @session.
+ * The last call of the calling thread is meant; a thread's texts of its last four sessions are kept.
+ *
+ * Return: text that names node, disk, file and byte where they are known; valid until the thread's
+ * next call on a session.
  */
 const char *ddio_last_error(const struct ddio_session *session);
 
@@ -106,7 +112,7 @@ const char *ddio_last_error(const struct ddio_session *session);
  * loopback address only.
  *
  * Return: 0; -EINVAL: two members have the same rank, or they disagree about @size; -EACCES: not a
- * loopback address, and there is no key; -EADDRINUSE, -EADDRNOTAVAIL: rank 0 cannot listen there;
+ * loopback address, and there is no key; -EBUSY: another thread is forming a group; -EADDRINUSE, -EADDRNOTAVAIL: rank 0 cannot listen there;
  * -EKEYREJECTED: a member has another key; -ETIMEDOUT: members are missing (the text names them).
  */
 int ddio_group_create(struct ddio_session *session, uint32_t rank, uint32_t size,

@@ -21,7 +21,7 @@ const char *ddio_version(void)
 
 const char *ddio_last_error(const struct ddio_session *session)
 {
-	return session ? session->last_error : connect_error;
+	return session ? session_text(session) : connect_error;
 }
 
 static int connect_fail(int err, const char *text)

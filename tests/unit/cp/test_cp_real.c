@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* tsan */
 /*
  * The library as programs use it: by its public functions, with threads,
  * sockets and the clock.  The I/O processors are in this process too, so that
@@ -260,6 +261,135 @@ static void threads_as_members(void)
 	cluster_end(&c);
 }
 
+/*
+ * Several threads of one session, each with a group and a file of its own, which threads of another session
+ * have, too
+ */
+enum { SESSIONS = 2, THREADS = 3, TURNS = 12 };
+
+struct session_thread {
+	pthread_t thread;
+	struct ddio_session *s;
+	struct ddio_group *g;
+	struct ddio_file *both; /* for all threads of the session */
+	pthread_barrier_t *all;
+	uint32_t member, number;
+	int faults;
+};
+
+/* A failure of this thread: its text is about this thread's file, whatever the others do. */
+static void fail_once(struct session_thread *w, struct ddio_file *f, const char *name)
+{
+	struct ddio_extent e = { 1ull << 30, 8 };
+	struct ddio_part part = { .kind = DDIO_PART_LIST, .n = 1, .list = &e };
+	uint64_t word;
+	struct ddio_transfer t = { .struct_size = sizeof(t), .part = &part, .buf = &word };
+
+	w->faults += ddio_read(f, &t) != -ENODATA;
+	pthread_barrier_wait(w->all);
+	w->faults += !strstr(ddio_last_error(w->s), name);
+	w->faults += ddio_set_size(f, UINT64_MAX) != -EFBIG;
+	pthread_barrier_wait(w->all);
+	w->faults += !strstr(ddio_last_error(w->s), name);
+}
+
+static void *worker_main(void *arg)
+{
+	struct session_thread *w = arg;
+	struct ddio_extent e = { .len = 4096 };
+	struct ddio_part part = { .kind = DDIO_PART_LIST, .n = 1, .list = &e };
+	unsigned char buf[4096];
+	struct ddio_transfer t = { .struct_size = sizeof(t), .part = &part, .buf = buf };
+	struct ddio_file *f = NULL;
+	struct ddio_op *op = NULL;
+	char name[16];
+	uint32_t i, k;
+
+	snprintf(name, sizeof(name), "worker%u", w->number);
+	w->faults += !!ddio_open_all(w->g, name, DDIO_CREATE, NULL, &f);
+	for (i = 0; i < TURNS && f; i++) {
+		struct ddio_file *to = i % 2 ? w->both : f;
+
+		e.offset = (i % 2 ? w->number * 100000 : 0) + w->member * 4096;
+		t.method = 1 + i % 4;
+		memset(buf, (int)(w->number * 50 + i), sizeof(buf));
+		w->faults += !!ddio_write_all(to, w->g, &t);
+		memset(buf, 0, sizeof(buf));
+		w->faults += !!ddio_start_read_all(to, w->g, &t, &op);
+		fail_once(w, f, name);
+		w->faults += !!ddio_wait(op);
+		for (k = 0; k < sizeof(buf); k++)
+			w->faults += buf[k] != w->number * 50 + i;
+	}
+	ddio_close(f);
+	return NULL;
+}
+
+struct session_of {
+	struct cluster *c;
+	pthread_t thread;
+	uint32_t member;
+	char address[64];
+	int faults;
+};
+
+/* Forms the groups in turn; then the threads go their ways. */
+static void *session_main(void *arg)
+{
+	struct session_of *so = arg;
+	struct ddio_connect_opts opts = { .struct_size = sizeof(opts), .conf = so->c->conf_path };
+	struct session_thread w[THREADS] = { { 0 } };
+	struct ddio_session *s = NULL;
+	struct ddio_group *g = NULL;
+	struct ddio_file *f = NULL;
+	pthread_barrier_t all;
+	uint32_t i;
+
+	pthread_barrier_init(&all, NULL, THREADS);
+	so->faults += !!ddio_connect(&opts, &s);
+	so->faults += !!ddio_group_create(s, so->member, SESSIONS, so->address, &g);
+	so->faults += !!ddio_open_all(g, "both", DDIO_CREATE, NULL, &f);
+	for (i = 0; i < THREADS; i++) {
+		w[i] = (struct session_thread){
+			.s = s, .both = f, .all = &all, .member = so->member, .number = i
+		};
+		so->faults += !!ddio_group_split(g, 0, 0, &w[i].g);
+	}
+	for (i = 0; i < THREADS; i++)
+		if (pthread_create(&w[i].thread, NULL, worker_main, &w[i]))
+			abort();
+	for (i = 0; i < THREADS; i++) {
+		pthread_join(w[i].thread, NULL);
+		so->faults += w[i].faults;
+	}
+	so->faults += !!ddio_group_barrier(g);
+	ddio_disconnect(s);
+	pthread_barrier_destroy(&all);
+	return NULL;
+}
+
+static void threads_of_a_session(void)
+{
+	struct session_of so[SESSIONS];
+	struct cluster c;
+	unsigned int port;
+	uint32_t i;
+
+	cluster_begin(&c);
+	port = free_port();
+	for (i = 0; i < SESSIONS; i++) {
+		so[i] = (struct session_of){ .c = &c, .member = i };
+		snprintf(so[i].address, sizeof(so[i].address), "127.0.0.1:%u", port);
+		if (pthread_create(&so[i].thread, NULL, session_main, &so[i]))
+			abort();
+	}
+	for (i = 0; i < SESSIONS; i++) {
+		pthread_join(so[i].thread, NULL);
+		CU_ASSERT_EQUAL(so[i].faults, 0);
+	}
+	cluster_end(&c);
+}
+
 /* What cannot be connected to. */
 static void connecting(void)
 {
@@ -304,6 +434,7 @@ static void connecting(void)
 static const struct ut_case cases[] = {
 	{ "connecting", connecting },
 	{ "threads as members", threads_as_members },
+	{ "threads of a session", threads_of_a_session },
 	{ 0 },
 };
 

@@ -194,6 +194,7 @@ static void op_begin(void *arg)
 	struct ddio_list *ops;
 
 	ddio_env_charge(s->env, DDIO_WORK_CALL, 1);
+	ddio_list_add(&op->session_link, &s->transfers->ops);
 	op_enter(op, PHASE_QUEUED);
 	if (!op->group)
 		op->group = group_solo(s);
@@ -212,7 +213,6 @@ static void op_begin(void *arg)
 void op_submit(struct ddio_op *op)
 {
 	ddio_gate_init(&op->gate);
-	ddio_list_add(&op->session_link, &op->session->transfers->ops);
 	op->post.fn = op_begin;
 	op->post.arg = op;
 	ddio_env_post(op->session->env, &op->post);
@@ -271,7 +271,7 @@ int transfers_init(struct ddio_session *session, const struct mover *const *meth
 	return 0;
 }
 
-void op_free(struct ddio_op *op)
+static void op_free(struct ddio_op *op)
 {
 	uint32_t i;
 
@@ -285,6 +285,18 @@ void op_free(struct ddio_op *op)
 	free(op->parts);
 	free(op->part);
 	free(op);
+}
+
+static void op_free_run(void *arg)
+{
+	op_free(arg);
+}
+
+void op_give_up(struct ddio_op *op)
+{
+	op->post.fn = op_free_run;
+	op->post.arg = op;
+	ddio_env_post(op->session->env, &op->post);
 }
 
 void transfers_free(struct ddio_session *session)

@@ -53,7 +53,7 @@ struct mover {
 /**
  * struct transfers - what a session has of them
  * @methods: by enum ddio_method
- * @ops: every operation that was not waited for; the application's thread only
+ * @ops: every operation that was not waited for
  * @told_unpinned: the log says that memory cannot be pinned
  */
 struct transfers {
@@ -63,8 +63,7 @@ struct transfers {
 };
 
 /**
- * struct ddio_op - reactor only between its post and its gate, but for @session_link, which is
- * the application's thread's only
+ * struct ddio_op - reactor only between its post and its gate, and again from op_give_up() on
  * @group: NULL until the reactor has chosen one, for an independent transfer
  * @priv: the method's
  * @part, @part_len: this process's description, encoded
@@ -141,7 +140,8 @@ void op_stopped(struct ddio_op *op);
 struct ddio_list *group_ops(struct ddio_group *group);
 struct ddio_op *op_find(struct ddio_group *group, uint64_t number);
 void op_submit(struct ddio_op *op);
-void op_free(struct ddio_op *op);
+/* Application's thread: gives up an operation that is over; the reactor frees it. */
+void op_give_up(struct ddio_op *op);
 
 /*
  * agreement.c

@@ -228,10 +228,10 @@ int ddio_wait(struct ddio_op *op)
 	if (!op)
 		return -EINVAL;
 	ddio_gate_wait(op->session->env, &op->gate, 0);
-	memcpy(op->session->last_error, op->result.text, sizeof(op->result.text));
+	memcpy(session_text_take(op->session), op->result.text, sizeof(op->result.text));
 	err = op->result.err;
 	report_copy(op);
-	op_free(op);
+	op_give_up(op);
 	return err;
 }
 

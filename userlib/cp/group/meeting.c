@@ -146,8 +146,13 @@ void meeting_left(struct group_meeting *m, struct stranger *guest)
 int meeting_begin(struct ddio_session *session, uint32_t size, bool by_addr, const char *own,
 		  struct group_meeting **result, struct error *error)
 {
-	struct group_meeting *m = calloc(1, sizeof(*m));
+	struct group_meeting *m;
 
+	if (session->groups->meeting) {
+		error_set(error, -EBUSY, "this session is forming another group");
+		return -EBUSY;
+	}
+	m = calloc(1, sizeof(*m));
 	if (!m)
 		goto no_memory;
 	m->addr = calloc(size, sizeof(*m->addr));

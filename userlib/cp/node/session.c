@@ -7,12 +7,66 @@
 #include <string.h>
 #include "cp/node/session.h"
 
+/* Of so many sessions a thread remembers what its last call on each said. */
+#define THREAD_TEXTS 4
+
+/**
+ * struct thread_text - what a thread's last call on a session said
+ * @id: the session's; 0: none
+ * @used: the highest is the last
+ */
+struct thread_text {
+	uint64_t id;
+	uint64_t used;
+	char text[DDIO_MAX_TEXT];
+};
+
+static __thread struct thread_text thread_texts[THREAD_TEXTS];
+static __thread uint64_t thread_calls;
+
+/* Returns this thread's text for the session, or the one that was used least lately. */
+static struct thread_text *thread_text_find(const struct ddio_session *session)
+{
+	struct thread_text *least = &thread_texts[0];
+	uint32_t i;
+
+	for (i = 0; i < THREAD_TEXTS; i++) {
+		if (thread_texts[i].id == session->id)
+			return &thread_texts[i];
+		if (thread_texts[i].used < least->used)
+			least = &thread_texts[i];
+	}
+	return least;
+}
+
+const char *session_text(const struct ddio_session *session)
+{
+	const struct thread_text *t;
+
+	if (!session->own_env)
+		return session->last_error;
+	t = thread_text_find(session);
+	return t->id == session->id ? t->text : "";
+}
+
+char *session_text_take(struct ddio_session *session)
+{
+	struct thread_text *t;
+
+	if (!session->own_env)
+		return session->last_error;
+	t = thread_text_find(session);
+	t->id = session->id;
+	t->used = ++thread_calls;
+	return t->text;
+}
+
 int session_fail(struct ddio_session *session, int err, const char *fmt, ...)
 {
 	va_list ap;
 
 	va_start(ap, fmt);
-	vsnprintf(session->last_error, sizeof(session->last_error), fmt, ap);
+	vsnprintf(session_text_take(session), DDIO_MAX_TEXT, fmt, ap);
 	va_end(ap);
 	return err;
 }
@@ -39,7 +93,7 @@ int call_run(struct ddio_session *session, struct session_call *call,
 	ddio_gate_init(&call->gate);
 	ddio_env_post(session->env, &call->post);
 	ddio_gate_wait(session->env, &call->gate, 0);
-	memcpy(session->last_error, call->error.text, sizeof(session->last_error));
+	memcpy(session_text_take(session), call->error.text, DDIO_MAX_TEXT);
 	return call->error.err;
 }
 

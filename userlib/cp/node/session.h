@@ -50,7 +50,7 @@ struct cluster_disk {
 };
 
 /**
- * struct ddio_session - all but @last_error belongs to the reactor once it runs
+ * struct ddio_session - belongs to the reactor once it runs
  * @own_env: made by ddio_connect(), with a thread of its own
  * @own_conf: freed with the session
  * @timeout_ns: bound on any lack of progress
@@ -65,7 +65,7 @@ struct cluster_disk {
  * @watchdog: runs @checks (NULL at the end) for as long as any of them finds something owed
  * @lane_users: whom lanes tell; NULL at the end
  * @owner: what the last of them, which lane_user_add() added, knows the session by
- * @last_error: the application's thread only
+ * @last_error: only without @own_env, where one thread plays many programs: else each thread has its own
  */
 struct ddio_session {
 	struct ddio_env *env;
@@ -114,6 +114,9 @@ int call_run(struct ddio_session *session, struct session_call *call,
 	     void (*run)(struct session_call *call));
 /* Ends @call; the last access to it.  @error: NULL or clear means success. */
 void call_end(struct session_call *call, const struct error *error);
+/* Return what this thread's last call on the session said, and where to put that: DDIO_MAX_TEXT bytes. */
+const char *session_text(const struct ddio_session *session);
+char *session_text_take(struct ddio_session *session);
 /* Application's thread: reports a failure found before anything was posted.  Returns @err. */
 int session_fail(struct ddio_session *session, int err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
