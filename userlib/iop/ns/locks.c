@@ -4,16 +4,16 @@
 #include "base/bug.h"
 #include "iop/ns/locks.h"
 
-/* Of all mounts: bounds the depth of the search for a deadlock. */
-enum { WAITS_MAX = 8192 };
-
 /**
  * struct lock_file - the locks of an inode
  * @held: struct file_lock; those of one owner do not overlap
+ * @waits: struct lock_wait, in the order in which they came
+ * @pinned: it stays, even if it is empty
  */
 struct lock_file {
 	struct ddio_hash_node node; /* struct locks.files */
-	struct ddio_list held;
+	struct ddio_list held, waits;
+	bool pinned;
 };
 
 /**
@@ -22,6 +22,7 @@ struct lock_file {
 struct lock_mount {
 	struct ddio_hash_node node; /* struct locks.mounts, by address */
 	uint64_t locks, waits;
+	struct ddio_list waiting; /* struct lock_wait */
 };
 
 void locks_init(struct locks *locks)
@@ -45,8 +46,10 @@ static struct lock_mount *mount_make(struct locks *locks, const void *mount)
 	if (m)
 		return m;
 	m = calloc(1, sizeof(*m));
-	if (m)
-		ddio_hash_add(&locks->mounts, &m->node, (uintptr_t)mount);
+	if (!m)
+		return NULL;
+	ddio_list_init(&m->waiting);
+	ddio_hash_add(&locks->mounts, &m->node, (uintptr_t)mount);
 	return m;
 }
 
@@ -84,13 +87,16 @@ static struct lock_file *file_make(struct locks *locks, uint64_t ino)
 	if (!file)
 		return NULL;
 	ddio_list_init(&file->held);
+	ddio_list_init(&file->waits);
+	file->pinned = false;
 	ddio_hash_add(&locks->files, &file->node, ino);
 	return file;
 }
 
 static void file_drop_if_empty(struct locks *locks, struct lock_file *file)
 {
-	if (!file || !ddio_list_empty(&file->held))
+	if (!file || file->pinned || !ddio_list_empty(&file->held) ||
+	    !ddio_list_empty(&file->waits))
 		return;
 	ddio_hash_del(&locks->files, &file->node);
 	free(file);
@@ -120,6 +126,7 @@ void locks_free(struct locks *locks)
 		free(file);
 	}
 	ddio_hash_fini(&locks->files);
+	ddio_hash_fini(&locks->owners);
 	ddio_hash_fini(&locks->mounts);
 }
 
@@ -270,14 +277,23 @@ static int apply(struct locks *locks, uint64_t ino, const struct file_lock *want
 	return 0;
 }
 
+static uint64_t owner_key(const struct file_lock *lock)
+{
+	return ddio_hash_pair((uintptr_t)lock->mount, lock->owner) ^ lock->flock;
+}
+
 void locks_forget(struct locks *locks, struct lock_wait *wait)
 {
 	struct lock_mount *m = mount_find(locks, wait->want.mount);
 
 	ddio_list_del(&wait->link);
+	ddio_list_del(&wait->file_link);
+	ddio_list_del(&wait->mount_link);
+	ddio_hash_del(&locks->owners, &wait->owner);
 	locks->nwaits--;
 	bound_put(&locks->bounds->at[BOUND_WAITS], &m->waits, 1);
 	mount_drop_if_empty(locks, m);
+	file_drop_if_empty(locks, file_find(locks, wait->ino));
 }
 
 static void wait_end(struct locks *locks, struct lock_wait *wait, int err)
@@ -286,74 +302,158 @@ static void wait_end(struct locks *locks, struct lock_wait *wait, int err)
 	wait->done(wait, err);
 }
 
-/* Ends the first wait for a lock on the inode (0: any) that can end; more may follow from that. */
-static bool wake_one(struct locks *locks, uint64_t ino)
+/* Returns true if the owner has a lock for writing where it wants to read: others may follow. */
+static bool weakens(const struct lock_file *file, const struct file_lock *want)
 {
+	const struct file_lock *lock;
+
+	if (want->type != DDIO_FS_LOCK_READ)
+		return false;
+	ddio_list_for_each_entry(lock, &file->held, link)
+		if (same_owner(lock, want) && lock->type == DDIO_FS_LOCK_WRITE &&
+		    lock->start <= want->end && want->start <= lock->end)
+			return true;
+	return false;
+}
+
+/* Ends each wait for a lock on the file that can end.  Returns true if others may end after that. */
+static bool wake_pass(struct locks *locks, struct lock_file *file)
+{
+	struct ddio_list todo;
 	struct lock_wait *wait;
+	bool again = false;
 	int err;
 
-	ddio_list_for_each_entry(wait, &locks->waits, link) {
-		if (locks->held || (ino && wait->ino != ino))
-			continue;
-		if (is_free(locks, wait->ino, &wait->want))
+	ddio_list_init(&todo);
+	ddio_list_splice(&file->waits, &todo);
+	while (!ddio_list_empty(&todo)) {
+		wait = ddio_list_first(&todo, struct lock_wait, file_link);
+		ddio_list_del(&wait->file_link);
+		ddio_list_add(&wait->file_link, &file->waits);
+		if (is_free(locks, wait->ino, &wait->want)) {
+			again |= weakens(file, &wait->want);
 			err = apply(locks, wait->ino, &wait->want);
-		else if (wait->once)
+		} else if (wait->once) {
 			err = -EAGAIN;
-		else
+		} else {
 			continue;
+		}
 		wait_end(locks, wait, err);
-		return true;
 	}
-	return false;
+	return again;
+}
+
+static void wake_file(struct locks *locks, struct lock_file *file)
+{
+	if (locks->held)
+		return;
+	file->pinned = true;
+	while (wake_pass(locks, file))
+		;
+	file->pinned = false;
+	file_drop_if_empty(locks, file);
 }
 
 static void wake(struct locks *locks, uint64_t ino)
 {
-	while (wake_one(locks, ino))
-		;
+	struct lock_file *file = file_find(locks, ino);
+
+	if (file)
+		wake_file(locks, file);
 }
 
-/*
- * Would @owner wait for itself?  Follows the conflicting locks to what their owners wait for, looking at
- * each wait once.
- */
-static bool circle(struct locks *locks, uint64_t ino, const struct file_lock *want,
-		   const struct file_lock *owner)
+static void wake_all(struct locks *locks)
 {
-	const struct lock_file *file = file_find(locks, ino);
-	const struct file_lock *lock;
+	struct ddio_hash_walk walk;
+	struct lock_file *file;
+
+	ddio_hash_for_each(file, &walk, &locks->files, node)
+		wake_file(locks, file);
+}
+
+/**
+ * struct search - would an owner wait for itself?
+ * @owner: who would; @next, @last: waits of others, linked by @follow, whose locks are still to be looked at
+ * @looked: how many locks were
+ */
+struct search {
+	struct locks *locks;
+	const struct file_lock *owner;
+	struct lock_wait *next, *last;
+	uint64_t looked;
+};
+
+/* Adds what the owner of a lock waits for, each wait once. */
+static void search_add(struct search *s, const struct file_lock *lock)
+{
 	struct lock_wait *wait;
 
-	if (!file)
-		return false;
-	ddio_list_for_each_entry(lock, &file->held, link) {
-		if (!conflict(lock, want))
+	ddio_hash_for_each_match(wait, &s->locks->owners, owner_key(lock), owner) {
+		if (wait->seen == s->locks->seen || !same_owner(&wait->want, lock))
 			continue;
-		if (same_owner(lock, owner))
-			return true;
-		ddio_list_for_each_entry(wait, &locks->waits, link) {
-			if (wait->seen == locks->seen || !same_owner(&wait->want, lock))
-				continue;
-			wait->seen = locks->seen;
-			if (circle(locks, wait->ino, &wait->want, owner))
-				return true;
-		}
+		wait->seen = s->locks->seen;
+		wait->follow = NULL;
+		if (s->next)
+			s->last->follow = wait;
+		else
+			s->next = wait;
+		s->last = wait;
 	}
-	return false;
 }
 
-/* 0, or -ENOLCK: the mount waits for as many locks as it may, or all mounts do. */
+/* Looks at the locks that are in the way of one: 0, -EDEADLK, or -ENOLCK: there are too many. */
+static int search_file(struct search *s, uint64_t ino, const struct file_lock *want)
+{
+	const struct lock_file *file = file_find(s->locks, ino);
+	struct bound *bound = &s->locks->bounds->at[BOUND_SEARCHED];
+	const struct file_lock *lock;
+
+	if (!file)
+		return 0;
+	ddio_list_for_each_entry(lock, &file->held, link) {
+		if (s->looked == bound->limit) {
+			bound->hits++;
+			return -ENOLCK;
+		}
+		bound_seen(bound, ++s->looked);
+		if (!conflict(lock, want))
+			continue;
+		if (same_owner(lock, s->owner))
+			return -EDEADLK;
+		search_add(s, lock);
+	}
+	return 0;
+}
+
+/* Follows the conflicting locks to what their owners wait for: 0, -EDEADLK or -ENOLCK. */
+static int circle(struct locks *locks, uint64_t ino, const struct file_lock *want)
+{
+	struct search s = { .locks = locks, .owner = want };
+	int ret;
+
+	locks->seen++;
+	ret = search_file(&s, ino, want);
+	for (; s.next && !ret; s.next = s.next->follow)
+		ret = search_file(&s, s.next->ino, &s.next->want);
+	return ret;
+}
+
+/* -EINPROGRESS, or -ENOLCK: the mount waits for as many locks as it may, or there is no memory. */
 static int wait_begin(struct locks *locks, struct lock_wait *wait)
 {
 	struct lock_mount *m = mount_make(locks, wait->want.mount);
+	struct lock_file *file = file_make(locks, wait->ino);
 
-	if (!m)
-		return -ENOLCK;
-	if (!bound_take(&locks->bounds->at[BOUND_WAITS], &m->waits)) {
-		mount_drop_if_empty(locks, m);
+	if (!m || !file || !bound_take(&locks->bounds->at[BOUND_WAITS], &m->waits)) {
+		if (m)
+			mount_drop_if_empty(locks, m);
+		file_drop_if_empty(locks, file);
 		return -ENOLCK;
 	}
 	ddio_list_add(&wait->link, &locks->waits);
+	ddio_list_add(&wait->file_link, &file->waits);
+	ddio_list_add(&wait->mount_link, &m->waiting);
+	ddio_hash_add(&locks->owners, &wait->owner, owner_key(&wait->want));
 	locks->nwaits++;
 	return -EINPROGRESS;
 }
@@ -372,11 +472,9 @@ int locks_set(struct locks *locks, uint64_t ino, const struct file_lock *want, b
 	}
 	if (!wait || (!locks->held && wait->once))
 		return -EAGAIN;
-	if (locks->nwaits == WAITS_MAX)
-		return -ENOLCK;
-	locks->seen++;
-	if (!want->flock && !wait->once && circle(locks, ino, want, want))
-		return -EDEADLK;
+	ret = want->flock || wait->once ? 0 : circle(locks, ino, want);
+	if (ret)
+		return ret;
 	wait->ino = ino;
 	wait->want = *want;
 	wait->seen = locks->seen;
@@ -385,10 +483,13 @@ int locks_set(struct locks *locks, uint64_t ino, const struct file_lock *want, b
 
 bool locks_cancel(struct locks *locks, const void *mount, uint64_t id)
 {
+	struct lock_mount *m = mount_find(locks, mount);
 	struct lock_wait *wait;
 
-	ddio_list_for_each_entry(wait, &locks->waits, link) {
-		if (wait->want.mount == mount && wait->id == id) {
+	if (!m)
+		return false;
+	ddio_list_for_each_entry(wait, &m->waiting, mount_link) {
+		if (wait->id == id) {
 			wait_end(locks, wait, -EINTR);
 			return true;
 		}
@@ -422,17 +523,12 @@ static void drop_from(struct locks *locks, struct lock_file *file, const void *m
 			lock_free(locks, lock);
 }
 
-static bool tell_one(struct locks *locks, const void *mount, int err)
+static void tell_mount(struct locks *locks, const void *mount, int err)
 {
-	struct lock_wait *wait;
+	struct lock_mount *m;
 
-	ddio_list_for_each_entry(wait, &locks->waits, link) {
-		if (mount && wait->want.mount != mount)
-			continue;
-		wait_end(locks, wait, err);
-		return true;
-	}
-	return false;
+	while ((m = mount_find(locks, mount)) && !ddio_list_empty(&m->waiting))
+		wait_end(locks, ddio_list_first(&m->waiting, struct lock_wait, mount_link), err);
 }
 
 void locks_drop_mount(struct locks *locks, const void *mount, int err)
@@ -440,23 +536,22 @@ void locks_drop_mount(struct locks *locks, const void *mount, int err)
 	struct ddio_hash_walk walk;
 	struct lock_file *file;
 
-	while (tell_one(locks, mount, err))
-		;
+	tell_mount(locks, mount, err);
 	ddio_hash_for_each(file, &walk, &locks->files, node) {
 		drop_from(locks, file, mount);
 		file_drop_if_empty(locks, file);
 	}
-	wake(locks, 0);
+	wake_all(locks);
 }
 
 void locks_stop(struct locks *locks, int err)
 {
-	while (tell_one(locks, NULL, err))
-		;
+	while (!ddio_list_empty(&locks->waits))
+		wait_end(locks, ddio_list_first(&locks->waits, struct lock_wait, link), err);
 }
 
 void locks_settle(struct locks *locks)
 {
 	locks->held = false;
-	wake(locks, 0);
+	wake_all(locks);
 }

@@ -31,16 +31,21 @@ struct file_lock {
 
 /**
  * struct lock_wait - a request for a lock that is not free; the caller owns the memory
+ * @file_link, @mount_link: in the lists of its file and of its mount; @owner: by the owner of @want
  * @id: @want.mount cancels it by this number
+ * @seen, @follow: of the search for a deadlock: the last that saw it, and what that looks at next
  * @once: wait only until the locks of before a restart are known, then take it or give up
  * @done: called when it no longer waits: 0, -EAGAIN (@once), -EINTR (cancelled), or the error that the
  *	locks were stopped with
  */
 struct lock_wait {
 	struct ddio_list link; /* struct locks.waits */
+	struct ddio_list file_link, mount_link;
+	struct ddio_hash_node owner; /* struct locks.owners */
 	struct file_lock want;
 	uint64_t ino, id;
 	uint32_t seen;
+	struct lock_wait *follow;
 	bool once;
 	void (*done)(struct lock_wait *wait, int err);
 	void *arg;
@@ -49,7 +54,7 @@ struct lock_wait {
 /**
  * struct locks - all locks
  * @files: struct lock_file by inode
- * @waits: struct lock_wait, in the order in which they came; @nwaits: how many
+ * @waits: struct lock_wait, in the order in which they came; @nwaits: how many; @owners: by owner
  * @mounts: struct lock_mount; @bounds: what one of them may have, the reactor's or @own
  * @seen: number of the last search for a deadlock
  * @held: new locks wait; those taken before a restart and reported again do not
@@ -57,7 +62,7 @@ struct lock_wait {
 struct locks {
 	struct ddio_hash files;
 	struct ddio_list waits;
-	struct ddio_hash mounts;
+	struct ddio_hash owners, mounts;
 	struct bounds *bounds, own;
 	uint32_t nwaits;
 	uint32_t seen;

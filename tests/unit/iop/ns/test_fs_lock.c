@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Locks: against a plain model byte by byte; waiting, circles, cancelling, mounts that are lost. */
 #include <errno.h>
+#include <stdlib.h>
 #include "base/rand.h"
 #include "iop/ns/locks.h"
 #include "tests/unit/lib/ut.h"
@@ -283,6 +284,118 @@ static void test_bounds(void)
 	locks_free(&locks);
 }
 
+enum { CHAIN = 10000, CHAIN_MOUNTS = 16 };
+
+static const char crowd[CHAIN_MOUNTS];
+
+static struct file_lock link_lock(uint32_t i)
+{
+	return (struct file_lock){ .mount = &crowd[i % CHAIN_MOUNTS],
+				   .owner = i,
+				   .end = UINT64_MAX,
+				   .type = DDIO_FS_LOCK_WRITE };
+}
+
+static void counted(struct lock_wait *wait, int err)
+{
+	uint32_t *n = wait->arg;
+
+	*n += !err;
+}
+
+static int link_wait(struct locks *locks, struct lock_wait *waits, uint32_t i, uint32_t *woken)
+{
+	struct file_lock want = link_lock(i);
+
+	waits[i] = (struct lock_wait){ .id = i, .done = counted, .arg = woken };
+	return locks_set(locks, (i + 1) % CHAIN + 1, &want, false, &waits[i]);
+}
+
+/*
+ * A chain of owners of whom each waits for the next: its last link would close the circle.  Finding that takes one look at
+ * each lock, and is refused if that is more than may be; no number of waits of one mount keeps others from waiting.
+ */
+static void test_chain(void)
+{
+	struct lock_wait *waits = calloc(CHAIN, sizeof(*waits));
+	uint32_t i, woken = 0, bad = 0;
+	struct bound *searched;
+	struct locks locks;
+
+	locks_init(&locks);
+	searched = &locks.bounds->at[BOUND_SEARCHED];
+	for (i = 0; i < CHAIN; i++) {
+		struct file_lock want = link_lock(i);
+
+		bad += locks_set(&locks, i + 1, &want, false, NULL) != 0;
+	}
+	for (i = 0; i < CHAIN - 1; i++)
+		bad += link_wait(&locks, waits, i, &woken) != -EINPROGRESS;
+	CU_ASSERT_EQUAL(bad, 0);
+	CU_ASSERT_EQUAL(searched->most, 1);
+	CU_ASSERT_EQUAL(link_wait(&locks, waits, CHAIN - 1, &woken), -EDEADLK);
+	CU_ASSERT_EQUAL(searched->most, CHAIN);
+	searched->limit = CHAIN - 1;
+	CU_ASSERT_EQUAL(link_wait(&locks, waits, CHAIN - 1, &woken), -ENOLCK);
+	CU_ASSERT_EQUAL(searched->hits, 1);
+	/* Each mount that goes lets those go on who waited for it. */
+	for (i = 0; i < CHAIN_MOUNTS; i++)
+		locks_drop_mount(&locks, &crowd[i], -ESTALE);
+	CU_ASSERT_EQUAL(locks.nwaits, 0);
+	CU_ASSERT_EQUAL(locks.bounds->at[BOUND_LOCKS].now, 0);
+	CU_ASSERT_EQUAL(locks.bounds->at[BOUND_WAITS].now, 0);
+	CU_ASSERT_EQUAL(locks.files.n, 0);
+	locks_free(&locks);
+	free(waits);
+}
+
+/* All who wait for one file go on in one go, the first first, and what one of them gives up lets others go on. */
+static void test_crowd(void)
+{
+	struct lock_wait waits[1000], down = { .id = 1 };
+	struct file_lock all = link_lock(0), first, want;
+	uint32_t i, woken = 0;
+	struct locks locks;
+
+	locks_init(&locks);
+	CU_ASSERT_EQUAL(locks_set(&locks, 1, &all, false, NULL), 0);
+	for (i = 0; i < 1000; i++) {
+		want = link_lock(i + 1);
+		want.type = DDIO_FS_LOCK_READ;
+		waits[i] = (struct lock_wait){ .id = i, .done = counted, .arg = &woken };
+		CU_ASSERT_EQUAL(locks_set(&locks, 1, &want, false, &waits[i]), -EINPROGRESS);
+	}
+	all.type = DDIO_FS_LOCK_READ;
+	CU_ASSERT_EQUAL(locks_set(&locks, 1, &all, false, NULL), 0);
+	CU_ASSERT_EQUAL(woken, 1000);
+	CU_ASSERT_EQUAL(locks.nwaits, 0);
+	for (i = 0; i < CHAIN_MOUNTS; i++)
+		locks_drop_mount(&locks, &crowd[i], -ESTALE);
+	/* 2 writes to byte 0 and reads byte 9 of 3, who wants to read byte 0. */
+	first = link_lock(2);
+	first.end = 0;
+	CU_ASSERT_EQUAL(locks_set(&locks, 1, &first, false, NULL), 0);
+	want = link_lock(3);
+	want.start = want.end = 9;
+	CU_ASSERT_EQUAL(locks_set(&locks, 1, &want, false, NULL), 0);
+	all = link_lock(4);
+	all.end = 0;
+	all.type = DDIO_FS_LOCK_READ;
+	waits[0] = (struct lock_wait){ .id = 5, .done = counted, .arg = &woken };
+	CU_ASSERT_EQUAL(locks_set(&locks, 1, &all, false, &waits[0]), -EINPROGRESS);
+	first.type = DDIO_FS_LOCK_READ;
+	first.end = 9;
+	down.done = counted;
+	down.arg = &woken;
+	CU_ASSERT_EQUAL(locks_set(&locks, 1, &first, false, &down), -EINPROGRESS);
+	want.type = DDIO_FS_LOCK_NONE;
+	CU_ASSERT_EQUAL(locks_set(&locks, 1, &want, false, NULL), 0);
+	CU_ASSERT_EQUAL(woken, 1002);
+	for (i = 0; i < CHAIN_MOUNTS; i++)
+		locks_drop_mount(&locks, &crowd[i], -ESTALE);
+	locks_free(&locks);
+}
+
 static const struct ut_case cases[] = {
 	{ "against a model", test_model },
 	{ "the lowest", test_lowest },
@@ -290,6 +403,8 @@ static const struct ut_case cases[] = {
 	{ "circles", test_circles },
 	{ "after a restart", test_held },
 	{ "bounds", test_bounds },
+	{ "a long chain", test_chain },
+	{ "a crowd", test_crowd },
 	{ .name = NULL },
 };
 
