@@ -208,6 +208,43 @@ static void wrong_ranks_and_sizes(void)
 	}
 }
 
+/* Another thread of the program wants a group of its own meanwhile. */
+static void second_meeting(void *arg)
+{
+	struct cp_proc *p = arg;
+	struct ddio_group *g = NULL;
+
+	ddio_sim_sleep(p->env, 10 * CP_MS);
+	CU_ASSERT_EQUAL(ddio_group_create(p->session, 0, 2, "127.0.0.1:9001", &g), -EBUSY);
+	CU_ASSERT_PTR_NOT_NULL(strstr(ddio_last_error(p->session), "another group"));
+	CU_ASSERT_PTR_NULL(g);
+}
+
+static void first_meeting(struct cp_proc *p)
+{
+	struct ddio_group *g = NULL;
+
+	if (!p->rank)
+		ddio_sim_spawn(p->env, second_meeting, p);
+	else
+		ddio_sim_sleep(p->env, CP_SEC);
+	CP_OK(p, ddio_group_create(p->session, p->rank, 2, "127.0.0.1:9000", &g));
+	CP_OK(p, ddio_group_barrier(g));
+	ddio_group_free(g);
+	/* The next one may meet now. */
+	CP_OK(p, ddio_group_create(p->session, p->rank, 2, "127.0.0.1:9001", &g));
+	ddio_group_free(g);
+}
+
+static void one_meeting_at_a_time(void)
+{
+	struct cp_world w;
+
+	cp_world_begin(&w, &(struct cp_params){ .procs = 2 });
+	CU_ASSERT_EQUAL(cp_run(&w, first_meeting, NULL), 0);
+	cp_world_end(&w);
+}
+
 static void not_without_key(struct cp_proc *p)
 {
 	struct ddio_group *g = NULL;
@@ -483,6 +520,7 @@ static const struct ut_case forming[] = {
 	{ "split in parts", split_in_parts },
 	{ "barriers hold", barriers_hold },
 	{ "wrong ranks and sizes", wrong_ranks_and_sizes },
+	{ "one meeting at a time", one_meeting_at_a_time },
 	{ "no key, no network", no_key_no_network },
 	{ 0 },
 };
