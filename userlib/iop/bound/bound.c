@@ -20,6 +20,7 @@ static const struct {
 	[BOUND_WAITS] = { "waits/mount", 1024 },
 	[BOUND_SEARCHED] = { "searched/wait", 65536 },
 	[BOUND_GROUPS] = { "groups/connection", 4096 },
+	[BOUND_CHECKED] = { "checked/turn", 512 },
 	[BOUND_LINES] = { "lines/second", 20 },
 };
 

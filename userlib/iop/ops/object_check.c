@@ -12,7 +12,6 @@
 #include "iop/ops/object.h"
 
 #define CHECK_TRIES 10
-#define CHECK_STEPS 512 /* records that are looked at in a turn */
 
 /**
  * struct check_job - a check: server_request.data
@@ -110,6 +109,7 @@ static void check_over(struct server_request *req)
 static void check_go_on(void *arg)
 {
 	struct check_job *job = arg;
+	struct bound *bound = &job->req->reactor->bounds.at[BOUND_CHECKED];
 	bool more;
 
 	if (!job->req->client || job->req->reactor->stopping) {
@@ -117,12 +117,15 @@ static void check_go_on(void *arg)
 		check_given_up(job->req);
 		return;
 	}
-	more = job->names ? ns_check_step(job->names, CHECK_STEPS)
-			  : store_check_step(job->disk, CHECK_STEPS);
-	if (more)
-		check_turn(job, check_go_on);
-	else
+	more = job->names ? ns_check_step(job->names, (uint32_t)bound->limit)
+			  : store_check_step(job->disk, (uint32_t)bound->limit);
+	if (!more) {
 		check_over(job->req);
+		return;
+	}
+	bound_seen(bound, bound->limit);
+	bound->hits++;
+	check_turn(job, check_go_on);
 }
 
 static void check_begin(struct server_request *req)
@@ -184,6 +187,17 @@ static void check_start(void *arg)
 		check_begin(job->req);
 }
 
+/* Nobody wants to know any more.  The check that is under way ends at its next turn. */
+static void check_gone(struct server_request *req)
+{
+	struct check_job *job = check_of(req);
+
+	if (job->link.prev == &req->reactor->checks)
+		return;
+	ddio_list_del(&job->link);
+	server_request_end(req);
+}
+
 static void check_queue(struct server_request *req)
 {
 	struct check_job *job = calloc(1, sizeof(*job));
@@ -195,6 +209,7 @@ static void check_queue(struct server_request *req)
 	}
 	job->req = req;
 	req->data = job;
+	req->gone = check_gone;
 	ddio_list_add(&job->link, &req->reactor->checks);
 	if (first)
 		check_start(job);

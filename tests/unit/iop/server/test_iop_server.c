@@ -451,6 +451,92 @@ static void space_is_reserved_listed_and_runs_out(void)
 	sw_free(sw);
 }
 
+/* Checks take their turn like other requests, however many there are. */
+static void checks_take_turns(void)
+{
+	struct sw *sw = sw_new(NULL);
+	struct sc *c = sc_new(sw, 0), *gone = sc_new(sw, 0), *other = sc_new(sw, 0);
+	struct ddio_msg_obj obj = { .disk = DDIO_FSCK_NAMES };
+	struct bound *turn = &sw->iop->reactors[0].bounds.at[BOUND_CHECKED];
+	struct ddio_file_record rec;
+	uint8_t buf[200];
+	ssize_t len = ddio_put_obj(buf, sizeof(buf), &obj);
+	uint32_t i, before;
+	char name[20];
+
+	for (i = 0; i < 50; i++) {
+		snprintf(name, sizeof(name), "f%u", i);
+		CU_ASSERT_EQUAL_FATAL(create(other, name, 0, 0, &rec), DDIO_ST_OK);
+		ddio_file_record_free(&rec);
+	}
+	obj.flags = DDIO_OBJ_REPAIR; /* records all of it first */
+	CU_ASSERT_EQUAL(sc_object(c, DDIO_OP_FSCK, &obj), DDIO_ST_OK);
+	CU_ASSERT_EQUAL(turn->hits, 0);
+	turn->limit = 16;
+	before = c->replies;
+	for (i = 0; i < 5; i++) {
+		sc_send(c, DDIO_OP_FSCK, buf, (size_t)len, NULL, 0);
+		sc_send(gone, DDIO_OP_FSCK, buf, (size_t)len, NULL, 0);
+	}
+	sc_free(gone);
+	CU_ASSERT_EQUAL(lookup(other, "f7", 0, &rec), DDIO_ST_OK);
+	ddio_file_record_free(&rec);
+	CU_ASSERT(sc_wait(c, before + 5));
+	CU_ASSERT_EQUAL(c->failures, 0);
+	CU_ASSERT_EQUAL(turn->most, 16);
+	/* Each file is six steps: its records, and the inode in memory. */
+	CU_ASSERT(turn->hits >= 5 * 50 * 6 / 16);
+	sc_free(other);
+	sc_free(c);
+	sw_free(sw);
+}
+
+static uint32_t checks_waiting(const struct reactor *reactor)
+{
+	const struct ddio_list *all = &reactor->checks, *at;
+	uint32_t n = 0;
+
+	for (at = all->next; at != all; at = at->next)
+		n++;
+	return n;
+}
+
+/* The checks of a client that has gone wait no longer, while another's goes on. */
+static void checks_of_the_gone_end(void)
+{
+	struct sw *sw = sw_prepare(SW_ADDR, NULL);
+	struct ddio_msg_obj obj = { .disk = 0, .flags = DDIO_OBJ_REPAIR };
+	const struct reactor *reactor;
+	struct sc *c, *gone;
+	uint8_t buf[200];
+	ssize_t len = ddio_put_obj(buf, sizeof(buf), &obj);
+	uint32_t i, before;
+
+	ddio_conf_free(sw->conf);
+	sw->disk_options = "delay_us=50000";
+	CU_ASSERT_EQUAL_FATAL(sw_conf(sw, SW_ADDR, sw->err, sizeof(sw->err)), 0);
+	CU_ASSERT_EQUAL_FATAL(sw_start_node(sw), 0);
+	reactor = &sw->iop->reactors[sw_reactor(sw, 0)];
+	c = sc_new(sw, sw_reactor(sw, 0));
+	gone = sc_new(sw, sw_reactor(sw, 0));
+	CU_ASSERT_EQUAL(sc_write(c, 6, 0, 0, pattern, 10), DDIO_ST_OK);
+	before = c->replies;
+	sc_send(c, DDIO_OP_FSCK, buf, (size_t)len, NULL, 0);
+	sw_run(sw, 5 * MS);
+	for (i = 0; i < 5; i++)
+		sc_send(gone, DDIO_OP_FSCK, buf, (size_t)len, NULL, 0);
+	sw_run(sw, 5 * MS);
+	CU_ASSERT_EQUAL(checks_waiting(reactor), 6);
+	sc_free(gone);
+	sw_run(sw, 5 * MS);
+	CU_ASSERT_EQUAL(checks_waiting(reactor), 1);
+	CU_ASSERT(sc_wait(c, before + 1));
+	CU_ASSERT_EQUAL(c->failures, 0);
+	CU_ASSERT_EQUAL(checks_waiting(reactor), 0);
+	sc_free(c);
+	sw_free(sw);
+}
+
 static void status_counts_what_happened(void)
 {
 	struct sw *sw = sw_new(NULL);
@@ -522,6 +608,8 @@ static const struct ut_case objects[] = {
 	{ "sync", a_sync_survives_a_restart_and_an_orderly_stop_loses_nothing },
 	{ "truncate and remove", cut_off_bytes_do_not_come_back },
 	{ "space", space_is_reserved_listed_and_runs_out },
+	{ "checks take turns", checks_take_turns },
+	{ "checks of the gone", checks_of_the_gone_end },
 	{ "status", status_counts_what_happened },
 	{ NULL, NULL },
 };
