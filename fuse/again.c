@@ -43,14 +43,6 @@ struct again_set {
 	atomic_bool used;
 };
 
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
-}
-
 struct again_set *again_new(void)
 {
 	struct again_set *a = calloc(1, sizeof(*a));
@@ -145,7 +137,7 @@ void again_mark(struct again_set *a, pid_t pid, bool opening)
 		file = slot_empty(a, s);
 	s->pid = pid;
 	s->opening |= opening;
-	s->until = now_ns() + KEEP_NS;
+	s->until = clock_ns() + KEEP_NS;
 	pthread_mutex_unlock(&a->lock);
 	atomic_store(&a->used, true);
 	if (file)
@@ -161,7 +153,7 @@ static bool is_marked(struct again_set *a, pid_t pid, bool opening)
 		return false;
 	pthread_mutex_lock(&a->lock);
 	s = slot_find(a, pid);
-	is = s && s->until > now_ns() && (s->opening || !opening);
+	is = s && s->until > clock_ns() && (s->opening || !opening);
 	pthread_mutex_unlock(&a->lock);
 	return is;
 }
@@ -195,7 +187,7 @@ void again_done(struct again_set *a, pid_t pid)
 /* Closes one file whose time is over.  Returns false if there is none, with the time of the next in *@next. */
 static bool expire_one(struct again_set *a, uint64_t *next)
 {
-	uint64_t now = now_ns();
+	uint64_t now = clock_ns();
 	struct ddio_fs_file *file;
 	struct again_slot *s;
 
@@ -253,7 +245,7 @@ void again_keep(struct again_set *a, pid_t pid, struct ddio_fs_file *file)
 		s->file = file;
 		/* Only once: a thread that goes on looking files up without opening them is not helped for ever. */
 		if (!before)
-			s->until = now_ns() + KEEP_NS;
+			s->until = clock_ns() + KEEP_NS;
 		a->kept += !before;
 		pthread_cond_signal(&a->more);
 	}

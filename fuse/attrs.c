@@ -158,12 +158,29 @@ static void value_done(void *arg, const struct ddio_fs_reply *reply)
 	}
 }
 
+/* Returns false for the project's own attributes, and for names that are none. */
+static bool is_stored(const char *name)
+{
+	static const char *const begins[] = { "system.posix_acl_", "user.", "security.",
+					      "trusted." };
+	size_t i;
+
+	for (i = 0; i < sizeof(begins) / sizeof(begins[0]); i++)
+		if (!strncmp(name, begins[i], strlen(begins[i])))
+			return name[strlen(begins[i])];
+	return false;
+}
+
 void op_getxattr(fuse_req_t req, fuse_ino_t ino, const char *name, size_t size)
 {
 	struct request *r = request_new(req, ino);
 
 	if (!r)
 		return;
+	if (is_stored(name) && seen_is_bare(r->m->seen, r->ino, clock_ns())) {
+		request_end(r, -ENODATA);
+		return;
+	}
 	r->len = size;
 	ddio_fs_getxattr(r->m->fs, r->ino, name, value_done, r);
 }
@@ -176,6 +193,14 @@ void op_listxattr(fuse_req_t req, fuse_ino_t ino, size_t size)
 		return;
 	r->len = size;
 	ddio_fs_listxattr(r->m->fs, r->ino, value_done, r);
+}
+
+static void xattr_changed(void *arg, const struct ddio_fs_reply *reply)
+{
+	struct request *r = arg;
+
+	seen_xattr_changed(r->m->seen, r->ino);
+	request_done(r, reply);
 }
 
 /*
@@ -193,8 +218,8 @@ static void acl_attr_done(void *arg, const struct ddio_fs_reply *reply)
 		return;
 	}
 	kill = reply->attr->mode & S_ISGID && !caller_in_group(r, reply->attr->gid);
-	ddio_fs_setxattr(r->m->fs, r->ino, ACL_ACCESS, r->data, r->len, r->mask, kill, request_done,
-			 r);
+	ddio_fs_setxattr(r->m->fs, r->ino, ACL_ACCESS, r->data, r->len, r->mask, kill,
+			 xattr_changed, r);
 }
 
 void op_setxattr(fuse_req_t req, fuse_ino_t ino, const char *name, const char *value, size_t size,
@@ -209,9 +234,10 @@ void op_setxattr(fuse_req_t req, fuse_ino_t ino, const char *name, const char *v
 	r = request_new(req, ino);
 	if (!r)
 		return;
+	seen_xattr_changed(r->m->seen, r->ino);
 	if (strcmp(name, ACL_ACCESS) || !fuse_req_ctx(req)->uid) {
 		ddio_fs_setxattr(r->m->fs, r->ino, name, value, size, (uint32_t)flags, false,
-				 request_done, r);
+				 xattr_changed, r);
 		return;
 	}
 	r->buf = message_take();

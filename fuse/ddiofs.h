@@ -122,11 +122,20 @@ struct request {
 	off_t off;
 	bool message, plus, sync;
 	int err, whence;
-	uint64_t owner;
+	uint64_t owner, xattr_changes;
 	uint32_t mask;
 };
 
 extern const struct fuse_lowlevel_ops mount_ops;
+
+/* Returns nanoseconds of the monotonic clock. */
+static inline uint64_t clock_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
+}
 
 static inline struct handle *handle_of(const struct fuse_file_info *fi)
 {
@@ -255,6 +264,18 @@ bool seen_open(struct seen *seen, uint64_t ino, uint64_t change, bool *attr_stal
 void seen_grew(struct seen *seen, uint64_t ino, uint64_t end);
 /* Returns true if the kernel takes the file to have this size. */
 bool seen_size_is(struct seen *seen, uint64_t ino, uint64_t size);
+/* Returns how often this mount has changed extended attributes: to be asked for before a listing is. */
+uint64_t seen_xattr_changes(struct seen *seen);
+/* Notes that this mount begins, or has ended, to change extended attributes. */
+void seen_xattr_changed(struct seen *seen, uint64_t ino);
+/*
+ * Notes that an inode has no extended attributes, if this mount has not changed any since @changes was returned.
+ * @until: how long it may be told, in nanoseconds of the monotonic clock
+ */
+void seen_bare(struct seen *seen, const struct ddio_fs_attr *attr, uint64_t changes,
+	       uint64_t until);
+/* Returns true if the inode has no extended attributes; false also if that is not known. */
+bool seen_is_bare(struct seen *seen, uint64_t ino, uint64_t now);
 /* Notes that this mount removed a directory. */
 void seen_gone(struct seen *seen, uint64_t ino);
 /* Returns true if this mount removed the directory; false also if that was forgotten. */

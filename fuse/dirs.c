@@ -104,6 +104,9 @@ static size_t entry_add(struct request *r, char *at, size_t left, const struct d
 		entry_fill(r->m, &d->attr, &e);
 	if (is_dots(d->name))
 		e.ino = 0;
+	else if (d->bare)
+		seen_bare(r->m->seen, &d->attr, r->xattr_changes,
+			  clock_ns() + (uint64_t)(r->m->o->attr_timeout * 1e9));
 	return fuse_add_direntry_plus(r->req, at, left, d->name, &e, (off_t)d->cookie);
 }
 
@@ -178,6 +181,7 @@ static void list(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct 
 	r->fi = *fi;
 	r->off = off;
 	r->plus = plus;
+	r->xattr_changes = seen_xattr_changes(r->m->seen);
 	if (!off)
 		h->ends = false;
 	if (h->ends && (uint64_t)off >= h->last) {

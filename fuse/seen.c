@@ -6,7 +6,8 @@
  * The table has a fixed size: what it has forgotten counts as stale, which costs a read and is never wrong.
  * Each inode has one entry that it may share: it holds the change count of the attributes that the kernel
  * was given last, and the change count at which the file was last opened.  The size is the kernel's, which it
- * changes by itself when a program writes.
+ * changes by itself when a program writes.  Of an inode without extended attributes it holds the change count at which
+ * it had none, and until when that may be told, for the kernel asks for ACLs of every file that is listed.
  */
 #include <stdlib.h>
 #include "ddiofs.h"
@@ -16,11 +17,13 @@
 
 struct seen_entry {
 	uint64_t ino, attr, pages, size;
+	uint64_t bare, bare_until;
 	bool has_attr, has_pages, has_size, gone;
 };
 
 struct seen {
 	pthread_mutex_t lock[LOCKS];
+	atomic_uint_fast64_t xattr_changes;
 	struct seen_entry entry[ENTRIES];
 };
 
@@ -56,6 +59,12 @@ static struct seen_entry *entry_get(struct seen *seen, uint64_t ino, pthread_mut
 	return p;
 }
 
+static void entry_changed(struct seen_entry *p, uint64_t change)
+{
+	if (p->bare != change)
+		p->bare_until = 0;
+}
+
 void seen_attr(struct seen *seen, const struct ddio_fs_attr *attr, bool cached)
 {
 	pthread_mutex_t *lock;
@@ -66,6 +75,7 @@ void seen_attr(struct seen *seen, const struct ddio_fs_attr *attr, bool cached)
 	if (cached)
 		p->attr = attr->change;
 	p->has_attr |= cached;
+	entry_changed(p, attr->change);
 	pthread_mutex_unlock(lock);
 }
 
@@ -80,6 +90,7 @@ bool seen_open(struct seen *seen, uint64_t ino, uint64_t change, bool *attr_stal
 	p->has_pages = true;
 	p->attr = change;
 	p->has_attr = true;
+	entry_changed(p, change);
 	pthread_mutex_unlock(lock);
 	return same;
 }
@@ -119,4 +130,39 @@ bool seen_is_gone(struct seen *seen, uint64_t ino)
 
 	pthread_mutex_unlock(lock);
 	return gone;
+}
+
+uint64_t seen_xattr_changes(struct seen *seen)
+{
+	return atomic_load(&seen->xattr_changes);
+}
+
+void seen_xattr_changed(struct seen *seen, uint64_t ino)
+{
+	pthread_mutex_t *lock;
+
+	atomic_fetch_add(&seen->xattr_changes, 1);
+	entry_get(seen, ino, &lock)->bare_until = 0;
+	pthread_mutex_unlock(lock);
+}
+
+void seen_bare(struct seen *seen, const struct ddio_fs_attr *attr, uint64_t changes, uint64_t until)
+{
+	pthread_mutex_t *lock;
+	struct seen_entry *p = entry_get(seen, attr->ino, &lock);
+
+	if (atomic_load(&seen->xattr_changes) == changes) {
+		p->bare = attr->change;
+		p->bare_until = until;
+	}
+	pthread_mutex_unlock(lock);
+}
+
+bool seen_is_bare(struct seen *seen, uint64_t ino, uint64_t now)
+{
+	pthread_mutex_t *lock;
+	bool bare = entry_get(seen, ino, &lock)->bare_until > now;
+
+	pthread_mutex_unlock(lock);
+	return bare;
 }

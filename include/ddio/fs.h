@@ -287,11 +287,13 @@ void ddio_fs_readlink(struct ddio_fs *fs, uint64_t ino, ddio_fs_done done, void 
  * @cookie: stands for the position behind this entry
  * @name: zero-terminated
  * @attr: complete if ddio_fs_readdir() was asked for @plus, else only ino and the type in mode
+ * @bare: the inode has no extended attributes, ACLs included; false also if that is not known; with @plus only
  */
 struct ddio_fs_dirent {
 	uint64_t cookie;
 	const char *name;
 	struct ddio_fs_attr attr;
+	bool bare;
 };
 
 /**

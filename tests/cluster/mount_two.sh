@@ -107,6 +107,28 @@ unlinked() {
 	return $rc
 }
 check "removed by one, open by the other" unlinked
+# Requests that the name server has had.
+requests() { "$ddio" status --json | sed -n 's/.*"requests": *\([0-9]*\).*/\1/p' | head -1; }
+# A listing says what has no extended attributes; whoever sets one sees it at once, the others after a second.
+listed_long() {
+	local before
+	mkdir "$dir/a/long" && (cd "$dir/a/long" && touch $(seq 1 500)) || return 1
+	before=$(requests)
+	[ "$(ls -l "$dir/b/long" | wc -l)" -eq 501 ] && [ $(($(requests) - before)) -lt 250 ]
+}
+check "a long listing asks for no ACL of each file" listed_long
+attribute_of() { python3 -c 'import os, sys; print(os.getxattr(sys.argv[1], "user.x").decode())' "$1"; }
+attribute_set() { python3 -c 'import os, sys; os.setxattr(sys.argv[1], "user.x", sys.argv[2].encode())' "$@"; }
+dressed() {
+	local n
+	for n in 7 8 9; do
+		ls -l "$dir/a/long" "$dir/b/long" >/dev/null
+		attribute_set "$dir/a/long/$n" v$n && [ "$(attribute_of "$dir/a/long/$n")" = v$n ] || return 1
+		sleep 1.1
+		[ "$(attribute_of "$dir/b/long/$n")" = v$n ] || return 1
+	done
+}
+check "an attribute that is set after a listing is there" dressed
 replaced() {
 	echo old >"$dir/a/v"
 	exec 8<"$dir/a/v"

@@ -136,9 +136,14 @@ struct ddio_msg_fs_readdir { /* ORPHANS: inodes whose numbers are above @cookie 
 #define DDIO_FS_READDIR_PLUS 0x1u
 #define DDIO_FS_READDIR_LAST 0x2u /* only ".", with the cookie of the entry that was made last */
 
+enum {
+	DDIO_FS_ENTRIES_PLUS = 1, /* whole attributes */
+	DDIO_FS_ENTRIES_BARE = 2, /* and whether there are extended ones */
+};
+
 struct ddio_msg_fs_entries {	     /* READDIR reply */
 	uint32_t n, more;	     /* more: 0 if the directory ends here */
-	uint32_t plus;		     /* 1: whole attributes, else ino and type */
+	uint32_t plus;		     /* DDIO_FS_ENTRIES_*; 0: ino and type */
 	struct ddio_fs_dirent *ents; /* one allocation, names included: free() */
 };
 

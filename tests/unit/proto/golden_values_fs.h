@@ -107,6 +107,13 @@ static const struct ddio_msg_fs_entries fs_entries = { .n = 2,
 static const struct ddio_msg_fs_entries fs_entries_plus = {
 	.n = 2, .plus = 1, .ents = (struct ddio_fs_dirent *)dirents
 };
+static const struct ddio_fs_dirent bare_dirents[] = {
+	{ .cookie = N64(1), .name = "one", .attr = FILE_ATTR, .bare = true },
+	{ .cookie = N64(2), .name = "second", .attr = DIR_ATTR },
+};
+static const struct ddio_msg_fs_entries fs_entries_bare = {
+	.n = 2, .plus = DDIO_FS_ENTRIES_BARE, .ents = (struct ddio_fs_dirent *)bare_dirents
+};
 static const struct ddio_msg_fs_xattr fs_xattr = {
 	.seq = SEQ(1),
 	.ino = N64(2),

@@ -170,6 +170,12 @@ static void test_listing(void)
 	CU_ASSERT_EQUAL(judge("fs_entries", &x), -EINVAL);
 	x.plus = 0;
 	CU_ASSERT_EQUAL(judge("fs_entries", &x), -EINVAL);
+	e.attr.mode = file_attr.mode;
+	x.plus = 2;
+	CU_ASSERT_EQUAL(judge("fs_entries", &x), 0);
+	x.plus = 3;
+	CU_ASSERT_EQUAL(judge("fs_entries", &x), -EINVAL);
+	x.plus = 0;
 	x.n = 0;
 	CU_ASSERT_EQUAL(judge("fs_entries", &x), 0);
 	x.more = 2;

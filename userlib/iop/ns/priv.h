@@ -146,6 +146,8 @@ int ns_xattr_read(struct ns *ns, uint64_t ino, const char *name, uint8_t **value
 int ns_xattr_write(struct ns *ns, uint64_t ino, const char *name, const void *value, uint32_t len);
 int ns_xattr_delete(struct ns *ns, uint64_t ino, const char *name);
 /* Lists all names of an inode, each ended by a zero; *names: free(). */
+/* Returns true if the inode has, or may have, extended attributes. */
+bool ns_xattr_any(struct ns *ns, uint64_t ino);
 int ns_xattr_names(struct ns *ns, uint64_t ino, uint8_t **names, uint32_t *len);
 int ns_xattrs_drop(struct ns *ns, uint64_t ino);
 

@@ -86,6 +86,20 @@ int ns_xattr_names(struct ns *ns, uint64_t ino, uint8_t **names, uint32_t *len)
 	return ret;
 }
 
+bool ns_xattr_any(struct ns *ns, uint64_t ino)
+{
+	uint8_t key[NS_KEY_LEN];
+	struct kv_cursor c;
+	int ret;
+
+	ns_key(key, ino);
+	ret = kv_first(&c, ns->kv, NS_XATTRS, key, sizeof(key));
+	if (!ret && (c.key_len < sizeof(key) || memcmp(c.key, key, sizeof(key)) != 0))
+		ret = -ENOENT;
+	kv_cursor_close(&c);
+	return ret != -ENOENT;
+}
+
 int ns_xattrs_drop(struct ns *ns, uint64_t ino)
 {
 	uint8_t *names;

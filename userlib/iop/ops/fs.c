@@ -218,7 +218,8 @@ int serve_fs_readdir(struct server_request *req, const void *payload)
 	int err;
 
 	FS_DECODE(req, payload, fs_readdir, &x, "directory or number of entries");
-	err = ns_readdir(fs_ns(req), &x, ENTRIES_MAX, &out);
+	err = ns_readdir(fs_ns(req), &x, ddio_conn_features(req->client->conn) & DDIO_FEATURE_BARE,
+			 ENTRIES_MAX, &out);
 	if (err) {
 		server_fail_errno(req, err, "listing a directory");
 		return 0;

@@ -140,6 +140,8 @@ static void names_and_attributes(void)
 	struct ddio_msg_fs_target target;
 	struct ddio_msg_fs_attr attr;
 	struct ddio_msg_fs_space space;
+	struct ddio_msg_fs_xattr xattr = { .name = "user.a" };
+	struct client *client;
 
 	CU_ASSERT_EQUAL(make(c, DDIO_FS_ROOT, "d", S_IFDIR | 0755, 0, &made), DDIO_ST_OK);
 	CU_ASSERT_EQUAL(made.flags, DDIO_FS_OPENED_MADE | DDIO_FS_OPENED_DIR);
@@ -166,6 +168,26 @@ static void names_and_attributes(void)
 	CU_ASSERT_EQUAL_FATAL(out.n, 3);
 	CU_ASSERT_STRING_EQUAL(out.ents[2].name, "e");
 	CU_ASSERT_EQUAL(out.ents[2].attr.mode, S_IFDIR | 0700);
+	CU_ASSERT(out.ents[2].bare);
+	free(out.ents);
+	xattr.ino = set.ino;
+	CU_ASSERT_EQUAL_FATAL(SC_CALL(c, FS_SETXATTR, fs_xattr, &xattr), DDIO_ST_OK);
+	CU_ASSERT_EQUAL_FATAL(SC_CALL(c, FS_READDIR, fs_readdir, &rd), DDIO_ST_OK);
+	CU_ASSERT_EQUAL_FATAL(ddio_get_fs_entries(c->data, c->len, &out), 0);
+	CU_ASSERT_FALSE(out.ents[2].bare);
+	free(out.ents);
+	CU_ASSERT_EQUAL_FATAL(SC_CALL(c, FS_REMOVEXATTR, fs_xattr, &xattr), DDIO_ST_OK);
+	CU_ASSERT_EQUAL_FATAL(SC_CALL(c, FS_READDIR, fs_readdir, &rd), DDIO_ST_OK);
+	CU_ASSERT_EQUAL_FATAL(ddio_get_fs_entries(c->data, c->len, &out), 0);
+	CU_ASSERT(out.ents[2].bare);
+	free(out.ents);
+	/* A mount of an earlier version is not told. */
+	ddio_list_for_each_entry(client, &sw->iop->reactors[0].clients, link)
+		client->conn->features &= ~DDIO_FEATURE_BARE;
+	CU_ASSERT_EQUAL_FATAL(SC_CALL(c, FS_READDIR, fs_readdir, &rd), DDIO_ST_OK);
+	CU_ASSERT_EQUAL_FATAL(ddio_get_fs_entries(c->data, c->len, &out), 0);
+	CU_ASSERT_EQUAL(out.plus, DDIO_FS_ENTRIES_PLUS);
+	CU_ASSERT_FALSE(out.ents[2].bare);
 	free(out.ents);
 	CU_ASSERT_EQUAL_FATAL(sc_call(c, DDIO_OP_FS_SPACE, NULL, 0, NULL, 0), DDIO_ST_OK);
 	CU_ASSERT_EQUAL(ddio_get_fs_space(c->data, c->len, &space), 0);
