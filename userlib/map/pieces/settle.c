@@ -163,13 +163,13 @@ int scraps_settle(const struct scraps *scraps, bool by_share, struct scraps *kep
 }
 
 /* An array of struct map_again that grows. */
-struct agains {
+struct repeats {
 	struct map_again *again;
 	uint64_t n;
 	uint64_t room;
 };
 
-static int again_add(struct agains *list, const struct map_again *again)
+static int again_add(struct repeats *list, const struct map_again *again)
 {
 	uint64_t room = list->room ? 2 * list->room : 16;
 	struct map_again *p;
@@ -188,7 +188,7 @@ static int again_add(struct agains *list, const struct map_again *again)
 }
 
 /* Adds what the kept pieces, from the first that ends behind the scrap's beginning on, have of the scrap. */
-static int scrap_again(struct agains *list, const struct scrap *scrap, const struct scrap *kept,
+static int scrap_again(struct repeats *list, const struct scrap *scrap, const struct scrap *kept,
 		       const struct scrap *kept_end)
 {
 	int rc = 0;
@@ -211,7 +211,7 @@ static int scrap_again(struct agains *list, const struct scrap *scrap, const str
 int again_find(const struct scraps *scraps, const struct scraps *kept, struct map_again **again,
 	       uint64_t *n)
 {
-	struct agains list = { 0 };
+	struct repeats list = { 0 };
 	uint64_t i, k = 0;
 	int rc = 0;
 
