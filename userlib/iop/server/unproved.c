@@ -27,15 +27,20 @@ struct server_from {
 
 void server_unproved_init(struct server *server, uint64_t descriptors)
 {
-	struct bound *at = server->iop.reactors[0].bounds.at;
 	uint64_t share = descriptors / SHARE;
+	uint32_t i;
 
 	ddio_list_init(&server->unproved);
 	if (!descriptors)
 		return;
 	share = share < SHARE_LEAST ? SHARE_LEAST : share > SHARE_MOST ? SHARE_MOST : share;
-	at[BOUND_UNPROVED].limit = share;
-	at[BOUND_UNPROVED_FROM].limit = share - share / 4;
+	/* Reactor 0 has all of them; the others' limits are reported, too. */
+	for (i = 0; i < server->iop.nreactors; i++) {
+		struct bound *at = server->iop.reactors[i].bounds.at;
+
+		at[BOUND_UNPROVED].limit = share;
+		at[BOUND_UNPROVED_FROM].limit = share - share / 4;
+	}
 }
 
 static struct server_from *from_get(struct server *server, const char *peer)
