@@ -13,6 +13,7 @@
 #include "cp/fs/core/core.h"
 
 struct fsc_ask;
+struct reply;
 
 /**
  * struct fsc_unsynced - all of them
