@@ -47,8 +47,11 @@ SAN := $(SAN_$(D))
 VISIBILITY := -fvisibility=hidden
 # What only tests are linked with.
 FAST_LD := $(if $(shell command -v ld.gold),-fuse-ld=gold)
-ifeq ($(D),quick)
+# Nobody installs what has a sanitizer in it: it is to be built soon.
+ifneq ($(D),)
 OPT := -O1 -g1 -Wno-maybe-uninitialized
+endif
+ifeq ($(D),quick)
 VISIBILITY :=
 endif
 COMMIT := $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)

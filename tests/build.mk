@@ -70,7 +70,7 @@ $(EXAMPLE_BIN): $(O)/%: %.c $(O)/libddio.so.$(VERSION)
 FO := build/fuzz
 FUZZ_CC ?= clang
 FUZZ_SAN := -fsanitize=address,undefined -fno-sanitize-recover=undefined
-FUZZ_FLAGS = $(CSTD) $(WARN) -O1 -g $(FUZZ_SAN) -fsanitize=fuzzer-no-link $(INC)
+FUZZ_FLAGS = $(CSTD) $(WARN) -O1 -g1 $(FUZZ_SAN) -fsanitize=fuzzer-no-link $(INC)
 # No fuzzer reaches the compute process.
 FUZZ_OBJ := $(patsubst %.c,$(FO)/%.o,$(CORE_SRC) $(IOP_SRC) $(SIM_SRC))
 FUZZ_BIN := $(FUZZ_SRC:%.c=$(FO)/%)
