@@ -17,11 +17,11 @@
 #include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
-#include <sys/stat.h>
 #include <syslog.h>
 #include <time.h>
 #include <unistd.h>
 #include "env/disk/engine.h"
+#include "env/name.h"
 #include "env/real/real.h"
 #include "iop/iop.h"
 #include "ddiod.h"
@@ -113,24 +113,6 @@ static int load_conf(struct ddiod *d, struct ddio_key *key)
 	return ret;
 }
 
-static int make_dirs(const char *path)
-{
-	char *copy = strdup(path), *slash;
-	int err = 0;
-
-	if (!copy)
-		return -ENOMEM;
-	for (slash = strchr(copy + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-		*slash = 0;
-		mkdir(copy, 0755);
-		*slash = '/';
-	}
-	if (mkdir(copy, 0700) && errno != EEXIST)
-		err = -errno;
-	free(copy);
-	return err;
-}
-
 /*
  * A daemon that was killed holds its locks until the kernel has cleaned up after it.  Linux
  * releases this one last, because it was taken first: disks, records and the port are free
@@ -152,7 +134,7 @@ static int take_lock(struct ddiod *d)
 {
 	const struct ddio_conf_node *node = &d->conf->nodes[d->node];
 	char path[4096];
-	int err = make_dirs(node->meta);
+	int err = ddio_env_dirs_make(node->meta, node->sync_io);
 
 	if (err) {
 		say(d, DDIO_LOG_ERR, "cannot make the meta directory %s: %s", node->meta,

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "env/disk/priv.h"
+#include "env/name.h"
 
 static int file_size(int fd, const struct stat *st, uint64_t *size)
 {
@@ -60,6 +61,18 @@ static int file_fit(int fd, const struct ddio_disk_spec *spec, uint64_t *size, c
 	return 0;
 }
 
+/* A disk that is flushed must not vanish with its name. */
+static int file_name_keep(const struct ddio_disk_spec *spec, char *err, size_t err_len)
+{
+	int ret = env_name_sync(spec->path);
+
+	if (!ret || ret == -EACCES)
+		return 0;
+	disk_err(err, err_len, spec, "%s: cannot sync its directory: %s", spec->path,
+		 strerror(-ret));
+	return ret;
+}
+
 int disk_file_open(const struct ddio_disk_spec *spec, int flags, uint64_t *size, char *err,
 		   size_t err_len)
 {
@@ -89,6 +102,8 @@ int disk_file_open(const struct ddio_disk_spec *spec, int flags, uint64_t *size,
 		goto close_fd;
 	}
 	ret = file_fit(fd, spec, size, err, err_len);
+	if (!ret && spec->create && !block)
+		ret = file_name_keep(spec, err, err_len);
 	if (ret)
 		goto close_fd;
 	return fd;

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
+#include "env/name.h"
 #include "iop/lmdb/env.h"
 
 #define LOCK_FILE 8192 /* bytes of LMDB's lock file with its 126 readers */
@@ -45,54 +45,16 @@ int lmdb_errno(int mdb_err)
 	return mdb_err > 0 ? -mdb_err : mdb_err;
 }
 
-int lmdb_sync_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	char *parent = slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path))
-			     : strdup(".");
-	int fd = parent ? open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-	int ret = fd < 0 || fsync(fd) ? -errno : 0;
-
-	if (fd >= 0)
-		close(fd);
-	free(parent);
-	return ret;
-}
-
 int lmdb_sync_dir(const struct lmdb *db)
 {
 	return fsync(db->lock) ? -errno : 0;
 }
 
-static int make_dir(const char *path, mode_t mode)
-{
-	if (!mkdir(path, mode))
-		return lmdb_sync_name(path);
-	return errno == EEXIST ? 0 : -errno;
-}
-
-static int make_dirs(const char *dir)
-{
-	char *path = strdup(dir), *slash;
-	int ret = 0;
-
-	if (!path)
-		return -ENOMEM;
-	for (slash = strchr(path + 1, '/'); slash && !ret; slash = strchr(slash + 1, '/')) {
-		*slash = '\0';
-		ret = make_dir(path, 0777);
-		*slash = '/';
-	}
-	if (!ret)
-		ret = make_dir(path, 0700);
-	free(path);
-	return ret;
-}
-
 /* Locks the directory: two environments in it, even of one process, would destroy each other. */
-static int lock_dir(struct lmdb *db, const char *dir, char *err, size_t err_len)
+static int lock_dir(struct lmdb *db, const struct lmdb_opts *opts, char *err, size_t err_len)
 {
-	int ret = make_dirs(dir);
+	const char *dir = opts->dir;
+	int ret = ddio_env_dirs_make(dir, opts->sync);
 
 	if (ret) {
 		snprintf(err, err_len, "%s: cannot make the directory: %s", dir, strerror(-ret));
@@ -200,7 +162,7 @@ int lmdb_open(struct lmdb *db, const struct lmdb_opts *opts, char *err, size_t e
 
 	memset(db, 0, sizeof(*db));
 	ddio_list_init(&db->walks);
-	ret = lock_dir(db, opts->dir, err, err_len);
+	ret = lock_dir(db, opts, err, err_len);
 	if (ret)
 		return ret;
 	ret = check_pages(db, opts, err, err_len);

@@ -88,8 +88,6 @@ void lmdb_walk_stop(struct lmdb_walk *walk);
 
 /* Makes the names of the files in the environment's directory durable.  0 or -errno. */
 int lmdb_sync_dir(const struct lmdb *db);
-/* The same of one name, of a directory that has just been made. */
-int lmdb_sync_name(const char *path);
 
 /* On the reactor.  Reads do not nest. */
 int lmdb_read_begin(struct lmdb *db);

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include "env/name.h"
 #include "iop/lmdb/room.h"
 #include "iop/server/priv.h"
 
@@ -16,6 +16,7 @@ static int check_meta(const struct server *server, char *err, size_t err_len)
 	const struct ddio_conf *conf = server->iop.conf;
 	const char *meta = conf->nodes[server->iop.node].meta;
 	uint32_t i;
+	int ret;
 
 	for (i = 0; i < conf->ndisks; i++) {
 		if (conf->disks[i].node == server->iop.node &&
@@ -24,11 +25,10 @@ static int check_meta(const struct server *server, char *err, size_t err_len)
 			return -EINVAL;
 		}
 	}
-	if ((!mkdir(meta, 0700) && !lmdb_sync_name(meta)) || errno == EEXIST)
-		return 0;
-	i = errno;
-	snprintf(err, err_len, "meta directory %s: %s", meta, strerror(i));
-	return -(int)i;
+	ret = ddio_env_dirs_make(meta, conf->nodes[server->iop.node].sync_io);
+	if (ret)
+		snprintf(err, err_len, "meta directory %s: %s", meta, strerror(-ret));
+	return ret;
 }
 
 static int open_names(struct server *server, char *err, size_t err_len)
