@@ -148,6 +148,8 @@ static void cut_elsewhere(struct cp_proc *p)
 		CP_OK(p, ddio_remove(p->session, "c"));
 	CP_OK(p, ddio_group_barrier(g));
 	CU_ASSERT_EQUAL(ddio_pread(f, buf, 100, 0), -ESTALE);
+	CU_ASSERT_EQUAL(ddio_pwrite(f, buf, 100, 5000), -ESTALE);
+	CU_ASSERT_EQUAL(ddio_set_size(f, 9000), -ESTALE);
 	ddio_close(f);
 	ddio_group_free(g);
 }
@@ -208,6 +210,134 @@ static void restarted_before_the_sync(void)
 
 	cp_world_begin(&w, &(struct cp_params){ .procs = 1, .lasts = true });
 	CU_ASSERT_EQUAL(cp_run(&w, sync_after_restart, NULL), 0);
+	cp_world_end(&w);
+}
+
+/* The name server holds no data of the file, but its name and its size. */
+static void names_after_restart(struct cp_proc *p)
+{
+	const uint32_t disk = 1;
+	const struct ddio_striping st = { .struct_size = sizeof(st), .ndisks = 1, .disks = &disk };
+	struct ddio_file *f = NULL, *seen = NULL;
+	uint8_t buf[500] = { 1 };
+
+	CP_OK(p, ddio_open(p->session, "n", DDIO_CREATE, &st, &f));
+	node_anew(p, 0, true);
+	CU_ASSERT_EQUAL(cp_note(p, ddio_sync(f)), -EHOSTDOWN);
+	CU_ASSERT_PTR_NOT_NULL(strstr(p->text, "node io0 was restarted"));
+	CP_OK(p, ddio_sync(f));
+	CU_ASSERT_EQUAL(ddio_pwrite(f, buf, sizeof(buf), 0), sizeof(buf));
+	node_anew(p, 0, false);
+	CP_OK(p, ddio_sync(f));
+	CP_OK(p, ddio_set_size(f, 100));
+	node_anew(p, 0, true);
+	CU_ASSERT_EQUAL(ddio_sync(f), -EHOSTDOWN);
+	/* Who has changed nothing has nothing to lose. */
+	CP_OK(p, ddio_open(p->session, "n", 0, NULL, &seen));
+	CU_ASSERT_EQUAL(ddio_pread(seen, buf, sizeof(buf), 0), 100);
+	CP_OK(p, ddio_sync(seen));
+	node_anew(p, 0, true);
+	CP_OK(p, ddio_sync(seen));
+	ddio_close(seen);
+	CP_OK(p, ddio_open(p->session, "n", DDIO_TRUNCATE, NULL, &seen));
+	node_anew(p, 0, true);
+	CU_ASSERT_EQUAL(ddio_sync(seen), -EHOSTDOWN);
+	ddio_close(seen);
+	ddio_close(f);
+}
+
+static void names_restarted_before_the_sync(void)
+{
+	struct cp_world w;
+
+	cp_world_begin(&w, &(struct cp_params){ .procs = 1, .lasts = true });
+	CU_ASSERT_EQUAL(cp_run(&w, names_after_restart, NULL), 0);
+	cp_world_end(&w);
+}
+
+static void answers_take(struct cp_proc *p, uint32_t node, uint64_t ns)
+{
+	struct ddio_sim_link link;
+	uint32_t k;
+
+	ddio_sim_link_default(&link);
+	if (ns)
+		link.latency_ns = ns;
+	for (k = 0; k < CP_REACTORS; k++)
+		ddio_sim_set_link(p->w->node[node].env[k], &link);
+}
+
+/* Meanwhile io1 has answered, and io0 has not. */
+static void io1_dies(void *arg)
+{
+	struct cp_proc *p = arg;
+
+	ddio_sim_sleep(p->env, CP_SEC);
+	node_anew(p, 1, true);
+}
+
+static void io1_dies_and_is_known(void *arg)
+{
+	struct cp_proc *p = arg;
+	struct ddio_file *f = p->w->arg;
+	uint8_t byte;
+
+	io1_dies(arg);
+	CU_ASSERT_EQUAL(ddio_pread(f, &byte, 1, 1024), 1);
+}
+
+static void io1_is_cut_off(void *arg)
+{
+	struct cp_proc *p = arg;
+	uint32_t k;
+
+	ddio_sim_sleep(p->env, CP_SEC);
+	for (k = 0; k < CP_REACTORS; k++)
+		ddio_sim_cut(p->w->node[1].env[k]);
+	ddio_sim_sleep(p->env, CP_SEC);
+	for (k = 0; k < CP_REACTORS; k++)
+		ddio_sim_rejoin(p->w->node[1].env[k]);
+}
+
+/* A node is lost while the same call waits for another one. */
+static void lost_meanwhile(struct cp_proc *p)
+{
+	static void (*const meanwhile[])(void *arg) = { io1_dies, io1_dies_and_is_known };
+	struct ddio_file *f = NULL, *other = NULL;
+	uint8_t buf[4096] = { 1 };
+	char name[2] = "m";
+	uint32_t i;
+
+	CP_OK(p, ddio_open(p->session, "other", DDIO_CREATE, NULL, &other));
+	p->w->arg = other;
+	for (i = 0; i < 3; i++, name[0]++) {
+		CP_OK(p, ddio_open(p->session, name, DDIO_CREATE, NULL, &f));
+		/* All are connected. */
+		CU_ASSERT_EQUAL(ddio_pwrite(other, buf, sizeof(buf), 0), sizeof(buf));
+		if (i < 2) {
+			answers_take(p, 0, 12 * CP_SEC);
+			ddio_sim_spawn(p->env, meanwhile[i], p);
+			CU_ASSERT_EQUAL(ddio_pwrite(f, buf, sizeof(buf), 0), sizeof(buf));
+			answers_take(p, 0, 0);
+		} else {
+			CU_ASSERT_EQUAL(ddio_pwrite(f, buf, sizeof(buf), 0), sizeof(buf));
+			node_anew(p, 1, true);
+			answers_take(p, 0, 12 * CP_SEC);
+			ddio_sim_spawn(p->env, io1_is_cut_off, p);
+		}
+		CU_ASSERT_EQUAL(ddio_sync(f), -EHOSTDOWN);
+		answers_take(p, 0, 0);
+		ddio_close(f);
+	}
+	ddio_close(other);
+}
+
+static void node_lost_during_a_call(void)
+{
+	struct cp_world w;
+
+	cp_world_begin(&w, &(struct cp_params){ .procs = 1, .lasts = true, .timeout_ms = 100000 });
+	CU_ASSERT_EQUAL(cp_run(&w, lost_meanwhile, NULL), 0);
 	cp_world_end(&w);
 }
 
@@ -598,6 +728,8 @@ static void sizes_that_others_change(void)
 static const struct ut_case cases[] = {
 	{ "cut by another process", cut_by_another },
 	{ "restarted before the sync", restarted_before_the_sync },
+	{ "names restarted before the sync", names_restarted_before_the_sync },
+	{ "node lost during a call", node_lost_during_a_call },
 	{ "a small file", a_small_file },
 	{ "any range", any_range },
 	{ "growing and shrinking", growing_and_shrinking },

@@ -338,6 +338,8 @@ void agreement_begin(struct ddio_op *op)
 			     .arg = op };
 	uint8_t *compare;
 
+	if (op->writing)
+		incarnations_begin(op->file);
 	in.compare_len = (size_t)agree_put(NULL, 0, &agree);
 	compare = malloc(in.compare_len);
 	if (compare)

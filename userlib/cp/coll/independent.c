@@ -155,6 +155,7 @@ static void read_checked(struct size_job *job)
 {
 	struct plain_call *pc = job->arg;
 
+	incarnations_note(pc->file);
 	error_first(&pc->error, &job->error);
 	if (!job->error.status && pc->end > job->size)
 		pc->end = job->size > pc->at ? job->size : pc->at;
@@ -208,6 +209,7 @@ static void write_extended(struct size_job *job)
 {
 	struct plain_call *pc = job->arg;
 
+	incarnations_note(pc->file);
 	error_first(&pc->error, &job->error);
 	plain_put(pc);
 }
@@ -238,6 +240,7 @@ static void write_run(struct session_call *call)
 	struct plain_call *pc = ddio_container_of(call, struct plain_call, call);
 
 	pc->left = 1;
+	incarnations_begin(pc->file);
 	plain_begin(pc, true, write_done);
 }
 

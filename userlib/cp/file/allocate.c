@@ -40,6 +40,7 @@ static void allocate_run(struct session_call *call)
 	struct ddio_msg_obj obj = { .file = rec->ref };
 	uint32_t i;
 
+	incarnations_begin(ac->file);
 	request_set_begin(&ac->set, call->session, rec->name, allocate_made, ac);
 	for (i = 0; i < rec->ndisks; i++) {
 		obj.disk = rec->disks[i];

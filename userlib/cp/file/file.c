@@ -80,7 +80,9 @@ static void open_done(struct file_opening *job)
 		ddio_file_record_free(&job->rec);
 	} else if (!job->error.status) {
 		oc->file = file_new(job->session, &job->rec);
-		if (!oc->file)
+		if (oc->file)
+			incarnations_opened(oc->file, job->flags);
+		else
 			error_set(&job->error, -ENOMEM, "%s: out of memory", job->name);
 	}
 	call_end(&oc->call, &job->error);
@@ -181,6 +183,14 @@ static void size_done(struct size_job *job)
 	call_end(&fc->call, &job->error);
 }
 
+static void size_was_set(struct size_job *job)
+{
+	struct file_call *fc = job->arg;
+
+	incarnations_note(fc->file);
+	call_end(&fc->call, &job->error);
+}
+
 static void stat_run(struct session_call *call)
 {
 	size_ask(&ddio_container_of(call, struct file_call, call)->size);
@@ -188,7 +198,10 @@ static void stat_run(struct session_call *call)
 
 static void size_run(struct session_call *call)
 {
-	size_set(&ddio_container_of(call, struct file_call, call)->size);
+	struct file_call *fc = ddio_container_of(call, struct file_call, call);
+
+	incarnations_begin(fc->file);
+	size_set(&fc->size);
 }
 
 int ddio_fstat(struct ddio_file *file, struct ddio_file_stat *st)
@@ -207,7 +220,8 @@ int ddio_fstat(struct ddio_file *file, struct ddio_file_stat *st)
 int ddio_set_size(struct ddio_file *file, uint64_t size)
 {
 	struct file_call fc = {
-		.file = file, .size = { .file = file, .size = size, .done = size_done, .arg = &fc }
+		.file = file,
+		.size = { .file = file, .size = size, .done = size_was_set, .arg = &fc }
 	};
 
 	if (!file)

@@ -14,6 +14,7 @@
  * @rec: constant but for its size, the newest that is known; reactor only
  * @boot: of each disk of the stripe: the incarnation of its node that holds what was written, see
  *	incarnation.c; 0: not known
+ * @names: the incarnation of the name server that holds the file's name and size; 0: not known, or neither is ours
  */
 struct ddio_file {
 	struct ddio_session *session;
@@ -21,6 +22,7 @@ struct ddio_file {
 	uint32_t refs;
 	struct ddio_file_record rec;
 	uint64_t *boot;
+	uint64_t names;
 };
 
 extern const struct group_user file_group_user;
@@ -102,6 +104,10 @@ void file_sync_begin(struct request_set *set, struct ddio_file *file,
  * incarnation answered than the one written to.
  */
 void incarnations_note(struct ddio_file *file);
+/* Notes, before something is written, those that can be asked for it: they may be others when it has been written. */
+void incarnations_begin(struct ddio_file *file);
+/* Notes who holds what was done to open the file. */
+void incarnations_opened(struct ddio_file *file, unsigned int flags);
 void incarnations_ask(struct request_set *set, struct ddio_file *file,
 		      void (*done)(struct request_set *set), void *arg);
 void incarnations_check(struct ddio_file *file, struct error *error);

@@ -2,8 +2,9 @@
 /*
  * Which incarnation of an I/O processor holds what was written.  A node that dies loses what was not
  * durable, and its next incarnation would answer a sync as if nothing had happened.  So a file
- * remembers the incarnation of each of its nodes to which it was first written; a sync that another
- * one answers fails, once, unless the first said when it ended that nothing was lost.
+ * remembers the incarnation of each of its nodes to which it was first written, and that of the name
+ * server, which holds its name and its size; a sync that another one answers fails, once, unless the
+ * first said when it ended that nothing was lost.
  */
 #include "cp/file/file.h"
 #include "cp/node/lane.h"
@@ -15,13 +16,43 @@ static struct cluster_node *file_node(const struct ddio_file *file, uint32_t i)
 	return &s->nodes[s->conf->disks[file->rec.disks[i]].node];
 }
 
+static struct cluster_node *names_node(const struct ddio_file *file)
+{
+	struct ddio_session *s = file->session;
+
+	return &s->nodes[s->conf->ns_node];
+}
+
+/* The connection may be gone again; what was answered was answered by the incarnation last known. */
 void incarnations_note(struct ddio_file *file)
 {
 	uint32_t i;
 
 	for (i = 0; i < file->rec.ndisks; i++)
+		if (!file->boot[i])
+			file->boot[i] = file_node(file, i)->boot;
+	if (!file->names)
+		file->names = names_node(file)->boot;
+}
+
+void incarnations_begin(struct ddio_file *file)
+{
+	const struct cluster_node *names = names_node(file);
+	uint32_t i;
+
+	for (i = 0; i < file->rec.ndisks; i++)
 		if (!file->boot[i] && file_node(file, i)->known)
 			file->boot[i] = file_node(file, i)->boot;
+	if (!file->names && names->known)
+		file->names = names->boot;
+}
+
+void incarnations_opened(struct ddio_file *file, unsigned int flags)
+{
+	if (flags & DDIO_TRUNCATE)
+		incarnations_note(file);
+	else if (flags & DDIO_CREATE)
+		file->names = names_node(file)->boot;
 }
 
 void incarnations_ask(struct request_set *set, struct ddio_file *file,
@@ -31,7 +62,7 @@ void incarnations_ask(struct request_set *set, struct ddio_file *file,
 	struct lane *lane;
 	uint32_t i;
 
-	incarnations_note(file);
+	incarnations_begin(file);
 	s->mark++;
 	request_set_begin(set, s, file->rec.name, done, arg);
 	for (i = 0; i < file->rec.ndisks; i++) {
@@ -44,23 +75,33 @@ void incarnations_ask(struct request_set *set, struct ddio_file *file,
 	request_set_end(set);
 }
 
+static void lost_say(const struct ddio_file *file, const struct cluster_node *node,
+		     struct error *error)
+{
+	if (!error->status)
+		error_status(error, DDIO_ST_NODE_LOST,
+			     "%s: node %s was restarted: data written before that and "
+			     "not synced may be lost",
+			     file->rec.name, file->session->conf->nodes[node->index].name);
+}
+
 void incarnations_check(struct ddio_file *file, struct error *error)
 {
+	const struct ddio_session *s = file->session;
+	const struct cluster_node *node = names_node(file);
 	uint32_t i;
 
 	if (error->status)
 		return;
+	if (file->names && file->names != node->boot && !names_kept(s, file->names))
+		lost_say(file, node, error);
+	if (file->names)
+		file->names = node->boot;
 	for (i = 0; i < file->rec.ndisks; i++) {
-		struct cluster_node *node = file_node(file, i);
-
-		if (!node->known || file->boot[i] == node->boot)
-			continue;
-		if (file->boot[i] && !error->status &&
-		    !disk_kept(file->session, file->rec.disks[i], file->boot[i]))
-			error_status(error, DDIO_ST_NODE_LOST,
-				     "%s: node %s was restarted: data written before that and "
-				     "not synced may be lost",
-				     file->rec.name, file->session->conf->nodes[node->index].name);
+		node = file_node(file, i);
+		if (file->boot[i] && file->boot[i] != node->boot &&
+		    !disk_kept(s, file->rec.disks[i], file->boot[i]))
+			lost_say(file, node, error);
 		file->boot[i] = node->boot;
 	}
 }

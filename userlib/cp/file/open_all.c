@@ -36,7 +36,10 @@ static int open_all_record(struct open_all_call *oc, const void *data, size_t le
 	if (err)
 		return err;
 	oc->file = file_new(oc->call.session, &rec);
-	return oc->file ? 0 : -ENOMEM;
+	if (!oc->file)
+		return -ENOMEM;
+	incarnations_opened(oc->file, oc->job.flags);
+	return 0;
 }
 
 static void open_all_agreed(void *arg, const struct error *error, const void *data, size_t len)

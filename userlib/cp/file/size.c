@@ -41,14 +41,21 @@ static void size_read(struct size_job *job, const struct reply *reply, bool must
 	ddio_file_record_free(&rec);
 }
 
+/* The file may have been removed, or have been lost with the power before it was synced. */
+static void size_refused(struct size_job *job, const struct reply *reply)
+{
+	if (reply->status == DDIO_ST_NOT_FOUND)
+		error_status(&job->error, DDIO_ST_STALE, "%s was removed", job->file->rec.name);
+	else
+		reply_error(&job->error, reply, job->file->rec.name);
+}
+
 static void size_asked(struct node_request *request, const struct reply *reply)
 {
 	struct size_job *job = request->arg;
 
-	if (reply->status == DDIO_ST_NOT_FOUND)
-		error_status(&job->error, DDIO_ST_STALE, "%s was removed", job->file->rec.name);
-	else if (reply->status)
-		reply_error(&job->error, reply, job->file->rec.name);
+	if (reply->status)
+		size_refused(job, reply);
 	else
 		size_read(job, reply, true);
 	size_end(job);
@@ -59,7 +66,7 @@ static void size_changed(struct node_request *request, const struct reply *reply
 	struct size_job *job = request->arg;
 
 	if (reply->status)
-		reply_error(&job->error, reply, job->file->rec.name);
+		size_refused(job, reply);
 	else
 		size_read(job, reply, false);
 	if (job->extends && job->size < job->file->rec.size && !reply->len)

@@ -101,7 +101,7 @@ static int lane_message(void *ctx, const struct ddio_msg *msg, const void *paylo
 		return request_reply(lane, msg, payload);
 	switch (msg->opcode) {
 	case DDIO_OP_ENDED:
-		disks_ended(lane);
+		lane_ended(lane);
 		return 0;
 	case DDIO_OP_PING:
 		return ddio_conn_reply(lane->conn, msg, DDIO_ST_OK, NULL, 0);

@@ -197,10 +197,11 @@ bool nodes_check(struct ddio_session *session);
 int node_learn(struct lane *lane, const struct ddio_msg_welcome *welcome, struct error *error);
 /* Forgets what lane 0's loss makes doubtful; ends the requests that wait for the node. */
 void node_forget(struct cluster_node *node, const struct error *error);
-/* Notes that the lane's reactor ended in order: what its disks were given is durable. */
-void disks_ended(struct lane *lane);
+/* Notes that the lane's reactor ended in order: what its disks, or the name space, were given is durable. */
+void lane_ended(struct lane *lane);
 /* Returns true if what the disk was given in incarnation @boot of its node is known to be durable. */
 bool disk_kept(const struct ddio_session *s, uint32_t disk, uint64_t boot);
+bool names_kept(const struct ddio_session *s, uint64_t boot);
 
 /*
  * lane.c

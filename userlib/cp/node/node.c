@@ -76,8 +76,23 @@ int node_learn(struct lane *lane, const struct ddio_msg_welcome *w, struct error
 	return 0;
 }
 
+static void ended_note(struct ended *ended, uint64_t boot)
+{
+	ended->boot[ended->n++ % ENDED_KEPT] = boot;
+}
+
+static bool ended_has(const struct ended *ended, uint64_t boot)
+{
+	uint32_t i;
+
+	for (i = 0; i < ENDED_KEPT; i++)
+		if (boot && ended->boot[i] == boot)
+			return true;
+	return false;
+}
+
 /* Which disks the reactor has is known only of the node's current incarnation. */
-void disks_ended(struct lane *lane)
+void lane_ended(struct lane *lane)
 {
 	struct ddio_session *s = lane->node->session;
 	struct cluster_disk *disk;
@@ -87,18 +102,20 @@ void disks_ended(struct lane *lane)
 		disk = &s->disks[i];
 		if (disk->known && disk->node == lane->node->index &&
 		    disk->reactor == lane->reactor)
-			disk->ended[disk->nended++ % DISK_INCARNATIONS] = lane->boot;
+			ended_note(&disk->ended, lane->boot);
 	}
+	if (!lane->reactor && lane->node->index == s->conf->ns_node)
+		ended_note(&s->names_ended, lane->boot);
 }
 
 bool disk_kept(const struct ddio_session *s, uint32_t disk, uint64_t boot)
 {
-	uint32_t i;
+	return ended_has(&s->disks[disk].ended, boot);
+}
 
-	for (i = 0; i < DISK_INCARNATIONS; i++)
-		if (boot && s->disks[disk].ended[i] == boot)
-			return true;
-	return false;
+bool names_kept(const struct ddio_session *s, uint64_t boot)
+{
+	return ended_has(&s->names_ended, boot);
 }
 
 void node_forget(struct cluster_node *node, const struct error *error)

@@ -29,14 +29,19 @@ enum { LANE_USERS = 5 };
 /* Looks at all connections of one kind.  Returns true if any of them owes something. */
 typedef bool (*session_check_fn)(struct ddio_session *session);
 
+/* The last incarnations of a node that ended in order; @n have in all. */
+#define ENDED_KEPT 4
+struct ended {
+	uint64_t boot[ENDED_KEPT];
+	uint32_t n;
+};
+
 /**
  * struct cluster_disk - what the nodes' WELCOMEs said of a disk
  * @replace: it is to be accepted as it is, see struct ddio_disk_id
  * @known: its node has told us about it
- * @ended: the last incarnations of its node that ended in order, so that what the disk was given
- *	in them is durable; @nended have ended in all
+ * @ended: of its node; what the disk was given in them is durable
  */
-#define DISK_INCARNATIONS 4
 struct cluster_disk {
 	bool replace;
 	uint32_t node;
@@ -45,8 +50,7 @@ struct cluster_disk {
 	uint64_t size;
 	uint64_t peak;
 	uint64_t scale_ppm;
-	uint64_t ended[DISK_INCARNATIONS];
-	uint32_t nended;
+	struct ended ended;
 };
 
 /**
@@ -60,6 +64,7 @@ struct cluster_disk {
  * @transfers: see op.h
  * @files: every open file
  * @names: life of the name space, 0 if it is not known; @replace_names: accept it as it is
+ * @names_ended: of the name server's node; what the name space was given in them is durable
  * @id: distinguishes its connections from those of other sessions; @connects numbers them
  * @mark: counts walks over lanes that visit each lane once
  * @watchdog: runs @checks (NULL at the end) for as long as any of them finds something owed
@@ -82,6 +87,7 @@ struct ddio_session {
 	struct ddio_list files;
 	uint64_t names;
 	bool replace_names;
+	struct ended names_ended;
 	uint64_t id, connects;
 	uint64_t mark;
 	struct ddio_timer watchdog;
