@@ -29,10 +29,10 @@ not_ok() {
 	failed=$((failed + 1))
 	echo "FAILED: $*"
 }
-# seeds BUILD FIRST COUNT: each counts as a test
+# seeds BUILD FIRST COUNT [OPTION]: each counts as a test
 seeds() {
 	local line
-	"$1/ddio" sim --faults --seed "$2" --seeds "$3" >"$log" 2>&1
+	"$1/ddio" sim --faults --seed "$2" --seeds "$3" ${4:+"$4"} >"$log" 2>&1
 	grep -vE 'makecontext/swapcontext|passed,' "$log"
 	line=$(grep -E '^[0-9]+ passed, [0-9]+ failed$' "$log")
 	if [ -z "$line" ]; then
@@ -79,6 +79,8 @@ planted verdict ' says '
 planted hang 'hangs in\|took 40000 ms'
 
 seeds build 1 1000
+# The power of single nodes and of all, in any order, and nothing else.
+seeds build 20001 200 --power
 seeds build/asan 10001 150
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]

@@ -21,6 +21,7 @@ static void iop_lost(struct faults *f, uint32_t iop)
 {
 	uint32_t d;
 
+	faults_dues_lost(f, iop);
 	for (d = 0; d < f->conf.disks; d++)
 		if (f->conf.node[d] == iop)
 			faults_disk_lost(f, d);
@@ -134,9 +135,30 @@ static void fate_disk(struct faults *f, enum faults_kind kind)
 	faults_after(f, SLOT_DISK + disk, fate_while(f), disk_mended);
 }
 
-static void fate_iop(struct faults *f, enum faults_kind kind)
+static void iop_power(struct faults *f, uint32_t iop)
 {
 	static const uint32_t lose[] = { 0, 100, 500, 1000 };
+
+	iop_crash(f, iop, lose[faults_pick(&f->fate_rng, 0, 3)]);
+}
+
+/* All that are up lose their power, one after the other; each comes back when it likes. */
+static void fate_blackout(struct faults *f)
+{
+	uint32_t n = f->conf.iops, first = faults_pick(&f->fate_rng, 0, n - 1), i;
+	bool down = faults_chance(&f->fate_rng, 50);
+
+	faults_say(f, "all I/O processors lose power, io%u first", first);
+	for (i = 0; i < n; i++) {
+		uint32_t iop = (first + (down ? n - i : i)) % n;
+
+		if (faults_iop_up(f, iop))
+			iop_power(f, iop);
+	}
+}
+
+static void fate_iop(struct faults *f, enum faults_kind kind)
+{
 	uint32_t iop = faults_pick(&f->fate_rng, 0, f->conf.iops - 1);
 
 	if (!faults_iop_up(f, iop))
@@ -150,7 +172,10 @@ static void fate_iop(struct faults *f, enum faults_kind kind)
 		faults_after(f, SLOT_IOP + iop, fate_while(f), iop_restart);
 		return;
 	}
-	iop_crash(f, iop, kind == FAULTS_KILL ? 0 : lose[faults_pick(&f->fate_rng, 0, 3)]);
+	if (kind == FAULTS_KILL)
+		iop_crash(f, iop, 0);
+	else
+		iop_power(f, iop);
 }
 
 static void fate_strike(struct faults *f, enum faults_kind kind)
@@ -161,7 +186,10 @@ static void fate_strike(struct faults *f, enum faults_kind kind)
 	case FAULTS_POWER:
 	case FAULTS_KILL:
 	case FAULTS_STOP:
-		fate_iop(f, kind);
+		if (f->spec.power && faults_chance(&f->fate_rng, 50))
+			fate_blackout(f);
+		else
+			fate_iop(f, kind);
 		break;
 	case FAULTS_CP:
 		rank = faults_pick(&f->fate_rng, 0, f->conf.cps - 1);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* ddio sim --faults: what the loss of an I/O processor's memory means to the model. */
+/* ddio sim --faults: what the loss of an I/O processor's memory means to the model, and to the next sync. */
+#include <string.h>
 #include "run.h"
 
 void faults_disk_lost(struct faults *f, uint32_t disk)
@@ -25,4 +26,66 @@ void faults_names_lost(struct faults *f)
 		if (!file->durable && file->state == FILE_THERE)
 			file->state = FILE_MAYBE;
 	}
+}
+
+/* Returns the disks of @iop, as bits, that have something of the file that was not synced. */
+static uint32_t unsynced_disks(const struct faults *f, const struct faults_file *file, uint32_t iop)
+{
+	uint32_t c, disks = 0;
+
+	for (c = 0; c < file->cells; c++)
+		if (f->conf.node[faults_file_disk(file, c)] == iop &&
+		    faults_cell_unsynced(&file->cell[c]))
+			disks |= 1u << faults_file_disk(file, c);
+	return disks;
+}
+
+void faults_dues_lost(struct faults *f, uint32_t iop)
+{
+	uint32_t i, r;
+
+	for (i = 0; i < f->conf.files; i++) {
+		const struct faults_file *file = &f->file[i];
+		uint32_t disks = unsynced_disks(f, file, iop);
+		bool names = !iop && (!file->durable ||
+				      memcmp(&file->seen, &file->stable, sizeof(file->seen)));
+
+		for (r = 0; r < f->conf.cps; r++) {
+			struct faults_due *due = &f->cp[r].due[i];
+
+			if (!due->lost && (due->disks & disks || (names && due->names)))
+				due->lost = f->round.number;
+		}
+	}
+}
+
+void faults_due_cell(struct faults *f, uint32_t rank, uint32_t i, uint32_t cell)
+{
+	uint32_t disk = faults_file_disk(&f->file[i], cell);
+
+	/* What was written in a round of losses may have been written after them. */
+	if (f->losses[disk] == f->losses_before[disk])
+		f->cp[rank].due[i].disks |= 1u << disk;
+}
+
+void faults_due_names(struct faults *f, uint32_t rank, uint32_t i)
+{
+	if (f->ns_losses == f->ns_losses_before)
+		f->cp[rank].due[i].names = true;
+}
+
+void faults_due_forget(struct faults *f, uint32_t rank, uint32_t i)
+{
+	memset(&f->cp[rank].due[i], 0, sizeof(f->cp[rank].due[i]));
+}
+
+void faults_due_synced(struct faults *f, uint32_t rank, uint32_t i, int ret)
+{
+	struct faults_due *due = &f->cp[rank].due[i];
+
+	if (!ret && due->lost && due->lost < f->round.number)
+		faults_violated(
+			f, "cp%u: a sync of %s returns 0, but what was lost in round %u was due",
+			rank, f->file[i].name, due->lost);
+	memset(due, 0, sizeof(*due));
 }

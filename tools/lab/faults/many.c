@@ -61,9 +61,11 @@ static int plant_of(const char *name)
 static void job_start(struct faults_job *job, const struct faults_many *many, int plant,
 		      uint64_t seed)
 {
-	struct faults_spec spec = {
-		.seed = seed, .plant = plant, .rounds = many->rounds, .verbose = many->verbose
-	};
+	struct faults_spec spec = { .seed = seed,
+				    .plant = plant,
+				    .rounds = many->rounds,
+				    .power = many->power,
+				    .verbose = many->verbose };
 
 	memset(job->result, 0, sizeof(*job->result));
 	job->seed = seed;

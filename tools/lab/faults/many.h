@@ -10,12 +10,13 @@
  * struct faults_many - the options of the command
  * @seed: the first; @seeds: how many
  * @plant: name or NULL
+ * @power: only the power breaks
  */
 struct faults_many {
 	uint64_t seed;
 	uint32_t seeds, jobs, rounds;
 	const char *plant;
-	bool verbose;
+	bool power, verbose;
 };
 
 /* Runs the seeds and prints the results.  Return: an exit code. */

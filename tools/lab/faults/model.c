@@ -88,6 +88,11 @@ void faults_cell_wrote(struct faults_cell *cell, uint32_t version, bool sure, bo
 	set_add(&cell->seen, version);
 }
 
+bool faults_cell_unsynced(const struct faults_cell *cell)
+{
+	return memcmp(&cell->seen, &cell->stable, sizeof(cell->seen));
+}
+
 void faults_cell_crash(struct faults_cell *cell)
 {
 	cell->seen = cell->stable;

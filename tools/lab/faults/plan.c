@@ -66,6 +66,8 @@ void faults_conf_make(struct faults *f)
 	conf_files(f);
 	/* A few kinds at a time find more bugs than all together. */
 	c->kinds = ddio_rand_next(&f->rng) & ddio_rand_next(&f->rng) & ((1u << FAULTS_KINDS) - 1);
+	if (f->spec.power)
+		c->kinds = 1u << FAULTS_POWER;
 	c->most = faults_pick(&f->rng, 1, 20);
 	c->gap_ns = faults_scale(&f->rng, 20000, 100 * FAULTS_MS);
 	c->lax = f->spec.seed % 4 == 0 || f->spec.seed % 4 == 3;

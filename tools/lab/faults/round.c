@@ -141,6 +141,25 @@ static uint64_t end_of(const struct faults *f, uint32_t k, uint32_t rank)
 	return end;
 }
 
+/* What is synced at once is not due, and the loss of what was may have been told instead. */
+static void model_due(struct faults *f, uint32_t rank, uint32_t k)
+{
+	const struct faults_xfer *x = &f->round.x[k];
+	const struct faults_call *call = call_of(f, rank, k);
+	const struct faults_cp *cp = &f->cp[rank];
+	uint32_t i;
+
+	if (x->flags & DDIO_XFER_SYNC) {
+		faults_due_forget(f, rank, x->file);
+		return;
+	}
+	if (!call || call->ret < 0 || !cp->ncells[k])
+		return;
+	for (i = 0; i < cp->ncells[k]; i++)
+		faults_due_cell(f, rank, x->file, cp->cells[k][i]);
+	faults_due_names(f, rank, x->file);
+}
+
 static void model_write(struct faults *f, uint32_t rank, uint32_t k, bool success)
 {
 	const struct faults_xfer *x = &f->round.x[k];
@@ -162,6 +181,7 @@ static void model_write(struct faults *f, uint32_t rank, uint32_t k, bool succes
 		file->durable = true;
 		file->stable = file->seen;
 	}
+	model_due(f, rank, k);
 }
 
 /* Checks a read that returned fewer bytes than asked for. */
@@ -311,10 +331,15 @@ static void end_form(struct faults *f)
 	uint64_t id;
 
 	f->formed = true;
-	for (r = 0; r < ncps(f); r++)
-		for (i = 0; i < f->conf.files; i++)
+	for (r = 0; r < ncps(f); r++) {
+		for (i = 0; i < f->conf.files; i++) {
+			faults_due_forget(f, r, i);
 			if (f->cp[r].was_dead || !f->cp[r].id[i])
 				f->formed = false;
+			else if (!r)
+				faults_due_names(f, r, i);
+		}
+	}
 	for (i = 0; i < f->conf.files; i++) {
 		for (r = 0, id = 0; r < ncps(f); r++) {
 			if (f->cp[r].was_dead || !f->cp[r].id[i])
@@ -339,6 +364,8 @@ static void end_sync(struct faults *f)
 	const struct faults_call *call = call_of(f, f->round.actor, 0);
 	uint32_t i;
 
+	if (call)
+		faults_due_synced(f, f->round.actor, f->round.file, call->ret);
 	if (!call || call->ret)
 		return;
 	for (i = 0; i < file->cells; i++)
@@ -363,6 +390,8 @@ static void end_size(struct faults *f)
 				  success && disk_sure(f, faults_file_disk(file, i)), false);
 	faults_size_change(file, f->round.size, true,
 			   success && f->ns_losses == f->ns_losses_before);
+	if (success)
+		faults_due_names(f, f->round.actor, f->round.file);
 }
 
 static void end_remove(struct faults *f)

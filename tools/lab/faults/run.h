@@ -56,12 +56,14 @@ enum faults_plant {
  * @seed: everything is drawn from it
  * @plant: the bug to plant
  * @rounds: number of rounds; 0: chosen by the seed
+ * @power: nothing breaks but the power, of one I/O processor or of all
  * @verbose: print what happens, and the processes' logs, on standard error
  */
 struct faults_spec {
 	uint64_t seed;
 	enum faults_plant plant;
 	uint32_t rounds;
+	bool power;
 	bool verbose;
 };
 
@@ -174,6 +176,8 @@ void faults_cell_wrote(struct faults_cell *cell, uint32_t version, bool sure, bo
 /* Notes a power cut: everything that is not stable may be lost. */
 void faults_cell_crash(struct faults_cell *cell);
 void faults_cell_sync(struct faults_cell *cell);
+/* Returns whether a power cut may change it. */
+bool faults_cell_unsynced(const struct faults_cell *cell);
 /* Return: whether a read of the cell may return @value. */
 bool faults_cell_may(const struct faults_file *f, uint32_t index, uint32_t cell, uint64_t value);
 /* Return: the cell's versions for messages, as "3 or 5 or zeros". */
@@ -234,6 +238,17 @@ struct faults_call {
 };
 
 /**
+ * struct faults_due - what a process has done to a file and not synced, which its next sync answers for
+ * @disks: bit mask of those that it has written to; @names: it has changed the name or the size
+ * @lost: the round in which some of it may have been lost; 0: none
+ */
+struct faults_due {
+	uint32_t disks;
+	bool names;
+	uint32_t lost;
+};
+
+/**
  * struct faults_cp - a compute process
  * @dead: it was killed; its successor is another program
  * @call: its calls in this round
@@ -260,6 +275,7 @@ struct faults_cp {
 	uint64_t *buf[2];
 	uint64_t end_least[2], end_most[2];
 	uint64_t size; /* as fstat says */
+	struct faults_due due[FAULTS_FILES];
 };
 
 struct faults_world;
@@ -315,6 +331,15 @@ void faults_round_free(struct faults *f);
 /* loss.c: a disk, or the name server, may have lost what was not flushed. */
 void faults_disk_lost(struct faults *f, uint32_t disk);
 void faults_names_lost(struct faults *f);
+/* An I/O processor dies: what was due of it is lost, as far as the model does not know better; before the two above. */
+void faults_dues_lost(struct faults *f, uint32_t iop);
+/* Process @rank has written cell @cell of file @i, or changed its name or size, and was told so. */
+void faults_due_cell(struct faults *f, uint32_t rank, uint32_t i, uint32_t cell);
+void faults_due_names(struct faults *f, uint32_t rank, uint32_t i);
+/* Process @rank has nothing of file @i due any more. */
+void faults_due_forget(struct faults *f, uint32_t rank, uint32_t i);
+/* A sync of file @i by process @rank has returned @ret. */
+void faults_due_synced(struct faults *f, uint32_t rank, uint32_t i, int ret);
 /* fate.c */
 void faults_fate_begin(struct faults *f);
 void faults_fate_heal(struct faults *f);

@@ -15,7 +15,7 @@ struct sim_values {
 	struct bench_values bench;
 	const char *machine, *network;
 	uint32_t columns, rows;
-	bool verbose, stats, watch, faults;
+	bool verbose, stats, watch, faults, power;
 	uint32_t seeds, jobs, rounds;
 	const char *plant;
 };
@@ -45,6 +45,8 @@ static const struct ddio_opt sim_opts[] = {
 		 "with --faults: rounds of work (chosen by the seed)"),
 	DDIO_OPT("plant", 0, OPT_TEXT, SIM_AT(plant), "NAME",
 		 "with --faults: a bug that must be found: flush, byte, verdict, hang"),
+	DDIO_OPT("power", 0, OPT_FLAG, SIM_AT(power), NULL,
+		 "with --faults: nothing breaks but the power, of one node or of all"),
 	DDIO_OPT("verbose", 'v', OPT_FLAG, SIM_AT(verbose), NULL,
 		 "print the daemons' log on standard error"),
 	{ 0 },
@@ -170,6 +172,7 @@ int cmd_sim(int argc, char **argv)
 							  .jobs = v.jobs,
 							  .rounds = v.rounds,
 							  .plant = v.plant,
+							  .power = v.power,
 							  .verbose = v.verbose });
 	err = sim_all(&v);
 	return err == -EINVAL ? EXIT_USAGE : err ? EXIT_FAILED : EXIT_OK;
