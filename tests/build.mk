@@ -12,7 +12,8 @@ FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 UNIT_BIN := $(UNIT_SRC:%.c=$(O)/%)
 PERF_BIN := $(PERF_SRC:%.c=$(O)/%)
 EXAMPLE_BIN := $(EXAMPLE_SRC:%.c=$(O)/%)
-HELPER_BIN := $(HELPER_SRC:%.c=$(O)/%) $(O)/tests/posix/posix $(O)/tests/fuse/passfs
+HELPER_BIN := $(HELPER_SRC:%.c=$(O)/%) $(O)/tests/posix/posix $(O)/tests/fuse/passfs \
+	$(O)/tests/powerfs/powerfs
 
 .PHONY: check check-user check-build unit-bins perf-bins helper-bins example-bins fuzz-bins
 
@@ -59,6 +60,14 @@ $(O)/tests/helpers/lu_lapack: LIBS += -llapacke
 $(O)/tests/posix/posix: $(patsubst %.c,$(O)/%.o,$(sort $(wildcard tests/posix/*.c)))
 	$(call say,LD,$@)
 	$(Q)$(CC) $(SAN) -o $@ $^
+
+# A directory that loses its power.
+POWERFS_OBJ := $(patsubst %.c,$(O)/%.o,$(sort $(wildcard tests/powerfs/*.c)))
+$(O)/tests/powerfs/%.o: CFLAGS += -DFUSE_USE_VERSION=314 $(FUSE_CFLAGS)
+
+$(O)/tests/powerfs/powerfs: $(POWERFS_OBJ)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(SAN) -o $@ $^ $(FUSE_LIBS)
 
 # Examples see what a user sees: the public headers and the shared library.
 $(EXAMPLE_BIN): $(O)/%: %.c $(O)/libddio.so.$(VERSION)
