@@ -50,6 +50,7 @@ FAST_LD := $(if $(shell command -v ld.gold),-fuse-ld=gold)
 # Nobody installs what has a sanitizer in it: it is to be built soon.
 ifneq ($(D),)
 OPT := -O1 -g1 -Wno-maybe-uninitialized
+SAN += $(FAST_LD)
 endif
 ifeq ($(D),quick)
 VISIBILITY :=

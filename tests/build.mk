@@ -40,7 +40,7 @@ endif
 
 $(PERF_BIN) $(HELPER_SRC:%.c=$(O)/%): $(O)/%: $(O)/%.o $(O)/libddio-all.a
 	$(call say,LD,$@)
-	$(Q)$(CC) $(SAN) -o $@ $^ $(LIBS)
+	$(Q)$(CC) $(SAN) $(FAST_LD) -o $@ $^ $(LIBS)
 
 $(O)/tests/unit/tools/test_ionode: $(O)/tools/lab/sim/ionode.o
 $(O)/tests/unit/tools/test_ddiod_log: $(O)/tools/ddiod/log.o

@@ -59,7 +59,7 @@ sub include_arrows {
 	my %arrows;
 	for my $f (files($code)) {
 		my ($dir) = $f =~ m{^(.*)/};
-		my $text = without_comments(slurp($f));
+		my $text = code_of($f);
 		while ($text =~ /^[ \t]*#[ \t]*include[ \t]*["<]([^">]*)[">]/mg) {
 			my ($to) = grep { $room{$_} }
 				map { "$_/$1" =~ s{^\./}{}r }
@@ -145,7 +145,7 @@ my $world_calls = qr{clock_gettime|gettimeofday|time|usleep|clock_nanosleep|time
 
 sub judge_world {
 	for my $f (files(qr{^userlib/(?:cp|iop|conn|map|proto)/.*\.[ch]$})) {
-		my $text = without_comments(slurp($f));
+		my $text = code_of($f);
 		my @wrong;
 		push @wrong, "includes <$1>: the outside world is env's"
 			while $text =~ /^[ \t]*#[ \t]*include[ \t]*<($world_headers)>/mg;

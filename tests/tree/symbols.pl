@@ -50,7 +50,7 @@ sub judge_symbols {
 	}
 	# Not all tests are built here.  Those of the modules are programs of their own.
 	for my $f (files(qr{^tests/.*\.[ch]$})) {
-		my @names = without_comments(slurp($f)) =~ /\b([a-z]\w+)\b/g;
+		my @names = code_of($f) =~ /\b([a-z]\w+)\b/g;
 		$tested{$_} = 1 for @names;
 		next unless $f =~ m{^tests/kselftest/};
 		$users{$_}{$f} = 1 for grep { /^ddio_/ } @names;
@@ -73,7 +73,7 @@ sub judge_symbols {
 sub judge_tags {
 	my (%home, %text, %enum, %outside);
 	for my $f (files(qr{^(?:userlib|fuse|tools|include/ddio|tests/kselftest)/.*\.[ch]$})) {
-		$text{$f} = without_comments(slurp($f));
+		$text{$f} = code_of($f);
 		next unless $f =~ m{^userlib/};
 		while ($text{$f} =~ /\b(struct|enum|union)\s+(\w+)\s*\{([^}]*)/g) {
 			my ($kind, $tag, $body) = ($1, $2, $3);
@@ -97,7 +97,7 @@ sub judge_tags {
 sub judge_constants {
 	my (%home, %text, %outside);
 	for my $f (files(qr{^(?:userlib|fuse|tools|kmod|include|tests/kselftest)/.*\.[ch]$})) {
-		$text{$f} = without_comments(slurp($f));
+		$text{$f} = code_of($f);
 		next if $f !~ m{^userlib/} || $f =~ m{^userlib/proto/};
 		my @names = grep { !/_H$/ } $text{$f} =~ /^\s*#\s*define\s+(DDIO_\w+)/mg;
 		for my $body ($text{$f} =~ /\benum\b[^{;()]*\{([^}]*)\}/g) {

@@ -13,7 +13,7 @@ use Tree;
 top();
 my %where;
 for my $f (files(qr{^(?:include|userlib|fuse|tools|kmod|tests)/.*\.[ch]$})) {
-	my $text = without_comments(slurp($f));
+	my $text = code_of($f);
 	while ($text =~ /\b(?:struct|enum|union)\s+(\w+)\s*\{/g) {
 		my $line = 1 + (substr($text, 0, $-[0]) =~ tr/\n//);
 		push @{ $where{$1} }, "$f:$line";

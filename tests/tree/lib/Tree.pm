@@ -5,7 +5,7 @@ use strict;
 use warnings;
 use Cwd qw(abs_path);
 use Exporter 'import';
-our @EXPORT = qw(top build files changed slurp without_comments comments objects symbols circles ok bad check skip finish);
+our @EXPORT = qw(top build files changed slurp without_comments code_of comments objects symbols circles ok bad check skip finish);
 
 my ($passed, $failed, $skipped) = (0, 0, 0);
 my ($name) = $0 =~ m{([^/]+?)(?:\.pl)?$};
@@ -82,6 +82,14 @@ sub without_comments {
 	my ($text) = @_;
 	$text =~ s{$token}{ defined $1 ? $1 : $2 =~ tr/\n//cdr || ' ' }ge;
 	return $text;
+}
+
+# code_of($file): the same of a file, computed once
+my %code;
+
+sub code_of {
+	my ($file) = @_;
+	return $code{$file} //= without_comments(slurp($file));
 }
 
 # Returns the comments alone, on their lines.
