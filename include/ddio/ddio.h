@@ -829,7 +829,8 @@ struct ddio_disk_state {
  * struct ddio_node_state - a node's state and counters since it started
  * @name: of the node
  * @address: where it listens
- * @error: 0, or the negative errno for which it gave no answer; then only the names are valid
+ * @error: 0, or the negative errno for which it gave no answer; then only the names and @reason are valid
+ * @reason: then why, in one line that names the node
  * @nreactors: threads that serve
  * @ndisks: its disks
  * @uptime_ns: nanoseconds since it started
@@ -840,7 +841,7 @@ struct ddio_disk_state {
  * @memory_bytes: of caches and buffers
  */
 struct ddio_node_state {
-	char name[256], address[128];
+	char name[256], address[128], reason[512];
 	int error;
 	uint32_t nreactors, ndisks;
 	uint64_t uptime_ns, collectives, requests, connections, refused, memory_bytes;

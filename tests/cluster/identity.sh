@@ -133,6 +133,7 @@ stop_cluster c
 mkdir "$dir/names" && cp -a --sparse=always "$dir/c/d0.img" "$dir/c/io0" "$dir/names"
 back c d0.img io0
 check "c: the daemons start" nodes c
+check "c: ddio status says why" grep -q "down: .*the name space is older than" <("$ddio" status)
 refused "c: an old name space" "name space is older than what disk d1 of node io1 has seen.*ddio replace --names"
 stop_cluster c
 rm -rf "$dir/c/io0" "$dir/c/d0.img" && cp -a --sparse=always "$dir/names/d0.img" "$dir/names/io0" "$dir/c"

@@ -45,7 +45,8 @@ static int show_node(void *arg, const struct ddio_node_state *n)
 	c->shown++;
 	if (n->error) {
 		c->down++;
-		printf("%-10s %-22s down: %s\n", n->name, n->address, strerror(-n->error));
+		printf("%-10s %-22s down: %s\n", n->name, n->address,
+		       n->reason[0] ? n->reason : strerror(-n->error));
 		return 0;
 	}
 	printf("%-10s %-22s up %llu s, %u reactor%s, %u disk%s, %llu connection%s, %llu request%s, "

@@ -10,6 +10,7 @@ struct state_node {
 	struct state_call *sc;
 	struct node_request request;
 	struct ddio_msg_status status;
+	char reason[512];
 	int error;
 };
 
@@ -29,10 +30,12 @@ static void state_got(struct node_request *request, const struct reply *reply)
 {
 	struct state_node *n = request->arg;
 
-	if (reply->status)
+	if (reply->status) {
 		n->error = ddio_status_to_errno(reply->status);
-	else
+		snprintf(n->reason, sizeof(n->reason), "%s", reply->text ? reply->text : "");
+	} else {
 		n->error = ddio_get_status(reply->payload, reply->len, &n->status);
+	}
 	if (n->error)
 		memset(&n->status, 0, sizeof(n->status));
 	state_one(n->sc);
@@ -79,6 +82,7 @@ static void node_fill(struct ddio_node_state *st, const struct ddio_conf_node *c
 	memset(st, 0, sizeof(*st));
 	snprintf(st->name, sizeof(st->name), "%s", conf->name);
 	snprintf(st->address, sizeof(st->address), "%s", conf->address);
+	snprintf(st->reason, sizeof(st->reason), "%s", n->reason);
 	st->error = n->error;
 	st->nreactors = n->status.nreactors;
 	st->ndisks = n->status.ndisks;

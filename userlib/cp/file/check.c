@@ -33,10 +33,11 @@ struct found_object {
 	uint32_t disk;
 };
 
+/* The first @nused of its disks are those that the file is long enough for. */
 struct found_file {
 	uint64_t id;
 	bool dying;
-	uint32_t ndisks;
+	uint32_t ndisks, nused;
 	uint32_t *disks;
 };
 
@@ -271,6 +272,15 @@ static void page_run(struct session_call *call)
 	request_names(call->session, &p->request);
 }
 
+static uint32_t disks_used(const struct ddio_file_record *rec)
+{
+	uint32_t n = 0;
+
+	while (n < rec->ndisks && file_object_size(rec, n, rec->size))
+		n++;
+	return n;
+}
+
 static int name_add(struct cluster_check *c, struct ddio_file_record *rec)
 {
 	if (rec->dying) {
@@ -293,6 +303,7 @@ static int name_add(struct cluster_check *c, struct ddio_file_record *rec)
 	c->names[c->nnames].id = rec->ref.id;
 	c->names[c->nnames].dying = rec->dying;
 	c->names[c->nnames].ndisks = rec->ndisks;
+	c->names[c->nnames].nused = disks_used(rec);
 	c->names[c->nnames].disks = rec->disks;
 	rec->disks = NULL;
 	c->nnames++;
@@ -395,7 +406,7 @@ static void match_file(struct cluster_check *c, const struct found_file *n)
 {
 	uint32_t i;
 
-	for (i = 0; i < n->ndisks && !n->dying; i++) {
+	for (i = 0; i < n->nused && !n->dying; i++) {
 		const struct found_object key = { .id = n->id, .disk = n->disks[i] };
 
 		if (n->disks[i] >= c->session->conf->ndisks ||
