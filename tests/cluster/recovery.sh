@@ -36,10 +36,10 @@ commands() {
 			s,/etc/ddio/ddio.conf,$DDIO_CONF,g; s,/tmp/lost,$dir/lost,g
 			s,/backup,$dir/backup,g; s,/elsewhere,$dir/elsewhere,g; s,OLD,$old,; s,NEW,$new,"
 }
-declare -A done
+declare -A tried
 # step NAME: $out is what it printed
 step() {
-	done[$1]=1
+	tried[$1]=1
 	commands "$1" >"$dir/step"
 	check "step $1: there are commands" [ -s "$dir/step" ]
 	out=$dir/out.$1
@@ -163,7 +163,7 @@ check "... nothing is left where it was" [ ! -e "$dir/disks/d1" -a ! -e "$dir/re
 check "... all is there" same_files
 
 for s in $(sed -n 's/^\.\. step: //p' "$page"); do
-	check "the step $s was tried" [ -n "${done[$s]:-}" ]
+	check "the step $s was tried" [ -n "${tried[$s]:-}" ]
 done
 check "unmount" unmount m
 stop_daemon io0
