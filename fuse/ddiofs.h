@@ -310,6 +310,8 @@ void *message_take(void);
 void loop_init(void *userdata, struct fuse_conn_info *conn);
 /* Returns true if the message being handled asks to clear setuid and setgid bits, which libfuse does not pass on. */
 bool message_kills(void);
+/* Has the kernel look all names of a struct mount up again, and with them attributes. */
+void names_forget(void *mount);
 /* Replies to an open, or with @e to a create, of a file whose direct writes may run in parallel. */
 int reply_open_parallel(fuse_req_t req, const struct fuse_entry_param *e,
 			const struct fuse_file_info *fi);

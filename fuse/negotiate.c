@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What kernels know and libfuse 3.14 does not: that we clear setuid bits (otherwise the kernel asks for an
- * extended attribute before each write(2)), that direct writes run in parallel, and that files without
- * cached pages may be mapped shared.  So the replies to INIT and to open are changed on their way out, and
- * flags of requests are read from the message.
+ * extended attribute before each write(2)), that direct writes run in parallel, that files without
+ * cached pages may be mapped shared, and that all names are to be looked up again.  So the replies to
+ * INIT and to open are changed on their way out, flags of requests are read from the message, and the
+ * last is written by ourselves.
  */
 #include <errno.h>
 #include <linux/fuse.h>
@@ -17,6 +18,9 @@
 
 /* Missing in the headers of Linux 6.1. */
 #define INIT_DIRECT_IO_ALLOW_MMAP (1ull << 36)
+
+/* The same of Linux 6.16: each name that the kernel has was found in an epoch, which is over. */
+#define NOTIFY_INC_EPOCH 8
 
 /* The kernel's read-ahead: some blocks of every disk even if there are many. */
 #define AHEAD_BYTES (4u << 20)
@@ -169,4 +173,14 @@ int session_io_set(struct mount *m)
 	static const struct fuse_custom_io io = { .writev = io_writev, .read = io_read };
 
 	return fuse_session_custom_io(m->se, &io, fuse_session_fd(m->se)) ? -EINVAL : 0;
+}
+
+/* Older kernels refuse it, and go on with the names for as long as they were told. */
+void names_forget(void *mount)
+{
+	const struct mount *m = mount;
+	const struct fuse_out_header out = { .len = sizeof(out), .error = NOTIFY_INC_EPOCH };
+
+	if (m->se && write(fuse_session_fd(m->se), &out, sizeof(out)) < 0)
+		return;
 }

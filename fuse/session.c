@@ -181,6 +181,8 @@ int session_open(const struct mount_opts *o, void (*log)(void *arg, int level, c
 	if (!s)
 		return -ENOMEM;
 	s->m.o = o;
+	fo.names_lost = names_forget;
+	fo.names_lost_arg = &s->m;
 	pthread_mutex_init(&s->m.lock, NULL);
 	pthread_cond_init(&s->m.idle, NULL);
 	s->m.again = again_new();

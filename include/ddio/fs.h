@@ -51,6 +51,9 @@ struct ddio_fs_file;
  * @reserved: must be 0
  * @log: called by any thread with a line for the operator and its syslog(3) level; may be NULL
  * @log_arg: for @log
+ * @names_lost: called by any thread when the name server's machine went down and may have lost names, sizes or
+ *	attributes that this file system has changed: what was cached of them is to be forgotten; may be NULL
+ * @names_lost_arg: for @names_lost
  */
 struct ddio_fs_opts {
 	size_t struct_size;
@@ -61,6 +64,8 @@ struct ddio_fs_opts {
 	uint32_t reserved;
 	void (*log)(void *arg, int level, const char *line);
 	void *log_arg;
+	void (*names_lost)(void *arg);
+	void *names_lost_arg;
 };
 #define DDIO_FS_HARD 0x1u /* wait for an I/O processor that does not answer, however long */
 /* tell the name server of every write before it is answered, also of one inside the file's end */

@@ -166,6 +166,8 @@ static struct ddio_fs *fs_make(struct ddio_session **sessions, uint32_t n,
 	fs->prompt = opts->flags & DDIO_FS_PROMPT;
 	fs->log = opts->log;
 	fs->log_arg = opts->log_arg;
+	fs->names_lost = opts->names_lost;
+	fs->names_lost_arg = opts->names_lost_arg;
 	fs->timeout_ns = sessions[0]->timeout_ns;
 	fs->holds = 1;
 	if (fs_init(fs, sessions)) {

@@ -35,6 +35,7 @@ struct fs_mount {
 	struct ddio_session *session[FS_REACTORS];
 	struct ddio_fs *fs;
 	struct fsc_result r;
+	uint32_t names_lost; /* how often it was told so */
 };
 
 struct fs_world {
@@ -126,12 +127,22 @@ static inline void fs_world_begin(struct fs_world *w, uint64_t seed, uint32_t bl
 	fs_world_make(w, false, seed, block, timeout_ms);
 }
 
+static inline void fs_names_lost(void *arg)
+{
+	struct fs_mount *mount = arg;
+
+	mount->names_lost++;
+}
+
 /* Returns the result of fsc_new(). */
 static inline int fs_mount_try(struct fs_world *w, uint32_t m, uint32_t flags, char *err,
 			       size_t len)
 {
 	struct fs_mount *mount = &w->mount[m];
-	struct ddio_fs_opts opts = { .struct_size = sizeof(opts), .flags = flags };
+	struct ddio_fs_opts opts = { .struct_size = sizeof(opts),
+				     .flags = flags,
+				     .names_lost = fs_names_lost,
+				     .names_lost_arg = mount };
 	char name[32];
 	uint32_t i;
 	int ret;

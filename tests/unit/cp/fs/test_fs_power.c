@@ -160,11 +160,14 @@ static void power_cut(void)
 	FS_OK(m, ddio_fs_lookup, m->fs, p.d[0], "a");
 	CU_ASSERT_EQUAL(m->r.attr.size, LEN);
 	told_once(&p, m);
+	CU_ASSERT_EQUAL(m->names_lost, 1);
 	/* And again, with what the next one answers. */
 	image(&p);
 	append_and_rename(&p, m);
 	die(&p, "image", "third");
 	told_once(&p, m);
+	CU_ASSERT_EQUAL(m->names_lost, 2);
+	CU_ASSERT_EQUAL(p.w.mount[1].names_lost, 0);
 	power_end(&p);
 }
 

@@ -52,6 +52,7 @@ struct fsc_reactor {
  * struct ddio_fs - a file system in use
  * @hard: requests are made again until they are answered
  * @prompt: the name server is told of every write before that is answered
+ * @names_lost: see struct ddio_fs_opts
  * @closing: the end has begun: no request is made again
  * @names: the way to the name server; reactor 0
  * @dirattrs: attributes of directories that were changed here lately; reactor 0
@@ -74,6 +75,8 @@ struct ddio_fs {
 	struct fsc_reactor *reactor;
 	void (*log)(void *arg, int level, const char *line);
 	void *log_arg;
+	void (*names_lost)(void *arg);
+	void *names_lost_arg;
 	struct fsc_names *names;
 	struct fsc_dirattrs *dirattrs;
 	struct fsc_inodes *inodes;

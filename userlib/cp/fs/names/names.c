@@ -246,6 +246,8 @@ static void names_compare(struct ddio_fs *fs, const struct ddio_msg_fs_attached 
 		if (names->unsynced.unnamed)
 			names->ops->unnamed_lost(fs);
 		fsc_unsynced_lost(&names->unsynced);
+		if (fs->names_lost)
+			fs->names_lost(fs->names_lost_arg);
 	}
 	names->boot = x->boot;
 	names->life = x->lives ? x->life : 0;
