@@ -160,11 +160,29 @@ static void xfer_own(struct faults *f, struct faults_xfer *x, uint32_t file)
 	}
 }
 
+/* Has a process sync that must hear of a loss.  Returns false if there is none. */
+static bool plan_hear(struct faults *f)
+{
+	struct faults_round *r = &f->round;
+
+	for (r->actor = 0; r->actor < f->conf.cps; r->actor++) {
+		for (r->file = 0; r->file < f->conf.files; r->file++) {
+			if (!f->cp[r->actor].due[r->file].lost)
+				continue;
+			r->op = OP_SYNC;
+			return true;
+		}
+	}
+	return false;
+}
+
 static void plan_work(struct faults *f)
 {
 	struct faults_round *r = &f->round;
 	uint32_t what = faults_pick(&f->rng, 0, 99);
 
+	if (f->spec.power && faults_chance(&f->rng, 50) && plan_hear(f))
+		return;
 	r->file = faults_pick(&f->rng, 0, f->conf.files - 1);
 	r->actor = faults_pick(&f->rng, 0, f->conf.cps - 1);
 	r->nxfer = 1;
