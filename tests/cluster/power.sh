@@ -8,7 +8,7 @@
 #
 #   ROUNDS=1 SEED=17 tests/cluster/power.sh
 . "$(dirname "$0")/lib_mount.sh"
-rounds=${ROUNDS:-8} first=${SEED:-1}
+rounds=${ROUNDS:-7} first=${SEED:-1}
 m=$dir/m powerfs=$build/tests/powerfs/powerfs
 runs=0 promises=0 total=0
 declare -A power
