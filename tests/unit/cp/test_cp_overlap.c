@@ -183,7 +183,7 @@ static void overlap(struct cp_proc *p)
 	struct ddio_file *f = NULL;
 
 	CP_OK(p, ddio_open_all(g, "f", DDIO_CREATE, NULL, &f));
-	for (round = 0; round < ROUNDS; round++) {
+	for (round = 0; round < ut_rounds(ROUNDS); round++) {
 		wish_draw(w, p->rank, round);
 		owners(owner, procs, round);
 		for (method = DDIO_METHOD_TC; method <= DDIO_METHOD_DDS; method++) {

@@ -112,7 +112,7 @@ static bool ut_quick(void)
 
 unsigned int ut_rounds(unsigned int n)
 {
-	return !ut_quick() ? n : n < 10 ? 1 : n / 10;
+	return !ut_quick() ? n : n < 20 ? 1 : n / 20;
 }
 
 unsigned int ut_stride(unsigned int n)

@@ -38,7 +38,7 @@ int ut_run_again(const char *name, const struct ut_suite *suites, size_t n, cons
 
 /**
  * ut_rounds - how many rounds a random test has
- * Return: @n; a tenth of it, at least one, where DDIO_UT_QUICK is set (make quick).
+ * Return: @n; a twentieth of it, at least one, where DDIO_UT_QUICK is set (make quick).
  */
 unsigned int ut_rounds(unsigned int n);
 

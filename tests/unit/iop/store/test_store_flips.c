@@ -119,8 +119,9 @@ static void test_flips(void)
 			ut_store_close(&w.t);
 		}
 	}
-	CU_ASSERT(w.refused > 0);
-	CU_ASSERT(w.failed > 0);
+	CU_ASSERT(w.refused + w.failed > 0);
+	if (ut_rounds(FLIPS) == FLIPS)
+		CU_ASSERT(w.refused && w.failed);
 	end(&w);
 }
 
