@@ -2,6 +2,7 @@
 /* tsan: threads meet here */
 /* Streams of the real world, between reactors and to raw sockets. */
 #include <errno.h>
+#include <netdb.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -216,12 +217,24 @@ static bool have_ipv6(void)
 	return have;
 }
 
+/* Every machine knows that name but a bare system without /etc/hosts. */
+static bool have_localhost(void)
+{
+	struct addrinfo *list = NULL;
+	bool have = !getaddrinfo("localhost", NULL, NULL, &list);
+
+	if (have)
+		freeaddrinfo(list);
+	return have;
+}
+
 static void test_exchange(void)
 {
 	stream_exchange("127.0.0.1:0", "127.0.0.1", 20000000);
 	stream_exchange("*:0", "127.0.0.1", 1000);
 	/* A name, resolved by the worker; it may have several addresses, of which one listens. */
-	stream_exchange("127.0.0.1:0", "localhost", 100000);
+	if (have_localhost())
+		stream_exchange("127.0.0.1:0", "localhost", 100000);
 	if (have_ipv6())
 		stream_exchange("[::1]:0", "[::1]", 100000);
 }
