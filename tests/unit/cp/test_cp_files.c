@@ -235,6 +235,7 @@ static void names_after_restart(struct cp_proc *p)
 	/* Who has changed nothing has nothing to lose. */
 	CP_OK(p, ddio_open(p->session, "n", 0, NULL, &seen));
 	CU_ASSERT_EQUAL(ddio_pread(seen, buf, sizeof(buf), 0), 100);
+	CU_ASSERT_EQUAL(ddio_pread(seen, buf, 50, 0), 50);
 	CP_OK(p, ddio_sync(seen));
 	node_anew(p, 0, true);
 	CP_OK(p, ddio_sync(seen));

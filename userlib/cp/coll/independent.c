@@ -155,7 +155,6 @@ static void read_checked(struct size_job *job)
 {
 	struct plain_call *pc = job->arg;
 
-	incarnations_note(pc->file);
 	error_first(&pc->error, &job->error);
 	if (!job->error.status && pc->end > job->size)
 		pc->end = job->size > pc->at ? job->size : pc->at;

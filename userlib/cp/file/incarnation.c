@@ -23,28 +23,31 @@ static struct cluster_node *names_node(const struct ddio_file *file)
 	return &s->nodes[s->conf->ns_node];
 }
 
-/* The connection may be gone again; what was answered was answered by the incarnation last known. */
-void incarnations_note(struct ddio_file *file)
+static void note(uint64_t *boot, const struct cluster_node *node, bool lost)
+{
+	if (!*boot && (node->known || lost))
+		*boot = node->boot;
+}
+
+/* Notes the incarnations that are connected; those whose connection was @lost, too. */
+static void note_all(struct ddio_file *file, bool lost)
 {
 	uint32_t i;
 
 	for (i = 0; i < file->rec.ndisks; i++)
-		if (!file->boot[i])
-			file->boot[i] = file_node(file, i)->boot;
-	if (!file->names)
-		file->names = names_node(file)->boot;
+		note(&file->boot[i], file_node(file, i), lost);
+	note(&file->names, names_node(file), lost);
+}
+
+/* The connection may be gone again; what was answered was answered by the incarnation last known. */
+void incarnations_note(struct ddio_file *file)
+{
+	note_all(file, true);
 }
 
 void incarnations_begin(struct ddio_file *file)
 {
-	const struct cluster_node *names = names_node(file);
-	uint32_t i;
-
-	for (i = 0; i < file->rec.ndisks; i++)
-		if (!file->boot[i] && file_node(file, i)->known)
-			file->boot[i] = file_node(file, i)->boot;
-	if (!file->names && names->known)
-		file->names = names->boot;
+	note_all(file, false);
 }
 
 void incarnations_opened(struct ddio_file *file, unsigned int flags)
