@@ -50,11 +50,12 @@ FAST_LD := $(if $(shell command -v ld.gold),-fuse-ld=gold)
 # Nobody installs what has a sanitizer in it: it is to be built soon.
 ifneq ($(D),)
 OPT := -O1 -g1 -Wno-maybe-uninitialized
-SAN += $(FAST_LD)
 endif
 ifeq ($(D),quick)
 VISIBILITY :=
 endif
+# How programs and libraries are linked.
+LINK = $(CC) $(SAN) $(if $(D),$(FAST_LD))
 COMMIT := $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
 CFLAGS ?=
 ALL_CFLAGS = $(CSTD) $(WARN) $(OPT) -fPIC $(VISIBILITY) $(SAN) $(INC) $(CFLAGS)

@@ -14,11 +14,11 @@ $(O)/fuse/%.o: CFLAGS += -DFUSE_USE_VERSION=314 $(FUSE_CFLAGS)
 
 $(O)/ddiofs: $(FUSE_OBJ) $(TOOL_COMMON) $(O)/libddio-cp.a
 	$(call say,LD,$@)
-	$(Q)$(CC) $(SAN) -o $@ $^ $(FUSE_LIBS) $(LIB_LIBS)
+	$(Q)$(LINK) -o $@ $^ $(FUSE_LIBS) $(LIB_LIBS)
 
 # The same program over a directory instead of a cluster, for tests of what is between it and the kernel.
 PASS_OBJ := $(patsubst %.c,$(O)/%.o,$(sort $(wildcard tests/fuse/passfs*.c)))
 
 $(O)/tests/fuse/passfs: $(FUSE_OBJ) $(PASS_OBJ) $(patsubst %,$(O)/userlib/base/%.o,opttab units bug) $(TOOL_COMMON)
 	$(call say,LD,$@)
-	$(Q)$(CC) $(SAN) -o $@ $^ $(FUSE_LIBS) -lpthread
+	$(Q)$(LINK) -o $@ $^ $(FUSE_LIBS) -lpthread

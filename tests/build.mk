@@ -59,7 +59,7 @@ $(O)/tests/helpers/lu_lapack: LIBS += -llapacke
 # The POSIX tests know nothing of the project.
 $(O)/tests/posix/posix: $(patsubst %.c,$(O)/%.o,$(sort $(wildcard tests/posix/*.c)))
 	$(call say,LD,$@)
-	$(Q)$(CC) $(SAN) -o $@ $^
+	$(Q)$(LINK) -o $@ $^
 
 # A directory that loses its power.
 POWERFS_OBJ := $(patsubst %.c,$(O)/%.o,$(sort $(wildcard tests/powerfs/*.c)))
@@ -67,7 +67,7 @@ $(O)/tests/powerfs/%.o: CFLAGS += -DFUSE_USE_VERSION=314 $(FUSE_CFLAGS)
 
 $(O)/tests/powerfs/powerfs: $(POWERFS_OBJ)
 	$(call say,LD,$@)
-	$(Q)$(CC) $(SAN) -o $@ $^ $(FUSE_LIBS)
+	$(Q)$(LINK) -o $@ $^ $(FUSE_LIBS)
 
 # Examples see what a user sees: the public headers and the shared library.
 $(EXAMPLE_BIN): $(O)/%: %.c $(O)/libddio.so.$(VERSION)

@@ -21,12 +21,12 @@ FORCE:
 # The user's command has the library only: no I/O processor, no simulator.
 $(O)/ddio: $(call tool_obj,ddio) $(TOOL_COMMON) $(O)/libddio-cp.a
 	$(call say,LD,$@)
-	$(Q)$(CC) $(SAN) -o $@ $^ $(LIB_LIBS)
+	$(Q)$(LINK) -o $@ $^ $(LIB_LIBS)
 
 $(O)/ddiod: $(call tool_obj,ddiod) $(TOOL_COMMON) $(O)/libddio-all.a
 	$(call say,LD,$@)
-	$(Q)$(CC) $(SAN) -o $@ $^ $(LIBS)
+	$(Q)$(LINK) -o $@ $^ $(LIBS)
 
 $(O)/ddio-lab: $(call tool_obj,lab) $(TOOL_COMMON) $(O)/libddio-all.a
 	$(call say,LD,$@)
-	$(Q)$(CC) $(SAN) -o $@ $^ $(LIBS)
+	$(Q)$(LINK) -o $@ $^ $(LIBS)

@@ -38,6 +38,6 @@ $(O)/libddio.a: $(CORE_OBJ) $(CP_OBJ) userlib/libddio.map
 
 $(O)/libddio.so.$(VERSION): $(CORE_OBJ) $(CP_OBJ) userlib/libddio.map
 	$(call say,LD,$@)
-	$(Q)$(CC) $(SAN) -shared -Wl,-soname,$(LIB_SONAME) -Wl,--version-script,userlib/libddio.map \
+	$(Q)$(LINK) -shared -Wl,-soname,$(LIB_SONAME) -Wl,--version-script,userlib/libddio.map \
 		-o $@ $(CORE_OBJ) $(CP_OBJ) $(LIB_LIBS)
 	$(Q)ln -sf libddio.so.$(VERSION) $(O)/$(LIB_SONAME); ln -sf $(LIB_SONAME) $(O)/libddio.so
