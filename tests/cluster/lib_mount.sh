@@ -54,6 +54,18 @@ mounts_end() {
 soon_gone() {
 	soon eval "! kill -0 $1 2>/dev/null"
 }
+# draw N: $drawn is one of 0 ... N - 1; to be called here, not in a subshell, which would draw the same again
+draw() {
+	drawn=$((RANDOM * 32768 + RANDOM))
+	drawn=$((drawn % $1))
+}
+# nap LEAST SPREAD: sleeps for LEAST ms, or up to SPREAD more, and notes that in $plan
+nap() {
+	draw "$2"
+	local ms=$(($1 + drawn))
+	plan+=" ${ms}ms"
+	sleep "$(printf %d.%03d $((ms / 1000)) $((ms % 1000)))"
+}
 # start_node CLUSTER NODE: starts a node that was killed
 start_node() {
 	"$build/ddiod" --conf "$dir/$1/ddio.conf" --node "$2" --pid-file "$dir/$1/$2.pid" \

@@ -10,17 +10,6 @@ rounds=${ROUNDS:-100} first=${SEED:-1}
 nodes=(io0 io1 io2)
 m=$dir/m
 
-# draw N: $drawn is one of 0 ... N - 1; to be called here, not in a subshell, which would draw the same again
-draw() {
-	drawn=$((RANDOM * 32768 + RANDOM))
-	drawn=$((drawn % $1))
-}
-nap() {
-	draw "$2"
-	local ms=$(($1 + drawn))
-	plan+=" ${ms}ms"
-	sleep "$(printf %d.%03d $((ms / 1000)) $((ms % 1000)))"
-}
 # kill_some MASK: kills the daemons of these bits and waits until they are gone
 kill_some() {
 	local i p list=()

@@ -13,48 +13,34 @@ m=$dir/m powerfs=$build/tests/powerfs/powerfs
 runs=0 promises=0 total=0
 declare -A power
 
-# draw N: $drawn is one of 0 ... N - 1; to be called here, not in a subshell, which would draw the same again
-draw() {
-	drawn=$((RANDOM * 32768 + RANDOM))
-	drawn=$((drawn % $1))
-}
-nap() {
-	draw "$2"
-	local ms=$(($1 + drawn))
-	plan+=" ${ms}ms"
-	sleep "$(printf %d.%03d $((ms / 1000)) $((ms % 1000)))"
-}
 # shuffle: $order is 0, 1, 2 in any order
 shuffle() {
 	local orders=("0 1 2" "0 2 1" "1 0 2" "1 2 0" "2 0 1" "2 1 0")
 	draw 6
 	read -ra order <<<"${orders[drawn]}"
 }
-has_power() { grep -q " $dir/p$1 fuse.powerfs " /proc/self/mounts; }
-# power_on N [SEED]: with SEED the next loss takes a part, else all
-power_on() {
+# quickly COMMAND...: as soon, but looks more often
+quickly() {
 	local i
-	mkdir -p "$dir/disk$1" "$dir/p$1"
-	"$powerfs" "$dir/disk$1" "$dir/p$1" ${2:+"$2"} 2>>"$dir/power.log" &
-	power[$1]=$!
-	for ((i = 0; i < 400 * DDIO_PATIENCE; i++)); do
-		has_power "$1" && return
+	for ((i = 0; i < 500 * DDIO_PATIENCE; i++)); do
+		"$@" && return
 		sleep 0.01
 	done
 	return 1
+}
+gone() { ! kill -0 "$1" 2>/dev/null; }
+has_power() { grep -q " $dir/p$1 fuse.powerfs " /proc/self/mounts; }
+# power_on N [SEED]: with SEED the next loss takes a part, else all
+power_on() {
+	mkdir -p "$dir/disk$1" "$dir/p$1"
+	"$powerfs" "$dir/disk$1" "$dir/p$1" ${2:+"$2"} 2>>"$dir/power.log" &
+	power[$1]=$!
+	quickly has_power "$1"
 }
 # power_off N: ends what has lost its power
 power_off() {
 	kill -TERM "${power[$1]}"
 	wait "${power[$1]}"
-}
-gone() {
-	local i
-	for ((i = 0; i < 500 * DDIO_PATIENCE; i++)); do
-		kill -0 "$1" 2>/dev/null || return 0
-		sleep 0.01
-	done
-	return 1
 }
 # The daemon dies before its disk does, or a moment later.
 lose() {
@@ -70,7 +56,7 @@ lose() {
 		((drawn)) && sleep 0.02
 		kill -9 "$p"
 	fi
-	gone "$p" || return 1
+	quickly gone "$p" || return 1
 	power_off "$1" || bad "powerfs of io$1"
 	dead[$1]=1
 	plan+=" io$1"
@@ -196,7 +182,7 @@ round() {
 	patiently "$ddio" fsck >"$dir/said" 2>&1 || { cat "$dir/said"; bad "fsck"; }
 	mount_for $((seed + 1)) || { bad "no mount afterwards"; return; }
 	kept || bad "something that was synced is gone"
-	patiently "$helpers/scribe" check "$dir/scribe.ledger" >"$dir/said" 2>&1 || { cat "$dir/said"; bad "scribe"; }
+	patiently "$helpers/scribe" cut "$dir/scribe.ledger" >"$dir/said" 2>&1 || { cat "$dir/said"; bad "scribe"; }
 	total=$((total + promises))
 	[ -n "$wrong" ] || rm -rf "$m"/v* || bad "it cannot be removed"
 	[ -n "$wrong" ] || ok "seed $seed:$plan"

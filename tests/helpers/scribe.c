@@ -8,8 +8,9 @@
  *	before and "done" after the sync was acknowledged
  *   scribe check LEDGER        after the restart: every word of every file carries a version
  *	not older than the last acknowledged one, nor newer than the last begun, or (never
- *	acknowledged) is zero.  Where the writer was killed in the middle of a write a word may have some
- *	bytes of the version begun last and the rest of an older one
+ *	acknowledged) is zero
+ *   scribe cut LEDGER   the same after the writer was killed, too: where the bytes of its last write end, a word may
+ *	begin with some of the version begun last and go on with an older one
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -36,8 +37,10 @@ static uint64_t next(uint64_t *s)
 	return *s;
 }
 
+/* @cut: the writer was killed */
 struct ledger {
 	uint32_t begun[FILES], done[FILES];
+	bool cut;
 };
 
 static void ledger_read(const char *path, struct ledger *l)
@@ -186,9 +189,8 @@ static int check_file(struct ddio_session *s, uint32_t f, const struct ledger *l
 
 		if (!buf[i] && !l->done[f])
 			continue;
-		if (torn(l, f, i, buf[i]))
-			continue;
-		if (buf[i] != word(f, v, i) || v < l->done[f] || v > l->begun[f]) {
+		if ((buf[i] != word(f, v, i) || v < l->done[f] || v > l->begun[f]) &&
+		    !(l->cut && torn(l, f, i, buf[i]))) {
 			printf("%s: word %u is %016llx; version %u acknowledged, %u begun\n", name,
 			       i, (unsigned long long)buf[i], l->done[f], l->begun[f]);
 			bad = 1;
@@ -198,7 +200,7 @@ static int check_file(struct ddio_session *s, uint32_t f, const struct ledger *l
 	return (int)bad;
 }
 
-static int check(const char *path)
+static int check(const char *path, bool cut)
 {
 	struct ddio_connect_opts o = { .struct_size = sizeof(o), .timeout_ms = 20000 };
 	uint64_t *buf = malloc(WORDS * 8);
@@ -208,6 +210,7 @@ static int check(const char *path)
 	int bad = 0;
 
 	ledger_read(path, &l);
+	l.cut = cut;
 	if (!buf || ddio_connect(&o, &s)) {
 		printf("cannot connect: %s\n", ddio_last_error(NULL));
 		return 1;
@@ -226,8 +229,9 @@ int main(int argc, char **argv)
 {
 	if (argc == 4 && !strcmp(argv[1], "write"))
 		return scribe(strtoull(argv[2], NULL, 0), argv[3]);
-	if (argc == 3 && !strcmp(argv[1], "check"))
-		return check(argv[2]);
-	fprintf(stderr, "usage: scribe write SEED LEDGER | scribe check LEDGER\n");
+	if (argc == 3 && (!strcmp(argv[1], "check") || !strcmp(argv[1], "cut")))
+		return check(argv[2], argv[1][1] == 'u');
+	fprintf(stderr,
+		"usage: scribe write SEED LEDGER | scribe check LEDGER | scribe cut LEDGER\n");
 	return 2;
 }
