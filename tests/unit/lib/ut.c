@@ -9,6 +9,7 @@
 #include <string.h>
 #include "tests/unit/lib/ut.h"
 
+static unsigned int ut_skipped;
 static int ut_argc;
 static char **ut_argv;
 
@@ -77,7 +78,8 @@ static int ut_verdict(const char *name)
 		fprintf(stderr, "%s: no case has such a name; --list prints them\n", name);
 	if (CU_get_number_of_suites_failed() || !run)
 		failed++;
-	printf("%s: %u passed, %u failed\n", name, run > failed ? run - failed : 0, failed);
+	printf("%s: %u passed, %u failed, %u skipped\n", name, run > failed ? run - failed : 0,
+	       failed, ut_skipped);
 	return failed ? 1 : 0;
 }
 
@@ -103,6 +105,12 @@ int ut_run_again(const char *name, const struct ut_suite *suites, size_t n, cons
 int ut_run(const char *name, const struct ut_suite *suites, size_t n)
 {
 	return ut_run_again(name, suites, n, NULL, NULL);
+}
+
+void ut_skip(const char *why)
+{
+	printf("skipped: %s\n", why);
+	ut_skipped++;
 }
 
 static bool ut_quick(void)

@@ -37,6 +37,12 @@ int ut_run_again(const char *name, const struct ut_suite *suites, size_t n, cons
 		 CU_InitializeFunc init);
 
 /**
+ * ut_skip - counts something that this machine cannot run, and says why
+ * @why: what it lacks
+ */
+void ut_skip(const char *why);
+
+/**
  * ut_rounds - how many rounds a random test has
  * Return: @n; a twentieth of it, at least one, where DDIO_UT_QUICK is set (make quick).
  */
