@@ -873,14 +873,15 @@ int ddio_disks(struct ddio_session *session, int (*fn)(void *arg, const struct d
  * struct ddio_bound_state - something of a node that one client can take only so much of
  * @node: name of the node
  * @name: of the bound; what follows a slash is the holder, else it is the node
- * @error: 0, or the negative errno for which the node gave no answer; then only @node is valid
+ * @error: 0, or the negative errno for which the node gave no answer; then only @node and @reason are valid
+ * @reason: then why, in one line that names the node
  * @limit: what one holder may have
  * @now: what all holders have
  * @most: what one holder ever had
  * @hits: how often a holder was refused more, or had to wait
  */
 struct ddio_bound_state {
-	char node[256], name[32];
+	char node[256], name[32], reason[512];
 	int error;
 	uint64_t limit, now, most, hits;
 };

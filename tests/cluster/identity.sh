@@ -134,6 +134,7 @@ mkdir "$dir/names" && cp -a --sparse=always "$dir/c/d0.img" "$dir/c/io0" "$dir/n
 back c d0.img io0
 check "c: the daemons start" nodes c
 check "c: ddio status says why" grep -q "down: .*the name space is older than" <("$ddio" status)
+check "c: ... and of its bounds, too" grep -q "no answer: .*the name space is older than" <("$ddio" status --bounds)
 refused "c: an old name space" "name space is older than what disk d1 of node io1 has seen.*ddio replace --names"
 stop_cluster c
 rm -rf "$dir/c/io0" "$dir/c/d0.img" && cp -a --sparse=always "$dir/names/d0.img" "$dir/names/io0" "$dir/c"

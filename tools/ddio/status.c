@@ -69,7 +69,8 @@ static int show_bound(void *arg, const struct ddio_bound_state *b)
 		       "hits");
 	if (b->error) {
 		c->down++;
-		printf("%-10s no answer: %s\n", b->node, strerror(-b->error));
+		printf("%-10s no answer: %s\n", b->node,
+		       b->reason[0] ? b->reason : strerror(-b->error));
 		return 0;
 	}
 	printf("%-10s %-20s %12llu %12llu %12llu %12llu\n", b->node, b->name,

@@ -1,104 +1,49 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The state of nodes and disks, for tools: asks every node at once. */
+/* The state of nodes and disks, for tools. */
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include "cp/node/lane.h"
+#include "cp/file/ask.h"
 
-struct state_node {
-	struct state_call *sc;
-	struct node_request request;
-	struct ddio_msg_status status;
-	char reason[512];
-	int error;
+static int state_get(struct node_answer *a, const struct reply *reply)
+{
+	return ddio_get_status(reply->payload, reply->len, &a->said.status);
+}
+
+static void state_free(struct node_answer *a)
+{
+	ddio_status_free(&a->said.status);
+}
+
+static const struct question ask_state = {
+	.op = DDIO_OP_STATUS,
+	.get = state_get,
+	.free = state_free,
 };
-
-struct state_call {
-	struct session_call call;
-	struct state_node *nodes;
-	uint32_t left;
-};
-
-static void state_one(struct state_call *sc)
-{
-	if (!--sc->left)
-		call_end(&sc->call, NULL);
-}
-
-static void state_got(struct node_request *request, const struct reply *reply)
-{
-	struct state_node *n = request->arg;
-
-	if (reply->status) {
-		n->error = ddio_status_to_errno(reply->status);
-		snprintf(n->reason, sizeof(n->reason), "%s", reply->text ? reply->text : "");
-	} else {
-		n->error = ddio_get_status(reply->payload, reply->len, &n->status);
-	}
-	if (n->error)
-		memset(&n->status, 0, sizeof(n->status));
-	state_one(n->sc);
-}
-
-static void state_run(struct session_call *call)
-{
-	struct state_call *sc = ddio_container_of(call, struct state_call, call);
-	struct ddio_session *s = call->session;
-	uint32_t i;
-
-	/* One more, so that a node that fails at once does not end the call before the rest is asked. */
-	sc->left = s->conf->nnodes + 1;
-	for (i = 0; i < s->conf->nnodes; i++) {
-		sc->nodes[i].sc = sc;
-		request_init(&sc->nodes[i].request, DDIO_OP_STATUS, state_got, &sc->nodes[i]);
-		request_node(&s->nodes[i], &sc->nodes[i].request);
-	}
-	state_one(sc);
-}
-
-/* Return: 0 or -errno; @sc is to be freed by state_free(). */
-static int state_ask(struct ddio_session *session, struct state_call *sc)
-{
-	memset(sc, 0, sizeof(*sc));
-	sc->nodes = calloc(session->conf->nnodes, sizeof(*sc->nodes));
-	if (!sc->nodes)
-		return session_fail(session, -ENOMEM, "state of the nodes: out of memory");
-	return call_run(session, &sc->call, state_run);
-}
-
-static void state_free(struct ddio_session *session, struct state_call *sc)
-{
-	uint32_t i;
-
-	for (i = 0; sc->nodes && i < session->conf->nnodes; i++)
-		ddio_status_free(&sc->nodes[i].status);
-	free(sc->nodes);
-}
 
 static void node_fill(struct ddio_node_state *st, const struct ddio_conf_node *conf,
-		      const struct state_node *n)
+		      const struct node_answer *a)
 {
 	memset(st, 0, sizeof(*st));
 	snprintf(st->name, sizeof(st->name), "%s", conf->name);
 	snprintf(st->address, sizeof(st->address), "%s", conf->address);
-	snprintf(st->reason, sizeof(st->reason), "%s", n->reason);
-	st->error = n->error;
-	st->nreactors = n->status.nreactors;
-	st->ndisks = n->status.ndisks;
-	st->uptime_ns = n->status.uptime_ns;
-	st->collectives = n->status.collectives;
-	st->requests = n->status.requests;
-	st->connections = n->status.connections;
-	st->refused = n->status.refused;
-	st->memory_bytes = n->status.memory_bytes;
+	snprintf(st->reason, sizeof(st->reason), "%s", a->reason);
+	st->error = a->error;
+	st->nreactors = a->said.status.nreactors;
+	st->ndisks = a->said.status.ndisks;
+	st->uptime_ns = a->said.status.uptime_ns;
+	st->collectives = a->said.status.collectives;
+	st->requests = a->said.status.requests;
+	st->connections = a->said.status.connections;
+	st->refused = a->said.status.refused;
+	st->memory_bytes = a->said.status.memory_bytes;
 }
 
 int ddio_nodes(struct ddio_session *session, int (*fn)(void *arg, const struct ddio_node_state *st),
 	       void *arg)
 {
 	struct ddio_node_state st;
-	struct state_call sc;
+	struct question ask = ask_state;
 	uint32_t i;
 	int ret;
 
@@ -106,22 +51,22 @@ int ddio_nodes(struct ddio_session *session, int (*fn)(void *arg, const struct d
 		return -EINVAL;
 	if (!fn)
 		return session_fail(session, -EINVAL, "ddio_nodes: fn is NULL");
-	ret = state_ask(session, &sc);
+	ret = ask_nodes(session, &ask);
 	for (i = 0; i < session->conf->nnodes && !ret; i++) {
-		node_fill(&st, &session->conf->nodes[i], &sc.nodes[i]);
+		node_fill(&st, &session->conf->nodes[i], &ask.answer[i]);
 		ret = fn(arg, &st);
 	}
-	state_free(session, &sc);
+	ask_free(session, &ask);
 	return ret;
 }
 
-static const struct ddio_disk_status *disk_find(const struct state_node *n, uint32_t disk)
+static const struct ddio_disk_status *disk_find(const struct node_answer *a, uint32_t disk)
 {
 	uint32_t i;
 
-	for (i = 0; i < n->status.ndisks; i++)
-		if (n->status.disks[i].disk == disk)
-			return &n->status.disks[i];
+	for (i = 0; i < a->said.status.ndisks; i++)
+		if (a->said.status.disks[i].disk == disk)
+			return &a->said.status.disks[i];
 	return NULL;
 }
 
@@ -158,16 +103,16 @@ static void disk_counts(struct ddio_disk_state *st, const struct ddio_disk_statu
 }
 
 static void disk_fill(struct ddio_session *s, struct ddio_disk_state *st, uint32_t disk,
-		      const struct state_node *n)
+		      const struct node_answer *a)
 {
 	const struct ddio_conf_disk *conf = &s->conf->disks[disk];
-	const struct ddio_disk_status *d = n->error ? NULL : disk_find(n, disk);
+	const struct ddio_disk_status *d = a->error ? NULL : disk_find(a, disk);
 
 	memset(st, 0, sizeof(*st));
 	st->disk = disk;
 	snprintf(st->name, sizeof(st->name), "%s", conf->name);
 	snprintf(st->node, sizeof(st->node), "%s", s->conf->nodes[conf->node].name);
-	st->error = n->error ? n->error : d ? 0 : -ENODEV;
+	st->error = a->error ? a->error : d ? 0 : -ENODEV;
 	st->peak = s->disks[disk].peak;
 	st->scale_ppm = s->disks[disk].scale_ppm;
 	if (d)
@@ -178,7 +123,7 @@ int ddio_disks(struct ddio_session *session, int (*fn)(void *arg, const struct d
 	       void *arg)
 {
 	struct ddio_disk_state st;
-	struct state_call sc;
+	struct question ask = ask_state;
 	uint32_t i;
 	int ret;
 
@@ -186,11 +131,11 @@ int ddio_disks(struct ddio_session *session, int (*fn)(void *arg, const struct d
 		return -EINVAL;
 	if (!fn)
 		return session_fail(session, -EINVAL, "ddio_disks: fn is NULL");
-	ret = state_ask(session, &sc);
+	ret = ask_nodes(session, &ask);
 	for (i = 0; i < session->conf->ndisks && !ret; i++) {
-		disk_fill(session, &st, i, &sc.nodes[session->conf->disks[i].node]);
+		disk_fill(session, &st, i, &ask.answer[session->conf->disks[i].node]);
 		ret = fn(arg, &st);
 	}
-	state_free(session, &sc);
+	ask_free(session, &ask);
 	return ret;
 }

@@ -1,69 +1,33 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The bounds of nodes, for tools: asks every node at once. */
+/* The bounds of nodes, for tools. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include "cp/node/lane.h"
+#include "cp/file/ask.h"
 
-struct bounds_node {
-	struct bounds_call *bc;
-	struct node_request request;
-	struct ddio_msg_bounds bounds;
-	int error;
-};
-
-struct bounds_call {
-	struct session_call call;
-	struct bounds_node *nodes;
-	uint32_t left;
-};
-
-static void bounds_one(struct bounds_call *bc)
+static int bounds_get(struct node_answer *a, const struct reply *reply)
 {
-	if (!--bc->left)
-		call_end(&bc->call, NULL);
+	return ddio_get_bounds(reply->payload, reply->len, &a->said.bounds);
 }
 
-static void bounds_got(struct node_request *request, const struct reply *reply)
+static void bounds_free(struct node_answer *a)
 {
-	struct bounds_node *n = request->arg;
-
-	if (reply->status)
-		n->error = ddio_status_to_errno(reply->status);
-	else
-		n->error = ddio_get_bounds(reply->payload, reply->len, &n->bounds);
-	bounds_one(n->bc);
+	free(a->said.bounds.bound);
 }
 
-static void bounds_run(struct session_call *call)
-{
-	struct bounds_call *bc = ddio_container_of(call, struct bounds_call, call);
-	struct ddio_session *s = call->session;
-	uint32_t i;
-
-	/* One more, so that a node that fails at once does not end the call before the rest is asked. */
-	bc->left = s->conf->nnodes + 1;
-	for (i = 0; i < s->conf->nnodes; i++) {
-		bc->nodes[i].bc = bc;
-		request_init(&bc->nodes[i].request, DDIO_OP_BOUNDS, bounds_got, &bc->nodes[i]);
-		request_node(&s->nodes[i], &bc->nodes[i].request);
-	}
-	bounds_one(bc);
-}
-
-static int bounds_tell(const struct bounds_node *n, const char *name,
+static int bounds_tell(const struct node_answer *a, const char *name,
 		       int (*fn)(void *arg, const struct ddio_bound_state *st), void *arg)
 {
-	struct ddio_bound_state st = { .error = n->error };
+	struct ddio_bound_state st = { .error = a->error };
 	uint32_t i;
 	int ret;
 
 	snprintf(st.node, sizeof(st.node), "%s", name);
-	if (n->error)
+	snprintf(st.reason, sizeof(st.reason), "%s", a->reason);
+	if (a->error)
 		return fn(arg, &st);
-	for (i = 0, ret = 0; i < n->bounds.n && !ret; i++) {
-		const struct ddio_bound_status *b = &n->bounds.bound[i];
+	for (i = 0, ret = 0; i < a->said.bounds.n && !ret; i++) {
+		const struct ddio_bound_status *b = &a->said.bounds.bound[i];
 
 		snprintf(st.name, sizeof(st.name), "%s", b->name);
 		st.limit = b->limit;
@@ -78,7 +42,7 @@ static int bounds_tell(const struct bounds_node *n, const char *name,
 int ddio_bounds(struct ddio_session *session,
 		int (*fn)(void *arg, const struct ddio_bound_state *st), void *arg)
 {
-	struct bounds_call bc = { .left = 0 };
+	struct question ask = { .op = DDIO_OP_BOUNDS, .get = bounds_get, .free = bounds_free };
 	uint32_t i;
 	int ret;
 
@@ -86,15 +50,9 @@ int ddio_bounds(struct ddio_session *session,
 		return -EINVAL;
 	if (!fn)
 		return session_fail(session, -EINVAL, "ddio_bounds: fn is NULL");
-	bc.nodes = calloc(session->conf->nnodes, sizeof(*bc.nodes));
-	if (!bc.nodes)
-		return session_fail(session, -ENOMEM, "bounds of the nodes: out of memory");
-	ret = call_run(session, &bc.call, bounds_run);
-	for (i = 0; i < session->conf->nnodes; i++) {
-		if (!ret)
-			ret = bounds_tell(&bc.nodes[i], session->conf->nodes[i].name, fn, arg);
-		free(bc.nodes[i].bounds.bound);
-	}
-	free(bc.nodes);
+	ret = ask_nodes(session, &ask);
+	for (i = 0; i < session->conf->nnodes && !ret; i++)
+		ret = bounds_tell(&ask.answer[i], session->conf->nodes[i].name, fn, arg);
+	ask_free(session, &ask);
 	return ret;
 }
