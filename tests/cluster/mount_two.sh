@@ -118,6 +118,50 @@ listed_long() {
 		[ $(($(requests) - before)) -lt 250 ]
 }
 check "a long listing asks for no ACL of each file" listed_long
+all_requests() { "$ddio" status --nodes | sed -n 's/.* \([0-9][0-9]*\) requests.*/\1/p' | awk '{ n += $1 } END { print n }'; }
+# Files that were written from their beginning: nobody has to count their blocks.
+listed_new() {
+	local before i blocks
+	mkdir "$dir/a/new" || return 1
+	for i in $(seq 1 200); do head -c $((i * 500)) /dev/zero >"$dir/a/new/$i" && echo more >>"$dir/a/new/$i" || return 1; done
+	before=$(all_requests)
+	blocks=$(ls -ls "$dir/b/new" | awk 'NR > 1 { n += $1 } END { print n }')
+	[ $(($(all_requests) - before)) -lt 100 ] && [ "$blocks" = $(du --apparent-size -B 32K "$dir/b/new"/* |
+		awk '{ n += $1 * 32 } END { print n }') ]
+}
+check "a long listing of new files counts no blocks" listed_new
+# now FORMAT FILE: what is so now, not what was so a second ago
+now() { stat --cached=never -c "$@"; }
+# Random changes by two mounts: a file has as many blocks as the disks count, who are asked when the size is
+# set, though to what it is.
+counted() {
+	local k f m size said count old new
+	for k in $(seq 1 120); do
+		f=r$((RANDOM % 3)) m=$((RANDOM % 4 ? 0 : 1))
+		[ $m = 0 ] && m=a || m=b
+		[ -e "$dir/$m/$f" ] || : >"$dir/$m/$f"
+		size=$(now %s "$dir/$m/$f")
+		case $((RANDOM % 12)) in
+		0) rm "$dir/$m/$f" && : >"$dir/$m/$f" ;;
+		1) truncate -s $((RANDOM * 9)) "$dir/$m/$f" ;;
+		2) fallocate -p -o $((RANDOM * 8)) -l 40000 "$dir/$m/$f" ;;
+		3) fallocate -o $((RANDOM * 8)) -l 40000 "$dir/$m/$f" ;;
+		4) head -c $((RANDOM * 3)) /dev/zero >"$dir/$m/$f" ;;
+		5) cp "$dir/$m/$f" "$dir/$m/r$((RANDOM % 3))" 2>/dev/null || : ;;
+		6) dd if=/dev/zero of="$dir/$m/$f" bs=1000 count=20 seek=$((RANDOM % 300)) conv=notrunc status=none ;;
+		7 | 8) dd if=/dev/zero of="$dir/$m/$f" bs=1 count=1 seek=$((size ? RANDOM * 8 % size : 0)) conv=notrunc status=none ;;
+		*) head -c $((RANDOM * 2)) /dev/zero >>"$dir/$m/$f" ;;
+		esac || return 1
+		read -r old said size < <(now '%i %b %s' "$dir/$m/$f")
+		truncate -s "$size" "$dir/$m/$f"
+		read -r new count < <(now '%i %b' "$dir/$m/$f")
+		# Or it was a name that the other mount has given to another file since.
+		[ "$count" = "$said" ] || [ "$new" != "$old" ] ||
+			{ echo "step $k: $said blocks were said, the disks have $count"; return 1; }
+	done
+}
+RANDOM=$seed
+check "blocks are those that the disks count" counted
 attribute_of() { python3 -c 'import os, sys; print(os.getxattr(sys.argv[1], "user.x").decode())' "$1"; }
 attribute_set() { python3 -c 'import os, sys; os.setxattr(sys.argv[1], "user.x", sys.argv[2].encode())' "$@"; }
 dressed() {

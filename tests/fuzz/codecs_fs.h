@@ -243,6 +243,7 @@ static inline void gen_fs_wrote(struct rnd *r, struct ddio_msg_fs_wrote *x)
 	x->ino = gen_ino(r);
 	x->end = rnd_below(r, DDIO_MAX_FILE + 1);
 	x->flags = (uint32_t)rnd_below(r, 2 * DDIO_FS_WROTE_KILL_SUID);
+	x->base = rnd_below(r, 3);
 }
 
 static inline void gen_fs_append(struct rnd *r, struct ddio_msg_fs_append *x)

@@ -11,6 +11,12 @@ static inline void code_fs_wrote(struct ddio_coder *c, struct ddio_msg_fs_wrote 
 	code_u64(c, &x->end);
 	code_flags(c, &x->flags, WROTE_ALL);
 	code_check(c, x->end <= DDIO_MAX_FILE, -EMSGSIZE);
+	if (c->reading)
+		x->base = coder_ok(c) && c->r.left;
+	if (!x->base)
+		return;
+	code_u64(c, &x->base);
+	code_check(c, x->base != 0, -EINVAL);
 }
 CODEC(fs_wrote, ddio_msg_fs_wrote)
 

@@ -168,6 +168,7 @@ struct ddio_msg_fs_wrote {
 	uint64_t ino;
 	uint64_t end;	/* the size is at least this */
 	uint32_t flags; /* DDIO_FS_WROTE_* */
+	uint64_t base;	/* feature DENSE; 0: not said */
 };
 #define DDIO_FS_WROTE_DATA 0x1u	     /* has, or is about to have, data on its disks */
 #define DDIO_FS_WROTE_TIMES 0x2u     /* modified now */

@@ -126,6 +126,9 @@ static const struct ddio_msg_fs_value fs_value = { .len = 5, .data = "value" };
 static const struct ddio_msg_fs_wrote fs_wrote = { .ino = N64(1),
 						   .end = N64(2),
 						   .flags = DDIO_FS_WROTE_KILL_SUID };
+static const struct ddio_msg_fs_wrote fs_wrote_dense = {
+	.ino = N64(1), .end = N64(2), .flags = DDIO_FS_WROTE_TIMES, .base = N64(3)
+};
 static const struct ddio_msg_fs_append fs_append = { .seq = SEQ(1), .ino = N64(2), .len = N64(3) };
 static const struct ddio_msg_fs_place fs_place = { .offset = N64(1), .attr = FILE_ATTR };
 static const struct ddio_msg_fs_alloc fs_alloc = { .ino = N64(1),

@@ -46,7 +46,7 @@ static void refused_or_whole(const struct codec *c, const uint8_t *part, size_t 
 
 	if (c->get(part, n, &out))
 		return;
-	CU_ASSERT_STRING_EQUAL(c->name, "welcome");
+	CU_ASSERT(!strcmp(c->name, "welcome") || !strcmp(c->name, "fs_wrote"));
 	again = encode(c, &out, &len);
 	CU_ASSERT(again && len == n && !memcmp(again, part, n));
 	free(again);

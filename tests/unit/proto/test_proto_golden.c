@@ -223,6 +223,8 @@ static const struct golden goldens[] = {
 	  "757365722e61 76616c7565" },
 	{ "fs_value", &fs_value, "05000000 76616c7565" },
 	{ "fs_wrote", &fs_wrote, "01debc9a78563412 02debc9a78563412 04000000" },
+	{ "fs_wrote", &fs_wrote_dense,
+	  "01debc9a78563412 02debc9a78563412 02000000 03debc9a78563412" },
 	{ "fs_append", &fs_append,
 	  "ffdebc9a78563412 01debc9a78563412 02debc9a78563412 03debc9a78563412" },
 	{ "fs_place", &fs_place,

@@ -58,6 +58,7 @@ enum request_state {
  * @tag: index in the lane's table of tags
  * @opcode: enum ddio_opcode
  * @fixed, @fixed_len: payload or fixed record
+ * @feature, @plain_len: a connection without this feature (DDIO_FEATURE_*) gets only so much of @fixed; 0: none is wanted
  * @iov, @n: bulk to be sent, or where the reply's bulk goes; the array stays the caller's
  * @bulk: bytes of @iov
  * @disk: number of the disk, of a request made by request_disk()
@@ -74,7 +75,8 @@ struct node_request {
 	bool in, sending;
 	const void *fixed;
 	void *fixed_alloc;
-	size_t fixed_len;
+	size_t fixed_len, plain_len;
+	uint64_t feature;
 	struct iovec *iov;
 	int n;
 	uint64_t bulk;

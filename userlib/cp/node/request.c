@@ -78,6 +78,13 @@ static bool request_sends_bulk(const struct node_request *request)
 	return request->n && !request->in;
 }
 
+static size_t request_len(const struct lane *lane, const struct node_request *request)
+{
+	bool plain = request->feature & ~ddio_conn_features(lane->conn);
+
+	return plain ? request->plain_len : request->fixed_len;
+}
+
 static int request_send(struct lane *lane, struct node_request *request)
 {
 	struct ddio_msg msg = { .opcode = request->opcode };
@@ -88,7 +95,7 @@ static int request_send(struct lane *lane, struct node_request *request)
 	if (err)
 		return err;
 	request->send.done = request_sent;
-	err = ddio_conn_send(lane->conn, &msg, request->fixed, request->fixed_len,
+	err = ddio_conn_send(lane->conn, &msg, request->fixed, request_len(lane, request),
 			     bulk ? request->iov : NULL, bulk ? request->n : 0,
 			     bulk ? &request->send : NULL);
 	if (err) {

@@ -86,8 +86,26 @@ int ns_setattr(struct ns *ns, const struct ddio_msg_fs_setattr *x, struct inode 
 	return ns_end(ns, ret);
 }
 
-static int grow(struct ns *ns, const struct ddio_msg_fs_wrote *x, struct inode *inode)
+/* Returns the bytes on disks of a file of this size without holes, or blocks beyond its end. */
+static uint64_t alloc_whole(const struct inode *inode)
 {
+	uint64_t block = inode->stripe.block;
+
+	return inode->size / block * block + (inode->size % block ? block : 0);
+}
+
+/* Returns true if the file is known to have neither holes nor blocks beyond its end. */
+static bool is_whole(const struct inode *inode)
+{
+	if (!(inode->flags & INODE_DATA))
+		return !inode->size;
+	return inode->alloc_change == inode->change && inode->alloc == alloc_whole(inode);
+}
+
+/* Makes the file longer; @whole: what is behind the old end is written, or about to be. */
+static int grow(struct ns *ns, const struct ddio_msg_fs_wrote *x, bool whole, struct inode *inode)
+{
+	whole = whole && is_whole(inode);
 	if (x->end > inode->size)
 		inode->size = x->end;
 	if (x->flags & DDIO_FS_WROTE_DATA)
@@ -95,6 +113,10 @@ static int grow(struct ns *ns, const struct ddio_msg_fs_wrote *x, struct inode *
 	if (x->flags & DDIO_FS_WROTE_KILL_SUID)
 		kill_suid(inode);
 	ns_touch(ns, inode, true);
+	if (whole) {
+		inode->alloc = alloc_whole(inode);
+		inode->alloc_change = inode->change;
+	}
 	return ns_store(ns, inode);
 }
 
@@ -110,7 +132,7 @@ int ns_wrote(struct ns *ns, const struct ddio_msg_fs_wrote *x, struct inode *ino
 	    (!(x->flags & DDIO_FS_WROTE_DATA) || inode->flags & INODE_DATA))
 		return 0;
 	ns_begin(ns);
-	return ns_end(ns, grow(ns, x, inode));
+	return ns_end(ns, grow(ns, x, x->base == inode->change, inode));
 }
 
 static int append(struct ns *ns, const struct ddio_msg_fs_append *x, bool held, struct inode *inode)
@@ -122,7 +144,7 @@ static int append(struct ns *ns, const struct ddio_msg_fs_append *x, bool held, 
 	if (x->len > DDIO_MAX_FILE - inode->size)
 		return -EFBIG;
 	wrote.end = inode->size + x->len;
-	return grow(ns, &wrote, inode);
+	return grow(ns, &wrote, true, inode);
 }
 
 int ns_append(struct ns *ns, struct ns_mount *mount, const struct ddio_msg_fs_append *x, bool held,

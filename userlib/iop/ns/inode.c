@@ -15,7 +15,8 @@ void inode_free(struct inode *inode)
 void inode_attr(const struct inode *inode, struct ddio_fs_attr *attr)
 {
 	bool regular = S_ISREG(inode->mode);
-	bool counted = !(inode->flags & INODE_DATA) || inode->alloc_change == inode->change;
+	bool counted = !(inode->flags & INODE_DATA) ||
+		       (inode->alloc_change == inode->change && inode->alloc);
 
 	*attr = (struct ddio_fs_attr){
 		.ino = inode->ino,

@@ -19,7 +19,8 @@ struct stripe {
 
 /**
  * struct inode - an inode in memory; inode_free()
- * @alloc: bytes on disks, counted when @change was @alloc_change
+ * @alloc: bytes on disks, known when @change was @alloc_change.  0 is not believed of a file that may have data: who
+ *	was to write the first may have done so and died
  * @parent, @entries, @cookie: of a directory: its parent, number of entries, next entry's cookie
  * @target: of a symbolic link
  */

@@ -102,6 +102,67 @@ static void test_sizes(void)
 	nst_end(&t);
 }
 
+/* Tells of a write up to @end, since the attributes with the change @base; returns the bytes on disks. */
+static uint64_t told(struct nst *t, uint64_t ino, uint64_t end, uint64_t base)
+{
+	const struct ddio_msg_fs_wrote x = { .ino = ino,
+					     .end = end,
+					     .flags = DDIO_FS_WROTE_DATA | DDIO_FS_WROTE_TIMES,
+					     .base = base };
+	struct inode in;
+
+	CU_ASSERT_EQUAL_FATAL(ns_wrote(t->ns, &x, &in), 0);
+	inode_free(&in);
+	return nst_attr(t, ino).alloc;
+}
+
+static uint64_t change_of(struct nst *t, uint64_t ino)
+{
+	return nst_attr(t, ino).change;
+}
+
+/* The bytes on disks of a file that is written without a gap are known without counting. */
+static void test_whole(void)
+{
+	struct ddio_msg_fs_setattr cut = { .mask = DDIO_FS_SET_SIZE };
+	uint64_t block, before, f;
+	struct ddio_fs_attr a;
+	struct inode in;
+	struct nst t;
+
+	nst_begin(&t);
+	f = nst_file(&t, NST_ROOT, "f");
+	block = nst_attr(&t, f).block;
+	/* It has, or is about to have, data. */
+	before = change_of(&t, f);
+	CU_ASSERT_EQUAL(nst_data(&t, f, 0), 0);
+	CU_ASSERT_EQUAL(nst_attr(&t, f).alloc, DDIO_FS_ALLOC_UNKNOWN);
+	CU_ASSERT_EQUAL(told(&t, f, block + 1, before), DDIO_FS_ALLOC_UNKNOWN);
+	nst_end(&t);
+
+	nst_begin(&t);
+	f = cut.ino = nst_file(&t, NST_ROOT, "f");
+	CU_ASSERT_EQUAL(told(&t, f, block + 1, change_of(&t, f)), 2 * block);
+	CU_ASSERT_EQUAL(told(&t, f, 10, change_of(&t, f)), 2 * block);
+	/* Somebody else was there in between, or did not say. */
+	before = change_of(&t, f);
+	CU_ASSERT_EQUAL(told(&t, f, 3 * block, before - 1), DDIO_FS_ALLOC_UNKNOWN);
+	CU_ASSERT_EQUAL(told(&t, f, 3 * block, change_of(&t, f)), DDIO_FS_ALLOC_UNKNOWN);
+	/* Counted, with a hole: it is not known where it is. */
+	CU_ASSERT_EQUAL(ns_alloc(t.ns,
+				 &(struct ddio_msg_fs_alloc){
+					 .ino = f, .change = change_of(&t, f), .alloc = 2 * block },
+				 &in),
+			0);
+	inode_free(&in);
+	CU_ASSERT_EQUAL(nst_attr(&t, f).alloc, 2 * block);
+	CU_ASSERT_EQUAL(told(&t, f, 4 * block, change_of(&t, f)), DDIO_FS_ALLOC_UNKNOWN);
+	/* Cut. */
+	CU_ASSERT_EQUAL(setattr(&t, cut, &a), 0);
+	CU_ASSERT(a.size == 0 && a.alloc == DDIO_FS_ALLOC_UNKNOWN);
+	nst_end(&t);
+}
+
 static int setx(struct nst *t, uint64_t ino, const char *name, const void *value, size_t len,
 		uint32_t flags)
 {
@@ -328,6 +389,7 @@ static void test_stripes(void)
 static const struct ut_case cases[] = {
 	{ "attributes", test_setattr },
 	{ "sizes and space", test_sizes },
+	{ "files without holes", test_whole },
 	{ "extended attributes", test_xattrs },
 	{ "lists as values", test_acl_values },
 	{ "lists and modes", test_acls },

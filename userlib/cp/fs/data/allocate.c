@@ -54,6 +54,7 @@ static void allocate_done(struct fsc_set *set)
 		return;
 	}
 	aj->waiter.fn = allocate_told;
+	aj->waiter.whole = false;
 	if (aj->mode & MODE_KEEP_SIZE) {
 		fsc_inode_wrote(inode, &aj->waiter);
 		return;

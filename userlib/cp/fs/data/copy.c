@@ -137,6 +137,7 @@ static void copy_disks_done(struct fsc_set *set)
 	}
 	/* Also inside the end, as far as that is known: another mount may have cut the file. */
 	cj->waiter.end = end;
+	cj->waiter.whole = false;
 	cj->waiter.flags = DDIO_FS_WROTE_TIMES;
 	cj->waiter.fn = copy_told;
 	fsc_inode_tell(to, &cj->waiter);

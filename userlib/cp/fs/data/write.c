@@ -123,8 +123,11 @@ static void write_put(struct write_job *wj)
 	if (--wj->left)
 		return;
 	wj->waiter.fn = write_told;
+	wj->waiter.whole = true;
+	wj->waiter.from = wj->io.end - wj->len;
 	if (wj->error.err) {
 		inode->tail |= behind;
+		inode->sparse = true;
 		if (wj->placed)
 			append_undo(wj);
 		else

@@ -28,6 +28,7 @@
  * @gone: the name server does not know the inode any more; read by reactor 0, too
  * @tail: a write that failed may have left bytes beyond the file's end
  * @dirty: written inside its end, and the name server has not been told; read by reactor 0, too
+ * @sparse: there was a change that may have made holes, or blocks beyond the end, and the name server has not been told
  * @holder: for each disk of the file, the incarnation of the disk's node that holds writes not yet
  *	synced; 0: none
  * @right_out: a right to take back the file's end is on its way, or held; @rights: struct fsc_right.link: those that
@@ -53,7 +54,7 @@ struct fsc_inode {
 	bool known, fixed;
 	struct ddio_file_record rec;
 	uint64_t change, size, asked;
-	bool has_data, tail;
+	bool has_data, tail, sparse;
 	atomic_bool gone, dirty;
 	uint64_t *holder;
 	bool right_out;

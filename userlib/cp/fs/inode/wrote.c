@@ -40,6 +40,8 @@ static void tell_done(struct fsc_ask *ask)
 	memset(&ask->error, 0, sizeof(ask->error));
 	if (replied)
 		fsc_inode_learn(inode, &attr);
+	if (error.err)
+		inode->sparse = true;
 	if (error.err == -ENOENT || error.err == -ESTALE)
 		fsc_inode_set_gone(inode, true);
 	ddio_list_init(&riding);
@@ -57,6 +59,40 @@ static void tell_done(struct fsc_ask *ask)
 	fsc_error_free(&error);
 }
 
+static uint64_t block_end(const struct fsc_inode *inode, uint64_t at)
+{
+	uint64_t block = inode->rec.ref.block;
+
+	return block && at % block ? at + block - at % block : at;
+}
+
+/* Returns how far the file reaches without a gap behind the end that is known, by what was written. */
+static uint64_t tell_reach(const struct fsc_inode *inode)
+{
+	const struct fsc_waiter *waiter;
+	uint64_t reach = inode->size, before;
+
+	do {
+		before = reach;
+		ddio_list_for_each_entry(waiter, &inode->tell.queued, link)
+			if (waiter->end > reach && waiter->from <= block_end(inode, reach))
+				reach = waiter->end;
+	} while (reach > before);
+	return reach;
+}
+
+/* Returns true if a file that had no holes when the name server said inode->change has none now. */
+static bool tell_whole(const struct fsc_inode *inode)
+{
+	uint64_t reach = tell_reach(inode);
+	const struct fsc_waiter *waiter;
+
+	ddio_list_for_each_entry(waiter, &inode->tell.queued, link)
+		if (!waiter->whole || waiter->end > reach)
+			return false;
+	return !inode->sparse && !inode->tail;
+}
+
 static void tell_begin(struct fsc_inode *inode)
 {
 	struct fsc_tell *tell = &inode->tell;
@@ -64,6 +100,8 @@ static void tell_begin(struct fsc_inode *inode)
 	struct fsc_waiter *waiter;
 	ssize_t len;
 
+	msg.base = tell_whole(inode) ? inode->change : 0;
+	inode->sparse = false;
 	ddio_list_for_each_entry(waiter, &tell->queued, link) {
 		msg.flags |= waiter->flags;
 		if (waiter->end > msg.end)
@@ -82,6 +120,8 @@ static void tell_begin(struct fsc_inode *inode)
 	len = ddio_put_fs_wrote(tell->payload, sizeof(tell->payload), &msg);
 	fsc_ask_init(&tell->ask, inode->r, DDIO_OP_FS_WROTE, tell->payload, (size_t)len, tell_done);
 	tell->ask.take = tell_take;
+	tell->ask.feature = DDIO_FEATURE_DENSE;
+	tell->ask.plain_len = (size_t)len - (msg.base ? sizeof(msg.base) : 0);
 	fsc_ask(&tell->ask);
 }
 
@@ -95,7 +135,9 @@ void fsc_inode_tell(struct fsc_inode *inode, struct fsc_waiter *waiter)
 void fsc_inode_mark_has_data(struct fsc_inode *inode, struct fsc_waiter *waiter,
 			     void (*fn)(struct fsc_waiter *waiter, const struct fsc_error *error))
 {
+	waiter->from = 0;
 	waiter->end = 0;
+	waiter->whole = true;
 	waiter->flags = DDIO_FS_WROTE_DATA;
 	waiter->fn = fn;
 	fsc_inode_tell(inode, waiter);
@@ -105,8 +147,10 @@ void fsc_inode_flush(struct fsc_inode *inode, struct fsc_waiter *waiter)
 {
 	const struct fsc_error none = { 0 };
 
+	waiter->from = 0;
 	waiter->end = 0;
 	waiter->flags = 0;
+	waiter->whole = true;
 	waiter->late = false;
 	waiter->attr = NULL;
 	if (inode->dirty) {
@@ -173,6 +217,8 @@ void fsc_inode_wrote(struct fsc_inode *inode, struct fsc_waiter *waiter)
 		fsc_inode_tell(inode, waiter);
 		return;
 	}
+	if (!waiter->whole)
+		inode->sparse = true;
 	if (!inode->dirty)
 		dirty_begin(inode);
 	waiter->fn(waiter, &none);

@@ -14,14 +14,15 @@ struct fsc_inode;
  * struct fsc_waiter - a job that waits until the name server has been told
  * @end: the size is to be at least this
  * @flags: DDIO_FS_WROTE_*
+ * @whole: nothing was changed but that all bytes from @from to @end were written, or nothing at all
  * @late: it came when the request that serves it was under way
  * @attr: while @fn is called: what the name server answered to a request sent after the waiter came; or NULL
  */
 struct fsc_waiter {
 	struct ddio_list link;
-	uint64_t end;
+	uint64_t from, end;
 	uint32_t flags;
-	bool late;
+	bool whole, late;
 	const struct ddio_fs_attr *attr;
 	void (*fn)(struct fsc_waiter *waiter, const struct fsc_error *error);
 };
@@ -39,7 +40,7 @@ struct fsc_tell {
 	uint8_t payload[32];
 };
 
-/* Tells what @waiter says, whose end, flags and fn are filled in. */
+/* Tells what @waiter says, whose end, flags, fn and, if it is whole, from are filled in. */
 void fsc_inode_tell(struct fsc_inode *inode, struct fsc_waiter *waiter);
 /* Tells of everything that was written; @waiter's fn is called at once if there is nothing to tell. */
 void fsc_inode_flush(struct fsc_inode *inode, struct fsc_waiter *waiter);
@@ -47,7 +48,7 @@ void fsc_inode_flush(struct fsc_inode *inode, struct fsc_waiter *waiter);
 void fsc_inode_mark_has_data(struct fsc_inode *inode, struct fsc_waiter *waiter,
 			     void (*fn)(struct fsc_waiter *waiter, const struct fsc_error *error));
 /*
- * Notes a change of bytes inside the file's end.  The name server is told later, or, with DDIO_FS_PROMPT,
+ * Notes a change inside the file's end, of which @waiter says whether it is whole.  The name server is told later, or, with DDIO_FS_PROMPT,
  * before @waiter's fn is called.  What is told later never makes the file longer: it may have been cut since.
  */
 void fsc_inode_wrote(struct fsc_inode *inode, struct fsc_waiter *waiter);

@@ -123,6 +123,8 @@ static void ask_send(struct fsc_ask *ask)
 	request_init(&ask->request, ask->opcode, ask_replied, ask);
 	ask->request.fixed = ask->fixed;
 	ask->request.fixed_len = ask->len;
+	ask->request.feature = ask->feature;
+	ask->request.plain_len = ask->plain_len;
 	request_names(names_reactor(fs)->session, &ask->request);
 }
 

@@ -14,6 +14,7 @@
  * struct fsc_ask - a request to the name server, made again until it is answered
  * @home: the reactor that made it, where done() is called
  * @opcode, @fixed, @len: the message; @fixed stays the caller's
+ * @feature, @plain_len: as of struct node_request
  * @numbered: it begins with a struct ddio_fs_seq, and must not be carried out twice
  * @about: the only directory whose attributes it may change, if it changes any; 0: any directory
  * @sent: when it was last sent, by the clock of dirattr.h
@@ -32,7 +33,8 @@ struct fsc_ask {
 	bool numbered, cancelled;
 	uint64_t seq, about, sent, answered;
 	void *fixed;
-	size_t len;
+	size_t len, plain_len;
+	uint64_t feature;
 	struct fsc_error error;
 	void (*take)(struct fsc_ask *ask, const struct reply *reply);
 	void (*done)(struct fsc_ask *ask);
