@@ -118,25 +118,109 @@ struct ddio_extent {
 };
 
 /**
+ * enum ddio_tree_kind - what a node of a tree stands for
+ * @DDIO_TREE_LEAF: @n contiguous bytes, the first at the node's origin
+ * @DDIO_TREE_REPEAT: the node @child, @n times, each @stride bytes beyond the last
+ * @DDIO_TREE_SEQUENCE: the @n entries of the tree's @child from index @child on, one after the other
+ */
+enum ddio_tree_kind {
+	DDIO_TREE_LEAF = 1,
+	DDIO_TREE_REPEAT = 2,
+	DDIO_TREE_SEQUENCE = 3,
+};
+
+/**
+ * struct ddio_tree_node - one node of a tree
+ * @kind: one of enum ddio_tree_kind
+ * @reserved: must be 0
+ * @n: bytes, repetitions, or entries; 0 is a node without bytes
+ * @stride: of DDIO_TREE_REPEAT, else 0; may be negative, or 0: see struct ddio_view
+ * @child: of DDIO_TREE_REPEAT a node, which comes before this one; of DDIO_TREE_SEQUENCE the first
+ *	entry, where those of the sequences before end; else 0
+ */
+struct ddio_tree_node {
+	uint32_t kind;
+	uint32_t reserved;
+	uint64_t n;
+	int64_t stride;
+	uint64_t child;
+};
+
+/**
+ * struct ddio_tree_child - one entry of a sequence
+ * @offset: where the node's origin lies, counted in bytes from that of the sequence
+ * @node: index of a node that comes before the sequence
+ */
+struct ddio_tree_child {
+	int64_t offset;
+	uint64_t node;
+};
+
+#define DDIO_TREE_DEPTH 32
+
+/**
+ * struct ddio_tree - any nest of bytes, of the size of its description
+ * @nnodes: number of @node
+ * @node: each after those that it consists of, so that the last one is the root; several may
+ *	have the same child
+ * @nchildren: number of @child
+ * @child: entries of all sequences, in the order of the nodes
+ *
+ * The bytes have an order, that of a walk from the root into the depth.  Every type of MPI is a tree:
+ * of vectors and subarrays REPEAT, of indexed types, structures and darrays SEQUENCE.  At most
+ * DDIO_TREE_DEPTH nodes may lie above one another, and all bytes within 2^62 of the origin.
+ */
+struct ddio_tree {
+	uint64_t nnodes;
+	const struct ddio_tree_node *node;
+	uint64_t nchildren;
+	const struct ddio_tree_child *child;
+};
+
+/**
+ * struct ddio_view - a part of a tree that is repeated without end
+ * @tree: see above; may be NULL if @len is 0.  Several views may name the same one
+ * @offset: byte of the file, or from the buffer's address, at which the first tile's origin lies
+ * @extent: bytes from the origin of one tile to that of the next; may be less than what the tree spans
+ * @skip: bytes of the tiles, in their order, that come before the first one of this view
+ * @len: bytes of this view
+ *
+ * As MPI sees a file: @offset is the displacement, @tree and @extent are the file type, @skip is the
+ * position in bytes.  In a file, views in file order cost what their description does; others are flattened
+ * to at most 2^24 pieces.  In memory, bytes may have any order; a byte that is named more than once can be
+ * written from, and has one of the values after a read.
+ */
+struct ddio_view {
+	const struct ddio_tree *tree;
+	uint64_t offset;
+	uint64_t extent;
+	uint64_t skip;
+	uint64_t len;
+};
+
+/**
  * enum ddio_part_kind - which member of struct ddio_part counts
  * @DDIO_PART_ARRAY: @array, the same on every process
  * @DDIO_PART_STRIDED: @strided[0 .. n), this process's own
  * @DDIO_PART_LIST: @list[0 .. n), this process's own
+ * @DDIO_PART_VIEW: @view[0 .. n), this process's own
  */
 enum ddio_part_kind {
 	DDIO_PART_ARRAY = 1,
 	DDIO_PART_STRIDED = 2,
 	DDIO_PART_LIST = 3,
+	DDIO_PART_VIEW = 4,
 };
 
 /**
  * struct ddio_part - what part of a file a process wants
  * @kind: one of enum ddio_part_kind
  * @reserved: must be 0
- * @n: number of entries of @strided or @list; 0 is an empty share
+ * @n: number of entries of @strided, @list or @view; 0 is an empty share
  * @array: for DDIO_PART_ARRAY
  * @strided: for DDIO_PART_STRIDED; their bytes follow one another in memory
  * @list: for DDIO_PART_LIST; their bytes follow one another in memory
+ * @view: for DDIO_PART_VIEW; their bytes follow one another in memory
  *
  * In a collective every member gives the same kind.  The caller keeps what
  * the pointers name until the call (or the start of an asynchronous one)
@@ -148,25 +232,42 @@ struct ddio_part {
 	uint64_t n;
 	const struct ddio_array *array;
 	const struct ddio_strided *strided;
-	const struct ddio_extent *list;
+	__extension__ union {
+		const struct ddio_extent *list;
+		const struct ddio_view *view;
+	};
+};
+
+/**
+ * enum ddio_memory_kind - which of two members of struct ddio_memory counts, without dimensions
+ * @DDIO_MEMORY_STRIDED: @strided
+ * @DDIO_MEMORY_VIEW: @view
+ */
+enum ddio_memory_kind {
+	DDIO_MEMORY_STRIDED = 0,
+	DDIO_MEMORY_VIEW = 1,
 };
 
 /**
  * struct ddio_memory - where a share lies in memory, if it is not packed
- * @ndims: 0: @strided counts; else as many as the array has dimensions
- * @reserved: must be 0
+ * @ndims: 0: @strided or @view counts; else as many as the array has dimensions
+ * @kind: one of enum ddio_memory_kind; 0 if @ndims is not
  * @size: elements of the local array, ghost cells included, per dimension
  * @start: index at which this process's own elements begin, per dimension
- * @nstrided: number of @strided; their pieces take the share's bytes in order
+ * @nstrided: number of @strided, or of @view; their pieces take the share's bytes in order
  * @strided: offsets in bytes from the buffer's address
+ * @view: the same
  */
 struct ddio_memory {
 	uint32_t ndims;
-	uint32_t reserved;
+	uint32_t kind;
 	uint64_t size[DDIO_MAX_DIMS];
 	uint64_t start[DDIO_MAX_DIMS];
 	uint64_t nstrided;
-	const struct ddio_strided *strided;
+	__extension__ union {
+		const struct ddio_strided *strided;
+		const struct ddio_view *view;
+	};
 };
 
 #ifdef __cplusplus

@@ -199,7 +199,7 @@ static inline void gen_attach(struct rnd *r, struct ddio_msg_attach *x)
 
 static inline void gen_coll_start(struct rnd *r, struct ddio_msg_coll_start *x)
 {
-	uint32_t kind = 1 + (uint32_t)rnd_below(r, 3), i;
+	uint32_t kind = 1 + (uint32_t)rnd_below(r, DDIO_PART_VIEW), i;
 
 	rnd_bytes(r, x->group, sizeof(x->group));
 	x->op = 1 + rnd_u64(r) / 2;

@@ -114,6 +114,45 @@ static inline void gen_array(struct rnd *r, struct ddio_array *x)
 	}
 }
 
+static inline struct ddio_tree *gen_tree(struct rnd *r)
+{
+	struct ddio_tree *tree = rnd_array(1, sizeof(*tree));
+	struct ddio_tree_node *node;
+	struct ddio_tree_child *child;
+	uint64_t i;
+
+	tree->nnodes = 1 + rnd_below(r, 6);
+	tree->nchildren = rnd_below(r, 6);
+	tree->node = node = rnd_array(tree->nnodes, sizeof(*node));
+	tree->child = child = rnd_array(tree->nchildren, sizeof(*child));
+	for (i = 0; i < tree->nnodes; i++) {
+		node[i].kind = 1 + (uint32_t)rnd_below(r, DDIO_TREE_SEQUENCE);
+		node[i].n = rnd_u64(r);
+		node[i].stride = (int64_t)rnd_u64(r);
+		node[i].child = rnd_u64(r);
+	}
+	for (i = 0; i < tree->nchildren; i++) {
+		child[i].offset = (int64_t)rnd_u64(r);
+		child[i].node = rnd_u64(r);
+	}
+	return tree;
+}
+
+static inline void gen_views(struct rnd *r, struct ddio_part *x)
+{
+	struct ddio_view *v = rnd_array(x->n, sizeof(*v));
+	uint64_t i;
+
+	x->view = v;
+	for (i = 0; i < x->n; i++) {
+		v[i].tree = i && rnd_below(r, 2) ? v[i - 1].tree : gen_tree(r);
+		v[i].offset = rnd_below(r, DDIO_MAX_FILE + 1);
+		v[i].extent = rnd_u64(r);
+		v[i].skip = rnd_u64(r);
+		v[i].len = rnd_below(r, DDIO_MAX_FILE + 1);
+	}
+}
+
 /* @kind 0: any. */
 static inline void gen_part(struct rnd *r, struct ddio_part *x, uint32_t kind)
 {
@@ -122,7 +161,7 @@ static inline void gen_part(struct rnd *r, struct ddio_part *x, uint32_t kind)
 	struct ddio_array *a;
 	uint64_t i;
 
-	x->kind = kind ? kind : 1 + (uint32_t)rnd_below(r, 3);
+	x->kind = kind ? kind : 1 + (uint32_t)rnd_below(r, DDIO_PART_VIEW);
 	if (x->kind == DDIO_PART_ARRAY) {
 		x->array = a = rnd_array(1, sizeof(*a));
 		gen_array(r, a);
@@ -133,6 +172,10 @@ static inline void gen_part(struct rnd *r, struct ddio_part *x, uint32_t kind)
 		x->strided = s = rnd_array(x->n, sizeof(*s));
 		for (i = 0; i < x->n; i++)
 			gen_strided(r, &s[i]);
+		return;
+	}
+	if (x->kind == DDIO_PART_VIEW) {
+		gen_views(r, x);
 		return;
 	}
 	x->list = e = rnd_array(x->n, sizeof(*e));

@@ -8,6 +8,8 @@
 # that every parameter and member is described.  Every name of libddio.map is declared, and no other.
 use strict;
 use warnings;
+use File::Basename;
+use File::Temp 'tempdir';
 use FindBin;
 use lib "$FindBin::Bin/lib";
 use Tree;
@@ -50,7 +52,13 @@ check("$declared{$_}: $_()", $exported{$_} ? () : 'is not in libddio.map') for s
 
 my ($script) = reverse sort glob('/usr/lib/linux-kbuild-*/scripts/kernel-doc');
 if ($script) {
-	my $said = `$script -none -Werror @headers 2>&1`;
+	my $copies = tempdir(CLEANUP => 1);
+	for my $h (@headers) {
+		open(my $copy, '>', "$copies/" . basename($h)) or die "$h: $!";
+		print $copy slurp($h) =~ s/__extension__ //gr; # which the script takes for a member
+		close($copy) or die "$h: $!";
+	}
+	my $said = `$script -none -Werror $copies/*.h 2>&1`;
 	check("kernel-doc", $? ? $said =~ s/\s+$//r : ());
 } else {
 	skip('no kernel-doc here (Debian package linux-kbuild)');

@@ -83,7 +83,7 @@ int ddio_map_new_overlapping(const struct ddio_part *part, uint32_t nprocs, uint
 
 /**
  * ddio_map_new_parts - the map of per-process descriptions
- * @part: @nprocs descriptions, all STRIDED or all LIST (an empty one may be either); copied
+ * @part: @nprocs descriptions, all STRIDED, all LIST or all VIEW (an empty one may be any); copied
  * @nprocs: members of the group
  * @map, @why: as above
  *

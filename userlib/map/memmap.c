@@ -12,12 +12,13 @@
 #include <string.h>
 #include "map/copy.h"
 #include "map/map_priv.h"
+#include "map/view.h"
 
 /**
  * struct ddio_memmap - see map.h
  * @delivers: false if a lower rank delivers the same bytes in a write
  * @stretch: @size bytes of the share from @share on, ascending; they lie at @off
- *	in one piece, or, if @nest is set, as that says
+ *	in one piece, or, if @nest or @tree is set, as that says
  */
 struct ddio_memmap {
 	const struct ddio_map *map;
@@ -30,6 +31,7 @@ struct ddio_memmap {
 		uint64_t size;
 		uint64_t off;
 		struct nest *nest;
+		struct tree_part *tree; /* its form is held */
 	} stretch[];
 };
 
@@ -129,14 +131,70 @@ static int memmap_strided(struct ddio_memmap *memmap, const struct ddio_memory *
 	return 0;
 }
 
+/* Adds bytes of a tree that are no nest. */
+static int memmap_add_tree(struct ddio_memmap *memmap, const struct tree_part *tree)
+{
+	struct stretch *stretch = &memmap->stretch[memmap->nstretches];
+
+	stretch->tree = malloc(sizeof(*tree));
+	if (!stretch->tree)
+		return -ENOMEM;
+	*stretch->tree = *tree;
+	tree->form->refs++;
+	stretch->share = memmap->size;
+	stretch->size = tree_part_size(tree);
+	memmap->size += stretch->size;
+	memmap->nstretches++;
+	return 0;
+}
+
+static int memmap_add_view(struct ddio_memmap *memmap, struct view_reader *reader,
+			   const struct ddio_view *view, uint64_t size, uint64_t *span,
+			   const char **why)
+{
+	struct tree_part tree;
+	struct nest nest;
+	uint64_t lo, end;
+	int rc = view_read(reader, view, &tree, &lo, &end, why);
+
+	if (rc)
+		return rc == -ENODATA ? 0 : rc;
+	if (tree_part_size(&tree) > size - memmap->size)
+		return fail(why, "memory.view has more bytes than the share", -EINVAL);
+	if (end > *span)
+		*span = end;
+	if (tree_part_nest(&tree, &nest))
+		return memmap_add(memmap, &nest);
+	return memmap_add_tree(memmap, &tree);
+}
+
+static int memmap_views(struct ddio_memmap *memmap, const struct ddio_memory *memory, uint64_t size,
+			uint64_t *span, const char **why)
+{
+	struct view_reader reader = { 0 };
+	uint64_t i;
+	int rc = 0;
+
+	*span = 0;
+	for (i = 0; i < memory->nstrided && !rc; i++)
+		rc = memmap_add_view(memmap, &reader, &memory->view[i], size, span, why);
+	view_reader_end(&reader);
+	if (!rc && memmap->size != size)
+		rc = fail(why, "memory.view has fewer bytes than the share", -EINVAL);
+	return rc;
+}
+
 static int memory_check(const struct ddio_map *map, const struct ddio_memory *memory,
 			const char **why)
 {
-	if (memory->reserved)
-		return fail(why, "memory.reserved is not 0", -EINVAL);
+	if (memory->kind > DDIO_MEMORY_VIEW || (memory->kind && memory->ndims))
+		return fail(why, "memory.kind is unknown, or set beside memory.ndims", -EINVAL);
 	if (!memory->ndims) {
 		if (memory->nstrided && !memory->strided)
-			return fail(why, "memory.strided is missing", -EINVAL);
+			return fail(why,
+				    memory->kind ? "memory.view is missing"
+						 : "memory.strided is missing",
+				    -EINVAL);
 		if (memory->nstrided > SIZE_MAX / sizeof(struct stretch) - 2)
 			return fail(why, "memory.nstrided is too large", -EINVAL);
 		return 0;
@@ -159,6 +217,8 @@ static int memmap_fill(struct ddio_memmap *memmap, const struct ddio_memory *mem
 		return memmap_packed(memmap, size, span);
 	if (memory->ndims)
 		return memmap_ghosts(memmap, memory, span, why);
+	if (memory->kind == DDIO_MEMORY_VIEW)
+		return memmap_views(memmap, memory, size, span, why);
 	return memmap_strided(memmap, memory, size, span, why);
 }
 
@@ -202,8 +262,12 @@ void ddio_memmap_free(struct ddio_memmap *memmap)
 
 	if (!memmap)
 		return;
-	for (i = 0; i < memmap->nstretches; i++)
+	for (i = 0; i < memmap->nstretches; i++) {
 		free(memmap->stretch[i].nest);
+		if (memmap->stretch[i].tree)
+			tree_form_put(memmap->stretch[i].tree->form);
+		free(memmap->stretch[i].tree);
+	}
 	free(memmap);
 }
 
@@ -240,6 +304,27 @@ static void piece_from_stack(struct mem_piece *piece, const struct stack *st)
 	}
 }
 
+/**
+ * struct tree_pieces - the pieces of a tree on their way
+ * @msg_off: of the tree's first byte
+ */
+struct tree_pieces {
+	uint64_t msg_off;
+	piece_fn fn;
+	void *arg;
+};
+
+static int tree_piece_give(void *arg, const struct stack *st, uint64_t addr, uint64_t pos)
+{
+	const struct tree_pieces *to = arg;
+	struct mem_piece piece;
+
+	piece.msg_off = to->msg_off + pos;
+	piece.mem_off = addr;
+	piece_from_stack(&piece, st);
+	return to->fn(to->arg, &piece);
+}
+
 /* Walks bytes [lo, hi) of a stretch; @msg_off is that of byte @lo. */
 static int stretch_pieces(const struct stretch *stretch, uint64_t lo, uint64_t hi, uint64_t msg_off,
 			  piece_fn fn, void *arg)
@@ -252,6 +337,12 @@ static int stretch_pieces(const struct stretch *stretch, uint64_t lo, uint64_t h
 	struct mem_piece piece;
 	int rc = 0;
 
+	if (stretch->tree) {
+		struct tree_pieces to = { msg_off - lo, fn, arg };
+
+		return tree_part_walk(stretch->tree, lo, hi, 2 * DDIO_MAX_DIMS, tree_piece_give,
+				      &to);
+	}
 	if (!nest) {
 		piece.msg_off = msg_off;
 		piece.mem_off = stretch->off + lo;

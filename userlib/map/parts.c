@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "map/parts.h"
+#include "map/view.h"
 
 #define CACHE_LINE 64
 
@@ -17,6 +18,7 @@
  * @twice: it names a byte twice
  * @again, @nagain: see struct map_share
  * @flat: pieces flattened by the map so far
+ * @views: for a part of views
  */
 struct build {
 	struct items items;
@@ -29,7 +31,24 @@ struct build {
 	struct map_again *again;
 	uint64_t nagain;
 	uint64_t *flat;
+	struct view_reader views;
 	const char **why;
+};
+
+/**
+ * struct part_entry - one entry of a description
+ * @lo, @hi: its bounds; @size: bytes
+ * @monotone: they lie in file order
+ * @is_tree: @tree counts, which holds no reference, else @nest
+ */
+struct part_entry {
+	uint64_t lo;
+	uint64_t hi;
+	uint64_t size;
+	bool monotone;
+	bool is_tree;
+	struct nest nest;
+	struct tree_part tree;
 };
 
 static int fail(const char **why, const char *text, int err)
@@ -38,12 +57,9 @@ static int fail(const char **why, const char *text, int err)
 	return err;
 }
 
-/*
- * Turns entry @i of a description, of either kind, into a nest.  Returns -ENODATA if it is
- * empty.
- */
-static int part_read(const struct ddio_part *part, uint64_t i, uint32_t rules, struct nest *nest,
-		     const char **why)
+/* Turns a strided entry or one of a list into a nest. */
+static int nest_entry(const struct ddio_part *part, uint64_t i, uint32_t rules, struct nest *nest,
+		      const char **why)
 {
 	uint32_t allow = rules & MAP_TWICE ? STRIDED_TWICE : 0;
 	struct ddio_strided plain = { 0 };
@@ -58,6 +74,38 @@ static int part_read(const struct ddio_part *part, uint64_t i, uint32_t rules, s
 	if (rc == -EOVERFLOW)
 		*why = "list: its last byte is beyond 2^63";
 	return rc;
+}
+
+/* Reads a view: into a nest, if it is one. */
+static int view_entry(struct build *b, const struct ddio_view *view, struct part_entry *entry)
+{
+	int rc = view_read(&b->views, view, &entry->tree, &entry->lo, &entry->hi, b->why);
+
+	if (rc)
+		return rc;
+	entry->is_tree = !tree_part_nest(&entry->tree, &entry->nest);
+	entry->size = tree_part_size(&entry->tree);
+	entry->monotone = tree_part_node(&entry->tree)->flags & TREE_MONOTONE;
+	return 0;
+}
+
+/* Reads entry @i of a description of any kind.  Returns -ENODATA if it is empty. */
+static int part_read(struct build *b, const struct ddio_part *part, uint64_t i,
+		     struct part_entry *entry)
+{
+	int rc;
+
+	if (part->kind == DDIO_PART_VIEW)
+		return view_entry(b, &part->view[i], entry);
+	rc = nest_entry(part, i, b->rules, &entry->nest, b->why);
+	if (rc)
+		return rc;
+	entry->is_tree = false;
+	entry->size = nest_size(&entry->nest);
+	entry->monotone = nest_monotone(&entry->nest);
+	entry->lo = entry->nest.off;
+	entry->hi = entry->monotone ? nest_end(&entry->nest) : 0;
+	return 0;
 }
 
 static int build_flush(struct build *b)
@@ -94,14 +142,53 @@ static int build_add_nest(struct build *b, const struct nest *nest)
 	return rc;
 }
 
-/* Adds a nest; the description is in file order so far. */
-static int build_add(struct build *b, const struct nest *nest)
+/* Adds a part of a tree that begins after all before it. */
+static int build_add_tree(struct build *b, const struct part_entry *entry)
 {
-	struct scrap scrap = { nest->off, nest->dim[0].count, b->share, 0 };
+	struct item item = { .lo = entry->lo,
+			     .hi = entry->hi,
+			     .share = b->share,
+			     .before = b->share,
+			     .len = ITEM_TREE };
+	struct tree_part *copy;
+	int rc = build_flush(b);
 
+	if (rc)
+		return rc;
+	copy = malloc(sizeof(*copy));
+	if (!copy)
+		return -ENOMEM;
+	*copy = entry->tree;
+	item.tree = copy;
+	rc = items_add(&b->items, &item);
+	if (rc)
+		free(copy);
+	else
+		copy->form->refs++;
+	return rc;
+}
+
+/* Adds an entry; the description is in file order so far. */
+static int build_add(struct build *b, const struct part_entry *entry)
+{
+	const struct nest *nest = &entry->nest;
+
+	if (entry->is_tree)
+		return build_add_tree(b, entry);
 	if (nest->ndims > 1)
 		return build_add_nest(b, nest);
-	return scraps_add(&b->scraps, &scrap);
+	return scraps_add(&b->scraps,
+			  &(struct scrap){ nest->off, nest->dim[0].count, b->share, 0 });
+}
+
+static void item_free(const struct item *item)
+{
+	if (item->len == ITEM_TREE) {
+		tree_form_put(item->tree->form);
+		free((void *)item->tree);
+	} else if (item->len == ITEM_NEST) {
+		free((void *)item->nest);
+	}
 }
 
 void items_free(struct items *items)
@@ -109,34 +196,33 @@ void items_free(struct items *items)
 	uint64_t i;
 
 	for (i = 0; i < items->n; i++)
-		if (!items->item[i].len)
-			free((void *)items->item[i].nest);
+		item_free(&items->item[i]);
 	free(items->item);
 	memset(items, 0, sizeof(*items));
 }
 
-/* Reads the description once: sums up the share, and keeps the nests while they are in order. */
+/* Reads the description once: sums up the share, and keeps the entries while they are in order. */
 static int build_read(struct build *b, const struct ddio_part *part)
 {
-	struct nest nest;
+	struct part_entry entry;
 	uint64_t i;
 	int rc;
 
 	for (i = 0; i < part->n; i++) {
-		rc = part_read(part, i, b->rules, &nest, b->why);
+		rc = part_read(b, part, i, &entry);
 		if (rc == -ENODATA)
 			continue;
 		if (rc)
 			return rc;
-		if (b->sorted && nest.off >= b->end && nest_monotone(&nest)) {
-			rc = build_add(b, &nest);
+		if (b->sorted && entry.lo >= b->end && entry.monotone) {
+			rc = build_add(b, &entry);
 			if (rc)
 				return rc;
-			b->end = nest_end(&nest);
+			b->end = entry.hi;
 		} else {
 			b->sorted = false;
 		}
-		b->share += nest_size(&nest);
+		b->share += entry.size;
 		if (b->share > INT64_MAX)
 			return fail(b->why, "part: it has more than 2^63 bytes", -EOVERFLOW);
 	}
@@ -157,27 +243,38 @@ static int build_settle(struct build *b)
 	return rc == -EOVERFLOW ? fail(b->why, "part: it names too many bytes twice", rc) : rc;
 }
 
+/* Takes an entry apart into its pieces; @share is the offset of its first byte. */
+static int entry_flatten(struct build *b, const struct part_entry *entry, uint64_t share)
+{
+	const struct nest *nest = &entry->nest;
+	uint64_t pieces = entry->is_tree ? tree_part_pieces(&entry->tree)
+					 : entry->size / nest->dim[nest->ndims - 1].count;
+
+	if (pieces > FLAT_MAX - *b->flat)
+		return fail(b->why, "part: out of file order in more than 2^24 pieces", -EOVERFLOW);
+	*b->flat += pieces;
+	if (entry->is_tree)
+		return scraps_add_tree(&b->scraps, &entry->tree, share, 0);
+	return scraps_add_nest(&b->scraps, nest, share, 0);
+}
+
 static int build_flatten(struct build *b, const struct ddio_part *part)
 {
-	struct nest nest;
-	uint64_t pieces;
+	struct part_entry entry;
 	uint64_t share = 0;
 	uint64_t i;
 	int rc;
 
 	b->scraps.n = 0;
 	for (i = 0; i < part->n; i++) {
-		if (part_read(part, i, b->rules, &nest, b->why))
+		rc = part_read(b, part, i, &entry);
+		if (rc == -ENODATA)
 			continue;
-		pieces = nest_size(&nest) / nest.dim[nest.ndims - 1].count;
-		if (pieces > FLAT_MAX - *b->flat)
-			return fail(b->why, "part: out of file order in more than 2^24 pieces",
-				    -EOVERFLOW);
-		*b->flat += pieces;
-		rc = scraps_add_nest(&b->scraps, &nest, share, 0);
+		if (!rc)
+			rc = entry_flatten(b, &entry, share);
 		if (rc)
 			return rc;
-		share += nest_size(&nest);
+		share += entry.size;
 	}
 	scraps_sort(&b->scraps);
 	if (scraps_meet(&b->scraps)) {
@@ -194,14 +291,16 @@ static int part_check(const struct ddio_part *part, const char **why)
 {
 	if (part->reserved)
 		return fail(why, "part.reserved is not 0", -EINVAL);
-	if (part->kind != DDIO_PART_STRIDED && part->kind != DDIO_PART_LIST)
-		return fail(why, "part.kind is not STRIDED or LIST", -EINVAL);
+	if (part->kind < DDIO_PART_STRIDED || part->kind > DDIO_PART_VIEW)
+		return fail(why, "part.kind is not STRIDED, LIST or VIEW", -EINVAL);
 	if (!part->n)
 		return 0;
 	if (part->kind == DDIO_PART_STRIDED && !part->strided)
 		return fail(why, "part.strided is missing", -EINVAL);
 	if (part->kind == DDIO_PART_LIST && !part->list)
 		return fail(why, "part.list is missing", -EINVAL);
+	if (part->kind == DDIO_PART_VIEW && !part->view)
+		return fail(why, "part.view is missing", -EINVAL);
 	return 0;
 }
 
@@ -232,6 +331,7 @@ static int share_init(struct parts *parts, uint32_t proc, const struct ddio_part
 		rc = build_flatten(&b, part);
 	}
 	free(b.scraps.scrap);
+	view_reader_end(&b.views);
 	if (rc) {
 		items_free(&b.items);
 		free(b.again);
@@ -248,7 +348,9 @@ static int share_init(struct parts *parts, uint32_t proc, const struct ddio_part
 
 static uint64_t item_piece_len(const struct item *item)
 {
-	return item->len ? item->len : item->nest->dim[item->nest->ndims - 1].count;
+	if (item->len == ITEM_TREE)
+		return tree_part_node(item->tree)->least;
+	return item->len != ITEM_NEST ? item->len : item->nest->dim[item->nest->ndims - 1].count;
 }
 
 int parts_unite(struct parts *parts, uint64_t flat, const char **why)

@@ -8,7 +8,6 @@
 static int share_flatten(const struct map_share *share, uint32_t proc, struct scraps *scraps,
 			 uint64_t *flat)
 {
-	struct nest tmp;
 	uint64_t i;
 	int rc = 0;
 
@@ -19,7 +18,7 @@ static int share_flatten(const struct map_share *share, uint32_t proc, struct sc
 		if (pieces > FLAT_MAX - *flat)
 			return -EOVERFLOW;
 		*flat += pieces;
-		rc = scraps_add_nest(scraps, item_nest(item, &tmp), item->share, proc);
+		rc = scraps_add_item(scraps, item, item->share, proc);
 	}
 	return rc;
 }

@@ -72,12 +72,46 @@ static int nest_runs(const struct nest *nest, const struct map_range *range,
 	return rc;
 }
 
+/**
+ * struct tree_walk - the runs of a tree on their way
+ * @first: as for nest_runs()
+ */
+struct tree_walk {
+	const struct ddio_map_run *first;
+	ddio_map_run_fn fn;
+	void *arg;
+};
+
+static int tree_run(void *arg, const struct stack *st, uint64_t addr, uint64_t pos)
+{
+	const struct tree_walk *w = arg;
+	struct ddio_map_run run;
+
+	run.proc = w->first->proc;
+	run.file_off = addr;
+	run.share_off = w->first->share_off + pos;
+	run.msg_off = w->first->msg_off + pos;
+	run_from_stack(&run, st);
+	return w->fn(w->arg, &run);
+}
+
+static int tree_runs(const struct item *item, const struct map_range *range,
+		     const struct ddio_map_run *first, ddio_map_run_fn fn, void *arg)
+{
+	struct tree_walk w = { first, fn, arg };
+
+	return tree_part_walk(item->tree, item_below(item, range->lo), item_below(item, range->hi),
+			      2 * DDIO_MAX_DIMS, tree_run, &w);
+}
+
 static int item_runs(const struct item *item, const struct map_range *range,
 		     struct ddio_map_run *run, ddio_map_run_fn fn, void *arg)
 {
 	struct nest tmp;
 	uint64_t lo, hi;
 
+	if (item->len == ITEM_TREE)
+		return tree_runs(item, range, run, fn, arg);
 	if (item->hi - item->lo != item->len)
 		return nest_runs(item_nest(item, &tmp), range, run, fn, arg);
 	lo = range->lo > item->lo ? range->lo : item->lo;

@@ -6,7 +6,16 @@
 #include <stdlib.h>
 #include "proto/codec.h"
 
-enum { ARRAY_MIN = 24, DIM_LEN = 56, STRIDED_MIN = 24, LEVEL_LEN = 16, EXTENT_LEN = 16 };
+enum {
+	ARRAY_MIN = 24,
+	DIM_LEN = 56,
+	STRIDED_MIN = 24,
+	LEVEL_LEN = 16,
+	EXTENT_LEN = 16,
+	VIEW_MIN = 40,
+	NODE_LEN = 32,
+	CHILD_LEN = 16
+};
 
 static void code_dim(struct ddio_coder *c, struct ddio_dim *d)
 {
@@ -97,6 +106,67 @@ static void code_part_list(struct ddio_coder *c, struct ddio_part *part)
 	*c = fast;
 }
 
+static void code_node(struct ddio_coder *c, struct ddio_tree_node *node)
+{
+	code_u32(c, &node->kind);
+	code_reserved(c, &node->reserved);
+	code_u64(c, &node->n);
+	code_u64(c, (uint64_t *)&node->stride);
+	code_u64(c, &node->child);
+	code_check(c, node->kind >= DDIO_TREE_LEAF && node->kind <= DDIO_TREE_SEQUENCE, -EINVAL);
+}
+
+static void code_tree(struct ddio_coder *c, struct ddio_tree *tree)
+{
+	struct ddio_tree_child *child = (struct ddio_tree_child *)tree->child;
+	struct ddio_tree_node *node = (struct ddio_tree_node *)tree->node;
+	uint64_t i;
+
+	code_u64(c, &tree->nnodes);
+	code_u64(c, &tree->nchildren);
+	if (c->reading) {
+		tree->node = node = code_alloc(c, tree->nnodes, sizeof(*node), NODE_LEN);
+		tree->child = child = code_alloc(c, tree->nchildren, sizeof(*child), CHILD_LEN);
+	}
+	for (i = 0; i < tree->nnodes && coder_ok(c); i++)
+		code_node(c, &node[i]);
+	for (i = 0; i < tree->nchildren && coder_ok(c); i++) {
+		code_u64(c, (uint64_t *)&child[i].offset);
+		code_u64(c, &child[i].node);
+	}
+}
+
+/* Codes one view.  Its tree follows unless it is @same, that of the view before; an empty view needs none. */
+static void code_view(struct ddio_coder *c, struct ddio_view *view, const struct ddio_tree *same)
+{
+	uint32_t follows = view->tree && view->tree != same;
+
+	code_u64(c, &view->offset);
+	code_u64(c, &view->extent);
+	code_u64(c, &view->skip);
+	code_u64(c, &view->len);
+	code_u32(c, &follows);
+	code_padding(c);
+	code_check(c, follows <= 1, -EINVAL);
+	code_check(c, view->offset <= DDIO_MAX_FILE && view->len <= DDIO_MAX_FILE, -EMSGSIZE);
+	if (c->reading)
+		view->tree = follows && coder_ok(c) ? code_alloc(c, 1, sizeof(*view->tree), 16)
+						    : same;
+	if (follows && view->tree && coder_ok(c))
+		code_tree(c, (struct ddio_tree *)view->tree);
+}
+
+static void code_part_views(struct ddio_coder *c, struct ddio_part *part)
+{
+	struct ddio_view *view = (struct ddio_view *)part->view;
+	uint64_t i;
+
+	if (c->reading)
+		part->view = view = code_alloc(c, part->n, sizeof(*view), VIEW_MIN);
+	for (i = 0; i < part->n && coder_ok(c); i++)
+		code_view(c, &view[i], i ? view[i - 1].tree : NULL);
+}
+
 /* Codes the number of descriptions: an array has none, whatever @n says. */
 static void code_part_count(struct ddio_coder *c, struct ddio_part *part)
 {
@@ -126,6 +196,9 @@ void code_part(struct ddio_coder *c, struct ddio_part *part, struct ddio_array *
 	case DDIO_PART_LIST:
 		code_part_list(c, part);
 		break;
+	case DDIO_PART_VIEW:
+		code_part_views(c, part);
+		break;
 	default:
 		code_check(c, false, -EINVAL);
 	}
@@ -151,8 +224,28 @@ int ddio_get_part(const void *buf, size_t len, struct ddio_part *part, size_t *u
 	return c.r.err;
 }
 
+/* Frees what was read: a view's tree is its own, or that of the view before. */
+static void views_free(struct ddio_part *part)
+{
+	const struct ddio_tree *last = NULL;
+	uint64_t i;
+
+	for (i = 0; part->view && i < part->n; i++) {
+		const struct ddio_tree *tree = part->view[i].tree;
+
+		if (tree && tree != last) {
+			free((void *)tree->node);
+			free((void *)tree->child);
+			free((void *)tree);
+		}
+		last = tree;
+	}
+}
+
 void ddio_part_free(struct ddio_part *part)
 {
+	if (part->kind == DDIO_PART_VIEW)
+		views_free(part);
 	free((void *)part->array);
 	free((void *)part->strided);
 	free((void *)part->list);

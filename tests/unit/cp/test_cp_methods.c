@@ -5,6 +5,7 @@
  */
 #include "tests/unit/cp/cp_world.h"
 #include "tests/unit/map/map_gen.h"
+#include "tests/unit/map/tree_gen.h"
 
 static const uint32_t methods[] = { DDIO_METHOD_TC, DDIO_METHOD_2P, DDIO_METHOD_DD,
 				    DDIO_METHOD_DDS };
@@ -12,15 +13,17 @@ static const uint32_t methods[] = { DDIO_METHOD_TC, DDIO_METHOD_2P, DDIO_METHOD_
 /**
  * struct method_scene - what all processes of a run have in common
  * @image: the file as it should be
+ * @parts: of every process; NULL: an array
  * @ghosts: the memory has a rim of one element around the share
+ * @woven: the memory is as share_weave() says
  * @overlap: two processes name one byte
  */
 struct method_scene {
 	struct map_twin t;
-	struct gen_parts *parts;
+	const struct ddio_part *parts;
 	struct ddio_array array;
 	struct gen_dim dim[DDIO_MAX_DIMS];
-	bool ghosts, overlap;
+	bool ghosts, woven, overlap;
 	uint64_t seed;
 	uint8_t *image;
 	struct ddio_striping st;
@@ -32,11 +35,33 @@ struct method_scene {
 struct share {
 	struct ddio_part part;
 	struct ddio_memory memory;
+	struct ddio_view view;
 	bool memoried;
 	uint8_t *buf, *packed;
 	uint64_t size, span;
 	uint64_t count[DDIO_MAX_DIMS];
 };
+
+/*
+ * Memory in which four bytes of the share lie in nine: the first three behind the fourth.
+ */
+static const struct ddio_tree_node weave_node[] = {
+	{ .kind = DDIO_TREE_LEAF, .n = 3 },
+	{ .kind = DDIO_TREE_LEAF, .n = 1 },
+	{ .kind = DDIO_TREE_SEQUENCE, .n = 2 },
+};
+static const struct ddio_tree_child weave_child[] = { { 4, 0 }, { 0, 1 } };
+static const struct ddio_tree weave = { 3, weave_node, 2, weave_child };
+
+static void share_weave(struct share *s)
+{
+	s->view = (struct ddio_view){ .tree = &weave, .extent = 9, .len = s->size };
+	s->memoried = true;
+	s->memory.kind = DDIO_MEMORY_VIEW;
+	s->memory.nstrided = 1;
+	s->memory.view = &s->view;
+	s->span = (s->size + 3) / 4 * 9;
+}
 
 static void share_begin(struct share *s, struct method_scene *sc, uint32_t rank)
 {
@@ -46,7 +71,7 @@ static void share_begin(struct share *s, struct method_scene *sc, uint32_t rank)
 	s->size = rank < sc->t.nprocs ? sc->t.size[rank] : 0;
 	s->span = s->size;
 	if (sc->parts) {
-		s->part = sc->parts->part[rank];
+		s->part = sc->parts[rank];
 	} else {
 		s->part.kind = DDIO_PART_ARRAY;
 		s->part.array = &sc->array;
@@ -64,6 +89,8 @@ static void share_begin(struct share *s, struct method_scene *sc, uint32_t rank)
 			s->span *= s->memory.size[d];
 		}
 	}
+	if (sc->woven)
+		share_weave(s);
 	s->buf = malloc(s->span + 1);
 	s->packed = malloc(s->size + 1);
 	memset(s->buf, 0xa5, s->span + 1);
@@ -94,6 +121,8 @@ static uint64_t share_at(const struct share *s, const struct method_scene *sc, u
 {
 	uint64_t es = sc->array.elem_size;
 
+	if (sc->woven)
+		return off / 4 * 9 + (off % 4 < 3 ? 4 + off % 4 : 0);
 	return s->memoried ? ghost_index(s, off / es) * es + off % es : off;
 }
 
@@ -289,7 +318,7 @@ static void random_parts(void)
 			twin_destroy(&sc.t);
 			continue;
 		}
-		sc.parts = parts;
+		sc.parts = parts->part;
 		sc.overlap = parts_overlap(&sc.t);
 		scene_run(&sc, &rng);
 		if (sc.faults)
@@ -298,9 +327,34 @@ static void random_parts(void)
 	free(parts);
 }
 
+static void random_views(void)
+{
+	struct gen_views *views = malloc(sizeof(*views));
+	struct method_scene sc;
+	bool far;
+	int i;
+
+	for (i = 0; i < (int)ut_rounds(60); i++) {
+		memset(&sc, 0, sizeof(sc));
+		gen_views(&rng, views);
+		if (gen_views_expand(views, &sc.t, &far) || far) {
+			twin_destroy(&sc.t);
+			continue;
+		}
+		sc.parts = views->part;
+		sc.woven = i & 1;
+		sc.overlap = parts_overlap(&sc.t);
+		scene_run(&sc, &rng);
+		if (sc.faults)
+			fprintf(stderr, "views %d: %u faults\n", i, sc.faults);
+	}
+	free(views);
+}
+
 static const struct ut_case cases[] = {
 	{ "random arrays", random_arrays },
 	{ "random parts", random_parts },
+	{ "random views", random_views },
 	{ 0 },
 };
 

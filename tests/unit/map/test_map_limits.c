@@ -406,8 +406,8 @@ static const struct ddio_strided many = {
 	}
 
 static const struct part_refusal refused_parts[] = {
-	{ "part.kind is not STRIDED or LIST", -EINVAL, { .kind = DDIO_PART_ARRAY } },
-	{ "part.kind is not STRIDED or LIST", -EINVAL, { .kind = 0 } },
+	{ "part.kind is not STRIDED, LIST or VIEW", -EINVAL, { .kind = DDIO_PART_ARRAY } },
+	{ "part.kind is not STRIDED, LIST or VIEW", -EINVAL, { .kind = 0 } },
 	{ "part.reserved is not 0", -EINVAL, { .kind = DDIO_PART_LIST, .reserved = 1 } },
 	{ "part.list is missing", -EINVAL, LIST(NULL, 1) },
 	{ "part.strided is missing", -EINVAL, STRIDED(NULL) },

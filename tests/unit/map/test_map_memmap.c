@@ -382,7 +382,7 @@ static void test_refused(void)
 	static const struct ddio_strided twice = { .len = 8, .nlevels = 1, .level = { { 12, 0 } } };
 	static const struct memmap_refusal refusals[] = {
 		{ "proc is not below the number of processes", 3, -EINVAL, { 0 } },
-		{ "memory.reserved is not 0", 0, -EINVAL, { .reserved = 1 } },
+		{ "memory.kind is unknown, or set beside memory.ndims", 0, -EINVAL, { .kind = 2 } },
 		{ "memory.ndims is not that of the array", 0, -EINVAL, { .ndims = 1 } },
 		{ "memory.nstrided is set beside memory.ndims",
 		  0,

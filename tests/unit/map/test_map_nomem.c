@@ -6,6 +6,9 @@
 #include "tests/unit/lib/ut_nomem.h"
 
 #include "userlib/map/pieces/items.c"
+#define fail form_fail
+#include "userlib/map/pieces/tree_form.c"
+#undef fail
 #include "userlib/map/pieces/disjoint.c"
 #include "userlib/map/pieces/sweep.c"
 #include "userlib/map/pieces/union.c"
@@ -149,6 +152,36 @@ static void test_nests(void)
 	attempt_all(&a, 15);
 }
 
+/* Views that interleave, of trees with joined leaves and more nodes than the first allocation holds; and memory. */
+static void test_views(void)
+{
+	struct ddio_tree_node node[12] = { { .kind = DDIO_TREE_LEAF, .n = 2 } };
+	struct ddio_tree_child child[12];
+	struct ddio_tree tree = { 12, node, 12, child };
+	struct ddio_view view[4], back = { &tree, 0, 100, 0, 500 };
+	struct ddio_memory memory = { .kind = DDIO_MEMORY_VIEW, .nstrided = 1, .view = &back };
+	struct ddio_part part[4];
+	struct attempt a = { .part = part, .memory = &memory };
+	uint32_t i;
+
+	memset(part, 0, sizeof(part));
+	for (i = 0; i < 12; i++)
+		child[i] = (struct ddio_tree_child){ i < 2 ? 2 * i : i * i, i < 9 ? 0 : 3 };
+	for (i = 1; i < 11; i++)
+		node[i] = (struct ddio_tree_node){ .kind = DDIO_TREE_LEAF, .n = i };
+	node[11] = (struct ddio_tree_node){ .kind = DDIO_TREE_SEQUENCE, .n = 12 };
+	for (i = 0; i < 4; i++) {
+		view[i] = (struct ddio_view){ &tree, 150 * i, 600, 3, 500 };
+		part[i] = (struct ddio_part){ .kind = DDIO_PART_VIEW, .n = 1, .view = &view[i] };
+	}
+	attempt_all(&a, 15);
+	view[1].extent = 20; /* not in file order */
+	view[1].len = 40;
+	back.len = 40;
+	a.rules = MAP_TWICE | MAP_AGAIN | MAP_LOWEST;
+	attempt_all(&a, 20);
+}
+
 /* Nests that overlap and are too large to be flattened. */
 static void test_large_nests(void)
 {
@@ -178,6 +211,7 @@ int main(void)
 		{ "arrays", test_array },
 		{ "lists", test_lists },
 		{ "nests", test_nests },
+		{ "views", test_views },
 		{ NULL, NULL },
 	};
 	static const struct ut_suite suites[] = { { "out of memory", cases } };

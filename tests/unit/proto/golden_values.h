@@ -65,6 +65,18 @@ static const struct ddio_part strided_part = { .kind = DDIO_PART_STRIDED,
 					       .n = 2,
 					       .strided = some_strided };
 static const struct ddio_part list_part = { .kind = DDIO_PART_LIST, .n = 2, .list = some_extents };
+static const struct ddio_tree_node tree_nodes[] = {
+	{ .kind = DDIO_TREE_LEAF, .n = N64(1) },
+	{ .kind = DDIO_TREE_REPEAT, .n = N64(2), .stride = -(int64_t)N64(3) },
+	{ .kind = DDIO_TREE_SEQUENCE, .n = 2 },
+};
+static const struct ddio_tree_child tree_children[] = { { N64(4), 1 }, { -2, 0 } };
+static const struct ddio_tree some_tree = { 3, tree_nodes, 2, tree_children };
+static const struct ddio_view some_views[] = {
+	{ &some_tree, N64(1), N64(2), N64(3), N64(4) },
+	{ &some_tree, N64(5), N64(6), N64(7), N64(8) },
+};
+static const struct ddio_part view_part = { .kind = DDIO_PART_VIEW, .n = 2, .view = some_views };
 
 /*
  * The opening exchange

@@ -213,6 +213,9 @@ static void test_parts(void)
 	struct ddio_strided s = { .len = 8, .nlevels = 1, .level = { { 4, 16 } } };
 	struct ddio_extent e = { .offset = DDIO_MAX_FILE, .len = 0 };
 	struct ddio_part p = { .kind = DDIO_PART_ARRAY, .array = &a };
+	struct ddio_tree_node node = { .kind = DDIO_TREE_LEAF, .n = 1 };
+	struct ddio_tree tree = { 1, &node, 0, NULL };
+	struct ddio_view v = { .tree = &tree, .len = 1 };
 
 	CU_ASSERT_EQUAL(judge("part", &p), 0);
 	a.elem_size = 0;
@@ -244,7 +247,19 @@ static void test_parts(void)
 	CU_ASSERT_EQUAL(judge("part", &p), 0);
 	e.len = 1;
 	CU_ASSERT_EQUAL(judge("part", &p), -EMSGSIZE);
-	p = (struct ddio_part){ .kind = 4 };
+	p = (struct ddio_part){ .kind = DDIO_PART_VIEW, .n = 1, .view = &v };
+	CU_ASSERT_EQUAL(judge("part", &p), 0);
+	node.kind = 4;
+	CU_ASSERT_EQUAL(judge("part", &p), -EINVAL);
+	node = (struct ddio_tree_node){ .kind = DDIO_TREE_LEAF, .reserved = 1 };
+	CU_ASSERT_EQUAL(judge("part", &p), -EPROTO);
+	node.reserved = 0;
+	v.offset = DDIO_MAX_FILE + 1;
+	CU_ASSERT_EQUAL(judge("part", &p), -EMSGSIZE);
+	v.offset = 0;
+	v.len = DDIO_MAX_FILE + 1;
+	CU_ASSERT_EQUAL(judge("part", &p), -EMSGSIZE);
+	p = (struct ddio_part){ .kind = 5 };
 	CU_ASSERT_EQUAL(judge("part", &p), -EINVAL);
 	p = (struct ddio_part){ .kind = DDIO_PART_LIST, .reserved = 1 };
 	CU_ASSERT_EQUAL(judge("part", &p), -EPROTO);

@@ -15,7 +15,7 @@ static const char *method_name(uint32_t method)
 static const char *part_name(uint32_t kind)
 {
 	static const char *const names[] = { "nothing", "an array", "a strided description",
-					     "a list" };
+					     "a list", "views" };
 
 	return kind < sizeof(names) / sizeof(names[0]) ? names[kind] : "unknown";
 }

@@ -51,6 +51,24 @@ static int strided_check(const struct ddio_part *part)
 	return 0;
 }
 
+/* Checks what the encoder relies on; the map checks the rest. */
+static int views_check(const struct ddio_part *part)
+{
+	uint64_t i;
+
+	for (i = 0; i < part->n; i++) {
+		const struct ddio_view *view = &part->view[i];
+		const struct ddio_tree *tree = view->tree;
+
+		if (view->offset > DDIO_MAX_FILE || view->len > DDIO_MAX_FILE ||
+		    (view->len && !tree))
+			return -EINVAL;
+		if (tree && ((tree->nnodes && !tree->node) || (tree->nchildren && !tree->child)))
+			return -EINVAL;
+	}
+	return 0;
+}
+
 static int part_check(struct ddio_op *op, const struct ddio_part *part)
 {
 	if (!part || part->reserved)
@@ -71,6 +89,13 @@ static int part_check(struct ddio_op *op, const struct ddio_part *part)
 	case DDIO_PART_LIST:
 		if (part->n && !part->list)
 			return op_wrong(op, -EINVAL, "list is NULL");
+		return 0;
+	case DDIO_PART_VIEW:
+		if (part->n && !part->view)
+			return op_wrong(op, -EINVAL, "view is NULL");
+		if (views_check(part))
+			return op_wrong(op, -EINVAL,
+					"a view is beyond the largest file, or part of it is NULL");
 		return 0;
 	default:
 		return op_wrong(op, -EINVAL, "unknown kind %u of part", part->kind);

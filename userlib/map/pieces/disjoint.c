@@ -13,6 +13,13 @@
 #include <stdlib.h>
 #include "map/pieces/union.h"
 
+/* The most nests that trees are taken apart to: so many, and a few for each item. */
+#define PATHS_MAX (UINT64_C(1) << 16)
+#define PATHS_EACH 8
+
+/* Offsets are raised by this, so that none is below 0. */
+#define ABOVE_0 (UINT64_C(1) << 62)
+
 static uint64_t greatest_divisor(uint64_t a, uint64_t b)
 {
 	while (b) {
@@ -109,20 +116,54 @@ static bool nests_disjoint(struct nest *nest, struct nest *spare, uint64_t n)
 	return true;
 }
 
-int items_disjoint(const struct owned *owned, uint64_t n)
+/* Returns how many nests stand for the items; 0 if there are too many. */
+static uint64_t items_nests(const struct owned *owned, uint64_t n)
 {
-	struct nest *nest = calloc(n, 2 * sizeof(*nest));
-	struct nest tmp;
-	uint64_t i;
-	bool yes;
+	uint64_t sum = 0, i, paths;
 
-	if (!nest)
-		return -ENOMEM;
 	for (i = 0; i < n; i++) {
-		nest[i] = *item_nest(&owned[i].item, &tmp);
+		paths = owned[i].item.len == ITEM_TREE ? tree_part_paths(owned[i].item.tree) : 1;
+		if (paths > PATHS_MAX || sum + paths > PATHS_MAX + PATHS_EACH * n)
+			return 0;
+		sum += paths;
+	}
+	return sum;
+}
+
+/* Adds the nests that stand for the item: of a tree those of the whole node, which may begin below 0. */
+static uint64_t item_nests(const struct item *item, struct nest *nest)
+{
+	struct nest tmp;
+	uint64_t n = 1, i;
+
+	if (item->len == ITEM_TREE)
+		n = tree_part_nests(item->tree, nest);
+	else
+		*nest = *item_nest(item, &tmp);
+	for (i = 0; i < n; i++) {
+		nest[i].off += ABOVE_0;
 		nest_simplify(&nest[i]);
 	}
-	yes = nests_disjoint(nest, nest + n, n);
+	return n;
+}
+
+int items_disjoint(const struct owned *owned, uint64_t n)
+{
+	uint64_t total = items_nests(owned, n), used = 0, more, i;
+	struct nest *nest;
+	bool yes = true;
+
+	if (!total)
+		return 0;
+	nest = calloc(total, 2 * sizeof(*nest));
+	if (!nest)
+		return -ENOMEM;
+	for (i = 0; i < n && yes; i++) {
+		more = item_nests(&owned[i].item, nest + used);
+		used += more;
+		yes = more;
+	}
+	yes = yes && nests_disjoint(nest, nest + used, used);
 	free(nest);
 	return yes;
 }

@@ -50,7 +50,7 @@ int scraps_add(struct scraps *scraps, const struct scrap *scrap)
 
 const struct nest *item_nest(const struct item *item, struct nest *tmp)
 {
-	if (!item->len)
+	if (item->len == ITEM_NEST)
 		return item->nest;
 	tmp->off = item->lo;
 	tmp->ndims = 2;
@@ -65,14 +65,18 @@ uint64_t item_pieces(const struct item *item)
 {
 	uint64_t span = item->hi - item->lo;
 
-	if (!item->len)
+	if (item->len == ITEM_TREE)
+		return tree_part_pieces(item->tree);
+	if (item->len == ITEM_NEST)
 		return nest_size(item->nest) / item->nest->dim[item->nest->ndims - 1].count;
 	return span == item->len ? 1 : (span - item->len) / item->stride + 1;
 }
 
 uint64_t item_size(const struct item *item)
 {
-	return item->len ? item->len * item_pieces(item) : nest_size(item->nest);
+	if (item->len == ITEM_TREE)
+		return tree_part_size(item->tree);
+	return item->len != ITEM_NEST ? item->len * item_pieces(item) : nest_size(item->nest);
 }
 
 uint64_t item_below(const struct item *item, uint64_t x)
@@ -83,7 +87,9 @@ uint64_t item_below(const struct item *item, uint64_t x)
 		return 0;
 	if (x >= item->hi)
 		return item_size(item);
-	if (!item->len)
+	if (item->len == ITEM_TREE)
+		return tree_part_below(item->tree, x);
+	if (item->len == ITEM_NEST)
 		return nest_below(item->nest, x);
 	if (item->hi - item->lo == item->len)
 		return x - item->lo;
@@ -95,9 +101,15 @@ uint64_t item_below(const struct item *item, uint64_t x)
 bool item_next(const struct item *item, uint64_t from, uint64_t *start, uint64_t *end)
 {
 	struct nest tmp;
+	uint64_t len;
 
 	if (from >= item->hi)
 		return false;
+	if (item->len == ITEM_TREE) {
+		*start = tree_part_seek(item->tree, item_below(item, from), &len);
+		*end = *start + len;
+		return true;
+	}
 	if (item->hi - item->lo == item->len) {
 		*start = from > item->lo ? from : item->lo;
 		*end = item->hi;
@@ -122,6 +134,40 @@ int scraps_add_nest(struct scraps *scraps, const struct nest *nest, uint64_t sha
 			return rc;
 	}
 	return 0;
+}
+
+/**
+ * struct tree_scraps - the pieces of a tree on their way to scraps
+ * @share: offset in the share of the tree's first byte
+ */
+struct tree_scraps {
+	struct scraps *scraps;
+	uint64_t share;
+	uint32_t proc;
+};
+
+static int tree_piece(void *arg, const struct stack *st, uint64_t addr, uint64_t pos)
+{
+	const struct tree_scraps *to = arg;
+
+	return scraps_add(to->scraps, &(struct scrap){ addr, st->len, to->share + pos, to->proc });
+}
+
+int scraps_add_tree(struct scraps *scraps, const struct tree_part *tree, uint64_t share,
+		    uint32_t proc)
+{
+	struct tree_scraps to = { scraps, share, proc };
+
+	return tree_part_walk(tree, 0, tree_part_size(tree), 0, tree_piece, &to);
+}
+
+int scraps_add_item(struct scraps *scraps, const struct item *item, uint64_t share, uint32_t proc)
+{
+	struct nest tmp;
+
+	if (item->len == ITEM_TREE)
+		return scraps_add_tree(scraps, item->tree, share, proc);
+	return scraps_add_nest(scraps, item_nest(item, &tmp), share, proc);
 }
 
 static int scrap_compare(const void *a, const void *b)

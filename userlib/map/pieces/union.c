@@ -19,7 +19,9 @@ static int item_compare_shape(const struct item *x, const struct item *y)
 		return x->hi < y->hi ? -1 : 1;
 	if (x->len != y->len)
 		return x->len < y->len ? -1 : 1;
-	if (x->len) {
+	if (x->len == ITEM_TREE)
+		return tree_part_compare(x->tree, y->tree);
+	if (x->len != ITEM_NEST) {
 		if (x->hi - x->lo == x->len || x->stride == y->stride)
 			return 0;
 		return x->stride < y->stride ? -1 : 1;
@@ -149,7 +151,6 @@ static int union_flatten(struct item_union *all, const struct owned *owned, uint
 {
 	struct scraps scraps = { 0 };
 	uint64_t first = all->items.n;
-	struct nest tmp;
 	uint64_t i;
 	int rc = 0;
 
@@ -160,7 +161,7 @@ static int union_flatten(struct item_union *all, const struct owned *owned, uint
 		if (pieces > FLAT_MAX - *flat)
 			rc = -EOVERFLOW;
 		else
-			rc = scraps_add_nest(&scraps, item_nest(item, &tmp), 0, owned[i].proc);
+			rc = scraps_add_item(&scraps, item, 0, owned[i].proc);
 		*flat += pieces;
 	}
 	if (rc)
@@ -206,10 +207,14 @@ static int union_add(struct item_union *all, const struct owned *owned, uint64_t
 		return rc;
 	if (rc)
 		return union_keep(all, owned, n, false);
-	for (i = 0; i < n && pieces <= MIXED_MIN; i++)
-		pieces += item_pieces(&owned[i].item);
-	if (n <= limit && pieces > MIXED_MIN)
-		return union_add_large(all, owned, n);
+	for (i = 0; i < n && pieces <= FLAT_MAX; i++)
+		pieces += item_pieces(&owned[i].item) < FLAT_MAX ? item_pieces(&owned[i].item)
+								 : FLAT_MAX + 1;
+	if (n <= limit && pieces > MIXED_MIN) {
+		rc = union_add_large(all, owned, n);
+		if (rc != -EOVERFLOW || pieces > FLAT_MAX - *flat)
+			return rc;
+	}
 	return union_flatten(all, owned, n, flat);
 }
 

@@ -104,27 +104,47 @@ static struct dd_start *start_encode(struct ddio_op *op, size_t *len)
 	return start;
 }
 
-/* Checks that every node knows what is asked of it.  A lane that was lost meanwhile cannot be asked. */
-static int nodes_able(const struct ddio_op *op, struct error *error)
+/* Returns the features that the transfer needs, of nodes. */
+static uint64_t start_needs(const struct ddio_op *op)
 {
-	const struct dd *dd = op->priv;
 	uint64_t need = 0;
-	uint32_t i;
 
 	if (op->clipped)
 		need |= DDIO_FEATURE_SHORT;
 	if (ddio_map_overlaps(op->whole))
 		need |= DDIO_FEATURE_OVERLAP;
+	if (op->part_kind == DDIO_PART_VIEW)
+		need |= DDIO_FEATURE_VIEW;
+	return need;
+}
+
+/* Says what needs these features. */
+static const char *need_name(uint64_t need)
+{
+	if (need & DDIO_FEATURE_VIEW)
+		return "views of";
+	if (need & DDIO_FEATURE_SHORT)
+		return "a read that reaches beyond the end of";
+	return "bytes that are named more than once of";
+}
+
+/* Checks that every node knows what is asked of it.  A lane that was lost meanwhile cannot be asked. */
+static int nodes_able(const struct ddio_op *op, struct error *error)
+{
+	const struct dd *dd = op->priv;
+	uint64_t need = start_needs(op), lacks;
+	uint32_t i;
+
 	for (i = 0; i < dd->nnodes; i++) {
 		struct lane *lane = dd->lanes[i].lane;
 
-		if (lane->state != LANE_READY || !(need & ~ddio_conn_features(lane->conn)))
+		if (lane->state != LANE_READY)
+			continue;
+		lacks = need & ~ddio_conn_features(lane->conn);
+		if (!lacks)
 			continue;
 		error_status(error, DDIO_ST_UNSUPPORTED, "node %s (%s) is too old for %s %s",
-			     LANE_NAMES(lane),
-			     op->clipped ? "a read that reaches beyond the end of"
-					 : "bytes that are named more than once of",
-			     op->file->rec.name);
+			     LANE_NAMES(lane), need_name(lacks), op->file->rec.name);
 		return error->err;
 	}
 	return 0;

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Views in collectives: of different members, beyond the end, over one another, large, and at old nodes. */
+#include "cp/node/lane.h"
+#include "conn/conn_priv.h"
+#include "tests/unit/cp/cp_world.h"
+
+#define PROCS 3
+
+static const uint32_t methods[] = { DDIO_METHOD_TC, DDIO_METHOD_2P, DDIO_METHOD_DD,
+				    DDIO_METHOD_DDS };
+
+/* Records of 24 bytes, of which a view has 4 and the last 12. */
+static const struct ddio_tree_node node[] = {
+	{ .kind = DDIO_TREE_LEAF, .n = 4 },
+	{ .kind = DDIO_TREE_LEAF, .n = 12 },
+	{ .kind = DDIO_TREE_SEQUENCE, .n = 2 },
+};
+static const struct ddio_tree_child child[] = { { 0, 0 }, { 12, 1 } };
+static const struct ddio_tree tree = { 3, node, 2, child };
+
+#define RECORD 24
+#define WANTED 16
+
+/* Where byte @i of a view from offset 0 lies, if tiles are @extent apart. */
+static uint64_t place(uint64_t extent, uint64_t i)
+{
+	uint64_t rest = i % WANTED;
+
+	return i / WANTED * extent + (rest < 4 ? rest : 8 + rest);
+}
+
+struct call {
+	struct ddio_view view;
+	struct ddio_part part;
+	struct ddio_report report;
+	struct ddio_transfer t;
+};
+
+static void call_init(struct call *c, uint8_t *buf, uint64_t offset, uint64_t extent, uint64_t len)
+{
+	memset(c, 0, sizeof(*c));
+	c->view = (struct ddio_view){ &tree, offset, extent, 0, len };
+	c->part = (struct ddio_part){ .kind = DDIO_PART_VIEW, .n = 1, .view = &c->view };
+	c->report.struct_size = sizeof(c->report);
+	c->t = (struct ddio_transfer){
+		.struct_size = sizeof(c->t), .part = &c->part, .buf = buf, .report = &c->report
+	};
+}
+
+/* Every third record each; a whole file of 3 x 1000 records by each method. */
+static void records(struct cp_proc *p)
+{
+	uint64_t len = 1000 * WANTED, i, m, bad = 0;
+	struct ddio_group *g = cp_group(p);
+	uint8_t *buf = malloc(len);
+	struct ddio_file *f = NULL;
+	uint8_t got;
+	struct call c;
+
+	CP_OK(p, ddio_open_all(g, "f", DDIO_CREATE, NULL, &f));
+	call_init(&c, buf, RECORD * p->rank, RECORD * PROCS, len);
+	for (m = 0; m < 4; m++) {
+		c.t.method = methods[m];
+		for (i = 0; i < len; i++)
+			buf[i] = cp_byte(m, RECORD * p->rank + place(RECORD * PROCS, i));
+		CP_OK(p, ddio_write_all(f, g, &c.t));
+		memset(buf, 0, len);
+		CP_OK(p, ddio_read_all(f, g, &c.t));
+		for (i = 0; i < len; i++)
+			bad += buf[i] != cp_byte(m, RECORD * p->rank + place(RECORD * PROCS, i));
+		CU_ASSERT_EQUAL(c.report.bytes_share, len);
+	}
+	CU_ASSERT_EQUAL(ddio_pread(f, &got, 1, 8), 1); /* in a hole */
+	CU_ASSERT(!got && !bad);
+	ddio_close(f);
+	ddio_group_free(g);
+	free(buf);
+}
+
+/* A view that reaches beyond the end gets what is there. */
+static void beyond(struct cp_proc *p)
+{
+	uint64_t len = 100 * WANTED, i, m, size = 1234, want = 0;
+	struct ddio_group *g = cp_group(p);
+	uint8_t *buf = malloc(len), *whole = calloc(1, size);
+	struct ddio_file *f = NULL;
+	struct call c;
+
+	CP_OK(p, ddio_open_all(g, "f", DDIO_CREATE, NULL, &f));
+	for (i = 0; i < size; i++)
+		whole[i] = cp_byte(1, i);
+	if (!p->rank)
+		CU_ASSERT_EQUAL(ddio_pwrite(f, whole, size, 0), (ssize_t)size);
+	CP_OK(p, ddio_group_barrier(g));
+	for (i = 0; i < len; i++)
+		want += RECORD * p->rank + place(RECORD * PROCS, i) < size;
+	for (m = 0; m < 4; m++) {
+		call_init(&c, buf, RECORD * p->rank, RECORD * PROCS, len);
+		c.t.method = methods[m];
+		c.t.flags = DDIO_XFER_SHORT;
+		CP_OK(p, ddio_read_all(f, g, &c.t));
+		CU_ASSERT_EQUAL(c.report.bytes_moved, want);
+		for (i = 0; i < want; i++)
+			if (buf[i] != cp_byte(1, RECORD * p->rank + place(RECORD * PROCS, i)))
+				break;
+		CU_ASSERT_EQUAL(i, want);
+	}
+	ddio_close(f);
+	ddio_group_free(g);
+	free(whole);
+	free(buf);
+}
+
+/* All members write the same records, of which the lowest rank's stay. */
+static void over(struct cp_proc *p)
+{
+	uint64_t len = 50 * WANTED, i, m, bad = 0;
+	struct ddio_group *g = cp_group(p);
+	uint8_t *buf = malloc(len);
+	struct ddio_file *f = NULL;
+	struct call c;
+
+	CP_OK(p, ddio_open_all(g, "f", DDIO_CREATE, NULL, &f));
+	call_init(&c, buf, 0, RECORD, len);
+	CU_ASSERT_EQUAL(ddio_write_all(f, g, &c.t), -EBADSLT);
+	c.t.flags = DDIO_XFER_OVERLAP;
+	for (m = 0; m < 4; m++) {
+		c.t.method = methods[m];
+		memset(buf, (int)(16 * m + p->rank + 1), len);
+		CP_OK(p, ddio_write_all(f, g, &c.t));
+		CP_OK(p, ddio_read_all(f, g, &c.t));
+		for (i = 0; i < len; i++)
+			bad += buf[i] != 16 * m + 1;
+	}
+	CU_ASSERT_EQUAL(bad, 0);
+	ddio_close(f);
+	ddio_group_free(g);
+	free(buf);
+}
+
+/* What is wrong is refused on all members, and the group goes on. */
+static void refused(struct cp_proc *p)
+{
+	struct ddio_group *g = cp_group(p);
+	uint8_t buf[WANTED] = { 0 };
+	struct ddio_file *f = NULL;
+	struct ddio_extent e = { 8 * p->rank, 8 };
+	struct call c;
+	uint32_t i;
+
+	CP_OK(p, ddio_open_all(g, "f", DDIO_CREATE, NULL, &f));
+	call_init(&c, buf, RECORD * p->rank, RECORD, WANTED);
+	CP_OK(p, ddio_write_all(f, g, &c.t));
+	c.view.tree = p->rank ? &tree : NULL;
+	CU_ASSERT_EQUAL(cp_note(p, ddio_write_all(f, g, &c.t)), -EINVAL);
+	CU_ASSERT_PTR_NOT_NULL(strstr(p->text, "rank 0"));
+	c.view.tree = &tree;
+	if (!p->rank)
+		c.part = (struct ddio_part){ .kind = DDIO_PART_LIST, .n = 1, .list = &e };
+	CU_ASSERT_EQUAL(cp_note(p, ddio_write_all(f, g, &c.t)), -EBADE);
+	CU_ASSERT_PTR_NOT_NULL(strstr(p->text, "gives a list"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(p->text, "views"));
+	call_init(&c, buf, RECORD * p->rank, RECORD, WANTED);
+	for (i = 0; i < p->w->p.nodes; i++)
+		p->session->nodes[i].lanes[0]->conn->features &= ~DDIO_FEATURE_VIEW;
+	CU_ASSERT_EQUAL(cp_note(p, ddio_read_all(f, g, &c.t)), -EOPNOTSUPP);
+	CU_ASSERT_PTR_NOT_NULL(strstr(p->text, "too old for views"));
+	c.t.method = DDIO_METHOD_TC; /* asks nodes for bytes only */
+	CP_OK(p, ddio_read_all(f, g, &c.t));
+	ddio_close(f);
+	ddio_group_free(g);
+}
+
+static void run(void (*body)(struct cp_proc *p))
+{
+	struct cp_world w;
+
+	cp_world_begin(&w, &(struct cp_params){ .procs = PROCS, .nodes = 2, .disks = 4 });
+	CU_ASSERT_EQUAL(cp_run(&w, body, NULL), 0);
+	cp_world_end(&w);
+}
+
+static void test_records(void)
+{
+	run(records);
+}
+
+static void test_beyond(void)
+{
+	run(beyond);
+}
+
+static void test_over(void)
+{
+	run(over);
+}
+
+static void test_refused(void)
+{
+	run(refused);
+}
+
+int main(void)
+{
+	static const struct ut_case cases[] = {
+		{ "interleaved records", test_records },
+		{ "beyond the end", test_beyond },
+		{ "over one another", test_over },
+		{ "refused", test_refused },
+		{ NULL, NULL },
+	};
+	static const struct ut_suite suites[] = { { "views", cases } };
+
+	return ut_run("test_cp_view", suites, 1);
+}
