@@ -204,6 +204,12 @@ static void xfer_describe(struct faults_cp *cp, uint32_t k, struct ddio_transfer
 		part->list = x->part.list[cp->rank];
 		part->n = x->part.nlist[cp->rank];
 	}
+	if (cp->f->conf.viewed) {
+		faults_view_make(&cp->view[k], cp->cells[k], cp->ncells[k]);
+		*part = (struct ddio_part){ .kind = DDIO_PART_VIEW,
+					    .n = 1,
+					    .view = &cp->view[k].view };
+	}
 	*t = (struct ddio_transfer){ .struct_size = sizeof(*t),
 				     .part = part,
 				     .buf = cp->buf[k],

@@ -7,6 +7,7 @@
  *   faults.c    runs one seed
  *   plan.c      what the cluster is like, and what its processes do, round by round
  *   part.c      which cells of a file belong to which process
+ *   view.c      the same cells as a view
  *   cp.c        a compute process: its calls, and what they returned
  *   round.c     what a round's calls must have returned, by the model
  *   fate.c      what breaks, and when it is mended

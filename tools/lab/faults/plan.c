@@ -70,6 +70,7 @@ void faults_conf_make(struct faults *f)
 		c->kinds = 1u << FAULTS_POWER;
 	c->most = faults_pick(&f->rng, 1, 20);
 	c->gap_ns = faults_scale(&f->rng, 20000, 100 * FAULTS_MS);
+	c->viewed = f->spec.seed % 16 >= 14;
 	c->lax = f->spec.seed % 4 == 0 || f->spec.seed % 4 == 3;
 }
 

@@ -507,6 +507,7 @@ void faults_round_free(struct faults *f)
 		for (k = 0; k < 2; k++) {
 			free(f->cp[r].cells[k]);
 			free(f->cp[r].buf[k]);
+			faults_view_free(&f->cp[r].view[k]);
 			f->cp[r].cells[k] = NULL;
 			f->cp[r].buf[k] = NULL;
 			f->cp[r].ncells[k] = 0;

@@ -107,13 +107,14 @@ struct faults_result {
  * @most: of them
  * @lax: some transfers have flags that allow what is refused without: DDIO_XFER_SHORT, DDIO_XFER_OVERLAP;
  *	and groups are patient.  Follows from the seed, so that the other seeds mean what they meant before.
+ * @viewed: transfers are described by views; follows from the seed, too
  */
 struct faults_conf {
 	uint32_t iops, disks, cps, files, rounds;
 	uint32_t node[FAULTS_DISKS]; /* of each disk */
 	uint32_t block, cache, buffers, reactors;
 	uint64_t disk_size;
-	bool emulated, cscan, lax;
+	bool emulated, cscan, lax, viewed;
 	uint64_t disk_delay_us, offload_ns;
 	uint32_t kinds, most;
 	uint64_t gap_ns;
@@ -203,6 +204,12 @@ struct faults_part {
 	uint32_t nlist[FAULTS_CPS];
 };
 
+/* Cells as a view, and its tree. */
+struct faults_view {
+	struct ddio_tree tree;
+	struct ddio_view view;
+};
+
 /* One transfer of a round. */
 struct faults_xfer {
 	uint32_t file;
@@ -273,6 +280,7 @@ struct faults_cp {
 	uint32_t *cells[2];
 	uint32_t ncells[2];
 	uint64_t *buf[2];
+	struct faults_view view[2];
 	uint64_t end_least[2], end_most[2];
 	uint64_t size; /* as fstat says */
 	struct faults_due due[FAULTS_FILES];
@@ -322,6 +330,9 @@ void faults_part_overlap(struct faults *f, struct faults_part *part, uint32_t fi
 			 uint32_t cells);
 /* Fills @cells, which has room for FAULTS_TWICE times the cells of a file.  Return: how many. */
 uint32_t faults_part_cells(const struct faults_part *part, uint32_t rank, uint32_t *cells);
+/* view.c: describes the cells, in their order; frees what was described before. */
+void faults_view_make(struct faults_view *view, const uint32_t *cells, uint32_t n);
+void faults_view_free(struct faults_view *view);
 /* cp.c */
 void faults_cp_round(struct faults_cp *cp);
 void faults_cp_end(struct faults_cp *cp);
