@@ -13,7 +13,7 @@
 # "# timeout: SECONDS" in a script's head, else 300, is more than an idle machine needs.  $DDIO_PATIENCE times
 # as long is waited (tests/patience.sh), so that only what hangs fails.
 #
-# As many tests as there are processors run at a time, and one more where no virtual machine runs beside them,
+# As many tests as there are processors run at a time, and two more where no virtual machine runs beside them,
 # the longest first, as the bounds tell.  A cluster
 # takes free ports, and what else connects at that moment could meet it: so cluster tests have a network
 # namespace each, and where there are none they run one at a time, at the end.
@@ -217,9 +217,9 @@ machines() {
 		mkdir "$log/taken.$i" 2>/dev/null && run_one "${vms[i]}"
 	done
 }
-# Tests wait, too; a machine beside them has that time, else one test more.
+# Tests wait, too; a machine beside them has that time, else two tests more.
 jobs=$(nproc)
-[ ${#vms[@]} -gt 0 ] || jobs=$((jobs + 1))
+[ ${#vms[@]} -gt 0 ] || jobs=$((jobs + 2))
 if [ ${#vms[@]} -gt 0 ]; then
 	(renice -n 5 $BASHPID >/dev/null; machines) &
 fi

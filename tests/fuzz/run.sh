@@ -22,7 +22,7 @@ if [ -d "tests/fuzz/regress/$name" ]; then
 fi
 seed=${DDIO_SEED:-1}
 runs=60000
-[ "$name" = fuzz_server ] && runs=6000
+[ "$name" = fuzz_server ] && runs=3000
 echo "$name: seed $seed"
 "$bin" -seed="$seed" -runs="${FUZZ_RUNS:-$runs}" -max_len=8192 -timeout=$((20 * DDIO_PATIENCE)) -rss_limit_mb=2048 \
 	-artifact_prefix="$dir/" -print_final_stats=1 "$dir/corpus" || {
