@@ -126,8 +126,8 @@ listed_new() {
 	for i in $(seq 1 200); do head -c $((i * 500)) /dev/zero >"$dir/a/new/$i" && echo more >>"$dir/a/new/$i" || return 1; done
 	before=$(all_requests)
 	blocks=$(ls -ls "$dir/b/new" | awk 'NR > 1 { n += $1 } END { print n }')
-	[ $(($(all_requests) - before)) -lt 100 ] && [ "$blocks" = $(du --apparent-size -B 32K "$dir/b/new"/* |
-		awk '{ n += $1 * 32 } END { print n }') ]
+	[ $(($(all_requests) - before)) -lt 100 ] &&
+		[ "$blocks" = "$(du --apparent-size -B 32K "$dir/b/new"/* | awk '{ n += $1 * 32 } END { print n }')" ]
 }
 check "a long listing of new files counts no blocks" listed_new
 # now FORMAT FILE: what is so now, not what was so a second ago

@@ -74,8 +74,9 @@ static bool end_is_locked(const struct server_request *req, uint64_t ino)
 					.end = UINT64_MAX,
 					.type = DDIO_FS_LOCK_READ,
 					.flock = true };
+	struct file_lock held;
 
-	return locks_test(&req->reactor->iop->locks, ino | DDIO_FS_LOCK_END, &want) != NULL;
+	return locks_test(&req->reactor->iop->locks, ino | DDIO_FS_LOCK_END, &want, &held);
 }
 
 int serve_fs_append(struct server_request *req, const void *payload)

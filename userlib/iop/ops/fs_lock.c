@@ -27,23 +27,21 @@ static struct file_lock lock_of(const struct server_request *req, const struct d
 int serve_fs_lock_test(struct server_request *req, const void *payload)
 {
 	struct ddio_msg_fs_lock x;
-	const struct file_lock *held;
-	struct file_lock want;
+	struct file_lock want, held;
 
 	FS_DECODE(req, payload, fs_lock, &x, "number, type or range");
 	if (!fs_need_mount(req))
 		return 0;
 	want = lock_of(req, &x);
-	held = locks_test(locks_of(req), x.ino, &want);
-	x.type = DDIO_FS_LOCK_NONE;
 	x.flags &= DDIO_FS_LOCK_FLOCK;
-	if (held) {
-		x.type = held->type;
-		x.start = held->start;
-		x.end = held->end;
-		x.owner = held->owner;
-		x.pid = held->pid;
-		if (held->mount != want.mount)
+	x.type = DDIO_FS_LOCK_NONE;
+	if (locks_test(locks_of(req), x.ino, &want, &held)) {
+		x.type = held.type;
+		x.start = held.start;
+		x.end = held.end;
+		x.owner = held.owner;
+		x.pid = held.pid;
+		if (held.mount != want.mount)
 			x.flags |= DDIO_FS_LOCK_OTHER;
 	}
 	FS_REPLY(req, fs_lock, &x, false);

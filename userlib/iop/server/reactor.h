@@ -9,7 +9,7 @@
 #include "conn/conn.h"
 #include "iop/bound/bound.h"
 #include "iop/cache/cache.h"
-#include "iop/ns/locks.h"
+#include "iop/lock/locks.h"
 #include "iop/store/store.h"
 
 /* Between two looks at something that does not report its end. */

@@ -3,8 +3,8 @@
  * Locks of fcntl(2) and flock(2) across mounts.  Independent of messages: a waiter is told by a callback.
  * The two kinds do not conflict with each other.
  */
-#ifndef DDIO_FS_LOCK_H
-#define DDIO_FS_LOCK_H
+#ifndef DDIO_LOCKS_H
+#define DDIO_LOCKS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,12 +15,11 @@
 
 /**
  * struct file_lock - a lock that is held or wanted
- * @mount, @owner: together its owner
+ * @mount, @owner: together with @flock its owner
  * @type: enum ddio_fs_lock_type
  * @end: the last byte
  */
 struct file_lock {
-	struct ddio_list link;
 	const void *mount;
 	uint64_t owner;
 	uint64_t start, end;
@@ -53,28 +52,31 @@ struct lock_wait {
 
 /**
  * struct locks - all locks
- * @files: struct lock_file by inode
+ * @files: struct lock_file by inode; @holders: struct lock_owner by owner and inode; @shares: struct lock_share by mount
+ *	and inode
  * @waits: struct lock_wait, in the order in which they came; @nwaits: how many; @owners: by owner
  * @mounts: struct lock_mount; @bounds: what one of them may have, the reactor's or @own
  * @seen: number of the last search for a deadlock
+ * @looked: locks that were looked at for others that were wanted
  * @held: new locks wait; those taken before a restart and reported again do not
  */
 struct locks {
-	struct ddio_hash files;
+	struct ddio_hash files, holders, shares;
 	struct ddio_list waits;
 	struct ddio_hash owners, mounts;
 	struct bounds *bounds, own;
 	uint32_t nwaits;
 	uint32_t seen;
+	uint64_t looked;
 	bool held;
 };
 
 void locks_init(struct locks *locks);
 /* Nobody may be waiting. */
 void locks_free(struct locks *locks);
-/* Returns the lock that conflicts with @want and begins first in the file, or NULL. */
-const struct file_lock *locks_test(const struct locks *locks, uint64_t ino,
-				   const struct file_lock *want);
+/* Returns true if a lock conflicts with @want, and in @first the one that begins first in the file. */
+bool locks_test(struct locks *locks, uint64_t ino, const struct file_lock *want,
+		struct file_lock *first);
 /**
  * locks_set - take, change or give back a lock
  * @again: it was held before a restart
@@ -96,4 +98,4 @@ void locks_stop(struct locks *locks, int err);
 /* The locks of before the restart are known: new locks need not wait any longer. */
 void locks_settle(struct locks *locks);
 
-#endif /* DDIO_FS_LOCK_H */
+#endif /* DDIO_LOCKS_H */

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "base/rand.h"
-#include "iop/ns/locks.h"
+#include "iop/lock/locks.h"
 #include "tests/unit/lib/ut.h"
 
 enum { OWNERS = 4, BYTES = 24, FILES = 2, STEPS = 20000 };
@@ -48,6 +48,7 @@ static bool model_free(const struct lock_model *m, uint32_t file, const struct f
 static void compare(struct locks *locks, const struct lock_model *m)
 {
 	uint32_t kind, file, b, type, bad = 0;
+	struct file_lock first;
 
 	/* a stranger meets what the model has */
 	for (kind = 0; kind < 2; kind++) {
@@ -56,7 +57,7 @@ static void compare(struct locks *locks, const struct lock_model *m)
 				for (type = 1; type < 3; type++) {
 					struct file_lock l = lock_of(99, b, b, type, kind);
 
-					bad += !locks_test(locks, file + 1, &l) !=
+					bad += locks_test(locks, file + 1, &l, &first) ==
 					       model_free(m, file, &l, OWNERS);
 				}
 			}
@@ -70,7 +71,6 @@ static void test_lowest(void)
 {
 	static const uint64_t starts[] = { 40, 10, 60, 20, 0, 50, 30 };
 	struct file_lock want = lock_of(99, 5, UINT64_MAX, DDIO_FS_LOCK_WRITE, false), l;
-	const struct file_lock *held;
 	struct locks locks;
 	uint32_t i;
 
@@ -80,13 +80,12 @@ static void test_lowest(void)
 		CU_ASSERT_EQUAL(locks_set(&locks, 1, &l, false, NULL), 0);
 	}
 	for (i = 1; i < 7; i++) {
-		held = locks_test(&locks, 1, &want);
-		CU_ASSERT_EQUAL_FATAL(held ? held->start : 0, 10 * i);
-		l = *held;
+		CU_ASSERT_FATAL(locks_test(&locks, 1, &want, &l));
+		CU_ASSERT_EQUAL_FATAL(l.start, 10 * i);
 		l.type = DDIO_FS_LOCK_NONE;
 		CU_ASSERT_EQUAL(locks_set(&locks, 1, &l, false, NULL), 0);
 	}
-	CU_ASSERT_PTR_NULL(locks_test(&locks, 1, &want));
+	CU_ASSERT(!locks_test(&locks, 1, &want, &l));
 	locks_drop_mount(&locks, &mounts[0], -EIO);
 	locks_drop_mount(&locks, &mounts[1], -EIO);
 	locks_free(&locks);
@@ -396,16 +395,65 @@ static void test_crowd(void)
 	locks_free(&locks);
 }
 
+/* Returns at how many locks of others one more change of one of them has looked. */
+static uint64_t looks(struct locks *locks, uint32_t owner, uint64_t byte, uint32_t type)
+{
+	struct file_lock want = link_lock(owner);
+	uint64_t before = locks->looked;
+
+	want.start = want.end = byte;
+	want.type = type;
+	CU_ASSERT_EQUAL(locks_set(locks, 1, &want, false, NULL), 0);
+	return locks->looked - before;
+}
+
+/* However many locks a file has, a request looks at few of them, and so does each that waits when one is given back. */
+static void test_many(void)
+{
+	enum { MANY = 3000, WAITS = 200, FEW = 100 };
+	struct lock_wait waits[WAITS + 1];
+	struct file_lock want;
+	uint32_t i, woken = 0;
+	struct locks locks;
+	uint64_t most = 0;
+
+	locks_init(&locks);
+	for (i = 0; i < MANY; i++) {
+		uint64_t n = looks(&locks, i % 16, 2 * i,
+				   i % 3 ? DDIO_FS_LOCK_READ : DDIO_FS_LOCK_WRITE);
+
+		most = n > most ? n : most;
+	}
+	CU_ASSERT(most < FEW);
+	for (i = 0; i < WAITS; i++) {
+		want = link_lock(100 + i);
+		waits[i] = (struct lock_wait){ .id = i, .done = counted, .arg = &woken };
+		CU_ASSERT_EQUAL(locks_set(&locks, 1, &want, false, &waits[i]), -EINPROGRESS);
+	}
+	/* An owner that has most of them itself, and waits for one byte of somebody else's. */
+	for (i = 0; i < MANY; i++)
+		looks(&locks, 16, 2 * MANY + 2 * i, DDIO_FS_LOCK_READ);
+	looks(&locks, 32, 4 * MANY, DDIO_FS_LOCK_READ);
+	want = link_lock(16);
+	want.start = 2 * MANY;
+	waits[WAITS] = (struct lock_wait){ .id = 1, .done = counted, .arg = &woken };
+	CU_ASSERT_EQUAL(locks_set(&locks, 1, &want, false, &waits[WAITS]), -EINPROGRESS);
+	CU_ASSERT(looks(&locks, 0, 0, DDIO_FS_LOCK_NONE) < (WAITS + 1) * FEW);
+	CU_ASSERT_EQUAL(woken, 0);
+	looks(&locks, 32, 4 * MANY, DDIO_FS_LOCK_NONE);
+	CU_ASSERT_EQUAL(woken, 1);
+	for (i = 0; i < CHAIN_MOUNTS; i++)
+		locks_drop_mount(&locks, &crowd[i], -ESTALE);
+	CU_ASSERT_EQUAL(locks.files.n + locks.holders.n + locks.shares.n + locks.mounts.n, 0);
+	locks_free(&locks);
+}
+
 static const struct ut_case cases[] = {
-	{ "against a model", test_model },
-	{ "the lowest", test_lowest },
-	{ "waiting", test_wait },
-	{ "circles", test_circles },
-	{ "after a restart", test_held },
-	{ "bounds", test_bounds },
-	{ "a long chain", test_chain },
-	{ "a crowd", test_crowd },
-	{ .name = NULL },
+	{ "against a model", test_model }, { "the lowest", test_lowest },
+	{ "waiting", test_wait },	   { "circles", test_circles },
+	{ "after a restart", test_held },  { "bounds", test_bounds },
+	{ "a long chain", test_chain },	   { "a crowd", test_crowd },
+	{ "many locks", test_many },	   { .name = NULL },
 };
 
 int main(void)
