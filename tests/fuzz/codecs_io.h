@@ -197,6 +197,22 @@ static inline void gen_attach(struct rnd *r, struct ddio_msg_attach *x)
 	x->handle = (uint32_t)rnd_u64(r);
 }
 
+/* The first family has many members, each other one. */
+static inline void gen_family(struct rnd *r, struct ddio_msg_coll_start *x)
+{
+	struct ddio_family *family = &x->family[0];
+	uint32_t i, n = 1;
+
+	family->nlevels = (uint32_t)rnd_below(r, DDIO_FAMILY_LEVELS + 1);
+	for (i = 0; i < family->nlevels; i++) {
+		family->level[i].count = 2 + (uint32_t)rnd_below(r, 5);
+		family->level[i].offset = rnd_u64(r);
+		family->level[i].skip = rnd_u64(r);
+		n *= family->level[i].count;
+	}
+	x->nprocs = n + x->nparts - 1;
+}
+
 static inline void gen_coll_start(struct rnd *r, struct ddio_msg_coll_start *x)
 {
 	uint32_t kind = 1 + (uint32_t)rnd_below(r, DDIO_PART_VIEW), i;
@@ -204,6 +220,8 @@ static inline void gen_coll_start(struct rnd *r, struct ddio_msg_coll_start *x)
 	rnd_bytes(r, x->group, sizeof(x->group));
 	x->op = 1 + rnd_u64(r) / 2;
 	x->flags = (uint32_t)rnd_below(r, 2 * DDIO_COLL_OVERLAP);
+	if (kind == DDIO_PART_VIEW && rnd_below(r, 2))
+		x->flags |= DDIO_COLL_FAMILIES;
 	if (x->flags & DDIO_COLL_WRITE)
 		x->flags &= ~DDIO_COLL_SHORT;
 	x->buffers = (uint32_t)rnd_u64(r);
@@ -212,6 +230,10 @@ static inline void gen_coll_start(struct rnd *r, struct ddio_msg_coll_start *x)
 	gen_record(r, &x->file);
 	x->nprocs = 1 + (uint32_t)rnd_below(r, kind == DDIO_PART_ARRAY ? DDIO_MAX_MEMBERS : 10);
 	x->nparts = kind == DDIO_PART_ARRAY ? 1 : x->nprocs;
+	if (x->flags & DDIO_COLL_FAMILIES) {
+		x->family = rnd_array(x->nparts, sizeof(*x->family));
+		gen_family(r, x);
+	}
 	x->parts = rnd_array(x->nparts, sizeof(*x->parts));
 	if (kind == DDIO_PART_ARRAY) {
 		gen_array(r, &x->array);
@@ -221,6 +243,10 @@ static inline void gen_coll_start(struct rnd *r, struct ddio_msg_coll_start *x)
 	}
 	for (i = 0; i < x->nparts; i++)
 		gen_part(r, &x->parts[i], kind);
+	if (x->family && x->parts[0].n > 1) { /* then it has one member */
+		x->family[0].nlevels = 0;
+		x->nprocs = x->nparts;
+	}
 }
 
 static inline void gen_coll_data(struct rnd *r, struct ddio_msg_coll_data *x)

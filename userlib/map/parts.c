@@ -18,7 +18,7 @@
  * @twice: it names a byte twice
  * @again, @nagain: see struct map_share
  * @flat: pieces flattened by the map so far
- * @views: for a part of views
+ * @views: for parts of views; the members share it, and the forms of their trees
  */
 struct build {
 	struct items items;
@@ -31,7 +31,7 @@ struct build {
 	struct map_again *again;
 	uint64_t nagain;
 	uint64_t *flat;
-	struct view_reader views;
+	struct view_reader *views;
 	const char **why;
 };
 
@@ -79,7 +79,7 @@ static int nest_entry(const struct ddio_part *part, uint64_t i, uint32_t rules, 
 /* Reads a view: into a nest, if it is one. */
 static int view_entry(struct build *b, const struct ddio_view *view, struct part_entry *entry)
 {
-	int rc = view_read(&b->views, view, &entry->tree, &entry->lo, &entry->hi, b->why);
+	int rc = view_read(b->views, view, &entry->tree, &entry->lo, &entry->hi, b->why);
 
 	if (rc)
 		return rc;
@@ -318,9 +318,10 @@ void share_finish(struct map_share *share)
 }
 
 static int share_init(struct parts *parts, uint32_t proc, const struct ddio_part *part,
-		      uint32_t rules, uint64_t *flat, const char **why)
+		      const struct build *blank)
 {
-	struct build b = { .sorted = true, .rules = rules, .flat = flat, .why = why };
+	struct build b = *blank;
+	const char **why = b.why;
 	struct map_share *share = &parts->share[proc];
 	int rc = part_check(part, why);
 
@@ -331,7 +332,6 @@ static int share_init(struct parts *parts, uint32_t proc, const struct ddio_part
 		rc = build_flatten(&b, part);
 	}
 	free(b.scraps.scrap);
-	view_reader_end(&b.views);
 	if (rc) {
 		items_free(&b.items);
 		free(b.again);
@@ -385,10 +385,14 @@ int parts_unite(struct parts *parts, uint64_t flat, const char **why)
 int parts_init(struct parts *parts, const struct ddio_part *part, uint32_t nprocs, uint32_t rules,
 	       const char **why)
 {
-	uint32_t kind = 0;
+	struct view_reader views = { 0 };
 	uint64_t flat = 0;
+	const struct build blank = {
+		.sorted = true, .rules = rules, .flat = &flat, .views = &views, .why = why
+	};
+	uint32_t kind = 0;
 	uint32_t p;
-	int rc;
+	int rc = 0;
 
 	memset(parts, 0, sizeof(*parts));
 	if (!part || !nprocs)
@@ -397,21 +401,18 @@ int parts_init(struct parts *parts, const struct ddio_part *part, uint32_t nproc
 	if (!parts->share)
 		return -ENOMEM;
 	parts->nprocs = nprocs;
-	for (p = 0; p < nprocs; p++) {
-		rc = share_init(parts, p, &part[p], rules, &flat, why);
+	for (p = 0; p < nprocs && !rc; p++) {
+		rc = share_init(parts, p, &part[p], &blank);
 		if (!rc && part[p].n && kind && part[p].kind != kind)
 			rc = fail(why, "part.kind differs between processes", -EINVAL);
-		if (rc)
-			goto err_destroy;
 		if (part[p].n)
 			kind = part[p].kind;
 	}
-	rc = parts_unite(parts, flat, why);
+	view_reader_end(&views);
+	if (!rc)
+		rc = parts_unite(parts, flat, why);
 	if (rc)
-		goto err_destroy;
-	return 0;
-err_destroy:
-	parts_destroy(parts);
+		parts_destroy(parts);
 	return rc;
 }
 

@@ -35,6 +35,7 @@ static int part_tile(const struct ddio_view *view, struct tree_form *form, struc
 	uint64_t size = form->node[form->root.node].size;
 	uint64_t first = view->skip / size, skip = view->skip % size, shift, tiles;
 	int64_t origin;
+	int rc;
 
 	if (__builtin_mul_overflow(first, view->extent, &shift) || shift > INT64_MAX ||
 	    view->len > INT64_MAX || view->offset > INT64_MAX ||
@@ -46,10 +47,11 @@ static int part_tile(const struct ddio_view *view, struct tree_form *form, struc
 	part->form = form;
 	part->from = skip;
 	part->to = skip + view->len;
-	if (tree_form_repeat(form, &form->root, tiles, view->extent, &part->ref, why)) {
-		if (tiles > 1)
-			return fail(why, "view: its tiles span 2^62 bytes or more", -EOVERFLOW);
-	}
+	rc = tree_form_repeat(form, &form->root, tiles, view->extent, &part->ref, why);
+	if (rc == -EOVERFLOW)
+		return fail(why, "view: its tiles span 2^62 bytes or more", rc);
+	if (rc)
+		return rc;
 	if (__builtin_add_overflow((int64_t)part->ref.off, origin, (int64_t *)&part->ref.off))
 		return fail(why, "view: its last byte is beyond 2^63", -EOVERFLOW);
 	return 0;

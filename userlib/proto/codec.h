@@ -30,6 +30,9 @@ void code_record(struct ddio_coder *c, struct ddio_file_record *rec);
 /* A reader puts an array into @array; NULL: allocates it.  After an error @part must be freed. */
 void code_part(struct ddio_coder *c, struct ddio_part *part, struct ddio_array *array);
 
+/* Returns the members of a family; more than DDIO_MAX_MEMBERS: too many. */
+uint64_t family_size(const struct ddio_family *family);
+
 /* After an error @x must be freed. */
 void code_disk_ids(struct ddio_coder *c, struct ddio_msg_disk_ids *x);
 

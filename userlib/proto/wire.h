@@ -24,10 +24,12 @@
 	0x80ull /* the reply to FS_READDIR says which entries have no extended attributes */
 #define DDIO_FEATURE_DENSE 0x100ull /* FS_WROTE says whether a file without holes still has none */
 #define DDIO_FEATURE_VIEW 0x200ull  /* COLL_START: parts may be views */
+#define DDIO_FEATURE_FAMILY \
+	0x400ull /* COLL_START: members whose views differ by a shift are told once */
 #define DDIO_WIRE_FEATURES                                                                      \
 	(DDIO_FEATURE_BOUNDS | DDIO_FEATURE_IDENTITY | DDIO_FEATURE_LATER | DDIO_FEATURE_OWED | \
 	 DDIO_FEATURE_KEPT | DDIO_FEATURE_SHORT | DDIO_FEATURE_OVERLAP | DDIO_FEATURE_BARE |    \
-	 DDIO_FEATURE_DENSE | DDIO_FEATURE_VIEW)
+	 DDIO_FEATURE_DENSE | DDIO_FEATURE_VIEW | DDIO_FEATURE_FAMILY)
 /* Without them a connector is refused: it would read zeros from a disk that was replaced, or forgets. */
 #define DDIO_WIRE_NEEDED DDIO_FEATURE_IDENTITY
 

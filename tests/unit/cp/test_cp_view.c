@@ -51,6 +51,7 @@ static void call_init(struct call *c, uint8_t *buf, uint64_t offset, uint64_t ex
 static void records(struct cp_proc *p)
 {
 	uint64_t len = 1000 * WANTED, i, m, bad = 0;
+	bool old = p->w->arg;
 	struct ddio_group *g = cp_group(p);
 	uint8_t *buf = malloc(len);
 	struct ddio_file *f = NULL;
@@ -60,6 +61,8 @@ static void records(struct cp_proc *p)
 	CP_OK(p, ddio_open_all(g, "f", DDIO_CREATE, NULL, &f));
 	call_init(&c, buf, RECORD * p->rank, RECORD * PROCS, len);
 	for (m = 0; m < 4; m++) {
+		for (i = 0; old && m > 1 && i < p->w->p.nodes; i++) /* 2P has attached them */
+			p->session->nodes[i].lanes[0]->conn->features &= ~DDIO_FEATURE_FAMILY;
 		c.t.method = methods[m];
 		for (i = 0; i < len; i++)
 			buf[i] = cp_byte(m, RECORD * p->rank + place(RECORD * PROCS, i));
@@ -171,33 +174,34 @@ static void refused(struct cp_proc *p)
 	ddio_group_free(g);
 }
 
-static void run(void (*body)(struct cp_proc *p))
+static void run(void (*body)(struct cp_proc *p), void *arg)
 {
 	struct cp_world w;
 
 	cp_world_begin(&w, &(struct cp_params){ .procs = PROCS, .nodes = 2, .disks = 4 });
-	CU_ASSERT_EQUAL(cp_run(&w, body, NULL), 0);
+	CU_ASSERT_EQUAL(cp_run(&w, body, arg), 0);
 	cp_world_end(&w);
 }
 
 static void test_records(void)
 {
-	run(records);
+	run(records, NULL);
+	run(records, (void *)1); /* at nodes that know no families */
 }
 
 static void test_beyond(void)
 {
-	run(beyond);
+	run(beyond, NULL);
 }
 
 static void test_over(void)
 {
-	run(over);
+	run(over, NULL);
 }
 
 static void test_refused(void)
 {
-	run(refused);
+	run(refused, NULL);
 }
 
 int main(void)

@@ -280,6 +280,27 @@ static const struct ddio_msg_coll_start coll_start_lists = {
 	.nparts = 2,
 	.parts = (struct ddio_part *)two_parts,
 };
+static const struct ddio_family two_families[] = {
+	{ 2, 0, { { 2, 0, N64(1), N64(2) }, { 3, 0, N64(3), N64(4) } } },
+	{ 0 },
+};
+static const struct ddio_view one_view = { NULL, N64(1), N64(2), N64(3), 0 };
+static const struct ddio_part family_parts[] = {
+	{ .kind = DDIO_PART_VIEW, .n = 1, .view = &one_view },
+	{ .kind = DDIO_PART_VIEW, .n = 0 },
+};
+static const struct ddio_msg_coll_start coll_start_families = {
+	.group = BYTES16(1),
+	.op = N64(2),
+	.flags = DDIO_COLL_FAMILIES,
+	.nprocs = 7,
+	.file = { .ref = { .id = N64(6), .block = 8192 },
+		  .ndisks = 1,
+		  .disks = (uint32_t *)few_disks },
+	.nparts = 2,
+	.parts = (struct ddio_part *)family_parts,
+	.family = (struct ddio_family *)two_families,
+};
 static const struct ddio_msg_coll_data coll_data = {
 	.op = N64(1),
 	.block = 0x123456789abc2,

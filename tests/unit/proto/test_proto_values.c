@@ -279,7 +279,7 @@ static void test_coll_start(void)
 	x.op = 0;
 	CU_ASSERT_EQUAL(judge("coll_start", &x), -EINVAL);
 	x.op = 1;
-	x.flags = DDIO_COLL_OVERLAP << 1;
+	x.flags = DDIO_COLL_FAMILIES << 1;
 	CU_ASSERT_EQUAL(judge("coll_start", &x), -EPROTO);
 	x.flags = DDIO_COLL_SHORT;
 	CU_ASSERT_EQUAL(judge("coll_start", &x), 0);
@@ -302,6 +302,51 @@ static void test_coll_start(void)
 	p[2] = (struct ddio_part){ .kind = DDIO_PART_ARRAY, .array = &a };
 	CU_ASSERT_EQUAL(judge("coll_start", &x), -EINVAL);
 	x.nparts = 1; /* a list for one of three */
+	CU_ASSERT_EQUAL(judge("coll_start", &x), -EINVAL);
+}
+
+static void test_families(void)
+{
+	static uint32_t disks[DDIO_MAX_DISKS];
+	struct ddio_view v[2] = { { .offset = 1 }, { .offset = 2 } };
+	struct ddio_part p[2] = { { .kind = DDIO_PART_VIEW, .n = 1, .view = v },
+				  { .kind = DDIO_PART_VIEW } };
+	struct ddio_family family[2] = { { .nlevels = 1, .level = { { .count = 3 } } } };
+	struct ddio_msg_coll_start x = { .op = 1,
+					 .flags = DDIO_COLL_FAMILIES,
+					 .nprocs = 4,
+					 .file = good_record(disks, 2),
+					 .nparts = 2,
+					 .parts = p,
+					 .family = family };
+
+	CU_ASSERT_EQUAL(judge("coll_start", &x), 0);
+	p[0].n = 2; /* of a family only one */
+	CU_ASSERT_EQUAL(judge("coll_start", &x), -EINVAL);
+	p[0].n = 1;
+	p[1].kind = DDIO_PART_LIST;
+	CU_ASSERT_EQUAL(judge("coll_start", &x), -EINVAL);
+	p[1].kind = DDIO_PART_VIEW;
+	family[0].level[0].count = 4;
+	CU_ASSERT_EQUAL(judge("coll_start", &x), -EINVAL);
+	family[0].level[0].count = 2;
+	CU_ASSERT_EQUAL(judge("coll_start", &x), -EINVAL);
+	x.nprocs = 2;
+	family[0].level[0].count = 1;
+	CU_ASSERT_EQUAL(judge("coll_start", &x), -EINVAL);
+	family[0].nlevels = 0;
+	CU_ASSERT_EQUAL(judge("coll_start", &x), 0);
+	x.nparts = 0;
+	CU_ASSERT_EQUAL(judge("coll_start", &x), -EINVAL);
+	x.nparts = 2;
+	family[1].reserved = 1;
+	CU_ASSERT_EQUAL(judge("coll_start", &x), -EPROTO);
+	family[1].reserved = 0;
+	family[1].nlevels = 5;
+	CU_ASSERT_EQUAL(judge("coll_start", &x), -EINVAL);
+	family[1].nlevels = 4; /* 2^80 members */
+	for (x.nprocs = 0; x.nprocs < 4; x.nprocs++)
+		family[1].level[x.nprocs].count = DDIO_MAX_MEMBERS;
 	CU_ASSERT_EQUAL(judge("coll_start", &x), -EINVAL);
 }
 
@@ -373,6 +418,7 @@ static const struct ut_case value_cases[] = {
 	{ "NS_CREATE", test_create_values },
 	{ "objects", test_obj_values },
 	{ "parts", test_parts },
+	{ "families", test_families },
 	{ "COLL_START", test_coll_start },
 	{ "collective messages", test_coll_values },
 	{ "group messages", test_group_values },

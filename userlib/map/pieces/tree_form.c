@@ -62,6 +62,11 @@ static int node_add(struct tree_form *form, const struct tree_node *node, struct
 	uint64_t room = form->room ? 2 * form->room : 8;
 	struct tree_node *p;
 
+	/* Views of one tree often need the same node. */
+	if (form->nnodes && !memcmp(&form->node[form->nnodes - 1], node, sizeof(*node))) {
+		ref->node = form->nnodes - 1;
+		return 0;
+	}
 	if (form->nnodes == form->room) {
 		p = reallocarray(form->node, room, sizeof(*p));
 		if (!p)

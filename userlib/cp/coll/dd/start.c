@@ -71,6 +71,58 @@ static uint32_t start_flags(const struct ddio_op *op)
 	return flags;
 }
 
+/* Returns true if every node has the feature. */
+static bool nodes_have(const struct ddio_op *op, uint64_t feature)
+{
+	const struct dd *dd = op->priv;
+	uint32_t i;
+
+	for (i = 0; i < dd->nnodes; i++)
+		if (dd->lanes[i].lane->state == LANE_READY &&
+		    !(ddio_conn_features(dd->lanes[i].lane->conn) & feature))
+			return false;
+	return true;
+}
+
+/* Describes members whose views differ by a shift as families, if that is shorter and the nodes know it. */
+static void start_families(const struct ddio_op *op, struct ddio_msg_coll_start *msg)
+{
+	struct ddio_part *first;
+	struct ddio_family *family;
+	uint32_t n;
+
+	if (op->part_kind != DDIO_PART_VIEW || !nodes_have(op, DDIO_FEATURE_FAMILY))
+		return;
+	family = calloc(op->nparts, sizeof(*family));
+	first = calloc(op->nparts, sizeof(*first));
+	n = family && first ? ddio_families_find(op->parts, op->nparts, family, first) : UINT32_MAX;
+	if (n >= op->nparts) {
+		free(family);
+		free(first);
+		return;
+	}
+	msg->flags |= DDIO_COLL_FAMILIES;
+	msg->nparts = n;
+	msg->parts = first;
+	msg->family = family;
+}
+
+/* Encodes the message; NULL: without memory, or it is too long. */
+static struct dd_start *start_put_message(const struct ddio_msg_coll_start *msg, size_t *len)
+{
+	struct dd_start *start = NULL;
+	ssize_t n = ddio_put_coll_start(NULL, 0, msg);
+
+	if (n > 0 && n <= (ssize_t)DDIO_MAX_PAYLOAD)
+		start = malloc(sizeof(*start) + (size_t)n);
+	if (start) {
+		start->refs = 1;
+		ddio_put_coll_start(start->data, (size_t)n, msg);
+		*len = (size_t)n;
+	}
+	return start;
+}
+
 static struct dd_start *start_encode(struct ddio_op *op, size_t *len)
 {
 	struct ddio_msg_coll_start msg = { .op = op->turn.number,
@@ -82,8 +134,7 @@ static struct dd_start *start_encode(struct ddio_op *op, size_t *len)
 					   .nparts = op->nparts,
 					   .parts = op->parts };
 	struct ddio_part array = { 0 };
-	struct dd_start *start = NULL;
-	ssize_t n;
+	struct dd_start *start;
 
 	memcpy(msg.group, op->group->id, sizeof(msg.group));
 	if (op->part_kind == DDIO_PART_ARRAY) {
@@ -92,13 +143,11 @@ static struct dd_start *start_encode(struct ddio_op *op, size_t *len)
 		msg.nparts = 1;
 		msg.parts = &array;
 	}
-	n = ddio_put_coll_start(NULL, 0, &msg);
-	if (n > 0 && n <= (ssize_t)DDIO_MAX_PAYLOAD)
-		start = malloc(sizeof(*start) + (size_t)n);
-	if (start) {
-		start->refs = 1;
-		ddio_put_coll_start(start->data, (size_t)n, &msg);
-		*len = (size_t)n;
+	start_families(op, &msg);
+	start = start_put_message(&msg, len);
+	if (msg.family) {
+		free(msg.family);
+		free(msg.parts);
 	}
 	ddio_part_free(&array);
 	return start;
