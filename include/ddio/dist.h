@@ -136,7 +136,7 @@ enum ddio_tree_kind {
  * @n: bytes, repetitions, or entries; 0 is a node without bytes
  * @stride: of DDIO_TREE_REPEAT, else 0; may be negative, or 0: see struct ddio_view
  * @child: of DDIO_TREE_REPEAT a node, which comes before this one; of DDIO_TREE_SEQUENCE the first
- *	entry, where those of the sequences before end; else 0
+ *	entry, where those of the sequences before end (without entries: any number); else 0
  */
 struct ddio_tree_node {
 	uint32_t kind;
@@ -156,7 +156,7 @@ struct ddio_tree_child {
 	uint64_t node;
 };
 
-#define DDIO_TREE_DEPTH 32
+#define DDIO_TREE_DEPTH 64
 
 /**
  * struct ddio_tree - any nest of bytes, of the size of its description

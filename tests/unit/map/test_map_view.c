@@ -329,21 +329,27 @@ static void test_doubling(void)
 	ddio_map_free(map);
 }
 
-/* As many nodes above one another as may be, and one more. */
+/* As many nodes above one another as may be, and one more; some of them have nothing. */
 static void test_depth(void)
 {
-	struct ddio_tree_node node[33] = { { .kind = DDIO_TREE_LEAF, .n = 1 } };
+	struct ddio_tree_node node[DDIO_TREE_DEPTH + 1] = { { .kind = DDIO_TREE_LEAF, .n = 1 } };
+	struct ddio_tree_child child = { 0 };
 	const char *why = "";
 	uint64_t i;
 
-	for (i = 1; i < 33; i++)
-		node[i] = (struct ddio_tree_node){
-			.kind = DDIO_TREE_REPEAT, .n = 2, .stride = INT64_C(2) << i, .child = i - 1
-		};
-	node[32].stride = 4;
-	CU_ASSERT_EQUAL(try_tree(node, 32, NULL, 0, &why), 0);
-	CU_ASSERT_EQUAL(try_tree(node, 33, NULL, 0, &why), -EINVAL);
-	CU_ASSERT_STRING_EQUAL(why, "tree: more than 32 nodes lie above one another");
+	for (i = 1; i <= DDIO_TREE_DEPTH; i++)
+		node[i] = (struct ddio_tree_node){ .kind = DDIO_TREE_REPEAT,
+						   .n = 1 + i % 2,
+						   .stride = INT64_C(2) << i / 2,
+						   .child = i - 1 };
+	CU_ASSERT_EQUAL(try_tree(node, DDIO_TREE_DEPTH, NULL, 0, &why), 0);
+	CU_ASSERT_EQUAL(try_tree(node, DDIO_TREE_DEPTH + 1, NULL, 0, &why), -EINVAL);
+	CU_ASSERT_STRING_EQUAL(why, "tree: more than 64 nodes lie above one another");
+	for (i = 1; i < 4; i++)
+		node[i] = (struct ddio_tree_node){ .kind = DDIO_TREE_SEQUENCE, .n = i == 2 };
+	CU_ASSERT_EQUAL(try_tree(node, 3, &child, 1, &why), 0);
+	CU_ASSERT_EQUAL(try_tree(node, 4, &child, 1, &why), -EINVAL);
+	CU_ASSERT_STRING_EQUAL(why, "tree: it has no bytes");
 }
 
 /*

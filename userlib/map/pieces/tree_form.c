@@ -283,7 +283,7 @@ static int sequence_grow(struct growth *g, uint64_t i)
 	uint64_t first = g->form->nchildren, k;
 	int rc = 0;
 
-	if (node->child != g->used || node->n > g->tree->nchildren - g->used)
+	if (node->n && (node->child != g->used || node->n > g->tree->nchildren - g->used))
 		return fail(g->why, "tree: the entries of its sequences do not follow one another",
 			    -EINVAL);
 	g->used += node->n;
@@ -348,7 +348,7 @@ static int nodes_grow(struct growth *g)
 	for (i = 0; i < g->tree->nnodes && !rc; i++) {
 		rc = node_grow(g, i);
 		if (!rc && g->depth[i] > DDIO_TREE_DEPTH)
-			rc = fail(g->why, "tree: more than 32 nodes lie above one another",
+			rc = fail(g->why, "tree: more than 64 nodes lie above one another",
 				  -EINVAL);
 	}
 	if (!rc)
