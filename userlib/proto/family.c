@@ -32,10 +32,10 @@ static bool part_like(const struct ddio_part *a, const struct ddio_part *b)
 			 tree_same(a->view->tree, b->view->tree));
 }
 
-/* Returns how far @b is from @a. */
+/* Returns how far @b is from @a, if they are alike. */
 static struct family_place part_step(const struct ddio_part *a, const struct ddio_part *b)
 {
-	if (!a->n || !b->n)
+	if (!a->n || !part_like(a, b))
 		return (struct family_place){ 0, 0 };
 	return (struct family_place){ b->view->offset - a->view->offset,
 				      b->view->skip - a->view->skip };

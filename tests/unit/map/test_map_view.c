@@ -104,6 +104,149 @@ static void test_random(void)
 }
 
 /*
+ * Bytes that are named more than once: the same as of lists of the same bytes
+ */
+struct lists {
+	struct ddio_extent list[GEN_VIEWS_PROCS][4 * GEN_TREE_BYTES * 3];
+	struct ddio_part part[GEN_VIEWS_PROCS];
+};
+
+struct list_taker {
+	struct ddio_part *part;
+	struct ddio_extent *list;
+	bool far;
+};
+
+static bool take_extent(void *arg, uint64_t addr)
+{
+	struct list_taker *to = arg;
+	struct ddio_extent *last = to->part->n ? &to->list[to->part->n - 1] : NULL;
+
+	to->far = addr >= GEN_VIEWS_BYTES;
+	if (last && last->offset + last->len == addr)
+		last->len++;
+	else if (!to->far)
+		to->list[to->part->n++] = (struct ddio_extent){ addr, 1 };
+	return !to->far;
+}
+
+/* Writes down the bytes of all views.  Returns false if some are far away. */
+static bool lists_make(const struct gen_views *c, struct lists *l)
+{
+	uint32_t p;
+	uint64_t i;
+
+	for (p = 0; p < c->nprocs; p++) {
+		struct list_taker to = { &l->part[p], l->list[p], false };
+
+		l->part[p] = (struct ddio_part){ .kind = DDIO_PART_LIST, .list = l->list[p] };
+		for (i = 0; i < c->part[p].n; i++)
+			if (!gen_walk_view(&c->view[p][i], take_extent, &to))
+				return false;
+	}
+	return true;
+}
+
+/* Compares what two maps say of one process. */
+static uint64_t compare_share(struct twin_rng *rng, const struct ddio_map *a,
+			      const struct ddio_map *b, uint32_t p)
+{
+	unsigned char block[GEN_VIEWS_BYTES], got[2][GEN_VIEWS_BYTES + 1] = { { 0 } };
+	uint64_t lo = twin_pick(rng, 0, GEN_VIEWS_BYTES), hi = twin_pick(rng, lo, GEN_VIEWS_BYTES);
+	void *msg_a[GEN_VIEWS_PROCS] = { NULL }, *msg_b[GEN_VIEWS_PROCS] = { NULL };
+	uint64_t faults, i;
+
+	for (i = 0; i < GEN_VIEWS_BYTES; i++)
+		block[i] = twin_byte(0, i);
+	msg_a[p] = got[0];
+	msg_b[p] = got[1];
+	faults = ddio_map_msg_size(a, p, lo, hi) != ddio_map_msg_size(b, p, lo, hi);
+	faults += ddio_map_share_size(a, p) != ddio_map_share_size(b, p);
+	faults += ddio_map_again_size(a, p) != ddio_map_again_size(b, p);
+	faults += ddio_map_pack(a, lo, hi, block + lo, msg_a) != 0;
+	faults += ddio_map_pack(b, lo, hi, block + lo, msg_b) != 0;
+	return faults + (memcmp(got[0], got[1], sizeof(got[0])) != 0);
+}
+
+static uint64_t compare_maps(struct twin_rng *rng, const struct ddio_map *a,
+			     const struct ddio_map *b, uint32_t nprocs)
+{
+	uint64_t faults = ddio_map_claims(a) != ddio_map_claims(b), i, lo;
+	uint32_t p;
+
+	for (i = 0; i < ddio_map_claims(a) && !faults; i++) {
+		struct ddio_map_claim x = ddio_map_claim(a, i), y = ddio_map_claim(b, i);
+
+		faults += x.off != y.off || x.len != y.len || x.proc != y.proc;
+	}
+	for (p = 0; p < nprocs; p++)
+		faults += compare_share(rng, a, b, p);
+	lo = twin_pick(rng, 0, GEN_VIEWS_BYTES);
+	return faults + (ddio_map_covered(a, lo, lo + 100) != ddio_map_covered(b, lo, lo + 100));
+}
+
+/* The view of process 0 alone, told what others have, is what is left of it in the map of all. */
+static uint64_t check_yield(struct twin_rng *rng, const struct gen_views *c,
+			    const struct ddio_map *all)
+{
+	uint64_t n = ddio_map_claims(all), i, faults = 0;
+	struct ddio_map_claim *claim = malloc((n + 1) * sizeof(*claim));
+	struct ddio_part part[GEN_VIEWS_PROCS];
+	uint32_t p = (uint32_t)twin_pick(rng, 0, c->nprocs - 1);
+	struct ddio_map *own = NULL;
+
+	for (i = 0; i < GEN_VIEWS_PROCS; i++)
+		part[i] = (struct ddio_part){ .kind = DDIO_PART_VIEW };
+	part[p] = c->part[p];
+	for (i = 0; i < n; i++)
+		claim[i] = ddio_map_claim(all, i);
+	faults = ddio_map_new_overlapping(part, c->nprocs, MAP_TWICE | MAP_AGAIN, &own, NULL) != 0;
+	if (!faults)
+		faults = ddio_map_yield(own, p, claim, n) != 0;
+	if (!faults)
+		faults = compare_share(rng, all, own, p);
+	ddio_map_free(own);
+	free(claim);
+	return faults;
+}
+
+static void test_overlapping(void)
+{
+	struct gen_views *c = malloc(sizeof(*c));
+	struct lists *l = calloc(1, sizeof(*l));
+	uint64_t n, claimed = 0, rounds = ut_rounds(CASES / 2);
+
+	for (n = 0; c && l && n < rounds; n++) {
+		struct twin_rng rng = { seed + n * 31337 };
+		uint32_t rules = MAP_TWICE | MAP_AGAIN | (n & 1 ? MAP_LOWEST : 0);
+		struct ddio_map *a = NULL, *b = NULL;
+		uint64_t faults;
+
+		gen_views(&rng, c);
+		if (!lists_make(c, l))
+			continue;
+		faults = ddio_map_new_overlapping(c->part, c->nprocs, rules, &a, NULL) != 0;
+		faults += ddio_map_new_overlapping(l->part, c->nprocs, rules, &b, NULL) != 0;
+		if (!faults)
+			faults = compare_maps(&rng, a, b, c->nprocs);
+		if (!faults && rules & MAP_LOWEST)
+			faults = check_yield(&rng, c, a);
+		if (a)
+			claimed += ddio_map_claims(a) > 0;
+		ddio_map_free(a);
+		ddio_map_free(b);
+		CU_ASSERT_EQUAL(faults, 0);
+		if (faults) {
+			printf("overlapping case %" PRIu64 "\n", n);
+			break;
+		}
+	}
+	CU_ASSERT(claimed > rounds / 50);
+	free(c);
+	free(l);
+}
+
+/*
  * Memory
  */
 #define MEM_BYTES 4096
@@ -461,6 +604,7 @@ static void test_wrong_views(void)
 
 static const struct ut_case cases[] = {
 	{ "random views", test_random },
+	{ "bytes named twice", test_overlapping },
 	{ "random memory", test_memory },
 	{ "memory of a large view", test_memory_of_large },
 	{ "runs of a large view", test_runs_of_large },
