@@ -155,10 +155,14 @@ static int memmap_add_view(struct ddio_memmap *memmap, struct view_reader *reade
 	struct tree_part tree;
 	struct nest nest;
 	uint64_t lo, end;
-	int rc = view_read(reader, view, &tree, &lo, &end, why);
+	int rc = view_read(reader, view, &tree, why);
 
+	if (rc == -ENODATA)
+		return 0;
+	if (!rc)
+		rc = view_bounds(&tree, &lo, &end, why);
 	if (rc)
-		return rc == -ENODATA ? 0 : rc;
+		return rc;
 	if (tree_part_size(&tree) > size - memmap->size)
 		return fail(why, "memory.view has more bytes than the share", -EINVAL);
 	if (end > *span)

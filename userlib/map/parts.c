@@ -17,7 +17,7 @@
  * @rules: MAP_*
  * @twice: it names a byte twice
  * @again, @nagain: see struct map_share
- * @flat: pieces flattened by the map so far
+ * @flat: pieces flattened by the map so far; @wild: those of this part that will have to be
  * @views: for parts of views; the members share it, and the forms of their trees
  */
 struct build {
@@ -31,6 +31,7 @@ struct build {
 	struct map_again *again;
 	uint64_t nagain;
 	uint64_t *flat;
+	uint64_t wild;
 	struct view_reader *views;
 	const char **why;
 };
@@ -76,17 +77,27 @@ static int nest_entry(const struct ddio_part *part, uint64_t i, uint32_t rules, 
 	return rc;
 }
 
-/* Reads a view: into a nest, if it is one. */
+static int fail_flat(const struct build *b)
+{
+	return fail(b->why, "part: out of file order in more than 2^24 pieces", -EOVERFLOW);
+}
+
+/* Reads a view: into a nest, if it is one.  One that is out of order must be allowed its steps first. */
 static int view_entry(struct build *b, const struct ddio_view *view, struct part_entry *entry)
 {
-	int rc = view_read(b->views, view, &entry->tree, &entry->lo, &entry->hi, b->why);
+	int rc = view_read(b->views, view, &entry->tree, b->why);
 
 	if (rc)
 		return rc;
 	entry->is_tree = !tree_part_nest(&entry->tree, &entry->nest);
 	entry->size = tree_part_size(&entry->tree);
 	entry->monotone = tree_part_node(&entry->tree)->flags & TREE_MONOTONE;
-	return 0;
+	if (!entry->monotone && entry->is_tree) {
+		if (tree_part_pieces(&entry->tree) > FLAT_MAX - *b->flat - b->wild)
+			return fail_flat(b);
+		b->wild += tree_part_pieces(&entry->tree);
+	}
+	return view_bounds(&entry->tree, &entry->lo, &entry->hi, b->why);
 }
 
 /* Reads entry @i of a description of any kind.  Returns -ENODATA if it is empty. */
@@ -251,8 +262,9 @@ static int entry_flatten(struct build *b, const struct part_entry *entry, uint64
 					 : entry->size / nest->dim[nest->ndims - 1].count;
 
 	if (pieces > FLAT_MAX - *b->flat)
-		return fail(b->why, "part: out of file order in more than 2^24 pieces", -EOVERFLOW);
+		return fail_flat(b);
 	*b->flat += pieces;
+	b->wild = 0;
 	if (entry->is_tree)
 		return scraps_add_tree(&b->scraps, &entry->tree, share, 0);
 	return scraps_add_nest(&b->scraps, nest, share, 0);
@@ -266,6 +278,7 @@ static int build_flatten(struct build *b, const struct ddio_part *part)
 	int rc;
 
 	b->scraps.n = 0;
+	b->wild = 0;
 	for (i = 0; i < part->n; i++) {
 		rc = part_read(b, part, i, &entry);
 		if (rc == -ENODATA)

@@ -1,12 +1,22 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Checks a view and finds which bytes of its tree it is. */
 #include <errno.h>
+#include <string.h>
 #include "map/view.h"
 
 static int fail(const char **why, const char *text, int err)
 {
 	*why = text;
 	return err;
+}
+
+/* Returns true if the trees are the same, word for word. */
+static bool tree_same(const struct ddio_tree *a, const struct ddio_tree *b)
+{
+	return a->nnodes == b->nnodes && a->nchildren == b->nchildren && a->nnodes && b->node &&
+	       !memcmp(a->node, b->node, a->nnodes * sizeof(*a->node)) &&
+	       (!a->nchildren ||
+		(b->child && !memcmp(a->child, b->child, a->nchildren * sizeof(*a->child))));
 }
 
 /* Makes the form of the view's tree, if it is not that of the last view. */
@@ -17,7 +27,7 @@ static int reader_form(struct view_reader *reader, const struct ddio_tree *tree,
 
 	if (!tree)
 		return fail(why, "view.tree is missing", -EINVAL);
-	if (tree == reader->tree && reader->form)
+	if (reader->form && (tree == reader->tree || tree_same(reader->tree, tree)))
 		return 0;
 	rc = tree_form_new(tree, &form, why);
 	if (rc)
@@ -57,7 +67,7 @@ static int part_tile(const struct ddio_view *view, struct tree_form *form, struc
 	return 0;
 }
 
-static int part_bounds(const struct tree_part *part, uint64_t *lo, uint64_t *hi, const char **why)
+int view_bounds(const struct tree_part *part, uint64_t *lo, uint64_t *hi, const char **why)
 {
 	const struct tree_node *node = tree_part_node(part);
 	int64_t first, last;
@@ -74,7 +84,7 @@ static int part_bounds(const struct tree_part *part, uint64_t *lo, uint64_t *hi,
 }
 
 int view_read(struct view_reader *reader, const struct ddio_view *view, struct tree_part *part,
-	      uint64_t *lo, uint64_t *hi, const char **why)
+	      const char **why)
 {
 	int rc;
 
@@ -86,5 +96,5 @@ int view_read(struct view_reader *reader, const struct ddio_view *view, struct t
 	if (rc)
 		return rc;
 	tree_part_narrow(part);
-	return part_bounds(part, lo, hi, why);
+	return 0;
 }

@@ -472,6 +472,47 @@ static void test_doubling(void)
 	ddio_map_free(map);
 }
 
+/* A wide tree whose last entry lies in front of or behind the others. */
+static void wide_tree(struct ddio_tree_node *node, struct ddio_tree_child *child, uint64_t n,
+		      bool behind)
+{
+	uint64_t i;
+
+	node[0] = (struct ddio_tree_node){ .kind = DDIO_TREE_LEAF, .n = 1 };
+	node[1] = (struct ddio_tree_node){ .kind = DDIO_TREE_SEQUENCE, .n = n };
+	for (i = 0; i < n; i++)
+		child[i] = (struct ddio_tree_child){ 2 + 3 * (int64_t)i, 0 };
+	child[n - 1].offset = behind ? 4 * (int64_t)n : 0;
+}
+
+/*
+ * A short message with many views of one wide tree: were each view looked at entry by entry, it would be 2^37 steps.
+ */
+static void test_many_of_wide(void)
+{
+	uint64_t n = 1 << 20, nviews = 1 << 17, i, round;
+	struct ddio_tree_node node[2];
+	struct ddio_tree_child *child = malloc(n * sizeof(*child));
+	struct ddio_view *view = malloc(nviews * sizeof(*view));
+	struct ddio_tree tree = { 2, node, n, child };
+	struct ddio_part part = { .kind = DDIO_PART_VIEW, .n = nviews, .view = view };
+	struct ddio_map *map = NULL;
+	const char *why;
+
+	for (i = 0; i < nviews; i++)
+		view[i] = (struct ddio_view){ &tree, 0, 8 * n, 1, n - 2 };
+	for (round = 0; round < 2; round++) {
+		wide_tree(node, child, n, round);
+		for (i = 0; i < nviews; i++)
+			view[i].len = n - 1 - round;
+		why = "";
+		CU_ASSERT_EQUAL(ddio_map_new_parts(&part, 1, &map, &why), -EOVERFLOW);
+		CU_ASSERT_STRING_EQUAL(why, "part: out of file order in more than 2^24 pieces");
+	}
+	free(child);
+	free(view);
+}
+
 /* As many nodes above one another as may be, and one more; some of them have nothing. */
 static void test_depth(void)
 {
@@ -610,6 +651,7 @@ static const struct ut_case cases[] = {
 	{ "runs of a large view", test_runs_of_large },
 	{ "doubling sequences", test_doubling },
 	{ "depth", test_depth },
+	{ "many views of a wide tree", test_many_of_wide },
 	{ "wrong trees", test_wrong_trees },
 	{ "wrong views", test_wrong_views },
 	{ NULL, NULL },

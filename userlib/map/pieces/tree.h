@@ -112,7 +112,7 @@ void tree_part_bounds(const struct tree_part *part, int64_t *lo, int64_t *hi);
 /* Returns a number of pieces, at least as many as the part has; UINT64_MAX if there are too many to count. */
 uint64_t tree_part_pieces(const struct tree_part *part);
 
-/* Returns 0 if both have the same form and bytes; else the same order each time. */
+/* Returns 0 if both are the same bytes of one form; else the same order each time. */
 int tree_part_compare(const struct tree_part *x, const struct tree_part *y);
 
 /* Of a monotone part: returns how many of its bytes lie below address @x. */

@@ -215,7 +215,13 @@ void tree_part_bounds(const struct tree_part *part, int64_t *lo, int64_t *hi)
 {
 	struct tree_bounds b = { INT64_MAX, INT64_MIN };
 	struct spot at = spot_root(part);
+	uint64_t len;
 
+	if (at.node->flags & TREE_MONOTONE) {
+		*lo = (int64_t)tree_part_seek(part, 0, &len);
+		*hi = (int64_t)tree_part_seek(part, tree_part_size(part) - 1, &len) + 1;
+		return;
+	}
 	spot_bounds(&at, part->from, part->to, &b);
 	*lo = b.lo;
 	*hi = b.hi;
@@ -230,15 +236,10 @@ uint64_t tree_part_pieces(const struct tree_part *part)
 
 int tree_part_compare(const struct tree_part *x, const struct tree_part *y)
 {
-	const struct tree_form *f = x->form, *g = y->form;
-	uint64_t a[] = { f->nnodes, f->nchildren, x->ref.node, x->from, x->to, x->ref.off };
-	uint64_t b[] = { g->nnodes, g->nchildren, y->ref.node, y->from, y->to, y->ref.off };
-	int rc = memcmp(a, b, sizeof(a));
+	uint64_t a[] = { (uintptr_t)x->form, x->ref.node, x->from, x->to, x->ref.off };
+	uint64_t b[] = { (uintptr_t)y->form, y->ref.node, y->from, y->to, y->ref.off };
 
-	if (rc || f == g)
-		return rc;
-	rc = memcmp(f->node, g->node, f->nnodes * sizeof(*f->node));
-	return rc ? rc : memcmp(f->child, g->child, f->nchildren * sizeof(*f->child));
+	return memcmp(a, b, sizeof(a));
 }
 
 /*
