@@ -472,6 +472,43 @@ static void test_doubling(void)
 	ddio_map_free(map);
 }
 
+/* Windows that begin and end with whole repetitions of an inner node: they are nests, and where they should be. */
+static void test_windows(void)
+{
+	static const struct ddio_tree_node node[] = {
+		{ .kind = DDIO_TREE_LEAF, .n = 2 },
+		{ .kind = DDIO_TREE_REPEAT, .n = 4, .stride = 3, .child = 0 },
+		{ .kind = DDIO_TREE_REPEAT, .n = 5, .stride = 100, .child = 1 },
+	};
+	static const struct {
+		struct ddio_view view;
+		uint64_t lo, hi;
+	} want[] = {
+		{ { NULL, 0, 1000, 2, 4 }, 3, 8 },	       /* two of the four */
+		{ { NULL, 7, 1000, 8, 16 }, 107, 218 },	       /* two of the five */
+		{ { NULL, 7, 1000, 40 + 18, 2 }, 1210, 1212 }, /* one leaf of the second tile */
+		{ { NULL, 7, 1000, 40, 80 }, 1007, 2418 },     /* the second and the third tile */
+	};
+	struct ddio_tree tree = { 3, node, 0, NULL };
+	uint64_t i, lo, hi;
+
+	for (i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
+		struct ddio_view view = want[i].view;
+		struct ddio_part part = { .kind = DDIO_PART_VIEW, .n = 1, .view = &view };
+		struct ddio_map *map = NULL;
+
+		view.tree = &tree;
+		CU_ASSERT_EQUAL_FATAL(ddio_map_new_parts(&part, 1, &map, NULL), 0);
+		CU_ASSERT_EQUAL(map->parts.share[0].items.n, 1);
+		CU_ASSERT_NOT_EQUAL(map->parts.share[0].items.item[0].len, ITEM_TREE);
+		ddio_map_bounds(map, &lo, &hi);
+		CU_ASSERT_EQUAL(lo, want[i].lo);
+		CU_ASSERT_EQUAL(hi, want[i].hi);
+		CU_ASSERT_EQUAL(ddio_map_covered(map, 0, UINT64_MAX), view.len);
+		ddio_map_free(map);
+	}
+}
+
 /* A wide tree whose last entry lies in front of or behind the others. */
 static void wide_tree(struct ddio_tree_node *node, struct ddio_tree_child *child, uint64_t n,
 		      bool behind)
@@ -650,6 +687,7 @@ static const struct ut_case cases[] = {
 	{ "memory of a large view", test_memory_of_large },
 	{ "runs of a large view", test_runs_of_large },
 	{ "doubling sequences", test_doubling },
+	{ "windows", test_windows },
 	{ "depth", test_depth },
 	{ "many views of a wide tree", test_many_of_wide },
 	{ "wrong trees", test_wrong_trees },
