@@ -700,7 +700,7 @@ ssize_t ddio_pread(struct ddio_file *file, void *buf, size_t len, uint64_t offse
 ssize_t ddio_pwrite(struct ddio_file *file, const void *buf, size_t len, uint64_t offset);
 
 /**
- * ddio_read - reads a strided or listed part of a file
+ * ddio_read - reads a strided, listed or viewed part of a file
  * @file: the file
  * @t: what is transferred, and how
  *
@@ -711,7 +711,7 @@ ssize_t ddio_pwrite(struct ddio_file *file, const void *buf, size_t len, uint64_
 int ddio_read(struct ddio_file *file, const struct ddio_transfer *t);
 
 /**
- * ddio_write - writes a strided or listed part of a file
+ * ddio_write - writes a strided, listed or viewed part of a file
  * @file: the file
  * @t: what is transferred, and how
  *

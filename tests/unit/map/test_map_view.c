@@ -509,6 +509,82 @@ static void test_windows(void)
 	}
 }
 
+/* Backwards from byte 4: down to 0, but not below. */
+static void test_backwards(void)
+{
+	static const struct ddio_tree_node node[] = {
+		{ .kind = DDIO_TREE_LEAF, .n = 1 },
+		{ .kind = DDIO_TREE_REPEAT, .n = 3, .stride = -2, .child = 0 },
+	};
+	static const struct ddio_tree tree = { 2, node, 0, NULL };
+	struct ddio_view view = { &tree, 4, 0, 0, 3 };
+	struct ddio_part part = { .kind = DDIO_PART_VIEW, .n = 1, .view = &view };
+	struct ddio_memory memory = { .kind = DDIO_MEMORY_VIEW, .nstrided = 1, .view = &view };
+	struct ddio_memmap *memmap = NULL;
+	struct ddio_map *map = NULL, *none = NULL;
+	const char *why = "";
+	uint64_t lo, hi, span;
+
+	CU_ASSERT_EQUAL_FATAL(ddio_map_new_parts(&part, 1, &map, NULL), 0);
+	ddio_map_bounds(map, &lo, &hi);
+	CU_ASSERT(lo == 0 && hi == 5);
+	CU_ASSERT_EQUAL(ddio_memmap_new(map, 0, &memory, &memmap, &span, &why), 0);
+	CU_ASSERT_EQUAL(span, 5);
+	ddio_memmap_free(memmap);
+	view.offset = 3;
+	CU_ASSERT_EQUAL(ddio_memmap_new(map, 0, &memory, &memmap, &span, &why), -EINVAL);
+	CU_ASSERT_STRING_EQUAL(why, "view: it reaches below offset 0");
+	CU_ASSERT_EQUAL(ddio_map_new_parts(&part, 1, &none, &why), -EINVAL);
+	ddio_map_free(map);
+}
+
+/* What touches is in order, and stays a tree; what overlaps by a byte is not. */
+static void test_touching(void)
+{
+	static const struct ddio_tree_child child[] = { { 0, 0 }, { 4, 1 } };
+	struct ddio_tree_node node[] = {
+		{ .kind = DDIO_TREE_LEAF, .n = 2 },
+		{ .kind = DDIO_TREE_LEAF, .n = 1 },
+		{ .kind = DDIO_TREE_SEQUENCE, .n = 2 },
+		{ .kind = DDIO_TREE_REPEAT, .n = 3, .stride = 5, .child = 2 },
+	};
+	struct ddio_tree tree = { 4, node, 2, child };
+	struct ddio_view view = { &tree, 0, 15, 0, 18 };
+	struct ddio_part part = { .kind = DDIO_PART_VIEW, .n = 1, .view = &view };
+	struct ddio_map *map = NULL;
+
+	CU_ASSERT_EQUAL_FATAL(ddio_map_new_parts(&part, 1, &map, NULL), 0);
+	CU_ASSERT_EQUAL(map->parts.share[0].items.item[0].len, ITEM_TREE);
+	ddio_map_free(map);
+	node[3].stride = 4;
+	CU_ASSERT_EQUAL(ddio_map_new_parts(&part, 1, &map, NULL), -EINVAL);
+}
+
+/* Equal entries at one distance are a repetition; at two they are not. */
+static void test_even(void)
+{
+	static const struct ddio_tree_node node[] = {
+		{ .kind = DDIO_TREE_LEAF, .n = 2 },
+		{ .kind = DDIO_TREE_SEQUENCE, .n = 3 },
+	};
+	struct ddio_tree_child child[] = { { 0, 0 }, { 5, 0 }, { 10, 0 } };
+	struct ddio_tree tree = { 2, node, 3, child };
+	struct ddio_view view = { &tree, 0, 15, 0, 12 };
+	struct ddio_part part = { .kind = DDIO_PART_VIEW, .n = 1, .view = &view };
+	struct ddio_map *map = NULL;
+	uint64_t lo, hi;
+
+	CU_ASSERT_EQUAL_FATAL(ddio_map_new_parts(&part, 1, &map, NULL), 0);
+	CU_ASSERT_NOT_EQUAL(map->parts.share[0].items.item[0].len, ITEM_TREE);
+	ddio_map_free(map);
+	child[2].offset = 11;
+	CU_ASSERT_EQUAL_FATAL(ddio_map_new_parts(&part, 1, &map, NULL), 0);
+	CU_ASSERT_EQUAL(map->parts.share[0].items.item[0].len, ITEM_TREE);
+	ddio_map_bounds(map, &lo, &hi);
+	CU_ASSERT(lo == 0 && hi == 28);
+	ddio_map_free(map);
+}
+
 /* A wide tree whose last entry lies in front of or behind the others. */
 static void wide_tree(struct ddio_tree_node *node, struct ddio_tree_child *child, uint64_t n,
 		      bool behind)
@@ -688,6 +764,9 @@ static const struct ut_case cases[] = {
 	{ "runs of a large view", test_runs_of_large },
 	{ "doubling sequences", test_doubling },
 	{ "windows", test_windows },
+	{ "backwards", test_backwards },
+	{ "touching", test_touching },
+	{ "even", test_even },
 	{ "depth", test_depth },
 	{ "many views of a wide tree", test_many_of_wide },
 	{ "wrong trees", test_wrong_trees },
