@@ -15,6 +15,13 @@ EXAMPLE_BIN := $(EXAMPLE_SRC:%.c=$(O)/%)
 HELPER_BIN := $(HELPER_SRC:%.c=$(O)/%) $(O)/tests/posix/posix $(O)/tests/fuse/passfs \
 	$(O)/tests/powerfs/powerfs
 
+# With sanitizers most of the time of building would go into optimizing the tests, and little of that of running them
+# goes into the tests' own code, but for those of maps, which compute all once more byte by byte.
+ifneq ($(filter asan tsan,$(D)),)
+$(O)/tests/unit/%.o: OPT := -O0 -g1 -Wno-maybe-uninitialized
+$(O)/tests/unit/map/%.o: OPT := -O1 -g1 -Wno-maybe-uninitialized
+endif
+
 .PHONY: check check-user check-build unit-bins perf-bins helper-bins example-bins fuzz-bins
 
 # Under ThreadSanitizer only those run that say so.

@@ -36,9 +36,9 @@ mount_at() {
 		return 1
 	}
 }
-# Unmounts; the mount's process must exit with 0.
+# Unmounts, also if something else looks at it at that moment; the mount's process must exit with 0.
 unmount() {
-	in_time 30 umount "$dir/$1" || return 1
+	soon in_time 30 umount "$dir/$1" || return 1
 	wait "${pid[$1]}"
 }
 # Called by lib.sh at the end: nothing stays mounted, whatever went wrong.
