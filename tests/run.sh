@@ -139,7 +139,6 @@ keep() {
 run_one() {
 	local name=${1%%|*} cmd=${1#*|} file=$log/${1%%|*}.log bound start rc line
 	mkdir -p "$(dirname "$file")"
-	keeps "$name" "$file" && return
 	bound=$(($(bound_of "$cmd") * DDIO_PATIENCE))
 	own_network "$cmd" && cmd="unshare --net tests/own_network.sh $cmd"
 	start=$(date +%s)
@@ -180,7 +179,7 @@ serial() {
 
 networks=
 unshare --net tests/own_network.sh true 2>/dev/null && networks=1
-export -f run_one keeps keep own_network bound_of
+export -f run_one keep own_network bound_of
 export log top networks kept
 par=() ser=() vms=()
 while read -r t; do
@@ -217,6 +216,13 @@ machines() {
 		mkdir "$log/taken.$i" 2>/dev/null && run_one "${vms[i]}"
 	done
 }
+# Machines whose verdicts are kept do not run.
+mkdir -p "$log/vm"
+running=()
+for t in ${vms[@]+"${vms[@]}"}; do
+	keeps "${t%%|*}" "$log/${t%%|*}.log" || running+=("$t")
+done
+vms=(${running[@]+"${running[@]}"})
 # Tests wait, too; a machine beside them has that time, else two tests more.
 jobs=$(nproc)
 [ ${#vms[@]} -gt 0 ] || jobs=$((jobs + 2))
