@@ -585,6 +585,45 @@ static void test_even(void)
 	ddio_map_free(map);
 }
 
+/* Members whose trees are the same have one form; any difference makes another. */
+static void test_same_forms(void)
+{
+	static const struct ddio_tree_node node[2][2] = {
+		{ { .kind = DDIO_TREE_LEAF, .n = 2 }, { .kind = DDIO_TREE_SEQUENCE, .n = 3 } },
+		{ { .kind = DDIO_TREE_LEAF, .n = 2 }, { .kind = DDIO_TREE_SEQUENCE, .n = 3 } },
+	};
+	static const struct ddio_tree_node other[] = { { .kind = DDIO_TREE_LEAF, .n = 3 },
+						       { .kind = DDIO_TREE_SEQUENCE, .n = 3 } };
+	static const struct ddio_tree_child child[3][4] = {
+		{ { 0, 0 }, { 5, 0 }, { 12, 0 } },
+		{ { 0, 0 }, { 5, 0 }, { 12, 0 } },
+		{ { 0, 0 }, { 5, 0 }, { 13, 0 } },
+	};
+	const struct ddio_tree tree[] = { { 2, node[0], 3, child[0] }, { 2, node[1], 3, child[1] },
+					  { 2, node[0], 3, child[2] }, { 2, node[0], 4, child[2] },
+					  { 2, other, 4, child[2] },   { 2, node[0], 3, child[0] } };
+	const struct tree_form *form[6];
+	struct ddio_view view[6];
+	struct ddio_part part[6];
+	struct ddio_map *map = NULL;
+	uint32_t i;
+
+	for (i = 0; i < 6; i++) {
+		view[i] = (struct ddio_view){ &tree[i], 100 * i, 20, 0, tree[i].node[0].n * 6 };
+		part[i] = (struct ddio_part){ .kind = DDIO_PART_VIEW, .n = 1, .view = &view[i] };
+	}
+	CU_ASSERT_EQUAL_FATAL(ddio_map_new_parts(part, 6, &map, NULL), 0);
+	for (i = 0; i < 6; i++)
+		form[i] = map->parts.share[i].items.item[0].tree->form;
+	CU_ASSERT_PTR_EQUAL(form[0], form[1]);
+	for (i = 2; i < 6; i++)
+		CU_ASSERT_PTR_NOT_EQUAL(form[i], form[i - 1]);
+	CU_ASSERT_EQUAL(map->parts.share[1].items.item[0].hi, 100 + 20 + 14);
+	CU_ASSERT_EQUAL(map->parts.share[2].items.item[0].hi, 200 + 20 + 15);
+	CU_ASSERT_EQUAL(map->parts.share[4].items.item[0].hi, 400 + 20 + 16);
+	ddio_map_free(map);
+}
+
 /* A wide tree whose last entry lies in front of or behind the others. */
 static void wide_tree(struct ddio_tree_node *node, struct ddio_tree_child *child, uint64_t n,
 		      bool behind)
@@ -767,6 +806,7 @@ static const struct ut_case cases[] = {
 	{ "backwards", test_backwards },
 	{ "touching", test_touching },
 	{ "even", test_even },
+	{ "the same forms", test_same_forms },
 	{ "depth", test_depth },
 	{ "many views of a wide tree", test_many_of_wide },
 	{ "wrong trees", test_wrong_trees },
