@@ -105,10 +105,24 @@ static void test_differences(void)
 {
 	struct members *m = members_new();
 	struct ddio_extent e = { 0, 1 };
-	struct ddio_tree copy = tree;
+	struct ddio_tree_node nodes[] = { node[0],
+					  node[1],
+					  { .kind = DDIO_TREE_SEQUENCE, .n = 1 } };
+	struct ddio_tree_child child[] = { { 0, 1 }, { 0, 1 } };
+	struct ddio_tree copy = tree,
+			 deep[] = { { 3, nodes, 1, child }, { 3, nodes, 1, child + 1 } };
 
 	m->view[1].tree = &copy; /* the same by contents */
 	CU_ASSERT_EQUAL(there_and_back(m, 4), 1);
+	copy.node = nodes;
+	nodes[1].n--; /* as many nodes, but others */
+	CU_ASSERT_EQUAL(there_and_back(m, 4), 3);
+	m->view[0].tree = &deep[0];
+	m->view[1].tree = &deep[1];
+	CU_ASSERT_EQUAL(there_and_back(m, 2), 1);
+	child[1].offset = 8;
+	CU_ASSERT_EQUAL(there_and_back(m, 2), 2);
+	m->view[0].tree = m->view[1].tree = &tree;
 	m->view[1].len--;
 	CU_ASSERT_EQUAL(there_and_back(m, 4), 3);
 	m->view[1].len++;
