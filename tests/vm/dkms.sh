@@ -17,7 +17,7 @@ mkdir -p "$top/build/tests/vm"
 root=$(mktemp -d "$top/build/dkms.XXXXXX") || exit 1
 trap 'rm -rf --one-file-system "$root" "$root.ext4"' EXIT
 tar -C "$root" -xf "$cache/dkms/root.tar" && cp "$deb" "$root/root/ddio-dkms.deb" || die "no root"
-unshare -m bash -c "mount -t proc proc $root/proc && exec chroot $root env DEBIAN_FRONTEND=noninteractive \
+unshare -m bash -c "mount -t proc proc $root/proc && exec chroot $root env -u TMPDIR DEBIAN_FRONTEND=noninteractive \
 	PATH=/usr/sbin:/usr/bin:/sbin:/bin dpkg -i /root/ddio-dkms.deb" >&2 || {
 	cat "$root"/var/lib/dkms/ddio/*/build/make.log
 	die "ddio-dkms does not install"
