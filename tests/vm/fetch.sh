@@ -286,7 +286,7 @@ fetch_dkms() {
 		deb=$(fetch_deb "$p" "$ver") || die "cannot fetch $p $ver"
 		mv "$deb" "$tmp/tmp/"
 	done
-	chroot "$tmp" sh -c 'dpkg -i /tmp/*.deb && rm /tmp/*.deb' >"$cache/tmp/dkms.log" 2>&1 ||
+	chroot "$tmp" env -u TMPDIR sh -c 'dpkg -i /tmp/*.deb && rm /tmp/*.deb' >"$cache/tmp/dkms.log" 2>&1 ||
 		die "the headers do not install: $(tail -1 "$cache/tmp/dkms.log")"
 	tar -C "$tmp" -cf "$dir/part" . || die "cannot make $dir/root.tar"
 	mv "$dir/part" "$dir/root.tar"
