@@ -34,6 +34,7 @@ extern "C" {
 
 struct ddio_session;
 struct ddio_group;
+struct ddio_group_counter;
 struct ddio_file;
 struct ddio_op;
 
@@ -202,6 +203,69 @@ uint32_t ddio_group_size(const struct ddio_group *group);
  * others do in the group afterwards fails.
  */
 void ddio_group_free(struct ddio_group *group);
+
+/*
+ * Counters: a number that the members of a group share.
+ */
+
+/**
+ * ddio_counter_create - makes a counter; collective
+ * @group: the group whose members share it
+ * @initial: its value at first, the same on every member
+ * @counter: receives this member's handle; ddio_counter_free() frees it, at the latest ddio_group_free() does
+ *
+ * The value is kept by rank 0's progress thread, which serves the others also while its program computes.
+ *
+ * Return: as ddio_group_barrier(); -EBADE also if members begin with different values.
+ */
+int ddio_counter_create(struct ddio_group *group, int64_t initial,
+			struct ddio_group_counter **counter);
+
+/**
+ * ddio_counter_add - adds to a counter and tells what it was before
+ * @counter: the counter
+ * @delta: what to add; may be negative
+ * @before: receives the value before; may be NULL
+ *
+ * Not collective: any member at any time, also several of its threads at once.  Each call takes effect once, and
+ * those of all members one after the other.
+ *
+ * Return: 0; -EOVERFLOW: the sum has more than 64 bits, and the counter stays what it is; -ESTALE: rank 0 has freed
+ * the counter; -ECONNABORTED: a member has gone, and with it the group: whether something was added is unknown.
+ */
+int ddio_counter_add(struct ddio_group_counter *counter, int64_t delta, int64_t *before);
+
+/**
+ * ddio_counter_get - tells a counter's value
+ * @counter: the counter
+ * @value: receives it
+ *
+ * Not collective.
+ *
+ * Return: as ddio_counter_add().
+ */
+int ddio_counter_get(struct ddio_group_counter *counter, int64_t *value);
+
+/**
+ * ddio_counter_set - gives a counter another value
+ * @counter: the counter
+ * @value: the new value
+ *
+ * Not collective: calls of others come before it or after it, so members that must not count from the old value wait
+ * for one another.
+ *
+ * Return: as ddio_counter_add().
+ */
+int ddio_counter_set(struct ddio_group_counter *counter, int64_t value);
+
+/**
+ * ddio_counter_free - frees this member's handle of a counter
+ * @counter: may be NULL
+ *
+ * Not collective, but as soon as rank 0 has freed its handle the others' calls fail with -ESTALE: if they still count,
+ * a barrier belongs before it.
+ */
+void ddio_counter_free(struct ddio_group_counter *counter);
 
 /*
  * Files.

@@ -183,6 +183,8 @@ static const struct carried carried[] = { { DDIO_OP_HELLO, "hello", NULL },
 					  { DDIO_OP_FAN_OUT, "fan", NULL },
 					  { DDIO_OP_GROUP_ABORT, "fan", NULL },
 					  { DDIO_OP_EXCHANGE, "exchange", NULL },
+					  { DDIO_OP_COUNTER_IN, "counter", NULL },
+					  { DDIO_OP_COUNTER_OUT, "counter", NULL },
 					  CARRIED_FS };
 
 #define NCARRIED (sizeof(carried) / sizeof(carried[0]))

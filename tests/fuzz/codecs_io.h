@@ -382,6 +382,15 @@ static inline void gen_exchange(struct rnd *r, struct ddio_msg_exchange *x)
 	x->rank = (uint32_t)rnd_below(r, DDIO_MAX_MEMBERS);
 }
 
+static inline void gen_counter(struct rnd *r, struct ddio_msg_counter *x)
+{
+	rnd_bytes(r, x, sizeof(*x));
+	x->rank %= DDIO_MAX_MEMBERS;
+	x->action = 1 + x->action % (DDIO_COUNTER_MAX - 1);
+	x->status %= DDIO_ST_MAX;
+	x->reserved = 0;
+}
+
 #define CODECS_IO(X)                                                    \
 	X(hello, ddio_msg_hello, N)                                     \
 	X(challenge, ddio_msg_challenge, N)                             \
@@ -413,6 +422,7 @@ static inline void gen_exchange(struct rnd *r, struct ddio_msg_exchange *x)
 	X(group_join, ddio_msg_group_join, N)                           \
 	X(group_table, ddio_msg_group_table, P(entry))                  \
 	X(fan, ddio_msg_fan, N)                                         \
-	X(exchange, ddio_msg_exchange, N)
+	X(exchange, ddio_msg_exchange, N)                               \
+	X(counter, ddio_msg_counter, N)
 
 #endif /* DDIO_TEST_CODECS_IO_H */

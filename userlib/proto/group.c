@@ -99,3 +99,19 @@ static inline void code_exchange(struct ddio_coder *c, struct ddio_msg_exchange 
 	code_check(c, x->hi <= DDIO_MAX_FILE && x->rank < DDIO_MAX_MEMBERS, -EMSGSIZE);
 }
 CODEC(exchange, ddio_msg_exchange)
+
+static inline void code_counter(struct ddio_coder *c, struct ddio_msg_counter *x)
+{
+	code_bytes(c, x->group, sizeof(x->group));
+	code_u64(c, &x->counter);
+	code_u64(c, &x->number);
+	code_u64(c, &x->value);
+	code_u32(c, &x->rank);
+	code_u32(c, &x->action);
+	code_u32(c, &x->status);
+	code_reserved(c, &x->reserved);
+	code_check(c, x->action > 0 && x->action < DDIO_COUNTER_MAX, -EINVAL);
+	code_check(c, x->status < DDIO_ST_MAX, -EINVAL);
+	code_check(c, x->rank < DDIO_MAX_MEMBERS, -EMSGSIZE);
+}
+CODEC(counter, ddio_msg_counter)

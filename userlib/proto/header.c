@@ -117,6 +117,8 @@ static const struct op_info ops[] = {
 	OP(FAN_OUT, LARGE, 0),
 	OP(GROUP_ABORT, SMALL, 0),
 	BULK_OUT(EXCHANGE, EXCHANGE, 0),
+	OP(COUNTER_IN, SMALL, 0),
+	OP(COUNTER_OUT, SMALL, 0),
 };
 
 static const struct op_info *op_find(uint32_t opcode)

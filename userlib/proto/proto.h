@@ -475,6 +475,23 @@ struct ddio_msg_exchange { /* prefix of EXCHANGE */
 	uint32_t reserved;
 };
 
+enum ddio_counter_action {
+	DDIO_COUNTER_ADD = 1,
+	DDIO_COUNTER_SET = 2,
+	DDIO_COUNTER_MAX = 3,
+};
+
+struct ddio_msg_counter { /* COUNTER_IN and COUNTER_OUT */
+	uint8_t group[DDIO_GROUP_ID_LEN];
+	uint64_t counter; /* number of the turn that made it */
+	uint64_t number;  /* of the request, from 1 for each rank */
+	uint64_t value;	  /* IN: to be added, or set; OUT: what it was before; signed */
+	uint32_t rank;	  /* who asks */
+	uint32_t action;  /* enum ddio_counter_action */
+	uint32_t status;  /* OUT: OK, RANGE or STALE */
+	uint32_t reserved;
+};
+
 /* Encodes a member's part as bytes of its own, for fan-in. */
 ssize_t ddio_put_part(void *buf, size_t cap, const struct ddio_part *part);
 /* Allocates what the part names: ddio_part_free(). @used: bytes consumed. */
@@ -518,6 +535,7 @@ DDIO_PROTO_CODEC(group_join, ddio_msg_group_join);
 DDIO_PROTO_CODEC(group_table, ddio_msg_group_table);
 DDIO_PROTO_CODEC(fan, ddio_msg_fan);
 DDIO_PROTO_CODEC(exchange, ddio_msg_exchange);
+DDIO_PROTO_CODEC(counter, ddio_msg_counter);
 
 /* Returns true if @block can be the size of a file block. */
 bool ddio_block_ok(uint32_t block);

@@ -138,7 +138,9 @@ enum ddio_opcode {
 	DDIO_OP_FAN_IN = 98,	  /* towards rank 0 of the tree */
 	DDIO_OP_FAN_OUT = 99,	  /* from it */
 	DDIO_OP_GROUP_ABORT = 100,
-	DDIO_OP_EXCHANGE = 101, /* two-phase permutation: bulk */
+	DDIO_OP_EXCHANGE = 101,	   /* two-phase permutation: bulk */
+	DDIO_OP_COUNTER_IN = 102,  /* towards rank 0 of the tree: a request to a shared counter */
+	DDIO_OP_COUNTER_OUT = 103, /* from it: the answer */
 };
 
 /*

@@ -423,5 +423,12 @@ static const struct ddio_msg_fan fan = {
 static const struct ddio_msg_exchange exchange = {
 	.group = BYTES16(1), .op = N64(2), .lo = N64(3), .hi = N64(4), .rank = 0x12345
 };
+static const struct ddio_msg_counter counter = { .group = BYTES16(1),
+						 .counter = N64(2),
+						 .number = N64(3),
+						 .value = N64(4),
+						 .rank = 0x12345,
+						 .action = DDIO_COUNTER_SET,
+						 .status = DDIO_ST_STALE };
 
 #endif /* DDIO_TEST_GOLDEN_VALUES_H */

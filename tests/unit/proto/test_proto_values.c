@@ -390,6 +390,7 @@ static void test_group_values(void)
 	struct ddio_msg_attach at = { .rank = 3, .size = 4 };
 	struct ddio_msg_exchange x = { .lo = 5, .hi = 5 };
 	struct ddio_msg_fan fan = { .rank = 1 };
+	struct ddio_msg_counter counter = { .action = DDIO_COUNTER_SET };
 
 	CU_ASSERT_EQUAL(judge("attach", &at), 0);
 	at.rank = 4;
@@ -407,6 +408,17 @@ static void test_group_values(void)
 	fan.status = 0;
 	fan.rank = DDIO_MAX_MEMBERS;
 	CU_ASSERT_EQUAL(judge("fan", &fan), -EMSGSIZE);
+	CU_ASSERT_EQUAL(judge("counter", &counter), 0);
+	counter.action = DDIO_COUNTER_MAX;
+	CU_ASSERT_EQUAL(judge("counter", &counter), -EINVAL);
+	counter.action = 0;
+	CU_ASSERT_EQUAL(judge("counter", &counter), -EINVAL);
+	counter.action = DDIO_COUNTER_ADD;
+	counter.status = DDIO_ST_MAX;
+	CU_ASSERT_EQUAL(judge("counter", &counter), -EINVAL);
+	counter.status = DDIO_ST_RANGE;
+	counter.rank = DDIO_MAX_MEMBERS;
+	CU_ASSERT_EQUAL(judge("counter", &counter), -EMSGSIZE);
 }
 
 static const struct ut_case value_cases[] = {

@@ -73,6 +73,7 @@ static void cp_close(struct faults_cp *cp)
 	if (cp->group)
 		ddio_group_free(cp->group);
 	cp->group = NULL;
+	cp->counter = NULL;
 }
 
 void faults_cp_end(struct faults_cp *cp)
@@ -119,8 +120,50 @@ static void cp_form(struct faults_cp *cp)
 		return;
 	if (cp->f->conf.lax && CALL(cp, "set_patient", ddio_group_set_patient(cp->group)))
 		return;
+	if (cp->f->conf.counted &&
+	    CALL(cp, "counter_create", ddio_counter_create(cp->group, 0, &cp->counter)))
+		return;
 	for (i = 0; i < cp->f->conf.files; i++)
 		cp_open(cp, i);
+}
+
+/*
+ * Counters
+ */
+
+/* Every value is told to one member, and none that has not been asked for. */
+static void count_told(struct faults_cp *cp, int64_t before)
+{
+	struct faults_count *count = &cp->f->count;
+
+	if (before < 0 || before >= count->asked || before >= FAULTS_COUNTS ||
+	    count->seen[before]) {
+		faults_violated(cp->f, "cp%u: the counter was %lld, %u members have added",
+				cp->rank, (long long)before, count->asked);
+		return;
+	}
+	count->seen[before] = true;
+	count->told++;
+}
+
+static void cp_count(struct faults_cp *cp)
+{
+	struct faults_count *count = &cp->f->count;
+	uint32_t life = cp->f->group, told;
+	int64_t value = 0;
+
+	if (!cp->counter || count->asked == FAULTS_COUNTS)
+		return;
+	count->asked++;
+	/* A member of a group that was given up still waits for its answer. */
+	if (!CALL(cp, "counter_add", ddio_counter_add(cp->counter, 1, &value)) &&
+	    life == cp->f->group)
+		count_told(cp, value);
+	told = count->told;
+	if (!CALL(cp, "counter_get", ddio_counter_get(cp->counter, &value)) &&
+	    life == cp->f->group && (value < told || value > count->asked))
+		faults_violated(cp->f, "cp%u: the counter is %lld, of %u additions %u are known",
+				cp->rank, (long long)value, count->asked, told);
 }
 
 /*
@@ -389,4 +432,6 @@ void faults_cp_round(struct faults_cp *cp)
 		if (r->actor == cp->rank)
 			cp_act(cp);
 	}
+	if (r->op == OP_COLL || r->op == OP_PAIR || r->op == OP_OWN || r->op == OP_BARRIER)
+		cp_count(cp);
 }

@@ -71,6 +71,7 @@ void faults_conf_make(struct faults *f)
 	c->most = faults_pick(&f->rng, 1, 20);
 	c->gap_ns = faults_scale(&f->rng, 20000, 100 * FAULTS_MS);
 	c->viewed = f->spec.seed % 16 >= 14;
+	c->counted = f->spec.seed % 8 == 1 || f->spec.seed % 8 == 3;
 	c->lax = f->spec.seed % 4 == 0 || f->spec.seed % 4 == 3;
 }
 
@@ -308,6 +309,7 @@ void faults_round_plan(struct faults *f)
 	f->paused = f->round.op == OP_PAUSE;
 	if (f->round.op == OP_FORM) {
 		f->group++;
+		memset(&f->count, 0, sizeof(f->count));
 		f->reform = false;
 	}
 	faults_say(f, "round %u: op %u, file %u, %s method %u flags %u", number, f->round.op,

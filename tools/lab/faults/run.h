@@ -15,9 +15,10 @@
 #define FAULTS_CPS 8
 #define FAULTS_FILES 3
 #define FAULTS_IDS 1000
-#define FAULTS_CELL 8u	 /* bytes: the unit of the model */
-#define FAULTS_TWICE 10u /* most times that a process may name all cells of a file */
-#define FAULTS_VALUES 10 /* most values that a cell may have at a time */
+#define FAULTS_COUNTS 4096 /* most additions in the life of a group */
+#define FAULTS_CELL 8u	   /* bytes: the unit of the model */
+#define FAULTS_TWICE 10u   /* most times that a process may name all cells of a file */
+#define FAULTS_VALUES 10   /* most values that a cell may have at a time */
 #define FAULTS_MS 1000000ull
 #define FAULTS_TIMEOUT_MS 1000u
 /* No call may take longer: each of its few steps waits for at most a timeout and a little. */
@@ -108,13 +109,14 @@ struct faults_result {
  * @lax: some transfers have flags that allow what is refused without: DDIO_XFER_SHORT, DDIO_XFER_OVERLAP;
  *	and groups are patient.  Follows from the seed, so that the other seeds mean what they meant before.
  * @viewed: transfers are described by views; follows from the seed, too
+ * @counted: groups have a counter; follows from the seed, too
  */
 struct faults_conf {
 	uint32_t iops, disks, cps, files, rounds;
 	uint32_t node[FAULTS_DISKS]; /* of each disk */
 	uint32_t block, cache, buffers, reactors;
 	uint64_t disk_size;
-	bool emulated, cscan, lax, viewed;
+	bool emulated, cscan, lax, viewed, counted;
 	uint64_t disk_delay_us, offload_ns;
 	uint32_t kinds, most;
 	uint64_t gap_ns;
@@ -269,6 +271,7 @@ struct faults_cp {
 	void *proc; /* world.c */
 	struct ddio_session *session;
 	struct ddio_group *group;
+	struct ddio_group_counter *counter;
 	struct ddio_file *file[FAULTS_FILES];
 	uint64_t id[FAULTS_FILES];
 	struct faults_call call[FAULTS_FILES * 2 + 3];
@@ -284,6 +287,15 @@ struct faults_cp {
 	uint64_t end_least[2], end_most[2];
 	uint64_t size; /* as fstat says */
 	struct faults_due due[FAULTS_FILES];
+};
+
+/**
+ * struct faults_count - the counter of a group, to which each member adds 1 now and then
+ * @asked: how often anybody has added; @seen: which values were told, @told in all
+ */
+struct faults_count {
+	uint32_t asked, told;
+	bool seen[FAULTS_COUNTS];
 };
 
 struct faults_world;
@@ -305,6 +317,7 @@ struct faults {
 	struct faults_file file[FAULTS_FILES];
 	struct faults_round round;
 	uint32_t rounds, arrived, group, stage, step;
+	struct faults_count count;
 	bool formed, reform, paused, orphaned, healed, planted;
 	uint32_t losses[FAULTS_DISKS], losses_before[FAULTS_DISKS];
 	uint32_t ns_losses, ns_losses_before;

@@ -35,6 +35,7 @@ enum fan_kind {
 	FAN_KIND_MIDDLE = 6, /* between the two phases of a two-phase transfer */
 	FAN_KIND_END = 7,
 	FAN_KIND_PATIENT = 8, /* from here on steps do not expire */
+	FAN_KIND_COUNTER = 9, /* a counter is made */
 	FAN_KIND_LATE = 100,  /* up: its data are the missing ranks */
 	FAN_KIND_ASK = 101, /* down: which members are missing?  "blame" is the kind of the step */
 };

@@ -21,6 +21,18 @@ static inline uint32_t tree_child(uint32_t rank, uint32_t size, unsigned int k)
 	return (uint32_t)child;
 }
 
+/* Returns true if @rank is below @top in the tree, or @top itself. */
+static inline bool tree_holds(uint32_t top, uint32_t rank)
+{
+	return !top || (rank >= top && rank - top < (top & -top));
+}
+
+/* Returns the child of @top that is on the way down to @rank, which is below @top. */
+static inline uint32_t tree_towards(uint32_t top, uint32_t rank)
+{
+	return top | 1u << (31 - __builtin_clz(rank - top));
+}
+
 static inline bool tree_neighbours(uint32_t a, uint32_t b)
 {
 	return (a && tree_parent(a) == b) || (b && tree_parent(b) == a);
