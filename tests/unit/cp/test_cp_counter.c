@@ -3,6 +3,7 @@
  * Shared counters: each request is carried out once, one after the other; rank 0 serves while its program does
  * something else; whoever waits for a member that dies, or sins, is told.
  */
+#include "cp/group/counter.h"
 #include "cp/group/peer.h"
 #include "tests/unit/cp/cp_world.h"
 
@@ -68,6 +69,8 @@ static void add_many(struct cp_proc *p)
 	CP_OK(p, ddio_counter_get(counter, &value));
 	CU_ASSERT_EQUAL(value, all->start + all->sum);
 	CP_OK(p, ddio_group_barrier(g));
+	/* Nothing is owed any more. */
+	CU_ASSERT_FALSE(counter_group_user.busy(g));
 	ddio_counter_free(counter);
 	ddio_group_free(g);
 }
@@ -399,6 +402,44 @@ static void members_fall_silent(void)
 	}
 }
 
+/* Only the member that is deepest in the tree asks: those between it and rank 0 must look after one another. */
+static void ask_from_below(struct cp_proc *p)
+{
+	struct end *end = p->w->arg;
+	struct ddio_group *g = cp_group(p);
+	struct ddio_group_counter *c = NULL;
+	uint64_t began;
+
+	CP_OK(p, ddio_counter_create(g, 0, &c));
+	CP_OK(p, ddio_group_barrier(g));
+	began = ddio_sim_elapsed(p->w->dw);
+	if (p->rank == end->rank)
+		stop_at(p, end);
+	ddio_sim_sleep(p->env, CP_SEC);
+	if (p->rank == PROCS - 1) {
+		CU_ASSERT_EQUAL(cp_note(p, ddio_counter_add(c, 1, NULL)), -ECONNABORTED);
+		end->returned[p->rank] = ddio_sim_elapsed(p->w->dw) - began;
+	}
+	ddio_sim_sleep(p->env, 60 * CP_SEC);
+	ddio_group_free(g);
+}
+
+static void silence_on_the_way(void)
+{
+	static const uint32_t way[] = { 0, 4, 6 };
+	struct cp_world w;
+	uint32_t i;
+
+	for (i = 0; i < sizeof(way) / sizeof(way[0]); i++) {
+		struct end end = { .rank = way[i], .silent = true, .byte = 1 };
+
+		cp_world_begin(&w, &(struct cp_params){ .procs = PROCS, .timeout_ms = TIMEOUT_MS });
+		CU_ASSERT_EQUAL(cp_run(&w, ask_from_below, &end), 0);
+		CU_ASSERT(end.returned[PROCS - 1] <= 3 * TIMEOUT_MS * CP_MS);
+		cp_world_end(&w);
+	}
+}
+
 /*
  * Sins: what is not the next request of a member below the sender, or no answer that is waited for, adds nothing and
  * ends the group.
@@ -465,6 +506,8 @@ static void sin_once(struct cp_proc *p)
 	ddio_sim_sleep(p->env, CP_SEC);
 	CU_ASSERT_EQUAL(ddio_counter_get(c, &value), -ECONNABORTED);
 	CU_ASSERT_EQUAL(ddio_group_barrier(g), -ECONNABORTED);
+	if (!p->rank)
+		CU_ASSERT_EQUAL(c->value, 4);
 	ddio_group_free(g);
 }
 
@@ -491,6 +534,7 @@ int main(void)
 		{ "each has its life", each_has_its_life },
 		{ "connections break", connections_break },
 		{ "members fall silent", members_fall_silent },
+		{ "silence on the way", silence_on_the_way },
 		{ "every sin", every_sin },
 		{ NULL, NULL },
 	};
