@@ -386,7 +386,7 @@ int ddio_open_all_with(struct ddio_group *group, const char *name,
  * ddio_close - closes a file
  * @file: may be NULL
  *
- * Transfers that are under way go on to their end.
+ * Transfers that are under way go on to their end.  What was locked through @file is given back.
  */
 void ddio_close(struct ddio_file *file);
 
@@ -802,6 +802,47 @@ int ddio_start_read(struct ddio_file *file, const struct ddio_transfer *t, struc
  * Return: 0 or a negative errno; errors of the transfer itself come from ddio_wait().
  */
 int ddio_start_write(struct ddio_file *file, const struct ddio_transfer *t, struct ddio_op **op);
+
+/*
+ * Locks.
+ */
+#define DDIO_LOCK_SHARED 0x1u	 /* others may have it, too, but nobody exclusively */
+#define DDIO_LOCK_EXCLUSIVE 0x2u /* nobody else has it */
+#define DDIO_LOCK_TRY 0x4u	 /* -EAGAIN instead of waiting */
+
+/**
+ * ddio_lock - locks a range of a file
+ * @file: the file
+ * @offset: first byte
+ * @len: bytes, which may lie beyond the end of the file; 0: all from @offset on
+ * @flags: DDIO_LOCK_SHARED or DDIO_LOCK_EXCLUSIVE, and perhaps DDIO_LOCK_TRY
+ *
+ * Locks are advice: they keep out whoever asks for locks, and nobody's reads and writes.  They are those of
+ * fcntl(2): what is locked here is locked for programs that use the file below a mount.
+ *
+ * A lock belongs to the calling thread, in this session; other threads, sessions and processes wait for it.  The same
+ * thread does not wait for itself: of each byte it has one lock, the last.  Only the thread that waits is held up;
+ * what the session does for others goes on.  A lock ends with ddio_unlock() by the same thread, ddio_close() of
+ * @file, or the session; if the process dies, after the cluster's timeout.
+ *
+ * Return: 0; -EAGAIN: somebody else has it, and DDIO_LOCK_TRY was given; -EDEADLK: threads would wait for one another
+ * for ever; -ENOLCK: too many locks; -EFBIG: a file has at most 2^62 bytes; -EHOSTDOWN: the name server was out of
+ * reach for the session's timeout, and whatever the session had locked is lost; or another negative errno.
+ */
+int ddio_lock(struct ddio_file *file, uint64_t offset, uint64_t len, unsigned int flags);
+
+/**
+ * ddio_unlock - gives back what this thread has locked of a range of a file
+ * @file: the file
+ * @offset: first byte
+ * @len: bytes; 0: all from @offset on
+ *
+ * What lies outside the range stays locked.
+ *
+ * Return: 0, also if nothing was locked; -ESTALE: some of it had been lost before, and others may have had it;
+ * -EHOSTDOWN: the name server cannot be reached, and gives it back after its timeout; or another negative errno.
+ */
+int ddio_unlock(struct ddio_file *file, uint64_t offset, uint64_t len);
 
 /*
  * Distributions, for callers.

@@ -7,6 +7,7 @@
 #include "cp/cp.h"
 #include "cp/file/file.h"
 #include "cp/group/group.h"
+#include "cp/hold/hold.h"
 #include "env/real/real.h"
 
 #define DEFAULT_CONF "/etc/ddio/ddio.conf"
@@ -133,13 +134,16 @@ static void disconnect_end(void *arg)
 	call_end(call, NULL);
 }
 
-/* Waits a little for the output queues: other members may need what is in them. */
+/*
+ * Waits a little for the output queues: other members may need what is in them; and for the name server, which gives
+ * the session's locks to others.
+ */
 static void disconnect_try(void *arg)
 {
 	struct disconnect_call *dc = arg;
 	struct ddio_session *s = dc->call.session;
 
-	if (groups_queued(s) && ddio_env_now(s->env) < dc->until) {
+	if ((hold_leave(s) || groups_queued(s)) && ddio_env_now(s->env) < dc->until) {
 		ddio_timer_arm(s->env, &dc->timer, ddio_env_now(s->env) + GROUP_LINGER_STEP_NS);
 		return;
 	}

@@ -13,13 +13,14 @@
 #include "cp/group/counter.h"
 #include "cp/group/fan.h"
 #include "cp/group/port.h"
+#include "cp/hold/hold.h"
 #include "cp/node/lane.h"
 
 static const session_check_fn checks[] = { nodes_check, groups_check, NULL };
 
-static const struct lane_user *const lanes_told[] = { &route_lane_user, &dd_data_lane_user,
+static const struct lane_user *const lanes_told[] = { &route_lane_user,	    &dd_data_lane_user,
 						      &dd_attach_lane_user, &dd_end_lane_user,
-						      NULL };
+						      &hold_lane_user,	    NULL };
 
 /* In this order they are told: a broken group ends its steps before its operations. */
 static const struct group_user *const groups_told[] = {
@@ -61,6 +62,7 @@ void session_cancel(struct ddio_session *s)
 	groups_cancel(s);
 	groups_close(s);
 	ports_close(s);
+	hold_end(s);
 	nodes_close(s);
 	ddio_timer_cancel(s->env, &s->watchdog);
 }
@@ -68,6 +70,7 @@ void session_cancel(struct ddio_session *s)
 void session_discard(struct ddio_session *s)
 {
 	transfers_free(s);
+	hold_free(s);
 	nodes_free(s);
 	groups_free(s);
 	session_free(s);

@@ -7,6 +7,7 @@
  */
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include "env/addr.h"
 #include "env/real/real.h"
 #include "tests/unit/cp/cp_world.h"
@@ -390,6 +391,67 @@ static void threads_of_a_session(void)
 	cluster_end(&c);
 }
 
+/*
+ * Locks: threads of one session keep each other out as those of two do
+ */
+enum { LOCKERS = 6, LOCK_TURNS = 20 };
+
+struct locker {
+	pthread_t thread;
+	struct ddio_file *f;
+	atomic_int *inside;
+	int faults;
+};
+
+static void *locker_main(void *arg)
+{
+	struct locker *l = arg;
+	int i, ret, tries = 0;
+
+	for (i = 0; i < LOCK_TURNS; i++) {
+		ret = i % 4 ? ddio_lock(l->f, 0, 100, DDIO_LOCK_EXCLUSIVE)
+			    : ddio_lock(l->f, 50, 100, DDIO_LOCK_EXCLUSIVE | DDIO_LOCK_TRY);
+		tries += ret == -EAGAIN;
+		l->faults += ret && (i % 4 || ret != -EAGAIN);
+		if (ret)
+			continue;
+		l->faults += atomic_fetch_add(l->inside, 1) != 0;
+		sched_yield();
+		atomic_fetch_sub(l->inside, 1);
+		l->faults += !!ddio_unlock(l->f, 0, 150);
+	}
+	l->faults += tries == LOCK_TURNS;
+	return NULL;
+}
+
+static void locks_of_threads(void)
+{
+	struct locker l[LOCKERS] = { { 0 } };
+	struct ddio_session *s[2] = { NULL };
+	struct ddio_connect_opts opts = { .struct_size = sizeof(opts) };
+	atomic_int inside = 0;
+	struct cluster c;
+	int i;
+
+	cluster_begin(&c);
+	opts.conf = c.conf_path;
+	for (i = 0; i < 2; i++)
+		CU_ASSERT_EQUAL_FATAL(ddio_connect(&opts, &s[i]), 0);
+	for (i = 0; i < LOCKERS; i++) {
+		l[i].inside = &inside;
+		CU_ASSERT_EQUAL_FATAL(ddio_open(s[i % 2], "locked", DDIO_CREATE, NULL, &l[i].f), 0);
+		if (pthread_create(&l[i].thread, NULL, locker_main, &l[i]))
+			abort();
+	}
+	for (i = 0; i < LOCKERS; i++) {
+		pthread_join(l[i].thread, NULL);
+		CU_ASSERT_EQUAL(l[i].faults, 0);
+	}
+	for (i = 0; i < 2; i++)
+		ddio_disconnect(s[i]);
+	cluster_end(&c);
+}
+
 /* What cannot be connected to. */
 static void connecting(void)
 {
@@ -435,6 +497,7 @@ static const struct ut_case cases[] = {
 	{ "connecting", connecting },
 	{ "threads as members", threads_as_members },
 	{ "threads of a session", threads_of_a_session },
+	{ "locks of threads", locks_of_threads },
 	{ 0 },
 };
 

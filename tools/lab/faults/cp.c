@@ -166,6 +166,26 @@ static void cp_count(struct faults_cp *cp)
 				cp->rank, (long long)value, count->asked, told);
 }
 
+/* Locks some bytes for a while in which nobody else may have them; those of a process that has died are free some time. */
+static void cp_lock(struct faults_cp *cp)
+{
+	struct faults *f = cp->f;
+	struct ddio_file *file = cp->file[0];
+
+	if (!f->conf.locked || !file)
+		return;
+	if (CALL(cp, "lock", ddio_lock(file, cp->rank, 100, DDIO_LOCK_EXCLUSIVE)))
+		return;
+	if (f->inside && !f->inside->dead && !cp->dead)
+		faults_violated(f, "cp%u has locked what cp%u has locked", cp->rank,
+				f->inside->rank);
+	f->inside = cp;
+	faults_sleep(cp, FAULTS_MS);
+	if (f->inside == cp)
+		f->inside = NULL;
+	CALL(cp, "unlock", ddio_unlock(file, 0, 0));
+}
+
 /*
  * Transfers
  */
@@ -432,6 +452,8 @@ void faults_cp_round(struct faults_cp *cp)
 		if (r->actor == cp->rank)
 			cp_act(cp);
 	}
-	if (r->op == OP_COLL || r->op == OP_PAIR || r->op == OP_OWN || r->op == OP_BARRIER)
+	if (r->op == OP_COLL || r->op == OP_PAIR || r->op == OP_OWN || r->op == OP_BARRIER) {
 		cp_count(cp);
+		cp_lock(cp);
+	}
 }

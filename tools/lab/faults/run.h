@@ -110,13 +110,14 @@ struct faults_result {
  *	and groups are patient.  Follows from the seed, so that the other seeds mean what they meant before.
  * @viewed: transfers are described by views; follows from the seed, too
  * @counted: groups have a counter; follows from the seed, too
+ * @locked: processes lock bytes after transfers; follows from the seed, too
  */
 struct faults_conf {
 	uint32_t iops, disks, cps, files, rounds;
 	uint32_t node[FAULTS_DISKS]; /* of each disk */
 	uint32_t block, cache, buffers, reactors;
 	uint64_t disk_size;
-	bool emulated, cscan, lax, viewed, counted;
+	bool emulated, cscan, lax, viewed, counted, locked;
 	uint64_t disk_delay_us, offload_ns;
 	uint32_t kinds, most;
 	uint64_t gap_ns;
@@ -318,6 +319,7 @@ struct faults {
 	struct faults_round round;
 	uint32_t rounds, arrived, group, stage, step;
 	struct faults_count count;
+	const struct faults_cp *inside; /* has the lock that excludes all others */
 	bool formed, reform, paused, orphaned, healed, planted;
 	uint32_t losses[FAULTS_DISKS], losses_before[FAULTS_DISKS];
 	uint32_t ns_losses, ns_losses_before;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cp/file/file.h"
+#include "cp/hold/hold.h"
 
 struct ddio_file *file_new(struct ddio_session *session, struct ddio_file_record *rec)
 {
@@ -149,13 +150,28 @@ struct file_call {
 	struct ddio_file *file;
 	struct size_job size;
 	struct request_set set;
+	struct hold_ask drop;
 	struct ddio_file_stat *st;
 };
 
+static void close_unlocked(struct hold_ask *ask)
+{
+	struct file_call *fc = ask->arg;
+
+	file_put(fc->file);
+	call_end(&fc->call, NULL);
+}
+
 static void close_run(struct session_call *call)
 {
-	file_put(ddio_container_of(call, struct file_call, call)->file);
-	call_end(call, NULL);
+	struct file_call *fc = ddio_container_of(call, struct file_call, call);
+
+	fc->drop.session = call->session;
+	fc->drop.by = fc->file;
+	fc->drop.name = fc->file->rec.name;
+	fc->drop.dropped = close_unlocked;
+	fc->drop.arg = fc;
+	hold_drop(&fc->drop);
 }
 
 void ddio_close(struct ddio_file *file)

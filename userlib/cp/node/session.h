@@ -19,12 +19,13 @@
 
 struct cluster_node;
 struct groups;
+struct holder;
 struct lane;
 struct lane_user;
 struct transfers;
 
 /* At most so many users of lanes. */
-enum { LANE_USERS = 5 };
+enum { LANE_USERS = 6 };
 
 /* Looks at all connections of one kind.  Returns true if any of them owes something. */
 typedef bool (*session_check_fn)(struct ddio_session *session);
@@ -63,6 +64,7 @@ struct cluster_disk {
  * @groups: see group.h
  * @transfers: see op.h
  * @files: every open file
+ * @holder: see hold.h; NULL until the first lock
  * @names: life of the name space, 0 if it is not known; @replace_names: accept it as it is
  * @names_ended: of the name server's node; what the name space was given in them is durable
  * @id: distinguishes its connections from those of other sessions; @connects numbers them
@@ -85,6 +87,7 @@ struct ddio_session {
 	struct groups *groups;
 	struct transfers *transfers;
 	struct ddio_list files;
+	struct holder *holder;
 	uint64_t names;
 	bool replace_names;
 	struct ended names_ended;
