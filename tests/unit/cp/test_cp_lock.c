@@ -238,6 +238,30 @@ static void wait_long(struct cp_proc *p)
 	ddio_group_free(g);
 }
 
+/* While something is locked the name server hears of the session at least every third of the timeout; later it does not. */
+static void keep_in_touch(struct cp_proc *p)
+{
+	struct ddio_file *f = file_of(p);
+	uint64_t events;
+
+	CP_OK(p, ddio_lock(f, 0, 10, DDIO_LOCK_EXCLUSIVE));
+	events = ddio_sim_events(p->w->dw);
+	ddio_sim_sleep(p->env, 600 * CP_SEC);
+	CU_ASSERT(ddio_sim_events(p->w->dw) - events >= 2 * 599);
+	CU_ASSERT(ddio_sim_events(p->w->dw) - events < 600 * 20);
+	CP_OK(p, ddio_unlock(f, 0, 10));
+	ddio_sim_sleep(p->env, 10 * CP_SEC);
+	events = ddio_sim_events(p->w->dw);
+	ddio_sim_sleep(p->env, 600 * CP_SEC);
+	CU_ASSERT(ddio_sim_events(p->w->dw) - events < 10);
+	ddio_close(f);
+}
+
+static void in_touch(void)
+{
+	run(1, keep_in_touch, NULL);
+}
+
 static void waiting(void)
 {
 	run(2, wait_long, NULL);
@@ -351,9 +375,9 @@ static void names_anew(struct cp_proc *p, bool unheard)
 	cp_node_begin(p->w, 0);
 }
 
-/* @cut_ms: how long nobody reaches the name server; 0: it is restarted, @unheard: without a word */
+/* @cut_ms: how long nobody reaches the name server; 0: it is restarted, @times, @unheard: without a word */
 struct trouble {
-	uint32_t cut_ms;
+	uint32_t cut_ms, times;
 	bool unheard;
 	uint64_t freed;
 };
@@ -363,6 +387,7 @@ static void trouble_run(struct cp_proc *p)
 {
 	struct trouble *t = p->w->arg;
 	struct ddio_file *f = file_of(p);
+	uint32_t i;
 
 	if (p->rank == 0) {
 		CP_OK(p, ddio_lock(f, 0, 10, DDIO_LOCK_EXCLUSIVE));
@@ -384,17 +409,22 @@ static void trouble_run(struct cp_proc *p)
 		ddio_sim_sleep(p->env, 2 * CP_SEC);
 		if (t->cut_ms)
 			names_cut(p, t->cut_ms * CP_MS);
-		else
+		for (i = 0; i < t->times; i++) {
 			names_anew(p, t->unheard);
+			ddio_sim_sleep(p->env, CP_SEC);
+		}
 	}
 	ddio_close(f);
 }
 
 static void trouble(void)
 {
-	static const struct trouble all[] = {
-		{ .cut_ms = 1 }, { .cut_ms = 1000 }, { .cut_ms = 2500 }, { 0 }, { .unheard = true }
-	};
+	static const struct trouble all[] = { { .cut_ms = 1 },
+					      { .cut_ms = 1000 },
+					      { .cut_ms = 2500 },
+					      { .times = 1 },
+					      { .times = 1, .unheard = true },
+					      { .times = 3 } };
 	struct trouble t;
 	uint32_t i;
 
@@ -438,6 +468,39 @@ static void out_of_reach(void)
 	run(3, out_of_reach_run, NULL);
 }
 
+/*
+ * The name server misses a session that has more patience than it, and gives its lock to another: the session hears of
+ * that when it is back.
+ */
+static void missed_run(struct cp_proc *p)
+{
+	struct ddio_file *f = file_of(p);
+
+	if (p->rank) {
+		ddio_sim_sleep(p->env, CP_SEC);
+		CP_OK(p, ddio_lock(f, 0, 10, DDIO_LOCK_EXCLUSIVE));
+		ddio_sim_sleep(p->env, 30 * CP_SEC);
+		CP_OK(p, ddio_unlock(f, 0, 10));
+	} else {
+		p->session->timeout_ns = 60 * CP_SEC;
+		CP_OK(p, ddio_lock(f, 9, 2, DDIO_LOCK_EXCLUSIVE));
+		CP_OK(p, ddio_lock(f, 100, 1, DDIO_LOCK_EXCLUSIVE));
+		ddio_sim_cut(p->env);
+		ddio_sim_sleep(p->env, 2 * TIMEOUT_MS * CP_MS);
+		ddio_sim_rejoin(p->env);
+		ddio_sim_sleep(p->env, 10 * CP_SEC);
+		CU_ASSERT_EQUAL(cp_note(p, ddio_unlock(f, 9, 2)), -ESTALE);
+		/* Nobody else wanted that one. */
+		CP_OK(p, ddio_unlock(f, 100, 1));
+	}
+	ddio_close(f);
+}
+
+static void missed(void)
+{
+	run(2, missed_run, NULL);
+}
+
 int main(void)
 {
 	static const struct ut_case cases[] = {
@@ -446,10 +509,12 @@ int main(void)
 		{ "deadlock", deadlock },
 		{ "arguments", arguments },
 		{ "waiting", waiting },
+		{ "in touch", in_touch },
 		{ "ends", ends },
 		{ "a session ends while it waits", session_ends_while_waiting },
 		{ "trouble", trouble },
 		{ "out of reach", out_of_reach },
+		{ "missed", missed },
 		{ NULL, NULL },
 	};
 	static const struct ut_suite suites[] = { { "locks", cases } };
