@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* functions [--ddio] [--list] [--only PREFIX] FILE: see functions.h */
+#include "tests/mpiio/functions/functions.h"
+
+int main(int argc, char **argv)
+{
+	tst_begin(argc, argv);
+	open_cases();
+	individual_cases();
+	memory_cases();
+	collective_cases();
+	nonblocking_cases();
+	shared_cases();
+	atomic_cases();
+	sizes_cases();
+	views_cases();
+	arrays_cases();
+	info_cases();
+	errors_cases();
+	large_cases();
+	return tst_finish();
+}

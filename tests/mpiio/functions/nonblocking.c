@@ -1,0 +1,414 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Requests of files: each call, each way to complete one, and in company of messages. */
+#include "tests/mpiio/functions/functions.h"
+#include <string.h>
+
+enum { PART = 600, PIECES = 6, PIECE = PART / PIECES };
+
+static MPI_Offset base(void)
+{
+	return (MPI_Offset)PART * tst.rank;
+}
+
+static MPI_File filled(const char *suffix, uint64_t seed)
+{
+	MPI_File fh = tst_create(suffix);
+	unsigned char buf[PART];
+	MPI_Request r;
+
+	if (fh == MPI_FILE_NULL)
+		return fh;
+	tst_fill(buf, PART, seed, base());
+	OK(MPI_File_iwrite_at(fh, base(), buf, PART, MPI_BYTE, &r));
+	OK(MPI_Wait(&r, MPI_STATUS_IGNORE));
+	tst_sync(fh);
+	return fh;
+}
+
+static void at(void)
+{
+	MPI_File fh = tst_create(".iat");
+	unsigned char buf[PART];
+	MPI_Offset where = -1;
+	MPI_Status status;
+	MPI_Request r;
+
+	if (fh == MPI_FILE_NULL)
+		return;
+	tst_fill(buf, PART, 41, base());
+	OK(MPI_File_iwrite_at(fh, base(), buf, PART, MPI_BYTE, &r));
+	OK(MPI_Wait(&r, &status));
+	CHECK(r == MPI_REQUEST_NULL, "the request is not MPI_REQUEST_NULL after MPI_Wait");
+	tst_count(&status, MPI_BYTE, PART, "iwrite_at");
+	memset(buf, 0, PART);
+	OK(MPI_File_iread_at(fh, base(), buf, PART, MPI_BYTE, &r));
+	OK(MPI_Wait(&r, &status));
+	tst_count(&status, MPI_BYTE, PART, "iread_at");
+	tst_same(buf, PART, 41, base(), "iread_at");
+	OK(MPI_File_get_position(fh, &where));
+	CHECK(where == 0, "explicit offsets moved the pointer to %lld", (long long)where);
+	tst_close(&fh);
+}
+
+/* The pointer moves when the call returns. */
+static void pointer(void)
+{
+	MPI_File fh = tst_create(".iptr");
+	unsigned char buf[PART];
+	MPI_Request r[PIECES];
+	MPI_Offset where = -1;
+	int i;
+
+	if (fh == MPI_FILE_NULL)
+		return;
+	tst_fill(buf, PART, 42, base());
+	OK(MPI_File_seek(fh, base(), MPI_SEEK_SET));
+	for (i = 0; i < PIECES; i++)
+		OK(MPI_File_iwrite(fh, buf + PIECE * i, PIECE, MPI_BYTE, &r[i]));
+	OK(MPI_File_get_position(fh, &where));
+	CHECK(where == base() + PART, "the pointer is at %lld", (long long)where);
+	OK(MPI_Waitall(PIECES, r, MPI_STATUSES_IGNORE));
+	memset(buf, 0, PART);
+	OK(MPI_File_seek(fh, base(), MPI_SEEK_SET));
+	for (i = 0; i < PIECES; i++)
+		OK(MPI_File_iread(fh, buf + PIECE * i, PIECE, MPI_BYTE, &r[i]));
+	OK(MPI_File_get_position(fh, &where));
+	CHECK(where == base() + PART, "then the pointer is at %lld", (long long)where);
+	OK(MPI_Waitall(PIECES, r, MPI_STATUSES_IGNORE));
+	tst_same(buf, PART, 42, base(), "iread");
+	tst_close(&fh);
+}
+
+/* Collective ones: MPI 3.1. */
+static void at_all(void)
+{
+	MPI_File fh = tst_create(".iatall");
+	unsigned char buf[PART];
+	MPI_Offset at = (MPI_Offset)PART * (tst.size - 1 - tst.rank);
+	MPI_Status status;
+	MPI_Request r;
+
+	if (fh == MPI_FILE_NULL)
+		return;
+	tst_fill(buf, PART, 43, base());
+	OK(MPI_File_iwrite_at_all(fh, base(), buf, PART, MPI_BYTE, &r));
+	OK(MPI_Wait(&r, &status));
+	tst_count(&status, MPI_BYTE, PART, "iwrite_at_all");
+	tst_sync(fh);
+	OK(MPI_File_iread_at_all(fh, at, buf, PART, MPI_BYTE, &r));
+	OK(MPI_Wait(&r, &status));
+	tst_count(&status, MPI_BYTE, PART, "iread_at_all");
+	tst_same(buf, PART, 43, at, "iread_at_all");
+	tst_close(&fh);
+}
+
+static void all(void)
+{
+	MPI_File fh = tst_create(".iall");
+	unsigned char buf[PART];
+	MPI_Offset where = -1;
+	MPI_Status status;
+	MPI_Request r;
+
+	if (fh == MPI_FILE_NULL)
+		return;
+	tst_fill(buf, PART, 44, base());
+	OK(MPI_File_seek(fh, base(), MPI_SEEK_SET));
+	OK(MPI_File_iwrite_all(fh, buf, PART, MPI_BYTE, &r));
+	OK(MPI_File_get_position(fh, &where));
+	OK(MPI_Wait(&r, &status));
+	CHECK(where == base() + PART, "the pointer is at %lld", (long long)where);
+	tst_count(&status, MPI_BYTE, PART, "iwrite_all");
+	OK(MPI_File_seek(fh, base(), MPI_SEEK_SET));
+	memset(buf, 0, PART);
+	OK(MPI_File_iread_all(fh, buf, PART, MPI_BYTE, &r));
+	OK(MPI_Wait(&r, &status));
+	tst_count(&status, MPI_BYTE, PART, "iread_all");
+	tst_same(buf, PART, 44, base(), "iread_all");
+	tst_close(&fh);
+}
+
+/* Several collective requests at once, completed in another order on each rank. */
+static void all_at_once(void)
+{
+	MPI_File fh = tst_create(".ionce");
+	unsigned char buf[PIECES][PIECE];
+	MPI_Request r[PIECES];
+	int i, k;
+
+	if (fh == MPI_FILE_NULL)
+		return;
+	for (i = 0; i < PIECES; i++) {
+		MPI_Offset at = (MPI_Offset)PIECE * (i * tst.size + tst.rank);
+
+		tst_fill(buf[i], PIECE, 45, at);
+		OK(MPI_File_iwrite_at_all(fh, at, buf[i], PIECE, MPI_BYTE, &r[i]));
+	}
+	for (i = 0; i < PIECES; i++) {
+		k = (i + tst.rank) % PIECES;
+		OK(MPI_Wait(&r[k], MPI_STATUS_IGNORE));
+	}
+	tst_sync(fh);
+	memset(buf, 0, sizeof(buf));
+	OK(MPI_File_read_at_all(fh, base(), buf, PART, MPI_BYTE, MPI_STATUS_IGNORE));
+	tst_same(buf, PART, 45, base(), "contents");
+	tst_close(&fh);
+}
+
+static void begin_reads(MPI_File fh, unsigned char *buf, MPI_Request *r)
+{
+	int i;
+
+	memset(buf, 0, PART);
+	for (i = 0; i < PIECES; i++)
+		OK(MPI_File_iread_at(fh, base() + PIECE * i, buf + PIECE * i, PIECE, MPI_BYTE,
+				     &r[i]));
+}
+
+static void waits(void)
+{
+	MPI_File fh = filled(".iwait", 46);
+	unsigned char buf[PART];
+	MPI_Request r[PIECES];
+	MPI_Status st[PIECES];
+	int i, k, n, done, index[PIECES];
+
+	if (fh == MPI_FILE_NULL)
+		return;
+	begin_reads(fh, buf, r);
+	OK(MPI_Waitall(PIECES, r, st));
+	tst_same(buf, PART, 46, base(), "by Waitall");
+	for (i = 0; i < PIECES; i++)
+		tst_count(&st[i], MPI_BYTE, PIECE, "by Waitall");
+	begin_reads(fh, buf, r);
+	for (i = 0; i < PIECES; i++) {
+		k = -5;
+		OK(MPI_Waitany(PIECES, r, &k, &st[0]));
+		CHECK(k >= 0 && k < PIECES, "Waitany's index is %d", k);
+		tst_count(&st[0], MPI_BYTE, PIECE, "by Waitany");
+	}
+	OK(MPI_Waitany(PIECES, r, &k, &st[0]));
+	CHECK(k == MPI_UNDEFINED, "of null requests Waitany's index is %d", k);
+	tst_same(buf, PART, 46, base(), "by Waitany");
+	begin_reads(fh, buf, r);
+	for (done = 0; done < PIECES; done += n) {
+		n = 0;
+		if (!OK(MPI_Waitsome(PIECES, r, &n, index, st)) || n == MPI_UNDEFINED)
+			break;
+		for (i = 0; i < n; i++)
+			tst_count(&st[i], MPI_BYTE, PIECE, "by Waitsome");
+	}
+	CHECK(done == PIECES, "Waitsome completed %d", done);
+	tst_same(buf, PART, 46, base(), "by Waitsome");
+	tst_close(&fh);
+}
+
+static void tests(void)
+{
+	MPI_File fh = filled(".itest", 47);
+	unsigned char buf[PART];
+	MPI_Request r[PIECES];
+	MPI_Status st[PIECES];
+	int i, k, n, done, index[PIECES], flag = 0;
+
+	if (fh == MPI_FILE_NULL)
+		return;
+	begin_reads(fh, buf, r);
+	while (!flag)
+		OK(MPI_Testall(PIECES, r, &flag, st));
+	tst_same(buf, PART, 47, base(), "by Testall");
+	for (i = 0; i < PIECES; i++)
+		CHECK(r[i] == MPI_REQUEST_NULL, "request %d is left", i);
+	begin_reads(fh, buf, r);
+	for (i = 0; i < PIECES; i++) {
+		for (flag = 0; !flag;)
+			OK(MPI_Test(&r[i], &flag, &st[i]));
+		tst_count(&st[i], MPI_BYTE, PIECE, "by Test");
+	}
+	tst_same(buf, PART, 47, base(), "by Test");
+	begin_reads(fh, buf, r);
+	for (i = 0; i < PIECES; i++) {
+		for (flag = 0; !flag;)
+			OK(MPI_Testany(PIECES, r, &k, &flag, &st[0]));
+		tst_count(&st[0], MPI_BYTE, PIECE, "by Testany");
+	}
+	tst_same(buf, PART, 47, base(), "by Testany");
+	begin_reads(fh, buf, r);
+	for (done = 0; done < PIECES; done += n) {
+		if (!OK(MPI_Testsome(PIECES, r, &n, index, st)) || n == MPI_UNDEFINED)
+			break;
+	}
+	CHECK(done == PIECES, "Testsome completed %d", done);
+	tst_same(buf, PART, 47, base(), "by Testsome");
+	tst_close(&fh);
+}
+
+static void get_status(void)
+{
+	MPI_File fh = filled(".istat", 48);
+	unsigned char buf[PART];
+	MPI_Request r;
+	MPI_Status status;
+	int flag = 0, tries = tst.strict ? 1 << 30 : 1000;
+
+	if (fh == MPI_FILE_NULL)
+		return;
+	OK(MPI_File_iread_at(fh, base(), buf, PART, MPI_BYTE, &r));
+	/* MPICH's own makes no progress by this call. */
+	while (!flag && tries--)
+		OK(MPI_Request_get_status(r, &flag, &status));
+	CHECK(r != MPI_REQUEST_NULL, "MPI_Request_get_status freed the request");
+	if (flag)
+		tst_same(buf, PART, 48, base(), "after MPI_Request_get_status");
+	OK(MPI_Wait(&r, &status));
+	tst_count(&status, MPI_BYTE, PART, "after it");
+	tst_close(&fh);
+}
+
+/* Messages and files in one array. */
+static void in_company(void)
+{
+	MPI_File fh = filled(".icomp", 49);
+	int to = (tst.rank + 1) % tst.size, from = (tst.rank + tst.size - 1) % tst.size;
+	int out = 500 + tst.rank, in = -1, late = 600 + tst.rank, late_in = -1;
+	unsigned char buf[PART];
+	MPI_Request r[5];
+	MPI_Status st[5];
+
+	if (fh == MPI_FILE_NULL)
+		return;
+	MPI_Irecv(&late_in, 1, MPI_INT, from, 2, MPI_COMM_WORLD, &r[0]);
+	OK(MPI_File_iread_at(fh, base(), buf, PART, MPI_BYTE, &r[1]));
+	r[2] = MPI_REQUEST_NULL;
+	MPI_Irecv(&in, 1, MPI_INT, from, 1, MPI_COMM_WORLD, &r[3]);
+	MPI_Isend(&out, 1, MPI_INT, to, 1, MPI_COMM_WORLD, &r[4]);
+	OK(MPI_Waitall(4, r + 1, st + 1));
+	CHECK(in == 500 + from, "the message says %d", in);
+	tst_count(&st[1], MPI_BYTE, PART, "the file's");
+	tst_count(&st[3], MPI_INT, 1, "the message's");
+	tst_same(buf, PART, 49, base(), "the file's");
+	/* A file's request completes although a message that stands before it has not been sent. */
+	OK(MPI_File_iread_at(fh, base(), buf, PART, MPI_BYTE, &r[1]));
+	for (in = -1; in != 1;)
+		OK(MPI_Waitany(2, r, &in, &st[0]));
+	tst_count(&st[0], MPI_BYTE, PART, "Waitany's");
+	MPI_Send(&late, 1, MPI_INT, to, 2, MPI_COMM_WORLD);
+	OK(MPI_Wait(&r[0], MPI_STATUS_IGNORE));
+	CHECK(late_in == 600 + from, "the late message says %d", late_in);
+	tst_close(&fh);
+}
+
+/* Many in flight, over more than one file. */
+static void crowd(void)
+{
+	enum { N = 64 };
+	MPI_File a = tst_create(".crowd1"), b = tst_create(".crowd2");
+	int i, v[N], w[N];
+	MPI_Request r[2 * N];
+
+	if (a != MPI_FILE_NULL && b != MPI_FILE_NULL) {
+		for (i = 0; i < N; i++) {
+			MPI_Offset at = 4 * ((MPI_Offset)i * tst.size + tst.rank);
+
+			v[i] = 1000 * i + tst.rank;
+			OK(MPI_File_iwrite_at(a, at, &v[i], 1, MPI_INT, &r[2 * i]));
+			OK(MPI_File_iwrite_at(b, at, &v[i], 1, MPI_INT, &r[2 * i + 1]));
+		}
+		OK(MPI_Waitall(2 * N, r, MPI_STATUSES_IGNORE));
+		memset(w, 0, sizeof(w));
+		for (i = 0; i < N; i++)
+			OK(MPI_File_iread_at(i % 2 ? a : b,
+					     4 * ((MPI_Offset)i * tst.size + tst.rank), &w[i], 1,
+					     MPI_INT, &r[i]));
+		OK(MPI_Waitall(N, r, MPI_STATUSES_IGNORE));
+		for (i = 0; i < N; i++)
+			CHECK(w[i] == v[i], "integer %d is %d, not %d", i, w[i], v[i]);
+	}
+	if (a != MPI_FILE_NULL)
+		tst_close(&a);
+	if (b != MPI_FILE_NULL)
+		tst_close(&b);
+}
+
+/* Types in memory and file, and a short count. */
+static void types(void)
+{
+	MPI_File fh = tst_create(".itypes");
+	MPI_Datatype mem, every;
+	int i, v[40], w[40];
+	MPI_Status status;
+	MPI_Request r;
+
+	if (fh == MPI_FILE_NULL)
+		return;
+	MPI_Type_vector(10, 1, 4, MPI_INT, &mem);
+	MPI_Type_create_resized(MPI_INT, 0, 4 * tst.size, &every);
+	MPI_Type_commit(&mem);
+	MPI_Type_commit(&every);
+	for (i = 0; i < 40; i++)
+		v[i] = 100 * tst.rank + i;
+	OK(MPI_File_set_view(fh, 4 * tst.rank, MPI_INT, every, "native", MPI_INFO_NULL));
+	OK(MPI_File_iwrite_at(fh, 5, v, 1, mem, &r));
+	OK(MPI_Wait(&r, &status));
+	tst_count(&status, MPI_INT, 10, "written");
+	/* No rank of another's has written beyond its own last integer before it looks for the end. */
+	tst_sync(fh);
+	memset(w, 0xee, sizeof(w));
+	OK(MPI_File_iread_at(fh, 5, w, 1, mem, &r));
+	OK(MPI_Wait(&r, &status));
+	for (i = 0; i < 40; i++)
+		CHECK(w[i] == (i % 4 ? (int)0xeeeeeeee : v[i]), "integer %d is %d", i, w[i]);
+	/* MPICH's own counts 10; Open MPI's never returns. */
+	if (tst.strict) {
+		OK(MPI_File_iread_at(fh, 12, w, 10, MPI_INT, &r));
+		OK(MPI_Wait(&r, &status));
+		tst_count(&status, MPI_INT, 3, "over the end");
+		CHECK(w[2] == v[36], "the last integer is %d", w[2]);
+	}
+	MPI_Type_free(&mem);
+	MPI_Type_free(&every);
+	tst_close(&fh);
+}
+
+/* A type may be freed while its request is under way. */
+static void freed_type(void)
+{
+	MPI_File fh = tst_create(".ifreed");
+	unsigned char buf[PART], back[PART / 2];
+	MPI_Datatype t;
+	MPI_Request r;
+	int i;
+
+	if (fh == MPI_FILE_NULL)
+		return;
+	tst_fill(buf, PART, 50, 0);
+	MPI_Type_vector(PART / 2, 1, 2, MPI_BYTE, &t);
+	MPI_Type_commit(&t);
+	OK(MPI_File_iwrite_at(fh, PART / 2 * tst.rank, buf, 1, t, &r));
+	MPI_Type_free(&t);
+	OK(MPI_Wait(&r, MPI_STATUS_IGNORE));
+	OK(MPI_File_read_at(fh, PART / 2 * tst.rank, back, PART / 2, MPI_BYTE, MPI_STATUS_IGNORE));
+	for (i = 0; i < PART / 2; i++)
+		CHECK(back[i] == tst_byte(50, 2 * i), "byte %d is 0x%02x", i, back[i]);
+	tst_close(&fh);
+}
+
+void nonblocking_cases(void)
+{
+	static const struct mpiio_case cases[] = {
+		{ "nonblocking/at", at },
+		{ "nonblocking/pointer", pointer },
+		{ "nonblocking/at_all", at_all },
+		{ "nonblocking/all", all },
+		{ "nonblocking/all_at_once", all_at_once },
+		{ "nonblocking/wait", waits },
+		{ "nonblocking/test", tests },
+		{ "nonblocking/get_status", get_status },
+		{ "nonblocking/in_company", in_company },
+		{ "nonblocking/crowd", crowd },
+		{ "nonblocking/types", types },
+		{ "nonblocking/freed_type", freed_type },
+	};
+
+	CASES(cases);
+}
