@@ -111,6 +111,7 @@ $(FO)/tests/fuzz/make_corpus: $(FO)/tests/fuzz/make_corpus.o $(FO)/libddio-fuzz.
 -include $(shell find $(addprefix $(FO)/,fuse kmod tests tools userlib) -type f -name '*.d' 2>/dev/null)
 
 include tests/vm/build.mk
+include tests/mpiio/build.mk
 include tests/quick.mk
 
 check-build:

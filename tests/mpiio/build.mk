@@ -1,31 +1,59 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # make mpiio-tests: programs that test MPI-IO, for each MPI whose compiler is here, in
-# $(O)/tests/mpiio/{mpich,openmpi}/; run.sh runs them.  A library that is not here, or that is built for the
-# other MPI only, leaves its program out.
+# $(O)/tests/mpiio/{mpich,openmpi}/; run.sh runs them.  A library that is not here, or is built for the other
+# MPI only, leaves its program out.
 
 MPIIO_O := $(O)/tests/mpiio
-MPIIO_MPIS := $(foreach m,mpich openmpi,$(if $(shell command -v mpicc.$(m)),$(m)))
-MPIIO_FUNCTIONS := $(sort $(wildcard tests/mpiio/functions/*.c))
-MPIIO_VIEWS := $(sort $(wildcard tests/mpiio/views/*.c))
+MPIIO_MPIS = $(foreach m,mpich openmpi,$(if $(shell command -v mpicc.$(m)),$(m)))
 MPIIO_HEADERS := $(wildcard tests/mpiio/*.h tests/mpiio/*/*.h)
-MPIIO_C := functions random_views patterns
-MPIIO_FORTRAN := $(notdir $(basename $(wildcard tests/mpiio/fortran/*.f90 tests/mpiio/fortran/*.f)))
-# Debian builds PnetCDF and NetCDF for Open MPI only, and HDF5 for both.
-MPIIO_LIBS_mpich := $(if $(shell pkg-config --exists hdf5-mpich && echo yes),hdf5)
-MPIIO_LIBS_openmpi := $(foreach l,hdf5=hdf5-openmpi pnetcdf=pnetcdf netcdf=netcdf-mpi,\
-	$(if $(shell pkg-config --exists $(lastword $(subst =, ,$(l))) && echo yes),$(firstword $(subst =, ,$(l)))))
-# Not sanitized: the MPI libraries lose memory, too.
-MPIIO_CFLAGS = $(CSTD) $(WARN) -O1 -g -I.
+MPIIO_FUNCTIONS := $(wildcard tests/mpiio/functions/*.c)
+MPIIO_VIEWS := $(wildcard tests/mpiio/views/*.c)
+MPIIO_FORTRAN := fortran_f08 fortran_mpi fortran_h
+# Debian has HDF5 for both, PnetCDF and NetCDF for Open MPI.
+MPIIO_PC_mpich := hdf5=hdf5-mpich
+MPIIO_PC_openmpi := hdf5=hdf5-openmpi pnetcdf=pnetcdf netcdf=netcdf-mpi
+# $(call mpiio_pc,MPI,PROGRAM): the pkg-config name of what a program uses
+mpiio_pc = $(patsubst $(2)=%,%,$(filter $(2)=%,$(MPIIO_PC_$(1))))
+mpiio_libs = $(foreach l,$(MPIIO_PC_$(1)),$(if $(shell pkg-config --exists $(lastword $(subst =, ,$(l))) && \
+	echo yes),$(firstword $(subst =, ,$(l)))))
+mpiio_fortran = $(if $(shell command -v mpif90.$(1) >/dev/null && command -v gfortran),$(MPIIO_FORTRAN))
+mpiio_programs = functions random_views patterns $(call mpiio_libs,$(1)) $(call mpiio_fortran,$(1))
+# MPICH's MPI_STATUSES_IGNORE is an array of nothing to gcc.
+MPIIO_CFLAGS = $(CSTD) $(WARN) -Wno-stringop-overflow -O1 -g -I.
+MPIIO_FFLAGS := -Wall -Wextra -Werror -O1 -g
 
 .PHONY: mpiio-tests
-mpiio-tests: $(foreach m,$(MPIIO_MPIS),$(MPIIO_C:%=$(MPIIO_O)/$(m)/%) $(MPIIO_LIBS_$(m):%=$(MPIIO_O)/$(m)/%))
+mpiio-tests:
+	$(Q)$(MAKE) --no-print-directory $(foreach m,$(MPIIO_MPIS),\
+		$(patsubst %,$(MPIIO_O)/$(m)/%,$(call mpiio_programs,$(m))))
 
 # $(call mpiio_rules,MPI)
 define mpiio_rules
 $(MPIIO_O)/$(1)/%.o: tests/mpiio/%.c $(MPIIO_HEADERS)
 	$$(call say,MPICC,$$@)
 	$$(Q)mkdir -p $$(@D)
-	$$(Q)mpicc.$(1) $$(MPIIO_CFLAGS) $$(MPIIO_USES) -c -o $$@ $$<
+	$$(Q)mpicc.$(1) $$(MPIIO_CFLAGS) -c -o $$@ $$<
 
 $(MPIIO_O)/$(1)/functions: $(MPIIO_FUNCTIONS:tests/mpiio/%.c=$(MPIIO_O)/$(1)/%.o)
 $(MPIIO_O)/$(1)/random_views: $(MPIIO_VIEWS:tests/mpiio/%.c=$(MPIIO_O)/$(1)/%.o)
+$(MPIIO_O)/$(1)/patterns: $(MPIIO_O)/$(1)/patterns.o
+$(MPIIO_O)/$(1)/functions $(MPIIO_O)/$(1)/random_views $(MPIIO_O)/$(1)/patterns: $(MPIIO_O)/$(1)/common.o
+	$$(call say,MPILD,$$@)
+	$$(Q)mpicc.$(1) -o $$@ $$^
+
+$(foreach p,hdf5 pnetcdf netcdf,$(MPIIO_O)/$(1)/$(p)): $(MPIIO_O)/$(1)/%: tests/mpiio/libraries/%.c $(MPIIO_O)/$(1)/common.o
+	$$(call say,MPICC,$$@)
+	$$(Q)mpicc.$(1) $$(MPIIO_CFLAGS) $$(shell pkg-config --cflags $$(call mpiio_pc,$(1),$$*)) -o $$@ $$^ \
+		$$(shell pkg-config --libs $$(call mpiio_pc,$(1),$$*))
+
+$(MPIIO_O)/$(1)/fortran_f08 $(MPIIO_O)/$(1)/fortran_mpi: $(MPIIO_O)/$(1)/%: tests/mpiio/fortran/%.f90
+	$$(call say,MPIF90,$$@)
+	$$(Q)mkdir -p $$(@D)/$$*.mod
+	$$(Q)mpif90.$(1) $$(MPIIO_FFLAGS) -J $$(@D)/$$*.mod -o $$@ $$<
+
+$(MPIIO_O)/$(1)/fortran_h: tests/mpiio/fortran/fortran_h.f
+	$$(call say,MPIF77,$$@)
+	$$(Q)mkdir -p $$(@D)
+	$$(Q)mpif77.$(1) -O1 -g -o $$@ $$<
+endef
+$(foreach m,mpich openmpi,$(eval $(call mpiio_rules,$(m))))
