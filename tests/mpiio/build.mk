@@ -20,7 +20,8 @@ mpiio_fortran = $(if $(shell command -v mpif90.$(1) >/dev/null && command -v gfo
 mpiio_programs = functions random_views patterns $(call mpiio_libs,$(1)) $(call mpiio_fortran,$(1))
 # MPICH's MPI_STATUSES_IGNORE is an array of nothing to gcc.
 MPIIO_CFLAGS = $(CSTD) $(WARN) -Wno-stringop-overflow -O1 -g -I.
-MPIIO_FFLAGS := -Wall -Wextra -Werror -O1 -g
+# mpi_f08 of MPICH brings arguments that it does not use.
+MPIIO_FFLAGS := -Wall -Wno-tabs -Werror -O1 -g
 
 .PHONY: mpiio-tests
 mpiio-tests:
@@ -29,21 +30,22 @@ mpiio-tests:
 
 # $(call mpiio_rules,MPI)
 define mpiio_rules
-$(MPIIO_O)/$(1)/%.o: tests/mpiio/%.c $(MPIIO_HEADERS)
+$(MPIIO_O)/$(1)/o/%.o: tests/mpiio/%.c $(MPIIO_HEADERS)
 	$$(call say,MPICC,$$@)
 	$$(Q)mkdir -p $$(@D)
 	$$(Q)mpicc.$(1) $$(MPIIO_CFLAGS) -c -o $$@ $$<
 
-$(MPIIO_O)/$(1)/functions: $(MPIIO_FUNCTIONS:tests/mpiio/%.c=$(MPIIO_O)/$(1)/%.o)
-$(MPIIO_O)/$(1)/random_views: $(MPIIO_VIEWS:tests/mpiio/%.c=$(MPIIO_O)/$(1)/%.o)
-$(MPIIO_O)/$(1)/patterns: $(MPIIO_O)/$(1)/patterns.o
-$(MPIIO_O)/$(1)/functions $(MPIIO_O)/$(1)/random_views $(MPIIO_O)/$(1)/patterns: $(MPIIO_O)/$(1)/common.o
+$(MPIIO_O)/$(1)/functions: $(MPIIO_FUNCTIONS:tests/mpiio/%.c=$(MPIIO_O)/$(1)/o/%.o)
+$(MPIIO_O)/$(1)/random_views: $(MPIIO_VIEWS:tests/mpiio/%.c=$(MPIIO_O)/$(1)/o/%.o)
+$(MPIIO_O)/$(1)/patterns: $(MPIIO_O)/$(1)/o/patterns.o
+$(MPIIO_O)/$(1)/functions $(MPIIO_O)/$(1)/random_views $(MPIIO_O)/$(1)/patterns: $(MPIIO_O)/$(1)/o/common.o
 	$$(call say,MPILD,$$@)
 	$$(Q)mpicc.$(1) -o $$@ $$^
 
-$(foreach p,hdf5 pnetcdf netcdf,$(MPIIO_O)/$(1)/$(p)): $(MPIIO_O)/$(1)/%: tests/mpiio/libraries/%.c $(MPIIO_O)/$(1)/common.o
+$(foreach p,hdf5 pnetcdf netcdf,$(MPIIO_O)/$(1)/$(p)): $(MPIIO_O)/$(1)/%: tests/mpiio/libraries/%.c $(MPIIO_O)/$(1)/o/common.o
 	$$(call say,MPICC,$$@)
-	$$(Q)mpicc.$(1) $$(MPIIO_CFLAGS) $$(shell pkg-config --cflags $$(call mpiio_pc,$(1),$$*)) -o $$@ $$^ \
+	$$(Q)mpicc.$(1) $$(MPIIO_CFLAGS) $$(shell pkg-config --cflags $$(call mpiio_pc,$(1),$$*)) \
+		-I$$(shell pkg-config --variable=prefix $$(call mpiio_pc,$(1),$$*))/include -o $$@ $$^ \
 		$$(shell pkg-config --libs $$(call mpiio_pc,$(1),$$*))
 
 $(MPIIO_O)/$(1)/fortran_f08 $(MPIIO_O)/$(1)/fortran_mpi: $(MPIIO_O)/$(1)/%: tests/mpiio/fortran/%.f90
