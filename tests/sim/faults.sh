@@ -7,10 +7,13 @@ set -u
 cd "$(dirname "$0")/../.." || exit 2
 export ASAN_OPTIONS=detect_leaks=1:exitcode=99
 export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
-# Each run makes and removes many small files.
-[ -d /dev/shm ] && [ -w /dev/shm ] && export TMPDIR=/dev/shm
-log=$(mktemp)
-trap 'rm -f "$log"' EXIT
+# Each run makes and removes many small files; one that a planted bug ends leaves them.
+below=${TMPDIR:-/tmp}
+[ -d /dev/shm ] && [ -w /dev/shm ] && below=/dev/shm
+TMPDIR=$(mktemp -d "$below/ddio-test.XXXXXX") || exit 2
+export TMPDIR
+log=$TMPDIR/log
+trap 'rm -rf "$TMPDIR"' EXIT
 passed=0 failed=0
 
 # Seeds that failed once: a synced write that an I/O processor lost which died and came back meanwhile (1461);
