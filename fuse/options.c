@@ -211,10 +211,23 @@ int mount_opts_source(struct mount_opts *o, const char *source, char *err, size_
 	return o->conf && o->sub ? 0 : say(err, err_len, "out of memory");
 }
 
+/* Others are told it by the attribute "ddio.conf", wherever they are; what does not exist is an error later. */
+static void conf_resolve(struct mount_opts *o)
+{
+	char *full = realpath(o->conf, NULL);
+
+	if (!full)
+		return;
+	free(o->conf);
+	o->conf = full;
+}
+
 void mount_opts_settle(struct mount_opts *o)
 {
 	static const double cached[] = { [CACHE_AUTO] = 1, [CACHE_NONE] = 0, [CACHE_ALWAYS] = 3600 };
 
+	if (o->conf)
+		conf_resolve(o);
 	if (!o->attr_set)
 		o->attr_timeout = cached[o->cache];
 	if (!o->entry_set)
