@@ -71,6 +71,7 @@ say = $(if $(V),@:,@printf '  %-7s %s\n' $(1) $(2))
 .SUFFIXES:
 
 include userlib/build.mk
+include userlib/mpiio/build.mk
 include tools/build.mk
 include fuse/build.mk
 include tests/build.mk
@@ -78,7 +79,7 @@ include kmod/build.mk
 
 .PHONY: all deps demo paper install clean fmt
 
-all: $(LIB_TARGETS) $(TOOL_TARGETS) $(FUSE_TARGETS)
+all: $(LIB_TARGETS) $(TOOL_TARGETS) $(FUSE_TARGETS) $(if $(D),,$(MPIIO_TARGETS))
 
 deps:
 	$(Q)tools/install-deps.sh all
@@ -124,6 +125,9 @@ install: all
 	ln -sf libddio.so.$(VERSION) $(DESTDIR)$(PREFIX)/lib/$(LIB_SONAME)
 	ln -sf $(LIB_SONAME) $(DESTDIR)$(PREFIX)/lib/libddio.so
 	install -m 644 $(O)/libddio.a $(DESTDIR)$(PREFIX)/lib/
+	install -m 755 $(O)/libddio_mpiio.so $(DESTDIR)$(PREFIX)/lib/
+	install -d $(DESTDIR)$(PREFIX)/lib/ddio-mpiio
+	for m in $(MPIIO_MPIS); do install -m 755 $(O)/ddio-mpiio/$$m.so $(DESTDIR)$(PREFIX)/lib/ddio-mpiio/; done
 	install -m 644 include/ddio/*.h $(DESTDIR)$(PREFIX)/include/ddio/
 	sed -e 's|@PREFIX@|$(PREFIX)|;s|@VERSION@|$(VERSION)|' userlib/libddio.pc.in \
 		> $(DESTDIR)$(PREFIX)/lib/pkgconfig/libddio.pc

@@ -25,7 +25,7 @@ UNIT_BOUND := 300
 ifeq ($(D),quick)
 $(O)/tests/%.o: OPT := -O0 -g1 -Wno-maybe-uninitialized
 
-$(O)/libddio-all.so: $(CORE_OBJ) $(CP_OBJ) $(IOP_OBJ) $(SIM_OBJ)
+$(O)/libddio-all.so: $(CORE_OBJ) $(CP_OBJ) $(IOP_OBJ) $(SIM_OBJ) $(MPIIO_CORE_OBJ)
 	$(call say,LD,$@)
 	$(Q)$(CC) -shared $(FAST_LD) -o $@ $^ $(LIBS)
 

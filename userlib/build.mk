@@ -16,10 +16,12 @@ CP_OBJ := $(CP_SRC:%.c=$(O)/%.o)
 IOP_OBJ := $(IOP_SRC:%.c=$(O)/%.o)
 SIM_OBJ := $(SIM_SRC:%.c=$(O)/%.o)
 
+MPIIO_CORE_OBJ := $(patsubst %.c,$(O)/%.o,$(call sources,userlib/mpiio/core))
+
 LIB_SONAME := libddio.so.0
 LIB_TARGETS := $(O)/libddio.so.$(VERSION) $(O)/libddio.a
 
-$(O)/libddio-all.a: $(CORE_OBJ) $(CP_OBJ) $(IOP_OBJ) $(SIM_OBJ)
+$(O)/libddio-all.a: $(CORE_OBJ) $(CP_OBJ) $(IOP_OBJ) $(SIM_OBJ) $(MPIIO_CORE_OBJ)
 	$(call say,AR,$@)
 	$(Q)rm -f $@; ar qcs $@ $^
 

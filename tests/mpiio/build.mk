@@ -4,7 +4,6 @@
 # MPI only, leaves its program out.
 
 MPIIO_O := $(O)/tests/mpiio
-MPIIO_MPIS = $(foreach m,mpich openmpi,$(if $(shell command -v mpicc.$(m)),$(m)))
 MPIIO_HEADERS := $(wildcard tests/mpiio/*.h tests/mpiio/*/*.h)
 MPIIO_FUNCTIONS := $(wildcard tests/mpiio/functions/*.c)
 MPIIO_VIEWS := $(wildcard tests/mpiio/views/*.c)
@@ -17,7 +16,7 @@ mpiio_pc = $(patsubst $(2)=%,%,$(filter $(2)=%,$(MPIIO_PC_$(1))))
 mpiio_libs = $(foreach l,$(MPIIO_PC_$(1)),$(if $(shell pkg-config --exists $(lastword $(subst =, ,$(l))) && \
 	echo yes),$(firstword $(subst =, ,$(l)))))
 mpiio_fortran = $(if $(shell command -v mpif90.$(1) >/dev/null && command -v gfortran),$(MPIIO_FORTRAN))
-mpiio_programs = functions random_views patterns $(call mpiio_libs,$(1)) $(call mpiio_fortran,$(1))
+mpiio_programs = functions random_views patterns darray $(call mpiio_libs,$(1)) $(call mpiio_fortran,$(1))
 # MPICH's MPI_STATUSES_IGNORE is an array of nothing to gcc.
 MPIIO_CFLAGS = $(CSTD) $(WARN) -Wno-stringop-overflow -O1 -g -I.
 # mpi_f08 of MPICH brings arguments that it does not use.
@@ -41,6 +40,11 @@ $(MPIIO_O)/$(1)/patterns: $(MPIIO_O)/$(1)/o/patterns.o
 $(MPIIO_O)/$(1)/functions $(MPIIO_O)/$(1)/random_views $(MPIIO_O)/$(1)/patterns: $(MPIIO_O)/$(1)/o/common.o
 	$$(call say,MPILD,$$@)
 	$$(Q)mpicc.$(1) -o $$@ $$^
+
+$(MPIIO_O)/$(1)/darray: tests/examples/mpi/darray.c
+	$$(call say,MPICC,$$@)
+	$$(Q)mkdir -p $$(@D)
+	$$(Q)mpicc.$(1) $$(MPIIO_CFLAGS) -o $$@ $$<
 
 $(foreach p,hdf5 pnetcdf netcdf,$(MPIIO_O)/$(1)/$(p)): $(MPIIO_O)/$(1)/%: tests/mpiio/libraries/%.c $(MPIIO_O)/$(1)/o/common.o
 	$$(call say,MPICC,$$@)

@@ -55,10 +55,11 @@ sub judge_symbols {
 		next unless $f =~ m{^tests/kselftest/};
 		$users{$_}{$f} = 1 for grep { /^ddio_/ } @names;
 	}
+	# What dlsym() finds has no user that a linker knows.
 	for my $f (sort keys %$sym) {
 		my $home = library($f);
 		for my $name (sort @{ $sym->{$f}{def} }) {
-			next if $name eq 'main' || $name =~ /^__odr_asan/;
+			next if $name eq 'main' || $name eq 'mpiio_table' || $name =~ /^__odr_asan/;
 			my @users = sort keys %{ $users{$name} // {} };
 			check($name, @users || $public{$name} || $tested{$name}
 				? () : "no other file uses what $f defines");

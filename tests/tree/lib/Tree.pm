@@ -112,10 +112,20 @@ sub objects {
 	my @found;
 	for my $c (files($re)) {
 		next unless $c =~ /\.c$/;
-		my $o = build() . '/' . $c =~ s/c$/o/r;
-		push @found, [$o, $c] if -e $o;
+		my $o = (grep { -e $_ } object_places($c =~ s/c$/o/r))[0];
+		push @found, [$o, $c] if $o;
 	}
 	return @found;
+}
+
+# Where an object may be: a back end's are built for each MPI that the machine has.
+sub object_places {
+	my ($o) = @_;
+	my @places = (build() . "/$o");
+	if ($o =~ s{^userlib/mpiio/}{}) {
+		push @places, map { "$_/$o" } glob(build() . '/ddio-mpiio/*/.'), glob('build/ddio-mpiio/*/.');
+	}
+	return @places;
 }
 
 # symbols(@objects): per source { type => [names] }: "def" and "use"

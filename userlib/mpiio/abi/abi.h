@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A back end: MPI's file functions for files of ddio, compiled once for each MPI.  Its own calls of functions that
+ * the stub exports go by "real", which are those of the MPI; all others it calls as any program does.
+ */
+#ifndef MPIIO_ABI_H
+#define MPIIO_ABI_H
+
+#include <mpi.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <ddio/ddio.h>
+#include "mpiio/abi/functions.h"
+#include "mpiio/core/view.h"
+#include "mpiio/core/where.h"
+#include "mpiio/data/data.h"
+
+/* Where an access begins. */
+enum mpiio_from { FROM_OFFSET, FROM_POINTER, FROM_SHARED };
+
+/* When it is over: at the return, at MPI_Wait(), at the ..._end() of a split collective. */
+enum mpiio_ends { ENDS_NOW, ENDS_LATER, ENDS_SPLIT };
+
+/* real.c: the MPI's own. */
+#define REAL_FILE(n, params, args) int (*File_##n)(MPI_File fh CALL_LIST params);
+#define CALL_LIST(...) __VA_ARGS__
+#define REAL_REQUEST(n, params, args) int(*n) params;
+struct mpi_real {
+	int (*File_open)(MPI_Comm comm, const char *name, int amode, MPI_Info info, MPI_File *fh);
+	int (*File_close)(MPI_File *fh);
+	int (*File_delete)(const char *name, MPI_Info info);
+	int (*Error_string)(int code, char *string, int *len);
+	FILE_CALLS(REAL_FILE)
+	REQUEST_CALLS(REAL_REQUEST)
+};
+extern struct mpi_real real;
+void *real_find(const char *name);
+void real_init(void);
+
+/* cluster.c: sessions of this process, one for each configuration. */
+struct mpiio_cluster;
+int cluster_get(const char *conf, struct mpiio_cluster **cluster);
+struct ddio_session *cluster_session(struct mpiio_cluster *c);
+
+/**
+ * struct mpiio_team - the processes of a communicator, as a group of ddio
+ * @comm: a duplicate, for messages of this library
+ * @cluster: whose session the group is of
+ * @group: the group, patient
+ * @rank: of this process
+ * @size: number of processes
+ * @refs: files, and the communicator that it was made of
+ */
+struct mpiio_team {
+	MPI_Comm comm;
+	struct mpiio_cluster *cluster;
+	struct ddio_group *group;
+	int rank, size;
+	unsigned int refs;
+	struct mpiio_team *next;
+};
+
+/* team.c; collective.  Gives the same error on all. */
+int team_get(MPI_Comm comm, const char *conf, struct mpiio_team **team);
+void team_put(struct mpiio_team *team);
+
+/* A result of rank 0 for everybody, with its text; and whatever of all members is worst. */
+struct team_verdict {
+	int err;
+	char text[256];
+};
+void verdict_say(struct team_verdict *v, struct ddio_session *session, int err);
+void verdict_of_root(struct mpiio_team *t, struct team_verdict *v);
+int worst_of(struct mpiio_team *t, int err);
+bool same_everywhere(MPI_Comm comm, int64_t value);
+
+struct mpiio_op;
+
+/**
+ * struct mpiio_file - an open file of ddio
+ * @ticket: what the program holds: a file of the MPI itself, which is empty and read by nobody
+ * @team: who opened it
+ * @group: of its collective requests: the team's, or one of its own where threads may be in several calls
+ * @file: the file
+ * @where: what to delete at its end, if @amode says so
+ * @amode: as it was opened
+ * @view: of this process
+ * @etype: as it was set; this library's own, like @filetype
+ * @external: data are converted to external32
+ * @pos: individual pointer, in etypes
+ * @shared: the shared pointer; in etypes
+ * @atomic: MPI_File_set_atomicity()
+ * @split: the split collective that is under way
+ * @info: hints as the program gave them
+ * @lock: guards @pos
+ */
+struct mpiio_file {
+	MPI_File ticket;
+	struct mpiio_team *team;
+	struct ddio_group *group;
+	struct ddio_file *file;
+	struct mpiio_where where;
+	int amode;
+	struct mpiio_view view;
+	MPI_Datatype etype, filetype;
+	bool external;
+	uint64_t pos;
+	struct ddio_group_counter *shared;
+	bool atomic;
+	struct mpiio_op *split;
+	MPI_Info info;
+	struct ddio_report report;
+	pthread_mutex_t lock;
+	struct mpiio_file *next;
+};
+
+/* handle.c */
+int handle_make(struct mpiio_file *f);
+void handle_drop(struct mpiio_file *f);
+struct mpiio_file *handle_find(MPI_File fh);
+void handle_call_null(int code); /* the error handler of MPI_FILE_NULL */
+
+/* errors.c: they call the file's error handler, and return what the function returns. */
+int fail(const struct mpiio_file *f, int err);
+int fail_text(const struct mpiio_file *f, int err, const char *text);
+int fail_class(const struct mpiio_file *f, int class, const char *text);
+bool error_text(int code, char *string, int *len); /* of a code of this library's */
+
+/* access.c */
+struct mpiio_access {
+	bool write, all;
+	enum mpiio_from from;
+	enum mpiio_ends ends;
+	MPI_Offset offset;
+	void *buf;
+	MPI_Count count;
+	MPI_Datatype type;
+	MPI_Status *status;
+	MPI_Request *request;
+};
+int access_run(struct mpiio_file *f, const struct mpiio_access *a);
+int access_end(struct mpiio_file *f, bool write, enum mpiio_from from, void *buf,
+	       MPI_Status *status);
+void status_set(MPI_Status *status, uint64_t bytes);
+
+/* request.c */
+int request_make(struct mpiio_op *op, MPI_Request *request); /* takes the op, also in failing */
+void requests_settle(const struct mpiio_file *f);
+void requests_begin_all(void); /* those that wait for others to end, too */
+
+/* shared.c */
+int shared_take(struct mpiio_file *f, bool all, uint64_t etypes, uint64_t *at);
+int shared_set(struct mpiio_file *f, uint64_t etypes);
+
+/* atomic.c: nobody else's access of the same bytes lies between these two. */
+struct mpiio_op;
+int atomic_begin(const struct mpiio_op *op);
+void atomic_end(const struct mpiio_op *op);
+
+#define SERVE_FILE(n, params, args) int serve_##n(struct mpiio_file *f CALL_LIST params);
+FILE_CALLS(SERVE_FILE)
+
+int serve_open(MPI_Comm comm, const char *name, int amode, MPI_Info info, MPI_File *fh);
+int serve_close(struct mpiio_file *f, MPI_File *fh);
+int serve_delete(const char *name, MPI_Info info);
+
+#define SERVE_REQUEST(n, params, args) int serve_##n params;
+REQUEST_CALLS(SERVE_REQUEST)
+
+/* Operations under way that MPI_Wait() and its kin complete. */
+extern _Atomic unsigned int requests_pending;
+
+#endif

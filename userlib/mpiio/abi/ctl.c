@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* What a file is, how large, how durable, how atomic. */
+#include <errno.h>
+#include "mpiio/abi/abi.h"
+
+int serve_get_amode(struct mpiio_file *f, int *amode)
+{
+	*amode = f->amode;
+	return MPI_SUCCESS;
+}
+
+int serve_get_group(struct mpiio_file *f, MPI_Group *group)
+{
+	return PMPI_Comm_group(f->team->comm, group);
+}
+
+int serve_get_size(struct mpiio_file *f, MPI_Offset *size)
+{
+	struct ddio_file_stat st;
+	int ret = ddio_fstat(f->file, &st);
+
+	if (ret)
+		return fail(f, ret);
+	*size = (MPI_Offset)st.size;
+	return MPI_SUCCESS;
+}
+
+/* What rank 0 does for all, when all have come. */
+static int by_root(struct mpiio_file *f, int (*act)(struct mpiio_file *f, uint64_t arg),
+		   uint64_t arg)
+{
+	struct team_verdict v = { 0 };
+
+	PMPI_Barrier(f->team->comm);
+	if (!f->team->rank)
+		verdict_say(&v, cluster_session(f->team->cluster), act(f, arg));
+	verdict_of_root(f->team, &v);
+	return v.err ? fail_text(f, v.err, v.text) : MPI_SUCCESS;
+}
+
+static int act_set_size(struct mpiio_file *f, uint64_t size)
+{
+	return ddio_set_size(f->file, size);
+}
+
+static int act_allocate(struct mpiio_file *f, uint64_t size)
+{
+	return size ? ddio_allocate(f->file, 0, size) : 0;
+}
+
+static int act_sync(struct mpiio_file *f, uint64_t arg)
+{
+	(void)arg;
+	return ddio_sync(f->file);
+}
+
+static int size_check(struct mpiio_file *f, MPI_Offset size)
+{
+	if (!same_everywhere(f->team->comm, size))
+		return fail_class(f, MPI_ERR_NOT_SAME, "the sizes differ");
+	if (size < 0)
+		return fail_class(f, MPI_ERR_ARG, "the size is negative");
+	if (f->amode & MPI_MODE_RDONLY)
+		return fail_class(f, MPI_ERR_READ_ONLY, "the file was opened with MPI_MODE_RDONLY");
+	return MPI_SUCCESS;
+}
+
+int serve_set_size(struct mpiio_file *f, MPI_Offset size)
+{
+	int ret = size_check(f, size);
+
+	return ret ? ret : by_root(f, act_set_size, (uint64_t)size);
+}
+
+int serve_preallocate(struct mpiio_file *f, MPI_Offset size)
+{
+	int ret = size_check(f, size);
+
+	return ret ? ret : by_root(f, act_allocate, (uint64_t)size);
+}
+
+int serve_sync(struct mpiio_file *f)
+{
+	return by_root(f, act_sync, 0);
+}
+
+int serve_set_atomicity(struct mpiio_file *f, int flag)
+{
+	if (!same_everywhere(f->team->comm, !!flag))
+		return fail_class(f, MPI_ERR_NOT_SAME, "the modes differ");
+	f->atomic = flag;
+	return MPI_SUCCESS;
+}
+
+int serve_get_atomicity(struct mpiio_file *f, int *flag)
+{
+	*flag = f->atomic;
+	return MPI_SUCCESS;
+}
+
+int serve_get_type_extent(struct mpiio_file *f, MPI_Datatype type, MPI_Aint *extent)
+{
+	MPI_Aint lb;
+
+	if (!f->external)
+		return PMPI_Type_get_extent(type, &lb, extent);
+	*extent = external_extent(type);
+	return MPI_SUCCESS;
+}

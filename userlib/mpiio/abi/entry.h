@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The functions that are exported, numbered: the order in which a back end hands them to the stub. */
+#ifndef MPIIO_ENTRY_H
+#define MPIIO_ENTRY_H
+
+#include "mpiio/abi/functions.h"
+
+#define ENTRIES_ALONE(N) \
+	N(File_open) N(File_close) N(File_delete) N(File_get_type_extent_c) N(Error_string)
+
+#define ENTRY_OF(n) ENTRY_##n,
+#define ENTRY_FILE(n, params, args) ENTRY_File_##n,
+#define ENTRY_DATA(n, form, write, from, all) ENTRY_File_##n, ENTRY_File_##n##_c,
+#define ENTRY_END(n, write, from) ENTRY_File_##n,
+#define ENTRY_REQUEST(n, params, args) ENTRY_##n,
+
+enum mpiio_entry {
+	ENTRIES_ALONE(ENTRY_OF) FILE_CALLS(ENTRY_FILE) DATA_CALLS(ENTRY_DATA) END_CALLS(ENTRY_END)
+		REQUEST_CALLS(ENTRY_REQUEST) ENTRY_COUNT
+};
+
+#endif

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The file's view (MPI 4.0, section 14.3).  Nothing is sent for it but what tells all ranks whether it was well. */
+#include <errno.h>
+#include <string.h>
+#include "mpiio/abi/hints.h"
+
+struct wanted {
+	MPI_Offset disp;
+	MPI_Datatype etype, filetype;
+};
+
+/* The file type's tree, its extent, and that it is made of etypes. */
+static int view_make(struct mpiio_view *v, const struct wanted *w)
+{
+	MPI_Count size, lb, extent, etype;
+	int ret;
+
+	if (w->disp < 0 || w->etype == MPI_DATATYPE_NULL || w->filetype == MPI_DATATYPE_NULL)
+		return -EINVAL;
+	PMPI_Type_size_x(w->etype, &etype);
+	PMPI_Type_size_x(w->filetype, &size);
+	PMPI_Type_get_extent_x(w->filetype, &lb, &extent);
+	if (etype <= 0 || size % etype || extent < 0)
+		return -EINVAL;
+	ret = type_shape(w->filetype, &v->shape);
+	if (ret)
+		return ret;
+	v->disp = (uint64_t)w->disp;
+	v->etype = (uint64_t)etype;
+	v->extent = (uint64_t)extent;
+	return 0;
+}
+
+static int types_keep(struct mpiio_file *f, const struct wanted *w)
+{
+	MPI_Datatype etype, filetype;
+
+	if (type_copy(w->etype, &etype))
+		return -ENOMEM;
+	if (type_copy(w->filetype, &filetype)) {
+		type_drop(&etype);
+		return -ENOMEM;
+	}
+	type_drop(&f->etype);
+	type_drop(&f->filetype);
+	f->etype = etype;
+	f->filetype = filetype;
+	return 0;
+}
+
+/* A displacement at the shared pointer, for files that can only be gone through. */
+static int displacement(struct mpiio_file *f, MPI_Offset *disp)
+{
+	int64_t now = 0, byte;
+	int ret;
+
+	if (*disp != MPI_DISPLACEMENT_CURRENT)
+		return f->amode & MPI_MODE_SEQUENTIAL ? -EINVAL : 0;
+	if (!(f->amode & MPI_MODE_SEQUENTIAL))
+		return -EINVAL;
+	ret = ddio_counter_get(f->shared, &now);
+	byte = ret ? ret : view_byte(&f->view, (uint64_t)now * f->view.etype);
+	*disp = byte;
+	return byte < 0 ? (int)byte : 0;
+}
+
+enum representation { NATIVE, EXTERNAL, UNKNOWN };
+
+static enum representation representation_of(const char *datarep)
+{
+	if (datarep && (!strcmp(datarep, "native") || !strcmp(datarep, "internal")))
+		return NATIVE;
+	return datarep && !strcmp(datarep, "external32") ? EXTERNAL : UNKNOWN;
+}
+
+/* What differs where it must not, or went wrong on any rank; one message for all of it. */
+static int agree(struct mpiio_file *f, const struct mpiio_view *v, enum representation rep,
+		 int mine)
+{
+	int64_t say[5] = { -mine, (int64_t)v->etype, -(int64_t)v->etype, rep, -(int64_t)rep },
+		most[5];
+
+	PMPI_Allreduce(say, most, 5, MPI_INT64_T, MPI_MAX, f->team->comm);
+	if (most[0])
+		return fail_text(f, -(int)most[0],
+				 mine ? "no such view" : "no such view on another rank");
+	if (most[1] != -most[2] || most[3] != -most[4])
+		return fail_class(f, MPI_ERR_NOT_SAME,
+				  "the sizes of the etypes differ, or the data representations");
+	if (rep == UNKNOWN)
+		return fail_class(f, MPI_ERR_UNSUPPORTED_DATAREP,
+				  "only native, internal, external32");
+	return MPI_SUCCESS;
+}
+
+static int view_prepare(struct mpiio_file *f, struct mpiio_view *v, struct wanted *w,
+			enum representation rep)
+{
+	int ret = displacement(f, &w->disp);
+
+	if (!ret)
+		ret = view_make(v, w);
+	/* Other sizes in the file than in memory: for plain bytes they do not matter. */
+	if (!ret && rep == EXTERNAL &&
+	    !(external_same_sizes(w->etype) && external_same_sizes(w->filetype)))
+		ret = -EOPNOTSUPP;
+	return ret;
+}
+
+int serve_set_view(struct mpiio_file *f, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype filetype,
+		   const char *datarep, MPI_Info info)
+{
+	struct wanted w = { disp, etype, filetype };
+	enum representation rep = representation_of(datarep);
+	struct mpiio_view v = { 0 };
+	int ret, mine;
+
+	if (f->split)
+		return fail_class(f, MPI_ERR_OTHER, "a split collective is under way");
+	mine = view_prepare(f, &v, &w, rep);
+	ret = agree(f, &v, rep, mine);
+	if (!ret && types_keep(f, &w))
+		ret = fail_text(f, -ENOMEM, NULL);
+	if (ret) {
+		view_drop(&v);
+		return ret;
+	}
+	requests_settle(f);
+	view_drop(&f->view);
+	f->view = v;
+	f->external = rep == EXTERNAL;
+	f->pos = 0;
+	hints_take(f, info);
+	return shared_set(f, 0) ? fail(f, -EIO) : MPI_SUCCESS;
+}
+
+int serve_get_view(struct mpiio_file *f, MPI_Offset *disp, MPI_Datatype *etype,
+		   MPI_Datatype *filetype, char *datarep)
+{
+	*disp = (MPI_Offset)f->view.disp;
+	strcpy(datarep, f->external ? "external32" : "native");
+	if (type_copy(f->etype, etype) || type_copy(f->filetype, filetype))
+		return fail_text(f, -ENOMEM, NULL);
+	return MPI_SUCCESS;
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The program's handle of a file of ddio is a real file of the MPI, empty, opened for reading by this process alone:
+ * so conversion to Fortran, error handlers, and functions that nobody thought of are the MPI's own, and a write that
+ * escapes is an error instead of lost.  It lies in a folder of its own, since Open MPI makes another file beside it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include "mpiio/abi/abi.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct mpiio_file *files;
+
+/* Tickets of closed files, with their error handler as new: opening one costs more than keeping it. */
+#define SPARE_MAX 8
+static MPI_File spare[SPARE_MAX];
+static unsigned int spares;
+
+static int ticket_open(MPI_File *ticket)
+{
+	const char *tmp = getenv("TMPDIR");
+	char dir[256], path[300];
+	int fd, ret = MPI_ERR_IO;
+
+	if ((size_t)snprintf(dir, sizeof(dir), "%s/ddio-mpiio.XXXXXX", tmp ? tmp : "/tmp") >=
+	    sizeof(dir))
+		return -ENAMETOOLONG;
+	if (!mkdtemp(dir))
+		return -errno;
+	snprintf(path, sizeof(path), "%s/ticket", dir);
+	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd >= 0) {
+		close(fd);
+		ret = real.File_open(MPI_COMM_SELF, path, MPI_MODE_RDONLY, MPI_INFO_NULL, ticket);
+		unlink(path);
+		snprintf(path, sizeof(path), "%s/ticket.locktest.0", dir);
+		unlink(path);
+	}
+	rmdir(dir);
+	return ret == MPI_SUCCESS ? 0 : -EIO;
+}
+
+static bool spare_take(MPI_File *ticket)
+{
+	bool took;
+
+	pthread_mutex_lock(&lock);
+	took = spares > 0;
+	if (took)
+		*ticket = spare[--spares];
+	pthread_mutex_unlock(&lock);
+	return took;
+}
+
+/* A new file has the error handler that MPI_FILE_NULL has at that moment (MPI 4.0, section 14.7). */
+static void errhandler_as_new(MPI_File ticket)
+{
+	MPI_Errhandler errhandler;
+
+	PMPI_File_get_errhandler(MPI_FILE_NULL, &errhandler);
+	PMPI_File_set_errhandler(ticket, errhandler);
+	PMPI_Errhandler_free(&errhandler);
+}
+
+int handle_make(struct mpiio_file *f)
+{
+	int ret = 0;
+
+	if (spare_take(&f->ticket))
+		errhandler_as_new(f->ticket);
+	else
+		ret = ticket_open(&f->ticket);
+	if (ret)
+		return ret;
+	pthread_mutex_lock(&lock);
+	f->next = files;
+	files = f;
+	pthread_mutex_unlock(&lock);
+	return 0;
+}
+
+static bool spare_give(MPI_File ticket)
+{
+	bool kept;
+
+	pthread_mutex_lock(&lock);
+	kept = spares < SPARE_MAX;
+	if (kept)
+		spare[spares++] = ticket;
+	pthread_mutex_unlock(&lock);
+	return kept;
+}
+
+void handle_drop(struct mpiio_file *f)
+{
+	struct mpiio_file **p;
+
+	pthread_mutex_lock(&lock);
+	for (p = &files; *p != f; p = &(*p)->next)
+		;
+	*p = f->next;
+	pthread_mutex_unlock(&lock);
+	if (!spare_give(f->ticket))
+		real.File_close(&f->ticket);
+}
+
+/* Open MPI calls the error handler of no file but a real one. */
+void handle_call_null(int code)
+{
+#ifdef OPEN_MPI
+	MPI_File ticket;
+
+	if (!spare_take(&ticket) && ticket_open(&ticket))
+		return;
+	errhandler_as_new(ticket);
+	PMPI_File_call_errhandler(ticket, code);
+	if (!spare_give(ticket))
+		real.File_close(&ticket);
+#else
+	PMPI_File_call_errhandler(MPI_FILE_NULL, code);
+#endif
+}
+
+struct mpiio_file *handle_find(MPI_File fh)
+{
+	struct mpiio_file *f;
+
+	if (!__atomic_load_n(&files, __ATOMIC_ACQUIRE))
+		return NULL;
+	pthread_mutex_lock(&lock);
+	for (f = files; f && f->ticket != fh; f = f->next)
+		;
+	pthread_mutex_unlock(&lock);
+	return f;
+}

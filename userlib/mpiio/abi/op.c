@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* One transfer between a file view and memory, by ddio. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "mpiio/abi/op.h"
+
+static void op_fail(struct mpiio_op *op, int err)
+{
+	const char *text = ddio_last_error(cluster_session(op->file->team->cluster));
+
+	op->err = err;
+	if (err)
+		snprintf(op->text, sizeof(op->text), "%s", text);
+}
+
+static void op_wrong(struct mpiio_op *op, int class, const char *text)
+{
+	op->err = -EINVAL;
+	op->class = class;
+	snprintf(op->text, sizeof(op->text), "%s", text);
+}
+
+/* Only an MPI knows whether a type was committed: it says so of a message to nobody. */
+static bool type_is_ready(const struct mpiio_op *op, MPI_Datatype type)
+{
+	char none[1] = "";
+
+	return type_plain(type) ||
+	       !PMPI_Send(none, 1, type, MPI_PROC_NULL, 0, op->file->team->comm);
+}
+
+static void memory_take(struct mpiio_op *op)
+{
+	const struct mpiio_access *a = &op->access;
+	int ret;
+
+	if (a->count < 0)
+		return op_wrong(op, MPI_ERR_COUNT, "the count is negative");
+	if (a->from == FROM_OFFSET && a->offset < 0)
+		return op_wrong(op, MPI_ERR_ARG, "the offset is negative");
+	if (a->type == MPI_DATATYPE_NULL)
+		return op_wrong(op, MPI_ERR_TYPE, "the datatype is MPI_DATATYPE_NULL");
+	if (!type_is_ready(op, a->type))
+		return op_wrong(op, MPI_ERR_TYPE, "the datatype is not committed");
+	if (op->file->external)
+		ret = external_of(a->write, a->buf, a->count, a->type, &op->memory);
+	else
+		ret = memory_of(a->buf, a->count, a->type, &op->memory);
+	if (ret)
+		return op_wrong(op, MPI_ERR_TYPE, "the datatype cannot be described");
+	if (op->memory.len % op->file->view.etype)
+		op_wrong(op, MPI_ERR_IO, "the data are not a whole number of etypes");
+	else if (op->memory.len && !shape_bytes(&op->file->view.shape))
+		op_wrong(op, MPI_ERR_IO, "the file type of the view has no bytes");
+}
+
+struct mpiio_op *op_make(struct mpiio_file *f, const struct mpiio_access *a)
+{
+	struct mpiio_op *op = calloc(1, sizeof(*op));
+
+	if (!op)
+		return NULL;
+	op->file = f;
+	op->access = *a;
+	op->request = MPI_REQUEST_NULL;
+	memory_take(op);
+	return op;
+}
+
+void op_free(struct mpiio_op *op)
+{
+	memory_drop(&op->memory);
+	free(op);
+}
+
+void op_place(struct mpiio_op *op, uint64_t at)
+{
+	struct ddio_transfer *t = &op->transfer;
+
+	op->at = at;
+	view_part(&op->file->view, at, op->memory.len, &op->tree, &op->view);
+	op->part = (struct ddio_part){ .kind = DDIO_PART_VIEW, .n = op->memory.len ? 1 : 0 };
+	op->part.view = &op->view;
+	if (op->err)
+		op->part.kind = 0; /* nobody's: all members get an error */
+	*t = (struct ddio_transfer){ .struct_size = sizeof(*t),
+				     .part = &op->part,
+				     .report = &op->report };
+	t->memory = op->memory.packed ? NULL : &op->memory.memory;
+	t->buf = op->memory.len ? op->memory.buf : NULL;
+	if (!op->access.write)
+		t->flags |= DDIO_XFER_SHORT;
+	if (op->file->atomic && op->access.all)
+		t->flags |= DDIO_XFER_OVERLAP;
+	op->report.struct_size = sizeof(op->report);
+}
+
+static int transfer_start(struct mpiio_op *op)
+{
+	struct mpiio_file *f = op->file;
+	bool write = op->access.write;
+
+	if (op->access.all)
+		return (write ? ddio_start_write_all : ddio_start_read_all)(
+			f->file, f->group, &op->transfer, &op->running);
+	return (write ? ddio_start_write : ddio_start_read)(f->file, &op->transfer, &op->running);
+}
+
+static int transfer_run(struct mpiio_op *op)
+{
+	struct mpiio_file *f = op->file;
+	bool write = op->access.write;
+
+	if (op->access.all)
+		return (write ? ddio_write_all : ddio_read_all)(f->file, f->group, &op->transfer);
+	return (write ? ddio_write : ddio_read)(f->file, &op->transfer);
+}
+
+/*
+ * Bytes that are named more than once cost ddio time and memory for each piece, so it is asked for them after it has
+ * refused.  A collective is refused for all members, and comes again from all of them.
+ */
+static bool wants_overlap(const struct mpiio_op *op, int err)
+{
+	if (op->transfer.flags & DDIO_XFER_OVERLAP || op->err)
+		return false;
+	return op->access.write ? err == -EBADSLT : err == -EINVAL;
+}
+
+/* So many bytes of the file; what the program is told counts in its own. */
+static void op_moved(struct mpiio_op *op, uint64_t bytes)
+{
+	const struct mpiio_access *a = &op->access;
+
+	op->moved = op->bytes = bytes;
+	if (op->memory.staging)
+		op->bytes = external_taken(&op->memory, bytes, a->write ? NULL : a->buf, a->type);
+}
+
+static void take_result(struct mpiio_op *op, int ret)
+{
+	if (wants_overlap(op, ret)) {
+		op->transfer.flags |= DDIO_XFER_OVERLAP;
+		ret = transfer_run(op);
+	}
+	op->ended = true;
+	if (op->err)
+		return;
+	if (ret)
+		return op_fail(op, ret);
+	op_moved(op, op->access.write ? op->memory.len : op->report.bytes_moved);
+	op->file->report = op->report;
+}
+
+/* Contiguous in file and memory, and nobody else's: the traditional path. */
+static bool is_plain(const struct mpiio_op *op)
+{
+	return !op->access.all && op->memory.packed && view_is_contiguous(&op->file->view);
+}
+
+static void run_plain(struct mpiio_op *op)
+{
+	struct mpiio_file *f = op->file;
+	uint64_t offset = f->view.disp + op->at;
+	ssize_t n;
+
+	if (op->access.write)
+		n = ddio_pwrite(f->file, op->memory.buf, op->memory.len, offset);
+	else
+		n = ddio_pread(f->file, op->memory.buf, op->memory.len, offset);
+	op->ended = true;
+	if (n < 0)
+		return op_fail(op, (int)n);
+	op_moved(op, (uint64_t)n);
+}
+
+void op_run(struct mpiio_op *op)
+{
+	if (!op->access.all && (op->err || !op->memory.len)) {
+		op->ended = true;
+		return;
+	}
+	if (is_plain(op))
+		run_plain(op);
+	else
+		take_result(op, transfer_run(op));
+}
+
+void op_start(struct mpiio_op *op)
+{
+	int ret;
+
+	if (!op->access.all && (op->err || !op->memory.len)) {
+		op->ended = true;
+		return;
+	}
+	ret = transfer_start(op);
+	if (ret)
+		take_result(op, ret);
+}
+
+bool op_over(struct mpiio_op *op)
+{
+	return op->ended || ddio_test(op->running) != -EINPROGRESS;
+}
+
+void op_finish(struct mpiio_op *op)
+{
+	struct ddio_op *running = op->running;
+
+	if (op->ended)
+		return;
+	op->running = NULL;
+	take_result(op, ddio_wait(running));
+}
+
+int op_code(const struct mpiio_op *op)
+{
+	if (op->class)
+		return fail_class(op->file, op->class, op->text);
+	return op->err ? fail_text(op->file, op->err, op->text) : MPI_SUCCESS;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* One transfer between a file view and memory. */
+#ifndef MPIIO_OP_H
+#define MPIIO_OP_H
+
+#include "mpiio/abi/abi.h"
+
+/**
+ * struct mpiio_op - a transfer
+ * @file: of it
+ * @access: what the program asked for
+ * @at: first byte of the view
+ * @err: what was wrong before it began: a collective one is made all the same, so that the others hear of it
+ * @class: of @err as MPI has it, if it is the program's; 0: by @err
+ * @text: of @err
+ * @memory: where the data are
+ * @tree: of the file's view
+ * @view: of the file that is transferred
+ * @part: the same
+ * @transfer: the same, for ddio
+ * @report: of it
+ * @running: under way
+ * @ended: over, with @err and @moved bytes of the file, which are @bytes of the program's
+ * @request: the program's, and @next, those of a process (request.c)
+ * @waiting: has not begun, since too many others are under way
+ * @complete: the MPI knows that it is over, and @code is what the program is told
+ */
+struct mpiio_op {
+	struct mpiio_file *file;
+	struct mpiio_access access;
+	uint64_t at;
+	int err, class;
+	char text[256];
+	struct mpiio_memory memory;
+	struct ddio_tree tree;
+	struct ddio_view view;
+	struct ddio_part part;
+	struct ddio_transfer transfer;
+	struct ddio_report report;
+	struct ddio_op *running;
+	bool ended;
+	uint64_t moved, bytes;
+	MPI_Request request;
+	struct mpiio_op *next;
+	bool waiting, complete;
+	int code;
+};
+
+/* Takes what is to be done, also if it is wrong; NULL: no memory. */
+struct mpiio_op *op_make(struct mpiio_file *f, const struct mpiio_access *a);
+
+/* Where it begins, in bytes of the view. */
+void op_place(struct mpiio_op *op, uint64_t at);
+
+/* To its end; or its beginning, and whether op_finish() would not block.  The result is in the op. */
+void op_run(struct mpiio_op *op);
+void op_start(struct mpiio_op *op);
+bool op_over(struct mpiio_op *op);
+void op_finish(struct mpiio_op *op);
+void op_free(struct mpiio_op *op);
+
+/* Tells the program's error handler, and returns the code that a function returns. */
+int op_code(const struct mpiio_op *op);
+
+#endif

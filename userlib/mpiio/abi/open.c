@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Opening, closing and deleting (MPI 4.0, section 14.2).  A file below a mount is made and checked by open(2) of rank 0,
+ * so that it has the owner, the mode and the rights that files have there; the others need no mount.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "mpiio/abi/abi.h"
+#include "mpiio/abi/hints.h"
+
+/* What rank 0 found: whether it is a file of ddio at all, and then its number. */
+struct open_found {
+	int ours;
+	struct team_verdict verdict;
+	struct mpiio_where where;
+	uint64_t id;
+};
+
+static bool amode_is_wrong(int amode)
+{
+	int ways = !!(amode & MPI_MODE_RDONLY) + !!(amode & MPI_MODE_WRONLY) +
+		   !!(amode & MPI_MODE_RDWR);
+
+	return ways != 1 ||
+	       ((amode & MPI_MODE_RDONLY) && (amode & (MPI_MODE_CREATE | MPI_MODE_EXCL))) ||
+	       ((amode & MPI_MODE_RDWR) && (amode & MPI_MODE_SEQUENTIAL));
+}
+
+static int posix_flags(int amode)
+{
+	int flags = O_CLOEXEC;
+
+	flags |= amode & MPI_MODE_RDONLY ? O_RDONLY : amode & MPI_MODE_WRONLY ? O_WRONLY : O_RDWR;
+	if (amode & MPI_MODE_CREATE)
+		flags |= O_CREAT;
+	if (amode & MPI_MODE_EXCL)
+		flags |= O_EXCL;
+	return flags;
+}
+
+static int open_mounted(const struct mpiio_where *w, int amode, MPI_Info info, uint64_t *id)
+{
+	int fd = open(w->path, posix_flags(amode), 0666), ret = 0;
+	struct stat st;
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st))
+		ret = -errno;
+	else if (!S_ISREG(st.st_mode))
+		ret = -EISDIR;
+	else if (!st.st_size && (amode & MPI_MODE_CREATE))
+		hints_stripe(info, fd);
+	*id = st.st_ino;
+	close(fd);
+	return ret;
+}
+
+static mode_t mask_now(void)
+{
+	mode_t mask = umask(0);
+
+	umask(mask);
+	return mask;
+}
+
+static int open_named(struct ddio_session *s, const struct mpiio_where *w, int amode, MPI_Info info,
+		      uint64_t *id)
+{
+	struct ddio_striping striping = { .struct_size = sizeof(striping) };
+	struct ddio_open_opts opts = { .struct_size = sizeof(opts), .mode = 0666 & ~mask_now() };
+	struct ddio_file_stat st;
+	struct ddio_file *file;
+	uint32_t disks[HINTS_DISKS];
+	int ret;
+
+	if (amode & MPI_MODE_CREATE)
+		opts.flags |= DDIO_CREATE;
+	if (amode & MPI_MODE_EXCL)
+		opts.flags |= DDIO_EXCL;
+	if (hints_striping(info, &striping, disks))
+		opts.striping = &striping;
+	ret = ddio_open_with(s, w->path, &opts, &file);
+	if (ret == -EINVAL && opts.striping) { /* hints never make a call fail */
+		opts.striping = NULL;
+		ret = ddio_open_with(s, w->path, &opts, &file);
+	}
+	if (ret)
+		return ret;
+	ret = ddio_fstat(file, &st);
+	*id = st.id;
+	ddio_close(file);
+	return ret;
+}
+
+static void find(struct mpiio_team *t, int amode, MPI_Info info, struct open_found *found)
+{
+	struct ddio_session *s = cluster_session(t->cluster);
+	struct mpiio_where *w = &found->where;
+	int ret;
+
+	if (w->mounted) {
+		ret = open_mounted(w, amode, info, &found->id);
+		verdict_say(&found->verdict, NULL, ret);
+	} else {
+		ret = open_named(s, w, amode, info, &found->id);
+		verdict_say(&found->verdict, s, ret);
+	}
+}
+
+static void file_free(struct mpiio_file *f)
+{
+	if (f->info != MPI_INFO_NULL)
+		PMPI_Info_free(&f->info);
+	ddio_counter_free(f->shared);
+	ddio_close(f->file);
+	if (f->group != f->team->group)
+		ddio_group_free(f->group);
+	team_put(f->team);
+	view_drop(&f->view);
+	type_drop(&f->etype);
+	type_drop(&f->filetype);
+	pthread_mutex_destroy(&f->lock);
+	free(f);
+}
+
+static struct mpiio_file *file_new(struct mpiio_team *t, int amode)
+{
+	struct mpiio_file *f = calloc(1, sizeof(*f));
+
+	if (!f)
+		return NULL;
+	pthread_mutex_init(&f->lock, NULL);
+	f->team = t;
+	f->amode = amode;
+	f->ticket = MPI_FILE_NULL;
+	f->etype = MPI_BYTE;
+	f->filetype = MPI_BYTE;
+	f->info = MPI_INFO_NULL;
+	if (view_of_bytes(&f->view)) {
+		free(f);
+		return NULL;
+	}
+	return f;
+}
+
+/* Collective calls of two files may come in different orders where threads make them. */
+static int group_take(struct mpiio_file *f)
+{
+	int level = MPI_THREAD_SINGLE;
+
+	PMPI_Query_thread(&level);
+	f->group = f->team->group;
+	if (level != MPI_THREAD_MULTIPLE)
+		return 0;
+	f->group = NULL;
+	return ddio_group_split(f->team->group, 0, f->team->rank, &f->group);
+}
+
+/* Pointers of a file to append to begin at its end. */
+static int pointers_place(struct mpiio_file *f)
+{
+	struct ddio_file_stat st;
+	int ret;
+
+	if (!(f->amode & MPI_MODE_APPEND))
+		return 0;
+	ret = ddio_fstat(f->file, &st);
+	f->pos = st.size;
+	return ret;
+}
+
+static int file_open_all(struct mpiio_file *f, const struct open_found *found, MPI_Info info)
+{
+	struct ddio_open_opts opts = { .struct_size = sizeof(opts), .id = found->id };
+	int ret = group_take(f);
+
+	if (!ret)
+		ret = ddio_open_all_with(f->group, NULL, &opts, &f->file);
+	if (ret)
+		return ret; /* the same on all */
+	ret = pointers_place(f);
+	if (!ret)
+		ret = hints_take(f, info);
+	if (!ret)
+		ret = handle_make(f);
+	ret = worst_of(f->team, ret);
+	if (!ret)
+		ret = same_everywhere(f->team->comm, (int64_t)f->pos) ? 0 : -EBUSY;
+	return ret ? ret : ddio_counter_create(f->group, (int64_t)f->pos, &f->shared);
+}
+
+static void file_abandon(struct mpiio_file *f)
+{
+	if (f->ticket != MPI_FILE_NULL)
+		handle_drop(f);
+	file_free(f);
+}
+
+/* Takes the team, also in failing. */
+static int open_in_team(struct mpiio_team *t, struct open_found *found, int amode, MPI_Info info,
+			MPI_File *fh)
+{
+	struct ddio_session *s = cluster_session(t->cluster);
+	struct mpiio_file *f = file_new(t, amode);
+	int ret = worst_of(t, f ? 0 : -ENOMEM);
+
+	if (!ret)
+		ret = file_open_all(f, found, info);
+	if (ret) {
+		ret = fail_text(NULL, ret, ddio_last_error(s));
+		if (f)
+			file_abandon(f);
+		else
+			team_put(t);
+		return ret;
+	}
+	f->where = found->where;
+	*fh = f->ticket;
+	return MPI_SUCCESS;
+}
+
+static int open_ours(MPI_Comm comm, struct open_found *found, int amode, MPI_Info info,
+		     MPI_File *fh)
+{
+	struct mpiio_team *t;
+	int ret = team_get(comm, found->where.conf, &t);
+
+	if (ret)
+		return fail_text(NULL, ret, NULL);
+	if (!t->rank)
+		find(t, amode, info, found);
+	if (t->size > 1)
+		PMPI_Bcast(found, sizeof(*found), MPI_BYTE, 0, t->comm);
+	if (!found->verdict.err)
+		return open_in_team(t, found, amode, info, fh);
+	team_put(t);
+	return fail_text(NULL, found->verdict.err, found->verdict.text);
+}
+
+/* All processes must go the same way, also where a mount is on some of their machines only. */
+static bool is_ours(MPI_Comm comm, const char *name, struct open_found *found)
+{
+	int any, inter = 0, size = 1;
+
+	found->ours = any = where_find(name, &found->where);
+	if (PMPI_Comm_test_inter(comm, &inter) || inter)
+		return false;
+	PMPI_Comm_size(comm, &size);
+	if (size > 1)
+		PMPI_Allreduce(&found->ours, &any, 1, MPI_INT, MPI_MAX, comm);
+	return any;
+}
+
+int serve_open(MPI_Comm comm, const char *name, int amode, MPI_Info info, MPI_File *fh)
+{
+	struct open_found found = { 0 };
+	int ret;
+
+	if (comm == MPI_COMM_NULL || !name || !fh || !is_ours(comm, name, &found))
+		return real.File_open(comm, name, amode, info, fh);
+	*fh = MPI_FILE_NULL;
+	if (!same_everywhere(comm, amode))
+		return fail_class(NULL, MPI_ERR_NOT_SAME, "the access modes differ");
+	if (amode_is_wrong(amode))
+		return fail_class(NULL, MPI_ERR_AMODE, "no such combination of access modes");
+	/* What rank 0 found counts, with the configuration that it found it by. */
+	ret = PMPI_Bcast(&found, sizeof(found), MPI_BYTE, 0, comm);
+	if (ret)
+		return ret;
+	if (!found.ours)
+		return fail_class(NULL, MPI_ERR_NO_SUCH_FILE, "rank 0 has no such file of ddio");
+	return open_ours(comm, &found, amode, info, fh);
+}
+
+static int where_delete(const struct mpiio_where *w)
+{
+	struct mpiio_cluster *c;
+	int ret;
+
+	if (w->mounted)
+		return unlink(w->path) ? fail_text(NULL, -errno, NULL) : MPI_SUCCESS;
+	ret = cluster_get(w->conf, &c);
+	if (ret)
+		return fail_text(NULL, ret, NULL);
+	ret = ddio_remove(cluster_session(c), w->path);
+	return ret ? fail_text(NULL, ret, ddio_last_error(cluster_session(c))) : MPI_SUCCESS;
+}
+
+int serve_delete(const char *name, MPI_Info info)
+{
+	struct mpiio_where w = { 0 };
+
+	if (!name || !where_find(name, &w))
+		return real.File_delete(name, info);
+	return where_delete(&w);
+}
+
+/* Nobody deletes, or frees the counter, while others still use the file. */
+int serve_close(struct mpiio_file *f, MPI_File *fh)
+{
+	int ret = MPI_SUCCESS;
+
+	if (f->split)
+		return fail_class(f, MPI_ERR_OTHER, "a split collective is under way");
+	requests_settle(f);
+	/* The standard's close makes durable, no MPI's does: so a program asks for it. */
+	if (hints_is_on(f, "ddio_close_sync"))
+		ret = serve_sync(f);
+	else
+		PMPI_Barrier(f->team->comm);
+	if ((f->amode & MPI_MODE_DELETE_ON_CLOSE) && !f->team->rank)
+		ret = where_delete(&f->where);
+	handle_drop(f);
+	file_free(f);
+	*fh = MPI_FILE_NULL;
+	return ret;
+}

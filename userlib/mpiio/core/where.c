@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Which file of ddio a name means.  A mount says itself by which configuration it reached its cluster: by an attribute
+ * that every file and directory below it has (ddiofs(8)).
+ */
+#include <errno.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/vfs.h>
+#include <sys/xattr.h>
+#include "mpiio/core/where.h"
+
+#define FUSE_MAGIC 0x65735546
+#define PREFIX "ddio:"
+
+/* 1: below a mount of ddio; 0: not; negative errno. */
+static int mount_conf(const char *path, struct mpiio_where *w)
+{
+	struct statfs st;
+	ssize_t n;
+
+	if (statfs(path, &st))
+		return -errno;
+	if (st.f_type != FUSE_MAGIC)
+		return 0;
+	n = getxattr(path, "ddio.conf", w->conf, sizeof(w->conf) - 1);
+	if (n < 0)
+		return 0;
+	w->conf[n] = 0;
+	return 1;
+}
+
+static int below_mount(const char *path, struct mpiio_where *w)
+{
+	char copy[PATH_MAX];
+	int ret = mount_conf(path, w);
+
+	if (ret != -ENOENT)
+		return ret > 0;
+	strcpy(copy, path); /* as long as w->path, which holds it */
+	return mount_conf(dirname(copy), w) > 0;
+}
+
+static int path_keep(struct mpiio_where *w, const char *path)
+{
+	return (size_t)snprintf(w->path, sizeof(w->path), "%s", path) < sizeof(w->path);
+}
+
+int where_find(const char *name, struct mpiio_where *w)
+{
+	int prefixed = !strncmp(name, PREFIX, strlen(PREFIX));
+
+	if (prefixed)
+		name += strlen(PREFIX);
+	if (!*name || !path_keep(w, name))
+		return 0;
+	w->mounted = below_mount(w->path, w);
+	if (w->mounted)
+		return 1;
+	if (!prefixed)
+		return 0;
+	w->conf[0] = 0;
+	while (*name == '/')
+		name++;
+	return path_keep(w, name);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Which file of ddio a name of an MPI program means, if it means one. */
+#ifndef MPIIO_WHERE_H
+#define MPIIO_WHERE_H
+
+#include <limits.h>
+
+/**
+ * struct mpiio_where - a file of ddio
+ * @conf: path of the cluster's configuration; "": the library's default
+ * @path: below a mount, the path as the kernel takes it; else the name from the root of the name space
+ * @mounted: @path is below a mount
+ */
+struct mpiio_where {
+	char conf[PATH_MAX];
+	char path[PATH_MAX];
+	int mounted;
+};
+
+/**
+ * where_find - looks whether a name is a file of ddio
+ * @name: "ddio:NAME", or a path
+ * @w: receives what was found
+ *
+ * Costs one system call for a path on anything that is not FUSE.
+ *
+ * Return: 1: it is; 0: it is not.
+ */
+int where_find(const char *name, struct mpiio_where *w);
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* MPI's datatypes: as trees, as memory, as external32. */
+#ifndef MPIIO_DATA_H
+#define MPIIO_DATA_H
+
+#include <mpi.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <ddio/ddio.h>
+#include "mpiio/core/shape.h"
+
+/* types.c: a type as a tree.  0 or a negative errno. */
+int type_shape(MPI_Datatype type, struct mpiio_shape *s);
+bool type_plain(MPI_Datatype type); /* named, and without holes */
+int type_copy(MPI_Datatype type, MPI_Datatype *copy);
+void type_drop(MPI_Datatype *type);
+
+/**
+ * struct mpiio_memory - where data lie in a program's memory
+ * @buf: address to give to ddio
+ * @len: bytes
+ * @packed: bytes follow each other
+ * @staging: @buf, if it is this library's own
+ * @memory: else where they are, by @view of @tree, which is of @shape or of the type
+ */
+struct mpiio_memory {
+	void *buf;
+	uint64_t len;
+	bool packed;
+	void *staging;
+	struct ddio_memory memory;
+	struct ddio_view view;
+	struct ddio_tree tree;
+	struct mpiio_shape shape;
+};
+int memory_of(void *buf, MPI_Count count, MPI_Datatype type, struct mpiio_memory *m);
+void memory_drop(struct mpiio_memory *m);
+
+/**
+ * external_of - makes a buffer for data as external32
+ * @write: fill it with what is at @buf
+ * @buf: the program's data
+ * @count: elements
+ * @type: of an element
+ * @m: receives the buffer
+ *
+ * Return: 0 or a negative errno.
+ */
+int external_of(bool write, const void *buf, MPI_Count count, MPI_Datatype type,
+		struct mpiio_memory *m);
+
+/* Takes what was read out of the buffer, whole elements, to @buf if that is not NULL: how many bytes of memory. */
+uint64_t external_taken(const struct mpiio_memory *m, uint64_t bytes, void *buf, MPI_Datatype type);
+
+/* No element has another size in the file than in memory. */
+bool external_same_sizes(MPI_Datatype type);
+MPI_Aint external_extent(MPI_Datatype type);
+
+#endif

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Where data lie in a program's memory.  A type keeps its tree, so that a loop pays for it once. */
+#include <errno.h>
+#include <stdlib.h>
+#include "mpiio/data/data.h"
+
+static int keyval = MPI_KEYVAL_INVALID;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static int type_goes(MPI_Datatype type, int key, void *value, void *extra)
+{
+	(void)type;
+	(void)key;
+	(void)extra;
+	shape_drop(value);
+	free(value);
+	return MPI_SUCCESS;
+}
+
+static struct mpiio_shape *shape_kept(MPI_Datatype type)
+{
+	struct mpiio_shape *s = NULL;
+	int there = 0;
+
+	if (keyval == MPI_KEYVAL_INVALID &&
+	    PMPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, type_goes, &keyval, NULL))
+		return NULL;
+	PMPI_Type_get_attr(type, keyval, &s, &there);
+	if (there)
+		return s;
+	s = calloc(1, sizeof(*s));
+	if (s && !type_shape(type, s) && !PMPI_Type_set_attr(type, keyval, s))
+		return s;
+	if (s)
+		shape_drop(s);
+	free(s);
+	return NULL;
+}
+
+/* The type's tree, which the type keeps; NULL: there is no memory for it. */
+static const struct mpiio_shape *shape_of(MPI_Datatype type)
+{
+	const struct mpiio_shape *s;
+
+	pthread_mutex_lock(&lock);
+	s = shape_kept(type);
+	pthread_mutex_unlock(&lock);
+	return s;
+}
+
+/* One contiguous piece, and where it begins. */
+static bool one_piece(const struct mpiio_shape *s, int64_t extent, MPI_Count count, int64_t *offset)
+{
+	const struct ddio_tree_node *root = &s->node[s->nnodes - 1];
+	bool dense = count == 1 || (extent > 0 && (uint64_t)extent == shape_bytes(s));
+
+	*offset = 0;
+	if (root->kind == DDIO_TREE_SEQUENCE && root->n == 1) {
+		*offset = s->child[root->child].offset;
+		root = &s->node[s->child[root->child].node];
+	}
+	return dense && root->kind == DDIO_TREE_LEAF;
+}
+
+static void view_use(struct mpiio_memory *m, const struct mpiio_shape *s, uint64_t offset,
+		     int64_t extent)
+{
+	m->tree = shape_tree(s);
+	m->view = (struct ddio_view){
+		.tree = &m->tree, .offset = offset, .extent = (uint64_t)extent, .len = m->len
+	};
+	m->memory.kind = DDIO_MEMORY_VIEW;
+	m->memory.nstrided = 1;
+	m->memory.view = &m->view;
+}
+
+/* Addresses (MPI_BOTTOM), and elements that go backwards: a tree of all of them, from its lowest byte. */
+static int all_of_it(MPI_Datatype type, int64_t extent, MPI_Count count, struct mpiio_memory *m)
+{
+	int64_t low = 0;
+	uint64_t node;
+	int ret = type_shape(type, &m->shape);
+
+	if (!ret)
+		ret = shape_repeat(&m->shape, (uint64_t)count, extent, m->shape.nnodes - 1, &node);
+	if (!ret)
+		ret = shape_root(&m->shape, node);
+	if (!ret) {
+		low = shape_low(&m->shape);
+		ret = shape_moved(&m->shape, -low, m->shape.nnodes - 1, &node);
+	}
+	if (!ret)
+		ret = shape_root(&m->shape, node);
+	if (ret)
+		return ret;
+	m->buf = (char *)m->buf + low;
+	view_use(m, &m->shape, 0, 1);
+	return 0;
+}
+
+static int derived_memory(MPI_Datatype type, MPI_Count count, struct mpiio_memory *m)
+{
+	const struct mpiio_shape *s = shape_of(type);
+	MPI_Count lb, extent;
+	int64_t low, offset;
+
+	if (!s)
+		return -ENOMEM;
+	PMPI_Type_get_extent_x(type, &lb, &extent);
+	m->packed = one_piece(s, extent, count, &offset);
+	if (m->packed) {
+		m->buf = (char *)m->buf + offset;
+		return 0;
+	}
+	if (!m->buf || extent <= 0)
+		return all_of_it(type, extent, count, m);
+	low = shape_low(s) < 0 ? shape_low(s) : 0;
+	m->buf = (char *)m->buf + low;
+	view_use(m, s, (uint64_t)-low, extent);
+	return 0;
+}
+
+int memory_of(void *buf, MPI_Count count, MPI_Datatype type, struct mpiio_memory *m)
+{
+	MPI_Count size;
+
+	*m = (struct mpiio_memory){ .buf = buf, .packed = true };
+	if (PMPI_Type_size_x(type, &size))
+		return -EINVAL;
+	if (__builtin_mul_overflow((uint64_t)size, (uint64_t)count, &m->len))
+		return -EOVERFLOW;
+	return m->len && !type_plain(type) ? derived_memory(type, count, m) : 0;
+}
+
+void memory_drop(struct mpiio_memory *m)
+{
+	shape_drop(&m->shape);
+	free(m->staging);
+}

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * libddio_mpiio.so: by LD_PRELOAD, or linked before the MPI, it takes the place of MPI's file functions.  It knows no
+ * MPI: all their arguments are of integer class and at most six, so each function hands them on, to the back end for the
+ * MPI that the program has loaded, or to that MPI itself if there is none.
+ *
+ * Both names of each function are exported, MPI_x and PMPI_x: some Fortran modules call one, some the other.
+ */
+#include <dlfcn.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "mpiio/abi/entry.h"
+
+typedef long (*entry_fn)(long a, long b, long c, long d, long e, long f);
+
+/* The MPIs that there is a back end for, by the name of their library. */
+static const struct {
+	const char *soname, *backend;
+} mpis[] = {
+	{ "libmpich.so.12", "mpich" },
+	{ "libmpi.so.40", "openmpi" },
+};
+#define NMPIS (sizeof(mpis) / sizeof(mpis[0]))
+
+#define FIRST(n) static long first_##n(long a, long b, long c, long d, long e, long f);
+#define FIRST_FILE(n, params, args) FIRST(File_##n)
+#define FIRST_DATA(n, form, write, from, all) FIRST(File_##n) FIRST(File_##n##_c)
+#define FIRST_END(n, write, from) FIRST(File_##n)
+#define FIRST_REQUEST(n, params, args) FIRST(n)
+#define EACH(ALONE, FILE_, DATA, END, REQUEST) \
+	ENTRIES_ALONE(ALONE)                   \
+	FILE_CALLS(FILE_) DATA_CALLS(DATA) END_CALLS(END) REQUEST_CALLS(REQUEST)
+EACH(FIRST, FIRST_FILE, FIRST_DATA, FIRST_END, FIRST_REQUEST)
+
+#define SLOT(n) [ENTRY_##n] = first_##n,
+#define SLOT_FILE(n, params, args) SLOT(File_##n)
+#define SLOT_DATA(n, form, write, from, all) SLOT(File_##n) SLOT(File_##n##_c)
+#define SLOT_END(n, write, from) SLOT(File_##n)
+#define SLOT_REQUEST(n, params, args) SLOT(n)
+static entry_fn entry[ENTRY_COUNT] = { EACH(SLOT, SLOT_FILE, SLOT_DATA, SLOT_END, SLOT_REQUEST) };
+
+#define NAMED(n) [ENTRY_##n] = "PMPI_" #n,
+#define NAMED_FILE(n, params, args) NAMED(File_##n)
+#define NAMED_DATA(n, form, write, from, all) \
+	[ENTRY_File_##n] = "PMPI_File_" #n, [ENTRY_File_##n##_c] = "PMPI_File_" #n "_c",
+#define NAMED_END(n, write, from) NAMED(File_##n)
+#define NAMED_REQUEST(n, params, args) NAMED(n)
+static const char *const names[ENTRY_COUNT] = { EACH(NAMED, NAMED_FILE, NAMED_DATA, NAMED_END,
+						     NAMED_REQUEST) };
+
+/* The MPI that is loaded: by a program that is linked to it, or by Python, where nobody else sees its names. */
+static int look(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	const char *name = strrchr(info->dlpi_name, '/');
+	size_t *found = arg, i;
+
+	(void)size;
+	for (i = 0; name && i < NMPIS; i++)
+		if (!strcmp(name + 1, mpis[i].soname))
+			*found = i;
+	return *found < NMPIS;
+}
+
+static void *backend_open(size_t mpi)
+{
+	char path[4200];
+	Dl_info self;
+	void *lib;
+
+	if (!dladdr(mpis, &self) || !strrchr(self.dli_fname, '/'))
+		return NULL;
+	snprintf(path, sizeof(path), "%.*s/ddio-mpiio/%s.so",
+		 (int)(strrchr(self.dli_fname, '/') - self.dli_fname), self.dli_fname,
+		 mpis[mpi].backend);
+	lib = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	if (!lib)
+		fprintf(stderr, "libddio_mpiio: %s; MPI's own file functions serve\n", dlerror());
+	return lib;
+}
+
+static int use_backend(void *lib)
+{
+	void **(*table_of)(unsigned int entries) = NULL;
+	void **table, *fn = lib ? dlsym(lib, "mpiio_table") : NULL;
+	unsigned int i;
+
+	if (!fn)
+		return 0;
+	memcpy(&table_of, &fn, sizeof(fn));
+	table = table_of(ENTRY_COUNT);
+	for (i = 0; table && i < ENTRY_COUNT; i++)
+		memcpy(&entry[i], &table[i], sizeof(entry[i]));
+	return table != NULL;
+}
+
+static void missing(const char *name)
+{
+	fprintf(stderr, "libddio_mpiio: no MPI that has %s is loaded\n", name);
+	abort();
+}
+
+/* No back end: everything is the MPI's own. */
+static void use_mpi(void *mpi)
+{
+	unsigned int i;
+
+	for (i = 0; i < ENTRY_COUNT; i++) {
+		void *fn = mpi ? dlsym(mpi, names[i]) : dlsym(RTLD_NEXT, names[i]);
+
+		memcpy(&entry[i], &fn, sizeof(fn));
+	}
+}
+
+static void resolve(void)
+{
+	size_t mpi = NMPIS;
+
+	dl_iterate_phdr(look, &mpi);
+	if (mpi < NMPIS && use_backend(backend_open(mpi)))
+		return;
+	use_mpi(mpi < NMPIS ? dlopen(mpis[mpi].soname, RTLD_LAZY | RTLD_NOLOAD) : NULL);
+}
+
+static entry_fn resolved(enum mpiio_entry n)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, resolve);
+	if (!entry[n])
+		missing(names[n]);
+	return entry[n];
+}
+
+#define EXPORT __attribute__((visibility("default")))
+#define STUB(n)                                                               \
+	static long first_##n(long a, long b, long c, long d, long e, long f) \
+	{                                                                     \
+		return resolved(ENTRY_##n)(a, b, c, d, e, f);                 \
+	}                                                                     \
+                                                                              \
+	EXPORT long MPI_##n(long a, long b, long c, long d, long e, long f);  \
+	EXPORT long PMPI_##n(long a, long b, long c, long d, long e, long f); \
+	long MPI_##n(long a, long b, long c, long d, long e, long f)          \
+	{                                                                     \
+		return entry[ENTRY_##n](a, b, c, d, e, f);                    \
+	}                                                                     \
+	long PMPI_##n(long a, long b, long c, long d, long e, long f)         \
+	{                                                                     \
+		return entry[ENTRY_##n](a, b, c, d, e, f);                    \
+	}
+#define STUB_FILE(n, params, args) STUB(File_##n)
+#define STUB_DATA(n, form, write, from, all) STUB(File_##n) STUB(File_##n##_c)
+#define STUB_END(n, write, from) STUB(File_##n)
+#define STUB_REQUEST(n, params, args) STUB(n)
+EACH(STUB, STUB_FILE, STUB_DATA, STUB_END, STUB_REQUEST)
