@@ -36,6 +36,7 @@ static const struct subcommand commands[] = {
 	{ &opts_rm, cmd_rm },
 	{ &opts_fsck, cmd_fsck },
 	{ &opts_replace, cmd_replace },
+	{ &opts_mpi, cmd_mpi },
 	{ &opts_help, cmd_help },
 	{ &opts_completion, cmd_completion },
 	{ 0 },
