@@ -1,0 +1,75 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# timeout: 600
+# MPI programs as they are, with libddio_mpiio in front of their MPI: by a path below a mount and by "ddio:".
+. "$(dirname "$0")/lib_mount.sh"
+library=$top/build/libddio_mpiio.so
+# Open MPI's sockets have short names only.
+export TMPDIR=$dir
+
+check "start" start_cluster c --iops 2 --disks 2 --engine mem --disk-size 2G
+check "mount" mount_at m
+
+# programs WHAT [VARIABLE=VALUE...] MPI DIR_OR_PREFIX [PROGRAM...]: each case of each program counts
+programs() {
+	local what=$1 p f s
+	shift
+	env PRELOAD="$library" BOUND=$((120 * DDIO_PATIENCE)) "$@" >"$dir/said" 2>&1
+	read -r p f s < <(sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed, \([0-9]*\) skipped$/\1 \2 \3/p' "$dir/said" | tail -n 1)
+	if [ -z "${p:-}" ]; then
+		not_ok "$what: no result: $(tail -n 3 "$dir/said")"
+		return
+	fi
+	passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+	echo "$what: $p passed, $f failed, $s skipped"
+	grep -a '^not ok\|^skip' "$dir/said"
+}
+# How many collective requests the nodes have had.
+collectives() {
+	"$ddio" status --nodes | awk '{ for (i = 2; i <= NF; i++) if ($i ~ /^collective/) n += $(i - 1) } END { print n }'
+}
+run=tests/mpiio/run.sh
+for mpi in mpich openmpi; do
+	if ! command -v "mpiexec.$mpi" >/dev/null || [ ! -x "build/tests/mpiio/$mpi/functions" ]; then
+		skipped=$((skipped + 1))
+		echo "skipped: $mpi is not installed"
+		continue
+	fi
+	for program in functions random_views patterns hdf5 pnetcdf netcdf fortran_f08 fortran_mpi fortran_h mpi4py_io h5py_io; do
+		before=$(collectives)
+		programs "$mpi, mount, $program" OPTIONS=--ddio TYPES=1200 $run $mpi "$dir/m" $program
+		grep -aq '^skip' "$dir/said" && continue
+		check "... is served by ddio" test "$(collectives)" -gt "$before"
+	done
+	programs "$mpi, ddio:" OPTIONS=--ddio TYPES=300 SEED=2 N=3 $run $mpi ddio: functions random_views
+	# Files of others are the MPI's own.
+	before=$(collectives)
+	programs "$mpi, files that are not ddio's" $run $mpi "$dir/plain" patterns
+	check "... are not served by it" test "$(collectives)" -eq "$before"
+	check "... are where they were made" test -n "$(ls -A "$dir/plain")"
+	rm -r "$dir/plain"
+	VERBOSE=1 PRELOAD=$library $run $mpi ddio:none/ functions >"$dir/said" 2>&1
+	check "$mpi, no such folder: ddio's text" grep -q 'none/functions.*no such' "$dir/said"
+done
+check "nothing is left in TMPDIR" test -z "$(ls -d "$dir"/ddio-mpiio.* 2>/dev/null)"
+check "fsck" "$ddio" fsck
+
+# The example, as the README has it.
+export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export OMPI_MCA_btl=self,vader OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_mpi_yield_when_idle=1
+example() {
+	in_time 60 "$top/build/ddio" mpi "mpiexec.$1" -n 4 "build/tests/mpiio/$1/darray" "$2" |
+		grep -q '^512 x 512 doubles written and read$'
+}
+for mpi in mpich openmpi; do
+	[ -x "build/tests/mpiio/$mpi/darray" ] || continue
+	check "$mpi, the example" example $mpi "$dir/m/matrix.$mpi"
+done
+
+# The word that stands before a program.
+check "ddio mpi hands options on" test "$("$top/build/ddio" mpi sh -c 'echo "$0 $1"' -h --help)" = "-h --help"
+check "... and keeps what else is loaded" grep -q 'libddio_mpiio.so:/nowhere.so$' \
+	<(LD_PRELOAD=/nowhere.so "$top/build/ddio" mpi printenv LD_PRELOAD 2>/dev/null)
+fails "no such program" "cannot run" "$top/build/ddio" mpi "$dir/none"
+check "no program" eval '"$top/build/ddio" mpi 2>/dev/null; [ $? = 2 ]'
+check "umount" unmount m
