@@ -501,6 +501,40 @@ static void missed(void)
 	run(2, missed_run, NULL);
 }
 
+/*
+ * Nothing that rank 0 sends arrives for a while, so that it gives up, and the name server does not notice.  It is told
+ * later that the lock is free.
+ */
+static void given_up_run(struct cp_proc *p)
+{
+	struct ddio_file *f = file_of(p);
+	struct ddio_sim_link link;
+
+	if (p->rank) {
+		ddio_sim_sleep(p->env, CP_SEC);
+		CP_OK(p, ddio_lock(f, 0, 10, DDIO_LOCK_EXCLUSIVE));
+		CU_ASSERT(ddio_sim_elapsed(p->w->dw) < 30 * CP_SEC);
+		CP_OK(p, ddio_unlock(f, 0, 10));
+	} else {
+		CP_OK(p, ddio_lock(f, 0, 10, DDIO_LOCK_EXCLUSIVE));
+		ddio_sim_sleep(p->env, 2 * CP_SEC);
+		ddio_sim_link_default(&link);
+		link.stall_after = 1;
+		ddio_sim_set_link(p->env, &link);
+		CU_ASSERT_EQUAL(cp_note(p, ddio_unlock(f, 0, 10)), -EHOSTDOWN);
+		ddio_sim_link_default(&link);
+		ddio_sim_set_link(p->env, &link);
+		ddio_sim_sleep(p->env, 60 * CP_SEC);
+		CP_OK(p, ddio_lock(f, 0, 10, DDIO_LOCK_EXCLUSIVE));
+	}
+	ddio_close(f);
+}
+
+static void given_up(void)
+{
+	run(2, given_up_run, NULL);
+}
+
 int main(void)
 {
 	static const struct ut_case cases[] = {
@@ -515,6 +549,7 @@ int main(void)
 		{ "trouble", trouble },
 		{ "out of reach", out_of_reach },
 		{ "missed", missed },
+		{ "given up", given_up },
 		{ NULL, NULL },
 	};
 	static const struct ut_suite suites[] = { { "locks", cases } };

@@ -17,6 +17,7 @@ enum holder_state { HOLDER_DETACHED, HOLDER_ATTACHING, HOLDER_TELLING, HOLDER_RE
 /**
  * struct holder - a session's locks
  * @mount: its number at the name server, a new one after everything was lost
+ * @attached: the name server has known it; @stale: everything was lost, which it does not know yet: it is told first
  * @waiting: struct hold_ask: not yet sent; @sent: how many were and have no answer
  * @ranges: struct hold_range
  * @id: of the last request that waits
@@ -38,14 +39,14 @@ struct holder {
 	struct ddio_timer retry, beat;
 	struct node_request request, ping;
 	struct hold_range *telling;
-	bool pinging, leaving, left;
+	bool attached, stale, pinging, leaving, left;
 };
 
 static void holder_up(struct holder *h);
 
 static bool holder_wanted(const struct holder *h)
 {
-	return h->sent || !ddio_list_empty(&h->waiting) || hold_ranges_any(&h->ranges);
+	return h->sent || h->stale || !ddio_list_empty(&h->waiting) || hold_ranges_any(&h->ranges);
 }
 
 static uint64_t holder_now(const struct holder *h)
@@ -84,7 +85,7 @@ static void holder_give_up(struct holder *h, const struct reply *reply)
 	h->since = 0;
 	h->telling = NULL;
 	hold_ranges_lose(&h->ranges);
-	mount_choose(h);
+	h->stale = h->attached;
 	ddio_list_init(&failed);
 	ddio_list_splice(&h->waiting, &failed);
 	while (!ddio_list_empty(&failed)) {
@@ -116,8 +117,7 @@ static void holder_failed(struct holder *h, const struct reply *reply)
 	h->telling = NULL;
 	if (!status_unanswered(reply->status) || holder_now(h) - h->since >= h->session->timeout_ns)
 		holder_give_up(h, reply);
-	else
-		holder_rest(h);
+	holder_rest(h);
 }
 
 static void holder_retry(void *arg)
@@ -256,6 +256,30 @@ static void holder_tell(struct holder *h)
 	request_names(h->session, &h->request);
 }
 
+/* Begins anew. */
+static void holder_dropped(struct node_request *request, const struct reply *reply)
+{
+	struct holder *h = request->arg;
+
+	if (status_unanswered(reply->status) || h->session->closing) {
+		holder_failed(h, reply);
+		return;
+	}
+	h->attached = false;
+	h->stale = false;
+	mount_choose(h);
+	h->state = HOLDER_DETACHED;
+	if (holder_wanted(h))
+		holder_up(h);
+}
+
+/* What the name server still has for this session is of use to nobody. */
+static void holder_drop(struct holder *h)
+{
+	request_init(&h->request, DDIO_OP_FS_DETACH, holder_dropped, h);
+	request_names(h->session, &h->request);
+}
+
 static void holder_attached(struct node_request *request, const struct reply *reply)
 {
 	const struct reply bad = { .status = DDIO_ST_PROTOCOL,
@@ -263,10 +287,13 @@ static void holder_attached(struct node_request *request, const struct reply *re
 	struct holder *h = request->arg;
 	struct ddio_msg_fs_attached x;
 
+	h->attached = !reply->status || (h->attached && status_unanswered(reply->status));
 	if (reply->status || h->session->closing) {
 		holder_failed(h, reply);
 	} else if (ddio_get_fs_attached(reply->payload, reply->len, &x)) {
 		holder_failed(h, &bad);
+	} else if (h->stale) {
+		holder_drop(h);
 	} else if (h->state == HOLDER_TELLING || x.known) {
 		h->since = 0;
 		h->pause = PAUSE_FIRST_NS;
