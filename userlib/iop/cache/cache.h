@@ -32,6 +32,7 @@ struct cache_stats {
  *	ahead, so that other requests come between: both as in TR94-226
  * @install: a block that is on the disk but not cached is read before part of it is written, as in
  *	TR95-251; otherwise the rest is read only when it is needed
+ * @ends: collectives may leave blocks here that they write part of; see cache_lock_room()
  */
 struct cache_opts {
 	uint64_t bytes;
@@ -39,6 +40,7 @@ struct cache_opts {
 	uint32_t depth;
 	bool fcfs;
 	bool install;
+	bool ends;
 };
 
 int cache_new(struct ddio_env *env, struct store *store, const struct cache_opts *opts,
@@ -111,15 +113,18 @@ bool cache_idle(const struct cache *cache);
 /**
  * struct block_lock - a collective's hold on one block; caller-owned
  * While it is held, traditional requests for the block wait, and no I/O of the cache touches it.
+ * @part: the holder does not need the bytes that a partly valid block lacks, so they are not read for it
  * @granted: from the loop, if cache_lock() returned false
  * @dirty: at the grant: the cached bytes of the whole block if they are newer than the disk, else NULL;
  *	valid while the lock is held
+ * @newer: at the grant: some bytes of the block, or all, are newer than the disk
  * @status: at the grant: 0, or -errno: the cache holds newer bytes of a part of the block and could
  *	not read the rest, so neither the disk nor @dirty is right; to be unlocked all the same
  */
 struct block_lock {
 	struct object *obj;
 	uint64_t block;
+	bool part, newer;
 	void (*granted)(struct block_lock *lock);
 	void *arg;
 	const void *dirty;
@@ -133,6 +138,14 @@ struct block_lock {
 bool cache_lock(struct cache *cache, struct block_lock *lock);
 /* @stale: the disk now holds something newer: drop the cached block, dirty or not. */
 void cache_unlock(struct cache *cache, struct block_lock *lock, bool stale);
+/* Returns true if collectives may leave blocks here. */
+bool cache_takes_ends(const struct cache *cache);
+/*
+ * Returns where bytes of the locked block can be put, which stay in the cache as if they had been written to it, or
+ * NULL if there is no room for the block just now.  cache_lock_put() says which bytes were put, at least one.
+ */
+uint8_t *cache_lock_room(struct cache *cache, struct block_lock *lock);
+void cache_lock_put(struct cache *cache, struct block_lock *lock, uint32_t offset, uint32_t len);
 /* Withdraws a lock that has not been granted. */
 void cache_lock_cancel(struct cache *cache, struct block_lock *lock);
 

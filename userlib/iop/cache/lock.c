@@ -4,19 +4,20 @@
 #include "base/bug.h"
 #include "iop/cache/priv.h"
 
-/* Returns true if it is granted.  A partly valid block is filled first. */
+/* Returns true if it is granted.  A partly valid block is filled first, unless its holder does without. */
 bool cache_lock_try(struct cache *c, struct cache_entry *e, struct block_lock *lock)
 {
 	if (e->state != ENTRY_IDLE || e->lock)
 		return false;
-	if (e->dirty && e->valid < e->size && !e->err) {
+	if (e->dirty && e->valid < e->size && !e->err && !lock->part) {
 		cache_disk_fill(c, e);
 		return false;
 	}
 	lock->status = 0;
 	lock->dirty = NULL;
+	lock->newer = e->dirty;
 	if (e->dirty && e->valid < e->size)
-		lock->status = e->err;
+		lock->status = lock->part ? 0 : e->err;
 	else if (e->dirty)
 		lock->dirty = e->buf;
 	e->lock = lock;

@@ -81,6 +81,20 @@ bool cache_mem_try(struct cache *c, struct cache_entry *e)
 	return cache_mem_room(c, e->size) && !cache_mem_take(c, e);
 }
 
+void cache_mem_age(struct cache *c)
+{
+	struct cache_entry *e;
+
+	if (c->writing)
+		return;
+	ddio_list_for_each_entry(e, &c->lru, lru) {
+		if (e->dirty && !e->failed && !cache_entry_busy(e)) {
+			cache_disk_write(c, e);
+			return;
+		}
+	}
+}
+
 /* If nothing under way will make room, tries once more to write a block that could not be written. */
 static void mem_retry_failed(struct cache *c)
 {

@@ -123,3 +123,53 @@ int cache_piece_try(struct cache *c, struct cache_entry *e, struct cache_piece *
 		return PIECE_WAITS;
 	return cache_io_state(p->io)->write ? piece_write(c, e, p) : piece_read(c, e, p);
 }
+
+bool cache_takes_ends(const struct cache *c)
+{
+	return c->opts.ends;
+}
+
+/* Gives a locked block a buffer and says which of its bytes are valid; false: not now. */
+static bool locked_prepare(struct cache *c, struct cache_entry *e)
+{
+	uint64_t start;
+
+	if (e->valid)
+		return true;
+	if (cache_entry_on_disk(e, &start))
+		return !c->opts.install && cache_mem_try(c, e) && !cache_mask_start(e);
+	if (!cache_mem_try(c, e))
+		return false;
+	memset(e->buf, 0, e->size);
+	e->valid = e->size;
+	return true;
+}
+
+uint8_t *cache_lock_room(struct cache *c, struct block_lock *lock)
+{
+	struct cache_entry *e = lock->entry;
+
+	if (e->stale || store_stopped(c->store))
+		return NULL;
+	if (locked_prepare(c, e))
+		return e->buf;
+	if (e->buf)
+		cache_entry_drop(c, e);
+	else
+		cache_mem_age(c);
+	return NULL;
+}
+
+/* A block all of whose bytes were put is written back when it is unlocked. */
+void cache_lock_put(struct cache *c, struct block_lock *lock, uint32_t offset, uint32_t len)
+{
+	struct cache_entry *e = lock->entry;
+
+	ddio_env_charge(c->env, DDIO_WORK_COPY, len);
+	ddio_env_charge(c->env, DDIO_WORK_CACHE, 1);
+	cache_mask_add(e, offset, len);
+	cache_entry_dirty(c, e, len);
+	entry_used(c, e);
+	if (e->valid == e->size && e->count >= e->size)
+		cache_disk_write(c, e);
+}

@@ -217,6 +217,8 @@ void cache_mask_merge(struct cache_entry *e, const uint8_t *from);
 int cache_mem_attach(struct cache *c, struct cache_entry *e);
 /* Does the same if that takes neither waiting nor a write back; returns false otherwise. */
 bool cache_mem_try(struct cache *c, struct cache_entry *e);
+/* Writes back the oldest dirty block, unless one is being written, so that there is room later. */
+void cache_mem_age(struct cache *c);
 /* Returns the next entry that can have its buffer now, or an error instead; NULL: none. */
 struct cache_entry *cache_mem_next(struct cache *c);
 /* Evicts down to the bound, as far as that takes no write back. */

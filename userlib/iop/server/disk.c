@@ -74,6 +74,8 @@ static int cache_open(struct iop_disk *disk, char *err, size_t err_len)
 		.bytes = bytes,
 		.paper = bytes == DDIO_CONF_CACHE_PAPER,
 		.install = iop->conf->nodes[iop->node].install,
+		/* The papers' collectives write every block themselves. */
+		.ends = bytes != DDIO_CONF_CACHE_PAPER,
 		.fcfs = !iop->conf->nodes[iop->node].cscan,
 		.depth = ddio_disk_info(disk->disk)->peak ? 1 : DEPTH_MANY,
 	};

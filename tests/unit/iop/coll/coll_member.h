@@ -448,7 +448,9 @@ static inline void w_disk_open(struct coll_world *w, uint32_t i, struct reactor 
 				       .engine = w->p.engine ? w->p.engine : "mem",
 				       .size = w->p.disk_size };
 	char options[200];
-	struct cache_opts copts = { .bytes = 1 << 20, .depth = 1 };
+	struct cache_opts copts = { .bytes = w->p.cache ? w->p.cache : 1 << 20,
+				    .depth = 1,
+				    .ends = w->p.ends };
 	struct iop_disk *d = &w->disk[i];
 	char err[256];
 

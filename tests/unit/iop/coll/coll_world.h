@@ -38,6 +38,7 @@ static inline int w_ut_run(const char *name, const struct ut_suite *suites, size
 /**
  * struct w_params - what a world is like; zeros are defaults
  * @engine, @options: of the disks, of which each has @disk_size bytes
+ * @ends: their caches take blocks that a collective writes part of; @cache: bytes of each
  */
 struct w_params {
 	uint64_t seed;
@@ -46,6 +47,8 @@ struct w_params {
 	const char *engine, *options;
 	uint32_t buffers;
 	uint64_t timeout_ns;
+	bool ends;
+	uint64_t cache;
 };
 
 /**

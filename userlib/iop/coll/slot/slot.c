@@ -107,6 +107,7 @@ void slot_lock(struct coll_slot *slot)
 	slot_enter(slot, SLOT_LOCKING);
 	slot->lock.block = slot->at.block;
 	slot->lock.dirty = NULL;
+	slot->lock.newer = false;
 	slot->lock.status = 0;
 	/* Without an object nobody else can be using the block. */
 	if (!cd->obj || cache_lock(cd->disk->cache, &slot->lock))

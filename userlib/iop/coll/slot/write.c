@@ -11,8 +11,8 @@
 #include <string.h>
 #include "iop/coll/slot/slot.h"
 
-/* Writes the block, all of which is in the two buffers; the message buffer is free afterwards. */
-static void write_block(struct coll_slot *slot)
+/* Puts what is in the message buffer, which is free afterwards, into the block at @to. */
+static void unpack(struct coll_slot *slot, uint8_t *to)
 {
 	struct coll *coll = slot->disk->coll;
 	uint8_t *msg = slot->disk->msgs ? slot_msg(slot) : NULL;
@@ -26,12 +26,64 @@ static void write_block(struct coll_slot *slot)
 		packed = true;
 	}
 	if (packed)
-		ddio_map_unpack(coll->req->map, slot->at.lo, slot->at.lo + coll->block_size,
-				slot->buf, (const void *const *)coll->msgs);
+		ddio_map_unpack(coll->req->map, slot->at.lo, slot->at.lo + coll->block_size, to,
+				(const void *const *)coll->msgs);
 	for (i = 0; i < slot->nparts; i++)
 		coll->msgs[slot->part[i].rank] = NULL;
 	slot->ask = ASK_NONE;
+}
+
+/* Writes the block, all of which is in the two buffers. */
+static void write_block(struct coll_slot *slot)
+{
+	unpack(slot, slot->buf);
 	slot->disk->source->write(slot);
+}
+
+/* Finds the smallest range of the block that has all bytes that somebody sends; returns its length. */
+static uint32_t sent_range(const struct coll_slot *slot, uint32_t *first)
+{
+	uint32_t end = 0, i;
+
+	*first = UINT32_MAX;
+	for (i = 0; i < slot->nparts; i++) {
+		*first = slot->part[i].first < *first ? slot->part[i].first : *first;
+		end = slot->part[i].end > end ? slot->part[i].end : end;
+	}
+	return end - *first;
+}
+
+/*
+ * Returns true if the block is one that the next collective is likely to complete, as those at both ends of a range
+ * are: its bytes are contiguous, and need not be durable in the end.  It goes to the cache, which writes it when
+ * it is complete.  A block with gaps goes to the disk at once, in the order of the list; so does every block of a feed,
+ * which the disk has been told of.
+ */
+static bool is_end(const struct coll_slot *slot)
+{
+	const struct coll_disk *cd = slot->disk;
+	uint32_t first;
+
+	return slot->merge && cd->source == &by_request &&
+	       !coll_req_flag(cd->coll->req, DDIO_COLL_SYNC) &&
+	       sent_range(slot, &first) == slot->covered;
+}
+
+/* Leaves the block to the cache, if that has room for it just now. */
+static bool write_to_cache(struct coll_slot *slot)
+{
+	struct cache *cache = slot->disk->disk->cache;
+	uint8_t *room = cache_lock_room(cache, &slot->lock);
+	uint32_t first, len;
+
+	if (!room)
+		return false;
+	unpack(slot, room);
+	len = sent_range(slot, &first);
+	cache_lock_put(cache, &slot->lock, first, len);
+	slot_drop(slot, false);
+	coll_kick(slot->disk->coll);
+	return true;
 }
 
 static void write_locked(struct coll_slot *slot)
@@ -45,6 +97,8 @@ static void write_locked(struct coll_slot *slot)
 		coll_fail_gone(slot);
 		return;
 	}
+	if (slot->merge && slot->lock.part && write_to_cache(slot))
+		return;
 	if (slot->merge && slot->lock.dirty) {
 		slot_copy_cached(slot);
 	} else if (slot->merge && written) {
@@ -63,7 +117,7 @@ static void write_moved(struct coll_slot *slot)
 
 	if (slot->req.status) {
 		/* If the cache holds the block dirty, those bytes are still better than the disk's. */
-		slot_drop(slot, writing && !slot->lock.dirty);
+		slot_drop(slot, writing && !slot->lock.newer);
 		coll_fail_disk(cd, &slot->at, slot->req.status,
 			       writing ? "writing" : "reading the old bytes of");
 	} else if (writing) {
@@ -94,6 +148,8 @@ static void write_go(struct coll_disk *cd)
 	while (cd->coll->state == COLL_RUNNING && (slot = slot_due(cd))) {
 		cd->turn_go++;
 		cd->source->take(slot);
+		slot->lock.part = cache_takes_ends(cd->disk->cache) &&
+				  (!slot->merge || is_end(slot));
 		slot_lock(slot);
 	}
 	if (cd->coll->state == COLL_RUNNING)
