@@ -6,7 +6,7 @@
 # count.  Of the environment:
 #
 #   N=2           ranks; PRELOAD=LIBRARY  for the ranks alone; OPTIONS=--ddio  for the programs
-#   BOUND=120     seconds for each program; TYPES=3000  SEED=1  for random_views
+#   BOUND=300     seconds for each program; TYPES=3000  SEED=1  for random_views
 #   BUILD=build   where the programs are; VERBOSE=1 prints what passes, too
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
@@ -31,10 +31,10 @@ launch() {
 	local env=()
 	if [ "$mpi" = mpich ]; then
 		[ -z "${PRELOAD:-}" ] || env=(-genv LD_PRELOAD "$PRELOAD")
-		timeout -k 5 "${BOUND:-120}" mpiexec.mpich -iface lo -n "$N" "${env[@]}" "$@"
+		timeout -k 5 "${BOUND:-300}" mpiexec.mpich -iface lo -n "$N" "${env[@]}" "$@"
 	else
 		[ -z "${PRELOAD:-}" ] || env=(-x "LD_PRELOAD=$PRELOAD")
-		timeout -k 5 "${BOUND:-120}" mpiexec.openmpi -n "$N" "${env[@]}" "$@"
+		timeout -k 5 "${BOUND:-300}" mpiexec.openmpi -n "$N" "${env[@]}" "$@"
 	fi
 }
 

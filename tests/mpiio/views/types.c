@@ -203,10 +203,10 @@ static void wrap_resized(struct random_type *t, const struct random_type *c, str
 
 	random_type_bounds(c, 1, &low, &high);
 	if (rules->file) {
-		lb = tst_rand(r, 2) || !tst.strict ? 0 : low;
+		lb = tst_rand(r, 2) || !(tst.strict || TST_OPEN_MPI) ? 0 : low;
 		extent = high - lb + rules->bytes * between(r, 0, 5);
 	} else {
-		lb = tst.strict ? between(r, -16, 16) : 0;
+		lb = between(r, -16, 16);
 		extent = between(r, 1, high - low + 16);
 	}
 	MPI_Type_create_resized(c->mpi, lb, extent, &t->mpi);
