@@ -63,7 +63,9 @@ example() {
 }
 for mpi in mpich openmpi; do
 	[ -x "build/tests/mpiio/$mpi/darray" ] || continue
+	before=$(collectives)
 	check "$mpi, the example" example $mpi "$dir/m/matrix.$mpi"
+	check "... is one request to each of four reactors for each of two calls" test "$(collectives)" -eq $((before + 8))
 done
 
 # The word that stands before a program.
