@@ -142,7 +142,6 @@ struct mpiio_access {
 int access_run(struct mpiio_file *f, const struct mpiio_access *a);
 int access_end(struct mpiio_file *f, bool write, enum mpiio_from from, void *buf,
 	       MPI_Status *status);
-void status_set(MPI_Status *status, uint64_t bytes);
 
 /* request.c */
 int request_make(struct mpiio_op *op, MPI_Request *request); /* takes the op, also in failing */

@@ -3,14 +3,6 @@
 #include <errno.h>
 #include "mpiio/abi/op.h"
 
-void status_set(MPI_Status *status, uint64_t bytes)
-{
-	if (status == MPI_STATUS_IGNORE)
-		return;
-	PMPI_Status_set_elements_x(status, MPI_BYTE, (MPI_Count)bytes);
-	PMPI_Status_set_cancelled(status, 0);
-}
-
 /* What the file's mode forbids is the same on all ranks. */
 static int mode_check(const struct mpiio_file *f, const struct mpiio_access *a)
 {

@@ -222,3 +222,11 @@ int op_code(const struct mpiio_op *op)
 		return fail_class(op->file, op->class, op->text);
 	return op->err ? fail_text(op->file, op->err, op->text) : MPI_SUCCESS;
 }
+
+void status_set(MPI_Status *status, uint64_t bytes)
+{
+	if (status == MPI_STATUS_IGNORE)
+		return;
+	PMPI_Status_set_elements_x(status, MPI_BYTE, (MPI_Count)bytes);
+	PMPI_Status_set_cancelled(status, 0);
+}

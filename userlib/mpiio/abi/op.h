@@ -59,6 +59,8 @@ bool op_over(struct mpiio_op *op);
 void op_finish(struct mpiio_op *op);
 void op_free(struct mpiio_op *op);
 
+void status_set(MPI_Status *status, uint64_t bytes);
+
 /* Tells the program's error handler, and returns the code that a function returns. */
 int op_code(const struct mpiio_op *op);
 
