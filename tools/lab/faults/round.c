@@ -160,12 +160,23 @@ static void model_due(struct faults *f, uint32_t rank, uint32_t k)
 	faults_due_names(f, rank, x->file);
 }
 
+/* A transfer without a byte does nothing, and makes nothing durable. */
+static bool anybody_moves(const struct faults *f, uint32_t k)
+{
+	uint32_t r;
+
+	for (r = 0; r < ncps(f); r++)
+		if (f->cp[r].ncells[k])
+			return true;
+	return false;
+}
+
 static void model_write(struct faults *f, uint32_t rank, uint32_t k, bool success)
 {
 	const struct faults_xfer *x = &f->round.x[k];
 	struct faults_file *file = &f->file[x->file];
 	const struct faults_cp *cp = &f->cp[rank];
-	bool durable = success && x->flags & DDIO_XFER_SYNC, sure;
+	bool durable = success && x->flags & DDIO_XFER_SYNC && anybody_moves(f, k), sure;
 	uint64_t end = end_of(f, k, rank);
 	uint32_t i;
 
