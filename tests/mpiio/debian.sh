@@ -7,6 +7,7 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 suite=${1:-trixie}
+# shellcheck disable=SC2016 # apt replaces it
 mirror=${DDIO_MIRROR:-$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | head -n 1)}
 dir=$(mktemp -d "${TMPDIR:-/tmp}/ddio-debian.XXXXXX") || exit 2
 root=$dir/root
