@@ -16,13 +16,16 @@ bool type_plain(MPI_Datatype type); /* named, and without holes */
 int type_copy(MPI_Datatype type, MPI_Datatype *copy);
 void type_drop(MPI_Datatype *type);
 
+struct kept_shape;
+
 /**
  * struct mpiio_memory - where data lie in a program's memory
  * @buf: address to give to ddio
  * @len: bytes
  * @packed: bytes follow each other
  * @staging: @buf, if it is this library's own
- * @memory: else where they are, by @view of @tree, which is of @shape or of the type
+ * @memory: else where they are, by @view of @tree, which is of @shape or of @kept
+ * @kept: the type's own
  */
 struct mpiio_memory {
 	void *buf;
@@ -33,6 +36,7 @@ struct mpiio_memory {
 	struct ddio_view view;
 	struct ddio_tree tree;
 	struct mpiio_shape shape;
+	struct kept_shape *kept;
 };
 int memory_of(void *buf, MPI_Count count, MPI_Datatype type, struct mpiio_memory *m);
 void memory_drop(struct mpiio_memory *m);

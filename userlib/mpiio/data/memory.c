@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Where data lie in a program's memory.  A type keeps its tree, so that a loop pays for it once. */
+/*
+ * Where data lie in a program's memory.  A type keeps its tree, so that a loop pays for it once; so does each transfer
+ * that uses it, since the program may free the type meanwhile.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include "mpiio/data/data.h"
@@ -7,45 +10,60 @@
 static int keyval = MPI_KEYVAL_INVALID;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
+struct kept_shape {
+	struct mpiio_shape shape;
+	unsigned int refs;
+};
+
+static void kept_put(struct kept_shape *k)
+{
+	if (!k || __atomic_sub_fetch(&k->refs, 1, __ATOMIC_ACQ_REL))
+		return;
+	shape_drop(&k->shape);
+	free(k);
+}
+
 static int type_goes(MPI_Datatype type, int key, void *value, void *extra)
 {
 	(void)type;
 	(void)key;
 	(void)extra;
-	shape_drop(value);
-	free(value);
+	kept_put(value);
 	return MPI_SUCCESS;
 }
 
-static struct mpiio_shape *shape_kept(MPI_Datatype type)
+static struct kept_shape *kept_by(MPI_Datatype type)
 {
-	struct mpiio_shape *s = NULL;
+	struct kept_shape *k = NULL;
 	int there = 0;
 
 	if (keyval == MPI_KEYVAL_INVALID &&
 	    PMPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, type_goes, &keyval, NULL))
 		return NULL;
-	PMPI_Type_get_attr(type, keyval, &s, &there);
+	PMPI_Type_get_attr(type, keyval, &k, &there);
 	if (there)
-		return s;
-	s = calloc(1, sizeof(*s));
-	if (s && !type_shape(type, s) && !PMPI_Type_set_attr(type, keyval, s))
-		return s;
-	if (s)
-		shape_drop(s);
-	free(s);
+		return k;
+	k = calloc(1, sizeof(*k));
+	if (!k)
+		return NULL;
+	k->refs = 1;
+	if (!type_shape(type, &k->shape) && !PMPI_Type_set_attr(type, keyval, k))
+		return k;
+	kept_put(k);
 	return NULL;
 }
 
-/* The type's tree, which the type keeps; NULL: there is no memory for it. */
-static const struct mpiio_shape *shape_of(MPI_Datatype type)
+/* The type's tree, for kept_put(); NULL: there is no memory for it. */
+static struct kept_shape *kept_get(MPI_Datatype type)
 {
-	const struct mpiio_shape *s;
+	struct kept_shape *k;
 
 	pthread_mutex_lock(&lock);
-	s = shape_kept(type);
+	k = kept_by(type);
+	if (k)
+		__atomic_add_fetch(&k->refs, 1, __ATOMIC_RELAXED);
 	pthread_mutex_unlock(&lock);
-	return s;
+	return k;
 }
 
 /* One contiguous piece, and where it begins. */
@@ -100,12 +118,14 @@ static int all_of_it(MPI_Datatype type, int64_t extent, MPI_Count count, struct 
 
 static int derived_memory(MPI_Datatype type, MPI_Count count, struct mpiio_memory *m)
 {
-	const struct mpiio_shape *s = shape_of(type);
+	const struct mpiio_shape *s;
 	MPI_Count lb, extent;
 	int64_t low, offset;
 
-	if (!s)
+	m->kept = kept_get(type);
+	if (!m->kept)
 		return -ENOMEM;
+	s = &m->kept->shape;
 	PMPI_Type_get_extent_x(type, &lb, &extent);
 	m->packed = one_piece(s, extent, count, &offset);
 	if (m->packed) {
@@ -134,6 +154,7 @@ int memory_of(void *buf, MPI_Count count, MPI_Datatype type, struct mpiio_memory
 
 void memory_drop(struct mpiio_memory *m)
 {
+	kept_put(m->kept);
 	shape_drop(&m->shape);
 	free(m->staging);
 }
