@@ -64,6 +64,7 @@ struct mpiio_team {
 /* team.c; collective.  Gives the same error on all. */
 int team_get(MPI_Comm comm, const char *conf, struct mpiio_team **team);
 void team_put(struct mpiio_team *team);
+int team_own(struct mpiio_team **team); /* another of the same processes, which no other file has */
 
 /* A result of rank 0 for everybody, with its text; and whatever of all members is worst. */
 struct team_verdict {
@@ -80,8 +81,7 @@ struct mpiio_op;
 /**
  * struct mpiio_file - an open file of ddio
  * @ticket: what the program holds: a file of the MPI itself, which is empty and read by nobody
- * @team: who opened it
- * @group: of its collective requests: the team's, or one of its own where threads may be in several calls
+ * @team: who opened it; one of its own where threads may be in calls of several files
  * @file: the file
  * @where: what to delete at its end, if @amode says so
  * @amode: as it was opened
@@ -98,7 +98,6 @@ struct mpiio_op;
 struct mpiio_file {
 	MPI_File ticket;
 	struct mpiio_team *team;
-	struct ddio_group *group;
 	struct ddio_file *file;
 	struct mpiio_where where;
 	int amode;
@@ -146,7 +145,8 @@ int access_end(struct mpiio_file *f, bool write, enum mpiio_from from, void *buf
 /* request.c */
 int request_make(struct mpiio_op *op, MPI_Request *request); /* takes the op, also in failing */
 void requests_settle(const struct mpiio_file *f);
-void requests_begin_all(void); /* those that wait for others to end, too */
+/* A group's collectives begin in the same order everywhere: those that wait for others to end, first. */
+void requests_begin_all(const struct mpiio_team *team);
 
 /* shared.c */
 int shared_take(struct mpiio_file *f, bool all, uint64_t etypes, uint64_t *at);
@@ -154,8 +154,8 @@ int shared_set(struct mpiio_file *f, uint64_t etypes);
 
 /* atomic.c: nobody else's access of the same bytes lies between these two. */
 struct mpiio_op;
-int atomic_begin(const struct mpiio_op *op);
-void atomic_end(const struct mpiio_op *op);
+int atomic_begin(struct mpiio_op *op);
+void atomic_end(struct mpiio_op *op);
 
 #define SERVE_FILE(n, params, args) int serve_##n(struct mpiio_file *f CALL_LIST params);
 FILE_CALLS(SERVE_FILE)

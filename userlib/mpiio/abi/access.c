@@ -3,6 +3,9 @@
 #include <errno.h>
 #include "mpiio/abi/op.h"
 
+/* A file of ddio has at most so many. */
+#define BYTES_MAX ((uint64_t)1 << 62)
+
 /* What the file's mode forbids is the same on all ranks. */
 static int mode_check(const struct mpiio_file *f, const struct mpiio_access *a)
 {
@@ -18,14 +21,31 @@ static int mode_check(const struct mpiio_file *f, const struct mpiio_access *a)
 	return MPI_SUCCESS;
 }
 
-static void pointer_advance(struct mpiio_file *f, uint64_t bytes)
+/* Where it began, and what it asked for, are taken back if less came of it and nobody has moved the pointer since. */
+static void pointer_correct(const struct mpiio_op *op)
 {
+	struct mpiio_file *f = op->file;
+	uint64_t etype = f->view.etype, from = op->at / etype, asked = op->memory.len / etype;
+
 	pthread_mutex_lock(&f->lock);
-	f->pos += bytes / f->view.etype;
+	if (f->pos == from + asked)
+		f->pos = from + op->moved / etype;
 	pthread_mutex_unlock(&f->lock);
 }
 
-/* Where the access begins.  What ends later moves the pointer by what was asked for, now. */
+/* Etypes as bytes of the view.  Beyond what a file can have they must not come out small. */
+static uint64_t bytes_at(struct mpiio_op *op, uint64_t etypes)
+{
+	uint64_t bytes;
+
+	if (!__builtin_mul_overflow(etypes, op->file->view.etype, &bytes) && bytes <= BYTES_MAX)
+		return bytes;
+	if (!op->err)
+		op_wrong(op, MPI_ERR_ARG, "the offset is beyond what a file can have");
+	return 0;
+}
+
+/* Where the access begins.  It moves the pointer by what was asked for, at once: the next may be another thread's. */
 static uint64_t place_of(struct mpiio_op *op)
 {
 	struct mpiio_file *f = op->file;
@@ -39,7 +59,7 @@ static uint64_t place_of(struct mpiio_op *op)
 	case FROM_POINTER:
 		pthread_mutex_lock(&f->lock);
 		at = f->pos;
-		if (op->access.ends != ENDS_NOW)
+		if (at <= BYTES_MAX / f->view.etype)
 			f->pos += etypes;
 		pthread_mutex_unlock(&f->lock);
 		break;
@@ -49,7 +69,7 @@ static uint64_t place_of(struct mpiio_op *op)
 			op->err = ret;
 		break;
 	}
-	return at * f->view.etype;
+	return bytes_at(op, at);
 }
 
 static int access_now(struct mpiio_op *op)
@@ -57,16 +77,15 @@ static int access_now(struct mpiio_op *op)
 	int ret;
 
 	if (op->access.all)
-		requests_begin_all(); /* a group's collectives begin in the same order everywhere */
+		requests_begin_all(op->file->team);
 	ret = atomic_begin(op);
 	if (ret && !op->err)
 		op->err = ret;
 	op_run(op);
-	if (!ret)
-		atomic_end(op);
+	atomic_end(op);
 	ret = op_code(op);
-	if (!ret && op->access.from == FROM_POINTER)
-		pointer_advance(op->file, op->moved);
+	if (op->access.from == FROM_POINTER && !op->class)
+		pointer_correct(op);
 	if (!ret)
 		status_set(op->access.status, op->bytes);
 	op_free(op);
@@ -75,7 +94,7 @@ static int access_now(struct mpiio_op *op)
 
 static int access_split(struct mpiio_op *op)
 {
-	requests_begin_all();
+	requests_begin_all(op->file->team);
 	op_start(op);
 	op->file->split = op;
 	return MPI_SUCCESS;

@@ -5,43 +5,46 @@
  */
 #include "mpiio/abi/op.h"
 
-struct atomic_range {
-	uint64_t offset, len;
-};
-
-static bool range_of(const struct mpiio_op *op, struct atomic_range *r)
+/* What this process has to lock; false: nothing. */
+static bool range_of(struct mpiio_op *op)
 {
 	const struct mpiio_view *v = &op->file->view;
 	int64_t first, last;
 
-	if (op->access.all) {
-		*r = (struct atomic_range){ 0 };
+	op->lock_offset = op->lock_len = 0;
+	if (op->access.all)
 		return op->file->team->rank == 0;
-	}
 	if (op->err || !op->memory.len)
 		return false;
 	first = view_byte(v, op->at);
 	last = view_byte(v, op->at + op->memory.len - 1);
 	if (first < 0 || last < first)
 		return false;
-	*r = (struct atomic_range){ (uint64_t)first, (uint64_t)(last - first) + 1 };
+	op->lock_offset = (uint64_t)first;
+	op->lock_len = (uint64_t)(last - first) + 1;
 	return true;
 }
 
-int atomic_begin(const struct mpiio_op *op)
+int atomic_begin(struct mpiio_op *op)
 {
-	struct atomic_range r;
+	int ret;
 
-	if (!op->file->atomic || !range_of(op, &r))
+	if (!op->file->atomic)
 		return 0;
-	return ddio_lock(op->file->file, r.offset, r.len,
-			 op->access.write ? DDIO_LOCK_EXCLUSIVE : DDIO_LOCK_SHARED);
+	/* Whoever has not come may be waiting for a lock of its own, and so for this one. */
+	if (op->access.all)
+		PMPI_Barrier(op->file->team->comm);
+	if (!range_of(op))
+		return 0;
+	ret = ddio_lock(op->file->file, op->lock_offset, op->lock_len,
+			op->access.write ? DDIO_LOCK_EXCLUSIVE : DDIO_LOCK_SHARED);
+	op->locked = !ret;
+	return ret;
 }
 
-void atomic_end(const struct mpiio_op *op)
+void atomic_end(struct mpiio_op *op)
 {
-	struct atomic_range r;
-
-	if (op->file->atomic && range_of(op, &r))
-		ddio_unlock(op->file->file, r.offset, r.len);
+	if (op->locked)
+		ddio_unlock(op->file->file, op->lock_offset, op->lock_len);
+	op->locked = false;
 }

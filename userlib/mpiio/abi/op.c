@@ -15,7 +15,7 @@ static void op_fail(struct mpiio_op *op, int err)
 		snprintf(op->text, sizeof(op->text), "%s", text);
 }
 
-static void op_wrong(struct mpiio_op *op, int class, const char *text)
+void op_wrong(struct mpiio_op *op, int class, const char *text)
 {
 	op->err = -EINVAL;
 	op->class = class;
@@ -56,6 +56,17 @@ static void memory_take(struct mpiio_op *op)
 		op_wrong(op, MPI_ERR_IO, "the file type of the view has no bytes");
 }
 
+/* What is read as external32 is unpacked at the end, when the program may have freed the type. */
+static void type_hold(struct mpiio_op *op)
+{
+	op->type = MPI_DATATYPE_NULL;
+	if (op->err || !op->memory.staging)
+		return;
+	if (type_copy(op->access.type, &op->type))
+		op->err = -ENOMEM;
+	op->access.type = op->type;
+}
+
 struct mpiio_op *op_make(struct mpiio_file *f, const struct mpiio_access *a)
 {
 	struct mpiio_op *op = calloc(1, sizeof(*op));
@@ -66,12 +77,14 @@ struct mpiio_op *op_make(struct mpiio_file *f, const struct mpiio_access *a)
 	op->access = *a;
 	op->request = MPI_REQUEST_NULL;
 	memory_take(op);
+	type_hold(op);
 	return op;
 }
 
 void op_free(struct mpiio_op *op)
 {
 	memory_drop(&op->memory);
+	type_drop(&op->type);
 	free(op);
 }
 
@@ -92,7 +105,7 @@ void op_place(struct mpiio_op *op, uint64_t at)
 	t->buf = op->memory.len ? op->memory.buf : NULL;
 	if (!op->access.write)
 		t->flags |= DDIO_XFER_SHORT;
-	if (op->file->atomic && op->access.all)
+	if (op->access.all && (op->file->atomic || op->access.ends != ENDS_NOW))
 		t->flags |= DDIO_XFER_OVERLAP;
 	op->report.struct_size = sizeof(op->report);
 }
@@ -104,7 +117,7 @@ static int transfer_start(struct mpiio_op *op)
 
 	if (op->access.all)
 		return (write ? ddio_start_write_all : ddio_start_read_all)(
-			f->file, f->group, &op->transfer, &op->running);
+			f->file, f->team->group, &op->transfer, &op->running);
 	return (write ? ddio_start_write : ddio_start_read)(f->file, &op->transfer, &op->running);
 }
 
@@ -114,17 +127,19 @@ static int transfer_run(struct mpiio_op *op)
 	bool write = op->access.write;
 
 	if (op->access.all)
-		return (write ? ddio_write_all : ddio_read_all)(f->file, f->group, &op->transfer);
+		return (write ? ddio_write_all : ddio_read_all)(f->file, f->team->group,
+								&op->transfer);
 	return (write ? ddio_write : ddio_read)(f->file, &op->transfer);
 }
 
 /*
  * Bytes that are named more than once cost ddio time and memory for each piece, so it is asked for them after it has
- * refused.  A collective is refused for all members, and comes again from all of them.
+ * refused.  A collective is refused for all members, and comes again from all of them, also from those that gave nothing
+ * but an error.  One that ends later has asked at once: its members may end it in different orders.
  */
 static bool wants_overlap(const struct mpiio_op *op, int err)
 {
-	if (op->transfer.flags & DDIO_XFER_OVERLAP || op->err)
+	if (op->transfer.flags & DDIO_XFER_OVERLAP)
 		return false;
 	return op->access.write ? err == -EBADSLT : err == -EINVAL;
 }
@@ -210,10 +225,12 @@ void op_finish(struct mpiio_op *op)
 {
 	struct ddio_op *running = op->running;
 
-	if (op->ended)
-		return;
-	op->running = NULL;
-	take_result(op, ddio_wait(running));
+	if (!op->ended) {
+		op->running = NULL;
+		take_result(op, ddio_wait(running));
+	}
+	/* Not when the MPI frees the request: MPICH with threads takes no calls then. */
+	type_drop(&op->type);
 }
 
 int op_code(const struct mpiio_op *op)

@@ -5,6 +5,9 @@
 
 #include "mpiio/abi/abi.h"
 
+/* Of a nonblocking one: waits for others to end, is begun by a thread, goes on, is ended by a thread, is over. */
+enum op_stage { OP_WAITING, OP_BEGINNING, OP_RUNNING, OP_ENDING, OP_COMPLETE };
+
 /**
  * struct mpiio_op - a transfer
  * @file: of it
@@ -14,6 +17,7 @@
  * @class: of @err as MPI has it, if it is the program's; 0: by @err
  * @text: of @err
  * @memory: where the data are
+ * @type: a copy of the program's type, if they are converted
  * @tree: of the file's view
  * @view: of the file that is transferred
  * @part: the same
@@ -22,8 +26,9 @@
  * @running: under way
  * @ended: over, with @err and @moved bytes of the file, which are @bytes of the program's
  * @request: the program's, and @next, those of a process (request.c)
- * @waiting: has not begun, since too many others are under way
- * @complete: the MPI knows that it is over, and @code is what the program is told
+ * @stage: guarded by the lock of request.c
+ * @code: what the program is told when it is complete
+ * @locked: of atomic mode: @lock_len bytes at @lock_offset are locked
  */
 struct mpiio_op {
 	struct mpiio_file *file;
@@ -32,6 +37,7 @@ struct mpiio_op {
 	int err, class;
 	char text[256];
 	struct mpiio_memory memory;
+	MPI_Datatype type;
 	struct ddio_tree tree;
 	struct ddio_view view;
 	struct ddio_part part;
@@ -42,12 +48,17 @@ struct mpiio_op {
 	uint64_t moved, bytes;
 	MPI_Request request;
 	struct mpiio_op *next;
-	bool waiting, complete;
+	enum op_stage stage;
 	int code;
+	bool locked;
+	uint64_t lock_offset, lock_len;
 };
 
 /* Takes what is to be done, also if it is wrong; NULL: no memory. */
 struct mpiio_op *op_make(struct mpiio_file *f, const struct mpiio_access *a);
+
+/* It must not be made: the program's fault, as MPI has it. */
+void op_wrong(struct mpiio_op *op, int class, const char *text);
 
 /* Where it begins, in bytes of the view. */
 void op_place(struct mpiio_op *op, uint64_t at);

@@ -118,8 +118,6 @@ static void file_free(struct mpiio_file *f)
 		PMPI_Info_free(&f->info);
 	ddio_counter_free(f->shared);
 	ddio_close(f->file);
-	if (f->group != f->team->group)
-		ddio_group_free(f->group);
 	team_put(f->team);
 	view_drop(&f->view);
 	type_drop(&f->etype);
@@ -148,17 +146,13 @@ static struct mpiio_file *file_new(struct mpiio_team *t, int amode)
 	return f;
 }
 
-/* Collective calls of two files may come in different orders where threads make them. */
-static int group_take(struct mpiio_file *f)
+/* Collective calls of two files may come in different orders where threads make them: messages as well as requests. */
+static int team_choose(struct mpiio_file *f)
 {
 	int level = MPI_THREAD_SINGLE;
 
 	PMPI_Query_thread(&level);
-	f->group = f->team->group;
-	if (level != MPI_THREAD_MULTIPLE)
-		return 0;
-	f->group = NULL;
-	return ddio_group_split(f->team->group, 0, f->team->rank, &f->group);
+	return level == MPI_THREAD_MULTIPLE ? team_own(&f->team) : 0;
 }
 
 /* Pointers of a file to append to begin at its end. */
@@ -177,10 +171,10 @@ static int pointers_place(struct mpiio_file *f)
 static int file_open_all(struct mpiio_file *f, const struct open_found *found, MPI_Info info)
 {
 	struct ddio_open_opts opts = { .struct_size = sizeof(opts), .id = found->id };
-	int ret = group_take(f);
+	int ret = team_choose(f);
 
 	if (!ret)
-		ret = ddio_open_all_with(f->group, NULL, &opts, &f->file);
+		ret = ddio_open_all_with(f->team->group, NULL, &opts, &f->file);
 	if (ret)
 		return ret; /* the same on all */
 	ret = pointers_place(f);
@@ -191,7 +185,7 @@ static int file_open_all(struct mpiio_file *f, const struct open_found *found, M
 	ret = worst_of(f->team, ret);
 	if (!ret)
 		ret = same_everywhere(f->team->comm, (int64_t)f->pos) ? 0 : -EBUSY;
-	return ret ? ret : ddio_counter_create(f->group, (int64_t)f->pos, &f->shared);
+	return ret ? ret : ddio_counter_create(f->team->group, (int64_t)f->pos, &f->shared);
 }
 
 static void file_abandon(struct mpiio_file *f)

@@ -71,8 +71,11 @@ int serve_get_position(struct mpiio_file *f, MPI_Offset *offset)
 
 int serve_get_byte_offset(struct mpiio_file *f, MPI_Offset offset, MPI_Offset *disp)
 {
-	int64_t byte = offset < 0 ? -EINVAL : view_byte(&f->view, (uint64_t)offset * f->view.etype);
+	int64_t byte = -EINVAL;
+	uint64_t at;
 
+	if (offset >= 0 && !__builtin_mul_overflow((uint64_t)offset, f->view.etype, &at))
+		byte = view_byte(&f->view, at);
 	if (byte < 0)
 		return fail_text(f, (int)byte, "the view has no such offset");
 	*disp = byte;

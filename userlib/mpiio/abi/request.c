@@ -55,7 +55,6 @@ static int cancel(void *extra, int complete)
 
 static void begin(struct mpiio_op *op)
 {
-	op->waiting = false;
 	/* In atomic mode it is over when it begins; of a collective the others may not be awaited. */
 	if (op->file->atomic && !op->access.all) {
 		op->err = op->err ? op->err : atomic_begin(op);
@@ -66,22 +65,44 @@ static void begin(struct mpiio_op *op)
 	}
 }
 
-static bool begin_some(void)
+/* Under the lock.  A thread that ends it frees what op_over() looks at. */
+static bool is_under_way(struct mpiio_op *op)
+{
+	return op->stage == OP_BEGINNING || op->stage == OP_ENDING ||
+	       (op->stage == OP_RUNNING && !op_over(op));
+}
+
+/* Under the lock: the first that waits, if it may begin. */
+static struct mpiio_op *first_waiting(void)
 {
 	struct mpiio_op *op;
 	unsigned int running = 0;
-	bool left = false;
+
+	for (op = ops; op && op->stage != OP_WAITING; op = op->next)
+		running += is_under_way(op);
+	return running < RUNNING_MAX ? op : NULL;
+}
+
+/*
+ * One thread begins them, in their order, and without the lock: in atomic mode it may have to wait for what other
+ * processes do.  Other threads leave it to that one.
+ */
+static void begin_some(void)
+{
+	static bool busy;
+	struct mpiio_op *op;
 
 	pthread_mutex_lock(&lock);
-	for (op = ops; op; op = op->next) {
-		if (op->waiting && running < RUNNING_MAX)
-			begin(op);
-		left = left || op->waiting;
-		if (!op->waiting && !op->complete && !op_over(op))
-			running++;
+	while (!busy && (op = first_waiting())) {
+		busy = true;
+		op->stage = OP_BEGINNING;
+		pthread_mutex_unlock(&lock);
+		begin(op);
+		pthread_mutex_lock(&lock);
+		op->stage = OP_RUNNING;
+		busy = false;
 	}
 	pthread_mutex_unlock(&lock);
-	return left;
 }
 
 static void enlist(struct mpiio_op *op)
@@ -105,7 +126,7 @@ int request_make(struct mpiio_op *op, MPI_Request *request)
 		return fail_text(f, -ENOMEM, NULL);
 	}
 	op->request = *request;
-	op->waiting = true;
+	op->stage = OP_WAITING;
 	enlist(op);
 	begin_some();
 	return MPI_SUCCESS;
@@ -124,22 +145,58 @@ struct mpiio_op *request_find(MPI_Request request)
 	return op;
 }
 
+static enum op_stage stage_of(const struct mpiio_op *op)
+{
+	enum op_stage stage;
+
+	pthread_mutex_lock(&lock);
+	stage = op->stage;
+	pthread_mutex_unlock(&lock);
+	return stage;
+}
+
 bool request_over(struct mpiio_op *op)
 {
-	if (op->waiting)
+	bool over;
+
+	if (stage_of(op) == OP_WAITING)
 		begin_some();
-	return op->complete || (!op->waiting && op_over(op));
+	pthread_mutex_lock(&lock);
+	over = op->stage == OP_COMPLETE || (op->stage == OP_RUNNING && op_over(op));
+	pthread_mutex_unlock(&lock);
+	return over;
+}
+
+/* Whether this thread is the one that ends it. */
+static bool ending_take(struct mpiio_op *op)
+{
+	bool mine;
+
+	pthread_mutex_lock(&lock);
+	mine = op->stage == OP_RUNNING;
+	if (mine)
+		op->stage = OP_ENDING;
+	pthread_mutex_unlock(&lock);
+	return mine;
 }
 
 int request_complete(struct mpiio_op *op)
 {
-	if (op->complete)
+	struct timespec t = { .tv_nsec = 50000 };
+	int code;
+
+	if (!ending_take(op)) {
+		while (stage_of(op) != OP_COMPLETE)
+			nanosleep(&t, NULL);
 		return op->code;
+	}
 	op_finish(op);
-	op->code = op_code(op);
-	op->complete = true;
+	code = op->code = op_code(op);
 	PMPI_Grequest_complete(op->request);
-	return op->code;
+	pthread_mutex_lock(&lock);
+	op->stage = OP_COMPLETE; /* who else waits for it may free it now */
+	pthread_mutex_unlock(&lock);
+	return code;
 }
 
 /* The MPI may have to do something for other ranks meanwhile, which it does while it is asked for a request. */
@@ -170,18 +227,34 @@ static struct mpiio_op *op_of(const struct mpiio_file *f)
 	struct mpiio_op *op;
 
 	pthread_mutex_lock(&lock);
-	for (op = ops; op && (op->file != f || op->complete); op = op->next)
+	for (op = ops; op && (op->file != f || op->stage == OP_COMPLETE); op = op->next)
 		;
 	pthread_mutex_unlock(&lock);
 	return op;
 }
 
-void requests_begin_all(void)
+/* Those of other groups wait for their own members only. */
+static bool waits_in(const struct mpiio_team *team)
+{
+	struct mpiio_op *op;
+
+	pthread_mutex_lock(&lock);
+	for (op = ops; op; op = op->next)
+		if (op->stage <= OP_BEGINNING && op->access.all && op->file->team == team)
+			break;
+	pthread_mutex_unlock(&lock);
+	return op != NULL;
+}
+
+void requests_begin_all(const struct mpiio_team *team)
 {
 	struct timespec t = { .tv_nsec = 50000 };
 
-	while (requests_pending && begin_some())
-		nanosleep(&t, NULL);
+	while (requests_pending && waits_in(team)) {
+		begin_some();
+		if (waits_in(team))
+			nanosleep(&t, NULL);
+	}
 }
 
 void requests_settle(const struct mpiio_file *f)

@@ -170,6 +170,38 @@ static int team_make(MPI_Comm comm, const char *conf, struct mpiio_team **team)
 	return 0;
 }
 
+/* Every step is made by all, as in team_form(). */
+static int team_fork(struct mpiio_team *t, struct mpiio_team *own)
+{
+	int ret = worst_of(t, PMPI_Comm_dup(t->comm, &own->comm) ? -ENOMEM : 0);
+
+	/* It is as patient as the group that it is of. */
+	return ret ? ret : worst_of(t, ddio_group_split(t->group, 0, t->rank, &own->group));
+}
+
+int team_own(struct mpiio_team **team)
+{
+	struct mpiio_team *t = *team, *own = calloc(1, sizeof(*own));
+	int ret = worst_of(t, own ? 0 : -ENOMEM);
+
+	if (!ret) {
+		*own = (struct mpiio_team){ .comm = MPI_COMM_NULL,
+					    .cluster = t->cluster,
+					    .rank = t->rank,
+					    .size = t->size,
+					    .refs = 1 };
+		ret = team_fork(t, own);
+	}
+	if (ret) {
+		if (own)
+			team_free(own);
+		return ret;
+	}
+	team_put(t);
+	*team = own;
+	return 0;
+}
+
 int team_get(MPI_Comm comm, const char *conf, struct mpiio_team **team)
 {
 	struct mpiio_cluster *cluster = NULL;
