@@ -42,6 +42,7 @@ for mpi in mpich openmpi; do
 		check "... is served by ddio" test "$(collectives)" -gt "$before"
 	done
 	programs "$mpi, ddio:" OPTIONS=--ddio TYPES=300 SEED=2 N=3 $run $mpi ddio: functions random_views
+	programs "$mpi, threads" OPTIONS='--ddio --threads' $run $mpi ddio: functions
 	# Files of others are the MPI's own.
 	before=$(collectives)
 	programs "$mpi, files that are not ddio's" $run $mpi "$dir/plain" patterns

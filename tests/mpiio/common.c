@@ -18,7 +18,8 @@ static bool only_list;
 
 static int usage(const char *program)
 {
-	fprintf(stderr, "usage: %s [--ddio] [--list] [--only PREFIX] FILE [ARGUMENT...]\n",
+	fprintf(stderr,
+		"usage: %s [--ddio] [--threads] [--list] [--only PREFIX] FILE [ARGUMENT...]\n",
 		program);
 	MPI_Abort(MPI_COMM_WORLD, 2);
 	return 2;
@@ -26,14 +27,20 @@ static int usage(const char *program)
 
 int tst_begin(int argc, char **argv)
 {
-	int i, provided;
+	int i, provided, wanted = MPI_THREAD_SINGLE;
 
-	MPI_Init_thread(&argc, &argv, MPI_THREAD_SINGLE, &provided);
+	for (i = 1; i < argc; i++)
+		if (!strcmp(argv[i], "--threads"))
+			wanted = MPI_THREAD_MULTIPLE;
+	MPI_Init_thread(&argc, &argv, wanted, &provided);
+	tst.threads = wanted == MPI_THREAD_MULTIPLE && provided == wanted;
 	MPI_Comm_rank(MPI_COMM_WORLD, &tst.rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &tst.size);
 	for (i = 1; i < argc && argv[i][0] == '-'; i++) {
 		if (!strcmp(argv[i], "--ddio"))
 			tst.strict = true;
+		else if (!strcmp(argv[i], "--threads"))
+			continue;
 		else if (!strcmp(argv[i], "--list"))
 			only_list = true;
 		else if (!strcmp(argv[i], "--only") && i + 1 < argc)

@@ -22,11 +22,11 @@ struct mpiio_case {
 
 /*
  * path: what names of files begin with; strict: checks what the MPI libraries' own I/O gets wrong or
- * leaves out, too (--ddio).
+ * leaves out, too (--ddio); threads: they may call MPI at any time (--threads, if the MPI can do that).
  */
 struct mpiio_test {
 	const char *path;
-	bool strict;
+	bool strict, threads;
 	int rank, size;
 	unsigned int passed, failed, skipped;
 };
@@ -39,7 +39,7 @@ extern struct mpiio_test tst;
 #define TST_OPEN_MPI false
 #endif
 
-/* PROGRAM [--ddio] [--list] [--only PREFIX] FILE [ARGUMENT...]; returns the index of the first ARGUMENT. */
+/* PROGRAM [--ddio] [--threads] [--list] [--only PREFIX] FILE [ARGUMENT...]; returns the index of the first ARGUMENT. */
 int tst_begin(int argc, char **argv);
 void tst_run(const struct mpiio_case *cases, size_t n);
 /* Begins and ends a case that no table has. */

@@ -20,5 +20,8 @@ void arrays_cases(void);
 void info_cases(void);
 void errors_cases(void);
 void large_cases(void);
+void lives_cases(void);
+void ranks_cases(void);
+void threads_cases(void);
 
 #endif

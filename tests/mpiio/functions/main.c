@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* functions [--ddio] [--list] [--only PREFIX] FILE: see functions.h */
+/* functions [--ddio] [--threads] [--list] [--only PREFIX] FILE: see functions.h */
 #include "tests/mpiio/functions/functions.h"
 
 int main(int argc, char **argv)
@@ -18,5 +18,8 @@ int main(int argc, char **argv)
 	info_cases();
 	errors_cases();
 	large_cases();
+	lives_cases();
+	ranks_cases();
+	threads_cases();
 	return tst_finish();
 }

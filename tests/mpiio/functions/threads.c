@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* MPI_THREAD_MULTIPLE: two threads of each rank, in calls of two files and of the same. */
+#include "tests/mpiio/functions/functions.h"
+#include <pthread.h>
+
+enum { THREADS = 2, ROUNDS = 30, RECORDS = 500, REQUESTS = 70 };
+
+/* Complaints go by the main thread. */
+struct crossing {
+	pthread_t thread;
+	MPI_File fh;
+	int number, failed, wrong;
+};
+
+static void note(struct crossing *w, int rc)
+{
+	if (rc != MPI_SUCCESS && !w->failed)
+		w->failed = rc;
+}
+
+static void two_run(struct crossing *w, void *(*body)(void *arg))
+{
+	int i;
+
+	for (i = 0; i < THREADS; i++) {
+		w[i].number = i;
+		pthread_create(&w[i].thread, NULL, body, &w[i]);
+	}
+	for (i = 0; i < THREADS; i++) {
+		pthread_join(w[i].thread, NULL);
+		OK(w[i].failed);
+		CHECK(!w[i].wrong, "%d wrong values in thread %d", w[i].wrong, i);
+	}
+}
+
+static bool has_threads(void)
+{
+	/* The MPIs' own do not all bear this. */
+	if (!tst.strict || !tst.threads)
+		tst_skip("only with --ddio and --threads");
+	return tst.strict && tst.threads;
+}
+
+/* Every kind of collective call: those that ask disks, and those that only tell each other. */
+static void *collectives(void *arg)
+{
+	struct crossing *w = arg;
+	MPI_Offset size = 0;
+	int i, v;
+
+	for (i = 0; i < ROUNDS; i++) {
+		v = 100 * i + tst.rank + 7 * w->number;
+		note(w,
+		     MPI_File_write_at_all(w->fh, 4 * tst.rank, &v, 1, MPI_INT, MPI_STATUS_IGNORE));
+		note(w, MPI_File_set_size(w->fh, 4 * tst.size + i + w->number));
+		note(w, MPI_File_seek_shared(w->fh, 4 * tst.size + i, MPI_SEEK_SET));
+		note(w, MPI_File_write_ordered(w->fh, "x", 1, MPI_BYTE, MPI_STATUS_IGNORE));
+		note(w, MPI_File_sync(w->fh));
+		v = 0;
+		note(w,
+		     MPI_File_read_at_all(w->fh, 4 * tst.rank, &v, 1, MPI_INT, MPI_STATUS_IGNORE));
+		w->wrong += v != 100 * i + tst.rank + 7 * w->number;
+		note(w, MPI_File_get_size(w->fh, &size));
+		w->wrong += size != 5 * tst.size + i;
+	}
+	return NULL;
+}
+
+static void two_files(void)
+{
+	struct crossing w[THREADS] = { { 0 } };
+	int i;
+
+	if (!has_threads())
+		return;
+	w[0].fh = tst_create(".two0");
+	w[1].fh = tst_create(".two1");
+	if (w[0].fh != MPI_FILE_NULL && w[1].fh != MPI_FILE_NULL)
+		two_run(w, collectives);
+	for (i = 0; i < THREADS; i++)
+		if (w[i].fh != MPI_FILE_NULL)
+			tst_close(&w[i].fh);
+}
+
+/* As many records as were written, and of each thread as many as it wrote: none took another's place. */
+static void *records(void *arg)
+{
+	struct crossing *w = arg;
+	int i, v = w->number;
+
+	for (i = 0; i < RECORDS; i++)
+		note(w, MPI_File_write(w->fh, &v, 1, MPI_INT, MPI_STATUS_IGNORE));
+	return NULL;
+}
+
+static void one_pointer(void)
+{
+	struct crossing w[THREADS] = { { 0 } };
+	int got[THREADS * RECORDS] = { 0 }, of_second = 0, i;
+	MPI_Offset where = 0, base = (MPI_Offset)sizeof(got) * tst.rank;
+	MPI_File fh;
+
+	if (!has_threads())
+		return;
+	fh = tst_create(".ptr2");
+	if (fh == MPI_FILE_NULL)
+		return;
+	OK(MPI_File_seek(fh, base, MPI_SEEK_SET));
+	w[0].fh = w[1].fh = fh;
+	two_run(w, records);
+	OK(MPI_File_get_position(fh, &where));
+	CHECK(where == base + (MPI_Offset)sizeof(got), "the pointer is at %lld", (long long)where);
+	OK(MPI_File_read_at(fh, base, got, THREADS * RECORDS, MPI_INT, MPI_STATUS_IGNORE));
+	for (i = 0; i < THREADS * RECORDS; i++)
+		of_second += got[i];
+	CHECK(of_second == RECORDS, "%d records of the second thread, not %d", of_second, RECORDS);
+	tst_close(&fh);
+}
+
+/* More requests than begin at once, in both modes, completed in each way. */
+static void *requests(void *arg)
+{
+	struct crossing *w = arg;
+	MPI_Offset base = 4 * REQUESTS * (MPI_Offset)(THREADS * tst.rank + w->number);
+	int v[REQUESTS], i, done = 0;
+	MPI_Request r[REQUESTS];
+
+	for (i = 0; i < REQUESTS; i++) {
+		v[i] = 3 * i + w->number;
+		note(w, MPI_File_iwrite_at(w->fh, base + 4 * i, &v[i], 1, MPI_INT, &r[i]));
+	}
+	while (!done)
+		note(w, MPI_Testall(REQUESTS, r, &done, MPI_STATUSES_IGNORE));
+	for (i = 0; i < REQUESTS; i++) {
+		v[i] = -1;
+		note(w, MPI_File_iread_at(w->fh, base + 4 * i, &v[i], 1, MPI_INT, &r[i]));
+	}
+	for (i = REQUESTS - 1; i >= 0; i--) {
+		note(w, MPI_Wait(&r[i], MPI_STATUS_IGNORE));
+		w->wrong += v[i] != 3 * i + w->number;
+	}
+	return NULL;
+}
+
+static void many_requests(void)
+{
+	struct crossing w[THREADS] = { { 0 } };
+	MPI_File fh;
+	int atomic;
+
+	if (!has_threads())
+		return;
+	fh = tst_create(".req2");
+	if (fh == MPI_FILE_NULL)
+		return;
+	w[0].fh = w[1].fh = fh;
+	for (atomic = 0; atomic < 2; atomic++) {
+		OK(MPI_File_set_atomicity(fh, atomic));
+		two_run(w, requests);
+	}
+	tst_close(&fh);
+}
+
+static const struct mpiio_case cases[] = {
+	{ "threads: collective calls of two files", two_files },
+	{ "threads: one pointer", one_pointer },
+	{ "threads: many requests", many_requests },
+};
+
+void threads_cases(void)
+{
+	CASES(cases);
+}
