@@ -175,6 +175,28 @@ static void many_files(void)
 	CHECK(v == before, "%d files are open after %d openings, not %d", v, OPENINGS, before);
 }
 
+/* A folder for temporary files that only rank 0 has; handles of files that were closed may serve for a few. */
+static void no_tmpdir(void)
+{
+	const char *was = getenv("TMPDIR");
+	char *old = was ? strdup(was) : NULL;
+	MPI_File fh[12];
+	int i;
+
+	if (tst.rank)
+		setenv("TMPDIR", "/no/such/folder", 1);
+	for (i = 0; i < 12; i++)
+		fh[i] = tst_create(i & 1 ? ".tmp1" : ".tmp0");
+	for (i = 0; i < 12; i++)
+		if (fh[i] != MPI_FILE_NULL)
+			tst_close(&fh[i]);
+	if (old)
+		setenv("TMPDIR", old, 1);
+	else
+		unsetenv("TMPDIR");
+	free(old);
+}
+
 /* Where bytes of the view would have no 64 bits: not at the beginning of the file. */
 static void far_away(void)
 {
@@ -206,6 +228,7 @@ static const struct mpiio_case cases[] = {
 	{ "lives: the communicator is freed", comm_freed },
 	{ "lives: a request is freed", request_freed },
 	{ "lives: many files", many_files },
+	{ "lives: no folder for temporary files", no_tmpdir },
 	{ "lives: offsets beyond all files", far_away },
 };
 

@@ -19,17 +19,20 @@ static struct mpiio_file *files;
 static MPI_File spare[SPARE_MAX];
 static unsigned int spares;
 
+static bool folder_make(char *dir, size_t size, const char *tmp)
+{
+	return (size_t)snprintf(dir, size, "%s/ddio-mpiio.XXXXXX", tmp) < size && mkdtemp(dir);
+}
+
 static int ticket_open(MPI_File *ticket)
 {
 	const char *tmp = getenv("TMPDIR");
 	char dir[256], path[300];
 	int fd, ret = MPI_ERR_IO;
 
-	if ((size_t)snprintf(dir, sizeof(dir), "%s/ddio-mpiio.XXXXXX", tmp ? tmp : "/tmp") >=
-	    sizeof(dir))
-		return -ENAMETOOLONG;
-	if (!mkdtemp(dir))
-		return -errno;
+	/* A job's TMPDIR may be there on the node that started it only. */
+	if (!(tmp && folder_make(dir, sizeof(dir), tmp)) && !folder_make(dir, sizeof(dir), "/tmp"))
+		return -EIO; /* not as if the program's file were missing */
 	snprintf(path, sizeof(path), "%s/ticket", dir);
 	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd >= 0) {
