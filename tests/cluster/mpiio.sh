@@ -58,6 +58,16 @@ done
 check "nothing is left in TMPDIR" test -z "$(ls -d "$dir"/ddio-mpiio.* 2>/dev/null)"
 check "fsck" "$ddio" fsck
 
+# One rank has no configuration: all hear of it, and none of a missing file.
+without_conf() {
+	local program=build/tests/mpiio/$1/functions preload=(-x "LD_PRELOAD=$library") none=(-x DDIO_CONF=/nowhere)
+	local only=(--ddio --only 'lives: a request' ddio:noconf)
+	[ "$1" = openmpi ] || preload=(-env LD_PRELOAD "$library") none=(-env DDIO_CONF /nowhere)
+	in_time 60 "mpiexec.$1" -n 1 "${preload[@]}" "$program" "${only[@]}" : \
+		-n 1 "${preload[@]}" "${none[@]}" "$program" "${only[@]}" 2>&1 | tee "$dir/said" |
+		grep -q 'cannot reach the cluster'
+}
+
 # The example, as the README has it.
 export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_btl=self,vader OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_mpi_yield_when_idle=1
@@ -68,6 +78,7 @@ example() {
 for mpi in mpich openmpi; do
 	[ -x "build/tests/mpiio/$mpi/darray" ] || continue
 	before=$(collectives)
+	check "$mpi, a rank without configuration" without_conf $mpi
 	check "$mpi, the example" example $mpi "$dir/m/matrix.$mpi"
 	check "... is one request to each of four reactors for each of two calls" test "$(collectives)" -eq $((before + 8))
 done

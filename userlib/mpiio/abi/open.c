@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -218,6 +219,16 @@ static int open_in_team(struct mpiio_team *t, struct open_found *found, int amod
 	return MPI_SUCCESS;
 }
 
+/* A configuration that is missing is no file of the program's that is missing. */
+static int fail_reach(int err)
+{
+	char text[256];
+
+	snprintf(text, sizeof(text), "a process cannot reach the cluster of ddio: %s",
+		 strerror(-err));
+	return fail_class(NULL, MPI_ERR_IO, text);
+}
+
 static int open_ours(MPI_Comm comm, struct open_found *found, int amode, MPI_Info info,
 		     MPI_File *fh)
 {
@@ -225,7 +236,7 @@ static int open_ours(MPI_Comm comm, struct open_found *found, int amode, MPI_Inf
 	int ret = team_get(comm, found->where.conf, &t);
 
 	if (ret)
-		return fail_text(NULL, ret, NULL);
+		return fail_reach(ret);
 	if (!t->rank)
 		find(t, amode, info, found);
 	if (t->size > 1)
@@ -280,7 +291,7 @@ static int where_delete(const struct mpiio_where *w)
 		return unlink(w->path) ? fail_text(NULL, -errno, NULL) : MPI_SUCCESS;
 	ret = cluster_get(w->conf, &c);
 	if (ret)
-		return fail_text(NULL, ret, NULL);
+		return fail_reach(ret);
 	ret = ddio_remove(cluster_session(c), w->path);
 	return ret ? fail_text(NULL, ret, ddio_last_error(cluster_session(c))) : MPI_SUCCESS;
 }
