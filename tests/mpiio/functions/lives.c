@@ -117,10 +117,14 @@ static void comm_freed(void)
 /* A request that is freed is done nevertheless, when the file is closed at the latest. */
 static void request_freed(void)
 {
-	MPI_File fh = tst_create(".rfree");
+	MPI_File fh;
 	MPI_Request r;
 	int out = 31 + tst.rank, in = 0;
 
+	/* Open MPI's own forgets it. */
+	if (!tst.strict)
+		return tst_skip("only with --ddio");
+	fh = tst_create(".rfree");
 	if (fh == MPI_FILE_NULL)
 		return;
 	OK(MPI_File_iwrite_at(fh, 4 * tst.rank, &out, 1, MPI_INT, &r));

@@ -81,10 +81,15 @@ static void one_is_wrong(void)
 /* All write the same bytes, and end what they began in different orders. */
 static void ended_in_any_order(void)
 {
-	MPI_File fh[2] = { tst_create(".any0"), tst_create(".any1") };
+	MPI_File fh[2];
 	int v[2] = { 7, 8 }, i;
 	MPI_Request r[2];
 
+	/* MPICH's own does not bear it. */
+	if (!tst.strict)
+		return tst_skip("only with --ddio");
+	fh[0] = tst_create(".any0");
+	fh[1] = tst_create(".any1");
 	for (i = 0; i < 2; i++)
 		if (fh[i] == MPI_FILE_NULL)
 			return;
