@@ -153,7 +153,7 @@ out:
 
 static void split_ordered(void)
 {
-	MPI_File fh = tst_create(".sord");
+	MPI_File fh = tst_create(".ordered");
 	int v[2] = { 2 * tst.rank, 2 * tst.rank + 1 };
 	MPI_Status status;
 

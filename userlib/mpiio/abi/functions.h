@@ -8,29 +8,29 @@
 #ifndef MPIIO_FUNCTIONS_H
 #define MPIIO_FUNCTIONS_H
 
-#define FILE_CALLS(F)                                                                          \
-	F(set_size, (, MPI_Offset size), (, size))                                             \
-	F(preallocate, (, MPI_Offset size), (, size))                                          \
-	F(get_size, (, MPI_Offset * size), (, size))                                           \
-	F(get_group, (, MPI_Group * group), (, group))                                         \
-	F(get_amode, (, int *amode), (, amode))                                                \
-	F(set_info, (, MPI_Info info), (, info))                                               \
-	F(get_info, (, MPI_Info * info), (, info))                                             \
-	F(set_view,                                                                            \
-	  (, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype filetype, const char *datarep,  \
-	   MPI_Info info),                                                                     \
-	  (, disp, etype, filetype, datarep, info))                                            \
-	F(get_view,                                                                            \
-	  (, MPI_Offset * disp, MPI_Datatype * etype, MPI_Datatype * filetype, char *datarep), \
-	  (, disp, etype, filetype, datarep))                                                  \
-	F(seek, (, MPI_Offset offset, int whence), (, offset, whence))                         \
-	F(get_position, (, MPI_Offset * offset), (, offset))                                   \
-	F(get_byte_offset, (, MPI_Offset offset, MPI_Offset * disp), (, offset, disp))         \
-	F(seek_shared, (, MPI_Offset offset, int whence), (, offset, whence))                  \
-	F(get_position_shared, (, MPI_Offset * offset), (, offset))                            \
-	F(get_type_extent, (, MPI_Datatype type, MPI_Aint * extent), (, type, extent))         \
-	F(set_atomicity, (, int flag), (, flag))                                               \
-	F(get_atomicity, (, int *flag), (, flag))                                              \
+#define FILE_CALLS(F)                                                                        \
+	F(set_size, (MPI_Offset size), (size))                                               \
+	F(preallocate, (MPI_Offset size), (size))                                            \
+	F(get_size, (MPI_Offset * size), (size))                                             \
+	F(get_group, (MPI_Group * group), (group))                                           \
+	F(get_amode, (int *amode), (amode))                                                  \
+	F(set_info, (MPI_Info info), (info))                                                 \
+	F(get_info, (MPI_Info * info), (info))                                               \
+	F(set_view,                                                                          \
+	  (MPI_Offset disp, MPI_Datatype etype, MPI_Datatype filetype, const char *datarep,  \
+	   MPI_Info info),                                                                   \
+	  (disp, etype, filetype, datarep, info))                                            \
+	F(get_view,                                                                          \
+	  (MPI_Offset * disp, MPI_Datatype * etype, MPI_Datatype * filetype, char *datarep), \
+	  (disp, etype, filetype, datarep))                                                  \
+	F(seek, (MPI_Offset offset, int whence), (offset, whence))                           \
+	F(get_position, (MPI_Offset * offset), (offset))                                     \
+	F(get_byte_offset, (MPI_Offset offset, MPI_Offset * disp), (offset, disp))           \
+	F(seek_shared, (MPI_Offset offset, int whence), (offset, whence))                    \
+	F(get_position_shared, (MPI_Offset * offset), (offset))                              \
+	F(get_type_extent, (MPI_Datatype type, MPI_Aint * extent), (type, extent))           \
+	F(set_atomicity, (int flag), (flag))                                                 \
+	F(get_atomicity, (int *flag), (flag))                                                \
 	F(sync, (), ())
 
 #define DATA_CALLS(D)                                   \
