@@ -46,6 +46,9 @@ for mpi in mpich openmpi; do
 	programs "$mpi, ddio:" OPTIONS=--ddio TYPES=300 SEED=2 N=3 PRELOAD="$sanitized" ASAN_OPTIONS=detect_leaks=0:exitcode=99 \
 		$run $mpi ddio: functions random_views
 	programs "$mpi, threads" OPTIONS='--ddio --threads' $run $mpi ddio: functions
+	before=$(collectives)
+	programs "$mpi, write-behind" OPTIONS='--ddio --only behind/many' $run $mpi ddio: functions
+	check "... makes few requests of 64 calls" test "$(($(collectives) - before))" -le 24
 	# Files of others are the MPI's own.
 	before=$(collectives)
 	programs "$mpi, files that are not ddio's" $run $mpi "$dir/plain" patterns

@@ -14,6 +14,7 @@ void collective_cases(void);
 void nonblocking_cases(void);
 void shared_cases(void);
 void atomic_cases(void);
+void behind_cases(void);
 void sizes_cases(void);
 void views_cases(void);
 void arrays_cases(void);

@@ -12,6 +12,7 @@ int main(int argc, char **argv)
 	nonblocking_cases();
 	shared_cases();
 	atomic_cases();
+	behind_cases();
 	sizes_cases();
 	views_cases();
 	arrays_cases();

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <ddio/ddio.h>
+#include "mpiio/abi/behind.h"
 #include "mpiio/abi/functions.h"
 #include "mpiio/core/view.h"
 #include "mpiio/core/where.h"
@@ -24,7 +25,8 @@ enum mpiio_ends { ENDS_NOW, ENDS_LATER, ENDS_SPLIT };
 
 /* real.c: the MPI's own. */
 #define REAL_FILE(n, params, args) int (*File_##n)(MPI_File fh CALL_LIST params);
-#define CALL_LIST(...) __VA_ARGS__
+/* Whatever follows the file, if anything does. */
+#define CALL_LIST(...) , ##__VA_ARGS__
 #define REAL_REQUEST(n, params, args) int(*n) params;
 struct mpi_real {
 	int (*File_open)(MPI_Comm comm, const char *name, int amode, MPI_Info info, MPI_File *fh);
@@ -93,6 +95,7 @@ struct mpiio_op;
  * @atomic: MPI_File_set_atomicity()
  * @split: the split collective that is under way
  * @info: hints as the program gave them
+ * @behind: what collective calls have written that is not in the file yet
  * @lock: guards @pos
  */
 struct mpiio_file {
@@ -109,6 +112,7 @@ struct mpiio_file {
 	bool atomic;
 	struct mpiio_op *split;
 	MPI_Info info;
+	struct mpiio_behind behind;
 	struct ddio_report report;
 	pthread_mutex_t lock;
 	struct mpiio_file *next;

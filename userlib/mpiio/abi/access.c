@@ -81,7 +81,10 @@ static int access_now(struct mpiio_op *op)
 	ret = atomic_begin(op);
 	if (ret && !op->err)
 		op->err = ret;
-	op_run(op);
+	if (behind_takes(op))
+		behind_write(op);
+	else
+		op_run(op);
 	atomic_end(op);
 	ret = op_code(op);
 	if (op->access.from == FROM_POINTER && !op->class)
@@ -107,6 +110,9 @@ int access_run(struct mpiio_file *f, const struct mpiio_access *a)
 
 	if (ret)
 		return ret;
+	ret = behind_before(f, a);
+	if (ret)
+		return fail(f, ret);
 	op = op_make(f, a);
 	if (!op)
 		return fail_text(f, -ENOMEM, NULL);

@@ -17,8 +17,10 @@ int serve_get_group(struct mpiio_file *f, MPI_Group *group)
 int serve_get_size(struct mpiio_file *f, MPI_Offset *size)
 {
 	struct ddio_file_stat st;
-	int ret = ddio_fstat(f->file, &st);
+	int ret = behind_own(f);
 
+	if (!ret)
+		ret = ddio_fstat(f->file, &st);
 	if (ret)
 		return fail(f, ret);
 	*size = (MPI_Offset)st.size;
@@ -30,7 +32,10 @@ static int by_root(struct mpiio_file *f, int (*act)(struct mpiio_file *f, uint64
 		   uint64_t arg)
 {
 	struct team_verdict v = { 0 };
+	int ret = behind_settle(f);
 
+	if (ret)
+		return fail(f, ret);
 	PMPI_Barrier(f->team->comm);
 	if (!f->team->rank)
 		verdict_say(&v, cluster_session(f->team->cluster), act(f, arg));
@@ -86,8 +91,13 @@ int serve_sync(struct mpiio_file *f)
 
 int serve_set_atomicity(struct mpiio_file *f, int flag)
 {
+	int ret;
+
 	if (!same_everywhere(f->team->comm, !!flag))
 		return fail_class(f, MPI_ERR_NOT_SAME, "the modes differ");
+	ret = behind_settle(f);
+	if (ret)
+		return fail(f, ret);
 	f->atomic = flag;
 	return MPI_SUCCESS;
 }

@@ -77,10 +77,11 @@ static enum representation representation_of(const char *datarep)
 static int agree(struct mpiio_file *f, const struct mpiio_view *v, enum representation rep,
 		 int mine)
 {
-	int64_t say[5] = { -mine, (int64_t)v->etype, -(int64_t)v->etype, rep, -(int64_t)rep },
-		most[5];
+	int64_t say[6] = { -mine, (int64_t)v->etype, -(int64_t)v->etype,
+			   rep,	  -(int64_t)rep,     !behind_wanted(f) },
+		most[6];
 
-	PMPI_Allreduce(say, most, 5, MPI_INT64_T, MPI_MAX, f->team->comm);
+	PMPI_Allreduce(say, most, 6, MPI_INT64_T, MPI_MAX, f->team->comm);
 	if (most[0])
 		return fail_text(f, -(int)most[0],
 				 mine ? "no such view" : "no such view on another rank");
@@ -117,6 +118,10 @@ int serve_set_view(struct mpiio_file *f, MPI_Offset disp, MPI_Datatype etype, MP
 
 	if (f->split)
 		return fail_class(f, MPI_ERR_OTHER, "a split collective is under way");
+	ret = behind_settle(f);
+	if (ret)
+		return fail(f, ret);
+	hints_take(f, info);
 	mine = view_prepare(f, &v, &w, rep);
 	ret = agree(f, &v, rep, mine);
 	if (!ret && types_keep(f, &w))
@@ -130,7 +135,6 @@ int serve_set_view(struct mpiio_file *f, MPI_Offset disp, MPI_Datatype etype, MP
 	f->view = v;
 	f->external = rep == EXTERNAL;
 	f->pos = 0;
-	hints_take(f, info);
 	return shared_set(f, 0) ? fail(f, -EIO) : MPI_SUCCESS;
 }
 

@@ -140,7 +140,10 @@ int serve_get_info(struct mpiio_file *f, MPI_Info *info)
 
 int serve_set_info(struct mpiio_file *f, MPI_Info info)
 {
-	int ret = hints_take(f, info);
+	int ret = behind_settle(f), taken = hints_take(f, info);
 
-	return ret ? fail_text(f, ret, NULL) : MPI_SUCCESS;
+	behind_choose(f, !worst_of(f->team, behind_wanted(f) ? 0 : -ENOENT));
+	if (ret)
+		return fail(f, ret);
+	return taken ? fail_text(f, taken, NULL) : MPI_SUCCESS;
 }

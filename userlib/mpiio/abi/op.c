@@ -6,7 +6,7 @@
 #include <string.h>
 #include "mpiio/abi/op.h"
 
-static void op_fail(struct mpiio_op *op, int err)
+void op_failed(struct mpiio_op *op, int err)
 {
 	const char *text = ddio_last_error(cluster_session(op->file->team->cluster));
 
@@ -154,6 +154,11 @@ static void op_moved(struct mpiio_op *op, uint64_t bytes)
 		op->bytes = external_taken(&op->memory, bytes, a->write ? NULL : a->buf, a->type);
 }
 
+void op_wrote(struct mpiio_op *op)
+{
+	op_moved(op, op->memory.len);
+}
+
 static void take_result(struct mpiio_op *op, int ret)
 {
 	if (wants_overlap(op, ret)) {
@@ -164,7 +169,7 @@ static void take_result(struct mpiio_op *op, int ret)
 	if (op->err)
 		return;
 	if (ret)
-		return op_fail(op, ret);
+		return op_failed(op, ret);
 	op_moved(op, op->access.write ? op->memory.len : op->report.bytes_moved);
 	op->file->report = op->report;
 }
@@ -187,7 +192,7 @@ static void run_plain(struct mpiio_op *op)
 		n = ddio_pread(f->file, op->memory.buf, op->memory.len, offset);
 	op->ended = true;
 	if (n < 0)
-		return op_fail(op, (int)n);
+		return op_failed(op, (int)n);
 	op_moved(op, (uint64_t)n);
 }
 

@@ -70,6 +70,10 @@ bool op_over(struct mpiio_op *op);
 void op_finish(struct mpiio_op *op);
 void op_free(struct mpiio_op *op);
 
+/* An error of ddio, with its text; all of it is written, or will be. */
+void op_failed(struct mpiio_op *op, int err);
+void op_wrote(struct mpiio_op *op);
+
 void status_set(MPI_Status *status, uint64_t bytes);
 
 /* Tells the program's error handler, and returns the code that a function returns. */

@@ -121,6 +121,7 @@ static void file_free(struct mpiio_file *f)
 	ddio_close(f->file);
 	team_put(f->team);
 	view_drop(&f->view);
+	behind_drop(&f->behind);
 	type_drop(&f->etype);
 	type_drop(&f->filetype);
 	pthread_mutex_destroy(&f->lock);
@@ -134,6 +135,7 @@ static struct mpiio_file *file_new(struct mpiio_team *t, int amode)
 	if (!f)
 		return NULL;
 	pthread_mutex_init(&f->lock, NULL);
+	behind_init(&f->behind);
 	f->team = t;
 	f->amode = amode;
 	f->ticket = MPI_FILE_NULL;
@@ -186,7 +188,11 @@ static int file_open_all(struct mpiio_file *f, const struct open_found *found, M
 	ret = worst_of(f->team, ret);
 	if (!ret)
 		ret = same_everywhere(f->team->comm, (int64_t)f->pos) ? 0 : -EBUSY;
-	return ret ? ret : ddio_counter_create(f->team->group, (int64_t)f->pos, &f->shared);
+	if (!ret)
+		ret = ddio_counter_create(f->team->group, (int64_t)f->pos, &f->shared);
+	if (!ret)
+		behind_choose(f, !worst_of(f->team, behind_wanted(f) ? 0 : -ENOENT));
+	return ret;
 }
 
 static void file_abandon(struct mpiio_file *f)
@@ -308,14 +314,17 @@ int serve_delete(const char *name, MPI_Info info)
 /* Nobody deletes, or frees the counter, while others still use the file. */
 int serve_close(struct mpiio_file *f, MPI_File *fh)
 {
-	int ret = MPI_SUCCESS;
+	int ret = MPI_SUCCESS, behind;
 
 	if (f->split)
 		return fail_class(f, MPI_ERR_OTHER, "a split collective is under way");
 	requests_settle(f);
+	behind = behind_settle(f);
+	if (behind)
+		ret = fail(f, behind);
 	/* The standard's close makes durable, no MPI's does: so a program asks for it. */
 	if (hints_is_on(f, "ddio_close_sync"))
-		ret = serve_sync(f);
+		ret = ret ? ret : serve_sync(f);
 	else
 		PMPI_Barrier(f->team->comm);
 	if ((f->amode & MPI_MODE_DELETE_ON_CLOSE) && !f->team->rank)

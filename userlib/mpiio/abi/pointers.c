@@ -25,7 +25,9 @@ static int target(struct mpiio_file *f, MPI_Offset offset, int whence, uint64_t 
 	case MPI_SEEK_CUR:
 		break;
 	case MPI_SEEK_END:
-		ret = ddio_fstat(f->file, &st);
+		ret = behind_own(f);
+		if (!ret)
+			ret = ddio_fstat(f->file, &st);
 		if (ret)
 			return ret;
 		from = view_positions(&f->view, st.size);
@@ -107,6 +109,9 @@ int serve_seek_shared(struct mpiio_file *f, MPI_Offset offset, int whence)
 
 	if (ret)
 		return ret;
+	ret = behind_settle(f);
+	if (ret)
+		return fail(f, ret);
 	if (!same_everywhere(t->comm, offset) || !same_everywhere(t->comm, whence))
 		return fail_class(f, MPI_ERR_NOT_SAME,
 				  "the offsets differ, or what they count from");
