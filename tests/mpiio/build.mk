@@ -7,7 +7,7 @@ MPIIO_O := $(O)/tests/mpiio
 MPIIO_HEADERS := $(wildcard tests/mpiio/*.h tests/mpiio/*/*.h)
 MPIIO_FUNCTIONS := $(wildcard tests/mpiio/functions/*.c)
 MPIIO_VIEWS := $(wildcard tests/mpiio/views/*.c)
-MPIIO_FORTRAN := fortran_f08 fortran_mpi fortran_h
+MPIIO_FORTRAN := fortran_f08 fortran_mpi fortran_h columns
 # Debian has HDF5 for both, PnetCDF and NetCDF for Open MPI.
 MPIIO_PC_mpich := hdf5=hdf5-mpich
 MPIIO_PC_openmpi := hdf5=hdf5-openmpi pnetcdf=pnetcdf netcdf=netcdf-mpi
@@ -58,6 +58,11 @@ $(MPIIO_O)/$(1)/fortran_f08 $(MPIIO_O)/$(1)/fortran_mpi: $(MPIIO_O)/$(1)/%: test
 	$$(call say,MPIF90,$$@)
 	$$(Q)mkdir -p $$(@D)/$$*.mod
 	$$(Q)mpif90.$(1) $$(MPIIO_FFLAGS) -J $$(@D)/$$*.mod -o $$@ $$<
+
+$(MPIIO_O)/$(1)/columns: tests/examples/mpi/columns.f90
+	$$(call say,MPIF90,$$@)
+	$$(Q)mkdir -p $$(@D)/columns.mod
+	$$(Q)mpif90.$(1) $$(MPIIO_FFLAGS) -J $$(@D)/columns.mod -o $$@ $$<
 
 $(MPIIO_O)/$(1)/fortran_h: tests/mpiio/fortran/fortran_h.f
 	$$(call say,MPIF77,$$@)
