@@ -9,7 +9,7 @@
 
 #define PIECE 1000
 
-/* A file with the hint, in which the ranks' pieces take turns. */
+/* A file in which the ranks' pieces take turns, with the hint: from its opening, or from its view if the pieces are small. */
 static MPI_File behind_open(const char *suffix, int piece)
 {
 	MPI_File fh;
@@ -20,17 +20,19 @@ static MPI_File behind_open(const char *suffix, int piece)
 	MPI_Info_create(&info);
 	MPI_Info_set(info, "ddio_write_behind", "enable");
 	if (!tst_all(OK(MPI_File_open(MPI_COMM_WORLD, tst_file(suffix),
-				      MPI_MODE_CREATE | MPI_MODE_RDWR, info, &fh))))
+				      MPI_MODE_CREATE | MPI_MODE_RDWR,
+				      piece == PIECE ? MPI_INFO_NULL : info, &fh))))
 		fh = MPI_FILE_NULL;
-	MPI_Info_free(&info);
-	if (fh == MPI_FILE_NULL)
+	if (fh == MPI_FILE_NULL) {
+		MPI_Info_free(&info);
 		return fh;
+	}
 	MPI_Type_contiguous(piece, MPI_BYTE, &turn);
 	MPI_Type_create_resized(turn, 0, (MPI_Aint)piece * tst.size, &turn);
 	MPI_Type_commit(&turn);
-	OK(MPI_File_set_view(fh, (MPI_Offset)piece * tst.rank, MPI_BYTE, turn, "native",
-			     MPI_INFO_NULL));
+	OK(MPI_File_set_view(fh, (MPI_Offset)piece * tst.rank, MPI_BYTE, turn, "native", info));
 	MPI_Type_free(&turn);
+	MPI_Info_free(&info);
 	return fh;
 }
 

@@ -40,6 +40,11 @@ void behind_choose(struct mpiio_file *f, bool all_want)
 	f->behind.stage = all_want ? BEHIND_ASKS : BEHIND_OFF;
 }
 
+void behind_agree(struct mpiio_file *f)
+{
+	behind_choose(f, !worst_of(f->team, behind_wanted(f) ? 0 : -ENOENT));
+}
+
 /* How many calls the next collective write takes: as many as make it large.  One is not worth a copy. */
 static void window_agree(struct mpiio_file *f)
 {

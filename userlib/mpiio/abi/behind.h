@@ -41,9 +41,13 @@ struct mpiio_behind {
 void behind_init(struct mpiio_behind *b);
 void behind_drop(struct mpiio_behind *b);
 
-/* This process's hint; and, the same on all and with nothing gathered, whether all have given it. */
+/*
+ * This process's hint; and, with nothing gathered, whether all have given it: known to the caller, or asked of all in
+ * behind_agree(), which is collective.
+ */
 bool behind_wanted(const struct mpiio_file *f);
 void behind_choose(struct mpiio_file *f, bool all_want);
+void behind_agree(struct mpiio_file *f);
 
 /* Whether a call is one that is gathered; then behind_write() does what op_run() does for others. */
 bool behind_takes(const struct mpiio_op *op);

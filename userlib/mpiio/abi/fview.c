@@ -91,6 +91,7 @@ static int agree(struct mpiio_file *f, const struct mpiio_view *v, enum represen
 	if (rep == UNKNOWN)
 		return fail_class(f, MPI_ERR_UNSUPPORTED_DATAREP,
 				  "only native, internal, external32");
+	behind_choose(f, !most[5]);
 	return MPI_SUCCESS;
 }
 

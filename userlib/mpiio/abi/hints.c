@@ -142,7 +142,7 @@ int serve_set_info(struct mpiio_file *f, MPI_Info info)
 {
 	int ret = behind_settle(f), taken = hints_take(f, info);
 
-	behind_choose(f, !worst_of(f->team, behind_wanted(f) ? 0 : -ENOENT));
+	behind_agree(f);
 	if (ret)
 		return fail(f, ret);
 	return taken ? fail_text(f, taken, NULL) : MPI_SUCCESS;

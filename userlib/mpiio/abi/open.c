@@ -191,7 +191,7 @@ static int file_open_all(struct mpiio_file *f, const struct open_found *found, M
 	if (!ret)
 		ret = ddio_counter_create(f->team->group, (int64_t)f->pos, &f->shared);
 	if (!ret)
-		behind_choose(f, !worst_of(f->team, behind_wanted(f) ? 0 : -ENOENT));
+		behind_agree(f);
 	return ret;
 }
 
