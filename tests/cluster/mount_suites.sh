@@ -19,7 +19,7 @@ ends_well() {
 	tail -n 12 "$dir/said" | sed 's/^/    /'
 	return 1
 }
-# Nothing that it says is a complaint, but for a machine that has no semaphore left for dbench's own clients.
+# Nothing that it says is a complaint, but for dbench's line about its own semaphore: it touches no file before that.
 complains_not() {
 	! grep -aiE 'fail|expected' "$dir/said" | grep -av 'barrier semaphore'
 }

@@ -24,7 +24,7 @@ programs() {
 	fi
 	passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
 	echo "$what: $p passed, $f failed, $s skipped"
-	grep -a '^not ok\|^skip' "$dir/said"
+	grep -a 'not ok\|^skip' "$dir/said"
 }
 # How many collective requests the nodes have had.
 collectives() {
@@ -81,6 +81,7 @@ example() {
 }
 for mpi in mpich openmpi; do
 	[ -x "build/tests/mpiio/$mpi/darray" ] || continue
+	check "$mpi, a rank without configuration" without_conf $mpi
 	before=$(collectives)
 	check "$mpi, the example in C" example $mpi "512 x 512 doubles written and read" \
 		"build/tests/mpiio/$mpi/darray" "$dir/m/matrix.$mpi"

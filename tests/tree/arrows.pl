@@ -154,6 +154,14 @@ sub judge_world {
 	}
 }
 
+# The library's symbols are seen by whoever is linked with it; of its headers programs have the public ones only.
+sub judge_public {
+	for my $f (files(qr{^userlib/mpiio/.*\.[ch]$})) {
+		my @inside = code_of($f) =~ /^[ \t]*#[ \t]*include[ \t]*"((?!mpiio\/)[^"]*)"/mg;
+		check($f, map { "includes \"$_\": only <ddio/...> is public" } @inside);
+	}
+}
+
 my @user = objects(qr{^(?:userlib|kmod/shared|fuse|tools)/.*\.c$});
 my @kernel = module_objects();
 my %arrows = (
@@ -187,4 +195,5 @@ for my $how (sort keys %arrows) {
 }
 judge_folders();
 judge_world();
+judge_public();
 finish();

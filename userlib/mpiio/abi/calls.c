@@ -44,6 +44,12 @@ FILE_CALLS(CALL_FILE)
 #define ACCESS_BAT .offset = offset, .ends = ENDS_SPLIT
 #define ACCESS_BHERE .ends = ENDS_SPLIT
 
+#define ACCESS(form, write_, from_, all_)                                                        \
+	{                                                                                        \
+		.write = write_, .from = from_, .all = all_, .buf = (void *)buf, .count = count, \
+		.type = type, ACCESS_##form                                                      \
+	}
+
 /* A large count for an MPI that has none goes on if it is small. */
 #define CALL_DATA(n, form, write_, from_, all_)                                        \
 	typedef int(*n##_fn) PARAMS_##form(CONST_##write_, int);                       \
@@ -54,13 +60,7 @@ FILE_CALLS(CALL_FILE)
 	static int call_File_##n PARAMS_##form(CONST_##write_, int)                    \
 	{                                                                              \
 		struct mpiio_file *f = handle_find(fh);                                \
-		struct mpiio_access a = { .write = write_,                             \
-					  .from = from_,                               \
-					  .all = all_,                                 \
-					  .buf = (void *)buf,                          \
-					  .count = count,                              \
-					  .type = type,                                \
-					  ACCESS_##form };                             \
+		struct mpiio_access a = ACCESS(form, write_, from_, all_);             \
                                                                                        \
 		return f ? access_run(f, &a) : real_##n ARGS_##form(int);              \
 	}                                                                              \
@@ -68,13 +68,7 @@ FILE_CALLS(CALL_FILE)
 	static int call_File_##n##_c PARAMS_##form(CONST_##write_, MPI_Count)          \
 	{                                                                              \
 		struct mpiio_file *f = handle_find(fh);                                \
-		struct mpiio_access a = { .write = write_,                             \
-					  .from = from_,                               \
-					  .all = all_,                                 \
-					  .buf = (void *)buf,                          \
-					  .count = count,                              \
-					  .type = type,                                \
-					  ACCESS_##form };                             \
+		struct mpiio_access a = ACCESS(form, write_, from_, all_);             \
                                                                                        \
 		if (f)                                                                 \
 			return access_run(f, &a);                                      \
