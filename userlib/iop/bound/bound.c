@@ -19,6 +19,7 @@ static const struct {
 	[BOUND_FILE_LOCKS] = { "locks/mount+file", 4096 },
 	[BOUND_WAITS] = { "waits/mount", 1024 },
 	[BOUND_SEARCHED] = { "searched/wait", 65536 },
+	[BOUND_TRIED] = { "tried/turn", 256 },
 	[BOUND_GROUPS] = { "groups/connection", 4096 },
 	[BOUND_CHECKED] = { "checked/turn", 512 },
 	[BOUND_LINES] = { "lines/second", 20 },

@@ -56,17 +56,60 @@ struct lock_file *lock_file_make(struct locks *locks, uint64_t ino)
 	if (!file)
 		return NULL;
 	file->ino = ino;
-	ddio_list_init(&file->waits);
+	ddio_list_init(&file->line[0].waits);
+	ddio_list_init(&file->line[1].waits);
+	ddio_list_init(&file->waking);
 	ddio_hash_add(&locks->files, &file->node, ino);
 	return file;
 }
 
 void lock_file_drop_if_empty(struct locks *locks, struct lock_file *file)
 {
-	if (!file || file->pinned || file->owners || !ddio_list_empty(&file->waits))
+	if (!file || file->pinned || file->owners || file->nwaits)
 		return;
+	ddio_list_del(&file->waking);
 	ddio_hash_del(&locks->files, &file->node);
 	free(file);
+}
+
+/* Returns the line of a file to which waits come that have a byte of @from to @to. */
+static struct lock_line *line_for(struct locks *locks, struct lock_file *file, bool flock,
+				  uint64_t from, uint64_t to)
+{
+	struct lock_line *line = &file->line[flock];
+
+	if (ddio_list_empty(&line->waits)) {
+		line->from = from;
+		line->to = to;
+	}
+	if (line->from > from)
+		line->from = from;
+	if (line->to < to)
+		line->to = to;
+	if (ddio_list_empty(&file->waking))
+		ddio_list_add(&file->waking, &locks->waking);
+	return line;
+}
+
+void lock_line_add(struct locks *locks, struct lock_file *file, struct lock_wait *wait)
+{
+	struct lock_line *line =
+		line_for(locks, file, wait->want.flock, wait->want.start, wait->want.end);
+
+	ddio_list_add(&wait->file_link, &line->waits);
+	line->once += wait->once;
+}
+
+/* Has those stand in line who waited for a lock that becomes less. */
+static void line_up(struct locks *locks, struct held_lock *lock)
+{
+	const struct lock_owner *o = lock->owner;
+
+	if (ddio_list_empty(&lock->waits))
+		return;
+	ddio_list_splice(
+		&lock->waits,
+		&line_for(locks, o->file, o->flock, lock->range.start, lock->range.end)->waits);
 }
 
 static uint64_t owner_key(uint64_t ino, const struct file_lock *lock)
@@ -212,6 +255,7 @@ static void lock_add(struct locks *locks, const struct lock_place *p, struct hel
 /* Takes a lock away and frees it, but nothing of its place. */
 static void lock_free(struct locks *locks, const struct lock_place *p, struct held_lock *lock)
 {
+	line_up(locks, lock);
 	take_out(lock);
 	ddio_list_del(&lock->mount_link);
 	p->share->n--;
@@ -325,20 +369,6 @@ struct held_lock *lock_conflict_next(struct locks *locks, struct lock_conflicts 
 					   &lock->range, &walk->query));
 }
 
-bool lock_weakens(const struct locks *locks, uint64_t ino, const struct file_lock *want)
-{
-	const struct lock_owner *o = owner_find(locks, ino, want);
-	const struct held_lock *lock;
-
-	if (!o || want->type != DDIO_FS_LOCK_READ)
-		return false;
-	for (lock = own_first(o, want->start, want->end); lock;
-	     lock = own_next(lock, want->start, want->end))
-		if (lock->type == DDIO_FS_LOCK_WRITE)
-			return true;
-	return false;
-}
-
 static bool within(struct bound *bound, uint64_t held, int more)
 {
 	bool ok = more <= 0 || held < bound->limit;
@@ -378,6 +408,7 @@ static void cut(struct locks *locks, const struct lock_place *p, struct held_loc
 		lock_free(locks, p, lock);
 		return;
 	}
+	line_up(locks, lock);
 	take_out(lock);
 	put_in(lock, before ? start : want->end + 1, before ? want->start - 1 : end);
 	if (!before || !behind)
@@ -386,6 +417,7 @@ static void cut(struct locks *locks, const struct lock_place *p, struct held_loc
 	tail->owner = p->owner;
 	tail->pid = lock->pid;
 	tail->type = lock->type;
+	ddio_list_init(&tail->waits);
 	lock_add(locks, p, tail, want->end + 1, end);
 }
 
@@ -397,6 +429,14 @@ static struct held_lock *own_at(const struct lock_owner *o, uint64_t byte, uint3
 	return lock && lock->type == type ? lock : NULL;
 }
 
+/* Takes away a neighbour that @new is to replace; who waited for it waits for @new. */
+static void absorb(struct locks *locks, const struct lock_place *p, struct held_lock *new,
+		   struct held_lock *lock)
+{
+	ddio_list_splice(&lock->waits, &new->waits);
+	lock_free(locks, p, lock);
+}
+
 /* Adds the lock, merged with its neighbours of the same type. */
 static void lock_join(struct locks *locks, const struct lock_place *p, struct held_lock *new,
 		      const struct file_lock *want)
@@ -404,15 +444,16 @@ static void lock_join(struct locks *locks, const struct lock_place *p, struct he
 	uint64_t start = want->start, end = want->end;
 	struct held_lock *lock;
 
+	ddio_list_init(&new->waits);
 	lock = start ? own_at(p->owner, start - 1, want->type) : NULL;
 	if (lock) {
 		start = lock->own.start;
-		lock_free(locks, p, lock);
+		absorb(locks, p, new, lock);
 	}
 	lock = end != UINT64_MAX ? own_at(p->owner, end + 1, want->type) : NULL;
 	if (lock) {
 		end = lock->own.end;
-		lock_free(locks, p, lock);
+		absorb(locks, p, new, lock);
 	}
 	new->owner = p->owner;
 	new->pid = want->pid;
@@ -420,7 +461,8 @@ static void lock_join(struct locks *locks, const struct lock_place *p, struct he
 	lock_add(locks, p, new, start, end);
 }
 
-int lock_apply(struct locks *locks, uint64_t ino, const struct file_lock *want)
+int lock_apply(struct locks *locks, uint64_t ino, const struct file_lock *want,
+	       struct held_lock **taken)
 {
 	struct held_lock *new = malloc(sizeof(*new)), *spare = malloc(sizeof(*spare)), *lock;
 	struct lock_place p;
@@ -430,6 +472,8 @@ int lock_apply(struct locks *locks, uint64_t ino, const struct file_lock *want)
 		cut(locks, &p, lock, want, &spare);
 	if (ok && want->type != DDIO_FS_LOCK_NONE) {
 		lock_join(locks, &p, new, want);
+		if (taken)
+			*taken = new;
 		new = NULL;
 	}
 	free(new);

@@ -11,10 +11,23 @@
 #include "iop/lock/locks.h"
 
 /**
+ * struct lock_line - waits that are to be tried, in this order
+ * @waits: struct lock_wait.file_link
+ * @from, @to: each of them has a byte of these
+ * @once: how many of them end if they cannot be granted
+ */
+struct lock_line {
+	struct ddio_list waits;
+	uint64_t from, to;
+	uint32_t once;
+};
+
+/**
  * struct lock_file - the locks of an inode
  * @held: struct held_lock.range; of fcntl(2) and flock(2), for reading and for writing
  * @owners: how many have some
- * @waits: struct lock_wait, in the order in which they came
+ * @line: of fcntl(2) and flock(2); @waking: in struct locks.waking, if there is something in them
+ * @nwaits: how many wait for a lock on it, in a line or at a lock
  * @pinned: it stays, even if it is empty
  */
 struct lock_file {
@@ -22,7 +35,9 @@ struct lock_file {
 	struct rangeset held[2][2];
 	uint64_t ino;
 	uint32_t owners;
-	struct ddio_list waits;
+	struct lock_line line[2];
+	struct ddio_list waking;
+	uint64_t nwaits;
 	bool pinned;
 };
 
@@ -53,11 +68,13 @@ struct lock_owner {
  * struct held_lock - a lock
  * @range, @own: in the sets of its file and of its owner
  * @type: DDIO_FS_LOCK_READ or DDIO_FS_LOCK_WRITE
+ * @waits: struct lock_wait.file_link: those that it is in the way of, and that are not tried while it is
  */
 struct held_lock {
 	struct range range, own;
 	struct lock_owner *owner;
 	struct ddio_list mount_link; /* struct lock_mount.held */
+	struct ddio_list waits;
 	uint32_t pid, type;
 };
 
@@ -90,10 +107,15 @@ struct held_lock *lock_conflict_first(struct locks *locks, struct lock_conflicts
 struct held_lock *lock_conflict_next(struct locks *locks, struct lock_conflicts *walk,
 				     const struct held_lock *lock);
 
-/* Takes, changes or gives back a lock that conflicts with none: 0 or -ENOLCK. */
-int lock_apply(struct locks *locks, uint64_t ino, const struct file_lock *want);
-/* Returns true if the owner has a lock for writing where it wants to read: others may follow. */
-bool lock_weakens(const struct locks *locks, uint64_t ino, const struct file_lock *want);
+/* Has a wait stand in the file's line, at the end. */
+void lock_line_add(struct locks *locks, struct lock_file *file, struct lock_wait *wait);
+
+/*
+ * Takes, changes or gives back a lock that conflicts with none: 0 or -ENOLCK.  @taken, unless NULL, becomes the lock.
+ * Who waited for a lock that is less than before stands in the file's line then, here as below.
+ */
+int lock_apply(struct locks *locks, uint64_t ino, const struct file_lock *want,
+	       struct held_lock **taken);
 /* Gives up a lock, or all that an owner has of a file. */
 void lock_release(struct locks *locks, struct held_lock *lock);
 void lock_release_owner(struct locks *locks, uint64_t ino, const struct file_lock *owner);

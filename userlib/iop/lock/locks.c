@@ -4,10 +4,14 @@
 #include "base/bug.h"
 #include "iop/lock/held.h"
 
+/* How many waits of an owner are looked at to see whether they are on the same file. */
+#define OWNER_LOOKS 16
+
 void locks_init(struct locks *locks)
 {
 	*locks = (struct locks){ .seen = 0 };
 	ddio_list_init(&locks->waits);
+	ddio_list_init(&locks->waking);
 	bounds_init(&locks->own);
 	locks->bounds = &locks->own;
 }
@@ -26,12 +30,8 @@ void locks_free(struct locks *locks)
 	ddio_hash_fini(&locks->holders);
 	ddio_hash_fini(&locks->shares);
 	ddio_hash_fini(&locks->owners);
+	ddio_hash_fini(&locks->ids);
 	ddio_hash_fini(&locks->mounts);
-}
-
-static bool is_free(struct locks *locks, uint64_t ino, const struct file_lock *want)
-{
-	return !lock_conflict_lowest(locks, ino, want);
 }
 
 static struct file_lock lock_shown(const struct held_lock *lock)
@@ -65,18 +65,27 @@ static uint64_t owner_key(const struct file_lock *lock)
 	return ddio_hash_pair((uintptr_t)lock->mount, lock->owner) ^ lock->flock;
 }
 
+static uint64_t id_key(const void *mount, uint64_t id)
+{
+	return ddio_hash_pair((uintptr_t)mount, id);
+}
+
 void locks_forget(struct locks *locks, struct lock_wait *wait)
 {
 	struct lock_mount *m = lock_mount_find(locks, wait->want.mount);
+	struct lock_file *file = lock_file_find(locks, wait->ino);
 
+	file->line[wait->want.flock].once -= wait->once;
+	file->nwaits--;
 	ddio_list_del(&wait->link);
 	ddio_list_del(&wait->file_link);
 	ddio_list_del(&wait->mount_link);
 	ddio_hash_del(&locks->owners, &wait->owner);
+	ddio_hash_del(&locks->ids, &wait->by_id);
 	locks->nwaits--;
 	bound_put(&locks->bounds->at[BOUND_WAITS], &m->waits, 1);
 	lock_mount_drop_if_empty(locks, m);
-	lock_file_drop_if_empty(locks, lock_file_find(locks, wait->ino));
+	lock_file_drop_if_empty(locks, file);
 }
 
 static void wait_end(struct locks *locks, struct lock_wait *wait, int err)
@@ -85,59 +94,105 @@ static void wait_end(struct locks *locks, struct lock_wait *wait, int err)
 	wait->done(wait, err);
 }
 
-/* Ends each wait for a lock on the file that can end.  Returns true if others may end after that. */
-static bool wake_pass(struct locks *locks, struct lock_file *file)
+/* Returns true if the owner of a wait waits for no other lock on the file; false also if that takes long to find out. */
+static bool waits_once(struct locks *locks, const struct lock_wait *wait)
 {
-	struct ddio_list todo;
-	struct lock_wait *wait;
-	bool again = false;
-	int err;
+	struct lock_wait *other;
+	int looked = 0;
 
-	ddio_list_init(&todo);
-	ddio_list_splice(&file->waits, &todo);
-	while (!ddio_list_empty(&todo)) {
-		wait = ddio_list_first(&todo, struct lock_wait, file_link);
+	ddio_hash_for_each_match(other, &locks->owners, owner_key(&wait->want), owner)
+		if (looked++ > OWNER_LOOKS || (other != wait && other->ino == wait->ino &&
+					       same_owner(&other->want, &wait->want)))
+			return false;
+	return true;
+}
+
+/* Has all who stand in line wait for a lock that is in the way of each of them. */
+static void line_moves(struct locks *locks, struct lock_line *line, const struct lock_wait *wait,
+		       struct held_lock *taken)
+{
+	const struct file_lock *want = &wait->want;
+
+	if (want->type == DDIO_FS_LOCK_WRITE && want->start <= line->from &&
+	    want->end >= line->to && !line->once && waits_once(locks, wait))
+		ddio_list_splice(&line->waits, &taken->waits);
+}
+
+/* Tries the first that stands in line: it goes on, or waits for a lock that is in the way. */
+static void try_first(struct locks *locks, struct lock_file *file, struct lock_line *line)
+{
+	struct lock_wait *wait = ddio_list_first(&line->waits, struct lock_wait, file_link);
+	struct held_lock *other = lock_conflict_lowest(locks, file->ino, &wait->want), *taken;
+	int err = -EAGAIN;
+
+	locks->tried++;
+	if (other && !wait->once) {
 		ddio_list_del(&wait->file_link);
-		ddio_list_add(&wait->file_link, &file->waits);
-		if (is_free(locks, wait->ino, &wait->want)) {
-			again |= lock_weakens(locks, file->ino, &wait->want);
-			err = lock_apply(locks, wait->ino, &wait->want);
-		} else if (wait->once) {
-			err = -EAGAIN;
-		} else {
-			continue;
-		}
-		wait_end(locks, wait, err);
-	}
-	return again;
-}
-
-static void wake_file(struct locks *locks, struct lock_file *file)
-{
-	if (locks->held)
+		ddio_list_add(&wait->file_link, &other->waits);
 		return;
+	}
+	if (!other) {
+		ddio_list_del(&wait->file_link);
+		err = lock_apply(locks, file->ino, &wait->want, &taken);
+	}
+	line->once -= wait->once;
+	wait->once = false;
+	if (!err)
+		line_moves(locks, line, wait, taken);
+	wait_end(locks, wait, err);
+}
+
+/* Returns a line of the file in which somebody stands, each in its turn, or NULL. */
+static struct lock_line *line_next(const struct locks *locks, struct lock_file *file)
+{
+	struct lock_line *line = &file->line[locks->tried & 1];
+
+	if (ddio_list_empty(&line->waits))
+		line = &file->line[!(locks->tried & 1)];
+	return ddio_list_empty(&line->waits) ? NULL : line;
+}
+
+/* Tries those who stand in line at a file, @n of them at most.  Returns how many more may be tried elsewhere. */
+static uint64_t wake_file(struct locks *locks, struct lock_file *file, uint64_t n)
+{
+	struct lock_line *line;
+
 	file->pinned = true;
-	while (wake_pass(locks, file))
-		;
+	for (; n && (line = line_next(locks, file)); n--)
+		try_first(locks, file, line);
 	file->pinned = false;
-	lock_file_drop_if_empty(locks, file);
+	ddio_list_del(&file->waking);
+	if (line_next(locks, file))
+		ddio_list_add(&file->waking, &locks->waking);
+	else
+		lock_file_drop_if_empty(locks, file);
+	return n;
 }
 
-static void wake(struct locks *locks, uint64_t ino)
+static void wake(struct locks *locks)
 {
-	struct lock_file *file = lock_file_find(locks, ino);
+	struct bound *bound = &locks->bounds->at[BOUND_TRIED];
+	uint64_t n = locks->more ? bound->limit : UINT64_MAX;
 
-	if (file)
-		wake_file(locks, file);
+	if (locks->held || locks->busy)
+		return;
+	locks->busy = true;
+	while (n && !ddio_list_empty(&locks->waking))
+		n = wake_file(locks, ddio_list_first(&locks->waking, struct lock_file, waking), n);
+	locks->busy = !ddio_list_empty(&locks->waking);
+	if (!locks->more)
+		return;
+	bound_seen(bound, bound->limit - n);
+	if (locks->busy) {
+		bound->hits++;
+		locks->more(locks->arg);
+	}
 }
 
-static void wake_all(struct locks *locks)
+void locks_go_on(struct locks *locks)
 {
-	struct ddio_hash_walk walk;
-	struct lock_file *file;
-
-	ddio_hash_for_each(file, &walk, &locks->files, node)
-		wake_file(locks, file);
+	locks->busy = false;
+	wake(locks);
 }
 
 /**
@@ -206,8 +261,8 @@ static int circle(struct locks *locks, uint64_t ino, const struct file_lock *wan
 	return ret;
 }
 
-/* -EINPROGRESS, or -ENOLCK: the mount waits for as many locks as it may, or there is no memory. */
-static int wait_begin(struct locks *locks, struct lock_wait *wait)
+/* Waits for @other, or in line: -EINPROGRESS, or -ENOLCK: the mount waits for as many locks as it may, or no memory. */
+static int wait_begin(struct locks *locks, struct lock_wait *wait, struct held_lock *other)
 {
 	struct lock_mount *m = lock_mount_make(locks, wait->want.mount);
 	struct lock_file *file = lock_file_make(locks, wait->ino);
@@ -218,26 +273,40 @@ static int wait_begin(struct locks *locks, struct lock_wait *wait)
 		return -ENOLCK;
 	}
 	ddio_list_add(&wait->link, &locks->waits);
-	ddio_list_add(&wait->file_link, &file->waits);
+	if (other && !wait->once && !locks_line(locks, wait->ino, wait->want.flock))
+		ddio_list_add(&wait->file_link, &other->waits);
+	else
+		lock_line_add(locks, file, wait);
+	file->nwaits++;
 	ddio_list_add(&wait->mount_link, &m->waiting);
 	ddio_hash_add(&locks->owners, &wait->owner, owner_key(&wait->want));
+	ddio_hash_add(&locks->ids, &wait->by_id, id_key(wait->want.mount, wait->id));
 	locks->nwaits++;
 	return -EINPROGRESS;
+}
+
+bool locks_line(const struct locks *locks, uint64_t ino, bool flock)
+{
+	const struct lock_file *file = lock_file_find(locks, ino);
+
+	return file && !ddio_list_empty(&file->line[flock].waits);
 }
 
 int locks_set(struct locks *locks, uint64_t ino, const struct file_lock *want, bool again,
 	      struct lock_wait *wait)
 {
-	bool free_now = is_free(locks, ino, want), unlock = want->type == DDIO_FS_LOCK_NONE;
+	struct held_lock *other = lock_conflict_lowest(locks, ino, want);
+	bool unlock = want->type == DDIO_FS_LOCK_NONE;
+	bool line = locks->held || locks_line(locks, ino, want->flock);
 	int ret;
 
-	if (free_now && (again || unlock || !locks->held)) {
-		ret = lock_apply(locks, ino, want);
+	if (!other && (again || unlock || !line)) {
+		ret = lock_apply(locks, ino, want, NULL);
 		/* The change may be from writing to reading. */
-		wake(locks, ino);
+		wake(locks);
 		return ret;
 	}
-	if (!wait || (!locks->held && wait->once))
+	if (!wait || (!line && wait->once))
 		return -EAGAIN;
 	ret = want->flock || wait->once ? 0 : circle(locks, ino, want);
 	if (ret)
@@ -245,18 +314,15 @@ int locks_set(struct locks *locks, uint64_t ino, const struct file_lock *want, b
 	wait->ino = ino;
 	wait->want = *want;
 	wait->seen = locks->seen;
-	return wait_begin(locks, wait);
+	return wait_begin(locks, wait, other);
 }
 
 bool locks_cancel(struct locks *locks, const void *mount, uint64_t id)
 {
-	struct lock_mount *m = lock_mount_find(locks, mount);
 	struct lock_wait *wait;
 
-	if (!m)
-		return false;
-	ddio_list_for_each_entry(wait, &m->waiting, mount_link) {
-		if (wait->id == id) {
+	ddio_hash_for_each_match(wait, &locks->ids, id_key(mount, id), by_id) {
+		if (wait->want.mount == mount && wait->id == id) {
 			wait_end(locks, wait, -EINTR);
 			return true;
 		}
@@ -269,7 +335,7 @@ void locks_drop_owner(struct locks *locks, uint64_t ino, const void *mount, uint
 	const struct file_lock of = { .mount = mount, .owner = owner };
 
 	lock_release_owner(locks, ino, &of);
-	wake(locks, ino);
+	wake(locks);
 }
 
 static void tell_mount(struct locks *locks, const void *mount, int err)
@@ -287,7 +353,7 @@ void locks_drop_mount(struct locks *locks, const void *mount, int err)
 	tell_mount(locks, mount, err);
 	while ((m = lock_mount_find(locks, mount)) != NULL)
 		lock_release(locks, ddio_list_first(&m->held, struct held_lock, mount_link));
-	wake_all(locks);
+	wake(locks);
 }
 
 void locks_stop(struct locks *locks, int err)
@@ -299,5 +365,5 @@ void locks_stop(struct locks *locks, int err)
 void locks_settle(struct locks *locks)
 {
 	locks->held = false;
-	wake_all(locks);
+	wake(locks);
 }

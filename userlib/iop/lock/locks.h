@@ -2,6 +2,10 @@
 /*
  * Locks of fcntl(2) and flock(2) across mounts.  Independent of messages: a waiter is told by a callback.
  * The two kinds do not conflict with each other.
+ *
+ * Who waits waits for one lock that is in the way, and is not looked at before that becomes less.  Then it stands in line with
+ * the others who waited for it; some of the line are tried in each turn, and go on or wait for another lock that is in the way.
+ * While there is a line at a file, whoever wants a lock of it stands in it, so that nobody is overtaken.
  */
 #ifndef DDIO_LOCKS_H
 #define DDIO_LOCKS_H
@@ -30,8 +34,8 @@ struct file_lock {
 
 /**
  * struct lock_wait - a request for a lock that is not free; the caller owns the memory
- * @file_link, @mount_link: in the lists of its file and of its mount; @owner: by the owner of @want
- * @id: @want.mount cancels it by this number
+ * @file_link, @mount_link: in the lists of its file, or of a lock of it, and of its mount; @owner: by the owner of @want
+ * @id: @want.mount cancels it by this number, by which it is in struct locks.ids, too
  * @seen, @follow: of the search for a deadlock: the last that saw it, and what that looks at next
  * @once: wait only until the locks of before a restart are known, then take it or give up
  * @done: called when it no longer waits: 0, -EAGAIN (@once), -EINTR (cancelled), or the error that the
@@ -41,6 +45,7 @@ struct lock_wait {
 	struct ddio_list link; /* struct locks.waits */
 	struct ddio_list file_link, mount_link;
 	struct ddio_hash_node owner; /* struct locks.owners */
+	struct ddio_hash_node by_id; /* struct locks.ids */
 	struct file_lock want;
 	uint64_t ino, id;
 	uint32_t seen;
@@ -54,21 +59,26 @@ struct lock_wait {
  * struct locks - all locks
  * @files: struct lock_file by inode; @holders: struct lock_owner by owner and inode; @shares: struct lock_share by mount
  *	and inode
- * @waits: struct lock_wait, in the order in which they came; @nwaits: how many; @owners: by owner
+ * @waits: struct lock_wait, in the order in which they came; @nwaits: how many; @owners: by owner; @ids: by mount and number
+ * @waking: struct lock_file, at which somebody stands in line
  * @mounts: struct lock_mount; @bounds: what one of them may have, the reactor's or @own
  * @seen: number of the last search for a deadlock
- * @looked: locks that were looked at for others that were wanted
+ * @looked: locks that were looked at for others that were wanted; @tried: waits that were tried
+ * @more: has locks_go_on() called with @arg's locks in another turn; NULL: all is done in one
+ * @busy: waits are being tried, or it is to be called
  * @held: new locks wait; those taken before a restart and reported again do not
  */
 struct locks {
 	struct ddio_hash files, holders, shares;
-	struct ddio_list waits;
-	struct ddio_hash owners, mounts;
+	struct ddio_list waits, waking;
+	struct ddio_hash owners, ids, mounts;
 	struct bounds *bounds, own;
 	uint32_t nwaits;
 	uint32_t seen;
-	uint64_t looked;
-	bool held;
+	uint64_t looked, tried;
+	void (*more)(void *arg);
+	void *arg;
+	bool held, busy;
 };
 
 void locks_init(struct locks *locks);
@@ -77,10 +87,12 @@ void locks_free(struct locks *locks);
 /* Returns true if a lock conflicts with @want, and in @first the one that begins first in the file. */
 bool locks_test(struct locks *locks, uint64_t ino, const struct file_lock *want,
 		struct file_lock *first);
+/* Returns true if nobody may take a lock of that kind on the file without standing in line. */
+bool locks_line(const struct locks *locks, uint64_t ino, bool flock);
 /**
  * locks_set - take, change or give back a lock
  * @again: it was held before a restart
- * @wait: with id, once and done set; waits if the lock is not free.  NULL: do not wait
+ * @wait: with id, once and done set; waits if the lock is not free, or if there is a line.  NULL: do not wait
  * Return: 0, -EAGAIN, -EDEADLK, -ENOLCK, or -EINPROGRESS: @wait is waiting.
  */
 int locks_set(struct locks *locks, uint64_t ino, const struct file_lock *want, bool again,
@@ -97,5 +109,7 @@ void locks_drop_mount(struct locks *locks, const void *mount, int err);
 void locks_stop(struct locks *locks, int err);
 /* The locks of before the restart are known: new locks need not wait any longer. */
 void locks_settle(struct locks *locks);
+/* Tries some more of those who stand in line. */
+void locks_go_on(struct locks *locks);
 
 #endif /* DDIO_LOCKS_H */

@@ -8,6 +8,8 @@
 /* fs_lock.c: the name space is open; a reactor stops. */
 void fs_node_start(struct ddio_iop *iop);
 void fs_reactor_stop(struct reactor *reactor);
+/* Returns false while waits for locks are to be tried. */
+bool fs_reactor_idle(const struct reactor *reactor);
 /* fs_file.c: a connection ends. */
 void fs_client_gone(struct client *client);
 

@@ -88,7 +88,7 @@ int serve_fs_lock_set(struct server_request *req, const void *payload)
 	want = lock_of(req, &x);
 	/* new locks wait while mounts tell again which they hold */
 	locks->held = ns_grace(fs_ns(req)) > 0;
-	if (x.flags & DDIO_FS_LOCK_WAIT || locks->held) {
+	if (x.flags & DDIO_FS_LOCK_WAIT || locks->held || locks_line(locks, x.ino, want.flock)) {
 		wait = calloc(1, sizeof(*wait));
 		if (!wait)
 			return reply_lock(req, -ENOLCK);
@@ -152,10 +152,32 @@ static const struct ns_mount_ops mount_ops = {
 	.settled = mounts_settled,
 };
 
+static void lock_turn(void *arg)
+{
+	locks_go_on(arg);
+}
+
+static void lock_more(void *arg)
+{
+	struct ddio_iop *iop = arg;
+
+	ddio_env_post(iop->reactors[0].env, &iop->lock_turn);
+}
+
 void fs_node_start(struct ddio_iop *iop)
 {
-	if (iop->ns)
-		ns_mount_watch(iop->ns, &mount_ops, iop);
+	if (!iop->ns)
+		return;
+	ns_mount_watch(iop->ns, &mount_ops, iop);
+	iop->lock_turn.fn = lock_turn;
+	iop->lock_turn.arg = &iop->locks;
+	iop->locks.more = lock_more;
+	iop->locks.arg = iop;
+}
+
+bool fs_reactor_idle(const struct reactor *reactor)
+{
+	return reactor->index || !reactor->iop->locks.busy;
 }
 
 void fs_reactor_stop(struct reactor *reactor)

@@ -75,5 +75,6 @@ const struct server_service ops_service = {
 	.nops = sizeof(handled) / sizeof(handled[0]),
 	.node_start = fs_node_start,
 	.reactor_stop = fs_reactor_stop,
+	.reactor_idle = fs_reactor_idle,
 	.client_gone = fs_client_gone,
 };

@@ -91,7 +91,7 @@ struct reactor {
  * struct ddio_iop - a node
  * @boot: random; tells one incarnation from the next
  * @began_ns: when it started, on reactor 0's clock
- * @ns, @locks: reactor 0's; @ns is NULL unless the node serves the name space
+ * @ns, @locks: reactor 0's; @ns is NULL unless the node serves the name space; @lock_turn: has more waits for locks tried
  */
 struct ddio_iop {
 	const struct ddio_conf *conf;
@@ -103,6 +103,7 @@ struct ddio_iop {
 	struct reactor *reactors;
 	struct ns *ns;
 	struct locks locks;
+	struct ddio_post lock_turn;
 };
 
 /* Returns the reactor's disk with that number in the cluster, or NULL. */

@@ -148,18 +148,33 @@ static void waited(struct lock_wait *wait, int err)
 	w->calls++;
 }
 
+static int take_by(struct locks *locks, uint64_t ino, const struct file_lock *want, bool once,
+		   struct lock_waiter *w)
+{
+	if (!w)
+		return locks_set(locks, ino, want, false, NULL);
+	memset(w, 0, sizeof(*w));
+	w->wait.done = waited;
+	w->wait.arg = w;
+	w->wait.id = 7 + 2 * want->owner + (want->mount != &mounts[0]);
+	w->wait.once = once;
+	return locks_set(locks, ino, want, false, &w->wait);
+}
+
 static int take(struct locks *locks, uint64_t ino, uint32_t owner, uint64_t start, uint64_t end,
 		uint32_t type, struct lock_waiter *w)
 {
 	struct file_lock l = lock_of(owner, start, end, type, false);
 
-	if (!w)
-		return locks_set(locks, ino, &l, false, NULL);
-	memset(w, 0, sizeof(*w));
-	w->wait.done = waited;
-	w->wait.arg = w;
-	w->wait.id = 7 + owner;
-	return locks_set(locks, ino, &l, false, &w->wait);
+	return take_by(locks, ino, &l, false, w);
+}
+
+static int take_once(struct locks *locks, uint64_t ino, uint32_t owner, uint64_t start,
+		     uint64_t end, uint32_t type, struct lock_waiter *w)
+{
+	struct file_lock l = lock_of(owner, start, end, type, false);
+
+	return take_by(locks, ino, &l, true, w);
 }
 
 static void test_wait(void)
@@ -223,10 +238,8 @@ static void test_held(void)
 
 	locks_init(&locks);
 	locks.held = true;
-	CU_ASSERT_EQUAL(take(&locks, 1, 1, 0, 0, DDIO_FS_LOCK_WRITE, &a), -EINPROGRESS);
-	a.wait.once = true;
-	CU_ASSERT_EQUAL(take(&locks, 1, 2, 5, 5, DDIO_FS_LOCK_WRITE, &b), -EINPROGRESS);
-	b.wait.once = true;
+	CU_ASSERT_EQUAL(take_once(&locks, 1, 1, 0, 0, DDIO_FS_LOCK_WRITE, &a), -EINPROGRESS);
+	CU_ASSERT_EQUAL(take_once(&locks, 1, 2, 5, 5, DDIO_FS_LOCK_WRITE, &b), -EINPROGRESS);
 	CU_ASSERT_EQUAL(locks_set(&locks, 1, &mine, true, NULL), 0);
 	CU_ASSERT(a.calls == 0 && b.calls == 0);
 	locks_settle(&locks);
@@ -439,6 +452,7 @@ static void test_many(void)
 	waits[WAITS] = (struct lock_wait){ .id = 1, .done = counted, .arg = &woken };
 	CU_ASSERT_EQUAL(locks_set(&locks, 1, &want, false, &waits[WAITS]), -EINPROGRESS);
 	CU_ASSERT(looks(&locks, 0, 0, DDIO_FS_LOCK_NONE) < (WAITS + 1) * FEW);
+	CU_ASSERT(locks.tried <= WAITS);
 	CU_ASSERT_EQUAL(woken, 0);
 	looks(&locks, 32, 4 * MANY, DDIO_FS_LOCK_NONE);
 	CU_ASSERT_EQUAL(woken, 1);
@@ -448,12 +462,232 @@ static void test_many(void)
 	locks_free(&locks);
 }
 
+enum { HERD = 8192, HERD_MOUNTS = 16, TRIES = 64 };
+
+/* Many who wait for locks of one file, and who went on, in this order. */
+struct herd {
+	struct locks locks;
+	struct lock_waiter w[HERD];
+	uint32_t order[HERD], done, turns;
+	char mounts[HERD_MOUNTS];
+};
+
+static void herd_done(struct lock_wait *wait, int err)
+{
+	struct herd *h = wait->arg;
+	uint32_t i = (uint32_t)wait->id;
+
+	h->w[i].err = err;
+	h->w[i].calls++;
+	if (!err)
+		h->order[h->done++] = i;
+}
+
+static void herd_more(void *arg)
+{
+	struct herd *h = arg;
+
+	h->turns++;
+}
+
+static struct file_lock herd_lock(const struct herd *h, uint32_t i, uint32_t type)
+{
+	return (struct file_lock){ .mount = &h->mounts[i % HERD_MOUNTS],
+				   .owner = 1 + i,
+				   .end = UINT64_MAX,
+				   .type = type };
+}
+
+static int herd_wait(struct herd *h, uint32_t i, const struct file_lock *want)
+{
+	memset(&h->w[i], 0, sizeof(h->w[i]));
+	h->w[i].wait = (struct lock_wait){ .id = i, .done = herd_done, .arg = h };
+	return locks_set(&h->locks, 1, want, false, &h->w[i].wait);
+}
+
+static struct herd *herd_new(void)
+{
+	struct herd *h = calloc(1, sizeof(*h));
+
+	locks_init(&h->locks);
+	h->locks.more = herd_more;
+	h->locks.arg = h;
+	h->locks.bounds->at[BOUND_TRIED].limit = TRIES;
+	h->locks.bounds->at[BOUND_WAITS].limit = HERD;
+	return h;
+}
+
+static void herd_free(struct herd *h)
+{
+	uint32_t i;
+
+	locks_stop(&h->locks, -EIO);
+	for (i = 0; i < HERD_MOUNTS; i++)
+		locks_drop_mount(&h->locks, &h->mounts[i], -EIO);
+	locks_drop_mount(&h->locks, &mounts[0], -EIO);
+	CU_ASSERT_EQUAL(h->locks.files.n + h->locks.ids.n + h->locks.owners.n, 0);
+	locks_free(&h->locks);
+	free(h);
+}
+
+static int herd_set(struct herd *h, uint64_t start, uint64_t end, uint32_t type)
+{
+	struct file_lock l = { .mount = &mounts[0], .start = start, .end = end, .type = type };
+
+	return locks_set(&h->locks, 1, &l, false, NULL);
+}
+
+/* Of 8,192 who want to write the same, each gives back to the next: one is tried for each. */
+static void test_herd(void)
+{
+	struct herd *h = herd_new();
+	struct file_lock l;
+	uint32_t i, bad = 0;
+
+	CU_ASSERT_EQUAL(herd_set(h, 0, 99, DDIO_FS_LOCK_WRITE), 0);
+	for (i = 0; i < HERD; i++) {
+		l = herd_lock(h, i, DDIO_FS_LOCK_WRITE);
+		bad += herd_wait(h, i, &l) != -EINPROGRESS;
+	}
+	CU_ASSERT_EQUAL(h->locks.tried, 0);
+	CU_ASSERT_EQUAL(herd_set(h, 0, 99, DDIO_FS_LOCK_NONE), 0);
+	for (i = 0; i < HERD; i++) {
+		bad += h->done != i + 1 || h->order[i] != i || h->locks.tried != i + 1;
+		l = herd_lock(h, i, DDIO_FS_LOCK_NONE);
+		bad += locks_set(&h->locks, 1, &l, false, NULL) != 0;
+	}
+	CU_ASSERT_EQUAL(bad, 0);
+	CU_ASSERT_EQUAL(h->turns, 0);
+	CU_ASSERT_EQUAL(h->locks.files.n, 0);
+	herd_free(h);
+}
+
+/* What is given back elsewhere in the file has nobody tried. */
+static void test_elsewhere(void)
+{
+	struct herd *h = herd_new();
+	struct file_lock l;
+	uint32_t i;
+
+	CU_ASSERT_EQUAL(herd_set(h, 0, 0, DDIO_FS_LOCK_WRITE), 0);
+	CU_ASSERT_EQUAL(herd_set(h, 50, 50, DDIO_FS_LOCK_WRITE), 0);
+	for (i = 0; i < HERD; i++) {
+		l = herd_lock(h, i, DDIO_FS_LOCK_READ);
+		CU_ASSERT_EQUAL_FATAL(herd_wait(h, i, &l), -EINPROGRESS);
+	}
+	CU_ASSERT_EQUAL(herd_set(h, 50, 50, DDIO_FS_LOCK_NONE), 0);
+	CU_ASSERT_EQUAL(h->locks.tried, 0);
+	/* A neighbour that joins the lock is no loss for it. */
+	CU_ASSERT_EQUAL(herd_set(h, 1, 1, DDIO_FS_LOCK_WRITE), 0);
+	CU_ASSERT_EQUAL(h->locks.tried, 0);
+	CU_ASSERT_EQUAL(herd_set(h, 0, 0, DDIO_FS_LOCK_NONE), 0);
+	CU_ASSERT_EQUAL(h->locks.tried, TRIES);
+	herd_free(h);
+}
+
+/*
+ * 8,192 writers behind a lock, and another lock that is in the way of all but the last: so many are tried in a turn as may be,
+ * in their order; whoever comes meanwhile is not let in before them, nor is the one who gave back.
+ */
+static void test_turns(void)
+{
+	struct herd *h = herd_new();
+	struct lock_waiter late;
+	struct file_lock l;
+	uint32_t i, turn;
+
+	CU_ASSERT_EQUAL(herd_set(h, 9, 9, DDIO_FS_LOCK_WRITE), 0);
+	CU_ASSERT_EQUAL(herd_set(h, 20, 20, DDIO_FS_LOCK_WRITE), 0);
+	for (i = 0; i < HERD; i++) {
+		l = herd_lock(h, i, DDIO_FS_LOCK_WRITE);
+		l.end = i < HERD - 1 ? 20 : 9;
+		CU_ASSERT_EQUAL_FATAL(herd_wait(h, i, &l), -EINPROGRESS);
+	}
+	CU_ASSERT_EQUAL(herd_set(h, 9, 9, DDIO_FS_LOCK_NONE), 0);
+	CU_ASSERT_EQUAL(h->locks.tried, TRIES);
+	CU_ASSERT_EQUAL(h->turns, 1);
+	CU_ASSERT(locks_line(&h->locks, 1, false) && !locks_line(&h->locks, 1, true));
+	/* Others need not wait for that turn in what they give back, or for other files. */
+	CU_ASSERT_EQUAL(herd_set(h, 70, 70, DDIO_FS_LOCK_NONE), 0);
+	CU_ASSERT_EQUAL(take(&h->locks, 2, 0, 0, 0, DDIO_FS_LOCK_WRITE, NULL), 0);
+	CU_ASSERT_EQUAL(h->locks.tried, TRIES);
+	l = lock_of(2, 0, 9, DDIO_FS_LOCK_WRITE, false);
+	CU_ASSERT_EQUAL(take_by(&h->locks, 1, &l, true, &late), -EINPROGRESS);
+	for (turn = 1; h->turns == turn; turn++)
+		locks_go_on(&h->locks);
+	CU_ASSERT_EQUAL(turn - 1, HERD / TRIES);
+	CU_ASSERT_EQUAL(h->locks.tried, HERD + 1);
+	CU_ASSERT(h->done == 1 && h->order[0] == HERD - 1);
+	CU_ASSERT(late.calls == 1 && late.err == -EAGAIN);
+	CU_ASSERT_EQUAL(h->locks.bounds->at[BOUND_TRIED].most, TRIES);
+	CU_ASSERT(!locks_line(&h->locks, 1, false));
+	/* Then the others, one after the other. */
+	l = herd_lock(h, HERD - 1, DDIO_FS_LOCK_NONE);
+	CU_ASSERT_EQUAL(locks_set(&h->locks, 1, &l, false, NULL), 0);
+	CU_ASSERT_EQUAL(h->done, 1);
+	CU_ASSERT_EQUAL(herd_set(h, 20, 20, DDIO_FS_LOCK_NONE), 0);
+	CU_ASSERT(h->done == 2 && h->order[1] == 0 && !h->locks.busy);
+	herd_free(h);
+}
+
+/* Whoever may have a lock while others wait gets it in the end, in whatever order locks come and go. */
+static void test_nobody_forgotten(void)
+{
+	struct herd *h = herd_new();
+	struct lock_waiter *waiting[64];
+	uint64_t rand = 7;
+	uint32_t i, n, k;
+
+	h->locks.bounds->at[BOUND_TRIED].limit = 2;
+	for (n = 0; n < ut_rounds(3000); n++) {
+		i = (uint32_t)ddio_rand_below(&rand, 64);
+		if (h->w[i].wait.arg && !h->w[i].calls) {
+			if (!ddio_rand_below(&rand, 4))
+				locks_cancel(&h->locks, &h->mounts[i % HERD_MOUNTS], i);
+		} else {
+			struct file_lock l = herd_lock(h, i, (uint32_t)ddio_rand_below(&rand, 3));
+
+			l.start = ddio_rand_below(&rand, 30);
+			l.end = l.start +
+				ddio_rand_below(&rand, ddio_rand_below(&rand, 3) ? 4 : 30);
+			l.flock = ddio_rand_below(&rand, 8) == 0;
+			if (herd_wait(h, i, &l) != -EINPROGRESS)
+				h->w[i].calls = 1;
+			if (h->done > HERD / 2)
+				h->done = 0;
+		}
+		if (ddio_rand_below(&rand, 3))
+			continue;
+		while (h->locks.busy)
+			locks_go_on(&h->locks);
+		for (i = 0, k = 0; i < 64; i++)
+			if (h->w[i].wait.arg && !h->w[i].calls)
+				waiting[k++] = &h->w[i];
+		CU_ASSERT_EQUAL_FATAL(h->locks.nwaits, k);
+		while (k--) {
+			struct file_lock in_way;
+
+			CU_ASSERT_FATAL(locks_test(&h->locks, 1, &waiting[k]->wait.want, &in_way));
+		}
+	}
+	herd_free(h);
+}
+
 static const struct ut_case cases[] = {
-	{ "against a model", test_model }, { "the lowest", test_lowest },
-	{ "waiting", test_wait },	   { "circles", test_circles },
-	{ "after a restart", test_held },  { "bounds", test_bounds },
-	{ "a long chain", test_chain },	   { "a crowd", test_crowd },
-	{ "many locks", test_many },	   { .name = NULL },
+	{ "against a model", test_model },
+	{ "the lowest", test_lowest },
+	{ "waiting", test_wait },
+	{ "circles", test_circles },
+	{ "after a restart", test_held },
+	{ "bounds", test_bounds },
+	{ "a long chain", test_chain },
+	{ "a crowd", test_crowd },
+	{ "many locks", test_many },
+	{ "a herd", test_herd },
+	{ "elsewhere", test_elsewhere },
+	{ "turns", test_turns },
+	{ "nobody is forgotten", test_nobody_forgotten },
+	{ .name = NULL },
 };
 
 int main(void)
