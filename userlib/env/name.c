@@ -33,22 +33,22 @@ int env_name_sync(const char *path)
 	return ret;
 }
 
-static int make_dir(const char *path, bool sync)
+/* Where others' directories cannot be read, or not be written, somebody else has made what is in them. */
+static bool others(int err)
 {
-	if (!mkdir(path, 0755))
-		return sync ? env_name_sync(path) : 0;
-	return errno == EEXIST ? 0 : -errno;
+	return err == -EACCES || err == -EROFS || err == -EINVAL;
 }
 
-/* Where others' directories cannot be read, somebody else has made this one. */
-static int make_last(const char *path, bool sync)
+/* One that is there may be of a start that was cut off before its name was durable. */
+static int make_dir(const char *path, mode_t mode, bool sync)
 {
+	bool made = !mkdir(path, mode);
 	int ret;
 
-	if (mkdir(path, 0700) && errno != EEXIST)
+	if (!made && errno != EEXIST)
 		return -errno;
 	ret = sync ? env_name_sync(path) : 0;
-	return ret == -EACCES ? 0 : ret;
+	return !made && others(ret) ? 0 : ret;
 }
 
 int ddio_env_dirs_make(const char *path, bool sync)
@@ -62,11 +62,11 @@ int ddio_env_dirs_make(const char *path, bool sync)
 	}
 	for (slash = strchr(copy + 1, '/'); slash && !ret; slash = strchr(slash + 1, '/')) {
 		*slash = '\0';
-		ret = make_dir(copy, sync);
+		ret = make_dir(copy, 0755, sync);
 		*slash = '/';
 	}
 	if (!ret)
-		ret = make_last(copy, sync);
+		ret = make_dir(copy, 0700, sync);
 	free(copy);
 	return ret;
 }

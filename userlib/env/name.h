@@ -12,8 +12,8 @@
 int env_name_sync(const char *path);
 
 /*
- * Makes a directory, for its owner only, and those above it.  @sync: the names of all that it makes are durable, and so
- * is the directory's own if it was there: whoever made it may have died before that.  0 or -errno.
+ * Makes a directory, for its owner only, and those above it.  @sync: the names of all of them are durable, also of those
+ * that were there: whoever made them may have died before that.  0 or -errno.
  */
 int ddio_env_dirs_make(const char *path, bool sync);
 

@@ -48,7 +48,7 @@ static void directories_that_are_made_are_synced(void)
 	CU_ASSERT_EQUAL(ddio_env_dirs_make(in_top("/a/b/c"), true), 0);
 	CU_ASSERT_STRING_EQUAL(synced, " /a /a/b ");
 	CU_ASSERT_EQUAL(ddio_env_dirs_make(in_top("/a/b/d"), true), 0);
-	CU_ASSERT_STRING_EQUAL(synced, "/a/b ");
+	CU_ASSERT_STRING_EQUAL(synced, " /a /a/b ");
 }
 
 static void a_directory_that_is_there_may_not_have_been_synced(void)
@@ -59,6 +59,9 @@ static void a_directory_that_is_there_may_not_have_been_synced(void)
 	CU_ASSERT_EQUAL(ddio_env_dirs_make(in_top("/there//"), true), 0);
 	CU_ASSERT_EQUAL(ddio_env_dirs_make(in_top("/there/unsynced/dirs"), false), 0);
 	CU_ASSERT_STRING_EQUAL(synced, "");
+	/* Nor those above it: a start was cut off behind its mkdir(). */
+	CU_ASSERT_EQUAL(ddio_env_dirs_make(in_top("/there/unsynced/dirs"), true), 0);
+	CU_ASSERT_STRING_EQUAL(synced, " /there /there/unsynced ");
 	unreadable = true;
 	CU_ASSERT_EQUAL(ddio_env_dirs_make(in_top("/there"), true), 0);
 	CU_ASSERT_EQUAL(ddio_env_dirs_make(in_top("/there/new/one"), true), -EACCES);
