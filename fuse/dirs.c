@@ -18,10 +18,11 @@
  * struct dir_handle - an open directory; the kernel makes one request at a time
  * @next, @link: in mount.dirs: the next handle, and what points to this one
  * @ends: the listing ends with the entry whose cookie is @last
+ * @seen: which losses of the name server its fsync's have told, see ddio_fs_sync_opened()
  */
 struct dir_handle {
 	struct dir_handle *next, **link;
-	uint64_t last;
+	uint64_t last, seen;
 	bool ends;
 };
 
@@ -36,6 +37,7 @@ static struct dir_handle *dir_new(struct mount *m)
 
 	if (!d)
 		return NULL;
+	d->seen = ddio_fs_dir_seen(m->fs);
 	pthread_mutex_lock(&m->lock);
 	d->next = m->dirs;
 	d->link = &m->dirs;
@@ -216,7 +218,6 @@ void op_fsyncdir(fuse_req_t req, fuse_ino_t ino, int datasync, struct fuse_file_
 	struct request *r = request_new(req, ino);
 
 	(void)datasync;
-	(void)fi;
 	if (r)
-		ddio_fs_sync_dir(r->m->fs, r->ino, request_done, r);
+		ddio_fs_sync_opened(r->m->fs, r->ino, &dir_of(fi)->seen, request_done, r);
 }

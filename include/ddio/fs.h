@@ -560,9 +560,30 @@ void ddio_fs_sync_names(struct ddio_fs *fs, ddio_fs_done done, void *arg);
  * @done: called with the reply
  * @arg: for @done
  *
- * -EIO, once, if the name server has lost changes of this directory.
+ * -EIO if the name server has lost changes of this directory and nobody has been told.
  */
 void ddio_fs_sync_dir(struct ddio_fs *fs, uint64_t ino, ddio_fs_done done, void *arg);
+
+/**
+ * ddio_fs_dir_seen - what an opening of a directory begins with, for ddio_fs_sync_opened()
+ * @fs: the file system
+ *
+ * Return: a number
+ */
+uint64_t ddio_fs_dir_seen(const struct ddio_fs *fs);
+
+/**
+ * ddio_fs_sync_opened - like ddio_fs_sync_dir(), for one of several openings of a directory
+ * @fs: the file system
+ * @ino: the directory
+ * @seen: what ddio_fs_dir_seen() returned when it was opened; the caller's, there until @done, and changed
+ * @done: called with the reply
+ * @arg: for @done
+ *
+ * -EIO, once for each opening that is older than a loss, and for the first one that asks afterwards.
+ */
+void ddio_fs_sync_opened(struct ddio_fs *fs, uint64_t ino, uint64_t *seen, ddio_fs_done done,
+			 void *arg);
 
 /**
  * ddio_fs_allocate - allocates or frees a range of a file

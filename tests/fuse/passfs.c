@@ -433,6 +433,19 @@ void ddio_fs_sync_dir(struct ddio_fs *fs, uint64_t ino, ddio_fs_done done, void 
 	ddio_fs_sync_names(fs, done, arg);
 }
 
+uint64_t ddio_fs_dir_seen(const struct ddio_fs *fs)
+{
+	(void)fs;
+	return 0;
+}
+
+void ddio_fs_sync_opened(struct ddio_fs *fs, uint64_t ino, uint64_t *seen, ddio_fs_done done,
+			 void *arg)
+{
+	(void)seen;
+	ddio_fs_sync_dir(fs, ino, done, arg);
+}
+
 /*
  * Opening
  */

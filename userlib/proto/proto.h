@@ -94,6 +94,9 @@ struct ddio_msg_proof {
 
 #define DDIO_UUID_LEN 16
 
+/* A life is an ordinal number above so many random bits, which tell apart two that follow the same one. */
+#define DDIO_LIFE_RANDOM 40
+
 /**
  * struct ddio_disk_id - which disk it is, and of which time
  * @disk: number in the cluster

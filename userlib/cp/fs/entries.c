@@ -173,27 +173,40 @@ void ddio_fs_rename(struct ddio_fs *fs, uint64_t parent, const char *name, uint6
 static void synced_take(struct fsc_ask *ask, const struct reply *reply)
 {
 	(void)reply;
-	fsc_ask_losses(ask, fsc_call_of(ask)->attr.ino);
+	fsc_ask_losses(ask, fsc_call_of(ask)->attr.ino, fsc_call_of(ask)->seen);
 }
 
-/* @ino: whose losses are to be told; 0: anybody's. */
-static void sync_post(struct ddio_fs *fs, uint64_t ino, ddio_fs_done done, void *arg)
+/* @ino: whose losses are to be told; 0: anybody's.  @seen: what an opening has seen of them; may be NULL */
+static void sync_post(struct ddio_fs *fs, uint64_t ino, uint64_t *seen, ddio_fs_done done,
+		      void *arg)
 {
 	struct fsc_call *call = fsc_call_new(fs, DDIO_OP_FS_SYNC, 0, done, arg);
 
 	if (!call)
 		return;
 	call->attr.ino = ino;
+	call->seen = seen;
 	call->ask.take = synced_take;
 	fsc_call_post(call, 0);
 }
 
 void ddio_fs_sync_names(struct ddio_fs *fs, ddio_fs_done done, void *arg)
 {
-	sync_post(fs, 0, done, arg);
+	sync_post(fs, 0, NULL, done, arg);
 }
 
 void ddio_fs_sync_dir(struct ddio_fs *fs, uint64_t ino, ddio_fs_done done, void *arg)
 {
-	sync_post(fs, ino, done, arg);
+	sync_post(fs, ino, NULL, done, arg);
+}
+
+uint64_t ddio_fs_dir_seen(const struct ddio_fs *fs)
+{
+	return fsc_unsynced_now(&fs->names->unsynced);
+}
+
+void ddio_fs_sync_opened(struct ddio_fs *fs, uint64_t ino, uint64_t *seen, ddio_fs_done done,
+			 void *arg)
+{
+	sync_post(fs, ino, seen, done, arg);
 }

@@ -12,8 +12,7 @@
 enum { KEY_DISK = 'd', KEY_LIFE = 'l', KEY_NOW = 'n', KEY_KEPT = 'k' };
 enum { KEY_LEN = 1 + NS_KEY_LEN, LIFE_LEN = 8, DISK_LEN = 36, KEPT_LEN = 24 };
 
-/* As in the store: an ordinal number, and random bits. */
-#define RANDOM_BITS 40
+#define RANDOM_BITS DDIO_LIFE_RANDOM
 /* Numbers of inodes that are passed over when the name space is accepted as it is: younger files had some. */
 #define NUMBERS_PASSED (UINT64_C(1) << 32)
 

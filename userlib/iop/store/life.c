@@ -12,8 +12,7 @@
 #include <string.h>
 #include "iop/store/priv.h"
 
-/* A life is its ordinal number, and random bits that tell apart two that follow the same one. */
-#define RANDOM_BITS 40
+#define RANDOM_BITS DDIO_LIFE_RANDOM
 
 static uint64_t life_after(const struct store *store, uint64_t life)
 {

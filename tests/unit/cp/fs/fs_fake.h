@@ -138,9 +138,11 @@ static inline void fake_attach(struct fake_conn *c, const void *p, size_t len,
 {
 	struct fake_names *k = c->k;
 	struct ddio_msg_fs_attach x;
-	struct ddio_msg_fs_attached y = {
-		.boot = k->boot, .lives = !k->old, .life = k->boot, .kept = 1
-	};
+	struct ddio_msg_fs_attached y = { .boot = k->boot,
+					  .lives = !k->old,
+					  .life = ((k->boot - k->forks) << DDIO_LIFE_RANDOM) +
+						  k->forks,
+					  .kept = 1 };
 
 	FAKE_ASSERT(!ddio_get_fs_attach(p, len, &x));
 	k->attaches++;
@@ -387,6 +389,13 @@ static inline void fake_reborn(struct fake_names *k)
 		k->inode[i].open = false;
 	memset(k->lock, 0, sizeof(k->lock));
 	fake_listen(k);
+}
+
+/* Its records are put back from the time before its last life. */
+static inline void fake_forked(struct fake_names *k)
+{
+	k->forks++;
+	fake_reborn(k);
 }
 
 static inline void fake_rebirth(void *arg)

@@ -72,7 +72,7 @@ struct fake_names {
 	const char *name, *addr;
 	uint32_t node, ndisks;
 	uint32_t block;
-	uint64_t boot, change, next;
+	uint64_t forks, boot, change, next;
 	bool known, late, deaf, mute, old;
 	uint64_t lose_at, reborn_at, messages, executed, repeated, upto;
 	uint32_t attaches, detaches, told, gone, releases;

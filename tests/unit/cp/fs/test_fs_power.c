@@ -328,6 +328,104 @@ static void older_name_server(void)
 	fs_world_end(&w);
 }
 
+/* A file loses one of two names: what fsync said of it speaks for the file that has both again. */
+static void unlink_of_one_link(void)
+{
+	struct power p;
+	struct fs_mount *m = power_begin(&p, 10), *other = &p.w.mount[1];
+	struct ddio_fs_attr mode = { .mode = 0700 };
+
+	FS_OK(m, ddio_fs_link, m->fs, p.ino, p.d[1], "b");
+	FS_OK(m, ddio_fs_sync, p.a);
+	image(&p);
+	FS_OK(m, ddio_fs_unlink, m->fs, p.d[1], "b");
+	FS_OK(other, ddio_fs_setattr, other->fs, p.d[0], DDIO_FS_SET_MODE, &mode);
+	die(&p, "image", "second");
+	FS_OK(m, ddio_fs_lookup, m->fs, p.d[1], "b");
+	FS_ERR(m, -EIO, ddio_fs_sync, p.a);
+	FS_OK(m, ddio_fs_sync, p.a);
+	FS_ERR(m, -EIO, ddio_fs_sync_dir, m->fs, p.d[1]);
+	power_end(&p);
+}
+
+/* A file that went with its last name has nobody left to be told, and costs nobody else an error. */
+static void unlink_of_the_last_link(void)
+{
+	struct power p;
+	struct fs_mount *m = power_begin(&p, 11);
+	struct ddio_fs_new make = { .mode = S_IFREG | 0644 };
+	struct ddio_fs_file *gone;
+	uint8_t buf[LEN] = { 1 };
+
+	FS_OK(m, ddio_fs_file_create, m->fs, p.d[1], "gone", O_RDWR, &make, &gone);
+	FS_OK(m, ddio_fs_write, gone, buf, LEN, 0);
+	FS_OK(m, ddio_fs_sync, gone);
+	FS_OK(m, ddio_fs_file_close, gone);
+	image(&p);
+	FS_OK(m, ddio_fs_unlink, m->fs, p.d[1], "gone");
+	die(&p, "image", "second");
+	FS_OK(m, ddio_fs_lookup, m->fs, p.d[1], "gone");
+	FS_OK(m, ddio_fs_sync, p.a);
+	FS_ERR(m, -EIO, ddio_fs_sync_dir, m->fs, p.d[1]);
+	power_end(&p);
+}
+
+/* A directory is open several times: each older opening hears of the loss, and the first that is made afterwards. */
+static void openings_of_a_directory(void)
+{
+	struct power p;
+	struct fs_mount *m = power_begin(&p, 12);
+	uint64_t first = ddio_fs_dir_seen(m->fs), second = first, late, later, new;
+
+	image(&p);
+	append_and_rename(&p, m);
+	die(&p, "image", "second");
+	FS_OK(m, ddio_fs_lookup, m->fs, p.d[0], "a");
+	late = ddio_fs_dir_seen(m->fs);
+	FS_OK(m, ddio_fs_sync_opened, m->fs, DDIO_FS_ROOT, &first);
+	first = second;
+	FS_ERR(m, -EIO, ddio_fs_sync_opened, m->fs, p.d[0], &late);
+	later = ddio_fs_dir_seen(m->fs);
+	FS_ERR(m, -EIO, ddio_fs_sync_opened, m->fs, p.d[0], &first);
+	FS_ERR(m, -EIO, ddio_fs_sync_opened, m->fs, p.d[0], &second);
+	FS_OK(m, ddio_fs_sync_opened, m->fs, p.d[0], &first);
+	FS_OK(m, ddio_fs_sync_opened, m->fs, p.d[0], &second);
+	FS_OK(m, ddio_fs_sync_opened, m->fs, p.d[0], &late);
+	FS_OK(m, ddio_fs_sync_opened, m->fs, p.d[0], &later);
+	FS_OK(m, ddio_fs_sync_dir, m->fs, p.d[0]);
+	/* What was told before does not hide what is lost again, and is not told again. */
+	image(&p);
+	append_and_rename(&p, m);
+	die(&p, "image", "third");
+	FS_OK(m, ddio_fs_lookup, m->fs, p.d[0], "a");
+	FS_ERR(m, -EIO, ddio_fs_sync_dir, m->fs, p.d[0]);
+	new = ddio_fs_dir_seen(m->fs);
+	FS_ERR(m, -EIO, ddio_fs_sync_opened, m->fs, p.d[0], &first);
+	FS_ERR(m, -EIO, ddio_fs_sync_opened, m->fs, p.d[0], &later);
+	FS_OK(m, ddio_fs_sync_opened, m->fs, p.d[0], &first);
+	FS_OK(m, ddio_fs_sync_opened, m->fs, p.d[0], &new);
+	FS_ERR(m, -EIO, ddio_fs_sync, p.a);
+	power_end(&p);
+}
+
+/* Records of another time are put back, and the next life has the number that the lost one had. */
+static void another_life_of_that_number(void)
+{
+	struct ddio_fs_new dir = { .mode = S_IFDIR | 0755 };
+	struct fs_world w;
+	struct fs_mount *m;
+
+	fs_world_begin(&w, 13, BLOCK, 3000);
+	m = fs_mount(&w, 0, DDIO_FS_HARD);
+	FS_OK(m, ddio_fs_make, m->fs, DDIO_FS_ROOT, "d", &dir);
+	fake_reborn(&w.names);
+	FS_OK(m, ddio_fs_sync_dir, m->fs, DDIO_FS_ROOT);
+	FS_OK(m, ddio_fs_make, m->fs, DDIO_FS_ROOT, "e", &dir);
+	fake_forked(&w.names);
+	FS_ERR(m, -EIO, ddio_fs_sync_dir, m->fs, DDIO_FS_ROOT);
+	fs_world_end(&w);
+}
+
 static const struct ut_case cases[] = {
 	{ "power cut", power_cut },
 	{ "twice", twice },
@@ -338,6 +436,10 @@ static const struct ut_case cases[] = {
 	{ "stopped in order", stopped_in_order },
 	{ "synced by itself", synced_by_itself },
 	{ "older name server", older_name_server },
+	{ "unlink of one link", unlink_of_one_link },
+	{ "unlink of the last link", unlink_of_the_last_link },
+	{ "openings of a directory", openings_of_a_directory },
+	{ "another life of that number", another_life_of_that_number },
 	{ 0 },
 };
 

@@ -61,7 +61,7 @@ static void sync_names_take(struct fsc_ask *ask, const struct reply *reply)
 	struct sync_job *sj = ddio_container_of(ask, struct sync_job, ask);
 
 	(void)reply;
-	fsc_ask_losses(ask, sj->inode->ino);
+	fsc_ask_losses(ask, sj->inode->ino, NULL);
 	sj->names_lost = ask->error.err;
 }
 

@@ -11,6 +11,7 @@
  * @err: an error found before anything was sent
  * @attr, @value: the reply, as ask.take() has decoded it
  * @room: freed after the end
+ * @seen: FS_SYNC: see fsc_unsynced_tell()
  * @answer: fills in the caller's reply, of a success; may be NULL.  Returns false if the call goes on
  *	in another way; it may be gone then
  */
@@ -21,6 +22,7 @@ struct fsc_call {
 	struct ddio_fs_attr attr;
 	struct ddio_msg_fs_value value;
 	void *room;
+	uint64_t *seen;
 	bool (*answer)(struct fsc_call *call, struct ddio_fs_reply *reply);
 	uint8_t payload[];
 };

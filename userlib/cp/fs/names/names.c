@@ -218,9 +218,9 @@ static void names_answered(struct fsc_ask *ask, const struct reply *reply)
 		names_sync_quietly(fs, u->clock);
 }
 
-void fsc_ask_losses(struct fsc_ask *ask, uint64_t ino)
+void fsc_ask_losses(struct fsc_ask *ask, uint64_t ino, uint64_t *seen)
 {
-	if (fsc_unsynced_tell(&ask->home->fs->names->unsynced, ino))
+	if (fsc_unsynced_tell(&ask->home->fs->names->unsynced, ino, seen))
 		fsc_error_set(&ask->error, -EIO,
 			      "the name server's machine went down: changes of names, sizes and "
 			      "attributes that were not synced may be lost");
@@ -233,7 +233,11 @@ static bool names_may_be_lost(const struct fsc_names *names, const struct ddio_m
 		return false;
 	if (!x->lives || !names->life)
 		return true;
-	return x->life != names->life && (names->life < x->kept || names->life > x->life);
+	if (x->life == names->life)
+		return false;
+	/* Another life with this or a later number: the name space was put back, and that one was not in it. */
+	return names->life < x->kept ||
+	       names->life >> DDIO_LIFE_RANDOM >= x->life >> DDIO_LIFE_RANDOM;
 }
 
 static void names_compare(struct ddio_fs *fs, const struct ddio_msg_fs_attached *x)

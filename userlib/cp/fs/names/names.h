@@ -50,8 +50,8 @@ void fsc_ask(struct fsc_ask *ask);
  * again.
  */
 bool fsc_ask_cancel(struct fsc_ask *ask);
-/* For take() of FS_SYNC: fails, once, if a change of the inode, of any (@ino 0), may be lost. */
-void fsc_ask_losses(struct fsc_ask *ask, uint64_t ino);
+/* For take() of FS_SYNC: fails if a change of the inode, of any (@ino 0), may be lost, as fsc_unsynced_tell() says. */
+void fsc_ask_losses(struct fsc_ask *ask, uint64_t ino, uint64_t *seen);
 /* For take(): the reply cannot be decoded. */
 void fsc_ask_malformed(struct fsc_ask *ask);
 

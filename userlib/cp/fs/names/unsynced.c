@@ -5,21 +5,28 @@
 #include <string.h>
 #include "cp/fs/names/names.h"
 
+/* So many that somebody has been told of are remembered, for openings that have not. */
+#define TOLD_MAX 8192
+
 /**
  * struct fsc_mark - an inode that was changed
- * @clock: the last change; @lost: it may be lost, and nobody has been told
+ * @order: in struct fsc_unsynced.order if @fresh: not known to be durable; in .told if @kept; else in no list
+ * @clock: the last change
+ * @lost, @told: events: a change may have been lost, and somebody was told for the first time; 0: not so
  */
 struct fsc_mark {
 	struct ddio_hash_node node;
 	struct ddio_list order;
-	uint64_t ino, clock;
-	bool lost;
+	uint64_t ino, clock, lost, told;
+	bool fresh, kept;
 };
 
 void fsc_unsynced_init(struct fsc_unsynced *u)
 {
 	memset(u, 0, sizeof(*u));
 	ddio_list_init(&u->order);
+	ddio_list_init(&u->told);
+	u->events = 1;
 }
 
 void fsc_unsynced_free(struct fsc_unsynced *u)
@@ -49,16 +56,48 @@ static struct fsc_mark *mark_make(struct fsc_unsynced *u, uint64_t ino)
 	mark->ino = ino;
 	ddio_list_init(&mark->order);
 	ddio_hash_add(&u->marks, &mark->node, ino);
-	u->nfresh++;
 	return mark;
+}
+
+/* Takes it from the list that it is in. */
+static void mark_unlist(struct fsc_unsynced *u, struct fsc_mark *mark)
+{
+	ddio_list_del(&mark->order);
+	ddio_list_init(&mark->order);
+	u->nfresh -= mark->fresh;
+	u->ntold -= mark->kept;
+	mark->fresh = false;
+	mark->kept = false;
 }
 
 static void mark_free(struct fsc_unsynced *u, struct fsc_mark *mark)
 {
-	u->nfresh -= !mark->lost;
-	ddio_list_del(&mark->order);
+	mark_unlist(u, mark);
 	ddio_hash_del(&u->marks, &mark->node);
 	free(mark);
+}
+
+/* It is durable, or lost: it stays as long as somebody may have to hear of a loss. */
+static void mark_settle(struct fsc_unsynced *u, struct fsc_mark *mark)
+{
+	struct fsc_mark *oldest;
+
+	mark_unlist(u, mark);
+	if (!mark->lost) {
+		mark_free(u, mark);
+		return;
+	}
+	if (!mark->told)
+		return;
+	ddio_list_add(&mark->order, &u->told);
+	mark->kept = true;
+	if (++u->ntold <= TOLD_MAX)
+		return;
+	oldest = ddio_list_first(&u->told, struct fsc_mark, order);
+	/* Who has not heard of it hears of what is forgotten. */
+	if (u->forgotten < oldest->told)
+		u->forgotten = oldest->told;
+	mark_free(u, oldest);
 }
 
 void fsc_unsynced_add(struct fsc_unsynced *u, uint64_t ino)
@@ -69,12 +108,11 @@ void fsc_unsynced_add(struct fsc_unsynced *u, uint64_t ino)
 		u->unnamed = u->clock;
 		return;
 	}
+	mark_unlist(u, mark);
 	mark->clock = u->clock;
-	/* One that is lost stays so until somebody has been told. */
-	if (mark->lost)
-		return;
-	ddio_list_del(&mark->order);
+	mark->fresh = true;
 	ddio_list_add(&mark->order, &u->order);
+	u->nfresh++;
 }
 
 /* Where inodes stand in what is sent: one or two numbers of 8 bytes; 0: none. */
@@ -103,6 +141,9 @@ static struct ino_places places_of(uint16_t opcode)
 	}
 }
 
+/* Where FS_UNLINK has its flags: behind three numbers. */
+#define UNLINK_FLAGS 24
+
 static uint64_t number_at(const void *data, size_t len, size_t at)
 {
 	uint64_t v;
@@ -121,6 +162,20 @@ static void add_at(struct fsc_unsynced *u, const void *data, size_t len, size_t 
 		fsc_unsynced_add(u, ino);
 }
 
+/* What was renamed is not named by anybody, nor is a file that has lost a name, unless that was its last one. */
+static bool unnamed_change(const struct fsc_ask *ask, const struct reply *reply)
+{
+	uint32_t asked = 0, left = 0;
+
+	if (ask->opcode != DDIO_OP_FS_UNLINK)
+		return ask->opcode == DDIO_OP_FS_RENAME;
+	if (ask->len >= UNLINK_FLAGS + sizeof(asked))
+		memcpy(&asked, (const uint8_t *)ask->fixed + UNLINK_FLAGS, sizeof(asked));
+	if (reply->len >= sizeof(left))
+		memcpy(&left, reply->payload, sizeof(left));
+	return !(le32toh(asked) & DDIO_FS_UNLINK_DIR) && !(le32toh(left) & DDIO_FS_UNLINKED_LEFT);
+}
+
 void fsc_unsynced_changed(struct fsc_unsynced *u, const struct fsc_ask *ask,
 			  const struct reply *reply)
 {
@@ -135,8 +190,7 @@ void fsc_unsynced_changed(struct fsc_unsynced *u, const struct fsc_ask *ask,
 	/* Flags, and the attributes of what was made, which begin with its number. */
 	if (ask->opcode == DDIO_OP_FS_MAKE)
 		add_at(u, reply->payload, reply->len, sizeof(uint32_t));
-	/* What was renamed is not named by anybody. */
-	if (ask->opcode == DDIO_OP_FS_RENAME)
+	if (unnamed_change(ask, reply))
 		u->unnamed = u->clock;
 }
 
@@ -148,7 +202,7 @@ void fsc_unsynced_durable(struct fsc_unsynced *u, uint64_t clock)
 		mark = ddio_list_first(&u->order, struct fsc_mark, order);
 		if (mark->clock > clock)
 			break;
-		mark_free(u, mark);
+		mark_settle(u, mark);
 	}
 	if (u->unnamed <= clock)
 		u->unnamed = 0;
@@ -166,28 +220,63 @@ bool fsc_unsynced_any(const struct fsc_unsynced *u, uint64_t clock)
 	return mark->clock <= clock;
 }
 
+static uint64_t event_next(struct fsc_unsynced *u)
+{
+	return __atomic_add_fetch(&u->events, 1, __ATOMIC_RELAXED);
+}
+
+uint64_t fsc_unsynced_now(const struct fsc_unsynced *u)
+{
+	return __atomic_load_n(&u->events, __ATOMIC_RELAXED);
+}
+
 void fsc_unsynced_lost(struct fsc_unsynced *u)
 {
+	uint64_t event = event_next(u);
 	struct fsc_mark *mark;
 
 	u->losses++;
 	u->unnamed = 0;
-	u->nfresh = 0;
 	while (!ddio_list_empty(&u->order)) {
 		mark = ddio_list_first(&u->order, struct fsc_mark, order);
-		ddio_list_del(&mark->order);
-		mark->lost = true;
+		mark->lost = event;
+		mark->told = 0;
+		mark_settle(u, mark);
 	}
 }
 
-bool fsc_unsynced_tell(struct fsc_unsynced *u, uint64_t ino)
+static bool tell_any(struct fsc_unsynced *u)
+{
+	bool lost = u->told_any != u->losses;
+
+	u->told_any = u->losses;
+	return lost;
+}
+
+static void mark_told(struct fsc_unsynced *u, struct fsc_mark *mark)
+{
+	bool fresh = mark->fresh;
+
+	mark->told = event_next(u);
+	if (!fresh)
+		mark_settle(u, mark);
+}
+
+bool fsc_unsynced_tell(struct fsc_unsynced *u, uint64_t ino, uint64_t *seen)
 {
 	struct fsc_mark *mark = ino ? mark_find(u, ino) : NULL;
-	bool lost = ino ? mark && mark->lost : u->told != u->losses;
+	uint64_t since = seen ? *seen : UINT64_MAX;
+	bool lost;
 
 	if (!ino)
-		u->told = u->losses;
-	else if (lost)
-		mark_free(u, mark);
+		return tell_any(u);
+	lost = mark && mark->lost &&
+	       (!mark->told || (seen && (mark->lost > since || mark->told > since)));
+	/* Only openings that are older than what was forgotten. */
+	lost = lost || (seen && u->forgotten > since);
+	if (mark && mark->lost && !mark->told)
+		mark_told(u, mark);
+	if (seen)
+		*seen = fsc_unsynced_now(u);
 	return lost;
 }
