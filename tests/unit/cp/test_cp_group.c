@@ -37,6 +37,53 @@ static void at_an_address(void)
 	}
 }
 
+struct lateness {
+	uint64_t by;
+	uint64_t begun, formed;
+};
+
+/* One rank comes later than the others. */
+static void meet_late(struct cp_proc *p)
+{
+	struct lateness *late = p->w->arg;
+	struct ddio_group *g;
+
+	ddio_sim_sleep(p->env, p->rank ? 1 : late->by);
+	if (!p->rank)
+		late->begun = ddio_env_now(p->env);
+	g = cp_group(p);
+	if (!g)
+		return;
+	CP_OK(p, ddio_group_barrier(g));
+	if (!p->rank)
+		late->formed = ddio_env_now(p->env);
+	ddio_group_free(g);
+}
+
+/* The others are there soon after rank 0: 2 ms where all start together, the longest pause at most if it is late. */
+static void rank_zero_last(void)
+{
+	static const uint64_t by[] = { 1,	  CP_MS / 10,  CP_MS,	  3 * CP_MS,
+				       8 * CP_MS, 100 * CP_MS, 5 * CP_SEC };
+	struct lateness late;
+	struct cp_world w;
+	uint64_t took, bound;
+	size_t i;
+
+	cp_world_begin(&w, &(struct cp_params){ .procs = 7 });
+	for (i = 0; i < sizeof(by) / sizeof(by[0]); i++) {
+		late = (struct lateness){ .by = by[i] };
+		CU_ASSERT_EQUAL(cp_run(&w, meet_late, &late), 0);
+		took = late.formed - late.begun;
+		bound = by[i] <= 8 * CP_MS ? 2 * CP_MS : 21 * CP_MS;
+		CU_ASSERT(late.formed && took <= bound);
+		if (took > bound)
+			fprintf(stderr, "%llu ns late: formed after %llu ns\n",
+				(unsigned long long)by[i], (unsigned long long)took);
+	}
+	cp_world_end(&w);
+}
+
 /* What a caller's communicator would be. */
 struct blackboard {
 	uint8_t bytes[2048];
@@ -516,6 +563,7 @@ static void rank_0_is_silent(void)
 static const struct ut_case forming[] = {
 	{ "rank 0 is silent", rank_0_is_silent },
 	{ "at an address", at_an_address },
+	{ "rank zero last", rank_zero_last },
 	{ "by broadcast", by_broadcast },
 	{ "split in parts", split_in_parts },
 	{ "barriers hold", barriers_hold },

@@ -12,7 +12,13 @@
 #include "cp/group/meeting.h"
 #include "cp/group/port.h"
 
-#define RETRY_NS 20000000
+/*
+ * A guest whom rank 0 does not hear yet tries again after a quarter of the time that it has waited so far: soon, where
+ * the ranks of a job start together, and seldom, where rank 0 is late.
+ */
+#define RETRY_SHARE 4
+#define RETRY_LEAST_NS 200000
+#define RETRY_MOST_NS 20000000
 
 /**
  * struct create_call - one ddio_group_create()
@@ -21,6 +27,7 @@
  * @own: this process's own address as it turned out
  * @meeting_port: rank 0, by address: where the meeting is held; or NULL
  * @conn: a guest's, to rank 0, until the addresses have come
+ * @begun: a guest's first attempt
  * @retry: the next attempt, none of which begins after @until; or the limit of the wait for rank 0
  * @ping: to an I/O processor, to learn the address by which this process reaches it
  */
@@ -36,7 +43,7 @@ struct create_call {
 	struct port *meeting_port;
 	struct ddio_conn *conn;
 	struct ddio_timer retry;
-	uint64_t until;
+	uint64_t begun, until;
 	struct error error;
 	struct node_request ping;
 	struct form form;
@@ -168,9 +175,14 @@ static void guest_try(void *arg);
 static void guest_again(struct create_call *cc)
 {
 	struct ddio_env *env = cc->call.session->env;
+	uint64_t now = ddio_env_now(env), pause = (now - cc->begun) / RETRY_SHARE;
 
+	if (pause < RETRY_LEAST_NS)
+		pause = RETRY_LEAST_NS;
+	if (pause > RETRY_MOST_NS)
+		pause = RETRY_MOST_NS;
 	cc->retry.fn = guest_try;
-	ddio_timer_arm(env, &cc->retry, ddio_env_now(env) + RETRY_NS);
+	ddio_timer_arm(env, &cc->retry, now + pause);
 }
 
 static void guest_closed(void *ctx, int err, const char *why)
@@ -212,7 +224,8 @@ static void guest_begin(struct create_call *cc)
 	struct ddio_session *s = cc->call.session;
 	struct port *port;
 
-	cc->until = ddio_env_now(s->env) + s->timeout_ns;
+	cc->begun = ddio_env_now(s->env);
+	cc->until = cc->begun + s->timeout_ns;
 	cc->retry.arg = cc;
 	if (port_open(s, cc->listen, &port, &cc->error)) {
 		create_end(cc);
