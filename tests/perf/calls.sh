@@ -1,0 +1,70 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What the calls around a transfer cost, small transfers, and the first touch of a disk in memory:
+#
+#   tests/perf/calls.sh [ROUNDS]
+#
+# For 4 and 16 processes, and 1 KB, 64 KB and 100 MB: ROUNDS (5) clusters of $IOPS I/O processors (4) with disks in
+# memory, each new, one after the other, rank 0 starting with the others, and 5 ms after them; in turn with a fresh
+# plain file on tmpfs that the same processes write.  Prints medians in ms, with the least and greatest
+# round.  Before all that three quarters of the free memory, or $TOUCH GB, are touched once: what a virtual machine has
+# never touched yet is several times as slow as what it has, for whoever comes first.
+set -u
+cd "$(dirname "$0")/../.." || exit 2
+build=${BUILD:-$PWD/build}
+rounds=${1:-5}
+case $rounds in '' | *[!0-9]* | 0) sed -n '6,13s/^# \?//p' "$0"; exit 2 ;; esac
+if [ -z "${DDIO_OWN_NETWORK:-}" ] && [ "$(id -u)" = 0 ]; then
+	DDIO_OWN_NETWORK=10.64.0.1 exec unshare --net tests/own_network.sh tests/perf/calls.sh "$@"
+fi
+dir=$(mktemp -d /dev/shm/ddio-calls.XXXXXX) || exit 2
+
+finish() {
+	trap - EXIT
+	"$build/ddio" stop --clean --dir "$dir/c" >/dev/null 2>&1
+	rm -rf "$dir"
+}
+trap finish EXIT
+trap 'exit 143' TERM INT
+
+# one PROCESSES BYTES LATE_MS: a cluster's whole life
+one() {
+	"$build/ddio" start --dir "$dir/c" --engine mem --disk-size 512M --iops "${IOPS:-4}" --cache 64M >/dev/null || exit 1
+	"$build/tests/perf/bench_calls" "$dir/c/ddio.conf" 127.0.0.1:19000 "$1" "$2" "$3" || exit 1
+	"$build/ddio" stop --clean --dir "$dir/c" >/dev/null
+}
+plain() {
+	"$build/tests/perf/bench_calls" --plain "$dir/plain" "$1" "$2" || exit 1
+	rm "$dir/plain"
+}
+# medians WORD...: of the lines "what ms" of all rounds; the words go before
+medians() {
+	awk -v head="$*" '
+		{ ms = $NF; $NF = ""; sub(/ +$/, ""); if (!($0 in n)) order[++m] = $0; v[$0, ++n[$0]] = ms }
+		function sorted(w, i, j, t) {
+			for (i = 2; i <= n[w]; i++)
+				for (j = i; j > 1 && v[w, j - 1] + 0 > v[w, j] + 0; j--) {
+					t = v[w, j]; v[w, j] = v[w, j - 1]; v[w, j - 1] = t
+				}
+		}
+		END {
+			for (k = 1; k <= m; k++) {
+				w = order[k]; sorted(w)
+				printf "%s %-28s %9.3f  (%.3f to %.3f)\n", head, w, v[w, int((n[w] + 1) / 2)], v[w, 1], v[w, n[w]]
+			}
+		}'
+}
+
+TOUCH=${TOUCH:-$(awk '/^MemAvailable/ { print int($2 * 3 / 4 / 1024 / 1024) }' /proc/meminfo)}
+"$build/tests/perf/bench_calls" --touch "$TOUCH" || exit 1
+echo "processes bytes what: median ms (least to greatest), $rounds rounds"
+for procs in 4 16; do
+	for bytes in 1024 65536 100000000; do
+		for ((r = 0; r < rounds; r++)); do
+			one $procs $bytes 0
+			plain $procs $bytes
+			one $procs $bytes 5 | sed -n 's/^group_create/& (rank 0 5 ms late)/p'
+		done | medians "$procs $bytes"
+	done
+done
