@@ -30,6 +30,26 @@ programs() {
 collectives() {
 	"$ddio" status --nodes | awk '{ for (i = 2; i <= NF; i++) if ($i ~ /^collective/) n += $(i - 1) } END { print n }'
 }
+# Bytes that the disks have read and written.
+moved() {
+	"$ddio" status --csv | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) col[$i] = i }
+		NR > 1 { r += $col["read_bytes"]; w += $col["write_bytes"] } END { print r + 0, w + 0 }'
+}
+# IO500's ior-hard, 16 ranks: each block is written once, but for those where one collective request ends and the next
+# begins, and none is read.
+ior_hard() {
+	local r0 w0 r1 w1 c0 file=$((16 * 47008 * 60)) block=131072
+	c0=$(collectives)
+	read -r r0 w0 < <(moved)
+	programs "$1, ior-hard, written by 16 ranks" N=16 OPTIONS='--ddio --only behind/hard-written' $run "$1" ddio:hard functions
+	read -r r1 w1 < <(moved)
+	echo "$(($(collectives) - c0)) collective requests, $((w1 - w0)) bytes written for $file, $((r1 - r0)) read"
+	check "... reads nothing" test $((r1 - r0)) -eq 0
+	check "... writes each block at most 1.02 times" test $((100 * (w1 - w0))) -le $((102 * block * ((file + block - 1) / block)))
+	check "... writes all" test $((w1 - w0)) -ge $file
+	check "... in fewer requests than calls" test $(($(collectives) - c0)) -le 24
+	programs "$1, ior-hard, read" OPTIONS='--ddio --only behind/hard-read' $run "$1" ddio:hard functions
+}
 run=tests/mpiio/run.sh
 for mpi in mpich openmpi; do
 	if ! command -v "mpiexec.$mpi" >/dev/null || [ ! -x "build/tests/mpiio/$mpi/functions" ]; then
@@ -48,6 +68,7 @@ for mpi in mpich openmpi; do
 	before=$(collectives)
 	programs "$mpi, write-behind" OPTIONS='--ddio --only behind/many' $run $mpi ddio: functions
 	check "... makes few requests of 64 calls" test "$(($(collectives) - before))" -le 24
+	ior_hard $mpi
 	# Files of others are the MPI's own.
 	before=$(collectives)
 	programs "$mpi, files that are not ddio's" $run $mpi "$dir/plain" patterns

@@ -31,8 +31,9 @@ static int one_call(MPI_File fh, enum odd_call how, const struct odd *o, int *v)
 	switch (how) {
 	case READ:
 		return MPI_File_read_at_all(fh, o->offset, v, o->count, type, MPI_STATUS_IGNORE);
-	case WRITE:
-		return MPI_File_write_at_all(fh, o->offset, v, o->count, type, MPI_STATUS_IGNORE);
+	case WRITE: /* what the others wrote may still be gathered: then they hear later */
+		rc = MPI_File_write_at_all(fh, o->offset, v, o->count, type, MPI_STATUS_IGNORE);
+		return MPI_File_sync(fh) ? MPI_ERR_OTHER : rc;
 	case IREAD:
 		rc = MPI_File_iread_at_all(fh, o->offset, v, o->count, type, &r);
 		return rc ? rc : MPI_Wait(&r, MPI_STATUS_IGNORE);

@@ -81,7 +81,7 @@ static int access_now(struct mpiio_op *op)
 	ret = atomic_begin(op);
 	if (ret && !op->err)
 		op->err = ret;
-	if (behind_takes(op))
+	if (behind_takes(op->file, &op->access))
 		behind_write(op);
 	else
 		op_run(op);
@@ -112,7 +112,7 @@ int access_run(struct mpiio_file *f, const struct mpiio_access *a)
 		return ret;
 	ret = behind_before(f, a);
 	if (ret)
-		return fail(f, ret);
+		return behind_fail(f, ret);
 	op = op_make(f, a);
 	if (!op)
 		return fail_text(f, -ENOMEM, NULL);

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <time.h>
 
 struct mpiio_file;
 struct mpiio_op;
@@ -13,36 +14,52 @@ struct mpiio_access;
 
 #define BEHIND_CALLS 256
 
-/* Bytes of the view, which follow those of the piece before in the buffer. */
+/* Bytes of the view that a call wrote, which follow those of the piece before in the buffer; @call of those gathered. */
 struct behind_piece {
 	uint64_t at, len;
+	unsigned int call;
 };
 
 /**
  * struct mpiio_behind - what a process has been given to write, and has not written yet
- * @stage: of no use now; the next call shows how much a call writes; calls are gathered
- * @calls: that have been gathered, the same on all processes
- * @window: how many are, before they are written, the same on all
- * @most: bytes of the largest call of this process
- * @buf: @len bytes of @n pieces; room for @room
- * @lock: of @buf, @len, @n, @piece
+ * @stage: not wanted; calls go to the file as they are; calls are gathered
+ * @direct: calls that went to the file since all agreed last, and @again, how many there are before they do so again
+ * @calls: that have been gathered, and @window, how many are before they are written
+ * @most: bytes of the largest call of this process since all agreed last
+ * @err: of a write that this process made by itself, with @text; all hear of it when they agree, this one's program is
+ *	@told at once, or by its next call
+ * @buf: @len bytes of @n pieces, of which some are of the same place if @twice; room for @room
+ * @due: when they go to the file without another call
+ * @writer: the thread that sees to that, if it @has_writer; it ends when it is to @stop
+ * @lock: of @err, @buf, @len, @twice, @n, @piece, @due, @stop; @wake: @n or @stop has changed
+ *
+ * @stage, @direct, @again, @calls and @window are the same on all processes.
  */
 struct mpiio_behind {
-	enum { BEHIND_OFF, BEHIND_ASKS, BEHIND_GATHERS } stage;
+	enum { BEHIND_OFF, BEHIND_DIRECT, BEHIND_GATHERS } stage;
+	unsigned int direct, again;
 	unsigned int calls, window;
 	uint64_t most;
+	int err;
+	bool told;
+	char text[256];
 	uint8_t *buf;
 	uint64_t len, room;
+	bool twice;
 	unsigned int n;
 	struct behind_piece piece[BEHIND_CALLS];
+	struct timespec due;
+	pthread_t writer;
+	bool has_writer, stop;
 	pthread_mutex_t lock;
+	pthread_cond_t wake;
 };
 
-void behind_init(struct mpiio_behind *b);
-void behind_drop(struct mpiio_behind *b);
+void behind_init(struct mpiio_file *f);
+void behind_drop(struct mpiio_file *f);
 
 /*
- * This process's hint; and, with nothing gathered, whether all have given it: known to the caller, or asked of all in
+ * Whether this process wants it; and, with nothing gathered, whether all do: known to the caller, or asked of all in
  * behind_agree(), which is collective.
  */
 bool behind_wanted(const struct mpiio_file *f);
@@ -50,15 +67,17 @@ void behind_choose(struct mpiio_file *f, bool all_want);
 void behind_agree(struct mpiio_file *f);
 
 /* Whether a call is one that is gathered; then behind_write() does what op_run() does for others. */
-bool behind_takes(const struct mpiio_op *op);
+bool behind_takes(const struct mpiio_file *f, const struct mpiio_access *a);
 void behind_write(struct mpiio_op *op);
 
 /*
  * Writes what was gathered: collectively, which all must call; or this process's own, for a call that is not collective.
- * behind_before() does what an access needs.  0 or a negative errno; the collective ones give the same on all.
+ * behind_before() does what an access needs.  0 or a negative errno, which behind_fail() tells the program; the
+ * collective ones give the same on all.
  */
 int behind_settle(struct mpiio_file *f);
 int behind_own(struct mpiio_file *f);
 int behind_before(struct mpiio_file *f, const struct mpiio_access *a);
+int behind_fail(const struct mpiio_file *f, int err);
 
 #endif

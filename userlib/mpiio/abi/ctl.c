@@ -19,8 +19,9 @@ int serve_get_size(struct mpiio_file *f, MPI_Offset *size)
 	struct ddio_file_stat st;
 	int ret = behind_own(f);
 
-	if (!ret)
-		ret = ddio_fstat(f->file, &st);
+	if (ret)
+		return behind_fail(f, ret);
+	ret = ddio_fstat(f->file, &st);
 	if (ret)
 		return fail(f, ret);
 	*size = (MPI_Offset)st.size;
@@ -35,7 +36,7 @@ static int by_root(struct mpiio_file *f, int (*act)(struct mpiio_file *f, uint64
 	int ret = behind_settle(f);
 
 	if (ret)
-		return fail(f, ret);
+		return behind_fail(f, ret);
 	PMPI_Barrier(f->team->comm);
 	if (!f->team->rank)
 		verdict_say(&v, cluster_session(f->team->cluster), act(f, arg));
@@ -97,7 +98,7 @@ int serve_set_atomicity(struct mpiio_file *f, int flag)
 		return fail_class(f, MPI_ERR_NOT_SAME, "the modes differ");
 	ret = behind_settle(f);
 	if (ret)
-		return fail(f, ret);
+		return behind_fail(f, ret);
 	f->atomic = flag;
 	return MPI_SUCCESS;
 }

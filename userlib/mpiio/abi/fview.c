@@ -121,7 +121,7 @@ int serve_set_view(struct mpiio_file *f, MPI_Offset disp, MPI_Datatype etype, MP
 		return fail_class(f, MPI_ERR_OTHER, "a split collective is under way");
 	ret = behind_settle(f);
 	if (ret)
-		return fail(f, ret);
+		return behind_fail(f, ret);
 	hints_take(f, info);
 	mine = view_prepare(f, &v, &w, rep);
 	ret = agree(f, &v, rep, mine);

@@ -89,12 +89,26 @@ int hints_take(struct mpiio_file *f, MPI_Info info)
 	return 0;
 }
 
-bool hints_is_on(const struct mpiio_file *f, const char *key)
+static bool hint_is(const struct mpiio_file *f, const char *key, const char *const words[3])
 {
 	char value[MPI_MAX_INFO_VAL + 1];
 
 	return value_of(f->info, key, value, sizeof(value)) &&
-	       (!strcmp(value, "true") || !strcmp(value, "enable") || !strcmp(value, "yes"));
+	       (!strcmp(value, words[0]) || !strcmp(value, words[1]) || !strcmp(value, words[2]));
+}
+
+bool hints_is_on(const struct mpiio_file *f, const char *key)
+{
+	static const char *const words[] = { "true", "enable", "yes" };
+
+	return hint_is(f, key, words);
+}
+
+bool hints_is_off(const struct mpiio_file *f, const char *key)
+{
+	static const char *const words[] = { "false", "disable", "no" };
+
+	return hint_is(f, key, words);
 }
 
 static void say(MPI_Info info, const char *key, uint64_t n)
@@ -134,6 +148,7 @@ int serve_get_info(struct mpiio_file *f, MPI_Info *info)
 	say(*info, "striping_unit", st.block_size);
 	say(*info, "striping_factor", st.ndisks);
 	say(*info, "start_iodevice", (uint64_t)ddio_file_disk(f->file, 0));
+	PMPI_Info_set(*info, "ddio_write_behind", f->behind.stage == BEHIND_OFF ? "false" : "true");
 	say_report(*info, &f->report);
 	return MPI_SUCCESS;
 }
@@ -144,6 +159,6 @@ int serve_set_info(struct mpiio_file *f, MPI_Info info)
 
 	behind_agree(f);
 	if (ret)
-		return fail(f, ret);
+		return behind_fail(f, ret);
 	return taken ? fail_text(f, taken, NULL) : MPI_SUCCESS;
 }

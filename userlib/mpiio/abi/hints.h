@@ -16,7 +16,8 @@ bool hints_striping(MPI_Info info, struct ddio_striping *striping, uint32_t *dis
 /* Adds to what a file was given before. */
 int hints_take(struct mpiio_file *f, MPI_Info info);
 
-/* Whether a hint is "true", "enable" or "yes". */
+/* Whether a hint is "true", "enable" or "yes"; "false", "disable" or "no". */
 bool hints_is_on(const struct mpiio_file *f, const char *key);
+bool hints_is_off(const struct mpiio_file *f, const char *key);
 
 #endif

@@ -115,13 +115,13 @@ static void find(struct mpiio_team *t, int amode, MPI_Info info, struct open_fou
 
 static void file_free(struct mpiio_file *f)
 {
+	behind_drop(f);
 	if (f->info != MPI_INFO_NULL)
 		PMPI_Info_free(&f->info);
 	ddio_counter_free(f->shared);
 	ddio_close(f->file);
 	team_put(f->team);
 	view_drop(&f->view);
-	behind_drop(&f->behind);
 	type_drop(&f->etype);
 	type_drop(&f->filetype);
 	pthread_mutex_destroy(&f->lock);
@@ -135,7 +135,7 @@ static struct mpiio_file *file_new(struct mpiio_team *t, int amode)
 	if (!f)
 		return NULL;
 	pthread_mutex_init(&f->lock, NULL);
-	behind_init(&f->behind);
+	behind_init(f);
 	f->team = t;
 	f->amode = amode;
 	f->ticket = MPI_FILE_NULL;
@@ -321,7 +321,7 @@ int serve_close(struct mpiio_file *f, MPI_File *fh)
 	requests_settle(f);
 	behind = behind_settle(f);
 	if (behind)
-		ret = fail(f, behind);
+		ret = behind_fail(f, behind);
 	/* The standard's close makes durable, no MPI's does: so a program asks for it. */
 	if (hints_is_on(f, "ddio_close_sync"))
 		ret = ret ? ret : serve_sync(f);

@@ -25,9 +25,7 @@ static int target(struct mpiio_file *f, MPI_Offset offset, int whence, uint64_t 
 	case MPI_SEEK_CUR:
 		break;
 	case MPI_SEEK_END:
-		ret = behind_own(f);
-		if (!ret)
-			ret = ddio_fstat(f->file, &st);
+		ret = ddio_fstat(f->file, &st);
 		if (ret)
 			return ret;
 		from = view_positions(&f->view, st.size);
@@ -53,6 +51,9 @@ int serve_seek(struct mpiio_file *f, MPI_Offset offset, int whence)
 
 	if (ret)
 		return ret;
+	ret = whence == MPI_SEEK_END ? behind_own(f) : 0;
+	if (ret)
+		return behind_fail(f, ret);
 	pthread_mutex_lock(&f->lock);
 	ret = target(f, offset, whence, f->pos, &f->pos);
 	pthread_mutex_unlock(&f->lock);
@@ -111,7 +112,7 @@ int serve_seek_shared(struct mpiio_file *f, MPI_Offset offset, int whence)
 		return ret;
 	ret = behind_settle(f);
 	if (ret)
-		return fail(f, ret);
+		return behind_fail(f, ret);
 	if (!same_everywhere(t->comm, offset) || !same_everywhere(t->comm, whence))
 		return fail_class(f, MPI_ERR_NOT_SAME,
 				  "the offsets differ, or what they count from");

@@ -39,6 +39,8 @@ struct mpiio_memory {
 	struct kept_shape *kept;
 };
 int memory_of(void *buf, MPI_Count count, MPI_Datatype type, struct mpiio_memory *m);
+void memory_pack(const struct mpiio_memory *m,
+		 uint8_t *to); /* all of it, one byte after the other */
 void memory_drop(struct mpiio_memory *m);
 
 /**

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include "mpiio/data/data.h"
 
 static int keyval = MPI_KEYVAL_INVALID;
@@ -150,6 +151,40 @@ int memory_of(void *buf, MPI_Count count, MPI_Datatype type, struct mpiio_memory
 	if (__builtin_mul_overflow((uint64_t)size, (uint64_t)count, &m->len))
 		return -EOVERFLOW;
 	return m->len && !type_plain(type) ? derived_memory(type, count, m) : 0;
+}
+
+/* Bytes in the order of a tree's walk, one after the other. */
+static uint8_t *pack(const struct ddio_tree *t, uint64_t at, const uint8_t *from, uint8_t *to)
+{
+	const struct ddio_tree_node *node = &t->node[at];
+	uint64_t i;
+
+	if (node->kind == DDIO_TREE_LEAF) {
+		memcpy(to, from, node->n);
+		return to + node->n;
+	}
+	for (i = 0; i < node->n; i++) {
+		const struct ddio_tree_child *c = &t->child[node->child + i];
+
+		if (node->kind == DDIO_TREE_REPEAT)
+			to = pack(t, node->child, from + (int64_t)i * node->stride, to);
+		else
+			to = pack(t, c->node, from + c->offset, to);
+	}
+	return to;
+}
+
+void memory_pack(const struct mpiio_memory *m, uint8_t *to)
+{
+	const struct ddio_view *v = &m->view;
+	const uint8_t *from = m->buf, *end = to + m->len;
+
+	if (m->packed) {
+		memcpy(to, from, m->len);
+		return;
+	}
+	for (from += v->offset; to < end; from += v->extent)
+		to = pack(v->tree, v->tree->nnodes - 1, from, to);
 }
 
 void memory_drop(struct mpiio_memory *m)
