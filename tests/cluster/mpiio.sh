@@ -57,7 +57,7 @@ for mpi in mpich openmpi; do
 		echo "skipped: $mpi is not installed"
 		continue
 	fi
-	for program in functions random_views patterns hdf5 pnetcdf netcdf fortran_f08 fortran_mpi fortran_h mpi4py_io h5py_io; do
+	for program in functions random_views patterns starved hdf5 pnetcdf netcdf fortran_f08 fortran_mpi fortran_h mpi4py_io h5py_io; do
 		before=$(collectives)
 		programs "$mpi, mount, $program" OPTIONS='--ddio --threads' TYPES=1200 $run $mpi "$dir/m" $program
 		grep -aq '^skip' "$dir/said" && continue
@@ -124,6 +124,9 @@ else
 	skipped=$((skipped + 1))
 	echo "skipped: h5py for MPI is not installed"
 fi
+
+# Read by setting it, it would be another for what other threads make meanwhile.
+check "no back end sets the umask" eval '! nm -D --undefined-only build/ddio-mpiio/*.so | grep -w umask'
 
 # The word that stands before a program.
 check "ddio mpi hands options on" test "$("$top/build/ddio" mpi sh -c 'echo "$0 $1"' -h --help)" = "-h --help"

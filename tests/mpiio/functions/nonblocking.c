@@ -396,6 +396,41 @@ static void freed_type(void)
 	tst_close(&fh);
 }
 
+/* MPI_Request_free() does not wait: the next rank makes its call only when this one has gone on. */
+static void freed_request(void)
+{
+	MPI_File fh = tst_create(".freedreq");
+	unsigned char buf[3][PART], back[PART];
+	MPI_Request r;
+	int i, go = 0;
+
+	if (fh == MPI_FILE_NULL)
+		return;
+	for (i = 0; i < 3; i++) {
+		MPI_Offset at = (MPI_Offset)(i * tst.size + tst.rank) * PART;
+
+		tst_fill(buf[i], PART, 60, (uint64_t)at);
+		if (tst.rank)
+			MPI_Recv(&go, 1, MPI_INT, tst.rank - 1, i, MPI_COMM_WORLD,
+				 MPI_STATUS_IGNORE);
+		OK(MPI_File_iwrite_at_all(fh, at, buf[i], PART, MPI_BYTE, &r));
+		OK(MPI_Request_free(&r));
+		CHECK(r == MPI_REQUEST_NULL, "the request is still there");
+		if (tst.rank + 1 < tst.size)
+			MPI_Send(&go, 1, MPI_INT, tst.rank + 1, i, MPI_COMM_WORLD);
+	}
+	tst_close(&fh); /* which ends them */
+	fh = tst_open(tst_file(".freedreq"), MPI_MODE_RDONLY);
+	if (fh == MPI_FILE_NULL)
+		return;
+	for (i = 0; i < 3; i++) {
+		OK(MPI_File_read_at(fh, (MPI_Offset)(i * tst.size + tst.rank) * PART, back, PART,
+				    MPI_BYTE, MPI_STATUS_IGNORE));
+		tst_bytes(back, buf[i], PART, "what a freed request wrote");
+	}
+	tst_close(&fh);
+}
+
 void nonblocking_cases(void)
 {
 	static const struct mpiio_case cases[] = {
@@ -411,6 +446,7 @@ void nonblocking_cases(void)
 		{ "nonblocking/crowd", crowd },
 		{ "nonblocking/types", types },
 		{ "nonblocking/freed_type", freed_type },
+		{ "nonblocking/freed_request", freed_request },
 	};
 
 	CASES(cases);

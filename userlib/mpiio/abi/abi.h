@@ -95,8 +95,9 @@ struct mpiio_op;
  * @atomic: MPI_File_set_atomicity()
  * @split: the split collective that is under way
  * @info: hints as the program gave them
+ * @spare: for a process that has no memory in a collective call (op.c)
  * @behind: what collective calls have written that is not in the file yet
- * @lock: guards @pos
+ * @lock: guards @pos, @spare
  */
 struct mpiio_file {
 	MPI_File ticket;
@@ -112,6 +113,7 @@ struct mpiio_file {
 	bool atomic;
 	struct mpiio_op *split;
 	MPI_Info info;
+	struct mpiio_op *spare;
 	struct mpiio_behind behind;
 	struct ddio_report report;
 	pthread_mutex_t lock;

@@ -91,7 +91,7 @@ static int access_now(struct mpiio_op *op)
 		pointer_correct(op);
 	if (!ret)
 		status_set(op->access.status, op->bytes);
-	op_free(op);
+	op_give_back(op);
 	return ret;
 }
 
@@ -141,6 +141,6 @@ int access_end(struct mpiio_file *f, bool write, enum mpiio_from from, void *buf
 	ret = op_code(op);
 	if (!ret)
 		status_set(status, op->bytes);
-	op_free(op);
+	op_give_back(op);
 	return ret;
 }

@@ -23,6 +23,7 @@ static int class_of(int err)
 		int err, class;
 	} classes[] = {
 		{ EINVAL, MPI_ERR_ARG },
+		{ ENOMEM, MPI_ERR_NO_MEM },
 		{ ENOENT, MPI_ERR_NO_SUCH_FILE },
 		{ EEXIST, MPI_ERR_FILE_EXISTS },
 		{ EACCES, MPI_ERR_ACCESS },

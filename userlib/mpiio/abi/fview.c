@@ -31,20 +31,18 @@ static int view_make(struct mpiio_view *v, const struct wanted *w)
 	return 0;
 }
 
-static int types_keep(struct mpiio_file *f, const struct wanted *w)
+/* Instead of the program's, which it may free. */
+static int types_copy(struct wanted *w)
 {
-	MPI_Datatype etype, filetype;
+	MPI_Datatype etype;
 
 	if (type_copy(w->etype, &etype))
 		return -ENOMEM;
-	if (type_copy(w->filetype, &filetype)) {
+	if (type_copy(w->filetype, &w->filetype)) {
 		type_drop(&etype);
 		return -ENOMEM;
 	}
-	type_drop(&f->etype);
-	type_drop(&f->filetype);
-	f->etype = etype;
-	f->filetype = filetype;
+	w->etype = etype;
 	return 0;
 }
 
@@ -106,7 +104,7 @@ static int view_prepare(struct mpiio_file *f, struct mpiio_view *v, struct wante
 	if (!ret && rep == EXTERNAL &&
 	    !(external_same_sizes(w->etype) && external_same_sizes(w->filetype)))
 		ret = -EOPNOTSUPP;
-	return ret;
+	return ret ? ret : types_copy(w);
 }
 
 int serve_set_view(struct mpiio_file *f, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype filetype,
@@ -125,13 +123,19 @@ int serve_set_view(struct mpiio_file *f, MPI_Offset disp, MPI_Datatype etype, MP
 	hints_take(f, info);
 	mine = view_prepare(f, &v, &w, rep);
 	ret = agree(f, &v, rep, mine);
-	if (!ret && types_keep(f, &w))
-		ret = fail_text(f, -ENOMEM, NULL);
 	if (ret) {
+		if (!mine) {
+			type_drop(&w.etype);
+			type_drop(&w.filetype);
+		}
 		view_drop(&v);
 		return ret;
 	}
 	requests_settle(f);
+	type_drop(&f->etype);
+	type_drop(&f->filetype);
+	f->etype = w.etype;
+	f->filetype = w.filetype;
 	view_drop(&f->view);
 	f->view = v;
 	f->external = rep == EXTERNAL;

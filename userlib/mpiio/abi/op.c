@@ -48,6 +48,10 @@ static void memory_take(struct mpiio_op *op)
 		ret = external_of(a->write, a->buf, a->count, a->type, &op->memory);
 	else
 		ret = memory_of(a->buf, a->count, a->type, &op->memory);
+	if (ret == -ENOMEM) {
+		op->err = ret;
+		return;
+	}
 	if (ret)
 		return op_wrong(op, MPI_ERR_TYPE, "the datatype cannot be described");
 	if (op->memory.len % op->file->view.etype)
@@ -59,7 +63,6 @@ static void memory_take(struct mpiio_op *op)
 /* What is read as external32 is unpacked at the end, when the program may have freed the type. */
 static void type_hold(struct mpiio_op *op)
 {
-	op->type = MPI_DATATYPE_NULL;
 	if (op->err || !op->memory.staging)
 		return;
 	if (type_copy(op->access.type, &op->type))
@@ -67,25 +70,68 @@ static void type_hold(struct mpiio_op *op)
 	op->access.type = op->type;
 }
 
+/* The others of a collective call would wait for a process that has no memory: the file keeps an op for that. */
+static struct mpiio_op *op_spare(struct mpiio_file *f, struct mpiio_op *give)
+{
+	struct mpiio_op *had;
+
+	pthread_mutex_lock(&f->lock);
+	had = f->spare;
+	f->spare = give;
+	pthread_mutex_unlock(&f->lock);
+	return had;
+}
+
+bool op_keep_spare(struct mpiio_file *f)
+{
+	struct mpiio_op *had = op_spare(f, NULL);
+
+	if (!had)
+		had = calloc(1, sizeof(*had));
+	free(op_spare(f, had));
+	return had;
+}
+
 struct mpiio_op *op_make(struct mpiio_file *f, const struct mpiio_access *a)
 {
 	struct mpiio_op *op = calloc(1, sizeof(*op));
 
+	if (!op && a->all) {
+		op = op_spare(f, NULL);
+		if (!op)
+			return NULL;
+		*op = (struct mpiio_op){ .err = -ENOMEM };
+	} else if (op && a->all)
+		op_keep_spare(f); /* a nonblocking one may have taken it */
 	if (!op)
 		return NULL;
 	op->file = f;
 	op->access = *a;
 	op->request = MPI_REQUEST_NULL;
+	op->type = MPI_DATATYPE_NULL;
+	if (op->err)
+		return op;
 	memory_take(op);
 	type_hold(op);
 	return op;
 }
 
-void op_free(struct mpiio_op *op)
+static void op_empty(struct mpiio_op *op)
 {
 	memory_drop(&op->memory);
 	type_drop(&op->type);
+}
+
+void op_free(struct mpiio_op *op)
+{
+	op_empty(op);
 	free(op);
+}
+
+void op_give_back(struct mpiio_op *op)
+{
+	op_empty(op);
+	free(op_spare(op->file, op));
 }
 
 void op_place(struct mpiio_op *op, uint64_t at)

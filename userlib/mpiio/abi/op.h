@@ -27,6 +27,7 @@ enum op_stage { OP_WAITING, OP_BEGINNING, OP_RUNNING, OP_ENDING, OP_COMPLETE };
  * @ended: over, with @err and @moved bytes of the file, which are @bytes of the program's
  * @request: the program's, and @next, those of a process (request.c)
  * @stage: guarded by the lock of request.c
+ * @abandoned: the program has freed the request
  * @code: what the program is told when it is complete
  * @locked: of atomic mode: @lock_len bytes at @lock_offset are locked
  */
@@ -49,13 +50,18 @@ struct mpiio_op {
 	MPI_Request request;
 	struct mpiio_op *next;
 	enum op_stage stage;
+	bool abandoned;
 	int code;
 	bool locked;
 	uint64_t lock_offset, lock_len;
 };
 
-/* Takes what is to be done, also if it is wrong; NULL: no memory. */
+/*
+ * Takes what is to be done, also if it is wrong.  NULL: no memory, for an access that is not collective; or for a
+ * collective one after another, still under way, that had none.
+ */
 struct mpiio_op *op_make(struct mpiio_file *f, const struct mpiio_access *a);
+bool op_keep_spare(struct mpiio_file *f); /* false: no memory */
 
 /* It must not be made: the program's fault, as MPI has it. */
 void op_wrong(struct mpiio_op *op, int class, const char *text);
@@ -69,6 +75,7 @@ void op_start(struct mpiio_op *op);
 bool op_over(struct mpiio_op *op);
 void op_finish(struct mpiio_op *op);
 void op_free(struct mpiio_op *op);
+void op_give_back(struct mpiio_op *op); /* frees it while its file is open */
 
 /* An error of ddio, with its text; all of it is written, or will be. */
 void op_failed(struct mpiio_op *op, int err);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include "mpiio/abi/abi.h"
 #include "mpiio/abi/hints.h"
+#include "mpiio/abi/op.h"
 
 /* What rank 0 found: whether it is a file of ddio at all, and then its number. */
 struct open_found {
@@ -61,11 +62,18 @@ static int open_mounted(const struct mpiio_where *w, int amode, MPI_Info info, u
 	return ret;
 }
 
+/* umask() tells it by changing it, also for a file that another thread makes meanwhile. */
 static mode_t mask_now(void)
 {
-	mode_t mask = umask(0);
+	FILE *status = fopen("/proc/self/status", "re");
+	unsigned int mask = 022;
+	char line[256];
 
-	umask(mask);
+	while (status && fgets(line, sizeof(line), status))
+		if (sscanf(line, "Umask: %o", &mask) == 1)
+			break;
+	if (status)
+		fclose(status);
 	return mask;
 }
 
@@ -124,6 +132,7 @@ static void file_free(struct mpiio_file *f)
 	view_drop(&f->view);
 	type_drop(&f->etype);
 	type_drop(&f->filetype);
+	free(f->spare);
 	pthread_mutex_destroy(&f->lock);
 	free(f);
 }
@@ -142,7 +151,9 @@ static struct mpiio_file *file_new(struct mpiio_team *t, int amode)
 	f->etype = MPI_BYTE;
 	f->filetype = MPI_BYTE;
 	f->info = MPI_INFO_NULL;
-	if (view_of_bytes(&f->view)) {
+	if (view_of_bytes(&f->view) || !op_keep_spare(f)) {
+		view_drop(&f->view);
+		behind_drop(f);
 		free(f);
 		return NULL;
 	}

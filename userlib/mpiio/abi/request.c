@@ -117,9 +117,68 @@ static void enlist(struct mpiio_op *op)
 	pthread_mutex_unlock(&lock);
 }
 
+/* By the thread that made its stage OP_ENDING. */
+static int end(struct mpiio_op *op)
+{
+	MPI_Request request = op->request;
+	bool abandoned;
+	int code;
+
+	op_finish(op);
+	code = op->code = op_code(op);
+	PMPI_Grequest_complete(request);
+	pthread_mutex_lock(&lock);
+	abandoned = op->abandoned;
+	op->stage = OP_COMPLETE; /* who else waits for it may free it now */
+	pthread_mutex_unlock(&lock);
+	if (abandoned)
+		real.Request_free(&request);
+	return code;
+}
+
+/* Under the lock: one that the program has freed, and that is over. */
+static struct mpiio_op *abandoned_over(const struct mpiio_file *f)
+{
+	struct mpiio_op *op;
+
+	for (op = ops; op; op = op->next)
+		if (op->abandoned && op->file == f && op->stage == OP_RUNNING && op_over(op))
+			break;
+	return op;
+}
+
+/* Of this file alone: another may be about to be closed by another thread, which ends its own. */
+static void abandoned_end(const struct mpiio_file *f)
+{
+	struct mpiio_op *op;
+
+	do {
+		pthread_mutex_lock(&lock);
+		op = abandoned_over(f);
+		if (op)
+			op->stage = OP_ENDING;
+		pthread_mutex_unlock(&lock);
+		if (op)
+			end(op);
+	} while (op);
+}
+
+void request_abandon(struct mpiio_op *op)
+{
+	const struct mpiio_file *f = op->file;
+
+	pthread_mutex_lock(&lock);
+	op->abandoned = true;
+	pthread_mutex_unlock(&lock);
+	begin_some();
+	abandoned_end(f);
+}
+
 int request_make(struct mpiio_op *op, MPI_Request *request)
 {
 	struct mpiio_file *f = op->file;
+
+	abandoned_end(f);
 
 	if (PMPI_Grequest_start(query, forget, cancel, op, request)) {
 		op_free(op);
@@ -183,20 +242,13 @@ static bool ending_take(struct mpiio_op *op)
 int request_complete(struct mpiio_op *op)
 {
 	struct timespec t = { .tv_nsec = 50000 };
-	int code;
 
 	if (!ending_take(op)) {
 		while (stage_of(op) != OP_COMPLETE)
 			nanosleep(&t, NULL);
 		return op->code;
 	}
-	op_finish(op);
-	code = op->code = op_code(op);
-	PMPI_Grequest_complete(op->request);
-	pthread_mutex_lock(&lock);
-	op->stage = OP_COMPLETE; /* who else waits for it may free it now */
-	pthread_mutex_unlock(&lock);
-	return code;
+	return end(op);
 }
 
 /* The MPI may have to do something for other ranks meanwhile, which it does while it is asked for a request. */

@@ -15,6 +15,9 @@ bool request_over(struct mpiio_op *op);
 int request_complete(struct mpiio_op *op);
 int request_await(struct mpiio_op *op);
 
+/* The program has freed it: it is the library's to end, when its file is closed at the latest. */
+void request_abandon(struct mpiio_op *op);
+
 /* A pause between two looks, longer the more there were. */
 void request_nap(MPI_Request request, unsigned int *naps);
 

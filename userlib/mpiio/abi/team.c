@@ -154,10 +154,13 @@ static int team_form(struct mpiio_team *t, MPI_Comm comm, const char *conf)
 static int team_make(MPI_Comm comm, const char *conf, struct mpiio_team **team)
 {
 	struct mpiio_team *t = calloc(1, sizeof(*t));
-	int ret;
+	int ret = t ? 0 : -ENOMEM, worst = ret;
 
-	if (!t)
-		return -ENOMEM;
+	PMPI_Allreduce(&ret, &worst, 1, MPI_INT, MPI_MIN, comm);
+	if (worst) {
+		free(t);
+		return worst;
+	}
 	t->comm = MPI_COMM_NULL;
 	t->refs = 1;
 	ret = team_form(t, comm, conf);

@@ -61,6 +61,8 @@ static int outcome_one(struct outcome *o, int i, int ret)
 {
 	if (o->codes && i >= 0 && i < o->n && o->codes[i])
 		ret = o->codes[i];
+	else if (!o->codes && o->failed && i >= 0)
+		ret = o->failed; /* no memory to tell which */
 	free(o->codes);
 	return ret;
 }
@@ -194,14 +196,16 @@ int serve_Waitsome(int n, MPI_Request *requests, int *done, int *indices, MPI_St
 	}
 }
 
-/* The transfer goes on to its end, which is awaited here: nobody else will ask for it. */
+/* The transfer goes on to its end, by which nobody but this library asks for it. */
 int serve_Request_free(MPI_Request *request)
 {
 	struct mpiio_op *op = request_find(*request);
 
-	if (op)
-		request_await(op);
-	return real.Request_free(request);
+	if (!op)
+		return real.Request_free(request);
+	request_abandon(op);
+	*request = MPI_REQUEST_NULL;
+	return MPI_SUCCESS;
 }
 
 int serve_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)

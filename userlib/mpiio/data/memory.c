@@ -33,38 +33,42 @@ static int type_goes(MPI_Datatype type, int key, void *value, void *extra)
 	return MPI_SUCCESS;
 }
 
-static struct kept_shape *kept_by(MPI_Datatype type)
+static int kept_by(MPI_Datatype type, struct kept_shape **kept)
 {
 	struct kept_shape *k = NULL;
-	int there = 0;
+	int there = 0, ret;
 
 	if (keyval == MPI_KEYVAL_INVALID &&
 	    PMPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, type_goes, &keyval, NULL))
-		return NULL;
-	PMPI_Type_get_attr(type, keyval, &k, &there);
+		return -ENOMEM;
+	PMPI_Type_get_attr(type, keyval, kept, &there);
 	if (there)
-		return k;
+		return 0;
 	k = calloc(1, sizeof(*k));
 	if (!k)
-		return NULL;
+		return -ENOMEM;
 	k->refs = 1;
-	if (!type_shape(type, &k->shape) && !PMPI_Type_set_attr(type, keyval, k))
-		return k;
-	kept_put(k);
-	return NULL;
+	ret = type_shape(type, &k->shape);
+	if (!ret && PMPI_Type_set_attr(type, keyval, k))
+		ret = -ENOMEM;
+	if (ret)
+		kept_put(k);
+	else
+		*kept = k;
+	return ret;
 }
 
-/* The type's tree, for kept_put(); NULL: there is no memory for it. */
-static struct kept_shape *kept_get(MPI_Datatype type)
+/* The type's tree, for kept_put(). */
+static int kept_get(MPI_Datatype type, struct kept_shape **kept)
 {
-	struct kept_shape *k;
+	int ret;
 
 	pthread_mutex_lock(&lock);
-	k = kept_by(type);
-	if (k)
-		__atomic_add_fetch(&k->refs, 1, __ATOMIC_RELAXED);
+	ret = kept_by(type, kept);
+	if (!ret)
+		__atomic_add_fetch(&(*kept)->refs, 1, __ATOMIC_RELAXED);
 	pthread_mutex_unlock(&lock);
-	return k;
+	return ret;
 }
 
 /* One contiguous piece, and where it begins. */
@@ -120,12 +124,14 @@ static int all_of_it(MPI_Datatype type, int64_t extent, MPI_Count count, struct 
 static int derived_memory(MPI_Datatype type, MPI_Count count, struct mpiio_memory *m)
 {
 	const struct mpiio_shape *s;
+	struct kept_shape *kept = NULL;
 	MPI_Count lb, extent;
 	int64_t low, offset;
+	int ret = kept_get(type, &kept);
 
-	m->kept = kept_get(type);
-	if (!m->kept)
-		return -ENOMEM;
+	if (ret)
+		return ret;
+	m->kept = kept;
 	s = &m->kept->shape;
 	PMPI_Type_get_extent_x(type, &lb, &extent);
 	m->packed = one_piece(s, extent, count, &offset);

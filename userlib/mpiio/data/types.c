@@ -91,12 +91,12 @@ static int contents_get(MPI_Datatype type, struct contents *c)
 	if (is_named(c->combiner))
 		return 0;
 	ret = contents_room(c);
-	if (!ret && contents(type, c)) {
-		c->ntypes = 0; /* nothing was handed out */
+	if (!ret && contents(type, c))
 		ret = -EINVAL;
-	}
-	if (ret)
+	if (ret) {
+		c->ntypes = 0; /* nothing was handed out */
 		contents_drop(c);
+	}
 	return ret;
 }
 
