@@ -7,6 +7,7 @@
 #include "ddiofs.h"
 
 #define ACL_ACCESS "system.posix_acl_access"
+#define SELINUX "security.selinux"
 
 /*
  * ESTALE makes the kernel look the path up again, as it should if another mount has changed names.  A
@@ -145,7 +146,9 @@ static void value_done(void *arg, const struct ddio_fs_reply *reply)
 {
 	struct request *r = arg;
 
-	if (reply->err) {
+	if (reply->err == -ENODATA) {
+		request_end(r, r->err ? r->err : -ENODATA);
+	} else if (reply->err) {
 		request_end(r, reply->err);
 	} else if (r->len && reply->len > r->len) {
 		request_end(r, -ERANGE);
@@ -171,6 +174,15 @@ static bool is_stored(const char *name)
 	return false;
 }
 
+/*
+ * Returns how an attribute is refused that an inode does not have.  Of a label, programs such as ls(1) ask every file
+ * unless they hear that there are none in the file system, and on a machine without SELinux there are none.
+ */
+static int errno_missing(const char *name)
+{
+	return strcmp(name, SELINUX) ? ENODATA : EOPNOTSUPP;
+}
+
 /* By which configuration programs reach the cluster themselves: every file of the mount says it. */
 static void conf_reply(fuse_req_t req, const char *conf, size_t size)
 {
@@ -187,20 +199,22 @@ static void conf_reply(fuse_req_t req, const char *conf, size_t size)
 void op_getxattr(fuse_req_t req, fuse_ino_t ino, const char *name, size_t size)
 {
 	const struct mount *m = fuse_req_userdata(req);
+	int missing = errno_missing(name);
 	struct request *r;
 
 	if (!strcmp(name, "ddio.conf")) {
 		conf_reply(req, m->o->conf ? m->o->conf : "", size);
 		return;
 	}
+	if (is_stored(name) && seen_is_bare(m->seen, ino_of(m, ino), clock_ns())) {
+		fuse_reply_err(req, missing);
+		return;
+	}
 	r = request_new(req, ino);
 	if (!r)
 		return;
-	if (is_stored(name) && seen_is_bare(r->m->seen, r->ino, clock_ns())) {
-		request_end(r, -ENODATA);
-		return;
-	}
 	r->len = size;
+	r->err = -missing;
 	ddio_fs_getxattr(r->m->fs, r->ino, name, value_done, r);
 }
 

@@ -157,8 +157,12 @@ option debug
 "$fs" -f -o debug "$DDIO_CONF" "$dir/m" >"$dir/debug.out" 2>&1 &
 check "debug" soon is_mounted "$dir/m"
 ls "$dir/m" >/dev/null
+mkdir "$dir/m/long" && (cd "$dir/m/long" && touch $(seq 1 100))
+ls -l "$dir/m/long" >/dev/null
 off
 check "... shows requests" grep -q OPENDIR "$dir/debug.out"
+# ls(1) asks each file for its ACL; for a label it asks until it hears that there are none.
+check "... ls -l asks once for each file" test "$(grep -c GETXATTR "$dir/debug.out")" -lt 125
 
 option defaults auto noauto user nouser users owner group nofail _netdev relatime diratime nodiratime
 check "options for other programs are accepted" with "defaults,auto,noauto,user,nouser,users,owner,group,nofail,_netdev,relatime,diratime,nodiratime,comment=a b,x-systemd.automount,X-mount.mkdir"
