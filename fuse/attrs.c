@@ -23,14 +23,6 @@ static void getattr_done(void *arg, const struct ddio_fs_reply *reply)
 		request_done_attr(r, reply);
 }
 
-/* Returns how long the kernel caches attributes; if it caches none, attributes must be current. */
-static uint64_t cached_ns(const struct mount *m)
-{
-	double s = m->o->attr_timeout;
-
-	return s < 1e9 ? (uint64_t)(s * 1e9) : UINT64_MAX;
-}
-
 /*
  * The kernel forgets a directory's attributes with every name that is made or removed in it, and asks for
  * them when it next walks through.  Those that came with the reply to the change are as good as any that it
@@ -42,7 +34,7 @@ void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 
 	(void)fi;
 	if (r)
-		ddio_fs_getattr_within(r->m->fs, r->ino, cached_ns(r->m), getattr_done, r);
+		ddio_fs_getattr_within(r->m->fs, r->ino, cached_ns(r->m->o->attr_timeout), getattr_done, r);
 }
 
 static const struct {

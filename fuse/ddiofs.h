@@ -142,6 +142,12 @@ static inline struct handle *handle_of(const struct fuse_file_info *fi)
 	return (struct handle *)(uintptr_t)fi->fh;
 }
 
+/* Returns nanoseconds of a time for which the kernel caches something; if it does not, that must be current. */
+static inline uint64_t cached_ns(double s)
+{
+	return s < 1e9 ? (uint64_t)(s * 1e9) : UINT64_MAX;
+}
+
 /* request.c */
 struct mount *mount_of(fuse_req_t req);
 /* Returns NULL if there is no memory; the kernel has been told so then. */

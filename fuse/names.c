@@ -94,6 +94,12 @@ static void handle_done(void *arg, const struct ddio_fs_reply *reply)
 		request_done_entry(arg, reply);
 }
 
+/* Returns how old what the kernel caches may be: a name with its attributes. */
+static uint64_t lookup_age(const struct mount_opts *o)
+{
+	return cached_ns(o->attr_timeout < o->entry_timeout ? o->attr_timeout : o->entry_timeout);
+}
+
 void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 {
 	bool dots = !strcmp(name, ".") || !strcmp(name, "..");
@@ -107,8 +113,10 @@ void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 	r = request_new(req, parent);
 	if (!r)
 		return;
-	if (dots || !again_is(r->m->again, fuse_req_ctx(req)->pid))
-		ddio_fs_lookup(r->m->fs, r->ino, name, dots ? handle_done : lookup_done, r);
+	if (dots)
+		ddio_fs_lookup(r->m->fs, r->ino, name, handle_done, r);
+	else if (!again_is(r->m->again, fuse_req_ctx(req)->pid))
+		ddio_fs_lookup_within(r->m->fs, r->ino, name, lookup_age(r->m->o), lookup_done, r);
 	else if (name_keep(r, name))
 		request_end(r, -ENOMEM);
 	else

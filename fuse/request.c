@@ -126,22 +126,32 @@ void entry_fill(const struct mount *m, const struct ddio_fs_attr *attr, struct f
 	attr_fill(m, attr, &e->attr, &e->attr_timeout);
 }
 
+/* What is left of a time for which something may be cached that is old already. */
+static double timeout_left(double timeout, uint64_t age_ns)
+{
+	double age = (double)age_ns / 1e9;
+
+	return timeout > age ? timeout - age : 0;
+}
+
 /* @age_ns: how old the attributes are. */
 static void request_end_attr(struct request *r, const struct ddio_fs_attr *attr, uint64_t age_ns)
 {
-	double timeout, age = (double)age_ns / 1e9;
+	double timeout;
 	struct stat st;
 
 	attr_fill(r->m, attr, &st, &timeout);
-	fuse_reply_attr(r->req, &st, timeout > age ? timeout - age : 0);
+	fuse_reply_attr(r->req, &st, timeout_left(timeout, age_ns));
 	request_free(r);
 }
 
-static void request_end_entry(struct request *r, const struct ddio_fs_attr *attr)
+static void request_end_entry(struct request *r, const struct ddio_fs_attr *attr, uint64_t age_ns)
 {
 	struct fuse_entry_param e;
 
 	entry_fill(r->m, attr, &e);
+	e.attr_timeout = timeout_left(e.attr_timeout, age_ns);
+	e.entry_timeout = timeout_left(e.entry_timeout, age_ns);
 	fuse_reply_entry(r->req, &e);
 	request_free(r);
 }
@@ -164,5 +174,5 @@ void request_done_entry(void *arg, const struct ddio_fs_reply *reply)
 	if (reply->err)
 		request_end(arg, reply->err);
 	else
-		request_end_entry(arg, reply->attr);
+		request_end_entry(arg, reply->attr, reply->age_ns);
 }

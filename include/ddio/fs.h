@@ -157,7 +157,8 @@ struct ddio_fs_attr {
  * @len: bytes or records at @data
  * @value: a number, where the request gives one
  * @text: one line about an error
- * @age_ns: nanoseconds since @attr came; not 0 only after ddio_fs_getattr_within()
+ * @age_ns: nanoseconds since @attr came; not 0 only after ddio_fs_getattr_within() and
+ *	ddio_fs_lookup_within()
  */
 struct ddio_fs_reply {
 	int err;
@@ -192,6 +193,23 @@ typedef void (*ddio_fs_done)(void *arg, const struct ddio_fs_reply *reply);
  */
 void ddio_fs_lookup(struct ddio_fs *fs, uint64_t parent, const char *name, ddio_fs_done done,
 		    void *arg);
+
+/**
+ * ddio_fs_lookup_within - finds a name that may be slightly out of date
+ * @fs: the file system
+ * @parent: the directory's inode
+ * @name: 1 to DDIO_FS_NAME_MAX bytes without a slash
+ * @max_age_ns: nanoseconds below which the answer's age must be; 0: as it is now
+ * @done: called with the reply
+ * @arg: for @done
+ *
+ * As ddio_fs_lookup(), but where several names of a directory are looked up one after another, the directory is listed,
+ * and what the listing said will do while it is younger than @max_age_ns, and than a second.  Gives @attr and @age_ns;
+ * -ENOENT is never old.  They contain every change made through @fs that has been answered; others' changes
+ * within @age_ns may be missing.
+ */
+void ddio_fs_lookup_within(struct ddio_fs *fs, uint64_t parent, const char *name,
+			   uint64_t max_age_ns, ddio_fs_done done, void *arg);
 
 /**
  * struct ddio_fs_new - an inode to be made

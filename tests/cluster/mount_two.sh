@@ -118,6 +118,24 @@ listed_long() {
 		[ $(($(requests) - before)) -lt 250 ]
 }
 check "a long listing asks for no ACL of each file" listed_long
+# Names that are looked up one after another, as git status does, are listed; the first of them are not.
+looked_up() {
+	local before
+	sleep 1.1
+	before=$(requests)
+	(cd "$dir/b/long" && stat -c %s $(seq 1 500)) | uniq | grep -qx 0 && [ $(($(requests) - before)) -lt 100 ]
+}
+check "names that are looked up one after another are not asked for one by one" looked_up
+# A change by this mount shows at once, one by the other after a second.
+looked_up_changed() {
+	sleep 1.1
+	(cd "$dir/b/long" && stat -c %s $(seq 1 100)) >/dev/null
+	chmod 600 "$dir/b/long/110" && mv "$dir/b/long/111" "$dir/b/long/112" && echo x >"$dir/b/long/113" &&
+		[ "$(cd "$dir/b/long" && stat -c %a:%s 110 113)" = $'600:0\n644:2' ] && ! [ -e "$dir/b/long/111" ] || return 1
+	rm "$dir/a/long/114" && echo more >>"$dir/a/long/115" && sleep 1.1 &&
+		! [ -e "$dir/b/long/114" ] && [ "$(stat -c %s "$dir/b/long/115")" = 5 ]
+}
+check "... and show what has changed" looked_up_changed
 all_requests() { "$ddio" status --nodes | sed -n 's/.* \([0-9][0-9]*\) requests.*/\1/p' | awk '{ n += $1 } END { print n }'; }
 # Files that were written from their beginning: nobody has to count their blocks.
 listed_new() {

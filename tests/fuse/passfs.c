@@ -272,6 +272,13 @@ void ddio_fs_readdir(struct ddio_fs *fs, uint64_t ino, uint64_t cookie, uint32_t
 	close(dir);
 }
 
+void ddio_fs_lookup_within(struct ddio_fs *fs, uint64_t parent, const char *name,
+			   uint64_t max_age_ns, ddio_fs_done done, void *arg)
+{
+	(void)max_age_ns;
+	ddio_fs_lookup(fs, parent, name, done, arg);
+}
+
 /*
  * Attributes
  */

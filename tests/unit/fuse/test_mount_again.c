@@ -74,6 +74,13 @@ void ddio_fs_lookup(struct ddio_fs *fs, uint64_t parent, const char *name, ddio_
 	answer(done, arg, 0, ino);
 }
 
+void ddio_fs_lookup_within(struct ddio_fs *fs, uint64_t parent, const char *name,
+			   uint64_t max_age_ns, ddio_fs_done done, void *arg)
+{
+	(void)max_age_ns;
+	ddio_fs_lookup(fs, parent, name, done, arg);
+}
+
 void ddio_fs_file_open(struct ddio_fs *fs, uint64_t ino, int flags, struct ddio_fs_file **file,
 		       ddio_fs_done done, void *arg)
 {

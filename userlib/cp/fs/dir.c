@@ -5,6 +5,7 @@
 #include <string.h>
 #include "cp/fs/attr.h"
 #include "cp/fs/inode/inode.h"
+#include "cp/fs/names/ahead.h"
 #include "cp/fs/names/call.h"
 #include "cp/fs/names/dirattr.h"
 
@@ -122,6 +123,12 @@ static void dir_flush(struct fsc_job *job)
 	}
 }
 
+static void attr_seen(struct fsc_ask *ask, const struct ddio_fs_attr *attr)
+{
+	fsc_dirattr_seen(ask, attr);
+	fsc_ahead_seen(ask, attr);
+}
+
 static void dir_take(struct fsc_ask *ask, const struct reply *reply)
 {
 	struct dir_job *dj = ddio_container_of(ask, struct dir_job, ask);
@@ -132,7 +139,7 @@ static void dir_take(struct fsc_ask *ask, const struct reply *reply)
 		return;
 	}
 	for (i = 0; dj->plus && i < dj->x.n; i++)
-		fsc_dirattr_seen(ask, &dj->x.ents[i].attr);
+		attr_seen(ask, &dj->x.ents[i].attr);
 }
 
 static void dir_done(struct fsc_ask *ask)

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Entries of directories: looking up, making, linking, removing, renaming. */
 #include <errno.h>
+#include <string.h>
 #include "cp/fs/attr.h"
+#include "cp/fs/inode/inode.h"
 #include "cp/fs/inode/remove.h"
+#include "cp/fs/names/ahead.h"
 #include "cp/fs/names/call.h"
 #include "cp/fs/names/dirattr.h"
 
@@ -21,6 +24,7 @@ static void entry_take(struct fsc_ask *ask, const struct reply *reply)
 		return;
 	}
 	fsc_dirattr_seen(ask, &x.attr);
+	fsc_ahead_seen(ask, &x.attr);
 	fsc_call_of(ask)->attr = x.attr;
 }
 
@@ -54,6 +58,97 @@ void ddio_fs_lookup(struct ddio_fs *fs, uint64_t parent, const char *name, ddio_
 		entry_post(call, err);
 }
 
+/**
+ * struct look_job - one ddio_fs_lookup_within()
+ */
+struct look_job {
+	struct fsc_job job;
+	struct fsc_ask ask;
+	struct ddio_fs_attr attr;
+	uint64_t parent, max_age;
+	char name[DDIO_MAX_NAME + 1];
+	uint8_t payload[];
+};
+
+static void look_end(struct look_job *lj, uint64_t age)
+{
+	struct fsc_error error = lj->ask.error;
+	struct ddio_fs_reply reply = { .attr = error.err ? NULL : &lj->attr, .age_ns = age };
+
+	fsc_job_end(&lj->job, &error, &reply);
+}
+
+static void look_take(struct fsc_ask *ask, const struct reply *reply)
+{
+	struct look_job *lj = ddio_container_of(ask, struct look_job, ask);
+	struct ddio_msg_fs_attr x;
+
+	if (ddio_get_fs_attr(reply->payload, reply->len, &x)) {
+		fsc_ask_malformed(ask);
+		return;
+	}
+	fsc_dirattr_seen(ask, &x.attr);
+	fsc_ahead_seen(ask, &x.attr);
+	fsc_ahead_looked(lj->job.fs, lj->parent);
+	lj->attr = x.attr;
+}
+
+static void look_done(struct fsc_ask *ask)
+{
+	struct look_job *lj = ddio_container_of(ask, struct look_job, ask);
+
+	if (ask->error.err || !fsc_attr_stale(lj->job.fs, &lj->attr)) {
+		look_end(lj, 0);
+		return;
+	}
+	fsc_getattr(lj->job.fs, lj->attr.ino, lj->job.done, lj->job.arg);
+	fsc_job_drop(&lj->job);
+}
+
+/* What is in use here may be changing: only the name server knows. */
+static void look_run(struct fsc_job *job)
+{
+	struct look_job *lj = ddio_container_of(job, struct look_job, job);
+	struct ddio_fs *fs = job->fs;
+	uint64_t age;
+
+	if (lj->ask.error.err) {
+		look_end(lj, 0);
+	} else if (fsc_ahead_find(fs, lj->parent, lj->name, lj->max_age, &lj->attr, &age) &&
+		   !fsc_inode_find(fs, lj->attr.ino)) {
+		look_end(lj, age);
+	} else {
+		fsc_ask(&lj->ask);
+		if (lj->max_age)
+			fsc_ahead_missed(fs, lj->parent);
+	}
+}
+
+void ddio_fs_lookup_within(struct ddio_fs *fs, uint64_t parent, const char *name,
+			   uint64_t max_age_ns, ddio_fs_done done, void *arg)
+{
+	struct ddio_msg_fs_name x = { .parent = parent };
+	int err = fsc_name_set(x.name, name);
+	ssize_t len = ddio_put_fs_name(NULL, 0, &x);
+	struct look_job *lj = fsc_job_new(fs, sizeof(*lj) + (size_t)(len > 0 ? len : 0), done, arg);
+
+	if (!lj)
+		return;
+	if (!err && len < 0)
+		err = (int)len;
+	fsc_ask_init(&lj->ask, &fs->reactor[0], DDIO_OP_FS_LOOKUP, lj->payload,
+		     len > 0 ? (size_t)len : 0, look_done);
+	if (err)
+		fsc_error_set(&lj->ask.error, err, strerror(-err));
+	else
+		ddio_put_fs_name(lj->payload, (size_t)len, &x);
+	lj->ask.take = look_take;
+	lj->parent = parent;
+	lj->max_age = max_age_ns;
+	memcpy(lj->name, x.name, sizeof(x.name));
+	fsc_job_post(&lj->job, &fs->reactor[0], look_run);
+}
+
 static void made_take(struct fsc_ask *ask, const struct reply *reply)
 {
 	struct ddio_msg_fs_opened x;
@@ -75,6 +170,7 @@ void ddio_fs_make(struct ddio_fs *fs, uint64_t parent, const char *name,
 		return;
 	call->ask.numbered = true;
 	call->ask.about = parent;
+	call->ask.name = err ? 0 : fsc_ahead_name(parent, name);
 	call->ask.take = made_take;
 	call->answer = entry_answer;
 	fsc_call_post(call, err);
@@ -129,6 +225,7 @@ static void unlink_post(struct ddio_fs *fs, uint64_t parent, const char *name, u
 	call->ask.numbered = true;
 	/* Removing a directory also changes the directory itself. */
 	call->ask.about = flags & DDIO_FS_UNLINK_DIR ? 0 : parent;
+	call->ask.name = err ? 0 : fsc_ahead_name(parent, name);
 	call->ask.take = unlinked_take;
 	fsc_call_post(call, err);
 }

@@ -8,6 +8,7 @@
 #include "cp/fs/data/file.h"
 #include "cp/fs/inode/open.h"
 #include "cp/fs/inode/size.h"
+#include "cp/fs/names/ahead.h"
 #include "cp/fs/names/call.h"
 
 /**
@@ -279,6 +280,7 @@ void ddio_fs_file_create(struct ddio_fs *fs, uint64_t parent, const char *name, 
 		     create_done);
 	oj->ask.numbered = true;
 	oj->ask.about = parent;
+	oj->ask.name = err ? 0 : fsc_ahead_name(parent, name);
 	oj->ask.take = create_take;
 	fsc_job_post(&oj->job, &fs->reactor[0], create_run);
 }

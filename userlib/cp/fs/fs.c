@@ -9,6 +9,7 @@
 #include "cp/fs/inode/again.h"
 #include "cp/fs/inode/inode.h"
 #include "cp/fs/inode/remove.h"
+#include "cp/fs/names/ahead.h"
 #include "cp/fs/names/dirattr.h"
 #include "cp/fs/names/names.h"
 #include "cp/fs/serve.h"
@@ -79,6 +80,7 @@ static void fs_free(struct ddio_fs *fs)
 	fsc_inodes_free(fs);
 	fsc_serve_free(fs);
 	fsc_removals_free(fs);
+	fsc_ahead_free(fs);
 	fsc_dirattrs_free(fs);
 	fsc_names_free(fs);
 	for (i = 0; fs->reactor && i < fs->nreactors; i++)
@@ -143,8 +145,8 @@ static int fs_init(struct ddio_fs *fs, struct ddio_session **sessions)
 	for (i = 0; i < fs->nreactors; i++)
 		if (reactor_init(fs, i, sessions[i]))
 			return -ENOMEM;
-	if (fsc_names_new(fs, &names_ops) || fsc_dirattrs_new(fs) || fsc_removals_new(fs) ||
-	    fsc_serve_new(fs) || fsc_inodes_new(fs))
+	if (fsc_names_new(fs, &names_ops) || fsc_dirattrs_new(fs) || fsc_ahead_new(fs) ||
+	    fsc_removals_new(fs) || fsc_serve_new(fs) || fsc_inodes_new(fs))
 		return -ENOMEM;
 	for (i = 0; i < fs->nreactors; i++)
 		lane_user_add(sessions[i], &reactor_lane_user, &fs->reactor[i]);

@@ -22,6 +22,7 @@
 #include <ddio/fs.h>
 #include "cp/node/session.h"
 
+struct fsc_ahead;
 struct fsc_beginning;
 struct fsc_dirattrs;
 struct fsc_inodes;
@@ -56,6 +57,7 @@ struct fsc_reactor {
  * @closing: the end has begun: no request is made again
  * @names: the way to the name server; reactor 0
  * @dirattrs: attributes of directories that were changed here lately; reactor 0
+ * @ahead: names looked up ahead; reactor 0
  * @inodes: those in use; reactor 0
  * @removals: objects being removed; reactor 0
  * @serve: other programs' requests that are taken on reactor 0
@@ -79,6 +81,7 @@ struct ddio_fs {
 	void *names_lost_arg;
 	struct fsc_names *names;
 	struct fsc_dirattrs *dirattrs;
+	struct fsc_ahead *ahead;
 	struct fsc_inodes *inodes;
 	struct fsc_removals *removals;
 	struct fsc_serve *serve;

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cp/fs/core/job.h"
+#include "cp/fs/names/ahead.h"
 #include "cp/fs/names/dirattr.h"
 #include "cp/fs/names/names.h"
 
@@ -73,6 +74,7 @@ static void ask_replied(struct node_request *request, const struct reply *reply)
 	struct ddio_fs *fs = ask->home->fs;
 
 	fsc_dirattr_replied(ask, reply->status);
+	fsc_ahead_note(ask);
 	if (!reply->status) {
 		ask->cancelled = false;
 		fsc_node_answered(names_reactor(fs), names_node(fs));
@@ -120,6 +122,7 @@ static void ask_send(struct fsc_ask *ask)
 		ask_number(ask);
 	ask->answered = fs->names->unsynced.clock;
 	fsc_dirattr_sent(ask);
+	fsc_ahead_note(ask);
 	request_init(&ask->request, ask->opcode, ask_replied, ask);
 	ask->request.fixed = ask->fixed;
 	ask->request.fixed_len = ask->len;
@@ -292,6 +295,7 @@ static void names_ready(struct ddio_fs *fs)
 	struct fsc_ask *ask;
 
 	fsc_dirattr_lost(fs);
+	fsc_ahead_lost(fs);
 	names->state = FSC_READY;
 	names->retry.tries = 0;
 	names->attached_once = true;
@@ -425,6 +429,7 @@ void fsc_names_lost(struct ddio_fs *fs)
 	struct fsc_names *names = fs->names;
 
 	fsc_dirattr_lost(fs);
+	fsc_ahead_lost(fs);
 	/* If an attach is under way it ends by itself, and rests then. */
 	if (!fsc_closing(fs) && names->state == FSC_READY)
 		names_rest(fs);
@@ -453,6 +458,7 @@ static void names_beat(void *arg)
 		request_names(r->session, &names->ping);
 	}
 	names->ops->beat(fs);
+	fsc_ahead_trim(fs);
 	names_sync_quietly(fs, names->beaten);
 	names->beaten = names->unsynced.clock;
 	ddio_timer_arm(r->env, &names->beat, ddio_env_now(r->env) + fs->timeout_ns / 3);

@@ -17,6 +17,7 @@
  * @feature, @plain_len: as of struct node_request
  * @numbered: it begins with a struct ddio_fs_seq, and must not be carried out twice
  * @about: the only directory whose attributes it may change, if it changes any; 0: any directory
+ * @name: FS_MAKE, FS_UNLINK: the name, by fsc_ahead_name()
  * @sent: when it was last sent, by the clock of dirattr.h
  * @answered: FS_SYNC: the changes that were answered when it was last sent, by struct fsc_unsynced.clock
  * @cancelled: no one waits for it, so it is not made again; in done(): nor is it known whether it was
@@ -31,7 +32,7 @@ struct fsc_ask {
 	struct fsc_reactor *home;
 	uint16_t opcode;
 	bool numbered, cancelled;
-	uint64_t seq, about, sent, answered;
+	uint64_t seq, about, name, sent, answered;
 	void *fixed;
 	size_t len, plain_len;
 	uint64_t feature;
