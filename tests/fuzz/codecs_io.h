@@ -6,6 +6,7 @@
 #ifndef DDIO_TEST_CODECS_IO_H
 #define DDIO_TEST_CODECS_IO_H
 
+#include "proto/crowd.h"
 #include "tests/fuzz/codecs_rnd.h"
 
 static inline void gen_hello(struct rnd *r, struct ddio_msg_hello *x)
@@ -197,20 +198,52 @@ static inline void gen_attach(struct rnd *r, struct ddio_msg_attach *x)
 	x->handle = (uint32_t)rnd_u64(r);
 }
 
-/* The first family has many members, each other one. */
-static inline void gen_family(struct rnd *r, struct ddio_msg_coll_start *x)
+/* Rows of members whose descriptions are the same but for a shift, with others among them. */
+static inline void gen_row(struct rnd *r, struct ddio_part *part, struct ddio_extent *e, uint32_t n)
 {
-	struct ddio_family *family = &x->family[0];
-	uint32_t i, n = 1;
+	uint64_t step = rnd_below(r, 1000), len = rnd_below(r, 100);
+	uint32_t row = 1 + (uint32_t)rnd_below(r, 5), i;
 
-	family->nlevels = (uint32_t)rnd_below(r, DDIO_FAMILY_LEVELS + 1);
-	for (i = 0; i < family->nlevels; i++) {
-		family->level[i].count = 2 + (uint32_t)rnd_below(r, 5);
-		family->level[i].offset = rnd_u64(r);
-		family->level[i].skip = rnd_u64(r);
-		n *= family->level[i].count;
+	for (i = 0; i < n; i++) {
+		part[i] = (struct ddio_part){ .kind = DDIO_PART_LIST, .n = 1, .list = &e[i] };
+		e[i].offset = i % row * step + i / row * 100000;
+		e[i].len = rnd_below(r, 8) ? len : rnd_below(r, 100);
 	}
-	x->nprocs = n + x->nparts - 1;
+}
+
+/* The crowd of @n random descriptions, or of rows. */
+static inline void gen_crowd_of(struct rnd *r, struct ddio_crowd *x, uint32_t kind, uint32_t n)
+{
+	bool row = kind == DDIO_PART_LIST && rnd_below(r, 2);
+	struct ddio_part *part = rnd_array(n, sizeof(*part));
+	struct ddio_extent *e = rnd_array(n, sizeof(*e));
+	struct ddio_crowd all;
+	uint8_t *buf;
+	ssize_t len;
+	uint32_t i;
+
+	if (row)
+		gen_row(r, part, e, n);
+	for (i = 0; i < n && !row; i++)
+		gen_part(r, &part[i], kind);
+	if (crowd_all(&all, part, n))
+		abort();
+	len = ddio_put_crowd(NULL, 0, &all);
+	buf = rnd_array((size_t)len, 1);
+	if (ddio_put_crowd(buf, (size_t)len, &all) != len || ddio_get_crowd(buf, (size_t)len, x))
+		abort();
+	ddio_crowd_free(&all);
+	for (i = 0; i < n && !row; i++)
+		ddio_part_free(&part[i]);
+	free(part);
+	free(buf);
+	free(e);
+}
+
+static inline void gen_crowd(struct rnd *r, struct ddio_crowd *x)
+{
+	gen_crowd_of(r, x, 2 + (uint32_t)rnd_below(r, DDIO_PART_VIEW - 1),
+		     1 + (uint32_t)rnd_below(r, 40));
 }
 
 static inline void gen_coll_start(struct rnd *r, struct ddio_msg_coll_start *x)
@@ -220,7 +253,7 @@ static inline void gen_coll_start(struct rnd *r, struct ddio_msg_coll_start *x)
 	rnd_bytes(r, x->group, sizeof(x->group));
 	x->op = 1 + rnd_u64(r) / 2;
 	x->flags = (uint32_t)rnd_below(r, 2 * DDIO_COLL_OVERLAP);
-	if (kind == DDIO_PART_VIEW && rnd_below(r, 2))
+	if (kind != DDIO_PART_ARRAY && rnd_below(r, 2))
 		x->flags |= DDIO_COLL_FAMILIES;
 	if (x->flags & DDIO_COLL_WRITE)
 		x->flags &= ~DDIO_COLL_SHORT;
@@ -229,11 +262,11 @@ static inline void gen_coll_start(struct rnd *r, struct ddio_msg_coll_start *x)
 	x->file_size = rnd_below(r, DDIO_MAX_FILE + 1);
 	gen_record(r, &x->file);
 	x->nprocs = 1 + (uint32_t)rnd_below(r, kind == DDIO_PART_ARRAY ? DDIO_MAX_MEMBERS : 10);
-	x->nparts = kind == DDIO_PART_ARRAY ? 1 : x->nprocs;
 	if (x->flags & DDIO_COLL_FAMILIES) {
-		x->family = rnd_array(x->nparts, sizeof(*x->family));
-		gen_family(r, x);
+		gen_crowd_of(r, &x->crowd, kind, x->nprocs);
+		return;
 	}
+	x->nparts = kind == DDIO_PART_ARRAY ? 1 : x->nprocs;
 	x->parts = rnd_array(x->nparts, sizeof(*x->parts));
 	if (kind == DDIO_PART_ARRAY) {
 		gen_array(r, &x->array);
@@ -243,10 +276,6 @@ static inline void gen_coll_start(struct rnd *r, struct ddio_msg_coll_start *x)
 	}
 	for (i = 0; i < x->nparts; i++)
 		gen_part(r, &x->parts[i], kind);
-	if (x->family && x->parts[0].n > 1) { /* then it has one member */
-		x->family[0].nlevels = 0;
-		x->nprocs = x->nparts;
-	}
 }
 
 static inline void gen_coll_data(struct rnd *r, struct ddio_msg_coll_data *x)
@@ -411,6 +440,7 @@ static inline void gen_counter(struct rnd *r, struct ddio_msg_counter *x)
 	X(fsck, ddio_msg_fsck, N)                                       \
 	X(attach, ddio_msg_attach, N)                                   \
 	X(coll_start, ddio_msg_coll_start, F(ddio_coll_start_free))     \
+	X(crowd, ddio_crowd, F(ddio_crowd_free))                        \
 	X(coll_data, ddio_msg_coll_data, N)                             \
 	X(coll_want, ddio_msg_coll_want, P(want))                       \
 	X(coll_done, ddio_msg_coll_done, N)                             \

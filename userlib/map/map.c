@@ -39,12 +39,12 @@ int ddio_map_new_array(const struct ddio_array *array, uint32_t nprocs, struct d
 	return map_finish(m, rc, map, why, text);
 }
 
-int ddio_map_new_overlapping(const struct ddio_part *part, uint32_t nprocs, uint32_t rules,
-			     struct ddio_map **map, const char **why)
+static int map_new(const struct parts_from *from, uint32_t nprocs, uint32_t rules,
+		   struct ddio_map **map, const char **why)
 {
 	struct ddio_map *m = map_alloc(nprocs, false);
 	const char *text = "";
-	int rc = m ? parts_init(&m->parts, part, nprocs, rules, &text) : -ENOMEM;
+	int rc = m ? parts_init(&m->parts, from, nprocs, rules, &text) : -ENOMEM;
 
 	if (!rc && rules & MAP_LOWEST) {
 		rc = parts_settle(&m->parts, &text);
@@ -52,6 +52,18 @@ int ddio_map_new_overlapping(const struct ddio_part *part, uint32_t nprocs, uint
 			parts_destroy(&m->parts);
 	}
 	return map_finish(m, rc, map, why, text);
+}
+
+int ddio_map_new_overlapping(const struct ddio_part *part, uint32_t nprocs, uint32_t rules,
+			     struct ddio_map **map, const char **why)
+{
+	return map_new(&(struct parts_from){ .part = part }, nprocs, rules, map, why);
+}
+
+int ddio_map_new_kin(const struct ddio_kin *kin, uint32_t n, uint32_t nprocs, uint32_t rules,
+		     struct ddio_map **map, const char **why)
+{
+	return map_new(&(struct parts_from){ .kin = kin, .nkin = n }, nprocs, rules, map, why);
 }
 
 void ddio_map_free(struct ddio_map *map)

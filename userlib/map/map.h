@@ -23,6 +23,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 #include <ddio/dist.h>
+#include "map/kin.h"
 
 struct ddio_map;
 
@@ -80,6 +81,13 @@ int ddio_map_new_array(const struct ddio_array *array, uint32_t nprocs, struct d
  */
 int ddio_map_new_overlapping(const struct ddio_part *part, uint32_t nprocs, uint32_t rules,
 			     struct ddio_map **map, const char **why);
+
+/**
+ * ddio_map_new_kin - does the same for processes that are described as families
+ * @kin: @n families, which have @nprocs processes together, in the order of their ranks; copied
+ */
+int ddio_map_new_kin(const struct ddio_kin *kin, uint32_t n, uint32_t nprocs, uint32_t rules,
+		     struct ddio_map **map, const char **why);
 
 /**
  * ddio_map_new_parts - the map of per-process descriptions

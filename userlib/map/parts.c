@@ -395,32 +395,83 @@ int parts_unite(struct parts *parts, uint64_t flat, const char **why)
 	return rc;
 }
 
-int parts_init(struct parts *parts, const struct ddio_part *part, uint32_t nprocs, uint32_t rules,
+/**
+ * struct reader - reads the descriptions of all processes
+ * @blank: what each build begins with
+ * @room: for a description that is made
+ * @kind: of those that are not empty; 0: not known yet
+ */
+struct reader {
+	struct parts *parts;
+	struct build blank;
+	struct ddio_kin_room room;
+	uint32_t kind;
+};
+
+static int read_part(struct reader *r, uint32_t proc, const struct ddio_part *part)
+{
+	int rc = share_init(r->parts, proc, part, &r->blank);
+
+	if (!rc && part->n && r->kind && part->kind != r->kind)
+		rc = fail(r->blank.why, "part.kind differs between processes", -EINVAL);
+	if (part->n)
+		r->kind = part->kind;
+	return rc;
+}
+
+/* Reads those of a family; @first: its first process. */
+static int read_kin(struct reader *r, uint32_t first, const struct ddio_kin *kin)
+{
+	uint32_t n = (uint32_t)kin_size(kin), i;
+	struct ddio_part part;
+	int rc = 0;
+
+	for (i = 0; i < n && !rc; i++) {
+		rc = ddio_kin_part(kin, i, &r->room, &part);
+		if (!rc)
+			rc = read_part(r, first + i, &part);
+	}
+	return rc;
+}
+
+static int read_all(struct reader *r, const struct parts_from *from)
+{
+	uint32_t p = 0, i;
+	int rc = 0;
+
+	for (i = 0; from->kin && i < from->nkin && !rc; i++) {
+		if (kin_size(&from->kin[i]) > r->parts->nprocs - p)
+			return fail(r->blank.why, "part: there are more than processes", -EINVAL);
+		rc = read_kin(r, p, &from->kin[i]);
+		p += (uint32_t)kin_size(&from->kin[i]);
+	}
+	for (; from->part && p < r->parts->nprocs && !rc; p++)
+		rc = read_part(r, p, &from->part[p]);
+	return rc || p == r->parts->nprocs ? rc : fail(r->blank.why, "part is missing", -EINVAL);
+}
+
+int parts_init(struct parts *parts, const struct parts_from *from, uint32_t nprocs, uint32_t rules,
 	       const char **why)
 {
 	struct view_reader views = { 0 };
 	uint64_t flat = 0;
-	const struct build blank = {
-		.sorted = true, .rules = rules, .flat = &flat, .views = &views, .why = why
-	};
-	uint32_t kind = 0;
-	uint32_t p;
-	int rc = 0;
+	struct reader r = { .parts = parts,
+			    .blank = { .sorted = true,
+				       .rules = rules,
+				       .flat = &flat,
+				       .views = &views,
+				       .why = why } };
+	int rc;
 
 	memset(parts, 0, sizeof(*parts));
-	if (!part || !nprocs)
+	if ((!from->part && !from->kin) || !nprocs)
 		return fail(why, "part is missing", -EINVAL);
 	parts->share = calloc(nprocs, sizeof(*parts->share));
 	if (!parts->share)
 		return -ENOMEM;
 	parts->nprocs = nprocs;
-	for (p = 0; p < nprocs && !rc; p++) {
-		rc = share_init(parts, p, &part[p], &blank);
-		if (!rc && part[p].n && kind && part[p].kind != kind)
-			rc = fail(why, "part.kind differs between processes", -EINVAL);
-		if (part[p].n)
-			kind = part[p].kind;
-	}
+	rc = read_all(&r, from);
+	free(r.room.entries);
 	view_reader_end(&views);
 	if (!rc)
 		rc = parts_unite(parts, flat, why);

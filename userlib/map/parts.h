@@ -3,6 +3,7 @@
 #ifndef DDIO_MAP_PARTS_H
 #define DDIO_MAP_PARTS_H
 
+#include "map/kin.h"
 #include "map/layout.h"
 #include "map/pieces/settle.h"
 #include "map/pieces/union.h"
@@ -39,8 +40,19 @@ struct parts {
 	struct scraps claims;
 };
 
+/**
+ * struct parts_from - descriptions of processes
+ * @part: one of each process, or NULL
+ * @kin: @nkin families
+ */
+struct parts_from {
+	const struct ddio_part *part;
+	const struct ddio_kin *kin;
+	uint32_t nkin;
+};
+
 /* @rules: MAP_* */
-int parts_init(struct parts *parts, const struct ddio_part *part, uint32_t nprocs, uint32_t rules,
+int parts_init(struct parts *parts, const struct parts_from *from, uint32_t nprocs, uint32_t rules,
 	       const char **why);
 /* Makes the union of the shares.  @flat: pieces flattened by the map so far. */
 int parts_unite(struct parts *parts, uint64_t flat, const char **why);

@@ -4,7 +4,7 @@
 #define DDIO_PROTO_CODEC_H
 
 #include "proto/coder.h"
-#include "proto/proto.h"
+#include "proto/crowd.h"
 
 /* Shortest encodings, to compare counts with the bytes that remain. */
 #define RECORD_MIN 58
@@ -30,8 +30,16 @@ void code_record(struct ddio_coder *c, struct ddio_file_record *rec);
 /* A reader puts an array into @array; NULL: allocates it.  After an error @part must be freed. */
 void code_part(struct ddio_coder *c, struct ddio_part *part, struct ddio_array *array);
 
-/* Returns the members of a family; more than DDIO_MAX_MEMBERS: too many. */
-uint64_t family_size(const struct ddio_family *family);
+/* Reads a crowd, of which bytes may be left over.  After an error nothing is allocated. */
+int crowd_read(const void *buf, size_t len, struct ddio_crowd *crowd, size_t *used);
+/* After an error @crowd must be freed. */
+void code_crowd(struct ddio_coder *c, struct ddio_crowd *crowd);
+/* Gives @to the descriptions that @from owns, and frees @from. */
+void crowd_adopt(struct ddio_crowd *to, struct ddio_crowd *from);
+bool crowd_tree_same(const struct ddio_tree *a, const struct ddio_tree *b);
+/* Returns true if @b is @a shifted, looking at the first members only. */
+bool kin_shift(const struct ddio_kin *a, const struct ddio_kin *b, uint64_t *offset,
+	       uint64_t *skip);
 
 /* After an error @x must be freed. */
 void code_disk_ids(struct ddio_coder *c, struct ddio_msg_disk_ids *x);

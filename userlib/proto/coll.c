@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include "proto/codec.h"
 
-enum { WANT_LEN = 16, FAMILY_MIN = 8, FAMILY_LEVEL_LEN = 24 };
+enum { WANT_LEN = 16 };
 
 #define COLL_FLAGS                                                                   \
 	(DDIO_COLL_WRITE | DDIO_COLL_SORT | DDIO_COLL_ROTATE | DDIO_COLL_SYNC |      \
@@ -48,61 +48,6 @@ static bool parts_agree(const struct ddio_msg_coll_start *x)
 	return true;
 }
 
-static void code_family(struct ddio_coder *c, struct ddio_family *family)
-{
-	uint32_t i;
-
-	code_u32(c, &family->nlevels);
-	code_reserved(c, &family->reserved);
-	code_check(c, family->nlevels <= DDIO_FAMILY_LEVELS, -EINVAL);
-	if (!code_fits(c, family->nlevels, FAMILY_LEVEL_LEN))
-		return;
-	for (i = 0; i < family->nlevels && i < DDIO_FAMILY_LEVELS; i++) {
-		struct ddio_family_level *level = &family->level[i];
-
-		code_u32(c, &level->count);
-		code_reserved(c, &level->reserved);
-		code_u64(c, &level->offset);
-		code_u64(c, &level->skip);
-		code_check(c, level->count > 1 && level->count <= DDIO_MAX_MEMBERS, -EINVAL);
-	}
-}
-
-/* Returns true if the families have nprocs members, and views: one each, where there are several members. */
-static bool families_agree(const struct ddio_msg_coll_start *x)
-{
-	uint64_t members = 0, n;
-	uint32_t i;
-
-	for (i = 0; i < x->nparts; i++) {
-		n = family_size(&x->family[i]);
-		if (x->parts[i].kind != DDIO_PART_VIEW || (n > 1 && x->parts[i].n > 1) ||
-		    n > x->nprocs - members)
-			return false;
-		members += n;
-	}
-	return members == x->nprocs;
-}
-
-static void code_families(struct ddio_coder *c, struct ddio_msg_coll_start *x)
-{
-	uint32_t i;
-
-	code_u32(c, &x->nparts);
-	code_check(c, x->nparts && x->nparts <= x->nprocs, -EINVAL);
-	if (c->reading) {
-		x->parts = code_alloc(c, x->nparts, sizeof(*x->parts), FAMILY_MIN + PART_MIN);
-		x->family = code_alloc(c, x->nparts, sizeof(*x->family), FAMILY_MIN + PART_MIN);
-	}
-	for (i = 0; i < x->nparts && coder_ok(c); i++) {
-		code_family(c, &x->family[i]);
-		if (coder_ok(c))
-			code_part(c, &x->parts[i], &x->array);
-	}
-	if (c->reading && coder_ok(c))
-		code_check(c, families_agree(x), -EINVAL);
-}
-
 static void code_parts(struct ddio_coder *c, struct ddio_msg_coll_start *x)
 {
 	uint32_t i;
@@ -116,6 +61,13 @@ static void code_parts(struct ddio_coder *c, struct ddio_msg_coll_start *x)
 		code_part(c, &x->parts[i], &x->array);
 	if (c->reading && coder_ok(c))
 		code_check(c, parts_agree(x), -EINVAL);
+}
+
+/* The crowd of all members. */
+static void code_all(struct ddio_coder *c, struct ddio_msg_coll_start *x)
+{
+	code_crowd(c, &x->crowd);
+	code_check(c, !x->crowd.first && x->crowd.nmembers == x->nprocs, -EINVAL);
 }
 
 static inline void code_coll_start(struct ddio_coder *c, struct ddio_msg_coll_start *x)
@@ -134,7 +86,7 @@ static inline void code_coll_start(struct ddio_coder *c, struct ddio_msg_coll_st
 	code_check(c, x->nprocs <= DDIO_MAX_MEMBERS && x->file_size <= DDIO_MAX_FILE, -EMSGSIZE);
 	code_record(c, &x->file);
 	if (x->flags & DDIO_COLL_FAMILIES)
-		code_families(c, x);
+		code_all(c, x);
 	else
 		code_parts(c, x);
 }
@@ -149,10 +101,9 @@ void ddio_coll_start_free(struct ddio_msg_coll_start *start)
 		ddio_part_free(&start->parts[i]);
 	}
 	free(start->parts);
-	free(start->family);
 	start->parts = NULL;
-	start->family = NULL;
 	start->nparts = 0;
+	ddio_crowd_free(&start->crowd);
 	ddio_file_record_free(&start->file);
 }
 

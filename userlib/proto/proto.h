@@ -18,6 +18,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 #include <ddio/dist.h>
+#include "map/kin.h"
 #include "proto/wire.h"
 
 struct ddio_msg {
@@ -288,34 +289,25 @@ struct ddio_msg_attach {
 	uint32_t reserved;
 };
 
+/* Memory that goes with a crowd. */
+struct crowd_held;
+
 /**
- * struct ddio_family - members with neighbouring ranks whose views differ in offset and skip only
- * @nlevels: 0: one member
- * @level: innermost first: @count times what is inside, each @offset and @skip further, modulo 2^64
+ * struct ddio_crowd - what the members from rank @first on want, as families; see crowd.h
+ * @kind: enum ddio_part_kind; of all members' descriptions
+ * @n: families
+ * @entries: in the descriptions of all members together
  */
-#define DDIO_FAMILY_LEVELS 4
-struct ddio_family {
-	uint32_t nlevels;
-	uint32_t reserved;
-	struct ddio_family_level {
-		uint32_t count;
-		uint32_t reserved;
-		uint64_t offset, skip;
-	} level[DDIO_FAMILY_LEVELS];
+struct ddio_crowd {
+	uint32_t first, nmembers;
+	uint32_t kind;
+	uint32_t n, room;
+	struct ddio_kin *kin;
+	uint64_t entries;
+	struct crowd_held *held;
 };
 
-/*
- * Divides @n parts into families, of which there is room for @n.  Returns how many; @first: of each the
- * first member's part, which is not copied.
- */
-uint32_t ddio_families_find(const struct ddio_part *part, uint32_t n, struct ddio_family *family,
-			    struct ddio_part *first);
-
-/* Makes the parts of all members, and where they are not the first's their views; both have room for all members. */
-void ddio_families_expand(const struct ddio_family *family, const struct ddio_part *first,
-			  uint32_t nfamilies, struct ddio_part *part, struct ddio_view *view);
-
-/* The members' parts: one PART_ARRAY for all; else one for every member, or with FAMILIES for every family. */
+/* The members' parts: one PART_ARRAY for all; else one for every member, or with FAMILIES @crowd. */
 struct ddio_msg_coll_start {
 	uint8_t group[DDIO_GROUP_ID_LEN];
 	uint64_t op; /* number of the collective in its group, from 1 */
@@ -326,10 +318,10 @@ struct ddio_msg_coll_start {
 	uint64_t timeout_ns;
 	uint64_t file_size; /* at the start: a read asks for nothing beyond it */
 	struct ddio_file_record file;
-	uint32_t nparts;	    /* 1 for an array; else nprocs, or the number of families */
-	struct ddio_part *parts;    /* allocated with what they name: ddio_coll_start_free() */
-	struct ddio_family *family; /* of each part; allocated, too */
-	struct ddio_array array;    /* parts[0].array points here */
+	uint32_t nparts;	 /* 1 for an array; else nprocs; 0 with FAMILIES */
+	struct ddio_part *parts; /* allocated with what they name: ddio_coll_start_free() */
+	struct ddio_array array; /* parts[0].array points here */
+	struct ddio_crowd crowd; /* of all members; owned */
 };
 #define DDIO_COLL_WRITE 0x1u
 #define DDIO_COLL_SORT 0x2u	 /* presort by place on the disk (DDs) */
@@ -340,7 +332,7 @@ struct ddio_msg_coll_start {
 #define DDIO_COLL_SHORT 0x40u	 /* a read: nothing at or beyond file_size is wanted */
 #define DDIO_COLL_OVERLAP \
 	0x80u /* bytes named more than once are the first's: lowest rank, then place */
-#define DDIO_COLL_FAMILIES 0x100u /* a part is that of a family's first member */
+#define DDIO_COLL_FAMILIES 0x100u /* the parts are a crowd */
 void ddio_coll_start_free(struct ddio_msg_coll_start *start);
 
 struct ddio_msg_coll_data { /* prefix of COLL_DATA and COLL_PIECE */

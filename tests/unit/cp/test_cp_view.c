@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Views in collectives: of different members, beyond the end, over one another, large, and at old nodes. */
+#define CP_PROCS 512
+#include "cp/group/group.h"
 #include "cp/node/lane.h"
 #include "conn/conn_priv.h"
 #include "tests/unit/cp/cp_world.h"
@@ -174,9 +176,45 @@ static void refused(struct cp_proc *p)
 	ddio_group_free(g);
 }
 
+/* Tiles of a matrix, of many members: what comes to rank 0, and over, does not grow with their number. */
+static void many(struct cp_proc *p)
+{
+	uint64_t row = p->w->p.procs / 4 * 8, i, m, before, bad = 0;
+	const struct ddio_tree_node nodes[] = {
+		{ .kind = DDIO_TREE_LEAF, .n = 8 },
+		{ .kind = DDIO_TREE_REPEAT, .n = 4, .stride = (int64_t)row, .child = 0 },
+	};
+	const struct ddio_tree tile = { 2, nodes, 0, NULL };
+	struct ddio_group *g = cp_group(p);
+	struct ddio_file *f = NULL;
+	uint8_t buf[32];
+	struct call c;
+
+	CP_OK(p, ddio_open_all(g, "f", DDIO_CREATE, NULL, &f));
+	call_init(&c, buf, p->rank / (row / 8) * 4 * row + p->rank % (row / 8) * 8, 0, 32);
+	c.view.tree = &tile;
+	for (m = 0; m < 4; m++) {
+		if (methods[m] == DDIO_METHOD_2P && p->w->p.procs > 64)
+			continue;
+		c.t.method = methods[m];
+		memset(buf, (int)(p->rank * 3 + m), sizeof(buf));
+		before = g->gathered;
+		CP_OK(p, ddio_write_all(f, g, &c.t));
+		CU_ASSERT(g->gathered - before <= 512);
+		CU_ASSERT(g->gathered > before || p->rank % 2 || p->rank == p->w->p.procs - 1);
+		memset(buf, 0, sizeof(buf));
+		CP_OK(p, ddio_read_all(f, g, &c.t));
+		for (i = 0; i < sizeof(buf); i++)
+			bad += buf[i] != (uint8_t)(p->rank * 3 + m);
+	}
+	CU_ASSERT_EQUAL(bad, 0);
+	ddio_close(f);
+	ddio_group_free(g);
+}
+
 static void run(void (*body)(struct cp_proc *p), void *arg)
 {
-	struct cp_world w;
+	static struct cp_world w;
 
 	cp_world_begin(&w, &(struct cp_params){ .procs = PROCS, .nodes = 2, .disks = 4 });
 	CU_ASSERT_EQUAL(cp_run(&w, body, arg), 0);
@@ -204,14 +242,26 @@ static void test_refused(void)
 	run(refused, NULL);
 }
 
+static void test_many(void)
+{
+	static const uint32_t procs[] = { 4, 64, 512 };
+	static struct cp_world w;
+	uint32_t i;
+
+	for (i = 0; i < (ut_rounds(30) < 30 ? 2 : 3); i++) {
+		cp_world_begin(&w,
+			       &(struct cp_params){ .procs = procs[i], .nodes = 1, .disks = 1 });
+		CU_ASSERT_EQUAL(cp_run(&w, many, NULL), 0);
+		cp_world_end(&w);
+	}
+}
+
 int main(void)
 {
 	static const struct ut_case cases[] = {
-		{ "interleaved records", test_records },
-		{ "beyond the end", test_beyond },
-		{ "over one another", test_over },
-		{ "refused", test_refused },
-		{ NULL, NULL },
+		{ "interleaved records", test_records }, { "beyond the end", test_beyond },
+		{ "over one another", test_over },	 { "refused", test_refused },
+		{ "many members", test_many },		 { NULL, NULL },
 	};
 	static const struct ut_suite suites[] = { { "views", cases } };
 

@@ -280,15 +280,44 @@ static const struct ddio_msg_coll_start coll_start_lists = {
 	.nparts = 2,
 	.parts = (struct ddio_part *)two_parts,
 };
-static const struct ddio_family two_families[] = {
-	{ 2, 0, { { 2, 0, N64(1), N64(2) }, { 3, 0, N64(3), N64(4) } } },
-	{ 0 },
+static const struct ddio_tree_node leaf_rows[] = {
+	{ .kind = DDIO_TREE_LEAF, .n = 8 },
+	{ .kind = DDIO_TREE_REPEAT, .n = 3, .stride = -300, .child = 0 },
+	{ .kind = DDIO_TREE_SEQUENCE, .n = 1, .child = 0 },
 };
-static const struct ddio_view one_view = { NULL, N64(1), N64(2), N64(3), 0 };
-static const struct ddio_part family_parts[] = {
-	{ .kind = DDIO_PART_VIEW, .n = 1, .view = &one_view },
-	{ .kind = DDIO_PART_VIEW, .n = 0 },
+static const struct ddio_tree_child row_child[] = { { 900, 1 } };
+static const struct ddio_tree row_tree = { 3, leaf_rows, 1, row_child };
+static const struct ddio_view row_views[] = { { &row_tree, 1000, 2000, 5, 24 },
+					      { &row_tree, 0, 0, 0, 300 } };
+static const struct ddio_part row_parts[] = {
+	{ .kind = DDIO_PART_VIEW, .n = 1, .view = &row_views[0] },
+	{ .kind = DDIO_PART_VIEW, .n = 2, .view = row_views },
+	{ .kind = DDIO_PART_VIEW },
 };
+static const struct ddio_kin some_kin[] = {
+	{ &row_parts[0], 0, 0, { 2, 0, { { 2, 0, 8, 0 }, { 3, 0, 1 << 14, (uint64_t)-1 } } } },
+	{ &row_parts[0], 64, 1, { 0 } },
+	{ &row_parts[1], 0, 0, { 0 } },
+	{ &row_parts[2], 0, 0, { 1, 0, { { 130, 0, 0, 0 } } } },
+};
+static const struct ddio_crowd view_crowd = { .first = 7,
+					      .nmembers = 138,
+					      .kind = DDIO_PART_VIEW,
+					      .n = 4,
+					      .kin = (struct ddio_kin *)some_kin };
+static const struct ddio_strided row_strided[] = { { 100, 8, 2, 0, { { 5, 200 }, { 2, 16 } } } };
+static const struct ddio_part row_strided_part = { .kind = DDIO_PART_STRIDED,
+						   .n = 1,
+						   .strided = row_strided };
+static const struct ddio_kin strided_kin[] = {
+	{ &row_strided_part, 0, 0, { 1, 0, { { 4, 0, 8, 0 } } } }
+};
+static const struct ddio_crowd strided_crowd = {
+	.nmembers = 4, .kind = DDIO_PART_STRIDED, .n = 1, .kin = (struct ddio_kin *)strided_kin
+};
+static const struct ddio_extent near_extents[] = { { 300, 8 }, { 310, 8 }, { 100, 1 } };
+static const struct ddio_part near_part = { .kind = DDIO_PART_LIST, .n = 3, .list = near_extents };
+static const struct ddio_kin list_kin[] = { { &near_part, 0, 0, { 1, 0, { { 7, 0, 32, 0 } } } } };
 static const struct ddio_msg_coll_start coll_start_families = {
 	.group = BYTES16(1),
 	.op = N64(2),
@@ -297,9 +326,10 @@ static const struct ddio_msg_coll_start coll_start_families = {
 	.file = { .ref = { .id = N64(6), .block = 8192 },
 		  .ndisks = 1,
 		  .disks = (uint32_t *)few_disks },
-	.nparts = 2,
-	.parts = (struct ddio_part *)family_parts,
-	.family = (struct ddio_family *)two_families,
+	.crowd = { .nmembers = 7,
+		   .kind = DDIO_PART_LIST,
+		   .n = 1,
+		   .kin = (struct ddio_kin *)list_kin },
 };
 static const struct ddio_msg_coll_data coll_data = {
 	.op = N64(1),

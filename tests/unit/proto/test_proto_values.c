@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What each message may say: values at their limits and beyond. */
+#include "tests/unit/lib/ut_hex.h"
 #include "tests/unit/proto/proto_ut.h"
 
 static struct ddio_file_record good_record(uint32_t *disks, uint32_t n)
@@ -311,43 +312,88 @@ static void test_families(void)
 	struct ddio_view v[2] = { { .offset = 1 }, { .offset = 2 } };
 	struct ddio_part p[2] = { { .kind = DDIO_PART_VIEW, .n = 1, .view = v },
 				  { .kind = DDIO_PART_VIEW } };
-	struct ddio_family family[2] = { { .nlevels = 1, .level = { { .count = 3 } } } };
+	struct ddio_kin kin[2] = { { .part = &p[0], .rows = { 1, 0, { { .count = 3 } } } },
+				   { .part = &p[1] } };
 	struct ddio_msg_coll_start x = { .op = 1,
 					 .flags = DDIO_COLL_FAMILIES,
 					 .nprocs = 4,
 					 .file = good_record(disks, 2),
-					 .nparts = 2,
-					 .parts = p,
-					 .family = family };
+					 .crowd = { .kind = DDIO_PART_VIEW, .n = 2, .kin = kin } };
+	uint32_t i;
 
 	CU_ASSERT_EQUAL(judge("coll_start", &x), 0);
-	p[0].n = 2; /* of a family only one */
+	p[0].n = 2;
+	CU_ASSERT_EQUAL(judge("coll_start", &x), 0);
+	x.crowd.first = 1;
 	CU_ASSERT_EQUAL(judge("coll_start", &x), -EINVAL);
-	p[0].n = 1;
-	p[1].kind = DDIO_PART_LIST;
+	x.crowd.first = 0;
+	x.crowd.kind = DDIO_PART_ARRAY;
 	CU_ASSERT_EQUAL(judge("coll_start", &x), -EINVAL);
-	p[1].kind = DDIO_PART_VIEW;
-	family[0].level[0].count = 4;
+	x.crowd.kind = DDIO_PART_VIEW;
+	kin[0].rows.level[0].count = 4;
 	CU_ASSERT_EQUAL(judge("coll_start", &x), -EINVAL);
-	family[0].level[0].count = 2;
+	kin[0].rows.level[0].count = 2;
 	CU_ASSERT_EQUAL(judge("coll_start", &x), -EINVAL);
 	x.nprocs = 2;
-	family[0].level[0].count = 1;
+	kin[0].rows.level[0].count = 1;
 	CU_ASSERT_EQUAL(judge("coll_start", &x), -EINVAL);
-	family[0].nlevels = 0;
+	kin[0].rows.nlevels = 0;
 	CU_ASSERT_EQUAL(judge("coll_start", &x), 0);
-	x.nparts = 0;
+	x.crowd.n = 0;
 	CU_ASSERT_EQUAL(judge("coll_start", &x), -EINVAL);
-	x.nparts = 2;
-	family[1].reserved = 1;
-	CU_ASSERT_EQUAL(judge("coll_start", &x), -EPROTO);
-	family[1].reserved = 0;
-	family[1].nlevels = 5;
-	CU_ASSERT_EQUAL(judge("coll_start", &x), -EINVAL);
-	family[1].nlevels = 4; /* 2^80 members */
-	for (x.nprocs = 0; x.nprocs < 4; x.nprocs++)
-		family[1].level[x.nprocs].count = DDIO_MAX_MEMBERS;
-	CU_ASSERT_EQUAL(judge("coll_start", &x), -EINVAL);
+	x.crowd.n = 2;
+	kin[1].rows.nlevels = 4; /* 2^80 members */
+	for (i = 0; i < 4; i++)
+		kin[1].rows.level[i].count = DDIO_MAX_MEMBERS;
+	CU_ASSERT_EQUAL(judge("coll_start", &x), -EMSGSIZE);
+}
+
+/* A short message does not make a reader work for a day: entries of all members count. */
+static void test_crowd_entries(void)
+{
+	static struct ddio_extent e[32];
+	struct ddio_part p = { .kind = DDIO_PART_LIST, .n = 16, .list = e };
+	struct ddio_kin kin = { .part = &p,
+				.rows = { 1, 0, { { .count = DDIO_MAX_MEMBERS, .offset = 8 } } } };
+	struct ddio_crowd crowd = { .kind = DDIO_PART_LIST, .n = 1, .kin = &kin };
+
+	CU_ASSERT_EQUAL(judge("crowd", &crowd), 0);
+	p.n = 17;
+	CU_ASSERT_EQUAL(judge("crowd", &crowd), -E2BIG);
+}
+
+/* What could be said in two ways is refused in the longer one. */
+static void test_crowd_forms(void)
+{
+	static const struct {
+		const char *bytes;
+		int err;
+	} tries[] = {
+		{ "00 03 01 00 01 02 01", 0 },
+		{ "8000 03 01 00 01 02 01", -EPROTO },		       /* a zero at the end */
+		{ "00 03 01 00 01 ffffffffffffffffff02 01", -EPROTO }, /* 65 bits */
+		{ "00 03 02 00 01 02 01 10 02", 0 },		       /* the same, 1 on */
+		{ "00 03 02 00 01 02 01 00 01 04 01", -EPROTO },       /* that in full */
+		{ "00 03 01 10 02", -EINVAL },			       /* as which? */
+		{ "00 03 01 08 01 02 01", -EINVAL },		       /* a list has no skip */
+		{ "00 04 01 09 02 00 00 01 00 00 00", -EPROTO },       /* no skip after all */
+		{ "00 04 01 00 01 04 00 00 00", -EPROTO },	       /* of a view, too */
+		{ "00 04 01 00 01 08 00 00 00", -EPROTO },	       /* no extent */
+		{ "00 04 01 00 01 02 00 00", -EINVAL },		       /* the tree of which? */
+		{ "00 04 01 00 02 01 00 01 01 00 01 08 01 00 01 01 00 01 08", -EPROTO },
+		{ "00 04 01 00 02 01 00 01 01 00 01 08 02 00 01", 0 },
+		{ "00 04 02 00 00 10 02 00", -EPROTO }, /* nothing, but elsewhere */
+	};
+	struct ddio_crowd crowd;
+	uint8_t *buf;
+	size_t i, len;
+
+	for (i = 0; i < sizeof(tries) / sizeof(tries[0]); i++) {
+		buf = ut_hex(tries[i].bytes, &len);
+		CU_ASSERT_EQUAL(ddio_get_crowd(buf, len, &crowd), tries[i].err);
+		ddio_crowd_free(&crowd);
+		free(buf);
+	}
 }
 
 static void test_coll_values(void)
@@ -431,6 +477,8 @@ static const struct ut_case value_cases[] = {
 	{ "objects", test_obj_values },
 	{ "parts", test_parts },
 	{ "families", test_families },
+	{ "crowd_entries", test_crowd_entries },
+	{ "crowd_forms", test_crowd_forms },
 	{ "COLL_START", test_coll_start },
 	{ "collective messages", test_coll_values },
 	{ "group messages", test_group_values },

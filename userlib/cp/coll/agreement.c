@@ -25,36 +25,43 @@ enum { VERDICT = 16, CLAIM = 20 };
 /*
  * All members' descriptions
  */
-static int parts_take(struct ddio_op *op, uint32_t rank, const void *data, size_t len)
+void *agreement_join(const void *gathered, size_t len, size_t *joined)
 {
-	if (rank >= op->nparts || op->parts[rank].kind)
-		return -EPROTO;
-	return ddio_get_part(data, len, &op->parts[rank], NULL);
+	struct ddio_crowd crowd;
+	ssize_t n = -EINVAL;
+	void *buf = NULL;
+
+	if (!ddio_crowd_join(gathered, len, &crowd))
+		n = ddio_put_crowd(NULL, 0, &crowd);
+	/* What is wrong with them is for rank 0 to say. */
+	if (n > 0)
+		buf = malloc((size_t)n);
+	if (buf) {
+		ddio_put_crowd(buf, (size_t)n, &crowd);
+		*joined = (size_t)n;
+	}
+	ddio_crowd_free(&crowd);
+	return buf;
 }
 
-static int parts_begin(struct ddio_op *op)
+/* Makes the map of all shares from the crowd, which has come with @err. */
+static int whole_make(struct ddio_op *op, int err, struct error *error)
 {
-	op->parts = calloc(op->nprocs, sizeof(*op->parts));
-	if (!op->parts)
-		return -ENOMEM;
-	op->nparts = op->nprocs;
-	return 0;
-}
-
-static int parts_end(struct ddio_op *op, struct error *error)
-{
+	const struct ddio_crowd *crowd = &op->crowd;
 	const char *why = NULL;
 	char what[DDIO_MAX_TEXT];
-	uint32_t r, rules = 0;
-	int err = 0;
+	uint32_t rules = 0;
 
+	if (!err && (crowd->first || crowd->nmembers != op->nprocs))
+		err = -EPROTO;
+	if (err) {
+		error_set(error, err, "the members' descriptions: %s",
+			  err == -E2BIG ? "they have too many entries together" : strerror(-err));
+		return err;
+	}
 	if (op->flags & DDIO_XFER_OVERLAP)
 		rules = op->writing ? MAP_TWICE | MAP_LOWEST : MAP_TWICE;
-	for (r = 0; r < op->nparts && !err; r++)
-		if (!op->parts[r].kind)
-			err = -EPROTO;
-	if (!err)
-		err = ddio_map_new_overlapping(op->parts, op->nprocs, rules, &op->whole, &why);
+	err = ddio_map_new_kin(crowd->kin, crowd->n, op->nprocs, rules, &op->whole, &why);
 	if (err) {
 		op_describe(op, what);
 		error_set(error, err, "%.300s: %s", what, why ? why : strerror(-err));
@@ -66,22 +73,14 @@ static int parts_end(struct ddio_op *op, struct error *error)
 static int whole_gather(struct ddio_op *op, struct error *error)
 {
 	const void *data;
-	uint32_t rank;
-	size_t at = 0, len;
-	int err;
+	size_t len;
 
 	if (op->part_kind == DDIO_PART_ARRAY) {
 		op->whole = op->map;
 		return 0;
 	}
-	err = parts_begin(op);
-	while (!err && fan_gathered(op->fan, &at, &rank, &data, &len))
-		err = parts_take(op, rank, data, len);
-	if (err) {
-		error_set(error, err, "the members' descriptions: %s", strerror(-err));
-		return err;
-	}
-	return parts_end(op, error);
+	data = fan_gathered_all(op->fan, &len);
+	return whole_make(op, ddio_crowd_join(data, len, &op->crowd), error);
 }
 
 /* Cuts a read that may be short at the end of the file; every member knows the same one. */
@@ -163,28 +162,25 @@ static ssize_t claims_get(struct ddio_op *op, const uint8_t *data, size_t len)
 static uint8_t *verdict_put(struct ddio_op *op, size_t *len)
 {
 	uint8_t *buf, *p;
-	uint32_t r;
 
 	*len = VERDICT + claims_len(op);
-	for (r = 0; verdict_has_parts(op) && r < op->nparts; r++)
-		*len += (size_t)ddio_put_part(NULL, 0, &op->parts[r]);
+	if (verdict_has_parts(op))
+		*len += (size_t)ddio_put_crowd(NULL, 0, &op->crowd);
 	buf = malloc(*len);
 	if (!buf)
 		return NULL;
 	bytes_put64(buf, op->file_size);
 	bytes_put64(buf + 8, op->hi);
 	p = claims_put(op, buf + VERDICT);
-	for (r = 0; verdict_has_parts(op) && r < op->nparts; r++)
-		p += ddio_put_part(p, *len - (size_t)(p - buf), &op->parts[r]);
+	if (verdict_has_parts(op))
+		ddio_put_crowd(p, *len - (size_t)(p - buf), &op->crowd);
 	return buf;
 }
 
 static int verdict_get(struct ddio_op *op, const uint8_t *data, size_t len, struct error *error)
 {
 	ssize_t claims;
-	size_t used;
-	uint32_t r;
-	int err = 0;
+	int err;
 
 	if (len < VERDICT) {
 		error_set(error, -EPROTO, "malformed verdict from rank 0");
@@ -209,19 +205,7 @@ static int verdict_get(struct ddio_op *op, const uint8_t *data, size_t len, stru
 		return 0;
 	data += claims;
 	len -= (size_t)claims;
-	err = parts_begin(op);
-	for (r = 0; r < op->nprocs && !err; r++) {
-		err = ddio_get_part(data, len, &op->parts[r], &used);
-		if (err)
-			break;
-		data += used;
-		len -= used;
-	}
-	if (err) {
-		error_set(error, err, "the members' descriptions: %s", strerror(-err));
-		return err;
-	}
-	err = parts_end(op, error);
+	err = whole_make(op, ddio_get_crowd(data, len, &op->crowd), error);
 	if (err)
 		return err;
 	read_clip(op);

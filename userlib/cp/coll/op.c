@@ -244,7 +244,11 @@ static bool ops_busy(struct ddio_group *group)
 }
 
 static const struct step_kind op_kinds[] = {
-	{ .kind = FAN_KIND_START, .name = "a collective transfer", .explain = agree_explain },
+	{ .kind = FAN_KIND_START,
+	  .name = "a collective transfer",
+	  .explain = agree_explain,
+	  .join = agreement_join },
+	{ .kind = FAN_KIND_PARTS, .name = "a collective transfer of another release" },
 	{ .kind = FAN_KIND_END, .name = "the end of a transfer" },
 	{ .kind = 0 },
 };
@@ -273,16 +277,12 @@ int transfers_init(struct ddio_session *session, const struct mover *const *meth
 
 static void op_free(struct ddio_op *op)
 {
-	uint32_t i;
-
 	ddio_list_del(&op->session_link);
 	if (op->whole != op->map)
 		ddio_map_free(op->whole);
 	ddio_memmap_free(op->memmap);
 	ddio_map_free(op->map);
-	for (i = 0; i < op->nparts; i++)
-		ddio_part_free(&op->parts[i]);
-	free(op->parts);
+	ddio_crowd_free(&op->crowd);
 	free(op->part);
 	free(op);
 }

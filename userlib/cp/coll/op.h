@@ -21,6 +21,7 @@
 #include "cp/group/group.h"
 #include "cp/node/lane.h"
 #include "map/map.h"
+#include "proto/crowd.h"
 
 enum phase {
 	PHASE_QUEUED,
@@ -66,8 +67,8 @@ struct transfers {
  * struct ddio_op - reactor only between its post and its gate, and again from op_give_up() on
  * @group: NULL until the reactor has chosen one, for an independent transfer
  * @priv: the method's
- * @part, @part_len: this process's description, encoded
- * @parts: of every member, decoded: at rank 0, and for 2P everywhere; NULL for an array
+ * @part, @part_len: this process's description, encoded: an array, or a crowd of one
+ * @crowd: of all members: at rank 0, and for 2P everywhere; empty for an array
  * @map: of this process's share; for an array, of all shares
  * @whole: of all shares, where it is known; may be @map
  * @packed: the memory is the packed share
@@ -101,8 +102,7 @@ struct ddio_op {
 	uint32_t part_kind;
 	uint8_t *part;
 	size_t part_len;
-	struct ddio_part *parts;
-	uint32_t nparts;
+	struct ddio_crowd crowd;
 	struct ddio_map *map, *whole;
 	struct ddio_memmap *memmap;
 	uint8_t *buf;
@@ -149,6 +149,8 @@ void op_give_up(struct ddio_op *op);
 
 /* Begins the agreement on the transfer; ends, at once or later, in op_agreed(). */
 void agreement_begin(struct ddio_op *op);
+/* Joins the members' descriptions on their way to rank 0; see struct step_kind. */
+void *agreement_join(const void *gathered, size_t len, size_t *joined);
 /* Returns true if a lower rank may write some of this process's bytes; the verdict says which. */
 bool op_yields(const struct ddio_op *op);
 /* Begins the agreement on the result; ends, at once or later, in op_ended(). */

@@ -102,9 +102,28 @@ static int part_check(struct ddio_op *op, const struct ddio_part *part)
 	}
 }
 
+/* As other functions of messages do. */
+static ssize_t put_crowd_of_one(void *buf, size_t cap, uint32_t rank, const struct ddio_part *part)
+{
+	struct ddio_crowd crowd;
+	ssize_t len = ddio_crowd_one(&crowd, rank, part);
+
+	if (!len)
+		len = ddio_put_crowd(buf, cap, &crowd);
+	ddio_crowd_free(&crowd);
+	return len;
+}
+
+static ssize_t put_own(const struct ddio_op *op, void *buf, size_t cap,
+		       const struct ddio_part *part)
+{
+	return part->kind == DDIO_PART_ARRAY ? ddio_put_part(buf, cap, part)
+					     : put_crowd_of_one(buf, cap, op->rank, part);
+}
+
 static int op_encode(struct ddio_op *op, const struct ddio_part *part)
 {
-	ssize_t len = ddio_put_part(NULL, 0, part);
+	ssize_t len = put_own(op, NULL, 0, part);
 
 	if (len < 0)
 		return op_wrong(op, (int)len, "%s", strerror((int)-len));
@@ -113,7 +132,9 @@ static int op_encode(struct ddio_op *op, const struct ddio_part *part)
 	op->part = malloc((size_t)len);
 	if (!op->part)
 		return op_wrong(op, -ENOMEM, "out of memory");
-	ddio_put_part(op->part, (size_t)len, part);
+	len = put_own(op, op->part, (size_t)len, part);
+	if (len < 0)
+		return op_wrong(op, (int)len, "%s", strerror((int)-len));
 	op->part_len = (size_t)len;
 	return 0;
 }

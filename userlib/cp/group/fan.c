@@ -175,19 +175,46 @@ static void fan_gather(struct fan *fan, uint32_t rank, const void *data, size_t 
 
 static void fan_gather_own(struct fan *fan, const void *data, size_t len)
 {
+	size_t head = fan_join_of(fan) ? 0 : 8;
 	uint8_t *room;
 
 	if (!len)
 		return;
-	room = len < GATHER_MAX ? gather_room(fan, len + 8) : NULL;
+	room = len < GATHER_MAX ? gather_room(fan, len + head) : NULL;
 	if (!room) {
 		fan_blame(fan, DDIO_ST_TOO_BIG, fan->group->rank,
 			  "the descriptions of all members together are too long");
 		return;
 	}
-	bytes_put32(room, fan->group->rank);
-	bytes_put32(room + 4, (uint32_t)len);
-	memcpy(room + 8, data, len);
+	if (head) {
+		bytes_put32(room, fan->group->rank);
+		bytes_put32(room + 4, (uint32_t)len);
+	}
+	memcpy(room + head, data, len);
+}
+
+/* Makes what was gathered shorter, if it can. */
+static void fan_join(struct fan *fan)
+{
+	void *(*join)(const void *, size_t, size_t *) = fan_join_of(fan);
+	size_t len;
+	void *joined;
+
+	if (!join || fan->verdict.status)
+		return;
+	joined = join(fan->gather, fan->gather_len, &len);
+	if (!joined)
+		return;
+	free(fan->gather);
+	fan->gather = joined;
+	fan->gather_len = len;
+	fan->gather_cap = len;
+}
+
+const void *fan_gathered_all(const struct fan *fan, size_t *len)
+{
+	*len = fan->gather_len;
+	return fan->gather;
 }
 
 bool fan_gathered(const struct fan *fan, size_t *at, uint32_t *rank, const void **data, size_t *len)
@@ -260,6 +287,7 @@ static void fan_send_up(struct fan *fan)
 static void fan_decide(struct fan *fan)
 {
 	if (fan->group->rank) {
+		fan_join(fan);
 		fan_send_up(fan);
 		return;
 	}
@@ -383,6 +411,7 @@ static void fan_take(struct fan *fan, const struct ddio_msg_fan *msg)
 	} else {
 		fan_compare(fan, msg->rank, msg->kind, data + 4, cmp);
 		fan_gather(fan, msg->rank, data + 4 + cmp, msg->len - 4 - cmp);
+		fan->group->gathered += msg->len - 4 - cmp;
 	}
 	fan_advance(fan);
 }

@@ -31,11 +31,12 @@ enum fan_kind {
 	FAN_KIND_BARRIER = 2,
 	FAN_KIND_SPLIT = 3,
 	FAN_KIND_OPEN = 4,
-	FAN_KIND_START = 5,  /* of a transfer */
+	FAN_KIND_PARTS = 5,  /* of a transfer, at members of 0.1: their descriptions one by one */
 	FAN_KIND_MIDDLE = 6, /* between the two phases of a two-phase transfer */
 	FAN_KIND_END = 7,
 	FAN_KIND_PATIENT = 8, /* from here on steps do not expire */
 	FAN_KIND_COUNTER = 9, /* a counter is made */
+	FAN_KIND_START = 10,  /* of a transfer */
 	FAN_KIND_LATE = 100,  /* up: its data are the missing ranks */
 	FAN_KIND_ASK = 101, /* down: which members are missing?  "blame" is the kind of the step */
 };
@@ -44,12 +45,16 @@ enum fan_kind {
  * struct step_kind - what messages call a kind of step
  * @kind: enum fan_kind
  * @explain: says in @text how the contributions of two ranks differ; NULL: only that they do
+ * @join: makes what a member and those below it have gathered shorter: the contributions, or what this has
+ *	made of them, one after the other in any order.  Returns it, to be freed, or NULL: it goes up as
+ *	it is.  With this fan_gathered_all() takes the place of fan_gathered()
  */
 struct step_kind {
 	uint32_t kind;
 	const char *name;
 	void (*explain)(uint32_t rank_a, const void *a, size_t a_len, uint32_t rank_b,
 			const void *b, size_t b_len, char text[DDIO_MAX_TEXT]);
+	void *(*join)(const void *gathered, size_t len, size_t *joined);
 };
 
 /* Steps of one turn. */
@@ -89,5 +94,7 @@ void fan_release(struct fan *fan, const struct error *error, const void *data, s
  */
 bool fan_gathered(const struct fan *fan, size_t *at, uint32_t *rank, const void **data,
 		  size_t *len);
+/* Returns the contributions of a kind that joins them, at rank 0, one after the other. */
+const void *fan_gathered_all(const struct fan *fan, size_t *len);
 
 #endif /* DDIO_CP_FAN_H */

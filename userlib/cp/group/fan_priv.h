@@ -26,7 +26,7 @@ enum fan_state {
  * @arrived: bit k: the child whose distance is 1 << k
  * @verdict: the worst error so far, of rank @verdict_rank
  * @compare, @compare_len: of the first contribution, rank @compare_rank's
- * @gather: entries of rank, length, bytes
+ * @gather: entries of rank, length, bytes; of a kind that joins them, contributions
  * @missing: missing ranks; @nmissing also counts those that did not fit
  */
 struct fan {
@@ -73,6 +73,8 @@ int fan_late_up(struct ddio_group *group, unsigned int k, const struct ddio_msg_
 void fan_late_down(struct fan *fan);
 
 /* fan_text.c */
+/* Returns how the kind's contributions are joined; NULL: they are not. */
+void *(*fan_join_of(const struct fan *fan))(const void *gathered, size_t len, size_t *joined);
 const char *fan_kind_name(const struct ddio_group *group, uint32_t kind);
 /* Says in @text how the contributions of two ranks differ; both are of @kind. */
 void fan_explain(const struct ddio_group *group, uint32_t kind, uint32_t rank_a, const void *a,

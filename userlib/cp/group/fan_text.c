@@ -24,6 +24,13 @@ const char *fan_kind_name(const struct ddio_group *group, uint32_t kind)
 	return k ? k->name : "a collective call";
 }
 
+void *(*fan_join_of(const struct fan *fan))(const void *gathered, size_t len, size_t *joined)
+{
+	const struct step_kind *k = kind_find(fan->group, fan->kind);
+
+	return k ? k->join : NULL;
+}
+
 void fan_explain(const struct ddio_group *group, uint32_t kind, uint32_t rank_a, const void *a,
 		 size_t a_len, uint32_t rank_b, const void *b, size_t b_len,
 		 char text[DDIO_MAX_TEXT])

@@ -96,6 +96,7 @@ struct turn {
  * @first_ended: the last turn whose first step has ended here; they end in order
  * @turns: wait for their turn; @turn is the one that has it
  * @fans: steps that are not over
+ * @gathered: bytes that children have contributed to be gathered
  * @ended: steps that failed before all children had contributed
  * @on_ready: called once when the parent is connected, or the group is broken
  * @refs: one of the user, and one of each operation
@@ -117,6 +118,7 @@ struct ddio_group {
 	struct ddio_list turns;
 	struct turn *turn;
 	struct ddio_list fans;
+	uint64_t gathered;
 	uint64_t *ended;
 	size_t nended;
 	uint32_t refs;

@@ -79,32 +79,15 @@ static uint32_t map_rules(const struct ddio_msg_coll_start *st)
 	return st->flags & DDIO_COLL_WRITE ? MAP_TWICE | MAP_LOWEST : MAP_TWICE;
 }
 
-/* Makes the map of families: there are as many members as connections here, so that this is no claim. */
-static int map_families(struct coll_req *req, const char **why)
-{
-	const struct ddio_msg_coll_start *st = &req->start;
-	struct ddio_part *parts = calloc(st->nprocs, sizeof(*parts));
-	struct ddio_view *views = calloc(st->nprocs, sizeof(*views));
-	int err = -ENOMEM;
-
-	*why = "out of memory";
-	if (parts && views) {
-		ddio_families_expand(st->family, st->parts, st->nparts, parts, views);
-		err = ddio_map_new_overlapping(parts, st->nprocs, map_rules(st), &req->map, why);
-	}
-	free(parts);
-	free(views);
-	return err;
-}
-
 static int make_map(struct coll_req *req, struct verdict *v)
 {
 	const struct ddio_msg_coll_start *st = &req->start;
 	const char *why = "";
 	int err;
 
-	if (st->family)
-		err = map_families(req, &why);
+	if (st->crowd.n)
+		err = ddio_map_new_kin(st->crowd.kin, st->crowd.n, st->nprocs, map_rules(st),
+				       &req->map, &why);
 	else if (st->parts[0].kind == DDIO_PART_ARRAY)
 		err = ddio_map_new_array(&st->array, st->nprocs, &req->map, &why);
 	else

@@ -84,27 +84,37 @@ static bool nodes_have(const struct ddio_op *op, uint64_t feature)
 	return true;
 }
 
-/* Describes members whose views differ by a shift as families, if that is shorter and the nodes know it. */
-static void start_families(const struct ddio_op *op, struct ddio_msg_coll_start *msg)
-{
-	struct ddio_part *first;
-	struct ddio_family *family;
+/* The descriptions one by one, for nodes that do not know families. */
+struct dd_parts {
+	struct ddio_part *part;
+	struct ddio_kin_room *room;
 	uint32_t n;
+};
 
-	if (op->part_kind != DDIO_PART_VIEW || !nodes_have(op, DDIO_FEATURE_FAMILY))
-		return;
-	family = calloc(op->nparts, sizeof(*family));
-	first = calloc(op->nparts, sizeof(*first));
-	n = family && first ? ddio_families_find(op->parts, op->nparts, family, first) : UINT32_MAX;
-	if (n >= op->nparts) {
-		free(family);
-		free(first);
-		return;
-	}
-	msg->flags |= DDIO_COLL_FAMILIES;
-	msg->nparts = n;
-	msg->parts = first;
-	msg->family = family;
+static void parts_free(struct dd_parts *parts)
+{
+	uint32_t i;
+
+	for (i = 0; parts->room && i < parts->n; i++)
+		free(parts->room[i].entries);
+	free(parts->room);
+	free(parts->part);
+}
+
+static int parts_make(struct dd_parts *parts, const struct ddio_crowd *crowd)
+{
+	uint32_t k, i, at = 0;
+	int err = 0;
+
+	parts->n = crowd->nmembers;
+	parts->part = calloc(parts->n + 1, sizeof(*parts->part));
+	parts->room = calloc(parts->n + 1, sizeof(*parts->room));
+	if (!parts->part || !parts->room)
+		return -ENOMEM;
+	for (k = 0; k < crowd->n; k++)
+		for (i = 0; i < kin_size(&crowd->kin[k]) && !err; i++, at++)
+			err = ddio_kin_part(&crowd->kin[k], i, &parts->room[at], &parts->part[at]);
+	return err;
 }
 
 /* Encodes the message; NULL: without memory, or it is too long. */
@@ -130,25 +140,28 @@ static struct dd_start *start_encode(struct ddio_op *op, size_t *len)
 					   .nprocs = op->nprocs,
 					   .timeout_ns = op->session->timeout_ns,
 					   .file_size = op->file_size,
-					   .file = op->file->rec,
-					   .nparts = op->nparts,
-					   .parts = op->parts };
+					   .file = op->file->rec };
 	struct ddio_part array = { 0 };
-	struct dd_start *start;
+	struct dd_parts parts = { 0 };
+	struct dd_start *start = NULL;
+	int err = 0;
 
 	memcpy(msg.group, op->group->id, sizeof(msg.group));
 	if (op->part_kind == DDIO_PART_ARRAY) {
-		if (ddio_get_part(op->part, op->part_len, &array, NULL))
-			return NULL;
+		err = ddio_get_part(op->part, op->part_len, &array, NULL);
 		msg.nparts = 1;
 		msg.parts = &array;
+	} else if (nodes_have(op, DDIO_FEATURE_FAMILY)) {
+		msg.flags |= DDIO_COLL_FAMILIES;
+		msg.crowd = op->crowd;
+	} else {
+		err = parts_make(&parts, &op->crowd);
+		msg.nparts = parts.n;
+		msg.parts = parts.part;
 	}
-	start_families(op, &msg);
-	start = start_put_message(&msg, len);
-	if (msg.family) {
-		free(msg.family);
-		free(msg.parts);
-	}
+	if (!err)
+		start = start_put_message(&msg, len);
+	parts_free(&parts);
 	ddio_part_free(&array);
 	return start;
 }

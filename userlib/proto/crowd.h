@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Crowds: what members with neighbouring ranks want, as families (map/kin.h). */
+#ifndef DDIO_PROTO_CROWD_H
+#define DDIO_PROTO_CROWD_H
+
+#include "proto/proto.h"
+
+/* The most entries that the descriptions of all members have together. */
+#define DDIO_CROWD_ENTRIES (UINT64_C(1) << 24)
+
+/* Makes a crowd of one member; @part must outlive it.  Return: 0 or -ENOMEM. */
+int ddio_crowd_one(struct ddio_crowd *crowd, uint32_t rank, const struct ddio_part *part);
+
+/* Makes a crowd of @n members, in the order of their ranks from 0 on.  Return: 0 or -ENOMEM. */
+int crowd_all(struct ddio_crowd *crowd, const struct ddio_part *part, uint32_t n);
+
+/**
+ * ddio_crowd_join - joins encoded crowds, one after the other in any order, whose ranks are neighbours
+ * @crowd: result, also to be freed after an error
+ *
+ * Return: 0, -EPROTO or another error of the codec, -EINVAL: ranks are missing, or there twice, or the
+ * kinds differ, -E2BIG: too many entries, -ENOMEM.
+ */
+int ddio_crowd_join(const void *buf, size_t len, struct ddio_crowd *crowd);
+
+void ddio_crowd_free(struct ddio_crowd *crowd);
+
+/* As the functions of messages do: returns the length, or a negative errno. */
+ssize_t ddio_put_crowd(void *buf, size_t cap, const struct ddio_crowd *crowd);
+int ddio_get_crowd(const void *buf, size_t len, struct ddio_crowd *crowd);
+
+#endif /* DDIO_PROTO_CROWD_H */
