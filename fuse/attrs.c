@@ -34,7 +34,8 @@ void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 
 	(void)fi;
 	if (r)
-		ddio_fs_getattr_within(r->m->fs, r->ino, cached_ns(r->m->o->attr_timeout), getattr_done, r);
+		ddio_fs_getattr_within(r->m->fs, r->ino, cached_ns(r->m->o->attr_timeout),
+				       getattr_done, r);
 }
 
 static const struct {

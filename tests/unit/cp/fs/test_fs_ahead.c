@@ -209,7 +209,8 @@ static void some_request(struct ahead_crowd *c, struct fsc_result *r)
 	const struct ddio_fs_new file = { .mode = S_IFREG | 0644 };
 	const struct ddio_fs_attr attr = { .mode = 0600 + (uint32_t)ddio_rand_below(&c->seed, 8),
 					   .size = ddio_rand_below(&c->seed, 9) };
-	uint64_t dir = c->dir[ddio_rand_below(&c->seed, 2)], to = c->dir[ddio_rand_below(&c->seed, 2)];
+	uint64_t dir = c->dir[ddio_rand_below(&c->seed, 2)],
+		 to = c->dir[ddio_rand_below(&c->seed, 2)];
 	const char *name = name_of((uint32_t)ddio_rand_below(&c->seed, 30));
 	uint64_t ino = c->dir[0] + 1 + ddio_rand_below(&c->seed, 80);
 	struct ddio_fs *fs = c->m->fs;
