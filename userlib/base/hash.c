@@ -4,6 +4,7 @@
 #include "base/hash.h"
 
 #define CHAINS_FIRST 16u
+#define CHAINS_MOST ((size_t)1 << 26)
 
 static size_t chains(const struct ddio_hash *hash)
 {
@@ -51,6 +52,19 @@ void ddio_hash_add(struct ddio_hash *hash, struct ddio_hash_node *node, uint64_t
 	node->mixed = ddio_rand_mix(key);
 	chain_push(hash, node);
 	hash->n++;
+}
+
+void ddio_hash_room(struct ddio_hash *hash, uint64_t n)
+{
+	size_t room = CHAINS_FIRST;
+
+	while (room < n && room < CHAINS_MOST)
+		room *= 2;
+	if (hash->n || hash->chain)
+		return;
+	hash->chain = calloc(room, sizeof(struct ddio_hash_node *));
+	if (hash->chain)
+		hash->mask = room - 1;
 }
 
 void ddio_hash_del(struct ddio_hash *hash, struct ddio_hash_node *node)

@@ -53,6 +53,8 @@ struct ddio_hash_walk {
 
 /* Other nodes may have the same key. */
 void ddio_hash_add(struct ddio_hash *hash, struct ddio_hash_node *node, uint64_t key);
+/* Has an empty table make room for @n nodes at once; without memory it grows as others do. */
+void ddio_hash_room(struct ddio_hash *hash, uint64_t n);
 /* The node must be in the table. */
 void ddio_hash_del(struct ddio_hash *hash, struct ddio_hash_node *node);
 /* Frees the chains; what is still in the table is its owner's to free. */

@@ -47,13 +47,16 @@ void ns_commit(struct ns *ns, struct commit *commit);
 /* Returns true if commits are falling behind: whoever makes changes should wait for one. */
 bool ns_full(const struct ns *ns);
 /*
- * Checks the records as they are when it begins.  @repair: repairs them at the end; -EBUSY, from begin or end, if
- * changes wait to be committed or have been made meanwhile.
+ * Checks the records as they are when it begins.  @repair: repairs them, so many at a time, and looks at all again;
+ * -EBUSY, from begin or end, if changes wait to be committed or have been made meanwhile.  Without it the check ends when
+ * so many want to be repaired.
  */
 struct ns_check;
 int ns_check_begin(struct ns *ns, bool repair, struct ns_check **check);
 /* Looks at up to @steps records.  Returns false when there is nothing more to do but ns_check_end(). */
 bool ns_check_step(struct ns_check *check, uint32_t steps);
+/* Nobody wants to know any more: what is left to do is to free memory, also in steps. */
+void ns_check_give_up(struct ns_check *check);
 /* Frees @check.  @result: what it has found; NULL: it is given up. */
 int ns_check_end(struct ns_check *check, struct ddio_msg_fsck *result);
 /* Returns true if commits reach stable storage. */

@@ -112,11 +112,13 @@ static void check_go_on(void *arg)
 	struct bound *bound = &job->req->reactor->bounds.at[BOUND_CHECKED];
 	bool more;
 
-	if (!job->req->client || job->req->reactor->stopping) {
+	if (job->req->reactor->stopping || (!job->req->client && !job->names)) {
 		check_end(job, NULL);
 		check_given_up(job->req);
 		return;
 	}
+	if (!job->req->client)
+		ns_check_give_up(job->names);
 	more = job->names ? ns_check_step(job->names, (uint32_t)bound->limit)
 			  : store_check_step(job->disk, (uint32_t)bound->limit);
 	if (!more) {

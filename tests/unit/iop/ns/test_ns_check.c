@@ -28,6 +28,22 @@ static void damage(struct nst *t, int db, const void *key, size_t key_len, const
 	CU_ASSERT_EQUAL(kv_direct(t->ns->kv, strike, &hit), 0);
 }
 
+static int count(struct lmdb *db, MDB_txn *txn, void *arg)
+{
+	MDB_stat *st = arg;
+
+	return mdb_stat(txn, db->dbi[st->ms_depth], st);
+}
+
+/* Returns how many records a database has. */
+static uint64_t lmdb_records(struct nst *t, int db)
+{
+	MDB_stat st = { .ms_depth = (unsigned int)db };
+
+	CU_ASSERT_EQUAL(kv_direct(t->ns->kv, count, &st), 0);
+	return st.ms_entries;
+}
+
 static const char junk[] = "junk that is no record of anything";
 
 /* The problem is found and said; after a repair there is none, also after a restart. */
@@ -350,6 +366,99 @@ static void test_numbers(void)
 	nst_end(&w.t);
 }
 
+/* A chain of @n directories; returns the last, and the first in @top. */
+static uint64_t deep(struct tree *w, uint32_t n, uint64_t *top)
+{
+	uint64_t at = *top = nst_mkdir(&w->t, NST_ROOT, "top");
+	uint32_t i;
+
+	for (i = 1; i < n; i++) {
+		at = nst_mkdir(&w->t, at, "x");
+		if (!(i % 500))
+			CU_ASSERT_EQUAL(nst_commit(&w->t), 0);
+	}
+	CU_ASSERT_EQUAL(nst_commit(&w->t), 0);
+	return at;
+}
+
+static uint32_t check_steps(struct tree *w, bool repair, struct ddio_msg_fsck *fsck)
+{
+	struct ns_check *check;
+	uint32_t n = 0;
+
+	CU_ASSERT_EQUAL_FATAL(ns_check_begin(w->t.ns, repair, &check), 0);
+	while (ns_check_step(check, 1))
+		n++;
+	CU_ASSERT_EQUAL(ns_check_end(check, fsck), 0);
+	return n;
+}
+
+/* The way up from a directory is gone in steps, and once, however deep it lies; also if it leads nowhere, or in a circle. */
+static void test_deep(void)
+{
+	enum { DEEP = 3000 };
+	uint32_t base, good, lost, circle;
+	struct ddio_msg_fsck fsck;
+	uint64_t top, last;
+	struct tree w;
+
+	tree_begin(&w);
+	base = check_steps(&w, false, &fsck);
+	last = deep(&w, DEEP, &top);
+	good = check_steps(&w, false, &fsck);
+	CU_ASSERT_EQUAL(fsck.problems, 0);
+	/* Its record, name and record by cookie; up, down and on; two passes more. */
+	CU_ASSERT(good - base >= 8 * DEEP && good - base <= 10 * DEEP);
+	drop_name(&w, NST_ROOT, "top");
+	drop_order(&w, NST_ROOT, NS_COOKIE + 2);
+	lost = check_steps(&w, false, &fsck);
+	CU_ASSERT(lost <= good && lost + 10 >= good);
+	put_name(&w, last, "back", top, S_IFDIR, 40);
+	put_order(&w, last, "back", top, S_IFDIR, 40);
+	circle = check_steps(&w, false, &fsck);
+	CU_ASSERT(circle <= good + 10);
+	CU_ASSERT_PTR_NOT_NULL(strstr(fsck.text, "lies within itself"));
+	mended(&w.t, "lies within itself", 2);
+	CU_ASSERT_NOT_EQUAL(nst_find(&w.t, NST_ROOT, "lost+found"), 0);
+	nst_end(&w.t);
+}
+
+/* So much is repaired in one step at most, and all of it in the end. */
+static void test_much(void)
+{
+	enum { MUCH = 3000, MOST = 1030 };
+	uint8_t key[NS_NAME_KEY_MAX];
+	struct ddio_msg_fsck fsck;
+	struct ns_check *check;
+	uint64_t most = 0, now, before = 0;
+	struct tree w;
+	uint32_t i;
+
+	tree_begin(&w);
+	for (i = 0; i < MUCH; i++)
+		damage(&w.t, NS_XATTRS, key, ns_name_key(key, 9999 + i, "user.b"), junk,
+		       sizeof(junk));
+	CU_ASSERT_EQUAL_FATAL(ns_check_begin(w.t.ns, true, &check), 0);
+	while (ns_check_step(check, 1)) {
+		now = lmdb_records(&w.t, NS_XATTRS);
+		if (before > now + most)
+			most = before - now;
+		before = now;
+	}
+	CU_ASSERT_EQUAL(ns_check_end(check, &fsck), 0);
+	CU_ASSERT(most >= 1000 && most <= MOST);
+	CU_ASSERT_EQUAL(fsck.problems, MUCH);
+	CU_ASSERT_EQUAL(fsck.repaired, MUCH);
+	nst_clean(&w.t, 2);
+	/* Nobody wants to know. */
+	CU_ASSERT_EQUAL_FATAL(ns_check_begin(w.t.ns, false, &check), 0);
+	ns_check_step(check, 10);
+	ns_check_give_up(check);
+	CU_ASSERT(!ns_check_step(check, 10));
+	CU_ASSERT_EQUAL(ns_check_end(check, NULL), -ECANCELED);
+	nst_end(&w.t);
+}
+
 /*
  * A check looks at as many records in a step as it is told, at those that there were when it began, and begins again if
  * the map grows; it repairs nothing if something has changed since.
@@ -433,6 +542,8 @@ static void test_start(void)
 
 static const struct ut_case cases[] = {
 	{ "in steps", test_steps },
+	{ "deep", test_deep },
+	{ "much", test_much },
 	{ "inodes", test_inodes },
 	{ "counts", test_counts },
 	{ "names", test_names },

@@ -4,8 +4,9 @@
  * with them, then the counts in inodes with the names found.  A repair drops records that are malformed
  * or belong to nothing, and enters readable inodes without a name into /lost+found.
  *
- * It is done in steps, on the records as they were when it began.  A repair is one transaction at the end, if nothing
- * has changed meanwhile.
+ * It is done in steps, on the records as they were when it began.  A repair is one transaction, if nothing has changed
+ * meanwhile: at the end, or as soon as it has much to do.  Then all is looked at again, since what was found until then is
+ * what the rest depends on.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -121,33 +122,6 @@ static int mend(struct lmdb *db, MDB_txn *txn, void *arg)
 	return ret;
 }
 
-/* Brings memory in line with the repaired records. */
-static void mended(struct ns *ns, const struct ns_check *c)
-{
-	if (ns->next < c->above)
-		ns->next = c->above;
-	if (ns->limit < c->above + NS_RESERVE)
-		ns->limit = c->above + NS_RESERVE;
-	ns->reserving = ns->limit;
-	ns->count = c->index.n;
-}
-
-static int repair(struct ns_check *c)
-{
-	int ret;
-
-	if (!kv_walk_newest(c->ns->kv, &c->walk))
-		return -EBUSY;
-	ret = mend_meta(c);
-	if (!ret)
-		ret = kv_direct(c->ns->kv, mend, c);
-	if (ret)
-		return ret;
-	mended(c->ns, c);
-	c->result.repaired = c->result.problems;
-	return 0;
-}
-
 /* What is done, in this order: with each record of a database, with each inode, or once. */
 static const struct ns_check_pass {
 	int db;
@@ -170,6 +144,35 @@ static const struct ns_check_pass {
 };
 #define NR_PASSES (sizeof(passes) / sizeof(passes[0]))
 
+/* Brings memory in line with the repaired records. */
+static void mended(struct ns *ns, const struct ns_check *c)
+{
+	if (ns->next < c->above)
+		ns->next = c->above;
+	if (ns->limit < c->above + NS_RESERVE)
+		ns->limit = c->above + NS_RESERVE;
+	ns->reserving = ns->limit;
+	if (c->pass == NR_PASSES)
+		ns->count = c->index.n;
+}
+
+static int repair(struct ns_check *c)
+{
+	int ret;
+
+	if (!kv_walk_newest(c->ns->kv, &c->walk))
+		return -EBUSY;
+	ret = mend_meta(c);
+	if (!ret)
+		ret = kv_direct(c->ns->kv, mend, c);
+	if (ret)
+		return ret;
+	mended(c->ns, c);
+	c->result.repaired = c->result.problems;
+	kv_map_clear(&c->fixes);
+	return 0;
+}
+
 static int step_record(struct ns_check *c, const struct ns_check_pass *pass)
 {
 	MDB_val k, v;
@@ -182,10 +185,14 @@ static int step_record(struct ns_check *c, const struct ns_check_pass *pass)
 
 static int step_inode(struct ns_check *c, const struct ns_check_pass *pass)
 {
-	c->at = c->at->next;
-	if (c->at == &c->seen)
+	int ret;
+
+	if (c->at->next == &c->seen)
 		return CHECK_ENOUGH;
-	return pass->inode(c, ddio_list_entry(c->at, struct seen_inode, link));
+	ret = pass->inode(c, ddio_list_entry(c->at->next, struct seen_inode, link));
+	if (!ret)
+		c->at = c->at->next;
+	return ret;
 }
 
 /* Returns 0, CHECK_ENOUGH if the pass is over, or -errno. */
@@ -205,10 +212,14 @@ static void restart(struct ns_check *c)
 {
 	kv_map_clear(&c->fixes);
 	check_see_none(c);
+	/* Growing in steps would have all of them moved in one. */
+	ddio_hash_room(&c->index, c->ns->count);
 	c->above = NS_FIRST;
 	c->pass = 0;
 	c->at = &c->seen;
-	memset(&c->result, 0, sizeof(c->result));
+	c->result.problems = c->before;
+	c->result.repaired = c->before;
+	c->result.objects = 0;
 	c->err = kv_walk_begin(c->ns->kv, &c->walk);
 }
 
@@ -231,7 +242,34 @@ int ns_check_begin(struct ns *ns, bool repair, struct ns_check **check)
 	return 0;
 }
 
-bool ns_check_step(struct ns_check *c, uint32_t steps)
+static bool much_to_do(const struct ns_check *c)
+{
+	return c->fixes.n >= CHECK_FIXES && c->rounds < CHECK_ROUNDS;
+}
+
+static void over(struct ns_check *c)
+{
+	c->over = true;
+	check_see_none(c);
+}
+
+/* Repairs what has been found; begins again if that was not all. */
+static void turn_over(struct ns_check *c)
+{
+	if (!c->err && c->repair && c->result.problems > c->before)
+		c->err = repair(c);
+	if (c->err || !c->repair || c->pass == NR_PASSES) {
+		over(c);
+		return;
+	}
+	c->before = c->result.problems;
+	c->rounds++;
+	lmdb_walk_end(&c->walk);
+	restart(c);
+}
+
+/* Returns how many steps are left. */
+static uint32_t look(struct ns_check *c, uint32_t steps)
 {
 	int ret;
 
@@ -239,7 +277,7 @@ bool ns_check_step(struct ns_check *c, uint32_t steps)
 		lmdb_walk_end(&c->walk);
 		restart(c);
 	}
-	for (; steps && !c->err && c->pass < NR_PASSES; steps--) {
+	for (; steps && !c->err && c->pass < NR_PASSES && !much_to_do(c); steps--) {
 		ret = step(c, &passes[c->pass]);
 		if (ret < 0)
 			c->err = ret;
@@ -248,20 +286,38 @@ bool ns_check_step(struct ns_check *c, uint32_t steps)
 		c->pass++;
 		c->at = &c->seen;
 	}
-	return !c->err && c->pass < NR_PASSES;
+	if (c->err || c->pass == NR_PASSES || much_to_do(c))
+		turn_over(c);
+	return steps;
+}
+
+bool ns_check_step(struct ns_check *c, uint32_t steps)
+{
+	if (!c->over)
+		steps = look(c, steps);
+	while (c->over && steps && check_free_some(c))
+		steps--;
+	return !c->over || c->waste;
+}
+
+void ns_check_give_up(struct ns_check *c)
+{
+	if (!c->err)
+		c->err = -ECANCELED;
+	over(c);
 }
 
 int ns_check_end(struct ns_check *c, struct ddio_msg_fsck *result)
 {
 	int ret = c->err;
 
-	if (!ret && result && c->repair && c->result.problems)
-		ret = repair(c);
 	if (!ret && result)
 		*result = c->result;
 	lmdb_walk_end(&c->walk);
 	kv_map_clear(&c->fixes);
 	check_see_none(c);
+	while (check_free_some(c))
+		;
 	free(c);
 	return ret;
 }

@@ -9,7 +9,7 @@
 /**
  * struct seen_inode - an inode, by its record and by its names
  * @links: how many names it has; @subdirs, @children: of a directory: entries found
- * @in: directory of its name
+ * @in: directory of its name; @place: its cookie there
  * @top: one more than the largest cookie of its entries
  * @orphan: it is recorded as an orphan
  * @state: of a directory: whether it is under the root
@@ -21,15 +21,23 @@ struct seen_inode {
 	uint64_t ino;
 	uint32_t type, nlink, links, subdirs;
 	uint64_t parent, entries, cookie;
-	uint64_t in, children, top;
+	uint64_t in, place, children, top;
 	bool orphan, fix;
 	enum { SEEN_UNKNOWN, SEEN_ON_PATH, SEEN_GOOD, SEEN_LOST } state;
 };
 
 struct seen_chunk;
 
-/* What a pass returns if it need not go on: no errno. */
+/* What a pass returns if it need not go on, or wants the same inode again: no errno. */
 #define CHECK_ENOUGH 1
+#define CHECK_MORE 2
+
+/*
+ * As many records are repaired in one transaction, and a few more; without a repair the check ends there.  Should it not
+ * come to an end by so many of them, the next has no bound.
+ */
+#define CHECK_FIXES 1024
+#define CHECK_ROUNDS 1000
 
 /**
  * struct ns_check - a running check
@@ -37,8 +45,11 @@ struct seen_chunk;
  * @pass, @at: what it is at: a pass, and of one over inodes the last one, or @seen
  * @err: why it has ended, or 0
  * @seen: struct seen_inode, in the order in which they were seen; @index: by number; @chunks: their memory,
- *	@room: how many more the first of them has room for
- * @fixes: records to be written or deleted
+ *	@room: how many more the first of them has room for; @waste: memory that can be used again
+ * @climb: the next directory of a way up, once to find out where it leads to, and once more to note the @verdict;
+ *	@circle: one that has been met twice
+ * @fixes: records to be written or deleted; @before: problems that earlier transactions, @rounds of them, have repaired
+ * @over: what has been found out is known; only memory remains to be freed
  * @above: one more than the largest inode number
  */
 struct ns_check {
@@ -51,9 +62,14 @@ struct ns_check {
 	struct ddio_msg_fsck result;
 	struct ddio_list seen;
 	struct ddio_hash index;
-	struct seen_chunk *chunks;
+	struct seen_chunk *chunks, *waste;
 	uint32_t room;
+	struct seen_inode *climb, *circle;
+	int verdict;
 	struct kv_map fixes;
+	uint64_t before;
+	uint32_t rounds;
+	bool over;
 	uint64_t above;
 };
 
@@ -61,7 +77,10 @@ void check_problem(struct ns_check *c, const char *fmt, ...) __attribute__((form
 struct seen_inode *check_seen(const struct ns_check *c, uint64_t ino);
 /* Adds an inode; NULL: no memory. */
 struct seen_inode *check_see(struct ns_check *c, uint64_t ino);
+/* Forgets all inodes; their memory waits to be used again, or freed. */
 void check_see_none(struct ns_check *c);
+/* Frees a little of that memory; returns false if there was none. */
+bool check_free_some(struct ns_check *c);
 /* Reads a record from LMDB: 0, -ENOENT or -errno; valid until the walk ends. */
 int check_get(struct ns_check *c, int db, const void *key, size_t len, MDB_val *v);
 /* The same, as the repair will leave it. */

@@ -28,11 +28,22 @@ struct seen_inode *check_seen(const struct ns_check *c, uint64_t ino)
 	return ddio_hash_entry(ddio_hash_find(&c->index, ino), struct seen_inode, node);
 }
 
-/* A million inodes are to be freed in no time. */
+/* A million inodes are to be allocated and freed in no time. */
 struct seen_chunk {
 	struct seen_chunk *next;
 	struct seen_inode seen[SEEN_CHUNK];
 };
+
+static struct seen_chunk *chunk_new(struct ns_check *c)
+{
+	struct seen_chunk *chunk = c->waste;
+
+	if (!chunk)
+		return calloc(1, sizeof(*chunk));
+	c->waste = chunk->next;
+	memset(chunk, 0, sizeof(*chunk));
+	return chunk;
+}
 
 struct seen_inode *check_see(struct ns_check *c, uint64_t ino)
 {
@@ -40,7 +51,7 @@ struct seen_inode *check_see(struct ns_check *c, uint64_t ino)
 	struct seen_inode *s;
 
 	if (!c->room) {
-		chunk = calloc(1, sizeof(*chunk));
+		chunk = chunk_new(c);
 		if (!chunk)
 			return NULL;
 		chunk->next = c->chunks;
@@ -61,11 +72,26 @@ void check_see_none(struct ns_check *c)
 	while (c->chunks) {
 		chunk = c->chunks;
 		c->chunks = chunk->next;
-		free(chunk);
+		chunk->next = c->waste;
+		c->waste = chunk;
 	}
 	c->room = 0;
+	c->climb = NULL;
+	c->circle = NULL;
+	c->verdict = SEEN_UNKNOWN;
 	ddio_list_init(&c->seen);
 	ddio_hash_fini(&c->index);
+}
+
+bool check_free_some(struct ns_check *c)
+{
+	struct seen_chunk *chunk = c->waste;
+
+	if (!chunk)
+		return false;
+	c->waste = chunk->next;
+	free(chunk);
+	return true;
 }
 
 int check_get(struct ns_check *c, int db, const void *key, size_t len, MDB_val *v)

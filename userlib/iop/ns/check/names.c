@@ -29,6 +29,7 @@ static void name_counts(struct seen_inode *dir, struct seen_inode *s, const stru
 {
 	s->links++;
 	s->in = dir->ino;
+	s->place = e->cookie;
 	dir->children++;
 	dir->subdirs += S_ISDIR(s->type);
 	if (e->cookie >= dir->top)

@@ -9,23 +9,6 @@
 
 #define LOST_AND_FOUND "lost+found"
 
-/* Gives all directories from @s up to the first one with a known state that state. */
-static void settle_path(struct ns_check *c, struct seen_inode *s)
-{
-	struct seen_inode *at = s;
-	bool good;
-
-	while (at && at->state == SEEN_UNKNOWN && at->ino != DDIO_FS_ROOT && at->links) {
-		at->state = SEEN_ON_PATH;
-		at = check_seen(c, at->in);
-	}
-	good = at && (at->ino == DDIO_FS_ROOT || at->state == SEEN_GOOD);
-	if (at && at->state == SEEN_UNKNOWN)
-		at->state = good ? SEEN_GOOD : SEEN_LOST;
-	for (at = s; at && at->state == SEEN_ON_PATH; at = check_seen(c, at->in))
-		at->state = good ? SEEN_GOOD : SEEN_LOST;
-}
-
 static int load(struct ns_check *c, uint64_t ino, struct inode *in)
 {
 	uint8_t key[NS_KEY_LEN];
@@ -121,75 +104,97 @@ static int cut_circle(struct ns_check *c, struct seen_inode *s)
 	struct seen_inode *dir = check_seen(c, s->in);
 	uint8_t key[NS_ORDER_KEY_LEN], name_key[NS_NAME_KEY_MAX];
 	struct ns_entry e;
-	MDB_cursor *cursor;
 	MDB_val k, v;
-	int ret = lmdb_errno(mdb_cursor_open(c->walk.txn, c->walk.db->dbi[NS_ORDER], &cursor));
+	int ret;
 
-	if (ret)
-		return ret;
-	ns_order_key(key, s->in, 0);
+	ns_order_key(key, s->in, s->place);
+	ret = check_get_fixed(c, NS_ORDER, key, sizeof(key), &v);
+	if (!ret && ns_entry_get(key, sizeof(key), v.mv_data, v.mv_size, true, &e))
+		ret = -EUCLEAN;
 	k = lmdb_val(key, sizeof(key));
-	for (ret = mdb_cursor_get(cursor, &k, &v, MDB_SET_RANGE); !ret;
-	     ret = mdb_cursor_get(cursor, &k, &v, MDB_NEXT)) {
-		if (ns_entry_get(k.mv_data, k.mv_size, v.mv_data, v.mv_size, true, &e) ||
-		    e.ino != s->ino)
-			continue;
+	if (!ret)
 		ret = check_drop(c, NS_ORDER, &k);
+	if (!ret) {
 		k = lmdb_val(name_key, ns_name_key(name_key, s->in, e.name));
-		if (!ret)
-			ret = check_drop(c, NS_NAMES, &k);
-		break;
+		ret = check_drop(c, NS_NAMES, &k);
 	}
-	mdb_cursor_close(cursor);
 	dir->children--;
 	dir->subdirs--;
 	dir->fix = true;
 	s->links = 0;
-	return lmdb_errno(ret == MDB_NOTFOUND ? 0 : ret);
+	return ret;
 }
 
-/* Has the state of lost directories determined again. */
-static void reset_lost(struct ns_check *c)
+/* What the way up from a directory has come to, with @c->climb: the way is then gone once more to give all on it that state. */
+static int settle_from(struct ns_check *c, struct seen_inode *s, int state)
 {
-	struct seen_inode *s;
-
-	ddio_list_for_each_entry(s, &c->seen, link)
-		if (s->state == SEEN_LOST)
-			s->state = SEEN_UNKNOWN;
+	c->verdict = state;
+	c->climb = s;
+	return CHECK_MORE;
 }
 
-/* Does the way up from a lost directory lead back to it?  If not, one above it has no name. */
-static bool in_circle(const struct ns_check *c, const struct seen_inode *s)
+/* Goes one directory up from @s. */
+static int climb(struct ns_check *c, struct seen_inode *s)
 {
-	const struct seen_inode *at = s;
-	size_t steps;
+	struct seen_inode *at = c->climb;
 
-	for (steps = 0; steps <= c->index.n && at && at->links; steps++) {
-		at = check_seen(c, at->in);
-		if (at == s)
-			return true;
+	if (!at || at->state == SEEN_LOST)
+		return settle_from(c, s, SEEN_LOST);
+	if (at->state == SEEN_GOOD)
+		return settle_from(c, s, SEEN_GOOD);
+	if (at->state == SEEN_ON_PATH) {
+		c->circle = at;
+		return settle_from(c, s, c->repair ? SEEN_GOOD : SEEN_LOST);
 	}
-	return false;
+	if (at->ino == DDIO_FS_ROOT || !at->links) {
+		at->state = at->ino == DDIO_FS_ROOT ? SEEN_GOOD : SEEN_LOST;
+		return settle_from(c, s, at->state);
+	}
+	at->state = SEEN_ON_PATH;
+	c->climb = check_seen(c, at->in);
+	return CHECK_MORE;
+}
+
+static int circle_found(struct ns_check *c)
+{
+	struct seen_inode *s = c->circle;
+	int ret;
+
+	c->circle = NULL;
+	check_problem(c, "directory %" PRIu64 " lies within itself", s->ino);
+	if (!c->repair)
+		return 0;
+	ret = cut_circle(c, s);
+	return ret ? ret : find_lost(c, s->ino);
+}
+
+/* Gives one directory more of the way up its state. */
+static int settle(struct ns_check *c)
+{
+	struct seen_inode *at = c->climb;
+
+	if (at && at->state == SEEN_ON_PATH) {
+		at->state = c->verdict;
+		c->climb = check_seen(c, at->in);
+		return CHECK_MORE;
+	}
+	c->verdict = SEEN_UNKNOWN;
+	c->climb = NULL;
+	return c->circle ? circle_found(c) : 0;
 }
 
 int check_reach(struct ns_check *c, struct seen_inode *s)
 {
-	int ret;
-
 	if (!S_ISDIR(s->type))
 		return 0;
-	settle_path(c, s);
-	if (s->state != SEEN_LOST || !in_circle(c, s))
-		return 0;
-	check_problem(c, "directory %" PRIu64 " lies within itself", s->ino);
-	if (!c->repair)
-		return CHECK_ENOUGH; /* the others of the circle would be found, too */
-	ret = cut_circle(c, s);
-	if (!ret)
-		ret = find_lost(c, s->ino);
-	if (!ret)
-		reset_lost(c);
-	return ret;
+	if (c->verdict != SEEN_UNKNOWN)
+		return settle(c);
+	if (!c->climb) {
+		if (s->state != SEEN_UNKNOWN)
+			return 0;
+		c->climb = s;
+	}
+	return climb(c, s);
 }
 
 int check_nameless(struct ns_check *c, struct seen_inode *s)
