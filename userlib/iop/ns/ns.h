@@ -160,11 +160,15 @@ int ns_walk(struct ns *ns, const char *path, struct inode *inode);
 int ns_walk_parent(struct ns *ns, const char *path, uint64_t *parent, char *name);
 /* Makes the record of a directory, whose stripe means nothing. */
 int ns_dir_record(const struct inode *in, struct ddio_file_record *rec);
-/* Lists the files of a directory by name; a directory's name ends with a slash. */
+/*
+ * Lists some files of a directory by name; a directory's name ends with a slash.  @next, of DDIO_MAX_NAME + 1 bytes: if there
+ * are none among those that were looked at, but more, it goes on behind that.
+ */
 int ns_list(struct ns *ns, const char *dir, const char *after, uint32_t max,
-	    struct ddio_msg_ns_listing *out);
-/* Lists all regular files by number, orphans included, without names. */
-int ns_list_all(struct ns *ns, uint64_t after, uint32_t max, struct ddio_msg_ns_listing *out);
+	    struct ddio_msg_ns_listing *out, char *next);
+/* Lists some regular files by number, orphans included, without names; @next as above. */
+int ns_list_all(struct ns *ns, uint64_t after, uint32_t max, struct ddio_msg_ns_listing *out,
+		uint64_t *next);
 
 /*
  * mount.c: mounts, and the inodes that they have open.

@@ -5,7 +5,15 @@
 #include <string.h>
 #include "iop/ns/priv.h"
 
-enum { LINKS_FOLLOWED = 40, PATH_ROOM = 2 * (DDIO_MAX_PATH + 1) };
+/* As many names as a path can have may be looked up for it, those in links included. */
+enum {
+	LINKS_FOLLOWED = 40,
+	NAMES_WALKED = (DDIO_MAX_PATH + 1) / 2,
+	PATH_ROOM = 2 * (DDIO_MAX_PATH + 1)
+};
+
+/* As many records are looked at for a part of a listing. */
+enum { LIST_LOOKS = 1024 };
 
 /* Leaves room for the other fields of a listing's payload. */
 #define LISTING_MAX (DDIO_MAX_SMALL - 4096)
@@ -13,30 +21,32 @@ enum { LINKS_FOLLOWED = 40, PATH_ROOM = 2 * (DDIO_MAX_PATH + 1) };
 /**
  * struct path_walk - the state of a walk along a path
  * @dir: the directory reached
- * @rest: the rest of the path; @name: the next name
+ * @links, @names: how many were followed and looked up
+ * @rest: the rest of the path, in @buf; @name: the next name
  */
 struct path_walk {
 	struct ns *ns;
 	uint64_t dir;
-	uint32_t links;
-	char rest[PATH_ROOM];
+	uint32_t links, names;
+	char *rest, buf[PATH_ROOM];
 	char name[DDIO_MAX_NAME + 1];
 };
 
-/* Takes the next name off @rest.  Returns 1, 0 at the end, or -ENAMETOOLONG. */
+/* Takes the next name off @rest.  Returns 1, 0 at the end, -ENAMETOOLONG, or -ELOOP: there were too many. */
 static int walk_part(struct path_walk *w)
 {
-	size_t skip = strspn(w->rest, "/"), len = strcspn(w->rest + skip, "/"), end;
+	size_t skip = strspn(w->rest, "/"), len = strcspn(w->rest + skip, "/");
 
 	if (!len)
 		return 0;
 	if (len > DDIO_MAX_NAME)
 		return -ENAMETOOLONG;
+	if (w->names++ == NAMES_WALKED)
+		return -ELOOP;
 	memcpy(w->name, w->rest + skip, len);
 	w->name[len] = '\0';
-	end = skip + len;
-	end += strspn(w->rest + end, "/");
-	memmove(w->rest, w->rest + end, strlen(w->rest + end) + 1);
+	w->rest += skip + len;
+	w->rest += strspn(w->rest, "/");
 	return 1;
 }
 
@@ -48,9 +58,10 @@ static int walk_link(struct path_walk *w, const char *target)
 		return -ELOOP;
 	if (n + 1 + rest > DDIO_MAX_PATH)
 		return -ENAMETOOLONG;
-	memmove(w->rest + n + 1, w->rest, rest + 1);
-	memcpy(w->rest, target, n);
-	w->rest[n] = '/';
+	memmove(w->buf + n + 1, w->rest, rest + 1);
+	memcpy(w->buf, target, n);
+	w->buf[n] = '/';
+	w->rest = w->buf;
 	if (target[0] == '/')
 		w->dir = DDIO_FS_ROOT;
 	return 0;
@@ -65,7 +76,7 @@ static int walk_begin(struct ns *ns, const char *path, struct path_walk **w)
 		return -ENOMEM;
 	(*w)->ns = ns;
 	(*w)->dir = DDIO_FS_ROOT;
-	strcpy((*w)->rest, path);
+	(*w)->rest = strcpy((*w)->buf, path);
 	return 0;
 }
 
@@ -130,12 +141,14 @@ int ns_walk_parent(struct ns *ns, const char *path, uint64_t *parent, char *name
 }
 
 /*
- * Listings: collects names first, since nothing else may be read during a walk over them.
+ * Listings: collects names first, since nothing else may be read during a walk over them.  @last: the last name that was
+ * looked at.
  */
 struct page {
 	struct ns_entry *e;
 	uint32_t n;
 	bool more;
+	char last[DDIO_MAX_NAME + 1];
 };
 
 static int page_names(struct ns *ns, uint64_t dir, const char *after, uint32_t max,
@@ -144,6 +157,7 @@ static int page_names(struct ns *ns, uint64_t dir, const char *after, uint32_t m
 	uint8_t key[NS_NAME_KEY_MAX];
 	size_t len = ns_name_key(key, dir, after);
 	char name[DDIO_MAX_NAME + 1];
+	uint32_t looks = 0;
 	struct kv_cursor c;
 	uint64_t of;
 	int ret;
@@ -153,13 +167,16 @@ static int page_names(struct ns *ns, uint64_t dir, const char *after, uint32_t m
 
 		if (ns_name_key_get(c.key, c.key_len, &of, name) || of != dir)
 			break;
-		if (!strcmp(name, after) ||
-		    ns_entry_get(c.key, c.key_len, c.value, c.len, false, e))
+		if (!strcmp(name, after))
 			continue;
-		if (page->n == max) {
+		if (page->n == max || looks++ == LIST_LOOKS) {
 			page->more = true;
 			break;
 		}
+		strcpy(page->last, name);
+		if (ns_entry_get(c.key, c.key_len, c.value, c.len, false, e) ||
+		    (!S_ISREG(e->type) && !S_ISDIR(e->type)))
+			continue;
 		strcpy(e->name, name);
 		page->n++;
 	}
@@ -224,7 +241,7 @@ static int page_records(struct ns *ns, const struct page *page, struct ddio_msg_
 }
 
 static int list_dir(struct ns *ns, uint64_t dir, const char *after, uint32_t max,
-		    struct ddio_msg_ns_listing *out)
+		    struct ddio_msg_ns_listing *out, char *next)
 {
 	char from[DDIO_MAX_NAME + 1];
 	struct page page = { .n = 0 };
@@ -238,22 +255,15 @@ static int list_dir(struct ns *ns, uint64_t dir, const char *after, uint32_t max
 	out->recs = calloc(max, sizeof(*out->recs));
 	if (page.e && out->recs)
 		ret = page_names(ns, dir, from, max, &page);
-	/* A page with nothing to show does not end the listing. */
-	while (!ret) {
+	if (!ret)
 		ret = page_records(ns, &page, out);
-		if (ret || out->n || !page.more)
-			break;
-		strcpy(from, page.e[page.n - 1].name);
-		page.n = 0;
-		page.more = false;
-		ret = page_names(ns, dir, from, max, &page);
-	}
+	strcpy(next, page.last);
 	free(page.e);
 	return ret;
 }
 
 int ns_list(struct ns *ns, const char *dir, const char *after, uint32_t max,
-	    struct ddio_msg_ns_listing *out)
+	    struct ddio_msg_ns_listing *out, char *next)
 {
 	struct inode in;
 	int ret;
@@ -267,7 +277,7 @@ int ns_list(struct ns *ns, const char *dir, const char *after, uint32_t max,
 	if (!ret && !S_ISDIR(in.mode))
 		ret = -ENOTDIR;
 	if (!ret)
-		ret = list_dir(ns, in.ino, after, max, out);
+		ret = list_dir(ns, in.ino, after, max, out, next);
 	inode_free(&in);
 	if (ret) {
 		ddio_ns_listing_free(out);
@@ -290,19 +300,22 @@ static int add_inode(const struct kv_cursor *c, struct ddio_file_record *rec)
 	return ret;
 }
 
-static int list_inodes(struct ns *ns, uint64_t after, uint32_t max, struct ddio_msg_ns_listing *out)
+static int list_inodes(struct ns *ns, uint64_t after, uint32_t max, struct ddio_msg_ns_listing *out,
+		       uint64_t *next)
 {
 	uint8_t key[NS_KEY_LEN];
+	uint32_t looks = 0;
 	struct kv_cursor c;
 	size_t len = 0;
 	int ret, added;
 
 	ns_key(key, after + 1);
 	for (ret = kv_first(&c, ns->kv, NS_INODES, key, sizeof(key)); !ret; ret = kv_next(&c)) {
-		if (out->n == max || (out->n && len > LISTING_MAX / 2)) {
+		if (out->n == max || (out->n && len > LISTING_MAX / 2) || looks++ == LIST_LOOKS) {
 			out->more = 1;
 			break;
 		}
+		ns_key_get(c.key, c.key_len, next);
 		added = add_inode(&c, &out->recs[out->n]);
 		if (added < 0) {
 			ret = added;
@@ -315,7 +328,8 @@ static int list_inodes(struct ns *ns, uint64_t after, uint32_t max, struct ddio_
 	return ret == -ENOENT ? 0 : ret;
 }
 
-int ns_list_all(struct ns *ns, uint64_t after, uint32_t max, struct ddio_msg_ns_listing *out)
+int ns_list_all(struct ns *ns, uint64_t after, uint32_t max, struct ddio_msg_ns_listing *out,
+		uint64_t *next)
 {
 	int ret;
 
@@ -325,7 +339,7 @@ int ns_list_all(struct ns *ns, uint64_t after, uint32_t max, struct ddio_msg_ns_
 	out->recs = calloc(max, sizeof(*out->recs));
 	if (!out->recs)
 		return -ENOMEM;
-	ret = list_inodes(ns, after, max, out);
+	ret = list_inodes(ns, after, max, out, next);
 	if (ret) {
 		ddio_ns_listing_free(out);
 		memset(out, 0, sizeof(*out));

@@ -336,22 +336,55 @@ static void list_reply(struct server_request *req, struct ddio_msg_ns_listing *x
 	FS_REPLY(req, ns_listing, &part, false);
 }
 
+/**
+ * struct list_job - a listing: server_request.data
+ * @post: its next turn, after one that found nothing to show
+ */
+struct list_job {
+	struct ddio_post post;
+	struct server_request *req;
+	struct ddio_msg_ns_list x;
+};
+
+static void list_turn(void *arg)
+{
+	struct list_job *job = arg;
+	struct server_request *req = job->req;
+	struct ddio_msg_ns_listing out = { 0 };
+	struct ddio_msg_ns_list *x = &job->x;
+	int err;
+
+	if (!req->client || req->reactor->stopping) {
+		server_fail(req, DDIO_ST_SHUTDOWN, SERVER_STOPPING);
+		return;
+	}
+	if (x->flags & DDIO_NS_ALL)
+		err = ns_list_all(fs_ns(req), x->after_id, x->max, &out, &x->after_id);
+	else
+		err = ns_list(fs_ns(req), x->dir, x->after, x->max, &out, x->after);
+	if (!err && out.more && !out.n) {
+		ddio_ns_listing_free(&out);
+		ddio_env_post(req->reactor->env, &job->post);
+	} else if (!err) {
+		list_reply(req, &out);
+		ddio_ns_listing_free(&out);
+	} else if (x->dir[0]) {
+		fail_file(req, err, x->dir, 0);
+	} else {
+		server_fail_errno(req, err, "listing the name space");
+	}
+}
+
 int serve_ns_list(struct server_request *req, const void *payload)
 {
-	struct ddio_msg_ns_list x;
-	struct ddio_msg_ns_listing out = { 0 };
-	int err = ddio_get_ns_list(payload, req->msg.length, &x);
+	struct list_job *job = calloc(1, sizeof(*job));
+	int err = job ? ddio_get_ns_list(payload, req->msg.length, &job->x) : -ENOMEM;
 
+	req->data = job;
 	if (err)
 		return server_fail_decode(req, err, "name or number of entries");
-	if (x.flags & DDIO_NS_ALL)
-		err = ns_list_all(fs_ns(req), x.after_id, x.max, &out);
-	else
-		err = ns_list(fs_ns(req), x.dir, x.after, x.max, &out);
-	if (err)
-		return x.dir[0] ? fail_file(req, err, x.dir, 0)
-				: (server_fail_errno(req, err, "listing the name space"), 0);
-	list_reply(req, &out);
-	ddio_ns_listing_free(&out);
+	job->req = req;
+	job->post = (struct ddio_post){ .fn = list_turn, .arg = job };
+	list_turn(job);
 	return 0;
 }

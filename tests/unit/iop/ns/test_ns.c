@@ -415,6 +415,48 @@ static void test_reserve(void)
 	nst_end(&t);
 }
 
+/* A listing looks at so many names, or inodes, and says where to go on, if it has found nothing to show. */
+static void test_listing_steps(void)
+{
+	enum { LINKS = 3000, LOOKS = 1024 };
+	struct ddio_msg_ns_listing out;
+	char next[DDIO_MAX_NAME + 1] = "", name[DDIO_MAX_NAME + 1];
+	struct nst t;
+	uint64_t dir, f, at = 0;
+	uint32_t i, steps;
+
+	nst_begin(&t);
+	dir = nst_mkdir(&t, NST_ROOT, "d");
+	for (i = 0; i < LINKS; i++) {
+		snprintf(name, sizeof(name), "l%u", i);
+		nst_make(&t, dir, name, S_IFIFO | 0777);
+		if (!(i % 500))
+			CU_ASSERT_EQUAL(nst_commit(&t), 0);
+	}
+	CU_ASSERT_EQUAL(nst_commit(&t), 0);
+	f = nst_file(&t, dir, "z");
+	for (steps = 1;; steps++) {
+		CU_ASSERT_EQUAL_FATAL(ns_list(t.ns, "d", next, 1, &out, next), 0);
+		if (out.n || !out.more)
+			break;
+		ddio_ns_listing_free(&out);
+	}
+	CU_ASSERT(out.n == 1 && !strcmp(out.recs[0].name, "z") && !out.more);
+	CU_ASSERT_EQUAL(steps, LINKS / LOOKS + 1);
+	ddio_ns_listing_free(&out);
+	for (steps = 1;; steps++) {
+		CU_ASSERT_EQUAL_FATAL(ns_list_all(t.ns, at, 1, &out, &at), 0);
+		if (out.n || !out.more)
+			break;
+		ddio_ns_listing_free(&out);
+	}
+	CU_ASSERT(out.n == 1 && out.recs[0].ref.id == f && !out.more);
+	CU_ASSERT_EQUAL(steps, LINKS / LOOKS + 1);
+	ddio_ns_listing_free(&out);
+	nst_clean(&t, 1);
+	nst_end(&t);
+}
+
 static void test_paths(void)
 {
 	struct ddio_msg_fs_make x = { .parent = NST_ROOT, .mode = S_IFLNK | 0777, .name = "l" };
@@ -460,6 +502,21 @@ static void test_paths(void)
 		CU_ASSERT(paths[i].ret || in.ino == f);
 		inode_free(&in);
 	}
+	/* As many names as a path can have, but no more through links. */
+	memset(longest, 0, sizeof(longest));
+	for (i = 0; i + 2 <= DDIO_MAX_PATH; i += 2)
+		memcpy(longest + i, "./", 2);
+	CU_ASSERT_EQUAL(ns_walk(t.ns, longest, &in), 0);
+	inode_free(&in);
+	strcpy(x.name, "far");
+	snprintf(x.target, sizeof(x.target), "%.*s", 2 * 1022, longest);
+	CU_ASSERT_EQUAL(ns_make(t.ns, NULL, &x, NULL, &in, &made, NULL), 0);
+	inode_free(&in);
+	CU_ASSERT_EQUAL(ns_walk(t.ns, "far/far", &in), 0);
+	inode_free(&in);
+	CU_ASSERT_EQUAL(ns_walk(t.ns, "far/far/a/b/f", &in), -ELOOP);
+	inode_free(&in);
+	CU_ASSERT_EQUAL(ns_walk_parent(t.ns, "far/far/a/b/f", &parent, name), -ELOOP);
 	CU_ASSERT_EQUAL(ns_walk(t.ns, "", &in), 0);
 	CU_ASSERT_EQUAL(in.ino, NST_ROOT);
 	inode_free(&in);
@@ -483,12 +540,12 @@ static void test_paths(void)
 static unsigned int list_all(struct nst *t, uint32_t max, char names[][32], unsigned int cap)
 {
 	struct ddio_msg_ns_listing page;
-	char after[DDIO_MAX_NAME + 1] = "";
+	char after[DDIO_MAX_NAME + 1] = "", next[DDIO_MAX_NAME + 1];
 	unsigned int n = 0, i;
 	bool more = true;
 
 	while (more) {
-		CU_ASSERT_EQUAL_FATAL(ns_list(t->ns, "", after, max, &page), 0);
+		CU_ASSERT_EQUAL_FATAL(ns_list(t->ns, "", after, max, &page, next), 0);
 		CU_ASSERT(page.n <= max);
 		CU_ASSERT(page.n > 0 || !page.more);
 		for (i = 0; i < page.n && n < cap; i++) {
@@ -505,6 +562,7 @@ static void test_list(void)
 {
 	static char names[100][32];
 	struct ddio_msg_ns_listing page;
+	char next[DDIO_MAX_NAME + 1];
 	uint64_t made;
 	uint32_t max;
 	struct nst t;
@@ -529,14 +587,14 @@ static void test_list(void)
 		CU_ASSERT_STRING_EQUAL(names[15], "f19");
 		CU_ASSERT_STRING_EQUAL(names[6], "f08/");
 	}
-	CU_ASSERT_EQUAL(ns_list(t.ns, "", "f18", 10, &page), 0);
+	CU_ASSERT_EQUAL(ns_list(t.ns, "", "f18", 10, &page, next), 0);
 	CU_ASSERT_EQUAL(page.n, 1);
 	ddio_ns_listing_free(&page);
-	CU_ASSERT_EQUAL(ns_list(t.ns, "f08", "", 10, &page), 0);
+	CU_ASSERT_EQUAL(ns_list(t.ns, "f08", "", 10, &page, next), 0);
 	CU_ASSERT_EQUAL(page.n, 0);
 	ddio_ns_listing_free(&page);
-	CU_ASSERT_EQUAL(ns_list(t.ns, "f00", "", 10, &page), -ENOTDIR);
-	CU_ASSERT_EQUAL(ns_list(t.ns, "none", "", 10, &page), -ENOENT);
+	CU_ASSERT_EQUAL(ns_list(t.ns, "f00", "", 10, &page, next), -ENOTDIR);
+	CU_ASSERT_EQUAL(ns_list(t.ns, "none", "", 10, &page, next), -ENOENT);
 	nst_end(&t);
 }
 
@@ -547,6 +605,8 @@ static void test_list_long_records(void)
 	struct ddio_msg_fs_make x = { .parent = NST_ROOT, .mode = S_IFREG | 0644 };
 	struct stripe stripe = { .seed = 1, .block = 512, .ndisks = DDIO_MAX_DISKS };
 	struct ddio_msg_ns_listing page;
+	char next[DDIO_MAX_NAME + 1];
+	uint64_t id;
 	static char names[20][32];
 	struct inode in;
 	struct nst t;
@@ -563,13 +623,13 @@ static void test_list_long_records(void)
 		inode_free(&in);
 	}
 	CU_ASSERT_EQUAL(nst_commit(&t), 0);
-	CU_ASSERT_EQUAL(ns_list(t.ns, "", "", 20, &page), 0);
+	CU_ASSERT_EQUAL(ns_list(t.ns, "", "", 20, &page, next), 0);
 	CU_ASSERT(page.n < 10 && page.n > 0 && page.more);
 	CU_ASSERT(ddio_put_ns_listing(NULL, 0, &page) <= (ssize_t)DDIO_MAX_SMALL);
 	CU_ASSERT_EQUAL(page.recs[0].disks[5], DDIO_MAX_DISKS - 5);
 	ddio_ns_listing_free(&page);
 	CU_ASSERT_EQUAL(list_all(&t, 20, names, 20), 10);
-	CU_ASSERT_EQUAL(ns_list_all(t.ns, 0, 20, &page), 0);
+	CU_ASSERT_EQUAL(ns_list_all(t.ns, 0, 20, &page, &id), 0);
 	CU_ASSERT(page.n < 10 && page.n > 0 && page.more);
 	CU_ASSERT(ddio_put_ns_listing(NULL, 0, &page) <= (ssize_t)DDIO_MAX_SMALL);
 	ddio_ns_listing_free(&page);
@@ -610,6 +670,7 @@ static const struct ut_case names[] = {
 	{ "numbers", test_numbers },
 	{ "reserve of numbers", test_reserve },
 	{ "paths", test_paths },
+	{ "listing in steps", test_listing_steps },
 	{ "list", test_list },
 	{ "list of long records", test_list_long_records },
 	{ "refused", test_refused },

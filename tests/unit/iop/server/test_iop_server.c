@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The server, message by message: every opcode, with valid and with invalid values. */
+#include "iop/ns/ns.h"
 #include "tests/unit/iop/server/server_world.h"
 
 static uint8_t pattern[64 * 4096];
@@ -451,6 +452,47 @@ static void space_is_reserved_listed_and_runs_out(void)
 	sw_free(sw);
 }
 
+/* A listing with nothing to show for long goes on in other turns. */
+static void listing_takes_turns(void)
+{
+	struct ddio_msg_fs_make make = { .parent = DDIO_FS_ROOT,
+					 .flags = DDIO_FS_MAKE_EXCL,
+					 .mode = S_IFDIR | 0755,
+					 .name = "d" };
+	struct ddio_msg_ns_list list = { .max = 10, .dir = "d" };
+	struct sw *sw = sw_new(NULL);
+	struct sc *c = sc_new(sw, 0);
+	struct ns *ns = sw->iop->ns;
+	struct ddio_msg_ns_listing out;
+	struct inode in;
+	uint32_t i;
+	bool made;
+
+	CU_ASSERT_EQUAL(ns_make(ns, NULL, &make, NULL, &in, &made, NULL), 0);
+	make.parent = in.ino;
+	make.mode = S_IFIFO | 0600;
+	inode_free(&in);
+	for (i = 0; i < 3000; i++) {
+		snprintf(make.name, sizeof(make.name), "p%u", i);
+		CU_ASSERT_EQUAL_FATAL(ns_make(ns, NULL, &make, NULL, &in, &made, NULL), 0);
+		inode_free(&in);
+		if (!(i % 500)) {
+			ns_commit(ns, NULL);
+			ddio_sim_run_for(sw->world, 1000000000);
+		}
+	}
+	make.mode = S_IFREG | 0600;
+	snprintf(make.name, sizeof(make.name), "z");
+	CU_ASSERT_EQUAL_FATAL(ns_make(ns, NULL, &make, NULL, &in, &made, NULL), 0);
+	inode_free(&in);
+	CU_ASSERT_EQUAL_FATAL(SC_CALL(c, NS_LIST, ns_list, &list), DDIO_ST_OK);
+	CU_ASSERT_EQUAL_FATAL(ddio_get_ns_listing(c->data, c->len, &out), 0);
+	CU_ASSERT(out.n == 1 && !strcmp(out.recs[0].name, "z") && !out.more);
+	ddio_ns_listing_free(&out);
+	sc_free(c);
+	sw_free(sw);
+}
+
 /* Checks take their turn like other requests, however many there are. */
 static void checks_take_turns(void)
 {
@@ -608,6 +650,7 @@ static const struct ut_case objects[] = {
 	{ "sync", a_sync_survives_a_restart_and_an_orderly_stop_loses_nothing },
 	{ "truncate and remove", cut_off_bytes_do_not_come_back },
 	{ "space", space_is_reserved_listed_and_runs_out },
+	{ "listing takes turns", listing_takes_turns },
 	{ "checks take turns", checks_take_turns },
 	{ "checks of the gone", checks_of_the_gone_end },
 	{ "status", status_counts_what_happened },
