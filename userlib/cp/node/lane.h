@@ -58,7 +58,8 @@ enum request_state {
  * @tag: index in the lane's table of tags
  * @opcode: enum ddio_opcode
  * @fixed, @fixed_len: payload or fixed record
- * @feature, @plain_len: a connection without this feature (DDIO_FEATURE_*) gets only so much of @fixed; 0: none is wanted
+ * @feature, @plain_len: a connection without this feature (DDIO_FEATURE_*; 0: none is wanted) gets only so much of @fixed;
+ *	0: it gets nothing, and the request ends with -EOPNOTSUPP
  * @iov, @n: bulk to be sent, or where the reply's bulk goes; the array stays the caller's
  * @bulk: bytes of @iov
  * @disk: number of the disk, of a request made by request_disk()

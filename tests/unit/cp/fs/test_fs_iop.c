@@ -3,6 +3,9 @@
  * The file system as it is: its client against a real name server, in virtual time.  The connection to it is
  * lost at any byte; every request gets one reply and nothing is done twice.
  */
+#include "conn/conn_priv.h"
+#include "cp/node/lane.h"
+#include "cp/node/session.h"
 #include "tests/unit/cp/fs/fs_world.h"
 #include "userlib/cp/fs/inode/inode.h"
 
@@ -60,6 +63,32 @@ static void names(void)
 	FS_OK(m, ddio_fs_readdir, m->fs, d, 0, 100, true);
 	CU_ASSERT_EQUAL(m->r.len, 4);
 	FS_ERR(m, -ESTALE, ddio_fs_getattr, m->fs, 4711);
+	fs_world_end(&w);
+}
+
+/* A name server that does not know where a listing ends is not asked: it would end the connection. */
+static void earlier_name_server(void)
+{
+	struct fs_world w;
+	struct fs_mount *m = world(&w, 3);
+	const struct ddio_fs_dirent *last;
+	struct lane *lane;
+	uint32_t i, n;
+
+	fs_create(m, "a", O_RDWR);
+	FS_OK(m, ddio_fs_readdir, m->fs, DDIO_FS_ROOT, 0, 0, false);
+	last = (const struct ddio_fs_dirent *)m->r.data;
+	CU_ASSERT(m->r.len == 1 && last->cookie > 1);
+	for (i = 0; i < FS_REACTORS; i++)
+		for (n = 0; n < m->session[i]->conf->nnodes; n++) {
+			lane = m->session[i]->nodes[n].lanes ? m->session[i]->nodes[n].lanes[0]
+							     : NULL;
+			if (lane && lane->conn)
+				lane->conn->features &= ~DDIO_FEATURE_LAST;
+		}
+	FS_ERR(m, -EOPNOTSUPP, ddio_fs_readdir, m->fs, DDIO_FS_ROOT, 0, 0, false);
+	FS_OK(m, ddio_fs_readdir, m->fs, DDIO_FS_ROOT, 0, 10, false);
+	CU_ASSERT_EQUAL(m->r.len, 3);
 	fs_world_end(&w);
 }
 
@@ -308,6 +337,7 @@ static void bad_network(void)
 static const struct ut_case cases[] = {
 	{ "names", names },
 	{ "attributes", attributes },
+	{ "an earlier name server", earlier_name_server },
 	{ "two mounts", two_mounts },
 	{ "left behind", left_behind },
 	{ "lost at any byte", lost_at_any_byte },
