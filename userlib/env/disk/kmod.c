@@ -404,8 +404,8 @@ static void kmod_close(struct ddio_disk *disk)
 	struct kmod_disk *k = kmod_of(disk);
 
 	ddio_list_del(&k->start.link);
-	/* A transfer that has reported its end may still use it; then it goes with the context. */
-	ddio_kdev_destroy(&k->kenv->kdev, k->id);
+	k->leaving->id = k->id;
+	kenv_leave(k->kenv, k->leaving);
 	kenv_put(k->kenv);
 	close(k->fd);
 	free(k);
@@ -419,6 +419,12 @@ static int kmod_open(struct ddio_env *env, const struct ddio_disk_spec *spec,
 
 	if (!k) {
 		disk_err(err, err_len, spec, "out of memory");
+		return -ENOMEM;
+	}
+	k->leaving = malloc(sizeof(*k->leaving));
+	if (!k->leaving) {
+		disk_err(err, err_len, spec, "out of memory");
+		free(k);
 		return -ENOMEM;
 	}
 	k->base.env = env;
@@ -442,6 +448,7 @@ static int kmod_open(struct ddio_env *env, const struct ddio_disk_spec *spec,
 close_fd:
 	close(k->fd);
 free_disk:
+	free(k->leaving);
 	free(k);
 	return ret;
 }

@@ -16,7 +16,7 @@ struct kmod_options {
  * @opts: as given
  * @fd: the device
  * @id: in the context
- * @kenv: the context
+ * @kenv: the context; @leaving: for when the disk is closed
  * @waiting: requests that the kernel does not have yet
  * @ended: requests whose end the loop is to report
  * @start: submits @waiting after a round of events
@@ -29,6 +29,7 @@ struct kmod_disk {
 	int fd;
 	uint32_t id;
 	struct kenv *kenv;
+	struct kleaving *leaving;
 	struct ddio_list waiting;
 	struct ddio_list ended;
 	struct klater start;

@@ -141,6 +141,37 @@ static void run_later(struct kenv *kenv)
 	}
 }
 
+/* Returns whether the disk must stay. */
+static bool leave(struct kenv *kenv, struct kleaving *leaving)
+{
+	int err = ddio_kdev_destroy(&kenv->kdev, leaving->id);
+
+	if (err == -EBUSY)
+		return true;
+	if (err)
+		ddio_env_log(kenv->env, DDIO_LOG_WARN, "%s: cannot give up a disk: %s", KDEV_PATH,
+			     strerror(-err));
+	return false;
+}
+
+static void leave_all(struct kenv *kenv, bool must)
+{
+	struct kleaving *leaving, *tmp;
+
+	ddio_list_for_each_entry_safe(leaving, tmp, &kenv->leaving, link) {
+		if (!must && leave(kenv, leaving))
+			continue;
+		ddio_list_del(&leaving->link);
+		free(leaving);
+	}
+}
+
+void kenv_leave(struct kenv *kenv, struct kleaving *leaving)
+{
+	ddio_list_add(&leaving->link, &kenv->leaving);
+	leave_all(kenv, false);
+}
+
 static void kenv_ready(void *arg)
 {
 	struct kenv *kenv = arg;
@@ -159,6 +190,7 @@ static void kenv_ready(void *arg)
 	}
 	kenv->busy = false;
 	run_later(kenv);
+	leave_all(kenv, false);
 	kenv_put(kenv);
 }
 
@@ -210,6 +242,7 @@ int kenv_get(struct ddio_env *env, struct kenv **kenv, char *why, size_t why_len
 	int err;
 
 	if (k) {
+		leave_all(k, false);
 		k->refs++;
 		*kenv = k;
 		return 0;
@@ -223,6 +256,7 @@ int kenv_get(struct ddio_env *env, struct kenv **kenv, char *why, size_t why_len
 	k->refs = 1;
 	ddio_list_init(&k->users);
 	ddio_list_init(&k->later);
+	ddio_list_init(&k->leaving);
 	err = kenv_open(k, why, why_len);
 	if (err) {
 		free(k);
@@ -243,6 +277,7 @@ void kenv_put(struct kenv *kenv)
 	ddio_kdev_close(&kenv->kdev);
 	ddio_list_for_each_entry_safe(user, tmp, &kenv->users, link)
 		user->free(user);
+	leave_all(kenv, true);
 	arena_detach(kenv);
 	kenv->env->kenv = NULL;
 	free(kenv);

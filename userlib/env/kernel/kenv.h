@@ -34,10 +34,19 @@ struct klater {
 };
 
 /**
+ * struct kleaving - a disk that leaves the context; from malloc()
+ */
+struct kleaving {
+	uint32_t id;
+	struct ddio_list link;
+};
+
+/**
  * struct kenv - the context
  * @refs: one for each disk, and one while events are handed out
  * @users: those that wait for events
  * @later: struct klater
+ * @leaving: struct kleaving: disks that a transfer still used when they were closed
  * @busy: events are being handed out
  * @warned: the log says already that no more memory can be pinned
  */
@@ -48,6 +57,7 @@ struct kenv {
 	uint32_t refs;
 	struct ddio_list users;
 	struct ddio_list later;
+	struct ddio_list leaving;
 	bool busy, warned;
 };
 
@@ -59,6 +69,11 @@ void kenv_put(struct kenv *kenv);
 /* Finds the kernel's buffer that holds the memory, and where; false: none does. */
 bool kenv_find(const struct kenv *kenv, const void *buf, uint64_t len, uint32_t *buffer,
 	       uint64_t *offset);
+/*
+ * Takes a disk out of the context.  A transfer that has reported its end may still use it; then it is tried again after each
+ * round of events and before another disk comes, and goes with the context at the latest.  Takes over @leaving.
+ */
+void kenv_leave(struct kenv *kenv, struct kleaving *leaving);
 /* Calls @later->fn when the current events are handed out; at once if there are none. */
 void kenv_later(struct kenv *kenv, struct klater *later);
 
