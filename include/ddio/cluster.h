@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The cluster's state, for tools: what nodes and disks have done and hold, what clients may take of them, whether the records
+ * are consistent.  ddio.h includes it; conventions and types are described there.
+ */
+#ifndef DDIO_CLUSTER_H
+#define DDIO_CLUSTER_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#pragma GCC visibility push(default)
+#endif
+
+struct ddio_session;
+
+/**
+ * struct ddio_disk_state - a disk's state and counters since its node started
+ * @name: of the disk
+ * @node: its node
+ * @engine: what moves its bytes
+ * @disk: number in the configuration
+ * @reactor: that owns it, within its node
+ * @error: 0, or the negative errno for which its node gave no answer; then only the names are valid
+ * @size: bytes
+ * @free: bytes that belong to no object
+ * @peak: sustained bytes per second, 0 if unknown
+ * @objects: files that have data on it
+ * @scale_ppm: emulated disks: real time per time of the disk, in millionths
+ * @reads: requests
+ * @writes: requests
+ * @read_bytes: by @reads
+ * @write_bytes: by @writes
+ * @errors: failed requests
+ * @cache_hits: blocks found in the cache
+ * @cache_misses: blocks not found
+ * @prefetches: blocks read ahead
+ * @prefetch_used: of these, blocks asked for later
+ * @prefetch_wasted: of these, blocks evicted unused
+ * @cache_blocks: blocks in the cache now
+ * @cache_dirty: of these, blocks not yet written back
+ * @cache_bytes: memory of the cache now
+ * @queue: requests waiting now
+ * @max_queue: most requests that ever waited
+ * @seeks: emulated disks: arm movements
+ * @seek_ns: emulated disks: time of these
+ * @rotation_ns: emulated disks: time spent waiting for sectors
+ * @buffer_hits: emulated disks: reads served from the disk's own buffer
+ * @bus_wait_ns: emulated disks: time spent waiting for the bus
+ * @busy_ns: time with a request under way
+ * @buffers: block buffers of collectives in use now
+ * @max_buffers: most that were ever in use
+ */
+struct ddio_disk_state {
+	char name[256], node[256], engine[32];
+	uint32_t disk, reactor;
+	int error;
+	uint64_t size, free, peak, objects;
+	uint64_t scale_ppm;
+	uint64_t reads, writes, read_bytes, write_bytes, errors;
+	uint64_t cache_hits, cache_misses, prefetches, prefetch_used, prefetch_wasted;
+	uint64_t cache_blocks, cache_dirty, cache_bytes;
+	uint64_t queue, max_queue;
+	uint64_t seeks, seek_ns, rotation_ns, buffer_hits, bus_wait_ns, busy_ns;
+	uint64_t buffers, max_buffers;
+};
+
+/**
+ * struct ddio_node_state - a node's state and counters since it started
+ * @name: of the node
+ * @address: where it listens
+ * @error: 0, or the negative errno for which it gave no answer; then only the names and @reason are valid
+ * @reason: then why, in one line that names the node
+ * @nreactors: threads that serve
+ * @ndisks: its disks
+ * @uptime_ns: nanoseconds since it started
+ * @collectives: requests
+ * @requests: all others
+ * @connections: open now
+ * @refused: connections refused since it started
+ * @memory_bytes: of caches and buffers
+ */
+struct ddio_node_state {
+	char name[256], address[128], reason[512];
+	int error;
+	uint32_t nreactors, ndisks;
+	uint64_t uptime_ns, collectives, requests, connections, refused, memory_bytes;
+};
+
+/**
+ * ddio_nodes - asks every node for its state
+ * @session: the session
+ * @fn: called for each node in the configuration's order; a value other than 0 ends the walk
+ * @arg: for @fn
+ *
+ * Return: 0, what @fn returned, or a negative errno.
+ */
+int ddio_nodes(struct ddio_session *session, int (*fn)(void *arg, const struct ddio_node_state *st),
+	       void *arg);
+
+/**
+ * ddio_disks - asks every node for the state of its disks
+ * @session: the session
+ * @fn: called for each disk in the configuration's order; a value other than 0 ends the walk
+ * @arg: for @fn
+ *
+ * Return: 0, what @fn returned, or a negative errno.
+ */
+int ddio_disks(struct ddio_session *session, int (*fn)(void *arg, const struct ddio_disk_state *st),
+	       void *arg);
+
+/**
+ * struct ddio_bound_state - something of a node that one client can take only so much of
+ * @node: name of the node
+ * @name: of the bound; what follows a slash is the holder, else it is the node
+ * @error: 0, or the negative errno for which the node gave no answer; then only @node and @reason are valid
+ * @reason: then why, in one line that names the node
+ * @limit: what one holder may have
+ * @now: what all holders have
+ * @most: what one holder ever had
+ * @hits: how often a holder was refused more, or had to wait
+ */
+struct ddio_bound_state {
+	char node[256], name[32], reason[512];
+	int error;
+	uint64_t limit, now, most, hits;
+};
+
+/**
+ * ddio_bounds - asks every node for its bounds, and how much of them is used
+ * @session: the session
+ * @fn: called for each bound of each node; a value other than 0 ends the walk
+ * @arg: for @fn
+ *
+ * Return: 0, what @fn returned, or a negative errno.
+ */
+int ddio_bounds(struct ddio_session *session,
+		int (*fn)(void *arg, const struct ddio_bound_state *st), void *arg);
+
+/**
+ * struct ddio_check_result - what ddio_check() found
+ * @files: inodes of regular files
+ * @objects: objects on all disks
+ * @extents: extents of these
+ * @blocks: blocks of these
+ * @free_bytes: on all disks
+ * @problems: found
+ * @repaired: how many of these were repaired
+ * @orphans: objects of files that are being removed, or of no file
+ * @nameless: files without a name: open somewhere, or being removed
+ */
+struct ddio_check_result {
+	uint64_t files, objects, extents, blocks, free_bytes;
+	uint64_t problems, repaired;
+	uint64_t orphans;
+	uint64_t nameless;
+};
+
+/**
+ * ddio_replace - accepts disks, or the name space, that are not what the other side remembers
+ * @session: the session
+ * @disks: names of disks to accept as they are
+ * @n: how many; 0: the name space is to be accepted as it is, by all disks
+ *
+ * What a disk that is accepted has lost is an I/O error to the readers of a file, until the file is removed.
+ *
+ * Return: 0 or a negative errno.
+ */
+int ddio_replace(struct ddio_session *session, const char *const *disks, uint32_t n);
+
+/* For ddio_check(): what it may do besides looking. */
+#define DDIO_CHECK_REPAIR \
+	0x1u /* mends what can be mended, and removes nothing that somebody could miss */
+#define DDIO_CHECK_DROP 0x2u /* removes objects that belong to no file, too */
+
+/**
+ * ddio_check - checks the name space, every disk's records, and each against the other
+ * @session: the session
+ * @repair: 0, or DDIO_CHECK_REPAIR, perhaps with DDIO_CHECK_DROP
+ * @fn: called with one line for every problem; may be NULL
+ * @arg: for @fn
+ * @result: receives the sums
+ *
+ * Return: 0, also if problems were found, or a negative errno if the check could not be made.
+ */
+int ddio_check(struct ddio_session *session, int repair, void (*fn)(void *arg, const char *line),
+	       void *arg, struct ddio_check_result *result);
+
+#if defined(__GNUC__)
+#pragma GCC visibility pop
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* DDIO_CLUSTER_H */
