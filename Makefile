@@ -22,6 +22,7 @@
 #   make install    PREFIX=/usr/local, DESTDIR=
 #   make modules    the kernel modules, for the running kernel (KDIR= another)
 #   make install-modules    into /lib/modules, with the udev rule
+#   make debs       libraries, tools, daemon and mount as Debian packages: build/debs/
 #   make dkms-deb   the modules as a Debian package: build/ddio-dkms_VERSION_all.deb
 #   make fmt        clang-format over the sources that changed
 #   make clean
@@ -137,5 +138,9 @@ install: all
 	ln -sf ddiofs.8 $(DESTDIR)$(PREFIX)/share/man/man8/mount.ddio.8
 	install -d $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 	$(O)/ddio completion bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/ddio
+
+.PHONY: debs
+debs: all mpiio
+	$(Q)tools/debs.sh $(VERSION) $(O)/debs
 
 -include $(shell find $(addprefix $(O)/,fuse kmod tests tools userlib) -type f -name '*.d' 2>/dev/null)
