@@ -17,7 +17,7 @@
 #include "cp/group/fan.h"
 
 /* Bytes: of what is always there; of a claim. */
-enum { VERDICT = 16, CLAIM = 20 };
+enum { VERDICT = 24, CLAIM = 20 };
 
 /* Bounds the claims, so that the message has room for the rest. */
 #define VERDICT_MAX (DDIO_MAX_PAYLOAD / 2)
@@ -99,7 +99,7 @@ static void read_clip(struct ddio_op *op)
 }
 
 /*
- * What comes with the verdict: the file's size, where the last byte that is wanted ends; of a write
+ * What comes with the verdict: the file's size, the first byte that is wanted, where the last one ends; of a write
  * that may overlap, the claims; and for 2P the descriptions
  */
 static bool verdict_has_parts(const struct ddio_op *op)
@@ -170,7 +170,8 @@ static uint8_t *verdict_put(struct ddio_op *op, size_t *len)
 	if (!buf)
 		return NULL;
 	bytes_put64(buf, op->file_size);
-	bytes_put64(buf + 8, op->hi);
+	bytes_put64(buf + 8, op->lo);
+	bytes_put64(buf + 16, op->hi);
 	p = claims_put(op, buf + VERDICT);
 	if (verdict_has_parts(op))
 		ddio_put_crowd(p, *len - (size_t)(p - buf), &op->crowd);
@@ -187,7 +188,8 @@ static int verdict_get(struct ddio_op *op, const uint8_t *data, size_t len, stru
 		return -EPROTO;
 	}
 	op->file_size = bytes_get64(data);
-	op->hi = bytes_get64(data + 8);
+	op->lo = bytes_get64(data + 8);
+	op->hi = bytes_get64(data + 16);
 	if (op->part_kind == DDIO_PART_ARRAY)
 		op->whole = op->map;
 	read_clip(op);

@@ -73,7 +73,7 @@ struct transfers {
  * @whole: of all shares, where it is known; may be @map
  * @packed: the memory is the packed share
  * @share: bytes
- * @lo, @hi: bounds of what anybody wants; @lo only where @whole is known
+ * @lo, @hi: bounds of what anybody wants, from the verdict on
  * @file_size: at the start
  * @clipped: the read was cut there; known where @whole is
  * @failed: of this member; @result: of all

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The disk-directed method: one request to each I/O processor, from rank 0.
+ * The disk-directed method: one request to each I/O processor that has something, from rank 0.
  * After that the I/O processors act.  The operation is over when each reactor
  * with disks of the file has said so and every byte has been moved, exactly
  * once.
@@ -86,9 +86,7 @@ static void dd_run(struct ddio_op *op)
 	bool yields = op_yields(op);
 	struct dd *dd = op->priv;
 
-	/* Nothing is wanted: no node was asked. */
-	if (!op->hi)
-		dd->left = 0;
+	dd_reach_only(dd);
 	dd_check_end(op);
 	/* A block that cannot be sent ends the operation. */
 	if (yields)
@@ -123,6 +121,8 @@ static void dd_stop(struct ddio_op *op)
 		return;
 	}
 	dd->stopping = true;
+	if (op->agreed)
+		dd_reach_only(dd);
 	/* If rank 0 refused the transfer there is nothing to abort. */
 	if (op->agreed || dd->launched || op->group->broken.status)
 		dd_abort(op);
@@ -154,7 +154,10 @@ static void dd_free(struct ddio_op *op)
 
 static void dd_report(struct ddio_op *op)
 {
-	op->report.requests = op->hi ? op->report.iops : 0;
+	struct dd *dd = op->priv;
+
+	op->report.iops = dd && dd->lanes && op->agreed ? dd_reach(dd) : 0;
+	op->report.requests = op->report.iops;
 }
 
 const struct mover method_dd = {

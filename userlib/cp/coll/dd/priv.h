@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Inside the disk-directed method: dd.c has its phases, start.c the request,
+ * Inside the disk-directed method: dd.c has its phases, reach.c who takes part, start.c the request,
  * data.c the data, end.c what reactors say in the end; near.c lets I/O
  * processors on this machine move the data by themselves.
  */
@@ -14,11 +14,12 @@
 /**
  * struct dd_lane - one reactor's part
  * @owner: it owns disks of the file, so it will say when it is done
+ * @asked: its node has disks with something that anybody wants, so the node is asked; known from the verdict on
  * @busy: counted in lane->expecting
  */
 struct dd_lane {
 	struct lane *lane;
-	bool owner, busy, done;
+	bool owner, asked, busy, done;
 };
 
 /**
@@ -61,6 +62,12 @@ static inline void dd_lane_unbusy(struct dd_lane *dl)
 		dl->lane->expecting--;
 	dl->busy = false;
 }
+
+/* reach.c */
+/* Finds out which nodes are asked, from the bounds of what is wanted; returns their number. */
+uint32_t dd_reach(struct dd *dd);
+/* Has the operation wait for nobody who is not asked. */
+void dd_reach_only(struct dd *dd);
 
 /* start.c */
 /* Sends the request to every node.  Return: 0 or -errno with @error. */

@@ -217,7 +217,7 @@ int dd_launch(struct ddio_op *op, struct error *error)
 	struct dd *dd = op->priv;
 	struct dd_start *start;
 	size_t len;
-	uint32_t i;
+	uint32_t i, n;
 	int err = 0;
 
 	if (op->failed.status) {
@@ -225,7 +225,8 @@ int dd_launch(struct ddio_op *op, struct error *error)
 		return op->failed.err;
 	}
 	/* Nothing is wanted: no node is asked. */
-	if (!op->hi)
+	n = dd_reach(dd);
+	if (!n)
 		return 0;
 	err = nodes_able(op, error);
 	if (err)
@@ -238,12 +239,14 @@ int dd_launch(struct ddio_op *op, struct error *error)
 	}
 	dd->launched = true;
 	for (i = 0; i < dd->nnodes && !err; i++) {
+		if (!dd->lanes[i].asked)
+			continue;
 		err = start_send(dd->lanes[i].lane, op->turn.number, start, len);
 		if (err)
 			error_status(error, DDIO_ST_NODE_LOST, "node %s (%s): %s",
 				     LANE_NAMES(dd->lanes[i].lane), strerror(-err));
 	}
 	start_put(start);
-	op->messages += dd->nnodes;
+	op->messages += n;
 	return err;
 }
