@@ -100,6 +100,14 @@ bool coll_group_complete(const struct coll_group *group, struct verdict *v)
 	return false;
 }
 
+/* Returns how many members there are in the chunk of a rank: a small group costs little. */
+static uint32_t chunk_len(const struct coll_group *group, uint32_t rank)
+{
+	uint32_t rest = group->size - rank / COLL_CHUNK * COLL_CHUNK;
+
+	return rest < COLL_CHUNK ? rest : COLL_CHUNK;
+}
+
 int coll_member_new(struct coll_group *group, struct client *client,
 		    const struct ddio_msg_attach *at)
 {
@@ -115,7 +123,7 @@ int coll_member_new(struct coll_group *group, struct client *client,
 	if (!m)
 		return -ENOMEM;
 	if (!*chunk)
-		*chunk = calloc(COLL_CHUNK, sizeof(**chunk));
+		*chunk = calloc(chunk_len(group, at->rank), sizeof(**chunk));
 	if (!*chunk) {
 		free(m);
 		return -ENOMEM;
