@@ -181,6 +181,48 @@ static void subarray_fortran(void)
 	subarrays(MPI_ORDER_FORTRAN);
 }
 
+/* A type of so many in one another that all are the same bytes. */
+static MPI_Datatype tower(int levels)
+{
+	MPI_Datatype below = MPI_INT, type;
+	int i;
+
+	for (i = 0; i < levels; i++) {
+		if (i % 3 == 0)
+			MPI_Type_contiguous(1, below, &type);
+		else if (i % 3 == 1)
+			MPI_Type_dup(below, &type);
+		else
+			MPI_Type_create_resized(below, 0, 4, &type);
+		if (below != MPI_INT)
+			MPI_Type_free(&below);
+		below = type;
+	}
+	MPI_Type_commit(&below);
+	return below;
+}
+
+/* Hundreds of constructors are no more than one, if they say no more. */
+static void towers(void)
+{
+	MPI_File fh = tst_create(".towers");
+	MPI_Datatype flat;
+	int out[7], in[7] = { 0 }, i;
+
+	if (fh == MPI_FILE_NULL)
+		return;
+	flat = tower(500);
+	for (i = 0; i < 7; i++)
+		out[i] = 100 * tst.rank + i;
+	OK(MPI_File_set_view(fh, (MPI_Offset)sizeof(out) * tst.rank, MPI_INT, flat, "native",
+			     MPI_INFO_NULL));
+	OK(MPI_File_write_at_all(fh, 0, out, 7, flat, MPI_STATUS_IGNORE));
+	OK(MPI_File_read_at_all(fh, 0, in, 7, flat, MPI_STATUS_IGNORE));
+	tst_bytes((unsigned char *)in, (unsigned char *)out, sizeof(out), "through 500 types");
+	MPI_Type_free(&flat);
+	tst_close(&fh);
+}
+
 static void nested(void)
 {
 	static const MPI_Aint at[] = { 700, 0 };
@@ -294,6 +336,7 @@ void memory_cases(void)
 		{ "memory/subarray_c", subarray_c },
 		{ "memory/subarray_fortran", subarray_fortran },
 		{ "memory/nested", nested },
+		{ "memory/towers", towers },
 		{ "memory/bottom", bottom },
 		{ "memory/repeated", repeated },
 		{ "memory/cut", cut },

@@ -298,10 +298,32 @@ static void test_empty_view(void)
 	view_drop(&v);
 }
 
+/* Repetitions with gaps, in one another: a level each. */
+static void test_depth(void)
+{
+	struct mpiio_shape s = { 0 };
+	uint64_t node;
+	int i;
+
+	CU_ASSERT_EQUAL(shape_leaf(&s, 1, &node), 0);
+	for (i = 1; i < 20; i++) {
+		CU_ASSERT_EQUAL(shape_depth_check(&s, 19), 0);
+		CU_ASSERT_EQUAL(shape_repeat(&s, 2, (int64_t)3 << i, node, &node), 0);
+		CU_ASSERT_EQUAL(shape_moved(&s, 0, node, &node), 0); /* nothing */
+	}
+	CU_ASSERT_EQUAL(shape_depth_check(&s, 20), 0);
+	CU_ASSERT_EQUAL(shape_depth_check(&s, 19), -E2BIG);
+	shape_drop(&s);
+}
+
 static const struct ut_case cases[] = {
-	{ "random types", test_random },      { "the size of a tree", test_size },
-	{ "plain types", test_plain },	      { "positions in a view", test_positions },
-	{ "an empty view", test_empty_view }, { NULL, NULL },
+	{ "random types", test_random },
+	{ "the size of a tree", test_size },
+	{ "plain types", test_plain },
+	{ "positions in a view", test_positions },
+	{ "an empty view", test_empty_view },
+	{ "depth", test_depth },
+	{ NULL, NULL },
 };
 
 int main(void)

@@ -25,6 +25,7 @@ static int class_of(int err)
 		{ EINVAL, MPI_ERR_ARG },
 		{ ENOMEM, MPI_ERR_NO_MEM },
 		{ ENOENT, MPI_ERR_NO_SUCH_FILE },
+		{ E2BIG, MPI_ERR_TYPE },
 		{ EEXIST, MPI_ERR_FILE_EXISTS },
 		{ EACCES, MPI_ERR_ACCESS },
 		{ EPERM, MPI_ERR_ACCESS },

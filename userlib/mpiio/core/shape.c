@@ -220,6 +220,38 @@ int shape_root(struct mpiio_shape *s, uint64_t node)
 	return node_add(s, &root, s->bytes[node], s->low[node], &node);
 }
 
+/* Of the nodes that one names, which come before it, the deepest; @depth has theirs. */
+static unsigned int depth_below(const struct mpiio_shape *s, const struct ddio_tree_node *node,
+				const uint8_t *depth)
+{
+	unsigned int most = 0;
+	uint64_t i;
+
+	if (node->kind == DDIO_TREE_REPEAT)
+		return depth[node->child];
+	for (i = 0; node->kind == DDIO_TREE_SEQUENCE && i < node->n; i++)
+		if (depth[s->child[node->child + i].node] > most)
+			most = depth[s->child[node->child + i].node];
+	return most;
+}
+
+int shape_depth_check(const struct mpiio_shape *s, uint8_t most)
+{
+	uint8_t *depth = calloc(s->nnodes, sizeof(*depth));
+	unsigned int deepest = 0;
+	uint64_t i;
+
+	if (!depth)
+		return -ENOMEM;
+	/* Some nodes below the root may be of no use to it, but none is deeper than what it is made of. */
+	for (i = 0; i < s->nnodes && deepest <= most; i++) {
+		deepest = depth_below(s, &s->node[i], depth) + 1;
+		depth[i] = (uint8_t)deepest;
+	}
+	free(depth);
+	return deepest > most ? -E2BIG : 0;
+}
+
 uint64_t shape_bytes(const struct mpiio_shape *s)
 {
 	return s->bytes[s->nnodes - 1];

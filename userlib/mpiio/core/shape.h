@@ -70,6 +70,9 @@ int shape_darray(struct mpiio_shape *s, unsigned int ndims, const struct shape_d
 int shape_root(struct mpiio_shape *s, uint64_t node);
 struct ddio_tree shape_tree(const struct mpiio_shape *s);
 
+/* Nodes above one another, the root and a leaf included: 0, or -E2BIG if they are more than @most; -ENOMEM. */
+int shape_depth_check(const struct mpiio_shape *s, uint8_t most);
+
 /* Of the root. */
 uint64_t shape_bytes(const struct mpiio_shape *s);
 int64_t shape_low(const struct mpiio_shape *s);

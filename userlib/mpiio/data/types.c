@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include "mpiio/data/data.h"
 
-#define NEST_MAX 60 /* below DDIO_TREE_DEPTH, as a darray adds several levels */
+#define NEST_MAX \
+	1000 /* constructors in one another: each is a call in here, on the program's stack */
+#define DEPTH_MAX 60 /* of the tree: below DDIO_TREE_DEPTH, as memory may put a few nodes on top */
 
 /* What a type was made of, in the widest numbers. */
 struct contents {
@@ -418,6 +420,8 @@ int type_shape(MPI_Datatype type, struct mpiio_shape *s)
 	ret = descend(type, s, 0, &node);
 	if (!ret)
 		ret = shape_root(s, node);
+	if (!ret)
+		ret = shape_depth_check(s, DEPTH_MAX);
 	if (ret)
 		shape_drop(s);
 	return ret;
