@@ -146,12 +146,25 @@ static void known_there(void *arg)
 	store_commit(part->disk->store, &part->commit);
 }
 
+/*
+ * A message may be late, and the disk have met a later life of the name space.  Who brings an older one must have seen
+ * what the disk last knew: then the name space was put back from a backup, and that was accepted.
+ */
+static bool known_late(const struct ddio_disk_id *mine, const struct ddio_disk_id *id,
+		       uint64_t names)
+{
+	return names != mine->names && id->names != mine->names &&
+	       names >> DDIO_LIFE_RANDOM <= mine->names >> DDIO_LIFE_RANDOM;
+}
+
 /* The disk that is meant, in the life that is meant; else NULL. */
-static struct iop_disk *known_disk(const struct ddio_iop *iop, const struct ddio_disk_id *id)
+static struct iop_disk *known_disk(const struct ddio_iop *iop, const struct ddio_disk_id *id,
+				   uint64_t names)
 {
 	const struct ddio_disk_id *mine = iop_disk_id(iop, id->disk);
 
-	if (!mine || memcmp(mine->uuid, id->uuid, sizeof(id->uuid)) || mine->life != id->life)
+	if (!mine || memcmp(mine->uuid, id->uuid, sizeof(id->uuid)) || mine->life != id->life ||
+	    known_late(mine, id, names))
 		return NULL;
 	return reactor_disk(&iop->reactors[iop_disk_reactor(iop, id->disk)], id->disk);
 }
@@ -166,7 +179,7 @@ static bool known_parts(struct server_request *req, const struct ddio_msg_disk_i
 
 		part->req = req;
 		part->id = x->ids[i];
-		part->disk = known_disk(req->reactor->iop, &part->id);
+		part->disk = known_disk(req->reactor->iop, &part->id, x->names);
 		part->there = (struct ddio_post){ .fn = known_there, .arg = part };
 		part->back = (struct ddio_post){ .fn = known_back, .arg = part };
 		if (!part->disk)

@@ -252,6 +252,43 @@ static void another_disk_is_said(void)
 	sw_free(sw);
 }
 
+static uint32_t tell_known(struct sc *c, const struct ddio_disk_id *id, uint64_t names)
+{
+	struct ddio_disk_id one = *id;
+	struct ddio_msg_disk_ids x = { .names = names, .n = 1, .ids = &one };
+	uint8_t buf[128];
+	ssize_t n = ddio_put_disk_ids(buf, sizeof(buf), &x);
+
+	return sc_call(c, DDIO_OP_DISKS_KNOWN, buf, n, NULL, 0);
+}
+
+/* A DISKS_KNOWN that comes when the disk knows a later life of the name space does not take it back. */
+static void a_late_message_is_refused(void)
+{
+	const uint64_t one = UINT64_C(1) << DDIO_LIFE_RANDOM;
+	struct sw *sw = sw_new(NULL);
+	struct sc *c = sc_new(sw, 0);
+	const struct ddio_disk_id *now = iop_disk_id(sw->iop, 0);
+	struct ddio_disk_id first = *now, second;
+
+	CU_ASSERT_EQUAL(tell_known(c, &first, 4 * one), DDIO_ST_OK);
+	second = *now;
+	CU_ASSERT_EQUAL(second.names, 4 * one);
+	CU_ASSERT_EQUAL(tell_known(c, &first, 4 * one), DDIO_ST_OK);
+	CU_ASSERT_EQUAL(tell_known(c, &second, 6 * one), DDIO_ST_OK);
+	CU_ASSERT_EQUAL(tell_known(c, &first, 4 * one), DDIO_ST_STALE);
+	CU_ASSERT_EQUAL(tell_known(c, &first, 5 * one), DDIO_ST_STALE);
+	CU_ASSERT_EQUAL(tell_known(c, &first, 6 * one + 1), DDIO_ST_STALE);
+	CU_ASSERT_EQUAL(now->names, 6 * one);
+	/* Older news of a later life, and an older life that has seen what the disk knows: it was put back. */
+	CU_ASSERT_EQUAL(tell_known(c, &first, 7 * one), DDIO_ST_OK);
+	second = *now;
+	CU_ASSERT_EQUAL(tell_known(c, &second, 5 * one + 1), DDIO_ST_OK);
+	CU_ASSERT_EQUAL(now->names, 5 * one + 1);
+	sc_free(c);
+	sw_free(sw);
+}
+
 /*
  * The background's flush fails when nobody waits for it.  Whoever syncs later must hear of it, however often,
  * and whatever the disk says then.
@@ -520,6 +557,7 @@ static const struct ut_case disks[] = {
 	{ "errors", a_disk_error_names_disk_file_and_byte },
 	{ "the unknown is told", the_unknown_is_told },
 	{ "another disk", another_disk_is_said },
+	{ "a late message", a_late_message_is_refused },
 	{ "a failed flush", a_failed_flush_stops_the_disk },
 	{ "full", a_full_disk_is_told_to_the_writer },
 	{ NULL, NULL },
