@@ -9,8 +9,6 @@
 #include "iop/kv/priv.h"
 #include "iop/lmdb/room.h"
 
-#define OWN_DB "journal"
-
 struct replay {
 	struct kv *kv;
 	struct kv_map map;
@@ -90,6 +88,31 @@ static int kv_replay(struct kv *kv, bool sync)
 	return ret ? ret : lmdb_sync_dir(&kv->db);
 }
 
+/*
+ * Which changes are in LMDB is not known.  The journals may be older than LMDB, since emptying them is not flushed, and
+ * to write their changes again would undo younger ones.  What somebody has synced is in LMDB.  So they are kept, but not
+ * replayed, and numbers start afresh.
+ */
+static int kv_renumber(struct kv *kv, bool sync)
+{
+	struct replay replay = { .kv = kv };
+	int ret;
+
+	ddio_env_log(
+		kv->env, DDIO_LOG_ERR,
+		"%s: which changes of the journals are in the records is not known any more: those "
+		"of the last second that nobody had synced may be lost; the journals are kept in "
+		"journal.*.damaged; run 'ddio fsck'",
+		kv->db.dir);
+	ret = kv_journal_set_aside(&kv->journal, kv->db.dir);
+	if (ret)
+		return ret;
+	kv_map_init(&replay.map);
+	kv->journal.seq = 0;
+	ret = lmdb_write(&kv->db, replay_write, &replay);
+	return ret || !sync ? ret : lmdb_sync_dir(&kv->db);
+}
+
 static int kv_start(struct kv *kv, const struct kv_opts *opts, char *err, size_t err_len)
 {
 	const char *dir = opts->dir;
@@ -99,7 +122,7 @@ static int kv_start(struct kv *kv, const struct kv_opts *opts, char *err, size_t
 		snprintf(err, err_len, "%s: cannot open the journals: %s", dir, strerror(-ret));
 		return ret;
 	}
-	ret = kv_read_committed(kv);
+	ret = kv->unnumbered ? kv_renumber(kv, opts->sync) : kv_read_committed(kv);
 	if (!ret)
 		ret = kv_replay(kv, opts->sync);
 	if (ret) {
@@ -118,7 +141,7 @@ static bool intact(const void *arg, const char *db, const MDB_val *key, const MD
 {
 	const struct kv_opts *opts = arg;
 
-	if (!strcmp(db, OWN_DB))
+	if (!strcmp(db, KV_OWN_DB))
 		return kv_own_intact(key, value);
 	return !opts->intact || opts->intact(db, key, value);
 }
@@ -134,21 +157,22 @@ static int kv_open_db(struct kv *kv, const struct kv_opts *opts, char *err, size
 
 	for (kv->own = 0; opts->dbs[kv->own]; kv->own++)
 		lmdb.dbs[kv->own] = opts->dbs[kv->own];
-	lmdb.dbs[kv->own] = OWN_DB;
+	lmdb.dbs[kv->own] = KV_OWN_DB;
 	ret = lmdb_open(&kv->db, &lmdb, err, err_len);
 	if (ret)
 		return ret;
 	lmdb_room_begin(&kv->db, opts->reserve);
 	if (!kv->db.records.damaged)
 		return 0;
-	kv->lost = true;
 	ret = opts->repair ? kv_drop_damaged(kv, opts) : -EUCLEAN;
 	if (ret)
-		snprintf(err, err_len,
-			 "%s: %" PRIu64
-			 " records are damaged, the first is: %s; put the directory back from a "
-			 "backup, or start with --repair, which removes them, and run 'ddio fsck'",
-			 opts->dir, kv->db.records.damaged, kv->db.records.first);
+		snprintf(
+			err, err_len,
+			"%s: %" PRIu64
+			" records are damaged, the first is: %s; put the directory back from a "
+			"backup, or start with --repair, which corrects those of which one bit is wrong and "
+			"removes the others, and run 'ddio fsck'",
+			opts->dir, kv->db.records.damaged, kv->db.records.first);
 	if (ret)
 		lmdb_close(&kv->db);
 	return ret;

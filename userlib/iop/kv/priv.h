@@ -8,6 +8,8 @@
 #include "iop/kv/map.h"
 #include "iop/lmdb/committer.h"
 
+/* The store's own database. */
+#define KV_OWN_DB "journal"
 /* A commit begins by itself after this time, or this many bytes of changes. */
 #define KV_COMMIT_NS 1000000000ull
 #define KV_COMMIT_BYTES (4u << 20)
@@ -22,7 +24,8 @@
  * @adds: the change adds records
  * @bare, @sealed_bare: the layer has changes that are in no journal, since there was no room
  * @buf: the value read last
- * @lost: the opening has found that changes or records are missing
+ * @lost: the opening has found that changes or records are missing; @unnumbered: and which changes are in LMDB, is not
+ *	known any more
  * @timer: begins a commit by itself
  */
 struct kv {
@@ -30,7 +33,7 @@ struct kv {
 	struct lmdb db;
 	struct kv_journal journal;
 	struct kv_map change, active, sealed;
-	bool changing, adds, bare, sealed_bare, lost;
+	bool changing, adds, bare, sealed_bare, lost, unnumbered;
 	uint8_t own;
 	uint64_t committed, sealing;
 	int sealed_journal;
@@ -46,7 +49,7 @@ int kv_get_lmdb(struct kv *kv, uint8_t db, const void *key, size_t key_len, cons
 		size_t *len);
 /* lmdb.c: is the record of the store's own database as it was written? */
 bool kv_own_intact(const MDB_val *key, const MDB_val *value);
-/* mend.c: removes the damaged records of all databases but the store's own. */
+/* mend.c: corrects damaged records of which one bit is wrong, and removes the others. */
 int kv_drop_damaged(struct kv *kv, const struct kv_opts *opts);
 
 /* In a write transaction: writes all of @map, and the number of its last journal record. */

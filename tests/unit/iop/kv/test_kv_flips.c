@@ -14,8 +14,10 @@ struct kv_flips {
 	struct ddio_sim *sim;
 	struct ddio_env *env;
 	struct kv *kv;
+	bool repair;
+	uint32_t repaired;
 	uint64_t rand;
-	uint32_t past[CHANGES + 1][KEYS]; /* 0: none */
+	uint32_t past[CHANGES + 2][KEYS]; /* 0: none */
 };
 
 static const char *const files[] = { "data.mdb", "journal.0", "journal.1" };
@@ -28,7 +30,9 @@ static bool intact(const char *db, const MDB_val *key, const MDB_val *value)
 
 static int open_in(struct kv_flips *w, const char *dir)
 {
-	const struct kv_opts opts = { .dir = dir, .dbs = { "a" }, .map = 1 << 20, .intact = intact };
+	const struct kv_opts opts = {
+		.dir = dir, .dbs = { "a" }, .map = 1 << 20, .intact = intact, .repair = w->repair
+	};
 
 	return kv_open(w->env, &opts, &w->kv, w->err, sizeof(w->err));
 }
@@ -150,6 +154,21 @@ static void check_opened(struct kv_flips *w, const char *file, long bit)
 		printf("%s, bit %ld: silently another state\n", file, bit);
 }
 
+/* What a start with repair accepts is as it was: a bit of a record is corrected. */
+static void flip_repaired(struct kv_flips *w, long bit)
+{
+	w->repair = true;
+	if (!open_in(w, w->copy)) {
+		CU_ASSERT(holds(w, CHANGES));
+		CU_ASSERT(!kv_lost(w->kv));
+		if (!holds(w, CHANGES))
+			printf("bit %ld: repaired to another state\n", bit);
+		w->repaired++;
+		kv_close(w->kv);
+	}
+	w->repair = false;
+}
+
 static void flip(struct kv_flips *w, const char *file)
 {
 	char path[300];
@@ -173,6 +192,7 @@ static void flip(struct kv_flips *w, const char *file)
 		kv_close(w->kv);
 	} else {
 		CU_ASSERT_PTR_NOT_NULL(strstr(w->err, w->copy));
+		flip_repaired(w, bit);
 	}
 }
 
@@ -184,6 +204,8 @@ static void flips(const char *file)
 	begin(&w, 7);
 	while (n--)
 		flip(&w, file);
+	if (!strcmp(file, "data.mdb") && ut_rounds(FLIPS) == FLIPS)
+		CU_ASSERT(w.repaired > 0);
 	ddio_sim_free(w.sim);
 	ut_remove_tree(w.top);
 }
@@ -203,7 +225,50 @@ static void test_journal_1(void)
 	flips("journal.1");
 }
 
+static int wreck(MDB_txn *txn, void *arg)
+{
+	struct kv_flips *w = arg;
+	MDB_val k = lmdb_val("committed", 9), v;
+	uint8_t bytes[64];
+	int ret = mdb_get(txn, w->kv->db.dbi[w->kv->own], &k, &v);
+
+	CU_ASSERT_FATAL(!ret && v.mv_size <= sizeof(bytes));
+	memcpy(bytes, v.mv_data, v.mv_size);
+	bytes[5] ^= 0x11;
+	v.mv_data = bytes;
+	return mdb_put(txn, w->kv->db.dbi[w->kv->own], &k, &v, 0);
+}
+
+/*
+ * More than a bit of the number of the last change in LMDB: nobody knows what of the journals would be a step back.  It is
+ * refused by name; a repair keeps what has been synced, says that more may be lost, and goes on.
+ */
+static void test_committed(void)
+{
+	struct kv_flips w;
+
+	begin(&w, 9);
+	copy(&w);
+	CU_ASSERT_EQUAL_FATAL(open_in(&w, w.copy), 0);
+	CU_ASSERT_EQUAL(lmdb_write(&w.kv->db, wreck, &w), 0);
+	kv_close(w.kv);
+	CU_ASSERT_EQUAL(open_in(&w, w.copy), -EUCLEAN);
+	CU_ASSERT_PTR_NOT_NULL(strstr(w.err, "journal"));
+	w.repair = true;
+	CU_ASSERT_EQUAL_FATAL(open_in(&w, w.copy), 0);
+	CU_ASSERT(kv_lost(w.kv) && set_aside(&w) && holds(&w, CHANGES));
+	w.repair = false;
+	change(&w, CHANGES + 1);
+	kv_close(w.kv);
+	CU_ASSERT_EQUAL_FATAL(open_in(&w, w.copy), 0);
+	CU_ASSERT(!kv_lost(w.kv) && holds(&w, CHANGES + 1));
+	kv_close(w.kv);
+	ddio_sim_free(w.sim);
+	ut_remove_tree(w.top);
+}
+
 static const struct ut_case cases[] = {
+	{ "more than a bit of the last change's number", test_committed },
 	{ "a bit of LMDB's file", test_data },
 	{ "a bit of the first journal", test_journal_0 },
 	{ "a bit of the second journal", test_journal_1 },
