@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # timeout: 600
-# Damages every kind of record of a disk, with the daemons down: `ddio fsck` finds it,
-# --repair repairs it, and files that were not hit keep every byte, also when the disks are
-# filled up afterwards.
+# Damages every kind of record of a disk, with the daemons down: `ddio fsck` finds it, --repair repairs it or makes an error of
+# what is lost, which only --drop ends, and files that were not hit keep every byte, also when the disks are filled up
+# afterwards.
 . "$(dirname "$0")/lib.sh"
 
 head -c 300000 /dev/urandom >"$dir/in"
@@ -27,6 +27,19 @@ begin() {
 	stop_cluster "$1"
 }
 
+# given_up NAME FILE...: a repair does not make zeros of what is lost; only --drop does.  $lost: the file that is an error
+given_up() {
+	local name=$1 f
+	shift
+	fails "$name: --repair keeps what is lost" "INCONSISTENT" "$ddio" fsck --repair
+	for f in "$@"; do
+		check "$name: $f can be read" cmp "$dir/in" <("$ddio" export $f -)
+	done
+	[ "$lost" = nobody ] || fails "$name: $lost cannot be read" "" "$ddio" export $lost "$dir/out"
+	fails "$name: it is found again" "INCONSISTENT" "$ddio" fsck
+	check "$name: --repair --drop" "$ddio" fsck --repair --drop
+}
+
 # mended NAME FILE...: fsck finds a problem, repairs it, then finds nothing; the files named are as they were
 mended() {
 	local name=$1 f
@@ -36,7 +49,11 @@ mended() {
 		return
 	}
 	check "$name: found" grep -q '^[1-9][0-9]* problems, 0 repaired' "$dir/found"
-	check "$name: --repair" "$ddio" fsck --repair
+	if [ -n "$lost" ]; then
+		given_up "$name" "$@"
+	else
+		check "$name: --repair" "$ddio" fsck --repair
+	fi
 	check "$name: mended" grep -q '^0 problems, 0 repaired' <("$ddio" fsck)
 	for f in "$@"; do
 		check "$name: $f is whole" cmp "$dir/in" <("$ddio" export $f -)
@@ -68,14 +85,14 @@ one() {
 	"$ddio" stop --clean --dir "$dir/$name" >/dev/null
 }
 
-disk=d0
-one "extent crc" keeper last
+disk=d0 lost=
+one "extent crc" first keeper last
 one "extent drop" keeper last
-one "extent overlap" first keeper
-one "extent beyond" keeper last
-one "extent orphan" keeper last
-one "object crc" keeper last
-one "object drop" keeper last
+lost=last one "extent overlap" first keeper
+lost=first one "extent beyond" keeper last
+lost=nobody one "extent orphan" keeper last
+one "object crc" first keeper last
+lost=first one "object drop" keeper last
 one "free crc" first keeper last
 one "free drop" first keeper last
 one "free double" first keeper last

@@ -15,8 +15,9 @@ static const struct ddio_opt fsck_opts[] = {
 		 "the cluster's configuration ($DDIO_CONF)"),
 	DDIO_OPT("repair", 'r', OPT_FLAG, offsetof(struct fsck_values, repair), NULL,
 		 "repair what can be repaired"),
-	DDIO_OPT("drop", 0, OPT_FLAG, offsetof(struct fsck_values, drop), NULL,
-		 "with --repair: remove objects that belong to no file"),
+	DDIO_OPT(
+		"drop", 0, OPT_FLAG, offsetof(struct fsck_values, drop), NULL,
+		"with --repair: remove objects that belong to no file; what was lost reads as zeros"),
 	{ 0 },
 };
 

@@ -252,6 +252,7 @@ struct ddio_msg_obj {
 /* READ: one of the reads that the client has given one number, such as those of an open file: the
  * cache reads ahead along sequential ones, not as in the papers. */
 #define DDIO_OBJ_STREAM 0x10u
+#define DDIO_OBJ_DROP 0x20u /* FSCK, with REPAIR: what was lost reads as zeros from now on */
 /* FSCK with this as disk: the records of the name space, on the node that serves it. */
 #define DDIO_FSCK_NAMES UINT32_MAX
 

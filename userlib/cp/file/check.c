@@ -127,6 +127,8 @@ static int ask(struct cluster_check *c, struct check_ask *a, uint16_t opcode)
 	a->opcode = opcode;
 	if (c->repair && opcode != DDIO_OP_OBJ_SYNC)
 		a->obj.flags = DDIO_OBJ_REPAIR;
+	if (c->drop && opcode == DDIO_OP_FSCK && !a->names)
+		a->obj.flags |= DDIO_OBJ_DROP;
 	while ((err = call_run(c->session, &a->call, ask_run)) == -EBUSY && ++tries < BUSY_TRIES)
 		rest(c->session->env);
 	return err;
@@ -155,7 +157,10 @@ static void add_fsck(struct cluster_check *c, const struct ddio_msg_fsck *x, con
 	c->result->repaired += x->repaired;
 	if (x->problems)
 		tell(c, "%s: %" PRIu64 " problems%s, the first: %s", where, x->problems,
-		     x->repaired ? " (repaired)" : "", x->text);
+		     !x->repaired		 ? ""
+		     : x->repaired < x->problems ? " (some of them repaired)"
+						 : " (repaired)",
+		     x->text);
 }
 
 static int check_names(struct cluster_check *c)

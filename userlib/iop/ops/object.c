@@ -68,10 +68,8 @@ void obj_fail_lost(struct server_request *req)
 		    (unsigned long long)req->obj.file.id);
 }
 
-int obj_get(struct server_request *req, bool create)
+static int obj_got(struct server_request *req, int err)
 {
-	int err = store_get(req->disk->store, &req->obj.file, create, &req->object);
-
 	if (!err || err == -ENOENT)
 		return err;
 	req->object = NULL;
@@ -89,6 +87,16 @@ int obj_get(struct server_request *req, bool create)
 	else
 		obj_fail(req, err, "finding the object");
 	return err;
+}
+
+int obj_get(struct server_request *req, bool create)
+{
+	return obj_got(req, store_get(req->disk->store, &req->obj.file, create, &req->object));
+}
+
+int obj_get_remains(struct server_request *req)
+{
+	return obj_got(req, store_get_remains(req->disk->store, &req->obj.file, &req->object));
 }
 
 static void io_start(struct server_request *req, void (*done)(struct cache_io *io, int status))

@@ -13,6 +13,8 @@
 bool obj_decode(struct server_request *req, const void *payload, size_t len, bool whole, int *ret);
 /* Finds the object: 0, -ENOENT without a reply, or another -errno with the request over. */
 int obj_get(struct server_request *req, bool create);
+/* The same by store_get_remains(). */
+int obj_get_remains(struct server_request *req);
 /* Replies with an error that names disk, file and offset, and ends the request. */
 void obj_fail(struct server_request *req, int err, const char *what);
 /* The file has no object on the disk, and may have lost it: says so, and ends the request. */

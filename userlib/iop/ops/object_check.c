@@ -42,6 +42,13 @@ static bool check_repairs(const struct server_request *req)
 	return req->obj.flags & DDIO_OBJ_REPAIR;
 }
 
+static enum store_repair disk_repair(const struct server_request *req)
+{
+	if (!check_repairs(req))
+		return STORE_CHECK;
+	return req->obj.flags & DDIO_OBJ_DROP ? STORE_DROP : STORE_REPAIR;
+}
+
 static void check_turn(struct check_job *job, void (*fn)(void *arg))
 {
 	job->post.fn = fn;
@@ -139,7 +146,7 @@ static void check_begin(struct server_request *req)
 		return;
 	err = check_names(req)
 		      ? ns_check_begin(req->reactor->iop->ns, check_repairs(req), &job->names)
-		      : store_check_begin(req->disk->store, check_repairs(req), &job->disk);
+		      : store_check_begin(req->disk->store, disk_repair(req), &job->disk);
 	if (err == -EBUSY && req->tries++ < CHECK_TRIES)
 		check_commit(req);
 	else if (err)

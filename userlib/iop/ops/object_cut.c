@@ -44,7 +44,8 @@ static bool cut_begin(struct server_request *req, const void *payload, int *ret)
 		return false;
 	}
 	if (!err)
-		err = obj_get(req, false);
+		err = req->msg.opcode == DDIO_OP_OBJ_REMOVE ? obj_get_remains(req)
+							    : obj_get(req, false);
 	if (err == -ENOENT)
 		nothing_to_cut(req);
 	return !err;

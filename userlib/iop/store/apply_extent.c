@@ -166,7 +166,7 @@ int store_apply_cut(struct store *store, MDB_txn *txn, const struct store_change
 
 	do {
 		ret = extent_take(store, txn, change, change->block, end, &rec);
-		if (!ret && rec.count)
+		if (!ret && rec.count && !rec.lost)
 			ret = store_put_free(store, txn, rec.start, rec.count * change->bs);
 	} while (!ret && rec.count);
 	return ret;

@@ -98,6 +98,8 @@ int object_alloc(struct object *obj, uint64_t first, uint64_t count)
 
 	if (obj->removed)
 		return -ENOENT;
+	if (obj->refused)
+		return -EUCLEAN;
 	if (first > STORE_MAX_BLOCKS || count > STORE_MAX_BLOCKS)
 		return -EFBIG;
 	missing = count_missing(obj, first, count);

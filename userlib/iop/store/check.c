@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Checks that the records are consistent.  Extents are read and sorted by place; the space between them
- * must be the recorded free space, exactly.  A repair drops malformed records and the later of two
- * extents that overlap, and rewrites the free space.
+ * must be the recorded free space, exactly.  A repair rewrites the free space, and corrects records of which one bit is
+ * wrong.  What cannot be corrected, and the later of two extents that overlap, is lost: each object that it may have been
+ * of gets a record that says so, and is refused as long as that is there.  Its space is unknown, and stays taken.  Only
+ * when somebody says that it is to be dropped, it reads as zeros.
  *
  * It is done in steps, on the records as they were when it began.  A repair is one transaction at the end, if nothing
  * has changed meanwhile.
@@ -12,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "iop/lmdb/correct.h"
 #include "iop/lmdb/walk.h"
 #include "iop/store/priv.h"
 
@@ -24,11 +27,23 @@ struct found {
 	bool dropped;
 };
 
-/* The key of a record to be deleted. */
+/**
+ * struct bad_key - a record to be deleted
+ * @fixed_len, @value_len: in its place goes this one, if any
+ */
 struct bad_key {
 	int db;
-	size_t len;
-	uint8_t key[512];
+	size_t len, fixed_len, value_len;
+	uint8_t key[512], fixed[REC_EXTENT_KEY_LEN], value[REC_EXTENT_LEN];
+};
+
+/**
+ * struct lost_gap - between two extents there was one or more that cannot be read
+ * @after, @before: the extents; count 0: there is none
+ */
+struct lost_gap {
+	struct rec_extent after, before;
+	bool open;
 };
 
 /**
@@ -41,13 +56,16 @@ struct bad_key {
  * @unsorted: how many are in the heap
  * @behind: the end of the last extent before @at that is not dropped
  * @last: of the extents at which the pass over overlaps has looked, the last one that is not dropped
- * @recorded: free space that is recorded
- * @bad: records that a repair deletes
+ * @recorded, @known: free space that is recorded: what is left to be compared, and all
+ * @bad: records that a repair deletes or replaces
+ * @read: the last extent that can be read
+ * @gaps: where extents cannot be read; the last one is open until the next that can
+ * @kept: problems that a repair leaves; @heads: of these, damaged records of objects
  */
 struct store_check {
 	struct store *store;
 	struct lmdb_walk walk;
-	bool repair;
+	enum store_repair repair;
 	size_t pass;
 	uint64_t at;
 	int err;
@@ -55,9 +73,13 @@ struct store_check {
 	struct found *found, *last;
 	size_t nfound, cap_found, unsorted;
 	uint64_t last_id, last_end, behind;
-	struct ranges recorded;
+	struct ranges recorded, known;
 	struct bad_key *bad;
 	size_t nbad, cap_bad;
+	struct rec_extent read;
+	struct lost_gap *gaps;
+	size_t ngaps, cap_gaps;
+	uint64_t kept, heads;
 };
 
 /* What a pass returns when it is over: no errno. */
@@ -139,15 +161,47 @@ static int note_bad(struct store_check *check, int db, const MDB_val *key)
 	if (grow((void **)&check->bad, &check->cap_bad, check->nbad, sizeof(*check->bad)))
 		return -ENOMEM;
 	bad = &check->bad[check->nbad++];
+	memset(bad, 0, sizeof(*bad));
 	bad->db = db;
 	bad->len = key->mv_size < sizeof(bad->key) ? key->mv_size : sizeof(bad->key);
 	memcpy(bad->key, key->mv_data, bad->len);
 	return 0;
 }
 
+/* Tries to correct a damaged record that has been noted in @bad.  Returns true if there is one that may stand there. */
+static bool correct(struct bad_key *bad, const MDB_val *val)
+{
+	MDB_val k = lmdb_val(bad->fixed, bad->len), v = lmdb_val(bad->value, val->mv_size);
+
+	if (bad->len > sizeof(bad->fixed) || val->mv_size > sizeof(bad->value))
+		return false;
+	memcpy(bad->fixed, bad->key, bad->len);
+	memcpy(bad->value, val->mv_data, val->mv_size);
+	if (!value_correct(&k, &v))
+		return false;
+	bad->fixed_len = bad->len;
+	bad->value_len = val->mv_size;
+	return true;
+}
+
+static struct bad_key *last_bad(struct store_check *check)
+{
+	return &check->bad[check->nbad - 1];
+}
+
+/* What was noted last stays as it is, unless it is to be dropped. */
+static void leave(struct store_check *check)
+{
+	if (check->repair == STORE_DROP)
+		return;
+	check->nbad--;
+	check->kept++;
+}
+
 static int check_object(struct store_check *check, const MDB_val *key, const MDB_val *val)
 {
 	struct rec_object rec;
+	struct bad_key *bad;
 	int ret;
 
 	ret = rec_object_get(key->mv_data, key->mv_size, val->mv_data, val->mv_size, &rec);
@@ -158,7 +212,34 @@ static int check_object(struct store_check *check, const MDB_val *key, const MDB
 		return 0;
 	}
 	problem(check, "the record of object %" PRIu64 " is damaged", rec.id);
-	return note_bad(check, STORE_OBJECTS, key);
+	ret = note_bad(check, STORE_OBJECTS, key);
+	if (ret)
+		return ret;
+	bad = last_bad(check);
+	if (correct(bad, val) &&
+	    !rec_object_get(bad->fixed, bad->fixed_len, bad->value, bad->value_len, &rec))
+		return 0;
+	bad->value_len = 0;
+	check->heads++;
+	leave(check);
+	return 0;
+}
+
+/* The block size in a record that is going to be corrected. */
+static uint32_t corrected_size(const struct store_check *check, uint64_t id)
+{
+	struct rec_object rec;
+	size_t i;
+
+	for (i = 0; i < check->nbad; i++) {
+		const struct bad_key *bad = &check->bad[i];
+
+		if (bad->db == STORE_OBJECTS && bad->value_len &&
+		    !rec_object_get(bad->fixed, bad->fixed_len, bad->value, bad->value_len, &rec) &&
+		    rec.id == id)
+			return rec.block < check->store->sector ? 0 : rec.block;
+	}
+	return 0;
 }
 
 /* Returns the block size of object @id; 0: there is no such object. */
@@ -170,9 +251,9 @@ static uint32_t block_size(struct store_check *check, uint64_t id)
 
 	rec_key(key, id);
 	if (mdb_get(check->walk.txn, check->store->db.dbi[STORE_OBJECTS], &k, &v))
-		return 0;
+		return corrected_size(check, id);
 	if (rec_object_get(k.mv_data, k.mv_size, v.mv_data, v.mv_size, &rec))
-		return 0;
+		return corrected_size(check, id);
 	return rec.block < check->store->sector ? 0 : rec.block;
 }
 
@@ -191,31 +272,115 @@ static const char *extent_fault(struct store_check *check, const struct rec_exte
 	return NULL;
 }
 
+/* Notes that what follows the last extent that could be read is lost, up to the next one. */
+static int gap_open(struct store_check *check)
+{
+	struct lost_gap *gap;
+
+	if (check->ngaps && check->gaps[check->ngaps - 1].open)
+		return 0;
+	if (grow((void **)&check->gaps, &check->cap_gaps, check->ngaps, sizeof(*check->gaps)))
+		return -ENOMEM;
+	gap = &check->gaps[check->ngaps++];
+	*gap = (struct lost_gap){ .after = check->read, .open = true };
+	return 0;
+}
+
+static void gap_close(struct store_check *check, const struct rec_extent *rec)
+{
+	check->read = *rec;
+	if (!check->ngaps || !check->gaps[check->ngaps - 1].open)
+		return;
+	check->gaps[check->ngaps - 1].before = *rec;
+	check->gaps[check->ngaps - 1].open = false;
+}
+
+/* Replaces a record by one that says that its object has lost something. */
+static void lose(struct bad_key *bad, uint64_t id, uint64_t block)
+{
+	const struct rec_extent rec = { .id = id, .block = block, .count = 1, .lost = true };
+
+	rec_extent_key(bad->fixed, id, block);
+	rec_extent_put(bad->value, &rec);
+	bad->fixed_len = REC_EXTENT_KEY_LEN;
+	bad->value_len = REC_EXTENT_LEN;
+}
+
+static int extent_found(struct store_check *check, const struct rec_extent *rec, uint32_t bs)
+{
+	if (grow((void **)&check->found, &check->cap_found, check->nfound, sizeof(*check->found)))
+		return -ENOMEM;
+	check->last_id = rec->id;
+	check->last_end = rec->block + rec->count;
+	check->found[check->nfound++] = (struct found){
+		.start = rec->start, .len = rec->count * bs, .id = rec->id, .block = rec->block
+	};
+	found_rise(check->found, check->nfound - 1);
+	check->result.blocks += rec->count;
+	return 0;
+}
+
+/* An extent that can be read, from @key or corrected, but is not as it must be. */
+static int extent_wrong(struct store_check *check, const MDB_val *key, const struct rec_extent *rec,
+			uint32_t bs, const char *fault)
+{
+	int ret;
+
+	problem(check, "the extent at block %" PRIu64 " of object %" PRIu64 " %s", rec->block,
+		rec->id, fault);
+	ret = note_bad(check, STORE_EXTENTS, key);
+	if (ret)
+		return ret;
+	if (bs && check->repair != STORE_DROP && !rec->lost) {
+		lose(last_bad(check), rec->id, rec->block);
+		check->kept++;
+	} else {
+		leave(check);
+	}
+	return 0;
+}
+
+static int extent_damaged(struct store_check *check, const MDB_val *key, const MDB_val *val,
+			  const struct rec_extent *damaged)
+{
+	struct rec_extent rec;
+	struct bad_key *bad;
+	uint32_t bs;
+	int ret;
+
+	problem(check, "the extent at block %" PRIu64 " of object %" PRIu64 " is damaged",
+		damaged->block, damaged->id);
+	ret = note_bad(check, STORE_EXTENTS, key);
+	if (ret)
+		return ret;
+	bad = last_bad(check);
+	if (correct(bad, val) &&
+	    !rec_extent_get(bad->fixed, bad->fixed_len, bad->value, bad->value_len, &rec)) {
+		bs = block_size(check, rec.id);
+		gap_close(check, &rec);
+		if (!rec.lost && !extent_fault(check, &rec, bs))
+			return extent_found(check, &rec, bs);
+	}
+	bad->fixed_len = 0;
+	bad->value_len = 0;
+	ret = gap_open(check);
+	check->kept += check->repair != STORE_DROP;
+	return ret;
+}
+
 static int check_extent(struct store_check *check, const MDB_val *key, const MDB_val *val)
 {
 	struct rec_extent rec;
-	const char *fault = "is damaged";
-	uint32_t bs = 0;
+	const char *fault;
+	uint32_t bs;
 
-	if (!rec_extent_get(key->mv_data, key->mv_size, val->mv_data, val->mv_size, &rec)) {
-		bs = block_size(check, rec.id);
-		fault = extent_fault(check, &rec, bs);
-	}
-	if (fault) {
-		problem(check, "the extent at block %" PRIu64 " of object %" PRIu64 " %s",
-			rec.block, rec.id, fault);
-		return note_bad(check, STORE_EXTENTS, key);
-	}
-	if (grow((void **)&check->found, &check->cap_found, check->nfound, sizeof(*check->found)))
-		return -ENOMEM;
-	check->last_id = rec.id;
-	check->last_end = rec.block + rec.count;
-	check->found[check->nfound++] = (struct found){
-		.start = rec.start, .len = rec.count * bs, .id = rec.id, .block = rec.block
-	};
-	found_rise(check->found, check->nfound - 1);
-	check->result.blocks += rec.count;
-	return 0;
+	if (rec_extent_get(key->mv_data, key->mv_size, val->mv_data, val->mv_size, &rec))
+		return extent_damaged(check, key, val, &rec);
+	gap_close(check, &rec);
+	bs = block_size(check, rec.id);
+	fault = rec.lost ? "is lost, or one after it: restore the file from a backup"
+			 : extent_fault(check, &rec, bs);
+	return fault ? extent_wrong(check, key, &rec, bs, fault) : extent_found(check, &rec, bs);
 }
 
 static int sort_begin(struct store_check *check)
@@ -256,7 +421,13 @@ static int check_overlap(struct store_check *check)
 	if (loser == last)
 		check->last = ext;
 	rec_extent_key(key, loser->id, loser->block);
-	return note_bad(check, STORE_EXTENTS, &k);
+	if (note_bad(check, STORE_EXTENTS, &k))
+		return -ENOMEM;
+	if (check->repair == STORE_DROP)
+		return 0;
+	lose(last_bad(check), loser->id, loser->block);
+	check->kept++;
+	return 0;
 }
 
 static int check_free(struct store_check *check, const MDB_val *key, const MDB_val *val)
@@ -266,6 +437,8 @@ static int check_free(struct store_check *check, const MDB_val *key, const MDB_v
 
 	if (!err)
 		err = ranges_add(&check->recorded, rec.start, rec.len);
+	if (!err)
+		err = ranges_add(&check->known, rec.start, rec.len);
 	if (err == -ENOMEM)
 		return err;
 	if (err)
@@ -279,6 +452,9 @@ static int compare_free(struct store_check *check, uint64_t start, uint64_t len)
 	const struct range_node *range = ranges_find(&check->recorded, start);
 
 	check->result.free_bytes += len;
+	/* What was lost had its space somewhere. */
+	if (check->kept)
+		return ranges_remove(&check->recorded, start, len);
 	if (!range || range->start != start || range->len != len)
 		problem(check, "%" PRIu64 " bytes at %" PRIu64 " are free, but not recorded so",
 			len, start);
@@ -335,6 +511,26 @@ static int check_label(struct store_check *check)
 	return PASS_OVER;
 }
 
+/* Records space that no extent has: what was lost may have been there, unless it was recorded as free before. */
+static int write_gap(struct store_check *check, MDB_txn *txn, uint64_t start, uint64_t end)
+{
+	const struct range_node *range;
+	uint64_t from, to;
+	int ret = 0;
+
+	if (!check->kept)
+		return store_put_free(check->store, txn, start, end - start);
+	for (range = ranges_find(&check->known, start); range && range->start < end && !ret;
+	     range = ranges_find(&check->known, to)) {
+		from = range->start > start ? range->start : start;
+		to = range->start + range->len < end ? range->start + range->len : end;
+		ret = store_put_free(check->store, txn, from, to - from);
+		if (to == end)
+			break;
+	}
+	return ret;
+}
+
 /* Records the space that no extent has. */
 static int write_free(struct store_check *check, MDB_txn *txn)
 {
@@ -348,30 +544,96 @@ static int write_free(struct store_check *check, MDB_txn *txn)
 		if (ext->dropped)
 			continue;
 		if (ext->start > at)
-			ret = store_put_free(check->store, txn, at, ext->start - at);
+			ret = write_gap(check, txn, at, ext->start);
 		at = ext->start + ext->len;
 	}
 	if (!ret && at < check->store->size)
-		ret = store_put_free(check->store, txn, at, check->store->size - at);
+		ret = write_gap(check, txn, at, check->store->size);
 	return ret;
+}
+
+static int put_lost(struct store_check *check, MDB_txn *txn, uint64_t id, uint64_t block)
+{
+	struct bad_key lost;
+	MDB_val k = lmdb_val(lost.fixed, sizeof(lost.fixed));
+	MDB_val v = lmdb_val(lost.value, sizeof(lost.value));
+	int ret;
+
+	lose(&lost, id, block);
+	ret = mdb_put(txn, check->store->db.dbi[STORE_EXTENTS], &k, &v, MDB_NOOVERWRITE);
+	return ret == MDB_KEYEXIST ? 0 : ret;
+}
+
+/* The object @id lies within the gap: what is lost may have been its own. */
+static int lost_of(struct store_check *check, MDB_txn *txn, const struct lost_gap *gap, uint64_t id)
+{
+	if (gap->after.count && gap->after.id == id)
+		return put_lost(check, txn, id, gap->after.block + gap->after.count);
+	/* It begins with its first block: nothing was in front of that. */
+	if (gap->before.count && gap->before.id == id && !gap->before.block)
+		return 0;
+	return put_lost(check, txn, id, 0);
+}
+
+static int mend_gap(struct store_check *check, MDB_txn *txn, const struct lost_gap *gap)
+{
+	uint64_t first = gap->after.count ? gap->after.id : 0, id;
+	uint8_t key[REC_KEY_LEN];
+	MDB_val k = lmdb_val(key, sizeof(key)), v;
+	MDB_cursor *cursor;
+	int ret = mdb_cursor_open(txn, check->store->db.dbi[STORE_OBJECTS], &cursor);
+
+	if (ret)
+		return ret;
+	rec_key(key, first);
+	for (ret = mdb_cursor_get(cursor, &k, &v, MDB_SET_RANGE); !ret;
+	     ret = mdb_cursor_get(cursor, &k, &v, MDB_NEXT)) {
+		if (!rec_key_get(k.mv_data, k.mv_size, &id))
+			continue;
+		if (gap->before.count && id > gap->before.id)
+			break;
+		ret = lost_of(check, txn, gap, id);
+		if (ret)
+			break;
+	}
+	mdb_cursor_close(cursor);
+	return ret == MDB_NOTFOUND ? 0 : ret;
+}
+
+/* If records of objects are gone, too, nobody can say whose an extent was: all around it stay refused. */
+static bool nameless(const struct store_check *check, const struct bad_key *bad)
+{
+	return check->heads && check->repair != STORE_DROP && bad->db == STORE_EXTENTS &&
+	       !bad->value_len;
+}
+
+static int mend_record(struct store_check *check, MDB_txn *txn, const struct bad_key *bad)
+{
+	struct lmdb *db = &check->store->db;
+	MDB_val k = lmdb_val(bad->key, bad->len), v = lmdb_val(bad->value, bad->value_len);
+	int ret;
+
+	if (nameless(check, bad))
+		return 0;
+	ret = mdb_del(txn, db->dbi[bad->db], &k, NULL);
+	if (ret && ret != MDB_NOTFOUND)
+		return ret;
+	k = lmdb_val(bad->fixed, bad->fixed_len);
+	return bad->value_len ? mdb_put(txn, db->dbi[bad->db], &k, &v, 0) : 0;
 }
 
 static int mend(MDB_txn *txn, void *arg)
 {
 	struct store_check *check = arg;
-	struct lmdb *db = &check->store->db;
 	size_t i;
 	int ret = 0;
 
-	for (i = 0; i < check->nbad && !ret; i++) {
-		MDB_val k = lmdb_val(check->bad[i].key, check->bad[i].len);
-
-		ret = mdb_del(txn, db->dbi[check->bad[i].db], &k, NULL);
-		if (ret == MDB_NOTFOUND)
-			ret = 0;
-	}
+	for (i = 0; i < check->nbad && !ret; i++)
+		ret = mend_record(check, txn, &check->bad[i]);
+	for (i = 0; i < check->ngaps && !ret && !check->heads && check->repair != STORE_DROP; i++)
+		ret = mend_gap(check, txn, &check->gaps[i]);
 	if (!ret)
-		ret = mdb_drop(txn, db->dbi[STORE_FREE], 0);
+		ret = mdb_drop(txn, check->store->db.dbi[STORE_FREE], 0);
 	if (!ret)
 		ret = write_free(check, txn);
 	return ret ? ret : store_put_label(check->store, txn, 0);
@@ -402,7 +664,7 @@ static int records_repair(struct store_check *check)
 		return -EBUSY;
 	ret = lmdb_write(&check->store->db, mend, check);
 	if (!ret)
-		check->result.repaired = check->result.problems;
+		check->result.repaired = check->result.problems - check->kept;
 	return ret ? ret : refresh(check->store);
 }
 
@@ -441,8 +703,14 @@ static void restart(struct store_check *check)
 {
 	ranges_fini(&check->recorded);
 	ranges_init(&check->recorded);
+	ranges_fini(&check->known);
+	ranges_init(&check->known);
 	check->nfound = 0;
 	check->nbad = 0;
+	check->ngaps = 0;
+	check->kept = 0;
+	check->heads = 0;
+	memset(&check->read, 0, sizeof(check->read));
 	check->last = NULL;
 	check->behind = LABEL_SPACE;
 	check->pass = 0;
@@ -451,7 +719,7 @@ static void restart(struct store_check *check)
 	check->err = lmdb_walk_begin(&check->walk, &check->store->db);
 }
 
-int store_check_begin(struct store *store, bool repair, struct store_check **result)
+int store_check_begin(struct store *store, enum store_repair repair, struct store_check **result)
 {
 	struct store_check *check;
 
@@ -464,6 +732,7 @@ int store_check_begin(struct store *store, bool repair, struct store_check **res
 	check->store = store;
 	check->repair = repair;
 	ranges_init(&check->recorded);
+	ranges_init(&check->known);
 	restart(check);
 	*result = check;
 	return 0;
@@ -500,8 +769,10 @@ int store_check_end(struct store_check *check, struct ddio_msg_fsck *result)
 		*result = check->result;
 	lmdb_walk_end(&check->walk);
 	ranges_fini(&check->recorded);
+	ranges_fini(&check->known);
 	free(check->found);
 	free(check->bad);
+	free(check->gaps);
 	free(check);
 	return ret;
 }

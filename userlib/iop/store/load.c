@@ -3,24 +3,26 @@
 #include <errno.h>
 #include "iop/store/priv.h"
 
-/* Returns -ENOENT if nothing is recorded of an object, -EUCLEAN if only its own record is missing. */
+static int extents_begin(MDB_cursor *cursor, MDB_val *k, MDB_val *v);
+
+/* Returns -ENOENT if nothing is recorded of an object, -EUCLEAN if only its own record is missing, or may be. */
 static int check_absent(struct store *store, uint64_t id)
 {
 	uint8_t key[REC_EXTENT_KEY_LEN];
 	MDB_val k = lmdb_val(key, sizeof(key)), v;
+	struct rec_extent rec = { .id = 0 };
 	MDB_cursor *cursor;
-	uint64_t owner;
 	int ret =
 		lmdb_errno(mdb_cursor_open(store->db.read, store->db.dbi[STORE_EXTENTS], &cursor));
 
 	if (ret)
 		return ret;
 	rec_extent_key(key, id, 0);
-	ret = lmdb_errno(mdb_cursor_get(cursor, &k, &v, MDB_SET_RANGE));
-	if (!ret && k.mv_size == sizeof(key)) {
-		rec_key_get(k.mv_data, REC_KEY_LEN, &owner);
-		ret = owner == id ? -EUCLEAN : -ENOENT;
-	}
+	ret = extents_begin(cursor, &k, &v);
+	if (!ret)
+		ret = rec_extent_get(k.mv_data, k.mv_size, v.mv_data, v.mv_size, &rec);
+	if (!ret)
+		ret = rec.id == id ? -EUCLEAN : -ENOENT;
 	mdb_cursor_close(cursor);
 	return ret;
 }
@@ -53,6 +55,8 @@ static int load_extent(struct object *obj, const MDB_val *key, const MDB_val *va
 		return ret;
 	if (rec.id != obj->ref.id)
 		return -ENOENT;
+	if (rec.lost)
+		return obj->refused ? 0 : -EUCLEAN;
 	if (!rec_extent_within(&rec, obj->ref.block, obj->store->size))
 		return -EUCLEAN;
 	if (rec.block < extent_map_end(&obj->map))

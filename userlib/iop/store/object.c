@@ -55,7 +55,9 @@ static struct object *object_new(struct store *store, const struct ddio_file_ref
 	return obj;
 }
 
-static int object_load(struct store *store, const struct ddio_file_ref *ref, struct object **obj)
+/* @remains: what is left of it will do. */
+static int object_load(struct store *store, const struct ddio_file_ref *ref, bool remains,
+		       struct object **obj)
 {
 	struct rec_object rec;
 	int ret;
@@ -74,6 +76,7 @@ static int object_load(struct store *store, const struct ddio_file_ref *ref, str
 	if (!*obj)
 		goto end;
 	(*obj)->recorded = true;
+	(*obj)->refused = remains;
 	ret = store_load_extents(*obj);
 	if (ret)
 		object_free(*obj);
@@ -138,8 +141,8 @@ static void object_unlink(struct object *obj)
 	ddio_list_del(&obj->link);
 }
 
-int store_get(struct store *store, const struct ddio_file_ref *ref, bool create,
-	      struct object **result)
+static int get(struct store *store, const struct ddio_file_ref *ref, bool create, bool remains,
+	       struct object **result)
 {
 	struct object *obj, *gone;
 	int ret = 0;
@@ -151,10 +154,13 @@ int store_get(struct store *store, const struct ddio_file_ref *ref, bool create,
 	if (obj && (obj->ref.block != ref->block || obj->ref.layout != ref->layout ||
 		    obj->ref.seed != ref->seed))
 		return -ESTALE;
+	if (obj && obj->refused && !remains)
+		return -EUCLEAN;
 	if (!obj) {
 		/* A removed object may still be in the records. */
 		gone = object_find(store, ref->id, true);
-		ret = gone && gone->seq > store->done_seq ? -ENOENT : object_load(store, ref, &obj);
+		ret = gone && gone->seq > store->done_seq ? -ENOENT
+							  : object_load(store, ref, remains, &obj);
 	}
 	if (ret == -ENOENT && create)
 		ret = store_lost(store, ref->id) ? -EREMOTEIO : object_create(store, ref, &obj);
@@ -164,6 +170,19 @@ int store_get(struct store *store, const struct ddio_file_ref *ref, bool create,
 	obj->refs++;
 	*result = obj;
 	return 0;
+}
+
+int store_get(struct store *store, const struct ddio_file_ref *ref, bool create,
+	      struct object **obj)
+{
+	return get(store, ref, create, false, obj);
+}
+
+int store_get_remains(struct store *store, const struct ddio_file_ref *ref, struct object **obj)
+{
+	int ret = get(store, ref, false, false, obj);
+
+	return ret == -EUCLEAN ? get(store, ref, false, true, obj) : ret;
 }
 
 void object_ref(struct object *obj)

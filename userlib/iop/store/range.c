@@ -65,8 +65,8 @@ int object_unwrite(struct object *obj, uint64_t first, uint64_t count)
 	bool written;
 	int ret = 0;
 
-	if (obj->removed)
-		return -ENOENT;
+	if (obj->removed || obj->refused)
+		return obj->removed ? -ENOENT : -EUCLEAN;
 	if (count < end && first < end - count)
 		end = first + count;
 	for (at = first; at < end && !ret; at += run) {
@@ -128,8 +128,8 @@ int object_punch(struct object *obj, uint64_t first, uint64_t count)
 	};
 	size_t n;
 
-	if (obj->removed)
-		return -ENOENT;
+	if (obj->removed || obj->refused)
+		return obj->removed ? -ENOENT : -EUCLEAN;
 	n = count ? extents_within(obj, first, end) : 0;
 	if (!n)
 		return 0;

@@ -9,6 +9,8 @@
 #define LABEL_MAGIC_LEN 8
 /* In an extent's number of blocks: they have never been written. */
 #define COUNT_UNWRITTEN (UINT64_C(1) << 63)
+/* Where what was lost is said to be: outside the disk, for a reader that does not know it. */
+#define START_LOST UINT64_MAX
 
 void rec_extent_key(uint8_t key[REC_EXTENT_KEY_LEN], uint64_t id, uint64_t block)
 {
@@ -143,11 +145,14 @@ CODER_FLAT int rec_object_get(const void *key, size_t key_len, const void *value
 static void code_extent(struct ddio_coder *c, struct rec_extent *x)
 {
 	uint64_t count = x->count | (x->unwritten ? COUNT_UNWRITTEN : 0);
+	uint64_t start = x->lost ? START_LOST : x->start;
 
-	code_u64(c, &x->start);
+	code_u64(c, &start);
 	code_u64(c, &count);
 	if (!c->reading)
 		return;
+	x->start = start;
+	x->lost = start == START_LOST;
 	x->unwritten = count & COUNT_UNWRITTEN;
 	x->count = count & ~COUNT_UNWRITTEN;
 	code_check(c, x->count && x->block + x->count > x->block, -EUCLEAN);

@@ -64,6 +64,7 @@ struct rec_extent {
 	uint64_t start; /* byte on the disk */
 	uint64_t count; /* blocks */
 	bool unwritten; /* they have a place, but read as zeros */
+	bool lost; /* no extent: one of the object, here or further on, was damaged; nothing else counts */
 };
 
 struct rec_free {

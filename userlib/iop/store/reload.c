@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 #include "iop/store/priv.h"
 
 /* Returns how many of the @run blocks from @block on are, or are not, *reserved. */
@@ -99,24 +100,56 @@ static int load(struct object *obj)
 	return ret == -ENOENT ? 0 : ret;
 }
 
+static void fini(const struct object *obj)
+{
+	struct object old = *obj;
+
+	extent_map_fini(&old.map);
+	ranges_fini(&old.unwritten);
+	ranges_fini(&old.reserved);
+}
+
+/* Its users go on with what memory has of it; nobody else gets it.  Its space is not free in the records. */
+static int keep(struct object *obj, const struct object *before, struct places *places)
+{
+	size_t i;
+	int ret = 0;
+
+	fini(obj);
+	obj->map = before->map;
+	obj->unwritten = before->unwritten;
+	obj->reserved = before->reserved;
+	obj->recorded = before->recorded;
+	obj->refused = true;
+	for (i = 0; i < places->n && !ret; i++)
+		ret = ranges_remove(&obj->store->free, places->v[i].start,
+				    places->v[i].count * obj->ref.block);
+	free(places->v);
+	return ret;
+}
+
 int object_reload(struct object *obj)
 {
 	struct places places = { .v = NULL };
+	const struct object before = *obj;
 	int ret;
 
 	if (obj->removed)
 		return hold_removed(obj);
 	ret = collect_unwritten(obj, &places);
-	if (!ret) {
-		extent_map_fini(&obj->map);
-		ranges_fini(&obj->unwritten);
-		ranges_fini(&obj->reserved);
-		ranges_init(&obj->unwritten);
-		ranges_init(&obj->reserved);
-		ret = load(obj);
-	}
+	if (ret)
+		goto free_places;
+	memset(&obj->map, 0, sizeof(obj->map));
+	ranges_init(&obj->unwritten);
+	ranges_init(&obj->reserved);
+	obj->refused = false;
+	ret = load(obj);
+	if (ret == -EUCLEAN)
+		return keep(obj, &before, &places);
+	fini(&before);
 	if (!ret)
 		ret = restore_unwritten(obj, &places);
+free_places:
 	free(places.v);
 	return ret;
 }

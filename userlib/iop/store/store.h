@@ -71,6 +71,8 @@ bool store_lost(const struct store *store, uint64_t id);
  */
 int store_get(struct store *store, const struct ddio_file_ref *ref, bool create,
 	      struct object **obj);
+/* The same of an object of which a part is lost: it can only be removed. */
+int store_get_remains(struct store *store, const struct ddio_file_ref *ref, struct object **obj);
 /* Describes an object's file, given only the id.  Returns 0, -ENOENT, -EUCLEAN or -ENOMEM. */
 int store_ref(struct store *store, uint64_t id, struct ddio_file_ref *ref);
 void object_ref(struct object *obj);
@@ -123,11 +125,13 @@ uint32_t store_list(struct store *store, uint64_t after, uint64_t *ids, uint32_t
 /**
  * store_check_begin - check that the records are consistent
  * Every extent lies within the disk, none overlap, objects are well formed, free space is the exact
- * complement.  Reads what is committed when it begins.  @repair: at the end, drop malformed records and rebuild free
- * space; -EBUSY, from begin or end, if changes wait to be committed or have been made meanwhile.
+ * complement.  Reads what is committed when it begins.  @repair: at the end, correct records of which one bit is wrong,
+ * refuse objects that have lost others, and rebuild free space; or drop what cannot be corrected, so that it reads as
+ * zeros; -EBUSY, from begin or end, if changes wait to be committed or have been made meanwhile.
  */
+enum store_repair { STORE_CHECK, STORE_REPAIR, STORE_DROP };
 struct store_check;
-int store_check_begin(struct store *store, bool repair, struct store_check **check);
+int store_check_begin(struct store *store, enum store_repair repair, struct store_check **check);
 /* Looks at up to @steps records.  Returns false when there is nothing more to do but store_check_end(). */
 bool store_check_step(struct store_check *check, uint32_t steps);
 /* Frees @check.  @result: what it has found; NULL: it is given up. */

@@ -40,7 +40,7 @@ static void apply(struct ut_store *t, struct store_hit *hit)
 
 static struct store_hit hit_extent(uint64_t id, uint64_t block, uint64_t start, uint64_t count)
 {
-	const struct rec_extent rec = { id, block, start, count, false };
+	const struct rec_extent rec = { id, block, start, count, false, false };
 	struct store_hit hit = { .db = STORE_EXTENTS, .key_len = 16, .len = REC_EXTENT_LEN };
 
 	rec_extent_key(hit.key, id, block);
@@ -50,7 +50,7 @@ static struct store_hit hit_extent(uint64_t id, uint64_t block, uint64_t start, 
 
 static struct store_hit hit_object(uint64_t id, uint32_t block)
 {
-	const struct rec_object rec = { .id = id, .block = block };
+	const struct rec_object rec = { .id = id, .block = block, .seed = ut_ref(id, BS, 0).seed };
 	struct store_hit hit = { .db = STORE_OBJECTS, .key_len = 8, .len = REC_OBJECT_LEN };
 
 	rec_key(hit.key, id);
@@ -93,7 +93,47 @@ static uint64_t blocks_of(struct ut_store *t, uint64_t id)
 	return n;
 }
 
-/* Found, mended, found no more, also after a restart; @left: blocks that objects 1 to 3 keep. */
+/* Objects whose blocks can be read; what is lost of others is an error, not a hole. */
+static uint64_t sound_blocks(struct ut_store *t)
+{
+	struct ddio_file_ref ref;
+	struct object *obj;
+	uint64_t id, n = 0;
+	int ret;
+
+	for (id = 1; id <= 3; id++) {
+		ref = ut_ref(id, BS, 0);
+		ret = store_get(t->store, &ref, true, &obj);
+		CU_ASSERT(!ret || ret == -EUCLEAN);
+		if (ret)
+			continue;
+		CU_ASSERT_EQUAL(object_blocks(obj), 10);
+		n += object_blocks(obj);
+		object_put(obj);
+	}
+	return n;
+}
+
+/* A repair, which is not to drop anything, leaves @sound blocks; what is lost is found again, and takes no space. */
+static void expect_kept(struct ut_store *t, uint64_t sound)
+{
+	uint64_t free = store_free_bytes(t->store);
+	struct ddio_msg_fsck fsck;
+
+	CU_ASSERT_EQUAL(ut_store_check(t->store, STORE_REPAIR, &fsck), 0);
+	CU_ASSERT_EQUAL(sound_blocks(t), sound);
+	CU_ASSERT_EQUAL(ut_store_reopen(t), 0);
+	CU_ASSERT_EQUAL(sound_blocks(t), sound);
+	CU_ASSERT(store_free_bytes(t->store) <= free);
+	CU_ASSERT_EQUAL(ut_store_check(t->store, STORE_REPAIR, &fsck), 0);
+	CU_ASSERT(fsck.problems > 0);
+	CU_ASSERT_EQUAL(fsck.repaired, 0);
+	CU_ASSERT_EQUAL(sound_blocks(t), sound);
+}
+
+/*
+ * Found, mended by dropping, found no more, also after a restart; @left: blocks that objects 1 to 3 keep.
+ */
 static void expect(struct ut_store *t, const char *text, uint64_t left)
 {
 	struct ddio_msg_fsck fsck;
@@ -104,7 +144,7 @@ static void expect(struct ut_store *t, const char *text, uint64_t left)
 	CU_ASSERT_PTR_NOT_NULL(strstr(fsck.text, text));
 	if (!strstr(fsck.text, text))
 		fprintf(stderr, "'%s' does not say '%s'\n", fsck.text, text);
-	CU_ASSERT_EQUAL(ut_store_check(t->store, true, &fsck), 0);
+	CU_ASSERT_EQUAL(ut_store_check(t->store, STORE_DROP, &fsck), 0);
 	CU_ASSERT_EQUAL(fsck.repaired, fsck.problems);
 	CU_ASSERT_EQUAL(ut_store_clean(t), FULL - left * BS);
 	CU_ASSERT_EQUAL(store_free_bytes(t->store), FULL - left * BS);
@@ -117,13 +157,17 @@ static void expect(struct ut_store *t, const char *text, uint64_t left)
 
 static void test_overlap(void)
 {
+	struct ddio_msg_fsck fsck;
 	struct ut_store t;
 	struct store_hit hit = hit_extent(2, 0, 4096 + 5 * BS, 10);
 
 	begin(&t);
 	apply(&t, &hit);
 	/* Object 2 overlaps 1 by half, and 1 is the older one. */
-	expect(&t, "lie at the same place", 20);
+	CU_ASSERT_EQUAL(ut_store_check(t.store, STORE_CHECK, &fsck), 0);
+	CU_ASSERT_PTR_NOT_NULL(strstr(fsck.text, "lie at the same place"));
+	expect_kept(&t, 20);
+	expect(&t, "lost", 20);
 }
 
 static void test_swallowed(void)
@@ -179,10 +223,11 @@ static void test_bad_crc(void)
 	CU_ASSERT_EQUAL(ut_store_reopen(&t), 0);
 	CU_ASSERT_PTR_NULL(ut_object(&t, 2, BS, 0, false));
 	CU_ASSERT(sim_logged(t.world, "records of object 2 are damaged") > 0);
-	expect(&t, "block 0 of object 2 is damaged", 20);
+	/* One bit is corrected. */
+	expect(&t, "block 0 of object 2 is damaged", 30);
 	begin(&t);
 	apply(&t, &object);
-	expect(&t, "record of object 2 is damaged", 20);
+	expect(&t, "record of object 2 is damaged", 30);
 	begin(&t);
 	apply(&t, &space);
 	/* What cannot be read is not given out. */
@@ -209,10 +254,91 @@ static void test_bad_lengths(void)
 	expect(&t, "damaged", 20);
 	begin(&t);
 	apply(&t, &object);
+	expect_kept(&t, 20);
 	expect(&t, "damaged", 20);
 	begin(&t);
 	apply(&t, &space);
 	expect(&t, "damaged", 30);
+}
+
+static void set_extent(struct ut_store *t, uint64_t id, uint64_t block, uint64_t start, bool bad)
+{
+	struct store_hit hit = hit_extent(id, block, start, 10);
+
+	if (bad)
+		hit.value[9] ^= 0x11;
+	apply(t, &hit);
+}
+
+static bool can_get(struct ut_store *t, uint64_t id)
+{
+	struct ddio_file_ref ref = ut_ref(id, BS, 0);
+	struct object *obj;
+	int ret = store_get(t->store, &ref, true, &obj);
+
+	if (!ret)
+		object_put(obj);
+	else
+		CU_ASSERT_EQUAL(ret, -EUCLEAN);
+	return !ret;
+}
+
+/* More than a bit of an extent: objects that it may have been of are refused, others and new ones are not. */
+static void test_lost(void)
+{
+	struct ddio_msg_fsck fsck;
+	struct ddio_file_ref ref;
+	struct object *obj;
+	struct ut_store t;
+
+	begin(&t);
+	set_extent(&t, 2, 0, 4096 + 10 * BS, true);
+	CU_ASSERT_EQUAL(ut_store_reopen(&t), 0);
+	/* Behind 1, which is sound; 3 has its first block. */
+	expect_kept(&t, 10);
+	CU_ASSERT(!can_get(&t, 1) && !can_get(&t, 2) && can_get(&t, 3) && can_get(&t, 4));
+	CU_ASSERT_EQUAL(ut_store_check(t.store, STORE_CHECK, &fsck), 0);
+	CU_ASSERT_PTR_NOT_NULL(strstr(fsck.text, "extent at block 10 of object 1 is lost"));
+	CU_ASSERT_EQUAL(fsck.problems, 2);
+	/* They can be removed, and be made anew. */
+	ref = ut_ref(2, BS, 0);
+	CU_ASSERT_EQUAL(store_get_remains(t.store, &ref, &obj), 0);
+	CU_ASSERT_EQUAL(object_alloc(obj, 0, 1), -EUCLEAN);
+	CU_ASSERT_EQUAL(object_remove(obj), 0);
+	object_put(obj);
+	ref = ut_ref(1, BS, 0);
+	CU_ASSERT_EQUAL(store_get_remains(t.store, &ref, &obj), 0);
+	CU_ASSERT_EQUAL(object_blocks(obj), 10);
+	CU_ASSERT_EQUAL(object_remove(obj), 0);
+	object_put(obj);
+	CU_ASSERT_EQUAL(ut_store_commit(&t), 0);
+	CU_ASSERT(can_get(&t, 1) && can_get(&t, 2));
+	CU_ASSERT_EQUAL(ut_store_check(t.store, STORE_REPAIR, &fsck), 0);
+	CU_ASSERT_EQUAL(ut_store_clean(&t), FULL - 10 * BS);
+	ut_store_end(&t);
+}
+
+/* It happens while the object is in use: its user keeps what memory knows, and adds nothing. */
+static void test_lost_in_use(void)
+{
+	struct ddio_msg_fsck fsck;
+	struct object *obj;
+	struct ut_store t;
+
+	begin(&t);
+	obj = ut_object(&t, 2, BS, 0, false);
+	CU_ASSERT_EQUAL(object_alloc(obj, 10, 5), 0);
+	set_extent(&t, 2, 0, 4096 + 10 * BS, true);
+	CU_ASSERT_EQUAL(ut_store_check(t.store, STORE_REPAIR, &fsck), 0);
+	CU_ASSERT(!can_get(&t, 2));
+	CU_ASSERT_EQUAL(object_blocks(obj), 15);
+	CU_ASSERT_EQUAL(object_alloc(obj, 15, 1), -EUCLEAN);
+	CU_ASSERT_EQUAL(object_punch(obj, 0, 1), -EUCLEAN);
+	CU_ASSERT_EQUAL(store_free_bytes(t.store), FULL - 35 * BS);
+	object_put(obj);
+	CU_ASSERT(!can_get(&t, 2));
+	CU_ASSERT_EQUAL(ut_store_reopen(&t), 0);
+	expect(&t, "lost", 20);
 }
 
 static void test_orphan(void)
@@ -224,6 +350,7 @@ static void test_orphan(void)
 	object.len = 0;
 	begin(&t);
 	apply(&t, &object);
+	expect_kept(&t, 20);
 	expect(&t, "belongs to no object", 20);
 	begin(&t);
 	apply(&t, &orphan);
@@ -382,6 +509,8 @@ static const struct ut_case cases[] = {
 	{ "bad CRC", test_bad_crc },
 	{ "bad lengths", test_bad_lengths },
 	{ "extents of no object", test_orphan },
+	{ "an extent that is lost", test_lost },
+	{ "lost while in use", test_lost_in_use },
 	{ "free space wrong", test_free_space_wrong },
 	{ "a commit meets damage", test_commit_meets_damage },
 	{ "a repair spares memory", test_repair_spares_memory },

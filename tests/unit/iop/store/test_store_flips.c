@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* One wrong bit in the records of a disk: each block is found where it lies, or its object is refused. */
+/*
+ * One wrong bit in the records of a disk: each block is found where it lies, or its object is refused; and after a repair
+ * all are found, since a bit can be corrected.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include "base/rand.h"
@@ -83,6 +86,21 @@ static void check_objects(struct store_flips *w, uint64_t bit)
 	}
 }
 
+static void check_repaired(struct store_flips *w, uint64_t bit)
+{
+	int failed = w->failed;
+	struct ddio_msg_fsck fsck;
+
+	CU_ASSERT_EQUAL(ut_store_check(w->t.store, STORE_REPAIR, &fsck), 0);
+	CU_ASSERT_EQUAL(fsck.repaired, fsck.problems);
+	check_objects(w, bit);
+	CU_ASSERT_EQUAL(w->failed, failed);
+	CU_ASSERT_EQUAL(ut_store_reopen(&w->t), 0);
+	check_objects(w, bit);
+	CU_ASSERT_EQUAL(w->failed, failed);
+	ut_store_clean(&w->t);
+}
+
 static void flip(int fd, uint64_t bit)
 {
 	uint8_t byte;
@@ -116,6 +134,7 @@ static void test_flips(void)
 			w.refused++;
 		} else {
 			check_objects(&w, bit);
+			check_repaired(&w, bit);
 			ut_store_close(&w.t);
 		}
 	}

@@ -22,6 +22,7 @@ static const struct rec_extent extent = { .id = 0x0102030405060708,
 					  .count = 0x4142434445464748 };
 #define EXTENT_KEY "0102030405060708 2122232425262728"
 #define EXTENT "01000000 3837363534333231 4847464544434241 cc342d39"
+#define EXTENT_LOST "01000000 ffffffffffffffff 0100000000000000 1ed4da37"
 #define EXTENT_UNWRITTEN "01000000 3837363534333231 48474645444342c1 b40fdbbb"
 
 static const struct rec_free space = { .start = 0x5152535455565758, .len = 0x6162636465666768 };
@@ -58,15 +59,20 @@ static void extent_both_ways(const struct rec_extent *rec, const char *hex)
 	CU_ASSERT_EQUAL(got.start, rec->start);
 	CU_ASSERT_EQUAL(got.count, rec->count);
 	CU_ASSERT_EQUAL(got.unwritten, rec->unwritten);
+	CU_ASSERT_EQUAL(got.lost, rec->lost);
 }
 
 static void test_extent(void)
 {
-	struct rec_extent unwritten = extent;
+	struct rec_extent unwritten = extent, lost = extent;
 
 	unwritten.unwritten = true;
 	extent_both_ways(&extent, EXTENT);
 	extent_both_ways(&unwritten, EXTENT_UNWRITTEN);
+	lost.lost = true;
+	lost.start = UINT64_MAX;
+	lost.count = 1;
+	extent_both_ways(&lost, EXTENT_LOST);
 }
 
 static void test_space(void)

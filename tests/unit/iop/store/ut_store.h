@@ -64,7 +64,8 @@ int ut_fill(struct object *obj, uint64_t first, uint64_t count);
 uint64_t ut_store_clean(struct ut_store *t);
 
 /* A whole check, for tests that want nothing else meanwhile. */
-static inline int ut_store_check(struct store *store, bool repair, struct ddio_msg_fsck *result)
+static inline int ut_store_check(struct store *store, enum store_repair repair,
+				 struct ddio_msg_fsck *result)
 {
 	struct store_check *check;
 	int ret = store_check_begin(store, repair, &check);
