@@ -392,6 +392,53 @@ static void bad_views(void)
 	tst_close(&fh);
 }
 
+/* "Displacements are not negative and do not decrease; in a file to be written nothing overlaps" (MPI 4.0, 14.1.1). */
+static void refused_types(void)
+{
+	static const struct {
+		int len[2], at[2], may_be_read;
+	} list[] = {
+		{ { 1, 1 }, { -2, 2 }, 0 },
+		{ { 1, 1 }, { 3, 0 }, 0 },
+		{ { 3, 1 }, { 0, 1 }, 1 },
+	};
+	char text[MPI_MAX_ERROR_STRING] = "";
+	MPI_File fh;
+	MPI_Datatype t;
+	int mode, i, n, err;
+
+	if (!tst.strict) {
+		tst_skip("MPICH's own does not survive it, Open MPI's has other classes or none");
+		return;
+	}
+	fh = tst_create(".view15");
+	for (mode = 0; mode < 2 && fh != MPI_FILE_NULL; mode++) {
+		for (i = 0; i < 3; i++) {
+			MPI_Type_indexed(2, list[i].len, list[i].at, MPI_INT, &t);
+			MPI_Type_commit(&t);
+			if (mode && list[i].may_be_read) {
+				OK(MPI_File_set_view(fh, 0, MPI_INT, t, "native", MPI_INFO_NULL));
+			} else {
+				FAILS(MPI_File_set_view(fh, 0, MPI_INT, t, "native", MPI_INFO_NULL),
+				      MPI_ERR_IO);
+				FAILS(MPI_File_set_view(fh, 0, t, t, "native", MPI_INFO_NULL),
+				      MPI_ERR_IO);
+			}
+			MPI_Type_free(&t);
+		}
+		tst_close(&fh);
+		if (!mode)
+			fh = tst_open(tst_file(".view15"), MPI_MODE_RDONLY);
+	}
+	fh = tst_create(".view16");
+	if (fh == MPI_FILE_NULL)
+		return;
+	err = MPI_File_set_view(fh, -1, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL);
+	MPI_Error_string(err, text, &n);
+	CHECK(strstr(text, "displacement"), "\"%s\" does not say what is wrong", text);
+	tst_close(&fh);
+}
+
 static void type_extents(void)
 {
 	MPI_File fh = tst_create(".view12");
@@ -481,6 +528,7 @@ void views_cases(void)
 		{ "views/the_end", the_end },
 		{ "views/displacement_current", displacement_current },
 		{ "views/bad", bad_views },
+		{ "views/refused types", refused_types },
 		{ "views/type_extents", type_extents },
 		{ "views/external32", external32 },
 		{ "views/many_pieces", many_pieces },

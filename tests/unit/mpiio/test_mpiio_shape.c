@@ -316,14 +316,43 @@ static void test_depth(void)
 	shape_drop(&s);
 }
 
+/* Two leaves of 4 bytes, the second at @second, that @n times each @stride further. */
+static int order_of(int64_t first, int64_t second, uint64_t n, int64_t stride, int overlap)
+{
+	struct shape_entry e[] = { { first, 1, 0, 4 }, { second, 1, 0, 4 } };
+	struct mpiio_shape s = { 0 };
+	uint64_t node;
+	int ret;
+
+	CU_ASSERT_EQUAL_FATAL(shape_leaf(&s, 4, &node), 0);
+	CU_ASSERT_EQUAL_FATAL(shape_sequence(&s, 2, given_entry, e, &node), 0);
+	CU_ASSERT_EQUAL_FATAL(shape_repeat(&s, n, stride, node, &node), 0);
+	CU_ASSERT_EQUAL_FATAL(shape_root(&s, node), 0);
+	ret = shape_in_order(&s, overlap);
+	shape_drop(&s);
+	return ret;
+}
+
+static void test_order(void)
+{
+	CU_ASSERT_EQUAL(order_of(0, 4, 1, 0, 0), 0);
+	CU_ASSERT_EQUAL(order_of(4, 10, 5, 10, 0), 0);
+	CU_ASSERT_EQUAL(order_of(4, 10, 5, 9, 0), -EDOM);
+	CU_ASSERT_EQUAL(order_of(4, 10, 5, 9, 1), 0);
+	CU_ASSERT_EQUAL(order_of(4, 10, 5, 5, 1), -EDOM);
+	CU_ASSERT_EQUAL(order_of(4, 10, 2, -20, 1), -EDOM);
+	CU_ASSERT_EQUAL(order_of(4, 7, 1, 0, 0), -EDOM);
+	CU_ASSERT_EQUAL(order_of(4, 7, 1, 0, 1), 0);
+	CU_ASSERT_EQUAL(order_of(4, 3, 1, 0, 1), -EDOM);
+	CU_ASSERT_EQUAL(order_of(-1, 10, 5, 20, 0), -EDOM);
+	CU_ASSERT_EQUAL(order_of(0, 10, UINT64_C(1) << 40, 1 << 24, 0), -EOVERFLOW);
+}
+
 static const struct ut_case cases[] = {
-	{ "random types", test_random },
-	{ "the size of a tree", test_size },
-	{ "plain types", test_plain },
-	{ "positions in a view", test_positions },
-	{ "an empty view", test_empty_view },
-	{ "depth", test_depth },
-	{ NULL, NULL },
+	{ "random types", test_random },      { "the size of a tree", test_size },
+	{ "plain types", test_plain },	      { "positions in a view", test_positions },
+	{ "an empty view", test_empty_view }, { "depth", test_depth },
+	{ "types of files", test_order },     { NULL, NULL },
 };
 
 int main(void)

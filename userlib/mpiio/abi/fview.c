@@ -7,7 +7,19 @@
 struct wanted {
 	MPI_Offset disp;
 	MPI_Datatype etype, filetype;
+	int overlap; /* may be */
 };
+
+static int etype_in_order(const struct wanted *w)
+{
+	struct mpiio_shape s = { 0 };
+	int ret = type_shape(w->etype, &s);
+
+	if (!ret)
+		ret = shape_in_order(&s, w->overlap);
+	shape_drop(&s);
+	return ret;
+}
 
 /* The file type's tree, its extent, and that it is made of etypes. */
 static int view_make(struct mpiio_view *v, const struct wanted *w)
@@ -23,6 +35,10 @@ static int view_make(struct mpiio_view *v, const struct wanted *w)
 	if (etype <= 0 || size % etype || extent < 0)
 		return -EINVAL;
 	ret = type_shape(w->filetype, &v->shape);
+	if (!ret)
+		ret = shape_in_order(&v->shape, w->overlap);
+	if (!ret)
+		ret = etype_in_order(w);
 	if (ret)
 		return ret;
 	v->disp = (uint64_t)w->disp;
@@ -71,9 +87,21 @@ static enum representation representation_of(const char *datarep)
 	return datarep && !strcmp(datarep, "external32") ? EXTERNAL : UNKNOWN;
 }
 
+static const char *fault(const struct wanted *w, int mine)
+{
+	if (!mine)
+		return "no such view on another rank";
+	if (mine == -EDOM)
+		return w->overlap
+			       ? "an etype or file type with negative or decreasing displacements"
+			       : "an etype or file type with negative or decreasing "
+				 "displacements, or one that overlaps itself";
+	return w->disp < 0 ? "no such displacement" : "no such view";
+}
+
 /* What differs where it must not, or went wrong on any rank; one message for all of it. */
-static int agree(struct mpiio_file *f, const struct mpiio_view *v, enum representation rep,
-		 int mine)
+static int agree(struct mpiio_file *f, const struct wanted *w, const struct mpiio_view *v,
+		 enum representation rep, int mine)
 {
 	int64_t say[6] = { -mine, (int64_t)v->etype, -(int64_t)v->etype,
 			   rep,	  -(int64_t)rep,     !behind_wanted(f) },
@@ -81,8 +109,7 @@ static int agree(struct mpiio_file *f, const struct mpiio_view *v, enum represen
 
 	PMPI_Allreduce(say, most, 6, MPI_INT64_T, MPI_MAX, f->team->comm);
 	if (most[0])
-		return fail_text(f, -(int)most[0],
-				 mine ? "no such view" : "no such view on another rank");
+		return fail_text(f, -(int)most[0], fault(w, mine));
 	if (most[1] != -most[2] || most[3] != -most[4])
 		return fail_class(f, MPI_ERR_NOT_SAME,
 				  "the sizes of the etypes differ, or the data representations");
@@ -110,7 +137,7 @@ static int view_prepare(struct mpiio_file *f, struct mpiio_view *v, struct wante
 int serve_set_view(struct mpiio_file *f, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype filetype,
 		   const char *datarep, MPI_Info info)
 {
-	struct wanted w = { disp, etype, filetype };
+	struct wanted w = { disp, etype, filetype, f->amode & MPI_MODE_RDONLY };
 	enum representation rep = representation_of(datarep);
 	struct mpiio_view v = { 0 };
 	int ret, mine;
@@ -122,7 +149,7 @@ int serve_set_view(struct mpiio_file *f, MPI_Offset disp, MPI_Datatype etype, MP
 		return behind_fail(f, ret);
 	hints_take(f, info);
 	mine = view_prepare(f, &v, &w, rep);
-	ret = agree(f, &v, rep, mine);
+	ret = agree(f, &w, &v, rep, mine);
 	if (ret) {
 		if (!mine) {
 			type_drop(&w.etype);

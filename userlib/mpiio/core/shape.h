@@ -79,6 +79,17 @@ int64_t shape_low(const struct mpiio_shape *s);
 int shape_is_leaf(const struct mpiio_shape *s);
 
 /**
+ * shape_in_order - whether a type may be one of a file
+ * @s: the shape
+ * @overlap: pieces may overlap, as they may in a file that is only read
+ *
+ * Takes as long as the description is, not as what it describes.
+ *
+ * Return: 0; -EDOM: a piece lies below the origin, or before the one that comes first, or over it; -EOVERFLOW, -ENOMEM.
+ */
+int shape_in_order(const struct mpiio_shape *s, int overlap);
+
+/**
  * shape_byte - finds a byte of a node by its place in their order
  * @s: the shape
  * @node: the node
