@@ -21,28 +21,7 @@ all='functions random_views patterns starved hdf5 pnetcdf netcdf fortran_f08 for
 [ $# -gt 0 ] || set -- $all
 N=${N:-2} passed=0 failed=0 skipped=0
 
-# Ranks may be more than processors, be root's, and live where the network is lo alone.
-export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-export OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_mpi_yield_when_idle=1
-export OMPI_MCA_btl=self,vader OMPI_MCA_oob_tcp_if_include=lo OMPI_MCA_plm_rsh_agent=false
-export OMPI_MCA_orte_base_help_aggregate=0 OMPI_MCA_mpi_warn_on_fork=0 FI_PROVIDER=${FI_PROVIDER:-tcp}
-
-launch() {
-	local env=()
-	if [ "$mpi" = mpich ]; then
-		[ -z "${PRELOAD:-}" ] || env=(-genv LD_PRELOAD "$PRELOAD")
-		timeout -k 5 "${BOUND:-300}" mpiexec.mpich -iface lo -n "$N" "${env[@]}" "$@"
-	else
-		[ -z "${PRELOAD:-}" ] || env=(-x "LD_PRELOAD=$PRELOAD")
-		timeout -k 5 "${BOUND:-300}" mpiexec.openmpi -n "$N" "${env[@]}" "$@"
-	fi
-}
-
-# Debian builds mpi4py and h5py for Open MPI.
-python_mpi() {
-	/usr/bin/python3 -c 'import sys, mpi4py.MPI as m; sys.exit(m.get_vendor()[0] != sys.argv[1])' \
-		"$([ "$mpi" = mpich ] && echo MPICH || echo 'Open MPI')" 2>/dev/null
-}
+. "$here/launch.sh"
 
 # command_of PROGRAM: sets cmd, or fails if it is not here
 command_of() {
