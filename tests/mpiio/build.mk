@@ -9,8 +9,8 @@ MPIIO_FUNCTIONS := $(wildcard tests/mpiio/functions/*.c)
 MPIIO_VIEWS := $(wildcard tests/mpiio/views/*.c)
 MPIIO_FORTRAN := fortran_f08 fortran_mpi fortran_h columns
 # Debian has HDF5 for both, PnetCDF and NetCDF for Open MPI.
-MPIIO_PC_mpich := hdf5=hdf5-mpich
-MPIIO_PC_openmpi := hdf5=hdf5-openmpi pnetcdf=pnetcdf netcdf=netcdf-mpi
+MPIIO_PC_mpich := hdf5=hdf5-mpich speed_hdf5=hdf5-mpich
+MPIIO_PC_openmpi := hdf5=hdf5-openmpi speed_hdf5=hdf5-openmpi pnetcdf=pnetcdf netcdf=netcdf-mpi
 # $(call mpiio_pc,MPI,PROGRAM): the pkg-config name of what a program uses
 mpiio_pc = $(patsubst $(2)=%,%,$(filter $(2)=%,$(MPIIO_PC_$(1))))
 mpiio_libs = $(foreach l,$(MPIIO_PC_$(1)),$(if $(shell pkg-config --exists $(lastword $(subst =, ,$(l))) && \
@@ -49,7 +49,7 @@ $(MPIIO_O)/$(1)/darray $(MPIIO_O)/$(1)/speed:
 	$$(Q)mkdir -p $$(@D)
 	$$(Q)mpicc.$(1) $$(MPIIO_CFLAGS) -o $$@ $$<
 
-$(foreach p,hdf5 pnetcdf netcdf,$(MPIIO_O)/$(1)/$(p)): $(MPIIO_O)/$(1)/%: tests/mpiio/libraries/%.c $(MPIIO_O)/$(1)/o/common.o
+$(foreach p,hdf5 speed_hdf5 pnetcdf netcdf,$(MPIIO_O)/$(1)/$(p)): $(MPIIO_O)/$(1)/%: tests/mpiio/libraries/%.c $(MPIIO_O)/$(1)/o/common.o
 	$$(call say,MPICC,$$@)
 	$$(Q)mpicc.$(1) $$(MPIIO_CFLAGS) $$(shell pkg-config --cflags $$(call mpiio_pc,$(1),$$*)) \
 		-I$$(shell pkg-config --variable=prefix $$(call mpiio_pc,$(1),$$*))/include -o $$@ $$^ \

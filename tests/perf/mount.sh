@@ -29,7 +29,7 @@ fi
 below=/dev/shm
 [ "$what" = daily ] && below=${DIR:-/var/tmp}
 dir=$(mktemp -d "$below/ddio-perf.XXXXXX") || exit 2
-volume=ddioperf$$
+. tests/perf/gluster.sh
 dirs=()
 load=()
 
@@ -37,14 +37,10 @@ finish() {
 	trap - EXIT
 	local m
 	[ ${#load[@]} -gt 0 ] && kill "${load[@]}"
-	for m in ddio example pass gluster; do
+	for m in ddio example pass; do
 		mountpoint -q "$dir/$m" && umount "$dir/$m"
 	done
-	[ -e "$dir/brick" ] && {
-		gluster --mode=script volume stop "$volume" force >/dev/null
-		gluster --mode=script volume delete "$volume" >/dev/null
-	}
-	[ -e "$dir/glusterd.pid" ] && kill "$(cat "$dir/glusterd.pid")"
+	gluster_stop
 	[ -e "$dir/c/ddio.conf" ] && "$build/ddio" stop --dir "$dir/c" >/dev/null
 	rm -rf --one-file-system "$dir"
 }
@@ -88,19 +84,7 @@ mount_pass() {
 	dirs+=("$dir/pass")
 }
 mount_gluster() {
-	local address=$DDIO_OWN_NETWORK
-	command -v glusterd >/dev/null || { skip "no GlusterFS (glusterfs-server)"; return; }
-	pgrep -x glusterd >/dev/null && { skip "GlusterFS serves others here"; return; }
-	ip link add peer0 type veth peer name peer1 && ip address add "$address/24" dev peer0 &&
-		ip link set peer0 up && ip link set peer1 up || { skip "no veth for GlusterFS"; return; }
-	glusterd --pid-file="$dir/glusterd.pid" \
-		--log-file="$dir/glusterd.log" || exit 1
-	soon gluster --mode=script volume list >/dev/null 2>&1
-	mkdir "$dir/brick" "$dir/gluster"
-	gluster --mode=script volume create "$volume" "$address:$dir/brick" force >/dev/null &&
-		gluster --mode=script volume start "$volume" >/dev/null &&
-		mount -t glusterfs "$address:/$volume" "$dir/gluster" || exit 1
-	dirs+=("$dir/gluster")
+	gluster_start && dirs+=("$dir/gluster")
 }
 
 mount_ddio

@@ -1,73 +1,113 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# peers.sh [RANKS] [MBYTES] [ROUNDS] [RECORD...]: the same MPI program (tests/mpiio/speed.c)
-#   ddio    with libddio_mpiio, on a cluster with disks in memory
-#   mount   with the MPI's own file functions, over a mount of that cluster
-#   tmpfs   with the MPI's own, on a file in memory, where no server and no network is
-# with MPICH (ROMIO) and Open MPI (OMPIO), one after another in each round.  Prints a table of medians, MB/s, and the ratios
-# of ddio to the better MPI in each of the two other places; then the worst and the median of these ratios.
+# peers.sh [OPTIONS]: the same MPI programs (tests/mpiio/speed.c, libraries/speed_hdf5.c) with MPICH (ROMIO) and Open MPI (OMPIO)
+#
+#   ddio     with libddio_mpiio, on a cluster of one node with two disks in memory
+#   mount    with the MPI's own file functions, over a mount of that cluster
+#   gluster  with these, over a mount of GlusterFS whose brick is in memory
+#   tmpfs    with these, on a file in memory, where no server and no network is
+#   bench    "ddio bench" on that cluster: the library without an MPI
+#
+# one after another in each round.  Of the MPI's own hints collective buffering is on.  Before each cold read the kernel's pages of
+# the file are dropped, in all places; a hot one comes after it.
+#
+#   -n "4 16"  ranks        -r "8 8192"  records         -t 5         rounds         -w "ddio mount gluster tmpfs bench"
+#   -s "10"    megabytes    -p PATTERNS  "rb,wbc", hdf5  -o DIR       where the results go (peers in the folder "build")
+#
+# Prints a table for each number of ranks and size: medians, MB/s, and the ratios of ddio with the better MPI to the better MPI
+# elsewhere; then the worst and the median of these ratios.  DIR has it as peers.txt, each measurement in peers.csv, least, median and
+# greatest in summary.csv, and a picture of the medians for each table.
+# Needs root, /dev/fuse, and glusterfs-server for gluster.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
-ranks=${1:-4} mbytes=${2:-10} rounds=${3:-5}
-shift $(($# < 3 ? $# : 3))
-records=("$@")
-[ ${#records[@]} -gt 0 ] || records=(8 8192)
 build=$PWD/build
-make --no-print-directory -s all mpiio-tests || exit 2
+all=ra,rn,rb,rc,rnn,rnb,rnc,rbn,rbb,rbc,rcn,rcb,rcc,wn,wb,wc,wnn,wnb,wnc,wbn,wbb,wbc,wcn,wcb,wcc
+ranks_list='4 16' sizes=10 records='8 8192' rounds=5 places='ddio mount gluster tmpfs bench' patterns=$all,hdf5 out=$build/peers
+args=("$@")
+while getopts n:s:r:p:t:w:o: option; do
+	case $option in
+	n) ranks_list=$OPTARG ;;
+	s) sizes=$OPTARG ;;
+	r) records=$OPTARG ;;
+	p) patterns=$OPTARG ;;
+	t) rounds=$OPTARG ;;
+	w) places=$OPTARG ;;
+	o) out=$OPTARG ;;
+	*) sed -n '3,22s/^# \?//p' "$0"; exit 2 ;;
+	esac
+done
+if [ -z "${DDIO_OWN_NETWORK:-}" ]; then
+	make --no-print-directory -s all mpiio-tests || exit 2
+	DDIO_OWN_NETWORK=10.64.0.1 exec unshare --net tests/own_network.sh tests/perf/peers.sh ${args[@]+"${args[@]}"}
+fi
 below=/tmp
 [ -w /dev/shm ] && below=/dev/shm
 dir=$(mktemp -d "$below/ddio-peers.XXXXXX") || exit 2
-trap '"$build/ddio" umount -z "$dir/m" 2>/dev/null; "$build/ddio" stop --dir "$dir/c" >/dev/null 2>&1; rm -rf "$dir"' EXIT
-export TMPDIR=$dir OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-export OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_btl=self,vader OMPI_MCA_btl_vader_single_copy_mechanism=none
-"$build/ddio" start --dir "$dir/c" --iops 1 --disks 2 --engine mem --disk-size 1G >/dev/null || exit 2
-export DDIO_CONF=$dir/c/ddio.conf
-mkdir "$dir/m" "$dir/tmpfs"
-"$build/ddio" mount "$dir/m" >/dev/null || exit 2
-
-# measure MPI PLACE FILE RECORD: lines "RECORD PATTERN WAY MPI PLACE RATE"
-measure() {
-	local preload=
-	[ "$2" = ddio ] && preload=$build/libddio_mpiio.so
-	LD_PRELOAD=$preload timeout 300 "mpiexec.$1" -n "$ranks" "$build/tests/mpiio/$1/speed" "$3" "$4" \
-		$((mbytes * 1000000 / 81920 * 81920)) romio_cb_write=enable romio_cb_read=enable 2>>"$dir/said" |
-		sed "s/^\([a-z]*\) \([a-z]*\) \(.*\)$/$4 \1 \2 $1 $2 \3/"
+. tests/perf/gluster.sh
+. tests/mpiio/launch.sh
+finish() {
+	trap - EXIT
+	gluster_stop
+	"$build/ddio" umount -z "$dir/mount" 2>/dev/null
+	"$build/ddio" stop --dir "$dir/c" >/dev/null 2>&1
+	rm -rf --one-file-system "$dir"
 }
-for ((round = 0; round < rounds; round++)); do
-	for record in "${records[@]}"; do
+trap finish EXIT
+trap 'exit 143' TERM INT
+export TMPDIR=$dir
+mkdir -p "$out" "$dir/mount" "$dir/tmpfs"
+out=$(cd "$out" && pwd)
+"$build/ddio" start --dir "$dir/c" --iops 1 --disks 2 --engine mem --disk-size 2G >/dev/null || exit 2
+export DDIO_CONF=$dir/c/ddio.conf
+"$build/ddio" mount "$dir/mount" >/dev/null || exit 2
+case " $places " in *" gluster "*) gluster_start || places=${places/gluster/} ;; esac
+hdf5=
+case ,$patterns, in *,hdf5,*) hdf5=1 patterns=${patterns/hdf5/} ;; esac
+patterns=$(tr -s , <<<"$patterns" | sed 's/^,//; s/,$//')
+
+# The cell as CSV: ranks, megabytes, record, pattern, what, MPI, place, round, MB/s
+cell() {
+	sed -n "s/^\([a-z]*\) \(write\|cold\|hot\) \([0-9.]*\)$/$N,$size,$record,\1,\2,$mpi,$place,$round,\3/p"
+}
+programs() {
+	local hints=(romio_cb_write=enable romio_cb_read=enable) bin=$build/tests/mpiio/$mpi file=$dir/$place/file.$mpi
+	[ "$place" = ddio ] && file=$dir/mount/ddio.$mpi
+	PRELOAD=
+	[ "$place" = ddio ] && PRELOAD=$build/libddio_mpiio.so
+	[ -z "$patterns" ] || launch "$bin/speed" "$file" "$record" "$bytes" "$patterns" "${hints[@]}" 2>>"$dir/said" | cell
+	[ -z "$hdf5" ] || [ "$record" != 8 ] || [ ! -x "$bin/speed_hdf5" ] ||
+		launch "$bin/speed_hdf5" "$file.h5" "$bytes" "${hints[@]}" 2>>"$dir/said" | cell
+	rm -f "$file" "$file.h5"
+}
+# What the library does has neither cold nor hot pages.
+bench() {
+	local mpi=none
+	[ -z "$patterns" ] || "$build/ddio" bench -q --conf "$DDIO_CONF" -n "$N" -p "$patterns" -r "$record" -m dd -s "$bytes" -b 256K \
+		--no-verify --csv 2>>"$dir/said" | awk -F, '$4 == "DD" { printf "%s %s %.1f\n", $2,
+			$2 ~ /^w/ ? "write" : "hot", $8 * 1000 / $9 }' | cell
+}
+measure() {
+	local bytes=$((size * 1048576)) mpi place
+	for place in $places; do
+		[ "$place" != bench ] || { bench; continue; }
 		for mpi in mpich openmpi; do
-			[ -x "$build/tests/mpiio/$mpi/speed" ] || continue
-			measure $mpi ddio "$dir/m/ddio.$mpi" "$record"
-			measure $mpi mount "$dir/m/mount.$mpi" "$record"
-			measure $mpi tmpfs "$dir/tmpfs/$mpi" "$record"
+			[ ! -x "$build/tests/mpiio/$mpi/speed" ] || programs
 		done
 	done
-done >"$dir/all"
-grep -av '^$\|yaksa' "$dir/said" | head -5 >&2
-sort -k1,5 "$dir/all" | awk -v ranks="$ranks" -v mb="$mbytes" '
-function median(list, n,   i, j, t, v) {
-	n = split(list, v, " ")
-	for (i = 2; i <= n; i++)
-		for (j = i; j > 1 && v[j - 1] + 0 > v[j] + 0; j--) { t = v[j]; v[j] = v[j - 1]; v[j - 1] = t }
-	return n ? v[int((n + 1) / 2)] : 0
 }
-{ k = $1 " " $2 " " $3; if (!(k in seen)) { seen[k]; order[++n] = k } rate[k, $4, $5] = rate[k, $4, $5] " " $6 }
-function best(k, place,   a, b) { a = median(rate[k, "mpich", place]); b = median(rate[k, "openmpi", place]); return a > b ? a : b }
-END {
-	printf "%d ranks, %d MB\n%-6s %-8s %-6s", ranks, mb, "record", "pattern", ""
-	printf "%10s %10s %10s %10s %10s %10s %8s %8s\n", "ddio M", "ddio O", "mount M", "mount O", "tmpfs M", "tmpfs O", "/mount", "/tmpfs"
-	for (i = 1; i <= n; i++) {
-		k = order[i]; split(k, f, " ")
-		printf "%-6s %-8s %-6s", f[1], f[2], f[3]
-		for (p = 1; p <= 3; p++)
-			for (m = 1; m <= 2; m++)
-				printf "%10.0f ", median(rate[k, m == 1 ? "mpich" : "openmpi", p == 1 ? "ddio" : p == 2 ? "mount" : "tmpfs"])
-		mount = best(k, "ddio") / (best(k, "mount") + 1e-9); tmpfs = best(k, "ddio") / (best(k, "tmpfs") + 1e-9)
-		printf "%8.2f %8.2f\n", mount, tmpfs
-		mounts = mounts " " mount; tmpfss = tmpfss " " tmpfs
-		if (i == 1 || mount < wm) wm = mount
-		if (i == 1 || tmpfs < wt) wt = tmpfs
-	}
-	printf "ddio to the mount: worst %.2f, median %.2f; to tmpfs: worst %.2f, median %.2f\n", wm, median(mounts), wt, median(tmpfss)
-}'
+BOUND=${BOUND:-600}
+echo "ranks,megabytes,record,pattern,what,mpi,place,round,mbps" >"$out/peers.csv"
+for N in $ranks_list; do
+	for size in $sizes; do
+		for ((round = 0; round < rounds; round++)); do
+			for record in $records; do measure; done
+		done
+	done
+done >>"$out/peers.csv"
+grep -av '^$\|yaksa' "$dir/said" | sort | uniq -c | head -5 >&2
+awk -v out="$out" -f tests/perf/peers.awk "$out/peers.csv" | tee "$out/peers.txt"
+command -v gnuplot >/dev/null || exit 0
+for table in "$out"/peers-*.dat; do
+	gnuplot -e "data='$table'; picture='${table%.dat}.png'" tests/perf/peers.gnuplot || exit 1
+done

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * speed_hdf5 FILE BYTES [HINT=VALUE...]: how fast HDF5 writes and reads a matrix of doubles by collective calls, distributed
+ * (BLOCK, CYCLIC), "hbc", and in columns of one element, "hnc".  Rank 0 prints "hbc write MB/s", "hbc cold MB/s" (the kernel's
+ * pages of the file have been dropped), "hbc hot MB/s".
+ */
+#include <fcntl.h>
+#include <hdf5.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { COLUMNS = 1024 };
+
+static int rank, nprocs;
+
+/* What this process has: rows one after the other, of the columns each @step-th from @first on. */
+static hid_t part_of(hid_t space, const int *grid, hsize_t rows, hsize_t *elements)
+{
+	hsize_t row = (hsize_t)(rank / grid[1]), column = (hsize_t)(rank % grid[1]);
+	hsize_t each = rows / (hsize_t)grid[0], step = (hsize_t)grid[1];
+	hsize_t start[2] = { row * each, column };
+	hsize_t stride[2] = { 1, step }, count[2] = { each, COLUMNS / step };
+
+	H5Sselect_hyperslab(space, H5S_SELECT_SET, start, stride, count, NULL);
+	*elements = count[0] * count[1];
+	return H5Screate_simple(1, elements, NULL);
+}
+
+static double timed(hid_t set, hid_t memory, hid_t space, hid_t how, double *buf, int write)
+{
+	herr_t err;
+	double t;
+
+	MPI_Barrier(MPI_COMM_WORLD);
+	t = MPI_Wtime();
+	err = write ? H5Dwrite(set, H5T_NATIVE_DOUBLE, memory, space, how, buf)
+		    : H5Dread(set, H5T_NATIVE_DOUBLE, memory, space, how, buf);
+	if (err < 0)
+		MPI_Abort(MPI_COMM_WORLD, 1);
+	MPI_Barrier(MPI_COMM_WORLD);
+	return MPI_Wtime() - t;
+}
+
+static void drop_pages(hid_t file, const char *name)
+{
+	int fd;
+
+	H5Fflush(file, H5F_SCOPE_GLOBAL);
+	MPI_Barrier(MPI_COMM_WORLD);
+	fd = rank ? -1 : open(name, O_RDONLY);
+	if (fd >= 0) {
+		fsync(fd);
+		posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+		close(fd);
+	}
+}
+
+static void say(const char *pattern, const char *what, hsize_t bytes, double seconds)
+{
+	if (!rank)
+		printf("%s %s %.1f\n", pattern, what, (double)bytes / 1e6 / seconds);
+}
+
+/* The first of each kind is not counted. */
+static void measure(hid_t file, const char *name, const char *pattern, const int *grid,
+		    hsize_t rows)
+{
+	hsize_t dims[2] = { rows, COLUMNS }, elements, bytes = rows * COLUMNS * sizeof(double), i;
+	hid_t space = H5Screate_simple(2, dims, NULL), how = H5Pcreate(H5P_DATASET_XFER);
+	hid_t set = H5Dcreate2(file, pattern, H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, H5P_DEFAULT,
+			       H5P_DEFAULT);
+	hid_t memory = part_of(space, grid, rows, &elements);
+	double *buf = malloc(elements * sizeof(*buf));
+
+	if (set < 0 || !buf)
+		MPI_Abort(MPI_COMM_WORLD, 1);
+	for (i = 0; i < elements; i++)
+		buf[i] = rank + 1;
+	H5Pset_dxpl_mpio(how, H5FD_MPIO_COLLECTIVE);
+	timed(set, memory, space, how, buf, 1);
+	say(pattern, "write", bytes, timed(set, memory, space, how, buf, 1));
+	timed(set, memory, space, how, buf, 0);
+	drop_pages(file, name);
+	say(pattern, "cold", bytes, timed(set, memory, space, how, buf, 0));
+	say(pattern, "hot", bytes, timed(set, memory, space, how, buf, 0));
+	free(buf);
+	H5Dclose(set);
+	H5Sclose(memory);
+	H5Sclose(space);
+	H5Pclose(how);
+}
+
+int main(int argc, char **argv)
+{
+	int grid[2] = { 0, 0 }, columns[2] = { 1, 0 }, a;
+	hid_t access, file;
+	MPI_Info info;
+	hsize_t rows;
+
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &nprocs);
+	if (argc < 3 || COLUMNS % nprocs) {
+		fprintf(stderr,
+			"usage: speed_hdf5 FILE BYTES [HINT=VALUE...], on 2, 4, 8 ... processes\n");
+		MPI_Abort(MPI_COMM_WORLD, 2);
+	}
+	MPI_Info_create(&info);
+	for (a = 3; a < argc; a++) {
+		char *equals = strchr(argv[a], '=');
+
+		if (equals)
+			*equals = '\0';
+		MPI_Info_set(info, argv[a], equals ? equals + 1 : "");
+	}
+	MPI_Dims_create(nprocs, 2, grid);
+	columns[1] = nprocs;
+	rows = (hsize_t)(atol(argv[2]) / (long)(COLUMNS * sizeof(double)) / grid[0] * grid[0]);
+	access = H5Pcreate(H5P_FILE_ACCESS);
+	H5Pset_fapl_mpio(access, MPI_COMM_WORLD, info);
+	file = H5Fcreate(argv[1], H5F_ACC_TRUNC, H5P_DEFAULT, access);
+	if (file < 0)
+		MPI_Abort(MPI_COMM_WORLD, 1);
+	measure(file, argv[1], "hbc", grid, rows);
+	measure(file, argv[1], "hnc", columns, rows);
+	H5Fclose(file);
+	H5Pclose(access);
+	MPI_Info_free(&info);
+	MPI_Finalize();
+	return 0;
+}
