@@ -244,6 +244,36 @@ static inline void gen_fs_wrote(struct rnd *r, struct ddio_msg_fs_wrote *x)
 	x->end = rnd_below(r, DDIO_MAX_FILE + 1);
 	x->flags = (uint32_t)rnd_below(r, 2 * DDIO_FS_WROTE_KILL_SUID);
 	x->base = rnd_below(r, 3);
+	if (rnd_below(r, 2))
+		return;
+	x->flags |= DDIO_FS_WROTE_LEASED | (rnd_below(r, 2) ? DDIO_FS_WROTE_RETURN : 0);
+	x->lease = 1 + rnd_below(r, 1ull << 40);
+	x->since = rnd_u64(r);
+	gen_time(r, &x->mtime);
+}
+
+static inline void gen_fs_lease(struct rnd *r, struct ddio_msg_fs_lease *x)
+{
+	x->ino = gen_ino(r);
+	x->flags = (uint32_t)rnd_below(r, 2);
+}
+
+static inline void gen_fs_leased(struct rnd *r, struct ddio_msg_fs_leased *x)
+{
+	x->lease = rnd_u64(r);
+	gen_attr(r, &x->attr);
+}
+
+static inline void gen_fs_recalled(struct rnd *r, struct ddio_msg_fs_recalled *x)
+{
+	uint32_t i;
+
+	x->n = (uint32_t)rnd_below(r, 6);
+	x->leases = rnd_array(x->n, sizeof(*x->leases));
+	for (i = 0; i < x->n; i++) {
+		x->leases[i].ino = gen_ino(r);
+		x->leases[i].lease = rnd_u64(r);
+	}
 }
 
 static inline void gen_fs_append(struct rnd *r, struct ddio_msg_fs_append *x)
@@ -326,6 +356,9 @@ static inline void gen_obj_copy(struct rnd *r, struct ddio_msg_obj_copy *x)
 	X(fs_xattr, ddio_msg_fs_xattr, N)                              \
 	X(fs_value, ddio_msg_fs_value, N)                              \
 	X(fs_wrote, ddio_msg_fs_wrote, N)                              \
+	X(fs_lease, ddio_msg_fs_lease, N)                              \
+	X(fs_leased, ddio_msg_fs_leased, N)                            \
+	X(fs_recalled, ddio_msg_fs_recalled, P(leases))                \
 	X(fs_append, ddio_msg_fs_append, N)                            \
 	X(fs_place, ddio_msg_fs_place, N)                              \
 	X(fs_alloc, ddio_msg_fs_alloc, N)                              \
@@ -338,6 +371,8 @@ static inline void gen_obj_copy(struct rnd *r, struct ddio_msg_obj_copy *x)
 #define CARRIED_FS                                                                            \
 	{ DDIO_OP_FS_ATTACH, "fs_attach", "fs_attached" }, { DDIO_OP_FS_DETACH, NULL, NULL }, \
 		{ DDIO_OP_FS_DISKS, "disk_ids", "disk_ids" },                                 \
+		{ DDIO_OP_FS_LEASE, "fs_lease", "fs_leased" },                                \
+		{ DDIO_OP_FS_RECALL, NULL, "fs_recalled" },                                   \
 		{ DDIO_OP_FS_LOOKUP, "fs_name", "fs_attr" },                                  \
 		{ DDIO_OP_FS_GETATTR, "fs_ino", "fs_attr" },                                  \
 		{ DDIO_OP_FS_SETATTR, "fs_setattr", "fs_attr" },                              \

@@ -166,13 +166,43 @@ struct ddio_msg_fs_value { /* reply: GETXATTR: a value; LISTXATTR: names, each e
 
 struct ddio_msg_fs_wrote {
 	uint64_t ino;
-	uint64_t end;	/* the size is at least this */
-	uint32_t flags; /* DDIO_FS_WROTE_* */
-	uint64_t base;	/* feature DENSE; 0: not said */
+	uint64_t end;	       /* the size is at least this */
+	uint32_t flags;	       /* DDIO_FS_WROTE_* */
+	uint64_t lease, since; /* if LEASED */
+	struct timespec mtime; /* if LEASED */
+	uint64_t base;	       /* feature DENSE; 0: not said */
 };
 #define DDIO_FS_WROTE_DATA 0x1u	     /* has, or is about to have, data on its disks */
 #define DDIO_FS_WROTE_TIMES 0x2u     /* modified now */
 #define DDIO_FS_WROTE_KILL_SUID 0x4u /* as DDIO_FS_KILL_SUID */
+/*
+ * Feature LEASE: written under @lease, last at @mtime; refused (CANCELLED) if the mount does not hold that any more and
+ * the inode has changed since the attributes with the change @since
+ */
+#define DDIO_FS_WROTE_LEASED 0x8u
+#define DDIO_FS_WROTE_RETURN 0x10u /* LEASED: the lease is given back with this */
+
+struct ddio_msg_fs_lease {
+	uint64_t ino;
+	uint32_t flags; /* DDIO_FS_LEASE_* */
+};
+#define DDIO_FS_LEASE_ALONE 0x1u /* not if another mount has the inode open, or the lease */
+
+struct ddio_msg_fs_leased { /* LEASE reply */
+	uint64_t lease;	    /* its number; 0: the mount does not get it */
+	struct ddio_fs_attr attr;
+};
+
+struct ddio_fs_recall {
+	uint64_t ino, lease;
+};
+
+struct ddio_msg_fs_recalled { /* RECALL reply */
+	uint32_t n;
+	struct ddio_fs_recall *leases; /* ddio_fs_recalled_free() */
+};
+#define DDIO_FS_RECALLED_MAX 1024u
+void ddio_fs_recalled_free(struct ddio_msg_fs_recalled *x);
 
 struct ddio_msg_fs_append {
 	struct ddio_fs_seq seq;
@@ -265,6 +295,9 @@ DDIO_FS_CODEC(fs_entries, ddio_msg_fs_entries);
 DDIO_FS_CODEC(fs_xattr, ddio_msg_fs_xattr);
 DDIO_FS_CODEC(fs_value, ddio_msg_fs_value);
 DDIO_FS_CODEC(fs_wrote, ddio_msg_fs_wrote);
+DDIO_FS_CODEC(fs_lease, ddio_msg_fs_lease);
+DDIO_FS_CODEC(fs_leased, ddio_msg_fs_leased);
+DDIO_FS_CODEC(fs_recalled, ddio_msg_fs_recalled);
 DDIO_FS_CODEC(fs_append, ddio_msg_fs_append);
 DDIO_FS_CODEC(fs_place, ddio_msg_fs_place);
 DDIO_FS_CODEC(fs_alloc, ddio_msg_fs_alloc);

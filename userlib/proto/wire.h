@@ -26,11 +26,13 @@
 #define DDIO_FEATURE_VIEW 0x200ull  /* COLL_START: parts may be views */
 #define DDIO_FEATURE_FAMILY \
 	0x400ull /* COLL_START: members whose views differ by a shift are told once */
+#define DDIO_FEATURE_LEASE 0x800ull /* FS_LEASE, FS_RECALL; FS_WROTE by the holder of a lease */
 #define DDIO_FEATURE_LAST 0x1000ull /* FS_READDIR with LAST */
 #define DDIO_WIRE_FEATURES                                                                      \
 	(DDIO_FEATURE_BOUNDS | DDIO_FEATURE_IDENTITY | DDIO_FEATURE_LATER | DDIO_FEATURE_OWED | \
 	 DDIO_FEATURE_KEPT | DDIO_FEATURE_SHORT | DDIO_FEATURE_OVERLAP | DDIO_FEATURE_BARE |    \
-	 DDIO_FEATURE_DENSE | DDIO_FEATURE_VIEW | DDIO_FEATURE_FAMILY | DDIO_FEATURE_LAST)
+	 DDIO_FEATURE_DENSE | DDIO_FEATURE_VIEW | DDIO_FEATURE_FAMILY | DDIO_FEATURE_LEASE |    \
+	 DDIO_FEATURE_LAST)
 /* Without them a connector is refused: it would read zeros from a disk that was replaced, or forgets. */
 #define DDIO_WIRE_NEEDED DDIO_FEATURE_IDENTITY
 
@@ -126,6 +128,9 @@ enum ddio_opcode {
 	DDIO_OP_FS_GONE = 154,	  /* all objects of an orphan are gone: forget the inode */
 	DDIO_OP_FS_DETACH = 155,  /* the mount ends: its opens and locks are released */
 	DDIO_OP_FS_DISKS = 156,	  /* a node's disks, as they are; reply: as they are known now */
+	DDIO_OP_FS_LEASE = 157,	  /* a mount wants the lease of an inode that it has open */
+	DDIO_OP_FS_RECALL =
+		158, /* reply, when there are some: leases that the mount is to return */
 
 	/* objects, for the file system */
 	DDIO_OP_OBJ_STAT = 160,	    /* reply: allocated bytes */

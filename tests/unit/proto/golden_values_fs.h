@@ -129,6 +129,21 @@ static const struct ddio_msg_fs_wrote fs_wrote = { .ino = N64(1),
 static const struct ddio_msg_fs_wrote fs_wrote_dense = {
 	.ino = N64(1), .end = N64(2), .flags = DDIO_FS_WROTE_TIMES, .base = N64(3)
 };
+static const struct ddio_msg_fs_wrote fs_wrote_leased = {
+	.ino = N64(1),
+	.end = N64(2),
+	.flags = DDIO_FS_WROTE_LEASED | DDIO_FS_WROTE_RETURN,
+	.lease = N64(4),
+	.since = N64(5),
+	.mtime = { .tv_sec = N64(6), .tv_nsec = N32(7) },
+	.base = N64(3),
+};
+static const struct ddio_msg_fs_lease fs_lease = { .ino = N64(1), .flags = DDIO_FS_LEASE_ALONE };
+static const struct ddio_msg_fs_leased fs_leased = { .lease = N64(1), .attr = FILE_ATTR };
+static const struct ddio_fs_recall few_recalls[] = { { N64(1), N64(2) }, { N64(3), N64(4) } };
+static const struct ddio_msg_fs_recalled fs_recalled = {
+	.n = 2, .leases = (struct ddio_fs_recall *)few_recalls
+};
 static const struct ddio_msg_fs_append fs_append = { .seq = SEQ(1), .ino = N64(2), .len = N64(3) };
 static const struct ddio_msg_fs_place fs_place = { .offset = N64(1), .attr = FILE_ATTR };
 static const struct ddio_msg_fs_alloc fs_alloc = { .ino = N64(1),

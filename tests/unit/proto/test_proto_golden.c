@@ -248,6 +248,18 @@ static const struct golden goldens[] = {
 	{ "fs_wrote", &fs_wrote, "01debc9a78563412 02debc9a78563412 04000000" },
 	{ "fs_wrote", &fs_wrote_dense,
 	  "01debc9a78563412 02debc9a78563412 02000000 03debc9a78563412" },
+	{ "fs_wrote", &fs_wrote_leased,
+	  "01debc9a78563412 02debc9a78563412 18000000 04debc9a78563412 05debc9a78563412 "
+	  "06debc9a78563412 07563412 03debc9a78563412" },
+	{ "fs_lease", &fs_lease, "01debc9a78563412 01000000" },
+	{ "fs_leased", &fs_leased,
+	  "01debc9a78563412 81debc9a78563412 82debc9a78563412 83debc9a78563412 "
+	  "84debc9a78563412 85debc9a78563412 86debc9a78563412 87563412 88debc9a78563412 "
+	  "89563412 8adebc9a78563412 8b563412 8cdebc9a78563412 8d563412 a4810000 "
+	  "8e563412 8f563412 90563412 00100000 34120000" },
+	{ "fs_recalled", &fs_recalled,
+	  "02000000 00000000 01debc9a78563412 02debc9a78563412 03debc9a78563412 "
+	  "04debc9a78563412" },
 	{ "fs_append", &fs_append,
 	  "ffdebc9a78563412 01debc9a78563412 02debc9a78563412 03debc9a78563412" },
 	{ "fs_place", &fs_place,

@@ -8,6 +8,7 @@
 #include "cp/fs/core/job.h"
 #include "cp/fs/data/cut.h"
 #include "cp/fs/disks/set.h"
+#include "cp/fs/inode/lease.h"
 #include "cp/fs/inode/open.h"
 #include "cp/fs/inode/size.h"
 #include "cp/fs/names/dirattr.h"
@@ -26,7 +27,7 @@ struct attr_job {
 	struct ddio_fs_attr attr;
 	struct fsc_opening opening;
 	struct fsc_set set;
-	uint64_t alloc;
+	uint64_t alloc, unsure;
 	uint8_t payload[24];
 };
 
@@ -103,6 +104,7 @@ static void alloc_counted(struct fsc_set *set)
 	/* The other attributes are good even if a disk does not answer. */
 	if (!failed) {
 		aj->attr.alloc = aj->alloc;
+		fsc_lease_counted(aj->inode, aj->unsure, aj->alloc);
 		alloc_tell(aj);
 	}
 	attr_home(aj);
@@ -112,6 +114,7 @@ static void alloc_count(struct fsc_job *job)
 {
 	struct attr_job *aj = attr_of(job);
 
+	aj->unsure = aj->inode->lease.unsure;
 	fsc_set_init(&aj->set, aj->inode->r, &aj->inode->rec, alloc_counted);
 	aj->set.reply = alloc_reply;
 	aj->set.missing_ok = true;
@@ -208,6 +211,10 @@ static void attr_flush(struct fsc_job *job)
 {
 	struct attr_job *aj = attr_of(job);
 
+	if (fsc_lease_attr(aj->inode, &aj->attr)) {
+		fsc_job_go(&aj->job, aj->inode->r, &aj->job.fs->reactor[0], attr_take);
+		return;
+	}
 	aj->waiter.fn = attr_flushed;
 	fsc_inode_flush(aj->inode, &aj->waiter);
 }

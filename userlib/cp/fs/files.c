@@ -56,6 +56,7 @@ static void open_end(struct open_job *oj)
 	struct fsc_error none = { 0 };
 
 	oj->file->losses = oj->inode->losses;
+	oj->file->refusals = oj->inode->refusals;
 	*oj->result = oj->file;
 	fsc_job_end(&oj->job, &none, &reply);
 }
@@ -107,7 +108,7 @@ static void open_there(struct fsc_job *job)
 	if (!(oj->flags & O_TRUNC) || oj->made) {
 		/* Writes through other open files, of which the name server has not been told, must show. */
 		oj->waiter.fn = open_flushed;
-		if (oj->inode->dirty)
+		if (fsc_inode_dirty(oj->inode))
 			fsc_inode_flush(oj->inode, &oj->waiter);
 		else
 			open_end(oj);
@@ -327,11 +328,20 @@ static void close_release(struct fsc_job *job)
 	fsc_release(&cj->release);
 }
 
+/* What the name server did not take is told once to each open file, by whichever comes first. */
+static void close_error(struct close_job *cj, const struct fsc_error *error)
+{
+	fsc_error_set(&cj->error, error->err, error->text);
+	if (!cj->error.err && cj->file->refusals != cj->inode->refusals)
+		fsc_error_set(&cj->error, -EIO, FSC_REFUSED);
+	cj->file->refusals = cj->inode->refusals;
+}
+
 static void close_told(struct fsc_waiter *waiter, const struct fsc_error *error)
 {
 	struct close_job *cj = ddio_container_of(waiter, struct close_job, waiter);
 
-	fsc_error_set(&cj->error, error->err, error->text);
+	close_error(cj, error);
 	fsc_job_go(&cj->job, cj->inode->r, &cj->job.fs->reactor[0], close_release);
 }
 
@@ -339,7 +349,7 @@ static void flush_told(struct fsc_waiter *waiter, const struct fsc_error *error)
 {
 	struct close_job *cj = ddio_container_of(waiter, struct close_job, waiter);
 
-	fsc_error_set(&cj->error, error->err, error->text);
+	close_error(cj, error);
 	close_end(cj);
 }
 

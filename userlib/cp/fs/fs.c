@@ -8,6 +8,7 @@
 #include "cp/fs/fs.h"
 #include "cp/fs/inode/again.h"
 #include "cp/fs/inode/inode.h"
+#include "cp/fs/inode/lease.h"
 #include "cp/fs/inode/remove.h"
 #include "cp/fs/names/ahead.h"
 #include "cp/fs/names/dirattr.h"
@@ -136,6 +137,8 @@ static int fs_init(struct ddio_fs *fs, struct ddio_session **sessions)
 		.tell_again = fsc_tell_again,
 		.beat = fsc_removals_beat,
 		.unnamed_lost = fsc_inodes_unsynced,
+		.recalled = fsc_lease_recalled,
+		.down = fsc_leases_lost,
 	};
 	uint32_t i;
 
@@ -172,6 +175,7 @@ static struct ddio_fs *fs_make(struct ddio_session **sessions, uint32_t n,
 	fs->names_lost_arg = opts->names_lost_arg;
 	fs->timeout_ns = sessions[0]->timeout_ns;
 	fs->holds = 1;
+	fs->meta = 1;
 	if (fs_init(fs, sessions)) {
 		fs_free(fs);
 		return NULL;
@@ -262,7 +266,7 @@ static void linger_look(void *arg)
 	struct ddio_env *env = l->fs->reactor[0].env;
 	uint64_t now = ddio_env_now(env);
 
-	if (fsc_removals_idle(l->fs) && !names->leaving)
+	if (fsc_removals_idle(l->fs) && fsc_leases_told(l->fs) && !names->leaving)
 		fsc_names_leave(l->fs);
 	l->timer.fn = linger_look;
 	l->timer.arg = l;
@@ -362,6 +366,7 @@ void ddio_fs_close(struct ddio_fs *fs)
 	n = fs->nreactors;
 	for (i = 0; i < n; i++)
 		sessions[i] = fs->reactor[i].session;
+	fsc_leases_hurry(fs);
 	fs_linger(fs);
 	fsc_end(fs);
 	for (i = 0; i < n; i++)

@@ -18,6 +18,7 @@ static const struct {
 	[BOUND_LOCKS] = { "locks/mount", 65536 },
 	[BOUND_FILE_LOCKS] = { "locks/mount+file", 4096 },
 	[BOUND_WAITS] = { "waits/mount", 1024 },
+	[BOUND_LEASES] = { "leases/mount", 16384 },
 	[BOUND_SEARCHED] = { "searched/wait", 65536 },
 	[BOUND_TRIED] = { "tried/turn", 256 },
 	[BOUND_GROUPS] = { "groups/connection", 4096 },

@@ -3,6 +3,9 @@
 #include <errno.h>
 #include "iop/ns/priv.h"
 
+/* Of FS_WROTE: they say by which right something was written, not what. */
+#define LEASE_FLAGS (DDIO_FS_WROTE_LEASED | DDIO_FS_WROTE_RETURN)
+
 static int regular_check(const struct inode *inode)
 {
 	if (S_ISDIR(inode->mode))
@@ -102,9 +105,18 @@ static bool is_whole(const struct inode *inode)
 	return inode->alloc_change == inode->change && inode->alloc == alloc_whole(inode);
 }
 
+static struct timespec later(const struct timespec *a, const struct timespec *b)
+{
+	bool before = a->tv_sec != b->tv_sec ? a->tv_sec < b->tv_sec : a->tv_nsec < b->tv_nsec;
+
+	return before ? *b : *a;
+}
+
 /* Makes the file longer; @whole: what is behind the old end is written, or about to be. */
 static int grow(struct ns *ns, const struct ddio_msg_fs_wrote *x, bool whole, struct inode *inode)
 {
+	const struct timespec ctime = inode->ctime;
+
 	whole = whole && is_whole(inode);
 	if (x->end > inode->size)
 		inode->size = x->end;
@@ -113,6 +125,10 @@ static int grow(struct ns *ns, const struct ddio_msg_fs_wrote *x, bool whole, st
 	if (x->flags & DDIO_FS_WROTE_KILL_SUID)
 		kill_suid(inode);
 	ns_touch(ns, inode, true);
+	if (x->flags & DDIO_FS_WROTE_LEASED && x->flags & DDIO_FS_WROTE_TIMES) {
+		inode->mtime = x->mtime;
+		inode->ctime = later(&ctime, &x->mtime);
+	}
 	if (whole) {
 		inode->alloc = alloc_whole(inode);
 		inode->alloc_change = inode->change;
@@ -128,7 +144,7 @@ int ns_wrote(struct ns *ns, const struct ddio_msg_fs_wrote *x, struct inode *ino
 		ret = regular_check(inode);
 	if (ret)
 		return ret;
-	if (x->end <= inode->size && !(x->flags & ~DDIO_FS_WROTE_DATA) &&
+	if (x->end <= inode->size && !(x->flags & ~(DDIO_FS_WROTE_DATA | LEASE_FLAGS)) &&
 	    (!(x->flags & DDIO_FS_WROTE_DATA) || inode->flags & INODE_DATA))
 		return 0;
 	ns_begin(ns);

@@ -301,6 +301,7 @@ int ns_mounts_load(struct ns *ns)
 		if (ret)
 			break;
 		m->before = true;
+		m->survived = true;
 		m->away = ddio_env_now(ns->env);
 		ns->before++;
 	}
@@ -388,4 +389,16 @@ int ns_release(struct ns *ns, struct ns_mount *m, uint64_t ino, struct ns_left *
 	free(mine);
 	close_one(ns, ino, left);
 	return 0;
+}
+
+uint32_t ns_openers(const struct ns *ns, const struct ns_mount *m, uint64_t ino)
+{
+	const struct open_inode *open = mine_find(m, ino) ? open_find(ns, ino) : NULL;
+
+	return open ? open->mounts : 0;
+}
+
+bool ns_unchanged(const struct ns *ns, const struct ns_mount *m, const struct inode *inode)
+{
+	return m->survived && inode->change < ns->began;
 }

@@ -143,6 +143,7 @@ int ns_open(struct ddio_env *env, const struct ns_opts *opts, struct ns **result
 	ns->block = opts->block;
 	ns->ndisks = opts->ndisks;
 	ns->timeout_ns = opts->timeout_ns;
+	ns->began = ddio_env_wall(env);
 	ns->sync = opts->sync;
 	if (opts->machine && opts->machine[0])
 		ns->machine = ddio_hash_bytes(opts->machine, strlen(opts->machine));

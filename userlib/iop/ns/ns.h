@@ -203,6 +203,13 @@ uint64_t ns_timeout(const struct ns *ns);
  * orphan. */
 int ns_open_file(struct ns *ns, struct ns_mount *mount, uint64_t ino, bool again,
 		 struct inode *inode);
+/*
+ * Returns true if nobody has changed the inode since the restart that this mount has survived: what the mount wrote
+ * under a lease of before then still holds.
+ */
+bool ns_unchanged(const struct ns *ns, const struct ns_mount *mount, const struct inode *inode);
+/* Returns how many mounts have the inode open; 0 unless @mount is one of them. */
+uint32_t ns_openers(const struct ns *ns, const struct ns_mount *mount, uint64_t ino);
 int ns_release(struct ns *ns, struct ns_mount *mount, uint64_t ino, struct ns_left *left);
 
 #endif /* DDIO_NS_H */

@@ -33,6 +33,7 @@ enum {
  * @next: number of the next inode; numbers below @limit are durably reserved, below @reserving soon
  * @passed: numbers have been passed over, see ns_meet()
  * @life: see struct ddio_disk_id; @machine: digest of the machine's run, 0: not known; @kept: see ns_kept()
+ * @began: changes from here on are of this start
  * @count: inodes; @counting: how many the current change adds
  * @opens: struct open_inode: those that mounts have open
  * @mounts: struct ns_mount; @before: how many of before the restart have not reported yet
@@ -51,7 +52,7 @@ struct ns {
 	uint64_t timeout_ns;
 	uint64_t next, limit, reserving;
 	bool passed;
-	uint64_t life, machine, kept;
+	uint64_t life, machine, kept, began;
 	uint64_t count;
 	int64_t counting;
 	struct commit reserve;
@@ -76,7 +77,7 @@ struct ns {
  * @forgotten: results up to this number are forgotten; those up to @swept are also deleted
  * @results: how many are recorded
  * @away: since when it has had no connection
- * @before: it is from before the restart and has not reported yet; @told: it has reported
+ * @survived: it is from before the restart; @before: and has not reported yet; @told: it has reported
  * @any_done: @forgotten is valid
  */
 struct ns_mount {
@@ -86,7 +87,7 @@ struct ns_mount {
 	struct ddio_hash opens;
 	uint64_t forgotten, swept, results;
 	uint64_t away;
-	bool before, told, any_done;
+	bool before, survived, told, any_done;
 };
 
 /* change.c */

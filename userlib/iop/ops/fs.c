@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Handlers of mounts' requests about names and attributes. */
 #include <errno.h>
-#include "iop/ops/fs_reply.h"
+#include "iop/ops/fs.h"
 #include "iop/ops/handlers.h"
 
 /* Bytes of entries that fit into a reply after its head. */
@@ -144,6 +144,7 @@ int serve_fs_release(struct server_request *req, const void *payload)
 	if (!fs_need_mount(req))
 		return 0;
 	err = ns_release(fs_ns(req), fs_mount(req), x.ino, &left);
+	fs_lease_end(req, x.ino, 0);
 	return fs_reply_left(req, err, &left, "closing a file");
 }
 
@@ -224,7 +225,8 @@ int serve_fs_readdir(struct server_request *req, const void *payload)
 		server_fail_errno(req, err, "listing a directory");
 		return 0;
 	}
-	FS_REPLY(req, fs_entries, &out, false);
+	if (!fs_listing_waits(req, payload, serve_fs_readdir, &out))
+		FS_REPLY(req, fs_entries, &out, false);
 	free(out.ents);
 	return 0;
 }

@@ -12,5 +12,24 @@ void fs_reactor_stop(struct reactor *reactor);
 bool fs_reactor_idle(const struct reactor *reactor);
 /* fs_file.c: a connection ends. */
 void fs_client_gone(struct client *client);
+/* fs_file.c: returns true while another mount takes back the file's end after an append that failed. */
+bool fs_end_is_locked(const struct server_request *req, uint64_t ino);
+
+/*
+ * fs_lease.c
+ */
+typedef int (*fs_serve)(struct server_request *req, const void *payload);
+/* Serves the request, when no other mount has the lease of an inode that it is about. */
+int fs_unleased(struct server_request *req, const void *payload, fs_serve serve);
+/* Returns true if the request, which lists entries with attributes, waits for a lease and will be served again. */
+bool fs_listing_waits(struct server_request *req, const void *payload, fs_serve serve,
+		      const struct ddio_msg_fs_entries *x);
+/* Returns 0 unless the mount says that it wrote under a lease that it has lost, and the inode has changed since. */
+int fs_lease_wrote(const struct server_request *req, const struct ddio_msg_fs_wrote *x);
+/* The mount gives back its lease; @lease 0: whichever it has of the inode. */
+void fs_lease_end(const struct server_request *req, uint64_t ino, uint64_t lease);
+/* A mount ends; the reactor stops. */
+void fs_leases_lost(struct ddio_iop *iop, struct ns_mount *mount);
+void fs_leases_stop(struct reactor *reactor);
 
 #endif /* DDIO_FS_OPS_H */

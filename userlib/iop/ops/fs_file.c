@@ -62,12 +62,18 @@ int serve_fs_wrote(struct server_request *req, const void *payload)
 	int err;
 
 	FS_DECODE(req, payload, fs_wrote, &x, "number, size or flags");
+	err = fs_lease_wrote(req, &x);
+	if (err) {
+		server_fail_errno(req, err, "writing without the lease");
+		return 0;
+	}
 	err = ns_wrote(fs_ns(req), &x, &inode);
+	if (x.flags & DDIO_FS_WROTE_RETURN)
+		fs_lease_end(req, x.ino, x.lease);
 	return fs_reply_attr(req, err, &inode, "extending a file");
 }
 
-/* True while another mount takes back the file's end after an append that failed. */
-static bool end_is_locked(const struct server_request *req, uint64_t ino)
+bool fs_end_is_locked(const struct server_request *req, uint64_t ino)
 {
 	const struct file_lock want = { .mount = fs_mount(req),
 					.owner = UINT64_MAX,
@@ -87,7 +93,7 @@ int serve_fs_append(struct server_request *req, const void *payload)
 	int err;
 
 	FS_DECODE(req, payload, fs_append, &x, "number or length");
-	err = ns_append(fs_ns(req), fs_mount(req), &x, end_is_locked(req, x.ino), &out.offset,
+	err = ns_append(fs_ns(req), fs_mount(req), &x, fs_end_is_locked(req, x.ino), &out.offset,
 			&inode);
 	if (err) {
 		server_fail_errno(req, err, "appending to a file");

@@ -138,6 +138,7 @@ static void mount_lost(void *ctx, struct ns_mount *mount)
 	struct ddio_iop *iop = ctx;
 
 	locks_drop_mount(&iop->locks, mount, -ESTALE);
+	fs_leases_lost(iop, mount);
 }
 
 static void mounts_settled(void *ctx)
@@ -182,6 +183,8 @@ bool fs_reactor_idle(const struct reactor *reactor)
 
 void fs_reactor_stop(struct reactor *reactor)
 {
-	if (!reactor->index)
-		locks_stop(&reactor->iop->locks, -ESHUTDOWN);
+	if (reactor->index)
+		return;
+	locks_stop(&reactor->iop->locks, -ESHUTDOWN);
+	fs_leases_stop(reactor);
 }

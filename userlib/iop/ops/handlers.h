@@ -34,6 +34,8 @@ int serve_fs_listxattr(struct server_request *req, const void *payload);
 int serve_fs_removexattr(struct server_request *req, const void *payload);
 int serve_fs_open(struct server_request *req, const void *payload);
 int serve_fs_release(struct server_request *req, const void *payload);
+int serve_fs_lease(struct server_request *req, const void *payload);
+int serve_fs_recall(struct server_request *req, const void *payload);
 int serve_fs_wrote(struct server_request *req, const void *payload);
 int serve_fs_append(struct server_request *req, const void *payload);
 int serve_fs_alloc(struct server_request *req, const void *payload);

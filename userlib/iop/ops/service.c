@@ -12,6 +12,30 @@
 #define OP_CHANGES(op, fn) OP(op, fn, .changes = true)
 #define OP_NAMES(op, fn) OP(op, fn, .names = true)
 
+/* Requests that wait for the lease of another mount to be returned. */
+#define UNLEASED(name)                                                              \
+	static int name##_unleased(struct server_request *req, const void *payload) \
+	{                                                                           \
+		return fs_unleased(req, payload, serve_##name);                     \
+	}
+UNLEASED(ns_create)
+UNLEASED(ns_lookup)
+UNLEASED(ns_remove)
+UNLEASED(fs_lookup)
+UNLEASED(fs_getattr)
+UNLEASED(fs_setattr)
+UNLEASED(fs_make)
+UNLEASED(fs_link)
+UNLEASED(fs_unlink)
+UNLEASED(fs_rename)
+UNLEASED(fs_setxattr)
+UNLEASED(fs_removexattr)
+UNLEASED(fs_open)
+UNLEASED(fs_wrote)
+UNLEASED(fs_append)
+UNLEASED(fs_lock_set)
+UNLEASED(ns_size)
+
 static const struct server_op handled[] = {
 	OP_ALWAYS(PING, serve_ping),
 	OP_ALWAYS(STATUS, serve_status),
@@ -19,39 +43,41 @@ static const struct server_op handled[] = {
 	OP_ALWAYS(OWED, serve_owed),
 	OP(DISKS_KNOWN, serve_disks_known),
 	OP_NAMES(FS_DISKS, serve_fs_disks),
-	OP_NAMES(NS_CREATE, serve_ns_create),
-	OP_NAMES(NS_LOOKUP, serve_ns_lookup),
-	OP_NAMES(NS_REMOVE, serve_ns_remove),
+	OP_NAMES(NS_CREATE, ns_create_unleased),
+	OP_NAMES(NS_LOOKUP, ns_lookup_unleased),
+	OP_NAMES(NS_REMOVE, ns_remove_unleased),
 	OP_NAMES(NS_REMOVE_DONE, serve_ns_remove_done),
-	OP_NAMES(NS_EXTEND, serve_ns_size),
-	OP_NAMES(NS_SET_SIZE, serve_ns_size),
+	OP_NAMES(NS_EXTEND, ns_size_unleased),
+	OP_NAMES(NS_SET_SIZE, ns_size_unleased),
 	OP_NAMES(NS_LIST, serve_ns_list),
 	OP_NAMES(FS_ATTACH, serve_fs_attach),
 	OP_NAMES(FS_DETACH, serve_fs_detach),
-	OP_NAMES(FS_LOOKUP, serve_fs_lookup),
-	OP_NAMES(FS_GETATTR, serve_fs_getattr),
-	OP_NAMES(FS_SETATTR, serve_fs_setattr),
-	OP_NAMES(FS_MAKE, serve_fs_make),
-	OP_NAMES(FS_LINK, serve_fs_link),
-	OP_NAMES(FS_UNLINK, serve_fs_unlink),
-	OP_NAMES(FS_RENAME, serve_fs_rename),
+	OP_NAMES(FS_LOOKUP, fs_lookup_unleased),
+	OP_NAMES(FS_GETATTR, fs_getattr_unleased),
+	OP_NAMES(FS_SETATTR, fs_setattr_unleased),
+	OP_NAMES(FS_MAKE, fs_make_unleased),
+	OP_NAMES(FS_LINK, fs_link_unleased),
+	OP_NAMES(FS_UNLINK, fs_unlink_unleased),
+	OP_NAMES(FS_RENAME, fs_rename_unleased),
 	OP_NAMES(FS_READLINK, serve_fs_readlink),
 	OP_NAMES(FS_READDIR, serve_fs_readdir),
 	OP_NAMES(FS_GETXATTR, serve_fs_getxattr),
-	OP_NAMES(FS_SETXATTR, serve_fs_setxattr),
+	OP_NAMES(FS_SETXATTR, fs_setxattr_unleased),
 	OP_NAMES(FS_LISTXATTR, serve_fs_listxattr),
-	OP_NAMES(FS_REMOVEXATTR, serve_fs_removexattr),
-	OP_NAMES(FS_OPEN, serve_fs_open),
+	OP_NAMES(FS_REMOVEXATTR, fs_removexattr_unleased),
+	OP_NAMES(FS_OPEN, fs_open_unleased),
 	OP_NAMES(FS_RELEASE, serve_fs_release),
-	OP_NAMES(FS_WROTE, serve_fs_wrote),
-	OP_NAMES(FS_APPEND, serve_fs_append),
+	OP_NAMES(FS_WROTE, fs_wrote_unleased),
+	OP_NAMES(FS_APPEND, fs_append_unleased),
 	OP_NAMES(FS_ALLOC, serve_fs_alloc),
+	OP_NAMES(FS_LEASE, serve_fs_lease),
+	OP_NAMES(FS_RECALL, serve_fs_recall),
 	OP_NAMES(FS_SYNC, serve_fs_sync),
 	OP_NAMES(FS_SPACE, serve_fs_space),
 	OP_NAMES(FS_ORPHANS, serve_fs_orphans),
 	OP_NAMES(FS_GONE, serve_fs_gone),
 	OP_NAMES(FS_LOCK_TEST, serve_fs_lock_test),
-	OP_NAMES(FS_LOCK_SET, serve_fs_lock_set),
+	OP_NAMES(FS_LOCK_SET, fs_lock_set_unleased),
 	OP_NAMES(FS_LOCK_CANCEL, serve_fs_lock_cancel),
 	OP_NAMES(FS_UNLOCK_OWNER, serve_fs_unlock_owner),
 	OP(OBJ_READ, serve_obj_read),

@@ -9,6 +9,7 @@
 #include "conn/conn.h"
 #include "iop/bound/bound.h"
 #include "iop/cache/cache.h"
+#include "iop/lock/lease.h"
 #include "iop/lock/locks.h"
 #include "iop/store/store.h"
 
@@ -91,7 +92,8 @@ struct reactor {
  * struct ddio_iop - a node
  * @boot: random; tells one incarnation from the next
  * @began_ns: when it started, on reactor 0's clock
- * @ns, @locks: reactor 0's; @ns is NULL unless the node serves the name space; @lock_turn: has more waits for locks tried
+ * @ns, @locks, @leases, @lease_timer: reactor 0's; @ns is NULL unless the node serves the name space; @lock_turn: has
+ *	more waits for locks tried
  */
 struct ddio_iop {
 	const struct ddio_conf *conf;
@@ -104,6 +106,8 @@ struct ddio_iop {
 	struct ns *ns;
 	struct locks locks;
 	struct ddio_post lock_turn;
+	struct leases leases;
+	struct ddio_timer lease_timer;
 };
 
 /* Returns the reactor's disk with that number in the cluster, or NULL. */

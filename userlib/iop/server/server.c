@@ -93,6 +93,7 @@ static int node_start(struct server *server, const struct ddio_iop_opts *opts, c
 	}
 	server_unproved_init(server, opts->descriptors);
 	server->iop.locks.bounds = &server->iop.reactors[0].bounds;
+	server->iop.leases.bounds = &server->iop.reactors[0].bounds;
 	server->iop.began_ns = ddio_env_now(opts->envs[0]);
 	ddio_env_random(opts->envs[0], &server->iop.boot, sizeof(server->iop.boot));
 	ret = check_key(server, err, err_len);
@@ -120,6 +121,7 @@ static void node_close(struct server *server)
 		ns_close(server->iop.ns);
 	server->iop.ns = NULL;
 	locks_free(&server->iop.locks);
+	leases_free(&server->iop.leases);
 }
 
 int server_start(const struct ddio_iop_opts *opts, const struct server_service *const *services,
@@ -138,6 +140,7 @@ int server_start(const struct ddio_iop_opts *opts, const struct server_service *
 		return -ENOMEM;
 	}
 	locks_init(&server->iop.locks);
+	leases_init(&server->iop.leases);
 	server->iop.conf = opts->conf;
 	server->iop.node = opts->node;
 	if (opts->key)

@@ -156,6 +156,7 @@ static void power_cut(void)
 
 	image(&p);
 	append_and_rename(&p, m);
+	FS_OK(m, ddio_fs_flush, p.a);
 	die(&p, "image", "second");
 	FS_OK(m, ddio_fs_lookup, m->fs, p.d[0], "a");
 	CU_ASSERT_EQUAL(m->r.attr.size, LEN);
@@ -223,6 +224,7 @@ static void two_openings(void)
 	image(&p);
 	FS_OK(m, ddio_fs_write, p.a, buf, LEN, 0);
 	FS_OK(m, ddio_fs_write, second, buf, LEN, 0);
+	FS_OK(m, ddio_fs_flush, second);
 	die(&p, "image", "second");
 	FS_OK(m, ddio_fs_lookup, m->fs, p.d[0], "a");
 	CU_ASSERT_EQUAL(m->r.attr.size, LEN);

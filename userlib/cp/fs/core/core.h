@@ -36,6 +36,7 @@ struct fsc_serve;
  * @lazy: struct fsc_inode.lazy_link: inodes with writes that the name server will be told of later
  * @down: for each node, since when it has not answered; 0: it answers
  * @ndown: how many nodes do not answer
+ * @poke: what waits to be told is told at once; @poking: it is under way
  */
 struct fsc_reactor {
 	struct ddio_fs *fs;
@@ -46,13 +47,20 @@ struct fsc_reactor {
 	struct ddio_list lazy;
 	uint64_t *down;
 	uint32_t ndown;
-	struct ddio_post post;
+	struct ddio_post post, poke;
+	atomic_bool poking;
 };
 
 /**
  * struct ddio_fs - a file system in use
  * @hard: requests are made again until they are answered
  * @prompt: the name server is told of every write before that is answered
+ * @leasing: the name server grants leases
+ * @epoch: counts how often the name server was lost
+ * @heard: when the latest request was sent that it has answered
+ * @names_timeout_ns: after how long the name server gives up a lease that is not returned, or a mount
+ * @tells: FS_WROTE that are under way
+ * @meta: counts requests, and their ends, that may change an inode's attributes other than by writing
  * @names_lost: see struct ddio_fs_opts
  * @closing: the end has begun: no request is made again
  * @names: the way to the name server; reactor 0
@@ -72,7 +80,9 @@ struct fsc_reactor {
 struct ddio_fs {
 	uint32_t nreactors;
 	bool hard, prompt;
-	atomic_bool closing;
+	atomic_bool closing, leasing;
+	atomic_uint epoch, tells;
+	_Atomic uint64_t heard, names_timeout_ns, meta;
 	uint64_t timeout_ns;
 	struct fsc_reactor *reactor;
 	void (*log)(void *arg, int level, const char *line);

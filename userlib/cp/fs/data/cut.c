@@ -32,7 +32,7 @@ static void cut_done(struct fsc_ask *ask)
 	fsc_error_first(&cut->error, &ask->error);
 	fsc_error_free(&ask->error);
 	if (!cut->error.err && cut->inode)
-		fsc_inode_learn(cut->inode, &cut->attr);
+		fsc_inode_learn(cut->inode, &cut->attr, 0);
 	cut->done(cut);
 }
 

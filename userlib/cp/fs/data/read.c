@@ -8,6 +8,7 @@
 #include "cp/fs/core/job.h"
 #include "cp/fs/data/file.h"
 #include "cp/fs/disks/io.h"
+#include "cp/fs/inode/lease.h"
 #include "cp/fs/inode/size.h"
 
 /**
@@ -112,6 +113,11 @@ static void read_run(struct fsc_job *job)
 	}
 	rj->have = rj->at;
 	rj->left = 1;
+	if (fsc_lease_usable(inode)) {
+		read_more(rj);
+		read_put(rj);
+		return;
+	}
 	if (now - inode->asked > FSC_LAZY_NS) {
 		rj->asked = true;
 		fsc_size_ask(&rj->sizer, inode, read_sized_first);

@@ -50,7 +50,10 @@ static void sync_end(struct sync_job *sj)
 		fsc_error_set(&sj->error, -EIO,
 			      "an I/O processor or the name server was restarted: what was written "
 			      "before that and not synced may be lost");
+	if (!sj->error.err && sj->file->refusals != sj->inode->refusals)
+		fsc_error_set(&sj->error, -EIO, FSC_REFUSED);
 	sj->file->losses = sj->inode->losses;
+	sj->file->refusals = sj->inode->refusals;
 	error = sj->error;
 	free(sj->holder);
 	fsc_job_end(&sj->job, &error, &reply);

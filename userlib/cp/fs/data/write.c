@@ -15,9 +15,12 @@
 #include "cp/fs/data/cut.h"
 #include "cp/fs/data/file.h"
 #include "cp/fs/disks/io.h"
+#include "cp/fs/inode/lease.h"
 #include "cp/fs/inode/right.h"
 #include "cp/fs/inode/size.h"
 
+/* How often the lease is asked for before an append is given a place by the name server. */
+enum { TAKE_TRIES = 8 };
 /* How often a place is asked for while another mount takes back the file's end: half a minute. */
 enum { APPEND_TRIES = 36 };
 
@@ -25,6 +28,8 @@ enum { APPEND_TRIES = 36 };
  * struct write_job - one ddio_fs_write()
  * @left: what is under way
  * @inside: it ends inside the file, as far as is known
+ * @leased: it is under way under the lease; @takes: how often that was asked for; @lease: waiting for it, or for the
+ *	append before this one
  * @retry: O_APPEND: the rest before a place is asked for once more
  * @ask, @place: O_APPEND: the name server says where; @placed: it has
  */
@@ -35,7 +40,9 @@ struct write_job {
 	struct fsc_io io;
 	struct fsc_sizer sizer;
 	uint32_t left;
-	bool inside, placed;
+	bool inside, placed, leased;
+	uint32_t takes;
+	struct fsc_lease_wait lease;
 	struct fsc_retry retry;
 	uint64_t len;
 	struct fsc_error error;
@@ -45,10 +52,40 @@ struct write_job {
 	uint8_t payload[FSC_SEQ_LEN + 16];
 };
 
+static void write_go(struct write_job *wj);
+
+/* The next append has its turn. */
+static void append_next(struct fsc_inode *inode)
+{
+	struct fsc_lease_wait *wait;
+
+	inode->lease.appending = false;
+	if (ddio_list_empty(&inode->lease.appends))
+		return;
+	wait = ddio_list_first(&inode->lease.appends, struct fsc_lease_wait, link);
+	ddio_list_del(&wait->link);
+	write_go(ddio_container_of(wait, struct write_job, lease));
+}
+
+/* What was begun under the lease is over. */
+static void lease_leave(struct write_job *wj)
+{
+	bool append = wj->file->flags & O_APPEND;
+
+	if (!wj->leased)
+		return;
+	wj->leased = false;
+	/* The lease stays while the next append begins. */
+	if (append)
+		append_next(wj->inode);
+	fsc_lease_over(wj->inode);
+}
+
 static void write_end(struct write_job *wj)
 {
 	struct ddio_fs_reply reply = { .value = wj->error.err ? 0 : wj->len };
 
+	lease_leave(wj);
 	fsc_job_end(&wj->job, &wj->error, &reply);
 }
 
@@ -115,6 +152,14 @@ static void append_undo(struct write_job *wj)
 	}
 }
 
+/* Another mount may have come between: the bytes are written once more, and told. */
+static void write_redo(struct write_job *wj)
+{
+	wj->inode->tail = true;
+	lease_leave(wj);
+	write_go(wj);
+}
+
 static void write_put(struct write_job *wj)
 {
 	struct fsc_inode *inode = wj->inode;
@@ -122,6 +167,15 @@ static void write_put(struct write_job *wj)
 
 	if (--wj->left)
 		return;
+	if (wj->leased && !wj->error.err && !fsc_lease_kept(inode)) {
+		write_redo(wj);
+		return;
+	}
+	if (wj->leased && !wj->error.err && !inode->fs->prompt && !(behind && wj->inside)) {
+		fsc_lease_wrote(inode, wj->io.end - wj->len, wj->io.end);
+		write_end(wj);
+		return;
+	}
 	wj->waiter.fn = write_told;
 	wj->waiter.whole = true;
 	wj->waiter.from = wj->io.end - wj->len;
@@ -166,7 +220,7 @@ static void write_move(struct write_job *wj, uint64_t at)
 	bool ask;
 
 	wj->inside = at + wj->len <= wj->inode->size;
-	ask = wj->inside && !wj->inode->fs->prompt;
+	ask = wj->inside && !wj->inode->fs->prompt && !wj->leased;
 	wj->left = 1 + ask;
 	if (ask)
 		fsc_size_ask(&wj->sizer, wj->inode, write_sized);
@@ -187,8 +241,6 @@ static void append_take(struct fsc_ask *ask, const struct reply *reply)
 	    wj->place.offset > DDIO_MAX_FILE - wj->len)
 		fsc_ask_malformed(ask);
 }
-
-static void write_go(struct write_job *wj);
 
 static void append_again(struct fsc_retry *retry)
 {
@@ -220,26 +272,77 @@ static void append_placed(struct fsc_ask *ask)
 		write_end(wj);
 		return;
 	}
-	fsc_inode_learn(wj->inode, &wj->place.attr);
+	fsc_inode_learn(wj->inode, &wj->place.attr, 0);
 	wj->placed = true;
 	write_move(wj, wj->place.offset);
 }
 
-static void write_go(struct write_job *wj)
+static void append_flushed(struct fsc_waiter *waiter, const struct fsc_error *error)
 {
+	struct write_job *wj = ddio_container_of(waiter, struct write_job, waiter);
 	struct ddio_msg_fs_append msg = { .ino = wj->inode->ino, .len = wj->len };
-	ssize_t len;
+	ssize_t len = ddio_put_fs_append(wj->payload, sizeof(wj->payload), &msg);
 
-	if (!(wj->file->flags & O_APPEND)) {
-		write_move(wj, wj->io.at);
-		return;
-	}
-	len = ddio_put_fs_append(wj->payload, sizeof(wj->payload), &msg);
+	(void)error;
 	fsc_ask_init(&wj->ask, wj->inode->r, DDIO_OP_FS_APPEND, wj->payload, (size_t)len,
 		     append_placed);
 	wj->ask.numbered = true;
 	wj->ask.take = append_take;
 	fsc_ask(&wj->ask);
+}
+
+/* The name server gives the place; before, it must know what was written under a lease that is no more. */
+static void append_place(struct write_job *wj)
+{
+	wj->waiter.fn = append_flushed;
+	fsc_inode_flush(wj->inode, &wj->waiter);
+}
+
+static void write_leased(struct write_job *wj)
+{
+	struct fsc_inode *inode = wj->inode;
+	bool append = wj->file->flags & O_APPEND;
+
+	if (append && inode->lease.appending) {
+		ddio_list_add(&wj->lease.link, &inode->lease.appends);
+		return;
+	}
+	if (append && inode->size > DDIO_MAX_FILE - wj->len) {
+		fsc_error_set(&wj->error, -EFBIG, "the file would be too large");
+		write_end(wj);
+		return;
+	}
+	inode->lease.appending |= append;
+	wj->leased = true;
+	fsc_lease_begin(inode);
+	write_move(wj, append ? inode->size : wj->io.end - wj->len);
+}
+
+static void append_lease(struct fsc_lease_wait *wait)
+{
+	struct write_job *wj = ddio_container_of(wait, struct write_job, lease);
+
+	if (fsc_lease_usable(wj->inode))
+		write_leased(wj);
+	else
+		append_place(wj);
+}
+
+static void write_go(struct write_job *wj)
+{
+	struct fsc_inode *inode = wj->inode;
+
+	if (fsc_lease_usable(inode)) {
+		write_leased(wj);
+	} else if (!(wj->file->flags & O_APPEND)) {
+		fsc_lease_hint(inode);
+		write_move(wj, wj->io.end - wj->len);
+	} else if (atomic_load(&inode->fs->leasing) && wj->takes++ < TAKE_TRIES) {
+		wj->lease.fn = append_lease;
+		fsc_lease_take(inode, &wj->lease);
+	} else {
+		append_place(wj);
+	}
 }
 
 static void write_marked(struct fsc_waiter *waiter, const struct fsc_error *error)
@@ -287,7 +390,7 @@ void ddio_fs_write(struct ddio_fs_file *file, const void *buf, size_t len, uint6
 	wj->file = file;
 	wj->inode = file->inode;
 	wj->io.buf = (uint8_t *)buf;
-	wj->io.at = offset;
+	wj->io.end = offset + len;
 	wj->len = len;
 	fsc_job_post(&wj->job, wj->inode->r, far ? write_too_large : write_run);
 }

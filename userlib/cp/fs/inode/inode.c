@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "cp/fs/inode/inode.h"
+#include "cp/fs/inode/lease.h"
 #include "cp/fs/inode/locks.h"
 
 enum { IDLE_MAX = 16384 };
@@ -82,6 +83,7 @@ static struct fsc_inode *inode_new(struct ddio_fs *fs, uint64_t ino)
 	ddio_list_init(&inode->syncs);
 	ddio_list_init(&inode->rights);
 	ddio_list_init(&inode->sizers);
+	fsc_lease_init(inode);
 	ddio_hash_add(&t->hash, &inode->node, ino);
 	ddio_list_add(&inode->idle, &t->idle);
 	t->nidle++;

@@ -8,6 +8,31 @@
 #include "cp/fs/inode/wrote.h"
 
 /**
+ * struct fsc_lease - the right to decide the inode's size and times, see lease.h
+ * @number: the name server's; 0: there is none
+ * @epoch, @releases: struct ddio_fs.epoch and struct fsc_inode.releases when it came
+ * @uses: what is under way under it
+ * @returning: struct return_job of the name server's wish to have it back, which came at @recalled; @sent: it is under way
+ * @taking: it is being asked for; @waits: struct fsc_lease_wait.link: those who want it
+ * @writes: how many there were without it; @after: when it is worth asking for again
+ * @appending: an append has its place; @appends: struct fsc_lease_wait.link: those that come after it
+ * @solid, @solid_end: blocks here were written under the lease, so more writes there take up no more bytes
+ * @unsure: counts what may have changed how many bytes the file takes up; @alloc: how many, when that was @counted
+ * @wrote: the name server has not been told of writes up to @mtime; @pend: nor, if it is not 0, of this size
+ */
+struct fsc_lease {
+	uint64_t number;
+	uint32_t epoch, releases, uses;
+	struct return_job *returning;
+	bool sent, taking, appending, wrote;
+	uint32_t writes;
+	uint64_t recalled, after, pend;
+	uint64_t solid, solid_end, alloc, unsure, counted;
+	struct ddio_list waits, appends;
+	struct timespec mtime;
+};
+
+/**
  * struct fsc_inode - an inode in use, or used not long ago
  *
  * Reactor 0:
@@ -18,6 +43,7 @@
  * @releasing: FS_RELEASE has no answer yet; @reopen: struct fsc_opening.link: openings that wait for it
  * @open_link: in struct fsc_names.opens: the name server believes that the inode is open
  * @locks: struct fsc_lock.link: locks held; @doubt: others may be held, too
+ * @releases: how often the inode was released; any reactor may read it
  *
  * Set with the first opening, and changed only while the inode is not open:
  * @known: @rec says how the file is spread; @fixed: and that will never change
@@ -27,7 +53,11 @@
  * @has_data: the name server knows that the file has, or had, data
  * @gone: the name server does not know the inode any more; read by reactor 0, too
  * @tail: a write that failed may have left bytes beyond the file's end
+ * @attr: attributes as the name server told them last; @attr_meta: see struct ddio_fs.meta, when that was asked for
  * @dirty: written inside its end, and the name server has not been told; read by reactor 0, too
+ * @untold: written beyond its end, under the lease, and the name server has not answered yet; read by reactor 0, too
+ * @refusals: how often the name server did not take what was written under a lease
+ * @lease: see lease.h
  * @sparse: there was a change that may have made holes, or blocks beyond the end, and the name server has not been told
  * @holder: for each disk of the file, the incarnation of the disk's node that holds writes not yet
  *	synced; 0: none
@@ -55,7 +85,12 @@ struct fsc_inode {
 	struct ddio_file_record rec;
 	uint64_t change, size, asked;
 	bool has_data, tail, sparse;
-	atomic_bool gone, dirty;
+	struct ddio_fs_attr attr;
+	uint64_t attr_meta;
+	atomic_bool gone, dirty, untold;
+	atomic_uint releases;
+	uint32_t refusals;
+	struct fsc_lease lease;
 	uint64_t *holder;
 	bool right_out;
 	struct ddio_list rights;
@@ -99,7 +134,8 @@ static inline bool fsc_inode_spread(const struct fsc_inode *inode)
  */
 static inline bool fsc_inode_dirty(const struct fsc_inode *inode)
 {
-	return atomic_load_explicit(&inode->dirty, memory_order_acquire);
+	return atomic_load_explicit(&inode->dirty, memory_order_acquire) ||
+	       atomic_load_explicit(&inode->untold, memory_order_acquire);
 }
 
 static inline bool fsc_inode_gone(const struct fsc_inode *inode)

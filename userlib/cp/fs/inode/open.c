@@ -170,6 +170,7 @@ void fsc_release(struct fsc_release *release)
 		return;
 	}
 	inode->releasing = true;
+	atomic_fetch_add(&inode->releases, 1);
 	ddio_list_del(&inode->open_link);
 	fsc_locks_drop(inode);
 	fsc_ask(&release->ask);

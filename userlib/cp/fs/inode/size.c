@@ -1,20 +1,26 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* What is known of an inode's size, and asking for it. */
 #include <string.h>
+#include "cp/fs/inode/lease.h"
 #include "cp/fs/inode/size.h"
 
-void fsc_inode_learn(struct fsc_inode *inode, const struct ddio_fs_attr *attr)
+void fsc_inode_learn(struct fsc_inode *inode, const struct ddio_fs_attr *attr, uint64_t meta)
 {
 	if (attr->change < inode->change)
 		return;
 	inode->change = attr->change;
-	inode->size = attr->size;
+	inode->attr = *attr;
+	inode->attr_meta = meta;
+	if (!meta)
+		fsc_lease_unsure(inode);
+	/* What was written under the lease counts, whether the name server knows of it or not. */
+	inode->size = attr->size > inode->lease.pend ? attr->size : inode->lease.pend;
 	inode->asked = ddio_env_now(inode->r->env);
 }
 
 void fsc_inode_opened(struct fsc_inode *inode, uint32_t flags, const struct ddio_fs_attr *attr)
 {
-	fsc_inode_learn(inode, attr);
+	fsc_inode_learn(inode, attr, 0);
 	if (!(flags & DDIO_FS_OPENED_BARE))
 		inode->has_data = true;
 	fsc_inode_set_gone(inode, false);
@@ -65,7 +71,7 @@ static void size_done(struct fsc_ask *ask)
 
 	memset(&ask->error, 0, sizeof(ask->error));
 	if (!error.err)
-		fsc_inode_learn(sizer->inode, &attr);
+		fsc_inode_learn(sizer->inode, &attr, ask->meta);
 	ddio_list_init(&with);
 	ddio_list_splice(&sizer->with, &with);
 	size_next(sizer->inode);

@@ -27,8 +27,11 @@ struct fsc_sizer {
  */
 void fsc_size_ask(struct fsc_sizer *sizer, struct fsc_inode *inode,
 		  void (*done)(struct fsc_sizer *sizer));
-/* Takes over the size from attributes of the name server's, unless newer ones are known. */
-void fsc_inode_learn(struct fsc_inode *inode, const struct ddio_fs_attr *attr);
+/*
+ * Takes over attributes of the name server's, unless newer ones are known.  @meta: struct fsc_ask.meta of the request
+ * that they came with; 0: they are no good for more than the size.
+ */
+void fsc_inode_learn(struct fsc_inode *inode, const struct ddio_fs_attr *attr, uint64_t meta);
 /* Takes over what came with opening the inode, or with a look at it; @flags: DDIO_FS_OPENED_*. */
 void fsc_inode_opened(struct fsc_inode *inode, uint32_t flags, const struct ddio_fs_attr *attr);
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include "cp/fs/core/job.h"
 #include "cp/fs/inode/inode.h"
+#include "cp/fs/inode/lease.h"
 #include "cp/fs/inode/size.h"
 #include "cp/fs/inode/wrote.h"
 
@@ -38,8 +39,11 @@ static void tell_done(struct fsc_ask *ask)
 	struct fsc_waiter *waiter;
 
 	memset(&ask->error, 0, sizeof(ask->error));
+	atomic_fetch_sub(&inode->fs->tells, 1);
+	if (tell->leased)
+		fsc_lease_told(inode, tell->pend, error.err);
 	if (replied)
-		fsc_inode_learn(inode, &attr);
+		fsc_inode_learn(inode, &attr, ask->meta);
 	if (error.err)
 		inode->sparse = true;
 	if (error.err == -ENOENT || error.err == -ESTALE)
@@ -108,6 +112,8 @@ static void tell_begin(struct fsc_inode *inode)
 			msg.end = waiter->end;
 	}
 	ddio_list_splice(&tell->queued, &tell->riding);
+	tell->pend = inode->lease.pend;
+	tell->leased = fsc_lease_tell(inode, &msg);
 	if (inode->dirty)
 		msg.flags |= DDIO_FS_WROTE_TIMES;
 	if (msg.flags & DDIO_FS_WROTE_TIMES) {
@@ -116,6 +122,7 @@ static void tell_begin(struct fsc_inode *inode)
 		ddio_list_del(&inode->lazy_link);
 	}
 	tell->busy = true;
+	atomic_fetch_add(&inode->fs->tells, 1);
 	tell->replied = false;
 	len = ddio_put_fs_wrote(tell->payload, sizeof(tell->payload), &msg);
 	fsc_ask_init(&tell->ask, inode->r, DDIO_OP_FS_WROTE, tell->payload, (size_t)len, tell_done);
@@ -127,6 +134,8 @@ static void tell_begin(struct fsc_inode *inode)
 
 void fsc_inode_tell(struct fsc_inode *inode, struct fsc_waiter *waiter)
 {
+	if (waiter->end || !waiter->whole)
+		fsc_lease_unsure(inode);
 	ddio_list_add(&waiter->link, &inode->tell.queued);
 	if (!inode->tell.busy)
 		tell_begin(inode);
@@ -200,6 +209,8 @@ static void lazy_due(void *arg)
 
 static void dirty_begin(struct fsc_inode *inode)
 {
+	if (inode->dirty)
+		return;
 	dirty_set(inode, true);
 	inode->lazy.fn = lazy_due;
 	inode->lazy.arg = inode;
@@ -211,6 +222,7 @@ void fsc_inode_wrote(struct fsc_inode *inode, struct fsc_waiter *waiter)
 {
 	const struct fsc_error none = { 0 };
 
+	fsc_lease_unsure(inode);
 	if (inode->fs->prompt) {
 		waiter->end = 0;
 		waiter->flags = DDIO_FS_WROTE_TIMES;
@@ -219,9 +231,28 @@ void fsc_inode_wrote(struct fsc_inode *inode, struct fsc_waiter *waiter)
 	}
 	if (!waiter->whole)
 		inode->sparse = true;
-	if (!inode->dirty)
-		dirty_begin(inode);
+	dirty_begin(inode);
+	fsc_lease_touch(inode);
 	waiter->fn(waiter, &none);
+}
+
+void fsc_inode_later(struct fsc_inode *inode)
+{
+	dirty_begin(inode);
+}
+
+void fsc_inodes_hurry(struct fsc_reactor *r)
+{
+	struct ddio_list lazy;
+	struct fsc_inode *inode;
+
+	ddio_list_init(&lazy);
+	ddio_list_splice(&r->lazy, &lazy);
+	while (!ddio_list_empty(&lazy)) {
+		inode = ddio_list_first(&lazy, struct fsc_inode, lazy_link);
+		ddio_timer_cancel(r->env, &inode->lazy);
+		lazy_due(inode);
+	}
 }
 
 void fsc_inodes_end(struct fsc_reactor *r)

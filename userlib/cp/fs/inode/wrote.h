@@ -31,13 +31,15 @@ struct fsc_waiter {
  * struct fsc_tell - FS_WROTE: one request at a time for each inode
  * @riding: struct fsc_waiter: those whom the request under way serves
  * @queued: those whom the next one will serve
+ * @leased: it also says what was done under the lease, up to @pend
  */
 struct fsc_tell {
 	struct fsc_ask ask;
 	struct ddio_list riding, queued;
 	struct ddio_fs_attr attr;
-	bool busy, replied;
-	uint8_t payload[32];
+	bool busy, replied, leased;
+	uint64_t pend;
+	uint8_t payload[64];
 };
 
 /* Tells what @waiter says, whose end, flags, fn and, if it is whole, from are filled in. */
@@ -52,6 +54,10 @@ void fsc_inode_mark_has_data(struct fsc_inode *inode, struct fsc_waiter *waiter,
  * before @waiter's fn is called.  What is told later never makes the file longer: it may have been cut since.
  */
 void fsc_inode_wrote(struct fsc_inode *inode, struct fsc_waiter *waiter);
+/* The same of a change that is noted already, by the lease. */
+void fsc_inode_later(struct fsc_inode *inode);
+/* Tells at once what would be told later. */
+void fsc_inodes_hurry(struct fsc_reactor *r);
 /* The file system ends; called on every reactor. */
 void fsc_inodes_end(struct fsc_reactor *r);
 

@@ -13,6 +13,7 @@
 #include "cp/fs/names/ahead.h"
 #include "cp/fs/names/dirattr.h"
 #include "cp/fs/names/names.h"
+#include "cp/fs/names/recall.h"
 
 /* So many inodes changed and not synced: the name server is asked to sync them. */
 #define UNSYNCED_MANY 8192
@@ -68,6 +69,28 @@ static void names_rest(struct ddio_fs *fs);
 
 static void names_answered(struct fsc_ask *ask, const struct reply *reply);
 
+static void names_heard(struct ddio_fs *fs, uint64_t sent)
+{
+	if (sent > atomic_load(&fs->heard))
+		atomic_store(&fs->heard, sent);
+}
+
+/* Returns true if a request may change attributes of an inode, other than by writing. */
+static bool is_meta(uint16_t opcode)
+{
+	switch (opcode) {
+	case DDIO_OP_FS_SETATTR:
+	case DDIO_OP_FS_LINK:
+	case DDIO_OP_FS_UNLINK:
+	case DDIO_OP_FS_RENAME:
+	case DDIO_OP_FS_SETXATTR:
+	case DDIO_OP_FS_REMOVEXATTR:
+		return true;
+	default:
+		return false;
+	}
+}
+
 static void ask_replied(struct node_request *request, const struct reply *reply)
 {
 	struct fsc_ask *ask = request->arg;
@@ -75,6 +98,10 @@ static void ask_replied(struct node_request *request, const struct reply *reply)
 
 	fsc_dirattr_replied(ask, reply->status);
 	fsc_ahead_note(ask);
+	if (is_meta(ask->opcode))
+		atomic_fetch_add(&fs->meta, 1);
+	if (!fsc_status_unanswered(reply->status))
+		names_heard(fs, ask->sent_ns);
 	if (!reply->status) {
 		ask->cancelled = false;
 		fsc_node_answered(names_reactor(fs), names_node(fs));
@@ -121,6 +148,10 @@ static void ask_send(struct fsc_ask *ask)
 	if (ask->numbered)
 		ask_number(ask);
 	ask->answered = fs->names->unsynced.clock;
+	ask->sent_ns = ddio_env_now(names_reactor(fs)->env);
+	if (is_meta(ask->opcode))
+		atomic_fetch_add(&fs->meta, 1);
+	ask->meta = atomic_load(&fs->meta);
 	fsc_dirattr_sent(ask);
 	fsc_ahead_note(ask);
 	request_init(&ask->request, ask->opcode, ask_replied, ask);
@@ -299,6 +330,7 @@ static void names_ready(struct ddio_fs *fs)
 	names->state = FSC_READY;
 	names->retry.tries = 0;
 	names->attached_once = true;
+	fsc_recall_listen(fs);
 	names->ops->beat(fs);
 	if (names->starting) {
 		names->starting = false;
@@ -380,6 +412,8 @@ static void names_attached(struct node_request *request, const struct reply *rep
 	}
 	fsc_node_answered(names_reactor(fs), names_node(fs));
 	names_compare(fs, &x);
+	atomic_store(&fs->names_timeout_ns,
+		     x.timeout_ns < fs->timeout_ns ? x.timeout_ns : fs->timeout_ns);
 	if (names->state == FSC_TELLING || x.known) {
 		names_ready(fs);
 		return;
@@ -430,6 +464,8 @@ void fsc_names_lost(struct ddio_fs *fs)
 
 	fsc_dirattr_lost(fs);
 	fsc_ahead_lost(fs);
+	if (!fsc_closing(fs))
+		names->ops->down(fs);
 	/* If an attach is under way it ends by itself, and rests then. */
 	if (!fsc_closing(fs) && names->state == FSC_READY)
 		names_rest(fs);
@@ -442,7 +478,8 @@ static void names_pong(struct node_request *request, const struct reply *reply)
 {
 	struct ddio_fs *fs = request->arg;
 
-	(void)reply;
+	if (!reply->status)
+		names_heard(fs, fs->names->pinged);
 	fs->names->pinging = false;
 }
 
@@ -454,9 +491,11 @@ static void names_beat(void *arg)
 
 	if (names->state == FSC_READY && !names->pinging && names_wanted(names)) {
 		names->pinging = true;
+		names->pinged = ddio_env_now(r->env);
 		request_init(&names->ping, DDIO_OP_PING, names_pong, fs);
 		request_names(r->session, &names->ping);
 	}
+	fsc_recall_listen(fs);
 	names->ops->beat(fs);
 	fsc_ahead_trim(fs);
 	names_sync_quietly(fs, names->beaten);

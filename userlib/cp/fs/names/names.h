@@ -18,7 +18,8 @@
  * @numbered: it begins with a struct ddio_fs_seq, and must not be carried out twice
  * @about: the only directory whose attributes it may change, if it changes any; 0: any directory
  * @name: FS_MAKE, FS_UNLINK: the name, by fsc_ahead_name()
- * @sent: when it was last sent, by the clock of dirattr.h
+ * @sent: when it was last sent, by the clock of dirattr.h; @sent_ns: by the reactor's
+ * @meta: struct ddio_fs.meta then
  * @answered: FS_SYNC: the changes that were answered when it was last sent, by struct fsc_unsynced.clock
  * @cancelled: no one waits for it, so it is not made again; in done(): nor is it known whether it was
  *	carried out
@@ -32,7 +33,7 @@ struct fsc_ask {
 	struct fsc_reactor *home;
 	uint16_t opcode;
 	bool numbered, cancelled;
-	uint64_t seq, about, name, sent, answered;
+	uint64_t seq, about, name, sent, sent_ns, meta, answered;
 	void *fixed;
 	size_t len, plain_len;
 	uint64_t feature;
@@ -64,6 +65,8 @@ enum fsc_names_state { FSC_DETACHED, FSC_ATTACHING, FSC_TELLING, FSC_READY };
  * @tell_again: the name server knows nothing of this mount: tells it what is open and locked, and ends
  *	in fsc_names_told(), perhaps inside
  * @beat: it has attached, or a third of the timeout has passed
+ * @recalled: the name server wants a lease back
+ * @down: the connection to the name server is lost
  * @unnamed_lost: a change of an inode that nobody has noted may be lost: fsc_unsynced_add() for each that it may be
  */
 struct fsc_names_ops {
@@ -71,6 +74,8 @@ struct fsc_names_ops {
 	void (*tell_again)(struct ddio_fs *fs);
 	void (*beat)(struct ddio_fs *fs);
 	void (*unnamed_lost)(struct ddio_fs *fs);
+	void (*recalled)(struct ddio_fs *fs, uint64_t ino, uint64_t lease);
+	void (*down)(struct ddio_fs *fs);
 };
 
 /**
@@ -85,7 +90,8 @@ struct fsc_names_ops {
  * @beaten: the changes that had been answered at the last beat, by struct fsc_unsynced.clock
  * @untold: what is being told again and has no answer yet; @untold_lost: and will not have one
  * @retry, @resting: the rest between two attempts to attach
- * @beat: the pulse; @ping: its request
+ * @beat: the pulse; @ping: its request, sent at @pinged
+ * @recall: FS_RECALL, see recall.h; @listening: it is under way
  * @opens: struct fsc_inode.open_link: inodes that the name server believes open
  * @locks: struct fsc_lock.all: locks that it believes held
  */
@@ -108,7 +114,10 @@ struct fsc_names {
 	bool resting;
 	struct ddio_timer beat;
 	struct node_request ping;
+	uint64_t pinged;
 	bool pinging;
+	struct node_request recall;
+	bool listening;
 };
 
 /* Any thread, before anything runs: 0 or -ENOMEM. */

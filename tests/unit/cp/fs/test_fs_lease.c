@@ -1,0 +1,456 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Leases: one mount decides a file's size and times alone, and nobody sees less than what has been answered.  Messages
+ * take a millisecond, and what the other mount does begins a little later each time.
+ */
+#include "tests/unit/cp/fs/fs_world.h"
+
+enum { BLOCK = 1024, PIECE = 100, PIECES = 12 };
+
+/* Two mounts; the first one has the file "a" open, and, after lease_begin(), its lease. */
+struct lessees {
+	struct fs_world w;
+	struct fs_mount *m, *n;
+	struct ddio_fs_file *a, *b;
+	uint64_t ino, at;
+	uint8_t want[PIECE * (PIECES + 8)];
+};
+
+static uint64_t names_requests(const struct lessees *p)
+{
+	return p->w.names_node.iop->reactors[0].requests;
+}
+
+static uint64_t leases_now(const struct lessees *p)
+{
+	return p->w.names_node.iop->leases.files.n;
+}
+
+static void slow(struct lessees *p)
+{
+	struct ddio_sim_link net;
+	uint32_t i, k;
+
+	ddio_sim_link_default(&net);
+	net.latency_ns = FS_MS;
+	for (i = 0; i < 2; i++)
+		for (k = 0; k < FS_REACTORS; k++)
+			ddio_sim_set_link(p->w.mount[i].env[k], &net);
+}
+
+static void put(struct lessees *p)
+{
+	FS_OK(p->m, ddio_fs_write, p->a, p->want + p->at, PIECE, p->at);
+	p->at += PIECE;
+}
+
+/* Has the mount meet all nodes, which asks the name server, too. */
+static void warm_up(struct lessees *p)
+{
+	static const uint8_t zeros[16 * BLOCK];
+	struct ddio_fs_file *file = fs_create(p->m, "warm", O_RDWR);
+
+	FS_OK(p->m, ddio_fs_write, file, zeros, sizeof(zeros), 0);
+	FS_OK(p->m, ddio_fs_file_close, file);
+}
+
+/* Writes until the mount has the lease. */
+static void lease_begin_as(struct lessees *p, uint64_t seed, uint32_t mount, int flags)
+{
+	int i;
+
+	memset(p, 0, sizeof(*p));
+	fs_world_make(&p->w, true, seed, BLOCK, 3000);
+	p->m = fs_mount(&p->w, 0, mount);
+	p->n = fs_mount(&p->w, 1, 0);
+	/* Data lie on disks of other nodes than the name server. */
+	FS_OK(p->m, ddio_fs_setxattr, p->m->fs, DDIO_FS_ROOT, "ddio.disks", "0-3", 3, 0, false);
+	fs_fill(p->want, sizeof(p->want), seed, 0);
+	warm_up(p);
+	p->a = fs_create(p->m, "a", O_RDWR | flags);
+	p->ino = p->m->r.attr.ino;
+	slow(p);
+	for (i = 0; i < 4; i++) {
+		put(p);
+		ddio_sim_run_for(p->w.dw, 10 * FS_MS);
+	}
+	CU_ASSERT_EQUAL(leases_now(p), 1);
+}
+
+static void lease_begin(struct lessees *p, uint64_t seed, int flags)
+{
+	lease_begin_as(p, seed, 0, flags);
+}
+
+static void lease_finish(struct lessees *p)
+{
+	if (p->a)
+		FS_OK(p->m, ddio_fs_file_close, p->a);
+	if (p->b)
+		FS_OK(p->n, ddio_fs_file_close, p->b);
+	CU_ASSERT_EQUAL(leases_now(p), 0);
+	fs_world_end(&p->w);
+}
+
+static void open_b(struct lessees *p, int flags)
+{
+	FS_OK(p->n, ddio_fs_file_open, p->n->fs, p->ino, flags, &p->b);
+	CU_ASSERT_EQUAL(p->n->r.attr.size, p->at);
+}
+
+static void check_b(struct lessees *p)
+{
+	static uint8_t buf[sizeof(p->want)];
+
+	FS_OK(p->n, ddio_fs_read, p->b, buf, sizeof(buf), 0);
+	CU_ASSERT_EQUAL(p->n->r.value, p->at);
+	CU_ASSERT_EQUAL(memcmp(buf, p->want, p->at), 0);
+}
+
+/* Under the lease neither writes nor attributes after them ask the name server. */
+static void asks_nobody(void)
+{
+	struct ddio_fs_attr attr;
+	struct lessees p;
+	uint64_t before;
+	int i;
+
+	lease_begin(&p, 1, 0);
+	/* The first answer says how many bytes there are on disks. */
+	FS_OK(p.m, ddio_fs_getattr, p.m->fs, p.ino);
+	before = names_requests(&p);
+	for (i = 0; i < PIECES; i++) {
+		put(&p);
+		FS_OK(p.m, ddio_fs_getattr, p.m->fs, p.ino);
+		CU_ASSERT_EQUAL(p.m->r.attr.size, p.at);
+		CU_ASSERT_EQUAL(p.m->r.attr.alloc, (p.at + BLOCK - 1) / BLOCK * BLOCK);
+	}
+	FS_OK(p.m, ddio_fs_write, p.a, p.want, PIECE, 0);
+	FS_OK(p.m, ddio_fs_getattr, p.m->fs, p.ino);
+	CU_ASSERT_EQUAL(names_requests(&p), before);
+	/* What was told is the time then, and stays. */
+	attr = p.m->r.attr;
+	ddio_sim_run_for(p.w.dw, 2 * FS_SEC);
+	FS_OK(p.m, ddio_fs_getattr, p.m->fs, p.ino);
+	CU_ASSERT_EQUAL(p.m->r.attr.size, p.at);
+	CU_ASSERT_EQUAL(p.m->r.attr.alloc, attr.alloc);
+	CU_ASSERT_EQUAL(p.m->r.attr.mtime.tv_sec, attr.mtime.tv_sec);
+	CU_ASSERT_EQUAL(p.m->r.attr.mtime.tv_nsec, attr.mtime.tv_nsec);
+	lease_finish(&p);
+}
+
+/* The same in a file with holes, whose bytes on disks have been counted. */
+static void sparse_asks_nobody(void)
+{
+	struct ddio_fs_attr attr;
+	struct lessees p;
+	uint64_t before;
+	int i;
+
+	lease_begin(&p, 8, 0);
+	FS_OK(p.m, ddio_fs_write, p.a, p.want, 1, 20 * BLOCK);
+	FS_OK(p.m, ddio_fs_write, p.a, p.want, PIECE, 0);
+	FS_OK(p.m, ddio_fs_getattr, p.m->fs, p.ino);
+	CU_ASSERT_EQUAL(p.m->r.attr.alloc, 2 * BLOCK);
+	/* The name server is told how many they are. */
+	ddio_sim_run_for(p.w.dw, 10 * FS_MS);
+	before = names_requests(&p);
+	for (i = 0; i < PIECES; i++) {
+		FS_OK(p.m, ddio_fs_write, p.a, p.want, PIECE, i);
+		FS_OK(p.m, ddio_fs_getattr, p.m->fs, p.ino);
+		CU_ASSERT_EQUAL(p.m->r.attr.alloc, 2 * BLOCK);
+		CU_ASSERT_EQUAL(p.m->r.attr.size, 20 * BLOCK + 1);
+	}
+	CU_ASSERT_EQUAL(names_requests(&p), before);
+	/* Other blocks count, and so does what becomes a hole. */
+	FS_OK(p.m, ddio_fs_write, p.a, p.want, PIECE, 5 * BLOCK);
+	FS_OK(p.m, ddio_fs_getattr, p.m->fs, p.ino);
+	CU_ASSERT_EQUAL(p.m->r.attr.alloc, 3 * BLOCK);
+	FS_OK(p.m, ddio_fs_allocate, p.a, 3, 0, BLOCK);
+	FS_OK(p.m, ddio_fs_getattr, p.m->fs, p.ino);
+	CU_ASSERT_EQUAL(p.m->r.attr.alloc, 2 * BLOCK);
+	attr.size = BLOCK;
+	FS_OK(p.m, ddio_fs_setattr, p.m->fs, p.ino, DDIO_FS_SET_SIZE, &attr);
+	FS_OK(p.m, ddio_fs_write, p.a, p.want, PIECE, 0);
+	FS_OK(p.m, ddio_fs_getattr, p.m->fs, p.ino);
+	CU_ASSERT_EQUAL(p.m->r.attr.alloc, BLOCK);
+	CU_ASSERT_EQUAL(p.m->r.attr.size, BLOCK);
+	lease_finish(&p);
+}
+
+/* The same of appends. */
+static void appends_ask_nobody(void)
+{
+	struct lessees p;
+	uint64_t before;
+	int i;
+
+	lease_begin(&p, 2, O_APPEND);
+	before = names_requests(&p);
+	for (i = 0; i < PIECES; i++)
+		put(&p);
+	CU_ASSERT_EQUAL(names_requests(&p), before);
+	open_b(&p, O_RDONLY);
+	check_b(&p);
+	lease_finish(&p);
+}
+
+/* What changed elsewhere in this mount shows in the attributes. */
+static void changes_show(void)
+{
+	struct ddio_fs_attr mode = { .mode = 0600 };
+	struct lessees p;
+
+	lease_begin(&p, 3, 0);
+	put(&p);
+	FS_OK(p.m, ddio_fs_setattr, p.m->fs, p.ino, DDIO_FS_SET_MODE, &mode);
+	put(&p);
+	FS_OK(p.m, ddio_fs_getattr, p.m->fs, p.ino);
+	CU_ASSERT_EQUAL(p.m->r.attr.mode & 07777, 0600);
+	put(&p);
+	FS_OK(p.m, ddio_fs_unlink, p.m->fs, DDIO_FS_ROOT, "a");
+	put(&p);
+	FS_OK(p.m, ddio_fs_getattr, p.m->fs, p.ino);
+	CU_ASSERT_EQUAL(p.m->r.attr.nlink, 0);
+	CU_ASSERT_EQUAL(p.m->r.attr.size, p.at);
+	lease_finish(&p);
+}
+
+static void stat_by_number(struct lessees *p, struct fsc_result *r)
+{
+	ddio_fs_getattr(p->n->fs, p->ino, fsc_wait_done, r);
+}
+
+static void stat_by_name(struct lessees *p, struct fsc_result *r)
+{
+	ddio_fs_lookup(p->n->fs, DDIO_FS_ROOT, "a", fsc_wait_done, r);
+}
+
+/* At any moment of a write the other mount sees all that had been answered when it asked. */
+static void seen_at(uint64_t delay, void (*ask)(struct lessees *p, struct fsc_result *r), int flags)
+{
+	struct fsc_result asking;
+	struct lessees p;
+
+	lease_begin(&p, 4, flags);
+	put(&p);
+	fsc_wait_init(&asking, p.n->fs);
+	fsc_wait_begin(&asking);
+	fsc_wait_begin(&p.m->r);
+	ddio_fs_write(p.a, p.want + p.at, PIECE, p.at, fsc_wait_done, &p.m->r);
+	ddio_sim_run_for(p.w.dw, delay);
+	CU_ASSERT(!p.m->r.calls || !p.m->r.err);
+	if (p.m->r.calls)
+		p.at += PIECE;
+	ask(&p, &asking);
+	ddio_sim_run_for(p.w.dw, FS_SEC / 2);
+	CU_ASSERT(asking.calls == 1 && !asking.err);
+	CU_ASSERT(asking.attr.size >= p.at && asking.attr.size <= p.at + PIECE);
+	CU_ASSERT(p.m->r.calls && !p.m->r.err);
+	p.at = 6 * PIECE;
+	open_b(&p, O_RDONLY);
+	check_b(&p);
+	lease_finish(&p);
+}
+
+static void seen_at_any_moment(void)
+{
+	uint64_t delay;
+
+	for (delay = 0; delay < 5 * FS_MS; delay += FS_MS / 4 * ut_stride(4)) {
+		seen_at(delay, stat_by_number, 0);
+		seen_at(delay, stat_by_name, 0);
+		seen_at(delay, stat_by_number, O_APPEND);
+	}
+}
+
+/* A cut by the other mount comes before a write or after it, and is not undone. */
+static void cut_at(uint64_t delay)
+{
+	struct ddio_fs_attr cut = { .size = 10 };
+	struct fsc_result cutting;
+	struct lessees p;
+	uint64_t size;
+	uint8_t buf[sizeof(p.want)];
+
+	lease_begin(&p, 5, 0);
+	fsc_wait_init(&cutting, p.n->fs);
+	fsc_wait_begin(&cutting);
+	fsc_wait_begin(&p.m->r);
+	ddio_fs_write(p.a, p.want + p.at, PIECE, p.at, fsc_wait_done, &p.m->r);
+	ddio_sim_run_for(p.w.dw, delay);
+	ddio_fs_setattr(p.n->fs, p.ino, DDIO_FS_SET_SIZE, &cut, fsc_wait_done, &cutting);
+	ddio_sim_run_for(p.w.dw, 3 * FS_SEC);
+	CU_ASSERT(cutting.calls == 1 && !cutting.err);
+	CU_ASSERT(p.m->r.calls && !p.m->r.err);
+	FS_OK(p.n, ddio_fs_getattr, p.n->fs, p.ino);
+	size = p.n->r.attr.size;
+	CU_ASSERT(size == 10 || size == p.at + PIECE);
+	FS_OK(p.n, ddio_fs_file_open, p.n->fs, p.ino, O_RDONLY, &p.b);
+	FS_OK(p.n, ddio_fs_read, p.b, buf, sizeof(buf), 0);
+	CU_ASSERT_EQUAL(p.n->r.value, size);
+	if (size > 10)
+		CU_ASSERT_EQUAL(memcmp(buf + p.at, p.want + p.at, PIECE), 0);
+	FS_OK(p.m, ddio_fs_sync, p.a);
+	lease_finish(&p);
+}
+
+static void cut_at_any_moment(void)
+{
+	uint64_t delay;
+
+	for (delay = 0; delay < 8 * FS_MS; delay += FS_MS / 4 * ut_stride(4))
+		cut_at(delay);
+}
+
+/* Two mounts append; a third eye reads only what was appended, never a byte that nobody wrote. */
+static void no_gap_as(uint32_t flags)
+{
+	static uint8_t buf[8192];
+	struct fsc_result one, two;
+	struct lessees p;
+	uint32_t i, n = 0;
+	uint64_t k;
+
+	lease_begin_as(&p, 6, flags, O_APPEND);
+	open_b(&p, O_RDWR | O_APPEND);
+	memset(p.want, 'x', sizeof(p.want));
+	fsc_wait_init(&one, p.m->fs);
+	fsc_wait_init(&two, p.n->fs);
+	fsc_wait_begin(&one);
+	fsc_wait_begin(&two);
+	one.calls = two.calls = 1;
+	for (i = 0; i < 200; i++) {
+		if (one.calls) {
+			fsc_wait_begin(&one);
+			ddio_fs_write(p.a, p.want, 7, 0, fsc_wait_done, &one);
+			n++;
+		}
+		if (two.calls) {
+			fsc_wait_begin(&two);
+			ddio_fs_write(p.b, p.want, 9, 0, fsc_wait_done, &two);
+			n++;
+		}
+		ddio_sim_run_for(p.w.dw, FS_MS * (i % 5));
+		FS_OK(p.n, ddio_fs_read, p.b, buf, sizeof(buf), p.at);
+		for (k = 0; k < p.n->r.value && buf[k] == 'x'; k++)
+			;
+		CU_ASSERT_EQUAL(k, p.n->r.value);
+	}
+	ddio_sim_run_for(p.w.dw, FS_SEC);
+	CU_ASSERT(one.calls && !one.err && two.calls && !two.err);
+	CU_ASSERT(n > 20);
+	lease_finish(&p);
+}
+
+static void no_gap(void)
+{
+	no_gap_as(0);
+	no_gap_as(DDIO_FS_PROMPT);
+}
+
+/* The name server dies at any moment of writes under the lease: nothing that was answered is missing, and no sync fails. */
+static void restart_at(uint64_t delay, int flags)
+{
+	struct lessees p;
+	struct fs_node dead;
+	uint32_t k;
+	int i;
+
+	lease_begin_as(&p, 10, DDIO_FS_HARD, flags);
+	put(&p);
+	fsc_wait_begin(&p.m->r);
+	ddio_fs_write(p.a, p.want + p.at, PIECE, p.at, fsc_wait_done, &p.m->r);
+	ddio_sim_run_for(p.w.dw, delay);
+	dead = p.w.names_node;
+	for (k = 0; k < FS_NODE_REACTORS; k++)
+		ddio_sim_orphan(dead.env[k]);
+	fs_node_stop(&dead);
+	ddio_sim_run_for(p.w.dw, 60 * FS_SEC);
+	ddio_iop_free(dead.iop);
+	fs_node_begin(&p.w, &p.w.names_node);
+	ddio_sim_run_for(p.w.dw, 20 * FS_SEC);
+	CU_ASSERT(p.m->r.calls && !p.m->r.err);
+	p.at += PIECE;
+	FS_OK(p.m, ddio_fs_sync, p.a);
+	FS_OK(p.n, ddio_fs_getattr, p.n->fs, p.ino);
+	CU_ASSERT_EQUAL(p.n->r.attr.size, p.at);
+	for (i = 0; i < 4; i++)
+		put(&p);
+	open_b(&p, O_RDONLY);
+	check_b(&p);
+	lease_finish(&p);
+}
+
+static void restart_at_any_moment(void)
+{
+	uint64_t delay;
+
+	for (delay = 0; delay < 4 * FS_MS; delay += FS_MS / 2 * ut_stride(4)) {
+		restart_at(delay, 0);
+		restart_at(delay, O_APPEND);
+	}
+}
+
+/* A holder that is cut off keeps the others waiting for the timeout, not longer, and does not undo what they did. */
+static void cut_off(bool change)
+{
+	struct ddio_fs_attr cut = { .size = 10 };
+	struct ddio_sim_link net;
+	struct fsc_result other;
+	struct lessees p;
+	uint64_t begin;
+	int err;
+
+	lease_begin_as(&p, 7, DDIO_FS_HARD, 0);
+	put(&p);
+	ddio_sim_link_default(&net);
+	net.latency_ns = 20 * FS_SEC;
+	ddio_sim_set_link(p.w.mount[0].env[0], &net);
+	ddio_sim_set_link(p.w.mount[0].env[1], &net);
+	fsc_wait_init(&other, p.n->fs);
+	fsc_wait_begin(&other);
+	begin = ddio_env_now(p.w.mount[1].env[0]);
+	if (change)
+		ddio_fs_setattr(p.n->fs, p.ino, DDIO_FS_SET_SIZE, &cut, fsc_wait_done, &other);
+	else
+		stat_by_number(&p, &other);
+	while (!other.calls && ddio_env_now(p.w.mount[1].env[0]) - begin < 30 * FS_SEC)
+		ddio_sim_run_for(p.w.dw, 100 * FS_MS);
+	CU_ASSERT(other.calls && !other.err);
+	CU_ASSERT(ddio_env_now(p.w.mount[1].env[0]) - begin < 8 * FS_SEC);
+	slow(&p);
+	ddio_sim_run_for(p.w.dw, 60 * FS_SEC);
+	err = FSC_WAIT(&p.m->r, ddio_fs_sync, p.a);
+	CU_ASSERT_EQUAL(err, change ? -EIO : 0);
+	FS_OK(p.m, ddio_fs_sync, p.a);
+	FS_OK(p.n, ddio_fs_getattr, p.n->fs, p.ino);
+	CU_ASSERT_EQUAL(p.n->r.attr.size, change ? 10 : p.at);
+	lease_finish(&p);
+}
+
+static void holder_cut_off(void)
+{
+	cut_off(true);
+	cut_off(false);
+}
+
+static const struct ut_case cases[] = {
+	{ "asks nobody", asks_nobody },
+	{ "sparse asks nobody", sparse_asks_nobody },
+	{ "appends ask nobody", appends_ask_nobody },
+	{ "changes show", changes_show },
+	{ "seen at any moment", seen_at_any_moment },
+	{ "cut at any moment", cut_at_any_moment },
+	{ "no gap", no_gap },
+	{ "restart at any moment", restart_at_any_moment },
+	{ "holder cut off", holder_cut_off },
+	{ 0 },
+};
+
+int main(void)
+{
+	static const struct ut_suite suites[] = { { "fs lease", cases } };
+
+	return ut_run("fs_lease", suites, 1);
+}

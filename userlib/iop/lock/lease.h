@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Leases: the right of one mount to decide an inode's size and times alone.  Whoever else needs to know them, or to
+ * change them, has the lease recalled and waits until it is returned, or until its holder has had its time.
+ * Independent of messages: waiters and holders are told by callbacks.
+ */
+#ifndef DDIO_LEASE_H
+#define DDIO_LEASE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/hash.h"
+#include "base/list.h"
+#include "iop/bound/bound.h"
+#include "proto/proto.h"
+
+/**
+ * struct lease_wait - somebody who waits for the end of a lease; the caller owns the memory
+ * @done: called at the end, when the lease is no more; it may wait again
+ */
+struct lease_wait {
+	struct ddio_list link;
+	void (*done)(struct lease_wait *wait);
+	void *arg;
+};
+
+/**
+ * struct leases - all of them
+ * @files: struct lease, by inode; @mounts: struct lease_mount, by mount
+ * @recalled: struct lease.recalled: those that have been recalled, the first one first
+ * @last: number of the last one granted
+ * @bounds: how many a mount may have, the reactor's or @own
+ * @telling: struct lease_mount.telling: those that have not been told of all recalls
+ */
+struct leases {
+	struct ddio_hash files, mounts;
+	struct ddio_list recalled, telling;
+	uint64_t last;
+	struct bounds *bounds, own;
+};
+
+void leases_init(struct leases *leases);
+/* Nobody may be waiting. */
+void leases_free(struct leases *leases);
+
+/* The mount listens for recalls by @listener, or (NULL) no more; without one it is granted none.  0 or -ENOMEM. */
+int leases_listen(struct leases *leases, const void *mount, void *listener);
+/* Returns the listener of a mount. */
+void *leases_listener(const struct leases *leases, const void *mount);
+/* Returns the mount's lease of the inode, which it may have already, or 0: it gets none. */
+uint64_t lease_grant(struct leases *leases, uint64_t ino, const void *mount);
+/* Returns true if the mount has this lease. */
+bool lease_held(const struct leases *leases, uint64_t ino, const void *mount, uint64_t number);
+/* Returns true if another than @mount (NULL: any) has a lease of the inode. */
+bool lease_of_other(const struct leases *leases, uint64_t ino, const void *mount);
+/*
+ * Recalls the lease, which another mount has, at time @now; @wait may be NULL.  leases_tell() is due after one or
+ * more of them.
+ */
+void lease_recall(struct leases *leases, uint64_t ino, uint64_t now, struct lease_wait *wait);
+/* Takes out what waits. */
+void lease_forget(struct lease_wait *wait);
+/* Ends the mount's lease of the inode, if it has this one (0: whichever). */
+void lease_end(struct leases *leases, uint64_t ino, const void *mount, uint64_t number);
+/* The mount ends. */
+void leases_drop_mount(struct leases *leases, const void *mount);
+/* Calls @fn for each listener of a mount that has not been told of a recall. */
+void leases_tell(struct leases *leases, void (*fn)(void *listener));
+/* Calls @fn for every listener. */
+void leases_each_listener(struct leases *leases, void (*fn)(void *listener));
+/* Takes up to @max recalls of which the mount has not been told. */
+uint32_t leases_take_due(struct leases *leases, const void *mount, struct ddio_fs_recall *to,
+			 uint32_t max);
+/*
+ * Ends the leases that were recalled at @before or earlier; their mounts get no more of them.
+ * Returns when the next one was recalled, or 0.
+ */
+uint64_t leases_expire(struct leases *leases, uint64_t before, uint32_t *ended);
+/* The node ends, and all leases do; every waiter is told. */
+void leases_stop(struct leases *leases);
+
+#endif /* DDIO_LEASE_H */
