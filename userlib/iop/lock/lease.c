@@ -252,16 +252,28 @@ uint32_t leases_take_due(struct leases *leases, const void *mount, struct ddio_f
 	return n;
 }
 
-uint64_t leases_expire(struct leases *leases, uint64_t before, uint32_t *ended)
+/* Recalls at @now what else a mount has that did not return a lease in time, so that nobody waits for each of them. */
+static void mount_late(struct leases *leases, struct lease_mount *m, uint64_t now)
+{
+	struct lease *lease;
+
+	if (m->late)
+		return;
+	m->late = true;
+	ddio_list_for_each_entry(lease, &m->held, mine)
+		lease_recall(leases, lease->ino, now, NULL);
+}
+
+uint64_t leases_expire(struct leases *leases, uint64_t now, uint64_t timeout, uint32_t *ended)
 {
 	struct lease *lease;
 
 	*ended = 0;
 	while (!ddio_list_empty(&leases->recalled)) {
 		lease = ddio_list_first(&leases->recalled, struct lease, recalled);
-		if (lease->asked > before)
+		if (now - lease->asked < timeout)
 			return lease->asked;
-		lease->holder->late = true;
+		mount_late(leases, lease->holder, now);
 		++*ended;
 		lease_drop(leases, lease);
 	}

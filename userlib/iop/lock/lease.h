@@ -72,10 +72,10 @@ void leases_each_listener(struct leases *leases, void (*fn)(void *listener));
 uint32_t leases_take_due(struct leases *leases, const void *mount, struct ddio_fs_recall *to,
 			 uint32_t max);
 /*
- * Ends the leases that were recalled at @before or earlier; their mounts get no more of them.
- * Returns when the next one was recalled, or 0.
+ * Ends the leases that were recalled @timeout before @now, or earlier; all others of their mounts are recalled then, and
+ * leases_tell() is due: they get no more of them.  Returns when the next one was recalled, or 0.
  */
-uint64_t leases_expire(struct leases *leases, uint64_t before, uint32_t *ended);
+uint64_t leases_expire(struct leases *leases, uint64_t now, uint64_t timeout, uint32_t *ended);
 /* The node ends, and all leases do; every waiter is told. */
 void leases_stop(struct leases *leases);
 

@@ -87,10 +87,11 @@ static void recall_due(void *arg)
 {
 	struct ddio_iop *iop = arg;
 	struct ddio_env *env = iop->reactors[0].env;
-	uint64_t now = ddio_env_now(env), timeout = ns_timeout(iop->ns), next;
+	uint64_t next;
 	uint32_t ended;
 
-	next = leases_expire(&iop->leases, now > timeout ? now - timeout : 0, &ended);
+	next = leases_expire(&iop->leases, ddio_env_now(env), ns_timeout(iop->ns), &ended);
+	leases_tell(&iop->leases, listener_tell);
 	if (ended)
 		ddio_env_log(env, DDIO_LOG_WARN,
 			     "name space: %u leases were not returned in time, and are void",

@@ -91,17 +91,23 @@ static void never_returned(void)
 	begin(&l);
 	lease_grant(&l, 7, &mount[0]);
 	lease_grant(&l, 8, &mount[0]);
+	lease_grant(&l, 10, &mount[0]);
 	lease_recall(&l, 7, 100, &wait);
 	lease_recall(&l, 8, 150, NULL);
-	CU_ASSERT_EQUAL(leases_expire(&l, 99, &n), 100);
+	CU_ASSERT_EQUAL(leases_expire(&l, 1099, 1000, &n), 100);
 	CU_ASSERT(!n && !called);
-	CU_ASSERT_EQUAL(leases_expire(&l, 100, &n), 150);
+	CU_ASSERT_EQUAL(leases_expire(&l, 1100, 1000, &n), 150);
 	CU_ASSERT(n == 1 && called == 1);
+	/* Nobody waits for the others one after the other: they have their time now. */
+	CU_ASSERT_EQUAL(leases_expire(&l, 1150, 1000, &n), 1100);
+	CU_ASSERT(lease_of_other(&l, 10, NULL));
+	CU_ASSERT_EQUAL(leases_expire(&l, 2100, 1000, &n), 0);
+	CU_ASSERT(n == 1 && !lease_of_other(&l, 10, NULL));
 	CU_ASSERT_EQUAL(lease_grant(&l, 9, &mount[0]), 0);
 	CU_ASSERT(lease_grant(&l, 7, &mount[1]) > 0);
 	leases_drop_mount(&l, &mount[0]);
 	CU_ASSERT(!lease_of_other(&l, 8, NULL));
-	CU_ASSERT_EQUAL(leases_expire(&l, 1000, &n), 0);
+	CU_ASSERT_EQUAL(leases_expire(&l, 9000, 1000, &n), 0);
 	leases_listen(&l, &mount[0], &listener[0]);
 	CU_ASSERT(lease_grant(&l, 9, &mount[0]) > 0);
 	leases_free(&l);
