@@ -139,6 +139,30 @@ static void asks_nobody(void)
 	lease_finish(&p);
 }
 
+/* A write that began before the lease came, and ended after it, has its time. */
+static void written_before(void)
+{
+	struct ddio_fs_attr before;
+	struct lessees p;
+
+	lease_begin(&p, 11, 0);
+	FS_OK(p.m, ddio_fs_flush, p.a);
+	/* The other mount takes the lease away; a second later it is asked for again. */
+	FS_OK(p.n, ddio_fs_getattr, p.n->fs, p.ino);
+	ddio_sim_run_for(p.w.dw, 10 * FS_MS);
+	FS_OK(p.m, ddio_fs_write, p.a, p.want, PIECE, 0);
+	FS_OK(p.m, ddio_fs_getattr, p.m->fs, p.ino);
+	before = p.m->r.attr;
+	ddio_sim_run_for(p.w.dw, 3 * FS_SEC);
+	CU_ASSERT_EQUAL(leases_now(&p), 0);
+	FS_OK(p.m, ddio_fs_write, p.a, p.want, PIECE, 0);
+	ddio_sim_run_for(p.w.dw, 10 * FS_MS);
+	CU_ASSERT_EQUAL(leases_now(&p), 1);
+	FS_OK(p.m, ddio_fs_getattr, p.m->fs, p.ino);
+	CU_ASSERT(p.m->r.attr.mtime.tv_sec > before.mtime.tv_sec);
+	lease_finish(&p);
+}
+
 /* The same in a file with holes, whose bytes on disks have been counted. */
 static void sparse_asks_nobody(void)
 {
@@ -437,6 +461,7 @@ static void holder_cut_off(void)
 
 static const struct ut_case cases[] = {
 	{ "asks nobody", asks_nobody },
+	{ "written before", written_before },
 	{ "sparse asks nobody", sparse_asks_nobody },
 	{ "appends ask nobody", appends_ask_nobody },
 	{ "changes show", changes_show },

@@ -457,8 +457,10 @@ bool fsc_lease_attr(const struct fsc_inode *inode, struct ddio_fs_attr *attr)
 	const struct fsc_lease *l = &inode->lease;
 	bool counted = l->counted && l->counted == l->unsure;
 
+	/* What was written without the lease is told first: the name server says when that was. */
 	if (!fsc_lease_usable(inode) || inode->fs->prompt || inode->tell.busy ||
-	    inode->attr_meta != atomic_load(&inode->fs->meta) || !(counted || is_whole(inode)))
+	    (inode->dirty && !l->wrote) || inode->attr_meta != atomic_load(&inode->fs->meta) ||
+	    !(counted || is_whole(inode)))
 		return false;
 	*attr = inode->attr;
 	attr->size = inode->size;
