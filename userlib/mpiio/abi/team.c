@@ -185,16 +185,18 @@ static int team_fork(struct mpiio_team *t, struct mpiio_team *own)
 int team_own(struct mpiio_team **team)
 {
 	struct mpiio_team *t = *team, *own = calloc(1, sizeof(*own));
-	int ret = worst_of(t, own ? 0 : -ENOMEM);
+	int ret;
 
-	if (!ret) {
+	/* Also if another process has no memory, this is what team_free() gets. */
+	if (own)
 		*own = (struct mpiio_team){ .comm = MPI_COMM_NULL,
 					    .cluster = t->cluster,
 					    .rank = t->rank,
 					    .size = t->size,
 					    .refs = 1 };
+	ret = worst_of(t, own ? 0 : -ENOMEM);
+	if (!ret)
 		ret = team_fork(t, own);
-	}
 	if (ret) {
 		if (own)
 			team_free(own);
