@@ -106,6 +106,13 @@ static void look_done(struct fsc_ask *ask)
 }
 
 /* What is in use here may be changing: only the name server knows. */
+static bool in_use(struct ddio_fs *fs, uint64_t ino)
+{
+	const struct fsc_inode *inode = fsc_inode_find(fs, ino);
+
+	return inode && (inode->refs || fsc_inode_dirty(inode));
+}
+
 static void look_run(struct fsc_job *job)
 {
 	struct look_job *lj = ddio_container_of(job, struct look_job, job);
@@ -115,7 +122,7 @@ static void look_run(struct fsc_job *job)
 	if (lj->ask.error.err) {
 		look_end(lj, 0);
 	} else if (fsc_ahead_find(fs, lj->parent, lj->name, lj->max_age, &lj->attr, &age) &&
-		   !fsc_inode_find(fs, lj->attr.ino)) {
+		   !in_use(fs, lj->attr.ino)) {
 		look_end(lj, age);
 	} else {
 		fsc_ask(&lj->ask);

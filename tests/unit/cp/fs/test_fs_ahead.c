@@ -130,6 +130,30 @@ static void a_large_directory(void)
 	fs_world_end(&w);
 }
 
+/* Files that this client wrote and closed, as cp -r does before git status. */
+static void files_written_here(void)
+{
+	struct ddio_fs_new new = { .mode = S_IFREG | 0644 };
+	struct ddio_fs_file *file;
+	struct fs_world w;
+	struct fs_mount *m;
+	uint64_t dir;
+	uint32_t i;
+
+	fs_world_make(&w, true, 1, BLOCK, 3000);
+	m = fs_mount(&w, 0, 0);
+	dir = make(m, DDIO_FS_ROOT, "d", S_IFDIR | 0755);
+	for (i = 0; i < FILES; i++) {
+		FS_OK(m, ddio_fs_file_create, m->fs, dir, name_of(i), O_RDWR, &new, &file);
+		FS_OK(m, ddio_fs_write, file, "data", 4, 0);
+		FS_OK(m, ddio_fs_file_close, file);
+	}
+	CU_ASSERT(walk(m, dir, FILES, FS_SEC) >= FILES - 10);
+	for (i = 0; i < FILES; i++)
+		look(m, dir, name_of(i));
+	fs_world_end(&w);
+}
+
 /* What this client changes, in a directory that is listed already. */
 static void what_takes_them_out(void)
 {
@@ -288,6 +312,7 @@ static const struct ut_case fake_cases[] = {
 
 static const struct ut_case real_cases[] = {
 	{ "a large directory", a_large_directory },
+	{ "files written here", files_written_here },
 	{ "what takes them out", what_takes_them_out },
 	{ "two mounts", two_mounts },
 	{ "nobody gets what is old", nobody_gets_what_is_old },
