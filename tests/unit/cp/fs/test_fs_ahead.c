@@ -130,6 +130,25 @@ static void a_large_directory(void)
 	fs_world_end(&w);
 }
 
+/* Listings that were of no use make the mount wary; then it begins late, and goes on all the same. */
+static void after_listings_of_no_use(void)
+{
+	struct fs_world w;
+	struct fs_mount *m;
+	uint64_t dir;
+	uint32_t i;
+
+	fs_world_make(&w, true, 1, BLOCK, 3000);
+	m = fs_mount(&w, 0, 0);
+	dir = dir_make(m, "d", MANY);
+	for (i = 4; i <= 64; i *= 2) {
+		walk(m, dir, i + 2, FS_SEC);
+		ddio_sim_run_for(w.dw, 2 * FS_SEC);
+	}
+	CU_ASSERT(walk(m, dir, MANY, FS_SEC) > MANY - 150);
+	fs_world_end(&w);
+}
+
 /* Files that this client wrote and closed, as cp -r does before git status. */
 static void files_written_here(void)
 {
@@ -312,6 +331,7 @@ static const struct ut_case fake_cases[] = {
 
 static const struct ut_case real_cases[] = {
 	{ "a large directory", a_large_directory },
+	{ "after listings of no use", after_listings_of_no_use },
 	{ "files written here", files_written_here },
 	{ "what takes them out", what_takes_them_out },
 	{ "two mounts", two_mounts },

@@ -25,11 +25,11 @@ enum { PLACES = 8192 };
  * @asked: a listing is under way
  * @x, @key: the listing, and the names' hashes; none if @x.n is 0
  * @at, @sent: when it was asked for, by the clock on the wall and by fsc_ask.sent
- * @used: how many lookups it answered
+ * @used: how many lookups it answered; @from: the entry that answered the first
  */
 struct fsc_ahead_dir {
 	uint64_t ino, since;
-	uint32_t looked, used;
+	uint32_t looked, used, from;
 	bool asked;
 	struct ddio_msg_fs_entries x;
 	uint64_t *key;
@@ -68,11 +68,17 @@ int fsc_ahead_new(struct ddio_fs *fs)
 	return 0;
 }
 
+/* Most of the entries were used, those left out that had been looked up before. */
+static bool was_good(const struct fsc_ahead_dir *d)
+{
+	return d->used && d->used * 2 >= d->x.n - d->from;
+}
+
 static void listing_drop(struct fsc_ahead *all, struct fsc_ahead_dir *d)
 {
 	if (!d->x.n)
 		return;
-	if (d->used * 2 >= d->x.n)
+	if (was_good(d))
 		all->trigger = all->trigger / 2 > EAGER ? all->trigger / 2 : EAGER;
 	else if (d->used * 8 < d->x.n)
 		all->trigger = all->trigger * 2 < WARY ? all->trigger * 2 : WARY;
@@ -281,7 +287,7 @@ static bool dir_is_worth(const struct fsc_ahead *all, const struct fsc_ahead_dir
 {
 	if (d->asked || d->looked < all->trigger)
 		return false;
-	return !d->x.n || (d->x.more && d->used * 2 >= d->x.n);
+	return !d->x.n || (d->x.more && was_good(d));
 }
 
 void fsc_ahead_missed(struct ddio_fs *fs, uint64_t dir)
@@ -347,7 +353,8 @@ bool fsc_ahead_find(struct ddio_fs *fs, uint64_t dir, const char *name, uint64_t
 		;
 	if (i == d->x.n || !entry_is_good(all, d, i))
 		return false;
-	d->used++;
+	if (!d->used++)
+		d->from = i;
 	*attr = d->x.ents[i].attr;
 	*age = old;
 	return true;
