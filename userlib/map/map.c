@@ -113,7 +113,7 @@ int ddio_map_yield(struct ddio_map *map, uint32_t proc, const struct ddio_map_cl
 
 	if (map->is_array || !n)
 		return 0;
-	if (!claims_ok(claim, n))
+	if (!map->parts.share || !claims_ok(claim, n))
 		return -EINVAL;
 	for (i = 0; i < n && !rc; i++)
 		rc = scraps_add(&claims,
@@ -127,11 +127,11 @@ int ddio_map_yield(struct ddio_map *map, uint32_t proc, const struct ddio_map_cl
 uint64_t ddio_map_again_size(const struct ddio_map *map, uint32_t proc)
 {
 	const struct map_share *share;
-	uint64_t sum = 0, i;
+	uint64_t sum = 0, shift, i;
 
 	if (map->is_array)
 		return 0;
-	share = &map->parts.share[proc];
+	share = parts_share(&map->parts, proc, &shift);
 	for (i = 0; i < share->nagain; i++)
 		sum += again_len(map, &share->again[i]);
 	return sum;
@@ -149,12 +149,12 @@ uint32_t ddio_map_ndims(const struct ddio_map *map)
 
 uint64_t ddio_map_share_size(const struct ddio_map *map, uint32_t proc)
 {
-	uint64_t coord[NEST_DIMS];
+	uint64_t coord[NEST_DIMS], shift;
 
 	if (proc >= map->nprocs)
 		return 0;
 	if (!map->is_array)
-		return map->parts.share[proc].size;
+		return parts_share(&map->parts, proc, &shift)->size;
 	if (!layout_coords(&map->layout, proc, coord))
 		return 0;
 	return layout_share(&map->layout, coord);
@@ -216,7 +216,7 @@ uint64_t map_below(const struct ddio_map *map, uint32_t proc, uint64_t x)
 
 	x = map_clip(map, x);
 	if (!map->is_array)
-		return share_below(&map->parts.share[proc], x);
+		return parts_below(&map->parts, proc, x);
 	if (!layout_coords(&map->layout, proc, coord))
 		return 0;
 	layout_mark(&map->layout, x, &mark);

@@ -132,7 +132,7 @@ struct ddio_map_claim ddio_map_claim(const struct ddio_map *map, uint64_t i);
  *
  * For a map that knows only of @proc: with the claims of the map of all processes it has the same
  * bytes as there.
- * Return: 0, -EINVAL: the claims are not in order, -ENOMEM, -EOVERFLOW.
+ * Return: 0, -EINVAL: the claims are not in order, or it is a map of families, -ENOMEM, -EOVERFLOW.
  */
 int ddio_map_yield(struct ddio_map *map, uint32_t proc, const struct ddio_map_claim *claim,
 		   uint64_t n);

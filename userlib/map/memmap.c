@@ -414,11 +414,11 @@ int memmap_pieces(const struct ddio_memmap *memmap, uint64_t lo, uint64_t hi, bo
 {
 	const struct ddio_map *map = memmap->map;
 	struct memmap_walk w = { memmap, fn, arg };
-	uint64_t from;
+	uint64_t from, shift;
 
 	if (lo >= hi || !memmap->size || (writing && !memmap->delivers))
 		return 0;
-	if (!map->is_array && !map->parts.share[memmap->proc].monotone)
+	if (!map->is_array && !parts_share(&map->parts, memmap->proc, &shift)->monotone)
 		return ddio_map_runs_of(map, memmap->proc, lo, hi, writing, memmap_run, &w);
 	from = map_below(map, memmap->proc, lo);
 	return memmap_interval(&w, from, map_below(map, memmap->proc, hi) - from, 0);
@@ -543,11 +543,11 @@ void ddio_memmap_again(const struct ddio_memmap *memmap, void *mem)
 {
 	const struct ddio_map *map = memmap->map;
 	const struct map_share *share;
-	uint64_t i;
+	uint64_t shift, i;
 
 	if (map->is_array)
 		return;
-	share = &map->parts.share[memmap->proc];
+	share = parts_share(&map->parts, memmap->proc, &shift);
 	for (i = 0; i < share->nagain; i++)
 		again_copy(memmap, &share->again[i], again_len(map, &share->again[i]), mem);
 }

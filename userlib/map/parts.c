@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "map/parts.h"
+#include "map/clan.h"
 #include "map/view.h"
 
 #define CACHE_LINE 64
@@ -330,12 +330,11 @@ void share_finish(struct map_share *share)
 	}
 }
 
-static int share_init(struct parts *parts, uint32_t proc, const struct ddio_part *part,
+static int share_init(struct parts *parts, struct map_share *share, const struct ddio_part *part,
 		      const struct build *blank)
 {
 	struct build b = *blank;
 	const char **why = b.why;
-	struct map_share *share = &parts->share[proc];
 	int rc = part_check(part, why);
 
 	if (!rc)
@@ -366,28 +365,69 @@ static uint64_t item_piece_len(const struct item *item)
 	return item->len != ITEM_NEST ? item->len : item->nest->dim[item->nest->ndims - 1].count;
 }
 
+static uint64_t parts_items(const struct parts *parts)
+{
+	uint64_t n = 0;
+	uint32_t p;
+
+	for (p = 0; parts->share && p < parts->nprocs; p++)
+		n += parts->share[p].items.n;
+	for (p = 0; parts->clan && p < parts->nclans; p++)
+		n += parts->clan[p].share.items.n;
+	return n;
+}
+
+/* Adds the items of a share to @owned.  Returns how many. */
+static uint64_t share_own(struct parts *parts, const struct map_share *share, uint32_t proc,
+			  struct owned *owned)
+{
+	uint64_t i;
+
+	for (i = 0; i < share->items.n; i++) {
+		parts->small |= item_piece_len(&share->items.item[i]) < CACHE_LINE;
+		owned[i] = (struct owned){ share->items.item[i], proc };
+	}
+	return share->items.n;
+}
+
+/*
+ * The same for a family: its items are those of all its processes, and @from, @from + 1 and so on
+ * are their owners, since what two of them share belongs to two processes.
+ */
+static uint64_t clan_own(struct parts *parts, const struct clan *clan, uint32_t from,
+			 struct owned *owned)
+{
+	const struct map_share *share = &clan->share;
+	uint64_t i;
+
+	for (i = 0; i < share->items.n; i++) {
+		struct item item = share->items.item[i];
+
+		parts->small |= item_piece_len(&item) < CACHE_LINE;
+		if (clan->nest) {
+			item.len = ITEM_NEST;
+			item.nest = &clan->nest[i].merged;
+			item.hi = nest_end(item.nest);
+		}
+		owned[i] = (struct owned){ item, from + (uint32_t)i };
+	}
+	return share->items.n;
+}
+
 int parts_unite(struct parts *parts, uint64_t flat, const char **why)
 {
-	struct owned *owned;
-	uint64_t n = 0;
-	uint64_t i;
+	uint64_t n = parts_items(parts);
+	struct owned *owned = calloc(n ? n : 1, sizeof(*owned));
 	uint32_t p;
 	int rc;
 
-	for (p = 0; p < parts->nprocs; p++)
-		n += parts->share[p].items.n;
-	owned = calloc(n ? n : 1, sizeof(*owned));
 	if (!owned)
 		return -ENOMEM;
 	n = 0;
-	for (p = 0; p < parts->nprocs; p++) {
-		const struct map_share *share = &parts->share[p];
-
-		for (i = 0; i < share->items.n; i++) {
-			parts->small |= item_piece_len(&share->items.item[i]) < CACHE_LINE;
-			owned[n++] = (struct owned){ share->items.item[i], p };
-		}
-	}
+	for (p = 0; parts->share && p < parts->nprocs; p++)
+		n += share_own(parts, &parts->share[p], p, owned + n);
+	for (p = 0; parts->clan && p < parts->nclans; p++)
+		n += clan_own(parts, &parts->clan[p], (uint32_t)n, owned + n);
 	rc = union_init(&parts->all, owned, n, flat);
 	if (rc == -EOVERFLOW)
 		*why = "part: parts interleave irregularly in too many pieces";
@@ -410,7 +450,7 @@ struct reader {
 
 static int read_part(struct reader *r, uint32_t proc, const struct ddio_part *part)
 {
-	int rc = share_init(r->parts, proc, part, &r->blank);
+	int rc = share_init(r->parts, &r->parts->share[proc], part, &r->blank);
 
 	if (!rc && part->n && r->kind && part->kind != r->kind)
 		rc = fail(r->blank.why, "part.kind differs between processes", -EINVAL);
@@ -450,8 +490,73 @@ static int read_all(struct reader *r, const struct parts_from *from)
 	return rc || p == r->parts->nprocs ? rc : fail(r->blank.why, "part is missing", -EINVAL);
 }
 
-int parts_init(struct parts *parts, const struct parts_from *from, uint32_t nprocs, uint32_t rules,
-	       const char **why)
+/* Makes of steps in whole tiles of a view steps in the file.  Returns false if they are none. */
+static bool rows_unskip(struct ddio_family *rows, const struct ddio_part *part,
+			const struct view_reader *views)
+{
+	uint64_t size = 0;
+	uint32_t l;
+
+	if (part->kind == DDIO_PART_VIEW && part->n == 1 && part->view->len && views->form)
+		size = views->form->node[views->form->root.node].size;
+	for (l = 0; l < rows->nlevels; l++) {
+		struct ddio_family_level *level = &rows->level[l];
+
+		if (!level->skip)
+			continue;
+		if (!size || level->skip > INT64_MAX || level->skip % size)
+			return false;
+		level->offset += level->skip / size * part->view->extent;
+		level->skip = 0;
+	}
+	return true;
+}
+
+/* Reads a family.  Returns -ENOTSUP if it has to be taken apart. */
+static int read_clan(struct reader *r, uint32_t first, const struct ddio_kin *kin,
+		     struct clan *clan)
+{
+	struct ddio_part part;
+	int rc = ddio_kin_part(kin, 0, &r->room, &part);
+
+	if (rc)
+		return rc;
+	clan->first = first;
+	clan->n = (uint32_t)kin_size(kin);
+	clan->rows = kin->rows;
+	rc = share_init(r->parts, &clan->share, &part, &r->blank);
+	if (!rc && part.n && r->kind && part.kind != r->kind)
+		rc = -ENOTSUP;
+	if (part.n)
+		r->kind = part.kind;
+	if (!rc && (r->parts->twice || !rows_unskip(&clan->rows, &part, r->blank.views)))
+		rc = -ENOTSUP;
+	return rc ? rc : clan_init(clan);
+}
+
+/* Reads families as they are.  Returns -ENOTSUP if that cannot be done. */
+static int read_clans(struct reader *r, const struct parts_from *from)
+{
+	struct parts *parts = r->parts;
+	uint32_t p = 0, i;
+	int rc = 0;
+
+	parts->clan = calloc(from->nkin, sizeof(*parts->clan));
+	if (!parts->clan)
+		return -ENOMEM;
+	for (i = 0; i < from->nkin && !rc; i++) {
+		if (kin_size(&from->kin[i]) > parts->nprocs - p)
+			return -ENOTSUP;
+		parts->nclans = i + 1;
+		rc = read_clan(r, p, &from->kin[i], &parts->clan[i]);
+		p += parts->clan[i].n;
+	}
+	return rc || p == parts->nprocs ? rc : -ENOTSUP;
+}
+
+/* Makes the parts in one of two ways: of families, or of processes. */
+static int parts_read(struct parts *parts, const struct parts_from *from, uint32_t nprocs,
+		      uint32_t rules, bool clans, const char **why)
 {
 	struct view_reader views = { 0 };
 	uint64_t flat = 0;
@@ -464,19 +569,36 @@ int parts_init(struct parts *parts, const struct parts_from *from, uint32_t npro
 	int rc;
 
 	memset(parts, 0, sizeof(*parts));
-	if ((!from->part && !from->kin) || !nprocs)
-		return fail(why, "part is missing", -EINVAL);
-	parts->share = calloc(nprocs, sizeof(*parts->share));
-	if (!parts->share)
-		return -ENOMEM;
 	parts->nprocs = nprocs;
-	rc = read_all(&r, from);
+	if (clans) {
+		rc = read_clans(&r, from);
+	} else {
+		parts->share = calloc(nprocs, sizeof(*parts->share));
+		rc = parts->share ? read_all(&r, from) : -ENOMEM;
+	}
 	free(r.room.entries);
 	view_reader_end(&views);
 	if (!rc)
 		rc = parts_unite(parts, flat, why);
+	/* Who overlaps with whom is for the processes to say. */
+	if (!rc && clans && parts->all.overlap)
+		rc = -ENOTSUP;
 	if (rc)
 		parts_destroy(parts);
+	return rc;
+}
+
+int parts_init(struct parts *parts, const struct parts_from *from, uint32_t nprocs, uint32_t rules,
+	       const char **why)
+{
+	int rc = -ENOTSUP;
+
+	if ((!from->part && !from->kin) || !nprocs)
+		return fail(why, "part is missing", -EINVAL);
+	if (from->kin && from->nkin < nprocs)
+		rc = parts_read(parts, from, nprocs, rules, true, why);
+	if (rc && rc != -ENOMEM)
+		rc = parts_read(parts, from, nprocs, rules, false, why);
 	return rc;
 }
 
@@ -485,10 +607,13 @@ void parts_destroy(struct parts *parts)
 	uint32_t p;
 
 	union_destroy(&parts->all);
-	for (p = 0; p < parts->nprocs; p++) {
+	for (p = 0; parts->share && p < parts->nprocs; p++) {
 		items_free(&parts->share[p].items);
 		free(parts->share[p].again);
 	}
+	for (p = 0; p < parts->nclans; p++)
+		clan_destroy(&parts->clan[p]);
+	free(parts->clan);
 	free(parts->share);
 	free(parts->claims.scrap);
 	memset(parts, 0, sizeof(*parts));

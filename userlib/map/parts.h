@@ -25,8 +25,12 @@ struct map_share {
 	uint64_t nagain;
 };
 
+struct clan;
+
 /**
  * struct parts - the shares of all processes
+ * @share: of each process, or NULL if
+ * @clan: @nclans families, have them
  * @small: has pieces that are shorter than a cache line
  * @twice: a process names a byte twice
  * @claims: what several processes named, and whose it is, with MAP_LOWEST
@@ -36,6 +40,8 @@ struct parts {
 	bool small;
 	bool twice;
 	struct map_share *share;
+	struct clan *clan;
+	uint32_t nclans;
 	struct item_union all;
 	struct scraps claims;
 };
@@ -77,6 +83,12 @@ void parts_destroy(struct parts *parts);
  */
 int nest_read(struct nest *nest, const struct ddio_strided *strided, uint32_t allow, uint64_t *span,
 	      const char **why);
+
+/* Returns the share of a process, which lies @shift further in the file than its items say. */
+const struct map_share *parts_share(const struct parts *parts, uint32_t proc, uint64_t *shift);
+
+/* Returns how many bytes of the share of @proc lie below file offset @x. */
+uint64_t parts_below(const struct parts *parts, uint32_t proc, uint64_t x);
 
 /* Returns how many bytes of the share lie below file offset @x. */
 uint64_t share_below(const struct map_share *share, uint64_t x);

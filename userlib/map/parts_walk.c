@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Walks the runs of irregular parts in a range of the file. */
-#include "map/parts.h"
+#include "map/clan.h"
 
 /* Returns the first item that ends after @x. */
 static uint64_t share_find(const struct map_share *share, uint64_t x)
@@ -124,10 +124,9 @@ static int item_runs(const struct item *item, const struct map_range *range,
 	return fn(arg, run);
 }
 
-int parts_runs_of(const struct parts *parts, uint32_t proc, const struct map_range *range,
-		  ddio_map_run_fn fn, void *arg)
+static int share_runs(const struct map_share *share, uint32_t proc, const struct map_range *range,
+		      ddio_map_run_fn fn, void *arg)
 {
-	const struct map_share *share = &parts->share[proc];
 	const struct item *item = share->items.item;
 	struct ddio_map_run run;
 	uint64_t i, below;
@@ -146,6 +145,94 @@ int parts_runs_of(const struct parts *parts, uint32_t proc, const struct map_ran
 	return rc;
 }
 
+/* Finds the family of a process: they are in the order of their ranks. */
+static const struct clan *clan_of(const struct parts *parts, uint32_t proc)
+{
+	uint32_t lo = 0, hi = parts->nclans;
+
+	while (hi - lo > 1) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (parts->clan[mid].first > proc)
+			hi = mid;
+		else
+			lo = mid;
+	}
+	return &parts->clan[lo];
+}
+
+const struct map_share *parts_share(const struct parts *parts, uint32_t proc, uint64_t *shift)
+{
+	const struct clan *clan;
+
+	*shift = 0;
+	if (parts->share)
+		return &parts->share[proc];
+	clan = clan_of(parts, proc);
+	if (clan->nest)
+		*shift = clan_shift(clan, proc);
+	return &clan->share;
+}
+
+static uint64_t shift_back(uint64_t x, uint64_t shift)
+{
+	return x > shift ? x - shift : 0;
+}
+
+uint64_t parts_below(const struct parts *parts, uint32_t proc, uint64_t x)
+{
+	uint64_t shift;
+	const struct map_share *share = parts_share(parts, proc, &shift);
+
+	return share_below(share, shift_back(x, shift));
+}
+
+/* Runs that lie @shift further than the items say. */
+struct shifted_walk {
+	uint64_t shift;
+	ddio_map_run_fn fn;
+	void *arg;
+};
+
+static int run_shifted(void *arg, const struct ddio_map_run *run)
+{
+	const struct shifted_walk *w = arg;
+	struct ddio_map_run there = *run;
+
+	there.file_off += w->shift;
+	return w->fn(w->arg, &there);
+}
+
+int parts_runs_of(const struct parts *parts, uint32_t proc, const struct map_range *range,
+		  ddio_map_run_fn fn, void *arg)
+{
+	struct shifted_walk w = { .fn = fn, .arg = arg };
+	const struct map_share *share = parts_share(parts, proc, &w.shift);
+	struct map_range back = { .lo = shift_back(range->lo, w.shift),
+				  .hi = shift_back(range->hi, w.shift),
+				  .origin = shift_back(range->origin, w.shift),
+				  .writing = range->writing };
+
+	if (!w.shift)
+		return share_runs(share, proc, range, fn, arg);
+	return share_runs(share, proc, &back, run_shifted, &w);
+}
+
+static int clans_runs(const struct parts *parts, const struct map_range *range, ddio_map_run_fn fn,
+		      void *arg)
+{
+	uint32_t c;
+	int rc = 0;
+
+	for (c = 0; c < parts->nclans && !rc; c++) {
+		const struct clan *clan = &parts->clan[c];
+
+		rc = clan->nest ? clan_runs(clan, range, fn, arg)
+				: share_runs(&clan->share, clan->first, range, fn, arg);
+	}
+	return rc;
+}
+
 int parts_runs(const struct parts *parts, const struct map_range *range, ddio_map_run_fn fn,
 	       void *arg)
 {
@@ -154,6 +241,8 @@ int parts_runs(const struct parts *parts, const struct map_range *range, ddio_ma
 
 	if (range->lo >= range->hi)
 		return 0;
+	if (parts->clan)
+		return clans_runs(parts, range, fn, arg);
 	for (p = 0; p < parts->nprocs && !rc; p++)
 		rc = parts_runs_of(parts, p, range, fn, arg);
 	return rc;
