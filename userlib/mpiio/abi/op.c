@@ -89,7 +89,7 @@ bool op_keep_spare(struct mpiio_file *f)
 	if (!had)
 		had = calloc(1, sizeof(*had));
 	free(op_spare(f, had));
-	return had;
+	return had != NULL;
 }
 
 struct mpiio_op *op_make(struct mpiio_file *f, const struct mpiio_access *a)
