@@ -233,7 +233,7 @@ static int count_run(void *arg, const struct ddio_map_run *run)
 	return 0;
 }
 
-/* A matrix in tiles, by more and more processes: a map has one family, and a block the runs of those who have bytes of it. */
+/* A matrix in tiles, by more and more processes: a map has one family, and a block only the runs of its owners. */
 static void test_size(void)
 {
 	uint32_t side, runs_before = 0;
