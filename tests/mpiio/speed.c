@@ -6,14 +6,8 @@
  * PATTERNS, "rb,wbc": "wbc write MB/s"; for a read two, "rb cold MB/s", when the kernel's pages of the file have been dropped,
  * and "rb hot MB/s", when the same has just been read.
  */
-#include <fcntl.h>
-#include <mpi.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-static int rank, nprocs;
+#include "tests/mpiio/speed.h"
 
 /* Dimensions of the array: of one, or of two as the papers' matrices have them. */
 static void shape_of(long records, int record, int ndims, int *sizes)
@@ -94,27 +88,6 @@ static double timed(MPI_File file, int write, void *buf, int n)
 	return MPI_Wtime() - t;
 }
 
-/* The kernel's pages of the file go, wherever it lies; what has no file there has none. */
-static void drop_pages(MPI_File file, const char *name)
-{
-	int fd;
-
-	must(MPI_File_sync(file), "sync");
-	MPI_Barrier(MPI_COMM_WORLD);
-	fd = rank ? -1 : open(name, O_RDONLY);
-	if (fd >= 0) {
-		fsync(fd);
-		posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
-		close(fd);
-	}
-}
-
-static void say(const char *pattern, const char *what, long bytes, double seconds)
-{
-	if (!rank)
-		printf("%s %s %.1f\n", pattern, what, (double)bytes / 1e6 / seconds);
-}
-
 /* The first write makes the file, and the first call of each kind what the MPI keeps: neither is counted. */
 static void measure(MPI_File file, const char *name, const char *pattern, int record, long bytes)
 {
@@ -134,12 +107,13 @@ static void measure(MPI_File file, const char *name, const char *pattern, int re
 	if (*pattern == 'w' || size < bytes)
 		timed(file, 1, buf, pattern[1] == 'a' && rank ? 0 : n);
 	if (*pattern == 'w') {
-		say(pattern, "write", bytes, timed(file, 1, buf, n));
+		speed_say(pattern, "write", (double)bytes, timed(file, 1, buf, n));
 	} else {
 		timed(file, 0, buf, n);
-		drop_pages(file, name);
-		say(pattern, "cold", bytes, timed(file, 0, buf, n));
-		say(pattern, "hot", bytes, timed(file, 0, buf, n));
+		must(MPI_File_sync(file), "sync");
+		speed_drop_pages(name);
+		speed_say(pattern, "cold", (double)bytes, timed(file, 0, buf, n));
+		speed_say(pattern, "hot", (double)bytes, timed(file, 0, buf, n));
 	}
 	free(buf);
 	MPI_Type_free(&part);
@@ -150,23 +124,13 @@ int main(int argc, char **argv)
 	MPI_Info info;
 	MPI_File file;
 	char *pattern;
-	int a;
 
-	MPI_Init(&argc, &argv);
-	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-	MPI_Comm_size(MPI_COMM_WORLD, &nprocs);
+	speed_begin(&argc, &argv);
 	if (argc < 5) {
 		fprintf(stderr, "usage: speed FILE RECORD BYTES PATTERNS [HINT=VALUE...]\n");
 		MPI_Abort(MPI_COMM_WORLD, 2);
 	}
-	MPI_Info_create(&info);
-	for (a = 5; a < argc; a++) {
-		char *equals = strchr(argv[a], '=');
-
-		if (equals)
-			*equals = '\0';
-		MPI_Info_set(info, argv[a], equals ? equals + 1 : "");
-	}
+	info = speed_hints(argc, argv, 5);
 	must(MPI_File_open(MPI_COMM_WORLD, argv[1], MPI_MODE_CREATE | MPI_MODE_RDWR, info, &file),
 	     argv[1]);
 	for (pattern = strtok(argv[4], ","); pattern; pattern = strtok(NULL, ","))

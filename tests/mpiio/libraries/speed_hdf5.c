@@ -4,17 +4,11 @@
  * (BLOCK, CYCLIC), "hbc", and in columns of one element, "hnc".  Rank 0 prints "hbc write MB/s", "hbc cold MB/s" (the kernel's
  * pages of the file have been dropped), "hbc hot MB/s".
  */
-#include <fcntl.h>
 #include <hdf5.h>
-#include <mpi.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+#include "tests/mpiio/speed.h"
 
 enum { COLUMNS = 1024 };
-
-static int rank, nprocs;
 
 /* What this process has: rows one after the other, of the columns each @step-th from @first on. */
 static hid_t part_of(hid_t space, const int *grid, hsize_t rows, hsize_t *elements)
@@ -44,26 +38,6 @@ static double timed(hid_t set, hid_t memory, hid_t space, hid_t how, double *buf
 	return MPI_Wtime() - t;
 }
 
-static void drop_pages(hid_t file, const char *name)
-{
-	int fd;
-
-	H5Fflush(file, H5F_SCOPE_GLOBAL);
-	MPI_Barrier(MPI_COMM_WORLD);
-	fd = rank ? -1 : open(name, O_RDONLY);
-	if (fd >= 0) {
-		fsync(fd);
-		posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
-		close(fd);
-	}
-}
-
-static void say(const char *pattern, const char *what, hsize_t bytes, double seconds)
-{
-	if (!rank)
-		printf("%s %s %.1f\n", pattern, what, (double)bytes / 1e6 / seconds);
-}
-
 /* The first of each kind is not counted. */
 static void measure(hid_t file, const char *name, const char *pattern, const int *grid,
 		    hsize_t rows)
@@ -81,11 +55,12 @@ static void measure(hid_t file, const char *name, const char *pattern, const int
 		buf[i] = rank + 1;
 	H5Pset_dxpl_mpio(how, H5FD_MPIO_COLLECTIVE);
 	timed(set, memory, space, how, buf, 1);
-	say(pattern, "write", bytes, timed(set, memory, space, how, buf, 1));
+	speed_say(pattern, "write", (double)bytes, timed(set, memory, space, how, buf, 1));
 	timed(set, memory, space, how, buf, 0);
-	drop_pages(file, name);
-	say(pattern, "cold", bytes, timed(set, memory, space, how, buf, 0));
-	say(pattern, "hot", bytes, timed(set, memory, space, how, buf, 0));
+	H5Fflush(file, H5F_SCOPE_GLOBAL);
+	speed_drop_pages(name);
+	speed_say(pattern, "cold", (double)bytes, timed(set, memory, space, how, buf, 0));
+	speed_say(pattern, "hot", (double)bytes, timed(set, memory, space, how, buf, 0));
 	free(buf);
 	H5Dclose(set);
 	H5Sclose(memory);
@@ -95,27 +70,18 @@ static void measure(hid_t file, const char *name, const char *pattern, const int
 
 int main(int argc, char **argv)
 {
-	int grid[2] = { 0, 0 }, columns[2] = { 1, 0 }, a;
+	int grid[2] = { 0, 0 }, columns[2] = { 1, 0 };
 	hid_t access, file;
 	MPI_Info info;
 	hsize_t rows;
 
-	MPI_Init(&argc, &argv);
-	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-	MPI_Comm_size(MPI_COMM_WORLD, &nprocs);
+	speed_begin(&argc, &argv);
 	if (argc < 3 || COLUMNS % nprocs) {
 		fprintf(stderr,
 			"usage: speed_hdf5 FILE BYTES [HINT=VALUE...], on 2, 4, 8 ... processes\n");
 		MPI_Abort(MPI_COMM_WORLD, 2);
 	}
-	MPI_Info_create(&info);
-	for (a = 3; a < argc; a++) {
-		char *equals = strchr(argv[a], '=');
-
-		if (equals)
-			*equals = '\0';
-		MPI_Info_set(info, argv[a], equals ? equals + 1 : "");
-	}
+	info = speed_hints(argc, argv, 3);
 	MPI_Dims_create(nprocs, 2, grid);
 	columns[1] = nprocs;
 	rows = (hsize_t)(atol(argv[2]) / (long)(COLUMNS * sizeof(double)) / grid[0] * grid[0]);
