@@ -116,6 +116,27 @@ static void what_is_not_listed(void)
 	fs_world_end(&w);
 }
 
+/* A directory whose names go before it is listed on: the rest has none, whatever was told of it. */
+static void an_empty_listing(void)
+{
+	enum { SECOND = 150, FIRST = 120 };
+	struct fs_mount *a, *b;
+	struct fs_world w;
+	uint64_t dir;
+	uint32_t i;
+
+	fs_world_make(&w, true, 1, BLOCK, 3000);
+	a = fs_mount(&w, 0, 0);
+	b = fs_mount(&w, 1, 0);
+	dir = dir_make(a, "d", SECOND);
+	CU_ASSERT(walk(a, dir, FIRST, FS_SEC) > FIRST - 10);
+	for (i = 0; i < SECOND; i++)
+		FS_OK(b, ddio_fs_unlink, b->fs, dir, name_of(i));
+	for (i = FIRST + 20; i < SECOND; i++)
+		FS_ERR(a, -ENOENT, ddio_fs_lookup_within, a->fs, dir, name_of(i), FS_SEC);
+	fs_world_end(&w);
+}
+
 /* A large directory is listed bit by bit, each as soon as the last was used. */
 static void a_large_directory(void)
 {
@@ -330,6 +351,7 @@ static const struct ut_case fake_cases[] = {
 };
 
 static const struct ut_case real_cases[] = {
+	{ "an empty listing", an_empty_listing },
 	{ "a large directory", a_large_directory },
 	{ "after listings of no use", after_listings_of_no_use },
 	{ "files written here", files_written_here },

@@ -225,7 +225,7 @@ static void keys_make(struct fsc_ahead *all, struct fsc_ahead_dir *d)
 {
 	uint32_t i;
 
-	d->key = calloc(d->x.n + 1, sizeof(*d->key));
+	d->key = calloc(d->x.n, sizeof(*d->key));
 	if (!d->key)
 		listing_drop(all, d);
 	for (i = 0; i < d->x.n; i++)
@@ -243,6 +243,9 @@ static void ahead_take(struct fsc_ask *ask, const struct reply *reply)
 		return;
 	}
 	listing_drop(aj->job.fs->ahead, d);
+	/* What has no entries is no listing, and holds nothing that would have to be dropped. */
+	if (!x.n)
+		return;
 	d->x = x;
 	d->at = aj->at;
 	d->sent = ask->sent;
