@@ -271,7 +271,7 @@ uint64_t leases_expire(struct leases *leases, uint64_t now, uint64_t timeout, ui
 	*ended = 0;
 	while (!ddio_list_empty(&leases->recalled)) {
 		lease = ddio_list_first(&leases->recalled, struct lease, recalled);
-		if (now - lease->asked < timeout)
+		if (now < lease->asked + timeout)
 			return lease->asked;
 		mount_late(leases, lease->holder, now);
 		++*ended;

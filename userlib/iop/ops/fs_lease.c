@@ -7,7 +7,7 @@
 #include "iop/ops/fs.h"
 #include "iop/ops/handlers.h"
 
-enum { CONCERNED_MAX = 3 };
+enum { CONCERNED_MAX = 3, FEW_RECALLS = 16 };
 
 /**
  * struct concerned - inodes that a request shows or changes
@@ -52,15 +52,15 @@ static void listener_gone(struct server_request *req)
 /* Tells a mount what it is to return; it listens again then. */
 static void listener_tell(void *arg)
 {
+	struct ddio_fs_recall few[FEW_RECALLS];
 	struct ddio_fs_recall *recalls = calloc(DDIO_FS_RECALLED_MAX, sizeof(*recalls));
-	struct ddio_msg_fs_recalled out = { .leases = recalls };
+	struct ddio_msg_fs_recalled out = { .leases = recalls ? recalls : few };
 	struct server_request *req = arg;
 	const struct listener *l = req->data;
 
-	/* Without memory the mount hears of it when it listens anew, or its time is over. */
-	if (!recalls)
-		return;
-	out.n = leases_take_due(leases_of(req), l->mount, recalls, DDIO_FS_RECALLED_MAX);
+	/* Without memory the mount hears of some, and of the others when it listens anew. */
+	out.n = leases_take_due(leases_of(req), l->mount, out.leases,
+				recalls ? DDIO_FS_RECALLED_MAX : FEW_RECALLS);
 	leases_listen(leases_of(req), l->mount, NULL);
 	req->gone = NULL;
 	req->client->requests++;

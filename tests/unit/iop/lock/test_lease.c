@@ -113,6 +113,34 @@ static void never_returned(void)
 	leases_free(&l);
 }
 
+struct next_wait {
+	struct lease_wait wait;
+	struct leases *leases;
+};
+
+static void next_recalled(struct lease_wait *wait)
+{
+	lease_recall(ddio_container_of(wait, struct next_wait, wait)->leases, 8, 1101, NULL);
+}
+
+/* What is served when one has ended wants another: that one has its whole time, though the clock has moved on. */
+static void recalled_by_a_waiter(void)
+{
+	struct leases l;
+	struct next_wait next = { { .done = next_recalled }, &l };
+	uint32_t n;
+
+	begin(&l);
+	lease_grant(&l, 7, &mount[0]);
+	lease_grant(&l, 8, &mount[1]);
+	lease_recall(&l, 7, 100, &next.wait);
+	CU_ASSERT_EQUAL(leases_expire(&l, 1100, 1000, &n), 1101);
+	CU_ASSERT(n == 1 && lease_of_other(&l, 8, NULL));
+	CU_ASSERT_EQUAL(leases_expire(&l, 2101, 1000, &n), 0);
+	CU_ASSERT(n == 1 && !lease_of_other(&l, 8, NULL));
+	leases_free(&l);
+}
+
 /* A mount has as many as the bound says; others have theirs. */
 static void bounded(void)
 {
@@ -146,6 +174,7 @@ static const struct ut_case cases[] = {
 	{ "granted to one", granted_to_one },
 	{ "recalled", recalled },
 	{ "never returned", never_returned },
+	{ "recalled by a waiter", recalled_by_a_waiter },
 	{ "bounded", bounded },
 	{ 0 },
 };
