@@ -10,7 +10,8 @@
 #define WATCH_CHECKS 4 /* within the timeout */
 #define WATCH_MIN_NS 1000000ull
 #define WATCH_DEFAULT_NS 30000000000ull
-#define WATCH_TIMES 16 /* a client may wish for so many times the node's own time limit */
+/* A client may wish for so many times the node's own time limit, and a piece may be under way for so many times that. */
+#define WATCH_TIMES 16
 
 static uint64_t later(uint64_t a, uint64_t b)
 {
@@ -41,15 +42,19 @@ static bool output_stuck(struct coll *coll, struct coll_member *m, uint64_t now)
 	return now - m->tx_since >= coll->timeout_ns;
 }
 
-/* Returns true if the piece is late.  While the question may still be on its way, the output is watched instead. */
+/*
+ * Returns true if the piece is late.  While the question may still be on its way, the output is watched instead.  One that
+ * is coming may be slow, but not for ever: its block is locked, and others wait for it.
+ */
 static bool piece_late(const struct coll_slot *slot, const struct coll_part *part,
 		       const struct coll_member *m, uint64_t now)
 {
 	uint64_t since = later(later(slot->asked, m->tx_queued), m->piece_ns);
+	uint64_t limit = slot->disk->coll->timeout_ns;
 
-	if (part->owed == OWED_COMING)
+	if (part->owed == OWED_COMING && now - since < limit * WATCH_TIMES)
 		since = later(since, ddio_conn_last_rx(m->client->conn));
-	return now - since >= slot->disk->coll->timeout_ns;
+	return now - since >= limit;
 }
 
 static void member_late(struct coll *coll, struct coll_member *m, const char *what)

@@ -222,6 +222,36 @@ static void test_slow_is_not_deaf(void)
 	fault_free(&x);
 }
 
+/* A piece of which a byte comes now and then is not waited for without end: its block is locked, and others wait. */
+static void test_crawls(void)
+{
+	struct w_params p = { .seed = 25, .ndisks = 1, .timeout_ns = SEC };
+	struct ddio_sim_link net;
+	struct fault x;
+	uint64_t t;
+
+	fault_new(&x, &p, DDIO_COLL_WRITE);
+	x.job.buffers = 1;
+	ddio_sim_link_default(&net);
+	/* Its header, and some bytes of it, at once; the rest byte by byte. */
+	net.window = DDIO_WIRE_HEADER_LEN + 48;
+	net.latency_ns = SEC / 2;
+	ddio_sim_set_link(x.g->m[1].env, &net);
+	t = ddio_sim_elapsed(x.w->dw);
+	x.op = w_start(&x.job);
+	w_run(x.w, 300 * MS);
+	net.window = 1;
+	ddio_sim_set_link(x.g->m[1].env, &net);
+	CU_ASSERT_EQUAL(w_wait(x.g, x.op, 4000 * SEC), DDIO_ST_TIMEOUT);
+	t = ddio_sim_elapsed(x.w->dw) - t;
+	CU_ASSERT(t >= 16 * SEC);
+	CU_ASSERT(t < 18 * SEC);
+	CU_ASSERT(says(&x, "rank 1 of 4 has not sent what was asked of it"));
+	w_run(x.w, 10 * MS);
+	CU_ASSERT(coll_idle(&x.w->reactor[0]));
+	fault_free(&x);
+}
+
 /* The question waits behind data for longer than the bound; the answer comes at once. */
 static void test_question_on_its_way(void)
 {
@@ -458,6 +488,7 @@ static const struct ut_case member_cases[] = {
 	{ "a request's own bound", test_mute_own_bound },
 	{ "a member that does not read", test_deaf },
 	{ "a member that is only slow", test_slow_is_not_deaf },
+	{ "a member that crawls", test_crawls },
 	{ "a question that is long on its way", test_question_on_its_way },
 	{ "pieces that were not asked for", test_wrong_pieces },
 	{ "a piece that is late", test_late_piece },
