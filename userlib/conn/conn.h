@@ -48,6 +48,8 @@ struct ddio_sink {
  *	ddio_conn_refuse(), at once or later, on this reactor or another one.
  * @bulk: the fixed record (@prefix, @prefix_len bytes) of a message with bulk has arrived; the user
  *	says where the bulk goes.  A negative errno closes the connection with it.
+ * @large: the header of a message without bulk, of more than DDIO_MAX_SMALL bytes, has arrived.  A negative errno closes
+ *	the connection with it; NULL: any is received.
  * @message: a whole message has arrived.  Without bulk @payload is its payload (msg->length bytes); with
  *	bulk it is the fixed record, and the bulk is in the sink.  Valid during the call.
  *	A negative errno closes the connection with it, after one log line.
@@ -61,6 +63,7 @@ struct ddio_conn_ops {
 	void (*hello)(void *ctx, const struct ddio_msg_hello *hello);
 	int (*bulk)(void *ctx, const struct ddio_msg *msg, const void *prefix, size_t prefix_len,
 		    struct ddio_sink *sink);
+	int (*large)(void *ctx, const struct ddio_msg *msg);
 	int (*message)(void *ctx, const struct ddio_msg *msg, const void *payload);
 	void (*drained)(void *ctx);
 	void (*closed)(void *ctx, int err, const char *why);

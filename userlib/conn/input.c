@@ -223,6 +223,27 @@ static bool no_memory(struct ddio_conn *c, struct conn_frame *f)
 	return false;
 }
 
+/* Receives a payload into memory of its own, if the user wants it. */
+static bool big_begin(struct ddio_conn *c, struct conn_frame *f)
+{
+	struct conn_in *in = &c->in;
+	bool large = in->msg.length > DDIO_MAX_SMALL;
+	int err = large && c->ops->large ? c->ops->large(c->ctx, &in->msg) : 0;
+	uint32_t status;
+
+	if (conn_dead(c, f))
+		return false;
+	if (err < 0) {
+		status = ddio_status_from_errno(err);
+		conn_reject(c, f, status, "%s of %llu bytes: %s", ddio_opcode_name(in->msg.opcode),
+			    (unsigned long long)in->msg.length, ddio_status_text(status));
+		return false;
+	}
+	in->body = true;
+	in->left = in->msg.length;
+	return big_grow(in) ? no_memory(c, f) : true;
+}
+
 /* Takes one step with what is in the buffer.  Returns false if that is too little. */
 static bool step(struct ddio_conn *c, struct conn_frame *f)
 {
@@ -247,11 +268,8 @@ static bool step(struct ddio_conn *c, struct conn_frame *f)
 		return true;
 	}
 	in->narrow = false;
-	if (in->msg.length > CONN_RX_CAP) {
-		in->body = true;
-		in->left = in->msg.length;
-		return big_grow(in) ? no_memory(c, f) : true;
-	}
+	if (in->msg.length > CONN_RX_CAP)
+		return big_begin(c, f);
 	if (in->tail - in->head < in->msg.length)
 		return false;
 	payload = in->buf + in->head;

@@ -263,3 +263,8 @@ put:
 	coll_req_put(req);
 	return err;
 }
+
+int coll_start_large(struct client *client)
+{
+	return client->reactor->index || ddio_list_empty(&client->members) ? -EPROTO : 0;
+}

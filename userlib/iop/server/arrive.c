@@ -230,6 +230,7 @@ static void client_drained(void *ctx)
 static const struct ddio_conn_ops client_ops = {
 	.hello = client_hello,
 	.bulk = server_bulk,
+	.large = server_large,
 	.message = server_message,
 	.drained = client_drained,
 	.closed = client_closed,

@@ -102,3 +102,12 @@ int server_bulk(void *ctx, const struct ddio_msg *msg, const void *prefix, size_
 		return -ENOMEM;
 	return op->serve_bulk(sc->incoming, prefix, prefix_len, sink);
 }
+
+int server_large(void *ctx, const struct ddio_msg *msg)
+{
+	struct server_client *sc = ctx;
+	const struct server_op *op = server_op_find(server_of(sc->c.reactor->iop), msg->opcode);
+
+	/* Nobody has to keep what nobody will handle. */
+	return op && op->large ? op->large(&sc->c) : -EOPNOTSUPP;
+}

@@ -269,6 +269,7 @@ bool server_session_changing(const struct server_reactor *sr, uint64_t session);
 /* dispatch.c */
 int server_bulk(void *ctx, const struct ddio_msg *msg, const void *prefix, size_t prefix_len,
 		struct ddio_sink *sink);
+int server_large(void *ctx, const struct ddio_msg *msg);
 int server_message(void *ctx, const struct ddio_msg *msg, const void *payload);
 
 /* request.c */

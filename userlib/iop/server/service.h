@@ -17,6 +17,7 @@
  * @serve: for requests: replies once, at once or later
  * @serve_bulk: for requests with bulk: where the bulk goes; @prefix is what came before it
  * @message, @message_bulk: the same for messages that are not served as requests
+ * @large: one of more than DDIO_MAX_SMALL bytes is announced, and will be received if this is 0
  *
  * All return 0, or -errno if the connection must be closed.
  */
@@ -32,6 +33,7 @@ struct server_op {
 	int (*message)(struct client *client, const struct ddio_msg *msg, const void *payload);
 	int (*message_bulk)(struct client *client, const struct ddio_msg *msg, const void *prefix,
 			    size_t prefix_len, struct ddio_sink *sink);
+	int (*large)(struct client *client);
 };
 
 /**
