@@ -3,13 +3,12 @@
  * Making block lists: which blocks of the file are wanted of a disk, and where they lie there.
  *
  * A list is made from the distribution, block by block where the pattern has gaps and range by range where
- * it has none, in pieces, so that a list of millions of blocks does not keep the reactor from its other
- * work.
+ * it has none, and each range run by run, in turns of a bounded number of steps, so that a list of millions of blocks
+ * does not keep the reactor from its other work.
  */
 #include <errno.h>
 #include "iop/coll/priv.h"
 
-#define PLAN_STEPS 8192 /* of a turn */
 /* Runs of blocks that were never written, and entries of a list beyond one for each block that exists. */
 #define PLAN_HOLES (UINT64_C(1) << 20)
 
@@ -29,81 +28,100 @@ struct planning {
 static const struct planning reading = { .pass = PLAN_PLACE, .near = true };
 static const struct planning writing = { .pass = PLAN_COUNT, .makes = true, .unwritten = true };
 
-/* Finds the next consecutive blocks of the object that are wanted; returns false if there are none. */
-static bool scan_next(struct coll_disk *cd, uint64_t *first, uint64_t *count)
+/* Looks for the next consecutive blocks of the object that are wanted: @cd->left, if it met some.  Returns false at the end. */
+static bool scan_on(struct coll_disk *cd)
 {
 	const struct coll *coll = cd->coll;
 	uint64_t size = coll->block_size, n = coll->req->start.file.ndisks;
 	uint64_t start, end, block, last;
 
-	for (;;) {
-		if (!ddio_map_next(coll->req->map, cd->scan, &start, &end))
-			return false;
-		if (start < cd->scan)
-			start = cd->scan;
-		block = start / size;
-		last = (end - 1) / size;
-		block += (cd->stripe + n - block % n) % n;
-		cd->scan = block * size;
-		if (block <= last)
-			break;
-	}
-	*first = block / n;
-	*count = (last - block) / n + 1;
-	cd->scan = (block + *count * n) * size;
+	if (!ddio_map_next(coll->req->map, cd->scan, &start, &end))
+		return false;
+	if (start < cd->scan)
+		start = cd->scan;
+	block = start / size;
+	last = (end - 1) / size;
+	block += (cd->stripe + n - block % n) % n;
+	cd->scan = block * size;
+	if (block > last)
+		return true;
+	cd->next = block / n;
+	cd->left = (last - block) / n + 1;
+	cd->scan = (block + cd->left * n) * size;
 	return true;
 }
 
-static int count_short(struct coll_disk *cd, uint64_t first, uint64_t count)
+/* Finds where the next wanted blocks lie, as far as they lie together: @p->count of them. */
+static bool find_run(struct coll_disk *cd, struct plan_blocks *p, uint64_t *run, bool *written)
 {
-	uint64_t start, run, size;
+	uint64_t start = 0;
+	bool there = false;
+
+	*run = cd->left;
+	*written = false;
+	if (cd->obj)
+		there = object_lookup(cd->obj, cd->next, &start, run, written);
+	p->block = cd->next;
+	p->count = *run < cd->left ? *run : cd->left;
+	p->sector = there ? start / SPAN_SECTOR : SPAN_HOLE;
+	return there;
+}
+
+static void run_done(struct coll_disk *cd, uint64_t count)
+{
+	cd->next += count;
+	cd->left -= count;
+}
+
+static int count_run(struct coll_disk *cd)
+{
+	struct plan_blocks p = { .same = false };
+	uint64_t run, size;
 	bool written;
 
-	while (count) {
-		bool there = object_lookup(cd->obj, first, &start, &run, &written);
-
-		if (run > count)
-			run = count;
-		if (!there)
-			cd->short_blocks += run;
-		first += run;
-		count -= run;
-	}
+	if (!find_run(cd, &p, &run, &written))
+		cd->short_blocks += p.count;
+	run_done(cd, p.count);
 	/* A disk cannot hold more, so the rest need not be counted. */
 	size = ddio_disk_info(cd->disk->disk)->size / cd->coll->block_size;
 	return cd->short_blocks > size ? -ENOSPC : 0;
 }
 
-/* Adds some blocks to the list. */
-static int place_some(struct coll_disk *cd, uint64_t first, uint64_t count, uint64_t *done)
+/*
+ * Gives @count blocks a place.  A contiguous layout wants to know of all of them; the others draw a place for each block,
+ * hence in as many steps.
+ */
+static int alloc_run(struct coll_disk *cd, uint64_t count, uint32_t *steps)
 {
-	struct plan_blocks placed = { .block = first, .same = first < cd->extent_end };
-	uint64_t start = 0, run = count;
-	bool there = false, written = false;
-
-	if (cd->obj)
-		there = object_lookup(cd->obj, first, &start, &run, &written);
-	cd->extent_end = first + run;
-	placed.count = run < count ? run : count;
-	placed.sector = SPAN_HOLE;
-	if (there && (written || cd->planning->unwritten))
-		placed.sector = start / SPAN_SECTOR;
-	*done = placed.count;
-	if (placed.sector == SPAN_HOLE && ++cd->holes > PLAN_HOLES)
-		return -E2BIG;
-	return plan_add(&cd->plan, &placed);
+	if (cd->coll->req->start.file.ref.layout != DDIO_LAYOUT_CONTIGUOUS_W) {
+		if (count > *steps)
+			count = *steps + 1;
+		*steps -= (uint32_t)(count - 1);
+	}
+	return object_alloc(cd->obj, cd->next, count);
 }
 
-static int place(struct coll_disk *cd, uint64_t first, uint64_t count)
+/* Adds the next blocks to the list. */
+static int place_run(struct coll_disk *cd, uint32_t *steps)
 {
-	uint64_t done;
+	struct plan_blocks p = { .same = cd->next < cd->extent_end };
+	uint64_t run;
+	bool written;
 	int err = 0;
 
-	if (cd->short_blocks)
-		err = object_alloc(cd->obj, first, count);
-	for (; count && !err; count -= done, first += done)
-		err = place_some(cd, first, count, &done);
-	return err;
+	if (!find_run(cd, &p, &run, &written) && cd->short_blocks) {
+		err = alloc_run(cd, p.count, steps);
+		find_run(cd, &p, &run, &written);
+	}
+	if (err)
+		return err;
+	cd->extent_end = cd->next + run;
+	if (!written && !cd->planning->unwritten)
+		p.sector = SPAN_HOLE;
+	if (p.sector == SPAN_HOLE && ++cd->holes > PLAN_HOLES)
+		return -E2BIG;
+	run_done(cd, p.count);
+	return plan_add(&cd->plan, &p);
 }
 
 static void order(struct coll_disk *cd)
@@ -166,20 +184,27 @@ static int open_object(struct coll_disk *cd)
 	return 0;
 }
 
-/* Deals with the next consecutive blocks of the object. */
-static int plan_step(struct coll_disk *cd)
+/* Nothing more is wanted. */
+static int pass_over(struct coll_disk *cd)
 {
-	uint64_t first, count;
-	bool more = scan_next(cd, &first, &count);
-
-	ddio_env_charge(cd->coll->reactor->env, DDIO_WORK_RUNS, 1);
 	if (cd->pass == PLAN_COUNT)
-		return more ? count_short(cd, first, count) : counted(cd);
-	if (more)
-		return place(cd, first, count);
+		return counted(cd);
 	order(cd);
 	cd->pass = PLAN_MADE;
 	return 0;
+}
+
+/* Looks for blocks, or deals with the next of those found. */
+static int plan_step(struct coll_disk *cd, uint32_t *steps)
+{
+	bool more;
+
+	if (cd->left)
+		return cd->pass == PLAN_COUNT ? count_run(cd) : place_run(cd, steps);
+	more = scan_on(cd);
+	if (!more || cd->left)
+		ddio_env_charge(cd->coll->reactor->env, DDIO_WORK_RUNS, 1);
+	return more ? 0 : pass_over(cd);
 }
 
 static void plan_failed(struct coll_disk *cd, int err)
@@ -207,24 +232,33 @@ static void plan_failed(struct coll_disk *cd, int err)
 			       cd->coll->req->start.file.name, ddio_status_text(status));
 }
 
+/* Returns false if there was more to do than @steps. */
+static bool plan_disk(struct coll_disk *cd, uint32_t *steps)
+{
+	int err = cd->opened ? 0 : open_object(cd);
+
+	while (!err && cd->pass != PLAN_MADE) {
+		if (!*steps)
+			return false;
+		--*steps;
+		err = plan_step(cd, steps);
+	}
+	if (err)
+		plan_failed(cd, err);
+	return true;
+}
+
 bool coll_plan(struct coll *coll)
 {
-	uint32_t steps = PLAN_STEPS, d;
-	int err;
+	struct bound *bound = &coll->reactor->bounds.at[BOUND_PLANNED];
+	uint32_t steps = (uint32_t)bound->limit, d;
 
-	for (d = 0; d < coll->ndisks; d++) {
-		struct coll_disk *cd = &coll->disk[d];
-
-		err = cd->opened ? 0 : open_object(cd);
-		while (!err && cd->pass != PLAN_MADE) {
-			if (!steps--)
-				return false;
-			err = plan_step(cd);
-		}
-		if (err) {
-			plan_failed(cd, err);
-			return true;
-		}
+	for (d = 0; d < coll->ndisks && coll->state == COLL_PLANNING; d++) {
+		if (plan_disk(&coll->disk[d], &steps))
+			continue;
+		bound_seen(bound, bound->limit);
+		bound->hits++;
+		return false;
 	}
 	return true;
 }

@@ -31,6 +31,7 @@ struct mem_object {
  * @limit: bytes that may be given out
  * @rnd: of the random layout
  * @commit_err: what the next commits end with; @stopped: why writes are refused, or 0
+ * @most_placed: blocks that were ever to be placed at once
  * @last: where the block lies that was written last; @back: how often it lay before the previous one
  */
 struct mem_store {
@@ -42,6 +43,7 @@ struct mem_store {
 	uint64_t rnd;
 	uint64_t commits;
 	int commit_err, stopped;
+	uint64_t most_placed;
 	uint64_t last, back;
 	struct ddio_list pending;
 	struct ddio_post post;
@@ -265,6 +267,8 @@ int object_alloc(struct object *object, uint64_t first, uint64_t count)
 		need += i >= obj->n || !obj->block[i].there;
 	if (need > (s->limit - s->used) / obj->ref.block)
 		return -ENOSPC;
+	if (count > s->most_placed)
+		s->most_placed = count;
 	object_grow(obj, first + count);
 	for (i = first; i < first + count; i++) {
 		if (obj->block[i].there)

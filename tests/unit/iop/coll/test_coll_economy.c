@@ -380,6 +380,63 @@ static void test_nothing_wanted(void)
 	w_free(w);
 }
 
+/* A list of an object in many pieces is made in many turns: counting what has no place, placing it, and listing it. */
+static void test_turns(void)
+{
+	enum { BLOCKS = 1024, STEPS = 32 };
+	struct w_params p = { .seed = 41, .ndisks = 1 };
+	struct coll_world *w = w_new(&p);
+	struct bound *bound = &w->reactor[0].bounds.at[BOUND_PLANNED];
+	struct w_group *g = w_group_new(w, 4);
+	struct ddio_array a = pattern("c", 512, 1, BLOCKS, 4);
+	struct w_file f;
+	struct w_job job = { .g = g, .f = &f, .array = &a, .flags = DDIO_COLL_WRITE };
+
+	w_file_init(w, &f, 1, 512, DDIO_LAYOUT_RANDOM_BLOCKS_W);
+	f.rec.size = BLOCKS * 512;
+	bound->limit = STEPS;
+	write_and_check(&job);
+	CU_ASSERT(bound->hits >= BLOCKS / STEPS);
+	CU_ASSERT_EQUAL(bound->most, STEPS);
+	CU_ASSERT(mem_store(w->disk[0].store)->most_placed <= STEPS);
+	bound->hits = 0;
+	write_and_check(&job);
+	CU_ASSERT(bound->hits >= 2 * BLOCKS / STEPS);
+	CU_ASSERT(bound->hits <= 2 * BLOCKS / STEPS + 2);
+	bound->hits = 0;
+	job.flags = DDIO_COLL_SORT;
+	read_and_check(&job);
+	CU_ASSERT(bound->hits >= BLOCKS / STEPS);
+	CU_ASSERT(bound->hits <= BLOCKS / STEPS + 2);
+	w_file_free(&f);
+	w_free(w);
+}
+
+/* Where a disk has no block of what is wanted, it looks for one in turns. */
+static void test_turns_for_nothing(void)
+{
+	enum { PARTS = 256, STEPS = 16 };
+	struct w_params p = { .seed = 42, .ndisks = 2 };
+	struct coll_world *w = w_new(&p);
+	struct bound *bound = &w->reactor[0].bounds.at[BOUND_PLANNED];
+	struct w_group *g = w_group_new(w, 2);
+	struct ddio_array a = { .elem_size = 512, .ndims = 2 };
+	struct w_file f;
+	struct w_job job = { .g = g, .f = &f, .array = &a, .flags = DDIO_COLL_SORT };
+
+	/* The first column of two: every second block. */
+	dim_set(&a.dim[0], 'b', PARTS, 2);
+	dim_set(&a.dim[1], 'n', 2, 1);
+	a.dim[1].count = 1;
+	w_file_init(w, &f, 2, 512, DDIO_LAYOUT_CONTIGUOUS_W);
+	w_file_fill(w, &f, 2 * PARTS * 512, 1);
+	bound->limit = STEPS;
+	read_and_check(&job);
+	CU_ASSERT(bound->hits >= 3 * PARTS / STEPS);
+	w_file_free(&f);
+	w_free(w);
+}
+
 static const struct ut_case economy_cases[] = {
 	{ "blocks move in the order of the list", test_order },
 	{ "the lists of the disks begin at different places", test_rotation },
@@ -392,6 +449,8 @@ static const struct ut_case economy_cases[] = {
 	{ "questions wait for one another while the disk is busy", test_questions_wait },
 	{ "questions go in pairs", test_questions_in_pairs },
 	{ "nothing is wanted of anybody", test_nothing_wanted },
+	{ "long lists are made in turns", test_turns },
+	{ "blocks are looked for in turns", test_turns_for_nothing },
 	{ NULL, NULL },
 };
 

@@ -184,6 +184,7 @@ enum plan_pass { PLAN_COUNT, PLAN_PLACE, PLAN_MADE };
  * @obj: NULL: nothing was ever written
  * @planning: how the list is made
  * @scan: file offset from which the list is still to be made
+ * @next, @left: blocks before @scan that were found, and that it is still to be made of
  * @extent_end: block up to which the last extent met reaches
  * @short_blocks: write: blocks that have no place yet; @holes: runs on the list that lie nowhere
  * @source: where blocks come from or go to
@@ -201,7 +202,7 @@ struct coll_disk {
 	struct object *obj;
 	struct plan plan;
 	const struct planning *planning;
-	uint64_t scan, extent_end, short_blocks, holes;
+	uint64_t scan, next, left, extent_end, short_blocks, holes;
 	enum plan_pass pass;
 	bool opened;
 	const struct source_ops *source;
