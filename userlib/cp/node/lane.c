@@ -126,6 +126,8 @@ static void lane_closed(void *ctx, int err, const char *why)
 	struct error error;
 	uint32_t status = err ? ddio_status_from_errno(err) : DDIO_ST_NODE_LOST;
 
+	if (shed_retry(lane, err))
+		return;
 	/* To the caller a broken stream and a refused connection are the same. */
 	if (status == DDIO_ST_IO || status == DDIO_ST_CANCELLED || status == DDIO_ST_TIMEOUT ||
 	    status == DDIO_ST_MEMBER_LOST)
@@ -147,7 +149,7 @@ static const struct ddio_conn_ops lane_ops = {
 	.closed = lane_closed,
 };
 
-static int lane_connect(struct lane *lane)
+static int connect_begin(struct lane *lane)
 {
 	struct ddio_session *s = lane_session(lane);
 	struct ddio_msg_hello hello = { .role = DDIO_ROLE_CLIENT, .reactor = lane->reactor };
@@ -155,6 +157,8 @@ static int lane_connect(struct lane *lane)
 	int err;
 
 	session_conn_opts(s, &opts);
+	/* All tries together are bounded as one is. */
+	opts.handshake_ns -= ddio_env_now(s->env) - lane->begun;
 	ddio_hello_session_set(&hello, s->id, ++s->connects);
 	err = ddio_conn_connect(s->env, s->conf->nodes[lane->node->index].address, &hello, &opts,
 				&lane_ops, lane, &lane->conn);
@@ -163,14 +167,13 @@ static int lane_connect(struct lane *lane)
 	return err;
 }
 
-int lane_up(struct lane *lane, struct error *error)
+static int lane_connect(struct lane *lane, struct error *error)
 {
-	int err = 0;
+	struct ddio_session *s = lane_session(lane);
+	int err = -ECANCELED;
 
-	if (lane_session(lane)->closing)
-		err = -ECANCELED;
-	else if (lane->state == LANE_DOWN)
-		err = lane_connect(lane);
+	if (!s->closing)
+		err = connect_begin(lane);
 	/* Failing at once is the same as failing later. */
 	if (err == -ECANCELED || err == -ENOMEM)
 		error_set(error, err, "node %s (%s): %s", LANE_NAMES(lane),
@@ -181,6 +184,15 @@ int lane_up(struct lane *lane, struct error *error)
 	return err;
 }
 
+int lane_up(struct lane *lane, struct error *error)
+{
+	if (lane->state != LANE_DOWN && !lane_session(lane)->closing)
+		return 0;
+	lane->begun = ddio_env_now(lane_session(lane)->env);
+	lane->shed = 0;
+	return lane_connect(lane, error);
+}
+
 void lane_fail(struct lane *lane, const struct error *error)
 {
 	struct ddio_conn *conn = lane->conn;
@@ -189,6 +201,7 @@ void lane_fail(struct lane *lane, const struct error *error)
 	for (u = lane_users(lane); conn && *u; u++)
 		if ((*u)->losing)
 			(*u)->losing(lane);
+	shed_cancel(lane);
 	lane->conn = NULL;
 	lane->state = LANE_DOWN;
 	memset(&lane->alive, 0, sizeof(lane->alive));
@@ -214,6 +227,15 @@ int lane_send(struct lane *lane, uint16_t opcode, uint64_t tag, const void *fixe
 	return ddio_conn_send(lane->conn, &msg, fixed, fixed_len, iov, n, send);
 }
 
+static void lane_again(void *arg)
+{
+	struct lane *lane = arg;
+	struct error error;
+
+	if (lane_connect(lane, &error))
+		lane_fail(lane, &error);
+}
+
 int lane_new(struct cluster_node *node, uint32_t reactor, struct lane **result)
 {
 	struct lane *lane = calloc(1, sizeof(*lane));
@@ -224,6 +246,8 @@ int lane_new(struct cluster_node *node, uint32_t reactor, struct lane **result)
 	lane->reactor = reactor;
 	lane->free_tag = UINT32_MAX;
 	ddio_list_init(&lane->queued);
+	lane->again.fn = lane_again;
+	lane->again.arg = lane;
 	*result = lane;
 	return 0;
 }

@@ -120,6 +120,8 @@ enum lane_state { LANE_DOWN, LANE_CONNECTING, LANE_MEETING, LANE_READY };
  * @mark: the last walk over lanes that visited it; see struct ddio_session
  * @bulk_request: its reply's bulk is being received
  * @user: what each user of lanes keeps here; see lane_state()
+ * @begun: time of the first try to connect; @shed: how often the node has closed the connection since, before
+ *	its WELCOME; @again: until the next try, meanwhile CONNECTING without @conn
  */
 struct lane {
 	struct cluster_node *node;
@@ -137,6 +139,9 @@ struct lane {
 	struct alive alive;
 	struct node_request *bulk_request;
 	void *user[LANE_USERS];
+	uint64_t begun;
+	uint32_t shed;
+	struct ddio_timer again;
 };
 
 /**
@@ -224,6 +229,17 @@ void lane_fail(struct lane *lane, const struct error *error);
  */
 int lane_send(struct lane *lane, uint16_t opcode, uint64_t tag, const void *fixed, size_t fixed_len,
 	      const struct iovec *iov, int n, struct ddio_send *send);
+
+/*
+ * shed.c: a node with too many connections that have not proved the key closes the oldest of them
+ */
+
+/*
+ * Gives up a connection that was closed with @err and arms @again for another try, unless the node did not
+ * shed it or has done so too often.  Returns true if there will be one.
+ */
+bool shed_retry(struct lane *lane, int err);
+void shed_cancel(struct lane *lane);
 
 /*
  * request.c
