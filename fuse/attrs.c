@@ -134,12 +134,19 @@ void op_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *st, int to_set,
 			is_times_of_kernel(m, to_set) ? times_done : request_done_attr, r);
 }
 
+static void missing_note(const struct request *r)
+{
+	if (r->mask)
+		seen_lacks(r->m->seen, r->ino, r->mask, r->xattr_changes, clock_ns());
+}
+
 /* The kernel asks for a length first, and then for so many bytes. */
 static void value_done(void *arg, const struct ddio_fs_reply *reply)
 {
 	struct request *r = arg;
 
 	if (reply->err == -ENODATA) {
+		missing_note(r);
 		request_end(r, r->err ? r->err : -ENODATA);
 	} else if (reply->err) {
 		request_end(r, reply->err);
@@ -189,9 +196,18 @@ static void conf_reply(fuse_req_t req, const char *conf, size_t size)
 		fuse_reply_buf(req, conf, len);
 }
 
+static bool is_missing(const struct mount *m, uint64_t ino, const char *name, uint32_t lack)
+{
+	uint64_t now = clock_ns();
+
+	return (is_stored(name) && seen_is_bare(m->seen, ino, now)) ||
+	       (lack && seen_is_lacking(m->seen, ino, lack, now, cached_ns(m->o->attr_timeout)));
+}
+
 void op_getxattr(fuse_req_t req, fuse_ino_t ino, const char *name, size_t size)
 {
 	const struct mount *m = fuse_req_userdata(req);
+	uint32_t lack = seen_lack_of(name);
 	int missing = errno_missing(name);
 	struct request *r;
 
@@ -199,7 +215,7 @@ void op_getxattr(fuse_req_t req, fuse_ino_t ino, const char *name, size_t size)
 		conf_reply(req, m->o->conf ? m->o->conf : "", size);
 		return;
 	}
-	if (is_stored(name) && seen_is_bare(m->seen, ino_of(m, ino), clock_ns())) {
+	if (is_missing(m, ino_of(m, ino), name, lack)) {
 		fuse_reply_err(req, missing);
 		return;
 	}
@@ -208,6 +224,8 @@ void op_getxattr(fuse_req_t req, fuse_ino_t ino, const char *name, size_t size)
 		return;
 	r->len = size;
 	r->err = -missing;
+	r->mask = lack;
+	r->xattr_changes = seen_xattr_changes(m->seen);
 	ddio_fs_getxattr(r->m->fs, r->ino, name, value_done, r);
 }
 

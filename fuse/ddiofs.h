@@ -282,6 +282,16 @@ void seen_bare(struct seen *seen, const struct ddio_fs_attr *attr, uint64_t chan
 	       uint64_t until);
 /* Returns true if the inode has no extended attributes; false also if that is not known. */
 bool seen_is_bare(struct seen *seen, uint64_t ino, uint64_t now);
+/* Returns the bit of an attribute that the kernel asks for by itself, 0 of all others. */
+uint32_t seen_lack_of(const char *name);
+/* Notes that an inode lacks an attribute, if this mount has not changed any since @changes was returned. */
+void seen_lacks(struct seen *seen, uint64_t ino, uint32_t lack, uint64_t changes, uint64_t now);
+/*
+ * Returns true if the inode lacks the attribute; false also if that is not known, was noted @max_age nanoseconds ago, or
+ * before the kernel was given the file's present change count.
+ */
+bool seen_is_lacking(struct seen *seen, uint64_t ino, uint32_t lack, uint64_t now,
+		     uint64_t max_age);
 /* Notes that this mount removed a directory. */
 void seen_gone(struct seen *seen, uint64_t ino);
 /* Returns true if this mount removed the directory; false also if that was forgotten. */

@@ -7,9 +7,12 @@
  * Each inode has one entry that it may share: it holds the change count of the attributes that the kernel
  * was given last, and the change count at which the file was last opened.  The size is the kernel's, which it
  * changes by itself when a program writes.  Of an inode without extended attributes it holds the change count at which
- * it had none, and until when that may be told, for the kernel asks for ACLs of every file that is listed.
+ * it had none, and until when that may be told, for the kernel asks for ACLs of every file that is listed.  Of any other
+ * it holds which of those attributes it was found to lack that the kernel asks for by itself: capabilities before a
+ * write if it was given attributes since the last one, and ACLs.
  */
 #include <stdlib.h>
+#include <string.h>
 #include "ddiofs.h"
 
 #define ENTRIES 32768u
@@ -18,6 +21,8 @@
 struct seen_entry {
 	uint64_t ino, attr, pages, size;
 	uint64_t bare, bare_until;
+	uint64_t change, lacks_since;
+	uint32_t lacks;
 	bool has_attr, has_pages, has_size, gone;
 };
 
@@ -63,6 +68,9 @@ static void entry_changed(struct seen_entry *p, uint64_t change)
 {
 	if (p->bare != change)
 		p->bare_until = 0;
+	if (p->change != change)
+		p->lacks = 0;
+	p->change = change;
 }
 
 void seen_attr(struct seen *seen, const struct ddio_fs_attr *attr, bool cached)
@@ -140,9 +148,12 @@ uint64_t seen_xattr_changes(struct seen *seen)
 void seen_xattr_changed(struct seen *seen, uint64_t ino)
 {
 	pthread_mutex_t *lock;
+	struct seen_entry *p;
 
 	atomic_fetch_add(&seen->xattr_changes, 1);
-	entry_get(seen, ino, &lock)->bare_until = 0;
+	p = entry_get(seen, ino, &lock);
+	p->bare_until = 0;
+	p->lacks = 0;
 	pthread_mutex_unlock(lock);
 }
 
@@ -165,4 +176,43 @@ bool seen_is_bare(struct seen *seen, uint64_t ino, uint64_t now)
 
 	pthread_mutex_unlock(lock);
 	return bare;
+}
+
+uint32_t seen_lack_of(const char *name)
+{
+	static const char *const names[] = { "security.capability", "system.posix_acl_access",
+					     "system.posix_acl_default" };
+	uint32_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(name, names[i]))
+			return 1u << i;
+	return 0;
+}
+
+void seen_lacks(struct seen *seen, uint64_t ino, uint32_t lack, uint64_t changes, uint64_t now)
+{
+	pthread_mutex_t *lock;
+	struct seen_entry *p = entry_get(seen, ino, &lock);
+
+	if (atomic_load(&seen->xattr_changes) == changes) {
+		/* Together they are as old as the first one. */
+		if (!p->lacks)
+			p->lacks_since = now;
+		p->lacks |= lack;
+	}
+	pthread_mutex_unlock(lock);
+}
+
+bool seen_is_lacking(struct seen *seen, uint64_t ino, uint32_t lack, uint64_t now, uint64_t max_age)
+{
+	pthread_mutex_t *lock;
+	struct seen_entry *p = entry_get(seen, ino, &lock);
+	bool lacking;
+
+	if (now - p->lacks_since >= max_age)
+		p->lacks = 0;
+	lacking = p->lacks & lack;
+	pthread_mutex_unlock(lock);
+	return lacking;
 }

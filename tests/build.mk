@@ -55,6 +55,7 @@ $(O)/tests/unit/tools/test_ddiod_log: $(O)/tools/ddiod/log.o
 MOUNT_KERNEL := $(O)/tests/unit/fuse/mount_kernel.o
 $(O)/tests/unit/fuse/test_mount_files: $(MOUNT_KERNEL) $(patsubst %,$(O)/fuse/%.o,files marks owners request again)
 $(O)/tests/unit/fuse/test_mount_bits: $(MOUNT_KERNEL) $(patsubst %,$(O)/fuse/%.o,data caller marks request again seen)
+$(O)/tests/unit/fuse/test_mount_xattr: $(MOUNT_KERNEL) $(patsubst %,$(O)/fuse/%.o,again attrs caller marks request seen)
 $(O)/tests/unit/fuse/test_mount_again: $(MOUNT_KERNEL) \
 	$(patsubst %,$(O)/fuse/%.o,again files marks names owners request seen)
 $(O)/tests/unit/fuse/%.o: CFLAGS += -DFUSE_USE_VERSION=314 $(FUSE_CFLAGS)
